@@ -1,0 +1,182 @@
+/* Instruction set and machine tables: encode, decode, fingerprints. See isa.def, machine.def, regs.def.
+ *
+ * Stream format, 32-bit little-endian words:
+ *
+ *   program     header, bundle, bundle, ...; starts at image + code_offset
+ *   header      [0] HD_PROG_MAGIC [1] isa hash [2] machine hash [3] words in the program, header included
+ *   bundle      [7:0] slot mask (bit u = unit u) [15:8] words, this one included [23:16] zero
+ *               [31:24] HD_BUNDLE_MARK; then one operation per set bit, lowest unit first
+ *   operation   [3:0] op code [4] has wait [5] has signal [6] has set [7] has add [15:8] zero
+ *               [31:16] tag (layer, for reports); then, where present and in this order:
+ *               wait mask, signal mask, set mask, add mask, and one word for each bit of
+ *               (set | add), lowest parameter word first. A bit in both masks is illegal.
+ *
+ * Issue: bundles in order; an operation enters its unit's queue (machine.queue_ops deep; a full queue
+ * holds issue). Each unit takes its operations in order: applies set/add to its sticky words when it
+ * takes them, waits until every semaphore of the wait mask is above zero, then decrements those, runs,
+ * and when all its effects are visible increments every semaphore of the signal mask (255 at most).
+ */
+#ifndef HD_ISA_ISA_H
+#define HD_ISA_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "runtime/base/status.h"
+
+enum {
+    HD_ISA_VERSION = 1 << 16 | 0,
+    HD_PROG_MAGIC = 0x314c4448, /* "HDL1" */
+    HD_PROG_HEADER_WORDS = 4,
+    HD_BUNDLE_MARK = 0xb5,
+    HD_PARAM_WORDS = 32, /* sticky words per unit, at most */
+    HD_OP_MAX_WORDS = 5 + HD_PARAM_WORDS,
+    HD_SEMAPHORES = 32,
+    HD_SEM_MAX = 255,
+    HD_SEGMENTS = 2, /* image, arena */
+    HD_CODE_ALIGN = 64
+};
+
+enum hd_unit {
+#define UNIT(unit, code, doc) HD_UNIT_##unit = code,
+#include "isa/isa.def"
+    HD_UNITS = 6
+};
+
+enum hd_opcode { /* index into hd_isa_ops, not the encoded value */
+#define OP(unit, op, code, doc) HD_OP_##unit##_##op,
+#include "isa/isa.def"
+    HD_OPCODES
+};
+
+enum hd_field {
+#define FIELD(unit, field, ...) HD_F_##unit##_##field,
+#include "isa/isa.def"
+    HD_FIELDS
+};
+
+enum hd_field_kind { HD_KIND_U, HD_KIND_S, HD_KIND_F, HD_KIND_E };
+
+struct hd_unit_info {
+    const char *name, *doc;
+    int n_words; /* sticky words in use */
+};
+struct hd_op_info {
+    const char *name, *doc;
+    enum hd_unit unit;
+    unsigned code;
+};
+struct hd_field_info {
+    const char *name, *doc;
+    enum hd_unit unit;
+    int word, lsb, width;
+    enum hd_field_kind kind;
+};
+
+extern const struct hd_unit_info hd_isa_units[HD_UNITS];
+extern const struct hd_op_info hd_isa_ops[HD_OPCODES];
+extern const struct hd_field_info hd_isa_fields[HD_FIELDS];
+
+/* One operation, decoded: header, semaphores and the words it changes. */
+struct hd_op_word {
+    uint8_t unit, code; /* encoded op code */
+    uint16_t tag;
+    uint32_t wait, signal, set, add; /* masks */
+    uint32_t lit[HD_PARAM_WORDS];    /* literal of word i, valid where bit i of set|add */
+};
+
+/* Value of a field in a unit's parameter words (sign-extended for S), and its replacement in place.
+ * hd_field_set asserts that the value fits. */
+int64_t hd_field_get(const uint32_t words[HD_PARAM_WORDS], enum hd_field f);
+void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v);
+bool hd_field_fits(enum hd_field f, int64_t v);
+
+/* Applies set and add to sticky words. */
+void hd_op_apply(const struct hd_op_word *op, uint32_t words[HD_PARAM_WORDS]);
+
+/* Encodes one operation: returns words written, at most HD_OP_MAX_WORDS. */
+int hd_op_encode(const struct hd_op_word *op, uint32_t *out);
+/* Decodes one operation of `unit` from at most n words: returns words read, or 0 if it is illegal
+ * (unknown code, reserved bits, masks that overlap or name absent words, too short); *out_why then says why. */
+int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *out,
+                 const char **out_why);
+
+/* Decodes the bundle at in[0]: fills ops[0..*out_n) in slot order and their word offsets relative to
+ * in; returns its length in words, or 0 if illegal. */
+int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],
+                     int out_offset[HD_UNITS], int *out_n, const char **out_why);
+
+/* -1 when there is none of that name. */
+int hd_unit_by_name(const char *name, size_t len);
+int hd_op_by_name(enum hd_unit unit, const char *name, size_t len);
+int hd_op_by_code(enum hd_unit unit, unsigned code);
+int hd_field_by_name(enum hd_unit unit, const char *name, size_t len);
+
+/* Checks the tables themselves. NULL, or a static message that names the first bad row. */
+const char *hd_isa_check(void);
+uint32_t hd_isa_hash(void);
+
+/* ---- machines ------------------------------------------------------------------------------- */
+
+struct hd_machine {
+    char name[32];
+#define PARAM(name, ...) uint32_t name;
+#include "isa/machine.def"
+};
+
+struct hd_param_info {
+    const char *name, *doc;
+    size_t offset; /* in struct hd_machine */
+    uint32_t min, max;
+    bool fingerprint;
+};
+extern const struct hd_param_info hd_machine_params[];
+extern const int hd_n_machine_params;
+extern const struct hd_machine hd_machines[]; /* tiny, base, big */
+extern const int hd_n_machines;
+
+/* A named machine, or a file of `key = value` lines (`base = NAME` starts from a named one).
+ * Errors: HD_INVALID names the key, the value and what is allowed. */
+hd_status hd_machine_load(hd_ctx *ctx, const char *name_or_file, struct hd_machine *out);
+/* Applies one "key=value"; the name becomes NAME+key=value. Call hd_machine_check afterwards. */
+hd_status hd_machine_set(hd_ctx *ctx, struct hd_machine *m, const char *key_value);
+hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m);
+uint32_t hd_machine_hash(const struct hd_machine *m);
+
+/* Derived sizes: the formulas every user of the table shares. */
+static inline uint32_t hd_axi_bytes(const struct hd_machine *m) { return m->axi_bits / 8; }
+static inline uint32_t hd_wm_word_bytes(const struct hd_machine *m) { return m->n * m->k; }
+static inline uint32_t hd_am_word_bytes(const struct hd_machine *m) { return m->n * 4; }
+static inline uint32_t hd_pm_word_bytes(const struct hd_machine *m) { return m->n * 8; }
+static inline uint32_t hd_wm_words(const struct hd_machine *m) { return m->wm_bytes / (m->n * m->k); }
+static inline uint32_t hd_am_words(const struct hd_machine *m) { return m->am_bytes / (m->n * 4); }
+static inline uint32_t hd_pm_words(const struct hd_machine *m) { return m->pm_bytes / (m->n * 8); }
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+enum hd_reg {
+#define REG(name, offset, ...) HD_REG_##name = offset,
+#define UNIT_REG(name, offset, doc) HD_REG_##name = offset,
+#define UNIT_STATE(name, offset, doc) HD_REG_##name = offset,
+#include "isa/regs.def"
+};
+
+enum hd_error {
+#define ERR(name, code, doc) HD_ERR_##name = code,
+#include "isa/regs.def"
+};
+const char *hd_error_text(unsigned code); /* "unknown error" outside the table */
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* Assembles text to program words (header included) for machine m; grammar in docs/isa.md.
+ * *out_words is malloc'd, the caller frees it. HD_INVALID: line, column, the line and a caret. */
+hd_status hd_asm(hd_ctx *ctx, const struct hd_machine *m, const char *text, const char *name,
+                 uint32_t **out_words, size_t *out_n);
+/* Text of a program; assembling it gives the same words. *out_text is malloc'd. */
+hd_status hd_disasm(hd_ctx *ctx, const uint32_t *words, size_t n, char **out_text);
+/* One operation as text without newline, for reports: "mx.gemm wait=3 sig=5 x=0x100 ...". */
+void hd_op_text(const struct hd_op_word *op, char *out, size_t out_bytes);
+
+#endif

@@ -1,0 +1,43 @@
+/* Checked sizes, rounding up, hashes, and *the* requantisation that docs/numerics.md defines. */
+#ifndef HD_BASE_NUM_H
+#define HD_BASE_NUM_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* *out = a * b; false (out untouched) on overflow. */
+static inline bool hd_size_mul(size_t a, size_t b, size_t *out) {
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+static inline int64_t hd_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static inline int64_t hd_round_up(int64_t a, int64_t b) { return hd_ceil_div(a, b) * b; }
+static inline int64_t hd_min(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t hd_max(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Rounds to the nearest integer, ties to even, saturating at +-2^30 (far beyond any 16-bit range
+ * that follows); NaN gives 0. The first half of requantisation. */
+static inline int32_t hd_round_f32(float v) {
+    if (!(v == v)) return 0;
+    if (v >= 1073741824.0f) return 1 << 30;
+    if (v <= -1073741824.0f) return -(1 << 30);
+    return (int32_t)rintf(v); /* the host rounds to nearest even */
+}
+
+/* y = clamp(rint(v) + zero_point, lo, hi). v is already scaled, in binary32. */
+static inline int32_t hd_requant(float v, int32_t zero_point, int32_t lo, int32_t hi) {
+    int32_t q = hd_round_f32(v) + zero_point;
+    return q < lo ? lo : q > hi ? hi : q;
+}
+
+/* FNV-1a, 32 bit: fingerprints of tables. Start with h = HD_HASH_INIT. */
+#define HD_HASH_INIT UINT32_C(2166136261)
+static inline uint32_t hd_hash(uint32_t h, const void *data, size_t bytes) {
+    const unsigned char *p = data;
+    for (size_t i = 0; i < bytes; i++) h = (h ^ p[i]) * UINT32_C(16777619);
+    return h;
+}
+
+#endif
