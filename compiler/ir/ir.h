@@ -1,0 +1,168 @@
+/* Graph IR: tensors, nodes, attributes. Built by the importer, rewritten by passes, executed by golden,
+ * lowered by the back end. A graph owns everything in it through its arena; ids are indexes and stay
+ * valid for the life of the graph (removed nodes are marked dead, not compacted).
+ *
+ *   hd_graph *g = hd_graph_create();
+ *   int x = hd_graph_tensor(g, "x", HD_I8, 4, (int64_t[]){1, 3, 32, 32});
+ *   int y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);              // shape comes from hd_graph_infer
+ *   int n = hd_graph_node(g, HD_IR_relu, "act", 1, &x, 1, &y);
+ *   hd_graph_input(g, x);  hd_graph_output(g, y);
+ *   TRY(hd_graph_infer(ctx, g));  TRY(hd_graph_verify(ctx, g));
+ *   hd_graph_destroy(g);
+ */
+#ifndef HD_IR_IR_H
+#define HD_IR_IR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "runtime/base/arena.h"
+#include "runtime/base/status.h"
+
+enum { HD_MAX_RANK = 8 };
+
+/* name, bytes, ONNX TensorProto.DataType */
+#define HD_DTYPE_LIST(X)                                                                           \
+    X(F32, "f32", 4, 1)                                                                            \
+    X(U8, "u8", 1, 2)                                                                              \
+    X(I8, "i8", 1, 3)                                                                              \
+    X(U16, "u16", 2, 4)                                                                            \
+    X(I16, "i16", 2, 5)                                                                            \
+    X(I32, "i32", 4, 6)                                                                            \
+    X(I64, "i64", 8, 7)                                                                            \
+    X(BOOL, "bool", 1, 9)                                                                          \
+    X(F16, "f16", 2, 10)                                                                           \
+    X(F64, "f64", 8, 11)                                                                           \
+    X(U32, "u32", 4, 12)                                                                           \
+    X(U64, "u64", 8, 13)
+
+typedef enum hd_dtype {
+#define X(id, name, bytes, onnx) HD_##id,
+    HD_DTYPE_LIST(X)
+#undef X
+        HD_DTYPES
+} hd_dtype;
+
+const char *hd_dtype_name(hd_dtype t);
+size_t hd_dtype_bytes(hd_dtype t);
+int hd_dtype_from_onnx(int onnx); /* -1 when not supported */
+int hd_dtype_to_onnx(hd_dtype t);
+
+enum hd_ir_op {
+#define OP(name, ...) HD_IR_##name,
+#include "compiler/ir/ops.def"
+    HD_IR_OPS
+};
+
+struct hd_ir_op_info {
+    const char *name, *doc;
+    int min_in, max_in, n_out;
+};
+extern const struct hd_ir_op_info hd_ir_ops[HD_IR_OPS];
+int hd_ir_op_by_name(const char *name); /* -1 when unknown */
+
+struct hd_tensor {
+    const char *name; /* unique in the graph */
+    hd_dtype dtype;
+    int rank; /* 0..HD_MAX_RANK; 0 = scalar */
+    int64_t dim[HD_MAX_RANK];
+    bool known;       /* dtype and shape are set */
+    const void *data; /* constant: dense little-endian values, owned by the graph (or the mapped file) */
+    int producer;     /* node id, -1 for inputs and constants */
+};
+
+enum hd_attr_kind { HD_ATTR_INT, HD_ATTR_FLOAT, HD_ATTR_INTS, HD_ATTR_FLOATS, HD_ATTR_STRING };
+
+struct hd_attr {
+    const char *name;
+    enum hd_attr_kind kind;
+    int64_t i;
+    float f; /* printed so that it reads back exactly */
+    const char *s;
+    const int64_t *ints;
+    const float *floats;
+    int n; /* of ints or floats */
+};
+
+struct hd_node {
+    const char *name; /* unique, from the file or made from the op */
+    enum hd_ir_op op;
+    bool dead;
+    int n_in, n_out;
+    int *in;  /* tensor ids, -1 = optional input left out */
+    int *out; /* tensor ids */
+    struct hd_attr *attrs;
+    int n_attrs;
+    int source; /* line in the graph's list of source names (see hd_graph_source), -1 = none */
+};
+
+typedef struct hd_graph hd_graph;
+struct hd_graph { /* read the fields freely; change them through the functions below */
+    hd_arena *arena;
+    const char *name;
+    struct hd_tensor *tensors;
+    size_t n_tensors, cap_tensors;
+    struct hd_node *nodes; /* any order; hd_graph_order gives a topological one */
+    size_t n_nodes, cap_nodes;
+    int *inputs, *outputs;
+    size_t n_inputs, cap_inputs, n_outputs, cap_outputs;
+    void *file;        /* keeps a mapped file alive; freed by file_free */
+    void (*file_free)(void *file);
+};
+
+hd_graph *hd_graph_create(void);
+void hd_graph_destroy(hd_graph *g);
+
+/* Builders: names are copied and made unique by a suffix when taken. Return ids. */
+int hd_graph_tensor(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim);
+int hd_graph_const(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim,
+                   const void *data); /* copies data */
+int hd_graph_const_f32(hd_graph *g, const char *name, int n, const float *v); /* rank 1 */
+int hd_graph_const_i32(hd_graph *g, const char *name, int n, const int32_t *v);
+int hd_graph_node(hd_graph *g, enum hd_ir_op op, const char *name, int n_in, const int *in,
+                  int n_out, const int *out);
+void hd_graph_input(hd_graph *g, int tensor);
+void hd_graph_output(hd_graph *g, int tensor);
+
+void hd_attr_set_int(hd_graph *g, int node, const char *name, int64_t v);
+void hd_attr_set_float(hd_graph *g, int node, const char *name, float v);
+void hd_attr_set_ints(hd_graph *g, int node, const char *name, int n, const int64_t *v);
+void hd_attr_set_string(hd_graph *g, int node, const char *name, const char *v);
+const struct hd_attr *hd_attr_get(const struct hd_node *n, const char *name); /* NULL = absent */
+int64_t hd_attr_int(const struct hd_node *n, const char *name, int64_t def);
+float hd_attr_float(const struct hd_node *n, const char *name, float def);
+/* Copies up to `max` ints to out; fills with def when absent; returns the count found. */
+int hd_attr_ints(const struct hd_node *n, const char *name, int64_t *out, int max, int64_t def);
+
+int64_t hd_tensor_elems(const struct hd_tensor *t);
+size_t hd_tensor_bytes(const struct hd_tensor *t);
+int hd_tensor_by_name(const hd_graph *g, const char *name); /* -1 = none */
+
+/* Live node ids in topological order (stable: by position in the file among ready ones); *out has
+ * n_nodes room. Returns the count; a cycle is caught by verify. */
+size_t hd_graph_order(const hd_graph *g, int *out);
+/* Nodes that read tensor t: fills up to max ids, returns the true count. */
+size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
+void hd_graph_replace(hd_graph *g, int old_tensor, int new_tensor); /* in all inputs and graph outputs */
+void hd_graph_kill(hd_graph *g, int node);
+
+/* Sets dtype and shape of every node output. Errors name node, op, got and allowed. */
+hd_status hd_graph_infer(hd_ctx *ctx, hd_graph *g);
+/* Checks: ids, arity, single producer, acyclic, all known, shapes agree with infer, attributes sane. */
+hd_status hd_graph_verify(hd_ctx *ctx, const hd_graph *g);
+
+/* Text form (docs/ir.md). Constants above 16 values are printed as a hash unless full is set. */
+hd_status hd_graph_print(hd_ctx *ctx, const hd_graph *g, bool full, FILE *out);
+hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *name, hd_graph **out);
+
+/* Binary form, little endian, for the GRAPH section of a model. *out is malloc'd. Read checks every
+ * bound, then verifies. */
+hd_status hd_graph_save(hd_ctx *ctx, const hd_graph *g, void **out, size_t *out_bytes);
+hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
+
+/* The network's own multiply-accumulates of a node (conv, gemm, matmul and their q forms), never padding. */
+int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n);
+
+#endif
