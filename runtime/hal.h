@@ -1,0 +1,80 @@
+/* The device table: what a device implements. One static const table per device, one row in devices.def.
+ * runtime/null_dev.c is the commented skeleton to copy. */
+#ifndef HD_RUNTIME_HAL_H
+#define HD_RUNTIME_HAL_H
+
+#include "isa/isa.h"
+#include "runtime/base/status.h"
+#include "runtime/model.h"
+
+typedef struct hd_device hd_device; /* defined by each device */
+typedef struct hd_exec hd_exec;     /* a loaded step, defined by each device */
+typedef struct hd_buffer {
+    uint64_t id; /* 0 = none */
+} hd_buffer;
+typedef uint64_t hd_fence;
+
+struct hd_mem_options { /* simulated DRAM; zero in a field = the machine's default */
+    uint32_t latency, bytes_per_cycle, outstanding;
+    bool jitter;
+    uint64_t jitter_seed;
+};
+
+struct hd_device_options {
+    struct hd_machine machine; /* simulators build this machine; boards must be it */
+    struct hd_mem_options mem;
+    uint64_t watchdog_cycles; /* 0 = default */
+    int threads;              /* 0 = default */
+};
+
+struct hd_unit_counters {
+    uint64_t busy, stall_sem, stall_mem, stall_bank;
+};
+
+struct hd_layer_counters { /* index = tag */
+    uint64_t cycles;       /* belongs to the layer whose MX, else VX operation is in work */
+    uint64_t mx_busy, vx_busy, read_bytes, write_bytes;
+};
+
+struct hd_counters { /* of the last finished run */
+    uint64_t cycles, read_bytes, write_bytes, code_bytes;
+    struct hd_unit_counters unit[HD_UNITS];
+    const struct hd_layer_counters *layers; /* the device's, valid until the next submit; NULL = none */
+    int n_layers;
+};
+
+struct hd_device_info {
+    const char *description;
+    bool available;
+    const char *why_not; /* when not available: reason and what to do */
+};
+
+enum { HD_RUNS_GRAPH = 1, HD_RUNS_PROG = 2 };
+
+/* (opt) = may be NULL. Every call takes the device's own state only; two devices may be used from two
+ * threads. */
+struct hd_device_ops {
+    const char *scheme, *doc;
+    uint32_t sections; /* HD_RUNS_* */
+    /* (opt) fills *out without opening; NULL = always available */
+    hd_status (*probe)(hd_ctx *, const struct hd_device_options *, struct hd_device_info *out);
+    hd_status (*open)(hd_ctx *, const struct hd_device_options *, hd_device **out);
+    void (*close)(hd_device *);
+    hd_status (*alloc)(hd_ctx *, hd_device *, size_t bytes, hd_buffer *out);
+    void (*free)(hd_device *, hd_buffer);
+    hd_status (*write)(hd_ctx *, hd_device *, hd_buffer, size_t off, const void *src, size_t bytes);
+    hd_status (*read)(hd_ctx *, hd_device *, hd_buffer, size_t off, void *dst, size_t bytes);
+    /* Loads one step (step < 0: the whole graph, for GRAPH devices: inputs and outputs are the model's, and
+     * outputs are followed by every other value). The model outlives the exec. */
+    hd_status (*load)(hd_ctx *, hd_device *, const hd_model *, int step, hd_exec **out);
+    void (*unload)(hd_device *, hd_exec *);
+    /* GRAPH: io = inputs then outputs, dense buffers. PROG: io[0] = the arena. */
+    hd_status (*submit)(hd_ctx *, hd_device *, hd_exec *, const hd_buffer *io, hd_fence *out);
+    hd_status (*wait)(hd_ctx *, hd_device *, hd_fence, uint64_t timeout_ns);
+    hd_status (*counters)(hd_ctx *, hd_device *, struct hd_counters *out); /* (opt) */
+};
+
+extern const struct hd_device_ops *const hd_devices[]; /* from devices.def, ends with NULL */
+const struct hd_device_ops *hd_device_by_scheme(const char *scheme); /* NULL = none */
+
+#endif

@@ -1,0 +1,106 @@
+/* A compiled model: the container that every device loads, in memory and as a .hdl file.
+ *
+ * A model is a list of steps that run in order. A HOST step is a set of nodes of the GRAPH section, run
+ * by a device that takes graphs (golden, cpu); a PROG step is a program in the image, run by a machine
+ * (iss, rtl, xrt). Values are the tensors that steps exchange. A machine sees one image (read only:
+ * programs, weights, parameters) and one arena (values, and activations that do not stay on chip).
+ *
+ * File: 64-byte header (magic "HDL\x1a", format version, isa hash, machine hash, section table offset, bytes,
+ * crc32 of the rest), sections MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT; every length is checked on load.
+ */
+#ifndef HD_RUNTIME_MODEL_H
+#define HD_RUNTIME_MODEL_H
+
+#include "isa/isa.h"
+#include "runtime/base/arena.h"
+#include "runtime/base/status.h"
+
+enum { HD_VALUE_RANK = 8 };
+
+enum hd_layout {
+    HD_LAYOUT_DENSE, /* row-major as in ONNX */
+    HD_LAYOUT_NHWC   /* [N][H][W][c_pad] bytes from NCHW (rank 4); rank 2 [N,C] is H = W = 1 */
+};
+
+struct hd_value_info {
+    const char *name;
+    int dtype; /* ONNX TensorProto.DataType */
+    int elem_bytes;
+    int rank;
+    int64_t dim[HD_VALUE_RANK];
+    int tensor;             /* id in the graph */
+    bool in_arena;          /* a machine reads or writes it in DRAM */
+    uint64_t arena_offset;  /* of byte 0 */
+    enum hd_layout layout;  /* in the arena */
+    int64_t c_pad;          /* NHWC: channels as stored */
+    int layer;              /* that makes it, index in layers, -1 = none */
+};
+
+enum hd_step_kind { HD_STEP_HOST, HD_STEP_PROG };
+
+struct hd_step {
+    enum hd_step_kind kind;
+    int *nodes; /* HOST: graph node ids */
+    int n_nodes;
+    uint32_t code_offset, code_bytes; /* PROG: in the image */
+    int *inputs, *outputs;            /* indexes in values: needed before, made by it */
+    int n_inputs, n_outputs;
+};
+
+struct hd_layer_info { /* index = tag of its operations */
+    const char *name, *op;
+    int64_t macs;
+    int64_t vector_ops;        /* VX vectors it needs at least, on this machine */
+    int64_t unavoidable_bytes; /* DRAM bytes it cannot avoid: weights, network inputs and outputs, spilled activations */
+    int64_t roofline_cycles;   /* max(macs / (k*n), unavoidable_bytes / axi bytes per cycle) at the default memory model */
+    const char *plan;          /* one line for people: tiles, where operands live */
+};
+
+struct hd_host_op {
+    const char *node, *op, *reason, *hint;
+};
+
+typedef struct hd_model hd_model;
+struct hd_model {
+    hd_arena *arena;
+    const char *name;
+    struct hd_machine machine;
+    uint32_t isa_hash, machine_hash;
+    const void *graph; /* hd_graph_save form of the legalised graph */
+    size_t graph_bytes;
+    void *image;
+    size_t image_bytes;
+    uint64_t arena_bytes;
+    struct hd_value_info *values;
+    int n_values;
+    int *inputs, *outputs; /* of the network, indexes in values */
+    int n_inputs, n_outputs;
+    struct hd_step *steps;
+    int n_steps;
+    struct hd_layer_info *layers;
+    int n_layers;
+    struct hd_host_op *host_ops;
+    int n_host_ops;
+    int64_t planned_bytes, naive_bytes, lower_bound_bytes; /* activation memory */
+    int64_t n_ops, n_bundles;                              /* of all programs, for reports */
+    double compile_seconds;                                /* not saved */
+};
+
+/* All memory of a model is its own arena. */
+hd_model *hd_model_create(void);
+void hd_model_destroy(hd_model *m);
+
+/* Same model, same bytes. */
+hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path);
+/* Errors: HD_IO, HD_INVALID (cut short, bad magic, checksum, bounds), HD_MISMATCH (other format or ISA). */
+hd_status hd_model_load(hd_ctx *ctx, const char *path, hd_model **out);
+hd_status hd_model_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
+                               hd_model **out);
+
+size_t hd_value_dense_bytes(const struct hd_value_info *v);
+size_t hd_value_arena_bytes(const struct hd_value_info *v); /* bytes it takes in the arena */
+/* Dense <-> arena layout; padding channels are written as 0. Both buffers are the caller's. */
+void hd_value_pack(const struct hd_value_info *v, const void *dense, void *arena_form);
+void hd_value_unpack(const struct hd_value_info *v, const void *arena_form, void *dense);
+
+#endif
