@@ -1,0 +1,107 @@
+/* The pipeline, on one screen.
+ *
+ *   import      compiler/import   ONNX file -> graph as written
+ *   legalize    compiler/pass     constants folded, QDQ and QLinear forms -> q* operations
+ *   partition   compiler/tile     nodes -> machine layers and host nodes, in steps
+ *   tensorize   compiler/tile     node -> loop nest on the matrix or vector unit, packed weights
+ *   plan        compiler/mem      what stays on chip, tiles, addresses
+ *   schedule    compiler/sched    tiles -> slot operations -> semaphores -> bundles
+ *   emit        compiler/emit     tables of the model
+ *
+ * --dump STAGE prints the graph after import or legalize, the layers after plan, the program after emit.
+ */
+#include "compiler/compiler.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "compiler/emit/emit.h"
+#include "compiler/tile/layer.h"
+#include "isa/isa.h"
+
+static bool dumps(const struct hd_compile_options *opt, const char *stage) {
+    return opt->dump && (!strcmp(opt->dump, stage) || !strcmp(opt->dump, "all"));
+}
+
+static void dump_layers(const struct hd_lowering *lo) {
+    FILE *f = lo->opt->dump_to;
+    fprintf(f, "# plan: XM %u bytes resident area, %u bytes ring\n", lo->xm_ring, lo->xm_ring_bytes);
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        const struct hd_layer *l = &lo->layers[i];
+        const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+        fprintf(f, "layer %d %s %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n", l->tag,
+                hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name, x->n, x->h, x->w, x->cp,
+                y->n, l->oh, l->ow, y->cp, l->kh, l->kw, l->sy, l->sx);
+        fprintf(f, "  %s\n", lo->model->layers[i].plan);
+        if (x->resident) fprintf(f, "  in at XM 0x%x\n", x->xm);
+        if (y->resident) fprintf(f, "  out at XM 0x%x\n", y->xm);
+    }
+}
+
+static hd_status dump_program(struct hd_lowering *lo) {
+    for (int i = 0; i < lo->model->n_steps; i++) {
+        const struct hd_step *s = &lo->model->steps[i];
+        char *text;
+        if (s->kind != HD_STEP_PROG) continue;
+        const void *code = lo->image + s->code_offset; /* HD_CODE_ALIGN keeps words aligned */
+        TRY(hd_disasm(lo->ctx, code, s->code_bytes / 4, &text));
+        fputs(text, lo->opt->dump_to);
+        free(text);
+    }
+    return HD_OK;
+}
+
+static hd_status run_stages(struct hd_lowering *lo) {
+    TRY(hd_partition(lo)); /* tensorizes each layer it finds */
+    if (lo->n_layers) TRY(hd_plan_memory(lo));
+    for (int i = 0; i < lo->model->n_steps; i++)
+        if (lo->model->steps[i].kind == HD_STEP_PROG) TRY(hd_schedule_step(lo, i));
+    hd_emit_model(lo);
+    if (dumps(lo->opt, "plan")) dump_layers(lo);
+    if (dumps(lo->opt, "program")) TRY(dump_program(lo));
+    return HD_OK;
+}
+
+hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt, hd_model **out) {
+    hd_model *m = hd_model_create();
+    struct hd_lowering lo = {.ctx = ctx, .arena = hd_arena_create(), .g = g, .opt = opt, .m = &opt->machine,
+                             .model = m};
+    m->machine = opt->machine;
+    m->isa_hash = hd_isa_hash();
+    m->machine_hash = hd_machine_hash(&opt->machine);
+    m->name = hd_strdup(m->arena, g->name ? g->name : "graph");
+    hd_status s = run_stages(&lo);
+    hd_arena_destroy(lo.arena);
+    void *bytes = NULL;
+    if (s == HD_OK) s = hd_graph_save(ctx, g, &bytes, &m->graph_bytes);
+    if (s != HD_OK) {
+        hd_model_destroy(m);
+        return s;
+    }
+    m->graph = hd_dup(m->arena, bytes, m->graph_bytes);
+    free(bytes);
+    *out = m;
+    return HD_OK;
+}
+
+static double now_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile_options *opt, hd_model **out) {
+    double start = now_seconds();
+    hd_graph *g;
+    TRY(hd_import_onnx(ctx, onnx_path, &g));
+    hd_status s = HD_OK;
+    if (dumps(opt, "import")) s = hd_graph_print(ctx, g, false, opt->dump_to);
+    if (s == HD_OK) s = hd_legalize(ctx, g);
+    if (s == HD_OK && dumps(opt, "legalize")) s = hd_graph_print(ctx, g, false, opt->dump_to);
+    if (s == HD_OK) s = hd_lower(ctx, g, opt, out);
+    hd_graph_destroy(g);
+    if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", onnx_path);
+    (*out)->compile_seconds = now_seconds() - start;
+    return HD_OK;
+}

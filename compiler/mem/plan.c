@@ -1,0 +1,169 @@
+/* Memory planning: which tensors stay in XM for their whole life, and where tensors lie in XM and in the
+ * arena.
+ *
+ * needs: layers and mtensors (partition)
+ * gives: resident / xm, in_arena / arena, the XM ring, tiles of every layer, activation memory figures
+ * destroys: nothing
+ *
+ * XM is cut in two: the lower part holds resident tensors, placed by liveness (largest first, lowest free
+ * address), the upper part is a ring of tile buffers for tensors that stream from and to DRAM. Every cut
+ * of CUTS is tried; the one with the least DRAM traffic wins. The arena is placed by liveness, too, except
+ * that what crosses the border of a step keeps its own place.
+ */
+#include <string.h>
+
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+enum { PLACE_ALIGN = 64, CUTS = 9 }; /* ring = 0, 1/8, .. 8/8 of XM */
+
+struct span {
+    int64_t at, bytes;
+    int from, to; /* layers, inclusive */
+};
+
+/* Lowest aligned address below `limit` that no span overlapping [from, to] uses; -1 = none. */
+static int64_t first_fit(const struct span *spans, size_t n, int64_t bytes, int from, int to, int64_t limit) {
+    int64_t at = 0;
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (size_t i = 0; i < n; i++) {
+            const struct span *s = &spans[i];
+            if (s->to < from || s->from > to || s->at >= at + bytes || s->at + s->bytes <= at) continue;
+            at = hd_round_up(s->at + s->bytes, PLACE_ALIGN);
+            moved = true;
+        }
+    }
+    return at + bytes <= limit ? at : -1;
+}
+
+static int64_t xm_bytes_of(const struct hd_mtensor *t) {
+    return hd_round_up((int64_t)t->n * (t->h + t->pt + t->pb) * (t->w + t->pl + t->pr) * t->cp,
+                       PLACE_ALIGN);
+}
+
+static int64_t dram_bytes_of(const struct hd_mtensor *t) {
+    return hd_round_up((int64_t)t->n * t->h * t->w * t->cp, PLACE_ALIGN);
+}
+
+static int first_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    if (t->def >= 0) return t->def;
+    for (size_t i = 0; i < lo->n_layers; i++)
+        for (int k = 0; k < 2; k++)
+            if (lo->layers[i].in[k] >= 0 && &lo->tensors[lo->layers[i].in[k]] == t) return (int)i;
+    return 0;
+}
+
+static int last_use(const struct hd_mtensor *t) { return t->last > t->def ? t->last : t->def; }
+
+/* Tensor ids, largest in XM first. */
+static int *by_size(struct hd_lowering *lo) {
+    int *ids = hd_new_array(lo->arena, int, lo->n_tensors ? lo->n_tensors : 1);
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        size_t k = i;
+        for (; k > 0 && xm_bytes_of(&lo->tensors[ids[k - 1]]) < xm_bytes_of(&lo->tensors[i]); k--)
+            ids[k] = ids[k - 1];
+        ids[k] = (int)i;
+    }
+    return ids;
+}
+
+static void place_residents(struct hd_lowering *lo, const int *ids, struct span *spans) {
+    size_t n = 0;
+    int64_t limit = (int64_t)lo->m->xm_bytes - lo->xm_ring_bytes;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[ids[i]];
+        bool crosses_programs = t->comes_in && t->def >= 0;
+        struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(t)};
+        s.at = first_fit(spans, n, s.bytes, s.from, s.to, limit);
+        t->resident = s.at >= 0 && t->pads_agree && !crosses_programs;
+        if (!t->resident) continue;
+        t->xm = (uint32_t)s.at;
+        spans[n++] = s;
+    }
+}
+
+/* DRAM bytes of the whole plan with its current tiles. */
+static int64_t traffic(const struct hd_lowering *lo) {
+    int64_t bytes = 0;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        const struct hd_layer *l = &lo->layers[i];
+        int64_t tiles = hd_ceil_div(l->oh, l->th) * hd_ceil_div(l->ow, l->tw);
+        bool by_chunk = l->kind == HD_LAYER_MATMUL && l->chunk_outer;
+        for (int k = 0; k < 2 && l->in[k] >= 0; k++)
+            if (!lo->tensors[l->in[k]].resident)
+                bytes += dram_bytes_of(&lo->tensors[l->in[k]]) *
+                         (by_chunk ? hd_ceil_div(l->nts, l->nb) : 1);
+        if (l->kind == HD_LAYER_MATMUL)
+            bytes += (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) *
+                     (l->weights_stay || l->chunk_outer ? 1 : tiles);
+        if (!lo->tensors[l->out].resident) bytes += dram_bytes_of(&lo->tensors[l->out]);
+    }
+    return bytes;
+}
+
+static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct span *spans, int cut) {
+    lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
+    lo->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
+    place_residents(lo, ids, spans);
+    for (size_t i = 0; i < lo->n_layers; i++) TRY(hd_choose_tiles(lo, &lo->layers[i]));
+    return HD_OK;
+}
+
+static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spans) {
+    size_t n = 0;
+    int last_layer = (int)lo->n_layers;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[ids[i]];
+        bool crosses = t->comes_in || t->goes_out;
+        t->in_arena = !t->resident || crosses || lo->opt->keep_all;
+        if (!t->in_arena) continue;
+        bool own_place = crosses || lo->opt->keep_all;
+        struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),
+                         own_place ? last_layer : last_use(t)};
+        s.at = first_fit(spans, n, s.bytes, s.from, s.to, INT64_MAX);
+        t->arena = (uint64_t)s.at;
+        spans[n++] = s;
+        lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
+    }
+}
+
+static void report_activation_memory(struct hd_lowering *lo) {
+    hd_model *m = lo->model;
+    int64_t top = 0;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        const struct hd_mtensor *t = &lo->tensors[i];
+        m->naive_bytes += dram_bytes_of(t);
+        if (t->resident) top = hd_max(top, t->xm + xm_bytes_of(t));
+    }
+    m->planned_bytes = top + (int64_t)m->arena_bytes;
+    for (size_t l = 0; l < lo->n_layers; l++) {
+        int64_t live = 0;
+        for (size_t i = 0; i < lo->n_tensors; i++) {
+            const struct hd_mtensor *t = &lo->tensors[i];
+            if (first_use(lo, t) <= (int)l && last_use(t) >= (int)l) live += dram_bytes_of(t);
+        }
+        m->lower_bound_bytes = hd_max(m->lower_bound_bytes, live);
+    }
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_plan_memory(struct hd_lowering *lo) {
+    int *ids = by_size(lo);
+    struct span *spans = hd_new_array(lo->arena, struct span, lo->n_tensors ? lo->n_tensors : 1);
+    int best = -1;
+    int64_t best_bytes = INT64_MAX;
+    hd_status s = HD_OK;
+    for (int cut = 0; cut < CUTS; cut++) {
+        s = plan_with_ring(lo, ids, spans, cut);
+        if (s != HD_OK) continue;
+        int64_t bytes = traffic(lo);
+        if (bytes < best_bytes) best = cut, best_bytes = bytes;
+    }
+    if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
+    hd_clear(lo->ctx);
+    TRY(plan_with_ring(lo, ids, spans, best));
+    place_arena(lo, ids, spans);
+    report_activation_memory(lo);
+    return HD_OK;
+}

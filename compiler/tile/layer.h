@@ -1,0 +1,102 @@
+/* Machine layers: what the back end works on. A layer is one graph node (with the reshapes around it
+ * folded away) as a loop nest over tensors in the machine's layout.
+ *
+ *   partition.c   graph nodes -> machine layers and host nodes, and the steps that alternate them
+ *   tensorize.c   node -> layer: geometry of the nest, packed weights
+ *   tiling.c      layer -> tile sizes and loop order
+ *   mem/plan.c    which tensors stay on chip, and where everything lives
+ *   sched/        layers -> slot operations, semaphores, bundles
+ */
+#ifndef HD_COMPILER_LAYER_H
+#define HD_COMPILER_LAYER_H
+
+#include "compiler/compiler.h"
+#include "compiler/ir/ir.h"
+
+/* A tensor in machine layout: [n][h][w][cp] bytes, cp = channels rounded up to whole words and
+ * vectors. Several graph tensors (reshapes of each other) may share one. */
+struct hd_mtensor {
+    int tensor; /* graph id of the first of them */
+    int n, h, w, c, cp;
+    bool is_unsigned;
+    int pad_value;          /* byte that padding holds: the zero point its consumers use */
+    bool pads_agree;        /* every consumer that pads uses that value */
+    int pt, pb, pl, pr;     /* ring of padding kept around each image when it is resident */
+    int def, last;          /* index of the layer that makes it (-1: comes in), and of its last reader */
+    bool comes_in, goes_out; /* crosses the border of its step */
+    bool resident;          /* whole tensor lives in XM from def to last */
+    uint32_t xm;            /* byte address when resident */
+    bool in_arena;
+    uint64_t arena;
+};
+
+enum hd_layer_kind { HD_LAYER_MATMUL, HD_LAYER_ADD, HD_LAYER_POOL, HD_LAYER_RESCALE };
+
+struct hd_layer {
+    enum hd_layer_kind kind;
+    int node;
+    int step;
+    int tag; /* index in the model's layers */
+    int in[2], out; /* indexes of mtensors; in[1] = -1 except for ADD */
+
+    /* window and output */
+    int kh, kw, sy, sx, dy, dx, pt, pl;
+    int oh, ow, oc;
+    bool max_pool;
+
+    /* MATMUL: out tile nt reads cw words per tap, from word x_word(nt) of the pixel */
+    int groups, cw, nts, red; /* red = kh*kw*cw words per output vector */
+    bool x_step_uniform;
+    int x_step; /* words between output tiles when uniform (0: dense) */
+    size_t w_offset, p_offset; /* in the image: packed WM words, PM words */
+
+    /* requantisation, docs/numerics.md */
+    int32_t a_imm, b_imm, zp, lo, hi;
+    float a_scale, b_scale;
+
+    /* tiling */
+    int th, tw;  /* output rows and columns of a pixel tile */
+    int nb;      /* output tiles (of N channels) per weight chunk */
+    int cwb;     /* words per tap of a reduction block; == cw when not split */
+    bool chunk_outer; /* weight chunk loop outside the pixel loop */
+    bool weights_stay; /* all chunks fit in WM at once: loaded once */
+
+    int64_t macs, weight_bytes;
+};
+
+/* The first word of a pixel that output tile nt reads. */
+int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x, const struct hd_machine *m,
+                    int nt);
+
+struct hd_lowering { /* everything between the stages of one hd_lower call */
+    hd_ctx *ctx;
+    hd_arena *arena;
+    const hd_graph *g;
+    const struct hd_compile_options *opt;
+    const struct hd_machine *m;
+    hd_model *model;
+    struct hd_mtensor *tensors;
+    size_t n_tensors, cap_tensors;
+    int *tensor_of; /* graph tensor -> mtensor, -1 */
+    struct hd_layer *layers;
+    size_t n_layers, cap_layers;
+    uint32_t xm_ring, xm_ring_bytes; /* part of XM for streamed tiles */
+    uint8_t *image;
+    size_t image_bytes, cap_image;
+};
+
+/* Appends zeroed bytes to the image at a multiple of HD_CODE_ALIGN; returns the offset. */
+size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
+
+/* Passes, in order. Each one's needs / gives / destroys stand with it. */
+hd_status hd_partition(struct hd_lowering *lo);
+hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *out);
+/* NULL when the machine can run this node, else the reason; *out_hint says what would change it. */
+const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
+hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l);
+/* Bytes of XM that one buffered tile of this layer's streamed operands takes, with its current tiling. */
+uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
+hd_status hd_plan_memory(struct hd_lowering *lo);
+hd_status hd_schedule_step(struct hd_lowering *lo, int step);
+
+#endif

@@ -1,0 +1,307 @@
+/* Partition: which node runs on the machine, which on the host, and in which step.
+ *
+ * needs: a legalised, verified graph
+ * gives: mtensors, layers in order, the model's values, steps, layer and host tables (offsets and
+ *        programs are filled in later)
+ * destroys: nothing
+ *
+ * A node goes to the machine when hd_machine_refuses() has no reason against it. Steps alternate: all host
+ * nodes that are ready, then all machine nodes that are ready, and so on until none is left.
+ */
+#include <string.h>
+
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+enum place { ON_HOST, ON_MACHINE, FOLDED };
+
+size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes) {
+    size_t at = (size_t)hd_round_up((int64_t)lo->image_bytes, HD_CODE_ALIGN);
+    lo->image = hd_grow(lo->arena, lo->image, &lo->cap_image, at + bytes, 1);
+    lo->image_bytes = at + bytes;
+    return at;
+}
+
+static bool is_byte(const struct hd_tensor *t) { return t->dtype == HD_I8 || t->dtype == HD_U8; }
+
+/* Machine shape of a tensor: false when it has none. */
+static bool machine_shape(const struct hd_tensor *t, struct hd_mtensor *out) {
+    if (!is_byte(t) || t->data) return false;
+    for (int i = 0; i < t->rank; i++)
+        if (t->dim[i] < 1 || t->dim[i] > 65535) return false;
+    if (t->rank == 4)
+        *out = (struct hd_mtensor){.n = (int)t->dim[0], .c = (int)t->dim[1], .h = (int)t->dim[2],
+                                   .w = (int)t->dim[3]};
+    else if (t->rank == 2)
+        *out = (struct hd_mtensor){.n = 1, .h = 1, .w = (int)t->dim[0], .c = (int)t->dim[1]};
+    else
+        return false;
+    out->is_unsigned = t->dtype == HD_U8;
+    return true;
+}
+
+static bool same_storage(const struct hd_mtensor *a, const struct hd_mtensor *b) {
+    return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c;
+}
+
+/* A flatten of one image, [1,C,H,W] -> [1,C*H*W]: free for a dense layer, which becomes a window. */
+static bool is_flatten(const hd_graph *g, const struct hd_node *n) {
+    struct hd_mtensor a, b;
+    if (n->op != HD_IR_reshape || !machine_shape(&g->tensors[n->in[0]], &a) ||
+        !machine_shape(&g->tensors[n->out[0]], &b))
+        return false;
+    return a.n == 1 && b.h == 1 && b.w == 1 && b.c == a.c * a.h * a.w;
+}
+
+static const struct hd_node *producer(const hd_graph *g, int tensor) {
+    int p = g->tensors[tensor].producer;
+    return p < 0 ? NULL : &g->nodes[p];
+}
+
+static const char *refuses_matmul(const hd_graph *g, const struct hd_node *n, const char **hint) {
+    const struct hd_tensor *w = &g->tensors[n->in[1]];
+    if (!w->data || !g->tensors[n->in[2]].data || !g->tensors[n->in[3]].data) {
+        *hint = "export the network with constant weights";
+        return "weights, bias or scale are not constant";
+    }
+    if (w->dtype != HD_I8) {
+        *hint = "quantise weights to int8";
+        return "weights are not int8";
+    }
+    if (n->op == HD_IR_qconv && g->tensors[n->in[0]].rank != 4) {
+        *hint = "reshape to [N,C,1,W]";
+        return "convolution is not 2-D";
+    }
+    return NULL;
+}
+
+const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
+    const hd_graph *g = lo->g;
+    const struct hd_node *n = &g->nodes[node];
+    struct hd_mtensor a, b;
+    *out_hint = "";
+    switch (n->op) {
+    case HD_IR_qconv:
+    case HD_IR_qgemm: {
+        const char *why = refuses_matmul(g, n, out_hint);
+        if (why) return why;
+        break;
+    }
+    case HD_IR_qadd:
+    case HD_IR_qrescale:
+    case HD_IR_qavgpool:
+    case HD_IR_qmaxpool:
+        break;
+    default:
+        if (is_byte(&g->tensors[n->out[0]])) {
+            *out_hint = n->op == HD_IR_quantize ? "feed integers to the network" : "";
+            return n->op == HD_IR_quantize ? "reads float at the border of the network"
+                                           : "data movement that the back end does not lower";
+        }
+        *out_hint = "quantise the node (QDQ around it), or leave it at the border of the network";
+        return "computes in float; the machine works on int8";
+    }
+    for (int i = 0; i < n->n_in; i++) {
+        const struct hd_tensor *t = &g->tensors[n->in[i]];
+        if (t->data && i > 0 && (n->op == HD_IR_qconv || n->op == HD_IR_qgemm)) continue;
+        if (!machine_shape(t, &a)) {
+            *out_hint = "rank 2 and rank 4 int8 or uint8 tensors with dimensions up to 65535";
+            return "operand has no machine layout";
+        }
+    }
+    if (!machine_shape(&g->tensors[n->out[0]], &b)) {
+        *out_hint = "rank 2 and rank 4 int8 or uint8 tensors with dimensions up to 65535";
+        return "result has no machine layout";
+    }
+    return NULL;
+}
+
+struct partition {
+    struct hd_lowering *lo;
+    enum place *place;
+    int *order;
+    size_t n_order;
+    bool *done; /* per node */
+};
+
+static bool all_users_on_machine(const struct partition *p, int tensor, enum hd_ir_op only) {
+    const hd_graph *g = p->lo->g;
+    size_t n = hd_graph_users(g, tensor, NULL, 0);
+    int *users = hd_new_array(p->lo->arena, int, n ? n : 1);
+    hd_graph_users(g, tensor, users, n);
+    for (size_t i = 0; i < n; i++)
+        if (p->place[users[i]] != ON_MACHINE || (only != HD_IR_OPS && g->nodes[users[i]].op != only))
+            return false;
+    for (size_t i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i] == tensor) return false;
+    return n > 0;
+}
+
+/* Reshapes that cost nothing between machine layers disappear. */
+static bool folds(const struct partition *p, int node) {
+    const hd_graph *g = p->lo->g;
+    const struct hd_node *n = &g->nodes[node];
+    struct hd_mtensor a, b;
+    if (n->op != HD_IR_reshape || !machine_shape(&g->tensors[n->in[0]], &a) ||
+        !machine_shape(&g->tensors[n->out[0]], &b))
+        return false;
+    int maker = g->tensors[n->in[0]].producer;
+    bool from_machine = maker >= 0 && p->place[maker] != ON_HOST;
+    if (same_storage(&a, &b)) return from_machine || all_users_on_machine(p, n->out[0], HD_IR_OPS);
+    return is_flatten(g, n) && all_users_on_machine(p, n->out[0], HD_IR_qgemm);
+}
+
+/* A dense layer's operand is its own rows, or an image behind a flatten that folds. */
+static bool gemm_fits(const struct partition *p, int node) {
+    const hd_graph *g = p->lo->g;
+    const struct hd_node *n = &g->nodes[node], *maker = producer(g, n->in[0]);
+    struct hd_mtensor x;
+    machine_shape(&g->tensors[n->in[0]], &x);
+    if (x.c == g->tensors[n->in[1]].dim[1]) return true;
+    return maker && is_flatten(g, maker);
+}
+
+static void choose_places(struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    const char *hint;
+    for (size_t i = 0; i < p->n_order; i++) {
+        int id = p->order[i];
+        bool ok = !hd_machine_refuses(p->lo, id, &hint);
+        if (ok && g->nodes[id].op == HD_IR_qgemm) ok = gemm_fits(p, id);
+        p->place[id] = ok ? ON_MACHINE : ON_HOST;
+    }
+    for (size_t i = 0; i < p->n_order; i++)
+        if (folds(p, p->order[i])) p->place[p->order[i]] = FOLDED;
+}
+
+static int add_mtensor(struct hd_lowering *lo, int tensor) {
+    if (lo->tensor_of[tensor] >= 0) return lo->tensor_of[tensor];
+    struct hd_mtensor *t = hd_push(lo->arena, lo->tensors, lo->n_tensors, lo->cap_tensors);
+    HD_ASSERT(machine_shape(&lo->g->tensors[tensor], t));
+    t->tensor = tensor;
+    t->cp = (int)hd_round_up(t->c, hd_max(lo->m->k, lo->m->n));
+    t->def = -1, t->last = -1;
+    t->pads_agree = true;
+    return lo->tensor_of[tensor] = (int)(lo->n_tensors - 1);
+}
+
+static bool ready(const struct partition *p, int node) {
+    const hd_graph *g = p->lo->g;
+    for (int i = 0; i < g->nodes[node].n_in; i++) {
+        int t = g->nodes[node].in[i], maker = t < 0 ? -1 : g->tensors[t].producer;
+        if (maker >= 0 && !p->done[maker]) return false;
+    }
+    return true;
+}
+
+/* Names the layer after its source, notes what each tensor's padding must hold. */
+static hd_status add_layer(struct partition *p, int node, int step) {
+    struct hd_lowering *lo = p->lo;
+    const struct hd_node *n = &lo->g->nodes[node];
+    for (int i = 0; i < n->n_in && i < (n->op == HD_IR_qadd ? 2 : 1); i++)
+        add_mtensor(lo, n->in[i]);
+    add_mtensor(lo, n->out[0]);
+    struct hd_layer *l = hd_push(lo->arena, lo->layers, lo->n_layers, lo->cap_layers);
+    TRY(hd_tensorize(lo, node, l));
+    l->step = step;
+    l->tag = (int)lo->n_layers - 1;
+    struct hd_mtensor *y = &lo->tensors[l->out];
+    y->def = l->tag;
+    for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
+        struct hd_mtensor *x = &lo->tensors[l->in[i]];
+        x->last = l->tag;
+        if (x->def < 0 || lo->layers[x->def].step != step) x->comes_in = true;
+        if (x->def >= 0 && lo->layers[x->def].step != step) x->goes_out = true;
+    }
+    if (l->kind != HD_LAYER_MATMUL) return HD_OK;
+    struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int bottom = (l->oh - 1) * l->sy + (l->kh - 1) * l->dy + 1 - l->pt - x->h;
+    int right = (l->ow - 1) * l->sx + (l->kw - 1) * l->dx + 1 - l->pl - x->w;
+    if (l->pt > 0 || l->pl > 0 || bottom > 0 || right > 0) {
+        int pad = (int)hd_attr_int(n, "x_zp", 0);
+        if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != pad) x->pads_agree = false;
+        x->pad_value = pad;
+        x->pt = (int)hd_max(x->pt, l->pt), x->pl = (int)hd_max(x->pl, l->pl);
+        x->pb = (int)hd_max(x->pb, bottom), x->pr = (int)hd_max(x->pr, right);
+    }
+    return HD_OK;
+}
+
+static hd_status add_folded(struct partition *p, int node) {
+    const struct hd_node *n = &p->lo->g->nodes[node];
+    p->lo->tensor_of[n->out[0]] = add_mtensor(p->lo, n->in[0]);
+    return HD_OK;
+}
+
+static void add_host(struct hd_lowering *lo, struct hd_step *s, int node) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    hd_model *m = lo->model;
+    s->nodes[s->n_nodes++] = node;
+    struct hd_host_op *h = &m->host_ops[m->n_host_ops++];
+    const char *hint, *why = hd_machine_refuses(lo, node, &hint);
+    if (!why) why = "a dense layer behind a reshape that does not fold", hint = "flatten one image";
+    *h = (struct hd_host_op){hd_strdup(m->arena, n->name), hd_ir_ops[n->op].name, why, hint};
+}
+
+/* Takes every ready node of one kind, and what becomes ready by that; false when there was none. */
+static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step, bool *out_any) {
+    struct hd_lowering *lo = p->lo;
+    struct hd_step s = {.kind = kind};
+    s.nodes = hd_new_array(lo->model->arena, int, p->n_order ? p->n_order : 1);
+    *out_any = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < p->n_order; i++) {
+            int id = p->order[i];
+            if (p->done[id] || (p->place[id] == ON_HOST) != (kind == HD_STEP_HOST) || !ready(p, id))
+                continue;
+            if (kind == HD_STEP_HOST) add_host(lo, &s, id);
+            else if (p->place[id] == FOLDED) TRY(add_folded(p, id));
+            else TRY(add_layer(p, id, step));
+            p->done[id] = more = *out_any = true;
+        }
+    }
+    if (*out_any) lo->model->steps[lo->model->n_steps++] = s;
+    return HD_OK;
+}
+
+static void goes_out(struct hd_lowering *lo, int tensor) {
+    if (tensor < 0 || lo->tensor_of[tensor] < 0) return;
+    struct hd_mtensor *t = &lo->tensors[lo->tensor_of[tensor]];
+    if (t->def >= 0) t->goes_out = true;
+}
+
+/* What host nodes and the caller read must leave the machine. */
+static void mark_borders(struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    for (size_t i = 0; i < p->n_order; i++) {
+        const struct hd_node *n = &g->nodes[p->order[i]];
+        for (int k = 0; p->place[p->order[i]] == ON_HOST && k < n->n_in; k++) goes_out(p->lo, n->in[k]);
+    }
+    for (size_t i = 0; i < g->n_outputs; i++) goes_out(p->lo, g->outputs[i]);
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_partition(struct hd_lowering *lo) {
+    size_t n = lo->g->n_nodes;
+    struct partition p = {.lo = lo};
+    p.place = hd_new_array(lo->arena, enum place, n ? n : 1);
+    p.order = hd_new_array(lo->arena, int, n ? n : 1);
+    p.done = hd_new_array(lo->arena, bool, n ? n : 1);
+    p.n_order = hd_graph_order(lo->g, p.order);
+    lo->tensor_of = hd_new_array(lo->arena, int, lo->g->n_tensors ? lo->g->n_tensors : 1);
+    for (size_t i = 0; i < lo->g->n_tensors; i++) lo->tensor_of[i] = -1;
+    hd_model *m = lo->model;
+    m->steps = hd_new_array(m->arena, struct hd_step, n + 1);
+    m->host_ops = hd_new_array(m->arena, struct hd_host_op, n + 1);
+    if (!lo->opt->host_only) choose_places(&p);
+    for (bool host = true, any = true;;) {
+        bool now;
+        TRY(take_step(&p, host ? HD_STEP_HOST : HD_STEP_PROG, m->n_steps, &now));
+        if (!now && !any) break;
+        any = now;
+        host = !host;
+    }
+    mark_borders(&p);
+    return HD_OK;
+}

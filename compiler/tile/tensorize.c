@@ -1,0 +1,167 @@
+/* Tensorisation: a graph node becomes a layer, that is a window over one or two machine tensors.
+ *
+ * needs: a legalised graph, mtensors of the node's inputs and output
+ * gives: the layer's geometry; for matmul-like nodes packed weights and parameters in the image
+ * destroys: nothing
+ *
+ * Every matmul-like node is one index expression, out[m, y, x] = sum over (ky, kx, c) of
+ * in[y*sy + ky*dy - pt, x*sx + kx*dx - pl, c] * w[m, ky, kx, c]: a dense layer is the window that covers its
+ * input, a grouped or depthwise convolution is a dense one over the words its channels touch, with zeros.
+ */
+#include <string.h>
+
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x, const struct hd_machine *m,
+                    int nt) {
+    int group_in = x->c / l->groups, group_out = l->oc / l->groups;
+    return nt * (int)m->n / group_out * group_in / (int)m->k;
+}
+
+/* Words per tap that output tile nt touches. */
+static int words_touched(const struct hd_layer *l, const struct hd_mtensor *x,
+                         const struct hd_machine *m, int nt) {
+    int group_in = x->c / l->groups, group_out = l->oc / l->groups;
+    int last_oc = (int)hd_min((nt + 1) * (int)m->n, l->oc) - 1;
+    int end = (last_oc / group_out + 1) * group_in;
+    return (int)hd_ceil_div(end, m->k) - hd_layer_x_word(l, x, m, nt);
+}
+
+static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    l->nts = (int)hd_ceil_div(l->oc, lo->m->n);
+    l->cw = 0;
+    for (int nt = 0; nt < l->nts; nt++)
+        l->cw = (int)hd_max(l->cw, words_touched(l, x, lo->m, nt));
+    l->x_step = l->nts > 1 ? hd_layer_x_word(l, x, lo->m, 1) : 0;
+    l->x_step_uniform = true;
+    for (int nt = 0; nt < l->nts; nt++)
+        if (hd_layer_x_word(l, x, lo->m, nt) != nt * l->x_step) l->x_step_uniform = false;
+    l->red = l->kh * l->kw * l->cw;
+    l->cwb = l->cw;
+}
+
+/* One weight: output channel oc, channel ic of its group, tap (ky, kx); w is [M, C/group, kh, kw]. For a
+ * dense layer over a flattened image that is the order in which ONNX flattens, too. */
+static int8_t weight_at(const struct hd_layer *l, const int8_t *w, int group_in, int oc, int ic, int ky,
+                        int kx) {
+    return w[(((size_t)oc * (size_t)group_in + (size_t)ic) * (size_t)l->kh + (size_t)ky) * (size_t)l->kw +
+             (size_t)kx];
+}
+
+/* WM words in the order [nt][ky][kx][cw] and PM words [nt], zero points folded into the bias. */
+static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w, const int32_t *bias,
+                         const float *scale, int64_t n_scale, int32_t x_zp) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int n = (int)lo->m->n, k = (int)lo->m->k;
+    int group_in = x->c / l->groups, group_out = l->oc / l->groups;
+    l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * (size_t)(n * k));
+    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)n * 8);
+    for (int oc = 0; oc < l->oc; oc++) {
+        int nt = oc / n, first = oc / group_out * group_in, x_word = hd_layer_x_word(l, x, lo->m, nt);
+        uint32_t sum = 0;
+        for (int ky = 0; ky < l->kh; ky++)
+            for (int kx = 0; kx < l->kw; kx++)
+                for (int ic = 0; ic < group_in; ic++) {
+                    int8_t v = weight_at(l, w, group_in, oc, ic, ky, kx);
+                    int c = first + ic - x_word * k;
+                    size_t word = ((size_t)(nt * l->kh + ky) * (size_t)l->kw + (size_t)kx) * (size_t)l->cw +
+                                  (size_t)(c / k);
+                    lo->image[l->w_offset + word * (size_t)(n * k) + (size_t)(oc % n * k + c % k)] =
+                        (uint8_t)v;
+                    sum += (uint32_t)(int32_t)v;
+                }
+        uint32_t b = (uint32_t)bias[oc] - (uint32_t)x_zp * sum;
+        uint8_t *p = lo->image + l->p_offset + ((size_t)nt * (size_t)n + (size_t)(oc % n)) * 8;
+        memcpy(p, &b, 4);
+        memcpy(p + 4, &scale[n_scale == 1 ? 0 : oc], 4);
+    }
+}
+
+static void requant_attrs(struct hd_layer *l, const struct hd_node *n) {
+    l->zp = (int32_t)hd_attr_int(n, "y_zp", 0);
+    l->lo = (int32_t)hd_attr_int(n, "lo", -128);
+    l->hi = (int32_t)hd_attr_int(n, "hi", 127);
+}
+
+static void window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g) {
+    int64_t kernel[2], stride[2], dilation[2], pad[4];
+    const struct hd_tensor *y = &g->tensors[n->out[0]];
+    hd_attr_ints(n, "kernel_shape", kernel, 2, 1);
+    hd_attr_ints(n, "strides", stride, 2, 1);
+    hd_attr_ints(n, "dilations", dilation, 2, 1);
+    hd_attr_ints(n, "pads", pad, 4, 0);
+    l->kh = (int)kernel[0], l->kw = (int)kernel[1];
+    l->sy = (int)stride[0], l->sx = (int)stride[1];
+    l->dy = (int)dilation[0], l->dx = (int)dilation[1];
+    l->pt = (int)pad[0], l->pl = (int)pad[1];
+    l->oh = (int)y->dim[2], l->ow = (int)y->dim[3];
+    l->oc = (int)y->dim[1];
+}
+
+static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+    const hd_graph *g = lo->g;
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    const struct hd_tensor *w = &g->tensors[n->in[1]], *scale = &g->tensors[n->in[3]];
+    if (n->op == HD_IR_qconv) {
+        window_attrs(l, n, g);
+        l->groups = (int)hd_attr_int(n, "group", 1);
+    } else { /* qgemm: the window is the whole image behind a flatten, or one pixel per row */
+        bool flat = (int64_t)x->c != w->dim[1];
+        l->kh = flat ? x->h : 1, l->kw = flat ? x->w : 1;
+        l->oh = flat ? 1 : x->h, l->ow = flat ? 1 : x->w;
+        l->oc = (int)w->dim[0];
+    }
+    matmul_words(lo, l);
+    pack_weights(lo, l, w->data, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
+                 (int32_t)hd_attr_int(n, "x_zp", 0));
+    l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
+}
+
+/* needs: hd_machine_refuses() said NULL. See the head of this file. */
+hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    *l = (struct hd_layer){.node = node, .kh = 1, .kw = 1, .sy = 1, .sx = 1, .dy = 1, .dx = 1, .groups = 1};
+    l->in[0] = lo->tensor_of[n->in[0]];
+    l->in[1] = -1;
+    l->out = lo->tensor_of[n->out[0]];
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    l->oh = y->h, l->ow = y->w, l->oc = y->c;
+    requant_attrs(l, n);
+    l->macs = hd_node_macs(lo->g, n);
+    switch (n->op) {
+    case HD_IR_qconv:
+    case HD_IR_qgemm:
+        l->kind = HD_LAYER_MATMUL;
+        tensorize_matmul(lo, n, l);
+        break;
+    case HD_IR_qadd:
+        l->kind = HD_LAYER_ADD;
+        l->in[1] = lo->tensor_of[n->in[1]];
+        l->a_imm = -(int32_t)hd_attr_int(n, "a_zp", 0);
+        l->b_imm = -(int32_t)hd_attr_int(n, "b_zp", 0);
+        l->a_scale = hd_attr_float(n, "a_scale", 1);
+        l->b_scale = hd_attr_float(n, "b_scale", 1);
+        break;
+    case HD_IR_qavgpool:
+    case HD_IR_qmaxpool:
+        l->kind = HD_LAYER_POOL;
+        window_attrs(l, n, lo->g);
+        l->max_pool = n->op == HD_IR_qmaxpool;
+        l->a_imm = l->max_pool ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
+        l->a_scale = l->max_pool ? 1 : hd_attr_float(n, "scale", 1);
+        break;
+    default:
+        HD_ASSERT(n->op == HD_IR_qrescale);
+        l->kind = HD_LAYER_RESCALE;
+        l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
+        l->a_scale = hd_attr_float(n, "scale", 1);
+    }
+    if (l->max_pool) {
+        l->lo = y->is_unsigned ? 0 : -128;
+        l->hi = y->is_unsigned ? 255 : 127;
+    }
+    if (l->kind != HD_LAYER_MATMUL) l->nts = (int)hd_ceil_div(y->c, lo->m->n);
+    return HD_OK;
+}

@@ -1,0 +1,100 @@
+/* Tiling: how much of a layer one operation covers, and in which order the loops run.
+ *
+ * needs: geometry (tensorize), residency of the operands and the size of the XM ring (mem/plan)
+ * gives: th, tw, nb, cwb, chunk_outer, weights_stay
+ * destroys: an earlier choice
+ *
+ * Loop orders of a matmul layer (chunk = nb output tiles of weights; tile = th x tw output pixels):
+ *   weights stay     for tile: for chunk        every chunk is loaded once and kept
+ *   chunk outer      for chunk: for tile        weights once, streamed input once per chunk
+ *   tile outer       for tile: for chunk        input once, weights once per tile
+ * The last two are chosen by DRAM bytes. Tiles are rows of pixels as a rule: then the first tile of the
+ * next layer needs only the first tiles of this one, and layers overlap.
+ */
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+enum {
+    TILES_WANTED = 4,      /* per layer, so that the units overlap */
+    MIN_OP_CYCLES = 512,   /* do not split below this for overlap alone */
+};
+
+uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
+    int rows = (l->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
+    int cols = (l->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
+    int64_t bytes = 0;
+    for (int i = 0; i < 2 && l->in[i] >= 0; i++)
+        if (!lo->tensors[l->in[i]].resident)
+            bytes += hd_round_up((int64_t)rows * cols * lo->tensors[l->in[i]].cp, 64);
+    if (!lo->tensors[l->out].resident)
+        bytes += hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].cp, 64);
+    return (uint32_t)hd_min(bytes, UINT32_MAX / 4);
+}
+
+/* Halves of the accumulator memory alternate between MX and VX. */
+static int accumulators(const struct hd_machine *m) { return (int)hd_am_words(m) / 2; }
+
+static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
+    int words = (int)hd_wm_words(lo->m), taps = l->kh * l->kw;
+    l->cwb = l->cw;
+    if (l->red > words / 2) l->cwb = (int)hd_max(1, words / 4 / taps);
+    int red = taps * l->cwb;
+    l->weights_stay = l->cwb == l->cw && (int64_t)l->nts * red <= words / 4 * 3 &&
+                      (uint32_t)l->nts <= hd_pm_words(lo->m) / 2;
+    int nb = (int)hd_max(1, words / 8 / red);
+    if (l->cwb < l->cw) nb = 1; /* a chunk is one block of one output tile */
+    nb = (int)hd_min(nb, hd_min(l->nts, accumulators(lo->m)));
+    nb = (int)hd_min(nb, hd_pm_words(lo->m) / 4);
+    l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb)); /* even chunks */
+}
+
+/* Shrinks a tile until accumulators hold it and two of it fit in the ring. */
+static bool fit_tile(const struct hd_lowering *lo, struct hd_layer *l, int64_t pixels_max) {
+    l->tw = (int)hd_min(l->ow, pixels_max);
+    l->th = (int)hd_min(l->oh, hd_max(1, pixels_max / l->tw));
+    while (hd_layer_tile_bytes(lo, l) > lo->xm_ring_bytes / 2) {
+        if (l->th > 1) l->th = l->th > 8 ? l->th - l->th / 8 : l->th - 1;
+        else if (l->tw > 1) l->tw = l->tw - (int)hd_max(1, l->tw / 8);
+        else return false;
+    }
+    return true;
+}
+
+/* Enough tiles for overlap, of even height. */
+static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
+    int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
+    int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
+    if (l->tw == l->ow) l->th = (int)hd_min(l->th, hd_ceil_div(l->oh, wanted));
+    l->th = (int)hd_ceil_div(l->oh, hd_ceil_div(l->oh, l->th));
+    l->tw = (int)hd_ceil_div(l->ow, hd_ceil_div(l->ow, l->tw));
+}
+
+static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int64_t tiles = hd_ceil_div(l->oh, l->th) * hd_ceil_div(l->ow, l->tw) * x->n;
+    int64_t chunks = hd_ceil_div(l->nts, l->nb);
+    int64_t weights = (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m);
+    int64_t input = x->resident ? 0 : (int64_t)x->n * x->h * x->w * x->cp;
+    bool split = l->cwb < l->cw; /* then a chunk is loaded anew for each tile anyway */
+    l->chunk_outer = !l->weights_stay && !split && weights + input * chunks <= weights * tiles + input;
+}
+
+/* needs / gives / destroys: see the head of this file. HD_UNSUPPORTED when not even one pixel fits. */
+hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
+    int64_t cycles = l->nts, pixels_max = INT32_MAX;
+    if (l->kind == HD_LAYER_MATMUL) {
+        choose_chunk(lo, l);
+        cycles = (int64_t)l->nts * l->red;
+        pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
+    } else if (l->kind == HD_LAYER_POOL) {
+        cycles = (int64_t)l->nts * l->kh * l->kw;
+    }
+    if (!fit_tile(lo, l, pixels_max))
+        return hd_fail(lo->ctx, HD_UNSUPPORTED,
+                       "%s: one output pixel needs %u bytes of activation memory twice, %u are there for "
+                       "streaming; use a machine with a larger xm_bytes",
+                       lo->g->nodes[l->node].name, hd_layer_tile_bytes(lo, l), lo->xm_ring_bytes);
+    split_for_overlap(l, cycles);
+    if (l->kind == HD_LAYER_MATMUL) choose_order(lo, l);
+    return HD_OK;
+}
