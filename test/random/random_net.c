@@ -1,0 +1,345 @@
+/* Random networks: legal graphs of quantised operations, compiled and run on a machine device, every layer
+ * boundary compared with golden, bit for bit. A failure shrinks to the fewest layers that still fail.
+ *
+ *   random_net [--seed S] [--count N] [--device iss|rtl] [--machine NAME] [--set k=v] [--jitter] [--print]
+ *
+ * The generator knows the operations' rules from docs/numerics.md, not the compiler's limits: whatever the
+ * compiler leaves to the host must come out right, too.
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/compiler.h"
+#include "runtime/base/num.h"
+#include "runtime/runtime.h"
+
+struct rng {
+    uint64_t s;
+};
+
+static uint32_t next(struct rng *r) { /* splitmix64 */
+    uint64_t z = (r->s += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)((z ^ (z >> 31)) >> 16);
+}
+
+static int range(struct rng *r, int lo, int hi) { return lo + (int)(next(r) % (uint32_t)(hi - lo + 1)); }
+static float scale(struct rng *r, float lo, float hi) {
+    return lo + (hi - lo) * ((float)(next(r) & 0xffff) / 65536.0f);
+}
+
+struct gen {
+    struct rng r;
+    hd_graph *g;
+    int *made; /* tensors made so far, graph input first */
+    int n_made;
+};
+
+static const struct hd_tensor *shape(const struct gen *x, int t) { return &x->g->tensors[t]; }
+
+static int add(struct gen *x, enum hd_ir_op op, int n_in, const int *in, hd_dtype t, int rank, const int64_t *dim,
+               int *out_node) {
+    int y = hd_graph_tensor(x->g, "t", t, rank, dim);
+    *out_node = hd_graph_node(x->g, op, hd_ir_ops[op].name, n_in, in, 1, &y);
+    return x->made[x->n_made++] = y;
+}
+
+static void requant(struct gen *x, int node, hd_dtype t) {
+    int lo = t == HD_U8 ? 0 : -128, hi = lo + 255, zp = range(&x->r, lo, hi);
+    hd_attr_set_int(x->g, node, "y_zp", zp);
+    hd_attr_set_int(x->g, node, "lo", next(&x->r) % 3 ? lo : zp); /* fused relu now and then */
+    hd_attr_set_int(x->g, node, "hi", hi);
+}
+
+static void zero_point(struct gen *x, int node, const char *name, int tensor) {
+    int lo = shape(x, tensor)->dtype == HD_U8 ? 0 : -128;
+    hd_attr_set_int(x->g, node, name, range(&x->r, lo, lo + 255));
+}
+
+static hd_dtype byte_type(struct gen *x) { return next(&x->r) % 3 ? HD_I8 : HD_U8; }
+
+static int weights(struct gen *x, int rank, const int64_t *dim) {
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++) n *= dim[i];
+    int8_t *w = malloc((size_t)n);
+    for (int64_t i = 0; i < n; i++) w[i] = (int8_t)range(&x->r, -128, 127);
+    int t = hd_graph_const(x->g, "w", HD_I8, rank, dim, w);
+    free(w);
+    return t;
+}
+
+static void bias_and_scale(struct gen *x, int oc, int64_t fan_in, int out[2]) {
+    int32_t *b = malloc(sizeof *b * (size_t)oc);
+    float *s = malloc(sizeof *s * (size_t)oc);
+    for (int i = 0; i < oc; i++) {
+        b[i] = range(&x->r, -20000, 20000);
+        s[i] = scale(&x->r, 0.2f, 1.5f) / (float)(fan_in * 64);
+    }
+    out[0] = hd_graph_const_i32(x->g, "b", oc, b);
+    out[1] = hd_graph_const_f32(x->g, "s", oc, s);
+    free(b);
+    free(s);
+}
+
+/* Window that leaves at least one output pixel: kernel, stride, dilation, pads. */
+static void window(struct gen *x, int node, const struct hd_tensor *t, bool pads, int64_t out[2], int64_t kernel[2]) {
+    int64_t stride[2], dilation[2], pad[4] = {0};
+    for (int i = 0; i < 2; i++) {
+        int size = (int)t->dim[2 + i];
+        kernel[i] = range(&x->r, 1, (int)hd_min(size, 5));
+        stride[i] = range(&x->r, 1, 3);
+        dilation[i] = kernel[i] > 1 && (kernel[i] - 1) * 2 < size ? range(&x->r, 1, 2) : 1;
+        if (pads && next(&x->r) % 2) {
+            pad[i] = range(&x->r, 0, (int)kernel[i] - 1);
+            pad[2 + i] = range(&x->r, 0, (int)kernel[i] - 1);
+        }
+        out[i] = (size + pad[i] + pad[2 + i] - (kernel[i] - 1) * dilation[i] - 1) / stride[i] + 1;
+    }
+    hd_attr_set_ints(x->g, node, "kernel_shape", 2, kernel);
+    hd_attr_set_ints(x->g, node, "strides", 2, stride);
+    hd_attr_set_ints(x->g, node, "dilations", 2, dilation);
+    hd_attr_set_ints(x->g, node, "pads", 4, pad);
+}
+
+static void set_shape(struct gen *x, int t, const int64_t dim[4]) {
+    struct hd_tensor *y = &x->g->tensors[t];
+    memcpy(y->dim, dim, 4 * sizeof *dim);
+}
+
+static void conv(struct gen *x, int in) {
+    const struct hd_tensor *t = shape(x, in);
+    int64_t c = t->dim[1], kernel[2], out[2], dim[4] = {t->dim[0], 1, 1, 1};
+    int groups = 1, oc = range(&x->r, 1, 70);
+    if (next(&x->r) % 3 == 0) groups = (int)c, oc = (int)c * (next(&x->r) % 4 ? 1 : 2);
+    else if (c % 2 == 0 && next(&x->r) % 5 == 0) groups = 2, oc = 2 * range(&x->r, 1, 30);
+    int params[4] = {in, -1, -1, -1}, node;
+    hd_dtype type = byte_type(x);
+    dim[1] = oc;
+    int y = add(x, HD_IR_qconv, 4, params, type, 4, dim, &node);
+    window(x, node, shape(x, in), true, out, kernel);
+    dim[2] = out[0], dim[3] = out[1];
+    set_shape(x, y, dim);
+    int64_t wdim[4] = {oc, c / groups, kernel[0], kernel[1]};
+    int w = weights(x, 4, wdim), bs[2];
+    bias_and_scale(x, oc, wdim[1] * wdim[2] * wdim[3], bs);
+    x->g->nodes[node].in[1] = w;
+    x->g->nodes[node].in[2] = bs[0];
+    x->g->nodes[node].in[3] = bs[1];
+    hd_attr_set_int(x->g, node, "group", groups);
+    zero_point(x, node, "x_zp", in);
+    requant(x, node, type);
+}
+
+static void dense(struct gen *x, int in) {
+    const struct hd_tensor *t = shape(x, in);
+    int64_t rows = t->dim[0], depth = t->dim[1];
+    int node, oc = range(&x->r, 1, 150);
+    if (t->rank == 4) {
+        depth = t->dim[1] * t->dim[2] * t->dim[3];
+        int64_t flat[2] = {rows, depth};
+        in = add(x, HD_IR_reshape, 1, &in, t->dtype, 2, flat, &node);
+        hd_attr_set_ints(x->g, node, "shape", 2, flat);
+    }
+    int64_t wdim[2] = {oc, depth}, dim[2] = {rows, oc};
+    hd_dtype type = byte_type(x);
+    int bs[2], w = weights(x, 2, wdim);
+    bias_and_scale(x, oc, depth, bs);
+    int ins[4] = {in, w, bs[0], bs[1]};
+    add(x, HD_IR_qgemm, 4, ins, type, 2, dim, &node);
+    zero_point(x, node, "x_zp", in);
+    requant(x, node, type);
+}
+
+/* a + b with the same shape; b may be a itself. */
+static void residual(struct gen *x, int a) {
+    int b = a, node;
+    for (int i = 0; i < x->n_made; i++) {
+        const struct hd_tensor *t = shape(x, x->made[i]), *s = shape(x, a);
+        if (t->rank == s->rank && !memcmp(t->dim, s->dim, sizeof *t->dim * (size_t)t->rank) && next(&x->r) % 2)
+            b = x->made[i];
+    }
+    int in[2] = {a, b};
+    hd_dtype type = byte_type(x);
+    int64_t dim[HD_MAX_RANK];
+    memcpy(dim, shape(x, a)->dim, sizeof dim);
+    add(x, HD_IR_qadd, 2, in, type, shape(x, a)->rank, dim, &node);
+    zero_point(x, node, "a_zp", a);
+    zero_point(x, node, "b_zp", b);
+    hd_attr_set_float(x->g, node, "a_scale", scale(&x->r, 0.1f, 1.3f));
+    hd_attr_set_float(x->g, node, "b_scale", scale(&x->r, 0.1f, 1.3f));
+    requant(x, node, type);
+}
+
+static void pool(struct gen *x, int in, bool max) {
+    int64_t dim[4], out[2], kernel[2];
+    int node;
+    memcpy(dim, shape(x, in)->dim, sizeof dim);
+    hd_dtype type = max ? shape(x, in)->dtype : byte_type(x);
+    int y = add(x, max ? HD_IR_qmaxpool : HD_IR_qavgpool, 1, &in, type, 4, dim, &node);
+    window(x, node, shape(x, in), max, out, kernel);
+    dim[2] = out[0], dim[3] = out[1];
+    set_shape(x, y, dim);
+    if (max) return;
+    hd_attr_set_ints(x->g, node, "dilations", 2, (int64_t[]){1, 1});
+    const struct hd_tensor *t = shape(x, in);
+    int64_t stride[2];
+    hd_attr_ints(&x->g->nodes[node], "strides", stride, 2, 1);
+    for (int i = 0; i < 2; i++) dim[2 + i] = (t->dim[2 + i] - kernel[i]) / stride[i] + 1;
+    set_shape(x, y, dim);
+    zero_point(x, node, "x_zp", in);
+    hd_attr_set_float(x->g, node, "scale", scale(&x->r, 0.5f, 2.0f) / (float)(kernel[0] * kernel[1]));
+    requant(x, node, type);
+}
+
+static void rescale(struct gen *x, int in) {
+    int node;
+    int64_t dim[HD_MAX_RANK];
+    hd_dtype type = byte_type(x);
+    memcpy(dim, shape(x, in)->dim, sizeof dim);
+    add(x, HD_IR_qrescale, 1, &in, type, shape(x, in)->rank, dim, &node);
+    zero_point(x, node, "x_zp", in);
+    hd_attr_set_float(x->g, node, "scale", scale(&x->r, 0.3f, 2.0f));
+    requant(x, node, type);
+}
+
+static hd_graph *generate(uint64_t seed, int n_layers) {
+    struct gen x = {.r = {seed * 7919 + 1}, .g = hd_graph_create()};
+    int64_t dim[4] = {next(&x.r) % 8 ? 1 : 2, range(&x.r, 1, 40), range(&x.r, 1, 30), range(&x.r, 1, 30)};
+    int all[64];
+    x.made = all;
+    int in = hd_graph_tensor(x.g, "x", byte_type(&x), 4, dim);
+    hd_graph_input(x.g, in);
+    x.made[x.n_made++] = in;
+    for (int i = 0; i < n_layers; i++) {
+        int from = x.made[x.n_made - 1];
+        if (next(&x.r) % 5 == 0) from = x.made[range(&x.r, 0, x.n_made - 1)];
+        bool image = shape(&x, from)->rank == 4;
+        int pick = (int)(next(&x.r) % 8);
+        if (pick == 0) residual(&x, from);
+        else if (pick == 1) rescale(&x, from);
+        else if (!image || (pick == 2 && i + 1 == n_layers)) dense(&x, from);
+        else if (pick == 3 || pick == 4) pool(&x, from, pick == 4);
+        else conv(&x, from);
+    }
+    hd_graph_output(x.g, x.made[x.n_made - 1]);
+    if (next(&x.r) % 3 == 0 && x.n_made > 2) hd_graph_output(x.g, x.made[x.n_made - 2]);
+    return x.g;
+}
+
+struct options {
+    uint64_t seed;
+    int count;
+    const char *device;
+    struct hd_device_options dev;
+    bool print, latency_hiding;
+};
+
+static hd_status run_one(hd_ctx *ctx, const hd_model *m, const char *device, const struct hd_device_options *opt,
+                         const void *const *in, void *const *out, hd_session **s) {
+    TRY(hd_session_open(ctx, m, device, opt, s));
+    return hd_session_run(ctx, *s, in, out);
+}
+
+/* Compares every value that left the machine; *out_same says whether all agree. */
+static hd_status compare(hd_ctx *ctx, const hd_model *m, hd_session *a, hd_session *b, bool *out_same) {
+    *out_same = true;
+    for (int v = 0; v < m->n_values && *out_same; v++) {
+        size_t bytes = hd_value_dense_bytes(&m->values[v]);
+        unsigned char *x = malloc(bytes), *y = malloc(bytes);
+        hd_status s = hd_session_value(ctx, a, v, x);
+        if (s == HD_OK) s = hd_session_value(ctx, b, v, y);
+        size_t i = 0;
+        while (s == HD_OK && i < bytes && x[i] == y[i]) i++;
+        if (s == HD_OK && i < bytes) {
+            *out_same = false;
+            printf("  first difference: %s byte %zu: golden %d, device %d\n", m->values[v].name, i, x[i], y[i]);
+        }
+        free(x);
+        free(y);
+        TRY(s);
+    }
+    return HD_OK;
+}
+
+static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, uint64_t seed, bool *out_same) {
+    struct hd_compile_options c = {.machine = o->dev.machine, .latency_hiding = o->latency_hiding && seed % 4 != 3,
+                                   .keep_all = seed % 2 == 0};
+    TRY(hd_graph_verify(ctx, g));
+    if (o->print) TRY(hd_graph_print(ctx, g, false, stdout));
+    hd_model *m;
+    TRY(hd_lower(ctx, g, &c, &m));
+    struct rng r = {seed ^ 0x5555};
+    size_t bytes = hd_value_dense_bytes(&m->values[m->inputs[0]]);
+    unsigned char *x = malloc(bytes);
+    for (size_t i = 0; i < bytes; i++) x[i] = (unsigned char)next(&r);
+    void *out[2] = {NULL, NULL};
+    for (int i = 0; i < m->n_outputs; i++) out[i] = malloc(hd_value_dense_bytes(&m->values[m->outputs[i]]));
+    hd_session *a = NULL, *b = NULL;
+    const void *in[1] = {x};
+    hd_status s = run_one(ctx, m, "golden", &o->dev, in, out, &a);
+    if (s == HD_OK) s = run_one(ctx, m, o->device, &o->dev, in, out, &b);
+    if (s == HD_OK) s = compare(ctx, m, a, b, out_same);
+    if (a) hd_session_close(a);
+    if (b) hd_session_close(b);
+    for (int i = 0; i < 2; i++) free(out[i]);
+    free(x);
+    hd_model_destroy(m);
+    return s;
+}
+
+static bool passes(hd_ctx *ctx, const struct options *o, uint64_t seed, int layers) {
+    bool same = false;
+    hd_graph *g = generate(seed, layers);
+    hd_clear(ctx);
+    hd_status s = run_graph(ctx, g, o, seed, &same);
+    hd_graph_destroy(g);
+    if (s != HD_OK) printf("  %s\n", hd_message(ctx));
+    return s == HD_OK && same;
+}
+
+static int usage(const char *why) {
+    fprintf(stderr, "random_net: %s\nusage: random_net [--seed S] [--count N] [--device iss|rtl] [--machine NAME] "
+                    "[--set k=v] [--jitter] [--print] [--serial]\n", why);
+    return 2;
+}
+
+int main(int argc, char **argv) {
+    static const struct option longs[] = {{"seed", 1, 0, 's'},   {"count", 1, 0, 'n'}, {"device", 1, 0, 'd'},
+                                          {"machine", 1, 0, 'm'}, {"set", 1, 0, 'e'},  {"jitter", 0, 0, 'j'},
+                                          {"print", 0, 0, 'p'},   {"serial", 0, 0, 'l'}, {0, 0, 0, 0}};
+    struct options o = {.seed = 1, .count = 1, .device = "iss", .latency_hiding = true};
+    hd_ctx *ctx = hd_ctx_create();
+    hd_status s = hd_machine_load(ctx, "base", &o.dev.machine);
+    bool jitter = false;
+    for (int c; s == HD_OK && (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) switch (c) {
+        case 's': o.seed = strtoull(optarg, NULL, 0); break;
+        case 'n': o.count = atoi(optarg); break;
+        case 'd': o.device = optarg; break;
+        case 'm': s = hd_machine_load(ctx, optarg, &o.dev.machine); break;
+        case 'e': s = hd_machine_set(ctx, &o.dev.machine, optarg); break;
+        case 'j': jitter = true; break;
+        case 'p': o.print = true; break;
+        case 'l': o.latency_hiding = false; break;
+        default: return usage("unknown option");
+        }
+    if (s == HD_OK) s = hd_machine_check(ctx, &o.dev.machine);
+    if (s != HD_OK) return usage(hd_message(ctx));
+    int bad = 0;
+    for (uint64_t seed = o.seed; seed < o.seed + (uint64_t)o.count; seed++) {
+        struct rng r = {seed};
+        int layers = range(&r, 1, 9);
+        o.dev.mem.jitter = jitter;
+        o.dev.mem.jitter_seed = seed;
+        if (passes(ctx, &o, seed, layers)) continue;
+        bad++;
+        int least = 1;
+        while (least < layers && passes(ctx, &o, seed, least)) least++;
+        printf("FAIL seed %llu: %d layers, fails with %d\n", (unsigned long long)seed, layers, least);
+    }
+    printf("random_net %s %s: %d passed, %d failed\n", o.device, o.dev.machine.name, o.count - bad, bad);
+    hd_ctx_destroy(ctx);
+    return bad != 0;
+}
