@@ -1,0 +1,267 @@
+/* The instruction tables, field access, and the encoder and decoder of operations and bundles. */
+#include "isa/isa.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* union words_UNIT is one byte longer than the unit's highest word plus one: FIELD rows follow
+ * their UNIT row, so the number of words in use is a constant. hd_isa_check confirms it. */
+union words_none {
+    char none;
+#define UNIT(unit, code, doc)                                                                      \
+    }                                                                                              \
+    ;                                                                                              \
+    union words_##unit {                                                                           \
+        char none;
+#define FIELD(unit, field, word, lsb, width, kind, doc) char w_##unit##_##field[(word) + 2];
+#include "isa/isa.def"
+};
+
+const struct hd_unit_info hd_isa_units[HD_UNITS] = {
+#define UNIT(unit, code, doc) [code] = {#unit, doc, (int)sizeof(union words_##unit) - 1},
+#include "isa/isa.def"
+};
+const struct hd_op_info hd_isa_ops[HD_OPCODES] = {
+#define OP(unit, op, code, doc) [HD_OP_##unit##_##op] = {#op, doc, HD_UNIT_##unit, code},
+#include "isa/isa.def"
+};
+const struct hd_field_info hd_isa_fields[HD_FIELDS] = {
+#define FIELD(unit, field, word, lsb, width, kind, doc)                                            \
+    [HD_F_##unit##_##field] = {#field, doc, HD_UNIT_##unit, word, lsb, width, HD_KIND_##kind},
+#include "isa/isa.def"
+};
+
+#define UNIT(unit, code, doc) _Static_assert((code) < HD_UNITS, "unit " #unit ": code past HD_UNITS");
+#define OP(unit, op, code, doc) _Static_assert((code) < 16, "op " #unit "." #op ": code past 15");
+#define FIELD(unit, field, word, lsb, width, kind, doc)                                            \
+    _Static_assert((word) < HD_PARAM_WORDS && (width) > 0 && (lsb) + (width) <= 32,                \
+                   "field " #unit "." #field " leaves its word");
+#include "isa/isa.def"
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static uint32_t field_mask(const struct hd_field_info *fi) {
+    return fi->width == 32 ? UINT32_MAX : (UINT32_C(1) << fi->width) - 1;
+}
+
+int64_t hd_field_get(const uint32_t words[HD_PARAM_WORDS], enum hd_field f) {
+    const struct hd_field_info *fi = &hd_isa_fields[f];
+    uint32_t v = words[fi->word] >> fi->lsb & field_mask(fi);
+    if (fi->kind == HD_KIND_S && v >> (fi->width - 1)) return (int64_t)v - (INT64_C(1) << fi->width);
+    return v;
+}
+
+bool hd_field_fits(enum hd_field f, int64_t v) {
+    const struct hd_field_info *fi = &hd_isa_fields[f];
+    int64_t span = INT64_C(1) << fi->width;
+    if (fi->kind == HD_KIND_S) return v >= -span / 2 && v < span / 2;
+    return v >= 0 && v < span;
+}
+
+void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v) {
+    const struct hd_field_info *fi = &hd_isa_fields[f];
+    HD_ASSERT(hd_field_fits(f, v));
+    uint32_t mask = field_mask(fi) << fi->lsb;
+    words[fi->word] = (words[fi->word] & ~mask) | ((uint32_t)v << fi->lsb & mask);
+}
+
+void hd_op_apply(const struct hd_op_word *op, uint32_t words[HD_PARAM_WORDS]) {
+    for (int i = 0; i < HD_PARAM_WORDS; i++) {
+        if (op->set >> i & 1) words[i] = op->lit[i];
+        if (op->add >> i & 1) words[i] += op->lit[i];
+    }
+}
+
+/* ---- operations ----------------------------------------------------------------------------- */
+
+enum { HAS_WAIT = 1 << 4, HAS_SIGNAL = 1 << 5, HAS_SET = 1 << 6, HAS_ADD = 1 << 7 };
+
+int hd_op_encode(const struct hd_op_word *op, uint32_t *out) {
+    int n = 1;
+    out[0] = (op->code & 15u) | (uint32_t)op->tag << 16;
+    if (op->wait) out[0] |= HAS_WAIT, out[n++] = op->wait;
+    if (op->signal) out[0] |= HAS_SIGNAL, out[n++] = op->signal;
+    if (op->set) out[0] |= HAS_SET, out[n++] = op->set;
+    if (op->add) out[0] |= HAS_ADD, out[n++] = op->add;
+    for (int i = 0; i < HD_PARAM_WORDS; i++)
+        if ((op->set | op->add) >> i & 1) out[n++] = op->lit[i];
+    return n;
+}
+
+static int illegal(const char **out_why, const char *why) {
+    *out_why = why;
+    return 0;
+}
+
+int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *out,
+                 const char **out_why) {
+    if (n < 1) return illegal(out_why, "operation header is cut off");
+    uint32_t head = in[0];
+    if (head & 0xff00) return illegal(out_why, "reserved bits of an operation header are not zero");
+    if (hd_op_by_code(unit, head & 15) < 0) return illegal(out_why, "unknown operation code");
+
+    struct hd_op_word op = {.unit = (uint8_t)unit, .code = head & 15, .tag = (uint16_t)(head >> 16)};
+    uint32_t *const masks[4] = {&op.wait, &op.signal, &op.set, &op.add};
+    size_t at = 1;
+    for (int i = 0; i < 4; i++) {
+        if (!(head >> (4 + i) & 1)) continue;
+        if (at >= n) return illegal(out_why, "operation masks are cut off");
+        *masks[i] = in[at++];
+    }
+    uint32_t known = hd_isa_units[unit].n_words >= 32 ? UINT32_MAX
+                                                      : (UINT32_C(1) << hd_isa_units[unit].n_words) - 1;
+    if (op.set & op.add) return illegal(out_why, "a parameter word is in both the set and the add mask");
+    if ((op.set | op.add) & ~known)
+        return illegal(out_why, "set or add mask names a parameter word that the unit does not have");
+    for (int i = 0; i < HD_PARAM_WORDS; i++) {
+        if (!((op.set | op.add) >> i & 1)) continue;
+        if (at >= n) return illegal(out_why, "parameter words are cut off");
+        op.lit[i] = in[at++];
+    }
+    *out = op;
+    return (int)at;
+}
+
+int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],
+                     int out_offset[HD_UNITS], int *out_n, const char **out_why) {
+    if (n < 1) return illegal(out_why, "bundle header is cut off");
+    uint32_t slots = in[0] & 255, words = in[0] >> 8 & 255;
+    if (in[0] >> 24 != HD_BUNDLE_MARK) return illegal(out_why, "bundle mark is missing");
+    if (in[0] >> 16 & 255) return illegal(out_why, "reserved bits of a bundle header are not zero");
+    if (slots >> HD_UNITS) return illegal(out_why, "slot mask names a unit that does not exist");
+    if (words < 1 || words > n) return illegal(out_why, "bundle length leaves the program");
+    size_t at = 1;
+    int n_ops = 0;
+    for (int u = 0; u < HD_UNITS; u++) {
+        if (!(slots >> u & 1)) continue;
+        int len = hd_op_decode((enum hd_unit)u, in + at, words - at, &ops[n_ops], out_why);
+        if (!len) return 0;
+        out_offset[n_ops++] = (int)at;
+        at += (size_t)len;
+    }
+    if (at != words) return illegal(out_why, "bundle length differs from its operations");
+    *out_n = n_ops;
+    return (int)words;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static bool same(const char *name, const char *s, size_t len) {
+    return strlen(name) == len && memcmp(name, s, len) == 0;
+}
+
+int hd_unit_by_name(const char *name, size_t len) {
+    for (int u = 0; u < HD_UNITS; u++)
+        if (same(hd_isa_units[u].name, name, len)) return u;
+    return -1;
+}
+
+int hd_op_by_name(enum hd_unit unit, const char *name, size_t len) {
+    for (int o = 0; o < HD_OPCODES; o++)
+        if (hd_isa_ops[o].unit == unit && same(hd_isa_ops[o].name, name, len)) return o;
+    return -1;
+}
+
+int hd_op_by_code(enum hd_unit unit, unsigned code) {
+    for (int o = 0; o < HD_OPCODES; o++)
+        if (hd_isa_ops[o].unit == unit && hd_isa_ops[o].code == code) return o;
+    return -1;
+}
+
+int hd_field_by_name(enum hd_unit unit, const char *name, size_t len) {
+    for (int f = 0; f < HD_FIELDS; f++)
+        if (hd_isa_fields[f].unit == unit && same(hd_isa_fields[f].name, name, len)) return f;
+    return -1;
+}
+
+/* ---- the tables themselves ------------------------------------------------------------------ */
+
+/* Every row a string literal, so that a complaint about row i needs no buffer. */
+static const char *const op_complaint[HD_OPCODES] = {
+#define OP(unit, op, code, doc) "op " #unit "." #op ": name or code is used by another row",
+#include "isa/isa.def"
+};
+static const char *const field_complaint[HD_FIELDS] = {
+#define FIELD(unit, field, ...)                                                                    \
+    "field " #unit "." #field ": overlaps another field, repeats its name, or leaves a word unused",
+#include "isa/isa.def"
+};
+static const char *const unit_complaint[HD_UNITS] = {
+#define UNIT(unit, code, doc) [code] = "unit " #unit ": no nop, or a gap in its parameter words",
+#include "isa/isa.def"
+};
+
+static bool field_row_ok(int i) {
+    const struct hd_field_info *a = &hd_isa_fields[i];
+    if (a->word >= hd_isa_units[a->unit].n_words) return false;
+    for (int j = 0; j < i; j++) {
+        const struct hd_field_info *b = &hd_isa_fields[j];
+        if (a->unit != b->unit) continue;
+        if (strcmp(a->name, b->name) == 0) return false;
+        if (a->word == b->word && a->lsb < b->lsb + b->width && b->lsb < a->lsb + a->width)
+            return false;
+    }
+    return true;
+}
+
+static bool unit_row_ok(int u) {
+    uint32_t used = 0;
+    for (int f = 0; f < HD_FIELDS; f++)
+        if ((int)hd_isa_fields[f].unit == u) used |= UINT32_C(1) << hd_isa_fields[f].word;
+    int n = hd_isa_units[u].n_words;
+    uint32_t want = n == 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1;
+    return used == want && hd_op_by_code((enum hd_unit)u, 0) >= 0;
+}
+
+const char *hd_isa_check(void) {
+    for (int u = 0; u < HD_UNITS; u++) {
+        if (!hd_isa_units[u].name) return "units: codes are not 0..HD_UNITS-1 without a gap";
+        if (!unit_row_ok(u)) return unit_complaint[u];
+    }
+    for (int i = 0; i < HD_OPCODES; i++)
+        for (int j = 0; j < i; j++) {
+            const struct hd_op_info *a = &hd_isa_ops[i], *b = &hd_isa_ops[j];
+            if (a->unit == b->unit && (a->code == b->code || strcmp(a->name, b->name) == 0))
+                return op_complaint[i];
+        }
+    for (int i = 0; i < HD_FIELDS; i++)
+        if (!field_row_ok(i)) return field_complaint[i];
+    return NULL;
+}
+
+static uint32_t fnv_u32(uint32_t h, uint32_t v) {
+    for (int i = 0; i < 4; i++) h = (h ^ (v >> 8 * i & 255)) * UINT32_C(16777619);
+    return h;
+}
+static uint32_t fnv_text(uint32_t h, const char *s) { /* the final NUL is hashed too */
+    do h = (h ^ (unsigned char)*s) * UINT32_C(16777619);
+    while (*s++);
+    return h;
+}
+
+uint32_t hd_isa_hash(void) {
+    uint32_t h = fnv_u32(UINT32_C(2166136261), HD_ISA_VERSION);
+    for (int u = 0; u < HD_UNITS; u++) h = fnv_text(fnv_u32(h, (uint32_t)u), hd_isa_units[u].name);
+    for (int o = 0; o < HD_OPCODES; o++) {
+        const struct hd_op_info *op = &hd_isa_ops[o];
+        h = fnv_text(fnv_u32(fnv_u32(h, op->unit), op->code), op->name);
+    }
+    for (int i = 0; i < HD_FIELDS; i++) {
+        const struct hd_field_info *f = &hd_isa_fields[i];
+        h = fnv_text(fnv_u32(h, f->unit), f->name);
+        h = fnv_u32(fnv_u32(h, (uint32_t)f->word), (uint32_t)f->lsb);
+        h = fnv_u32(fnv_u32(h, (uint32_t)f->width), f->kind);
+    }
+    return h;
+}
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+const char *hd_error_text(unsigned code) {
+    static const char *const text[] = {
+#define ERR(name, code, doc) [code] = doc,
+#include "isa/regs.def"
+    };
+    const char *t = code < sizeof text / sizeof text[0] ? text[code] : NULL;
+    return t ? t : "unknown error";
+}

@@ -1,0 +1,34 @@
+# Static checks.
+
+C_FOR_LINT := $(filter-out %.inc,$(ALL_C))
+HEADERS    := $(filter-out $(CXX_HEADERS),$(filter %.h,$(ALL_C)))
+
+check: check-layers check-headers check-gen lint-c lint-rtl ## all static checks
+
+check-layers: ## no folder includes from a layer above it
+	$(Q)awk -f scripts/check_layers.awk test/layers.txt $(ALL_C)
+
+# A header that needs C++ is named in CXX_HEADERS by its folder's rules.mk.
+check-headers: $(HEADERS:%.h=$(B)/headers/%.ok) ## every header compiles on its own
+$(B)/headers/%.ok: %.h $(B)/flags
+	@mkdir -p $(@D); echo '#include "$<"' | $(CC) $(OURS) -fsyntax-only -MMD -MP -MF $(@:.ok=.d) -MT $@ -xc - \
+	    && touch $@
+-include $(wildcard $(HEADERS:%.h=$(B)/headers/%.d))
+
+check-gen: $(GEN)/isa.md ## docs/isa.md is what the tables print
+	$(Q)cmp -s $< docs/isa.md || { echo "docs/isa.md is stale: run 'make gen'" >&2; exit 1; }
+
+lint-c: ## clang-format and, where installed, cppcheck
+	$(Q)clang-format --dry-run -Werror $(C_FOR_LINT)
+	$(Q)if command -v cppcheck > /dev/null; then cppcheck -q --error-exitcode=1 --std=c11 -I. \
+	    --suppress=missingIncludeSystem --inline-suppr $(if $(SRCS)$(CLI),$(SRCS) $(CLI),isa/isa.c); fi
+
+format: ## rewrite all C in the house format
+	$(Q)clang-format -i $(C_FOR_LINT)
+
+lint-rtl: $(if $(RTL_SRCS),$(MACHINES:%=lint-rtl-%)) ## Verilator lint of the whole design; warnings are errors
+lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(RTL_SRCS)
+	$(Q)verilator --lint-only -Wall --assert $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
+	    $(call PKGS,$*) $(RTL_SRCS)
+
+.PHONY: check check-layers check-headers check-gen lint-c format lint-rtl

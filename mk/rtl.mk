@@ -1,0 +1,65 @@
+# Generated files and the RTL models. Both are the same in every build mode, so they live outside
+# the mode trees: build/gen, build/rtl/NAME/lib.so and, for a program, build/rtl/libhd_rtl_NAME.so.
+# build/<mode>/rtl is a link to build/rtl, where the program looks. hw/rules.mk gives RTL_SRCS in
+# dependency order, without the generated packages.
+
+GEN_BIN  := build/tools/gen
+GEN      := build/gen
+MACHINES := tiny base big
+RTL_TOP  ?= hd_top
+
+# ---- the printer and what it prints --------------------------------------------------------
+$(GEN_BIN): $(isa/gen_SRCS) isa/isa.h isa/isa.def isa/machine.def isa/regs.def runtime/base/status.h
+	@mkdir -p $(@D); echo "  GEN   $@"
+	$(Q)$(CC) -I. -std=c11 -O1 $(WARN) $(isa/gen_SRCS) -o $@.tmp.$$$$ && mv $@.tmp.$$$$ $@
+
+# Rewrites a file only when its text changes, so that a comment in a table rebuilds no model.
+print = @mkdir -p $(@D); $(GEN_BIN) $(1) > $@.tmp.$$$$ && { cmp -s $@.tmp.$$$$ $@ || cp $@.tmp.$$$$ $@; } \
+        && rm -f $@.tmp.$$$$
+
+$(GEN)/hd_isa_pkg.sv: $(GEN_BIN) FORCE ; $(call print,isa-sv)
+$(GEN)/hd_reg_pkg.sv: $(GEN_BIN) FORCE ; $(call print,reg-sv)
+$(GEN)/isa.md: $(GEN_BIN) FORCE ; $(call print,md)
+# $* is a machine's name, or a hash that comes with RTL_ARGS.
+$(GEN)/%/hd_cfg_pkg.sv: $(GEN_BIN) FORCE ; $(call print,cfg-sv $(or $(RTL_ARGS),$*))
+
+PKGS = $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/$(1)/hd_cfg_pkg.sv
+gen: $(call PKGS,base) $(call PKGS,tiny) $(call PKGS,big) $(GEN)/isa.md ## write SystemVerilog packages and docs/isa.md
+	$(Q)cmp -s $(GEN)/isa.md docs/isa.md || cp $(GEN)/isa.md docs/isa.md
+
+# ---- Verilator models ----------------------------------------------------------------------
+RTL_CXX   := $(or $(shell command -v clang++ 2> /dev/null),g++)
+RTL_OPT   := -O3 $(NATIVE)
+RTL_FLAGS := -O3 --x-assign fast --x-initial fast
+RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/*.h sim/rtl_model.*)) \
+             isa/isa.h isa/isa.def isa/machine.def isa/regs.def
+
+# $(1) output folder, $(2) extra Verilator flags
+define rtl_rule
+build/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
+	@echo "  VLT   build/$(1)/$$*"; mkdir -p $$(@D)
+	$$(Q)verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
+	    --Mdir $$(@D)/obj --top-module $(RTL_TOP) --prefix V$(RTL_TOP) \
+	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" \
+	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$(RTL_OPT)' OPT_GLOBAL='$(RTL_OPT)'" \
+	    -o $(CURDIR)/$$@.tmp $$(call PKGS,$$*) $(RTL_SRCS) $(CURDIR)/sim/rtl_model.cc \
+	    > $$(@D)/log 2>&1 && mv $$@.tmp $$@ || { cat $$(@D)/log; exit 1; }
+build/$(1)/libhd_rtl_%.so: build/$(1)/%/lib.so
+	$$(Q)ln -sf $$*/lib.so $$@
+endef
+$(eval $(call rtl_rule,rtl,--noassert))
+$(eval $(call rtl_rule,rtl-assert,--assert))
+
+rtl: $(MACHINES:%=rtl-%) ## build the RTL models of tiny, base and big (or rtl-base alone)
+$(MACHINES:%=rtl-%): rtl-%: build/rtl/libhd_rtl_%.so
+rtl-assert: $(MACHINES:%=build/rtl-assert/libhd_rtl_%.so) ## the same with assertions; HEDDLE_RTL_DIR=build/rtl-assert
+
+# The model of any machine, by the hash of its parameters: MACHINE_ARGS="base k=8" OUT=file.so
+rtl-custom: $(GEN_BIN) ## one RTL model: MACHINE_ARGS="base k=8" OUT=file.so
+	$(Q)[ -n "$(MACHINE_ARGS)" ] && [ -n "$(OUT)" ] || \
+	    { echo 'usage: make rtl-custom MACHINE_ARGS="base k=8" OUT=file.so' >&2; exit 2; }
+	$(Q)h=$$($(GEN_BIN) hash $(MACHINE_ARGS)) && \
+	    $(MAKE) --no-print-directory build/rtl/$$h/lib.so RTL_ARGS="$(MACHINE_ARGS)" && \
+	    mkdir -p "$$(dirname "$(OUT)")" && cp build/rtl/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"
+
+.PHONY: gen rtl rtl-assert rtl-custom $(MACHINES:%=rtl-%)

@@ -1,0 +1,62 @@
+# What runs. A test that passed leaves a stamp (x.ok), so only what changed runs again.
+# Targets without a recipe collect prerequisites: a folder adds its own in its rules.mk, for example
+# `demo: demo-digits`.
+
+TB := $(sort $(wildcard test/rtl/tb_*.cc))
+TB_MACHINE ?= tiny
+
+$(B)/%.ok: $(B)/%
+	@echo "  TEST  $<"; $< > $(B)/$*.log 2>&1 && touch $@ || { cat $(B)/$*.log; exit 1; }
+
+test-unit: $(UNIT:%=%.ok) ## run C unit tests (only those whose inputs changed)
+
+test-golden: heddle ## run golden tests: text in, text out
+	$(Q)$(if $(and $(GOLD),$(CLI)),python3 scripts/golden.py $(B) $(GOLD),echo "  no golden tests to run")
+bless: heddle ## rewrite golden expectations; review the diff
+	$(Q)python3 scripts/golden.py --bless $(B) $(GOLD)
+
+$(B)/test/fuzz/%.ok: $(B)/test/fuzz/% $(wildcard test/fuzz/corpus/*/*)
+	@echo "  TEST  $<"; f=$$(find test/fuzz/corpus/$* -type f 2> /dev/null); \
+	    $< $$f > $(B)/test/fuzz/$*.log 2>&1 && touch $@ || { cat $(B)/test/fuzz/$*.log; exit 1; }
+test-fuzz: $(FUZZ:%=%.ok) ## replay the fuzz corpora
+
+# Verilator benches: test/rtl/tb_X.cc drives module hd_X.
+$(B)/test/rtl/tb_%: test/rtl/tb_%.cc $(RTL_DEPS) $(call PKGS,$(TB_MACHINE)) $(B)/libheddle.a
+	@mkdir -p $(@D)/$*.dir; echo "  VLT   $@"
+	$(Q)verilator --cc --exe --build -O3 --assert -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
+	    --Mdir $(@D)/$*.dir --top-module hd_$* -CFLAGS "-I$(CURDIR) -std=c++17 $(filter -fsanitize%,$(MODE))" \
+	    -LDFLAGS "$(filter -fsanitize% --coverage,$(MODE)) $(CURDIR)/$(B)/libheddle.a $(LDLIBS)" \
+	    -o $(CURDIR)/$@ $(call PKGS,$(TB_MACHINE)) $(RTL_SRCS) $(CURDIR)/$< \
+	    > $(@D)/$*.log 2>&1 || { cat $(@D)/$*.log; exit 1; }
+test-rtl: $(patsubst test/rtl/%.cc,$(B)/test/rtl/%.ok,$(TB)) ## run the RTL benches and what hw/ adds
+
+test-models: heddle ## run whole models on the devices
+test-mutants: heddle ## seeded faults must be caught
+demo: heddle ## compile and run an example network
+bench: heddle ## measure cycles and speed
+
+test: check test-unit test-golden test-fuzz test-rtl test-models ## everything that must pass before a commit
+
+# ---- longer runs ---------------------------------------------------------------------------
+FUZZ_SECONDS ?= 30
+fuzz: ## run every fuzz target with libFuzzer, FUZZ_SECONDS=30 each
+ifeq ($(BUILD),fuzz)
+fuzz: $(FUZZ)
+	$(Q)set -e; for f in $(FUZZ); do n=$$(basename $$f); mkdir -p $(B)/corpus/$$n; echo "  FUZZ  $$n"; \
+	    $$f -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -artifact_prefix=$(B)/ $(B)/corpus/$$n \
+	    $$(ls -d test/fuzz/corpus/$$n 2> /dev/null) > $(B)/$$n.log 2>&1 || { tail -40 $(B)/$$n.log; exit 1; }; done
+else
+fuzz:
+	$(Q)$(MAKE) --no-print-directory BUILD=fuzz fuzz
+endif
+
+cov: ## line coverage of the C tests
+ifeq ($(BUILD),cov)
+cov: test-unit test-golden test-fuzz
+	$(Q)for f in $(OBJS); do gcov -n -o $$f $$f 2> /dev/null; done | awk -f scripts/cov.awk | sort
+else
+cov:
+	$(Q)$(MAKE) --no-print-directory BUILD=cov cov
+endif
+
+.PHONY: test test-unit test-golden bless test-fuzz test-rtl test-models test-mutants demo bench fuzz cov

@@ -1,0 +1,33 @@
+#!/bin/sh
+# Installs the Debian packages that building and testing need, and only those that are missing.
+# Does nothing, quickly, when all are there. Training the example networks (scripts/train_*.py)
+# additionally needs python3-sklearn and python3-onnx, which are not installed here.
+set -eu
+want="gcc g++ clang make libc6-dev verilator libcmocka-dev libjson-c-dev libzip-dev clang-format python3"
+
+command -v dpkg-query > /dev/null 2>&1 || {
+    echo "deps: this is not Debian; please install by hand what is missing of: $want" >&2
+    exit 0
+}
+# shellcheck disable=SC2086
+have=" $(dpkg-query -W -f '${db:Status-Status}:${Package} ' $want 2> /dev/null || :)"
+missing=
+for p in $want; do
+    case "$have" in *" installed:$p "*) ;; *) missing="$missing $p" ;; esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    root=
+elif command -v sudo > /dev/null 2>&1; then
+    root=sudo
+else
+    echo "deps: missing packages, and neither root nor sudo to install them. As root, run:" >&2
+    echo "    apt-get install --no-install-recommends$missing" >&2
+    exit 1
+fi
+echo "deps: installing$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+$root apt-get update -qq
+# shellcheck disable=SC2086
+$root apt-get install -y -qq --no-install-recommends $missing > /dev/null
