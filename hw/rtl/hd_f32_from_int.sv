@@ -1,0 +1,51 @@
+// int32 to binary32, round to nearest even, per lane. With raw_i the 32 bits pass unchanged.
+// Latency 2 cycles, throughput 1 vector per cycle, never stalls.
+module hd_f32_from_int #(
+  parameter int unsigned Lanes = 16
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+
+  input  logic                en_i,
+  input  logic                raw_i,
+  input  logic [32*Lanes-1:0] a_i,
+
+  output logic [32*Lanes-1:0] y_o
+);
+  logic        en_q, raw_q;
+  logic        sign [Lanes];
+  logic [31:0] mag  [Lanes];  // raw bits, or the magnitude shifted so that its first one is bit 31
+  logic [7:0]  ex   [Lanes];  // biased exponent - 1; 0 for zero
+
+  always_ff @(posedge clk_i) begin
+    en_q  <= rst_ni && en_i;
+    raw_q <= raw_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (en_q)
+      for (int unsigned n = 0; n < Lanes; n++)
+        if (raw_q) y_o[32 * n +: 32] <= mag[n];
+        else
+          // A carry out of the mantissa increments the exponent.
+          y_o[32 * n +: 32] <= {sign[n], {ex[n], 23'd0} + 31'(mag[n][31:8]) +
+                                         31'(mag[n][7] && (mag[n][8] || mag[n][6:0] != 7'd0))};
+    if (en_i)
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_norm
+        logic [31:0] m;
+        logic [7:0]  e;
+        sign[n] = a_i[32 * n + 31];
+        m = (sign[n] && !raw_i) ? -a_i[32 * n +: 32] : a_i[32 * n +: 32];
+        e = m == 32'd0 ? 8'd0 : 8'd157;
+        if (!raw_i && e != 8'd0) begin
+          if (m[31:16] == 16'd0) begin m = m << 16; e = e - 8'd16; end
+          if (m[31:24] == 8'd0) begin m = m << 8; e = e - 8'd8; end
+          if (m[31:28] == 4'd0) begin m = m << 4; e = e - 8'd4; end
+          if (m[31:30] == 2'd0) begin m = m << 2; e = e - 8'd2; end
+          if (!m[31]) begin m = m << 1; e = e - 8'd1; end
+        end
+        mag[n] = m;
+        ex[n]  = e;
+      end
+  end
+endmodule

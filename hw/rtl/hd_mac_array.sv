@@ -1,0 +1,95 @@
+// Weight memory and the dot-product array: acc[n] (+)= sum over k of x[k] * WM[addr][n][k].
+//
+// New weights every cycle. WM is written in parts of AxiBytes (part p of a word holds its bytes
+// p * AxiBytes and up; byte n * K + k is w[n][k]) and read one word per cycle.
+// Latency 7 cycles from en_i to acc_o; x_i is taken 2 cycles after en_i, so that it fits the read
+// latency of XM. Throughput 1 word per cycle. Never stalls.
+//
+// One clocked block with plain loops over narrow unpacked arrays, stages updated last to first:
+// this is what makes the simulation fast (the loops become vector instructions of the host).
+module hd_mac_array #(
+  parameter int unsigned K        = hd_cfg_pkg::K,
+  parameter int unsigned N        = hd_cfg_pkg::N,
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned Words    = hd_cfg_pkg::WmWords
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+
+  // Weight write port
+  input  logic                  we_i,
+  input  logic [23:0]           waddr_i,
+  input  logic [8:0]            wpart_i,
+  input  logic [8*AxiBytes-1:0] wdata_i,
+
+  // One step: multiply XM word x_i (2 cycles later) by WM word addr_i
+  input  logic                  en_i,
+  input  logic [23:0]           addr_i,
+  input  logic                  first_i,       // 1: the sum starts here
+  input  logic                  x_unsigned_i,
+  input  logic [8*K-1:0]        x_i,
+
+  output logic [32*N-1:0]       acc_o
+);
+  localparam int unsigned AddrBits = $clog2(Words);
+  localparam int unsigned G4       = K / 4;          // sums of 4 products
+  localparam int unsigned G16      = (G4 + 3) / 4;   // sums of up to 16 products
+
+  logic signed [7:0]  wm  [Words][K][N];
+  logic signed [7:0]  w1  [K][N];                    // read register of the memory
+  logic signed [7:0]  w2  [K][N];                    // output register of the memory
+  logic signed [15:0] x   [K];
+  logic signed [15:0] pr  [K][N];
+  logic signed [17:0] s4  [G4][N];
+  logic signed [31:0] s16 [G16][N];
+  logic signed [31:0] sum [N];
+
+  // Bit i: the step given i + 1 cycles ago.
+  logic [5:0] en_q, first_q;
+  logic [1:0] uns_q;
+
+  always_ff @(posedge clk_i) begin
+    en_q    <= rst_ni ? {en_q[4:0], en_i} : '0;
+    first_q <= {first_q[4:0], first_i};
+    uns_q   <= {uns_q[0], x_unsigned_i};
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (en_q[5])
+      for (int unsigned n = 0; n < N; n++)
+        acc_o[32 * n +: 32] <= first_q[5] ? sum[n] : acc_o[32 * n +: 32] + sum[n];
+    if (en_q[4])
+      for (int unsigned n = 0; n < N; n++)
+        sum[n] = G16 == 1 ? s16[0][n] :
+                 G16 == 2 ? s16[0][n] + s16[G16 / 2][n] :
+                 (s16[0][n] + s16[G16 / 4][n]) + (s16[G16 / 2][n] + s16[G16 - 1][n]);
+    if (en_q[3])
+      for (int unsigned g = 0; g < G16; g++)
+        for (int unsigned n = 0; n < N; n++)
+          s16[g][n] = G4 == 2 ? 32'(s4[0][n]) + 32'(s4[1][n]) :
+                      (32'(s4[4 * g][n]) + 32'(s4[(4 * g + 1) % G4][n])) +
+                      (32'(s4[(4 * g + 2) % G4][n]) + 32'(s4[(4 * g + 3) % G4][n]));
+    if (en_q[2])
+      for (int unsigned g = 0; g < G4; g++)
+        for (int unsigned n = 0; n < N; n++)
+          s4[g][n] = (18'(pr[4 * g][n]) + 18'(pr[4 * g + 1][n])) +
+                     (18'(pr[4 * g + 2][n]) + 18'(pr[4 * g + 3][n]));
+    // A product of uint8 or int8 by int8 fits 16 bits.
+    if (en_q[1]) begin
+      for (int unsigned k = 0; k < K; k++)
+        x[k] = {uns_q[1] ? 8'd0 : {8{x_i[8 * k + 7]}}, x_i[8 * k +: 8]};
+      for (int unsigned k = 0; k < K; k++)
+        for (int unsigned n = 0; n < N; n++) pr[k][n] = x[k] * 16'(w2[k][n]);
+    end
+    if (en_q[0])
+      for (int unsigned k = 0; k < K; k++)
+        for (int unsigned n = 0; n < N; n++) w2[k][n] = w1[k][n];
+    if (en_i)
+      for (int unsigned k = 0; k < K; k++)
+        for (int unsigned n = 0; n < N; n++) w1[k][n] = wm[addr_i[AddrBits-1:0]][k][n];
+    if (we_i)
+      for (int unsigned j = 0; j < AxiBytes; j++)
+        wm[waddr_i[AddrBits-1:0]][(32'(wpart_i) * AxiBytes + j) % K]
+          [(32'(wpart_i) * AxiBytes + j) / K % N] = wdata_i[8 * j +: 8];
+  end
+endmodule

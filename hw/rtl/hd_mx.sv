@@ -1,0 +1,204 @@
+// Matrix unit: runs mx.gemm, XM x WM -> AM, under a nest of 6 loops.
+//
+// One XM word and one WM word per cycle; the next operation may be accepted in the cycle in which the
+// last iteration of the current one issues, so back-to-back operations lose no cycle. Latency from the
+// issue of the last iteration of a reduction to its AM write: 8 cycles; op_done_o comes 1 cycle later,
+// when the write is visible. Stalls: when XM is not granted, and when an accumulating iteration needs
+// an AM word whose write issued less than 4 cycles before.
+// Operands are checked before use. An operation that fails stops there: op_err_o comes in the place of
+// its op_done_o, after the writes that came before, and nothing is accepted until then.
+`include "hd_assert.svh"
+
+module hd_mx #(
+  parameter int unsigned K        = hd_cfg_pkg::K,
+  parameter int unsigned N        = hd_cfg_pkg::N,
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
+  parameter int unsigned WmWords  = hd_cfg_pkg::WmWords,
+  parameter int unsigned AmWords  = hd_cfg_pkg::AmWords
+) (
+  input  logic                                clk_i,
+  input  logic                                rst_ni,
+
+  // Operations, from hd_front
+  input  logic                                op_valid_i,
+  output logic                                op_ready_o,
+  input  logic [3:0]                          op_code_i,
+  input  logic [32*hd_isa_pkg::MxWords-1:0]   op_params_i,
+  output logic                                op_done_o,
+  output logic                                op_err_o,
+  output logic [4:0]                          op_err_code_o,
+
+  // Weight write port, from LW
+  input  logic                                wm_we_i,
+  input  logic [23:0]                         wm_addr_i,
+  input  logic [8:0]                          wm_part_i,
+  input  logic [8*AxiBytes-1:0]               wm_wdata_i,
+
+  // XM read
+  output logic                                xm_req_o,
+  output logic [23:0]                         xm_addr_o,
+  input  logic                                xm_gnt_i,
+  input  logic [8*K-1:0]                      xm_rdata_i,
+
+  // AM read and write, always granted
+  output logic                                am_re_o,
+  output logic [23:0]                         am_raddr_o,
+  input  logic [32*N-1:0]                     am_rdata_i,
+  output logic                                am_we_o,
+  output logic [23:0]                         am_waddr_o,
+  output logic [32*N-1:0]                     am_wdata_o,
+
+  // Counters
+  output logic                                busy_o,
+  output logic                                stall_bank_o
+);
+  localparam int unsigned Loops = 6;
+  localparam int unsigned Depth = 9;  // cycles from issue to done
+
+  hd_isa_pkg::mx_params_t p;
+  assign p = op_params_i;
+
+  // ---- the operation in issue ----------------------------------------------------------------
+  logic             run_q, accumulate_q, unsigned_q, failed_q;
+  logic [Loops-1:0] outer_q;  // loop is not part of the reduction
+  logic [3:0]       bad_q;    // error code of illegal operands
+  logic [3:0]       bad;
+  logic [Loops-1:0] inner;
+  logic             accept;
+
+  always_comb begin
+    for (int unsigned l = 0; l < Loops; l++) inner[l] = l < 32'(p.nred);
+    bad = hd_reg_pkg::ErrNone;
+    if (p.nred > 3'(Loops) || p.n0 == 16'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 ||
+        p.n4 == 16'd0 || p.n5 == 16'd0)
+      bad = hd_reg_pkg::ErrOperand;
+    if (op_code_i != hd_isa_pkg::MxGemm) bad = hd_reg_pkg::ErrEncoding;
+  end
+
+  logic [23:0]      x_addr, w_addr, a_addr;
+  logic [Loops-1:0] first, last;
+  logic             issue;
+
+  hd_nest #(
+    .Loops(Loops),
+    .Streams(3)
+  ) u_nest (
+    .clk_i,
+    .load_i (accept),
+    .n_i    ({p.n5, p.n4, p.n3, p.n2, p.n1, p.n0}),
+    .step_i ({{16{!inner[5]}} & p.as5, {16{!inner[4]}} & p.as4, {16{!inner[3]}} & p.as3,
+              {16{!inner[2]}} & p.as2, {16{!inner[1]}} & p.as1, {16{!inner[0]}} & p.as0,
+              p.ws5, p.ws4, p.ws3, p.ws2, p.ws1, p.ws0,
+              p.xs5, p.xs4, p.xs3, p.xs2, p.xs1, p.xs0}),
+    .base_i ({p.a, p.w, p.x}),
+    .adv_i  (issue),
+    .addr_o ({a_addr, w_addr, x_addr}),
+    .first_o(first),
+    .last_o (last)
+  );
+
+  // ---- pipeline control: element i belongs to the iteration issued i + 1 cycles ago ----------
+  logic [Depth-1:0] wr_q, end_q, err_q;  // writes AM; last of its operation; failed
+  logic [6:0]       acc_q;
+  logic [23:0]      a_q [Depth-1];
+  logic [3:0]       err_code_q;
+  logic             sum_first, sum_last, fail, hazard;
+  logic [3:0]       code;
+
+  assign sum_first = &(first | outer_q);
+  assign sum_last  = &(last | outer_q);
+
+  always_comb begin
+    code = bad_q;
+    if (bad_q == hd_reg_pkg::ErrNone &&
+        (x_addr >= 24'(XmBytes / K) || w_addr >= 24'(WmWords) ||
+         (sum_last && a_addr >= 24'(AmWords))))
+      code = hd_reg_pkg::ErrRange;
+    fail   = run_q && code != hd_reg_pkg::ErrNone;
+    hazard = sum_last && accumulate_q &&
+             ((wr_q[0] && a_q[0] == a_addr) || (wr_q[1] && a_q[1] == a_addr) ||
+              (wr_q[2] && a_q[2] == a_addr));
+  end
+
+  assign xm_req_o  = run_q && !fail && !hazard;
+  assign xm_addr_o = x_addr;
+  assign issue     = xm_req_o && xm_gnt_i;
+
+  assign op_ready_o = !failed_q && (!run_q || (issue && &last));
+  assign accept     = op_valid_i && op_ready_o;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      run_q    <= 1'b0;
+      failed_q <= 1'b0;
+      wr_q     <= '0;
+      end_q    <= '0;
+      err_q    <= '0;
+    end else begin
+      if (accept) run_q <= 1'b1;
+      else if (fail || (issue && &last)) run_q <= 1'b0;
+      if (fail) failed_q <= 1'b1;
+      else if (err_q[Depth-1]) failed_q <= 1'b0;
+      wr_q  <= {wr_q[Depth-2:0], issue && sum_last};
+      end_q <= {end_q[Depth-2:0], issue && &last};
+      err_q <= {err_q[Depth-2:0], fail};
+    end
+    if (accept) begin
+      accumulate_q <= p.accumulate;
+      unsigned_q   <= p.x_unsigned;
+      outer_q      <= ~inner;
+      bad_q        <= bad;
+    end
+    if (fail) err_code_q <= code;
+    acc_q <= {acc_q[5:0], accumulate_q};
+    if (issue || wr_q != '0) begin
+      a_q[0] <= a_addr;
+      for (int unsigned i = 1; i < Depth - 1; i++) a_q[i] <= a_q[i - 1];
+    end
+  end
+
+  // ---- data ----------------------------------------------------------------------------------
+  logic [32*N-1:0] acc, y_q;
+
+  hd_mac_array #(
+    .K(K),
+    .N(N),
+    .AxiBytes(AxiBytes),
+    .Words(WmWords)
+  ) u_array (
+    .clk_i,
+    .rst_ni,
+    .we_i        (wm_we_i),
+    .waddr_i     (wm_addr_i),
+    .wpart_i     (wm_part_i),
+    .wdata_i     (wm_wdata_i),
+    .en_i        (issue),
+    .addr_i      (w_addr),
+    .first_i     (sum_first),
+    .x_unsigned_i(unsigned_q),
+    .x_i         (xm_rdata_i),
+    .acc_o       (acc)
+  );
+
+  assign am_re_o    = wr_q[4] && acc_q[4];
+  assign am_raddr_o = a_q[4];
+  assign am_we_o    = wr_q[7];
+  assign am_waddr_o = a_q[7];
+  assign am_wdata_o = y_q;
+
+  always_ff @(posedge clk_i) begin
+    if (wr_q[6])
+      for (int unsigned n = 0; n < N; n++)
+        y_q[32 * n +: 32] <= acc[32 * n +: 32] + (acc_q[6] ? am_rdata_i[32 * n +: 32] : 32'd0);
+  end
+
+  assign op_done_o     = end_q[Depth-1];
+  assign op_err_o      = err_q[Depth-1];
+  assign op_err_code_o = {1'b0, err_code_q};
+  assign busy_o        = run_q || (end_q | err_q) != '0;
+  assign stall_bank_o  = xm_req_o && !xm_gnt_i;
+
+  `ASSERT(OneEnd, !(op_done_o && op_err_o))
+  `ASSERT(WriteInRange, !am_we_o || am_waddr_o < 24'(AmWords))
+endmodule

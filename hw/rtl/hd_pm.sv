@@ -1,0 +1,47 @@
+// Parameter memory: words of 8 bytes per lane (int32 bias, binary32 scale), written in parts of
+// AxiBytes by LW, read whole by VX.
+//
+// Read data is valid 2 cycles after re_i and holds until the data of the next read. Never stalls.
+module hd_pm #(
+  parameter int unsigned N        = hd_cfg_pkg::N,
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned Words    = hd_cfg_pkg::PmWords
+) (
+  input  logic                  clk_i,
+
+  input  logic                  we_i,
+  input  logic [23:0]           waddr_i,
+  input  logic [8:0]            wpart_i,
+  input  logic [8*AxiBytes-1:0] wdata_i,
+
+  input  logic                  re_i,
+  input  logic [23:0]           raddr_i,
+  output logic [64*N-1:0]       rdata_o
+);
+  localparam int unsigned Parts    = 8 * N / AxiBytes;
+  localparam int unsigned AddrBits = $clog2(Words);
+
+  logic            re_q;
+  logic [64*N-1:0] rdata;
+
+  for (genvar p = 0; p < Parts; p++) begin : gen_part
+    hd_ram #(
+      .Width(8 * AxiBytes),
+      .Depth(Words),
+      .BeBits(8 * AxiBytes)
+    ) u_ram (
+      .clk_i,
+      .re_i,
+      .raddr_i(raddr_i[AddrBits-1:0]),
+      .rdata_o(rdata[8 * AxiBytes * p +: 8 * AxiBytes]),
+      .we_i   (we_i && wpart_i == 9'(p)),
+      .waddr_i(waddr_i[AddrBits-1:0]),
+      .wdata_i
+    );
+  end
+
+  always_ff @(posedge clk_i) begin
+    re_q <= re_i;
+    if (re_q) rdata_o <= rdata;
+  end
+endmodule

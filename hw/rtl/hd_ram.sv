@@ -1,0 +1,30 @@
+// Memory with one read and one write port, byte enables of BeBits. Maps to block RAM.
+//
+// Latency 1 cycle; rdata_o holds until the next read. A read in the cycle of a write to the same
+// word gives the old word. Never stalls.
+module hd_ram #(
+  parameter int unsigned Width  = 64,
+  parameter int unsigned Depth  = 256,
+  parameter int unsigned BeBits = 64
+) (
+  input  logic                     clk_i,
+
+  input  logic                     re_i,
+  input  logic [$clog2(Depth)-1:0] raddr_i,
+  output logic [Width-1:0]         rdata_o,
+
+  input  logic [Width/BeBits-1:0]  we_i,
+  input  logic [$clog2(Depth)-1:0] waddr_i,
+  input  logic [Width-1:0]         wdata_i
+);
+  logic [Width-1:0] mem [Depth];
+
+  // The write is a blocking assignment after the read: same memory, and simulation need not keep a
+  // copy of the write for every byte.
+  always_ff @(posedge clk_i) begin
+    if (re_i) rdata_o <= mem[raddr_i];
+    if (we_i != '0)
+      for (int unsigned b = 0; b < Width / BeBits; b++)
+        if (we_i[b]) mem[waddr_i][BeBits * b +: BeBits] = wdata_i[BeBits * b +: BeBits];
+  end
+endmodule

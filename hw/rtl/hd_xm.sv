@@ -1,0 +1,139 @@
+// Activation memory: byte addressed, Banks contiguous ranges, rows of RowBytes.
+//
+// Per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one write, VX > LX.
+// A request holds until its grant, which comes in the same cycle. Read data is valid 2 cycles after
+// the grant and holds until the data of the port's next grant. A write is visible to reads granted in
+// the next cycle. Addresses must lie inside the memory (the engines check them).
+module hd_xm #(
+  parameter int unsigned K        = hd_cfg_pkg::K,
+  parameter int unsigned N        = hd_cfg_pkg::N,
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned RowBytes = hd_cfg_pkg::XmRowBytes,
+  parameter int unsigned Bytes    = hd_cfg_pkg::XmBytes,
+  parameter int unsigned Banks    = hd_cfg_pkg::XmBanks
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+
+  // MX read, address in words of K bytes
+  input  logic                  mx_req_i,
+  input  logic [23:0]           mx_addr_i,
+  output logic                  mx_gnt_o,
+  output logic [8*K-1:0]        mx_rdata_o,
+
+  // VX reads and write, addresses in vectors of N bytes
+  input  logic                  vxa_req_i,
+  input  logic [23:0]           vxa_addr_i,
+  output logic                  vxa_gnt_o,
+  output logic [8*N-1:0]        vxa_rdata_o,
+  input  logic                  vxb_req_i,
+  input  logic [23:0]           vxb_addr_i,
+  output logic                  vxb_gnt_o,
+  output logic [8*N-1:0]        vxb_rdata_o,
+  input  logic                  vxw_req_i,
+  input  logic [23:0]           vxw_addr_i,
+  output logic                  vxw_gnt_o,
+  input  logic [8*N-1:0]        vxw_wdata_i,
+
+  // LX write and ST read, byte addresses of AxiBytes-aligned chunks
+  input  logic                  lx_req_i,
+  input  logic [27:0]           lx_addr_i,
+  input  logic [8*AxiBytes-1:0] lx_wdata_i,
+  input  logic [AxiBytes-1:0]   lx_be_i,
+  output logic                  lx_gnt_o,
+  input  logic                  st_req_i,
+  input  logic [27:0]           st_addr_i,
+  output logic                  st_gnt_o,
+  output logic [8*AxiBytes-1:0] st_rdata_o
+);
+  localparam int unsigned Rows    = Bytes / Banks / RowBytes;
+  localparam int unsigned OffBits = $clog2(RowBytes);
+  localparam int unsigned RowBits = $clog2(Rows);
+  localparam int unsigned BankLsb = OffBits + RowBits;
+  localparam int unsigned BankBits = $clog2(Banks);
+
+  // Byte address of every port.
+  logic [27:0] mx_at, a_at, b_at, w_at;
+  assign mx_at = 28'(mx_addr_i) << $clog2(K);
+  assign a_at  = 28'(vxa_addr_i) << $clog2(N);
+  assign b_at  = 28'(vxb_addr_i) << $clog2(N);
+  assign w_at  = 28'(vxw_addr_i) << $clog2(N);
+
+  logic [BankBits-1:0] mx_bank, a_bank, b_bank, st_bank, w_bank, lx_bank;
+  assign mx_bank = mx_at[BankLsb +: BankBits];
+  assign a_bank  = a_at[BankLsb +: BankBits];
+  assign b_bank  = b_at[BankLsb +: BankBits];
+  assign st_bank = st_addr_i[BankLsb +: BankBits];
+  assign w_bank  = w_at[BankLsb +: BankBits];
+  assign lx_bank = lx_addr_i[BankLsb +: BankBits];
+
+  assign mx_gnt_o  = mx_req_i;
+  assign vxa_gnt_o = vxa_req_i && !(mx_req_i && mx_bank == a_bank);
+  assign vxb_gnt_o = vxb_req_i && !(mx_req_i && mx_bank == b_bank) &&
+                     !(vxa_req_i && a_bank == b_bank);
+  assign st_gnt_o  = st_req_i && !(mx_req_i && mx_bank == st_bank) &&
+                     !(vxa_req_i && a_bank == st_bank) && !(vxb_req_i && b_bank == st_bank);
+  assign vxw_gnt_o = vxw_req_i;
+  assign lx_gnt_o  = lx_req_i && !(vxw_req_i && w_bank == lx_bank);
+
+  // Write data in row form: the data repeats along the row, the byte enables choose.
+  logic [RowBytes-1:0]   w_be, lx_be;
+  logic [8*RowBytes-1:0] w_row, lx_row;
+  assign w_row  = {RowBytes / N{vxw_wdata_i}};
+  assign lx_row = {RowBytes / AxiBytes{lx_wdata_i}};
+  assign w_be   = RowBytes'({N{1'b1}}) << w_at[OffBits-1:0];
+  assign lx_be  = RowBytes'(lx_be_i) << lx_addr_i[OffBits-1:0];
+
+  logic [8*RowBytes*Banks-1:0] rdata;
+
+  for (genvar b = 0; b < Banks; b++) begin : gen_bank
+    logic                mx_here, a_here, b_here, st_here, w_here, lx_here;
+    logic [RowBits-1:0]  raddr, waddr;
+    logic [RowBytes-1:0] be;
+
+    assign mx_here = mx_gnt_o && mx_bank == BankBits'(b);
+    assign a_here  = vxa_gnt_o && a_bank == BankBits'(b);
+    assign b_here  = vxb_gnt_o && b_bank == BankBits'(b);
+    assign st_here = st_gnt_o && st_bank == BankBits'(b);
+    assign w_here  = vxw_gnt_o && w_bank == BankBits'(b);
+    assign lx_here = lx_gnt_o && lx_bank == BankBits'(b);
+    assign raddr   = mx_here ? mx_at[OffBits +: RowBits] :
+                     a_here  ? a_at[OffBits +: RowBits] :
+                     b_here  ? b_at[OffBits +: RowBits] : st_addr_i[OffBits +: RowBits];
+    assign waddr   = w_here ? w_at[OffBits +: RowBits] : lx_addr_i[OffBits +: RowBits];
+    assign be      = w_here ? w_be : lx_here ? lx_be : '0;
+
+    hd_ram #(
+      .Width(8 * RowBytes),
+      .Depth(Rows),
+      .BeBits(8)
+    ) u_ram (
+      .clk_i,
+      .re_i   (mx_here || a_here || b_here || st_here),
+      .raddr_i(raddr),
+      .rdata_o(rdata[8 * RowBytes * b +: 8 * RowBytes]),
+      .we_i   (be),
+      .waddr_i(waddr),
+      .wdata_i(w_here ? w_row : lx_row)
+    );
+  end
+
+  // Second cycle of a read: choose bank and part of the row.
+  logic                        mx_q, a_q, b_q, st_q;
+  logic [BankBits+OffBits-1:0] mx_sel_q, a_sel_q, b_sel_q, st_sel_q;  // byte in `rdata`
+
+  always_ff @(posedge clk_i) begin
+    mx_q     <= rst_ni && mx_gnt_o;
+    a_q      <= rst_ni && vxa_gnt_o;
+    b_q      <= rst_ni && vxb_gnt_o;
+    st_q     <= rst_ni && st_gnt_o;
+    mx_sel_q <= {mx_bank, mx_at[OffBits-1:0]};
+    a_sel_q  <= {a_bank, a_at[OffBits-1:0]};
+    b_sel_q  <= {b_bank, b_at[OffBits-1:0]};
+    st_sel_q <= {st_bank, st_addr_i[OffBits-1:0]};
+    if (mx_q) mx_rdata_o <= rdata[{mx_sel_q, 3'd0} +: 8 * K];
+    if (a_q) vxa_rdata_o <= rdata[{a_sel_q, 3'd0} +: 8 * N];
+    if (b_q) vxb_rdata_o <= rdata[{b_sel_q, 3'd0} +: 8 * N];
+    if (st_q) st_rdata_o <= rdata[{st_sel_q, 3'd0} +: 8 * AxiBytes];
+  end
+endmodule
