@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""Seeded mutants: breaks the code on purpose and demands that a check notices.
+
+A mutant is a file test/mutants/NAME.mut of `key: value` lines:
+
+    what:  one line for people
+    file:  the source file to break
+    old:   text that stands in it exactly once
+    new:   what replaces it
+    build: command that builds what the check needs     (optional; default: make heddle)
+    check: command that passes on the true code and must exit 1 on the mutant
+
+The work happens in a copy of the tracked files under build/mutants/tree, whose build is kept between
+mutants, so each costs one incremental build. Prints a table; exit 1 if a mutant survives.
+
+usage: mutants.py [--list] [FILE...]      default: every test/mutants/*.mut
+"""
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+TREE = "build/mutants/tree"
+BUILD_SECONDS, CHECK_SECONDS = 900, 300
+
+
+def read_mutant(path):
+    m = {"path": path, "build": "make -s heddle"}
+    for line in open(path):
+        if line.startswith("#") or not line.strip():
+            continue
+        key, _, value = line.partition(":")
+        m[key.strip()] = value.strip()
+    missing = {"what", "file", "old", "new", "check"} - m.keys()
+    if missing:
+        sys.exit(f"{path}: missing {', '.join(sorted(missing))}")
+    return m
+
+
+def sync_tree():
+    """Copies tracked files that differ; keeps TREE/build."""
+    names = subprocess.check_output(["git", "ls-files", "-z"]).decode().split("\0")
+    for name in filter(None, names):
+        if not os.path.isfile(name):
+            continue
+        dst = os.path.join(TREE, name)
+        if os.path.exists(dst) and open(dst, "rb").read() == open(name, "rb").read():
+            continue
+        os.makedirs(os.path.dirname(dst), exist_ok=True)
+        shutil.copy(name, dst)
+
+
+def run(command, seconds):
+    try:
+        p = subprocess.run(command, shell=True, cwd=TREE, timeout=seconds, text=True,
+                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return p.returncode, p.stdout
+    except subprocess.TimeoutExpired as e:
+        return 124, (e.stdout or b"").decode(errors="replace") + "\ntimed out"
+
+
+def one(m, true_ok):
+    """'caught', or what went wrong."""
+    if m["check"] not in true_ok:
+        rc, out = run(m["build"], BUILD_SECONDS)
+        if rc == 0:
+            rc, out = run(m["check"], CHECK_SECONDS)
+        true_ok[m["check"]] = None if rc == 0 else f"fails on the true code:\n{out[-2000:]}"
+    if true_ok[m["check"]]:
+        return true_ok[m["check"]]
+    path = os.path.join(TREE, m["file"])
+    text = open(path).read()
+    if text.count(m["old"]) != 1:
+        return f"'{m['old']}' stands {text.count(m['old'])} times in {m['file']}, want once"
+    try:
+        open(path, "w").write(text.replace(m["old"], m["new"]))
+        rc, out = run(m["build"], BUILD_SECONDS)
+        if rc != 0:
+            return f"does not build:\n{out[-2000:]}"
+        rc, out = run(m["check"], CHECK_SECONDS)
+    finally:
+        open(path, "w").write(text)
+    return "caught" if rc == 1 else f"survived: exit {rc}\n{out[-1000:]}"
+
+
+def main(argv):
+    files = [a for a in argv if not a.startswith("--")] or sorted(glob.glob("test/mutants/*.mut"))
+    mutants = [read_mutant(f) for f in files]
+    if "--list" in argv:
+        for m in mutants:
+            print(f"{os.path.basename(m['path']):28} {m['file']:28} {m['what']}")
+        return 0
+    sync_tree()
+    bad, true_ok = 0, {}
+    for m in mutants:
+        start = time.time()
+        verdict = one(m, true_ok)
+        bad += verdict != "caught"
+        print(f"{os.path.basename(m['path']):28} {m['file']:28} {time.time() - start:5.0f} s  {verdict}",
+              flush=True)
+    print(f"mutants: {len(mutants) - bad} caught, {bad} not")
+    return bad != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
