@@ -24,10 +24,11 @@ static const char *camel(const char *s, char out[64]) {
 
 /* A field whose name SystemVerilog reserves gets an underscore: edge -> edge_. Gives "NAME;". */
 static const char *sv_name(const char *s, char out[64]) {
-    static const char *const reserved[] = {"edge",  "type", "ref", "bit", "byte", "int",  "do",
-                                           "unique", "tri",  "end", "or",  "and",  "not",  "xor"};
+    static const char *const reserved[] = {"edge",   "type", "ref", "bit", "byte", "int", "do",
+                                           "unique", "tri",  "end", "or",  "and",  "not", "xor"};
     int hit = 0;
-    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++) hit |= !strcmp(s, reserved[i]);
+    for (size_t i = 0; i < sizeof reserved / sizeof reserved[0]; i++)
+        hit |= !strcmp(s, reserved[i]);
     snprintf(out, 64, "%s%s;", s, hit ? "_" : "");
     return out;
 }
@@ -48,15 +49,18 @@ static const struct hd_field_info *field_below(int unit, int word, int top) {
     const struct hd_field_info *best = NULL;
     for (int i = 0; i < HD_FIELDS; i++) {
         const struct hd_field_info *f = &hd_isa_fields[i];
-        if ((int)f->unit == unit && f->word == word && f->lsb < top && (!best || f->lsb > best->lsb))
+        if ((int)f->unit == unit && f->word == word && f->lsb < top &&
+            (!best || f->lsb > best->lsb))
             best = f;
     }
     return best;
 }
 
 static void sv_type(int width, int is_signed) {
-    if (width == 1) printf("    logic               ");
-    else printf("    logic %s [%2d:0] ", is_signed ? "signed" : "      ", width - 1);
+    if (width == 1)
+        printf("    logic               ");
+    else
+        printf("    logic %s [%2d:0] ", is_signed ? "signed" : "      ", width - 1);
 }
 
 /* One word of a struct, most significant field first, gaps as pad fields. */
@@ -73,7 +77,8 @@ static void sv_word(int unit, int word) {
         }
         if (!f) continue;
         sv_type(f->width, f->kind == HD_KIND_S);
-        printf("%-11s // word %d [%d:%d] %s\n", sv_name(f->name, name), word, end - 1, f->lsb, f->doc);
+        printf("%-11s // word %d [%d:%d] %s\n", sv_name(f->name, name), word, end - 1, f->lsb,
+               f->doc);
         top = f->lsb;
     }
 }
@@ -84,7 +89,8 @@ static void sv_unit(int u) {
     camel(ui->name, name);
     printf("\n  // %s: %s\n", ui->name, ui->doc);
     printf("  localparam int unsigned Unit%s = %d;\n", name, u);
-    printf("  localparam int unsigned %sWords = %d; // sticky parameter words\n", name, ui->n_words);
+    printf("  localparam int unsigned %sWords = %d; // sticky parameter words\n", name,
+           ui->n_words);
     for (int o = 0; o < HD_OPCODES; o++)
         if ((int)hd_isa_ops[o].unit == u)
             printf("  localparam logic [3:0] %s%s = 4'd%u;\n", name, camel(hd_isa_ops[o].name, op),
@@ -123,8 +129,8 @@ struct reg_row {
 };
 static const struct reg_row regs[] = {
 #define REG(name, offset, bits, access, doc) {#name, offset, bits, #access, doc},
-#define UNIT_REG(name, offset, doc) {#name, offset, 0, "64 x unit", doc},
-#define UNIT_STATE(name, offset, doc) {#name, offset, 0, "32 x unit", doc},
+#define UNIT_REG(name, offset, doc)          {#name, offset, 0, "64 x unit", doc},
+#define UNIT_STATE(name, offset, doc)        {#name, offset, 0, "32 x unit", doc},
 #include "isa/regs.def"
 };
 struct err_row {
@@ -165,7 +171,8 @@ static void cfg_sv(const struct hd_machine *m) {
     sv_head("isa/machine.def", "hd_cfg_pkg");
     printf("  localparam logic [31:0] MachineHash = 32'h%08" PRIx32 ";\n", hd_machine_hash(m));
     for (int i = 0; i < hd_n_machine_params; i++)
-        if (hd_machine_params[i].fingerprint) sv_int(camel(hd_machine_params[i].name, name), param(m, i));
+        if (hd_machine_params[i].fingerprint)
+            sv_int(camel(hd_machine_params[i].name, name), param(m, i));
     printf("\n");
     sv_int("AxiBytes", hd_axi_bytes(m));
     sv_int("XmRowBytes", row);
@@ -190,7 +197,8 @@ static void md_stream(void) {
            "# Instruction set\n\n"
            "Version %d.%d. How the machine behaves around these tables is in `docs/hw.md`.\n\n"
            "## Stream\n\n"
-           "Little-endian 32-bit words. The program starts at image + `code_offset`, a multiple of %d.\n\n"
+           "Little-endian 32-bit words. The program starts at image + `code_offset`, a multiple of "
+           "%d.\n\n"
            "    program    header, bundle, bundle, ...\n"
            "    header     [0] 0x%08x  [1] ISA hash  [2] machine hash  [3] words, header included\n"
            "    bundle     [7:0] slot mask  [15:8] words, this one included  [23:16] zero\n"
@@ -200,30 +208,39 @@ static void md_stream(void) {
            "               set mask, add mask, one word per bit of (set | add), lowest first\n\n",
            HD_ISA_VERSION >> 16, HD_ISA_VERSION & 0xffff, HD_CODE_ALIGN, (unsigned)HD_PROG_MAGIC,
            (unsigned)HD_BUNDLE_MARK);
-    printf("Every unit has up to %d sticky parameter words, zero at program start. `set` replaces a word,\n"
-           "`add` adds to it modulo 2^32; both at once is illegal. Then the operation waits until each of\n"
-           "the %d semaphores in its wait mask is above zero, decrements those, runs, and when its effects\n"
+    printf("Every unit has up to %d sticky parameter words, zero at program start. `set` replaces "
+           "a word,\n"
+           "`add` adds to it modulo 2^32; both at once is illegal. Then the operation waits until "
+           "each of\n"
+           "the %d semaphores in its wait mask is above zero, decrements those, runs, and when its "
+           "effects\n"
            "are visible increments each one in its signal mask (%d at most).\n\n",
            HD_PARAM_WORDS, HD_SEMAPHORES, HD_SEM_MAX);
 }
 
 static void md_text(void) {
-    printf("## Text\n\n"
-           "    text    = { bundle }\n"
-           "    bundle  = op, ended by the end of the line | '{' op { ';' op } '}', over any lines\n"
-           "    op      = unit '.' name { item }, units of a bundle in any order, each at most once\n"
-           "    item    = '@' tag | 'wait=' list | 'sig=' list | field '=' value | field '+=' value\n"
-           "    list    = semaphore numbers 0..31 between commas\n"
-           "    value   = decimal or 0x hexadecimal, with '-' for signed fields; for binary32 fields also\n"
-           "              C floats (0.5, 1e-3, 0x1.8p-4); a bare decimal integer is that number as a float,\n"
-           "              0x without '.' or 'p' is the 32 bits themselves\n\n"
-           "`field=value` sets the word that holds the field; fields of that word that are not named become\n"
-           "zero. `field+=value` adds to the word; only a field that is alone in its word, from bit 0, may be\n"
-           "added. `word3=value` and `word3+=value` name a whole parameter word by its number. '#' starts a\n"
-           "comment.\n\n"
-           "    lx.load @7 sig=1 src=0x400 dst=0 run=64 n1=1 n2=14 n3=1 ys=1\n"
-           "    { mx.gemm wait=1 sig=3 x=0x100 n0=9 xs0=1 w+=4 ; lw.load src+=0x900 }\n"
-           "    seq.halt\n\n");
+    printf(
+        "## Text\n\n"
+        "    text    = { bundle }\n"
+        "    bundle  = op, ended by the end of the line | '{' op { ';' op } '}', over any lines\n"
+        "    op      = unit '.' name { item }, units of a bundle in any order, each at most once\n"
+        "    item    = '@' tag | 'wait=' list | 'sig=' list | field '=' value | field '+=' value\n"
+        "    list    = semaphore numbers 0..31 between commas\n"
+        "    value   = decimal or 0x hexadecimal, with '-' for signed fields; for binary32 fields "
+        "also\n"
+        "              C floats (0.5, 1e-3, 0x1.8p-4); a bare decimal integer is that number as a "
+        "float,\n"
+        "              0x without '.' or 'p' is the 32 bits themselves\n\n"
+        "`field=value` sets the word that holds the field; fields of that word that are not named "
+        "become\n"
+        "zero. `field+=value` adds to the word; only a field that is alone in its word, from bit "
+        "0, may be\n"
+        "added. `word3=value` and `word3+=value` name a whole parameter word by its number. '#' "
+        "starts a\n"
+        "comment.\n\n"
+        "    lx.load @7 sig=1 src=0x400 dst=0 run=64 n1=1 n2=14 n3=1 ys=1\n"
+        "    { mx.gemm wait=1 sig=3 x=0x100 n0=9 xs0=1 w+=4 ; lw.load src+=0x900 }\n"
+        "    seq.halt\n\n");
 }
 
 static void md_unit(int u) {
@@ -232,8 +249,8 @@ static void md_unit(int u) {
            hd_isa_units[u].doc, u, hd_isa_units[u].n_words);
     for (int o = 0; o < HD_OPCODES; o++)
         if ((int)hd_isa_ops[o].unit == u)
-            printf("- `%s.%s` (%u): %s\n", hd_isa_units[u].name, hd_isa_ops[o].name, hd_isa_ops[o].code,
-                   hd_isa_ops[o].doc);
+            printf("- `%s.%s` (%u): %s\n", hd_isa_units[u].name, hd_isa_ops[o].name,
+                   hd_isa_ops[o].code, hd_isa_ops[o].doc);
     printf("\n");
     if (!hd_isa_units[u].n_words) return;
     printf("| word | bits | field | kind | meaning |\n| --- | --- | --- | --- | --- |\n");
@@ -254,8 +271,10 @@ static void md_regs(void) {
     for (int i = 0; i < N_REGS; i++) {
         const struct reg_row *r = &regs[i];
         printf("| 0x%03x | `%s` | ", r->offset, r->name);
-        if (r->bits) printf("%d | %s | ", r->bits, r->access);
-        else printf("%s | RO | ", r->access);
+        if (r->bits)
+            printf("%d | %s | ", r->bits, r->access);
+        else
+            printf("%s | RO | ", r->access);
         cell(r->doc);
         printf(" |\n");
     }
@@ -265,7 +284,8 @@ static void md_regs(void) {
 }
 
 static void md_machines(void) {
-    printf("\n## Machines\n\nA machine file has lines `key = value`; `base = NAME` starts from a named one.\n\n"
+    printf("\n## Machines\n\nA machine file has lines `key = value`; `base = NAME` starts from a "
+           "named one.\n\n"
            "| parameter |");
     for (int m = 0; m < hd_n_machines; m++) printf(" %s |", hd_machines[m].name);
     printf(" range | meaning |\n| --- |");

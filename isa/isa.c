@@ -31,7 +31,8 @@ const struct hd_field_info hd_isa_fields[HD_FIELDS] = {
 #include "isa/isa.def"
 };
 
-#define UNIT(unit, code, doc) _Static_assert((code) < HD_UNITS, "unit " #unit ": code past HD_UNITS");
+#define UNIT(unit, code, doc)                                                                      \
+    _Static_assert((code) < HD_UNITS, "unit " #unit ": code past HD_UNITS");
 #define OP(unit, op, code, doc) _Static_assert((code) < 16, "op " #unit "." #op ": code past 15");
 #define FIELD(unit, field, word, lsb, width, kind, doc)                                            \
     _Static_assert((word) < HD_PARAM_WORDS && (width) > 0 && (lsb) + (width) <= 32,                \
@@ -47,7 +48,8 @@ static uint32_t field_mask(const struct hd_field_info *fi) {
 int64_t hd_field_get(const uint32_t words[HD_PARAM_WORDS], enum hd_field f) {
     const struct hd_field_info *fi = &hd_isa_fields[f];
     uint32_t v = words[fi->word] >> fi->lsb & field_mask(fi);
-    if (fi->kind == HD_KIND_S && v >> (fi->width - 1)) return (int64_t)v - (INT64_C(1) << fi->width);
+    if (fi->kind == HD_KIND_S && v >> (fi->width - 1))
+        return (int64_t)v - (INT64_C(1) << fi->width);
     return v;
 }
 
@@ -100,7 +102,8 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
     if (head & 0xff00) return illegal(out_why, "reserved bits of an operation header are not zero");
     if (hd_op_by_code(unit, head & 15) < 0) return illegal(out_why, "unknown operation code");
 
-    struct hd_op_word op = {.unit = (uint8_t)unit, .code = head & 15, .tag = (uint16_t)(head >> 16)};
+    struct hd_op_word op = {
+        .unit = (uint8_t)unit, .code = head & 15, .tag = (uint16_t)(head >> 16)};
     uint32_t *const masks[4] = {&op.wait, &op.signal, &op.set, &op.add};
     size_t at = 1;
     for (int i = 0; i < 4; i++) {
@@ -108,11 +111,14 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
         if (at >= n) return illegal(out_why, "operation masks are cut off");
         *masks[i] = in[at++];
     }
-    uint32_t known = hd_isa_units[unit].n_words >= 32 ? UINT32_MAX
-                                                      : (UINT32_C(1) << hd_isa_units[unit].n_words) - 1;
-    if (op.set & op.add) return illegal(out_why, "a parameter word is in both the set and the add mask");
+    uint32_t known = hd_isa_units[unit].n_words >= 32
+                         ? UINT32_MAX
+                         : (UINT32_C(1) << hd_isa_units[unit].n_words) - 1;
+    if (op.set & op.add)
+        return illegal(out_why, "a parameter word is in both the set and the add mask");
     if ((op.set | op.add) & ~known)
-        return illegal(out_why, "set or add mask names a parameter word that the unit does not have");
+        return illegal(out_why,
+                       "set or add mask names a parameter word that the unit does not have");
     for (int i = 0; i < HD_PARAM_WORDS; i++) {
         if (!((op.set | op.add) >> i & 1)) continue;
         if (at >= n) return illegal(out_why, "parameter words are cut off");
@@ -183,7 +189,7 @@ static const char *const op_complaint[HD_OPCODES] = {
 };
 static const char *const field_complaint[HD_FIELDS] = {
 #define FIELD(unit, field, ...)                                                                    \
-    "field " #unit "." #field ": overlaps another field, repeats its name, or leaves a word unused",
+    "field " #unit "." #field ": overlaps another field, or its name is taken",
 #include "isa/isa.def"
 };
 static const char *const unit_complaint[HD_UNITS] = {
@@ -194,6 +200,8 @@ static const char *const unit_complaint[HD_UNITS] = {
 static bool field_row_ok(int i) {
     const struct hd_field_info *a = &hd_isa_fields[i];
     if (a->word >= hd_isa_units[a->unit].n_words) return false;
+    if (!strcmp(a->name, "wait") || !strcmp(a->name, "sig") || !strncmp(a->name, "word", 4))
+        return false; /* names of the text format */
     for (int j = 0; j < i; j++) {
         const struct hd_field_info *b = &hd_isa_fields[j];
         if (a->unit != b->unit) continue;

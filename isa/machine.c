@@ -15,15 +15,18 @@ const struct hd_param_info hd_machine_params[] = {
 const int hd_n_machine_params = sizeof hd_machine_params / sizeof hd_machine_params[0];
 
 const struct hd_machine hd_machines[] = {
-    {.name = "tiny",
+    {
+        .name = "tiny",
 #define PARAM(name, tiny, base, big, min, max, fp, doc) .name = tiny,
 #include "isa/machine.def"
     },
-    {.name = "base",
+    {
+        .name = "base",
 #define PARAM(name, tiny, base, big, min, max, fp, doc) .name = base,
 #include "isa/machine.def"
     },
-    {.name = "big",
+    {
+        .name = "big",
 #define PARAM(name, tiny, base, big, min, max, fp, doc) .name = big,
 #include "isa/machine.def"
     },
@@ -48,7 +51,8 @@ static const struct hd_machine *named(const char *name, size_t len) {
 static void list_params(char *out, size_t bytes) {
     size_t at = 0;
     for (int i = 0; i < hd_n_machine_params && at < bytes; i++)
-        at += (size_t)snprintf(out + at, bytes - at, "%s%s", i ? ", " : "", hd_machine_params[i].name);
+        at += (size_t)snprintf(out + at, bytes - at, "%s%s", i ? ", " : "",
+                               hd_machine_params[i].name);
 }
 
 /* Sets the parameter `key`; `where` says whose key and value these are. */
@@ -72,16 +76,17 @@ static hd_status set_param(hd_ctx *ctx, struct hd_machine *m, const char *where,
     unsigned long long v = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 0) : 0;
     if (end == text || *end || errno || v < p->min || v > p->max)
         return hd_fail(ctx, HD_INVALID,
-                       "%s: %s = '%.*s' is not a number in %" PRIu32 "..%" PRIu32 " (%s)", where, p->name,
-                       (int)value_len, value, p->min, p->max, p->doc);
+                       "%s: %s = '%.*s' is not a number in %" PRIu32 "..%" PRIu32 " (%s)", where,
+                       p->name, (int)value_len, value, p->min, p->max, p->doc);
     uint32_t u = (uint32_t)v;
     memcpy((char *)m + p->offset, &u, sizeof u);
     return HD_OK;
 }
 
-/* Splits "key = value" without blanks around either; false when there is no '=' or a side is empty. */
-static bool split(const char *line, size_t len, const char **key, size_t *key_len, const char **value,
-                  size_t *value_len) {
+/* Splits "key = value" without blanks around either; false when there is no '=' or a side is empty.
+ */
+static bool split(const char *line, size_t len, const char **key, size_t *key_len,
+                  const char **value, size_t *value_len) {
     const char *eq = memchr(line, '=', len);
     if (!eq) return false;
     const char *end = line + len, *k = line, *k_end = eq, *v = eq + 1;
@@ -110,8 +115,9 @@ static hd_status file_line(hd_ctx *ctx, struct hd_machine *m, const char *where,
         return set_param(ctx, m, where, key, key_len, value, value_len);
     const struct hd_machine *from = named(value, value_len);
     if (!from)
-        return hd_fail(ctx, HD_INVALID, "%s: base = '%.*s' is no named machine; there are tiny, base, big",
-                       where, (int)value_len, value);
+        return hd_fail(ctx, HD_INVALID,
+                       "%s: base = '%.*s' is no named machine; there are tiny, base, big", where,
+                       (int)value_len, value);
     char name[sizeof m->name];
     memcpy(name, m->name, sizeof name);
     *m = *from;
@@ -140,10 +146,11 @@ hd_status hd_machine_load(hd_ctx *ctx, const char *name_or_file, struct hd_machi
     }
     FILE *f = fopen(name_or_file, "r");
     if (!f)
-        return hd_fail(ctx, HD_INVALID,
-                       "machine '%s': not tiny, base or big, and no such file (%s); a machine file has "
-                       "lines key = value",
-                       name_or_file, strerror(errno));
+        return hd_fail(
+            ctx, HD_INVALID,
+            "machine '%s': not tiny, base or big, and no such file (%s); a machine file has "
+            "lines key = value",
+            name_or_file, strerror(errno));
     struct hd_machine got;
     hd_status s = load_file(ctx, f, name_or_file, &got);
     fclose(f);
@@ -155,17 +162,19 @@ hd_status hd_machine_set(hd_ctx *ctx, struct hd_machine *m, const char *key_valu
     const char *key, *value;
     size_t key_len, value_len;
     if (!split(key_value, strlen(key_value), &key, &key_len, &value, &value_len))
-        return hd_fail(ctx, HD_INVALID, "machine %s: got '%s', want key=value, e.g. k=8", m->name, key_value);
+        return hd_fail(ctx, HD_INVALID, "machine %s: got '%s', want key=value, e.g. k=8", m->name,
+                       key_value);
     char where[64];
     snprintf(where, sizeof where, "machine %s", m->name);
     TRY(set_param(ctx, m, where, key, key_len, value, value_len));
     size_t at = strlen(m->name);
-    snprintf(m->name + at, sizeof m->name - at, "+%.*s=%.*s", (int)key_len, key, (int)value_len, value);
+    snprintf(m->name + at, sizeof m->name - at, "+%.*s=%.*s", (int)key_len, key, (int)value_len,
+             value);
     return HD_OK;
 }
 
-static hd_status check_words(hd_ctx *ctx, const struct hd_machine *m, const char *what, uint32_t bytes,
-                             uint32_t word_bytes) {
+static hd_status check_words(hd_ctx *ctx, const struct hd_machine *m, const char *what,
+                             uint32_t bytes, uint32_t word_bytes) {
     if (bytes / word_bytes >= 16) return HD_OK;
     return hd_fail(ctx, HD_INVALID,
                    "machine %s: %s has %" PRIu32 " bytes = %" PRIu32 " words of %" PRIu32
@@ -179,9 +188,10 @@ hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m) {
         uint32_t v = get(m, p);
         bool power = v && !(v & (v - 1));
         if (v < p->min || v > p->max || (p->fingerprint && !power))
-            return hd_fail(ctx, HD_INVALID, "machine %s: %s = %" PRIu32 ", want %s in %" PRIu32 "..%" PRIu32,
-                           m->name, p->name, v, p->fingerprint ? "a power of two" : "a number", p->min,
-                           p->max);
+            return hd_fail(ctx, HD_INVALID,
+                           "machine %s: %s = %" PRIu32 ", want %s in %" PRIu32 "..%" PRIu32,
+                           m->name, p->name, v, p->fingerprint ? "a power of two" : "a number",
+                           p->min, p->max);
     }
     uint32_t row = m->k > m->n ? m->k : m->n;
     if (hd_axi_bytes(m) > row) row = hd_axi_bytes(m);

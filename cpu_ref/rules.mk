@@ -1,0 +1,1 @@
+SRCS += $(wildcard cpu_ref/*.c)

@@ -1,0 +1,1 @@
+SRCS += $(wildcard driver/*.c)

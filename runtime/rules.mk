@@ -1,0 +1,1 @@
+SRCS += $(wildcard runtime/*.c runtime/base/*.c)
