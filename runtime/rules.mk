@@ -1,1 +1,3 @@
-SRCS += $(wildcard runtime/*.c runtime/base/*.c)
+SRCS += runtime/base/status.c runtime/base/arena.c runtime/base/io.c \
+        runtime/model.c runtime/value.c runtime/devices.c runtime/session.c runtime/null_dev.c
+LDLIBS += -lz

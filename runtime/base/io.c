@@ -1,0 +1,128 @@
+/* Files and byte strings. */
+#include "runtime/base/io.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/base/num.h"
+
+static hd_status read_open(hd_ctx *ctx, FILE *f, const char *path, void **out, size_t *out_bytes) {
+    struct stat st;
+    if (fstat(fileno(f), &st) != 0)
+        return hd_fail(ctx, HD_IO, "%s: cannot read: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode)) return hd_fail(ctx, HD_IO, "%s: is a folder, want a file", path);
+    if (st.st_size < 0 || (uint64_t)st.st_size > (uint64_t)HD_FILE_MAX_MIB << 20)
+        return hd_fail(ctx, HD_INVALID, "%s: %lld bytes, at most %d MiB", path, (long long)st.st_size,
+                       HD_FILE_MAX_MIB);
+    size_t n = (size_t)st.st_size;
+    unsigned char *data = malloc(n + 1);
+    if (!data) return hd_fail(ctx, HD_NOMEM, "%s: no memory for %zu bytes", path, n);
+    size_t got = fread(data, 1, n, f);
+    if (got != n) {
+        free(data);
+        return hd_fail(ctx, HD_IO, "%s: read %zu of %zu bytes", path, got, n);
+    }
+    data[n] = 0;
+    *out = data;
+    *out_bytes = n;
+    return HD_OK;
+}
+
+hd_status hd_file_read(hd_ctx *ctx, const char *path, void **out, size_t *out_bytes) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return hd_fail(ctx, HD_IO, "%s: cannot open: %s", path, strerror(errno));
+    hd_status s = read_open(ctx, f, path, out, out_bytes);
+    fclose(f);
+    return s;
+}
+
+hd_status hd_file_write(hd_ctx *ctx, const char *path, const void *data, size_t bytes) {
+    size_t room = strlen(path) + 32;
+    char *tmp = malloc(room);
+    if (!tmp) return hd_fail(ctx, HD_NOMEM, "%s: no memory for its name", path);
+    snprintf(tmp, room, "%s.tmp.%ld", path, (long)getpid());
+    FILE *f = fopen(tmp, "wb");
+    bool ok = f != NULL && (bytes == 0 || fwrite(data, 1, bytes, f) == bytes);
+    if (f && fclose(f) != 0) ok = false;
+    if (ok) ok = rename(tmp, path) == 0;
+    int why = errno;
+    if (!ok && f) remove(tmp);
+    free(tmp);
+    return ok ? HD_OK : hd_fail(ctx, HD_IO, "%s: cannot write: %s", path, strerror(why));
+}
+
+const void *hd_cursor_take(struct hd_cursor *c, uint64_t bytes) {
+    if (c->bad || bytes > c->n - c->at) {
+        c->bad = true;
+        return NULL;
+    }
+    const void *p = c->data + c->at;
+    c->at += (size_t)bytes;
+    return p;
+}
+
+uint32_t hd_cursor_u32(struct hd_cursor *c) {
+    const unsigned char *p = hd_cursor_take(c, 4);
+    return p ? p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24 : 0;
+}
+
+uint64_t hd_cursor_u64(struct hd_cursor *c) {
+    uint64_t lo = hd_cursor_u32(c);
+    return lo | (uint64_t)hd_cursor_u32(c) << 32;
+}
+
+const char *hd_cursor_str(struct hd_cursor *c, hd_arena *a) {
+    uint32_t n = hd_cursor_u32(c);
+    const char *p = hd_cursor_take(c, n);
+    if (!p) return "";
+    if (memchr(p, 0, n)) {
+        c->bad = true;
+        return "";
+    }
+    return hd_strndup(a, p, n);
+}
+
+int hd_cursor_count(struct hd_cursor *c, size_t item_bytes) {
+    uint32_t n = hd_cursor_u32(c);
+    if (n > INT32_MAX || (uint64_t)n * item_bytes > c->n - c->at) c->bad = true;
+    return c->bad ? 0 : (int)n;
+}
+
+void hd_buf_put(struct hd_buf *b, const void *data, size_t bytes) {
+    if (bytes == 0) return;
+    if (b->cap - b->n < bytes) {
+        size_t cap = b->cap ? b->cap : 256;
+        while (cap - b->n < bytes) HD_ASSERT(hd_size_mul(cap, 2, &cap));
+        b->data = realloc(b->data, cap);
+        HD_ASSERT(b->data != NULL);
+        b->cap = cap;
+    }
+    memcpy(b->data + b->n, data, bytes);
+    b->n += bytes;
+}
+
+void hd_buf_u32(struct hd_buf *b, uint32_t v) {
+    unsigned char p[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
+                          (unsigned char)(v >> 24)};
+    hd_buf_put(b, p, 4);
+}
+
+void hd_buf_u64(struct hd_buf *b, uint64_t v) {
+    hd_buf_u32(b, (uint32_t)v);
+    hd_buf_u32(b, (uint32_t)(v >> 32));
+}
+
+void hd_buf_str(struct hd_buf *b, const char *s) {
+    size_t n = s ? strlen(s) : 0;
+    hd_buf_u32(b, (uint32_t)n);
+    hd_buf_put(b, s, n);
+}
+
+void hd_buf_free(struct hd_buf *b) {
+    free(b->data);
+    *b = (struct hd_buf){0};
+}

@@ -1,0 +1,418 @@
+/* The model container: create, save, load. docs/runtime.md describes the file byte by byte. */
+#include "runtime/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "runtime/base/io.h"
+#include "runtime/base/num.h"
+
+enum { FORMAT = 1, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+#define MAGIC UINT32_C(0x1a4c4448) /* "HDL\x1a" */
+
+enum section { MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, SECTIONS };
+static const char section_name[SECTIONS][5] = {"MACH", "GRPH", "IMAG", "STEP",
+                                               "VALU", "LAYR", "HOST", "STAT"};
+
+hd_model *hd_model_create(void) {
+    hd_arena *a = hd_arena_create();
+    hd_model *m = hd_new(a, hd_model);
+    m->arena = a;
+    m->name = "";
+    return m;
+}
+
+void hd_model_destroy(hd_model *m) {
+    if (m) hd_arena_destroy(m->arena);
+}
+
+/* ---- save --------------------------------------------------------------------------------- */
+
+static void put_list(struct hd_buf *b, const int *list, int n) {
+    hd_buf_u32(b, (uint32_t)n);
+    for (int i = 0; i < n; i++) hd_buf_u32(b, (uint32_t)list[i]);
+}
+
+static void put_machine(struct hd_buf *b, const hd_model *m) {
+    hd_buf_str(b, m->name);
+    hd_buf_str(b, m->machine.name);
+    hd_buf_u32(b, (uint32_t)hd_n_machine_params);
+    for (int i = 0; i < hd_n_machine_params; i++) {
+        uint32_t v;
+        memcpy(&v, (const char *)&m->machine + hd_machine_params[i].offset, sizeof v);
+        hd_buf_str(b, hd_machine_params[i].name);
+        hd_buf_u32(b, v);
+    }
+}
+
+static void put_steps(struct hd_buf *b, const hd_model *m) {
+    hd_buf_u32(b, (uint32_t)m->n_steps);
+    for (int i = 0; i < m->n_steps; i++) {
+        const struct hd_step *s = &m->steps[i];
+        hd_buf_u32(b, s->kind);
+        hd_buf_u32(b, s->code_offset);
+        hd_buf_u32(b, s->code_bytes);
+        put_list(b, s->nodes, s->n_nodes);
+        put_list(b, s->inputs, s->n_inputs);
+        put_list(b, s->outputs, s->n_outputs);
+    }
+}
+
+static void put_values(struct hd_buf *b, const hd_model *m) {
+    hd_buf_u64(b, m->arena_bytes);
+    hd_buf_u32(b, (uint32_t)m->n_values);
+    for (int i = 0; i < m->n_values; i++) {
+        const struct hd_value_info *v = &m->values[i];
+        hd_buf_str(b, v->name);
+        hd_buf_u32(b, (uint32_t)v->dtype);
+        hd_buf_u32(b, (uint32_t)v->elem_bytes);
+        hd_buf_u32(b, (uint32_t)v->rank);
+        for (int k = 0; k < v->rank; k++) hd_buf_u64(b, (uint64_t)v->dim[k]);
+        hd_buf_u32(b, (uint32_t)v->tensor);
+        hd_buf_u32(b, v->in_arena);
+        hd_buf_u64(b, v->arena_offset);
+        hd_buf_u32(b, v->layout);
+        hd_buf_u64(b, (uint64_t)v->c_pad);
+        hd_buf_u32(b, (uint32_t)v->layer);
+    }
+    put_list(b, m->inputs, m->n_inputs);
+    put_list(b, m->outputs, m->n_outputs);
+}
+
+static void put_layers(struct hd_buf *b, const hd_model *m) {
+    hd_buf_u32(b, (uint32_t)m->n_layers);
+    for (int i = 0; i < m->n_layers; i++) {
+        const struct hd_layer_info *l = &m->layers[i];
+        hd_buf_str(b, l->name);
+        hd_buf_str(b, l->op);
+        hd_buf_u64(b, (uint64_t)l->macs);
+        hd_buf_u64(b, (uint64_t)l->vector_ops);
+        hd_buf_u64(b, (uint64_t)l->unavoidable_bytes);
+        hd_buf_u64(b, (uint64_t)l->roofline_cycles);
+        hd_buf_str(b, l->plan);
+    }
+}
+
+static void put_host_ops(struct hd_buf *b, const hd_model *m) {
+    hd_buf_u32(b, (uint32_t)m->n_host_ops);
+    for (int i = 0; i < m->n_host_ops; i++) {
+        const struct hd_host_op *h = &m->host_ops[i];
+        hd_buf_str(b, h->node);
+        hd_buf_str(b, h->op);
+        hd_buf_str(b, h->reason);
+        hd_buf_str(b, h->hint);
+    }
+}
+
+static void put_stats(struct hd_buf *b, const hd_model *m) {
+    hd_buf_u64(b, (uint64_t)m->planned_bytes);
+    hd_buf_u64(b, (uint64_t)m->naive_bytes);
+    hd_buf_u64(b, (uint64_t)m->lower_bound_bytes);
+    hd_buf_u64(b, (uint64_t)m->n_ops);
+    hd_buf_u64(b, (uint64_t)m->n_bundles);
+}
+
+static void put_section(struct hd_buf *b, const hd_model *m, enum section s) {
+    switch (s) {
+    case MACH: put_machine(b, m); break;
+    case GRPH: hd_buf_put(b, m->graph, m->graph_bytes); break;
+    case IMAG: hd_buf_put(b, m->image, m->image_bytes); break;
+    case STEP: put_steps(b, m); break;
+    case VALU: put_values(b, m); break;
+    case LAYR: put_layers(b, m); break;
+    case HOST: put_host_ops(b, m); break;
+    case STAT: put_stats(b, m); break;
+    case SECTIONS: break;
+    }
+}
+
+static void store_u32(struct hd_buf *b, size_t at, uint32_t v) {
+    for (int i = 0; i < 4; i++) b->data[at + (size_t)i] = (unsigned char)(v >> 8 * i);
+}
+
+static void store_u64(struct hd_buf *b, size_t at, uint64_t v) {
+    store_u32(b, at, (uint32_t)v);
+    store_u32(b, at + 4, (uint32_t)(v >> 32));
+}
+
+hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path) {
+    static const unsigned char zeros[SECTION_ALIGN];
+    struct hd_buf b = {0};
+    hd_buf_u32(&b, MAGIC);
+    hd_buf_u32(&b, FORMAT);
+    hd_buf_u32(&b, m->isa_hash);
+    hd_buf_u32(&b, m->machine_hash);
+    hd_buf_u64(&b, HEADER_BYTES); /* section table */
+    hd_buf_u32(&b, SECTIONS);
+    hd_buf_u32(&b, 0);
+    hd_buf_put(&b, zeros, HEADER_BYTES - b.n);
+    for (int s = 0; s < SECTIONS; s++) hd_buf_put(&b, zeros, ENTRY_BYTES);
+    for (int s = 0; s < SECTIONS; s++) {
+        hd_buf_put(&b, zeros, (SECTION_ALIGN - b.n % SECTION_ALIGN) % SECTION_ALIGN);
+        size_t entry = HEADER_BYTES + (size_t)s * ENTRY_BYTES, start = b.n;
+        put_section(&b, m, (enum section)s);
+        memcpy(b.data + entry, section_name[s], 4);
+        store_u64(&b, entry + 8, start);
+        store_u64(&b, entry + 16, b.n - start);
+    }
+    store_u64(&b, 32, b.n);
+    store_u32(&b, CRC_AT, (uint32_t)crc32_z(0, b.data + HEADER_BYTES, b.n - HEADER_BYTES));
+    hd_status s = hd_file_write(ctx, path, b.data, b.n);
+    hd_buf_free(&b);
+    return s;
+}
+
+/* ---- load --------------------------------------------------------------------------------- */
+
+struct loader {
+    hd_ctx *ctx;
+    const char *file;
+    hd_model *m;
+    struct hd_cursor section[SECTIONS];
+};
+
+static hd_status damaged(struct loader *l, enum section s, const char *what) {
+    return hd_fail(l->ctx, HD_INVALID, "%s: section %s: %s; compile the model again", l->file,
+                   section_name[s], what);
+}
+
+static int *get_list(struct hd_cursor *c, hd_arena *a, int *out_n) {
+    int n = hd_cursor_count(c, 4), *list = hd_new_array(a, int, n ? (size_t)n : 1);
+    for (int i = 0; i < n; i++) list[i] = (int)hd_cursor_u32(c);
+    *out_n = n;
+    return list;
+}
+
+static hd_status get_header(struct loader *l, const void *data, size_t bytes) {
+    struct hd_cursor c = {.data = data, .n = bytes};
+    uint32_t magic = hd_cursor_u32(&c), format = hd_cursor_u32(&c);
+    l->m->isa_hash = hd_cursor_u32(&c);
+    l->m->machine_hash = hd_cursor_u32(&c);
+    uint64_t table = hd_cursor_u64(&c);
+    uint32_t n_sections = hd_cursor_u32(&c);
+    hd_cursor_u32(&c);
+    uint64_t total = hd_cursor_u64(&c);
+    uint32_t crc = hd_cursor_u32(&c);
+    if (bytes < 4 || magic != MAGIC)
+        return hd_fail(l->ctx, HD_INVALID, "%s: not a .hdl file: begins with 0x%08x, want 0x%08x", l->file,
+                       magic, MAGIC);
+    if (bytes < HEADER_BYTES)
+        return hd_fail(l->ctx, HD_INVALID, "%s: cut short: %zu bytes, the header has %d", l->file, bytes,
+                       HEADER_BYTES);
+    if (format != FORMAT)
+        return hd_fail(l->ctx, HD_MISMATCH, "%s: file format %u, this program reads %d; compile again",
+                       l->file, format, FORMAT);
+    if (total != bytes)
+        return hd_fail(l->ctx, HD_INVALID, "%s: cut short: %zu bytes, the header says %llu", l->file, bytes,
+                       (unsigned long long)total);
+    uint32_t got = (uint32_t)crc32_z(0, (const unsigned char *)data + HEADER_BYTES, bytes - HEADER_BYTES);
+    if (got != crc)
+        return hd_fail(l->ctx, HD_INVALID, "%s: damaged: checksum 0x%08x, the header says 0x%08x", l->file,
+                       got, crc);
+    if (l->m->isa_hash != hd_isa_hash())
+        return hd_fail(l->ctx, HD_MISMATCH,
+                       "%s: made for instruction set 0x%08x, this program has 0x%08x; compile again", l->file,
+                       l->m->isa_hash, hd_isa_hash());
+    if (table != HEADER_BYTES || n_sections != SECTIONS)
+        return hd_fail(l->ctx, HD_INVALID, "%s: section table at %llu with %u entries, want %d with %d",
+                       l->file, (unsigned long long)table, n_sections, HEADER_BYTES, SECTIONS);
+    c.at = HEADER_BYTES;
+    for (int s = 0; s < SECTIONS; s++) {
+        const void *name = hd_cursor_take(&c, 8);
+        uint64_t at = hd_cursor_u64(&c), n = hd_cursor_u64(&c);
+        if (!name || memcmp(name, section_name[s], 4) || at > bytes || n > bytes - at)
+            return damaged(l, (enum section)s, "its entry in the table is wrong");
+        l->section[s] = (struct hd_cursor){.data = (const unsigned char *)data + at, .n = (size_t)n};
+    }
+    return HD_OK;
+}
+
+static hd_status get_machine(struct loader *l) {
+    struct hd_cursor *c = &l->section[MACH];
+    hd_model *m = l->m;
+    m->name = hd_cursor_str(c, m->arena);
+    const char *name = hd_cursor_str(c, m->arena);
+    if (strlen(name) >= sizeof m->machine.name) return damaged(l, MACH, "the machine's name is too long");
+    memcpy(m->machine.name, name, strlen(name) + 1);
+    int n = hd_cursor_count(c, 8);
+    if (n != hd_n_machine_params) return damaged(l, MACH, "another number of machine parameters");
+    for (int i = 0; i < n; i++) {
+        const char *key = hd_cursor_str(c, m->arena);
+        uint32_t v = hd_cursor_u32(c);
+        if (strcmp(key, hd_machine_params[i].name)) return damaged(l, MACH, "unknown machine parameter");
+        memcpy((char *)&m->machine + hd_machine_params[i].offset, &v, sizeof v);
+    }
+    if (c->bad) return damaged(l, MACH, "ends too early");
+    TRY(hd_note(l->ctx, hd_machine_check(l->ctx, &m->machine), "while loading %s", l->file));
+    if (hd_machine_hash(&m->machine) != m->machine_hash)
+        return hd_fail(l->ctx, HD_MISMATCH,
+                       "%s: machine %s has fingerprint 0x%08x, the header says 0x%08x; compile again", l->file,
+                       m->machine.name, hd_machine_hash(&m->machine), m->machine_hash);
+    return HD_OK;
+}
+
+static hd_status check_value(struct loader *l, const struct hd_value_info *v) {
+    size_t bytes = (size_t)v->elem_bytes, arena = (size_t)v->c_pad;
+    if (v->elem_bytes < 1 || v->elem_bytes > 8 || (v->elem_bytes & (v->elem_bytes - 1)))
+        return damaged(l, VALU, "a value with elements that are not 1, 2, 4 or 8 bytes");
+    for (int k = 0; k < v->rank; k++)
+        if (v->dim[k] < 0 || !hd_size_mul(bytes, (size_t)v->dim[k], &bytes) || bytes > INT64_MAX / 2)
+            return damaged(l, VALU, "a value with a dimension out of range");
+    if (v->layout != HD_LAYOUT_DENSE && v->layout != HD_LAYOUT_NHWC)
+        return damaged(l, VALU, "a value with an unknown layout");
+    if (v->layout == HD_LAYOUT_NHWC) {
+        int64_t c = v->rank >= 2 ? v->dim[1] : 1;
+        if ((v->rank != 2 && v->rank != 4) || v->elem_bytes != 1 || v->c_pad < c)
+            return damaged(l, VALU, "an NHWC value that is not rank 2 or 4, bytes, with c_pad >= channels");
+        for (int k = 0; k < v->rank; k++)
+            if (k != 1 && !hd_size_mul(arena, (size_t)v->dim[k], &arena))
+                return damaged(l, VALU, "a value with a dimension out of range");
+        bytes = arena;
+    }
+    if (v->in_arena && (v->arena_offset > l->m->arena_bytes || bytes > l->m->arena_bytes - v->arena_offset))
+        return damaged(l, VALU, "a value outside the arena");
+    if (v->layer < -1 || v->tensor < 0) return damaged(l, VALU, "a value of no tensor or layer");
+    return HD_OK;
+}
+
+static hd_status check_list(struct loader *l, enum section s, const int *list, int n) {
+    for (int i = 0; i < n; i++)
+        if (list[i] < 0 || list[i] >= l->m->n_values) return damaged(l, s, "names a value that is not there");
+    return HD_OK;
+}
+
+static hd_status get_values(struct loader *l) {
+    struct hd_cursor *c = &l->section[VALU];
+    hd_model *m = l->m;
+    m->arena_bytes = hd_cursor_u64(c);
+    if (m->arena_bytes > UINT32_MAX) return damaged(l, VALU, "an arena beyond 4 GiB");
+    m->n_values = hd_cursor_count(c, 48);
+    m->values = hd_new_array(m->arena, struct hd_value_info, (size_t)m->n_values + 1);
+    for (int i = 0; i < m->n_values; i++) {
+        struct hd_value_info *v = &m->values[i];
+        v->name = hd_cursor_str(c, m->arena);
+        v->dtype = (int)hd_cursor_u32(c);
+        v->elem_bytes = (int)hd_cursor_u32(c);
+        uint32_t rank = hd_cursor_u32(c);
+        if (rank > HD_VALUE_RANK) return damaged(l, VALU, "a value with more than 8 dimensions");
+        v->rank = (int)rank;
+        for (int k = 0; k < v->rank; k++) v->dim[k] = (int64_t)hd_cursor_u64(c);
+        v->tensor = (int)hd_cursor_u32(c);
+        v->in_arena = hd_cursor_u32(c) != 0;
+        v->arena_offset = hd_cursor_u64(c);
+        v->layout = (enum hd_layout)hd_cursor_u32(c);
+        v->c_pad = (int64_t)hd_cursor_u64(c);
+        v->layer = (int)hd_cursor_u32(c);
+        if (c->bad) return damaged(l, VALU, "ends too early");
+        TRY(check_value(l, v));
+    }
+    m->inputs = get_list(c, m->arena, &m->n_inputs);
+    m->outputs = get_list(c, m->arena, &m->n_outputs);
+    if (c->bad) return damaged(l, VALU, "ends too early");
+    TRY(check_list(l, VALU, m->inputs, m->n_inputs));
+    return check_list(l, VALU, m->outputs, m->n_outputs);
+}
+
+static hd_status get_steps(struct loader *l) {
+    struct hd_cursor *c = &l->section[STEP];
+    hd_model *m = l->m;
+    m->n_steps = hd_cursor_count(c, 24);
+    m->steps = hd_new_array(m->arena, struct hd_step, (size_t)m->n_steps + 1);
+    for (int i = 0; i < m->n_steps; i++) {
+        struct hd_step *s = &m->steps[i];
+        uint32_t kind = hd_cursor_u32(c);
+        s->kind = kind == HD_STEP_PROG ? HD_STEP_PROG : HD_STEP_HOST;
+        s->code_offset = hd_cursor_u32(c);
+        s->code_bytes = hd_cursor_u32(c);
+        s->nodes = get_list(c, m->arena, &s->n_nodes);
+        s->inputs = get_list(c, m->arena, &s->n_inputs);
+        s->outputs = get_list(c, m->arena, &s->n_outputs);
+        if (c->bad) return damaged(l, STEP, "ends too early");
+        if (kind > HD_STEP_PROG) return damaged(l, STEP, "a step of unknown kind");
+        TRY(check_list(l, STEP, s->inputs, s->n_inputs));
+        TRY(check_list(l, STEP, s->outputs, s->n_outputs));
+        for (int k = 0; k < s->n_nodes; k++)
+            if (s->nodes[k] < 0) return damaged(l, STEP, "names a node that is not there");
+        if (kind == HD_STEP_PROG && (s->code_offset % HD_CODE_ALIGN || s->code_bytes % 4 ||
+                                     s->code_offset > m->image_bytes ||
+                                     s->code_bytes > m->image_bytes - s->code_offset))
+            return damaged(l, STEP, "a program outside the image, or not aligned");
+    }
+    return HD_OK;
+}
+
+static hd_status get_layers(struct loader *l) {
+    struct hd_cursor *c = &l->section[LAYR];
+    hd_model *m = l->m;
+    m->n_layers = hd_cursor_count(c, 44);
+    m->layers = hd_new_array(m->arena, struct hd_layer_info, (size_t)m->n_layers + 1);
+    for (int i = 0; i < m->n_layers; i++) {
+        struct hd_layer_info *d = &m->layers[i];
+        d->name = hd_cursor_str(c, m->arena);
+        d->op = hd_cursor_str(c, m->arena);
+        d->macs = (int64_t)hd_cursor_u64(c);
+        d->vector_ops = (int64_t)hd_cursor_u64(c);
+        d->unavoidable_bytes = (int64_t)hd_cursor_u64(c);
+        d->roofline_cycles = (int64_t)hd_cursor_u64(c);
+        d->plan = hd_cursor_str(c, m->arena);
+    }
+    for (int i = 0; i < m->n_values; i++)
+        if (m->values[i].layer >= m->n_layers) return damaged(l, VALU, "a value of a layer that is not there");
+    return c->bad ? damaged(l, LAYR, "ends too early") : HD_OK;
+}
+
+static hd_status get_rest(struct loader *l) {
+    hd_model *m = l->m;
+    struct hd_cursor *c = &l->section[HOST];
+    m->n_host_ops = hd_cursor_count(c, 16);
+    m->host_ops = hd_new_array(m->arena, struct hd_host_op, (size_t)m->n_host_ops + 1);
+    for (int i = 0; i < m->n_host_ops; i++) {
+        struct hd_host_op *h = &m->host_ops[i];
+        h->node = hd_cursor_str(c, m->arena);
+        h->op = hd_cursor_str(c, m->arena);
+        h->reason = hd_cursor_str(c, m->arena);
+        h->hint = hd_cursor_str(c, m->arena);
+    }
+    if (c->bad) return damaged(l, HOST, "ends too early");
+    c = &l->section[STAT];
+    m->planned_bytes = (int64_t)hd_cursor_u64(c);
+    m->naive_bytes = (int64_t)hd_cursor_u64(c);
+    m->lower_bound_bytes = (int64_t)hd_cursor_u64(c);
+    m->n_ops = (int64_t)hd_cursor_u64(c);
+    m->n_bundles = (int64_t)hd_cursor_u64(c);
+    return c->bad ? damaged(l, STAT, "ends too early") : HD_OK;
+}
+
+static hd_status load_all(struct loader *l, const void *data, size_t bytes) {
+    hd_model *m = l->m;
+    TRY(get_header(l, data, bytes));
+    TRY(get_machine(l));
+    m->graph = hd_dup(m->arena, l->section[GRPH].data, l->section[GRPH].n);
+    m->graph_bytes = l->section[GRPH].n;
+    m->image = hd_dup(m->arena, l->section[IMAG].data, l->section[IMAG].n);
+    m->image_bytes = l->section[IMAG].n;
+    if (m->image_bytes > UINT32_MAX) return damaged(l, IMAG, "an image beyond 4 GiB");
+    TRY(get_values(l));
+    TRY(get_steps(l));
+    TRY(get_layers(l));
+    return get_rest(l);
+}
+
+hd_status hd_model_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
+                               hd_model **out) {
+    struct loader l = {.ctx = ctx, .file = name, .m = hd_model_create()};
+    hd_status s = load_all(&l, data, bytes);
+    if (s == HD_OK) *out = l.m;
+    else hd_model_destroy(l.m);
+    return s;
+}
+
+hd_status hd_model_load(hd_ctx *ctx, const char *path, hd_model **out) {
+    void *data;
+    size_t bytes;
+    TRY(hd_file_read(ctx, path, &data, &bytes));
+    hd_status s = hd_model_load_memory(ctx, data, bytes, path, out);
+    free(data);
+    return s;
+}
