@@ -1,0 +1,101 @@
+/* Simulated DRAM behind an AXI4 port: contents, and timing that both simulators share.
+ *
+ * Contents: two regions (image, arena) at 64-bit bus addresses; the bytes are the caller's plain
+ * memory. A read of the rest of the last 64 bytes of a region gives zeros; any other access outside
+ * answers DECERR.
+ *
+ * Timing: the first data beat of a read follows its address handshake by `latency` cycles; each
+ * direction moves at most bytes_per_cycle bytes and one beat per cycle; at most `outstanding`
+ * bursts per direction are open (address to last data, address to response), then AxREADY stays
+ * low. Reads return in the order of their addresses. A write response follows the last data beat by
+ * `latency` cycles. With a jitter seed, latencies grow at random and every ready and every new
+ * valid is withheld at random.
+ *
+ * Cycle level, once per clock. The memory is a registered slave: what it drives depends on earlier
+ * edges only. model inputs = in; eval();            combinational outputs settle, clock low sample
+ * model outputs into `out`; hd_axi_mem_step(mem, &out, &next);    the edge: handshakes are valid &&
+ * ready of `out` and old `in` clk = 1; eval();                      the model's registers see the
+ * old `in` in = next; clk = 0; eval();           and so on Before the first step, `in` is what
+ * hd_axi_mem_reset filled.
+ */
+#ifndef HD_SIM_AXI_MEM_H
+#define HD_SIM_AXI_MEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    HD_AXI_MAX_BYTES = 64,
+    HD_AXI_MAX_BEATS = 256,
+    HD_MEM_REGIONS = 2,
+    HD_MEM_MAX_OUTSTANDING = 256
+};
+enum { HD_AXI_OKAY = 0, HD_AXI_DECERR = 3 };
+
+struct hd_mem_config {
+    uint32_t latency;         /* cycles, at least 1 */
+    uint32_t bytes_per_cycle; /* each direction, at least 1 */
+    uint32_t outstanding;     /* bursts per direction, 1..HD_MEM_MAX_OUTSTANDING */
+    uint64_t jitter_seed;     /* 0 = none */
+};
+
+struct hd_axi_out { /* driven by the master */
+    uint64_t araddr, awaddr;
+    uint8_t arlen, arsize, arburst, arid; /* as on the wires: len = beats - 1, size = log2 bytes */
+    uint8_t awlen, awsize, awburst, awid;
+    bool arvalid, rready, awvalid, wvalid, wlast, bready;
+    uint64_t wstrb;
+    uint8_t wdata[HD_AXI_MAX_BYTES];
+};
+
+struct hd_axi_in { /* driven by the memory */
+    bool arready, rvalid, rlast, awready, wready, bvalid;
+    uint8_t rid, rresp, bid, bresp;
+    uint8_t rdata[HD_AXI_MAX_BYTES];
+};
+
+typedef struct hd_axi_mem hd_axi_mem;
+
+/* NULL when out of memory. Values of cfg out of range are brought into it. */
+hd_axi_mem *hd_axi_mem_create(uint32_t axi_bytes, const struct hd_mem_config *cfg);
+void hd_axi_mem_destroy(hd_axi_mem *m);
+
+/* Region `index` is data[0..bytes) at bus address `base` (a multiple of 4096); data NULL = no
+ * region. */
+void hd_axi_mem_region(hd_axi_mem *m, int index, uint64_t base, void *data, size_t bytes);
+/* Closes all bursts, restarts time and jitter, forgets errors; regions stay. */
+void hd_axi_mem_reset(hd_axi_mem *m, struct hd_axi_in *in);
+
+/* ---- contents: false when a byte lies outside the regions -------------------------------------
+ */
+bool hd_axi_mem_read(const hd_axi_mem *m, uint64_t addr, void *out, size_t bytes);
+bool hd_axi_mem_write(hd_axi_mem *m, uint64_t addr, const void *data, size_t bytes);
+/* Host address of bytes that lie in one region, or NULL. */
+void *hd_axi_mem_at(const hd_axi_mem *m, uint64_t addr, size_t bytes);
+
+/* ---- cycle level ------------------------------------------------------------------------------
+ */
+void hd_axi_mem_step(hd_axi_mem *m, const struct hd_axi_out *out, struct hd_axi_in *in);
+/* The first violation of the AXI rules by the master, as text with its cycle; NULL = none. */
+const char *hd_axi_mem_error(const hd_axi_mem *m);
+uint64_t hd_axi_mem_cycle(const hd_axi_mem *m); /* steps since reset */
+
+/* ---- transaction level: the same parameters, for the ISS --------------------------------------
+ */
+struct hd_axi_times {
+    uint64_t addr;        /* cycle of the address handshake */
+    uint64_t first, last; /* cycles of the first and last data handshake */
+    uint64_t resp;        /* cycle of the write response */
+};
+/* A read burst whose address is offered from cycle t; calls come in order of their address
+ * handshakes. The sink takes every beat at once. */
+void hd_axi_time_read(hd_axi_mem *m, uint64_t t, uint32_t beats, struct hd_axi_times *out);
+/* The sink of the last burst could take its last beat only in cycle t: later beats queue behind it.
+ */
+void hd_axi_time_hold_read(hd_axi_mem *m, uint64_t t);
+/* A write burst: address offered from cycle t, beat i ready from cycle t_data + i. */
+void hd_axi_time_write(hd_axi_mem *m, uint64_t t, uint64_t t_data, uint32_t beats,
+                       struct hd_axi_times *out);
+
+#endif
