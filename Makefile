@@ -57,10 +57,10 @@ $(B)/%.o: %.c $(B)/flags
 
 $(B)/libheddle.a: $(OBJS)
 	@echo "  AR    $@"
-	$(Q)rm -f $@; ar rcs $@ $^
+	$(Q)rm -f $@.$$$$; ar rcs $@.$$$$ $^ && mv $@.$$$$ $@
 
 link = @echo "  LD    $@"; $(if $(filter 0,$(V)),,set -x;) \
-       $(CC) $(MODE) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(1) $(LDLIBS) -o $@
+       $(CC) $(MODE) $(LDFLAGS) $(filter %.o,$^) $(filter %.a,$^) $(1) $(LDLIBS) -o $@.$$$$ && mv $@.$$$$ $@
 
 lib: $(B)/libheddle.a ## build build/$(BUILD)/libheddle.a
 heddle: lib $(if $(CLI),$(B)/heddle)

@@ -38,7 +38,7 @@ RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/*.h si
 define rtl_rule
 build/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
 	@echo "  VLT   build/$(1)/$$*"; mkdir -p $$(@D)
-	$$(Q)verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
+	$$(Q)flock $$(@D) verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
 	    --Mdir $$(@D)/obj --top-module $(RTL_TOP) --prefix V$(RTL_TOP) \
 	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" \
 	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$(RTL_OPT)' OPT_GLOBAL='$(RTL_OPT)'" \
