@@ -9,11 +9,11 @@ Q     := $(if $(filter 1,$(V)),,@)
 CFLAGS   ?= # yours: make CFLAGS=-fanalyzer
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla -Werror
 OURS     := -I. -std=c11 -D_XOPEN_SOURCE=700 -g -ffp-contract=off $(WARN)
-LDLIBS   += -Wl,--as-needed -ljson-c -lzip -lm -ldl -lpthread
+LDLIBS   += -Wl,--as-needed -ljson-c -lzip -lz -lm -ldl -lpthread
 LDFLAGS  += -rdynamic
 NATIVE   := $(if $(filter x86_64,$(shell uname -m)),-march=native)
 MODE_debug   := -O1
-MODE_release := -O2 -DNDEBUG $(NATIVE)
+MODE_release := -O2 -ftree-vectorize -DNDEBUG $(NATIVE)
 MODE_asan    := -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 MODE_tsan    := -O1 -fsanitize=thread
 MODE_cov     := -O0 --coverage
@@ -46,6 +46,7 @@ FUZZ  := $(patsubst %.c,$(B)/%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 GOLD  := $(sort $(wildcard test/golden/*/*.t test/golden/*.t))
 DEPS  := $(patsubst %.c,$(B)/%.d,$(filter %.c,$(ALL_C)))
 
+# A file that needs other flags in every mode gets them in its rules.mk: FLAGS_sim/hot.c := -O3
 # ---- compile and link -------------------------------------------------------------------
 $(B)/flags: FORCE # rewritten only when the compiler or its flags change
 	@mkdir -p $(@D); echo '$(CC) $(OURS) $(CFLAGS) $(MODE)' | cmp -s - $@ || \
@@ -53,7 +54,7 @@ $(B)/flags: FORCE # rewritten only when the compiler or its flags change
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D); echo "  CC    $<"
-	$(Q)$(CC) $(OURS) $(CFLAGS) $(MODE) -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(OURS) $(CFLAGS) $(MODE) $(FLAGS_$<) -MMD -MP -c $< -o $@
 
 $(B)/libheddle.a: $(OBJS)
 	@echo "  AR    $@"
@@ -78,6 +79,9 @@ $(FUZZ): %: %.o $(B)/test/fuzz/main.o $(B)/libheddle.a ; $(call link)
 endif
 
 include mk/rtl.mk mk/test.mk mk/check.mk
+
+# Any other test program: test/random/random_net.c -> build/<mode>/test/random/random_net
+$(B)/test/%: $(B)/test/%.o $(B)/libheddle.a ; $(call link)
 
 deps: ## install the Debian packages that are missing
 clean: ## remove build/

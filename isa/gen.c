@@ -149,9 +149,9 @@ static void reg_sv(void) {
     for (int i = 0; i < N_REGS; i++)
         printf("  localparam logic [11:0] Reg%s = 12'h%03x; // %s\n", camel(regs[i].name, name),
                regs[i].offset, regs[i].doc);
-    printf("\n  localparam int unsigned ErrBits = 4;\n");
+    printf("\n  localparam int unsigned ErrBits = 5;\n");
     for (int i = 0; i < N_ERRS; i++)
-        printf("  localparam logic [3:0] Err%s = 4'd%u; // %s\n", camel(errs[i].name, name),
+        printf("  localparam logic [4:0] Err%s = 5'd%u; // %s\n", camel(errs[i].name, name),
                errs[i].code, hd_error_text(errs[i].code));
     printf("\nendpackage\n/* verilator lint_on UNUSEDPARAM */\n");
 }

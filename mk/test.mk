@@ -1,6 +1,5 @@
 # What runs. A test that passed leaves a stamp (x.ok), so only what changed runs again.
-# Targets without a recipe collect prerequisites: a folder adds its own in its rules.mk, for example
-# `demo: demo-digits`.
+# A folder adds to a target in its rules.mk, for example `test-rtl: my-bench`.
 
 TB := $(sort $(wildcard test/rtl/tb_*.cc))
 TB_MACHINE ?= tiny
@@ -30,10 +29,19 @@ $(B)/test/rtl/tb_%: test/rtl/tb_%.cc $(RTL_DEPS) $(call PKGS,$(TB_MACHINE)) $(B)
 	    > $(@D)/$*.log 2>&1 || { cat $(@D)/$*.log; exit 1; }
 test-rtl: $(patsubst test/rtl/%.cc,$(B)/test/rtl/%.ok,$(TB)) ## run the RTL benches and what hw/ adds
 
-test-models: heddle ## run whole models on the devices
-test-mutants: heddle ## seeded faults must be caught
-demo: heddle ## compile and run an example network
-bench: heddle ## measure cycles and speed
+MODELS := $(wildcard test/models)
+RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_net)
+
+test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) ## example models and random networks on every device
+	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
+	$(Q)$(if $(RANDOM_NET),$(RANDOM_NET) --device iss --count 40)
+	$(Q)$(if $(RANDOM_NET),$(RANDOM_NET) --device rtl --machine tiny --count 5)
+test-mutants: ## seeded faults must be caught (minutes)
+	$(Q)$(if $(wildcard test/mutants/*.mut),/usr/bin/env python3 scripts/mutants.py,echo "  no mutants")
+demo: heddle rtl-base ## compile and run an example network on the simulated chip
+	$(Q)HEDDLE=$(B)/heddle scripts/demo.sh
+bench: heddle rtl-base ## measure cycles and speed
+	$(Q)$(B)/heddle bench
 
 test: check test-unit test-golden test-fuzz test-rtl test-models ## everything that must pass before a commit
 
