@@ -1,0 +1,285 @@
+// Vector unit: runs vx.map, AM, XM, PM -> XM or AM, under a nest of 4 loops.
+//
+// One iteration per cycle; the next operation may be accepted in the cycle in which the last iteration
+// of the current one issues. From the issue of an iteration to its write: 19 cycles; op_done_o comes 1
+// cycle after the last write. Up to 8 operations are in flight.
+// Stalls: an operand that loses its bank (two operands in one bank take a cycle each); results wait
+// when MX writes their AM bank, which holds issue once 32 wait; an operation that reads a memory which
+// an operation in flight writes (XM or AM) starts after the end of that one.
+// Operands are checked before use. An operation that fails stops there: op_err_o comes in the place of
+// its op_done_o, after the writes that came before, and nothing is accepted until then.
+`include "hd_assert.svh"
+
+module hd_vx #(
+  parameter int unsigned N       = hd_cfg_pkg::N,
+  parameter int unsigned XmBytes = hd_cfg_pkg::XmBytes,
+  parameter int unsigned AmWords = hd_cfg_pkg::AmWords,
+  parameter int unsigned PmWords = hd_cfg_pkg::PmWords
+) (
+  input  logic                              clk_i,
+  input  logic                              rst_ni,
+
+  // Operations, from hd_front
+  input  logic                              op_valid_i,
+  output logic                              op_ready_o,
+  input  logic [3:0]                        op_code_i,
+  input  logic [32*hd_isa_pkg::VxWords-1:0] op_params_i,
+  output logic                              op_done_o,
+  output logic                              op_err_o,
+  output logic [4:0]                        op_err_code_o,
+
+  // XM reads and write; AM reads and write
+  output logic                              xma_req_o,
+  input  logic                              xma_gnt_i,
+  input  logic [8*N-1:0]                    xma_rdata_i,
+  output logic                              xmb_req_o,
+  input  logic                              xmb_gnt_i,
+  input  logic [8*N-1:0]                    xmb_rdata_i,
+  output logic                              xmw_req_o,
+  input  logic                              xmw_gnt_i,
+  output logic                              ama_req_o,
+  input  logic                              ama_gnt_i,
+  input  logic [32*N-1:0]                   ama_rdata_i,
+  output logic                              amb_req_o,
+  input  logic                              amb_gnt_i,
+  input  logic [32*N-1:0]                   amb_rdata_i,
+  output logic                              amw_req_o,
+  input  logic                              amw_gnt_i,
+  output logic [23:0]                       a_addr_o,  // of operand A, in its memory
+  output logic [23:0]                       b_addr_o,
+  output logic [23:0]                       w_addr_o,
+  output logic [32*N-1:0]                   wdata_o,   // XM: the low 8 * N bits
+
+  // PM read
+  output logic                              pm_re_o,
+  output logic [23:0]                       pm_addr_o,
+  input  logic [64*N-1:0]                   pm_rdata_i,
+
+  // Counters
+  output logic                              busy_o,
+  output logic                              stall_bank_o
+);
+  localparam int unsigned Loops   = 4;
+  localparam int unsigned Slots   = 8;
+  localparam int unsigned Results = 32;  // results on their way, at most; more than the latency
+  localparam int unsigned XmVecs  = XmBytes / N;
+  localparam logic [2:0] KindZero = 3'd4, AluMin = 3'd5, AluA = 3'd0;
+  localparam logic [1:0] RedMax = 2'd2;
+
+  hd_isa_pkg::vx_params_t p;
+  assign p = op_params_i;
+
+  // ---- the operation in issue --------------------------------------------------------------------
+  logic             run_q, failed_q, two_q, pm_q, to_am_q;
+  logic             a_xm_q, a_am_q, b_xm_q, b_am_q;  // where A and B are
+  logic [2:0]       slot_q;
+  logic [Loops-1:0] outer_q, inner;
+  logic [3:0]       bad_q, bad;
+  logic             accept;
+
+  always_comb begin
+    for (int unsigned l = 0; l < Loops; l++) inner[l] = l < 32'(p.nred);
+    bad = hd_reg_pkg::ErrNone;
+    if (p.nred > 3'(Loops) || p.n0 == 16'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 ||
+        p.a_kind > KindZero || p.b_kind > KindZero || p.alu > AluMin || p.red > RedMax ||
+        p.d_kind > 2'd1 || (p.red == 2'd0 && p.nred != 3'd0) || (p.red != 2'd0 && p.a_kind == 3'd1))
+      bad = hd_reg_pkg::ErrOperand;
+    if (op_code_i != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
+  end
+
+  logic [23:0]      a_addr, b_addr, d_addr, p_addr;
+  logic [Loops-1:0] first, last;
+  logic             commit;
+
+  hd_nest #(
+    .Loops(Loops),
+    .Streams(4)
+  ) u_nest (
+    .clk_i,
+    .load_i (accept),
+    .n_i    ({p.n3, p.n2, p.n1, p.n0}),
+    .step_i ({{16{!inner[3]}} & p.ps3, {16{!inner[2]}} & p.ps2, {16{!inner[1]}} & p.ps1,
+              {16{!inner[0]}} & p.ps0, {16{!inner[3]}} & p.ds3, {16{!inner[2]}} & p.ds2,
+              {16{!inner[1]}} & p.ds1, {16{!inner[0]}} & p.ds0, {16{!inner[3]}} & p.bs3,
+              {16{!inner[2]}} & p.bs2, {16{!inner[1]}} & p.bs1, {16{!inner[0]}} & p.bs0,
+              p.as3, p.as2, p.as1, p.as0}),
+    .base_i ({p.p, p.d, p.b, p.a}),
+    .adv_i  (commit),
+    .addr_o ({p_addr, d_addr, b_addr, a_addr}),
+    .first_o(first),
+    .last_o (last)
+  );
+
+  // ---- issue -------------------------------------------------------------------------------------
+  logic       sum_first, sum_last, room, clear, fail, go, a_ok, b_ok, got_a_q, got_b_q, want_b;
+  logic [3:0] code;
+  logic [3:0] ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
+  logic [5:0] waiting_q;                          // results on their way
+  logic       pop, push, end_op, end_to_am;
+
+  assign sum_first = &(first | outer_q);
+  assign sum_last  = &(last | outer_q);
+  assign want_b    = two_q && sum_last;
+  assign room      = waiting_q < 6'(Results);
+  assign clear     = !((a_xm_q || (two_q && b_xm_q)) && xm_writers_q != 4'(!to_am_q)) &&
+                     !((a_am_q || (two_q && b_am_q)) && am_writers_q != 4'(to_am_q));
+
+  always_comb begin
+    code = bad_q;
+    if (bad_q == hd_reg_pkg::ErrNone &&
+        ((a_xm_q && a_addr >= 24'(XmVecs)) || (a_am_q && a_addr >= 24'(AmWords)) ||
+         (want_b && b_xm_q && b_addr >= 24'(XmVecs)) ||
+         (want_b && b_am_q && b_addr >= 24'(AmWords)) ||
+         (sum_last && d_addr >= (to_am_q ? 24'(AmWords) : 24'(XmVecs))) ||
+         (sum_last && pm_q && p_addr >= 24'(PmWords))))
+      code = hd_reg_pkg::ErrRange;
+  end
+
+  assign fail      = run_q && code != hd_reg_pkg::ErrNone && room;
+  assign go        = run_q && code == hd_reg_pkg::ErrNone && clear && (room || !sum_last);
+  assign xma_req_o = go && a_xm_q && !got_a_q;
+  assign ama_req_o = go && a_am_q && !got_a_q;
+  assign xmb_req_o = go && want_b && b_xm_q && !got_b_q;
+  assign amb_req_o = go && want_b && b_am_q && !got_b_q;
+  assign a_addr_o  = a_addr;
+  assign b_addr_o  = b_addr;
+  assign a_ok      = got_a_q || !(a_xm_q || a_am_q) || xma_gnt_i || ama_gnt_i;
+  assign b_ok      = got_b_q || !want_b || !(b_xm_q || b_am_q) || xmb_gnt_i || amb_gnt_i;
+  assign commit    = go && a_ok && b_ok;
+  assign pm_re_o   = commit && sum_last && pm_q;
+  assign pm_addr_o = p_addr;
+
+  assign op_ready_o = !failed_q && ops_q < 4'(Slots) && (!run_q || (commit && &last));
+  assign accept     = op_valid_i && op_ready_o;
+  assign push       = fail || (commit && sum_last);
+
+  // ---- results in order: where they go -------------------------------------------------------------
+  logic [30:0] order [Results];  // {error, last of its operation, to AM, error code, address}
+  logic [30:0] head;
+  logic [4:0]  order_w_q, order_r_q;
+
+  assign head = order[order_r_q];
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      run_q        <= 1'b0;
+      failed_q     <= 1'b0;
+      got_a_q      <= 1'b0;
+      got_b_q      <= 1'b0;
+      slot_q       <= '0;
+      ops_q        <= '0;
+      xm_writers_q <= '0;
+      am_writers_q <= '0;
+      waiting_q    <= '0;
+      order_w_q    <= '0;
+      order_r_q    <= '0;
+    end else begin
+      if (accept) run_q <= 1'b1;
+      else if (fail || (commit && &last)) run_q <= 1'b0;
+      if (fail) failed_q <= 1'b1;
+      else if (op_err_o) failed_q <= 1'b0;
+      got_a_q <= go && !commit && a_ok;
+      got_b_q <= go && !commit && b_ok && want_b;
+      if (accept) slot_q <= slot_q + 3'd1;
+      ops_q        <= ops_q + 4'(accept) - 4'(end_op);
+      xm_writers_q <= xm_writers_q + 4'(accept && p.d_kind != 2'd1) - 4'(end_op && !end_to_am);
+      am_writers_q <= am_writers_q + 4'(accept && p.d_kind == 2'd1) - 4'(end_op && end_to_am);
+      waiting_q    <= waiting_q + 6'(push) - 6'(pop);
+      order_w_q    <= order_w_q + 5'(push);
+      order_r_q    <= order_r_q + 5'(pop);
+    end
+    if (accept) begin
+      two_q   <= p.alu != AluA;
+      pm_q    <= p.use_bias || p.scale_pm;
+      to_am_q <= p.d_kind == 2'd1;
+      a_xm_q  <= p.a_kind == 3'd2 || p.a_kind == 3'd3;
+      a_am_q  <= p.a_kind < 3'd2;
+      b_xm_q  <= p.b_kind == 3'd2 || p.b_kind == 3'd3;
+      b_am_q  <= p.b_kind < 3'd2;
+      outer_q <= ~inner;
+      bad_q   <= bad;
+    end
+    if (push) order[order_w_q] <= {fail, fail || &last, to_am_q, code, d_addr};
+  end
+
+  // ---- data ----------------------------------------------------------------------------------------
+  logic [1:0]      d_valid_q, d_first_q, d_last_q;
+  logic [2:0]      d_slot1_q, d_slot2_q;
+  logic            res_valid;
+  logic [32*N-1:0] res;
+
+  always_ff @(posedge clk_i) begin
+    d_valid_q <= rst_ni ? {d_valid_q[0], commit} : '0;
+    d_first_q <= {d_first_q[0], sum_first};
+    d_last_q  <= {d_last_q[0], sum_last};
+    d_slot1_q <= slot_q;
+    d_slot2_q <= d_slot1_q;
+  end
+
+  hd_vx_lanes #(
+    .N(N),
+    .Slots(Slots)
+  ) u_lanes (
+    .clk_i,
+    .rst_ni,
+    .p_we_i     (accept),
+    .p_slot_i   (slot_q + 3'd1),
+    .p_i        (op_params_i),
+    .d_valid_i  (d_valid_q[1]),
+    .d_slot_i   (d_slot2_q),
+    .d_first_i  (d_first_q[1]),
+    .d_last_i   (d_last_q[1]),
+    .a_am_i     (ama_rdata_i),
+    .a_xm_i     (xma_rdata_i),
+    .b_am_i     (amb_rdata_i),
+    .b_xm_i     (xmb_rdata_i),
+    .pm_i       (pm_rdata_i),
+    .res_valid_o(res_valid),
+    .res_o      (res)
+  );
+
+  // ---- write ---------------------------------------------------------------------------------------
+  logic [32*N-1:0] fifo [Results];
+  logic [4:0]      fifo_w_q, fifo_r_q;
+  logic            ready, full_q, done_q, err_q;  // full_q: the FIFO of results is full
+  logic [3:0]      err_code_q;
+
+  assign ready     = fifo_w_q != fifo_r_q || full_q;
+  assign xmw_req_o = ready && !head[30] && !head[28];
+  assign amw_req_o = ready && !head[30] && head[28];
+  assign w_addr_o  = head[23:0];
+  assign wdata_o   = fifo[fifo_r_q];
+  assign pop       = (waiting_q != '0 && head[30]) || (xmw_req_o && xmw_gnt_i) ||
+                     (amw_req_o && amw_gnt_i);
+  assign end_op    = pop && head[29];
+  assign end_to_am = head[28];
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      fifo_w_q <= '0;
+      fifo_r_q <= '0;
+      full_q   <= 1'b0;
+      done_q   <= 1'b0;
+      err_q    <= 1'b0;
+    end else begin
+      fifo_w_q <= fifo_w_q + 5'(res_valid);
+      fifo_r_q <= fifo_r_q + 5'(pop && !head[30]);
+      if (res_valid != (pop && !head[30]))
+        full_q <= res_valid && 5'(fifo_w_q + 5'd1) == fifo_r_q;
+      done_q <= end_op && !head[30];
+      err_q  <= end_op && head[30];
+    end
+    if (res_valid) fifo[fifo_w_q] <= res;
+    if (pop) err_code_q <= head[27:24];
+  end
+
+  assign op_done_o     = done_q;
+  assign op_err_o      = err_q;
+  assign op_err_code_o = {1'b0, err_code_q};
+  assign busy_o        = ops_q != '0;
+  assign stall_bank_o  = (go && !commit) || (amw_req_o && !amw_gnt_i) || (xmw_req_o && !xmw_gnt_i);
+
+  `ASSERT(ResultsInOrder, !res_valid || waiting_q != '0)
+  `ASSERT(WaitingInRange, waiting_q <= 6'(Results))
+  `ASSERT(OneOperandPort, !(xma_req_o && ama_req_o) && !(xmb_req_o && amb_req_o))
+endmodule

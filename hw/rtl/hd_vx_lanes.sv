@@ -1,0 +1,224 @@
+// Arithmetic of vx.map, all lanes: operand select and immediate, reduction, bias, conversion to
+// binary32, scale, alu, and back to bytes.
+//
+// Guarantees: every iteration with d_last_i gives one result, in order. Operations are told apart by a
+// slot, whose parameters are written at least 1 cycle before its first iteration and stay until its
+// last result. Latency 16 cycles from d_valid_i to res_valid_o: select 1, reduce 1, bias 1, convert 2,
+// scale 4, alu 4, round and clamp 3. Throughput 1 iteration per cycle. Never stalls.
+module hd_vx_lanes #(
+  parameter int unsigned N     = hd_cfg_pkg::N,
+  parameter int unsigned Slots = 8
+) (
+  input  logic                              clk_i,
+  input  logic                              rst_ni,
+
+  // Parameters of a slot
+  input  logic                              p_we_i,
+  input  logic [$clog2(Slots)-1:0]          p_slot_i,
+  input  logic [32*hd_isa_pkg::VxWords-1:0] p_i,
+
+  // One iteration and its operands
+  input  logic                              d_valid_i,
+  input  logic [$clog2(Slots)-1:0]          d_slot_i,
+  input  logic                              d_first_i,  // a reduction starts
+  input  logic                              d_last_i,   // a reduction ends: there is a result
+  input  logic [32*N-1:0]                   a_am_i,
+  input  logic [8*N-1:0]                    a_xm_i,
+  input  logic [32*N-1:0]                   b_am_i,
+  input  logic [8*N-1:0]                    b_xm_i,
+  input  logic [64*N-1:0]                   pm_i,
+
+  // Result: AM word, or XM vector in the low 8 * N bits
+  output logic                              res_valid_o,
+  output logic [32*N-1:0]                   res_o
+);
+  localparam int unsigned SlotBits = $clog2(Slots);
+  localparam int unsigned Depth    = 16;
+  // Codes of the fields, see isa.def.
+  localparam logic [2:0] AmInt = 3'd0, AmF32 = 3'd1, XmS8 = 3'd2, XmU8 = 3'd3;
+  localparam logic [2:0] AluA = 3'd0, AluAdd = 3'd1, AluSub = 3'd2, AluMul = 3'd3, AluMax = 3'd4,
+                         AluMin = 3'd5;
+  localparam logic [1:0] RedNone = 2'd0, RedMax = 2'd2;
+
+  // ---- parameters by slot ----------------------------------------------------------------------
+  hd_isa_pkg::vx_params_t p;
+  assign p = p_i;
+
+  logic [2:0]         a_kind   [Slots];
+  logic [2:0]         b_kind   [Slots];
+  logic               use_bias [Slots];
+  logic               scale_pm [Slots];
+  logic [2:0]         alu      [Slots];
+  logic [1:0]         red      [Slots];
+  logic               to_am    [Slots];
+  logic [31:0]        a_imm    [Slots];
+  logic [31:0]        b_imm    [Slots];
+  logic [31:0]        a_scale  [Slots];
+  logic [31:0]        b_scale  [Slots];
+  logic signed [15:0] lo       [Slots];
+  logic signed [15:0] hi       [Slots];
+  logic signed [15:0] zp       [Slots];
+
+  always_ff @(posedge clk_i) begin
+    if (p_we_i) begin
+      a_kind[p_slot_i]   <= p.a_kind;
+      b_kind[p_slot_i]   <= p.b_kind;
+      use_bias[p_slot_i] <= p.use_bias && p.a_kind != AmF32;
+      scale_pm[p_slot_i] <= p.scale_pm;
+      alu[p_slot_i]      <= p.alu;
+      red[p_slot_i]      <= p.red;
+      to_am[p_slot_i]    <= p.d_kind == 2'd1;
+      a_imm[p_slot_i]    <= p.a_imm;
+      b_imm[p_slot_i]    <= p.b_imm;
+      a_scale[p_slot_i]  <= p.a_scale;
+      b_scale[p_slot_i]  <= p.b_scale;
+      lo[p_slot_i]       <= p.lo;
+      hi[p_slot_i]       <= p.hi;
+      zp[p_slot_i]       <= p.zp;
+    end
+  end
+
+  // ---- control: element i belongs to the iteration given i cycles ago ---------------------------
+  logic [Depth:1]      v_q;        // from element 3 on: only iterations with a result
+  logic [SlotBits-1:0] s_q [1:Depth-1];
+  logic                first_q, last_q, last2_q;
+
+  always_ff @(posedge clk_i) begin
+    v_q     <= rst_ni ? {v_q[Depth-1:3], v_q[2] && last2_q, v_q[1], d_valid_i} : '0;
+    first_q <= d_first_i;
+    last_q  <= d_last_i;
+    last2_q <= last_q;
+    s_q[1]  <= d_slot_i;
+    for (int unsigned i = 2; i < Depth; i++) s_q[i] <= s_q[i - 1];
+  end
+
+  // ---- integer part: select (1), reduce (2), bias (3) -------------------------------------------
+  logic [31:0]     ta   [N];
+  logic [31:0]     tb   [N];
+  logic [31:0]     pb   [N];  // bias
+  logic [31:0]     ps   [N];  // scale of A
+  logic [31:0]     acc  [N];
+  logic [31:0]     tb2  [N];
+  logic [31:0]     pb2  [N];
+  logic [31:0]     ps2  [N];
+  logic [32*N-1:0] ta_q, tb_q, scale3_q, scale4_q, scale5_q;
+
+  always_ff @(posedge clk_i) begin
+    // 3
+    if (v_q[2] && last2_q)
+      for (int unsigned n = 0; n < N; n++) begin
+        ta_q[32 * n +: 32]     <= acc[n] + (use_bias[s_q[2]] ? pb2[n] : 32'd0);
+        tb_q[32 * n +: 32]     <= tb2[n];
+        scale3_q[32 * n +: 32] <= ps2[n];
+      end
+    // 2
+    if (v_q[1]) begin
+      if (first_q || red[s_q[1]] == RedNone) for (int unsigned n = 0; n < N; n++) acc[n] = ta[n];
+      else if (red[s_q[1]] == RedMax)
+        for (int unsigned n = 0; n < N; n++)
+          acc[n] = signed'(ta[n]) > signed'(acc[n]) ? ta[n] : acc[n];
+      else for (int unsigned n = 0; n < N; n++) acc[n] = acc[n] + ta[n];
+      if (last_q)
+        for (int unsigned n = 0; n < N; n++) begin
+          tb2[n] = tb[n];
+          pb2[n] = pb[n];
+          ps2[n] = ps[n];
+        end
+    end
+    // 1
+    if (d_valid_i) begin
+      for (int unsigned n = 0; n < N; n++)
+        unique case (a_kind[d_slot_i])
+          AmInt:   ta[n] = a_am_i[32 * n +: 32] + a_imm[d_slot_i];
+          AmF32:   ta[n] = a_am_i[32 * n +: 32];
+          XmS8:    ta[n] = 32'(signed'(a_xm_i[8 * n +: 8])) + a_imm[d_slot_i];
+          XmU8:    ta[n] = 32'(a_xm_i[8 * n +: 8]) + a_imm[d_slot_i];
+          default: ta[n] = a_imm[d_slot_i];
+        endcase
+      if (d_last_i)
+        for (int unsigned n = 0; n < N; n++) begin
+          pb[n] = pm_i[64 * n +: 32];
+          ps[n] = scale_pm[d_slot_i] ? pm_i[64 * n + 32 +: 32] : a_scale[d_slot_i];
+          unique case (b_kind[d_slot_i])
+            AmInt:   tb[n] = b_am_i[32 * n +: 32] + b_imm[d_slot_i];
+            AmF32:   tb[n] = b_am_i[32 * n +: 32];
+            XmS8:    tb[n] = 32'(signed'(b_xm_i[8 * n +: 8])) + b_imm[d_slot_i];
+            XmU8:    tb[n] = 32'(b_xm_i[8 * n +: 8]) + b_imm[d_slot_i];
+            default: tb[n] = b_imm[d_slot_i];
+          endcase
+        end
+    end
+  end
+
+  // ---- to binary32 (5), scale (9) ----------------------------------------------------------------
+  logic [32*N-1:0] a5, b5, fa, fb;
+  logic            b3_en, b5_en;
+  assign b3_en = v_q[3] && alu[s_q[3]] != AluA;
+  assign b5_en = v_q[5] && alu[s_q[5]] != AluA;
+
+  always_ff @(posedge clk_i) begin
+    if (v_q[3]) scale4_q <= scale3_q;
+    if (v_q[4]) scale5_q <= scale4_q;
+  end
+
+  hd_f32_from_int #(.Lanes(N)) u_from_a (
+    .clk_i, .rst_ni, .en_i(v_q[3]), .raw_i(a_kind[s_q[3]] == AmF32), .a_i(ta_q), .y_o(a5)
+  );
+  hd_f32_from_int #(.Lanes(N)) u_from_b (
+    .clk_i, .rst_ni, .en_i(b3_en), .raw_i(b_kind[s_q[3]] == AmF32), .a_i(tb_q), .y_o(b5)
+  );
+  hd_f32_mul #(.Lanes(N)) u_scale_a (
+    .clk_i, .rst_ni, .en_i(v_q[5]), .a_i(a5), .b_i(scale5_q), .y_o(fa)
+  );
+  hd_f32_mul #(.Lanes(N)) u_scale_b (
+    .clk_i, .rst_ni, .en_i(b5_en), .a_i(b5), .b_i({N{b_scale[s_q[5]]}}), .y_o(fb)
+  );
+
+  // ---- alu (13) ----------------------------------------------------------------------------------
+  logic [32*N-1:0] sum, prod, r;
+  logic [32*N-1:0] pick10_q, pick11_q, pick12_q, pick13_q;  // fa, or the one that max / min chooses
+  logic            add_en, mul_en;
+  assign add_en = v_q[9] && (alu[s_q[9]] == AluAdd || alu[s_q[9]] == AluSub);
+  assign mul_en = v_q[9] && alu[s_q[9]] == AluMul;
+
+  hd_f32_add #(.Lanes(N)) u_add (
+    .clk_i, .rst_ni, .en_i(add_en), .sub_i(alu[s_q[9]] == AluSub), .a_i(fa), .b_i(fb), .y_o(sum)
+  );
+  hd_f32_mul #(.Lanes(N)) u_mul (
+    .clk_i, .rst_ni, .en_i(mul_en), .a_i(fa), .b_i(fb), .y_o(prod)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (v_q[12]) pick13_q <= pick12_q;
+    if (v_q[11]) pick12_q <= pick11_q;
+    if (v_q[10]) pick11_q <= pick10_q;
+    if (v_q[9] && (alu[s_q[9]] == AluMax || alu[s_q[9]] == AluMin)) begin
+      for (int unsigned n = 0; n < N; n++) begin : gen_pick
+        logic [31:0] x, y;
+        logic        x_nan, y_nan, gt, eq;
+        x = fa[32 * n +: 32];
+        y = fb[32 * n +: 32];
+        x_nan = x[30:0] > 31'h7f800000;
+        y_nan = y[30:0] > 31'h7f800000;
+        eq = x == y || (x[30:0] == 31'd0 && y[30:0] == 31'd0);
+        gt = !eq && (x[31] != y[31] ? y[31] : x[31] ? x[30:0] < y[30:0] : x[30:0] > y[30:0]);
+        // max: fa > fb ? fa : fb, min: fa < fb ? fa : fb; a NaN gives the other operand.
+        pick10_q[32 * n +: 32] <=
+          y_nan || (!x_nan && !eq && gt == (alu[s_q[9]] == AluMax)) ? x : y;
+      end
+    end else if (v_q[9]) pick10_q <= fa;
+  end
+
+  always_comb begin
+    r = pick13_q;
+    if (alu[s_q[13]] == AluAdd || alu[s_q[13]] == AluSub) r = sum;
+    if (alu[s_q[13]] == AluMul) r = prod;
+  end
+
+  // ---- result (16) -------------------------------------------------------------------------------
+  hd_f32_to_int #(.Lanes(N)) u_to_int (
+    .clk_i, .rst_ni, .en_i(v_q[13]), .raw_i(to_am[s_q[13]]), .zp_i(zp[s_q[13]]),
+    .lo_i(lo[s_q[13]]), .hi_i(hi[s_q[13]]), .a_i(r), .y_o(res_o)
+  );
+  assign res_valid_o = v_q[Depth];
+endmodule
