@@ -19,15 +19,19 @@ $(B)/test/fuzz/%.ok: $(B)/test/fuzz/% $(wildcard test/fuzz/corpus/*/*)
 	    $< $$f > $(B)/test/fuzz/$*.log 2>&1 && touch $@ || { cat $(B)/test/fuzz/$*.log; exit 1; }
 test-fuzz: $(FUZZ:%=%.ok) ## replay the fuzz corpora
 
-# Verilator benches: test/rtl/tb_X.cc drives module hd_X.
-$(B)/test/rtl/tb_%: test/rtl/tb_%.cc $(RTL_DEPS) $(call PKGS,$(TB_MACHINE)) $(B)/libheddle.a
-	@mkdir -p $(@D)/$*.dir; echo "  VLT   $@"
-	$(Q)verilator --cc --exe --build -O3 --assert -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
-	    --Mdir $(@D)/$*.dir --top-module hd_$* -CFLAGS "-I$(CURDIR) -std=c++17 $(filter -fsanitize%,$(MODE))" \
-	    -LDFLAGS "$(filter -fsanitize% --coverage,$(MODE)) $(CURDIR)/$(B)/libheddle.a $(LDLIBS)" \
-	    -o $(CURDIR)/$@ $(call PKGS,$(TB_MACHINE)) $(RTL_SRCS) $(CURDIR)/$< \
-	    > $(@D)/$*.log 2>&1 || { cat $(@D)/$*.log; exit 1; }
-test-rtl: $(patsubst test/rtl/%.cc,$(B)/test/rtl/%.ok,$(TB)) ## run the RTL benches and what hw/ adds
+# Verilator benches: test/rtl/tb_hd_X.cc drives module tb_hd_X where a .sv stands beside it, else hd_X.
+# C++ sees -DMACHINE=name; a bench prints its seed and exits 0. RTL_SRCS comes from hw/rules.mk.
+TB_DIR := $(B)/test/rtl/$(TB_MACHINE)
+$(TB_DIR)/tb_%: test/rtl/tb_%.cc $(sort $(wildcard test/rtl/*.h test/rtl/*.sv)) $(RTL_DEPS) \
+                $(call PKGS,$(TB_MACHINE)) $(B)/libheddle.a
+	@mkdir -p $@.dir; echo "  VLT   $@"
+	$(Q)flock $@.dir verilator --cc --exe --build -O3 --assert -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
+	    --Mdir $@.dir --top-module $(if $(wildcard test/rtl/tb_$*.sv),tb_$*,$*) \
+	    -CFLAGS "-I$(CURDIR) -std=c++17 -ffp-contract=off -DMACHINE=$(TB_MACHINE) $(filter -fsanitize%,$(MODE))" \
+	    -LDFLAGS "-lm $(filter -fsanitize% --coverage,$(MODE))" -o $(CURDIR)/$@ \
+	    $(call PKGS,$(TB_MACHINE)) $(RTL_SRCS) $(wildcard test/rtl/tb_$*.sv) $(CURDIR)/$< \
+	    $(CURDIR)/$(B)/libheddle.a > $@.log 2>&1 || { cat $@.log; exit 1; }
+test-rtl: $(patsubst test/rtl/%.cc,$(TB_DIR)/%.ok,$(TB)) ## run the RTL benches (TB_MACHINE=tiny|base|big)
 
 MODELS := $(wildcard test/models)
 RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_net)
