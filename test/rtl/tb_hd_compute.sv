@@ -1,0 +1,67 @@
+// hd_compute with a look into AM, for tb_hd_compute.cc.
+module tb_hd_compute #(
+  parameter int unsigned K        = hd_cfg_pkg::K,
+  parameter int unsigned N        = hd_cfg_pkg::N,
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
+) (
+  input  logic [23:0]                       peek_addr_i,
+  output logic [32*N-1:0]                   peek_o,
+
+  input  logic                              clk_i,
+  input  logic                              rst_ni,
+
+  // MX operations
+  input  logic                              mx_op_valid_i,
+  output logic                              mx_op_ready_o,
+  input  logic [3:0]                        mx_op_code_i,
+  input  logic [32*hd_isa_pkg::MxWords-1:0] mx_op_params_i,
+  input  logic [15:0]                       mx_op_tag_i,
+  output logic                              mx_op_done_o,
+  output logic                              mx_op_err_o,
+  output logic [4:0]                        mx_op_err_code_o,
+
+  // VX operations
+  input  logic                              vx_op_valid_i,
+  output logic                              vx_op_ready_o,
+  input  logic [3:0]                        vx_op_code_i,
+  input  logic [32*hd_isa_pkg::VxWords-1:0] vx_op_params_i,
+  input  logic [15:0]                       vx_op_tag_i,
+  output logic                              vx_op_done_o,
+  output logic                              vx_op_err_o,
+  output logic [4:0]                        vx_op_err_code_o,
+
+  // XM: LX write and ST read, see hd_xm
+  input  logic                              lx_req_i,
+  input  logic [27:0]                       lx_addr_i,
+  input  logic [8*AxiBytes-1:0]             lx_wdata_i,
+  input  logic [AxiBytes-1:0]               lx_be_i,
+  output logic                              lx_gnt_o,
+  input  logic                              st_req_i,
+  input  logic [27:0]                       st_addr_i,
+  output logic                              st_gnt_o,
+  output logic [8*AxiBytes-1:0]             st_rdata_o,
+
+  // WM and PM: LW writes part `part` (AxiBytes) of word `addr`
+  input  logic                              wm_we_i,
+  input  logic [23:0]                       wm_addr_i,
+  input  logic [8:0]                        wm_part_i,
+  input  logic [8*AxiBytes-1:0]             wm_wdata_i,
+  input  logic                              pm_we_i,
+  input  logic [23:0]                       pm_addr_i,
+  input  logic [8:0]                        pm_part_i,
+  input  logic [8*AxiBytes-1:0]             pm_wdata_i,
+
+  // Counters
+  output logic                              mx_busy_o,
+  output logic                              mx_stall_bank_o,
+  output logic                              vx_busy_o,
+  output logic                              vx_stall_bank_o
+);
+  localparam int unsigned RowBits = $clog2(hd_cfg_pkg::AmWords) - 1;
+
+  hd_compute #(.K(K), .N(N), .AxiBytes(AxiBytes)) u_dut (.*);
+
+  assign peek_o = peek_addr_i[RowBits] ?
+    u_dut.u_am.gen_bank[1].u_ram.mem[peek_addr_i[RowBits-1:0]] :
+    u_dut.u_am.gen_bank[0].u_ram.mem[peek_addr_i[RowBits-1:0]];
+endmodule
