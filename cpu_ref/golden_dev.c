@@ -76,14 +76,14 @@ static hd_status find_block(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, 
 }
 
 static hd_status golden_write(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, const void *src, size_t bytes) {
-    unsigned char *p;
+    unsigned char *p = NULL;
     TRY(find_block(ctx, d, b, off, bytes, &p));
     if (bytes) memcpy(p, src, bytes);
     return HD_OK;
 }
 
 static hd_status golden_read(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, void *dst, size_t bytes) {
-    unsigned char *p;
+    unsigned char *p = NULL;
     TRY(find_block(ctx, d, b, off, bytes, &p));
     if (bytes) memcpy(dst, p, bytes);
     return HD_OK;
@@ -169,7 +169,7 @@ static hd_status run(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io,
     memset(x->data, 0, x->graph->n_tensors * sizeof *x->data);
     for (int i = 0; i < x->n_in; i++) {
         const struct hd_value_info *v = &m->values[x->in[i]];
-        unsigned char *p;
+        unsigned char *p = NULL;
         TRY(find_block(ctx, d, io[i], 0, hd_value_dense_bytes(v), &p));
         x->data[v->tensor] = p;
     }

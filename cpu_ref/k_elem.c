@@ -85,7 +85,7 @@ hd_status k_softmax(const struct hd_kernel *k) {
     float *y = k->out;
     int64_t axis = hd_attr_int(k->n, "axis", t->rank - 1), size = t->dim[axis], inner = 1;
     for (int64_t d = axis + 1; d < t->rank; d++) inner *= t->dim[d];
-    int64_t outer = size * inner ? hd_tensor_elems(t) / (size * inner) : 0;
+    int64_t outer = size * inner > 0 ? hd_tensor_elems(t) / (size * inner) : 0;
     for (int64_t o = 0; o < outer; o++)
         for (int64_t i = 0; i < inner; i++) {
             const float *p = x + o * size * inner + i;

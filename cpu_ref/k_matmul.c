@@ -81,7 +81,7 @@ hd_status k_matmul(const struct hd_kernel *k) {
     int64_t n = sb->rank > 1 ? sb->dim[sb->rank - 1] : 1;
     int ba = sa->rank > 1 ? sa->rank - 2 : 0, bb = sb->rank > 1 ? sb->rank - 2 : 0;
     int by = ba > bb ? ba : bb;
-    int64_t batches = m * n ? hd_tensor_elems(sy) / (m * n) : 0;
+    int64_t batches = m * n > 0 ? hd_tensor_elems(sy) / (m * n) : 0;
     for (int64_t q = 0; q < batches; q++) {
         const float *pa = a + batch_offset(q, sy->dim, by, sa->dim, ba) * m * depth;
         const float *pb = b + batch_offset(q, sy->dim, by, sb->dim, bb) * depth * n;
