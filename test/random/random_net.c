@@ -49,6 +49,7 @@ static int add(struct gen *x, enum hd_ir_op op, int n_in, const int *in, hd_dtyp
 
 static void requant(struct gen *x, int node, hd_dtype t) {
     int lo = t == HD_U8 ? 0 : -128, hi = lo + 255, zp = range(&x->r, lo, hi);
+    hd_attr_set_string(x->g, node, "to", hd_dtype_name(t));
     hd_attr_set_int(x->g, node, "y_zp", zp);
     hd_attr_set_int(x->g, node, "lo", next(&x->r) % 3 ? lo : zp); /* fused relu now and then */
     hd_attr_set_int(x->g, node, "hi", hi);
