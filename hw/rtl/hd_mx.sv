@@ -62,8 +62,8 @@ module hd_mx #(
   // ---- the operation in issue ----------------------------------------------------------------
   logic             run_q, accumulate_q, unsigned_q, failed_q;
   logic [Loops-1:0] outer_q;  // loop is not part of the reduction
-  logic [3:0]       bad_q;    // error code of illegal operands
-  logic [3:0]       bad;
+  logic [4:0]       bad_q;    // error code of illegal operands
+  logic [4:0]       bad;
   logic [Loops-1:0] inner;
   logic             accept;
 
@@ -102,9 +102,9 @@ module hd_mx #(
   logic [Depth-1:0] wr_q, end_q, err_q;  // writes AM; last of its operation; failed
   logic [6:0]       acc_q;
   logic [23:0]      a_q [Depth-1];
-  logic [3:0]       err_code_q;
+  logic [4:0]       err_code_q;
   logic             sum_first, sum_last, fail, hazard;
-  logic [3:0]       code;
+  logic [4:0]       code;
 
   assign sum_first = &(first | outer_q);
   assign sum_last  = &(last | outer_q);
@@ -195,7 +195,7 @@ module hd_mx #(
 
   assign op_done_o     = end_q[Depth-1];
   assign op_err_o      = err_q[Depth-1];
-  assign op_err_code_o = {1'b0, err_code_q};
+  assign op_err_code_o = err_code_q;
   assign busy_o        = run_q || (end_q | err_q) != '0;
   assign stall_bank_o  = xm_req_o && !xm_gnt_i;
 

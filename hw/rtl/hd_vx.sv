@@ -74,7 +74,7 @@ module hd_vx #(
   logic             a_xm_q, a_am_q, b_xm_q, b_am_q;  // where A and B are
   logic [2:0]       slot_q;
   logic [Loops-1:0] outer_q, inner;
-  logic [3:0]       bad_q, bad;
+  logic [4:0]       bad_q, bad;
   logic             accept;
 
   always_comb begin
@@ -112,7 +112,7 @@ module hd_vx #(
 
   // ---- issue -------------------------------------------------------------------------------------
   logic       sum_first, sum_last, room, clear, fail, go, a_ok, b_ok, got_a_q, got_b_q, want_b;
-  logic [3:0] code;
+  logic [4:0] code;
   logic [3:0] ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
   logic [5:0] waiting_q;                          // results on their way
   logic       pop, push, end_op, end_to_am;
@@ -154,11 +154,12 @@ module hd_vx #(
   assign push       = fail || (commit && sum_last);
 
   // ---- results in order: where they go -------------------------------------------------------------
-  logic [30:0] order [Results];  // {error, last of its operation, to AM, error code, address}
-  logic [30:0] head;
+  logic [31:0] order [Results];  // {error, last of its operation, to AM, error code, address}
+  logic        head_err, head_end, head_am;
+  logic [4:0]  head_code;
   logic [4:0]  order_w_q, order_r_q;
 
-  assign head = order[order_r_q];
+  assign {head_err, head_end, head_am, head_code, w_addr_o} = order[order_r_q];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -242,17 +243,16 @@ module hd_vx #(
   logic [32*N-1:0] fifo [Results];
   logic [4:0]      fifo_w_q, fifo_r_q;
   logic            ready, full_q, done_q, err_q;  // full_q: the FIFO of results is full
-  logic [3:0]      err_code_q;
+  logic [4:0]      err_code_q;
 
   assign ready     = fifo_w_q != fifo_r_q || full_q;
-  assign xmw_req_o = ready && !head[30] && !head[28];
-  assign amw_req_o = ready && !head[30] && head[28];
-  assign w_addr_o  = head[23:0];
+  assign xmw_req_o = ready && !head_err && !head_am;
+  assign amw_req_o = ready && !head_err && head_am;
   assign wdata_o   = fifo[fifo_r_q];
-  assign pop       = (waiting_q != '0 && head[30]) || (xmw_req_o && xmw_gnt_i) ||
+  assign pop       = (waiting_q != '0 && head_err) || (xmw_req_o && xmw_gnt_i) ||
                      (amw_req_o && amw_gnt_i);
-  assign end_op    = pop && head[29];
-  assign end_to_am = head[28];
+  assign end_op    = pop && head_end;
+  assign end_to_am = head_am;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -263,19 +263,19 @@ module hd_vx #(
       err_q    <= 1'b0;
     end else begin
       fifo_w_q <= fifo_w_q + 5'(res_valid);
-      fifo_r_q <= fifo_r_q + 5'(pop && !head[30]);
-      if (res_valid != (pop && !head[30]))
+      fifo_r_q <= fifo_r_q + 5'(pop && !head_err);
+      if (res_valid != (pop && !head_err))
         full_q <= res_valid && 5'(fifo_w_q + 5'd1) == fifo_r_q;
-      done_q <= end_op && !head[30];
-      err_q  <= end_op && head[30];
+      done_q <= end_op && !head_err;
+      err_q  <= end_op && head_err;
     end
     if (res_valid) fifo[fifo_w_q] <= res;
-    if (pop) err_code_q <= head[27:24];
+    if (pop) err_code_q <= head_code;
   end
 
   assign op_done_o     = done_q;
   assign op_err_o      = err_q;
-  assign op_err_code_o = {1'b0, err_code_q};
+  assign op_err_code_o = err_code_q;
   assign busy_o        = ops_q != '0;
   assign stall_bank_o  = (go && !commit) || (amw_req_o && !amw_gnt_i) || (xmw_req_o && !xmw_gnt_i);
 

@@ -1,7 +1,7 @@
 // Memories, matrix unit and vector unit together against plain loops (compute_oracle.h): random
 // operations of both units at the same time, loads and stores on the side, then operations that fail.
 // usage: tb_hd_compute [rounds] [seed]
-//        tb_hd_compute speed [cycles]       simulation speed with the matrix unit always busy
+//        tb_hd_compute speed [cycles]       simulation speed: MX alone, VX alone, both always busy
 #include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
@@ -45,6 +45,7 @@ struct Bench {
   State model;
   Unit mx, vx;
   uint64_t cycle = 0;
+  uint64_t first_accept = 0, last_done = 0;  // cycles
   long bad = 0, n_ops = 0, n_errors = 0, n_st = 0;
   // A store read is checked 2 cycles after its grant.
   struct Read {
@@ -79,12 +80,14 @@ struct Bench {
   }
   void accept(Unit &u, bool ready) {
     if (!u.valid || !ready) return;
+    if (!first_accept) first_accept = cycle;
     u.results.push_back(u.ops.front().result);
     u.ops.pop_front();
     u.valid = false;
   }
   void completion(Unit &u, const char *name, bool done, bool err, int code) {
     if (!done && !err) return;
+    last_done = cycle;
     if (u.results.empty()) return fail(name);
     int want = u.results.front();
     u.results.pop_front();
@@ -421,36 +424,78 @@ void error_round(Bench &b) {
   b.run(false);
 }
 
+// Back-to-back operations lose no cycle, and latencies are those of the modules' headers.
+void check_timing(Bench &b, bool is_vx, bool reduce, uint64_t want_latency) {
+  Op o;
+  o.mx_nred = o.vx_nred = o.vx_red = reduce;
+  o.mx_n0 = o.vx_n0 = 7;
+  o.mx_n1 = o.vx_n1 = 20;
+  o.mx_n2 = o.mx_n3 = o.mx_n4 = o.mx_n5 = o.vx_n2 = o.vx_n3 = 1;
+  o.mx_xs0 = o.mx_ws1 = o.mx_as1 = o.vx_as0 = o.vx_ds1 = 1;
+  o.mx_accumulate = 1;
+  o.vx_as1 = 7;
+  b.idle_percent = 0;
+  b.first_accept = 0;
+  for (int i = 0; i < 3; i++) b.give(o, is_vx);
+  b.run(false);
+  uint64_t got = b.last_done - b.first_accept - 3 * 7 * 20;
+  char text[100];
+  snprintf(text, sizeof text, "%s latency %d, want %d", is_vx ? "vx" : "mx", int(got), int(want_latency));
+  if (got != want_latency) b.fail(text);
+}
+
+void measure(Bench &b, uint64_t cycles, bool mx, bool vx) {
+  b.top->mx_op_valid_i = mx;
+  b.top->vx_op_valid_i = vx;
+  double best = 0;
+  for (int window = 0; window < 4; window++) {
+    clock_t t0 = ::clock();
+    for (uint64_t i = 0; i < cycles / 4; i++) b.edge();
+    double rate = double(cycles / 4) / (double(::clock() - t0) / CLOCKS_PER_SEC);
+    if (rate > best) best = rate;
+  }
+  printf("tb_hd_compute: K %d N %d, %s%s: %.2f M cycles/s\n", K, N, mx ? "MX " : "", vx ? "VX " : "",
+         best / 1e6);
+}
+
+// MX: 64 sums of 64 words. VX: requantises 64 words with bias and per-lane scale.
 void speed(Bench &b, uint64_t cycles) {
   Op o;
   o.mx_nred = 1;
-  o.mx_n0 = 64;
+  o.mx_n0 = o.mx_n1 = 64;
   o.mx_xs0 = o.mx_ws0 = o.mx_as1 = 1;
-  o.mx_n1 = 64;
   o.mx_n2 = o.mx_n3 = o.mx_n4 = o.mx_n5 = 1;
   uint32_t words[32];
   encode(o, false, words);
   memcpy(&b.top->mx_op_params_i, words, sizeof b.top->mx_op_params_i);
-  b.top->mx_op_valid_i = 1;
-  for (int window = 0; window < 4; window++) {
-    clock_t t0 = ::clock();
-    for (uint64_t i = 0; i < cycles / 4; i++) b.edge();
-    double s = double(::clock() - t0) / CLOCKS_PER_SEC;
-    printf("tb_hd_compute: %.2f M cycles/s\n", double(cycles / 4) / s / 1e6);
-  }
+  o.vx_use_bias = o.vx_scale_pm = o.vx_as0 = o.vx_ds0 = 1;
+  o.vx_n0 = 64;
+  o.vx_n1 = o.vx_n2 = o.vx_n3 = 1;
+  o.vx_d = kXmBytes / N / 2;
+  o.vx_lo = -128;
+  o.vx_hi = 127;
+  encode(o, true, words);
+  memcpy(&b.top->vx_op_params_i, words, sizeof b.top->vx_op_params_i);
+  measure(b, cycles, false, false);
+  measure(b, cycles, true, false);
+  measure(b, cycles, false, true);
+  measure(b, cycles, true, true);
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
-  bool measure = argc > 1 && !strcmp(argv[1], "speed");
-  long rounds = argc > 1 && !measure ? atol(argv[1]) : 60;
-  uint64_t seed = argc > 2 && !measure ? strtoull(argv[2], nullptr, 0) : 1;
+  bool timing = argc > 1 && !strcmp(argv[1], "speed");
+  long rounds = argc > 1 && !timing ? atol(argv[1]) : 60;
+  uint64_t seed = argc > 2 && !timing ? strtoull(argv[2], nullptr, 0) : 1;
   rng_state = seed * 0x9e3779b97f4a7c15ull | 1;
   auto b = std::make_unique<Bench>();
   b->reset();
   b->load_memories();
-  if (measure) return speed(*b, argc > 2 ? strtoull(argv[2], nullptr, 0) : 2000000), 0;
+  if (timing) return speed(*b, argc > 2 ? strtoull(argv[2], nullptr, 0) : 2000000), 0;
+  check_timing(*b, false, true, 9);
+  check_timing(*b, true, false, 20);
+  check_timing(*b, true, true, 20);
   for (long r = 0; r < rounds && b->bad < 20; r++) {
     chance(70) ? random_round(*b) : error_round(*b);
     b->compare_am();
