@@ -1,0 +1,74 @@
+/* heddle compile: ONNX in, .hdl out, and the plan for people. */
+#include "compiler/cli/cli.h"
+
+static void print_plan(const hd_model *m, FILE *out) {
+    struct cli_table t;
+    cli_table_init(&t, "llrrl");
+    cli_cells(&t, (const char *[]){"layer", "op", "MACs", "roofline", "plan"}, 5);
+    for (int i = 0; i < m->n_layers; i++) {
+        const struct hd_layer_info *l = &m->layers[i];
+        cli_cell(&t, "%s", l->name);
+        cli_cell(&t, "%s", l->op);
+        cli_cell(&t, "%lld", (long long)l->macs);
+        cli_cell(&t, "%lld", (long long)l->roofline_cycles);
+        cli_cell(&t, "%s", l->plan);
+    }
+    cli_table_print(&t, out);
+    if (m->n_host_ops) fputs("\n", out);
+    cli_print_host_ops(m, out);
+    fprintf(out, "\nmachine %s (fingerprint 0x%08x): %lld operations in %lld bundles, image %zu bytes, arena %llu bytes\n",
+            m->machine.name, m->machine_hash, (long long)m->n_ops, (long long)m->n_bundles, m->image_bytes,
+            (unsigned long long)m->arena_bytes);
+    fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
+            (long long)m->planned_bytes, (long long)m->naive_bytes, (long long)m->lower_bound_bytes);
+}
+
+static json_object *plan_json(const hd_model *m, const char *path, const char *out) {
+    json_object *o = json_object_new_object(), *layers = json_object_new_array(), *host = json_object_new_array();
+    cli_add_str(o, "schema", "heddle.compile/1");
+    cli_add_str(o, "model", path);
+    cli_add_str(o, "out", out);
+    cli_add_str(o, "machine", m->machine.name);
+    cli_add_num(o, "compile_seconds", m->compile_seconds);
+    cli_add_int(o, "operations", m->n_ops);
+    cli_add_int(o, "bundles", m->n_bundles);
+    cli_add_int(o, "image_bytes", (int64_t)m->image_bytes);
+    cli_add_int(o, "arena_bytes", (int64_t)m->arena_bytes);
+    for (int i = 0; i < m->n_layers; i++) {
+        const struct hd_layer_info *l = &m->layers[i];
+        json_object *x = json_object_new_object();
+        cli_add_str(x, "name", l->name);
+        cli_add_str(x, "op", l->op);
+        cli_add_int(x, "macs", l->macs);
+        cli_add_int(x, "roofline_cycles", l->roofline_cycles);
+        cli_add_str(x, "plan", l->plan);
+        json_object_array_add(layers, x);
+    }
+    for (int i = 0; i < m->n_host_ops; i++) {
+        json_object *x = json_object_new_object();
+        cli_add_str(x, "node", m->host_ops[i].node);
+        cli_add_str(x, "op", m->host_ops[i].op);
+        cli_add_str(x, "reason", m->host_ops[i].reason);
+        cli_add_str(x, "hint", m->host_ops[i].hint);
+        json_object_array_add(host, x);
+    }
+    json_object_object_add(o, "layers", layers);
+    json_object_object_add(o, "host_ops", host);
+    return o;
+}
+
+int cmd_compile(struct cli *c) {
+    if (!c->opt.out && !c->opt.dump) return cli_usage(c, "-o OUT.hdl is missing: where should the model go?");
+    hd_arena *a = hd_arena_create();
+    hd_model *m = NULL;
+    const char *path;
+    hd_status s = cli_model_path(c, a, c->args[0], &path);
+    if (s == HD_OK) s = cli_open_model(c, path, false, false, &m);
+    if (s == HD_OK && c->opt.out) s = hd_model_save(c->ctx, m, c->opt.out);
+    int status = s == HD_OK ? CLI_DONE : cli_fail(c);
+    if (s == HD_OK && !cli_json_on_stdout(c) && !c->opt.dump) print_plan(m, stdout);
+    if (s == HD_OK && c->opt.json) status = cli_write_json(c, plan_json(m, path, c->opt.out));
+    hd_model_destroy(m);
+    hd_arena_destroy(a);
+    return status;
+}

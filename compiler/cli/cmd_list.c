@@ -1,0 +1,124 @@
+/* heddle devices, machines, ops: what is here. */
+#include <string.h>
+
+#include "compiler/cli/cli.h"
+
+static int finish(struct cli *c, struct cli_table *t, json_object *list, const char *schema, const char *key) {
+    if (!cli_json_on_stdout(c)) {
+        cli_table_print(t, stdout);
+    } else {
+        FILE *none = fopen("/dev/null", "w");
+        cli_table_print(t, none ? none : stderr);
+        if (none) fclose(none);
+    }
+    if (!c->opt.json) {
+        json_object_put(list);
+        return CLI_DONE;
+    }
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "schema", schema);
+    json_object_object_add(o, key, list);
+    return cli_write_json(c, o);
+}
+
+int cmd_devices(struct cli *c) {
+    struct hd_device_options opt = {0};
+    if (cli_machine(c, &opt.machine) != HD_OK) return cli_fail(c);
+    struct cli_table t;
+    json_object *list = json_object_new_array();
+    cli_table_init(&t, "llll");
+    cli_cells(&t, (const char *[]){"device", "runs", "here", "what it is"}, 4);
+    for (int i = 0; hd_devices[i]; i++) {
+        const struct hd_device_ops *d = hd_devices[i];
+        struct hd_device_info info = {.available = true};
+        if (d->probe && d->probe(c->ctx, &opt, &info) != HD_OK) {
+            info.available = false;
+            info.why_not = hd_message(c->ctx);
+        }
+        const char *runs = d->sections & HD_RUNS_PROG ? "programs" : "graphs";
+        cli_cells(&t, (const char *[]){d->scheme, runs, info.available ? "yes" : "no"}, 3);
+        cli_cell(&t, "%s%s%s", d->doc, info.available ? "" : ": ", info.available ? "" : info.why_not);
+        json_object *o = json_object_new_object();
+        cli_add_str(o, "name", d->scheme);
+        cli_add_str(o, "runs", runs);
+        cli_add_str(o, "doc", d->doc);
+        json_object_object_add(o, "available", json_object_new_boolean(info.available));
+        cli_add_str(o, "why_not", info.available ? NULL : info.why_not);
+        json_object_array_add(list, o);
+    }
+    return finish(c, &t, list, "heddle.devices/1", "devices");
+}
+
+static uint32_t param_of(const struct hd_machine *m, int i) {
+    uint32_t v;
+    memcpy(&v, (const char *)m + hd_machine_params[i].offset, sizeof v);
+    return v;
+}
+
+int cmd_machines(struct cli *c) {
+    struct hd_machine list[16];
+    int n = 0;
+    for (; n < hd_n_machines && n < 15; n++) list[n] = hd_machines[n];
+    if (c->opt.machine || c->opt.n_sets) {
+        if (cli_machine(c, &list[n]) != HD_OK) return cli_fail(c);
+        n++;
+    }
+    char align[20] = "l";
+    for (int i = 0; i < n; i++) strcat(align, "r");
+    strcat(align, "l");
+    struct cli_table t;
+    json_object *array = json_object_new_array();
+    cli_table_init(&t, align);
+    cli_cell(&t, "parameter");
+    for (int i = 0; i < n; i++) cli_cell(&t, "%s", list[i].name);
+    cli_cell(&t, "meaning");
+    for (int p = 0; p < hd_n_machine_params; p++) {
+        cli_cell(&t, "%s", hd_machine_params[p].name);
+        for (int i = 0; i < n; i++) cli_cell(&t, "%u", param_of(&list[i], p));
+        cli_cell(&t, "%s", hd_machine_params[p].doc);
+    }
+    cli_cell(&t, "fingerprint");
+    for (int i = 0; i < n; i++) cli_cell(&t, "0x%08x", hd_machine_hash(&list[i]));
+    cli_cell(&t, "of all parameters that a program depends on");
+    for (int i = 0; i < n; i++) {
+        json_object *o = json_object_new_object();
+        char hash[16];
+        snprintf(hash, sizeof hash, "0x%08x", hd_machine_hash(&list[i]));
+        cli_add_str(o, "name", list[i].name);
+        cli_add_str(o, "fingerprint", hash);
+        for (int p = 0; p < hd_n_machine_params; p++)
+            cli_add_int(o, hd_machine_params[p].name, param_of(&list[i], p));
+        json_object_array_add(array, o);
+    }
+    return finish(c, &t, array, "heddle.machines/1", "machines");
+}
+
+/* The partitioner decides by node; this is what it can take at all (compiler/tile/partition.c). */
+static const char *where(enum hd_ir_op op) {
+    switch (op) {
+    case HD_IR_qconv:
+    case HD_IR_qgemm: return "machine (int8 weights, constant), host";
+    case HD_IR_qadd:
+    case HD_IR_qavgpool:
+    case HD_IR_qmaxpool:
+    case HD_IR_qrescale: return "machine (rank 2 and 4), host";
+    case HD_IR_reshape: return "machine (free where storage agrees), host";
+    default: return "host";
+    }
+}
+
+int cmd_ops(struct cli *c) {
+    struct cli_table t;
+    json_object *list = json_object_new_array();
+    cli_table_init(&t, "lll");
+    cli_cells(&t, (const char *[]){"operation", "runs on", "operands ; attributes"}, 3);
+    for (int i = 0; i < HD_IR_OPS; i++) {
+        cli_cells(&t, (const char *[]){hd_ir_ops[i].name, where((enum hd_ir_op)i), hd_ir_ops[i].doc}, 3);
+        json_object *o = json_object_new_object();
+        cli_add_str(o, "name", hd_ir_ops[i].name);
+        cli_add_str(o, "runs_on", where((enum hd_ir_op)i));
+        cli_add_str(o, "doc", hd_ir_ops[i].doc);
+        json_object_array_add(list, o);
+    }
+    return finish(c, &t, list, "heddle.ops/1", "ops");
+}

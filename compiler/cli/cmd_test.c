@@ -1,0 +1,229 @@
+/* heddle test: folders in the ONNX backend-test layout, a line each data set.
+ *
+ * The verdict has two parts. Outputs must agree with the stored ones: within one step of the output's scale
+ * when quantised tensors make it, else to rtol 1e-3, atol 1e-5. And on a machine, every integer tensor that
+ * leaves it must be bit-equal to golden's.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/cli/cli.h"
+#include "compiler/cli/tolerance.h"
+
+enum { DEPTH_MAX = 16 };
+
+struct tester {
+    struct cli *c;
+    hd_arena *a; /* of the folder in work */
+    json_object *cases;
+    int passed, failed, skipped;
+    FILE *text; /* NULL: only JSON */
+};
+
+enum verdict { PASS, FAIL, SKIP };
+
+static void say(struct tester *t, const char *what, enum verdict v, const char *why) {
+    static const char *const word[] = {"ok  ", "FAIL", "skip"};
+    static const char *const key[] = {"passed", "failed", "skipped"};
+    cli_progress_end(t->c);
+    t->passed += v == PASS, t->failed += v == FAIL, t->skipped += v == SKIP;
+    if (t->text) {
+        fprintf(t->text, "%s %s: %s\n", word[v], what, why);
+        fflush(t->text);
+    }
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "case", what);
+    cli_add_str(o, "verdict", key[v]);
+    cli_add_str(o, "detail", why);
+    json_object_array_add(t->cases, o);
+}
+
+/* ---- one output --------------------------------------------------------------------------- */
+
+/* Compares one output with the stored one: NULL when it agrees, else the reason. *out_most is the largest
+ * difference. */
+static const char *check_output(hd_arena *a, const struct hd_value_info *v, const void *got,
+                                const struct cli_tensor *want, const struct cli_tolerance *tol, double *out_most) {
+    size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
+    if (want->dtype != v->dtype || want->bytes != hd_value_dense_bytes(v))
+        return hd_sprintf(a, "output %s is %s%s, the stored one %s%s", v->name, cli_dtype_name(v->dtype),
+                          cli_shape_text(a, v->dim, v->rank), cli_dtype_name(want->dtype),
+                          cli_shape_text(a, want->dim, want->rank));
+    size_t wrong = 0, first = 0;
+    *out_most = 0;
+    for (size_t i = 0; i < n; i++) {
+        double x = cli_element(got, v->dtype, i), y = cli_element(want->data, v->dtype, i), d = fabs(x - y);
+        if (x == y || (x != x && y != y)) continue;
+        if (d > *out_most || d != d) *out_most = d;
+        if (!(d <= tol->absolute + tol->relative * fabs(y)) && !wrong++) first = i;
+    }
+    if (!wrong) return NULL;
+    return hd_sprintf(a, "output %s: %zu of %zu values beyond the tolerance (%s), largest difference %g, first at "
+                         "element %zu: got %g, want %g",
+                      v->name, wrong, n, tol->text, *out_most, first, cli_element(got, v->dtype, first),
+                      cli_element(want->data, v->dtype, first));
+}
+
+/* Integer values that left the machine, against golden; *out_n counts them. NULL when all are bit-equal. */
+static const char *check_integers(struct tester *t, const hd_model *m, hd_session *s, hd_session *golden,
+                                  int *out_n) {
+    struct cli *c = t->c;
+    *out_n = 0;
+    for (int i = 0; i < m->n_values; i++) {
+        const struct hd_value_info *v = &m->values[i];
+        int type = hd_dtype_from_onnx(v->dtype);
+        if (type < 0 || type == HD_F32 || type == HD_F64 || type == HD_F16) continue;
+        size_t bytes = hd_value_dense_bytes(v);
+        unsigned char *x = hd_alloc(t->a, bytes + 1), *y = hd_alloc(t->a, bytes + 1);
+        if (hd_session_value(c->ctx, s, i, x) != HD_OK || hd_session_value(c->ctx, golden, i, y) != HD_OK) continue;
+        (*out_n)++;
+        for (size_t k = 0; k < bytes; k++)
+            if (x[k] != y[k])
+                return hd_sprintf(t->a, "integer tensor %s differs from golden: byte %zu is %d, golden has %d",
+                                  v->name, k, x[k], y[k]);
+    }
+    return NULL;
+}
+
+/* ---- one data set ------------------------------------------------------------------------- */
+
+struct folder_case {
+    const char *path;
+    hd_model *m;
+    hd_graph *g;
+    hd_session *s, *golden; /* golden: only beside a machine */
+};
+
+static hd_status run_set(struct tester *t, struct folder_case *f, const char *set, const char **out_why,
+                         const char **out_text) {
+    struct cli *c = t->c;
+    struct cli_tensor *in, *want;
+    int n_in, n_want, n_ints = 0;
+    const void **data;
+    double most = 0;
+    TRY(cli_load_set(c->ctx, t->a, set, "input", &in, &n_in));
+    TRY(cli_load_set(c->ctx, t->a, set, "output", &want, &n_want));
+    TRY(cli_match_inputs(c->ctx, t->a, f->m, in, n_in, &data));
+    if (n_want < f->m->n_outputs)
+        return hd_fail(c->ctx, HD_INVALID, "%d stored outputs, the network has %d", n_want, f->m->n_outputs);
+    void **out = cli_output_buffers(t->a, f->m), **ref = cli_output_buffers(t->a, f->m);
+    TRY(hd_session_run(c->ctx, f->s, data, out));
+    if (f->golden) {
+        TRY(hd_note(c->ctx, hd_session_run(c->ctx, f->golden, data, ref), "on device golden"));
+        *out_why = check_integers(t, f->m, f->s, f->golden, &n_ints);
+    }
+    const char *text = "";
+    for (int i = 0; i < f->m->n_outputs && !*out_why; i++) {
+        const struct hd_value_info *v = &f->m->values[f->m->outputs[i]];
+        struct cli_tolerance tol;
+        cli_output_tolerance(t->a, f->g, v->tensor, &tol);
+        *out_why = check_output(t->a, v, out[i], &want[i], &tol, &most);
+        text = hd_sprintf(t->a, "%s%smax|diff| %.4g, tolerance %s", text, i ? "; " : "", most, tol.text);
+    }
+    *out_text = f->golden ? hd_sprintf(t->a, "%s; %d integer tensors bit-equal to golden", text, n_ints) : text;
+    return HD_OK;
+}
+
+static hd_status open_case(struct tester *t, struct folder_case *f) {
+    struct cli *c = t->c;
+    bool graph_device = cli_is_graph_device(c->opt.device);
+    TRY(cli_open_model(c, f->path, false, graph_device, &f->m));
+    TRY(hd_graph_load(c->ctx, f->m->graph, f->m->graph_bytes, &f->g));
+    TRY(cli_open_session(c, f->m, c->opt.device, &f->s));
+    return graph_device ? HD_OK : cli_open_session(c, f->m, "golden", &f->golden);
+}
+
+static void test_folder(struct tester *t, const char *folder) {
+    struct cli *c = t->c;
+    t->a = hd_arena_create();
+    struct folder_case f = {.path = hd_sprintf(t->a, "%s/model.onnx", folder)};
+    int n;
+    char **sets = cli_data_sets(t->a, f.path, &n);
+    cli_progress(c, "compiling %s", folder);
+    hd_status s = open_case(t, &f);
+    if (s != HD_OK) {
+        say(t, folder, s == HD_UNSUPPORTED ? SKIP : FAIL, hd_message(c->ctx));
+    } else if (!n) {
+        say(t, folder, SKIP, "no test_data_set_N beside model.onnx");
+    }
+    for (int i = 0; s == HD_OK && i < n; i++) {
+        const char *why = NULL, *text = "";
+        cli_progress(c, "%s", sets[i]);
+        hd_clear(c->ctx);
+        hd_status r = run_set(t, &f, sets[i], &why, &text);
+        if (r != HD_OK) why = hd_message(c->ctx);
+        say(t, sets[i], why ? FAIL : PASS, why ? why : text);
+    }
+    hd_session_close(f.s);
+    hd_session_close(f.golden);
+    hd_graph_destroy(f.g);
+    hd_model_destroy(f.m);
+    hd_arena_destroy(t->a);
+}
+
+/* ---- folders ------------------------------------------------------------------------------ */
+
+static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+static bool is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static hd_status walk(struct tester *t, const char *folder, int depth) {
+    hd_arena *a = hd_arena_create();
+    struct stat st;
+    char **list = NULL;
+    size_t n = 0, cap = 0;
+    hd_status s = HD_OK;
+    DIR *d = opendir(folder);
+    if (!d) s = hd_fail(t->c->ctx, HD_IO, "%s: cannot open folder: %s", folder, strerror(errno));
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (e->d_name[0] != '.' && strncmp(e->d_name, "test_data_set_", 14))
+            *hd_push(a, list, n, cap) = hd_sprintf(a, "%s/%s", folder, e->d_name);
+    if (d) closedir(d);
+    if (n) qsort(list, n, sizeof *list, by_name);
+    if (s == HD_OK && stat(hd_sprintf(a, "%s/model.onnx", folder), &st) == 0) test_folder(t, folder);
+    for (size_t i = 0; s == HD_OK && i < n && depth < DEPTH_MAX; i++)
+        if (is_folder(list[i])) s = walk(t, list[i], depth + 1);
+    hd_arena_destroy(a);
+    return s;
+}
+
+int cmd_test(struct cli *c) {
+    struct tester t = {.c = c, .cases = json_object_new_array(), .text = cli_json_on_stdout(c) ? NULL : stdout};
+    hd_status s = HD_OK;
+    for (int i = 0; s == HD_OK && i < c->n_args; i++) {
+        char *folder = c->args[i];
+        size_t n = strlen(folder);
+        while (n > 1 && folder[n - 1] == '/') folder[--n] = 0;
+        s = walk(&t, folder, 0);
+    }
+    if (s != HD_OK) {
+        json_object_put(t.cases);
+        return cli_fail(c);
+    }
+    if (t.text) fprintf(t.text, "%d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped);
+    bool ok = t.failed == 0 && t.passed + t.skipped > 0;
+    if (t.passed + t.failed + t.skipped == 0)
+        fprintf(stderr, "heddle test: no model.onnx in %s or below it\n", c->args[0]);
+    int status = CLI_DONE;
+    if (c->opt.json) {
+        json_object *o = json_object_new_object();
+        cli_add_str(o, "schema", "heddle.test/1");
+        cli_add_str(o, "device", c->opt.device);
+        json_object_object_add(o, "ok", json_object_new_boolean(ok));
+        cli_add_int(o, "passed", t.passed);
+        cli_add_int(o, "failed", t.failed);
+        cli_add_int(o, "skipped", t.skipped);
+        json_object_object_add(o, "cases", t.cases);
+        status = cli_write_json(c, o);
+    } else {
+        json_object_put(t.cases);
+    }
+    return status != CLI_DONE ? status : ok ? CLI_DONE : CLI_FAILED;
+}

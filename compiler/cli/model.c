@@ -1,0 +1,82 @@
+/* The MODEL argument: an .onnx or .hdl file, or a folder that holds model.onnx; and sessions on it. */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/cli/cli.h"
+
+hd_status cli_machine(struct cli *c, struct hd_machine *out) {
+    TRY(hd_machine_load(c->ctx, c->opt.machine ? c->opt.machine : "base", out));
+    for (int i = 0; i < c->opt.n_sets; i++) TRY(hd_machine_set(c->ctx, out, c->opt.sets[i]));
+    return hd_machine_check(c->ctx, out);
+}
+
+hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char **out_path) {
+    struct stat st;
+    if (stat(arg, &st) != 0) return hd_fail(c->ctx, HD_IO, "%s: cannot open: %s", arg, strerror(errno));
+    *out_path = hd_strdup(a, arg);
+    if (!S_ISDIR(st.st_mode)) return HD_OK;
+    size_t n = strlen(arg);
+    while (n > 1 && arg[n - 1] == '/') n--;
+    const char *path = hd_sprintf(a, "%.*s/model.onnx", (int)n, arg);
+    if (stat(path, &st) != 0)
+        return hd_fail(c->ctx, HD_IO, "%s: a folder without model.onnx; name an .onnx or .hdl file", arg);
+    *out_path = path;
+    return HD_OK;
+}
+
+/* By its first bytes, or its name when it is too short to tell. */
+static bool is_hdl(const char *path) {
+    char head[4] = {0};
+    FILE *f = fopen(path, "rb");
+    size_t n = f ? fread(head, 1, 4, f) : 0;
+    if (f) fclose(f);
+    size_t len = strlen(path);
+    return (n == 4 && !memcmp(head, "HDL\x1a", 4)) || (len > 4 && !strcmp(path + len - 4, ".hdl"));
+}
+
+hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool host_only, hd_model **out) {
+    struct hd_machine want;
+    bool chosen = c->opt.machine || c->opt.n_sets;
+    TRY(cli_machine(c, &want));
+    if (is_hdl(path)) {
+        TRY(hd_model_load(c->ctx, path, out));
+        if (!chosen || hd_machine_hash(&want) == (*out)->machine_hash) return HD_OK;
+        hd_status s = hd_fail(c->ctx, HD_MISMATCH,
+                              "%s: compiled for machine %s (fingerprint 0x%08x), --machine and --set say %s (0x%08x); "
+                              "compile it again for that machine",
+                              path, (*out)->machine.name, (*out)->machine_hash, want.name, hd_machine_hash(&want));
+        hd_model_destroy(*out);
+        return s;
+    }
+    struct hd_compile_options o = {.machine = want,
+                                   .latency_hiding = !c->opt.no_latency_hiding,
+                                   .keep_all = keep_all,
+                                   .host_only = host_only,
+                                   .dump = c->opt.dump,
+                                   .dump_to = stdout};
+    return hd_compile(c->ctx, path, &o, out);
+}
+
+bool cli_is_graph_device(const char *scheme) {
+    const struct hd_device_ops *d = hd_device_by_scheme(scheme);
+    return d && !(d->sections & HD_RUNS_PROG);
+}
+
+void cli_device_options(const struct cli *c, const struct hd_machine *m, struct hd_device_options *out) {
+    *out = (struct hd_device_options){.machine = *m, .mem = c->opt.mem, .threads = c->opt.threads};
+}
+
+hd_status cli_open_session(struct cli *c, const hd_model *m, const char *device, hd_session **out) {
+    struct hd_device_options o;
+    cli_device_options(c, &m->machine, &o);
+    return hd_session_open(c->ctx, m, device, &o, out);
+}
+
+struct hd_mem_options cli_mem(const struct cli *c, const struct hd_machine *m) {
+    struct hd_mem_options o = c->opt.mem;
+    if (!o.latency) o.latency = 64;
+    if (!o.bytes_per_cycle) o.bytes_per_cycle = hd_axi_bytes(m);
+    if (!o.outstanding) o.outstanding = 16;
+    return o;
+}

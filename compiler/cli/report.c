@@ -1,0 +1,298 @@
+/* The facts of one run: totals, the table for people, the JSON of cli.md. Both come from the same numbers. */
+#include "compiler/cli/cli.h"
+
+#include <string.h>
+
+#include "runtime/base/num.h"
+
+struct row { /* one layer */
+    const char *name, *op, *bound;
+    int64_t cycles, macs, roofline, dram_bytes, mx_busy, vx_busy;
+    double utilization, efficiency;
+};
+
+static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+
+static int64_t peak(const hd_model *m) { return (int64_t)m->machine.k * m->machine.n; }
+
+static int64_t roofline_of(const struct cli *c, const hd_model *m, const struct hd_layer_info *l) {
+    struct hd_mem_options mem = cli_mem(c, &m->machine);
+    return hd_max(hd_ceil_div(l->macs, peak(m)), hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle));
+}
+
+static struct row layer_row(const struct cli *c, const struct cli_run *r, int i) {
+    const hd_model *m = r->model;
+    const struct hd_layer_info *l = &m->layers[i];
+    struct hd_mem_options mem = cli_mem(c, &m->machine);
+    struct row x = {.name = l->name, .op = l->op, .macs = l->macs, .roofline = roofline_of(c, m, l)};
+    if (r->counters.layers && i < r->counters.n_layers) {
+        const struct hd_layer_counters *k = &r->counters.layers[i];
+        x.cycles = (int64_t)k->cycles;
+        x.dram_bytes = (int64_t)(k->read_bytes + k->write_bytes);
+        x.mx_busy = (int64_t)k->mx_busy;
+        x.vx_busy = (int64_t)k->vx_busy;
+    }
+    int64_t compute = hd_ceil_div(l->macs, peak(m));
+    int64_t memory = hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle);
+    x.bound = l->vector_ops > compute && l->vector_ops > memory ? "vector" : memory > compute ? "memory" : "compute";
+    x.utilization = ratio((double)x.macs, (double)x.cycles * (double)peak(m));
+    x.efficiency = ratio((double)x.roofline, (double)x.cycles);
+    return x;
+}
+
+struct cli_totals cli_run_totals(const struct cli *c, const struct cli_run *r) {
+    const hd_model *m = r->model;
+    struct cli_totals t = {0};
+    for (int i = 0; i < m->n_layers; i++) {
+        t.macs += m->layers[i].macs;
+        t.unavoidable_bytes += m->layers[i].unavoidable_bytes;
+        t.roofline_cycles += roofline_of(c, m, &m->layers[i]);
+    }
+    t.utilization = ratio((double)t.macs, (double)r->counters.cycles * (double)peak(m));
+    t.efficiency = ratio((double)t.roofline_cycles, (double)r->counters.cycles);
+    return t;
+}
+
+/* ---- for people --------------------------------------------------------------------------- */
+
+void cli_print_layers(struct cli *c, const struct cli_run *r, FILE *out) {
+    const hd_model *m = r->model;
+    if (!m->n_layers) return;
+    struct cli_table t;
+    cli_table_init(&t, "llrrrrrlrrr");
+    cli_cells(&t, (const char *[]){"layer", "op", "cycles", "MACs", "MAC util", "roofline", "efficiency", "bound",
+                                   "MX busy", "VX busy", "DRAM bytes"}, 11);
+    for (int i = 0; i < m->n_layers; i++) {
+        struct row x = layer_row(c, r, i);
+        cli_cell(&t, "%s", x.name);
+        cli_cell(&t, "%s", x.op);
+        cli_cell(&t, "%lld", (long long)x.cycles);
+        cli_cell(&t, "%lld", (long long)x.macs);
+        cli_cell(&t, "%.1f %%", 100 * x.utilization);
+        cli_cell(&t, "%lld", (long long)x.roofline);
+        cli_cell(&t, "%.1f %%", 100 * x.efficiency);
+        cli_cell(&t, "%s", x.bound);
+        cli_cell(&t, "%lld", (long long)x.mx_busy);
+        cli_cell(&t, "%lld", (long long)x.vx_busy);
+        cli_cell(&t, "%lld", (long long)x.dram_bytes);
+    }
+    struct cli_totals s = cli_run_totals(c, r);
+    cli_cells(&t, (const char *[]){"total", ""}, 2);
+    cli_cell(&t, "%llu", (unsigned long long)r->counters.cycles);
+    cli_cell(&t, "%lld", (long long)s.macs);
+    cli_cell(&t, "%.1f %%", 100 * s.utilization);
+    cli_cell(&t, "%lld", (long long)s.roofline_cycles);
+    cli_cell(&t, "%.1f %%", 100 * s.efficiency);
+    cli_cell(&t, "%s", "");
+    cli_cell(&t, "%llu", (unsigned long long)r->counters.unit[HD_UNIT_mx].busy);
+    cli_cell(&t, "%llu", (unsigned long long)r->counters.unit[HD_UNIT_vx].busy);
+    cli_cell(&t, "%llu", (unsigned long long)(r->counters.read_bytes + r->counters.write_bytes));
+    cli_table_print(&t, out);
+}
+
+static int64_t idle_cycles(const struct hd_counters *k, int u) {
+    const struct hd_unit_counters *x = &k->unit[u];
+    int64_t used = (int64_t)(x->busy + x->stall_sem + x->stall_mem + x->stall_bank);
+    return hd_max((int64_t)k->cycles - used, 0);
+}
+
+static void print_units(const struct cli_run *r, FILE *out) {
+    struct cli_table t;
+    cli_table_init(&t, "lrrrrr");
+    cli_cells(&t, (const char *[]){"unit", "busy", "stall semaphore", "stall memory", "stall bank", "idle"}, 6);
+    for (int u = 0; u < HD_UNITS; u++) {
+        const struct hd_unit_counters *x = &r->counters.unit[u];
+        if (u == HD_UNIT_seq) continue;
+        cli_cell(&t, "%s", hd_isa_units[u].name);
+        cli_cell(&t, "%llu", (unsigned long long)x->busy);
+        cli_cell(&t, "%llu", (unsigned long long)x->stall_sem);
+        cli_cell(&t, "%llu", (unsigned long long)x->stall_mem);
+        cli_cell(&t, "%llu", (unsigned long long)x->stall_bank);
+        cli_cell(&t, "%lld", (long long)idle_cycles(&r->counters, u));
+    }
+    cli_table_print(&t, out);
+}
+
+void cli_print_host_ops(const hd_model *m, FILE *out) {
+    if (!m->n_host_ops) return;
+    struct cli_table t;
+    cli_table_init(&t, "llll");
+    cli_cells(&t, (const char *[]){"on the host", "op", "reason", "what would change it"}, 4);
+    for (int i = 0; i < m->n_host_ops; i++) {
+        const struct hd_host_op *h = &m->host_ops[i];
+        cli_cells(&t, (const char *[]){h->node, h->op, h->reason, h->hint}, 4);
+    }
+    cli_table_print(&t, out);
+}
+
+static void print_outputs(const hd_model *m, FILE *out) {
+    hd_arena *a = hd_arena_create();
+    for (int i = 0; i < m->n_outputs; i++) {
+        const struct hd_value_info *v = &m->values[m->outputs[i]];
+        fprintf(out, "output %s %s%s\n", v->name, cli_dtype_name(v->dtype), cli_shape_text(a, v->dim, v->rank));
+    }
+    hd_arena_destroy(a);
+}
+
+void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out) {
+    const hd_model *m = r->model;
+    fprintf(out, "%s on %s, inputs: %s\n", r->path, r->device, r->inputs);
+    if (r->has_cycles) {
+        struct hd_mem_options mem = cli_mem(c, &m->machine);
+        fprintf(out, "machine %s: %ux%u MACs, %u-bit port; memory: latency %u cycles, %u bytes/cycle, %u bursts",
+                m->machine.name, m->machine.k, m->machine.n, m->machine.axi_bits, mem.latency, mem.bytes_per_cycle,
+                mem.outstanding);
+        if (mem.jitter) fprintf(out, ", jitter seed %llu", (unsigned long long)mem.jitter_seed);
+        fputs("\n\n", out);
+        cli_print_layers(c, r, out);
+        fputs("\n", out);
+        print_units(r, out);
+        fprintf(out, "\nDRAM: %llu bytes read (%llu of them program), %llu written; %lld unavoidable\n",
+                (unsigned long long)r->counters.read_bytes, (unsigned long long)r->counters.code_bytes,
+                (unsigned long long)r->counters.write_bytes, (long long)cli_run_totals(c, r).unavoidable_bytes);
+        fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
+                (long long)m->planned_bytes, (long long)m->naive_bytes, (long long)m->lower_bound_bytes);
+        fprintf(out, "%llu cycles in %.3f s: %.0f cycles/s; at %u MHz this is %.3f ms\n",
+                (unsigned long long)r->counters.cycles, r->wall_seconds,
+                ratio((double)r->counters.cycles, r->wall_seconds), m->machine.clock_mhz,
+                (double)r->counters.cycles / (1000.0 * m->machine.clock_mhz));
+        cli_print_host_ops(m, out);
+    } else {
+        fprintf(out, "%.6f s\n", r->wall_seconds);
+    }
+    print_outputs(m, out);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static json_object *machine_json(const struct hd_machine *m) {
+    char hash[16];
+    json_object *o = json_object_new_object();
+    snprintf(hash, sizeof hash, "0x%08x", hd_machine_hash(m));
+    cli_add_str(o, "name", m->name);
+    cli_add_int(o, "k", m->k);
+    cli_add_int(o, "n", m->n);
+    cli_add_int(o, "axi_bits", m->axi_bits);
+    cli_add_str(o, "fingerprint", hash);
+    return o;
+}
+
+static json_object *mem_json(const struct hd_mem_options *mem) {
+    json_object *o = json_object_new_object();
+    cli_add_int(o, "latency", mem->latency);
+    cli_add_int(o, "bytes_per_cycle", mem->bytes_per_cycle);
+    cli_add_int(o, "outstanding", mem->outstanding);
+    json_object_object_add(o, "jitter_seed", mem->jitter ? json_object_new_uint64(mem->jitter_seed) : NULL);
+    return o;
+}
+
+static json_object *units_json(const struct hd_counters *k) {
+    json_object *o = json_object_new_object();
+    for (int u = 0; u < HD_UNITS; u++) {
+        if (u == HD_UNIT_seq) continue;
+        json_object *x = json_object_new_object();
+        cli_add_int(x, "busy", (int64_t)k->unit[u].busy);
+        cli_add_int(x, "stall_semaphore", (int64_t)k->unit[u].stall_sem);
+        cli_add_int(x, "stall_memory", (int64_t)k->unit[u].stall_mem);
+        cli_add_int(x, "stall_bank", (int64_t)k->unit[u].stall_bank);
+        cli_add_int(x, "idle", idle_cycles(k, u));
+        json_object_object_add(o, hd_isa_units[u].name, x);
+    }
+    return o;
+}
+
+static json_object *row_json(const struct row *x, bool has_cycles) {
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "name", x->name);
+    cli_add_str(o, "op", x->op);
+    json_object_object_add(o, "cycles", has_cycles ? json_object_new_int64(x->cycles) : NULL);
+    cli_add_int(o, "macs", x->macs);
+    cli_add_num(o, "mac_utilization", x->utilization);
+    cli_add_int(o, "roofline_cycles", x->roofline);
+    cli_add_num(o, "efficiency", x->efficiency);
+    cli_add_str(o, "bound", x->bound);
+    cli_add_int(o, "dram_bytes", x->dram_bytes);
+    return o;
+}
+
+/* Layers of the machine in order, then the nodes that stay on the host (0 cycles of the machine). */
+static json_object *layers_json(const struct cli *c, const struct cli_run *r) {
+    json_object *a = json_object_new_array();
+    for (int i = 0; i < r->model->n_layers; i++) {
+        struct row x = layer_row(c, r, i);
+        json_object_array_add(a, row_json(&x, r->has_cycles));
+    }
+    for (int i = 0; i < r->model->n_host_ops; i++) {
+        const struct hd_host_op *h = &r->model->host_ops[i];
+        struct row x = {.name = h->node, .op = h->op, .bound = "host"};
+        json_object_array_add(a, row_json(&x, r->has_cycles));
+    }
+    return a;
+}
+
+static json_object *host_ops_json(const hd_model *m) {
+    json_object *a = json_object_new_array();
+    for (int i = 0; i < m->n_host_ops; i++) {
+        json_object *o = json_object_new_object();
+        cli_add_str(o, "node", m->host_ops[i].node);
+        cli_add_str(o, "op", m->host_ops[i].op);
+        cli_add_str(o, "reason", m->host_ops[i].reason);
+        cli_add_str(o, "hint", m->host_ops[i].hint);
+        json_object_array_add(a, o);
+    }
+    return a;
+}
+
+static json_object *outputs_json(const hd_model *m) {
+    json_object *a = json_object_new_array();
+    for (int i = 0; i < m->n_outputs; i++) {
+        const struct hd_value_info *v = &m->values[m->outputs[i]];
+        json_object *o = json_object_new_object();
+        cli_add_str(o, "name", v->name);
+        cli_add_str(o, "dtype", cli_dtype_name(v->dtype));
+        json_object_object_add(o, "shape", cli_shape_json(v->dim, v->rank));
+        json_object_array_add(a, o);
+    }
+    return a;
+}
+
+static void add_memory_facts(json_object *o, const struct cli_run *r, const struct cli_totals *s) {
+    json_object *d = json_object_new_object(), *a = json_object_new_object();
+    cli_add_int(d, "read_bytes", (int64_t)r->counters.read_bytes);
+    cli_add_int(d, "write_bytes", (int64_t)r->counters.write_bytes);
+    cli_add_int(d, "code_bytes", (int64_t)r->counters.code_bytes);
+    cli_add_int(d, "unavoidable_bytes", s->unavoidable_bytes);
+    json_object_object_add(o, "dram", d);
+    json_object_object_add(o, "units", units_json(&r->counters));
+    cli_add_int(a, "planned_bytes", r->model->planned_bytes);
+    cli_add_int(a, "naive_bytes", r->model->naive_bytes);
+    cli_add_int(a, "lower_bound_bytes", r->model->lower_bound_bytes);
+    json_object_object_add(o, "activation_memory", a);
+}
+
+json_object *cli_run_json(struct cli *c, const struct cli_run *r) {
+    const hd_model *m = r->model;
+    struct hd_mem_options mem = cli_mem(c, &m->machine);
+    struct cli_totals s = cli_run_totals(c, r);
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "schema", "heddle.run/1");
+    cli_add_str(o, "model", r->path);
+    cli_add_str(o, "device", r->device);
+    cli_add_str(o, "inputs", r->inputs);
+    json_object_object_add(o, "ok", json_object_new_boolean(1));
+    json_object_object_add(o, "machine", machine_json(&m->machine));
+    json_object_object_add(o, "memory_model", mem_json(&mem));
+    json_object_object_add(o, "cycles", r->has_cycles ? json_object_new_int64((int64_t)r->counters.cycles) : NULL);
+    cli_add_num(o, "wall_seconds", r->wall_seconds);
+    cli_add_num(o, "cycles_per_second", ratio((double)r->counters.cycles, r->wall_seconds));
+    cli_add_num(o, "compile_seconds", m->compile_seconds);
+    cli_add_int(o, "macs", s.macs);
+    cli_add_num(o, "mac_utilization", s.utilization);
+    cli_add_int(o, "roofline_cycles", s.roofline_cycles);
+    cli_add_num(o, "efficiency", s.efficiency);
+    add_memory_facts(o, r, &s);
+    json_object_object_add(o, "host_ops", host_ops_json(m));
+    json_object_object_add(o, "layers", layers_json(c, r));
+    json_object_object_add(o, "outputs", outputs_json(m));
+    return o;
+}

@@ -1,0 +1,15 @@
+/* How close an output must be to a stored one, from how the graph makes it. */
+#ifndef HD_CLI_TOLERANCE_H
+#define HD_CLI_TOLERANCE_H
+
+#include "compiler/ir/ir.h"
+
+struct cli_tolerance {
+    double absolute, relative;
+    const char *text; /* for reports */
+};
+
+/* Walks back from the graph output `tensor`: quantised tensors allow one step of the output's scale. */
+void cli_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct cli_tolerance *out);
+
+#endif
