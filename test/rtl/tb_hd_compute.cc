@@ -384,6 +384,17 @@ void random_round(Bench &b) {
   const int64_t vecs = kXmBytes / N, words = kXmBytes / K;
   for (int64_t i = pick(0, 6); i > 0; i--)
     b.give(random_mx(quarter(words, xq[pick(2, 3)]), quarter(kAmWords, aq[pick(2, 3)])), false);
+  // Short operations that accumulate into the same few words, as close as they can follow.
+  Range near = {quarter(kAmWords, aq[2]).lo + pick(0, 9), 2};
+  for (int64_t i = chance(50) ? pick(2, 12) : 0; i > 0; i--) {
+    Op o = random_mx(quarter(words, xq[2]), near);
+    o.mx_accumulate = chance(80);
+    o.mx_nred = 6;
+    o.mx_n0 = pick(1, 3);
+    o.mx_n1 = o.mx_n2 = o.mx_n3 = o.mx_n4 = o.mx_n5 = 1;
+    o.mx_a = near.lo + pick(0, 1);
+    b.give(o, false);
+  }
   for (int64_t i = pick(0, chance(20) ? 20 : 5); i > 0; i--) {
     int64_t xd = pick(0, 1), ad = pick(0, 1);  // quarters 0 and 1 are the vector unit's
     int64_t xs = chance(50) ? 1 - xd : pick(2, 3);
