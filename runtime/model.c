@@ -9,6 +9,7 @@
 #include "runtime/base/num.h"
 
 enum { FORMAT = 1, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+#define VALUE_BYTES_MAX (UINT64_C(2) << 30) /* as in a graph */
 #define MAGIC UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
 enum section { MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, SECTIONS };
@@ -257,7 +258,7 @@ static hd_status check_value(struct loader *l, const struct hd_value_info *v) {
     if (v->elem_bytes < 1 || v->elem_bytes > 8 || (v->elem_bytes & (v->elem_bytes - 1)))
         return damaged(l, VALU, "a value with elements that are not 1, 2, 4 or 8 bytes");
     for (int k = 0; k < v->rank; k++)
-        if (v->dim[k] < 0 || !hd_size_mul(bytes, (size_t)v->dim[k], &bytes) || bytes > INT64_MAX / 2)
+        if (v->dim[k] < 0 || !hd_size_mul(bytes, (size_t)v->dim[k], &bytes) || bytes > VALUE_BYTES_MAX)
             return damaged(l, VALU, "a value with a dimension out of range");
     if (v->layout != HD_LAYOUT_DENSE && v->layout != HD_LAYOUT_NHWC)
         return damaged(l, VALU, "a value with an unknown layout");
