@@ -1,0 +1,377 @@
+/* The ISS: creation, registers, accounting, and the loop that runs events in order of simulated
+ * time. */
+#include "sim/iss.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/iss_int.h"
+
+enum { CTRL_START = 1, CTRL_DONE = 2, CTRL_IDLE = 4, CTRL_READY = 8 };
+
+hd_iss *hd_iss_create(const struct hd_machine *machine, hd_axi_mem *mem) {
+    hd_iss *iss = calloc(1, sizeof *iss);
+    if (!iss) return NULL;
+    iss->m = *machine;
+    iss->mem = mem;
+    iss->xm = calloc(1, machine->xm_bytes);
+    iss->wm = calloc(1, machine->wm_bytes);
+    iss->am = calloc(1, machine->am_bytes);
+    iss->pm = calloc(1, machine->pm_bytes);
+    iss->last_tag = -1;
+    if (iss->xm && iss->wm && iss->am && iss->pm) return iss;
+    hd_iss_destroy(iss);
+    return NULL;
+}
+
+void hd_iss_destroy(hd_iss *iss) {
+    if (!iss) return;
+    free(iss->xm);
+    free(iss->wm);
+    free(iss->am);
+    free(iss->pm);
+    free(iss->layers);
+    free(iss);
+}
+
+void *hd_iss_memory(hd_iss *iss, enum hd_iss_memory which, size_t *out_bytes) {
+    switch (which) {
+    case HD_ISS_XM:
+        *out_bytes = iss->m.xm_bytes;
+        return iss->xm;
+    case HD_ISS_WM:
+        *out_bytes = iss->m.wm_bytes;
+        return iss->wm;
+    case HD_ISS_AM:
+        *out_bytes = iss->m.am_bytes;
+        return iss->am;
+    default:
+        *out_bytes = iss->m.pm_bytes;
+        return iss->pm;
+    }
+}
+
+const struct hd_layer_counters *hd_iss_layers(const hd_iss *iss, int *out_n) {
+    *out_n = iss->n_layers;
+    return iss->layers;
+}
+
+/* ---- registers ------------------------------------------------------------------------------ */
+
+static void set_half(uint64_t *v, int high, uint32_t half) {
+    *v = high ? (*v & UINT32_MAX) | (uint64_t)half << 32 : (*v >> 32 << 32) | half;
+}
+
+static void finish(hd_iss *iss) { /* done, and its interrupt bits */
+    iss->ctrl = CTRL_DONE | CTRL_IDLE | CTRL_READY;
+    iss->isr |= iss->ier & 3;
+}
+
+void hd_iss_reg_write(hd_iss *iss, uint32_t offset, uint32_t value) {
+    switch (offset) {
+    case HD_REG_ap_ctrl:
+        if (value & CTRL_START) iss->ctrl = CTRL_START;
+        break;
+    case HD_REG_gie:
+        iss->gie = value & 1;
+        break;
+    case HD_REG_ier:
+        iss->ier = value & 3;
+        break;
+    case HD_REG_isr:
+        iss->isr ^= value & 3;
+        break;
+    case HD_REG_image_ptr:
+    case HD_REG_image_ptr + 4:
+        set_half(&iss->image_ptr, offset != HD_REG_image_ptr, value);
+        break;
+    case HD_REG_arena_ptr:
+    case HD_REG_arena_ptr + 4:
+        set_half(&iss->arena_ptr, offset != HD_REG_arena_ptr, value);
+        break;
+    case HD_REG_image_bytes:
+        iss->image_bytes = value;
+        break;
+    case HD_REG_arena_bytes:
+        iss->arena_bytes = value;
+        break;
+    case HD_REG_code_offset:
+        iss->code_offset = value;
+        break;
+    case HD_REG_watchdog:
+        iss->watchdog = value;
+        break;
+    case HD_REG_soft_reset:
+        if (value & 1) {
+            iss->running = false;
+            iss->ctrl = CTRL_IDLE;
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static uint32_t half(uint64_t v, uint32_t offset, uint32_t reg) {
+    return (uint32_t)(offset == reg ? v : v >> 32);
+}
+
+static uint32_t read_unit_counter(const hd_iss *iss, uint32_t offset) {
+    static const uint32_t first[] = {HD_REG_busy, HD_REG_stall_sem, HD_REG_stall_mem,
+                                     HD_REG_stall_bank};
+    for (int i = 0; i < 4; i++) {
+        if (offset < first[i] || offset >= first[i] + 8 * HD_UNITS) continue;
+        const struct hd_unit_counters *c = &iss->count[(offset - first[i]) / 8];
+        const uint64_t v[] = {c->busy, c->stall_sem, c->stall_mem, c->stall_bank};
+        return half(v[i], offset & 7, 0);
+    }
+    return 0;
+}
+
+/* Head of a unit's work: the SEQ operation, the operation taken, or the oldest in the queue. */
+static uint32_t unit_state(const hd_iss *iss, uint32_t reg, int u) {
+    const struct front *f = &iss->front[u];
+    const struct issue *s = &iss->issue;
+    if (u == HD_UNIT_seq) {
+        bool work = s->decoded && s->at < s->n;
+        if (reg == HD_REG_next_pc) return work ? s->bundle + (uint32_t)s->offset[s->at] : s->pc;
+        if (reg == HD_REG_wait_mask) return s->seq == SEQ_SEM ? s->ops[s->at].wait : 0;
+        if (reg == HD_REG_tag && s->seq != SEQ_NONE) return s->ops[s->at].tag | UINT32_C(1) << 31;
+        return 0;
+    }
+    bool in_sem = f->state == FRONT_SEM && f->ready <= iss->now;
+    if (reg == HD_REG_queue) return f->q_n;
+    if (reg == HD_REG_wait_mask) return in_sem ? f->cur.op.wait : 0;
+    if (reg == HD_REG_next_pc)
+        return f->state == FRONT_IDLE && f->q_n ? f->queue[f->q_head].pc : f->cur.pc;
+    const struct flying_op *fly = &f->fly[f->f_head];
+    return f->f_n && !fly->nop ? fly->tag | UINT32_C(1) << 31 : 0;
+}
+
+static uint32_t read_state(const hd_iss *iss, uint32_t offset) {
+    static const uint32_t first[] = {HD_REG_queue, HD_REG_wait_mask, HD_REG_next_pc, HD_REG_tag};
+    for (int i = 0; i < 4; i++)
+        if (offset >= first[i] && offset < first[i] + 4 * HD_UNITS)
+            return unit_state(iss, first[i], (int)(offset - first[i]) / 4);
+    return read_unit_counter(iss, offset);
+}
+
+static uint32_t sem_nonzero(const hd_iss *iss) {
+    uint32_t bits = 0;
+    for (int i = 0; i < HD_SEMAPHORES; i++) bits |= (uint32_t)(iss->sem[i] > 0) << i;
+    return bits;
+}
+
+uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset) {
+    uint32_t v;
+#define CASE64(name)                                                                               \
+    case HD_REG_##name:                                                                            \
+    case HD_REG_##name + 4:                                                                        \
+        return half(iss->name, offset, HD_REG_##name)
+#define CASE32(name)                                                                               \
+    case HD_REG_##name:                                                                            \
+        return iss->name
+    switch (offset) {
+    case HD_REG_ap_ctrl:
+        v = iss->ctrl ? iss->ctrl : CTRL_IDLE;
+        if (!iss->running) iss->ctrl &= ~(uint32_t)(CTRL_DONE | CTRL_READY);
+        return v;
+        CASE64(image_ptr);
+        CASE64(arena_ptr);
+        CASE64(cycles);
+        CASE64(read_bytes);
+        CASE64(write_bytes);
+        CASE64(code_bytes);
+        CASE32(gie);
+        CASE32(ier);
+        CASE32(isr);
+        CASE32(image_bytes);
+        CASE32(arena_bytes);
+        CASE32(code_offset);
+        CASE32(watchdog);
+        CASE32(error);
+        CASE32(error_unit);
+        CASE32(error_pc);
+    case HD_REG_isa_version:
+        return HD_ISA_VERSION;
+    case HD_REG_isa_hash:
+        return hd_isa_hash();
+    case HD_REG_machine_hash:
+        return hd_machine_hash(&iss->m);
+    case HD_REG_sem_nonzero:
+        return sem_nonzero(iss);
+    default:
+        return read_state(iss, offset);
+    }
+#undef CASE32
+#undef CASE64
+}
+
+/* ---- accounting ----------------------------------------------------------------------------- */
+
+struct hd_layer_counters *hd_iss_layer(hd_iss *iss, uint16_t tag) {
+    if (tag >= iss->cap_layers) {
+        int cap = tag * 2 + 64;
+        struct hd_layer_counters *p = realloc(iss->layers, (size_t)cap * sizeof *p);
+        HD_ASSERT(p != NULL);
+        memset(p + iss->cap_layers, 0, (size_t)(cap - iss->cap_layers) * sizeof *p);
+        iss->layers = p;
+        iss->cap_layers = cap;
+    }
+    if (tag >= iss->n_layers) iss->n_layers = tag + 1;
+    return &iss->layers[tag];
+}
+
+/* Tag of the oldest operation in the unit's engine, or -1. */
+static int tag_in_work(const hd_iss *iss, enum hd_unit u) {
+    const struct front *f = &iss->front[u];
+    return f->f_n && !f->fly[f->f_head].nop ? f->fly[f->f_head].tag : -1;
+}
+
+/* Counts the cycles up to t, in which nothing changed. */
+static void account(hd_iss *iss, uint64_t t) {
+    if (t <= iss->counted_to) return;
+    uint64_t n = t - iss->counted_to;
+    int mx = tag_in_work(iss, HD_UNIT_mx), vx = tag_in_work(iss, HD_UNIT_vx);
+    int tag = mx >= 0 ? mx : vx >= 0 ? vx : iss->last_tag;
+    if (tag < 0)
+        iss->no_tag_cycles += n;
+    else {
+        if (iss->last_tag < 0) hd_iss_layer(iss, (uint16_t)tag)->cycles += iss->no_tag_cycles;
+        iss->last_tag = tag;
+        hd_iss_layer(iss, (uint16_t)tag)->cycles += n;
+    }
+    if (mx >= 0) hd_iss_layer(iss, (uint16_t)mx)->mx_busy += n;
+    if (vx >= 0) hd_iss_layer(iss, (uint16_t)vx)->vx_busy += n;
+    for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
+        const struct front *f = &iss->front[u];
+        if (tag_in_work(iss, (enum hd_unit)u) >= 0)
+            iss->count[u].busy += n;
+        else if (f->state == FRONT_SEM && f->ready < t)
+            iss->count[u].stall_sem +=
+                t - (f->ready > iss->counted_to ? f->ready : iss->counted_to);
+    }
+    if (iss->issue.seq == SEQ_SEM) iss->count[HD_UNIT_seq].stall_sem += n;
+    iss->counted_to = t;
+}
+
+void hd_iss_error(hd_iss *iss, unsigned code, enum hd_unit unit, uint32_t pc) {
+    if (!iss->running) return;
+    iss->error = code;
+    iss->error_unit = (uint32_t)unit;
+    iss->error_pc = pc;
+    iss->running = false;
+}
+
+/* ---- the run -------------------------------------------------------------------------------- */
+
+void hd_iss_set_next(uint64_t *next, uint64_t t) {
+    if (t < *next) *next = t;
+}
+
+void hd_iss_wake(hd_iss *iss) {
+    hd_iss_set_next(&iss->issue.next, iss->now);
+    for (int u = HD_UNIT_lx; u < HD_UNITS; u++) hd_iss_set_next(&iss->front[u].next, iss->now);
+}
+
+static void clear_run(hd_iss *iss) {
+    struct hd_axi_in unused;
+    hd_axi_mem_reset(iss->mem, &unused);
+    memset(iss->sem, 0, sizeof iss->sem);
+    memset(iss->front, 0, sizeof iss->front);
+    memset(iss->dma, 0, sizeof iss->dma);
+    memset(&iss->fetch, 0, sizeof iss->fetch);
+    memset(&iss->issue, 0, sizeof iss->issue);
+    memset(iss->count, 0, sizeof iss->count);
+    if (iss->layers) memset(iss->layers, 0, (size_t)iss->cap_layers * sizeof *iss->layers);
+    iss->n_layers = 0;
+    iss->last_tag = -1;
+    iss->error = iss->error_unit = iss->error_pc = 0;
+    iss->now = iss->cycles = iss->read_bytes = iss->write_bytes = iss->code_bytes = 0;
+    iss->counted_to = iss->no_tag_cycles = iss->vx_xm_end = iss->vx_am_end = 0;
+    iss->code_words = 0;
+    for (int u = 0; u < HD_UNITS; u++) iss->front[u].next = iss->dma[u].next = HD_NEVER;
+}
+
+/* Finds the program; an error here stops the run at once. */
+static void start(hd_iss *iss) {
+    clear_run(iss);
+    iss->running = true;
+    uint64_t begin = (uint64_t)iss->code_offset + 4 * HD_PROG_HEADER_WORDS;
+    if (begin > iss->image_bytes)
+        hd_iss_error(iss, HD_ERR_window, HD_UNIT_seq, 0);
+    else if ((iss->image_ptr | iss->code_offset) % HD_CODE_ALIGN)
+        hd_iss_error(iss, HD_ERR_range, HD_UNIT_seq, 0);
+    else {
+        iss->code = hd_axi_mem_at(iss->mem, iss->image_ptr + iss->code_offset,
+                                  iss->image_bytes - iss->code_offset);
+        if (!iss->code) hd_iss_error(iss, HD_ERR_axi, HD_UNIT_seq, 0);
+    }
+    struct fetch *f = &iss->fetch;
+    f->at = iss->code_offset;
+    f->limit =
+        f->at + HD_FETCH_CHUNK < iss->image_bytes ? f->at + HD_FETCH_CHUNK : iss->image_bytes;
+    f->next = HD_T_START;
+    iss->issue.next = HD_NEVER;
+}
+
+/* The first unit that waits is named; its operation is the one to look at. */
+static void deadlock(hd_iss *iss) {
+    enum hd_unit unit = HD_UNIT_seq;
+    for (int u = HD_UNITS - 1; u > HD_UNIT_seq; u--)
+        if (iss->front[u].state != FRONT_IDLE) unit = (enum hd_unit)u;
+    iss->now += iss->watchdog;
+    account(iss, iss->now);
+    hd_iss_error(iss, HD_ERR_watchdog, unit, unit_state(iss, HD_REG_next_pc, (int)unit));
+}
+
+/* Cycle of the earliest event; in the order in which events of one cycle run. */
+static uint64_t earliest(const hd_iss *iss) {
+    uint64_t t = iss->issue.next < iss->fetch.next ? iss->issue.next : iss->fetch.next;
+    for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
+        const struct front *f = &iss->front[u];
+        if (f->f_n && f->fly[f->f_head].done != HD_NEVER && f->fly[f->f_head].done + 1 < t)
+            t = f->fly[f->f_head].done + 1;
+        if (f->next < t) t = f->next;
+        if (iss->dma[u].next < t) t = iss->dma[u].next;
+    }
+    return t;
+}
+
+static void run_cycle(hd_iss *iss) {
+    for (int u = HD_UNIT_lx; u < HD_UNITS && iss->running; u++) {
+        const struct front *f = &iss->front[u];
+        if (f->f_n && f->fly[f->f_head].done < iss->now) hd_iss_complete(iss, (enum hd_unit)u);
+    }
+    for (int u = HD_UNIT_lx; u < HD_UNITS && iss->running; u++)
+        if (iss->front[u].next <= iss->now) hd_iss_front_step(iss, (enum hd_unit)u);
+    if (iss->running && iss->issue.next <= iss->now) hd_iss_issue_step(iss);
+    if (iss->running && iss->fetch.next <= iss->now) hd_iss_fetch_step(iss);
+    for (int u = HD_UNIT_lx; u < HD_UNITS && iss->running; u++)
+        if (iss->dma[u].next <= iss->now) hd_iss_dma_step(iss, (enum hd_unit)u);
+}
+
+bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
+    if (iss->ctrl != CTRL_START) return true;
+    start(iss);
+    uint64_t limit = max_cycles ? max_cycles : HD_NEVER - 1;
+    while (iss->running) {
+        uint64_t t = earliest(iss);
+        if (t == HD_NEVER) {
+            deadlock(iss);
+            break;
+        }
+        if (t > limit) {
+            iss->cycles = limit;
+            return false;
+        }
+        account(iss, t);
+        iss->now = t;
+        iss->budget = limit - t;
+        run_cycle(iss);
+    }
+    account(iss, iss->now);
+    iss->cycles = iss->now;
+    finish(iss);
+    return true;
+}

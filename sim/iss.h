@@ -1,0 +1,37 @@
+/* Instruction set simulator: the whole machine behind its registers, results exact, cycles close to
+ * the RTL.
+ *
+ * Use: write registers, write ap_ctrl start, hd_iss_run, read registers. An operation's effects
+ * happen at once when its unit starts it, in order of simulated time; a program whose semaphores
+ * are right cannot tell. An operation that fails has no effect at all (the hardware may have done a
+ * first part of it).
+ */
+#ifndef HD_SIM_ISS_H
+#define HD_SIM_ISS_H
+
+#include "runtime/hal.h"
+#include "sim/axi_mem.h"
+
+typedef struct hd_iss hd_iss;
+
+/* The memory stays the caller's and outlives the simulator. NULL when out of memory. */
+hd_iss *hd_iss_create(const struct hd_machine *machine, hd_axi_mem *mem);
+void hd_iss_destroy(hd_iss *iss);
+
+/* Any offset of regs.def, 32 bits at a time; others read 0 and ignore writes. */
+void hd_iss_reg_write(hd_iss *iss, uint32_t offset, uint32_t value);
+uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset);
+
+/* Runs a started machine until done. False: it passed max_cycles (0 = no limit) and was stopped
+ * there, with done not set; the state registers show where. A deadlock always ends as
+ * HD_ERR_watchdog. */
+bool hd_iss_run(hd_iss *iss, uint64_t max_cycles);
+
+/* Per-tag accounting of the last run, valid until the next one. */
+const struct hd_layer_counters *hd_iss_layers(const hd_iss *iss, int *out_n);
+
+/* On-chip memories, for tests and debuggers: host bytes, and their number in *out_bytes. */
+enum hd_iss_memory { HD_ISS_XM, HD_ISS_WM, HD_ISS_AM, HD_ISS_PM };
+void *hd_iss_memory(hd_iss *iss, enum hd_iss_memory which, size_t *out_bytes);
+
+#endif

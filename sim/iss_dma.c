@@ -1,0 +1,183 @@
+/* Effects of LX, LW and ST, and their walk over runs of contiguous bytes for the timing model. */
+#include <string.h>
+
+#include "sim/iss_int.h"
+
+static int64_t window(const hd_iss *iss, int64_t seg) {
+    return seg ? iss->arena_bytes : iss->image_bytes;
+}
+static uint64_t base(const hd_iss *iss, int64_t seg) {
+    return seg ? iss->arena_ptr : iss->image_ptr;
+}
+
+static void walk_lx(const uint32_t *words, struct run_walk *w) {
+#define GET(f) hd_field_get(words, HD_F_lx_##f)
+    *w = (struct run_walk){.run = GET(run),
+                           .n = {GET(n1), GET(n2), GET(n3)},
+                           .dram = GET(src),
+                           .dram_step = {GET(s1), GET(s2), GET(s3)},
+                           .chip = GET(dst),
+                           .chip_step = {GET(d1), GET(d2), GET(d3)},
+                           .edge = GET(edge) != 0,
+                           .x0 = GET(x0),
+                           .y0 = GET(y0),
+                           .row_bytes = GET(row_bytes),
+                           .rows = GET(rows),
+                           .y_step = GET(ys),
+                           .x_step = GET(s1)};
+#undef GET
+}
+
+static void walk_st(const uint32_t *words, struct run_walk *w) {
+#define GET(f) hd_field_get(words, HD_F_st_##f)
+    *w = (struct run_walk){.run = GET(run),
+                           .n = {GET(n1), GET(n2), GET(n3)},
+                           .dram = GET(dst),
+                           .dram_step = {GET(d1), GET(d2), GET(d3)},
+                           .chip = GET(src),
+                           .chip_step = {GET(s1), GET(s2), GET(s3)}};
+#undef GET
+}
+
+static void walk_lw(const hd_iss *iss, const uint32_t *words, struct run_walk *w) {
+#define GET(f) hd_field_get(words, HD_F_lw_##f)
+    int64_t bytes = GET(mem) ? hd_pm_word_bytes(&iss->m) : hd_wm_word_bytes(&iss->m);
+    *w = (struct run_walk){.run = GET(count) * bytes,
+                           .n = {GET(n1), 1, 1},
+                           .dram = GET(src),
+                           .dram_step = {GET(s1), 0, 0},
+                           .chip = GET(dst) * bytes,
+                           .chip_step = {GET(d1) * bytes, 0, 0}};
+#undef GET
+}
+
+/* Joins runs that continue each other in DRAM and on chip. */
+static void merge(struct run_walk *w) {
+    for (int l = 0; l < 3 && !w->edge; l++) {
+        if (w->n[l] > 1 && (w->dram_step[l] != w->run || w->chip_step[l] != w->run)) break;
+        w->run *= w->n[l];
+        w->n[l] = 1;
+    }
+}
+
+void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w) {
+    if (u == HD_UNIT_lx)
+        walk_lx(words, w);
+    else if (u == HD_UNIT_lw)
+        walk_lw(iss, words, w);
+    else
+        walk_st(words, w);
+    merge(w);
+}
+
+static int64_t dram_at(const struct run_walk *w) { /* offsets are modulo 2^32 */
+    return (uint32_t)(w->dram + w->i[0] * w->dram_step[0] + w->i[1] * w->dram_step[1] +
+                      w->i[2] * w->dram_step[2]);
+}
+
+static int64_t chip_at(const struct run_walk *w) {
+    return w->chip + w->i[0] * w->chip_step[0] + w->i[1] * w->chip_step[1] +
+           w->i[2] * w->chip_step[2];
+}
+
+void hd_iss_walk_valid(const struct run_walk *w, int64_t *lo, int64_t *hi) {
+    *lo = 0;
+    *hi = w->run;
+    if (!w->edge) return;
+    int64_t x = w->x0 + w->i[0] * w->x_step, y = w->y0 + w->i[1] * w->y_step;
+    if (y < 0 || y >= w->rows) *hi = 0;
+    if (x < 0) *lo = -x;
+    if (*hi > w->row_bytes - x) *hi = w->row_bytes - x;
+    if (*hi <= *lo) *lo = *hi = 0;
+}
+
+bool hd_iss_walk_next(struct run_walk *w) {
+    for (int l = 0; l < 3; l++) {
+        if (++w->i[l] < w->n[l]) return true;
+        w->i[l] = 0;
+    }
+    return false;
+}
+
+int64_t hd_iss_walk_dram(const struct run_walk *w) {
+    return dram_at(w);
+}
+int64_t hd_iss_walk_chip(const struct run_walk *w) {
+    return chip_at(w);
+}
+
+/* Loops, on-chip range and DRAM windows of a whole walk. */
+static unsigned check(const hd_iss *iss, const struct run_walk *walk, int64_t seg,
+                      int64_t chip_bytes) {
+    struct run_walk w = *walk;
+    if (w.run < 1 || w.n[0] < 1 || w.n[1] < 1 || w.n[2] < 1 || seg >= HD_SEGMENTS)
+        return HD_ERR_operand;
+    int64_t lo = w.chip, hi = w.chip + w.run;
+    for (int l = 0; l < 3; l++) {
+        int64_t d = (w.n[l] - 1) * w.chip_step[l];
+        if (d < 0)
+            lo += d;
+        else
+            hi += d;
+    }
+    if (lo < 0 || hi > chip_bytes) return HD_ERR_range;
+    do {
+        int64_t from, to;
+        hd_iss_walk_valid(&w, &from, &to);
+        if (from == to) continue;
+        int64_t at = (uint32_t)(dram_at(&w) + from);
+        if (at + (to - from) > window(iss, seg)) return HD_ERR_window;
+        if (!hd_axi_mem_at(iss->mem, base(iss, seg) + (uint64_t)at, (size_t)(to - from)))
+            return HD_ERR_axi;
+    } while (hd_iss_walk_next(&w));
+    return HD_ERR_none;
+}
+
+/* Copies all runs; chip is the on-chip memory. Padding takes `pad`. */
+static void transfer(const hd_iss *iss, struct run_walk w, int64_t seg, uint8_t *chip, bool store,
+                     int pad) {
+    do {
+        int64_t from, to;
+        hd_iss_walk_valid(&w, &from, &to);
+        uint8_t *c = chip + chip_at(&w);
+        memset(c, pad, store ? 0 : (size_t)from);
+        if (!store) memset(c + to, pad, (size_t)(w.run - to));
+        if (from == to) continue;
+        uint64_t at = base(iss, seg) + (uint32_t)(dram_at(&w) + from);
+        void *d = hd_axi_mem_at(iss->mem, at, (size_t)(to - from));
+        if (store)
+            memcpy(d, c + from, (size_t)(to - from));
+        else
+            memcpy(c + from, d, (size_t)(to - from));
+    } while (hd_iss_walk_next(&w));
+}
+
+unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words) {
+    struct run_walk w;
+    hd_iss_walk(iss, HD_UNIT_lx, words, &w);
+    int64_t seg = hd_field_get(words, HD_F_lx_seg);
+    unsigned err = check(iss, &w, seg, iss->m.xm_bytes);
+    if (!err) transfer(iss, w, seg, iss->xm, false, (int)hd_field_get(words, HD_F_lx_pad));
+    return err;
+}
+
+unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words) {
+    struct run_walk w;
+    hd_iss_walk(iss, HD_UNIT_lw, words, &w);
+    int64_t seg = hd_field_get(words, HD_F_lw_seg);
+    bool pm = hd_field_get(words, HD_F_lw_mem) != 0;
+    if ((w.dram | hd_field_get(words, HD_F_lw_s1)) % hd_axi_bytes(&iss->m)) return HD_ERR_range;
+    unsigned err = check(iss, &w, seg, pm ? iss->m.pm_bytes : iss->m.wm_bytes);
+    if (!err) transfer(iss, w, seg, pm ? iss->pm : (uint8_t *)iss->wm, false, 0);
+    return err;
+}
+
+unsigned hd_iss_st(hd_iss *iss, const uint32_t *words) {
+    struct run_walk w;
+    hd_iss_walk(iss, HD_UNIT_st, words, &w);
+    int64_t seg = hd_field_get(words, HD_F_st_seg);
+    if (seg == 0) return HD_ERR_window; /* read-only */
+    unsigned err = check(iss, &w, seg, iss->m.xm_bytes);
+    if (!err) transfer(iss, w, seg, iss->xm, true, 0);
+    return err;
+}

@@ -1,0 +1,171 @@
+/* Inside of the ISS: state of the machine, and what its files call of each other. */
+#ifndef HD_SIM_ISS_INT_H
+#define HD_SIM_ISS_INT_H
+
+#include "sim/iss.h"
+
+#define HD_NEVER UINT64_MAX
+
+enum { HD_IN_FLIGHT = 8, HD_QUEUE_MAX = 16 };
+
+/* Timing of the hardware that isa tables do not give, in cycles: see the headers of hw/rtl. */
+enum hd_iss_timing {
+    HD_T_START = 2,   /* start to the first request of fetch */
+    HD_T_ARB = 1,     /* a read request to the bus */
+    HD_T_DATA = 1,    /* data on the bus to its engine */
+    HD_T_WORD = 1,    /* data at fetch to a word that can issue */
+    HD_T_HALT = 2,    /* units idle to done */
+    HD_T_MX_DONE = 9, /* last iteration to done */
+    HD_T_VX_DONE = 20,
+    HD_T_LX_FIRST = 3,   /* load accepted to its first request */
+    HD_T_LX_DONE = 4,    /* last chunk at the engine to done */
+    HD_T_ST_FIRST = 3,   /* store accepted to its first address */
+    HD_T_ST_DATA = 6,    /* store accepted to its first data */
+    HD_T_ST_DONE = 2,    /* last response to done */
+    HD_FETCH_CHUNK = 256 /* bytes: longest burst of fetch; its buffer has 4 */
+};
+
+struct queued_op {
+    struct hd_op_word op;
+    uint32_t pc, n_words;
+    uint64_t ready; /* first cycle in which the unit can take it */
+};
+
+struct flying_op { /* handed to the engine, not complete */
+    uint32_t signal, pc;
+    uint16_t tag;
+    bool nop;
+    uint64_t done; /* HD_NEVER until known */
+};
+
+enum front_state { FRONT_IDLE, FRONT_SEM, FRONT_OFFER };
+
+/* One unit: queue, sticky words, the operation taken, the operations in its engine. */
+struct front {
+    struct queued_op queue[HD_QUEUE_MAX];
+    uint32_t q_head, q_n;
+    uint32_t words[HD_PARAM_WORDS];
+    enum front_state state;
+    struct queued_op cur;
+    uint64_t ready;       /* state change not before */
+    uint64_t engine_free; /* engine can accept from this cycle; HD_NEVER: not known yet */
+    struct flying_op fly[HD_IN_FLIGHT];
+    uint32_t f_head, f_n;
+    uint64_t next; /* cycle of the front's next event */
+};
+
+struct run_walk { /* a DMA operation as runs of contiguous bytes */
+    int64_t run, n[3], i[3];
+    int64_t dram, dram_step[3]; /* byte offset in the segment */
+    int64_t chip, chip_step[3]; /* byte address on chip */
+    bool edge;
+    int64_t x0, y0, row_bytes, rows, y_step, x_step;
+};
+
+struct dma { /* address side of LX, LW or ST; the data side is the cycle from which it is free */
+    bool active, in_run, left; /* left: the padding before lo is counted */
+    struct run_walk walk;
+    int64_t lo, hi; /* bytes of the current run that still go over the bus */
+    uint64_t base;  /* bus address of the segment */
+    uint64_t data_free, last;
+    uint32_t fly; /* index in front.fly */
+    uint16_t tag;
+    uint64_t next;
+};
+
+struct fetch_burst {
+    uint32_t first_word, n_words;
+    uint64_t first, last;
+};
+
+struct fetch {
+    uint64_t at, limit; /* byte offsets in the image: next request, end as far as known */
+    uint32_t reserved;  /* beats */
+    struct fetch_burst b[8];
+    uint32_t head, n;
+    uint64_t next;
+};
+
+enum seq_state { SEQ_NONE, SEQ_SEM, SEQ_BARRIER, SEQ_END };
+
+struct issue {
+    uint32_t pc, bundle; /* next word; start of the bundle in work */
+    struct hd_op_word ops[HD_UNITS];
+    int offset[HD_UNITS];
+    int n, at, words; /* operations of the bundle, the one in work, words */
+    bool decoded;
+    enum seq_state seq;
+    uint64_t t; /* cycle of the next word, or of the next step of a SEQ operation */
+    uint64_t next;
+};
+
+struct hd_iss {
+    struct hd_machine m;
+    hd_axi_mem *mem;
+    uint8_t *xm, *pm;
+    int8_t *wm;
+    int32_t *am;
+    size_t xm_bytes;
+
+    /* registers */
+    uint32_t ctrl, gie, ier, isr, image_bytes, arena_bytes, code_offset, watchdog;
+    uint64_t image_ptr, arena_ptr;
+    uint32_t error, error_unit, error_pc;
+    uint64_t cycles, read_bytes, write_bytes, code_bytes;
+    struct hd_unit_counters count[HD_UNITS];
+
+    /* the run */
+    bool running;
+    uint64_t now, budget; /* budget: cycles that the run may still take */
+    const uint32_t *code; /* the program, where it is in DRAM */
+    uint32_t code_words;
+    uint8_t sem[HD_SEMAPHORES];
+    struct front front[HD_UNITS]; /* [seq] has no queue */
+    struct dma dma[HD_UNITS];     /* lx, lw, st */
+    struct fetch fetch;
+    struct issue issue;
+    uint64_t vx_xm_end, vx_am_end; /* VX operations in flight that write XM, AM end then */
+
+    /* accounting */
+    struct hd_layer_counters *layers;
+    int n_layers, cap_layers;
+    uint64_t counted_to, no_tag_cycles;
+    int last_tag; /* -1 = none yet */
+};
+
+/* ---- iss.c ---- */
+/* Records an error of the operation at pc and stops the machine. */
+void hd_iss_error(hd_iss *iss, unsigned code, enum hd_unit unit, uint32_t pc);
+struct hd_layer_counters *hd_iss_layer(hd_iss *iss, uint16_t tag);
+void hd_iss_wake(hd_iss *iss); /* something changed: every blocked actor looks again */
+void hd_iss_set_next(uint64_t *next, uint64_t t); /* lowers *next to t */
+
+/* ---- iss_issue.c: fetch, issue, semaphores, units up to the engine ---- */
+void hd_iss_fetch_step(hd_iss *iss);
+void hd_iss_issue_step(hd_iss *iss);
+void hd_iss_front_step(hd_iss *iss, enum hd_unit u);
+void hd_iss_complete(hd_iss *iss, enum hd_unit u);
+bool hd_iss_take_semaphores(hd_iss *iss, uint32_t mask); /* all or none */
+void hd_iss_signal(hd_iss *iss, uint32_t mask, enum hd_unit u, uint32_t pc);
+
+/* ---- iss_time.c: engines. Accepts the operation in front.cur, whose words are in front.words:
+ * checks it, executes it, and sets its completion time or starts the DMA that will. False: it
+ * failed. ---- */
+bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot);
+void hd_iss_dma_step(hd_iss *iss, enum hd_unit u);
+
+/* ---- effects: check, then execute; HD_ERR_none or the error ---- */
+unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words);
+unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words);
+unsigned hd_iss_st(hd_iss *iss, const uint32_t *words);
+unsigned hd_iss_mx(hd_iss *iss, const uint32_t *words, uint64_t *out_iterations);
+unsigned hd_iss_vx(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles);
+/* Runs of a DMA operation, neighbours merged. */
+void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w);
+/* Valid bytes [*lo, *hi) of the walk's current run; empty when all are padding. */
+void hd_iss_walk_valid(const struct run_walk *w, int64_t *lo, int64_t *hi);
+bool hd_iss_walk_next(struct run_walk *w);          /* false after the last run */
+int64_t hd_iss_walk_dram(const struct run_walk *w); /* of the current run: offset in the segment */
+int64_t hd_iss_walk_chip(const struct run_walk *w); /* and byte address on chip */
+
+#endif

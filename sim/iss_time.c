@@ -1,0 +1,165 @@
+/* Engines in time: when each operation's work ends, and the bursts that loads and stores put on the
+ * bus. */
+#include "sim/iss_int.h"
+
+static uint64_t later(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static bool fail(hd_iss *iss, enum hd_unit u, unsigned err) {
+    hd_iss_error(iss, err, u, iss->front[u].cur.pc);
+    return false;
+}
+
+/* ---- MX and VX ------------------------------------------------------------------------------ */
+
+static bool start_mx(hd_iss *iss, uint32_t slot) {
+    struct front *f = &iss->front[HD_UNIT_mx];
+    uint64_t iterations;
+    unsigned err = hd_iss_mx(iss, f->words, &iterations);
+    if (err) return fail(iss, HD_UNIT_mx, err);
+    f->engine_free = iss->now + iterations;
+    f->fly[slot].done = f->engine_free + HD_T_MX_DONE;
+    return true;
+}
+
+/* An operation that reads XM or AM begins when the one in flight that writes it has ended. */
+static bool start_vx(hd_iss *iss, uint32_t slot) {
+    struct front *f = &iss->front[HD_UNIT_vx];
+    uint64_t cycles, begin = iss->now;
+    unsigned err = hd_iss_vx(iss, f->words, &cycles);
+    if (err) return fail(iss, HD_UNIT_vx, err);
+    int64_t a = hd_field_get(f->words, HD_F_vx_a_kind), b = hd_field_get(f->words, HD_F_vx_b_kind);
+    if (hd_field_get(f->words, HD_F_vx_alu) == 0) b = 4;
+    if (a < 2 || b < 2) begin = later(begin, iss->vx_am_end);
+    if (a == 2 || a == 3 || b == 2 || b == 3) begin = later(begin, iss->vx_xm_end);
+    f->engine_free = begin + cycles;
+    f->fly[slot].done = f->engine_free + HD_T_VX_DONE;
+    uint64_t *end = hd_field_get(f->words, HD_F_vx_d_kind) ? &iss->vx_am_end : &iss->vx_xm_end;
+    *end = f->fly[slot].done - 1;
+    return true;
+}
+
+/* ---- LX, LW, ST ----------------------------------------------------------------------------- */
+
+static bool start_dma(hd_iss *iss, enum hd_unit u, uint32_t slot) {
+    struct front *f = &iss->front[u];
+    struct dma *d = &iss->dma[u];
+    unsigned err = u == HD_UNIT_lx   ? hd_iss_lx(iss, f->words)
+                   : u == HD_UNIT_lw ? hd_iss_lw(iss, f->words)
+                                     : hd_iss_st(iss, f->words);
+    if (err) return fail(iss, u, err);
+    enum hd_field seg = u == HD_UNIT_lx ? HD_F_lx_seg : u == HD_UNIT_lw ? HD_F_lw_seg : HD_F_st_seg;
+    d->active = true;
+    d->in_run = false;
+    hd_iss_walk(iss, u, f->words, &d->walk);
+    d->base = hd_field_get(f->words, seg) ? iss->arena_ptr : iss->image_ptr;
+    d->fly = slot;
+    d->tag = f->cur.op.tag;
+    d->next = iss->now + (u == HD_UNIT_st ? HD_T_ST_FIRST : HD_T_LX_FIRST);
+    f->engine_free = HD_NEVER;
+    f->fly[slot].done = HD_NEVER;
+    return true;
+}
+
+/* Aligned chunks of the bus width that bytes [at, at + n) touch. */
+static uint64_t chunks(const hd_iss *iss, int64_t at, int64_t n) {
+    int64_t axi = hd_axi_bytes(&iss->m);
+    return n > 0 ? (uint64_t)((at + n - 1) / axi - at / axi + 1) : 0;
+}
+
+static void load_burst(hd_iss *iss, struct dma *d, uint32_t beats, uint64_t work) {
+    struct hd_axi_times t;
+    hd_axi_time_read(iss->mem, iss->now + HD_T_ARB, beats, &t);
+    uint64_t bytes = (uint64_t)beats * hd_axi_bytes(&iss->m);
+    iss->read_bytes += bytes;
+    hd_iss_layer(iss, d->tag)->read_bytes += bytes;
+    d->data_free = later(later(d->data_free, t.first + HD_T_DATA) + work, t.last + HD_T_DATA + 1);
+    if (d->data_free > t.last + HD_T_DATA + 3)
+        hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 3);
+    d->last = d->data_free;
+    d->next = later(iss->now, t.addr - HD_T_ARB) + 1;
+}
+
+static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, uint64_t work, int64_t bytes) {
+    struct hd_axi_times t;
+    uint64_t data = later(d->data_free, iss->now + HD_T_ST_DATA - HD_T_ST_FIRST);
+    hd_axi_time_write(iss->mem, iss->now, data, beats, &t);
+    iss->write_bytes += (uint64_t)bytes;
+    hd_iss_layer(iss, d->tag)->write_bytes += (uint64_t)bytes;
+    d->data_free = later(t.last + 1, data + work);
+    d->last = later(d->last, t.resp);
+    d->next = t.addr + 1;
+}
+
+/* One burst of the current run, from d->lo on. */
+static void burst(hd_iss *iss, enum hd_unit u) {
+    struct dma *d = &iss->dma[u];
+    uint64_t axi = hd_axi_bytes(&iss->m);
+    uint64_t at = d->base + (uint32_t)(hd_iss_walk_dram(&d->walk) + d->lo);
+    uint64_t end = (at / 4096 + 1) * 4096, most = (at / axi + HD_AXI_MAX_BEATS) * axi;
+    if (end > most) end = most;
+    if (end > at + (uint64_t)(d->hi - d->lo)) end = at + (uint64_t)(d->hi - d->lo);
+    uint32_t beats = (uint32_t)((end - 1) / axi - at / axi + 1);
+    int64_t chip = hd_iss_walk_chip(&d->walk) + d->lo, n = (int64_t)(end - at);
+    uint64_t work = chunks(iss, chip, n);
+    if (u == HD_UNIT_st)
+        store_burst(iss, d, beats, work, n);
+    else {
+        int64_t run_chip = hd_iss_walk_chip(&d->walk); /* padding goes with the burst beside it */
+        if (u == HD_UNIT_lx && d->walk.edge) {
+            bool ends = d->lo + n == d->hi;
+            work = chunks(iss, d->left ? chip : run_chip,
+                          (ends ? run_chip + d->walk.run : chip + n) - (d->left ? chip : run_chip));
+            d->left = true;
+        }
+        load_burst(iss, d, beats, later(work, beats));
+    }
+    d->lo += n;
+}
+
+static void end_dma(hd_iss *iss, enum hd_unit u) {
+    struct front *f = &iss->front[u];
+    struct dma *d = &iss->dma[u];
+    uint64_t done = d->last + (u == HD_UNIT_st ? HD_T_ST_DONE : HD_T_LX_DONE);
+    uint32_t before = (d->fly + HD_IN_FLIGHT - 1) % HD_IN_FLIGHT;
+    if (d->fly != f->f_head && f->fly[before].done != HD_NEVER)
+        done = later(done, f->fly[before].done + 1);
+    f->fly[d->fly].done = later(done, iss->now + 1);
+    uint32_t end = (f->f_head + f->f_n) % HD_IN_FLIGHT; /* nops that came behind it */
+    for (uint32_t i = d->fly, j = (i + 1) % HD_IN_FLIGHT; j != end && j != f->f_head;
+         i = j, j = (j + 1) % HD_IN_FLIGHT)
+        f->fly[j].done = later(f->fly[j].done, f->fly[i].done + 1);
+    d->active = false;
+    f->engine_free = iss->now + 1;
+    hd_iss_set_next(&f->next, iss->now + 1);
+}
+
+void hd_iss_dma_step(hd_iss *iss, enum hd_unit u) {
+    struct dma *d = &iss->dma[u];
+    d->next = HD_NEVER;
+    if (!d->in_run) {
+        hd_iss_walk_valid(&d->walk, &d->lo, &d->hi);
+        d->in_run = true;
+        d->left = false;
+    }
+    if (d->lo < d->hi)
+        burst(iss, u);
+    else { /* padding alone */
+        d->data_free =
+            later(d->data_free, iss->now) + chunks(iss, hd_iss_walk_chip(&d->walk), d->walk.run);
+        d->last = later(d->last, d->data_free);
+        d->next = iss->now + 1;
+    }
+    if (d->lo < d->hi) return;
+    d->in_run = false;
+    if (hd_iss_walk_next(&d->walk)) return;
+    d->next = HD_NEVER;
+    end_dma(iss, u);
+}
+
+bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot) {
+    if (u == HD_UNIT_mx) return start_mx(iss, slot);
+    if (u == HD_UNIT_vx) return start_vx(iss, slot);
+    return start_dma(iss, u, slot);
+}
