@@ -1,0 +1,627 @@
+// The machine without its registers: fetch, issue, semaphores, a front per unit, the DMA engines and
+// the compute side. Wiring, the choice of the first error, and the watchdog.
+//
+// Works from reset while stop_i is low. After stop_i the fronts hold their state for the registers,
+// the compute side is in reset, and drained_o rises when every open AXI burst has ended.
+`include "hd_assert.svh"
+
+module hd_core #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  stop_i,
+  output logic                  drained_o,
+
+  // Configuration: segment s at [64 * s +: 64], [32 * s +: 32]
+  input  logic [127:0]          seg_ptr_i,
+  input  logic [63:0]           seg_bytes_i,
+  input  logic [31:0]           code_offset_i,
+  input  logic [31:0]           watchdog_i,
+
+  // End of the program
+  output logic                  done_o,
+  output logic                  err_o,
+  output logic [4:0]            err_code_o,
+  output logic [2:0]            err_unit_o,
+  output logic [31:0]           err_pc_o,
+
+  // State and events of unit u at [u], [16 * u +: 16], [32 * u +: 32]
+  output logic [5:0]            busy_o,
+  output logic [5:0]            stall_sem_o,
+  output logic [5:0]            stall_mem_o,
+  output logic [5:0]            stall_bank_o,
+  output logic [5:0]            active_o,
+  output logic [95:0]           tag_o,
+  output logic [29:0]           queued_o,
+  output logic [191:0]          wait_mask_o,
+  output logic [191:0]          next_pc_o,
+  output logic [31:0]           sem_nonzero_o,
+  output logic                  rd_beat_o,
+  output logic                  rd_code_o,     // it is a beat of the program
+  output logic [6:0]            wr_bytes_o,    // written in this cycle
+
+  // AXI
+  output logic                  arvalid_o,
+  input  logic                  arready_i,
+  output logic [63:0]           araddr_o,
+  output logic [7:0]            arlen_o,
+  output logic [1:0]            arid_o,
+  input  logic                  rvalid_i,
+  output logic                  rready_o,
+  input  logic [8*AxiBytes-1:0] rdata_i,
+  input  logic [1:0]            rresp_i,
+  input  logic                  rlast_i,
+  input  logic [1:0]            rid_i,
+  output logic                  awvalid_o,
+  input  logic                  awready_i,
+  output logic [63:0]           awaddr_o,
+  output logic [7:0]            awlen_o,
+  output logic                  wvalid_o,
+  input  logic                  wready_i,
+  output logic [8*AxiBytes-1:0] wdata_o,
+  output logic [AxiBytes-1:0]   wstrb_o,
+  output logic                  wlast_o,
+  input  logic                  bvalid_i,
+  output logic                  bready_o,
+  input  logic [1:0]            bresp_i
+);
+  localparam int unsigned Units = hd_isa_pkg::Units;
+  localparam int unsigned Seq   = hd_isa_pkg::UnitSeq;
+  localparam int unsigned Lx    = hd_isa_pkg::UnitLx;
+  localparam int unsigned Lw    = hd_isa_pkg::UnitLw;
+  localparam int unsigned Mx    = hd_isa_pkg::UnitMx;
+  localparam int unsigned Vx    = hd_isa_pkg::UnitVx;
+  localparam int unsigned St    = hd_isa_pkg::UnitSt;
+
+  // ---- program ---------------------------------------------------------------------------------
+  logic        word_valid, word_ready, word_end, fetch_err, issue_err, fetch_drained;
+  logic [31:0] word, word_pc, word_left;
+  logic [4:0]  fetch_code, issue_code;
+  logic [2:0]  issue_unit;
+
+  logic [2:0]            ar_valid, ar_ready, r_valid, r_ready;
+  logic [191:0]          ar_addr;
+  logic [23:0]           ar_len;
+  logic [8*AxiBytes-1:0] r_data;
+  logic                  r_err, r_last;
+
+  hd_fetch #(
+    .AxiBytes(AxiBytes)
+  ) u_fetch (
+    .clk_i,
+    .rst_ni,
+    .run_i        (!stop_i),
+    .stop_i,
+    .drained_o    (fetch_drained),
+    .image_ptr_i  (seg_ptr_i[63:0]),
+    .image_bytes_i(seg_bytes_i[31:0]),
+    .code_offset_i,
+    .ar_valid_o   (ar_valid[0]),
+    .ar_ready_i   (ar_ready[0]),
+    .ar_addr_o    (ar_addr[63:0]),
+    .ar_len_o     (ar_len[7:0]),
+    .r_valid_i    (r_valid[0]),
+    .r_data_i     (r_data),
+    .r_err_i      (r_err),
+    .r_last_i     (r_last),
+    .word_valid_o (word_valid),
+    .word_ready_i (word_ready),
+    .word_o       (word),
+    .pc_o         (word_pc),
+    .left_o       (word_left),
+    .end_o        (word_end),
+    .err_o        (fetch_err),
+    .err_code_o   (fetch_code)
+  );
+  assign r_ready[0] = 1'b1;
+  assign r_ready[2] = 1'b1;
+
+  // Bit or part u of each belongs to unit u.
+  logic [5:0]   w_valid, w_ready, want, grant, signal, idle, took, overflow;
+  logic [191:0] wait_mask, signal_mask, pc, done_pc, next_pc;
+  logic [31:0]  w_data, w_pc, issue_pc;
+  logic [15:0]  issue_tag;
+  logic         w_last, issue_busy, issue_stall, issue_active;
+
+  hd_issue u_issue (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .word_valid_i (word_valid),
+    .word_ready_o (word_ready),
+    .word_i       (word),
+    .word_pc_i    (word_pc),
+    .word_left_i  (word_left),
+    .word_end_i   (word_end),
+    .w_valid_o    (w_valid),
+    .w_ready_i    (w_ready),
+    .w_data_o     (w_data),
+    .w_last_o     (w_last),
+    .w_pc_o       (w_pc),
+    .units_idle_i (&idle),
+    .want_o       (want[Seq]),
+    .wait_mask_o  (wait_mask[31:0]),
+    .grant_i      (grant[Seq]),
+    .signal_o     (signal[Seq]),
+    .signal_mask_o(signal_mask[31:0]),
+    .busy_o       (issue_busy),
+    .stall_sem_o  (issue_stall),
+    .active_o     (issue_active),
+    .tag_o        (issue_tag),
+    .pc_o         (issue_pc),
+    .done_o       (done_o),
+    .err_o        (issue_err),
+    .err_code_o   (issue_code),
+    .err_unit_o   (issue_unit)
+  );
+  assign w_ready[Seq]  = 1'b1;
+  assign idle[Seq]     = 1'b1;
+  assign took[Seq]     = 1'b0;
+  assign pc[31:0]      = issue_pc;
+  assign done_pc[31:0] = issue_pc;
+  assign next_pc[31:0] = issue_pc;
+
+  hd_sem u_sem (
+    .clk_i,
+    .rst_ni,
+    .want_i       (want),
+    .wait_mask_i  (wait_mask),
+    .grant_o      (grant),
+    .signal_i     (signal),
+    .signal_mask_i(signal_mask),
+    .nonzero_o    (sem_nonzero_o),
+    .overflow_o   (overflow)
+  );
+
+  // ---- fronts ----------------------------------------------------------------------------------
+  logic [5:0]  op_valid, op_ready, op_done, op_err, active, stall_sem;
+  logic [23:0] op_code;
+  logic [29:0] op_err_code, queued;
+  logic [95:0] op_tag, tag;
+
+  logic [32*hd_isa_pkg::LxWords-1:0] lx_params;
+  logic [32*hd_isa_pkg::LwWords-1:0] lw_params;
+  logic [32*hd_isa_pkg::MxWords-1:0] mx_params;
+  logic [32*hd_isa_pkg::VxWords-1:0] vx_params;
+  logic [32*hd_isa_pkg::StWords-1:0] st_params;
+
+  assign op_valid[Seq]    = 1'b0;
+  assign op_ready[Seq]    = 1'b1;
+  assign op_code[3:0]     = '0;
+  assign op_done[Seq]     = 1'b0;
+  assign op_err[Seq]      = 1'b0;
+  assign op_err_code[4:0] = '0;
+  assign op_tag[15:0]     = '0;
+  assign queued[4:0]      = '0;
+  assign active[Seq]      = issue_active;
+  assign stall_sem[Seq]   = issue_stall;
+  assign tag[15:0]        = issue_tag;
+
+  hd_front #(
+    .Words(hd_isa_pkg::LxWords)
+  ) u_front_lx (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .w_valid_i    (w_valid[Lx]),
+    .w_ready_o    (w_ready[Lx]),
+    .w_data_i     (w_data),
+    .w_last_i     (w_last),
+    .w_pc_i       (w_pc),
+    .want_o       (want[Lx]),
+    .wait_mask_o  (wait_mask[32*Lx+:32]),
+    .grant_i      (grant[Lx]),
+    .signal_o     (signal[Lx]),
+    .signal_mask_o(signal_mask[32*Lx+:32]),
+    .op_valid_o   (op_valid[Lx]),
+    .op_ready_i   (op_ready[Lx]),
+    .op_code_o    (op_code[4*Lx+:4]),
+    .op_params_o  (lx_params),
+    .op_tag_o     (op_tag[16*Lx+:16]),
+    .op_done_i    (op_done[Lx]),
+    .op_err_i     (op_err[Lx]),
+    .idle_o       (idle[Lx]),
+    .stall_sem_o  (stall_sem[Lx]),
+    .took_o       (took[Lx]),
+    .active_o     (active[Lx]),
+    .tag_o        (tag[16*Lx+:16]),
+    .pc_o         (pc[32*Lx+:32]),
+    .done_pc_o    (done_pc[32*Lx+:32]),
+    .next_pc_o    (next_pc[32*Lx+:32]),
+    .queued_o     (queued[5*Lx+:5])
+  );
+
+  hd_front #(
+    .Words(hd_isa_pkg::LwWords)
+  ) u_front_lw (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .w_valid_i    (w_valid[Lw]),
+    .w_ready_o    (w_ready[Lw]),
+    .w_data_i     (w_data),
+    .w_last_i     (w_last),
+    .w_pc_i       (w_pc),
+    .want_o       (want[Lw]),
+    .wait_mask_o  (wait_mask[32*Lw+:32]),
+    .grant_i      (grant[Lw]),
+    .signal_o     (signal[Lw]),
+    .signal_mask_o(signal_mask[32*Lw+:32]),
+    .op_valid_o   (op_valid[Lw]),
+    .op_ready_i   (op_ready[Lw]),
+    .op_code_o    (op_code[4*Lw+:4]),
+    .op_params_o  (lw_params),
+    .op_tag_o     (op_tag[16*Lw+:16]),
+    .op_done_i    (op_done[Lw]),
+    .op_err_i     (op_err[Lw]),
+    .idle_o       (idle[Lw]),
+    .stall_sem_o  (stall_sem[Lw]),
+    .took_o       (took[Lw]),
+    .active_o     (active[Lw]),
+    .tag_o        (tag[16*Lw+:16]),
+    .pc_o         (pc[32*Lw+:32]),
+    .done_pc_o    (done_pc[32*Lw+:32]),
+    .next_pc_o    (next_pc[32*Lw+:32]),
+    .queued_o     (queued[5*Lw+:5])
+  );
+
+  hd_front #(
+    .Words(hd_isa_pkg::MxWords)
+  ) u_front_mx (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .w_valid_i    (w_valid[Mx]),
+    .w_ready_o    (w_ready[Mx]),
+    .w_data_i     (w_data),
+    .w_last_i     (w_last),
+    .w_pc_i       (w_pc),
+    .want_o       (want[Mx]),
+    .wait_mask_o  (wait_mask[32*Mx+:32]),
+    .grant_i      (grant[Mx]),
+    .signal_o     (signal[Mx]),
+    .signal_mask_o(signal_mask[32*Mx+:32]),
+    .op_valid_o   (op_valid[Mx]),
+    .op_ready_i   (op_ready[Mx]),
+    .op_code_o    (op_code[4*Mx+:4]),
+    .op_params_o  (mx_params),
+    .op_tag_o     (op_tag[16*Mx+:16]),
+    .op_done_i    (op_done[Mx]),
+    .op_err_i     (op_err[Mx]),
+    .idle_o       (idle[Mx]),
+    .stall_sem_o  (stall_sem[Mx]),
+    .took_o       (took[Mx]),
+    .active_o     (active[Mx]),
+    .tag_o        (tag[16*Mx+:16]),
+    .pc_o         (pc[32*Mx+:32]),
+    .done_pc_o    (done_pc[32*Mx+:32]),
+    .next_pc_o    (next_pc[32*Mx+:32]),
+    .queued_o     (queued[5*Mx+:5])
+  );
+
+  hd_front #(
+    .Words(hd_isa_pkg::VxWords)
+  ) u_front_vx (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .w_valid_i    (w_valid[Vx]),
+    .w_ready_o    (w_ready[Vx]),
+    .w_data_i     (w_data),
+    .w_last_i     (w_last),
+    .w_pc_i       (w_pc),
+    .want_o       (want[Vx]),
+    .wait_mask_o  (wait_mask[32*Vx+:32]),
+    .grant_i      (grant[Vx]),
+    .signal_o     (signal[Vx]),
+    .signal_mask_o(signal_mask[32*Vx+:32]),
+    .op_valid_o   (op_valid[Vx]),
+    .op_ready_i   (op_ready[Vx]),
+    .op_code_o    (op_code[4*Vx+:4]),
+    .op_params_o  (vx_params),
+    .op_tag_o     (op_tag[16*Vx+:16]),
+    .op_done_i    (op_done[Vx]),
+    .op_err_i     (op_err[Vx]),
+    .idle_o       (idle[Vx]),
+    .stall_sem_o  (stall_sem[Vx]),
+    .took_o       (took[Vx]),
+    .active_o     (active[Vx]),
+    .tag_o        (tag[16*Vx+:16]),
+    .pc_o         (pc[32*Vx+:32]),
+    .done_pc_o    (done_pc[32*Vx+:32]),
+    .next_pc_o    (next_pc[32*Vx+:32]),
+    .queued_o     (queued[5*Vx+:5])
+  );
+
+  hd_front #(
+    .Words(hd_isa_pkg::StWords)
+  ) u_front_st (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .w_valid_i    (w_valid[St]),
+    .w_ready_o    (w_ready[St]),
+    .w_data_i     (w_data),
+    .w_last_i     (w_last),
+    .w_pc_i       (w_pc),
+    .want_o       (want[St]),
+    .wait_mask_o  (wait_mask[32*St+:32]),
+    .grant_i      (grant[St]),
+    .signal_o     (signal[St]),
+    .signal_mask_o(signal_mask[32*St+:32]),
+    .op_valid_o   (op_valid[St]),
+    .op_ready_i   (op_ready[St]),
+    .op_code_o    (op_code[4*St+:4]),
+    .op_params_o  (st_params),
+    .op_tag_o     (op_tag[16*St+:16]),
+    .op_done_i    (op_done[St]),
+    .op_err_i     (op_err[St]),
+    .idle_o       (idle[St]),
+    .stall_sem_o  (stall_sem[St]),
+    .took_o       (took[St]),
+    .active_o     (active[St]),
+    .tag_o        (tag[16*St+:16]),
+    .pc_o         (pc[32*St+:32]),
+    .done_pc_o    (done_pc[32*St+:32]),
+    .next_pc_o    (next_pc[32*St+:32]),
+    .queued_o     (queued[5*St+:5])
+  );
+
+  // ---- DMA -------------------------------------------------------------------------------------
+  logic                  lx_drained, lw_drained, st_drained;
+  logic                  lx_req, lx_gnt, st_req, st_gnt, wm_we, pm_we;
+  logic [27:0]           lx_addr, st_addr;
+  logic [8*AxiBytes-1:0] lx_wdata, lw_wdata, st_rdata;
+  logic [AxiBytes-1:0]   lx_be;
+  logic [23:0]           lw_addr;
+  logic [8:0]            lw_part;
+  logic                  lx_stall_mem, lx_stall_bank, lw_stall_mem, st_stall_mem, st_stall_bank;
+  logic [6:0]            w_bytes;
+
+  hd_rd_arb #(
+    .AxiBytes(AxiBytes)
+  ) u_rd_arb (
+    .clk_i,
+    .rst_ni,
+    .ar_valid_i(ar_valid),
+    .ar_ready_o(ar_ready),
+    .ar_addr_i (ar_addr),
+    .ar_len_i  (ar_len),
+    .r_valid_o (r_valid),
+    .r_ready_i (r_ready),
+    .r_data_o  (r_data),
+    .r_err_o   (r_err),
+    .r_last_o  (r_last),
+    .arvalid_o,
+    .arready_i,
+    .araddr_o,
+    .arlen_o,
+    .arid_o,
+    .rvalid_i,
+    .rready_o,
+    .rdata_i,
+    .rresp_i,
+    .rlast_i,
+    .rid_i
+  );
+
+  hd_lx #(
+    .AxiBytes(AxiBytes)
+  ) u_lx (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .drained_o    (lx_drained),
+    .seg_ptr_i,
+    .seg_bytes_i,
+    .op_valid_i   (op_valid[Lx]),
+    .op_ready_o   (op_ready[Lx]),
+    .op_code_i    (op_code[4*Lx+:4]),
+    .op_params_i  (lx_params),
+    .op_done_o    (op_done[Lx]),
+    .op_err_o     (op_err[Lx]),
+    .op_err_code_o(op_err_code[5*Lx+:5]),
+    .ar_valid_o   (ar_valid[1]),
+    .ar_ready_i   (ar_ready[1]),
+    .ar_addr_o    (ar_addr[127:64]),
+    .ar_len_o     (ar_len[15:8]),
+    .r_valid_i    (r_valid[1]),
+    .r_ready_o    (r_ready[1]),
+    .r_data_i     (r_data),
+    .r_err_i      (r_err),
+    .r_last_i     (r_last),
+    .xm_req_o     (lx_req),
+    .xm_gnt_i     (lx_gnt),
+    .xm_addr_o    (lx_addr),
+    .xm_wdata_o   (lx_wdata),
+    .xm_be_o      (lx_be),
+    .stall_mem_o  (lx_stall_mem),
+    .stall_bank_o (lx_stall_bank)
+  );
+
+  hd_lw #(
+    .AxiBytes(AxiBytes)
+  ) u_lw (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .drained_o    (lw_drained),
+    .seg_ptr_i,
+    .seg_bytes_i,
+    .op_valid_i   (op_valid[Lw]),
+    .op_ready_o   (op_ready[Lw]),
+    .op_code_i    (op_code[4*Lw+:4]),
+    .op_params_i  (lw_params),
+    .op_done_o    (op_done[Lw]),
+    .op_err_o     (op_err[Lw]),
+    .op_err_code_o(op_err_code[5*Lw+:5]),
+    .ar_valid_o   (ar_valid[2]),
+    .ar_ready_i   (ar_ready[2]),
+    .ar_addr_o    (ar_addr[191:128]),
+    .ar_len_o     (ar_len[23:16]),
+    .r_valid_i    (r_valid[2]),
+    .r_data_i     (r_data),
+    .r_err_i      (r_err),
+    .r_last_i     (r_last),
+    .wm_we_o      (wm_we),
+    .pm_we_o      (pm_we),
+    .addr_o       (lw_addr),
+    .part_o       (lw_part),
+    .wdata_o      (lw_wdata),
+    .stall_mem_o  (lw_stall_mem)
+  );
+
+  hd_st #(
+    .AxiBytes(AxiBytes)
+  ) u_st (
+    .clk_i,
+    .rst_ni,
+    .stop_i,
+    .drained_o    (st_drained),
+    .seg_ptr_i,
+    .seg_bytes_i,
+    .op_valid_i   (op_valid[St]),
+    .op_ready_o   (op_ready[St]),
+    .op_code_i    (op_code[4*St+:4]),
+    .op_params_i  (st_params),
+    .op_done_o    (op_done[St]),
+    .op_err_o     (op_err[St]),
+    .op_err_code_o(op_err_code[5*St+:5]),
+    .xm_req_o     (st_req),
+    .xm_gnt_i     (st_gnt),
+    .xm_addr_o    (st_addr),
+    .xm_rdata_i   (st_rdata),
+    .awvalid_o,
+    .awready_i,
+    .awaddr_o,
+    .awlen_o,
+    .wvalid_o,
+    .wready_i,
+    .wdata_o,
+    .wstrb_o,
+    .wlast_o,
+    .bvalid_i,
+    .bready_o,
+    .bresp_i,
+    .wbytes_o     (w_bytes),
+    .stall_mem_o  (st_stall_mem),
+    .stall_bank_o (st_stall_bank)
+  );
+
+  // ---- compute ---------------------------------------------------------------------------------
+  logic mx_busy, mx_stall_bank, vx_busy, vx_stall_bank;
+
+  hd_compute #(
+    .AxiBytes(AxiBytes)
+  ) u_compute (
+    .clk_i,
+    .rst_ni          (rst_ni && !stop_i),
+    .mx_op_valid_i   (op_valid[Mx]),
+    .mx_op_ready_o   (op_ready[Mx]),
+    .mx_op_code_i    (op_code[4*Mx+:4]),
+    .mx_op_params_i  (mx_params),
+    .mx_op_tag_i     (op_tag[16*Mx+:16]),
+    .mx_op_done_o    (op_done[Mx]),
+    .mx_op_err_o     (op_err[Mx]),
+    .mx_op_err_code_o(op_err_code[5*Mx+:5]),
+    .vx_op_valid_i   (op_valid[Vx]),
+    .vx_op_ready_o   (op_ready[Vx]),
+    .vx_op_code_i    (op_code[4*Vx+:4]),
+    .vx_op_params_i  (vx_params),
+    .vx_op_tag_i     (op_tag[16*Vx+:16]),
+    .vx_op_done_o    (op_done[Vx]),
+    .vx_op_err_o     (op_err[Vx]),
+    .vx_op_err_code_o(op_err_code[5*Vx+:5]),
+    .lx_req_i        (lx_req),
+    .lx_addr_i       (lx_addr),
+    .lx_wdata_i      (lx_wdata),
+    .lx_be_i         (lx_be),
+    .lx_gnt_o        (lx_gnt),
+    .st_req_i        (st_req),
+    .st_addr_i       (st_addr),
+    .st_gnt_o        (st_gnt),
+    .st_rdata_o      (st_rdata),
+    .wm_we_i         (wm_we),
+    .wm_addr_i       (lw_addr),
+    .wm_part_i       (lw_part),
+    .wm_wdata_i      (lw_wdata),
+    .pm_we_i         (pm_we),
+    .pm_addr_i       (lw_addr),
+    .pm_part_i       (lw_part),
+    .pm_wdata_i      (lw_wdata),
+    .mx_busy_o       (mx_busy),
+    .mx_stall_bank_o (mx_stall_bank),
+    .vx_busy_o       (vx_busy),
+    .vx_stall_bank_o (vx_stall_bank)
+  );
+
+  // ---- state and events ------------------------------------------------------------------------
+  assign busy_o       = {active[St], vx_busy, mx_busy, active[Lw], active[Lx], issue_busy};
+  assign stall_sem_o  = stall_sem;
+  assign stall_mem_o  = {st_stall_mem, 1'b0, 1'b0, lw_stall_mem, lx_stall_mem,
+                         !word_valid && !active[Seq] && !done_o};
+  assign stall_bank_o = {st_stall_bank, vx_stall_bank, mx_stall_bank, 1'b0, lx_stall_bank, 1'b0};
+  assign active_o     = active;
+  assign tag_o        = tag;
+  assign queued_o     = queued;
+  assign wait_mask_o  = wait_mask;
+  assign next_pc_o    = next_pc;
+  assign rd_beat_o    = rvalid_i && rready_o;
+  assign rd_code_o    = rid_i == 2'd0;
+  assign wr_bytes_o   = wvalid_o && wready_i ? w_bytes : 7'd0;
+  assign drained_o    = fetch_drained && lx_drained && lw_drained && st_drained;
+
+  // ---- watchdog --------------------------------------------------------------------------------
+  logic        progress, expired;
+  logic [31:0] still_q;
+
+  assign progress = took != '0 || op_done != '0 || issue_busy || (mx_busy && !mx_stall_bank) ||
+                    (vx_busy && !vx_stall_bank) || (lx_req && lx_gnt) || (st_req && st_gnt) ||
+                    (arvalid_o && arready_i) || (rvalid_i && rready_o) ||
+                    (awvalid_o && awready_i) || (wvalid_o && wready_i) || (bvalid_i && bready_o);
+  assign expired  = watchdog_i != 32'd0 && still_q >= watchdog_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || progress || stop_i) still_q <= 32'd0;
+    else still_q <= still_q + 32'd1;
+  end
+
+  // ---- the first error, lowest unit first ------------------------------------------------------
+  always_comb begin
+    err_o      = 1'b0;
+    err_code_o = hd_reg_pkg::ErrNone;
+    err_unit_o = 3'd0;
+    err_pc_o   = issue_pc;
+    if (expired) begin
+      err_o      = 1'b1;
+      err_code_o = hd_reg_pkg::ErrWatchdog;
+    end
+    for (int unsigned i = 0; i < Units; i++) begin
+      if (overflow[Units - 1 - i]) begin
+        err_o      = 1'b1;
+        err_code_o = hd_reg_pkg::ErrSemaphore;
+        err_unit_o = 3'(Units - 1 - i);
+        err_pc_o   = done_pc[32 * (Units - 1 - i) +: 32];
+      end
+      if (op_err[Units - 1 - i]) begin
+        err_o      = 1'b1;
+        err_code_o = op_err_code[5 * (Units - 1 - i) +: 5];
+        err_unit_o = 3'(Units - 1 - i);
+        err_pc_o   = pc[32 * (Units - 1 - i) +: 32];
+      end
+    end
+    if (issue_err) begin
+      err_o      = 1'b1;
+      err_code_o = issue_code;
+      err_unit_o = issue_unit;
+      err_pc_o   = issue_pc;
+    end
+    if (fetch_err) begin
+      err_o      = 1'b1;
+      err_code_o = fetch_code;
+      err_unit_o = 3'd0;
+      err_pc_o   = word_pc;
+    end
+  end
+endmodule

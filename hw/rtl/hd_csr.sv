@@ -1,0 +1,287 @@
+// Control registers on AXI4-Lite, the run from start to done, error record, counters, interrupt.
+//
+// A start resets the core for one cycle, then releases it (core_stop_o low) until it halts, fails or
+// is told to stop by soft_reset; then waits until open bursts have ended, and raises done (not after
+// soft_reset). Register reads and writes take 2 cycles each and never stall the core.
+`include "hd_assert.svh"
+
+module hd_csr #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
+) (
+  input  logic         clk_i,
+  input  logic         rst_ni,
+  output logic         interrupt_o,
+
+  // AXI4-Lite
+  input  logic         awvalid_i,
+  output logic         awready_o,
+  input  logic [11:0]  awaddr_i,
+  input  logic         wvalid_i,
+  output logic         wready_o,
+  input  logic [31:0]  wdata_i,
+  input  logic [3:0]   wstrb_i,
+  output logic         bvalid_o,
+  input  logic         bready_i,
+  input  logic         arvalid_i,
+  output logic         arready_o,
+  input  logic [11:0]  araddr_i,
+  output logic         rvalid_o,
+  input  logic         rready_i,
+  output logic [31:0]  rdata_o,
+
+  // Core control
+  output logic         core_rst_no,
+  output logic         core_stop_o,
+  input  logic         core_drained_i,
+  output logic [127:0] seg_ptr_o,
+  output logic [63:0]  seg_bytes_o,
+  output logic [31:0]  code_offset_o,
+  output logic [31:0]  watchdog_o,
+  input  logic         core_done_i,
+  input  logic         core_err_i,
+  input  logic [4:0]   core_err_code_i,
+  input  logic [2:0]   core_err_unit_i,
+  input  logic [31:0]  core_err_pc_i,
+
+  // Core state and events, see hd_core
+  input  logic [5:0]   busy_i,
+  input  logic [5:0]   stall_sem_i,
+  input  logic [5:0]   stall_mem_i,
+  input  logic [5:0]   stall_bank_i,
+  input  logic [5:0]   active_i,
+  input  logic [95:0]  tag_i,
+  input  logic [29:0]  queued_i,
+  input  logic [191:0] wait_mask_i,
+  input  logic [191:0] next_pc_i,
+  input  logic [31:0]  sem_nonzero_i,
+  input  logic         rd_beat_i,
+  input  logic         rd_code_i,
+  input  logic [6:0]   wr_bytes_i
+);
+  localparam int unsigned Units = hd_isa_pkg::Units;
+
+  // ---- the run ---------------------------------------------------------------------------------
+  typedef enum logic [1:0] {Idle, Clear, Run, Drain} state_e;
+  state_e      state_q;
+  logic        start_q, done_q, ready_q, quiet_q, start, soft_reset, finish, read_ctrl;
+  logic [4:0]  err_q;
+  logic [2:0]  err_unit_q;
+  logic [31:0] err_pc_q;
+
+  assign core_rst_no = rst_ni && state_q != Clear;
+  assign core_stop_o = state_q != Run;
+  assign finish      = state_q == Drain && core_drained_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q    <= Idle;
+      start_q    <= 1'b0;
+      done_q     <= 1'b0;
+      ready_q    <= 1'b0;
+      quiet_q    <= 1'b0;
+      err_q      <= hd_reg_pkg::ErrNone;
+      err_unit_q <= 3'd0;
+      err_pc_q   <= '0;
+    end else begin
+      if (read_ctrl) begin
+        done_q  <= 1'b0;
+        ready_q <= 1'b0;
+      end
+      unique case (state_q)
+        Idle: if (start && !soft_reset) begin
+          state_q    <= Clear;
+          start_q    <= 1'b1;
+          done_q     <= 1'b0;
+          ready_q    <= 1'b0;
+          quiet_q    <= 1'b0;
+          err_q      <= hd_reg_pkg::ErrNone;
+          err_unit_q <= 3'd0;
+          err_pc_q   <= '0;
+        end
+        Clear: state_q <= Run;
+        Run: begin
+          if (core_err_i) begin
+            err_q      <= core_err_code_i;
+            err_unit_q <= core_err_unit_i;
+            err_pc_q   <= core_err_pc_i;
+          end
+          if (core_err_i || core_done_i || soft_reset) state_q <= Drain;
+          if (soft_reset) quiet_q <= 1'b1;
+        end
+        default: begin
+          if (soft_reset) quiet_q <= 1'b1;
+          if (finish) begin
+            state_q <= Idle;
+            start_q <= 1'b0;
+            done_q  <= !quiet_q;
+            ready_q <= !quiet_q;
+          end
+        end
+      endcase
+    end
+  end
+
+  // ---- writes ----------------------------------------------------------------------------------
+  logic        bvalid_q, write, gie_q;
+  logic [1:0]  ier_q, isr_q;
+  logic [31:0] mask;
+  logic [63:0] image_ptr_q, arena_ptr_q;
+  logic [31:0] image_bytes_q, arena_bytes_q, code_offset_q, watchdog_q;
+
+  assign write      = awvalid_i && wvalid_i && !bvalid_q;
+  assign awready_o  = write;
+  assign wready_o   = write;
+  assign bvalid_o   = bvalid_q;
+  assign mask       = {{8{wstrb_i[3]}}, {8{wstrb_i[2]}}, {8{wstrb_i[1]}}, {8{wstrb_i[0]}}};
+  assign start      = write && awaddr_i == hd_reg_pkg::RegApCtrl && wdata_i[0] && mask[0];
+  assign soft_reset = write && awaddr_i == hd_reg_pkg::RegSoftReset && wdata_i[0] && mask[0];
+
+  assign seg_ptr_o     = {arena_ptr_q, image_ptr_q};
+  assign seg_bytes_o   = {arena_bytes_q, image_bytes_q};
+  assign code_offset_o = code_offset_q;
+  assign watchdog_o    = watchdog_q;
+  assign interrupt_o   = gie_q && isr_q != 2'd0;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      bvalid_q      <= 1'b0;
+      gie_q         <= 1'b0;
+      ier_q         <= 2'd0;
+      isr_q         <= 2'd0;
+      image_ptr_q   <= '0;
+      arena_ptr_q   <= '0;
+      image_bytes_q <= '0;
+      arena_bytes_q <= '0;
+      code_offset_q <= '0;
+      watchdog_q    <= '0;
+    end else begin
+      bvalid_q <= write || (bvalid_q && !bready_i);
+      if (write) begin
+        unique case (awaddr_i)
+          hd_reg_pkg::RegGie: if (mask[0]) gie_q <= wdata_i[0];
+          hd_reg_pkg::RegIer: if (mask[0]) ier_q <= wdata_i[1:0];
+          hd_reg_pkg::RegImagePtr:
+            image_ptr_q[31:0] <= (image_ptr_q[31:0] & ~mask) | (wdata_i & mask);
+          hd_reg_pkg::RegImagePtr + 12'd4:
+            image_ptr_q[63:32] <= (image_ptr_q[63:32] & ~mask) | (wdata_i & mask);
+          hd_reg_pkg::RegArenaPtr:
+            arena_ptr_q[31:0] <= (arena_ptr_q[31:0] & ~mask) | (wdata_i & mask);
+          hd_reg_pkg::RegArenaPtr + 12'd4:
+            arena_ptr_q[63:32] <= (arena_ptr_q[63:32] & ~mask) | (wdata_i & mask);
+          hd_reg_pkg::RegImageBytes: image_bytes_q <= (image_bytes_q & ~mask) | (wdata_i & mask);
+          hd_reg_pkg::RegArenaBytes: arena_bytes_q <= (arena_bytes_q & ~mask) | (wdata_i & mask);
+          hd_reg_pkg::RegCodeOffset: code_offset_q <= (code_offset_q & ~mask) | (wdata_i & mask);
+          hd_reg_pkg::RegWatchdog: watchdog_q <= (watchdog_q & ~mask) | (wdata_i & mask);
+          default: ;
+        endcase
+      end
+      isr_q <= (isr_q ^ (write && awaddr_i == hd_reg_pkg::RegIsr ? wdata_i[1:0] & mask[1:0] : 2'd0))
+               | (finish && !quiet_q ? ier_q : 2'd0);
+    end
+  end
+
+  // ---- counters --------------------------------------------------------------------------------
+  // busy, stall_sem, stall_mem, stall_bank of every unit
+  logic [63:0]        count_q [4*Units];
+  logic [63:0]        cycles_q, read_q, write_q, code_q;
+  logic [4*Units-1:0] event_now;
+  assign event_now = {stall_bank_i, stall_mem_i, stall_sem_i, busy_i};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || state_q == Clear) begin
+      cycles_q <= rst_ni ? 64'd1 : 64'd0;
+      read_q   <= '0;
+      write_q  <= '0;
+      code_q   <= '0;
+      for (int unsigned i = 0; i < 4 * Units; i++) count_q[i] <= '0;
+    end else if (state_q != Idle) begin
+      cycles_q <= cycles_q + 64'd1;
+      if (rd_beat_i) read_q <= read_q + 64'(AxiBytes);
+      if (rd_beat_i && rd_code_i) code_q <= code_q + 64'(AxiBytes);
+      write_q <= write_q + 64'(wr_bytes_i);
+      if (state_q == Run)
+        for (int unsigned i = 0; i < 4 * Units; i++)
+          if (event_now[i]) count_q[i] <= count_q[i] + 64'd1;
+    end
+  end
+
+  // ---- reads -----------------------------------------------------------------------------------
+  logic        rvalid_q, read;
+  logic [31:0] rdata_q, rdata;
+  logic [63:0] count;
+  logic [2:0]  unit;      // of a counter
+  logic [2:0]  state_of;  // unit of a state word
+  logic [11:0] at;
+
+  assign read      = arvalid_i && !rvalid_q;
+  assign arready_o = read;
+  assign rvalid_o  = rvalid_q;
+  assign rdata_o   = rdata_q;
+  assign at        = {araddr_i[11:2], 2'd0};
+  assign unit      = at[5:3];
+  assign state_of  = at[4:2];
+  assign read_ctrl = read && at == hd_reg_pkg::RegApCtrl;
+
+  always_comb begin
+    count = '0;
+    for (int unsigned u = 0; u < Units; u++)
+      for (int unsigned k = 0; k < 4; k++)
+        if (at[11:6] == hd_reg_pkg::RegBusy[11:6] + 6'(k) && unit == 3'(u))
+          count = count_q[Units * k + u];
+    rdata = at[2] ? count[63:32] : count[31:0];
+    unique case (at)
+      hd_reg_pkg::RegApCtrl:         rdata = {28'd0, ready_q, state_q == Idle, done_q, start_q};
+      hd_reg_pkg::RegGie:            rdata = 32'(gie_q);
+      hd_reg_pkg::RegIer:            rdata = 32'(ier_q);
+      hd_reg_pkg::RegIsr:            rdata = 32'(isr_q);
+      hd_reg_pkg::RegImagePtr:       rdata = image_ptr_q[31:0];
+      hd_reg_pkg::RegImagePtr + 4:   rdata = image_ptr_q[63:32];
+      hd_reg_pkg::RegArenaPtr:       rdata = arena_ptr_q[31:0];
+      hd_reg_pkg::RegArenaPtr + 4:   rdata = arena_ptr_q[63:32];
+      hd_reg_pkg::RegImageBytes:     rdata = image_bytes_q;
+      hd_reg_pkg::RegArenaBytes:     rdata = arena_bytes_q;
+      hd_reg_pkg::RegCodeOffset:     rdata = code_offset_q;
+      hd_reg_pkg::RegWatchdog:       rdata = watchdog_q;
+      hd_reg_pkg::RegIsaVersion:     rdata = hd_isa_pkg::IsaVersion;
+      hd_reg_pkg::RegIsaHash:        rdata = hd_isa_pkg::IsaHash;
+      hd_reg_pkg::RegMachineHash:    rdata = hd_cfg_pkg::MachineHash;
+      hd_reg_pkg::RegError:          rdata = 32'(err_q);
+      hd_reg_pkg::RegErrorUnit:      rdata = 32'(err_unit_q);
+      hd_reg_pkg::RegErrorPc:        rdata = err_pc_q;
+      hd_reg_pkg::RegCycles:         rdata = cycles_q[31:0];
+      hd_reg_pkg::RegCycles + 4:     rdata = cycles_q[63:32];
+      hd_reg_pkg::RegReadBytes:      rdata = read_q[31:0];
+      hd_reg_pkg::RegReadBytes + 4:  rdata = read_q[63:32];
+      hd_reg_pkg::RegWriteBytes:     rdata = write_q[31:0];
+      hd_reg_pkg::RegWriteBytes + 4: rdata = write_q[63:32];
+      hd_reg_pkg::RegCodeBytes:      rdata = code_q[31:0];
+      hd_reg_pkg::RegCodeBytes + 4:  rdata = code_q[63:32];
+      hd_reg_pkg::RegSemNonzero:     rdata = sem_nonzero_i;
+      default: ;
+    endcase
+    for (int unsigned u = 0; u < Units; u++) begin
+      if (state_of == 3'(u)) begin
+        if (at[11:5] == hd_reg_pkg::RegQueue[11:5]) rdata = 32'(queued_i[5 * u +: 5]);
+        if (at[11:5] == hd_reg_pkg::RegWaitMask[11:5]) rdata = wait_mask_i[32 * u +: 32];
+        if (at[11:5] == hd_reg_pkg::RegNextPc[11:5]) rdata = next_pc_i[32 * u +: 32];
+        if (at[11:5] == hd_reg_pkg::RegTag[11:5])
+          rdata = {active_i[u], 15'd0, tag_i[16 * u +: 16]};
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) rvalid_q <= 1'b0;
+    else rvalid_q <= read || (rvalid_q && !rready_i);
+    if (read) rdata_q <= rdata;
+  end
+
+  // Counters lie at multiples of 64 bytes, states at multiples of 32.
+  `ASSERT_INIT(CounterPlaces, hd_reg_pkg::RegBusy[5:0] == 6'd0 &&
+               hd_reg_pkg::RegStallSem == hd_reg_pkg::RegBusy + 12'd64 &&
+               hd_reg_pkg::RegStallMem == hd_reg_pkg::RegBusy + 12'd128 &&
+               hd_reg_pkg::RegStallBank == hd_reg_pkg::RegBusy + 12'd192)
+  `ASSERT_INIT(StatePlaces, hd_reg_pkg::RegQueue[4:0] == 5'd0 &&
+               hd_reg_pkg::RegWaitMask[4:0] == 5'd0 && hd_reg_pkg::RegNextPc[4:0] == 5'd0 &&
+               hd_reg_pkg::RegTag[4:0] == 5'd0)
+endmodule

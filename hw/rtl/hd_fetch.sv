@@ -1,0 +1,168 @@
+// Reads the program from the image into a buffer, checks its header, gives one word per cycle.
+//
+// Starts after reset when run_i is high. Space in the buffer is reserved before a burst is asked for,
+// so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. The first
+// are asked for before the length of the program is known; what they bring too much is dropped.
+// end_o: every word of the program has been taken. An error stays until reset.
+`include "hd_assert.svh"
+
+module hd_fetch #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  run_i,
+  input  logic                  stop_i,    // ask for nothing more
+  output logic                  drained_o, // no burst is open
+
+  // Program place
+  input  logic [63:0]           image_ptr_i,
+  input  logic [31:0]           image_bytes_i,
+  input  logic [31:0]           code_offset_i,
+
+  // Read bursts
+  output logic                  ar_valid_o,
+  input  logic                  ar_ready_i,
+  output logic [63:0]           ar_addr_o,
+  output logic [7:0]            ar_len_o,
+  input  logic                  r_valid_i,
+  input  logic [8*AxiBytes-1:0] r_data_i,
+  input  logic                  r_err_i,
+  input  logic                  r_last_i,
+
+  // Words
+  output logic                  word_valid_o,
+  input  logic                  word_ready_i,
+  output logic [31:0]           word_o,
+  output logic [31:0]           pc_o,      // place of the word in the program
+  output logic [31:0]           left_o,    // words from this one to the end
+  output logic                  end_o,
+
+  output logic                  err_o,
+  output logic [4:0]            err_code_o
+);
+  localparam int unsigned ChunkBytes = 256;
+  localparam int unsigned Beats      = 4 * ChunkBytes / AxiBytes;  // in the buffer
+  localparam int unsigned BeatBits   = $clog2(Beats);
+  localparam int unsigned OffBits    = $clog2(AxiBytes);
+  localparam int unsigned WordBits   = OffBits - 2;
+
+  // ---- asking ----------------------------------------------------------------------------------
+  logic              begun_q, known_q;
+  logic [32:0]       at_q, limit_q;    // byte offsets in the image
+  logic [BeatBits:0] reserved_q;
+  logic [4:0]        open_q;
+  logic [8:0]        room, want;       // bytes
+  logic [BeatBits:0] burst;
+  logic              ask, pop;
+
+  always_comb begin
+    room  = 9'(ChunkBytes) - 9'(ar_addr_o[7:0]);
+    want  = limit_q - at_q < 33'(room) ? 9'(limit_q - at_q) : room;
+    burst = (BeatBits + 1)'((want + 9'(AxiBytes - 1)) >> OffBits);
+  end
+
+  assign ar_valid_o = begun_q && !stop_i && !err_o && at_q < limit_q &&
+                      32'(reserved_q) + 32'(burst) <= Beats;
+  assign ar_addr_o  = image_ptr_i + 64'(at_q);
+  assign ar_len_o   = 8'(burst) - 8'd1;
+  assign ask        = ar_valid_o && ar_ready_i;
+  assign drained_o  = open_q == '0;
+
+  // ---- buffer and words ------------------------------------------------------------------------
+  logic                  beat_valid, unused_ready;
+  logic [8*AxiBytes-1:0] beat;
+  logic [BeatBits:0]     unused_count;
+  logic [31:0]           pc_q, words_q;
+  logic [WordBits-1:0]   i_word;
+  logic                  take, header;
+
+  hd_fifo #(
+    .Width(8 * AxiBytes),
+    .Depth(Beats)
+  ) u_beats (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(r_valid_i),
+    .ready_o(unused_ready),
+    .data_i (r_data_i),
+    .valid_o(beat_valid),
+    .ready_i(pop),
+    .data_o (beat),
+    .count_o(unused_count)
+  );
+
+  assign i_word       = pc_q[WordBits-1:0];
+  assign word_o       = beat[{i_word, 5'd0} +: 32];
+  assign header       = pc_q < 32'(hd_isa_pkg::ProgHeaderWords);
+  assign end_o        = known_q && pc_q == words_q;
+  assign word_valid_o = beat_valid && known_q && pc_q != words_q && !err_o;
+  assign take         = beat_valid && !err_o && (header || (word_valid_o && word_ready_i));
+  assign pop          = take && i_word == '1;
+  assign pc_o         = pc_q;
+  assign left_o       = words_q - pc_q;
+
+  // ---- checks ----------------------------------------------------------------------------------
+  logic [4:0]  err_q, err_d;
+  logic [34:0] end_bytes;  // of the program, as the fourth word of the header gives it
+  assign end_bytes  = {1'b0, word_o, 2'd0} + 35'(code_offset_i);
+  assign err_o      = err_q != hd_reg_pkg::ErrNone;
+  assign err_code_o = err_q;
+
+  always_comb begin
+    err_d = err_q;
+    if (!err_o) begin
+      if (run_i && !begun_q) begin
+        if (33'(code_offset_i) + 33'd16 > 33'(image_bytes_i)) err_d = hd_reg_pkg::ErrWindow;
+        else if ((image_ptr_i[5:0] | code_offset_i[5:0]) != 6'd0) err_d = hd_reg_pkg::ErrRange;
+      end else if (r_valid_i && r_err_i) begin
+        err_d = hd_reg_pkg::ErrAxi;
+      end else if (take && header) begin
+        unique case (pc_q[1:0])
+          2'd0: if (word_o != hd_isa_pkg::ProgMagic) err_d = hd_reg_pkg::ErrMagic;
+          2'd1: if (word_o != hd_isa_pkg::IsaHash) err_d = hd_reg_pkg::ErrIsa;
+          2'd2: if (word_o != hd_cfg_pkg::MachineHash) err_d = hd_reg_pkg::ErrMachine;
+          default: begin
+            if (end_bytes > 35'(image_bytes_i)) err_d = hd_reg_pkg::ErrWindow;
+            else if (word_o < 32'(hd_isa_pkg::ProgHeaderWords)) err_d = hd_reg_pkg::ErrEncoding;
+          end
+        endcase
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      begun_q    <= 1'b0;
+      known_q    <= 1'b0;
+      at_q       <= '0;
+      limit_q    <= '0;
+      reserved_q <= '0;
+      open_q     <= '0;
+      pc_q       <= '0;
+      words_q    <= '0;
+      err_q      <= hd_reg_pkg::ErrNone;
+    end else begin
+      err_q <= err_d;
+      if (run_i && !begun_q) begin
+        begun_q <= 1'b1;
+        at_q    <= 33'(code_offset_i);
+        limit_q <= 33'(code_offset_i) + 33'(ChunkBytes) < 33'(image_bytes_i) ?
+                   33'(code_offset_i) + 33'(ChunkBytes) : 33'(image_bytes_i);
+      end else begin
+        if (ask) at_q <= at_q + 33'(want);
+        if (take && header && pc_q[1:0] == 2'd3) begin
+          known_q <= 1'b1;
+          words_q <= word_o;
+          limit_q <= end_bytes[32:0];
+        end
+      end
+      if (take) pc_q <= pc_q + 32'd1;
+      reserved_q <= reserved_q + (ask ? burst : '0) - (BeatBits + 1)'(pop);
+      open_q     <= open_q + 5'(ask) - 5'(r_valid_i && r_last_i);
+    end
+  end
+
+  `ASSERT(SpaceReserved, !r_valid_i || unused_ready)
+endmodule

@@ -1,0 +1,55 @@
+// First-in first-out buffer. The oldest word is on data_o in the cycle after it was written.
+//
+// Latency 1 cycle, one word in and one out per cycle. Full holds ready_o low (also in a cycle that
+// takes a word out), empty holds valid_o low. clear_i empties it.
+`include "hd_assert.svh"
+
+module hd_fifo #(
+  parameter int unsigned Width = 32,
+  parameter int unsigned Depth = 8
+) (
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   clear_i,
+
+  input  logic                   valid_i,
+  output logic                   ready_o,
+  input  logic [Width-1:0]       data_i,
+
+  output logic                   valid_o,
+  input  logic                   ready_i,
+  output logic [Width-1:0]       data_o,
+
+  output logic [$clog2(Depth):0] count_o
+);
+  localparam int unsigned PtrBits = $clog2(Depth);
+
+  logic [Width-1:0]   mem [Depth];
+  logic [PtrBits-1:0] wr_q, rd_q;
+  logic [PtrBits:0]   count_q;
+  logic               push, pop;
+
+  assign ready_o = count_q != (PtrBits + 1)'(Depth);
+  assign valid_o = count_q != '0;
+  assign data_o  = mem[rd_q];
+  assign count_o = count_q;
+  assign push    = valid_i && ready_o;
+  assign pop     = valid_o && ready_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni || clear_i) begin
+      wr_q    <= '0;
+      rd_q    <= '0;
+      count_q <= '0;
+    end else begin
+      if (push) wr_q <= wr_q + 1'b1;
+      if (pop) rd_q <= rd_q + 1'b1;
+      if (push != pop) count_q <= push ? count_q + 1'b1 : count_q - 1'b1;
+    end
+    if (push) mem[wr_q] <= data_i;
+  end
+
+  `ASSERT_INIT(DepthPowerOfTwo, Depth >= 2 && (Depth & (Depth - 1)) == 0)
+  `ASSERT(CountInRange, count_q <= (PtrBits + 1)'(Depth))
+  `ASSERT(PointersAgree, PtrBits'(count_q) == wr_q - rd_q)
+endmodule

@@ -1,0 +1,261 @@
+// Front of one unit: queue of operations, sticky parameter words, semaphores, and order of completion.
+//
+// Takes an operation when all its words are queued and the one before has gone to the engine: one
+// cycle per word, then waits for its semaphores and offers it on op_*. So the next operation unpacks
+// while the engine works. Up to 8 operations are in flight; the oldest ends with op_done_i and then
+// signals. nop never reaches the engine. stop_i freezes everything, so that the state can be read.
+`include "hd_assert.svh"
+
+module hd_front #(
+  parameter int unsigned Words    = 16,
+  parameter int unsigned QueueOps = hd_cfg_pkg::QueueOps
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+  input  logic                stop_i,
+
+  // Words from hd_issue; pc_i with the last word is the operation's place in the program
+  input  logic                w_valid_i,
+  output logic                w_ready_o,  // an operation may begin: the queue has room for it
+  input  logic [31:0]         w_data_i,
+  input  logic                w_last_i,
+  input  logic [31:0]         w_pc_i,
+
+  // Semaphores
+  output logic                want_o,
+  output logic [31:0]         wait_mask_o,
+  input  logic                grant_i,
+  output logic                signal_o,
+  output logic [31:0]         signal_mask_o,
+
+  // Engine
+  output logic                op_valid_o,
+  input  logic                op_ready_i,
+  output logic [3:0]          op_code_o,
+  output logic [32*Words-1:0] op_params_o,
+  output logic [15:0]         op_tag_o,
+  input  logic                op_done_i,
+  input  logic                op_err_i,
+
+  // State
+  output logic                idle_o,       // nothing queued, nothing in flight
+  output logic                stall_sem_o,  // waits on a semaphore and the engine is idle
+  output logic                took_o,       // takes an operation in this cycle
+  output logic                active_o,     // an operation is in flight
+  output logic [15:0]         tag_o,        // of the oldest operation in flight
+  output logic [31:0]         pc_o,         // of the oldest operation in flight
+  output logic [31:0]         done_pc_o,    // of the operation that ended last
+  output logic [31:0]         next_pc_o,    // of the operation taken but not handed over, or queued
+  output logic [4:0]          queued_o
+);
+  localparam int unsigned QueueWords = 1 << $clog2(QueueOps * (5 + Words));
+  localparam int unsigned WordBits   = $clog2(Words);
+
+  typedef enum logic [2:0] {Idle, Wait, Signal, Set, Add, Params, Sem, Offer} state_e;
+
+  // ---- queue -----------------------------------------------------------------------------------
+  logic        word_valid, word_ready, pc_valid, pc_pop, space;
+  logic [31:0] word, pc_head;
+  logic [$clog2(QueueOps):0]   ops;
+  logic [$clog2(QueueWords):0] unused_count;
+
+  hd_fifo #(
+    .Width(32),
+    .Depth(QueueWords)
+  ) u_words (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(w_valid_i),
+    .ready_o(space),
+    .data_i (w_data_i),
+    .valid_o(word_valid),
+    .ready_i(word_ready),
+    .data_o (word),
+    .count_o(unused_count)
+  );
+
+  hd_fifo #(
+    .Width(32),
+    .Depth(QueueOps)
+  ) u_pcs (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(w_valid_i && w_last_i),
+    .ready_o(w_ready_o),
+    .data_i (w_pc_i),
+    .valid_o(pc_valid),
+    .ready_i(pc_pop),
+    .data_o (pc_head),
+    .count_o(ops)
+  );
+
+  assign queued_o = 5'(ops);
+
+  // ---- unpacking -------------------------------------------------------------------------------
+  state_e              state_q, state_d, next;
+  logic [3:0]          code_q, flags_q, left;
+  logic [15:0]         tag_q;
+  logic [31:0]         pc_q, wait_q, signal_q, set_q, add_q, todo;
+  logic [31:0]         todo_d, todo_q;  // parameter words that still come
+  logic [WordBits-1:0] index;
+  logic                start, handover, flight_ready;
+  logic [32*Words-1:0] params_q;
+
+  // Which state follows once the masks of the flags in `left` remain.
+  always_comb begin
+    start = state_q == Idle && pc_valid && !stop_i;
+    left  = flags_q;
+    unique case (state_q)
+      Idle:    left = word[7:4];
+      Wait:    left = flags_q & 4'b1110;
+      Signal:  left = flags_q & 4'b1100;
+      Set:     left = flags_q & 4'b1000;
+      default: left = 4'b0000;
+    endcase
+    todo = '0;
+    unique case (state_q)
+      Set:     todo = word;
+      Add:     todo = set_q | word;
+      default: todo = '0;
+    endcase
+    if (left[0]) next = Wait;
+    else if (left[1]) next = Signal;
+    else if (left[2]) next = Set;
+    else if (left[3]) next = Add;
+    else if (todo != '0) next = Params;
+    else next = Sem;
+  end
+
+  always_comb begin
+    index = '0;
+    for (int unsigned i = 0; i < Words; i++)
+      if (todo_q[Words - 1 - i]) index = WordBits'(Words - 1 - i);
+  end
+
+  always_comb begin
+    state_d    = state_q;
+    todo_d     = todo_q;
+    word_ready = 1'b0;
+    unique case (state_q)
+      Idle: if (start) begin
+        word_ready = 1'b1;
+        state_d    = next;
+      end
+      Wait, Signal, Set, Add: if (!stop_i && word_valid) begin
+        word_ready = 1'b1;
+        state_d    = next;
+        todo_d     = todo;
+      end
+      Params: if (!stop_i && word_valid) begin
+        word_ready = 1'b1;
+        todo_d     = todo_q & (todo_q - 32'd1);
+        if (todo_d == '0) state_d = Sem;
+      end
+      Sem: if (!stop_i && (wait_q == '0 || grant_i)) state_d = handover ? Idle : Offer;
+      Offer: if (handover) state_d = Idle;
+      default: state_d = Idle;
+    endcase
+  end
+
+  assign pc_pop      = start;
+  assign took_o      = start;
+  assign want_o      = state_q == Sem && !stop_i && wait_q != '0 && flight_ready;
+  assign wait_mask_o = state_q == Sem ? wait_q : '0;
+
+  // ---- hand-over -------------------------------------------------------------------------------
+  logic nop, ready_to_go;
+  assign nop         = code_q == 4'd0;
+  assign ready_to_go = !stop_i && flight_ready &&
+                       (state_q == Offer || (state_q == Sem && (wait_q == '0 || grant_i)));
+  assign op_valid_o  = ready_to_go && !nop;
+  assign handover    = ready_to_go && (nop || op_ready_i);
+  assign op_code_o   = code_q;
+  assign op_params_o = params_q;
+  assign op_tag_o    = tag_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q <= Idle;
+      todo_q  <= '0;
+      pc_q    <= '0;
+      tag_q   <= '0;
+      wait_q  <= '0;
+    end else begin
+      state_q <= state_d;
+      todo_q  <= todo_d;
+      if (start) begin
+        code_q   <= word[3:0];
+        flags_q  <= word[7:4];
+        tag_q    <= word[31:16];
+        pc_q     <= pc_head;
+        wait_q   <= '0;
+        signal_q <= '0;
+        set_q    <= '0;
+        add_q    <= '0;
+      end else if (word_ready) begin
+        unique case (state_q)
+          Wait:    wait_q <= word;
+          Signal:  signal_q <= word;
+          Set:     set_q <= word;
+          Add:     add_q <= word;
+          default: ;
+        endcase
+      end
+    end
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      params_q <= '0;
+    end else if (state_q == Params && word_ready) begin
+      for (int unsigned i = 0; i < Words; i++)
+        if (index == WordBits'(i))
+          params_q[32 * i +: 32] <= (add_q[i] ? params_q[32 * i +: 32] : 32'd0) + word;
+    end
+  end
+
+  // ---- in flight -------------------------------------------------------------------------------
+  logic        head_valid, head_nop, retire;
+  logic [80:0] head;
+  logic [3:0]  unused_flight;
+
+  hd_fifo #(
+    .Width(81),
+    .Depth(8)
+  ) u_flight (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(handover),
+    .ready_o(flight_ready),
+    .data_i ({nop, pc_q, tag_q, signal_q}),
+    .valid_o(head_valid),
+    .ready_i(retire),
+    .data_o (head),
+    .count_o(unused_flight)
+  );
+
+  logic [31:0] done_pc_q;
+  assign head_nop      = head[80];
+  assign retire        = head_valid && (head_nop || op_done_i) && !stop_i;
+  assign signal_o      = retire && head[31:0] != '0;
+  assign signal_mask_o = head[31:0];
+  assign active_o      = head_valid && !head_nop;
+  assign tag_o         = head[47:32];
+  assign pc_o          = head[79:48];
+  assign done_pc_o     = done_pc_q;
+  assign next_pc_o     = state_q == Idle && pc_valid ? pc_head : pc_q;
+  assign idle_o        = !pc_valid && state_q == Idle && !head_valid;
+  assign stall_sem_o   = state_q == Sem && wait_q != '0 && !grant_i && !head_valid;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) done_pc_q <= '0;
+    else if (retire) done_pc_q <= pc_o;
+  end
+
+  `ASSERT(RoomForWords, !w_valid_i || space)
+  `ASSERT(RoomForOp, !(w_valid_i && w_last_i) || w_ready_o)
+  `ASSERT(EndOfWork, !(op_done_i || op_err_i) || stop_i || active_o)
+endmodule

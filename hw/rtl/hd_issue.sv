@@ -1,0 +1,224 @@
+// Parses bundles and passes each operation, one word per cycle, to the queue of its unit.
+//
+// Checks the encoding of everything it passes; an operation that does not decode never becomes
+// complete in its queue. Holds while the queue that the operation goes to is full. SEQ operations
+// execute here: wait for semaphores, then for idle units (barrier, halt), then signal.
+// After halt done_o stays high, after an error err_o, until reset.
+`include "hd_assert.svh"
+
+module hd_issue (
+  input  logic                         clk_i,
+  input  logic                         rst_ni,
+  input  logic                         stop_i,
+
+  // Program words
+  input  logic                         word_valid_i,
+  output logic                         word_ready_o,
+  input  logic [31:0]                  word_i,
+  input  logic [31:0]                  word_pc_i,
+  input  logic [31:0]                  word_left_i,
+  input  logic                         word_end_i,
+
+  // To the fronts; bit u = unit u, bit 0 unused
+  output logic [hd_isa_pkg::Units-1:0] w_valid_o,
+  input  logic [hd_isa_pkg::Units-1:0] w_ready_i,
+  output logic [31:0]                  w_data_o,
+  output logic                         w_last_o,
+  output logic [31:0]                  w_pc_o,
+  input  logic                         units_idle_i,
+
+  // Semaphores
+  output logic                         want_o,
+  output logic [31:0]                  wait_mask_o,
+  input  logic                         grant_i,
+  output logic                         signal_o,
+  output logic [31:0]                  signal_mask_o,
+
+  // State
+  output logic                         busy_o,       // a word moved or a SEQ operation executes
+  output logic                         stall_sem_o,
+  output logic                         active_o,     // a SEQ operation is in work
+  output logic [15:0]                  tag_o,
+  output logic [31:0]                  pc_o,         // operation in work
+  output logic                         done_o,
+  output logic                         err_o,
+  output logic [4:0]                   err_code_o,
+  output logic [2:0]                   err_unit_o
+);
+  localparam int unsigned Units = hd_isa_pkg::Units;
+
+  typedef enum logic [3:0] {
+    Bundle, Head, Wait, Signal, Set, Add, Params, SeqSem, SeqIdle, SeqEnd, Halted, Failed
+  } state_e;
+
+  state_e      state_q, state_d, after;
+  logic [7:0]  slots_q, left_q;                // slots and words of the bundle that still come
+  logic [3:0]  code_q, flags_q, flags;
+  logic [15:0] tag_q;
+  logic [31:0] pc_q, set_q, wait_q, signal_q, todo;
+  logic [5:0]  params_q, n_todo;
+  logic [2:0]  unit;
+  logic [31:0] known;                          // parameter words that the unit has
+  logic        bad, take, op_word, op_end, op_last;
+
+  // Masks of the parameter words of every unit.
+  localparam logic [31:0] KnownLx = (32'd1 << hd_isa_pkg::LxWords) - 32'd1;
+  localparam logic [31:0] KnownLw = (32'd1 << hd_isa_pkg::LwWords) - 32'd1;
+  localparam logic [31:0] KnownMx = (32'd1 << hd_isa_pkg::MxWords) - 32'd1;
+  localparam logic [31:0] KnownVx = (32'd1 << hd_isa_pkg::VxWords) - 32'd1;
+  localparam logic [31:0] KnownSt = (32'd1 << hd_isa_pkg::StWords) - 32'd1;
+
+  always_comb begin
+    unit = 3'd0;
+    for (int unsigned u = 0; u < Units; u++) if (slots_q[Units - 1 - u]) unit = 3'(Units - 1 - u);
+    unique case (32'(unit))
+      hd_isa_pkg::UnitLx: known = KnownLx;
+      hd_isa_pkg::UnitLw: known = KnownLw;
+      hd_isa_pkg::UnitMx: known = KnownMx;
+      hd_isa_pkg::UnitVx: known = KnownVx;
+      hd_isa_pkg::UnitSt: known = KnownSt;
+      default:            known = 32'd0;
+    endcase
+  end
+
+  always_comb begin
+    // What the word brings, by state.
+    flags  = flags_q;
+    todo   = 32'd0;
+    bad    = 1'b0;
+    unique case (state_q)
+      Bundle: bad = word_i[31:24] != hd_isa_pkg::BundleMark || word_i[23:16] != 8'd0 ||
+                    (word_i[7:0] >> Units) != 8'd0 || word_i[15:8] == 8'd0 ||
+                    32'(word_i[15:8]) > word_left_i ||
+                    (word_i[7:0] == 8'd0 && word_i[15:8] != 8'd1);
+      Head: begin
+        flags = word_i[7:4];
+        bad   = word_i[15:8] != 8'd0 ||
+                word_i[3:0] > (unit == 3'd0 ? hd_isa_pkg::SeqBarrier : 4'd1);
+      end
+      Wait:   flags = flags_q & 4'b1110;
+      Signal: flags = flags_q & 4'b1100;
+      Set: begin
+        flags = flags_q & 4'b1000;
+        todo  = word_i;
+        bad   = (word_i & ~known) != 32'd0;
+      end
+      Add: begin
+        flags = 4'd0;
+        todo  = set_q | word_i;
+        bad   = (word_i & ~known) != 32'd0 || (set_q & word_i) != 32'd0;
+      end
+      default: flags = 4'd0;
+    endcase
+    n_todo = state_q == Params ? params_q - 6'd1 : 6'd0;
+    if (state_q != Params && flags == 4'd0)
+      for (int unsigned i = 0; i < 32; i++) n_todo = n_todo + 6'(todo[i]);
+    op_word = state_q == Head || state_q == Wait || state_q == Signal || state_q == Set ||
+              state_q == Add || state_q == Params;
+    op_end  = flags == 4'd0 && n_todo == 6'd0;            // the operation's last word
+    op_last = (slots_q & (slots_q - 8'd1)) == 8'd0;       // the bundle's last operation
+    if (op_word && (left_q == 8'd0 || (op_end && op_last && left_q != 8'd1))) bad = 1'b1;
+
+    if (flags[0]) after = Wait;
+    else if (flags[1]) after = Signal;
+    else if (flags[2]) after = Set;
+    else if (flags[3]) after = Add;
+    else if (n_todo != 6'd0) after = Params;
+    else if (unit == 3'd0) after = SeqSem;
+    else if (!op_last) after = Head;
+    else after = Bundle;
+  end
+
+  assign take         = word_valid_i && !stop_i &&
+                        (state_q == Bundle || (op_word && (unit == 3'd0 || w_ready_i[unit])));
+  assign word_ready_o = take;
+  assign w_data_o     = word_i;
+  assign w_last_o     = op_end;
+  assign w_pc_o       = state_q == Head ? word_pc_i : pc_q;
+
+  always_comb begin
+    w_valid_o = '0;
+    if (take && op_word && !bad && unit != 3'd0) w_valid_o[unit] = 1'b1;
+  end
+
+  always_comb begin
+    state_d = state_q;
+    unique case (state_q)
+      Bundle: begin
+        if (take) state_d = bad ? Failed : word_i[7:0] == 8'd0 ? Bundle : Head;
+        else if (word_end_i && !stop_i) state_d = Failed;
+      end
+      SeqSem: if (!stop_i && (wait_q == 32'd0 || grant_i))
+        state_d = code_q == hd_isa_pkg::SeqNop ? SeqEnd : SeqIdle;
+      SeqIdle: if (!stop_i && units_idle_i) state_d = SeqEnd;
+      SeqEnd: if (!stop_i)
+        state_d = code_q == hd_isa_pkg::SeqHalt ? Halted : op_last ? Bundle : Head;
+      Halted, Failed: state_d = state_q;
+      default: if (take) state_d = bad ? Failed : after;
+    endcase
+  end
+
+  assign want_o        = state_q == SeqSem && wait_q != 32'd0 && !stop_i;
+  assign wait_mask_o   = state_q == SeqSem ? wait_q : 32'd0;
+  assign signal_o      = state_q == SeqEnd && signal_q != 32'd0 && !stop_i;
+  assign signal_mask_o = signal_q;
+  assign stall_sem_o   = want_o && !grant_i;
+  assign active_o      = state_q == SeqSem || state_q == SeqIdle || state_q == SeqEnd;
+  assign busy_o        = take || (active_o && !stall_sem_o);
+  assign tag_o         = tag_q;
+  assign done_o        = state_q == Halted;
+
+  logic [2:0] err_unit_q;
+  assign err_o      = state_q == Failed;
+  assign err_code_o = hd_reg_pkg::ErrEncoding;
+  assign err_unit_o = err_unit_q;
+  assign pc_o       = pc_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      state_q    <= Bundle;
+      slots_q    <= 8'd0;
+      left_q     <= 8'd0;
+      pc_q       <= '0;
+      tag_q      <= '0;
+      wait_q     <= '0;
+      signal_q   <= '0;
+      err_unit_q <= '0;
+    end else begin
+      state_q <= state_d;
+      if (state_d == Failed && state_q != Failed) begin
+        err_unit_q <= state_q == Bundle ? 3'd0 : unit;
+        if (state_q == Bundle) pc_q <= word_pc_i;
+      end
+      if (take) begin
+        left_q <= left_q - 8'd1;
+        unique case (state_q)
+          Bundle: begin
+            slots_q <= word_i[7:0];
+            left_q  <= word_i[15:8] - 8'd1;
+          end
+          Head: begin
+            pc_q     <= word_pc_i;
+            code_q   <= word_i[3:0];
+            tag_q    <= word_i[31:16];
+            set_q    <= 32'd0;
+            wait_q   <= 32'd0;
+            signal_q <= 32'd0;
+          end
+          Wait:    wait_q <= word_i;
+          Signal:  signal_q <= word_i;
+          Set:     set_q <= word_i;
+          default: ;
+        endcase
+        if (state_q != Bundle) begin
+          flags_q  <= flags;
+          params_q <= n_todo;
+          if (after == Head || after == Bundle) slots_q <= slots_q & (slots_q - 8'd1);
+        end
+      end
+      if (state_q == SeqEnd && state_d != SeqEnd) slots_q <= slots_q & (slots_q - 8'd1);
+    end
+  end
+
+  `ASSERT(OneUnit, (w_valid_o & (w_valid_o - 6'd1)) == '0)
+endmodule

@@ -1,0 +1,246 @@
+// Weight load: runs lw.load, DRAM -> WM or PM, in parts of AxiBytes.
+//
+// One beat per cycle; a beat is always taken, since the memories always take a write. Works ahead with
+// its addresses, into the next operation too, until 16 bursts are open. op_done_o comes 1 cycle after
+// the operation's last write. Stalls: no beat. An error ends the work until reset.
+`include "hd_assert.svh"
+
+module hd_lw #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned WmBytes  = hd_cfg_pkg::N * hd_cfg_pkg::K,  // of a word
+  parameter int unsigned PmBytes  = hd_cfg_pkg::N * 8,
+  parameter int unsigned WmWords  = hd_cfg_pkg::WmWords,
+  parameter int unsigned PmWords  = hd_cfg_pkg::PmWords
+) (
+  input  logic                              clk_i,
+  input  logic                              rst_ni,
+  input  logic                              stop_i,
+  output logic                              drained_o,
+
+  // Segments
+  input  logic [127:0]                      seg_ptr_i,
+  input  logic [63:0]                       seg_bytes_i,
+
+  // Operations, from hd_front
+  input  logic                              op_valid_i,
+  output logic                              op_ready_o,
+  input  logic [3:0]                        op_code_i,
+  input  logic [32*hd_isa_pkg::LwWords-1:0] op_params_i,
+  output logic                              op_done_o,
+  output logic                              op_err_o,
+  output logic [4:0]                        op_err_code_o,
+
+  // Read channel
+  output logic                              ar_valid_o,
+  input  logic                              ar_ready_i,
+  output logic [63:0]                       ar_addr_o,
+  output logic [7:0]                        ar_len_o,
+  input  logic                              r_valid_i,
+  input  logic [8*AxiBytes-1:0]             r_data_i,
+  input  logic                              r_err_i,
+  input  logic                              r_last_i,
+
+  // WM and PM write: part of a word
+  output logic                              wm_we_o,
+  output logic                              pm_we_o,
+  output logic [23:0]                       addr_o,
+  output logic [8:0]                        part_o,
+  output logic [8*AxiBytes-1:0]             wdata_o,
+
+  // Counters
+  output logic                              stall_mem_o
+);
+  localparam int unsigned OffBits    = $clog2(AxiBytes);
+  localparam int unsigned WmPartBits = $clog2(WmBytes / AxiBytes);
+  localparam int unsigned PmPartBits = $clog2(PmBytes / AxiBytes);
+  localparam int unsigned RecBits    = 24 + 24 + 1 + 5 + 1;
+
+  hd_isa_pkg::lw_params_t p;
+  assign p = op_params_i;
+
+  // ---- the run at hand -------------------------------------------------------------------------
+  logic        a_valid_q, a_adv, a_last, accept, halt_q, mem_q, seg_q;
+  logic [4:0]  op_bad, bad_q;
+  logic [31:0] ext;
+  logic [23:0] loc, count_q;
+  logic [1:0]  unused_level;
+
+  always_comb begin
+    op_bad = hd_reg_pkg::ErrNone;
+    if (p.count == 24'd0 || p.n1 == 16'd0 || p.seg > 2'd1) op_bad = hd_reg_pkg::ErrOperand;
+    else if ((p.src[OffBits-1:0] | p.s1[OffBits-1:0]) != '0) op_bad = hd_reg_pkg::ErrRange;
+    if (op_code_i != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
+  end
+
+  assign op_ready_o = !stop_i && !halt_q && (!a_valid_q || (a_adv && a_last));
+  assign accept     = op_valid_i && op_ready_o;
+
+  hd_run_nest #(
+    .LocBits(24)
+  ) u_nest (
+    .clk_i,
+    .load_i    (accept),
+    .n_i       ({16'd1, 16'd1, p.n1}),
+    .ext_i     (p.src),
+    .ext_step_i({64'd0, p.s1}),
+    .loc_i     (p.dst),
+    .loc_step_i({48'd0, p.d1}),
+    .adv_i     (a_adv),
+    .ext_o     (ext),
+    .loc_o     (loc),
+    .level_o   (unused_level),
+    .last_o    (a_last)
+  );
+
+  // ---- checks, bus address ---------------------------------------------------------------------
+  logic        c_valid_q, c_ready, c_done, c_last_q, c_mem_q;
+  logic [4:0]  c_err_q, err;
+  logic [63:0] c_addr_q;
+  logic [24:0] c_beats_q;
+  logic [23:0] c_loc_q, c_count_q;
+  logic [35:0] bytes;
+
+  always_comb begin
+    bytes = 36'(count_q) << (mem_q ? OffBits + PmPartBits : OffBits + WmPartBits);
+    err   = bad_q;
+    if (bad_q == hd_reg_pkg::ErrNone) begin
+      if (25'(loc) + 25'(count_q) > 25'(mem_q ? PmWords : WmWords)) err = hd_reg_pkg::ErrRange;
+      else if (36'(ext) + bytes > {4'd0, seg_q ? seg_bytes_i[63:32] : seg_bytes_i[31:0]})
+        err = hd_reg_pkg::ErrWindow;
+    end
+  end
+
+  assign c_ready = !c_valid_q || c_done;
+  assign a_adv   = a_valid_q && c_ready;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      a_valid_q <= 1'b0;
+      c_valid_q <= 1'b0;
+      halt_q    <= 1'b0;
+    end else begin
+      if (accept) a_valid_q <= 1'b1;
+      else if (a_adv && (a_last || err != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
+      if (c_ready) c_valid_q <= a_valid_q && !halt_q;
+      if (a_adv && err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
+    end
+    if (accept) begin
+      bad_q   <= op_bad;
+      count_q <= p.count;
+      mem_q   <= p.mem;
+      seg_q   <= p.seg[0];
+    end
+    if (a_adv) begin
+      c_last_q  <= a_last;
+      c_err_q   <= err;
+      c_mem_q   <= mem_q;
+      c_addr_q  <= (seg_q ? seg_ptr_i[127:64] : seg_ptr_i[63:0]) + 64'(ext);
+      c_beats_q <= 25'(bytes >> OffBits);
+      c_loc_q   <= loc;
+      c_count_q <= count_q;
+    end
+  end
+
+  // ---- bursts and records ----------------------------------------------------------------------
+  logic       burst_valid, burst_done, first, unused_last, may_ask, rec_valid, rec_ready, c_data;
+  logic [4:0] open_q;
+
+  assign c_data = c_err_q == hd_reg_pkg::ErrNone;
+
+  hd_burst #(
+    .AxiBytes(AxiBytes)
+  ) u_burst (
+    .clk_i,
+    .rst_ni,
+    .valid_i(c_valid_q && c_data),
+    .ready_o(burst_done),
+    .addr_i (c_addr_q),
+    .beats_i(c_beats_q),
+    .valid_o(burst_valid),
+    .ready_i(ar_valid_o && ar_ready_i),
+    .addr_o (ar_addr_o),
+    .len_o  (ar_len_o),
+    .first_o(first),
+    .last_o (unused_last)
+  );
+
+  assign may_ask    = open_q != 5'd16 && !stop_i;
+  assign ar_valid_o = burst_valid && may_ask && (!first || rec_ready);
+  assign rec_valid  = c_valid_q && !stop_i && (!c_data || (first && may_ask && ar_ready_i));
+  assign c_done     = c_data ? burst_done : rec_valid && rec_ready;
+  assign drained_o  = open_q == 5'd0;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) open_q <= 5'd0;
+    else open_q <= open_q + 5'(ar_valid_o && ar_ready_i) - 5'(r_valid_i && r_last_i);
+  end
+
+  logic               d_valid, d_ready, d_last, d_mem;
+  logic [4:0]         d_err;
+  logic [23:0]        d_loc, d_count;
+  logic [5:0]         unused_count;
+
+  hd_fifo #(
+    .Width(RecBits),
+    .Depth(32)
+  ) u_records (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(rec_valid),
+    .ready_o(rec_ready),
+    .data_i ({c_last_q, c_err_q, c_mem_q, c_loc_q, c_count_q}),
+    .valid_o(d_valid),
+    .ready_i(d_ready),
+    .data_o ({d_last, d_err, d_mem, d_loc, d_count}),
+    .count_o(unused_count)
+  );
+
+  // ---- data ------------------------------------------------------------------------------------
+  logic [23:0] word_q;   // of the run
+  logic [8:0]  part_q, part_end;
+  logic        write, run_end, done_q, report_q, failed_q;
+  logic [4:0]  code_q;
+
+  assign part_end = d_mem ? 9'(PmBytes / AxiBytes - 1) : 9'(WmBytes / AxiBytes - 1);
+  assign write    = r_valid_i && !r_err_i && d_valid && !stop_i && !failed_q;
+  assign run_end  = write && part_q == part_end && word_q == d_count - 24'd1;
+  assign d_ready  = run_end;
+
+  assign wm_we_o = write && !d_mem;
+  assign pm_we_o = write && d_mem;
+  assign addr_o  = d_loc + word_q;
+  assign part_o  = part_q;
+  assign wdata_o = r_data_i;
+
+  assign op_done_o     = done_q;
+  assign op_err_o      = report_q;
+  assign op_err_code_o = code_q;
+  assign stall_mem_o   = d_valid && !r_valid_i && !stop_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      word_q   <= 24'd0;
+      part_q   <= 9'd0;
+      done_q   <= 1'b0;
+      report_q <= 1'b0;
+      failed_q <= 1'b0;
+    end else begin
+      done_q   <= run_end && d_last;
+      report_q <= 1'b0;
+      if (write) begin
+        part_q <= part_q == part_end ? 9'd0 : part_q + 9'd1;
+        if (part_q == part_end) word_q <= run_end ? 24'd0 : word_q + 24'd1;
+      end
+      if (!failed_q && !stop_i && d_valid &&
+          (d_err != hd_reg_pkg::ErrNone || (r_valid_i && r_err_i))) begin
+        failed_q <= 1'b1;
+        report_q <= 1'b1;
+        code_q   <= d_err != hd_reg_pkg::ErrNone ? d_err : hd_reg_pkg::ErrAxi;
+      end
+    end
+  end
+
+  `ASSERT_INIT(WholeParts, WmBytes >= AxiBytes && PmBytes >= AxiBytes)
+  `ASSERT(RecordForBeat, !r_valid_i || d_valid || stop_i || failed_q)
+endmodule

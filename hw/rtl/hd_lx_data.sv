@@ -1,0 +1,178 @@
+// Data side of LX: moves the bytes of each run from beats to XM chunks of AxiBytes, shifted from the
+// place they have in DRAM to the place they have in XM, and makes the pad bytes.
+//
+// One XM chunk per cycle. A run whose first byte lies further right in its beat than in its chunk
+// costs one cycle more, to have the first two beats at hand. Stalls: no beat, no grant of XM.
+// op_done_o comes 1 cycle after the grant of the operation's last write. An error ends the work.
+`include "hd_assert.svh"
+
+module hd_lx_data #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned OffBits  = $clog2(AxiBytes),
+  parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  stop_i,   // drop what comes
+
+  input  logic                  rec_valid_i,
+  output logic                  rec_ready_o,
+  input  logic [RecBits-1:0]    rec_i,    // see hd_lx_gen
+
+  input  logic                  r_valid_i,
+  output logic                  r_ready_o,
+  input  logic [8*AxiBytes-1:0] r_data_i,
+  input  logic                  r_err_i,
+
+  output logic                  xm_req_o,
+  input  logic                  xm_gnt_i,
+  output logic [27:0]           xm_addr_o,
+  output logic [8*AxiBytes-1:0] xm_wdata_o,
+  output logic [AxiBytes-1:0]   xm_be_o,
+
+  output logic                  op_done_o,
+  output logic                  op_err_o,
+  output logic [4:0]            op_err_code_o,
+  output logic                  wait_mem_o
+);
+  localparam int unsigned CntBits = 27;
+
+  // ---- the run at hand -------------------------------------------------------------------------
+  logic                      run_q, last_q, prime_q, failed_q;
+  logic [4:0]                err_q;
+  logic [7:0]                pad_q;
+  logic [27:0]               addr_q;              // of the chunk
+  logic [OffBits-1:0]        skip_q;              // bytes of the first chunk before the run
+  logic signed [CntBits-1:0] end_q, lo_q, hi_q;   // run end and valid part, from the chunk's first byte
+  logic [24:0]               beats_q;             // not taken yet
+  logic [OffBits:0]          shift_q;             // {beat, beat before} moves right by this many bytes
+
+  // Fields of the next record.
+  logic                      n_last;
+  logic [4:0]                n_err;
+  logic [7:0]                n_pad;
+  logic [OffBits-1:0]        n_sa, n_da, n_off;
+  logic [23:0]               n_hi, n_lo, n_run;
+  logic [27:0]               n_loc;
+  assign {n_last, n_err, n_pad, n_sa, n_hi, n_lo, n_run, n_loc} = rec_i;
+  assign n_off = n_loc[OffBits-1:0];
+  assign n_da  = n_off + OffBits'(n_lo);
+
+  // ---- the chunk at hand -----------------------------------------------------------------------
+  logic [OffBits:0] d_from, d_to, e_to;           // bytes of the chunk: data, end of the run
+  logic             data_here, needs, final_chunk, ok, fire, prime, step, out_free;
+
+  always_comb begin
+    d_from = lo_q[CntBits-1] ? '0 :
+             lo_q >= CntBits'(AxiBytes) ? (OffBits + 1)'(AxiBytes) : lo_q[OffBits:0];
+    d_to   = hi_q[CntBits-1] ? '0 :
+             hi_q >= CntBits'(AxiBytes) ? (OffBits + 1)'(AxiBytes) : hi_q[OffBits:0];
+    e_to   = end_q >= CntBits'(AxiBytes) ? (OffBits + 1)'(AxiBytes) : end_q[OffBits:0];
+    data_here   = d_from < d_to;
+    needs       = data_here && beats_q != 25'd0;
+    final_chunk = end_q <= CntBits'(AxiBytes);
+    ok          = run_q && err_q == hd_reg_pkg::ErrNone && !failed_q && !stop_i;
+    prime       = ok && data_here && prime_q;
+    fire        = ok && !prime && out_free && (!needs || (r_valid_i && !r_err_i));
+    step        = fire || (prime && r_valid_i && !r_err_i);
+  end
+
+  assign r_ready_o   = stop_i || failed_q || (ok && (prime || (needs && out_free)));
+  assign rec_ready_o = !stop_i && !failed_q && (!run_q || (fire && final_chunk));
+  assign wait_mem_o  = ok && (prime || (needs && out_free)) && !r_valid_i;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      run_q <= 1'b0;
+      err_q <= hd_reg_pkg::ErrNone;
+    end else if (rec_ready_o) begin
+      run_q <= rec_valid_i;
+      err_q <= rec_valid_i ? n_err : hd_reg_pkg::ErrNone;
+    end
+    if (rec_ready_o && rec_valid_i) begin
+      last_q  <= n_last;
+      pad_q   <= n_pad;
+      addr_q  <= {n_loc[27:OffBits], {OffBits{1'b0}}};
+      skip_q  <= n_off;
+      end_q   <= CntBits'(n_run) + CntBits'(n_off);
+      lo_q    <= CntBits'(n_lo) + CntBits'(n_off);
+      hi_q    <= CntBits'(n_hi) + CntBits'(n_off);
+      beats_q <= (25'(n_hi - n_lo) + 25'(n_sa) + 25'(AxiBytes - 1)) >> OffBits;
+      prime_q <= n_da < n_sa;
+      shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(n_da - n_sa));
+    end else if (step) begin
+      if (needs) beats_q <= beats_q - 25'd1;
+      prime_q <= prime_q && !prime;
+      if (fire) begin
+        addr_q <= addr_q + 28'(AxiBytes);
+        skip_q <= '0;
+        end_q  <= end_q - CntBits'(AxiBytes);
+        lo_q   <= lo_q - CntBits'(AxiBytes);
+        hi_q   <= hi_q - CntBits'(AxiBytes);
+      end
+    end
+  end
+
+  // ---- output register -------------------------------------------------------------------------
+  logic                    out_q, out_last_q;
+  logic [27:0]             out_addr_q;
+  logic [8*AxiBytes-1:0]   out_data_q, prev_q;
+  logic [AxiBytes-1:0]     out_be_q;
+  logic [16*AxiBytes-1:0]  pair;
+
+  assign out_free   = !out_q || xm_gnt_i;
+  assign xm_req_o   = out_q;
+  assign xm_addr_o  = out_addr_q;
+  assign xm_wdata_o = out_data_q;
+  assign xm_be_o    = out_be_q;
+  assign pair       = {r_data_i, prev_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) out_q <= 1'b0;
+    else if (out_free) out_q <= fire;
+    if (step && needs) prev_q <= r_data_i;
+    if (fire) begin
+      out_addr_q <= addr_q;
+      out_last_q <= last_q && final_chunk;
+      out_be_q   <= ({AxiBytes{1'b1}} << skip_q) &
+                    ({AxiBytes{1'b1}} >> ((OffBits + 1)'(AxiBytes) - e_to));
+      out_data_q <= pair[{shift_q, 3'd0} +: 8 * AxiBytes];
+      if (d_from > {1'b0, skip_q} || d_to < e_to)
+        for (int unsigned b = 0; b < AxiBytes; b++)
+          if (b < 32'(d_from) || b >= 32'(d_to)) out_data_q[8 * b +: 8] <= pad_q;
+    end
+  end
+
+  // ---- end of operations -----------------------------------------------------------------------
+  logic       done_q, report_q;
+  logic [4:0] code_q;
+
+  assign op_done_o     = done_q;
+  assign op_err_o      = report_q;
+  assign op_err_code_o = code_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      done_q   <= 1'b0;
+      report_q <= 1'b0;
+      failed_q <= 1'b0;
+    end else begin
+      done_q   <= out_q && xm_gnt_i && out_last_q;
+      report_q <= 1'b0;
+      if (!failed_q && !stop_i && !out_q) begin
+        if (run_q && err_q != hd_reg_pkg::ErrNone) begin
+          failed_q <= 1'b1;
+          report_q <= 1'b1;
+          code_q   <= err_q;
+        end else if (ok && (prime || needs) && r_valid_i && r_err_i) begin
+          failed_q <= 1'b1;
+          report_q <= 1'b1;
+          code_q   <= hd_reg_pkg::ErrAxi;
+        end
+      end
+    end
+  end
+
+  `ASSERT(NotBoth, !(op_done_o && op_err_o))
+  `ASSERT(BeatsUsed, !(fire && final_chunk) || beats_q == 25'(needs))
+endmodule

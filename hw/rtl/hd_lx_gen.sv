@@ -1,0 +1,243 @@
+// Address side of LX: walks the runs of lx.load, finds the valid part of each, checks it, asks for its
+// beats and passes a record of the run to the data side (hd_lx_data). Works ahead of the data, into
+// the next operation too, until 16 bursts are open or the records are full.
+//
+// One run per cycle when its valid part is one burst. An illegal run becomes a record with an error
+// code, after which nothing follows until reset.
+`include "hd_assert.svh"
+
+module hd_lx_gen #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
+  parameter int unsigned OffBits  = $clog2(AxiBytes),
+  parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1
+) (
+  input  logic                            clk_i,
+  input  logic                            rst_ni,
+  input  logic                            stop_i,     // ask for nothing more
+
+  // Segments: pointer and window of segment s at [64 * s +: 64], [32 * s +: 32]
+  input  logic [127:0]                    seg_ptr_i,
+  input  logic [63:0]                     seg_bytes_i,
+
+  // Operations
+  input  logic                            op_valid_i,
+  output logic                            op_ready_o,
+  input  logic [3:0]                      op_code_i,
+  input  logic [32*hd_isa_pkg::LxWords-1:0] op_params_i,
+
+  // Read bursts
+  output logic                            ar_valid_o,
+  input  logic                            ar_ready_i,
+  output logic [63:0]                     ar_addr_o,
+  output logic [7:0]                      ar_len_o,
+  input  logic                            r_end_i,    // last beat of a burst
+  output logic                            open_o,     // a burst is open
+
+  // Records: {last of operation, error, pad, offset of the first byte in its beat,
+  //           end and begin of the valid part, run bytes, XM address}
+  output logic                            rec_valid_o,
+  input  logic                            rec_ready_i,
+  output logic [RecBits-1:0]              rec_o
+);
+  hd_isa_pkg::lx_params_t p;
+  assign p = op_params_i;
+
+  // ---- stage A: the run at hand ----------------------------------------------------------------
+  logic               a_valid_q, b_ready, a_adv, accept, halt_q;
+  logic [4:0]         op_bad, bad_q;
+  logic [1:0]         level;
+  logic [31:0]        ext;
+  logic [27:0]        loc;
+  logic               a_last;
+  logic signed [47:0] x_q, x0_q;
+  logic signed [33:0] y_q, y0_q;
+  logic signed [31:0] s1_q;
+  logic [15:0]        ys_q, rows_q;
+  logic [31:0]        row_bytes_q;
+  logic [23:0]        run_q;
+  logic [7:0]         pad_q;
+  logic               edge_q, seg_q;
+
+  always_comb begin
+    op_bad = hd_reg_pkg::ErrNone;
+    if (p.run == 24'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 || p.seg > 2'd1)
+      op_bad = hd_reg_pkg::ErrOperand;
+    if (op_code_i != hd_isa_pkg::LxLoad) op_bad = hd_reg_pkg::ErrEncoding;
+  end
+
+  assign a_adv      = a_valid_q && b_ready;
+  assign op_ready_o = !stop_i && !halt_q && (!a_valid_q || (a_adv && a_last));
+  assign accept     = op_valid_i && op_ready_o;
+
+  hd_run_nest #(
+    .LocBits(28)
+  ) u_nest (
+    .clk_i,
+    .load_i    (accept),
+    .n_i       ({p.n3, p.n2, p.n1}),
+    .ext_i     (p.src),
+    .ext_step_i({p.s3, p.s2, p.s1}),
+    .loc_i     (p.dst),
+    .loc_step_i({p.d3, p.d2, p.d1}),
+    .adv_i     (a_adv),
+    .ext_o     (ext),
+    .loc_o     (loc),
+    .level_o   (level),
+    .last_o    (a_last)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) a_valid_q <= 1'b0;
+    else if (accept) a_valid_q <= 1'b1;
+    else if (a_adv && (a_last || bad_q != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
+    if (accept) begin
+      bad_q       <= op_bad;
+      x_q         <= 48'(p.x0);
+      x0_q        <= 48'(p.x0);
+      y_q         <= 34'(p.y0);
+      y0_q        <= 34'(p.y0);
+      s1_q        <= p.s1;
+      ys_q        <= p.ys;
+      rows_q      <= p.rows;
+      row_bytes_q <= p.row_bytes;
+      run_q       <= p.run;
+      pad_q       <= p.pad;
+      edge_q      <= p.edge_;
+      seg_q       <= p.seg[0];
+    end else if (a_adv) begin
+      x_q <= level == 2'd0 ? x_q + 48'(s1_q) : x0_q;
+      if (level == 2'd1) y_q <= y_q + 34'(signed'({1'b0, ys_q}));
+      if (level == 2'd2) y_q <= y0_q;
+    end
+  end
+
+  // ---- stage B: valid part [lo, hi) ------------------------------------------------------------
+  logic               b_valid_q, b_last_q, b_seg_q, c_ready;
+  logic [4:0]         b_err_q;
+  logic [31:0]        b_ext_q;
+  logic [27:0]        b_loc_q;
+  logic [23:0]        b_lo_q, b_hi_q, b_run_q, lo, hi;
+  logic [7:0]         b_pad_q;
+  logic signed [47:0] run_end, row_end, ahead;
+
+  always_comb begin
+    run_end = 48'(signed'({1'b0, run_q}));
+    row_end = 48'(signed'({1'b0, row_bytes_q})) - x_q;  // position in the run at which the row ends
+    ahead  = -x_q;                                     // position at which the row begins
+    lo      = 24'd0;
+    hi      = run_q;
+    if (edge_q) begin
+      if (ahead >= run_end) lo = run_q;
+      else if (ahead > 48'sd0) lo = ahead[23:0];
+      if (row_end <= 48'sd0) hi = 24'd0;
+      else if (row_end < run_end) hi = row_end[23:0];
+      if (y_q < 34'sd0 || y_q >= 34'(signed'({1'b0, rows_q})) || hi <= lo) begin
+        lo = run_q;
+        hi = run_q;
+      end
+    end
+  end
+
+  assign b_ready = !b_valid_q || c_ready;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      b_valid_q <= 1'b0;
+    end else if (b_ready) begin
+      b_valid_q <= a_valid_q;
+    end
+    if (a_adv) begin
+      b_err_q  <= bad_q != hd_reg_pkg::ErrNone ? bad_q :
+                  29'(loc) + 29'(run_q) > 29'(XmBytes) ? hd_reg_pkg::ErrRange :
+                  hd_reg_pkg::ErrNone;
+      b_last_q <= a_last;
+      b_seg_q  <= seg_q;
+      b_ext_q  <= ext + 32'(lo);
+      b_loc_q  <= loc;
+      b_lo_q   <= lo;
+      b_hi_q   <= hi;
+      b_run_q  <= run_q;
+      b_pad_q  <= pad_q;
+    end
+  end
+
+  // ---- stage C: bus address, window ------------------------------------------------------------
+  logic               c_valid_q, c_last_q, c_data_q;
+  logic [4:0]         c_err_q, b_err;
+  logic [63:0]        c_addr_q, b_addr;
+  logic [24:0]        c_beats_q;
+  logic [27:0]        c_loc_q;
+  logic [23:0]        c_lo_q, c_hi_q, c_run_q, b_len;
+  logic [7:0]         c_pad_q;
+  logic               c_done;
+
+  always_comb begin
+    b_len  = b_hi_q - b_lo_q;
+    b_addr = (b_seg_q ? seg_ptr_i[127:64] : seg_ptr_i[63:0]) + 64'(b_ext_q);
+    b_err  = b_err_q;
+    if (b_err_q == hd_reg_pkg::ErrNone && b_len != 24'd0 &&
+        33'(b_ext_q) + 33'(b_len) > {1'b0, b_seg_q ? seg_bytes_i[63:32] : seg_bytes_i[31:0]})
+      b_err = hd_reg_pkg::ErrWindow;
+  end
+
+  assign c_ready = !c_valid_q || c_done;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      c_valid_q <= 1'b0;
+      halt_q    <= 1'b0;
+    end else begin
+      if (c_ready) c_valid_q <= b_valid_q && !halt_q;
+      if (b_valid_q && c_ready && b_err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
+    end
+    if (b_valid_q && c_ready) begin
+      c_last_q  <= b_last_q;
+      c_err_q   <= b_err;
+      c_data_q  <= b_len != 24'd0 && b_err == hd_reg_pkg::ErrNone;
+      c_addr_q  <= b_addr;
+      c_beats_q <= (25'(b_len) + 25'(b_addr[OffBits-1:0]) + 25'(AxiBytes - 1)) >> OffBits;
+      c_loc_q   <= b_loc_q;
+      c_lo_q    <= b_lo_q;
+      c_hi_q    <= b_hi_q;
+      c_run_q   <= b_run_q;
+      c_pad_q   <= b_pad_q;
+    end
+  end
+
+  // ---- bursts and records ----------------------------------------------------------------------
+  logic       burst_valid, burst_done, first, unused_last, may_ask;
+  logic [4:0] open_q;
+
+  hd_burst #(
+    .AxiBytes(AxiBytes)
+  ) u_burst (
+    .clk_i,
+    .rst_ni,
+    .valid_i(c_valid_q && c_data_q),
+    .ready_o(burst_done),
+    .addr_i (c_addr_q),
+    .beats_i(c_beats_q),
+    .valid_o(burst_valid),
+    .ready_i(ar_valid_o && ar_ready_i),
+    .addr_o (ar_addr_o),
+    .len_o  (ar_len_o),
+    .first_o(first),
+    .last_o (unused_last)
+  );
+
+  assign may_ask     = open_q != 5'd16 && !stop_i;
+  assign ar_valid_o  = burst_valid && may_ask && (!first || rec_ready_i);
+  assign rec_valid_o = c_valid_q && !stop_i && (!c_data_q || (first && may_ask && ar_ready_i));
+  assign c_done      = c_data_q ? burst_done : rec_valid_o && rec_ready_i;
+  assign open_o      = open_q != 5'd0;
+  assign rec_o       = {c_last_q, c_err_q, c_pad_q, c_addr_q[OffBits-1:0], c_hi_q, c_lo_q, c_run_q,
+                        c_loc_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) open_q <= 5'd0;
+    else open_q <= open_q + 5'(ar_valid_o && ar_ready_i) - 5'(r_end_i);
+  end
+
+  `ASSERT(OpenInRange, open_q <= 5'd16)
+endmodule

@@ -1,0 +1,65 @@
+// Walks the runs of a strided transfer: three loops, an off-chip and an on-chip address, by adders.
+//
+// load_i starts a nest, its first run is on the outputs in the next cycle; adv_i moves to the next.
+// Addresses wrap at their width. level_o is the loop that the next adv_i steps: 0 next run of the
+// row, 1 next row, 2 next plane. Latency 1 cycle, one run per cycle, load_i may come with the last
+// adv_i. No stalls.
+module hd_run_nest #(
+  parameter int unsigned LocBits = 28
+) (
+  input  logic               clk_i,
+
+  input  logic               load_i,
+  input  logic [47:0]        n_i,         // iterations, loop l at [16 * l +: 16]
+  input  logic [31:0]        ext_i,       // DRAM offset
+  input  logic [95:0]        ext_step_i,
+  input  logic [LocBits-1:0] loc_i,       // on-chip address
+  input  logic [3*LocBits-1:0] loc_step_i,
+
+  input  logic               adv_i,
+  output logic [31:0]        ext_o,
+  output logic [LocBits-1:0] loc_o,
+  output logic [1:0]         level_o,
+  output logic               last_o       // the last run of all
+);
+  logic [15:0]        most_q [3];  // iterations - 1
+  logic [15:0]        left_q [3];  // iterations after this one
+  logic [31:0]        ext_q  [3];  // address where this iteration of the loop began
+  logic [LocBits-1:0] loc_q  [3];
+  logic [31:0]        ext_step_q [3];
+  logic [LocBits-1:0] loc_step_q [3];
+  logic [31:0]        ext_next;
+  logic [LocBits-1:0] loc_next;
+  logic [1:0]         level;
+
+  always_comb begin
+    level = left_q[0] != 16'd0 ? 2'd0 : left_q[1] != 16'd0 ? 2'd1 : 2'd2;
+    ext_next = ext_q[level] + ext_step_q[level];
+    loc_next = loc_q[level] + loc_step_q[level];
+  end
+
+  assign ext_o   = ext_q[0];
+  assign loc_o   = loc_q[0];
+  assign level_o = level;
+  assign last_o  = left_q[0] == 16'd0 && left_q[1] == 16'd0 && left_q[2] == 16'd0;
+
+  always_ff @(posedge clk_i) begin
+    for (int unsigned l = 0; l < 3; l++) begin
+      if (load_i) begin
+        most_q[l]     <= n_i[16 * l +: 16] - 16'd1;
+        left_q[l]     <= n_i[16 * l +: 16] - 16'd1;
+        ext_q[l]      <= ext_i;
+        loc_q[l]      <= loc_i;
+        ext_step_q[l] <= ext_step_i[32 * l +: 32];
+        loc_step_q[l] <= loc_step_i[LocBits * l +: LocBits];
+      end else if (adv_i) begin
+        if (2'(l) < level) left_q[l] <= most_q[l];
+        else if (2'(l) == level) left_q[l] <= left_q[l] - 16'd1;
+        if (2'(l) <= level) begin
+          ext_q[l] <= ext_next;
+          loc_q[l] <= loc_next;
+        end
+      end
+    end
+  end
+endmodule

@@ -1,0 +1,201 @@
+// Data side of ST: reads the chunks of each run from XM, shifts their bytes to the place they have in
+// DRAM and sends beats with strobes.
+//
+// One beat per cycle; a run whose first byte lies further right in its chunk than in its beat costs
+// one cycle more. Latency from a record to its first beat: 6 cycles. Stalls: no grant of XM, W not
+// ready. After stop_i the beats of open bursts still go out, with no byte strobed.
+`include "hd_assert.svh"
+
+module hd_st_data #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned OffBits  = $clog2(AxiBytes)
+) (
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  stop_i,
+
+  // Records of runs and of bursts, see hd_st_gen
+  input  logic                  run_valid_i,
+  output logic                  run_ready_o,
+  input  logic [OffBits+51:0]   run_i,
+  input  logic                  burst_valid_i,
+  output logic                  burst_ready_o,
+  input  logic [7:0]            burst_len_i,
+
+  // XM read, data 2 cycles after the grant
+  output logic                  xm_req_o,
+  input  logic                  xm_gnt_i,
+  output logic [27:0]           xm_addr_o,
+  input  logic [8*AxiBytes-1:0] xm_rdata_i,
+
+  // Write data
+  output logic                  wvalid_o,
+  input  logic                  wready_i,
+  output logic [8*AxiBytes-1:0] wdata_o,
+  output logic [AxiBytes-1:0]   wstrb_o,
+  output logic                  wlast_o,
+  output logic [6:0]            wbytes_o   // strobed bytes of the beat
+);
+  localparam int unsigned CntBits = 27;
+  localparam int unsigned Chunks  = 8;     // buffer between XM and W
+
+  logic [OffBits-1:0] n_da, n_so;
+  logic [23:0]        n_run;
+  logic [27:0]        n_loc;
+  assign {n_da, n_run, n_loc} = run_i;
+  assign n_so = n_loc[OffBits-1:0];
+
+  // ---- packer's record of the run that is being read or waits to be packed ---------------------
+  logic               pack_valid, pack_ready, pack_take, read_take;
+  logic [OffBits-1:0] p_da, p_so;
+  logic [23:0]        p_run;
+  logic [4:0]         unused_packs;
+
+  hd_fifo #(
+    .Width(2 * OffBits + 24),
+    .Depth(16)
+  ) u_packs (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(read_take),
+    .ready_o(pack_ready),
+    .data_i ({n_da, n_so, n_run}),
+    .valid_o(pack_valid),
+    .ready_i(pack_take),
+    .data_o ({p_da, p_so, p_run}),
+    .count_o(unused_packs)
+  );
+
+  // ---- reading XM ------------------------------------------------------------------------------
+  logic        read_q, unused_ready, chunk_valid, chunk_take;
+  logic [27:0] read_addr_q;
+  logic [24:0] read_left_q;           // chunks, this one included
+  logic [1:0]  coming_q;              // granted one and two cycles ago
+  logic [3:0]  chunks, free;
+  logic [8*AxiBytes-1:0] chunk;
+
+  assign free        = 4'(Chunks) - chunks - 4'(coming_q[0]) - 4'(coming_q[1]);
+  assign xm_req_o    = read_q && free != 4'd0 && !stop_i;
+  assign xm_addr_o   = read_addr_q;
+  assign run_ready_o = pack_ready && !stop_i &&
+                       (!read_q || (xm_req_o && xm_gnt_i && read_left_q == 25'd1));
+  assign read_take   = run_valid_i && run_ready_o;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      read_q   <= 1'b0;
+      coming_q <= 2'd0;
+    end else begin
+      if (run_ready_o) read_q <= run_valid_i;
+      coming_q <= {coming_q[0], xm_req_o && xm_gnt_i};
+    end
+    if (read_take) begin
+      read_addr_q <= {n_loc[27:OffBits], {OffBits{1'b0}}};
+      read_left_q <= (25'(n_run) + 25'(n_so) + 25'(AxiBytes - 1)) >> OffBits;
+    end else if (xm_req_o && xm_gnt_i) begin
+      read_addr_q <= read_addr_q + 28'(AxiBytes);
+      read_left_q <= read_left_q - 25'd1;
+    end
+  end
+
+  hd_fifo #(
+    .Width(8 * AxiBytes),
+    .Depth(Chunks)
+  ) u_chunks (
+    .clk_i,
+    .rst_ni,
+    .clear_i(1'b0),
+    .valid_i(coming_q[1]),
+    .ready_o(unused_ready),
+    .data_i (xm_rdata_i),
+    .valid_o(chunk_valid),
+    .ready_i(chunk_take),
+    .data_o (chunk),
+    .count_o(chunks)
+  );
+
+  // ---- packing ---------------------------------------------------------------------------------
+  logic                      run_q, prime_q;
+  logic [OffBits-1:0]        skip_q;
+  logic signed [CntBits-1:0] end_q;      // run end, from the beat's first byte
+  logic [24:0]               left_q;     // chunks not taken yet
+  logic [OffBits:0]          shift_q, to;
+  logic                      final_beat, needs, prime, fire, drop, out_free;
+
+  always_comb begin
+    to         = end_q >= CntBits'(AxiBytes) ? (OffBits + 1)'(AxiBytes) : end_q[OffBits:0];
+    final_beat = end_q <= CntBits'(AxiBytes);
+    needs      = left_q != 25'd0;
+    prime      = run_q && prime_q && !stop_i;
+    fire       = run_q && !prime_q && !stop_i && burst_valid_i && out_free &&
+                 (!needs || chunk_valid);
+    drop       = stop_i && burst_valid_i && out_free;
+  end
+
+  assign chunk_take = prime || (fire && needs);
+  assign pack_take  = !stop_i && (!run_q || (fire && final_beat));
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) run_q <= 1'b0;
+    else if (pack_take) run_q <= pack_valid;
+    if (pack_take) begin
+      skip_q  <= p_da;
+      end_q   <= CntBits'(p_run) + CntBits'(p_da);
+      left_q  <= (25'(p_run) + 25'(p_so) + 25'(AxiBytes - 1)) >> OffBits;
+      prime_q <= p_da < p_so;
+      shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(p_da - p_so));
+    end else begin
+      if (chunk_take && chunk_valid) begin
+        left_q  <= left_q - 25'd1;
+        prime_q <= 1'b0;
+      end
+      if (fire) begin
+        skip_q <= '0;
+        end_q  <= end_q - CntBits'(AxiBytes);
+      end
+    end
+  end
+
+  // ---- output register, burst ends -------------------------------------------------------------
+  logic                   out_q, out_last_q, burst_end;
+  logic [8*AxiBytes-1:0]  out_data_q, prev_q;
+  logic [AxiBytes-1:0]    out_strb_q;
+  logic [6:0]             out_bytes_q;
+  logic [7:0]             beat_q;
+  logic [16*AxiBytes-1:0] pair;
+
+  assign out_free      = !out_q || wready_i;
+  assign burst_end     = beat_q == burst_len_i;
+  assign burst_ready_o = (fire || drop) && burst_end;
+  assign pair          = {chunk, prev_q};
+  assign wvalid_o      = out_q;
+  assign wdata_o       = out_data_q;
+  assign wstrb_o       = out_strb_q;
+  assign wlast_o       = out_last_q;
+  assign wbytes_o      = out_bytes_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      out_q  <= 1'b0;
+      beat_q <= 8'd0;
+    end else begin
+      if (out_free) out_q <= fire || drop;
+      if (fire || drop) beat_q <= burst_end ? 8'd0 : beat_q + 8'd1;
+    end
+    if (chunk_take && chunk_valid) prev_q <= chunk;
+    if (fire || drop) begin
+      out_last_q  <= burst_end;
+      out_bytes_q <= drop ? 7'd0 : 7'(to) - 7'(skip_q);
+      out_strb_q  <= drop ? '0 :
+                     ({AxiBytes{1'b1}} << skip_q) &
+                     ({AxiBytes{1'b1}} >> ((OffBits + 1)'(AxiBytes) - to));
+    end
+    if (fire) out_data_q <= pair[{shift_q, 3'd0} +: 8 * AxiBytes];
+  end
+
+  `ASSERT(RoomForChunk, !coming_q[1] || unused_ready)
+  `ASSERT(ChunksUsed, !(fire && final_beat) || left_q == 25'(needs))
+  `ASSERT(WHolds, !$past(wvalid_o && !wready_i) ||
+                  (wvalid_o && $stable(wdata_o) && $stable(wstrb_o) && $stable(wlast_o)))
+endmodule

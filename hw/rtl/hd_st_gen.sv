@@ -1,0 +1,177 @@
+// Address side of ST: walks the runs of st.store, checks each, sends its write addresses and passes
+// records to the reading side (XM), the packing side (W) and the response side (B).
+//
+// One run per cycle when it is one burst. At most 16 bursts are open, from the address to the
+// response. An illegal run becomes a response record with an error code, after which nothing follows
+// until reset.
+`include "hd_assert.svh"
+
+module hd_st_gen #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
+  parameter int unsigned OffBits  = $clog2(AxiBytes)
+) (
+  input  logic                              clk_i,
+  input  logic                              rst_ni,
+  input  logic                              stop_i,
+
+  // Segments
+  input  logic [127:0]                      seg_ptr_i,
+  input  logic [63:0]                       seg_bytes_i,
+
+  // Operations
+  input  logic                              op_valid_i,
+  output logic                              op_ready_o,
+  input  logic [3:0]                        op_code_i,
+  input  logic [32*hd_isa_pkg::StWords-1:0] op_params_i,
+
+  // Write address
+  output logic                              awvalid_o,
+  input  logic                              awready_i,
+  output logic [63:0]                       awaddr_o,
+  output logic [7:0]                        awlen_o,
+
+  // Records of runs: {offset of the first byte in its beat, run bytes, XM address}
+  output logic                              run_valid_o,
+  input  logic                              run_ready_i,
+  output logic [OffBits+51:0]               run_o,
+  // Records of bursts: {last of operation, error, beats - 1}
+  output logic                              burst_valid_o,
+  input  logic                              burst_ready_i,
+  output logic [13:0]                       burst_o
+);
+  hd_isa_pkg::st_params_t p;
+  assign p = op_params_i;
+
+  // ---- the run at hand -------------------------------------------------------------------------
+  logic        a_valid_q, a_adv, a_last, accept, halt_q;
+  logic [4:0]  op_bad, bad_q;
+  logic [31:0] ext;
+  logic [27:0] loc;
+  logic [23:0] run_q;
+  logic [1:0]  unused_level;
+
+  always_comb begin
+    op_bad = hd_reg_pkg::ErrNone;
+    if (p.run == 24'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 || p.seg > 2'd1)
+      op_bad = hd_reg_pkg::ErrOperand;
+    else if (p.seg == 2'd0) op_bad = hd_reg_pkg::ErrWindow;
+    if (op_code_i != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
+  end
+
+  assign op_ready_o = !stop_i && !halt_q && (!a_valid_q || (a_adv && a_last));
+  assign accept     = op_valid_i && op_ready_o;
+
+  hd_run_nest #(
+    .LocBits(28)
+  ) u_nest (
+    .clk_i,
+    .load_i    (accept),
+    .n_i       ({p.n3, p.n2, p.n1}),
+    .ext_i     (p.dst),
+    .ext_step_i({p.d3, p.d2, p.d1}),
+    .loc_i     (p.src),
+    .loc_step_i({p.s3, p.s2, p.s1}),
+    .adv_i     (a_adv),
+    .ext_o     (ext),
+    .loc_o     (loc),
+    .level_o   (unused_level),
+    .last_o    (a_last)
+  );
+
+  // ---- checks, bus address ---------------------------------------------------------------------
+  logic        c_valid_q, c_ready, c_done, c_last_q;
+  logic [4:0]  c_err_q, err;
+  logic [63:0] c_addr_q, addr;
+  logic [24:0] c_beats_q;
+  logic [27:0] c_loc_q;
+  logic [23:0] c_run_q;
+
+  always_comb begin
+    addr = seg_ptr_i[127:64] + 64'(ext);
+    err  = bad_q;
+    if (bad_q == hd_reg_pkg::ErrNone) begin
+      if (29'(loc) + 29'(run_q) > 29'(XmBytes)) err = hd_reg_pkg::ErrRange;
+      else if (33'(ext) + 33'(run_q) > 33'(seg_bytes_i[63:32])) err = hd_reg_pkg::ErrWindow;
+    end
+  end
+
+  assign c_ready = !c_valid_q || c_done;
+  assign a_adv   = a_valid_q && c_ready;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      a_valid_q <= 1'b0;
+      c_valid_q <= 1'b0;
+      halt_q    <= 1'b0;
+    end else begin
+      if (accept) a_valid_q <= 1'b1;
+      else if (a_adv && (a_last || err != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
+      if (c_ready) c_valid_q <= a_valid_q && !halt_q;
+      if (a_adv && err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
+    end
+    if (accept) begin
+      bad_q <= op_bad;
+      run_q <= p.run;
+    end
+    if (a_adv) begin
+      c_last_q  <= a_last;
+      c_err_q   <= err;
+      c_addr_q  <= addr;
+      c_beats_q <= (25'(run_q) + 25'(addr[OffBits-1:0]) + 25'(AxiBytes - 1)) >> OffBits;
+      c_loc_q   <= loc;
+      c_run_q   <= run_q;
+    end
+  end
+
+  // ---- bursts and records ----------------------------------------------------------------------
+  logic        burst_valid, burst_done, first, burst_last, data, go;
+  logic [63:0] burst_addr;
+  logic [7:0]  burst_len;
+  logic        aw_q;
+  logic [63:0] aw_addr_q;
+  logic [7:0]  aw_len_q;
+
+  assign data = c_err_q == hd_reg_pkg::ErrNone;
+
+  hd_burst #(
+    .AxiBytes(AxiBytes)
+  ) u_burst (
+    .clk_i,
+    .rst_ni,
+    .valid_i(c_valid_q && data),
+    .ready_o(burst_done),
+    .addr_i (c_addr_q),
+    .beats_i(c_beats_q),
+    .valid_o(burst_valid),
+    .ready_i(go),
+    .addr_o (burst_addr),
+    .len_o  (burst_len),
+    .first_o(first),
+    .last_o (burst_last)
+  );
+
+  assign go            = burst_valid && !stop_i && (!aw_q || awready_i) && burst_ready_i &&
+                         (!first || run_ready_i);
+  assign run_valid_o   = go && first;
+  assign run_o         = {c_addr_q[OffBits-1:0], c_run_q, c_loc_q};
+  assign burst_valid_o = go || (c_valid_q && !data && !stop_i);
+  assign burst_o       = {c_last_q && burst_last, c_err_q, burst_len};
+  assign c_done        = data ? burst_done : burst_valid_o && burst_ready_i;
+
+  assign awvalid_o = aw_q;
+  assign awaddr_o  = aw_addr_q;
+  assign awlen_o   = aw_len_q;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) aw_q <= 1'b0;
+    else if (!aw_q || awready_i) aw_q <= go;
+    if (go) begin
+      aw_addr_q <= burst_addr;
+      aw_len_q  <= burst_len;
+    end
+  end
+
+  `ASSERT(AwHolds, !$past(awvalid_o && !awready_i) ||
+                   (awvalid_o && $stable(awaddr_o) && $stable(awlen_o)))
+endmodule

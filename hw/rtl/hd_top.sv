@@ -1,0 +1,191 @@
+// Kernel ports: AXI4-Lite slave, AXI4 master, interrupt, with the names that XRT tools expect.
+// Wiring only.
+module hd_top #(
+  parameter int unsigned AxiBits = hd_cfg_pkg::AxiBits
+) (
+  input  logic                 ap_clk,
+  input  logic                 ap_rst_n,
+  output logic                 interrupt,
+
+  // Control
+  input  logic                 s_axi_control_awvalid,
+  output logic                 s_axi_control_awready,
+  input  logic [11:0]          s_axi_control_awaddr,
+  input  logic                 s_axi_control_wvalid,
+  output logic                 s_axi_control_wready,
+  input  logic [31:0]          s_axi_control_wdata,
+  input  logic [3:0]           s_axi_control_wstrb,
+  output logic                 s_axi_control_bvalid,
+  input  logic                 s_axi_control_bready,
+  output logic [1:0]           s_axi_control_bresp,
+  input  logic                 s_axi_control_arvalid,
+  output logic                 s_axi_control_arready,
+  input  logic [11:0]          s_axi_control_araddr,
+  output logic                 s_axi_control_rvalid,
+  input  logic                 s_axi_control_rready,
+  output logic [31:0]          s_axi_control_rdata,
+  output logic [1:0]           s_axi_control_rresp,
+
+  // Memory
+  output logic                 m_axi_gmem_arvalid,
+  input  logic                 m_axi_gmem_arready,
+  output logic [63:0]          m_axi_gmem_araddr,
+  output logic [7:0]           m_axi_gmem_arlen,
+  output logic [2:0]           m_axi_gmem_arsize,
+  output logic [1:0]           m_axi_gmem_arburst,
+  output logic [1:0]           m_axi_gmem_arid,
+  input  logic                 m_axi_gmem_rvalid,
+  output logic                 m_axi_gmem_rready,
+  input  logic [AxiBits-1:0]   m_axi_gmem_rdata,
+  input  logic [1:0]           m_axi_gmem_rresp,
+  input  logic                 m_axi_gmem_rlast,
+  input  logic [1:0]           m_axi_gmem_rid,
+  output logic                 m_axi_gmem_awvalid,
+  input  logic                 m_axi_gmem_awready,
+  output logic [63:0]          m_axi_gmem_awaddr,
+  output logic [7:0]           m_axi_gmem_awlen,
+  output logic [2:0]           m_axi_gmem_awsize,
+  output logic [1:0]           m_axi_gmem_awburst,
+  output logic [1:0]           m_axi_gmem_awid,
+  output logic                 m_axi_gmem_wvalid,
+  input  logic                 m_axi_gmem_wready,
+  output logic [AxiBits-1:0]   m_axi_gmem_wdata,
+  output logic [AxiBits/8-1:0] m_axi_gmem_wstrb,
+  output logic                 m_axi_gmem_wlast,
+  input  logic                 m_axi_gmem_bvalid,
+  output logic                 m_axi_gmem_bready,
+  input  logic [1:0]           m_axi_gmem_bresp,
+  input  logic [1:0]           m_axi_gmem_bid
+);
+  logic         core_rst_n, core_stop, core_drained, core_done, core_err, rd_beat, rd_code;
+  logic [127:0] seg_ptr;
+  logic [63:0]  seg_bytes;
+  logic [31:0]  code_offset, watchdog, core_err_pc;
+  logic [4:0]   core_err_code;
+  logic [2:0]   core_err_unit;
+  logic [191:0] wait_mask, next_pc;
+  logic [31:0]  sem_nonzero;
+  logic [29:0]  queued;
+
+  // The simulator's accounting reads these.
+  logic [5:0]   busy /* verilator public_flat_rd */;
+  logic [5:0]   stall_sem /* verilator public_flat_rd */;
+  logic [5:0]   stall_mem /* verilator public_flat_rd */;
+  logic [5:0]   stall_bank /* verilator public_flat_rd */;
+  logic [5:0]   active /* verilator public_flat_rd */;
+  logic [95:0]  tag /* verilator public_flat_rd */;
+  logic [6:0]   wr_bytes /* verilator public_flat_rd */;
+
+  logic [1:0] unused_bid;
+  assign unused_bid = m_axi_gmem_bid;
+
+  assign s_axi_control_bresp = 2'd0;
+  assign s_axi_control_rresp = 2'd0;
+  assign m_axi_gmem_arsize   = 3'($clog2(AxiBits / 8));
+  assign m_axi_gmem_awsize   = 3'($clog2(AxiBits / 8));
+  assign m_axi_gmem_arburst  = 2'd1;
+  assign m_axi_gmem_awburst  = 2'd1;
+  assign m_axi_gmem_awid     = 2'd0;
+
+  hd_csr #(
+    .AxiBytes(AxiBits / 8)
+  ) u_csr (
+    .clk_i          (ap_clk),
+    .rst_ni         (ap_rst_n),
+    .interrupt_o    (interrupt),
+    .awvalid_i      (s_axi_control_awvalid),
+    .awready_o      (s_axi_control_awready),
+    .awaddr_i       (s_axi_control_awaddr),
+    .wvalid_i       (s_axi_control_wvalid),
+    .wready_o       (s_axi_control_wready),
+    .wdata_i        (s_axi_control_wdata),
+    .wstrb_i        (s_axi_control_wstrb),
+    .bvalid_o       (s_axi_control_bvalid),
+    .bready_i       (s_axi_control_bready),
+    .arvalid_i      (s_axi_control_arvalid),
+    .arready_o      (s_axi_control_arready),
+    .araddr_i       (s_axi_control_araddr),
+    .rvalid_o       (s_axi_control_rvalid),
+    .rready_i       (s_axi_control_rready),
+    .rdata_o        (s_axi_control_rdata),
+    .core_rst_no    (core_rst_n),
+    .core_stop_o    (core_stop),
+    .core_drained_i (core_drained),
+    .seg_ptr_o      (seg_ptr),
+    .seg_bytes_o    (seg_bytes),
+    .code_offset_o  (code_offset),
+    .watchdog_o     (watchdog),
+    .core_done_i    (core_done),
+    .core_err_i     (core_err),
+    .core_err_code_i(core_err_code),
+    .core_err_unit_i(core_err_unit),
+    .core_err_pc_i  (core_err_pc),
+    .busy_i         (busy),
+    .stall_sem_i    (stall_sem),
+    .stall_mem_i    (stall_mem),
+    .stall_bank_i   (stall_bank),
+    .active_i       (active),
+    .tag_i          (tag),
+    .queued_i       (queued),
+    .wait_mask_i    (wait_mask),
+    .next_pc_i      (next_pc),
+    .sem_nonzero_i  (sem_nonzero),
+    .rd_beat_i      (rd_beat),
+    .rd_code_i      (rd_code),
+    .wr_bytes_i     (wr_bytes)
+  );
+
+  hd_core #(
+    .AxiBytes(AxiBits / 8)
+  ) u_core (
+    .clk_i        (ap_clk),
+    .rst_ni       (core_rst_n),
+    .stop_i       (core_stop),
+    .drained_o    (core_drained),
+    .seg_ptr_i    (seg_ptr),
+    .seg_bytes_i  (seg_bytes),
+    .code_offset_i(code_offset),
+    .watchdog_i   (watchdog),
+    .done_o       (core_done),
+    .err_o        (core_err),
+    .err_code_o   (core_err_code),
+    .err_unit_o   (core_err_unit),
+    .err_pc_o     (core_err_pc),
+    .busy_o       (busy),
+    .stall_sem_o  (stall_sem),
+    .stall_mem_o  (stall_mem),
+    .stall_bank_o (stall_bank),
+    .active_o     (active),
+    .tag_o        (tag),
+    .queued_o     (queued),
+    .wait_mask_o  (wait_mask),
+    .next_pc_o    (next_pc),
+    .sem_nonzero_o(sem_nonzero),
+    .rd_beat_o    (rd_beat),
+    .rd_code_o    (rd_code),
+    .wr_bytes_o   (wr_bytes),
+    .arvalid_o    (m_axi_gmem_arvalid),
+    .arready_i    (m_axi_gmem_arready),
+    .araddr_o     (m_axi_gmem_araddr),
+    .arlen_o      (m_axi_gmem_arlen),
+    .arid_o       (m_axi_gmem_arid),
+    .rvalid_i     (m_axi_gmem_rvalid),
+    .rready_o     (m_axi_gmem_rready),
+    .rdata_i      (m_axi_gmem_rdata),
+    .rresp_i      (m_axi_gmem_rresp),
+    .rlast_i      (m_axi_gmem_rlast),
+    .rid_i        (m_axi_gmem_rid),
+    .awvalid_o    (m_axi_gmem_awvalid),
+    .awready_i    (m_axi_gmem_awready),
+    .awaddr_o     (m_axi_gmem_awaddr),
+    .awlen_o      (m_axi_gmem_awlen),
+    .wvalid_o     (m_axi_gmem_wvalid),
+    .wready_i     (m_axi_gmem_wready),
+    .wdata_o      (m_axi_gmem_wdata),
+    .wstrb_o      (m_axi_gmem_wstrb),
+    .wlast_o      (m_axi_gmem_wlast),
+    .bvalid_i     (m_axi_gmem_bvalid),
+    .bready_o     (m_axi_gmem_bready),
+    .bresp_i      (m_axi_gmem_bresp)
+  );
+endmodule
