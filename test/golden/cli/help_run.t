@@ -1,0 +1,23 @@
+# RUN: heddle run --help
+# EXIT: 0
+#= usage: heddle run MODEL [option...]
+#=
+#= run a model on one device; cycles, utilisation and traffic of each layer
+#=
+#= options:
+#=   --device NAME              device to run on; heddle devices lists them (default iss)
+#=   --machine NAME|FILE        machine (default base); heddle machines lists them
+#=   --set KEY=VALUE            change one machine parameter; may be repeated
+#=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)
+#=   --outputs OUT.npz          write the outputs
+#=   --seed N                   seed of random inputs (default 1)
+#=   --repeat N                 run N times; times are the median
+#=   --mem-latency CYCLES       simulated DRAM: cycles to first data (default 64)
+#=   --mem-bytes-per-cycle B    simulated DRAM: bytes per cycle each way (default: port width)
+#=   --mem-outstanding Q        simulated DRAM: open bursts at most (default 16)
+#=   --mem-jitter SEED|A..B     simulated DRAM: random timing; A..B runs every seed (compare)
+#=   --no-latency-hiding        compile so that every operation waits for the one before it
+#=   --dump STAGE               print the compiler's state: import, legalize, plan, program, all
+#=   --threads N                threads for devices that use several
+#=   --json FILE                write the facts as JSON; - is standard output
+#=   -h, --help                 print this

@@ -1,0 +1,14 @@
+# RUN: heddle machines
+# EXIT: 0
+#= parameter          tiny        base         big  meaning
+#= k                     8          16          32  length of a dot product: int8 lanes of an activation word
+#= n                     8          16          32  columns: output channels per cycle; vector lanes
+#= xm_bytes          32768      131072      524288  activation memory
+#= xm_banks              8           8           8  banks of activation memory: equal, contiguous address ranges
+#= wm_bytes          65536      262144     1048576  weight memory, words of N*K bytes
+#= am_bytes          32768      131072      262144  accumulator memory, words of N*4 bytes, 2 banks
+#= pm_bytes          16384       32768       65536  parameter memory, words of N*8 bytes
+#= axi_bits             64         128         512  data width of the memory port
+#= queue_ops            16          16          16  operations that wait in a unit's queue
+#= clock_mhz           250         250         250  stated clock, for times in reports only
+#= fingerprint  0xeca17a07  0x3125198c  0xf51f1c0d  of all parameters that a program depends on

@@ -1,0 +1,3 @@
+# RUN: heddle frobnicate
+# EXIT: 2
+#= heddle: unknown command 'frobnicate'; heddle --help lists them
