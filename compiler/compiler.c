@@ -63,26 +63,44 @@ static hd_status run_stages(struct hd_lowering *lo) {
     return HD_OK;
 }
 
-hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt, hd_model **out) {
-    hd_model *m = hd_model_create();
-    struct hd_lowering lo = {.ctx = ctx, .arena = hd_arena_create(), .g = g, .opt = opt, .m = &opt->machine,
-                             .model = m};
+/* One attempt; nodes that turn out too big for the machine are noted in lo->too_big. */
+static hd_status attempt(struct hd_lowering *lo) {
+    const struct hd_compile_options *opt = lo->opt;
+    lo->arena = hd_arena_create();
+    hd_model *m = lo->model = hd_model_create();
     m->machine = opt->machine;
     m->isa_hash = hd_isa_hash();
     m->machine_hash = hd_machine_hash(&opt->machine);
-    m->name = hd_strdup(m->arena, g->name ? g->name : "graph");
-    hd_status s = run_stages(&lo);
-    hd_arena_destroy(lo.arena);
+    m->name = hd_strdup(m->arena, lo->g->name ? lo->g->name : "graph");
+    hd_status s = run_stages(lo);
+    hd_arena_destroy(lo->arena);
+    if (s != HD_OK) hd_model_destroy(m);
+    return s;
+}
+
+hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt, hd_model **out) {
+    const struct hd_lowering fresh = {.ctx = ctx, .g = g, .opt = opt, .m = &opt->machine};
+    struct hd_lowering lo;
+    hd_arena *notes = hd_arena_create();
+    const char **too_big = hd_new_array(notes, const char *, g->n_nodes + 1);
+    hd_status s;
+    do { /* each round either ends or leaves one node more to the host */
+        lo = fresh;
+        lo.too_big = too_big;
+        lo.too_big_arena = notes;
+        s = attempt(&lo);
+    } while (s == HD_UNSUPPORTED);
     void *bytes = NULL;
-    if (s == HD_OK) s = hd_graph_save(ctx, g, &bytes, &m->graph_bytes);
-    if (s != HD_OK) {
-        hd_model_destroy(m);
-        return s;
+    if (s == HD_OK) s = hd_graph_save(ctx, g, &bytes, &lo.model->graph_bytes);
+    if (s == HD_OK) {
+        lo.model->graph = hd_dup(lo.model->arena, bytes, lo.model->graph_bytes);
+        for (int i = 0; i < lo.model->n_host_ops; i++) /* reasons move to the model */
+            lo.model->host_ops[i].reason = hd_strdup(lo.model->arena, lo.model->host_ops[i].reason);
+        *out = lo.model;
     }
-    m->graph = hd_dup(m->arena, bytes, m->graph_bytes);
     free(bytes);
-    *out = m;
-    return HD_OK;
+    hd_arena_destroy(notes);
+    return s;
 }
 
 static double now_seconds(void) {

@@ -106,6 +106,7 @@ static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct s
     lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
     lo->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
     place_residents(lo, ids, spans);
+    for (size_t i = 0; i < lo->n_layers; i++) lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
     for (size_t i = 0; i < lo->n_layers; i++) TRY(hd_choose_tiles(lo, &lo->layers[i]));
     return HD_OK;
 }

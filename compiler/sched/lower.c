@@ -90,7 +90,7 @@ static hd_status load_view(struct lowerer *w, const struct hd_mtensor *t, int im
     begin(w, HD_UNIT_lx, HD_OP_lx_load);
     set(w, HD_F_lx_seg, 1);
     set(w, HD_F_lx_edge, edge);
-    set(w, HD_F_lx_pad, t->pad_value & 0xff);
+    set(w, HD_F_lx_pad, (t->resident ? t->pad_value : w->l->pad_value) & 0xff);
     set(w, HD_F_lx_src, src & 0xffffffff);
     set(w, HD_F_lx_dst, v->at);
     set(w, HD_F_lx_run, (int64_t)v->cols * v->cp * (one_run ? v->rows : 1));

@@ -43,6 +43,7 @@ struct hd_layer {
     int kh, kw, sy, sx, dy, dx, pt, pl;
     int oh, ow, oc;
     bool max_pool;
+    int pad_value; /* what pixels outside the input count as: its zero point */
 
     /* MATMUL: out tile nt reads cw words per tap, from word x_word(nt) of the pixel */
     int groups, cw, nts, red; /* red = kh*kw*cw words per output vector */
@@ -78,6 +79,8 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     struct hd_mtensor *tensors;
     size_t n_tensors, cap_tensors;
     int *tensor_of; /* graph tensor -> mtensor, -1 */
+    const char **too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
+    hd_arena *too_big_arena; /* outlives the attempts */
     struct hd_layer *layers;
     size_t n_layers, cap_layers;
     uint32_t xm_ring, xm_ring_bytes; /* part of XM for streamed tiles */
@@ -93,6 +96,8 @@ hd_status hd_partition(struct hd_lowering *lo);
 hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *out);
 /* NULL when the machine can run this node, else the reason; *out_hint says what would change it. */
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
+/* HD_UNSUPPORTED when the layer fits no way: the reason is then in lo->too_big and the caller starts
+ * again without that node. */
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l);
 /* Bytes of XM that one buffered tile of this layer's streamed operands takes, with its current tiling. */
 uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);

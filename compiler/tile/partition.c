@@ -79,6 +79,8 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     const hd_graph *g = lo->g;
     const struct hd_node *n = &g->nodes[node];
     struct hd_mtensor a, b;
+    *out_hint = "use a machine with larger memories (--machine, --set)";
+    if (lo->too_big[node]) return lo->too_big[node];
     *out_hint = "";
     switch (n->op) {
     case HD_IR_qconv:
@@ -218,9 +220,8 @@ static hd_status add_layer(struct partition *p, int node, int step) {
     int bottom = (l->oh - 1) * l->sy + (l->kh - 1) * l->dy + 1 - l->pt - x->h;
     int right = (l->ow - 1) * l->sx + (l->kw - 1) * l->dx + 1 - l->pl - x->w;
     if (l->pt > 0 || l->pl > 0 || bottom > 0 || right > 0) {
-        int pad = (int)hd_attr_int(n, "x_zp", 0);
-        if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != pad) x->pads_agree = false;
-        x->pad_value = pad;
+        if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != l->pad_value) x->pads_agree = false;
+        x->pad_value = l->pad_value;
         x->pt = (int)hd_max(x->pt, l->pt), x->pl = (int)hd_max(x->pl, l->pl);
         x->pb = (int)hd_max(x->pb, bottom), x->pr = (int)hd_max(x->pr, right);
     }

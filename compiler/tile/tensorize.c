@@ -113,9 +113,10 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
         l->oh = flat ? 1 : x->h, l->ow = flat ? 1 : x->w;
         l->oc = (int)w->dim[0];
     }
+    l->pad_value = (int)hd_attr_int(n, "x_zp", 0);
     matmul_words(lo, l);
     pack_weights(lo, l, w->data, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
-                 (int32_t)hd_attr_int(n, "x_zp", 0));
+                 l->pad_value);
     l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
 }
 

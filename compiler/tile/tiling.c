@@ -79,21 +79,30 @@ static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     l->chunk_outer = !l->weights_stay && !split && weights + input * chunks <= weights * tiles + input;
 }
 
-/* needs / gives / destroys: see the head of this file. HD_UNSUPPORTED when not even one pixel fits. */
+static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why) {
+    lo->too_big[l->node] = why;
+    return hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", lo->g->nodes[l->node].name, why);
+}
+
+/* needs / gives / destroys: see the head of this file. */
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     int64_t cycles = l->nts, pixels_max = INT32_MAX;
     if (l->kind == HD_LAYER_MATMUL) {
         choose_chunk(lo, l);
+        int64_t words = (int64_t)l->kh * l->kw * l->cwb;
+        if (words > hd_wm_words(lo->m) / 2)
+            return does_not_fit(lo, l, hd_sprintf(lo->too_big_arena,
+                                                  "a window of %dx%d needs %lld words of weight memory twice, there "
+                                                  "are %u", l->kh, l->kw, (long long)words, hd_wm_words(lo->m)));
         cycles = (int64_t)l->nts * l->red;
         pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
     } else if (l->kind == HD_LAYER_POOL) {
         cycles = (int64_t)l->nts * l->kh * l->kw;
     }
     if (!fit_tile(lo, l, pixels_max))
-        return hd_fail(lo->ctx, HD_UNSUPPORTED,
-                       "%s: one output pixel needs %u bytes of activation memory twice, %u are there for "
-                       "streaming; use a machine with a larger xm_bytes",
-                       lo->g->nodes[l->node].name, hd_layer_tile_bytes(lo, l), lo->xm_ring_bytes);
+        return does_not_fit(lo, l, hd_sprintf(lo->too_big_arena,
+                                              "one output pixel needs %u bytes of activation memory twice, %u are "
+                                              "there for streaming", hd_layer_tile_bytes(lo, l), lo->xm_ring_bytes));
     split_for_overlap(l, cycles);
     if (l->kind == HD_LAYER_MATMUL) choose_order(lo, l);
     return HD_OK;
