@@ -51,15 +51,6 @@ static void walk_lw(const hd_iss *iss, const uint32_t *words, struct run_walk *w
 #undef GET
 }
 
-/* Joins runs that continue each other in DRAM and on chip. */
-static void merge(struct run_walk *w) {
-    for (int l = 0; l < 3 && !w->edge; l++) {
-        if (w->n[l] > 1 && (w->dram_step[l] != w->run || w->chip_step[l] != w->run)) break;
-        w->run *= w->n[l];
-        w->n[l] = 1;
-    }
-}
-
 void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w) {
     if (u == HD_UNIT_lx)
         walk_lx(words, w);
@@ -67,7 +58,6 @@ void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struc
         walk_lw(iss, words, w);
     else
         walk_st(words, w);
-    merge(w);
 }
 
 static int64_t dram_at(const struct run_walk *w) { /* offsets are modulo 2^32 */

@@ -18,9 +18,10 @@ enum hd_iss_timing {
     HD_T_MX_DONE = 9, /* last iteration to done */
     HD_T_VX_DONE = 20,
     HD_T_LX_FIRST = 3,   /* load accepted to its first request */
-    HD_T_LX_DONE = 4,    /* last chunk at the engine to done */
+    HD_T_LX_DONE = 2,    /* last chunk at the engine to done */
+    HD_T_LW_DONE = 1,
     HD_T_ST_FIRST = 3,   /* store accepted to its first address */
-    HD_T_ST_DATA = 6,    /* store accepted to its first data */
+    HD_T_ST_DATA = 8,    /* store accepted to its first data */
     HD_T_ST_DONE = 2,    /* last response to done */
     HD_FETCH_CHUNK = 256 /* bytes: longest burst of fetch; its buffer has 4 */
 };
@@ -47,7 +48,7 @@ struct front {
     uint32_t words[HD_PARAM_WORDS];
     enum front_state state;
     struct queued_op cur;
-    uint64_t ready;       /* state change not before */
+    uint64_t ready;       /* state change not before; offered: since when */
     uint64_t engine_free; /* engine can accept from this cycle; HD_NEVER: not known yet */
     struct flying_op fly[HD_IN_FLIGHT];
     uint32_t f_head, f_n;
@@ -160,7 +161,7 @@ unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_st(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_mx(hd_iss *iss, const uint32_t *words, uint64_t *out_iterations);
 unsigned hd_iss_vx(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles);
-/* Runs of a DMA operation, neighbours merged. */
+/* Runs of a DMA operation. */
 void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w);
 /* Valid bytes [*lo, *hi) of the walk's current run; empty when all are padding. */
 void hd_iss_walk_valid(const struct run_walk *w, int64_t *lo, int64_t *hi);

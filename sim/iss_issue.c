@@ -294,6 +294,7 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
     if (f->state == FRONT_SEM) {
         if (f->f_n == HD_IN_FLIGHT || !hd_iss_take_semaphores(iss, f->cur.op.wait)) return;
         f->state = FRONT_OFFER;
+        f->ready = iss->now;
     }
     if (hand_over(iss, u)) f->ready = iss->now + 1;
 }

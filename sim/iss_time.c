@@ -56,7 +56,8 @@ static bool start_dma(hd_iss *iss, enum hd_unit u, uint32_t slot) {
     d->base = hd_field_get(f->words, seg) ? iss->arena_ptr : iss->image_ptr;
     d->fly = slot;
     d->tag = f->cur.op.tag;
-    d->next = iss->now + (u == HD_UNIT_st ? HD_T_ST_FIRST : HD_T_LX_FIRST);
+    /* the engine takes an operation while it works on the last run of the one before */
+    d->next = later(f->ready + (u == HD_UNIT_st ? HD_T_ST_FIRST : HD_T_LX_FIRST), iss->now);
     f->engine_free = HD_NEVER;
     f->fly[slot].done = HD_NEVER;
     return true;
@@ -74,9 +75,9 @@ static void load_burst(hd_iss *iss, struct dma *d, uint32_t beats, uint64_t work
     uint64_t bytes = (uint64_t)beats * hd_axi_bytes(&iss->m);
     iss->read_bytes += bytes;
     hd_iss_layer(iss, d->tag)->read_bytes += bytes;
-    d->data_free = later(later(d->data_free, t.first + HD_T_DATA) + work, t.last + HD_T_DATA + 1);
-    if (d->data_free > t.last + HD_T_DATA + 3)
-        hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 3);
+    d->data_free = later(later(d->data_free, t.first + HD_T_DATA) + work, t.last + HD_T_DATA);
+    if (d->data_free > t.last + HD_T_DATA + 2)
+        hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 2);
     d->last = d->data_free;
     d->next = later(iss->now, t.addr - HD_T_ARB) + 1;
 }
@@ -121,7 +122,9 @@ static void burst(hd_iss *iss, enum hd_unit u) {
 static void end_dma(hd_iss *iss, enum hd_unit u) {
     struct front *f = &iss->front[u];
     struct dma *d = &iss->dma[u];
-    uint64_t done = d->last + (u == HD_UNIT_st ? HD_T_ST_DONE : HD_T_LX_DONE);
+    uint64_t done = d->last + (u == HD_UNIT_st   ? HD_T_ST_DONE
+                               : u == HD_UNIT_lx ? HD_T_LX_DONE
+                                                 : HD_T_LW_DONE);
     uint32_t before = (d->fly + HD_IN_FLIGHT - 1) % HD_IN_FLIGHT;
     if (d->fly != f->f_head && f->fly[before].done != HD_NEVER)
         done = later(done, f->fly[before].done + 1);

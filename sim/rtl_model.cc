@@ -1,0 +1,260 @@
+// The Verilated hd_top as a table of C functions: clock, registers, memory, accounting per tag.
+#include <cstring>
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "Vhd_top.h"
+#include "Vhd_top___024root.h"
+#include "verilated.h"
+
+extern "C" {
+#include "sim/rtl_model.h"
+}
+
+namespace {
+
+constexpr int kLx = HD_UNIT_lx, kLw = HD_UNIT_lw, kMx = HD_UNIT_mx, kVx = HD_UNIT_vx,
+              kSt = HD_UNIT_st;
+constexpr uint32_t kIdle = 0; // hd_csr: state_q
+
+// Packed signals of up to 64 bits are integers, wider ones arrays of words.
+template <size_t n> void put_bytes(VlWide<n> &to, const uint8_t *from) {
+    memcpy(to.data(), from, sizeof(EData) * n);
+}
+void put_bytes(QData &to, const uint8_t *from) { memcpy(&to, from, sizeof to); }
+template <size_t n> void get_bytes(uint8_t *to, const VlWide<n> &from) {
+    memcpy(to, from.data(), sizeof(EData) * n);
+}
+void get_bytes(uint8_t *to, const QData &from) { memcpy(to, &from, sizeof from); }
+constexpr uint32_t kAxiBytes = sizeof(Vhd_top::m_axi_gmem_rdata);
+
+} // namespace
+
+struct hd_rtl {
+    std::unique_ptr<VerilatedContext> context{new VerilatedContext};
+    std::unique_ptr<Vhd_top> top{new Vhd_top{context.get()}};
+    hd_rtl_memory memory{};
+    hd_axi_in in{};
+    hd_axi_out out{};
+    uint64_t clocks = 0;
+
+    hd_rtl_hook hook = nullptr;
+    void *user = nullptr;
+
+    std::vector<hd_layer_counters> layers;
+    uint64_t cycle = 0;      // of the run
+    uint64_t unassigned = 0; // cycles before the first tag
+    int last_tag = -1;
+};
+
+namespace {
+
+void drive(hd_rtl *m) {
+    Vhd_top *t = m->top.get();
+    const hd_axi_in &in = m->in;
+    t->m_axi_gmem_arready = in.arready;
+    t->m_axi_gmem_awready = in.awready;
+    t->m_axi_gmem_wready = in.wready;
+    t->m_axi_gmem_bvalid = in.bvalid;
+    t->m_axi_gmem_bresp = in.bresp & 3;
+    t->m_axi_gmem_bid = in.bid & 3;
+    t->m_axi_gmem_rvalid = in.rvalid;
+    if (in.rvalid) {
+        t->m_axi_gmem_rlast = in.rlast;
+        t->m_axi_gmem_rresp = in.rresp & 3;
+        t->m_axi_gmem_rid = in.rid & 3;
+        put_bytes(t->m_axi_gmem_rdata, in.rdata);
+    }
+}
+
+void sample(hd_rtl *m) {
+    const Vhd_top *t = m->top.get();
+    hd_axi_out &o = m->out;
+    o.arvalid = t->m_axi_gmem_arvalid;
+    if (o.arvalid) {
+        o.araddr = t->m_axi_gmem_araddr;
+        o.arlen = t->m_axi_gmem_arlen;
+        o.arsize = t->m_axi_gmem_arsize;
+        o.arburst = t->m_axi_gmem_arburst;
+        o.arid = t->m_axi_gmem_arid;
+    }
+    o.rready = t->m_axi_gmem_rready;
+    o.awvalid = t->m_axi_gmem_awvalid;
+    if (o.awvalid) {
+        o.awaddr = t->m_axi_gmem_awaddr;
+        o.awlen = t->m_axi_gmem_awlen;
+        o.awsize = t->m_axi_gmem_awsize;
+        o.awburst = t->m_axi_gmem_awburst;
+        o.awid = t->m_axi_gmem_awid;
+    }
+    o.wvalid = t->m_axi_gmem_wvalid;
+    if (o.wvalid) {
+        o.wlast = t->m_axi_gmem_wlast;
+        o.wstrb = t->m_axi_gmem_wstrb;
+        get_bytes(o.wdata, t->m_axi_gmem_wdata);
+    }
+    o.bready = t->m_axi_gmem_bready;
+}
+
+uint16_t tag_of(const hd_rtl *m, int unit) {
+    const auto &tags = m->top->rootp->hd_top__DOT__tag;
+    return static_cast<uint16_t>(tags[unit / 2] >> 16 * (unit % 2));
+}
+
+hd_layer_counters &layer(hd_rtl *m, uint16_t tag) {
+    if (tag >= m->layers.size()) m->layers.resize(tag + 1u);
+    return m->layers[tag];
+}
+
+// Books the cycle that is about to end; see docs/hw.md, accounting.
+void account(hd_rtl *m) {
+    const Vhd_top___024root *r = m->top->rootp;
+    uint32_t active = r->hd_top__DOT__active;
+    int mx = active >> kMx & 1 ? tag_of(m, kMx) : -1;
+    int vx = active >> kVx & 1 ? tag_of(m, kVx) : -1;
+    int tag = mx >= 0 ? mx : vx >= 0 ? vx : m->last_tag;
+    if (tag < 0) {
+        m->unassigned++;
+    } else {
+        hd_layer_counters &l = layer(m, static_cast<uint16_t>(tag));
+        l.cycles += 1 + m->unassigned;
+        m->unassigned = 0;
+        m->last_tag = tag;
+    }
+    if (mx >= 0) layer(m, static_cast<uint16_t>(mx)).mx_busy++;
+    if (vx >= 0) layer(m, static_cast<uint16_t>(vx)).vx_busy++;
+    if (m->in.rvalid && m->out.rready && m->in.rid)
+        layer(m, tag_of(m, m->in.rid == 1 ? kLx : kLw)).read_bytes += kAxiBytes;
+    if (r->hd_top__DOT__wr_bytes) layer(m, tag_of(m, kSt)).write_bytes += r->hd_top__DOT__wr_bytes;
+}
+
+void call_hook(hd_rtl *m) {
+    const Vhd_top___024root *r = m->top->rootp;
+    hd_rtl_cycle c{};
+    c.cycle = m->cycle;
+    c.busy = r->hd_top__DOT__busy;
+    c.stall_sem = r->hd_top__DOT__stall_sem;
+    c.stall_mem = r->hd_top__DOT__stall_mem;
+    c.stall_bank = r->hd_top__DOT__stall_bank;
+    c.active = r->hd_top__DOT__active;
+    for (int u = 0; u < HD_UNITS; u++) c.tag[u] = tag_of(m, u);
+    m->hook(m->user, &c);
+}
+
+bool idle(const hd_rtl *m) { return m->top->rootp->hd_top__DOT__u_csr__DOT__state_q == kIdle; }
+
+// One clock: inputs are driven, clock low. Leaves the model evaluated with the clock low again.
+void clock(hd_rtl *m) {
+    Vhd_top *t = m->top.get();
+    sample(m);
+    if (!idle(m)) {
+        account(m);
+        if (m->hook) call_hook(m);
+        m->cycle++;
+    }
+    hd_axi_in next;
+    m->memory.step(m->memory.mem, &m->out, &next);
+    t->ap_clk = 1;
+    t->eval();
+    m->in = next;
+    drive(m);
+    t->ap_clk = 0;
+    t->eval();
+    m->clocks++;
+}
+
+void start_run(hd_rtl *m) {
+    m->layers.clear();
+    m->cycle = m->unassigned = 0;
+    m->last_tag = -1;
+}
+
+hd_rtl *create(const hd_rtl_memory *memory) {
+    hd_rtl *m = nullptr;
+    try {
+        m = new hd_rtl;
+    } catch (const std::bad_alloc &) {
+        return nullptr;
+    }
+    m->memory = *memory;
+    m->memory.reset(m->memory.mem, &m->in);
+    Vhd_top *t = m->top.get();
+    t->ap_rst_n = 0;
+    drive(m);
+    t->eval();
+    for (int i = 0; i < 4; i++) {
+        t->ap_clk = 1;
+        t->eval();
+        t->ap_clk = 0;
+        t->eval();
+    }
+    t->ap_rst_n = 1;
+    t->eval();
+    return m;
+}
+
+void destroy(hd_rtl *m) { delete m; }
+
+void reg_write(hd_rtl *m, uint32_t offset, uint32_t value) {
+    Vhd_top *t = m->top.get();
+    if (offset == HD_REG_ap_ctrl && (value & 1) && idle(m)) start_run(m);
+    t->s_axi_control_awvalid = 1;
+    t->s_axi_control_awaddr = offset & 0xfff;
+    t->s_axi_control_wvalid = 1;
+    t->s_axi_control_wdata = value;
+    t->s_axi_control_wstrb = 15;
+    t->s_axi_control_bready = 1;
+    t->eval();
+    while (!t->s_axi_control_awready) clock(m);
+    clock(m);
+    t->s_axi_control_awvalid = 0;
+    t->s_axi_control_wvalid = 0;
+    t->eval();
+    while (!t->s_axi_control_bvalid) clock(m);
+    clock(m);
+    t->s_axi_control_bready = 0;
+}
+
+uint32_t reg_read(hd_rtl *m, uint32_t offset) {
+    Vhd_top *t = m->top.get();
+    t->s_axi_control_arvalid = 1;
+    t->s_axi_control_araddr = offset & 0xfff;
+    t->s_axi_control_rready = 1;
+    t->eval();
+    while (!t->s_axi_control_arready) clock(m);
+    clock(m);
+    t->s_axi_control_arvalid = 0;
+    t->eval();
+    while (!t->s_axi_control_rvalid) clock(m);
+    uint32_t value = t->s_axi_control_rdata;
+    clock(m);
+    t->s_axi_control_rready = 0;
+    return value;
+}
+
+bool run(hd_rtl *m, uint64_t max_cycles) {
+    while (!idle(m)) {
+        if (max_cycles && m->cycle >= max_cycles) return false;
+        clock(m);
+    }
+    return true;
+}
+
+void set_hook(hd_rtl *m, hd_rtl_hook hook, void *user) {
+    m->hook = hook;
+    m->user = user;
+}
+
+const hd_layer_counters *layers(hd_rtl *m, int *out_n) {
+    *out_n = static_cast<int>(m->layers.size());
+    return m->layers.data();
+}
+
+uint64_t clocks(const hd_rtl *m) { return m->clocks; }
+
+} // namespace
+
+extern "C" __attribute__((visibility("default"))) const struct hd_rtl_api hd_rtl_api;
+const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, HD_RTL_ISA_HASH, kAxiBytes, create,  destroy, reg_write,
+                                      reg_read,   run,             set_hook,  layers, clocks};

@@ -1,0 +1,50 @@
+/* The Verilated hd_top behind a plain C table, the one symbol of the shared object libhd_rtl_NAME.so.
+ *
+ * The object holds no state of its own: every call takes the model. The memory is the caller's
+ * (sim/axi_mem.h); its functions come as pointers, so that the object links against nothing. Registers
+ * are reached over AXI4-Lite, which takes clock cycles; the memory steps with every clock. */
+#ifndef HD_SIM_RTL_MODEL_H
+#define HD_SIM_RTL_MODEL_H
+
+#include "isa/isa.h"
+#include "runtime/hal.h"
+#include "sim/axi_mem.h"
+
+enum { HD_RTL_ABI = 1 }; /* changes with any struct in this header or in axi_mem.h */
+
+struct hd_rtl; /* a model */
+
+struct hd_rtl_memory {
+    hd_axi_mem *mem; /* made for axi_bytes of the machine */
+    void (*reset)(hd_axi_mem *, struct hd_axi_in *);
+    void (*step)(hd_axi_mem *, const struct hd_axi_out *, struct hd_axi_in *);
+};
+
+struct hd_rtl_cycle { /* one clock of a run, just before its edge; bit u of a mask = unit u */
+    uint64_t cycle;   /* since start */
+    uint8_t busy, stall_sem, stall_mem, stall_bank;
+    uint8_t active;         /* an operation is in the unit */
+    uint16_t tag[HD_UNITS]; /* of the oldest operation in the unit, valid where active */
+};
+typedef void (*hd_rtl_hook)(void *user, const struct hd_rtl_cycle *c);
+
+struct hd_rtl_api {
+    uint32_t abi;       /* HD_RTL_ABI */
+    uint32_t isa_hash;  /* of the tables that the model was built from */
+    uint32_t axi_bytes; /* of the model */
+    /* NULL when out of memory. The model is out of reset and idle; the memory outlives it. */
+    struct hd_rtl *(*create)(const struct hd_rtl_memory *memory);
+    void (*destroy)(struct hd_rtl *);
+    void (*reg_write)(struct hd_rtl *, uint32_t offset, uint32_t value);
+    uint32_t (*reg_read)(struct hd_rtl *, uint32_t offset);
+    /* Clocks a started machine until it is idle. False: it passed max_cycles (0 = no limit) and goes
+     * on with the next call. */
+    bool (*run)(struct hd_rtl *, uint64_t max_cycles);
+    /* Called every cycle of later runs; NULL = none. */
+    void (*set_hook)(struct hd_rtl *, hd_rtl_hook hook, void *user);
+    /* Per-tag accounting of the last run, valid until the next start. */
+    const struct hd_layer_counters *(*layers)(struct hd_rtl *, int *out_n);
+    uint64_t (*clocks)(const struct hd_rtl *); /* since creation */
+};
+
+#endif
