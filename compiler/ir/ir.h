@@ -49,6 +49,7 @@ const char *hd_dtype_name(hd_dtype t);
 size_t hd_dtype_bytes(hd_dtype t);
 int hd_dtype_from_onnx(int onnx); /* -1 when not supported */
 int hd_dtype_to_onnx(hd_dtype t);
+int hd_dtype_by_name(const char *name); /* -1 when unknown */
 
 enum hd_ir_op {
 #define OP(name, ...) HD_IR_##name,
@@ -98,6 +99,11 @@ struct hd_node {
     int source; /* line in the graph's list of source names (see hd_graph_source), -1 = none */
 };
 
+struct hd_names { /* index of names, private to graph.c */
+    int *slot;
+    size_t n, cap;
+};
+
 typedef struct hd_graph hd_graph;
 struct hd_graph { /* read the fields freely; change them through the functions below */
     hd_arena *arena;
@@ -110,6 +116,7 @@ struct hd_graph { /* read the fields freely; change them through the functions b
     size_t n_inputs, cap_inputs, n_outputs, cap_outputs;
     void *file;        /* keeps a mapped file alive; freed by file_free */
     void (*file_free)(void *file);
+    struct hd_names tensor_names, node_names;
 };
 
 hd_graph *hd_graph_create(void);
@@ -129,6 +136,7 @@ void hd_graph_output(hd_graph *g, int tensor);
 void hd_attr_set_int(hd_graph *g, int node, const char *name, int64_t v);
 void hd_attr_set_float(hd_graph *g, int node, const char *name, float v);
 void hd_attr_set_ints(hd_graph *g, int node, const char *name, int n, const int64_t *v);
+void hd_attr_set_floats(hd_graph *g, int node, const char *name, int n, const float *v);
 void hd_attr_set_string(hd_graph *g, int node, const char *name, const char *v);
 const struct hd_attr *hd_attr_get(const struct hd_node *n, const char *name); /* NULL = absent */
 int64_t hd_attr_int(const struct hd_node *n, const char *name, int64_t def);
@@ -145,9 +153,19 @@ int hd_tensor_by_name(const hd_graph *g, const char *name); /* -1 = none */
 size_t hd_graph_order(const hd_graph *g, int *out);
 /* Nodes that read tensor t: fills up to max ids, returns the true count. */
 size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
+bool hd_graph_is_input(const hd_graph *g, int tensor);
+bool hd_graph_is_output(const hd_graph *g, int tensor);
 void hd_graph_replace(hd_graph *g, int old_tensor, int new_tensor); /* in all inputs and graph outputs */
 void hd_graph_kill(hd_graph *g, int node);
+void hd_graph_swap_names(hd_graph *g, int node_a, int node_b); /* so that a replacement keeps the name */
 
+/* Limit on one tensor, checked before anything is allocated for it. */
+#define HD_MAX_TENSOR_BYTES (INT64_C(1) << 31)
+/* HD_OK when rank and dims are sane and the tensor is within the limit; "what" names it in the message. */
+hd_status hd_shape_check(hd_ctx *ctx, const char *what, hd_dtype t, int rank, const int64_t *dim);
+
+/* Sets dtype and shape of one node's outputs, whose inputs are known. */
+hd_status hd_graph_infer_node(hd_ctx *ctx, hd_graph *g, int node);
 /* Sets dtype and shape of every node output. Errors name node, op, got and allowed. */
 hd_status hd_graph_infer(hd_ctx *ctx, hd_graph *g);
 /* Checks: ids, arity, single producer, acyclic, all known, shapes agree with infer, attributes sane. */

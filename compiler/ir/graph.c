@@ -1,0 +1,342 @@
+/* The graph itself: build, edit, look up, order. Shapes are in infer.c, checks in verify.c. */
+#include "compiler/ir/ir.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/num.h"
+
+const struct hd_ir_op_info hd_ir_ops[HD_IR_OPS] = {
+#define OP(name, min_in, max_in, n_out, doc) [HD_IR_##name] = {#name, doc, min_in, max_in, n_out},
+#include "compiler/ir/ops.def"
+};
+
+static const struct {
+    const char *name;
+    size_t bytes;
+    int onnx;
+} dtypes[HD_DTYPES] = {
+#define X(id, name, bytes, onnx) [HD_##id] = {name, bytes, onnx},
+    HD_DTYPE_LIST(X)
+#undef X
+};
+
+const char *hd_dtype_name(hd_dtype t) {
+    return (unsigned)t < HD_DTYPES ? dtypes[t].name : "?";
+}
+
+size_t hd_dtype_bytes(hd_dtype t) { return (unsigned)t < HD_DTYPES ? dtypes[t].bytes : 0; }
+
+int hd_dtype_from_onnx(int onnx) {
+    for (int i = 0; i < HD_DTYPES; i++)
+        if (dtypes[i].onnx == onnx) return i;
+    return -1;
+}
+
+int hd_dtype_to_onnx(hd_dtype t) { return (unsigned)t < HD_DTYPES ? dtypes[t].onnx : 0; }
+
+int hd_dtype_by_name(const char *name) {
+    for (int i = 0; name && i < HD_DTYPES; i++)
+        if (!strcmp(dtypes[i].name, name)) return i;
+    return -1;
+}
+
+int hd_ir_op_by_name(const char *name) {
+    for (int i = 0; i < HD_IR_OPS; i++)
+        if (!strcmp(hd_ir_ops[i].name, name)) return i;
+    return -1;
+}
+
+hd_graph *hd_graph_create(void) {
+    hd_arena *a = hd_arena_create();
+    hd_graph *g = hd_new(a, hd_graph);
+    g->arena = a;
+    g->name = "graph";
+    return g;
+}
+
+void hd_graph_destroy(hd_graph *g) {
+    if (!g) return;
+    if (g->file_free) g->file_free(g->file);
+    hd_arena_destroy(g->arena); /* g itself lies in it */
+}
+
+/* ---- names: open addressing, id + 1 per slot, names are never removed ---- */
+
+static const char *name_of(const hd_graph *g, const struct hd_names *index, int id) {
+    return index == &g->tensor_names ? g->tensors[id].name : g->nodes[id].name;
+}
+
+static size_t name_slot(const hd_graph *g, const struct hd_names *index, const char *name) {
+    size_t i = hd_hash(HD_HASH_INIT, name, strlen(name)) & (index->cap - 1);
+    while (index->slot[i] && strcmp(name_of(g, index, index->slot[i] - 1), name))
+        i = (i + 1) & (index->cap - 1);
+    return i;
+}
+
+static int name_find(const hd_graph *g, const struct hd_names *index, const char *name) {
+    return index->cap ? index->slot[name_slot(g, index, name)] - 1 : -1;
+}
+
+static void name_insert(hd_graph *g, struct hd_names *index, const char *name, int id) {
+    if ((index->n + 1) * 2 > index->cap) {
+        struct hd_names old = *index;
+        index->cap = old.cap ? old.cap * 2 : 64;
+        index->slot = hd_new_array(g->arena, int, index->cap);
+        for (size_t i = 0; i < old.cap; i++)
+            if (old.slot[i])
+                index->slot[name_slot(g, index, name_of(g, index, old.slot[i] - 1))] = old.slot[i];
+    }
+    index->slot[name_slot(g, index, name)] = id + 1;
+    index->n++;
+}
+
+/* A copy of `name`, made unique by a number when it is taken. */
+static const char *name_unique(hd_graph *g, const struct hd_names *index, const char *name) {
+    if (name_find(g, index, name) < 0) return hd_strdup(g->arena, name);
+    for (size_t i = index->n;; i++) {
+        const char *s = hd_sprintf(g->arena, "%s_%zu", name, i);
+        if (name_find(g, index, s) < 0) return s;
+    }
+}
+
+int hd_tensor_by_name(const hd_graph *g, const char *name) {
+    return name_find(g, &g->tensor_names, name);
+}
+
+int hd_graph_tensor(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim) {
+    HD_ASSERT(rank >= 0 && rank <= HD_MAX_RANK);
+    name = name_unique(g, &g->tensor_names, name);
+    struct hd_tensor *x = hd_push(g->arena, g->tensors, g->n_tensors, g->cap_tensors);
+    *x = (struct hd_tensor){.name = name, .dtype = t, .rank = rank, .known = dim != NULL, .producer = -1};
+    for (int i = 0; dim && i < rank; i++) x->dim[i] = dim[i];
+    int id = (int)g->n_tensors - 1;
+    name_insert(g, &g->tensor_names, name, id);
+    return id;
+}
+
+int hd_graph_const(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim,
+                   const void *data) {
+    static const int64_t none[1] = {0};
+    int id = hd_graph_tensor(g, name, t, rank, dim ? dim : none);
+    g->tensors[id].data = hd_dup(g->arena, data, hd_tensor_bytes(&g->tensors[id]));
+    return id;
+}
+
+int hd_graph_const_f32(hd_graph *g, const char *name, int n, const float *v) {
+    return hd_graph_const(g, name, HD_F32, 1, (int64_t[]){n}, v);
+}
+
+int hd_graph_const_i32(hd_graph *g, const char *name, int n, const int32_t *v) {
+    return hd_graph_const(g, name, HD_I32, 1, (int64_t[]){n}, v);
+}
+
+int hd_graph_node(hd_graph *g, enum hd_ir_op op, const char *name, int n_in, const int *in,
+                  int n_out, const int *out) {
+    name = name_unique(g, &g->node_names, name && name[0] ? name : hd_ir_ops[op].name);
+    struct hd_node *n = hd_push(g->arena, g->nodes, g->n_nodes, g->cap_nodes);
+    int id = (int)g->n_nodes - 1;
+    *n = (struct hd_node){.name = name, .op = op, .n_in = n_in, .n_out = n_out, .source = -1};
+    n->in = hd_dup(g->arena, in, (size_t)n_in * sizeof *in);
+    n->out = hd_dup(g->arena, out, (size_t)n_out * sizeof *out);
+    for (int i = 0; i < n_out; i++)
+        if (out[i] >= 0) g->tensors[out[i]].producer = id;
+    name_insert(g, &g->node_names, name, id);
+    return id;
+}
+
+void hd_graph_input(hd_graph *g, int tensor) {
+    *hd_push(g->arena, g->inputs, g->n_inputs, g->cap_inputs) = tensor;
+}
+
+void hd_graph_output(hd_graph *g, int tensor) {
+    *hd_push(g->arena, g->outputs, g->n_outputs, g->cap_outputs) = tensor;
+}
+
+/* ---- attributes ---- */
+
+const struct hd_attr *hd_attr_get(const struct hd_node *n, const char *name) {
+    for (int i = 0; i < n->n_attrs; i++)
+        if (!strcmp(n->attrs[i].name, name)) return &n->attrs[i];
+    return NULL;
+}
+
+static struct hd_attr *attr_set(hd_graph *g, int node, const char *name, enum hd_attr_kind kind) {
+    struct hd_node *n = &g->nodes[node];
+    struct hd_attr *a = NULL;
+    for (int i = 0; i < n->n_attrs; i++)
+        if (!strcmp(n->attrs[i].name, name)) a = &n->attrs[i];
+    if (!a) {
+        struct hd_attr *more = hd_new_array(g->arena, struct hd_attr, (size_t)n->n_attrs + 1);
+        if (n->n_attrs) memcpy(more, n->attrs, (size_t)n->n_attrs * sizeof *more);
+        n->attrs = more;
+        a = &more[n->n_attrs++];
+        a->name = hd_strdup(g->arena, name);
+    }
+    *a = (struct hd_attr){.name = a->name, .kind = kind};
+    return a;
+}
+
+void hd_attr_set_int(hd_graph *g, int node, const char *name, int64_t v) {
+    attr_set(g, node, name, HD_ATTR_INT)->i = v;
+}
+
+void hd_attr_set_float(hd_graph *g, int node, const char *name, float v) {
+    attr_set(g, node, name, HD_ATTR_FLOAT)->f = v;
+}
+
+void hd_attr_set_ints(hd_graph *g, int node, const char *name, int n, const int64_t *v) {
+    struct hd_attr *a = attr_set(g, node, name, HD_ATTR_INTS);
+    a->n = n;
+    a->ints = hd_dup(g->arena, v, (size_t)n * sizeof *v);
+}
+
+void hd_attr_set_floats(hd_graph *g, int node, const char *name, int n, const float *v) {
+    struct hd_attr *a = attr_set(g, node, name, HD_ATTR_FLOATS);
+    a->n = n;
+    a->floats = hd_dup(g->arena, v, (size_t)n * sizeof *v);
+}
+
+void hd_attr_set_string(hd_graph *g, int node, const char *name, const char *v) {
+    attr_set(g, node, name, HD_ATTR_STRING)->s = hd_strdup(g->arena, v);
+}
+
+int64_t hd_attr_int(const struct hd_node *n, const char *name, int64_t def) {
+    const struct hd_attr *a = hd_attr_get(n, name);
+    return a && a->kind == HD_ATTR_INT ? a->i : def;
+}
+
+float hd_attr_float(const struct hd_node *n, const char *name, float def) {
+    const struct hd_attr *a = hd_attr_get(n, name);
+    return a && a->kind == HD_ATTR_FLOAT ? a->f : def;
+}
+
+int hd_attr_ints(const struct hd_node *n, const char *name, int64_t *out, int max, int64_t def) {
+    const struct hd_attr *a = hd_attr_get(n, name);
+    int found = a && a->kind == HD_ATTR_INTS ? a->n : 0;
+    for (int i = 0; i < max; i++) out[i] = i < found ? a->ints[i] : def;
+    return found;
+}
+
+/* ---- questions ---- */
+
+int64_t hd_tensor_elems(const struct hd_tensor *t) {
+    int64_t n = 1;
+    for (int i = 0; i < t->rank; i++) n *= t->dim[i];
+    return n;
+}
+
+size_t hd_tensor_bytes(const struct hd_tensor *t) {
+    return (size_t)hd_tensor_elems(t) * hd_dtype_bytes(t->dtype);
+}
+
+size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max) {
+    size_t n = 0;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *nd = &g->nodes[i];
+        for (int k = 0; !nd->dead && k < nd->n_in; k++) {
+            if (nd->in[k] != tensor) continue;
+            if (n < max) out[n] = (int)i;
+            n++;
+            break;
+        }
+    }
+    return n;
+}
+
+bool hd_graph_is_output(const hd_graph *g, int tensor) {
+    for (size_t i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i] == tensor) return true;
+    return false;
+}
+
+bool hd_graph_is_input(const hd_graph *g, int tensor) {
+    for (size_t i = 0; i < g->n_inputs; i++)
+        if (g->inputs[i] == tensor) return true;
+    return false;
+}
+
+/* Depth first, without recursion: a node follows the nodes it reads. */
+size_t hd_graph_order(const hd_graph *g, int *out) {
+    enum { NEW, OPEN, DONE };
+    size_t n = 0, depth = 0;
+    unsigned char *state = calloc(g->n_nodes + 1, 1);
+    int *stack = calloc(g->n_nodes + 1, sizeof *stack), *next = calloc(g->n_nodes + 1, sizeof *next);
+    HD_ASSERT(state && stack && next);
+    bool cyclic = false;
+    for (size_t i = 0; i < g->n_nodes && !cyclic; i++) {
+        if (g->nodes[i].dead || state[i] != NEW) continue;
+        stack[depth++] = (int)i;
+        state[i] = OPEN;
+        while (depth && !cyclic) {
+            int id = stack[depth - 1];
+            const struct hd_node *nd = &g->nodes[id];
+            if (next[id] == nd->n_in) {
+                state[id] = DONE;
+                out[n++] = id;
+                depth--;
+                continue;
+            }
+            int t = nd->in[next[id]++];
+            int p = t < 0 ? -1 : g->tensors[t].producer;
+            if (p < 0 || state[p] == DONE || g->nodes[p].dead) continue;
+            cyclic = state[p] == OPEN;
+            state[p] = OPEN;
+            if (!cyclic) stack[depth++] = p;
+        }
+    }
+    free(state);
+    free(stack);
+    free(next);
+    return n;
+}
+
+/* ---- edits ---- */
+
+void hd_graph_replace(hd_graph *g, int old_tensor, int new_tensor) {
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_in; k++)
+            if (g->nodes[i].in[k] == old_tensor) g->nodes[i].in[k] = new_tensor;
+    for (size_t i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i] == old_tensor) g->outputs[i] = new_tensor;
+}
+
+void hd_graph_kill(hd_graph *g, int node) {
+    struct hd_node *n = &g->nodes[node];
+    n->dead = true;
+    for (int i = 0; i < n->n_out; i++)
+        if (n->out[i] >= 0 && g->tensors[n->out[i]].producer == node) g->tensors[n->out[i]].producer = -1;
+}
+
+void hd_graph_swap_names(hd_graph *g, int node_a, int node_b) {
+    struct hd_node *a = &g->nodes[node_a], *b = &g->nodes[node_b];
+    int *slot_a = &g->node_names.slot[name_slot(g, &g->node_names, a->name)];
+    int *slot_b = &g->node_names.slot[name_slot(g, &g->node_names, b->name)];
+    const char *name = a->name;
+    int id = *slot_a;
+    a->name = b->name, b->name = name;
+    *slot_a = *slot_b, *slot_b = id;
+}
+
+int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_tensor *y = &g->tensors[n->out[0]], *w = n->n_in > 1 ? &g->tensors[n->in[1]] : NULL;
+    int64_t per_output = 0;
+    switch (n->op) {
+    case HD_IR_conv:
+    case HD_IR_qconv:
+        per_output = w->dim[0] ? hd_tensor_elems(w) / w->dim[0] : 0;
+        break;
+    case HD_IR_qgemm:
+        per_output = w->dim[1];
+        break;
+    case HD_IR_gemm:
+        per_output = w->dim[hd_attr_int(n, "transB", 0) ? 1 : 0];
+        break;
+    case HD_IR_matmul:
+        per_output = w->rank ? w->dim[w->rank > 1 ? w->rank - 2 : 0] : 0;
+        break;
+    default:
+        return 0;
+    }
+    return hd_tensor_elems(y) * per_output;
+}

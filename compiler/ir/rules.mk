@@ -1,0 +1,1 @@
+SRCS += $(wildcard compiler/ir/*.c compiler/import/*.c compiler/pass/*.c)

@@ -1,0 +1,92 @@
+/* Constant folding and dead code.
+ *
+ * needs: shapes
+ * gives: no identity, no cast to the same type, no node whose inputs are all constant and whose result is
+ *        small; dequantize stays, because qdq looks for it
+ * destroys: nothing; killed nodes stay in the array
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/pass/pass.h"
+#include "cpu_ref/golden.h"
+
+enum { FOLD_BYTES = 1 << 20 }; /* larger results would bloat the model file */
+
+static hd_status compute(hd_ctx *ctx, hd_graph *g, int node) {
+    void **data = calloc(g->n_tensors, sizeof *data);
+    HD_ASSERT(data != NULL);
+    hd_status s = hd_golden_run(ctx, g, &node, 1, data, g->arena);
+    struct hd_tensor *y = &g->tensors[g->nodes[node].out[0]];
+    if (s == HD_OK) {
+        y->data = data[g->nodes[node].out[0]];
+        hd_graph_kill(g, node);
+    }
+    free(data);
+    return s;
+}
+
+hd_status hd_fold_node(hd_ctx *ctx, hd_graph *g, int node) {
+    const struct hd_node *n = &g->nodes[node];
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && !g->tensors[n->in[i]].data) return HD_OK;
+    return compute(ctx, g, node);
+}
+
+/* y has the value of x: readers of y read x. A graph output keeps its name when x can take it over. */
+static void bypass(hd_graph *g, int node) {
+    int x = g->nodes[node].in[0], y = g->nodes[node].out[0];
+    if (!hd_graph_is_output(g, y)) {
+        hd_graph_kill(g, node);
+        hd_graph_replace(g, y, x);
+        return;
+    }
+    int maker = g->tensors[x].producer;
+    if (maker < 0 || hd_graph_is_output(g, x)) return; /* an input or constant goes straight out: keep the node */
+    hd_graph_kill(g, node);
+    hd_graph_replace(g, x, y);
+    g->nodes[maker].out[0] = y;
+    g->tensors[y].producer = maker;
+    g->tensors[x].producer = -1;
+}
+
+static bool is_nothing(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
+    if (n->op == HD_IR_identity) return true;
+    if (n->op == HD_IR_cast) return x->dtype == y->dtype;
+    return n->op == HD_IR_reshape && x->rank == y->rank && !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
+}
+
+void hd_pass_dce(hd_graph *g) {
+    int *order = malloc((g->n_nodes + 1) * sizeof *order);
+    bool *used = calloc(g->n_tensors + 1, sizeof *used);
+    HD_ASSERT(order && used);
+    size_t n = hd_graph_order(g, order);
+    for (size_t i = 0; i < g->n_outputs; i++) used[g->outputs[i]] = true;
+    while (n--) {
+        struct hd_node *nd = &g->nodes[order[n]];
+        bool keep = false;
+        for (int k = 0; k < nd->n_out; k++) keep = keep || used[nd->out[k]];
+        for (int k = 0; keep && k < nd->n_in; k++)
+            if (nd->in[k] >= 0) used[nd->in[k]] = true;
+        if (!keep) hd_graph_kill(g, order[n]);
+    }
+    free(order);
+    free(used);
+}
+
+hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g) {
+    int *order = malloc((g->n_nodes + 1) * sizeof *order);
+    HD_ASSERT(order != NULL);
+    size_t n = hd_graph_order(g, order);
+    hd_status s = HD_OK;
+    for (size_t i = 0; i < n && s == HD_OK; i++) {
+        const struct hd_node *nd = &g->nodes[order[i]];
+        bool small = hd_tensor_bytes(&g->tensors[nd->out[0]]) <= FOLD_BYTES;
+        if (small && nd->op != HD_IR_dequantize) s = hd_fold_node(ctx, g, order[i]);
+        if (!nd->dead && is_nothing(g, nd)) bypass(g, order[i]);
+    }
+    free(order);
+    if (s == HD_OK) hd_pass_dce(g);
+    return s;
+}

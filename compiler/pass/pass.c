@@ -1,0 +1,29 @@
+/* Passes by name, and legalisation as their sequence. */
+#include "compiler/pass/pass.h"
+
+#include <string.h>
+
+#include "compiler/compiler.h"
+
+const char *const hd_pass_names[] = {"fold", "qdq", "dce", "legalize", NULL};
+
+static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
+    if (!strcmp(name, "fold")) return hd_pass_fold(ctx, g);
+    if (!strcmp(name, "qdq")) return hd_pass_qdq(ctx, g);
+    if (!strcmp(name, "dce")) {
+        hd_pass_dce(g);
+        return HD_OK;
+    }
+    if (strcmp(name, "legalize"))
+        return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed fold, qdq, dce, legalize", name);
+    TRY(hd_pass_fold(ctx, g));
+    TRY(hd_pass_qdq(ctx, g));
+    return hd_pass_fold(ctx, g);
+}
+
+hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name) {
+    TRY(hd_note(ctx, run(ctx, g, name), "in pass %s", name));
+    return hd_note(ctx, hd_graph_verify(ctx, g), "after pass %s", name);
+}
+
+hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) { return hd_pass_run(ctx, g, "legalize"); }

@@ -1,0 +1,20 @@
+/* Graph passes: needs / gives / destroys stand at the head of each. */
+#ifndef HD_PASS_PASS_H
+#define HD_PASS_PASS_H
+
+#include "compiler/ir/ir.h"
+
+/* Runs one pass by name, in place: "fold", "qdq", "dce", or "legalize" (all of them). The graph is
+ * verified afterwards. Errors: HD_INVALID when there is no such pass; a graph the pass refuses. */
+hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name);
+/* The names, in the order of the pipeline; NULL at the end. */
+extern const char *const hd_pass_names[];
+
+hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g);
+void hd_pass_dce(hd_graph *g);
+
+/* When every input of the node is constant: computes it, makes the output a constant, kills the node. */
+hd_status hd_fold_node(hd_ctx *ctx, hd_graph *g, int node);
+
+#endif

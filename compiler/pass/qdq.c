@@ -1,0 +1,333 @@
+/* Legalisation of quantised networks: dequantize .. float operation .. quantize -> q operation.
+ *
+ * needs: shapes; fold before it, so that scales and zero points are constants
+ * gives: q operations wherever a pattern below matches; the rest stays float, and correct
+ * destroys: matched quantize nodes; float nodes that nothing reads any more are left to dce
+ *
+ *   move(dequantize(x))       -> dequantize(move(x))      move = reshape, transpose, maxpool
+ *   quantize(move(v))         -> move(quantize(v))        move = those and concat
+ *   quantize([act](dequantize(x)))                        -> qrescale, or x itself
+ *   quantize([act](conv(dequantize(x), w, b)))            -> qconv
+ *   quantize([act](gemm | matmul [+ b]))                  -> qgemm
+ *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd
+ *   quantize([act](avgpool(dequantize(x))))               -> qavgpool
+ *
+ * act = any chain of relu and clip, which narrows lo..hi. The first two rewrites move dequantize down and
+ * quantize up until they meet something else; each makes one float node fewer, so they end.
+ */
+#include "compiler/pass/qdq.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/ir/window.h"
+#include "compiler/pass/pass.h"
+#include "runtime/base/num.h"
+
+struct match {
+    hd_ctx *ctx;
+    hd_graph *g;
+    int q;              /* the quantize node */
+    struct hd_qparam y; /* its parameters */
+    int value;          /* float tensor before the activations */
+    int lo, hi;
+};
+
+/* t = dequantize(x) with one scale, x i8 or u8. */
+static bool dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p) {
+    const struct hd_node *d = hd_qdq_maker(g, t);
+    if (!d || d->op != HD_IR_dequantize || !hd_qdq_param(g, d, p)) return false;
+    *x = d->in[0];
+    return true;
+}
+
+/* ---- new nodes ---- */
+
+/* Replaces the quantize node by a q operation named after the float node `named` (NULL: after itself). */
+static int emit_to(struct match *m, enum hd_ir_op op, int named, int n_in, const int *in, int out) {
+    int id = hd_graph_node(m->g, op, m->g->nodes[named].name, n_in, in, 1, &out);
+    hd_graph_swap_names(m->g, id, named);
+    hd_attr_set_string(m->g, id, "to", hd_dtype_name(m->y.type));
+    hd_attr_set_int(m->g, id, "y_zp", m->y.zp);
+    hd_attr_set_int(m->g, id, "lo", m->lo);
+    hd_attr_set_int(m->g, id, "hi", m->hi);
+    return id;
+}
+
+static int emit(struct match *m, enum hd_ir_op op, int named, int n_in, const int *in) {
+    int out = m->g->nodes[m->q].out[0];
+    hd_graph_kill(m->g, m->q);
+    return emit_to(m, op, named, n_in, in, out);
+}
+
+static void copy_attrs(hd_graph *g, int to, int from, bool window_only) {
+    const struct hd_node *n = &g->nodes[from];
+    for (int i = 0; i < n->n_attrs; i++) {
+        const struct hd_attr *a = &n->attrs[i];
+        bool window = !strcmp(a->name, "kernel_shape") || !strcmp(a->name, "strides") || !strcmp(a->name, "pads") ||
+                      !strcmp(a->name, "dilations") || !strcmp(a->name, "group") || !strcmp(a->name, "ceil_mode");
+        if (window_only && !window) continue;
+        if (a->kind == HD_ATTR_INTS) hd_attr_set_ints(g, to, a->name, a->n, a->ints);
+        else if (a->kind == HD_ATTR_INT) hd_attr_set_int(g, to, a->name, a->i);
+        else if (a->kind == HD_ATTR_FLOAT) hd_attr_set_float(g, to, a->name, a->f);
+    }
+}
+
+/* A new tensor of the type and shape of `like`, with another element type. */
+static int tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix) {
+    struct hd_tensor t = g->tensors[like];
+    return hd_graph_tensor(g, hd_sprintf(g->arena, "%s.%s", t.name, suffix), type, t.rank, t.dim);
+}
+
+/* A reshape or transpose in front of or behind a q operation. */
+static int move_node(hd_graph *g, enum hd_ir_op op, int from, int to, const char *attr, int n, const int64_t *v) {
+    int id = hd_graph_node(g, op, g->tensors[to].name, 1, &from, 1, &to);
+    hd_attr_set_ints(g, id, attr, n, v);
+    return id;
+}
+
+/* ---- moving dequantize down and quantize up ---- */
+
+static bool moves(enum hd_ir_op op) {
+    return op == HD_IR_reshape || op == HD_IR_transpose || op == HD_IR_maxpool;
+}
+
+static enum hd_ir_op move_on_integers(enum hd_ir_op op) { return op == HD_IR_maxpool ? HD_IR_qmaxpool : op; }
+
+static bool push_down(hd_graph *g, int node) {
+    struct hd_qparam p;
+    int x, y = g->nodes[node].out[0];
+    if (!moves(g->nodes[node].op) || !dequantized(g, g->nodes[node].in[0], &x, &p)) return false;
+    const struct hd_node *d = hd_qdq_maker(g, g->nodes[node].in[0]);
+    int in[3] = {-1, d->in[1], d->in[2]};
+    const char *name = d->name;
+    in[0] = tensor_like(g, y, p.type, "q");
+    hd_graph_kill(g, node);
+    int moved = hd_graph_node(g, move_on_integers(g->nodes[node].op), g->nodes[node].name, 1, &x, 1, &in[0]);
+    hd_graph_swap_names(g, moved, node);
+    copy_attrs(g, moved, node, false);
+    hd_graph_node(g, HD_IR_dequantize, name, 3, in, 1, &y);
+    return true;
+}
+
+/* quantize(move(v..)) -> move(quantize(v)..). Only when nothing else reads the moved value. */
+static bool pull_up(hd_graph *g, int q) {
+    struct hd_qparam p;
+    int moved = g->nodes[q].in[0], maker = g->tensors[moved].producer, y = g->nodes[q].out[0];
+    if (maker < 0 || !hd_qdq_param(g, &g->nodes[q], &p)) return false;
+    enum hd_ir_op op = g->nodes[maker].op;
+    if ((!moves(op) && op != HD_IR_concat) || hd_graph_is_output(g, moved)) return false;
+    if (hd_graph_users(g, moved, NULL, 0) != 1) return false;
+    int n = g->nodes[maker].n_in, *in = hd_new_array(g->arena, int, (size_t)n);
+    hd_graph_kill(g, q);
+    hd_graph_kill(g, maker);
+    for (int i = 0; i < n; i++) {
+        int from[3] = {g->nodes[maker].in[i], g->nodes[q].in[1], g->nodes[q].in[2]};
+        in[i] = tensor_like(g, from[0], p.type, "q");
+        hd_graph_node(g, HD_IR_quantize, g->nodes[q].name, 3, from, 1, &in[i]);
+    }
+    int id = hd_graph_node(g, move_on_integers(op), g->nodes[maker].name, n, in, 1, &y);
+    hd_graph_swap_names(g, id, maker);
+    copy_attrs(g, id, maker, false);
+    return true;
+}
+
+/* ---- activations ---- */
+
+/* The bounds of a relu or clip; false when it is neither, or its bounds are not plain constants. */
+static bool act_bounds(const hd_graph *g, const struct hd_node *n, float *lo, float *hi) {
+    *lo = -INFINITY, *hi = INFINITY;
+    if (n->op == HD_IR_relu) {
+        *lo = 0.0f;
+        return true;
+    }
+    for (int i = 1; n->op == HD_IR_clip && i < n->n_in; i++) {
+        if (n->in[i] < 0) continue;
+        const float *v = g->tensors[n->in[i]].data;
+        if (!v || isnan(*v)) return false;
+        *(i == 1 ? lo : hi) = *v;
+    }
+    if (*lo > *hi) *lo = *hi; /* min(max(x, lo), hi) */
+    return n->op == HD_IR_clip;
+}
+
+static float clamp(float v, float lo, float hi) { return v < lo ? lo : v > hi ? hi : v; }
+
+/* Walks up over activations and sets value, lo, hi. */
+static bool open_match(hd_ctx *ctx, hd_graph *g, int q, struct match *m) {
+    float lo = -INFINITY, hi = INFINITY, l, h;
+    *m = (struct match){.ctx = ctx, .g = g, .q = q, .value = g->nodes[q].in[0]};
+    if (!hd_qdq_param(g, &g->nodes[q], &m->y)) return false;
+    for (const struct hd_node *n; (n = hd_qdq_maker(g, m->value)) && act_bounds(g, n, &l, &h);) {
+        l = clamp(l, lo, hi), h = clamp(h, lo, hi);
+        lo = l, hi = h;
+        m->value = n->in[0];
+    }
+    int min = m->y.type == HD_I8 ? -128 : 0, max = m->y.type == HD_I8 ? 127 : 255;
+    m->lo = hd_requant(lo / m->y.scale, m->y.zp, min, max);
+    m->hi = hd_requant(hi / m->y.scale, m->y.zp, min, max);
+    return true;
+}
+
+/* ---- patterns ---- */
+
+/* Readers of quantize's output read x; a graph output stays behind a qrescale by 1. */
+static bool match_rescale(struct match *m) {
+    struct hd_qparam p;
+    int x, y = m->g->nodes[m->q].out[0];
+    if (!dequantized(m->g, m->value, &x, &p)) return false;
+    int min = p.type == HD_I8 ? -128 : 0, max = p.type == HD_I8 ? 127 : 255;
+    bool same = p.scale == m->y.scale && p.zp == m->y.zp && p.type == m->y.type && m->lo == min && m->hi == max;
+    if (same && !hd_graph_is_output(m->g, y)) {
+        hd_graph_kill(m->g, m->q);
+        hd_graph_replace(m->g, y, x);
+        return true;
+    }
+    int id = emit(m, HD_IR_qrescale, m->q, 1, &x);
+    hd_attr_set_int(m->g, id, "x_zp", p.zp);
+    hd_attr_set_float(m->g, id, "scale", p.scale / m->y.scale);
+    return true;
+}
+
+static bool match_conv(struct match *m, int node) {
+    const struct hd_node n = m->g->nodes[node];
+    struct hd_qparam x;
+    struct hd_qweights w;
+    int in[4];
+    if (!dequantized(m->g, n.in[0], &in[0], &x) || !hd_qdq_weights(m->g, n.in[1], 0, false, &w)) return false;
+    in[1] = w.tensor;
+    if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
+    if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
+    int id = emit(m, HD_IR_qconv, node, 4, in);
+    copy_attrs(m->g, id, node, true);
+    hd_attr_set_int(m->g, id, "x_zp", x.zp);
+    return true;
+}
+
+/* x is brought to [rows, K]: by a transpose when it comes as [K, rows], by a reshape when it has other ranks. */
+static int gemm_operand(hd_graph *g, int x, bool transposed) {
+    struct hd_tensor t = g->tensors[x];
+    if (transposed) {
+        int64_t dim[2] = {t.dim[1], t.dim[0]}, perm[2] = {1, 0};
+        int y = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.t", t.name), t.dtype, 2, dim);
+        move_node(g, HD_IR_transpose, x, y, "perm", 2, perm);
+        return y;
+    }
+    if (t.rank == 2) return x;
+    int64_t k = t.dim[t.rank - 1], dim[2] = {k ? hd_tensor_elems(&t) / k : 0, k};
+    int y = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.rows", t.name), t.dtype, 2, dim);
+    move_node(g, HD_IR_reshape, x, y, "shape", 2, dim);
+    return y;
+}
+
+/* gemm, or matmul by constant [K,N]; bias: tensor id or -1. */
+static bool match_gemm(struct match *m, int node, int bias) {
+    const struct hd_node n = m->g->nodes[node];
+    bool is_gemm = n.op == HD_IR_gemm, ta = is_gemm && hd_attr_int(&n, "transA", 0) != 0;
+    bool swap = !is_gemm || !hd_attr_int(&n, "transB", 0);
+    struct hd_qparam x;
+    struct hd_qweights w;
+    int in[4];
+    if (is_gemm && (hd_attr_float(&n, "alpha", 1) != 1.0f || hd_attr_float(&n, "beta", 1) != 1.0f)) return false;
+    if (m->g->tensors[n.in[1]].rank != 2 || !dequantized(m->g, n.in[0], &in[0], &x)) return false;
+    if (!hd_qdq_weights(m->g, n.in[1], swap ? 1 : 0, swap, &w)) return false;
+    in[1] = w.tensor;
+    if (!hd_qdq_bias(m->g, bias, &w, x.scale, &in[2])) return false;
+    if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
+    in[0] = gemm_operand(m->g, in[0], ta);
+    int y = m->g->nodes[m->q].out[0], rows = y;
+    const struct hd_tensor yt = m->g->tensors[y];
+    if (yt.rank != 2) {
+        int64_t dim[2] = {m->g->tensors[in[0]].dim[0], w.n};
+        rows = hd_graph_tensor(m->g, hd_sprintf(m->g->arena, "%s.rows", yt.name), m->y.type, 2, dim);
+    }
+    hd_graph_kill(m->g, m->q);
+    int id = emit_to(m, HD_IR_qgemm, node, 4, in, rows);
+    hd_attr_set_int(m->g, id, "x_zp", x.zp);
+    if (rows != y) move_node(m->g, HD_IR_reshape, rows, y, "shape", yt.rank, yt.dim);
+    return true;
+}
+
+/* add(gemm | matmul, bias), either way round. */
+static bool match_gemm_bias(struct match *m, int node) {
+    for (int side = 0; side < 2; side++) {
+        const struct hd_node *add = &m->g->nodes[node];
+        const struct hd_node *p = hd_qdq_maker(m->g, add->in[side]);
+        bool product = p && (p->op == HD_IR_matmul || (p->op == HD_IR_gemm && (p->n_in < 3 || p->in[2] < 0)));
+        if (!product || m->g->tensors[add->in[side]].rank != m->g->tensors[add->out[0]].rank) continue;
+        if (match_gemm(m, m->g->tensors[add->in[side]].producer, add->in[1 - side])) return true;
+    }
+    return false;
+}
+
+static bool match_add(struct match *m, int node) {
+    const struct hd_node n = m->g->nodes[node];
+    struct hd_qparam a, b;
+    int in[2];
+    if (!dequantized(m->g, n.in[0], &in[0], &a) || !dequantized(m->g, n.in[1], &in[1], &b))
+        return match_gemm_bias(m, node);
+    const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
+    if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim)) return false;
+    int id = emit(m, HD_IR_qadd, node, 2, in);
+    hd_attr_set_int(m->g, id, "a_zp", a.zp);
+    hd_attr_set_int(m->g, id, "b_zp", b.zp);
+    hd_attr_set_float(m->g, id, "a_scale", a.scale / m->y.scale);
+    hd_attr_set_float(m->g, id, "b_scale", b.scale / m->y.scale);
+    return true;
+}
+
+/* Only when every window lies inside the image: then all have the same count. */
+static bool match_avgpool(struct match *m, int node) {
+    struct hd_qparam p;
+    struct hd_window v;
+    int x;
+    if (!dequantized(m->g, m->g->nodes[node].in[0], &x, &p)) return false;
+    hd_status s = hd_window_get(m->ctx, &m->g->nodes[node], &m->g->tensors[x], NULL, &v);
+    HD_ASSERT(s == HD_OK); /* verified */
+    if (v.pt || v.pl || v.pb || v.pr || (v.oh - 1) * v.sy + (v.kh - 1) * v.dy >= v.h ||
+        (v.ow - 1) * v.sx + (v.kw - 1) * v.dx >= v.w)
+        return false;
+    int id = emit(m, HD_IR_qavgpool, node, 1, &x);
+    copy_attrs(m->g, id, node, true);
+    hd_attr_set_int(m->g, id, "x_zp", p.zp);
+    float divisor = m->y.scale * (float)(v.kh * v.kw);
+    hd_attr_set_float(m->g, id, "scale", p.scale / divisor);
+    return true;
+}
+
+static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
+    struct match m;
+    if (!open_match(ctx, g, q, &m)) return false;
+    int node = g->tensors[m.value].producer;
+    if (node < 0) return false;
+    switch (g->nodes[node].op) {
+    case HD_IR_dequantize: return match_rescale(&m);
+    case HD_IR_conv: return match_conv(&m, node);
+    case HD_IR_matmul: return match_gemm(&m, node, -1);
+    case HD_IR_gemm: return match_gemm(&m, node, g->nodes[node].n_in > 2 ? g->nodes[node].in[2] : -1);
+    case HD_IR_add: return match_add(&m, node);
+    case HD_IR_avgpool: return match_avgpool(&m, node);
+    default: return false;
+    }
+}
+
+hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
+    for (bool changed = true; changed;) {
+        changed = false;
+        size_t n = g->n_nodes; /* new nodes wait for the next round */
+        int *order = malloc((n + 1) * sizeof *order);
+        HD_ASSERT(order != NULL);
+        n = hd_graph_order(g, order);
+        for (size_t i = 0; i < n; i++) {
+            const struct hd_node *nd = &g->nodes[order[i]];
+            if (nd->dead) continue;
+            if (push_down(g, order[i])) changed = true;
+            else if (nd->op == HD_IR_quantize)
+                changed = match_quantize(ctx, g, order[i]) || pull_up(g, order[i]) || changed;
+        }
+        free(order);
+        hd_pass_dce(g);
+    }
+    return HD_OK;
+}
