@@ -47,6 +47,7 @@ hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool ho
                               "compile it again for that machine",
                               path, (*out)->machine.name, (*out)->machine_hash, want.name, hd_machine_hash(&want));
         hd_model_destroy(*out);
+        *out = NULL;
         return s;
     }
     struct hd_compile_options o = {.machine = want,
