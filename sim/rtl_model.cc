@@ -22,11 +22,15 @@ constexpr uint32_t kIdle = 0; // hd_csr: state_q
 template <size_t n> void put_bytes(VlWide<n> &to, const uint8_t *from) {
     memcpy(to.data(), from, sizeof(EData) * n);
 }
-void put_bytes(QData &to, const uint8_t *from) { memcpy(&to, from, sizeof to); }
+void put_bytes(QData &to, const uint8_t *from) {
+    memcpy(&to, from, sizeof to);
+}
 template <size_t n> void get_bytes(uint8_t *to, const VlWide<n> &from) {
     memcpy(to, from.data(), sizeof(EData) * n);
 }
-void get_bytes(uint8_t *to, const QData &from) { memcpy(to, &from, sizeof from); }
+void get_bytes(uint8_t *to, const QData &from) {
+    memcpy(to, &from, sizeof from);
+}
 constexpr uint32_t kAxiBytes = sizeof(Vhd_top::m_axi_gmem_rdata);
 
 } // namespace
@@ -142,7 +146,9 @@ void call_hook(hd_rtl *m) {
     m->hook(m->user, &c);
 }
 
-bool idle(const hd_rtl *m) { return m->top->rootp->hd_top__DOT__u_csr__DOT__state_q == kIdle; }
+bool idle(const hd_rtl *m) {
+    return m->top->rootp->hd_top__DOT__u_csr__DOT__state_q == kIdle;
+}
 
 // One clock: inputs are driven, clock low. Leaves the model evaluated with the clock low again.
 void clock(hd_rtl *m) {
@@ -194,7 +200,9 @@ hd_rtl *create(const hd_rtl_memory *memory) {
     return m;
 }
 
-void destroy(hd_rtl *m) { delete m; }
+void destroy(hd_rtl *m) {
+    delete m;
+}
 
 void reg_write(hd_rtl *m, uint32_t offset, uint32_t value) {
     Vhd_top *t = m->top.get();
@@ -251,10 +259,12 @@ const hd_layer_counters *layers(hd_rtl *m, int *out_n) {
     return m->layers.data();
 }
 
-uint64_t clocks(const hd_rtl *m) { return m->clocks; }
+uint64_t clocks(const hd_rtl *m) {
+    return m->clocks;
+}
 
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const struct hd_rtl_api hd_rtl_api;
-const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, HD_RTL_ISA_HASH, kAxiBytes, create,  destroy, reg_write,
-                                      reg_read,   run,             set_hook,  layers, clocks};
+const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create,   destroy, reg_write,
+                                      reg_read,   run,       set_hook, layers,  clocks};

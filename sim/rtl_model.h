@@ -1,8 +1,10 @@
-/* The Verilated hd_top behind a plain C table, the one symbol of the shared object libhd_rtl_NAME.so.
+/* The Verilated hd_top behind a plain C table, the one symbol of the shared object
+ * libhd_rtl_NAME.so.
  *
  * The object holds no state of its own: every call takes the model. The memory is the caller's
- * (sim/axi_mem.h); its functions come as pointers, so that the object links against nothing. Registers
- * are reached over AXI4-Lite, which takes clock cycles; the memory steps with every clock. */
+ * (sim/axi_mem.h); its functions come as pointers, so that the object links against nothing.
+ * Registers are reached over AXI4-Lite, which takes clock cycles; the memory steps with every
+ * clock. */
 #ifndef HD_SIM_RTL_MODEL_H
 #define HD_SIM_RTL_MODEL_H
 
@@ -30,15 +32,14 @@ typedef void (*hd_rtl_hook)(void *user, const struct hd_rtl_cycle *c);
 
 struct hd_rtl_api {
     uint32_t abi;       /* HD_RTL_ABI */
-    uint32_t isa_hash;  /* of the tables that the model was built from */
     uint32_t axi_bytes; /* of the model */
     /* NULL when out of memory. The model is out of reset and idle; the memory outlives it. */
     struct hd_rtl *(*create)(const struct hd_rtl_memory *memory);
     void (*destroy)(struct hd_rtl *);
     void (*reg_write)(struct hd_rtl *, uint32_t offset, uint32_t value);
     uint32_t (*reg_read)(struct hd_rtl *, uint32_t offset);
-    /* Clocks a started machine until it is idle. False: it passed max_cycles (0 = no limit) and goes
-     * on with the next call. */
+    /* Clocks a started machine until it is idle. False: it passed max_cycles (0 = no limit) and
+     * goes on with the next call. */
     bool (*run)(struct hd_rtl *, uint64_t max_cycles);
     /* Called every cycle of later runs; NULL = none. */
     void (*set_hook)(struct hd_rtl *, hd_rtl_hook hook, void *user);
