@@ -92,5 +92,5 @@ help: ## print this list
 
 FORCE:
 .PHONY: FORCE all lib heddle tests deps clean help
-.SECONDARY:
+.PRECIOUS: $(B)/%.o # keep what only pattern rules mention; objects of the library are named, so they are rebuilt when missing
 -include $(wildcard $(DEPS))
