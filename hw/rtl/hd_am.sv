@@ -1,8 +1,9 @@
 // Accumulator memory: words of N x 32 bit, two banks split by the top address bit.
 //
 // Per bank and cycle one read is granted, priority MX > VX.A > VX.B, and one write, MX > VX. MX is
-// always granted. Read data is valid 2 cycles after the grant and holds until the data of the port's
-// next grant; a write is visible to reads granted in the next cycle. Addresses lie inside the memory.
+// always granted. Read data is valid 2 cycles after the grant and holds until the data of the
+// port's next grant; a write is visible to reads granted in the next cycle. Addresses lie inside
+// the memory.
 module hd_am #(
   parameter int unsigned N     = hd_cfg_pkg::N,
   parameter int unsigned Words = hd_cfg_pkg::AmWords

@@ -1,5 +1,5 @@
-// binary32 addition or subtraction, round to nearest even, subnormals exact, NaN results 0x7fc00000,
-// per lane. Latency 4 cycles, throughput 1 vector per cycle, never stalls.
+// binary32 addition or subtraction, round to nearest even, subnormals exact, NaN results
+// 0x7fc00000, per lane. Latency 4 cycles, throughput 1 vector per cycle, never stalls.
 module hd_f32_add #(
   parameter int unsigned Lanes = 16
 ) (
@@ -14,7 +14,7 @@ module hd_f32_add #(
   output logic [32*Lanes-1:0] y_o
 );
   logic [2:0]  en_q;
-  // l is the operand of larger magnitude, s the other. Mantissas carry guard, round and sticky bits.
+  // l is the operand of larger magnitude, s the other. Sums carry guard, round and sticky bits.
   logic [23:0] ml    [Lanes];
   logic [23:0] ms    [Lanes];
   logic [7:0]  gap  [Lanes];  // exponent of l - exponent of s

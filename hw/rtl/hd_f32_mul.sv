@@ -1,5 +1,5 @@
-// binary32 multiplication, round to nearest even, subnormals exact, NaN results 0x7fc00000, per lane.
-// Latency 4 cycles, throughput 1 vector per cycle, never stalls.
+// binary32 multiplication, round to nearest even, subnormals exact, NaN results 0x7fc00000, per
+// lane. Latency 4 cycles, throughput 1 vector per cycle, never stalls.
 module hd_f32_mul #(
   parameter int unsigned Lanes = 16
 ) (

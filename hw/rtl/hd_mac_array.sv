@@ -5,10 +5,12 @@
 // Latency 7 cycles from en_i to acc_o; x_i is taken 2 cycles after en_i, so that it fits the read
 // latency of XM. Throughput 1 word per cycle. Never stalls.
 //
-// For synthesis WM is one block RAM per part; simulation holds the same bytes as one array, which is
-// 1.2 (16 x 16) to 3 times (32 x 32) faster. The benches pass with either (+define+SYNTHESIS).
+// For synthesis WM is one block RAM per part; simulation holds the same bytes as one array, which
+// is 1.2 (16 x 16) to 3 times (32 x 32) faster. The benches pass with either (+define+SYNTHESIS).
 // One clocked block with plain loops over narrow unpacked arrays, stages updated last to first:
 // this is what makes the simulation fast (the loops become vector instructions of the host).
+`include "hd_assert.svh"
+
 module hd_mac_array #(
   parameter int unsigned K        = hd_cfg_pkg::K,
   parameter int unsigned N        = hd_cfg_pkg::N,
@@ -121,4 +123,6 @@ module hd_mac_array #(
           [(32'(wpart_i) * AxiBytes + j) / K % N] = wdata_i[8 * j +: 8];
 `endif
   end
+
+  `ASSERT_INIT(WordHoldsPart, N * K >= AxiBytes && N * K / AxiBytes <= 512)
 endmodule

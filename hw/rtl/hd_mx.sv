@@ -1,12 +1,12 @@
 // Matrix unit: runs mx.gemm, XM x WM -> AM, under a nest of 6 loops.
 //
-// One XM word and one WM word per cycle; the next operation may be accepted in the cycle in which the
-// last iteration of the current one issues, so back-to-back operations lose no cycle. Latency from the
-// issue of the last iteration of a reduction to its AM write: 8 cycles; op_done_o comes 1 cycle later,
-// when the write is visible. Stalls: when XM is not granted, and when an accumulating iteration needs
-// an AM word whose write issued less than 4 cycles before.
-// Operands are checked before use. An operation that fails stops there: op_err_o comes in the place of
-// its op_done_o, after the writes that came before, and nothing is accepted until then.
+// One XM word and one WM word per cycle; the next operation may be accepted in the cycle in which
+// the last iteration of the current one issues, so back-to-back operations lose no cycle. Latency
+// from the issue of the last iteration of a reduction to its AM write: 8 cycles; op_done_o comes 1
+// cycle later, when the write is visible. Stalls: when XM is not granted, and when an accumulating
+// iteration needs an AM word whose write issued less than 4 cycles before.
+// Operands are checked before use. An operation that fails stops there: op_err_o comes in the place
+// of its op_done_o, after the writes that came before, and nothing is accepted until then.
 `include "hd_assert.svh"
 
 module hd_mx #(
@@ -59,7 +59,7 @@ module hd_mx #(
   hd_isa_pkg::mx_params_t p;
   assign p = op_params_i;
 
-  // ---- the operation in issue ----------------------------------------------------------------
+  // ---- the operation in issue -------------------------------------------------------------------
   logic             run_q, accumulate_q, unsigned_q, failed_q;
   logic [Loops-1:0] outer_q;  // loop is not part of the reduction
   logic [4:0]       bad_q;    // error code of illegal operands
@@ -98,7 +98,7 @@ module hd_mx #(
     .last_o (last)
   );
 
-  // ---- pipeline control: element i belongs to the iteration issued i + 1 cycles ago ----------
+  // ---- pipeline control: element i belongs to the iteration issued i + 1 cycles ago -------------
   logic [Depth-1:0] wr_q, end_q, err_q;  // writes AM; last of its operation; failed
   logic [6:0]       acc_q;
   logic [23:0]      a_q [Depth-1];
@@ -158,7 +158,7 @@ module hd_mx #(
     end
   end
 
-  // ---- data ----------------------------------------------------------------------------------
+  // ---- data -------------------------------------------------------------------------------------
   logic [32*N-1:0] acc, y_q;
 
   hd_mac_array #(

@@ -5,7 +5,8 @@
 // moves to the next iteration. Addresses are modulo 2^24. Every point of a nest is reached from an
 // earlier one by a single step (of at most 2^15), so an address that leaves a memory of less than
 // 2^24 - 2^15 words is seen outside before it can wrap back inside.
-// Latency 1 cycle, throughput 1 iteration per cycle, load_i may come with the last adv_i. No stalls.
+// Latency 1 cycle, throughput 1 iteration per cycle, load_i may come with the last adv_i. No
+// stalls.
 module hd_nest #(
   parameter int unsigned Loops   = 6,
   parameter int unsigned Streams = 3

@@ -2,6 +2,8 @@
 // AxiBytes by LW, read whole by VX.
 //
 // Read data is valid 2 cycles after re_i and holds until the data of the next read. Never stalls.
+`include "hd_assert.svh"
+
 module hd_pm #(
   parameter int unsigned N        = hd_cfg_pkg::N,
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
@@ -44,4 +46,6 @@ module hd_pm #(
     re_q <= re_i;
     if (re_q) rdata_o <= rdata;
   end
+
+  `ASSERT_INIT(WordHoldsPart, 8 * N >= AxiBytes)
 endmodule

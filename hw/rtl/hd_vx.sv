@@ -1,13 +1,13 @@
 // Vector unit: runs vx.map, AM, XM, PM -> XM or AM, under a nest of 4 loops.
 //
-// One iteration per cycle; the next operation may be accepted in the cycle in which the last iteration
-// of the current one issues. From the issue of an iteration to its write: 19 cycles; op_done_o comes 1
-// cycle after the last write. Up to 8 operations are in flight.
+// One iteration per cycle; the next operation may be accepted in the cycle in which the last
+// iteration of the current one issues. From the issue of an iteration to its write: 19 cycles;
+// op_done_o comes 1 cycle after the last write. Up to 8 operations are in flight.
 // Stalls: an operand that loses its bank (two operands in one bank take a cycle each); results wait
-// when MX writes their AM bank, which holds issue once 32 wait; an operation that reads a memory which
-// an operation in flight writes (XM or AM) starts after the end of that one.
-// Operands are checked before use. An operation that fails stops there: op_err_o comes in the place of
-// its op_done_o, after the writes that came before, and nothing is accepted until then.
+// when MX writes their AM bank, which holds issue once 32 wait; an operation that reads a memory
+// which an operation in flight writes (XM or AM) starts after the end of that one.
+// Operands are checked before use. An operation that fails stops there: op_err_o comes in the place
+// of its op_done_o, after the writes that came before, and nothing is accepted until then.
 `include "hd_assert.svh"
 
 module hd_vx #(
@@ -69,7 +69,7 @@ module hd_vx #(
   hd_isa_pkg::vx_params_t p;
   assign p = op_params_i;
 
-  // ---- the operation in issue --------------------------------------------------------------------
+  // ---- the operation in issue -------------------------------------------------------------------
   logic             run_q, failed_q, two_q, pm_q, to_am_q;
   logic             a_xm_q, a_am_q, b_xm_q, b_am_q;  // where A and B are
   logic [2:0]       slot_q;
@@ -110,7 +110,7 @@ module hd_vx #(
     .last_o (last)
   );
 
-  // ---- issue -------------------------------------------------------------------------------------
+  // ---- issue ------------------------------------------------------------------------------------
   logic       sum_first, sum_last, room, clear, fail, go, a_ok, b_ok, got_a_q, got_b_q, want_b;
   logic [4:0] code;
   logic [3:0] ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
@@ -153,7 +153,7 @@ module hd_vx #(
   assign accept     = op_valid_i && op_ready_o;
   assign push       = fail || (commit && sum_last);
 
-  // ---- results in order: where they go -------------------------------------------------------------
+  // ---- results in order: where they go ----------------------------------------------------------
   logic [31:0] order [Results];  // {error, last of its operation, to AM, error code, address}
   logic        head_err, head_end, head_am;
   logic [4:0]  head_code;
@@ -203,7 +203,7 @@ module hd_vx #(
     if (push) order[order_w_q] <= {fail, fail || &last, to_am_q, code, d_addr};
   end
 
-  // ---- data ----------------------------------------------------------------------------------------
+  // ---- data -------------------------------------------------------------------------------------
   logic [1:0]      d_valid_q, d_first_q, d_last_q;
   logic [2:0]      d_slot1_q, d_slot2_q;
   logic            res_valid;
@@ -239,7 +239,7 @@ module hd_vx #(
     .res_o      (res)
   );
 
-  // ---- write ---------------------------------------------------------------------------------------
+  // ---- write ------------------------------------------------------------------------------------
   logic [32*N-1:0] fifo [Results];
   logic [4:0]      fifo_w_q, fifo_r_q;
   logic            ready, full_q, done_q, err_q;  // full_q: the FIFO of results is full

@@ -1,10 +1,10 @@
 // Arithmetic of vx.map, all lanes: operand select and immediate, reduction, bias, conversion to
 // binary32, scale, alu, and back to bytes.
 //
-// Guarantees: every iteration with d_last_i gives one result, in order. Operations are told apart by a
-// slot, whose parameters are written at least 1 cycle before its first iteration and stay until its
-// last result. Latency 16 cycles from d_valid_i to res_valid_o: select 1, reduce 1, bias 1, convert 2,
-// scale 4, alu 4, round and clamp 3. Throughput 1 iteration per cycle. Never stalls.
+// Guarantees: every iteration with d_last_i gives one result, in order. Operations are told apart
+// by a slot, whose parameters are written at least 1 cycle before its first iteration and stay
+// until its last result. Latency 16 cycles from d_valid_i to res_valid_o: select 1, reduce 1, bias
+// 1, convert 2, scale 4, alu 4, round and clamp 3. Throughput 1 iteration per cycle. Never stalls.
 module hd_vx_lanes #(
   parameter int unsigned N     = hd_cfg_pkg::N,
   parameter int unsigned Slots = 8
@@ -40,7 +40,7 @@ module hd_vx_lanes #(
                          AluMin = 3'd5;
   localparam logic [1:0] RedNone = 2'd0, RedMax = 2'd2;
 
-  // ---- parameters by slot ----------------------------------------------------------------------
+  // ---- parameters by slot -----------------------------------------------------------------------
   hd_isa_pkg::vx_params_t p;
   assign p = p_i;
 
@@ -150,7 +150,7 @@ module hd_vx_lanes #(
     end
   end
 
-  // ---- to binary32 (5), scale (9) ----------------------------------------------------------------
+  // ---- to binary32 (5), scale (9) ---------------------------------------------------------------
   logic [32*N-1:0] a5, b5, fa, fb;
   logic            b3_en, b5_en;
   assign b3_en = v_q[3] && alu[s_q[3]] != AluA;
@@ -174,7 +174,7 @@ module hd_vx_lanes #(
     .clk_i, .rst_ni, .en_i(b5_en), .a_i(b5), .b_i({N{b_scale[s_q[5]]}}), .y_o(fb)
   );
 
-  // ---- alu (13) ----------------------------------------------------------------------------------
+  // ---- alu (13) ---------------------------------------------------------------------------------
   logic [32*N-1:0] sum, prod, r;
   logic [32*N-1:0] pick10_q, pick11_q, pick12_q, pick13_q;  // fa, or the one that max / min chooses
   logic            add_en, mul_en;
@@ -215,7 +215,7 @@ module hd_vx_lanes #(
     if (alu[s_q[13]] == AluMul) r = prod;
   end
 
-  // ---- result (16) -------------------------------------------------------------------------------
+  // ---- result (16) ------------------------------------------------------------------------------
   hd_f32_to_int #(.Lanes(N)) u_to_int (
     .clk_i, .rst_ni, .en_i(v_q[13]), .raw_i(to_am[s_q[13]]), .zp_i(zp[s_q[13]]),
     .lo_i(lo[s_q[13]]), .hi_i(hi[s_q[13]]), .a_i(r), .y_o(res_o)

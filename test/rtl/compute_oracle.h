@@ -13,15 +13,16 @@ extern "C" {
 namespace oracle {
 
 enum : uint32_t { tiny = 0, base = 1, big = 2 };
-#define PARAM(name, t, b, g, ...) constexpr uint32_t p_##name = MACHINE == tiny ? t : MACHINE == base ? b : g;
+#define PARAM(name, t, b, g, ...)                                                                  \
+    constexpr uint32_t p_##name = MACHINE == tiny ? t : MACHINE == base ? b : g;
 #include "isa/machine.def"
 enum { ok = -1 };
 #define ERR(name, code, doc) constexpr int err_##name = code;
 #include "isa/regs.def"
 
 constexpr int K = p_k, N = p_n, kAxi = p_axi_bits / 8;
-constexpr int64_t kXmBytes = p_xm_bytes, kWmWords = p_wm_bytes / (N * K), kAmWords = p_am_bytes / (4 * N),
-                  kPmWords = p_pm_bytes / (8 * N);
+constexpr int64_t kXmBytes = p_xm_bytes, kWmWords = p_wm_bytes / (N * K),
+                  kAmWords = p_am_bytes / (4 * N), kPmWords = p_pm_bytes / (8 * N);
 
 // Operands by name; the encoder below places them as isa.def says.
 struct Op {
@@ -31,147 +32,163 @@ struct Op {
 };
 
 inline void encode(const Op &op, bool vx, uint32_t words[32]) {
-  memset(words, 0, 32 * sizeof words[0]);
-  const bool lx = false, lw = false, st = false, mx = !vx;
-#define FIELD(unit, f, word, lsb, width, kind, doc) \
-  if (unit) words[word] |= uint32_t(uint64_t(op.unit##_##f) & ((uint64_t(1) << width) - 1)) << lsb;
+    memset(words, 0, 32 * sizeof words[0]);
+    const bool lx = false, lw = false, st = false, mx = !vx;
+#define FIELD(unit, f, word, lsb, width, kind, doc)                                                \
+    if (unit)                                                                                      \
+        words[word] |= uint32_t(uint64_t(op.unit##_##f) & ((uint64_t(1) << width) - 1)) << lsb;
 #include "isa/isa.def"
 }
 
 struct State {
-  std::vector<uint8_t> xm = std::vector<uint8_t>(kXmBytes), wm = std::vector<uint8_t>(p_wm_bytes),
-                       pm = std::vector<uint8_t>(p_pm_bytes);
-  std::vector<uint32_t> am = std::vector<uint32_t>(kAmWords * N);
+    std::vector<uint8_t> xm = std::vector<uint8_t>(kXmBytes), wm = std::vector<uint8_t>(p_wm_bytes),
+                         pm = std::vector<uint8_t>(p_pm_bytes);
+    std::vector<uint32_t> am = std::vector<uint32_t>(kAmWords * N);
 };
 
 inline float as_float(uint32_t u) {
-  float f;
-  memcpy(&f, &u, 4);
-  return f;
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
 }
 inline uint32_t as_bits(float f) {
-  uint32_t u;
-  memcpy(&u, &f, 4);
-  return f == f ? u : 0x7fc00000u;
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return f == f ? u : 0x7fc00000u;
 }
-inline bool in(int64_t v, int64_t n) { return v >= 0 && v < n; }
+inline bool in(int64_t v, int64_t n) {
+    return v >= 0 && v < n;
+}
 
 // Runs mx.gemm: `ok` or the error code at which it stopped.
 inline int run_mx(State &s, const Op &o) {
-  const int64_t n[6] = {o.mx_n0, o.mx_n1, o.mx_n2, o.mx_n3, o.mx_n4, o.mx_n5};
-  const int64_t xs[6] = {o.mx_xs0, o.mx_xs1, o.mx_xs2, o.mx_xs3, o.mx_xs4, o.mx_xs5};
-  const int64_t ws[6] = {o.mx_ws0, o.mx_ws1, o.mx_ws2, o.mx_ws3, o.mx_ws4, o.mx_ws5};
-  const int64_t as[6] = {o.mx_as0, o.mx_as1, o.mx_as2, o.mx_as3, o.mx_as4, o.mx_as5};
-  if (o.mx_nred > 6) return err_operand;
-  for (int l = 0; l < 6; l++)
-    if (n[l] == 0) return err_operand;
-  int64_t i[6] = {};
-  uint32_t acc[N] = {};
-  for (;;) {
-    int64_t x = o.mx_x, w = o.mx_w, a = o.mx_a;
-    bool begin = true, end = true, last = true;
-    for (int l = 0; l < 6; l++) {
-      x += i[l] * xs[l];
-      w += i[l] * ws[l];
-      if (l >= o.mx_nred) a += i[l] * as[l];
-      if (l < o.mx_nred) begin = begin && i[l] == 0, end = end && i[l] == n[l] - 1;
-      last = last && i[l] == n[l] - 1;
+    const int64_t n[6] = {o.mx_n0, o.mx_n1, o.mx_n2, o.mx_n3, o.mx_n4, o.mx_n5};
+    const int64_t xs[6] = {o.mx_xs0, o.mx_xs1, o.mx_xs2, o.mx_xs3, o.mx_xs4, o.mx_xs5};
+    const int64_t ws[6] = {o.mx_ws0, o.mx_ws1, o.mx_ws2, o.mx_ws3, o.mx_ws4, o.mx_ws5};
+    const int64_t as[6] = {o.mx_as0, o.mx_as1, o.mx_as2, o.mx_as3, o.mx_as4, o.mx_as5};
+    if (o.mx_nred > 6) return err_operand;
+    for (int l = 0; l < 6; l++)
+        if (n[l] == 0) return err_operand;
+    int64_t i[6] = {};
+    uint32_t acc[N] = {};
+    for (;;) {
+        int64_t x = o.mx_x, w = o.mx_w, a = o.mx_a;
+        bool begin = true, end = true, last = true;
+        for (int l = 0; l < 6; l++) {
+            x += i[l] * xs[l];
+            w += i[l] * ws[l];
+            if (l >= o.mx_nred) a += i[l] * as[l];
+            if (l < o.mx_nred) begin = begin && i[l] == 0, end = end && i[l] == n[l] - 1;
+            last = last && i[l] == n[l] - 1;
+        }
+        if (!in(x, kXmBytes / K) || !in(w, kWmWords) || (end && !in(a, kAmWords))) return err_range;
+        for (int c = 0; c < N; c++) {
+            if (begin) acc[c] = 0;
+            for (int k = 0; k < K; k++) {
+                uint8_t xb = s.xm[x * K + k];
+                acc[c] += uint32_t((o.mx_x_unsigned ? int(xb) : int(int8_t(xb))) *
+                                   int(int8_t(s.wm[(w * N + c) * K + k])));
+            }
+            if (end) s.am[a * N + c] = acc[c] + (o.mx_accumulate ? s.am[a * N + c] : 0);
+        }
+        if (last) return ok;
+        for (int l = 0; ++i[l] == n[l]; l++) i[l] = 0;
     }
-    if (!in(x, kXmBytes / K) || !in(w, kWmWords) || (end && !in(a, kAmWords))) return err_range;
-    for (int c = 0; c < N; c++) {
-      if (begin) acc[c] = 0;
-      for (int k = 0; k < K; k++) {
-        uint8_t xb = s.xm[x * K + k];
-        acc[c] += uint32_t((o.mx_x_unsigned ? int(xb) : int(int8_t(xb))) *
-                           int(int8_t(s.wm[(w * N + c) * K + k])));
-      }
-      if (end) s.am[a * N + c] = acc[c] + (o.mx_accumulate ? s.am[a * N + c] : 0);
-    }
-    if (last) return ok;
-    for (int l = 0; ++i[l] == n[l]; l++) i[l] = 0;
-  }
 }
 
 inline uint32_t vx_fetch(const State &s, int64_t kind, int64_t at, int lane) {
-  if (kind < 2) return s.am[at * N + lane];
-  uint8_t b = kind == 4 ? 0 : s.xm[at * N + lane];
-  return kind == 2 ? uint32_t(int8_t(b)) : b;
+    if (kind < 2) return s.am[at * N + lane];
+    uint8_t b = kind == 4 ? 0 : s.xm[at * N + lane];
+    return kind == 2 ? uint32_t(int8_t(b)) : b;
 }
 inline bool vx_in(int64_t kind, int64_t at) {
-  return kind == 4 || in(at, kind < 2 ? kAmWords : kXmBytes / N);
+    return kind == 4 || in(at, kind < 2 ? kAmWords : kXmBytes / N);
 }
 
 inline float vx_alu(int64_t alu, float a, float b) {
-  switch (alu) {
-    case 1: return a + b;
-    case 2: return a - b;
-    case 3: return a * b;
-    case 4: return a > b || b != b ? a : b;
-    case 5: return a < b || b != b ? a : b;
-    default: return a;
-  }
+    switch (alu) {
+    case 1:
+        return a + b;
+    case 2:
+        return a - b;
+    case 3:
+        return a * b;
+    case 4:
+        return a > b || b != b ? a : b;
+    case 5:
+        return a < b || b != b ? a : b;
+    default:
+        return a;
+    }
 }
 
 // One lane after the reduction: t is the integer or, for a binary32 operand, the bits.
-inline void vx_lane(State &s, const Op &o, int lane, uint32_t t, int64_t b_at, int64_t d_at, int64_t p_at) {
-  uint32_t bias = 0, scale = uint32_t(o.vx_a_scale);
-  if (o.vx_use_bias || o.vx_scale_pm) {
-    memcpy(&bias, &s.pm[(p_at * N + lane) * 8], 4);
-    if (o.vx_scale_pm) memcpy(&scale, &s.pm[(p_at * N + lane) * 8 + 4], 4);
-  }
-  if (o.vx_use_bias && o.vx_a_kind != 1) t += bias;
-  float a = (o.vx_a_kind == 1 ? as_float(t) : float(int32_t(t))) * as_float(scale), b = 0;
-  if (o.vx_alu) {
-    uint32_t v = vx_fetch(s, o.vx_b_kind, b_at, lane);
-    b = (o.vx_b_kind == 1 ? as_float(v) : float(int32_t(v + uint32_t(o.vx_b_imm)))) *
-        as_float(uint32_t(o.vx_b_scale));
-  }
-  float r = vx_alu(o.vx_alu, a, b);
-  if (o.vx_d_kind) s.am[d_at * N + lane] = as_bits(r);
-  else s.xm[d_at * N + lane] = uint8_t(hd_requant(r, int(o.vx_zp), int(o.vx_lo), int(o.vx_hi)));
+inline void vx_lane(State &s, const Op &o, int lane, uint32_t t, int64_t b_at, int64_t d_at,
+                    int64_t p_at) {
+    uint32_t bias = 0, scale = uint32_t(o.vx_a_scale);
+    if (o.vx_use_bias || o.vx_scale_pm) {
+        memcpy(&bias, &s.pm[(p_at * N + lane) * 8], 4);
+        if (o.vx_scale_pm) memcpy(&scale, &s.pm[(p_at * N + lane) * 8 + 4], 4);
+    }
+    if (o.vx_use_bias && o.vx_a_kind != 1) t += bias;
+    float a = (o.vx_a_kind == 1 ? as_float(t) : float(int32_t(t))) * as_float(scale), b = 0;
+    if (o.vx_alu) {
+        uint32_t v = vx_fetch(s, o.vx_b_kind, b_at, lane);
+        b = (o.vx_b_kind == 1 ? as_float(v) : float(int32_t(v + uint32_t(o.vx_b_imm)))) *
+            as_float(uint32_t(o.vx_b_scale));
+    }
+    float r = vx_alu(o.vx_alu, a, b);
+    if (o.vx_d_kind)
+        s.am[d_at * N + lane] = as_bits(r);
+    else
+        s.xm[d_at * N + lane] = uint8_t(hd_requant(r, int(o.vx_zp), int(o.vx_lo), int(o.vx_hi)));
 }
 
 inline bool vx_legal(const Op &o) {
-  return o.vx_nred <= 4 && o.vx_n0 && o.vx_n1 && o.vx_n2 && o.vx_n3 && o.vx_a_kind <= 4 &&
-         o.vx_b_kind <= 4 && o.vx_alu <= 5 && o.vx_red <= 2 && o.vx_d_kind <= 1 &&
-         (o.vx_red != 0 || o.vx_nred == 0) && (o.vx_red == 0 || o.vx_a_kind != 1);
+    return o.vx_nred <= 4 && o.vx_n0 && o.vx_n1 && o.vx_n2 && o.vx_n3 && o.vx_a_kind <= 4 &&
+           o.vx_b_kind <= 4 && o.vx_alu <= 5 && o.vx_red <= 2 && o.vx_d_kind <= 1 &&
+           (o.vx_red != 0 || o.vx_nred == 0) && (o.vx_red == 0 || o.vx_a_kind != 1);
 }
 
 // Runs vx.map: `ok` or the error code at which it stopped.
 inline int run_vx(State &s, const Op &o) {
-  const int64_t n[4] = {o.vx_n0, o.vx_n1, o.vx_n2, o.vx_n3};
-  const int64_t as[4] = {o.vx_as0, o.vx_as1, o.vx_as2, o.vx_as3};
-  const int64_t bs[4] = {o.vx_bs0, o.vx_bs1, o.vx_bs2, o.vx_bs3};
-  const int64_t ds[4] = {o.vx_ds0, o.vx_ds1, o.vx_ds2, o.vx_ds3};
-  const int64_t ps[4] = {o.vx_ps0, o.vx_ps1, o.vx_ps2, o.vx_ps3};
-  if (!vx_legal(o)) return err_operand;
-  int64_t i[4] = {};
-  uint32_t t[N] = {};
-  for (;;) {
-    int64_t a = o.vx_a, b = o.vx_b, d = o.vx_d, p = o.vx_p;
-    bool begin = true, end = true, last = true;
-    for (int l = 0; l < 4; l++) {
-      a += i[l] * as[l];
-      if (l >= o.vx_nred) b += i[l] * bs[l], d += i[l] * ds[l], p += i[l] * ps[l];
-      if (l < o.vx_nred) begin = begin && i[l] == 0, end = end && i[l] == n[l] - 1;
-      last = last && i[l] == n[l] - 1;
+    const int64_t n[4] = {o.vx_n0, o.vx_n1, o.vx_n2, o.vx_n3};
+    const int64_t as[4] = {o.vx_as0, o.vx_as1, o.vx_as2, o.vx_as3};
+    const int64_t bs[4] = {o.vx_bs0, o.vx_bs1, o.vx_bs2, o.vx_bs3};
+    const int64_t ds[4] = {o.vx_ds0, o.vx_ds1, o.vx_ds2, o.vx_ds3};
+    const int64_t ps[4] = {o.vx_ps0, o.vx_ps1, o.vx_ps2, o.vx_ps3};
+    if (!vx_legal(o)) return err_operand;
+    int64_t i[4] = {};
+    uint32_t t[N] = {};
+    for (;;) {
+        int64_t a = o.vx_a, b = o.vx_b, d = o.vx_d, p = o.vx_p;
+        bool begin = true, end = true, last = true;
+        for (int l = 0; l < 4; l++) {
+            a += i[l] * as[l];
+            if (l >= o.vx_nred) b += i[l] * bs[l], d += i[l] * ds[l], p += i[l] * ps[l];
+            if (l < o.vx_nred) begin = begin && i[l] == 0, end = end && i[l] == n[l] - 1;
+            last = last && i[l] == n[l] - 1;
+        }
+        if (!vx_in(o.vx_a_kind, a)) return err_range;
+        if (end && ((o.vx_alu && !vx_in(o.vx_b_kind, b)) || !vx_in(o.vx_d_kind ? 0 : 2, d) ||
+                    ((o.vx_use_bias || o.vx_scale_pm) && !in(p, kPmWords))))
+            return err_range;
+        for (int lane = 0; lane < N; lane++) {
+            uint32_t v =
+                vx_fetch(s, o.vx_a_kind, a, lane) + (o.vx_a_kind == 1 ? 0 : uint32_t(o.vx_a_imm));
+            if (begin)
+                t[lane] = v;
+            else if (o.vx_red == 2)
+                t[lane] = int32_t(v) > int32_t(t[lane]) ? v : t[lane];
+            else
+                t[lane] += v;
+            if (end) vx_lane(s, o, lane, t[lane], b, d, p);
+        }
+        if (last) return ok;
+        for (int l = 0; ++i[l] == n[l]; l++) i[l] = 0;
     }
-    if (!vx_in(o.vx_a_kind, a)) return err_range;
-    if (end && ((o.vx_alu && !vx_in(o.vx_b_kind, b)) || !vx_in(o.vx_d_kind ? 0 : 2, d) ||
-                ((o.vx_use_bias || o.vx_scale_pm) && !in(p, kPmWords))))
-      return err_range;
-    for (int lane = 0; lane < N; lane++) {
-      uint32_t v = vx_fetch(s, o.vx_a_kind, a, lane) + (o.vx_a_kind == 1 ? 0 : uint32_t(o.vx_a_imm));
-      if (begin) t[lane] = v;
-      else if (o.vx_red == 2) t[lane] = int32_t(v) > int32_t(t[lane]) ? v : t[lane];
-      else t[lane] += v;
-      if (end) vx_lane(s, o, lane, t[lane], b, d, p);
-    }
-    if (last) return ok;
-    for (int l = 0; ++i[l] == n[l]; l++) i[l] = 0;
-  }
 }
 
-}  // namespace oracle
+} // namespace oracle
 
 #endif

@@ -17,29 +17,29 @@ namespace {
 constexpr int kLanes = 8, kDepth = 4;
 
 struct Op {
-  uint32_t a[kLanes], b[kLanes];
-  int sub, zp, lo, hi;
+    uint32_t a[kLanes], b[kLanes];
+    int sub, zp, lo, hi;
 };
 
 uint64_t rng_state;
 
 uint64_t rng() {
-  rng_state ^= rng_state << 13;
-  rng_state ^= rng_state >> 7;
-  rng_state ^= rng_state << 17;
-  return rng_state * 0x2545f4914f6cdd1dull >> 16;
+    rng_state ^= rng_state << 13;
+    rng_state ^= rng_state >> 7;
+    rng_state ^= rng_state << 17;
+    return rng_state * 0x2545f4914f6cdd1dull >> 16;
 }
 
 float as_float(uint32_t u) {
-  float f;
-  memcpy(&f, &u, 4);
-  return f;
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
 }
 
 uint32_t as_bits(float f) {
-  uint32_t u;
-  memcpy(&u, &f, 4);
-  return f == f ? u : 0x7fc00000u;
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return f == f ? u : 0x7fc00000u;
 }
 
 const uint32_t kCorner[] = {
@@ -53,105 +53,114 @@ const uint32_t kCorner[] = {
 constexpr int kCorners = sizeof kCorner / sizeof kCorner[0];
 
 uint32_t operand(uint32_t near) {
-  uint32_t u = uint32_t(rng());
-  switch (rng() % 8) {
-    case 0: return kCorner[rng() % kCorners] ^ (u & 0x80000000u);
-    case 1: return (u & 0x807fffffu) | uint32_t(rng() % 3) << 23;          // subnormal and smallest
-    case 2: return (u & 0x807fffffu) | uint32_t(100 + rng() % 60) << 23;   // moderate
-    case 3: return (u & 0x80000000u) | uint32_t(rng() >> 20 >> rng() % 32);  // few bits
-    case 4: return near ^ 0x80000000u ^ (u & ((1u << rng() % 28) - 1));    // cancellation
-    case 5: return as_bits(float(int32_t(u) >> rng() % 32) * 0.5f);        // halves
-    default: return u;
-  }
+    uint32_t u = uint32_t(rng());
+    switch (rng() % 8) {
+    case 0:
+        return kCorner[rng() % kCorners] ^ (u & 0x80000000u);
+    case 1:
+        return (u & 0x807fffffu) | uint32_t(rng() % 3) << 23; // subnormal and smallest
+    case 2:
+        return (u & 0x807fffffu) | uint32_t(100 + rng() % 60) << 23; // moderate
+    case 3:
+        return (u & 0x80000000u) | uint32_t(rng() >> 20 >> rng() % 32); // few bits
+    case 4:
+        return near ^ 0x80000000u ^ (u & ((1u << rng() % 28) - 1)); // cancellation
+    case 5:
+        return as_bits(float(int32_t(u) >> rng() % 32) * 0.5f); // halves
+    default:
+        return u;
+    }
 }
 
 bool check(const char *what, const Op &op, int n, uint32_t got, uint32_t want) {
-  if (got == want) return true;
-  fprintf(stderr, "tb_hd_f32: %s(%08" PRIx32 ", %08" PRIx32 ") sub %d zp %d lo %d hi %d: got %08" PRIx32
-          ", want %08" PRIx32 "\n", what, op.a[n], op.b[n], op.sub, op.zp, op.lo, op.hi, got, want);
-  return false;
+    if (got == want) return true;
+    fprintf(stderr,
+            "tb_hd_f32: %s(%08" PRIx32 ", %08" PRIx32 ") sub %d zp %d lo %d hi %d: got %08" PRIx32
+            ", want %08" PRIx32 "\n",
+            what, op.a[n], op.b[n], op.sub, op.zp, op.lo, op.hi, got, want);
+    return false;
 }
 
 struct Bench {
-  VerilatedContext ctx;
-  Vtb_hd_f32 top{&ctx};
-  Op pipe[kDepth + 1] = {};
-  long cycle = 0, bad = 0;
+    VerilatedContext ctx;
+    Vtb_hd_f32 top{&ctx};
+    Op pipe[kDepth + 1] = {};
+    long cycle = 0, bad = 0;
 
-  void clock() {
-    top.clk_i = 0;
-    top.eval();
-    top.clk_i = 1;
-    top.eval();
-  }
+    void clock() {
+        top.clk_i = 0;
+        top.eval();
+        top.clk_i = 1;
+        top.eval();
+    }
 
-  // Gives `op` and checks what leaves the cells in this cycle.
-  void step(const Op &op) {
-    for (int i = kDepth; i > 0; i--) pipe[i] = pipe[i - 1];
-    pipe[0] = op;
-    top.en_i = 1;
-    top.sub_i = op.sub;
-    top.zp_i = uint16_t(op.zp);
-    top.lo_i = uint16_t(op.lo);
-    top.hi_i = uint16_t(op.hi);
-    for (int n = 0; n < kLanes; n++) {
-      top.a_i[n] = op.a[n];
-      top.b_i[n] = op.b[n];
+    // Gives `op` and checks what leaves the cells in this cycle.
+    void step(const Op &op) {
+        for (int i = kDepth; i > 0; i--) pipe[i] = pipe[i - 1];
+        pipe[0] = op;
+        top.en_i = 1;
+        top.sub_i = op.sub;
+        top.zp_i = uint16_t(op.zp);
+        top.lo_i = uint16_t(op.lo);
+        top.hi_i = uint16_t(op.hi);
+        for (int n = 0; n < kLanes; n++) {
+            top.a_i[n] = op.a[n];
+            top.b_i[n] = op.b[n];
+        }
+        clock();
+        if (++cycle < kDepth) return;
+        for (int n = 0; n < kLanes && bad < 20; n++) {
+            const Op &p1 = pipe[1], &p2 = pipe[2], &p3 = pipe[3];
+            bad += !check("from_int", p1, n, top.from_int_o[n], as_bits(float(int32_t(p1.a[n]))));
+            float a3 = as_float(p3.a[n]), b3 = as_float(p3.b[n]);
+            bad += !check("mul", p3, n, top.mul_o[n], as_bits(a3 * b3));
+            bad += !check("add", p3, n, top.add_o[n], as_bits(p3.sub ? a3 - b3 : a3 + b3));
+            bad += !check("to_int", p2, n, top.to_int_o[n / 4] >> 8 * (n % 4) & 0xff,
+                          uint32_t(hd_requant(as_float(p2.a[n]), p2.zp, p2.lo, p2.hi)) & 0xff);
+        }
     }
-    clock();
-    if (++cycle < kDepth) return;
-    for (int n = 0; n < kLanes && bad < 20; n++) {
-      const Op &p1 = pipe[1], &p2 = pipe[2], &p3 = pipe[3];
-      bad += !check("from_int", p1, n, top.from_int_o[n], as_bits(float(int32_t(p1.a[n]))));
-      float a3 = as_float(p3.a[n]), b3 = as_float(p3.b[n]);
-      bad += !check("mul", p3, n, top.mul_o[n], as_bits(a3 * b3));
-      bad += !check("add", p3, n, top.add_o[n], as_bits(p3.sub ? a3 - b3 : a3 + b3));
-      bad += !check("to_int", p2, n, top.to_int_o[n / 4] >> 8 * (n % 4) & 0xff,
-                    uint32_t(hd_requant(as_float(p2.a[n]), p2.zp, p2.lo, p2.hi)) & 0xff);
-    }
-  }
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char **argv) {
-  long vectors = argc > 1 ? atol(argv[1]) : 40000;
-  uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 0) : 1;
-  rng_state = seed * 0x9e3779b97f4a7c15ull | 1;
-  static Bench b;
-  b.top.rst_ni = 0;
-  for (int i = 0; i < 4; i++) b.clock();
-  b.top.rst_ni = 1;
-  // Every corner with every corner, all signs, both operations.
-  long total = 0;
-  for (int i = 0; i < kCorners; i++)
-    for (int j = 0; j < kCorners && b.bad < 20; j++) {
-      Op op = {{}, {}, 0, 0, -128, 127};
-      for (int n = 0; n < kLanes; n++) {
-        op.a[n] = kCorner[i] | uint32_t(n & 1) << 31;
-        op.b[n] = kCorner[j] | uint32_t(n >> 1 & 1) << 31;
-      }
-      b.step(op);
-      op.sub = 1;
-      op.zp = 128;
-      op.lo = 0;
-      op.hi = 255;
-      b.step(op);
-      total += 2;
+    long vectors = argc > 1 ? atol(argv[1]) : 40000;
+    uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 0) : 1;
+    rng_state = seed * 0x9e3779b97f4a7c15ull | 1;
+    static Bench b;
+    b.top.rst_ni = 0;
+    for (int i = 0; i < 4; i++) b.clock();
+    b.top.rst_ni = 1;
+    // Every corner with every corner, all signs, both operations.
+    long total = 0;
+    for (int i = 0; i < kCorners; i++)
+        for (int j = 0; j < kCorners && b.bad < 20; j++) {
+            Op op = {{}, {}, 0, 0, -128, 127};
+            for (int n = 0; n < kLanes; n++) {
+                op.a[n] = kCorner[i] | uint32_t(n & 1) << 31;
+                op.b[n] = kCorner[j] | uint32_t(n >> 1 & 1) << 31;
+            }
+            b.step(op);
+            op.sub = 1;
+            op.zp = 128;
+            op.lo = 0;
+            op.hi = 255;
+            b.step(op);
+            total += 2;
+        }
+    for (long v = 0; v < vectors && b.bad < 20; v++, total++) {
+        Op op = {{}, {}, int(rng() & 1), 0, 0, 0};
+        bool uns = rng() & 1;
+        op.zp = rng() % 16 ? int(rng() % 256) - (uns ? 0 : 128) : int16_t(rng());
+        op.lo = rng() % 16 ? (uns ? 0 : -128) : int16_t(rng());
+        op.hi = rng() % 16 ? (uns ? 255 : 127) : int16_t(rng());
+        for (int n = 0; n < kLanes; n++) {
+            op.a[n] = operand(uint32_t(rng()));
+            op.b[n] = operand(op.a[n]);
+        }
+        b.step(op);
     }
-  for (long v = 0; v < vectors && b.bad < 20; v++, total++) {
-    Op op = {{}, {}, int(rng() & 1), 0, 0, 0};
-    bool uns = rng() & 1;
-    op.zp = rng() % 16 ? int(rng() % 256) - (uns ? 0 : 128) : int16_t(rng());
-    op.lo = rng() % 16 ? (uns ? 0 : -128) : int16_t(rng());
-    op.hi = rng() % 16 ? (uns ? 255 : 127) : int16_t(rng());
-    for (int n = 0; n < kLanes; n++) {
-      op.a[n] = operand(uint32_t(rng()));
-      op.b[n] = operand(op.a[n]);
-    }
-    b.step(op);
-  }
-  printf("tb_hd_f32: %s, seed %" PRIu64 ", %ld operand pairs per cell\n", b.bad ? "FAIL" : "ok", seed,
-         total * kLanes);
-  return b.bad != 0;
+    printf("tb_hd_f32: %s, seed %" PRIu64 ", %ld operand pairs per cell\n", b.bad ? "FAIL" : "ok",
+           seed, total * kLanes);
+    return b.bad != 0;
 }

@@ -16,7 +16,9 @@ module tb_hd_f32 #(
   output logic [32*Lanes-1:0] add_o,
   output logic [32*Lanes-1:0] to_int_o
 );
-  hd_f32_from_int #(.Lanes(Lanes)) u_from_int (.clk_i, .rst_ni, .en_i, .raw_i(1'b0), .a_i, .y_o(from_int_o));
+  hd_f32_from_int #(.Lanes(Lanes)) u_from_int (
+    .clk_i, .rst_ni, .en_i, .raw_i(1'b0), .a_i, .y_o(from_int_o)
+  );
   hd_f32_mul #(.Lanes(Lanes)) u_mul (.clk_i, .rst_ni, .en_i, .a_i, .b_i, .y_o(mul_o));
   hd_f32_add #(.Lanes(Lanes)) u_add (.clk_i, .rst_ni, .en_i, .sub_i, .a_i, .b_i, .y_o(add_o));
   hd_f32_to_int #(
