@@ -63,6 +63,7 @@ static void set_half(uint64_t *v, int high, uint32_t half) {
 }
 
 static void finish(hd_iss *iss) { /* done, and its interrupt bits */
+    iss->started = false;
     iss->ctrl = CTRL_DONE | CTRL_IDLE | CTRL_READY;
     iss->isr |= iss->ier & 3;
 }
@@ -103,7 +104,7 @@ void hd_iss_reg_write(hd_iss *iss, uint32_t offset, uint32_t value) {
         break;
     case HD_REG_soft_reset:
         if (value & 1) {
-            iss->running = false;
+            iss->running = iss->started = false;
             iss->ctrl = CTRL_IDLE;
         }
         break;
@@ -296,7 +297,7 @@ static void clear_run(hd_iss *iss) {
 /* Finds the program; an error here stops the run at once. */
 static void start(hd_iss *iss) {
     clear_run(iss);
-    iss->running = true;
+    iss->running = iss->started = true;
     uint64_t begin = (uint64_t)iss->code_offset + 4 * HD_PROG_HEADER_WORDS;
     if (begin > iss->image_bytes)
         hd_iss_error(iss, HD_ERR_window, HD_UNIT_seq, 0);
@@ -315,14 +316,12 @@ static void start(hd_iss *iss) {
     iss->issue.next = HD_NEVER;
 }
 
-/* The first unit that waits is named; its operation is the one to look at. */
+/* Nothing can ever happen again. As in the hardware the sequencer reports it, at the operation it
+ * is at. */
 static void deadlock(hd_iss *iss) {
-    enum hd_unit unit = HD_UNIT_seq;
-    for (int u = HD_UNITS - 1; u > HD_UNIT_seq; u--)
-        if (iss->front[u].state != FRONT_IDLE) unit = (enum hd_unit)u;
     iss->now += iss->watchdog;
     account(iss, iss->now);
-    hd_iss_error(iss, HD_ERR_watchdog, unit, unit_state(iss, HD_REG_next_pc, (int)unit));
+    hd_iss_error(iss, HD_ERR_watchdog, HD_UNIT_seq, unit_state(iss, HD_REG_next_pc, HD_UNIT_seq));
 }
 
 /* Cycle of the earliest event; in the order in which events of one cycle run. */
@@ -353,7 +352,7 @@ static void run_cycle(hd_iss *iss) {
 
 bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
     if (iss->ctrl != CTRL_START) return true;
-    start(iss);
+    if (!iss->started) start(iss);
     uint64_t limit = max_cycles ? max_cycles : HD_NEVER - 1;
     while (iss->running) {
         uint64_t t = earliest(iss);
@@ -361,13 +360,13 @@ bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
             deadlock(iss);
             break;
         }
-        if (t > limit) {
+        if (t > limit || t > HD_ISS_MAX_CYCLES) {
             iss->cycles = limit;
             return false;
         }
         account(iss, t);
         iss->now = t;
-        iss->budget = limit - t;
+        iss->budget = HD_ISS_MAX_CYCLES - t;
         run_cycle(iss);
     }
     account(iss, iss->now);

@@ -22,9 +22,9 @@ void hd_iss_destroy(hd_iss *iss);
 void hd_iss_reg_write(hd_iss *iss, uint32_t offset, uint32_t value);
 uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset);
 
-/* Runs a started machine until done. False: it passed max_cycles (0 = no limit) and was stopped
- * there, with done not set; the state registers show where. A deadlock always ends as
- * HD_ERR_watchdog. */
+/* Runs a started machine until done. False: cycle max_cycles (0 = no limit) came first, or one that
+ * no run reaches (2^36); the state registers show where it stands and the next call goes on. A
+ * deadlock always ends as HD_ERR_watchdog, after `watchdog` cycles. */
 bool hd_iss_run(hd_iss *iss, uint64_t max_cycles);
 
 /* Per-tag accounting of the last run, valid until the next one. */

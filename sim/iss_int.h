@@ -4,7 +4,8 @@
 
 #include "sim/iss.h"
 
-#define HD_NEVER UINT64_MAX
+#define HD_NEVER          UINT64_MAX
+#define HD_ISS_MAX_CYCLES (UINT64_C(1) << 36) /* no run goes on beyond */
 
 enum { HD_IN_FLIGHT = 8, HD_QUEUE_MAX = 16 };
 
@@ -17,8 +18,8 @@ enum hd_iss_timing {
     HD_T_HALT = 2,    /* units idle to done */
     HD_T_MX_DONE = 9, /* last iteration to done */
     HD_T_VX_DONE = 20,
-    HD_T_LX_FIRST = 3,   /* load accepted to its first request */
-    HD_T_LX_DONE = 2,    /* last chunk at the engine to done */
+    HD_T_LX_FIRST = 3, /* load accepted to its first request */
+    HD_T_LX_DONE = 2,  /* last chunk at the engine to done */
     HD_T_LW_DONE = 1,
     HD_T_ST_FIRST = 3,   /* store accepted to its first address */
     HD_T_ST_DATA = 8,    /* store accepted to its first data */
@@ -116,9 +117,9 @@ struct hd_iss {
     struct hd_unit_counters count[HD_UNITS];
 
     /* the run */
-    bool running;
-    uint64_t now, budget; /* budget: cycles that the run may still take */
-    const uint32_t *code; /* the program, where it is in DRAM */
+    bool started, running; /* running: no halt and no error yet */
+    uint64_t now, budget;  /* budget: cycles that the run may still take */
+    const uint32_t *code;  /* the program, where it is in DRAM */
     uint32_t code_words;
     uint8_t sem[HD_SEMAPHORES];
     struct front front[HD_UNITS]; /* [seq] has no queue */

@@ -1,0 +1,49 @@
+/* Device "iss": the instruction set simulator. */
+#include "sim/iss.h"
+#include "sim/mach_dev.h"
+
+static hd_status create(hd_ctx *ctx, const struct hd_machine *m, hd_axi_mem *mem, void **out) {
+    *out = hd_iss_create(m, mem);
+    return *out ? HD_OK : hd_fail(ctx, HD_NOMEM, "iss: no memory for machine %s", m->name);
+}
+
+static void destroy(void *self) {
+    hd_iss_destroy(self);
+}
+static void reg_write(void *self, uint32_t offset, uint32_t v) {
+    hd_iss_reg_write(self, offset, v);
+}
+static uint32_t reg_read(void *self, uint32_t offset) {
+    return hd_iss_reg_read(self, offset);
+}
+static bool run(void *self, uint64_t max_cycles) {
+    return hd_iss_run(self, max_cycles);
+}
+static const struct hd_layer_counters *layers(void *self, int *out_n) {
+    return hd_iss_layers(self, out_n);
+}
+
+static const struct hd_mach_backend backend = {"iss",    create, destroy, reg_write,
+                                               reg_read, run,    layers};
+
+static hd_status open_iss(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
+    return hd_mach_open(ctx, &backend, opt, out);
+}
+
+extern const struct hd_device_ops hd_device_iss;
+const struct hd_device_ops hd_device_iss = {
+    .scheme = "iss",
+    .doc = "fast simulator of the machine: exact results, cycles close to the RTL",
+    .sections = HD_RUNS_PROG,
+    .open = open_iss,
+    .close = hd_mach_close,
+    .alloc = hd_mach_alloc,
+    .free = hd_mach_free,
+    .write = hd_mach_write,
+    .read = hd_mach_read,
+    .load = hd_mach_load,
+    .unload = hd_mach_unload,
+    .submit = hd_mach_submit,
+    .wait = hd_mach_wait,
+    .counters = hd_mach_counters,
+};

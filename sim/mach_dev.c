@@ -1,0 +1,296 @@
+/* Device for machines behind registers: buffers, program load, the driver's register sequence,
+ * results. */
+#include "sim/mach_dev.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "runtime/base/num.h"
+
+#define IMAGE_BASE UINT64_C(0x4000000000) /* bus addresses; above 32 bits on purpose */
+#define ARENA_BASE UINT64_C(0x8000000000)
+#define MAX_CYCLES                                                                                 \
+    (UINT64_C(1) << 34)         /* of one run; longer is taken for a program that does not end */
+#define SLICE UINT64_C(1000000) /* cycles between looks at the clock */
+enum { DEFAULT_LATENCY = 64, DEFAULT_OUTSTANDING = 16, DEFAULT_WATCHDOG = 1000000 };
+
+struct block {
+    void *data;
+    size_t bytes;
+};
+
+struct hd_device {
+    const struct hd_mach_backend *backend;
+    void *self;
+    hd_axi_mem *mem;
+    struct hd_machine machine;
+    uint32_t watchdog;
+    struct block *blocks;
+    size_t n_blocks;
+    hd_fence fences;
+    const hd_exec *running; /* submitted, not waited for */
+    bool counted;           /* a run has finished */
+};
+
+struct hd_exec {
+    const hd_model *model;
+    int step;
+    const uint32_t *program;
+    size_t n_words;
+};
+
+/* ---- open and close ------------------------------------------------------------------------- */
+
+static uint32_t watchdog_of(const struct hd_device_options *opt, uint32_t latency) {
+    uint64_t w = opt->watchdog_cycles ? opt->watchdog_cycles : DEFAULT_WATCHDOG;
+    if (!opt->watchdog_cycles && w < (uint64_t)latency * 64) w = (uint64_t)latency * 64;
+    return w > UINT32_MAX ? UINT32_MAX : (uint32_t)w;
+}
+
+hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
+                       const struct hd_device_options *opt, hd_device **out) {
+    *out = NULL;
+    TRY(hd_machine_check(ctx, &opt->machine));
+    uint32_t axi = hd_axi_bytes(&opt->machine);
+    const struct hd_mem_options *m = &opt->mem;
+    struct hd_mem_config cfg = {m->latency ? m->latency : DEFAULT_LATENCY,
+                                m->bytes_per_cycle ? m->bytes_per_cycle : axi,
+                                m->outstanding ? m->outstanding : DEFAULT_OUTSTANDING, 0};
+    if (cfg.outstanding > HD_MEM_MAX_OUTSTANDING)
+        return hd_fail(ctx, HD_INVALID, "%s: %" PRIu32 " outstanding bursts, at most %d",
+                       backend->scheme, cfg.outstanding, HD_MEM_MAX_OUTSTANDING);
+    if (m->jitter) cfg.jitter_seed = m->jitter_seed ? m->jitter_seed : 1;
+
+    hd_device *d = calloc(1, sizeof *d);
+    if (!d) return hd_fail(ctx, HD_NOMEM, "%s: no memory for the device", backend->scheme);
+    d->backend = backend;
+    d->machine = opt->machine;
+    d->watchdog = watchdog_of(opt, cfg.latency);
+    d->mem = hd_axi_mem_create(axi, &cfg);
+    hd_status s = d->mem ? backend->create(ctx, &opt->machine, d->mem, &d->self)
+                         : hd_fail(ctx, HD_NOMEM, "%s: no memory for the device", backend->scheme);
+    if (s)
+        hd_mach_close(d);
+    else
+        *out = d;
+    return s;
+}
+
+void hd_mach_close(hd_device *d) {
+    if (!d) return;
+    if (d->self) d->backend->destroy(d->self);
+    hd_axi_mem_destroy(d->mem);
+    for (size_t i = 0; i < d->n_blocks; i++) free(d->blocks[i].data);
+    free(d->blocks);
+    free(d);
+}
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+hd_status hd_mach_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, hd_buffer *out) {
+    struct block *blocks = realloc(d->blocks, (d->n_blocks + 1) * sizeof *blocks);
+    if (!blocks)
+        return hd_fail(ctx, HD_NOMEM, "%s: no memory for a buffer's record", d->backend->scheme);
+    d->blocks = blocks;
+    struct block b = {calloc(1, bytes ? bytes : 1), bytes};
+    if (!b.data)
+        return hd_fail(ctx, HD_NOMEM, "%s: no memory for %zu bytes", d->backend->scheme, bytes);
+    blocks[d->n_blocks++] = b;
+    out->id = d->n_blocks;
+    return HD_OK;
+}
+
+static struct block *block_of(hd_device *d, hd_buffer b) {
+    return b.id && b.id <= d->n_blocks && d->blocks[b.id - 1].data ? &d->blocks[b.id - 1] : NULL;
+}
+
+void hd_mach_free(hd_device *d, hd_buffer b) {
+    struct block *k = block_of(d, b);
+    if (!k) return;
+    free(k->data);
+    *k = (struct block){0};
+}
+
+static hd_status check(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, size_t bytes) {
+    const struct block *k = block_of(d, b);
+    if (!k) return hd_fail(ctx, HD_INVALID, "%s: no buffer %" PRIu64, d->backend->scheme, b.id);
+    if (off > k->bytes || bytes > k->bytes - off)
+        return hd_fail(ctx, HD_INVALID, "%s: bytes %zu..%zu of buffer %" PRIu64 ", it has %zu",
+                       d->backend->scheme, off, off + bytes, b.id, k->bytes);
+    return HD_OK;
+}
+
+hd_status hd_mach_write(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, const void *src,
+                        size_t bytes) {
+    TRY(check(ctx, d, b, off, bytes));
+    if (bytes) memcpy((char *)block_of(d, b)->data + off, src, bytes);
+    return HD_OK;
+}
+
+hd_status hd_mach_read(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, void *dst,
+                       size_t bytes) {
+    TRY(check(ctx, d, b, off, bytes));
+    if (bytes) memcpy(dst, (char *)block_of(d, b)->data + off, bytes);
+    return HD_OK;
+}
+
+/* ---- load ----------------------------------------------------------------------------------- */
+
+static hd_status machine_mismatch(hd_ctx *ctx, const hd_device *d, const hd_model *m) {
+    for (int i = 0; i < hd_n_machine_params; i++) {
+        const struct hd_param_info *p = &hd_machine_params[i];
+        uint32_t theirs, ours;
+        memcpy(&theirs, (const char *)&m->machine + p->offset, sizeof theirs);
+        memcpy(&ours, (const char *)&d->machine + p->offset, sizeof ours);
+        if (p->fingerprint && theirs != ours)
+            return hd_fail(ctx, HD_MISMATCH,
+                           "%s: %s is compiled for machine %s (%s = %" PRIu32
+                           "), the device is %s (%s = %" PRIu32 "); compile it for %s",
+                           d->backend->scheme, m->name, m->machine.name, p->name, theirs,
+                           d->machine.name, p->name, ours, d->machine.name);
+    }
+    return hd_fail(ctx, HD_MISMATCH,
+                   "%s: %s has machine fingerprint 0x%08" PRIx32 ", %s is 0x%08" PRIx32
+                   "; compile it again",
+                   d->backend->scheme, m->name, m->machine_hash, d->machine.name,
+                   hd_machine_hash(&d->machine));
+}
+
+hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, hd_exec **out) {
+    const char *scheme = d->backend->scheme;
+    *out = NULL;
+    if (step < 0 || step >= m->n_steps || m->steps[step].kind != HD_STEP_PROG)
+        return hd_fail(ctx, HD_UNSUPPORTED,
+                       "%s: step %d of %s is no program; this device runs programs only", scheme,
+                       step, m->name);
+    if (m->isa_hash != hd_isa_hash())
+        return hd_fail(ctx, HD_MISMATCH,
+                       "%s: %s is for instruction set 0x%08" PRIx32 ", this is 0x%08" PRIx32
+                       "; compile it again",
+                       scheme, m->name, m->isa_hash, hd_isa_hash());
+    if (m->machine_hash != hd_machine_hash(&d->machine)) return machine_mismatch(ctx, d, m);
+    const struct hd_step *s = &m->steps[step];
+    if (m->image_bytes > UINT32_MAX || m->arena_bytes > UINT32_MAX)
+        return hd_fail(ctx, HD_UNSUPPORTED,
+                       "%s: %s has an image of %zu and an arena of %" PRIu64
+                       " bytes, at most 4 GiB - 1 each",
+                       scheme, m->name, m->image_bytes, m->arena_bytes);
+    if (s->code_offset % HD_CODE_ALIGN || s->code_offset > m->image_bytes ||
+        s->code_bytes > m->image_bytes - s->code_offset)
+        return hd_fail(ctx, HD_INVALID, "%s: program of step %d of %s lies outside the image",
+                       scheme, step, m->name);
+    hd_exec *x = calloc(1, sizeof *x);
+    if (!x) return hd_fail(ctx, HD_NOMEM, "%s: no memory for step %d of %s", scheme, step, m->name);
+    *x = (hd_exec){m, step,
+                   (const uint32_t *)(const void *)((const char *)m->image + s->code_offset),
+                   s->code_bytes / 4};
+    *out = x;
+    return HD_OK;
+}
+
+void hd_mach_unload(hd_device *d, hd_exec *x) {
+    if (d->running == x) d->running = NULL;
+    free(x);
+}
+
+/* ---- run ------------------------------------------------------------------------------------ */
+
+static void write64(hd_device *d, uint32_t offset, uint64_t v) {
+    d->backend->reg_write(d->self, offset, (uint32_t)v);
+    d->backend->reg_write(d->self, offset + 4, (uint32_t)(v >> 32));
+}
+
+static uint64_t read64(hd_device *d, uint32_t offset) {
+    uint64_t low = d->backend->reg_read(d->self, offset);
+    return low | (uint64_t)d->backend->reg_read(d->self, offset + 4) << 32;
+}
+
+hd_status hd_mach_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io,
+                         hd_fence *out) {
+    const struct hd_mach_backend *b = d->backend;
+    const hd_model *m = x->model;
+    const struct block *arena = block_of(d, io[0]);
+    if (d->running)
+        return hd_fail(ctx, HD_INVALID, "%s: a run is open; wait for its fence first", b->scheme);
+    if (!arena || arena->bytes < m->arena_bytes)
+        return hd_fail(ctx, HD_INVALID, "%s: the arena buffer has %zu bytes, %s needs %" PRIu64,
+                       b->scheme, arena ? arena->bytes : 0, m->name, m->arena_bytes);
+    hd_axi_mem_region(d->mem, 0, IMAGE_BASE, m->image, m->image_bytes);
+    hd_axi_mem_region(d->mem, 1, ARENA_BASE, arena->data, arena->bytes);
+    write64(d, HD_REG_image_ptr, IMAGE_BASE);
+    write64(d, HD_REG_arena_ptr, ARENA_BASE);
+    b->reg_write(d->self, HD_REG_image_bytes, (uint32_t)m->image_bytes);
+    b->reg_write(d->self, HD_REG_arena_bytes, (uint32_t)m->arena_bytes);
+    b->reg_write(d->self, HD_REG_code_offset, m->steps[x->step].code_offset);
+    b->reg_write(d->self, HD_REG_watchdog, d->watchdog);
+    b->reg_write(d->self, HD_REG_ap_ctrl, 1);
+    d->running = x;
+    *out = ++d->fences;
+    return HD_OK;
+}
+
+static uint64_t now_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Runs until done; false when time or cycles ran out first. */
+static bool run(hd_device *d, uint64_t timeout_ns, uint64_t *out_cycles) {
+    uint64_t start = now_ns();
+    for (*out_cycles = SLICE; *out_cycles <= MAX_CYCLES; *out_cycles += SLICE) {
+        if (d->backend->run(d->self, *out_cycles)) return true;
+        if (timeout_ns != UINT64_MAX && now_ns() - start >= timeout_ns) return false;
+    }
+    return false;
+}
+
+/* A run that did not end: says where it stood and stops it. */
+static hd_status stopped(hd_ctx *ctx, hd_device *d, const hd_exec *x, uint64_t cycles) {
+    char text[3000];
+    hd_mach_state(d->backend, d->self, x->program, x->n_words, text, sizeof text);
+    d->backend->reg_write(d->self, HD_REG_soft_reset, 1);
+    d->backend->run(d->self, 0);
+    return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: not done after %" PRIu64 " cycles, stopped%s",
+                   d->backend->scheme, x->model->name, x->step, cycles, text);
+}
+
+hd_status hd_mach_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeout_ns) {
+    const struct hd_mach_backend *b = d->backend;
+    if (fence > d->fences)
+        return hd_fail(ctx, HD_INVALID, "%s: fence %" PRIu64 " was never given", b->scheme, fence);
+    const hd_exec *x = d->running;
+    if (fence < d->fences || !x) return HD_OK;
+    uint64_t cycles;
+    d->running = NULL;
+    d->counted = false;
+    if (!run(d, timeout_ns, &cycles)) return stopped(ctx, d, x, cycles);
+    b->reg_read(d->self, HD_REG_ap_ctrl); /* clears done */
+    d->counted = true;
+    const char *bus = hd_axi_mem_error(d->mem);
+    if (bus)
+        return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step,
+                       bus);
+    if (b->reg_read(d->self, HD_REG_error) == HD_ERR_none) return HD_OK;
+    char text[3000];
+    hd_mach_report(b, d->self, x->program, x->n_words, text, sizeof text);
+    return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step, text);
+}
+
+hd_status hd_mach_counters(hd_ctx *ctx, hd_device *d, struct hd_counters *out) {
+    *out = (struct hd_counters){0};
+    if (!d->counted)
+        return hd_fail(ctx, HD_INVALID, "%s: no finished run to count", d->backend->scheme);
+    out->cycles = read64(d, HD_REG_cycles);
+    out->read_bytes = read64(d, HD_REG_read_bytes);
+    out->write_bytes = read64(d, HD_REG_write_bytes);
+    out->code_bytes = read64(d, HD_REG_code_bytes);
+    for (uint32_t u = 0; u < HD_UNITS; u++)
+        out->unit[u] = (struct hd_unit_counters){
+            read64(d, HD_REG_busy + 8 * u), read64(d, HD_REG_stall_sem + 8 * u),
+            read64(d, HD_REG_stall_mem + 8 * u), read64(d, HD_REG_stall_bank + 8 * u)};
+    out->layers = d->backend->layers(d->self, &out->n_layers);
+    return HD_OK;
+}

@@ -1,0 +1,48 @@
+/* One device for every machine that is reached through its registers; a backend gives the
+ * registers.
+ *
+ * A device file (iss_dev.c, rtl_dev.c) defines its backend, an open and a probe, and fills the rest
+ * of its struct hd_device_ops with the functions below. */
+#ifndef HD_SIM_MACH_DEV_H
+#define HD_SIM_MACH_DEV_H
+
+#include "runtime/hal.h"
+#include "sim/axi_mem.h"
+
+struct hd_mach_backend {
+    const char *scheme;
+    /* The memory outlives the machine, which is idle then. */
+    hd_status (*create)(hd_ctx *ctx, const struct hd_machine *m, hd_axi_mem *mem, void **out);
+    void (*destroy)(void *self);
+    void (*reg_write)(void *self, uint32_t offset, uint32_t value);
+    uint32_t (*reg_read)(void *self, uint32_t offset);
+    /* Runs a started machine until done. False: cycle max_cycles came first; the next call goes on.
+     */
+    bool (*run)(void *self, uint64_t max_cycles);
+    const struct hd_layer_counters *(*layers)(void *self, int *out_n);
+};
+
+hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
+                       const struct hd_device_options *opt, hd_device **out);
+void hd_mach_close(hd_device *d);
+hd_status hd_mach_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, hd_buffer *out);
+void hd_mach_free(hd_device *d, hd_buffer b);
+hd_status hd_mach_write(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, const void *src,
+                        size_t bytes);
+hd_status hd_mach_read(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, void *dst, size_t bytes);
+hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, hd_exec **out);
+void hd_mach_unload(hd_device *d, hd_exec *x);
+hd_status hd_mach_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io, hd_fence *out);
+hd_status hd_mach_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeout_ns);
+hd_status hd_mach_counters(hd_ctx *ctx, hd_device *d, struct hd_counters *out);
+
+/* ---- mach_report.c ---- */
+/* Text of a stopped machine, from its registers: error, unit, operation; for a deadlock every unit.
+ * `program` is what ran, n words. Returns the length as snprintf does. */
+int hd_mach_report(const struct hd_mach_backend *b, void *self, const uint32_t *program, size_t n,
+                   char *out, size_t bytes);
+/* The state of every unit that has work, one line each, beginning with a newline. */
+int hd_mach_state(const struct hd_mach_backend *b, void *self, const uint32_t *program, size_t n,
+                  char *out, size_t bytes);
+
+#endif

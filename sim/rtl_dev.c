@@ -1,0 +1,225 @@
+/* Device "rtl": the Verilated hardware, a shared object per machine.
+ *
+ * Looked for in $HEDDLE_RTL_DIR, else in the folder `rtl` beside the program: libhd_rtl_NAME.so for
+ * a named machine, libhd_rtl_HASH.so for any other. One that is missing for an unnamed machine is
+ * built by the repository's Makefile, where the program lies in its build folder. */
+#include <dlfcn.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/mach_dev.h"
+#include "sim/rtl_model.h"
+
+enum { PATH_BYTES = 2048 };
+
+struct model {
+    void *lib;
+    const struct hd_rtl_api *api;
+    struct hd_rtl *rtl;
+};
+
+/* ---- where the models are ------------------------------------------------------------------- */
+
+/* Folder of the running program, without the slash; false when the system does not say. */
+static bool program_folder(char *out) {
+    ssize_t n = readlink("/proc/self/exe", out, PATH_BYTES - 1);
+    if (n <= 0) return false;
+    out[n] = 0;
+    char *slash = strrchr(out, '/');
+    if (!slash) return false;
+    *slash = 0;
+    return true;
+}
+
+static bool model_folder(char *out) {
+    const char *dir = getenv("HEDDLE_RTL_DIR");
+    if (dir && *dir) return snprintf(out, PATH_BYTES, "%s", dir) < PATH_BYTES;
+    if (!program_folder(out) || strlen(out) + 5 > PATH_BYTES) return false;
+    strcat(out, "/rtl");
+    return true;
+}
+
+static bool named(const struct hd_machine *m) {
+    for (int i = 0; i < hd_n_machines; i++)
+        if (hd_machine_hash(m) == hd_machine_hash(&hd_machines[i])) return true;
+    return false;
+}
+
+/* File name of the machine's model; a machine is known by what it is, not by what it is called. */
+static bool model_path(const struct hd_machine *m, char *out) {
+    char folder[PATH_BYTES];
+    if (!model_folder(folder)) return false;
+    uint32_t hash = hd_machine_hash(m);
+    for (int i = 0; i < hd_n_machines; i++)
+        if (hash == hd_machine_hash(&hd_machines[i]))
+            return snprintf(out, PATH_BYTES, "%s/libhd_rtl_%s.so", folder, hd_machines[i].name) <
+                   PATH_BYTES;
+    return snprintf(out, PATH_BYTES, "%s/libhd_rtl_%08" PRIx32 ".so", folder, hash) < PATH_BYTES;
+}
+
+/* Root of the repository, when the program lies in its build/MODE. */
+static bool repository(char *out) {
+    char probe[PATH_BYTES + 16];
+    if (!program_folder(out) || strlen(out) + 8 > PATH_BYTES) return false;
+    for (int up = 0; up < 4; up++) { /* build/MODE, and deeper for tests */
+        snprintf(probe, sizeof probe, "%s/hw/rules.mk", out);
+        if (access(probe, R_OK) == 0) return true;
+        char *slash = strrchr(out, '/');
+        if (!slash) return false;
+        *slash = 0;
+    }
+    return false;
+}
+
+static void machine_args(const struct hd_machine *m, char *out, size_t bytes) {
+    size_t at = (size_t)snprintf(out, bytes, "MACHINE_ARGS=base");
+    for (int i = 0; i < hd_n_machine_params && at < bytes; i++) {
+        uint32_t v;
+        memcpy(&v, (const char *)m + hd_machine_params[i].offset, sizeof v);
+        at += (size_t)snprintf(out + at, bytes - at, " %s=%" PRIu32, hd_machine_params[i].name, v);
+    }
+}
+
+/* Builds the model of an unnamed machine; false when that is not possible here. */
+static bool build_model(const struct hd_machine *m, const char *path) {
+    char root[PATH_BYTES], args[1024], out[PATH_BYTES + 8];
+    if (!repository(root)) return false;
+    machine_args(m, args, sizeof args);
+    snprintf(out, sizeof out, "OUT=%s", path);
+    pid_t pid = fork();
+    if (pid == 0) {
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        execlp("make", "make", "-s", "-C", root, "rtl-custom", args, out, (char *)NULL);
+        _exit(127);
+    }
+    int status;
+    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
+}
+
+static hd_status missing(hd_ctx *ctx, const struct hd_machine *m, const char *path) {
+    char args[1024];
+    if (named(m))
+        return hd_fail(
+            ctx, HD_DEVICE,
+            "rtl: no model of machine %s at %s; run 'make rtl' in the repository, or set "
+            "HEDDLE_RTL_DIR to the folder that has it",
+            m->name, path);
+    machine_args(m, args, sizeof args);
+    return hd_fail(ctx, HD_DEVICE,
+                   "rtl: no model of machine %s at %s; run in the repository: make rtl-custom "
+                   "MACHINE_ARGS=\"%s\" OUT=%s",
+                   m->name, path, args + strlen("MACHINE_ARGS="), path);
+}
+
+/* ---- backend -------------------------------------------------------------------------------- */
+
+static void destroy(void *self) {
+    struct model *d = self;
+    if (d->rtl) d->api->destroy(d->rtl);
+    if (d->lib) dlclose(d->lib);
+    free(d);
+}
+
+static hd_status open_model(hd_ctx *ctx, struct model *d, const struct hd_machine *m,
+                            hd_axi_mem *mem, const char *path) {
+    d->lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!d->lib)
+        return hd_fail(ctx, HD_DEVICE, "rtl: %s; run 'make rtl' in the repository", dlerror());
+    d->api = dlsym(d->lib, "hd_rtl_api");
+    if (!d->api || d->api->abi != HD_RTL_ABI || d->api->axi_bytes != hd_axi_bytes(m))
+        return hd_fail(ctx, HD_MISMATCH, "rtl: %s is of another version or machine; run 'make rtl'",
+                       path);
+    const struct hd_rtl_memory memory = {mem, hd_axi_mem_reset, hd_axi_mem_step};
+    d->rtl = d->api->create(&memory);
+    if (!d->rtl) return hd_fail(ctx, HD_NOMEM, "rtl: no memory for machine %s", m->name);
+    uint32_t machine = d->api->reg_read(d->rtl, HD_REG_machine_hash);
+    uint32_t isa = d->api->reg_read(d->rtl, HD_REG_isa_hash);
+    if (machine != hd_machine_hash(m) || isa != hd_isa_hash())
+        return hd_fail(ctx, HD_MISMATCH,
+                       "rtl: %s has machine 0x%08" PRIx32 " and instruction set 0x%08" PRIx32
+                       ", %s is 0x%08" PRIx32 " and 0x%08" PRIx32 "; run 'make rtl'",
+                       path, machine, isa, m->name, hd_machine_hash(m), hd_isa_hash());
+    return HD_OK;
+}
+
+static hd_status create(hd_ctx *ctx, const struct hd_machine *m, hd_axi_mem *mem, void **out) {
+    char path[PATH_BYTES];
+    *out = NULL;
+    if (!model_path(m, path))
+        return hd_fail(ctx, HD_DEVICE, "rtl: the folder of models is unknown; set HEDDLE_RTL_DIR");
+    if (access(path, R_OK) != 0 && (named(m) || !build_model(m, path)))
+        return missing(ctx, m, path);
+    struct model *d = calloc(1, sizeof *d);
+    if (!d) return hd_fail(ctx, HD_NOMEM, "rtl: no memory for machine %s", m->name);
+    hd_status s = open_model(ctx, d, m, mem, path);
+    if (s)
+        destroy(d);
+    else
+        *out = d;
+    return s;
+}
+
+static void reg_write(void *self, uint32_t offset, uint32_t v) {
+    struct model *d = self;
+    d->api->reg_write(d->rtl, offset, v);
+}
+
+static uint32_t reg_read(void *self, uint32_t offset) {
+    struct model *d = self;
+    return d->api->reg_read(d->rtl, offset);
+}
+
+static bool run(void *self, uint64_t max_cycles) {
+    struct model *d = self;
+    return d->api->run(d->rtl, max_cycles);
+}
+
+static const struct hd_layer_counters *layers(void *self, int *out_n) {
+    struct model *d = self;
+    return d->api->layers(d->rtl, out_n);
+}
+
+/* ---- device --------------------------------------------------------------------------------- */
+
+static const struct hd_mach_backend backend = {"rtl",    create, destroy, reg_write,
+                                               reg_read, run,    layers};
+
+static hd_status open_rtl(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
+    return hd_mach_open(ctx, &backend, opt, out);
+}
+
+static hd_status probe(hd_ctx *ctx, const struct hd_device_options *opt,
+                       struct hd_device_info *out) {
+    (void)ctx;
+    char path[PATH_BYTES], root[PATH_BYTES];
+    *out = (struct hd_device_info){.description = "Verilated RTL of the machine"};
+    const struct hd_machine *m = opt && opt->machine.k ? &opt->machine : &hd_machines[1];
+    out->available =
+        model_path(m, path) && (access(path, R_OK) == 0 || (!named(m) && repository(root)));
+    if (!out->available) out->why_not = "its model is not built; run 'make rtl' in the repository";
+    return HD_OK;
+}
+
+extern const struct hd_device_ops hd_device_rtl;
+const struct hd_device_ops hd_device_rtl = {
+    .scheme = "rtl",
+    .doc = "cycle-exact simulation of the hardware (Verilator)",
+    .sections = HD_RUNS_PROG,
+    .probe = probe,
+    .open = open_rtl,
+    .close = hd_mach_close,
+    .alloc = hd_mach_alloc,
+    .free = hd_mach_free,
+    .write = hd_mach_write,
+    .read = hd_mach_read,
+    .load = hd_mach_load,
+    .unload = hd_mach_unload,
+    .submit = hd_mach_submit,
+    .wait = hd_mach_wait,
+    .counters = hd_mach_counters,
+};
