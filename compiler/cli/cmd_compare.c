@@ -35,16 +35,22 @@ static hd_status split_devices(struct comparison *x) {
     return HD_OK;
 }
 
-/* Values in the order in which layers make them: inputs never, host values last. */
+/* Values in the order in which they are made: by step, within a step by layer. */
 static void sort_values(struct comparison *x) {
     const hd_model *m = x->m;
+    bool *done = hd_new_array(x->a, bool, (size_t)m->n_values + 1);
     x->order = hd_new_array(x->a, int, (size_t)m->n_values + 1);
     int n = 0;
-    for (int layer = 0; layer < m->n_layers; layer++)
-        for (int v = 0; v < m->n_values; v++)
-            if (m->values[v].layer == layer) x->order[n++] = v;
+    for (int i = 0; i < m->n_steps; i++)
+        for (int layer = -1; layer < m->n_layers; layer++)
+            for (int k = 0; k < m->steps[i].n_outputs; k++) {
+                int v = m->steps[i].outputs[k];
+                if (m->values[v].layer != layer || done[v]) continue;
+                x->order[n++] = v;
+                done[v] = true;
+            }
     for (int v = 0; v < m->n_values; v++)
-        if (m->values[v].layer < 0) x->order[n++] = v;
+        if (!done[v]) x->order[n++] = v;
 }
 
 static bool is_input(const hd_model *m, int value) {
