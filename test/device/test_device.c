@@ -218,6 +218,7 @@ static void jitter_changes_nothing(void **state) {
 
 int main(void) {
     int failed = 0;
+    setenv("HEDDLE_RTL_DIR", "build/rtl", 0); /* as the program finds it */
     for (int i = 0; hd_devices[i]; i++) {
         struct world w = {.ctx = hd_ctx_create(), .dev = hd_devices[i]};
         const struct CMUnitTest tests[] = {
