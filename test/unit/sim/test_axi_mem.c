@@ -1,0 +1,222 @@
+/* The AXI memory cycle by cycle: latency, rate, outstanding bursts, order, rules, jitter, errors.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/axi_mem.h"
+
+enum { AXI = 16, BYTES = 8192 };
+#define BASE UINT64_C(0x500000000)
+
+struct port {
+    hd_axi_mem *mem;
+    struct hd_axi_in in;
+    uint8_t data[BYTES];
+};
+
+static void port_open(struct port *p, uint32_t latency, uint32_t rate, uint32_t outstanding,
+                      uint64_t seed) {
+    struct hd_mem_config cfg = {latency, rate, outstanding, seed};
+    p->mem = hd_axi_mem_create(AXI, &cfg);
+    assert_non_null(p->mem);
+    for (int i = 0; i < BYTES; i++) p->data[i] = (uint8_t)(i * 7 + i / 256);
+    hd_axi_mem_region(p->mem, 0, BASE, p->data, BYTES);
+    hd_axi_mem_reset(p->mem, &p->in);
+}
+
+static struct hd_axi_out ask(uint64_t addr, unsigned beats, uint8_t id) {
+    struct hd_axi_out o = {.araddr = addr,
+                           .arlen = (uint8_t)(beats - 1),
+                           .arsize = 4,
+                           .arburst = 1,
+                           .arid = id,
+                           .arvalid = true,
+                           .rready = true,
+                           .bready = true};
+    return o;
+}
+
+/* Steps with `o`; an address that is taken is no longer valid afterwards. */
+static void step(struct port *p, struct hd_axi_out *o) {
+    bool taken = o->arvalid && p->in.arready;
+    hd_axi_mem_step(p->mem, o, &p->in);
+    if (taken) o->arvalid = false;
+}
+
+/* Cycle (number of steps before it) in which the address is taken, and those of first and last
+ * data. */
+static void read_burst(struct port *p, uint64_t addr, unsigned beats, uint64_t *ar, uint64_t *first,
+                       uint64_t *last) {
+    struct hd_axi_out o = ask(addr, beats, 1);
+    unsigned got = 0;
+    *ar = UINT64_MAX;
+    while (got < beats) {
+        uint64_t now = hd_axi_mem_cycle(p->mem);
+        if (o.arvalid && p->in.arready) *ar = now;
+        if (p->in.rvalid) {
+            if (!got) *first = now;
+            *last = now;
+            assert_memory_equal(p->in.rdata, p->data + (addr - BASE) + got * AXI, AXI);
+            assert_int_equal(p->in.rlast, got + 1 == beats);
+            got++;
+        }
+        step(p, &o);
+        assert_true(hd_axi_mem_cycle(p->mem) < 10000);
+    }
+    assert_null(hd_axi_mem_error(p->mem));
+}
+
+static void latency_and_rate(void **state) {
+    (void)state;
+    static const uint32_t rates[] = {16, 32, 8, 4, 12};
+    for (int i = 0; i < 5; i++) {
+        struct port p;
+        uint64_t ar, first, last;
+        port_open(&p, 30, rates[i], 16, 0);
+        read_burst(&p, BASE + 256, 64, &ar, &first, &last);
+        assert_int_equal(first - ar, 30);
+        uint32_t rate = rates[i] < AXI ? rates[i] : AXI;
+        assert_true(last - first >= 63 * AXI / rate && last - first <= 63 * AXI / rate + 1);
+
+        struct hd_axi_times t; /* the transaction level says the same */
+        hd_axi_mem_reset(p.mem, &p.in);
+        hd_axi_time_read(p.mem, ar, 64, &t);
+        assert_int_equal(t.addr, ar);
+        assert_int_equal(t.first, first);
+        assert_true(t.last + 1 >= last && t.last <= last + 1);
+        hd_axi_mem_destroy(p.mem);
+    }
+}
+
+static void outstanding(void **state) {
+    (void)state;
+    struct port p;
+    port_open(&p, 50, 16, 3, 0);
+    int taken = 0;
+    for (int c = 0; c < 40; c++) { /* before the first data */
+        struct hd_axi_out o = ask(BASE + (uint64_t)(taken % 4) * 64, 4, 2);
+        taken += p.in.arready;
+        hd_axi_mem_step(p.mem, &o, &p.in);
+    }
+    assert_int_equal(taken, 3);
+    hd_axi_mem_destroy(p.mem);
+}
+
+static void jitter(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        struct port p;
+        uint64_t ar, first, last;
+        port_open(&p, 5, 16, 4, seed);
+        for (int i = 0; i < 10; i++)
+            read_burst(&p, BASE + (uint64_t)i * 512, 20, &ar, &first, &last);
+        hd_axi_mem_destroy(p.mem);
+    }
+}
+
+static void write_burst(void **state) {
+    (void)state;
+    struct port p;
+    port_open(&p, 20, 16, 4, 0);
+    struct hd_axi_out o = {.awaddr = BASE + 64,
+                           .awlen = 2,
+                           .awsize = 4,
+                           .awburst = 1,
+                           .awvalid = true,
+                           .wvalid = true,
+                           .wstrb = 0xfff0,
+                           .bready = true};
+    uint64_t last_w = 0, resp = 0;
+    int beat = 0;
+    memset(o.wdata, 0xee, AXI);
+    while (!resp) {
+        uint64_t now = hd_axi_mem_cycle(p.mem);
+        bool aw = o.awvalid && p.in.awready, w = o.wvalid && p.in.wready;
+        if (p.in.bvalid) resp = now;
+        hd_axi_mem_step(p.mem, &o, &p.in);
+        if (aw) o.awvalid = false;
+        if (w) {
+            last_w = now;
+            o.wvalid = ++beat < 3;
+            o.wlast = beat == 2;
+            o.wstrb = 0xffff;
+        }
+        assert_true(now < 1000);
+    }
+    assert_int_equal(resp - last_w, 20);
+    assert_null(hd_axi_mem_error(p.mem));
+    assert_int_equal(p.data[64 + 3], (uint8_t)((64 + 3) * 7));
+    for (int i = 68; i < 64 + 48; i++) assert_int_equal(p.data[i], 0xee);
+    assert_int_equal(p.data[64 + 48], (uint8_t)((64 + 48) * 7));
+    hd_axi_mem_destroy(p.mem);
+}
+
+static void rules(void **state) {
+    (void)state;
+    struct hd_axi_out bad[5];
+    for (int i = 0; i < 5; i++) bad[i] = ask(BASE, 4, 0);
+    bad[0].arsize = 3;
+    bad[1].arburst = 0;
+    bad[2].araddr = BASE + 4096 - 32;
+    bad[3].arlen = 255, bad[3].araddr = BASE + 16;
+    bad[4] = (struct hd_axi_out){.awaddr = BASE,
+                                 .awlen = 1,
+                                 .awsize = 4,
+                                 .awburst = 1,
+                                 .awvalid = true,
+                                 .wvalid = true,
+                                 .wlast = true};
+    for (int i = 0; i < 5; i++) {
+        struct port p;
+        port_open(&p, 4, 16, 4, 0);
+        for (int c = 0; c < 8 && !hd_axi_mem_error(p.mem); c++) {
+            bool aw = bad[i].awvalid && p.in.awready;
+            step(&p, &bad[i]);
+            if (aw) bad[i].awvalid = false;
+        }
+        assert_non_null(hd_axi_mem_error(p.mem));
+        hd_axi_mem_destroy(p.mem);
+    }
+    struct port p; /* valid taken back */
+    port_open(&p, 4, 16, 4, 0);
+    struct hd_axi_out o = ask(BASE, 4, 0);
+    hd_axi_mem_step(p.mem, &o, &p.in); /* ready is low after reset */
+    o.arvalid = false;
+    hd_axi_mem_step(p.mem, &o, &p.in);
+    assert_non_null(hd_axi_mem_error(p.mem));
+    hd_axi_mem_destroy(p.mem);
+}
+
+static void outside(void **state) {
+    (void)state;
+    struct port p;
+    port_open(&p, 4, 16, 4, 0);
+    struct hd_axi_out o = ask(BASE + BYTES, 1, 0);
+    while (!p.in.rvalid) step(&p, &o);
+    assert_int_equal(p.in.rresp, HD_AXI_DECERR);
+    uint8_t b[32];
+    hd_axi_mem_region(p.mem, 0, BASE, p.data, 100); /* the last 64 bytes are whole for reads */
+    assert_true(hd_axi_mem_read(p.mem, BASE + 96, b, 32));
+    assert_int_equal(b[3], p.data[99]);
+    assert_int_equal(b[4], 0);
+    assert_false(hd_axi_mem_read(p.mem, BASE + 128, b, 1));
+    assert_false(hd_axi_mem_write(p.mem, BASE + 100, b, 1));
+    hd_axi_mem_destroy(p.mem);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(latency_and_rate),
+        cmocka_unit_test(outstanding),
+        cmocka_unit_test(jitter),
+        cmocka_unit_test(write_burst),
+        cmocka_unit_test(rules),
+        cmocka_unit_test(outside),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
