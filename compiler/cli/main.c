@@ -25,7 +25,7 @@ const struct cli_command cli_commands[] = {
      CLI_MACHINE_OPTIONS | ONE(JSON), NULL, cmd_devices},
     {"machines", "", "machines and their parameters", 0, 0, CLI_MACHINE_OPTIONS | ONE(JSON), NULL, cmd_machines},
     {"ops", "", "graph operations, and where they run", 0, 0, ONE(JSON), NULL, cmd_ops},
-    {"bench", "MODEL...", "cycles of networks beside their roofline", 1, 1 << 20,
+    {"bench", "[MODEL...]", "cycles of networks (default: the digits network) beside their roofline", 0, 1 << 20,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SEED), "iss", cmd_bench},
     {"demo", "[FOLDER]", "the digits network on the simulated machine: accuracy, agreement, cycles", 0, 1,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(IMAGES), "rtl", cmd_demo},

@@ -18,6 +18,7 @@ int cli_fail(struct cli *c) {
 int cli_usage(struct cli *c, const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
+    fflush(stdout);
     fprintf(stderr, "heddle %s: ", c->command->name);
     vfprintf(stderr, fmt, ap);
     fprintf(stderr, "; see heddle %s --help\n", c->command->name);
