@@ -69,12 +69,15 @@ static uint64_t chunks(const hd_iss *iss, int64_t at, int64_t n) {
     return n > 0 ? (uint64_t)((at + n - 1) / axi - at / axi + 1) : 0;
 }
 
-static void load_burst(hd_iss *iss, struct dma *d, uint32_t beats, uint64_t work) {
+static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, uint64_t work) {
+    struct dma *d = &iss->dma[u];
     struct hd_axi_times t;
     hd_axi_time_read(iss->mem, iss->now + HD_T_ARB, beats, &t);
     uint64_t bytes = (uint64_t)beats * hd_axi_bytes(&iss->m);
     iss->read_bytes += bytes;
     hd_iss_layer(iss, d->tag)->read_bytes += bytes;
+    uint64_t from = later(d->data_free, iss->now + 1), data = t.first + HD_T_DATA;
+    iss->count[u].stall_mem += (data > from ? data - from : 0) + (t.last - t.first + 1 - beats);
     d->data_free = later(later(d->data_free, t.first + HD_T_DATA) + work, t.last + HD_T_DATA);
     if (d->data_free > t.last + HD_T_DATA + 2)
         hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 2);
@@ -114,7 +117,7 @@ static void burst(hd_iss *iss, enum hd_unit u) {
                           (ends ? run_chip + d->walk.run : chip + n) - (d->left ? chip : run_chip));
             d->left = true;
         }
-        load_burst(iss, d, beats, later(work, beats));
+        load_burst(iss, u, beats, later(work, beats));
     }
     d->lo += n;
 }
@@ -133,6 +136,8 @@ static void end_dma(hd_iss *iss, enum hd_unit u) {
     for (uint32_t i = d->fly, j = (i + 1) % HD_IN_FLIGHT; j != end && j != f->f_head;
          i = j, j = (j + 1) % HD_IN_FLIGHT)
         f->fly[j].done = later(f->fly[j].done, f->fly[i].done + 1);
+    if (u == HD_UNIT_st && d->last > d->data_free)
+        iss->count[u].stall_mem += d->last - d->data_free;
     d->active = false;
     f->engine_free = iss->now + 1;
     hd_iss_set_next(&f->next, iss->now + 1);
