@@ -2,7 +2,7 @@
 //
 // Starts after reset when run_i is high. Space in the buffer is reserved before a burst is asked for,
 // so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. The first
-// are asked for before the length of the program is known; what they bring too much is dropped.
+// is asked for before the length of the program is known; what it brings too much is dropped.
 // end_o: every word of the program has been taken. An error stays until reset.
 `include "hd_assert.svh"
 
@@ -105,7 +105,9 @@ module hd_fetch #(
 
   // ---- checks ----------------------------------------------------------------------------------
   logic [4:0]  err_q, err_d;
+  logic [32:0] chunk_end;  // of the first burst
   logic [34:0] end_bytes;  // of the program, as the fourth word of the header gives it
+  assign chunk_end  = 33'({code_offset_i[31:8], 8'd0}) + 33'(ChunkBytes);
   assign end_bytes  = {1'b0, word_o, 2'd0} + 35'(code_offset_i);
   assign err_o      = err_q != hd_reg_pkg::ErrNone;
   assign err_code_o = err_q;
@@ -148,8 +150,7 @@ module hd_fetch #(
       if (run_i && !begun_q) begin
         begun_q <= 1'b1;
         at_q    <= 33'(code_offset_i);
-        limit_q <= 33'(code_offset_i) + 33'(ChunkBytes) < 33'(image_bytes_i) ?
-                   33'(code_offset_i) + 33'(ChunkBytes) : 33'(image_bytes_i);
+        limit_q <= chunk_end < 33'(image_bytes_i) ? chunk_end : 33'(image_bytes_i);
       end else begin
         if (ask) at_q <= at_q + 33'(want);
         if (take && header && pc_q[1:0] == 2'd3) begin

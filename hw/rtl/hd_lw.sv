@@ -55,32 +55,67 @@ module hd_lw #(
   localparam int unsigned PmPartBits = $clog2(PmBytes / AxiBytes);
   localparam int unsigned RecBits    = 24 + 24 + 1 + 5 + 1;
 
-  hd_isa_pkg::lw_params_t p;
-  assign p = op_params_i;
-
-  // ---- the run at hand -------------------------------------------------------------------------
-  logic        a_valid_q, a_adv, a_last, accept, halt_q, mem_q, seg_q;
-  logic [4:0]  op_bad, bad_q;
-  logic [31:0] ext;
-  logic [23:0] loc, count_q;
-  logic [1:0]  unused_level;
+  // ---- the operation being joined --------------------------------------------------------------
+  logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
+  logic [4:0]                        op_bad, j_bad_q;
+  logic [32*hd_isa_pkg::LwWords-1:0] params_q;
+  logic [23:0]                       j_count;
+  logic [47:0]                       j_n;
+  hd_isa_pkg::lw_params_t            p, now;
+  assign p   = params_q;
+  assign now = op_params_i;
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
-    if (p.count == 24'd0 || p.n1 == 16'd0 || p.seg > 2'd1) op_bad = hd_reg_pkg::ErrOperand;
-    else if ((p.src[OffBits-1:0] | p.s1[OffBits-1:0]) != '0) op_bad = hd_reg_pkg::ErrRange;
+    if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > 2'd1)
+      op_bad = hd_reg_pkg::ErrOperand;
+    else if ((now.src[OffBits-1:0] | now.s1[OffBits-1:0]) != '0)
+      op_bad = hd_reg_pkg::ErrRange;
     if (op_code_i != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  assign op_ready_o = !stop_i && !halt_q && (!a_valid_q || (a_adv && a_last));
+  assign op_ready_o = !stop_i && !halt_q && (!j_valid_q || load);
   assign accept     = op_valid_i && op_ready_o;
+  assign load       = j_valid_q && joined && (!a_valid_q || (a_adv && a_last)) && !halt_q;
+
+  hd_run_join #(
+    .LocBits(24)
+  ) u_join (
+    .clk_i,
+    .load_i    (accept),
+    .join_i    (1'b1),
+    .scale_i   (4'(now.mem ? OffBits + PmPartBits : OffBits + WmPartBits)),
+    .run_i     (now.count),
+    .n_i       ({16'd1, 16'd1, now.n1}),
+    .ext_step_i({64'd0, now.s1}),
+    .loc_step_i({48'd0, now.d1}),
+    .ready_o   (joined),
+    .run_o     (j_count),
+    .n_o       (j_n)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) j_valid_q <= 1'b0;
+    else if (op_ready_o) j_valid_q <= accept;
+    if (accept) begin
+      params_q <= op_params_i;
+      j_bad_q  <= op_bad;
+    end
+  end
+
+  // ---- the run at hand -------------------------------------------------------------------------
+  logic        mem_q, seg_q;
+  logic [4:0]  bad_q;
+  logic [31:0] ext;
+  logic [23:0] loc, count_q;
+  logic [1:0]  unused_level;
 
   hd_run_nest #(
     .LocBits(24)
   ) u_nest (
     .clk_i,
-    .load_i    (accept),
-    .n_i       ({16'd1, 16'd1, p.n1}),
+    .load_i    (load),
+    .n_i       (j_n),
     .ext_i     (p.src),
     .ext_step_i({64'd0, p.s1}),
     .loc_i     (p.dst),
@@ -119,14 +154,14 @@ module hd_lw #(
       c_valid_q <= 1'b0;
       halt_q    <= 1'b0;
     end else begin
-      if (accept) a_valid_q <= 1'b1;
+      if (load) a_valid_q <= 1'b1;
       else if (a_adv && (a_last || err != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
       if (c_ready) c_valid_q <= a_valid_q && !halt_q;
       if (a_adv && err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
     end
-    if (accept) begin
-      bad_q   <= op_bad;
-      count_q <= p.count;
+    if (load) begin
+      bad_q   <= j_bad_q;
+      count_q <= j_count;
       mem_q   <= p.mem;
       seg_q   <= p.seg[0];
     end

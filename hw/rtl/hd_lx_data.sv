@@ -97,7 +97,8 @@ module hd_lx_data #(
       end_q   <= CntBits'(n_run) + CntBits'(n_off);
       lo_q    <= CntBits'(n_lo) + CntBits'(n_off);
       hi_q    <= CntBits'(n_hi) + CntBits'(n_off);
-      beats_q <= (25'(n_hi - n_lo) + 25'(n_sa) + 25'(AxiBytes - 1)) >> OffBits;
+      beats_q <= n_hi == n_lo ? 25'd0 :
+                 (25'(n_hi - n_lo) + 25'(n_sa) + 25'(AxiBytes - 1)) >> OffBits;
       prime_q <= n_da < n_sa;
       shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(n_da - n_sa));
     end else if (step) begin

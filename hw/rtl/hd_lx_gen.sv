@@ -40,16 +40,59 @@ module hd_lx_gen #(
   input  logic                            rec_ready_i,
   output logic [RecBits-1:0]              rec_o
 );
-  hd_isa_pkg::lx_params_t p;
-  assign p = op_params_i;
+  // ---- the operation being joined --------------------------------------------------------------
+  logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
+  logic [4:0]                        op_bad, j_bad_q;
+  logic [32*hd_isa_pkg::LxWords-1:0] params_q;
+  logic [23:0]                       j_run;
+  logic [47:0]                       j_n;
+  hd_isa_pkg::lx_params_t            p, now;
+  assign p   = params_q;
+  assign now = op_params_i;
+
+  always_comb begin
+    op_bad = hd_reg_pkg::ErrNone;
+    if (now.run == 24'd0 || now.n1 == 16'd0 || now.n2 == 16'd0 || now.n3 == 16'd0 ||
+        now.seg > 2'd1)
+      op_bad = hd_reg_pkg::ErrOperand;
+    if (op_code_i != hd_isa_pkg::LxLoad) op_bad = hd_reg_pkg::ErrEncoding;
+  end
+
+  assign op_ready_o = !stop_i && !halt_q && (!j_valid_q || load);
+  assign accept     = op_valid_i && op_ready_o;
+  assign load       = j_valid_q && joined && (!a_valid_q || (a_adv && a_last)) && !halt_q;
+
+  hd_run_join #(
+    .LocBits(28)
+  ) u_join (
+    .clk_i,
+    .load_i    (accept),
+    .join_i    (!now.edge_),
+    .scale_i   (4'd0),
+    .run_i     (now.run),
+    .n_i       ({now.n3, now.n2, now.n1}),
+    .ext_step_i({now.s3, now.s2, now.s1}),
+    .loc_step_i({now.d3, now.d2, now.d1}),
+    .ready_o   (joined),
+    .run_o     (j_run),
+    .n_o       (j_n)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) j_valid_q <= 1'b0;
+    else if (op_ready_o) j_valid_q <= accept;
+    if (accept) begin
+      params_q <= op_params_i;
+      j_bad_q  <= op_bad;
+    end
+  end
 
   // ---- stage A: the run at hand ----------------------------------------------------------------
-  logic               a_valid_q, b_ready, a_adv, accept, halt_q;
-  logic [4:0]         op_bad, bad_q;
+  logic               b_ready;
+  logic [4:0]         bad_q;
   logic [1:0]         level;
   logic [31:0]        ext;
   logic [27:0]        loc;
-  logic               a_last;
   logic signed [47:0] x_q, x0_q;
   logic signed [33:0] y_q, y0_q;
   logic signed [31:0] s1_q;
@@ -59,23 +102,14 @@ module hd_lx_gen #(
   logic [7:0]         pad_q;
   logic               edge_q, seg_q;
 
-  always_comb begin
-    op_bad = hd_reg_pkg::ErrNone;
-    if (p.run == 24'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 || p.seg > 2'd1)
-      op_bad = hd_reg_pkg::ErrOperand;
-    if (op_code_i != hd_isa_pkg::LxLoad) op_bad = hd_reg_pkg::ErrEncoding;
-  end
-
-  assign a_adv      = a_valid_q && b_ready;
-  assign op_ready_o = !stop_i && !halt_q && (!a_valid_q || (a_adv && a_last));
-  assign accept     = op_valid_i && op_ready_o;
+  assign a_adv = a_valid_q && b_ready;
 
   hd_run_nest #(
     .LocBits(28)
   ) u_nest (
     .clk_i,
-    .load_i    (accept),
-    .n_i       ({p.n3, p.n2, p.n1}),
+    .load_i    (load),
+    .n_i       (j_n),
     .ext_i     (p.src),
     .ext_step_i({p.s3, p.s2, p.s1}),
     .loc_i     (p.dst),
@@ -89,10 +123,10 @@ module hd_lx_gen #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) a_valid_q <= 1'b0;
-    else if (accept) a_valid_q <= 1'b1;
+    else if (load) a_valid_q <= 1'b1;
     else if (a_adv && (a_last || bad_q != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
-    if (accept) begin
-      bad_q       <= op_bad;
+    if (load) begin
+      bad_q       <= j_bad_q;
       x_q         <= 48'(p.x0);
       x0_q        <= 48'(p.x0);
       y_q         <= 34'(p.y0);
@@ -101,7 +135,7 @@ module hd_lx_gen #(
       ys_q        <= p.ys;
       rows_q      <= p.rows;
       row_bytes_q <= p.row_bytes;
-      run_q       <= p.run;
+      run_q       <= j_run;
       pad_q       <= p.pad;
       edge_q      <= p.edge_;
       seg_q       <= p.seg[0];

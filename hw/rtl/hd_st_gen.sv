@@ -40,34 +40,67 @@ module hd_st_gen #(
   input  logic                              burst_ready_i,
   output logic [13:0]                       burst_o
 );
-  hd_isa_pkg::st_params_t p;
-  assign p = op_params_i;
+  // ---- the operation being joined --------------------------------------------------------------
+  logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
+  logic [4:0]                        op_bad, j_bad_q;
+  logic [32*hd_isa_pkg::StWords-1:0] params_q;
+  logic [23:0]                       j_run;
+  logic [47:0]                       j_n;
+  hd_isa_pkg::st_params_t            p, now;
+  assign p   = params_q;
+  assign now = op_params_i;
+
+  always_comb begin
+    op_bad = hd_reg_pkg::ErrNone;
+    if (now.run == 24'd0 || now.n1 == 16'd0 || now.n2 == 16'd0 || now.n3 == 16'd0 ||
+        now.seg > 2'd1)
+      op_bad = hd_reg_pkg::ErrOperand;
+    else if (now.seg == 2'd0) op_bad = hd_reg_pkg::ErrWindow;
+    if (op_code_i != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
+  end
+
+  assign op_ready_o = !stop_i && !halt_q && (!j_valid_q || load);
+  assign accept     = op_valid_i && op_ready_o;
+  assign load       = j_valid_q && joined && (!a_valid_q || (a_adv && a_last)) && !halt_q;
+
+  hd_run_join #(
+    .LocBits(28)
+  ) u_join (
+    .clk_i,
+    .load_i    (accept),
+    .join_i    (1'b1),
+    .scale_i   (4'd0),
+    .run_i     (now.run),
+    .n_i       ({now.n3, now.n2, now.n1}),
+    .ext_step_i({now.d3, now.d2, now.d1}),
+    .loc_step_i({now.s3, now.s2, now.s1}),
+    .ready_o   (joined),
+    .run_o     (j_run),
+    .n_o       (j_n)
+  );
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) j_valid_q <= 1'b0;
+    else if (op_ready_o) j_valid_q <= accept;
+    if (accept) begin
+      params_q <= op_params_i;
+      j_bad_q  <= op_bad;
+    end
+  end
 
   // ---- the run at hand -------------------------------------------------------------------------
-  logic        a_valid_q, a_adv, a_last, accept, halt_q;
-  logic [4:0]  op_bad, bad_q;
+  logic [4:0]  bad_q;
   logic [31:0] ext;
   logic [27:0] loc;
   logic [23:0] run_q;
   logic [1:0]  unused_level;
 
-  always_comb begin
-    op_bad = hd_reg_pkg::ErrNone;
-    if (p.run == 24'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 || p.seg > 2'd1)
-      op_bad = hd_reg_pkg::ErrOperand;
-    else if (p.seg == 2'd0) op_bad = hd_reg_pkg::ErrWindow;
-    if (op_code_i != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
-  end
-
-  assign op_ready_o = !stop_i && !halt_q && (!a_valid_q || (a_adv && a_last));
-  assign accept     = op_valid_i && op_ready_o;
-
   hd_run_nest #(
     .LocBits(28)
   ) u_nest (
     .clk_i,
-    .load_i    (accept),
-    .n_i       ({p.n3, p.n2, p.n1}),
+    .load_i    (load),
+    .n_i       (j_n),
     .ext_i     (p.dst),
     .ext_step_i({p.d3, p.d2, p.d1}),
     .loc_i     (p.src),
@@ -105,14 +138,14 @@ module hd_st_gen #(
       c_valid_q <= 1'b0;
       halt_q    <= 1'b0;
     end else begin
-      if (accept) a_valid_q <= 1'b1;
+      if (load) a_valid_q <= 1'b1;
       else if (a_adv && (a_last || err != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
       if (c_ready) c_valid_q <= a_valid_q && !halt_q;
       if (a_adv && err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
     end
-    if (accept) begin
-      bad_q <= op_bad;
-      run_q <= p.run;
+    if (load) begin
+      bad_q <= j_bad_q;
+      run_q <= j_run;
     end
     if (a_adv) begin
       c_last_q  <= a_last;
