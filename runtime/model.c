@@ -9,8 +9,8 @@
 #include "runtime/base/num.h"
 
 enum { FORMAT = 1, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
-#define VALUE_BYTES_MAX (UINT64_C(2) << 30) /* as in a graph */
-#define MAGIC UINT32_C(0x1a4c4448) /* "HDL\x1a" */
+#define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
+#define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
 enum section { MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, SECTIONS };
 static const char section_name[SECTIONS][5] = {"MACH", "GRPH", "IMAG", "STEP",
@@ -116,15 +116,32 @@ static void put_stats(struct hd_buf *b, const hd_model *m) {
 
 static void put_section(struct hd_buf *b, const hd_model *m, enum section s) {
     switch (s) {
-    case MACH: put_machine(b, m); break;
-    case GRPH: hd_buf_put(b, m->graph, m->graph_bytes); break;
-    case IMAG: hd_buf_put(b, m->image, m->image_bytes); break;
-    case STEP: put_steps(b, m); break;
-    case VALU: put_values(b, m); break;
-    case LAYR: put_layers(b, m); break;
-    case HOST: put_host_ops(b, m); break;
-    case STAT: put_stats(b, m); break;
-    case SECTIONS: break;
+    case MACH:
+        put_machine(b, m);
+        break;
+    case GRPH:
+        hd_buf_put(b, m->graph, m->graph_bytes);
+        break;
+    case IMAG:
+        hd_buf_put(b, m->image, m->image_bytes);
+        break;
+    case STEP:
+        put_steps(b, m);
+        break;
+    case VALU:
+        put_values(b, m);
+        break;
+    case LAYR:
+        put_layers(b, m);
+        break;
+    case HOST:
+        put_host_ops(b, m);
+        break;
+    case STAT:
+        put_stats(b, m);
+        break;
+    case SECTIONS:
+        break;
     }
 }
 
@@ -196,35 +213,40 @@ static hd_status get_header(struct loader *l, const void *data, size_t bytes) {
     uint64_t total = hd_cursor_u64(&c);
     uint32_t crc = hd_cursor_u32(&c);
     if (bytes < 4 || magic != MAGIC)
-        return hd_fail(l->ctx, HD_INVALID, "%s: not a .hdl file: begins with 0x%08x, want 0x%08x", l->file,
-                       magic, MAGIC);
+        return hd_fail(l->ctx, HD_INVALID, "%s: not a .hdl file: begins with 0x%08x, want 0x%08x",
+                       l->file, magic, MAGIC);
     if (bytes < HEADER_BYTES)
-        return hd_fail(l->ctx, HD_INVALID, "%s: cut short: %zu bytes, the header has %d", l->file, bytes,
-                       HEADER_BYTES);
+        return hd_fail(l->ctx, HD_INVALID, "%s: cut short: %zu bytes, the header has %d", l->file,
+                       bytes, HEADER_BYTES);
     if (format != FORMAT)
-        return hd_fail(l->ctx, HD_MISMATCH, "%s: file format %u, this program reads %d; compile again",
-                       l->file, format, FORMAT);
-    if (total != bytes)
-        return hd_fail(l->ctx, HD_INVALID, "%s: cut short: %zu bytes, the header says %llu", l->file, bytes,
-                       (unsigned long long)total);
-    uint32_t got = (uint32_t)crc32_z(0, (const unsigned char *)data + HEADER_BYTES, bytes - HEADER_BYTES);
-    if (got != crc)
-        return hd_fail(l->ctx, HD_INVALID, "%s: damaged: checksum 0x%08x, the header says 0x%08x", l->file,
-                       got, crc);
-    if (l->m->isa_hash != hd_isa_hash())
         return hd_fail(l->ctx, HD_MISMATCH,
-                       "%s: made for instruction set 0x%08x, this program has 0x%08x; compile again", l->file,
-                       l->m->isa_hash, hd_isa_hash());
+                       "%s: file format %u, this program reads %d; compile again", l->file, format,
+                       FORMAT);
+    if (total != bytes)
+        return hd_fail(l->ctx, HD_INVALID, "%s: cut short: %zu bytes, the header says %llu",
+                       l->file, bytes, (unsigned long long)total);
+    uint32_t got =
+        (uint32_t)crc32_z(0, (const unsigned char *)data + HEADER_BYTES, bytes - HEADER_BYTES);
+    if (got != crc)
+        return hd_fail(l->ctx, HD_INVALID, "%s: damaged: checksum 0x%08x, the header says 0x%08x",
+                       l->file, got, crc);
+    if (l->m->isa_hash != hd_isa_hash())
+        return hd_fail(
+            l->ctx, HD_MISMATCH,
+            "%s: made for instruction set 0x%08x, this program has 0x%08x; compile again", l->file,
+            l->m->isa_hash, hd_isa_hash());
     if (table != HEADER_BYTES || n_sections != SECTIONS)
-        return hd_fail(l->ctx, HD_INVALID, "%s: section table at %llu with %u entries, want %d with %d",
-                       l->file, (unsigned long long)table, n_sections, HEADER_BYTES, SECTIONS);
+        return hd_fail(l->ctx, HD_INVALID,
+                       "%s: section table at %llu with %u entries, want %d with %d", l->file,
+                       (unsigned long long)table, n_sections, HEADER_BYTES, SECTIONS);
     c.at = HEADER_BYTES;
     for (int s = 0; s < SECTIONS; s++) {
         const void *name = hd_cursor_take(&c, 8);
         uint64_t at = hd_cursor_u64(&c), n = hd_cursor_u64(&c);
         if (!name || memcmp(name, section_name[s], 4) || at > bytes || n > bytes - at)
             return damaged(l, (enum section)s, "its entry in the table is wrong");
-        l->section[s] = (struct hd_cursor){.data = (const unsigned char *)data + at, .n = (size_t)n};
+        l->section[s] =
+            (struct hd_cursor){.data = (const unsigned char *)data + at, .n = (size_t)n};
     }
     return HD_OK;
 }
@@ -234,22 +256,25 @@ static hd_status get_machine(struct loader *l) {
     hd_model *m = l->m;
     m->name = hd_cursor_str(c, m->arena);
     const char *name = hd_cursor_str(c, m->arena);
-    if (strlen(name) >= sizeof m->machine.name) return damaged(l, MACH, "the machine's name is too long");
+    if (strlen(name) >= sizeof m->machine.name)
+        return damaged(l, MACH, "the machine's name is too long");
     memcpy(m->machine.name, name, strlen(name) + 1);
     int n = hd_cursor_count(c, 8);
     if (n != hd_n_machine_params) return damaged(l, MACH, "another number of machine parameters");
     for (int i = 0; i < n; i++) {
         const char *key = hd_cursor_str(c, m->arena);
         uint32_t v = hd_cursor_u32(c);
-        if (strcmp(key, hd_machine_params[i].name)) return damaged(l, MACH, "unknown machine parameter");
+        if (strcmp(key, hd_machine_params[i].name))
+            return damaged(l, MACH, "unknown machine parameter");
         memcpy((char *)&m->machine + hd_machine_params[i].offset, &v, sizeof v);
     }
     if (c->bad) return damaged(l, MACH, "ends too early");
     TRY(hd_note(l->ctx, hd_machine_check(l->ctx, &m->machine), "while loading %s", l->file));
     if (hd_machine_hash(&m->machine) != m->machine_hash)
-        return hd_fail(l->ctx, HD_MISMATCH,
-                       "%s: machine %s has fingerprint 0x%08x, the header says 0x%08x; compile again", l->file,
-                       m->machine.name, hd_machine_hash(&m->machine), m->machine_hash);
+        return hd_fail(
+            l->ctx, HD_MISMATCH,
+            "%s: machine %s has fingerprint 0x%08x, the header says 0x%08x; compile again", l->file,
+            m->machine.name, hd_machine_hash(&m->machine), m->machine_hash);
     return HD_OK;
 }
 
@@ -258,20 +283,23 @@ static hd_status check_value(struct loader *l, const struct hd_value_info *v) {
     if (v->elem_bytes < 1 || v->elem_bytes > 8 || (v->elem_bytes & (v->elem_bytes - 1)))
         return damaged(l, VALU, "a value with elements that are not 1, 2, 4 or 8 bytes");
     for (int k = 0; k < v->rank; k++)
-        if (v->dim[k] < 0 || !hd_size_mul(bytes, (size_t)v->dim[k], &bytes) || bytes > VALUE_BYTES_MAX)
+        if (v->dim[k] < 0 || !hd_size_mul(bytes, (size_t)v->dim[k], &bytes) ||
+            bytes > VALUE_BYTES_MAX)
             return damaged(l, VALU, "a value with a dimension out of range");
     if (v->layout != HD_LAYOUT_DENSE && v->layout != HD_LAYOUT_NHWC)
         return damaged(l, VALU, "a value with an unknown layout");
     if (v->layout == HD_LAYOUT_NHWC) {
         int64_t c = v->rank >= 2 ? v->dim[1] : 1;
         if ((v->rank != 2 && v->rank != 4) || v->elem_bytes != 1 || v->c_pad < c)
-            return damaged(l, VALU, "an NHWC value that is not rank 2 or 4, bytes, with c_pad >= channels");
+            return damaged(l, VALU,
+                           "an NHWC value that is not rank 2 or 4, bytes, with c_pad >= channels");
         for (int k = 0; k < v->rank; k++)
             if (k != 1 && !hd_size_mul(arena, (size_t)v->dim[k], &arena))
                 return damaged(l, VALU, "a value with a dimension out of range");
         bytes = arena;
     }
-    if (v->in_arena && (v->arena_offset > l->m->arena_bytes || bytes > l->m->arena_bytes - v->arena_offset))
+    if (v->in_arena &&
+        (v->arena_offset > l->m->arena_bytes || bytes > l->m->arena_bytes - v->arena_offset))
         return damaged(l, VALU, "a value outside the arena");
     if (v->layer < -1 || v->tensor < 0) return damaged(l, VALU, "a value of no tensor or layer");
     return HD_OK;
@@ -279,7 +307,8 @@ static hd_status check_value(struct loader *l, const struct hd_value_info *v) {
 
 static hd_status check_list(struct loader *l, enum section s, const int *list, int n) {
     for (int i = 0; i < n; i++)
-        if (list[i] < 0 || list[i] >= l->m->n_values) return damaged(l, s, "names a value that is not there");
+        if (list[i] < 0 || list[i] >= l->m->n_values)
+            return damaged(l, s, "names a value that is not there");
     return HD_OK;
 }
 
@@ -335,9 +364,9 @@ static hd_status get_steps(struct loader *l) {
         TRY(check_list(l, STEP, s->outputs, s->n_outputs));
         for (int k = 0; k < s->n_nodes; k++)
             if (s->nodes[k] < 0) return damaged(l, STEP, "names a node that is not there");
-        if (kind == HD_STEP_PROG && (s->code_offset % HD_CODE_ALIGN || s->code_bytes % 4 ||
-                                     s->code_offset > m->image_bytes ||
-                                     s->code_bytes > m->image_bytes - s->code_offset))
+        if (kind == HD_STEP_PROG &&
+            (s->code_offset % HD_CODE_ALIGN || s->code_bytes % 4 ||
+             s->code_offset > m->image_bytes || s->code_bytes > m->image_bytes - s->code_offset))
             return damaged(l, STEP, "a program outside the image, or not aligned");
     }
     return HD_OK;
@@ -359,7 +388,8 @@ static hd_status get_layers(struct loader *l) {
         d->plan = hd_cursor_str(c, m->arena);
     }
     for (int i = 0; i < m->n_values; i++)
-        if (m->values[i].layer >= m->n_layers) return damaged(l, VALU, "a value of a layer that is not there");
+        if (m->values[i].layer >= m->n_layers)
+            return damaged(l, VALU, "a value of a layer that is not there");
     return c->bad ? damaged(l, LAYR, "ends too early") : HD_OK;
 }
 
@@ -404,8 +434,10 @@ hd_status hd_model_load_memory(hd_ctx *ctx, const void *data, size_t bytes, cons
                                hd_model **out) {
     struct loader l = {.ctx = ctx, .file = name, .m = hd_model_create()};
     hd_status s = load_all(&l, data, bytes);
-    if (s == HD_OK) *out = l.m;
-    else hd_model_destroy(l.m);
+    if (s == HD_OK)
+        *out = l.m;
+    else
+        hd_model_destroy(l.m);
     return s;
 }
 

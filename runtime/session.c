@@ -1,8 +1,9 @@
 /* Sessions: a model opened on a device, its steps run in order.
  *
- * A GRAPH device gets the whole graph as one exec. A machine gets its PROG steps; HOST steps run on golden.
- * Between steps every value lies in host memory, dense; a PROG step's inputs are packed into the arena before
- * it and its outputs unpacked behind it. Everything is allocated when the session opens.
+ * A GRAPH device gets the whole graph as one exec. A machine gets its PROG steps; HOST steps run on
+ * golden. Between steps every value lies in host memory, dense; a PROG step's inputs are packed
+ * into the arena before it and its outputs unpacked behind it. Everything is allocated when the
+ * session opens.
  */
 #include "runtime/runtime.h"
 
@@ -19,10 +20,11 @@ struct step_exec {
 struct hd_session {
     const hd_model *model;
     const struct hd_device_ops *dev_ops, *host_ops;
-    hd_device *dev, *host; /* host: golden, when the device does not run graphs and there are HOST steps */
+    hd_device *dev,
+        *host; /* host: golden, when the device does not run graphs and there are HOST steps */
     bool whole_graph;
-    hd_exec *graph;      /* whole graph */
-    int *graph_values;   /* ... and its io: values, inputs first */
+    hd_exec *graph;    /* whole graph */
+    int *graph_values; /* ... and its io: values, inputs first */
     hd_buffer *graph_io;
     int n_graph_io;
     struct step_exec *steps;
@@ -56,7 +58,8 @@ static hd_status alloc_values(hd_ctx *ctx, hd_session *s) {
         size_t bytes = hd_value_dense_bytes(&m->values[i]);
         s->dense[i] = calloc(1, bytes ? bytes : 1);
         if (!s->dense[i]) return no_memory(ctx, m);
-        if (m->values[i].in_arena) most = (size_t)hd_max((int64_t)most, (int64_t)hd_value_arena_bytes(&m->values[i]));
+        if (m->values[i].in_arena)
+            most = (size_t)hd_max((int64_t)most, (int64_t)hd_value_arena_bytes(&m->values[i]));
     }
     s->packed = malloc(most);
     return s->packed ? HD_OK : no_memory(ctx, m);
@@ -74,10 +77,12 @@ static hd_status open_graph(hd_ctx *ctx, hd_session *s) {
     for (int i = 0; i < m->n_inputs; i++) s->graph_values[n++] = m->inputs[i];
     for (int i = 0; i < m->n_outputs; i++) s->graph_values[n++] = m->outputs[i];
     for (int i = 0; i < m->n_values; i++)
-        if (!in_list(m->inputs, m->n_inputs, i) && !in_list(m->outputs, m->n_outputs, i)) s->graph_values[n++] = i;
+        if (!in_list(m->inputs, m->n_inputs, i) && !in_list(m->outputs, m->n_outputs, i))
+            s->graph_values[n++] = i;
     s->n_graph_io = n;
     for (int i = 0; i < n; i++)
-        TRY(s->dev_ops->alloc(ctx, s->dev, hd_value_dense_bytes(&m->values[s->graph_values[i]]), &s->graph_io[i]));
+        TRY(s->dev_ops->alloc(ctx, s->dev, hd_value_dense_bytes(&m->values[s->graph_values[i]]),
+                              &s->graph_io[i]));
     return s->dev_ops->load(ctx, s->dev, m, -1, &s->graph);
 }
 
@@ -86,13 +91,15 @@ static hd_status run_graph(hd_ctx *ctx, hd_session *s) {
     hd_fence fence;
     for (int i = 0; i < m->n_inputs; i++) {
         int v = m->inputs[i];
-        TRY(s->dev_ops->write(ctx, s->dev, s->graph_io[i], 0, s->dense[v], hd_value_dense_bytes(&m->values[v])));
+        TRY(s->dev_ops->write(ctx, s->dev, s->graph_io[i], 0, s->dense[v],
+                              hd_value_dense_bytes(&m->values[v])));
     }
     TRY(s->dev_ops->submit(ctx, s->dev, s->graph, s->graph_io, &fence));
     TRY(s->dev_ops->wait(ctx, s->dev, fence, UINT64_MAX));
     for (int i = m->n_inputs; i < s->n_graph_io; i++) {
         int v = s->graph_values[i];
-        TRY(s->dev_ops->read(ctx, s->dev, s->graph_io[i], 0, s->dense[v], hd_value_dense_bytes(&m->values[v])));
+        TRY(s->dev_ops->read(ctx, s->dev, s->graph_io[i], 0, s->dense[v],
+                             hd_value_dense_bytes(&m->values[v])));
         s->known[v] = true;
     }
     return HD_OK;
@@ -104,7 +111,8 @@ static hd_status open_host(hd_ctx *ctx, hd_session *s, const struct hd_device_op
     if (s->host) return HD_OK;
     s->host_ops = hd_device_by_scheme("golden");
     if (!s->host_ops)
-        return hd_fail(ctx, HD_UNSUPPORTED, "%s: has host steps, and this program is built without device golden",
+        return hd_fail(ctx, HD_UNSUPPORTED,
+                       "%s: has host steps, and this program is built without device golden",
                        s->model->name);
     return s->host_ops->open(ctx, opt, &s->host);
 }
@@ -120,7 +128,8 @@ static hd_status open_host_step(hd_ctx *ctx, hd_session *s, int step) {
     x->io = calloc((size_t)n + 1, sizeof *x->io);
     if (!x->io) return no_memory(ctx, s->model);
     for (int i = 0; i < n; i++)
-        TRY(s->host_ops->alloc(ctx, s->host, hd_value_dense_bytes(&s->model->values[step_value(st, i)]), &x->io[i]));
+        TRY(s->host_ops->alloc(
+            ctx, s->host, hd_value_dense_bytes(&s->model->values[step_value(st, i)]), &x->io[i]));
     return s->host_ops->load(ctx, s->host, s->model, step, &x->exec);
 }
 
@@ -132,7 +141,8 @@ static hd_status open_steps(hd_ctx *ctx, hd_session *s, const struct hd_device_o
             for (int k = 0; k < m->steps[i].n_inputs + m->steps[i].n_outputs; k++) {
                 const struct hd_value_info *v = &m->values[step_value(&m->steps[i], k)];
                 if (!v->in_arena)
-                    return hd_fail(ctx, HD_INVALID, "%s: step %d exchanges %s, which has no place in the arena",
+                    return hd_fail(ctx, HD_INVALID,
+                                   "%s: step %d exchanges %s, which has no place in the arena",
                                    m->name, i, v->name);
             }
             TRY(s->dev_ops->load(ctx, s->dev, m, i, &s->steps[i].exec));
@@ -151,7 +161,8 @@ static hd_status run_host_step(hd_ctx *ctx, hd_session *s, int step) {
     hd_fence fence;
     for (int i = 0; i < st->n_inputs; i++) {
         int v = st->inputs[i];
-        TRY(s->host_ops->write(ctx, s->host, x->io[i], 0, s->dense[v], hd_value_dense_bytes(&m->values[v])));
+        TRY(s->host_ops->write(ctx, s->host, x->io[i], 0, s->dense[v],
+                               hd_value_dense_bytes(&m->values[v])));
     }
     TRY(s->host_ops->submit(ctx, s->host, x->exec, x->io, &fence));
     TRY(s->host_ops->wait(ctx, s->host, fence, UINT64_MAX));
@@ -192,13 +203,15 @@ static hd_status run_prog_step(hd_ctx *ctx, hd_session *s, int step) {
     for (int i = 0; i < st->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[st->inputs[i]];
         hd_value_pack(v, s->dense[st->inputs[i]], s->packed);
-        TRY(s->dev_ops->write(ctx, s->dev, s->arena, (size_t)v->arena_offset, s->packed, hd_value_arena_bytes(v)));
+        TRY(s->dev_ops->write(ctx, s->dev, s->arena, (size_t)v->arena_offset, s->packed,
+                              hd_value_arena_bytes(v)));
     }
     TRY(s->dev_ops->submit(ctx, s->dev, s->steps[step].exec, &s->arena, &fence));
     TRY(s->dev_ops->wait(ctx, s->dev, fence, UINT64_MAX));
     for (int i = 0; i < st->n_outputs; i++) {
         const struct hd_value_info *v = &m->values[st->outputs[i]];
-        TRY(s->dev_ops->read(ctx, s->dev, s->arena, (size_t)v->arena_offset, s->packed, hd_value_arena_bytes(v)));
+        TRY(s->dev_ops->read(ctx, s->dev, s->arena, (size_t)v->arena_offset, s->packed,
+                             hd_value_arena_bytes(v)));
         hd_value_unpack(v, s->packed, s->dense[st->outputs[i]]);
         s->known[st->outputs[i]] = true;
     }
@@ -222,38 +235,46 @@ static hd_status find_device(hd_ctx *ctx, const char *scheme, const struct hd_de
         }
     }
     const struct hd_device_ops *d = hd_device_by_scheme(scheme);
-    if (!d) return hd_fail(ctx, HD_UNSUPPORTED, "device %s: unknown, this program has %s", scheme, have);
+    if (!d)
+        return hd_fail(ctx, HD_UNSUPPORTED, "device %s: unknown, this program has %s", scheme,
+                       have);
     struct hd_device_info info = {.available = true};
     if (d->probe) TRY(d->probe(ctx, opt, &info));
     if (!info.available)
-        return hd_fail(ctx, HD_DEVICE, "device %s: not available: %s", scheme, info.why_not ? info.why_not : "");
+        return hd_fail(ctx, HD_DEVICE, "device %s: not available: %s", scheme,
+                       info.why_not ? info.why_not : "");
     *out = d;
     return HD_OK;
 }
 
-static hd_status open_all(hd_ctx *ctx, hd_session *s, const char *scheme, const struct hd_device_options *opt) {
+static hd_status open_all(hd_ctx *ctx, hd_session *s, const char *scheme,
+                          const struct hd_device_options *opt) {
     const hd_model *m = s->model;
     TRY(find_device(ctx, scheme, opt, &s->dev_ops));
     s->whole_graph = !(s->dev_ops->sections & HD_RUNS_PROG);
     if (!s->whole_graph && hd_machine_hash(&opt->machine) != m->machine_hash)
         return hd_fail(ctx, HD_MISMATCH,
-                       "%s: compiled for machine %s (fingerprint 0x%08x), the device is %s (0x%08x); compile it for "
+                       "%s: compiled for machine %s (fingerprint 0x%08x), the device is %s "
+                       "(0x%08x); compile it for "
                        "that machine",
-                       m->name, m->machine.name, m->machine_hash, opt->machine.name, hd_machine_hash(&opt->machine));
+                       m->name, m->machine.name, m->machine_hash, opt->machine.name,
+                       hd_machine_hash(&opt->machine));
     TRY(alloc_values(ctx, s));
     TRY(s->dev_ops->open(ctx, opt, &s->dev));
     return s->whole_graph ? open_graph(ctx, s) : open_steps(ctx, s, opt);
 }
 
-hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *scheme, const struct hd_device_options *opt,
-                          hd_session **out) {
+hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *scheme,
+                          const struct hd_device_options *opt, hd_session **out) {
     hd_session *s = calloc(1, sizeof *s);
     if (!s) return no_memory(ctx, m);
     struct hd_device_options def = {.machine = m->machine};
     s->model = m;
     hd_status r = open_all(ctx, s, scheme, opt ? opt : &def);
-    if (r == HD_OK) *out = s;
-    else hd_session_close(s);
+    if (r == HD_OK)
+        *out = s;
+    else
+        hd_session_close(s);
     return r;
 }
 
@@ -269,8 +290,10 @@ void hd_session_close(hd_session *s) {
     for (int i = 0; s->steps && i < m->n_steps; i++) {
         bool host = m->steps[i].kind == HD_STEP_HOST;
         if (s->steps[i].exec) {
-            if (host) s->host_ops->unload(s->host, s->steps[i].exec);
-            else s->dev_ops->unload(s->dev, s->steps[i].exec);
+            if (host)
+                s->host_ops->unload(s->host, s->steps[i].exec);
+            else
+                s->dev_ops->unload(s->dev, s->steps[i].exec);
         }
         free_io(s->host_ops, s->host, s->steps[i].io, m->steps[i].n_inputs + m->steps[i].n_outputs);
     }
@@ -289,7 +312,8 @@ void hd_session_close(hd_session *s) {
     free(s);
 }
 
-hd_status hd_session_run(hd_ctx *ctx, hd_session *s, const void *const *inputs, void *const *outputs) {
+hd_status hd_session_run(hd_ctx *ctx, hd_session *s, const void *const *inputs,
+                         void *const *outputs) {
     const hd_model *m = s->model;
     memset(s->known, 0, (size_t)m->n_values * sizeof *s->known);
     memset(s->layers, 0, (size_t)m->n_layers * sizeof *s->layers);
@@ -300,13 +324,15 @@ hd_status hd_session_run(hd_ctx *ctx, hd_session *s, const void *const *inputs, 
     }
     if (s->whole_graph) TRY(run_graph(ctx, s));
     for (int i = 0; !s->whole_graph && i < m->n_steps; i++)
-        TRY(hd_note(ctx, m->steps[i].kind == HD_STEP_HOST ? run_host_step(ctx, s, i) : run_prog_step(ctx, s, i),
+        TRY(hd_note(ctx,
+                    m->steps[i].kind == HD_STEP_HOST ? run_host_step(ctx, s, i)
+                                                     : run_prog_step(ctx, s, i),
                     "in step %d of %d of %s", i, m->n_steps, m->name));
     for (int i = 0; i < m->n_outputs; i++) {
         int v = m->outputs[i];
         if (!s->known[v])
-            return hd_fail(ctx, HD_INVALID, "%s: no step makes output %s; compile the model again", m->name,
-                           m->values[v].name);
+            return hd_fail(ctx, HD_INVALID, "%s: no step makes output %s; compile the model again",
+                           m->name, m->values[v].name);
         memcpy(outputs[i], s->dense[v], hd_value_dense_bytes(&m->values[v]));
     }
     return HD_OK;
@@ -317,8 +343,9 @@ hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out) {
     if (value < 0 || value >= m->n_values)
         return hd_fail(ctx, HD_INVALID, "%s: value %d, it has %d", m->name, value, m->n_values);
     if (!s->known[value])
-        return hd_fail(ctx, HD_UNSUPPORTED, "%s: %s stayed on chip, or nothing ran yet; compile with keep_all",
-                       m->name, m->values[value].name);
+        return hd_fail(ctx, HD_UNSUPPORTED,
+                       "%s: %s stayed on chip, or nothing ran yet; compile with keep_all", m->name,
+                       m->values[value].name);
     memcpy(out, s->dense[value], hd_value_dense_bytes(&m->values[value]));
     return HD_OK;
 }

@@ -1,4 +1,5 @@
-/* Program check: header and encoding; hands each operation to operands.c and all of them to tokens.c. */
+/* Program check: header and encoding; hands each operation to operands.c and all of them to
+ * tokens.c. */
 #include "compiler/check/check.h"
 
 #include <stdarg.h>
@@ -19,14 +20,18 @@ static const char *text_of(struct hd_check *k, const struct hd_check_op *op) {
     struct hd_op_word w;
     const char *why;
     char text[512];
-    if (!hd_op_decode((enum hd_unit)op->unit, k->words + op->word, k->n_words - op->word, &w, &why)) return "";
+    if (!hd_op_decode((enum hd_unit)op->unit, k->words + op->word, k->n_words - op->word, &w, &why))
+        return "";
     hd_op_text(&w, text, sizeof text);
     return hd_strdup(k->arena, text);
 }
 
-void hd_check_add(struct hd_check *k, bool error, const struct hd_check_op *op, const char *fmt, ...) {
-    if (error) k->n_errors++;
-    else k->n_warnings++;
+void hd_check_add(struct hd_check *k, bool error, const struct hd_check_op *op, const char *fmt,
+                  ...) {
+    if (error)
+        k->n_errors++;
+    else
+        k->n_warnings++;
     if (k->n_findings == HD_FINDINGS_MAX) return;
     char text[2048];
     va_list ap;
@@ -44,14 +49,18 @@ static bool check_header(struct hd_check *k) {
     const uint32_t *w = k->words;
     int errors = k->n_errors;
     if (k->n_words < HD_PROG_HEADER_WORDS) {
-        hd_check_add(k, true, NULL, "%zu words, the header alone has %d", k->n_words, HD_PROG_HEADER_WORDS);
+        hd_check_add(k, true, NULL, "%zu words, the header alone has %d", k->n_words,
+                     HD_PROG_HEADER_WORDS);
         return false;
     }
-    if (w[0] != HD_PROG_MAGIC) hd_check_add(k, true, NULL, "begins with 0x%08x, want 0x%08x", w[0], HD_PROG_MAGIC);
+    if (w[0] != HD_PROG_MAGIC)
+        hd_check_add(k, true, NULL, "begins with 0x%08x, want 0x%08x", w[0], HD_PROG_MAGIC);
     if (w[1] != hd_isa_hash())
-        hd_check_add(k, true, NULL, "made for instruction set 0x%08x, this one is 0x%08x", w[1], hd_isa_hash());
+        hd_check_add(k, true, NULL, "made for instruction set 0x%08x, this one is 0x%08x", w[1],
+                     hd_isa_hash());
     if (w[2] != hd_machine_hash(k->m))
-        hd_check_add(k, true, NULL, "made for machine 0x%08x, %s is 0x%08x", w[2], k->m->name, hd_machine_hash(k->m));
+        hd_check_add(k, true, NULL, "made for machine 0x%08x, %s is 0x%08x", w[2], k->m->name,
+                     hd_machine_hash(k->m));
     if (w[3] != k->n_words)
         hd_check_add(k, true, NULL, "the header says %u words, there are %zu", w[3], k->n_words);
     return k->n_errors == errors;
@@ -68,13 +77,14 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
         const char *why = "";
         int length = hd_bundle_decode(k->words + at, k->n_words - at, ops, offset, &n, &why);
         if (!length) {
-            hd_check_add(k, true, NULL, "bundle %d at word %zu does not decode: %s", bundle, at, why);
+            hd_check_add(k, true, NULL, "bundle %d at word %zu does not decode: %s", bundle, at,
+                         why);
             return false;
         }
         for (int i = 0; i < n; i++) {
             struct hd_check_op *op = hd_push(k->arena, k->ops, k->n_ops, k->cap_ops);
-            *op = (struct hd_check_op){ops[i].unit, ops[i].code, bundle, at + (size_t)offset[i], ops[i].wait,
-                                       ops[i].signal};
+            *op = (struct hd_check_op){ops[i].unit, ops[i].code,  bundle, at + (size_t)offset[i],
+                                       ops[i].wait, ops[i].signal};
             if (halted) hd_check_add(k, false, op, "stands after halt and never runs");
             hd_op_apply(&ops[i], sticky[op->unit]);
             hd_check_operands(k, op, sticky[op->unit], windows);
@@ -87,8 +97,8 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
     return halted;
 }
 
-void hd_check_program(struct hd_check *k, const uint32_t *words, size_t n, const struct hd_machine *m,
-                      const struct hd_check_windows *windows) {
+void hd_check_program(struct hd_check *k, const uint32_t *words, size_t n,
+                      const struct hd_machine *m, const struct hd_check_windows *windows) {
     k->words = words;
     k->n_words = n;
     k->m = m;

@@ -15,10 +15,10 @@
 enum { HD_FINDINGS_MAX = 64 }; /* later ones are counted only */
 
 struct hd_finding {
-    bool error;      /* else a warning */
-    int bundle;      /* from 0; -1 = the program as a whole */
-    size_t word;     /* offset in the program */
-    const char *op;  /* text of the operation, "" = none */
+    bool error;     /* else a warning */
+    int bundle;     /* from 0; -1 = the program as a whole */
+    size_t word;    /* offset in the program */
+    const char *op; /* text of the operation, "" = none */
     const char *text;
 };
 
@@ -50,15 +50,17 @@ void hd_check_init(struct hd_check *k);
 void hd_check_deinit(struct hd_check *k);
 
 /* windows NULL: DRAM accesses are not bounded. Adds to what k holds. */
-void hd_check_program(struct hd_check *k, const uint32_t *words, size_t n, const struct hd_machine *m,
-                      const struct hd_check_windows *windows);
+void hd_check_program(struct hd_check *k, const uint32_t *words, size_t n,
+                      const struct hd_machine *m, const struct hd_check_windows *windows);
 
-/* ---- between the files of this folder ---------------------------------------------------------- */
+/* ---- between the files of this folder ----------------------------------------------------------
+ */
 
-void hd_check_add(struct hd_check *k, bool error, const struct hd_check_op *op, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+void hd_check_add(struct hd_check *k, bool error, const struct hd_check_op *op, const char *fmt,
+                  ...) __attribute__((format(printf, 4, 5)));
 /* operands.c: one operation with its unit's sticky words applied. */
-void hd_check_operands(struct hd_check *k, const struct hd_check_op *op, const uint32_t words[HD_PARAM_WORDS],
+void hd_check_operands(struct hd_check *k, const struct hd_check_op *op,
+                       const uint32_t words[HD_PARAM_WORDS],
                        const struct hd_check_windows *windows);
 /* tokens.c: queues and semaphores without time. */
 void hd_check_tokens(struct hd_check *k);

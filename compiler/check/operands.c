@@ -19,19 +19,23 @@ static struct span reach(int64_t base, const struct nest *nest, const int64_t *s
     struct span s = {base, base};
     for (int i = first; i < nest->n_loops; i++) {
         int64_t far = step[i] * (nest->n[i] - 1);
-        if (far < 0) s.lo += far;
-        else s.hi += far;
+        if (far < 0)
+            s.lo += far;
+        else
+            s.hi += far;
     }
     return s;
 }
 
-static void inside(struct hd_check *k, const struct hd_check_op *op, const char *what, struct span s, int64_t size) {
+static void inside(struct hd_check *k, const struct hd_check_op *op, const char *what,
+                   struct span s, int64_t size) {
     if (s.lo < 0 || s.hi >= size)
-        hd_check_add(k, true, op, "%s from %lld to %lld, the memory has 0 to %lld", what, (long long)s.lo,
-                     (long long)s.hi, (long long)size - 1);
+        hd_check_add(k, true, op, "%s from %lld to %lld, the memory has 0 to %lld", what,
+                     (long long)s.lo, (long long)s.hi, (long long)size - 1);
 }
 
-static bool loops_run(struct hd_check *k, const struct hd_check_op *op, const struct nest *nest, const char *what) {
+static bool loops_run(struct hd_check *k, const struct hd_check_op *op, const struct nest *nest,
+                      const char *what) {
     for (int i = 0; i < nest->n_loops; i++)
         if (nest->n[i] < 1) {
             hd_check_add(k, true, op, "%s%d is 0; a loop runs at least once", what, i);
@@ -40,20 +44,22 @@ static bool loops_run(struct hd_check *k, const struct hd_check_op *op, const st
     return true;
 }
 
-static void at_most(struct hd_check *k, const struct hd_check_op *op, const char *what, int64_t got, int64_t max) {
-    if (got > max) hd_check_add(k, true, op, "%s is %lld, at most %lld", what, (long long)got, (long long)max);
+static void at_most(struct hd_check *k, const struct hd_check_op *op, const char *what, int64_t got,
+                    int64_t max) {
+    if (got > max)
+        hd_check_add(k, true, op, "%s is %lld, at most %lld", what, (long long)got, (long long)max);
 }
 
 /* DRAM offsets are 32 bit and may wrap into the window. */
-static void window(struct hd_check *k, const struct hd_check_op *op, const char *what, int64_t seg, struct span s,
-                   const struct hd_check_windows *windows) {
+static void window(struct hd_check *k, const struct hd_check_op *op, const char *what, int64_t seg,
+                   struct span s, const struct hd_check_windows *windows) {
     if (!windows || seg >= HD_SEGMENTS) return;
     int64_t wrap = INT64_C(1) << 32, size = (int64_t)windows->bytes[seg];
     while (s.lo >= wrap) s.lo -= wrap, s.hi -= wrap;
     while (s.hi < 0) s.lo += wrap, s.hi += wrap;
     if (s.lo < 0 || s.hi >= size)
-        hd_check_add(k, true, op, "%s from %lld to %lld of segment %lld, its window has %lld bytes", what,
-                     (long long)s.lo, (long long)s.hi, (long long)seg, (long long)size);
+        hd_check_add(k, true, op, "%s from %lld to %lld of segment %lld, its window has %lld bytes",
+                     what, (long long)s.lo, (long long)s.hi, (long long)seg, (long long)size);
 }
 
 static void check_lx(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w,
@@ -68,8 +74,10 @@ static void check_lx(struct hd_check *k, const struct hd_check_op *op, const uin
     inside(k, op, "XM bytes", dst, k->m->xm_bytes);
     int64_t s1 = GET(lx_s1), s2 = GET(lx_s2), s3 = GET(lx_s3);
     struct span x = {0, run - 1}, row = {0, nest.n[1] - 1};
-    if (s1 < 0) x.lo += s1 * (nest.n[0] - 1);
-    else x.hi += s1 * (nest.n[0] - 1);
+    if (s1 < 0)
+        x.lo += s1 * (nest.n[0] - 1);
+    else
+        x.hi += s1 * (nest.n[0] - 1);
     if (GET(lx_edge)) { /* only what is inside the tensor's rows is fetched */
         int64_t x0 = GET(lx_x0), y0 = GET(lx_y0), ys = GET(lx_ys), rows = GET(lx_rows);
         x.lo = hd_max(x.lo, -x0);
@@ -88,13 +96,15 @@ static void check_lw(struct hd_check *k, const struct hd_check_op *op, const uin
                      const struct hd_check_windows *windows) {
     struct nest nest = {1, {GET(lw_n1)}};
     bool pm = GET(lw_mem) != 0;
-    int64_t count = GET(lw_count), axi = hd_axi_bytes(k->m), d1[1] = {GET(lw_d1)}, s1[1] = {GET(lw_s1)};
+    int64_t count = GET(lw_count), axi = hd_axi_bytes(k->m), d1[1] = {GET(lw_d1)},
+            s1[1] = {GET(lw_s1)};
     int64_t word = pm ? hd_pm_word_bytes(k->m) : hd_wm_word_bytes(k->m);
     at_most(k, op, "seg", GET(lw_seg), HD_SEGMENTS - 1);
     if (count < 1) hd_check_add(k, true, op, "count is 0, at least 1");
     if (count < 1 || !loops_run(k, op, &nest, "n")) return;
     if (GET(lw_src) % axi || s1[0] % axi)
-        hd_check_add(k, true, op, "src %lld and s1 %lld must be multiples of the %lld bytes of the port",
+        hd_check_add(k, true, op,
+                     "src %lld and s1 %lld must be multiples of the %lld bytes of the port",
                      (long long)GET(lw_src), (long long)s1[0], (long long)axi);
     struct span dst = reach(GET(lw_dst), &nest, d1, 0), src = reach(GET(lw_src), &nest, s1, 0);
     dst.hi += count - 1;
@@ -104,7 +114,8 @@ static void check_lw(struct hd_check *k, const struct hd_check_op *op, const uin
 }
 
 static void check_mx(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w) {
-    struct nest nest = {6, {GET(mx_n0), GET(mx_n1), GET(mx_n2), GET(mx_n3), GET(mx_n4), GET(mx_n5)}};
+    struct nest nest = {6,
+                        {GET(mx_n0), GET(mx_n1), GET(mx_n2), GET(mx_n3), GET(mx_n4), GET(mx_n5)}};
     int64_t xs[6] = {GET(mx_xs0), GET(mx_xs1), GET(mx_xs2), GET(mx_xs3), GET(mx_xs4), GET(mx_xs5)};
     int64_t ws[6] = {GET(mx_ws0), GET(mx_ws1), GET(mx_ws2), GET(mx_ws3), GET(mx_ws4), GET(mx_ws5)};
     int64_t as[6] = {GET(mx_as0), GET(mx_as1), GET(mx_as2), GET(mx_as3), GET(mx_as4), GET(mx_as5)};
@@ -134,12 +145,14 @@ static void check_vx(struct hd_check *k, const struct hd_check_op *op, const uin
     at_most(k, op, "alu", GET(vx_alu), 5);
     at_most(k, op, "red", GET(vx_red), 2);
     at_most(k, op, "nred", nred, 4);
-    if (GET(vx_red) == 0 && nred != 0) hd_check_add(k, true, op, "nred is %lld, red none wants 0", (long long)nred);
+    if (GET(vx_red) == 0 && nred != 0)
+        hd_check_add(k, true, op, "nred is %lld, red none wants 0", (long long)nred);
     if (nred > 4 || a > ZERO || b > ZERO || !loops_run(k, op, &nest, "n")) return;
     if (a != ZERO) inside(k, op, "operand A", reach(GET(vx_a), &nest, as, 0), vx_memory(k->m, a));
     if (b != ZERO && GET(vx_alu) != 0)
         inside(k, op, "operand B", reach(GET(vx_b), &nest, bs, (int)nred), vx_memory(k->m, b));
-    inside(k, op, "destination", reach(GET(vx_d), &nest, ds, (int)nred), vx_memory(k->m, d == 0 ? 2 : 1));
+    inside(k, op, "destination", reach(GET(vx_d), &nest, ds, (int)nred),
+           vx_memory(k->m, d == 0 ? 2 : 1));
     if (GET(vx_use_bias) || GET(vx_scale_pm))
         inside(k, op, "PM words", reach(GET(vx_p), &nest, ps, (int)nred), hd_pm_words(k->m));
 }
@@ -148,8 +161,10 @@ static void check_st(struct hd_check *k, const struct hd_check_op *op, const uin
                      const struct hd_check_windows *windows) {
     struct nest nest = {3, {GET(st_n1), GET(st_n2), GET(st_n3)}};
     int64_t run = GET(st_run), seg = GET(st_seg);
-    int64_t s[3] = {GET(st_s1), GET(st_s2), GET(st_s3)}, d[3] = {GET(st_d1), GET(st_d2), GET(st_d3)};
-    if (seg != 1) hd_check_add(k, true, op, "seg is %lld, only 1 (arena) may be written", (long long)seg);
+    int64_t s[3] = {GET(st_s1), GET(st_s2), GET(st_s3)},
+            d[3] = {GET(st_d1), GET(st_d2), GET(st_d3)};
+    if (seg != 1)
+        hd_check_add(k, true, op, "seg is %lld, only 1 (arena) may be written", (long long)seg);
     if (run < 1) hd_check_add(k, true, op, "run is 0, at least 1");
     if (run < 1 || !loops_run(k, op, &nest, "n")) return;
     struct span src = reach(GET(st_src), &nest, s, 0), dst = reach(GET(st_dst), &nest, d, 0);
@@ -159,14 +174,26 @@ static void check_st(struct hd_check *k, const struct hd_check_op *op, const uin
     window(k, op, "DRAM bytes", seg, dst, windows);
 }
 
-void hd_check_operands(struct hd_check *k, const struct hd_check_op *op, const uint32_t words[HD_PARAM_WORDS],
+void hd_check_operands(struct hd_check *k, const struct hd_check_op *op,
+                       const uint32_t words[HD_PARAM_WORDS],
                        const struct hd_check_windows *windows) {
     switch (hd_op_by_code((enum hd_unit)op->unit, op->code)) {
-    case HD_OP_lx_load: check_lx(k, op, words, windows); break;
-    case HD_OP_lw_load: check_lw(k, op, words, windows); break;
-    case HD_OP_mx_gemm: check_mx(k, op, words); break;
-    case HD_OP_vx_map: check_vx(k, op, words); break;
-    case HD_OP_st_store: check_st(k, op, words, windows); break;
-    default: break; /* nops and the sequencer have no operands */
+    case HD_OP_lx_load:
+        check_lx(k, op, words, windows);
+        break;
+    case HD_OP_lw_load:
+        check_lw(k, op, words, windows);
+        break;
+    case HD_OP_mx_gemm:
+        check_mx(k, op, words);
+        break;
+    case HD_OP_vx_map:
+        check_vx(k, op, words);
+        break;
+    case HD_OP_st_store:
+        check_st(k, op, words, windows);
+        break;
+    default:
+        break; /* nops and the sequencer have no operands */
     }
 }

@@ -1,8 +1,8 @@
 /* Token check: the program's queues and semaphores, run without time.
  *
- * When every semaphore is waited on by one unit only, whether the program ends does not depend on timing, so
- * one order of steps proves it for all. The most tokens that a semaphore can hold are found by a second run in
- * which its consumer moves only when nothing else can.
+ * When every semaphore is waited on by one unit only, whether the program ends does not depend on
+ * timing, so one order of steps proves it for all. The most tokens that a semaphore can hold are
+ * found by a second run in which its consumer moves only when nothing else can.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,9 +12,10 @@
 struct machine_state {
     const struct hd_check *k;
     size_t *list[HD_UNITS]; /* operations of each unit, indexes into k->ops */
-    size_t issued;                /* next to issue */
-    size_t taken[HD_UNITS], queued[HD_UNITS]; /* of the unit's list: done or in the unit; waiting in its queue */
-    bool busy[HD_UNITS];          /* list[u][taken[u] - 1] waits for its semaphores */
+    size_t issued;          /* next to issue */
+    size_t taken[HD_UNITS],
+        queued[HD_UNITS]; /* of the unit's list: done or in the unit; waiting in its queue */
+    bool busy[HD_UNITS];  /* list[u][taken[u] - 1] waits for its semaphores */
     int level[HD_SEMAPHORES], most[HD_SEMAPHORES];
     uint32_t lazy; /* operations that wait on these go last */
 };
@@ -101,16 +102,19 @@ static void report_deadlock(struct hd_check *k, const struct machine_state *s) {
                 size_t n = strlen(missing);
                 snprintf(missing + n, sizeof missing - n, "%s%d", n ? ", " : "", i);
             }
-        hd_check_add(k, true, op, "deadlock: %s waits for semaphore %s, which nothing signals any more; %zu more in "
-                                  "its queue",
-                     hd_isa_units[u].name, missing, s->queued[u]);
+        hd_check_add(
+            k, true, op,
+            "deadlock: %s waits for semaphore %s, which nothing signals any more; %zu more in "
+            "its queue",
+            hd_isa_units[u].name, missing, s->queued[u]);
     }
     if (s->issued < k->n_ops) {
         const struct hd_check_op *op = &k->ops[s->issued];
         if (op->unit == HD_UNIT_seq)
             hd_check_add(k, true, op, "deadlock: the sequencer never gets past this operation");
         else
-            hd_check_add(k, true, op, "deadlock: issue stands here, the queue of %s is full (%u operations)",
+            hd_check_add(k, true, op,
+                         "deadlock: issue stands here, the queue of %s is full (%u operations)",
                          hd_isa_units[op->unit].name, k->m->queue_ops);
     }
 }
@@ -135,8 +139,11 @@ void hd_check_tokens(struct hd_check *k) {
         for (int b = 0; b < HD_SEMAPHORES; b++) {
             if (!(op->wait >> b & 1)) continue;
             if (waiter[b] >= 0 && waiter[b] != op->unit && !(shared >> b & 1)) {
-                hd_check_add(k, false, op, "race: semaphore %d is waited on by %s and by %s; who gets a token depends "
-                                           "on timing", b, hd_isa_units[waiter[b]].name, hd_isa_units[op->unit].name);
+                hd_check_add(
+                    k, false, op,
+                    "race: semaphore %d is waited on by %s and by %s; who gets a token depends "
+                    "on timing",
+                    b, hd_isa_units[waiter[b]].name, hd_isa_units[op->unit].name);
                 shared |= UINT32_C(1) << b;
             }
             waiter[b] = op->unit;
@@ -152,7 +159,8 @@ void hd_check_tokens(struct hd_check *k) {
         run_program(&s);
         k->semaphore_max[b] = s.most[b];
         if (s.most[b] > HD_SEM_MAX)
-            hd_check_add(k, true, NULL, "semaphore %d can hold %d tokens when its consumer is slow, at most %d", b,
+            hd_check_add(k, true, NULL,
+                         "semaphore %d can hold %d tokens when its consumer is slow, at most %d", b,
                          s.most[b], HD_SEM_MAX);
     }
 }

@@ -1,8 +1,8 @@
 /* What the subcommands share: the command table, options, models and tensors, tables, JSON.
  *
- *   options.c   options of all commands, one table        model.c    MODEL argument -> model and session
- *   tensors.c   inputs, data sets, outputs                npy.c      .npy and .npz
- *   table.c     text tables, progress, messages           report.c   facts of a run, as table and as JSON
+ *   options.c   options of all commands, one table        model.c    MODEL argument -> model and
+ * session tensors.c   inputs, data sets, outputs                npy.c      .npy and .npz table.c
+ * text tables, progress, messages           report.c   facts of a run, as table and as JSON
  */
 #ifndef HD_CLI_CLI_H
 #define HD_CLI_CLI_H
@@ -19,11 +19,30 @@
 enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2 }; /* the exit status, nothing else */
 
 enum cli_option {
-    OPT_DEVICE, OPT_DEVICES, OPT_MACHINE, OPT_SET, OPT_INPUTS, OPT_OUTPUTS, OPT_SEED, OPT_REPEAT,
-    OPT_MEM_LATENCY, OPT_MEM_BYTES, OPT_MEM_OUTSTANDING, OPT_MEM_JITTER, OPT_NO_HIDING, OPT_DUMP,
-    OPT_THREADS, OPT_JSON, OPT_OUT, OPT_PASS, OPT_FULL, OPT_IMAGES, OPT_HELP, OPT_COUNT
+    OPT_DEVICE,
+    OPT_DEVICES,
+    OPT_MACHINE,
+    OPT_SET,
+    OPT_INPUTS,
+    OPT_OUTPUTS,
+    OPT_SEED,
+    OPT_REPEAT,
+    OPT_MEM_LATENCY,
+    OPT_MEM_BYTES,
+    OPT_MEM_OUTSTANDING,
+    OPT_MEM_JITTER,
+    OPT_NO_HIDING,
+    OPT_DUMP,
+    OPT_THREADS,
+    OPT_JSON,
+    OPT_OUT,
+    OPT_PASS,
+    OPT_FULL,
+    OPT_IMAGES,
+    OPT_HELP,
+    OPT_COUNT
 };
-#define CLI_MASK(o) (UINT32_C(1) << (o))
+#define CLI_MASK(o)         (UINT32_C(1) << (o))
 #define CLI_MACHINE_OPTIONS (CLI_MASK(OPT_MACHINE) | CLI_MASK(OPT_SET))
 #define CLI_MEM_OPTIONS                                                                            \
     (CLI_MASK(OPT_MEM_LATENCY) | CLI_MASK(OPT_MEM_BYTES) | CLI_MASK(OPT_MEM_OUTSTANDING) |         \
@@ -56,13 +75,14 @@ struct cli {
 struct cli_command {
     const char *name, *args, *doc;
     int min_args, max_args;
-    uint32_t options; /* CLI_MASK of each */
+    uint32_t options;   /* CLI_MASK of each */
     const char *device; /* default of --device */
     int (*run)(struct cli *c);
 };
 extern const struct cli_command cli_commands[]; /* ends with a NULL name */
 
-/* Fills c->opt and c->args; CLI_DONE, or CLI_USAGE after a message; *out_help when --help was given. */
+/* Fills c->opt and c->args; CLI_DONE, or CLI_USAGE after a message; *out_help when --help was
+ * given. */
 int cli_parse(struct cli *c, int argc, char **argv, bool *out_help);
 void cli_print_help(const struct cli_command *cmd, FILE *out);
 
@@ -72,7 +92,8 @@ void cli_print_help(const struct cli_command *cmd, FILE *out);
 int cli_fail(struct cli *c);
 int cli_usage(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 double cli_now(void); /* seconds, monotonic */
-/* Shows work in progress on a terminal once it has taken over a second; cli_progress_end clears it. */
+/* Shows work in progress on a terminal once it has taken over a second; cli_progress_end clears it.
+ */
 void cli_progress(struct cli *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void cli_progress_end(struct cli *c);
 
@@ -97,22 +118,26 @@ void cli_add_int(json_object *o, const char *key, int64_t v);
 void cli_add_num(json_object *o, const char *key, double v);
 json_object *cli_shape_json(const int64_t *dim, int rank);
 
-/* ---- models ------------------------------------------------------------------------------------ */
+/* ---- models ------------------------------------------------------------------------------------
+ */
 
 /* --machine and --set applied, or the base machine. */
 hd_status cli_machine(struct cli *c, struct hd_machine *out);
 /* File behind a MODEL argument: itself, or model.onnx in a folder. *out_path is the arena's. */
 hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char **out_path);
 /* Compiles or loads MODEL. keep_all and host_only as in hd_compile_options. */
-hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool host_only, hd_model **out);
+hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool host_only,
+                         hd_model **out);
 /* A session with the options of the command line on model->machine. */
 hd_status cli_open_session(struct cli *c, const hd_model *m, const char *device, hd_session **out);
-void cli_device_options(const struct cli *c, const struct hd_machine *m, struct hd_device_options *out);
+void cli_device_options(const struct cli *c, const struct hd_machine *m,
+                        struct hd_device_options *out);
 bool cli_is_graph_device(const char *scheme);
 /* The memory model in force, defaults filled in. */
 struct hd_mem_options cli_mem(const struct cli *c, const struct hd_machine *m);
 
-/* ---- tensors ----------------------------------------------------------------------------------- */
+/* ---- tensors -----------------------------------------------------------------------------------
+ */
 
 struct cli_tensor {
     const char *name; /* "" when the file has none */
@@ -125,28 +150,31 @@ struct cli_tensor {
 
 hd_status cli_load_npy(hd_ctx *ctx, hd_arena *a, const void *data, size_t bytes, const char *name,
                        struct cli_tensor *out);
-hd_status cli_load_npz(hd_ctx *ctx, hd_arena *a, const char *path, struct cli_tensor **out, int *out_n);
+hd_status cli_load_npz(hd_ctx *ctx, hd_arena *a, const char *path, struct cli_tensor **out,
+                       int *out_n);
 hd_status cli_save_npz(hd_ctx *ctx, const char *path, const struct cli_tensor *t, int n);
 hd_status cli_load_pb(hd_ctx *ctx, hd_arena *a, const char *path, struct cli_tensor *out);
 /* kind_0.pb, kind_1.pb, ... in a test_data_set folder; kind "input" or "output". */
-hd_status cli_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *kind, struct cli_tensor **out,
-                       int *out_n);
+hd_status cli_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *kind,
+                       struct cli_tensor **out, int *out_n);
 /* Folders test_data_set_N beside the model, by number; all strings are the arena's. */
 char **cli_data_sets(hd_arena *a, const char *model_path, int *out_n);
 const char *cli_folder_of(hd_arena *a, const char *path);
 /* The model's inputs in order, from tensors of a file; errors name input, got and want. */
-hd_status cli_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, const struct cli_tensor *t, int n,
-                           const void ***out);
-/* From --inputs, or the first data set beside the model, or random from --seed. *out_what says which. */
-hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *model_path, const void ***out,
-                     const char **out_what);
+hd_status cli_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, const struct cli_tensor *t,
+                           int n, const void ***out);
+/* From --inputs, or the first data set beside the model, or random from --seed. *out_what says
+ * which. */
+hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *model_path,
+                     const void ***out, const char **out_what);
 void **cli_output_buffers(hd_arena *a, const hd_model *m);
 const char *cli_shape_text(hd_arena *a, const int64_t *dim, int rank);
 const char *cli_dtype_name(int onnx_dtype);
 /* Element i of dense data as a number. */
 double cli_element(const void *data, int onnx_dtype, size_t i);
 
-/* ---- report ------------------------------------------------------------------------------------ */
+/* ---- report ------------------------------------------------------------------------------------
+ */
 
 struct cli_run {
     const hd_model *model;
@@ -167,7 +195,8 @@ void cli_print_layers(struct cli *c, const struct cli_run *r, FILE *out);
 void cli_print_host_ops(const hd_model *m, FILE *out);
 json_object *cli_run_json(struct cli *c, const struct cli_run *r);
 
-/* ---- commands ------------------------------------------------------------------------------------ */
+/* ---- commands
+ * ------------------------------------------------------------------------------------ */
 
 int cmd_compile(struct cli *c);
 int cmd_run(struct cli *c);

@@ -1,7 +1,8 @@
 /* heddle bench: networks in one table, each beside its roofline. */
 #include "compiler/cli/cli.h"
 
-static hd_status bench_one(struct cli *c, hd_arena *a, const char *arg, struct cli_table *t, json_object *list) {
+static hd_status bench_one(struct cli *c, hd_arena *a, const char *arg, struct cli_table *t,
+                           json_object *list) {
     hd_model *m = NULL;
     hd_session *s = NULL;
     const void **in;
@@ -41,8 +42,10 @@ int cmd_bench(struct cli *c) {
     char *own[] = {"test/models/digits"};
     if (!c->n_args) c->args = own, c->n_args = 1;
     cli_table_init(&t, "lrrrrrrrr");
-    cli_cells(&t, (const char *[]){"network", "MACs", "cycles", "MAC util", "roofline", "efficiency", "DRAM bytes",
-                                   "seconds", "cycles/s"}, 9);
+    cli_cells(&t,
+              (const char *[]){"network", "MACs", "cycles", "MAC util", "roofline", "efficiency",
+                               "DRAM bytes", "seconds", "cycles/s"},
+              9);
     for (int i = 0; i < c->n_args; i++) {
         cli_progress(c, "%d of %d: %s", i + 1, c->n_args, c->args[i]);
         if (bench_one(c, a, c->args[i], &t, list) != HD_OK) {

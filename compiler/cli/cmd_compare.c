@@ -69,9 +69,11 @@ static const char *position(hd_arena *a, const struct hd_value_info *v, size_t i
 }
 
 /* One device against the reference; true when they agree. */
-static bool same_value(struct comparison *x, int value, const void *ref, const void *got, const char *device) {
+static bool same_value(struct comparison *x, int value, const void *ref, const void *got,
+                       const char *device) {
     const struct hd_value_info *v = &x->m->values[value];
-    size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes, size = (size_t)v->elem_bytes, differ = 0, first = 0;
+    size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes, size = (size_t)v->elem_bytes,
+           differ = 0, first = 0;
     double most = 0;
     for (size_t i = 0; i < n; i++) {
         if (!memcmp((const char *)ref + i * size, (const char *)got + i * size, size)) continue;
@@ -89,10 +91,11 @@ static bool same_value(struct comparison *x, int value, const void *ref, const v
     json_object_array_add(x->values, o);
     if (!differ) return true;
     if (x->text)
-        fprintf(x->text, "DIFF %s %s%s, %s: max|diff| %g, %zu of %zu differ, first at %s: %s %g, %s %g\n", v->name,
-                cli_dtype_name(v->dtype), cli_shape_text(x->a, v->dim, v->rank), device, most, differ, n,
-                position(x->a, v, first), x->device[0], cli_element(ref, v->dtype, first), device,
-                cli_element(got, v->dtype, first));
+        fprintf(x->text,
+                "DIFF %s %s%s, %s: max|diff| %g, %zu of %zu differ, first at %s: %s %g, %s %g\n",
+                v->name, cli_dtype_name(v->dtype), cli_shape_text(x->a, v->dim, v->rank), device,
+                most, differ, n, position(x->a, v, first), x->device[0],
+                cli_element(ref, v->dtype, first), device, cli_element(got, v->dtype, first));
     return false;
 }
 
@@ -157,13 +160,15 @@ static hd_status compare_once(struct comparison *x, uint64_t seed) {
     struct cli *c = x->c;
     c->opt.mem.jitter_seed = seed;
     x->values = json_object_new_array();
-    if (c->opt.mem.jitter && x->text) fprintf(x->text, "memory jitter, seed %llu\n", (unsigned long long)seed);
+    if (c->opt.mem.jitter && x->text)
+        fprintf(x->text, "memory jitter, seed %llu\n", (unsigned long long)seed);
     hd_status s = run_all(x);
     for (int i = 0; s == HD_OK && i < x->m->n_values; i++)
         if (!is_input(x->m, x->order[i])) s = compare_value(x, x->order[i], seed);
     close_all(x);
     json_object *o = json_object_new_object();
-    json_object_object_add(o, "jitter_seed", c->opt.mem.jitter ? json_object_new_uint64(seed) : NULL);
+    json_object_object_add(o, "jitter_seed",
+                           c->opt.mem.jitter ? json_object_new_uint64(seed) : NULL);
     json_object_object_add(o, "values", x->values);
     json_object_array_add(x->runs, o);
     return s;
@@ -187,12 +192,14 @@ static hd_status compare(struct comparison *x, const char **path, hd_model **mod
 static int conclude(struct comparison *x, const char *path) {
     bool same = x->n_differ == 0 && x->n_values > 0;
     if (x->text && same)
-        fprintf(x->text, "%s agree: %d values compared, all bit-equal\n", x->c->opt.devices, x->n_values);
+        fprintf(x->text, "%s agree: %d values compared, all bit-equal\n", x->c->opt.devices,
+                x->n_values);
     if (!same && x->n_values == 0)
         fprintf(stderr, "heddle compare: %s: the devices share no value to compare\n", path);
     else if (!same)
-        fprintf(stderr, "heddle compare: %s: %s and %s differ first in %s (layer %s)%s\n", path, x->device[0],
-                x->first_device, x->first, x->first_layer ? x->first_layer : "on the host",
+        fprintf(stderr, "heddle compare: %s: %s and %s differ first in %s (layer %s)%s\n", path,
+                x->device[0], x->first_device, x->first,
+                x->first_layer ? x->first_layer : "on the host",
                 x->c->opt.mem.jitter ? ", under memory jitter" : "");
     int status = CLI_DONE;
     if (x->c->opt.json) {

@@ -16,15 +16,19 @@ static void print_plan(const hd_model *m, FILE *out) {
     cli_table_print(&t, out);
     if (m->n_host_ops) fputs("\n", out);
     cli_print_host_ops(m, out);
-    fprintf(out, "\nmachine %s (fingerprint 0x%08x): %lld operations in %lld bundles, image %zu bytes, arena %llu bytes\n",
-            m->machine.name, m->machine_hash, (long long)m->n_ops, (long long)m->n_bundles, m->image_bytes,
-            (unsigned long long)m->arena_bytes);
+    fprintf(out,
+            "\nmachine %s (fingerprint 0x%08x): %lld operations in %lld bundles, image %zu bytes, "
+            "arena %llu bytes\n",
+            m->machine.name, m->machine_hash, (long long)m->n_ops, (long long)m->n_bundles,
+            m->image_bytes, (unsigned long long)m->arena_bytes);
     fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
-            (long long)m->planned_bytes, (long long)m->naive_bytes, (long long)m->lower_bound_bytes);
+            (long long)m->planned_bytes, (long long)m->naive_bytes,
+            (long long)m->lower_bound_bytes);
 }
 
 static json_object *plan_json(const hd_model *m, const char *path, const char *out) {
-    json_object *o = json_object_new_object(), *layers = json_object_new_array(), *host = json_object_new_array();
+    json_object *o = json_object_new_object(), *layers = json_object_new_array(),
+                *host = json_object_new_array();
     cli_add_str(o, "schema", "heddle.compile/1");
     cli_add_str(o, "model", path);
     cli_add_str(o, "out", out);
@@ -58,7 +62,8 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
 }
 
 int cmd_compile(struct cli *c) {
-    if (!c->opt.out && !c->opt.dump) return cli_usage(c, "-o OUT.hdl is missing: where should the model go?");
+    if (!c->opt.out && !c->opt.dump)
+        return cli_usage(c, "-o OUT.hdl is missing: where should the model go?");
     hd_arena *a = hd_arena_create();
     hd_model *m = NULL;
     const char *path;

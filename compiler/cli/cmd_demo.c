@@ -1,5 +1,5 @@
-/* heddle demo: the digits network over all held-out images, on a device and on golden: accuracy, agreement,
- * and where the cycles of one image go. */
+/* heddle demo: the digits network over all held-out images, on a device and on golden: accuracy,
+ * agreement, and where the cycles of one image go. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,9 +20,12 @@ struct demo {
     struct cli_run first; /* of image 0 */
 };
 
-static const struct cli_tensor *array(const struct cli_tensor *t, int n, const char *name, int rank) {
+static const struct cli_tensor *array(const struct cli_tensor *t, int n, const char *name,
+                                      int rank) {
     for (int i = 0; i < n; i++)
-        if (!strcmp(t[i].name, name) && t[i].rank == rank && hd_dtype_from_onnx(t[i].dtype) == HD_U8) return &t[i];
+        if (!strcmp(t[i].name, name) && t[i].rank == rank &&
+            hd_dtype_from_onnx(t[i].dtype) == HD_U8)
+            return &t[i];
     return NULL;
 }
 
@@ -35,17 +38,21 @@ static hd_status load(struct demo *d) {
     TRY(cli_load_npz(c->ctx, d->a, data, &t, &n));
     const struct cli_tensor *image = array(t, n, "image", 3), *label = array(t, n, "label", 1);
     if (!image || !label || image->dim[0] != label->dim[0] || image->dim[0] < 1)
-        return hd_fail(c->ctx, HD_INVALID, "%s: want uint8 arrays image [N,8,8] and label [N]", data);
+        return hd_fail(c->ctx, HD_INVALID, "%s: want uint8 arrays image [N,8,8] and label [N]",
+                       data);
     d->images = image->data;
     d->labels = label->data;
     d->n_images = image->dim[0];
     d->pixels = image->dim[1] * image->dim[2];
     if (c->opt.images && c->opt.images < d->n_images) d->n_images = c->opt.images;
     TRY(cli_open_model(c, d->path, false, false, &d->m));
-    const struct hd_value_info *in = &d->m->values[d->m->inputs[0]], *out = &d->m->values[d->m->outputs[0]];
+    const struct hd_value_info *in = &d->m->values[d->m->inputs[0]],
+                               *out = &d->m->values[d->m->outputs[0]];
     if (d->m->n_inputs != 1 || hd_dtype_from_onnx(in->dtype) != HD_F32 ||
-        hd_value_dense_bytes(in) != (size_t)d->pixels * 4 || hd_dtype_from_onnx(out->dtype) != HD_F32)
-        return hd_fail(c->ctx, HD_INVALID, "%s: want one float input of %lld pixels and float logits", d->path,
+        hd_value_dense_bytes(in) != (size_t)d->pixels * 4 ||
+        hd_dtype_from_onnx(out->dtype) != HD_F32)
+        return hd_fail(c->ctx, HD_INVALID,
+                       "%s: want one float input of %lld pixels and float logits", d->path,
                        (long long)d->pixels);
     d->n_classes = (int)(hd_value_dense_bytes(out) / 4);
     TRY(cli_open_session(c, d->m, c->opt.device, &d->device));
@@ -82,7 +89,8 @@ static void print(struct demo *d) {
     struct cli *c = d->c;
     FILE *out = cli_json_on_stdout(c) ? stderr : stdout;
     double n = (double)d->n_images;
-    fprintf(out, "one image, layer by layer (device %s, machine %s):\n\n", c->opt.device, d->m->machine.name);
+    fprintf(out, "one image, layer by layer (device %s, machine %s):\n\n", c->opt.device,
+            d->m->machine.name);
     cli_print_layers(c, &d->first, out);
     fprintf(out, "\n");
     struct cli_table t;
@@ -95,11 +103,13 @@ static void print(struct demo *d) {
     cli_cell(&t, "%d of %lld held-out digits", d->right_device, (long long)d->n_images);
     cli_cell(&t, "agreement");
     cli_cell(&t, "%.2f %%", 100 * d->equal / n);
-    cli_cell(&t, "%d of %lld images with logits bit-equal to golden's", d->equal, (long long)d->n_images);
+    cli_cell(&t, "%d of %lld images with logits bit-equal to golden's", d->equal,
+             (long long)d->n_images);
     cli_cell(&t, "cycles per image");
     cli_cell(&t, "%.0f", (double)d->cycles / n);
-    cli_cell(&t, "mean; %llu to %llu; %.1f us at %u MHz", (unsigned long long)d->least, (unsigned long long)d->most,
-             (double)d->cycles / n / d->m->machine.clock_mhz, d->m->machine.clock_mhz);
+    cli_cell(&t, "mean; %llu to %llu; %.1f us at %u MHz", (unsigned long long)d->least,
+             (unsigned long long)d->most, (double)d->cycles / n / d->m->machine.clock_mhz,
+             d->m->machine.clock_mhz);
     cli_cell(&t, "simulation");
     cli_cell(&t, "%.2f s", d->seconds);
     cli_cell(&t, "%.0f cycles/s", d->seconds > 0 ? (double)d->cycles / d->seconds : 0);
@@ -130,11 +140,17 @@ static hd_status run(struct demo *d) {
         cli_progress(c, "image %lld of %lld", (long long)i + 1, (long long)d->n_images);
         TRY(hd_note(c->ctx, run_image(d, i, x, out, ref), "in image %lld", (long long)i));
         if (i) continue;
-        d->first = (struct cli_run){.model = d->m, .path = d->path, .device = c->opt.device, .inputs = "image 0",
-                                    .wall_seconds = d->seconds, .has_cycles = !cli_is_graph_device(c->opt.device)};
+        d->first = (struct cli_run){.model = d->m,
+                                    .path = d->path,
+                                    .device = c->opt.device,
+                                    .inputs = "image 0",
+                                    .wall_seconds = d->seconds,
+                                    .has_cycles = !cli_is_graph_device(c->opt.device)};
         TRY(hd_session_counters(c->ctx, d->device, &d->first.counters));
-        struct hd_layer_counters *layers = hd_new_array(d->a, struct hd_layer_counters, (size_t)d->m->n_layers + 1);
-        if (d->m->n_layers) memcpy(layers, d->first.counters.layers, (size_t)d->m->n_layers * sizeof *layers);
+        struct hd_layer_counters *layers =
+            hd_new_array(d->a, struct hd_layer_counters, (size_t)d->m->n_layers + 1);
+        if (d->m->n_layers)
+            memcpy(layers, d->first.counters.layers, (size_t)d->m->n_layers * sizeof *layers);
         d->first.counters.layers = layers;
     }
     cli_progress_end(c);
@@ -142,7 +158,8 @@ static hd_status run(struct demo *d) {
 }
 
 int cmd_demo(struct cli *c) {
-    struct demo d = {.c = c, .a = hd_arena_create(), .folder = c->n_args ? c->args[0] : "test/models/digits"};
+    struct demo d = {
+        .c = c, .a = hd_arena_create(), .folder = c->n_args ? c->args[0] : "test/models/digits"};
     int status;
     if (run(&d) != HD_OK) {
         status = cli_fail(c);
@@ -151,9 +168,12 @@ int cmd_demo(struct cli *c) {
         print(&d);
         status = ok ? CLI_DONE : CLI_FAILED;
         if (!ok)
-            fprintf(stderr, "heddle demo: %s and golden differ on %lld of %lld images; heddle compare %s --devices "
-                            "golden,%s names the layer\n",
-                    c->opt.device, (long long)(d.n_images - d.equal), (long long)d.n_images, d.folder, c->opt.device);
+            fprintf(stderr,
+                    "heddle demo: %s and golden differ on %lld of %lld images; heddle compare %s "
+                    "--devices "
+                    "golden,%s names the layer\n",
+                    c->opt.device, (long long)(d.n_images - d.equal), (long long)d.n_images,
+                    d.folder, c->opt.device);
         if (c->opt.json && cli_write_json(c, demo_json(&d, ok)) != CLI_DONE) status = CLI_FAILED;
     }
     hd_session_close(d.device);

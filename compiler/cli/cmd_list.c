@@ -3,7 +3,8 @@
 
 #include "compiler/cli/cli.h"
 
-static int finish(struct cli *c, struct cli_table *t, json_object *list, const char *schema, const char *key) {
+static int finish(struct cli *c, struct cli_table *t, json_object *list, const char *schema,
+                  const char *key) {
     if (!cli_json_on_stdout(c)) {
         cli_table_print(t, stdout);
     } else {
@@ -37,7 +38,8 @@ int cmd_devices(struct cli *c) {
         }
         const char *runs = d->sections & HD_RUNS_PROG ? "programs" : "graphs";
         cli_cells(&t, (const char *[]){d->scheme, runs, info.available ? "yes" : "no"}, 3);
-        cli_cell(&t, "%s%s%s", d->doc, info.available ? "" : ": ", info.available ? "" : info.why_not);
+        cli_cell(&t, "%s%s%s", d->doc, info.available ? "" : ": ",
+                 info.available ? "" : info.why_not);
         json_object *o = json_object_new_object();
         cli_add_str(o, "name", d->scheme);
         cli_add_str(o, "runs", runs);
@@ -97,13 +99,17 @@ int cmd_machines(struct cli *c) {
 static const char *where(enum hd_ir_op op) {
     switch (op) {
     case HD_IR_qconv:
-    case HD_IR_qgemm: return "machine (int8 weights, constant), host";
+    case HD_IR_qgemm:
+        return "machine (int8 weights, constant), host";
     case HD_IR_qadd:
     case HD_IR_qavgpool:
     case HD_IR_qmaxpool:
-    case HD_IR_qrescale: return "machine (rank 2 and 4), host";
-    case HD_IR_reshape: return "machine (free where storage agrees), host";
-    default: return "host";
+    case HD_IR_qrescale:
+        return "machine (rank 2 and 4), host";
+    case HD_IR_reshape:
+        return "machine (free where storage agrees), host";
+    default:
+        return "host";
     }
 }
 
@@ -113,7 +119,8 @@ int cmd_ops(struct cli *c) {
     cli_table_init(&t, "lll");
     cli_cells(&t, (const char *[]){"operation", "runs on", "operands ; attributes"}, 3);
     for (int i = 0; i < HD_IR_OPS; i++) {
-        cli_cells(&t, (const char *[]){hd_ir_ops[i].name, where((enum hd_ir_op)i), hd_ir_ops[i].doc}, 3);
+        cli_cells(
+            &t, (const char *[]){hd_ir_ops[i].name, where((enum hd_ir_op)i), hd_ir_ops[i].doc}, 3);
         json_object *o = json_object_new_object();
         cli_add_str(o, "name", hd_ir_ops[i].name);
         cli_add_str(o, "runs_on", where((enum hd_ir_op)i));

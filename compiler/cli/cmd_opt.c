@@ -40,7 +40,8 @@ int cmd_opt(struct cli *c) {
     hd_graph *g = NULL;
     hd_status s = hd_file_read(c->ctx, c->args[0], &text, &bytes);
     if (s != HD_OK) return cli_fail(c);
-    if (memchr(text, 0, bytes)) s = hd_fail(c->ctx, HD_INVALID, "%s: has zero bytes, want text", c->args[0]);
+    if (memchr(text, 0, bytes))
+        s = hd_fail(c->ctx, HD_INVALID, "%s: has zero bytes, want text", c->args[0]);
     if (s == HD_OK) s = hd_graph_parse(c->ctx, text, c->args[0], &g);
     if (s == HD_OK) s = hd_graph_infer(c->ctx, g);
     if (s == HD_OK) s = hd_graph_verify(c->ctx, g);

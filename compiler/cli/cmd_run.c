@@ -10,8 +10,8 @@ static int by_time(const void *a, const void *b) {
 }
 
 /* Runs --repeat times (a device that is measured by the clock once more, to warm up). */
-static hd_status run_repeats(struct cli *c, hd_arena *a, hd_session *s, struct cli_run *r, const void *const *in,
-                             void *const *out) {
+static hd_status run_repeats(struct cli *c, hd_arena *a, hd_session *s, struct cli_run *r,
+                             const void *const *in, void *const *out) {
     int n = c->opt.repeat;
     double *times = hd_new_array(a, double, (size_t)n);
     if (!r->has_cycles && n > 1) TRY(hd_session_run(c->ctx, s, in, out));
@@ -31,7 +31,8 @@ static hd_status save_outputs(struct cli *c, hd_arena *a, const hd_model *m, voi
     struct cli_tensor *t = hd_new_array(a, struct cli_tensor, (size_t)m->n_outputs + 1);
     for (int i = 0; i < m->n_outputs; i++) {
         const struct hd_value_info *v = &m->values[m->outputs[i]];
-        t[i] = (struct cli_tensor){v->name, v->dtype, v->rank, {0}, out[i], hd_value_dense_bytes(v)};
+        t[i] =
+            (struct cli_tensor){v->name, v->dtype, v->rank, {0}, out[i], hd_value_dense_bytes(v)};
         memcpy(t[i].dim, v->dim, sizeof t[i].dim);
     }
     return cli_save_npz(c->ctx, c->opt.outputs, t, m->n_outputs);
@@ -42,7 +43,8 @@ static int report(struct cli *c, const struct cli_run *r) {
     return c->opt.json ? cli_write_json(c, cli_run_json(c, r)) : CLI_DONE;
 }
 
-static hd_status run(struct cli *c, hd_arena *a, struct cli_run *r, hd_model **model, hd_session **s) {
+static hd_status run(struct cli *c, hd_arena *a, struct cli_run *r, hd_model **model,
+                     hd_session **s) {
     bool host_only = cli_is_graph_device(c->opt.device);
     TRY(cli_model_path(c, a, c->args[0], &r->path));
     TRY(cli_open_model(c, r->path, false, host_only, model));

@@ -1,8 +1,8 @@
 /* heddle test: folders in the ONNX backend-test layout, a line each data set.
  *
- * The verdict has two parts. Outputs must agree with the stored ones: within one step of the output's scale
- * when quantised tensors make it, else to rtol 1e-3, atol 1e-5. And on a machine, every integer tensor that
- * leaves it must be bit-equal to golden's.
+ * The verdict has two parts. Outputs must agree with the stored ones: within one step of the
+ * output's scale when quantised tensors make it, else to rtol 1e-3, atol 1e-5. And on a machine,
+ * every integer tensor that leaves it must be bit-equal to golden's.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -32,7 +32,12 @@ static void say(struct tester *t, const char *what, enum verdict v, const char *
     cli_progress_end(t->c);
     t->passed += v == PASS, t->failed += v == FAIL, t->skipped += v == SKIP;
     if (t->text) {
-        fprintf(t->text, "%s %s: %s\n", word[v], what, why);
+        fprintf(t->text, "%s %s: ", word[v], what);
+        for (const char *p = why; *p; p++) { /* a line each: notes follow after a semicolon */
+            if (*p == '\n') fputs(";", t->text);
+            else if (!(p[0] == ' ' && p[1] == ' ')) fputc(*p, t->text);
+        }
+        fputc('\n', t->text);
         fflush(t->text);
     }
     json_object *o = json_object_new_object();
@@ -44,33 +49,38 @@ static void say(struct tester *t, const char *what, enum verdict v, const char *
 
 /* ---- one output --------------------------------------------------------------------------- */
 
-/* Compares one output with the stored one: NULL when it agrees, else the reason. *out_most is the largest
- * difference. */
+/* Compares one output with the stored one: NULL when it agrees, else the reason. *out_most is the
+ * largest difference. */
 static const char *check_output(hd_arena *a, const struct hd_value_info *v, const void *got,
-                                const struct cli_tensor *want, const struct cli_tolerance *tol, double *out_most) {
+                                const struct cli_tensor *want, const struct cli_tolerance *tol,
+                                double *out_most) {
     size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
     if (want->dtype != v->dtype || want->bytes != hd_value_dense_bytes(v))
-        return hd_sprintf(a, "output %s is %s%s, the stored one %s%s", v->name, cli_dtype_name(v->dtype),
-                          cli_shape_text(a, v->dim, v->rank), cli_dtype_name(want->dtype),
-                          cli_shape_text(a, want->dim, want->rank));
+        return hd_sprintf(a, "output %s is %s%s, the stored one %s%s", v->name,
+                          cli_dtype_name(v->dtype), cli_shape_text(a, v->dim, v->rank),
+                          cli_dtype_name(want->dtype), cli_shape_text(a, want->dim, want->rank));
     size_t wrong = 0, first = 0;
     *out_most = 0;
     for (size_t i = 0; i < n; i++) {
-        double x = cli_element(got, v->dtype, i), y = cli_element(want->data, v->dtype, i), d = fabs(x - y);
+        double x = cli_element(got, v->dtype, i), y = cli_element(want->data, v->dtype, i),
+               d = fabs(x - y);
         if (x == y || (x != x && y != y)) continue;
         if (d > *out_most || d != d) *out_most = d;
         if (!(d <= tol->absolute + tol->relative * fabs(y)) && !wrong++) first = i;
     }
     if (!wrong) return NULL;
-    return hd_sprintf(a, "output %s: %zu of %zu values beyond the tolerance (%s), largest difference %g, first at "
-                         "element %zu: got %g, want %g",
-                      v->name, wrong, n, tol->text, *out_most, first, cli_element(got, v->dtype, first),
-                      cli_element(want->data, v->dtype, first));
+    return hd_sprintf(
+        a,
+        "output %s: %zu of %zu values beyond the tolerance (%s), largest difference %g, first at "
+        "element %zu: got %g, want %g",
+        v->name, wrong, n, tol->text, *out_most, first, cli_element(got, v->dtype, first),
+        cli_element(want->data, v->dtype, first));
 }
 
-/* Integer values that left the machine, against golden; *out_n counts them. NULL when all are bit-equal. */
-static const char *check_integers(struct tester *t, const hd_model *m, hd_session *s, hd_session *golden,
-                                  int *out_n) {
+/* Integer values that left the machine, against golden; *out_n counts them. NULL when all are
+ * bit-equal. */
+static const char *check_integers(struct tester *t, const hd_model *m, hd_session *s,
+                                  hd_session *golden, int *out_n) {
     struct cli *c = t->c;
     *out_n = 0;
     for (int i = 0; i < m->n_values; i++) {
@@ -79,12 +89,15 @@ static const char *check_integers(struct tester *t, const hd_model *m, hd_sessio
         if (type < 0 || type == HD_F32 || type == HD_F64 || type == HD_F16) continue;
         size_t bytes = hd_value_dense_bytes(v);
         unsigned char *x = hd_alloc(t->a, bytes + 1), *y = hd_alloc(t->a, bytes + 1);
-        if (hd_session_value(c->ctx, s, i, x) != HD_OK || hd_session_value(c->ctx, golden, i, y) != HD_OK) continue;
+        if (hd_session_value(c->ctx, s, i, x) != HD_OK ||
+            hd_session_value(c->ctx, golden, i, y) != HD_OK)
+            continue;
         (*out_n)++;
         for (size_t k = 0; k < bytes; k++)
             if (x[k] != y[k])
-                return hd_sprintf(t->a, "integer tensor %s differs from golden: byte %zu is %d, golden has %d",
-                                  v->name, k, x[k], y[k]);
+                return hd_sprintf(
+                    t->a, "integer tensor %s differs from golden: byte %zu is %d, golden has %d",
+                    v->name, k, x[k], y[k]);
     }
     return NULL;
 }
@@ -98,8 +111,8 @@ struct folder_case {
     hd_session *s, *golden; /* golden: only beside a machine */
 };
 
-static hd_status run_set(struct tester *t, struct folder_case *f, const char *set, const char **out_why,
-                         const char **out_text) {
+static hd_status run_set(struct tester *t, struct folder_case *f, const char *set,
+                         const char **out_why, const char **out_text) {
     struct cli *c = t->c;
     struct cli_tensor *in, *want;
     int n_in, n_want, n_ints = 0;
@@ -109,7 +122,8 @@ static hd_status run_set(struct tester *t, struct folder_case *f, const char *se
     TRY(cli_load_set(c->ctx, t->a, set, "output", &want, &n_want));
     TRY(cli_match_inputs(c->ctx, t->a, f->m, in, n_in, &data));
     if (n_want < f->m->n_outputs)
-        return hd_fail(c->ctx, HD_INVALID, "%d stored outputs, the network has %d", n_want, f->m->n_outputs);
+        return hd_fail(c->ctx, HD_INVALID, "%d stored outputs, the network has %d", n_want,
+                       f->m->n_outputs);
     void **out = cli_output_buffers(t->a, f->m), **ref = cli_output_buffers(t->a, f->m);
     TRY(hd_session_run(c->ctx, f->s, data, out));
     if (f->golden) {
@@ -122,9 +136,12 @@ static hd_status run_set(struct tester *t, struct folder_case *f, const char *se
         struct cli_tolerance tol;
         cli_output_tolerance(t->a, f->g, v->tensor, &tol);
         *out_why = check_output(t->a, v, out[i], &want[i], &tol, &most);
-        text = hd_sprintf(t->a, "%s%smax|diff| %.4g, tolerance %s", text, i ? "; " : "", most, tol.text);
+        text = hd_sprintf(t->a, "%s%smax|diff| %.4g, tolerance %s", text, i ? "; " : "", most,
+                          tol.text);
     }
-    *out_text = f->golden ? hd_sprintf(t->a, "%s; %d integer tensors bit-equal to golden", text, n_ints) : text;
+    *out_text = f->golden
+                    ? hd_sprintf(t->a, "%s; %d integer tensors bit-equal to golden", text, n_ints)
+                    : text;
     return HD_OK;
 }
 
@@ -167,7 +184,9 @@ static void test_folder(struct tester *t, const char *folder) {
 
 /* ---- folders ------------------------------------------------------------------------------ */
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
 
 static bool is_folder(const char *path) {
     struct stat st;
@@ -187,7 +206,8 @@ static hd_status walk(struct tester *t, const char *folder, int depth) {
             *hd_push(a, list, n, cap) = hd_sprintf(a, "%s/%s", folder, e->d_name);
     if (d) closedir(d);
     if (n) qsort(list, n, sizeof *list, by_name);
-    if (s == HD_OK && stat(hd_sprintf(a, "%s/model.onnx", folder), &st) == 0) test_folder(t, folder);
+    if (s == HD_OK && stat(hd_sprintf(a, "%s/model.onnx", folder), &st) == 0)
+        test_folder(t, folder);
     for (size_t i = 0; s == HD_OK && i < n && depth < DEPTH_MAX; i++)
         if (is_folder(list[i])) s = walk(t, list[i], depth + 1);
     hd_arena_destroy(a);
@@ -195,7 +215,8 @@ static hd_status walk(struct tester *t, const char *folder, int depth) {
 }
 
 int cmd_test(struct cli *c) {
-    struct tester t = {.c = c, .cases = json_object_new_array(), .text = cli_json_on_stdout(c) ? NULL : stdout};
+    struct tester t = {
+        .c = c, .cases = json_object_new_array(), .text = cli_json_on_stdout(c) ? NULL : stdout};
     hd_status s = HD_OK;
     for (int i = 0; s == HD_OK && i < c->n_args; i++) {
         char *folder = c->args[i];
@@ -207,7 +228,8 @@ int cmd_test(struct cli *c) {
         json_object_put(t.cases);
         return cli_fail(c);
     }
-    if (t.text) fprintf(t.text, "%d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped);
+    if (t.text)
+        fprintf(t.text, "%d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped);
     bool ok = t.failed == 0 && t.passed + t.skipped > 0;
     if (t.passed + t.failed + t.skipped == 0)
         fprintf(stderr, "heddle test: no model.onnx in %s or below it\n", c->args[0]);

@@ -8,18 +8,21 @@
 
 /* Text or bytes to --out, or to stdout when that is absent or "-". */
 static hd_status emit(struct cli *c, const void *data, size_t bytes) {
-    if (c->opt.out && strcmp(c->opt.out, "-")) return hd_file_write(c->ctx, c->opt.out, data, bytes);
+    if (c->opt.out && strcmp(c->opt.out, "-"))
+        return hd_file_write(c->ctx, c->opt.out, data, bytes);
     if (bytes && fwrite(data, 1, bytes, stdout) != bytes)
         return hd_fail(c->ctx, HD_IO, "cannot write to standard output");
     return HD_OK;
 }
 
-static hd_status assemble(struct cli *c, const char *path, const struct hd_machine *m, uint32_t **words, size_t *n) {
+static hd_status assemble(struct cli *c, const char *path, const struct hd_machine *m,
+                          uint32_t **words, size_t *n) {
     void *text;
     size_t bytes;
     TRY(hd_file_read(c->ctx, path, &text, &bytes));
-    hd_status s = memchr(text, 0, bytes) ? hd_fail(c->ctx, HD_INVALID, "%s: has zero bytes, want text", path)
-                                         : hd_asm(c->ctx, m, text, path, words, n);
+    hd_status s = memchr(text, 0, bytes)
+                      ? hd_fail(c->ctx, HD_INVALID, "%s: has zero bytes, want text", path)
+                      : hd_asm(c->ctx, m, text, path, words, n);
     free(text);
     return s;
 }
@@ -53,33 +56,36 @@ struct programs {
     int n;
 };
 
-static hd_status from_words(struct cli *c, hd_arena *a, const char *path, const void *data, size_t bytes,
-                            struct program *out) {
+static hd_status from_words(struct cli *c, hd_arena *a, const char *path, const void *data,
+                            size_t bytes, struct program *out) {
     if (bytes % 4)
-        return hd_fail(c->ctx, HD_INVALID, "%s: %zu bytes, a program is whole 4-byte words", path, bytes);
+        return hd_fail(c->ctx, HD_INVALID, "%s: %zu bytes, a program is whole 4-byte words", path,
+                       bytes);
     struct hd_cursor cur = {.data = data, .n = bytes};
-    *out = (struct program){.words = hd_new_array(a, uint32_t, bytes / 4 + 1), .n = bytes / 4, .step = -1};
+    *out = (struct program){
+        .words = hd_new_array(a, uint32_t, bytes / 4 + 1), .n = bytes / 4, .step = -1};
     for (size_t i = 0; i < out->n; i++) out->words[i] = hd_cursor_u32(&cur);
     return HD_OK;
 }
 
-static hd_status from_model(struct cli *c, hd_arena *a, const char *path, const void *data, size_t bytes,
-                            struct programs *p) {
+static hd_status from_model(struct cli *c, hd_arena *a, const char *path, const void *data,
+                            size_t bytes, struct programs *p) {
     TRY(hd_model_load_memory(c->ctx, data, bytes, path, &p->model));
     const hd_model *m = p->model;
     p->list = hd_new_array(a, struct program, (size_t)m->n_steps + 1);
     for (int i = 0; i < m->n_steps; i++) {
         const struct hd_step *s = &m->steps[i];
         if (s->kind != HD_STEP_PROG) continue;
-        TRY(from_words(c, a, path, (const char *)m->image + s->code_offset, s->code_bytes, &p->list[p->n]));
+        TRY(from_words(c, a, path, (const char *)m->image + s->code_offset, s->code_bytes,
+                       &p->list[p->n]));
         p->list[p->n++].step = i;
     }
     return HD_OK;
 }
 
 /* .hdl (all its programs), assembled words, or (text_machine given) assembly text. */
-static hd_status load_programs(struct cli *c, hd_arena *a, const char *path, const struct hd_machine *text_machine,
-                               struct programs *p) {
+static hd_status load_programs(struct cli *c, hd_arena *a, const char *path,
+                               const struct hd_machine *text_machine, struct programs *p) {
     void *data;
     size_t bytes;
     TRY(hd_file_read(c->ctx, path, &data, &bytes));
@@ -109,7 +115,8 @@ int cmd_disasm(struct cli *c) {
     hd_status s = load_programs(c, a, c->args[0], NULL, &p);
     for (int i = 0; s == HD_OK && i < p.n; i++) {
         char *text = NULL;
-        s = hd_note(c->ctx, hd_disasm(c->ctx, p.list[i].words, p.list[i].n, &text), "in %s", c->args[0]);
+        s = hd_note(c->ctx, hd_disasm(c->ctx, p.list[i].words, p.list[i].n, &text), "in %s",
+                    c->args[0]);
         if (s != HD_OK) break;
         if (p.n > 1) {
             const char *head = hd_sprintf(a, "# step %d\n", p.list[i].step);
@@ -125,7 +132,8 @@ int cmd_disasm(struct cli *c) {
     return s == HD_OK ? CLI_DONE : cli_fail(c);
 }
 
-/* ---- check ------------------------------------------------------------------------------------ */
+/* ---- check ------------------------------------------------------------------------------------
+ */
 
 static void print_findings(const struct hd_check *k, FILE *out) {
     for (int i = 0; i < k->n_findings; i++) {
@@ -164,17 +172,19 @@ int cmd_check(struct cli *c) {
     hd_status s = cli_machine(c, &m);
     if (s == HD_OK) s = load_programs(c, a, c->args[0], &m, &p);
     for (int i = 0; s == HD_OK && i < p.n; i++) {
-        struct hd_check_windows w = {{p.model ? p.model->image_bytes : 0, p.model ? p.model->arena_bytes : 0}};
-        hd_check_program(&k, p.list[i].words, p.list[i].n, p.model && !c->opt.machine ? &p.model->machine : &m,
-                         p.model ? &w : NULL);
+        struct hd_check_windows w = {
+            {p.model ? p.model->image_bytes : 0, p.model ? p.model->arena_bytes : 0}};
+        hd_check_program(&k, p.list[i].words, p.list[i].n,
+                         p.model && !c->opt.machine ? &p.model->machine : &m, p.model ? &w : NULL);
         n_ops += (int64_t)k.n_ops;
     }
     int status = s != HD_OK ? cli_fail(c) : k.n_errors ? CLI_FAILED : CLI_DONE;
     if (s == HD_OK) {
         if (!cli_json_on_stdout(c)) {
             print_findings(&k, stdout);
-            printf("%s: %d program%s, %lld bundles, %lld operations: %d errors, %d warnings\n", c->args[0], p.n,
-                   p.n == 1 ? "" : "s", (long long)k.n_bundles, (long long)n_ops, k.n_errors, k.n_warnings);
+            printf("%s: %d program%s, %lld bundles, %lld operations: %d errors, %d warnings\n",
+                   c->args[0], p.n, p.n == 1 ? "" : "s", (long long)k.n_bundles, (long long)n_ops,
+                   k.n_errors, k.n_warnings);
         }
         if (c->opt.json) {
             json_object *o = json_object_new_object();

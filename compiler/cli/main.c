@@ -6,29 +6,37 @@
 #define ONE(o) CLI_MASK(OPT_##o)
 
 const struct cli_command cli_commands[] = {
-    {"compile", "MODEL.onnx -o OUT.hdl", "compile; print the plan of each layer and what stays on the host", 1, 1,
+    {"compile", "MODEL.onnx -o OUT.hdl",
+     "compile; print the plan of each layer and what stays on the host", 1, 1,
      CLI_MACHINE_OPTIONS | ONE(NO_HIDING) | ONE(DUMP) | ONE(JSON) | ONE(OUT), NULL, cmd_compile},
-    {"run", "MODEL", "run a model on one device; cycles, utilisation and traffic of each layer", 1, 1,
-     CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(INPUTS) | ONE(OUTPUTS) | ONE(SEED) | ONE(REPEAT) | ONE(DUMP), "iss", cmd_run},
-    {"compare", "MODEL --devices A,B,...", "run on several devices, compare every layer boundary and output", 1, 1,
+    {"run", "MODEL", "run a model on one device; cycles, utilisation and traffic of each layer", 1,
+     1,
+     CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(INPUTS) | ONE(OUTPUTS) | ONE(SEED) | ONE(REPEAT) |
+         ONE(DUMP),
+     "iss", cmd_run},
+    {"compare", "MODEL --devices A,B,...",
+     "run on several devices, compare every layer boundary and output", 1, 1,
      CLI_RUN_OPTIONS | ONE(DEVICES) | ONE(INPUTS) | ONE(SEED), NULL, cmd_compare},
     {"test", "DIR...", "run cases in the ONNX backend-test layout, recursively", 1, 1 << 20,
      CLI_RUN_OPTIONS | ONE(DEVICE), "iss", cmd_test},
-    {"asm", "FILE.txt -o OUT.bin", "assemble a program", 1, 1, CLI_MACHINE_OPTIONS | ONE(OUT), NULL, cmd_asm},
-    {"disasm", "FILE", "print the programs of a .hdl file, or of an assembled one, as text", 1, 1, ONE(OUT), NULL,
-     cmd_disasm},
-    {"check", "FILE", "check a program without running it: encoding, operands, bounds, deadlock", 1, 1,
-     CLI_MACHINE_OPTIONS | ONE(JSON), NULL, cmd_check},
+    {"asm", "FILE.txt -o OUT.bin", "assemble a program", 1, 1, CLI_MACHINE_OPTIONS | ONE(OUT), NULL,
+     cmd_asm},
+    {"disasm", "FILE", "print the programs of a .hdl file, or of an assembled one, as text", 1, 1,
+     ONE(OUT), NULL, cmd_disasm},
+    {"check", "FILE", "check a program without running it: encoding, operands, bounds, deadlock", 1,
+     1, CLI_MACHINE_OPTIONS | ONE(JSON), NULL, cmd_check},
     {"opt", "GRAPH.txt --pass NAME[,NAME...]", "run graph passes on the text form of a graph", 1, 1,
      ONE(PASS) | ONE(FULL) | ONE(OUT), NULL, cmd_opt},
     {"devices", "", "devices of this program, and whether they can be used here", 0, 0,
      CLI_MACHINE_OPTIONS | ONE(JSON), NULL, cmd_devices},
-    {"machines", "", "machines and their parameters", 0, 0, CLI_MACHINE_OPTIONS | ONE(JSON), NULL, cmd_machines},
+    {"machines", "", "machines and their parameters", 0, 0, CLI_MACHINE_OPTIONS | ONE(JSON), NULL,
+     cmd_machines},
     {"ops", "", "graph operations, and where they run", 0, 0, ONE(JSON), NULL, cmd_ops},
-    {"bench", "[MODEL...]", "cycles of networks (default: the digits network) beside their roofline", 0, 1 << 20,
+    {"bench", "[MODEL...]",
+     "cycles of networks (default: the digits network) beside their roofline", 0, 1 << 20,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SEED), "iss", cmd_bench},
-    {"demo", "[FOLDER]", "the digits network on the simulated machine: accuracy, agreement, cycles", 0, 1,
-     CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(IMAGES), "rtl", cmd_demo},
+    {"demo", "[FOLDER]", "the digits network on the simulated machine: accuracy, agreement, cycles",
+     0, 1, CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(IMAGES), "rtl", cmd_demo},
     {0}};
 
 static void print_usage(FILE *out) {
@@ -36,7 +44,8 @@ static void print_usage(FILE *out) {
     for (const struct cli_command *cmd = cli_commands; cmd->name; cmd++)
         fprintf(out, "  %-9s %s\n", cmd->name, cmd->doc);
     fprintf(out, "\nheddle COMMAND --help explains one. heddle --version prints the version.\n"
-                 "Exit status: 0 done and correct, 1 wrong input, device failed or results differ, 2 wrong command "
+                 "Exit status: 0 done and correct, 1 wrong input, device failed or results differ, "
+                 "2 wrong command "
                  "line.\n");
 }
 
@@ -56,8 +65,8 @@ int main(int argc, char **argv) {
         return CLI_DONE;
     }
     if (!strcmp(argv[1], "--version")) {
-        printf("heddle 0.1, instruction set %d.%d (0x%08x)\n", HD_ISA_VERSION >> 16, HD_ISA_VERSION & 0xffff,
-               hd_isa_hash());
+        printf("heddle 0.1, instruction set %d.%d (0x%08x)\n", HD_ISA_VERSION >> 16,
+               HD_ISA_VERSION & 0xffff, hd_isa_hash());
         return CLI_DONE;
     }
     struct cli c = {.command = find_command(argv[1])};
@@ -70,8 +79,10 @@ int main(int argc, char **argv) {
     bool help = false;
     int status = cli_parse(&c, argc - 1, argv + 1, &help);
     if (status == CLI_DONE) {
-        if (help) cli_print_help(c.command, stdout);
-        else status = c.command->run(&c);
+        if (help)
+            cli_print_help(c.command, stdout);
+        else
+            status = c.command->run(&c);
     }
     cli_progress_end(&c);
     if (fflush(stdout) != 0 && status == CLI_DONE) {

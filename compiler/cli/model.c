@@ -1,4 +1,5 @@
-/* The MODEL argument: an .onnx or .hdl file, or a folder that holds model.onnx; and sessions on it. */
+/* The MODEL argument: an .onnx or .hdl file, or a folder that holds model.onnx; and sessions on it.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,14 +14,16 @@ hd_status cli_machine(struct cli *c, struct hd_machine *out) {
 
 hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char **out_path) {
     struct stat st;
-    if (stat(arg, &st) != 0) return hd_fail(c->ctx, HD_IO, "%s: cannot open: %s", arg, strerror(errno));
+    if (stat(arg, &st) != 0)
+        return hd_fail(c->ctx, HD_IO, "%s: cannot open: %s", arg, strerror(errno));
     *out_path = hd_strdup(a, arg);
     if (!S_ISDIR(st.st_mode)) return HD_OK;
     size_t n = strlen(arg);
     while (n > 1 && arg[n - 1] == '/') n--;
     const char *path = hd_sprintf(a, "%.*s/model.onnx", (int)n, arg);
     if (stat(path, &st) != 0)
-        return hd_fail(c->ctx, HD_IO, "%s: a folder without model.onnx; name an .onnx or .hdl file", arg);
+        return hd_fail(c->ctx, HD_IO, "%s: a folder without model.onnx; name an .onnx or .hdl file",
+                       arg);
     *out_path = path;
     return HD_OK;
 }
@@ -35,7 +38,8 @@ static bool is_hdl(const char *path) {
     return (n == 4 && !memcmp(head, "HDL\x1a", 4)) || (len > 4 && !strcmp(path + len - 4, ".hdl"));
 }
 
-hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool host_only, hd_model **out) {
+hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool host_only,
+                         hd_model **out) {
     struct hd_machine want;
     bool chosen = c->opt.machine || c->opt.n_sets;
     TRY(cli_machine(c, &want));
@@ -43,9 +47,11 @@ hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool ho
         TRY(hd_model_load(c->ctx, path, out));
         if (!chosen || hd_machine_hash(&want) == (*out)->machine_hash) return HD_OK;
         hd_status s = hd_fail(c->ctx, HD_MISMATCH,
-                              "%s: compiled for machine %s (fingerprint 0x%08x), --machine and --set say %s (0x%08x); "
+                              "%s: compiled for machine %s (fingerprint 0x%08x), --machine and "
+                              "--set say %s (0x%08x); "
                               "compile it again for that machine",
-                              path, (*out)->machine.name, (*out)->machine_hash, want.name, hd_machine_hash(&want));
+                              path, (*out)->machine.name, (*out)->machine_hash, want.name,
+                              hd_machine_hash(&want));
         hd_model_destroy(*out);
         *out = NULL;
         return s;
@@ -64,7 +70,8 @@ bool cli_is_graph_device(const char *scheme) {
     return d && !(d->sections & HD_RUNS_PROG);
 }
 
-void cli_device_options(const struct cli *c, const struct hd_machine *m, struct hd_device_options *out) {
+void cli_device_options(const struct cli *c, const struct hd_machine *m,
+                        struct hd_device_options *out) {
     *out = (struct hd_device_options){.machine = *m, .mem = c->opt.mem, .threads = c->opt.threads};
 }
 

@@ -12,19 +12,28 @@ static const struct {
 } table[OPT_COUNT] = {
     [OPT_DEVICE] = {"device", "NAME", "device to run on; heddle devices lists them", 0},
     [OPT_DEVICES] = {"devices", "A,B,...", "devices to compare; the first is the reference", 0},
-    [OPT_MACHINE] = {"machine", "NAME|FILE", "machine (default base); heddle machines lists them", 0},
+    [OPT_MACHINE] = {"machine", "NAME|FILE", "machine (default base); heddle machines lists them",
+                     0},
     [OPT_SET] = {"set", "KEY=VALUE", "change one machine parameter; may be repeated", 0},
-    [OPT_INPUTS] = {"inputs", "PATH", "test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the "
-                                      "model, else random)", 0},
+    [OPT_INPUTS] = {"inputs", "PATH",
+                    "test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the "
+                    "model, else random)",
+                    0},
     [OPT_OUTPUTS] = {"outputs", "OUT.npz", "write the outputs", 0},
     [OPT_SEED] = {"seed", "N", "seed of random inputs (default 1)", 0},
     [OPT_REPEAT] = {"repeat", "N", "run N times; times are the median", 0},
-    [OPT_MEM_LATENCY] = {"mem-latency", "CYCLES", "simulated DRAM: cycles to first data (default 64)", 0},
-    [OPT_MEM_BYTES] = {"mem-bytes-per-cycle", "B", "simulated DRAM: bytes per cycle each way (default: port width)", 0},
-    [OPT_MEM_OUTSTANDING] = {"mem-outstanding", "Q", "simulated DRAM: open bursts at most (default 16)", 0},
-    [OPT_MEM_JITTER] = {"mem-jitter", "SEED|A..B", "simulated DRAM: random timing; A..B runs every seed (compare)", 0},
-    [OPT_NO_HIDING] = {"no-latency-hiding", NULL, "compile so that every operation waits for the one before it", 0},
-    [OPT_DUMP] = {"dump", "STAGE", "print the compiler's state: import, legalize, plan, program, all", 0},
+    [OPT_MEM_LATENCY] = {"mem-latency", "CYCLES",
+                         "simulated DRAM: cycles to first data (default 64)", 0},
+    [OPT_MEM_BYTES] = {"mem-bytes-per-cycle", "B",
+                       "simulated DRAM: bytes per cycle each way (default: port width)", 0},
+    [OPT_MEM_OUTSTANDING] = {"mem-outstanding", "Q",
+                             "simulated DRAM: open bursts at most (default 16)", 0},
+    [OPT_MEM_JITTER] = {"mem-jitter", "SEED|A..B",
+                        "simulated DRAM: random timing; A..B runs every seed (compare)", 0},
+    [OPT_NO_HIDING] = {"no-latency-hiding", NULL,
+                       "compile so that every operation waits for the one before it", 0},
+    [OPT_DUMP] = {"dump", "STAGE",
+                  "print the compiler's state: import, legalize, plan, program, all", 0},
     [OPT_THREADS] = {"threads", "N", "threads for devices that use several", 0},
     [OPT_JSON] = {"json", "FILE", "write the facts as JSON; - is standard output", 0},
     [OPT_OUT] = {"out", "FILE", "output file; - is standard output where text is written", 'o'},
@@ -34,30 +43,35 @@ static const struct {
     [OPT_HELP] = {"help", NULL, "print this", 'h'},
 };
 
-static bool takes(const struct cli_command *cmd, int o) { return o == OPT_HELP || (cmd->options >> o & 1); }
+static bool takes(const struct cli_command *cmd, int o) {
+    return o == OPT_HELP || (cmd->options >> o & 1);
+}
 
 void cli_print_help(const struct cli_command *cmd, FILE *out) {
-    fprintf(out, "usage: heddle %s%s%s [option...]\n\n%s\n\noptions:\n", cmd->name, *cmd->args ? " " : "", cmd->args,
-            cmd->doc);
+    fprintf(out, "usage: heddle %s%s%s [option...]\n\n%s\n\noptions:\n", cmd->name,
+            *cmd->args ? " " : "", cmd->args, cmd->doc);
     for (int o = 0; o < OPT_COUNT; o++) {
         char left[48];
         if (!takes(cmd, o)) continue;
         int n = table[o].letter ? snprintf(left, sizeof left, "-%c, ", table[o].letter) : 0;
-        snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", table[o].name, table[o].arg ? " " : "",
-                 table[o].arg ? table[o].arg : "");
-        fprintf(out, "  %-26s %s%s%s%s\n", left, table[o].doc, o == OPT_DEVICE && cmd->device ? " (default " : "",
-                o == OPT_DEVICE && cmd->device ? cmd->device : "", o == OPT_DEVICE && cmd->device ? ")" : "");
+        snprintf(left + n, sizeof left - (size_t)n, "--%s%s%s", table[o].name,
+                 table[o].arg ? " " : "", table[o].arg ? table[o].arg : "");
+        fprintf(out, "  %-26s %s%s%s%s\n", left, table[o].doc,
+                o == OPT_DEVICE && cmd->device ? " (default " : "",
+                o == OPT_DEVICE && cmd->device ? cmd->device : "",
+                o == OPT_DEVICE && cmd->device ? ")" : "");
     }
 }
 
 /* A whole number in min..max, decimal or 0x; message and CLI_USAGE otherwise. */
-static int number(struct cli *c, int o, const char *text, uint64_t min, uint64_t max, uint64_t *out) {
+static int number(struct cli *c, int o, const char *text, uint64_t min, uint64_t max,
+                  uint64_t *out) {
     char *end;
     errno = 0;
     uint64_t v = strtoull(text, &end, 0);
     if (end == text || *end || errno || text[0] == '-' || v < min || v > max)
-        return cli_usage(c, "--%s: got '%s', want a whole number from %llu to %llu", table[o].name, text,
-                         (unsigned long long)min, (unsigned long long)max);
+        return cli_usage(c, "--%s: got '%s', want a whole number from %llu to %llu", table[o].name,
+                         text, (unsigned long long)min, (unsigned long long)max);
     *out = v;
     return CLI_DONE;
 }
@@ -73,10 +87,12 @@ static int jitter(struct cli *c, const char *text) {
     int s = number(c, OPT_MEM_JITTER, first, 0, UINT64_MAX - 1, &p->jitter_first);
     if (s != CLI_DONE) return s;
     p->jitter_last = p->jitter_first;
-    if (dots) s = number(c, OPT_MEM_JITTER, dots + 2, p->jitter_first, UINT64_MAX - 1, &p->jitter_last);
+    if (dots)
+        s = number(c, OPT_MEM_JITTER, dots + 2, p->jitter_first, UINT64_MAX - 1, &p->jitter_last);
     if (s != CLI_DONE) return s;
     if (dots && strcmp(c->command->name, "compare"))
-        return cli_usage(c, "--mem-jitter: got range '%s', want one seed; only compare runs a range", text);
+        return cli_usage(
+            c, "--mem-jitter: got range '%s', want one seed; only compare runs a range", text);
     p->mem.jitter = true;
     p->mem.jitter_seed = p->jitter_first;
     return CLI_DONE;
@@ -91,13 +107,27 @@ static int store_number(struct cli *c, int o, const char *arg) {
     int s = number(c, o, arg, min, max, &v);
     if (s != CLI_DONE) return s;
     switch (o) {
-    case OPT_SEED: p->seed = v; break;
-    case OPT_REPEAT: p->repeat = (int)v; break;
-    case OPT_MEM_LATENCY: p->mem.latency = (uint32_t)v; break;
-    case OPT_MEM_BYTES: p->mem.bytes_per_cycle = (uint32_t)v; break;
-    case OPT_MEM_OUTSTANDING: p->mem.outstanding = (uint32_t)v; break;
-    case OPT_THREADS: p->threads = (int)v; break;
-    default: p->images = (int)v; break;
+    case OPT_SEED:
+        p->seed = v;
+        break;
+    case OPT_REPEAT:
+        p->repeat = (int)v;
+        break;
+    case OPT_MEM_LATENCY:
+        p->mem.latency = (uint32_t)v;
+        break;
+    case OPT_MEM_BYTES:
+        p->mem.bytes_per_cycle = (uint32_t)v;
+        break;
+    case OPT_MEM_OUTSTANDING:
+        p->mem.outstanding = (uint32_t)v;
+        break;
+    case OPT_THREADS:
+        p->threads = (int)v;
+        break;
+    default:
+        p->images = (int)v;
+        break;
     }
     return CLI_DONE;
 }
@@ -105,25 +135,51 @@ static int store_number(struct cli *c, int o, const char *arg) {
 static int store(struct cli *c, int o, const char *arg, bool *out_help) {
     struct cli_options *p = &c->opt;
     switch (o) {
-    case OPT_DEVICE: p->device = arg; break;
-    case OPT_DEVICES: p->devices = arg; break;
-    case OPT_MACHINE: p->machine = arg; break;
-    case OPT_INPUTS: p->inputs = arg; break;
-    case OPT_OUTPUTS: p->outputs = arg; break;
-    case OPT_DUMP: p->dump = arg; break;
-    case OPT_JSON: p->json = arg; break;
-    case OPT_OUT: p->out = arg; break;
-    case OPT_PASS: p->pass = arg; break;
-    case OPT_NO_HIDING: p->no_latency_hiding = true; break;
-    case OPT_FULL: p->full = true; break;
-    case OPT_HELP: *out_help = true; break;
-    case OPT_MEM_JITTER: return jitter(c, arg);
+    case OPT_DEVICE:
+        p->device = arg;
+        break;
+    case OPT_DEVICES:
+        p->devices = arg;
+        break;
+    case OPT_MACHINE:
+        p->machine = arg;
+        break;
+    case OPT_INPUTS:
+        p->inputs = arg;
+        break;
+    case OPT_OUTPUTS:
+        p->outputs = arg;
+        break;
+    case OPT_DUMP:
+        p->dump = arg;
+        break;
+    case OPT_JSON:
+        p->json = arg;
+        break;
+    case OPT_OUT:
+        p->out = arg;
+        break;
+    case OPT_PASS:
+        p->pass = arg;
+        break;
+    case OPT_NO_HIDING:
+        p->no_latency_hiding = true;
+        break;
+    case OPT_FULL:
+        p->full = true;
+        break;
+    case OPT_HELP:
+        *out_help = true;
+        break;
+    case OPT_MEM_JITTER:
+        return jitter(c, arg);
     case OPT_SET:
         if (p->n_sets == (int)(sizeof p->sets / sizeof *p->sets))
             return cli_usage(c, "--set: given more than %d times; write a machine file", p->n_sets);
         p->sets[p->n_sets++] = arg;
         break;
-    default: return store_number(c, o, arg);
+    default:
+        return store_number(c, o, arg);
     }
     return CLI_DONE;
 }
@@ -133,7 +189,8 @@ static int check_dump(struct cli *c) {
     if (!c->opt.dump) return CLI_DONE;
     for (size_t i = 0; i < sizeof stage / sizeof *stage; i++)
         if (!strcmp(stage[i], c->opt.dump)) return CLI_DONE;
-    return cli_usage(c, "--dump: got '%s', want import, legalize, plan, program or all", c->opt.dump);
+    return cli_usage(c, "--dump: got '%s', want import, legalize, plan, program or all",
+                     c->opt.dump);
 }
 
 int cli_parse(struct cli *c, int argc, char **argv, bool *out_help) {
@@ -154,7 +211,8 @@ int cli_parse(struct cli *c, int argc, char **argv, bool *out_help) {
     opterr = 0;
     for (int k; (k = getopt_long(argc, argv, shorts, longs, NULL)) != -1;) {
         if (k == ':') return cli_usage(c, "option %s needs a value", argv[optind - 1]);
-        if (k == '?' && optopt > 0 && optopt < 256) return cli_usage(c, "unknown option -%c", optopt);
+        if (k == '?' && optopt > 0 && optopt < 256)
+            return cli_usage(c, "unknown option -%c", optopt);
         if (k == '?') return cli_usage(c, "unknown option %s", argv[optind - 1]);
         int o = k == 'o' ? OPT_OUT : k == 'h' ? OPT_HELP : k - 1000;
         int s = store(c, o, optarg, out_help);
@@ -163,8 +221,10 @@ int cli_parse(struct cli *c, int argc, char **argv, bool *out_help) {
     c->args = argv + optind;
     c->n_args = argc - optind;
     if (*out_help) return CLI_DONE;
-    if (c->n_args < cmd->min_args) return cli_usage(c, "an argument is missing: heddle %s %s", cmd->name, cmd->args);
+    if (c->n_args < cmd->min_args)
+        return cli_usage(c, "an argument is missing: heddle %s %s", cmd->name, cmd->args);
     if (c->n_args > cmd->max_args)
-        return cli_usage(c, "'%s' is one argument too many: heddle %s %s", c->args[cmd->max_args], cmd->name, cmd->args);
+        return cli_usage(c, "'%s' is one argument too many: heddle %s %s", c->args[cmd->max_args],
+                         cmd->name, cmd->args);
     return check_dump(c);
 }

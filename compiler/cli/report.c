@@ -1,4 +1,5 @@
-/* The facts of one run: totals, the table for people, the JSON of cli.md. Both come from the same numbers. */
+/* The facts of one run: totals, the table for people, the JSON of cli.md. Both come from the same
+ * numbers. */
 #include "compiler/cli/cli.h"
 
 #include <string.h>
@@ -11,20 +12,26 @@ struct row { /* one layer */
     double utilization, efficiency;
 };
 
-static double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+static double ratio(double a, double b) {
+    return b > 0 ? a / b : 0;
+}
 
-static int64_t peak(const hd_model *m) { return (int64_t)m->machine.k * m->machine.n; }
+static int64_t peak(const hd_model *m) {
+    return (int64_t)m->machine.k * m->machine.n;
+}
 
 static int64_t roofline_of(const struct cli *c, const hd_model *m, const struct hd_layer_info *l) {
     struct hd_mem_options mem = cli_mem(c, &m->machine);
-    return hd_max(hd_ceil_div(l->macs, peak(m)), hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle));
+    return hd_max(hd_ceil_div(l->macs, peak(m)),
+                  hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle));
 }
 
 static struct row layer_row(const struct cli *c, const struct cli_run *r, int i) {
     const hd_model *m = r->model;
     const struct hd_layer_info *l = &m->layers[i];
     struct hd_mem_options mem = cli_mem(c, &m->machine);
-    struct row x = {.name = l->name, .op = l->op, .macs = l->macs, .roofline = roofline_of(c, m, l)};
+    struct row x = {
+        .name = l->name, .op = l->op, .macs = l->macs, .roofline = roofline_of(c, m, l)};
     if (r->counters.layers && i < r->counters.n_layers) {
         const struct hd_layer_counters *k = &r->counters.layers[i];
         x.cycles = (int64_t)k->cycles;
@@ -34,7 +41,9 @@ static struct row layer_row(const struct cli *c, const struct cli_run *r, int i)
     }
     int64_t compute = hd_ceil_div(l->macs, peak(m));
     int64_t memory = hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle);
-    x.bound = l->vector_ops > compute && l->vector_ops > memory ? "vector" : memory > compute ? "memory" : "compute";
+    x.bound = l->vector_ops > compute && l->vector_ops > memory ? "vector"
+              : memory > compute                                ? "memory"
+                                                                : "compute";
     x.utilization = ratio((double)x.macs, (double)x.cycles * (double)peak(m));
     x.efficiency = ratio((double)x.roofline, (double)x.cycles);
     return x;
@@ -60,8 +69,10 @@ void cli_print_layers(struct cli *c, const struct cli_run *r, FILE *out) {
     if (!m->n_layers) return;
     struct cli_table t;
     cli_table_init(&t, "llrrrrrlrrr");
-    cli_cells(&t, (const char *[]){"layer", "op", "cycles", "MACs", "MAC util", "roofline", "efficiency", "bound",
-                                   "MX busy", "VX busy", "DRAM bytes"}, 11);
+    cli_cells(&t,
+              (const char *[]){"layer", "op", "cycles", "MACs", "MAC util", "roofline",
+                               "efficiency", "bound", "MX busy", "VX busy", "DRAM bytes"},
+              11);
     for (int i = 0; i < m->n_layers; i++) {
         struct row x = layer_row(c, r, i);
         cli_cell(&t, "%s", x.name);
@@ -99,7 +110,10 @@ static int64_t idle_cycles(const struct hd_counters *k, int u) {
 static void print_units(const struct cli_run *r, FILE *out) {
     struct cli_table t;
     cli_table_init(&t, "lrrrrr");
-    cli_cells(&t, (const char *[]){"unit", "busy", "stall semaphore", "stall memory", "stall bank", "idle"}, 6);
+    cli_cells(
+        &t,
+        (const char *[]){"unit", "busy", "stall semaphore", "stall memory", "stall bank", "idle"},
+        6);
     for (int u = 0; u < HD_UNITS; u++) {
         const struct hd_unit_counters *x = &r->counters.unit[u];
         if (u == HD_UNIT_seq) continue;
@@ -129,7 +143,8 @@ static void print_outputs(const hd_model *m, FILE *out) {
     hd_arena *a = hd_arena_create();
     for (int i = 0; i < m->n_outputs; i++) {
         const struct hd_value_info *v = &m->values[m->outputs[i]];
-        fprintf(out, "output %s %s%s\n", v->name, cli_dtype_name(v->dtype), cli_shape_text(a, v->dim, v->rank));
+        fprintf(out, "output %s %s%s\n", v->name, cli_dtype_name(v->dtype),
+                cli_shape_text(a, v->dim, v->rank));
     }
     hd_arena_destroy(a);
 }
@@ -139,19 +154,24 @@ void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out) {
     fprintf(out, "%s on %s, inputs: %s\n", r->path, r->device, r->inputs);
     if (r->has_cycles) {
         struct hd_mem_options mem = cli_mem(c, &m->machine);
-        fprintf(out, "machine %s: %ux%u MACs, %u-bit port; memory: latency %u cycles, %u bytes/cycle, %u bursts",
-                m->machine.name, m->machine.k, m->machine.n, m->machine.axi_bits, mem.latency, mem.bytes_per_cycle,
-                mem.outstanding);
+        fprintf(out,
+                "machine %s: %ux%u MACs, %u-bit port; memory: latency %u cycles, %u bytes/cycle, "
+                "%u bursts",
+                m->machine.name, m->machine.k, m->machine.n, m->machine.axi_bits, mem.latency,
+                mem.bytes_per_cycle, mem.outstanding);
         if (mem.jitter) fprintf(out, ", jitter seed %llu", (unsigned long long)mem.jitter_seed);
         fputs("\n\n", out);
         cli_print_layers(c, r, out);
         fputs("\n", out);
         print_units(r, out);
-        fprintf(out, "\nDRAM: %llu bytes read (%llu of them program), %llu written; %lld unavoidable\n",
-                (unsigned long long)r->counters.read_bytes, (unsigned long long)r->counters.code_bytes,
-                (unsigned long long)r->counters.write_bytes, (long long)cli_run_totals(c, r).unavoidable_bytes);
+        fprintf(
+            out, "\nDRAM: %llu bytes read (%llu of them program), %llu written; %lld unavoidable\n",
+            (unsigned long long)r->counters.read_bytes, (unsigned long long)r->counters.code_bytes,
+            (unsigned long long)r->counters.write_bytes,
+            (long long)cli_run_totals(c, r).unavoidable_bytes);
         fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
-                (long long)m->planned_bytes, (long long)m->naive_bytes, (long long)m->lower_bound_bytes);
+                (long long)m->planned_bytes, (long long)m->naive_bytes,
+                (long long)m->lower_bound_bytes);
         fprintf(out, "%llu cycles in %.3f s: %.0f cycles/s; at %u MHz this is %.3f ms\n",
                 (unsigned long long)r->counters.cycles, r->wall_seconds,
                 ratio((double)r->counters.cycles, r->wall_seconds), m->machine.clock_mhz,
@@ -182,7 +202,8 @@ static json_object *mem_json(const struct hd_mem_options *mem) {
     cli_add_int(o, "latency", mem->latency);
     cli_add_int(o, "bytes_per_cycle", mem->bytes_per_cycle);
     cli_add_int(o, "outstanding", mem->outstanding);
-    json_object_object_add(o, "jitter_seed", mem->jitter ? json_object_new_uint64(mem->jitter_seed) : NULL);
+    json_object_object_add(o, "jitter_seed",
+                           mem->jitter ? json_object_new_uint64(mem->jitter_seed) : NULL);
     return o;
 }
 
@@ -215,7 +236,8 @@ static json_object *row_json(const struct row *x, bool has_cycles) {
     return o;
 }
 
-/* Layers of the machine in order, then the nodes that stay on the host (0 cycles of the machine). */
+/* Layers of the machine in order, then the nodes that stay on the host (0 cycles of the machine).
+ */
 static json_object *layers_json(const struct cli *c, const struct cli_run *r) {
     json_object *a = json_object_new_array();
     for (int i = 0; i < r->model->n_layers; i++) {
@@ -282,7 +304,8 @@ json_object *cli_run_json(struct cli *c, const struct cli_run *r) {
     json_object_object_add(o, "ok", json_object_new_boolean(1));
     json_object_object_add(o, "machine", machine_json(&m->machine));
     json_object_object_add(o, "memory_model", mem_json(&mem));
-    json_object_object_add(o, "cycles", r->has_cycles ? json_object_new_int64((int64_t)r->counters.cycles) : NULL);
+    json_object_object_add(
+        o, "cycles", r->has_cycles ? json_object_new_int64((int64_t)r->counters.cycles) : NULL);
     cli_add_num(o, "wall_seconds", r->wall_seconds);
     cli_add_num(o, "cycles_per_second", ratio((double)r->counters.cycles, r->wall_seconds));
     cli_add_num(o, "compile_seconds", m->compile_seconds);

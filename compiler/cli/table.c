@@ -84,8 +84,10 @@ void cli_table_print(struct cli_table *t, FILE *out) {
     for (size_t i = 0; i < t->n; i++) {
         int col = (int)(i % (size_t)t->cols);
         bool last = col == t->cols - 1;
-        if (t->align[col] == 'r') fprintf(out, "%*s", width[col], t->cells[i]);
-        else fprintf(out, "%-*s", last ? 0 : width[col], t->cells[i]);
+        if (t->align[col] == 'r')
+            fprintf(out, "%*s", width[col], t->cells[i]);
+        else
+            fprintf(out, "%-*s", last ? 0 : width[col], t->cells[i]);
         fputs(last ? "\n" : "  ", out);
         free(t->cells[i]);
     }
@@ -95,7 +97,9 @@ void cli_table_print(struct cli_table *t, FILE *out) {
 
 /* ---- JSON --------------------------------------------------------------------------------- */
 
-bool cli_json_on_stdout(const struct cli *c) { return c->opt.json && !strcmp(c->opt.json, "-"); }
+bool cli_json_on_stdout(const struct cli *c) {
+    return c->opt.json && !strcmp(c->opt.json, "-");
+}
 
 int cli_write_json(struct cli *c, json_object *obj) {
     int flags = JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED | JSON_C_TO_STRING_NOSLASHESCAPE;

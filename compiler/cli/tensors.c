@@ -12,7 +12,8 @@
 
 const char *cli_shape_text(hd_arena *a, const int64_t *dim, int rank) {
     const char *text = "[";
-    for (int i = 0; i < rank; i++) text = hd_sprintf(a, "%s%s%lld", text, i ? "," : "", (long long)dim[i]);
+    for (int i = 0; i < rank; i++)
+        text = hd_sprintf(a, "%s%s%lld", text, i ? "," : "", (long long)dim[i]);
     return hd_sprintf(a, "%s]", text);
 }
 
@@ -23,19 +24,30 @@ const char *cli_dtype_name(int onnx_dtype) {
 
 double cli_element(const void *data, int onnx_dtype, size_t i) {
     switch (hd_dtype_from_onnx(onnx_dtype)) {
-    case HD_F32: return ((const float *)data)[i];
-    case HD_F64: return ((const double *)data)[i];
+    case HD_F32:
+        return ((const float *)data)[i];
+    case HD_F64:
+        return ((const double *)data)[i];
     case HD_U8:
-    case HD_BOOL: return ((const uint8_t *)data)[i];
-    case HD_I8: return ((const int8_t *)data)[i];
+    case HD_BOOL:
+        return ((const uint8_t *)data)[i];
+    case HD_I8:
+        return ((const int8_t *)data)[i];
     case HD_U16:
-    case HD_F16: return ((const uint16_t *)data)[i];
-    case HD_I16: return ((const int16_t *)data)[i];
-    case HD_I32: return ((const int32_t *)data)[i];
-    case HD_U32: return ((const uint32_t *)data)[i];
-    case HD_I64: return (double)((const int64_t *)data)[i];
-    case HD_U64: return (double)((const uint64_t *)data)[i];
-    default: return 0;
+    case HD_F16:
+        return ((const uint16_t *)data)[i];
+    case HD_I16:
+        return ((const int16_t *)data)[i];
+    case HD_I32:
+        return ((const int32_t *)data)[i];
+    case HD_U32:
+        return ((const uint32_t *)data)[i];
+    case HD_I64:
+        return (double)((const int64_t *)data)[i];
+    case HD_U64:
+        return (double)((const uint64_t *)data)[i];
+    default:
+        return 0;
     }
 }
 
@@ -62,7 +74,8 @@ char **cli_data_sets(hd_arena *a, const char *model_path, int *out_n) {
     size_t n = 0, cap = 0;
     DIR *d = opendir(folder);
     for (struct dirent *e; d && (e = readdir(d));)
-        if (set_number(e->d_name) >= 0) *hd_push(a, list, n, cap) = hd_sprintf(a, "%s/%s", folder, e->d_name);
+        if (set_number(e->d_name) >= 0)
+            *hd_push(a, list, n, cap) = hd_sprintf(a, "%s/%s", folder, e->d_name);
     if (d) closedir(d);
     if (n) qsort(list, n, sizeof *list, by_number);
     *out_n = (int)n;
@@ -81,8 +94,8 @@ hd_status cli_load_pb(hd_ctx *ctx, hd_arena *a, const char *path, struct cli_ten
     return HD_OK;
 }
 
-hd_status cli_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *kind, struct cli_tensor **out,
-                       int *out_n) {
+hd_status cli_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *kind,
+                       struct cli_tensor **out, int *out_n) {
     struct cli_tensor *list = NULL;
     size_t n = 0, cap = 0;
     for (;;) {
@@ -109,20 +122,21 @@ static bool shapes_agree(const struct cli_tensor *t, const struct hd_value_info 
     return true;
 }
 
-hd_status cli_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, const struct cli_tensor *t, int n,
-                           const void ***out) {
+hd_status cli_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, const struct cli_tensor *t,
+                           int n, const void ***out) {
     const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         const struct cli_tensor *from = i < n ? &t[i] : NULL;
         for (int k = 0; k < n; k++)
             if (!strcmp(t[k].name, v->name)) from = &t[k];
-        if (!from) return hd_fail(ctx, HD_INVALID, "input %s: %d tensors given, the network takes %d", v->name, n,
-                                  m->n_inputs);
+        if (!from)
+            return hd_fail(ctx, HD_INVALID, "input %s: %d tensors given, the network takes %d",
+                           v->name, n, m->n_inputs);
         if (from->dtype != v->dtype || !shapes_agree(from, v))
-            return hd_fail(ctx, HD_INVALID, "input %s: got %s%s, want %s%s", v->name, cli_dtype_name(from->dtype),
-                           cli_shape_text(a, from->dim, from->rank), cli_dtype_name(v->dtype),
-                           cli_shape_text(a, v->dim, v->rank));
+            return hd_fail(ctx, HD_INVALID, "input %s: got %s%s, want %s%s", v->name,
+                           cli_dtype_name(from->dtype), cli_shape_text(a, from->dim, from->rank),
+                           cli_dtype_name(v->dtype), cli_shape_text(a, v->dim, v->rank));
         in[i] = from->data;
     }
     *out = in;
@@ -144,7 +158,8 @@ static void float_range(const hd_graph *g, int tensor, float *lo, float *hi) {
     for (size_t i = 0; g && i < g->n_nodes; i++) {
         const struct hd_node *n = &g->nodes[i];
         if (n->dead || n->op != HD_IR_quantize || n->in[0] != tensor || n->in[1] < 0) continue;
-        const struct hd_tensor *s = &g->tensors[n->in[1]], *z = n->in[2] < 0 ? NULL : &g->tensors[n->in[2]];
+        const struct hd_tensor *s = &g->tensors[n->in[1]],
+                               *z = n->in[2] < 0 ? NULL : &g->tensors[n->in[2]];
         if (!s->data || hd_tensor_elems(s) != 1) continue;
         float scale = (float)cli_element(s->data, hd_dtype_to_onnx(s->dtype), 0);
         float zp = z && z->data ? (float)cli_element(z->data, hd_dtype_to_onnx(z->dtype), 0) : 0;
@@ -154,7 +169,8 @@ static void float_range(const hd_graph *g, int tensor, float *lo, float *hi) {
     }
 }
 
-static void fill_random(const struct hd_value_info *v, const hd_graph *g, uint64_t seed, void *out) {
+static void fill_random(const struct hd_value_info *v, const hd_graph *g, uint64_t seed,
+                        void *out) {
     size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
     float lo, hi;
     float_range(g, v->tensor, &lo, &hi);
@@ -162,13 +178,25 @@ static void fill_random(const struct hd_value_info *v, const hd_graph *g, uint64
         uint64_t r = next_random(&seed);
         float f = lo + (hi - lo) * ((float)(r >> 40) / 16777216.0f);
         switch (hd_dtype_from_onnx(v->dtype)) {
-        case HD_F32: ((float *)out)[i] = f; break;
-        case HD_F64: ((double *)out)[i] = f; break;
-        case HD_F16: ((uint16_t *)out)[i] = (uint16_t)(0x3800 | (r & 0x83ff)); break; /* +-0.5 .. +-1 */
+        case HD_F32:
+            ((float *)out)[i] = f;
+            break;
+        case HD_F64:
+            ((double *)out)[i] = f;
+            break;
+        case HD_F16:
+            ((uint16_t *)out)[i] = (uint16_t)(0x3800 | (r & 0x83ff));
+            break; /* +-0.5 .. +-1 */
         case HD_U8:
-        case HD_I8: ((uint8_t *)out)[i] = (uint8_t)(r >> 32); break;
-        case HD_BOOL: ((uint8_t *)out)[i] = (uint8_t)(r >> 63); break;
-        default: memcpy((char *)out + i * (size_t)v->elem_bytes, &(uint64_t){0}, (size_t)v->elem_bytes); break;
+        case HD_I8:
+            ((uint8_t *)out)[i] = (uint8_t)(r >> 32);
+            break;
+        case HD_BOOL:
+            ((uint8_t *)out)[i] = (uint8_t)(r >> 63);
+            break;
+        default:
+            memcpy((char *)out + i * (size_t)v->elem_bytes, &(uint64_t){0}, (size_t)v->elem_bytes);
+            break;
         }
     }
 }
@@ -193,20 +221,25 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && !strcmp(s + n - k, end);
 }
 
-static hd_status load_inputs(struct cli *c, hd_arena *a, const char *path, struct cli_tensor **out, int *out_n) {
+static hd_status load_inputs(struct cli *c, hd_arena *a, const char *path, struct cli_tensor **out,
+                             int *out_n) {
     struct stat st;
-    if (stat(path, &st) != 0) return hd_fail(c->ctx, HD_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (stat(path, &st) != 0)
+        return hd_fail(c->ctx, HD_IO, "%s: cannot open: %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode)) {
         TRY(cli_load_set(c->ctx, a, path, "input", out, out_n));
-        return *out_n ? HD_OK : hd_fail(c->ctx, HD_INVALID, "%s: a folder without input_0.pb", path);
+        return *out_n ? HD_OK
+                      : hd_fail(c->ctx, HD_INVALID, "%s: a folder without input_0.pb", path);
     }
     if (ends_with(path, ".npz")) return cli_load_npz(c->ctx, a, path, out, out_n);
     *out = hd_new(a, struct cli_tensor);
     *out_n = 1;
     if (ends_with(path, ".pb")) return cli_load_pb(c->ctx, a, path, *out);
     if (!ends_with(path, ".npy"))
-        return hd_fail(c->ctx, HD_INVALID, "%s: unknown kind of file; --inputs takes a test_data_set folder, .pb, .npy "
-                                           "or .npz", path);
+        return hd_fail(c->ctx, HD_INVALID,
+                       "%s: unknown kind of file; --inputs takes a test_data_set folder, .pb, .npy "
+                       "or .npz",
+                       path);
     void *data;
     size_t bytes;
     TRY(hd_file_read(c->ctx, path, &data, &bytes));
@@ -215,8 +248,8 @@ static hd_status load_inputs(struct cli *c, hd_arena *a, const char *path, struc
     return s;
 }
 
-hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *model_path, const void ***out,
-                     const char **out_what) {
+hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *model_path,
+                     const void ***out, const char **out_what) {
     const char *path = c->opt.inputs;
     if (!path) {
         int n;
@@ -236,6 +269,7 @@ hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *
 
 void **cli_output_buffers(hd_arena *a, const hd_model *m) {
     void **out = hd_new_array(a, void *, (size_t)m->n_outputs + 1);
-    for (int i = 0; i < m->n_outputs; i++) out[i] = hd_alloc(a, hd_value_dense_bytes(&m->values[m->outputs[i]]) + 1);
+    for (int i = 0; i < m->n_outputs; i++)
+        out[i] = hd_alloc(a, hd_value_dense_bytes(&m->values[m->outputs[i]]) + 1);
     return out;
 }

@@ -1,6 +1,7 @@
-/* Tolerance of an output. A quantised output may be one step off, because exporters round differently; a float
- * output behind a dequantize may be one step of its scale off; behind a softmax, what that step can move: two
- * logits moving one step s towards or from each other change a probability by at most tanh(s) / 2.
+/* Tolerance of an output. A quantised output may be one step off, because exporters round
+ * differently; a float output behind a dequantize may be one step of its scale off; behind a
+ * softmax, what that step can move: two logits moving one step s towards or from each other change
+ * a probability by at most tanh(s) / 2.
  */
 #include "compiler/cli/tolerance.h"
 
@@ -15,14 +16,17 @@ static bool quantised(enum hd_ir_op op) {
     case HD_IR_qgemm:
     case HD_IR_qadd:
     case HD_IR_qavgpool:
-    case HD_IR_qrescale: return true;
-    default: return false;
+    case HD_IR_qrescale:
+        return true;
+    default:
+        return false;
     }
 }
 
 static bool moves_data(enum hd_ir_op op) {
-    return op == HD_IR_reshape || op == HD_IR_transpose || op == HD_IR_identity || op == HD_IR_relu ||
-           op == HD_IR_clip || op == HD_IR_maxpool || op == HD_IR_qmaxpool || op == HD_IR_concat;
+    return op == HD_IR_reshape || op == HD_IR_transpose || op == HD_IR_identity ||
+           op == HD_IR_relu || op == HD_IR_clip || op == HD_IR_maxpool || op == HD_IR_qmaxpool ||
+           op == HD_IR_concat;
 }
 
 static double largest_scale(const struct hd_tensor *t) {
@@ -45,16 +49,19 @@ void cli_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct cli
             if (step <= 0) return;
             out->relative = 0;
             out->absolute = (softmax ? tanh(step) / 2 : step) * (1 + 1e-6);
-            out->text = softmax ? hd_sprintf(a, "%.4g (softmax of 1 step of %.4g)", out->absolute, step)
-                                : hd_sprintf(a, "%.4g (1 step)", step);
+            out->text = softmax
+                            ? hd_sprintf(a, "%.4g (softmax of 1 step of %.4g)", out->absolute, step)
+                            : hd_sprintf(a, "%.4g (1 step)", step);
             return;
         }
         if (!is_float && quantised(n->op)) {
             *out = (struct cli_tolerance){1, 0, "1 (1 step)"};
             return;
         }
-        if (is_float && n->op == HD_IR_softmax) softmax = true;
-        else if (!moves_data(n->op)) return;
+        if (is_float && n->op == HD_IR_softmax)
+            softmax = true;
+        else if (!moves_data(n->op))
+            return;
         tensor = n->in[0];
     }
 }

@@ -9,7 +9,8 @@ struct cli_tolerance {
     const char *text; /* for reports */
 };
 
-/* Walks back from the graph output `tensor`: quantised tensors allow one step of the output's scale. */
+/* Walks back from the graph output `tensor`: quantised tensors allow one step of the output's
+ * scale. */
 void cli_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct cli_tolerance *out);
 
 #endif

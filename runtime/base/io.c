@@ -16,8 +16,8 @@ static hd_status read_open(hd_ctx *ctx, FILE *f, const char *path, void **out, s
         return hd_fail(ctx, HD_IO, "%s: cannot read: %s", path, strerror(errno));
     if (S_ISDIR(st.st_mode)) return hd_fail(ctx, HD_IO, "%s: is a folder, want a file", path);
     if (st.st_size < 0 || (uint64_t)st.st_size > (uint64_t)HD_FILE_MAX_MIB << 20)
-        return hd_fail(ctx, HD_INVALID, "%s: %lld bytes, at most %d MiB", path, (long long)st.st_size,
-                       HD_FILE_MAX_MIB);
+        return hd_fail(ctx, HD_INVALID, "%s: %lld bytes, at most %d MiB", path,
+                       (long long)st.st_size, HD_FILE_MAX_MIB);
     size_t n = (size_t)st.st_size;
     unsigned char *data = malloc(n + 1);
     if (!data) return hd_fail(ctx, HD_NOMEM, "%s: no memory for %zu bytes", path, n);

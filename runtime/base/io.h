@@ -12,7 +12,8 @@
 
 enum { HD_FILE_MAX_MIB = 4096 }; /* larger files are refused before anything is allocated */
 
-/* *out is malloc'd with one zero byte behind the end (so text needs no copy); the caller frees it. */
+/* *out is malloc'd with one zero byte behind the end (so text needs no copy); the caller frees it.
+ */
 hd_status hd_file_read(hd_ctx *ctx, const char *path, void **out, size_t *out_bytes);
 /* Writes path.tmp.PID, then renames: a reader sees the old file or the whole new one. */
 hd_status hd_file_write(hd_ctx *ctx, const char *path, const void *data, size_t bytes);

@@ -1,5 +1,6 @@
-/* Conformance of devices: the same tests for every row of devices.def that is available here, with the digits
- * network. A device that is absent is skipped with its own reason. Runs from the top of the repository.
+/* Conformance of devices: the same tests for every row of devices.def that is available here, with
+ * the digits network. A device that is absent is skipped with its own reason. Runs from the top of
+ * the repository.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,7 +42,9 @@ static struct world *need(void **state) {
     return w;
 }
 
-static bool runs_programs(const struct world *w) { return w->dev->sections & HD_RUNS_PROG; }
+static bool runs_programs(const struct world *w) {
+    return w->dev->sections & HD_RUNS_PROG;
+}
 
 static hd_model *compile(struct world *w, const char *machine, bool hiding, bool keep_all) {
     struct hd_compile_options o = {.latency_hiding = hiding, .keep_all = keep_all};
@@ -162,7 +165,8 @@ static void two_models_in_turn(void **state) {
     hd_model_destroy(b);
 }
 
-/* A program whose word `word` is changed: refused at load or by the machine, with words; nothing hangs. */
+/* A program whose word `word` is changed: refused at load or by the machine, with words; nothing
+ * hangs. */
 static void refuses_program(struct world *w, size_t word, uint32_t value) {
     hd_model *m = compile(w, "base", true, false);
     hd_session *s = NULL;

@@ -1,4 +1,5 @@
-/* The model container and sessions on golden: round trip, every damage refused, values packed and unpacked. */
+/* The model container and sessions on golden: round trip, every damage refused, values packed and
+ * unpacked. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,11 +17,18 @@
 #include "runtime/runtime.h"
 
 static struct hd_value_info f32_value(const char *name, int tensor) {
-    return (struct hd_value_info){.name = name, .dtype = 1, .elem_bytes = 4, .rank = 2, .dim = {2, 3},
-                                  .tensor = tensor, .layer = -1};
+    return (struct hd_value_info){.name = name,
+                                  .dtype = 1,
+                                  .elem_bytes = 4,
+                                  .rank = 2,
+                                  .dim = {2, 3},
+                                  .tensor = tensor,
+                                  .layer = -1};
 }
 
-static int *list(hd_model *m, int n, const int *v) { return hd_dup(m->arena, v, (size_t)n * sizeof *v); }
+static int *list(hd_model *m, int n, const int *v) {
+    return hd_dup(m->arena, v, (size_t)n * sizeof *v);
+}
 
 /* y = relu(x) + 1 on the host, and a value in the machine's layout that nothing uses. */
 static hd_model *small_model(hd_ctx *ctx) {
@@ -52,17 +60,28 @@ static hd_model *small_model(hd_ctx *ctx) {
     m->values[0] = f32_value("x", x);
     m->values[1] = f32_value("r", r);
     m->values[2] = f32_value("y", y);
-    m->values[3] = (struct hd_value_info){.name = "img", .dtype = 2, .elem_bytes = 1, .rank = 4, .dim = {1, 3, 2, 2},
-                                          .tensor = i, .in_arena = true, .layout = HD_LAYOUT_NHWC, .c_pad = 16,
+    m->values[3] = (struct hd_value_info){.name = "img",
+                                          .dtype = 2,
+                                          .elem_bytes = 1,
+                                          .rank = 4,
+                                          .dim = {1, 3, 2, 2},
+                                          .tensor = i,
+                                          .in_arena = true,
+                                          .layout = HD_LAYOUT_NHWC,
+                                          .c_pad = 16,
                                           .layer = 0};
     m->n_inputs = m->n_outputs = 1;
     m->inputs = list(m, 1, (int[]){0});
     m->outputs = list(m, 1, (int[]){2});
     m->n_steps = 1;
     m->steps = hd_new(m->arena, struct hd_step);
-    m->steps[0] = (struct hd_step){.kind = HD_STEP_HOST, .nodes = list(m, 2, (int[]){n0, n1}), .n_nodes = 2,
-                                   .inputs = list(m, 1, (int[]){0}), .n_inputs = 1,
-                                   .outputs = list(m, 1, (int[]){2}), .n_outputs = 1};
+    m->steps[0] = (struct hd_step){.kind = HD_STEP_HOST,
+                                   .nodes = list(m, 2, (int[]){n0, n1}),
+                                   .n_nodes = 2,
+                                   .inputs = list(m, 1, (int[]){0}),
+                                   .n_inputs = 1,
+                                   .outputs = list(m, 1, (int[]){2}),
+                                   .n_outputs = 1};
     m->n_layers = 1;
     m->layers = hd_new(m->arena, struct hd_layer_info);
     m->layers[0] = (struct hd_layer_info){"l", "qconv", 100, 10, 20, 30, "plan"};
@@ -142,9 +161,11 @@ static void damaged(void **state) {
             for (int v = 0; v < m->n_values; v++) {
                 total += hd_value_dense_bytes(&m->values[v]);
                 if (m->values[v].in_arena)
-                    assert_true(m->values[v].arena_offset + hd_value_arena_bytes(&m->values[v]) <= m->arena_bytes);
+                    assert_true(m->values[v].arena_offset + hd_value_arena_bytes(&m->values[v]) <=
+                                m->arena_bytes);
             }
-            if (total < 4096 && hd_session_open(ctx, m, "golden", NULL, &s) == HD_OK) hd_session_close(s);
+            if (total < 4096 && hd_session_open(ctx, m, "golden", NULL, &s) == HD_OK)
+                hd_session_close(s);
             hd_model_destroy(m);
         }
         data[k] = keep;
@@ -199,7 +220,8 @@ static void runs_on_golden(void **state) {
     if (hd_session_open(ctx, m, "golden", NULL, &s) != HD_OK) fail_msg("%s", hd_message(ctx));
     for (int i = 0; i < 2; i++) {
         memset(y, 0, sizeof y);
-        if (hd_session_run(ctx, s, (const void *[]){x}, (void *[]){y}) != HD_OK) fail_msg("%s", hd_message(ctx));
+        if (hd_session_run(ctx, s, (const void *[]){x}, (void *[]){y}) != HD_OK)
+            fail_msg("%s", hd_message(ctx));
         float want[6] = {1, 1, 2, 3, 1, 5};
         assert_memory_equal(y, want, sizeof want);
     }
@@ -234,8 +256,9 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip), cmocka_unit_test(cut_short),      cmocka_unit_test(damaged),
-        cmocka_unit_test(packs),      cmocka_unit_test(refuses_other_isa), cmocka_unit_test(runs_on_golden),
+        cmocka_unit_test(round_trip),        cmocka_unit_test(cut_short),
+        cmocka_unit_test(damaged),           cmocka_unit_test(packs),
+        cmocka_unit_test(refuses_other_isa), cmocka_unit_test(runs_on_golden),
         cmocka_unit_test(unknown_device),
     };
     return cmocka_run_group_tests_name("model", tests, setup, teardown);
