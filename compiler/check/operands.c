@@ -147,6 +147,8 @@ static void check_vx(struct hd_check *k, const struct hd_check_op *op, const uin
     at_most(k, op, "nred", nred, 4);
     if (GET(vx_red) == 0 && nred != 0)
         hd_check_add(k, true, op, "nred is %lld, red none wants 0", (long long)nred);
+    if (GET(vx_red) != 0 && a == 1)
+        hd_check_add(k, true, op, "a reduction works on integers, a_kind is binary32");
     if (nred > 4 || a > ZERO || b > ZERO || !loops_run(k, op, &nest, "n")) return;
     if (a != ZERO) inside(k, op, "operand A", reach(GET(vx_a), &nest, as, 0), vx_memory(k->m, a));
     if (b != ZERO && GET(vx_alu) != 0)

@@ -102,11 +102,11 @@ static void report_deadlock(struct hd_check *k, const struct machine_state *s) {
                 size_t n = strlen(missing);
                 snprintf(missing + n, sizeof missing - n, "%s%d", n ? ", " : "", i);
             }
-        hd_check_add(
-            k, true, op,
-            "deadlock: %s waits for semaphore %s, which nothing signals any more; %zu more in "
-            "its queue",
-            hd_isa_units[u].name, missing, s->queued[u]);
+        hd_check_add(k, true, op,
+                     "deadlock: %s waits for semaphore %s, which no operation that can run "
+                     "signals; %zu more in "
+                     "its queue",
+                     hd_isa_units[u].name, missing, s->queued[u]);
     }
     if (s->issued < k->n_ops) {
         const struct hd_check_op *op = &k->ops[s->issued];

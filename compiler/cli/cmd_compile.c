@@ -1,4 +1,5 @@
 /* heddle compile: ONNX in, .hdl out, and the plan for people. */
+#include "compiler/check/check.h"
 #include "compiler/cli/cli.h"
 
 static void print_plan(const hd_model *m, FILE *out) {
@@ -61,6 +62,26 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
     return o;
 }
 
+/* Every program that leaves the compiler passes the static check. */
+static hd_status check_programs(struct cli *c, const hd_model *m) {
+    struct hd_check k;
+    struct hd_check_windows w = {{m->image_bytes, m->arena_bytes}};
+    hd_check_init(&k);
+    for (int i = 0; i < m->n_steps && !k.n_errors; i++)
+        if (m->steps[i].kind == HD_STEP_PROG)
+            hd_check_program(&k, (const void *)((const char *)m->image + m->steps[i].code_offset),
+                             m->steps[i].code_bytes / 4, &m->machine, &w);
+    hd_status s = HD_OK;
+    for (int i = 0; i < k.n_findings && s == HD_OK; i++)
+        if (k.findings[i].error)
+            s = hd_fail(c->ctx, HD_INVALID,
+                        "the compiler made a program that fails its check, please report it: "
+                        "bundle %d: %s: %s",
+                        k.findings[i].bundle, k.findings[i].text, k.findings[i].op);
+    hd_check_deinit(&k);
+    return s;
+}
+
 int cmd_compile(struct cli *c) {
     if (!c->opt.out && !c->opt.dump)
         return cli_usage(c, "-o OUT.hdl is missing: where should the model go?");
@@ -69,6 +90,7 @@ int cmd_compile(struct cli *c) {
     const char *path;
     hd_status s = cli_model_path(c, a, c->args[0], &path);
     if (s == HD_OK) s = cli_open_model(c, path, false, false, &m);
+    if (s == HD_OK) s = check_programs(c, m);
     if (s == HD_OK && c->opt.out) s = hd_model_save(c->ctx, m, c->opt.out);
     int status = s == HD_OK ? CLI_DONE : cli_fail(c);
     if (s == HD_OK && !cli_json_on_stdout(c) && !c->opt.dump) print_plan(m, stdout);

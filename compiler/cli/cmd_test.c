@@ -34,8 +34,10 @@ static void say(struct tester *t, const char *what, enum verdict v, const char *
     if (t->text) {
         fprintf(t->text, "%s %s: ", word[v], what);
         for (const char *p = why; *p; p++) { /* a line each: notes follow after a semicolon */
-            if (*p == '\n') fputs(";", t->text);
-            else if (!(p[0] == ' ' && p[1] == ' ')) fputc(*p, t->text);
+            if (*p == '\n')
+                fputs(";", t->text);
+            else if (!(p[0] == ' ' && p[1] == ' '))
+                fputc(*p, t->text);
         }
         fputc('\n', t->text);
         fflush(t->text);
