@@ -51,6 +51,17 @@ static void walk_lw(const hd_iss *iss, const uint32_t *words, struct run_walk *w
 #undef GET
 }
 
+/* Joins runs that continue each other in DRAM and on chip, as hd_run_join does. */
+static void join(struct run_walk *w) {
+    for (int l = 0; l < 3 && !w->edge; l++) {
+        if (w->n[l] == 1) continue;
+        if (w->n[l] < 1 || w->dram_step[l] != w->run || w->chip_step[l] != w->run) break;
+        w->run *= w->n[l];
+        w->n[l] = 1;
+        w->n_joined++;
+    }
+}
+
 void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w) {
     if (u == HD_UNIT_lx)
         walk_lx(words, w);
@@ -58,6 +69,7 @@ void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struc
         walk_lw(iss, words, w);
     else
         walk_st(words, w);
+    join(w);
 }
 
 static int64_t dram_at(const struct run_walk *w) { /* offsets are modulo 2^32 */

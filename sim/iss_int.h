@@ -18,11 +18,11 @@ enum hd_iss_timing {
     HD_T_HALT = 2,    /* units idle to done */
     HD_T_MX_DONE = 9, /* last iteration to done */
     HD_T_VX_DONE = 20,
-    HD_T_LX_FIRST = 3, /* load accepted to its first request */
+    HD_T_LX_FIRST = 4, /* load accepted to its first request */
     HD_T_LX_DONE = 2,  /* last chunk at the engine to done */
     HD_T_LW_DONE = 1,
-    HD_T_ST_FIRST = 3,   /* store accepted to its first address */
-    HD_T_ST_DATA = 8,    /* store accepted to its first data */
+    HD_T_ST_FIRST = 4,   /* store accepted to its first address */
+    HD_T_ST_DATA = 9,    /* store accepted to its first data */
     HD_T_ST_DONE = 2,    /* last response to done */
     HD_FETCH_CHUNK = 256 /* bytes: longest burst of fetch; its buffer has 4 */
 };
@@ -62,6 +62,7 @@ struct run_walk { /* a DMA operation as runs of contiguous bytes */
     int64_t chip, chip_step[3]; /* byte address on chip */
     bool edge;
     int64_t x0, y0, row_bytes, rows, y_step, x_step;
+    uint32_t n_joined; /* loops that became part of the run, a cycle each */
 };
 
 struct dma { /* address side of LX, LW or ST; the data side is the cycle from which it is free */
@@ -162,7 +163,7 @@ unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_st(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_mx(hd_iss *iss, const uint32_t *words, uint64_t *out_iterations);
 unsigned hd_iss_vx(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles);
-/* Runs of a DMA operation. */
+/* Runs of a DMA operation, joined. */
 void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w);
 /* Valid bytes [*lo, *hi) of the walk's current run; empty when all are padding. */
 void hd_iss_walk_valid(const struct run_walk *w, int64_t *lo, int64_t *hi);

@@ -57,7 +57,8 @@ static bool start_dma(hd_iss *iss, enum hd_unit u, uint32_t slot) {
     d->fly = slot;
     d->tag = f->cur.op.tag;
     /* the engine takes an operation while it works on the last run of the one before */
-    d->next = later(f->ready + (u == HD_UNIT_st ? HD_T_ST_FIRST : HD_T_LX_FIRST), iss->now);
+    uint64_t first = (u == HD_UNIT_st ? HD_T_ST_FIRST : HD_T_LX_FIRST) + d->walk.n_joined;
+    d->next = later(f->ready + first, iss->now);
     f->engine_free = HD_NEVER;
     f->fly[slot].done = HD_NEVER;
     return true;
