@@ -63,6 +63,28 @@ static hd_status pool(const struct hd_kernel *k, enum pool kind) {
 hd_status k_maxpool(const struct hd_kernel *k) { return pool(k, MAX); }
 hd_status k_avgpool(const struct hd_kernel *k) { return pool(k, AVG); }
 
+/* Mean of a whole image, in binary32 as ONNX Runtime sums it, since a mean of integers is often a tie that the
+ * last bit decides: v = (x - x_zp) * x_scale; four partial sums over elements i, i+4, ..; (P0 + P2) + (P1 + P3);
+ * then what is left over, one by one; y = requant(sum * scale).  docs/numerics.md */
+hd_status k_qmean(const struct hd_kernel *k) {
+    const struct hd_tensor *t = hd_k_in(k, 0);
+    int64_t count = t->dim[2] * t->dim[3], main_count = count / 4 * 4;
+    bool u8 = hd_k_out(k)->dtype == HD_U8;
+    int32_t x_zp = (int32_t)hd_attr_int(k->n, "x_zp", 0), y_zp = (int32_t)hd_attr_int(k->n, "y_zp", 0);
+    int32_t lo = (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128), hi = (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127);
+    float x_scale = hd_attr_float(k->n, "x_scale", 1), scale = hd_attr_float(k->n, "scale", 1);
+    for (int64_t plane = 0; plane < t->dim[0] * t->dim[1]; plane++) {
+        float p[4] = {0, 0, 0, 0}, sum;
+        for (int64_t i = 0; i < main_count; i++)
+            p[i % 4] += (float)((int32_t)value(k, plane * count + i) - x_zp) * x_scale;
+        sum = (p[0] + p[2]) + (p[1] + p[3]);
+        for (int64_t i = main_count; i < count; i++)
+            sum += (float)((int32_t)value(k, plane * count + i) - x_zp) * x_scale;
+        ((uint8_t *)k->out)[plane] = (uint8_t)hd_requant(sum * scale, y_zp, lo, hi);
+    }
+    return HD_OK;
+}
+
 /* Integer pooling.  docs/numerics.md: y = requant(sum (x - x_zp) * scale); the maximum is exact. */
 hd_status k_qmaxpool(const struct hd_kernel *k) { return pool(k, QMAX); }
 hd_status k_qavgpool(const struct hd_kernel *k) { return pool(k, QAVG); }

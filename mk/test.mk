@@ -38,8 +38,8 @@ RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_
 
 test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) ## example models and random networks on every device
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
-	$(Q)$(if $(RANDOM_NET),$(RANDOM_NET) --device iss --count 40)
-	$(Q)$(if $(RANDOM_NET),$(RANDOM_NET) --device rtl --machine tiny --count 5)
+	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100; done)
+	$(Q)$(if $(RANDOM_NET),HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --count 20)
 test-mutants: ## seeded faults must be caught (minutes)
 	$(Q)$(if $(wildcard test/mutants/*.mut),/usr/bin/env python3 scripts/mutants.py,echo "  no mutants")
 demo: heddle rtl-base ## compile and run an example network on the simulated chip

@@ -103,6 +103,7 @@ static const char *where(enum hd_ir_op op) {
         return "machine (int8 weights, constant), host";
     case HD_IR_qadd:
     case HD_IR_qavgpool:
+    case HD_IR_qmean:
     case HD_IR_qmaxpool:
     case HD_IR_qrescale:
         return "machine (rank 2 and 4), host";

@@ -123,7 +123,7 @@ static void describe_layers(struct hd_lowering *lo) {
         d->name = hd_strdup(m->arena, n->name);
         d->op = hd_ir_ops[n->op].name;
         d->macs = l->macs;
-        d->vector_ops = (int64_t)y->n * l->oh * l->ow * l->nts * (l->kind == HD_LAYER_POOL ? l->kh * l->kw : 1);
+        d->vector_ops = (int64_t)y->n * l->oh * l->ow * l->nts * (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? l->kh * l->kw : 1);
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),
                                     hd_ceil_div(d->unavoidable_bytes, hd_axi_bytes(lo->m)));

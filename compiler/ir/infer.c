@@ -291,6 +291,14 @@ static hd_status infer_qavgpool(struct infer *c) {
     return q_out_type(c);
 }
 
+static hd_status infer_qmean(struct infer *c) {
+    TRY(want_byte(c, 0));
+    TRY(want_rank(c, 0, 4));
+    out_like(c, in(c, 0));
+    c->out.dim[2] = c->out.dim[3] = 1;
+    return q_out_type(c);
+}
+
 /* ---- data movement ---- */
 
 static hd_status infer_identity(struct infer *c) {

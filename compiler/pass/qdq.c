@@ -10,7 +10,7 @@
  *   quantize([act](conv(dequantize(x), w, b)))            -> qconv
  *   quantize([act](gemm | matmul [+ b]))                  -> qgemm
  *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd
- *   quantize([act](avgpool(dequantize(x))))               -> qavgpool
+ *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
  *
  * act = any chain of relu and clip, which narrows lo..hi. The first two rewrites move dequantize down and
  * quantize up until they meet something else; each makes one float node fewer, so they end.
@@ -288,6 +288,13 @@ static bool match_avgpool(struct match *m, int node) {
     if (v.pt || v.pl || v.pb || v.pr || (v.oh - 1) * v.sy + (v.kh - 1) * v.dy >= v.h ||
         (v.ow - 1) * v.sx + (v.kw - 1) * v.dx >= v.w)
         return false;
+    if (m->g->tensors[x].rank == 4 && v.kh == v.h && v.kw == v.w && v.dy == 1 && v.dx == 1) {
+        int mean = emit(m, HD_IR_qmean, node, 1, &x);
+        hd_attr_set_int(m->g, mean, "x_zp", p.zp);
+        hd_attr_set_float(m->g, mean, "x_scale", p.scale);
+        hd_attr_set_float(m->g, mean, "scale", 1.0f / ((float)(v.h * v.w) * m->y.scale));
+        return true;
+    }
     int id = emit(m, HD_IR_qavgpool, node, 1, &x);
     copy_attrs(m->g, id, node, true);
     hd_attr_set_int(m->g, id, "x_zp", p.zp);

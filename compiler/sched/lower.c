@@ -474,6 +474,86 @@ static hd_status pool_tile(struct lowerer *w, struct tile *t) {
     return store_view(w, t->img, &out, 0, tensor(w, l->out)->cp);
 }
 
+/* ---- mean of an image --------------------------------------------------------------------------- */
+
+enum { LANES = 4 }; /* partial sums, docs/numerics.md */
+
+/* partial[at ..] (+)= (x - x_zp) * x_scale over n_taps neighbouring pixels and nv vectors of channels. */
+static hd_status mean_taps(struct lowerer *w, const struct view *px, int n_taps, int v0, int nv, int64_t partial,
+                           bool first) {
+    int n = (int)w->m->n;
+    begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    set_operand_a(w);
+    set(w, HD_F_vx_a, (int64_t)px->at / n + v0);
+    set(w, HD_F_vx_d_kind, 1);
+    set(w, HD_F_vx_d, partial);
+    if (!first) set(w, HD_F_vx_alu, 1), set(w, HD_F_vx_b_kind, 1), set(w, HD_F_vx_b, partial);
+    set(w, HD_F_vx_b_scale, f32_bits(1));
+    set(w, HD_F_vx_n0, nv), set(w, HD_F_vx_as0, 1), set(w, HD_F_vx_bs0, 1), set(w, HD_F_vx_ds0, 1);
+    set(w, HD_F_vx_n1, n_taps), set(w, HD_F_vx_as1, px->cp / n), set(w, HD_F_vx_bs1, nv), set(w, HD_F_vx_ds1, nv);
+    set(w, HD_F_vx_n2, 1), set(w, HD_F_vx_n3, 1);
+    touch_view(w, px, false);
+    hd_sched_touch(&w->s, HD_SPACE_AM, partial, partial + (int64_t)n_taps * nv, true);
+    return hd_sched_end(&w->s);
+}
+
+/* sums[0, n) = sums[0, n) + sums[n, 2n), all binary32 in AM. */
+static hd_status mean_fold(struct lowerer *w, int64_t sums, int n) {
+    begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    set(w, HD_F_vx_a_kind, 1), set(w, HD_F_vx_a, sums), set(w, HD_F_vx_a_scale, f32_bits(1));
+    set(w, HD_F_vx_b_kind, 1), set(w, HD_F_vx_b, sums + n), set(w, HD_F_vx_b_scale, f32_bits(1));
+    set(w, HD_F_vx_alu, 1);
+    set(w, HD_F_vx_d_kind, 1), set(w, HD_F_vx_d, sums);
+    set(w, HD_F_vx_n0, n), set(w, HD_F_vx_as0, 1), set(w, HD_F_vx_bs0, 1), set(w, HD_F_vx_ds0, 1);
+    set(w, HD_F_vx_n1, 1), set(w, HD_F_vx_n2, 1), set(w, HD_F_vx_n3, 1);
+    hd_sched_touch(&w->s, HD_SPACE_AM, sums, sums + 2 * n, true);
+    return hd_sched_end(&w->s);
+}
+
+static hd_status mean_requantise(struct lowerer *w, int64_t sums, int nv, const struct view *out, int v0) {
+    begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    set(w, HD_F_vx_a_kind, 1), set(w, HD_F_vx_a, sums), set(w, HD_F_vx_a_scale, f32_bits(w->l->b_scale));
+    set(w, HD_F_vx_b_kind, 4);
+    set(w, HD_F_vx_d, (int64_t)out->at / (int)w->m->n + v0);
+    set(w, HD_F_vx_n0, nv), set(w, HD_F_vx_as0, 1), set(w, HD_F_vx_ds0, 1);
+    set(w, HD_F_vx_n1, 1), set(w, HD_F_vx_n2, 1), set(w, HD_F_vx_n3, 1);
+    set_requant(w);
+    hd_sched_touch(&w->s, HD_SPACE_AM, sums, sums + nv, false);
+    touch_view(w, out, true);
+    return hd_sched_end(&w->s);
+}
+
+static hd_status mean_fold_lanes(struct lowerer *w, int64_t sums, int nv) {
+    TRY(mean_fold(w, sums, 2 * nv));
+    return mean_fold(w, sums, nv);
+}
+
+/* Channels [v0, v0 + nv) in vectors: neighbouring pixels go to the four partial sums in turn. */
+static hd_status mean_channels(struct lowerer *w, const struct view *in, const struct view *out, int v0, int nv) {
+    int count = in->rows * in->cols, main_count = count / LANES * LANES;
+    int64_t sums = take_accumulators(w, (int64_t)LANES * nv);
+    for (int i = 0, n; i < count; i += n) {
+        int y = i / in->cols, x = i % in->cols, lane = i < main_count ? i % LANES : 0;
+        n = i < main_count ? (int)hd_min(LANES - lane, hd_min(in->cols - x, main_count - i)) : 1;
+        struct view px = {in->at + (uint32_t)(y * in->pitch + x * in->cp), in->pitch, in->cp, 1, n, y, x};
+        bool first = main_count ? i < LANES : i == 0;
+        if (i == main_count && i > 0) TRY(mean_fold_lanes(w, sums, nv));
+        TRY(mean_taps(w, &px, n, v0, nv, sums + (int64_t)lane * nv, first));
+    }
+    if (main_count == count) TRY(mean_fold_lanes(w, sums, nv));
+    return mean_requantise(w, sums, nv, out, v0);
+}
+
+static hd_status mean_tile(struct lowerer *w, struct tile *t) {
+    const struct hd_layer *l = w->l;
+    int vectors = tensor(w, l->out)->cp / (int)w->m->n, most = (int)hd_am_words(w->m) / 2 / LANES;
+    TRY(input_view(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
+    struct view out = output_view(w, t->img, 0, 0, 1, 1, tensor(w, l->out)->cp);
+    for (int v = 0; v < vectors; v += most)
+        TRY(mean_channels(w, &t->in[0], &out, v, (int)hd_min(most, vectors - v)));
+    return store_view(w, t->img, &out, 0, tensor(w, l->out)->cp);
+}
+
 /* ---- layers ------------------------------------------------------------------------------------ */
 
 static hd_status layer_tiles(struct lowerer *w, int only_nt) {
@@ -485,6 +565,7 @@ static hd_status layer_tiles(struct lowerer *w, int only_nt) {
                 t.th = (int)hd_min(l->th, l->oh - y), t.tw = (int)hd_min(l->tw, l->ow - x);
                 if (l->kind == HD_LAYER_MATMUL) TRY(matmul_tile(w, &t, only_nt));
                 else if (l->kind == HD_LAYER_POOL) TRY(pool_tile(w, &t));
+                else if (l->kind == HD_LAYER_MEAN) TRY(mean_tile(w, &t));
                 else TRY(elementwise_tile(w, &t));
             }
     return HD_OK;

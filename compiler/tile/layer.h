@@ -30,7 +30,7 @@ struct hd_mtensor {
     uint64_t arena;
 };
 
-enum hd_layer_kind { HD_LAYER_MATMUL, HD_LAYER_ADD, HD_LAYER_POOL, HD_LAYER_RESCALE };
+enum hd_layer_kind { HD_LAYER_MATMUL, HD_LAYER_ADD, HD_LAYER_POOL, HD_LAYER_MEAN, HD_LAYER_RESCALE };
 
 struct hd_layer {
     enum hd_layer_kind kind;

@@ -92,6 +92,7 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     case HD_IR_qadd:
     case HD_IR_qrescale:
     case HD_IR_qavgpool:
+    case HD_IR_qmean:
     case HD_IR_qmaxpool:
         break;
     default:

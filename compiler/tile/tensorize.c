@@ -153,6 +153,13 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
         l->a_imm = l->max_pool ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
         l->a_scale = l->max_pool ? 1 : hd_attr_float(n, "scale", 1);
         break;
+    case HD_IR_qmean: /* the window is the image */
+        l->kind = HD_LAYER_MEAN;
+        l->kh = lo->tensors[l->in[0]].h, l->kw = lo->tensors[l->in[0]].w;
+        l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
+        l->a_scale = hd_attr_float(n, "x_scale", 1);
+        l->b_scale = hd_attr_float(n, "scale", 1);
+        break;
     default:
         HD_ASSERT(n->op == HD_IR_qrescale);
         l->kind = HD_LAYER_RESCALE;

@@ -96,7 +96,7 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
                                                   "are %u", l->kh, l->kw, (long long)words, hd_wm_words(lo->m)));
         cycles = (int64_t)l->nts * l->red;
         pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
-    } else if (l->kind == HD_LAYER_POOL) {
+    } else if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) {
         cycles = (int64_t)l->nts * l->kh * l->kw;
     }
     if (!fit_tile(lo, l, pixels_max))

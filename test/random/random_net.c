@@ -195,6 +195,18 @@ static void pool(struct gen *x, int in, bool max) {
     requant(x, node, type);
 }
 
+static void mean(struct gen *x, int in) {
+    int64_t dim[4] = {shape(x, in)->dim[0], shape(x, in)->dim[1], 1, 1};
+    float count = (float)(shape(x, in)->dim[2] * shape(x, in)->dim[3]);
+    int node;
+    hd_dtype type = byte_type(x);
+    add(x, HD_IR_qmean, 1, &in, type, 4, dim, &node);
+    zero_point(x, node, "x_zp", in);
+    hd_attr_set_float(x->g, node, "x_scale", scale(&x->r, 0.01f, 0.3f));
+    hd_attr_set_float(x->g, node, "scale", 1 / (count * scale(&x->r, 0.01f, 0.2f)));
+    requant(x, node, type);
+}
+
 static void rescale(struct gen *x, int in) {
     int node;
     int64_t dim[HD_MAX_RANK];
@@ -222,6 +234,7 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
         if (pick == 0) residual(&x, from);
         else if (pick == 1) rescale(&x, from);
         else if (!image || (pick == 2 && i + 1 == n_layers)) dense(&x, from);
+        else if (pick == 2) mean(&x, from);
         else if (pick == 3 || pick == 4) pool(&x, from, pick == 4);
         else conv(&x, from);
     }
