@@ -58,9 +58,10 @@ hd_status k_pad(const struct hd_kernel *k) {
     size_t bytes = hd_dtype_bytes(y->dtype);
     float value = hd_attr_float(k->n, "value", 0);
     hd_attr_ints(k->n, "pads", pads, 2 * HD_MAX_RANK, 0);
-    if (value != 0 && y->dtype != HD_F32)
-        return hd_fail(k->ctx, HD_UNSUPPORTED, "pad value %g of type %s, allowed: f32, or 0", (double)value,
-                       hd_dtype_name(y->dtype));
+    bool byte = (y->dtype == HD_I8 && value >= -128 && value <= 127) || (y->dtype == HD_U8 && value >= 0 && value <= 255);
+    if (value != 0 && y->dtype != HD_F32 && !byte)
+        return hd_fail(k->ctx, HD_UNSUPPORTED, "pad value %g of type %s, allowed: f32, a value of i8 or u8, or 0",
+                       (double)value, hd_dtype_name(y->dtype));
     for (int64_t i = 0; i < n; i++) {
         int64_t j = 0;
         bool inside = true;
@@ -73,7 +74,7 @@ hd_status k_pad(const struct hd_kernel *k) {
         char *out = (char *)k->out + (size_t)i * bytes;
         if (inside) memcpy(out, (const char *)k->in[0] + (size_t)j * bytes, bytes);
         else if (y->dtype == HD_F32) memcpy(out, &value, 4);
-        else memset(out, 0, bytes);
+        else memset(out, byte ? (int)value & 255 : 0, bytes);
     }
     return HD_OK;
 }

@@ -89,7 +89,7 @@ hd_status hd_onnx_done(struct hd_importer *m, int node) {
     TRY(hd_graph_infer_node(m->ctx, m->g, node));
     const struct hd_tensor *y = &m->g->tensors[m->g->nodes[node].out[0]];
     if ((y->dtype == HD_I64 || y->dtype == HD_I32) && hd_tensor_elems(y) <= SHAPE_VALUES)
-        return hd_fold_node(m->ctx, m->g, node);
+        return hd_fold_node(m->ctx, m->g, node); /* every type that is cast to an integer has a kernel, but f16 */
     return HD_OK;
 }
 
@@ -169,7 +169,7 @@ static hd_status reshape_to(struct hd_importer *m, int node, int rank, const int
 hd_status import_Softmax(struct hd_importer *m, const struct hd_onnx_node *n) {
     int x = hd_onnx_in(m, n, 0), flat, done;
     struct hd_tensor t = m->g->tensors[x];
-    int64_t axis, outer = 1, inner = 1, tail = 1;
+    int64_t axis = 0, outer = 1, inner = 1, tail = 1;
     TRY(hd_onnx_axis(m, n, hd_onnx_int(n, "axis", m->opset < 13 ? 1 : -1), t.rank, &axis));
     for (int i = 0; i < t.rank; i++) {
         if (i < axis) outer *= t.dim[i];

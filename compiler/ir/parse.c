@@ -174,7 +174,7 @@ static hd_status constant(struct parser *s) {
     TRY(type(s, &t));
     if (!t.known) return bad(s, "a constant with a type");
     TRY(expect(s, "="));
-    skip(s);
+    s->p += strspn(s->p, " ");
     if (*s->p == '#') return bad(s, "values: this text was printed with hashes, print it in full");
     TRY(expect(s, "{"));
     size_t elem = hd_dtype_bytes(t.dtype), n = (size_t)hd_tensor_elems(&t);

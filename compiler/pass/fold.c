@@ -84,6 +84,10 @@ hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g) {
         const struct hd_node *nd = &g->nodes[order[i]];
         bool small = hd_tensor_bytes(&g->tensors[nd->out[0]]) <= FOLD_BYTES;
         if (small && nd->op != HD_IR_dequantize) s = hd_fold_node(ctx, g, order[i]);
+        if (s == HD_UNSUPPORTED) { /* a type without a kernel: it stays, and fails when it is run */
+            hd_clear(ctx);
+            s = HD_OK;
+        }
         if (!nd->dead && is_nothing(g, nd)) bypass(g, order[i]);
     }
     free(order);

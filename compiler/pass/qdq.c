@@ -125,7 +125,7 @@ static bool pull_up(hd_graph *g, int q) {
     for (int i = 0; i < n; i++) {
         int from[3] = {g->nodes[maker].in[i], g->nodes[q].in[1], g->nodes[q].in[2]};
         in[i] = tensor_like(g, from[0], p.type, "q");
-        hd_graph_node(g, HD_IR_quantize, g->nodes[q].name, 3, from, 1, &in[i]);
+        hd_graph_node(g, HD_IR_quantize, g->tensors[in[i]].name, 3, from, 1, &in[i]);
     }
     int id = hd_graph_node(g, move_on_integers(op), g->nodes[maker].name, n, in, 1, &y);
     hd_graph_swap_names(g, id, maker);
@@ -245,7 +245,10 @@ static bool match_gemm(struct match *m, int node, int bias) {
     hd_graph_kill(m->g, m->q);
     int id = emit_to(m, HD_IR_qgemm, node, 4, in, rows);
     hd_attr_set_int(m->g, id, "x_zp", x.zp);
-    if (rows != y) move_node(m->g, HD_IR_reshape, rows, y, "shape", yt.rank, yt.dim);
+    if (rows != y) {
+        int back = move_node(m->g, HD_IR_reshape, rows, y, "shape", yt.rank, yt.dim);
+        hd_graph_swap_names(m->g, back, m->q);
+    }
     return true;
 }
 

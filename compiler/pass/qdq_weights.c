@@ -58,11 +58,12 @@ static int weights_const(hd_graph *g, const struct hd_tensor *w, const int16_t *
     if (swap) dim[0] = t.dim[1], dim[1] = t.dim[0];
     bool fits = true;
     for (int64_t i = 0; i < n && fits; i++) fits = v[i] >= -128 && v[i] <= 127;
-    if (!fits) return hd_graph_const(g, t.name, HD_I16, t.rank, dim, v);
+    const char *name = hd_sprintf(g->arena, "%s.%s", t.name, fits ? "i8" : "i16");
+    if (!fits) return hd_graph_const(g, name, HD_I16, t.rank, dim, v);
     int8_t *bytes = malloc((size_t)n + 1);
     HD_ASSERT(bytes != NULL);
     for (int64_t i = 0; i < n; i++) bytes[i] = (int8_t)v[i];
-    int id = hd_graph_const(g, t.name, HD_I8, t.rank, dim, bytes);
+    int id = hd_graph_const(g, name, HD_I8, t.rank, dim, bytes);
     free(bytes);
     return id;
 }

@@ -1,0 +1,127 @@
+/* Shapes of every operation, and the messages of wrong ones. Written in the text form. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compiler/ir/ir.h"
+
+struct sample {
+    const char *inputs, *node; /* node: what stands behind "y ? = " */
+    const char *want;          /* type of y, or a part of the message */
+};
+
+static const struct sample good[] = {
+    {"x f32[1,3,8,8] input w f32[4,3,3,3]", "conv(x, w) strides=[2,2] pads=[0,0,1,1]", "f32[1,4,4,4]"},
+    {"x f32[1,3,8] input w f32[4,3,3]", "conv(x, w) dilations=[2]", "f32[1,4,4]"},
+    {"x f32[1,4,5,5] input w f32[8,1,3,3] input b f32[8]", "conv(x, w, b) group=4", "f32[1,8,3,3]"},
+    {"a f32[3,2] input b f32[5,3] input c f32[1,5]", "gemm(a, b, c) transA=1 transB=1", "f32[2,5]"},
+    {"a f32[4,1,2,3] input b f32[6,3,5]", "matmul(a, b)", "f32[4,6,2,5]"},
+    {"a f32[3] input b f32[3,5]", "matmul(a, b)", "f32[5]"},
+    {"a f32[2,1,4] input b f32[3,1]", "add(a, b)", "f32[2,3,4]"},
+    {"a i64[2] input b i64[]", "mul(a, b)", "i64[2]"},
+    {"x f32[2,3]", "softmax(x) axis=1", "f32[2,3]"},
+    {"x f32[2,3] input s f32[3] input b f32[3] input m f32[3] input v f32[3]", "batchnorm(x, s, b, m, v)", "f32[2,3]"},
+    {"x f32[1,2,7,7]", "maxpool(x) kernel_shape=[2,2] strides=[2,2]", "f32[1,2,3,3]"},
+    {"x f32[1,2,7,7]", "maxpool(x) kernel_shape=[2,2] strides=[2,2] ceil_mode=1", "f32[1,2,4,4]"},
+    {"x f32[1,1,3,3]", "maxpool(x) kernel_shape=[1,1] strides=[3,3] ceil_mode=1", "f32[1,1,1,1]"},
+    {"x f32[1,2,7,5]", "avgpool(x) kernel_shape=[7,5]", "f32[1,2,1,1]"},
+    {"x f32[2,6]", "reshape(x) shape=[3,4]", "f32[3,4]"},
+    {"x i8[2,3,4]", "transpose(x) perm=[2,0,1]", "i8[4,2,3]"},
+    {"a u8[2,3] input b u8[2,5]", "concat(a, b) axis=1", "u8[2,8]"},
+    {"x f32[2,3]", "pad(x) pads=[0,1,0,-1]", "f32[2,3]"},
+    {"x f32[2]", "cast(x) to=\"i32\"", "i32[2]"},
+    {"x f32[2,3] input s f32[3] input z i8[3]", "quantize(x, s, z) axis=1", "i8[2,3]"},
+    {"x u8[2,3] input s f32[] input z u8[]", "dequantize(x, s, z)", "f32[2,3]"},
+    {"x u8[1,3,8,8] input w i8[4,3,3,3] input b i32[4] input s f32[4]", "qconv(x, w, b, s) to=\"i8\"", "i8[1,4,6,6]"},
+    {"x i8[2,8] input w i8[3,8] input b i32[3] input s f32[1]", "qgemm(x, w, b, s)", "i8[2,3]"},
+    {"a i8[2,2] input b u8[2,2]", "qadd(a, b) to=\"u8\"", "u8[2,2]"},
+    {"x i8[1,4,4,4]", "qavgpool(x) kernel_shape=[4,4] x_zp=-128", "i8[1,4,1,1]"},
+    {"x i8[1,4,4,4]", "qmean(x) x_zp=-128 to=\"u8\"", "u8[1,4,1,1]"},
+    {"x u8[1,4,4,4]", "qmaxpool(x) kernel_shape=[2,2] strides=[2,2]", "u8[1,4,2,2]"},
+    {"x u8[5]", "qrescale(x) to=\"i8\" lo=0 hi=127", "i8[5]"},
+};
+
+static const struct sample wrong[] = {
+    {"x f32[1,3,8,8] input w f32[4,2,3,3]", "conv(x, w)", "do not fit weights"},
+    {"x f32[1,3,8,8] input w f32[4,3,3,3]", "conv(x, w) strides=[0,1]", "strides[0] is 0"},
+    {"x f32[1,3,8,8] input w f32[4,3,3,3]", "conv(x, w) kernel_shape=[5,3]", "weights have 3"},
+    {"x f32[1,3,2,8] input w f32[4,3,3,3]", "conv(x, w)", "exceeds the padded input"},
+    {"x f32[1,3,2,2,2] input w f32[4,3,1,1,1]", "conv(x, w)", "rank 5"},
+    {"x i8[1,3,8,8] input w f32[4,3,3,3]", "conv(x, w)", "is i8, allowed f32"},
+    {"a f32[3,2] input b f32[5,3]", "gemm(a, b)", "inner sizes are 2 and 5"},
+    {"a f32[2,3] input b f32[4,3]", "add(a, b)", "do not broadcast"},
+    {"x f32[2,3]", "softmax(x) axis=2", "axis 2, allowed 0..1"},
+    {"x f32[2,3]", "relu(x, x)", "2 inputs"},
+    {"x f32[2,3]", "relu(-)", "left out"},
+    {"x f32[2,6]", "reshape(x) shape=[5]", "cannot reshape"},
+    {"x f32[2,6]", "reshape(x) shape=[1099511627776,12]", "limit"},
+    {"x f32[2,3]", "transpose(x) perm=[0,0]", "each of 0..1 once"},
+    {"x f32[2,3]", "cast(x) to=\"f8\"", "want the name of a type"},
+    {"x i8[1,4,4,4]", "qavgpool(x) kernel_shape=[4,4] pads=[1,1,1,1]", "pads must be 0"},
+    {"x i8[5]", "qrescale(x) lo=-129", "lo -129"},
+    {"x i8[5]", "qrescale(x) x_zp=300", "x_zp is 300"},
+    {"a i8[2,2] input b i8[2]", "qadd(a, b)", "different shapes"},
+    {"x f32[1,1,4,4]", "maxpool(x) kernel_shape=[2,2] pads=[2,0,0,0]", "reach the size of the window"},
+};
+
+static hd_status parse(hd_ctx *ctx, const struct sample *s, hd_graph **g) {
+    char text[512];
+    snprintf(text, sizeof text, "graph g { input %s\n y ? = %s\n output y }", s->inputs, s->node);
+    return hd_graph_parse(ctx, text, "test", g);
+}
+
+static void shapes(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        hd_graph *g;
+        char got[128];
+        hd_clear(ctx);
+        hd_status s = parse(ctx, &good[i], &g);
+        assert_string_equal(hd_message(ctx), "");
+        assert_int_equal(s, HD_OK);
+        const struct hd_tensor *y = &g->tensors[g->outputs[0]];
+        size_t n = (size_t)snprintf(got, sizeof got, "%s[", hd_dtype_name(y->dtype));
+        for (int d = 0; d < y->rank; d++)
+            n += (size_t)snprintf(got + n, sizeof got - n, "%s%d", d ? "," : "", (int)y->dim[d]);
+        snprintf(got + n, sizeof got - n, "]");
+        assert_string_equal(got, good[i].want);
+        hd_graph_destroy(g);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+static void messages(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        hd_graph *g;
+        assert_int_not_equal(parse(ctx, &wrong[i], &g), HD_OK);
+        if (!strstr(hd_message(ctx), wrong[i].want)) fail_msg("%s: got \"%s\"", wrong[i].node, hd_message(ctx));
+    }
+    hd_ctx_destroy(ctx);
+}
+
+static void every_op_is_sampled(void **state) {
+    (void)state;
+    for (int op = 0; op < HD_IR_OPS; op++) {
+        bool found = false, plain = false;
+        size_t n = strlen(hd_ir_ops[op].name);
+        for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+            found = found || (!strncmp(good[i].node, hd_ir_ops[op].name, n) && good[i].node[n] == '(');
+        plain = op == HD_IR_sub || op == HD_IR_div || op == HD_IR_relu || op == HD_IR_clip || op == HD_IR_sigmoid ||
+                op == HD_IR_tanh || op == HD_IR_identity; /* share the function of one that is sampled */
+        if (!found && !plain) fail_msg("no sample for %s", hd_ir_ops[op].name);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(shapes), cmocka_unit_test(messages),
+                                       cmocka_unit_test(every_op_is_sampled)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
