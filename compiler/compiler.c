@@ -8,7 +8,8 @@
  *   schedule    compiler/sched    tiles -> slot operations -> semaphores -> bundles
  *   emit        compiler/emit     tables of the model
  *
- * --dump STAGE prints the graph after import or legalize, the layers after plan, the program after emit.
+ * --dump STAGE prints the graph after import or legalize, the layers after plan, the program after
+ * emit.
  */
 #include "compiler/compiler.h"
 
@@ -26,13 +27,14 @@ static bool dumps(const struct hd_compile_options *opt, const char *stage) {
 
 static void dump_layers(const struct hd_lowering *lo) {
     FILE *f = lo->opt->dump_to;
-    fprintf(f, "# plan: XM %u bytes resident area, %u bytes ring\n", lo->xm_ring, lo->xm_ring_bytes);
+    fprintf(f, "# plan: XM %u bytes resident area, %u bytes ring\n", lo->xm_ring,
+            lo->xm_ring_bytes);
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-        fprintf(f, "layer %d %s %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n", l->tag,
-                hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name, x->n, x->h, x->w, x->cp,
-                y->n, l->oh, l->ow, y->cp, l->kh, l->kw, l->sy, l->sx);
+        fprintf(f, "layer %d %s %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n",
+                l->tag, hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name, x->n,
+                x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp, l->kh, l->kw, l->sy, l->sx);
         fprintf(f, "  %s\n", lo->model->layers[i].plan);
         if (x->resident) fprintf(f, "  in at XM 0x%x\n", x->xm);
         if (y->resident) fprintf(f, "  out at XM 0x%x\n", y->xm);
@@ -78,7 +80,8 @@ static hd_status attempt(struct hd_lowering *lo) {
     return s;
 }
 
-hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt, hd_model **out) {
+hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt,
+                   hd_model **out) {
     const struct hd_lowering fresh = {.ctx = ctx, .g = g, .opt = opt, .m = &opt->machine};
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
@@ -109,7 +112,8 @@ static double now_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile_options *opt, hd_model **out) {
+hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile_options *opt,
+                     hd_model **out) {
     double start = now_seconds();
     hd_graph *g;
     TRY(hd_import_onnx(ctx, onnx_path, &g));

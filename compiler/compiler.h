@@ -11,10 +11,10 @@
 
 struct hd_compile_options {
     struct hd_machine machine;
-    bool latency_hiding;      /* false: every operation waits for the one before it */
-    bool keep_all;            /* every layer boundary is also stored in DRAM, for compare */
-    bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
-    const char *dump;         /* stage name, NULL = none; "all" */
+    bool latency_hiding; /* false: every operation waits for the one before it */
+    bool keep_all;       /* every layer boundary is also stored in DRAM, for compare */
+    bool host_only;      /* no program: the whole graph is one host step (golden, cpu) */
+    const char *dump;    /* stage name, NULL = none; "all" */
     FILE *dump_to;
 };
 

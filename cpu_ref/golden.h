@@ -1,4 +1,5 @@
-/* Golden: plain C reference of every operation of the graph IR. The oracle that devices are held to. */
+/* Golden: plain C reference of every operation of the graph IR. The oracle that devices are held
+ * to. */
 #ifndef HD_CPU_REF_GOLDEN_H
 #define HD_CPU_REF_GOLDEN_H
 
@@ -6,9 +7,9 @@
 
 /* Runs nodes in topological order.
  *   nodes, n    ids to run, any order; n = 0 runs every live node
- *   data        per tensor id, n_tensors entries: in: what the nodes read and none of them makes (constants may
- *               be NULL, the graph's are used); out: every result, allocated from `arena`
- * Errors: HD_INVALID when an operand has no data; HD_UNSUPPORTED for a type that an operation lacks. */
+ *   data        per tensor id, n_tensors entries: in: what the nodes read and none of them makes
+ * (constants may be NULL, the graph's are used); out: every result, allocated from `arena` Errors:
+ * HD_INVALID when an operand has no data; HD_UNSUPPORTED for a type that an operation lacks. */
 hd_status hd_golden_run(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_t n, void **data,
                         hd_arena *arena);
 

@@ -1,9 +1,11 @@
-/* Elementwise operations: arithmetic with broadcasting, activations, cast, batch normalisation, softmax. */
+/* Elementwise operations: arithmetic with broadcasting, activations, cast, batch normalisation,
+ * softmax. */
 #include <math.h>
 
 #include "cpu_ref/kernels.h"
 
-/* Index into an operand for element i of the result, dims aligned at the end (numpy broadcasting). */
+/* Index into an operand for element i of the result, dims aligned at the end (numpy broadcasting).
+ */
 static int64_t broadcast_index(int64_t i, const struct hd_tensor *y, const struct hd_tensor *x) {
     int64_t index = 0, step = 1;
     for (int d = 0; d < y->rank; d++) {
@@ -36,34 +38,55 @@ static hd_status binary(const struct hd_kernel *k, enum arith op) {
     for (int64_t i = 0; i < n; i++) {
         int64_t a = broadcast_index(i, y, sa), b = broadcast_index(i, y, sb);
         if (y->dtype == HD_F32)
-            ((float *)k->out)[i] = arith_f32(op, ((const float *)k->in[0])[a], ((const float *)k->in[1])[b]);
+            ((float *)k->out)[i] =
+                arith_f32(op, ((const float *)k->in[0])[a], ((const float *)k->in[1])[b]);
         else if (y->dtype == HD_I32)
-            ((int32_t *)k->out)[i] =
-                (int32_t)(uint32_t)arith_int(op, ((const int32_t *)k->in[0])[a], ((const int32_t *)k->in[1])[b]);
+            ((int32_t *)k->out)[i] = (int32_t)(uint32_t)arith_int(
+                op, ((const int32_t *)k->in[0])[a], ((const int32_t *)k->in[1])[b]);
         else
-            ((int64_t *)k->out)[i] = arith_int(op, ((const int64_t *)k->in[0])[a], ((const int64_t *)k->in[1])[b]);
+            ((int64_t *)k->out)[i] =
+                arith_int(op, ((const int64_t *)k->in[0])[a], ((const int64_t *)k->in[1])[b]);
     }
     return HD_OK;
 }
 
 /* Source: ONNX Add-14, Sub-14, Mul-14, Div-14. */
-hd_status k_add(const struct hd_kernel *k) { return binary(k, ADD); }
-hd_status k_sub(const struct hd_kernel *k) { return binary(k, SUB); }
-hd_status k_mul(const struct hd_kernel *k) { return binary(k, MUL); }
-hd_status k_div(const struct hd_kernel *k) { return binary(k, DIV); }
+hd_status k_add(const struct hd_kernel *k) {
+    return binary(k, ADD);
+}
+hd_status k_sub(const struct hd_kernel *k) {
+    return binary(k, SUB);
+}
+hd_status k_mul(const struct hd_kernel *k) {
+    return binary(k, MUL);
+}
+hd_status k_div(const struct hd_kernel *k) {
+    return binary(k, DIV);
+}
 
 static hd_status unary(const struct hd_kernel *k, double (*f)(double)) {
     int64_t n = hd_tensor_elems(hd_k_out(k));
-    for (int64_t i = 0; i < n; i++) ((float *)k->out)[i] = (float)f((double)((const float *)k->in[0])[i]);
+    for (int64_t i = 0; i < n; i++)
+        ((float *)k->out)[i] = (float)f((double)((const float *)k->in[0])[i]);
     return HD_OK;
 }
 
-static double relu(double x) { return x < 0 ? 0 : x; } /* NaN stays NaN */
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
+static double relu(double x) {
+    return x < 0 ? 0 : x;
+} /* NaN stays NaN */
+static double sigmoid(double x) {
+    return 1 / (1 + exp(-x));
+}
 
-hd_status k_relu(const struct hd_kernel *k) { return unary(k, relu); }
-hd_status k_sigmoid(const struct hd_kernel *k) { return unary(k, sigmoid); }
-hd_status k_tanh(const struct hd_kernel *k) { return unary(k, tanh); }
+hd_status k_relu(const struct hd_kernel *k) {
+    return unary(k, relu);
+}
+hd_status k_sigmoid(const struct hd_kernel *k) {
+    return unary(k, sigmoid);
+}
+hd_status k_tanh(const struct hd_kernel *k) {
+    return unary(k, tanh);
+}
 
 /* x, min?, max?.  Source: ONNX Clip-13. */
 hd_status k_clip(const struct hd_kernel *k) {
@@ -93,15 +116,18 @@ hd_status k_softmax(const struct hd_kernel *k) {
             for (int64_t j = 0; j < size; j++) max = fmax(max, (double)p[j * inner]);
             for (int64_t j = 0; j < size; j++) sum += exp((double)p[j * inner] - max);
             for (int64_t j = 0; j < size; j++)
-                y[o * size * inner + i + j * inner] = (float)(exp((double)p[j * inner] - max) / sum);
+                y[o * size * inner + i + j * inner] =
+                    (float)(exp((double)p[j * inner] - max) / sum);
         }
     return HD_OK;
 }
 
-/* y = scale * (x - mean) / sqrt(var + epsilon) + bias per channel.  Source: ONNX BatchNormalization-15. */
+/* y = scale * (x - mean) / sqrt(var + epsilon) + bias per channel.  Source: ONNX
+ * BatchNormalization-15. */
 hd_status k_batchnorm(const struct hd_kernel *k) {
     const struct hd_tensor *t = hd_k_in(k, 0);
-    const float *x = k->in[0], *scale = k->in[1], *bias = k->in[2], *mean = k->in[3], *var = k->in[4];
+    const float *x = k->in[0], *scale = k->in[1], *bias = k->in[2], *mean = k->in[3],
+                *var = k->in[4];
     double epsilon = (double)hd_attr_float(k->n, "epsilon", 1e-5f);
     int64_t c = t->dim[1], inner = 1, n = hd_tensor_elems(t);
     for (int d = 2; d < t->rank; d++) inner *= t->dim[d];
@@ -113,51 +139,88 @@ hd_status k_batchnorm(const struct hd_kernel *k) {
     return HD_OK;
 }
 
-/* ---- cast -------------------------------------------------------------------------------------- */
+/* ---- cast --------------------------------------------------------------------------------------
+ */
 
 static double as_double(hd_dtype t, const void *p, int64_t i) {
     switch (t) {
-    case HD_F32: return (double)((const float *)p)[i];
-    case HD_F64: return ((const double *)p)[i];
-    case HD_U8: case HD_BOOL: return ((const uint8_t *)p)[i];
-    case HD_I8: return ((const int8_t *)p)[i];
-    case HD_U16: return ((const uint16_t *)p)[i];
-    case HD_I16: return ((const int16_t *)p)[i];
-    case HD_I32: return ((const int32_t *)p)[i];
-    case HD_U32: return ((const uint32_t *)p)[i];
-    default: return (double)((const int64_t *)p)[i];
+    case HD_F32:
+        return (double)((const float *)p)[i];
+    case HD_F64:
+        return ((const double *)p)[i];
+    case HD_U8:
+    case HD_BOOL:
+        return ((const uint8_t *)p)[i];
+    case HD_I8:
+        return ((const int8_t *)p)[i];
+    case HD_U16:
+        return ((const uint16_t *)p)[i];
+    case HD_I16:
+        return ((const int16_t *)p)[i];
+    case HD_I32:
+        return ((const int32_t *)p)[i];
+    case HD_U32:
+        return ((const uint32_t *)p)[i];
+    default:
+        return (double)((const int64_t *)p)[i];
     }
 }
 
 /* Float to integer truncates and saturates; NaN gives 0. ONNX leaves both open. */
-static double clamp_to(double v, double lo, double hi) { return !(v == v) ? 0 : v < lo ? lo : v > hi ? hi : trunc(v); }
+static double clamp_to(double v, double lo, double hi) {
+    return !(v == v) ? 0 : v < lo ? lo : v > hi ? hi : trunc(v);
+}
 
 static void put(hd_dtype t, void *p, int64_t i, double v) {
     switch (t) {
-    case HD_F32: ((float *)p)[i] = (float)v; break;
-    case HD_F64: ((double *)p)[i] = v; break;
-    case HD_BOOL: ((uint8_t *)p)[i] = v != 0; break;
-    case HD_U8: ((uint8_t *)p)[i] = (uint8_t)clamp_to(v, 0, 255); break;
-    case HD_I8: ((int8_t *)p)[i] = (int8_t)clamp_to(v, -128, 127); break;
-    case HD_U16: ((uint16_t *)p)[i] = (uint16_t)clamp_to(v, 0, 65535); break;
-    case HD_I16: ((int16_t *)p)[i] = (int16_t)clamp_to(v, -32768, 32767); break;
-    case HD_I32: ((int32_t *)p)[i] = (int32_t)clamp_to(v, -2147483648.0, 2147483647.0); break;
-    case HD_U32: ((uint32_t *)p)[i] = (uint32_t)clamp_to(v, 0, 4294967295.0); break;
-    default: ((int64_t *)p)[i] = (int64_t)clamp_to(v, -9223372036854775808.0, 9223372036854774784.0);
+    case HD_F32:
+        ((float *)p)[i] = (float)v;
+        break;
+    case HD_F64:
+        ((double *)p)[i] = v;
+        break;
+    case HD_BOOL:
+        ((uint8_t *)p)[i] = v != 0;
+        break;
+    case HD_U8:
+        ((uint8_t *)p)[i] = (uint8_t)clamp_to(v, 0, 255);
+        break;
+    case HD_I8:
+        ((int8_t *)p)[i] = (int8_t)clamp_to(v, -128, 127);
+        break;
+    case HD_U16:
+        ((uint16_t *)p)[i] = (uint16_t)clamp_to(v, 0, 65535);
+        break;
+    case HD_I16:
+        ((int16_t *)p)[i] = (int16_t)clamp_to(v, -32768, 32767);
+        break;
+    case HD_I32:
+        ((int32_t *)p)[i] = (int32_t)clamp_to(v, -2147483648.0, 2147483647.0);
+        break;
+    case HD_U32:
+        ((uint32_t *)p)[i] = (uint32_t)clamp_to(v, 0, 4294967295.0);
+        break;
+    default:
+        ((int64_t *)p)[i] = (int64_t)clamp_to(v, -9223372036854775808.0, 9223372036854774784.0);
     }
 }
 
-static bool castable(hd_dtype t) { return t != HD_F16 && t != HD_U64; }
+static bool castable(hd_dtype t) {
+    return t != HD_F16 && t != HD_U64;
+}
 
 /* Source: ONNX Cast-13. */
 hd_status k_cast(const struct hd_kernel *k) {
     hd_dtype from = hd_k_in(k, 0)->dtype, to = hd_k_out(k)->dtype;
     int64_t n = hd_tensor_elems(hd_k_out(k));
     if (!castable(from) || !castable(to))
-        return hd_fail(k->ctx, HD_UNSUPPORTED, "cast from %s to %s: float16 and uint64 are not covered",
+        return hd_fail(k->ctx, HD_UNSUPPORTED,
+                       "cast from %s to %s: float16 and uint64 are not covered",
                        hd_dtype_name(from), hd_dtype_name(to));
     for (int64_t i = 0; i < n; i++)
-        if (from == HD_I64 && to == HD_I64) ((int64_t *)k->out)[i] = ((const int64_t *)k->in[0])[i];
-        else put(to, k->out, i, as_double(from, k->in[0], i));
+        if (from == HD_I64 && to == HD_I64)
+            ((int64_t *)k->out)[i] = ((const int64_t *)k->in[0])[i];
+        else
+            put(to, k->out, i, as_double(from, k->in[0], i));
     return HD_OK;
 }

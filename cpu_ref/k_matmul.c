@@ -5,7 +5,8 @@
 #include "runtime/base/num.h"
 
 /* Convolution, float.
- *   x [N,C,H,W]  w [M,C/group,kh,kw]  b [M]?  y [N,M,P,Q]; sums in double.  Source: ONNX Conv-11. */
+ *   x [N,C,H,W]  w [M,C/group,kh,kw]  b [M]?  y [N,M,P,Q]; sums in double.  Source: ONNX Conv-11.
+ */
 hd_status k_conv(const struct hd_kernel *k) {
     const float *x = k->in[0], *w = k->in[1], *b = k->n->n_in > 2 ? k->in[2] : NULL;
     float *y = k->out;
@@ -21,10 +22,12 @@ hd_status k_conv(const struct hd_kernel *k) {
                     for (int64_t c = 0; c < cg; c++)
                         for (int64_t ky = 0; ky < v.kh; ky++)
                             for (int64_t kx = 0; kx < v.kw; kx++) {
-                                int64_t iy = oy * v.sy + ky * v.dy - v.pt, ix = ox * v.sx + kx * v.dx - v.pl;
+                                int64_t iy = oy * v.sy + ky * v.dy - v.pt,
+                                        ix = ox * v.sx + kx * v.dx - v.pl;
                                 if (iy < 0 || iy >= v.h || ix < 0 || ix >= v.w) continue;
-                                sum += (double)x[((n * v.c + m / mg * cg + c) * v.h + iy) * v.w + ix] *
-                                       (double)w[((m * cg + c) * v.kh + ky) * v.kw + kx];
+                                sum +=
+                                    (double)x[((n * v.c + m / mg * cg + c) * v.h + iy) * v.w + ix] *
+                                    (double)w[((m * cg + c) * v.kh + ky) * v.kw + kx];
                             }
                     y[((n * m_all + m) * v.oh + oy) * v.ow + ox] = (float)sum;
                 }
@@ -36,7 +39,8 @@ hd_status k_gemm(const struct hd_kernel *k) {
     const float *a = k->in[0], *b = k->in[1], *c = k->n->n_in > 2 ? k->in[2] : NULL;
     float *y = k->out;
     bool ta = hd_attr_int(k->n, "transA", 0) != 0, tb = hd_attr_int(k->n, "transB", 0) != 0;
-    double alpha = (double)hd_attr_float(k->n, "alpha", 1), beta = (double)hd_attr_float(k->n, "beta", 1);
+    double alpha = (double)hd_attr_float(k->n, "alpha", 1),
+           beta = (double)hd_attr_float(k->n, "beta", 1);
     const struct hd_tensor *sa = hd_k_in(k, 0);
     int64_t m = hd_k_out(k)->dim[0], n = hd_k_out(k)->dim[1], depth = sa->dim[ta ? 0 : 1];
     int64_t c_rows = 1, c_cols = 1;
@@ -49,7 +53,8 @@ hd_status k_gemm(const struct hd_kernel *k) {
         for (int64_t j = 0; j < n; j++) {
             double sum = 0;
             for (int64_t d = 0; d < depth; d++)
-                sum += (double)a[ta ? d * m + i : i * depth + d] * (double)b[tb ? j * depth + d : d * n + j];
+                sum += (double)a[ta ? d * m + i : i * depth + d] *
+                       (double)b[tb ? j * depth + d : d * n + j];
             sum *= alpha;
             if (c) sum += beta * (double)c[(c_rows > 1 ? i : 0) * c_cols + (c_cols > 1 ? j : 0)];
             y[i * n + j] = (float)sum;
@@ -57,8 +62,10 @@ hd_status k_gemm(const struct hd_kernel *k) {
     return HD_OK;
 }
 
-/* Offset of batch `i` of the result in an operand with `rank` batch dims that broadcasts to `out`. */
-static int64_t batch_offset(int64_t i, const int64_t *out, int out_rank, const int64_t *dim, int rank) {
+/* Offset of batch `i` of the result in an operand with `rank` batch dims that broadcasts to `out`.
+ */
+static int64_t batch_offset(int64_t i, const int64_t *out, int out_rank, const int64_t *dim,
+                            int rank) {
     int64_t offset = 0, step = 1;
     for (int d = 0; d < out_rank; d++) {
         int64_t index = i % out[out_rank - 1 - d];
@@ -88,14 +95,16 @@ hd_status k_matmul(const struct hd_kernel *k) {
         for (int64_t i = 0; i < m; i++)
             for (int64_t j = 0; j < n; j++) {
                 double sum = 0;
-                for (int64_t d = 0; d < depth; d++) sum += (double)pa[i * depth + d] * (double)pb[d * n + j];
+                for (int64_t d = 0; d < depth; d++)
+                    sum += (double)pa[i * depth + d] * (double)pb[d * n + j];
                 y[(q * m + i) * n + j] = (float)sum;
             }
     }
     return HD_OK;
 }
 
-/* ---- integers ---------------------------------------------------------------------------------- */
+/* ---- integers ----------------------------------------------------------------------------------
+ */
 
 /* Widens a byte or int16 tensor to int32 and subtracts `zero`. */
 static int32_t *widen(const struct hd_kernel *k, int i, int32_t zero) {
@@ -110,7 +119,9 @@ static int32_t *widen(const struct hd_kernel *k, int i, int32_t zero) {
     return w;
 }
 
-static void store_byte(void *y, int64_t i, int32_t v) { ((uint8_t *)y)[i] = (uint8_t)v; }
+static void store_byte(void *y, int64_t i, int32_t v) {
+    ((uint8_t *)y)[i] = (uint8_t)v;
+}
 
 struct requant {
     const float *scale;
@@ -120,7 +131,8 @@ struct requant {
 
 static struct requant requant_of(const struct hd_kernel *k) {
     bool u8 = hd_k_out(k)->dtype == HD_U8;
-    return (struct requant){k->in[3], hd_tensor_elems(hd_k_in(k, 3)), (int32_t)hd_attr_int(k->n, "y_zp", 0),
+    return (struct requant){k->in[3], hd_tensor_elems(hd_k_in(k, 3)),
+                            (int32_t)hd_attr_int(k->n, "y_zp", 0),
                             (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
                             (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127)};
 }
@@ -130,7 +142,8 @@ static int32_t requant(const struct requant *r, uint32_t acc, int64_t m) {
 }
 
 /* Adds one tap of one input channel to a plane of sums; the inner loop runs along the row. */
-static void add_tap(const struct hd_window *v, const int32_t *x, int32_t w, int64_t ky, int64_t kx, uint32_t *acc) {
+static void add_tap(const struct hd_window *v, const int32_t *x, int32_t w, int64_t ky, int64_t kx,
+                    uint32_t *acc) {
     for (int64_t oy = 0; oy < v->oh; oy++) {
         int64_t iy = oy * v->sy + ky * v->dy - v->pt, first = 0, last = v->ow;
         if (iy < 0 || iy >= v->h) continue;
@@ -147,7 +160,8 @@ static void add_tap(const struct hd_window *v, const int32_t *x, int32_t w, int6
 }
 
 /* Quantised convolution; the numeric reference for every device.
- *   acc = sum (x - x_zp) * w + bias, int32 wrapping; y = requant(acc * scale[m]).  docs/numerics.md */
+ *   acc = sum (x - x_zp) * w + bias, int32 wrapping; y = requant(acc * scale[m]).  docs/numerics.md
+ */
 hd_status k_qconv(const struct hd_kernel *k) {
     struct hd_window v;
     TRY(hd_window_get(k->ctx, k->n, hd_k_in(k, 0), hd_k_in(k, 1)->dim + 2, &v));
@@ -180,7 +194,8 @@ hd_status k_qgemm(const struct hd_kernel *k) {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < n; j++) {
             uint32_t acc = (uint32_t)bias[j];
-            for (int64_t d = 0; d < depth; d++) acc += (uint32_t)(x[i * depth + d] * w[j * depth + d]);
+            for (int64_t d = 0; d < depth; d++)
+                acc += (uint32_t)(x[i * depth + d] * w[j * depth + d]);
             store_byte(k->out, i * n + j, requant(&r, acc, j));
         }
     return HD_OK;

@@ -6,11 +6,16 @@
 
 static int32_t integer(hd_dtype t, const void *p, int64_t i) {
     switch (t) {
-    case HD_U8: return ((const uint8_t *)p)[i];
-    case HD_I8: return ((const int8_t *)p)[i];
-    case HD_U16: return ((const uint16_t *)p)[i];
-    case HD_I16: return ((const int16_t *)p)[i];
-    default: return ((const int32_t *)p)[i];
+    case HD_U8:
+        return ((const uint8_t *)p)[i];
+    case HD_I8:
+        return ((const int8_t *)p)[i];
+    case HD_U16:
+        return ((const uint16_t *)p)[i];
+    case HD_I16:
+        return ((const int16_t *)p)[i];
+    default:
+        return ((const int32_t *)p)[i];
     }
 }
 
@@ -34,8 +39,10 @@ hd_status k_quantize(const struct hd_kernel *k) {
     for (int64_t i = 0; i < n; i++) {
         int64_t s = scale_index(k, i);
         int32_t q = hd_requant(x[i] / scale[s], integer(t, k->in[2], s), lo, hi);
-        if (t == HD_I8 || t == HD_U8) ((uint8_t *)k->out)[i] = (uint8_t)q;
-        else ((uint16_t *)k->out)[i] = (uint16_t)q;
+        if (t == HD_I8 || t == HD_U8)
+            ((uint8_t *)k->out)[i] = (uint8_t)q;
+        else
+            ((uint16_t *)k->out)[i] = (uint16_t)q;
     }
     return HD_OK;
 }
@@ -47,7 +54,8 @@ hd_status k_dequantize(const struct hd_kernel *k) {
     int64_t n = hd_tensor_elems(hd_k_out(k));
     for (int64_t i = 0; i < n; i++) {
         int64_t s = scale_index(k, i);
-        int32_t d = (int32_t)((uint32_t)integer(t, k->in[0], i) - (uint32_t)integer(t, k->in[2], s));
+        int32_t d =
+            (int32_t)((uint32_t)integer(t, k->in[0], i) - (uint32_t)integer(t, k->in[2], s));
         ((float *)k->out)[i] = (float)d * scale[s];
     }
     return HD_OK;
@@ -59,13 +67,16 @@ struct clamp {
 
 static struct clamp clamp_of(const struct hd_kernel *k) {
     bool u8 = hd_k_out(k)->dtype == HD_U8;
-    return (struct clamp){(int32_t)hd_attr_int(k->n, "y_zp", 0), (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
+    return (struct clamp){(int32_t)hd_attr_int(k->n, "y_zp", 0),
+                          (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
                           (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127)};
 }
 
-/* y = requant((a - a_zp) * a_scale + (b - b_zp) * b_scale), each step rounded to binary32.  docs/numerics.md */
+/* y = requant((a - a_zp) * a_scale + (b - b_zp) * b_scale), each step rounded to binary32.
+ * docs/numerics.md */
 hd_status k_qadd(const struct hd_kernel *k) {
-    int32_t a_zp = (int32_t)hd_attr_int(k->n, "a_zp", 0), b_zp = (int32_t)hd_attr_int(k->n, "b_zp", 0);
+    int32_t a_zp = (int32_t)hd_attr_int(k->n, "a_zp", 0),
+            b_zp = (int32_t)hd_attr_int(k->n, "b_zp", 0);
     float a_scale = hd_attr_float(k->n, "a_scale", 1), b_scale = hd_attr_float(k->n, "b_scale", 1);
     struct clamp c = clamp_of(k);
     int64_t n = hd_tensor_elems(hd_k_out(k));

@@ -8,8 +8,12 @@ static hd_status copy(const struct hd_kernel *k) {
     return HD_OK;
 }
 
-hd_status k_identity(const struct hd_kernel *k) { return copy(k); }
-hd_status k_reshape(const struct hd_kernel *k) { return copy(k); }
+hd_status k_identity(const struct hd_kernel *k) {
+    return copy(k);
+}
+hd_status k_reshape(const struct hd_kernel *k) {
+    return copy(k);
+}
 
 /* Splits index i of a dense tensor into one index per dimension. */
 static void unravel(int64_t i, const struct hd_tensor *t, int64_t *at) {
@@ -30,7 +34,8 @@ hd_status k_transpose(const struct hd_kernel *k) {
         unravel(i, y, at);
         for (int d = 0; d < y->rank; d++) from[perm[d]] = at[d];
         for (int d = 0; d < x->rank; d++) j = j * x->dim[d] + from[d];
-        memcpy((char *)k->out + (size_t)i * bytes, (const char *)k->in[0] + (size_t)j * bytes, bytes);
+        memcpy((char *)k->out + (size_t)i * bytes, (const char *)k->in[0] + (size_t)j * bytes,
+               bytes);
     }
     return HD_OK;
 }
@@ -38,7 +43,8 @@ hd_status k_transpose(const struct hd_kernel *k) {
 /* Operands one after the other along `axis`.  Source: ONNX Concat-13. */
 hd_status k_concat(const struct hd_kernel *k) {
     const struct hd_tensor *y = hd_k_out(k);
-    int64_t axis = hd_attr_int(k->n, "axis", 0), outer = 1, inner = (int64_t)hd_dtype_bytes(y->dtype);
+    int64_t axis = hd_attr_int(k->n, "axis", 0), outer = 1,
+            inner = (int64_t)hd_dtype_bytes(y->dtype);
     for (int64_t d = 0; d < axis; d++) outer *= y->dim[d];
     for (int64_t d = axis + 1; d < y->rank; d++) inner *= y->dim[d];
     char *out = k->out;
@@ -58,9 +64,11 @@ hd_status k_pad(const struct hd_kernel *k) {
     size_t bytes = hd_dtype_bytes(y->dtype);
     float value = hd_attr_float(k->n, "value", 0);
     hd_attr_ints(k->n, "pads", pads, 2 * HD_MAX_RANK, 0);
-    bool byte = (y->dtype == HD_I8 && value >= -128 && value <= 127) || (y->dtype == HD_U8 && value >= 0 && value <= 255);
+    bool byte = (y->dtype == HD_I8 && value >= -128 && value <= 127) ||
+                (y->dtype == HD_U8 && value >= 0 && value <= 255);
     if (value != 0 && y->dtype != HD_F32 && !byte)
-        return hd_fail(k->ctx, HD_UNSUPPORTED, "pad value %g of type %s, allowed: f32, a value of i8 or u8, or 0",
+        return hd_fail(k->ctx, HD_UNSUPPORTED,
+                       "pad value %g of type %s, allowed: f32, a value of i8 or u8, or 0",
                        (double)value, hd_dtype_name(y->dtype));
     for (int64_t i = 0; i < n; i++) {
         int64_t j = 0;
@@ -72,9 +80,12 @@ hd_status k_pad(const struct hd_kernel *k) {
             j = j * x->dim[d] + p;
         }
         char *out = (char *)k->out + (size_t)i * bytes;
-        if (inside) memcpy(out, (const char *)k->in[0] + (size_t)j * bytes, bytes);
-        else if (y->dtype == HD_F32) memcpy(out, &value, 4);
-        else memset(out, byte ? (int)value & 255 : 0, bytes);
+        if (inside)
+            memcpy(out, (const char *)k->in[0] + (size_t)j * bytes, bytes);
+        else if (y->dtype == HD_F32)
+            memcpy(out, &value, 4);
+        else
+            memset(out, byte ? (int)value & 255 : 0, bytes);
     }
     return HD_OK;
 }

@@ -11,9 +11,9 @@ struct hd_kernel { /* one call: shapes and types have been verified */
     hd_ctx *ctx;
     const hd_graph *g;
     const struct hd_node *n;
-    hd_arena *arena;      /* for scratch */
-    const void **in;      /* data of each operand, NULL = left out */
-    void *out;            /* room for the result */
+    hd_arena *arena; /* for scratch */
+    const void **in; /* data of each operand, NULL = left out */
+    void *out;       /* room for the result */
 };
 
 /* Shape of operand i, or of the result. */

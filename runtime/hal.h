@@ -1,5 +1,5 @@
-/* The device table: what a device implements. One static const table per device, one row in devices.def.
- * runtime/null_dev.c is the commented skeleton to copy. */
+/* The device table: what a device implements. One static const table per device, one row in
+ * devices.def. runtime/null_dev.c is the commented skeleton to copy. */
 #ifndef HD_RUNTIME_HAL_H
 #define HD_RUNTIME_HAL_H
 
@@ -39,7 +39,8 @@ struct hd_layer_counters { /* index = tag */
 struct hd_counters { /* of the last finished run */
     uint64_t cycles, read_bytes, write_bytes, code_bytes;
     struct hd_unit_counters unit[HD_UNITS];
-    const struct hd_layer_counters *layers; /* the device's, valid until the next submit; NULL = none */
+    const struct hd_layer_counters
+        *layers; /* the device's, valid until the next submit; NULL = none */
     int n_layers;
 };
 
@@ -51,8 +52,8 @@ struct hd_device_info {
 
 enum { HD_RUNS_GRAPH = 1, HD_RUNS_PROG = 2 };
 
-/* (opt) = may be NULL. Every call takes the device's own state only; two devices may be used from two
- * threads. */
+/* (opt) = may be NULL. Every call takes the device's own state only; two devices may be used from
+ * two threads. */
 struct hd_device_ops {
     const char *scheme, *doc;
     uint32_t sections; /* HD_RUNS_* */
@@ -64,8 +65,8 @@ struct hd_device_ops {
     void (*free)(hd_device *, hd_buffer);
     hd_status (*write)(hd_ctx *, hd_device *, hd_buffer, size_t off, const void *src, size_t bytes);
     hd_status (*read)(hd_ctx *, hd_device *, hd_buffer, size_t off, void *dst, size_t bytes);
-    /* Loads one step (step < 0: the whole graph, for GRAPH devices: inputs and outputs are the model's, and
-     * outputs are followed by every other value). The model outlives the exec. */
+    /* Loads one step (step < 0: the whole graph, for GRAPH devices: inputs and outputs are the
+     * model's, and outputs are followed by every other value). The model outlives the exec. */
     hd_status (*load)(hd_ctx *, hd_device *, const hd_model *, int step, hd_exec **out);
     void (*unload)(hd_device *, hd_exec *);
     /* GRAPH: io = inputs then outputs, dense buffers. PROG: io[0] = the arena. */

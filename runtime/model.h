@@ -1,12 +1,14 @@
 /* A compiled model: the container that every device loads, in memory and as a .hdl file.
  *
- * A model is a list of steps that run in order. A HOST step is a set of nodes of the GRAPH section, run
- * by a device that takes graphs (golden, cpu); a PROG step is a program in the image, run by a machine
- * (iss, rtl, xrt). Values are the tensors that steps exchange. A machine sees one image (read only:
- * programs, weights, parameters) and one arena (values, and activations that do not stay on chip).
+ * A model is a list of steps that run in order. A HOST step is a set of nodes of the GRAPH section,
+ * run by a device that takes graphs (golden, cpu); a PROG step is a program in the image, run by a
+ * machine (iss, rtl, xrt). Values are the tensors that steps exchange. A machine sees one image
+ * (read only: programs, weights, parameters) and one arena (values, and activations that do not
+ * stay on chip).
  *
- * File: 64-byte header (magic "HDL\x1a", format version, isa hash, machine hash, section table offset, bytes,
- * crc32 of the rest), sections MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT; every length is checked on load.
+ * File: 64-byte header (magic "HDL\x1a", format version, isa hash, machine hash, section table
+ * offset, bytes, crc32 of the rest), sections MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT; every
+ * length is checked on load.
  */
 #ifndef HD_RUNTIME_MODEL_H
 #define HD_RUNTIME_MODEL_H
@@ -28,12 +30,12 @@ struct hd_value_info {
     int elem_bytes;
     int rank;
     int64_t dim[HD_VALUE_RANK];
-    int tensor;             /* id in the graph */
-    bool in_arena;          /* a machine reads or writes it in DRAM */
-    uint64_t arena_offset;  /* of byte 0 */
-    enum hd_layout layout;  /* in the arena */
-    int64_t c_pad;          /* NHWC: channels as stored */
-    int layer;              /* that makes it, index in layers, -1 = none */
+    int tensor;            /* id in the graph */
+    bool in_arena;         /* a machine reads or writes it in DRAM */
+    uint64_t arena_offset; /* of byte 0 */
+    enum hd_layout layout; /* in the arena */
+    int64_t c_pad;         /* NHWC: channels as stored */
+    int layer;             /* that makes it, index in layers, -1 = none */
 };
 
 enum hd_step_kind { HD_STEP_HOST, HD_STEP_PROG };
@@ -51,8 +53,10 @@ struct hd_layer_info { /* index = tag of its operations */
     const char *name, *op;
     int64_t macs;
     int64_t vector_ops;        /* VX vectors it needs at least, on this machine */
-    int64_t unavoidable_bytes; /* DRAM bytes it cannot avoid: weights, network inputs and outputs, spilled activations */
-    int64_t roofline_cycles;   /* max(macs / (k*n), unavoidable_bytes / axi bytes per cycle) at the default memory model */
+    int64_t unavoidable_bytes; /* DRAM bytes it cannot avoid: weights, network inputs and outputs,
+                                  spilled activations */
+    int64_t roofline_cycles;   /* max(macs / (k*n), unavoidable_bytes / axi bytes per cycle) at the
+                                  default memory model */
     const char *plan;          /* one line for people: tiles, where operands live */
 };
 
@@ -92,7 +96,8 @@ void hd_model_destroy(hd_model *m);
 
 /* Same model, same bytes. */
 hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path);
-/* Errors: HD_IO, HD_INVALID (cut short, bad magic, checksum, bounds), HD_MISMATCH (other format or ISA). */
+/* Errors: HD_IO, HD_INVALID (cut short, bad magic, checksum, bounds), HD_MISMATCH (other format or
+ * ISA). */
 hd_status hd_model_load(hd_ctx *ctx, const char *path, hd_model **out);
 hd_status hd_model_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
                                hd_model **out);

@@ -17,20 +17,22 @@
 
 typedef struct hd_session hd_session;
 
-/* `scheme` names the device for PROG steps; HOST steps run on golden. A GRAPH device runs the whole graph.
- * opt NULL = the model's machine and its default memory. Allocates everything that run needs. */
+/* `scheme` names the device for PROG steps; HOST steps run on golden. A GRAPH device runs the whole
+ * graph. opt NULL = the model's machine and its default memory. Allocates everything that run
+ * needs. */
 hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *scheme,
                           const struct hd_device_options *opt, hd_session **out);
 void hd_session_close(hd_session *s);
 
 /* inputs[i], outputs[i]: dense, hd_value_dense_bytes() each, the caller's. */
-hd_status hd_session_run(hd_ctx *ctx, hd_session *s, const void *const *inputs, void *const *outputs);
+hd_status hd_session_run(hd_ctx *ctx, hd_session *s, const void *const *inputs,
+                         void *const *outputs);
 
 /* Dense copy of any value of the model after a run; HD_UNSUPPORTED if it stayed on chip. */
 hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out);
 
-/* Counters of the last run, PROG steps added up (GRAPH devices: all zero). layers: model->n_layers rows,
- * the session's, valid until the next run. */
+/* Counters of the last run, PROG steps added up (GRAPH devices: all zero). layers: model->n_layers
+ * rows, the session's, valid until the next run. */
 hd_status hd_session_counters(hd_ctx *ctx, hd_session *s, struct hd_counters *out);
 
 #endif

@@ -13,9 +13,12 @@ static int value_of(struct hd_lowering *lo, int *map, int tensor) {
     if (map[tensor] >= 0) return map[tensor];
     const struct hd_tensor *t = &lo->g->tensors[tensor];
     struct hd_value_info *v = &m->values[m->n_values];
-    *v = (struct hd_value_info){.name = hd_strdup(m->arena, t->name), .dtype = hd_dtype_to_onnx(t->dtype),
-                                .elem_bytes = (int)hd_dtype_bytes(t->dtype), .rank = t->rank,
-                                .tensor = tensor, .layer = -1};
+    *v = (struct hd_value_info){.name = hd_strdup(m->arena, t->name),
+                                .dtype = hd_dtype_to_onnx(t->dtype),
+                                .elem_bytes = (int)hd_dtype_bytes(t->dtype),
+                                .rank = t->rank,
+                                .tensor = tensor,
+                                .layer = -1};
     for (int i = 0; i < t->rank; i++) v->dim[i] = t->dim[i];
     int mt = lo->tensor_of[tensor];
     if (mt >= 0) {
@@ -35,15 +38,18 @@ static void add_once(int *list, int *n, int v) {
     list[(*n)++] = v;
 }
 
-/* Step of each node: the machine's layers and folded reshapes take the step that first reads or makes them. */
+/* Step of each node: the machine's layers and folded reshapes take the step that first reads or
+ * makes them. */
 static void step_of_nodes(const struct hd_lowering *lo, int *step) {
     for (size_t i = 0; i < lo->g->n_nodes; i++) step[i] = -1;
     for (int s = 0; s < lo->model->n_steps; s++)
-        for (int i = 0; i < lo->model->steps[s].n_nodes; i++) step[lo->model->steps[s].nodes[i]] = s;
+        for (int i = 0; i < lo->model->steps[s].n_nodes; i++)
+            step[lo->model->steps[s].nodes[i]] = s;
     for (size_t i = 0; i < lo->n_layers; i++) step[lo->layers[i].node] = lo->layers[i].step;
 }
 
-/* A node's inputs become inputs of its step, and outputs of the step that makes them, when they differ. */
+/* A node's inputs become inputs of its step, and outputs of the step that makes them, when they
+ * differ. */
 static void connect_steps(struct hd_lowering *lo, int *map, const int *step) {
     const hd_graph *g = lo->g;
     hd_model *m = lo->model;
@@ -54,7 +60,8 @@ static void connect_steps(struct hd_lowering *lo, int *map, const int *step) {
             int t = g->nodes[i].in[k];
             if (t < 0 || g->tensors[t].data) continue;
             int maker = g->tensors[t].producer;
-            while (s->kind == HD_STEP_PROG && maker >= 0 && step[maker] < 0) { /* behind folded reshapes */
+            while (s->kind == HD_STEP_PROG && maker >= 0 &&
+                   step[maker] < 0) { /* behind folded reshapes */
                 t = g->nodes[maker].in[0];
                 maker = g->tensors[t].producer;
             }
@@ -63,7 +70,8 @@ static void connect_steps(struct hd_lowering *lo, int *map, const int *step) {
             if (from >= 0 && step[from] == step[i]) continue;
             int v = value_of(lo, map, t);
             add_once(s->inputs, &s->n_inputs, v);
-            if (from >= 0) add_once(m->steps[step[from]].outputs, &m->steps[step[from]].n_outputs, v);
+            if (from >= 0)
+                add_once(m->steps[step[from]].outputs, &m->steps[step[from]].n_outputs, v);
         }
     }
     for (size_t i = 0; i < g->n_outputs; i++) {
@@ -84,9 +92,12 @@ static void keep_boundaries(struct hd_lowering *lo, int *map) {
     }
 }
 
-static int64_t tensor_bytes(const struct hd_mtensor *t) { return (int64_t)t->n * t->h * t->w * t->c; }
+static int64_t tensor_bytes(const struct hd_mtensor *t) {
+    return (int64_t)t->n * t->h * t->w * t->c;
+}
 
-/* Activation bytes of a layer that DRAM must carry: borders of the network, and what is larger than XM. */
+/* Activation bytes of a layer that DRAM must carry: borders of the network, and what is larger than
+ * XM. */
 static int64_t unavoidable_activations(const struct hd_lowering *lo, const struct hd_layer *l) {
     int64_t bytes = 0;
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
@@ -103,12 +114,17 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
 
 static const char *plan_text(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-    const char *from = x->resident ? "on chip" : "streamed", *to = y->resident ? "on chip" : "streamed";
+    const char *from = x->resident ? "on chip" : "streamed",
+               *to = y->resident ? "on chip" : "streamed";
     if (l->kind != HD_LAYER_MATMUL)
         return hd_sprintf(lo->model->arena, "tile %dx%d, in %s, out %s", l->th, l->tw, from, to);
-    return hd_sprintf(lo->model->arena, "tile %dx%d, %d weight chunks of %d words %s, in %s, out %s", l->th,
-                      l->tw, (int)hd_ceil_div(l->nts, l->nb), l->nb * l->kh * l->kw * l->cwb,
-                      l->weights_stay ? "kept" : l->chunk_outer ? "outside tiles" : "per tile", from, to);
+    return hd_sprintf(lo->model->arena,
+                      "tile %dx%d, %d weight chunks of %d words %s, in %s, out %s", l->th, l->tw,
+                      (int)hd_ceil_div(l->nts, l->nb), l->nb * hd_layer_block_words(l),
+                      l->weights_stay  ? "kept"
+                      : l->chunk_outer ? "outside tiles"
+                                       : "per tile",
+                      from, to);
 }
 
 static void describe_layers(struct hd_lowering *lo) {
@@ -123,7 +139,8 @@ static void describe_layers(struct hd_lowering *lo) {
         d->name = hd_strdup(m->arena, n->name);
         d->op = hd_ir_ops[n->op].name;
         d->macs = l->macs;
-        d->vector_ops = (int64_t)y->n * l->oh * l->ow * l->nts * (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? l->kh * l->kw : 1);
+        d->vector_ops = (int64_t)y->n * l->oh * l->ow * l->nts *
+                        (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? l->kh * l->kw : 1);
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),
                                     hd_ceil_div(d->unavoidable_bytes, hd_axi_bytes(lo->m)));
@@ -136,7 +153,8 @@ void hd_emit_model(struct hd_lowering *lo) {
     const hd_graph *g = lo->g;
     hd_model *m = lo->model;
     size_t n = g->n_tensors ? g->n_tensors : 1;
-    int *map = hd_new_array(lo->arena, int, n), *step = hd_new_array(lo->arena, int, g->n_nodes + 1);
+    int *map = hd_new_array(lo->arena, int, n),
+        *step = hd_new_array(lo->arena, int, g->n_nodes + 1);
     for (size_t i = 0; i < n; i++) map[i] = -1;
     m->values = hd_new_array(m->arena, struct hd_value_info, n);
     for (int i = 0; i < m->n_steps; i++) {
@@ -145,7 +163,8 @@ void hd_emit_model(struct hd_lowering *lo) {
     }
     m->inputs = hd_new_array(m->arena, int, g->n_inputs + 1);
     m->outputs = hd_new_array(m->arena, int, g->n_outputs + 1);
-    for (size_t i = 0; i < g->n_inputs; i++) m->inputs[m->n_inputs++] = value_of(lo, map, g->inputs[i]);
+    for (size_t i = 0; i < g->n_inputs; i++)
+        m->inputs[m->n_inputs++] = value_of(lo, map, g->inputs[i]);
     for (size_t i = 0; i < g->n_outputs; i++)
         m->outputs[m->n_outputs++] = value_of(lo, map, g->outputs[i]);
     step_of_nodes(lo, step);

@@ -1,11 +1,11 @@
 /* Binary form of a graph: the GRAPH section of a model.
  *
  *   u32 version, name, tensors, nodes, inputs, outputs; a list is a u32 count and its items
- *   tensor  name, u32 dtype, u32 rank, u64 dim[rank], u32 kind (0 no value, 1 constant), u64 bytes, data
- *   node    name, u32 op name (as text), u32 dead, ids in, ids out, attributes
+ *   tensor  name, u32 dtype, u32 rank, u64 dim[rank], u32 kind (0 no value, 1 constant), u64 bytes,
+ * data node    name, u32 op name (as text), u32 dead, ids in, ids out, attributes
  *
- * Ids survive: dead nodes keep their place (without operands), and constants that nothing reads lose
- * their data only. Operations are stored by name, so rows of ops.def may move. */
+ * Ids survive: dead nodes keep their place (without operands), and constants that nothing reads
+ * lose their data only. Operations are stored by name, so rows of ops.def may move. */
 #include <string.h>
 
 #include "compiler/ir/ir.h"
@@ -14,7 +14,8 @@
 
 enum { SERIAL_VERSION = 1, MIN_ITEM_BYTES = 4 };
 
-/* ---- write --------------------------------------------------------------------------------------- */
+/* ---- write
+ * --------------------------------------------------------------------------------------- */
 
 static void put_ids(struct hd_buf *b, size_t n, const int *ids) {
     hd_buf_u32(b, (uint32_t)n);
@@ -40,12 +41,16 @@ static void put_attr(struct hd_buf *b, const struct hd_attr *a) {
     hd_buf_str(b, a->name);
     hd_buf_u32(b, (uint32_t)a->kind);
     switch (a->kind) {
-    case HD_ATTR_INT: hd_buf_u64(b, (uint64_t)a->i); break;
+    case HD_ATTR_INT:
+        hd_buf_u64(b, (uint64_t)a->i);
+        break;
     case HD_ATTR_FLOAT:
         memcpy(&bits, &a->f, 4);
         hd_buf_u32(b, bits);
         break;
-    case HD_ATTR_STRING: hd_buf_str(b, a->s); break;
+    case HD_ATTR_STRING:
+        hd_buf_str(b, a->s);
+        break;
     case HD_ATTR_INTS:
         hd_buf_u32(b, (uint32_t)a->n);
         for (int i = 0; i < a->n; i++) hd_buf_u64(b, (uint64_t)a->ints[i]);
@@ -82,7 +87,8 @@ hd_status hd_graph_save(hd_ctx *ctx, const hd_graph *g, void **out, size_t *out_
     return HD_OK;
 }
 
-/* ---- read ---------------------------------------------------------------------------------------- */
+/* ---- read
+ * ---------------------------------------------------------------------------------------- */
 
 struct reader {
     hd_ctx *ctx;
@@ -91,8 +97,9 @@ struct reader {
 };
 
 static hd_status bad(struct reader *r, const char *what) {
-    return hd_fail(r->ctx, HD_INVALID, "graph section: %s at byte %zu of %zu; compile the model again", what,
-                   r->c.at, r->c.n);
+    return hd_fail(r->ctx, HD_INVALID,
+                   "graph section: %s at byte %zu of %zu; compile the model again", what, r->c.at,
+                   r->c.n);
 }
 
 static hd_status get_tensor(struct reader *r) {
@@ -133,13 +140,17 @@ static hd_status get_attr(struct reader *r, int node) {
     int n;
     float f;
     switch (kind) {
-    case HD_ATTR_INT: hd_attr_set_int(r->g, node, name, (int64_t)hd_cursor_u64(&r->c)); break;
+    case HD_ATTR_INT:
+        hd_attr_set_int(r->g, node, name, (int64_t)hd_cursor_u64(&r->c));
+        break;
     case HD_ATTR_FLOAT:
         bits = hd_cursor_u32(&r->c);
         memcpy(&f, &bits, 4);
         hd_attr_set_float(r->g, node, name, f);
         break;
-    case HD_ATTR_STRING: hd_attr_set_string(r->g, node, name, hd_cursor_str(&r->c, r->g->arena)); break;
+    case HD_ATTR_STRING:
+        hd_attr_set_string(r->g, node, name, hd_cursor_str(&r->c, r->g->arena));
+        break;
     case HD_ATTR_INTS: {
         n = hd_cursor_count(&r->c, 8);
         int64_t *v = hd_new_array(r->g->arena, int64_t, (size_t)n + 1);
@@ -155,13 +166,15 @@ static hd_status get_attr(struct reader *r, int node) {
         hd_attr_set_floats(r->g, node, name, n, v);
         break;
     }
-    default: return bad(r, "bad attribute");
+    default:
+        return bad(r, "bad attribute");
     }
     return r->c.bad ? bad(r, "attribute cut short") : HD_OK;
 }
 
 static hd_status get_node(struct reader *r) {
-    const char *name = hd_cursor_str(&r->c, r->g->arena), *op_name = hd_cursor_str(&r->c, r->g->arena);
+    const char *name = hd_cursor_str(&r->c, r->g->arena),
+               *op_name = hd_cursor_str(&r->c, r->g->arena);
     bool dead = hd_cursor_u32(&r->c) != 0;
     int op = hd_ir_op_by_name(op_name), *in, *out, n_in, n_out;
     if (r->c.bad || op < 0) return bad(r, "unknown operation");
@@ -193,7 +206,9 @@ static hd_status get_graph(struct reader *r) {
 hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
     struct reader r = {ctx, {.data = data, .n = bytes}, hd_graph_create()};
     hd_status s = get_graph(&r);
-    if (s == HD_OK) *out = r.g;
-    else hd_graph_destroy(r.g);
+    if (s == HD_OK)
+        *out = r.g;
+    else
+        hd_graph_destroy(r.g);
     return s;
 }

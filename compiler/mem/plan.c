@@ -1,14 +1,14 @@
-/* Memory planning: which tensors stay in XM for their whole life, and where tensors lie in XM and in the
- * arena.
+/* Memory planning: which tensors stay in XM for their whole life, and where tensors lie in XM and
+ * in the arena.
  *
  * needs: layers and mtensors (partition)
- * gives: resident / xm, in_arena / arena, the XM ring, tiles of every layer, activation memory figures
- * destroys: nothing
+ * gives: resident / xm, in_arena / arena, the XM ring, tiles of every layer, activation memory
+ * figures destroys: nothing
  *
- * XM is cut in two: the lower part holds resident tensors, placed by liveness (largest first, lowest free
- * address), the upper part is a ring of tile buffers for tensors that stream from and to DRAM. Every cut
- * of CUTS is tried; the one with the least DRAM traffic wins. The arena is placed by liveness, too, except
- * that what crosses the border of a step keeps its own place.
+ * XM is cut in two: the lower part holds resident tensors, placed by liveness (largest first,
+ * lowest free address), the upper part is a ring of tile buffers for tensors that stream from and
+ * to DRAM. Every cut of CUTS is tried; the one with the least DRAM traffic wins. The arena is
+ * placed by liveness, too, except that what crosses the border of a step keeps its own place.
  */
 #include <string.h>
 
@@ -23,13 +23,15 @@ struct span {
 };
 
 /* Lowest aligned address below `limit` that no span overlapping [from, to] uses; -1 = none. */
-static int64_t first_fit(const struct span *spans, size_t n, int64_t bytes, int from, int to, int64_t limit) {
+static int64_t first_fit(const struct span *spans, size_t n, int64_t bytes, int from, int to,
+                         int64_t limit) {
     int64_t at = 0;
     for (bool moved = true; moved;) {
         moved = false;
         for (size_t i = 0; i < n; i++) {
             const struct span *s = &spans[i];
-            if (s->to < from || s->from > to || s->at >= at + bytes || s->at + s->bytes <= at) continue;
+            if (s->to < from || s->from > to || s->at >= at + bytes || s->at + s->bytes <= at)
+                continue;
             at = hd_round_up(s->at + s->bytes, PLACE_ALIGN);
             moved = true;
         }
@@ -54,7 +56,9 @@ static int first_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
     return 0;
 }
 
-static int last_use(const struct hd_mtensor *t) { return t->last > t->def ? t->last : t->def; }
+static int last_use(const struct hd_mtensor *t) {
+    return t->last > t->def ? t->last : t->def;
+}
 
 /* Tensor ids, largest in XM first. */
 static int *by_size(struct hd_lowering *lo) {
@@ -102,11 +106,13 @@ static int64_t traffic(const struct hd_lowering *lo) {
     return bytes;
 }
 
-static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct span *spans, int cut) {
+static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct span *spans,
+                                int cut) {
     lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
     lo->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
     place_residents(lo, ids, spans);
-    for (size_t i = 0; i < lo->n_layers; i++) lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
     for (size_t i = 0; i < lo->n_layers; i++) TRY(hd_choose_tiles(lo, &lo->layers[i]));
     return HD_OK;
 }

@@ -4,11 +4,12 @@
  * gives: wait and signal masks
  * destroys: nothing
  *
- * For each granule of each memory we keep, per unit, the last operation that wrote and read it. A new
- * operation depends on the last conflicting operation of every other unit (its own unit works in order).
- * One semaphore per ordered pair of units is enough: both units work in order, and a wait is left out
- * when it is implied by what the unit already knows, so the k-th wait of a pair always meets its k-th
- * signal. `knows` is a vector clock: what is complete when an operation starts.
+ * For each granule of each memory we keep, per unit, the last operation that wrote and read it. A
+ * new operation depends on the last conflicting operation of every other unit (its own unit works
+ * in order). One semaphore per ordered pair of units is enough: both units work in order, and a
+ * wait is left out when it is implied by what the unit already knows, so the k-th wait of a pair
+ * always meets its k-th signal. `knows` is a vector clock: what is complete when an operation
+ * starts.
  */
 #include "compiler/sched/sched.h"
 
@@ -39,7 +40,9 @@ void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) 
     memset(s->semaphore, -1, sizeof s->semaphore);
 }
 
-static struct hd_slot_op *current(struct hd_sched *s) { return &s->ops[s->n_ops - 1]; }
+static struct hd_slot_op *current(struct hd_sched *s) {
+    return &s->ops[s->n_ops - 1];
+}
 
 void hd_sched_begin(struct hd_sched *s, enum hd_unit unit, unsigned code, int tag) {
     struct hd_slot_op *op = hd_push(s->arena, s->ops, s->n_ops, s->cap_ops);
@@ -101,29 +104,32 @@ static hd_status add_wait(struct hd_sched *s, struct hd_slot_op *op, int unit, u
 /* Turns the needs of the operation into the fewest waits and updates what its unit knows. */
 hd_status hd_sched_end(struct hd_sched *s) {
     struct hd_slot_op *op = current(s);
-    if (!s->lo->opt->latency_hiding) /* one after the other: wait for the operation before this one */
+    if (!s->lo->opt
+             ->latency_hiding) /* one after the other: wait for the operation before this one */
         for (int u = 0; u < HD_UNITS; u++)
             if (u != op->unit) s->needs[u] = (uint32_t)s->count[u];
     bool wanted[HD_UNITS];
-    for (int u = 0; u < HD_UNITS; u++)
-        wanted[u] = s->needs[u] > (uint32_t)op->knows[u];
+    for (int u = 0; u < HD_UNITS; u++) wanted[u] = s->needs[u] > (uint32_t)op->knows[u];
     for (int u = 0; u < HD_UNITS; u++)
         for (int v = 0; wanted[u] && v < HD_UNITS; v++)
-            if (v != u && wanted[v] && implies(s, v, s->needs[v], u, s->needs[u])) wanted[u] = false;
+            if (v != u && wanted[v] && implies(s, v, s->needs[v], u, s->needs[u]))
+                wanted[u] = false;
     for (int u = 0; u < HD_UNITS; u++) {
         if (!wanted[u]) continue;
         TRY(add_wait(s, op, u, s->needs[u]));
         const struct hd_slot_op *from = numbered(s, u, s->needs[u]);
         for (int v = 0; v < HD_UNITS; v++)
-            op->knows[v] = (int)hd_max(op->knows[v], v == u ? (int64_t)s->needs[u] : from->knows[v]);
+            op->knows[v] =
+                (int)hd_max(op->knows[v], v == u ? (int64_t)s->needs[u] : from->knows[v]);
     }
     return HD_OK;
 }
 
-/* ---- bound on tokens -------------------------------------------------------------------------- */
+/* ---- bound on tokens --------------------------------------------------------------------------
+ */
 
-static void insert_nop(struct hd_sched *s, struct hd_slot_op **out, size_t *n, size_t *cap, int unit,
-                       int sem) {
+static void insert_nop(struct hd_sched *s, struct hd_slot_op **out, size_t *n, size_t *cap,
+                       int unit, int sem) {
     struct hd_slot_op *nop = hd_push(s->arena, *out, *n, *cap);
     nop->unit = (uint8_t)unit;
     nop->code = 0;
@@ -144,8 +150,10 @@ void hd_sched_bound_tokens(struct hd_sched *s) {
         for (int k = 0; k < s->n_semaphores; k++) {
             uint32_t bit = UINT32_C(1) << k;
             if (op->wait & bit) {
-                if (owed[k] > 0) owed[k]--, op->wait &= ~bit; /* an earlier nop took the token */
-                else level[k]--;
+                if (owed[k] > 0)
+                    owed[k]--, op->wait &= ~bit; /* an earlier nop took the token */
+                else
+                    level[k]--;
             }
         }
         uint32_t signal = op->signal;

@@ -4,8 +4,8 @@
  * gives: the program, appended to the image
  * destroys: nothing
  *
- * A bundle takes operations as long as their units come in slot order. An operation carries only the
- * parameter words that differ from what its unit already holds.
+ * A bundle takes operations as long as their units come in slot order. An operation carries only
+ * the parameter words that differ from what its unit already holds.
  */
 #include <string.h>
 
@@ -24,8 +24,8 @@ static void put(hd_arena *a, struct words *p, const uint32_t *w, int n) {
 
 /* The operation with only the words that change; updates what the unit holds. */
 static int encode_op(const struct hd_slot_op *op, uint32_t held[HD_PARAM_WORDS], uint32_t *out) {
-    struct hd_op_word e = {.unit = op->unit, .code = op->code, .tag = op->tag, .wait = op->wait,
-                           .signal = op->signal};
+    struct hd_op_word e = {
+        .unit = op->unit, .code = op->code, .tag = op->tag, .wait = op->wait, .signal = op->signal};
     for (int i = 0; op->number > 0 && i < hd_isa_units[op->unit].n_words; i++) {
         if (op->words[i] == held[i]) continue;
         e.set |= UINT32_C(1) << i;
@@ -40,10 +40,12 @@ static void put_bundle(hd_arena *a, struct words *p, uint32_t mask, const uint32
     put(a, p, ops, n);
 }
 
-hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes, int64_t *out_bundles) {
+hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
+                          int64_t *out_bundles) {
     struct words p = {0};
     uint32_t held[HD_UNITS][HD_PARAM_WORDS] = {{0}};
-    uint32_t header[HD_PROG_HEADER_WORDS] = {HD_PROG_MAGIC, hd_isa_hash(), hd_machine_hash(s->lo->m), 0};
+    uint32_t header[HD_PROG_HEADER_WORDS] = {HD_PROG_MAGIC, hd_isa_hash(),
+                                             hd_machine_hash(s->lo->m), 0};
     uint32_t buffer[HD_UNITS * HD_OP_MAX_WORDS];
     int64_t bundles = 0;
     put(s->arena, &p, header, HD_PROG_HEADER_WORDS);
@@ -58,7 +60,8 @@ hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_by
         put_bundle(s->arena, &p, mask, buffer, n);
         bundles++;
     }
-    struct hd_op_word halt = {.unit = HD_UNIT_seq, .code = (uint8_t)hd_isa_ops[HD_OP_seq_halt].code};
+    struct hd_op_word halt = {.unit = HD_UNIT_seq,
+                              .code = (uint8_t)hd_isa_ops[HD_OP_seq_halt].code};
     put_bundle(s->arena, &p, UINT32_C(1) << HD_UNIT_seq, buffer, hd_op_encode(&halt, buffer));
     p.w[3] = (uint32_t)p.n;
     *out_bytes = p.n * sizeof *p.w;

@@ -4,9 +4,9 @@
  * gives: operations in issue order, with semaphores; the program in the image
  * destroys: nothing
  *
- * Buffers that rotate (streamed tiles in the XM ring, weight chunks in WM, parameters in PM, accumulators
- * in the halves of AM) are taken from simple rings. Reuse waits by the same dependences as data does, so
- * double or deeper buffering comes from the size of the rings alone.
+ * Buffers that rotate (streamed tiles in the XM ring, weight chunks in WM, parameters in PM,
+ * accumulators in the halves of AM) are taken from simple rings. Reuse waits by the same
+ * dependences as data does, so double or deeper buffering comes from the size of the rings alone.
  */
 #include <string.h>
 
@@ -21,6 +21,11 @@ struct view {
     int y, x; /* coordinates of its first pixel in the tensor */
 };
 
+struct tile {
+    int img, y, x, th, tw;
+    struct view in[2];
+};
+
 struct ring {
     int64_t first, size, next;
 };
@@ -32,10 +37,10 @@ struct lowerer {
     const struct hd_layer *l; /* in work */
     struct ring xm, wm, pm, am[2];
     int am_half;
-    bool *ready; /* per mtensor: resident, and its loads or padding have been issued */
+    bool *ready;   /* per mtensor: resident, and its loads or padding have been issued */
     struct chunk { /* of weights: where it lies, -1 = not loaded */
         int64_t wm, pm;
-    } *chunks;
+    } * chunks;
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
 };
 
@@ -47,24 +52,32 @@ static int64_t ring_take(struct ring *r, int64_t size) {
     return at;
 }
 
-static const struct hd_mtensor *tensor(const struct lowerer *w, int id) { return &w->lo->tensors[id]; }
+static const struct hd_mtensor *tensor(const struct lowerer *w, int id) {
+    return &w->lo->tensors[id];
+}
 
-static void set(struct lowerer *w, enum hd_field f, int64_t v) { hd_sched_set(&w->s, f, v); }
+static void set(struct lowerer *w, enum hd_field f, int64_t v) {
+    hd_sched_set(&w->s, f, v);
+}
 
 static void begin(struct lowerer *w, enum hd_unit unit, enum hd_opcode op) {
     hd_sched_begin(&w->s, unit, hd_isa_ops[op].code, w->l->tag);
 }
 
-/* ---- XM views ---------------------------------------------------------------------------------- */
+/* ---- XM views ----------------------------------------------------------------------------------
+ */
 
-static int row_pitch(const struct hd_mtensor *t) { return (t->w + t->pl + t->pr) * t->cp; }
+static int row_pitch(const struct hd_mtensor *t) {
+    return (t->w + t->pl + t->pr) * t->cp;
+}
 
 static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
     int rows = t->h + t->pt + t->pb;
     return t->xm + (uint32_t)((img * rows + y + t->pt) * row_pitch(t) + (x + t->pl) * t->cp);
 }
 
-static struct view resident_view(const struct hd_mtensor *t, int img, int y, int x, int rows, int cols) {
+static struct view resident_view(const struct hd_mtensor *t, int img, int y, int x, int rows,
+                                 int cols) {
     return (struct view){resident_at(t, img, y, x), row_pitch(t), t->cp, rows, cols, y, x};
 }
 
@@ -73,16 +86,19 @@ static void touch_view(struct lowerer *w, const struct view *v, bool write) {
     hd_sched_touch(&w->s, HD_SPACE_XM, v->at, end, write);
 }
 
-/* ---- loads and stores -------------------------------------------------------------------------- */
+/* ---- loads and stores --------------------------------------------------------------------------
+ */
 
-static void touch_rows(struct lowerer *w, const struct hd_mtensor *t, int img, int y0, int y1, bool write) {
+static void touch_rows(struct lowerer *w, const struct hd_mtensor *t, int img, int y0, int y1,
+                       bool write) {
     int64_t row = (int64_t)t->w * t->cp, at = (int64_t)t->arena + img * t->h * row;
     y0 = (int)hd_max(y0, 0), y1 = (int)hd_min(y1, t->h);
     if (y1 > y0) hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row, at + y1 * row, write);
 }
 
 /* Loads a rectangle of a tensor in the arena; what lies outside the tensor gets the pad value. */
-static hd_status load_view(struct lowerer *w, const struct hd_mtensor *t, int img, const struct view *v) {
+static hd_status load_view(struct lowerer *w, const struct hd_mtensor *t, int img,
+                           const struct view *v) {
     int64_t row = (int64_t)t->w * t->cp;
     int64_t src = (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp;
     bool edge = v->y < 0 || v->x < 0 || v->y + v->rows > t->h || v->x + v->cols > t->w;
@@ -110,8 +126,8 @@ static hd_status load_view(struct lowerer *w, const struct hd_mtensor *t, int im
 }
 
 /* n runs of `run` bytes, `step` apart, take the pad value. */
-static hd_status fill(struct lowerer *w, const struct hd_mtensor *t, uint32_t at, int64_t run, int n,
-                      int64_t step) {
+static hd_status fill(struct lowerer *w, const struct hd_mtensor *t, uint32_t at, int64_t run,
+                      int n, int64_t step) {
     if (run <= 0 || n <= 0) return HD_OK;
     begin(w, HD_UNIT_lx, HD_OP_lx_load);
     set(w, HD_F_lx_seg, 1);
@@ -134,12 +150,14 @@ static hd_status fill_padding(struct lowerer *w, const struct hd_mtensor *t) {
         uint32_t first = resident_at(t, img, -t->pt, -t->pl);
         TRY(fill(w, t, first, t->pt * pitch + (int64_t)t->pl * t->cp, 1, 0));
         TRY(fill(w, t, resident_at(t, img, 0, t->w), side, t->h - 1, pitch));
-        TRY(fill(w, t, resident_at(t, img, t->h - 1, t->w), t->pb * pitch + (int64_t)t->pr * t->cp, 1, 0));
+        TRY(fill(w, t, resident_at(t, img, t->h - 1, t->w), t->pb * pitch + (int64_t)t->pr * t->cp,
+                 1, 0));
     }
     return HD_OK;
 }
 
-/* A resident tensor that comes from outside: its loads are issued once, in bands, padding included. */
+/* A resident tensor that comes from outside: its loads are issued once, in bands, padding included.
+ */
 static hd_status load_resident(struct lowerer *w, int id) {
     const struct hd_mtensor *t = tensor(w, id);
     int rows = t->h + t->pt + t->pb, band = (int)hd_max(1, hd_ceil_div(rows, 4));
@@ -169,14 +187,16 @@ static hd_status input_view(struct lowerer *w, int i, int img, int y, int x, int
 }
 
 /* Where a tile of the output goes; channels [c, c + bytes) of it when streamed. */
-static struct view output_view(struct lowerer *w, int img, int y, int x, int rows, int cols, int bytes) {
+static struct view output_view(struct lowerer *w, int img, int y, int x, int rows, int cols,
+                               int bytes) {
     const struct hd_mtensor *t = tensor(w, w->l->out);
     if (t->resident) return resident_view(t, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
     return (struct view){(uint32_t)ring_take(&w->xm, size), cols * bytes, bytes, rows, cols, y, x};
 }
 
-/* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not. */
+/* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not.
+ */
 static hd_status store_view(struct lowerer *w, int img, const struct view *v, int c, int bytes) {
     const struct hd_mtensor *t = tensor(w, w->l->out);
     if (!t->in_arena) return HD_OK;
@@ -184,7 +204,8 @@ static hd_status store_view(struct lowerer *w, int img, const struct view *v, in
     bool whole = bytes == t->cp;
     begin(w, HD_UNIT_st, HD_OP_st_store);
     set(w, HD_F_st_seg, 1);
-    set(w, HD_F_st_dst, (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
+    set(w, HD_F_st_dst,
+        (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
     set(w, HD_F_st_src, v->at + (t->resident ? c : 0));
     set(w, HD_F_st_run, whole ? (int64_t)v->cols * t->cp : bytes);
     set(w, HD_F_st_n1, whole ? 1 : v->cols);
@@ -199,7 +220,8 @@ static hd_status store_view(struct lowerer *w, int img, const struct view *v, in
     return hd_sched_end(&w->s);
 }
 
-/* ---- matrix layers ----------------------------------------------------------------------------- */
+/* ---- matrix layers -----------------------------------------------------------------------------
+ */
 
 static void load_words(struct lowerer *w, int mem, size_t src, int64_t dst, int64_t count, int n1,
                        int64_t s1, int64_t d1) {
@@ -224,21 +246,24 @@ static hd_status load_params(struct lowerer *w, int nt, int n, int64_t *out) {
 /* Weights of n output tiles from nt, words [c, c + cw) of each tap. */
 static hd_status load_weights(struct lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
     const struct hd_layer *l = w->l;
-    int taps = l->kh * l->kw;
+    int taps = l->kh * l->kw, words = cw == l->cw ? l->red : taps * cw;
     size_t word = hd_wm_word_bytes(w->m);
     size_t src = l->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
-    *out = l->weights_stay ? w->stay_wm + (int64_t)nt * l->red : ring_take(&w->wm, (int64_t)n * taps * cw);
-    if (cw == l->cw) load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
-    else load_words(w, 0, src, *out, cw, taps, (int64_t)(l->cw * (int)word), cw);
+    *out =
+        l->weights_stay ? w->stay_wm + (int64_t)nt * l->red : ring_take(&w->wm, (int64_t)n * words);
+    if (cw == l->cw)
+        load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
+    else
+        load_words(w, 0, src, *out, cw, taps, (int64_t)(l->cw * (int)word), cw);
     return hd_sched_end(&w->s);
 }
 
 struct matmul {
     struct view in;
-    int nt, n;          /* output tiles of the operation */
-    int c, cw;          /* words of each tap */
+    int nt, n; /* output tiles of the operation */
+    int c, cw; /* words of each tap */
     int64_t wm, am;
-    int am_nt;          /* accumulators between output tiles */
+    int am_nt; /* accumulators between output tiles */
     int th, tw;
 };
 
@@ -267,16 +292,48 @@ static hd_status matrix_op(struct lowerer *w, const struct matmul *q) {
     set_loop(w, 2, l->kh, l->dy * pitch, l->kw * q->cw, 0);
     set_loop(w, 3, q->tw, l->sx * pixel, 0, 1);
     set_loop(w, 4, q->th, l->sy * pitch, 0, q->tw);
-    set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0, q->n > 1 ? q->am_nt : 0);
+    set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
+             q->n > 1 ? q->am_nt : 0);
     touch_view(w, &q->in, false);
     hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * taps * q->cw, false);
     hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, true);
     return hd_sched_end(&w->s);
 }
 
-/* One operation for a run of output tiles whose input words are evenly spaced, else one for each. */
-static hd_status matrix_ops(struct lowerer *w, struct matmul q) {
+/* Packed pixels: output columns phase, phase + P, ... of the tile. */
+static hd_status phase_op(struct lowerer *w, const struct matmul *q, const struct tile *t,
+                          int phase) {
+    const struct hd_layer *l = w->l;
+    int k = (int)w->m->k, phases = hd_layer_phases(l), pitch = q->in.pitch / k;
+    struct hd_phase f = hd_layer_phase(l, phase);
+    int column =
+        (t->x + phase) * l->sx - l->pl - f.off - q->in.x; /* pixels from the view's first */
+    int words = hd_layer_phase_words(l, phase);
+    begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    set(w, HD_F_mx_nred, 2);
+    set(w, HD_F_mx_x_unsigned, tensor(w, l->in[0])->is_unsigned);
+    set(w, HD_F_mx_x, (int64_t)q->in.at / k + column / l->ppw);
+    set(w, HD_F_mx_w, q->wm + words);
+    set(w, HD_F_mx_a, q->am + phase);
+    set_loop(w, 0, f.words, 1, 1, 0);
+    set_loop(w, 1, l->kh, l->dy * pitch, f.words, 0);
+    set_loop(w, 2, hd_ceil_div(q->tw - phase, phases), phases * l->sx / l->ppw, 0, phases);
+    set_loop(w, 3, q->th, l->sy * pitch, 0, q->tw);
+    set_loop(w, 4, q->n, 0, q->n > 1 ? l->red : 0, q->n > 1 ? q->am_nt : 0);
+    set_loop(w, 5, 1, 0, 0, 0);
+    touch_view(w, &q->in, false);
+    hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
+    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, true);
+    return hd_sched_end(&w->s);
+}
+
+/* One operation for a run of output tiles whose input words are evenly spaced, else one for each.
+ */
+static hd_status matrix_ops(struct lowerer *w, struct matmul q, const struct tile *t) {
     int n = q.n, taps = w->l->kh * w->l->kw;
+    for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
+        TRY(phase_op(w, &q, t, f));
+    if (w->l->ppw > 1) return HD_OK;
     if (w->l->x_step_uniform) return matrix_op(w, &q);
     q.n = 1;
     for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.cw, q.am += q.am_nt) TRY(matrix_op(w, &q));
@@ -296,8 +353,8 @@ static int64_t f32_bits(float f) {
 }
 
 /* Accumulators -> bytes of the output tile, bias, scale and clamp in one pass. */
-static hd_status requantise(struct lowerer *w, const struct matmul *q, int64_t pm, const struct view *out,
-                            int c) {
+static hd_status requantise(struct lowerer *w, const struct matmul *q, int64_t pm,
+                            const struct view *out, int c) {
     int n = (int)w->m->n;
     begin(w, HD_UNIT_vx, HD_OP_vx_map);
     set(w, HD_F_vx_a_kind, 0);
@@ -324,35 +381,37 @@ static int64_t take_accumulators(struct lowerer *w, int64_t words) {
     return ring_take(&w->am[w->am_half], words);
 }
 
-struct tile {
-    int img, y, x, th, tw;
-    struct view in[2];
-};
-
 static hd_status tile_inputs(struct lowerer *w, struct tile *t) {
     const struct hd_layer *l = w->l;
     int rows = (t->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     int cols = (t->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
+    int x = t->x * l->sx - l->pl;
+    if (l->ppw > 1) { /* whole words */
+        int first = (int)hd_floor_to(x, l->ppw);
+        cols = (int)hd_round_up(x + cols - first, l->ppw);
+        x = first;
+    }
     for (int i = 0; i < 2 && l->in[i] >= 0; i++)
-        TRY(input_view(w, i, t->img, t->y * l->sy - l->pt, t->x * l->sx - l->pl, rows, cols, &t->in[i]));
+        TRY(input_view(w, i, t->img, t->y * l->sy - l->pt, x, rows, cols, &t->in[i]));
     return HD_OK;
 }
 
 /* One weight chunk over one pixel tile: reduction blocks, then one vector pass. */
-static hd_status chunk_on_tile(struct lowerer *w, const struct tile *t, int nt, const struct view *out,
-                               int c) {
+static hd_status chunk_on_tile(struct lowerer *w, const struct tile *t, int nt,
+                               const struct view *out, int c) {
     const struct hd_layer *l = w->l;
     struct chunk *ch = &w->chunks[nt / l->nb], once = {-1, -1};
     if (!l->weights_stay && !l->chunk_outer) ch = &once;
     int n = (int)hd_min(l->nb, l->nts - nt);
-    struct matmul q = {.in = t->in[0], .nt = nt, .n = n, .th = t->th, .tw = t->tw, .am_nt = t->th * t->tw};
+    struct matmul q = {
+        .in = t->in[0], .nt = nt, .n = n, .th = t->th, .tw = t->tw, .am_nt = t->th * t->tw};
     if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm));
     q.am = take_accumulators(w, (int64_t)n * q.am_nt);
     for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
         q.cw = (int)hd_min(l->cwb, l->cw - q.c);
         if (ch->wm < 0 || l->cwb < l->cw) TRY(load_weights(w, nt, n, q.c, q.cw, &ch->wm));
         q.wm = ch->wm;
-        TRY(matrix_ops(w, q));
+        TRY(matrix_ops(w, q, t));
     }
     return requantise(w, &q, ch->pm, out, c);
 }
@@ -360,7 +419,8 @@ static hd_status chunk_on_tile(struct lowerer *w, const struct tile *t, int nt, 
 static int chunk_bytes(const struct lowerer *w, int nt) {
     int n = (int)w->m->n, last = (int)hd_min(nt + w->l->nb, w->l->nts);
     int cp = tensor(w, w->l->out)->cp;
-    return last == w->l->nts ? cp - nt * n : (last - nt) * n; /* the last chunk stores the padding, too */
+    return last == w->l->nts ? cp - nt * n
+                             : (last - nt) * n; /* the last chunk stores the padding, too */
 }
 
 static hd_status matmul_tile(struct lowerer *w, struct tile *t, int only_nt) {
@@ -379,7 +439,8 @@ static hd_status matmul_tile(struct lowerer *w, struct tile *t, int only_nt) {
     return store_view(w, t->img, &out, 0, cp);
 }
 
-/* ---- vector layers ----------------------------------------------------------------------------- */
+/* ---- vector layers -----------------------------------------------------------------------------
+ */
 
 static void set_operand_a(struct lowerer *w) {
     const struct hd_layer *l = w->l;
@@ -412,7 +473,8 @@ static hd_status elementwise_tile(struct lowerer *w, struct tile *t) {
         set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
         set(w, HD_F_vx_b_imm, l->b_imm);
         set(w, HD_F_vx_b_scale, f32_bits(l->b_scale));
-        set(w, HD_F_vx_bs0, 1), set(w, HD_F_vx_bs1, cp / n), set(w, HD_F_vx_bs2, t->in[1].pitch / n);
+        set(w, HD_F_vx_bs0, 1), set(w, HD_F_vx_bs1, cp / n),
+            set(w, HD_F_vx_bs2, t->in[1].pitch / n);
         touch_view(w, &t->in[1], false);
     }
     touch_view(w, &out, true);
@@ -421,16 +483,25 @@ static hd_status elementwise_tile(struct lowerer *w, struct tile *t) {
 }
 
 /* Pooling of output pixels [x, x + n) of row y, whose windows all have the same clipped shape. */
-static hd_status pool_run(struct lowerer *w, const struct view *in, const struct view *out, int y, int x,
-                          int n_x, const int win[4]) {
+static hd_status pool_run(struct lowerer *w, const struct view *in, const struct view *out, int y,
+                          int x, int n_x, const int win[4]) {
     const struct hd_layer *l = w->l;
     int n = (int)w->m->n, vectors = in->cp / n;
     int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
-    struct view src = {in->at + (uint32_t)((iy - in->y) * in->pitch + (ix - in->x) * in->cp), in->pitch,
-                       in->cp, (win[1] - win[0] - 1) * l->dy + 1,
-                       (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx, iy, ix};
-    struct view dst = {out->at + (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp), out->pitch,
-                       out->cp, 1, n_x, y, x};
+    struct view src = {in->at + (uint32_t)((iy - in->y) * in->pitch + (ix - in->x) * in->cp),
+                       in->pitch,
+                       in->cp,
+                       (win[1] - win[0] - 1) * l->dy + 1,
+                       (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx,
+                       iy,
+                       ix};
+    struct view dst = {out->at + (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
+                       out->pitch,
+                       out->cp,
+                       1,
+                       n_x,
+                       y,
+                       x};
     begin(w, HD_UNIT_vx, HD_OP_vx_map);
     set_operand_a(w);
     set(w, HD_F_vx_red, l->max_pool ? 2 : 1);
@@ -474,13 +545,15 @@ static hd_status pool_tile(struct lowerer *w, struct tile *t) {
     return store_view(w, t->img, &out, 0, tensor(w, l->out)->cp);
 }
 
-/* ---- mean of an image --------------------------------------------------------------------------- */
+/* ---- mean of an image ---------------------------------------------------------------------------
+ */
 
 enum { LANES = 4 }; /* partial sums, docs/numerics.md */
 
-/* partial[at ..] (+)= (x - x_zp) * x_scale over n_taps neighbouring pixels and nv vectors of channels. */
-static hd_status mean_taps(struct lowerer *w, const struct view *px, int n_taps, int v0, int nv, int64_t partial,
-                           bool first) {
+/* partial[at ..] (+)= (x - x_zp) * x_scale over n_taps neighbouring pixels and nv vectors of
+ * channels. */
+static hd_status mean_taps(struct lowerer *w, const struct view *px, int n_taps, int v0, int nv,
+                           int64_t partial, bool first) {
     int n = (int)w->m->n;
     begin(w, HD_UNIT_vx, HD_OP_vx_map);
     set_operand_a(w);
@@ -490,7 +563,8 @@ static hd_status mean_taps(struct lowerer *w, const struct view *px, int n_taps,
     if (!first) set(w, HD_F_vx_alu, 1), set(w, HD_F_vx_b_kind, 1), set(w, HD_F_vx_b, partial);
     set(w, HD_F_vx_b_scale, f32_bits(1));
     set(w, HD_F_vx_n0, nv), set(w, HD_F_vx_as0, 1), set(w, HD_F_vx_bs0, 1), set(w, HD_F_vx_ds0, 1);
-    set(w, HD_F_vx_n1, n_taps), set(w, HD_F_vx_as1, px->cp / n), set(w, HD_F_vx_bs1, nv), set(w, HD_F_vx_ds1, nv);
+    set(w, HD_F_vx_n1, n_taps), set(w, HD_F_vx_as1, px->cp / n), set(w, HD_F_vx_bs1, nv),
+        set(w, HD_F_vx_ds1, nv);
     set(w, HD_F_vx_n2, 1), set(w, HD_F_vx_n3, 1);
     touch_view(w, px, false);
     hd_sched_touch(&w->s, HD_SPACE_AM, partial, partial + (int64_t)n_taps * nv, true);
@@ -510,9 +584,11 @@ static hd_status mean_fold(struct lowerer *w, int64_t sums, int n) {
     return hd_sched_end(&w->s);
 }
 
-static hd_status mean_requantise(struct lowerer *w, int64_t sums, int nv, const struct view *out, int v0) {
+static hd_status mean_requantise(struct lowerer *w, int64_t sums, int nv, const struct view *out,
+                                 int v0) {
     begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    set(w, HD_F_vx_a_kind, 1), set(w, HD_F_vx_a, sums), set(w, HD_F_vx_a_scale, f32_bits(w->l->b_scale));
+    set(w, HD_F_vx_a_kind, 1), set(w, HD_F_vx_a, sums),
+        set(w, HD_F_vx_a_scale, f32_bits(w->l->b_scale));
     set(w, HD_F_vx_b_kind, 4);
     set(w, HD_F_vx_d, (int64_t)out->at / (int)w->m->n + v0);
     set(w, HD_F_vx_n0, nv), set(w, HD_F_vx_as0, 1), set(w, HD_F_vx_ds0, 1);
@@ -529,13 +605,15 @@ static hd_status mean_fold_lanes(struct lowerer *w, int64_t sums, int nv) {
 }
 
 /* Channels [v0, v0 + nv) in vectors: neighbouring pixels go to the four partial sums in turn. */
-static hd_status mean_channels(struct lowerer *w, const struct view *in, const struct view *out, int v0, int nv) {
+static hd_status mean_channels(struct lowerer *w, const struct view *in, const struct view *out,
+                               int v0, int nv) {
     int count = in->rows * in->cols, main_count = count / LANES * LANES;
     int64_t sums = take_accumulators(w, (int64_t)LANES * nv);
     for (int i = 0, n; i < count; i += n) {
         int y = i / in->cols, x = i % in->cols, lane = i < main_count ? i % LANES : 0;
         n = i < main_count ? (int)hd_min(LANES - lane, hd_min(in->cols - x, main_count - i)) : 1;
-        struct view px = {in->at + (uint32_t)(y * in->pitch + x * in->cp), in->pitch, in->cp, 1, n, y, x};
+        struct view px = {
+            in->at + (uint32_t)(y * in->pitch + x * in->cp), in->pitch, in->cp, 1, n, y, x};
         bool first = main_count ? i < LANES : i == 0;
         if (i == main_count && i > 0) TRY(mean_fold_lanes(w, sums, nv));
         TRY(mean_taps(w, &px, n, v0, nv, sums + (int64_t)lane * nv, first));
@@ -554,7 +632,8 @@ static hd_status mean_tile(struct lowerer *w, struct tile *t) {
     return store_view(w, t->img, &out, 0, tensor(w, l->out)->cp);
 }
 
-/* ---- layers ------------------------------------------------------------------------------------ */
+/* ---- layers ------------------------------------------------------------------------------------
+ */
 
 static hd_status layer_tiles(struct lowerer *w, int only_nt) {
     const struct hd_layer *l = w->l;
@@ -563,10 +642,14 @@ static hd_status layer_tiles(struct lowerer *w, int only_nt) {
             for (int x = 0; x < l->ow; x += l->tw) {
                 struct tile t = {.img = img, .y = y, .x = x};
                 t.th = (int)hd_min(l->th, l->oh - y), t.tw = (int)hd_min(l->tw, l->ow - x);
-                if (l->kind == HD_LAYER_MATMUL) TRY(matmul_tile(w, &t, only_nt));
-                else if (l->kind == HD_LAYER_POOL) TRY(pool_tile(w, &t));
-                else if (l->kind == HD_LAYER_MEAN) TRY(mean_tile(w, &t));
-                else TRY(elementwise_tile(w, &t));
+                if (l->kind == HD_LAYER_MATMUL)
+                    TRY(matmul_tile(w, &t, only_nt));
+                else if (l->kind == HD_LAYER_POOL)
+                    TRY(pool_tile(w, &t));
+                else if (l->kind == HD_LAYER_MEAN)
+                    TRY(mean_tile(w, &t));
+                else
+                    TRY(elementwise_tile(w, &t));
             }
     return HD_OK;
 }

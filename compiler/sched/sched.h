@@ -1,12 +1,13 @@
-/* Scheduling: slot operations in the order in which they issue, their dependences, semaphores, bundles.
+/* Scheduling: slot operations in the order in which they issue, their dependences, semaphores,
+ * bundles.
  *
- *   lower.c     layers -> slot operations (loads, matrix, vector, store) with the memory each touches
- *   deps.c      touched memory -> which operation waits for which -> semaphores
- *   encode.c    slot operations -> bundles -> program words
+ *   lower.c     layers -> slot operations (loads, matrix, vector, store) with the memory each
+ * touches deps.c      touched memory -> which operation waits for which -> semaphores encode.c slot
+ * operations -> bundles -> program words
  *
- * Operations are appended in an order in which they could run one after the other. Everything that may
- * overlap then does, because only real hazards wait; and a program cannot deadlock, because each
- * operation waits only for earlier ones, whatever the depth of the queues.
+ * Operations are appended in an order in which they could run one after the other. Everything that
+ * may overlap then does, because only real hazards wait; and a program cannot deadlock, because
+ * each operation waits only for earlier ones, whatever the depth of the queues.
  */
 #ifndef HD_COMPILER_SCHED_H
 #define HD_COMPILER_SCHED_H
@@ -32,10 +33,10 @@ struct hd_sched {
     hd_arena *arena;
     struct hd_slot_op *ops;
     size_t n_ops, cap_ops;
-    int count[HD_UNITS];       /* operations so far */
-    int *by_number[HD_UNITS];  /* number - 1 -> index in ops */
+    int count[HD_UNITS];      /* operations so far */
+    int *by_number[HD_UNITS]; /* number - 1 -> index in ops */
     size_t cap_by_number[HD_UNITS];
-    uint32_t needs[HD_UNITS];  /* of the operation being built: number waited for, per unit */
+    uint32_t needs[HD_UNITS]; /* of the operation being built: number waited for, per unit */
     /* last operation of each unit that wrote or read each granule of each memory */
     int *wrote[HD_SPACES][HD_UNITS], *read[HD_SPACES][HD_UNITS];
     int64_t granule[HD_SPACES], n_granules[HD_SPACES];
@@ -52,10 +53,12 @@ void hd_sched_set(struct hd_sched *s, enum hd_field f, int64_t v);
 void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t hi, bool write);
 hd_status hd_sched_end(struct hd_sched *s);
 
-/* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile up. */
+/* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile
+ * up. */
 void hd_sched_bound_tokens(struct hd_sched *s);
 
 /* Program words, header first: appends them to the image and returns their offset. */
-hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes, int64_t *out_bundles);
+hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
+                          int64_t *out_bundles);
 
 #endif

@@ -1,5 +1,5 @@
-/* Machine layers: what the back end works on. A layer is one graph node (with the reshapes around it
- * folded away) as a loop nest over tensors in the machine's layout.
+/* Machine layers: what the back end works on. A layer is one graph node (with the reshapes around
+ * it folded away) as a loop nest over tensors in the machine's layout.
  *
  *   partition.c   graph nodes -> machine layers and host nodes, and the steps that alternate them
  *   tensorize.c   node -> layer: geometry of the nest, packed weights
@@ -19,24 +19,30 @@ struct hd_mtensor {
     int tensor; /* graph id of the first of them */
     int n, h, w, c, cp;
     bool is_unsigned;
-    int pad_value;          /* byte that padding holds: the zero point its consumers use */
-    bool pads_agree;        /* every consumer that pads uses that value */
-    int pt, pb, pl, pr;     /* ring of padding kept around each image when it is resident */
-    int def, last;          /* index of the layer that makes it (-1: comes in), and of its last reader */
+    int pad_value;      /* byte that padding holds: the zero point its consumers use */
+    bool pads_agree;    /* every consumer that pads uses that value */
+    int pt, pb, pl, pr; /* ring of padding kept around each image when it is resident */
+    int def, last; /* index of the layer that makes it (-1: comes in), and of its last reader */
     bool comes_in, goes_out; /* crosses the border of its step */
-    bool resident;          /* whole tensor lives in XM from def to last */
-    uint32_t xm;            /* byte address when resident */
+    bool resident;           /* whole tensor lives in XM from def to last */
+    uint32_t xm;             /* byte address when resident */
     bool in_arena;
     uint64_t arena;
 };
 
-enum hd_layer_kind { HD_LAYER_MATMUL, HD_LAYER_ADD, HD_LAYER_POOL, HD_LAYER_MEAN, HD_LAYER_RESCALE };
+enum hd_layer_kind {
+    HD_LAYER_MATMUL,
+    HD_LAYER_ADD,
+    HD_LAYER_POOL,
+    HD_LAYER_MEAN,
+    HD_LAYER_RESCALE
+};
 
 struct hd_layer {
     enum hd_layer_kind kind;
     int node;
     int step;
-    int tag; /* index in the model's layers */
+    int tag;        /* index in the model's layers */
     int in[2], out; /* indexes of mtensors; in[1] = -1 except for ADD */
 
     /* window and output */
@@ -46,9 +52,11 @@ struct hd_layer {
     int pad_value; /* what pixels outside the input count as: its zero point */
 
     /* MATMUL: out tile nt reads cw words per tap, from word x_word(nt) of the pixel */
-    int groups, cw, nts, red; /* red = kh*kw*cw words per output vector */
+    int groups, cw, nts,
+        red; /* red = kh*kw*cw words per output vector; all phases when pixels are packed */
+    int ppw; /* pixels per word, 1 unless packed (pixels.c) */
     bool x_step_uniform;
-    int x_step; /* words between output tiles when uniform (0: dense) */
+    int x_step;                /* words between output tiles when uniform (0: dense) */
     size_t w_offset, p_offset; /* in the image: packed WM words, PM words */
 
     /* requantisation, docs/numerics.md */
@@ -56,18 +64,28 @@ struct hd_layer {
     float a_scale, b_scale;
 
     /* tiling */
-    int th, tw;  /* output rows and columns of a pixel tile */
-    int nb;      /* output tiles (of N channels) per weight chunk */
-    int cwb;     /* words per tap of a reduction block; == cw when not split */
-    bool chunk_outer; /* weight chunk loop outside the pixel loop */
+    int th, tw;        /* output rows and columns of a pixel tile */
+    int nb;            /* output tiles (of N channels) per weight chunk */
+    int cwb;           /* words per tap of a reduction block; == cw when not split */
+    bool chunk_outer;  /* weight chunk loop outside the pixel loop */
     bool weights_stay; /* all chunks fit in WM at once: loaded once */
 
     int64_t macs, weight_bytes;
 };
 
 /* The first word of a pixel that output tile nt reads. */
-int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x, const struct hd_machine *m,
-                    int nt);
+int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
+                    const struct hd_machine *m, int nt);
+
+/* Packed pixels: output columns f, f + P, ... start `off` pixels into a word and span `words` per
+ * row. */
+struct hd_phase {
+    int off, words;
+};
+int hd_layer_phases(const struct hd_layer *l);
+struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase);
+int hd_layer_phase_words(const struct hd_layer *l,
+                         int phases); /* of the first `phases`, per output tile */
 
 struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_ctx *ctx;
@@ -79,7 +97,8 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     struct hd_mtensor *tensors;
     size_t n_tensors, cap_tensors;
     int *tensor_of; /* graph tensor -> mtensor, -1 */
-    const char **too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
+    const char *
+        *too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
     hd_arena *too_big_arena; /* outlives the attempts */
     struct hd_layer *layers;
     size_t n_layers, cap_layers;
@@ -94,12 +113,18 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
 /* Passes, in order. Each one's needs / gives / destroys stand with it. */
 hd_status hd_partition(struct hd_lowering *lo);
 hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *out);
+void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g);
+int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
+                   int whole);
 /* NULL when the machine can run this node, else the reason; *out_hint says what would change it. */
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
-/* HD_UNSUPPORTED when the layer fits no way: the reason is then in lo->too_big and the caller starts
- * again without that node. */
+/* HD_UNSUPPORTED when the layer fits no way: the reason is then in lo->too_big and the caller
+ * starts again without that node. */
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l);
-/* Bytes of XM that one buffered tile of this layer's streamed operands takes, with its current tiling. */
+/* Bytes of XM that one buffered tile of this layer's streamed operands takes, with its current
+ * tiling. */
+int hd_layer_block_words(
+    const struct hd_layer *l); /* WM words of one output tile in one reduction block */
 uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
 hd_status hd_plan_memory(struct hd_lowering *lo);
 hd_status hd_schedule_step(struct hd_lowering *lo, int step);

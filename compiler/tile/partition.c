@@ -5,8 +5,9 @@
  *        programs are filled in later)
  * destroys: nothing
  *
- * A node goes to the machine when hd_machine_refuses() has no reason against it. Steps alternate: all host
- * nodes that are ready, then all machine nodes that are ready, and so on until none is left.
+ * A node goes to the machine when hd_machine_refuses() has no reason against it. Steps alternate:
+ * all host nodes that are ready, then all machine nodes that are ready, and so on until none is
+ * left.
  */
 #include <string.h>
 
@@ -22,7 +23,9 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes) {
     return at;
 }
 
-static bool is_byte(const struct hd_tensor *t) { return t->dtype == HD_I8 || t->dtype == HD_U8; }
+static bool is_byte(const struct hd_tensor *t) {
+    return t->dtype == HD_I8 || t->dtype == HD_U8;
+}
 
 /* Machine shape of a tensor: false when it has none. */
 static bool machine_shape(const struct hd_tensor *t, struct hd_mtensor *out) {
@@ -30,8 +33,8 @@ static bool machine_shape(const struct hd_tensor *t, struct hd_mtensor *out) {
     for (int i = 0; i < t->rank; i++)
         if (t->dim[i] < 1 || t->dim[i] > 65535) return false;
     if (t->rank == 4)
-        *out = (struct hd_mtensor){.n = (int)t->dim[0], .c = (int)t->dim[1], .h = (int)t->dim[2],
-                                   .w = (int)t->dim[3]};
+        *out = (struct hd_mtensor){
+            .n = (int)t->dim[0], .c = (int)t->dim[1], .h = (int)t->dim[2], .w = (int)t->dim[3]};
     else if (t->rank == 2)
         *out = (struct hd_mtensor){.n = 1, .h = 1, .w = (int)t->dim[0], .c = (int)t->dim[1]};
     else
@@ -44,7 +47,8 @@ static bool same_storage(const struct hd_mtensor *a, const struct hd_mtensor *b)
     return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c;
 }
 
-/* A flatten of one image, [1,C,H,W] -> [1,C*H*W]: free for a dense layer, which becomes a window. */
+/* A flatten of one image, [1,C,H,W] -> [1,C*H*W]: free for a dense layer, which becomes a window.
+ */
 static bool is_flatten(const hd_graph *g, const struct hd_node *n) {
     struct hd_mtensor a, b;
     if (n->op != HD_IR_reshape || !machine_shape(&g->tensors[n->in[0]], &a) ||
@@ -133,7 +137,8 @@ static bool all_users_on_machine(const struct partition *p, int tensor, enum hd_
     int *users = hd_new_array(p->lo->arena, int, n ? n : 1);
     hd_graph_users(g, tensor, users, n);
     for (size_t i = 0; i < n; i++)
-        if (p->place[users[i]] != ON_MACHINE || (only != HD_IR_OPS && g->nodes[users[i]].op != only))
+        if (p->place[users[i]] != ON_MACHINE ||
+            (only != HD_IR_OPS && g->nodes[users[i]].op != only))
             return false;
     for (size_t i = 0; i < g->n_outputs; i++)
         if (g->outputs[i] == tensor) return false;
@@ -177,12 +182,27 @@ static void choose_places(struct partition *p) {
         if (folds(p, p->order[i])) p->place[p->order[i]] = FOLDED;
 }
 
-static int add_mtensor(struct hd_lowering *lo, int tensor) {
+/* Bytes per pixel: whole words and vectors, or packed when only convolutions of this program read
+ * it. */
+static int pixel_bytes(const struct partition *p, int tensor, const struct hd_mtensor *t) {
+    struct hd_lowering *lo = p->lo;
+    int whole = (int)hd_round_up(t->c, hd_max(lo->m->k, lo->m->n)),
+        maker = lo->g->tensors[tensor].producer;
+    size_t n = hd_graph_users(lo->g, tensor, NULL, 0);
+    int *users = hd_new_array(lo->arena, int, n ? n : 1);
+    if (maker >= 0 && p->place[maker] != ON_HOST) return whole;
+    if (!all_users_on_machine(p, tensor, HD_IR_qconv)) return whole;
+    hd_graph_users(lo->g, tensor, users, n);
+    return hd_pixel_bytes(lo, tensor, users, n, whole);
+}
+
+static int add_mtensor(struct partition *p, int tensor) {
+    struct hd_lowering *lo = p->lo;
     if (lo->tensor_of[tensor] >= 0) return lo->tensor_of[tensor];
     struct hd_mtensor *t = hd_push(lo->arena, lo->tensors, lo->n_tensors, lo->cap_tensors);
     HD_ASSERT(machine_shape(&lo->g->tensors[tensor], t));
     t->tensor = tensor;
-    t->cp = (int)hd_round_up(t->c, hd_max(lo->m->k, lo->m->n));
+    t->cp = pixel_bytes(p, tensor, t);
     t->def = -1, t->last = -1;
     t->pads_agree = true;
     return lo->tensor_of[tensor] = (int)(lo->n_tensors - 1);
@@ -201,9 +221,8 @@ static bool ready(const struct partition *p, int node) {
 static hd_status add_layer(struct partition *p, int node, int step) {
     struct hd_lowering *lo = p->lo;
     const struct hd_node *n = &lo->g->nodes[node];
-    for (int i = 0; i < n->n_in && i < (n->op == HD_IR_qadd ? 2 : 1); i++)
-        add_mtensor(lo, n->in[i]);
-    add_mtensor(lo, n->out[0]);
+    for (int i = 0; i < n->n_in && i < (n->op == HD_IR_qadd ? 2 : 1); i++) add_mtensor(p, n->in[i]);
+    add_mtensor(p, n->out[0]);
     struct hd_layer *l = hd_push(lo->arena, lo->layers, lo->n_layers, lo->cap_layers);
     TRY(hd_tensorize(lo, node, l));
     l->step = step;
@@ -221,17 +240,22 @@ static hd_status add_layer(struct partition *p, int node, int step) {
     int bottom = (l->oh - 1) * l->sy + (l->kh - 1) * l->dy + 1 - l->pt - x->h;
     int right = (l->ow - 1) * l->sx + (l->kw - 1) * l->dx + 1 - l->pl - x->w;
     if (l->pt > 0 || l->pl > 0 || bottom > 0 || right > 0) {
-        if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != l->pad_value) x->pads_agree = false;
+        if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != l->pad_value)
+            x->pads_agree = false;
         x->pad_value = l->pad_value;
         x->pt = (int)hd_max(x->pt, l->pt), x->pl = (int)hd_max(x->pl, l->pl);
         x->pb = (int)hd_max(x->pb, bottom), x->pr = (int)hd_max(x->pr, right);
+    }
+    if (l->ppw > 1) { /* rows begin and end with a word */
+        x->pl = (int)hd_round_up(x->pl, l->ppw);
+        x->pr = (int)hd_round_up(x->w + x->pr, l->ppw) - x->w;
     }
     return HD_OK;
 }
 
 static hd_status add_folded(struct partition *p, int node) {
     const struct hd_node *n = &p->lo->g->nodes[node];
-    p->lo->tensor_of[n->out[0]] = add_mtensor(p->lo, n->in[0]);
+    p->lo->tensor_of[n->out[0]] = add_mtensor(p, n->in[0]);
     return HD_OK;
 }
 
@@ -257,9 +281,12 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step
             int id = p->order[i];
             if (p->done[id] || (p->place[id] == ON_HOST) != (kind == HD_STEP_HOST) || !ready(p, id))
                 continue;
-            if (kind == HD_STEP_HOST) add_host(lo, &s, id);
-            else if (p->place[id] == FOLDED) TRY(add_folded(p, id));
-            else TRY(add_layer(p, id, step));
+            if (kind == HD_STEP_HOST)
+                add_host(lo, &s, id);
+            else if (p->place[id] == FOLDED)
+                TRY(add_folded(p, id));
+            else
+                TRY(add_layer(p, id, step));
             p->done[id] = more = *out_any = true;
         }
     }
@@ -278,7 +305,8 @@ static void mark_borders(struct partition *p) {
     const hd_graph *g = p->lo->g;
     for (size_t i = 0; i < p->n_order; i++) {
         const struct hd_node *n = &g->nodes[p->order[i]];
-        for (int k = 0; p->place[p->order[i]] == ON_HOST && k < n->n_in; k++) goes_out(p->lo, n->in[k]);
+        for (int k = 0; p->place[p->order[i]] == ON_HOST && k < n->n_in; k++)
+            goes_out(p->lo, n->in[k]);
     }
     for (size_t i = 0; i < g->n_outputs; i++) goes_out(p->lo, g->outputs[i]);
 }

@@ -5,16 +5,17 @@
  * destroys: nothing
  *
  * Every matmul-like node is one index expression, out[m, y, x] = sum over (ky, kx, c) of
- * in[y*sy + ky*dy - pt, x*sx + kx*dx - pl, c] * w[m, ky, kx, c]: a dense layer is the window that covers its
- * input, a grouped or depthwise convolution is a dense one over the words its channels touch, with zeros.
+ * in[y*sy + ky*dy - pt, x*sx + kx*dx - pl, c] * w[m, ky, kx, c]: a dense layer is the window that
+ * covers its input, a grouped or depthwise convolution is a dense one over the words its channels
+ * touch, with zeros.
  */
 #include <string.h>
 
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x, const struct hd_machine *m,
-                    int nt) {
+int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
+                    const struct hd_machine *m, int nt) {
     int group_in = x->c / l->groups, group_out = l->oc / l->groups;
     return nt * (int)m->n / group_out * group_in / (int)m->k;
 }
@@ -32,44 +33,67 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     l->nts = (int)hd_ceil_div(l->oc, lo->m->n);
     l->cw = 0;
-    for (int nt = 0; nt < l->nts; nt++)
-        l->cw = (int)hd_max(l->cw, words_touched(l, x, lo->m, nt));
+    for (int nt = 0; nt < l->nts; nt++) l->cw = (int)hd_max(l->cw, words_touched(l, x, lo->m, nt));
     l->x_step = l->nts > 1 ? hd_layer_x_word(l, x, lo->m, 1) : 0;
     l->x_step_uniform = true;
     for (int nt = 0; nt < l->nts; nt++)
         if (hd_layer_x_word(l, x, lo->m, nt) != nt * l->x_step) l->x_step_uniform = false;
     l->red = l->kh * l->kw * l->cw;
+    if (x->cp < (int)lo->m->k) {
+        l->ppw = (int)lo->m->k / x->cp;
+        l->red = hd_layer_phase_words(l, hd_layer_phases(l));
+    }
     l->cwb = l->cw;
 }
 
-/* One weight: output channel oc, channel ic of its group, tap (ky, kx); w is [M, C/group, kh, kw]. For a
- * dense layer over a flattened image that is the order in which ONNX flattens, too. */
-static int8_t weight_at(const struct hd_layer *l, const int8_t *w, int group_in, int oc, int ic, int ky,
-                        int kx) {
-    return w[(((size_t)oc * (size_t)group_in + (size_t)ic) * (size_t)l->kh + (size_t)ky) * (size_t)l->kw +
+/* One weight: output channel oc, channel ic of its group, tap (ky, kx); w is [M, C/group, kh, kw].
+ * For a dense layer over a flattened image that is the order in which ONNX flattens, too. */
+static int8_t weight_at(const struct hd_layer *l, const int8_t *w, int group_in, int oc, int ic,
+                        int ky, int kx) {
+    return w[(((size_t)oc * (size_t)group_in + (size_t)ic) * (size_t)l->kh + (size_t)ky) *
+                 (size_t)l->kw +
              (size_t)kx];
 }
 
+/* Where tap (ky, kx) of channel c (from the first word that the tile reads) lies in the words of an
+ * output tile, in bytes of one column: *word and *lane. Packed pixels have a copy per phase. */
+static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, int phase, int ky,
+                      int kx, int c, int *word, int *lane) {
+    int k = (int)lo->m->k;
+    if (l->ppw == 1) {
+        *word = (ky * l->kw + kx) * l->cw + c / k;
+        *lane = c % k;
+        return;
+    }
+    struct hd_phase p = hd_layer_phase(l, phase);
+    int pixel = p.off + kx * l->dx;
+    *word = hd_layer_phase_words(l, phase) + ky * p.words + pixel / l->ppw;
+    *lane = pixel % l->ppw * (k / l->ppw) + c;
+}
+
 /* WM words in the order [nt][ky][kx][cw] and PM words [nt], zero points folded into the bias. */
-static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w, const int32_t *bias,
-                         const float *scale, int64_t n_scale, int32_t x_zp) {
+static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
+                         const int32_t *bias, const float *scale, int64_t n_scale, int32_t x_zp) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int n = (int)lo->m->n, k = (int)lo->m->k;
     int group_in = x->c / l->groups, group_out = l->oc / l->groups;
+    int phases = l->ppw > 1 ? hd_layer_phases(l) : 1;
     l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * (size_t)(n * k));
     l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++) {
-        int nt = oc / n, first = oc / group_out * group_in, x_word = hd_layer_x_word(l, x, lo->m, nt);
+        int nt = oc / n, first = oc / group_out * group_in,
+            x_word = hd_layer_x_word(l, x, lo->m, nt);
         uint32_t sum = 0;
         for (int ky = 0; ky < l->kh; ky++)
             for (int kx = 0; kx < l->kw; kx++)
                 for (int ic = 0; ic < group_in; ic++) {
                     int8_t v = weight_at(l, w, group_in, oc, ic, ky, kx);
-                    int c = first + ic - x_word * k;
-                    size_t word = ((size_t)(nt * l->kh + ky) * (size_t)l->kw + (size_t)kx) * (size_t)l->cw +
-                                  (size_t)(c / k);
-                    lo->image[l->w_offset + word * (size_t)(n * k) + (size_t)(oc % n * k + c % k)] =
-                        (uint8_t)v;
+                    for (int f = 0, word, lane; f < phases; f++) {
+                        place_tap(lo, l, f, ky, kx, first + ic - x_word * k, &word, &lane);
+                        size_t at = ((size_t)nt * (size_t)l->red + (size_t)word) * (size_t)n +
+                                    (size_t)(oc % n);
+                        lo->image[l->w_offset + at * (size_t)k + (size_t)lane] = (uint8_t)v;
+                    }
                     sum += (uint32_t)(int32_t)v;
                 }
         uint32_t b = (uint32_t)bias[oc] - (uint32_t)x_zp * sum;
@@ -85,7 +109,8 @@ static void requant_attrs(struct hd_layer *l, const struct hd_node *n) {
     l->hi = (int32_t)hd_attr_int(n, "hi", 127);
 }
 
-static void window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g) {
+/* Kernel, stride, dilation, padding and output of a window node. */
+void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g) {
     int64_t kernel[2], stride[2], dilation[2], pad[4];
     const struct hd_tensor *y = &g->tensors[n->out[0]];
     hd_attr_ints(n, "kernel_shape", kernel, 2, 1);
@@ -105,7 +130,7 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     const struct hd_tensor *w = &g->tensors[n->in[1]], *scale = &g->tensors[n->in[3]];
     if (n->op == HD_IR_qconv) {
-        window_attrs(l, n, g);
+        hd_window_attrs(l, n, g);
         l->groups = (int)hd_attr_int(n, "group", 1);
     } else { /* qgemm: the window is the whole image behind a flatten, or one pixel per row */
         bool flat = (int64_t)x->c != w->dim[1];
@@ -123,7 +148,8 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
 /* needs: hd_machine_refuses() said NULL. See the head of this file. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
     const struct hd_node *n = &lo->g->nodes[node];
-    *l = (struct hd_layer){.node = node, .kh = 1, .kw = 1, .sy = 1, .sx = 1, .dy = 1, .dx = 1, .groups = 1};
+    *l = (struct hd_layer){
+        .node = node, .kh = 1, .kw = 1, .sy = 1, .sx = 1, .dy = 1, .dx = 1, .groups = 1, .ppw = 1};
     l->in[0] = lo->tensor_of[n->in[0]];
     l->in[1] = -1;
     l->out = lo->tensor_of[n->out[0]];
@@ -148,7 +174,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
     case HD_IR_qavgpool:
     case HD_IR_qmaxpool:
         l->kind = HD_LAYER_POOL;
-        window_attrs(l, n, lo->g);
+        hd_window_attrs(l, n, lo->g);
         l->max_pool = n->op == HD_IR_qmaxpool;
         l->a_imm = l->max_pool ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
         l->a_scale = l->max_pool ? 1 : hd_attr_float(n, "scale", 1);

@@ -8,21 +8,22 @@
  *   weights stay     for tile: for chunk        every chunk is loaded once and kept
  *   chunk outer      for chunk: for tile        weights once, streamed input once per chunk
  *   tile outer       for tile: for chunk        input once, weights once per tile
- * The last two are chosen by DRAM bytes. Tiles are rows of pixels as a rule: then the first tile of the
- * next layer needs only the first tiles of this one, and layers overlap.
+ * The last two are chosen by DRAM bytes. Tiles are rows of pixels as a rule: then the first tile of
+ * the next layer needs only the first tiles of this one, and layers overlap.
  */
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
 enum {
-    TILES_WANTED = 4,      /* per layer, so that the units overlap */
-    MIN_OP_CYCLES = 512,   /* do not split below this for overlap alone */
+    TILES_WANTED = 4,    /* per layer, so that the units overlap */
+    MIN_OP_CYCLES = 512, /* do not split below this for overlap alone */
 };
 
 uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
     int rows = (l->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     int cols = (l->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
     int64_t bytes = 0;
+    if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     for (int i = 0; i < 2 && l->in[i] >= 0; i++)
         if (!lo->tensors[l->in[i]].resident)
             bytes += hd_round_up((int64_t)rows * cols * lo->tensors[l->in[i]].cp, 64);
@@ -31,14 +32,20 @@ uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer
     return (uint32_t)hd_min(bytes, UINT32_MAX / 4);
 }
 
+int hd_layer_block_words(const struct hd_layer *l) {
+    return l->cwb == l->cw ? l->red : l->kh * l->kw * l->cwb;
+}
+
 /* Halves of the accumulator memory alternate between MX and VX. */
-static int accumulators(const struct hd_machine *m) { return (int)hd_am_words(m) / 2; }
+static int accumulators(const struct hd_machine *m) {
+    return (int)hd_am_words(m) / 2;
+}
 
 static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
     int words = (int)hd_wm_words(lo->m), taps = l->kh * l->kw;
     l->cwb = l->cw;
-    if (l->red > words / 2) l->cwb = (int)hd_max(1, words / 4 / taps);
-    int red = taps * l->cwb;
+    if (l->ppw == 1 && l->red > words / 2) l->cwb = (int)hd_max(1, words / 4 / taps);
+    int red = hd_layer_block_words(l);
     l->weights_stay = l->cwb == l->cw && (int64_t)l->nts * red <= words / 4 * 3 &&
                       (uint32_t)l->nts <= hd_pm_words(lo->m) / 2;
     int nb = (int)hd_max(1, words / 8 / red);
@@ -53,9 +60,12 @@ static bool fit_tile(const struct hd_lowering *lo, struct hd_layer *l, int64_t p
     l->tw = (int)hd_min(l->ow, pixels_max);
     l->th = (int)hd_min(l->oh, hd_max(1, pixels_max / l->tw));
     while (hd_layer_tile_bytes(lo, l) > lo->xm_ring_bytes / 2) {
-        if (l->th > 1) l->th = l->th > 8 ? l->th - l->th / 8 : l->th - 1;
-        else if (l->tw > 1) l->tw = l->tw - (int)hd_max(1, l->tw / 8);
-        else return false;
+        if (l->th > 1)
+            l->th = l->th > 8 ? l->th - l->th / 8 : l->th - 1;
+        else if (l->tw > 1)
+            l->tw = l->tw - (int)hd_max(1, l->tw / 8);
+        else
+            return false;
     }
     return true;
 }
@@ -67,6 +77,8 @@ static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     if (l->tw == l->ow) l->th = (int)hd_min(l->th, hd_ceil_div(l->oh, wanted));
     l->th = (int)hd_ceil_div(l->oh, hd_ceil_div(l->oh, l->th));
     l->tw = (int)hd_ceil_div(l->ow, hd_ceil_div(l->ow, l->tw));
+    if (l->ppw > 1 && l->tw < l->ow)
+        l->tw = (int)hd_max(1, l->tw / hd_layer_phases(l)) * hd_layer_phases(l);
 }
 
 static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
@@ -76,7 +88,8 @@ static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     int64_t weights = (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m);
     int64_t input = x->resident ? 0 : (int64_t)x->n * x->h * x->w * x->cp;
     bool split = l->cwb < l->cw; /* then a chunk is loaded anew for each tile anyway */
-    l->chunk_outer = !l->weights_stay && !split && weights + input * chunks <= weights * tiles + input;
+    l->chunk_outer =
+        !l->weights_stay && !split && weights + input * chunks <= weights * tiles + input;
 }
 
 static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why) {
@@ -89,20 +102,26 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     int64_t cycles = l->nts, pixels_max = INT32_MAX;
     if (l->kind == HD_LAYER_MATMUL) {
         choose_chunk(lo, l);
-        int64_t words = (int64_t)l->kh * l->kw * l->cwb;
+        int64_t words = hd_layer_block_words(l);
         if (words > hd_wm_words(lo->m) / 2)
-            return does_not_fit(lo, l, hd_sprintf(lo->too_big_arena,
-                                                  "a window of %dx%d needs %lld words of weight memory twice, there "
-                                                  "are %u", l->kh, l->kw, (long long)words, hd_wm_words(lo->m)));
-        cycles = (int64_t)l->nts * l->red;
+            return does_not_fit(
+                lo, l,
+                hd_sprintf(lo->too_big_arena,
+                           "a window of %dx%d needs %lld words of weight memory twice, there "
+                           "are %u",
+                           l->kh, l->kw, (long long)words, hd_wm_words(lo->m)));
+        cycles = hd_max(1, (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1));
         pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
     } else if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) {
         cycles = (int64_t)l->nts * l->kh * l->kw;
     }
     if (!fit_tile(lo, l, pixels_max))
-        return does_not_fit(lo, l, hd_sprintf(lo->too_big_arena,
-                                              "one output pixel needs %u bytes of activation memory twice, %u are "
-                                              "there for streaming", hd_layer_tile_bytes(lo, l), lo->xm_ring_bytes));
+        return does_not_fit(
+            lo, l,
+            hd_sprintf(lo->too_big_arena,
+                       "one output pixel needs %u bytes of activation memory twice, %u are "
+                       "there for streaming",
+                       hd_layer_tile_bytes(lo, l), lo->xm_ring_bytes));
     split_for_overlap(l, cycles);
     if (l->kind == HD_LAYER_MATMUL) choose_order(lo, l);
     return HD_OK;

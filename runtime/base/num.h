@@ -12,10 +12,22 @@ static inline bool hd_size_mul(size_t a, size_t b, size_t *out) {
     return !__builtin_mul_overflow(a, b, out);
 }
 
-static inline int64_t hd_ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static inline int64_t hd_round_up(int64_t a, int64_t b) { return hd_ceil_div(a, b) * b; }
-static inline int64_t hd_min(int64_t a, int64_t b) { return a < b ? a : b; }
-static inline int64_t hd_max(int64_t a, int64_t b) { return a > b ? a : b; }
+static inline int64_t hd_ceil_div(int64_t a, int64_t b) {
+    return (a + b - 1) / b;
+}
+static inline int64_t hd_round_up(int64_t a, int64_t b) {
+    return hd_ceil_div(a, b) * b;
+}
+/* Largest multiple of b not above a, for negative a, too. */
+static inline int64_t hd_floor_to(int64_t a, int64_t b) {
+    return a - ((a % b) + b) % b;
+}
+static inline int64_t hd_min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+static inline int64_t hd_max(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
 
 /* Rounds to the nearest integer, ties to even, saturating at +-2^30 (far beyond any 16-bit range
  * that follows); NaN gives 0. The first half of requantisation. */

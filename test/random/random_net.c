@@ -1,10 +1,12 @@
-/* Random networks: legal graphs of quantised operations, compiled and run on a machine device, every layer
- * boundary compared with golden, bit for bit. A failure shrinks to the fewest layers that still fail.
+/* Random networks: legal graphs of quantised operations, compiled and run on a machine device,
+ * every layer boundary compared with golden, bit for bit. A failure shrinks to the fewest layers
+ * that still fail.
  *
- *   random_net [--seed S] [--count N] [--device iss|rtl] [--machine NAME] [--set k=v] [--jitter] [--print]
+ *   random_net [--seed S] [--count N] [--device iss|rtl] [--machine NAME] [--set k=v] [--jitter]
+ * [--print]
  *
- * The generator knows the operations' rules from docs/numerics.md, not the compiler's limits: whatever the
- * compiler leaves to the host must come out right, too.
+ * The generator knows the operations' rules from docs/numerics.md, not the compiler's limits:
+ * whatever the compiler leaves to the host must come out right, too.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -26,7 +28,9 @@ static uint32_t next(struct rng *r) { /* splitmix64 */
     return (uint32_t)((z ^ (z >> 31)) >> 16);
 }
 
-static int range(struct rng *r, int lo, int hi) { return lo + (int)(next(r) % (uint32_t)(hi - lo + 1)); }
+static int range(struct rng *r, int lo, int hi) {
+    return lo + (int)(next(r) % (uint32_t)(hi - lo + 1));
+}
 static float scale(struct rng *r, float lo, float hi) {
     return lo + (hi - lo) * ((float)(next(r) & 0xffff) / 65536.0f);
 }
@@ -38,10 +42,12 @@ struct gen {
     int n_made;
 };
 
-static const struct hd_tensor *shape(const struct gen *x, int t) { return &x->g->tensors[t]; }
+static const struct hd_tensor *shape(const struct gen *x, int t) {
+    return &x->g->tensors[t];
+}
 
-static int add(struct gen *x, enum hd_ir_op op, int n_in, const int *in, hd_dtype t, int rank, const int64_t *dim,
-               int *out_node) {
+static int add(struct gen *x, enum hd_ir_op op, int n_in, const int *in, hd_dtype t, int rank,
+               const int64_t *dim, int *out_node) {
     int y = hd_graph_tensor(x->g, "t", t, rank, dim);
     *out_node = hd_graph_node(x->g, op, hd_ir_ops[op].name, n_in, in, 1, &y);
     return x->made[x->n_made++] = y;
@@ -60,7 +66,9 @@ static void zero_point(struct gen *x, int node, const char *name, int tensor) {
     hd_attr_set_int(x->g, node, name, range(&x->r, lo, lo + 255));
 }
 
-static hd_dtype byte_type(struct gen *x) { return next(&x->r) % 3 ? HD_I8 : HD_U8; }
+static hd_dtype byte_type(struct gen *x) {
+    return next(&x->r) % 3 ? HD_I8 : HD_U8;
+}
 
 static int weights(struct gen *x, int rank, const int64_t *dim) {
     int64_t n = 1;
@@ -86,7 +94,8 @@ static void bias_and_scale(struct gen *x, int oc, int64_t fan_in, int out[2]) {
 }
 
 /* Window that leaves at least one output pixel: kernel, stride, dilation, pads. */
-static void window(struct gen *x, int node, const struct hd_tensor *t, bool pads, int64_t out[2], int64_t kernel[2]) {
+static void window(struct gen *x, int node, const struct hd_tensor *t, bool pads, int64_t out[2],
+                   int64_t kernel[2]) {
     int64_t stride[2], dilation[2], pad[4] = {0};
     for (int i = 0; i < 2; i++) {
         int size = (int)t->dim[2 + i];
@@ -114,8 +123,10 @@ static void conv(struct gen *x, int in) {
     const struct hd_tensor *t = shape(x, in);
     int64_t c = t->dim[1], kernel[2], out[2], dim[4] = {t->dim[0], 1, 1, 1};
     int groups = 1, oc = range(&x->r, 1, 70);
-    if (next(&x->r) % 3 == 0) groups = (int)c, oc = (int)c * (next(&x->r) % 4 ? 1 : 2);
-    else if (c % 2 == 0 && next(&x->r) % 5 == 0) groups = 2, oc = 2 * range(&x->r, 1, 30);
+    if (next(&x->r) % 3 == 0)
+        groups = (int)c, oc = (int)c * (next(&x->r) % 4 ? 1 : 2);
+    else if (c % 2 == 0 && next(&x->r) % 5 == 0)
+        groups = 2, oc = 2 * range(&x->r, 1, 30);
     int params[4] = {in, -1, -1, -1}, node;
     hd_dtype type = byte_type(x);
     dim[1] = oc;
@@ -159,7 +170,8 @@ static void residual(struct gen *x, int a) {
     int b = a, node;
     for (int i = 0; i < x->n_made; i++) {
         const struct hd_tensor *t = shape(x, x->made[i]), *s = shape(x, a);
-        if (t->rank == s->rank && !memcmp(t->dim, s->dim, sizeof *t->dim * (size_t)t->rank) && next(&x->r) % 2)
+        if (t->rank == s->rank && !memcmp(t->dim, s->dim, sizeof *t->dim * (size_t)t->rank) &&
+            next(&x->r) % 2)
             b = x->made[i];
     }
     int in[2] = {a, b};
@@ -191,7 +203,8 @@ static void pool(struct gen *x, int in, bool max) {
     for (int i = 0; i < 2; i++) dim[2 + i] = (t->dim[2 + i] - kernel[i]) / stride[i] + 1;
     set_shape(x, y, dim);
     zero_point(x, node, "x_zp", in);
-    hd_attr_set_float(x->g, node, "scale", scale(&x->r, 0.5f, 2.0f) / (float)(kernel[0] * kernel[1]));
+    hd_attr_set_float(x->g, node, "scale",
+                      scale(&x->r, 0.5f, 2.0f) / (float)(kernel[0] * kernel[1]));
     requant(x, node, type);
 }
 
@@ -220,7 +233,8 @@ static void rescale(struct gen *x, int in) {
 
 static hd_graph *generate(uint64_t seed, int n_layers) {
     struct gen x = {.r = {seed * 7919 + 1}, .g = hd_graph_create()};
-    int64_t dim[4] = {next(&x.r) % 8 ? 1 : 2, range(&x.r, 1, 40), range(&x.r, 1, 30), range(&x.r, 1, 30)};
+    int64_t dim[4] = {next(&x.r) % 8 ? 1 : 2, range(&x.r, 1, seed % 3 ? 40 : 4), range(&x.r, 1, 30),
+                      range(&x.r, 1, 30)};
     int all[64];
     x.made = all;
     int in = hd_graph_tensor(x.g, "x", byte_type(&x), 4, dim);
@@ -230,13 +244,21 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
         int from = x.made[x.n_made - 1];
         if (next(&x.r) % 5 == 0) from = x.made[range(&x.r, 0, x.n_made - 1)];
         bool image = shape(&x, from)->rank == 4;
-        int pick = (int)(next(&x.r) % 8);
-        if (pick == 0) residual(&x, from);
-        else if (pick == 1) rescale(&x, from);
-        else if (!image || (pick == 2 && i + 1 == n_layers)) dense(&x, from);
-        else if (pick == 2) mean(&x, from);
-        else if (pick == 3 || pick == 4) pool(&x, from, pick == 4);
-        else conv(&x, from);
+        int pick = seed % 3 == 0 && i == 0
+                       ? 7
+                       : (int)(next(&x.r) % 8); /* few channels: first a convolution */
+        if (pick == 0)
+            residual(&x, from);
+        else if (pick == 1)
+            rescale(&x, from);
+        else if (!image || (pick == 2 && i + 1 == n_layers))
+            dense(&x, from);
+        else if (pick == 2)
+            mean(&x, from);
+        else if (pick == 3 || pick == 4)
+            pool(&x, from, pick == 4);
+        else
+            conv(&x, from);
     }
     hd_graph_output(x.g, x.made[x.n_made - 1]);
     if (next(&x.r) % 3 == 0 && x.n_made > 2) hd_graph_output(x.g, x.made[x.n_made - 2]);
@@ -251,14 +273,16 @@ struct options {
     bool print, latency_hiding;
 };
 
-static hd_status run_one(hd_ctx *ctx, const hd_model *m, const char *device, const struct hd_device_options *opt,
-                         const void *const *in, void *const *out, hd_session **s) {
+static hd_status run_one(hd_ctx *ctx, const hd_model *m, const char *device,
+                         const struct hd_device_options *opt, const void *const *in,
+                         void *const *out, hd_session **s) {
     TRY(hd_session_open(ctx, m, device, opt, s));
     return hd_session_run(ctx, *s, in, out);
 }
 
 /* Compares every value that left the machine; *out_same says whether all agree. */
-static hd_status compare(hd_ctx *ctx, const hd_model *m, hd_session *a, hd_session *b, bool *out_same) {
+static hd_status compare(hd_ctx *ctx, const hd_model *m, hd_session *a, hd_session *b,
+                         bool *out_same) {
     *out_same = true;
     for (int v = 0; v < m->n_values && *out_same; v++) {
         size_t bytes = hd_value_dense_bytes(&m->values[v]);
@@ -269,7 +293,8 @@ static hd_status compare(hd_ctx *ctx, const hd_model *m, hd_session *a, hd_sessi
         while (s == HD_OK && i < bytes && x[i] == y[i]) i++;
         if (s == HD_OK && i < bytes) {
             *out_same = false;
-            printf("  first difference: %s byte %zu: golden %d, device %d\n", m->values[v].name, i, x[i], y[i]);
+            printf("  first difference: %s byte %zu: golden %d, device %d\n", m->values[v].name, i,
+                   x[i], y[i]);
         }
         free(x);
         free(y);
@@ -278,8 +303,10 @@ static hd_status compare(hd_ctx *ctx, const hd_model *m, hd_session *a, hd_sessi
     return HD_OK;
 }
 
-static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, uint64_t seed, bool *out_same) {
-    struct hd_compile_options c = {.machine = o->dev.machine, .latency_hiding = o->latency_hiding && seed % 4 != 3,
+static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, uint64_t seed,
+                           bool *out_same) {
+    struct hd_compile_options c = {.machine = o->dev.machine,
+                                   .latency_hiding = o->latency_hiding && seed % 4 != 3,
                                    .keep_all = seed % 2 == 0};
     TRY(hd_graph_verify(ctx, g));
     if (o->print) TRY(hd_graph_print(ctx, g, false, stdout));
@@ -290,7 +317,8 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, ui
     unsigned char *x = malloc(bytes);
     for (size_t i = 0; i < bytes; i++) x[i] = (unsigned char)next(&r);
     void *out[2] = {NULL, NULL};
-    for (int i = 0; i < m->n_outputs; i++) out[i] = malloc(hd_value_dense_bytes(&m->values[m->outputs[i]]));
+    for (int i = 0; i < m->n_outputs; i++)
+        out[i] = malloc(hd_value_dense_bytes(&m->values[m->outputs[i]]));
     hd_session *a = NULL, *b = NULL;
     const void *in[1] = {x};
     hd_status s = run_one(ctx, m, "golden", &o->dev, in, out, &a);
@@ -315,29 +343,50 @@ static bool passes(hd_ctx *ctx, const struct options *o, uint64_t seed, int laye
 }
 
 static int usage(const char *why) {
-    fprintf(stderr, "random_net: %s\nusage: random_net [--seed S] [--count N] [--device iss|rtl] [--machine NAME] "
-                    "[--set k=v] [--jitter] [--print] [--serial]\n", why);
+    fprintf(stderr,
+            "random_net: %s\nusage: random_net [--seed S] [--count N] [--device iss|rtl] "
+            "[--machine NAME] "
+            "[--set k=v] [--jitter] [--print] [--serial]\n",
+            why);
     return 2;
 }
 
 int main(int argc, char **argv) {
-    static const struct option longs[] = {{"seed", 1, 0, 's'},   {"count", 1, 0, 'n'}, {"device", 1, 0, 'd'},
-                                          {"machine", 1, 0, 'm'}, {"set", 1, 0, 'e'},  {"jitter", 0, 0, 'j'},
-                                          {"print", 0, 0, 'p'},   {"serial", 0, 0, 'l'}, {0, 0, 0, 0}};
+    static const struct option longs[] = {
+        {"seed", 1, 0, 's'},    {"count", 1, 0, 'n'},  {"device", 1, 0, 'd'},
+        {"machine", 1, 0, 'm'}, {"set", 1, 0, 'e'},    {"jitter", 0, 0, 'j'},
+        {"print", 0, 0, 'p'},   {"serial", 0, 0, 'l'}, {0, 0, 0, 0}};
     struct options o = {.seed = 1, .count = 1, .device = "iss", .latency_hiding = true};
     hd_ctx *ctx = hd_ctx_create();
     hd_status s = hd_machine_load(ctx, "base", &o.dev.machine);
     bool jitter = false;
     for (int c; s == HD_OK && (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) switch (c) {
-        case 's': o.seed = strtoull(optarg, NULL, 0); break;
-        case 'n': o.count = atoi(optarg); break;
-        case 'd': o.device = optarg; break;
-        case 'm': s = hd_machine_load(ctx, optarg, &o.dev.machine); break;
-        case 'e': s = hd_machine_set(ctx, &o.dev.machine, optarg); break;
-        case 'j': jitter = true; break;
-        case 'p': o.print = true; break;
-        case 'l': o.latency_hiding = false; break;
-        default: return usage("unknown option");
+        case 's':
+            o.seed = strtoull(optarg, NULL, 0);
+            break;
+        case 'n':
+            o.count = atoi(optarg);
+            break;
+        case 'd':
+            o.device = optarg;
+            break;
+        case 'm':
+            s = hd_machine_load(ctx, optarg, &o.dev.machine);
+            break;
+        case 'e':
+            s = hd_machine_set(ctx, &o.dev.machine, optarg);
+            break;
+        case 'j':
+            jitter = true;
+            break;
+        case 'p':
+            o.print = true;
+            break;
+        case 'l':
+            o.latency_hiding = false;
+            break;
+        default:
+            return usage("unknown option");
         }
     if (s == HD_OK) s = hd_machine_check(ctx, &o.dev.machine);
     if (s != HD_OK) return usage(hd_message(ctx));
@@ -351,9 +400,11 @@ int main(int argc, char **argv) {
         bad++;
         int least = 1;
         while (least < layers && passes(ctx, &o, seed, least)) least++;
-        printf("FAIL seed %llu: %d layers, fails with %d\n", (unsigned long long)seed, layers, least);
+        printf("FAIL seed %llu: %d layers, fails with %d\n", (unsigned long long)seed, layers,
+               least);
     }
-    printf("random_net %s %s: %d passed, %d failed\n", o.device, o.dev.machine.name, o.count - bad, bad);
+    printf("random_net %s %s: %d passed, %d failed\n", o.device, o.dev.machine.name, o.count - bad,
+           bad);
     hd_ctx_destroy(ctx);
     return bad != 0;
 }

@@ -1,0 +1,73 @@
+/* Packing of pixels: first layers have few channels, so a word of K bytes can hold several pixels.
+ *
+ * A tensor that comes from the host and is read by dense convolutions only is stored with cp bytes
+ * per pixel, cp a power of two below K: ppw = K / cp pixels share a word. A window then spans few
+ * words per row instead of one per tap. It starts at any pixel of a word, so output columns fall
+ * into ppw / gcd(stride, ppw) phases; each phase has its own copy of the weights, moved to where
+ * its pixels lie, and its own matrix operation over every P-th column. Exact: what lies beside the
+ * window meets zeros.
+ *
+ *   3x3, stride 1, 3 channels, K = 16: 4 pixels a word; 1 or 2 words per row of the window, not 3.
+ */
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+static int gcd(int a, int b) {
+    return b ? gcd(b, a % b) : a;
+}
+
+int hd_layer_phases(const struct hd_layer *l) {
+    return (int)hd_min(l->ppw / gcd(l->sx, l->ppw), l->ow);
+}
+
+struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase) {
+    int start = phase * l->sx - l->pl, off = ((start % l->ppw) + l->ppw) % l->ppw;
+    return (struct hd_phase){off, (int)hd_ceil_div(off + (l->kw - 1) * l->dx + 1, l->ppw)};
+}
+
+int hd_layer_phase_words(const struct hd_layer *l, int phases) {
+    int words = 0;
+    for (int f = 0; f < phases; f++) words += l->kh * hd_layer_phase(l, f).words;
+    return words;
+}
+
+/* Cycles of MX and of loading weights and input once, if pixels took cp bytes. */
+static int64_t cost(const struct hd_lowering *lo, struct hd_layer l, const struct hd_tensor *x,
+                    int cp) {
+    const struct hd_machine *m = lo->m;
+    int64_t nts = hd_ceil_div(l.oc, m->n), pixels = (int64_t)l.oh * l.ow * x->dim[0];
+    int64_t input = x->dim[0] * x->dim[2] * x->dim[3] * cp / hd_axi_bytes(m);
+    if (cp >= (int)m->k) {
+        int64_t red = (int64_t)l.kh * l.kw * l.cw;
+        return pixels * nts * red + nts * red * hd_wm_word_bytes(m) / hd_axi_bytes(m) + input;
+    }
+    l.ppw = (int)m->k / cp;
+    int phases = hd_layer_phases(&l), words = hd_layer_phase_words(&l, phases);
+    if (nts * words > hd_wm_words(m) / 2) return INT64_MAX;
+    return pixels * nts * words / phases + nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m) +
+           input;
+}
+
+/* Bytes per pixel of a tensor from outside that the given convolutions read; `whole` when packing
+ * does not pay. Source of the idea: space-to-depth of first layers, here without moving data. */
+int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
+                   int whole) {
+    const struct hd_tensor *x = &lo->g->tensors[tensor];
+    int best = whole;
+    int64_t best_cost = INT64_MAX;
+    if (x->rank != 4) return whole;
+    for (int cp = whole; cp >= x->dim[1]; cp = cp > (int)lo->m->k ? (int)lo->m->k : cp / 2) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < n_users && sum < INT64_MAX; i++) {
+            const struct hd_node *n = &lo->g->nodes[users[i]];
+            if (n->op != HD_IR_qconv || hd_attr_int(n, "group", 1) != 1) return whole;
+            struct hd_layer l = {.groups = 1};
+            hd_window_attrs(&l, n, lo->g);
+            l.cw = (int)hd_ceil_div(x->dim[1], lo->m->k);
+            int64_t c = cost(lo, l, x, cp);
+            sum = c == INT64_MAX ? c : sum + c;
+        }
+        if (sum < best_cost && (cp == whole || cp < (int)lo->m->k)) best = cp, best_cost = sum;
+    }
+    return best;
+}
