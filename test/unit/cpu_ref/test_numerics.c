@@ -1,0 +1,73 @@
+/* The worked examples of docs/numerics.md. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "cpu_ref/golden.h"
+#include "runtime/base/num.h"
+
+static void requantise(void **state) {
+    (void)state;
+    assert_int_equal(hd_requant(0.5f, 0, -128, 127), 0);
+    assert_int_equal(hd_requant(1.5f, 0, -128, 127), 2);
+    assert_int_equal(hd_requant(2.5f, 0, -128, 127), 2);
+    assert_int_equal(hd_requant(-0.5f, 0, -128, 127), 0);
+    assert_int_equal(hd_requant(-1.5f, 3, -128, 127), 1);
+    assert_int_equal(hd_requant(127.5f, 0, -128, 127), 127);
+    assert_int_equal(hd_requant(1e30f, -128, -128, 127), 127);
+    assert_int_equal(hd_requant(-1e30f, 5, 5, 127), 5);
+    assert_int_equal(hd_requant(NAN, 7, 0, 255), 7);
+    assert_int_equal(hd_requant(INFINITY, 0, -128, 127), 127);
+    assert_int_equal(hd_requant(0.49999997f, 0, -128, 127), 0);
+}
+
+/* Runs "y = node" over constants; the first value. */
+static int first(const char *consts, const char *node) {
+    char text[512];
+    hd_graph *g;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    snprintf(text, sizeof text, "graph g {\n%s\n y ? = %s\n output y\n}", consts, node);
+    if (hd_graph_parse(ctx, text, "test", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    void **data = calloc(g->n_tensors, sizeof *data);
+    if (hd_golden_run(ctx, g, NULL, 0, data, a) != HD_OK) fail_msg("%s", hd_message(ctx));
+    int y = g->outputs[0], v;
+    v = g->tensors[y].dtype == HD_U8 ? *(uint8_t *)data[y] : *(int8_t *)data[y];
+    free(data);
+    hd_arena_destroy(a);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+    return v;
+}
+
+static void examples(void **state) {
+    (void)state;
+    assert_int_equal(first("const x i8[1,1] = {10}\nconst w i8[1,1] = {5}\nconst b i32[1] = {1}\n"
+                           "const s f32[1] = {0.0625}",
+                           "qgemm(x, w, b, s) x_zp=3 y_zp=-1"),
+                     1);
+    assert_int_equal(first("const x i8[1,1] = {1}\nconst w i8[1,1] = {1}\nconst b i32[1] = {16777216}\n"
+                           "const s f32[1] = {0x1p-24}",
+                           "qgemm(x, w, b, s)"),
+                     1);
+    assert_int_equal(first("const x i8[1,1] = {1}\nconst w i8[1,1] = {1}\nconst b i32[1] = {2147483647}\n"
+                           "const s f32[1] = {0x1p-25}",
+                           "qgemm(x, w, b, s)"),
+                     -64); /* the accumulator wraps to -2^31 */
+    assert_int_equal(first("const a i8[1] = {3}\nconst b i8[1] = {2}", "qadd(a, b) a_scale=0x1p-1 b_scale=0x1p-1"), 2);
+    assert_int_equal(first("const x i8[1,1,2,2] = {1,2,3,4}", "qavgpool(x) kernel_shape=[2,2] scale=0x1p-2"), 2);
+    assert_int_equal(first("const x i8[1,1,1,7] = {1,2,3,4,5,6,7}", "qmean(x) x_scale=0x1p+0 scale=0x1p-2"), 7);
+    assert_int_equal(first("const x f32[1] = {1000}\nconst s f32[] = {1}\nconst z i8[] = {0}", "quantize(x, s, z)"), 127);
+    assert_int_equal(first("const x f32[1] = {0.75}\nconst s f32[] = {0.5}\nconst z u8[] = {0}", "quantize(x, s, z)"), 2);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(requantise), cmocka_unit_test(examples)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
