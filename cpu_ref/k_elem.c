@@ -139,8 +139,7 @@ hd_status k_batchnorm(const struct hd_kernel *k) {
     return HD_OK;
 }
 
-/* ---- cast --------------------------------------------------------------------------------------
- */
+/* ---- cast ---- */
 
 static double as_double(hd_dtype t, const void *p, int64_t i) {
     switch (t) {

@@ -103,8 +103,7 @@ hd_status k_matmul(const struct hd_kernel *k) {
     return HD_OK;
 }
 
-/* ---- integers ----------------------------------------------------------------------------------
- */
+/* ---- integers ---- */
 
 /* Widens a byte or int16 tensor to int32 and subtracts `zero`. */
 static int32_t *widen(const struct hd_kernel *k, int i, int32_t zero) {

@@ -125,8 +125,7 @@ hd_status hd_sched_end(struct hd_sched *s) {
     return HD_OK;
 }
 
-/* ---- bound on tokens --------------------------------------------------------------------------
- */
+/* ---- bound on tokens ---- */
 
 static void insert_nop(struct hd_sched *s, struct hd_slot_op **out, size_t *n, size_t *cap,
                        int unit, int sem) {

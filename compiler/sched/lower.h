@@ -1,0 +1,76 @@
+/* Lowering: what the files that turn layers into slot operations share.
+ *
+ *   lower.c    views of tensors in XM, loads, stores, the loop over layers and tiles
+ *   matmul.c   matrix layers: weight chunks, mx.gemm, requantisation
+ *   vector.c   residual add, rescale, pooling
+ *   mean.c     mean of an image
+ */
+#ifndef HD_COMPILER_LOWER_H
+#define HD_COMPILER_LOWER_H
+
+#include "compiler/sched/sched.h"
+
+/* A rectangle of pixels in XM: byte address of its first pixel, bytes between rows and pixels. */
+struct hd_view {
+    uint32_t at;
+    int pitch, cp;
+    int rows, cols;
+    int y, x; /* coordinates of its first pixel in the tensor */
+};
+
+struct hd_tile {
+    int img, y, x, th, tw;
+    struct hd_view in[2];
+};
+
+struct hd_ring {
+    int64_t first, size, next;
+};
+
+struct hd_lowerer {
+    struct hd_sched s;
+    struct hd_lowering *lo;
+    const struct hd_machine *m;
+    const struct hd_layer *l; /* in work */
+    struct hd_ring xm, wm, pm, am[2];
+    int am_half;
+    bool *ready;      /* per mtensor: resident, and its loads or padding have been issued */
+    struct hd_chunk { /* of weights: where it lies, -1 = not loaded */
+        int64_t wm, pm;
+    } * chunks;
+    int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
+};
+
+int64_t hd_ring_take(struct hd_ring *r, int64_t size);
+const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id);
+
+/* One operation of the layer in work: begin, set fields, touch memory, hd_sched_end. */
+void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op);
+void hd_low_set(struct hd_lowerer *w, enum hd_field f, int64_t v);
+void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write);
+int64_t hd_low_f32_bits(float f);
+
+/* The rectangle [y, y+rows) x [x, x+cols) of operand i, in XM; loaded if it streams. */
+hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
+                       struct hd_view *out);
+/* Views of every operand that a tile's windows cover. */
+hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t);
+/* Where a tile of the output goes; `bytes` of each pixel when it streams. */
+struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
+                             int bytes);
+/* Stores channels [c, c + bytes) of a tile, if the tensor has a place in DRAM. */
+hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes);
+/* AM words for one operation, in the two banks in turn. */
+int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words);
+
+/* vx.map: clamp and zero point of the result; operand A as the layer's first input. */
+void hd_low_set_requant(struct hd_lowerer *w);
+void hd_low_operand_a(struct hd_lowerer *w);
+
+/* One tile of a layer. only_nt: the weight chunk when chunks are the outer loop, else -1. */
+hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt);
+hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t);
+hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t);
+hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t);
+
+#endif

@@ -1,0 +1,192 @@
+/* Matrix layers: weight chunks into WM and PM, mx.gemm over a tile, requantisation by vx.map.
+ *
+ * The loops of mx.gemm are (channel word, kx, ky | column, row, output tile), the first three the
+ * reduction; with packed pixels (tile/pixels.c) there is one operation per phase. */
+#include "compiler/sched/lower.h"
+#include "runtime/base/num.h"
+
+static void load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
+                       int n1, int64_t s1, int64_t d1) {
+    hd_low_begin(w, HD_UNIT_lw, HD_OP_lw_load);
+    hd_low_set(w, HD_F_lw_mem, mem);
+    hd_low_set(w, HD_F_lw_src, (int64_t)src);
+    hd_low_set(w, HD_F_lw_dst, dst);
+    hd_low_set(w, HD_F_lw_count, count);
+    hd_low_set(w, HD_F_lw_n1, n1);
+    hd_low_set(w, HD_F_lw_s1, s1);
+    hd_low_set(w, HD_F_lw_d1, d1);
+    hd_sched_touch(&w->s, mem ? HD_SPACE_PM : HD_SPACE_WM, dst, dst + (n1 - 1) * d1 + count, true);
+}
+
+static hd_status load_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
+    *out = w->l->weights_stay ? w->stay_pm + nt : hd_ring_take(&w->pm, n);
+    size_t src = w->l->p_offset + (size_t)nt * hd_pm_word_bytes(w->m);
+    load_words(w, 1, src, *out, n, 1, 0, 0);
+    return hd_sched_end(&w->s);
+}
+
+/* Weights of n output tiles from nt, words [c, c + cw) of each tap. */
+static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
+    const struct hd_layer *l = w->l;
+    int taps = l->kh * l->kw, words = cw == l->cw ? l->red : taps * cw;
+    size_t word = hd_wm_word_bytes(w->m);
+    size_t src = l->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
+    *out = l->weights_stay ? w->stay_wm + (int64_t)nt * l->red
+                           : hd_ring_take(&w->wm, (int64_t)n * words);
+    if (cw == l->cw)
+        load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
+    else
+        load_words(w, 0, src, *out, cw, taps, (int64_t)(l->cw * (int)word), cw);
+    return hd_sched_end(&w->s);
+}
+
+struct matmul {
+    struct hd_view in;
+    int nt, n; /* output tiles of the operation */
+    int c, cw; /* words of each tap */
+    int64_t wm, am;
+    int am_nt; /* accumulators between output tiles */
+    int th, tw;
+};
+
+static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as) {
+    static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
+                                          HD_F_mx_n3, HD_F_mx_n4, HD_F_mx_n5};
+    hd_low_set(w, first[i], n); /* the four fields of a loop follow each other in isa.def */
+    hd_low_set(w, (enum hd_field)(first[i] + 1), xs);
+    hd_low_set(w, (enum hd_field)(first[i] + 2), ws);
+    hd_low_set(w, (enum hd_field)(first[i] + 3), as);
+}
+
+static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    int k = (int)w->m->k, taps = l->kh * l->kw, pixel = q->in.cp / k, pitch = q->in.pitch / k;
+    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_low_set(w, HD_F_mx_nred, 3);
+    hd_low_set(w, HD_F_mx_accumulate, q->c > 0);
+    hd_low_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
+    hd_low_set(w, HD_F_mx_x, (int64_t)q->in.at / k + hd_layer_x_word(l, x, w->m, q->nt) + q->c);
+    hd_low_set(w, HD_F_mx_w, q->wm);
+    hd_low_set(w, HD_F_mx_a, q->am);
+    set_loop(w, 0, q->cw, 1, 1, 0);
+    set_loop(w, 1, l->kw, l->dx * pixel, q->cw, 0);
+    set_loop(w, 2, l->kh, l->dy * pitch, l->kw * q->cw, 0);
+    set_loop(w, 3, q->tw, l->sx * pixel, 0, 1);
+    set_loop(w, 4, q->th, l->sy * pitch, 0, q->tw);
+    set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
+             q->n > 1 ? q->am_nt : 0);
+    hd_low_touch(w, &q->in, false);
+    hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * taps * q->cw, false);
+    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Packed pixels: output columns phase, phase + P, ... of the tile. */
+static hd_status phase_op(struct hd_lowerer *w, const struct matmul *q, const struct hd_tile *t,
+                          int phase) {
+    const struct hd_layer *l = w->l;
+    int k = (int)w->m->k, phases = hd_layer_phases(l), pitch = q->in.pitch / k;
+    struct hd_phase f = hd_layer_phase(l, phase);
+    int column =
+        (t->x + phase) * l->sx - l->pl - f.off - q->in.x; /* pixels from the view's first */
+    int words = hd_layer_phase_words(l, phase);
+    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_low_set(w, HD_F_mx_nred, 2);
+    hd_low_set(w, HD_F_mx_x_unsigned, hd_low_tensor(w, l->in[0])->is_unsigned);
+    hd_low_set(w, HD_F_mx_x, (int64_t)q->in.at / k + column / l->ppw);
+    hd_low_set(w, HD_F_mx_w, q->wm + words);
+    hd_low_set(w, HD_F_mx_a, q->am + phase);
+    set_loop(w, 0, f.words, 1, 1, 0);
+    set_loop(w, 1, l->kh, l->dy * pitch, f.words, 0);
+    set_loop(w, 2, hd_ceil_div(q->tw - phase, phases), phases * l->sx / l->ppw, 0, phases);
+    set_loop(w, 3, q->th, l->sy * pitch, 0, q->tw);
+    set_loop(w, 4, q->n, 0, q->n > 1 ? l->red : 0, q->n > 1 ? q->am_nt : 0);
+    set_loop(w, 5, 1, 0, 0, 0);
+    hd_low_touch(w, &q->in, false);
+    hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
+    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, true);
+    return hd_sched_end(&w->s);
+}
+
+/* One operation for a run of output tiles whose input words are evenly spaced, else one for each.
+ */
+static hd_status matrix_ops(struct hd_lowerer *w, struct matmul q, const struct hd_tile *t) {
+    int n = q.n, taps = w->l->kh * w->l->kw;
+    for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
+        TRY(phase_op(w, &q, t, f));
+    if (w->l->ppw > 1) return HD_OK;
+    if (w->l->x_step_uniform) return matrix_op(w, &q);
+    q.n = 1;
+    for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.cw, q.am += q.am_nt) TRY(matrix_op(w, &q));
+    return HD_OK;
+}
+
+/* Accumulators -> bytes of the output tile, bias, scale and clamp in one pass. */
+static hd_status requantise(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
+                            const struct hd_view *out, int c) {
+    int n = (int)w->m->n;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_set(w, HD_F_vx_a_kind, 0);
+    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_use_bias, 1);
+    hd_low_set(w, HD_F_vx_scale_pm, 1);
+    hd_low_set(w, HD_F_vx_a, q->am);
+    hd_low_set(w, HD_F_vx_d, (int64_t)(out->at + (uint32_t)c) / n);
+    hd_low_set(w, HD_F_vx_p, pm);
+    hd_low_set(w, HD_F_vx_n0, q->tw), hd_low_set(w, HD_F_vx_as0, 1),
+        hd_low_set(w, HD_F_vx_ds0, out->cp / n);
+    hd_low_set(w, HD_F_vx_n1, q->th), hd_low_set(w, HD_F_vx_as1, q->tw),
+        hd_low_set(w, HD_F_vx_ds1, out->pitch / n);
+    hd_low_set(w, HD_F_vx_n2, q->n), hd_low_set(w, HD_F_vx_as2, q->n > 1 ? q->am_nt : 0);
+    hd_low_set(w, HD_F_vx_ds2, 1), hd_low_set(w, HD_F_vx_ps2, 1);
+    hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_set_requant(w);
+    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, false);
+    hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + q->n, false);
+    hd_low_touch(w, out, true);
+    return hd_sched_end(&w->s);
+}
+
+/* One weight chunk over one pixel tile: reduction blocks, then one vector pass. */
+static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, int nt,
+                               const struct hd_view *out, int c) {
+    const struct hd_layer *l = w->l;
+    struct hd_chunk *ch = &w->chunks[nt / l->nb], once = {-1, -1};
+    if (!l->weights_stay && !l->chunk_outer) ch = &once;
+    int n = (int)hd_min(l->nb, l->nts - nt);
+    struct matmul q = {
+        .in = t->in[0], .nt = nt, .n = n, .th = t->th, .tw = t->tw, .am_nt = t->th * t->tw};
+    if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm));
+    q.am = hd_low_accumulators(w, (int64_t)n * q.am_nt);
+    for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
+        q.cw = (int)hd_min(l->cwb, l->cw - q.c);
+        if (ch->wm < 0 || l->cwb < l->cw) TRY(load_weights(w, nt, n, q.c, q.cw, &ch->wm));
+        q.wm = ch->wm;
+        TRY(matrix_ops(w, q, t));
+    }
+    return requantise(w, &q, ch->pm, out, c);
+}
+
+static int chunk_bytes(const struct hd_lowerer *w, int nt) {
+    int n = (int)w->m->n, last = (int)hd_min(nt + w->l->nb, w->l->nts);
+    int cp = hd_low_tensor(w, w->l->out)->cp;
+    return last == w->l->nts ? cp - nt * n
+                             : (last - nt) * n; /* the last chunk stores the padding, too */
+}
+
+hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
+    const struct hd_layer *l = w->l;
+    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->cp;
+    TRY(hd_low_inputs(w, t));
+    if (only_nt >= 0) {
+        int bytes = chunk_bytes(w, only_nt);
+        bool resident = hd_low_tensor(w, l->out)->resident;
+        struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
+        TRY(chunk_on_tile(w, t, only_nt, &out, resident ? only_nt * n : 0));
+        return hd_low_store(w, t->img, &out, only_nt * n, bytes);
+    }
+    struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
+    for (int nt = 0; nt < l->nts; nt += l->nb) TRY(chunk_on_tile(w, t, nt, &out, nt * n));
+    return hd_low_store(w, t->img, &out, 0, cp);
+}

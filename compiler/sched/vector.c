@@ -1,0 +1,101 @@
+/* Vector layers: residual add, rescale, pooling. */
+#include "compiler/sched/lower.h"
+#include "runtime/base/num.h"
+
+/* Residual add and rescale: whole rows of channels at once. */
+hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->cp;
+    TRY(hd_low_inputs(w, t));
+    struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_operand_a(w);
+    hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_d, out.at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_n0, cp / n), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
+    hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_as1, cp / n),
+        hd_low_set(w, HD_F_vx_ds1, cp / n);
+    hd_low_set(w, HD_F_vx_n2, t->th);
+    hd_low_set(w, HD_F_vx_as2, t->in[0].pitch / n), hd_low_set(w, HD_F_vx_ds2, out.pitch / n);
+    hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_touch(w, &t->in[0], false);
+    if (l->in[1] >= 0) {
+        hd_low_set(w, HD_F_vx_alu, 1);
+        hd_low_set(w, HD_F_vx_b_kind, hd_low_tensor(w, l->in[1])->is_unsigned ? 3 : 2);
+        hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
+        hd_low_set(w, HD_F_vx_b_imm, l->b_imm);
+        hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
+        hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_bs1, cp / n),
+            hd_low_set(w, HD_F_vx_bs2, t->in[1].pitch / n);
+        hd_low_touch(w, &t->in[1], false);
+    }
+    hd_low_touch(w, &out, true);
+    TRY(hd_sched_end(&w->s));
+    return hd_low_store(w, t->img, &out, 0, cp);
+}
+
+/* Pooling of output pixels [x, x + n) of row y, whose windows all have the same clipped shape. */
+static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const struct hd_view *out,
+                          int y, int x, int n_x, const int win[4]) {
+    const struct hd_layer *l = w->l;
+    int n = (int)w->m->n, vectors = in->cp / n;
+    int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
+    struct hd_view src = {in->at + (uint32_t)((iy - in->y) * in->pitch + (ix - in->x) * in->cp),
+                          in->pitch,
+                          in->cp,
+                          (win[1] - win[0] - 1) * l->dy + 1,
+                          (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx,
+                          iy,
+                          ix};
+    struct hd_view dst = {out->at + (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
+                          out->pitch,
+                          out->cp,
+                          1,
+                          n_x,
+                          y,
+                          x};
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_operand_a(w);
+    hd_low_set(w, HD_F_vx_red, l->max_pool ? 2 : 1);
+    hd_low_set(w, HD_F_vx_nred, 2);
+    hd_low_set(w, HD_F_vx_a, src.at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_d, dst.at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_n0, win[3] - win[2]), hd_low_set(w, HD_F_vx_as0, l->dx * vectors);
+    hd_low_set(w, HD_F_vx_n1, win[1] - win[0]), hd_low_set(w, HD_F_vx_as1, l->dy * in->pitch / n);
+    hd_low_set(w, HD_F_vx_n2, n_x), hd_low_set(w, HD_F_vx_as2, l->sx * vectors),
+        hd_low_set(w, HD_F_vx_ds2, vectors);
+    hd_low_set(w, HD_F_vx_n3, vectors), hd_low_set(w, HD_F_vx_as3, 1),
+        hd_low_set(w, HD_F_vx_ds3, 1);
+    hd_low_touch(w, &src, false);
+    hd_low_touch(w, &dst, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Taps [out[0], out[1]) of a window that starts at `start` lie inside [0, size). */
+static void clip_window(int start, int taps, int step, int size, int out[2]) {
+    out[0] = start < 0 ? (int)hd_ceil_div(-start, step) : 0;
+    out[1] = (int)hd_min(taps, hd_ceil_div(size - start, step));
+}
+
+hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    int y0 = (int)hd_max(0, t->y * l->sy - l->pt), x0 = (int)hd_max(0, t->x * l->sx - l->pl);
+    int y1 = (int)hd_min(x->h, (t->y + t->th - 1) * l->sy - l->pt + (l->kh - 1) * l->dy + 1);
+    int x1 = (int)hd_min(x->w, (t->x + t->tw - 1) * l->sx - l->pl + (l->kw - 1) * l->dx + 1);
+    TRY(hd_low_input(w, 0, t->img, y0, x0, y1 - y0, x1 - x0, &t->in[0]));
+    struct hd_view out =
+        hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, hd_low_tensor(w, l->out)->cp);
+    for (int y = t->y; y < t->y + t->th; y++)
+        for (int ox = t->x, n; ox < t->x + t->tw; ox += n) {
+            int win[4], other[2];
+            clip_window(y * l->sy - l->pt, l->kh, l->dy, x->h, win);
+            clip_window(ox * l->sx - l->pl, l->kw, l->dx, x->w, win + 2);
+            for (n = 1; ox + n < t->x + t->tw; n++) {
+                clip_window((ox + n) * l->sx - l->pl, l->kw, l->dx, x->w, other);
+                if (other[0] != win[2] || other[1] != win[3]) break;
+            }
+            TRY(pool_run(w, &t->in[0], &out, y, ox, n, win));
+        }
+    return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->cp);
+}
