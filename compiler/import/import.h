@@ -5,6 +5,7 @@
 #include "compiler/ir/ir.h"
 
 /* `data` is only needed during the call; `name` stands in messages. */
-hd_status hd_import_onnx_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name, hd_graph **out);
+hd_status hd_import_onnx_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
+                                hd_graph **out);
 
 #endif

@@ -51,7 +51,8 @@ static hd_status parse_type(struct hd_slice type, struct value_info *v) {
         if (!is_message(&f, 1)) continue;
         struct hd_pb rt = hd_pb_open(f.data, f.bytes);
         while (hd_pb_next(&rt, &t)) {
-            if (t.number == 1 && t.wire == HD_PB_VARINT) v->elem_type = t.value < 1000 ? (int)t.value : -1;
+            if (t.number == 1 && t.wire == HD_PB_VARINT)
+                v->elem_type = t.value < 1000 ? (int)t.value : -1;
             if (!is_message(&t, 2)) continue;
             struct hd_pb rs = hd_pb_open(t.data, t.bytes);
             v->has_shape = true;
@@ -64,7 +65,8 @@ static hd_status parse_type(struct hd_slice type, struct value_info *v) {
     return r.bad ? HD_INVALID : HD_OK;
 }
 
-static hd_status parse_value(struct hd_importer *m, const struct hd_pb_field *field, struct value_info *v) {
+static hd_status parse_value(struct hd_importer *m, const struct hd_pb_field *field,
+                             struct value_info *v) {
     struct hd_pb r = hd_pb_open(field->data, field->bytes);
     struct hd_pb_field f;
     struct hd_slice type = {0};
@@ -74,26 +76,31 @@ static hd_status parse_value(struct hd_importer *m, const struct hd_pb_field *fi
         if (is_message(&f, 2)) type = (struct hd_slice){f.data, f.bytes};
     }
     if (r.bad || parse_type(type, v) != HD_OK)
-        return hd_fail(m->ctx, HD_INVALID, "graph input or output '%s': damaged description", v->name);
+        return hd_fail(m->ctx, HD_INVALID, "graph input or output '%s': damaged description",
+                       v->name);
     return HD_OK;
 }
 
-/* A graph input that is no initializer. A dimension without a number becomes 1 when it is the first. */
+/* A graph input that is no initializer. A dimension without a number becomes 1 when it is the
+ * first. */
 static hd_status add_input(struct hd_importer *m, struct value_info *v) {
     int t = hd_dtype_from_onnx(v->elem_type);
     if (t < 0)
-        return hd_fail(m->ctx, HD_UNSUPPORTED, "graph input '%s': ONNX data type %d, allowed 1..7 and 9..13",
-                       v->name, v->elem_type);
+        return hd_fail(m->ctx, HD_UNSUPPORTED,
+                       "graph input '%s': ONNX data type %d, allowed 1..7 and 9..13", v->name,
+                       v->elem_type);
     if (!v->has_shape)
-        return hd_fail(m->ctx, HD_UNSUPPORTED, "graph input '%s' has no shape; export with a fixed shape", v->name);
+        return hd_fail(m->ctx, HD_UNSUPPORTED,
+                       "graph input '%s' has no shape; export with a fixed shape", v->name);
     if (v->rank > HD_MAX_RANK)
-        return hd_fail(m->ctx, HD_UNSUPPORTED, "graph input '%s': rank %d, at most %d", v->name, v->rank,
-                       HD_MAX_RANK);
+        return hd_fail(m->ctx, HD_UNSUPPORTED, "graph input '%s': rank %d, at most %d", v->name,
+                       v->rank, HD_MAX_RANK);
     if (v->rank && v->dim[0] == -1) v->dim[0] = 1; /* the batch */
     for (int i = 1; i < v->rank; i++)
         if (v->dim[i] == -1)
             return hd_fail(m->ctx, HD_UNSUPPORTED,
-                           "graph input '%s': dimension %d has no number; only the first (the batch, taken as 1) "
+                           "graph input '%s': dimension %d has no number; only the first (the "
+                           "batch, taken as 1) "
                            "may be open; export with a fixed shape",
                            v->name, i);
     TRY(hd_shape_check(m->ctx, v->name, (hd_dtype)t, v->rank, v->dim));
@@ -105,10 +112,12 @@ static hd_status add_input(struct hd_importer *m, struct value_info *v) {
 
 static hd_status add_initializer(struct hd_importer *m, const struct hd_pb_field *f) {
     struct hd_tensor_pb t;
-    TRY(hd_note(m->ctx, hd_tensor_pb_parse(m->ctx, NULL, f->data, f->bytes, m->borrow, m->g->arena, &t),
+    TRY(hd_note(m->ctx,
+                hd_tensor_pb_parse(m->ctx, NULL, f->data, f->bytes, m->borrow, m->g->arena, &t),
                 "while reading the initializers"));
     if (!t.name[0] || hd_tensor_by_name(m->g, t.name) >= 0)
-        return hd_fail(m->ctx, HD_INVALID, "initializer '%s': the name is empty or appears twice", t.name);
+        return hd_fail(m->ctx, HD_INVALID, "initializer '%s': the name is empty or appears twice",
+                       t.name);
     int id = hd_graph_tensor(m->g, t.name, t.dtype, t.rank, t.dim);
     m->g->tensors[id].data = t.data;
     return HD_OK;
@@ -116,7 +125,8 @@ static hd_status add_initializer(struct hd_importer *m, const struct hd_pb_field
 
 /* ---- nodes ---- */
 
-static hd_status parse_attr(struct hd_importer *m, const struct hd_pb_field *field, struct hd_onnx_attr *a) {
+static hd_status parse_attr(struct hd_importer *m, const struct hd_pb_field *field,
+                            struct hd_onnx_attr *a) {
     struct hd_pb r = hd_pb_open(field->data, field->bytes);
     struct hd_pb_field f;
     bool ok = true;
@@ -159,11 +169,13 @@ static hd_status parse_node(struct hd_importer *m, const struct hd_pb_field *fie
         if (is_message(&f, 4)) n->op = text(m->arena, &f);
         if (is_message(&f, 7)) n->domain = text(m->arena, &f);
         if (is_message(&f, 5))
-            TRY(hd_note(m->ctx, parse_attr(m, &f, hd_push(m->arena, n->attrs, n->n_attrs, cap_attrs)),
+            TRY(hd_note(m->ctx,
+                        parse_attr(m, &f, hd_push(m->arena, n->attrs, n->n_attrs, cap_attrs)),
                         "in node %zu", position));
     }
     if (r.bad) return hd_fail(m->ctx, HD_INVALID, "node %zu ('%s'): %s", position, n->name, r.bad);
-    if (!n->op[0]) return hd_fail(m->ctx, HD_INVALID, "node %zu ('%s') has no op", position, n->name);
+    if (!n->op[0])
+        return hd_fail(m->ctx, HD_INVALID, "node %zu ('%s') has no op", position, n->name);
     if (!n->name[0]) n->name = hd_sprintf(m->arena, "%s_%zu", n->op, position);
     return HD_OK;
 }
@@ -174,7 +186,8 @@ static hd_status declare_outputs(struct hd_importer *m, const struct hd_onnx_nod
         if (!n->out[i][0]) continue;
         if (hd_tensor_by_name(m->g, n->out[i]) >= 0)
             return hd_fail(m->ctx, HD_INVALID,
-                           "node '%s' (%s): output '%s' is already an input, a constant or another node's output",
+                           "node '%s' (%s): output '%s' is already an input, a constant or another "
+                           "node's output",
                            n->name, n->op, n->out[i]);
         hd_graph_tensor(m->g, n->out[i], HD_F32, 0, NULL);
     }
@@ -187,13 +200,16 @@ static hd_status check_inputs(struct hd_importer *m, const struct hd_onnx_node *
         int t = n->in[i][0] ? hd_tensor_by_name(m->g, n->in[i]) : -1;
         if (n->in[i][0] && t < 0)
             return hd_fail(m->ctx, HD_INVALID,
-                           "node '%s' (%s): input %zu ('%s') is no graph input, no initializer and no node's output",
+                           "node '%s' (%s): input %zu ('%s') is no graph input, no initializer and "
+                           "no node's output",
                            n->name, n->op, i, n->in[i]);
         if (t >= 0 && !m->g->tensors[t].known)
-            return hd_fail(m->ctx, HD_INVALID,
-                           "node '%s' (%s): input %zu ('%s') is not computed by an earlier node: the nodes form a "
-                           "cycle or are out of order, or it is an optional output that is not supported",
-                           n->name, n->op, i, n->in[i]);
+            return hd_fail(
+                m->ctx, HD_INVALID,
+                "node '%s' (%s): input %zu ('%s') is not computed by an earlier node: the nodes "
+                "form a "
+                "cycle or are out of order, or it is an optional output that is not supported",
+                n->name, n->op, i, n->in[i]);
     }
     return HD_OK;
 }
@@ -202,9 +218,11 @@ static hd_status add_outputs(struct hd_importer *m, const struct value_info *v, 
     for (size_t i = 0; i < n; i++) {
         int t = hd_tensor_by_name(m->g, v[i].name);
         if (t < 0 || !m->g->tensors[t].known)
-            return hd_fail(m->ctx, HD_INVALID, "graph output '%s' is produced by nothing", v[i].name);
+            return hd_fail(m->ctx, HD_INVALID, "graph output '%s' is produced by nothing",
+                           v[i].name);
         if (v[i].elem_type && hd_dtype_from_onnx(v[i].elem_type) != (int)m->g->tensors[t].dtype)
-            return hd_fail(m->ctx, HD_INVALID, "graph output '%s': declared as ONNX data type %d, but it is %s",
+            return hd_fail(m->ctx, HD_INVALID,
+                           "graph output '%s': declared as ONNX data type %d, but it is %s",
                            v[i].name, v[i].elem_type, hd_dtype_name(m->g->tensors[t].dtype));
         hd_graph_output(m->g, t);
     }
@@ -220,7 +238,8 @@ static hd_status import_graph(struct hd_importer *m, struct hd_slice graph) {
     while (hd_pb_next(&r, &f)) { /* initializers first: an input of the same name is a default */
         if (is_message(&f, 5)) TRY(add_initializer(m, &f));
         if (is_message(&f, 15))
-            return hd_fail(m->ctx, HD_UNSUPPORTED, "the graph has sparse initializers; store them dense");
+            return hd_fail(m->ctx, HD_UNSUPPORTED,
+                           "the graph has sparse initializers; store them dense");
         if (is_message(&f, 2)) m->g->name = text(m->g->arena, &f);
     }
     if (r.bad) return hd_fail(m->ctx, HD_INVALID, "damaged graph: %s", r.bad);
@@ -274,26 +293,32 @@ static hd_status import_model(struct hd_importer *m, const void *data, size_t by
         return hd_fail(m->ctx, HD_INVALID, "not an ONNX model, or cut short: %s", r.bad);
     if (r.bad) return hd_fail(m->ctx, HD_INVALID, "damaged after the graph: %s", r.bad);
     if (!graph.data || ir_version < 1)
-        return hd_fail(m->ctx, HD_INVALID, "not an ONNX model: it holds no %s", graph.data ? "IR version" : "graph");
+        return hd_fail(m->ctx, HD_INVALID, "not an ONNX model: it holds no %s",
+                       graph.data ? "IR version" : "graph");
     if (m->opset < HD_ONNX_OPSET_MIN || m->opset > HD_ONNX_OPSET_MAX)
-        return hd_fail(m->ctx, HD_UNSUPPORTED, "opset %lld, allowed %d..%d; convert with onnx.version_converter",
+        return hd_fail(m->ctx, HD_UNSUPPORTED,
+                       "opset %lld, allowed %d..%d; convert with onnx.version_converter",
                        (long long)m->opset, HD_ONNX_OPSET_MIN, HD_ONNX_OPSET_MAX);
     TRY(import_graph(m, graph));
     return hd_graph_verify(m->ctx, m->g);
 }
 
-static hd_status import_into(hd_ctx *ctx, hd_graph *g, const void *data, size_t bytes, bool borrow) {
+static hd_status import_into(hd_ctx *ctx, hd_graph *g, const void *data, size_t bytes,
+                             bool borrow) {
     struct hd_importer m = {.ctx = ctx, .g = g, .arena = hd_arena_create(), .borrow = borrow};
     hd_status s = import_model(&m, data, bytes);
     hd_arena_destroy(m.arena);
     return s;
 }
 
-hd_status hd_import_onnx_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name, hd_graph **out) {
+hd_status hd_import_onnx_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
+                                hd_graph **out) {
     hd_graph *g = hd_graph_create();
     hd_status s = import_into(ctx, g, data, bytes, false);
-    if (s == HD_OK) *out = g;
-    else hd_graph_destroy(g);
+    if (s == HD_OK)
+        *out = g;
+    else
+        hd_graph_destroy(g);
     return hd_note(ctx, s, "while importing %s", name);
 }
 
@@ -313,12 +338,15 @@ static hd_status map_file(hd_ctx *ctx, const char *path, struct mapping *out) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return hd_fail(ctx, HD_IO, "%s: %s", path, strerror(errno));
     hd_status s = HD_OK;
-    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) s = hd_fail(ctx, HD_IO, "%s: not a regular file", path);
-    else if (st.st_size == 0) s = hd_fail(ctx, HD_INVALID, "%s: the file is empty", path);
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        s = hd_fail(ctx, HD_IO, "%s: not a regular file", path);
+    else if (st.st_size == 0)
+        s = hd_fail(ctx, HD_INVALID, "%s: the file is empty", path);
     else {
         out->bytes = (size_t)st.st_size;
         out->data = mmap(NULL, out->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (out->data == MAP_FAILED) s = hd_fail(ctx, HD_IO, "%s: cannot be mapped: %s", path, strerror(errno));
+        if (out->data == MAP_FAILED)
+            s = hd_fail(ctx, HD_IO, "%s: cannot be mapped: %s", path, strerror(errno));
     }
     close(fd);
     return s;
@@ -337,7 +365,9 @@ hd_status hd_import_onnx(hd_ctx *ctx, const char *path, hd_graph **out) {
     g->file = keep;
     g->file_free = unmap;
     s = import_into(ctx, g, map.data, map.bytes, true);
-    if (s == HD_OK) *out = g;
-    else hd_graph_destroy(g);
+    if (s == HD_OK)
+        *out = g;
+    else
+        hd_graph_destroy(g);
     return hd_note(ctx, s, "while importing %s", path);
 }

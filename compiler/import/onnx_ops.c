@@ -9,7 +9,8 @@
 
 /* ---- helpers ---- */
 
-hd_status hd_onnx_bad(struct hd_importer *m, const struct hd_onnx_node *n, hd_status code, const char *fmt, ...) {
+hd_status hd_onnx_bad(struct hd_importer *m, const struct hd_onnx_node *n, hd_status code,
+                      const char *fmt, ...) {
     char text[512];
     va_list ap;
     va_start(ap, fmt);
@@ -22,7 +23,8 @@ int hd_onnx_in(const struct hd_importer *m, const struct hd_onnx_node *n, size_t
     return i < n->n_in && n->in[i][0] ? hd_tensor_by_name(m->g, n->in[i]) : -1;
 }
 
-const struct hd_tensor *hd_onnx_tensor(const struct hd_importer *m, const struct hd_onnx_node *n, size_t i) {
+const struct hd_tensor *hd_onnx_tensor(const struct hd_importer *m, const struct hd_onnx_node *n,
+                                       size_t i) {
     int t = hd_onnx_in(m, n, i);
     return t < 0 ? NULL : &m->g->tensors[t];
 }
@@ -43,41 +45,46 @@ float hd_onnx_float(const struct hd_onnx_node *n, const char *name, float def) {
     return a && a->has_f ? a->f : def;
 }
 
-hd_status hd_onnx_int_list(struct hd_importer *m, const struct hd_onnx_node *n, const char *name, int i,
-                           int64_t *out, int max, int *out_n) {
+hd_status hd_onnx_int_list(struct hd_importer *m, const struct hd_onnx_node *n, const char *name,
+                           int i, int64_t *out, int max, int *out_n) {
     const struct hd_onnx_attr *a = hd_onnx_attr(n, name);
     const struct hd_tensor *t = i >= 0 ? hd_onnx_tensor(m, n, (size_t)i) : NULL;
     *out_n = -1;
     if (!a && !t) return HD_OK;
     if (!a && (!t->data || t->rank > 1 || (t->dtype != HD_I64 && t->dtype != HD_I32)))
         return hd_onnx_bad(m, n, t->data ? HD_INVALID : HD_UNSUPPORTED,
-                           "%s (input %d, '%s') must be a constant list of integers", name, i, t->name);
+                           "%s (input %d, '%s') must be a constant list of integers", name, i,
+                           t->name);
     int64_t count = a ? (int64_t)a->n_ints : hd_tensor_elems(t);
     if (count > max)
-        return hd_onnx_bad(m, n, HD_UNSUPPORTED, "%s has %lld values, at most %d", name, (long long)count, max);
+        return hd_onnx_bad(m, n, HD_UNSUPPORTED, "%s has %lld values, at most %d", name,
+                           (long long)count, max);
     for (int64_t k = 0; k < count; k++)
-        out[k] = a ? a->ints[k] : t->dtype == HD_I64 ? ((const int64_t *)t->data)[k] : ((const int32_t *)t->data)[k];
+        out[k] = a                    ? a->ints[k]
+                 : t->dtype == HD_I64 ? ((const int64_t *)t->data)[k]
+                                      : ((const int32_t *)t->data)[k];
     *out_n = (int)count;
     return HD_OK;
 }
 
-hd_status hd_onnx_axis(struct hd_importer *m, const struct hd_onnx_node *n, int64_t axis, int64_t rank,
-                       int64_t *out) {
+hd_status hd_onnx_axis(struct hd_importer *m, const struct hd_onnx_node *n, int64_t axis,
+                       int64_t rank, int64_t *out) {
     if (axis < -rank || axis >= rank)
-        return hd_onnx_bad(m, n, HD_INVALID, "axis %lld, allowed %lld..%lld", (long long)axis, (long long)-rank,
-                           (long long)rank - 1);
+        return hd_onnx_bad(m, n, HD_INVALID, "axis %lld, allowed %lld..%lld", (long long)axis,
+                           (long long)-rank, (long long)rank - 1);
     *out = axis < 0 ? axis + rank : axis;
     return HD_OK;
 }
 
-int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op, int n_in, const int *in) {
+int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op, int n_in,
+                 const int *in) {
     int out = hd_tensor_by_name(m->g, n->out[0]);
     while (n_in > hd_ir_ops[op].min_in && in[n_in - 1] < 0) n_in--;
     return hd_graph_node(m->g, op, n->name, n_in, in, 1, &out);
 }
 
-int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op, const char *suffix,
-                       int n_in, const int *in, int *out_tensor) {
+int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,
+                       const char *suffix, int n_in, const int *in, int *out_tensor) {
     const char *name = hd_sprintf(m->arena, "%s.%s", n->name, suffix);
     *out_tensor = hd_graph_tensor(m->g, name, HD_F32, 0, NULL);
     while (n_in > hd_ir_ops[op].min_in && in[n_in - 1] < 0) n_in--;
@@ -89,7 +96,8 @@ hd_status hd_onnx_done(struct hd_importer *m, int node) {
     TRY(hd_graph_infer_node(m->ctx, m->g, node));
     const struct hd_tensor *y = &m->g->tensors[m->g->nodes[node].out[0]];
     if ((y->dtype == HD_I64 || y->dtype == HD_I32) && hd_tensor_elems(y) <= SHAPE_VALUES)
-        return hd_fold_node(m->ctx, m->g, node); /* every type that is cast to an integer has a kernel, but f16 */
+        return hd_fold_node(m->ctx, m->g,
+                            node); /* every type that is cast to an integer has a kernel, but f16 */
     return HD_OK;
 }
 
@@ -109,15 +117,17 @@ hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *
     for (size_t i = 0; ours && i < sizeof table / sizeof *table; i++) {
         if (strcmp(table[i].name, n->op)) continue;
         if (n->n_in < table[i].min_in || n->n_in > table[i].max_in)
-            return hd_onnx_bad(m, n, HD_INVALID, "%zu inputs, allowed %zu..%zu", n->n_in, table[i].min_in,
-                               table[i].max_in);
+            return hd_onnx_bad(m, n, HD_INVALID, "%zu inputs, allowed %zu..%zu", n->n_in,
+                               table[i].min_in, table[i].max_in);
         for (size_t k = 0; k < table[i].min_in; k++)
-            if (!n->in[k][0]) return hd_onnx_bad(m, n, HD_INVALID, "input %zu is left out, but required", k);
+            if (!n->in[k][0])
+                return hd_onnx_bad(m, n, HD_INVALID, "input %zu is left out, but required", k);
         if (!n->n_out || !n->out[0][0]) return hd_onnx_bad(m, n, HD_INVALID, "it has no output");
         return table[i].import(m, n);
     }
     return hd_onnx_bad(m, n, HD_UNSUPPORTED,
-                       "operation %s of domain '%s' (opset %lld) is not supported; 'heddle ops' lists those that are",
+                       "operation %s of domain '%s' (opset %lld) is not supported; 'heddle ops' "
+                       "lists those that are",
                        n->op, n->domain[0] ? n->domain : "ai.onnx", (long long)m->opset);
 }
 
@@ -128,14 +138,30 @@ static hd_status plain(struct hd_importer *m, const struct hd_onnx_node *n, enum
     return hd_onnx_done(m, hd_onnx_emit(m, n, op, (int)n->n_in, in));
 }
 
-hd_status import_Add(struct hd_importer *m, const struct hd_onnx_node *n) { return plain(m, n, HD_IR_add); }
-hd_status import_Sub(struct hd_importer *m, const struct hd_onnx_node *n) { return plain(m, n, HD_IR_sub); }
-hd_status import_Mul(struct hd_importer *m, const struct hd_onnx_node *n) { return plain(m, n, HD_IR_mul); }
-hd_status import_Div(struct hd_importer *m, const struct hd_onnx_node *n) { return plain(m, n, HD_IR_div); }
-hd_status import_Relu(struct hd_importer *m, const struct hd_onnx_node *n) { return plain(m, n, HD_IR_relu); }
-hd_status import_Sigmoid(struct hd_importer *m, const struct hd_onnx_node *n) { return plain(m, n, HD_IR_sigmoid); }
-hd_status import_Tanh(struct hd_importer *m, const struct hd_onnx_node *n) { return plain(m, n, HD_IR_tanh); }
-hd_status import_MatMul(struct hd_importer *m, const struct hd_onnx_node *n) { return plain(m, n, HD_IR_matmul); }
+hd_status import_Add(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return plain(m, n, HD_IR_add);
+}
+hd_status import_Sub(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return plain(m, n, HD_IR_sub);
+}
+hd_status import_Mul(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return plain(m, n, HD_IR_mul);
+}
+hd_status import_Div(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return plain(m, n, HD_IR_div);
+}
+hd_status import_Relu(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return plain(m, n, HD_IR_relu);
+}
+hd_status import_Sigmoid(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return plain(m, n, HD_IR_sigmoid);
+}
+hd_status import_Tanh(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return plain(m, n, HD_IR_tanh);
+}
+hd_status import_MatMul(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return plain(m, n, HD_IR_matmul);
+}
 hd_status import_Identity(struct hd_importer *m, const struct hd_onnx_node *n) {
     return plain(m, n, HD_IR_identity);
 }
@@ -156,7 +182,8 @@ hd_status import_Clip(struct hd_importer *m, const struct hd_onnx_node *n) {
     for (int i = 1; i < 3 && m->opset < 11; i++) {
         const struct hd_onnx_attr *a = hd_onnx_attr(n, names[i]);
         if (a && a->has_f)
-            in[i] = hd_graph_const(m->g, hd_sprintf(m->arena, "%s.%s", n->name, names[i]), HD_F32, 0, NULL, &a->f);
+            in[i] = hd_graph_const(m->g, hd_sprintf(m->arena, "%s.%s", n->name, names[i]), HD_F32,
+                                   0, NULL, &a->f);
     }
     return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_clip, 3, in));
 }
@@ -172,8 +199,10 @@ hd_status import_Softmax(struct hd_importer *m, const struct hd_onnx_node *n) {
     int64_t axis = 0, outer = 1, inner = 1, tail = 1;
     TRY(hd_onnx_axis(m, n, hd_onnx_int(n, "axis", m->opset < 13 ? 1 : -1), t.rank, &axis));
     for (int i = 0; i < t.rank; i++) {
-        if (i < axis) outer *= t.dim[i];
-        else inner *= t.dim[i];
+        if (i < axis)
+            outer *= t.dim[i];
+        else
+            inner *= t.dim[i];
         if (i > axis) tail *= t.dim[i];
     }
     if (m->opset >= 13 || tail == 1) {
@@ -193,7 +222,8 @@ hd_status import_BatchNormalization(struct hd_importer *m, const struct hd_onnx_
     int in[5];
     for (size_t i = 0; i < 5; i++) in[i] = hd_onnx_in(m, n, i);
     if (hd_onnx_int(n, "training_mode", 0) || !hd_onnx_int(n, "spatial", 1))
-        return hd_onnx_bad(m, n, HD_UNSUPPORTED, "training_mode=1 and spatial=0; export for inference");
+        return hd_onnx_bad(m, n, HD_UNSUPPORTED,
+                           "training_mode=1 and spatial=0; export for inference");
     int id = hd_onnx_emit(m, n, HD_IR_batchnorm, 5, in);
     hd_attr_set_float(m->g, id, "epsilon", hd_onnx_float(n, "epsilon", 1e-5f));
     return hd_onnx_done(m, id);
@@ -210,15 +240,16 @@ hd_status import_Dropout(struct hd_importer *m, const struct hd_onnx_node *n) {
 /* ---- windows ---- */
 
 /* Copies a list attribute; absent stays absent. */
-static void copy_ints(struct hd_importer *m, int node, const struct hd_onnx_node *n, const char *name) {
+static void copy_ints(struct hd_importer *m, int node, const struct hd_onnx_node *n,
+                      const char *name) {
     const struct hd_onnx_attr *a = hd_onnx_attr(n, name);
     if (a && a->n_ints && a->n_ints <= 2 * HD_MAX_RANK)
         hd_attr_set_ints(m->g, node, name, (int)a->n_ints, a->ints);
 }
 
 /* auto_pad SAME_*: output ceil(in / stride), the odd pad behind (UPPER) or in front (LOWER). */
-static hd_status same_pads(struct hd_importer *m, const struct hd_onnx_node *n, int node, const struct hd_tensor *x,
-                           const int64_t *kernel, bool upper) {
+static hd_status same_pads(struct hd_importer *m, const struct hd_onnx_node *n, int node,
+                           const struct hd_tensor *x, const int64_t *kernel, bool upper) {
     int64_t stride[HD_MAX_RANK], dil[HD_MAX_RANK], pads[2 * HD_MAX_RANK];
     int sp = x->rank - 2;
     const struct hd_node *nd = &m->g->nodes[node];
@@ -226,9 +257,11 @@ static hd_status same_pads(struct hd_importer *m, const struct hd_onnx_node *n, 
     hd_attr_ints(nd, "dilations", dil, sp, 1);
     for (int i = 0; i < sp; i++) {
         int64_t limit = 1 << 24, in = x->dim[i + 2];
-        if (stride[i] < 1 || stride[i] > limit || dil[i] < 1 || dil[i] > limit || kernel[i] < 1 || kernel[i] > limit)
-            return hd_onnx_bad(m, n, HD_INVALID, "kernel %lld, stride %lld, dilation %lld: want 1..%lld each",
-                               (long long)kernel[i], (long long)stride[i], (long long)dil[i], (long long)limit);
+        if (stride[i] < 1 || stride[i] > limit || dil[i] < 1 || dil[i] > limit || kernel[i] < 1 ||
+            kernel[i] > limit)
+            return hd_onnx_bad(
+                m, n, HD_INVALID, "kernel %lld, stride %lld, dilation %lld: want 1..%lld each",
+                (long long)kernel[i], (long long)stride[i], (long long)dil[i], (long long)limit);
         int64_t out = hd_ceil_div(in, stride[i]);
         int64_t total = hd_max((out - 1) * stride[i] + (kernel[i] - 1) * dil[i] + 1 - in, 0);
         pads[i] = upper ? total / 2 : total - total / 2;
@@ -239,14 +272,18 @@ static hd_status same_pads(struct hd_importer *m, const struct hd_onnx_node *n, 
 }
 
 /* kernel_shape, strides, dilations, pads of conv and pools. */
-static hd_status window(struct hd_importer *m, const struct hd_onnx_node *n, int node, const int64_t *kernel) {
-    const struct hd_onnx_attr *mode = hd_onnx_attr(n, "auto_pad"), *k = hd_onnx_attr(n, "kernel_shape");
+static hd_status window(struct hd_importer *m, const struct hd_onnx_node *n, int node,
+                        const int64_t *kernel) {
+    const struct hd_onnx_attr *mode = hd_onnx_attr(n, "auto_pad"),
+                              *k = hd_onnx_attr(n, "kernel_shape");
     struct hd_tensor x = m->g->tensors[m->g->nodes[node].in[0]];
     if (x.rank != 3 && x.rank != 4)
         return hd_onnx_bad(m, n, x.rank == 5 ? HD_UNSUPPORTED : HD_INVALID,
-                           "operand '%s' has rank %d, allowed 3 ([N,C,W]) and 4 ([N,C,H,W])", x.name, x.rank);
+                           "operand '%s' has rank %d, allowed 3 ([N,C,W]) and 4 ([N,C,H,W])",
+                           x.name, x.rank);
     if (k && (int)k->n_ints != x.rank - 2)
-        return hd_onnx_bad(m, n, HD_INVALID, "kernel_shape has %zu values, want %d", k->n_ints, x.rank - 2);
+        return hd_onnx_bad(m, n, HD_INVALID, "kernel_shape has %zu values, want %d", k->n_ints,
+                           x.rank - 2);
     if (k) kernel = k->ints;
     if (!kernel) return hd_onnx_bad(m, n, HD_INVALID, "kernel_shape is missing");
     hd_attr_set_ints(m->g, node, "kernel_shape", x.rank - 2, kernel);
@@ -255,15 +292,19 @@ static hd_status window(struct hd_importer *m, const struct hd_onnx_node *n, int
     const char *s = mode && mode->has_s && mode->s[0] ? mode->s : "NOTSET";
     if (!strcmp(s, "SAME_UPPER") || !strcmp(s, "SAME_LOWER"))
         return same_pads(m, n, node, &x, kernel, !strcmp(s, "SAME_UPPER"));
-    if (!strcmp(s, "NOTSET")) copy_ints(m, node, n, "pads");
+    if (!strcmp(s, "NOTSET"))
+        copy_ints(m, node, n, "pads");
     else if (strcmp(s, "VALID"))
-        return hd_onnx_bad(m, n, HD_INVALID, "auto_pad '%s', allowed NOTSET, SAME_UPPER, SAME_LOWER, VALID", s);
+        return hd_onnx_bad(m, n, HD_INVALID,
+                           "auto_pad '%s', allowed NOTSET, SAME_UPPER, SAME_LOWER, VALID", s);
     return HD_OK;
 }
 
 hd_status hd_onnx_conv_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int node) {
     const struct hd_tensor *w = &m->g->tensors[m->g->nodes[node].in[1]];
-    if (w->rank < 3) return hd_onnx_bad(m, n, HD_INVALID, "weights '%s' have rank %d, want 3 or 4", w->name, w->rank);
+    if (w->rank < 3)
+        return hd_onnx_bad(m, n, HD_INVALID, "weights '%s' have rank %d, want 3 or 4", w->name,
+                           w->rank);
     TRY(window(m, n, node, w->dim + 2));
     hd_attr_set_int(m->g, node, "group", hd_onnx_int(n, "group", 1));
     return hd_onnx_done(m, node);
@@ -291,7 +332,8 @@ hd_status import_AveragePool(struct hd_importer *m, const struct hd_onnx_node *n
     return pool(m, n, HD_IR_avgpool);
 }
 
-static hd_status global_pool(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op) {
+static hd_status global_pool(struct hd_importer *m, const struct hd_onnx_node *n,
+                             enum hd_ir_op op) {
     int x = hd_onnx_in(m, n, 0), id = hd_onnx_emit(m, n, op, 1, &x);
     TRY(window(m, n, id, m->g->tensors[x].dim + 2));
     return hd_onnx_done(m, id);

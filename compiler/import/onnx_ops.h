@@ -4,33 +4,36 @@
 
 #include "compiler/import/onnx.h"
 
-#define ONNX_OP(name, ...) hd_status import_##name(struct hd_importer *m, const struct hd_onnx_node *n);
+#define ONNX_OP(name, ...)                                                                         \
+    hd_status import_##name(struct hd_importer *m, const struct hd_onnx_node *n);
 #include "compiler/import/onnx_ops.def"
 
-hd_status hd_onnx_bad(struct hd_importer *m, const struct hd_onnx_node *n, hd_status code, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
+hd_status hd_onnx_bad(struct hd_importer *m, const struct hd_onnx_node *n, hd_status code,
+                      const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* Tensor id of input i, -1 when left out. */
 int hd_onnx_in(const struct hd_importer *m, const struct hd_onnx_node *n, size_t i);
-const struct hd_tensor *hd_onnx_tensor(const struct hd_importer *m, const struct hd_onnx_node *n, size_t i);
+const struct hd_tensor *hd_onnx_tensor(const struct hd_importer *m, const struct hd_onnx_node *n,
+                                       size_t i);
 
 const struct hd_onnx_attr *hd_onnx_attr(const struct hd_onnx_node *n, const char *name);
 int64_t hd_onnx_int(const struct hd_onnx_node *n, const char *name, int64_t def);
 float hd_onnx_float(const struct hd_onnx_node *n, const char *name, float def);
 
-/* A list of integers from attribute `name`, or from constant input `i` when the attribute is absent and
- * i >= 0. *out_n = -1 when neither is there. */
-hd_status hd_onnx_int_list(struct hd_importer *m, const struct hd_onnx_node *n, const char *name, int i,
-                           int64_t *out, int max, int *out_n);
+/* A list of integers from attribute `name`, or from constant input `i` when the attribute is absent
+ * and i >= 0. *out_n = -1 when neither is there. */
+hd_status hd_onnx_int_list(struct hd_importer *m, const struct hd_onnx_node *n, const char *name,
+                           int i, int64_t *out, int max, int *out_n);
 /* axis in -rank..rank-1 (or rank, when end is allowed) -> 0.. */
-hd_status hd_onnx_axis(struct hd_importer *m, const struct hd_onnx_node *n, int64_t axis, int64_t rank,
-                       int64_t *out);
+hd_status hd_onnx_axis(struct hd_importer *m, const struct hd_onnx_node *n, int64_t axis,
+                       int64_t rank, int64_t *out);
 
 /* Adds an IR node that writes output 0 of n; *out_id = its id. Inputs may be -1 at the end. */
-int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op, int n_in, const int *in);
+int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op, int n_in,
+                 const int *in);
 /* The same, with a new tensor as output; *out_tensor is it. */
-int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op, const char *suffix,
-                       int n_in, const int *in, int *out_tensor);
+int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,
+                       const char *suffix, int n_in, const int *in, int *out_tensor);
 /* Window attributes and group of a conv node that was emitted for n, then hd_onnx_done(). */
 hd_status hd_onnx_conv_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int node);
 /* After attributes are set: shapes. Small integer results of constants become constants. */

@@ -1,5 +1,5 @@
-/* ONNX quantisation. QLinear forms become dequantize, float operation, quantize, so that legalisation has one
- * kind of pattern to find and gives the same q operations for both forms. */
+/* ONNX quantisation. QLinear forms become dequantize, float operation, quantize, so that
+ * legalisation has one kind of pattern to find and gives the same q operations for both forms. */
 #include <string.h>
 
 #include "compiler/import/onnx_ops.h"
@@ -20,14 +20,16 @@ static int zeros(struct hd_importer *m, const struct hd_onnx_node *n, hd_dtype t
     int64_t dim[HD_MAX_RANK];
     memcpy(dim, s->dim, sizeof dim);
     void *data = hd_alloc(m->arena, (size_t)hd_tensor_elems(s) * hd_dtype_bytes(t) + 1);
-    return hd_graph_const(m->g, hd_sprintf(m->arena, "%s.zero_point", n->name), t, s->rank, dim, data);
+    return hd_graph_const(m->g, hd_sprintf(m->arena, "%s.zero_point", n->name), t, s->rank, dim,
+                          data);
 }
 
 /* axis matters only when there are several scales. */
 static void set_axis(struct hd_importer *m, int node, int64_t axis) {
     const struct hd_node *nd = &m->g->nodes[node];
     const struct hd_tensor *x = &m->g->tensors[nd->in[0]], *s = &m->g->tensors[nd->in[1]];
-    if (hd_tensor_elems(s) != 1 || s->rank > 1) hd_attr_set_int(m->g, node, "axis", axis < 0 ? axis + x->rank : axis);
+    if (hd_tensor_elems(s) != 1 || s->rank > 1)
+        hd_attr_set_int(m->g, node, "axis", axis < 0 ? axis + x->rank : axis);
 }
 
 hd_status import_QuantizeLinear(struct hd_importer *m, const struct hd_onnx_node *n) {
@@ -47,10 +49,11 @@ hd_status import_DequantizeLinear(struct hd_importer *m, const struct hd_onnx_no
 }
 
 /* One operand of a QLinear operation, dequantised. */
-static hd_status operand(struct hd_importer *m, const struct hd_onnx_node *n, const char *suffix, size_t first,
-                         int64_t axis, int *out) {
+static hd_status operand(struct hd_importer *m, const struct hd_onnx_node *n, const char *suffix,
+                         size_t first, int64_t axis, int *out) {
     int in[3] = {hd_onnx_in(m, n, first), hd_onnx_in(m, n, first + 1), hd_onnx_in(m, n, first + 2)};
-    int64_t ns = hd_tensor_elems(&m->g->tensors[in[1]]), nz = hd_tensor_elems(&m->g->tensors[in[2]]);
+    int64_t ns = hd_tensor_elems(&m->g->tensors[in[1]]),
+            nz = hd_tensor_elems(&m->g->tensors[in[2]]);
     if (nz > ns) in[1] = spread(m, in[1], nz);
     if (ns > nz) in[2] = spread(m, in[2], ns);
     int id = hd_onnx_emit_inner(m, n, HD_IR_dequantize, suffix, 3, in, out);
@@ -58,7 +61,8 @@ static hd_status operand(struct hd_importer *m, const struct hd_onnx_node *n, co
     return hd_onnx_done(m, id);
 }
 
-static hd_status result(struct hd_importer *m, const struct hd_onnx_node *n, int value, size_t first) {
+static hd_status result(struct hd_importer *m, const struct hd_onnx_node *n, int value,
+                        size_t first) {
     int in[3] = {value, hd_onnx_in(m, n, first), hd_onnx_in(m, n, first + 1)};
     int id = hd_onnx_emit(m, n, HD_IR_quantize, 3, in);
     set_axis(m, id, 1);
@@ -69,16 +73,20 @@ static hd_status result(struct hd_importer *m, const struct hd_onnx_node *n, int
 static hd_status bias(struct hd_importer *m, const struct hd_onnx_node *n, int *out) {
     const struct hd_tensor *xs = hd_onnx_tensor(m, n, 1), *ws = hd_onnx_tensor(m, n, 4);
     const struct hd_tensor *b = hd_onnx_tensor(m, n, 8);
-    if (!xs->data || !ws->data || xs->dtype != HD_F32 || ws->dtype != HD_F32 || hd_tensor_elems(xs) != 1 ||
-        ws->rank > 1)
-        return hd_onnx_bad(m, n, HD_UNSUPPORTED, "the scales of x and w must be f32 constants when there is a bias");
-    if (b->dtype != HD_I32) return hd_onnx_bad(m, n, HD_INVALID, "the bias is %s, want i32", hd_dtype_name(b->dtype));
+    if (!xs->data || !ws->data || xs->dtype != HD_F32 || ws->dtype != HD_F32 ||
+        hd_tensor_elems(xs) != 1 || ws->rank > 1)
+        return hd_onnx_bad(m, n, HD_UNSUPPORTED,
+                           "the scales of x and w must be f32 constants when there is a bias");
+    if (b->dtype != HD_I32)
+        return hd_onnx_bad(m, n, HD_INVALID, "the bias is %s, want i32", hd_dtype_name(b->dtype));
     int64_t count = hd_tensor_elems(ws);
     float *s = hd_new_array(m->arena, float, (size_t)count + 1);
-    for (int64_t i = 0; i < count; i++) s[i] = ((const float *)xs->data)[0] * ((const float *)ws->data)[i];
+    for (int64_t i = 0; i < count; i++)
+        s[i] = ((const float *)xs->data)[0] * ((const float *)ws->data)[i];
     int64_t dim[1] = {count};
     int rank = ws->rank;
-    int scale = hd_graph_const(m->g, hd_sprintf(m->arena, "%s.bias_scale", n->name), HD_F32, rank, dim, s);
+    int scale =
+        hd_graph_const(m->g, hd_sprintf(m->arena, "%s.bias_scale", n->name), HD_F32, rank, dim, s);
     int in[3] = {hd_onnx_in(m, n, 8), scale, zeros(m, n, HD_I32, scale)};
     int id = hd_onnx_emit_inner(m, n, HD_IR_dequantize, "bias", 3, in, out);
     set_axis(m, id, 0);

@@ -40,19 +40,24 @@ bool hd_pb_next(struct hd_pb *r, struct hd_pb_field *out) {
     if (key >> 3 == 0 || key >> 3 > 0x1fffffff) return fail(r, "a field has no valid number");
     *out = (struct hd_pb_field){.number = (uint32_t)(key >> 3), .wire = (enum hd_pb_wire)(key & 7)};
     switch (key & 7) {
-    case HD_PB_VARINT: return hd_pb_varint(r, &out->value);
-    case HD_PB_FIXED64: return fixed(r, 8, &out->value);
-    case HD_PB_FIXED32: return fixed(r, 4, &out->value);
+    case HD_PB_VARINT:
+        return hd_pb_varint(r, &out->value);
+    case HD_PB_FIXED64:
+        return fixed(r, 8, &out->value);
+    case HD_PB_FIXED32:
+        return fixed(r, 4, &out->value);
     case HD_PB_BYTES: {
         uint64_t n;
         if (!hd_pb_varint(r, &n)) return false;
-        if (n > (uint64_t)(r->end - r->p)) return fail(r, "a field is longer than what is left of the file");
+        if (n > (uint64_t)(r->end - r->p))
+            return fail(r, "a field is longer than what is left of the file");
         out->data = r->p;
         out->bytes = (size_t)n;
         r->p += n;
         return true;
     }
-    default: return fail(r, "a field has an unknown wire type");
+    default:
+        return fail(r, "a field has an unknown wire type");
     }
 }
 

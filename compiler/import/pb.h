@@ -3,8 +3,8 @@
  *   struct hd_pb r = hd_pb_open(data, bytes);
  *   struct hd_pb_field f;
  *   while (hd_pb_next(&r, &f))
- *       if (f.number == 7 && f.wire == HD_PB_BYTES) { struct hd_pb sub = hd_pb_open(f.data, f.bytes); ... }
- *   if (r.bad) ... the bytes are not protobuf; r.at tells where
+ *       if (f.number == 7 && f.wire == HD_PB_BYTES) { struct hd_pb sub = hd_pb_open(f.data,
+ * f.bytes); ... } if (r.bad) ... the bytes are not protobuf; r.at tells where
  */
 #ifndef HD_IMPORT_PB_H
 #define HD_IMPORT_PB_H

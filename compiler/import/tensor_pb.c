@@ -11,15 +11,26 @@
 
 /* Numbers of fields, onnx.proto message TensorProto. */
 enum {
-    F_DIMS = 1, F_TYPE = 2, F_SEGMENT = 3, F_FLOAT = 4, F_INT32 = 5, F_STRING = 6, F_INT64 = 7, F_NAME = 8,
-    F_RAW = 9, F_DOUBLE = 10, F_UINT64 = 11, F_EXTERNAL = 13, F_LOCATION = 14
+    F_DIMS = 1,
+    F_TYPE = 2,
+    F_SEGMENT = 3,
+    F_FLOAT = 4,
+    F_INT32 = 5,
+    F_STRING = 6,
+    F_INT64 = 7,
+    F_NAME = 8,
+    F_RAW = 9,
+    F_DOUBLE = 10,
+    F_UINT64 = 11,
+    F_EXTERNAL = 13,
+    F_LOCATION = 14
 };
 
 struct raw_tensor {
     const uint8_t *raw;
     size_t raw_bytes;
     bool has_raw;
-    uint32_t typed;  /* number of the typed data field seen, 0 = none */
+    uint32_t typed; /* number of the typed data field seen, 0 = none */
     size_t n_typed;
 };
 
@@ -30,16 +41,22 @@ static enum hd_pb_wire element_wire(uint32_t field) {
 /* The typed field in which onnx.proto keeps values of this type. */
 static uint32_t field_of(hd_dtype t) {
     switch (t) {
-    case HD_F32: return F_FLOAT;
-    case HD_F64: return F_DOUBLE;
-    case HD_I64: return F_INT64;
+    case HD_F32:
+        return F_FLOAT;
+    case HD_F64:
+        return F_DOUBLE;
+    case HD_I64:
+        return F_INT64;
     case HD_U32:
-    case HD_U64: return F_UINT64;
-    default: return F_INT32;
+    case HD_U64:
+        return F_UINT64;
+    default:
+        return F_INT32;
     }
 }
 
-static hd_status read_dims(hd_ctx *ctx, const char *what, const struct hd_pb_field *f, struct hd_tensor_pb *out) {
+static hd_status read_dims(hd_ctx *ctx, const char *what, const struct hd_pb_field *f,
+                           struct hd_tensor_pb *out) {
     uint64_t dims[HD_MAX_RANK + 1];
     size_t n = 0;
     if (!hd_pb_numbers(f, HD_PB_VARINT, dims, HD_MAX_RANK + 1, &n))
@@ -50,8 +67,8 @@ static hd_status read_dims(hd_ctx *ctx, const char *what, const struct hd_pb_fie
     return HD_OK;
 }
 
-static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t bytes, hd_arena *arena,
-                      struct hd_tensor_pb *out, struct raw_tensor *raw) {
+static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t bytes,
+                      hd_arena *arena, struct hd_tensor_pb *out, struct raw_tensor *raw) {
     struct hd_pb r = hd_pb_open(message, bytes);
     struct hd_pb_field f;
     int onnx = 0;
@@ -67,23 +84,33 @@ static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t
             if (f.wire == HD_PB_BYTES) out->name = hd_strndup(arena, (const char *)f.data, f.bytes);
             break;
         case F_RAW:
-            if (f.wire != HD_PB_BYTES) return hd_fail(ctx, HD_INVALID, "tensor '%s': damaged raw_data", what);
+            if (f.wire != HD_PB_BYTES)
+                return hd_fail(ctx, HD_INVALID, "tensor '%s': damaged raw_data", what);
             raw->raw = f.data, raw->raw_bytes = f.bytes, raw->has_raw = true;
             break;
-        case F_FLOAT: case F_INT32: case F_INT64: case F_DOUBLE: case F_UINT64:
+        case F_FLOAT:
+        case F_INT32:
+        case F_INT64:
+        case F_DOUBLE:
+        case F_UINT64:
             if ((raw->typed && raw->typed != f.number) ||
                 !hd_pb_numbers(&f, element_wire(f.number), NULL, 0, &raw->n_typed))
-                return hd_fail(ctx, HD_INVALID, "tensor '%s': damaged data (field %u)", what, f.number);
+                return hd_fail(ctx, HD_INVALID, "tensor '%s': damaged data (field %u)", what,
+                               f.number);
             raw->typed = f.number;
             break;
-        case F_EXTERNAL: case F_LOCATION:
+        case F_EXTERNAL:
+        case F_LOCATION:
             if (f.wire == HD_PB_VARINT && f.value == 0) break;
-            return hd_fail(ctx, HD_UNSUPPORTED,
-                           "tensor '%s': its data is in another file; save the model as a single file", what);
-        case F_SEGMENT: case F_STRING:
+            return hd_fail(
+                ctx, HD_UNSUPPORTED,
+                "tensor '%s': its data is in another file; save the model as a single file", what);
+        case F_SEGMENT:
+        case F_STRING:
             return hd_fail(ctx, HD_UNSUPPORTED, "tensor '%s': %s", what,
                            f.number == F_STRING ? "strings" : "data in segments");
-        default: break;
+        default:
+            break;
         }
     }
     if (r.bad) return hd_fail(ctx, HD_INVALID, "tensor '%s': %s", what, r.bad);
@@ -96,7 +123,8 @@ static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t
 }
 
 static void put_value(void *to, hd_dtype t, size_t i, uint64_t v) {
-    memcpy((char *)to + i * hd_dtype_bytes(t), &v, hd_dtype_bytes(t)); /* little endian: the low bytes */
+    memcpy((char *)to + i * hd_dtype_bytes(t), &v,
+           hd_dtype_bytes(t)); /* little endian: the low bytes */
 }
 
 /* Second walk over the typed field, now that the buffer is known to be needed and large enough. */
@@ -115,8 +143,8 @@ static void *copy_typed(const void *message, size_t bytes, const struct raw_tens
     return to;
 }
 
-hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message, size_t bytes, bool borrow,
-                             hd_arena *arena, struct hd_tensor_pb *out) {
+hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message, size_t bytes,
+                             bool borrow, hd_arena *arena, struct hd_tensor_pb *out) {
     struct hd_tensor_pb t = {.name = ""};
     struct raw_tensor raw = {0};
     hd_status s = scan(ctx, what ? what : "?", message, bytes, arena, &t, &raw);
@@ -128,13 +156,14 @@ hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message,
     t.bytes = n * elem;
     if (raw.has_raw) {
         if (raw.raw_bytes != t.bytes)
-            return hd_fail(ctx, HD_INVALID, "tensor '%s': %zu bytes of data, its shape wants %zu", what,
-                           raw.raw_bytes, t.bytes);
+            return hd_fail(ctx, HD_INVALID, "tensor '%s': %zu bytes of data, its shape wants %zu",
+                           what, raw.raw_bytes, t.bytes);
         bool aligned = (uintptr_t)raw.raw % elem == 0;
         t.data = borrow && aligned && t.bytes ? raw.raw : hd_dup(arena, raw.raw, t.bytes);
     } else {
         if (raw.n_typed != n || (n && raw.typed != field_of(t.dtype)))
-            return hd_fail(ctx, HD_INVALID, "tensor '%s': %zu values in field %u, its shape wants %zu in field %u",
+            return hd_fail(ctx, HD_INVALID,
+                           "tensor '%s': %zu values in field %u, its shape wants %zu in field %u",
                            what, raw.n_typed, raw.typed, n, field_of(t.dtype));
         t.data = copy_typed(message, bytes, &raw, t.dtype, arena);
     }
@@ -142,7 +171,8 @@ hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message,
     return HD_OK;
 }
 
-hd_status hd_tensor_pb_read(hd_ctx *ctx, const char *path, hd_arena *arena, struct hd_tensor_pb *out) {
+hd_status hd_tensor_pb_read(hd_ctx *ctx, const char *path, hd_arena *arena,
+                            struct hd_tensor_pb *out) {
     void *data;
     size_t n;
     TRY(hd_file_read(ctx, path, &data, &n));
@@ -170,7 +200,8 @@ hd_status hd_tensor_pb_write(hd_ctx *ctx, const char *path, const struct hd_tens
     if (!f) return hd_fail(ctx, HD_IO, "%s: %s", path, strerror(errno));
     bool ok = true;
     size_t len = t->name ? strlen(t->name) : 0;
-    for (int i = 0; i < t->rank; i++) ok = ok && put_key(f, F_DIMS, HD_PB_VARINT, (uint64_t)t->dim[i]);
+    for (int i = 0; i < t->rank; i++)
+        ok = ok && put_key(f, F_DIMS, HD_PB_VARINT, (uint64_t)t->dim[i]);
     ok = ok && put_key(f, F_TYPE, HD_PB_VARINT, (uint64_t)hd_dtype_to_onnx(t->dtype));
     if (len) ok = ok && put_key(f, F_NAME, HD_PB_BYTES, len) && fwrite(t->name, 1, len, f) == len;
     ok = ok && put_key(f, F_RAW, HD_PB_BYTES, t->bytes) &&

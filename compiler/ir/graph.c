@@ -25,7 +25,9 @@ const char *hd_dtype_name(hd_dtype t) {
     return (unsigned)t < HD_DTYPES ? dtypes[t].name : "?";
 }
 
-size_t hd_dtype_bytes(hd_dtype t) { return (unsigned)t < HD_DTYPES ? dtypes[t].bytes : 0; }
+size_t hd_dtype_bytes(hd_dtype t) {
+    return (unsigned)t < HD_DTYPES ? dtypes[t].bytes : 0;
+}
 
 int hd_dtype_from_onnx(int onnx) {
     for (int i = 0; i < HD_DTYPES; i++)
@@ -33,7 +35,9 @@ int hd_dtype_from_onnx(int onnx) {
     return -1;
 }
 
-int hd_dtype_to_onnx(hd_dtype t) { return (unsigned)t < HD_DTYPES ? dtypes[t].onnx : 0; }
+int hd_dtype_to_onnx(hd_dtype t) {
+    return (unsigned)t < HD_DTYPES ? dtypes[t].onnx : 0;
+}
 
 int hd_dtype_by_name(const char *name) {
     for (int i = 0; name && i < HD_DTYPES; i++)
@@ -108,7 +112,8 @@ int hd_graph_tensor(hd_graph *g, const char *name, hd_dtype t, int rank, const i
     HD_ASSERT(rank >= 0 && rank <= HD_MAX_RANK);
     name = name_unique(g, &g->tensor_names, name);
     struct hd_tensor *x = hd_push(g->arena, g->tensors, g->n_tensors, g->cap_tensors);
-    *x = (struct hd_tensor){.name = name, .dtype = t, .rank = rank, .known = dim != NULL, .producer = -1};
+    *x = (struct hd_tensor){
+        .name = name, .dtype = t, .rank = rank, .known = dim != NULL, .producer = -1};
     for (int i = 0; dim && i < rank; i++) x->dim[i] = dim[i];
     int id = (int)g->n_tensors - 1;
     name_insert(g, &g->tensor_names, name, id);
@@ -261,7 +266,8 @@ size_t hd_graph_order(const hd_graph *g, int *out) {
     enum { NEW, OPEN, DONE };
     size_t n = 0, depth = 0;
     unsigned char *state = calloc(g->n_nodes + 1, 1);
-    int *stack = calloc(g->n_nodes + 1, sizeof *stack), *next = calloc(g->n_nodes + 1, sizeof *next);
+    int *stack = calloc(g->n_nodes + 1, sizeof *stack),
+        *next = calloc(g->n_nodes + 1, sizeof *next);
     HD_ASSERT(state && stack && next);
     bool cyclic = false;
     for (size_t i = 0; i < g->n_nodes && !cyclic; i++) {
@@ -305,7 +311,8 @@ void hd_graph_kill(hd_graph *g, int node) {
     struct hd_node *n = &g->nodes[node];
     n->dead = true;
     for (int i = 0; i < n->n_out; i++)
-        if (n->out[i] >= 0 && g->tensors[n->out[i]].producer == node) g->tensors[n->out[i]].producer = -1;
+        if (n->out[i] >= 0 && g->tensors[n->out[i]].producer == node)
+            g->tensors[n->out[i]].producer = -1;
 }
 
 void hd_graph_swap_names(hd_graph *g, int node_a, int node_b) {
@@ -319,7 +326,8 @@ void hd_graph_swap_names(hd_graph *g, int node_a, int node_b) {
 }
 
 int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
-    const struct hd_tensor *y = &g->tensors[n->out[0]], *w = n->n_in > 1 ? &g->tensors[n->in[1]] : NULL;
+    const struct hd_tensor *y = &g->tensors[n->out[0]],
+                           *w = n->n_in > 1 ? &g->tensors[n->in[1]] : NULL;
     int64_t per_output = 0;
     switch (n->op) {
     case HD_IR_conv:

@@ -1,13 +1,12 @@
-/* Graph IR: tensors, nodes, attributes. Built by the importer, rewritten by passes, executed by golden,
- * lowered by the back end. A graph owns everything in it through its arena; ids are indexes and stay
- * valid for the life of the graph (removed nodes are marked dead, not compacted).
+/* Graph IR: tensors, nodes, attributes. Built by the importer, rewritten by passes, executed by
+ * golden, lowered by the back end. A graph owns everything in it through its arena; ids are indexes
+ * and stay valid for the life of the graph (removed nodes are marked dead, not compacted).
  *
  *   hd_graph *g = hd_graph_create();
  *   int x = hd_graph_tensor(g, "x", HD_I8, 4, (int64_t[]){1, 3, 32, 32});
- *   int y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);              // shape comes from hd_graph_infer
- *   int n = hd_graph_node(g, HD_IR_relu, "act", 1, &x, 1, &y);
- *   hd_graph_input(g, x);  hd_graph_output(g, y);
- *   TRY(hd_graph_infer(ctx, g));  TRY(hd_graph_verify(ctx, g));
+ *   int y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);              // shape comes from
+ * hd_graph_infer int n = hd_graph_node(g, HD_IR_relu, "act", 1, &x, 1, &y); hd_graph_input(g, x);
+ * hd_graph_output(g, y); TRY(hd_graph_infer(ctx, g));  TRY(hd_graph_verify(ctx, g));
  *   hd_graph_destroy(g);
  */
 #ifndef HD_IR_IR_H
@@ -69,9 +68,10 @@ struct hd_tensor {
     hd_dtype dtype;
     int rank; /* 0..HD_MAX_RANK; 0 = scalar */
     int64_t dim[HD_MAX_RANK];
-    bool known;       /* dtype and shape are set */
-    const void *data; /* constant: dense little-endian values, owned by the graph (or the mapped file) */
-    int producer;     /* node id, -1 for inputs and constants */
+    bool known; /* dtype and shape are set */
+    const void
+        *data; /* constant: dense little-endian values, owned by the graph (or the mapped file) */
+    int producer; /* node id, -1 for inputs and constants */
 };
 
 enum hd_attr_kind { HD_ATTR_INT, HD_ATTR_FLOAT, HD_ATTR_INTS, HD_ATTR_FLOATS, HD_ATTR_STRING };
@@ -114,7 +114,7 @@ struct hd_graph { /* read the fields freely; change them through the functions b
     size_t n_nodes, cap_nodes;
     int *inputs, *outputs;
     size_t n_inputs, cap_inputs, n_outputs, cap_outputs;
-    void *file;        /* keeps a mapped file alive; freed by file_free */
+    void *file; /* keeps a mapped file alive; freed by file_free */
     void (*file_free)(void *file);
     struct hd_names tensor_names, node_names;
 };
@@ -125,7 +125,7 @@ void hd_graph_destroy(hd_graph *g);
 /* Builders: names are copied and made unique by a suffix when taken. Return ids. */
 int hd_graph_tensor(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim);
 int hd_graph_const(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim,
-                   const void *data); /* copies data */
+                   const void *data);                                         /* copies data */
 int hd_graph_const_f32(hd_graph *g, const char *name, int n, const float *v); /* rank 1 */
 int hd_graph_const_i32(hd_graph *g, const char *name, int n, const int32_t *v);
 int hd_graph_node(hd_graph *g, enum hd_ir_op op, const char *name, int n_in, const int *in,
@@ -155,20 +155,24 @@ size_t hd_graph_order(const hd_graph *g, int *out);
 size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
 bool hd_graph_is_input(const hd_graph *g, int tensor);
 bool hd_graph_is_output(const hd_graph *g, int tensor);
-void hd_graph_replace(hd_graph *g, int old_tensor, int new_tensor); /* in all inputs and graph outputs */
+void hd_graph_replace(hd_graph *g, int old_tensor,
+                      int new_tensor); /* in all inputs and graph outputs */
 void hd_graph_kill(hd_graph *g, int node);
-void hd_graph_swap_names(hd_graph *g, int node_a, int node_b); /* so that a replacement keeps the name */
+void hd_graph_swap_names(hd_graph *g, int node_a,
+                         int node_b); /* so that a replacement keeps the name */
 
 /* Limit on one tensor, checked before anything is allocated for it. */
 #define HD_MAX_TENSOR_BYTES (INT64_C(1) << 31)
-/* HD_OK when rank and dims are sane and the tensor is within the limit; "what" names it in the message. */
+/* HD_OK when rank and dims are sane and the tensor is within the limit; "what" names it in the
+ * message. */
 hd_status hd_shape_check(hd_ctx *ctx, const char *what, hd_dtype t, int rank, const int64_t *dim);
 
 /* Sets dtype and shape of one node's outputs, whose inputs are known. */
 hd_status hd_graph_infer_node(hd_ctx *ctx, hd_graph *g, int node);
 /* Sets dtype and shape of every node output. Errors name node, op, got and allowed. */
 hd_status hd_graph_infer(hd_ctx *ctx, hd_graph *g);
-/* Checks: ids, arity, single producer, acyclic, all known, shapes agree with infer, attributes sane. */
+/* Checks: ids, arity, single producer, acyclic, all known, shapes agree with infer, attributes
+ * sane. */
 hd_status hd_graph_verify(hd_ctx *ctx, const hd_graph *g);
 
 /* Text form (docs/ir.md). Constants above 16 values are printed as a hash unless full is set. */
@@ -180,7 +184,8 @@ hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *name, hd_gra
 hd_status hd_graph_save(hd_ctx *ctx, const hd_graph *g, void **out, size_t *out_bytes);
 hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
 
-/* The network's own multiply-accumulates of a node (conv, gemm, matmul and their q forms), never padding. */
+/* The network's own multiply-accumulates of a node (conv, gemm, matmul and their q forms), never
+ * padding. */
 int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n);
 
 #endif

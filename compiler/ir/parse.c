@@ -3,11 +3,10 @@
  *   graph  = "graph" name "{" { input | const | node | output } "}"
  *   input  = "input" name type
  *   const  = "const" name type "=" "{" [ value { "," value } ] "}"
- *   node   = name type { "," name type } "=" op "(" [ arg { "," arg } ] ")" [ "@" name ] { name "=" attr }
- *   output = "output" name
- *   type   = dtype "[" [ int { "," int } ] "]" | "?"        arg = name | "-"
- *   attr   = int | float | string | "[" ints "]" | "f[" floats "]"
- * A name is bare or quoted, a tensor called input, const or output is quoted; "#" starts a comment where a line may start.
+ *   node   = name type { "," name type } "=" op "(" [ arg { "," arg } ] ")" [ "@" name ] { name "="
+ * attr } output = "output" name type   = dtype "[" [ int { "," int } ] "]" | "?"        arg = name
+ * | "-" attr   = int | float | string | "[" ints "]" | "f[" floats "]" A name is bare or quoted, a
+ * tensor called input, const or output is quoted; "#" starts a comment where a line may start.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -37,11 +36,13 @@ static hd_status bad(const struct parser *s, const char *want) {
 /* Spaces, line ends, comments. */
 static void skip(struct parser *s) {
     for (;; s->p++) {
-        if (*s->p == '\n') s->line++;
+        if (*s->p == '\n')
+            s->line++;
         else if (*s->p == '#') {
             s->p += strcspn(s->p, "\n");
             s->p--;
-        } else if (*s->p != ' ' && *s->p != '\t' && *s->p != '\r') return;
+        } else if (*s->p != ' ' && *s->p != '\t' && *s->p != '\r')
+            return;
     }
 }
 
@@ -49,7 +50,8 @@ static bool accept(struct parser *s, const char *word) {
     skip(s);
     size_t n = strlen(word);
     if (strncmp(s->p, word, n)) return false;
-    if (hd_text_part((unsigned char)word[n - 1]) && hd_text_part((unsigned char)s->p[n])) return false;
+    if (hd_text_part((unsigned char)word[n - 1]) && hd_text_part((unsigned char)s->p[n]))
+        return false;
     s->p += n;
     return true;
 }
@@ -74,7 +76,8 @@ static hd_status quoted(struct parser *s, const char **out) {
         if (*s->p == 'x') {
             char hex[3] = {s->p[1], s->p[1] ? s->p[2] : (char)0, 0}, *end;
             long v = strtol(hex, &end, 16);
-            if (*end || end != hex + 2 || v == 0) return bad(s, "two hexadecimal digits behind \\x");
+            if (*end || end != hex + 2 || v == 0)
+                return bad(s, "two hexadecimal digits behind \\x");
             text[n++] = (char)v;
             s->p += 2;
         } else if (*s->p == '"' || *s->p == '\\') {
@@ -126,8 +129,10 @@ static hd_status number_bits(struct parser *s, size_t bytes, uint64_t *out) {
         uint32_t low;
         if (end == s->p) return bad(s, "a number");
         memcpy(&low, &f, sizeof low);
-        if (bytes == 4) *out = low;
-        else memcpy(out, &d, sizeof d);
+        if (bytes == 4)
+            *out = low;
+        else
+            memcpy(out, &d, sizeof d);
     }
     s->p = end;
     return HD_OK;
@@ -154,15 +159,18 @@ static hd_status type(struct parser *s, struct hd_tensor *out) {
         if (out->rank) TRY(expect(s, ","));
         TRY(integer(s, &out->dim[out->rank++]));
     }
-    return hd_note(s->ctx, hd_shape_check(s->ctx, "type", out->dtype, out->rank, out->dim), "%s:%d", s->file,
-                   s->line);
+    return hd_note(s->ctx, hd_shape_check(s->ctx, "type", out->dtype, out->rank, out->dim), "%s:%d",
+                   s->file, s->line);
 }
 
-static hd_status new_tensor(struct parser *s, const char *text, const struct hd_tensor *t, int *out) {
+static hd_status new_tensor(struct parser *s, const char *text, const struct hd_tensor *t,
+                            int *out) {
     static const int64_t none[1];
     if (hd_tensor_by_name(s->g, text) >= 0)
-        return hd_fail(s->ctx, HD_INVALID, "%s:%d: tensor '%s' exists already", s->file, s->line, text);
-    *out = hd_graph_tensor(s->g, text, t->dtype, t->rank, t->known ? t->rank ? t->dim : none : NULL);
+        return hd_fail(s->ctx, HD_INVALID, "%s:%d: tensor '%s' exists already", s->file, s->line,
+                       text);
+    *out =
+        hd_graph_tensor(s->g, text, t->dtype, t->rank, t->known ? t->rank ? t->dim : none : NULL);
     return HD_OK;
 }
 
@@ -256,7 +264,8 @@ static hd_status attribute(struct parser *s, int node, const char *key) {
     return HD_OK;
 }
 
-/* Operands may be defined further down: they are created without a shape, and verify finds those that never are. */
+/* Operands may be defined further down: they are created without a shape, and verify finds those
+ * that never are. */
 static hd_status operands(struct parser *s, int *in, int *n) {
     const struct hd_tensor unknown = {0};
     for (*n = 0; !accept(s, ")"); ++*n) {
@@ -280,7 +289,8 @@ static hd_status result(struct parser *s, const char *text, int *out) {
     if (*out < 0) return new_tensor(s, text, &t, out);
     struct hd_tensor *old = &s->g->tensors[*out];
     if (old->known || old->producer >= 0)
-        return hd_fail(s->ctx, HD_INVALID, "%s:%d: tensor '%s' exists already", s->file, s->line, text);
+        return hd_fail(s->ctx, HD_INVALID, "%s:%d: tensor '%s' exists already", s->file, s->line,
+                       text);
     old->dtype = t.dtype, old->rank = t.rank, old->known = t.known;
     memcpy(old->dim, t.dim, sizeof t.dim);
     return HD_OK;
@@ -299,8 +309,8 @@ static hd_status node(struct parser *s, const char *first) {
     TRY(name(s, &op_name));
     int op = hd_ir_op_by_name(op_name);
     if (op < 0)
-        return hd_fail(s->ctx, HD_INVALID, "%s:%d: unknown operation '%s'; 'heddle ops' lists them", s->file,
-                       s->line, op_name);
+        return hd_fail(s->ctx, HD_INVALID, "%s:%d: unknown operation '%s'; 'heddle ops' lists them",
+                       s->file, s->line, op_name);
     TRY(expect(s, "("));
     TRY(operands(s, in, &n_in));
     if (*s->p == ' ' && s->p[1] == '@') {
@@ -309,7 +319,8 @@ static hd_status node(struct parser *s, const char *first) {
     }
     int id = hd_graph_node(s->g, (enum hd_ir_op)op, first, n_in, in, n_out, out);
     if (strcmp(s->g->nodes[id].name, first))
-        return hd_fail(s->ctx, HD_INVALID, "%s:%d: node '%s' exists already", s->file, s->line, first);
+        return hd_fail(s->ctx, HD_INVALID, "%s:%d: node '%s' exists already", s->file, s->line,
+                       first);
     for (;;) { /* attributes, on the same line */
         while (*s->p == ' ' || *s->p == '\t' || *s->p == '\r') s->p++;
         if (*s->p == '\n' || *s->p == 0 || *s->p == '#' || *s->p == '}') return HD_OK;
@@ -346,9 +357,12 @@ static hd_status graph(struct parser *s) {
     s->g->name = hd_strdup(s->g->arena, text);
     TRY(expect(s, "{"));
     while (!accept(s, "}")) {
-        if (accept(s, "input")) TRY(input(s));
-        else if (accept(s, "const")) TRY(constant(s));
-        else if (accept(s, "output")) TRY(output(s));
+        if (accept(s, "input"))
+            TRY(input(s));
+        else if (accept(s, "const"))
+            TRY(constant(s));
+        else if (accept(s, "output"))
+            TRY(output(s));
         else {
             TRY(name(s, &text));
             TRY(node(s, text));
@@ -359,7 +373,11 @@ static hd_status graph(struct parser *s) {
 }
 
 hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *file, hd_graph **out) {
-    struct parser s = {.ctx = ctx, .g = hd_graph_create(), .arena = hd_arena_create(), .p = text, .file = file,
+    struct parser s = {.ctx = ctx,
+                       .g = hd_graph_create(),
+                       .arena = hd_arena_create(),
+                       .p = text,
+                       .file = file,
                        .line = 1};
     hd_status st = graph(&s);
     bool complete = true;
@@ -368,7 +386,9 @@ hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *file, hd_gra
     if (st == HD_OK && !complete) st = hd_graph_infer(ctx, s.g);
     if (st == HD_OK) st = hd_note(ctx, hd_graph_verify(ctx, s.g), "in %s", file);
     hd_arena_destroy(s.arena);
-    if (st == HD_OK) *out = s.g;
-    else hd_graph_destroy(s.g);
+    if (st == HD_OK)
+        *out = s.g;
+    else
+        hd_graph_destroy(s.g);
     return st;
 }

@@ -1,4 +1,5 @@
-/* Graph -> text. Grammar and a worked example: docs/ir.md. parse.c reads it back, bit by bit the same. */
+/* Graph -> text. Grammar and a worked example: docs/ir.md. parse.c reads it back, bit by bit the
+ * same. */
 #include "compiler/ir/text.h"
 
 #include <inttypes.h>
@@ -11,18 +12,24 @@ static void put_string(FILE *f, const char *s) {
     fputc('"', f);
     for (; *s; s++) {
         unsigned char c = (unsigned char)*s;
-        if (c == '"' || c == '\\') fprintf(f, "\\%c", c);
-        else if (c < 0x20 || c >= 0x7f) fprintf(f, "\\x%02x", c);
-        else fputc(c, f);
+        if (c == '"' || c == '\\')
+            fprintf(f, "\\%c", c);
+        else if (c < 0x20 || c >= 0x7f)
+            fprintf(f, "\\x%02x", c);
+        else
+            fputc(c, f);
     }
     fputc('"', f);
 }
 
 static void put_name(FILE *f, const char *s) {
-    bool bare = hd_text_start((unsigned char)*s) && strcmp(s, "input") && strcmp(s, "const") && strcmp(s, "output");
+    bool bare = hd_text_start((unsigned char)*s) && strcmp(s, "input") && strcmp(s, "const") &&
+                strcmp(s, "output");
     for (const char *p = s; bare && *p; p++) bare = hd_text_part((unsigned char)*p);
-    if (bare) fputs(s, f);
-    else put_string(f, s);
+    if (bare)
+        fputs(s, f);
+    else
+        put_string(f, s);
 }
 
 static void put_type(FILE *f, const struct hd_tensor *t) {
@@ -39,35 +46,62 @@ static void put_type(FILE *f, const struct hd_tensor *t) {
 static void put_f32(FILE *f, float v) {
     uint32_t bits;
     memcpy(&bits, &v, sizeof bits);
-    if (isnan(v)) fprintf(f, "nan:%08" PRIx32, bits);
-    else if (isinf(v)) fputs(v < 0 ? "-inf" : "inf", f);
-    else fprintf(f, "%a", (double)v);
+    if (isnan(v))
+        fprintf(f, "nan:%08" PRIx32, bits);
+    else if (isinf(v))
+        fputs(v < 0 ? "-inf" : "inf", f);
+    else
+        fprintf(f, "%a", (double)v);
 }
 
 static void put_f64(FILE *f, double v) {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
-    if (isnan(v)) fprintf(f, "nan:%016" PRIx64, bits);
-    else if (isinf(v)) fputs(v < 0 ? "-inf" : "inf", f);
-    else fprintf(f, "%a", v);
+    if (isnan(v))
+        fprintf(f, "nan:%016" PRIx64, bits);
+    else if (isinf(v))
+        fputs(v < 0 ? "-inf" : "inf", f);
+    else
+        fprintf(f, "%a", v);
 }
 
 static void put_value(FILE *f, const struct hd_tensor *t, int64_t i) {
     const void *p = t->data;
     switch (t->dtype) {
-    case HD_F32: put_f32(f, ((const float *)p)[i]); break;
-    case HD_F64: put_f64(f, ((const double *)p)[i]); break;
-    case HD_I8: fprintf(f, "%d", ((const int8_t *)p)[i]); break;
+    case HD_F32:
+        put_f32(f, ((const float *)p)[i]);
+        break;
+    case HD_F64:
+        put_f64(f, ((const double *)p)[i]);
+        break;
+    case HD_I8:
+        fprintf(f, "%d", ((const int8_t *)p)[i]);
+        break;
     case HD_U8:
-    case HD_BOOL: fprintf(f, "%u", ((const uint8_t *)p)[i]); break;
-    case HD_I16: fprintf(f, "%d", ((const int16_t *)p)[i]); break;
+    case HD_BOOL:
+        fprintf(f, "%u", ((const uint8_t *)p)[i]);
+        break;
+    case HD_I16:
+        fprintf(f, "%d", ((const int16_t *)p)[i]);
+        break;
     case HD_F16: /* the bits */
-    case HD_U16: fprintf(f, "%u", ((const uint16_t *)p)[i]); break;
-    case HD_I32: fprintf(f, "%" PRId32, ((const int32_t *)p)[i]); break;
-    case HD_U32: fprintf(f, "%" PRIu32, ((const uint32_t *)p)[i]); break;
-    case HD_I64: fprintf(f, "%" PRId64, ((const int64_t *)p)[i]); break;
-    case HD_U64: fprintf(f, "%" PRIu64, ((const uint64_t *)p)[i]); break;
-    default: break;
+    case HD_U16:
+        fprintf(f, "%u", ((const uint16_t *)p)[i]);
+        break;
+    case HD_I32:
+        fprintf(f, "%" PRId32, ((const int32_t *)p)[i]);
+        break;
+    case HD_U32:
+        fprintf(f, "%" PRIu32, ((const uint32_t *)p)[i]);
+        break;
+    case HD_I64:
+        fprintf(f, "%" PRId64, ((const int64_t *)p)[i]);
+        break;
+    case HD_U64:
+        fprintf(f, "%" PRIu64, ((const uint64_t *)p)[i]);
+        break;
+    default:
+        break;
     }
 }
 
@@ -94,9 +128,15 @@ static void put_attr(FILE *f, const struct hd_attr *a) {
     put_name(f, a->name);
     fputc('=', f);
     switch (a->kind) {
-    case HD_ATTR_INT: fprintf(f, "%" PRId64, a->i); break;
-    case HD_ATTR_FLOAT: put_f32(f, a->f); break;
-    case HD_ATTR_STRING: put_string(f, a->s); break;
+    case HD_ATTR_INT:
+        fprintf(f, "%" PRId64, a->i);
+        break;
+    case HD_ATTR_FLOAT:
+        put_f32(f, a->f);
+        break;
+    case HD_ATTR_STRING:
+        put_string(f, a->s);
+        break;
     case HD_ATTR_INTS:
         fputc('[', f);
         for (int i = 0; i < a->n; i++) fprintf(f, "%s%" PRId64, i ? "," : "", a->ints[i]);
@@ -124,8 +164,10 @@ static void put_node(FILE *f, const hd_graph *g, const struct hd_node *n) {
     fprintf(f, " = %s(", hd_ir_ops[n->op].name);
     for (int i = 0; i < n->n_in; i++) {
         if (i) fputs(", ", f);
-        if (n->in[i] < 0) fputc('-', f);
-        else put_name(f, g->tensors[n->in[i]].name);
+        if (n->in[i] < 0)
+            fputc('-', f);
+        else
+            put_name(f, g->tensors[n->in[i]].name);
     }
     fputc(')', f);
     if (!n->n_out || strcmp(n->name, g->tensors[n->out[0]].name)) {
@@ -171,5 +213,6 @@ hd_status hd_graph_print(hd_ctx *ctx, const hd_graph *g, bool full, FILE *out) {
     }
     fputs("}\n", out);
     hd_arena_destroy(a);
-    return ferror(out) ? hd_fail(ctx, HD_IO, "graph '%s': the text cannot be written", g->name) : HD_OK;
+    return ferror(out) ? hd_fail(ctx, HD_IO, "graph '%s': the text cannot be written", g->name)
+                       : HD_OK;
 }

@@ -6,9 +6,11 @@
 
 enum { HD_TEXT_VALUES = 16 }; /* longer constants are printed as a hash */
 
-/* A name that needs no quotes: starts with a letter or _, goes on with letters, digits, _ . / and is not
- * input, const or output. */
-static inline bool hd_text_start(int c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+/* A name that needs no quotes: starts with a letter or _, goes on with letters, digits, _ . / and
+ * is not input, const or output. */
+static inline bool hd_text_start(int c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
 static inline bool hd_text_part(int c) {
     return hd_text_start(c) || (c >= '0' && c <= '9') || c == '.' || c == '/';
 }

@@ -5,10 +5,13 @@ static hd_status check_tensors(hd_ctx *ctx, const hd_graph *g, const int *writer
     for (size_t i = 0; i < g->n_tensors; i++) {
         const struct hd_tensor *t = &g->tensors[i];
         if (writers[i] > 1)
-            return hd_fail(ctx, HD_INVALID, "tensor '%s' is produced by %d nodes, want 1", t->name, writers[i]);
+            return hd_fail(ctx, HD_INVALID, "tensor '%s' is produced by %d nodes, want 1", t->name,
+                           writers[i]);
         if (writers[i] && t->data)
-            return hd_fail(ctx, HD_INVALID, "tensor '%s' is a constant and the output of a node", t->name);
-        if (t->data && !t->known) return hd_fail(ctx, HD_INVALID, "constant '%s' has no shape", t->name);
+            return hd_fail(ctx, HD_INVALID, "tensor '%s' is a constant and the output of a node",
+                           t->name);
+        if (t->data && !t->known)
+            return hd_fail(ctx, HD_INVALID, "constant '%s' has no shape", t->name);
         if (t->known) TRY(hd_shape_check(ctx, t->name, t->dtype, t->rank, t->dim));
     }
     return HD_OK;
@@ -18,8 +21,8 @@ static hd_status check_ids(hd_ctx *ctx, const hd_graph *g, const struct hd_node 
     for (int k = 0; k < n->n_in + n->n_out; k++) {
         int t = k < n->n_in ? n->in[k] : n->out[k - n->n_in];
         if (t < (k < n->n_in ? -1 : 0) || t >= (int)g->n_tensors)
-            return hd_fail(ctx, HD_INVALID, "node '%s' (%s): tensor id %d, allowed below %zu", n->name,
-                           hd_ir_ops[n->op].name, t, g->n_tensors);
+            return hd_fail(ctx, HD_INVALID, "node '%s' (%s): tensor id %d, allowed below %zu",
+                           n->name, hd_ir_ops[n->op].name, t, g->n_tensors);
     }
     return HD_OK;
 }
@@ -30,10 +33,11 @@ static hd_status check_sources(hd_ctx *ctx, const hd_graph *g, const bool *has_s
         const struct hd_node *n = &g->nodes[i];
         for (int k = 0; !n->dead && k < n->n_in; k++)
             if (n->in[k] >= 0 && !has_source[n->in[k]])
-                return hd_fail(ctx, HD_INVALID,
-                               "node '%s' (%s): input %d ('%s') is no constant, no graph input and no node's "
-                               "output",
-                               n->name, hd_ir_ops[n->op].name, k, g->tensors[n->in[k]].name);
+                return hd_fail(
+                    ctx, HD_INVALID,
+                    "node '%s' (%s): input %d ('%s') is no constant, no graph input and no node's "
+                    "output",
+                    n->name, hd_ir_ops[n->op].name, k, g->tensors[n->in[k]].name);
     }
     for (size_t i = 0; i < g->n_outputs; i++)
         if (!has_source[g->outputs[i]])
@@ -49,10 +53,11 @@ static hd_status check_shapes(hd_ctx *ctx, const hd_graph *g, const struct hd_no
     bool same = got->known && got->dtype == want.dtype && got->rank == want.rank;
     for (int i = 0; same && i < want.rank; i++) same = got->dim[i] == want.dim[i];
     if (same) return HD_OK;
-    return hd_fail(ctx, HD_INVALID, "node '%s' (%s): output '%s' is %s, rank %d; inferred %s, rank %d%s", n->name,
-                   hd_ir_ops[n->op].name, got->name, got->known ? hd_dtype_name(got->dtype) : "unknown", got->rank,
-                   hd_dtype_name(want.dtype), want.rank,
-                   got->known && got->rank == want.rank ? ", other dimensions" : "");
+    return hd_fail(
+        ctx, HD_INVALID, "node '%s' (%s): output '%s' is %s, rank %d; inferred %s, rank %d%s",
+        n->name, hd_ir_ops[n->op].name, got->name,
+        got->known ? hd_dtype_name(got->dtype) : "unknown", got->rank, hd_dtype_name(want.dtype),
+        want.rank, got->known && got->rank == want.rank ? ", other dimensions" : "");
 }
 
 static hd_status check_all(hd_ctx *ctx, const hd_graph *g, hd_arena *a) {
@@ -69,12 +74,14 @@ static hd_status check_all(hd_ctx *ctx, const hd_graph *g, hd_arena *a) {
         const struct hd_node *n = &g->nodes[i];
         if (n->dead) continue;
         live++;
-        if ((unsigned)n->op >= HD_IR_OPS) return hd_fail(ctx, HD_INVALID, "node '%s': unknown op", n->name);
+        if ((unsigned)n->op >= HD_IR_OPS)
+            return hd_fail(ctx, HD_INVALID, "node '%s': unknown op", n->name);
         TRY(check_ids(ctx, g, n));
         for (int k = 0; k < n->n_out; k++) {
             writers[n->out[k]]++;
             if (g->tensors[n->out[k]].producer != (int)i)
-                return hd_fail(ctx, HD_INVALID, "tensor '%s' does not name node '%s' as its producer",
+                return hd_fail(ctx, HD_INVALID,
+                               "tensor '%s' does not name node '%s' as its producer",
                                g->tensors[n->out[k]].name, n->name);
         }
     }

@@ -1,9 +1,9 @@
 /* Constant folding and dead code.
  *
  * needs: shapes
- * gives: no identity, no cast to the same type, no node whose inputs are all constant and whose result is
- *        small; dequantize stays, because qdq looks for it
- * destroys: nothing; killed nodes stay in the array
+ * gives: no identity, no cast to the same type, no node whose inputs are all constant and whose
+ * result is small; dequantize stays, because qdq looks for it destroys: nothing; killed nodes stay
+ * in the array
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,8 @@ hd_status hd_fold_node(hd_ctx *ctx, hd_graph *g, int node) {
     return compute(ctx, g, node);
 }
 
-/* y has the value of x: readers of y read x. A graph output keeps its name when x can take it over. */
+/* y has the value of x: readers of y read x. A graph output keeps its name when x can take it over.
+ */
 static void bypass(hd_graph *g, int node) {
     int x = g->nodes[node].in[0], y = g->nodes[node].out[0];
     if (!hd_graph_is_output(g, y)) {
@@ -42,7 +43,8 @@ static void bypass(hd_graph *g, int node) {
         return;
     }
     int maker = g->tensors[x].producer;
-    if (maker < 0 || hd_graph_is_output(g, x)) return; /* an input or constant goes straight out: keep the node */
+    if (maker < 0 || hd_graph_is_output(g, x))
+        return; /* an input or constant goes straight out: keep the node */
     hd_graph_kill(g, node);
     hd_graph_replace(g, x, y);
     g->nodes[maker].out[0] = y;
@@ -54,7 +56,8 @@ static bool is_nothing(const hd_graph *g, const struct hd_node *n) {
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
     if (n->op == HD_IR_identity) return true;
     if (n->op == HD_IR_cast) return x->dtype == y->dtype;
-    return n->op == HD_IR_reshape && x->rank == y->rank && !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
+    return n->op == HD_IR_reshape && x->rank == y->rank &&
+           !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
 }
 
 void hd_pass_dce(hd_graph *g) {

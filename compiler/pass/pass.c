@@ -26,4 +26,6 @@ hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name) {
     return hd_note(ctx, hd_graph_verify(ctx, g), "after pass %s", name);
 }
 
-hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) { return hd_pass_run(ctx, g, "legalize"); }
+hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
+    return hd_pass_run(ctx, g, "legalize");
+}

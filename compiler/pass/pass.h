@@ -14,7 +14,8 @@ hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g);
 void hd_pass_dce(hd_graph *g);
 
-/* When every input of the node is constant: computes it, makes the output a constant, kills the node. */
+/* When every input of the node is constant: computes it, makes the output a constant, kills the
+ * node. */
 hd_status hd_fold_node(hd_ctx *ctx, hd_graph *g, int node);
 
 #endif

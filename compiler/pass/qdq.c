@@ -12,8 +12,9 @@
  *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd
  *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
  *
- * act = any chain of relu and clip, which narrows lo..hi. The first two rewrites move dequantize down and
- * quantize up until they meet something else; each makes one float node fewer, so they end.
+ * act = any chain of relu and clip, which narrows lo..hi. The first two rewrites move dequantize
+ * down and quantize up until they meet something else; each makes one float node fewer, so they
+ * end.
  */
 #include "compiler/pass/qdq.h"
 
@@ -44,7 +45,8 @@ static bool dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p) {
 
 /* ---- new nodes ---- */
 
-/* Replaces the quantize node by a q operation named after the float node `named` (NULL: after itself). */
+/* Replaces the quantize node by a q operation named after the float node `named` (NULL: after
+ * itself). */
 static int emit_to(struct match *m, enum hd_ir_op op, int named, int n_in, const int *in, int out) {
     int id = hd_graph_node(m->g, op, m->g->nodes[named].name, n_in, in, 1, &out);
     hd_graph_swap_names(m->g, id, named);
@@ -65,12 +67,16 @@ static void copy_attrs(hd_graph *g, int to, int from, bool window_only) {
     const struct hd_node *n = &g->nodes[from];
     for (int i = 0; i < n->n_attrs; i++) {
         const struct hd_attr *a = &n->attrs[i];
-        bool window = !strcmp(a->name, "kernel_shape") || !strcmp(a->name, "strides") || !strcmp(a->name, "pads") ||
-                      !strcmp(a->name, "dilations") || !strcmp(a->name, "group") || !strcmp(a->name, "ceil_mode");
+        bool window = !strcmp(a->name, "kernel_shape") || !strcmp(a->name, "strides") ||
+                      !strcmp(a->name, "pads") || !strcmp(a->name, "dilations") ||
+                      !strcmp(a->name, "group") || !strcmp(a->name, "ceil_mode");
         if (window_only && !window) continue;
-        if (a->kind == HD_ATTR_INTS) hd_attr_set_ints(g, to, a->name, a->n, a->ints);
-        else if (a->kind == HD_ATTR_INT) hd_attr_set_int(g, to, a->name, a->i);
-        else if (a->kind == HD_ATTR_FLOAT) hd_attr_set_float(g, to, a->name, a->f);
+        if (a->kind == HD_ATTR_INTS)
+            hd_attr_set_ints(g, to, a->name, a->n, a->ints);
+        else if (a->kind == HD_ATTR_INT)
+            hd_attr_set_int(g, to, a->name, a->i);
+        else if (a->kind == HD_ATTR_FLOAT)
+            hd_attr_set_float(g, to, a->name, a->f);
     }
 }
 
@@ -81,7 +87,8 @@ static int tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix)
 }
 
 /* A reshape or transpose in front of or behind a q operation. */
-static int move_node(hd_graph *g, enum hd_ir_op op, int from, int to, const char *attr, int n, const int64_t *v) {
+static int move_node(hd_graph *g, enum hd_ir_op op, int from, int to, const char *attr, int n,
+                     const int64_t *v) {
     int id = hd_graph_node(g, op, g->tensors[to].name, 1, &from, 1, &to);
     hd_attr_set_ints(g, id, attr, n, v);
     return id;
@@ -93,7 +100,9 @@ static bool moves(enum hd_ir_op op) {
     return op == HD_IR_reshape || op == HD_IR_transpose || op == HD_IR_maxpool;
 }
 
-static enum hd_ir_op move_on_integers(enum hd_ir_op op) { return op == HD_IR_maxpool ? HD_IR_qmaxpool : op; }
+static enum hd_ir_op move_on_integers(enum hd_ir_op op) {
+    return op == HD_IR_maxpool ? HD_IR_qmaxpool : op;
+}
 
 static bool push_down(hd_graph *g, int node) {
     struct hd_qparam p;
@@ -104,7 +113,8 @@ static bool push_down(hd_graph *g, int node) {
     const char *name = d->name;
     in[0] = tensor_like(g, y, p.type, "q");
     hd_graph_kill(g, node);
-    int moved = hd_graph_node(g, move_on_integers(g->nodes[node].op), g->nodes[node].name, 1, &x, 1, &in[0]);
+    int moved = hd_graph_node(g, move_on_integers(g->nodes[node].op), g->nodes[node].name, 1, &x, 1,
+                              &in[0]);
     hd_graph_swap_names(g, moved, node);
     copy_attrs(g, moved, node, false);
     hd_graph_node(g, HD_IR_dequantize, name, 3, in, 1, &y);
@@ -152,7 +162,9 @@ static bool act_bounds(const hd_graph *g, const struct hd_node *n, float *lo, fl
     return n->op == HD_IR_clip;
 }
 
-static float clamp(float v, float lo, float hi) { return v < lo ? lo : v > hi ? hi : v; }
+static float clamp(float v, float lo, float hi) {
+    return v < lo ? lo : v > hi ? hi : v;
+}
 
 /* Walks up over activations and sets value, lo, hi. */
 static bool open_match(hd_ctx *ctx, hd_graph *g, int q, struct match *m) {
@@ -178,7 +190,8 @@ static bool match_rescale(struct match *m) {
     int x, y = m->g->nodes[m->q].out[0];
     if (!dequantized(m->g, m->value, &x, &p)) return false;
     int min = p.type == HD_I8 ? -128 : 0, max = p.type == HD_I8 ? 127 : 255;
-    bool same = p.scale == m->y.scale && p.zp == m->y.zp && p.type == m->y.type && m->lo == min && m->hi == max;
+    bool same = p.scale == m->y.scale && p.zp == m->y.zp && p.type == m->y.type && m->lo == min &&
+                m->hi == max;
     if (same && !hd_graph_is_output(m->g, y)) {
         hd_graph_kill(m->g, m->q);
         hd_graph_replace(m->g, y, x);
@@ -195,7 +208,8 @@ static bool match_conv(struct match *m, int node) {
     struct hd_qparam x;
     struct hd_qweights w;
     int in[4];
-    if (!dequantized(m->g, n.in[0], &in[0], &x) || !hd_qdq_weights(m->g, n.in[1], 0, false, &w)) return false;
+    if (!dequantized(m->g, n.in[0], &in[0], &x) || !hd_qdq_weights(m->g, n.in[1], 0, false, &w))
+        return false;
     in[1] = w.tensor;
     if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
@@ -205,7 +219,8 @@ static bool match_conv(struct match *m, int node) {
     return true;
 }
 
-/* x is brought to [rows, K]: by a transpose when it comes as [K, rows], by a reshape when it has other ranks. */
+/* x is brought to [rows, K]: by a transpose when it comes as [K, rows], by a reshape when it has
+ * other ranks. */
 static int gemm_operand(hd_graph *g, int x, bool transposed) {
     struct hd_tensor t = g->tensors[x];
     if (transposed) {
@@ -229,7 +244,8 @@ static bool match_gemm(struct match *m, int node, int bias) {
     struct hd_qparam x;
     struct hd_qweights w;
     int in[4];
-    if (is_gemm && (hd_attr_float(&n, "alpha", 1) != 1.0f || hd_attr_float(&n, "beta", 1) != 1.0f)) return false;
+    if (is_gemm && (hd_attr_float(&n, "alpha", 1) != 1.0f || hd_attr_float(&n, "beta", 1) != 1.0f))
+        return false;
     if (m->g->tensors[n.in[1]].rank != 2 || !dequantized(m->g, n.in[0], &in[0], &x)) return false;
     if (!hd_qdq_weights(m->g, n.in[1], swap ? 1 : 0, swap, &w)) return false;
     in[1] = w.tensor;
@@ -240,7 +256,8 @@ static bool match_gemm(struct match *m, int node, int bias) {
     const struct hd_tensor yt = m->g->tensors[y];
     if (yt.rank != 2) {
         int64_t dim[2] = {m->g->tensors[in[0]].dim[0], w.n};
-        rows = hd_graph_tensor(m->g, hd_sprintf(m->g->arena, "%s.rows", yt.name), m->y.type, 2, dim);
+        rows =
+            hd_graph_tensor(m->g, hd_sprintf(m->g->arena, "%s.rows", yt.name), m->y.type, 2, dim);
     }
     hd_graph_kill(m->g, m->q);
     int id = emit_to(m, HD_IR_qgemm, node, 4, in, rows);
@@ -257,8 +274,10 @@ static bool match_gemm_bias(struct match *m, int node) {
     for (int side = 0; side < 2; side++) {
         const struct hd_node *add = &m->g->nodes[node];
         const struct hd_node *p = hd_qdq_maker(m->g, add->in[side]);
-        bool product = p && (p->op == HD_IR_matmul || (p->op == HD_IR_gemm && (p->n_in < 3 || p->in[2] < 0)));
-        if (!product || m->g->tensors[add->in[side]].rank != m->g->tensors[add->out[0]].rank) continue;
+        bool product =
+            p && (p->op == HD_IR_matmul || (p->op == HD_IR_gemm && (p->n_in < 3 || p->in[2] < 0)));
+        if (!product || m->g->tensors[add->in[side]].rank != m->g->tensors[add->out[0]].rank)
+            continue;
         if (match_gemm(m, m->g->tensors[add->in[side]].producer, add->in[1 - side])) return true;
     }
     return false;
@@ -271,7 +290,8 @@ static bool match_add(struct match *m, int node) {
     if (!dequantized(m->g, n.in[0], &in[0], &a) || !dequantized(m->g, n.in[1], &in[1], &b))
         return match_gemm_bias(m, node);
     const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
-    if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim)) return false;
+    if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim))
+        return false;
     int id = emit(m, HD_IR_qadd, node, 2, in);
     hd_attr_set_int(m->g, id, "a_zp", a.zp);
     hd_attr_set_int(m->g, id, "b_zp", b.zp);
@@ -312,13 +332,20 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
     int node = g->tensors[m.value].producer;
     if (node < 0) return false;
     switch (g->nodes[node].op) {
-    case HD_IR_dequantize: return match_rescale(&m);
-    case HD_IR_conv: return match_conv(&m, node);
-    case HD_IR_matmul: return match_gemm(&m, node, -1);
-    case HD_IR_gemm: return match_gemm(&m, node, g->nodes[node].n_in > 2 ? g->nodes[node].in[2] : -1);
-    case HD_IR_add: return match_add(&m, node);
-    case HD_IR_avgpool: return match_avgpool(&m, node);
-    default: return false;
+    case HD_IR_dequantize:
+        return match_rescale(&m);
+    case HD_IR_conv:
+        return match_conv(&m, node);
+    case HD_IR_matmul:
+        return match_gemm(&m, node, -1);
+    case HD_IR_gemm:
+        return match_gemm(&m, node, g->nodes[node].n_in > 2 ? g->nodes[node].in[2] : -1);
+    case HD_IR_add:
+        return match_add(&m, node);
+    case HD_IR_avgpool:
+        return match_avgpool(&m, node);
+    default:
+        return false;
     }
 }
 
@@ -332,7 +359,8 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
         for (size_t i = 0; i < n; i++) {
             const struct hd_node *nd = &g->nodes[order[i]];
             if (nd->dead) continue;
-            if (push_down(g, order[i])) changed = true;
+            if (push_down(g, order[i]))
+                changed = true;
             else if (nd->op == HD_IR_quantize)
                 changed = match_quantize(ctx, g, order[i]) || pull_up(g, order[i]) || changed;
         }

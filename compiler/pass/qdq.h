@@ -20,18 +20,21 @@ struct hd_qweights {
 };
 
 const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor); /* NULL = none */
-/* Scale and zero point of a quantize or dequantize node; false unless constant, per tensor, i8 or u8. */
+/* Scale and zero point of a quantize or dequantize node; false unless constant, per tensor, i8 or
+ * u8. */
 bool hd_qdq_param(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out);
 
-/* t = dequantize(constant i8|u8), per tensor or per channel on `axis`; swap: the constant is [K,N], wanted
- * is [N,K]. False when t is something else. */
+/* t = dequantize(constant i8|u8), per tensor or per channel on `axis`; swap: the constant is [K,N],
+ * wanted is [N,K]. False when t is something else. */
 bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights *out);
 
-/* The i32 bias for accumulators of scale x_scale * w_scale: from a constant (float, or dequantised), NULL
- * tensor id -1 = zeros. *out = new constant [n]. False when it is not constant or does not fit. */
+/* The i32 bias for accumulators of scale x_scale * w_scale: from a constant (float, or
+ * dequantised), NULL tensor id -1 = zeros. *out = new constant [n]. False when it is not constant
+ * or does not fit. */
 bool hd_qdq_bias(hd_graph *g, int t, const struct hd_qweights *w, float x_scale, int *out);
 
-/* The requantisation scales (x_scale * w_scale) / y_scale, as a new constant; false when not finite, > 0. */
+/* The requantisation scales (x_scale * w_scale) / y_scale, as a new constant; false when not
+ * finite, > 0. */
 bool hd_qdq_scale(hd_graph *g, const struct hd_qweights *w, float x_scale, float y_scale, int *out);
 
 #endif

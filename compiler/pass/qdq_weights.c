@@ -14,21 +14,29 @@ const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor) {
 
 static int32_t int_at(const struct hd_tensor *t, int64_t i) {
     switch (t->dtype) {
-    case HD_I8: return ((const int8_t *)t->data)[i];
-    case HD_U8: return ((const uint8_t *)t->data)[i];
-    case HD_I16: return ((const int16_t *)t->data)[i];
-    case HD_U16: return ((const uint16_t *)t->data)[i];
-    default: return ((const int32_t *)t->data)[i];
+    case HD_I8:
+        return ((const int8_t *)t->data)[i];
+    case HD_U8:
+        return ((const uint8_t *)t->data)[i];
+    case HD_I16:
+        return ((const int16_t *)t->data)[i];
+    case HD_U16:
+        return ((const uint16_t *)t->data)[i];
+    default:
+        return ((const int32_t *)t->data)[i];
     }
 }
 
-static bool good_scale(float s) { return isfinite(s) && s > 0.0f; }
+static bool good_scale(float s) {
+    return isfinite(s) && s > 0.0f;
+}
 
 bool hd_qdq_param(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out) {
     const struct hd_tensor *s = &g->tensors[n->in[1]], *z = &g->tensors[n->in[2]];
     if (!s->data || !z->data || hd_tensor_elems(s) != 1 || hd_tensor_elems(z) != 1) return false;
     if (z->dtype != HD_I8 && z->dtype != HD_U8) return false;
-    *out = (struct hd_qparam){.type = z->dtype, .scale = *(const float *)s->data, .zp = int_at(z, 0)};
+    *out =
+        (struct hd_qparam){.type = z->dtype, .scale = *(const float *)s->data, .zp = int_at(z, 0)};
     return good_scale(out->scale);
 }
 
@@ -39,7 +47,8 @@ static int64_t channel_of(const struct hd_tensor *t, int axis, int64_t i) {
 }
 
 /* w - zp as int16, in [N,K...] order. */
-static int16_t *centred(hd_graph *g, const struct hd_tensor *w, const struct hd_tensor *z, int axis, bool swap) {
+static int16_t *centred(hd_graph *g, const struct hd_tensor *w, const struct hd_tensor *z, int axis,
+                        bool swap) {
     int64_t n = hd_tensor_elems(w), cols = swap ? w->dim[1] : 1, rows = swap ? w->dim[0] : n;
     int16_t *v = hd_new_array(g->arena, int16_t, (size_t)n + 1);
     bool per_channel = hd_tensor_elems(z) > 1;
@@ -71,18 +80,22 @@ static int weights_const(hd_graph *g, const struct hd_tensor *w, const int16_t *
 bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights *out) {
     const struct hd_node *d = hd_qdq_maker(g, t);
     if (!d || d->op != HD_IR_dequantize) return false;
-    const struct hd_tensor *w = &g->tensors[d->in[0]], *s = &g->tensors[d->in[1]], *z = &g->tensors[d->in[2]];
+    const struct hd_tensor *w = &g->tensors[d->in[0]], *s = &g->tensors[d->in[1]],
+                           *z = &g->tensors[d->in[2]];
     if (!w->data || !s->data || !z->data || (w->dtype != HD_I8 && w->dtype != HD_U8)) return false;
     out->n = w->dim[axis];
     out->n_scale = hd_tensor_elems(s);
-    if (out->n_scale != 1 && (out->n_scale != out->n || hd_attr_int(d, "axis", 1) != axis)) return false;
+    if (out->n_scale != 1 && (out->n_scale != out->n || hd_attr_int(d, "axis", 1) != axis))
+        return false;
     out->scale = s->data;
     for (int64_t i = 0; i < out->n_scale; i++)
         if (!good_scale(out->scale[i])) return false;
     bool zero = true;
     for (int64_t i = 0; i < hd_tensor_elems(z); i++) zero = zero && int_at(z, i) == 0;
-    if (zero && w->dtype == HD_I8 && !swap) out->tensor = d->in[0]; /* shared, not copied */
-    else out->tensor = weights_const(g, w, centred(g, w, z, axis, swap), swap);
+    if (zero && w->dtype == HD_I8 && !swap)
+        out->tensor = d->in[0]; /* shared, not copied */
+    else
+        out->tensor = weights_const(g, w, centred(g, w, z, axis, swap), swap);
     return true;
 }
 
@@ -99,10 +112,11 @@ static bool round_bias(double v, int32_t *out) {
 }
 
 /* One value of the bias in accumulator steps: as stored when the scales agree, else rescaled. */
-static bool bias_value(const hd_graph *g, const struct hd_node *d, const struct hd_tensor *f, int64_t i, float scale,
-                       int32_t *out) {
+static bool bias_value(const hd_graph *g, const struct hd_node *d, const struct hd_tensor *f,
+                       int64_t i, float scale, int32_t *out) {
     if (!d) return round_bias((double)((const float *)f->data)[i] / (double)scale, out);
-    const struct hd_tensor *b = &g->tensors[d->in[0]], *s = &g->tensors[d->in[1]], *z = &g->tensors[d->in[2]];
+    const struct hd_tensor *b = &g->tensors[d->in[0]], *s = &g->tensors[d->in[1]],
+                           *z = &g->tensors[d->in[2]];
     int64_t c = hd_tensor_elems(s) == 1 ? 0 : i;
     int64_t q = (int64_t)int_at(b, i) - int_at(z, c);
     float bs = ((const float *)s->data)[c];
@@ -115,7 +129,8 @@ bool hd_qdq_bias(hd_graph *g, int t, const struct hd_qweights *w, float x_scale,
     const struct hd_node *d = t < 0 ? NULL : hd_qdq_maker(g, t);
     if (d) {
         if (d->op != HD_IR_dequantize) return false;
-        const struct hd_tensor *x = &g->tensors[d->in[0]], *s = &g->tensors[d->in[1]], *z = &g->tensors[d->in[2]];
+        const struct hd_tensor *x = &g->tensors[d->in[0]], *s = &g->tensors[d->in[1]],
+                               *z = &g->tensors[d->in[2]];
         int64_t ns = hd_tensor_elems(s);
         if (!x->data || !s->data || !z->data || (ns != 1 && ns != hd_tensor_elems(x))) return false;
     } else if (b && (!b->data || b->dtype != HD_F32)) {
@@ -136,7 +151,8 @@ bool hd_qdq_bias(hd_graph *g, int t, const struct hd_qweights *w, float x_scale,
     return ok;
 }
 
-bool hd_qdq_scale(hd_graph *g, const struct hd_qweights *w, float x_scale, float y_scale, int *out) {
+bool hd_qdq_scale(hd_graph *g, const struct hd_qweights *w, float x_scale, float y_scale,
+                  int *out) {
     float *v = malloc(((size_t)w->n + 1) * sizeof *v);
     HD_ASSERT(v != NULL);
     bool ok = true;
@@ -145,7 +161,8 @@ bool hd_qdq_scale(hd_graph *g, const struct hd_qweights *w, float x_scale, float
         ok = ok && good_scale(v[c]) && good_scale(acc_scale(w, x_scale, c));
     }
     if (ok)
-        *out = hd_graph_const_f32(g, hd_sprintf(g->arena, "%s.scale", g->tensors[w->tensor].name), (int)w->n, v);
+        *out = hd_graph_const_f32(g, hd_sprintf(g->arena, "%s.scale", g->tensors[w->tensor].name),
+                                  (int)w->n, v);
     free(v);
     return ok;
 }

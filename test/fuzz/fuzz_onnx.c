@@ -1,4 +1,5 @@
-/* Any bytes as an ONNX file: a status, never a crash; what imports also legalises, prints and saves. */
+/* Any bytes as an ONNX file: a status, never a crash; what imports also legalises, prints and
+ * saves. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -21,36 +21,71 @@ struct sample {
 
 static const struct sample samples[] = {
     /* 1 2 3 / 4 5 6 / 7 8 9 under a 2x2 window of 1 0 / 0 1, plus bias */
-    {"const x f32[1,1,3,3] = {1,2,3,4,5,6,7,8,9}\nconst w f32[1,1,2,2] = {1,0,0,1}\nconst b f32[1] = {0.5}",
-     "conv(x, w, b)", 4, {6.5, 8.5, 12.5, 14.5}},
+    {"const x f32[1,1,3,3] = {1,2,3,4,5,6,7,8,9}\nconst w f32[1,1,2,2] = {1,0,0,1}\nconst b f32[1] "
+     "= {0.5}",
+     "conv(x, w, b)",
+     4,
+     {6.5, 8.5, 12.5, 14.5}},
     {"const x f32[1,1,3,3] = {1,2,3,4,5,6,7,8,9}\nconst w f32[1,1,2,2] = {1,0,0,1}",
-     "conv(x, w) pads=[1,1,0,0] strides=[2,2]", 4, {1, 3, 7, 14}},
-    {"const x f32[1,2,1,2] = {1,2,3,4}\nconst w f32[2,1,1,1] = {10,100}", "conv(x, w) group=2", 4, {10, 20, 300, 400}},
-    {"const x f32[1,1,5] = {1,2,3,4,5}\nconst w f32[1,1,2] = {1,1}", "conv(x, w) dilations=[2]", 3, {4, 6, 8}},
+     "conv(x, w) pads=[1,1,0,0] strides=[2,2]",
+     4,
+     {1, 3, 7, 14}},
+    {"const x f32[1,2,1,2] = {1,2,3,4}\nconst w f32[2,1,1,1] = {10,100}",
+     "conv(x, w) group=2",
+     4,
+     {10, 20, 300, 400}},
+    {"const x f32[1,1,5] = {1,2,3,4,5}\nconst w f32[1,1,2] = {1,1}",
+     "conv(x, w) dilations=[2]",
+     3,
+     {4, 6, 8}},
     {"const a f32[2,2] = {1,2,3,4}\nconst b f32[2,2] = {1,0,1,1}\nconst c f32[2] = {10,20}",
-     "gemm(a, b, c) alpha=0x1p+1 beta=0x1p-1", 4, {11, 14, 19, 18}},
-    {"const a f32[2,3] = {1,2,3,4,5,6}\nconst b f32[1,2] = {1,10}", "gemm(a, b) transA=1 transB=1", 3, {41, 52, 63}},
-    {"const a f32[2,2] = {1,2,3,4}\nconst b f32[2,2] = {1,1,0,1}", "gemm(a, b) transA=1 transB=1", 4, {4, 3, 6, 4}},
+     "gemm(a, b, c) alpha=0x1p+1 beta=0x1p-1",
+     4,
+     {11, 14, 19, 18}},
+    {"const a f32[2,3] = {1,2,3,4,5,6}\nconst b f32[1,2] = {1,10}",
+     "gemm(a, b) transA=1 transB=1",
+     3,
+     {41, 52, 63}},
+    {"const a f32[2,2] = {1,2,3,4}\nconst b f32[2,2] = {1,1,0,1}",
+     "gemm(a, b) transA=1 transB=1",
+     4,
+     {4, 3, 6, 4}},
     {"const a f32[2,1,2] = {1,2,3,4}\nconst b f32[2,1] = {1,10}", "matmul(a, b)", 2, {21, 43}},
     {"const a f32[2] = {1,2}\nconst b f32[2] = {3,4}", "matmul(a, b)", 1, {11}},
-    {"const a f32[2,1] = {1,2}\nconst b f32[3] = {10,20,30}", "add(a, b)", 6, {11, 21, 31, 12, 22, 32}},
+    {"const a f32[2,1] = {1,2}\nconst b f32[3] = {10,20,30}",
+     "add(a, b)",
+     6,
+     {11, 21, 31, 12, 22, 32}},
     {"const a i64[2] = {7,-7}\nconst b i64[] = {2}", "div(a, b)", 2, {3, -3}},
     {"const a i32[2] = {2147483647,5}\nconst b i32[2] = {1,0}", "add(a, b)", 2, {-2147483648.0, 5}},
     {"const a f32[2] = {7,1}\nconst b f32[2] = {2,4}", "sub(a, b)", 2, {5, -3}},
     {"const a f32[2] = {7,1}\nconst b f32[2] = {2,4}", "mul(a, b)", 2, {14, 4}},
     {"const x f32[3] = {-1,0,2}", "relu(x)", 3, {0, 0, 2}},
-    {"const x f32[3] = {-1,3,9}\nconst l f32[] = {0}\nconst h f32[] = {6}", "clip(x, l, h)", 3, {0, 3, 6}},
+    {"const x f32[3] = {-1,3,9}\nconst l f32[] = {0}\nconst h f32[] = {6}",
+     "clip(x, l, h)",
+     3,
+     {0, 3, 6}},
     {"const x f32[3] = {-1,3,9}\nconst h f32[] = {6}", "clip(x, -, h)", 3, {-1, 3, 6}},
     {"const x f32[1] = {0}", "sigmoid(x)", 1, {0.5}},
     {"const x f32[1] = {0}", "tanh(x)", 1, {0}},
     {"const x f32[2,2] = {0,0,1000,1000}", "softmax(x) axis=1", 4, {0.5, 0.5, 0.5, 0.5}},
-    {"const x f32[1,2,2] = {1,2,3,4}\nconst s f32[2] = {2,1}\nconst b f32[2] = {0,10}\nconst m f32[2] = {1,3}\n"
+    {"const x f32[1,2,2] = {1,2,3,4}\nconst s f32[2] = {2,1}\nconst b f32[2] = {0,10}\nconst m "
+     "f32[2] = {1,3}\n"
      "const v f32[2] = {4,1}",
-     "batchnorm(x, s, b, m, v) epsilon=0x0p+0", 4, {0, 1, 10, 11}},
-    {"const x f32[1,1,2,2] = {-4,-3,-2,-1}", "maxpool(x) kernel_shape=[2,2] pads=[1,1,1,1]", 9,
+     "batchnorm(x, s, b, m, v) epsilon=0x0p+0",
+     4,
+     {0, 1, 10, 11}},
+    {"const x f32[1,1,2,2] = {-4,-3,-2,-1}",
+     "maxpool(x) kernel_shape=[2,2] pads=[1,1,1,1]",
+     9,
      {-4, -3, -3, -2, -1, -1, -2, -1, -1}},
-    {"const x f32[1,1,2,2] = {1,2,3,6}", "avgpool(x) kernel_shape=[2,2] pads=[1,0,0,0]", 2, {1.5, 3}},
-    {"const x f32[1,1,2,2] = {1,2,3,6}", "avgpool(x) kernel_shape=[2,2] pads=[1,0,0,0] count_include_pad=1", 2,
+    {"const x f32[1,1,2,2] = {1,2,3,6}",
+     "avgpool(x) kernel_shape=[2,2] pads=[1,0,0,0]",
+     2,
+     {1.5, 3}},
+    {"const x f32[1,1,2,2] = {1,2,3,6}",
+     "avgpool(x) kernel_shape=[2,2] pads=[1,0,0,0] count_include_pad=1",
+     2,
      {0.75, 3}},
     {"const x i8[2] = {1,-2}", "identity(x)", 2, {1, -2}},
     {"const x f32[4] = {1.75,-1.75,300,0}", "cast(x) to=\"i32\"", 4, {1, -1, 300, 0}},
@@ -58,38 +93,76 @@ static const struct sample samples[] = {
     {"const x f32[3] = {0,-2,0.5}", "cast(x) to=\"bool\"", 3, {0, 1, 1}},
     {"const x f32[2,3] = {1,2,3,4,5,6}", "transpose(x) perm=[1,0]", 6, {1, 4, 2, 5, 3, 6}},
     {"const x i8[2,3] = {1,2,3,4,5,6}", "reshape(x) shape=[6]", 6, {1, 2, 3, 4, 5, 6}},
-    {"const a u8[2,1] = {1,2}\nconst b u8[2,2] = {3,4,5,6}", "concat(a, b) axis=1", 6, {1, 3, 4, 2, 5, 6}},
+    {"const a u8[2,1] = {1,2}\nconst b u8[2,2] = {3,4,5,6}",
+     "concat(a, b) axis=1",
+     6,
+     {1, 3, 4, 2, 5, 6}},
     {"const x f32[1,2] = {1,2}", "pad(x) pads=[1,0,0,1] value=0x1.2p+3", 6, {9, 9, 9, 1, 2, 9}},
     {"const x i8[3] = {1,2,3}", "pad(x) pads=[-1,1] value=-0x1p+0", 3, {2, 3, -1}},
-    {"const x f32[5] = {0.5,1.5,-0.5,1000,-1000}\nconst s f32[] = {1}\nconst z i8[] = {0}", "quantize(x, s, z)", 5,
+    {"const x f32[5] = {0.5,1.5,-0.5,1000,-1000}\nconst s f32[] = {1}\nconst z i8[] = {0}",
+     "quantize(x, s, z)",
+     5,
      {0, 2, 0, 127, -128}},
-    {"const x f32[2,2] = {1,1,2,2}\nconst s f32[2] = {1,0.5}\nconst z u8[2] = {0,10}", "quantize(x, s, z) axis=0", 4,
+    {"const x f32[2,2] = {1,1,2,2}\nconst s f32[2] = {1,0.5}\nconst z u8[2] = {0,10}",
+     "quantize(x, s, z) axis=0",
+     4,
      {1, 1, 14, 14}},
-    {"const x u8[2] = {0,255}\nconst s f32[] = {0.5}\nconst z u8[] = {128}", "dequantize(x, s, z)", 2, {-64, 63.5}},
-    {"const x i8[1,1,2,2] = {1,2,3,4}\nconst w i8[1,1,3,3] = {1,1,1,1,1,1,1,1,1}\nconst b i32[1] = {1}\n"
+    {"const x u8[2] = {0,255}\nconst s f32[] = {0.5}\nconst z u8[] = {128}",
+     "dequantize(x, s, z)",
+     2,
+     {-64, 63.5}},
+    {"const x i8[1,1,2,2] = {1,2,3,4}\nconst w i8[1,1,3,3] = {1,1,1,1,1,1,1,1,1}\nconst b i32[1] = "
+     "{1}\n"
      "const s f32[1] = {0.5}",
-     "qconv(x, w, b, s) pads=[1,1,1,1] x_zp=1", 4, {4, 4, 4, 4}}, /* (0+1+2+3+1)/2 = 3.5 -> 4 */
-    {"const x u8[1,2,1,1] = {10,20}\nconst w i16[2,1,1,1] = {-200,200}\nconst b i32[2] = {0,0}\nconst s f32[2] = {1,1}",
-     "qconv(x, w, b, s) group=2 x_zp=20 to=\"i8\"", 2, {127, 0}},
-    {"const x i8[1,2] = {3,-4}\nconst w i8[2,2] = {1,1,2,0}\nconst b i32[2] = {0,10}\nconst s f32[2] = {1,0.25}",
-     "qgemm(x, w, b, s) y_zp=-3 lo=-3 hi=100", 2, {-3, 1}},
+     "qconv(x, w, b, s) pads=[1,1,1,1] x_zp=1",
+     4,
+     {4, 4, 4, 4}}, /* (0+1+2+3+1)/2 = 3.5 -> 4 */
+    {"const x u8[1,2,1,1] = {10,20}\nconst w i16[2,1,1,1] = {-200,200}\nconst b i32[2] = "
+     "{0,0}\nconst s f32[2] = {1,1}",
+     "qconv(x, w, b, s) group=2 x_zp=20 to=\"i8\"",
+     2,
+     {127, 0}},
+    {"const x i8[1,2] = {3,-4}\nconst w i8[2,2] = {1,1,2,0}\nconst b i32[2] = {0,10}\nconst s "
+     "f32[2] = {1,0.25}",
+     "qgemm(x, w, b, s) y_zp=-3 lo=-3 hi=100",
+     2,
+     {-3, 1}},
     {"const a i8[3] = {1,2,127}\nconst b u8[3] = {1,1,255}",
-     "qadd(a, b) a_scale=0x1p+0 b_scale=0x1p-1 b_zp=0 y_zp=1", 3, {3, 3, 127}}, /* 1.5 -> 2, 2.5 -> 2 */
-    {"const x i8[1,1,2,2] = {-128,-127,-126,-125}", "qavgpool(x) kernel_shape=[2,2] x_zp=-128 scale=0x1p-2 y_zp=5", 1, {7}},
+     "qadd(a, b) a_scale=0x1p+0 b_scale=0x1p-1 b_zp=0 y_zp=1",
+     3,
+     {3, 3, 127}}, /* 1.5 -> 2, 2.5 -> 2 */
+    {"const x i8[1,1,2,2] = {-128,-127,-126,-125}",
+     "qavgpool(x) kernel_shape=[2,2] x_zp=-128 scale=0x1p-2 y_zp=5",
+     1,
+     {7}},
     /* (1+5) + (2+6) + 3 + 4 + 7 over 7 elements, scale 1/4: 28/4 = 7 */
-    {"const x i8[1,1,1,7] = {1,2,3,4,5,6,7}", "qmean(x) x_scale=0x1p+0 scale=0x1p-2 y_zp=-1", 1, {6}},
-    {"const x u8[1,1,1,3] = {1,200,3}", "qmaxpool(x) kernel_shape=[1,2] pads=[0,1,0,0]", 3, {1, 200, 200}},
-    {"const x i8[3] = {-128,0,127}", "qrescale(x) x_zp=-128 scale=0x1p-1 y_zp=0 to=\"u8\"", 3, {0, 64, 128}},
+    {"const x i8[1,1,1,7] = {1,2,3,4,5,6,7}",
+     "qmean(x) x_scale=0x1p+0 scale=0x1p-2 y_zp=-1",
+     1,
+     {6}},
+    {"const x u8[1,1,1,3] = {1,200,3}",
+     "qmaxpool(x) kernel_shape=[1,2] pads=[0,1,0,0]",
+     3,
+     {1, 200, 200}},
+    {"const x i8[3] = {-128,0,127}",
+     "qrescale(x) x_zp=-128 scale=0x1p-1 y_zp=0 to=\"u8\"",
+     3,
+     {0, 64, 128}},
 };
 
 static double at(const void *p, hd_dtype t, int i) {
     switch (t) {
-    case HD_F32: return (double)((const float *)p)[i];
-    case HD_I8: return ((const int8_t *)p)[i];
+    case HD_F32:
+        return (double)((const float *)p)[i];
+    case HD_I8:
+        return ((const int8_t *)p)[i];
     case HD_U8:
-    case HD_BOOL: return ((const uint8_t *)p)[i];
-    case HD_I32: return ((const int32_t *)p)[i];
-    default: return (double)((const int64_t *)p)[i];
+    case HD_BOOL:
+        return ((const uint8_t *)p)[i];
+    case HD_I32:
+        return ((const int32_t *)p)[i];
+    default:
+        return (double)((const int64_t *)p)[i];
     }
 }
 
@@ -107,7 +180,8 @@ static void run(hd_ctx *ctx, const struct sample *s) {
     assert_int_equal(hd_tensor_elems(y), s->n);
     for (int i = 0; i < s->n; i++) {
         double got = at(data[g->outputs[0]], y->dtype, i);
-        if (fabs(got - s->want[i]) > 1e-6) fail_msg("%s [%d]: got %g, want %g", s->node, i, got, s->want[i]);
+        if (fabs(got - s->want[i]) > 1e-6)
+            fail_msg("%s [%d]: got %g, want %g", s->node, i, got, s->want[i]);
     }
     free(data);
     hd_arena_destroy(a);
@@ -127,7 +201,8 @@ static void every_op_has_a_sample(void **state) {
         bool found = false;
         size_t n = strlen(hd_ir_ops[op].name);
         for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
-            found = found || (!strncmp(samples[i].node, hd_ir_ops[op].name, n) && samples[i].node[n] == '(');
+            found = found ||
+                    (!strncmp(samples[i].node, hd_ir_ops[op].name, n) && samples[i].node[n] == '(');
         if (!found) fail_msg("no sample for %s", hd_ir_ops[op].name);
     }
 }
@@ -138,7 +213,9 @@ static void missing_input_is_named(void **state) {
     hd_graph *g;
     hd_arena *a = hd_arena_create();
     void *data[2] = {NULL, NULL};
-    assert_int_equal(hd_graph_parse(ctx, "graph g {\n input x f32[1]\n y ? = relu(x)\n output y\n}", "t", &g), HD_OK);
+    assert_int_equal(
+        hd_graph_parse(ctx, "graph g {\n input x f32[1]\n y ? = relu(x)\n output y\n}", "t", &g),
+        HD_OK);
     assert_int_equal(hd_golden_run(ctx, g, NULL, 0, data, a), HD_INVALID);
     assert_non_null(strstr(hd_message(ctx), "'x'"));
     hd_arena_destroy(a);
@@ -147,7 +224,8 @@ static void missing_input_is_named(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels), cmocka_unit_test(every_op_has_a_sample),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels),
+                                       cmocka_unit_test(every_op_has_a_sample),
                                        cmocka_unit_test(missing_input_is_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

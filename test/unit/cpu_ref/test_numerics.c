@@ -52,19 +52,29 @@ static void examples(void **state) {
                            "const s f32[1] = {0.0625}",
                            "qgemm(x, w, b, s) x_zp=3 y_zp=-1"),
                      1);
-    assert_int_equal(first("const x i8[1,1] = {1}\nconst w i8[1,1] = {1}\nconst b i32[1] = {16777216}\n"
-                           "const s f32[1] = {0x1p-24}",
-                           "qgemm(x, w, b, s)"),
-                     1);
-    assert_int_equal(first("const x i8[1,1] = {1}\nconst w i8[1,1] = {1}\nconst b i32[1] = {2147483647}\n"
-                           "const s f32[1] = {0x1p-25}",
-                           "qgemm(x, w, b, s)"),
-                     -64); /* the accumulator wraps to -2^31 */
-    assert_int_equal(first("const a i8[1] = {3}\nconst b i8[1] = {2}", "qadd(a, b) a_scale=0x1p-1 b_scale=0x1p-1"), 2);
-    assert_int_equal(first("const x i8[1,1,2,2] = {1,2,3,4}", "qavgpool(x) kernel_shape=[2,2] scale=0x1p-2"), 2);
-    assert_int_equal(first("const x i8[1,1,1,7] = {1,2,3,4,5,6,7}", "qmean(x) x_scale=0x1p+0 scale=0x1p-2"), 7);
-    assert_int_equal(first("const x f32[1] = {1000}\nconst s f32[] = {1}\nconst z i8[] = {0}", "quantize(x, s, z)"), 127);
-    assert_int_equal(first("const x f32[1] = {0.75}\nconst s f32[] = {0.5}\nconst z u8[] = {0}", "quantize(x, s, z)"), 2);
+    assert_int_equal(
+        first("const x i8[1,1] = {1}\nconst w i8[1,1] = {1}\nconst b i32[1] = {16777216}\n"
+              "const s f32[1] = {0x1p-24}",
+              "qgemm(x, w, b, s)"),
+        1);
+    assert_int_equal(
+        first("const x i8[1,1] = {1}\nconst w i8[1,1] = {1}\nconst b i32[1] = {2147483647}\n"
+              "const s f32[1] = {0x1p-25}",
+              "qgemm(x, w, b, s)"),
+        -64); /* the accumulator wraps to -2^31 */
+    assert_int_equal(first("const a i8[1] = {3}\nconst b i8[1] = {2}",
+                           "qadd(a, b) a_scale=0x1p-1 b_scale=0x1p-1"),
+                     2);
+    assert_int_equal(
+        first("const x i8[1,1,2,2] = {1,2,3,4}", "qavgpool(x) kernel_shape=[2,2] scale=0x1p-2"), 2);
+    assert_int_equal(
+        first("const x i8[1,1,1,7] = {1,2,3,4,5,6,7}", "qmean(x) x_scale=0x1p+0 scale=0x1p-2"), 7);
+    assert_int_equal(first("const x f32[1] = {1000}\nconst s f32[] = {1}\nconst z i8[] = {0}",
+                           "quantize(x, s, z)"),
+                     127);
+    assert_int_equal(first("const x f32[1] = {0.75}\nconst s f32[] = {0.5}\nconst z u8[] = {0}",
+                           "quantize(x, s, z)"),
+                     2);
 }
 
 int main(void) {

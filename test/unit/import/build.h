@@ -27,19 +27,23 @@ static inline void put_bytes(struct msg *m, unsigned field, const void *data, si
     m->n += n;
 }
 
-static inline void put_str(struct msg *m, unsigned field, const char *s) { put_bytes(m, field, s, strlen(s)); }
+static inline void put_str(struct msg *m, unsigned field, const char *s) {
+    put_bytes(m, field, s, strlen(s));
+}
 static inline void put_msg(struct msg *m, unsigned field, const struct msg *sub) {
     put_bytes(m, field, sub->b, sub->n);
 }
 
 /* ValueInfoProto; a dimension of -1 has no number. */
-static inline void put_value(struct msg *graph, unsigned field, const char *name, int type, int rank,
-                             const int64_t *dim) {
+static inline void put_value(struct msg *graph, unsigned field, const char *name, int type,
+                             int rank, const int64_t *dim) {
     struct msg shape = {.n = 0}, tensor = {.n = 0}, tp = {.n = 0}, v = {.n = 0};
     for (int i = 0; i < rank; i++) {
         struct msg d = {.n = 0};
-        if (dim[i] == -1) put_str(&d, 2, "batch");
-        else put_int(&d, 1, dim[i]);
+        if (dim[i] == -1)
+            put_str(&d, 2, "batch");
+        else
+            put_int(&d, 1, dim[i]);
         put_msg(&shape, 1, &d);
     }
     put_int(&tensor, 1, type);
@@ -51,8 +55,8 @@ static inline void put_value(struct msg *graph, unsigned field, const char *name
 }
 
 /* TensorProto with raw_data. */
-static inline struct msg tensor_msg(const char *name, int type, int rank, const int64_t *dim, const void *data,
-                                    size_t bytes) {
+static inline struct msg tensor_msg(const char *name, int type, int rank, const int64_t *dim,
+                                    const void *data, size_t bytes) {
     struct msg t = {.n = 0};
     for (int i = 0; i < rank; i++) put_int(&t, 1, dim[i]);
     put_int(&t, 2, type);
@@ -61,7 +65,8 @@ static inline struct msg tensor_msg(const char *name, int type, int rank, const 
     return t;
 }
 
-static inline struct msg node_msg(const char *op, const char *in0, const char *in1, const char *in2, const char *out) {
+static inline struct msg node_msg(const char *op, const char *in0, const char *in1, const char *in2,
+                                  const char *out) {
     struct msg n = {.n = 0};
     if (in0) put_str(&n, 1, in0);
     if (in1) put_str(&n, 1, in1);

@@ -29,7 +29,8 @@ static struct msg graph_of(const struct msg *node, int64_t batch) {
     c = tensor_msg("seven", F32, 0, NULL, &seven, 4);
     put_msg(&g, 5, &c);
     put_value(&g, 11, "x", F32, 4, (int64_t[]){batch, 3, 8, 8});
-    put_value(&g, 11, "w", F32, 4, (int64_t[]){4, 3, 3, 3}); /* older files list initializers as inputs, too */
+    put_value(&g, 11, "w", F32, 4,
+              (int64_t[]){4, 3, 3, 3}); /* older files list initializers as inputs, too */
     put_value(&g, 12, "y", F32, 0, NULL);
     return g;
 }
@@ -74,7 +75,9 @@ static void operations(void **state) {
     struct msg n = node_msg("Conv", "x", "w", NULL, "y");
     attr_str(&n, "auto_pad", "SAME_UPPER");
     attr_ints(&n, "strides", 2, (int64_t[]){2, 2});
-    becomes(&n, 13, "y f32[1,4,4,4] = conv(x, w) @node kernel_shape=[3,3] strides=[2,2] pads=[0,0,1,1] group=1");
+    becomes(&n, 13,
+            "y f32[1,4,4,4] = conv(x, w) @node kernel_shape=[3,3] strides=[2,2] pads=[0,0,1,1] "
+            "group=1");
     n = node_msg("Conv", "x", "w", NULL, "y");
     attr_str(&n, "auto_pad", "SAME_LOWER");
     attr_ints(&n, "strides", 2, (int64_t[]){2, 2});
@@ -88,7 +91,8 @@ static void operations(void **state) {
     becomes(&n, 13, "transpose(x) @node perm=[3,2,1,0]");
     n = node_msg("Softmax", "x", NULL, NULL, "y");
     becomes(&n, 13, "softmax(x) @node axis=3");
-    becomes(&n, 11, "node.flat f32[1,192] = reshape(x) shape=[1,192]"); /* below 13: over everything from axis 1 on */
+    becomes(&n, 11, "node.flat f32[1,192] = reshape(x) shape=[1,192]"); /* below 13: over everything
+                                                                           from axis 1 on */
     n = node_msg("GlobalAveragePool", "x", NULL, NULL, "y");
     becomes(&n, 13, "avgpool(x) @node kernel_shape=[8,8]");
     n = node_msg("Clip", "x", "", "seven", "y");
@@ -101,7 +105,8 @@ static void operations(void **state) {
 static void wrong_models(void **state) {
     (void)state;
     struct msg n = node_msg("Fancy", "x", NULL, NULL, "y");
-    refused(&n, 13, HD_UNSUPPORTED, "node 'node' (Fancy): operation Fancy of domain 'ai.onnx' (opset 13)");
+    refused(&n, 13, HD_UNSUPPORTED,
+            "node 'node' (Fancy): operation Fancy of domain 'ai.onnx' (opset 13)");
     put_str(&n, 7, "com.example");
     refused(&n, 13, HD_UNSUPPORTED, "com.example");
     n = node_msg("Relu", "x", NULL, NULL, "y");
@@ -179,7 +184,8 @@ static void qlinear_becomes_qconv(void **state) {
     char *text = text_of(ctx, g);
     assert_non_null(strstr(text, "i32[2] = {100, -100}"));
     assert_non_null(strstr(text, "f32[2] = {0x1p-4, 0x1p-2}")); /* (0.5 * ws) / 2 */
-    assert_non_null(strstr(text, "@layer.conv to=\"u8\" y_zp=3 lo=0 hi=255 kernel_shape=[1,1] group=1 x_zp=128"));
+    assert_non_null(strstr(
+        text, "@layer.conv to=\"u8\" y_zp=3 lo=0 hi=255 kernel_shape=[1,1] group=1 x_zp=128"));
     free(text);
     hd_graph_destroy(g);
     hd_ctx_destroy(ctx);
@@ -193,8 +199,10 @@ static void damage(const void *data, size_t bytes, size_t step) {
         void *part = malloc(cut ? cut : 1);
         memcpy(part, data, cut);
         hd_clear(ctx);
-        if (hd_import_onnx_memory(ctx, part, cut, "cut", &g) == HD_OK) hd_graph_destroy(g);
-        else assert_true(hd_message(ctx)[0] != 0);
+        if (hd_import_onnx_memory(ctx, part, cut, "cut", &g) == HD_OK)
+            hd_graph_destroy(g);
+        else
+            assert_true(hd_message(ctx)[0] != 0);
         free(part);
     }
     for (size_t at = 0; at < bytes; at += step)
@@ -228,7 +236,13 @@ static void tensor_files(void **state) {
     hd_ctx *ctx = hd_ctx_create();
     hd_arena *a = hd_arena_create();
     const float v[3] = {1, -2, 0.5f};
-    struct hd_tensor_pb t = {.name = "t", .dtype = HD_F32, .rank = 2, .dim = {3, 1}, .data = v, .bytes = sizeof v}, back;
+    struct hd_tensor_pb t = {.name = "t",
+                             .dtype = HD_F32,
+                             .rank = 2,
+                             .dim = {3, 1},
+                             .data = v,
+                             .bytes = sizeof v},
+                        back;
     char path[] = "/tmp/heddle_tensor_XXXXXX";
     FILE *f = fdopen(mkstemp(path), "w");
     assert_non_null(f);

@@ -15,7 +15,8 @@ static void names_are_unique_and_found(void **state) {
     int64_t d[1] = {4};
     int ids[300];
     for (int i = 0; i < 300; i++) ids[i] = hd_graph_tensor(g, "x", HD_F32, 1, d);
-    for (int i = 0; i < 300; i++) assert_int_equal(hd_tensor_by_name(g, g->tensors[ids[i]].name), ids[i]);
+    for (int i = 0; i < 300; i++)
+        assert_int_equal(hd_tensor_by_name(g, g->tensors[ids[i]].name), ids[i]);
     assert_string_equal(g->tensors[ids[0]].name, "x");
     assert_int_equal(hd_tensor_by_name(g, "y"), -1);
     hd_graph_destroy(g);
@@ -73,7 +74,8 @@ static void edits_keep_the_graph_whole(void **state) {
     int64_t d[1] = {2};
     int x = hd_graph_tensor(g, "x", HD_F32, 1, d), y = hd_graph_tensor(g, "y", HD_F32, 1, d);
     int z = hd_graph_tensor(g, "z", HD_F32, 1, d);
-    int n1 = hd_graph_node(g, HD_IR_relu, "one", 1, &x, 1, &y), n2 = hd_graph_node(g, HD_IR_tanh, "two", 1, &y, 1, &z);
+    int n1 = hd_graph_node(g, HD_IR_relu, "one", 1, &x, 1, &y),
+        n2 = hd_graph_node(g, HD_IR_tanh, "two", 1, &y, 1, &z);
     hd_graph_input(g, x);
     hd_graph_output(g, z);
     hd_graph_kill(g, n1);
@@ -100,10 +102,12 @@ static void macs(const char *text, int64_t want) {
 
 static void macs_are_the_networks_own(void **state) {
     (void)state;
-    macs("graph g { input x f32[1,6,5,5] input w f32[4,3,3,3] y ? = conv(x, w) pads=[1,1,1,1] group=2\n output y }",
+    macs("graph g { input x f32[1,6,5,5] input w f32[4,3,3,3] y ? = conv(x, w) pads=[1,1,1,1] "
+         "group=2\n output y }",
          4 * 25 * 27);
     macs("graph g { input x f32[2,8] input w f32[8,3] y ? = gemm(x, w)\n output y }", 2 * 3 * 8);
-    macs("graph g { input x f32[5,2,8] input w f32[8,3] y ? = matmul(x, w)\n output y }", 5 * 2 * 3 * 8);
+    macs("graph g { input x f32[5,2,8] input w f32[8,3] y ? = matmul(x, w)\n output y }",
+         5 * 2 * 3 * 8);
     macs("graph g { input x f32[5] y ? = relu(x)\n output y }", 0);
 }
 

@@ -16,7 +16,8 @@ struct sample {
 };
 
 static const struct sample good[] = {
-    {"x f32[1,3,8,8] input w f32[4,3,3,3]", "conv(x, w) strides=[2,2] pads=[0,0,1,1]", "f32[1,4,4,4]"},
+    {"x f32[1,3,8,8] input w f32[4,3,3,3]", "conv(x, w) strides=[2,2] pads=[0,0,1,1]",
+     "f32[1,4,4,4]"},
     {"x f32[1,3,8] input w f32[4,3,3]", "conv(x, w) dilations=[2]", "f32[1,4,4]"},
     {"x f32[1,4,5,5] input w f32[8,1,3,3] input b f32[8]", "conv(x, w, b) group=4", "f32[1,8,3,3]"},
     {"a f32[3,2] input b f32[5,3] input c f32[1,5]", "gemm(a, b, c) transA=1 transB=1", "f32[2,5]"},
@@ -25,7 +26,8 @@ static const struct sample good[] = {
     {"a f32[2,1,4] input b f32[3,1]", "add(a, b)", "f32[2,3,4]"},
     {"a i64[2] input b i64[]", "mul(a, b)", "i64[2]"},
     {"x f32[2,3]", "softmax(x) axis=1", "f32[2,3]"},
-    {"x f32[2,3] input s f32[3] input b f32[3] input m f32[3] input v f32[3]", "batchnorm(x, s, b, m, v)", "f32[2,3]"},
+    {"x f32[2,3] input s f32[3] input b f32[3] input m f32[3] input v f32[3]",
+     "batchnorm(x, s, b, m, v)", "f32[2,3]"},
     {"x f32[1,2,7,7]", "maxpool(x) kernel_shape=[2,2] strides=[2,2]", "f32[1,2,3,3]"},
     {"x f32[1,2,7,7]", "maxpool(x) kernel_shape=[2,2] strides=[2,2] ceil_mode=1", "f32[1,2,4,4]"},
     {"x f32[1,1,3,3]", "maxpool(x) kernel_shape=[1,1] strides=[3,3] ceil_mode=1", "f32[1,1,1,1]"},
@@ -37,7 +39,8 @@ static const struct sample good[] = {
     {"x f32[2]", "cast(x) to=\"i32\"", "i32[2]"},
     {"x f32[2,3] input s f32[3] input z i8[3]", "quantize(x, s, z) axis=1", "i8[2,3]"},
     {"x u8[2,3] input s f32[] input z u8[]", "dequantize(x, s, z)", "f32[2,3]"},
-    {"x u8[1,3,8,8] input w i8[4,3,3,3] input b i32[4] input s f32[4]", "qconv(x, w, b, s) to=\"i8\"", "i8[1,4,6,6]"},
+    {"x u8[1,3,8,8] input w i8[4,3,3,3] input b i32[4] input s f32[4]",
+     "qconv(x, w, b, s) to=\"i8\"", "i8[1,4,6,6]"},
     {"x i8[2,8] input w i8[3,8] input b i32[3] input s f32[1]", "qgemm(x, w, b, s)", "i8[2,3]"},
     {"a i8[2,2] input b u8[2,2]", "qadd(a, b) to=\"u8\"", "u8[2,2]"},
     {"x i8[1,4,4,4]", "qavgpool(x) kernel_shape=[4,4] x_zp=-128", "i8[1,4,1,1]"},
@@ -66,7 +69,8 @@ static const struct sample wrong[] = {
     {"x i8[5]", "qrescale(x) lo=-129", "lo -129"},
     {"x i8[5]", "qrescale(x) x_zp=300", "x_zp is 300"},
     {"a i8[2,2] input b i8[2]", "qadd(a, b)", "different shapes"},
-    {"x f32[1,1,4,4]", "maxpool(x) kernel_shape=[2,2] pads=[2,0,0,0]", "reach the size of the window"},
+    {"x f32[1,1,4,4]", "maxpool(x) kernel_shape=[2,2] pads=[2,0,0,0]",
+     "reach the size of the window"},
 };
 
 static hd_status parse(hd_ctx *ctx, const struct sample *s, hd_graph **g) {
@@ -102,7 +106,8 @@ static void messages(void **state) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         hd_graph *g;
         assert_int_not_equal(parse(ctx, &wrong[i], &g), HD_OK);
-        if (!strstr(hd_message(ctx), wrong[i].want)) fail_msg("%s: got \"%s\"", wrong[i].node, hd_message(ctx));
+        if (!strstr(hd_message(ctx), wrong[i].want))
+            fail_msg("%s: got \"%s\"", wrong[i].node, hd_message(ctx));
     }
     hd_ctx_destroy(ctx);
 }
@@ -113,9 +118,11 @@ static void every_op_is_sampled(void **state) {
         bool found = false, plain = false;
         size_t n = strlen(hd_ir_ops[op].name);
         for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-            found = found || (!strncmp(good[i].node, hd_ir_ops[op].name, n) && good[i].node[n] == '(');
-        plain = op == HD_IR_sub || op == HD_IR_div || op == HD_IR_relu || op == HD_IR_clip || op == HD_IR_sigmoid ||
-                op == HD_IR_tanh || op == HD_IR_identity; /* share the function of one that is sampled */
+            found =
+                found || (!strncmp(good[i].node, hd_ir_ops[op].name, n) && good[i].node[n] == '(');
+        plain = op == HD_IR_sub || op == HD_IR_div || op == HD_IR_relu || op == HD_IR_clip ||
+                op == HD_IR_sigmoid || op == HD_IR_tanh ||
+                op == HD_IR_identity; /* share the function of one that is sampled */
         if (!found && !plain) fail_msg("no sample for %s", hd_ir_ops[op].name);
     }
 }

@@ -30,7 +30,8 @@ static hd_graph *rich(void) {
     const uint64_t u64[1] = {UINT64_MAX};
     const unsigned char raw[40] = {1, 0, 255, 128, 7};
     int64_t two[1] = {2}, four[1] = {4}, many[1] = {40};
-    int x = hd_graph_tensor(g, "input", HD_F32, 1, four), y = hd_graph_tensor(g, "a \"b\"\\\n\xc3\xa9", HD_F32, 0, NULL);
+    int x = hd_graph_tensor(g, "input", HD_F32, 1, four),
+        y = hd_graph_tensor(g, "a \"b\"\\\n\xc3\xa9", HD_F32, 0, NULL);
     int z = hd_graph_tensor(g, "onnx::Add_1", HD_F32, 0, NULL);
     int keep[16], n = 0;
     keep[n++] = hd_graph_const(g, "f32", HD_F32, 1, four, f);
@@ -38,7 +39,8 @@ static hd_graph *rich(void) {
     keep[n++] = hd_graph_const(g, "i64", HD_I64, 1, two, i64);
     keep[n++] = hd_graph_const(g, "u64", HD_U64, 0, NULL, u64);
     for (int t = 0; t < HD_DTYPES; t++) /* f16 and bool as bits */
-        if (t != HD_F32 && t != HD_F64) keep[n++] = hd_graph_const(g, "raw", (hd_dtype)t, 1, two, raw);
+        if (t != HD_F32 && t != HD_F64)
+            keep[n++] = hd_graph_const(g, "raw", (hd_dtype)t, 1, two, raw);
     keep[n++] = hd_graph_const(g, "bytes", HD_I8, 1, many, raw);
     int clip[3] = {x, -1, hd_graph_const(g, "max", HD_F32, 0, NULL, f)};
     int id = hd_graph_node(g, HD_IR_clip, "node name", 3, clip, 1, &y);
@@ -71,7 +73,8 @@ static void text_round_trip_is_exact(void **state) {
         int id = hd_tensor_by_name(h, g->tensors[i].name);
         assert_true(id >= 0);
         if (g->tensors[i].data)
-            assert_memory_equal(g->tensors[i].data, h->tensors[id].data, hd_tensor_bytes(&g->tensors[i]));
+            assert_memory_equal(g->tensors[i].data, h->tensors[id].data,
+                                hd_tensor_bytes(&g->tensors[i]));
     }
     free(a);
     free(b);
@@ -137,7 +140,8 @@ static const char *const refused[][2] = {
     {"graph g {\n const c i8[40] = #12345678\n}", "print it in full"},
     {"graph g {\n const c i8[4000000] = {1}\n}", "one value per element"},
     {"graph g {\n input x f32[-1]\n}", "dimension 0 is -1"},
-    {"graph g {\n input x f32[2]\n y ? = relu(z)\n output y\n}", "shape of input 0 ('z') is not known"},
+    {"graph g {\n input x f32[2]\n y ? = relu(z)\n output y\n}",
+     "shape of input 0 ('z') is not known"},
     {"graph g {\n input x f32[2]\n y i8[2] = relu(x)\n output y\n}", "inferred f32"},
     {"graph g {\n y f32[2] = relu(y)\n output y\n}", "cycle"},
     {"graph g {\n input \"x f32[2]\n}", "'\"' at the end of the string"},

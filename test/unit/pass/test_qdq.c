@@ -13,8 +13,9 @@
 #include "cpu_ref/golden.h"
 
 /* Scales are powers of two, so that the texts can be read: s1 = 1, s2 = 2, h = 1/2. */
-#define SCALES                                                                                                     \
-    "const s1 f32[] = {1}\nconst s2 f32[] = {2}\nconst h f32[] = {0.5}\nconst z i8[] = {0}\nconst zm i8[] = {-128}\n" \
+#define SCALES                                                                                     \
+    "const s1 f32[] = {1}\nconst s2 f32[] = {2}\nconst h f32[] = {0.5}\nconst z i8[] = "           \
+    "{0}\nconst zm i8[] = {-128}\n"                                                                \
     "const z3 i8[] = {3}\nconst zu u8[] = {128}\nconst zi i32[] = {0}\n"
 
 struct sample {
@@ -29,42 +30,58 @@ static const struct sample samples[] = {
      "c ? = conv(dx, dw, db)\nr ? = relu(c)\ny ? = quantize(r, s2, z3)\noutput y",
      "y i8[1,1,2,2] = qconv(x, w, db.i32, w.scale) @c to=\"i8\" y_zp=3 lo=3 hi=127 x_zp=-128"},
     {"conv without bias, clip, uint8 weights around 128",
-     "input x i8[1,1,2,2]\nconst w u8[2,1,1,1] = {0,255}\nconst lo f32[] = {-4}\nconst hi f32[] = {6}\n"
+     "input x i8[1,1,2,2]\nconst w u8[2,1,1,1] = {0,255}\nconst lo f32[] = {-4}\nconst hi f32[] = "
+     "{6}\n"
      "dx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, h, zu)\nc ? = conv(dx, dw) pads=[0,0,0,0]\n"
      "r ? = clip(c, lo, hi)\ny ? = quantize(r, s2, z)\noutput y",
-     "y i8[1,2,2,2] = qconv(x, w.i8, bias.i32, w.i8.scale) @c to=\"i8\" y_zp=0 lo=-2 hi=3 pads=[0,0,0,0] x_zp=0"},
+     "y i8[1,2,2,2] = qconv(x, w.i8, bias.i32, w.i8.scale) @c to=\"i8\" y_zp=0 lo=-2 hi=3 "
+     "pads=[0,0,0,0] x_zp=0"},
     {"gemm behind a flatten of dequantised values",
      "input x i8[1,2,1,1]\nconst w i8[2,3] = {1,2,3,4,5,6}\ndx ? = dequantize(x, s1, z)\n"
-     "f ? = reshape(dx) shape=[1,2]\ndw ? = dequantize(w, h, z)\nm ? = gemm(f, dw)\ny ? = quantize(m, s1, z)\noutput y",
+     "f ? = reshape(dx) shape=[1,2]\ndw ? = dequantize(w, h, z)\nm ? = gemm(f, dw)\ny ? = "
+     "quantize(m, s1, z)\noutput y",
      "f.q i8[1,2] = reshape(x) @f shape=[1,2]; "
-     "y i8[1,3] = qgemm(f.q, w.i8, bias.i32, w.i8.scale) @m to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=0"},
+     "y i8[1,3] = qgemm(f.q, w.i8, bias.i32, w.i8.scale) @m to=\"i8\" y_zp=0 lo=-128 hi=127 "
+     "x_zp=0"},
     {"matmul plus float bias, rank 3",
-     "input x i8[2,1,2]\nconst w i8[2,1] = {1,2}\nconst b f32[1] = {0.5}\ndx ? = dequantize(x, s1, z)\n"
-     "dw ? = dequantize(w, h, z)\nm ? = matmul(dx, dw)\na ? = add(b, m)\ny ? = quantize(a, s1, z)\noutput y",
+     "input x i8[2,1,2]\nconst w i8[2,1] = {1,2}\nconst b f32[1] = {0.5}\ndx ? = dequantize(x, s1, "
+     "z)\n"
+     "dw ? = dequantize(w, h, z)\nm ? = matmul(dx, dw)\na ? = add(b, m)\ny ? = quantize(a, s1, "
+     "z)\noutput y",
      "x.rows i8[2,2] = reshape(x) shape=[2,2]; "
-     "y.rows i8[2,1] = qgemm(x.rows, w.i8, b.i32, w.i8.scale) @m to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=0; "
+     "y.rows i8[2,1] = qgemm(x.rows, w.i8, b.i32, w.i8.scale) @m to=\"i8\" y_zp=0 lo=-128 hi=127 "
+     "x_zp=0; "
      "y i8[2,1,1] = reshape(y.rows) shape=[2,1,1]"},
     {"add of two, relu",
-     "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z3)\ndb ? = dequantize(b, h, z)\ns ? = add(da, db)\n"
+     "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z3)\ndb ? = dequantize(b, h, z)\ns ? "
+     "= add(da, db)\n"
      "r ? = relu(s)\ny ? = quantize(r, s2, zm)\noutput y",
-     "y i8[2] = qadd(a, b) @s to=\"i8\" y_zp=-128 lo=-128 hi=127 a_zp=3 b_zp=0 a_scale=0x1p-1 b_scale=0x1p-2"},
+     "y i8[2] = qadd(a, b) @s to=\"i8\" y_zp=-128 lo=-128 hi=127 a_zp=3 b_zp=0 a_scale=0x1p-1 "
+     "b_scale=0x1p-2"},
     {"average pool over the whole image",
      "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2]\n"
      "y ? = quantize(p, h, z)\noutput y",
-     "y i8[1,1,1,1] = qmean(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=3 x_scale=0x1p+0 scale=0x1p-1"},
+     "y i8[1,1,1,1] = qmean(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=3 x_scale=0x1p+0 "
+     "scale=0x1p-1"},
     {"average pool over parts of the image",
-     "input x i8[1,1,2,4]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2] strides=[2,2]\n"
+     "input x i8[1,1,2,4]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2] "
+     "strides=[2,2]\n"
      "y ? = quantize(p, h, z)\noutput y",
-     "y i8[1,1,1,2] = qavgpool(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 kernel_shape=[2,2] strides=[2,2] x_zp=3 "
+     "y i8[1,1,1,2] = qavgpool(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 kernel_shape=[2,2] "
+     "strides=[2,2] x_zp=3 "
      "scale=0x1p-1"},
     {"average pool with padding stays float",
-     "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2] pads=[1,1,0,0]\n"
+     "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2] "
+     "pads=[1,1,0,0]\n"
      "y ? = quantize(p, h, z)\noutput y",
-     "dx f32[1,1,2,2] = dequantize(x, s1, z3); p f32[1,1,2,2] = avgpool(dx) kernel_shape=[2,2] pads=[1,1,0,0]; "
+     "dx f32[1,1,2,2] = dequantize(x, s1, z3); p f32[1,1,2,2] = avgpool(dx) kernel_shape=[2,2] "
+     "pads=[1,1,0,0]; "
      "y i8[1,1,2,2] = quantize(p, h, z)"},
     {"max pool, transpose: the movement is done on integers, equal parameters vanish",
-     "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z)\np ? = maxpool(dx) kernel_shape=[2,2] pads=[1,1,0,0]\n"
-     "t ? = transpose(p) perm=[0,2,3,1]\nq ? = quantize(t, s1, z)\ndq ? = dequantize(q, s1, z)\ny ? = quantize(dq, h, z)\n"
+     "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z)\np ? = maxpool(dx) kernel_shape=[2,2] "
+     "pads=[1,1,0,0]\n"
+     "t ? = transpose(p) perm=[0,2,3,1]\nq ? = quantize(t, s1, z)\ndq ? = dequantize(q, s1, z)\ny "
+     "? = quantize(dq, h, z)\n"
      "output y",
      "p.q i8[1,1,2,2] = qmaxpool(x) @p kernel_shape=[2,2] pads=[1,1,0,0]; "
      "t.q i8[1,2,2,1] = transpose(p.q) @t perm=[0,2,3,1]; "
@@ -75,22 +92,26 @@ static const struct sample samples[] = {
      "db.q i8[1,2] = qrescale(b) to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=0 scale=0x1p+1; "
      "y i8[1,3] = concat(a, db.q) @c axis=1"},
     {"one dequantize read by two, one branch float",
-     "input x i8[2]\ndx ? = dequantize(x, s1, z)\nr ? = relu(dx)\ny ? = quantize(r, s1, z)\nt ? = tanh(dx)\n"
+     "input x i8[2]\ndx ? = dequantize(x, s1, z)\nr ? = relu(dx)\ny ? = quantize(r, s1, z)\nt ? = "
+     "tanh(dx)\n"
      "output y\noutput t",
      "dx f32[2] = dequantize(x, s1, z); t f32[2] = tanh(dx); "
      "y i8[2] = qrescale(x) to=\"i8\" y_zp=0 lo=0 hi=127 x_zp=0 scale=0x1p+0"},
     {"weights that are not constant stay float",
-     "input x i8[1,1,1,1]\ninput w i8[1,1,1,1]\ndx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, h, z)\n"
+     "input x i8[1,1,1,1]\ninput w i8[1,1,1,1]\ndx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, "
+     "h, z)\n"
      "c ? = conv(dx, dw)\ny ? = quantize(c, s1, z)\noutput y",
      "dx f32[1,1,1,1] = dequantize(x, s1, z); dw f32[1,1,1,1] = dequantize(w, h, z); "
      "c f32[1,1,1,1] = conv(dx, dw); y i8[1,1,1,1] = quantize(c, s1, z)"},
     {"gemm with alpha stays float",
-     "input x i8[1,1]\nconst w i8[1,1] = {1}\ndx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, h, z)\n"
+     "input x i8[1,1]\nconst w i8[1,1] = {1}\ndx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, h, "
+     "z)\n"
      "c ? = gemm(dx, dw) alpha=0x1p+1\ny ? = quantize(c, s1, z)\noutput y",
      "dx f32[1,1] = dequantize(x, s1, z); dw f32[1,1] = dequantize(w, h, z); "
      "c f32[1,1] = gemm(dx, dw) alpha=0x1p+1; y i8[1,1] = quantize(c, s1, z)"},
     {"identity and cast clutter, on scales too",
-     "input x u8[1]\ni ? = identity(s1)\nk ? = cast(x) to=\"u8\"\ndx ? = dequantize(k, i, zu)\no ? = identity(dx)\n"
+     "input x u8[1]\ni ? = identity(s1)\nk ? = cast(x) to=\"u8\"\ndx ? = dequantize(k, i, zu)\no ? "
+     "= identity(dx)\n"
      "output o",
      "o f32[1] = dequantize(x, i, zu) @dx"},
 };
@@ -117,10 +138,12 @@ static void patterns(void **state) {
         hd_graph *g;
         hd_clear(ctx);
         snprintf(text, sizeof text, "graph g {\n" SCALES "%s\n}", samples[i].before);
-        if (hd_graph_parse(ctx, text, "before", &g) != HD_OK || hd_pass_run(ctx, g, "legalize") != HD_OK)
+        if (hd_graph_parse(ctx, text, "before", &g) != HD_OK ||
+            hd_pass_run(ctx, g, "legalize") != HD_OK)
             fail_msg("%s: %s", samples[i].what, hd_message(ctx));
         nodes_of(ctx, g, got, sizeof got);
-        if (strcmp(got, samples[i].after)) fail_msg("%s:\n got %s\nwant %s", samples[i].what, got, samples[i].after);
+        if (strcmp(got, samples[i].after))
+            fail_msg("%s:\n got %s\nwant %s", samples[i].what, got, samples[i].after);
         hd_graph_destroy(g);
     }
     hd_ctx_destroy(ctx);
@@ -132,10 +155,14 @@ static double value(const hd_graph *g, const char *name, int i) {
     assert_true(t >= 0 && g->tensors[t].data);
     const void *p = g->tensors[t].data;
     switch (g->tensors[t].dtype) {
-    case HD_I8: return ((const int8_t *)p)[i];
-    case HD_I16: return ((const int16_t *)p)[i];
-    case HD_I32: return ((const int32_t *)p)[i];
-    default: return (double)((const float *)p)[i];
+    case HD_I8:
+        return ((const int8_t *)p)[i];
+    case HD_I16:
+        return ((const int16_t *)p)[i];
+    case HD_I32:
+        return ((const int32_t *)p)[i];
+    default:
+        return (double)((const float *)p)[i];
     }
 }
 
@@ -151,17 +178,22 @@ static hd_graph *legalized(hd_ctx *ctx, const char *body) {
 static void constants_are_what_numerics_says(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
-    /* w - 128; bias rint(0.75 / (1 * 0.5)) = rint(1.5) = 2 and rint(-0.25 / 0.5) = rint(-0.5) = 0 */
-    hd_graph *g = legalized(ctx, "input x i8[1,1,1,1]\nconst w u8[2,1,1,1] = {0,255}\nconst b f32[2] = {0.75,-0.25}\n"
-                                 "dx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, h, zu)\nc ? = conv(dx, dw, b)\n"
-                                 "y ? = quantize(c, s2, z)\noutput y");
+    /* w - 128; bias rint(0.75 / (1 * 0.5)) = rint(1.5) = 2 and rint(-0.25 / 0.5) = rint(-0.5) = 0
+     */
+    hd_graph *g = legalized(
+        ctx, "input x i8[1,1,1,1]\nconst w u8[2,1,1,1] = {0,255}\nconst b f32[2] = {0.75,-0.25}\n"
+             "dx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, h, zu)\nc ? = conv(dx, dw, b)\n"
+             "y ? = quantize(c, s2, z)\noutput y");
     const char *w8 = g->tensors[g->nodes[g->tensors[g->outputs[0]].producer].in[1]].name;
     assert_true(value(g, w8, 0) == -128 && value(g, w8, 1) == 127);
     assert_true(value(g, "b.i32", 0) == 2 && value(g, "b.i32", 1) == 0);
     hd_graph_destroy(g);
     /* zero point 100: 0 - 100 .. 255 - 100 = 155 does not fit int8, so int16 on the host */
-    g = legalized(ctx, "input x i8[1,2]\nconst w u8[2,2] = {0,255,1,2}\nconst zw u8[] = {100}\ndx ? = dequantize(x, s1, z)\n"
-                       "dw ? = dequantize(w, h, zw)\nc ? = matmul(dx, dw)\ny ? = quantize(c, s2, z)\noutput y");
+    g = legalized(
+        ctx,
+        "input x i8[1,2]\nconst w u8[2,2] = {0,255,1,2}\nconst zw u8[] = {100}\ndx ? = "
+        "dequantize(x, s1, z)\n"
+        "dw ? = dequantize(w, h, zw)\nc ? = matmul(dx, dw)\ny ? = quantize(c, s2, z)\noutput y");
     const struct hd_node *q = &g->nodes[g->tensors[g->outputs[0]].producer];
     assert_int_equal(q->op, HD_IR_qgemm);
     assert_int_equal(g->tensors[q->in[1]].dtype, HD_I16);
@@ -172,15 +204,18 @@ static void constants_are_what_numerics_says(void **state) {
     hd_ctx_destroy(ctx);
 }
 
-/* Per-channel weights: scales and biases follow the channel. A bias scale off by more than 1e-3 is rescaled. */
+/* Per-channel weights: scales and biases follow the channel. A bias scale off by more than 1e-3 is
+ * rescaled. */
 static void channels_have_their_own_scale(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
-    hd_graph *g = legalized(ctx, "input x i8[1,2]\nconst w i8[2,2] = {1,2,3,4}\nconst ws f32[2] = {0.5,0.25}\n"
-                                 "const wz i8[2] = {0,0}\nconst b i32[2] = {10,-3}\nconst bs f32[2] = {0.5,0.5}\n"
-                                 "const bz i32[2] = {0,0}\ndx ? = dequantize(x, s2, z)\ndw ? = dequantize(w, ws, wz) axis=0\n"
-                                 "db ? = dequantize(b, bs, bz) axis=0\nc ? = gemm(dx, dw, db) transB=1\n"
-                                 "y ? = quantize(c, s1, z)\noutput y");
+    hd_graph *g = legalized(
+        ctx, "input x i8[1,2]\nconst w i8[2,2] = {1,2,3,4}\nconst ws f32[2] = {0.5,0.25}\n"
+             "const wz i8[2] = {0,0}\nconst b i32[2] = {10,-3}\nconst bs f32[2] = {0.5,0.5}\n"
+             "const bz i32[2] = {0,0}\ndx ? = dequantize(x, s2, z)\ndw ? = dequantize(w, ws, wz) "
+             "axis=0\n"
+             "db ? = dequantize(b, bs, bz) axis=0\nc ? = gemm(dx, dw, db) transB=1\n"
+             "y ? = quantize(c, s1, z)\noutput y");
     const struct hd_node *q = &g->nodes[g->tensors[g->outputs[0]].producer];
     const int32_t *b = g->tensors[q->in[2]].data;
     const float *s = g->tensors[q->in[3]].data;
