@@ -621,7 +621,7 @@ module hd_core #(
       err_o      = 1'b1;
       err_code_o = fetch_code;
       err_unit_o = 3'd0;
-      err_pc_o   = word_pc;
+      err_pc_o   = '0;
     end
   end
 endmodule

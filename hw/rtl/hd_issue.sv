@@ -35,7 +35,7 @@ module hd_issue (
   output logic [31:0]                  signal_mask_o,
 
   // State
-  output logic                         busy_o,       // a word moved or a SEQ operation executes
+  output logic                         busy_o,       // a word moved or a SEQ operation ended
   output logic                         stall_sem_o,
   output logic                         active_o,     // a SEQ operation is in work
   output logic [15:0]                  tag_o,
@@ -164,7 +164,7 @@ module hd_issue (
   assign signal_mask_o = signal_q;
   assign stall_sem_o   = want_o && !grant_i;
   assign active_o      = state_q == SeqSem || state_q == SeqIdle || state_q == SeqEnd;
-  assign busy_o        = take || (active_o && !stall_sem_o);
+  assign busy_o        = take || state_q == SeqEnd;
   assign tag_o         = tag_q;
   assign done_o        = state_q == Halted;
 

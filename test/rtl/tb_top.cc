@@ -287,7 +287,7 @@ template <typename W, typename R, typename Run> Result drive_registers(W write, 
     write(HD_REG_image_bytes, kImageBytes);
     write(HD_REG_arena_bytes, kArenaBytes);
     write(HD_REG_code_offset, 64);
-    write(HD_REG_watchdog, 200000);
+    write(HD_REG_watchdog, 20000);
     write(HD_REG_ap_ctrl, 1);
     run();
     uint32_t ctrl = read(HD_REG_ap_ctrl);
@@ -391,13 +391,111 @@ bool run_program(Machine &mach, const Program &p, uint64_t seed, bool verbose, d
     return false;
 }
 
+// ---- errors -------------------------------------------------------------------------------------
+
+struct Fault {
+    const char *text;  // program
+    int word;          // then: word at this place, -1 = none, gets these bits flipped
+    uint32_t flip;
+    uint32_t error, unit, pc; // what both must report
+};
+
+const Fault kFaults[] = {
+    {"seq.halt", -1, 0, HD_ERR_none, 0, 0},
+    {"seq.halt", 0, 1, HD_ERR_magic, 0, 0},
+    {"seq.halt", 1, 1, HD_ERR_isa, 0, 0},
+    {"seq.halt", 2, 1, HD_ERR_machine, 0, 0},
+    {"seq.halt", 3, 1u << 20, HD_ERR_window, 0, 0},
+    {"seq.halt", 4, 1u << 31, HD_ERR_encoding, 0, 4},
+    {"seq.halt", 4, 1u << 16, HD_ERR_encoding, 0, 4},
+    {"seq.halt", 4, 1u << 7, HD_ERR_encoding, 0, 4},
+    {"seq.halt", 5, 1u << 3, HD_ERR_encoding, 0, 5},
+    {"seq.halt", 5, 1u << 8, HD_ERR_encoding, 0, 5},
+    {"seq.nop\nseq.nop", -1, 0, HD_ERR_encoding, 0, 8},
+    {"mx.gemm n0=1\nseq.halt", 6, 1u << 20, HD_ERR_encoding, 3, 5},
+    {"seq.halt wait=3", -1, 0, HD_ERR_watchdog, 0, 5},
+    {"lx.nop wait=3\nseq.barrier\nseq.halt", -1, 0, HD_ERR_watchdog, 0, 8},
+    {"mx.gemm\nseq.halt", -1, 0, HD_ERR_operand, 3, 5},
+    {"mx.gemm n0=1 n1=1 n2=1 n3=1 n4=1 n5=1 x=0xffffff\nseq.halt", -1, 0, HD_ERR_range, 3, 5},
+    {"vx.map\nseq.halt", -1, 0, HD_ERR_operand, 4, 5},
+    {"lx.load\nseq.halt", -1, 0, HD_ERR_operand, 1, 5},
+    {"lx.load run=1 n1=1 n2=1 n3=1 seg=2\nseq.halt", -1, 0, HD_ERR_operand, 1, 5},
+    {"lx.load run=1 n1=1 n2=1 n3=1 seg=1 src=0xffffffff\nseq.halt", -1, 0, HD_ERR_window, 1, 5},
+    {"lx.load run=2 n1=1 n2=1 n3=1 seg=1 src=0xfffff\nseq.halt", -1, 0, HD_ERR_window, 1, 5},
+    {"lx.load run=1 n1=1 n2=1 n3=1 dst=0xffffff\nseq.halt", -1, 0, HD_ERR_range, 1, 5},
+    {"lx.nop\nlx.load run=9 n1=1 n2=1 n3=1 seg=1\nlx.load src=0xffffffff\nseq.halt", -1, 0, HD_ERR_window, 1, 14},
+    {"lw.load count=1 n1=1 src=1\nseq.halt", -1, 0, HD_ERR_range, 2, 5},
+    {"lw.load count=1 n1=1 dst=0xffffff\nseq.halt", -1, 0, HD_ERR_range, 2, 5},
+    {"lw.load count=1 n1=0\nseq.halt", -1, 0, HD_ERR_operand, 2, 5},
+    {"lw.load count=1 n1=1 src=0xfffff000\nseq.halt", -1, 0, HD_ERR_window, 2, 5},
+    {"st.store run=1 n1=1 n2=1 n3=1\nseq.halt", -1, 0, HD_ERR_window, 5, 5},
+    {"st.store run=1 n1=1 n2=1 n3=1 seg=1 dst=0xffffffff\nseq.halt", -1, 0, HD_ERR_window, 5, 5},
+    {"st.store run=1 n1=1 n2=1 n3=1 seg=1 src=0xffffff\nseq.halt", -1, 0, HD_ERR_range, 5, 5},
+};
+
+bool run_fault(const hd_machine &m, const Fault &f) {
+    hd_mem_config cfg = {20, kAxiBytes, 16, 0};
+    Machine mach(m, cfg);
+    hd_ctx *ctx = hd_ctx_create();
+    uint32_t *words = nullptr;
+    size_t n = 0;
+    if (hd_asm(ctx, &m, f.text, "fault", &words, &n) != HD_OK) return puts(hd_message(ctx)), false;
+    if (f.word >= 0) words[f.word] ^= f.flip;
+    memcpy(mach.image.data() + 64, words, n * 4);
+    free(words);
+    hd_ctx_destroy(ctx);
+    bool ok = true;
+    for (int i = 0; i < 4; i++) { // twice each: an error leaves nothing behind
+        Result r = mach.run(i & 1);
+        if (r.error == f.error && (!f.error || (r.unit == f.unit && r.pc == f.pc))) continue;
+        printf("%s, word %d ^ 0x%x: %s gives error %u unit %u pc %u, want %u %u %u\n", f.text, f.word, f.flip,
+               i & 1 ? "rtl" : "iss", r.error, r.unit, r.pc, f.error, f.unit, f.pc);
+        ok = false;
+    }
+    return ok;
+}
+
+// Stops a program in its middle by soft_reset: idle soon, no done; then it runs as from the first.
+bool run_soft_reset(const hd_machine &m) {
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        rng_state = seed * 77;
+        Machine mach(m, {static_cast<uint32_t>(pick(1, 90)), kAxiBytes, 16, seed & 1 ? rng() : 0});
+        Program p = random_program(m);
+        memcpy(mach.image.data() + 64, p.words.data(), p.words.size() * 4);
+        std::vector<uint8_t> before = mach.arena[1];
+        if (mach.run(1).error) continue;
+        hd_rtl_api.reg_write(mach.rtl, HD_REG_ap_ctrl, 1);
+        if (hd_rtl_api.run(mach.rtl, static_cast<uint64_t>(pick(1, 4000)))) continue;
+        hd_rtl_api.reg_write(mach.rtl, HD_REG_soft_reset, 1);
+        uint64_t from = hd_rtl_api.clocks(mach.rtl);
+        hd_rtl_api.run(mach.rtl, 0);
+        uint64_t took = hd_rtl_api.clocks(mach.rtl) - from;
+        uint32_t ctrl = hd_rtl_api.reg_read(mach.rtl, HD_REG_ap_ctrl);
+        if (took > 40000 || ctrl != 4 || hd_axi_mem_error(mach.mem[1]))
+            return printf("soft reset: %" PRIu64 " cycles, ap_ctrl 0x%x\n", took, ctrl), false;
+        // On-chip memories keep what they hold, so the program runs twice from the same arena.
+        for (int i = 0; i < 2; i++) {
+            mach.arena[1] = before;
+            hd_axi_mem_region(mach.mem[1], 1, kArenaBase, mach.arena[1].data(), kArenaBytes);
+            Result r = mach.run(1);
+            if (r.error) return printf("after soft reset: error %u\n", r.error), false;
+        }
+    }
+    return true;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
+    setvbuf(stdout, nullptr, _IOLBF, 0);
     int n = argc > 1 ? atoi(argv[1]) : 60;
     uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 0) : 1;
     bool verbose = argc > 3;
     const hd_machine *m = model_machine();
+    int bad = 0;
+    for (const Fault &f : kFaults)
+        if (!run_fault(*m, f)) bad++;
+    if (bad || !run_soft_reset(*m)) return 1;
     double lo = 9, hi = 0;
     for (int i = 0; i < n; i++, seed++) {
         rng_state = seed * 0x9e3779b97f4a7c15ull + 1;
