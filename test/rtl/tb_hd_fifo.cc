@@ -1,19 +1,19 @@
-// hd_skid against a queue of two, with random stalls on both sides. usage: tb_skid [cycles] [seed]
+// hd_fifo against a queue, with random stalls on both sides. usage: tb_hd_fifo [cycles] [seed]
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 
-#include "Vhd_skid.h"
+#include "Vhd_fifo.h"
 #include "verilated.h"
 
 int main(int argc, char **argv) {
     long cycles = argc > 1 ? atol(argv[1]) : 200000;
     uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 0) : 1, rng = seed * 0x9e3779b97f4a7c15ull;
-    Vhd_skid top;
+    Vhd_fifo top;
     std::deque<uint32_t> model;
     size_t full = 0, empty = 0;
-    const size_t depth = 2;
+    const size_t depth = 8; // the module's default
     unsigned push_share = 4, pop_share = 4;
     top.clk_i = 0;
     top.rst_ni = 0;
@@ -21,16 +21,17 @@ int main(int argc, char **argv) {
         rng ^= rng << 13, rng ^= rng >> 7, rng ^= rng << 17;
         if (c % 100 == 0) push_share = rng >> 20 & 7, pop_share = rng >> 24 & 7; // bursts of each kind
         top.rst_ni = c > 2;
+        top.clear_i = c > 2 && (rng >> 30) % 1000 == 0;
         top.valid_i = c > 2 && (rng >> 40 & 7) <= push_share;
         top.ready_i = (rng >> 44 & 7) <= pop_share;
         top.data_i = static_cast<uint32_t>(rng >> 8);
         top.eval();
         if (c > 2) {
             bool bad = top.valid_o != !model.empty() || top.ready_o != (model.size() < depth) ||
-                       (!model.empty() && top.data_o != model.front());
+                       top.count_o != model.size() || (!model.empty() && top.data_o != model.front());
             if (bad) {
-                printf("tb_skid: cycle %ld, seed %llu: valid %d ready %d data %08x, model holds %zu\n", c,
-                       static_cast<unsigned long long>(seed), top.valid_o, top.ready_o, top.data_o,
+                printf("tb_hd_fifo: cycle %ld, seed %llu: valid %d ready %d count %d data %08x, model holds %zu\n", c,
+                       static_cast<unsigned long long>(seed), top.valid_o, top.ready_o, top.count_o, top.data_o,
                        model.size());
                 return 1;
             }
@@ -39,6 +40,7 @@ int main(int argc, char **argv) {
             bool push = top.valid_i && top.ready_o, pop = top.valid_o && top.ready_i;
             if (pop) model.pop_front();
             if (push) model.push_back(top.data_i);
+            if (top.clear_i) model.clear();
         }
         top.clk_i = 1;
         top.eval();
@@ -46,6 +48,6 @@ int main(int argc, char **argv) {
         top.eval();
     }
     top.final();
-    printf("tb_skid: %ld cycles, full in %zu, empty in %zu\n", cycles, full, empty);
+    printf("tb_hd_fifo: %ld cycles, full in %zu, empty in %zu\n", cycles, full, empty);
     return full && empty ? 0 : 1;
 }
