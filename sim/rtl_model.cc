@@ -8,6 +8,9 @@
 #include "Vhd_top___024root.h"
 #include "verilated.h"
 
+#ifndef __clang__
+#define _Noreturn [[noreturn]] // C headers say it in C11
+#endif
 extern "C" {
 #include "sim/rtl_model.h"
 }
