@@ -1,20 +1,22 @@
-/* Instruction set and machine tables: encode, decode, fingerprints. See isa.def, machine.def, regs.def.
+/* Instruction set and machine tables: encode, decode, fingerprints. See isa.def, machine.def,
+ * regs.def.
  *
  * Stream format, 32-bit little-endian words:
  *
  *   program     header, bundle, bundle, ...; starts at image + code_offset
- *   header      [0] HD_PROG_MAGIC [1] isa hash [2] machine hash [3] words in the program, header included
- *   bundle      [7:0] slot mask (bit u = unit u) [15:8] words, this one included [23:16] zero
- *               [31:24] HD_BUNDLE_MARK; then one operation per set bit, lowest unit first
- *   operation   [3:0] op code [4] has wait [5] has signal [6] has set [7] has add [15:8] zero
- *               [31:16] tag (layer, for reports); then, where present and in this order:
- *               wait mask, signal mask, set mask, add mask, and one word for each bit of
- *               (set | add), lowest parameter word first. A bit in both masks is illegal.
+ *   header      [0] HD_PROG_MAGIC [1] isa hash [2] machine hash [3] words in the program, header
+ * included bundle      [7:0] slot mask (bit u = unit u) [15:8] words, this one included [23:16]
+ * zero [31:24] HD_BUNDLE_MARK; then one operation per set bit, lowest unit first operation   [3:0]
+ * op code [4] has wait [5] has signal [6] has set [7] has add [15:8] zero [31:16] tag (layer, for
+ * reports); then, where present and in this order: wait mask, signal mask, set mask, add mask, and
+ * one word for each bit of (set | add), lowest parameter word first. A bit in both masks is
+ * illegal.
  *
- * Issue: bundles in order; an operation enters its unit's queue (machine.queue_ops deep; a full queue
- * holds issue). Each unit takes its operations in order: applies set/add to its sticky words when it
- * takes them, waits until every semaphore of the wait mask is above zero, then decrements those, runs,
- * and when all its effects are visible increments every semaphore of the signal mask (255 at most).
+ * Issue: bundles in order; an operation enters its unit's queue (machine.queue_ops deep; a full
+ * queue holds issue). Each unit takes its operations in order: applies set/add to its sticky words
+ * when it takes them, waits until every semaphore of the wait mask is above zero, then decrements
+ * those, runs, and when all its effects are visible increments every semaphore of the signal mask
+ * (255 at most).
  */
 #ifndef HD_ISA_ISA_H
 #define HD_ISA_ISA_H
@@ -47,7 +49,7 @@ enum hd_unit {
 enum hd_opcode { /* index into hd_isa_ops, not the encoded value */
 #define OP(unit, op, code, doc) HD_OP_##unit##_##op,
 #include "isa/isa.def"
-    HD_OPCODES
+                 HD_OPCODES
 };
 
 enum hd_field {
@@ -98,12 +100,13 @@ void hd_op_apply(const struct hd_op_word *op, uint32_t words[HD_PARAM_WORDS]);
 /* Encodes one operation: returns words written, at most HD_OP_MAX_WORDS. */
 int hd_op_encode(const struct hd_op_word *op, uint32_t *out);
 /* Decodes one operation of `unit` from at most n words: returns words read, or 0 if it is illegal
- * (unknown code, reserved bits, masks that overlap or name absent words, too short); *out_why then says why. */
+ * (unknown code, reserved bits, masks that overlap or name absent words, too short); *out_why then
+ * says why. */
 int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *out,
                  const char **out_why);
 
-/* Decodes the bundle at in[0]: fills ops[0..*out_n) in slot order and their word offsets relative to
- * in; returns its length in words, or 0 if illegal. */
+/* Decodes the bundle at in[0]: fills ops[0..*out_n) in slot order and their word offsets relative
+ * to in; returns its length in words, or 0 if illegal. */
 int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],
                      int out_offset[HD_UNITS], int *out_n, const char **out_why);
 
@@ -145,19 +148,33 @@ hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m);
 uint32_t hd_machine_hash(const struct hd_machine *m);
 
 /* Derived sizes: the formulas every user of the table shares. */
-static inline uint32_t hd_axi_bytes(const struct hd_machine *m) { return m->axi_bits / 8; }
-static inline uint32_t hd_wm_word_bytes(const struct hd_machine *m) { return m->n * m->k; }
-static inline uint32_t hd_am_word_bytes(const struct hd_machine *m) { return m->n * 4; }
-static inline uint32_t hd_pm_word_bytes(const struct hd_machine *m) { return m->n * 8; }
-static inline uint32_t hd_wm_words(const struct hd_machine *m) { return m->wm_bytes / (m->n * m->k); }
-static inline uint32_t hd_am_words(const struct hd_machine *m) { return m->am_bytes / (m->n * 4); }
-static inline uint32_t hd_pm_words(const struct hd_machine *m) { return m->pm_bytes / (m->n * 8); }
+static inline uint32_t hd_axi_bytes(const struct hd_machine *m) {
+    return m->axi_bits / 8;
+}
+static inline uint32_t hd_wm_word_bytes(const struct hd_machine *m) {
+    return m->n * m->k;
+}
+static inline uint32_t hd_am_word_bytes(const struct hd_machine *m) {
+    return m->n * 4;
+}
+static inline uint32_t hd_pm_word_bytes(const struct hd_machine *m) {
+    return m->n * 8;
+}
+static inline uint32_t hd_wm_words(const struct hd_machine *m) {
+    return m->wm_bytes / (m->n * m->k);
+}
+static inline uint32_t hd_am_words(const struct hd_machine *m) {
+    return m->am_bytes / (m->n * 4);
+}
+static inline uint32_t hd_pm_words(const struct hd_machine *m) {
+    return m->pm_bytes / (m->n * 8);
+}
 
 /* ---- registers ------------------------------------------------------------------------------ */
 
 enum hd_reg {
-#define REG(name, offset, ...) HD_REG_##name = offset,
-#define UNIT_REG(name, offset, doc) HD_REG_##name = offset,
+#define REG(name, offset, ...)        HD_REG_##name = offset,
+#define UNIT_REG(name, offset, doc)   HD_REG_##name = offset,
 #define UNIT_STATE(name, offset, doc) HD_REG_##name = offset,
 #include "isa/regs.def"
 };

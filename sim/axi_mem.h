@@ -67,22 +67,19 @@ void hd_axi_mem_region(hd_axi_mem *m, int index, uint64_t base, void *data, size
 /* Closes all bursts, restarts time and jitter, forgets errors; regions stay. */
 void hd_axi_mem_reset(hd_axi_mem *m, struct hd_axi_in *in);
 
-/* ---- contents: false when a byte lies outside the regions -------------------------------------
- */
+/* ---- contents: false when a byte lies outside the regions ---- */
 bool hd_axi_mem_read(const hd_axi_mem *m, uint64_t addr, void *out, size_t bytes);
 bool hd_axi_mem_write(hd_axi_mem *m, uint64_t addr, const void *data, size_t bytes);
 /* Host address of bytes that lie in one region, or NULL. */
 void *hd_axi_mem_at(const hd_axi_mem *m, uint64_t addr, size_t bytes);
 
-/* ---- cycle level ------------------------------------------------------------------------------
- */
+/* ---- cycle level ---- */
 void hd_axi_mem_step(hd_axi_mem *m, const struct hd_axi_out *out, struct hd_axi_in *in);
 /* The first violation of the AXI rules by the master, as text with its cycle; NULL = none. */
 const char *hd_axi_mem_error(const hd_axi_mem *m);
 uint64_t hd_axi_mem_cycle(const hd_axi_mem *m); /* steps since reset */
 
-/* ---- transaction level: the same parameters, for the ISS --------------------------------------
- */
+/* ---- transaction level: the same parameters, for the ISS ---- */
 struct hd_axi_times {
     uint64_t addr;        /* cycle of the address handshake */
     uint64_t first, last; /* cycles of the first and last data handshake */

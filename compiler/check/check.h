@@ -53,8 +53,7 @@ void hd_check_deinit(struct hd_check *k);
 void hd_check_program(struct hd_check *k, const uint32_t *words, size_t n,
                       const struct hd_machine *m, const struct hd_check_windows *windows);
 
-/* ---- between the files of this folder ----------------------------------------------------------
- */
+/* ---- between the files of this folder ---- */
 
 void hd_check_add(struct hd_check *k, bool error, const struct hd_check_op *op, const char *fmt,
                   ...) __attribute__((format(printf, 4, 5)));

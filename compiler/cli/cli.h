@@ -39,6 +39,7 @@ enum cli_option {
     OPT_PASS,
     OPT_FULL,
     OPT_IMAGES,
+    OPT_CYCLES,
     OPT_HELP,
     OPT_COUNT
 };
@@ -59,7 +60,7 @@ struct cli_options {
     int repeat, threads, images;
     struct hd_mem_options mem;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, full;
+    bool no_latency_hiding, full, cycles;
 };
 
 struct cli {
@@ -118,8 +119,7 @@ void cli_add_int(json_object *o, const char *key, int64_t v);
 void cli_add_num(json_object *o, const char *key, double v);
 json_object *cli_shape_json(const int64_t *dim, int rank);
 
-/* ---- models ------------------------------------------------------------------------------------
- */
+/* ---- models ---- */
 
 /* --machine and --set applied, or the base machine. */
 hd_status cli_machine(struct cli *c, struct hd_machine *out);
@@ -136,8 +136,7 @@ bool cli_is_graph_device(const char *scheme);
 /* The memory model in force, defaults filled in. */
 struct hd_mem_options cli_mem(const struct cli *c, const struct hd_machine *m);
 
-/* ---- tensors -----------------------------------------------------------------------------------
- */
+/* ---- tensors ---- */
 
 struct cli_tensor {
     const char *name; /* "" when the file has none */
@@ -173,8 +172,7 @@ const char *cli_dtype_name(int onnx_dtype);
 /* Element i of dense data as a number. */
 double cli_element(const void *data, int onnx_dtype, size_t i);
 
-/* ---- report ------------------------------------------------------------------------------------
- */
+/* ---- report ---- */
 
 struct cli_run {
     const hd_model *model;
@@ -205,6 +203,7 @@ int cmd_test(struct cli *c);
 int cmd_asm(struct cli *c);
 int cmd_disasm(struct cli *c);
 int cmd_check(struct cli *c);
+int cmd_exec(struct cli *c);
 int cmd_opt(struct cli *c);
 int cmd_devices(struct cli *c);
 int cmd_machines(struct cli *c);

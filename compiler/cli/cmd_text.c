@@ -132,8 +132,7 @@ int cmd_disasm(struct cli *c) {
     return s == HD_OK ? CLI_DONE : cli_fail(c);
 }
 
-/* ---- check ------------------------------------------------------------------------------------
- */
+/* ---- check ---- */
 
 static void print_findings(const struct hd_check *k, FILE *out) {
     for (int i = 0; i < k->n_findings; i++) {

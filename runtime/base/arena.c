@@ -67,7 +67,9 @@ char *hd_strndup(hd_arena *a, const char *s, size_t n) {
     return p;
 }
 
-char *hd_strdup(hd_arena *a, const char *s) { return hd_strndup(a, s, strlen(s)); }
+char *hd_strdup(hd_arena *a, const char *s) {
+    return hd_strndup(a, s, strlen(s));
+}
 
 char *hd_sprintf(hd_arena *a, const char *fmt, ...) {
     va_list ap, ap2;

@@ -16,7 +16,7 @@ char *hd_strdup(hd_arena *a, const char *s);
 char *hd_strndup(hd_arena *a, const char *s, size_t n);
 char *hd_sprintf(hd_arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define hd_new(a, type) ((type *)hd_alloc((a), sizeof(type)))
+#define hd_new(a, type)          ((type *)hd_alloc((a), sizeof(type)))
 #define hd_new_array(a, type, n) ((type *)hd_alloc((a), hd_array_bytes((n), sizeof(type))))
 size_t hd_array_bytes(size_t n, size_t size); /* n * size; asserts that it does not overflow */
 

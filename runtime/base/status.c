@@ -25,9 +25,15 @@ hd_ctx *hd_ctx_create(void) {
     return ctx;
 }
 
-void hd_ctx_destroy(hd_ctx *ctx) { free(ctx); }
-const char *hd_message(const hd_ctx *ctx) { return ctx->msg; }
-void hd_clear(hd_ctx *ctx) { ctx->msg[0] = 0; }
+void hd_ctx_destroy(hd_ctx *ctx) {
+    free(ctx);
+}
+const char *hd_message(const hd_ctx *ctx) {
+    return ctx->msg;
+}
+void hd_clear(hd_ctx *ctx) {
+    ctx->msg[0] = 0;
+}
 
 hd_status hd_fail(hd_ctx *ctx, hd_status code, const char *fmt, ...) {
     va_list ap;

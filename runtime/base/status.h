@@ -4,14 +4,15 @@
 
 #include <stddef.h>
 
-/* Result of every fallible call; the comment says what a caller can do. The text is in the context. */
+/* Result of every fallible call; the comment says what a caller can do. The text is in the context.
+ */
 #define HD_STATUS_LIST(X)                                                                          \
     X(OK, "ok")                                                                                    \
-    X(INVALID, "invalid input")          /* correct the file, flag or argument */                  \
-    X(UNSUPPORTED, "not supported")      /* valid, but not by this device or compiler */           \
-    X(NOMEM, "out of memory")            /* free something, or use a smaller model */              \
-    X(IO, "input/output error")          /* check path and permissions */                          \
-    X(DEVICE, "device error")            /* timeout, fault, deadlock: see the message */           \
+    X(INVALID, "invalid input")                /* correct the file, flag or argument */            \
+    X(UNSUPPORTED, "not supported")            /* valid, but not by this device or compiler */     \
+    X(NOMEM, "out of memory")                  /* free something, or use a smaller model */        \
+    X(IO, "input/output error")                /* check path and permissions */                    \
+    X(DEVICE, "device error")                  /* timeout, fault, deadlock: see the message */     \
     X(MISMATCH, "version or machine mismatch") /* recompile for this machine */
 
 typedef enum hd_status {
@@ -32,12 +33,13 @@ void hd_ctx_destroy(hd_ctx *ctx);
 const char *hd_message(const hd_ctx *ctx);
 void hd_clear(hd_ctx *ctx);
 
-/* Records a message in ctx and returns `code`. A message says what, where, got, allowed, what to do:
- *   return hd_fail(ctx, HD_INVALID, "%s: kernel %dx%d, at most %d", name, kh, kw, max); */
+/* Records a message in ctx and returns `code`. A message says what, where, got, allowed, what to
+ * do: return hd_fail(ctx, HD_INVALID, "%s: kernel %dx%d, at most %d", name, kh, kw, max); */
 hd_status hd_fail(hd_ctx *ctx, hd_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Adds an outer line ("while importing node conv_3") to the pending message unless s is HD_OK; returns s. */
+/* Adds an outer line ("while importing node conv_3") to the pending message unless s is HD_OK;
+ * returns s. */
 hd_status hd_note(hd_ctx *ctx, hd_status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
