@@ -195,7 +195,7 @@ static void fill_random(const struct hd_value_info *v, const hd_graph *g, uint64
             ((uint8_t *)out)[i] = (uint8_t)(r >> 63);
             break;
         default:
-            memcpy((char *)out + i * (size_t)v->elem_bytes, &(uint64_t){0}, (size_t)v->elem_bytes);
+            memset((char *)out + i * (size_t)v->elem_bytes, 0, (size_t)v->elem_bytes);
             break;
         }
     }
