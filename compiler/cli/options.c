@@ -40,6 +40,7 @@ static const struct {
     [OPT_PASS] = {"pass", "NAME,...", "passes to run, in order", 0},
     [OPT_FULL] = {"full", NULL, "print all values of large constants", 0},
     [OPT_IMAGES] = {"images", "N", "only the first N images", 0},
+    [OPT_CYCLES] = {"cycles", NULL, "print cycles and DRAM bytes of every device", 0},
     [OPT_HELP] = {"help", NULL, "print this", 'h'},
 };
 
@@ -167,6 +168,9 @@ static int store(struct cli *c, int o, const char *arg, bool *out_help) {
         break;
     case OPT_FULL:
         p->full = true;
+        break;
+    case OPT_CYCLES:
+        p->cycles = true;
         break;
     case OPT_HELP:
         *out_help = true;
