@@ -6,6 +6,7 @@
 #include "isa/isa.h"
 #include "runtime/base/status.h"
 #include "runtime/model.h"
+#include "runtime/probe.h"
 
 typedef struct hd_device hd_device; /* defined by each device */
 typedef struct hd_exec hd_exec;     /* a loaded step, defined by each device */
@@ -23,8 +24,9 @@ struct hd_mem_options { /* simulated DRAM; zero in a field = the machine's defau
 struct hd_device_options {
     struct hd_machine machine; /* simulators build this machine; boards must be it */
     struct hd_mem_options mem;
-    uint64_t watchdog_cycles; /* 0 = default */
-    int threads;              /* 0 = default */
+    uint64_t watchdog_cycles;     /* 0 = default */
+    int threads;                  /* 0 = default */
+    const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
 };
 
 struct hd_unit_counters {

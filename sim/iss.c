@@ -34,6 +34,14 @@ void hd_iss_destroy(hd_iss *iss) {
     free(iss);
 }
 
+void hd_iss_set_probe(hd_iss *iss, const struct hd_probe *probe) {
+    iss->probe = probe;
+}
+
+void hd_iss_tell_dram(const hd_iss *iss, uint64_t cycle, bool write, uint32_t bytes) {
+    if (iss->probe && iss->probe->dram) iss->probe->dram(iss->probe->user, cycle, write, bytes);
+}
+
 void *hd_iss_memory(hd_iss *iss, enum hd_iss_memory which, size_t *out_bytes) {
     switch (which) {
     case HD_ISS_XM:

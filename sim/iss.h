@@ -27,6 +27,9 @@ uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset);
  * deadlock always ends as HD_ERR_watchdog, after `watchdog` cycles. */
 bool hd_iss_run(hd_iss *iss, uint64_t max_cycles);
 
+/* Calls op and dram of the probe in later runs; NULL = none. */
+void hd_iss_set_probe(hd_iss *iss, const struct hd_probe *probe);
+
 /* Per-tag accounting of the last run, valid until the next one. */
 const struct hd_layer_counters *hd_iss_layers(const hd_iss *iss, int *out_n);
 

@@ -2,9 +2,11 @@
 #include "sim/iss.h"
 #include "sim/mach_dev.h"
 
-static hd_status create(hd_ctx *ctx, const struct hd_machine *m, hd_axi_mem *mem, void **out) {
-    *out = hd_iss_create(m, mem);
-    return *out ? HD_OK : hd_fail(ctx, HD_NOMEM, "iss: no memory for machine %s", m->name);
+static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi_mem *mem,
+                        void **out) {
+    *out = hd_iss_create(&opt->machine, mem);
+    return *out ? HD_OK
+                : hd_fail(ctx, HD_NOMEM, "iss: no memory for machine %s", opt->machine.name);
 }
 
 static void destroy(void *self) {
@@ -23,11 +25,30 @@ static const struct hd_layer_counters *layers(void *self, int *out_n) {
     return hd_iss_layers(self, out_n);
 }
 
-static const struct hd_mach_backend backend = {"iss",    create, destroy, reg_write,
-                                               reg_read, run,    layers};
+static bool set_probe(void *self, const struct hd_probe *probe) {
+    hd_iss_set_probe(self, probe);
+    return true;
+}
+static bool state(void *self, struct hd_probe_state *out) {
+    out->memory[HD_PROBE_XM] = hd_iss_memory(self, HD_ISS_XM, &out->bytes[HD_PROBE_XM]);
+    out->memory[HD_PROBE_AM] = hd_iss_memory(self, HD_ISS_AM, &out->bytes[HD_PROBE_AM]);
+    out->memory[HD_PROBE_WM] = hd_iss_memory(self, HD_ISS_WM, &out->bytes[HD_PROBE_WM]);
+    out->memory[HD_PROBE_PM] = hd_iss_memory(self, HD_ISS_PM, &out->bytes[HD_PROBE_PM]);
+    return true;
+}
+
+const struct hd_mach_backend hd_mach_iss = {.scheme = "iss",
+                                            .create = create,
+                                            .destroy = destroy,
+                                            .reg_write = reg_write,
+                                            .reg_read = reg_read,
+                                            .run = run,
+                                            .layers = layers,
+                                            .set_probe = set_probe,
+                                            .state = state};
 
 static hd_status open_iss(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
-    return hd_mach_open(ctx, &backend, opt, out);
+    return hd_mach_open(ctx, &hd_mach_iss, opt, out);
 }
 
 extern const struct hd_device_ops hd_device_iss;

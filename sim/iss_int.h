@@ -37,7 +37,8 @@ struct flying_op { /* handed to the engine, not complete */
     uint32_t signal, pc;
     uint16_t tag;
     bool nop;
-    uint64_t done; /* HD_NEVER until known */
+    uint64_t done;                              /* HD_NEVER until known */
+    uint64_t take, start, stall_sem, stall_mem; /* for the probe */
 };
 
 enum front_state { FRONT_IDLE, FRONT_SEM, FRONT_OFFER };
@@ -54,6 +55,8 @@ struct front {
     struct flying_op fly[HD_IN_FLIGHT];
     uint32_t f_head, f_n;
     uint64_t next; /* cycle of the front's next event */
+    uint64_t take, stall_sem,
+        last_end; /* for the probe: of cur, the counter then; end of the last */
 };
 
 struct run_walk { /* a DMA operation as runs of contiguous bytes */
@@ -74,6 +77,7 @@ struct dma { /* address side of LX, LW or ST; the data side is the cycle from wh
     uint32_t fly; /* index in front.fly */
     uint16_t tag;
     uint64_t next;
+    uint64_t stall_mem; /* counter when the operation began */
 };
 
 struct fetch_burst {
@@ -99,12 +103,14 @@ struct issue {
     bool decoded;
     enum seq_state seq;
     uint64_t t; /* cycle of the next word, or of the next step of a SEQ operation */
+    uint64_t seq_start, seq_granted; /* of the SEQ operation in work, for the probe */
     uint64_t next;
 };
 
 struct hd_iss {
     struct hd_machine m;
     hd_axi_mem *mem;
+    const struct hd_probe *probe; /* NULL = none */
     uint8_t *xm, *pm;
     int8_t *wm;
     int32_t *am;
@@ -142,6 +148,8 @@ void hd_iss_error(hd_iss *iss, unsigned code, enum hd_unit unit, uint32_t pc);
 struct hd_layer_counters *hd_iss_layer(hd_iss *iss, uint16_t tag);
 void hd_iss_wake(hd_iss *iss); /* something changed: every blocked actor looks again */
 void hd_iss_set_next(uint64_t *next, uint64_t t); /* lowers *next to t */
+void hd_iss_tell_dram(const hd_iss *iss, uint64_t cycle, bool write,
+                      uint32_t bytes); /* the probe */
 
 /* ---- iss_issue.c: fetch, issue, semaphores, units up to the engine ---- */
 void hd_iss_fetch_step(hd_iss *iss);

@@ -21,6 +21,7 @@ void hd_iss_fetch_step(hd_iss *iss) {
     hd_axi_time_read(iss->mem, iss->now + HD_T_ARB, beats, &t);
     iss->read_bytes += (uint64_t)beats * axi;
     iss->code_bytes += (uint64_t)beats * axi;
+    hd_iss_tell_dram(iss, t.first, false, beats * axi);
     struct fetch_burst *b = &f->b[(f->head + f->n++) % (sizeof f->b / sizeof f->b[0])];
     uint32_t delay = HD_T_DATA + HD_T_WORD;
     *b = (struct fetch_burst){(uint32_t)((f->at - iss->code_offset) / 4), beats * axi / 4,
@@ -165,12 +166,17 @@ void hd_iss_signal(hd_iss *iss, uint32_t mask, enum hd_unit u, uint32_t pc) {
     if (mask) hd_iss_wake(iss);
 }
 
+static void tell_op(const hd_iss *iss, const struct hd_op_record *r) {
+    if (iss->probe && iss->probe->op) iss->probe->op(iss->probe->user, r);
+}
+
 /* The SEQ operation in work; true when it has ended. */
 static bool seq_step(hd_iss *iss, const struct hd_op_word *op, uint32_t pc) {
     struct issue *s = &iss->issue;
     if (s->seq == SEQ_SEM) {
         if (!hd_iss_take_semaphores(iss, op->wait)) return false;
         s->seq = op->code == 0 ? SEQ_END : SEQ_BARRIER;
+        s->seq_granted = iss->now;
         s->t = iss->now + 1;
         s->next = s->t;
         return false;
@@ -184,6 +190,8 @@ static bool seq_step(hd_iss *iss, const struct hd_op_word *op, uint32_t pc) {
     }
     s->seq = SEQ_NONE;
     s->t = iss->now + 1;
+    tell_op(iss, &(struct hd_op_record){HD_UNIT_seq, op->tag, pc, s->seq_start, s->seq_start,
+                                        s->seq_start, s->t, s->seq_granted - s->seq_start, 0, 0});
     hd_iss_signal(iss, op->signal, HD_UNIT_seq, pc);
     if (op->code == hd_isa_ops[HD_OP_seq_halt].code && iss->running) {
         iss->running = false;
@@ -210,7 +218,7 @@ static bool issue_op(hd_iss *iss) {
             return true;
         }
         s->seq = SEQ_SEM;
-        s->next = s->t;
+        s->next = s->seq_start = s->t;
         if (s->t > iss->now) return false;
     }
     return seq_step(iss, op, pc);
@@ -254,8 +262,15 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
         return false;
     }
     uint32_t slot = (f->f_head + f->f_n) % HD_IN_FLIGHT;
-    f->fly[slot] =
-        (struct flying_op){f->cur.op.signal, f->cur.pc, f->cur.op.tag, nop, iss->now + 1};
+    f->fly[slot] = (struct flying_op){f->cur.op.signal,
+                                      f->cur.pc,
+                                      f->cur.op.tag,
+                                      nop,
+                                      iss->now + 1,
+                                      f->take,
+                                      iss->now,
+                                      iss->count[u].stall_sem - f->stall_sem,
+                                      0};
     if (!nop && !hd_iss_engine_start(iss, u, slot)) return false;
     if (f->f_n) { /* completions come in order */
         uint64_t before = f->fly[(slot + HD_IN_FLIGHT - 1) % HD_IN_FLIGHT].done;
@@ -282,6 +297,8 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
         f->q_n--;
         hd_op_apply(&f->cur.op, f->words);
         f->state = FRONT_SEM;
+        f->take = iss->now;
+        f->stall_sem = iss->count[u].stall_sem;
         f->ready = iss->now + f->cur.n_words;
         f->next = f->ready;
         hd_iss_set_next(&iss->issue.next, iss->now + 1);
@@ -305,6 +322,11 @@ void hd_iss_complete(hd_iss *iss, enum hd_unit u) {
     struct flying_op done = f->fly[f->f_head];
     f->f_head = (f->f_head + 1) % HD_IN_FLIGHT;
     f->f_n--;
+    uint64_t oldest = done.start > f->last_end ? done.start : f->last_end;
+    tell_op(iss, &(struct hd_op_record){(uint8_t)u, done.tag, done.pc, done.take, done.start,
+                                        done.nop ? iss->now : oldest, iss->now, done.stall_sem,
+                                        done.stall_mem, 0});
+    f->last_end = iss->now;
     hd_iss_signal(iss, done.signal, u, done.pc);
     hd_iss_wake(iss);
 }

@@ -56,6 +56,7 @@ static bool start_dma(hd_iss *iss, enum hd_unit u, uint32_t slot) {
     d->base = hd_field_get(f->words, seg) ? iss->arena_ptr : iss->image_ptr;
     d->fly = slot;
     d->tag = f->cur.op.tag;
+    d->stall_mem = iss->count[u].stall_mem;
     /* the engine takes an operation while it works on the last run of the one before */
     uint64_t first = (u == HD_UNIT_st ? HD_T_ST_FIRST : HD_T_LX_FIRST) + d->walk.n_joined;
     d->next = later(f->ready + first, iss->now);
@@ -76,6 +77,7 @@ static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, uint64_t wor
     hd_axi_time_read(iss->mem, iss->now + HD_T_ARB, beats, &t);
     uint64_t bytes = (uint64_t)beats * hd_axi_bytes(&iss->m);
     iss->read_bytes += bytes;
+    hd_iss_tell_dram(iss, t.first, false, (uint32_t)bytes);
     hd_iss_layer(iss, d->tag)->read_bytes += bytes;
     uint64_t from = later(d->data_free, iss->now + 1), data = t.first + HD_T_DATA;
     iss->count[u].stall_mem += (data > from ? data - from : 0) + (t.last - t.first + 1 - beats);
@@ -91,6 +93,7 @@ static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, uint64_t wor
     uint64_t data = later(d->data_free, iss->now + HD_T_ST_DATA - HD_T_ST_FIRST);
     hd_axi_time_write(iss->mem, iss->now, data, beats, &t);
     iss->write_bytes += (uint64_t)bytes;
+    hd_iss_tell_dram(iss, data, true, (uint32_t)bytes);
     hd_iss_layer(iss, d->tag)->write_bytes += (uint64_t)bytes;
     d->data_free = later(t.last + 1, data + work);
     d->last = later(d->last, t.resp);
@@ -139,6 +142,7 @@ static void end_dma(hd_iss *iss, enum hd_unit u) {
         f->fly[j].done = later(f->fly[j].done, f->fly[i].done + 1);
     if (u == HD_UNIT_st && d->last > d->data_free)
         iss->count[u].stall_mem += d->last - d->data_free;
+    f->fly[d->fly].stall_mem = iss->count[u].stall_mem - d->stall_mem;
     d->active = false;
     f->engine_free = iss->now + 1;
     hd_iss_set_next(&f->next, iss->now + 1);

@@ -16,22 +16,19 @@
 #define SLICE UINT64_C(1000000) /* cycles between looks at the clock */
 enum { DEFAULT_LATENCY = 64, DEFAULT_OUTSTANDING = 16, DEFAULT_WATCHDOG = 1000000 };
 
-struct block {
-    void *data;
-    size_t bytes;
-};
-
 struct hd_device {
     const struct hd_mach_backend *backend;
     void *self;
     hd_axi_mem *mem;
     struct hd_machine machine;
     uint32_t watchdog;
-    struct block *blocks;
+    const struct hd_probe *probe; /* NULL = none */
+    struct hd_mach_block *blocks;
     size_t n_blocks;
     hd_fence fences;
-    const hd_exec *running; /* submitted, not waited for */
-    bool counted;           /* a run has finished */
+    const hd_exec *running;            /* submitted, not waited for */
+    hd_buffer arena;                   /* of that run */
+    bool counted;                      /* a run has finished */
 };
 
 struct hd_exec {
@@ -39,6 +36,7 @@ struct hd_exec {
     int step;
     const uint32_t *program;
     size_t n_words;
+    struct hd_mach_block image; /* the machine's copy, when it has DRAM of its own */
 };
 
 /* ---- open and close ------------------------------------------------------------------------- */
@@ -49,28 +47,43 @@ static uint32_t watchdog_of(const struct hd_device_options *opt, uint32_t latenc
     return w > UINT32_MAX ? UINT32_MAX : (uint32_t)w;
 }
 
-hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
-                       const struct hd_device_options *opt, hd_device **out) {
-    *out = NULL;
-    TRY(hd_machine_check(ctx, &opt->machine));
+hd_status hd_mach_mem_config(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
+                             struct hd_mem_config *out) {
     uint32_t axi = hd_axi_bytes(&opt->machine);
     const struct hd_mem_options *m = &opt->mem;
     struct hd_mem_config cfg = {m->latency ? m->latency : DEFAULT_LATENCY,
                                 m->bytes_per_cycle ? m->bytes_per_cycle : axi,
                                 m->outstanding ? m->outstanding : DEFAULT_OUTSTANDING, 0};
     if (cfg.outstanding > HD_MEM_MAX_OUTSTANDING)
-        return hd_fail(ctx, HD_INVALID, "%s: %" PRIu32 " outstanding bursts, at most %d",
-                       backend->scheme, cfg.outstanding, HD_MEM_MAX_OUTSTANDING);
+        return hd_fail(ctx, HD_INVALID, "%s: %" PRIu32 " outstanding bursts, at most %d", scheme,
+                       cfg.outstanding, HD_MEM_MAX_OUTSTANDING);
     if (m->jitter) cfg.jitter_seed = m->jitter_seed ? m->jitter_seed : 1;
+    *out = cfg;
+    return HD_OK;
+}
+
+hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
+                       const struct hd_device_options *opt, hd_device **out) {
+    *out = NULL;
+    struct hd_mem_config cfg;
+    TRY(hd_machine_check(ctx, &opt->machine));
+    TRY(hd_mach_mem_config(ctx, backend->scheme, opt, &cfg));
+    if (opt->probe && !backend->set_probe)
+        return hd_fail(ctx, HD_UNSUPPORTED, "%s: gives no trace; use device iss or rtl",
+                       backend->scheme);
 
     hd_device *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "%s: no memory for the device", backend->scheme);
     d->backend = backend;
     d->machine = opt->machine;
     d->watchdog = watchdog_of(opt, cfg.latency);
-    d->mem = hd_axi_mem_create(axi, &cfg);
-    hd_status s = d->mem ? backend->create(ctx, &opt->machine, d->mem, &d->self)
-                         : hd_fail(ctx, HD_NOMEM, "%s: no memory for the device", backend->scheme);
+    d->probe = opt->probe;
+    if (!backend->memory) d->mem = hd_axi_mem_create(hd_axi_bytes(&opt->machine), &cfg);
+    hd_status s = d->mem || backend->memory
+                      ? backend->create(ctx, opt, d->mem, &d->self)
+                      : hd_fail(ctx, HD_NOMEM, "%s: no memory for the device", backend->scheme);
+    if (s == HD_OK && d->probe && !backend->set_probe(d->self, d->probe))
+        s = hd_fail(ctx, HD_NOMEM, "%s: no memory for its trace", backend->scheme);
     if (s)
         hd_mach_close(d);
     else
@@ -78,43 +91,63 @@ hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
     return s;
 }
 
+static hd_status block_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, struct hd_mach_block *out) {
+    const struct hd_mach_memory *memory = d->backend->memory;
+    *out = (struct hd_mach_block){.bytes = bytes};
+    if (memory) return memory->alloc(ctx, d->self, out);
+    out->data = calloc(1, bytes ? bytes : 1);
+    return out->data
+               ? HD_OK
+               : hd_fail(ctx, HD_NOMEM, "%s: no memory for %zu bytes", d->backend->scheme, bytes);
+}
+
+static void block_free(hd_device *d, struct hd_mach_block *b) {
+    if (b->data && d->backend->memory)
+        d->backend->memory->free(d->self, b);
+    else
+        free(b->data);
+    *b = (struct hd_mach_block){0};
+}
+
+static hd_status block_sync(hd_ctx *ctx, hd_device *d, struct hd_mach_block *b, size_t off,
+                            size_t bytes, bool to_machine) {
+    const struct hd_mach_memory *memory = d->backend->memory;
+    return memory && bytes ? memory->sync(ctx, d->self, b, off, bytes, to_machine) : HD_OK;
+}
+
 void hd_mach_close(hd_device *d) {
     if (!d) return;
+    for (size_t i = 0; i < d->n_blocks; i++) block_free(d, &d->blocks[i]);
+    free(d->blocks);
     if (d->self) d->backend->destroy(d->self);
     hd_axi_mem_destroy(d->mem);
-    for (size_t i = 0; i < d->n_blocks; i++) free(d->blocks[i].data);
-    free(d->blocks);
     free(d);
 }
 
 /* ---- buffers -------------------------------------------------------------------------------- */
 
 hd_status hd_mach_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, hd_buffer *out) {
-    struct block *blocks = realloc(d->blocks, (d->n_blocks + 1) * sizeof *blocks);
+    struct hd_mach_block *blocks = realloc(d->blocks, (d->n_blocks + 1) * sizeof *blocks);
     if (!blocks)
         return hd_fail(ctx, HD_NOMEM, "%s: no memory for a buffer's record", d->backend->scheme);
     d->blocks = blocks;
-    struct block b = {calloc(1, bytes ? bytes : 1), bytes};
-    if (!b.data)
-        return hd_fail(ctx, HD_NOMEM, "%s: no memory for %zu bytes", d->backend->scheme, bytes);
-    blocks[d->n_blocks++] = b;
+    TRY(block_alloc(ctx, d, bytes, &blocks[d->n_blocks]));
+    d->n_blocks++;
     out->id = d->n_blocks;
     return HD_OK;
 }
 
-static struct block *block_of(hd_device *d, hd_buffer b) {
+static struct hd_mach_block *block_of(hd_device *d, hd_buffer b) {
     return b.id && b.id <= d->n_blocks && d->blocks[b.id - 1].data ? &d->blocks[b.id - 1] : NULL;
 }
 
 void hd_mach_free(hd_device *d, hd_buffer b) {
-    struct block *k = block_of(d, b);
-    if (!k) return;
-    free(k->data);
-    *k = (struct block){0};
+    struct hd_mach_block *k = block_of(d, b);
+    if (k) block_free(d, k);
 }
 
 static hd_status check(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, size_t bytes) {
-    const struct block *k = block_of(d, b);
+    const struct hd_mach_block *k = block_of(d, b);
     if (!k) return hd_fail(ctx, HD_INVALID, "%s: no buffer %" PRIu64, d->backend->scheme, b.id);
     if (off > k->bytes || bytes > k->bytes - off)
         return hd_fail(ctx, HD_INVALID, "%s: bytes %zu..%zu of buffer %" PRIu64 ", it has %zu",
@@ -126,12 +159,13 @@ hd_status hd_mach_write(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, cons
                         size_t bytes) {
     TRY(check(ctx, d, b, off, bytes));
     if (bytes) memcpy((char *)block_of(d, b)->data + off, src, bytes);
-    return HD_OK;
+    return block_sync(ctx, d, block_of(d, b), off, bytes, true);
 }
 
 hd_status hd_mach_read(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, void *dst,
                        size_t bytes) {
     TRY(check(ctx, d, b, off, bytes));
+    TRY(block_sync(ctx, d, block_of(d, b), off, bytes, false));
     if (bytes) memcpy(dst, (char *)block_of(d, b)->data + off, bytes);
     return HD_OK;
 }
@@ -156,6 +190,13 @@ static hd_status machine_mismatch(hd_ctx *ctx, const hd_device *d, const hd_mode
                    "; compile it again",
                    d->backend->scheme, m->name, m->machine_hash, d->machine.name,
                    hd_machine_hash(&d->machine));
+}
+
+/* The image in the machine's own DRAM. */
+static hd_status load_image(hd_ctx *ctx, hd_device *d, hd_exec *x) {
+    TRY(block_alloc(ctx, d, x->model->image_bytes, &x->image));
+    memcpy(x->image.data, x->model->image, x->model->image_bytes);
+    return block_sync(ctx, d, &x->image, 0, x->model->image_bytes, true);
 }
 
 hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, hd_exec **out) {
@@ -183,15 +224,23 @@ hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, h
                        scheme, step, m->name);
     hd_exec *x = calloc(1, sizeof *x);
     if (!x) return hd_fail(ctx, HD_NOMEM, "%s: no memory for step %d of %s", scheme, step, m->name);
-    *x = (hd_exec){m, step,
+    *x = (hd_exec){m,
+                   step,
                    (const uint32_t *)(const void *)((const char *)m->image + s->code_offset),
-                   s->code_bytes / 4};
+                   s->code_bytes / 4,
+                   {0}};
+    hd_status status = d->backend->memory ? load_image(ctx, d, x) : HD_OK;
+    if (status) {
+        hd_mach_unload(d, x);
+        return status;
+    }
     *out = x;
     return HD_OK;
 }
 
 void hd_mach_unload(hd_device *d, hd_exec *x) {
     if (d->running == x) d->running = NULL;
+    block_free(d, &x->image);
     free(x);
 }
 
@@ -211,23 +260,44 @@ hd_status hd_mach_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer 
                          hd_fence *out) {
     const struct hd_mach_backend *b = d->backend;
     const hd_model *m = x->model;
-    const struct block *arena = block_of(d, io[0]);
+    const struct hd_mach_block *arena = block_of(d, io[0]);
     if (d->running)
         return hd_fail(ctx, HD_INVALID, "%s: a run is open; wait for its fence first", b->scheme);
     if (!arena || arena->bytes < m->arena_bytes)
         return hd_fail(ctx, HD_INVALID, "%s: the arena buffer has %zu bytes, %s needs %" PRIu64,
                        b->scheme, arena ? arena->bytes : 0, m->name, m->arena_bytes);
-    hd_axi_mem_region(d->mem, 0, IMAGE_BASE, m->image, m->image_bytes);
-    hd_axi_mem_region(d->mem, 1, ARENA_BASE, arena->data, arena->bytes);
-    write64(d, HD_REG_image_ptr, IMAGE_BASE);
-    write64(d, HD_REG_arena_ptr, ARENA_BASE);
+    if (d->mem) {
+        hd_axi_mem_region(d->mem, 0, IMAGE_BASE, m->image, m->image_bytes);
+        hd_axi_mem_region(d->mem, 1, ARENA_BASE, arena->data, arena->bytes);
+    }
+    write64(d, HD_REG_image_ptr, d->mem ? IMAGE_BASE : x->image.address);
+    write64(d, HD_REG_arena_ptr, d->mem ? ARENA_BASE : arena->address);
     b->reg_write(d->self, HD_REG_image_bytes, (uint32_t)m->image_bytes);
     b->reg_write(d->self, HD_REG_arena_bytes, (uint32_t)m->arena_bytes);
     b->reg_write(d->self, HD_REG_code_offset, m->steps[x->step].code_offset);
     b->reg_write(d->self, HD_REG_watchdog, d->watchdog);
     b->reg_write(d->self, HD_REG_ap_ctrl, 1);
     d->running = x;
+    if (d->probe && d->probe->begin)
+        d->probe->begin(d->probe->user, x->step, x->program, x->n_words);
     *out = ++d->fences;
+    d->arena = io[0];
+    return HD_OK;
+}
+
+/* Shows the memories at the end of a run to the probe. */
+static hd_status tell_end(hd_ctx *ctx, hd_device *d) {
+    if (!d->probe || !d->probe->end) return HD_OK;
+    struct hd_probe_state state = {0};
+    if (!d->backend->state(d->self, &state))
+        return hd_fail(ctx, HD_NOMEM, "%s: no memory to show the machine's memories",
+                       d->backend->scheme);
+    const struct hd_mach_block *arena = block_of(d, d->arena);
+    if (arena) {
+        state.memory[HD_PROBE_ARENA] = arena->data;
+        state.bytes[HD_PROBE_ARENA] = arena->bytes;
+    }
+    d->probe->end(d->probe->user, read64(d, HD_REG_cycles), &state);
     return HD_OK;
 }
 
@@ -266,14 +336,19 @@ hd_status hd_mach_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeo
     uint64_t cycles;
     d->running = NULL;
     d->counted = false;
-    if (!run(d, timeout_ns, &cycles)) return stopped(ctx, d, x, cycles);
+    bool done = run(d, timeout_ns, &cycles);
+    const char *fault = b->fault ? b->fault(d->self) : NULL;
+    if (fault)
+        return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step,
+                       fault);
+    if (!done) return stopped(ctx, d, x, b->memory ? read64(d, HD_REG_cycles) : cycles);
     b->reg_read(d->self, HD_REG_ap_ctrl); /* clears done */
     d->counted = true;
-    const char *bus = hd_axi_mem_error(d->mem);
+    const char *bus = d->mem ? hd_axi_mem_error(d->mem) : NULL;
     if (bus)
         return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step,
                        bus);
-    if (b->reg_read(d->self, HD_REG_error) == HD_ERR_none) return HD_OK;
+    if (b->reg_read(d->self, HD_REG_error) == HD_ERR_none) return tell_end(ctx, d);
     char text[3000];
     hd_mach_report(b, d->self, x->program, x->n_words, text, sizeof text);
     return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step, text);

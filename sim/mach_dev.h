@@ -9,10 +9,26 @@
 #include "runtime/hal.h"
 #include "sim/axi_mem.h"
 
+struct hd_mach_block { /* memory that the host writes and the machine reaches */
+    void *data;        /* the host's view */
+    size_t bytes;
+    uint64_t address; /* on the machine's bus */
+    void *handle;     /* the backend's */
+};
+/* For machines that have DRAM of their own. Simulators have none: the host's memory is theirs. */
+struct hd_mach_memory {
+    hd_status (*alloc)(hd_ctx *ctx, void *self, struct hd_mach_block *b); /* b->bytes is set */
+    void (*free)(void *self, struct hd_mach_block *b);
+    /* Moves bytes off..off+bytes between data and the machine. */
+    hd_status (*sync)(hd_ctx *ctx, void *self, struct hd_mach_block *b, size_t off, size_t bytes,
+                      bool to_machine);
+};
+
 struct hd_mach_backend {
     const char *scheme;
     /* The memory outlives the machine, which is idle then. */
-    hd_status (*create)(hd_ctx *ctx, const struct hd_machine *m, hd_axi_mem *mem, void **out);
+    hd_status (*create)(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi_mem *mem,
+                        void **out);
     void (*destroy)(void *self);
     void (*reg_write)(void *self, uint32_t offset, uint32_t value);
     uint32_t (*reg_read)(void *self, uint32_t offset);
@@ -20,7 +36,20 @@ struct hd_mach_backend {
      */
     bool (*run)(void *self, uint64_t max_cycles);
     const struct hd_layer_counters *(*layers)(void *self, int *out_n);
+    /* Calls op and dram of the probe in later runs. False: no memory. */
+    bool (*set_probe)(void *self, const struct hd_probe *probe);
+    /* Fills the on-chip memories of *out; valid until the next call. False: no memory. */
+    bool (*state)(void *self, struct hd_probe_state *out);
+    const struct hd_mach_memory *memory; /* NULL = none; otherwise `mem` of create is NULL */
+    /* (may be NULL) Why the machine cannot be reached any more; NULL = it can. */
+    const char *(*fault)(void *self);
 };
+
+/* ---- the simulators, iss_dev.c and rtl_dev.c ---- */
+extern const struct hd_mach_backend hd_mach_iss, hd_mach_rtl;
+/* The memory model that opt asks for, defaults filled in. */
+hd_status hd_mach_mem_config(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
+                             struct hd_mem_config *out);
 
 hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
                        const struct hd_device_options *opt, hd_device **out);

@@ -13,6 +13,7 @@
 
 #include "sim/mach_dev.h"
 #include "sim/rtl_model.h"
+#include "sim/trace.h"
 
 enum { PATH_BYTES = 2048 };
 
@@ -20,6 +21,8 @@ struct model {
     void *lib;
     const struct hd_rtl_api *api;
     struct hd_rtl *rtl;
+    struct hd_trace *trace; /* NULL without probe */
+    uint8_t *memory[HD_PROBE_ARENA];
 };
 
 /* ---- where the models are ------------------------------------------------------------------- */
@@ -122,6 +125,8 @@ static void destroy(void *self) {
     struct model *d = self;
     if (d->rtl) d->api->destroy(d->rtl);
     if (d->lib) dlclose(d->lib);
+    hd_trace_destroy(d->trace);
+    for (int i = 0; i < HD_PROBE_ARENA; i++) free(d->memory[i]);
     free(d);
 }
 
@@ -147,7 +152,9 @@ static hd_status open_model(hd_ctx *ctx, struct model *d, const struct hd_machin
     return HD_OK;
 }
 
-static hd_status create(hd_ctx *ctx, const struct hd_machine *m, hd_axi_mem *mem, void **out) {
+static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi_mem *mem,
+                        void **out) {
+    const struct hd_machine *m = &opt->machine;
     char path[PATH_BYTES];
     *out = NULL;
     if (!model_path(m, path))
@@ -176,7 +183,30 @@ static uint32_t reg_read(void *self, uint32_t offset) {
 
 static bool run(void *self, uint64_t max_cycles) {
     struct model *d = self;
-    return d->api->run(d->rtl, max_cycles);
+    bool done = d->api->run(d->rtl, max_cycles);
+    if (done && d->trace) hd_trace_end(d->trace, d->api->cycles(d->rtl));
+    return done;
+}
+
+static bool set_probe(void *self, const struct hd_probe *probe) {
+    struct model *d = self;
+    d->trace = hd_trace_create(probe);
+    if (!d->trace) return false;
+    if (probe->op || probe->dram) d->api->set_hook(d->rtl, hd_trace_cycle, d->trace);
+    return true;
+}
+
+static bool state(void *self, struct hd_probe_state *out) {
+    struct model *d = self;
+    for (int i = 0; i < HD_PROBE_ARENA; i++) {
+        out->bytes[i] = d->api->memory(d->rtl, (enum hd_probe_memory)i, NULL);
+        if (!out->bytes[i]) continue; /* a machine whose memories are not known by name */
+        if (!d->memory[i]) d->memory[i] = malloc(out->bytes[i]);
+        if (!d->memory[i]) return false;
+        d->api->memory(d->rtl, (enum hd_probe_memory)i, d->memory[i]);
+        out->memory[i] = d->memory[i];
+    }
+    return true;
 }
 
 static const struct hd_layer_counters *layers(void *self, int *out_n) {
@@ -186,11 +216,18 @@ static const struct hd_layer_counters *layers(void *self, int *out_n) {
 
 /* ---- device --------------------------------------------------------------------------------- */
 
-static const struct hd_mach_backend backend = {"rtl",    create, destroy, reg_write,
-                                               reg_read, run,    layers};
+const struct hd_mach_backend hd_mach_rtl = {.scheme = "rtl",
+                                            .create = create,
+                                            .destroy = destroy,
+                                            .reg_write = reg_write,
+                                            .reg_read = reg_read,
+                                            .run = run,
+                                            .layers = layers,
+                                            .set_probe = set_probe,
+                                            .state = state};
 
 static hd_status open_rtl(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
-    return hd_mach_open(ctx, &backend, opt, out);
+    return hd_mach_open(ctx, &hd_mach_rtl, opt, out);
 }
 
 static hd_status probe(hd_ctx *ctx, const struct hd_device_options *opt,

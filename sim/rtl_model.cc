@@ -146,6 +146,19 @@ void call_hook(hd_rtl *m) {
     c.stall_bank = r->hd_top__DOT__stall_bank;
     c.active = r->hd_top__DOT__active;
     for (int u = 0; u < HD_UNITS; u++) c.tag[u] = tag_of(m, u);
+    c.taken_pc[HD_UNIT_seq] = r->hd_top__DOT__u_core__DOT__u_issue__DOT__pc_q;
+#define FRONT(u)                                                                                   \
+    c.front_state[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__state_q;         \
+    c.taken_pc[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__pc_q;               \
+    c.done_pc[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__done_pc_q
+    FRONT(lx);
+    FRONT(lw);
+    FRONT(mx);
+    FRONT(vx);
+    FRONT(st);
+#undef FRONT
+    c.read_bytes = m->in.rvalid && m->out.rready ? kAxiBytes : 0;
+    c.write_bytes = r->hd_top__DOT__wr_bytes;
     m->hook(m->user, &c);
 }
 
@@ -266,8 +279,90 @@ uint64_t clocks(const hd_rtl *m) {
     return m->clocks;
 }
 
+uint64_t cycles(const hd_rtl *m) {
+    return m->cycle;
+}
+
+// ---- on-chip memories ------------------------------------------------------------------------
+
+struct ram {
+    const uint8_t *data;
+    size_t row_bytes, rows;
+};
+
+// The RAMs of a memory that this machine has: a lambda that names a member which is absent does
+// not compile, and the other overload is taken.
+template <class T, size_t n> ram ram_of(const VlUnpacked<T, n> &mem) {
+    return {reinterpret_cast<const uint8_t *>(&mem[0]), sizeof(T), n};
+}
+template <class Root, class F>
+auto find_ram(std::vector<ram> &to, const Root *r, F f, int) -> decltype(f(r), void()) {
+    to.push_back(ram_of(f(r)));
+}
+template <class Root, class F> void find_ram(std::vector<ram> &, const Root *, F, long) {}
+
+#define FIND_RAM(path, i)                                                                                          \
+    find_ram(                                                                                                      \
+        to, r,                                                                                                     \
+        [](auto *p)                                                                                                \
+            -> decltype((                                                                                          \
+                p->hd_top__DOT__u_core__DOT__u_compute__DOT__##path##__BRA__##i##__KET____DOT__u_ram__DOT__mem)) { \
+            return p                                                                                               \
+                ->hd_top__DOT__u_core__DOT__u_compute__DOT__##path##__BRA__##i##__KET____DOT__u_ram__DOT__mem;     \
+        },                                                                                                         \
+        0);
+#define FIND_RAMS(path)                                                                            \
+    FIND_RAM(path, 0)                                                                              \
+    FIND_RAM(path, 1) FIND_RAM(path, 2) FIND_RAM(path, 3) FIND_RAM(path, 4) FIND_RAM(path, 5)      \
+        FIND_RAM(path, 6) FIND_RAM(path, 7) FIND_RAM(path, 8) FIND_RAM(path, 9) FIND_RAM(path, 10) \
+            FIND_RAM(path, 11) FIND_RAM(path, 12) FIND_RAM(path, 13) FIND_RAM(path, 14)            \
+                FIND_RAM(path, 15) FIND_RAM(path, 16) FIND_RAM(path, 17) FIND_RAM(path, 18)        \
+                    FIND_RAM(path, 19) FIND_RAM(path, 20) FIND_RAM(path, 21) FIND_RAM(path, 22)    \
+                        FIND_RAM(path, 23) FIND_RAM(path, 24) FIND_RAM(path, 25)                   \
+                            FIND_RAM(path, 26) FIND_RAM(path, 27) FIND_RAM(path, 28)               \
+                                FIND_RAM(path, 29) FIND_RAM(path, 30) FIND_RAM(path, 31)
+
+template <class Root> std::vector<ram> rams_of(const Root *r, hd_probe_memory which) {
+    std::vector<ram> to;
+    if (which == HD_PROBE_XM) {
+        FIND_RAMS(u_xm__DOT__gen_bank)
+    } else if (which == HD_PROBE_AM) {
+        FIND_RAMS(u_am__DOT__gen_bank)
+    } else if (which == HD_PROBE_PM) {
+        FIND_RAMS(u_pm__DOT__gen_part)
+    }
+    return to;
+}
+
+// WM is [word][k][n] in the model; a word in DRAM is [n][k].
+size_t copy_wm(const hd_rtl *m, uint8_t *out) {
+    const auto &wm =
+        m->top->rootp->hd_top__DOT__u_core__DOT__u_compute__DOT__u_mx__DOT__u_array__DOT__wm;
+    constexpr size_t k = sizeof wm[0] / sizeof wm[0][0], n = sizeof wm[0][0];
+    size_t words = sizeof wm / sizeof wm[0];
+    for (size_t w = 0; out && w < words; w++)
+        for (size_t i = 0; i < k; i++)
+            for (size_t j = 0; j < n; j++) out[(w * n + j) * k + i] = wm[w][i][j];
+    return sizeof wm;
+}
+
+size_t memory(const hd_rtl *m, hd_probe_memory which, uint8_t *out) {
+    if (which == HD_PROBE_WM) return copy_wm(m, out);
+    std::vector<ram> rams = rams_of(m->top->rootp, which);
+    size_t bytes = 0;
+    for (const ram &r : rams) {
+        bool parts = which == HD_PROBE_PM; // RAMs side by side; banks follow each other
+        size_t step = parts ? r.row_bytes * rams.size() : r.row_bytes;
+        uint8_t *at = out + (parts ? bytes / r.rows : bytes);
+        for (size_t i = 0; out && i < r.rows; i++)
+            memcpy(at + i * step, r.data + i * r.row_bytes, r.row_bytes);
+        bytes += r.row_bytes * r.rows;
+    }
+    return bytes;
+}
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const struct hd_rtl_api hd_rtl_api;
-const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create,   destroy, reg_write,
-                                      reg_read,   run,       set_hook, layers,  clocks};
+const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create, destroy, reg_write, reg_read,
+                                      run,        set_hook,  layers, clocks,  cycles,    memory};

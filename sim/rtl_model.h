@@ -12,7 +12,7 @@
 #include "runtime/hal.h"
 #include "sim/axi_mem.h"
 
-enum { HD_RTL_ABI = 1 }; /* changes with any struct in this header or in axi_mem.h */
+enum { HD_RTL_ABI = 2 }; /* changes with any struct in this header or in axi_mem.h */
 
 struct hd_rtl; /* a model */
 
@@ -22,11 +22,17 @@ struct hd_rtl_memory {
     void (*step)(hd_axi_mem *, const struct hd_axi_out *, struct hd_axi_in *);
 };
 
+enum { HD_RTL_FRONT_IDLE = 0 }; /* hd_front: state_q */
+
 struct hd_rtl_cycle { /* one clock of a run, just before its edge; bit u of a mask = unit u */
     uint64_t cycle;   /* since start */
     uint8_t busy, stall_sem, stall_mem, stall_bank;
-    uint8_t active;         /* an operation is in the unit */
-    uint16_t tag[HD_UNITS]; /* of the oldest operation in the unit, valid where active */
+    uint8_t active;                   /* an operation is in the unit */
+    uint16_t tag[HD_UNITS];           /* of the oldest operation in the unit, valid where active */
+    uint8_t front_state[HD_UNITS];    /* of SEQ: always idle */
+    uint32_t taken_pc[HD_UNITS];      /* of the operation taken last; SEQ: in work */
+    uint32_t done_pc[HD_UNITS];       /* of the operation that ended last, not of SEQ */
+    uint32_t read_bytes, write_bytes; /* over the bus in this cycle */
 };
 typedef void (*hd_rtl_hook)(void *user, const struct hd_rtl_cycle *c);
 
@@ -46,6 +52,10 @@ struct hd_rtl_api {
     /* Per-tag accounting of the last run, valid until the next start. */
     const struct hd_layer_counters *(*layers)(struct hd_rtl *, int *out_n);
     uint64_t (*clocks)(const struct hd_rtl *); /* since creation */
+    uint64_t (*cycles)(const struct hd_rtl *); /* of the run, or the last one */
+    /* Copies an on-chip memory as the ISS keeps it and gives its size; out NULL = the size alone.
+     * 0: the model does not show it. */
+    size_t (*memory)(const struct hd_rtl *, enum hd_probe_memory which, uint8_t *out);
 };
 
 #endif

@@ -1,2 +1,10 @@
 SRCS += sim/axi_mem.c sim/iss.c sim/iss_issue.c sim/iss_time.c sim/iss_dma.c sim/iss_mx.c sim/iss_vx.c
 SRCS += sim/mach_dev.c sim/mach_report.c sim/iss_dev.c sim/rtl_dev.c
+SRCS += sim/trace.c
+
+test-models: test-trace
+test-trace: heddle rtl-base ## traces of both simulators have their form and add up to the counters
+	$(Q)set -e; t=$(B)/trace.json; for d in iss rtl; do for o in --seed=1 --mem-jitter=3 --no-latency-hiding; do \
+	    $(B)/heddle run test/models/digits --device $$d $$o --trace $$t > /dev/null; \
+	    python3 scripts/check_trace.py $$t; done; done
+.PHONY: test-trace

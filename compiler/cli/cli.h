@@ -40,6 +40,9 @@ enum cli_option {
     OPT_FULL,
     OPT_IMAGES,
     OPT_CYCLES,
+    OPT_TRACE,
+    OPT_TRACE_FROM,
+    OPT_TRACE_CYCLES,
     OPT_HELP,
     OPT_COUNT
 };
@@ -53,10 +56,10 @@ enum cli_option {
      CLI_MASK(OPT_JSON))
 
 struct cli_options {
-    const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *pass;
+    const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *pass, *trace;
     const char *sets[32];
     int n_sets;
-    uint64_t seed;
+    uint64_t seed, trace_from, trace_cycles;
     int repeat, threads, images;
     struct hd_mem_options mem;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
@@ -67,7 +70,8 @@ struct cli {
     hd_ctx *ctx;
     const struct cli_command *command;
     struct cli_options opt;
-    char **args; /* what is not an option */
+    const struct hd_probe *probe; /* for devices that are opened; NULL = none */
+    char **args;                  /* what is not an option */
     int n_args;
     double start; /* for progress */
     bool progress_shown;
@@ -192,6 +196,15 @@ void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out);
 void cli_print_layers(struct cli *c, const struct cli_run *r, FILE *out);
 void cli_print_host_ops(const hd_model *m, FILE *out);
 json_object *cli_run_json(struct cli *c, const struct cli_run *r);
+
+/* ---- trace ---- */
+
+/* Timeline of the operations that touch cycles from .. from + cycles (0 = to the end) of the last
+ * run. The model outlives it; the memory is the arena's. */
+struct cli_trace *cli_trace_create(hd_arena *a, const hd_model *m, uint64_t from, uint64_t cycles);
+const struct hd_probe *cli_trace_probe(const struct cli_trace *t);
+hd_status cli_trace_write(struct cli *c, struct cli_trace *t, const struct cli_run *r,
+                          const char *path);
 
 /* ---- commands
  * ------------------------------------------------------------------------------------ */

@@ -53,12 +53,22 @@ static hd_status run(struct cli *c, hd_arena *a, struct cli_run *r, hd_model **m
     const void **in;
     TRY(cli_inputs(c, a, *model, r->path, &in, &r->inputs));
     void **out = cli_output_buffers(a, *model);
+    struct cli_trace *trace = NULL;
+    if (c->opt.trace) {
+        trace = cli_trace_create(a, *model, c->opt.trace_from, c->opt.trace_cycles);
+        c->probe = cli_trace_probe(trace);
+    }
     TRY(cli_open_session(c, *model, c->opt.device, s));
     TRY(run_repeats(c, a, *s, r, in, out));
+    if (trace) TRY(cli_trace_write(c, trace, r, c->opt.trace));
     return c->opt.outputs ? save_outputs(c, a, *model, out) : HD_OK;
 }
 
 int cmd_run(struct cli *c) {
+    if (c->opt.trace && cli_is_graph_device(c->opt.device))
+        return cli_usage(c, "--trace: device %s has no cycles, want iss or rtl", c->opt.device);
+    if (!c->opt.trace && (c->opt.trace_from || c->opt.trace_cycles))
+        return cli_usage(c, "--trace-from, --trace-cycles: want --trace FILE.json, too");
     hd_arena *a = hd_arena_create();
     hd_model *model = NULL;
     hd_session *s = NULL;

@@ -12,7 +12,7 @@ const struct cli_command cli_commands[] = {
     {"run", "MODEL", "run a model on one device; cycles, utilisation and traffic of each layer", 1,
      1,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(INPUTS) | ONE(OUTPUTS) | ONE(SEED) | ONE(REPEAT) |
-         ONE(DUMP),
+         ONE(DUMP) | ONE(TRACE) | ONE(TRACE_FROM) | ONE(TRACE_CYCLES),
      "iss", cmd_run},
     {"compare", "MODEL --devices A,B,...",
      "run on several devices, compare every layer boundary and output", 1, 1,

@@ -41,6 +41,10 @@ static const struct {
     [OPT_FULL] = {"full", NULL, "print all values of large constants", 0},
     [OPT_IMAGES] = {"images", "N", "only the first N images", 0},
     [OPT_CYCLES] = {"cycles", NULL, "print cycles and DRAM bytes of every device", 0},
+    [OPT_TRACE] = {"trace", "FILE.json", "write a timeline that Perfetto and chrome://tracing open",
+                   0},
+    [OPT_TRACE_FROM] = {"trace-from", "CYCLE", "leave out of the trace what ended before", 0},
+    [OPT_TRACE_CYCLES] = {"trace-cycles", "N", "and what began N cycles later", 0},
     [OPT_HELP] = {"help", NULL, "print this", 'h'},
 };
 
@@ -104,6 +108,8 @@ static int store_number(struct cli *c, int o, const char *arg) {
     uint64_t v = 0;
     uint64_t min = o == OPT_SEED ? 0 : 1, max = 1000000;
     if (o == OPT_SEED) max = UINT64_MAX;
+    if (o == OPT_TRACE_FROM) min = 0;
+    if (o == OPT_TRACE_FROM || o == OPT_TRACE_CYCLES) max = UINT64_C(1) << 40;
     if (o == OPT_MEM_BYTES || o == OPT_MEM_OUTSTANDING || o == OPT_THREADS) max = 1024;
     int s = number(c, o, arg, min, max, &v);
     if (s != CLI_DONE) return s;
@@ -125,6 +131,12 @@ static int store_number(struct cli *c, int o, const char *arg) {
         break;
     case OPT_THREADS:
         p->threads = (int)v;
+        break;
+    case OPT_TRACE_FROM:
+        p->trace_from = v;
+        break;
+    case OPT_TRACE_CYCLES:
+        p->trace_cycles = v;
         break;
     default:
         p->images = (int)v;
@@ -162,6 +174,9 @@ static int store(struct cli *c, int o, const char *arg, bool *out_help) {
         break;
     case OPT_PASS:
         p->pass = arg;
+        break;
+    case OPT_TRACE:
+        p->trace = arg;
         break;
     case OPT_NO_HIDING:
         p->no_latency_hiding = true;

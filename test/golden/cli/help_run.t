@@ -20,4 +20,7 @@
 #=   --dump STAGE               print the compiler's state: import, legalize, plan, program, all
 #=   --threads N                threads for devices that use several
 #=   --json FILE                write the facts as JSON; - is standard output
+#=   --trace FILE.json          write a timeline that Perfetto and chrome://tracing open
+#=   --trace-from CYCLE         leave out of the trace what ended before
+#=   --trace-cycles N           and what began N cycles later
 #=   -h, --help                 print this
