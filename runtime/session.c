@@ -187,6 +187,7 @@ static void add_counters(hd_session *s, const struct hd_counters *c) {
         t->unit[u].stall_mem += c->unit[u].stall_mem;
         t->unit[u].stall_bank += c->unit[u].stall_bank;
     }
+    if (c->layers) t->layers = s->layers;
     for (int i = 0; c->layers && i < c->n_layers && i < s->model->n_layers; i++) {
         s->layers[i].cycles += c->layers[i].cycles;
         s->layers[i].mx_busy += c->layers[i].mx_busy;
@@ -353,7 +354,6 @@ hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out) {
 hd_status hd_session_counters(hd_ctx *ctx, hd_session *s, struct hd_counters *out) {
     (void)ctx;
     *out = s->total;
-    out->layers = s->layers;
-    out->n_layers = s->model->n_layers;
+    out->n_layers = out->layers ? s->model->n_layers : 0;
     return HD_OK;
 }

@@ -223,5 +223,7 @@ int cmd_machines(struct cli *c);
 int cmd_ops(struct cli *c);
 int cmd_bench(struct cli *c);
 int cmd_demo(struct cli *c);
+int cmd_xclbin(struct cli *c);
+int cmd_emu_device(struct cli *c);
 
 #endif

@@ -41,6 +41,12 @@ const struct cli_command cli_commands[] = {
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SEED), "iss", cmd_bench},
     {"demo", "[FOLDER]", "the digits network on the simulated machine: accuracy, agreement, cycles",
      0, 1, CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(IMAGES), "rtl", cmd_demo},
+    {"xclbin", "write -o OUT.xclbin | info FILE",
+     "write the file that XRT's hardware emulation loads, or print what an xclbin holds", 1, 2,
+     CLI_MACHINE_OPTIONS | CLI_MEM_OPTIONS | ONE(DEVICE) | ONE(OUT), "rtl", cmd_xclbin},
+    {"emu-device", "[SOCKET]",
+     "be the device behind XRT's hardware emulation (XRT starts it; or listen at SOCKET)", 0, 1,
+     CLI_MACHINE_OPTIONS | CLI_MEM_OPTIONS | ONE(DEVICE), "rtl", cmd_emu_device},
     {0}};
 
 static void print_usage(FILE *out) {

@@ -73,7 +73,7 @@ void cli_print_layers(struct cli *c, const struct cli_run *r, FILE *out) {
               (const char *[]){"layer", "op", "cycles", "MACs", "MAC util", "roofline",
                                "efficiency", "bound", "MX busy", "VX busy", "DRAM bytes"},
               11);
-    for (int i = 0; i < m->n_layers; i++) {
+    for (int i = 0; i < m->n_layers && r->counters.layers; i++) { /* a board counts no layers */
         struct row x = layer_row(c, r, i);
         cli_cell(&t, "%s", x.name);
         cli_cell(&t, "%s", x.op);

@@ -138,7 +138,7 @@ static void same_as_golden_twice(void **state) {
     assert_memory_equal(y, again, sizeof y);
     OK(w, hd_session_counters(w->ctx, s, &second));
     assert_int_equal(first.cycles, second.cycles);
-    assert_int_equal(layers, first.cycles); /* layers share out all cycles */
+    if (first.layers) assert_int_equal(layers, first.cycles); /* layers share out all cycles */
     if (runs_programs(w)) assert_true(first.cycles > 0 && first.unit[HD_UNIT_mx].busy > 0);
     hd_session_close(s);
     hd_session_close(golden);
@@ -147,6 +147,10 @@ static void same_as_golden_twice(void **state) {
 
 static void two_models_in_turn(void **state) {
     struct world *w = need(state);
+    if (!strcmp(w->dev->scheme, "xrt")) {
+        print_message("skipped: XRT gives a device to one session at a time\n");
+        skip();
+    }
     hd_model *a = compile(w, "base", true, false), *b = compile(w, "base", false, true);
     hd_session *sa, *sb;
     float ya[CLASSES], yb[CLASSES], again[CLASSES];

@@ -1,0 +1,42 @@
+/* heddle emu-device: this program as the device behind XRT's hardware emulation. */
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/cli/cli.h"
+#include "driver/emu_dev.h"
+
+/* To the program that started us with its socket as our standard input: 0, or length and message.
+ */
+static void tell_ready(const char *message) {
+    size_t n = strlen(message);
+    if (n > 1999) n = 1999;
+    unsigned char head[4] = {(unsigned char)n, (unsigned char)(n >> 8)};
+    hd_emu_write(STDIN_FILENO, head, sizeof head, 1000);
+    hd_emu_write(STDIN_FILENO, message, n, 1000);
+}
+
+static hd_status serve(struct cli *c, hd_emu *e) {
+    if (!c->n_args) return hd_emu_serve_xrt(c->ctx, e);
+    if (strcmp(c->args[0], "-")) return hd_emu_serve_at(c->ctx, e, c->args[0]);
+    tell_ready("");
+    return hd_emu_serve(c->ctx, e, STDIN_FILENO, -1);
+}
+
+int cmd_emu_device(struct cli *c) {
+    bool from_stdin = c->n_args && !strcmp(c->args[0], "-");
+    struct hd_machine m;
+    struct hd_device_options opt;
+    hd_emu *e = NULL;
+    hd_status s = cli_machine(c, &m);
+    if (!s) {
+        cli_device_options(c, &m, &opt);
+        s = hd_emu_create(c->ctx, c->opt.device, &opt, &e);
+    }
+    if (s && from_stdin) { /* the other side shows it */
+        tell_ready(hd_message(c->ctx));
+        return CLI_FAILED;
+    }
+    if (!s) s = serve(c, e);
+    hd_emu_destroy(e);
+    return s ? cli_fail(c) : CLI_DONE;
+}

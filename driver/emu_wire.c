@@ -1,0 +1,238 @@
+/* Wire format of XRT's hardware emulation, and its sockets. */
+#include "driver/emu_wire.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CALL_HEAD = 14, ANSWER_HEAD = 9, TAG_SIZE = 0x09, TAG_API = 0x15 };
+
+void hd_emu_call_free(struct hd_emu_call *c) {
+    free(c->data);
+    *c = (struct hd_emu_call){0};
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static bool varint(struct hd_cursor *c, uint64_t *out) {
+    *out = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        const unsigned char *p = hd_cursor_take(c, 1);
+        if (!p) return false;
+        *out |= (uint64_t)(*p & 0x7f) << shift;
+        if (!(*p & 0x80)) return true;
+    }
+    return false;
+}
+
+bool hd_emu_fields(const void *data, size_t bytes, struct hd_emu_field out[HD_EMU_FIELDS]) {
+    struct hd_cursor c = {data, bytes, 0, false};
+    memset(out, 0, HD_EMU_FIELDS * sizeof *out);
+    while (c.at < c.n) {
+        uint64_t tag, n;
+        struct hd_emu_field f = {0};
+        if (!varint(&c, &tag)) return false;
+        switch (tag & 7) {
+        case 0:
+            if (!varint(&c, &f.v)) return false;
+            break;
+        case 1:
+            f.v = hd_cursor_u64(&c);
+            break;
+        case 2:
+            if (!varint(&c, &n)) return false;
+            f.data = hd_cursor_take(&c, n);
+            f.n = (size_t)n;
+            break;
+        case 5:
+            f.v = hd_cursor_u32(&c);
+            break;
+        default:
+            return false;
+        }
+        if (c.bad) return false;
+        if (tag >> 3 < HD_EMU_FIELDS) out[tag >> 3] = f;
+    }
+    return true;
+}
+
+static void put_varint(struct hd_buf *b, uint64_t v) {
+    do {
+        unsigned char byte = (unsigned char)((v & 0x7f) | (v > 0x7f ? 0x80 : 0));
+        hd_buf_put(b, &byte, 1);
+        v >>= 7;
+    } while (v);
+}
+
+void hd_emu_put(struct hd_buf *b, unsigned field, uint64_t v) {
+    put_varint(b, field << 3);
+    put_varint(b, v);
+}
+
+unsigned char *hd_emu_put_room(struct hd_buf *b, unsigned field, size_t n) {
+    static const unsigned char zero[4096];
+    put_varint(b, field << 3 | 2);
+    put_varint(b, n);
+    size_t at = b->n;
+    for (size_t k; n; n -= k) hd_buf_put(b, zero, k = n < sizeof zero ? n : sizeof zero);
+    return b->data + at;
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static enum hd_emu_io ready(int fd, short events, int timeout_ms) {
+    struct pollfd p = {fd, events, 0};
+    int n;
+    do {
+        n = poll(&p, 1, timeout_ms);
+    } while (n < 0 && errno == EINTR);
+    return n > 0 ? HD_EMU_OK : n == 0 ? HD_EMU_TIMEOUT : HD_EMU_END;
+}
+
+enum hd_emu_io hd_emu_read(int fd, void *out, size_t bytes, int timeout_ms) {
+    unsigned char *p = out;
+    while (bytes) {
+        ssize_t n = recv(fd, p, bytes, MSG_DONTWAIT);
+        if (n > 0) {
+            p += n;
+            bytes -= (size_t)n;
+            continue;
+        }
+        if (n == 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR))
+            return HD_EMU_END;
+        enum hd_emu_io s = ready(fd, POLLIN, timeout_ms);
+        if (s) return s;
+    }
+    return HD_EMU_OK;
+}
+
+enum hd_emu_io hd_emu_write(int fd, const void *data, size_t bytes, int timeout_ms) {
+    const unsigned char *p = data;
+    while (bytes) {
+        ssize_t n = send(fd, p, bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (n > 0) {
+            p += n;
+            bytes -= (size_t)n;
+            continue;
+        }
+        if (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR) return HD_EMU_END;
+        enum hd_emu_io s = ready(fd, POLLOUT, timeout_ms);
+        if (s) return s;
+    }
+    return HD_EMU_OK;
+}
+
+static void store(unsigned char *p, uint64_t v, int bytes) {
+    for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(v >> 8 * i);
+}
+static uint64_t fetch(const unsigned char *p, int bytes) {
+    uint64_t v = 0;
+    for (int i = 0; i < bytes; i++) v |= (uint64_t)p[i] << 8 * i;
+    return v;
+}
+
+enum hd_emu_io hd_emu_get_call(int fd, struct hd_emu_call *out, int timeout_ms) {
+    unsigned char h[CALL_HEAD];
+    enum hd_emu_io s = hd_emu_read(fd, h, sizeof h, timeout_ms);
+    if (s) return s;
+    uint64_t n = fetch(h + 1, 8);
+    if (h[0] != TAG_SIZE || h[9] != TAG_API || n > (uint64_t)HD_EMU_MAX_CALL_MIB << 20)
+        return HD_EMU_BAD;
+    if (n > out->cap) {
+        unsigned char *grown = realloc(out->data, (size_t)n);
+        if (!grown) return HD_EMU_BAD;
+        out->data = grown;
+        out->cap = (size_t)n;
+    }
+    out->api = (uint32_t)fetch(h + 10, 4);
+    out->bytes = (size_t)n;
+    return hd_emu_read(fd, out->data, out->bytes, timeout_ms);
+}
+
+enum hd_emu_io hd_emu_put_call(int fd, const struct hd_emu_call *c, int timeout_ms) {
+    unsigned char h[CALL_HEAD] = {TAG_SIZE};
+    store(h + 1, c->bytes, 8);
+    h[9] = TAG_API;
+    store(h + 10, c->api, 4);
+    enum hd_emu_io s = hd_emu_write(fd, h, sizeof h, timeout_ms);
+    return s ? s : hd_emu_write(fd, c->data, c->bytes, timeout_ms);
+}
+
+enum hd_emu_io hd_emu_get_answer(int fd, struct hd_buf *out, int timeout_ms) {
+    unsigned char h[ANSWER_HEAD], part[16384];
+    enum hd_emu_io s = hd_emu_read(fd, h, sizeof h, timeout_ms);
+    if (s) return s;
+    uint64_t n = fetch(h + 1, 8);
+    if (h[0] != TAG_SIZE || n > (uint64_t)HD_EMU_MAX_CALL_MIB << 20) return HD_EMU_BAD;
+    out->n = 0;
+    while (n && !s) {
+        size_t k = n < sizeof part ? (size_t)n : sizeof part;
+        s = hd_emu_read(fd, part, k, timeout_ms);
+        if (!s) hd_buf_put(out, part, k);
+        n -= k;
+    }
+    return s;
+}
+
+enum hd_emu_io hd_emu_put_answer(int fd, const struct hd_buf *b, int timeout_ms) {
+    unsigned char h[ANSWER_HEAD] = {TAG_SIZE}; /* no api field: the host reads a fixed 9 bytes */
+    store(h + 1, b->n, 8);
+    enum hd_emu_io s = hd_emu_write(fd, h, sizeof h, timeout_ms);
+    return s ? s : hd_emu_write(fd, b->data, b->n, timeout_ms);
+}
+
+/* ---- sockets -------------------------------------------------------------------------------- */
+
+static int unix_socket(const char *path, struct sockaddr_un *out) {
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof out->sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    strcpy(out->sun_path, path);
+    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
+}
+
+static int closed(int fd) {
+    int e = errno;
+    close(fd);
+    errno = e;
+    return -1;
+}
+
+int hd_emu_dial(const char *path, int timeout_ms) {
+    struct sockaddr_un a;
+    for (int ms = 0;; ms += 5) { /* the host may not listen yet */
+        int fd = unix_socket(path, &a);
+        if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) == 0) return fd;
+        closed(fd);
+        if (ms >= timeout_ms) return -1;
+        nanosleep(&(struct timespec){0, 5000000}, NULL);
+    }
+}
+
+int hd_emu_listen(const char *path) {
+    struct sockaddr_un a;
+    int fd = unix_socket(path, &a);
+    if (fd < 0) return -1;
+    if (bind(fd, (struct sockaddr *)&a, sizeof a) || listen(fd, 1)) return closed(fd);
+    return fd;
+}
+
+int hd_emu_accept(int listener, int timeout_ms) {
+    if (ready(listener, POLLIN, timeout_ms)) {
+        errno = ETIMEDOUT;
+        return -1;
+    }
+    int fd = accept(listener, NULL, NULL);
+    if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
+    return fd;
+}
