@@ -9,9 +9,9 @@ $(B)/%.ok: $(B)/%
 
 test-unit: $(UNIT:%=%.ok) ## run C unit tests (only those whose inputs changed)
 
-test-golden: heddle ## run golden tests: text in, text out
+test-golden: heddle rtl-tiny ## run golden tests: text in, text out
 	$(Q)$(if $(and $(GOLD),$(CLI)),python3 scripts/golden.py $(B) $(GOLD),echo "  no golden tests to run")
-bless: heddle ## rewrite golden expectations; review the diff
+bless: heddle rtl-tiny ## rewrite golden expectations; review the diff
 	$(Q)python3 scripts/golden.py --bless $(B) $(GOLD)
 
 $(B)/test/fuzz/%.ok: $(B)/test/fuzz/% $(wildcard test/fuzz/corpus/*/*)
@@ -40,14 +40,38 @@ test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) ## example models and random
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
 	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100; done)
 	$(Q)$(if $(RANDOM_NET),HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --count 20)
-test-mutants: ## seeded faults must be caught (minutes)
-	$(Q)$(if $(wildcard test/mutants/*.mut),/usr/bin/env python3 scripts/mutants.py,echo "  no mutants")
+# Networks of the workplace, where they lie beside the repository.
+SHARED     ?= ../shared/models
+SHARED_RUN := mlperf_ic_resnet8_int8_qdq mlperf_ic_resnet8_int8_qlinear mlperf_ad_autoencoder_int8_qdq
+test-shared: heddle rtl-base ## networks of ../shared/models on rtl, where that folder is
+ifeq ($(wildcard $(SHARED)),)
+	@echo "  no $(SHARED): its networks are skipped"
+else
+	$(Q)$(B)/heddle test --device rtl $(SHARED_RUN:%=$(SHARED)/%)
+	$(Q)for m in $(SHARED_RUN); do $(B)/heddle compare $(SHARED)/$$m --devices golden,iss,rtl --mem-jitter 1..5 \
+	    > $(B)/test-shared.log 2>&1 && tail -1 $(B)/test-shared.log || { cat $(B)/test-shared.log; exit 1; }; done
+endif
+
+# Random programs straight from the ISA tables, iss against rtl.
+COSIM := $(B)/test/cosim/cosim
+N     ?= 1000
+SEED  ?= 1
+$(COSIM): $(B)/test/cosim/program.o
+test-cosim: $(COSIM) rtl-tiny ## 100 random programs on iss and rtl
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --count 100
+cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them: N=1000 SEED=1 TB_MACHINE=tiny|base|big
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N)
+
+test-mutants mutants: heddle rtl-tiny ## seeded faults must be caught (minutes)
+	$(Q)python3 scripts/mutants.py
+test-mutants-fast: heddle rtl-tiny ## one seeded fault each of RTL, ISS and compiler
+	$(Q)python3 scripts/mutants.py --fast
 demo: heddle rtl-base ## compile and run an example network on the simulated chip
 	$(Q)HEDDLE=$(B)/heddle scripts/demo.sh
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-models ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-models test-shared test-cosim test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
@@ -71,4 +95,5 @@ cov:
 	$(Q)$(MAKE) --no-print-directory BUILD=cov cov
 endif
 
-.PHONY: test test-unit test-golden bless test-fuzz test-rtl test-models test-mutants demo bench fuzz cov
+.PHONY: test test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants test-mutants-fast \
+        test-shared test-cosim cosim demo bench fuzz cov

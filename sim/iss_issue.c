@@ -256,7 +256,7 @@ void hd_iss_issue_step(hd_iss *iss) {
 static bool hand_over(hd_iss *iss, enum hd_unit u) {
     struct front *f = &iss->front[u];
     bool nop = f->cur.op.code == 0;
-    if (f->f_n == HD_IN_FLIGHT) return false;
+    if (f->f_n == HD_IN_FLIGHT || (nop && f->f_n)) return false; /* hd_front: why nops wait */
     if (!nop && f->engine_free > iss->now) {
         if (f->engine_free != HD_NEVER) f->next = f->engine_free;
         return false;

@@ -165,9 +165,11 @@ module hd_front #(
   assign wait_mask_o = state_q == Sem ? wait_q : '0;
 
   // ---- hand-over -------------------------------------------------------------------------------
-  logic nop, ready_to_go;
+  logic nop, ready_to_go, head_valid;
   assign nop         = code_q == 4'd0;
-  assign ready_to_go = !stop_i && flight_ready &&
+  // A nop enters an empty list only: retiring from its head, it would take the cycle in which the
+  // engine reports the operation behind it.
+  assign ready_to_go = !stop_i && flight_ready && !(nop && head_valid) &&
                        (state_q == Offer || (state_q == Sem && (wait_q == '0 || grant_i)));
   assign op_valid_o  = ready_to_go && !nop;
   assign handover    = ready_to_go && (nop || op_ready_i);
@@ -217,7 +219,7 @@ module hd_front #(
   end
 
   // ---- in flight -------------------------------------------------------------------------------
-  logic        head_valid, head_nop, retire;
+  logic        head_nop, retire;
   logic [80:0] head;
   logic [3:0]  unused_flight;
 

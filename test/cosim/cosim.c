@@ -1,0 +1,246 @@
+/* Random legal programs on two machines, iss and rtl, under random memory timing: the arena, all of
+ * XM and AM must be equal at the end, and of programs with one illegal operand or a deadlock the
+ * whole report. A program that differs is shrunk to the fewest operations that still do.
+ *
+ *   cosim [--seed S] [--count N] [--machine NAME] [--print]
+ */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/check/check.h"
+#include "runtime/hal.h"
+#include "test/cosim/program.h"
+
+enum { CODE_OFFSET = 8192, WATCHDOG = 20000, TEXT_BYTES = 4096 };
+
+struct cosim {
+    hd_ctx *ctx;
+    struct hd_machine m;
+    uint64_t seed;
+    uint32_t words[MAX_WORDS];
+    uint8_t *start, *got[2]; /* arenas */
+    size_t arena_bytes;
+    char text[2][TEXT_BYTES]; /* "" or the device's report */
+    uint64_t cycles[2];
+    char why[TEXT_BYTES];
+};
+
+static const char *const devices[2] = {"iss", "rtl"};
+
+static void fatal(struct cosim *x, const char *what) {
+    fprintf(stderr, "cosim: %s: %s\n", what, hd_message(x->ctx));
+    exit(2);
+}
+
+static uint32_t mix(uint64_t s) {
+    s = (s ^ (s >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    s = (s ^ (s >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(s >> 32);
+}
+
+/* ---- one run --------------------------------------------------------------------------------- */
+
+static hd_model *make_model(struct cosim *x, size_t n) {
+    hd_model *m = hd_model_create();
+    m->name = "random";
+    m->machine = x->m;
+    m->isa_hash = hd_isa_hash();
+    m->machine_hash = hd_machine_hash(&x->m);
+    m->image_bytes = CODE_OFFSET + n * 4;
+    m->image = hd_alloc(m->arena, m->image_bytes);
+    for (size_t i = 0; i < CODE_OFFSET; i++) ((uint8_t *)m->image)[i] = (uint8_t)mix(i + x->seed);
+    memcpy((uint8_t *)m->image + CODE_OFFSET, x->words, n * 4);
+    m->arena_bytes = x->arena_bytes;
+    m->n_steps = 1;
+    m->steps = hd_new(m->arena, struct hd_step);
+    m->steps[0].kind = HD_STEP_PROG;
+    m->steps[0].code_offset = CODE_OFFSET;
+    m->steps[0].code_bytes = (uint32_t)n * 4;
+    return m;
+}
+
+/* The report without what may differ: name of the device, cycle. */
+static void report(struct cosim *x, int d) {
+    const char *from = hd_message(x->ctx), *colon = strstr(from, "step 0: ");
+    snprintf(x->text[d], TEXT_BYTES, "%s", colon ? colon : from);
+    char *cycle = strstr(x->text[d], ", cycle ");
+    if (!cycle) return;
+    char *end = cycle + strlen(", cycle ");
+    end += strspn(end, "0123456789");
+    memmove(cycle, end, strlen(end) + 1);
+}
+
+static void run_device(struct cosim *x, const hd_model *m, int d) {
+    const struct hd_device_ops *ops = hd_device_by_scheme(devices[d]);
+    struct hd_device_options o = {.machine = x->m, .watchdog_cycles = WATCHDOG};
+    uint32_t r = mix(x->seed * 3 + 1);
+    if (r % 3) { /* else the default memory */
+        o.mem.latency = 1 + r / 3 % 90;
+        o.mem.outstanding = 1 + r / 300 % 20;
+        o.mem.bytes_per_cycle = 4 + r / 6000 % 64;
+        o.mem.jitter = true;
+        o.mem.jitter_seed = r;
+    }
+    hd_device *dev;
+    hd_exec *e;
+    hd_buffer arena;
+    hd_fence fence;
+    struct hd_counters k;
+    if (ops->open(x->ctx, &o, &dev) || ops->alloc(x->ctx, dev, x->arena_bytes, &arena) ||
+        ops->write(x->ctx, dev, arena, 0, x->start, x->arena_bytes) ||
+        ops->load(x->ctx, dev, m, 0, &e) || ops->submit(x->ctx, dev, e, &arena, &fence))
+        fatal(x, devices[d]);
+    x->text[d][0] = 0;
+    if (ops->wait(x->ctx, dev, fence, UINT64_MAX) != HD_OK) report(x, d);
+    hd_clear(x->ctx);
+    if (ops->counters(x->ctx, dev, &k) ||
+        ops->read(x->ctx, dev, arena, 0, x->got[d], x->arena_bytes))
+        fatal(x, devices[d]);
+    x->cycles[d] = k.cycles;
+    ops->unload(dev, e);
+    ops->close(dev);
+}
+
+static void where_differs(struct cosim *x) {
+    size_t at = 0;
+    while (x->got[0][at] == x->got[1][at]) at++;
+    size_t xm = SHARED_BYTES, am = xm + x->m.xm_bytes;
+    snprintf(x->why, sizeof x->why, "%s byte 0x%zx: iss 0x%02x, rtl 0x%02x",
+             at < xm   ? "arena"
+             : at < am ? "XM"
+                       : "AM view",
+             at < xm   ? at
+             : at < am ? at - xm
+                       : at - am,
+             x->got[0][at], x->got[1][at]);
+}
+
+/* True when both machines did the same, and what this kind of program must do. */
+static bool same(struct cosim *x, const struct program *p, enum kind kind) {
+    size_t n = program_emit(p, x->words);
+    hd_model *m = make_model(x, n);
+    for (int d = 0; d < 2; d++) run_device(x, m, d);
+    hd_model_destroy(m);
+    x->why[0] = 0;
+    if (strcmp(x->text[0], x->text[1]))
+        snprintf(x->why, sizeof x->why, "reports differ:\niss: %.1900s\nrtl: %.1900s", x->text[0],
+                 x->text[1]);
+    else if (kind == KIND_LEGAL && *x->text[0])
+        snprintf(x->why, sizeof x->why, "a legal program fails on both: %.3000s", x->text[0]);
+    else if (!*x->text[0] && memcmp(x->got[0], x->got[1], x->arena_bytes))
+        where_differs(x);
+    return !x->why[0];
+}
+
+/* The static check must accept what is legal and refuse what deadlocks. */
+static bool checked(struct cosim *x, const struct program *p, enum kind kind) {
+    struct hd_check k;
+    size_t n = program_emit(p, x->words);
+    struct hd_check_windows w = {{CODE_OFFSET + n * 4, x->arena_bytes}};
+    hd_check_init(&k);
+    hd_check_program(&k, x->words, n, &x->m, &w);
+    bool ok = kind == KIND_LEGAL ? !k.n_errors : kind == KIND_DEADLOCK ? k.n_errors > 0 : true;
+    if (!ok)
+        snprintf(x->why, sizeof x->why, "heddle check: %s",
+                 k.n_errors ? k.findings[0].text : "no error in a program that deadlocks");
+    hd_check_deinit(&k);
+    return ok;
+}
+
+/* ---- failures -------------------------------------------------------------------------------- */
+
+static void shrink(struct cosim *x, struct program *p, enum kind kind) {
+    for (bool less = true; less;) {
+        less = false;
+        for (int i = p->n - 2; i >= 0; i--) {
+            if (p->op[i].dropped) continue;
+            p->op[i].dropped = true;
+            if (!same(x, p, kind) && *x->why)
+                less = true;
+            else
+                p->op[i].dropped = false;
+        }
+    }
+    same(x, p, kind);
+}
+
+static void show(struct cosim *x, const struct program *p) {
+    char *text = NULL;
+    size_t n = program_emit(p, x->words);
+    if (hd_disasm(x->ctx, x->words, n, &text) == HD_OK) fputs(text, stdout);
+    free(text);
+}
+
+static bool one(struct cosim *x, struct program *p, bool print) {
+    uint32_t r = mix(x->seed + 77) % 10;
+    enum kind kind = r == 0 ? KIND_ILLEGAL : r == 1 ? KIND_DEADLOCK : KIND_LEGAL;
+    program_random(p, &x->m, x->seed, kind);
+    for (size_t i = 0; i < x->arena_bytes; i++) x->start[i] = (uint8_t)mix(i * 31 + x->seed);
+    for (size_t i = 4; i < 4096; i += 16) /* PM words: half the scales are ordinary numbers */
+        x->start[i + 3] = (uint8_t)(0x3b + (x->start[i] & 3)), x->start[i - 1] &= 3;
+    if (print) show(x, p);
+    if (!checked(x, p, kind)) {
+        printf("seed %llu: %s\n", (unsigned long long)x->seed, x->why);
+        show(x, p);
+        return false;
+    }
+    if (same(x, p, kind)) return true;
+    printf("seed %llu differs: %s\n", (unsigned long long)x->seed, x->why);
+    shrink(x, p, kind);
+    printf("the fewest operations: %s\n", x->why);
+    show(x, p);
+    printf("reproduce: cosim --machine %s --seed %llu --count 1\n", x->m.name,
+           (unsigned long long)x->seed);
+    return false;
+}
+
+int main(int argc, char **argv) {
+    static const struct option longs[] = {{"seed", 1, NULL, 's'},
+                                          {"count", 1, NULL, 'n'},
+                                          {"machine", 1, NULL, 'm'},
+                                          {"print", 0, NULL, 'p'},
+                                          {NULL, 0, NULL, 0}};
+    struct cosim *x = calloc(1, sizeof *x);
+    struct program *p = calloc(1, sizeof *p);
+    if (!x || !p) return 2;
+    x->ctx = hd_ctx_create();
+    uint64_t seed = 1, count = 100, cycles = 0;
+    const char *machine = "tiny";
+    bool print = false;
+    for (int k; (k = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
+        if (k == 's')
+            seed = strtoull(optarg, NULL, 0);
+        else if (k == 'n')
+            count = strtoull(optarg, NULL, 0);
+        else if (k == 'm')
+            machine = optarg;
+        else if (k == 'p')
+            print = true;
+        else
+            return 2;
+    }
+    if (hd_machine_load(x->ctx, machine, &x->m)) fatal(x, machine);
+    x->arena_bytes = program_arena_bytes(&x->m);
+    x->start = malloc(x->arena_bytes), x->got[0] = malloc(x->arena_bytes);
+    x->got[1] = malloc(x->arena_bytes);
+    int ops = 0, failed = 0;
+    for (uint64_t i = 0; i < count && !failed; i++) {
+        x->seed = seed + i;
+        failed += !one(x, p, print);
+        ops += p->n;
+        cycles += x->cycles[1];
+    }
+    if (!failed)
+        printf("cosim: machine %s, %llu programs from seed %llu, %d operations, %llu RTL cycles: "
+               "iss and rtl agree\n",
+               machine, (unsigned long long)count, (unsigned long long)seed, ops,
+               (unsigned long long)cycles);
+    for (int d = 0; d < 2; d++) free(x->got[d]);
+    free(x->start);
+    hd_ctx_destroy(x->ctx);
+    free(x);
+    free(p);
+    return failed != 0;
+}
