@@ -1,0 +1,120 @@
+#!/bin/sh
+# Device xrt in hardware emulation: usage run.sh BUILD, from the top of the repository. Under a minute.
+# Every run has a session of its own, since XRT's emulation signals its whole process group when it crashes.
+set -u
+B=$(cd "$1" && pwd)
+H=$B/heddle
+D=$PWD/test/models/digits
+W=$(mktemp -d /tmp/heddle-test-xrt-XXXXXX)
+failed=0
+export XCL_EMULATION_MODE=hw_emu HEDDLE_RTL_DIR="$PWD/build/rtl"
+unset XILINX_XRT XRT_INI_PATH HEDDLE_XCLBIN HEDDLE_EMU_DEVICE EMULATION_SOCKETID || :
+trap 'rm -rf "$W"' EXIT
+trap 'exit 1' INT TERM
+
+ok() { echo "  ok    xrt: $1"; }
+bad() {
+    echo "  FAIL  xrt: $1"
+    [ -z "${2:-}" ] || tail -12 "$2"
+    failed=1
+}
+alone() {
+    limit=$1
+    shift
+    timeout -s KILL "$limit" setsid -w "$@"
+}
+cycles() { sed -n 's/^\([0-9]*\) cycles in .*/\1/p' "$1"; }
+
+# name, expectation is status 0, command...
+check() {
+    name=$1
+    shift
+    if alone 100 "$@" > "$W/log" 2>&1; then ok "$name"; else bad "$name" "$W/log"; fi
+}
+# Outputs and cycles of a simulator and of the same behind XRT; then options of both.
+same() {
+    dev=$1
+    shift
+    "$H" run "$D" --device "$dev" --outputs "$W/a.npz" "$@" > "$W/a" 2>&1
+    HEDDLE_EMU_DEVICE=$dev alone 100 "$H" run "$D" --device xrt --outputs "$W/b.npz" "$@" > "$W/b" 2>&1
+    if [ -n "$(cycles "$W/a")" ] && [ "$(cycles "$W/a")" = "$(cycles "$W/b")" ] && cmp -s "$W/a.npz" "$W/b.npz"; then
+        ok "$dev behind XRT: outputs equal, $(cycles "$W/b") cycles on both${*:+ ($*)}"
+    else
+        bad "$dev behind XRT: outputs or cycles differ: $(cycles "$W/a") and $(cycles "$W/b") cycles" "$W/b"
+    fi
+}
+# The device process of host process $1, or nothing.
+device_of() { ps -o pid= -o args= --ppid "$1" 2> /dev/null | awk '/emu-device/ { print $1; exit }'; }
+# Waits up to 10 s until a device process of host $1 is there; prints it.
+wait_device() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        p=$(device_of "$1")
+        [ -z "$p" ] || { echo "$p"; return; }
+        sleep 0.5
+    done
+}
+
+same rtl
+same rtl --mem-latency 200 --mem-bytes-per-cycle 8 --mem-outstanding 4
+same iss
+check "every layer of digits bit-equal to rtl" "$H" compare "$D" --devices rtl,xrt
+check "digits against golden, three data sets" "$H" test --device xrt "$D"
+check "20 runs in one process" "$H" run "$D" --device xrt --repeat 20
+check "device conformance" "$B/test/device/test_device"
+
+# two processes at once
+alone 100 "$H" run "$D" --device xrt --repeat 20 > "$W/two" 2>&1 & other=$!
+check "two processes at once" "$H" run "$D" --device xrt --repeat 20
+wait "$other" || bad "the other of two processes" "$W/two"
+
+# the device dies: an error within 10 s. The host is started without timeout, so that its process is known.
+"$H" run "$D" --device xrt --repeat 1000000 > "$W/log" 2>&1 & host=$!
+dev=$(wait_device "$host")
+sleep 2
+kill -KILL "$dev" 2> /dev/null
+(sleep 10; kill -KILL "$host" 2> /dev/null) & guard=$!
+wait "$host" 2> /dev/null
+status=$?
+kill "$guard" 2> /dev/null
+if [ "$status" = 1 ] && grep -q "emulated device died" "$W/log"; then
+    ok "a killed device is an error within 10 s"
+else
+    bad "a killed device: exit status $status" "$W/log"
+fi
+
+# the host dies: the device goes, too
+"$H" run "$D" --device xrt --repeat 1000000 > "$W/log" 2>&1 & host=$!
+dev=$(wait_device "$host")
+folder=$(tr '\0' '\n' < "/proc/$dev/cmdline" | sed -n 's|^\(/tmp/heddle-xrt-[A-Za-z0-9]*\)/machine$|\1|p')
+sleep 2
+kill -KILL "$host" 2> /dev/null
+wait "$host" 2> /dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    kill -0 "$dev" 2> /dev/null || break
+    sleep 0.5
+done
+if [ -n "$dev" ] && ! kill -0 "$dev" 2> /dev/null; then
+    ok "the device of a killed host ends"
+else
+    bad "the device of a killed host stays" "$W/log"
+    kill -KILL "$dev" 2> /dev/null
+fi
+[ -z "$folder" ] || rm -rf "$folder" # a killed process cannot do it
+rm -f "$B/emulation_debug.log"
+
+# a host that knows nothing of us but the file: XRT unpacks it and starts the device itself
+if command -v unzip > /dev/null; then
+    mkdir -p "$W/xrt/lib" "$W/run"
+    lib=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n 's/.*=> \(.*libxrt_coreutil\.so\.2\)$/\1/p' | head -1)
+    ln -s "$(dirname "$lib")/libxrt_hwemu.so.2" "$W/xrt/lib/"
+    "$H" xclbin write -o "$W/plain.xclbin" --machine base > "$W/log" 2>&1 || bad "xclbin write" "$W/log"
+    check "device started by XRT from the xclbin" \
+        env XILINX_XRT="$W/xrt" USER="${W#/tmp/}" SDACCEL_EM_RUN_DIR="$W/run" "$B/test/xrt/plain_host" "$W/plain.xclbin"
+    rm -f "$B/test/xrt/emulation_debug.log"
+else
+    echo "  skip  xrt: device started by XRT: unzip is not installed"
+fi
+
+left=$(find "$B" -name emulation_debug.log -o -name .run -o -name '*simulate.log' | head -3)
+[ -z "$left" ] || bad "files left behind: $left"
+exit "$failed"
