@@ -44,8 +44,8 @@ def read_mutant(path):
 
 
 def sync_tree():
-    """Copies the files that git knows or would add, where they differ; keeps TREE/build. A new copy keeps the times of its files, so
-    that the objects that come with it count as made."""
+    """Copies the files that git knows or would add, where they differ; keeps TREE/build. A new copy
+    keeps the times of its files, so that the objects that come with it count as made."""
     fresh = not os.path.exists(TREE)
     names = subprocess.check_output(["git", "ls-files", "-z", "--cached", "--others",
                                      "--exclude-standard"]).decode().split("\0")
