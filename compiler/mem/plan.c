@@ -93,14 +93,12 @@ static int64_t traffic(const struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
         int64_t tiles = hd_ceil_div(l->oh, l->th) * hd_ceil_div(l->ow, l->tw);
-        bool by_chunk = l->kind == HD_LAYER_MATMUL && l->chunk_outer;
+        bool by_chunk = l->chunk_outer;
         for (int k = 0; k < 2 && l->in[k] >= 0; k++)
             if (!lo->tensors[l->in[k]].resident)
                 bytes += dram_bytes_of(&lo->tensors[l->in[k]]) *
                          (by_chunk ? hd_ceil_div(l->nts, l->nb) : 1);
-        if (l->kind == HD_LAYER_MATMUL)
-            bytes += (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) *
-                     (l->weights_stay || l->chunk_outer ? 1 : tiles);
+        bytes += hd_layer_weight_bytes(lo, l) * (l->weights_stay || by_chunk ? 1 : tiles);
         if (!lo->tensors[l->out].resident) bytes += dram_bytes_of(&lo->tensors[l->out]);
     }
     return bytes;

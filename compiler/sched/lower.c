@@ -240,7 +240,7 @@ static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
             for (int x = 0; x < l->ow; x += l->tw) {
                 struct hd_tile t = {.img = img, .y = y, .x = x};
                 t.th = (int)hd_min(l->th, l->oh - y), t.tw = (int)hd_min(l->tw, l->ow - x);
-                if (l->kind == HD_LAYER_MATMUL)
+                if (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE)
                     TRY(hd_low_matmul(w, &t, only_nt));
                 else if (l->kind == HD_LAYER_POOL)
                     TRY(hd_low_pool(w, &t));
@@ -256,13 +256,13 @@ static hd_status lower_layer(struct hd_lowerer *w, const struct hd_layer *l) {
     w->l = l;
     const struct hd_mtensor *y = hd_low_tensor(w, l->out);
     if (y->resident) TRY(fill_padding(w, y));
-    if (l->kind != HD_LAYER_MATMUL) return layer_tiles(w, -1);
+    if (l->kind != HD_LAYER_MATMUL && l->kind != HD_LAYER_DEPTHWISE) return layer_tiles(w, -1);
     int n = (int)hd_ceil_div(l->nts, l->nb);
     w->chunks = hd_new_array(w->s.arena, struct hd_chunk, (size_t)n);
     for (int i = 0; i < n; i++) w->chunks[i] = (struct hd_chunk){-1, -1};
     if (l->weights_stay) {
-        w->stay_wm = hd_ring_take(&w->wm, (int64_t)l->nts * l->red);
-        w->stay_pm = hd_ring_take(&w->pm, l->nts);
+        w->stay_wm = hd_ring_take(&w->wm, (int64_t)l->nts * l->red); /* depthwise: 0 words */
+        w->stay_pm = hd_ring_take(&w->pm, (int64_t)l->nts * l->pm_words);
     }
     if (!l->chunk_outer) return layer_tiles(w, -1);
     for (int nt = 0; nt < l->nts; nt += l->nb) TRY(layer_tiles(w, nt));
