@@ -162,7 +162,7 @@ unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_st(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_mx(hd_iss *iss, const uint32_t *words, uint64_t *out_iterations);
-unsigned hd_iss_vx(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles);
+unsigned hd_iss_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t *out_cycles);
 /* Runs of a DMA operation, joined. */
 void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w);
 /* Valid bytes [*lo, *hi) of the walk's current run; empty when all are padding. */

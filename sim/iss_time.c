@@ -27,7 +27,7 @@ static bool start_mx(hd_iss *iss, uint32_t slot) {
 static bool start_vx(hd_iss *iss, uint32_t slot) {
     struct front *f = &iss->front[HD_UNIT_vx];
     uint64_t cycles, begin = iss->now;
-    unsigned err = hd_iss_vx(iss, f->words, &cycles);
+    unsigned err = hd_iss_vx(iss, f->cur.op.code, f->words, &cycles);
     if (err) return fail(iss, HD_UNIT_vx, err);
     int64_t a = hd_field_get(f->words, HD_F_vx_a_kind), b = hd_field_get(f->words, HD_F_vx_b_kind);
     if (hd_field_get(f->words, HD_F_vx_alu) == 0) b = 4;
