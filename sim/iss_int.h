@@ -18,6 +18,8 @@ enum hd_iss_timing {
     HD_T_HALT = 2,    /* units idle to done */
     HD_T_MX_DONE = 9, /* last iteration to done */
     HD_T_VX_DONE = 20,
+    HD_T_DW_DONE = 22,
+    HD_T_DW_MAP = 2,   /* last iteration of a dw to a map, on top of 1 */
     HD_T_LX_FIRST = 4, /* load accepted to its first request */
     HD_T_LX_DONE = 2,  /* last chunk at the engine to done */
     HD_T_LW_DONE = 1,
@@ -128,6 +130,7 @@ struct hd_iss {
     struct fetch fetch;
     struct issue issue;
     uint64_t vx_xm_end, vx_am_end; /* VX operations in flight that write XM, AM end then */
+    uint64_t vx_map_from;          /* earliest start of a map, behind a dw */
 
     /* accounting */
     struct hd_layer_counters *layers;

@@ -33,8 +33,11 @@ static bool start_vx(hd_iss *iss, uint32_t slot) {
     if (hd_field_get(f->words, HD_F_vx_alu) == 0) b = 4;
     if (a < 2 || b < 2) begin = later(begin, iss->vx_am_end);
     if (a == 2 || a == 3 || b == 2 || b == 3) begin = later(begin, iss->vx_xm_end);
+    bool dw = f->cur.op.code == hd_isa_ops[HD_OP_vx_dw].code;
+    if (!dw) begin = later(begin, iss->vx_map_from);
     f->engine_free = begin + cycles;
-    f->fly[slot].done = f->engine_free + HD_T_VX_DONE;
+    f->fly[slot].done = f->engine_free + (dw ? HD_T_DW_DONE : HD_T_VX_DONE);
+    if (dw) iss->vx_map_from = f->engine_free + HD_T_DW_MAP;
     uint64_t *end = hd_field_get(f->words, HD_F_vx_d_kind) ? &iss->vx_am_end : &iss->vx_xm_end;
     *end = f->fly[slot].done - 1;
     return true;

@@ -285,7 +285,8 @@ static unsigned run_dw(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles)
     map_of(words, &o);
     unsigned err = check_dw(iss, &o);
     if (err) return err;
-    *out_cycles = (uint64_t)(o.n[3] * o.n[2] * dw_columns(&o));
+    int64_t lead = o.n[0] == 1 && o.n[2] == 1; /* its taps are not read beside inputs */
+    *out_cycles = (uint64_t)(o.n[3] * (o.n[2] * dw_columns(&o) + lead));
     if (*out_cycles > iss->budget) return HD_ERR_none;
     int32_t w[DW_COLS * DW_ROWS][LANES];
     uint32_t t[LANES];
