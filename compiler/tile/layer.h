@@ -72,6 +72,8 @@ struct hd_layer {
     bool chunk_outer;  /* weight chunk loop outside the pixel loop */
     bool weights_stay; /* all chunks fit in WM at once: loaded once */
 
+    int chain_first, chain_last; /* tags: layers whose tiles are issued in turn (mem/chain.c) */
+
     int64_t macs, weight_bytes;
 };
 
@@ -130,6 +132,8 @@ int hd_layer_block_words(
 int64_t hd_layer_weight_bytes(const struct hd_lowering *lo,
                               const struct hd_layer *l); /* as packed */
 uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
+void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);
+void hd_choose_chains(struct hd_lowering *lo, bool enabled);
 hd_status hd_plan_memory(struct hd_lowering *lo);
 hd_status hd_schedule_step(struct hd_lowering *lo, int step);
 

@@ -90,9 +90,15 @@ int64_t hd_layer_weight_bytes(const struct hd_lowering *lo, const struct hd_laye
 /* Taps of a depthwise layer live in PM, beside bias and scale. */
 static void choose_depthwise_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
     int words = (int)hd_pm_words(lo->m);
-    l->weights_stay = l->nts * l->pm_words <= words / 2;
+    l->weights_stay = l->nts * l->pm_words <= words / 4 * 3;
     int nb = l->weights_stay ? l->nts : (int)hd_max(1, words / 4 / l->pm_words);
     l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
+}
+
+/* Weight chunks: of matrix and depthwise layers; nothing for others. */
+void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l) {
+    if (l->kind == HD_LAYER_MATMUL) choose_chunk(lo, l);
+    if (l->kind == HD_LAYER_DEPTHWISE) choose_depthwise_chunk(lo, l);
 }
 
 static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
@@ -114,8 +120,8 @@ static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     int64_t cycles = l->nts, pixels_max = INT32_MAX;
+    hd_choose_chunks(lo, l);
     if (l->kind == HD_LAYER_MATMUL) {
-        choose_chunk(lo, l);
         int64_t words = hd_layer_block_words(l);
         if (words > hd_wm_words(lo->m) / 2)
             return does_not_fit(
@@ -127,7 +133,6 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
         cycles = hd_max(1, (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1));
         pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
     } else if (l->kind == HD_LAYER_DEPTHWISE) {
-        choose_depthwise_chunk(lo, l);
         cycles = (int64_t)l->nts * l->kh * l->sx;
         pixels_max = 65535;
     } else if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) {
