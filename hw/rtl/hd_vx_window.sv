@@ -91,12 +91,12 @@ module hd_vx_window #(
     if (load_lo_i)
       for (int unsigned c = 1; c <= Cols; c++)
         if (width_i == 2'(c))
-          for (int unsigned t = 0; t < Rows * Cols; t++)
-            for (int unsigned n = 0; n < N; n++)
-              if (t % Cols + c < Cols) w[t / Cols][t % Cols][n] = 8'd0;
-              else if (t / Cols * c + t % Cols + c < Cols + 8)
-                w[t / Cols][t % Cols][n] =
-                  pm_i[64 * n + (t / Cols * c + t % Cols + c - Cols) % 8 * 8 +: 8];
+          for (int unsigned r = 0; r < Rows; r++)
+            for (int unsigned k = 0; k < Cols; k++)
+              for (int unsigned n = 0; n < N; n++)
+                if (k + c < Cols) w[r][k][n] = 8'd0;
+                else if (r * c + k + c < Cols + 8)
+                  w[r][k][n] = pm_i[64 * n + (r * c + k + c - Cols) % 8 * 8 +: 8];
   end
 
   `ASSERT(WidthLegal, !load_lo_i || width_i != 2'd0)
