@@ -31,6 +31,7 @@ void hd_iss_destroy(hd_iss *iss) {
     free(iss->am);
     free(iss->pm);
     free(iss->layers);
+    hd_iss_bank_free(iss);
     free(iss);
 }
 
@@ -298,6 +299,8 @@ static void clear_run(hd_iss *iss) {
     iss->error = iss->error_unit = iss->error_pc = 0;
     iss->now = iss->cycles = iss->read_bytes = iss->write_bytes = iss->code_bytes = 0;
     iss->counted_to = iss->no_tag_cycles = iss->vx_xm_end = iss->vx_am_end = 0;
+    iss->vx_map_from = 0;
+    hd_iss_bank_clear(iss);
     iss->code_words = 0;
     for (int u = 0; u < HD_UNITS; u++) iss->front[u].next = iss->dma[u].next = HD_NEVER;
 }

@@ -18,11 +18,14 @@ enum hd_iss_timing {
     HD_T_HALT = 2,    /* units idle to done */
     HD_T_MX_DONE = 9, /* last iteration to done */
     HD_T_VX_DONE = 20,
+    HD_T_DW_DONE = 22,
+    HD_T_DW_MAP = 2,   /* last iteration of a dw to a map, on top of 1 */
     HD_T_LX_FIRST = 4, /* load accepted to its first request */
     HD_T_LX_DONE = 2,  /* last chunk at the engine to done */
     HD_T_LW_DONE = 1,
     HD_T_ST_FIRST = 4,   /* store accepted to its first address */
     HD_T_ST_DATA = 9,    /* store accepted to its first data */
+    HD_T_ST_READ = 5,    /* read of XM to its data */
     HD_T_ST_DONE = 2,    /* last response to done */
     HD_FETCH_CHUNK = 256 /* bytes: longest burst of fetch; its buffer has 4 */
 };
@@ -93,6 +96,17 @@ struct fetch {
     uint64_t next;
 };
 
+struct bank_run { /* cycles with reads in the same banks of XM; -1 = none */
+    uint64_t n;
+    int8_t bank[2];
+};
+
+struct bank_track { /* reads of an operation, and how far they are */
+    struct bank_run *run;
+    size_t n, cap, at; /* at: the run in work */
+    uint64_t left, t;  /* its cycles left, from cycle t on */
+};
+
 enum seq_state { SEQ_NONE, SEQ_SEM, SEQ_BARRIER, SEQ_END };
 
 struct issue {
@@ -134,6 +148,11 @@ struct hd_iss {
     struct fetch fetch;
     struct issue issue;
     uint64_t vx_xm_end, vx_am_end; /* VX operations in flight that write XM, AM end then */
+    uint64_t vx_map_from;          /* earliest start of a map, behind a dw */
+    uint32_t vx_fly;               /* the operation that issues, index in front.fly */
+    uint64_t vx_drain;             /* its latency behind the last iteration */
+    bool vx_to_am;
+    struct bank_track mx_track, vx_track;
 
     /* accounting */
     struct hd_layer_counters *layers;
@@ -165,12 +184,25 @@ void hd_iss_signal(hd_iss *iss, uint32_t mask, enum hd_unit u, uint32_t pc);
 bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot);
 void hd_iss_dma_step(hd_iss *iss, enum hd_unit u);
 
+/* ---- iss_bank.c: banks of XM ---- */
+/* An MX operation starts now; a VX operation that takes `cycles` without MX starts in `start`. */
+void hd_iss_bank_mx(hd_iss *iss, const uint32_t *words);
+void hd_iss_bank_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t start,
+                    uint64_t cycles);
+/* Cycle from which the VX operation in work lets the next one in; *out_stall are those cycles of it
+ * still to come in which MX is in the way. */
+uint64_t hd_iss_bank_vx_end(const hd_iss *iss, uint64_t *out_stall);
+/* Cycles that ST waits when it reads chunks from byte address `chip` on, beginning in cycle t. */
+uint64_t hd_iss_bank_st(const hd_iss *iss, int64_t chip, uint64_t chunks, uint64_t t);
+void hd_iss_bank_clear(hd_iss *iss);
+void hd_iss_bank_free(hd_iss *iss);
+
 /* ---- effects: check, then execute; HD_ERR_none or the error ---- */
 unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_st(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_mx(hd_iss *iss, const uint32_t *words, uint64_t *out_iterations);
-unsigned hd_iss_vx(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles);
+unsigned hd_iss_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t *out_cycles);
 /* Runs of a DMA operation, joined. */
 void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w);
 /* Valid bytes [*lo, *hi) of the walk's current run; empty when all are padding. */

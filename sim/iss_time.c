@@ -13,11 +13,43 @@ static bool fail(hd_iss *iss, enum hd_unit u, unsigned err) {
 
 /* ---- MX and VX ------------------------------------------------------------------------------ */
 
+/* Completions come in order: those behind the one at index i of front.fly. */
+static void move_later(struct front *f, uint32_t i) {
+    uint32_t end = (f->f_head + f->f_n) % HD_IN_FLIGHT;
+    for (uint32_t j = (i + 1) % HD_IN_FLIGHT; j != end && j != f->f_head;
+         i = j, j = (j + 1) % HD_IN_FLIGHT)
+        f->fly[j].done = later(f->fly[j].done, f->fly[i].done + 1);
+}
+
+/* The VX operation that issues lets the next one in at cycle `end`. */
+static void vx_ends(hd_iss *iss, uint64_t end) {
+    struct front *f = &iss->front[HD_UNIT_vx];
+    bool dw = iss->vx_drain == HD_T_DW_DONE;
+    f->engine_free = end;
+    f->fly[iss->vx_fly].done = end + iss->vx_drain;
+    if (dw) iss->vx_map_from = end + HD_T_DW_MAP;
+    *(iss->vx_to_am ? &iss->vx_am_end : &iss->vx_xm_end) = end + iss->vx_drain - 1;
+}
+
+/* An MX operation starts, perhaps under a VX operation. */
+static void mx_against_vx(hd_iss *iss, const uint32_t *words) {
+    struct front *f = &iss->front[HD_UNIT_vx];
+    uint64_t stall, end = f->engine_free;
+    hd_iss_bank_mx(iss, words);
+    if (end <= iss->now) return;
+    uint64_t later_end = hd_iss_bank_vx_end(iss, &stall);
+    if (later_end <= end) return;
+    iss->count[HD_UNIT_vx].stall_bank += later_end - end;
+    vx_ends(iss, later_end);
+    move_later(f, iss->vx_fly);
+}
+
 static bool start_mx(hd_iss *iss, uint32_t slot) {
     struct front *f = &iss->front[HD_UNIT_mx];
     uint64_t iterations;
     unsigned err = hd_iss_mx(iss, f->words, &iterations);
     if (err) return fail(iss, HD_UNIT_mx, err);
+    if (iterations <= iss->budget) mx_against_vx(iss, f->words);
     f->engine_free = iss->now + iterations;
     f->fly[slot].done = f->engine_free + HD_T_MX_DONE;
     return true;
@@ -27,16 +59,24 @@ static bool start_mx(hd_iss *iss, uint32_t slot) {
 static bool start_vx(hd_iss *iss, uint32_t slot) {
     struct front *f = &iss->front[HD_UNIT_vx];
     uint64_t cycles, begin = iss->now;
-    unsigned err = hd_iss_vx(iss, f->words, &cycles);
+    unsigned err = hd_iss_vx(iss, f->cur.op.code, f->words, &cycles);
     if (err) return fail(iss, HD_UNIT_vx, err);
     int64_t a = hd_field_get(f->words, HD_F_vx_a_kind), b = hd_field_get(f->words, HD_F_vx_b_kind);
     if (hd_field_get(f->words, HD_F_vx_alu) == 0) b = 4;
     if (a < 2 || b < 2) begin = later(begin, iss->vx_am_end);
     if (a == 2 || a == 3 || b == 2 || b == 3) begin = later(begin, iss->vx_xm_end);
-    f->engine_free = begin + cycles;
-    f->fly[slot].done = f->engine_free + HD_T_VX_DONE;
-    uint64_t *end = hd_field_get(f->words, HD_F_vx_d_kind) ? &iss->vx_am_end : &iss->vx_xm_end;
-    *end = f->fly[slot].done - 1;
+    bool dw = f->cur.op.code == hd_isa_ops[HD_OP_vx_dw].code;
+    if (!dw) begin = later(begin, iss->vx_map_from);
+    iss->vx_fly = slot;
+    iss->vx_drain = dw ? HD_T_DW_DONE : HD_T_VX_DONE;
+    iss->vx_to_am = hd_field_get(f->words, HD_F_vx_d_kind) != 0;
+    uint64_t stall = 0, end = begin + cycles;
+    if (cycles <= iss->budget) {
+        hd_iss_bank_vx(iss, f->cur.op.code, f->words, begin, cycles);
+        end = hd_iss_bank_vx_end(iss, &stall);
+    }
+    iss->count[HD_UNIT_vx].stall_bank += stall;
+    vx_ends(iss, end);
     return true;
 }
 
@@ -88,9 +128,13 @@ static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, uint64_t wor
     d->next = later(iss->now, t.addr - HD_T_ARB) + 1;
 }
 
-static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, uint64_t work, int64_t bytes) {
+static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, int64_t chip, int64_t bytes) {
     struct hd_axi_times t;
+    uint64_t work = chunks(iss, chip, bytes);
     uint64_t data = later(d->data_free, iss->now + HD_T_ST_DATA - HD_T_ST_FIRST);
+    uint64_t wait = hd_iss_bank_st(iss, chip, work, data - HD_T_ST_READ);
+    iss->count[HD_UNIT_st].stall_bank += wait;
+    data += wait;
     hd_axi_time_write(iss->mem, iss->now, data, beats, &t);
     iss->write_bytes += (uint64_t)bytes;
     hd_iss_tell_dram(iss, data, true, (uint32_t)bytes);
@@ -112,7 +156,7 @@ static void burst(hd_iss *iss, enum hd_unit u) {
     int64_t chip = hd_iss_walk_chip(&d->walk) + d->lo, n = (int64_t)(end - at);
     uint64_t work = chunks(iss, chip, n);
     if (u == HD_UNIT_st)
-        store_burst(iss, d, beats, work, n);
+        store_burst(iss, d, beats, chip, n);
     else {
         int64_t run_chip = hd_iss_walk_chip(&d->walk); /* padding goes with the burst beside it */
         if (u == HD_UNIT_lx && d->walk.edge) {
@@ -136,10 +180,7 @@ static void end_dma(hd_iss *iss, enum hd_unit u) {
     if (d->fly != f->f_head && f->fly[before].done != HD_NEVER)
         done = later(done, f->fly[before].done + 1);
     f->fly[d->fly].done = later(done, iss->now + 1);
-    uint32_t end = (f->f_head + f->f_n) % HD_IN_FLIGHT; /* nops that came behind it */
-    for (uint32_t i = d->fly, j = (i + 1) % HD_IN_FLIGHT; j != end && j != f->f_head;
-         i = j, j = (j + 1) % HD_IN_FLIGHT)
-        f->fly[j].done = later(f->fly[j].done, f->fly[i].done + 1);
+    move_later(f, d->fly); /* nops */
     if (u == HD_UNIT_st && d->last > d->data_free)
         iss->count[u].stall_mem += d->last - d->data_free;
     f->fly[d->fly].stall_mem = iss->count[u].stall_mem - d->stall_mem;

@@ -1,11 +1,12 @@
-/* vx.map: operand checks, the lanes in plain binary32 C, and the cycles that its operands' banks
- * cost. */
+/* vx.map and vx.dw: operand checks, the lanes in plain binary32 C, and the cycles that its
+ * operands' banks cost. */
 #include <string.h>
 
 #include "runtime/base/num.h"
 #include "sim/iss_int.h"
 
 enum { LOOPS = 4, LANES = 64 };
+enum { DW_COLS = 3, DW_ROWS = 4, DW_IMM = 255, TAPS_PER_WORD = 8 };
 enum { KIND_AM_INT, KIND_AM_F32, KIND_XM_S8, KIND_XM_U8, KIND_ZERO };
 enum { ALU_A, ALU_ADD, ALU_SUB, ALU_MUL, ALU_MAX, ALU_MIN };
 enum { RED_NONE, RED_SUM, RED_MAX };
@@ -13,7 +14,7 @@ enum { RED_NONE, RED_SUM, RED_MAX };
 struct map {
     int64_t n[LOOPS], as[LOOPS], bs[LOOPS], ds[LOOPS], ps[LOOPS];
     int64_t a, b, d, p;
-    int a_kind, b_kind, alu, red, nred, d_kind;
+    int a_kind, b_kind, alu, red, nred, d_kind, sx;
     bool use_bias, scale_pm;
     uint32_t a_imm, b_imm;
     float a_scale, b_scale;
@@ -38,6 +39,7 @@ static void map_of(const uint32_t *words, struct map *o) {
     o->a = GET(a), o->b = GET(b), o->d = GET(d), o->p = GET(p);
     o->a_kind = (int)GET(a_kind), o->b_kind = (int)GET(b_kind), o->d_kind = (int)GET(d_kind);
     o->alu = (int)GET(alu), o->red = (int)GET(red), o->nred = (int)GET(nred);
+    o->sx = (int)GET(sx);
     o->use_bias = GET(use_bias) != 0 && o->a_kind != KIND_AM_F32, o->scale_pm = GET(scale_pm) != 0;
     o->a_imm = (uint32_t)GET(a_imm), o->b_imm = (uint32_t)GET(b_imm);
     o->a_scale = float_of((uint32_t)GET(a_scale)), o->b_scale = float_of((uint32_t)GET(b_scale));
@@ -198,7 +200,7 @@ static bool clash(const hd_iss *iss, const struct map *o, int64_t a_at, int64_t 
     return false;
 }
 
-unsigned hd_iss_vx(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles) {
+static unsigned run_map(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles) {
     struct map o;
     map_of(words, &o);
     unsigned err = check(iss, words, &o);
@@ -229,4 +231,77 @@ unsigned hd_iss_vx(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles) {
     }
     *out_cycles = cycles;
     return HD_ERR_none;
+}
+
+/* ---- dw ------------------------------------------------------------------------------------- */
+
+static int64_t dw_columns(const struct map *o) { /* input vectors of a row of outputs */
+    return (o->n[1] - 1) * o->sx + o->n[0];
+}
+
+static unsigned check_dw(const hd_iss *iss, const struct map *o) {
+    int32_t imm = (int32_t)o->a_imm;
+    for (int l = 0; l < LOOPS; l++)
+        if (o->n[l] == 0) return HD_ERR_operand;
+    if (o->n[0] > DW_COLS || o->n[2] > DW_ROWS || o->sx == 0 || !in_xm(o->a_kind) ||
+        o->b_kind != KIND_ZERO || o->alu != ALU_A || o->red != RED_NONE || o->nred != 0 ||
+        o->d_kind > 1 || imm < -DW_IMM || imm > DW_IMM)
+        return HD_ERR_operand;
+    int64_t xm = iss->m.xm_bytes / iss->m.n, am = hd_am_words(&iss->m), pm = hd_pm_words(&iss->m);
+    int64_t tap_words = (o->n[0] * o->n[2] + TAPS_PER_WORD - 1) / TAPS_PER_WORD;
+    const int64_t a_n[LOOPS] = {dw_columns(o), 1, o->n[2], o->n[3]};
+    const int64_t d_n[LOOPS] = {1, o->n[1], 1, o->n[3]}, p_n[LOOPS] = {1, 1, 1, o->n[3]};
+    if (!inside(o->a, a_n, o->as, 0, xm) || !inside(o->d, d_n, o->ds, 0, o->d_kind ? am : xm) ||
+        !inside(o->p, p_n, o->ps, 0, pm - tap_words))
+        return HD_ERR_range;
+    return HD_ERR_none;
+}
+
+/* Taps of one PM row as integers, tap by tap. */
+static void load_taps(const hd_iss *iss, int64_t p_at, int taps, int32_t w[][LANES]) {
+    int n = (int)iss->m.n;
+    for (int t = 0; t < taps; t++) {
+        const uint8_t *pm = iss->pm + (p_at + 1 + t / TAPS_PER_WORD) * n * 8 + t % TAPS_PER_WORD;
+        for (int i = 0; i < n; i++) w[t][i] = (int8_t)pm[i * 8];
+    }
+}
+
+/* t[i] = sum over the window at `at`. */
+static void window_sum(const hd_iss *iss, const struct map *o, int64_t at, int32_t w[][LANES],
+                       uint32_t *t) {
+    int n = (int)iss->m.n;
+    uint32_t a[LANES];
+    memset(t, 0, (size_t)n * 4);
+    for (int64_t ky = 0; ky < o->n[2]; ky++)
+        for (int64_t kx = 0; kx < o->n[0]; kx++) {
+            const int32_t *tap = w[ky * o->n[0] + kx];
+            load(iss, o->a_kind, at + kx * o->as[0] + ky * o->as[2], o->a_imm, a);
+            for (int i = 0; i < n; i++) t[i] += a[i] * (uint32_t)tap[i];
+        }
+}
+
+static unsigned run_dw(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles) {
+    struct map o;
+    map_of(words, &o);
+    unsigned err = check_dw(iss, &o);
+    if (err) return err;
+    int64_t lead = o.n[0] == 1 && o.n[2] == 1; /* its taps are not read beside inputs */
+    *out_cycles = (uint64_t)(o.n[3] * (o.n[2] * dw_columns(&o) + lead));
+    if (*out_cycles > iss->budget) return HD_ERR_none;
+    int32_t w[DW_COLS * DW_ROWS][LANES];
+    uint32_t t[LANES];
+    for (int64_t i3 = 0; i3 < o.n[3]; i3++) {
+        int64_t p_at = o.p + i3 * o.ps[3];
+        load_taps(iss, p_at, (int)(o.n[0] * o.n[2]), w);
+        for (int64_t x = 0; x < o.n[1]; x++) {
+            window_sum(iss, &o, o.a + x * o.sx * o.as[0] + i3 * o.as[3], w, t);
+            finish(iss, &o, t, 0, o.d + x * o.ds[1] + i3 * o.ds[3], p_at);
+        }
+    }
+    return HD_ERR_none;
+}
+
+unsigned hd_iss_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t *out_cycles) {
+    return code == hd_isa_ops[HD_OP_vx_dw].code ? run_dw(iss, words, out_cycles)
+                                                : run_map(iss, words, out_cycles);
 }

@@ -159,6 +159,33 @@ static void check_vx(struct hd_check *k, const struct hd_check_op *op, const uin
         inside(k, op, "PM words", reach(GET(vx_p), &nest, ps, (int)nred), hd_pm_words(k->m));
 }
 
+/* vx.dw: taps lie in the PM words behind the one of bias and scale, 8 a word. */
+static void check_dw(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w) {
+    enum { S8 = 2, U8 = 3, ZERO = 4, COLS = 3, ROWS = 4, IMM = 255, TAPS = 8 };
+    int64_t n0 = GET(vx_n0), n1 = GET(vx_n1), n2 = GET(vx_n2), n3 = GET(vx_n3), sx = GET(vx_sx);
+    int64_t a = GET(vx_a_kind), d = GET(vx_d_kind), imm = GET(vx_a_imm);
+    struct nest all = {4, {n0, n1, n2, n3}};
+    at_most(k, op, "n0", n0, COLS);
+    at_most(k, op, "n2", n2, ROWS);
+    at_most(k, op, "d_kind", d, 1);
+    if (sx < 1) hd_check_add(k, true, op, "sx is 0, 1 to 3");
+    if (a != S8 && a != U8)
+        hd_check_add(k, true, op, "a_kind is %lld, 2 or 3 (bytes of XM)", (long long)a);
+    if (GET(vx_b_kind) != ZERO || GET(vx_alu) || GET(vx_red) || GET(vx_nred))
+        hd_check_add(k, true, op, "b_kind must be 4, alu, red and nred 0");
+    if (imm < -IMM || imm > IMM)
+        hd_check_add(k, true, op, "a_imm is %lld, -255 to 255", (long long)imm);
+    if (!loops_run(k, op, &all, "n") || sx < 1) return;
+    struct nest in = {3, {(n1 - 1) * sx + n0, n2, n3}}, out = {2, {n1, n3}}, par = {1, {n3}};
+    int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)}, ps[1] = {GET(vx_ps3)};
+    int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)};
+    struct span pm = reach(GET(vx_p), &par, ps, 0);
+    pm.hi += (n0 * n2 + TAPS - 1) / TAPS;
+    inside(k, op, "operand A", reach(GET(vx_a), &in, as, 0), vx_memory(k->m, S8));
+    inside(k, op, "destination", reach(GET(vx_d), &out, ds, 0), vx_memory(k->m, d == 0 ? S8 : 1));
+    inside(k, op, "PM words", pm, hd_pm_words(k->m));
+}
+
 static void check_st(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w,
                      const struct hd_check_windows *windows) {
     struct nest nest = {3, {GET(st_n1), GET(st_n2), GET(st_n3)}};
@@ -191,6 +218,9 @@ void hd_check_operands(struct hd_check *k, const struct hd_check_op *op,
         break;
     case HD_OP_vx_map:
         check_vx(k, op, words);
+        break;
+    case HD_OP_vx_dw:
+        check_dw(k, op, words);
         break;
     case HD_OP_st_store:
         check_st(k, op, words, windows);

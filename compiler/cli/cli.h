@@ -222,6 +222,7 @@ int cmd_devices(struct cli *c);
 int cmd_machines(struct cli *c);
 int cmd_ops(struct cli *c);
 int cmd_bench(struct cli *c);
+int cli_bench_iss(struct cli *c, char **models, int n); /* heddle bench iss-vs-rtl */
 int cmd_demo(struct cli *c);
 int cmd_xclbin(struct cli *c);
 int cmd_emu_device(struct cli *c);

@@ -1,6 +1,8 @@
 /* heddle bench: networks in one table, each beside its roofline. */
 #include "compiler/cli/cli.h"
 
+#include <string.h>
+
 static hd_status bench_one(struct cli *c, hd_arena *a, const char *arg, struct cli_table *t,
                            json_object *list) {
     hd_model *m = NULL;
@@ -40,6 +42,12 @@ int cmd_bench(struct cli *c) {
     struct cli_table t;
     int failed = 0;
     char *own[] = {"test/models/digits"};
+    if (c->n_args && !strcmp(c->args[0], "iss-vs-rtl")) {
+        bool named = c->n_args > 1;
+        hd_arena_destroy(a);
+        json_object_put(list);
+        return cli_bench_iss(c, named ? c->args + 1 : own, named ? c->n_args - 1 : 1);
+    }
     if (!c->n_args) c->args = own, c->n_args = 1;
     cli_table_init(&t, "lrrrrrrrr");
     cli_cells(&t,

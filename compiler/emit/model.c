@@ -116,11 +116,12 @@ static const char *plan_text(const struct hd_lowering *lo, const struct hd_layer
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
     const char *from = x->resident ? "on chip" : "streamed",
                *to = y->resident ? "on chip" : "streamed";
-    if (l->kind != HD_LAYER_MATMUL)
+    bool matmul = l->kind == HD_LAYER_MATMUL;
+    if (!matmul && l->kind != HD_LAYER_DEPTHWISE)
         return hd_sprintf(lo->model->arena, "tile %dx%d, in %s, out %s", l->th, l->tw, from, to);
-    return hd_sprintf(lo->model->arena,
-                      "tile %dx%d, %d weight chunks of %d words %s, in %s, out %s", l->th, l->tw,
-                      (int)hd_ceil_div(l->nts, l->nb), l->nb * hd_layer_block_words(l),
+    return hd_sprintf(lo->model->arena, "tile %dx%d, %d %s chunks of %d words %s, in %s, out %s",
+                      l->th, l->tw, (int)hd_ceil_div(l->nts, l->nb), matmul ? "weight" : "window",
+                      l->nb * (matmul ? hd_layer_block_words(l) : l->pm_words),
                       l->weights_stay  ? "kept"
                       : l->chunk_outer ? "outside tiles"
                                        : "per tile",
@@ -139,8 +140,11 @@ static void describe_layers(struct hd_lowering *lo) {
         d->name = hd_strdup(m->arena, n->name);
         d->op = hd_ir_ops[n->op].name;
         d->macs = l->macs;
-        d->vector_ops = (int64_t)y->n * l->oh * l->ow * l->nts *
-                        (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? l->kh * l->kw : 1);
+        int64_t vectors = (int64_t)y->n * l->oh * l->nts;
+        d->vector_ops =
+            l->kind == HD_LAYER_DEPTHWISE ? vectors * l->kh * ((l->ow - 1) * l->sx + l->kw)
+            : l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? vectors * l->ow * l->kh * l->kw
+                                                                   : vectors * l->ow;
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),
                                     hd_ceil_div(d->unavoidable_bytes, hd_axi_bytes(lo->m)));

@@ -2,13 +2,15 @@
  * in the arena.
  *
  * needs: layers and mtensors (partition)
- * gives: resident / xm, in_arena / arena, the XM ring, tiles of every layer, activation memory
- * figures destroys: nothing
+ * gives: resident / xm, in_arena / arena, the XM ring, tiles and chains of every layer, activation
+ *        memory figures
+ * destroys: nothing
  *
  * XM is cut in two: the lower part holds resident tensors, placed by liveness (largest first,
  * lowest free address), the upper part is a ring of tile buffers for tensors that stream from and
- * to DRAM. Every cut of CUTS is tried; the one with the least DRAM traffic wins. The arena is
- * placed by liveness, too, except that what crosses the border of a step keeps its own place.
+ * to DRAM. Every cut of CUTS is tried, with chains of layers (chain.c) and without; the one with the
+ * fewest estimated cycles wins. The arena is placed by liveness, too, except that what crosses the
+ * border of a step keeps its own place.
  */
 #include <string.h>
 
@@ -48,16 +50,20 @@ static int64_t dram_bytes_of(const struct hd_mtensor *t) {
     return hd_round_up((int64_t)t->n * t->h * t->w * t->cp, PLACE_ALIGN);
 }
 
+/* Layers between which a tensor must keep its place: from its first to its last use, whole chains.
+ */
 static int first_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    if (t->def >= 0) return t->def;
+    if (t->def >= 0) return lo->layers[t->def].chain_first;
     for (size_t i = 0; i < lo->n_layers; i++)
         for (int k = 0; k < 2; k++)
-            if (lo->layers[i].in[k] >= 0 && &lo->tensors[lo->layers[i].in[k]] == t) return (int)i;
+            if (lo->layers[i].in[k] >= 0 && &lo->tensors[lo->layers[i].in[k]] == t)
+                return lo->layers[i].chain_first;
     return 0;
 }
 
-static int last_use(const struct hd_mtensor *t) {
-    return t->last > t->def ? t->last : t->def;
+static int last_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    int last = t->last > t->def ? t->last : t->def;
+    return last < 0 ? last : lo->layers[last].chain_last;
 }
 
 /* Tensor ids, largest in XM first. */
@@ -78,7 +84,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
         bool crosses_programs = t->comes_in && t->def >= 0;
-        struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(t)};
+        struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
         s.at = first_fit(spans, n, s.bytes, s.from, s.to, limit);
         t->resident = s.at >= 0 && t->pads_agree && !crosses_programs;
         if (!t->resident) continue;
@@ -87,27 +93,65 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
     }
 }
 
-/* DRAM bytes of the whole plan with its current tiles. */
-static int64_t traffic(const struct hd_lowering *lo) {
-    int64_t bytes = 0;
+struct work { /* cycles of each resource */
+    int64_t mx, vx, read, write;
+};
+
+enum {
+    OP_CYCLES = 24
+}; /* that a vector operation takes beside its vectors, when the next one needs it */
+
+static struct work layer_work(const struct hd_lowering *lo, const struct hd_layer *l) {
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    int64_t across = hd_ceil_div(l->ow, l->tw), tiles = y->n * hd_ceil_div(l->oh, l->th) * across;
+    int64_t pixels = (int64_t)y->n * l->oh * l->ow, axi = hd_axi_bytes(lo->m);
+    struct work w = {.vx = pixels * l->nts + tiles * OP_CYCLES};
+    if (l->kind == HD_LAYER_MATMUL)
+        w.mx = pixels * l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
+    if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) w.vx *= l->kh * l->kw;
+    if (l->kind == HD_LAYER_DEPTHWISE) /* windows begin anew in each tile */
+        w.vx = y->n * l->oh * across * (l->nts * l->kh * ((l->tw - 1) * l->sx + l->kw) + OP_CYCLES);
+    int64_t rows = (l->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
+    int64_t cols = (l->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
+    for (int k = 0; k < 2 && l->in[k] >= 0; k++)
+        if (!lo->tensors[l->in[k]].resident)
+            w.read += tiles * rows * cols * lo->tensors[l->in[k]].cp *
+                      (l->chunk_outer ? hd_ceil_div(l->nts, l->nb) : 1);
+    w.read += hd_layer_weight_bytes(lo, l) * (l->weights_stay || l->chunk_outer ? 1 : tiles);
+    if (!y->resident) w.write = dram_bytes_of(y);
+    w.read /= axi, w.write /= axi;
+    return w;
+}
+
+static int64_t bound(const struct work *w) {
+    return hd_max(hd_max(w->mx, w->vx), hd_max(w->read, w->write));
+}
+
+/* Cycles of the whole plan with its current tiles. In a chain that goes by rows the units overlap,
+ * so the busiest is the bound; other layers follow each other. */
+static int64_t plan_cycles(const struct hd_lowering *lo) {
+    int64_t cycles = 0;
     for (size_t i = 0; i < lo->n_layers; i++) {
-        const struct hd_layer *l = &lo->layers[i];
-        int64_t tiles = hd_ceil_div(l->oh, l->th) * hd_ceil_div(l->ow, l->tw);
-        bool by_chunk = l->kind == HD_LAYER_MATMUL && l->chunk_outer;
-        for (int k = 0; k < 2 && l->in[k] >= 0; k++)
-            if (!lo->tensors[l->in[k]].resident)
-                bytes += dram_bytes_of(&lo->tensors[l->in[k]]) *
-                         (by_chunk ? hd_ceil_div(l->nts, l->nb) : 1);
-        if (l->kind == HD_LAYER_MATMUL)
-            bytes += (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) *
-                     (l->weights_stay || l->chunk_outer ? 1 : tiles);
-        if (!lo->tensors[l->out].resident) bytes += dram_bytes_of(&lo->tensors[l->out]);
+        struct work sum = {0};
+        int64_t apart = 0;
+        bool by_rows = true;
+        for (;; i++) {
+            const struct hd_layer *l = &lo->layers[i];
+            struct work w = layer_work(lo, l);
+            by_rows = by_rows && l->tw == l->ow && !l->chunk_outer;
+            sum.mx += w.mx, sum.vx += w.vx, sum.read += w.read, sum.write += w.write;
+            apart += bound(&w);
+            if ((int)i >= l->chain_last) break;
+        }
+        cycles += by_rows ? bound(&sum) : apart;
     }
-    return bytes;
+    return cycles;
 }
 
 static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct span *spans,
-                                int cut) {
+                                int plan) {
+    int cut = plan / 2;
+    hd_choose_chains(lo, plan % 2 == 0);
     lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
     lo->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
     place_residents(lo, ids, spans);
@@ -127,7 +171,7 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
         if (!t->in_arena) continue;
         bool own_place = crosses || lo->opt->keep_all;
         struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),
-                         own_place ? last_layer : last_use(t)};
+                         own_place ? last_layer : last_use(lo, t)};
         s.at = first_fit(spans, n, s.bytes, s.from, s.to, INT64_MAX);
         t->arena = (uint64_t)s.at;
         spans[n++] = s;
@@ -148,7 +192,7 @@ static void report_activation_memory(struct hd_lowering *lo) {
         int64_t live = 0;
         for (size_t i = 0; i < lo->n_tensors; i++) {
             const struct hd_mtensor *t = &lo->tensors[i];
-            if (first_use(lo, t) <= (int)l && last_use(t) >= (int)l) live += dram_bytes_of(t);
+            if (first_use(lo, t) <= (int)l && last_use(lo, t) >= (int)l) live += dram_bytes_of(t);
         }
         m->lower_bound_bytes = hd_max(m->lower_bound_bytes, live);
     }
@@ -159,13 +203,13 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     int *ids = by_size(lo);
     struct span *spans = hd_new_array(lo->arena, struct span, lo->n_tensors ? lo->n_tensors : 1);
     int best = -1;
-    int64_t best_bytes = INT64_MAX;
+    int64_t best_cycles = INT64_MAX;
     hd_status s = HD_OK;
-    for (int cut = 0; cut < CUTS; cut++) {
-        s = plan_with_ring(lo, ids, spans, cut);
+    for (int plan = 0; plan < 2 * CUTS; plan++) { /* each cut with chains and without */
+        s = plan_with_ring(lo, ids, spans, plan);
         if (s != HD_OK) continue;
-        int64_t bytes = traffic(lo);
-        if (bytes < best_bytes) best = cut, best_bytes = bytes;
+        int64_t cycles = plan_cycles(lo);
+        if (cycles < best_cycles) best = plan, best_cycles = cycles;
     }
     if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
     hd_clear(lo->ctx);

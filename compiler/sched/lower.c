@@ -233,39 +233,98 @@ int64_t hd_low_f32_bits(float f) {
 
 /* ---- layers ---- */
 
+static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
+    const struct hd_layer *l = w->l;
+    t.th = (int)hd_min(l->th, l->oh - t.y), t.tw = (int)hd_min(l->tw, l->ow - t.x);
+    switch (l->kind) {
+    case HD_LAYER_MATMUL:
+    case HD_LAYER_DEPTHWISE:
+        return hd_low_matmul(w, &t, only_nt);
+    case HD_LAYER_POOL:
+        return hd_low_pool(w, &t);
+    case HD_LAYER_MEAN:
+        return hd_low_mean(w, &t);
+    default:
+        return hd_low_elementwise(w, &t);
+    }
+}
+
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     const struct hd_layer *l = w->l;
     for (int img = 0; img < hd_low_tensor(w, l->out)->n; img++)
         for (int y = 0; y < l->oh; y += l->th)
-            for (int x = 0; x < l->ow; x += l->tw) {
-                struct hd_tile t = {.img = img, .y = y, .x = x};
-                t.th = (int)hd_min(l->th, l->oh - y), t.tw = (int)hd_min(l->tw, l->ow - x);
-                if (l->kind == HD_LAYER_MATMUL)
-                    TRY(hd_low_matmul(w, &t, only_nt));
-                else if (l->kind == HD_LAYER_POOL)
-                    TRY(hd_low_pool(w, &t));
-                else if (l->kind == HD_LAYER_MEAN)
-                    TRY(hd_low_mean(w, &t));
-                else
-                    TRY(hd_low_elementwise(w, &t));
-            }
+            for (int x = 0; x < l->ow; x += l->tw)
+                TRY(one_tile(w, (struct hd_tile){.img = img, .y = y, .x = x}, only_nt));
     return HD_OK;
 }
 
-static hd_status lower_layer(struct hd_lowerer *w, const struct hd_layer *l) {
-    w->l = l;
-    const struct hd_mtensor *y = hd_low_tensor(w, l->out);
-    if (y->resident) TRY(fill_padding(w, y));
-    if (l->kind != HD_LAYER_MATMUL) return layer_tiles(w, -1);
-    int n = (int)hd_ceil_div(l->nts, l->nb);
-    w->chunks = hd_new_array(w->s.arena, struct hd_chunk, (size_t)n);
-    for (int i = 0; i < n; i++) w->chunks[i] = (struct hd_chunk){-1, -1};
-    if (l->weights_stay) {
-        w->stay_wm = hd_ring_take(&w->wm, (int64_t)l->nts * l->red);
-        w->stay_pm = hd_ring_take(&w->pm, l->nts);
+struct layer_state { /* of a layer whose tiles are being issued */
+    const struct hd_layer *l;
+    struct hd_chunk *chunks;
+    int64_t stay_wm, stay_pm;
+    int next_y;
+};
+
+static void enter(struct hd_lowerer *w, const struct layer_state *s) {
+    w->l = s->l;
+    w->chunks = s->chunks;
+    w->stay_wm = s->stay_wm;
+    w->stay_pm = s->stay_pm;
+}
+
+/* Padding, weight bookkeeping, and room for weights that stay: of all n layers together, because a
+ * ring must not come round to a layer that is still in work. */
+static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t n,
+                         struct layer_state *out) {
+    int64_t wm = 0, pm = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool stay = l[i].weights_stay;
+        int chunks = l[i].nb > 0 ? (int)hd_ceil_div(l[i].nts, l[i].nb) : 1;
+        out[i] = (struct layer_state){.l = &l[i], .stay_wm = wm, .stay_pm = pm};
+        out[i].chunks = hd_new_array(w->s.arena, struct hd_chunk, (size_t)chunks);
+        for (int k = 0; k < chunks; k++) out[i].chunks[k] = (struct hd_chunk){-1, -1};
+        wm += stay ? (int64_t)l[i].nts * l[i].red : 0; /* depthwise: 0 words */
+        pm += stay ? (int64_t)l[i].nts * l[i].pm_words : 0;
     }
-    if (!l->chunk_outer) return layer_tiles(w, -1);
-    for (int nt = 0; nt < l->nts; nt += l->nb) TRY(layer_tiles(w, nt));
+    int64_t wm_at = hd_ring_take(&w->wm, wm), pm_at = hd_ring_take(&w->pm, pm);
+    for (size_t i = 0; i < n; i++) {
+        out[i].stay_wm += wm_at, out[i].stay_pm += pm_at;
+        enter(w, &out[i]);
+        const struct hd_mtensor *y = hd_low_tensor(w, l[i].out);
+        if (y->resident) TRY(fill_padding(w, y));
+    }
+    return HD_OK;
+}
+
+/* Issues tiles of layer k of a chain until its first `rows` output rows are there, and before each
+ * of them the rows of the layer before that it reads. */
+static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t k, int rows) {
+    const struct hd_layer *l = s[k].l;
+    while (s[k].next_y < rows) {
+        int y = s[k].next_y, th = (int)hd_min(l->th, l->oh - y);
+        int last = (y + th - 1) * l->sy - l->pt + (l->kh - 1) * l->dy + 1;
+        if (k > 0) TRY(issue_rows(w, s, k - 1, (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh)));
+        enter(w, &s[k]);
+        TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
+        s[k].next_y = y + th;
+    }
+    return HD_OK;
+}
+
+/* Layers first .. first + n - 1, which are one chain. */
+static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first, size_t n) {
+    struct layer_state *s = hd_new_array(w->s.arena, struct layer_state, n);
+    bool by_rows = n > 1;
+    for (size_t i = 0; i < n; i++)
+        by_rows = by_rows && first[i].tw == first[i].ow && !first[i].chunk_outer;
+    TRY(prepare(w, first, n, s));
+    if (by_rows) return issue_rows(w, s, n - 1, first[n - 1].oh);
+    for (size_t i = 0; i < n; i++) {
+        enter(w, &s[i]);
+        if (!first[i].chunk_outer) TRY(layer_tiles(w, -1));
+        for (int nt = 0; first[i].chunk_outer && nt < first[i].nts; nt += first[i].nb)
+            TRY(layer_tiles(w, nt));
+    }
     return HD_OK;
 }
 
@@ -288,10 +347,13 @@ hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
     w->ready = hd_new_array(scratch, bool, lo->n_tensors ? lo->n_tensors : 1);
     hd_sched_init(&w->s, lo, scratch);
     init_rings(w);
-    for (size_t i = 0; st == HD_OK && i < lo->n_layers; i++)
-        if (lo->layers[i].step == step)
-            st = hd_note(lo->ctx, lower_layer(w, &lo->layers[i]), "while lowering %s",
-                         lo->g->nodes[lo->layers[i].node].name);
+    for (size_t i = 0, n; st == HD_OK && i < lo->n_layers; i += n) {
+        const struct hd_layer *l = &lo->layers[i];
+        n = (size_t)(l->chain_last - l->chain_first + 1);
+        if (l->step == step)
+            st = hd_note(lo->ctx, lower_chain(w, l, n), "while lowering %s",
+                         lo->g->nodes[l->node].name);
+    }
     size_t offset = 0, bytes = 0;
     int64_t bundles = 0;
     if (st == HD_OK) {

@@ -19,8 +19,9 @@ static void load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, i
 }
 
 static hd_status load_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
-    *out = w->l->weights_stay ? w->stay_pm + nt : hd_ring_take(&w->pm, n);
-    size_t src = w->l->p_offset + (size_t)nt * hd_pm_word_bytes(w->m);
+    n *= w->l->pm_words;
+    *out = w->l->weights_stay ? w->stay_pm + nt * w->l->pm_words : hd_ring_take(&w->pm, n);
+    size_t src = w->l->p_offset + (size_t)(nt * w->l->pm_words) * hd_pm_word_bytes(w->m);
     load_words(w, 1, src, *out, n, 1, 0, 0);
     return hd_sched_end(&w->s);
 }
@@ -148,6 +149,42 @@ static hd_status requantise(struct hd_lowerer *w, const struct matmul *q, int64_
     return hd_sched_end(&w->s);
 }
 
+/* Depthwise: one sliding-window operation for each output row, over all channels of the chunk. */
+static hd_status depthwise_rows(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n,
+                                int64_t pm, const struct hd_view *out, int c) {
+    const struct hd_layer *l = w->l;
+    const struct hd_view *in = &t->in[0];
+    int lanes = (int)w->m->n;
+    for (int r = 0; r < t->th; r++) {
+        struct hd_view src = {in->at + (uint32_t)(r * l->sy * in->pitch),
+                              in->pitch,
+                              in->cp,
+                              (l->kh - 1) * l->dy + 1,
+                              in->cols,
+                              in->y + r * l->sy,
+                              in->x};
+        struct hd_view dst = {
+            out->at + (uint32_t)(r * out->pitch), out->pitch, out->cp, 1, t->tw, t->y + r, t->x};
+        hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
+        hd_low_operand_a(w);
+        hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);
+        hd_low_set(w, HD_F_vx_sx, l->sx);
+        hd_low_set(w, HD_F_vx_a, (int64_t)src.at / lanes + nt);
+        hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes);
+        hd_low_set(w, HD_F_vx_p, pm);
+        hd_low_set(w, HD_F_vx_n0, l->kw), hd_low_set(w, HD_F_vx_as0, in->cp / lanes);
+        hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_ds1, out->cp / lanes);
+        hd_low_set(w, HD_F_vx_n2, l->kh), hd_low_set(w, HD_F_vx_as2, l->dy * in->pitch / lanes);
+        hd_low_set(w, HD_F_vx_n3, n), hd_low_set(w, HD_F_vx_as3, 1), hd_low_set(w, HD_F_vx_ds3, 1);
+        hd_low_set(w, HD_F_vx_ps3, l->pm_words);
+        hd_low_touch(w, &src, false);
+        hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)n * l->pm_words, false);
+        hd_low_touch(w, &dst, true);
+        TRY(hd_sched_end(&w->s));
+    }
+    return HD_OK;
+}
+
 /* One weight chunk over one pixel tile: reduction blocks, then one vector pass. */
 static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, int nt,
                                const struct hd_view *out, int c) {
@@ -158,6 +195,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     struct matmul q = {
         .in = t->in[0], .nt = nt, .n = n, .th = t->th, .tw = t->tw, .am_nt = t->th * t->tw};
     if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm));
+    if (l->kind == HD_LAYER_DEPTHWISE) return depthwise_rows(w, t, nt, n, ch->pm, out, c);
     q.am = hd_low_accumulators(w, (int64_t)n * q.am_nt);
     for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
         q.cw = (int)hd_min(l->cwb, l->cw - q.c);

@@ -32,6 +32,7 @@ struct hd_mtensor {
 
 enum hd_layer_kind {
     HD_LAYER_MATMUL,
+    HD_LAYER_DEPTHWISE,
     HD_LAYER_ADD,
     HD_LAYER_POOL,
     HD_LAYER_MEAN,
@@ -56,7 +57,8 @@ struct hd_layer {
         red; /* red = kh*kw*cw words per output vector; all phases when pixels are packed */
     int ppw; /* pixels per word, 1 unless packed (pixels.c) */
     bool x_step_uniform;
-    int x_step;                /* words between output tiles when uniform (0: dense) */
+    int x_step;   /* words between output tiles when uniform (0: dense) */
+    int pm_words; /* per output tile: 1 (bias, scale), and the taps of a depthwise layer */
     size_t w_offset, p_offset; /* in the image: packed WM words, PM words */
 
     /* requantisation, docs/numerics.md */
@@ -69,6 +71,8 @@ struct hd_layer {
     int cwb;           /* words per tap of a reduction block; == cw when not split */
     bool chunk_outer;  /* weight chunk loop outside the pixel loop */
     bool weights_stay; /* all chunks fit in WM at once: loaded once */
+
+    int chain_first, chain_last; /* tags: layers whose tiles are issued in turn (mem/chain.c) */
 
     int64_t macs, weight_bytes;
 };
@@ -125,7 +129,11 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l);
  * tiling. */
 int hd_layer_block_words(
     const struct hd_layer *l); /* WM words of one output tile in one reduction block */
+int64_t hd_layer_weight_bytes(const struct hd_lowering *lo,
+                              const struct hd_layer *l); /* as packed */
 uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
+void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);
+void hd_choose_chains(struct hd_lowering *lo, bool enabled);
 hd_status hd_plan_memory(struct hd_lowering *lo);
 hd_status hd_schedule_step(struct hd_lowering *lo, int step);
 

@@ -235,7 +235,7 @@ static hd_status add_layer(struct partition *p, int node, int step) {
         if (x->def < 0 || lo->layers[x->def].step != step) x->comes_in = true;
         if (x->def >= 0 && lo->layers[x->def].step != step) x->goes_out = true;
     }
-    if (l->kind != HD_LAYER_MATMUL) return HD_OK;
+    if (l->kind != HD_LAYER_MATMUL && l->kind != HD_LAYER_DEPTHWISE) return HD_OK;
     struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int bottom = (l->oh - 1) * l->sy + (l->kh - 1) * l->dy + 1 - l->pt - x->h;
     int right = (l->ow - 1) * l->sx + (l->kw - 1) * l->dx + 1 - l->pl - x->w;

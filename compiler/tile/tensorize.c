@@ -103,6 +103,33 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
     }
 }
 
+/* A depthwise convolution that the sliding window of vx.dw takes; others go to MX as grouped ones.
+ */
+static bool fits_window(const struct hd_lowering *lo, const struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    return l->groups == x->c && l->oc == x->c && x->c > 1 && l->kw <= 3 && l->kh <= 4 &&
+           l->dx == 1 && l->sx <= 3;
+}
+
+/* PM words of vx.dw per vector of channels: bias and scale, then 8 taps a word. */
+static void pack_depthwise(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
+                           const int32_t *bias, const float *scale, int64_t n_scale) {
+    int n = (int)lo->m->n, taps = l->kh * l->kw;
+    l->kind = HD_LAYER_DEPTHWISE;
+    l->a_imm = -l->pad_value;
+    l->nts = (int)hd_ceil_div(l->oc, n);
+    l->pm_words = 1 + (int)hd_ceil_div(taps, 8);
+    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
+    for (int c = 0; c < l->oc; c++) {
+        uint8_t *p = lo->image + l->p_offset +
+                     ((size_t)(c / n) * (size_t)l->pm_words * (size_t)n + (size_t)(c % n)) * 8;
+        memcpy(p, &bias[c], 4);
+        memcpy(p + 4, &scale[n_scale == 1 ? 0 : c], 4);
+        for (int t = 0; t < taps; t++)
+            p[(size_t)(1 + t / 8) * (size_t)n * 8 + (size_t)(t % 8)] = (uint8_t)w[c * taps + t];
+    }
+}
+
 static void requant_attrs(struct hd_layer *l, const struct hd_node *n) {
     l->zp = (int32_t)hd_attr_int(n, "y_zp", 0);
     l->lo = (int32_t)hd_attr_int(n, "lo", -128);
@@ -139,6 +166,12 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
         l->oc = (int)w->dim[0];
     }
     l->pad_value = (int)hd_attr_int(n, "x_zp", 0);
+    if (fits_window(lo, l)) {
+        pack_depthwise(lo, l, w->data, g->tensors[n->in[2]].data, scale->data,
+                       hd_tensor_elems(scale));
+        l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
+        return;
+    }
     matmul_words(lo, l);
     pack_weights(lo, l, w->data, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
                  l->pad_value);
@@ -148,8 +181,16 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
 /* needs: hd_machine_refuses() said NULL. See the head of this file. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
     const struct hd_node *n = &lo->g->nodes[node];
-    *l = (struct hd_layer){
-        .node = node, .kh = 1, .kw = 1, .sy = 1, .sx = 1, .dy = 1, .dx = 1, .groups = 1, .ppw = 1};
+    *l = (struct hd_layer){.node = node,
+                           .kh = 1,
+                           .kw = 1,
+                           .sy = 1,
+                           .sx = 1,
+                           .dy = 1,
+                           .dx = 1,
+                           .groups = 1,
+                           .ppw = 1,
+                           .pm_words = 1};
     l->in[0] = lo->tensor_of[n->in[0]];
     l->in[1] = -1;
     l->out = lo->tensor_of[n->out[0]];
@@ -196,6 +237,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
         l->lo = y->is_unsigned ? 0 : -128;
         l->hi = y->is_unsigned ? 255 : 127;
     }
-    if (l->kind != HD_LAYER_MATMUL) l->nts = (int)hd_ceil_div(y->c, lo->m->n);
+    if (l->kind != HD_LAYER_MATMUL && l->kind != HD_LAYER_DEPTHWISE)
+        l->nts = (int)hd_ceil_div(y->c, lo->m->n);
     return HD_OK;
 }

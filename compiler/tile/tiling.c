@@ -81,11 +81,31 @@ static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
         l->tw = (int)hd_max(1, l->tw / hd_layer_phases(l)) * hd_layer_phases(l);
 }
 
+int64_t hd_layer_weight_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
+    if (l->kind == HD_LAYER_DEPTHWISE)
+        return (int64_t)l->nts * l->pm_words * hd_pm_word_bytes(lo->m);
+    return l->kind == HD_LAYER_MATMUL ? (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) : 0;
+}
+
+/* Taps of a depthwise layer live in PM, beside bias and scale. */
+static void choose_depthwise_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
+    int words = (int)hd_pm_words(lo->m);
+    l->weights_stay = l->nts * l->pm_words <= words / 4 * 3;
+    int nb = l->weights_stay ? l->nts : (int)hd_max(1, words / 4 / l->pm_words);
+    l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
+}
+
+/* Weight chunks: of matrix and depthwise layers; nothing for others. */
+void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l) {
+    if (l->kind == HD_LAYER_MATMUL) choose_chunk(lo, l);
+    if (l->kind == HD_LAYER_DEPTHWISE) choose_depthwise_chunk(lo, l);
+}
+
 static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int64_t tiles = hd_ceil_div(l->oh, l->th) * hd_ceil_div(l->ow, l->tw) * x->n;
     int64_t chunks = hd_ceil_div(l->nts, l->nb);
-    int64_t weights = (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m);
+    int64_t weights = hd_layer_weight_bytes(lo, l);
     int64_t input = x->resident ? 0 : (int64_t)x->n * x->h * x->w * x->cp;
     bool split = l->cwb < l->cw; /* then a chunk is loaded anew for each tile anyway */
     l->chunk_outer =
@@ -100,8 +120,8 @@ static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     int64_t cycles = l->nts, pixels_max = INT32_MAX;
+    hd_choose_chunks(lo, l);
     if (l->kind == HD_LAYER_MATMUL) {
-        choose_chunk(lo, l);
         int64_t words = hd_layer_block_words(l);
         if (words > hd_wm_words(lo->m) / 2)
             return does_not_fit(
@@ -112,6 +132,9 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
                            l->kh, l->kw, (long long)words, hd_wm_words(lo->m)));
         cycles = hd_max(1, (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1));
         pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
+    } else if (l->kind == HD_LAYER_DEPTHWISE) {
+        cycles = (int64_t)l->nts * l->kh * l->sx;
+        pixels_max = 65535;
     } else if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) {
         cycles = (int64_t)l->nts * l->kh * l->kw;
     }
@@ -123,6 +146,6 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
                        "there for streaming",
                        hd_layer_tile_bytes(lo, l), lo->xm_ring_bytes));
     split_for_overlap(l, cycles);
-    if (l->kind == HD_LAYER_MATMUL) choose_order(lo, l);
+    if (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) choose_order(lo, l);
     return HD_OK;
 }

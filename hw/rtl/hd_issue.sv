@@ -94,7 +94,8 @@ module hd_issue (
       Head: begin
         flags = word_i[7:4];
         bad   = word_i[15:8] != 8'd0 ||
-                word_i[3:0] > (unit == 3'd0 ? hd_isa_pkg::SeqBarrier : 4'd1);
+                word_i[3:0] > (32'(unit) == hd_isa_pkg::UnitSeq ? hd_isa_pkg::SeqBarrier :
+                               32'(unit) == hd_isa_pkg::UnitVx ? hd_isa_pkg::VxDw : 4'd1);
       end
       Wait:   flags = flags_q & 4'b1110;
       Signal: flags = flags_q & 4'b1100;

@@ -93,6 +93,7 @@ module hd_mx #(
               p.xs5, p.xs4, p.xs3, p.xs2, p.xs1, p.xs0}),
     .base_i ({p.a, p.w, p.x}),
     .adv_i  (issue),
+    .stay_i ('0),
     .addr_o ({a_addr, w_addr, x_addr}),
     .first_o(first),
     .last_o (last)

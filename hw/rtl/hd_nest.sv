@@ -2,35 +2,38 @@
 // adders alone. A loop restarts from the address at which its enclosing iteration began.
 //
 // Guarantees: load_i starts a nest, its first iteration is on the outputs in the next cycle; adv_i
-// moves to the next iteration. Addresses are modulo 2^24. Every point of a nest is reached from an
-// earlier one by a single step (of at most 2^15), so an address that leaves a memory of less than
-// 2^24 - 2^15 words is seen outside before it can wrap back inside.
+// moves to the next iteration, in which the streams of stay_i keep the address that the loop had.
+// Addresses are modulo 2^24. Every point of a nest is reached from an earlier one by a single step
+// (of at most 2^15), so an address that leaves a memory of less than 2^24 - 2^15 words is seen
+// outside before it can wrap back inside.
 // Latency 1 cycle, throughput 1 iteration per cycle, load_i may come with the last adv_i. No
 // stalls.
 module hd_nest #(
-  parameter int unsigned Loops   = 6,
-  parameter int unsigned Streams = 3
+  parameter int unsigned Loops     = 6,
+  parameter int unsigned Streams   = 3,
+  parameter int unsigned CountBits = 16
 ) (
   input  logic                        clk_i,
 
   // Loop 0 is innermost. The step of loop l in stream s is at [16 * (s * Loops + l) +: 16].
   input  logic                        load_i,
-  input  logic [16*Loops-1:0]         n_i,
+  input  logic [CountBits*Loops-1:0]  n_i,
   input  logic [16*Loops*Streams-1:0] step_i,
   input  logic [24*Streams-1:0]       base_i,
 
   input  logic                        adv_i,
+  input  logic [Streams-1:0]          stay_i,
   output logic [24*Streams-1:0]       addr_o,
   output logic [Loops-1:0]            first_o,  // loop l is at its first iteration
   output logic [Loops-1:0]            last_o    // loop l is at its last iteration
 );
-  logic [15:0]      most_q [Loops];          // iterations - 1
-  logic [15:0]      left_q [Loops];          // iterations after this one
-  logic [15:0]      step_q [Streams*Loops];
-  logic [23:0]      at_q   [Streams*Loops];  // address where this iteration of the loop began
-  logic [23:0]      next   [Streams];
-  logic [Loops-1:0] first_q, last_q;
-  int unsigned      level;                   // innermost loop that is not at its last iteration
+  logic [CountBits-1:0] most_q [Loops];          // iterations - 1
+  logic [CountBits-1:0] left_q [Loops];          // iterations after this one
+  logic [15:0]          step_q [Streams*Loops];
+  logic [23:0]          at_q   [Streams*Loops];  // address where this iteration of the loop began
+  logic [23:0]          next   [Streams];
+  logic [Loops-1:0]     first_q, last_q;
+  int unsigned          level;                   // innermost loop not at its last iteration
 
   assign first_o = first_q;
   assign last_o  = last_q;
@@ -39,9 +42,11 @@ module hd_nest #(
     level = 0;
     for (int unsigned l = 0; l < Loops; l++) if (!last_q[Loops - 1 - l]) level = Loops - 1 - l;
     for (int unsigned s = 0; s < Streams; s++) begin
-      next[s] = at_q[s * Loops] + 24'(signed'(step_q[s * Loops]));
+      next[s] = at_q[s * Loops] + (stay_i[s] ? 24'd0 : 24'(signed'(step_q[s * Loops])));
       for (int unsigned l = 1; l < Loops; l++)
-        if (level == l) next[s] = at_q[s * Loops + l] + 24'(signed'(step_q[s * Loops + l]));
+        if (level == l)
+          next[s] = at_q[s * Loops + l] +
+                    (stay_i[s] ? 24'd0 : 24'(signed'(step_q[s * Loops + l])));
       addr_o[24 * s +: 24] = at_q[s * Loops];
     end
   end
@@ -49,10 +54,10 @@ module hd_nest #(
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       for (int unsigned l = 0; l < Loops; l++) begin
-        most_q[l]  <= n_i[16 * l +: 16] - 16'd1;
-        left_q[l]  <= n_i[16 * l +: 16] - 16'd1;
+        most_q[l]  <= n_i[CountBits * l +: CountBits] - CountBits'(1);
+        left_q[l]  <= n_i[CountBits * l +: CountBits] - CountBits'(1);
         first_q[l] <= 1'b1;
-        last_q[l]  <= n_i[16 * l +: 16] == 16'd1;
+        last_q[l]  <= n_i[CountBits * l +: CountBits] == CountBits'(1);
       end
       for (int unsigned i = 0; i < Streams * Loops; i++) begin
         step_q[i] <= step_i[16 * i +: 16];
@@ -63,11 +68,11 @@ module hd_nest #(
         if (l < level) begin
           left_q[l]  <= most_q[l];
           first_q[l] <= 1'b1;
-          last_q[l]  <= most_q[l] == 16'd0;
+          last_q[l]  <= most_q[l] == '0;
         end else if (l == level) begin
-          left_q[l]  <= left_q[l] - 16'd1;
+          left_q[l]  <= left_q[l] - CountBits'(1);
           first_q[l] <= 1'b0;
-          last_q[l]  <= left_q[l] == 16'd1;
+          last_q[l]  <= left_q[l] == CountBits'(1);
         end
         if (l <= level)
           for (int unsigned s = 0; s < Streams; s++) at_q[s * Loops + l] <= next[s];

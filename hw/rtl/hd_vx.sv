@@ -1,11 +1,17 @@
-// Vector unit: runs vx.map, AM, XM, PM -> XM or AM, under a nest of 4 loops.
+// Vector unit: runs vx.map, AM, XM, PM -> XM or AM, under a nest of 4 loops, and vx.dw, XM, PM ->
+// XM or AM.
 //
 // One iteration per cycle; the next operation may be accepted in the cycle in which the last
-// iteration of the current one issues. From the issue of an iteration to its write: 19 cycles;
-// op_done_o comes 1 cycle after the last write. Up to 8 operations are in flight.
+// iteration of the current one issues. From the issue of an iteration to its write: 19 cycles, 21
+// for dw; op_done_o comes 1 cycle after the last write. Up to 8 operations are in flight.
+// dw walks the input vectors: rows (ky) innermost, then the columns of a row of outputs, then i3;
+// the last row of a column that ends a window gives a result. At the start of an i3 it reads taps,
+// bias and scale from PM beside the first iterations; a window of 1 x 1, whose first iteration is a
+// result already, takes a cycle more.
 // Stalls: an operand that loses its bank (two operands in one bank take a cycle each); results wait
 // when MX writes their AM bank, which holds issue once 32 wait; an operation that reads a memory
-// which an operation in flight writes (XM or AM) starts after the end of that one.
+// which an operation in flight writes (XM or AM) starts after the end of that one; a map starts 3
+// cycles after the last iteration of a dw.
 // Operands are checked before use. An operation that fails stops there: op_err_o comes in the place
 // of its op_done_o, after the writes that came before, and nothing is accepted until then.
 `include "hd_assert.svh"
@@ -65,6 +71,9 @@ module hd_vx #(
   localparam int unsigned XmVecs  = XmBytes / N;
   localparam logic [2:0] KindZero = 3'd4, AluMin = 3'd5, AluA = 3'd0;
   localparam logic [1:0] RedMax = 2'd2;
+  localparam int unsigned CountBits = 18;  // of the columns of a dw
+  // What a dw reads from PM next: taps 0..7, taps 8..11, bias and scale.
+  localparam logic [1:0] PmLo = 2'd0, PmHi = 2'd1, PmConst = 2'd2, PmNone = 2'd3;
 
   hd_isa_pkg::vx_params_t p;
   assign p = op_params_i;
@@ -75,36 +84,57 @@ module hd_vx #(
   logic [2:0]       slot_q;
   logic [Loops-1:0] outer_q, inner;
   logic [4:0]       bad_q, bad;
-  logic             accept;
+  logic             accept, dw;
 
+  assign dw = op_code_i == hd_isa_pkg::VxDw;
+
+  // The rows of a dw are its loop 0, and reduce; the columns are loop 1.
   always_comb begin
-    for (int unsigned l = 0; l < Loops; l++) inner[l] = l < 32'(p.nred);
+    for (int unsigned l = 0; l < Loops; l++) inner[l] = dw ? l == 0 : l < 32'(p.nred);
     bad = hd_reg_pkg::ErrNone;
     if (p.nred > 3'(Loops) || p.n0 == 16'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 ||
         p.a_kind > KindZero || p.b_kind > KindZero || p.alu > AluMin || p.red > RedMax ||
         p.d_kind > 2'd1 || (p.red == 2'd0 && p.nred != 3'd0) || (p.red != 2'd0 && p.a_kind == 3'd1))
       bad = hd_reg_pkg::ErrOperand;
-    if (op_code_i != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
+    if (dw && (p.n0 > 16'd3 || p.n2 > 16'd4 || p.sx == 2'd0 ||
+               (p.a_kind != 3'd2 && p.a_kind != 3'd3) || p.b_kind != KindZero || p.alu != AluA ||
+               p.red != 2'd0 || signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
+      bad = hd_reg_pkg::ErrOperand;
+    if (!dw && op_code_i != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
   end
 
   logic [23:0]      a_addr, b_addr, d_addr, p_addr;
   logic [Loops-1:0] first, last;
-  logic             commit;
+  logic             commit, window;  // window: dw is in a column that ends one
+
+  logic [CountBits-1:0] outputs, n0, n1, n2;  // outputs: of a dw, in a row, less 1
+  logic [15:0]          as0, as1, ps1;
+
+  assign outputs = CountBits'(p.n1) - CountBits'(1);
+  assign n0      = dw ? CountBits'(p.n2) : CountBits'(p.n0);
+  assign n1      = dw ? (p.sx[0] ? outputs : '0) + (p.sx[1] ? outputs << 1 : '0) +
+                        CountBits'(p.n0) : CountBits'(p.n1);
+  assign n2      = dw ? CountBits'(1) : CountBits'(p.n2);
+  assign as0     = dw ? p.as2 : p.as0;
+  assign as1     = dw ? p.as0 : p.as1;
+  assign ps1     = dw ? 16'd0 : p.ps1;
 
   hd_nest #(
     .Loops(Loops),
-    .Streams(4)
+    .Streams(4),
+    .CountBits(CountBits)
   ) u_nest (
     .clk_i,
     .load_i (accept),
-    .n_i    ({p.n3, p.n2, p.n1, p.n0}),
-    .step_i ({{16{!inner[3]}} & p.ps3, {16{!inner[2]}} & p.ps2, {16{!inner[1]}} & p.ps1,
+    .n_i    ({CountBits'(p.n3), n2, n1, n0}),
+    .step_i ({{16{!inner[3]}} & p.ps3, {16{!inner[2]}} & p.ps2, {16{!inner[1]}} & ps1,
               {16{!inner[0]}} & p.ps0, {16{!inner[3]}} & p.ds3, {16{!inner[2]}} & p.ds2,
               {16{!inner[1]}} & p.ds1, {16{!inner[0]}} & p.ds0, {16{!inner[3]}} & p.bs3,
               {16{!inner[2]}} & p.bs2, {16{!inner[1]}} & p.bs1, {16{!inner[0]}} & p.bs0,
-              p.as3, p.as2, p.as1, p.as0}),
+              p.as3, p.as2, as1, as0}),
     .base_i ({p.p, p.d, p.b, p.a}),
     .adv_i  (commit),
+    .stay_i ({1'b0, !window, 2'b00}),  // D moves behind a window
     .addr_o ({p_addr, d_addr, b_addr, a_addr}),
     .first_o(first),
     .last_o (last)
@@ -118,7 +148,7 @@ module hd_vx #(
   logic       pop, push, end_op, end_to_am;
 
   assign sum_first = &(first | outer_q);
-  assign sum_last  = &(last | outer_q);
+  assign sum_last  = &(last | outer_q) && window;
   assign want_b    = two_q && sum_last;
   assign room      = waiting_q < 6'(Results);
   assign clear     = !((a_xm_q || (two_q && b_xm_q)) && xm_writers_q != 4'(!to_am_q)) &&
@@ -131,12 +161,14 @@ module hd_vx #(
          (want_b && b_xm_q && b_addr >= 24'(XmVecs)) ||
          (want_b && b_am_q && b_addr >= 24'(AmWords)) ||
          (sum_last && d_addr >= (to_am_q ? 24'(AmWords) : 24'(XmVecs))) ||
-         (sum_last && pm_q && p_addr >= 24'(PmWords))))
+         (sum_last && pm_q && p_addr >= 24'(PmWords)) ||
+         (dw_q && p_addr >= 24'(PmWords) - (two_words_q ? 24'd2 : 24'd1))))
       code = hd_reg_pkg::ErrRange;
   end
 
   assign fail      = run_q && code != hd_reg_pkg::ErrNone && room;
-  assign go        = run_q && code == hd_reg_pkg::ErrNone && clear && (room || !sum_last);
+  assign go        = run_q && code == hd_reg_pkg::ErrNone && clear && (room || !sum_last) && !lead &&
+                     (dw_q || dw_age_q == 2'd0);
   assign xma_req_o = go && a_xm_q && !got_a_q;
   assign ama_req_o = go && a_am_q && !got_a_q;
   assign xmb_req_o = go && want_b && b_xm_q && !got_b_q;
@@ -146,12 +178,47 @@ module hd_vx #(
   assign a_ok      = got_a_q || !(a_xm_q || a_am_q) || xma_gnt_i || ama_gnt_i;
   assign b_ok      = got_b_q || !want_b || !(b_xm_q || b_am_q) || xmb_gnt_i || amb_gnt_i;
   assign commit    = go && a_ok && b_ok;
-  assign pm_re_o   = commit && sum_last && pm_q;
-  assign pm_addr_o = p_addr;
+  assign pm_re_o   = dw_q ? lead || (commit && pm_next_q != PmNone) : commit && sum_last && pm_q;
+  assign pm_addr_o = p_addr + (!dw_q ? 24'd0 : pm_next_q == PmLo ? 24'd1 :
+                               pm_next_q == PmHi ? 24'd2 : 24'd0);
 
   assign op_ready_o = !failed_q && ops_q < 4'(Slots) && (!run_q || (commit && &last));
   assign accept     = op_valid_i && op_ready_o;
   assign push       = fail || (commit && sum_last);
+
+  // ---- dw: columns and words of PM --------------------------------------------------------------
+  logic       dw_q, single_q, two_words_q, lead;  // single_q: a window is 1 x 1
+  logic [1:0] width_q, sx_q;                      // columns of a window, columns between windows
+  logic [1:0] skip_q;                             // columns before the next that ends a window
+  logic [1:0] row_q, pm_next_q;
+  logic [1:0] dw_age_q;                           // cycles for which a map may not issue
+
+  assign window = !dw_q || skip_q == 2'd0;
+  assign lead   = run_q && code == hd_reg_pkg::ErrNone && dw_q && single_q && pm_next_q == PmLo;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) dw_age_q <= '0;
+    else if (commit && dw_q) dw_age_q <= 2'd2;
+    else if (dw_age_q != 2'd0) dw_age_q <= dw_age_q - 2'd1;
+    if (accept) begin
+      dw_q        <= dw;
+      single_q    <= p.n0 == 16'd1 && p.n2 == 16'd1;
+      two_words_q <= p.n0 == 16'd3 && p.n2 >= 16'd3;
+      width_q     <= p.n0[1:0];
+      sx_q        <= p.sx;
+      skip_q      <= p.n0[1:0] - 2'd1;
+      row_q       <= '0;
+      pm_next_q   <= PmLo;
+    end else if (lead) begin
+      pm_next_q <= PmConst;
+    end else if (commit) begin
+      row_q <= last[0] ? '0 : row_q + 2'd1;
+      if (last[0]) skip_q <= last[1] ? width_q - 2'd1 : skip_q == '0 ? sx_q - 2'd1 : skip_q - 2'd1;
+      if (last[0] && last[1]) pm_next_q <= PmLo;
+      else if (pm_next_q == PmLo) pm_next_q <= two_words_q ? PmHi : PmConst;
+      else if (pm_next_q != PmNone) pm_next_q <= pm_next_q + 2'd1;
+    end
+  end
 
   // ---- results in order: where they go ----------------------------------------------------------
   logic [31:0] order [Results];  // {error, last of its operation, to AM, error code, address}
@@ -204,17 +271,29 @@ module hd_vx #(
   end
 
   // ---- data -------------------------------------------------------------------------------------
-  logic [1:0]      d_valid_q, d_first_q, d_last_q;
+  logic [1:0]      d_valid_q, d_first_q, d_last_q, d_window_q;
+  logic [1:0]      d_row1_q, d_row2_q;
+  logic [2:0]      d_load, d_load1_q, d_load2_q;
   logic [2:0]      d_slot1_q, d_slot2_q;
   logic            res_valid;
   logic [32*N-1:0] res;
 
+  always_comb begin
+    d_load = '0;
+    if (dw_q && pm_re_o) d_load[pm_next_q] = 1'b1;
+  end
+
   always_ff @(posedge clk_i) begin
-    d_valid_q <= rst_ni ? {d_valid_q[0], commit} : '0;
-    d_first_q <= {d_first_q[0], sum_first};
-    d_last_q  <= {d_last_q[0], sum_last};
-    d_slot1_q <= slot_q;
-    d_slot2_q <= d_slot1_q;
+    d_valid_q  <= rst_ni ? {d_valid_q[0], commit} : '0;
+    d_first_q  <= {d_first_q[0], sum_first};
+    d_last_q   <= {d_last_q[0], sum_last};
+    d_window_q <= {d_window_q[0], window};
+    d_row1_q   <= row_q;
+    d_row2_q   <= d_row1_q;
+    d_load1_q  <= d_load;
+    d_load2_q  <= d_load1_q;
+    d_slot1_q  <= slot_q;
+    d_slot2_q  <= d_slot1_q;
   end
 
   hd_vx_lanes #(
@@ -226,10 +305,14 @@ module hd_vx #(
     .p_we_i     (accept),
     .p_slot_i   (slot_q + 3'd1),
     .p_i        (op_params_i),
+    .p_dw_i     (dw),
     .d_valid_i  (d_valid_q[1]),
     .d_slot_i   (d_slot2_q),
     .d_first_i  (d_first_q[1]),
     .d_last_i   (d_last_q[1]),
+    .d_row_i    (d_row2_q),
+    .d_window_i (d_window_q[1]),
+    .d_load_i   (d_load2_q),
     .a_am_i     (ama_rdata_i),
     .a_xm_i     (xma_rdata_i),
     .b_am_i     (amb_rdata_i),

@@ -1,10 +1,11 @@
-// Arithmetic of vx.map, all lanes: operand select and immediate, reduction, bias, conversion to
-// binary32, scale, alu, and back to bytes.
+// Arithmetic of vx.map and vx.dw, all lanes: operand select and immediate (dw: hd_vx_window),
+// reduction, bias, conversion to binary32, scale, alu, and back to bytes.
 //
 // Guarantees: every iteration with d_last_i gives one result, in order. Operations are told apart
 // by a slot, whose parameters are written at least 1 cycle before its first iteration and stay
 // until its last result. Latency 16 cycles from d_valid_i to res_valid_o: select 1, reduce 1, bias
-// 1, convert 2, scale 4, alu 4, round and clamp 3. Throughput 1 iteration per cycle. Never stalls.
+// 1, convert 2, scale 4, alu 4, round and clamp 3. A dw selects in 3 cycles, so that an iteration
+// of a map must come 3 cycles or more after it. Throughput 1 iteration per cycle. Never stalls.
 module hd_vx_lanes #(
   parameter int unsigned N     = hd_cfg_pkg::N,
   parameter int unsigned Slots = 8
@@ -16,6 +17,7 @@ module hd_vx_lanes #(
   input  logic                              p_we_i,
   input  logic [$clog2(Slots)-1:0]          p_slot_i,
   input  logic [32*hd_isa_pkg::VxWords-1:0] p_i,
+  input  logic                              p_dw_i,
 
   // One iteration and its operands
   input  logic                              d_valid_i,
@@ -27,6 +29,12 @@ module hd_vx_lanes #(
   input  logic [32*N-1:0]                   b_am_i,
   input  logic [8*N-1:0]                    b_xm_i,
   input  logic [64*N-1:0]                   pm_i,
+
+  // Of a dw: row of the window, the column ends a window, and what pm_i holds (may come without an
+  // iteration): bit 0 taps 0..7, bit 1 taps 8..11, bit 2 bias and scale
+  input  logic [1:0]                        d_row_i,
+  input  logic                              d_window_i,
+  input  logic [2:0]                        d_load_i,
 
   // Result: AM word, or XM vector in the low 8 * N bits
   output logic                              res_valid_o,
@@ -44,6 +52,8 @@ module hd_vx_lanes #(
   hd_isa_pkg::vx_params_t p;
   assign p = p_i;
 
+  logic               dw       [Slots];
+  logic [1:0]         width    [Slots];  // of a dw: columns of a window
   logic [2:0]         a_kind   [Slots];
   logic [2:0]         b_kind   [Slots];
   logic               use_bias [Slots];
@@ -61,6 +71,8 @@ module hd_vx_lanes #(
 
   always_ff @(posedge clk_i) begin
     if (p_we_i) begin
+      dw[p_slot_i]       <= p_dw_i;
+      width[p_slot_i]    <= p.n0[1:0];
       a_kind[p_slot_i]   <= p.a_kind;
       b_kind[p_slot_i]   <= p.b_kind;
       use_bias[p_slot_i] <= p.use_bias && p.a_kind != AmF32;
@@ -78,17 +90,49 @@ module hd_vx_lanes #(
     end
   end
 
-  // ---- control: element i belongs to the iteration given i cycles ago ---------------------------
+  // ---- windows ----------------------------------------------------------------------------------
+  logic                map_valid, win_valid, win_first, win_last;
+  logic [SlotBits-1:0] win_slot;
+  logic [32*N-1:0]     dot;
+  logic [64*N-1:0]     win_pm;
+
+  assign map_valid = d_valid_i && !dw[d_slot_i];
+
+  hd_vx_window #(
+    .N(N),
+    .TagBits(SlotBits + 2)
+  ) u_window (
+    .clk_i,
+    .rst_ni,
+    .load_lo_i    (d_load_i[0]),
+    .load_hi_i    (d_load_i[1]),
+    .load_pm_i    (d_load_i[2]),
+    .width_i      (width[d_slot_i]),
+    .pm_i,
+    .in_valid_i   (d_valid_i && dw[d_slot_i]),
+    .in_sum_i     (d_window_i),
+    .in_row_i     (d_row_i),
+    .in_unsigned_i(a_kind[d_slot_i] == XmU8),
+    .in_imm_i     (a_imm[d_slot_i][9:0]),
+    .in_tag_i     ({d_slot_i, d_first_i, d_last_i}),
+    .x_i          (a_xm_i),
+    .valid_o      (win_valid),
+    .tag_o        ({win_slot, win_first, win_last}),
+    .pm_o         (win_pm),
+    .dot_o        (dot)
+  );
+
+  // ---- control: element i belongs to the iteration given i cycles ago (dw: i + 2) ---------------
   logic [Depth:1]      v_q;        // from element 3 on: only iterations with a result
   logic [SlotBits-1:0] s_q [1:Depth-1];
   logic                first_q, last_q, last2_q;
 
   always_ff @(posedge clk_i) begin
-    v_q     <= rst_ni ? {v_q[Depth-1:3], v_q[2] && last2_q, v_q[1], d_valid_i} : '0;
-    first_q <= d_first_i;
-    last_q  <= d_last_i;
+    v_q     <= rst_ni ? {v_q[Depth-1:3], v_q[2] && last2_q, v_q[1], map_valid || win_valid} : '0;
+    first_q <= win_valid ? win_first : d_first_i;
+    last_q  <= win_valid ? win_last : d_last_i;
     last2_q <= last_q;
-    s_q[1]  <= d_slot_i;
+    s_q[1]  <= win_valid ? win_slot : d_slot_i;
     for (int unsigned i = 2; i < Depth; i++) s_q[i] <= s_q[i - 1];
   end
 
@@ -113,7 +157,11 @@ module hd_vx_lanes #(
       end
     // 2
     if (v_q[1]) begin
-      if (first_q || red[s_q[1]] == RedNone) for (int unsigned n = 0; n < N; n++) acc[n] = ta[n];
+      if (dw[s_q[1]])
+        for (int unsigned n = 0; n < N; n++)
+          acc[n] = (first_q ? 32'd0 : acc[n]) + dot[32 * n +: 32];
+      else if (first_q || red[s_q[1]] == RedNone)
+        for (int unsigned n = 0; n < N; n++) acc[n] = ta[n];
       else if (red[s_q[1]] == RedMax)
         for (int unsigned n = 0; n < N; n++)
           acc[n] = signed'(ta[n]) > signed'(acc[n]) ? ta[n] : acc[n];
@@ -126,7 +174,12 @@ module hd_vx_lanes #(
         end
     end
     // 1
-    if (d_valid_i) begin
+    if (win_valid && win_last)
+      for (int unsigned n = 0; n < N; n++) begin
+        pb[n] = win_pm[64 * n +: 32];
+        ps[n] = scale_pm[win_slot] ? win_pm[64 * n + 32 +: 32] : a_scale[win_slot];
+      end
+    else if (map_valid) begin
       for (int unsigned n = 0; n < N; n++)
         unique case (a_kind[d_slot_i])
           AmInt:   ta[n] = a_am_i[32 * n +: 32] + a_imm[d_slot_i];

@@ -29,6 +29,7 @@ struct Op {
 #define UNIT(...)
 #define FIELD(unit, f, word, lsb, width, kind, doc) int64_t unit##_##f = 0;
 #include "isa/isa.def"
+    bool dw = false; // vx.dw, not vx.map
 };
 
 inline void encode(const Op &op, bool vx, uint32_t words[32]) {
@@ -150,8 +151,56 @@ inline bool vx_legal(const Op &o) {
            (o.vx_red != 0 || o.vx_nred == 0) && (o.vx_red == 0 || o.vx_a_kind != 1);
 }
 
+// Of vx.dw: input vectors of a row of outputs, and PM words of taps.
+inline int64_t dw_columns(const Op &o) {
+    return (o.vx_n1 - 1) * o.vx_sx + o.vx_n0;
+}
+inline int64_t dw_tap_words(const Op &o) {
+    return (o.vx_n0 * o.vx_n2 + 7) / 8;
+}
+
+inline bool dw_legal(const Op &o) {
+    return o.vx_n0 >= 1 && o.vx_n0 <= 3 && o.vx_n1 && o.vx_n2 >= 1 && o.vx_n2 <= 4 && o.vx_n3 &&
+           o.vx_sx && (o.vx_a_kind == 2 || o.vx_a_kind == 3) && o.vx_b_kind == 4 && !o.vx_alu &&
+           !o.vx_red && !o.vx_nred && o.vx_d_kind <= 1 && o.vx_a_imm >= -255 && o.vx_a_imm <= 255;
+}
+
+// Sum over the window whose first input is `at`, for one lane.
+inline uint32_t dw_sum(const State &s, const Op &o, int64_t at, int64_t p, int lane) {
+    uint32_t t = 0;
+    for (int64_t ky = 0; ky < o.vx_n2; ky++)
+        for (int64_t kx = 0; kx < o.vx_n0; kx++) {
+            int64_t a = at + kx * o.vx_as0 + ky * o.vx_as2, tap = ky * o.vx_n0 + kx;
+            t += (vx_fetch(s, o.vx_a_kind, a, lane) + uint32_t(o.vx_a_imm)) *
+                 uint32_t(int8_t(s.pm[((p + 1 + tap / 8) * N + lane) * 8 + tap % 8]));
+        }
+    return t;
+}
+
+// Runs vx.dw: `ok` or the error code at which it stopped, column by column, rows innermost.
+inline int run_dw(State &s, const Op &o) {
+    if (!dw_legal(o)) return err_operand;
+    for (int64_t i3 = 0; i3 < o.vx_n3; i3++) {
+        int64_t p = o.vx_p + i3 * o.vx_ps3, row = o.vx_a + i3 * o.vx_as3;
+        if (!in(p, kPmWords) || !in(p + dw_tap_words(o), kPmWords)) return err_range;
+        for (int64_t column = 0; column < dw_columns(o); column++) {
+            int64_t first = column - (o.vx_n0 - 1), d = o.vx_d + i3 * o.vx_ds3;
+            bool end = first >= 0 && first % o.vx_sx == 0;
+            if (end) d += first / o.vx_sx * o.vx_ds1;
+            for (int64_t ky = 0; ky < o.vx_n2; ky++) {
+                if (!vx_in(o.vx_a_kind, row + column * o.vx_as0 + ky * o.vx_as2)) return err_range;
+                if (!end || ky < o.vx_n2 - 1) continue;
+                if (!vx_in(o.vx_d_kind ? 0 : 2, d)) return err_range;
+                for (int lane = 0; lane < N; lane++)
+                    vx_lane(s, o, lane, dw_sum(s, o, row + first * o.vx_as0, p, lane), 0, d, p);
+            }
+        }
+    }
+    return ok;
+}
+
 // Runs vx.map: `ok` or the error code at which it stopped.
-inline int run_vx(State &s, const Op &o) {
+inline int run_map(State &s, const Op &o) {
     const int64_t n[4] = {o.vx_n0, o.vx_n1, o.vx_n2, o.vx_n3};
     const int64_t as[4] = {o.vx_as0, o.vx_as1, o.vx_as2, o.vx_as3};
     const int64_t bs[4] = {o.vx_bs0, o.vx_bs1, o.vx_bs2, o.vx_bs3};
@@ -187,6 +236,10 @@ inline int run_vx(State &s, const Op &o) {
         if (last) return ok;
         for (int l = 0; ++i[l] == n[l]; l++) i[l] = 0;
     }
+}
+
+inline int run_vx(State &s, const Op &o) {
+    return o.dw ? run_dw(s, o) : run_map(s, o);
 }
 
 } // namespace oracle

@@ -10,30 +10,16 @@
 #include <memory>
 
 #include "Vtb_hd_compute.h"
-#include "test/rtl/compute_oracle.h"
+#include "test/rtl/compute_random.h"
 #include "verilated.h"
 
 using namespace oracle;
 
 namespace {
 
-uint64_t rng_state;
-
-uint64_t rng() {
-    rng_state ^= rng_state << 13;
-    rng_state ^= rng_state >> 7;
-    rng_state ^= rng_state << 17;
-    return rng_state * 0x2545f4914f6cdd1dull >> 16;
-}
-int64_t pick(int64_t lo, int64_t hi) {
-    return lo + int64_t(rng() % uint64_t(hi - lo + 1));
-}
-bool chance(int percent) {
-    return pick(1, 100) <= percent;
-}
-
 struct Given {
     uint32_t words[32];
+    uint8_t code;
     int result; // ok or error code
 };
 
@@ -78,10 +64,12 @@ struct Bench {
         cycle++;
     }
 
-    void drive(Unit &u, uint8_t &valid, void *params, size_t bytes) {
+    void drive(Unit &u, uint8_t &valid, uint8_t &code, void *params, size_t bytes) {
         if (!u.valid && !u.ops.empty() && !chance(idle_percent)) u.valid = true;
         valid = u.valid;
-        if (u.valid) memcpy(params, u.ops.front().words, bytes);
+        if (!u.valid) return;
+        code = u.ops.front().code;
+        memcpy(params, u.ops.front().words, bytes);
     }
     void accept(Unit &u, bool ready) {
         if (!u.valid || !ready) return;
@@ -145,8 +133,10 @@ struct Bench {
     }
 
     void clock(bool side) {
-        drive(mx, top->mx_op_valid_i, &top->mx_op_params_i, sizeof top->mx_op_params_i);
-        drive(vx, top->vx_op_valid_i, &top->vx_op_params_i, sizeof top->vx_op_params_i);
+        drive(mx, top->mx_op_valid_i, top->mx_op_code_i, &top->mx_op_params_i,
+              sizeof top->mx_op_params_i);
+        drive(vx, top->vx_op_valid_i, top->vx_op_code_i, &top->vx_op_params_i,
+              sizeof top->vx_op_params_i);
         if (side)
             drive_side();
         else
@@ -185,7 +175,7 @@ struct Bench {
     }
 
     bool run(bool side) {
-        uint64_t limit = cycle + 400000;
+        uint64_t limit = cycle + 1000000;
         while (!mx.ops.empty() || !mx.results.empty() || !vx.ops.empty() || !vx.results.empty()) {
             clock(side);
             if (cycle > limit) {
@@ -213,6 +203,7 @@ struct Bench {
     void give(const Op &op, bool is_vx) {
         Given g;
         encode(op, is_vx, g.words);
+        g.code = uint8_t(is_vx && op.dw ? 2 : 1);
         g.result = is_vx ? run_vx(model, op) : run_mx(model, op);
         n_ops++;
         n_errors += g.result != ok;
@@ -220,7 +211,6 @@ struct Bench {
     }
 
     void load_memories() {
-        top->mx_op_code_i = top->vx_op_code_i = 1;
         for (int64_t at = 0; at < kXmBytes; at += kAxi) {
             for (int j = 0; j < kAxi; j++) model.xm[size_t(at + j)] = uint8_t(rng());
             top->lx_req_i = 1;
@@ -310,102 +300,6 @@ struct Bench {
     }
 };
 
-// Steps of a stream over loops n[0..loops), zero below `outer`, and a base such that every address
-// lies in [lo, lo + size). Small strides, either sign; distinct: no address twice.
-int64_t place(const int64_t *n, int loops, int outer, bool distinct, int64_t lo, int64_t size,
-              int64_t *step) {
-    for (int shrink = 0;; shrink++) {
-        int64_t least = 0, most = 0, stride = 1;
-        for (int l = 0; l < loops; l++) {
-            step[l] = 0;
-            if (l < outer || shrink > 20) continue;
-            int64_t s =
-                distinct ? stride * (shrink > 6 ? 1 : pick(1, 2)) : pick(-3, 3) * pick(0, 4);
-            if (distinct) stride = s * n[l];
-            if (distinct && chance(20)) s = -s;
-            step[l] = s;
-            (s < 0 ? least : most) += s * (n[l] - 1);
-        }
-        if (most - least < size) return lo - least + pick(0, size - 1 - (most - least));
-    }
-}
-
-void loops_of(int64_t *n, int loops, int64_t most) {
-    int64_t total = 1;
-    for (int l = 0; l < loops; l++) {
-        n[l] = chance(40) ? 1 : pick(1, chance(20) ? 40 : 5);
-        if (total * n[l] > most) n[l] = 1;
-        total *= n[l];
-    }
-}
-
-struct Range {
-    int64_t lo, size;
-};
-
-Op random_mx(Range x, Range a) {
-    Op o;
-    int64_t n[6], xs[6], ws[6], as[6];
-    loops_of(n, 6, chance(10) ? 2000 : 150);
-    o.mx_nred = pick(0, 6);
-    o.mx_accumulate = chance(50);
-    o.mx_x_unsigned = chance(50);
-    int64_t outputs = 1;
-    for (int l = int(o.mx_nred); l < 6; l++) outputs *= n[l];
-    if (outputs >= a.size / 4) o.mx_nred = 6;
-    o.mx_x = place(n, 6, 0, false, x.lo, x.size, xs);
-    o.mx_w = place(n, 6, 0, false, 0, kWmWords, ws);
-    o.mx_a =
-        place(n, 6, int(o.mx_nred), true, a.lo, chance(30) ? hd_max(2, 2 * outputs) : a.size, as);
-    if (!in(o.mx_a - a.lo, a.size)) o.mx_a = a.lo;
-#define LOOP(l) o.mx_n##l = n[l], o.mx_xs##l = xs[l], o.mx_ws##l = ws[l], o.mx_as##l = as[l]
-    LOOP(0), LOOP(1), LOOP(2), LOOP(3), LOOP(4), LOOP(5);
-#undef LOOP
-    // Steps of reduction loops do not move the sum; they may hold anything.
-    if (o.mx_nred > 0) o.mx_as0 = pick(-100, 100);
-    return o;
-}
-
-int64_t random_scale() {
-    if (chance(10)) return uint32_t(rng());
-    return as_bits((chance(20) ? -1.0f : 1.0f) * (1.0f + float(rng() % 1000) / 1000) /
-                   float(1 << rng() % 22));
-}
-
-// src: where XM and AM operands may lie, dst: where the result may.
-Op random_vx(Range xm_src, Range am_src, Range xm_dst, Range am_dst) {
-    Op o;
-    int64_t n[4], as[4], bs[4], ds[4], ps[4];
-    loops_of(n, 4, chance(10) ? 400 : 60);
-    o.vx_a_kind = pick(0, 4);
-    o.vx_b_kind = pick(0, 4);
-    o.vx_red = o.vx_a_kind == 1 || chance(50) ? 0 : pick(1, 2);
-    o.vx_nred = o.vx_red ? pick(0, 4) : 0;
-    o.vx_alu = pick(0, 5);
-    o.vx_d_kind = pick(0, 1);
-    o.vx_use_bias = chance(50);
-    o.vx_scale_pm = chance(50);
-    Range a = o.vx_a_kind < 2 ? am_src : xm_src, b = o.vx_b_kind < 2 ? am_src : xm_src;
-    Range d = o.vx_d_kind ? am_dst : xm_dst;
-    o.vx_a = place(n, 4, 0, false, a.lo, a.size, as);
-    o.vx_b = place(n, 4, int(o.vx_nred), false, b.lo, b.size, bs);
-    o.vx_d = place(n, 4, int(o.vx_nred), true, d.lo, d.size, ds);
-    o.vx_p = place(n, 4, int(o.vx_nred), false, 0, kPmWords, ps);
-#define LOOP(l)                                                                                    \
-    o.vx_n##l = n[l], o.vx_as##l = as[l], o.vx_bs##l = bs[l], o.vx_ds##l = ds[l], o.vx_ps##l = ps[l]
-    LOOP(0), LOOP(1), LOOP(2), LOOP(3);
-#undef LOOP
-    o.vx_a_imm = chance(50) ? pick(-255, 255) : chance(50) ? 0 : int32_t(rng());
-    o.vx_b_imm = chance(50) ? pick(-255, 255) : chance(50) ? 0 : int32_t(rng());
-    o.vx_a_scale = random_scale();
-    o.vx_b_scale = random_scale();
-    bool u = chance(50);
-    o.vx_lo = chance(90) ? (u ? 0 : -128) : int16_t(rng());
-    o.vx_hi = chance(90) ? (u ? 255 : 127) : int16_t(rng());
-    o.vx_zp = chance(90) ? pick(-128, 255) : int16_t(rng());
-    return o;
-}
-
 // Quarter q of a memory of n, without its last eighth (which LX and ST use in XM).
 Range quarter(int64_t n, int64_t q) {
     return {n / 4 * q, n / 4 * 7 / 8};
@@ -438,6 +332,39 @@ void random_round(Bench &b) {
                true);
     }
     b.interrupted ? b.interrupt() : void(b.run(true));
+}
+
+// One operand of a vx.dw illegal, or close to the limit of what is legal.
+void spoil_dw(Op &o) {
+    switch (pick(0, 8)) {
+    case 0:
+        o.vx_n0 = pick(0, 5);
+        break;
+    case 1:
+        o.vx_n2 = chance(80) ? pick(3, 6) : 65535;
+        break;
+    case 2:
+        o.vx_sx = 0;
+        break;
+    case 3:
+        o.vx_a_kind = pick(0, 7);
+        break;
+    case 4:
+        o.vx_b_kind = pick(0, 7);
+        break;
+    case 5:
+        o.vx_alu = pick(0, 1), o.vx_d_kind = pick(1, 3);
+        break;
+    case 6:
+        o.vx_red = pick(0, 2), o.vx_nred = pick(0, 1);
+        break;
+    case 7:
+        o.vx_a_imm = (chance(50) ? 1 : -1) * pick(254, 257) + (chance(20) ? 1 << 20 : 0);
+        break;
+    default:
+        o.vx_p = kPmWords - pick(1, 4), o.vx_ps3 = pick(-1, 1);
+        break;
+    }
 }
 
 // One unit alone, operands that leave the memories or are illegal.
@@ -482,10 +409,12 @@ void error_round(Bench &b) {
             o.vx_a_kind = pick(0, 7), o.mx_ws4 = -32768, o.mx_n4 = 2;
             break;
         }
+        if (o.dw && chance(50)) spoil_dw(o);
         // A source that the operation also writes would depend on time.
         if (is_vx && ((o.vx_d_kind ? o.vx_a_kind < 2 || o.vx_b_kind < 2
                                    : o.vx_a_kind > 1 || o.vx_b_kind > 1)))
             o.vx_b_kind = 4, o.vx_a_kind = o.vx_a_kind > 4 ? 5 : o.vx_d_kind ? 2 : 0;
+        if (o.dw && in(o.vx_a_kind - 2, 2) && !o.vx_d_kind) continue;
         b.give(o, is_vx);
     }
     b.run(false);
@@ -512,7 +441,36 @@ void check_timing(Bench &b, bool is_vx, bool reduce, uint64_t want_latency) {
     if (got != want_latency) b.fail(text);
 }
 
-void measure(Bench &b, uint64_t cycles, bool mx, bool vx) {
+// The same of vx.dw, three operations: n2 * ((n1-1)*sx + n0) cycles for each i3, one more where the
+// window is 1 x 1. The last size does not fit 16 bits.
+void check_dw_timing(Bench &b) {
+    const struct {
+        int64_t n0, n1, n2, n3, sx, extra;
+    } cases[] = {{3, 7, 3, 4, 1, 0}, {3, 7, 4, 2, 2, 0}, {2, 1, 1, 9, 3, 0},    {1, 1, 2, 9, 1, 0},
+                 {1, 5, 1, 6, 3, 6}, {1, 1, 1, 9, 1, 9}, {3, 65535, 1, 1, 3, 0}};
+    for (const auto &c : cases) {
+        Op o;
+        o.dw = true;
+        o.vx_n0 = c.n0, o.vx_n1 = c.n1, o.vx_n2 = c.n2, o.vx_n3 = c.n3, o.vx_sx = c.sx;
+        o.vx_a_kind = 2, o.vx_b_kind = 4, o.vx_d_kind = o.vx_scale_pm = 1;
+        o.vx_as2 = o.vx_as3 = 3, o.vx_ps3 = 2;
+        b.idle_percent = 0;
+        b.first_accept = 0;
+        for (int i = 0; i < 3; i++) {
+            o.vx_d = i;
+            b.give(o, true);
+        }
+        b.run(false);
+        int64_t want = 3 * (c.n3 * c.n2 * dw_columns(o) + c.extra) + 22;
+        int64_t got = int64_t(b.last_done - b.first_accept);
+        char text[100];
+        snprintf(text, sizeof text, "vx.dw: case %d, %d cycles, want %d", int(&c - cases), int(got),
+                 int(want));
+        if (got != want) b.fail(text);
+    }
+}
+
+void measure(Bench &b, uint64_t cycles, bool mx, bool vx, const char *name) {
     b.top->mx_op_valid_i = mx;
     b.top->vx_op_valid_i = vx;
     double best = 0;
@@ -522,11 +480,11 @@ void measure(Bench &b, uint64_t cycles, bool mx, bool vx) {
         double rate = double(cycles / 4) / (double(::clock() - t0) / CLOCKS_PER_SEC);
         if (rate > best) best = rate;
     }
-    printf("tb_hd_compute: K %d N %d, %s%s: %.2f M cycles/s\n", K, N, mx ? "MX " : "",
-           vx ? "VX " : "", best / 1e6);
+    printf("tb_hd_compute: K %d N %d, %s: %.2f M cycles/s\n", K, N, name, best / 1e6);
 }
 
-// MX: 64 sums of 64 words. VX: requantises 64 words with bias and per-lane scale.
+// MX: 64 sums of 64 words. VX: requantises 64 words with bias and per-lane scale. dw: 3 x 3
+// windows.
 void speed(Bench &b, uint64_t cycles) {
     Op o;
     o.mx_nred = 1;
@@ -544,10 +502,20 @@ void speed(Bench &b, uint64_t cycles) {
     o.vx_hi = 127;
     encode(o, true, words);
     memcpy(&b.top->vx_op_params_i, words, sizeof b.top->vx_op_params_i);
-    measure(b, cycles, false, false);
-    measure(b, cycles, true, false);
-    measure(b, cycles, false, true);
-    measure(b, cycles, true, true);
+    b.top->mx_op_code_i = b.top->vx_op_code_i = 1;
+    measure(b, cycles, false, false, "idle");
+    measure(b, cycles, true, false, "MX");
+    measure(b, cycles, false, true, "VX");
+    measure(b, cycles, true, true, "MX VX");
+    o.vx_n0 = o.vx_n2 = 3;
+    o.vx_n1 = o.vx_as2 = 62;
+    o.vx_a_kind = 2;
+    o.vx_b_kind = 4;
+    o.vx_sx = o.vx_ds1 = 1;
+    encode(o, true, words);
+    memcpy(&b.top->vx_op_params_i, words, sizeof b.top->vx_op_params_i);
+    b.top->vx_op_code_i = 2;
+    measure(b, cycles, false, true, "dw");
 }
 
 } // namespace
@@ -564,6 +532,7 @@ int main(int argc, char **argv) {
     check_timing(*b, false, true, 9);
     check_timing(*b, true, false, 20);
     check_timing(*b, true, true, 20);
+    check_dw_timing(*b);
     for (long r = 0; r < rounds && b->bad < 20; r++) {
         b->interrupted = chance(10);
         b->interrupted || chance(70) ? random_round(*b) : error_round(*b);

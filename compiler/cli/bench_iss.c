@@ -1,0 +1,142 @@
+/* heddle bench iss-vs-rtl: how far the ISS is from the RTL, in cycles of layers and of networks, at
+ * several memory latencies. */
+#include "compiler/cli/cli.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { SMALL = 100 }; /* a layer counts as the worst only from 1/SMALL of the run's cycles */
+static const uint32_t latencies[] = {30, 64, 200};
+
+struct measured {
+    uint64_t cycles, vx_bank, *layer; /* layer: cycles of each */
+};
+
+/* Runs once on `device`, with the memory of the command line. */
+static hd_status measure(struct cli *c, hd_arena *a, const hd_model *m, const char *device,
+                         const void *const *in, struct measured *out) {
+    hd_session *s = NULL;
+    struct hd_counters k;
+    hd_status ok = cli_open_session(c, m, device, &s);
+    if (ok == HD_OK) ok = hd_session_run(c->ctx, s, in, cli_output_buffers(a, m));
+    if (ok == HD_OK) ok = hd_session_counters(c->ctx, s, &k);
+    if (ok == HD_OK) {
+        *out = (struct measured){.cycles = k.cycles, .vx_bank = k.unit[HD_UNIT_vx].stall_bank};
+        out->layer = hd_new_array(a, uint64_t, (size_t)m->n_layers + 1);
+        for (int i = 0; i < m->n_layers && k.layers && i < k.n_layers; i++)
+            out->layer[i] = k.layers[i].cycles;
+    }
+    hd_session_close(s);
+    return ok;
+}
+
+static double error_of(uint64_t iss, uint64_t rtl) { /* percent */
+    return rtl ? 100 * ((double)iss / (double)rtl - 1) : 0;
+}
+
+static int worst_layer(const hd_model *m, const struct measured *iss, const struct measured *rtl) {
+    int worst = -1;
+    double most = -1;
+    for (int i = 0; i < m->n_layers; i++) {
+        double e = fabs(error_of(iss->layer[i], rtl->layer[i]));
+        if (rtl->layer[i] * SMALL < rtl->cycles || e <= most) continue;
+        most = e;
+        worst = i;
+    }
+    return worst;
+}
+
+static void add_row(const char *name, uint32_t latency, const hd_model *m,
+                    const struct measured *iss, const struct measured *rtl, struct cli_table *t,
+                    json_object *list) {
+    int w = worst_layer(m, iss, rtl);
+    double total = error_of(iss->cycles, rtl->cycles);
+    double layer = w >= 0 ? error_of(iss->layer[w], rtl->layer[w]) : 0;
+    cli_cell(t, "%s", name);
+    cli_cell(t, "%u", latency);
+    cli_cell(t, "%llu", (unsigned long long)iss->cycles);
+    cli_cell(t, "%llu", (unsigned long long)rtl->cycles);
+    cli_cell(t, "%+.2f %%", total);
+    cli_cell(t, "%+.2f %%", layer);
+    cli_cell(t, "%s", w >= 0 ? m->layers[w].name : "");
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "network", name);
+    cli_add_int(o, "mem_latency", latency);
+    cli_add_int(o, "iss_cycles", (int64_t)iss->cycles);
+    cli_add_int(o, "rtl_cycles", (int64_t)rtl->cycles);
+    cli_add_num(o, "error_percent", total);
+    cli_add_num(o, "worst_layer_error_percent", layer);
+    cli_add_int(o, "iss_vx_stall_bank", (int64_t)iss->vx_bank);
+    cli_add_int(o, "rtl_vx_stall_bank", (int64_t)rtl->vx_bank);
+    json_object *layers = json_object_new_array();
+    for (int i = 0; i < m->n_layers; i++) {
+        json_object *l = json_object_new_object();
+        cli_add_str(l, "name", m->layers[i].name);
+        cli_add_int(l, "iss_cycles", (int64_t)iss->layer[i]);
+        cli_add_int(l, "rtl_cycles", (int64_t)rtl->layer[i]);
+        json_object_array_add(layers, l);
+    }
+    json_object_object_add(o, "layers", layers);
+    json_object_array_add(list, o);
+}
+
+/* The last part of a path, without the slash. */
+static const char *short_name(hd_arena *a, const char *path) {
+    size_t n = strlen(path);
+    while (n && path[n - 1] == '/') n--;
+    size_t from = n;
+    while (from && path[from - 1] != '/') from--;
+    return hd_sprintf(a, "%.*s", (int)(n - from), path + from);
+}
+
+static hd_status bench_network(struct cli *c, hd_arena *a, const char *arg, struct cli_table *t,
+                               json_object *list) {
+    hd_model *m = NULL;
+    const char *path, *what, *name = short_name(a, arg);
+    const void **in;
+    hd_status ok = cli_model_path(c, a, arg, &path);
+    if (ok == HD_OK) ok = cli_open_model(c, path, false, false, &m);
+    if (ok == HD_OK) ok = cli_inputs(c, a, m, path, &in, &what);
+    for (size_t i = 0; ok == HD_OK && i < sizeof latencies / sizeof latencies[0]; i++) {
+        struct measured iss, rtl;
+        cli_progress(c, "%s, latency %u", name, latencies[i]);
+        c->opt.mem.latency = latencies[i];
+        ok = measure(c, a, m, "iss", in, &iss);
+        if (ok == HD_OK) ok = measure(c, a, m, "rtl", in, &rtl);
+        if (ok == HD_OK) add_row(name, latencies[i], m, &iss, &rtl, t, list);
+    }
+    hd_model_destroy(m);
+    return hd_note(c->ctx, ok, "in benchmark %s", arg);
+}
+
+int cli_bench_iss(struct cli *c, char **models, int n) {
+    hd_arena *a = hd_arena_create();
+    json_object *list = json_object_new_array();
+    struct cli_table t;
+    int failed = 0, status = CLI_DONE;
+    cli_table_init(&t, "lrrrrrl");
+    cli_cells(&t,
+              (const char *[]){"network", "latency", "ISS cycles", "RTL cycles", "total error",
+                               "worst layer", "which"},
+              7);
+    for (int i = 0; i < n; i++)
+        if (bench_network(c, a, models[i], &t, list) != HD_OK) {
+            cli_fail(c);
+            hd_clear(c->ctx);
+            failed++;
+        }
+    cli_progress_end(c);
+    FILE *out = cli_json_on_stdout(c) ? stderr : stdout;
+    cli_table_print(&t, out);
+    fprintf(out, "worst layer: of those with at least 1 %% of the cycles\n");
+    if (c->opt.json) {
+        json_object *o = json_object_new_object();
+        cli_add_str(o, "schema", "heddle.bench-iss/1");
+        json_object_object_add(o, "runs", list);
+        status = cli_write_json(c, o);
+    } else {
+        json_object_put(list);
+    }
+    hd_arena_destroy(a);
+    return failed ? CLI_FAILED : status;
+}

@@ -1,0 +1,103 @@
+// Sliding windows of vx.dw, all lanes: keeps the last 2 input vectors of up to 4 rows and, with the
+// newest, multiplies up to 3 neighbours in a row by the taps of that row.
+//
+// Guarantees: input vectors come row by row within a column. One with in_sum_i gives one dot
+// product: valid_o and tag_o after 2 cycles, dot_o in the cycle after that. pm_o (bias and scale)
+// is what load_pm_i took before, seen from the cycle of valid_o. Taps that are loaded with an
+// input vector serve that one already. Throughput 1 vector per cycle. Never stalls.
+// Taps stand where their input is: a window of 1 or 2 columns has zeros in front of its taps, so
+// that inputs from an earlier window do not count.
+`include "hd_assert.svh"
+
+module hd_vx_window #(
+  parameter int unsigned N       = hd_cfg_pkg::N,
+  parameter int unsigned TagBits = 5
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+
+  // Words of PM: taps 0..7, taps 8..11, bias and scale
+  input  logic               load_lo_i,
+  input  logic               load_hi_i,
+  input  logic               load_pm_i,
+  input  logic [1:0]         width_i,  // columns of the window, 1..3
+  input  logic [64*N-1:0]    pm_i,
+
+  // Input vector
+  input  logic               in_valid_i,
+  input  logic               in_sum_i,  // the column is the last one of a window
+  input  logic [1:0]         in_row_i,
+  input  logic               in_unsigned_i,
+  input  logic [9:0]         in_imm_i,
+  input  logic [TagBits-1:0] in_tag_i,
+  input  logic [8*N-1:0]     x_i,
+
+  output logic               valid_o,
+  output logic [TagBits-1:0] tag_o,
+  output logic [64*N-1:0]    pm_o,
+  output logic [32*N-1:0]    dot_o
+);
+  localparam int unsigned Rows = 4;
+  localparam int unsigned Cols = 3;
+
+  logic signed [7:0]  w   [Rows][Cols][N];
+  logic signed [9:0]  old [Rows][Cols-1][N];  // earlier inputs of the row, oldest first
+  logic signed [9:0]  x   [Cols][N];
+  logic signed [17:0] pr  [Cols][N];
+
+  logic [1:0]         v_q, row_q;
+  logic [TagBits-1:0] tag1_q, tag2_q;
+
+  assign valid_o = v_q[1];
+  assign tag_o   = tag2_q;
+
+  always_ff @(posedge clk_i) begin
+    v_q    <= rst_ni ? {v_q[0], in_valid_i && in_sum_i} : '0;
+    row_q  <= in_row_i;
+    tag1_q <= in_tag_i;
+    tag2_q <= tag1_q;
+    if (load_pm_i) pm_o <= pm_i;
+  end
+
+  always_ff @(posedge clk_i) begin
+    // 3: sum
+    if (v_q[1])
+      for (int unsigned n = 0; n < N; n++)
+        dot_o[32 * n +: 32] <= 32'(pr[0][n]) + 32'(pr[1][n]) + 32'(pr[2][n]);
+    // 2: products
+    if (v_q[0])
+      for (int unsigned r = 0; r < Rows; r++)
+        if (row_q == 2'(r))
+          for (int unsigned k = 0; k < Cols; k++)
+            for (int unsigned n = 0; n < N; n++) pr[k][n] = 18'(x[k][n]) * 18'(w[r][k][n]);
+    // 1: window
+    if (in_valid_i)
+      for (int unsigned r = 0; r < Rows; r++)
+        if (in_row_i == 2'(r))
+          for (int unsigned n = 0; n < N; n++) begin
+            x[0][n] = old[r][0][n];
+            x[1][n] = old[r][1][n];
+            x[2][n] = {{2{!in_unsigned_i && x_i[8 * n + 7]}}, x_i[8 * n +: 8]} + in_imm_i;
+            old[r][0][n] = x[1][n];
+            old[r][1][n] = x[2][n];
+          end
+    if (load_hi_i)
+      for (int unsigned n = 0; n < N; n++) begin
+        w[2][2][n] = pm_i[64 * n +: 8];
+        w[3][0][n] = pm_i[64 * n + 8 +: 8];
+        w[3][1][n] = pm_i[64 * n + 16 +: 8];
+        w[3][2][n] = pm_i[64 * n + 24 +: 8];
+      end
+    if (load_lo_i)
+      for (int unsigned c = 1; c <= Cols; c++)
+        if (width_i == 2'(c))
+          for (int unsigned r = 0; r < Rows; r++)
+            for (int unsigned k = 0; k < Cols; k++)
+              for (int unsigned n = 0; n < N; n++)
+                if (k + c < Cols) w[r][k][n] = 8'd0;
+                else if (r * c + k + c < Cols + 8)
+                  w[r][k][n] = pm_i[64 * n + (r * c + k + c - Cols) % 8 * 8 +: 8];
+  end
+
+  `ASSERT(WidthLegal, !load_lo_i || width_i != 2'd0)
+endmodule

@@ -1,0 +1,30 @@
+# RUN: heddle check %s
+# EXIT: 1
+vx.dw a_kind=2 b_kind=4 n0=3 n1=10 n2=3 n3=2 sx=2 as0=1 as2=21 as3=63 d=0x100 ds1=1 ds3=10 ps3=3
+vx.dw a=0x1f90 d=0x1fed p=0xfb
+vx.dw n0=4 n1=1 n2=5 n3=1 sx=0 a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0
+vx.dw n0=3 n1=1 n2=3 n3=0 sx=1 a_kind=3 b_kind=4 a_imm=-256 alu=1
+seq.halt
+#= error: bundle 1, word 17: operand A from 8080 to 8205, the memory has 0 to 8191
+#=     vx.dw a=0x1f90 d=0x1fed p=251
+#= error: bundle 1, word 17: destination from 8173 to 8192, the memory has 0 to 8191
+#=     vx.dw a=0x1f90 d=0x1fed p=251
+#= error: bundle 1, word 17: PM words from 251 to 256, the memory has 0 to 255
+#=     vx.dw a=0x1f90 d=0x1fed p=251
+#= error: bundle 2, word 23: n0 is 4, at most 3
+#=     vx.dw a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0 n0=4 n1=1 n2=5 n3=1
+#= error: bundle 2, word 23: n2 is 5, at most 4
+#=     vx.dw a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0 n0=4 n1=1 n2=5 n3=1
+#= error: bundle 2, word 23: d_kind is 2, at most 1
+#=     vx.dw a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0 n0=4 n1=1 n2=5 n3=1
+#= error: bundle 2, word 23: sx is 0, 1 to 3
+#=     vx.dw a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0 n0=4 n1=1 n2=5 n3=1
+#= error: bundle 2, word 23: a_kind is 4, 2 or 3 (bytes of XM)
+#=     vx.dw a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0 n0=4 n1=1 n2=5 n3=1
+#= error: bundle 3, word 32: b_kind must be 4, alu, red and nred 0
+#=     vx.dw a_kind=3 b_kind=4 alu=1 sx=1 n0=3 n1=1 n2=3 a_imm=-256
+#= error: bundle 3, word 32: a_imm is -256, -255 to 255
+#=     vx.dw a_kind=3 b_kind=4 alu=1 sx=1 n0=3 n1=1 n2=3 a_imm=-256
+#= error: bundle 3, word 32: n3 is 0; a loop runs at least once
+#=     vx.dw a_kind=3 b_kind=4 alu=1 sx=1 n0=3 n1=1 n2=3 a_imm=-256
+#= test/golden/check/dw.t: 1 program, 5 bundles, 5 operations: 11 errors, 0 warnings
