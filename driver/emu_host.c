@@ -28,7 +28,7 @@ extern char **environ;
 enum {
     PATH_BYTES = 1024,
     START_MS = 900000, /* a machine of one's own is built first */
-    ANSWER_MS = 8000,  /* silence of the device that counts as death */
+    ANSWER_MS = 6000,  /* silence of the device that counts as death */
     WATCH_MS = 100,
     EXIT_MS = 2000
 };
