@@ -26,9 +26,9 @@ struct hd_device {
     struct hd_mach_block *blocks;
     size_t n_blocks;
     hd_fence fences;
-    const hd_exec *running;            /* submitted, not waited for */
-    hd_buffer arena;                   /* of that run */
-    bool counted;                      /* a run has finished */
+    const hd_exec *running; /* submitted, not waited for */
+    hd_buffer arena;        /* of that run */
+    bool counted;           /* a run has finished */
 };
 
 struct hd_exec {
