@@ -1,6 +1,8 @@
 /* A host that knows XRT's C interface and the register table, but none of our driver: loads the
- * xclbin of its argument, lets XRT start the device, reads the fingerprints, moves a buffer. */
+ * xclbin of its argument, lets XRT start the device (with a second argument, finds it listening),
+ * reads the fingerprints, moves a buffer. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +58,7 @@ static void load(struct calls *c) {
 #undef X
 }
 
-static void settings(struct calls *c) {
+static void settings(struct calls *c, bool listens) {
     enum { PACKET = 256 << 10 };
     char number[16], *pad = malloc(PACKET + 512); /* the first message must be the longest */
     CHECK(pad);
@@ -67,6 +69,7 @@ static void settings(struct calls *c) {
     c->xrtIniStringSet("Emulation.print_infos_in_console", "false");
     c->xrtIniStringSet("Emulation.keep_run_dir", "false");
     c->xrtIniStringSet("Debug.pad", pad);
+    if (listens) c->xrtIniStringSet("Emulation.dont_run", "true");
     free(pad);
 }
 
@@ -88,9 +91,9 @@ int main(int argc, char **argv) {
     struct calls c;
     unsigned char uuid[16];
     uint32_t isa = 0, machine = 0;
-    CHECK(argc == 2);
+    CHECK(argc == 2 || argc == 3);
     load(&c);
-    settings(&c);
+    settings(&c, argc == 3);
     void *device = c.xrtDeviceOpen(0);
     CHECK(device);
     CHECK(c.xrtDeviceLoadXclbinFile(device, argv[1]) == 0);

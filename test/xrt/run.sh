@@ -45,6 +45,14 @@ same() {
 }
 # The device process of host process $1, or nothing.
 device_of() { ps -o pid= -o args= --ppid "$1" 2> /dev/null | awk '/emu-device/ { print $1; exit }'; }
+# Waits up to 10 s for the end of a process (a zombie of ours has ended).
+ends_soon() {
+    for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+        case $(ps -o stat= -p "$1" 2> /dev/null) in "" | Z*) return 0 ;; esac
+        sleep 0.5
+    done
+    return 1
+}
 # Waits up to 10 s until a device process of host $1 is there; prints it.
 wait_device() {
     for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
@@ -72,10 +80,9 @@ wait "$other" || bad "the other of two processes" "$W/two"
 dev=$(wait_device "$host")
 sleep 2
 kill -KILL "$dev" 2> /dev/null
-(sleep 10; kill -KILL "$host" 2> /dev/null) & guard=$!
+ends_soon "$host" || kill -KILL "$host"
 wait "$host" 2> /dev/null
 status=$?
-kill "$guard" 2> /dev/null
 if [ "$status" = 1 ] && grep -q "emulated device died" "$W/log"; then
     ok "a killed device is an error within 10 s"
 else
@@ -89,11 +96,7 @@ folder=$(tr '\0' '\n' < "/proc/$dev/cmdline" | sed -n 's|^\(/tmp/heddle-xrt-[A-Z
 sleep 2
 kill -KILL "$host" 2> /dev/null
 wait "$host" 2> /dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-    kill -0 "$dev" 2> /dev/null || break
-    sleep 0.5
-done
-if [ -n "$dev" ] && ! kill -0 "$dev" 2> /dev/null; then
+if [ -n "$dev" ] && ends_soon "$dev"; then
     ok "the device of a killed host ends"
 else
     bad "the device of a killed host stays" "$W/log"
@@ -103,17 +106,27 @@ fi
 rm -f "$B/emulation_debug.log"
 
 # a host that knows nothing of us but the file: XRT unpacks it and starts the device itself
+mkdir -p "$W/xrt/lib" "$W/run"
+lib=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n 's/.*=> \(.*libxrt_coreutil\.so\.2\)$/\1/p' | head -1)
+ln -s "$(dirname "$lib")/libxrt_hwemu.so.2" "$W/xrt/lib/"
+"$H" xclbin write -o "$W/plain.xclbin" --machine base > "$W/log" 2>&1 || bad "xclbin write" "$W/log"
+set_plain="XILINX_XRT=$W/xrt USER=${W#/tmp/} SDACCEL_EM_RUN_DIR=$W/run"
 if command -v unzip > /dev/null; then
-    mkdir -p "$W/xrt/lib" "$W/run"
-    lib=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | sed -n 's/.*=> \(.*libxrt_coreutil\.so\.2\)$/\1/p' | head -1)
-    ln -s "$(dirname "$lib")/libxrt_hwemu.so.2" "$W/xrt/lib/"
-    "$H" xclbin write -o "$W/plain.xclbin" --machine base > "$W/log" 2>&1 || bad "xclbin write" "$W/log"
-    check "device started by XRT from the xclbin" \
-        env XILINX_XRT="$W/xrt" USER="${W#/tmp/}" SDACCEL_EM_RUN_DIR="$W/run" "$B/test/xrt/plain_host" "$W/plain.xclbin"
-    rm -f "$B/test/xrt/emulation_debug.log"
+    check "device started by XRT from the xclbin" env $set_plain "$B/test/xrt/plain_host" "$W/plain.xclbin"
 else
     echo "  skip  xrt: device started by XRT: unzip is not installed"
 fi
+
+"$H" emu-device --device iss "$W/socket" > "$W/dev" 2>&1 & dev=$!
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    [ ! -S "$W/D2X_unix_sock_socket" ] || break
+    sleep 0.2
+done
+check "device started first, listening" \
+    env $set_plain EMULATION_SOCKETID=socket "$B/test/xrt/plain_host" "$W/plain.xclbin" listens
+ends_soon "$dev" || kill -KILL "$dev"
+wait "$dev" || bad "the listening device ended with an error" "$W/dev"
+rm -f "$B/test/xrt/emulation_debug.log"
 
 left=$(find "$B" -name emulation_debug.log -o -name .run -o -name '*simulate.log' | head -3)
 [ -z "$left" ] || bad "files left behind: $left"
