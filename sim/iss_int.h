@@ -26,6 +26,7 @@ enum hd_iss_timing {
     HD_T_ST_FIRST = 4,   /* store accepted to its first address */
     HD_T_ST_DATA = 9,    /* store accepted to its first data */
     HD_T_ST_READ = 5,    /* read of XM to its data */
+    HD_T_ST_AHEAD = 16,  /* a burst is looked at that long before its data */
     HD_T_ST_DONE = 2,    /* last response to done */
     HD_FETCH_CHUNK = 256 /* bytes: longest burst of fetch; its buffer has 4 */
 };

@@ -138,7 +138,8 @@ static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, int64_t chip
     hd_iss_layer(iss, d->tag)->write_bytes += (uint64_t)bytes;
     d->data_free = later(t.last + 1, data + work);
     d->last = later(d->last, t.resp);
-    d->next = t.addr + 1;
+    /* no sooner than its data matters: what MX and VX do then is not known before */
+    d->next = later(t.addr + 1, d->data_free - HD_T_ST_AHEAD);
 }
 
 /* One burst of the current run, from d->lo on. */
