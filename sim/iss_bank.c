@@ -1,5 +1,5 @@
 /* Banks of XM in time: which bank MX and VX read in which cycle. VX waits where MX reads the bank
- * that it wants, ST where one of them does.
+ * that it wants, ST where one of them does, LX where VX writes the bank that it writes.
  *
  * An operation's reads are runs of cycles in one bank (two for VX: operands A and B), in the order
  * of its loops. MX never waits, so its runs are fixed when it starts; the end of the VX operation
@@ -128,11 +128,12 @@ void hd_iss_bank_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t 
     int64_t lanes = iss->m.n;
     struct reads r = {.loops = 4, .n = {GET(n0), GET(n1), GET(n2), GET(n3)}};
     r.used[0] = in_xm(GET(a_kind));
-    r.used[1] = GET(alu) != 0 && GET(nred) == 0 && in_xm(GET(b_kind));
+    r.used[1] = GET(alu) != 0 && in_xm(GET(b_kind)); /* of a sum: as if B were read all the time */
     r.at[0] = GET(a) * lanes, r.at[1] = GET(b) * lanes;
     for (int l = 0; l < r.loops; l++) {
         r.step[0][l] = hd_field_get(words, (enum hd_field)(HD_F_vx_as0 + l)) * lanes;
-        r.step[1][l] = hd_field_get(words, (enum hd_field)(HD_F_vx_bs0 + l)) * lanes;
+        if (l >= GET(nred))
+            r.step[1][l] = hd_field_get(words, (enum hd_field)(HD_F_vx_bs0 + l)) * lanes;
     }
     if (code == hd_isa_ops[HD_OP_vx_dw].code) { /* rows, columns, vectors of channels */
         r.loops = 3;
@@ -145,8 +146,8 @@ void hd_iss_bank_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t 
     uint64_t sum = 0;
     for (size_t i = 0; i < k->n; i++) {
         /* operands in one bank take turns */
-        if (k->run[i].bank[0] != NO_BANK && k->run[i].bank[0] == k->run[i].bank[1])
-            k->run[i].n *= 2;
+        const int8_t *bank = k->run[i].bank;
+        if (GET(nred) == 0 && bank[0] != NO_BANK && bank[0] == bank[1]) k->run[i].n *= 2;
         sum += k->run[i].n;
     }
     if (sum < cycles) add_run(k, cycles - sum, NO_BANK, NO_BANK);
@@ -205,7 +206,59 @@ uint64_t hd_iss_bank_st(const hd_iss *iss, int64_t chip, uint64_t chunks, uint64
     return waited;
 }
 
+void hd_iss_bank_lx(hd_iss *iss, int64_t chip, uint64_t from, uint64_t to) {
+    iss->lx_recent[iss->lx_at] = (struct lx_burst){from, to, chip};
+    iss->lx_at = (iss->lx_at + 1) % HD_LX_RECENT;
+}
+
+struct writes { /* of a VX operation: banks lo..hi, one in `every` cycles */
+    int64_t lo, hi;
+    uint64_t every;
+};
+
+static void writes_of(const hd_iss *iss, unsigned code, const uint32_t *words, struct writes *w) {
+    int64_t bytes = iss->m.xm_bytes / iss->m.xm_banks, nred = hd_field_get(words, HD_F_vx_nred);
+    bool dw = code == hd_isa_ops[HD_OP_vx_dw].code;
+    w->lo = w->hi = hd_field_get(words, HD_F_vx_d) * iss->m.n;
+    w->every = 1;
+    for (int l = 0; l < 4; l++) {
+        int64_t n = hd_field_get(words, (enum hd_field)(HD_F_vx_n0 + l));
+        int64_t step = hd_field_get(words, (enum hd_field)(HD_F_vx_ds0 + l)) * iss->m.n;
+        if (dw ? l == 2 : l < nred) w->every *= (uint64_t)n;
+        if (dw ? l % 2 == 0 : l < nred) continue;
+        *(step < 0 ? &w->lo : &w->hi) += (n - 1) * step;
+    }
+    if (dw) w->every *= (uint64_t)hd_field_get(words, HD_F_vx_sx);
+    w->lo /= bytes, w->hi /= bytes;
+}
+
+uint64_t hd_iss_bank_lx_waits(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t from,
+                              uint64_t to, uint64_t *out_first) {
+    int64_t bytes = iss->m.xm_bytes / iss->m.xm_banks;
+    uint64_t moved = 0;
+    struct writes w;
+    writes_of(iss, code, words, &w);
+    for (uint32_t i = 0; i < HD_LX_RECENT; i++) {
+        struct lx_burst *b = &iss->lx_recent[(iss->lx_at + i) % HD_LX_RECENT];
+        if (b->to <= from) continue;
+        if (moved) b->from += moved;
+        b->to += moved;
+        int64_t bank = b->chip / bytes;
+        uint64_t begin = b->from > from ? b->from : from, end = b->to < to ? b->to : to;
+        if (begin >= end || bank < w.lo || bank > w.hi) continue;
+        /* between writes LX goes on; a write that moves through banks is a part of the time here */
+        uint64_t wait = w.every > 1 ? (end - begin) / (w.every - 1) : to - begin;
+        if (wait > to - begin) wait = to - begin;
+        wait /= (uint64_t)(w.hi - w.lo + 1);
+        if (!moved) *out_first = begin;
+        b->to += wait;
+        moved += wait;
+    }
+    return moved;
+}
+
 void hd_iss_bank_clear(hd_iss *iss) {
+    memset(iss->lx_recent, 0, sizeof iss->lx_recent);
     iss->mx_track.n = iss->mx_track.at = iss->vx_track.n = iss->vx_track.at = 0;
 }
 

@@ -26,6 +26,7 @@ enum hd_iss_timing {
     HD_T_ST_FIRST = 4,   /* store accepted to its first address */
     HD_T_ST_DATA = 9,    /* store accepted to its first data */
     HD_T_ST_READ = 5,    /* read of XM to its data */
+    HD_T_ST_AHEAD = 16,  /* a burst is looked at that long before its data */
     HD_T_ST_DONE = 2,    /* last response to done */
     HD_FETCH_CHUNK = 256 /* bytes: longest burst of fetch; its buffer has 4 */
 };
@@ -107,6 +108,13 @@ struct bank_track { /* reads of an operation, and how far they are */
     uint64_t left, t;  /* its cycles left, from cycle t on */
 };
 
+enum { HD_LX_RECENT = 32 };
+
+struct lx_burst { /* chunks that LX writes, in cycles from..to, from byte address chip on */
+    uint64_t from, to;
+    int64_t chip;
+};
+
 enum seq_state { SEQ_NONE, SEQ_SEM, SEQ_BARRIER, SEQ_END };
 
 struct issue {
@@ -153,6 +161,8 @@ struct hd_iss {
     uint64_t vx_drain;             /* its latency behind the last iteration */
     bool vx_to_am;
     struct bank_track mx_track, vx_track;
+    struct lx_burst lx_recent[HD_LX_RECENT]; /* a ring, the oldest at lx_at */
+    uint32_t lx_at;
 
     /* accounting */
     struct hd_layer_counters *layers;
@@ -194,6 +204,12 @@ void hd_iss_bank_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t 
 uint64_t hd_iss_bank_vx_end(const hd_iss *iss, uint64_t *out_stall);
 /* Cycles that ST waits when it reads chunks from byte address `chip` on, beginning in cycle t. */
 uint64_t hd_iss_bank_st(const hd_iss *iss, int64_t chip, uint64_t chunks, uint64_t t);
+/* LX writes in cycles from..to, beginning at byte address chip. */
+void hd_iss_bank_lx(hd_iss *iss, int64_t chip, uint64_t from, uint64_t to);
+/* A VX operation writes XM in cycles from..to: moves the bursts of LX that it stops. Returns by how
+ * much the last ones move; *out_first is where that begins. */
+uint64_t hd_iss_bank_lx_waits(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t from,
+                              uint64_t to, uint64_t *out_first);
 void hd_iss_bank_clear(hd_iss *iss);
 void hd_iss_bank_free(hd_iss *iss);
 

@@ -55,6 +55,23 @@ static bool start_mx(hd_iss *iss, uint32_t slot) {
     return true;
 }
 
+/* A VX operation that writes XM in cycles from..to holds LX where both want one bank. */
+static void vx_against_lx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t from,
+                          uint64_t to) {
+    struct front *f = &iss->front[HD_UNIT_lx];
+    struct dma *d = &iss->dma[HD_UNIT_lx];
+    uint64_t first = 0, moved = hd_iss_bank_lx_waits(iss, code, words, from, to, &first);
+    if (!moved) return;
+    iss->count[HD_UNIT_lx].stall_bank += moved;
+    d->data_free += moved;
+    d->last += moved;
+    hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 2);
+    for (uint32_t i = 0; i < f->f_n; i++) {
+        uint64_t *done = &f->fly[(f->f_head + i) % HD_IN_FLIGHT].done;
+        if (*done != HD_NEVER && *done > first) *done += moved;
+    }
+}
+
 /* An operation that reads XM or AM begins when the one in flight that writes it has ended. */
 static bool start_vx(hd_iss *iss, uint32_t slot) {
     struct front *f = &iss->front[HD_UNIT_vx];
@@ -77,6 +94,8 @@ static bool start_vx(hd_iss *iss, uint32_t slot) {
     }
     iss->count[HD_UNIT_vx].stall_bank += stall;
     vx_ends(iss, end);
+    if (!iss->vx_to_am && cycles <= iss->budget)
+        vx_against_lx(iss, f->cur.op.code, f->words, begin + iss->vx_drain, end + iss->vx_drain);
     return true;
 }
 
@@ -111,7 +130,7 @@ static uint64_t chunks(const hd_iss *iss, int64_t at, int64_t n) {
     return n > 0 ? (uint64_t)((at + n - 1) / axi - at / axi + 1) : 0;
 }
 
-static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, uint64_t work) {
+static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, int64_t chip, uint64_t work) {
     struct dma *d = &iss->dma[u];
     struct hd_axi_times t;
     hd_axi_time_read(iss->mem, iss->now + HD_T_ARB, beats, &t);
@@ -124,6 +143,7 @@ static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, uint64_t wor
     d->data_free = later(later(d->data_free, t.first + HD_T_DATA) + work, t.last + HD_T_DATA);
     if (d->data_free > t.last + HD_T_DATA + 2)
         hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 2);
+    if (u == HD_UNIT_lx) hd_iss_bank_lx(iss, chip, d->data_free - work, d->data_free);
     d->last = d->data_free;
     d->next = later(iss->now, t.addr - HD_T_ARB) + 1;
 }
@@ -141,7 +161,8 @@ static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, int64_t chip
     hd_iss_layer(iss, d->tag)->write_bytes += (uint64_t)bytes;
     d->data_free = later(t.last + 1, data + work);
     d->last = later(d->last, t.resp);
-    d->next = t.addr + 1;
+    /* no sooner than its data matters: what MX and VX do then is not known before */
+    d->next = later(t.addr + 1, d->data_free - HD_T_ST_AHEAD);
 }
 
 /* One burst of the current run, from d->lo on. */
@@ -165,7 +186,7 @@ static void burst(hd_iss *iss, enum hd_unit u) {
                           (ends ? run_chip + d->walk.run : chip + n) - (d->left ? chip : run_chip));
             d->left = true;
         }
-        load_burst(iss, u, beats, later(work, beats));
+        load_burst(iss, u, beats, chip, later(work, beats));
     }
     d->lo += n;
 }

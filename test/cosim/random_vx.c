@@ -4,8 +4,8 @@
  *   random_vx [--seed S] [--count N] [--machine NAME] [--latency L]
  *
  * A program fills XM and PM from the image, runs vector operations, mostly vx.dw, each on the
- * results of those before, and stores all of XM. Models are looked for in $HEDDLE_RTL_DIR, else in
- * build/rtl. */
+ * results of those before and under sums of the matrix unit, and stores all of XM. Models are
+ * looked for in $HEDDLE_RTL_DIR, else in build/rtl. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -150,6 +150,16 @@ static void map(struct prog *p) {
     put(p, HD_OP_vx_map, w);
 }
 
+/* A sum that nobody looks at: it takes banks of XM from the vector unit meanwhile. */
+static void gemm(struct prog *p) {
+    uint32_t w[HD_PARAM_WORDS] = {0};
+    int64_t words = p->m->xm_bytes / p->m->k, n0 = between(p, 1, 30), n1 = between(p, 1, 40);
+    SET(mx, nred, 6), SET(mx, a, 1000), SET(mx, x, between(p, 0, words - 1200));
+    SET(mx, n0, n0), SET(mx, xs0, 1), SET(mx, n1, n1), SET(mx, xs1, between(p, 0, 29));
+    SET(mx, n2, 1), SET(mx, n3, 1), SET(mx, n4, 1), SET(mx, n5, 1);
+    put(p, HD_OP_mx_gemm, w);
+}
+
 /* Data: bytes, and in PM floats of a useful size beside them (the same bytes serve as taps). */
 static void random_data(struct prog *p) {
     uint8_t *data = (uint8_t *)p->code + DATA;
@@ -167,6 +177,7 @@ static void random_program(struct prog *p) {
     random_data(p);
     fill(p);
     for (int i = 0; i < OPS; i++) {
+        if (next(p) & 1) gemm(p);
         if (next(p) % 4)
             dw(p);
         else
