@@ -470,6 +470,35 @@ void check_dw_timing(Bench &b) {
     }
 }
 
+// Both sides of every limit on the operands of vx.dw.
+void check_dw_operands(Bench &b) {
+    const struct {
+        int64_t Op::*field;
+        int64_t value;
+    } cases[] = {{&Op::vx_n0, 0},      {&Op::vx_n0, 3},       {&Op::vx_n0, 4},
+                 {&Op::vx_n1, 0},      {&Op::vx_n2, 0},       {&Op::vx_n2, 4},
+                 {&Op::vx_n2, 5},      {&Op::vx_n3, 0},       {&Op::vx_sx, 0},
+                 {&Op::vx_sx, 3},      {&Op::vx_a_kind, 1},   {&Op::vx_a_kind, 3},
+                 {&Op::vx_a_kind, 4},  {&Op::vx_b_kind, 3},   {&Op::vx_b_kind, 5},
+                 {&Op::vx_alu, 1},     {&Op::vx_red, 1},      {&Op::vx_nred, 1},
+                 {&Op::vx_d_kind, 2},  {&Op::vx_a_imm, -256}, {&Op::vx_a_imm, -255},
+                 {&Op::vx_a_imm, 255}, {&Op::vx_a_imm, 256},  {&Op::vx_p, kPmWords - 1},
+                 {&Op::vx_p, 0xffffff}};
+    for (const auto &c : cases) {
+        Op o;
+        o.dw = true;
+        o.vx_n0 = o.vx_n1 = o.vx_n2 = o.vx_n3 = 2;
+        o.vx_a_kind = 2;
+        o.vx_b_kind = 4;
+        o.vx_sx = o.vx_d_kind = o.vx_as0 = o.vx_ds1 = 1;
+        o.vx_as2 = 9;
+        o.vx_ds3 = 2;
+        o.*c.field = c.value;
+        b.give(o, true);
+    }
+    b.run(false);
+}
+
 void measure(Bench &b, uint64_t cycles, bool mx, bool vx, const char *name) {
     b.top->mx_op_valid_i = mx;
     b.top->vx_op_valid_i = vx;
@@ -533,6 +562,7 @@ int main(int argc, char **argv) {
     check_timing(*b, true, false, 20);
     check_timing(*b, true, true, 20);
     check_dw_timing(*b);
+    check_dw_operands(*b);
     for (long r = 0; r < rounds && b->bad < 20; r++) {
         b->interrupted = chance(10);
         b->interrupted || chance(70) ? random_round(*b) : error_round(*b);
