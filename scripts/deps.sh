@@ -5,6 +5,7 @@
 set -eu
 want="gcc g++ clang make libc6-dev verilator libcmocka-dev libjson-c-dev libzip-dev zlib1g-dev clang-format python3"
 [ "${1:-}" != xrt ] || want="libxrt1 unzip procps" # `deps.sh xrt`: for device xrt in hardware emulation
+[ "${1:-}" != formal ] || want="$want yosys" # for make formal and make synth
 
 command -v dpkg-query > /dev/null 2>&1 || {
     echo "deps: this is not Debian; please install by hand what is missing of: $want" >&2

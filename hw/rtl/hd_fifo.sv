@@ -51,5 +51,5 @@ module hd_fifo #(
 
   `ASSERT_INIT(DepthPowerOfTwo, Depth >= 2 && (Depth & (Depth - 1)) == 0)
   `ASSERT(CountInRange, count_q <= (PtrBits + 1)'(Depth))
-  `ASSERT(PointersAgree, PtrBits'(count_q) == wr_q - rd_q)
+  `ASSERT(PointersAgree, count_q[PtrBits-1:0] == wr_q - rd_q)
 endmodule

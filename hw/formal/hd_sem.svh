@@ -1,0 +1,58 @@
+// Properties of hd_sem, for one semaphore chosen freely: it counts what its ports say, never goes below
+// zero, stays at 255 with an error above it, and is granted only as part of a whole mask.
+// mutant: s/ && (ask & taken) == '0//
+// mutant: s/(ask & ~nonzero_q) == '0/(ask[15:0] \& ~nonzero_q[15:0]) == '0/
+// mutant: s/next\[s\] > 9'(hd_isa_pkg::SemMax)/next[s] > 9'd15/
+// mutant: s/ - 9'(taken\[s\])//
+
+  (* anyconst *) logic [4:0] one;
+  (* anyconst *) logic [2:0] unit;
+  logic [Units-1:0] adds, takes;  // units that signal it, that are granted it
+  logic [3:0]       more_f;
+  logic [2:0]       less_f;
+  logic [8:0]       sum_f;
+  logic [7:0]       count_f;
+  always_comb begin
+    adds   = '0;
+    takes  = '0;
+    more_f = '0;
+    less_f = '0;
+    for (int unsigned u = 0; u < Units; u++) begin
+      adds[u]  = signal_i[u] && signal_mask_i[Sems * u + 32'(one)];
+      takes[u] = grant_o[u] && wait_mask_i[Sems * u + 32'(one)];
+      more_f   = more_f + 4'(adds[u]);
+      less_f   = less_f + 3'(takes[u]);
+    end
+    sum_f = 9'(count_f) + 9'(more_f) - 9'(less_f);
+  end
+  always_ff @(posedge clk_i)
+    if (!rst_ni) count_f <= 8'd0;
+    else count_f <= sum_f > 9'd255 ? 8'd255 : sum_f[7:0];
+
+  `ASSERT(Counts, count_q[one] == count_f)
+  `ASSERT(NonzeroIsCount, nonzero_o[one] == (count_f != 8'd0))
+  `ASSERT(NeverBelowZero, 8'(less_f) <= count_f)
+  `ASSERT(OneTakes, less_f <= 3'd1)
+  `ASSERT(GrantOnlyWanted, (grant_o & ~want_i) == '0)
+  // The whole mask is there: what is not above zero is not granted.
+  `ASSERT(GrantNeedsAll, count_f != 8'd0 || takes == '0)
+  // Lowest unit first: nothing but a semaphore at zero or a lower unit holds a request back.
+  `ASSERT(LowestGoes, !want_i[0] || grant_o[0] == ((wait_mask_i[Sems-1:0] & ~nonzero_o) == '0))
+  `ASSERT(AloneGoes, unit >= 3'(Units) || want_i != (6'd1 << unit) ||
+          grant_o[unit] == ((wait_mask_i[Sems * unit +: Sems] & ~nonzero_o) == '0))
+
+  // Error in the next cycle, for every unit that signalled it, and for no other reason.
+  logic [Sems-1:0]  above;
+  logic [Units-1:0] blame, blame_q, must_q;
+  always_comb begin
+    blame = '0;
+    for (int unsigned s = 0; s < Sems; s++) above[s] = next[s] > 9'd255;
+    for (int unsigned u = 0; u < Units; u++)
+      blame[u] = signal_i[u] && (signal_mask_i[Sems * u +: Sems] & above) != '0;
+  end
+  always_ff @(posedge clk_i) begin
+    blame_q <= blame;
+    must_q  <= sum_f > 9'd255 ? adds : '0;
+  end
+  `ASSERT(OverflowSeen, (must_q & ~overflow_o) == '0)
+  `ASSERT(OverflowCause, overflow_o == blame_q)

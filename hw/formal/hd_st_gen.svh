@@ -1,0 +1,29 @@
+// Properties of hd_st_gen: AXI's rules for AW. AwHolds: stable while stalled. No burst crosses 4 KiB
+// (InsidePage of hd_burst). Every burst of AW has one record for the data side and the responses.
+// assume: Positive
+// cut: ext loc a_last joined j_run j_n
+// mutant: s/(!aw_q || awready_i) && burst_ready_i/burst_ready_i/
+// mutant: s/else if (!aw_q || awready_i) aw_q <= go/else aw_q <= go/
+
+  logic        open_q;
+  logic [7:0]  len_f;
+  logic        record;
+  assign record = burst_valid_o && burst_ready_i && burst_o[12:8] == hd_reg_pkg::ErrNone;
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) open_q <= 1'b0;
+    else open_q <= record || (open_q && !awready_i);
+    if (record) len_f <= burst_o[7:0];
+  end
+  `ASSERT(RecordThenAw, awvalid_o == open_q)
+  `ASSERT(NoneLost, !(record && open_q) || awready_i)
+  `ASSERT(SameLength, !open_q || awlen_o == len_f)
+  `ASSERT(Page, !awvalid_o ||
+          32'(awaddr_o[11:0]) + ((32'(awlen_o) + 32'd1) << OffBits) <= 32'd4096)
+  `ASSERT(Aligned, !awvalid_o || awaddr_o[OffBits-1:0] == '0)
+
+  // What InsidePage needs inside hd_burst: a burst to come is aligned and not empty.
+  (* hierconn *) logic        \u_burst.mid_q ;
+  (* hierconn *) logic [24:0] \u_burst.left_q ;
+  (* hierconn *) logic [63:0] \u_burst.addr_q ;
+  `ASSERT(BurstState, !\u_burst.mid_q || (c_valid_q && data && \u_burst.left_q != '0 &&
+                                          \u_burst.addr_q [OffBits-1:0] == '0))
