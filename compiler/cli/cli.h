@@ -206,6 +206,14 @@ const struct hd_probe *cli_trace_probe(const struct cli_trace *t);
 hd_status cli_trace_write(struct cli *c, struct cli_trace *t, const struct cli_run *r,
                           const char *path);
 
+/* ---- first difference ---- */
+
+/* The first operation of m's programs after which the memories of two machines differ, as text and
+ * in *out (NULL: none does). The inputs are those of a run. */
+hd_status cli_first_difference(struct cli *c, hd_arena *a, const hd_model *m,
+                               const char *const device[2], const void *const *in, FILE *text,
+                               json_object **out);
+
 /* ---- commands
  * ------------------------------------------------------------------------------------ */
 

@@ -22,6 +22,7 @@ struct comparison {
     const char *first; /* value that differs first, of all runs */
     const char *first_layer, *first_device;
     uint64_t first_seed;
+    json_object *operation; /* in which two machines part, NULL = none */
 };
 
 static hd_status split_devices(struct comparison *x) {
@@ -174,6 +175,17 @@ static hd_status compare_once(struct comparison *x, uint64_t seed) {
     return s;
 }
 
+/* Of the first two machines among the devices, when values differ. */
+static hd_status find_operation(struct comparison *x) {
+    const char *machine[2];
+    int n = 0;
+    for (int i = 0; i < x->n_devices && n < 2; i++)
+        if (!cli_is_graph_device(x->device[i])) machine[n++] = x->device[i];
+    if (!x->n_differ || n < 2 || !strcmp(machine[0], machine[1])) return HD_OK;
+    x->c->opt.mem.jitter_seed = x->first_seed;
+    return cli_first_difference(x->c, x->a, x->m, machine, x->in, x->text, &x->operation);
+}
+
 static hd_status compare(struct comparison *x, const char **path, hd_model **model) {
     struct cli *c = x->c;
     const char *what;
@@ -186,7 +198,7 @@ static hd_status compare(struct comparison *x, const char **path, hd_model **mod
     if (x->text) fprintf(x->text, "%s, machine %s, inputs: %s\n", *path, x->m->machine.name, what);
     uint64_t first = c->opt.jitter_first, last = c->opt.jitter_last;
     for (uint64_t seed = first; seed <= last; seed++) TRY(compare_once(x, seed));
-    return HD_OK;
+    return find_operation(x);
 }
 
 static int conclude(struct comparison *x, const char *path) {
@@ -212,6 +224,7 @@ static int conclude(struct comparison *x, const char *path) {
         cli_add_int(o, "compared", x->n_values);
         cli_add_int(o, "differ", x->n_differ);
         cli_add_str(o, "first_difference", x->first);
+        json_object_object_add(o, "first_operation", json_object_get(x->operation));
         json_object_object_add(o, "runs", json_object_get(x->runs));
         status = cli_write_json(x->c, o);
     }
@@ -230,5 +243,6 @@ int cmd_compare(struct cli *c) {
     hd_model_destroy(model);
     hd_arena_destroy(x.a);
     json_object_put(x.runs);
+    json_object_put(x.operation);
     return status;
 }
