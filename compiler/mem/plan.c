@@ -8,9 +8,9 @@
  *
  * XM is cut in two: the lower part holds resident tensors, placed by liveness (largest first,
  * lowest free address), the upper part is a ring of tile buffers for tensors that stream from and
- * to DRAM. Every cut of CUTS is tried, with chains of layers (chain.c) and without; the one with the
- * fewest estimated cycles wins. The arena is placed by liveness, too, except that what crosses the
- * border of a step keeps its own place.
+ * to DRAM. Every cut of CUTS is tried, with chains of layers (chain.c) and without; the one with
+ * the fewest estimated cycles wins. The arena is placed by liveness, too, except that what crosses
+ * the border of a step keeps its own place.
  */
 #include <string.h>
 
