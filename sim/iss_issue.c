@@ -325,7 +325,8 @@ void hd_iss_complete(hd_iss *iss, enum hd_unit u) {
     uint64_t oldest = done.start > f->last_end ? done.start : f->last_end;
     tell_op(iss, &(struct hd_op_record){(uint8_t)u, done.tag, done.pc, done.take, done.start,
                                         done.nop ? iss->now : oldest, iss->now, done.stall_sem,
-                                        done.stall_mem, 0});
+                                        done.stall_mem, iss->count[u].stall_bank - f->stall_bank});
+    f->stall_bank = iss->count[u].stall_bank; /* between two ends: of the one that ended */
     f->last_end = iss->now;
     hd_iss_signal(iss, done.signal, u, done.pc);
     hd_iss_wake(iss);
