@@ -58,7 +58,8 @@ struct front {
     uint64_t engine_free; /* engine can accept from this cycle; HD_NEVER: not known yet */
     struct flying_op fly[HD_IN_FLIGHT];
     uint32_t f_head, f_n;
-    uint64_t next; /* cycle of the front's next event */
+    uint64_t next;       /* cycle of the front's next event */
+    uint64_t stall_bank; /* counter at the last end, for the probe */
     uint64_t take, stall_sem,
         last_end; /* for the probe: of cur, the counter then; end of the last */
 };
