@@ -46,22 +46,21 @@ static bool model_folder(char *out) {
     return true;
 }
 
-static bool named(const struct hd_machine *m) {
+/* Name under which the table has this machine; NULL = it is not in the table. */
+static const char *table_name(const struct hd_machine *m) {
     for (int i = 0; i < hd_n_machines; i++)
-        if (hd_machine_hash(m) == hd_machine_hash(&hd_machines[i])) return true;
-    return false;
+        if (hd_machine_hash(m) == hd_machine_hash(&hd_machines[i])) return hd_machines[i].name;
+    return NULL;
 }
 
 /* File name of the machine's model; a machine is known by what it is, not by what it is called. */
 static bool model_path(const struct hd_machine *m, char *out) {
     char folder[PATH_BYTES];
     if (!model_folder(folder)) return false;
-    uint32_t hash = hd_machine_hash(m);
-    for (int i = 0; i < hd_n_machines; i++)
-        if (hash == hd_machine_hash(&hd_machines[i]))
-            return snprintf(out, PATH_BYTES, "%s/libhd_rtl_%s.so", folder, hd_machines[i].name) <
-                   PATH_BYTES;
-    return snprintf(out, PATH_BYTES, "%s/libhd_rtl_%08" PRIx32 ".so", folder, hash) < PATH_BYTES;
+    const char *name = table_name(m);
+    if (name) return snprintf(out, PATH_BYTES, "%s/libhd_rtl_%s.so", folder, name) < PATH_BYTES;
+    return snprintf(out, PATH_BYTES, "%s/libhd_rtl_%08" PRIx32 ".so", folder, hd_machine_hash(m)) <
+           PATH_BYTES;
 }
 
 /* Root of the repository, when the program lies in its build/MODE. */
@@ -87,26 +86,32 @@ static void machine_args(const struct hd_machine *m, char *out, size_t bytes) {
     }
 }
 
-/* Builds the model of an unnamed machine; false when that is not possible here. */
+/* Builds a model that is not there yet, with the repository's Makefile; false when that is not
+ * possible here. make says on stderr what it builds. */
 static bool build_model(const struct hd_machine *m, const char *path) {
-    char root[PATH_BYTES], args[1024], out[PATH_BYTES + 8];
+    char root[PATH_BYTES], target[64] = "rtl-custom", args[1024] = "", out[PATH_BYTES + 8] = "";
     if (!repository(root)) return false;
-    machine_args(m, args, sizeof args);
-    snprintf(out, sizeof out, "OUT=%s", path);
+    if (table_name(m)) {
+        snprintf(target, sizeof target, "rtl-%s", table_name(m));
+    } else {
+        machine_args(m, args, sizeof args);
+        snprintf(out, sizeof out, "OUT=%s", path);
+    }
     pid_t pid = fork();
     if (pid == 0) {
         dup2(STDERR_FILENO, STDOUT_FILENO);
-        execlp("make", "make", "-s", "-C", root, "rtl-custom", args, out, (char *)NULL);
+        execlp("make", "make", "-s", "-C", root, target, args[0] ? args : (char *)NULL, out,
+               (char *)NULL);
         _exit(127);
     }
     int status;
     return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0;
+           WEXITSTATUS(status) == 0 && access(path, R_OK) == 0;
 }
 
 static hd_status missing(hd_ctx *ctx, const struct hd_machine *m, const char *path) {
     char args[1024];
-    if (named(m))
+    if (table_name(m))
         return hd_fail(
             ctx, HD_DEVICE,
             "rtl: no model of machine %s at %s; run 'make rtl' in the repository, or set "
@@ -159,8 +164,7 @@ static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi
     *out = NULL;
     if (!model_path(m, path))
         return hd_fail(ctx, HD_DEVICE, "rtl: the folder of models is unknown; set HEDDLE_RTL_DIR");
-    if (access(path, R_OK) != 0 && (named(m) || !build_model(m, path)))
-        return missing(ctx, m, path);
+    if (access(path, R_OK) != 0 && !build_model(m, path)) return missing(ctx, m, path);
     struct model *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "rtl: no memory for machine %s", m->name);
     hd_status s = open_model(ctx, d, m, mem, path);
@@ -236,8 +240,7 @@ static hd_status probe(hd_ctx *ctx, const struct hd_device_options *opt,
     char path[PATH_BYTES], root[PATH_BYTES];
     *out = (struct hd_device_info){.description = "Verilated RTL of the machine"};
     const struct hd_machine *m = opt && opt->machine.k ? &opt->machine : &hd_machines[1];
-    out->available =
-        model_path(m, path) && (access(path, R_OK) == 0 || (!named(m) && repository(root)));
+    out->available = model_path(m, path) && (access(path, R_OK) == 0 || repository(root));
     if (!out->available) out->why_not = "its model is not built; run 'make rtl' in the repository";
     return HD_OK;
 }
