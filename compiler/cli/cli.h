@@ -231,6 +231,8 @@ int cmd_machines(struct cli *c);
 int cmd_ops(struct cli *c);
 int cmd_bench(struct cli *c);
 int cli_bench_iss(struct cli *c, char **models, int n); /* heddle bench iss-vs-rtl */
+bool cli_bench_has_set(const char *set);
+int cli_bench_machine(struct cli *c, const char *set); /* single layers, bench_layers.def */
 int cmd_demo(struct cli *c);
 int cmd_xclbin(struct cli *c);
 int cmd_emu_device(struct cli *c);

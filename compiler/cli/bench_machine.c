@@ -1,0 +1,196 @@
+/* heddle bench machine, resnet18-layers, resnet50-layers, first-layer, gemm, matvec, depthwise:
+ * single layers against their rooflines and against what is asked of them (bench_layers.def).
+ *
+ * Each layer is a network of one int8 node with weights and input from --seed, compiled with and
+ * without latency hiding. Cycles run from start to done, so fill and drain count.
+ */
+#include <string.h>
+
+#include "compiler/cli/cli.h"
+
+struct bench_layer {
+    const char *set, *name;
+    int64_t c, h, w, oc; /* GEMM: c = k, h = 1, w = m, oc = n */
+    int kernel, stride, pad, groups;
+    bool gemm;
+    uint32_t latency;
+    double bar, aim;
+};
+
+static const struct bench_layer layers[] = {
+#define CONV(set, name, c, h, w, oc, kernel, stride, pad, groups, latency, bar, aim)               \
+    {#set, name, c, h, w, oc, kernel, stride, pad, groups, false, latency, bar, aim},
+#define GEMM(set, name, m, k, n, latency, bar, aim)                                                \
+    {#set, name, k, 1, m, n, 1, 1, 0, 1, true, latency, bar, aim},
+#include "compiler/cli/bench_layers.def"
+};
+enum { N_LAYERS = sizeof layers / sizeof layers[0] };
+
+static uint32_t next_random(uint64_t *state) { /* splitmix64 */
+    uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (uint32_t)(z >> 32);
+}
+
+/* A graph of one qconv or qgemm node, int8, scales that keep the results in range. */
+static hd_graph *build(const struct bench_layer *b, hd_arena *a, uint64_t seed) {
+    hd_graph *g = hd_graph_create();
+    int64_t in_group = b->c / b->groups, taps = in_group * b->kernel * b->kernel;
+    int64_t xd[4] = {1, b->c, b->h, b->w}, wd[4] = {b->oc, in_group, b->kernel, b->kernel};
+    int64_t one = 1;
+    if (b->gemm) xd[0] = b->w, xd[1] = b->c;
+    int8_t *w = hd_alloc(a, (size_t)(b->oc * taps));
+    for (int64_t i = 0; i < b->oc * taps; i++) w[i] = (int8_t)next_random(&seed);
+    int32_t *bias = hd_new_array(a, int32_t, (size_t)b->oc);
+    for (int64_t i = 0; i < b->oc; i++) bias[i] = (int32_t)(next_random(&seed) % 2001) - 1000;
+    float scale = 1.0f / (float)(64 * taps);
+    int in[4], y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
+    in[0] = hd_graph_tensor(g, "x", HD_I8, b->gemm ? 2 : 4, xd);
+    in[1] = hd_graph_const(g, "w", HD_I8, b->gemm ? 2 : 4, wd, w);
+    in[2] = hd_graph_const(g, "bias", HD_I32, 1, &b->oc, bias);
+    in[3] = hd_graph_const(g, "scale", HD_F32, 1, &one, &scale);
+    int n = hd_graph_node(g, b->gemm ? HD_IR_qgemm : HD_IR_qconv, "layer", 4, in, 1, &y);
+    if (!b->gemm) {
+        int64_t k[2] = {b->kernel, b->kernel}, s[2] = {b->stride, b->stride};
+        int64_t p[4] = {b->pad, b->pad, b->pad, b->pad};
+        hd_attr_set_ints(g, n, "kernel_shape", 2, k);
+        hd_attr_set_ints(g, n, "strides", 2, s);
+        hd_attr_set_ints(g, n, "pads", 4, p);
+        hd_attr_set_int(g, n, "group", b->groups);
+    }
+    hd_graph_input(g, in[0]);
+    hd_graph_output(g, y);
+    return g;
+}
+
+struct measured {
+    int64_t cycles, macs, roofline, compute, read, write, code;
+};
+
+static hd_status measure(struct cli *c, hd_arena *a, const struct bench_layer *b, bool hiding,
+                         struct measured *out) {
+    struct hd_machine machine;
+    hd_model *m = NULL;
+    hd_session *s = NULL;
+    struct hd_counters k = {0};
+    TRY(cli_machine(c, &machine));
+    struct hd_compile_options opt = {.machine = machine, .latency_hiding = hiding};
+    hd_graph *g = build(b, a, c->opt.seed);
+    hd_status ok = hd_graph_infer(c->ctx, g);
+    if (ok == HD_OK) ok = hd_lower(c->ctx, g, &opt, &m);
+    if (ok == HD_OK && m->n_layers != 1)
+        ok = hd_fail(c->ctx, HD_UNSUPPORTED, "the machine does not take this layer: %s",
+                     m->n_host_ops ? m->host_ops[0].reason : "no reason is known");
+    struct hd_mem_options mem = c->opt.mem;
+    if (!c->opt.mem.latency) c->opt.mem.latency = b->latency;
+    const void **in;
+    const char *what;
+    if (ok == HD_OK) ok = cli_open_session(c, m, c->opt.device, &s);
+    if (ok == HD_OK) ok = cli_inputs(c, a, m, "", &in, &what);
+    if (ok == HD_OK) ok = hd_session_run(c->ctx, s, in, cli_output_buffers(a, m));
+    if (ok == HD_OK) ok = hd_session_counters(c->ctx, s, &k);
+    if (ok == HD_OK) {
+        struct cli_run r = {.model = m, .counters = k, .has_cycles = true};
+        *out = (struct measured){.cycles = (int64_t)k.cycles,
+                                 .macs = m->layers[0].macs,
+                                 .roofline = cli_run_totals(c, &r).roofline_cycles,
+                                 .read = (int64_t)k.read_bytes,
+                                 .write = (int64_t)k.write_bytes,
+                                 .code = (int64_t)k.code_bytes};
+        out->compute = out->macs / ((int64_t)machine.k * machine.n);
+    }
+    c->opt.mem = mem;
+    hd_session_close(s);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    return ok;
+}
+
+/* What bar and aim are about, in percent. */
+static double reached(const struct bench_layer *b, const struct measured *m, bool *out_compute) {
+    *out_compute = m->compute * 100 >= m->roofline * 99 || !strcmp(b->set, "depthwise");
+    return 100 * (double)(*out_compute ? m->compute : m->roofline) / (double)m->cycles;
+}
+
+static void add_row(const struct bench_layer *b, const struct measured *m,
+                    const struct measured *apart, struct cli_table *t, json_object *list) {
+    bool compute;
+    double got = reached(b, m, &compute);
+    cli_cell(t, "%s", b->set);
+    cli_cell(t, "%s", b->name);
+    cli_cell(t, "%u", b->latency);
+    cli_cell(t, "%lld", (long long)m->cycles);
+    cli_cell(t, "%lld", (long long)m->roofline);
+    cli_cell(t, "%s", compute ? "MAC" : "memory");
+    cli_cell(t, "%.2f %%", got);
+    cli_cell(t, "%g %%", b->bar);
+    cli_cell(t, "%g %%", b->aim);
+    cli_cell(t, "%s", got >= b->aim ? "aim" : got >= b->bar ? "bar" : "MISSED");
+    cli_cell(t, "%lld", (long long)apart->cycles);
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "set", b->set);
+    cli_add_str(o, "layer", b->name);
+    cli_add_int(o, "mem_latency", b->latency);
+    cli_add_int(o, "cycles", m->cycles);
+    cli_add_int(o, "no_latency_hiding_cycles", apart->cycles);
+    cli_add_int(o, "macs", m->macs);
+    cli_add_int(o, "roofline_cycles", m->roofline);
+    cli_add_num(o, "mac_utilization", (double)m->compute / (double)m->cycles);
+    cli_add_num(o, "efficiency", (double)m->roofline / (double)m->cycles);
+    cli_add_str(o, "bound", compute ? "compute" : "memory");
+    cli_add_num(o, "reached_percent", got);
+    cli_add_num(o, "bar_percent", b->bar);
+    cli_add_num(o, "aim_percent", b->aim);
+    cli_add_int(o, "read_bytes", m->read);
+    cli_add_int(o, "write_bytes", m->write);
+    cli_add_int(o, "code_bytes", m->code);
+    json_object_array_add(list, o);
+}
+
+bool cli_bench_has_set(const char *set) {
+    if (!strcmp(set, "machine")) return true;
+    for (int i = 0; i < N_LAYERS; i++)
+        if (!strcmp(layers[i].set, set)) return true;
+    return false;
+}
+
+int cli_bench_machine(struct cli *c, const char *set) {
+    struct cli_table t;
+    json_object *list = json_object_new_array();
+    int failed = 0, status = CLI_DONE;
+    cli_table_init(&t, "llrrrlrrrlr");
+    cli_cells(&t,
+              (const char *[]){"set", "layer", "latency", "cycles", "roofline", "bound", "reached",
+                               "bar", "aim", "", "no hiding"},
+              11);
+    for (int i = 0; i < N_LAYERS; i++) {
+        const struct bench_layer *b = &layers[i];
+        if (strcmp(set, "machine") && strcmp(set, b->set)) continue;
+        hd_arena *a = hd_arena_create();
+        struct measured m, apart;
+        cli_progress(c, "%s: %s", b->set, b->name);
+        hd_status ok = measure(c, a, b, !c->opt.no_latency_hiding, &m);
+        if (ok == HD_OK) ok = measure(c, a, b, false, &apart);
+        if (ok == HD_OK) {
+            add_row(b, &m, &apart, &t, list);
+        } else {
+            hd_note(c->ctx, ok, "in benchmark %s, %s", b->set, b->name);
+            cli_fail(c);
+            hd_clear(c->ctx);
+            failed++;
+        }
+        hd_arena_destroy(a);
+    }
+    cli_progress_end(c);
+    cli_table_print(&t, cli_json_on_stdout(c) ? stderr : stdout);
+    if (c->opt.json) {
+        json_object *o = json_object_new_object();
+        cli_add_str(o, "schema", "heddle.bench-machine/1");
+        json_object_object_add(o, "layers", list);
+        status = cli_write_json(c, o);
+    } else {
+        json_object_put(list);
+    }
+    return failed ? CLI_FAILED : status;
+}
