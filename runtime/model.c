@@ -8,13 +8,15 @@
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
-enum { FORMAT = 1, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+enum { FORMAT = 2, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
 #define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
 #define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
-enum section { MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, SECTIONS };
-static const char section_name[SECTIONS][5] = {"MACH", "GRPH", "IMAG", "STEP",
-                                               "VALU", "LAYR", "HOST", "STAT"};
+enum { PLACE_INTS = 17, PLACE_BYTES = 4 * PLACE_INTS + 32 };
+
+enum section { MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, PLAC, SECTIONS };
+static const char section_name[SECTIONS][5] = {"MACH", "GRPH", "IMAG", "STEP", "VALU",
+                                               "LAYR", "HOST", "STAT", "PLAC"};
 
 hd_model *hd_model_create(void) {
     hd_arena *a = hd_arena_create();
@@ -114,6 +116,23 @@ static void put_stats(struct hd_buf *b, const hd_model *m) {
     hd_buf_u64(b, (uint64_t)m->n_bundles);
 }
 
+static void put_places(struct hd_buf *b, const hd_model *m) {
+    hd_buf_u64(b, m->xm_ring);
+    hd_buf_u32(b, (uint32_t)m->n_places);
+    for (int i = 0; i < m->n_places; i++) {
+        const struct hd_place *p = &m->places[i];
+        const int ints[PLACE_INTS] = {p->tensor,   p->layer,   p->first,    p->last, p->comes_in,
+                                      p->goes_out, p->on_chip, p->in_arena, p->n,    p->h,
+                                      p->w,        p->c,       p->c_pad,    p->pt,   p->pb,
+                                      p->pl,       p->pr};
+        for (int k = 0; k < PLACE_INTS; k++) hd_buf_u32(b, (uint32_t)ints[k]);
+        hd_buf_u64(b, p->xm_offset);
+        hd_buf_u64(b, p->xm_bytes);
+        hd_buf_u64(b, p->arena_offset);
+        hd_buf_u64(b, p->arena_bytes);
+    }
+}
+
 static void put_section(struct hd_buf *b, const hd_model *m, enum section s) {
     switch (s) {
     case MACH:
@@ -139,6 +158,9 @@ static void put_section(struct hd_buf *b, const hd_model *m, enum section s) {
         break;
     case STAT:
         put_stats(b, m);
+        break;
+    case PLAC:
+        put_places(b, m);
         break;
     case SECTIONS:
         break;
@@ -415,6 +437,77 @@ static hd_status get_rest(struct loader *l) {
     return c->bad ? damaged(l, STAT, "ends too early") : HD_OK;
 }
 
+/* [n][h + pt + pb][w + pl + pr][c_pad] bytes; false when a dimension is out of range. */
+static bool place_bytes(const struct hd_place *p, bool padded, uint64_t *out) {
+    const int limit = 65535 + 256, dim[] = {p->n, p->h, p->w, p->c, p->c_pad},
+              pad[] = {p->pt, p->pb, p->pl, p->pr};
+    size_t bytes = 1;
+    for (size_t i = 0; i < sizeof dim / sizeof dim[0]; i++)
+        if (dim[i] < 1 || dim[i] > limit) return false;
+    for (int i = 0; i < 4; i++)
+        if (pad[i] < 0 || pad[i] > limit) return false;
+    if (p->c > p->c_pad) return false;
+    const int stored[] = {p->n, p->h + (padded ? p->pt + p->pb : 0),
+                          p->w + (padded ? p->pl + p->pr : 0), p->c_pad};
+    for (int i = 0; i < 4; i++)
+        if (!hd_size_mul(bytes, (size_t)stored[i], &bytes) || bytes > VALUE_BYTES_MAX) return false;
+    *out = bytes;
+    return true;
+}
+
+static hd_status check_place(struct loader *l, const struct hd_place *p) {
+    const hd_model *m = l->m;
+    uint64_t xm, arena;
+    if (p->tensor < 0 || p->layer < -1 || p->layer >= m->n_layers)
+        return damaged(l, PLAC, "a place of no tensor or layer");
+    if (!place_bytes(p, true, &xm) || !place_bytes(p, false, &arena))
+        return damaged(l, PLAC, "a place with a dimension out of range");
+    if (p->on_chip && (p->xm_bytes < xm || p->xm_bytes > m->machine.xm_bytes ||
+                       p->xm_offset > m->machine.xm_bytes - p->xm_bytes))
+        return damaged(l, PLAC, "a place outside XM");
+    if (p->in_arena && (p->arena_bytes < arena || p->arena_bytes > m->arena_bytes ||
+                        p->arena_offset > m->arena_bytes - p->arena_bytes))
+        return damaged(l, PLAC, "a place outside the arena");
+    return HD_OK;
+}
+
+static hd_status get_places(struct loader *l) {
+    struct hd_cursor *c = &l->section[PLAC];
+    hd_model *m = l->m;
+    m->xm_ring = hd_cursor_u64(c);
+    m->n_places = hd_cursor_count(c, PLACE_BYTES);
+    m->places = hd_new_array(m->arena, struct hd_place, (size_t)m->n_places + 1);
+    for (int i = 0; i < m->n_places; i++) {
+        struct hd_place *p = &m->places[i];
+        int v[PLACE_INTS];
+        for (int k = 0; k < PLACE_INTS; k++) v[k] = (int)hd_cursor_u32(c);
+        *p = (struct hd_place){.tensor = v[0],
+                               .layer = v[1],
+                               .first = v[2],
+                               .last = v[3],
+                               .comes_in = v[4] != 0,
+                               .goes_out = v[5] != 0,
+                               .on_chip = v[6] != 0,
+                               .in_arena = v[7] != 0,
+                               .n = v[8],
+                               .h = v[9],
+                               .w = v[10],
+                               .c = v[11],
+                               .c_pad = v[12],
+                               .pt = v[13],
+                               .pb = v[14],
+                               .pl = v[15],
+                               .pr = v[16]};
+        p->xm_offset = hd_cursor_u64(c);
+        p->xm_bytes = hd_cursor_u64(c);
+        p->arena_offset = hd_cursor_u64(c);
+        p->arena_bytes = hd_cursor_u64(c);
+        if (c->bad) return damaged(l, PLAC, "ends too early");
+        TRY(check_place(l, p));
+    }
+    return c->bad ? damaged(l, PLAC, "ends too early") : HD_OK;
+}
+
 static hd_status load_all(struct loader *l, const void *data, size_t bytes) {
     hd_model *m = l->m;
     TRY(get_header(l, data, bytes));
@@ -427,7 +520,8 @@ static hd_status load_all(struct loader *l, const void *data, size_t bytes) {
     TRY(get_values(l));
     TRY(get_steps(l));
     TRY(get_layers(l));
-    return get_rest(l);
+    TRY(get_rest(l));
+    return get_places(l);
 }
 
 hd_status hd_model_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,

@@ -7,8 +7,8 @@
  * stay on chip).
  *
  * File: 64-byte header (magic "HDL\x1a", format version, isa hash, machine hash, section table
- * offset, bytes, crc32 of the rest), sections MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT; every
- * length is checked on load.
+ * offset, bytes, crc32 of the rest), sections MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, PLAC;
+ * every length is checked on load.
  */
 #ifndef HD_RUNTIME_MODEL_H
 #define HD_RUNTIME_MODEL_H
@@ -36,6 +36,21 @@ struct hd_value_info {
     enum hd_layout layout; /* in the arena */
     int64_t c_pad;         /* NHWC: channels as stored */
     int layer;             /* that makes it, index in layers, -1 = none */
+};
+
+/* Where a machine keeps a tensor: the address map, by which reports draw the memories and compare
+ * reads what stays on chip. On chip it is [n][h + pt + pb][w + pl + pr][c_pad] bytes, padding
+ * included; in the arena [n][h][w][c_pad]. */
+struct hd_place {
+    int tensor;                         /* id in the graph */
+    int layer;                          /* that makes it, -1 = comes from outside */
+    int first, last;                    /* layers between which it keeps its place, both included */
+    bool comes_in, goes_out;            /* crosses the border of its step */
+    bool on_chip, in_arena;             /* neither: only pieces of it ever exist */
+    uint64_t xm_offset, xm_bytes;       /* valid when on_chip */
+    uint64_t arena_offset, arena_bytes; /* valid when in_arena */
+    int n, h, w, c, c_pad;              /* c_pad: channels as stored */
+    int pt, pb, pl, pr;                 /* padding kept around each image on chip */
 };
 
 enum hd_step_kind { HD_STEP_HOST, HD_STEP_PROG };
@@ -85,6 +100,9 @@ struct hd_model {
     int n_layers;
     struct hd_host_op *host_ops;
     int n_host_ops;
+    struct hd_place *places;
+    int n_places;
+    uint64_t xm_ring; /* XM from here on holds the tiles of tensors that stream */
     int64_t planned_bytes, naive_bytes, lower_bound_bytes; /* activation memory */
     int64_t n_ops, n_bundles;                              /* of all programs, for reports */
     double compile_seconds;                                /* not saved */
@@ -107,5 +125,9 @@ size_t hd_value_arena_bytes(const struct hd_value_info *v); /* bytes it takes in
 /* Dense <-> arena layout; padding channels are written as 0. Both buffers are the caller's. */
 void hd_value_pack(const struct hd_value_info *v, const void *dense, void *arena_form);
 void hd_value_unpack(const struct hd_value_info *v, const void *arena_form, void *dense);
+/* A place's bytes in on-chip memory (xm: all of XM) or in the arena as dense [n][c][h][w], the
+ * order of the graph's tensor. False: it is not there as a whole, or outside of the memory. */
+bool hd_place_read(const struct hd_place *p, const uint8_t *xm, size_t xm_bytes,
+                   const uint8_t *arena, size_t arena_bytes, void *dense);
 
 #endif

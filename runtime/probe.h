@@ -33,17 +33,24 @@ enum hd_probe_memory {
     HD_PROBE_MEMORIES
 };
 
-/* Contents at the end of a run, as the ISS keeps them; NULL where the device cannot show it. Valid
- * during the call. */
+/* Contents during or at the end of a run, as the ISS keeps them; NULL where the device cannot show
+ * it. Valid during the call. */
 struct hd_probe_state {
     const uint8_t *memory[HD_PROBE_MEMORIES];
     size_t bytes[HD_PROBE_MEMORIES];
 };
 
+/* Shows the memories as they are now, from within op(); false: no memory to do so. */
+struct hd_probe_eye {
+    void *device;
+    bool (*look)(void *device, struct hd_probe_state *out);
+};
+
 struct hd_probe { /* every function may be NULL */
     void *user;
-    /* `step` of the model begins. The program stays valid until the end. */
-    void (*begin)(void *user, int step, const uint32_t *program, size_t n_words);
+    /* `step` of the model begins. Program and eye stay valid until the end. */
+    void (*begin)(void *user, int step, const uint32_t *program, size_t n_words,
+                  const struct hd_probe_eye *eye);
     void (*op)(void *user, const struct hd_op_record *r); /* it ended; in order within its unit */
     void (*dram)(void *user, uint64_t cycle, bool write, uint32_t bytes);
     void (*end)(void *user, uint64_t cycles, const struct hd_probe_state *state);

@@ -17,6 +17,32 @@ static struct image image_of(const struct hd_value_info *v) {
     return i;
 }
 
+bool hd_place_read(const struct hd_place *p, const uint8_t *xm, size_t xm_bytes,
+                   const uint8_t *arena, size_t arena_bytes, void *dense) {
+    int pt = 0, pb = 0, pl = 0, pr = 0;
+    const uint8_t *from;
+    if (p->on_chip && xm && p->xm_offset + p->xm_bytes <= xm_bytes) {
+        from = xm + p->xm_offset;
+        pt = p->pt, pb = p->pb, pl = p->pl, pr = p->pr;
+    } else if (p->in_arena && arena && p->arena_offset + p->arena_bytes <= arena_bytes) {
+        from = arena + p->arena_offset;
+    } else {
+        return false;
+    }
+    uint8_t *to = dense;
+    size_t rows = (size_t)(p->h + pt + pb), cols = (size_t)(p->w + pl + pr), c = (size_t)p->c,
+           pixels = (size_t)p->h * (size_t)p->w, c_pad = (size_t)p->c_pad;
+    for (size_t n = 0; n < (size_t)p->n; n++)
+        for (size_t y = 0; y < (size_t)p->h; y++)
+            for (size_t x = 0; x < (size_t)p->w; x++) {
+                const uint8_t *pixel =
+                    from + ((n * rows + y + (size_t)pt) * cols + x + (size_t)pl) * c_pad;
+                for (size_t k = 0; k < c; k++)
+                    to[(n * c + k) * pixels + y * (size_t)p->w + x] = pixel[k];
+            }
+    return true;
+}
+
 size_t hd_value_dense_bytes(const struct hd_value_info *v) {
     size_t bytes = (size_t)v->elem_bytes;
     for (int i = 0; i < v->rank; i++) HD_ASSERT(hd_size_mul(bytes, (size_t)v->dim[i], &bytes));

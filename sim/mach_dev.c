@@ -23,6 +23,7 @@ struct hd_device {
     struct hd_machine machine;
     uint32_t watchdog;
     const struct hd_probe *probe; /* NULL = none */
+    struct hd_probe_eye eye;
     struct hd_mach_block *blocks;
     size_t n_blocks;
     hd_fence fences;
@@ -256,6 +257,19 @@ static uint64_t read64(hd_device *d, uint32_t offset) {
     return low | (uint64_t)d->backend->reg_read(d->self, offset + 4) << 32;
 }
 
+/* The memories as they are now. */
+static bool look(void *device, struct hd_probe_state *out) {
+    hd_device *d = device;
+    *out = (struct hd_probe_state){0};
+    if (!d->backend->state(d->self, out)) return false;
+    const struct hd_mach_block *arena = block_of(d, d->arena);
+    if (arena) {
+        out->memory[HD_PROBE_ARENA] = arena->data;
+        out->bytes[HD_PROBE_ARENA] = arena->bytes;
+    }
+    return true;
+}
+
 hd_status hd_mach_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io,
                          hd_fence *out) {
     const struct hd_mach_backend *b = d->backend;
@@ -278,25 +292,21 @@ hd_status hd_mach_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer 
     b->reg_write(d->self, HD_REG_watchdog, d->watchdog);
     b->reg_write(d->self, HD_REG_ap_ctrl, 1);
     d->running = x;
-    if (d->probe && d->probe->begin)
-        d->probe->begin(d->probe->user, x->step, x->program, x->n_words);
-    *out = ++d->fences;
     d->arena = io[0];
+    d->eye = (struct hd_probe_eye){d, look};
+    if (d->probe && d->probe->begin)
+        d->probe->begin(d->probe->user, x->step, x->program, x->n_words, &d->eye);
+    *out = ++d->fences;
     return HD_OK;
 }
 
 /* Shows the memories at the end of a run to the probe. */
 static hd_status tell_end(hd_ctx *ctx, hd_device *d) {
     if (!d->probe || !d->probe->end) return HD_OK;
-    struct hd_probe_state state = {0};
-    if (!d->backend->state(d->self, &state))
+    struct hd_probe_state state;
+    if (!look(d, &state))
         return hd_fail(ctx, HD_NOMEM, "%s: no memory to show the machine's memories",
                        d->backend->scheme);
-    const struct hd_mach_block *arena = block_of(d, d->arena);
-    if (arena) {
-        state.memory[HD_PROBE_ARENA] = arena->data;
-        state.bytes[HD_PROBE_ARENA] = arena->bytes;
-    }
     d->probe->end(d->probe->user, read64(d, HD_REG_cycles), &state);
     return HD_OK;
 }

@@ -43,10 +43,19 @@ enum cli_option {
     OPT_TRACE,
     OPT_TRACE_FROM,
     OPT_TRACE_CYCLES,
+    OPT_TRACE_LEVEL,
+    OPT_REPORT,
+    OPT_SELECT,
+    OPT_KEEP,
+    OPT_STAGE,
+    OPT_COLOR,
+    OPT_FOLD,
+    OPT_CSV,
+    OPT_BISECT,
     OPT_HELP,
     OPT_COUNT
 };
-#define CLI_MASK(o)         (UINT32_C(1) << (o))
+#define CLI_MASK(o)         (UINT64_C(1) << (o))
 #define CLI_MACHINE_OPTIONS (CLI_MASK(OPT_MACHINE) | CLI_MASK(OPT_SET))
 #define CLI_MEM_OPTIONS                                                                            \
     (CLI_MASK(OPT_MEM_LATENCY) | CLI_MASK(OPT_MEM_BYTES) | CLI_MASK(OPT_MEM_OUTSTANDING) |         \
@@ -56,14 +65,15 @@ enum cli_option {
      CLI_MASK(OPT_JSON))
 
 struct cli_options {
-    const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *pass, *trace;
+    const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *pass, *trace,
+        *trace_level, *report, *select, *keep, *stage, *color, *fold, *csv;
     const char *sets[32];
     int n_sets;
     uint64_t seed, trace_from, trace_cycles;
     int repeat, threads, images;
     struct hd_mem_options mem;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, full, cycles;
+    bool no_latency_hiding, full, cycles, bisect;
 };
 
 struct cli {
@@ -80,7 +90,7 @@ struct cli {
 struct cli_command {
     const char *name, *args, *doc;
     int min_args, max_args;
-    uint32_t options;   /* CLI_MASK of each */
+    uint64_t options;   /* CLI_MASK of each */
     const char *device; /* default of --device */
     int (*run)(struct cli *c);
 };

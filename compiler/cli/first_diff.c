@@ -52,7 +52,9 @@ static const char *const memory_name[HD_PROBE_MEMORIES] = {
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-static void begin(void *user, int step, const uint32_t *program, size_t n_words) {
+static void begin(void *user, int step, const uint32_t *program, size_t n_words,
+                  const struct hd_probe_eye *eye) {
+    (void)eye;
     struct snapshot *s = user;
     (void)program;
     (void)n_words;

@@ -45,6 +45,20 @@ static const struct {
                    0},
     [OPT_TRACE_FROM] = {"trace-from", "CYCLE", "leave out of the trace what ended before", 0},
     [OPT_TRACE_CYCLES] = {"trace-cycles", "N", "and what began N cycles later", 0},
+    [OPT_TRACE_LEVEL] = {"trace-level", "LEVEL",
+                         "op (default), or layer: one event per unit and layer", 0},
+    [OPT_REPORT] = {"report", "FILE.html", "write a report: one page that opens in any browser", 0},
+    [OPT_SELECT] = {"select", "SELECTOR",
+                    "only these layers in --dump, --trace and compare (docs/query.md)", 0},
+    [OPT_KEEP] = {"keep", "SELECTOR", "layers whose result is also stored in DRAM (docs/query.md)",
+                  0},
+    [OPT_STAGE] = {"stage", "STAGE", "import, legalize or plan", 0},
+    [OPT_COLOR] = {"color", "BY", "colour nodes by device (default), cost or dtype", 0},
+    [OPT_FOLD] = {"fold", "HOW", "draw repeated blocks once: auto (default: big graphs), yes, no",
+                  0},
+    [OPT_CSV] = {"csv", "FILE", "write the table as CSV; - is standard output", 0},
+    [OPT_BISECT] = {"bisect", NULL, "search by many runs that keep one value each, for big models",
+                    0},
     [OPT_HELP] = {"help", NULL, "print this", 'h'},
 };
 
@@ -145,6 +159,20 @@ static int store_number(struct cli *c, int o, const char *arg) {
     return CLI_DONE;
 }
 
+static int one_of(struct cli *c, int o, const char *arg, const char *const *words,
+                  const char **out) {
+    char list[100] = "";
+    for (int i = 0; words[i]; i++) {
+        if (!strcmp(words[i], arg)) {
+            *out = arg;
+            return CLI_DONE;
+        }
+        size_t n = strlen(list);
+        snprintf(list + n, sizeof list - n, "%s%s", n ? ", " : "", words[i]);
+    }
+    return cli_usage(c, "--%s: got '%s', want one of %s", table[o].name, arg, list);
+}
+
 static int store(struct cli *c, int o, const char *arg, bool *out_help) {
     struct cli_options *p = &c->opt;
     switch (o) {
@@ -177,6 +205,29 @@ static int store(struct cli *c, int o, const char *arg, bool *out_help) {
         break;
     case OPT_TRACE:
         p->trace = arg;
+        break;
+    case OPT_TRACE_LEVEL:
+        return one_of(c, o, arg, (const char *[]){"op", "layer", NULL}, &p->trace_level);
+    case OPT_STAGE:
+        return one_of(c, o, arg, (const char *[]){"import", "legalize", "plan", NULL}, &p->stage);
+    case OPT_COLOR:
+        return one_of(c, o, arg, (const char *[]){"device", "cost", "dtype", NULL}, &p->color);
+    case OPT_FOLD:
+        return one_of(c, o, arg, (const char *[]){"auto", "yes", "no", NULL}, &p->fold);
+    case OPT_REPORT:
+        p->report = arg;
+        break;
+    case OPT_SELECT:
+        p->select = arg;
+        break;
+    case OPT_KEEP:
+        p->keep = arg;
+        break;
+    case OPT_CSV:
+        p->csv = arg;
+        break;
+    case OPT_BISECT:
+        p->bisect = true;
         break;
     case OPT_NO_HIDING:
         p->no_latency_hiding = true;

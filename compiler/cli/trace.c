@@ -76,7 +76,9 @@ static bool decode(const struct cli_trace *t, int step, const struct hd_op_recor
            hd_op_decode((enum hd_unit)r->unit, s->words + r->pc, s->n - r->pc, out, &why) > 0;
 }
 
-static void begin(void *user, int step, const uint32_t *program, size_t n_words) {
+static void begin(void *user, int step, const uint32_t *program, size_t n_words,
+                  const struct hd_probe_eye *eye) {
+    (void)eye;
     struct cli_trace *t = user;
     if (step <= t->step) { /* another run of the model: the last one counts */
         t->n_ops = t->n_arrows = t->n_dropped = t->n_bins = 0;

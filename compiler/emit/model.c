@@ -152,6 +152,40 @@ static void describe_layers(struct hd_lowering *lo) {
     }
 }
 
+/* The address map: every tensor of the machine's layers. */
+static void describe_places(struct hd_lowering *lo) {
+    hd_model *m = lo->model;
+    m->places = hd_new_array(m->arena, struct hd_place, lo->n_tensors ? lo->n_tensors : 1);
+    m->n_places = (int)lo->n_tensors;
+    m->xm_ring = lo->xm_ring;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        const struct hd_mtensor *t = &lo->tensors[i];
+        int64_t rows = t->h + t->pt + t->pb, cols = t->w + t->pl + t->pr;
+        m->places[i] =
+            (struct hd_place){.tensor = t->tensor,
+                              .layer = t->def,
+                              .first = t->use_first,
+                              .last = t->use_last,
+                              .comes_in = t->comes_in,
+                              .goes_out = t->goes_out,
+                              .on_chip = t->resident,
+                              .in_arena = t->in_arena,
+                              .xm_offset = t->xm,
+                              .xm_bytes = (uint64_t)(t->n * rows * cols * t->cp),
+                              .arena_offset = t->arena,
+                              .arena_bytes = (uint64_t)((int64_t)t->n * t->h * t->w * t->cp),
+                              .n = t->n,
+                              .h = t->h,
+                              .w = t->w,
+                              .c = t->c,
+                              .c_pad = t->cp,
+                              .pt = t->pt,
+                              .pb = t->pb,
+                              .pl = t->pl,
+                              .pr = t->pr};
+    }
+}
+
 /* needs / gives / destroys: see the head of this file. */
 void hd_emit_model(struct hd_lowering *lo) {
     const hd_graph *g = lo->g;
@@ -175,6 +209,7 @@ void hd_emit_model(struct hd_lowering *lo) {
     connect_steps(lo, map, step);
     if (lo->opt->keep_all) keep_boundaries(lo, map);
     describe_layers(lo);
+    describe_places(lo);
     m->image_bytes = lo->image_bytes;
     m->image = hd_dup(m->arena, lo->image, lo->image_bytes);
 }

@@ -214,6 +214,10 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
     hd_clear(lo->ctx);
     TRY(plan_with_ring(lo, ids, spans, best));
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        lo->tensors[i].use_first = first_use(lo, &lo->tensors[i]);
+        lo->tensors[i].use_last = last_use(lo, &lo->tensors[i]);
+    }
     place_arena(lo, ids, spans);
     report_activation_memory(lo);
     return HD_OK;

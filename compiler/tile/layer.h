@@ -24,7 +24,8 @@ struct hd_mtensor {
     int pt, pb, pl, pr; /* ring of padding kept around each image when it is resident */
     int def, last; /* index of the layer that makes it (-1: comes in), and of its last reader */
     bool comes_in, goes_out; /* crosses the border of its step */
-    bool resident;           /* whole tensor lives in XM from def to last */
+    int use_first, use_last; /* layers between which it keeps its place (whole chains) */
+    bool resident;           /* whole tensor lives in XM from use_first to use_last */
     uint32_t xm;             /* byte address when resident */
     bool in_arena;
     uint64_t arena;

@@ -89,6 +89,23 @@ static hd_model *small_model(hd_ctx *ctx) {
     m->host_ops = hd_new(m->arena, struct hd_host_op);
     m->host_ops[0] = (struct hd_host_op){"relu", "relu", "float", "quantise"};
     m->planned_bytes = 7;
+    m->n_places = 1;
+    m->xm_ring = 4096;
+    m->places = hd_new(m->arena, struct hd_place);
+    m->places[0] = (struct hd_place){.tensor = i,
+                                     .layer = -1,
+                                     .on_chip = true,
+                                     .in_arena = true,
+                                     .xm_offset = 32,
+                                     .xm_bytes = 3 * 4 * 16,
+                                     .arena_bytes = 64,
+                                     .n = 1,
+                                     .h = 2,
+                                     .w = 2,
+                                     .c = 3,
+                                     .c_pad = 16,
+                                     .pt = 1,
+                                     .pl = 2};
     return m;
 }
 
@@ -123,6 +140,10 @@ static void round_trip(void **state) {
     assert_memory_equal(m->image, "0123456789abcdef", 16);
     assert_int_equal((uintptr_t)m->image % 64, 0);
     assert_int_equal(m->planned_bytes, 7);
+    assert_int_equal(m->n_places, 1);
+    assert_int_equal(m->xm_ring, 4096);
+    assert_int_equal(m->places[0].xm_offset, 32);
+    assert_int_equal(m->places[0].pl, 2);
     hd_model_destroy(m);
     free(data);
 }
@@ -211,6 +232,28 @@ static void packs(void **state) {
     hd_model_destroy(m);
 }
 
+static void reads_places(void **state) {
+    hd_model *m = small_model(*state);
+    struct hd_place *p = &m->places[0];
+    unsigned char xm[256] = {0}, arena[64] = {0}, dense[12];
+    for (int y = 0; y < 2; y++) /* behind one row and two pixels of padding */
+        for (int x = 0; x < 2; x++)
+            for (int c = 0; c < 3; c++) {
+                xm[32 + ((y + 1) * 4 + x + 2) * 16 + c] = (unsigned char)(100 * c + 10 * y + x);
+                arena[(y * 2 + x) * 16 + c] = (unsigned char)(1 + 100 * c + 10 * y + x);
+            }
+    const unsigned char want[12] = {0, 1, 10, 11, 100, 101, 110, 111, 200, 201, 210, 211};
+    assert_true(hd_place_read(p, xm, sizeof xm, arena, sizeof arena, dense));
+    assert_memory_equal(dense, want, 12);
+    p->on_chip = false;
+    assert_true(hd_place_read(p, xm, sizeof xm, arena, sizeof arena, dense));
+    for (int i = 0; i < 12; i++) assert_int_equal(dense[i], want[i] + 1);
+    assert_false(hd_place_read(p, xm, sizeof xm, arena, 63, dense));
+    p->in_arena = false;
+    assert_false(hd_place_read(p, xm, sizeof xm, arena, sizeof arena, dense));
+    hd_model_destroy(m);
+}
+
 static void runs_on_golden(void **state) {
     hd_ctx *ctx = *state;
     hd_model *m = small_model(ctx);
@@ -256,10 +299,10 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),        cmocka_unit_test(cut_short),
-        cmocka_unit_test(damaged),           cmocka_unit_test(packs),
-        cmocka_unit_test(refuses_other_isa), cmocka_unit_test(runs_on_golden),
-        cmocka_unit_test(unknown_device),
+        cmocka_unit_test(round_trip),     cmocka_unit_test(cut_short),
+        cmocka_unit_test(damaged),        cmocka_unit_test(packs),
+        cmocka_unit_test(reads_places),   cmocka_unit_test(refuses_other_isa),
+        cmocka_unit_test(runs_on_golden), cmocka_unit_test(unknown_device),
     };
     return cmocka_run_group_tests_name("model", tests, setup, teardown);
 }
