@@ -60,6 +60,7 @@ rtl-custom: $(GEN_BIN) ## one RTL model: MACHINE_ARGS="base k=8" OUT=file.so
 	    { echo 'usage: make rtl-custom MACHINE_ARGS="base k=8" OUT=file.so' >&2; exit 2; }
 	$(Q)h=$$($(GEN_BIN) hash $(MACHINE_ARGS)) && \
 	    $(MAKE) --no-print-directory build/rtl/$$h/lib.so RTL_ARGS="$(MACHINE_ARGS)" && \
-	    mkdir -p "$$(dirname "$(OUT)")" && cp build/rtl/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"
+	    { cmp -s build/rtl/$$h/lib.so "$(OUT)" || { mkdir -p "$$(dirname "$(OUT)")" && \
+      cp build/rtl/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"; }; }
 
 .PHONY: gen rtl rtl-assert rtl-custom $(MACHINES:%=rtl-%)

@@ -1,8 +1,9 @@
 /* Device "rtl": the Verilated hardware, a shared object per machine.
  *
  * Looked for in $HEDDLE_RTL_DIR, else in the folder `rtl` beside the program: libhd_rtl_NAME.so for
- * a named machine, libhd_rtl_HASH.so for any other. One that is missing for an unnamed machine is
- * built by the repository's Makefile, where the program lies in its build folder. */
+ * a named machine, libhd_rtl_HASH.so for any other. Where the program lies in the repository's
+ * build folder, the Makefile there builds what is missing and what is older than its sources: it
+ * alone knows what a model is made of. A folder that $HEDDLE_RTL_DIR names is taken as it is. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -86,11 +87,14 @@ static void machine_args(const struct hd_machine *m, char *out, size_t bytes) {
     }
 }
 
-/* Builds a model that is not there yet, with the repository's Makefile; false when that is not
- * possible here. make says on stderr what it builds. */
-static bool build_model(const struct hd_machine *m, const char *path) {
+enum made { MADE, NO_MAKE, NOT_MADE };
+
+/* Brings a model up to date with the repository's Makefile (80 ms when there is nothing to do).
+ * make says on stderr what it builds. */
+static enum made build_model(const struct hd_machine *m, const char *path) {
     char root[PATH_BYTES], target[64] = "rtl-custom", args[1024] = "", out[PATH_BYTES + 8] = "";
-    if (!repository(root)) return false;
+    if (getenv("HEDDLE_RTL_DIR") && access(path, R_OK) == 0) return MADE;
+    if (!repository(root)) return NO_MAKE;
     if (table_name(m)) {
         snprintf(target, sizeof target, "rtl-%s", table_name(m));
     } else {
@@ -100,28 +104,31 @@ static bool build_model(const struct hd_machine *m, const char *path) {
     pid_t pid = fork();
     if (pid == 0) {
         dup2(STDERR_FILENO, STDOUT_FILENO);
+        unsetenv("MAKEFLAGS"); /* a make that runs this program is none of its business */
         execlp("make", "make", "-s", "-C", root, target, args[0] ? args : (char *)NULL, out,
                (char *)NULL);
         _exit(127);
     }
     int status;
-    return pid > 0 && waitpid(pid, &status, 0) == pid && WIFEXITED(status) &&
-           WEXITSTATUS(status) == 0 && access(path, R_OK) == 0;
+    if (pid <= 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) return NOT_MADE;
+    if (WEXITSTATUS(status) == 127) return NO_MAKE;
+    return WEXITSTATUS(status) == 0 && access(path, R_OK) == 0 ? MADE : NOT_MADE;
 }
 
 static hd_status missing(hd_ctx *ctx, const struct hd_machine *m, const char *path) {
     char args[1024];
     if (table_name(m))
-        return hd_fail(
-            ctx, HD_DEVICE,
-            "rtl: no model of machine %s at %s; run 'make rtl' in the repository, or set "
-            "HEDDLE_RTL_DIR to the folder that has it",
-            m->name, path);
+        return hd_fail(ctx, HD_DEVICE,
+                       "rtl: no up-to-date model of machine %s at %s; run 'make rtl' in the "
+                       "repository, or set "
+                       "HEDDLE_RTL_DIR to the folder that has it",
+                       m->name, path);
     machine_args(m, args, sizeof args);
-    return hd_fail(ctx, HD_DEVICE,
-                   "rtl: no model of machine %s at %s; run in the repository: make rtl-custom "
-                   "MACHINE_ARGS=\"%s\" OUT=%s",
-                   m->name, path, args + strlen("MACHINE_ARGS="), path);
+    return hd_fail(
+        ctx, HD_DEVICE,
+        "rtl: no up-to-date model of machine %s at %s; run in the repository: make rtl-custom "
+        "MACHINE_ARGS=\"%s\" OUT=%s",
+        m->name, path, args + strlen("MACHINE_ARGS="), path);
 }
 
 /* ---- backend -------------------------------------------------------------------------------- */
@@ -164,7 +171,9 @@ static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi
     *out = NULL;
     if (!model_path(m, path))
         return hd_fail(ctx, HD_DEVICE, "rtl: the folder of models is unknown; set HEDDLE_RTL_DIR");
-    if (access(path, R_OK) != 0 && !build_model(m, path)) return missing(ctx, m, path);
+    enum made made = build_model(m, path);
+    if (made == NOT_MADE || (made == NO_MAKE && access(path, R_OK) != 0))
+        return missing(ctx, m, path);
     struct model *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "rtl: no memory for machine %s", m->name);
     hd_status s = open_model(ctx, d, m, mem, path);

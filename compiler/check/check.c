@@ -1,5 +1,5 @@
-/* Program check: header and encoding; hands each operation to operands.c and all of them to
- * tokens.c. */
+/* Program check: header and encoding; hands each operation to operands.c, all of them to tokens.c,
+ * and those of a program that ends to races.c. */
 #include "compiler/check/check.h"
 
 #include <stdarg.h>
@@ -83,8 +83,8 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
         }
         for (int i = 0; i < n; i++) {
             struct hd_check_op *op = hd_push(k->arena, k->ops, k->n_ops, k->cap_ops);
-            *op = (struct hd_check_op){ops[i].unit, ops[i].code,  bundle, at + (size_t)offset[i],
-                                       ops[i].wait, ops[i].signal};
+            *op = (struct hd_check_op){ops[i].unit, ops[i].code,   bundle, at + (size_t)offset[i],
+                                       ops[i].wait, ops[i].signal, NULL};
             if (halted) hd_check_add(k, false, op, "stands after halt and never runs");
             hd_op_apply(&ops[i], sticky[op->unit]);
             hd_check_operands(k, op, sticky[op->unit], windows);
@@ -104,5 +104,9 @@ void hd_check_program(struct hd_check *k, const uint32_t *words, size_t n,
     k->m = m;
     k->n_ops = 0;
     memset(k->semaphore_max, 0, sizeof k->semaphore_max);
-    if (check_header(k) && decode(k, windows)) hd_check_tokens(k);
+    int errors = k->n_errors;
+    if (!check_header(k) || !decode(k, windows)) return;
+    bool legal = k->n_errors == errors; /* else what it touches is not known */
+    size_t *order = hd_new_array(k->arena, size_t, k->n_ops + 1);
+    if (hd_check_tokens(k, order) && legal) hd_check_races(k, order);
 }

@@ -1,4 +1,5 @@
-/* Operand check: legal values, and the first and last address of every nest against its memory. */
+/* Operand check: legal values, and the first and last address of every nest against its memory.
+ * What a legal operation touches is kept for races.c. */
 #include "compiler/check/check.h"
 
 #include "runtime/base/num.h"
@@ -27,18 +28,38 @@ static struct span reach(int64_t base, const struct nest *nest, const int64_t *s
     return s;
 }
 
-static void inside(struct hd_check *k, const struct hd_check_op *op, const char *what,
-                   struct span s, int64_t size) {
-    if (s.lo < 0 || s.hi >= size)
+/* The items that a nest over loops first.. reaches, each with the run - 1 behind it, must lie
+ * inside the space; an item is `places` places of the space. */
+static void touch(struct hd_check *k, struct hd_check_op *op, const char *what,
+                  enum hd_check_space space, int64_t places, int64_t base, const struct nest *nest,
+                  const int64_t *step, int first, int64_t run, bool write) {
+    struct span s = reach(base, nest, step, first);
+    int64_t size = hd_check_places(k->m, space) / places;
+    s.hi += run - 1;
+    if (s.lo < 0 || s.hi >= size) {
         hd_check_add(k, true, op, "%s from %lld to %lld, the memory has 0 to %lld", what,
                      (long long)s.lo, (long long)s.hi, (long long)size - 1);
+        return;
+    }
+    struct hd_access *a = hd_new(k->arena, struct hd_access);
+    *a = (struct hd_access){.next = op->access,
+                            .space = (uint8_t)space,
+                            .write = write,
+                            .n_loops = nest->n_loops - first,
+                            .at = base * places,
+                            .run = run * places};
+    for (int i = first; i < nest->n_loops; i++) {
+        a->n[i - first] = nest->n[i];
+        a->step[i - first] = step[i] * places;
+    }
+    op->access = a;
 }
 
 static bool loops_run(struct hd_check *k, const struct hd_check_op *op, const struct nest *nest,
-                      const char *what) {
+                      int first) {
     for (int i = 0; i < nest->n_loops; i++)
         if (nest->n[i] < 1) {
-            hd_check_add(k, true, op, "%s%d is 0; a loop runs at least once", what, i);
+            hd_check_add(k, true, op, "n%d is 0; a loop runs at least once", first + i);
             return false;
         }
     return true;
@@ -50,28 +71,42 @@ static void at_most(struct hd_check *k, const struct hd_check_op *op, const char
         hd_check_add(k, true, op, "%s is %lld, at most %lld", what, (long long)got, (long long)max);
 }
 
-/* DRAM offsets are 32 bit and may wrap into the window. */
-static void window(struct hd_check *k, const struct hd_check_op *op, const char *what, int64_t seg,
-                   struct span s, const struct hd_check_windows *windows) {
-    if (!windows || seg >= HD_SEGMENTS) return;
-    int64_t wrap = INT64_C(1) << 32, size = (int64_t)windows->bytes[seg];
-    while (s.lo >= wrap) s.lo -= wrap, s.hi -= wrap;
-    while (s.hi < 0) s.lo += wrap, s.hi += wrap;
-    if (s.lo < 0 || s.hi >= size)
-        hd_check_add(k, true, op, "%s from %lld to %lld of segment %lld, its window has %lld bytes",
-                     what, (long long)s.lo, (long long)s.hi, (long long)seg, (long long)size);
+/* The same in DRAM, in bytes. Offsets are 32 bit and may wrap into the window. Only the arena is
+ * kept: nothing writes the image. */
+static void touch_dram(struct hd_check *k, struct hd_check_op *op, int64_t seg, int64_t base,
+                       const struct nest *nest, const int64_t *step, int64_t run, bool write,
+                       const struct hd_check_windows *windows) {
+    if (seg >= HD_SEGMENTS) return;
+    struct span s = reach(base, nest, step, 0);
+    s.hi += run - 1;
+    int64_t wrap = INT64_C(1) << 32, move = hd_floor_to(s.lo, wrap);
+    s.lo -= move, s.hi -= move;
+    if (windows && s.hi >= (int64_t)windows->bytes[seg]) {
+        hd_check_add(
+            k, true, op, "DRAM bytes from %lld to %lld of segment %lld, its window has %lld bytes",
+            (long long)s.lo, (long long)s.hi, (long long)seg, (long long)windows->bytes[seg]);
+        return;
+    }
+    if (seg != 1 || s.hi >= wrap) return;
+    struct hd_access *a = hd_new(k->arena, struct hd_access);
+    *a = (struct hd_access){.next = op->access,
+                            .space = HD_CHECK_ARENA,
+                            .write = write,
+                            .n_loops = nest->n_loops,
+                            .at = base - move,
+                            .run = run};
+    for (int i = 0; i < nest->n_loops; i++) a->n[i] = nest->n[i], a->step[i] = step[i];
+    op->access = a;
 }
 
-static void check_lx(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w,
+static void check_lx(struct hd_check *k, struct hd_check_op *op, const uint32_t *w,
                      const struct hd_check_windows *windows) {
     struct nest nest = {3, {GET(lx_n1), GET(lx_n2), GET(lx_n3)}};
     int64_t run = GET(lx_run), d[3] = {GET(lx_d1), GET(lx_d2), GET(lx_d3)};
     at_most(k, op, "seg", GET(lx_seg), HD_SEGMENTS - 1);
     if (run < 1) hd_check_add(k, true, op, "run is 0, at least 1");
-    if (run < 1 || !loops_run(k, op, &nest, "n")) return;
-    struct span dst = reach(GET(lx_dst), &nest, d, 0);
-    dst.hi += run - 1;
-    inside(k, op, "XM bytes", dst, k->m->xm_bytes);
+    if (run < 1 || !loops_run(k, op, &nest, 1)) return;
+    touch(k, op, "XM bytes", HD_CHECK_XM, 1, GET(lx_dst), &nest, d, 0, run, true);
     int64_t s1 = GET(lx_s1), s2 = GET(lx_s2), s3 = GET(lx_s3);
     struct span x = {0, run - 1}, row = {0, nest.n[1] - 1};
     if (s1 < 0)
@@ -86,13 +121,18 @@ static void check_lx(struct hd_check *k, const struct hd_check_op *op, const uin
         while (row.lo <= row.hi && y0 + row.hi * ys >= rows) row.hi--;
         if (x.lo > x.hi || row.lo > row.hi) return;
     }
-    struct span src = {GET(lx_src) + x.lo, GET(lx_src) + x.hi};
-    src.lo += hd_min(s2 * row.lo, s2 * row.hi) + hd_min(0, s3 * (nest.n[2] - 1));
-    src.hi += hd_max(s2 * row.lo, s2 * row.hi) + hd_max(0, s3 * (nest.n[2] - 1));
-    window(k, op, "DRAM bytes", GET(lx_seg), src, windows);
+    struct nest fetched = {2, {row.hi - row.lo + 1, nest.n[2]}};
+    int64_t step[2] = {s2, s3};
+    if (!GET(lx_edge)) { /* the runs themselves; of cut ones, what is between them, too */
+        int64_t all[3] = {s1, s2, s3};
+        touch_dram(k, op, GET(lx_seg), GET(lx_src), &nest, all, run, false, windows);
+        return;
+    }
+    touch_dram(k, op, GET(lx_seg), GET(lx_src) + x.lo + s2 * row.lo, &fetched, step,
+               x.hi - x.lo + 1, false, windows);
 }
 
-static void check_lw(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w,
+static void check_lw(struct hd_check *k, struct hd_check_op *op, const uint32_t *w,
                      const struct hd_check_windows *windows) {
     struct nest nest = {1, {GET(lw_n1)}};
     bool pm = GET(lw_mem) != 0;
@@ -101,19 +141,17 @@ static void check_lw(struct hd_check *k, const struct hd_check_op *op, const uin
     int64_t word = pm ? hd_pm_word_bytes(k->m) : hd_wm_word_bytes(k->m);
     at_most(k, op, "seg", GET(lw_seg), HD_SEGMENTS - 1);
     if (count < 1) hd_check_add(k, true, op, "count is 0, at least 1");
-    if (count < 1 || !loops_run(k, op, &nest, "n")) return;
+    if (count < 1 || !loops_run(k, op, &nest, 1)) return;
     if (GET(lw_src) % axi || s1[0] % axi)
         hd_check_add(k, true, op,
                      "src %lld and s1 %lld must be multiples of the %lld bytes of the port",
                      (long long)GET(lw_src), (long long)s1[0], (long long)axi);
-    struct span dst = reach(GET(lw_dst), &nest, d1, 0), src = reach(GET(lw_src), &nest, s1, 0);
-    dst.hi += count - 1;
-    src.hi += count * word - 1;
-    inside(k, op, pm ? "PM words" : "WM words", dst, pm ? hd_pm_words(k->m) : hd_wm_words(k->m));
-    window(k, op, "DRAM bytes", GET(lw_seg), src, windows);
+    touch(k, op, pm ? "PM words" : "WM words", pm ? HD_CHECK_PM : HD_CHECK_WM, 1, GET(lw_dst),
+          &nest, d1, 0, count, true);
+    touch_dram(k, op, GET(lw_seg), GET(lw_src), &nest, s1, count * word, false, windows);
 }
 
-static void check_mx(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w) {
+static void check_mx(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
     struct nest nest = {6,
                         {GET(mx_n0), GET(mx_n1), GET(mx_n2), GET(mx_n3), GET(mx_n4), GET(mx_n5)}};
     int64_t xs[6] = {GET(mx_xs0), GET(mx_xs1), GET(mx_xs2), GET(mx_xs3), GET(mx_xs4), GET(mx_xs5)};
@@ -121,17 +159,25 @@ static void check_mx(struct hd_check *k, const struct hd_check_op *op, const uin
     int64_t as[6] = {GET(mx_as0), GET(mx_as1), GET(mx_as2), GET(mx_as3), GET(mx_as4), GET(mx_as5)};
     int64_t nred = GET(mx_nred);
     at_most(k, op, "nred", nred, 6);
-    if (nred > 6 || !loops_run(k, op, &nest, "n")) return;
-    inside(k, op, "XM words", reach(GET(mx_x), &nest, xs, 0), k->m->xm_bytes / k->m->k);
-    inside(k, op, "WM words", reach(GET(mx_w), &nest, ws, 0), hd_wm_words(k->m));
-    inside(k, op, "AM words", reach(GET(mx_a), &nest, as, (int)nred), hd_am_words(k->m));
+    if (nred > 6 || !loops_run(k, op, &nest, 0)) return;
+    int first = (int)nred;
+    touch(k, op, "XM words", HD_CHECK_XM, k->m->k, GET(mx_x), &nest, xs, 0, 1, false);
+    touch(k, op, "WM words", HD_CHECK_WM, 1, GET(mx_w), &nest, ws, 0, 1, false);
+    if (GET(mx_accumulate))
+        touch(k, op, "AM words", HD_CHECK_AM, 1, GET(mx_a), &nest, as, first, 1, false);
+    touch(k, op, "AM words", HD_CHECK_AM, 1, GET(mx_a), &nest, as, first, 1, true);
 }
 
-static int64_t vx_memory(const struct hd_machine *m, int64_t kind) {
-    return kind <= 1 ? hd_am_words(m) : m->xm_bytes / m->n;
+/* An operand of VX or its result: words of AM for kinds 0 and 1, else vectors of XM. */
+static void touch_vx(struct hd_check *k, struct hd_check_op *op, const char *what, int64_t kind,
+                     int64_t base, const struct nest *nest, const int64_t *step, int first,
+                     bool write) {
+    bool am = kind <= 1;
+    touch(k, op, what, am ? HD_CHECK_AM : HD_CHECK_XM, am ? 1 : k->m->n, base, nest, step, first, 1,
+          write);
 }
 
-static void check_vx(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w) {
+static void check_vx(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
     enum { ZERO = 4 };
     struct nest nest = {4, {GET(vx_n0), GET(vx_n1), GET(vx_n2), GET(vx_n3)}};
     int64_t as[4] = {GET(vx_as0), GET(vx_as1), GET(vx_as2), GET(vx_as3)};
@@ -149,18 +195,18 @@ static void check_vx(struct hd_check *k, const struct hd_check_op *op, const uin
         hd_check_add(k, true, op, "nred is %lld, red none wants 0", (long long)nred);
     if (GET(vx_red) != 0 && a == 1)
         hd_check_add(k, true, op, "a reduction works on integers, a_kind is binary32");
-    if (nred > 4 || a > ZERO || b > ZERO || !loops_run(k, op, &nest, "n")) return;
-    if (a != ZERO) inside(k, op, "operand A", reach(GET(vx_a), &nest, as, 0), vx_memory(k->m, a));
+    if (nred > 4 || a > ZERO || b > ZERO || !loops_run(k, op, &nest, 0)) return;
+    int first = (int)nred;
+    if (a != ZERO) touch_vx(k, op, "operand A", a, GET(vx_a), &nest, as, 0, false);
     if (b != ZERO && GET(vx_alu) != 0)
-        inside(k, op, "operand B", reach(GET(vx_b), &nest, bs, (int)nred), vx_memory(k->m, b));
-    inside(k, op, "destination", reach(GET(vx_d), &nest, ds, (int)nred),
-           vx_memory(k->m, d == 0 ? 2 : 1));
+        touch_vx(k, op, "operand B", b, GET(vx_b), &nest, bs, first, false);
+    touch_vx(k, op, "destination", d == 0 ? 2 : 1, GET(vx_d), &nest, ds, first, true);
     if (GET(vx_use_bias) || GET(vx_scale_pm))
-        inside(k, op, "PM words", reach(GET(vx_p), &nest, ps, (int)nred), hd_pm_words(k->m));
+        touch(k, op, "PM words", HD_CHECK_PM, 1, GET(vx_p), &nest, ps, first, 1, false);
 }
 
 /* vx.dw: taps lie in the PM words behind the one of bias and scale, 8 a word. */
-static void check_dw(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w) {
+static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
     enum { S8 = 2, U8 = 3, ZERO = 4, COLS = 3, ROWS = 4, IMM = 255, TAPS = 8 };
     int64_t n0 = GET(vx_n0), n1 = GET(vx_n1), n2 = GET(vx_n2), n3 = GET(vx_n3), sx = GET(vx_sx);
     int64_t a = GET(vx_a_kind), d = GET(vx_d_kind), imm = GET(vx_a_imm);
@@ -175,18 +221,17 @@ static void check_dw(struct hd_check *k, const struct hd_check_op *op, const uin
         hd_check_add(k, true, op, "b_kind must be 4, alu, red and nred 0");
     if (imm < -IMM || imm > IMM)
         hd_check_add(k, true, op, "a_imm is %lld, -255 to 255", (long long)imm);
-    if (!loops_run(k, op, &all, "n") || sx < 1) return;
+    if (!loops_run(k, op, &all, 0) || sx < 1) return;
     struct nest in = {3, {(n1 - 1) * sx + n0, n2, n3}}, out = {2, {n1, n3}}, par = {1, {n3}};
     int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)}, ps[1] = {GET(vx_ps3)};
     int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)};
-    struct span pm = reach(GET(vx_p), &par, ps, 0);
-    pm.hi += (n0 * n2 + TAPS - 1) / TAPS;
-    inside(k, op, "operand A", reach(GET(vx_a), &in, as, 0), vx_memory(k->m, S8));
-    inside(k, op, "destination", reach(GET(vx_d), &out, ds, 0), vx_memory(k->m, d == 0 ? S8 : 1));
-    inside(k, op, "PM words", pm, hd_pm_words(k->m));
+    touch_vx(k, op, "operand A", S8, GET(vx_a), &in, as, 0, false);
+    touch_vx(k, op, "destination", d == 0 ? S8 : 1, GET(vx_d), &out, ds, 0, true);
+    touch(k, op, "PM words", HD_CHECK_PM, 1, GET(vx_p), &par, ps, 0, 1 + hd_ceil_div(n0 * n2, TAPS),
+          false);
 }
 
-static void check_st(struct hd_check *k, const struct hd_check_op *op, const uint32_t *w,
+static void check_st(struct hd_check *k, struct hd_check_op *op, const uint32_t *w,
                      const struct hd_check_windows *windows) {
     struct nest nest = {3, {GET(st_n1), GET(st_n2), GET(st_n3)}};
     int64_t run = GET(st_run), seg = GET(st_seg);
@@ -195,15 +240,12 @@ static void check_st(struct hd_check *k, const struct hd_check_op *op, const uin
     if (seg != 1)
         hd_check_add(k, true, op, "seg is %lld, only 1 (arena) may be written", (long long)seg);
     if (run < 1) hd_check_add(k, true, op, "run is 0, at least 1");
-    if (run < 1 || !loops_run(k, op, &nest, "n")) return;
-    struct span src = reach(GET(st_src), &nest, s, 0), dst = reach(GET(st_dst), &nest, d, 0);
-    src.hi += run - 1;
-    dst.hi += run - 1;
-    inside(k, op, "XM bytes", src, k->m->xm_bytes);
-    window(k, op, "DRAM bytes", seg, dst, windows);
+    if (run < 1 || !loops_run(k, op, &nest, 1)) return;
+    touch(k, op, "XM bytes", HD_CHECK_XM, 1, GET(st_src), &nest, s, 0, run, false);
+    touch_dram(k, op, seg, GET(st_dst), &nest, d, run, true, windows);
 }
 
-void hd_check_operands(struct hd_check *k, const struct hd_check_op *op,
+void hd_check_operands(struct hd_check *k, struct hd_check_op *op,
                        const uint32_t words[HD_PARAM_WORDS],
                        const struct hd_check_windows *windows) {
     switch (hd_op_by_code((enum hd_unit)op->unit, op->code)) {

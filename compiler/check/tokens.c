@@ -17,7 +17,8 @@ struct machine_state {
         queued[HD_UNITS]; /* of the unit's list: done or in the unit; waiting in its queue */
     bool busy[HD_UNITS];  /* list[u][taken[u] - 1] waits for its semaphores */
     int level[HD_SEMAPHORES], most[HD_SEMAPHORES];
-    uint32_t lazy; /* operations that wait on these go last */
+    uint32_t lazy;          /* operations that wait on these go last */
+    size_t *order, n_order; /* NULL: not wanted */
 };
 
 static bool tokens_there(const struct machine_state *s, uint32_t wait) {
@@ -27,6 +28,7 @@ static bool tokens_there(const struct machine_state *s, uint32_t wait) {
 }
 
 static void run_op(struct machine_state *s, const struct hd_check_op *op) {
+    if (s->order) s->order[s->n_order++] = (size_t)(op - s->k->ops);
     for (int i = 0; i < HD_SEMAPHORES; i++) {
         if (op->wait >> i & 1) s->level[i]--;
         if (op->signal >> i & 1) s->level[i]++;
@@ -119,14 +121,26 @@ static void report_deadlock(struct hd_check *k, const struct machine_state *s) {
     }
 }
 
+/* Semaphores start at zero, so what is left over means a wait is missing, or met an earlier signal.
+ */
+static void report_left_over(struct hd_check *k, const struct machine_state *s) {
+    for (int i = 0; i < HD_SEMAPHORES; i++)
+        if (s->level[i])
+            hd_check_add(
+                k, true, NULL,
+                "semaphore %d holds %d token%s at the end: it is signalled more often than "
+                "waited on",
+                i, s->level[i], s->level[i] == 1 ? "" : "s");
+}
+
 static void reset(struct machine_state *s, uint32_t lazy) {
     struct machine_state fresh = {.k = s->k, .lazy = lazy};
     memcpy(fresh.list, s->list, sizeof fresh.list);
     *s = fresh;
 }
 
-void hd_check_tokens(struct hd_check *k) {
-    struct machine_state s = {.k = k};
+bool hd_check_tokens(struct hd_check *k, size_t *order) {
+    struct machine_state s = {.k = k, .order = order};
     size_t count[HD_UNITS] = {0};
     int waiter[HD_SEMAPHORES];
     uint32_t shared = 0, used = 0;
@@ -140,9 +154,9 @@ void hd_check_tokens(struct hd_check *k) {
             if (!(op->wait >> b & 1)) continue;
             if (waiter[b] >= 0 && waiter[b] != op->unit && !(shared >> b & 1)) {
                 hd_check_add(
-                    k, false, op,
-                    "race: semaphore %d is waited on by %s and by %s; who gets a token depends "
-                    "on timing",
+                    k, true, op,
+                    "race: semaphore %d is waited on by %s and by %s; who gets a token, and "
+                    "whether the program ends, depends on timing",
                     b, hd_isa_units[waiter[b]].name, hd_isa_units[op->unit].name);
                 shared |= UINT32_C(1) << b;
             }
@@ -151,8 +165,9 @@ void hd_check_tokens(struct hd_check *k) {
     }
     if (!run_program(&s)) {
         report_deadlock(k, &s);
-        return;
+        return false;
     }
+    report_left_over(k, &s);
     for (int b = 0; b < HD_SEMAPHORES; b++) {
         if (!(used >> b & 1)) continue;
         reset(&s, UINT32_C(1) << b);
@@ -163,4 +178,5 @@ void hd_check_tokens(struct hd_check *k) {
                          "semaphore %d can hold %d tokens when its consumer is slow, at most %d", b,
                          s.most[b], HD_SEM_MAX);
     }
+    return !shared;
 }

@@ -140,6 +140,7 @@ static bool checked(struct cosim *x, const struct program *p, enum kind kind) {
     size_t n = program_emit(p, x->words);
     struct hd_check_windows w = {{CODE_OFFSET + n * 4, x->arena_bytes}};
     hd_check_init(&k);
+    k.memory_is_set = true; /* AM is looked at as a whole */
     hd_check_program(&k, x->words, n, &x->m, &w);
     bool ok = kind == KIND_LEGAL ? !k.n_errors : kind == KIND_DEADLOCK ? k.n_errors > 0 : true;
     if (!ok)

@@ -342,7 +342,7 @@ static void spoil(struct gen *g, struct op *op) {
 }
 
 void program_random(struct program *p, const struct hd_machine *m, uint64_t seed, enum kind kind) {
-    *p = (struct program){.m = m};
+    *p = (struct program){.m = m, .cut = {-1, -1, 0}};
     struct gen g = {p, m, NULL, seed * UINT64_C(0x2545f4914f6cdd1d) + 1};
     prologue(&g);
     int n = (int)pick(&g, 1, MAX_OPS - 24), first = p->n;
@@ -408,6 +408,19 @@ static void order(const struct program *p, uint32_t *wait, uint32_t *signal) {
     }
 }
 
+int program_edges(const struct program *p, struct edge out[MAX_EDGES]) {
+    uint32_t wait[MAX_OPS], signal[MAX_OPS];
+    int n = 0, from[32] = {0};
+    order(p, wait, signal);
+    for (int i = 0; i < p->n; i++)
+        for (int s = 0; s < 32; s++) {
+            if (!(wait[i] >> s & 1)) continue;
+            while (!(signal[from[s]] >> s & 1)) from[s]++;
+            out[n++] = (struct edge){from[s]++, i, UINT32_C(1) << s};
+        }
+    return n;
+}
+
 static int encode(const struct op *op, uint32_t wait, uint32_t signal, uint16_t tag,
                   uint32_t sticky[HD_PARAM_WORDS], uint32_t *out) {
     struct hd_op_word o = {
@@ -427,6 +440,8 @@ size_t program_emit(const struct program *p, uint32_t *out) {
     size_t n = HD_PROG_HEADER_WORDS, bundle = 0;
     int last_unit = HD_UNITS;
     order(p, wait, signal);
+    if (p->cut.to >= 0) wait[p->cut.to] &= ~p->cut.semaphore;
+    if (p->cut.from >= 0) signal[p->cut.from] &= ~p->cut.semaphore;
     for (int i = 0; i < p->n; i++) {
         const struct op *op = &p->op[i];
         if (op->dropped) continue;

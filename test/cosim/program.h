@@ -8,7 +8,12 @@
 
 #include "isa/isa.h"
 
-enum { MAX_OPS = 96, MAX_TOUCH = 5, MAX_WORDS = MAX_OPS * (HD_OP_MAX_WORDS + 1) };
+enum {
+    MAX_OPS = 96,
+    MAX_TOUCH = 5,
+    MAX_EDGES = MAX_OPS * HD_UNITS,
+    MAX_WORDS = MAX_OPS * (HD_OP_MAX_WORDS + 1)
+};
 enum space { SPACE_XM, SPACE_WM, SPACE_PM, SPACE_AM, SPACE_DRAM };
 enum { READ_BYTES = 65536, SHARED_BYTES = 131072, IMAGE_DATA_BYTES = 4096 };
 
@@ -31,16 +36,24 @@ struct op {
     bool dropped;
 };
 
+struct edge { /* operation `to` waits for operation `from` */
+    int from, to;
+    uint32_t semaphore; /* mask */
+};
+
 struct program {
     const struct hd_machine *m;
     struct op op[MAX_OPS];
     int n;
+    struct edge cut; /* this wait and this signal are left out; to, from -1 = none */
 };
 
 enum kind { KIND_LEGAL, KIND_ILLEGAL, KIND_DEADLOCK };
 
 /* Same machine, seed: same program. */
 void program_random(struct program *p, const struct hd_machine *m, uint64_t seed, enum kind kind);
+/* The waits of a legal program, each with the signal that meets it; returns their number. */
+int program_edges(const struct program *p, struct edge out[MAX_EDGES]);
 /* Bytes of the arena: shared part, then XM, then AM in four views. */
 size_t program_arena_bytes(const struct hd_machine *m);
 /* Words, header included; returns their number. */

@@ -606,7 +606,7 @@ lw.nop sig=1
 mx.nop wait=1
 st.nop wait=1
 seq.halt
-#= warning: bundle 603, word 1814: race: semaphore 1 is waited on by mx and by st; who gets a token depends on timing
+#= error: bundle 603, word 1814: race: semaphore 1 is waited on by mx and by st; who gets a token, and whether the program ends, depends on timing
 #=     st.nop wait=1
 #= error: semaphore 0 can hold 300 tokens when its consumer is slow, at most 255
-#= test/golden/check/tokens.t: 1 program, 605 bundles, 605 operations: 1 errors, 1 warnings
+#= test/golden/check/tokens.t: 1 program, 605 bundles, 605 operations: 2 errors, 0 warnings
