@@ -3,4 +3,5 @@ SRCS += compiler/compiler.c \
         compiler/mem/plan.c compiler/mem/chain.c \
         compiler/sched/lower.c compiler/sched/matmul.c compiler/sched/vector.c compiler/sched/mean.c \
         compiler/sched/deps.c compiler/sched/encode.c \
-        compiler/emit/model.c
+        compiler/emit/model.c \
+        compiler/query/parse.c compiler/query/match.c
