@@ -93,6 +93,7 @@ static void put_layers(struct hd_buf *b, const hd_model *m) {
         hd_buf_u64(b, (uint64_t)l->vector_ops);
         hd_buf_u64(b, (uint64_t)l->unavoidable_bytes);
         hd_buf_u64(b, (uint64_t)l->roofline_cycles);
+        hd_buf_u32(b, (uint32_t)l->step);
         hd_buf_str(b, l->plan);
     }
 }
@@ -397,7 +398,7 @@ static hd_status get_steps(struct loader *l) {
 static hd_status get_layers(struct loader *l) {
     struct hd_cursor *c = &l->section[LAYR];
     hd_model *m = l->m;
-    m->n_layers = hd_cursor_count(c, 44);
+    m->n_layers = hd_cursor_count(c, 48);
     m->layers = hd_new_array(m->arena, struct hd_layer_info, (size_t)m->n_layers + 1);
     for (int i = 0; i < m->n_layers; i++) {
         struct hd_layer_info *d = &m->layers[i];
@@ -407,7 +408,10 @@ static hd_status get_layers(struct loader *l) {
         d->vector_ops = (int64_t)hd_cursor_u64(c);
         d->unavoidable_bytes = (int64_t)hd_cursor_u64(c);
         d->roofline_cycles = (int64_t)hd_cursor_u64(c);
+        d->step = (int)hd_cursor_u32(c);
         d->plan = hd_cursor_str(c, m->arena);
+        if (!c->bad && (d->step < 0 || d->step >= m->n_steps))
+            return damaged(l, LAYR, "a layer of a step that is not there");
     }
     for (int i = 0; i < m->n_values; i++)
         if (m->values[i].layer >= m->n_layers)

@@ -72,6 +72,7 @@ struct hd_layer_info { /* index = tag of its operations */
                                   spilled activations */
     int64_t roofline_cycles;   /* max(macs / (k*n), unavoidable_bytes / axi bytes per cycle) at the
                                   default memory model */
+    int step;                  /* whose program it is part of */
     const char *plan;          /* one line for people: tiles, where operands live */
 };
 

@@ -139,6 +139,7 @@ json_object *cli_shape_json(const int64_t *dim, int rank);
 hd_status cli_machine(struct cli *c, struct hd_machine *out);
 /* File behind a MODEL argument: itself, or model.onnx in a folder. *out_path is the arena's. */
 hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char **out_path);
+bool cli_is_hdl(const char *path); /* a compiled model */
 /* Compiles or loads MODEL. keep_all and host_only as in hd_compile_options. */
 hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool host_only,
                          hd_model **out);
@@ -201,6 +202,13 @@ struct cli_totals {
     int64_t macs, roofline_cycles, unavoidable_bytes;
     double utilization, efficiency;
 };
+struct cli_layer { /* what plan and run say of one layer */
+    const char *name, *op, *bound;
+    int64_t cycles, macs, roofline, dram_bytes, mx_busy, vx_busy;
+    double utilization, efficiency;
+};
+/* Of layer i; without a run the measured fields are zero. */
+struct cli_layer cli_layer_facts(const struct cli *c, const struct cli_run *r, int i);
 struct cli_totals cli_run_totals(const struct cli *c, const struct cli_run *r);
 void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out);
 void cli_print_layers(struct cli *c, const struct cli_run *r, FILE *out);
@@ -243,6 +251,7 @@ int cmd_bench(struct cli *c);
 int cli_bench_iss(struct cli *c, char **models, int n); /* heddle bench iss-vs-rtl */
 bool cli_bench_has_set(const char *set);
 int cli_bench_machine(struct cli *c, const char *set); /* single layers, bench_layers.def */
+int cmd_query(struct cli *c);
 int cmd_demo(struct cli *c);
 int cmd_xclbin(struct cli *c);
 int cmd_emu_device(struct cli *c);

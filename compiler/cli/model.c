@@ -29,7 +29,7 @@ hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char
 }
 
 /* By its first bytes, or its name when it is too short to tell. */
-static bool is_hdl(const char *path) {
+bool cli_is_hdl(const char *path) {
     char head[4] = {0};
     FILE *f = fopen(path, "rb");
     size_t n = f ? fread(head, 1, 4, f) : 0;
@@ -43,7 +43,7 @@ hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool ho
     struct hd_machine want;
     bool chosen = c->opt.machine || c->opt.n_sets;
     TRY(cli_machine(c, &want));
-    if (is_hdl(path)) {
+    if (cli_is_hdl(path)) {
         TRY(hd_model_load(c->ctx, path, out));
         if (!chosen || hd_machine_hash(&want) == (*out)->machine_hash) return HD_OK;
         hd_status s = hd_fail(c->ctx, HD_MISMATCH,

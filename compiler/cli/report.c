@@ -6,12 +6,6 @@
 
 #include "runtime/base/num.h"
 
-struct row { /* one layer */
-    const char *name, *op, *bound;
-    int64_t cycles, macs, roofline, dram_bytes, mx_busy, vx_busy;
-    double utilization, efficiency;
-};
-
 static double ratio(double a, double b) {
     return b > 0 ? a / b : 0;
 }
@@ -26,11 +20,11 @@ static int64_t roofline_of(const struct cli *c, const hd_model *m, const struct 
                   hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle));
 }
 
-static struct row layer_row(const struct cli *c, const struct cli_run *r, int i) {
+struct cli_layer cli_layer_facts(const struct cli *c, const struct cli_run *r, int i) {
     const hd_model *m = r->model;
     const struct hd_layer_info *l = &m->layers[i];
     struct hd_mem_options mem = cli_mem(c, &m->machine);
-    struct row x = {
+    struct cli_layer x = {
         .name = l->name, .op = l->op, .macs = l->macs, .roofline = roofline_of(c, m, l)};
     if (r->counters.layers && i < r->counters.n_layers) {
         const struct hd_layer_counters *k = &r->counters.layers[i];
@@ -74,7 +68,7 @@ void cli_print_layers(struct cli *c, const struct cli_run *r, FILE *out) {
                                "efficiency", "bound", "MX busy", "VX busy", "DRAM bytes"},
               11);
     for (int i = 0; i < m->n_layers && r->counters.layers; i++) { /* a board counts no layers */
-        struct row x = layer_row(c, r, i);
+        struct cli_layer x = cli_layer_facts(c, r, i);
         cli_cell(&t, "%s", x.name);
         cli_cell(&t, "%s", x.op);
         cli_cell(&t, "%lld", (long long)x.cycles);
@@ -222,7 +216,7 @@ static json_object *units_json(const struct hd_counters *k) {
     return o;
 }
 
-static json_object *row_json(const struct row *x, bool has_cycles) {
+static json_object *row_json(const struct cli_layer *x, bool has_cycles) {
     json_object *o = json_object_new_object();
     cli_add_str(o, "name", x->name);
     cli_add_str(o, "op", x->op);
@@ -241,12 +235,12 @@ static json_object *row_json(const struct row *x, bool has_cycles) {
 static json_object *layers_json(const struct cli *c, const struct cli_run *r) {
     json_object *a = json_object_new_array();
     for (int i = 0; i < r->model->n_layers; i++) {
-        struct row x = layer_row(c, r, i);
+        struct cli_layer x = cli_layer_facts(c, r, i);
         json_object_array_add(a, row_json(&x, r->has_cycles));
     }
     for (int i = 0; i < r->model->n_host_ops; i++) {
         const struct hd_host_op *h = &r->model->host_ops[i];
-        struct row x = {.name = h->node, .op = h->op, .bound = "host"};
+        struct cli_layer x = {.name = h->node, .op = h->op, .bound = "host"};
         json_object_array_add(a, row_json(&x, r->has_cycles));
     }
     return a;

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "compiler/cli/cli.h"
+#include "compiler/cli/profile.h"
 
-enum { OPS_MAX = 1000000, BINS = 4096, PID = 1 };
+enum { PID = 1 };
 
 struct op { /* an operation that is kept */
     struct hd_op_record r;
@@ -46,8 +47,7 @@ struct cli_trace {
     uint64_t base; /* cycles of the steps that ended */
     int step;
     struct step_words *steps;
-    uint64_t bin_cycles, bins[BINS][2]; /* DRAM bytes read, written in the window */
-    size_t n_bins;
+    struct cli_bins dram; /* in the window */
 };
 
 /* ---- what the device tells ------------------------------------------------------------------ */
@@ -81,10 +81,9 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
     (void)eye;
     struct cli_trace *t = user;
     if (step <= t->step) { /* another run of the model: the last one counts */
-        t->n_ops = t->n_arrows = t->n_dropped = t->n_bins = 0;
+        t->n_ops = t->n_arrows = t->n_dropped = 0;
         t->base = 0;
-        t->bin_cycles = 1;
-        memset(t->bins, 0, sizeof t->bins);
+        cli_bins_clear(&t->dram);
     }
     t->step = step;
     memset(t->sem, 0, sizeof t->sem);
@@ -121,7 +120,7 @@ static void op_ended(void *user, const struct hd_op_record *r) {
     struct cli_trace *t = user;
     bool inside = t->base + r->end > t->from && t->base + r->oldest - r->stall_sem < t->to;
     int64_t index = -1;
-    if (inside && t->n_ops < OPS_MAX) {
+    if (inside && t->n_ops < CLI_OPS_MAX) {
         index = (int64_t)t->n_ops;
         *hd_push(t->a, t->ops, t->n_ops, t->cap_ops) = (struct op){*r, t->step, t->base};
     } else
@@ -134,16 +133,7 @@ static void dram(void *user, uint64_t cycle, bool write, uint32_t bytes) {
     struct cli_trace *t = user;
     uint64_t at = t->base + cycle;
     if (at < t->from || at >= t->to) return;
-    while ((at - t->from) / t->bin_cycles >= BINS) { /* twice as wide */
-        for (size_t i = 0; i < BINS; i++)
-            for (int k = 0; k < 2; k++)
-                t->bins[i][k] = i < BINS / 2 ? t->bins[2 * i][k] + t->bins[2 * i + 1][k] : 0;
-        t->bin_cycles *= 2;
-        t->n_bins = (t->n_bins + 1) / 2;
-    }
-    size_t i = (size_t)((at - t->from) / t->bin_cycles);
-    t->bins[i][write] += bytes;
-    if (i >= t->n_bins) t->n_bins = i + 1;
+    cli_bins_add(&t->dram, at - t->from, write, bytes);
 }
 
 struct cli_trace *cli_trace_create(hd_arena *a, const hd_model *m, uint64_t from, uint64_t cycles) {
@@ -154,7 +144,7 @@ struct cli_trace *cli_trace_create(hd_arena *a, const hd_model *m, uint64_t from
     t->from = from;
     t->to = cycles && from + cycles > from ? from + cycles : UINT64_MAX;
     t->steps = hd_new_array(a, struct step_words, (size_t)m->n_steps + 1);
-    t->bin_cycles = 1;
+    cli_bins_clear(&t->dram);
     t->step = -1;
     return t;
 }
@@ -207,11 +197,11 @@ static struct event *collect(struct cli_trace *t, size_t *out_n) {
             (struct event){op_last(&t->ops[t->arrows[i].from]), EVENT_FROM, i};
         *hd_push(t->a, e, n, cap) = (struct event){op_begin(&t->ops[t->arrows[i].to]), EVENT_TO, i};
     }
-    for (size_t i = 0; i <= t->n_bins && t->n_bins; i++) { /* where it changes, and zero at last */
-        bool last = i == t->n_bins;
-        uint64_t r = last ? 0 : t->bins[i][0], w = last ? 0 : t->bins[i][1];
-        if (!i || r || w || t->bins[i - 1][0] || t->bins[i - 1][1])
-            *hd_push(t->a, e, n, cap) = (struct event){t->from + i * t->bin_cycles, EVENT_DRAM, i};
+    for (size_t i = 0; i <= t->dram.n && t->dram.n; i++) { /* where it changes, and zero at last */
+        bool last = i == t->dram.n;
+        uint64_t r = last ? 0 : t->dram.bytes[i][0], w = last ? 0 : t->dram.bytes[i][1];
+        if (!i || r || w || t->dram.bytes[i - 1][0] || t->dram.bytes[i - 1][1])
+            *hd_push(t->a, e, n, cap) = (struct event){t->from + i * t->dram.cycles, EVENT_DRAM, i};
     }
     if (n) qsort(e, n, sizeof *e, by_time);
     *out_n = n;
@@ -275,7 +265,8 @@ static void put_stall(const struct cli_trace *t, const struct op *o, FILE *f) {
 
 static void put_event(const struct cli_trace *t, const struct event *e, FILE *f) {
     static const uint64_t none[2] = {0, 0};
-    const uint64_t *bin = e->kind == EVENT_DRAM && e->index < t->n_bins ? t->bins[e->index] : none;
+    const uint64_t *bin =
+        e->kind == EVENT_DRAM && e->index < t->dram.n ? t->dram.bytes[e->index] : none;
     switch (e->kind) {
     case EVENT_STALL:
         put_stall(t, &t->ops[e->index], f);
@@ -294,7 +285,7 @@ static void put_event(const struct cli_trace *t, const struct event *e, FILE *f)
     default:
         put_head(f, "C", e->ts, 0);
         fprintf(f, "\"DRAM bytes per %llu cycles\",\"args\":{\"read\":%llu,\"write\":%llu}}",
-                (unsigned long long)t->bin_cycles, (unsigned long long)bin[0],
+                (unsigned long long)t->dram.cycles, (unsigned long long)bin[0],
                 (unsigned long long)bin[1]);
         break;
     }

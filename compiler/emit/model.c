@@ -140,6 +140,7 @@ static void describe_layers(struct hd_lowering *lo) {
         d->name = hd_strdup(m->arena, n->name);
         d->op = hd_ir_ops[n->op].name;
         d->macs = l->macs;
+        d->step = l->step;
         int64_t vectors = (int64_t)y->n * l->oh * l->nts;
         d->vector_ops =
             l->kind == HD_LAYER_DEPTHWISE ? vectors * l->kh * ((l->ow - 1) * l->sx + l->kw)

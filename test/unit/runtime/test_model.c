@@ -84,7 +84,7 @@ static hd_model *small_model(hd_ctx *ctx) {
                                    .n_outputs = 1};
     m->n_layers = 1;
     m->layers = hd_new(m->arena, struct hd_layer_info);
-    m->layers[0] = (struct hd_layer_info){"l", "qconv", 100, 10, 20, 30, "plan"};
+    m->layers[0] = (struct hd_layer_info){"l", "qconv", 100, 10, 20, 30, 0, "plan"};
     m->n_host_ops = 1;
     m->host_ops = hd_new(m->arena, struct hd_host_op);
     m->host_ops[0] = (struct hd_host_op){"relu", "relu", "float", "quantise"};
