@@ -62,6 +62,7 @@ struct hd_step {
     uint32_t code_offset, code_bytes; /* PROG: in the image */
     int *inputs, *outputs;            /* indexes in values: needed before, made by it */
     int n_inputs, n_outputs;
+    int64_t estimate; /* PROG: cycles by the compiler's model; not saved */
 };
 
 struct hd_layer_info { /* index = tag of its operations */

@@ -65,7 +65,8 @@ static hd_graph *build(const struct bench_layer *b, hd_arena *a, uint64_t seed) 
 }
 
 struct measured {
-    int64_t cycles, macs, roofline, compute, read, write, code;
+    struct hd_counters counters;
+    int64_t cycles, estimate, macs, roofline, compute, read, write, code;
 };
 
 static hd_status measure(struct cli *c, hd_arena *a, const struct bench_layer *b, bool hiding,
@@ -92,7 +93,9 @@ static hd_status measure(struct cli *c, hd_arena *a, const struct bench_layer *b
     if (ok == HD_OK) ok = hd_session_counters(c->ctx, s, &k);
     if (ok == HD_OK) {
         struct cli_run r = {.model = m, .counters = k, .has_cycles = true};
-        *out = (struct measured){.cycles = (int64_t)k.cycles,
+        *out = (struct measured){.counters = k,
+                                 .cycles = (int64_t)k.cycles,
+                                 .estimate = m->steps[0].estimate,
                                  .macs = m->layers[0].macs,
                                  .roofline = cli_run_totals(c, &r).roofline_cycles,
                                  .read = (int64_t)k.read_bytes,
@@ -121,6 +124,7 @@ static void add_row(const struct bench_layer *b, const struct measured *m,
     cli_cell(t, "%s", b->name);
     cli_cell(t, "%u", b->latency);
     cli_cell(t, "%lld", (long long)m->cycles);
+    cli_cell(t, "%+.2f %%", 100.0 * (double)(m->estimate - m->cycles) / (double)m->cycles);
     cli_cell(t, "%lld", (long long)m->roofline);
     cli_cell(t, "%s", compute ? "MAC" : "memory");
     cli_cell(t, "%.2f %%", got);
@@ -133,6 +137,7 @@ static void add_row(const struct bench_layer *b, const struct measured *m,
     cli_add_str(o, "layer", b->name);
     cli_add_int(o, "mem_latency", b->latency);
     cli_add_int(o, "cycles", m->cycles);
+    cli_add_int(o, "estimated_cycles", m->estimate);
     cli_add_int(o, "no_latency_hiding_cycles", apart->cycles);
     cli_add_int(o, "macs", m->macs);
     cli_add_int(o, "roofline_cycles", m->roofline);
@@ -145,6 +150,7 @@ static void add_row(const struct bench_layer *b, const struct measured *m,
     cli_add_int(o, "read_bytes", m->read);
     cli_add_int(o, "write_bytes", m->write);
     cli_add_int(o, "code_bytes", m->code);
+    json_object_object_add(o, "units", cli_units_json(&m->counters));
     json_object_array_add(list, o);
 }
 
@@ -159,11 +165,11 @@ int cli_bench_machine(struct cli *c, const char *set) {
     struct cli_table t;
     json_object *list = json_object_new_array();
     int failed = 0, status = CLI_DONE;
-    cli_table_init(&t, "llrrrlrrrlr");
+    cli_table_init(&t, "llrrrrlrrrlr");
     cli_cells(&t,
-              (const char *[]){"set", "layer", "latency", "cycles", "roofline", "bound", "reached",
-                               "bar", "aim", "", "no hiding"},
-              11);
+              (const char *[]){"set", "layer", "latency", "cycles", "estimate", "roofline", "bound",
+                               "reached", "bar", "aim", "", "no hiding"},
+              12);
     for (int i = 0; i < N_LAYERS; i++) {
         const struct bench_layer *b = &layers[i];
         if (strcmp(set, "machine") && strcmp(set, b->set)) continue;

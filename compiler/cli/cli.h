@@ -213,6 +213,8 @@ struct cli_totals cli_run_totals(const struct cli *c, const struct cli_run *r);
 void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out);
 void cli_print_layers(struct cli *c, const struct cli_run *r, FILE *out);
 void cli_print_host_ops(const hd_model *m, FILE *out);
+/* Busy and stalled cycles of every unit. */
+json_object *cli_units_json(const struct hd_counters *k);
 json_object *cli_run_json(struct cli *c, const struct cli_run *r);
 
 /* ---- trace ---- */

@@ -201,7 +201,7 @@ static json_object *mem_json(const struct hd_mem_options *mem) {
     return o;
 }
 
-static json_object *units_json(const struct hd_counters *k) {
+json_object *cli_units_json(const struct hd_counters *k) {
     json_object *o = json_object_new_object();
     for (int u = 0; u < HD_UNITS; u++) {
         if (u == HD_UNIT_seq) continue;
@@ -279,7 +279,7 @@ static void add_memory_facts(json_object *o, const struct cli_run *r, const stru
     cli_add_int(d, "code_bytes", (int64_t)r->counters.code_bytes);
     cli_add_int(d, "unavoidable_bytes", s->unavoidable_bytes);
     json_object_object_add(o, "dram", d);
-    json_object_object_add(o, "units", units_json(&r->counters));
+    json_object_object_add(o, "units", cli_units_json(&r->counters));
     cli_add_int(a, "planned_bytes", r->model->planned_bytes);
     cli_add_int(a, "naive_bytes", r->model->naive_bytes);
     cli_add_int(a, "lower_bound_bytes", r->model->lower_bound_bytes);

@@ -9,8 +9,9 @@
  * XM is cut in two: the lower part holds resident tensors, placed by liveness (largest first,
  * lowest free address), the upper part is a ring of tile buffers for tensors that stream from and
  * to DRAM. Every cut of CUTS is tried, with chains of layers (chain.c) and without; the one with
- * the fewest estimated cycles wins. The arena is placed by liveness, too, except that what crosses
- * the border of a step keeps its own place.
+ * the fewest estimated cycles (sched/estimate.c) wins, and refine.c then improves it layer by
+ * layer. The arena is placed by liveness, too, except that what crosses the border of a step keeps
+ * its own place.
  */
 #include <string.h>
 
@@ -93,77 +94,27 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
     }
 }
 
-struct work { /* cycles of each resource */
-    int64_t mx, vx, read, write;
-};
-
-enum {
-    OP_CYCLES = 24
-}; /* that a vector operation takes beside its vectors, when the next one needs it */
-
-static struct work layer_work(const struct hd_lowering *lo, const struct hd_layer *l) {
-    const struct hd_mtensor *y = &lo->tensors[l->out];
-    int64_t across = hd_ceil_div(l->ow, l->tw), tiles = y->n * hd_ceil_div(l->oh, l->th) * across;
-    int64_t pixels = (int64_t)y->n * l->oh * l->ow, axi = hd_axi_bytes(lo->m);
-    struct work w = {.vx = pixels * l->nts + tiles * OP_CYCLES};
-    if (l->kind == HD_LAYER_MATMUL)
-        w.mx = pixels * l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
-    if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) w.vx *= l->kh * l->kw;
-    if (l->kind == HD_LAYER_DEPTHWISE) /* windows begin anew in each tile */
-        w.vx = y->n * l->oh * across * (l->nts * l->kh * ((l->tw - 1) * l->sx + l->kw) + OP_CYCLES);
-    int64_t rows = (l->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
-    int64_t cols = (l->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
-    for (int k = 0; k < 2 && l->in[k] >= 0; k++)
-        if (!lo->tensors[l->in[k]].resident)
-            w.read += tiles * rows * cols * lo->tensors[l->in[k]].cp *
-                      (l->chunk_outer ? hd_ceil_div(l->nts, l->nb) : 1);
-    w.read += hd_layer_weight_bytes(lo, l) * (l->weights_stay || l->chunk_outer ? 1 : tiles);
-    if (!y->resident) w.write = dram_bytes_of(y);
-    w.read /= axi, w.write /= axi;
-    return w;
-}
-
-static int64_t bound(const struct work *w) {
-    return hd_max(hd_max(w->mx, w->vx), hd_max(w->read, w->write));
-}
-
-/* Cycles of the whole plan with its current tiles. In a chain that goes by rows the units overlap,
- * so the busiest is the bound; other layers follow each other. */
-static int64_t plan_cycles(const struct hd_lowering *lo) {
-    int64_t cycles = 0;
-    for (size_t i = 0; i < lo->n_layers; i++) {
-        struct work sum = {0};
-        int64_t apart = 0;
-        bool by_rows = true;
-        for (;; i++) {
-            const struct hd_layer *l = &lo->layers[i];
-            struct work w = layer_work(lo, l);
-            by_rows = by_rows && l->tw == l->ow && !l->chunk_outer;
-            sum.mx += w.mx, sum.vx += w.vx, sum.read += w.read, sum.write += w.write;
-            apart += bound(&w);
-            if ((int)i >= l->chain_last) break;
+/* Which part of the ring a chain's streamed inputs get: banks of their own where both directions
+ * stream, so that the store unit does not wait for banks that the matrix unit reads. */
+static void part_ring(struct hd_lowering *lo) {
+    uint32_t ring = lo->xm_ring_bytes, bank = lo->m->xm_bytes / lo->m->xm_banks;
+    for (size_t i = 0, end; i < lo->n_layers; i = end) {
+        bool in = false, out = false;
+        end = (size_t)lo->layers[i].chain_last + 1;
+        for (size_t k = i; k < end; k++) {
+            const struct hd_layer *l = &lo->layers[k];
+            for (int o = 0; o < 2 && l->in[o] >= 0; o++) in = in || !lo->tensors[l->in[o]].resident;
+            out = out || !lo->tensors[l->out].resident;
         }
-        cycles += by_rows ? bound(&sum) : apart;
+        uint32_t half = ring >= 2 * bank ? ring / 2 / bank * bank : ring / 2;
+        for (size_t k = i; k < end; k++) lo->layers[k].ring_in = !out ? ring : in ? half : 0;
     }
-    return cycles;
-}
-
-static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct span *spans,
-                                int plan) {
-    int cut = plan / 2;
-    hd_choose_chains(lo, plan % 2 == 0);
-    lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
-    lo->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
-    place_residents(lo, ids, spans);
-    for (size_t i = 0; i < lo->n_layers; i++)
-        lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
-    for (size_t i = 0; i < lo->n_layers; i++) TRY(hd_choose_tiles(lo, &lo->layers[i]));
-    return HD_OK;
 }
 
 static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spans) {
     size_t n = 0;
     int last_layer = (int)lo->n_layers;
+    lo->model->arena_bytes = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
         bool crosses = t->comes_in || t->goes_out;
@@ -177,6 +128,37 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
     }
+}
+
+static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct span *spans,
+                                int plan) {
+    int cut = plan / 2;
+    hd_choose_chains(lo, plan % 2 == 0);
+    lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
+    lo->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
+    place_residents(lo, ids, spans);
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
+    part_ring(lo);
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        l->ask_tiles = l->ask_nb = 0, l->ask_order = HD_ORDER_ANY;
+        TRY(hd_choose_tiles(lo, l));
+    }
+    place_arena(lo, ids, spans);
+    return HD_OK;
+}
+
+/* Cycles of the whole plan: of each step apart. */
+static int64_t plan_cycles(struct hd_lowering *lo) {
+    int64_t cycles = 0;
+    for (size_t i = 0, end; i < lo->n_layers; i = end) {
+        for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
+        int64_t step = hd_estimate_layers(lo, i, end);
+        if (step == INT64_MAX) return step;
+        cycles += step;
+    }
+    return cycles;
 }
 
 static void report_activation_memory(struct hd_lowering *lo) {
@@ -218,7 +200,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
         lo->tensors[i].use_first = first_use(lo, &lo->tensors[i]);
         lo->tensors[i].use_last = last_use(lo, &lo->tensors[i]);
     }
-    place_arena(lo, ids, spans);
+    TRY(hd_refine_tiles(lo));
     report_activation_memory(lo);
     return HD_OK;
 }

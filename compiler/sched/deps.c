@@ -20,7 +20,8 @@
 enum {
     XM_GRANULE_BYTES = 64,
     ARENA_GRANULE_BYTES = 256,
-    TOKENS_MAX = 128 /* of HD_SEM_MAX; the rest is for operations that wait in queues */
+    TOKENS_EARLY = 96, /* from here on the next operation takes a token early */
+    TOKENS_MAX = 192   /* here a nop does; the rest of HD_SEM_MAX is for operations in queues */
 };
 
 void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) {
@@ -64,21 +65,25 @@ void hd_sched_set(struct hd_sched *s, enum hd_field f, int64_t v) {
     hd_field_set(current(s)->words, f, v);
 }
 
+static int latest(const int *of, int64_t n, int most) {
+    for (int64_t i = 0; i < n; i++) most = of[i] > most ? of[i] : most;
+    return most;
+}
+
 void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t hi, bool write) {
     const struct hd_slot_op *op = current(s);
     int64_t first = lo / s->granule[space], last = (hi - 1) / s->granule[space];
+    int64_t n = last - first + 1;
     HD_ASSERT(lo >= 0 && hi > lo && last < s->n_granules[space]);
     for (int u = 0; u < HD_UNITS; u++) {
         if (u == op->unit) continue;
-        const int *w = s->wrote[space][u], *r = s->read[space][u];
-        uint32_t need = s->needs[u];
-        for (int64_t i = first; i <= last; i++) {
-            if ((uint32_t)w[i] > need) need = (uint32_t)w[i];
-            if (write && (uint32_t)r[i] > need) need = (uint32_t)r[i];
-        }
-        s->needs[u] = need;
+        int need = (int)s->needs[u];
+        if (s->writes[space][u]) need = latest(s->wrote[space][u] + first, n, need);
+        if (write && s->reads[space][u]) need = latest(s->read[space][u] + first, n, need);
+        s->needs[u] = (uint32_t)need;
     }
     int *mine = write ? s->wrote[space][op->unit] : s->read[space][op->unit];
+    *(write ? &s->writes[space][op->unit] : &s->reads[space][op->unit]) = true;
     for (int64_t i = first; i <= last; i++) mine[i] = op->number;
 }
 
@@ -98,6 +103,7 @@ static hd_status add_wait(struct hd_sched *s, struct hd_slot_op *op, int unit, u
     struct hd_slot_op *from = numbered(s, unit, number);
     from->signal |= UINT32_C(1) << *sem;
     op->wait |= UINT32_C(1) << *sem;
+    op->after[unit] = (int)number;
     return HD_OK;
 }
 
@@ -148,12 +154,12 @@ void hd_sched_bound_tokens(struct hd_sched *s) {
         *op = s->ops[i];
         for (int k = 0; k < s->n_semaphores; k++) {
             uint32_t bit = UINT32_C(1) << k;
-            if (op->wait & bit) {
-                if (owed[k] > 0)
-                    owed[k]--, op->wait &= ~bit; /* an earlier nop took the token */
-                else
-                    level[k]--;
-            }
+            if ((op->wait & bit) && owed[k] > 0) owed[k]--, op->wait &= ~bit; /* taken earlier */
+            if (op->wait & bit) level[k]--;
+            if (to[k] != op->unit || (op->wait & bit) || level[k] <= TOKENS_EARLY) continue;
+            op->wait |= bit;
+            level[k]--;
+            owed[k]++;
         }
         uint32_t signal = op->signal;
         for (int k = 0; k < s->n_semaphores; k++) {

@@ -47,7 +47,8 @@ static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
 
 struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
                                int cols) {
-    return (struct hd_view){resident_at(t, img, y, x), row_pitch(t), t->cp, rows, cols, y, x};
+    return (struct hd_view){
+        resident_at(t, img, y, x), row_pitch(t), t->cp, rows, cols, y, x, false};
 }
 
 void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
@@ -64,12 +65,26 @@ static void touch_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int img
     if (y1 > y0) hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row, at + y1 * row, write);
 }
 
+/* The pixels of a 1x1 window with stride: a run each. */
+static void load_decimated(struct hd_lowerer *w, const struct hd_view *v, int64_t row) {
+    const struct hd_layer *l = w->l;
+    hd_low_set(w, HD_F_lx_run, v->cp);
+    hd_low_set(w, HD_F_lx_n1, v->cols);
+    hd_low_set(w, HD_F_lx_n2, v->rows);
+    hd_low_set(w, HD_F_lx_s1, (int64_t)l->sx * v->cp);
+    hd_low_set(w, HD_F_lx_d1, v->cp);
+    hd_low_set(w, HD_F_lx_s2, l->sy * row);
+    hd_low_set(w, HD_F_lx_ys, l->sy);
+}
+
 /* Loads a rectangle of a tensor in the arena; what lies outside the tensor gets the pad value. */
 static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
                            const struct hd_view *v) {
     int64_t row = (int64_t)t->w * t->cp;
     int64_t src = (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp;
-    bool edge = v->y < 0 || v->x < 0 || v->y + v->rows > t->h || v->x + v->cols > t->w;
+    int ys = v->decimated ? w->l->sy : 1, xs = v->decimated ? w->l->sx : 1;
+    int end_y = v->y + (v->rows - 1) * ys + 1, end_x = v->x + (v->cols - 1) * xs + 1;
+    bool edge = v->y < 0 || v->x < 0 || end_y > t->h || end_x > t->w;
     bool one_run = !edge && v->cols == t->w && v->pitch == row;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, 1);
@@ -88,7 +103,8 @@ static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     hd_low_set(w, HD_F_lx_row_bytes, row);
     hd_low_set(w, HD_F_lx_y0, v->y);
     hd_low_set(w, HD_F_lx_rows, t->h);
-    touch_rows(w, t, img, v->y, v->y + v->rows, false);
+    if (v->decimated) load_decimated(w, v, row);
+    touch_rows(w, t, img, v->y, end_y, false);
     hd_low_touch(w, v, true);
     return hd_sched_end(&w->s);
 }
@@ -149,9 +165,11 @@ hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int r
         *out = hd_low_resident(t, img, y, x, rows, cols);
         return HD_OK;
     }
+    bool decimated = hd_layer_decimates(w->lo, w->l);
+    if (decimated) rows = (rows - 1) / w->l->sy + 1, cols = (cols - 1) / w->l->sx + 1;
     int64_t bytes = hd_round_up((int64_t)rows * cols * t->cp, 64);
     *out = (struct hd_view){
-        (uint32_t)hd_ring_take(&w->xm, bytes), cols * t->cp, t->cp, rows, cols, y, x};
+        (uint32_t)hd_ring_take(&w->xm_in, bytes), cols * t->cp, t->cp, rows, cols, y, x, decimated};
     return load_view(w, t, img, out);
 }
 
@@ -162,7 +180,7 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
     if (t->resident) return hd_low_resident(t, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
     return (struct hd_view){
-        (uint32_t)hd_ring_take(&w->xm, size), cols * bytes, bytes, rows, cols, y, x};
+        (uint32_t)hd_ring_take(&w->xm_out, size), cols * bytes, bytes, rows, cols, y, x, false};
 }
 
 /* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not.
@@ -265,8 +283,17 @@ struct layer_state { /* of a layer whose tiles are being issued */
     int next_y;
 };
 
+/* The ring for streamed tiles in its two parts; they begin anew when the border between them moves.
+ */
+static void part_ring(struct hd_lowerer *w, int64_t in) {
+    if (w->xm_in.size == in && w->xm_out.size == w->lo->xm_ring_bytes - in) return;
+    w->xm_in = (struct hd_ring){w->lo->xm_ring, in, 0};
+    w->xm_out = (struct hd_ring){w->lo->xm_ring + in, w->lo->xm_ring_bytes - in, 0};
+}
+
 static void enter(struct hd_lowerer *w, const struct layer_state *s) {
     w->l = s->l;
+    part_ring(w, s->l->ring_in);
     w->chunks = s->chunks;
     w->stay_wm = s->stay_wm;
     w->stay_pm = s->stay_pm;
@@ -331,32 +358,49 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first,
 static void init_rings(struct hd_lowerer *w) {
     const struct hd_machine *m = w->m;
     int64_t half = hd_am_words(m) / 2;
-    w->xm = (struct hd_ring){w->lo->xm_ring, w->lo->xm_ring_bytes, 0};
     w->wm = (struct hd_ring){0, hd_wm_words(m), 0};
     w->pm = (struct hd_ring){0, hd_pm_words(m), 0};
     for (int i = 0; i < 2; i++) w->am[i] = (struct hd_ring){i * half, half, 0};
 }
 
-/* needs / gives / destroys: see the head of this file. */
-hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
-    hd_arena *scratch = hd_arena_create();
-    struct hd_lowerer *w = hd_new(scratch, struct hd_lowerer);
-    hd_status st = HD_OK;
+/* Operations of the chains of `step` among layers [first, end). */
+static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int step, size_t first,
+                              size_t end, struct hd_lowerer **out) {
+    struct hd_lowerer *w = *out = hd_new(scratch, struct hd_lowerer);
     w->lo = lo;
     w->m = lo->m;
     w->ready = hd_new_array(scratch, bool, lo->n_tensors ? lo->n_tensors : 1);
     hd_sched_init(&w->s, lo, scratch);
     init_rings(w);
-    for (size_t i = 0, n; st == HD_OK && i < lo->n_layers; i += n) {
+    for (size_t i = first, n; i < end; i += n) {
         const struct hd_layer *l = &lo->layers[i];
         n = (size_t)(l->chain_last - l->chain_first + 1);
         if (l->step == step)
-            st = hd_note(lo->ctx, lower_chain(w, l, n), "while lowering %s",
-                         lo->g->nodes[l->node].name);
+            TRY(hd_note(lo->ctx, lower_chain(w, l, n), "while lowering %s",
+                        lo->g->nodes[l->node].name));
     }
+    return HD_OK;
+}
+
+int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
+    hd_arena *scratch = hd_arena_create();
+    struct hd_lowerer *w;
+    int64_t cycles = INT64_MAX, words = 0;
+    if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
+        cycles = hd_sched_estimate(&w->s, &words) + words * 4 / hd_axi_bytes(lo->m);
+    hd_arena_destroy(scratch);
+    return cycles;
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
+    hd_arena *scratch = hd_arena_create();
+    struct hd_lowerer *w;
+    hd_status st = lower_layers(lo, scratch, step, 0, lo->n_layers, &w);
     size_t offset = 0, bytes = 0;
-    int64_t bundles = 0;
+    int64_t bundles = 0, words = 0;
     if (st == HD_OK) {
+        lo->model->steps[step].estimate = hd_sched_estimate(&w->s, &words);
         hd_sched_bound_tokens(&w->s);
         st = hd_sched_encode(&w->s, &offset, &bytes, &bundles);
     }

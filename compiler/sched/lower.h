@@ -15,7 +15,8 @@ struct hd_view {
     uint32_t at;
     int pitch, cp;
     int rows, cols;
-    int y, x; /* coordinates of its first pixel in the tensor */
+    int y, x;       /* coordinates of its first pixel in the tensor */
+    bool decimated; /* neighbours are the layer's stride apart in the tensor */
 };
 
 struct hd_tile {
@@ -32,7 +33,7 @@ struct hd_lowerer {
     struct hd_lowering *lo;
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
-    struct hd_ring xm, wm, pm, am[2];
+    struct hd_ring xm_in, xm_out, wm, pm, am[2];
     int am_half;
     bool *ready;      /* per mtensor: resident, and its loads or padding have been issued */
     struct hd_chunk { /* of weights: where it lies, -1 = not loaded */

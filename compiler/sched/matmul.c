@@ -63,6 +63,7 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int k = (int)w->m->k, taps = l->kh * l->kw, pixel = q->in.cp / k, pitch = q->in.pitch / k;
+    int sx = q->in.decimated ? 1 : l->sx, sy = q->in.decimated ? 1 : l->sy;
     hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
     hd_low_set(w, HD_F_mx_nred, 3);
     hd_low_set(w, HD_F_mx_accumulate, q->c > 0);
@@ -73,8 +74,8 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q) {
     set_loop(w, 0, q->cw, 1, 1, 0);
     set_loop(w, 1, l->kw, l->dx * pixel, q->cw, 0);
     set_loop(w, 2, l->kh, l->dy * pitch, l->kw * q->cw, 0);
-    set_loop(w, 3, q->tw, l->sx * pixel, 0, 1);
-    set_loop(w, 4, q->th, l->sy * pitch, 0, q->tw);
+    set_loop(w, 3, q->tw, sx * pixel, 0, 1);
+    set_loop(w, 4, q->th, sy * pitch, 0, q->tw);
     set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
              q->n > 1 ? q->am_nt : 0);
     hd_low_touch(w, &q->in, false);
@@ -162,9 +163,16 @@ static hd_status depthwise_rows(struct hd_lowerer *w, const struct hd_tile *t, i
                               (l->kh - 1) * l->dy + 1,
                               in->cols,
                               in->y + r * l->sy,
-                              in->x};
-        struct hd_view dst = {
-            out->at + (uint32_t)(r * out->pitch), out->pitch, out->cp, 1, t->tw, t->y + r, t->x};
+                              in->x,
+                              false};
+        struct hd_view dst = {out->at + (uint32_t)(r * out->pitch),
+                              out->pitch,
+                              out->cp,
+                              1,
+                              t->tw,
+                              t->y + r,
+                              t->x,
+                              false};
         hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
         hd_low_operand_a(w);
         hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);

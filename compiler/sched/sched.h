@@ -24,6 +24,7 @@ struct hd_slot_op {
     uint16_t tag;
     int number;            /* among the operations of its unit, from 1 */
     uint32_t wait, signal; /* masks */
+    int after[HD_UNITS];   /* number of the operation of each unit that it waits for, 0 = none */
     int knows[HD_UNITS];   /* operations of each unit that are complete when this one starts */
     uint32_t words[HD_PARAM_WORDS];
 };
@@ -39,6 +40,7 @@ struct hd_sched {
     uint32_t needs[HD_UNITS]; /* of the operation being built: number waited for, per unit */
     /* last operation of each unit that wrote or read each granule of each memory */
     int *wrote[HD_SPACES][HD_UNITS], *read[HD_SPACES][HD_UNITS];
+    bool writes[HD_SPACES][HD_UNITS], reads[HD_SPACES][HD_UNITS]; /* ever */
     int64_t granule[HD_SPACES], n_granules[HD_SPACES];
     int semaphore[HD_UNITS][HD_UNITS]; /* from unit, to unit; -1 = not in use */
     int n_semaphores;
@@ -56,6 +58,10 @@ hd_status hd_sched_end(struct hd_sched *s);
 /* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile
  * up. */
 void hd_sched_bound_tokens(struct hd_sched *s);
+
+/* Cycles that the operations take, by the model of estimate.c, and program words; before
+ * hd_sched_bound_tokens. */
+int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words);
 
 /* Program words, header first: appends them to the image and returns their offset. */
 hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,

@@ -46,14 +46,16 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const 
                           (win[1] - win[0] - 1) * l->dy + 1,
                           (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx,
                           iy,
-                          ix};
+                          ix,
+                          false};
     struct hd_view dst = {out->at + (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
                           out->pitch,
                           out->cp,
                           1,
                           n_x,
                           y,
-                          x};
+                          x,
+                          false};
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_operand_a(w);
     hd_low_set(w, HD_F_vx_red, l->max_pool ? 2 : 1);

@@ -40,6 +40,8 @@ enum hd_layer_kind {
     HD_LAYER_RESCALE
 };
 
+enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER };
+
 struct hd_layer {
     enum hd_layer_kind kind;
     int node;
@@ -65,6 +67,12 @@ struct hd_layer {
     /* requantisation, docs/numerics.md */
     int32_t a_imm, b_imm, zp, lo, hi;
     float a_scale, b_scale;
+
+    /* what refine.c asks of tiling, 0 = tiling's own choice */
+    int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
+    enum hd_order ask_order;
+    uint32_t ring_in; /* bytes of the XM ring for streamed inputs, the rest is for outputs; one
+                         value for a chain */
 
     /* tiling */
     int th, tw;        /* output rows and columns of a pixel tile */
@@ -132,10 +140,21 @@ int hd_layer_block_words(
     const struct hd_layer *l); /* WM words of one output tile in one reduction block */
 int64_t hd_layer_weight_bytes(const struct hd_lowering *lo,
                               const struct hd_layer *l); /* as packed */
-uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
+struct hd_tile_bytes {
+    int64_t in, out;
+};
+struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
+/* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
+bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);
 void hd_choose_chains(struct hd_lowering *lo, bool enabled);
 hd_status hd_plan_memory(struct hd_lowering *lo);
+/* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the program
+ * takes from the bus; INT64_MAX when they do not
+ * fit. */
+int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
+/* Asks tiling for better tiles, chunks, orders and rings, by estimates. */
+hd_status hd_refine_tiles(struct hd_lowering *lo);
 hd_status hd_schedule_step(struct hd_lowering *lo, int step);
 
 #endif

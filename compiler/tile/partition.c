@@ -36,7 +36,7 @@ static bool machine_shape(const struct hd_tensor *t, struct hd_mtensor *out) {
         *out = (struct hd_mtensor){
             .n = (int)t->dim[0], .c = (int)t->dim[1], .h = (int)t->dim[2], .w = (int)t->dim[3]};
     else if (t->rank == 2)
-        *out = (struct hd_mtensor){.n = 1, .h = 1, .w = (int)t->dim[0], .c = (int)t->dim[1]};
+        *out = (struct hd_mtensor){.n = 1, .h = (int)t->dim[0], .w = 1, .c = (int)t->dim[1]};
     else
         return false;
     out->is_unsigned = t->dtype == HD_U8;

@@ -19,17 +19,23 @@ enum {
     MIN_OP_CYCLES = 512, /* do not split below this for overlap alone */
 };
 
-uint32_t hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
+bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return l->kind == HD_LAYER_MATMUL && l->kh == 1 && l->kw == 1 && l->ppw == 1 &&
+           (l->sx > 1 || l->sy > 1) && !lo->tensors[l->in[0]].resident;
+}
+
+struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
+    struct hd_tile_bytes bytes = {0};
     int rows = (l->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     int cols = (l->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
-    int64_t bytes = 0;
+    if (hd_layer_decimates(lo, l)) rows = l->th, cols = l->tw;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     for (int i = 0; i < 2 && l->in[i] >= 0; i++)
         if (!lo->tensors[l->in[i]].resident)
-            bytes += hd_round_up((int64_t)rows * cols * lo->tensors[l->in[i]].cp, 64);
+            bytes.in += hd_round_up((int64_t)rows * cols * lo->tensors[l->in[i]].cp, 64);
     if (!lo->tensors[l->out].resident)
-        bytes += hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].cp, 64);
-    return (uint32_t)hd_min(bytes, UINT32_MAX / 4);
+        bytes.out = hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].cp, 64);
+    return bytes;
 }
 
 int hd_layer_block_words(const struct hd_layer *l) {
@@ -49,17 +55,25 @@ static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
     l->weights_stay = l->cwb == l->cw && (int64_t)l->nts * red <= words / 4 * 3 &&
                       (uint32_t)l->nts <= hd_pm_words(lo->m) / 2;
     int nb = (int)hd_max(1, words / 8 / red);
-    if (l->cwb < l->cw) nb = 1; /* a chunk is one block of one output tile */
     nb = (int)hd_min(nb, hd_min(l->nts, accumulators(lo->m)));
     nb = (int)hd_min(nb, hd_pm_words(lo->m) / 4);
+    if (l->ask_nb) nb = (int)hd_min(l->ask_nb, hd_min(words / 2 / red, accumulators(lo->m)));
+    nb = (int)hd_max(1, hd_min(nb, l->nts));
+    if (l->cwb < l->cw) nb = 1; /* a chunk is one block of one output tile */
     l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb)); /* even chunks */
+}
+
+/* Two tiles of each streamed operand fit in their parts of the ring. */
+static bool fits_twice(const struct hd_lowering *lo, const struct hd_layer *l) {
+    struct hd_tile_bytes b = hd_layer_tile_bytes(lo, l);
+    return 2 * b.in <= l->ring_in && 2 * b.out <= lo->xm_ring_bytes - l->ring_in;
 }
 
 /* Shrinks a tile until accumulators hold it and two of it fit in the ring. */
 static bool fit_tile(const struct hd_lowering *lo, struct hd_layer *l, int64_t pixels_max) {
     l->tw = (int)hd_min(l->ow, pixels_max);
     l->th = (int)hd_min(l->oh, hd_max(1, pixels_max / l->tw));
-    while (hd_layer_tile_bytes(lo, l) > lo->xm_ring_bytes / 2) {
+    while (!fits_twice(lo, l)) {
         if (l->th > 1)
             l->th = l->th > 8 ? l->th - l->th / 8 : l->th - 1;
         else if (l->tw > 1)
@@ -74,6 +88,7 @@ static bool fit_tile(const struct hd_lowering *lo, struct hd_layer *l, int64_t p
 static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
     int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
+    if (l->ask_tiles) wanted = l->ask_tiles;
     if (l->tw == l->ow) l->th = (int)hd_min(l->th, hd_ceil_div(l->oh, wanted));
     l->th = (int)hd_ceil_div(l->oh, hd_ceil_div(l->oh, l->th));
     l->tw = (int)hd_ceil_div(l->ow, hd_ceil_div(l->ow, l->tw));
@@ -110,6 +125,8 @@ static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     bool split = l->cwb < l->cw; /* then a chunk is loaded anew for each tile anyway */
     l->chunk_outer =
         !l->weights_stay && !split && weights + input * chunks <= weights * tiles + input;
+    if (l->ask_order != HD_ORDER_ANY && !split)
+        l->chunk_outer = l->ask_order == HD_ORDER_CHUNK_OUTER;
 }
 
 static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why) {
@@ -142,9 +159,10 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
         return does_not_fit(
             lo, l,
             hd_sprintf(lo->too_big_arena,
-                       "one output pixel needs %u bytes of activation memory twice, %u are "
+                       "one output pixel needs %lld bytes of activation memory twice, %u are "
                        "there for streaming",
-                       hd_layer_tile_bytes(lo, l), lo->xm_ring_bytes));
+                       (long long)(hd_layer_tile_bytes(lo, l).in + hd_layer_tile_bytes(lo, l).out),
+                       lo->xm_ring_bytes));
     split_for_overlap(l, cycles);
     if (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) choose_order(lo, l);
     return HD_OK;

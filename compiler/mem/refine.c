@@ -1,0 +1,113 @@
+/* Refinement: better tiles, weight chunks, loop orders and ring borders, one chain of layers after
+ * the other.
+ *
+ * needs: a complete plan (plan.c)
+ * gives: what layers ask of tiling (ask_tiles, ask_nb, ask_order, ring_in) and the tiles that
+ * follow destroys: the tiles chosen before
+ *
+ * Each candidate is lowered together with the chains before and after it, since what counts is what
+ * overlaps, and judged by the estimate of its operations (sched/estimate.c). Coordinate descent:
+ * tiles, chunks and order, tiles again, the border of the ring. No search over a whole network is
+ * needed because a change is only felt nearby.
+ */
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+struct window { /* chain [first, end) within the layers [from, to) that are estimated */
+    size_t first, end, from, to;
+};
+
+struct asked {
+    int tiles, nb;
+    enum hd_order order;
+    uint32_t ring_in;
+};
+
+static struct asked get(const struct hd_lowering *lo, const struct window *w) {
+    const struct hd_layer *l = &lo->layers[w->first];
+    return (struct asked){l->ask_tiles, l->ask_nb, l->ask_order, l->ring_in};
+}
+
+/* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit. */
+static int64_t attempt(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
+    for (size_t i = w->first; i < w->end; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        l->ask_tiles = q->tiles, l->ask_nb = q->nb, l->ask_order = q->order;
+        l->ring_in = q->ring_in;
+        if (hd_choose_tiles(lo, l) != HD_OK) {
+            lo->too_big[l->node] = NULL; /* only like this */
+            return INT64_MAX;
+        }
+    }
+    return hd_estimate_layers(lo, w->from, w->to);
+}
+
+struct search {
+    struct hd_lowering *lo;
+    struct window w;
+    struct asked best;
+    int64_t cycles;
+};
+
+static void consider(struct search *s, struct asked q) {
+    int64_t cycles = attempt(s->lo, &s->w, &q);
+    if (cycles < s->cycles - s->cycles / 2000) s->best = q, s->cycles = cycles;
+}
+
+static void search_tiles(struct search *s) {
+    static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
+    struct asked q = s->best;
+    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+        q.tiles = tiles[i];
+        consider(s, q);
+    }
+}
+
+static void search_chunks(struct search *s) {
+    const struct hd_layer *l = &s->lo->layers[s->w.first];
+    if (s->w.end - s->w.first > 1 || l->kind != HD_LAYER_MATMUL) return;
+    for (int order = HD_ORDER_ANY; order <= HD_ORDER_TILE_OUTER; order++) {
+        if (order != HD_ORDER_ANY && l->weights_stay) continue;
+        for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks *= 2) {
+            struct asked q = s->best;
+            q.order = (enum hd_order)order;
+            q.nb = (int)hd_ceil_div(l->nts, chunks);
+            consider(s, q);
+        }
+    }
+}
+
+static void search_ring(struct search *s) {
+    uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks, ring = s->lo->xm_ring_bytes;
+    if (s->best.ring_in == 0 || s->best.ring_in == ring) return; /* one operand streams */
+    for (uint32_t in = bank; in < ring; in += bank) {
+        struct asked q = s->best;
+        q.ring_in = in;
+        if (in != s->best.ring_in) consider(s, q);
+    }
+}
+
+static bool same_step(const struct hd_lowering *lo, size_t a, size_t b) {
+    return lo->layers[a].step == lo->layers[b].step;
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_refine_tiles(struct hd_lowering *lo) {
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
+        struct search s = {.lo = lo};
+        s.w = (struct window){i, (size_t)lo->layers[i].chain_last + 1, i, 0};
+        s.w.to = s.w.end;
+        if (i > 0 && same_step(lo, i, i - 1)) s.w.from = (size_t)lo->layers[i - 1].chain_first;
+        if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
+            s.w.to = (size_t)lo->layers[s.w.end].chain_last + 1;
+        s.best = get(lo, &s.w);
+        s.cycles = attempt(lo, &s.w, &s.best);
+        search_tiles(&s);
+        search_chunks(&s);
+        search_tiles(&s);
+        search_ring(&s);
+        HD_ASSERT(attempt(lo, &s.w, &s.best) < INT64_MAX); /* it was there before */
+        hd_clear(lo->ctx);
+    }
+    return HD_OK;
+}
