@@ -80,13 +80,32 @@ static hd_status attempt(struct hd_lowering *lo) {
     return s;
 }
 
+/* Devices plan for shapes, so every tensor has one. */
+static hd_status check_known(hd_ctx *ctx, const hd_graph *g) {
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        for (int k = 0; !n->dead && k < n->n_out; k++)
+            if (n->out[k] >= 0 && !g->tensors[n->out[k]].known)
+                return hd_fail(
+                    ctx, HD_UNSUPPORTED,
+                    "node '%s' (%s): the shape of '%s' depends on the values of the run; "
+                    "give some with --inputs",
+                    n->name, hd_ir_ops[n->op].name, g->tensors[n->out[k]].name);
+    }
+    return HD_OK;
+}
+
 hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt,
                    hd_model **out) {
     const struct hd_lowering fresh = {.ctx = ctx, .g = g, .opt = opt, .m = &opt->machine};
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
     const char **too_big = hd_new_array(notes, const char *, g->n_nodes + 1);
-    hd_status s;
+    hd_status s = check_known(ctx, g);
+    if (s != HD_OK) {
+        hd_arena_destroy(notes);
+        return s;
+    }
     do { /* each round either ends or leaves one node more to the host */
         lo = fresh;
         lo.too_big = too_big;

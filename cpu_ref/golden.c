@@ -1,38 +1,177 @@
-/* Walks nodes in topological order and calls each one's kernel. */
+/* Walks nodes in topological order and calls each one's kernel on the tensors of the run. */
 #include "cpu_ref/golden.h"
 
+#include <string.h>
+
+#include "compiler/ir/infer.h"
 #include "cpu_ref/kernels.h"
+#include "runtime/base/half.h"
 
 static hd_status (*const kernels[HD_IR_OPS])(const struct hd_kernel *) = {
 #define OP(name, ...) [HD_IR_##name] = k_##name,
 #include "compiler/ir/ops.def"
 };
 
-static hd_status run_node(hd_ctx *ctx, const hd_graph *g, int id, void **data, hd_arena *arena) {
-    const struct hd_node *n = &g->nodes[id];
-    struct hd_kernel k = {.ctx = ctx, .g = g, .n = n, .arena = arena};
-    k.in = hd_new_array(arena, const void *, (size_t)n->n_in + 1);
-    for (int i = 0; i < n->n_in; i++) {
-        if (n->in[i] < 0) continue;
-        const struct hd_tensor *t = &g->tensors[n->in[i]];
-        k.in[i] = data[n->in[i]] ? data[n->in[i]] : t->data;
-        if (!k.in[i])
-            return hd_fail(ctx, HD_INVALID, "node '%s' (%s): operand '%s' has no value", n->name,
-                           hd_ir_ops[n->op].name, t->name);
+/* Those of control flow hand their operands on to graphs, which have f16 themselves. */
+static bool keeps_f16(enum hd_ir_op op) {
+    return op == HD_IR_if || op == HD_IR_loop || op == HD_IR_scan;
+}
+
+static struct hd_tensor *widened(const struct hd_tensor *t, hd_arena *a) {
+    struct hd_tensor *w = hd_dup(a, t, sizeof *t);
+    int64_t n = hd_tensor_elems(t);
+    float *v = hd_new_array(a, float, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) v[i] = hd_f16_to_f32(((const uint16_t *)t->data)[i]);
+    w->dtype = HD_F32;
+    w->data = v;
+    return w;
+}
+
+static void *narrowed(const float *v, int64_t n, hd_arena *a) {
+    uint16_t *h = hd_new_array(a, uint16_t, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) h[i] = hd_f32_to_f16(v[i]);
+    return h;
+}
+
+struct call {
+    struct hd_kernel k;
+    bool *half;   /* per result: the kernel makes f32, the graph has f16 */
+    bool *sized;  /* per result: the kernel is given its room, else hd_k_result makes it */
+    bool widened; /* some operand */
+};
+
+static hd_status fetch_operands(struct call *c, const struct hd_tensor *t) {
+    struct hd_kernel *k = &c->k;
+    const struct hd_tensor **tensor =
+        hd_new_array(k->arena, const struct hd_tensor *, (size_t)k->n->n_in + 1);
+    k->in = hd_new_array(k->arena, const void *, (size_t)k->n->n_in + 1);
+    k->in_tensor = tensor;
+    for (int i = 0; i < k->n->n_in; i++) {
+        if (k->n->in[i] < 0) continue;
+        const struct hd_tensor *x = &t[k->n->in[i]];
+        if (!x->data)
+            return hd_fail(k->ctx, HD_INVALID, "node '%s' (%s): operand '%s' has no value",
+                           k->n->name, hd_ir_ops[k->n->op].name, x->name);
+        bool widen = x->dtype == HD_F16 && !keeps_f16(k->n->op);
+        tensor[i] = widen ? widened(x, k->arena) : x;
+        k->in[i] = tensor[i]->data;
+        c->widened = c->widened || widen;
     }
-    k.out = hd_alloc(arena, hd_tensor_bytes(&g->tensors[n->out[0]]));
-    TRY(hd_note(ctx, kernels[n->op](&k), "in node '%s' (%s)", n->name, hd_ir_ops[n->op].name));
-    data[n->out[0]] = k.out;
+    return HD_OK;
+}
+
+/* The shape that the graph gives a result, when it gives one, is the one it has. */
+static hd_status check_result(const struct hd_kernel *k, int i, const struct hd_tensor *y) {
+    const struct hd_tensor *want = &k->g->tensors[k->n->out[i]];
+    char text[2][HD_SHAPE_TEXT];
+    if (!y->known)
+        return hd_fail(k->ctx, HD_UNSUPPORTED, "node '%s' (%s): the shape of '%s' is not known",
+                       k->n->name, hd_ir_ops[k->n->op].name, want->name);
+    bool same = !want->known || (want->dtype == y->dtype && want->rank == y->rank);
+    for (int d = 0; same && want->known && d < y->rank; d++) same = want->dim[d] == y->dim[d];
+    if (same) return HD_OK;
+    return hd_fail(k->ctx, HD_INVALID,
+                   "node '%s' (%s): '%s' is %s in this run, and the graph is compiled for %s; "
+                   "compile it again with these inputs (--inputs)",
+                   k->n->name, hd_ir_ops[k->n->op].name, want->name, hd_shape_text(y, text[0]),
+                   hd_shape_text(want, text[1]));
+}
+
+/* Types and shapes of the results, and room for them. trust: the graph's are those of the run. */
+static hd_status make_room(struct call *c, const struct hd_tensor *t, bool trust) {
+    struct hd_kernel *k = &c->k;
+    size_t n = (size_t)k->n->n_out;
+    k->outs = hd_new_array(k->arena, void *, n);
+    k->out_tensor = hd_new_array(k->arena, struct hd_tensor, n);
+    c->half = hd_new_array(k->arena, bool, n);
+    c->sized = hd_new_array(k->arena, bool, n);
+    for (size_t i = 0; trust && i < n; i++)
+        trust = k->n->out[i] < 0 || k->g->tensors[k->n->out[i]].known;
+    if (!trust) TRY(hd_infer_outputs(k->ctx, k->g, t, k->n, k->out_tensor));
+    for (size_t i = 0; i < n; i++) {
+        struct hd_tensor *y = &k->out_tensor[i];
+        if (k->n->out[i] < 0) continue;
+        if (trust) *y = k->g->tensors[k->n->out[i]];
+        c->sized[i] = y->known;
+        if (!y->known) continue;
+        c->half[i] = y->dtype == HD_F16 && !keeps_f16(k->n->op);
+        if (c->half[i]) y->dtype = HD_F32;
+        k->outs[i] = hd_alloc(c->half[i] ? k->arena : k->results, hd_tensor_bytes(y) + 1);
+    }
+    k->out = k->outs[0];
+    return HD_OK;
+}
+
+/* Results go to the tensors of the run. */
+static hd_status store_results(const struct call *c, struct hd_tensor *t) {
+    const struct hd_kernel *k = &c->k;
+    for (int i = 0; i < k->n->n_out; i++) {
+        if (k->n->out[i] < 0) continue;
+        struct hd_tensor *y = &k->out_tensor[i], *to = &t[k->n->out[i]];
+        /* f32 of a kernel that was given f16 operands and made the room itself */
+        bool half = c->half[i] || (c->widened && !c->sized[i] && y->dtype == HD_F32);
+        if (half) {
+            k->outs[i] = narrowed(k->outs[i], hd_tensor_elems(y), k->results);
+            y->dtype = HD_F16;
+        }
+        TRY(check_result(k, i, y));
+        to->dtype = y->dtype;
+        to->rank = y->rank;
+        memcpy(to->dim, y->dim, sizeof y->dim);
+        to->known = true;
+        to->data = k->outs[i];
+    }
+    return HD_OK;
+}
+
+static hd_status run_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tensor *t, bool trust,
+                          hd_arena *results) {
+    const struct hd_node *n = &g->nodes[id];
+    hd_arena *scratch = hd_arena_create();
+    struct call c = {.k = {.ctx = ctx, .g = g, .n = n, .arena = scratch, .results = results}};
+    hd_status s = fetch_operands(&c, t);
+    if (s == HD_OK) s = make_room(&c, t, trust);
+    if (s == HD_OK)
+        s = hd_note(ctx, kernels[n->op](&c.k), "in node '%s' (%s)", n->name, hd_ir_ops[n->op].name);
+    if (s == HD_OK) s = store_results(&c, t);
+    hd_arena_destroy(scratch);
+    return s;
+}
+
+struct hd_tensor *hd_golden_tensors(const hd_graph *g, hd_arena *arena) {
+    return hd_dup(arena, g->tensors, g->n_tensors * sizeof *g->tensors);
+}
+
+/* The graph's shapes hold in this run, as far as what it is given has them. */
+static bool shapes_hold(const hd_graph *g, const struct hd_tensor *t) {
+    bool same = !g->specialised;
+    for (size_t i = 0; i < g->n_tensors && same; i++) {
+        const struct hd_tensor *a = &t[i], *b = &g->tensors[i];
+        if (!a->data || !b->known) continue;
+        same = a->dtype == b->dtype && a->rank == b->rank;
+        for (int d = 0; same && d < a->rank; d++) same = a->dim[d] == b->dim[d];
+    }
+    return same;
+}
+
+hd_status hd_golden_eval(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_t n,
+                         struct hd_tensor *t, hd_arena *arena) {
+    int *order = hd_new_array(arena, int, g->n_nodes + 1);
+    bool *wanted = hd_new_array(arena, bool, g->n_nodes + 1), trust = shapes_hold(g, t);
+    for (size_t i = 0; i < n; i++) wanted[nodes[i]] = true;
+    size_t n_order = hd_graph_order(g, order);
+    for (size_t i = 0; i < n_order; i++)
+        if (n == 0 || wanted[order[i]]) TRY(run_node(ctx, g, order[i], t, trust, arena));
     return HD_OK;
 }
 
 hd_status hd_golden_run(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_t n, void **data,
                         hd_arena *arena) {
-    int *order = hd_new_array(arena, int, g->n_nodes + 1);
-    bool *wanted = hd_new_array(arena, bool, g->n_nodes + 1);
-    for (size_t i = 0; i < n; i++) wanted[nodes[i]] = true;
-    size_t n_order = hd_graph_order(g, order);
-    for (size_t i = 0; i < n_order; i++)
-        if (n == 0 || wanted[order[i]]) TRY(run_node(ctx, g, order[i], data, arena));
+    struct hd_tensor *t = hd_golden_tensors(g, arena);
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (data[i]) t[i].data = data[i];
+    TRY(hd_golden_eval(ctx, g, nodes, n, t, arena));
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (t[i].data && t[i].data != g->tensors[i].data) data[i] = (void *)(uintptr_t)t[i].data;
     return HD_OK;
 }

@@ -4,21 +4,6 @@
 
 #include "cpu_ref/kernels.h"
 
-/* Index into an operand for element i of the result, dims aligned at the end (numpy broadcasting).
- */
-static int64_t broadcast_index(int64_t i, const struct hd_tensor *y, const struct hd_tensor *x) {
-    int64_t index = 0, step = 1;
-    for (int d = 0; d < y->rank; d++) {
-        int64_t size = y->dim[y->rank - 1 - d], at = i % size;
-        i /= size;
-        if (d >= x->rank) continue;
-        int64_t mine = x->dim[x->rank - 1 - d];
-        index += (mine == 1 ? 0 : at) * step;
-        step *= mine;
-    }
-    return index;
-}
-
 enum arith { ADD, SUB, MUL, DIV };
 
 static float arith_f32(enum arith op, float a, float b) {
@@ -36,7 +21,7 @@ static hd_status binary(const struct hd_kernel *k, enum arith op) {
     const struct hd_tensor *y = hd_k_out(k), *sa = hd_k_in(k, 0), *sb = hd_k_in(k, 1);
     int64_t n = hd_tensor_elems(y);
     for (int64_t i = 0; i < n; i++) {
-        int64_t a = broadcast_index(i, y, sa), b = broadcast_index(i, y, sb);
+        int64_t a = hd_k_broadcast(i, y, sa), b = hd_k_broadcast(i, y, sb);
         if (y->dtype == HD_F32)
             ((float *)k->out)[i] =
                 arith_f32(op, ((const float *)k->in[0])[a], ((const float *)k->in[1])[b]);
@@ -106,7 +91,9 @@ hd_status k_softmax(const struct hd_kernel *k) {
     const struct hd_tensor *t = hd_k_in(k, 0);
     const float *x = k->in[0];
     float *y = k->out;
-    int64_t axis = hd_attr_int(k->n, "axis", t->rank - 1), size = t->dim[axis], inner = 1;
+    int64_t axis = hd_attr_int(k->n, "axis", -1), inner = 1;
+    if (axis < 0) axis += t->rank;
+    int64_t size = t->dim[axis];
     for (int64_t d = axis + 1; d < t->rank; d++) inner *= t->dim[d];
     int64_t outer = size * inner > 0 ? hd_tensor_elems(t) / (size * inner) : 0;
     for (int64_t o = 0; o < outer; o++)
@@ -139,87 +126,15 @@ hd_status k_batchnorm(const struct hd_kernel *k) {
     return HD_OK;
 }
 
-/* ---- cast ---- */
-
-static double as_double(hd_dtype t, const void *p, int64_t i) {
-    switch (t) {
-    case HD_F32:
-        return (double)((const float *)p)[i];
-    case HD_F64:
-        return ((const double *)p)[i];
-    case HD_U8:
-    case HD_BOOL:
-        return ((const uint8_t *)p)[i];
-    case HD_I8:
-        return ((const int8_t *)p)[i];
-    case HD_U16:
-        return ((const uint16_t *)p)[i];
-    case HD_I16:
-        return ((const int16_t *)p)[i];
-    case HD_I32:
-        return ((const int32_t *)p)[i];
-    case HD_U32:
-        return ((const uint32_t *)p)[i];
-    default:
-        return (double)((const int64_t *)p)[i];
-    }
-}
-
-/* Float to integer truncates and saturates; NaN gives 0. ONNX leaves both open. */
-static double clamp_to(double v, double lo, double hi) {
-    return !(v == v) ? 0 : v < lo ? lo : v > hi ? hi : trunc(v);
-}
-
-static void put(hd_dtype t, void *p, int64_t i, double v) {
-    switch (t) {
-    case HD_F32:
-        ((float *)p)[i] = (float)v;
-        break;
-    case HD_F64:
-        ((double *)p)[i] = v;
-        break;
-    case HD_BOOL:
-        ((uint8_t *)p)[i] = v != 0;
-        break;
-    case HD_U8:
-        ((uint8_t *)p)[i] = (uint8_t)clamp_to(v, 0, 255);
-        break;
-    case HD_I8:
-        ((int8_t *)p)[i] = (int8_t)clamp_to(v, -128, 127);
-        break;
-    case HD_U16:
-        ((uint16_t *)p)[i] = (uint16_t)clamp_to(v, 0, 65535);
-        break;
-    case HD_I16:
-        ((int16_t *)p)[i] = (int16_t)clamp_to(v, -32768, 32767);
-        break;
-    case HD_I32:
-        ((int32_t *)p)[i] = (int32_t)clamp_to(v, -2147483648.0, 2147483647.0);
-        break;
-    case HD_U32:
-        ((uint32_t *)p)[i] = (uint32_t)clamp_to(v, 0, 4294967295.0);
-        break;
-    default:
-        ((int64_t *)p)[i] = (int64_t)clamp_to(v, -9223372036854775808.0, 9223372036854774784.0);
-    }
-}
-
-static bool castable(hd_dtype t) {
-    return t != HD_F16 && t != HD_U64;
-}
-
-/* Source: ONNX Cast-13. */
+/* Float to integer truncates and saturates, NaN gives 0 (ONNX leaves both open); integers wrap.
+ * Source: ONNX Cast-13. */
 hd_status k_cast(const struct hd_kernel *k) {
     hd_dtype from = hd_k_in(k, 0)->dtype, to = hd_k_out(k)->dtype;
     int64_t n = hd_tensor_elems(hd_k_out(k));
-    if (!castable(from) || !castable(to))
-        return hd_fail(k->ctx, HD_UNSUPPORTED,
-                       "cast from %s to %s: float16 and uint64 are not covered",
-                       hd_dtype_name(from), hd_dtype_name(to));
     for (int64_t i = 0; i < n; i++)
-        if (from == HD_I64 && to == HD_I64)
-            ((int64_t *)k->out)[i] = ((const int64_t *)k->in[0])[i];
+        if (hd_k_is_float(from) || hd_k_is_float(to))
+            hd_k_put_f64(k->out, to, i, hd_k_f64(k->in[0], from, i));
         else
-            put(to, k->out, i, as_double(from, k->in[0], i));
+            hd_k_put_i64(k->out, to, i, hd_k_i64(k->in[0], from, i));
     return HD_OK;
 }

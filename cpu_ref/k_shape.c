@@ -15,13 +15,54 @@ hd_status k_reshape(const struct hd_kernel *k) {
     return copy(k);
 }
 
-/* Splits index i of a dense tensor into one index per dimension. */
-static void unravel(int64_t i, const struct hd_tensor *t, int64_t *at) {
-    for (int d = t->rank - 1; d >= 0; d--) {
-        at[d] = i % t->dim[d];
-        i /= t->dim[d];
-    }
+hd_status k_squeeze(const struct hd_kernel *k) {
+    return copy(k);
 }
+hd_status k_unsqueeze(const struct hd_kernel *k) {
+    return copy(k);
+}
+hd_status k_flatten(const struct hd_kernel *k) {
+    return copy(k);
+}
+
+/* ---- shapes as values ---- */
+
+/* Source: ONNX Shape-15. */
+hd_status k_shape(const struct hd_kernel *k) {
+    const struct hd_tensor *x = hd_k_in(k, 0);
+    int64_t from = hd_attr_int(k->n, "start", 0), n = hd_k_out(k)->dim[0];
+    from = from < 0 ? from + x->rank : from;
+    if (n) memcpy(k->out, x->dim + (from < 0 ? 0 : from), (size_t)n * sizeof *x->dim);
+    return HD_OK;
+}
+
+hd_status k_size(const struct hd_kernel *k) {
+    *(int64_t *)k->out = hd_tensor_elems(hd_k_in(k, 0));
+    return HD_OK;
+}
+
+/* Source: ONNX ConstantOfShape-9. */
+hd_status k_fill(const struct hd_kernel *k) {
+    const struct hd_tensor *y = hd_k_out(k);
+    size_t bytes = hd_dtype_bytes(y->dtype), n = (size_t)hd_tensor_elems(y);
+    for (size_t i = 0; i < n; i++) memcpy((char *)k->out + i * bytes, k->in[1], bytes);
+    return HD_OK;
+}
+
+/* y[i] = start + i * delta.  Source: ONNX Range-11. */
+hd_status k_range(const struct hd_kernel *k) {
+    hd_dtype t = hd_k_out(k)->dtype;
+    int64_t n = hd_tensor_elems(hd_k_out(k));
+    for (int64_t i = 0; i < n; i++)
+        if (hd_k_is_float(t))
+            hd_k_put_f64(k->out, t, i,
+                         hd_k_f64(k->in[0], t, 0) + (double)i * hd_k_f64(k->in[2], t, 0));
+        else
+            hd_k_put_i64(k->out, t, i, hd_k_i64(k->in[0], t, 0) + i * hd_k_i64(k->in[2], t, 0));
+    return HD_OK;
+}
+
+/* ---- moving ---- */
 
 /* y[i] = x[j] with j[perm[d]] = i[d].  Source: ONNX Transpose-13. */
 hd_status k_transpose(const struct hd_kernel *k) {
@@ -31,7 +72,7 @@ hd_status k_transpose(const struct hd_kernel *k) {
     hd_attr_ints(k->n, "perm", perm, HD_MAX_RANK, 0);
     for (int64_t i = 0; i < n; i++) {
         int64_t from[HD_MAX_RANK] = {0}, j = 0;
-        unravel(i, y, at);
+        hd_k_unravel(i, y, at);
         for (int d = 0; d < y->rank; d++) from[perm[d]] = at[d];
         for (int d = 0; d < x->rank; d++) j = j * x->dim[d] + from[d];
         memcpy((char *)k->out + (size_t)i * bytes, (const char *)k->in[0] + (size_t)j * bytes,
@@ -45,6 +86,7 @@ hd_status k_concat(const struct hd_kernel *k) {
     const struct hd_tensor *y = hd_k_out(k);
     int64_t axis = hd_attr_int(k->n, "axis", 0), outer = 1,
             inner = (int64_t)hd_dtype_bytes(y->dtype);
+    if (axis < 0) axis += y->rank;
     for (int64_t d = 0; d < axis; d++) outer *= y->dim[d];
     for (int64_t d = axis + 1; d < y->rank; d++) inner *= y->dim[d];
     char *out = k->out;
@@ -73,7 +115,7 @@ hd_status k_pad(const struct hd_kernel *k) {
     for (int64_t i = 0; i < n; i++) {
         int64_t j = 0;
         bool inside = true;
-        unravel(i, y, at);
+        hd_k_unravel(i, y, at);
         for (int d = 0; d < x->rank; d++) {
             int64_t p = at[d] - pads[d];
             inside = inside && p >= 0 && p < x->dim[d];

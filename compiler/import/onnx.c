@@ -203,12 +203,12 @@ static hd_status check_inputs(struct hd_importer *m, const struct hd_onnx_node *
                            "node '%s' (%s): input %zu ('%s') is no graph input, no initializer and "
                            "no node's output",
                            n->name, n->op, i, n->in[i]);
-        if (t >= 0 && !m->g->tensors[t].known)
+        if (t >= 0 && !m->g->tensors[t].known && m->g->tensors[t].producer < 0)
             return hd_fail(
                 m->ctx, HD_INVALID,
                 "node '%s' (%s): input %zu ('%s') is not computed by an earlier node: the nodes "
-                "form a "
-                "cycle or are out of order, or it is an optional output that is not supported",
+                "form a cycle or are out of order, or it is an optional output that is not "
+                "supported",
                 n->name, n->op, i, n->in[i]);
     }
     return HD_OK;
@@ -217,10 +217,11 @@ static hd_status check_inputs(struct hd_importer *m, const struct hd_onnx_node *
 static hd_status add_outputs(struct hd_importer *m, const struct value_info *v, size_t n) {
     for (size_t i = 0; i < n; i++) {
         int t = hd_tensor_by_name(m->g, v[i].name);
-        if (t < 0 || !m->g->tensors[t].known)
+        if (t < 0 || (!m->g->tensors[t].known && m->g->tensors[t].producer < 0))
             return hd_fail(m->ctx, HD_INVALID, "graph output '%s' is produced by nothing",
                            v[i].name);
-        if (v[i].elem_type && hd_dtype_from_onnx(v[i].elem_type) != (int)m->g->tensors[t].dtype)
+        if (v[i].elem_type && m->g->tensors[t].known &&
+            hd_dtype_from_onnx(v[i].elem_type) != (int)m->g->tensors[t].dtype)
             return hd_fail(m->ctx, HD_INVALID,
                            "graph output '%s': declared as ONNX data type %d, but it is %s",
                            v[i].name, v[i].elem_type, hd_dtype_name(m->g->tensors[t].dtype));

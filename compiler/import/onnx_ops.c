@@ -76,11 +76,51 @@ hd_status hd_onnx_axis(struct hd_importer *m, const struct hd_onnx_node *n, int6
     return HD_OK;
 }
 
+int hd_onnx_out(const struct hd_importer *m, const struct hd_onnx_node *n, size_t i) {
+    return i < n->n_out && n->out[i][0] ? hd_tensor_by_name(m->g, n->out[i]) : -1;
+}
+
+const char *hd_onnx_string(const struct hd_onnx_node *n, const char *name, const char *def) {
+    const struct hd_onnx_attr *a = hd_onnx_attr(n, name);
+    return a && a->has_s ? a->s : def;
+}
+
+int hd_onnx_const(struct hd_importer *m, const struct hd_onnx_node *n, const char *suffix,
+                  hd_dtype t, int rank, const int64_t *dim, const void *data) {
+    return hd_graph_const(m->g, hd_sprintf(m->arena, "%s.%s", n->name, suffix), t, rank, dim, data);
+}
+
+int hd_onnx_ints_in(struct hd_importer *m, const struct hd_onnx_node *n, size_t i,
+                    const char *name) {
+    const struct hd_onnx_attr *a = hd_onnx_attr(n, name);
+    int t = hd_onnx_in(m, n, i);
+    if (t >= 0 || !a) return t;
+    return hd_onnx_const(m, n, name, HD_I64, 1, (int64_t[]){(int64_t)a->n_ints}, a->ints);
+}
+
+void hd_onnx_copy_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int node,
+                        const char *const *names) {
+    for (size_t i = 0; i < n->n_attrs; i++) {
+        const struct hd_onnx_attr *a = &n->attrs[i];
+        bool wanted = !names;
+        for (size_t k = 0; names && names[k]; k++) wanted = wanted || !strcmp(names[k], a->name);
+        if (!wanted || a->n_ints > INT32_MAX || a->n_floats > INT32_MAX) continue;
+        if (a->has_i) hd_attr_set_int(m->g, node, a->name, a->i);
+        if (a->has_f) hd_attr_set_float(m->g, node, a->name, a->f);
+        if (a->has_s) hd_attr_set_string(m->g, node, a->name, a->s);
+        if (a->n_ints) hd_attr_set_ints(m->g, node, a->name, (int)a->n_ints, a->ints);
+        if (a->n_floats) hd_attr_set_floats(m->g, node, a->name, (int)a->n_floats, a->floats);
+    }
+}
+
 int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op, int n_in,
                  const int *in) {
-    int out = hd_tensor_by_name(m->g, n->out[0]);
+    int n_out = (int)hd_min((int64_t)n->n_out, hd_ir_ops[op].max_out);
+    int *out = hd_new_array(m->arena, int, (size_t)n_out + 1);
+    for (int i = 0; i < n_out; i++) out[i] = hd_onnx_out(m, n, (size_t)i);
+    while (n_out > 1 && out[n_out - 1] < 0) n_out--;
     while (n_in > hd_ir_ops[op].min_in && in[n_in - 1] < 0) n_in--;
-    return hd_graph_node(m->g, op, n->name, n_in, in, 1, &out);
+    return hd_graph_node(m->g, op, n->name, n_in, in, n_out, out);
 }
 
 int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,
@@ -93,36 +133,66 @@ int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum
 
 hd_status hd_onnx_done(struct hd_importer *m, int node) {
     enum { SHAPE_VALUES = 64 }; /* shape arithmetic is never larger */
+    const struct hd_node *nd = &m->g->nodes[node];
     TRY(hd_graph_infer_node(m->ctx, m->g, node));
-    const struct hd_tensor *y = &m->g->tensors[m->g->nodes[node].out[0]];
-    if ((y->dtype == HD_I64 || y->dtype == HD_I32) && hd_tensor_elems(y) <= SHAPE_VALUES)
-        return hd_fold_node(m->ctx, m->g,
-                            node); /* every type that is cast to an integer has a kernel, but f16 */
-    return HD_OK;
+    if (nd->op == HD_IR_dequantize || nd->op == HD_IR_quantize) return HD_OK; /* legalisation's */
+    for (int i = 0; i < nd->n_out; i++) {
+        const struct hd_tensor *y = nd->out[i] < 0 ? NULL : &m->g->tensors[nd->out[i]];
+        if (y && (!y->known || hd_tensor_elems(y) > SHAPE_VALUES)) return HD_OK;
+    }
+    return hd_fold_node(m->ctx, m->g, node);
 }
 
 /* ---- table ---- */
 
 static const struct {
-    const char *name;
+    const char *domain, *name;
     size_t min_in, max_in;
-    hd_status (*import)(struct hd_importer *m, const struct hd_onnx_node *n);
+    hd_status (*import)(struct hd_importer *m, const struct hd_onnx_node *n); /* NULL: `same` */
+    enum hd_ir_op same;
 } table[] = {
-#define ONNX_OP(name, min_in, max_in, doc) {#name, min_in, max_in, import_##name},
+#define ONNX_OP(name, min_in, max_in, doc) {"", #name, min_in, max_in, import_##name, HD_IR_OPS},
+#define ONNX_MS(name, min_in, max_in, doc)                                                         \
+    {"com.microsoft", #name, min_in, max_in, import_ms_##name, HD_IR_OPS},
+#define ONNX_SAME(name, min_in, max_in, op) {"", #name, min_in, max_in, NULL, HD_IR_##op},
 #include "compiler/import/onnx_ops.def"
 };
 
+static hd_status import_same(struct hd_importer *m, const struct hd_onnx_node *n,
+                             enum hd_ir_op op) {
+    int *in = hd_new_array(m->arena, int, n->n_in + 1);
+    for (size_t i = 0; i < n->n_in; i++) in[i] = hd_onnx_in(m, n, i);
+    int id = hd_onnx_emit(m, n, op, (int)n->n_in, in);
+    hd_onnx_copy_attrs(m, n, id, NULL);
+    return hd_onnx_done(m, id);
+}
+
+static hd_status want_shapes(struct hd_importer *m, const struct hd_onnx_node *n) {
+    for (size_t i = 0; i < n->n_in; i++) {
+        const struct hd_tensor *t = hd_onnx_tensor(m, n, i);
+        if (t && !t->known)
+            return hd_onnx_bad(
+                m, n, HD_UNSUPPORTED,
+                "the shape of input %zu ('%s') depends on the values of the run; give "
+                "some with --inputs",
+                i, t->name);
+    }
+    return HD_OK;
+}
+
 hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *n) {
-    bool ours = !n->domain[0] || !strcmp(n->domain, "ai.onnx");
-    for (size_t i = 0; ours && i < sizeof table / sizeof *table; i++) {
-        if (strcmp(table[i].name, n->op)) continue;
+    const char *domain = !strcmp(n->domain, "ai.onnx") ? "" : n->domain;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (strcmp(table[i].name, n->op) || strcmp(table[i].domain, domain)) continue;
         if (n->n_in < table[i].min_in || n->n_in > table[i].max_in)
             return hd_onnx_bad(m, n, HD_INVALID, "%zu inputs, allowed %zu..%zu", n->n_in,
                                table[i].min_in, table[i].max_in);
         for (size_t k = 0; k < table[i].min_in; k++)
             if (!n->in[k][0])
                 return hd_onnx_bad(m, n, HD_INVALID, "input %zu is left out, but required", k);
-        if (!n->n_out || !n->out[0][0]) return hd_onnx_bad(m, n, HD_INVALID, "it has no output");
+        if (!n->n_out) return hd_onnx_bad(m, n, HD_INVALID, "it has no output");
+        if (!table[i].import) return import_same(m, n, table[i].same);
+        TRY(want_shapes(m, n));
         return table[i].import(m, n);
     }
     return hd_onnx_bad(m, n, HD_UNSUPPORTED,
@@ -149,21 +219,6 @@ hd_status import_Mul(struct hd_importer *m, const struct hd_onnx_node *n) {
 }
 hd_status import_Div(struct hd_importer *m, const struct hd_onnx_node *n) {
     return plain(m, n, HD_IR_div);
-}
-hd_status import_Relu(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_relu);
-}
-hd_status import_Sigmoid(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_sigmoid);
-}
-hd_status import_Tanh(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_tanh);
-}
-hd_status import_MatMul(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_matmul);
-}
-hd_status import_Identity(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_identity);
 }
 
 hd_status import_Gemm(struct hd_importer *m, const struct hd_onnx_node *n) {

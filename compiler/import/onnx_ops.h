@@ -6,6 +6,8 @@
 
 #define ONNX_OP(name, ...)                                                                         \
     hd_status import_##name(struct hd_importer *m, const struct hd_onnx_node *n);
+#define ONNX_MS(name, ...)                                                                         \
+    hd_status import_ms_##name(struct hd_importer *m, const struct hd_onnx_node *n);
 #include "compiler/import/onnx_ops.def"
 
 hd_status hd_onnx_bad(struct hd_importer *m, const struct hd_onnx_node *n, hd_status code,
@@ -28,7 +30,22 @@ hd_status hd_onnx_int_list(struct hd_importer *m, const struct hd_onnx_node *n, 
 hd_status hd_onnx_axis(struct hd_importer *m, const struct hd_onnx_node *n, int64_t axis,
                        int64_t rank, int64_t *out);
 
-/* Adds an IR node that writes output 0 of n; *out_id = its id. Inputs may be -1 at the end. */
+/* Tensor id of output i, -1 when left out. */
+int hd_onnx_out(const struct hd_importer *m, const struct hd_onnx_node *n, size_t i);
+const char *hd_onnx_string(const struct hd_onnx_node *n, const char *name, const char *def);
+/* A new constant named after n and the suffix, for attributes that became operands. */
+int hd_onnx_const(struct hd_importer *m, const struct hd_onnx_node *n, const char *suffix,
+                  hd_dtype t, int rank, const int64_t *dim, const void *data);
+/* An operand that newer opsets take as input and older ones as attribute `name`: input i, or a new
+ * i64 list, or -1. */
+int hd_onnx_ints_in(struct hd_importer *m, const struct hd_onnx_node *n, size_t i,
+                    const char *name);
+/* Copies attributes (integers, floats, lists, strings) by name to an IR node; NULL = all of n's. */
+void hd_onnx_copy_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int node,
+                        const char *const *names);
+
+/* Adds an IR node that writes the outputs of n, as many as op can have; the id. Inputs that are -1
+ * at the end are dropped. */
 int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op, int n_in,
                  const int *in);
 /* The same, with a new tensor as output; *out_tensor is it. */

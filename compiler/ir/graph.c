@@ -7,7 +7,8 @@
 #include "runtime/base/num.h"
 
 const struct hd_ir_op_info hd_ir_ops[HD_IR_OPS] = {
-#define OP(name, min_in, max_in, n_out, doc) [HD_IR_##name] = {#name, doc, min_in, max_in, n_out},
+#define OP(name, min_in, max_in, max_out, doc)                                                     \
+    [HD_IR_##name] = {#name, doc, min_in, max_in, max_out},
 #include "compiler/ir/ops.def"
 };
 
@@ -61,6 +62,7 @@ hd_graph *hd_graph_create(void) {
 
 void hd_graph_destroy(hd_graph *g) {
     if (!g) return;
+    for (size_t i = 0; i < g->n_subgraphs; i++) hd_graph_destroy(g->subgraphs[i]);
     if (g->file_free) g->file_free(g->file);
     hd_arena_destroy(g->arena); /* g itself lies in it */
 }
@@ -206,6 +208,11 @@ void hd_attr_set_string(hd_graph *g, int node, const char *name, const char *v) 
     attr_set(g, node, name, HD_ATTR_STRING)->s = hd_strdup(g->arena, v);
 }
 
+void hd_attr_set_graph(hd_graph *g, int node, const char *name, hd_graph *v) {
+    attr_set(g, node, name, HD_ATTR_GRAPH)->graph = v;
+    *hd_push(g->arena, g->subgraphs, g->n_subgraphs, g->cap_subgraphs) = v;
+}
+
 int64_t hd_attr_int(const struct hd_node *n, const char *name, int64_t def) {
     const struct hd_attr *a = hd_attr_get(n, name);
     return a && a->kind == HD_ATTR_INT ? a->i : def;
@@ -216,6 +223,16 @@ float hd_attr_float(const struct hd_node *n, const char *name, float def) {
     return a && a->kind == HD_ATTR_FLOAT ? a->f : def;
 }
 
+const char *hd_attr_string(const struct hd_node *n, const char *name, const char *def) {
+    const struct hd_attr *a = hd_attr_get(n, name);
+    return a && a->kind == HD_ATTR_STRING ? a->s : def;
+}
+
+hd_graph *hd_attr_graph(const struct hd_node *n, const char *name) {
+    const struct hd_attr *a = hd_attr_get(n, name);
+    return a && a->kind == HD_ATTR_GRAPH ? a->graph : NULL;
+}
+
 int hd_attr_ints(const struct hd_node *n, const char *name, int64_t *out, int max, int64_t def) {
     const struct hd_attr *a = hd_attr_get(n, name);
     int found = a && a->kind == HD_ATTR_INTS ? a->n : 0;
@@ -224,6 +241,15 @@ int hd_attr_ints(const struct hd_node *n, const char *name, int64_t *out, int ma
 }
 
 /* ---- questions ---- */
+
+const char *hd_shape_text(const struct hd_tensor *t, char out[HD_SHAPE_TEXT]) {
+    if (!t->known) return strcpy(out, "unknown");
+    int n = snprintf(out, HD_SHAPE_TEXT, "%s[", hd_dtype_name(t->dtype));
+    for (int i = 0; i < t->rank; i++)
+        n += snprintf(out + n, HD_SHAPE_TEXT - (size_t)n, "%s%lld", i ? "," : "",
+                      (long long)t->dim[i]);
+    return strcat(out, "]");
+}
 
 int64_t hd_tensor_elems(const struct hd_tensor *t) {
     int64_t n = 1;
@@ -326,6 +352,7 @@ void hd_graph_swap_names(hd_graph *g, int node_a, int node_b) {
 }
 
 int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
+    if (n->out[0] < 0) return 0;
     const struct hd_tensor *y = &g->tensors[n->out[0]],
                            *w = n->n_in > 1 ? &g->tensors[n->in[1]] : NULL;
     int64_t per_output = 0;

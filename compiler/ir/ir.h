@@ -20,7 +20,14 @@
 #include "runtime/base/arena.h"
 #include "runtime/base/status.h"
 
-enum { HD_MAX_RANK = 8 };
+enum {
+    HD_MAX_RANK = 8,
+    HD_MAX_OPERANDS = 1024, /* inputs of a node, and outputs */
+    HD_MAX_SCANS = 64,      /* scanned operands, and results, of a scan */
+    HD_MAX_NESTING = 16     /* graphs in attributes of nodes of graphs in ... */
+};
+
+typedef struct hd_graph hd_graph;
 
 /* name, bytes, ONNX TensorProto.DataType */
 #define HD_DTYPE_LIST(X)                                                                           \
@@ -58,7 +65,7 @@ enum hd_ir_op {
 
 struct hd_ir_op_info {
     const char *name, *doc;
-    int min_in, max_in, n_out;
+    int min_in, max_in, max_out;
 };
 extern const struct hd_ir_op_info hd_ir_ops[HD_IR_OPS];
 int hd_ir_op_by_name(const char *name); /* -1 when unknown */
@@ -68,13 +75,20 @@ struct hd_tensor {
     hd_dtype dtype;
     int rank; /* 0..HD_MAX_RANK; 0 = scalar */
     int64_t dim[HD_MAX_RANK];
-    bool known; /* dtype and shape are set */
+    bool known; /* dtype and shape are set; false: they depend on values of the run */
     const void
         *data; /* constant: dense little-endian values, owned by the graph (or the mapped file) */
     int producer; /* node id, -1 for inputs and constants */
 };
 
-enum hd_attr_kind { HD_ATTR_INT, HD_ATTR_FLOAT, HD_ATTR_INTS, HD_ATTR_FLOATS, HD_ATTR_STRING };
+enum hd_attr_kind {
+    HD_ATTR_INT,
+    HD_ATTR_FLOAT,
+    HD_ATTR_INTS,
+    HD_ATTR_FLOATS,
+    HD_ATTR_STRING,
+    HD_ATTR_GRAPH
+};
 
 struct hd_attr {
     const char *name;
@@ -84,7 +98,8 @@ struct hd_attr {
     const char *s;
     const int64_t *ints;
     const float *floats;
-    int n; /* of ints or floats */
+    hd_graph *graph; /* a branch or loop body; belongs to the graph of the node */
+    int n;           /* of ints or floats */
 };
 
 struct hd_node {
@@ -93,7 +108,7 @@ struct hd_node {
     bool dead;
     int n_in, n_out;
     int *in;  /* tensor ids, -1 = optional input left out */
-    int *out; /* tensor ids */
+    int *out; /* tensor ids, -1 = an output that nobody wants; all of them may be */
     struct hd_attr *attrs;
     int n_attrs;
     int source; /* line in the graph's list of source names (see hd_graph_source), -1 = none */
@@ -104,7 +119,6 @@ struct hd_names { /* index of names, private to graph.c */
     size_t n, cap;
 };
 
-typedef struct hd_graph hd_graph;
 struct hd_graph { /* read the fields freely; change them through the functions below */
     hd_arena *arena;
     const char *name;
@@ -114,7 +128,10 @@ struct hd_graph { /* read the fields freely; change them through the functions b
     size_t n_nodes, cap_nodes;
     int *inputs, *outputs;
     size_t n_inputs, cap_inputs, n_outputs, cap_outputs;
-    void *file; /* keeps a mapped file alive; freed by file_free */
+    hd_graph **subgraphs; /* every graph that an attribute has held */
+    size_t n_subgraphs, cap_subgraphs;
+    bool specialised; /* some shapes depend on input values and are those of one run */
+    void *file;       /* keeps a mapped file alive; freed by file_free */
     void (*file_free)(void *file);
     struct hd_names tensor_names, node_names;
 };
@@ -138,12 +155,19 @@ void hd_attr_set_float(hd_graph *g, int node, const char *name, float v);
 void hd_attr_set_ints(hd_graph *g, int node, const char *name, int n, const int64_t *v);
 void hd_attr_set_floats(hd_graph *g, int node, const char *name, int n, const float *v);
 void hd_attr_set_string(hd_graph *g, int node, const char *name, const char *v);
+/* g takes v over and destroys it with itself. */
+void hd_attr_set_graph(hd_graph *g, int node, const char *name, hd_graph *v);
 const struct hd_attr *hd_attr_get(const struct hd_node *n, const char *name); /* NULL = absent */
 int64_t hd_attr_int(const struct hd_node *n, const char *name, int64_t def);
 float hd_attr_float(const struct hd_node *n, const char *name, float def);
+const char *hd_attr_string(const struct hd_node *n, const char *name, const char *def);
+hd_graph *hd_attr_graph(const struct hd_node *n, const char *name); /* NULL = absent */
 /* Copies up to `max` ints to out; fills with def when absent; returns the count found. */
 int hd_attr_ints(const struct hd_node *n, const char *name, int64_t *out, int max, int64_t def);
 
+/* "f32[1,3,224,224]" or "unknown", written to out, which is returned. */
+enum { HD_SHAPE_TEXT = 192 };
+const char *hd_shape_text(const struct hd_tensor *t, char out[HD_SHAPE_TEXT]);
 int64_t hd_tensor_elems(const struct hd_tensor *t);
 size_t hd_tensor_bytes(const struct hd_tensor *t);
 int hd_tensor_by_name(const hd_graph *g, const char *name); /* -1 = none */
@@ -167,12 +191,13 @@ void hd_graph_swap_names(hd_graph *g, int node_a,
  * message. */
 hd_status hd_shape_check(hd_ctx *ctx, const char *what, hd_dtype t, int rank, const int64_t *dim);
 
-/* Sets dtype and shape of one node's outputs, whose inputs are known. */
+/* Sets dtype and shape of one node's outputs. They stay unknown when an input is unknown, or when
+ * the shape depends on values that are not constant. */
 hd_status hd_graph_infer_node(hd_ctx *ctx, hd_graph *g, int node);
-/* Sets dtype and shape of every node output. Errors name node, op, got and allowed. */
+/* The same for every node, in order. Errors name node, op, got and allowed. */
 hd_status hd_graph_infer(hd_ctx *ctx, hd_graph *g);
-/* Checks: ids, arity, single producer, acyclic, all known, shapes agree with infer, attributes
- * sane. */
+/* Checks: ids, arity, single producer, acyclic, shapes agree with infer, attributes sane, and the
+ * same for graphs in attributes. */
 hd_status hd_graph_verify(hd_ctx *ctx, const hd_graph *g);
 
 /* Text form (docs/ir.md). Constants above 16 values are printed as a hash unless full is set. */

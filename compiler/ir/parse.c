@@ -3,7 +3,7 @@
  *   graph  = "graph" name "{" { input | const | node | output } "}"
  *   input  = "input" name type
  *   const  = "const" name type "=" "{" [ value { "," value } ] "}"
- *   node   = name type { "," name type } "=" op "(" [ arg { "," arg } ] ")" [ "@" name ] { name "="
+ *   node   = result { "," result } "=" op "(" [ arg { "," arg } ] ")" [ "@" name ] { name "="
  * attr } output = "output" name type   = dtype "[" [ int { "," int } ] "]" | "?"        arg = name
  * | "-" attr   = int | float | string | "[" ints "]" | "f[" floats "]" A name is bare or quoted, a
  * tensor called input, const or output is quoted; "#" starts a comment where a line may start.
@@ -16,14 +16,12 @@
 #include "compiler/ir/text.h"
 #include "runtime/base/num.h"
 
-enum { MAX_OPERANDS = 1024 };
-
 struct parser {
     hd_ctx *ctx;
     hd_graph *g;
     hd_arena *arena; /* scratch */
     const char *p, *file;
-    int line;
+    int line, depth; /* of nested graphs */
 };
 
 static hd_status bad(const struct parser *s, const char *want) {
@@ -236,9 +234,27 @@ static hd_status float_list(struct parser *s, int node, const char *key) {
     return HD_OK;
 }
 
+static hd_status graph(struct parser *s);
+
+/* A branch or a loop body: a graph of its own. */
+static hd_status subgraph(struct parser *s, int node, const char *key) {
+    hd_graph *outer = s->g;
+    if (s->depth == HD_MAX_NESTING)
+        return hd_fail(s->ctx, HD_UNSUPPORTED, "%s:%d: graphs are nested deeper than %d", s->file,
+                       s->line, HD_MAX_NESTING);
+    s->g = hd_graph_create();
+    hd_attr_set_graph(outer, node, key, s->g);
+    s->depth++;
+    hd_status st = graph(s);
+    s->depth--;
+    s->g = outer;
+    return st;
+}
+
 static hd_status attribute(struct parser *s, int node, const char *key) {
     const char *text;
     skip(s);
+    if (accept(s, "graph")) return subgraph(s, node, key);
     if (*s->p == '"') {
         TRY(quoted(s, &text));
         hd_attr_set_string(s->g, node, key, text);
@@ -270,7 +286,7 @@ static hd_status operands(struct parser *s, int *in, int *n) {
     const struct hd_tensor unknown = {0};
     for (*n = 0; !accept(s, ")"); ++*n) {
         const char *text;
-        if (*n == MAX_OPERANDS) return bad(s, "at most 1024 operands");
+        if (*n == HD_MAX_OPERANDS) return bad(s, "at most 1024 operands");
         if (*n) TRY(expect(s, ","));
         in[*n] = -1;
         if (accept(s, "-")) continue;
@@ -296,15 +312,23 @@ static hd_status result(struct parser *s, const char *text, int *out) {
     return HD_OK;
 }
 
-static hd_status node(struct parser *s, const char *first) {
-    const char *text, *op_name;
-    int out[8], n_out = 0, in[MAX_OPERANDS], n_in;
-    TRY(result(s, first, &out[n_out++]));
-    while (accept(s, ",")) {
-        if (n_out == 8) return bad(s, "at most 8 results");
-        TRY(name(s, &text));
-        TRY(result(s, text, &out[n_out++]));
-    }
+/* name type, or "-" for an output that nobody wants. */
+static hd_status one_result(struct parser *s, const char **out_name, int *out) {
+    *out = -1;
+    if (accept(s, "-")) return HD_OK;
+    TRY(name(s, out_name));
+    return result(s, *out_name, out);
+}
+
+static hd_status node(struct parser *s) {
+    const char *text = NULL, *first = NULL, *op_name;
+    int n_out = 0, n_in, id;
+    int *in = hd_new_array(s->arena, int, HD_MAX_OPERANDS),
+        *out = hd_new_array(s->arena, int, HD_MAX_OPERANDS);
+    do {
+        if (n_out == HD_MAX_OPERANDS) return bad(s, "at most 1024 results");
+        TRY(one_result(s, n_out ? &text : &first, &out[n_out]));
+    } while (n_out++, accept(s, ","));
     TRY(expect(s, "="));
     TRY(name(s, &op_name));
     int op = hd_ir_op_by_name(op_name);
@@ -317,7 +341,8 @@ static hd_status node(struct parser *s, const char *first) {
         s->p += 2;
         TRY(name(s, &first));
     }
-    int id = hd_graph_node(s->g, (enum hd_ir_op)op, first, n_in, in, n_out, out);
+    if (!first) return bad(s, "'@' and a name: the first result is left out");
+    id = hd_graph_node(s->g, (enum hd_ir_op)op, first, n_in, in, n_out, out);
     if (strcmp(s->g->nodes[id].name, first))
         return hd_fail(s->ctx, HD_INVALID, "%s:%d: node '%s' exists already", s->file, s->line,
                        first);
@@ -352,9 +377,9 @@ static hd_status input(struct parser *s) {
 
 static hd_status graph(struct parser *s) {
     const char *text;
-    TRY(expect(s, "graph"));
     TRY(name(s, &text));
     s->g->name = hd_strdup(s->g->arena, text);
+    s->g->specialised = accept(s, "specialised");
     TRY(expect(s, "{"));
     while (!accept(s, "}")) {
         if (accept(s, "input"))
@@ -363,13 +388,27 @@ static hd_status graph(struct parser *s) {
             TRY(constant(s));
         else if (accept(s, "output"))
             TRY(output(s));
-        else {
-            TRY(name(s, &text));
-            TRY(node(s, text));
-        }
+        else
+            TRY(node(s));
     }
+    return HD_OK;
+}
+
+static hd_status whole_text(struct parser *s) {
+    TRY(expect(s, "graph"));
+    TRY(graph(s));
     skip(s);
     return *s->p ? bad(s, "the end of the text") : HD_OK;
+}
+
+/* Every result that is written as "?" is inferred. */
+static hd_status complete(hd_ctx *ctx, hd_graph *g) {
+    bool known = true;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_out; k++)
+            known = known && (g->nodes[i].out[k] < 0 || g->tensors[g->nodes[i].out[k]].known);
+    for (size_t i = 0; i < g->n_subgraphs; i++) TRY(complete(ctx, g->subgraphs[i]));
+    return known ? HD_OK : hd_graph_infer(ctx, g);
 }
 
 hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *file, hd_graph **out) {
@@ -379,11 +418,8 @@ hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *file, hd_gra
                        .p = text,
                        .file = file,
                        .line = 1};
-    hd_status st = graph(&s);
-    bool complete = true;
-    for (size_t i = 0; st == HD_OK && i < s.g->n_nodes; i++)
-        complete = complete && s.g->tensors[s.g->nodes[i].out[0]].known;
-    if (st == HD_OK && !complete) st = hd_graph_infer(ctx, s.g);
+    hd_status st = whole_text(&s);
+    if (st == HD_OK) st = complete(ctx, s.g);
     if (st == HD_OK) st = hd_note(ctx, hd_graph_verify(ctx, s.g), "in %s", file);
     hd_arena_destroy(s.arena);
     if (st == HD_OK)

@@ -1,8 +1,9 @@
 /* Binary form of a graph: the GRAPH section of a model.
  *
- *   u32 version, name, tensors, nodes, inputs, outputs; a list is a u32 count and its items
- *   tensor  name, u32 dtype, u32 rank, u64 dim[rank], u32 kind (0 no value, 1 constant), u64 bytes,
- * data node    name, u32 op name (as text), u32 dead, ids in, ids out, attributes
+ *   u32 version, name, u32 specialised, tensors, nodes, inputs, outputs; a list is a u32 count and
+ * its items tensor  name, u32 dtype, u32 rank, u64 dim[rank], u32 flags (1 constant, 2 shape
+ * unknown), u64 bytes, data node    name, u32 op name (as text), u32 dead, ids in, ids out,
+ * attributes
  *
  * Ids survive: dead nodes keep their place (without operands), and constants that nothing reads
  * lose their data only. Operations are stored by name, so rows of ops.def may move. */
@@ -12,7 +13,7 @@
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
-enum { SERIAL_VERSION = 1, MIN_ITEM_BYTES = 4 };
+enum { SERIAL_VERSION = 2, MIN_ITEM_BYTES = 4 };
 
 /* ---- write
  * --------------------------------------------------------------------------------------- */
@@ -29,12 +30,14 @@ static void put_tensor(struct hd_buf *b, const hd_graph *g, int id) {
     hd_buf_u32(b, (uint32_t)t->dtype);
     hd_buf_u32(b, (uint32_t)t->rank);
     for (int i = 0; i < t->rank; i++) hd_buf_u64(b, (uint64_t)t->dim[i]);
-    hd_buf_u32(b, value ? 1 : 0);
+    hd_buf_u32(b, (value ? 1 : 0) | (t->known ? 0 : 2));
     if (value) {
         hd_buf_u64(b, hd_tensor_bytes(t));
         hd_buf_put(b, t->data, hd_tensor_bytes(t));
     }
 }
+
+static void put_graph(struct hd_buf *b, const hd_graph *g);
 
 static void put_attr(struct hd_buf *b, const struct hd_attr *a) {
     uint32_t bits;
@@ -58,6 +61,9 @@ static void put_attr(struct hd_buf *b, const struct hd_attr *a) {
     case HD_ATTR_FLOATS:
         hd_buf_u32(b, (uint32_t)a->n);
         hd_buf_put(b, a->floats, sizeof *a->floats * (size_t)a->n);
+        break;
+    case HD_ATTR_GRAPH:
+        put_graph(b, a->graph);
     }
 }
 
@@ -71,17 +77,22 @@ static void put_node(struct hd_buf *b, const struct hd_node *n) {
     for (int i = 0; !n->dead && i < n->n_attrs; i++) put_attr(b, &n->attrs[i]);
 }
 
+static void put_graph(struct hd_buf *b, const hd_graph *g) {
+    hd_buf_u32(b, SERIAL_VERSION);
+    hd_buf_str(b, g->name);
+    hd_buf_u32(b, g->specialised);
+    hd_buf_u32(b, (uint32_t)g->n_tensors);
+    for (size_t i = 0; i < g->n_tensors; i++) put_tensor(b, g, (int)i);
+    hd_buf_u32(b, (uint32_t)g->n_nodes);
+    for (size_t i = 0; i < g->n_nodes; i++) put_node(b, &g->nodes[i]);
+    put_ids(b, g->n_inputs, g->inputs);
+    put_ids(b, g->n_outputs, g->outputs);
+}
+
 hd_status hd_graph_save(hd_ctx *ctx, const hd_graph *g, void **out, size_t *out_bytes) {
     struct hd_buf b = {0};
     (void)ctx;
-    hd_buf_u32(&b, SERIAL_VERSION);
-    hd_buf_str(&b, g->name);
-    hd_buf_u32(&b, (uint32_t)g->n_tensors);
-    for (size_t i = 0; i < g->n_tensors; i++) put_tensor(&b, g, (int)i);
-    hd_buf_u32(&b, (uint32_t)g->n_nodes);
-    for (size_t i = 0; i < g->n_nodes; i++) put_node(&b, &g->nodes[i]);
-    put_ids(&b, g->n_inputs, g->inputs);
-    put_ids(&b, g->n_outputs, g->outputs);
+    put_graph(&b, g);
     *out = b.data;
     *out_bytes = b.n;
     return HD_OK;
@@ -94,6 +105,7 @@ struct reader {
     hd_ctx *ctx;
     struct hd_cursor c;
     hd_graph *g;
+    int depth; /* of nested graphs */
 };
 
 static hd_status bad(struct reader *r, const char *what) {
@@ -111,7 +123,10 @@ static hd_status get_tensor(struct reader *r) {
     TRY(hd_shape_check(r->ctx, name, (hd_dtype)dtype, (int)rank, dim));
     int id = hd_graph_tensor(r->g, name, (hd_dtype)dtype, (int)rank, dim);
     if (strcmp(r->g->tensors[id].name, name) != 0) return bad(r, "two tensors of one name");
-    if (hd_cursor_u32(&r->c) == 0) return r->c.bad ? bad(r, "cut short") : HD_OK;
+    uint32_t flags = hd_cursor_u32(&r->c);
+    if (r->c.bad || flags > 2) return bad(r, "bad tensor");
+    r->g->tensors[id].known = flags != 2;
+    if (flags != 1) return HD_OK;
     size_t want = hd_tensor_bytes(&r->g->tensors[id]);
     if (hd_cursor_u64(&r->c) != want) return bad(r, "constant of the wrong size");
     const void *data = hd_cursor_take(&r->c, want);
@@ -132,6 +147,20 @@ static hd_status get_ids(struct reader *r, size_t limit, bool absent, int **out,
         (*out)[i] = (int)id;
     }
     return HD_OK;
+}
+
+static hd_status get_graph(struct reader *r);
+
+static hd_status get_subgraph(struct reader *r, int node, const char *name) {
+    hd_graph *outer = r->g;
+    if (r->depth == HD_MAX_NESTING) return bad(r, "graphs nested too deep");
+    r->g = hd_graph_create();
+    hd_attr_set_graph(outer, node, name, r->g);
+    r->depth++;
+    hd_status s = get_graph(r);
+    r->depth--;
+    r->g = outer;
+    return s;
 }
 
 static hd_status get_attr(struct reader *r, int node) {
@@ -166,6 +195,9 @@ static hd_status get_attr(struct reader *r, int node) {
         hd_attr_set_floats(r->g, node, name, n, v);
         break;
     }
+    case HD_ATTR_GRAPH:
+        TRY(get_subgraph(r, node, name));
+        break;
     default:
         return bad(r, "bad attribute");
     }
@@ -179,7 +211,7 @@ static hd_status get_node(struct reader *r) {
     int op = hd_ir_op_by_name(op_name), *in, *out, n_in, n_out;
     if (r->c.bad || op < 0) return bad(r, "unknown operation");
     TRY(get_ids(r, r->g->n_tensors, true, &in, &n_in));
-    TRY(get_ids(r, r->g->n_tensors, false, &out, &n_out));
+    TRY(get_ids(r, r->g->n_tensors, true, &out, &n_out));
     int id = hd_graph_node(r->g, (enum hd_ir_op)op, name, n_in, in, n_out, out);
     if (dead) hd_graph_kill(r->g, id);
     int n = hd_cursor_count(&r->c, MIN_ITEM_BYTES);
@@ -191,6 +223,7 @@ static hd_status get_graph(struct reader *r) {
     int *ids, n;
     if (hd_cursor_u32(&r->c) != SERIAL_VERSION) return bad(r, "another version");
     r->g->name = hd_cursor_str(&r->c, r->g->arena);
+    r->g->specialised = hd_cursor_u32(&r->c) != 0;
     n = hd_cursor_count(&r->c, MIN_ITEM_BYTES);
     for (int i = 0; i < n; i++) TRY(get_tensor(r));
     n = hd_cursor_count(&r->c, MIN_ITEM_BYTES);
@@ -199,13 +232,14 @@ static hd_status get_graph(struct reader *r) {
     for (int i = 0; i < n; i++) hd_graph_input(r->g, ids[i]);
     TRY(get_ids(r, r->g->n_tensors, false, &ids, &n));
     for (int i = 0; i < n; i++) hd_graph_output(r->g, ids[i]);
-    if (r->c.bad || r->c.at != r->c.n) return bad(r, "cut short, or bytes behind the end");
-    return hd_graph_verify(r->ctx, r->g);
+    return r->c.bad ? bad(r, "cut short") : HD_OK;
 }
 
 hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
-    struct reader r = {ctx, {.data = data, .n = bytes}, hd_graph_create()};
+    struct reader r = {ctx, {.data = data, .n = bytes}, hd_graph_create(), 0};
     hd_status s = get_graph(&r);
+    if (s == HD_OK && r.c.at != r.c.n) s = bad(&r, "bytes behind the end");
+    if (s == HD_OK) s = hd_graph_verify(ctx, r.g);
     if (s == HD_OK)
         *out = r.g;
     else

@@ -105,9 +105,13 @@ static void put_value(FILE *f, const struct hd_tensor *t, int64_t i) {
     }
 }
 
+static void put_indent(FILE *f, int depth) {
+    for (int i = 0; i <= depth; i++) fputs("  ", f);
+}
+
 static void put_const(FILE *f, const struct hd_tensor *t, bool full) {
     int64_t n = hd_tensor_elems(t);
-    fputs("  const ", f);
+    fputs("const ", f);
     put_name(f, t->name);
     fputc(' ', f);
     put_type(f, t);
@@ -123,7 +127,9 @@ static void put_const(FILE *f, const struct hd_tensor *t, bool full) {
     fputs("}\n", f);
 }
 
-static void put_attr(FILE *f, const struct hd_attr *a) {
+static void put_graph(FILE *f, const hd_graph *g, bool full, int depth);
+
+static void put_attr(FILE *f, const struct hd_attr *a, bool full, int depth) {
     fputc(' ', f);
     put_name(f, a->name);
     fputc('=', f);
@@ -150,13 +156,19 @@ static void put_attr(FILE *f, const struct hd_attr *a) {
         }
         fputc(']', f);
         break;
+    case HD_ATTR_GRAPH:
+        put_graph(f, a->graph, full, depth + 1);
+        break;
     }
 }
 
-static void put_node(FILE *f, const hd_graph *g, const struct hd_node *n) {
-    fputs("  ", f);
+static void put_node(FILE *f, const hd_graph *g, const struct hd_node *n, bool full, int depth) {
     for (int i = 0; i < n->n_out; i++) {
         if (i) fputs(", ", f);
+        if (n->out[i] < 0) {
+            fputc('-', f);
+            continue;
+        }
         put_name(f, g->tensors[n->out[i]].name);
         fputc(' ', f);
         put_type(f, &g->tensors[n->out[i]]);
@@ -170,11 +182,11 @@ static void put_node(FILE *f, const hd_graph *g, const struct hd_node *n) {
             put_name(f, g->tensors[n->in[i]].name);
     }
     fputc(')', f);
-    if (!n->n_out || strcmp(n->name, g->tensors[n->out[0]].name)) {
+    if (n->out[0] < 0 || strcmp(n->name, g->tensors[n->out[0]].name)) {
         fputs(" @", f);
         put_name(f, n->name);
     }
-    for (int i = 0; i < n->n_attrs; i++) put_attr(f, &n->attrs[i]);
+    for (int i = 0; i < n->n_attrs; i++) put_attr(f, &n->attrs[i], full, depth);
     fputc('\n', f);
 }
 
@@ -188,31 +200,46 @@ static bool *used_tensors(const hd_graph *g, hd_arena *a) {
     return used;
 }
 
-hd_status hd_graph_print(hd_ctx *ctx, const hd_graph *g, bool full, FILE *out) {
+/* "graph name {" to "}", its lines two spaces in from where it begins. */
+static void put_graph(FILE *f, const hd_graph *g, bool full, int depth) {
     hd_arena *a = hd_arena_create();
     int *order = hd_new_array(a, int, g->n_nodes + 1);
     size_t n = hd_graph_order(g, order);
     bool *used = used_tensors(g, a);
-    fputs("graph ", out);
-    put_name(out, g->name);
-    fputs(" {\n", out);
+    fputs("graph ", f);
+    put_name(f, g->name);
+    fputs(g->specialised ? " specialised {\n" : " {\n", f);
     for (size_t i = 0; i < g->n_inputs; i++) {
-        fputs("  input ", out);
-        put_name(out, g->tensors[g->inputs[i]].name);
-        fputc(' ', out);
-        put_type(out, &g->tensors[g->inputs[i]]);
-        fputc('\n', out);
+        put_indent(f, depth);
+        fputs("input ", f);
+        put_name(f, g->tensors[g->inputs[i]].name);
+        fputc(' ', f);
+        put_type(f, &g->tensors[g->inputs[i]]);
+        fputc('\n', f);
     }
-    for (size_t i = 0; i < g->n_tensors; i++)
-        if (g->tensors[i].data && used[i]) put_const(out, &g->tensors[i], full);
-    for (size_t i = 0; i < n; i++) put_node(out, g, &g->nodes[order[i]]);
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        if (!g->tensors[i].data || !used[i]) continue;
+        put_indent(f, depth);
+        put_const(f, &g->tensors[i], full);
+    }
+    for (size_t i = 0; i < n; i++) {
+        put_indent(f, depth);
+        put_node(f, g, &g->nodes[order[i]], full, depth);
+    }
     for (size_t i = 0; i < g->n_outputs; i++) {
-        fputs("  output ", out);
-        put_name(out, g->tensors[g->outputs[i]].name);
-        fputc('\n', out);
+        put_indent(f, depth);
+        fputs("output ", f);
+        put_name(f, g->tensors[g->outputs[i]].name);
+        fputc('\n', f);
     }
-    fputs("}\n", out);
+    if (depth) put_indent(f, depth - 1);
+    fputc('}', f);
     hd_arena_destroy(a);
+}
+
+hd_status hd_graph_print(hd_ctx *ctx, const hd_graph *g, bool full, FILE *out) {
+    put_graph(out, g, full, 0);
+    fputc('\n', out);
     return ferror(out) ? hd_fail(ctx, HD_IO, "graph '%s': the text cannot be written", g->name)
                        : HD_OK;
 }

@@ -14,15 +14,18 @@
 enum { FOLD_BYTES = 1 << 20 }; /* larger results would bloat the model file */
 
 static hd_status compute(hd_ctx *ctx, hd_graph *g, int node) {
-    void **data = calloc(g->n_tensors, sizeof *data);
-    HD_ASSERT(data != NULL);
-    hd_status s = hd_golden_run(ctx, g, &node, 1, data, g->arena);
-    struct hd_tensor *y = &g->tensors[g->nodes[node].out[0]];
-    if (s == HD_OK) {
-        y->data = data[g->nodes[node].out[0]];
-        hd_graph_kill(g, node);
+    const struct hd_node n = g->nodes[node];
+    hd_arena *a = hd_arena_create();
+    struct hd_tensor *t = hd_golden_tensors(g, a);
+    hd_status s = hd_golden_eval(ctx, g, &node, 1, t, a);
+    for (int i = 0; s == HD_OK && i < n.n_out; i++) {
+        if (n.out[i] < 0) continue;
+        struct hd_tensor *y = &g->tensors[n.out[i]];
+        *y = t[n.out[i]];
+        y->data = hd_dup(g->arena, y->data, hd_tensor_bytes(y));
     }
-    free(data);
+    if (s == HD_OK) hd_graph_kill(g, node);
+    hd_arena_destroy(a);
     return s;
 }
 
@@ -47,16 +50,18 @@ static void bypass(hd_graph *g, int node) {
         return; /* an input or constant goes straight out: keep the node */
     hd_graph_kill(g, node);
     hd_graph_replace(g, x, y);
-    g->nodes[maker].out[0] = y;
+    for (int i = 0; i < g->nodes[maker].n_out; i++)
+        if (g->nodes[maker].out[i] == x) g->nodes[maker].out[i] = y;
     g->tensors[y].producer = maker;
     g->tensors[x].producer = -1;
 }
 
 static bool is_nothing(const hd_graph *g, const struct hd_node *n) {
+    if (n->out[0] < 0) return false;
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
     if (n->op == HD_IR_identity) return true;
     if (n->op == HD_IR_cast) return x->dtype == y->dtype;
-    return n->op == HD_IR_reshape && x->rank == y->rank &&
+    return n->op == HD_IR_reshape && x->known && y->known && x->rank == y->rank &&
            !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
 }
 
@@ -69,7 +74,7 @@ void hd_pass_dce(hd_graph *g) {
     while (n--) {
         struct hd_node *nd = &g->nodes[order[n]];
         bool keep = false;
-        for (int k = 0; k < nd->n_out; k++) keep = keep || used[nd->out[k]];
+        for (int k = 0; k < nd->n_out; k++) keep = keep || (nd->out[k] >= 0 && used[nd->out[k]]);
         for (int k = 0; keep && k < nd->n_in; k++)
             if (nd->in[k] >= 0) used[nd->in[k]] = true;
         if (!keep) hd_graph_kill(g, order[n]);
@@ -85,7 +90,10 @@ hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g) {
     hd_status s = HD_OK;
     for (size_t i = 0; i < n && s == HD_OK; i++) {
         const struct hd_node *nd = &g->nodes[order[i]];
-        bool small = hd_tensor_bytes(&g->tensors[nd->out[0]]) <= FOLD_BYTES;
+        bool small = true;
+        for (int k = 0; k < nd->n_out; k++)
+            if (nd->out[k] >= 0 && g->tensors[nd->out[k]].known)
+                small = small && hd_tensor_bytes(&g->tensors[nd->out[k]]) <= FOLD_BYTES;
         if (small && nd->op != HD_IR_dequantize) s = hd_fold_node(ctx, g, order[i]);
         if (s == HD_UNSUPPORTED) { /* a type without a kernel: it stays, and fails when it is run */
             hd_clear(ctx);

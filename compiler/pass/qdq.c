@@ -96,8 +96,9 @@ static int move_node(hd_graph *g, enum hd_ir_op op, int from, int to, const char
 
 /* ---- moving dequantize down and quantize up ---- */
 
-static bool moves(enum hd_ir_op op) {
-    return op == HD_IR_reshape || op == HD_IR_transpose || op == HD_IR_maxpool;
+static bool moves(const struct hd_node *n) {
+    return n->n_in == 1 && n->n_out == 1 &&
+           (n->op == HD_IR_reshape || n->op == HD_IR_transpose || n->op == HD_IR_maxpool);
 }
 
 static enum hd_ir_op move_on_integers(enum hd_ir_op op) {
@@ -107,7 +108,7 @@ static enum hd_ir_op move_on_integers(enum hd_ir_op op) {
 static bool push_down(hd_graph *g, int node) {
     struct hd_qparam p;
     int x, y = g->nodes[node].out[0];
-    if (!moves(g->nodes[node].op) || !dequantized(g, g->nodes[node].in[0], &x, &p)) return false;
+    if (!moves(&g->nodes[node]) || !dequantized(g, g->nodes[node].in[0], &x, &p)) return false;
     const struct hd_node *d = hd_qdq_maker(g, g->nodes[node].in[0]);
     int in[3] = {-1, d->in[1], d->in[2]};
     const char *name = d->name;
@@ -127,7 +128,8 @@ static bool pull_up(hd_graph *g, int q) {
     int moved = g->nodes[q].in[0], maker = g->tensors[moved].producer, y = g->nodes[q].out[0];
     if (maker < 0 || !hd_qdq_param(g, &g->nodes[q], &p)) return false;
     enum hd_ir_op op = g->nodes[maker].op;
-    if ((!moves(op) && op != HD_IR_concat) || hd_graph_is_output(g, moved)) return false;
+    if ((!moves(&g->nodes[maker]) && op != HD_IR_concat) || hd_graph_is_output(g, moved))
+        return false;
     if (hd_graph_users(g, moved, NULL, 0) != 1) return false;
     int n = g->nodes[maker].n_in, *in = hd_new_array(g->arena, int, (size_t)n);
     hd_graph_kill(g, q);

@@ -19,7 +19,8 @@ struct hd_qweights {
     const float *scale;
 };
 
-const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor); /* NULL = none */
+/* The node whose only output it is; NULL = none. */
+const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor);
 /* Scale and zero point of a quantize or dequantize node; false unless constant, per tensor, i8 or
  * u8. */
 bool hd_qdq_param(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out);

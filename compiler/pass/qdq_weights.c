@@ -9,7 +9,7 @@
 
 const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor) {
     int p = tensor < 0 ? -1 : g->tensors[tensor].producer;
-    return p < 0 ? NULL : &g->nodes[p];
+    return p < 0 || g->nodes[p].n_out != 1 ? NULL : &g->nodes[p];
 }
 
 static int32_t int_at(const struct hd_tensor *t, int64_t i) {

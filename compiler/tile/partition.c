@@ -51,7 +51,7 @@ static bool same_storage(const struct hd_mtensor *a, const struct hd_mtensor *b)
  */
 static bool is_flatten(const hd_graph *g, const struct hd_node *n) {
     struct hd_mtensor a, b;
-    if (n->op != HD_IR_reshape || !machine_shape(&g->tensors[n->in[0]], &a) ||
+    if (n->op != HD_IR_reshape || n->n_in > 1 || !machine_shape(&g->tensors[n->in[0]], &a) ||
         !machine_shape(&g->tensors[n->out[0]], &b))
         return false;
     return a.n == 1 && b.h == 1 && b.w == 1 && b.c == a.c * a.h * a.w;
@@ -100,7 +100,7 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     case HD_IR_qmaxpool:
         break;
     default:
-        if (is_byte(&g->tensors[n->out[0]])) {
+        if (n->out[0] >= 0 && is_byte(&g->tensors[n->out[0]])) {
             *out_hint = n->op == HD_IR_quantize ? "feed integers to the network" : "";
             return n->op == HD_IR_quantize ? "reads float at the border of the network"
                                            : "data movement that the back end does not lower";
@@ -150,7 +150,7 @@ static bool folds(const struct partition *p, int node) {
     const hd_graph *g = p->lo->g;
     const struct hd_node *n = &g->nodes[node];
     struct hd_mtensor a, b;
-    if (n->op != HD_IR_reshape || !machine_shape(&g->tensors[n->in[0]], &a) ||
+    if (n->op != HD_IR_reshape || n->n_in > 1 || !machine_shape(&g->tensors[n->in[0]], &a) ||
         !machine_shape(&g->tensors[n->out[0]], &b))
         return false;
     int maker = g->tensors[n->in[0]].producer;

@@ -141,7 +141,7 @@ static const char *const refused[][2] = {
     {"graph g {\n const c i8[4000000] = {1}\n}", "one value per element"},
     {"graph g {\n input x f32[-1]\n}", "dimension 0 is -1"},
     {"graph g {\n input x f32[2]\n y ? = relu(z)\n output y\n}",
-     "shape of input 0 ('z') is not known"},
+     "input 0 ('z') is no constant, no graph input and no node's output"},
     {"graph g {\n input x f32[2]\n y i8[2] = relu(x)\n output y\n}", "inferred f32"},
     {"graph g {\n y f32[2] = relu(y)\n output y\n}", "cycle"},
     {"graph g {\n input \"x f32[2]\n}", "'\"' at the end of the string"},

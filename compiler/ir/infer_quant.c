@@ -1,0 +1,64 @@
+/* Shapes of quantisation and of the elementwise q operations. */
+#include <string.h>
+
+#include "compiler/ir/infer_int.h"
+
+/* ---- quantisation ---- */
+
+/* scale and zero point: one value, or one per index of the axis. */
+static hd_status qparams(struct infer *c, hd_dtype zp_type) {
+    const struct hd_tensor *x = in(c, 0), *s = in(c, 1), *z = in(c, 2);
+    TRY(hd_infer_want_type(c, 1, HD_F32));
+    TRY(hd_infer_want_type(c, 2, zp_type));
+    int64_t n = hd_tensor_elems(s);
+    if (hd_tensor_elems(z) != n)
+        return BAD(c, "%lld scales and %lld zero points, want equal", (long long)n,
+                   (long long)hd_tensor_elems(z));
+    if (n == 1 && s->rank <= 1) return HD_OK;
+    int64_t axis = hd_attr_int(c->n, "axis", 1);
+    if (s->rank != 1 || axis < 0 || axis >= x->rank || x->dim[axis] != n)
+        return BAD(c, "%lld scales do not fit axis %lld of '%s'", (long long)n, (long long)axis,
+                   x->name);
+    return HD_OK;
+}
+
+hd_status hd_infer_quantize(struct infer *c) {
+    const struct hd_tensor *z = in(c, 2);
+    TRY(hd_infer_want_type(c, 0, HD_F32));
+    if (z->dtype != HD_I8 && z->dtype != HD_U8 && z->dtype != HD_I16 && z->dtype != HD_U16)
+        return BAD(c, "zero point '%s' is %s, allowed i8, u8, i16 and u16", z->name,
+                   hd_dtype_name(z->dtype));
+    TRY(qparams(c, z->dtype));
+    hd_infer_like(c, 0, in(c, 0));
+    c->out->dtype = z->dtype;
+    return HD_OK;
+}
+
+hd_status hd_infer_dequantize(struct infer *c) {
+    const struct hd_tensor *x = in(c, 0);
+    if (x->dtype != HD_I8 && x->dtype != HD_U8 && x->dtype != HD_I16 && x->dtype != HD_U16 &&
+        x->dtype != HD_I32)
+        return BAD(c, "operand '%s' is %s, allowed i8, u8, i16, u16 and i32", x->name,
+                   hd_dtype_name(x->dtype));
+    TRY(qparams(c, x->dtype));
+    hd_infer_like(c, 0, x);
+    c->out->dtype = HD_F32;
+    return HD_OK;
+}
+
+hd_status hd_infer_qadd(struct infer *c) {
+    const struct hd_tensor *a = in(c, 0), *b = in(c, 1);
+    TRY(hd_infer_want_byte(c, 0));
+    TRY(hd_infer_want_byte(c, 1));
+    hd_infer_like(c, 0, a);
+    TRY(hd_infer_q_type(c));
+    if (a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim))
+        return HD_OK;
+    return BAD(c, "operands '%s' and '%s' have different shapes", a->name, b->name);
+}
+
+hd_status hd_infer_qrescale(struct infer *c) {
+    TRY(hd_infer_want_byte(c, 0));
+    hd_infer_like(c, 0, in(c, 0));
+    return hd_infer_q_type(c);
+}

@@ -1,0 +1,156 @@
+/* What kernels share: elements of any type, results of unknown shape, indexes. */
+#include <math.h>
+
+#include "cpu_ref/kernels.h"
+#include "runtime/base/half.h"
+
+double hd_k_f64(const void *p, hd_dtype t, int64_t i) {
+    switch (t) {
+    case HD_F32:
+        return (double)((const float *)p)[i];
+    case HD_F64:
+        return ((const double *)p)[i];
+    case HD_F16:
+        return (double)hd_f16_to_f32(((const uint16_t *)p)[i]);
+    case HD_U64:
+        return (double)((const uint64_t *)p)[i];
+    default:
+        return (double)hd_k_i64(p, t, i);
+    }
+}
+
+/* Truncates and saturates; NaN gives 0. */
+static int64_t to_i64(double v) {
+    if (!(v == v)) return 0;
+    if (v >= 0x1p63) return INT64_MAX;
+    if (v < -0x1p63) return INT64_MIN;
+    return (int64_t)v;
+}
+
+int64_t hd_k_i64(const void *p, hd_dtype t, int64_t i) {
+    switch (t) {
+    case HD_U8:
+    case HD_BOOL:
+        return ((const uint8_t *)p)[i];
+    case HD_I8:
+        return ((const int8_t *)p)[i];
+    case HD_U16:
+        return ((const uint16_t *)p)[i];
+    case HD_I16:
+        return ((const int16_t *)p)[i];
+    case HD_I32:
+        return ((const int32_t *)p)[i];
+    case HD_U32:
+        return ((const uint32_t *)p)[i];
+    case HD_I64:
+    case HD_U64:
+        return ((const int64_t *)p)[i];
+    default:
+        return to_i64(hd_k_f64(p, t, i));
+    }
+}
+
+/* Float to integer truncates and saturates; NaN gives 0. ONNX leaves both open. */
+static double clamp_to(double v, double lo, double hi) {
+    return !(v == v) ? 0 : v < lo ? lo : v > hi ? hi : trunc(v);
+}
+
+void hd_k_put_f64(void *p, hd_dtype t, int64_t i, double v) {
+    switch (t) {
+    case HD_F32:
+        ((float *)p)[i] = (float)v;
+        break;
+    case HD_F64:
+        ((double *)p)[i] = v;
+        break;
+    case HD_F16:
+        ((uint16_t *)p)[i] = hd_f32_to_f16((float)v);
+        break;
+    case HD_BOOL:
+        ((uint8_t *)p)[i] = v != 0;
+        break;
+    case HD_U8:
+        ((uint8_t *)p)[i] = (uint8_t)clamp_to(v, 0, 255);
+        break;
+    case HD_I8:
+        ((int8_t *)p)[i] = (int8_t)clamp_to(v, -128, 127);
+        break;
+    case HD_U16:
+        ((uint16_t *)p)[i] = (uint16_t)clamp_to(v, 0, 65535);
+        break;
+    case HD_I16:
+        ((int16_t *)p)[i] = (int16_t)clamp_to(v, -32768, 32767);
+        break;
+    case HD_I32:
+        ((int32_t *)p)[i] = (int32_t)clamp_to(v, -2147483648.0, 2147483647.0);
+        break;
+    case HD_U32:
+        ((uint32_t *)p)[i] = (uint32_t)clamp_to(v, 0, 4294967295.0);
+        break;
+    case HD_U64:
+        ((uint64_t *)p)[i] = v >= 0x1p64 ? UINT64_MAX : (uint64_t)clamp_to(v, 0, 0x1p64);
+        break;
+    default:
+        ((int64_t *)p)[i] = to_i64(v);
+    }
+}
+
+void hd_k_put_i64(void *p, hd_dtype t, int64_t i, int64_t v) {
+    switch (t) {
+    case HD_BOOL:
+        ((uint8_t *)p)[i] = v != 0;
+        break;
+    case HD_U8:
+    case HD_I8:
+        ((uint8_t *)p)[i] = (uint8_t)v;
+        break;
+    case HD_U16:
+    case HD_I16:
+        ((uint16_t *)p)[i] = (uint16_t)v;
+        break;
+    case HD_I32:
+    case HD_U32:
+        ((uint32_t *)p)[i] = (uint32_t)v;
+        break;
+    case HD_I64:
+    case HD_U64:
+        ((int64_t *)p)[i] = v;
+        break;
+    default:
+        hd_k_put_f64(p, t, i, (double)v);
+    }
+}
+
+hd_status hd_k_result(const struct hd_kernel *k, int i, hd_dtype t, int rank, const int64_t *dim,
+                      void **out) {
+    *out = NULL;
+    if (i >= k->n->n_out || k->n->out[i] < 0) return HD_OK;
+    struct hd_tensor *y = &k->out_tensor[i];
+    TRY(hd_shape_check(k->ctx, k->g->tensors[k->n->out[i]].name, t, rank, dim));
+    y->dtype = t;
+    y->rank = rank;
+    for (int d = 0; d < rank; d++) y->dim[d] = dim[d];
+    y->known = true;
+    *out = k->outs[i] = hd_alloc(k->results, hd_tensor_bytes(y) + 1);
+    return HD_OK;
+}
+
+int64_t hd_k_broadcast(int64_t i, const struct hd_tensor *y, const struct hd_tensor *x) {
+    int64_t index = 0, step = 1;
+    for (int d = 0; d < y->rank; d++) {
+        int64_t size = y->dim[y->rank - 1 - d], at = i % size;
+        i /= size;
+        if (d >= x->rank) continue;
+        int64_t mine = x->dim[x->rank - 1 - d];
+        index += (mine == 1 ? 0 : at) * step;
+        step *= mine;
+    }
+    return index;
+}
+
+void hd_k_unravel(int64_t i, const struct hd_tensor *t, int64_t *at) {
+    for (int d = t->rank - 1; d >= 0; d--) {
+        at[d] = i % t->dim[d];
+        i /= t->dim[d];
+    }
+}
