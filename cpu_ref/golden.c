@@ -125,17 +125,14 @@ static hd_status store_results(const struct call *c, struct hd_tensor *t) {
 }
 
 static hd_status run_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tensor *t, bool trust,
-                          hd_arena *results) {
+                          hd_arena *results, hd_arena *scratch) {
     const struct hd_node *n = &g->nodes[id];
-    hd_arena *scratch = hd_arena_create();
     struct call c = {.k = {.ctx = ctx, .g = g, .n = n, .arena = scratch, .results = results}};
-    hd_status s = fetch_operands(&c, t);
-    if (s == HD_OK) s = make_room(&c, t, trust);
-    if (s == HD_OK)
-        s = hd_note(ctx, kernels[n->op](&c.k), "in node '%s' (%s)", n->name, hd_ir_ops[n->op].name);
-    if (s == HD_OK) s = store_results(&c, t);
-    hd_arena_destroy(scratch);
-    return s;
+    hd_arena_reset(scratch);
+    TRY(fetch_operands(&c, t));
+    TRY(make_room(&c, t, trust));
+    TRY(hd_note(ctx, kernels[n->op](&c.k), "in node '%s' (%s)", n->name, hd_ir_ops[n->op].name));
+    return store_results(&c, t);
 }
 
 struct hd_tensor *hd_golden_tensors(const hd_graph *g, hd_arena *arena) {
@@ -154,15 +151,51 @@ static bool shapes_hold(const hd_graph *g, const struct hd_tensor *t) {
     return same;
 }
 
+size_t hd_golden_order(const hd_graph *g, const int *nodes, size_t n, int *out, bool *wanted) {
+    size_t n_order = hd_graph_order(g, out), kept = 0;
+    memset(wanted, 0, g->n_nodes * sizeof *wanted);
+    for (size_t i = 0; i < n; i++) wanted[nodes[i]] = true;
+    for (size_t i = 0; i < n_order; i++)
+        if (n == 0 || wanted[out[i]]) out[kept++] = out[i];
+    return kept;
+}
+
+hd_status hd_golden_eval_order(hd_ctx *ctx, const hd_graph *g, const int *order, size_t n,
+                               struct hd_tensor *t, hd_arena *results, hd_arena *scratch) {
+    bool trust = shapes_hold(g, t);
+    for (size_t i = 0; i < n; i++) TRY(run_node(ctx, g, order[i], t, trust, results, scratch));
+    return HD_OK;
+}
+
+void hd_golden_bytes(const hd_graph *g, const int *order, size_t n, size_t *out_results,
+                     size_t *out_scratch) {
+    enum { ROUND = 64, PIECES = 16 };
+    *out_results = g->n_tensors * sizeof *g->tensors + ROUND;
+    *out_scratch = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_node *nd = &g->nodes[order[i]];
+        size_t pieces = (size_t)(nd->n_in + nd->n_out) + PIECES;
+        size_t scratch = pieces * (sizeof *g->tensors + ROUND);
+        for (int k = 0; k < nd->n_in + nd->n_out; k++) {
+            int id = k < nd->n_in ? nd->in[k] : nd->out[k - nd->n_in];
+            if (id < 0 || !g->tensors[id].known) continue;
+            const struct hd_tensor *x = &g->tensors[id];
+            if (k >= nd->n_in) *out_results += hd_tensor_bytes(x) + 2 * ROUND;
+            scratch += 4 * (size_t)hd_tensor_elems(x); /* what kernels widen */
+        }
+        if (scratch > *out_scratch) *out_scratch = scratch;
+    }
+}
+
 hd_status hd_golden_eval(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_t n,
                          struct hd_tensor *t, hd_arena *arena) {
     int *order = hd_new_array(arena, int, g->n_nodes + 1);
-    bool *wanted = hd_new_array(arena, bool, g->n_nodes + 1), trust = shapes_hold(g, t);
-    for (size_t i = 0; i < n; i++) wanted[nodes[i]] = true;
-    size_t n_order = hd_graph_order(g, order);
-    for (size_t i = 0; i < n_order; i++)
-        if (n == 0 || wanted[order[i]]) TRY(run_node(ctx, g, order[i], t, trust, arena));
-    return HD_OK;
+    bool *wanted = hd_new_array(arena, bool, g->n_nodes + 1);
+    size_t n_order = hd_golden_order(g, nodes, n, order, wanted);
+    hd_arena *scratch = hd_arena_create();
+    hd_status s = hd_golden_eval_order(ctx, g, order, n_order, t, arena, scratch);
+    hd_arena_destroy(scratch);
+    return s;
 }
 
 hd_status hd_golden_run(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_t n, void **data,

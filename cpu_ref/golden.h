@@ -23,4 +23,16 @@ struct hd_tensor *hd_golden_tensors(const hd_graph *g, hd_arena *arena);
 hd_status hd_golden_eval(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_t n,
                          struct hd_tensor *t, hd_arena *arena);
 
+/* The same in parts, for whoever runs more than once: the nodes in the order in which they run (out
+ * and wanted have room for n_nodes; returns how many), and a run of them. It takes its memory from
+ * the two arenas; emptied by hd_arena_reset, they serve the next one. Control flow, whose graphs
+ * run inside, allocates. */
+size_t hd_golden_order(const hd_graph *g, const int *nodes, size_t n, int *out, bool *wanted);
+hd_status hd_golden_eval_order(hd_ctx *ctx, const hd_graph *g, const int *order, size_t n,
+                               struct hd_tensor *t, hd_arena *results, hd_arena *scratch);
+/* What a run takes from each, tensors of the run included, as far as the shapes are known: for
+ * hd_arena_reserve. */
+void hd_golden_bytes(const hd_graph *g, const int *order, size_t n, size_t *out_results,
+                     size_t *out_scratch);
+
 #endif

@@ -1,10 +1,9 @@
 /* Device golden: walks the legalised graph with the reference kernels, one node at a time.
  *
- * It is the oracle, so it is as plain as it can be: tensors of a run live in an arena that is made
- * for the run and dropped behind it. Buffers are host memory.
+ * It is the oracle, so it is as plain as it can be: tensors of a run live in an arena that is
+ * emptied before the next one, so that later runs allocate nothing. Buffers are host memory.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "cpu_ref/golden.h"
 #include "cpu_ref/host.h"
@@ -22,7 +21,9 @@ struct hd_exec {
     const int *nodes; /* NULL = all */
     size_t n_nodes;
     struct hd_host_io io;
-    void **data; /* per tensor */
+    int *order; /* nodes as they run */
+    size_t n_order;
+    hd_arena *results, *scratch; /* of a run */
 };
 
 static hd_status golden_open(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
@@ -61,7 +62,26 @@ static void golden_unload(hd_device *d, hd_exec *x) {
     (void)d;
     hd_graph_destroy(x->graph);
     hd_arena_destroy(x->arena);
+    hd_arena_destroy(x->results);
+    hd_arena_destroy(x->scratch);
     free(x);
+}
+
+/* The order of the nodes, and for a step the memory of its runs. A whole graph takes it when it
+ * runs: it is the oracle's way, and may be large. */
+static hd_status plan_run(hd_ctx *ctx, hd_exec *x, int step) {
+    size_t n = x->graph->n_nodes + 1, results, scratch;
+    x->order = hd_new_array(x->arena, int, n);
+    if (step < 0 || x->n_nodes)
+        x->n_order = hd_golden_order(x->graph, x->nodes, x->n_nodes, x->order,
+                                     hd_new_array(x->arena, bool, n));
+    hd_golden_bytes(x->graph, x->order, x->n_order, &results, &scratch);
+    x->results = hd_arena_create();
+    x->scratch = hd_arena_create();
+    if (step < 0 ||
+        (hd_arena_reserve(x->results, results) && hd_arena_reserve(x->scratch, scratch)))
+        return HD_OK;
+    return hd_fail(ctx, HD_NOMEM, "golden: no memory to run step %d of %s", step, x->model->name);
 }
 
 static hd_status golden_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step,
@@ -76,34 +96,32 @@ static hd_status golden_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int s
     hd_status s = hd_note(ctx, hd_graph_load(ctx, m->graph, m->graph_bytes, &x->graph),
                           "while loading %s", m->name);
     if (s == HD_OK) s = hd_host_choose_io(ctx, x->arena, m, step, x->graph, &x->io);
-    if (s != HD_OK) {
-        golden_unload(d, x);
-        return s;
-    }
-    if (step >= 0) {
+    if (s == HD_OK && step >= 0) {
         x->nodes = m->steps[step].nodes;
         x->n_nodes = (size_t)m->steps[step].n_nodes;
     }
-    x->data = hd_new_array(x->arena, void *, x->graph->n_tensors + 1);
-    *out = x;
-    return HD_OK;
+    if (s == HD_OK) s = plan_run(ctx, x, step);
+    if (s == HD_OK)
+        *out = x;
+    else
+        golden_unload(d, x);
+    return s;
 }
 
-static hd_status run(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io, hd_arena *a) {
+static hd_status run(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io) {
     const hd_model *m = x->model;
-    memset(x->data, 0, x->graph->n_tensors * sizeof *x->data);
+    hd_arena_reset(x->results);
+    struct hd_tensor *t = hd_golden_tensors(x->graph, x->results);
     for (int i = 0; i < x->io.n_in; i++) {
         const struct hd_value_info *v = &m->values[x->io.in[i]];
         unsigned char *p = NULL;
         TRY(hd_host_find(ctx, &d->mem, io[i], 0, hd_value_dense_bytes(v), &p));
-        x->data[v->tensor] = p;
+        t[v->tensor].data = p;
     }
-    if (!x->nodes || x->n_nodes)
-        TRY(hd_golden_run(ctx, x->graph, x->nodes, x->n_nodes, x->data, a));
+    TRY(hd_golden_eval_order(ctx, x->graph, x->order, x->n_order, t, x->results, x->scratch));
     for (int i = 0; i < x->io.n_out; i++) {
         const struct hd_value_info *v = &m->values[x->io.out[i]];
-        const void *src =
-            x->data[v->tensor] ? x->data[v->tensor] : x->graph->tensors[v->tensor].data;
+        const void *src = t[v->tensor].data;
         if (!src)
             return hd_fail(ctx, HD_INVALID, "%s: nothing computes %s; compile again", m->name,
                            v->name);
@@ -114,11 +132,8 @@ static hd_status run(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io,
 
 static hd_status golden_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io,
                                hd_fence *out) {
-    hd_arena *a = hd_arena_create();
-    hd_status s = run(ctx, d, x, io, a);
-    hd_arena_destroy(a);
     *out = ++d->fences;
-    return s;
+    return run(ctx, d, x, io);
 }
 
 static hd_status golden_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeout_ns) {

@@ -126,12 +126,6 @@ static uint32_t word(const unsigned char *p) {
     return p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* A number of bytes that the host asks for, cut to what a message may hold. */
-static size_t asked(uint64_t n) {
-    const uint64_t most = (uint64_t)HD_EMU_MAX_CALL_MIB << 19;
-    return (size_t)(n < most ? n : most);
-}
-
 static void to_dram(hd_emu *e, uint64_t address, const struct hd_emu_field *data,
                     struct hd_buf *out, uint64_t ok) {
     unsigned char *p = dram_at(e, address, data->n);
@@ -141,7 +135,7 @@ static void to_dram(hd_emu *e, uint64_t address, const struct hd_emu_field *data
 
 static void from_dram(hd_emu *e, uint64_t address, uint64_t bytes, struct hd_buf *out,
                       uint64_t ok) {
-    size_t n = asked(bytes);
+    size_t n = hd_emu_asked(bytes);
     const unsigned char *p = dram_at(e, address, n);
     hd_emu_put(out, 1, p ? ok : 0);
     unsigned char *room = hd_emu_put_room(out, 2, n);
@@ -191,18 +185,6 @@ bool hd_emu_answer(hd_emu *e, const struct hd_emu_call *c, struct hd_buf *out) {
         break;
     }
     return c->api != HD_EMU_CLOSE;
-}
-
-void hd_emu_answer_dead(const struct hd_emu_call *c, struct hd_buf *out) {
-    struct hd_emu_field f[HD_EMU_FIELDS];
-    out->n = 0;
-    if (c->api == HD_EMU_DEBUG_MESSAGES) return;
-    bool ok = hd_emu_fields(c->data, c->bytes, f);
-    bool bulk = c->api == HD_EMU_TO_DEVICE || c->api == HD_EMU_FROM_DEVICE;
-    hd_emu_put(out, 1, bulk ? f[5].v : 1);
-    if (ok && c->api == HD_EMU_FROM_DEVICE) hd_emu_put_room(out, 2, asked(f[5].v));
-    if (ok && (c->api == HD_EMU_READ_RAM || c->api == HD_EMU_READ_REG))
-        hd_emu_put_room(out, 2, asked(f[3].v));
 }
 
 /* ---- serving -------------------------------------------------------------------------------- */

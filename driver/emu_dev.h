@@ -17,8 +17,6 @@ void hd_emu_destroy(hd_emu *e);
  * of ap_ctrl or isr while the machine runs first lets it run for a while, so that a host that polls
  * without pause costs little. */
 bool hd_emu_answer(hd_emu *e, const struct hd_emu_call *c, struct hd_buf *out);
-/* The answer of a device that is gone: success and zeros. */
-void hd_emu_answer_dead(const struct hd_emu_call *c, struct hd_buf *out);
 
 /* Answers calls on `fd` until the host closes or is gone. fd_d2x (-1 = none) is the host's socket
  * for requests of the device: it is told of the end. HD_DEVICE: the host broke the protocol, or the

@@ -84,6 +84,30 @@ unsigned char *hd_emu_put_room(struct hd_buf *b, unsigned field, size_t n) {
     return b->data + at;
 }
 
+/* ---- calls -------------------------------------------------------------------------------- */
+
+size_t hd_emu_asked(uint64_t n) {
+    const uint64_t most = (uint64_t)HD_EMU_MAX_CALL_MIB << 19;
+    return (size_t)(n < most ? n : most);
+}
+
+void hd_emu_answer_dead(const struct hd_emu_call *c, struct hd_buf *out) {
+    enum { DONE_IDLE = 6 }; /* of ap_ctrl */
+    struct hd_emu_field f[HD_EMU_FIELDS];
+    out->n = 0;
+    if (c->api == HD_EMU_DEBUG_MESSAGES) return;
+    bool ok = hd_emu_fields(c->data, c->bytes, f);
+    bool bulk = c->api == HD_EMU_TO_DEVICE || c->api == HD_EMU_FROM_DEVICE;
+    hd_emu_put(out, 1, ok && bulk ? f[5].v : 1);
+    if (!ok) return;
+    if (c->api == HD_EMU_FROM_DEVICE) hd_emu_put_room(out, 2, hd_emu_asked(f[5].v));
+    if (c->api == HD_EMU_READ_RAM) hd_emu_put_room(out, 2, hd_emu_asked(f[3].v));
+    if (c->api != HD_EMU_READ_REG) return;
+    size_t n = hd_emu_asked(f[3].v);
+    unsigned char *room = hd_emu_put_room(out, 2, n);
+    for (size_t i = 0; i < n; i += 4) room[i] = DONE_IDLE;
+}
+
 /* ---- messages ------------------------------------------------------------------------------- */
 
 static enum hd_emu_io ready(int fd, short events, int timeout_ms) {

@@ -42,6 +42,12 @@ bool hd_emu_fields(const void *data, size_t bytes, struct hd_emu_field out[HD_EM
 void hd_emu_put(struct hd_buf *b, unsigned field, uint64_t v);
 unsigned char *hd_emu_put_room(struct hd_buf *b, unsigned field, size_t n);
 
+/* A number of bytes that the host asks for, cut to what a message may hold. */
+size_t hd_emu_asked(uint64_t n);
+/* Replaces *out by the answer of a device that is gone: success and zeros, and `done` and `idle`
+ * from every register, so that whoever polls for the end of a run sees one. */
+void hd_emu_answer_dead(const struct hd_emu_call *c, struct hd_buf *out);
+
 enum hd_emu_io { HD_EMU_OK, HD_EMU_END, HD_EMU_TIMEOUT, HD_EMU_BAD };
 /* timeout_ms is for each wait for the peer; < 0 = none. */
 enum hd_emu_io hd_emu_read(int fd, void *out, size_t bytes, int timeout_ms);

@@ -1,18 +1,120 @@
-/* The list of devices, from devices.def. */
+/* The list of devices, from devices.def: all of them in the program, in libheddle_rt (HD_RT_BUILD)
+ * those of boards and host; the simulators it loads from libheddle_sim. */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/hal.h"
+#include "runtime/heddle_rt.h"
 
-#define DEVICE(scheme) extern const struct hd_device_ops hd_device_##scheme;
+#define EXTERN(scheme) extern const struct hd_device_ops hd_device_##scheme;
+#define RT_DEVICE      EXTERN
+#ifndef HD_RT_BUILD
+#define SIM_DEVICE EXTERN
+#define DEVICE     EXTERN
+#endif
 #include "runtime/devices.def"
 
 const struct hd_device_ops *const hd_devices[] = {
-#define DEVICE(scheme) &hd_device_##scheme,
+#define ENTRY(scheme) &hd_device_##scheme,
+#define RT_DEVICE     ENTRY
+#ifndef HD_RT_BUILD
+#define SIM_DEVICE ENTRY
+#define DEVICE     ENTRY
+#endif
 #include "runtime/devices.def"
     NULL};
 
-const struct hd_device_ops *hd_device_by_scheme(const char *scheme) {
-    for (int i = 0; hd_devices[i]; i++)
-        if (!strcmp(hd_devices[i]->scheme, scheme)) return hd_devices[i];
+static const struct hd_device_ops *by_scheme(const struct hd_device_ops *const *list,
+                                             const char *scheme) {
+    for (int i = 0; list[i]; i++)
+        if (!strcmp(list[i]->scheme, scheme)) return list[i];
     return NULL;
+}
+
+const struct hd_device_ops *hd_device_by_scheme(const char *scheme) {
+    return by_scheme(hd_devices, scheme);
+}
+
+/* ---- devices of libheddle_sim --------------------------------------------------------------- */
+
+#ifdef HD_RT_BUILD
+static const char *const loaded[] = {
+#define SIM_DEVICE(scheme) #scheme,
+#include "runtime/devices.def"
+    NULL};
+#else
+static const char *const loaded[] = {NULL};
+#endif
+
+/* The library beside ours, else where the system looks. It stays open: its devices are in use. */
+static void *open_plugin(void) {
+    char path[1024];
+    Dl_info us;
+    void *lib = NULL;
+    if (dladdr(&hd_devices, &us) && us.dli_fname) {
+        const char *slash = strrchr(us.dli_fname, '/');
+        int n = slash ? (int)(slash + 1 - us.dli_fname) : 0;
+        if (n &&
+            snprintf(path, sizeof path, "%.*s" HD_PLUGIN_FILE, n, us.dli_fname) < (int)sizeof path)
+            lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    }
+    return lib ? lib : dlopen(HD_PLUGIN_FILE, RTLD_NOW | RTLD_LOCAL);
+}
+
+static hd_status find_loaded(hd_ctx *ctx, const char *scheme, const struct hd_device_ops **out) {
+    void *lib = open_plugin();
+    if (!lib)
+        return hd_fail(ctx, HD_UNSUPPORTED,
+                       "device %s: it is in " HD_PLUGIN_FILE ", which is not here: %s; install it "
+                       "beside libheddle_rt, or name its folder in LD_LIBRARY_PATH",
+                       scheme, dlerror());
+    const struct hd_plugin *p = dlsym(lib, "hd_plugin");
+    if (!p || strcmp(p->version, HD_RT_VERSION) != 0 || p->isa_hash != hd_isa_hash())
+        return hd_fail(ctx, HD_MISMATCH,
+                       "device %s: " HD_PLUGIN_FILE " is of version %s with instruction set "
+                       "0x%08x, this library is " HD_RT_VERSION
+                       " with 0x%08x; install both from one build",
+                       scheme, p ? p->version : "?", p ? p->isa_hash : 0, hd_isa_hash());
+    *out = by_scheme(p->devices, scheme);
+    return *out ? HD_OK
+                : hd_fail(ctx, HD_UNSUPPORTED,
+                          "device %s: " HD_PLUGIN_FILE " is built without it; build it again",
+                          scheme);
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+const char *hd_device_name(int i) {
+    int n = 0;
+    if (i < 0) return NULL;
+    for (; hd_devices[n]; n++)
+        if (n == i) return hd_devices[n]->scheme;
+    for (int k = 0; loaded[k]; k++)
+        if (n + k == i) return loaded[k];
+    return NULL;
+}
+
+hd_status hd_device_find(hd_ctx *ctx, const char *scheme, const struct hd_device_ops **out) {
+    char have[256] = "";
+    *out = hd_device_by_scheme(scheme);
+    if (*out) return HD_OK;
+    for (int i = 0; loaded[i]; i++)
+        if (!strcmp(loaded[i], scheme)) return find_loaded(ctx, scheme, out);
+    for (int i = 0; hd_device_name(i); i++) {
+        size_t n = strlen(have);
+        snprintf(have + n, sizeof have - n, "%s%s", n ? ", " : "", hd_device_name(i));
+    }
+    return hd_fail(ctx, HD_UNSUPPORTED, "device %s: unknown, this program has %s", scheme, have);
+}
+
+hd_status hd_device_check(hd_ctx *ctx, const char *scheme) {
+    const struct hd_device_ops *d = NULL;
+    struct hd_device_info info = {.available = true};
+    TRY(hd_device_find(ctx, scheme, &d));
+    if (d->probe) TRY(d->probe(ctx, NULL, &info));
+    return info.available ? HD_OK
+                          : hd_fail(ctx, HD_DEVICE, "device %s: not available: %s", scheme,
+                                    info.why_not ? info.why_not : "");
 }

@@ -16,6 +16,7 @@
 #include "isa/isa.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/status.h"
+#include "runtime/heddle_rt.h" /* hd_model_load, hd_model_destroy */
 
 enum { HD_VALUE_RANK = 8 };
 
@@ -112,15 +113,9 @@ struct hd_model {
 
 /* All memory of a model is its own arena. */
 hd_model *hd_model_create(void);
-void hd_model_destroy(hd_model *m);
 
 /* Same model, same bytes. */
 hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path);
-/* Errors: HD_IO, HD_INVALID (cut short, bad magic, checksum, bounds), HD_MISMATCH (other format or
- * ISA). */
-hd_status hd_model_load(hd_ctx *ctx, const char *path, hd_model **out);
-hd_status hd_model_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
-                               hd_model **out);
 
 size_t hd_value_dense_bytes(const struct hd_value_info *v);
 size_t hd_value_arena_bytes(const struct hd_value_info *v); /* bytes it takes in the arena */

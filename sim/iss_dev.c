@@ -37,7 +37,10 @@ static bool state(void *self, struct hd_probe_state *out) {
     return true;
 }
 
+const struct hd_mach_dram hd_mach_dram = {hd_axi_mem_create, hd_axi_mem_destroy, hd_axi_mem_region,
+                                          hd_axi_mem_error};
 const struct hd_mach_backend hd_mach_iss = {.scheme = "iss",
+                                            .dram = &hd_mach_dram,
                                             .create = create,
                                             .destroy = destroy,
                                             .reg_write = reg_write,

@@ -79,7 +79,7 @@ hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
     d->machine = opt->machine;
     d->watchdog = watchdog_of(opt, cfg.latency);
     d->probe = opt->probe;
-    if (!backend->memory) d->mem = hd_axi_mem_create(hd_axi_bytes(&opt->machine), &cfg);
+    if (backend->dram) d->mem = backend->dram->create(hd_axi_bytes(&opt->machine), &cfg);
     hd_status s = d->mem || backend->memory
                       ? backend->create(ctx, opt, d->mem, &d->self)
                       : hd_fail(ctx, HD_NOMEM, "%s: no memory for the device", backend->scheme);
@@ -121,7 +121,7 @@ void hd_mach_close(hd_device *d) {
     for (size_t i = 0; i < d->n_blocks; i++) block_free(d, &d->blocks[i]);
     free(d->blocks);
     if (d->self) d->backend->destroy(d->self);
-    hd_axi_mem_destroy(d->mem);
+    if (d->mem) d->backend->dram->destroy(d->mem);
     free(d);
 }
 
@@ -281,8 +281,8 @@ hd_status hd_mach_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer 
         return hd_fail(ctx, HD_INVALID, "%s: the arena buffer has %zu bytes, %s needs %" PRIu64,
                        b->scheme, arena ? arena->bytes : 0, m->name, m->arena_bytes);
     if (d->mem) {
-        hd_axi_mem_region(d->mem, 0, IMAGE_BASE, m->image, m->image_bytes);
-        hd_axi_mem_region(d->mem, 1, ARENA_BASE, arena->data, arena->bytes);
+        b->dram->region(d->mem, 0, IMAGE_BASE, m->image, m->image_bytes);
+        b->dram->region(d->mem, 1, ARENA_BASE, arena->data, arena->bytes);
     }
     write64(d, HD_REG_image_ptr, d->mem ? IMAGE_BASE : x->image.address);
     write64(d, HD_REG_arena_ptr, d->mem ? ARENA_BASE : arena->address);
@@ -354,7 +354,7 @@ hd_status hd_mach_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeo
     if (!done) return stopped(ctx, d, x, b->memory ? read64(d, HD_REG_cycles) : cycles);
     b->reg_read(d->self, HD_REG_ap_ctrl); /* clears done */
     d->counted = true;
-    const char *bus = d->mem ? hd_axi_mem_error(d->mem) : NULL;
+    const char *bus = d->mem ? b->dram->error(d->mem) : NULL;
     if (bus)
         return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step,
                        bus);

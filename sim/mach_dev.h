@@ -24,6 +24,15 @@ struct hd_mach_memory {
                       bool to_machine);
 };
 
+/* Simulated DRAM, as mach_dev.c uses it. A table, so that boards' drivers link without it. */
+struct hd_mach_dram {
+    hd_axi_mem *(*create)(uint32_t axi_bytes, const struct hd_mem_config *cfg);
+    void (*destroy)(hd_axi_mem *m);
+    void (*region)(hd_axi_mem *m, int index, uint64_t base, void *data, size_t bytes);
+    const char *(*error)(const hd_axi_mem *m);
+};
+extern const struct hd_mach_dram hd_mach_dram; /* iss_dev.c */
+
 struct hd_mach_backend {
     const char *scheme;
     /* The memory outlives the machine, which is idle then. */
@@ -40,7 +49,9 @@ struct hd_mach_backend {
     bool (*set_probe)(void *self, const struct hd_probe *probe);
     /* Fills the on-chip memories of *out; valid until the next call. False: no memory. */
     bool (*state)(void *self, struct hd_probe_state *out);
-    const struct hd_mach_memory *memory; /* NULL = none; otherwise `mem` of create is NULL */
+    /* Exactly one of these. Without dram, `mem` of create is NULL. */
+    const struct hd_mach_dram *dram;
+    const struct hd_mach_memory *memory;
     /* (may be NULL) Why the machine cannot be reached any more; NULL = it can. */
     const char *(*fault)(void *self);
 };

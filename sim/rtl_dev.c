@@ -1,9 +1,11 @@
 /* Device "rtl": the Verilated hardware, a shared object per machine.
  *
- * Looked for in $HEDDLE_RTL_DIR, else in the folder `rtl` beside the program: libhd_rtl_NAME.so for
- * a named machine, libhd_rtl_HASH.so for any other. Where the program lies in the repository's
- * build folder, the Makefile there builds what is missing and what is older than its sources: it
- * alone knows what a model is made of. A folder that $HEDDLE_RTL_DIR names is taken as it is. */
+ * Looked for in $HEDDLE_RTL_DIR, else in the folder `rtl` beside the program, else where `make
+ * install` puts it, heddle/rtl beside the libraries: libhd_rtl_NAME.so for a named machine,
+ * libhd_rtl_HASH.so for any other. Where the program lies in the repository's build folder, the
+ * Makefile there builds what is missing and what is older than its sources: it alone knows what a
+ * model is made of. A folder that $HEDDLE_RTL_DIR names is taken as it is. */
+#define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,11 +41,25 @@ static bool program_folder(char *out) {
     return true;
 }
 
-static bool model_folder(char *out) {
+/* Folder of the file that holds this code: the program, or libheddle_sim.so. */
+static bool own_folder(char *out) {
+    Dl_info us;
+    if (!dladdr(&hd_mach_rtl, &us) || !us.dli_fname) return false;
+    const char *slash = strrchr(us.dli_fname, '/');
+    int n = slash ? (int)(slash - us.dli_fname) : 0;
+    return n && snprintf(out, PATH_BYTES, "%.*s", n, us.dli_fname) < PATH_BYTES;
+}
+
+enum { BESIDE_PROGRAM, PREFIX_OF_PROGRAM, BESIDE_LIBRARY, PLACES };
+
+static bool model_folder(int place, char *out) {
+    static const char *const below[PLACES] = {"/rtl", "/../lib/heddle/rtl", "/heddle/rtl"};
     const char *dir = getenv("HEDDLE_RTL_DIR");
-    if (dir && *dir) return snprintf(out, PATH_BYTES, "%s", dir) < PATH_BYTES;
-    if (!program_folder(out) || strlen(out) + 5 > PATH_BYTES) return false;
-    strcat(out, "/rtl");
+    if (dir && *dir)
+        return place == BESIDE_PROGRAM && snprintf(out, PATH_BYTES, "%s", dir) < PATH_BYTES;
+    if (!(place == BESIDE_LIBRARY ? own_folder(out) : program_folder(out))) return false;
+    if (strlen(out) + strlen(below[place]) + 1 > PATH_BYTES) return false;
+    strcat(out, below[place]);
     return true;
 }
 
@@ -54,14 +70,27 @@ static const char *table_name(const struct hd_machine *m) {
     return NULL;
 }
 
-/* File name of the machine's model; a machine is known by what it is, not by what it is called. */
+/* File name of the machine's model; a machine is known by what it is, not by what it is called.
+ * Where there is none, the first place that it could be in. */
 static bool model_path(const struct hd_machine *m, char *out) {
-    char folder[PATH_BYTES];
-    if (!model_folder(folder)) return false;
+    char folder[PATH_BYTES], file[48];
     const char *name = table_name(m);
-    if (name) return snprintf(out, PATH_BYTES, "%s/libhd_rtl_%s.so", folder, name) < PATH_BYTES;
-    return snprintf(out, PATH_BYTES, "%s/libhd_rtl_%08" PRIx32 ".so", folder, hd_machine_hash(m)) <
-           PATH_BYTES;
+    bool found = false;
+    if (name)
+        snprintf(file, sizeof file, "libhd_rtl_%s.so", name);
+    else
+        snprintf(file, sizeof file, "libhd_rtl_%08" PRIx32 ".so", hd_machine_hash(m));
+    for (int place = PLACES - 1; place >= 0; place--) {
+        char path[PATH_BYTES + 64];
+        if (!model_folder(place, folder)) continue;
+        int n = snprintf(path, sizeof path, "%s/%s", folder, file);
+        if (n < 0 || n >= PATH_BYTES) continue;
+        if (place != BESIDE_PROGRAM && access(path, R_OK) != 0) continue;
+        if (found && access(path, R_OK) != 0) continue;
+        memcpy(out, path, (size_t)n + 1);
+        found = true;
+    }
+    return found;
 }
 
 /* Root of the repository, when the program lies in its build/MODE. */
@@ -230,6 +259,7 @@ static const struct hd_layer_counters *layers(void *self, int *out_n) {
 /* ---- device --------------------------------------------------------------------------------- */
 
 const struct hd_mach_backend hd_mach_rtl = {.scheme = "rtl",
+                                            .dram = &hd_mach_dram,
                                             .create = create,
                                             .destroy = destroy,
                                             .reg_write = reg_write,

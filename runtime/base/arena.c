@@ -34,6 +34,32 @@ void hd_arena_destroy(hd_arena *a) {
     free(a);
 }
 
+bool hd_arena_reserve(hd_arena *a, size_t bytes) {
+    if (a->head && a->head->size - a->head->used >= bytes) return true;
+    if (bytes > SIZE_MAX / 2) return false;
+    size_t size = ALIGN + (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    struct block *b = aligned_alloc(ALIGN, size);
+    if (!b) return false;
+    *b = (struct block){.next = a->head, .used = ALIGN, .size = size};
+    a->head = b;
+    return true;
+}
+
+void hd_arena_reset(hd_arena *a) {
+    size_t total = 0;
+    if (!a->head) return;
+    if (a->head->next) {
+        for (struct block *b = a->head, *next; b; b = next) {
+            next = b->next;
+            total += b->size;
+            free(b);
+        }
+        a->head = NULL;
+        if (!hd_arena_reserve(a, total)) return;
+    }
+    *a->head = (struct block){.used = ALIGN, .size = a->head->size};
+}
+
 void *hd_alloc(hd_arena *a, size_t bytes) {
     HD_ASSERT(bytes < SIZE_MAX / 2);
     size_t need = (bytes + ALIGN - 1) / ALIGN * ALIGN;

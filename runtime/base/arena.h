@@ -4,11 +4,18 @@
 #define HD_BASE_ARENA_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 typedef struct hd_arena hd_arena;
 hd_arena *hd_arena_create(void);
 void hd_arena_destroy(hd_arena *a); /* NULL is fine */
+/* Makes room for `bytes`, each allocation rounded up to 64, without further memory of the system.
+ * False: there is none. */
+bool hd_arena_reserve(hd_arena *a, size_t bytes);
+/* Forgets all allocations and keeps the room, as one block: the same allocations again need no
+ * memory of the system. */
+void hd_arena_reset(hd_arena *a);
 
 void *hd_alloc(hd_arena *a, size_t bytes); /* zeroed, 64-byte aligned */
 void *hd_dup(hd_arena *a, const void *src, size_t bytes);

@@ -2,36 +2,7 @@
 #ifndef HD_BASE_STATUS_H
 #define HD_BASE_STATUS_H
 
-#include <stddef.h>
-
-/* Result of every fallible call; the comment says what a caller can do. The text is in the context.
- */
-#define HD_STATUS_LIST(X)                                                                          \
-    X(OK, "ok")                                                                                    \
-    X(INVALID, "invalid input")                /* correct the file, flag or argument */            \
-    X(UNSUPPORTED, "not supported")            /* valid, but not by this device or compiler */     \
-    X(NOMEM, "out of memory")                  /* free something, or use a smaller model */        \
-    X(IO, "input/output error")                /* check path and permissions */                    \
-    X(DEVICE, "device error")                  /* timeout, fault, deadlock: see the message */     \
-    X(MISMATCH, "version or machine mismatch") /* recompile for this machine */
-
-typedef enum hd_status {
-#define X(name, text) HD_##name,
-    HD_STATUS_LIST(X)
-#undef X
-        HD_STATUS_COUNT
-} hd_status;
-
-const char *hd_status_text(hd_status s);
-
-/* One per thread of use. Holds the pending message and nothing global. */
-typedef struct hd_ctx hd_ctx;
-hd_ctx *hd_ctx_create(void); /* aborts when out of memory */
-void hd_ctx_destroy(hd_ctx *ctx);
-
-/* The pending message: one line per level, innermost first. "" when there is none. */
-const char *hd_message(const hd_ctx *ctx);
-void hd_clear(hd_ctx *ctx);
+#include "runtime/base/result.h"
 
 /* Records a message in ctx and returns `code`. A message says what, where, got, allowed, what to
  * do: return hd_fail(ctx, HD_INVALID, "%s: kernel %dx%d, at most %d", name, kh, kw, max); */

@@ -1,0 +1,54 @@
+/* Inside of a session, for session.c and queue.c only. */
+#ifndef HD_RUNTIME_SESSION_H
+#define HD_RUNTIME_SESSION_H
+
+#include <pthread.h>
+
+#include "runtime/runtime.h"
+
+/* What one request needs beside the device: two of them may be in work at once. */
+struct hd_slot {
+    void **dense;        /* per value */
+    bool *known;         /* per value: dense holds what the last run gave */
+    void *packed;        /* one value in arena form */
+    hd_buffer **io;      /* per HOST step: a buffer for each input and output */
+    hd_buffer arena;     /* of the machine */
+    hd_buffer *graph_io; /* whole graph */
+    struct hd_layer_counters *layers;
+    struct hd_counters total;
+};
+
+struct hd_queue;
+
+struct hd_session {
+    const hd_model *model;
+    const struct hd_device_ops *dev_ops, *host_ops;
+    hd_device *dev, *host; /* host: golden, when the device does not run graphs and there are HOST
+                              steps */
+    bool whole_graph;
+    hd_exec *graph;    /* whole graph */
+    int *graph_values; /* ... and its io: values, inputs first */
+    int n_graph_io;
+    hd_exec **execs; /* per step */
+    struct hd_slot **slots;
+    int n_slots;
+    struct hd_slot *last; /* of the last finished run */
+    pthread_mutex_t dev_lock, host_lock;
+    struct hd_queue *queue; /* NULL = none */
+};
+
+hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out);
+
+/* A part of a run ended; NULL where nobody wants to know. */
+struct hd_span_sink {
+    void (*span)(void *user, int step, bool on_machine, uint64_t start_ns, uint64_t end_ns);
+    void *user;
+};
+hd_status hd_slot_run(hd_ctx *ctx, hd_session *s, struct hd_slot *slot, const void *const *inputs,
+                      void *const *outputs, const struct hd_span_sink *sink);
+uint64_t hd_now_ns(void); /* monotonic */
+
+/* Ends the threads; requests that have not begun do not run. */
+void hd_queue_close(struct hd_queue *q);
+
+#endif
