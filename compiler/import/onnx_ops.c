@@ -90,6 +90,23 @@ int hd_onnx_const(struct hd_importer *m, const struct hd_onnx_node *n, const cha
     return hd_graph_const(m->g, hd_sprintf(m->arena, "%s.%s", n->name, suffix), t, rank, dim, data);
 }
 
+hd_status hd_onnx_const_like(struct hd_importer *m, const struct hd_onnx_node *n,
+                             const char *suffix, double v, int like, int *out) {
+    struct hd_tensor x = m->g->tensors[like];
+    if (!x.known)
+        return hd_onnx_bad(m, n, HD_UNSUPPORTED,
+                           "the type of '%s' depends on the values of the run; give some with "
+                           "--inputs",
+                           x.name);
+    float f = (float)v;
+    int wide = hd_onnx_const(m, n, suffix, HD_F32, 0, NULL, &f);
+    *out = wide;
+    if (x.dtype == HD_F32) return HD_OK;
+    int id = hd_onnx_emit_inner(m, n, HD_IR_cast, suffix, 1, &wide, out);
+    hd_attr_set_string(m->g, id, "to", hd_dtype_name(x.dtype));
+    return hd_onnx_done(m, id);
+}
+
 int hd_onnx_ints_in(struct hd_importer *m, const struct hd_onnx_node *n, size_t i,
                     const char *name) {
     const struct hd_onnx_attr *a = hd_onnx_attr(n, name);
@@ -126,9 +143,11 @@ int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir
 int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,
                        const char *suffix, int n_in, const int *in, int *out_tensor) {
     const char *name = hd_sprintf(m->arena, "%s.%s", n->name, suffix);
-    *out_tensor = hd_graph_tensor(m->g, name, HD_F32, 0, NULL);
+    int out = hd_graph_tensor(m->g, name, HD_F32, 0, NULL);
     while (n_in > hd_ir_ops[op].min_in && in[n_in - 1] < 0) n_in--;
-    return hd_graph_node(m->g, op, name, n_in, in, 1, out_tensor);
+    int id = hd_graph_node(m->g, op, name, n_in, in, 1, &out);
+    *out_tensor = out; /* which may be one of in */
+    return id;
 }
 
 hd_status hd_onnx_done(struct hd_importer *m, int node) {
@@ -150,11 +169,15 @@ static const struct {
     size_t min_in, max_in;
     hd_status (*import)(struct hd_importer *m, const struct hd_onnx_node *n); /* NULL: `same` */
     enum hd_ir_op same;
+    bool any; /* operands may have unknown shapes */
 } table[] = {
-#define ONNX_OP(name, min_in, max_in, doc) {"", #name, min_in, max_in, import_##name, HD_IR_OPS},
+#define ONNX_OP(name, min_in, max_in, doc)                                                         \
+    {"", #name, min_in, max_in, import_##name, HD_IR_OPS, false},
+#define ONNX_ANY(name, min_in, max_in, doc)                                                        \
+    {"", #name, min_in, max_in, import_##name, HD_IR_OPS, true},
 #define ONNX_MS(name, min_in, max_in, doc)                                                         \
-    {"com.microsoft", #name, min_in, max_in, import_ms_##name, HD_IR_OPS},
-#define ONNX_SAME(name, min_in, max_in, op) {"", #name, min_in, max_in, NULL, HD_IR_##op},
+    {"com.microsoft", #name, min_in, max_in, import_ms_##name, HD_IR_OPS, false},
+#define ONNX_SAME(name, min_in, max_in, op) {"", #name, min_in, max_in, NULL, HD_IR_##op, true},
 #include "compiler/import/onnx_ops.def"
 };
 
@@ -192,7 +215,7 @@ hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *
                 return hd_onnx_bad(m, n, HD_INVALID, "input %zu is left out, but required", k);
         if (!n->n_out) return hd_onnx_bad(m, n, HD_INVALID, "it has no output");
         if (!table[i].import) return import_same(m, n, table[i].same);
-        TRY(want_shapes(m, n));
+        if (!table[i].any) TRY(want_shapes(m, n));
         return table[i].import(m, n);
     }
     return hd_onnx_bad(m, n, HD_UNSUPPORTED,
@@ -202,24 +225,6 @@ hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *
 }
 
 /* ---- plain operations ---- */
-
-static hd_status plain(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op) {
-    int in[2] = {hd_onnx_in(m, n, 0), hd_onnx_in(m, n, 1)};
-    return hd_onnx_done(m, hd_onnx_emit(m, n, op, (int)n->n_in, in));
-}
-
-hd_status import_Add(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_add);
-}
-hd_status import_Sub(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_sub);
-}
-hd_status import_Mul(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_mul);
-}
-hd_status import_Div(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return plain(m, n, HD_IR_div);
-}
 
 hd_status import_Gemm(struct hd_importer *m, const struct hd_onnx_node *n) {
     int in[3] = {hd_onnx_in(m, n, 0), hd_onnx_in(m, n, 1), hd_onnx_in(m, n, 2)};
@@ -231,48 +236,6 @@ hd_status import_Gemm(struct hd_importer *m, const struct hd_onnx_node *n) {
     return hd_onnx_done(m, id);
 }
 
-hd_status import_Clip(struct hd_importer *m, const struct hd_onnx_node *n) {
-    int in[3] = {hd_onnx_in(m, n, 0), hd_onnx_in(m, n, 1), hd_onnx_in(m, n, 2)};
-    const char *const names[3] = {NULL, "min", "max"};
-    for (int i = 1; i < 3 && m->opset < 11; i++) {
-        const struct hd_onnx_attr *a = hd_onnx_attr(n, names[i]);
-        if (a && a->has_f)
-            in[i] = hd_graph_const(m->g, hd_sprintf(m->arena, "%s.%s", n->name, names[i]), HD_F32,
-                                   0, NULL, &a->f);
-    }
-    return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_clip, 3, in));
-}
-
-static hd_status reshape_to(struct hd_importer *m, int node, int rank, const int64_t *dim) {
-    hd_attr_set_ints(m->g, node, "shape", rank, dim);
-    return hd_onnx_done(m, node);
-}
-
-hd_status import_Softmax(struct hd_importer *m, const struct hd_onnx_node *n) {
-    int x = hd_onnx_in(m, n, 0), flat, done;
-    struct hd_tensor t = m->g->tensors[x];
-    int64_t axis = 0, outer = 1, inner = 1, tail = 1;
-    TRY(hd_onnx_axis(m, n, hd_onnx_int(n, "axis", m->opset < 13 ? 1 : -1), t.rank, &axis));
-    for (int i = 0; i < t.rank; i++) {
-        if (i < axis)
-            outer *= t.dim[i];
-        else
-            inner *= t.dim[i];
-        if (i > axis) tail *= t.dim[i];
-    }
-    if (m->opset >= 13 || tail == 1) {
-        int id = hd_onnx_emit(m, n, HD_IR_softmax, 1, &x);
-        hd_attr_set_int(m->g, id, "axis", axis);
-        return hd_onnx_done(m, id);
-    }
-    int id = hd_onnx_emit_inner(m, n, HD_IR_reshape, "flat", 1, &x, &flat);
-    TRY(reshape_to(m, id, 2, (int64_t[]){outer, inner}));
-    id = hd_onnx_emit_inner(m, n, HD_IR_softmax, "softmax", 1, &flat, &done);
-    hd_attr_set_int(m->g, id, "axis", 1);
-    TRY(hd_onnx_done(m, id));
-    return reshape_to(m, hd_onnx_emit(m, n, HD_IR_reshape, 1, &done), t.rank, t.dim);
-}
-
 hd_status import_BatchNormalization(struct hd_importer *m, const struct hd_onnx_node *n) {
     int in[5];
     for (size_t i = 0; i < 5; i++) in[i] = hd_onnx_in(m, n, i);
@@ -282,14 +245,6 @@ hd_status import_BatchNormalization(struct hd_importer *m, const struct hd_onnx_
     int id = hd_onnx_emit(m, n, HD_IR_batchnorm, 5, in);
     hd_attr_set_float(m->g, id, "epsilon", hd_onnx_float(n, "epsilon", 1e-5f));
     return hd_onnx_done(m, id);
-}
-
-hd_status import_Dropout(struct hd_importer *m, const struct hd_onnx_node *n) {
-    int x = hd_onnx_in(m, n, 0);
-    const struct hd_tensor *train = hd_onnx_tensor(m, n, 2);
-    if (train && (!train->data || hd_tensor_bytes(train) != 1 || *(const uint8_t *)train->data))
-        return hd_onnx_bad(m, n, HD_UNSUPPORTED, "training mode; export for inference");
-    return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_identity, 1, &x));
 }
 
 /* ---- windows ---- */

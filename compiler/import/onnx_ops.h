@@ -6,6 +6,8 @@
 
 #define ONNX_OP(name, ...)                                                                         \
     hd_status import_##name(struct hd_importer *m, const struct hd_onnx_node *n);
+#define ONNX_ANY(name, ...)                                                                        \
+    hd_status import_##name(struct hd_importer *m, const struct hd_onnx_node *n);
 #define ONNX_MS(name, ...)                                                                         \
     hd_status import_ms_##name(struct hd_importer *m, const struct hd_onnx_node *n);
 #include "compiler/import/onnx_ops.def"
@@ -36,6 +38,9 @@ const char *hd_onnx_string(const struct hd_onnx_node *n, const char *name, const
 /* A new constant named after n and the suffix, for attributes that became operands. */
 int hd_onnx_const(struct hd_importer *m, const struct hd_onnx_node *n, const char *suffix,
                   hd_dtype t, int rank, const int64_t *dim, const void *data);
+/* A scalar constant of the type that tensor `like` has, which must be known. */
+hd_status hd_onnx_const_like(struct hd_importer *m, const struct hd_onnx_node *n,
+                             const char *suffix, double v, int like, int *out);
 /* An operand that newer opsets take as input and older ones as attribute `name`: input i, or a new
  * i64 list, or -1. */
 int hd_onnx_ints_in(struct hd_importer *m, const struct hd_onnx_node *n, size_t i,

@@ -153,3 +153,15 @@ hd_status hd_infer_qmean(struct infer *c) {
     c->out->dim[2] = c->out->dim[3] = 1;
     return hd_infer_q_type(c);
 }
+
+hd_status hd_infer_batchnorm(struct infer *c) {
+    const struct hd_tensor *x = in(c, 0);
+    if (x->rank < 2) return BAD(c, "operand '%s' has rank %d, want at least 2", x->name, x->rank);
+    for (int i = 1; i < 5; i++) {
+        TRY(hd_infer_want_type(c, i, HD_F32));
+        TRY(hd_infer_want_vector(c, i, x->dim[1]));
+    }
+    TRY(hd_infer_want_type(c, 0, HD_F32));
+    hd_infer_like(c, 0, x);
+    return HD_OK;
+}

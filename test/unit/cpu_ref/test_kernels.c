@@ -53,23 +53,6 @@ static const struct sample samples[] = {
      {4, 3, 6, 4}},
     {"const a f32[2,1,2] = {1,2,3,4}\nconst b f32[2,1] = {1,10}", "matmul(a, b)", 2, {21, 43}},
     {"const a f32[2] = {1,2}\nconst b f32[2] = {3,4}", "matmul(a, b)", 1, {11}},
-    {"const a f32[2,1] = {1,2}\nconst b f32[3] = {10,20,30}",
-     "add(a, b)",
-     6,
-     {11, 21, 31, 12, 22, 32}},
-    {"const a i64[2] = {7,-7}\nconst b i64[] = {2}", "div(a, b)", 2, {3, -3}},
-    {"const a i32[2] = {2147483647,5}\nconst b i32[2] = {1,0}", "add(a, b)", 2, {-2147483648.0, 5}},
-    {"const a f32[2] = {7,1}\nconst b f32[2] = {2,4}", "sub(a, b)", 2, {5, -3}},
-    {"const a f32[2] = {7,1}\nconst b f32[2] = {2,4}", "mul(a, b)", 2, {14, 4}},
-    {"const x f32[3] = {-1,0,2}", "relu(x)", 3, {0, 0, 2}},
-    {"const x f32[3] = {-1,3,9}\nconst l f32[] = {0}\nconst h f32[] = {6}",
-     "clip(x, l, h)",
-     3,
-     {0, 3, 6}},
-    {"const x f32[3] = {-1,3,9}\nconst h f32[] = {6}", "clip(x, -, h)", 3, {-1, 3, 6}},
-    {"const x f32[1] = {0}", "sigmoid(x)", 1, {0.5}},
-    {"const x f32[1] = {0}", "tanh(x)", 1, {0}},
-    {"const x f32[2,2] = {0,0,1000,1000}", "softmax(x) axis=1", 4, {0.5, 0.5, 0.5, 0.5}},
     {"const x f32[1,2,2] = {1,2,3,4}\nconst s f32[2] = {2,1}\nconst b f32[2] = {0,10}\nconst m "
      "f32[2] = {1,3}\n"
      "const v f32[2] = {4,1}",
@@ -92,14 +75,7 @@ static const struct sample samples[] = {
     {"const x f32[4] = {1.75,-1.75,300,0}", "cast(x) to=\"i32\"", 4, {1, -1, 300, 0}},
     {"const x i64[2] = {-7,70000}", "cast(x) to=\"i32\"", 2, {-7, 70000}},
     {"const x f32[3] = {0,-2,0.5}", "cast(x) to=\"bool\"", 3, {0, 1, 1}},
-    {"const x f32[2,3] = {1,2,3,4,5,6}", "transpose(x) perm=[1,0]", 6, {1, 4, 2, 5, 3, 6}},
     {"const x i8[2,3] = {1,2,3,4,5,6}", "reshape(x) shape=[6]", 6, {1, 2, 3, 4, 5, 6}},
-    {"const a u8[2,1] = {1,2}\nconst b u8[2,2] = {3,4,5,6}",
-     "concat(a, b) axis=1",
-     6,
-     {1, 3, 4, 2, 5, 6}},
-    {"const x f32[1,2] = {1,2}", "pad(x) pads=[1,0,0,1] value=0x1.2p+3", 6, {9, 9, 9, 1, 2, 9}},
-    {"const x i8[3] = {1,2,3}", "pad(x) pads=[-1,1] value=-0x1p+0", 3, {2, 3, -1}},
     {"const x f32[5] = {0.5,1.5,-0.5,1000,-1000}\nconst s f32[] = {1}\nconst z i8[] = {0}",
      "quantize(x, s, z)",
      5,
@@ -149,7 +125,10 @@ static const struct sample samples[] = {
      "qrescale(x) x_zp=-128 scale=0x1p-1 y_zp=0 to=\"u8\"",
      3,
      {0, 64, 128}},
+#include "test/unit/cpu_ref/samples_elem.def"
 #include "test/unit/cpu_ref/samples_flow.def"
+#include "test/unit/cpu_ref/samples_move.def"
+#include "test/unit/cpu_ref/samples_reduce.def"
 };
 
 static void run(hd_ctx *ctx, const struct sample *s) {

@@ -35,7 +35,7 @@ static const struct sample good[] = {
     {"x f32[2,6]", "reshape(x) shape=[3,4]", "f32[3,4]"},
     {"x i8[2,3,4]", "transpose(x) perm=[2,0,1]", "i8[4,2,3]"},
     {"a u8[2,3] input b u8[2,5]", "concat(a, b) axis=1", "u8[2,8]"},
-    {"x f32[2,3]", "pad(x) pads=[0,1,0,-1]", "f32[2,3]"},
+#include "test/unit/ir/samples_good.def"
     {"x f32[2]", "cast(x) to=\"i32\"", "i32[2]"},
     {"x f32[2,3] input s f32[3] input z i8[3]", "quantize(x, s, z) axis=1", "i8[2,3]"},
     {"x u8[2,3] input s f32[] input z u8[]", "dequantize(x, s, z)", "f32[2,3]"},
@@ -71,6 +71,7 @@ static const struct sample wrong[] = {
     {"a i8[2,2] input b i8[2]", "qadd(a, b)", "different shapes"},
     {"x f32[1,1,4,4]", "maxpool(x) kernel_shape=[2,2] pads=[2,0,0,0]",
      "reach the size of the window"},
+#include "test/unit/ir/samples_wrong.def"
 };
 
 static hd_status parse(hd_ctx *ctx, const struct sample *s, hd_graph **g) {

@@ -1,0 +1,60 @@
+/* What the operands of data movement mean: read by shape inference and by whoever moves the data.
+ * The values have been checked by shape inference. */
+#ifndef HD_IR_MOVE_H
+#define HD_IR_MOVE_H
+
+#include <string.h>
+
+#include "compiler/ir/ir.h"
+#include "runtime/base/num.h"
+
+/* Slice-13: first index, clamped to the dimension. */
+static inline int64_t hd_slice_start(int64_t start, int64_t step, int64_t dim) {
+    if (start < 0) start += dim;
+    return hd_max(0, hd_min(start, step > 0 ? dim : dim - 1));
+}
+
+/* Number of indexes from a clamped start; step is not 0 and not INT64_MIN. */
+static inline int64_t hd_slice_count(int64_t start, int64_t end, int64_t step, int64_t dim) {
+    if (end < 0) end += dim;
+    end = step > 0 ? hd_max(0, hd_min(end, dim)) : hd_max(-1, hd_min(end, dim - 1));
+    int64_t way = step > 0 ? end - start : start - end;
+    return way <= 0 || dim == 0 ? 0 : 1 + (way - 1) / (step > 0 ? step : -step);
+}
+
+/* Axes as a bit set; negative ones count from the end. */
+static inline unsigned hd_axes_set(int rank, int n, const int64_t *axes) {
+    unsigned set = 0;
+    for (int i = 0; i < n; i++) set |= 1u << (axes[i] < 0 ? axes[i] + rank : axes[i]);
+    return set;
+}
+
+/* Pads [before.., after..] of the listed axes (all of them when n_axes is 0), spread to all. */
+static inline void hd_pads_spread(int rank, const int64_t *pads, int n_axes, const int64_t *axes,
+                                  int64_t *out) {
+    int n = n_axes ? n_axes : rank;
+    memset(out, 0, 2 * (size_t)rank * sizeof *out);
+    for (int i = 0; i < n; i++) {
+        int64_t d = n_axes ? axes[i] : i;
+        if (d < 0) d += rank;
+        out[d] = pads[i];
+        out[d + rank] = pads[i + n];
+    }
+}
+
+/* Split-18 without sizes: equal parts, the last ones smaller when they do not come out even. */
+static inline void hd_split_even(int64_t size, int n, int64_t *out) {
+    int64_t part = hd_ceil_div(size, n);
+    for (int i = 0; i < n; i++) {
+        out[i] = hd_min(part, size);
+        size -= out[i];
+    }
+}
+
+/* Col2Im-18: blocks along one dimension of the image. */
+static inline int64_t hd_col2im_steps(int64_t size, int64_t block, int64_t stride, int64_t dilation,
+                                      int64_t before, int64_t after) {
+    return (size + before + after - dilation * (block - 1) - 1) / stride + 1;
+}
+
+#endif
