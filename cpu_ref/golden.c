@@ -124,8 +124,8 @@ static hd_status store_results(const struct call *c, struct hd_tensor *t) {
     return HD_OK;
 }
 
-static hd_status run_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tensor *t, bool trust,
-                          hd_arena *results, hd_arena *scratch) {
+hd_status hd_golden_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tensor *t, bool trust,
+                         hd_arena *results, hd_arena *scratch) {
     const struct hd_node *n = &g->nodes[id];
     struct call c = {.k = {.ctx = ctx, .g = g, .n = n, .arena = scratch, .results = results}};
     hd_arena_reset(scratch);
@@ -163,7 +163,8 @@ size_t hd_golden_order(const hd_graph *g, const int *nodes, size_t n, int *out, 
 hd_status hd_golden_eval_order(hd_ctx *ctx, const hd_graph *g, const int *order, size_t n,
                                struct hd_tensor *t, hd_arena *results, hd_arena *scratch) {
     bool trust = shapes_hold(g, t);
-    for (size_t i = 0; i < n; i++) TRY(run_node(ctx, g, order[i], t, trust, results, scratch));
+    for (size_t i = 0; i < n; i++)
+        TRY(hd_golden_node(ctx, g, order[i], t, trust, results, scratch));
     return HD_OK;
 }
 

@@ -35,4 +35,10 @@ hd_status hd_golden_eval_order(hd_ctx *ctx, const hd_graph *g, const int *order,
 void hd_golden_bytes(const hd_graph *g, const int *order, size_t n, size_t *out_results,
                      size_t *out_scratch);
 
+/* One node, for devices that plan the rest themselves: t as in hd_golden_eval, its operands filled
+ * in. trust: the graph's shapes are those of the run, so they are not inferred again. Empties
+ * scratch. */
+hd_status hd_golden_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tensor *t, bool trust,
+                         hd_arena *results, hd_arena *scratch);
+
 #endif

@@ -1,1 +1,16 @@
-SRCS += $(wildcard cpu_ref/*.c)
+SRCS += $(filter-out cpu_ref/dnnl_%.c cpu_ref/jit_%.c,$(wildcard cpu_ref/*.c))
+# Kernels with their own processor check; the rest of the program stays as portable as asked for.
+ifeq ($(shell uname -m),x86_64)
+FLAGS_cpu_ref/cpu_int8.c     := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_int8_map.c := -O3 -mavx2 -mfma
+endif
+
+# Plugins of device cpu, opened at run time: oneDNN and LLVM stay out of the program, which runs
+# without them. Each is built where its library is installed.
+DNNL_SRCS := cpu_ref/dnnl_plugin.c cpu_ref/dnnl_ops.c
+PLUGINS   := $(if $(wildcard /usr/include/oneapi/dnnl/dnnl.h),$(B)/libhd_dnnl.so)
+plugin     = mkdir -p $(@D); echo "  SO    $@"; \
+             $(CC) $(OURS) $(CFLAGS) $(MODE) -fPIC -shared $(filter %.c,$^) $(1) -o $@.$$$$ && mv $@.$$$$ $@
+$(B)/libhd_dnnl.so: $(DNNL_SRCS) cpu_ref/dnnl_api.h cpu_ref/dnnl_int.h $(B)/flags
+	$(Q)$(call plugin,-ldnnl)
+lib tests test-unit: $(PLUGINS)

@@ -53,6 +53,11 @@ int cmd_bench(struct cli *c) {
         json_object_put(list);
         return cli_bench_machine(c, c->args[0]);
     }
+    if (c->n_args && !strcmp(c->args[0], "cpu")) {
+        hd_arena_destroy(a);
+        json_object_put(list);
+        return cli_bench_cpu(c, c->args + 1, c->n_args - 1);
+    }
     if (!c->n_args) c->args = own, c->n_args = 1;
     cli_table_init(&t, "lrrrrrrrr");
     cli_cells(&t,

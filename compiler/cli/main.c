@@ -39,7 +39,7 @@ const struct cli_command cli_commands[] = {
     {"machines", "", "machines and their parameters", 0, 0, CLI_MACHINE_OPTIONS | ONE(JSON), NULL,
      cmd_machines},
     {"ops", "", "graph operations, and where they run", 0, 0, ONE(JSON), NULL, cmd_ops},
-    {"bench", "[iss-vs-rtl] [MODEL...]",
+    {"bench", "[cpu|iss-vs-rtl] [MODEL...]",
      "cycles of networks (default: the digits network) beside their roofline", 0, 1 << 20,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SEED), "iss", cmd_bench},
     {"demo", "[FOLDER]", "the digits network on the simulated machine: accuracy, agreement, cycles",

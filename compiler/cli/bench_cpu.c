@@ -1,0 +1,227 @@
+/* heddle bench cpu: networks on device cpu, and on ONNX Runtime beside it when HEDDLE_ORT names its
+ * library (scripts/get_ort.sh).
+ *
+ * Samples are taken in turn, ours and the peer's, so that a machine whose speed drifts is fair to
+ * both. With one thread the time that counts is the CPU time of the calling thread, which other
+ * programs on the machine do not inflate; with more it is the wall clock. Medians.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "compiler/cli/bench_ort.h"
+#include "runtime/base/num.h"
+
+/* What runs without arguments: the folders under HEDDLE_MODELS (default ../shared/models). */
+static const struct {
+    const char *name;
+    const char *group;
+} networks[] = {
+    {"squeezenet10_fp32", "float"},
+    {"resnet20_cifar10_bn", "float"},
+    {"ultraface_rfb320", "float"},
+    {"super_resolution", "float"},
+    {"light/resnet50", "float"},
+    {"kwt1_transformer_fp32", "float"},
+    {"dtln_1_lstm", "float"},
+    {"mobilenet_v2_qdq_int8", "int8"},
+    {"mlperf_ad_autoencoder_int8_qdq", "int8"},
+    {"mlperf_ic_resnet8_int8_qdq", "int8"},
+    {"mlperf_kws_dscnn_int8_qdq", "int8"},
+};
+
+enum { ROUNDS = 9, ROUND_NS = 60000000, SAMPLES_MAX = 4000 };
+
+struct samples {
+    double wall[SAMPLES_MAX], cpu[SAMPLES_MAX];
+    int n;
+};
+
+static double clock_seconds(clockid_t id) {
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, int n) {
+    qsort(v, (size_t)n, sizeof *v, by_value);
+    return n ? v[n / 2] : 0;
+}
+
+struct bench {
+    struct cli *c;
+    const char *library;
+    struct cli_table table;
+    json_object *rows;
+    double log_sum[2][2]; /* [float, int8][threads - 1] of the speed ratio */
+    int n_ratio[2][2];
+    double worst[2][2];
+};
+
+struct contest {
+    hd_session *s;
+    cli_ort *ort;
+    const void **in;
+    void **out;
+};
+
+static hd_status once(struct bench *b, struct contest *k, bool peer) {
+    return peer ? cli_ort_run(b->c->ctx, k->ort, k->in)
+                : hd_session_run(b->c->ctx, k->s, k->in, k->out);
+}
+
+/* Runs one side for about ROUND_NS, at least once. */
+static hd_status one_round(struct bench *b, struct contest *k, bool peer, struct samples *s) {
+    double end = clock_seconds(CLOCK_MONOTONIC) + ROUND_NS * 1e-9;
+    int most = s->n + SAMPLES_MAX / ROUNDS;
+    TRY(once(b, k, peer)); /* caches are ours again */
+    do {
+        double wall = clock_seconds(CLOCK_MONOTONIC), cpu = clock_seconds(CLOCK_THREAD_CPUTIME_ID);
+        TRY(once(b, k, peer));
+        s->cpu[s->n] = clock_seconds(CLOCK_THREAD_CPUTIME_ID) - cpu;
+        s->wall[s->n++] = clock_seconds(CLOCK_MONOTONIC) - wall;
+    } while (s->n < most && s->n < SAMPLES_MAX && clock_seconds(CLOCK_MONOTONIC) < end);
+    return HD_OK;
+}
+
+static hd_status contest(struct bench *b, struct contest *k, struct samples side[2]) {
+    for (int r = 0; r < ROUNDS; r++)
+        for (int peer = 0; peer < (k->ort ? 2 : 1); peer++) {
+            nanosleep(&(struct timespec){0, 5000000}, NULL); /* the other's threads go to sleep */
+            TRY(one_round(b, k, peer == 1, &side[peer]));
+        }
+    return HD_OK;
+}
+
+static void add_row(struct bench *b, const char *name, int group, int threads,
+                    struct samples side[2], double load) {
+    double wall[2], cpu[2], ratio = 0;
+    for (int i = 0; i < 2; i++) {
+        wall[i] = median(side[i].wall, side[i].n);
+        cpu[i] = median(side[i].cpu, side[i].n);
+    }
+    const double *t = threads == 1 ? cpu : wall;
+    if (side[1].n) ratio = t[1] / t[0];
+    if (side[1].n && group >= 0 && threads <= 2) {
+        double *worst = &b->worst[group][threads - 1];
+        b->log_sum[group][threads - 1] += log(ratio);
+        if (!b->n_ratio[group][threads - 1]++ || ratio < *worst) *worst = ratio;
+    }
+    cli_cell(&b->table, "%s", name);
+    cli_cell(&b->table, "%d", threads);
+    cli_cell(&b->table, "%.3f", 1e3 * t[0]);
+    cli_cell(&b->table, side[1].n ? "%.3f" : "-", 1e3 * t[1]);
+    cli_cell(&b->table, side[1].n ? "%.2f" : "-", ratio);
+    cli_cell(&b->table, "%.0f", 1e3 * load);
+    cli_cell(&b->table, "%d", side[0].n);
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "network", name);
+    cli_add_str(o, "group", group < 0 ? NULL : group ? "int8" : "float");
+    cli_add_int(o, "threads", threads);
+    cli_add_num(o, "wall_seconds", wall[0]);
+    if (threads == 1) cli_add_num(o, "cpu_seconds", cpu[0]);
+    cli_add_num(o, "load_seconds", load);
+    if (side[1].n) {
+        cli_add_num(o, "ort_wall_seconds", wall[1]);
+        if (threads == 1) cli_add_num(o, "ort_cpu_seconds", cpu[1]);
+        cli_add_num(o, "speed_over_ort", ratio);
+    }
+    json_object_array_add(b->rows, o);
+}
+
+static hd_status bench_one(struct bench *b, hd_arena *a, const char *name, const char *arg,
+                           int group, int threads) {
+    struct cli *c = b->c;
+    const char *path = NULL, *what;
+    hd_model *m = NULL;
+    struct contest k = {0};
+    struct samples *side = hd_new_array(a, struct samples, 2);
+    c->opt.threads = threads;
+    double start = clock_seconds(CLOCK_MONOTONIC);
+    hd_status s = cli_model_path(c, a, arg, &path);
+    if (s == HD_OK) s = cli_open_model(c, path, false, true, &m);
+    if (s == HD_OK) s = cli_open_session(c, m, "cpu", &k.s);
+    double load = clock_seconds(CLOCK_MONOTONIC) - start;
+    if (s == HD_OK) s = cli_inputs(c, a, m, path, &k.in, &what);
+    if (s == HD_OK && b->library) s = cli_ort_open(c->ctx, b->library, path, threads, m, &k.ort);
+    if (s == HD_OK) {
+        k.out = cli_output_buffers(a, m);
+        s = contest(b, &k, side);
+    }
+    if (s == HD_OK) add_row(b, name, group, threads, side, load);
+    cli_ort_close(k.ort);
+    hd_session_close(k.s);
+    hd_model_destroy(m);
+    return hd_note(c->ctx, s, "in benchmark %s", name);
+}
+
+static json_object *summary(struct bench *b, FILE *text) {
+    static const char *const group[] = {"float", "int8"};
+    json_object *list = json_object_new_array();
+    for (int g = 0; g < 2; g++)
+        for (int t = 0; t < 2; t++) {
+            if (!b->n_ratio[g][t]) continue;
+            double mean = exp(b->log_sum[g][t] / b->n_ratio[g][t]);
+            fprintf(text, "%s, %d thread%s: speed over ONNX Runtime %.2f (geometric), worst %.2f\n",
+                    group[g], t + 1, t ? "s" : "", mean, b->worst[g][t]);
+            json_object *o = json_object_new_object();
+            cli_add_str(o, "group", group[g]);
+            cli_add_int(o, "threads", t + 1);
+            cli_add_num(o, "speed_over_ort", mean);
+            cli_add_num(o, "worst", b->worst[g][t]);
+            json_object_array_add(list, o);
+        }
+    return list;
+}
+
+int cli_bench_cpu(struct cli *c, char **models, int n) {
+    struct bench b = {.c = c, .library = getenv("HEDDLE_ORT"), .rows = json_object_new_array()};
+    const char *root = getenv("HEDDLE_MODELS");
+    int n_own = (int)(sizeof networks / sizeof *networks), failed = 0;
+    int first = c->opt.threads ? c->opt.threads : 1, last = c->opt.threads ? first : 2;
+    cli_table_init(&b.table, "lrrrrrr");
+    cli_cells(
+        &b.table,
+        (const char *[]){"network", "threads", "ms", "ORT ms", "speed/ORT", "load ms", "samples"},
+        7);
+    for (int threads = first; threads <= last; threads++)
+        for (int i = 0; i < (n ? n : n_own); i++) {
+            hd_arena *a = hd_arena_create();
+            const char *name = n ? models[i] : networks[i].name;
+            const char *path =
+                n ? name : hd_sprintf(a, "%s/%s", root ? root : "../shared/models", name);
+            int group = n ? -1 : !strcmp(networks[i].group, "int8");
+            for (int k = 0; n && k < n_own; k++)
+                if (strstr(name, networks[k].name)) group = !strcmp(networks[k].group, "int8");
+            cli_progress(c, "%s, %d threads", name, threads);
+            if (bench_one(&b, a, name, path, group, threads) != HD_OK) {
+                cli_progress_end(c);
+                cli_fail(c);
+                hd_clear(c->ctx);
+                failed++;
+            }
+            hd_arena_destroy(a);
+        }
+    cli_progress_end(c);
+    FILE *text = cli_json_on_stdout(c) ? stderr : stdout;
+    cli_table_print(&b.table, text);
+    json_object *means = summary(&b, text);
+    if (!b.library)
+        fprintf(text, "no peer: scripts/get_ort.sh fetches ONNX Runtime and says what to set\n");
+    int status = CLI_DONE;
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "schema", "heddle.bench.cpu/1");
+    json_object_object_add(o, "runs", b.rows);
+    json_object_object_add(o, "summary", means);
+    if (c->opt.json)
+        status = cli_write_json(c, o);
+    else
+        json_object_put(o);
+    return failed ? CLI_FAILED : status;
+}

@@ -1,0 +1,130 @@
+/* Device cpu: the whole graph planned when it is loaded (cpu_plan.h), run as often as asked.
+ * Buffers are host memory. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu_ref/cpu_int8.h"
+#include "cpu_ref/cpu_plan.h"
+
+struct hd_device {
+    struct hd_host_mem mem;
+    int threads;
+    hd_fence fences;
+};
+
+struct hd_exec {
+    hd_arena *arena;
+    const hd_model *model;
+    hd_graph *graph;
+    struct hd_host_io io;
+    struct hd_cpu_plan *plan;
+    void **buffers;
+};
+
+static hd_status cpu_open(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
+    hd_device *d = calloc(1, sizeof *d);
+    if (!d) return hd_fail(ctx, HD_NOMEM, "cpu: no memory for the device");
+    d->mem.device = "cpu";
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    d->threads = opt->threads ? opt->threads : cores > 1 ? (int)cores : 1;
+    if (!hd_cpu_threads_open(d->threads)) d->threads = 1;
+    *out = d;
+    return HD_OK;
+}
+
+static void cpu_close(hd_device *d) {
+    hd_host_free_all(&d->mem);
+    free(d);
+}
+
+static hd_status cpu_alloc(hd_ctx *ctx, hd_device *d, size_t bytes, hd_buffer *out) {
+    return hd_host_alloc(ctx, &d->mem, bytes, out);
+}
+
+static void cpu_free(hd_device *d, hd_buffer b) {
+    hd_host_free(&d->mem, b);
+}
+
+static hd_status cpu_write(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, const void *src,
+                           size_t bytes) {
+    return hd_host_write(ctx, &d->mem, b, off, src, bytes);
+}
+
+static hd_status cpu_read(hd_ctx *ctx, hd_device *d, hd_buffer b, size_t off, void *dst,
+                          size_t bytes) {
+    return hd_host_read(ctx, &d->mem, b, off, dst, bytes);
+}
+
+static void cpu_unload(hd_device *d, hd_exec *x) {
+    (void)d;
+    hd_cpu_plan_destroy(x->plan);
+    hd_graph_destroy(x->graph);
+    hd_arena_destroy(x->arena);
+    free(x);
+}
+
+static hd_status cpu_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, hd_exec **out) {
+    if (step >= m->n_steps || (step >= 0 && m->steps[step].kind != HD_STEP_HOST))
+        return hd_fail(ctx, HD_UNSUPPORTED, "%s: cpu runs graphs, step %d is not a host step",
+                       m->name, step);
+    hd_exec *x = calloc(1, sizeof *x);
+    if (!x) return hd_fail(ctx, HD_NOMEM, "cpu: no memory to load %s", m->name);
+    x->model = m;
+    x->arena = hd_arena_create();
+    hd_status s = hd_graph_load(ctx, m->graph, m->graph_bytes, &x->graph);
+    if (s == HD_OK) s = hd_host_choose_io(ctx, x->arena, m, step, x->graph, &x->io);
+    bool nothing = step >= 0 && !m->steps[step].n_nodes;
+    static const int none = 0;
+    const int *nodes = step < 0 ? NULL : nothing ? &none : m->steps[step].nodes;
+    if (s == HD_OK)
+        s = hd_cpu_plan_create(ctx, x->graph, m, &x->io, nodes,
+                               step < 0 ? 0 : (size_t)m->steps[step].n_nodes, d->threads, &x->plan);
+    if (s != HD_OK) {
+        cpu_unload(d, x);
+        return hd_note(ctx, s, "while loading %s on device cpu", m->name);
+    }
+    x->buffers = hd_new_array(x->arena, void *, (size_t)x->io.n_in + (size_t)x->io.n_out + 1);
+    *out = x;
+    return HD_OK;
+}
+
+static hd_status cpu_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io,
+                            hd_fence *out) {
+    for (int i = 0; i < x->io.n_in + x->io.n_out; i++) {
+        int value = i < x->io.n_in ? x->io.in[i] : x->io.out[i - x->io.n_in];
+        unsigned char *p = NULL;
+        TRY(hd_host_find(ctx, &d->mem, io[i], 0, hd_value_dense_bytes(&x->model->values[value]),
+                         &p));
+        x->buffers[i] = p;
+    }
+    hd_cpu_threads_open(d->threads);
+    TRY(hd_cpu_plan_run(ctx, x->plan, x->buffers, false));
+    *out = ++d->fences;
+    return HD_OK;
+}
+
+static hd_status cpu_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeout_ns) {
+    (void)timeout_ns; /* submit has done the work */
+    if (fence > d->fences)
+        return hd_fail(ctx, HD_INVALID, "cpu: fence %llu was never given",
+                       (unsigned long long)fence);
+    return HD_OK;
+}
+
+extern const struct hd_device_ops hd_device_cpu;
+const struct hd_device_ops hd_device_cpu = {
+    .scheme = "cpu",
+    .doc = "fast kernels on the host: oneDNN, LLVM and our own",
+    .sections = HD_RUNS_GRAPH,
+    .open = cpu_open,
+    .close = cpu_close,
+    .alloc = cpu_alloc,
+    .free = cpu_free,
+    .write = cpu_write,
+    .read = cpu_read,
+    .load = cpu_load,
+    .unload = cpu_unload,
+    .submit = cpu_submit,
+    .wait = cpu_wait,
+};

@@ -1,0 +1,79 @@
+/* The integer kernels of device cpu: quantised convolution, products, sums and pools on channels-
+ * last tensors, bit-equal to golden (docs/numerics.md) on every processor that hd_q_available().
+ *
+ * Layout "last": [N][H][W][C] bytes, dense. A matrix [M,K] is one image of M x 1 pixels, K
+ * channels. Sums are exact: bytes are widened to int16 with their zero point taken off, and pairs
+ * of products are added in int32 (vpmaddwd), which wraps as golden's sum does. Nothing here
+ * allocates in run.
+ */
+#ifndef HD_CPU_REF_CPU_INT8_H
+#define HD_CPU_REF_CPU_INT8_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "compiler/ir/window.h"
+
+bool hd_q_available(void); /* the kernels below run on this processor */
+
+struct hd_q_out { /* y = requant(v, zp, lo, hi), stored as i8 or u8 */
+    int32_t zp, lo, hi;
+    bool is_signed;
+};
+
+struct hd_q_sum { /* y = requant((a - a_zp) * a_scale + (b - b_zp) * b_scale) */
+    int32_t a_zp, b_zp;
+    float a_scale, b_scale;
+    bool a_signed, b_signed;
+    struct hd_q_out out;
+};
+
+struct hd_q_conv_desc {
+    struct hd_window v; /* of x; a matrix: h = 1, w = M, kernel 1x1 */
+    int64_t m_all, group;
+    const void *w; /* [M][C/group][kh][kw], int8, or int16 when wide */
+    bool wide;
+    const int32_t *bias; /* [M] */
+    const float *scale;  /* [M], finite */
+    int32_t x_zp;
+    bool x_signed;
+    struct hd_q_out out;
+    bool has_sum;        /* a qadd behind it: a = this result, b = `other` at run */
+    struct hd_q_sum sum; /* ... and then `out` is what a is clamped to */
+};
+
+/* Packs weights. The arrays of `d` are not needed afterwards. NULL when memory ran out. */
+typedef struct hd_q_conv hd_q_conv;
+hd_q_conv *hd_q_conv_create(const struct hd_q_conv_desc *d, int threads);
+void hd_q_conv_destroy(hd_q_conv *c);
+size_t hd_q_conv_scratch(const hd_q_conv *c); /* bytes, for all threads; 64-byte aligned */
+/* x, y, other: layout last. */
+void hd_q_conv_run(const hd_q_conv *c, const void *x, const void *other, void *y, void *scratch);
+
+void hd_q_sum_run(const struct hd_q_sum *s, const void *a, const void *b, void *y, int64_t n);
+/* y = requant((x - x_zp) * scale) */
+void hd_q_rescale_run(const void *x, bool x_signed, int32_t x_zp, float scale, struct hd_q_out out,
+                      void *y, int64_t n);
+/* Layout last; windows inside the image (average) or clipped to it (maximum). */
+void hd_q_maxpool_run(const struct hd_window *v, bool is_signed, const void *x, void *y);
+void hd_q_avgpool_run(const struct hd_window *v, bool x_signed, int32_t x_zp, float scale,
+                      struct hd_q_out out, const void *x, void *y);
+/* Mean of each image [N][pixels][C] -> [N][C], in the order that docs/numerics.md gives. */
+void hd_q_mean_run(int64_t n, int64_t pixels, int64_t c, bool x_signed, int32_t x_zp, float x_scale,
+                   float scale, struct hd_q_out out, const void *x, void *y);
+/* x [N][C][pixels] float -> y [N][pixels][C] (channels last; c = 1 for any dense tensor).
+ * y = requant(x / scale) */
+void hd_q_quantize_run(int64_t n, int64_t c, int64_t pixels, const float *x, float scale,
+                       struct hd_q_out out, void *y);
+/* y = (x - zp) * scale */
+void hd_q_dequantize_run(const void *x, bool x_signed, int32_t zp, float scale, float *y,
+                         int64_t n);
+
+/* Runs fn(arg, i, thread) for i = 0 .. n-1 on up to `threads` threads (GNU OpenMP's pool, which
+ * oneDNN uses, too); serial when threads is 1. cpu_par.c */
+void hd_cpu_parallel(int threads, int64_t n, void (*fn)(void *arg, int64_t i, int thread),
+                     void *arg);
+bool hd_cpu_threads_open(int threads); /* loads the pool; false = there is none, use one thread */
+
+#endif

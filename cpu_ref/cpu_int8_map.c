@@ -1,0 +1,168 @@
+/* Elementwise and pooling kernels of device cpu on bytes: see cpu_int8.h. Compiled for AVX2. */
+#include "cpu_ref/cpu_int8.h"
+
+#include "runtime/base/num.h"
+
+#if defined __x86_64__ && defined __AVX2__
+#include "cpu_ref/cpu_avx2.h"
+
+void hd_q_sum_run(const struct hd_q_sum *s, const void *a, const void *b, void *y, int64_t n) {
+    const uint8_t *pa = a, *pb = b;
+    for (int64_t i = 0; i < n; i += 16) {
+        __m256i q =
+            q_add(q_load_n(pa + i, n - i, s->a_signed), q_load_n(pb + i, n - i, s->b_signed), s);
+        q_store_n((uint8_t *)y + i, q, s->out.is_signed, n - i);
+    }
+}
+
+void hd_q_rescale_run(const void *x, bool x_signed, int32_t x_zp, float scale, struct hd_q_out out,
+                      void *y, int64_t n) {
+    const uint8_t *p = x;
+    for (int64_t i = 0; i < n; i += 16) {
+        __m256 f0, f1;
+        q_dequant(q_load_n(p + i, n - i, x_signed), x_zp, scale, &f0, &f1);
+        q_store_n((uint8_t *)y + i, q_requant(f0, f1, &out), out.is_signed, n - i);
+    }
+}
+
+struct clipped { /* a window's taps inside the image */
+    int64_t y0, y1, x0, x1;
+};
+
+static struct clipped clip(const struct hd_window *v, int64_t oy, int64_t ox) {
+    int64_t iy = oy * v->sy - v->pt, ix = ox * v->sx - v->pl;
+    struct clipped k = {iy < 0 ? hd_ceil_div(-iy, v->dy) : 0, v->kh,
+                        ix < 0 ? hd_ceil_div(-ix, v->dx) : 0, v->kw};
+    if (iy + (v->kh - 1) * v->dy >= v->h) k.y1 = hd_ceil_div(v->h - iy, v->dy);
+    if (ix + (v->kw - 1) * v->dx >= v->w) k.x1 = hd_ceil_div(v->w - ix, v->dx);
+    return k;
+}
+
+void hd_q_maxpool_run(const struct hd_window *v, bool is_signed, const void *x, void *y) {
+    uint8_t *out = y;
+    for (int64_t n = 0; n < v->n; n++)
+        for (int64_t oy = 0; oy < v->oh; oy++)
+            for (int64_t ox = 0; ox < v->ow; ox++, out += v->c) {
+                struct clipped k = clip(v, oy, ox);
+                const uint8_t *image = (const uint8_t *)x + n * v->h * v->w * v->c;
+                bool any = k.y0 < k.y1 && k.x0 < k.x1;
+                for (int64_t c = 0; c < v->c; c += 16) {
+                    int64_t left = v->c - c;
+                    __m256i m = _mm256_set1_epi16(any ? -32768 : 0);
+                    for (int64_t ky = k.y0; ky < k.y1; ky++)
+                        for (int64_t kx = k.x0; kx < k.x1; kx++) {
+                            int64_t iy = oy * v->sy + ky * v->dy - v->pt,
+                                    ix = ox * v->sx + kx * v->dx - v->pl;
+                            m = _mm256_max_epi16(
+                                m, q_load_n(image + (iy * v->w + ix) * v->c + c, left, is_signed));
+                        }
+                    q_store_n(out + c, m, is_signed, left);
+                }
+            }
+}
+
+void hd_q_avgpool_run(const struct hd_window *v, bool x_signed, int32_t x_zp, float scale,
+                      struct hd_q_out o, const void *x, void *y) {
+    uint8_t *out = y;
+    __m256 s = _mm256_set1_ps(scale);
+    for (int64_t n = 0; n < v->n; n++)
+        for (int64_t oy = 0; oy < v->oh; oy++)
+            for (int64_t ox = 0; ox < v->ow; ox++, out += v->c) {
+                struct clipped k = clip(v, oy, ox);
+                const uint8_t *image = (const uint8_t *)x + n * v->h * v->w * v->c;
+                for (int64_t c = 0; c < v->c; c += 16) {
+                    int64_t left = v->c - c;
+                    __m256i a0 = _mm256_setzero_si256(), a1 = a0, z = _mm256_set1_epi32(x_zp);
+                    for (int64_t ky = k.y0; ky < k.y1; ky++)
+                        for (int64_t kx = k.x0; kx < k.x1; kx++) {
+                            int64_t iy = oy * v->sy + ky * v->dy - v->pt,
+                                    ix = ox * v->sx + kx * v->dx - v->pl;
+                            __m256i v0, v1;
+                            q_split(q_load_n(image + (iy * v->w + ix) * v->c + c, left, x_signed),
+                                    &v0, &v1);
+                            a0 = _mm256_add_epi32(a0, _mm256_sub_epi32(v0, z));
+                            a1 = _mm256_add_epi32(a1, _mm256_sub_epi32(v1, z));
+                        }
+                    __m256 f0 = _mm256_mul_ps(_mm256_cvtepi32_ps(a0), s);
+                    __m256 f1 = _mm256_mul_ps(_mm256_cvtepi32_ps(a1), s);
+                    q_store_n(out + c, q_requant(f0, f1, &o), o.is_signed, left);
+                }
+            }
+}
+
+void hd_q_mean_run(int64_t n, int64_t pixels, int64_t c, bool x_signed, int32_t x_zp, float x_scale,
+                   float scale, struct hd_q_out o, const void *x, void *y) {
+    __m256 s = _mm256_set1_ps(scale);
+    int64_t main_count = pixels / 4 * 4;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < c; k += 16) {
+            const uint8_t *p = (const uint8_t *)x + i * pixels * c + k;
+            __m256 part[4][2], f0, f1;
+            for (int j = 0; j < 4; j++) part[j][0] = part[j][1] = _mm256_setzero_ps();
+            for (int64_t q = 0; q < main_count; q++) {
+                q_dequant(q_load_n(p + q * c, c - k, x_signed), x_zp, x_scale, &f0, &f1);
+                part[q % 4][0] = _mm256_add_ps(part[q % 4][0], f0);
+                part[q % 4][1] = _mm256_add_ps(part[q % 4][1], f1);
+            }
+            __m256 s0 = _mm256_add_ps(_mm256_add_ps(part[0][0], part[2][0]),
+                                      _mm256_add_ps(part[1][0], part[3][0]));
+            __m256 s1 = _mm256_add_ps(_mm256_add_ps(part[0][1], part[2][1]),
+                                      _mm256_add_ps(part[1][1], part[3][1]));
+            for (int64_t q = main_count; q < pixels; q++) {
+                q_dequant(q_load_n(p + q * c, c - k, x_signed), x_zp, x_scale, &f0, &f1);
+                s0 = _mm256_add_ps(s0, f0);
+                s1 = _mm256_add_ps(s1, f1);
+            }
+            q_store_n((uint8_t *)y + i * c + k,
+                      q_requant(_mm256_mul_ps(s0, s), _mm256_mul_ps(s1, s), &o), o.is_signed,
+                      c - k);
+        }
+}
+
+/* NaN quantises to the zero point: such lanes are made 0. */
+Q_INLINE __m256 no_nan(__m256 v) {
+    return _mm256_and_ps(v, _mm256_cmp_ps(v, v, _CMP_ORD_Q));
+}
+
+void hd_q_quantize_run(int64_t n, int64_t c, int64_t pixels, const float *x, float scale,
+                       struct hd_q_out o, void *y) {
+    __m256 s = _mm256_set1_ps(scale);
+    for (int64_t plane = 0; plane < n * c; plane++) {
+        const float *p = x + plane * pixels;
+        uint8_t *q = (uint8_t *)y + plane / c * pixels * c + plane % c;
+        for (int64_t i = 0; i < pixels; i += 16) {
+            int64_t left = hd_min(16, pixels - i);
+            float t[16] = {0};
+            const float *from = p + i;
+            if (left < 16) from = memcpy(t, from, (size_t)left * sizeof *t);
+            /* slots: channels 0-3 and 8-11 in the first vector */
+            __m256 a = _mm256_loadu_ps(from), b = _mm256_loadu_ps(from + 8);
+            __m256 f0 = no_nan(_mm256_div_ps(_mm256_permute2f128_ps(a, b, 0x20), s));
+            __m256 f1 = no_nan(_mm256_div_ps(_mm256_permute2f128_ps(a, b, 0x31), s));
+            __m256i v = q_requant(f0, f1, &o);
+            if (c == 1) {
+                q_store_n(q + i, v, o.is_signed, left);
+            } else {
+                uint8_t bytes[16];
+                q_store_n(bytes, v, o.is_signed, 16);
+                for (int64_t k = 0; k < left; k++) q[(i + k) * c] = bytes[k];
+            }
+        }
+    }
+}
+
+void hd_q_dequantize_run(const void *x, bool x_signed, int32_t zp, float scale, float *y,
+                         int64_t n) {
+    const uint8_t *p = x;
+    for (int64_t i = 0; i < n; i += 16) {
+        int64_t left = hd_min(16, n - i);
+        __m256 f0, f1;
+        float t[16];
+        q_dequant(q_load_n(p + i, left, x_signed), zp, scale, &f0, &f1);
+        float *to = left < 16 ? t : y + i;
+        _mm256_storeu_ps(to, _mm256_permute2f128_ps(f0, f1, 0x20));
+        _mm256_storeu_ps(to + 8, _mm256_permute2f128_ps(f0, f1, 0x31));
+        if (left < 16) memcpy(y + i, t, (size_t)left * sizeof *t);
+    }
+}
+#endif

@@ -1,0 +1,157 @@
+/* Step maker for operations that only move elements: views that share memory, else strided copies.
+ */
+#include <string.h>
+
+#include "cpu_ref/cpu_copy.h"
+#include "cpu_ref/cpu_plan.h"
+
+static const struct hd_tensor *tensor(const struct hd_cpu_plan *p, int id) {
+    return &p->g->tensors[id];
+}
+
+/* Operands behind the first are constant, so that the shape in the graph is that of every run. */
+static bool fixed(const struct hd_cpu_plan *p, const struct hd_node *n) {
+    for (int i = 1; i < n->n_in; i++)
+        if (n->in[i] >= 0 && !hd_cpu_const(p, n->in[i])) return false;
+    return true;
+}
+
+static hd_status plan_alias(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    if (!fixed(p, n)) return HD_OK;
+    int in = p->view_of[n->in[0]];
+    struct hd_cpu_form form = hd_cpu_dense;
+    if (n->op == HD_IR_identity && in >= 0)
+        form = p->views[in].form; /* whatever it is */
+    else
+        TRY(hd_cpu_need(p, n->in[0], form, &in));
+    int out = hd_cpu_alias(p, n->out[0], form, in, 0);
+    p->views[out].bytes = p->views[in].bytes;
+    *out_taken = true;
+    return HD_OK;
+}
+
+static void row_major(const struct hd_tensor *t, int64_t *stride) {
+    int64_t step = 1;
+    for (int d = t->rank - 1; d >= 0; d--) {
+        stride[d] = step;
+        step *= t->dim[d];
+    }
+}
+
+struct copies { /* one per operand; rank 0 = it lies there already */
+    int n;
+    struct hd_copy *copy;
+    size_t *at; /* byte in the result */
+};
+
+static hd_status run_copies(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
+    const struct copies *c = s->state;
+    for (int i = 0; i < c->n; i++)
+        if (c->copy[i].rank)
+            hd_copy_run(&c->copy[i], (char *)r->at[s->out[0]] + c->at[i], r->at[s->in[i]]);
+    return HD_OK;
+}
+
+static struct copies *new_copies(struct hd_cpu_plan *p, int n) {
+    struct copies *c = hd_new(p->arena, struct copies);
+    c->n = n;
+    c->copy = hd_new_array(p->arena, struct hd_copy, (size_t)n);
+    c->at = hd_new_array(p->arena, size_t, (size_t)n);
+    return c;
+}
+
+static hd_status plan_transpose(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    int64_t perm[HD_MAX_RANK], stride[HD_MAX_RANK];
+    if (hd_attr_ints(n, "perm", perm, HD_MAX_RANK, 0) != x->rank)
+        for (int d = 0; d < x->rank; d++) perm[d] = x->rank - 1 - d;
+    int in;
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_dense, &in));
+    struct copies *c = new_copies(p, 1);
+    struct hd_copy *k = c->copy;
+    k->rank = x->rank;
+    k->size = (int)hd_dtype_bytes(x->dtype);
+    row_major(x, stride);
+    row_major(y, k->dst);
+    for (int d = 0; d < x->rank; d++) k->dim[d] = y->dim[d], k->src[d] = stride[perm[d]];
+    hd_copy_simplify(k);
+    *out_taken = true;
+    if (k->rank == 1 && k->src[0] == 1) { /* only ones moved */
+        hd_cpu_alias(p, n->out[0], hd_cpu_dense, in, 0);
+        return HD_OK;
+    }
+    int out = hd_cpu_make(p, n->out[0], hd_cpu_dense, 0);
+    struct hd_cpu_step *s = hd_cpu_step(p, node, "copy", 1, &in, 1, &out);
+    s->run = run_copies;
+    s->state = c;
+    return HD_OK;
+}
+
+/* True when a view can be made a part of another one: it has memory of its own, in the plan. */
+static bool can_move(const struct hd_cpu_plan *p, int view) {
+    const struct hd_cpu_view *v = &p->views[view];
+    return v->root < 0 && !v->constant && v->io < 0;
+}
+
+static hd_status plan_concat(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *y = tensor(p, n->out[0]);
+    int64_t axis = hd_attr_int(n, "axis", 0), outer = 1, inner = 1, at = 0;
+    if (axis < 0) axis += y->rank;
+    int *in = hd_new_array(p->arena, int, (size_t)n->n_in);
+    bool last = y->rank >= 3 && axis == 1 && y->dim[0] > 0;
+    for (int i = 0; i < n->n_in; i++) last = last && hd_cpu_has(p, n->in[i], HD_CPU_LAST);
+    struct hd_cpu_form form = last ? hd_cpu_last : hd_cpu_dense;
+    for (int i = 0; i < n->n_in; i++) TRY(hd_cpu_need(p, n->in[i], form, &in[i]));
+    for (int d = 0; d < y->rank; d++)
+        if (d < axis || (last && d > axis))
+            outer *= y->dim[d];
+        else if (d > axis)
+            inner *= y->dim[d];
+    int out = hd_cpu_make(p, n->out[0], form, 0);
+    struct copies *c = new_copies(p, n->n_in);
+    int64_t size = (int64_t)hd_dtype_bytes(y->dtype);
+    bool any = false;
+    for (int i = 0; i < n->n_in; i++) {
+        int64_t len = tensor(p, n->in[i])->dim[axis] * inner;
+        c->at[i] = (size_t)(at * size);
+        at += len;
+        if (outer == 1 && can_move(p, in[i])) { /* whoever makes it writes it to its place */
+            p->views[in[i]].root = out;
+            p->views[in[i]].at = c->at[i];
+            continue;
+        }
+        any = true;
+        c->copy[i] = (struct hd_copy){.rank = 2,
+                                      .size = (int)size,
+                                      .dim = {outer, len},
+                                      .dst = {y->dim[axis] * inner, 1},
+                                      .src = {len, 1}};
+        if (len) hd_copy_simplify(&c->copy[i]);
+    }
+    *out_taken = true;
+    if (!any) return HD_OK;
+    struct hd_cpu_step *s = hd_cpu_step(p, node, "copy", n->n_in, in, 1, &out);
+    s->run = run_copies;
+    s->state = c;
+    return HD_OK;
+}
+
+hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    switch (p->g->nodes[node].op) {
+    case HD_IR_identity:
+    case HD_IR_reshape:
+    case HD_IR_squeeze:
+    case HD_IR_unsqueeze:
+    case HD_IR_flatten:
+        return plan_alias(p, node, out_taken);
+    case HD_IR_transpose:
+        return plan_transpose(p, node, out_taken);
+    case HD_IR_concat:
+        return plan_concat(p, node, out_taken);
+    default:
+        return HD_OK;
+    }
+}

@@ -1,0 +1,42 @@
+/* Finds and opens the plugins of device cpu. They lie beside the program, in a folder above it
+ * (tests), or in the folder that HEDDLE_PLUGINS names; HEDDLE_PLUGINS=none runs without. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu_ref/cpu_plan.h"
+#include "cpu_ref/dnnl_api.h"
+
+enum { UP = 4 }; /* folders above the program: build/<mode>/test/unit/<folder> */
+
+static void *open_plugin(hd_arena *a, const char *file) {
+    const char *folder = getenv("HEDDLE_PLUGINS");
+    if (folder && !strcmp(folder, "none")) return NULL;
+    if (folder) return dlopen(hd_sprintf(a, "%s/%s", folder, file), RTLD_NOW | RTLD_LOCAL);
+    char path[4096];
+    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (n <= 0) return NULL;
+    path[n] = 0;
+    for (int i = 0; i < UP; i++) {
+        char *slash = strrchr(path, '/');
+        if (!slash) return NULL;
+        *slash = 0;
+        const char *candidate = hd_sprintf(a, "%s/%s", path, file);
+        if (access(candidate, R_OK) == 0) return dlopen(candidate, RTLD_NOW | RTLD_LOCAL);
+    }
+    return NULL;
+}
+
+void hd_cpu_open_plugins(struct hd_cpu_plan *p) {
+    void *lib = open_plugin(p->arena, "libhd_dnnl.so"); /* stays open: threads live in it */
+    const struct hd_dnnl_api *api = lib ? dlsym(lib, HD_DNNL_ENTRY) : NULL;
+    if (api && api->version == HD_DNNL_API) {
+        p->dnnl_engine = api->open(p->threads);
+        p->dnnl = p->dnnl_engine ? api : NULL;
+    }
+}
+
+void hd_cpu_close_plugins(struct hd_cpu_plan *p) {
+    if (p->dnnl) p->dnnl->close(p->dnnl_engine);
+}

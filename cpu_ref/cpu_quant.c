@@ -1,0 +1,361 @@
+/* Step maker for integer operations: kernels of cpu_int8.c, channels last. Every result is
+ * bit-equal to golden's; what a kernel's conditions do not cover is left to golden. */
+#include <math.h>
+#include <string.h>
+
+#include "cpu_ref/cpu_int8.h"
+#include "cpu_ref/cpu_plan.h"
+#include "runtime/base/num.h"
+
+#ifdef __x86_64__
+
+static bool is_byte(const struct hd_tensor *t) {
+    return t->dtype == HD_I8 || t->dtype == HD_U8;
+}
+
+static const struct hd_tensor *tensor(const struct hd_cpu_plan *p, int id) {
+    return &p->g->tensors[id];
+}
+
+/* Output part of the attributes; false when they leave the type's range. */
+static bool out_of(const struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_out *o) {
+    const struct hd_tensor *y = tensor(p, n->out[0]);
+    bool u8 = y->dtype == HD_U8;
+    int64_t lo = u8 ? 0 : -128, hi = u8 ? 255 : 127;
+    int64_t zp = hd_attr_int(n, "y_zp", 0), a = hd_attr_int(n, "lo", lo),
+            b = hd_attr_int(n, "hi", hi);
+    *o = (struct hd_q_out){(int32_t)zp, (int32_t)a, (int32_t)b, !u8};
+    return is_byte(y) && a >= lo && b <= hi && a <= b && zp >= -512 && zp <= 512;
+}
+
+static bool small_zp(int64_t zp) {
+    return zp >= -512 && zp <= 512; /* a byte less it still fits int16, with room */
+}
+
+/* ---- convolutions and products -------------------------------------------------------------- */
+
+static hd_status run_conv(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
+    hd_q_conv_run(s->state, r->at[s->in[0]], s->n_in > 1 ? r->at[s->in[1]] : NULL, r->at[s->out[0]],
+                  r->scratch);
+    return HD_OK;
+}
+
+static void destroy_conv(void *c) {
+    hd_q_conv_destroy(c);
+}
+
+/* The quantised sum attributes of node n, whose operand `ours` becomes a. */
+static bool sum_of(const struct hd_cpu_plan *p, const struct hd_node *n, bool swap,
+                   struct hd_q_sum *s) {
+    const struct hd_tensor *a = tensor(p, n->in[swap]), *b = tensor(p, n->in[!swap]);
+    int64_t a_zp = hd_attr_int(n, "a_zp", 0), b_zp = hd_attr_int(n, "b_zp", 0);
+    float a_scale = hd_attr_float(n, "a_scale", 1), b_scale = hd_attr_float(n, "b_scale", 1);
+    *s = (struct hd_q_sum){(int32_t)(swap ? b_zp : a_zp),
+                           (int32_t)(swap ? a_zp : b_zp),
+                           swap ? b_scale : a_scale,
+                           swap ? a_scale : b_scale,
+                           a->dtype == HD_I8,
+                           b->dtype == HD_I8,
+                           {0}};
+    return out_of(p, n, &s->out) && is_byte(a) && is_byte(b) && small_zp(a_zp) && small_zp(b_zp) &&
+           isfinite(a_scale) && isfinite(b_scale) &&
+           hd_tensor_elems(a) == hd_tensor_elems(tensor(p, n->out[0])) &&
+           hd_tensor_elems(b) == hd_tensor_elems(tensor(p, n->out[0]));
+}
+
+/* A residual sum right behind node n that the kernel can do on the way out. -1 = none. */
+static int find_sum(const struct hd_cpu_plan *p, const struct hd_node *n,
+                    struct hd_q_conv_desc *d) {
+    int user = hd_cpu_only_user(p, n->out[0]);
+    if (user < 0 || p->g->nodes[user].op != HD_IR_qadd) return -1;
+    const struct hd_node *u = &p->g->nodes[user];
+    bool swap = u->in[1] == n->out[0];
+    int other = u->in[!swap];
+    if (other == n->out[0] || (p->view_of[other] < 0 && !hd_cpu_const(p, other))) return -1;
+    if (!sum_of(p, u, swap, &d->sum)) return -1;
+    d->has_sum = true;
+    return user;
+}
+
+/* Fills d for a node that the kernel takes; false otherwise. */
+static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_conv_desc *d,
+                          bool *out_fits) {
+    const struct hd_tensor *x = tensor(p, n->in[0]), *w = tensor(p, n->in[1]);
+    int64_t zp = hd_attr_int(n, "x_zp", 0);
+    *out_fits = false;
+    *d = (struct hd_q_conv_desc){.w = hd_cpu_const(p, n->in[1]),
+                                 .wide = w->dtype == HD_I16,
+                                 .bias = hd_cpu_const(p, n->in[2]),
+                                 .scale = hd_cpu_const(p, n->in[3]),
+                                 .x_zp = (int32_t)zp,
+                                 .x_signed = x->dtype == HD_I8,
+                                 .m_all = w->dim[0],
+                                 .group = 1};
+    if (!d->w || !d->bias || !d->scale || !is_byte(x) || !small_zp(zp) ||
+        (w->dtype != HD_I8 && w->dtype != HD_I16) || !out_of(p, n, &d->out) ||
+        tensor(p, n->in[2])->dtype != HD_I32 || tensor(p, n->in[3])->dtype != HD_F32 ||
+        hd_tensor_elems(tensor(p, n->in[2])) != d->m_all ||
+        hd_tensor_elems(tensor(p, n->in[3])) != d->m_all || !hd_tensor_elems(x) || !d->m_all)
+        return HD_OK;
+    for (int64_t i = 0; i < d->m_all; i++)
+        if (!isfinite(d->scale[i])) return HD_OK;
+    if (n->op == HD_IR_qgemm) {
+        if (x->rank != 2 || w->rank != 2) return HD_OK;
+        d->v = (struct hd_window){.n = 1,
+                                  .c = x->dim[1],
+                                  .h = 1,
+                                  .w = x->dim[0],
+                                  .oh = 1,
+                                  .ow = x->dim[0],
+                                  .kh = 1,
+                                  .kw = 1,
+                                  .sy = 1,
+                                  .sx = 1,
+                                  .dy = 1,
+                                  .dx = 1};
+    } else {
+        if (x->rank < 3 || x->rank > 4) return HD_OK;
+        TRY(hd_window_get(p->ctx, n, x, w->dim + 2, &d->v));
+        d->group = hd_attr_int(n, "group", 1);
+    }
+    *out_fits = true;
+    return HD_OK;
+}
+
+static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    struct hd_q_conv_desc d;
+    bool fits = false;
+    TRY(describe(p, n, &d, &fits));
+    if (!fits) return HD_OK;
+    struct hd_cpu_form form = n->op == HD_IR_qgemm ? hd_cpu_dense : hd_cpu_last;
+    int in[2], out, sum = find_sum(p, n, &d), result = n->out[0];
+    TRY(hd_cpu_need(p, n->in[0], form, &in[0]));
+    if (sum >= 0) {
+        const struct hd_node *u = &p->g->nodes[sum];
+        TRY(hd_cpu_need(p, u->in[u->in[1] != n->out[0]], form, &in[1]));
+        result = u->out[0];
+        p->done[sum] = true;
+    }
+    hd_q_conv *c = hd_q_conv_create(&d, p->threads);
+    if (!c) return hd_fail(p->ctx, HD_NOMEM, "cpu: no memory for the weights of %s", n->name);
+    out = hd_cpu_make(p, result, form, 0);
+    hd_cpu_scratch(p, hd_q_conv_scratch(c));
+    struct hd_cpu_step *s = hd_cpu_step(p, node, "int8", sum >= 0 ? 2 : 1, in, 1, &out);
+    s->n_nodes = sum >= 0 ? 2 : 1;
+    s->run = run_conv;
+    s->state = c;
+    s->destroy = destroy_conv;
+    *out_taken = true;
+    return HD_OK;
+}
+
+/* ---- elementwise ---------------------------------------------------------------------------- */
+
+/* The form that costs least: channels last when an operand already lies so. */
+static struct hd_cpu_form cheapest(const struct hd_cpu_plan *p, const struct hd_node *n) {
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && p->view_of[n->in[i]] >= 0 && !hd_cpu_has(p, n->in[i], HD_CPU_DENSE) &&
+            hd_cpu_has(p, n->in[i], HD_CPU_LAST))
+            return hd_cpu_last;
+    return hd_cpu_dense;
+}
+
+struct map { /* one tensor in, one out */
+    enum hd_ir_op op;
+    struct hd_q_out out;
+    struct hd_window v;
+    int32_t x_zp;
+    float scale, x_scale;
+    bool x_signed;
+    int64_t n, c, pixels, count;
+};
+
+static hd_status run_map(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
+    const struct map *m = s->state;
+    const void *x = r->at[s->in[0]];
+    void *y = r->at[s->out[0]];
+    switch (m->op) {
+    case HD_IR_qmaxpool:
+        hd_q_maxpool_run(&m->v, m->x_signed, x, y);
+        break;
+    case HD_IR_qavgpool:
+        hd_q_avgpool_run(&m->v, m->x_signed, m->x_zp, m->scale, m->out, x, y);
+        break;
+    case HD_IR_qmean:
+        hd_q_mean_run(m->n, m->pixels, m->c, m->x_signed, m->x_zp, m->x_scale, m->scale, m->out, x,
+                      y);
+        break;
+    case HD_IR_qrescale:
+        hd_q_rescale_run(x, m->x_signed, m->x_zp, m->scale, m->out, y, m->count);
+        break;
+    case HD_IR_quantize:
+        hd_q_quantize_run(m->n, m->c, m->pixels, x, m->scale, m->out, y);
+        break;
+    default:
+        hd_q_dequantize_run(x, m->x_signed, m->x_zp, m->scale, y, m->count);
+    }
+    return HD_OK;
+}
+
+static void map_step(struct hd_cpu_plan *p, int node, const struct map *m, int in, int out) {
+    struct hd_cpu_step *s = hd_cpu_step(p, node, "int8", 1, &in, 1, &out);
+    s->run = run_map;
+    s->state = hd_dup(p->arena, m, sizeof *m);
+}
+
+static hd_status plan_pool(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    int64_t zp = hd_attr_int(n, "x_zp", 0);
+    struct map m = {.op = n->op,
+                    .x_signed = x->dtype == HD_I8,
+                    .x_zp = (int32_t)zp,
+                    .scale = hd_attr_float(n, "scale", 1),
+                    .x_scale = hd_attr_float(n, "x_scale", 1)};
+    bool fits = is_byte(x) && is_byte(y) && small_zp(zp) && isfinite(m.scale) &&
+                isfinite(m.x_scale) && x->rank >= 3 && x->rank <= 4 && hd_tensor_elems(y) &&
+                hd_tensor_elems(x);
+    if (n->op != HD_IR_qmaxpool) fits = out_of(p, n, &m.out) && fits;
+    if (!fits || (n->op == HD_IR_qmaxpool && n->n_out > 1)) return HD_OK;
+    if (n->op == HD_IR_qmean) {
+        m.n = x->dim[0], m.c = x->dim[1], m.pixels = 1;
+        for (int d = 2; d < x->rank; d++) m.pixels *= x->dim[d];
+    } else {
+        TRY(hd_window_get(p->ctx, n, x, NULL, &m.v));
+    }
+    int in;
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_last, &in));
+    map_step(p, node, &m, in, hd_cpu_make(p, n->out[0], hd_cpu_last, 0));
+    *out_taken = true;
+    return HD_OK;
+}
+
+static hd_status run_sum(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
+    hd_q_sum_run(s->state, r->at[s->in[0]], r->at[s->in[1]], r->at[s->out[0]],
+                 (int64_t)r->plan->views[s->out[0]].bytes);
+    return HD_OK;
+}
+
+static hd_status plan_sum(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    struct hd_q_sum sum;
+    if (!sum_of(p, n, false, &sum)) return HD_OK;
+    struct hd_cpu_form form = cheapest(p, n);
+    int in[2];
+    for (int i = 0; i < 2; i++) TRY(hd_cpu_need(p, n->in[i], form, &in[i]));
+    int out = hd_cpu_make(p, n->out[0], form, 0);
+    struct hd_cpu_step *s = hd_cpu_step(p, node, "int8", 2, in, 1, &out);
+    s->run = run_sum;
+    s->state = hd_dup(p->arena, &sum, sizeof sum);
+    *out_taken = true;
+    return HD_OK;
+}
+
+static hd_status plan_rescale(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]);
+    int64_t zp = hd_attr_int(n, "x_zp", 0);
+    struct map m = {.op = n->op,
+                    .x_zp = (int32_t)zp,
+                    .scale = hd_attr_float(n, "scale", 1),
+                    .x_signed = x->dtype == HD_I8,
+                    .count = hd_tensor_elems(x)};
+    if (!is_byte(x) || !out_of(p, n, &m.out) || !small_zp(zp) || !isfinite(m.scale)) return HD_OK;
+    struct hd_cpu_form form = cheapest(p, n);
+    int in;
+    TRY(hd_cpu_need(p, n->in[0], form, &in));
+    map_step(p, node, &m, in, hd_cpu_make(p, n->out[0], form, 0));
+    *out_taken = true;
+    return HD_OK;
+}
+
+/* One scale and zero point, both constant; zp defaults to 0. */
+static bool one_scale(const struct hd_cpu_plan *p, const struct hd_node *n, hd_dtype type,
+                      float *scale, int32_t *zp) {
+    const float *s = hd_cpu_const(p, n->in[1]);
+    const struct hd_tensor *t = tensor(p, n->in[1]);
+    *zp = 0;
+    if (!s || t->dtype != HD_F32 || hd_tensor_elems(t) != 1) return false;
+    *scale = *s;
+    if (n->n_in < 3 || n->in[2] < 0) return true;
+    const void *z = hd_cpu_const(p, n->in[2]);
+    if (!z || tensor(p, n->in[2])->dtype != type) return false;
+    *zp = type == HD_I8 ? *(const int8_t *)z : *(const uint8_t *)z;
+    return true;
+}
+
+static bool wants_last(const struct hd_cpu_plan *p, int t) {
+    for (int i = 0; i < p->users[t]; i++) {
+        enum hd_ir_op op = p->g->nodes[p->user[t][i]].op;
+        if (op == HD_IR_qconv || op == HD_IR_qmaxpool || op == HD_IR_qavgpool || op == HD_IR_qmean)
+            return tensor(p, t)->rank >= 3;
+    }
+    return false;
+}
+
+static hd_status plan_quantize(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    struct map m = {.op = n->op, .n = 1, .c = 1, .pixels = hd_tensor_elems(x)};
+    if (!is_byte(y) || x->dtype != HD_F32 || hd_attr_get(n, "saturate") ||
+        !one_scale(p, n, y->dtype, &m.scale, &m.out.zp))
+        return HD_OK;
+    bool u8 = y->dtype == HD_U8, last = wants_last(p, n->out[0]);
+    m.out.lo = u8 ? 0 : -128, m.out.hi = u8 ? 255 : 127, m.out.is_signed = !u8;
+    if (last && m.pixels) {
+        m.n = x->dim[0], m.c = x->dim[1];
+        m.pixels /= m.n * m.c;
+    }
+    int in;
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_dense, &in));
+    map_step(p, node, &m, in, hd_cpu_make(p, n->out[0], last ? hd_cpu_last : hd_cpu_dense, 0));
+    *out_taken = true;
+    return HD_OK;
+}
+
+static hd_status plan_dequantize(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    struct map m = {.op = n->op, .x_signed = x->dtype == HD_I8, .count = hd_tensor_elems(x)};
+    if (!is_byte(x) || y->dtype != HD_F32 || !one_scale(p, n, x->dtype, &m.scale, &m.x_zp))
+        return HD_OK;
+    struct hd_cpu_form form = cheapest(p, n);
+    int in;
+    TRY(hd_cpu_need(p, n->in[0], form, &in));
+    map_step(p, node, &m, in, hd_cpu_make(p, n->out[0], form, 0));
+    *out_taken = true;
+    return HD_OK;
+}
+
+hd_status hd_cpu_int8(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    if (!hd_q_available()) return HD_OK;
+    switch (p->g->nodes[node].op) {
+    case HD_IR_qconv:
+    case HD_IR_qgemm:
+        return plan_conv(p, node, out_taken);
+    case HD_IR_qadd:
+        return plan_sum(p, node, out_taken);
+    case HD_IR_qmaxpool:
+    case HD_IR_qavgpool:
+    case HD_IR_qmean:
+        return plan_pool(p, node, out_taken);
+    case HD_IR_qrescale:
+        return plan_rescale(p, node, out_taken);
+    case HD_IR_quantize:
+        return plan_quantize(p, node, out_taken);
+    case HD_IR_dequantize:
+        return plan_dequantize(p, node, out_taken);
+    default:
+        return HD_OK;
+    }
+}
+
+#else
+
+hd_status hd_cpu_int8(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    (void)p, (void)node, (void)out_taken;
+    return HD_OK;
+}
+
+#endif

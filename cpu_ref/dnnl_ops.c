@@ -1,0 +1,335 @@
+/* Operations of the oneDNN plugin: see dnnl_api.h. */
+#include <string.h>
+
+#include "cpu_ref/dnnl_int.h"
+
+static dnnl_status_t add_post(dnnl_post_ops_t ops, const struct hd_dnnl_post *k) {
+    static const dnnl_alg_kind_t alg[] = {
+        [HD_POST_RELU] = dnnl_eltwise_relu,        [HD_POST_CLIP] = dnnl_eltwise_clip,
+        [HD_POST_SIGMOID] = dnnl_eltwise_logistic, [HD_POST_TANH] = dnnl_eltwise_tanh,
+        [HD_POST_LEAKY] = dnnl_eltwise_relu,       [HD_POST_SWISH] = dnnl_eltwise_swish,
+        [HD_POST_GELU] = dnnl_eltwise_gelu_erf,    [HD_POST_HARDSWISH] = dnnl_eltwise_hardswish,
+        [HD_POST_LINEAR] = dnnl_eltwise_linear,
+    };
+    dnnl_memory_desc_t md;
+    switch (k->kind) {
+    case HD_POST_SUM:
+        return dnnl_post_ops_append_sum(ops, 1.0f);
+    case HD_POST_ADD:
+    case HD_POST_MUL:
+        hd_dnnl_dense_md(&md, k->rank, k->dim);
+        return dnnl_post_ops_append_binary(
+            ops, k->kind == HD_POST_ADD ? dnnl_binary_add : dnnl_binary_mul, &md);
+    default:
+        return dnnl_post_ops_append_eltwise(ops, 1.0f, alg[k->kind], k->alpha, k->beta);
+    }
+}
+
+/* Attributes with user scratchpad and post-ops; NULL when oneDNN refuses them. */
+static dnnl_primitive_attr_t attributes(const struct hd_dnnl_post *post, int n, float alpha) {
+    dnnl_primitive_attr_t attr = NULL;
+    dnnl_post_ops_t ops = NULL;
+    bool ok =
+        dnnl_primitive_attr_create(&attr) == dnnl_success &&
+        dnnl_post_ops_create(&ops) == dnnl_success &&
+        dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user) == dnnl_success;
+    for (int i = 0; i < n && ok; i++) ok = add_post(ops, &post[i]) == dnnl_success;
+    ok = ok && dnnl_primitive_attr_set_post_ops(attr, ops) == dnnl_success;
+    if (alpha != 1.0f)
+        ok = ok && dnnl_primitive_attr_set_output_scales(attr, 1, 0, &alpha) == dnnl_success;
+    if (ops) dnnl_post_ops_destroy(ops);
+    if (ok) return attr;
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    return NULL;
+}
+
+/* Operands of ADD and MUL, from number `operand` on. */
+static bool post_args(hd_dnnl_op *op, const struct hd_dnnl_post *post, int n, int operand) {
+    for (int i = 0; i < n; i++) {
+        dnnl_memory_desc_t md;
+        if (post[i].kind != HD_POST_ADD && post[i].kind != HD_POST_MUL) continue;
+        hd_dnnl_dense_md(&md, post[i].rank, post[i].dim);
+        if (!hd_dnnl_arg(op, DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) | DNNL_ARG_SRC_1, &md, NULL,
+                         operand++))
+            return false;
+    }
+    return true;
+}
+
+static const dnnl_memory_desc_t *query(const hd_dnnl_op *op, dnnl_query_t what, int index) {
+    return hd_dnnl_intern(op->e, dnnl_primitive_desc_query_md(op->pd, what, index));
+}
+
+/* dims [n, c, (h,) w] as oneDNN wants them: two spatial dims or one. */
+static int image(dnnl_dims_t d, int spatial, int64_t n, int64_t c, int64_t h, int64_t w) {
+    d[0] = n, d[1] = c;
+    if (spatial == 1) {
+        d[2] = w;
+        return 3;
+    }
+    d[2] = h, d[3] = w;
+    return 4;
+}
+
+static void pair(dnnl_dims_t d, int spatial, int64_t y, int64_t x) {
+    d[0] = spatial == 1 ? x : y;
+    d[1] = x;
+}
+
+static void image_md(dnnl_memory_desc_t *md, int rank, const dnnl_dims_t d, bool dense) {
+    if (dense)
+        hd_dnnl_dense_md(md, rank, d);
+    else
+        dnnl_memory_desc_init_by_tag(md, rank, d, dnnl_f32, dnnl_format_tag_any);
+}
+
+/* Weights as they are stored: [M][C/group].., or [C][M/group].. when transposed, as oneDNN's
+ * logical [group][M/group][C/group].. */
+static int weights_md(const struct hd_dnnl_conv *d, dnnl_memory_desc_t *stored,
+                      dnnl_memory_desc_t *any) {
+    int64_t mg = d->m / d->group, cg = d->c / d->group, taps = d->kh * d->kw;
+    dnnl_dims_t dim, stride;
+    int r = 0;
+    if (d->group > 1) dim[r] = d->group, stride[r++] = mg * cg * taps;
+    dim[r] = mg, stride[r++] = d->transposed ? taps : cg * taps;
+    dim[r] = cg, stride[r++] = d->transposed ? mg * taps : taps;
+    if (d->spatial == 2) dim[r] = d->kh, stride[r++] = d->kw;
+    dim[r] = d->kw, stride[r++] = 1;
+    dnnl_memory_desc_init_by_strides(stored, r, dim, dnnl_f32, stride);
+    dnnl_memory_desc_init_by_tag(any, r, dim, dnnl_f32, dnnl_format_tag_any);
+    return r;
+}
+
+static bool build_conv(hd_dnnl_op *op, const struct hd_dnnl_conv *d, const dnnl_memory_desc_t *x,
+                       const dnnl_memory_desc_t *w, const dnnl_memory_desc_t *b,
+                       const dnnl_memory_desc_t *y, dnnl_primitive_attr_t attr) {
+    dnnl_dims_t stride, dilate, left, right;
+    pair(stride, d->spatial, d->sy, d->sx);
+    pair(dilate, d->spatial, d->dy - 1, d->dx - 1);
+    pair(left, d->spatial, d->pt, d->pl);
+    pair(right, d->spatial, d->pb, d->pr);
+    if (d->transposed) {
+        dnnl_deconvolution_desc_t desc;
+        return dnnl_dilated_deconvolution_forward_desc_init(
+                   &desc, dnnl_forward_inference, dnnl_deconvolution_direct, x, w, b, y, stride,
+                   dilate, left, right) == dnnl_success &&
+               hd_dnnl_build(op, &desc, attr);
+    }
+    dnnl_convolution_desc_t desc;
+    return dnnl_dilated_convolution_forward_desc_init(&desc, dnnl_forward_inference,
+                                                      dnnl_convolution_direct, x, w, b, y, stride,
+                                                      dilate, left, right) == dnnl_success &&
+           hd_dnnl_build(op, &desc, attr);
+}
+
+/* oneDNN wants the right padding that its own size formula gives. */
+static void fit_padding(struct hd_dnnl_conv *d) {
+    if (d->transposed) {
+        d->pb = (d->h - 1) * d->sy + (d->kh - 1) * d->dy + 1 - d->pt - d->oh;
+        d->pr = (d->w - 1) * d->sx + (d->kw - 1) * d->dx + 1 - d->pl - d->ow;
+    } else {
+        d->pb = (d->oh - 1) * d->sy + (d->kh - 1) * d->dy + 1 - d->pt - d->h;
+        d->pr = (d->ow - 1) * d->sx + (d->kw - 1) * d->dx + 1 - d->pl - d->w;
+    }
+}
+
+hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *given) {
+    struct hd_dnnl_conv conv = *given, *d = &conv;
+    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    dnnl_memory_desc_t x, y, w, stored, b;
+    dnnl_dims_t xd, yd, bd = {d->m};
+    if (!op) return NULL;
+    fit_padding(d);
+    int rank = image(xd, d->spatial, d->n, d->c, d->h, d->w);
+    image(yd, d->spatial, d->n, d->m, d->oh, d->ow);
+    image_md(&x, rank, xd, d->x_dense);
+    image_md(&y, rank, yd, d->y_dense);
+    weights_md(d, &stored, &w);
+    hd_dnnl_dense_md(&b, 1, bd);
+    dnnl_primitive_attr_t attr = attributes(d->post, d->n_posts, 1.0f);
+    bool ok = attr && build_conv(op, d, &x, &w, d->b_data ? &b : NULL, &y, attr);
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    if (ok) {
+        op->x_md = query(op, dnnl_query_src_md, 0);
+        op->y_md = query(op, dnnl_query_dst_md, 0);
+        const dnnl_memory_desc_t *to = query(op, dnnl_query_weights_md, 0);
+        void *packed = hd_dnnl_pack(op, &stored, d->w_data, to);
+        ok = packed && hd_dnnl_arg(op, DNNL_ARG_WEIGHTS, to, packed, HD_DNNL_FIXED) &&
+             hd_dnnl_arg(op, DNNL_ARG_SRC, op->x_md, NULL, 0) &&
+             hd_dnnl_arg(op, DNNL_ARG_DST, op->y_md, NULL, HD_DNNL_RESULT);
+    }
+    if (ok && d->b_data) {
+        void *packed = hd_dnnl_pack(op, &b, d->b_data, &b);
+        ok = packed && hd_dnnl_arg(op, DNNL_ARG_BIAS, &b, packed, HD_DNNL_FIXED);
+    }
+    if (ok && post_args(op, d->post, d->n_posts, 1) && hd_dnnl_scratch(op)) return op;
+    hd_dnnl_op_destroy(op);
+    return NULL;
+}
+
+/* [..][rows][cols], or stored with the last two exchanged. */
+static void matrix_md(dnnl_memory_desc_t *md, int rank, const int64_t *dim, bool turned) {
+    dnnl_dims_t d, s;
+    int64_t step = 1;
+    for (int i = rank - 1; i >= 0; i--) {
+        int k = !turned || i < rank - 2 ? i : i == rank - 1 ? rank - 2 : rank - 1;
+        d[k] = dim[k];
+        s[k] = step;
+        step *= dim[k];
+    }
+    dnnl_memory_desc_init_by_strides(md, rank, d, dnnl_f32, s);
+}
+
+hd_dnnl_op *hd_dnnl_matmul_op(void *engine, const struct hd_dnnl_matmul *d) {
+    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    dnnl_memory_desc_t a, b, any, y, bias;
+    dnnl_dims_t bd;
+    dnnl_matmul_desc_t desc;
+    if (!op) return NULL;
+    matrix_md(&a, d->rank, d->a, d->a_turned);
+    matrix_md(&b, d->rank, d->b, d->b_turned);
+    matrix_md(&y, d->rank, d->y, false);
+    any = b;
+    if (d->b_data) {
+        memcpy(bd, d->b, (size_t)d->rank * sizeof *bd);
+        dnnl_memory_desc_init_by_tag(&any, d->rank, bd, dnnl_f32, dnnl_format_tag_any);
+    }
+    int64_t bias_dim[HD_DNNL_RANK];
+    for (int i = 0; i < d->rank; i++) bias_dim[i] = i == d->rank - 1 ? d->y[i] : 1;
+    hd_dnnl_dense_md(&bias, d->rank, bias_dim);
+    dnnl_primitive_attr_t attr = attributes(d->post, d->n_posts, d->alpha);
+    bool ok = attr &&
+              dnnl_matmul_desc_init(&desc, &a, &any, d->bias ? &bias : NULL, &y) == dnnl_success &&
+              hd_dnnl_build(op, &desc, attr);
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    int operand = 1;
+    if (ok && d->b_data) {
+        const dnnl_memory_desc_t *to = query(op, dnnl_query_weights_md, 0);
+        void *packed = hd_dnnl_pack(op, &b, d->b_data, to);
+        ok = packed && hd_dnnl_arg(op, DNNL_ARG_WEIGHTS, to, packed, HD_DNNL_FIXED);
+    } else if (ok) {
+        ok = hd_dnnl_arg(op, DNNL_ARG_WEIGHTS, &b, NULL, operand++);
+    }
+    if (ok && d->bias) {
+        void *packed = hd_dnnl_pack(op, &bias, d->bias, &bias);
+        ok = packed && hd_dnnl_arg(op, DNNL_ARG_BIAS, &bias, packed, HD_DNNL_FIXED);
+    }
+    if (ok && hd_dnnl_arg(op, DNNL_ARG_SRC, &a, NULL, 0) &&
+        hd_dnnl_arg(op, DNNL_ARG_DST, &y, NULL, HD_DNNL_RESULT) &&
+        post_args(op, d->post, d->n_posts, operand) && hd_dnnl_scratch(op))
+        return op;
+    hd_dnnl_op_destroy(op);
+    return NULL;
+}
+
+/* Source, destination and scratch of an operation with one operand. */
+static hd_dnnl_op *finish_unary(hd_dnnl_op *op, bool ok) {
+    if (ok) {
+        op->x_md = query(op, dnnl_query_src_md, 0);
+        op->y_md = query(op, dnnl_query_dst_md, 0);
+        ok = hd_dnnl_arg(op, DNNL_ARG_SRC, op->x_md, NULL, 0) &&
+             hd_dnnl_arg(op, DNNL_ARG_DST, op->y_md, NULL, HD_DNNL_RESULT) && hd_dnnl_scratch(op);
+    }
+    if (ok) return op;
+    hd_dnnl_op_destroy(op);
+    return NULL;
+}
+
+hd_dnnl_op *hd_dnnl_pool_op(void *engine, const struct hd_dnnl_pool *d) {
+    static const dnnl_alg_kind_t alg[] = {[HD_POOL_MAX] = dnnl_pooling_max,
+                                          [HD_POOL_AVG] = dnnl_pooling_avg_exclude_padding,
+                                          [HD_POOL_AVG_PADDED] = dnnl_pooling_avg_include_padding};
+    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    dnnl_memory_desc_t x, y;
+    dnnl_dims_t xd, yd, stride, kernel, dilate, left, right;
+    dnnl_pooling_v2_desc_t desc;
+    if (!op) return NULL;
+    int rank = image(xd, d->spatial, d->n, d->c, d->h, d->w);
+    image(yd, d->spatial, d->n, d->c, d->oh, d->ow);
+    if (d->x_md)
+        x = *(const dnnl_memory_desc_t *)d->x_md;
+    else
+        hd_dnnl_dense_md(&x, rank, xd);
+    dnnl_memory_desc_init_by_tag(&y, rank, yd, dnnl_f32, dnnl_format_tag_any);
+    pair(stride, d->spatial, d->sy, d->sx);
+    pair(kernel, d->spatial, d->kh, d->kw);
+    pair(dilate, d->spatial, d->dy - 1, d->dx - 1);
+    pair(left, d->spatial, d->pt, d->pl);
+    pair(right, d->spatial, (d->oh - 1) * d->sy + (d->kh - 1) * d->dy + 1 - d->pt - d->h,
+         (d->ow - 1) * d->sx + (d->kw - 1) * d->dx + 1 - d->pl - d->w);
+    dnnl_primitive_attr_t attr = attributes(NULL, 0, 1.0f);
+    bool ok =
+        attr &&
+        dnnl_pooling_v2_forward_desc_init(&desc, dnnl_forward_inference, alg[d->kind], &x, &y,
+                                          stride, kernel, dilate, left, right) == dnnl_success &&
+        hd_dnnl_build(op, &desc, attr);
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    return finish_unary(op, ok);
+}
+
+hd_dnnl_op *hd_dnnl_lrn_op(void *engine, const struct hd_dnnl_lrn *d) {
+    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    dnnl_memory_desc_t x;
+    dnnl_lrn_desc_t desc;
+    if (!op) return NULL;
+    if (d->x_md)
+        x = *(const dnnl_memory_desc_t *)d->x_md;
+    else
+        hd_dnnl_dense_md(&x, d->rank, d->dim);
+    dnnl_primitive_attr_t attr = attributes(NULL, 0, 1.0f);
+    bool ok = attr &&
+              dnnl_lrn_forward_desc_init(&desc, dnnl_forward_inference, dnnl_lrn_across_channels,
+                                         &x, d->size, d->alpha, d->beta, d->k) == dnnl_success &&
+              hd_dnnl_build(op, &desc, attr);
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    return finish_unary(op, ok);
+}
+
+hd_dnnl_op *hd_dnnl_reorder_op(void *engine, int rank, const int64_t *dim, const void *from,
+                               const void *to) {
+    struct hd_dnnl_engine *e = engine;
+    hd_dnnl_op *op = hd_dnnl_op_new(e);
+    dnnl_memory_desc_t plain;
+    if (!op) return NULL;
+    hd_dnnl_dense_md(&plain, rank, dim);
+    op->x_md = from ? from : &plain;
+    op->y_md = to ? to : &plain;
+    dnnl_primitive_attr_t attr = attributes(NULL, 0, 1.0f);
+    bool ok = attr &&
+              dnnl_reorder_primitive_desc_create(&op->pd, op->x_md, e->engine, op->y_md, e->engine,
+                                                 attr) == dnnl_success &&
+              dnnl_primitive_create(&op->primitive, op->pd) == dnnl_success &&
+              hd_dnnl_arg(op, DNNL_ARG_FROM, op->x_md, NULL, 0) &&
+              hd_dnnl_arg(op, DNNL_ARG_TO, op->y_md, NULL, HD_DNNL_RESULT) && hd_dnnl_scratch(op);
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    snprintf(op->impl, sizeof op->impl, "onednn reorder");
+    op->x_md = from, op->y_md = to;
+    if (ok) return op;
+    hd_dnnl_op_destroy(op);
+    return NULL;
+}
+
+hd_dnnl_op *hd_dnnl_concat_op(void *engine, int n, const void *const *md) {
+    struct hd_dnnl_engine *e = engine;
+    dnnl_memory_desc_t x[HD_DNNL_ARGS - 2];
+    if (n > HD_DNNL_ARGS - 2) return NULL;
+    hd_dnnl_op *op = hd_dnnl_op_new(e);
+    if (!op) return NULL;
+    for (int i = 0; i < n; i++) x[i] = *(const dnnl_memory_desc_t *)md[i];
+    dnnl_primitive_attr_t attr = attributes(NULL, 0, 1.0f);
+    bool ok = attr && dnnl_concat_primitive_desc_create(&op->pd, NULL, n, 1, x, attr, e->engine) ==
+                          dnnl_success;
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    const char *impl = "ref";
+    if (ok) dnnl_primitive_desc_query(op->pd, dnnl_query_impl_info_str, 0, &impl);
+    snprintf(op->impl, sizeof op->impl, "onednn %s", impl);
+    ok =
+        ok && !strstr(impl, "ref") && dnnl_primitive_create(&op->primitive, op->pd) == dnnl_success;
+    if (ok) op->y_md = query(op, dnnl_query_dst_md, 0);
+    for (int i = 0; i < n && ok; i++)
+        ok = hd_dnnl_arg(op, DNNL_ARG_MULTIPLE_SRC + i, md[i], NULL, i);
+    if (ok && hd_dnnl_arg(op, DNNL_ARG_DST, op->y_md, NULL, HD_DNNL_RESULT) && hd_dnnl_scratch(op))
+        return op;
+    hd_dnnl_op_destroy(op);
+    return NULL;
+}
