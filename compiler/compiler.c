@@ -21,6 +21,17 @@
 #include "compiler/tile/layer.h"
 #include "isa/isa.h"
 
+bool hd_name_listed(const struct hd_name_list *list, const char *name) {
+    for (int i = 0; i < list->n; i++)
+        if (!strcmp(list->name[i], name)) return true;
+    return false;
+}
+
+/* --dump shows this node. */
+static bool shows(const struct hd_compile_options *opt, const char *name) {
+    return !opt->dump_only.n || hd_name_listed(&opt->dump_only, name);
+}
+
 static bool dumps(const struct hd_compile_options *opt, const char *stage) {
     return opt->dump && (!strcmp(opt->dump, stage) || !strcmp(opt->dump, "all"));
 }
@@ -32,12 +43,27 @@ static void dump_layers(const struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+        if (!shows(lo->opt, lo->g->nodes[l->node].name)) continue;
         fprintf(f, "layer %d %s %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n",
                 l->tag, hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name, x->n,
                 x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp, l->kh, l->kw, l->sy, l->sx);
         fprintf(f, "  %s\n", lo->model->layers[i].plan);
         if (x->resident) fprintf(f, "  in at XM 0x%x\n", x->xm);
         if (y->resident) fprintf(f, "  out at XM 0x%x\n", y->xm);
+    }
+}
+
+/* Only the operations of the layers that are meant; those of a bundle stand on lines of their own.
+ */
+static void put_program(const struct hd_lowering *lo, char *text) {
+    for (char *line = text, *next; *line; line = next) {
+        char *end = strchr(line, '\n'), *tag = strchr(line, '@');
+        next = end ? end + 1 : line + strlen(line);
+        size_t layer = tag && tag < next ? strtoul(tag + 1, NULL, 10) : 0;
+        bool is_op = strchr("{ ", *line) || strchr(line, '.');
+        if (!is_op || *line == '#' ||
+            (layer < lo->n_layers && shows(lo->opt, lo->g->nodes[lo->layers[layer].node].name)))
+            fwrite(line, 1, (size_t)(next - line), lo->opt->dump_to);
     }
 }
 
@@ -48,7 +74,7 @@ static hd_status dump_program(struct hd_lowering *lo) {
         if (s->kind != HD_STEP_PROG) continue;
         const void *code = lo->image + s->code_offset; /* HD_CODE_ALIGN keeps words aligned */
         TRY(hd_disasm(lo->ctx, code, s->code_bytes / 4, &text));
-        fputs(text, lo->opt->dump_to);
+        put_program(lo, text);
         free(text);
     }
     return HD_OK;
@@ -125,6 +151,15 @@ hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_optio
     return s;
 }
 
+/* The graph, or only the lines of the nodes that are meant. */
+static hd_status dump_graph(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt) {
+    if (!opt->dump_only.n) return hd_graph_print(ctx, g, false, opt->dump_to);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (!g->nodes[i].dead && shows(opt, g->nodes[i].name))
+            hd_node_print(g, (int)i, opt->dump_to);
+    return HD_OK;
+}
+
 static double now_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -137,9 +172,9 @@ hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile
     hd_graph *g;
     TRY(hd_import_onnx(ctx, onnx_path, &g));
     hd_status s = HD_OK;
-    if (dumps(opt, "import")) s = hd_graph_print(ctx, g, false, opt->dump_to);
+    if (dumps(opt, "import")) s = dump_graph(ctx, g, opt);
     if (s == HD_OK) s = hd_legalize(ctx, g);
-    if (s == HD_OK && dumps(opt, "legalize")) s = hd_graph_print(ctx, g, false, opt->dump_to);
+    if (s == HD_OK && dumps(opt, "legalize")) s = dump_graph(ctx, g, opt);
     if (s == HD_OK) s = hd_lower(ctx, g, opt, out);
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", onnx_path);

@@ -9,12 +9,20 @@
 #include "isa/isa.h"
 #include "runtime/model.h"
 
+struct hd_name_list { /* of nodes of the legalised graph */
+    const char *const *name;
+    int n;
+};
+bool hd_name_listed(const struct hd_name_list *list, const char *name);
+
 struct hd_compile_options {
     struct hd_machine machine;
-    bool latency_hiding; /* false: every operation waits for the one before it */
-    bool keep_all;       /* every layer boundary is also stored in DRAM, for compare */
-    bool host_only;      /* no program: the whole graph is one host step (golden, cpu) */
-    const char *dump;    /* stage name, NULL = none; "all" */
+    bool latency_hiding;           /* false: every operation waits for the one before it */
+    bool keep_all;                 /* every layer boundary is also stored in DRAM */
+    struct hd_name_list keep;      /* or only the results of these layers */
+    bool host_only;                /* no program: the whole graph is one host step (golden, cpu) */
+    const char *dump;              /* stage name, NULL = none; "all" */
+    struct hd_name_list dump_only; /* only these nodes; empty = all */
     FILE *dump_to;
 };
 

@@ -32,34 +32,62 @@ def check_event(e, known):
         fail(f"arrow that ends before it begins: {e}")
 
 
+def check_layers(facts, work, complete):
+    """Layers add up to the run; MX and VX of each, in the events, are what was counted."""
+    total = sum(l["cycles"] for l in facts["layers"])
+    if facts["layers"] and total != facts["cycles"]:
+        fail(f"the layers have {total} cycles together, the run {facts['cycles']}")
+    for l in facts["layers"] if complete else []:
+        for unit in "mx", "vx":
+            if work.get((unit, l["name"]), 0) != l[unit + "_busy"]:
+                fail(f"{unit} worked {work.get((unit, l['name']), 0)} cycles for {l['name']} in the events, "
+                     f"{l[unit + '_busy']} counted")
+
+
 def main():
     trace = json.load(open(sys.argv[1]))
     facts, events = trace["otherData"], trace["traceEvents"]
-    last, known, busy, stall, free = -1, set(), {}, {}, {}
-    mem, dram, bank, counters = {}, [0, 0], {}, 0
+    last, known, busy, stall, free = -1, set(), {}, {}, {}  # sums by unit
+    mem, dram, bank, counters, work = {}, [0, 0], {}, 0, {}
     for e in events:
         check_event(e, known)
         if e["ph"] == "M":
             continue
-        if e["ts"] < last:
+        if e["ts"] < last and facts["level"] != "counters":
             fail(f"not in order of time: {e}")
         last = e["ts"]
         if e["ph"] == "C":
             counters += 1
             dram[0] += e["args"]["read"]
             dram[1] += e["args"]["write"]
-        if e["ph"] != "X":
+        if e["ph"] != "X" or e["cat"] == "within":
             continue
         unit = UNITS[e["tid"]]
         if e["ts"] < free.get(unit, 0):
             fail(f"events of {unit} overlap at {e}")
         free[unit] = e["ts"] + e["dur"]
-        total = busy if e["cat"] == "op" else stall
-        total[unit] = total.get(unit, 0) + e["dur"]
+        args = e["args"]
         if e["cat"] == "op":
-            mem[unit] = mem.get(unit, 0) + e["args"]["stall_memory"]
-            bank[unit] = bank.get(unit, 0) + e["args"]["stall_bank"]
-    if facts["window_cycles"] is None and facts["from"] == 0 and not facts["dropped_operations"]:
+            if args.get("busy", 0) > e["dur"]:
+                fail(f"busier than it is long: {e}")
+            busy[unit] = busy.get(unit, 0) + args.get("busy", e["dur"])
+            if "layer" in args:
+                key = unit, args["layer"]
+                work[key] = work.get(key, 0) + args.get("busy", e["dur"])
+        if e["cat"] == "stall" or facts["level"] == "layer" and unit != "seq":
+            stall[unit] = stall.get(unit, 0) + args.get("stall_semaphore", e["dur"])
+        if e["cat"] == "op":
+            mem[unit] = mem.get(unit, 0) + e["args"].get("stall_memory", 0)
+            bank[unit] = bank.get(unit, 0) + e["args"].get("stall_bank", 0)
+    if facts["level"] == "counters":
+        for unit, want in facts["units"].items():
+            if busy.get(unit, 0) != want["busy"] or stall.get(unit, 0) != want["stall_semaphore"]:
+                fail(f"cycles of {unit} are not those counted")
+        print(f"trace of {facts['device']}: counters only")
+        return
+    check_layers(facts, work, not facts["selected"] and facts["window_cycles"] is None and facts["from"] == 0
+                 and not facts["dropped_operations"])
+    if not facts["selected"] and facts["window_cycles"] is None and facts["from"] == 0 and not facts["dropped_operations"]:
         for unit, want in facts["units"].items():
             for what, got in (("busy", busy), ("stall_semaphore", stall), ("stall_memory", mem),
                               ("stall_bank", bank)):
@@ -71,8 +99,8 @@ def main():
         adds_up = ", adds up to the counters"
     else:
         adds_up = ", a window"
-    arrows = len(known)
-    print(f"trace of {facts['device']}: {facts['operations']} operations, {arrows} arrows{adds_up}")
+    what = f"{facts['events']} events" if facts["level"] == "layer" else f"{facts['operations']} operations"
+    print(f"trace of {facts['device']}: {what}, {len(known)} arrows{adds_up}")
 
 
 main()

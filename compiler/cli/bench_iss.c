@@ -95,7 +95,7 @@ static hd_status bench_network(struct cli *c, hd_arena *a, const char *arg, stru
     const char *path, *what, *name = short_name(a, arg);
     const void **in;
     hd_status ok = cli_model_path(c, a, arg, &path);
-    if (ok == HD_OK) ok = cli_open_model(c, path, false, false, &m);
+    if (ok == HD_OK) ok = cli_open_model(c, path, false, &m);
     if (ok == HD_OK) ok = cli_inputs(c, a, m, path, &in, &what);
     for (size_t i = 0; ok == HD_OK && i < sizeof latencies / sizeof latencies[0]; i++) {
         struct measured iss, rtl;

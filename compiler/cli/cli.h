@@ -140,9 +140,8 @@ hd_status cli_machine(struct cli *c, struct hd_machine *out);
 /* File behind a MODEL argument: itself, or model.onnx in a folder. *out_path is the arena's. */
 hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char **out_path);
 bool cli_is_hdl(const char *path); /* a compiled model */
-/* Compiles or loads MODEL. keep_all and host_only as in hd_compile_options. */
-hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool host_only,
-                         hd_model **out);
+/* Compiles or loads MODEL, with --keep, --dump and --select. host_only as in hd_compile_options. */
+hd_status cli_open_model(struct cli *c, const char *path, bool host_only, hd_model **out);
 /* A session with the options of the command line on model->machine. */
 hd_status cli_open_session(struct cli *c, const hd_model *m, const char *device, hd_session **out);
 void cli_device_options(const struct cli *c, const struct hd_machine *m,
@@ -219,9 +218,11 @@ json_object *cli_run_json(struct cli *c, const struct cli_run *r);
 
 /* ---- trace ---- */
 
-/* Timeline of the operations that touch cycles from .. from + cycles (0 = to the end) of the last
- * run. The model outlives it; the memory is the arena's. */
-struct cli_trace *cli_trace_create(hd_arena *a, const hd_model *m, uint64_t from, uint64_t cycles);
+/* Timeline of the last run, as opt->trace_* say, of the layers that are set (NULL = all). Without a
+ * run seen by its probe it holds the counters. Model, options and layers outlive it; the memory is
+ * the arena's. */
+struct cli_trace *cli_trace_create(hd_arena *a, const hd_model *m, const struct cli_options *opt,
+                                   const bool *layers);
 const struct hd_probe *cli_trace_probe(const struct cli_trace *t);
 hd_status cli_trace_write(struct cli *c, struct cli_trace *t, const struct cli_run *r,
                           const char *path);

@@ -10,7 +10,7 @@ static hd_status bench_one(struct cli *c, hd_arena *a, const char *arg, struct c
     const void **in;
     struct cli_run r = {.device = c->opt.device, .has_cycles = !cli_is_graph_device(c->opt.device)};
     hd_status ok = cli_model_path(c, a, arg, &r.path);
-    if (ok == HD_OK) ok = cli_open_model(c, r.path, false, !r.has_cycles, &m);
+    if (ok == HD_OK) ok = cli_open_model(c, r.path, !r.has_cycles, &m);
     if (ok == HD_OK) ok = cli_inputs(c, a, m, r.path, &in, &r.inputs);
     if (ok == HD_OK) ok = cli_open_session(c, m, c->opt.device, &s);
     r.model = m;

@@ -1,57 +1,111 @@
-/* heddle compare: one model on several devices, every value that two of them give, bit for bit. */
-#include <math.h>
+/* heddle compare: one model on several devices, or two models, every value that two of them give.
+ *
+ * The program is the one that runs: results that stay on chip are read out of the machine's memory
+ * by the address map while it runs (capture.c). values.c compares; first_diff.c finds the operation
+ * in which two machines part. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/cli/cli.h"
+#include "compiler/cli/capture.h"
+#include "compiler/cli/compare.h"
+#include "compiler/cli/items.h"
 
 enum { DEVICES_MAX = 8 };
+
+struct side { /* a model on a device */
+    const char *device;
+    const char *label; /* the device; of two models, with its number: iss:2 */
+    const hd_model *m; /* with values for every checkpoint */
+    hd_session *session;
+    struct cli_capture capture;
+    bool captures;
+};
 
 struct comparison {
     struct cli *c;
     hd_arena *a;
-    const hd_model *m;
-    const char *device[DEVICES_MAX];
-    hd_session *session[DEVICES_MAX];
-    int n_devices;
+    hd_model *own[2]; /* as compiled or loaded */
+    hd_model with[2]; /* the same, with values for every checkpoint */
+    const char *path[2];
+    int n_models;
+    struct side side[DEVICES_MAX]; /* the first is the reference */
+    int n_sides;
     const void **in;
-    int *order; /* values, by layer */
-    FILE *text; /* where lines go; NULL = nowhere */
+    const bool *layers; /* of the first model: those that are compared */
+    int *order;         /* its values, in the order in which they are made */
+    FILE *text;         /* where lines go; NULL = nowhere */
+    struct cli_errors *errors;
     json_object *runs, *values;
-    int n_values, n_differ;
+    int n_values, n_differ, n_near;
     const char *first; /* value that differs first, of all runs */
     const char *first_layer, *first_device;
     uint64_t first_seed;
     json_object *operation; /* in which two machines part, NULL = none */
 };
 
+/* ---- what is compared ----------------------------------------------------------------------- */
+
 static hd_status split_devices(struct comparison *x) {
     struct cli *c = x->c;
     char *list = hd_strdup(x->a, c->opt.devices), *save = NULL;
     for (char *p = strtok_r(list, ",", &save); p; p = strtok_r(NULL, ",", &save)) {
-        if (x->n_devices == DEVICES_MAX)
+        if (x->n_sides == DEVICES_MAX)
             return hd_fail(c->ctx, HD_INVALID, "--devices: more than %d devices", DEVICES_MAX);
-        x->device[x->n_devices++] = p;
+        x->side[x->n_sides++].device = p;
     }
+    if (x->n_models == 2 && x->n_sides == 1) x->side[x->n_sides++].device = x->side[0].device;
     return HD_OK;
 }
 
-/* Values in the order in which they are made: by step, within a step by layer. */
-static void sort_values(struct comparison *x) {
-    const hd_model *m = x->m;
-    bool *done = hd_new_array(x->a, bool, (size_t)m->n_values + 1);
-    x->order = hd_new_array(x->a, int, (size_t)m->n_values + 1);
-    int n = 0;
+static bool has_value(const hd_model *m, int tensor) {
+    for (int i = 0; i < m->n_values; i++)
+        if (m->values[i].tensor == tensor) return true;
+    return false;
+}
+
+/* A dense value of the graph is where the place says, byte for byte. */
+static bool is_whole(const struct hd_place *p, const struct hd_tensor *t) {
+    if (hd_dtype_bytes(t->dtype) != 1 || !t->known || p->layer < 0) return false;
+    if (t->rank == 4)
+        return t->dim[0] == p->n && t->dim[1] == p->c && t->dim[2] == p->h && t->dim[3] == p->w;
+    return t->rank == 2 && t->dim[0] == p->n && t->dim[1] == p->c && p->h == 1 && p->w == 1;
+}
+
+/* Gives the model a value for every result of a layer, so that devices that run graphs tell it; or
+ * only for the one called `only`. */
+static hd_status add_checkpoints(struct comparison *x, int i, const char *only) {
+    const hd_model *m = x->own[i];
+    hd_graph *g;
+    TRY(hd_graph_load(x->c->ctx, m->graph, m->graph_bytes, &g));
+    hd_model *w = &x->with[i];
+    *w = *m;
+    w->values = hd_new_array(x->a, struct hd_value_info, (size_t)(m->n_values + m->n_places) + 1);
+    memcpy(w->values, m->values, (size_t)m->n_values * sizeof *m->values);
+    for (int k = 0; k < m->n_places; k++) {
+        const struct hd_place *p = &m->places[k];
+        if ((size_t)p->tensor >= g->n_tensors || has_value(w, p->tensor)) continue;
+        const struct hd_tensor *t = &g->tensors[p->tensor];
+        if (!is_whole(p, t) || (only && strcmp(only, t->name))) continue;
+        struct hd_value_info *v = &w->values[w->n_values++];
+        *v = (struct hd_value_info){.name = hd_strdup(x->a, t->name),
+                                    .dtype = hd_dtype_to_onnx(t->dtype),
+                                    .elem_bytes = 1,
+                                    .rank = t->rank,
+                                    .tensor = p->tensor,
+                                    .layer = p->layer};
+        memcpy(v->dim, t->dim, sizeof v->dim);
+    }
+    hd_graph_destroy(g);
+    return HD_OK;
+}
+
+/* Step in which a value is made; -1 for inputs of the network. */
+static int step_of(const hd_model *m, int value) {
+    if (m->values[value].layer >= 0) return m->layers[m->values[value].layer].step;
     for (int i = 0; i < m->n_steps; i++)
-        for (int layer = -1; layer < m->n_layers; layer++)
-            for (int k = 0; k < m->steps[i].n_outputs; k++) {
-                int v = m->steps[i].outputs[k];
-                if (m->values[v].layer != layer || done[v]) continue;
-                x->order[n++] = v;
-                done[v] = true;
-            }
-    for (int v = 0; v < m->n_values; v++)
-        if (!done[v]) x->order[n++] = v;
+        for (int k = 0; k < m->steps[i].n_outputs; k++)
+            if (m->steps[i].outputs[k] == value) return i;
+    return -1;
 }
 
 static bool is_input(const hd_model *m, int value) {
@@ -60,101 +114,157 @@ static bool is_input(const hd_model *m, int value) {
     return false;
 }
 
-static const char *position(hd_arena *a, const struct hd_value_info *v, size_t i) {
-    int64_t at[HD_VALUE_RANK] = {0};
-    for (int k = v->rank - 1; k >= 0; k--) {
-        at[k] = (int64_t)(i % (size_t)v->dim[k]);
-        i /= (size_t)v->dim[k];
-    }
-    return cli_shape_text(a, at, v->rank);
-}
-
-/* One device against the reference; true when they agree. */
-static bool same_value(struct comparison *x, int value, const void *ref, const void *got,
-                       const char *device) {
-    const struct hd_value_info *v = &x->m->values[value];
-    size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes, size = (size_t)v->elem_bytes,
-           differ = 0, first = 0;
-    double most = 0;
-    for (size_t i = 0; i < n; i++) {
-        if (!memcmp((const char *)ref + i * size, (const char *)got + i * size, size)) continue;
-        if (!differ++) first = i;
-        double d = fabs(cli_element(ref, v->dtype, i) - cli_element(got, v->dtype, i));
-        if (d > most || d != d) most = d;
-    }
-    json_object *o = json_object_new_object();
-    cli_add_str(o, "name", v->name);
-    cli_add_str(o, "layer", v->layer >= 0 ? x->m->layers[v->layer].name : NULL);
-    cli_add_str(o, "device", device);
-    json_object_object_add(o, "same", json_object_new_boolean(differ == 0));
-    cli_add_int(o, "differ", (int64_t)differ);
-    cli_add_num(o, "max_abs_diff", most);
-    json_object_array_add(x->values, o);
-    if (!differ) return true;
-    if (x->text)
-        fprintf(x->text,
-                "DIFF %s %s%s, %s: max|diff| %g, %zu of %zu differ, first at %s: %s %g, %s %g\n",
-                v->name, cli_dtype_name(v->dtype), cli_shape_text(x->a, v->dim, v->rank), device,
-                most, differ, n, position(x->a, v, first), x->device[0],
-                cli_element(ref, v->dtype, first), device, cli_element(got, v->dtype, first));
-    return false;
-}
-
-static hd_status compare_value(struct comparison *x, int value, uint64_t seed) {
-    struct cli *c = x->c;
-    const struct hd_value_info *v = &x->m->values[value];
-    size_t bytes = hd_value_dense_bytes(v) + 1;
-    void *ref = malloc(bytes), *got = malloc(bytes);
-    HD_ASSERT(ref && got);
-    hd_status s = hd_session_value(c->ctx, x->session[0], value, ref);
-    bool same = true;
-    int shared = 0;
-    for (int d = 1; s == HD_OK && d < x->n_devices; d++) {
-        s = hd_session_value(c->ctx, x->session[d], value, got);
-        if (s == HD_UNSUPPORTED) { /* it stayed on chip there */
-            s = HD_OK;
-            continue;
+/* Values in the order in which they are made: by step, within a step by layer. */
+static void sort_values(struct comparison *x) {
+    const hd_model *m = &x->with[0];
+    size_t n = (size_t)m->n_values;
+    int *step = hd_new_array(x->a, int, n + 1);
+    x->order = hd_new_array(x->a, int, n + 1);
+    for (int v = 0; v < m->n_values; v++) {
+        int k = v;
+        step[v] = step_of(m, v);
+        for (; k > 0; k--) {
+            int o = x->order[k - 1];
+            if (step[o] < step[v] ||
+                (step[o] == step[v] && m->values[o].layer <= m->values[v].layer))
+                break;
+            x->order[k] = o;
         }
-        shared++;
-        if (s == HD_OK && !same_value(x, value, ref, got, x->device[d])) {
-            same = false;
-            if (!x->first) {
-                x->first = v->name, x->first_seed = seed, x->first_device = x->device[d];
-                x->first_layer = v->layer >= 0 ? x->m->layers[v->layer].name : NULL;
-            }
-        }
+        x->order[k] = v;
     }
-    free(ref);
-    free(got);
-    if (s == HD_UNSUPPORTED || (s == HD_OK && !shared)) return HD_OK;
-    TRY(s);
-    x->n_values++;
-    x->n_differ += !same;
-    if (same && x->text)
-        fprintf(x->text, "ok   %s %s%s%s%s\n", v->name, cli_dtype_name(v->dtype),
-                cli_shape_text(x->a, v->dim, v->rank), v->layer >= 0 ? ", layer " : "",
-                v->layer >= 0 ? x->m->layers[v->layer].name : "");
-    return HD_OK;
 }
 
-static hd_status run_all(struct comparison *x) {
+static bool is_compared(const struct comparison *x, int value) {
+    const struct hd_value_info *v = &x->with[0].values[value];
+    return !is_input(&x->with[0], value) && (v->layer < 0 || x->layers[v->layer]);
+}
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+static hd_status open_side(struct comparison *x, struct side *s, const bool *layers) {
+    struct cli with = *x->c;
+    s->captures = !cli_is_graph_device(s->device) && hd_device_by_scheme(s->device);
+    if (s->captures) {
+        cli_capture_init(&s->capture, s->m, layers);
+        with.probe = &s->capture.probe;
+    }
+    hd_status r = cli_open_session(&with, s->m, s->device, &s->session);
+    if (r == HD_UNSUPPORTED && s->captures && hd_device_by_scheme(s->device)) {
+        hd_clear(x->c->ctx); /* a board: it shows what leaves it */
+        with.probe = NULL;
+        r = cli_open_session(&with, s->m, s->device, &s->session);
+    }
+    return r;
+}
+
+static void close_sides(struct comparison *x) {
+    for (int i = 0; i < x->n_sides; i++) {
+        struct side *s = &x->side[i];
+        hd_session_close(s->session);
+        s->session = NULL;
+        if (s->captures) cli_capture_deinit(&s->capture);
+        s->captures = false;
+    }
+}
+
+static hd_status run_sides(struct comparison *x, const bool *layers) {
     struct cli *c = x->c;
-    for (int d = 0; d < x->n_devices; d++) {
-        cli_progress(c, "compare: running %s", x->device[d]);
-        hd_status s = cli_open_session(c, x->m, x->device[d], &x->session[d]);
-        void **out = cli_output_buffers(x->a, x->m);
-        if (s == HD_OK) s = hd_session_run(c->ctx, x->session[d], x->in, out);
-        TRY(hd_note(c->ctx, s, "on device %s", x->device[d]));
+    for (int i = 0; i < x->n_sides; i++) {
+        struct side *s = &x->side[i];
+        cli_progress(c, "compare: running %s", s->device);
+        void **out = cli_output_buffers(x->a, s->m);
+        hd_status r = open_side(x, s, layers);
+        if (r == HD_OK) r = hd_session_run(c->ctx, s->session, x->in, out);
+        if (r == HD_OK && s->captures && s->capture.failed)
+            r = hd_fail(c->ctx, HD_NOMEM, "no memory to keep the results of layers; try --bisect");
+        TRY(hd_note(c->ctx, r, "on device %s", s->device));
     }
     cli_progress_end(c);
     return HD_OK;
 }
 
-static void close_all(struct comparison *x) {
-    for (int d = 0; d < x->n_devices; d++) {
-        hd_session_close(x->session[d]);
-        x->session[d] = NULL;
+/* The bytes of a value of the first model on one side; HD_UNSUPPORTED when it is not known there.
+ */
+static hd_status value_of(struct comparison *x, const struct side *s, int value, void *out) {
+    const struct hd_value_info *want = &x->with[0].values[value];
+    int v = value;
+    if (s->m != &x->with[0]) { /* by name */
+        for (v = 0; v < s->m->n_values && strcmp(s->m->values[v].name, want->name);) v++;
+        if (v == s->m->n_values) return HD_UNSUPPORTED;
+        const struct hd_value_info *got = &s->m->values[v];
+        if (got->rank != want->rank || got->dtype != want->dtype ||
+            memcmp(got->dim, want->dim, sizeof got->dim))
+            return hd_fail(x->c->ctx, HD_INVALID, "%s is %s%s in %s and %s%s in %s", want->name,
+                           cli_dtype_name(want->dtype), cli_shape_text(x->a, want->dim, want->rank),
+                           x->path[0], cli_dtype_name(got->dtype),
+                           cli_shape_text(x->a, got->dim, got->rank), x->path[1]);
     }
+    for (int i = 0; s->captures && i < s->m->n_places; i++)
+        if (s->m->places[i].tensor == s->m->values[v].tensor && s->capture.dense[i]) {
+            memcpy(out, s->capture.dense[i], hd_value_dense_bytes(want));
+            return HD_OK;
+        }
+    hd_status r = hd_session_value(x->c->ctx, s->session, v, out);
+    if (r == HD_UNSUPPORTED) hd_clear(x->c->ctx);
+    return r;
+}
+
+/* ---- one value ------------------------------------------------------------------------------ */
+
+/* How far a value may be off: bits of machines and of integers never differ, but kernels of other
+ * devices may add floats up in another order. */
+static bool may_round(const struct side *a, const struct side *b) {
+    return cli_is_graph_device(a->device) && cli_is_graph_device(b->device);
+}
+
+static const char *layer_of(const struct comparison *x, int value) {
+    int layer = x->with[0].values[value].layer;
+    return layer >= 0 ? x->with[0].layers[layer].name : NULL;
+}
+
+static hd_status compare_value(struct comparison *x, int value, uint64_t seed, bool *out_differs) {
+    const struct hd_value_info *v = &x->with[0].values[value];
+    size_t bytes = hd_value_dense_bytes(v) + 1;
+    void *ref = malloc(bytes), *got = malloc(bytes);
+    HD_ASSERT(ref && got);
+    hd_status s = value_of(x, &x->side[0], value, ref);
+    int shared = 0, differ = 0, near = 0;
+    for (int d = 1; s == HD_OK && d < x->n_sides; d++) {
+        struct side *side = &x->side[d];
+        s = value_of(x, side, value, got);
+        if (s == HD_UNSUPPORTED) { /* it never exists as a whole there */
+            s = HD_OK;
+            continue;
+        }
+        if (s != HD_OK) break;
+        shared++;
+        struct cli_error e = cli_error_of(v, ref, got);
+        enum cli_verdict verdict = cli_error_verdict(&e, v, may_round(&x->side[0], side));
+        json_object_array_add(x->values, cli_error_json(&e, v, layer_of(x, value), side->label));
+        cli_errors_add(x->errors, v, layer_of(x, value), side->label, &e);
+        differ += verdict == CLI_DIFFERS;
+        near += verdict == CLI_NEAR;
+        if (x->text && verdict != CLI_SAME)
+            cli_error_print(&e, verdict, v, layer_of(x, value), x->side[0].label, side->label, ref,
+                            got, x->text);
+        if (verdict == CLI_DIFFERS && !x->first) {
+            x->first = v->name, x->first_seed = seed, x->first_device = side->label;
+            x->first_layer = layer_of(x, value);
+        }
+    }
+    free(ref);
+    free(got);
+    if (out_differs) *out_differs = differ > 0;
+    if (s == HD_UNSUPPORTED || (s == HD_OK && !shared)) return HD_OK;
+    TRY(s);
+    x->n_values++;
+    x->n_differ += differ > 0;
+    x->n_near += near > 0 && !differ;
+    if (!differ && !near && x->text)
+        fprintf(x->text, "ok   %s %s%s%s%s\n", v->name, cli_dtype_name(v->dtype),
+                cli_shape_text(x->a, v->dim, v->rank), v->layer >= 0 ? ", layer " : "",
+                v->layer >= 0 ? layer_of(x, value) : "");
+    return HD_OK;
 }
 
 static hd_status compare_once(struct comparison *x, uint64_t seed) {
@@ -163,10 +273,10 @@ static hd_status compare_once(struct comparison *x, uint64_t seed) {
     x->values = json_object_new_array();
     if (c->opt.mem.jitter && x->text)
         fprintf(x->text, "memory jitter, seed %llu\n", (unsigned long long)seed);
-    hd_status s = run_all(x);
-    for (int i = 0; s == HD_OK && i < x->m->n_values; i++)
-        if (!is_input(x->m, x->order[i])) s = compare_value(x, x->order[i], seed);
-    close_all(x);
+    hd_status s = run_sides(x, x->layers);
+    for (int i = 0; s == HD_OK && i < x->with[0].n_values; i++)
+        if (is_compared(x, x->order[i])) s = compare_value(x, x->order[i], seed, NULL);
+    close_sides(x);
     json_object *o = json_object_new_object();
     json_object_object_add(o, "jitter_seed",
                            c->opt.mem.jitter ? json_object_new_uint64(seed) : NULL);
@@ -175,55 +285,147 @@ static hd_status compare_once(struct comparison *x, uint64_t seed) {
     return s;
 }
 
+/* ---- --bisect ------------------------------------------------------------------------------- */
+
+/* Runs all sides, keeping one value beside those that steps exchange, and compares it. */
+static hd_status compare_only(struct comparison *x, const char *name, FILE *text,
+                              bool *out_differs) {
+    FILE *loud = x->text;
+    int value = 0;
+    bool *layers = hd_new_array(x->a, bool, (size_t)x->own[0]->n_layers + 1);
+    for (int i = 0; i < x->n_models; i++) TRY(add_checkpoints(x, i, name));
+    const hd_model *m = &x->with[0];
+    while (strcmp(m->values[value].name, name)) value++; /* it is there: add_checkpoints */
+    if (m->values[value].layer >= 0) layers[m->values[value].layer] = true;
+    x->text = text;
+    hd_status s = run_sides(x, layers);
+    if (s == HD_OK) s = compare_value(x, value, x->c->opt.mem.jitter_seed, out_differs);
+    close_sides(x);
+    x->text = loud;
+    return s;
+}
+
+/* Looks for the first value that differs, taking for granted that what follows it differs, too. */
+static hd_status bisect(struct comparison *x, uint64_t seed) {
+    struct cli *c = x->c;
+    const hd_model *m = &x->with[0];
+    const char **names = hd_new_array(x->a, const char *, (size_t)m->n_values + 1);
+    int n = 0, runs = 0;
+    c->opt.mem.jitter_seed = seed;
+    for (int i = 0; i < m->n_values; i++)
+        if (is_compared(x, x->order[i])) names[n++] = m->values[x->order[i]].name;
+    x->values = json_object_new_array();
+    bool differs = false;
+    int lo = -1, hi = n - 1; /* hi differs, lo does not */
+    if (n) TRY(compare_only(x, names[hi], NULL, &differs));
+    while (differs && hi - lo > 1) {
+        int mid = lo + (hi - lo) / 2;
+        bool d = false;
+        cli_progress(c, "compare: %d values are left", hi - lo);
+        TRY(compare_only(x, names[mid], NULL, &d));
+        runs++;
+        if (d)
+            hi = mid;
+        else
+            lo = mid;
+    }
+    x->first = NULL;
+    x->n_values = n, x->n_differ = 0;
+    if (differs) TRY(compare_only(x, names[hi], x->text, &differs));
+    x->n_values = n;
+    if (x->text) fprintf(x->text, "bisection of %d values, %d runs of each device\n", n, runs + 2);
+    json_object *o = json_object_new_object();
+    json_object_object_add(o, "jitter_seed",
+                           c->opt.mem.jitter ? json_object_new_uint64(seed) : NULL);
+    json_object_object_add(o, "values", x->values);
+    json_object_array_add(x->runs, o);
+    return HD_OK;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
 /* Of the first two machines among the devices, when values differ. */
 static hd_status find_operation(struct comparison *x) {
     const char *machine[2];
     int n = 0;
-    for (int i = 0; i < x->n_devices && n < 2; i++)
-        if (!cli_is_graph_device(x->device[i])) machine[n++] = x->device[i];
-    if (!x->n_differ || n < 2 || !strcmp(machine[0], machine[1])) return HD_OK;
+    for (int i = 0; i < x->n_sides && n < 2; i++)
+        if (!cli_is_graph_device(x->side[i].device)) machine[n++] = x->side[i].device;
+    if (!x->n_differ || n < 2 || x->n_models > 1 || !strcmp(machine[0], machine[1])) return HD_OK;
     x->c->opt.mem.jitter_seed = x->first_seed;
-    return cli_first_difference(x->c, x->a, x->m, machine, x->in, x->text, &x->operation);
+    return cli_first_difference(x->c, x->a, x->own[0], machine, x->in, x->text, &x->operation);
 }
 
-static hd_status compare(struct comparison *x, const char **path, hd_model **model) {
+static hd_status open_models(struct comparison *x) {
+    struct cli *c = x->c;
+    bool *layers = NULL;
+    for (int i = 0; i < x->n_models; i++) {
+        TRY(cli_model_path(c, x->a, c->args[i], &x->path[i]));
+        TRY(cli_open_model(c, x->path[i], false, &x->own[i]));
+        TRY(add_checkpoints(x, i, NULL));
+    }
+    for (int i = 0; i < x->n_sides; i++) {
+        struct side *s = &x->side[i];
+        int which = i && x->n_models > 1;
+        s->m = &x->with[which];
+        s->label = x->n_models > 1 ? hd_sprintf(x->a, "%s:%d", s->device, which + 1) : s->device;
+    }
+    TRY(cli_select_layers(c, x->a, c->opt.select, x->own[0], &layers));
+    x->layers = layers;
+    sort_values(x);
+    return HD_OK;
+}
+
+static hd_status compare(struct comparison *x) {
     struct cli *c = x->c;
     const char *what;
     TRY(split_devices(x));
-    TRY(cli_model_path(c, x->a, c->args[0], path));
-    TRY(cli_open_model(c, *path, true, false, model));
-    x->m = *model;
-    TRY(cli_inputs(c, x->a, x->m, *path, &x->in, &what));
-    sort_values(x);
-    if (x->text) fprintf(x->text, "%s, machine %s, inputs: %s\n", *path, x->m->machine.name, what);
+    TRY(open_models(x));
+    TRY(cli_inputs(c, x->a, x->own[0], x->path[0], &x->in, &what));
+    if (x->text) {
+        fprintf(x->text, "%s, machine %s, inputs: %s\n", x->path[0], x->own[0]->machine.name, what);
+        if (x->n_models > 1) fprintf(x->text, "against %s\n", x->path[1]);
+    }
     uint64_t first = c->opt.jitter_first, last = c->opt.jitter_last;
-    for (uint64_t seed = first; seed <= last; seed++) TRY(compare_once(x, seed));
+    for (uint64_t seed = first; seed <= last; seed++)
+        TRY(c->opt.bisect ? bisect(x, seed) : compare_once(x, seed));
+    if (x->text && (x->n_differ || x->n_near) && !c->opt.bisect)
+        cli_errors_print(x->errors, x->text);
     return find_operation(x);
 }
 
-static int conclude(struct comparison *x, const char *path) {
-    bool same = x->n_differ == 0 && x->n_values > 0;
+static void say(const struct comparison *x, bool same) {
     if (x->text && same)
-        fprintf(x->text, "%s agree: %d values compared, all bit-equal\n", x->c->opt.devices,
-                x->n_values);
+        fprintf(x->text,
+                x->n_near ? "%s agree: %d values compared, %d of them not bit for bit\n"
+                          : "%s agree: %d values compared, all bit-equal\n",
+                x->c->opt.devices, x->n_values, x->n_near);
+    fflush(stdout);
     if (!same && x->n_values == 0)
-        fprintf(stderr, "heddle compare: %s: the devices share no value to compare\n", path);
+        fprintf(stderr, "heddle compare: %s: the devices share no value to compare\n", x->path[0]);
     else if (!same)
-        fprintf(stderr, "heddle compare: %s: %s and %s differ first in %s (layer %s)%s\n", path,
-                x->device[0], x->first_device, x->first,
+        fprintf(stderr, "heddle compare: %s: %s and %s differ first in %s (layer %s)%s\n",
+                x->path[0], x->side[0].label, x->first_device, x->first,
                 x->first_layer ? x->first_layer : "on the host",
                 x->c->opt.mem.jitter ? ", under memory jitter" : "");
+}
+
+static int conclude(struct comparison *x) {
+    bool same = x->n_differ == 0 && x->n_values > 0;
+    say(x, same);
     int status = CLI_DONE;
     if (x->c->opt.json) {
         json_object *o = json_object_new_object();
         cli_add_str(o, "schema", "heddle.compare/1");
-        cli_add_str(o, "model", path);
+        cli_add_str(o, "model", x->path[0]);
+        cli_add_str(o, "against", x->n_models > 1 ? x->path[1] : NULL);
         cli_add_str(o, "devices", x->c->opt.devices);
-        cli_add_str(o, "machine", x->m->machine.name);
+        cli_add_str(o, "machine", x->own[0]->machine.name);
         json_object_object_add(o, "ok", json_object_new_boolean(same));
         cli_add_int(o, "compared", x->n_values);
         cli_add_int(o, "differ", x->n_differ);
+        cli_add_int(o, "near", x->n_near);
         cli_add_str(o, "first_difference", x->first);
+        cli_add_str(o, "first_layer", x->first_layer);
         json_object_object_add(o, "first_operation", json_object_get(x->operation));
         json_object_object_add(o, "runs", json_object_get(x->runs));
         status = cli_write_json(x->c, o);
@@ -232,15 +434,15 @@ static int conclude(struct comparison *x, const char *path) {
 }
 
 int cmd_compare(struct cli *c) {
-    if (!c->opt.devices || !strchr(c->opt.devices, ','))
+    if (!c->opt.devices || (!strchr(c->opt.devices, ',') && c->n_args < 2))
         return cli_usage(c, "--devices: got '%s', want at least two names: --devices golden,iss",
                          c->opt.devices ? c->opt.devices : "");
     struct comparison x = {.c = c, .a = hd_arena_create(), .runs = json_object_new_array()};
+    x.n_models = c->n_args;
+    x.errors = cli_errors_create(x.a);
     x.text = cli_json_on_stdout(c) ? NULL : stdout;
-    const char *path = NULL;
-    hd_model *model = NULL;
-    int status = compare(&x, &path, &model) == HD_OK ? conclude(&x, path) : cli_fail(c);
-    hd_model_destroy(model);
+    int status = compare(&x) == HD_OK ? conclude(&x) : cli_fail(c);
+    for (int i = 0; i < 2; i++) hd_model_destroy(x.own[i]);
     hd_arena_destroy(x.a);
     json_object_put(x.runs);
     json_object_put(x.operation);

@@ -89,7 +89,7 @@ int cmd_compile(struct cli *c) {
     hd_model *m = NULL;
     const char *path;
     hd_status s = cli_model_path(c, a, c->args[0], &path);
-    if (s == HD_OK) s = cli_open_model(c, path, false, false, &m);
+    if (s == HD_OK) s = cli_open_model(c, path, false, &m);
     if (s == HD_OK) s = check_programs(c, m);
     if (s == HD_OK && c->opt.out) s = hd_model_save(c->ctx, m, c->opt.out);
     int status = s == HD_OK ? CLI_DONE : cli_fail(c);

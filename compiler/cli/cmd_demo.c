@@ -45,7 +45,7 @@ static hd_status load(struct demo *d) {
     d->n_images = image->dim[0];
     d->pixels = image->dim[1] * image->dim[2];
     if (c->opt.images && c->opt.images < d->n_images) d->n_images = c->opt.images;
-    TRY(cli_open_model(c, d->path, false, false, &d->m));
+    TRY(cli_open_model(c, d->path, false, &d->m));
     const struct hd_value_info *in = &d->m->values[d->m->inputs[0]],
                                *out = &d->m->values[d->m->outputs[0]];
     if (d->m->n_inputs != 1 || hd_dtype_from_onnx(in->dtype) != HD_F32 ||

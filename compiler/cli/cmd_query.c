@@ -47,7 +47,7 @@ static hd_status query(struct query *x) {
     x->text = c->args[1];
     TRY(hd_query_parse(c->ctx, x->a, x->text, &x->q));
     TRY(cli_model_path(c, x->a, c->args[0], &x->path));
-    TRY(cli_open_model(c, x->path, false, false, &x->model));
+    TRY(cli_open_model(c, x->path, false, &x->model));
     TRY(hd_graph_load(c->ctx, x->model->graph, x->model->graph_bytes, &x->legal));
     bool written = !c->opt.stage || !strcmp(c->opt.stage, "import");
     if (written && !cli_is_hdl(x->path)) TRY(hd_import_onnx(c->ctx, x->path, &x->graph));

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/cli/cli.h"
+#include "compiler/cli/items.h"
 
 static int by_time(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -27,15 +27,29 @@ static hd_status run_repeats(struct cli *c, hd_arena *a, hd_session *s, struct c
     return hd_session_counters(c->ctx, s, &r->counters);
 }
 
-static hd_status save_outputs(struct cli *c, hd_arena *a, const hd_model *m, void *const *out) {
-    struct cli_tensor *t = hd_new_array(a, struct cli_tensor, (size_t)m->n_outputs + 1);
+static struct cli_tensor tensor_of(const struct hd_value_info *v, const void *data) {
+    struct cli_tensor t = {v->name, v->dtype, v->rank, {0}, data, hd_value_dense_bytes(v)};
+    memcpy(t.dim, v->dim, sizeof t.dim);
+    return t;
+}
+
+/* Outputs of the network, then what --keep made visible. */
+static hd_status save_outputs(struct cli *c, hd_arena *a, const hd_model *m, hd_session *s,
+                              void *const *out) {
+    struct cli_tensor *t = hd_new_array(a, struct cli_tensor, (size_t)m->n_values + 1);
+    bool *saved = hd_new_array(a, bool, (size_t)m->n_values + 1);
+    int n = 0;
     for (int i = 0; i < m->n_outputs; i++) {
-        const struct hd_value_info *v = &m->values[m->outputs[i]];
-        t[i] =
-            (struct cli_tensor){v->name, v->dtype, v->rank, {0}, out[i], hd_value_dense_bytes(v)};
-        memcpy(t[i].dim, v->dim, sizeof t[i].dim);
+        t[n++] = tensor_of(&m->values[m->outputs[i]], out[i]);
+        saved[m->outputs[i]] = true;
     }
-    return cli_save_npz(c->ctx, c->opt.outputs, t, m->n_outputs);
+    for (int v = 0; c->opt.keep && v < m->n_values; v++) {
+        if (saved[v] || m->values[v].layer < 0) continue;
+        void *data = hd_alloc(a, hd_value_dense_bytes(&m->values[v]));
+        TRY(hd_session_value(c->ctx, s, v, data));
+        t[n++] = tensor_of(&m->values[v], data);
+    }
+    return cli_save_npz(c->ctx, c->opt.outputs, t, n);
 }
 
 static int report(struct cli *c, const struct cli_run *r) {
@@ -47,21 +61,31 @@ static hd_status run(struct cli *c, hd_arena *a, struct cli_run *r, hd_model **m
                      hd_session **s) {
     bool host_only = cli_is_graph_device(c->opt.device);
     TRY(cli_model_path(c, a, c->args[0], &r->path));
-    TRY(cli_open_model(c, r->path, false, host_only, model));
+    TRY(cli_open_model(c, r->path, host_only, model));
     if (host_only) (*model)->n_host_ops = 0; /* nothing stays behind: the device runs all of it */
     r->model = *model;
     const void **in;
     TRY(cli_inputs(c, a, *model, r->path, &in, &r->inputs));
     void **out = cli_output_buffers(a, *model);
+    const struct hd_probe *probes[2] = {NULL, NULL};
     struct cli_trace *trace = NULL;
     if (c->opt.trace) {
-        trace = cli_trace_create(a, *model, c->opt.trace_from, c->opt.trace_cycles);
-        c->probe = cli_trace_probe(trace);
+        bool *layers = NULL;
+        if (c->opt.select) TRY(cli_select_layers(c, a, c->opt.select, *model, &layers));
+        trace = cli_trace_create(a, *model, &c->opt, layers);
+        probes[0] = cli_trace_probe(trace);
     }
-    TRY(cli_open_session(c, *model, c->opt.device, s));
+    c->probe = cli_probe_join(a, probes, 2);
+    hd_status opened = cli_open_session(c, *model, c->opt.device, s);
+    if (opened == HD_UNSUPPORTED && c->probe) { /* a board: it tells counters only */
+        c->probe = NULL;
+        hd_clear(c->ctx);
+        opened = cli_open_session(c, *model, c->opt.device, s);
+    }
+    TRY(opened);
     TRY(run_repeats(c, a, *s, r, in, out));
     if (trace) TRY(cli_trace_write(c, trace, r, c->opt.trace));
-    return c->opt.outputs ? save_outputs(c, a, *model, out) : HD_OK;
+    return c->opt.outputs ? save_outputs(c, a, *model, *s, out) : HD_OK;
 }
 
 int cmd_run(struct cli *c) {
@@ -69,6 +93,10 @@ int cmd_run(struct cli *c) {
         return cli_usage(c, "--trace: device %s has no cycles, want iss or rtl", c->opt.device);
     if (!c->opt.trace && (c->opt.trace_from || c->opt.trace_cycles))
         return cli_usage(c, "--trace-from, --trace-cycles: want --trace FILE.json, too");
+    if (c->opt.trace_level && !c->opt.trace)
+        return cli_usage(c, "--trace-level: wants --trace FILE.json, too");
+    if (c->opt.select && !c->opt.trace && !c->opt.dump)
+        return cli_usage(c, "--select: says what --trace or --dump show; give one of them, too");
     hd_arena *a = hd_arena_create();
     hd_model *model = NULL;
     hd_session *s = NULL;

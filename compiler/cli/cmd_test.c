@@ -150,7 +150,7 @@ static hd_status run_set(struct tester *t, struct folder_case *f, const char *se
 static hd_status open_case(struct tester *t, struct folder_case *f) {
     struct cli *c = t->c;
     bool graph_device = cli_is_graph_device(c->opt.device);
-    TRY(cli_open_model(c, f->path, false, graph_device, &f->m));
+    TRY(cli_open_model(c, f->path, graph_device, &f->m));
     TRY(hd_graph_load(c->ctx, f->m->graph, f->m->graph_bytes, &f->g));
     TRY(cli_open_session(c, f->m, c->opt.device, &f->s));
     return graph_device ? HD_OK : cli_open_session(c, f->m, "golden", &f->golden);

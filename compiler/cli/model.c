@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "compiler/cli/cli.h"
+#include "compiler/cli/items.h"
 
 hd_status cli_machine(struct cli *c, struct hd_machine *out) {
     TRY(hd_machine_load(c->ctx, c->opt.machine ? c->opt.machine : "base", out));
@@ -38,13 +38,52 @@ bool cli_is_hdl(const char *path) {
     return (n == 4 && !memcmp(head, "HDL\x1a", 4)) || (len > 4 && !strcmp(path + len - 4, ".hdl"));
 }
 
-hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool host_only,
-                         hd_model **out) {
+/* Names of the layers that a selector means; compiles without them to find out. */
+static hd_status select_names(struct cli *c, hd_arena *a, const char *path, const char *selector,
+                              const struct hd_compile_options *o, struct hd_name_list *out) {
+    struct hd_compile_options plain = *o;
+    hd_model *m;
+    bool *layers = NULL;
+    if (!selector) return HD_OK;
+    plain.dump = NULL;
+    TRY(hd_compile(c->ctx, path, &plain, &m));
+    hd_status s = cli_select_layers(c, a, selector, m, &layers);
+    const char **names = hd_new_array(a, const char *, (size_t)m->n_layers + 1);
+    int n = 0;
+    for (int i = 0; s == HD_OK && i < m->n_layers; i++)
+        if (layers[i]) names[n++] = hd_strdup(a, m->layers[i].name);
+    *out = (struct hd_name_list){names, n};
+    hd_model_destroy(m);
+    return s;
+}
+
+static hd_status compile(struct cli *c, hd_arena *a, const char *path, const struct hd_machine *m,
+                         bool host_only, hd_model **out) {
+    struct hd_compile_options o = {.machine = *m,
+                                   .latency_hiding = !c->opt.no_latency_hiding,
+                                   .host_only = host_only,
+                                   .dump = c->opt.dump,
+                                   .dump_to = stdout};
+    struct hd_name_list keep = {0}, only = {0};
+    if (!host_only) TRY(select_names(c, a, path, c->opt.keep, &o, &keep));
+    if (!host_only && o.dump) TRY(select_names(c, a, path, c->opt.select, &o, &only));
+    o.keep = keep;
+    o.dump_only = only;
+    return hd_compile(c->ctx, path, &o, out);
+}
+
+hd_status cli_open_model(struct cli *c, const char *path, bool host_only, hd_model **out) {
     struct hd_machine want;
     bool chosen = c->opt.machine || c->opt.n_sets;
     TRY(cli_machine(c, &want));
     if (cli_is_hdl(path)) {
         TRY(hd_model_load(c->ctx, path, out));
+        if (c->opt.keep || c->opt.dump) {
+            hd_model_destroy(*out);
+            *out = NULL;
+            return hd_fail(c->ctx, HD_INVALID,
+                           "%s: is compiled; --keep and --dump want the .onnx file", path);
+        }
         if (!chosen || hd_machine_hash(&want) == (*out)->machine_hash) return HD_OK;
         hd_status s = hd_fail(c->ctx, HD_MISMATCH,
                               "%s: compiled for machine %s (fingerprint 0x%08x), --machine and "
@@ -56,13 +95,10 @@ hd_status cli_open_model(struct cli *c, const char *path, bool keep_all, bool ho
         *out = NULL;
         return s;
     }
-    struct hd_compile_options o = {.machine = want,
-                                   .latency_hiding = !c->opt.no_latency_hiding,
-                                   .keep_all = keep_all,
-                                   .host_only = host_only,
-                                   .dump = c->opt.dump,
-                                   .dump_to = stdout};
-    return hd_compile(c->ctx, path, &o, out);
+    hd_arena *a = hd_arena_create();
+    hd_status s = compile(c, a, path, &want, host_only, out);
+    hd_arena_destroy(a);
+    return s;
 }
 
 bool cli_is_graph_device(const char *scheme) {

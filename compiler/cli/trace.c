@@ -3,7 +3,9 @@
  * A track per unit; an event per operation over the cycles in which it was the oldest in its unit,
  * so that a track adds up to the unit's busy counter; waits for semaphores as events of category
  * "stall" before them; an arrow from each signal to the wait that took it; DRAM bytes as a counter.
- * Operations outside the window are dropped as they come. 1 us in the viewer is 1 cycle. */
+ * Operations outside the window, or of layers that were not selected, are dropped as they come. At
+ * level "layer" operations of one layer that follow each other in a unit are one event. A device
+ * that tells only counters gives an event per unit and counter. 1 us in the viewer is 1 cycle. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,10 +15,11 @@
 
 enum { PID = 1 };
 
-struct op { /* an operation that is kept */
+struct op { /* an operation that is kept; at level "layer", several */
     struct hd_op_record r;
     int step;
-    uint64_t base; /* cycles of the steps before */
+    uint64_t base;           /* cycles of the steps before */
+    uint64_t busy, n_merged; /* level "layer": cycles in work, operations */
 };
 
 struct arrow {
@@ -38,7 +41,10 @@ struct cli_trace {
     struct hd_probe probe;
     hd_arena *a;
     const hd_model *m;
-    uint64_t from, to; /* window, in cycles of the run */
+    uint64_t from, to;  /* window, in cycles of the run */
+    const bool *layers; /* those that are kept; NULL = all, and SEQ's operations */
+    bool by_layer;
+    size_t last[HD_UNITS]; /* by_layer: in ops, plus 1; the newest of the unit */
     struct op *ops;
     size_t n_ops, cap_ops, n_dropped;
     struct arrow *arrows;
@@ -86,6 +92,7 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
         cli_bins_clear(&t->dram);
     }
     t->step = step;
+    memset(t->last, 0, sizeof t->last);
     memset(t->sem, 0, sizeof t->sem);
     struct step_words *s = &t->steps[step];
     if (s->words) return;
@@ -116,17 +123,40 @@ static void connect(struct cli_trace *t, const struct hd_op_word *op, int64_t in
     }
 }
 
+static bool is_selected(const struct cli_trace *t, const struct hd_op_record *r) {
+    return !t->layers || (r->unit != HD_UNIT_seq && r->tag < t->m->n_layers && t->layers[r->tag]);
+}
+
+/* Adds the operation to the one before it in its unit, if both are of one layer. */
+static bool merge(struct cli_trace *t, const struct hd_op_record *r) {
+    size_t last = t->last[r->unit];
+    if (!last || t->ops[last - 1].r.tag != r->tag) return false;
+    struct op *o = &t->ops[last - 1];
+    o->r.end = r->end;
+    o->busy += r->end - r->oldest;
+    o->n_merged++;
+    o->r.stall_sem += r->stall_sem;
+    o->r.stall_mem += r->stall_mem;
+    o->r.stall_bank += r->stall_bank;
+    return true;
+}
+
 static void op_ended(void *user, const struct hd_op_record *r) {
     struct cli_trace *t = user;
     bool inside = t->base + r->end > t->from && t->base + r->oldest - r->stall_sem < t->to;
     int64_t index = -1;
-    if (inside && t->n_ops < CLI_OPS_MAX) {
+    if (inside && is_selected(t, r) && t->by_layer && merge(t, r)) return;
+    if (inside && is_selected(t, r) && t->n_ops < CLI_OPS_MAX) {
         index = (int64_t)t->n_ops;
-        *hd_push(t->a, t->ops, t->n_ops, t->cap_ops) = (struct op){*r, t->step, t->base};
-    } else
+        *hd_push(t->a, t->ops, t->n_ops, t->cap_ops) =
+            (struct op){*r, t->step, t->base, r->end - r->oldest, 1};
+        t->last[r->unit] = t->n_ops;
+    } else {
+        t->last[r->unit] = 0;
         t->n_dropped++;
+    }
     struct hd_op_word op;
-    if (decode(t, t->step, r, &op)) connect(t, &op, index);
+    if (!t->by_layer && decode(t, t->step, r, &op)) connect(t, &op, index);
 }
 
 static void dram(void *user, uint64_t cycle, bool write, uint32_t bytes) {
@@ -136,12 +166,16 @@ static void dram(void *user, uint64_t cycle, bool write, uint32_t bytes) {
     cli_bins_add(&t->dram, at - t->from, write, bytes);
 }
 
-struct cli_trace *cli_trace_create(hd_arena *a, const hd_model *m, uint64_t from, uint64_t cycles) {
+struct cli_trace *cli_trace_create(hd_arena *a, const hd_model *m, const struct cli_options *opt,
+                                   const bool *layers) {
+    uint64_t from = opt->trace_from, cycles = opt->trace_cycles;
     struct cli_trace *t = hd_new(a, struct cli_trace);
     t->probe = (struct hd_probe){t, begin, op_ended, dram, end};
     t->a = a;
     t->m = m;
     t->from = from;
+    t->layers = layers;
+    t->by_layer = opt->trace_level && !strcmp(opt->trace_level, "layer");
     t->to = cycles && from + cycles > from ? from + cycles : UINT64_MAX;
     t->steps = hd_new_array(a, struct step_words, (size_t)m->n_steps + 1);
     cli_bins_clear(&t->dram);
@@ -187,7 +221,7 @@ static struct event *collect(struct cli_trace *t, size_t *out_n) {
     size_t n = 0, cap = 0;
     for (size_t i = 0; i < t->n_ops; i++) {
         const struct op *o = &t->ops[i];
-        if (has_stall(o))
+        if (!t->by_layer && has_stall(o))
             *hd_push(t->a, e, n, cap) =
                 (struct event){o->base + o->r.start - o->r.stall_sem, EVENT_STALL, i};
         *hd_push(t->a, e, n, cap) = (struct event){op_begin(o), EVENT_OP, i};
@@ -221,6 +255,23 @@ static void put_head(FILE *f, const char *ph, uint64_t ts, int tid) {
 
 static const char *layer_name(const struct cli_trace *t, const struct op *o) {
     return o->r.tag < t->m->n_layers && o->r.unit != HD_UNIT_seq ? t->m->layers[o->r.tag].name : "";
+}
+
+/* An event for all operations of a layer that follow each other in a unit. */
+static void put_layer(const struct cli_trace *t, const struct op *o, FILE *f) {
+    const struct hd_op_record *r = &o->r;
+    const char *layer = layer_name(t, o);
+    put_head(f, "X", op_begin(o), r->unit);
+    put_string(f, *layer ? layer : hd_isa_units[r->unit].name);
+    fprintf(f, ",\"cat\":\"op\",\"dur\":%llu,\"args\":{\"layer\":",
+            (unsigned long long)(r->end - r->oldest));
+    put_string(f, layer);
+    fprintf(f,
+            ",\"step\":%d,\"operations\":%llu,\"busy\":%llu,\"stall_semaphore\":%llu,"
+            "\"stall_memory\":%llu,\"stall_bank\":%llu}}",
+            o->step, (unsigned long long)o->n_merged, (unsigned long long)o->busy,
+            (unsigned long long)r->stall_sem, (unsigned long long)r->stall_mem,
+            (unsigned long long)r->stall_bank);
 }
 
 static void put_op(const struct cli_trace *t, const struct op *o, FILE *f) {
@@ -272,7 +323,10 @@ static void put_event(const struct cli_trace *t, const struct event *e, FILE *f)
         put_stall(t, &t->ops[e->index], f);
         break;
     case EVENT_OP:
-        put_op(t, &t->ops[e->index], f);
+        if (t->by_layer)
+            put_layer(t, &t->ops[e->index], f);
+        else
+            put_op(t, &t->ops[e->index], f);
         break;
     case EVENT_FROM:
         put_head(f, "s", e->ts, t->ops[t->arrows[e->index].from].r.unit);
@@ -303,7 +357,9 @@ static void put_facts(const struct cli_trace *t, const struct cli_run *r, FILE *
     json_object_object_add(o, "window_cycles",
                            t->to == UINT64_MAX ? NULL
                                                : json_object_new_int64((int64_t)(t->to - t->from)));
-    cli_add_int(o, "operations", (int64_t)t->n_ops);
+    cli_add_str(o, "level", t->step < 0 ? "counters" : t->by_layer ? "layer" : "op");
+    json_object_object_add(o, "selected", json_object_new_boolean(t->layers != NULL));
+    cli_add_int(o, t->by_layer ? "events" : "operations", (int64_t)t->n_ops);
     cli_add_int(o, "dropped_operations", (int64_t)t->n_dropped);
     cli_add_int(o, "dram_read_bytes", (int64_t)r->counters.read_bytes);
     cli_add_int(o, "dram_write_bytes", (int64_t)r->counters.write_bytes);
@@ -317,6 +373,17 @@ static void put_facts(const struct cli_trace *t, const struct cli_run *r, FILE *
         json_object_object_add(units, hd_isa_units[u].name, c);
     }
     json_object_object_add(o, "units", units);
+    json_object *layers = json_object_new_array();
+    for (int i = 0; r->counters.layers && i < r->counters.n_layers && i < t->m->n_layers; i++) {
+        const struct hd_layer_counters *k = &r->counters.layers[i];
+        json_object *x = json_object_new_object();
+        cli_add_str(x, "name", t->m->layers[i].name);
+        cli_add_int(x, "cycles", (int64_t)k->cycles);
+        cli_add_int(x, "mx_busy", (int64_t)k->mx_busy);
+        cli_add_int(x, "vx_busy", (int64_t)k->vx_busy);
+        json_object_array_add(layers, x);
+    }
+    json_object_object_add(o, "layers", layers);
     fputs(json_object_to_json_string_ext(o, JSON_C_TO_STRING_NOSLASHESCAPE), f);
     json_object_put(o);
 }
@@ -338,6 +405,31 @@ static void put_tracks(const struct cli_trace *t, const struct cli_run *r, FILE 
     }
 }
 
+/* What a device tells that counts but shows no operations: each unit's cycles by what it did, one
+ * behind the other. */
+static void put_counters(const struct cli_run *r, FILE *f) {
+    for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
+        const struct hd_unit_counters *k = &r->counters.unit[u];
+        const struct {
+            const char *name, *category;
+            uint64_t cycles;
+        } part[] = {{"busy", "op", k->busy},
+                    {"wait for a semaphore", "stall", k->stall_sem},
+                    {"wait for memory (within busy)", "within", k->stall_mem},
+                    {"wait for a bank (within busy)", "within", k->stall_bank}};
+        uint64_t at = 0, begin = 0;
+        for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
+            if (i == 2) at = 0; /* nested in busy */
+            begin = at;
+            at += part[i].cycles;
+            if (!part[i].cycles) continue;
+            put_head(f, "X", begin, u);
+            fprintf(f, "\"%s\",\"cat\":\"%s\",\"dur\":%llu,\"args\":{}}", part[i].name,
+                    part[i].category, (unsigned long long)part[i].cycles);
+        }
+    }
+}
+
 hd_status cli_trace_write(struct cli *c, struct cli_trace *t, const struct cli_run *r,
                           const char *path) {
     FILE *f = fopen(path, "w");
@@ -349,6 +441,7 @@ hd_status cli_trace_write(struct cli *c, struct cli_trace *t, const struct cli_r
     fputs(",\n\"traceEvents\":[\n", f);
     put_tracks(t, r, f);
     for (size_t i = 0; i < n; i++) put_event(t, &e[i], f);
+    if (t->step < 0) put_counters(r, f);
     fputs("\n]}\n", f);
     bool bad = ferror(f) != 0;
     if (fclose(f) != 0 || bad)

@@ -88,6 +88,7 @@ static void keep_boundaries(struct hd_lowering *lo, int *map) {
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
         struct hd_step *s = &m->steps[l->step];
+        if (!hd_is_kept(lo, &lo->tensors[l->out])) continue;
         add_once(s->outputs, &s->n_outputs, value_of(lo, map, lo->g->nodes[l->node].out[0]));
     }
 }
@@ -208,7 +209,7 @@ void hd_emit_model(struct hd_lowering *lo) {
         m->outputs[m->n_outputs++] = value_of(lo, map, g->outputs[i]);
     step_of_nodes(lo, step);
     connect_steps(lo, map, step);
-    if (lo->opt->keep_all) keep_boundaries(lo, map);
+    keep_boundaries(lo, map);
     describe_layers(lo);
     describe_places(lo);
     m->image_bytes = lo->image_bytes;

@@ -202,6 +202,7 @@ hd_status hd_graph_verify(hd_ctx *ctx, const hd_graph *g);
 
 /* Text form (docs/ir.md). Constants above 16 values are printed as a hash unless full is set. */
 hd_status hd_graph_print(hd_ctx *ctx, const hd_graph *g, bool full, FILE *out);
+void hd_node_print(const hd_graph *g, int node, FILE *out); /* its line of that */
 hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *name, hd_graph **out);
 
 /* Binary form, little endian, for the GRAPH section of a model. *out is malloc'd. Read checks every

@@ -190,6 +190,10 @@ static void put_node(FILE *f, const hd_graph *g, const struct hd_node *n, bool f
     fputc('\n', f);
 }
 
+void hd_node_print(const hd_graph *g, int node, FILE *out) {
+    put_node(out, g, &g->nodes[node], false, 0);
+}
+
 /* Marks the tensors that a live node or an output reads. */
 static bool *used_tensors(const hd_graph *g, hd_arena *a) {
     bool *used = hd_new_array(a, bool, g->n_tensors + 1);

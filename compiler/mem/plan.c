@@ -67,6 +67,12 @@ static int last_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
     return last < 0 ? last : lo->layers[last].chain_last;
 }
 
+bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    return lo->opt->keep_all ||
+           (t->def >= 0 &&
+            hd_name_listed(&lo->opt->keep, lo->g->nodes[lo->layers[t->def].node].name));
+}
+
 /* Tensor ids, largest in XM first. */
 static int *by_size(struct hd_lowering *lo) {
     int *ids = hd_new_array(lo->arena, int, lo->n_tensors ? lo->n_tensors : 1);
@@ -118,9 +124,9 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
         bool crosses = t->comes_in || t->goes_out;
-        t->in_arena = !t->resident || crosses || lo->opt->keep_all;
+        t->in_arena = !t->resident || crosses || hd_is_kept(lo, t);
         if (!t->in_arena) continue;
-        bool own_place = crosses || lo->opt->keep_all;
+        bool own_place = crosses || hd_is_kept(lo, t);
         struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),
                          own_place ? last_layer : last_use(lo, t)};
         s.at = first_fit(spans, n, s.bytes, s.from, s.to, INT64_MAX);

@@ -148,10 +148,11 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);
 void hd_choose_chains(struct hd_lowering *lo, bool enabled);
+/* The result of a layer is also stored in DRAM, for the caller to see. */
+bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t);
 hd_status hd_plan_memory(struct hd_lowering *lo);
-/* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the program
- * takes from the bus; INT64_MAX when they do not
- * fit. */
+/* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
+ * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
 /* Asks tiling for better tiles, chunks, orders and rings, by estimates. */
 hd_status hd_refine_tiles(struct hd_lowering *lo);

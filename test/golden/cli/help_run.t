@@ -23,4 +23,8 @@
 #=   --trace FILE.json          write a timeline that Perfetto and chrome://tracing open
 #=   --trace-from CYCLE         leave out of the trace what ended before
 #=   --trace-cycles N           and what began N cycles later
+#=   --trace-level LEVEL        op (default), or layer: one event per unit and layer
+#=   --report FILE.html         write a report: one page that opens in any browser
+#=   --select SELECTOR          only these layers in --dump, --trace and compare (docs/query.md)
+#=   --keep SELECTOR            layers whose result is also stored in DRAM (docs/query.md)
 #=   -h, --help                 print this

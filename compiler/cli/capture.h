@@ -1,0 +1,23 @@
+/* Results of layers read out of a machine's memories while it runs, by the address map of the
+ * model: nothing is compiled otherwise for it, and what stays on chip is seen, too. */
+#ifndef HD_CLI_CAPTURE_H
+#define HD_CLI_CAPTURE_H
+
+#include "runtime/probe.h"
+#include "runtime/runtime.h"
+
+struct cli_capture {
+    struct hd_probe probe; /* give it to the device */
+    const hd_model *m;
+    const bool *layers; /* those that are kept; NULL = all */
+    const struct hd_probe_eye *eye;
+    uint32_t *left; /* per layer: operations that have not ended yet */
+    void **dense;   /* per place of the model: the last result, malloc'd; NULL = none was seen */
+    bool failed;    /* no memory for one of them, or the device could not show it */
+};
+
+/* The model and layers outlive it. */
+void cli_capture_init(struct cli_capture *x, const hd_model *m, const bool *layers);
+void cli_capture_deinit(struct cli_capture *x);
+
+#endif
