@@ -9,6 +9,8 @@ A mutant is a file test/mutants/NAME.mut of `key: value` lines:
     new:   what replaces it
     build: command that builds what the check needs     (optional; default: make heddle)
     check: command that passes on the true code and must fail on the mutant
+    report: command that must say, on the mutant,             (optional)
+    names:  this text: which operation is broken              (with report)
     fast:  yes                                           (optional; it runs in `make test`)
 
 The work happens in a copy of the source files under build/mutants/tree. Its build starts as a copy of
@@ -93,6 +95,10 @@ def one(m, true_ok):
         if rc != 0:
             return f"does not build:\n{out[-2000:]}"
         rc, out = run(m["check"], CHECK_SECONDS)
+        if 0 < rc < 124 and "report" in m:
+            said = run(m["report"], CHECK_SECONDS)[1]
+            if m["names"] not in said:
+                return f"caught, but the report does not name it ({m['names']}):\n{said[-2000:]}"
     finally:
         open(path, "w").write(text)
     return "caught" if 0 < rc < 124 else f"survived: exit {rc}\n{out[-1000:]}"

@@ -118,6 +118,7 @@ hd_layer_counters &layer(hd_rtl *m, uint16_t tag) {
 void account(hd_rtl *m) {
     const Vhd_top___024root *r = m->top->rootp;
     uint32_t active = r->hd_top__DOT__active;
+    uint32_t busy = r->hd_top__DOT__busy; // VX stays active a cycle longer
     int mx = active >> kMx & 1 ? tag_of(m, kMx) : -1;
     int vx = active >> kVx & 1 ? tag_of(m, kVx) : -1;
     int tag = mx >= 0 ? mx : vx >= 0 ? vx : m->last_tag;
@@ -129,8 +130,8 @@ void account(hd_rtl *m) {
         m->unassigned = 0;
         m->last_tag = tag;
     }
-    if (mx >= 0) layer(m, static_cast<uint16_t>(mx)).mx_busy++;
-    if (vx >= 0) layer(m, static_cast<uint16_t>(vx)).vx_busy++;
+    if (mx >= 0 && busy >> kMx & 1) layer(m, static_cast<uint16_t>(mx)).mx_busy++;
+    if (vx >= 0 && busy >> kVx & 1) layer(m, static_cast<uint16_t>(vx)).vx_busy++;
     if (m->in.rvalid && m->out.rready && m->in.rid)
         layer(m, tag_of(m, m->in.rid == 1 ? kLx : kLw)).read_bytes += kAxiBytes;
     if (r->hd_top__DOT__wr_bytes) layer(m, tag_of(m, kSt)).write_bytes += r->hd_top__DOT__wr_bytes;
