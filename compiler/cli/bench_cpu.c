@@ -145,7 +145,7 @@ static hd_status bench_one(struct bench *b, hd_arena *a, const char *name, const
     c->opt.threads = threads;
     double start = clock_seconds(CLOCK_MONOTONIC);
     hd_status s = cli_model_path(c, a, arg, &path);
-    if (s == HD_OK) s = cli_open_model(c, path, false, true, &m);
+    if (s == HD_OK) s = cli_open_model(c, path, true, &m);
     if (s == HD_OK) s = cli_open_session(c, m, "cpu", &k.s);
     double load = clock_seconds(CLOCK_MONOTONIC) - start;
     if (s == HD_OK) s = cli_inputs(c, a, m, path, &k.in, &what);
