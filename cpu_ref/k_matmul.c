@@ -1,71 +1,116 @@
-/* Matrix products: conv, gemm, matmul in float; qconv, qgemm in integers. */
+/* Matrix products in float (sums in double, in the order of the inner dimension) and in integers.
+ */
 #include <string.h>
 
-#include "cpu_ref/kernels.h"
+#include "cpu_ref/k_matmul.h"
+#include "cpu_ref/k_rows.h"
 #include "runtime/base/num.h"
 
-/* Convolution, float.
- *   x [N,C,H,W]  w [M,C/group,kh,kw]  b [M]?  y [N,M,P,Q]; sums in double.  Source: ONNX Conv-11.
- */
-hd_status k_conv(const struct hd_kernel *k) {
-    const float *x = k->in[0], *w = k->in[1], *b = k->n->n_in > 2 ? k->in[2] : NULL;
-    float *y = k->out;
-    struct hd_window v;
-    TRY(hd_window_get(k->ctx, k->n, hd_k_in(k, 0), hd_k_in(k, 1)->dim + 2, &v));
-    int64_t group = hd_attr_int(k->n, "group", 1), m_all = hd_k_in(k, 1)->dim[0];
-    int64_t cg = v.c / group, mg = m_all / group;
-    for (int64_t n = 0; n < v.n; n++)
-        for (int64_t m = 0; m < m_all; m++)
-            for (int64_t oy = 0; oy < v.oh; oy++)
-                for (int64_t ox = 0; ox < v.ow; ox++) {
-                    double sum = b ? (double)b[m] : 0;
-                    for (int64_t c = 0; c < cg; c++)
-                        for (int64_t ky = 0; ky < v.kh; ky++)
-                            for (int64_t kx = 0; kx < v.kw; kx++) {
-                                int64_t iy = oy * v.sy + ky * v.dy - v.pt,
-                                        ix = ox * v.sx + kx * v.dx - v.pl;
-                                if (iy < 0 || iy >= v.h || ix < 0 || ix >= v.w) continue;
-                                sum +=
-                                    (double)x[((n * v.c + m / mg * cg + c) * v.h + iy) * v.w + ix] *
-                                    (double)w[((m * cg + c) * v.kh + ky) * v.kw + kx];
-                            }
-                    y[((n * m_all + m) * v.oh + oy) * v.ow + ox] = (float)sum;
-                }
-    return HD_OK;
+struct product { /* y [m,n] = op(a) op(b); a is [m,depth] or its transpose, b [depth,n] or its own
+                  */
+    const void *a, *b;
+    hd_dtype type;
+    int64_t a_first, b_first; /* in values */
+    bool ta, tb;
+    int64_t m, n, depth;
+    double *wide_a, *wide_b; /* scratch of float products: m * depth, max(n, depth) */
+};
+
+static void add_scratch(struct product *p, hd_arena *arena) {
+    p->wide_a = hd_new_array(arena, double, (size_t)(p->m * p->depth) + 1);
+    p->wide_b = hd_new_array(arena, double, (size_t)hd_max(p->n, p->depth) + 1);
+}
+
+/* acc[m * n] in double. */
+static void float_product(const struct product *p, double *acc) {
+    enum {
+        ROWS = 16
+    }; /* of the result at a time: they stay in the cache, b is widened once for them */
+    int64_t m = p->m, n = p->n, depth = p->depth;
+    double *a = p->wide_a, *b = p->wide_b;
+    if (p->ta)
+        for (int64_t d = 0; d < depth; d++)
+            for (int64_t i = 0; i < m; i++)
+                hd_k_widen(p->a, p->type, p->a_first + d * m + i, 1, &a[i * depth + d]);
+    else
+        hd_k_widen(p->a, p->type, p->a_first, m * depth, a);
+    memset(acc, 0, (size_t)(m * n) * sizeof *acc);
+    for (int64_t j = 0; p->tb && j < n; j++) {
+        hd_k_widen(p->b, p->type, p->b_first + j * depth, depth, b);
+        for (int64_t i = 0; i < m; i++) {
+            double sum = 0;
+            for (int64_t d = 0; d < depth; d++) sum += a[i * depth + d] * b[d];
+            acc[i * n + j] = sum;
+        }
+    }
+    for (int64_t from = 0; !p->tb && from < m; from += ROWS)
+        for (int64_t d = 0; d < depth; d++) {
+            hd_k_widen(p->b, p->type, p->b_first + d * n, n, b);
+            for (int64_t i = from; i < hd_min(from + ROWS, m); i++) {
+                double v = a[i * depth + d], *row = acc + i * n;
+                for (int64_t j = 0; j < n; j++) row[j] += v * b[j];
+            }
+        }
+}
+
+/* acc[m * n], wrapping: the low bits of the sum are right for every integer type. */
+static void int_product(const struct product *p, uint64_t *acc) {
+    for (int64_t i = 0; i < p->m; i++)
+        for (int64_t j = 0; j < p->n; j++) {
+            uint64_t sum = 0;
+            for (int64_t d = 0; d < p->depth; d++) {
+                int64_t ai = p->ta ? d * p->m + i : i * p->depth + d;
+                int64_t bi = p->tb ? j * p->depth + d : d * p->n + j;
+                sum += (uint64_t)hd_k_i64(p->a, p->type, p->a_first + ai) *
+                       (uint64_t)hd_k_i64(p->b, p->type, p->b_first + bi);
+            }
+            acc[i * p->n + j] = sum;
+        }
 }
 
 /* y [M,N] = alpha * op(a) op(b) + beta * c, c broadcast to [M,N].  Source: ONNX Gemm-13. */
 hd_status k_gemm(const struct hd_kernel *k) {
-    const float *a = k->in[0], *b = k->in[1], *c = k->n->n_in > 2 ? k->in[2] : NULL;
-    float *y = k->out;
+    const struct hd_tensor *sa = hd_k_in(k, 0), *sc = hd_k_in(k, 2), *y = hd_k_out(k);
     bool ta = hd_attr_int(k->n, "transA", 0) != 0, tb = hd_attr_int(k->n, "transB", 0) != 0;
     double alpha = (double)hd_attr_float(k->n, "alpha", 1),
            beta = (double)hd_attr_float(k->n, "beta", 1);
-    const struct hd_tensor *sa = hd_k_in(k, 0);
-    int64_t m = hd_k_out(k)->dim[0], n = hd_k_out(k)->dim[1], depth = sa->dim[ta ? 0 : 1];
-    int64_t c_rows = 1, c_cols = 1;
-    if (c) {
-        const struct hd_tensor *sc = hd_k_in(k, 2);
-        c_cols = sc->rank ? sc->dim[sc->rank - 1] : 1;
-        c_rows = sc->rank == 2 ? sc->dim[0] : 1;
+    struct product p = {.a = k->in[0],
+                        .b = k->in[1],
+                        .type = sa->dtype,
+                        .ta = ta,
+                        .tb = tb,
+                        .m = y->dim[0],
+                        .n = y->dim[1],
+                        .depth = sa->dim[ta ? 0 : 1]};
+    int64_t c_cols = sc && sc->rank ? sc->dim[sc->rank - 1] : 1;
+    int64_t c_rows = sc && sc->rank == 2 ? sc->dim[0] : 1, n = p.m * p.n;
+    double *acc = NULL;
+    uint64_t *whole = NULL;
+    if (hd_k_is_float(p.type)) {
+        acc = hd_new_array(k->arena, double, (size_t)n + 1);
+        add_scratch(&p, k->arena);
+        float_product(&p, acc);
+    } else {
+        whole = hd_new_array(k->arena, uint64_t, (size_t)n + 1);
+        int_product(&p, whole);
     }
-    for (int64_t i = 0; i < m; i++)
-        for (int64_t j = 0; j < n; j++) {
-            double sum = 0;
-            for (int64_t d = 0; d < depth; d++)
-                sum += (double)a[ta ? d * m + i : i * depth + d] *
-                       (double)b[tb ? j * depth + d : d * n + j];
-            sum *= alpha;
-            if (c) sum += beta * (double)c[(c_rows > 1 ? i : 0) * c_cols + (c_cols > 1 ? j : 0)];
-            y[i * n + j] = (float)sum;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = (c_rows > 1 ? i / p.n : 0) * c_cols + (c_cols > 1 ? i % p.n : 0);
+        if (acc) {
+            acc[i] *= alpha;
+            if (sc) acc[i] += beta * hd_k_f64(k->in[2], sc->dtype, at);
+        } else { /* alpha and beta are whole numbers */
+            whole[i] *= (uint64_t)(int64_t)alpha;
+            if (sc)
+                whole[i] += (uint64_t)(int64_t)beta * (uint64_t)hd_k_i64(k->in[2], sc->dtype, at);
+            hd_k_put_i64(k->out, y->dtype, i, (int64_t)whole[i]);
         }
+    }
+    if (acc) hd_k_store(k, 0, acc);
     return HD_OK;
 }
 
-/* Offset of batch `i` of the result in an operand with `rank` batch dims that broadcasts to `out`.
- */
-static int64_t batch_offset(int64_t i, const int64_t *out, int out_rank, const int64_t *dim,
-                            int rank) {
+int64_t hd_batch_offset(int64_t i, const int64_t *out, int out_rank, const int64_t *dim, int rank) {
     int64_t offset = 0, step = 1;
     for (int d = 0; d < out_rank; d++) {
         int64_t index = i % out[out_rank - 1 - d];
@@ -78,124 +123,40 @@ static int64_t batch_offset(int64_t i, const int64_t *out, int out_rank, const i
     return offset;
 }
 
+void hd_matmul_shape(const struct hd_kernel *k, struct hd_matmul *out) {
+    const struct hd_tensor *a = hd_k_in(k, 0), *b = hd_k_in(k, 1), *y = hd_k_out(k);
+    *out = (struct hd_matmul){.m = a->rank > 1 ? a->dim[a->rank - 2] : 1,
+                              .n = b->rank > 1 ? b->dim[b->rank - 1] : 1,
+                              .depth = a->dim[a->rank - 1],
+                              .batch_a = a->rank > 1 ? a->rank - 2 : 0,
+                              .batch_b = b->rank > 1 ? b->rank - 2 : 0};
+    out->batch_y = out->batch_a > out->batch_b ? out->batch_a : out->batch_b;
+    out->batches = out->m * out->n > 0 ? hd_tensor_elems(y) / (out->m * out->n) : 0;
+}
+
 /* Batched product by numpy's rules; a 1-D operand is a row (left) or a column (right).
  * Source: ONNX MatMul-13. */
 hd_status k_matmul(const struct hd_kernel *k) {
     const struct hd_tensor *sa = hd_k_in(k, 0), *sb = hd_k_in(k, 1), *sy = hd_k_out(k);
-    const float *a = k->in[0], *b = k->in[1];
-    float *y = k->out;
-    int64_t m = sa->rank > 1 ? sa->dim[sa->rank - 2] : 1, depth = sa->dim[sa->rank - 1];
-    int64_t n = sb->rank > 1 ? sb->dim[sb->rank - 1] : 1;
-    int ba = sa->rank > 1 ? sa->rank - 2 : 0, bb = sb->rank > 1 ? sb->rank - 2 : 0;
-    int by = ba > bb ? ba : bb;
-    int64_t batches = m * n > 0 ? hd_tensor_elems(sy) / (m * n) : 0;
-    for (int64_t q = 0; q < batches; q++) {
-        const float *pa = a + batch_offset(q, sy->dim, by, sa->dim, ba) * m * depth;
-        const float *pb = b + batch_offset(q, sy->dim, by, sb->dim, bb) * depth * n;
-        for (int64_t i = 0; i < m; i++)
-            for (int64_t j = 0; j < n; j++) {
-                double sum = 0;
-                for (int64_t d = 0; d < depth; d++)
-                    sum += (double)pa[i * depth + d] * (double)pb[d * n + j];
-                y[(q * m + i) * n + j] = (float)sum;
-            }
-    }
-    return HD_OK;
-}
-
-/* ---- integers ---- */
-
-/* Widens a byte or int16 tensor to int32 and subtracts `zero`. */
-static int32_t *widen(const struct hd_kernel *k, int i, int32_t zero) {
-    const struct hd_tensor *t = hd_k_in(k, i);
-    int64_t n = hd_tensor_elems(t);
-    int32_t *w = hd_new_array(k->arena, int32_t, (size_t)n);
-    for (int64_t j = 0; j < n; j++)
-        w[j] = (t->dtype == HD_U8   ? ((const uint8_t *)k->in[i])[j]
-                : t->dtype == HD_I8 ? ((const int8_t *)k->in[i])[j]
-                                    : ((const int16_t *)k->in[i])[j]) -
-               zero;
-    return w;
-}
-
-static void store_byte(void *y, int64_t i, int32_t v) {
-    ((uint8_t *)y)[i] = (uint8_t)v;
-}
-
-struct requant {
-    const float *scale;
-    int64_t n_scale;
-    int32_t zp, lo, hi;
-};
-
-static struct requant requant_of(const struct hd_kernel *k) {
-    bool u8 = hd_k_out(k)->dtype == HD_U8;
-    return (struct requant){k->in[3], hd_tensor_elems(hd_k_in(k, 3)),
-                            (int32_t)hd_attr_int(k->n, "y_zp", 0),
-                            (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
-                            (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127)};
-}
-
-static int32_t requant(const struct requant *r, uint32_t acc, int64_t m) {
-    return hd_requant((float)(int32_t)acc * r->scale[r->n_scale == 1 ? 0 : m], r->zp, r->lo, r->hi);
-}
-
-/* Adds one tap of one input channel to a plane of sums; the inner loop runs along the row. */
-static void add_tap(const struct hd_window *v, const int32_t *x, int32_t w, int64_t ky, int64_t kx,
-                    uint32_t *acc) {
-    for (int64_t oy = 0; oy < v->oh; oy++) {
-        int64_t iy = oy * v->sy + ky * v->dy - v->pt, first = 0, last = v->ow;
-        if (iy < 0 || iy >= v->h) continue;
-        int64_t shift = kx * v->dx - v->pl;
-        while (first < last && first * v->sx + shift < 0) first++;
-        while (last > first && (last - 1) * v->sx + shift >= v->w) last--;
-        const int32_t *row = x + iy * v->w + shift;
-        uint32_t *out = acc + oy * v->ow;
-        if (v->sx == 1)
-            for (int64_t ox = first; ox < last; ox++) out[ox] += (uint32_t)(row[ox] * w);
-        else
-            for (int64_t ox = first; ox < last; ox++) out[ox] += (uint32_t)(row[ox * v->sx] * w);
-    }
-}
-
-/* Quantised convolution; the numeric reference for every device.
- *   acc = sum (x - x_zp) * w + bias, int32 wrapping; y = requant(acc * scale[m]).  docs/numerics.md
- */
-hd_status k_qconv(const struct hd_kernel *k) {
-    struct hd_window v;
-    TRY(hd_window_get(k->ctx, k->n, hd_k_in(k, 0), hd_k_in(k, 1)->dim + 2, &v));
-    int32_t *x = widen(k, 0, (int32_t)hd_attr_int(k->n, "x_zp", 0)), *w = widen(k, 1, 0);
-    const int32_t *bias = k->in[2];
-    struct requant r = requant_of(k);
-    int64_t group = hd_attr_int(k->n, "group", 1), m_all = hd_k_in(k, 1)->dim[0];
-    int64_t cg = v.c / group, mg = m_all / group, plane = v.oh * v.ow;
-    uint32_t *acc = hd_new_array(k->arena, uint32_t, (size_t)plane);
-    for (int64_t n = 0; n < v.n; n++)
-        for (int64_t m = 0; m < m_all; m++) {
-            for (int64_t i = 0; i < plane; i++) acc[i] = (uint32_t)bias[m];
-            for (int64_t c = 0; c < cg; c++)
-                for (int64_t ky = 0; ky < v.kh; ky++)
-                    for (int64_t kx = 0; kx < v.kw; kx++)
-                        add_tap(&v, x + (n * v.c + m / mg * cg + c) * v.h * v.w,
-                                w[((m * cg + c) * v.kh + ky) * v.kw + kx], ky, kx, acc);
-            for (int64_t i = 0; i < plane; i++)
-                store_byte(k->out, (n * m_all + m) * plane + i, requant(&r, acc[i], m));
+    struct hd_matmul s;
+    hd_matmul_shape(k, &s);
+    struct product p = {
+        .a = k->in[0], .b = k->in[1], .type = sa->dtype, .m = s.m, .n = s.n, .depth = s.depth};
+    int64_t mn = s.m * s.n;
+    double *acc = hd_new_array(k->arena, double, (size_t)mn + 1);
+    uint64_t *whole = hd_new_array(k->arena, uint64_t, (size_t)mn + 1);
+    add_scratch(&p, k->arena);
+    for (int64_t q = 0; q < s.batches; q++) {
+        p.a_first = hd_batch_offset(q, sy->dim, s.batch_y, sa->dim, s.batch_a) * s.m * s.depth;
+        p.b_first = hd_batch_offset(q, sy->dim, s.batch_y, sb->dim, s.batch_b) * s.depth * s.n;
+        if (hd_k_is_float(p.type)) {
+            float_product(&p, acc);
+            hd_k_narrow(k->out, sy->dtype, q * mn, mn, acc);
+            continue;
         }
-    return HD_OK;
-}
-
-/* Quantised dense layer: y [M,N] from x [M,K] and w [N,K]; as qconv.  docs/numerics.md */
-hd_status k_qgemm(const struct hd_kernel *k) {
-    int32_t *x = widen(k, 0, (int32_t)hd_attr_int(k->n, "x_zp", 0)), *w = widen(k, 1, 0);
-    const int32_t *bias = k->in[2];
-    struct requant r = requant_of(k);
-    int64_t rows = hd_k_out(k)->dim[0], n = hd_k_out(k)->dim[1], depth = hd_k_in(k, 0)->dim[1];
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t j = 0; j < n; j++) {
-            uint32_t acc = (uint32_t)bias[j];
-            for (int64_t d = 0; d < depth; d++)
-                acc += (uint32_t)(x[i * depth + d] * w[j * depth + d]);
-            store_byte(k->out, i * n + j, requant(&r, acc, j));
-        }
+        int_product(&p, whole);
+        for (int64_t i = 0; i < mn; i++)
+            hd_k_put_i64(k->out, sy->dtype, q * mn + i, (int64_t)whole[i]);
+    }
     return HD_OK;
 }

@@ -4,21 +4,6 @@
 #include "cpu_ref/kernels.h"
 #include "runtime/base/num.h"
 
-static int32_t integer(hd_dtype t, const void *p, int64_t i) {
-    switch (t) {
-    case HD_U8:
-        return ((const uint8_t *)p)[i];
-    case HD_I8:
-        return ((const int8_t *)p)[i];
-    case HD_U16:
-        return ((const uint16_t *)p)[i];
-    case HD_I16:
-        return ((const int16_t *)p)[i];
-    default:
-        return ((const int32_t *)p)[i];
-    }
-}
-
 /* Index of the scale that element i uses: one for all, or one per index of `axis`. */
 static int64_t scale_index(const struct hd_kernel *k, int64_t i) {
     const struct hd_tensor *x = hd_k_in(k, 0);
@@ -31,14 +16,15 @@ static int64_t scale_index(const struct hd_kernel *k, int64_t i) {
 /* y = saturate(rint(x / scale) + zero_point); NaN quantises to the zero point.
  * Source: ONNX QuantizeLinear-13. */
 hd_status k_quantize(const struct hd_kernel *k) {
-    const float *x = k->in[0], *scale = k->in[1];
-    hd_dtype t = hd_k_out(k)->dtype;
+    const float *scale = k->in[1];
+    hd_dtype t = hd_k_out(k)->dtype, from = hd_k_in(k, 0)->dtype;
     int64_t n = hd_tensor_elems(hd_k_out(k));
     int32_t lo = t == HD_I8 ? -128 : t == HD_I16 ? -32768 : 0;
     int32_t hi = t == HD_I8 ? 127 : t == HD_U8 ? 255 : t == HD_I16 ? 32767 : 65535;
     for (int64_t i = 0; i < n; i++) {
         int64_t s = scale_index(k, i);
-        int32_t q = hd_requant(x[i] / scale[s], integer(t, k->in[2], s), lo, hi);
+        float x = (float)hd_k_f64(k->in[0], from, i);
+        int32_t q = hd_requant(x / scale[s], (int32_t)hd_k_i64(k->in[2], t, s), lo, hi);
         if (t == HD_I8 || t == HD_U8)
             ((uint8_t *)k->out)[i] = (uint8_t)q;
         else
@@ -55,9 +41,31 @@ hd_status k_dequantize(const struct hd_kernel *k) {
     for (int64_t i = 0; i < n; i++) {
         int64_t s = scale_index(k, i);
         int32_t d =
-            (int32_t)((uint32_t)integer(t, k->in[0], i) - (uint32_t)integer(t, k->in[2], s));
+            (int32_t)((uint32_t)hd_k_i64(k->in[0], t, i) - (uint32_t)hd_k_i64(k->in[2], t, s));
         ((float *)k->out)[i] = (float)d * scale[s];
     }
+    return HD_OK;
+}
+
+/* y u8 = quantised x f32 with scale and zero point from its range, which includes 0; all in
+ * binary32. scale = (max - min) / 255, or 1 when x is all 0; zero point = clamp(rint(0 - min /
+ * scale), 0, 255) Outputs: y, scale f32 [], zero_point u8 [].  Source: ONNX
+ * DynamicQuantizeLinear-11.  docs/numerics.md */
+hd_status k_dynamicquantize(const struct hd_kernel *k) {
+    const float *x = k->in[0];
+    int64_t n = hd_tensor_elems(hd_k_in(k, 0));
+    float min = 0, max = 0;
+    for (int64_t i = 0; i < n; i++) {
+        min = x[i] < min ? x[i] : min;
+        max = x[i] > max ? x[i] : max;
+    }
+    float scale = max == min ? 1.0f : (max - min) / 255.0f;
+    int32_t zero = hd_requant(0.0f - min / scale, 0, 0, 255);
+    uint8_t *y = hd_k_out_data(k, 0), *zero_out = hd_k_out_data(k, 2);
+    float *scale_out = hd_k_out_data(k, 1);
+    for (int64_t i = 0; y && i < n; i++) y[i] = (uint8_t)hd_requant(x[i] / scale, zero, 0, 255);
+    if (scale_out) *scale_out = scale;
+    if (zero_out) *zero_out = (uint8_t)zero;
     return HD_OK;
 }
 
@@ -81,8 +89,8 @@ hd_status k_qadd(const struct hd_kernel *k) {
     struct clamp c = clamp_of(k);
     int64_t n = hd_tensor_elems(hd_k_out(k));
     for (int64_t i = 0; i < n; i++) {
-        float a = (float)(integer(hd_k_in(k, 0)->dtype, k->in[0], i) - a_zp) * a_scale;
-        float b = (float)(integer(hd_k_in(k, 1)->dtype, k->in[1], i) - b_zp) * b_scale;
+        float a = (float)((int32_t)hd_k_i64(k->in[0], hd_k_in(k, 0)->dtype, i) - a_zp) * a_scale;
+        float b = (float)((int32_t)hd_k_i64(k->in[1], hd_k_in(k, 1)->dtype, i) - b_zp) * b_scale;
         ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(a + b, c.zp, c.lo, c.hi);
     }
     return HD_OK;
@@ -95,7 +103,7 @@ hd_status k_qrescale(const struct hd_kernel *k) {
     struct clamp c = clamp_of(k);
     int64_t n = hd_tensor_elems(hd_k_out(k));
     for (int64_t i = 0; i < n; i++) {
-        float v = (float)(integer(hd_k_in(k, 0)->dtype, k->in[0], i) - x_zp) * scale;
+        float v = (float)((int32_t)hd_k_i64(k->in[0], hd_k_in(k, 0)->dtype, i) - x_zp) * scale;
         ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(v, c.zp, c.lo, c.hi);
     }
     return HD_OK;

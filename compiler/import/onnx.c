@@ -130,6 +130,7 @@ static hd_status parse_attr(struct hd_importer *m, const struct hd_pb_field *fie
     struct hd_pb r = hd_pb_open(field->data, field->bytes);
     struct hd_pb_field f;
     bool ok = true;
+    size_t cap_strings = 0;
     a->name = "";
     while (hd_pb_next(&r, &f)) {
         if (is_message(&f, 1)) a->name = text(m->arena, &f);
@@ -139,6 +140,8 @@ static hd_status parse_attr(struct hd_importer *m, const struct hd_pb_field *fie
         if (is_message(&f, 5)) a->t = (struct hd_slice){f.data, f.bytes}, a->has_t = true;
         if (f.number == 7) ok = ok && hd_pb_numbers(&f, HD_PB_FIXED32, NULL, 0, &a->n_floats);
         if (f.number == 8) ok = ok && hd_pb_numbers(&f, HD_PB_VARINT, NULL, 0, &a->n_ints);
+        if (is_message(&f, 9))
+            *hd_push(m->arena, a->strings, a->n_strings, cap_strings) = text(m->arena, &f);
     }
     if (r.bad || !ok) return hd_fail(m->ctx, HD_INVALID, "attribute '%s' is damaged", a->name);
     if (!a->n_ints && !a->n_floats) return HD_OK;

@@ -21,7 +21,8 @@ struct hd_onnx_attr {
     struct hd_slice t; /* TensorProto */
     int64_t *ints;
     float *floats;
-    size_t n_ints, n_floats;
+    const char **strings;
+    size_t n_ints, n_floats, n_strings;
     bool has_i, has_f, has_s, has_t;
 };
 

@@ -56,7 +56,8 @@ int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir
 /* The same, with a new tensor as output; *out_tensor is it. */
 int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,
                        const char *suffix, int n_in, const int *in, int *out_tensor);
-/* Window attributes and group of a conv node that was emitted for n, then hd_onnx_done(). */
+/* Window attributes and group of a conv node that was emitted for n, then hd_onnx_done().
+ * hd_graph_infer_node() resolves auto_pad when it knows the shapes. */
 hd_status hd_onnx_conv_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int node);
 /* After attributes are set: shapes. Small integer results of constants become constants. */
 hd_status hd_onnx_done(struct hd_importer *m, int node);

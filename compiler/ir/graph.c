@@ -184,6 +184,17 @@ static struct hd_attr *attr_set(hd_graph *g, int node, const char *name, enum hd
     return a;
 }
 
+void hd_attr_remove(hd_graph *g, int node, const char *name) {
+    struct hd_node *n = &g->nodes[node];
+    for (int i = 0; i < n->n_attrs; i++)
+        if (!strcmp(n->attrs[i].name, name)) {
+            memmove(&n->attrs[i], &n->attrs[i + 1],
+                    (size_t)(n->n_attrs - 1 - i) * sizeof *n->attrs);
+            n->n_attrs--;
+            return;
+        }
+}
+
 void hd_attr_set_int(hd_graph *g, int node, const char *name, int64_t v) {
     attr_set(g, node, name, HD_ATTR_INT)->i = v;
 }

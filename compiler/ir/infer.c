@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/ir/infer_int.h"
+#include "compiler/ir/window.h"
 
 /* ---- helpers ---- */
 
@@ -212,6 +213,7 @@ hd_status hd_graph_infer_node(hd_ctx *ctx, hd_graph *g, int node) {
         memcpy(y->dim, out[i].dim, sizeof y->dim);
         y->known = out[i].known;
     }
+    if (s == HD_OK && n->n_out && out[0].known) s = hd_window_resolve(ctx, g, node);
     if (out != few) free(out);
     return s;
 }

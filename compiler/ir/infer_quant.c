@@ -24,7 +24,7 @@ static hd_status qparams(struct infer *c, hd_dtype zp_type) {
 
 hd_status hd_infer_quantize(struct infer *c) {
     const struct hd_tensor *z = in(c, 2);
-    TRY(hd_infer_want_type(c, 0, HD_F32));
+    TRY(hd_infer_want_types(c, 0, HD_T_FLOAT | 1u << HD_I32));
     if (z->dtype != HD_I8 && z->dtype != HD_U8 && z->dtype != HD_I16 && z->dtype != HD_U16)
         return BAD(c, "zero point '%s' is %s, allowed i8, u8, i16 and u16", z->name,
                    hd_dtype_name(z->dtype));
@@ -43,6 +43,14 @@ hd_status hd_infer_dequantize(struct infer *c) {
     TRY(qparams(c, x->dtype));
     hd_infer_like(c, 0, x);
     c->out->dtype = HD_F32;
+    return HD_OK;
+}
+
+hd_status hd_infer_dynamicquantize(struct infer *c) {
+    TRY(hd_infer_want_type(c, 0, HD_F32));
+    hd_infer_set(c, 0, HD_U8, in(c, 0)->rank, in(c, 0)->dim);
+    hd_infer_set(c, 1, HD_F32, 0, NULL);
+    hd_infer_set(c, 2, HD_U8, 0, NULL);
     return HD_OK;
 }
 

@@ -157,6 +157,7 @@ void hd_attr_set_floats(hd_graph *g, int node, const char *name, int n, const fl
 void hd_attr_set_string(hd_graph *g, int node, const char *name, const char *v);
 /* g takes v over and destroys it with itself. */
 void hd_attr_set_graph(hd_graph *g, int node, const char *name, hd_graph *v);
+void hd_attr_remove(hd_graph *g, int node, const char *name);                 /* absent is fine */
 const struct hd_attr *hd_attr_get(const struct hd_node *n, const char *name); /* NULL = absent */
 int64_t hd_attr_int(const struct hd_node *n, const char *name, int64_t def);
 float hd_attr_float(const struct hd_node *n, const char *name, float def);
@@ -191,8 +192,9 @@ void hd_graph_swap_names(hd_graph *g, int node_a,
  * message. */
 hd_status hd_shape_check(hd_ctx *ctx, const char *what, hd_dtype t, int rank, const int64_t *dim);
 
-/* Sets dtype and shape of one node's outputs. They stay unknown when an input is unknown, or when
- * the shape depends on values that are not constant. */
+/* Sets dtype and shape of one node's outputs, and resolves attributes auto_pad and global of
+ * windows. Outputs stay unknown when an input is unknown, or when the shape depends on values that
+ * are not constant. */
 hd_status hd_graph_infer_node(hd_ctx *ctx, hd_graph *g, int node);
 /* The same for every node, in order. Errors name node, op, got and allowed. */
 hd_status hd_graph_infer(hd_ctx *ctx, hd_graph *g);

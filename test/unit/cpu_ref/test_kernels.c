@@ -128,6 +128,7 @@ static const struct sample samples[] = {
 #include "test/unit/cpu_ref/samples_elem.def"
 #include "test/unit/cpu_ref/samples_flow.def"
 #include "test/unit/cpu_ref/samples_move.def"
+#include "test/unit/cpu_ref/samples_nn.def"
 #include "test/unit/cpu_ref/samples_reduce.def"
 };
 

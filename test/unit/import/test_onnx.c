@@ -76,8 +76,8 @@ static void operations(void **state) {
     attr_str(&n, "auto_pad", "SAME_UPPER");
     attr_ints(&n, "strides", 2, (int64_t[]){2, 2});
     becomes(&n, 13,
-            "y f32[1,4,4,4] = conv(x, w) @node kernel_shape=[3,3] strides=[2,2] pads=[0,0,1,1] "
-            "group=1");
+            "y f32[1,4,4,4] = conv(x, w) @node kernel_shape=[3,3] strides=[2,2] group=1 "
+            "pads=[0,0,1,1]");
     n = node_msg("Conv", "x", "w", NULL, "y");
     attr_str(&n, "auto_pad", "SAME_LOWER");
     attr_ints(&n, "strides", 2, (int64_t[]){2, 2});
