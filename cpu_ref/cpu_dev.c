@@ -10,6 +10,7 @@
 struct hd_device {
     struct hd_host_mem mem;
     int threads;
+    bool timed;
     hd_fence fences;
 };
 
@@ -20,12 +21,14 @@ struct hd_exec {
     struct hd_host_io io;
     struct hd_cpu_plan *plan;
     void **buffers;
+    struct hd_exec_step *steps; /* for people */
 };
 
 static hd_status cpu_open(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
     hd_device *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "cpu: no memory for the device");
     d->mem.device = "cpu";
+    d->timed = opt->timed;
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     d->threads = opt->threads ? opt->threads : cores > 1 ? (int)cores : 1;
     if (!hd_cpu_threads_open(d->threads)) d->threads = 1;
@@ -99,9 +102,22 @@ static hd_status cpu_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buff
         x->buffers[i] = p;
     }
     hd_cpu_threads_open(d->threads);
-    TRY(hd_cpu_plan_run(ctx, x->plan, x->buffers, false));
+    TRY(hd_cpu_plan_run(ctx, x->plan, x->buffers, d->timed));
     *out = ++d->fences;
     return HD_OK;
+}
+
+static int cpu_steps(hd_exec *x, const struct hd_exec_step **out) {
+    const struct hd_cpu_plan *p = x->plan;
+    if (!x->steps) x->steps = hd_new_array(x->arena, struct hd_exec_step, p->n_steps + 1);
+    for (size_t i = 0; i < p->n_steps; i++) {
+        const struct hd_cpu_step *s = &p->steps[i];
+        const struct hd_node *n = s->node < 0 ? NULL : &p->g->nodes[s->node];
+        x->steps[i] = (struct hd_exec_step){n ? n->name : NULL, n ? hd_ir_ops[n->op].name : NULL,
+                                            s->how, s->n_nodes, s->seconds};
+    }
+    *out = x->steps;
+    return (int)p->n_steps;
 }
 
 static hd_status cpu_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeout_ns) {
@@ -127,4 +143,5 @@ const struct hd_device_ops hd_device_cpu = {
     .unload = cpu_unload,
     .submit = cpu_submit,
     .wait = cpu_wait,
+    .steps = cpu_steps,
 };

@@ -6,6 +6,7 @@
  * runs, on one thread.
  */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "cpu_ref/cpu_int8.h"
@@ -33,18 +34,22 @@ static void work(void *data) {
     }
 }
 
+static void open_pool(void) {
+    /* Long spinning at the end of a parallel region is lost time when cores are shared. */
+    setenv("GOMP_SPINCOUNT", "20000", 0);
+    void *lib = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (!lib) return;
+    *(void **)&pool.thread = dlsym(lib, "omp_get_thread_num");
+    *(void **)&pool.set_threads = dlsym(lib, "omp_set_num_threads");
+    *(void **)&pool.parallel = dlsym(lib, "GOMP_parallel");
+    if (!pool.thread || !pool.set_threads) pool.parallel = NULL;
+}
+
 bool hd_cpu_threads_open(int threads) {
-    if (!pool.parallel) {
-        /* Long spinning at the end of a parallel region is lost time when cores are shared. */
-        setenv("GOMP_SPINCOUNT", "20000", 0);
-        void *lib = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
-        if (!lib) return threads == 1;
-        *(void **)&pool.thread = dlsym(lib, "omp_get_thread_num");
-        *(void **)&pool.set_threads = dlsym(lib, "omp_set_num_threads");
-        *(void **)&pool.parallel = dlsym(lib, "GOMP_parallel");
-        if (!pool.parallel || !pool.thread || !pool.set_threads) return threads == 1;
-    }
-    pool.set_threads(threads); /* what oneDNN reads */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_pool);
+    if (!pool.parallel) return threads == 1;
+    pool.set_threads(threads); /* what oneDNN reads; OpenMP keeps it per calling thread */
     return true;
 }
 

@@ -60,7 +60,7 @@ struct hd_cpu_step {
     void (*destroy)(void *state); /* NULL: nothing to do, state is the arena's */
     int n_in, n_out;
     int *in, *out;  /* views */
-    double seconds; /* of the last run, when timed */
+    double seconds; /* of the fastest run, when timed */
 };
 
 struct hd_cpu_plan {

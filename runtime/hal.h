@@ -26,6 +26,7 @@ struct hd_device_options {
     struct hd_mem_options mem;
     uint64_t watchdog_cycles;     /* 0 = default */
     int threads;                  /* 0 = default */
+    bool timed;                   /* GRAPH devices: take the time of each step (see steps) */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
 };
 
@@ -52,6 +53,12 @@ struct hd_device_info {
     const char *why_not; /* when not available: reason and what to do */
 };
 
+struct hd_exec_step {            /* what a GRAPH device made of some nodes */
+    const char *node, *op, *how; /* the first node (NULL: a change of layout), who computes it */
+    int n_nodes;                 /* nodes fused into it */
+    double seconds;              /* of the fastest run, 0 unless timed */
+};
+
 enum { HD_RUNS_GRAPH = 1, HD_RUNS_PROG = 2 };
 
 /* (opt) = may be NULL. Every call takes the device's own state only; two devices may be used from
@@ -75,6 +82,8 @@ struct hd_device_ops {
     hd_status (*submit)(hd_ctx *, hd_device *, hd_exec *, const hd_buffer *io, hd_fence *out);
     hd_status (*wait)(hd_ctx *, hd_device *, hd_fence, uint64_t timeout_ns);
     hd_status (*counters)(hd_ctx *, hd_device *, struct hd_counters *out); /* (opt) */
+    /* (opt) GRAPH: the steps of an exec, its own, valid until the next submit; returns how many */
+    int (*steps)(hd_exec *, const struct hd_exec_step **out);
 };
 
 extern const struct hd_device_ops *const hd_devices[]; /* from devices.def, ends with NULL */

@@ -14,4 +14,8 @@ hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out);
  * rows, the session's, valid until the next run. */
 hd_status hd_session_counters(hd_ctx *ctx, hd_session *s, struct hd_counters *out);
 
+/* What a GRAPH device made of the graph; 0 for other devices, and those that do not tell. *out is
+ * the device's, valid until the next run. */
+int hd_session_steps(hd_session *s, const struct hd_exec_step **out);
+
 #endif

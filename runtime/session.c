@@ -393,6 +393,10 @@ hd_status hd_session_counters(hd_ctx *ctx, hd_session *s, struct hd_counters *ou
     return HD_OK;
 }
 
+int hd_session_steps(hd_session *s, const struct hd_exec_step **out) {
+    return s->graph && s->dev_ops->steps ? s->dev_ops->steps(s->graph, out) : 0;
+}
+
 uint64_t hd_session_cycles(const hd_session *s) {
     return s->last->total.cycles;
 }

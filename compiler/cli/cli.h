@@ -81,6 +81,7 @@ struct cli {
     const struct cli_command *command;
     struct cli_options opt;
     const struct hd_probe *probe; /* for devices that are opened; NULL = none */
+    bool timed;                   /* ... that they take the time of each step */
     char **args;                  /* what is not an option */
     int n_args;
     double start; /* for progress */
@@ -193,7 +194,9 @@ struct cli_run {
     const char *path, *device, *inputs;
     struct hd_counters counters;
     double wall_seconds;
-    bool has_cycles; /* the device is a machine */
+    bool has_cycles;                  /* the device is a machine */
+    const struct hd_exec_step *steps; /* of a device that plans the graph itself */
+    int n_steps;
 };
 
 /* Totals over layers. */
@@ -215,6 +218,8 @@ void cli_print_host_ops(const hd_model *m, FILE *out);
 /* Busy and stalled cycles of every unit. */
 json_object *cli_units_json(const struct hd_counters *k);
 json_object *cli_run_json(struct cli *c, const struct cli_run *r);
+void cli_print_steps(const struct cli_run *r, FILE *out);
+json_object *cli_steps_json(const struct cli_run *r);
 
 /* ---- trace ---- */
 

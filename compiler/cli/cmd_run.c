@@ -24,6 +24,7 @@ static hd_status run_repeats(struct cli *c, hd_arena *a, hd_session *s, struct c
     cli_progress_end(c);
     qsort(times, (size_t)n, sizeof *times, by_time);
     r->wall_seconds = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
+    r->n_steps = hd_session_steps(s, &r->steps);
     return hd_session_counters(c->ctx, s, &r->counters);
 }
 
@@ -75,6 +76,7 @@ static hd_status run(struct cli *c, hd_arena *a, struct cli_run *r, hd_model **m
         trace = cli_trace_create(a, *model, &c->opt, layers);
         probes[0] = cli_trace_probe(trace);
     }
+    c->timed = true;
     c->probe = cli_probe_join(a, probes, 2);
     hd_status opened = cli_open_session(c, *model, c->opt.device, s);
     if (opened == HD_UNSUPPORTED && c->probe) { /* a board: it tells counters only */

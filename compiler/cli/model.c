@@ -108,8 +108,11 @@ bool cli_is_graph_device(const char *scheme) {
 
 void cli_device_options(const struct cli *c, const struct hd_machine *m,
                         struct hd_device_options *out) {
-    *out = (struct hd_device_options){
-        .machine = *m, .mem = c->opt.mem, .threads = c->opt.threads, .probe = c->probe};
+    *out = (struct hd_device_options){.machine = *m,
+                                      .mem = c->opt.mem,
+                                      .threads = c->opt.threads,
+                                      .timed = c->timed,
+                                      .probe = c->probe};
 }
 
 hd_status cli_open_session(struct cli *c, const hd_model *m, const char *device, hd_session **out) {

@@ -173,6 +173,7 @@ void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out) {
         cli_print_host_ops(m, out);
     } else {
         fprintf(out, "%.6f s\n", r->wall_seconds);
+        cli_print_steps(r, out);
     }
     print_outputs(m, out);
 }
@@ -310,6 +311,7 @@ json_object *cli_run_json(struct cli *c, const struct cli_run *r) {
     add_memory_facts(o, r, &s);
     json_object_object_add(o, "host_ops", host_ops_json(m));
     json_object_object_add(o, "layers", layers_json(c, r));
+    if (r->n_steps) json_object_object_add(o, "steps", cli_steps_json(r));
     json_object_object_add(o, "outputs", outputs_json(m));
     return o;
 }
