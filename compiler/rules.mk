@@ -3,5 +3,5 @@ SRCS += compiler/compiler.c \
         compiler/mem/plan.c compiler/mem/refine.c compiler/mem/chain.c \
         compiler/sched/lower.c compiler/sched/matmul.c compiler/sched/vector.c compiler/sched/mean.c \
         compiler/sched/deps.c compiler/sched/estimate.c compiler/sched/encode.c \
-        compiler/emit/model.c \
+        compiler/emit/model.c compiler/emit/bundle.c compiler/emit/bundle_host.c \
         compiler/query/parse.c compiler/query/match.c

@@ -36,6 +36,7 @@ enum cli_option {
     OPT_THREADS,
     OPT_JSON,
     OPT_OUT,
+    OPT_EMIT,
     OPT_PASS,
     OPT_FULL,
     OPT_IMAGES,
@@ -65,7 +66,7 @@ enum cli_option {
      CLI_MASK(OPT_JSON))
 
 struct cli_options {
-    const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *pass, *trace,
+    const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass, *trace,
         *trace_level, *report, *select, *keep, *stage, *color, *fold, *csv;
     const char *sets[32];
     int n_sets;

@@ -1,6 +1,11 @@
 /* heddle compile: ONNX in, .hdl out, and the plan for people. */
+#include <ctype.h>
+#include <string.h>
+
 #include "compiler/check/check.h"
 #include "compiler/cli/cli.h"
+#include "compiler/emit/bundle.h"
+#include "runtime/base/io.h"
 
 static void print_plan(const hd_model *m, FILE *out) {
     struct cli_table t;
@@ -82,16 +87,57 @@ static hd_status check_programs(struct cli *c, const hd_model *m) {
     return s;
 }
 
+/* Name of what a bundle defines: the file's, as an identifier of C; NULL = it is none. */
+static const char *bundle_name(hd_arena *a, const char *path) {
+    static const char *const taken[] = {
+        "auto",    "break",  "case",     "char",   "const",    "continue", "default",
+        "do",      "double", "else",     "enum",   "extern",   "float",    "for",
+        "goto",    "if",     "inline",   "int",    "long",     "register", "restrict",
+        "return",  "short",  "signed",   "sizeof", "static",   "struct",   "switch",
+        "typedef", "union",  "unsigned", "void",   "volatile", "while",    "heddle_board"};
+    const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+    size_t n = strlen(base);
+    if (n < 3 || n > 60 || strcmp(base + n - 2, ".c")) return NULL;
+    const char *name = hd_strndup(a, base, n - 2);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        if (!strcmp(name, taken[i])) return NULL;
+    bool ok = !isdigit((unsigned char)name[0]);
+    for (const char *p = name; *p; p++) ok = ok && (isalnum((unsigned char)*p) || *p == '_');
+    return ok ? name : NULL;
+}
+
+static hd_status write_bundle(struct cli *c, hd_arena *a, const hd_model *m) {
+    struct hd_buf source = {0}, header = {0};
+    const char *out = c->opt.out;
+    const char *h = hd_sprintf(a, "%.*sh", (int)strlen(out) - 1, out);
+    hd_status s = hd_emit_bundle(c->ctx, m, bundle_name(a, out), &source, &header);
+    if (s == HD_OK) s = hd_file_write(c->ctx, h, header.data, header.n);
+    if (s == HD_OK) s = hd_file_write(c->ctx, out, source.data, source.n);
+    hd_buf_free(&source);
+    hd_buf_free(&header);
+    return s;
+}
+
 int cmd_compile(struct cli *c) {
     if (!c->opt.out && !c->opt.dump)
         return cli_usage(c, "-o OUT.hdl is missing: where should the model go?");
+    bool bundle = c->opt.emit && !strcmp(c->opt.emit, "c");
+    if (bundle && !c->opt.out) return cli_usage(c, "--emit c needs -o OUT.c");
     hd_arena *a = hd_arena_create();
     hd_model *m = NULL;
     const char *path;
+    if (bundle && !bundle_name(a, c->opt.out)) {
+        hd_arena_destroy(a);
+        return cli_usage(c,
+                         "--emit c: got '%s', want -o NAME.c where NAME can be a name in C; NAME.h "
+                         "is written beside it",
+                         c->opt.out);
+    }
     hd_status s = cli_model_path(c, a, c->args[0], &path);
     if (s == HD_OK) s = cli_open_model(c, path, false, &m);
     if (s == HD_OK) s = check_programs(c, m);
-    if (s == HD_OK && c->opt.out) s = hd_model_save(c->ctx, m, c->opt.out);
+    if (s == HD_OK && c->opt.out)
+        s = bundle ? write_bundle(c, a, m) : hd_model_save(c->ctx, m, c->opt.out);
     int status = s == HD_OK ? CLI_DONE : cli_fail(c);
     if (s == HD_OK && !cli_json_on_stdout(c) && !c->opt.dump) print_plan(m, stdout);
     if (s == HD_OK && c->opt.json) status = cli_write_json(c, plan_json(m, path, c->opt.out));

@@ -9,7 +9,7 @@ const struct cli_command cli_commands[] = {
     {"compile", "MODEL.onnx -o OUT.hdl",
      "compile; print the plan of each layer and what stays on the host", 1, 1,
      CLI_MACHINE_OPTIONS | ONE(NO_HIDING) | ONE(DUMP) | ONE(JSON) | ONE(OUT) | ONE(KEEP) |
-         ONE(SELECT),
+         ONE(SELECT) | ONE(EMIT),
      NULL, cmd_compile},
     {"run", "MODEL", "run a model on one device; cycles, utilisation and traffic of each layer", 1,
      1,

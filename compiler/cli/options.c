@@ -37,6 +37,8 @@ static const struct {
     [OPT_THREADS] = {"threads", "N", "threads for devices that use several", 0},
     [OPT_JSON] = {"json", "FILE", "write the facts as JSON; - is standard output", 0},
     [OPT_OUT] = {"out", "FILE", "output file; - is standard output where text is written", 'o'},
+    [OPT_EMIT] = {"emit", "hdl|c",
+                  "what to write: a model file (default), or C source that needs no runtime", 0},
     [OPT_PASS] = {"pass", "NAME,...", "passes to run, in order", 0},
     [OPT_FULL] = {"full", NULL, "print all values of large constants", 0},
     [OPT_IMAGES] = {"images", "N", "only the first N images", 0},
@@ -196,6 +198,11 @@ static int store(struct cli *c, int o, const char *arg, bool *out_help) {
         break;
     case OPT_JSON:
         p->json = arg;
+        break;
+    case OPT_EMIT:
+        if (strcmp(arg, "hdl") && strcmp(arg, "c"))
+            return cli_usage(c, "--emit: got '%s', want hdl or c", arg);
+        p->emit = arg;
         break;
     case OPT_OUT:
         p->out = arg;
