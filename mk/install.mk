@@ -1,6 +1,6 @@
-# The runtime library and `make install`. libheddle_rt is what loads and runs a .hdl file, libheddle_sim the
-# simulators as devices, which it opens when one is asked for. Their objects are position independent and
-# hide what is not marked HD_API.
+# The runtime library and `make install`. libheddle_rt is what loads and runs a .hdl file; libheddle_host the
+# operations that the compiler left to the host, libheddle_sim the simulators, both opened when a device of theirs
+# is asked for. Their objects are position independent and hide what is not marked HD_API.
 
 DESTDIR ?=
 PREFIX  ?= /usr/local
@@ -8,11 +8,12 @@ LIBDIR  ?= $(PREFIX)/lib
 RT_VERSION := $(shell sed -n 's/^.define HD_RT_VERSION "\(.*\)"/\1/p' runtime/heddle_rt.h)
 RT_SO   := 0
 
-BASE_SRCS := runtime/base/status.c runtime/base/arena.c runtime/base/io.c runtime/base/half.c isa/isa.c isa/machine.c isa/disasm.c
+BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c
 RT_SRCS   := $(BASE_SRCS) runtime/model.c runtime/value.c runtime/devices.c runtime/session.c runtime/queue.c \
-             runtime/heddle_rt.c $(wildcard compiler/ir/*.c cpu_ref/k_*.c) cpu_ref/golden.c cpu_ref/golden_dev.c cpu_ref/host.c \
-             sim/mach_dev.c sim/mach_report.c driver/emu_host.c driver/emu_wire.c driver/xclbin.c \
+             runtime/heddle_rt.c sim/mach_dev.c sim/mach_report.c driver/emu_host.c driver/emu_wire.c driver/xclbin.c \
              $(wildcard driver/xrt*.c)
+HOST_SRCS := $(BASE_SRCS) runtime/value.c $(wildcard compiler/ir/*.c) \
+             $(filter-out cpu_ref/cpu% cpu_ref/dnnl% cpu_ref/jit%,$(wildcard cpu_ref/*.c))
 SIM_SRCS  := $(BASE_SRCS) $(wildcard sim/*.c)
 PIC_FLAGS := -fno-asynchronous-unwind-tables -fno-unwind-tables -fPIC -fvisibility=hidden -ffunction-sections -fdata-sections -DHD_RT_BUILD
 SMALL     := $(if $(filter release,$(BUILD)),-Os) # where no time is spent
@@ -20,14 +21,16 @@ SO_FLAGS  := -shared -Wl,--gc-sections -Wl,--no-undefined -Wl,--as-needed -Wl,-B
 
 $(B)/pic/%.o: %.c $(B)/flags mk/install.mk
 	@mkdir -p $(@D); echo "  CC    $< (pic)"
-	$(Q)$(CC) $(OURS) $(CFLAGS) $(MODE) $(FLAGS_$<) $(PIC_FLAGS) $(if $(filter sim/iss% cpu_ref/k_matmul% cpu_ref/k_quant%,$<),,$(SMALL)) -MMD -MP -c $< -o $@
--include $(wildcard $(sort $(RT_SRCS:%.c=$(B)/pic/%.d) $(SIM_SRCS:%.c=$(B)/pic/%.d)))
+	$(Q)$(CC) $(OURS) $(CFLAGS) $(MODE) $(FLAGS_$<) $(PIC_FLAGS) $(if $(filter sim/iss% cpu_ref/%,$<),,$(SMALL)) -MMD -MP -c $< -o $@
+-include $(wildcard $(sort $(RT_SRCS:%.c=$(B)/pic/%.d) $(HOST_SRCS:%.c=$(B)/pic/%.d) $(SIM_SRCS:%.c=$(B)/pic/%.d)))
 
 so = @echo "  LD    $@"; $(CC) $(MODE) $(SO_FLAGS) -Wl,-soname,$(@F) $(filter %.o,$^) $(1) -o $@.$$$$ && mv $@.$$$$ $@
 RT_LIBS := -lz -lm -ldl -lpthread
 $(B)/lib/libheddle_rt.so.$(RT_SO): $(RT_SRCS:%.c=$(B)/pic/%.o) ; @mkdir -p $(@D)
 	$(call so,$(RT_LIBS))
 $(B)/lib/libheddle_sim.so.$(RT_SO): $(SIM_SRCS:%.c=$(B)/pic/%.o) ; @mkdir -p $(@D)
+	$(call so,-lm -ldl -lpthread)
+$(B)/lib/libheddle_host.so.$(RT_SO): $(HOST_SRCS:%.c=$(B)/pic/%.o) ; @mkdir -p $(@D)
 	$(call so,-lm -ldl -lpthread)
 $(B)/lib/libheddle_rt.a: $(RT_SRCS:%.c=$(B)/pic/%.o)
 	@mkdir -p $(@D); echo "  AR    $@"
@@ -42,15 +45,16 @@ $(B)/lib/heddle_rt.pc: mk/install.mk runtime/heddle_rt.h FORCE
 	    'Name: heddle_rt' 'Description: loads and runs models compiled by heddle' 'Version: $(RT_VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lheddle_rt' 'Libs.private: $(RT_LIBS)' > $@
 
-RT_FILES := $(addprefix $(B)/lib/,libheddle_rt.so.$(RT_SO) libheddle_sim.so.$(RT_SO) libheddle_rt.a heddle_rt.h heddle_rt.pc)
-libs: $(RT_FILES) ## libheddle_rt (shared and static) and libheddle_sim
+RT_FILES := $(addprefix $(B)/lib/,libheddle_rt.so.$(RT_SO) libheddle_host.so.$(RT_SO) \
+            libheddle_sim.so.$(RT_SO) libheddle_rt.a heddle_rt.h heddle_rt.pc)
+libs: $(RT_FILES) ## libheddle_rt (shared and static), libheddle_host, libheddle_sim
 
 D = $(DESTDIR)$(1)
 install: heddle libs ## program, libraries, header, pkg-config file, manual pages: DESTDIR= PREFIX=/usr/local
 	$(Q)install -d $(call D,$(PREFIX)/bin) $(call D,$(LIBDIR)/pkgconfig) $(call D,$(LIBDIR)/heddle/rtl) \
 	    $(call D,$(PREFIX)/include) $(call D,$(PREFIX)/share/man/man1) $(call D,$(PREFIX)/share/man/man3)
 	$(Q)install $(B)/heddle $(call D,$(PREFIX)/bin/heddle)
-	$(Q)for l in libheddle_rt libheddle_sim; do install -m 644 $(B)/lib/$$l.so.$(RT_SO) $(call D,$(LIBDIR)); done
+	$(Q)for l in libheddle_rt libheddle_host libheddle_sim; do install -m 644 $(B)/lib/$$l.so.$(RT_SO) $(call D,$(LIBDIR)); done
 	$(Q)strip --strip-unneeded $(call D,$(LIBDIR))/libheddle_*.so.$(RT_SO)
 	$(Q)ln -sf libheddle_rt.so.$(RT_SO) $(call D,$(LIBDIR)/libheddle_rt.so)
 	$(Q)install -m 644 $(B)/lib/libheddle_rt.a $(call D,$(LIBDIR))
@@ -63,7 +67,8 @@ install: heddle libs ## program, libraries, header, pkg-config file, manual page
 	@echo "installed in $(call D,$(PREFIX)); RTL models: $(or $(patsubst build/rtl/libhd_rtl_%.so,%,$(wildcard build/rtl/libhd_rtl_*.so)),none (make rtl builds them))"
 uninstall: ## remove what install put there
 	$(Q)rm -rf $(call D,$(LIBDIR)/heddle)
-	$(Q)rm -f $(call D,$(PREFIX)/bin/heddle) $(call D,$(LIBDIR))/libheddle_rt.* $(call D,$(LIBDIR))/libheddle_sim.* \
+	$(Q)rm -f $(call D,$(PREFIX)/bin/heddle) $(call D,$(LIBDIR))/libheddle_rt.* $(call D,$(LIBDIR))/libheddle_host.* \
+	    $(call D,$(LIBDIR))/libheddle_sim.* \
 	    $(call D,$(PREFIX)/include/heddle_rt.h) $(call D,$(LIBDIR)/pkgconfig/heddle_rt.pc) \
 	    $(call D,$(PREFIX)/share/man/man1/heddle.1) $(call D,$(PREFIX)/share/man/man3/heddle_rt.3)
 

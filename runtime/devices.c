@@ -1,5 +1,5 @@
 /* The list of devices, from devices.def: all of them in the program, in libheddle_rt (HD_RT_BUILD)
- * those of boards and host; the simulators it loads from libheddle_sim. */
+ * those of boards; the others it loads from libraries of their own. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <stdio.h>
@@ -11,8 +11,9 @@
 #define EXTERN(scheme) extern const struct hd_device_ops hd_device_##scheme;
 #define RT_DEVICE      EXTERN
 #ifndef HD_RT_BUILD
-#define SIM_DEVICE EXTERN
-#define DEVICE     EXTERN
+#define HOST_DEVICE EXTERN
+#define SIM_DEVICE  EXTERN
+#define DEVICE      EXTERN
 #endif
 #include "runtime/devices.def"
 
@@ -20,8 +21,9 @@ const struct hd_device_ops *const hd_devices[] = {
 #define ENTRY(scheme) &hd_device_##scheme,
 #define RT_DEVICE     ENTRY
 #ifndef HD_RT_BUILD
-#define SIM_DEVICE ENTRY
-#define DEVICE     ENTRY
+#define HOST_DEVICE ENTRY
+#define SIM_DEVICE  ENTRY
+#define DEVICE      ENTRY
 #endif
 #include "runtime/devices.def"
     NULL};
@@ -37,51 +39,50 @@ const struct hd_device_ops *hd_device_by_scheme(const char *scheme) {
     return by_scheme(hd_devices, scheme);
 }
 
-/* ---- devices of libheddle_sim --------------------------------------------------------------- */
+/* ---- devices in libraries of their own ------------------------------------------------------ */
 
+static const struct {
+    const char *scheme, *file;
+} loaded[] = {
 #ifdef HD_RT_BUILD
-static const char *const loaded[] = {
-#define SIM_DEVICE(scheme) #scheme,
+#define HOST_DEVICE(scheme) {#scheme, HD_PLUGIN_HOST},
+#define SIM_DEVICE(scheme)  {#scheme, HD_PLUGIN_SIM},
 #include "runtime/devices.def"
-    NULL};
-#else
-static const char *const loaded[] = {NULL};
 #endif
+    {NULL, NULL}};
 
 /* The library beside ours, else where the system looks. It stays open: its devices are in use. */
-static void *open_plugin(void) {
+static void *open_plugin(const char *file) {
     char path[1024];
     Dl_info us;
     void *lib = NULL;
     if (dladdr(&hd_devices, &us) && us.dli_fname) {
         const char *slash = strrchr(us.dli_fname, '/');
         int n = slash ? (int)(slash + 1 - us.dli_fname) : 0;
-        if (n &&
-            snprintf(path, sizeof path, "%.*s" HD_PLUGIN_FILE, n, us.dli_fname) < (int)sizeof path)
+        if (n && snprintf(path, sizeof path, "%.*s%s", n, us.dli_fname, file) < (int)sizeof path)
             lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     }
-    return lib ? lib : dlopen(HD_PLUGIN_FILE, RTLD_NOW | RTLD_LOCAL);
+    return lib ? lib : dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 
-static hd_status find_loaded(hd_ctx *ctx, const char *scheme, const struct hd_device_ops **out) {
-    void *lib = open_plugin();
+static hd_status find_loaded(hd_ctx *ctx, const char *scheme, const char *file,
+                             const struct hd_device_ops **out) {
+    void *lib = open_plugin(file);
     if (!lib)
         return hd_fail(ctx, HD_UNSUPPORTED,
-                       "device %s: it is in " HD_PLUGIN_FILE ", which is not here: %s; install it "
-                       "beside libheddle_rt, or name its folder in LD_LIBRARY_PATH",
-                       scheme, dlerror());
+                       "device %s: it is in %s, which is not here: %s; install it beside "
+                       "libheddle_rt, or name its folder in LD_LIBRARY_PATH",
+                       scheme, file, dlerror());
     const struct hd_plugin *p = dlsym(lib, "hd_plugin");
     if (!p || strcmp(p->version, HD_RT_VERSION) != 0 || p->isa_hash != hd_isa_hash())
         return hd_fail(ctx, HD_MISMATCH,
-                       "device %s: " HD_PLUGIN_FILE " is of version %s with instruction set "
-                       "0x%08x, this library is " HD_RT_VERSION
-                       " with 0x%08x; install both from one build",
-                       scheme, p ? p->version : "?", p ? p->isa_hash : 0, hd_isa_hash());
+                       "device %s: %s is of version %s with instruction set 0x%08x, this library "
+                       "is " HD_RT_VERSION " with 0x%08x; install both from one build",
+                       scheme, file, p ? p->version : "?", p ? p->isa_hash : 0, hd_isa_hash());
     *out = by_scheme(p->devices, scheme);
     return *out ? HD_OK
-                : hd_fail(ctx, HD_UNSUPPORTED,
-                          "device %s: " HD_PLUGIN_FILE " is built without it; build it again",
-                          scheme);
+                : hd_fail(ctx, HD_UNSUPPORTED, "device %s: %s is built without it; build it again",
+                          scheme, file);
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -91,8 +92,8 @@ const char *hd_device_name(int i) {
     if (i < 0) return NULL;
     for (; hd_devices[n]; n++)
         if (n == i) return hd_devices[n]->scheme;
-    for (int k = 0; loaded[k]; k++)
-        if (n + k == i) return loaded[k];
+    for (int k = 0; loaded[k].scheme; k++)
+        if (n + k == i) return loaded[k].scheme;
     return NULL;
 }
 
@@ -100,8 +101,8 @@ hd_status hd_device_find(hd_ctx *ctx, const char *scheme, const struct hd_device
     char have[256] = "";
     *out = hd_device_by_scheme(scheme);
     if (*out) return HD_OK;
-    for (int i = 0; loaded[i]; i++)
-        if (!strcmp(loaded[i], scheme)) return find_loaded(ctx, scheme, out);
+    for (int i = 0; loaded[i].scheme; i++)
+        if (!strcmp(loaded[i].scheme, scheme)) return find_loaded(ctx, scheme, loaded[i].file, out);
     for (int i = 0; hd_device_name(i); i++) {
         size_t n = strlen(have);
         snprintf(have + n, sizeof have - n, "%s%s", n ? ", " : "", hd_device_name(i));

@@ -88,11 +88,12 @@ struct hd_device_ops {
 
 extern const struct hd_device_ops *const hd_devices[]; /* from devices.def, ends with NULL */
 const struct hd_device_ops *hd_device_by_scheme(const char *scheme); /* NULL = none */
-/* The same, with devices of libheddle_sim in libheddle_rt. HD_UNSUPPORTED, HD_MISMATCH. */
+/* The same; libheddle_rt loads the library that has it. HD_UNSUPPORTED, HD_MISMATCH. */
 hd_status hd_device_find(hd_ctx *ctx, const char *scheme, const struct hd_device_ops **out);
 
-/* What a library of further devices exports as `hd_plugin` (sim/plugin.c). */
-#define HD_PLUGIN_FILE "libheddle_sim.so.0"
+/* What a library of further devices exports as `hd_plugin` (cpu_ref/plugin.c, sim/plugin.c). */
+#define HD_PLUGIN_HOST "libheddle_host.so.0"
+#define HD_PLUGIN_SIM  "libheddle_sim.so.0"
 struct hd_plugin {
     const char *version;
     uint32_t isa_hash;

@@ -20,9 +20,10 @@
  *       return s != HD_OK;
  *   }
  *
- * Devices: "golden" (the host, plain C), "xrt" and "xrt-opencl" (a board, or XRT's hardware
- * emulation) are in this library. "iss" and "rtl", the simulators, are in libheddle_sim.so, which
- * is loaded when one of them is first asked for.
+ * Devices: "xrt" and "xrt-opencl" (a board, or XRT's hardware emulation) are in this library.
+ * "golden" (the host, plain C) is in libheddle_host.so, the simulators "iss" and "rtl" are in
+ * libheddle_sim.so; they are loaded when they are first asked for, beside this library first. A
+ * model needs libheddle_host when the compiler left something to the host, be it only quantize.
  *
  * Memory: loading and opening allocate, running does not (on xrt: XRT's own bookkeeping excepted).
  * Inputs and outputs are dense row-major arrays, the caller's. Numbers are in the host's byte

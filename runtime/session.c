@@ -149,11 +149,8 @@ static hd_status run_graph(hd_ctx *ctx, hd_session *s, struct hd_slot *t) {
 
 static hd_status open_host(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt) {
     if (s->host) return HD_OK;
-    s->host_ops = hd_device_by_scheme("golden");
-    if (!s->host_ops)
-        return hd_fail(ctx, HD_UNSUPPORTED,
-                       "%s: has host steps, and this program is built without device golden",
-                       s->model->name);
+    TRY(hd_note(ctx, hd_device_find(ctx, "golden", &s->host_ops), "for the host steps of %s",
+                s->model->name));
     return s->host_ops->open(ctx, opt, &s->host);
 }
 

@@ -20,13 +20,14 @@ CC="${CC:-cc} -std=c11 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wpedantic -Werror -pth
 bytes=$(wc -c < "$L/libheddle_rt.so.0")
 if [ "$bytes" -lt 204800 ]; then ok "libheddle_rt.so is $bytes bytes, stripped (below 204800)"
 else bad "libheddle_rt.so is $bytes bytes, at most 204800"; fi
-if nm "$B/lib/libheddle_rt.so.0" | grep -E ' (hd_iss|hd_rtl|hd_axi_mem)_' > "$W/log"; then
-    bad "simulators are in libheddle_rt.so" "$W/log"
-else ok "no simulator in it"; fi
+if nm "$B/lib/libheddle_rt.so.0" | grep -E ' (hd_iss|hd_rtl|hd_axi_mem|k_q|hd_graph)_?' > "$W/log"; then
+    bad "simulators or kernels are in libheddle_rt.so" "$W/log"
+else ok "no simulator and no kernel in it"; fi
 nm -D --defined-only "$L/libheddle_rt.so.0" | awk '{ print $3 }' | sort > "$W/exported"
 sed -n 's/^HD_API.*[ *]\(hd_[a-z_0-9]*\)(.*/\1/p' "$D/usr/include/heddle_rt.h" | sort > "$W/declared"
 if cmp -s "$W/exported" "$W/declared"; then ok "it exports the $(wc -l < "$W/declared") functions of its header, and nothing else"
 else diff "$W/exported" "$W/declared" > "$W/log"; bad "exported and declared functions differ" "$W/log"; fi
+ok "beside it: libheddle_host.so $(wc -c < "$L/libheddle_host.so.0"), libheddle_sim.so $(wc -c < "$L/libheddle_sim.so.0") bytes"
 if echo '#include <heddle_rt.h>' | ${CXX:-c++} -std=c++11 -Wall -Wextra -Werror -fsyntax-only -xc++ "-I$D/usr/include" - > "$W/log" 2>&1
 then ok "the header compiles as C++"; else bad "the header as C++" "$W/log"; fi
 
@@ -43,11 +44,14 @@ if $CC example.c $(pkg-config --cflags heddle_rt) "$L/libheddle_rt.a" $(pkg-conf
     -o static > log 2>&1 && LD_LIBRARY_PATH=$L ./static digits.hdl iss > out2 2>&1 && cmp -s out out2
 then ok "the same, linked with libheddle_rt.a"
 else cat log >> out2; bad "docs/example.c with the static library" "$W/out2"; fi
-if LD_LIBRARY_PATH=$L ./shared digits.hdl toaster > out 2>&1 || ! grep -q "toaster: unknown, this program has golden" out
+if LD_LIBRARY_PATH=$L ./shared digits.hdl toaster > out 2>&1 || ! grep -q "toaster: unknown, this program has .*golden" out
 then bad "unknown device" "$W/out"; fi
 mkdir -p bare && cp "$L/libheddle_rt.so.0" bare/
-if LD_LIBRARY_PATH=$W/bare ./shared digits.hdl iss > out 2>&1 || ! grep -q "libheddle_sim.so.0, which is not here" out
-then bad "without libheddle_sim" "$W/out"; else ok "without libheddle_sim: an error that names it"; fi
+for l in sim:iss host:golden; do
+    if LD_LIBRARY_PATH=$W/bare ./shared digits.hdl "${l#*:}" > out 2>&1 || ! grep -q "libheddle_${l%:*}.so.0, which is not here" out
+    then bad "without libheddle_${l%:*}" "$W/out"; else ok "without libheddle_${l%:*}: an error that names it"; fi
+done
+cp "$L/libheddle_host.so.0" bare/
 LD_LIBRARY_PATH=$W/bare ./shared digits.hdl golden > out 2>&1 || bad "golden without libheddle_sim" "$W/out"
 cd "$OLDPWD" || exit 1
 
