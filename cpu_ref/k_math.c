@@ -65,16 +65,19 @@ enum { SAME, TRUTH };
         return unary(k, name##_f, NULL, (double)hd_attr_float(k->n, attr_a, default_a),            \
                      (double)hd_attr_float(k->n, attr_b, default_b));                              \
     }
-#define NUMBER(name, float_y, int_y)                                                               \
+#define NUMBER(name, float_y, int_y, uint_y)                                                       \
     static double name##_f(double x, double a, double b) {                                         \
         (void)a, (void)b;                                                                          \
         return float_y;                                                                            \
     }                                                                                              \
-    static int64_t name##_i(int64_t x) {                                                           \
-        return int_y;                                                                              \
+    static int64_t name##_i(int64_t x) { return int_y; }                                           \
+    static int64_t name##_u(int64_t bits) {                                                        \
+        uint64_t x = (uint64_t)bits;                                                               \
+        return (int64_t)(uint_y);                                                                  \
     }                                                                                              \
     hd_status k_##name(const struct hd_kernel *k) {                                                \
-        return unary(k, name##_f, name##_i, 0, 0);                                                 \
+        bool u64 = hd_k_in(k, 0)->dtype == HD_U64;                                                 \
+        return unary(k, name##_f, u64 ? name##_u : name##_i, 0, 0);                                \
     }
 #define INTEGER(name, types, int_y)                                                                \
     static int64_t name##_i(int64_t x) {                                                           \

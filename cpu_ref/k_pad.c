@@ -9,14 +9,15 @@
 /* Index in 0..size-1 that position p, perhaps outside, reads; -1 = the padding value. */
 static int64_t source(int64_t p, int64_t size, char mode) {
     if (p >= 0 && p < size) return p;
-    if (mode == 'c' || size == 0) return -1;
+    if (mode == 'c' || size <= 0) return -1;
     if (mode == 'e') return p < 0 ? 0 : size - 1;
     if (mode == 'w') return (p % size + size) % size;
     int64_t period = hd_max(1, 2 * (size - 1)), q = (p % period + period) % period; /* reflect */
     return q < size ? q : period - q;
 }
 
-/* y is x at `before`, which is negative where x is cropped; what is outside follows mode. */
+/* y is x at `before`, which is negative where x is cropped; what is outside follows mode, by what is
+ * left of x. */
 static hd_status place(const struct hd_kernel *k, const int64_t *before, char mode,
                        const void *value) {
     const struct hd_tensor *x = hd_k_in(k, 0), *y = hd_k_out(k);
@@ -29,9 +30,11 @@ static hd_status place(const struct hd_kernel *k, const int64_t *before, char mo
         int64_t j = 0;
         bool inside = true;
         for (int d = 0; d < y->rank; d++) {
-            int64_t s = source(w.at[d] - before[d], x->dim[d], mode);
+            int64_t after = y->dim[d] - x->dim[d] - before[d];
+            int64_t first = hd_max(0, -before[d]), size = x->dim[d] + hd_min(0, after) - first;
+            int64_t s = source(w.at[d] - before[d] - first, size, mode);
             inside = inside && s >= 0;
-            j += s * dense[d];
+            j += (first + s) * dense[d];
         }
         hd_copy_element(k->out, i, inside ? k->in[0] : value, inside ? j : 0, bytes);
     }

@@ -79,7 +79,7 @@ static hd_status reduce(const struct hd_kernel *k, enum kind kind) {
     int64_t kept_stride[HD_MAX_RANK], over_stride[HD_MAX_RANK], n = hd_tensor_elems(y);
     int n_kept = 0, n_over = 0, n_axes = hd_k_ints(k, 1, axes, HD_MAX_RANK);
     bool none = !n_axes && hd_attr_int(k->n, "noop_with_empty_axes", 0);
-    unsigned set = n_axes ? hd_axes_set(x->rank, n_axes, axes) : none ? 0 : ~0u;
+    unsigned set = none ? 0 : n_axes ? hd_axes_set(x->rank, n_axes, axes) : ~0u;
     hd_walk_dense(x->rank, x->dim, dense);
     for (int d = 0; d < x->rank; d++)
         if (set >> d & 1) {
@@ -98,9 +98,7 @@ static hd_status reduce(const struct hd_kernel *k, enum kind kind) {
                  kind != LOGSUMEXP;
     for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {
         g.base = w.index[0];
-        if (none)
-            hd_copy_element(k->out, i, k->in[0], i, hd_dtype_bytes(x->dtype));
-        else if (whole)
+        if (whole)
             hd_k_put_i64(k->out, y->dtype, i, fold_i64(&g, kind));
         else
             hd_k_put_f64(k->out, y->dtype, i, fold_f64(&g, kind));
@@ -108,7 +106,8 @@ static hd_status reduce(const struct hd_kernel *k, enum kind kind) {
     return HD_OK;
 }
 
-/* x, axes?; no axes: all of them, or none of them with noop_with_empty_axes.
+/* x, axes?; no axes: all of them, or with noop_with_empty_axes none of them, so that each element is
+ * reduced by itself.
  * Source: ONNX ReduceSum-13, ReduceMean-18 ..; accumulated in double. */
 #define REDUCE(name, kind)                                                                         \
     hd_status k_##name(const struct hd_kernel *k) {                                                \

@@ -63,38 +63,51 @@ hd_status import_PRelu(struct hd_importer *m, const struct hd_onnx_node *n) {
 
 /* ---- any number of operands ---- */
 
-/* op(op(op(a, b), c), ..); *out = -1: the last one writes the node's output. */
+/* Operand i, as f32 when `half` is set: an f16 sum is rounded once, not at every step. */
+static hd_status wide(struct hd_importer *m, const struct hd_onnx_node *n, bool half, size_t i,
+                      int *out) {
+    *out = hd_onnx_in(m, n, i);
+    if (*out < 0) return hd_onnx_bad(m, n, HD_INVALID, "input %zu is left out", i);
+    if (!half) return HD_OK;
+    int id = hd_onnx_emit_inner(m, n, HD_IR_cast, "wide", 1, out, out);
+    hd_attr_set_string(m->g, id, "to", "f32");
+    return hd_onnx_done(m, id);
+}
+
+/* op(op(op(a, b), c), ..), and then divided by their number. */
 static hd_status chain(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,
-                       int *out) {
-    int in[2] = {hd_onnx_in(m, n, 0), -1};
+                       bool mean) {
+    const struct hd_tensor *first = hd_onnx_tensor(m, n, 0);
+    bool half = op == HD_IR_add && first->known && first->dtype == HD_F16;
+    int in[2] = {-1, -1};
+    TRY(wide(m, n, half, 0, &in[0]));
     for (size_t i = 1; i < n->n_in; i++) {
-        in[1] = hd_onnx_in(m, n, i);
-        if (in[1] < 0) return hd_onnx_bad(m, n, HD_INVALID, "input %zu is left out", i);
-        bool last = i + 1 == n->n_in && !out;
-        int id = last ? hd_onnx_emit(m, n, op, 2, in)
-                      : hd_onnx_emit_inner(m, n, op, "part", 2, in, &in[0]);
-        TRY(hd_onnx_done(m, id));
+        TRY(wide(m, n, half, i, &in[1]));
+        if (i + 1 == n->n_in && !mean && !half)
+            return hd_onnx_done(m, hd_onnx_emit(m, n, op, 2, in));
+        TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, op, "part", 2, in, &in[0])));
     }
-    if (out) *out = in[0];
-    if (out || n->n_in > 1) return HD_OK;
-    return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_identity, 1, in));
+    if (mean) {
+        TRY(hd_onnx_const_like(m, n, "count", (double)n->n_in, in[0], &in[1]));
+        if (!half) return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_div, 2, in));
+        TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, HD_IR_div, "mean", 2, in, &in[0])));
+    }
+    int id = hd_onnx_emit(m, n, half ? HD_IR_cast : HD_IR_identity, 1, in);
+    if (half) hd_attr_set_string(m->g, id, "to", "f16");
+    return hd_onnx_done(m, id);
 }
 
 hd_status import_Sum(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return chain(m, n, HD_IR_add, NULL);
+    return chain(m, n, HD_IR_add, false);
 }
 hd_status import_Max(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return chain(m, n, HD_IR_max, NULL);
+    return chain(m, n, HD_IR_max, false);
 }
 hd_status import_Min(struct hd_importer *m, const struct hd_onnx_node *n) {
-    return chain(m, n, HD_IR_min, NULL);
+    return chain(m, n, HD_IR_min, false);
 }
-
 hd_status import_Mean(struct hd_importer *m, const struct hd_onnx_node *n) {
-    int in[2] = {-1, -1};
-    TRY(chain(m, n, HD_IR_add, &in[0]));
-    TRY(hd_onnx_const_like(m, n, "count", (double)n->n_in, in[0], &in[1]));
-    return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_div, 2, in));
+    return chain(m, n, HD_IR_add, true);
 }
 
 /* ---- the rest ---- */

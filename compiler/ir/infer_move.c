@@ -166,8 +166,9 @@ hd_status hd_infer_pad(struct infer *c) {
     for (int i = 0; i < x->rank; i++) {
         int64_t before = pads[i], after = pads[i + x->rank];
         c->out->dim[i] = x->dim[i] + before + after;
+        int64_t left = x->dim[i] + hd_min(before, 0) + hd_min(after, 0); /* after cropping */
         if (before < -x->dim[i] || after < -x->dim[i] || c->out->dim[i] < 0 ||
-            (m && !x->dim[i] && c->out->dim[i]))
+            (m && left <= 0 && c->out->dim[i]))
             return BAD(c, "pads %lld and %lld in dimension %d of size %lld", (long long)before,
                        (long long)after, i, (long long)x->dim[i]);
     }
