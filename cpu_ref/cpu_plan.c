@@ -99,7 +99,7 @@ static bool channels(const struct hd_tensor *t, int64_t *n, int64_t *c, int64_t 
 
 /* Dense and channels last are the same bytes. */
 static bool same_bytes(const struct hd_tensor *t) {
-    int64_t n, c, pixels;
+    int64_t n = 0, c = 0, pixels = 0;
     return !channels(t, &n, &c, &pixels) || c == 1 || pixels == 1;
 }
 
