@@ -170,7 +170,7 @@ hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile
                      hd_model **out) {
     double start = now_seconds();
     hd_graph *g;
-    TRY(hd_import_onnx(ctx, onnx_path, &g));
+    TRY(hd_import_onnx(ctx, onnx_path, &opt->bind, &g));
     hd_status s = HD_OK;
     if (dumps(opt, "import")) s = dump_graph(ctx, g, opt);
     if (s == HD_OK) s = hd_legalize(ctx, g);

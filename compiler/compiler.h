@@ -9,6 +9,21 @@
 #include "isa/isa.h"
 #include "runtime/model.h"
 
+/* What gives open dimensions of a network their sizes. All may be absent; then the first dimension
+ * of an input is a batch of 1. */
+struct hd_bind {
+    const struct hd_shape_bind { /* --shape */
+        const char *name;        /* of an input, or of a dimension (then rank = 1) */
+        int rank;
+        int64_t dim[HD_MAX_RANK];
+    } * shapes;
+    size_t n_shapes;
+    /* Tensors for the inputs, by name or else by position: dtype, rank, dim, and data. When a shape
+     * inside the network depends on values, those of a run with this data are taken. */
+    const struct hd_tensor *inputs;
+    size_t n_inputs;
+};
+
 struct hd_name_list { /* of nodes of the legalised graph */
     const char *const *name;
     int n;
@@ -20,14 +35,15 @@ struct hd_compile_options {
     bool latency_hiding;           /* false: every operation waits for the one before it */
     bool keep_all;                 /* every layer boundary is also stored in DRAM */
     struct hd_name_list keep;      /* or only the results of these layers */
+    struct hd_bind bind;           /* sizes of open dimensions */
     bool host_only;                /* no program: the whole graph is one host step (golden, cpu) */
     const char *dump;              /* stage name, NULL = none; "all" */
     struct hd_name_list dump_only; /* only these nodes; empty = all */
     FILE *dump_to;
 };
 
-/* Stage 1: ONNX file -> graph as written (compiler/import). */
-hd_status hd_import_onnx(hd_ctx *ctx, const char *path, hd_graph **out);
+/* Stage 1: ONNX file -> graph as written (compiler/import). bind may be NULL. */
+hd_status hd_import_onnx(hd_ctx *ctx, const char *path, const struct hd_bind *bind, hd_graph **out);
 /* Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
 /* Stages 3..: legalised graph -> model. Borrows g. */

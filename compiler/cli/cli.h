@@ -25,6 +25,7 @@ enum cli_option {
     OPT_SET,
     OPT_INPUTS,
     OPT_OUTPUTS,
+    OPT_SHAPE,
     OPT_SEED,
     OPT_REPEAT,
     OPT_MEM_LATENCY,
@@ -53,6 +54,7 @@ enum cli_option {
     OPT_FOLD,
     OPT_CSV,
     OPT_BISECT,
+    OPT_LIST,
     OPT_HELP,
     OPT_COUNT
 };
@@ -68,8 +70,8 @@ enum cli_option {
 struct cli_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass, *trace,
         *trace_level, *report, *select, *keep, *stage, *color, *fold, *csv;
-    const char *sets[32];
-    int n_sets;
+    const char *sets[32], *shapes[32], *list;
+    int n_sets, n_shapes;
     uint64_t seed, trace_from, trace_cycles;
     int repeat, threads, images;
     struct hd_mem_options mem;
@@ -137,13 +139,26 @@ json_object *cli_shape_json(const int64_t *dim, int rank);
 
 /* ---- models ---- */
 
+struct cli_tensor;
+
 /* --machine and --set applied, or the base machine. */
 hd_status cli_machine(struct cli *c, struct hd_machine *out);
 /* File behind a MODEL argument: itself, or model.onnx in a folder. *out_path is the arena's. */
 hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char **out_path);
 bool cli_is_hdl(const char *path); /* a compiled model */
-/* Compiles or loads MODEL, with --keep, --dump and --select. host_only as in hd_compile_options. */
+/* Compiles or loads MODEL, with --keep, --dump and --select. host_only as in hd_compile_options.
+ * Open dimensions take their sizes from --shape, then from --inputs or the first data set beside
+ * it. */
 hd_status cli_open_model(struct cli *c, const char *path, bool host_only, hd_model **out);
+/* The same for an .onnx file, with the tensors of one data set for the inputs. */
+hd_status cli_open_model_for(struct cli *c, const char *path, bool host_only,
+                             const struct cli_tensor *t, int n, hd_model **out);
+/* The graph as written, its open dimensions sized in the same way. */
+hd_status cli_import(struct cli *c, const char *path, hd_graph **out);
+/* What cli_open_model sizes them with; n tensors, or those of --inputs or beside the model. */
+hd_status cli_bind(struct cli *c, hd_arena *a, const struct cli_tensor *t, int n,
+                   struct hd_bind *out);
+hd_status cli_bind_inputs(struct cli *c, hd_arena *a, const char *path, struct hd_bind *out);
 /* A session with the options of the command line on model->machine. */
 hd_status cli_open_session(struct cli *c, const hd_model *m, const char *device, hd_session **out);
 void cli_device_options(const struct cli *c, const struct hd_machine *m,
@@ -175,6 +190,10 @@ hd_status cli_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char 
 /* Folders test_data_set_N beside the model, by number; all strings are the arena's. */
 char **cli_data_sets(hd_arena *a, const char *model_path, int *out_n);
 const char *cli_folder_of(hd_arena *a, const char *path);
+/* Tensors of --inputs, else of the first data set beside the model, else none (*out_what = NULL).
+ */
+hd_status cli_load_inputs(struct cli *c, hd_arena *a, const char *model_path,
+                          struct cli_tensor **out, int *out_n, const char **out_what);
 /* The model's inputs in order, from tensors of a file; errors name input, got and want. */
 hd_status cli_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, const struct cli_tensor *t,
                            int n, const void ***out);

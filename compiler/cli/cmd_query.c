@@ -50,7 +50,7 @@ static hd_status query(struct query *x) {
     TRY(cli_open_model(c, x->path, false, &x->model));
     TRY(hd_graph_load(c->ctx, x->model->graph, x->model->graph_bytes, &x->legal));
     bool written = !c->opt.stage || !strcmp(c->opt.stage, "import");
-    if (written && !cli_is_hdl(x->path)) TRY(hd_import_onnx(c->ctx, x->path, &x->graph));
+    if (written && !cli_is_hdl(x->path)) TRY(cli_import(c, x->path, &x->graph));
     if (c->opt.stage && written && !x->graph)
         return hd_fail(c->ctx, HD_INVALID,
                        "%s: a compiled model does not hold the graph as written; use --stage "

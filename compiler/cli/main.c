@@ -9,24 +9,27 @@ const struct cli_command cli_commands[] = {
     {"compile", "MODEL.onnx -o OUT.hdl",
      "compile; print the plan of each layer and what stays on the host", 1, 1,
      CLI_MACHINE_OPTIONS | ONE(NO_HIDING) | ONE(DUMP) | ONE(JSON) | ONE(OUT) | ONE(KEEP) |
-         ONE(SELECT) | ONE(EMIT),
+         ONE(SELECT) | ONE(SHAPE) | ONE(INPUTS) | ONE(EMIT),
      NULL, cmd_compile},
     {"run", "MODEL", "run a model on one device; cycles, utilisation and traffic of each layer", 1,
      1,
-     CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(INPUTS) | ONE(OUTPUTS) | ONE(SEED) | ONE(REPEAT) |
-         ONE(DUMP) | ONE(TRACE) | ONE(TRACE_FROM) | ONE(TRACE_CYCLES) | ONE(TRACE_LEVEL) |
-         ONE(REPORT) | ONE(KEEP) | ONE(SELECT),
+     CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SHAPE) | ONE(INPUTS) | ONE(OUTPUTS) | ONE(SEED) |
+         ONE(REPEAT) | ONE(DUMP) | ONE(TRACE) | ONE(TRACE_FROM) | ONE(TRACE_CYCLES) |
+         ONE(TRACE_LEVEL) | ONE(REPORT) | ONE(KEEP) | ONE(SELECT),
      "iss", cmd_run},
     {"compare", "MODEL [MODEL] --devices A,B,...",
      "run on several devices (or two models), compare the result of every layer; name the first "
      "difference",
-     1, 2, CLI_RUN_OPTIONS | ONE(DEVICES) | ONE(INPUTS) | ONE(SEED) | ONE(SELECT) | ONE(BISECT),
+     1, 2,
+     CLI_RUN_OPTIONS | ONE(DEVICES) | ONE(SHAPE) | ONE(INPUTS) | ONE(SEED) | ONE(SELECT) |
+         ONE(BISECT),
      NULL, cmd_compare},
     {"query", "MODEL SELECTOR",
      "operations that a selector means: heddle query MODEL 'conv[utilization<0.5] > relu'", 2, 2,
-     CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(INPUTS) | ONE(SEED) | ONE(STAGE), "iss", cmd_query},
+     CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SHAPE) | ONE(INPUTS) | ONE(SEED) | ONE(STAGE), "iss",
+     cmd_query},
     {"test", "DIR...", "run cases in the ONNX backend-test layout, recursively", 1, 1 << 20,
-     CLI_RUN_OPTIONS | ONE(DEVICE), "iss", cmd_test},
+     CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SHAPE) | ONE(LIST), "iss", cmd_test},
     {"asm", "FILE.txt -o OUT.bin", "assemble a program", 1, 1, CLI_MACHINE_OPTIONS | ONE(OUT), NULL,
      cmd_asm},
     {"disasm", "FILE", "print the programs of a .hdl file, or of an assembled one, as text", 1, 1,

@@ -1,6 +1,7 @@
 /* The MODEL argument: an .onnx or .hdl file, or a folder that holds model.onnx; and sessions on it.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -58,8 +59,9 @@ static hd_status select_names(struct cli *c, hd_arena *a, const char *path, cons
 }
 
 static hd_status compile(struct cli *c, hd_arena *a, const char *path, const struct hd_machine *m,
-                         bool host_only, hd_model **out) {
+                         bool host_only, const struct hd_bind *bind, hd_model **out) {
     struct hd_compile_options o = {.machine = *m,
+                                   .bind = *bind,
                                    .latency_hiding = !c->opt.no_latency_hiding,
                                    .host_only = host_only,
                                    .dump = c->opt.dump,
@@ -72,31 +74,45 @@ static hd_status compile(struct cli *c, hd_arena *a, const char *path, const str
     return hd_compile(c->ctx, path, &o, out);
 }
 
+static hd_status load(struct cli *c, const char *path, const struct hd_machine *want,
+                      hd_model **out) {
+    bool chosen = c->opt.machine || c->opt.n_sets;
+    if (c->opt.keep || c->opt.dump)
+        return hd_fail(c->ctx, HD_INVALID, "%s: is compiled; --keep and --dump want the .onnx file",
+                       path);
+    TRY(hd_model_load(c->ctx, path, out));
+    if (!chosen || hd_machine_hash(want) == (*out)->machine_hash) return HD_OK;
+    hd_status s = hd_fail(c->ctx, HD_MISMATCH,
+                          "%s: compiled for machine %s (fingerprint 0x%08x), --machine and "
+                          "--set say %s (0x%08x); "
+                          "compile it again for that machine",
+                          path, (*out)->machine.name, (*out)->machine_hash, want->name,
+                          hd_machine_hash(want));
+    hd_model_destroy(*out);
+    *out = NULL;
+    return s;
+}
+
+hd_status cli_open_model_for(struct cli *c, const char *path, bool host_only,
+                             const struct cli_tensor *t, int n, hd_model **out) {
+    struct hd_machine want;
+    struct hd_bind bind = {0};
+    TRY(cli_machine(c, &want));
+    hd_arena *a = hd_arena_create();
+    hd_status s = cli_bind(c, a, t, n, &bind);
+    if (s == HD_OK) s = compile(c, a, path, &want, host_only, &bind, out);
+    hd_arena_destroy(a);
+    return s;
+}
+
 hd_status cli_open_model(struct cli *c, const char *path, bool host_only, hd_model **out) {
     struct hd_machine want;
-    bool chosen = c->opt.machine || c->opt.n_sets;
+    struct hd_bind bind = {0};
     TRY(cli_machine(c, &want));
-    if (cli_is_hdl(path)) {
-        TRY(hd_model_load(c->ctx, path, out));
-        if (c->opt.keep || c->opt.dump) {
-            hd_model_destroy(*out);
-            *out = NULL;
-            return hd_fail(c->ctx, HD_INVALID,
-                           "%s: is compiled; --keep and --dump want the .onnx file", path);
-        }
-        if (!chosen || hd_machine_hash(&want) == (*out)->machine_hash) return HD_OK;
-        hd_status s = hd_fail(c->ctx, HD_MISMATCH,
-                              "%s: compiled for machine %s (fingerprint 0x%08x), --machine and "
-                              "--set say %s (0x%08x); "
-                              "compile it again for that machine",
-                              path, (*out)->machine.name, (*out)->machine_hash, want.name,
-                              hd_machine_hash(&want));
-        hd_model_destroy(*out);
-        *out = NULL;
-        return s;
-    }
+    if (cli_is_hdl(path)) return load(c, path, &want, out);
     hd_arena *a = hd_arena_create();
-    hd_status s = compile(c, a, path, &want, host_only, out);
+    hd_status s = cli_bind_inputs(c, a, path, &bind);
+    if (s == HD_OK) s = compile(c, a, path, &want, host_only, &bind, out);
     hd_arena_destroy(a);
     return s;
 }

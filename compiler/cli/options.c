@@ -19,6 +19,11 @@ static const struct {
                     "test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the "
                     "model, else random)",
                     0},
+    [OPT_SHAPE] = {"shape", "NAME=N,N,..",
+                   "sizes of an input, or the size of an open dimension; may be repeated", 0},
+    [OPT_LIST] =
+        {"list", "FILE",
+         "cases that are left out, a name and a reason a line; one that passes is an error", 0},
     [OPT_OUTPUTS] = {"outputs", "OUT.npz", "write the outputs", 0},
     [OPT_SEED] = {"seed", "N", "seed of random inputs (default 1)", 0},
     [OPT_REPEAT] = {"repeat", "N", "run N times; times are the median", 0},
@@ -250,6 +255,14 @@ static int store(struct cli *c, int o, const char *arg, bool *out_help) {
         break;
     case OPT_MEM_JITTER:
         return jitter(c, arg);
+    case OPT_LIST:
+        p->list = arg;
+        break;
+    case OPT_SHAPE:
+        if (p->n_shapes == (int)(sizeof p->shapes / sizeof *p->shapes))
+            return cli_usage(c, "--shape: given more than %d times", p->n_shapes);
+        p->shapes[p->n_shapes++] = arg;
+        break;
     case OPT_SET:
         if (p->n_sets == (int)(sizeof p->sets / sizeof *p->sets))
             return cli_usage(c, "--set: given more than %d times; write a machine file", p->n_sets);

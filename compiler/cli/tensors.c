@@ -7,6 +7,7 @@
 
 #include "compiler/cli/cli.h"
 #include "compiler/import/tensor_pb.h"
+#include "runtime/base/half.h"
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
@@ -33,8 +34,9 @@ double cli_element(const void *data, int onnx_dtype, size_t i) {
         return ((const uint8_t *)data)[i];
     case HD_I8:
         return ((const int8_t *)data)[i];
-    case HD_U16:
     case HD_F16:
+        return hd_f16_to_f32(((const uint16_t *)data)[i]);
+    case HD_U16:
         return ((const uint16_t *)data)[i];
     case HD_I16:
         return ((const int16_t *)data)[i];
@@ -248,23 +250,27 @@ static hd_status load_inputs(struct cli *c, hd_arena *a, const char *path, struc
     return s;
 }
 
+hd_status cli_load_inputs(struct cli *c, hd_arena *a, const char *model_path,
+                          struct cli_tensor **out, int *out_n, const char **out_what) {
+    int n;
+    *out_what = c->opt.inputs;
+    *out_n = 0;
+    if (!*out_what) {
+        char **sets = cli_data_sets(a, model_path, &n);
+        if (n) *out_what = sets[0];
+    }
+    return *out_what ? load_inputs(c, a, *out_what, out, out_n) : HD_OK;
+}
+
 hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *model_path,
                      const void ***out, const char **out_what) {
-    const char *path = c->opt.inputs;
-    if (!path) {
-        int n;
-        char **sets = cli_data_sets(a, model_path, &n);
-        if (n) path = sets[0];
-    }
-    if (!path) {
-        *out_what = hd_sprintf(a, "random, seed %llu", (unsigned long long)c->opt.seed);
-        return random_inputs(c, a, m, out);
-    }
     struct cli_tensor *t;
     int n;
-    *out_what = path;
-    TRY(load_inputs(c, a, path, &t, &n));
-    return hd_note(c->ctx, cli_match_inputs(c->ctx, a, m, t, n, out), "in %s", path);
+    TRY(cli_load_inputs(c, a, model_path, &t, &n, out_what));
+    if (*out_what)
+        return hd_note(c->ctx, cli_match_inputs(c->ctx, a, m, t, n, out), "in %s", *out_what);
+    *out_what = hd_sprintf(a, "random, seed %llu", (unsigned long long)c->opt.seed);
+    return random_inputs(c, a, m, out);
 }
 
 void **cli_output_buffers(hd_arena *a, const hd_model *m) {

@@ -41,7 +41,7 @@ void cli_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct cli
     bool softmax = false;
     hd_dtype type = g->tensors[tensor].dtype;
     bool is_float = type == HD_F32 || type == HD_F64 || type == HD_F16;
-    *out = (struct cli_tolerance){1e-5, 1e-3, "rtol 1e-3, atol 1e-5"};
+    *out = (struct cli_tolerance){1e-7, 1e-3, "rtol 1e-3, atol 1e-7"};
     if (!is_float) *out = (struct cli_tolerance){0, 0, "exact"};
     for (int steps = 0; steps < 64 && g->tensors[tensor].producer >= 0; steps++) {
         const struct hd_node *n = &g->nodes[g->tensors[tensor].producer];

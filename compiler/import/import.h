@@ -4,7 +4,8 @@
 
 #include "compiler/ir/ir.h"
 
-/* `data` is only needed during the call; `name` stands in messages. */
+/* `data` is only needed during the call; `name` stands in messages. Open dimensions are a batch of
+ * 1, data in other files is refused. */
 hd_status hd_import_onnx_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
                                 hd_graph **out);
 

@@ -20,7 +20,7 @@ hd_status hd_onnx_bad(struct hd_importer *m, const struct hd_onnx_node *n, hd_st
 }
 
 int hd_onnx_in(const struct hd_importer *m, const struct hd_onnx_node *n, size_t i) {
-    return i < n->n_in && n->in[i][0] ? hd_tensor_by_name(m->g, n->in[i]) : -1;
+    return i < n->n_in && n->in[i][0] ? hd_scope_find(m, n->in[i]) : -1;
 }
 
 const struct hd_tensor *hd_onnx_tensor(const struct hd_importer *m, const struct hd_onnx_node *n,
@@ -77,7 +77,7 @@ hd_status hd_onnx_axis(struct hd_importer *m, const struct hd_onnx_node *n, int6
 }
 
 int hd_onnx_out(const struct hd_importer *m, const struct hd_onnx_node *n, size_t i) {
-    return i < n->n_out && n->out[i][0] ? hd_tensor_by_name(m->g, n->out[i]) : -1;
+    return i < n->n_out && n->out[i][0] ? hd_scope_find(m, n->out[i]) : -1;
 }
 
 const char *hd_onnx_string(const struct hd_onnx_node *n, const char *name, const char *def) {
@@ -115,6 +115,12 @@ int hd_onnx_ints_in(struct hd_importer *m, const struct hd_onnx_node *n, size_t 
     return hd_onnx_const(m, n, name, HD_I64, 1, (int64_t[]){(int64_t)a->n_ints}, a->ints);
 }
 
+static const char *joined(hd_arena *arena, const struct hd_onnx_attr *a) {
+    const char *s = a->strings[0];
+    for (size_t i = 1; i < a->n_strings; i++) s = hd_sprintf(arena, "%s,%s", s, a->strings[i]);
+    return s;
+}
+
 void hd_onnx_copy_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int node,
                         const char *const *names) {
     for (size_t i = 0; i < n->n_attrs; i++) {
@@ -127,6 +133,7 @@ void hd_onnx_copy_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int
         if (a->has_s) hd_attr_set_string(m->g, node, a->name, a->s);
         if (a->n_ints) hd_attr_set_ints(m->g, node, a->name, (int)a->n_ints, a->ints);
         if (a->n_floats) hd_attr_set_floats(m->g, node, a->name, (int)a->n_floats, a->floats);
+        if (a->n_strings) hd_attr_set_string(m->g, node, a->name, joined(m->arena, a));
     }
 }
 
@@ -154,6 +161,8 @@ hd_status hd_onnx_done(struct hd_importer *m, int node) {
     enum { SHAPE_VALUES = 64 }; /* shape arithmetic is never larger */
     const struct hd_node *nd = &m->g->nodes[node];
     TRY(hd_graph_infer_node(m->ctx, m->g, node));
+    for (int i = 0; m->run && i < nd->n_out; i++)
+        if (nd->out[i] >= 0 && !m->g->tensors[nd->out[i]].known) return hd_onnx_resolve(m, node);
     if (nd->op == HD_IR_dequantize || nd->op == HD_IR_quantize) return HD_OK; /* legalisation's */
     for (int i = 0; i < nd->n_out; i++) {
         const struct hd_tensor *y = nd->out[i] < 0 ? NULL : &m->g->tensors[nd->out[i]];
@@ -218,8 +227,11 @@ hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *
         if (!table[i].any) TRY(want_shapes(m, n));
         return table[i].import(m, n);
     }
+    int64_t opset = 0;
+    for (size_t i = 0; i < m->model->n_opsets; i++)
+        if (!strcmp(m->model->opsets[i].domain, domain)) opset = m->model->opsets[i].version;
     return hd_onnx_bad(m, n, HD_UNSUPPORTED,
                        "operation %s of domain '%s' (opset %lld) is not supported; 'heddle ops' "
                        "lists those that are",
-                       n->op, n->domain[0] ? n->domain : "ai.onnx", (long long)m->opset);
+                       n->op, domain[0] ? domain : "ai.onnx", (long long)opset);
 }

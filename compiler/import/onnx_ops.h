@@ -45,7 +45,8 @@ hd_status hd_onnx_const_like(struct hd_importer *m, const struct hd_onnx_node *n
  * i64 list, or -1. */
 int hd_onnx_ints_in(struct hd_importer *m, const struct hd_onnx_node *n, size_t i,
                     const char *name);
-/* Copies attributes (integers, floats, lists, strings) by name to an IR node; NULL = all of n's. */
+/* Copies attributes (integers, floats, lists, strings; a list of strings with commas between) by
+ * name to an IR node; NULL = all of n's. */
 void hd_onnx_copy_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int node,
                         const char *const *names);
 

@@ -4,106 +4,74 @@
 #include "compiler/import/onnx_ops.h"
 #include "compiler/import/tensor_pb.h"
 
+static hd_status cast_to(struct hd_importer *m, const struct hd_onnx_node *n, hd_dtype t) {
+    int x = hd_onnx_in(m, n, 0), id = hd_onnx_emit(m, n, HD_IR_cast, 1, &x);
+    hd_attr_set_string(m->g, id, "to", hd_dtype_name(t));
+    return hd_onnx_done(m, id);
+}
+
+/* The type's number; below opset 6 its name. */
 hd_status import_Cast(struct hd_importer *m, const struct hd_onnx_node *n) {
-    int x = hd_onnx_in(m, n, 0), t = hd_dtype_from_onnx((int)hd_onnx_int(n, "to", 0));
+    static const struct {
+        const char *name;
+        hd_dtype type;
+    } old[] = {{"FLOAT", HD_F32},   {"UINT8", HD_U8},   {"INT8", HD_I8},    {"UINT16", HD_U16},
+               {"INT16", HD_I16},   {"INT32", HD_I32},  {"INT64", HD_I64},  {"BOOL", HD_BOOL},
+               {"FLOAT16", HD_F16}, {"DOUBLE", HD_F64}, {"UINT32", HD_U32}, {"UINT64", HD_U64}};
+    int t = hd_dtype_from_onnx((int)hd_onnx_int(n, "to", 0));
+    const char *name = hd_onnx_string(n, "to", NULL);
+    for (size_t i = 0; name && i < sizeof old / sizeof *old; i++)
+        if (!strcmp(old[i].name, name)) t = (int)old[i].type;
     if (t < 0)
         return hd_onnx_bad(m, n, HD_UNSUPPORTED,
                            "to is ONNX data type %lld, allowed 1..7 and 9..13",
                            (long long)hd_onnx_int(n, "to", 0));
-    int id = hd_onnx_emit(m, n, HD_IR_cast, 1, &x);
-    hd_attr_set_string(m->g, id, "to", hd_dtype_name((hd_dtype)t));
-    return hd_onnx_done(m, id);
+    return cast_to(m, n, (hd_dtype)t);
 }
 
-static hd_status reshape(struct hd_importer *m, const struct hd_onnx_node *n, int rank,
-                         const int64_t *dim) {
-    int x = hd_onnx_in(m, n, 0), id = hd_onnx_emit(m, n, HD_IR_reshape, 1, &x);
-    hd_attr_set_ints(m->g, id, "shape", rank, dim);
-    return hd_onnx_done(m, id);
+hd_status import_CastLike(struct hd_importer *m, const struct hd_onnx_node *n) {
+    return cast_to(m, n, hd_onnx_tensor(m, n, 1)->dtype);
+}
+
+/* One IR operation when the shape of x is known, and another that works it out in the run. */
+static hd_status shaped(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,
+                        int second, const char *const *attrs) {
+    int in[2] = {hd_onnx_in(m, n, 0), second};
+    int id = hd_onnx_emit(m, n, op, 2, in);
+    hd_onnx_copy_attrs(m, n, id, attrs);
+    TRY(hd_graph_infer_node(m->ctx, m->g, id));
+    const struct hd_node *nd = &m->g->nodes[id];
+    const struct hd_tensor y = m->g->tensors[nd->out[0]];
+    bool constant = second < 0 || m->g->tensors[second].data;
+    if (!y.known || !constant) return hd_onnx_done(m, id);
+    hd_graph_kill(m->g, id);
+    int again = hd_onnx_emit(m, n, HD_IR_reshape, 1, in);
+    hd_graph_swap_names(m->g, id, again);
+    hd_attr_set_ints(m->g, again, "shape", y.rank, y.dim);
+    return hd_onnx_done(m, again);
 }
 
 hd_status import_Reshape(struct hd_importer *m, const struct hd_onnx_node *n) {
-    const struct hd_tensor *x = hd_onnx_tensor(m, n, 0);
-    int64_t dim[HD_MAX_RANK], known = 1, total = hd_tensor_elems(x);
-    int rank, open = -1;
-    TRY(hd_onnx_int_list(m, n, "shape", 1, dim, HD_MAX_RANK, &rank));
-    for (int i = 0; i < rank; i++) {
-        if (dim[i] == 0 && !hd_onnx_int(n, "allowzero", 0)) {
-            if (i >= x->rank)
-                return hd_onnx_bad(m, n, HD_INVALID, "shape[%d] is 0, but '%s' has rank %d", i,
-                                   x->name, x->rank);
-            dim[i] = x->dim[i];
-        }
-        if (dim[i] < -1 || (dim[i] == -1 && open >= 0))
-            return hd_onnx_bad(m, n, HD_INVALID, "shape[%d] is %lld, want 0 or more, or one -1", i,
-                               (long long)dim[i]);
-        if (dim[i] == -1)
-            open = i;
-        else if (__builtin_mul_overflow(known, dim[i], &known))
-            return hd_onnx_bad(m, n, HD_UNSUPPORTED, "shape[%d] is %lld: too large", i,
-                               (long long)dim[i]);
-    }
-    if (open >= 0 && (known == 0 || total % known))
-        return hd_onnx_bad(m, n, HD_INVALID,
-                           "cannot reshape %lld values: the other dimensions make %lld",
-                           (long long)total, (long long)known);
-    if (open >= 0) dim[open] = total / known;
-    return reshape(m, n, rank, dim);
+    static const char *const attrs[] = {"allowzero", NULL};
+    int shape = hd_onnx_ints_in(m, n, 1, "shape");
+    if (shape < 0) return hd_onnx_bad(m, n, HD_INVALID, "shape is missing");
+    return shaped(m, n, HD_IR_reshape, shape, attrs);
 }
 
 hd_status import_Flatten(struct hd_importer *m, const struct hd_onnx_node *n) {
-    const struct hd_tensor *x = hd_onnx_tensor(m, n, 0);
-    int64_t axis = hd_onnx_int(n, "axis", 1), dim[2] = {1, 1};
-    if (axis != x->rank) TRY(hd_onnx_axis(m, n, axis, x->rank, &axis)); /* axis = rank is allowed */
-    for (int i = 0; i < x->rank; i++) dim[i >= axis] *= x->dim[i];
-    return reshape(m, n, 2, dim);
-}
-
-/* Normalised axes as a bit set; *out_n = -1 when none are given. */
-static hd_status axes(struct hd_importer *m, const struct hd_onnx_node *n, int rank, unsigned *out,
-                      int *out_n) {
-    int64_t list[HD_MAX_RANK], axis;
-    TRY(hd_onnx_int_list(m, n, "axes", m->opset < 13 ? -1 : 1, list, HD_MAX_RANK, out_n));
-    *out = 0;
-    for (int i = 0; i < *out_n; i++) {
-        TRY(hd_onnx_axis(m, n, list[i], rank, &axis));
-        if (*out >> axis & 1)
-            return hd_onnx_bad(m, n, HD_INVALID, "axis %lld appears twice", (long long)axis);
-        *out |= 1u << axis;
-    }
-    return HD_OK;
+    return shaped(m, n, HD_IR_flatten, -1, NULL);
 }
 
 hd_status import_Squeeze(struct hd_importer *m, const struct hd_onnx_node *n) {
-    const struct hd_tensor *x = hd_onnx_tensor(m, n, 0);
-    int64_t dim[HD_MAX_RANK];
-    unsigned set;
-    int given, rank = 0;
-    TRY(axes(m, n, x->rank, &set, &given));
-    for (int i = 0; i < x->rank; i++) {
-        bool drop = given < 0 ? x->dim[i] == 1 : (set >> i & 1) != 0;
-        if (drop && x->dim[i] != 1)
-            return hd_onnx_bad(m, n, HD_INVALID,
-                               "dimension %d of '%s' is %lld, only 1 can be squeezed", i, x->name,
-                               (long long)x->dim[i]);
-        if (!drop) dim[rank++] = x->dim[i];
-    }
-    return reshape(m, n, rank, dim);
+    static const char *const attrs[] = {NULL};
+    return shaped(m, n, HD_IR_squeeze, hd_onnx_ints_in(m, n, 1, "axes"), attrs);
 }
 
 hd_status import_Unsqueeze(struct hd_importer *m, const struct hd_onnx_node *n) {
-    const struct hd_tensor *x = hd_onnx_tensor(m, n, 0);
-    int64_t dim[HD_MAX_RANK], list[HD_MAX_RANK];
-    unsigned set;
-    int given, from = 0;
-    TRY(hd_onnx_int_list(m, n, "axes", m->opset < 13 ? -1 : 1, list, HD_MAX_RANK, &given));
-    if (given < 0) return hd_onnx_bad(m, n, HD_INVALID, "axes are missing");
-    if (x->rank + given > HD_MAX_RANK)
-        return hd_onnx_bad(m, n, HD_UNSUPPORTED, "rank %d, at most %d", x->rank + given,
-                           HD_MAX_RANK);
-    TRY(axes(m, n, x->rank + given, &set, &given));
-    for (int i = 0; i < x->rank + given; i++) dim[i] = set >> i & 1 ? 1 : x->dim[from++];
-    return reshape(m, n, x->rank + given, dim);
+    static const char *const attrs[] = {NULL};
+    int axes = hd_onnx_ints_in(m, n, 1, "axes");
+    if (axes < 0) return hd_onnx_bad(m, n, HD_INVALID, "axes are missing");
+    return shaped(m, n, HD_IR_unsqueeze, axes, attrs);
 }
 
 /* ---- constants ---- */
@@ -111,7 +79,7 @@ hd_status import_Unsqueeze(struct hd_importer *m, const struct hd_onnx_node *n) 
 /* The output becomes a constant. */
 static void set_const(struct hd_importer *m, const struct hd_onnx_node *n, hd_dtype t, int rank,
                       const int64_t *dim, const void *data) {
-    struct hd_tensor *y = &m->g->tensors[hd_tensor_by_name(m->g, n->out[0])];
+    struct hd_tensor *y = &m->g->tensors[hd_onnx_out(m, n, 0)];
     y->dtype = t;
     y->rank = rank;
     for (int i = 0; i < rank; i++) y->dim[i] = dim[i];
@@ -119,8 +87,15 @@ static void set_const(struct hd_importer *m, const struct hd_onnx_node *n, hd_dt
     y->data = data;
 }
 
+/* A constant wherever the shape is known: the data does not matter. */
 hd_status import_Shape(struct hd_importer *m, const struct hd_onnx_node *n) {
-    const struct hd_tensor *x = hd_onnx_tensor(m, n, 0);
+    int in = hd_onnx_in(m, n, 0);
+    const struct hd_tensor *x = &m->g->tensors[in];
+    if (!x->known) {
+        int id = hd_onnx_emit(m, n, HD_IR_shape, 1, &in);
+        hd_onnx_copy_attrs(m, n, id, NULL);
+        return hd_onnx_done(m, id);
+    }
     int64_t from = hd_onnx_int(n, "start", 0), to = hd_onnx_int(n, "end", x->rank);
     from = from < 0 ? from + x->rank : from;
     to = to < 0 ? to + x->rank : to;
@@ -129,6 +104,28 @@ hd_status import_Shape(struct hd_importer *m, const struct hd_onnx_node *n) {
     set_const(m, n, HD_I64, 1, (int64_t[]){to - from},
               hd_dup(m->g->arena, x->dim + from, (size_t)(to - from) * 8));
     return HD_OK;
+}
+
+hd_status import_Size(struct hd_importer *m, const struct hd_onnx_node *n) {
+    int in = hd_onnx_in(m, n, 0);
+    const struct hd_tensor *x = &m->g->tensors[in];
+    if (!x->known) return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_size, 1, &in));
+    int64_t count = hd_tensor_elems(x);
+    set_const(m, n, HD_I64, 0, NULL, hd_dup(m->g->arena, &count, sizeof count));
+    return HD_OK;
+}
+
+hd_status import_ConstantOfShape(struct hd_importer *m, const struct hd_onnx_node *n) {
+    const struct hd_onnx_attr *v = hd_onnx_attr(n, "value");
+    struct hd_tensor_pb t = {.dtype = HD_F32, .data = &(float){0}};
+    if (v && v->has_t)
+        TRY(hd_note(
+            m->ctx,
+            hd_tensor_pb_parse(m->ctx, n->name, v->t.data, v->t.bytes, false, m->g->arena, &t),
+            "in node '%s' (ConstantOfShape)", n->name));
+    if (t.location) TRY(hd_onnx_external(m, n->name, &t));
+    int in[2] = {hd_onnx_in(m, n, 0), hd_onnx_const(m, n, "value", t.dtype, t.rank, t.dim, t.data)};
+    return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_fill, 2, in));
 }
 
 hd_status import_Constant(struct hd_importer *m, const struct hd_onnx_node *n) {
@@ -142,6 +139,7 @@ hd_status import_Constant(struct hd_importer *m, const struct hd_onnx_node *n) {
         TRY(hd_note(m->ctx,
                     hd_tensor_pb_parse(m->ctx, n->name, v->t.data, v->t.bytes, m->borrow, a, &t),
                     "in node '%s' (Constant)", n->name));
+        if (t.location) TRY(hd_onnx_external(m, n->name, &t));
         set_const(m, n, t.dtype, t.rank, t.dim, t.data);
     } else if (i && i->has_i) {
         set_const(m, n, HD_I64, 0, NULL, hd_dup(a, &i->i, sizeof i->i));

@@ -29,7 +29,7 @@ enum {
 struct raw_tensor {
     const uint8_t *raw;
     size_t raw_bytes;
-    bool has_raw;
+    bool has_raw, external;
     uint32_t typed; /* number of the typed data field seen, 0 = none */
     size_t n_typed;
 };
@@ -67,6 +67,32 @@ static hd_status read_dims(hd_ctx *ctx, const char *what, const struct hd_pb_fie
     return HD_OK;
 }
 
+/* StringStringEntryProto of external_data: location, offset, length; others say nothing of use. */
+static hd_status read_external(hd_ctx *ctx, const char *what, const struct hd_pb_field *field,
+                               hd_arena *arena, struct hd_tensor_pb *out) {
+    struct hd_pb r = hd_pb_open(field->data, field->wire == HD_PB_BYTES ? field->bytes : 0);
+    struct hd_pb_field f;
+    const char *key = "", *value = "";
+    while (hd_pb_next(&r, &f)) {
+        if (f.number == 1 && f.wire == HD_PB_BYTES)
+            key = hd_strndup(arena, (const char *)f.data, f.bytes);
+        if (f.number == 2 && f.wire == HD_PB_BYTES)
+            value = hd_strndup(arena, (const char *)f.data, f.bytes);
+    }
+    bool offset = !strcmp(key, "offset"), length = !strcmp(key, "length");
+    if (!strcmp(key, "location")) out->location = value;
+    if (!offset && !length) return HD_OK;
+    char *end;
+    errno = 0;
+    uint64_t v = strtoull(value, &end, 10);
+    if (*end || end == value || errno || value[0] == '-')
+        return hd_fail(ctx, HD_INVALID, "tensor '%s': %s of its data is '%s', want a number", what,
+                       key, value);
+    *(offset ? &out->offset : &out->length) = v;
+    out->has_length = out->has_length || length;
+    return HD_OK;
+}
+
 static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t bytes,
                       hd_arena *arena, struct hd_tensor_pb *out, struct raw_tensor *raw) {
     struct hd_pb r = hd_pb_open(message, bytes);
@@ -100,11 +126,11 @@ static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t
             raw->typed = f.number;
             break;
         case F_EXTERNAL:
+            TRY(read_external(ctx, what, &f, arena, out));
+            break;
         case F_LOCATION:
-            if (f.wire == HD_PB_VARINT && f.value == 0) break;
-            return hd_fail(
-                ctx, HD_UNSUPPORTED,
-                "tensor '%s': its data is in another file; save the model as a single file", what);
+            raw->external = f.wire == HD_PB_VARINT && f.value == 1;
+            break;
         case F_SEGMENT:
         case F_STRING:
             return hd_fail(ctx, HD_UNSUPPORTED, "tensor '%s': %s", what,
@@ -114,6 +140,11 @@ static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t
         }
     }
     if (r.bad) return hd_fail(ctx, HD_INVALID, "tensor '%s': %s", what, r.bad);
+    if (!raw->external)
+        out->location = NULL;
+    else if (!out->location || !out->location[0])
+        return hd_fail(ctx, HD_INVALID, "tensor '%s': its data is in a file that is not named",
+                       what);
     int t = hd_dtype_from_onnx(onnx);
     if (t < 0)
         return hd_fail(ctx, onnx > 0 ? HD_UNSUPPORTED : HD_INVALID,
@@ -154,7 +185,9 @@ hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message,
     size_t elem = hd_dtype_bytes(t.dtype), n = 1;
     for (int i = 0; i < t.rank; i++) n *= (size_t)t.dim[i];
     t.bytes = n * elem;
-    if (raw.has_raw) {
+    if (t.location) {
+        t.data = NULL;
+    } else if (raw.has_raw) {
         if (raw.raw_bytes != t.bytes)
             return hd_fail(ctx, HD_INVALID, "tensor '%s': %zu bytes of data, its shape wants %zu",
                            what, raw.raw_bytes, t.bytes);
@@ -177,6 +210,9 @@ hd_status hd_tensor_pb_read(hd_ctx *ctx, const char *path, hd_arena *arena,
     size_t n;
     TRY(hd_file_read(ctx, path, &data, &n));
     hd_status s = hd_tensor_pb_parse(ctx, path, data, n, false, arena, out);
+    if (s == HD_OK && out->location)
+        s = hd_fail(ctx, HD_UNSUPPORTED, "%s: its data is in another file; store it in this one",
+                    path);
     free(data);
     return s;
 }

@@ -11,15 +11,18 @@ struct hd_tensor_pb {
     int64_t dim[HD_MAX_RANK];
     const void *data; /* dense, aligned to the element */
     size_t bytes;
+    const char *location; /* not NULL: data is NULL and lies in this file, at `offset` */
+    uint64_t offset, length;
+    bool has_length;
 };
 
 /* Parses one serialized TensorProto. Strings are copied to the arena; so is the data, unless borrow
  * is set and it lies aligned in the message (then *out points into it). `what` names it in
- * messages; NULL = by the tensor's own name. */
+ * messages; NULL = by the tensor's own name. Data in another file is left to the caller. */
 hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message, size_t bytes,
                              bool borrow, hd_arena *arena, struct hd_tensor_pb *out);
 
-/* One file. Errors: HD_IO, HD_INVALID, HD_UNSUPPORTED. */
+/* One file, which holds its data itself. Errors: HD_IO, HD_INVALID, HD_UNSUPPORTED. */
 hd_status hd_tensor_pb_read(hd_ctx *ctx, const char *path, hd_arena *arena,
                             struct hd_tensor_pb *out);
 hd_status hd_tensor_pb_write(hd_ctx *ctx, const char *path, const struct hd_tensor_pb *t);

@@ -10,6 +10,7 @@
 #=   --set KEY=VALUE            change one machine parameter; may be repeated
 #=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)
 #=   --outputs OUT.npz          write the outputs
+#=   --shape NAME=N,N,..        sizes of an input, or the size of an open dimension; may be repeated
 #=   --seed N                   seed of random inputs (default 1)
 #=   --repeat N                 run N times; times are the median
 #=   --mem-latency CYCLES       simulated DRAM: cycles to first data (default 64)

@@ -1,0 +1,103 @@
+/* Mapped files: the model, and those beside it that hold the data of large tensors. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "compiler/import/onnx.h"
+
+hd_status hd_mapping_open(hd_ctx *ctx, const char *path, struct hd_mapping **out) {
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return hd_fail(ctx, HD_IO, "%s: %s", path, strerror(errno));
+    struct hd_mapping *m = calloc(1, sizeof *m);
+    HD_ASSERT(m != NULL);
+    hd_status s = HD_OK;
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+        s = hd_fail(ctx, HD_IO, "%s: not a regular file", path);
+    else if (st.st_size == 0)
+        s = hd_fail(ctx, HD_INVALID, "%s: the file is empty", path);
+    else {
+        m->bytes = (size_t)st.st_size;
+        m->data = mmap(NULL, m->bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (m->data == MAP_FAILED)
+            s = hd_fail(ctx, HD_IO, "%s: cannot be mapped: %s", path, strerror(errno));
+    }
+    close(fd);
+    if (s == HD_OK)
+        *out = m;
+    else
+        free(m);
+    return s;
+}
+
+void hd_mapping_close_all(void *first) {
+    for (struct hd_mapping *m = first, *next; m; m = next) {
+        next = m->next;
+        munmap(m->data, m->bytes);
+        free(m);
+    }
+}
+
+/* The file that a location names, without symbolic links, when it lies in the model's folder. */
+static hd_status safe_path(struct hd_importer *m, const char *what, const char *location,
+                           char *out) {
+    char folder[PATH_MAX];
+    const char *in = m->model->folder;
+    if (!in)
+        return hd_fail(m->ctx, HD_UNSUPPORTED,
+                       "tensor '%s': its data is in another file, and the model comes from memory",
+                       what);
+    if (!realpath(in, folder)) return hd_fail(m->ctx, HD_IO, "%s: %s", in, strerror(errno));
+    const char *path = hd_sprintf(m->arena, "%s/%s", folder, location);
+    size_t n = strlen(folder);
+    if (location[0] == '/')
+        return hd_fail(m->ctx, HD_INVALID,
+                       "tensor '%s': its data is in '%s', an absolute path; want a file in the "
+                       "model's folder",
+                       what, location);
+    if (!realpath(path, out))
+        return hd_fail(m->ctx, HD_IO, "tensor '%s': its data is in '%s': %s", what, path,
+                       strerror(errno));
+    if (strncmp(out, folder, n) || (out[n] != '/' && n > 1))
+        return hd_fail(m->ctx, HD_INVALID,
+                       "tensor '%s': its data is in '%s', which leaves the model's folder %s; put "
+                       "the file there",
+                       what, location, folder);
+    return HD_OK;
+}
+
+static hd_status mapped(struct hd_importer *m, const char *path, struct hd_mapping **out) {
+    struct hd_mapping **list = m->model->files;
+    for (*out = *list; *out; *out = (*out)->next)
+        if ((*out)->path && !strcmp((*out)->path, path)) return HD_OK;
+    TRY(hd_mapping_open(m->ctx, path, out));
+    (*out)->path = hd_strdup(m->g->arena, path);
+    (*out)->next = *list;
+    *list = *out;
+    return HD_OK;
+}
+
+hd_status hd_onnx_external(struct hd_importer *m, const char *what, struct hd_tensor_pb *t) {
+    char path[PATH_MAX];
+    struct hd_mapping *file = NULL;
+    size_t elem = hd_dtype_bytes(t->dtype);
+    if (t->has_length && t->length != t->bytes)
+        return hd_fail(m->ctx, HD_INVALID,
+                       "tensor '%s': %llu bytes of data in '%s', its shape wants %zu", what,
+                       (unsigned long long)t->length, t->location, t->bytes);
+    t->data = hd_alloc(m->g->arena, 1);
+    if (!t->bytes) return HD_OK;
+    TRY(safe_path(m, what, t->location, path));
+    TRY(mapped(m, path, &file));
+    if (t->offset > file->bytes || t->bytes > file->bytes - t->offset)
+        return hd_fail(m->ctx, HD_INVALID, "tensor '%s': %zu bytes at %llu of '%s', which has %zu",
+                       what, t->bytes, (unsigned long long)t->offset, t->location, file->bytes);
+    const char *data = (const char *)file->data + t->offset;
+    t->data = (uintptr_t)data % elem ? hd_dup(m->g->arena, data, t->bytes) : data;
+    return HD_OK;
+}

@@ -1,0 +1,12 @@
+/* Private to compiler/import: the graph of the model. */
+#ifndef HD_IMPORT_ONNX_GRAPH_H
+#define HD_IMPORT_ONNX_GRAPH_H
+
+#include "compiler/import/onnx.h"
+
+hd_status hd_onnx_add_initializers(struct hd_importer *m, const struct hd_onnx_graph *graph);
+/* Initializers, inputs (sized by bind), nodes, outputs. */
+hd_status hd_onnx_import_network(struct hd_importer *m, const struct hd_onnx_graph *graph,
+                                 const struct hd_bind *bind);
+
+#endif
