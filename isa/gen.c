@@ -175,6 +175,7 @@ static void cfg_sv(const struct hd_machine *m) {
             sv_int(camel(hd_machine_params[i].name, name), param(m, i));
     printf("\n");
     sv_int("AxiBytes", hd_axi_bytes(m));
+    sv_int("BurstBeats", hd_burst_beats(m));
     sv_int("XmRowBytes", row);
     sv_int("WmWords", hd_wm_words(m));
     sv_int("AmWords", hd_am_words(m));

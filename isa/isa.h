@@ -148,6 +148,11 @@ hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m);
 uint32_t hd_machine_hash(const struct hd_machine *m);
 
 /* Derived sizes: the formulas every user of the table shares. */
+/* Beats of the longest burst that the machine sends: enough to hide latency with 16 of them, and
+ * short enough that LX and LW share the bus evenly whatever the runs of the other. */
+static inline uint32_t hd_burst_beats(const struct hd_machine *m) {
+    return m->axi_bits >= 256 ? 16 : 4096 / m->axi_bits;
+}
 static inline uint32_t hd_axi_bytes(const struct hd_machine *m) {
     return m->axi_bits / 8;
 }

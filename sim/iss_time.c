@@ -170,7 +170,7 @@ static void burst(hd_iss *iss, enum hd_unit u) {
     struct dma *d = &iss->dma[u];
     uint64_t axi = hd_axi_bytes(&iss->m);
     uint64_t at = d->base + (uint32_t)(hd_iss_walk_dram(&d->walk) + d->lo);
-    uint64_t end = (at / 4096 + 1) * 4096, most = (at / axi + HD_AXI_MAX_BEATS) * axi;
+    uint64_t end = (at / 4096 + 1) * 4096, most = (at / axi + hd_burst_beats(&iss->m)) * axi;
     if (end > most) end = most;
     if (end > at + (uint64_t)(d->hi - d->lo)) end = at + (uint64_t)(d->hi - d->lo);
     uint32_t beats = (uint32_t)((end - 1) / axi - at / axi + 1);

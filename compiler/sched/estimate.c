@@ -4,76 +4,52 @@
  * gives: cycles from start to halt
  * destroys: nothing
  *
- * One pass in issue order, which is possible because an operation waits only for earlier ones. Each
- * unit works in order; an operation starts when it is issued, its unit is free and what it waits
+ * A simulation of events: an operation starts when it is issued, its unit is free and what it waits
  * for is done. Durations are those of docs/hw.md: one iteration a cycle on MX and VX, one beat a
- * cycle on each direction of the bus, which LX, LW and fetch share. Not modelled: bank conflicts,
- * arbitration within a burst. Against the ISS on single layers: docs/compiler.md, "Estimate".
+ * cycle on each direction of the bus; LX and LW share the reads evenly. Of bank conflicts only a
+ * store behind MX is modelled, roughly; fetch on the bus is not. How close it comes to the ISS:
+ * `heddle bench machine`.
  */
 #include <string.h>
 
 #include "compiler/sched/sched.h"
 #include "runtime/base/num.h"
 
-enum {              /* cycles, docs/hw.md */
-       FETCH = 8,   /* start to the first request, data to the first word */
-       SIGNAL = 3,  /* done of one unit to start of another */
-       MX_DONE = 9, /* last iteration to done */
-       VX_DONE = 20,
-       DMA_FIRST = 6, /* accepted to the first address */
-       DMA_DONE = 4,
-       RUN = 1, /* of a DMA run, beside its beats */
-       HALT = 4,
-       LATENCY = 64, /* of the default memory */
-       BURST_BEATS = 16,
-       OUTSTANDING = 16,
+enum {
+    /* cycles, docs/hw.md */
+    FETCH = 8,     /* start to the first request, data to the first word */
+    SIGNAL = 3,    /* done of one unit to start of another */
+    MX_DONE = 9,   /* last iteration to done */
+    VX_DONE = 20,  /* likewise */
+    DMA_FIRST = 6, /* accepted to the first address */
+    DMA_DONE = 4,
+    HALT = 4,
+    LATENCY = 64, /* of the default memory */
+    OUTSTANDING = 16,
+    AHEAD = LATENCY + 32 /* the next addresses go out while that many beats are to come */
 };
+static const double NEVER = 1e18;
 
-struct gap { /* the read channel is free in [from, to) */
-    int64_t from, to;
+struct load { /* of LX or LW, its data on the way */
+    int number;
+    double at;    /* first data, at the earliest */
+    double beats; /* that are still to come */
+    double rate;  /* beats a cycle at most: short bursts leave gaps */
+    double pad;   /* cycles of padding before, without the bus */
 };
-enum { GAPS = 64 };
+enum { LOADS = 4 };
 
 struct timing {
     const struct hd_sched *s;
     int64_t axi;
-    int64_t *done[HD_UNITS], *start[HD_UNITS]; /* per operation of a unit */
-    int64_t free[HD_UNITS];                    /* when the unit takes its next operation */
-    int64_t data_free[HD_UNITS];               /* when its data path is */
-    struct gap gap[GAPS];                      /* in order; the last one never ends */
-    int n_gaps;
-    int64_t write_free;
+    double *done[HD_UNITS], *start[HD_UNITS],
+        *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
+    double free[HD_UNITS]; /* when the unit takes its next operation; < 0 = its loads decide */
+    int next[HD_UNITS];    /* operations started */
+    struct load load[HD_UNITS][LOADS];
+    int n_loads[HD_UNITS];
+    double write_free, now;
 };
-
-/* Takes `beats` cycles of the read channel from `at` on; returns the end. */
-static int64_t take_read(struct timing *t, int64_t at, int64_t beats) {
-    int64_t end = at;
-    for (int i = 0; i < t->n_gaps && beats > 0; i++) {
-        struct gap *g = &t->gap[i];
-        if (g->to <= at) continue;
-        int64_t from = hd_max(g->from, at), use = hd_min(beats, g->to - from);
-        end = from + use;
-        beats -= use;
-        if (from == g->from) {
-            g->from = end;
-        } else { /* split: what lies before stays free */
-            struct gap rest = {end, g->to};
-            if (t->n_gaps == GAPS) { /* forget the oldest */
-                memmove(t->gap, t->gap + 1, (GAPS - 1) * sizeof *t->gap);
-                t->n_gaps--, i--;
-            }
-            memmove(&t->gap[i + 2], &t->gap[i + 1], (size_t)(t->n_gaps - i - 1) * sizeof *t->gap);
-            t->gap[i].to = from;
-            t->gap[i + 1] = rest;
-            t->n_gaps++, i++;
-        }
-    }
-    int kept = 0;
-    for (int i = 0; i < t->n_gaps; i++)
-        if (t->gap[i].to > t->gap[i].from) t->gap[kept++] = t->gap[i];
-    t->n_gaps = kept;
-    return end;
-}
 
 static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
     return hd_field_get(op->words, f);
@@ -121,41 +97,126 @@ static int64_t iterations(const struct hd_slot_op *op) {
     return outer * n0 * n1;
 }
 
-static void run_op(struct timing *t, const struct hd_slot_op *op, int64_t issued) {
+/* Cycles that a store waits because the matrix unit, which comes first, reads its banks: the rest
+ * of this operation, and one more like it. */
+static double bank_wait(const struct timing *t, const struct hd_slot_op *st) {
+    const struct hd_sched *s = t->s;
+    int k = t->next[HD_UNIT_mx];
+    if (k == 0 || t->free[HD_UNIT_mx] <= t->now) return 0;
+    uint32_t reads = s->ops[s->by_number[HD_UNIT_mx][k - 1]].reads_banks;
+    if (!(reads & st->reads_banks)) return 0;
+    return (2 * t->free[HD_UNIT_mx] - t->now - t->start[HD_UNIT_mx][k - 1]) *
+           __builtin_popcount(reads & st->reads_banks) / __builtin_popcount(reads);
+}
+
+/* The operation starts now. */
+static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
-    int64_t start = hd_max(issued + 2, t->free[u]);
-    for (int v = 0; v < HD_UNITS; v++)
-        if (op->after[v]) start = hd_max(start, t->done[v][op->after[v] - 1] + SIGNAL);
-    int64_t done = start + 1;
-    if (u == HD_UNIT_mx || u == HD_UNIT_vx) {
-        t->free[u] = start + (op->code ? iterations(op) : 0);
-        done = t->free[u] + (u == HD_UNIT_mx ? MX_DONE : VX_DONE);
-    } else if (u != HD_UNIT_seq && op->code) {
-        int64_t runs, beats, first = start + DMA_FIRST;
-        transfer(t, op, &runs, &beats);
-        int64_t work = hd_max(beats, runs * RUN);
-        if (u == HD_UNIT_st) {
-            int64_t data = hd_max(hd_max(first, t->write_free), t->data_free[u]);
-            t->write_free = data + beats;
-            t->data_free[u] = data + work;
-            done = t->data_free[u] + LATENCY + DMA_DONE;
-        } else if (beats) {
-            /* short bursts: no more than OUTSTANDING of them in a latency */
-            work = hd_max(work, runs * (LATENCY + 2) / OUTSTANDING);
-            int64_t data = hd_max(first + LATENCY, t->data_free[u]);
-            int64_t end = take_read(t, data, beats);
-            t->data_free[u] = hd_max(end, data + work);
-            done = t->data_free[u] + DMA_DONE;
-        } else {
-            t->data_free[u] = hd_max(start, t->data_free[u]) + work;
-            done = t->data_free[u] + DMA_DONE;
-        }
-        /* the next operation's addresses go out while this one's last data is under way */
-        int64_t ahead = LATENCY + BURST_BEATS * 2;
-        t->free[u] = hd_max(start + runs * RUN, t->data_free[u] - ahead);
-    }
+    double start = t->now, done = start + 1;
     t->start[u][k] = start;
-    t->done[u][k] = k > 0 ? hd_max(done, t->done[u][k - 1] + 1) : done;
+    t->next[u]++;
+    t->free[u] = start;
+    if (op->code && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
+        t->free[u] = start + (double)iterations(op);
+        done = t->free[u] + (u == HD_UNIT_mx ? MX_DONE : VX_DONE);
+    } else if (op->code && u != HD_UNIT_seq) {
+        int64_t runs, beats;
+        double first = start + DMA_FIRST;
+        transfer(t, op, &runs, &beats);
+        double work = (double)hd_max(beats, runs);
+        if (u == HD_UNIT_st) {
+            double data = first > t->write_free ? first : t->write_free;
+            data += bank_wait(t, op);
+            t->write_free = data + work;
+            done = t->write_free + LATENCY + DMA_DONE;
+            t->free[u] = t->write_free - AHEAD > start + (double)runs ? t->write_free - AHEAD
+                                                                      : start + (double)runs;
+        } else { /* no more than OUTSTANDING short bursts in a latency */
+            double gaps = (double)runs * (LATENCY + 2) / OUTSTANDING;
+            struct load *l = &t->load[u][t->n_loads[u]++];
+            *l = (struct load){.number = op->number,
+                               .at = beats ? first + LATENCY : first,
+                               .beats = (double)beats,
+                               .rate = beats && gaps > work ? (double)beats / gaps : 1,
+                               .pad = beats ? 0 : work};
+            t->free[u] = -1;
+            done = -1;
+        }
+    }
+    if (done >= 0 && k > 0 && done < t->done[u][k - 1]) done = t->done[u][k - 1];
+    t->done[u][k] = done;
+}
+
+static const int loaders[] = {HD_UNIT_lx, HD_UNIT_lw};
+
+static bool on_bus(const struct timing *t, int u) {
+    const struct load *l = t->load[u];
+    return t->n_loads[u] && l->beats > 0 && l->at <= t->now;
+}
+
+static double rate(const struct timing *t, int u) {
+    bool shared = on_bus(t, HD_UNIT_lx) && on_bus(t, HD_UNIT_lw);
+    double other = shared ? t->load[u == HD_UNIT_lx ? HD_UNIT_lw : HD_UNIT_lx]->rate : 0;
+    double fair = !shared ? 1 : other < 0.5 ? 1 - other : 0.5;
+    return t->load[u]->rate < fair ? t->load[u]->rate : fair;
+}
+
+/* When the oldest load of u ends, begins or lets the next operation in, whichever is next. */
+static double load_event(const struct timing *t, int u) {
+    const struct load *l = t->load[u];
+    if (!t->n_loads[u]) return NEVER;
+    if (l->at > t->now) return l->at;
+    if (l->beats <= 0) return t->now + l->pad;
+    if (t->free[u] < 0 && l->beats > AHEAD + 1e-6 && t->n_loads[u] == 1)
+        return t->now + (l->beats - AHEAD) / rate(t, u);
+    return t->now + l->beats / rate(t, u);
+}
+
+/* Time goes on to `to`: beats move. */
+static void advance(struct timing *t, double to) {
+    double r[2] = {0, 0};
+    for (int i = 0; i < 2; i++)
+        if (on_bus(t, loaders[i])) r[i] = rate(t, loaders[i]);
+    for (int i = 0; i < 2; i++) {
+        struct load *l = t->load[loaders[i]];
+        if (!t->n_loads[loaders[i]] || l->at > t->now) continue;
+        if (l->beats > 0)
+            l->beats -= (to - t->now) * r[i];
+        else
+            l->pad -= to - t->now;
+        if (l->beats < 1e-6) l->beats = 0;
+    }
+    t->now = to;
+    for (int i = 0; i < 2; i++) {
+        int u = loaders[i];
+        struct load *l = t->load[u];
+        while (t->n_loads[u] && l->at <= to && l->beats <= 0 && l->pad <= 1e-6) {
+            t->done[u][l->number - 1] = to + DMA_DONE;
+            memmove(l, l + 1, (LOADS - 1) * sizeof *l);
+            t->n_loads[u]--;
+        }
+        if (t->free[u] < 0 &&
+            (!t->n_loads[u] || (t->n_loads[u] < LOADS - 1 && l->beats <= AHEAD + 1e-6)))
+            t->free[u] = to;
+    }
+}
+
+/* When the next operation of unit u can start; NEVER while that is not known. */
+static double can_start(const struct timing *t, int u) {
+    const struct hd_sched *s = t->s;
+    if (t->next[u] >= s->count[u] || t->free[u] < 0) return NEVER;
+    double at = t->issued[u][t->next[u]];
+    if (at < 0) return NEVER;
+    const struct hd_slot_op *op = &s->ops[s->by_number[u][t->next[u]]];
+    at += 2;
+    if (t->free[u] > at) at = t->free[u];
+    for (int v = 0; v < HD_UNITS; v++) {
+        if (!op->after[v]) continue;
+        double done = t->done[v][op->after[v] - 1];
+        if (done < 0) return NEVER;
+        if (done + SIGNAL > at) at = done + SIGNAL;
+    }
+    return at > t->now ? at : t->now;
 }
 
 /* Words that the operation puts into the program; updates what its unit holds. */
@@ -168,25 +229,44 @@ static int64_t words(const struct hd_slot_op *op, uint32_t held[HD_PARAM_WORDS])
 
 int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words) {
     hd_arena *a = hd_arena_create();
-    struct timing t = {.s = s, .axi = hd_axi_bytes(s->lo->m), .n_gaps = 1};
+    struct timing t = {.s = s, .axi = hd_axi_bytes(s->lo->m)};
     uint32_t held[HD_UNITS][HD_PARAM_WORDS] = {{0}};
-    t.gap[0] = (struct gap){0, INT64_MAX};
-    for (int u = 0; u < HD_UNITS; u++) {
-        t.done[u] = hd_new_array(a, int64_t, (size_t)s->count[u] + 1);
-        t.start[u] = hd_new_array(a, int64_t, (size_t)s->count[u] + 1);
-    }
-    int64_t issued = FETCH + LATENCY, end = 0, n_words = 0;
+    double issued = FETCH + LATENCY, end = 0;
     int queue = (int)s->lo->m->queue_ops;
-    for (size_t i = 0; i < s->n_ops; i++) {
-        const struct hd_slot_op *op = &s->ops[i];
-        int64_t n = words(op, held[op->unit]);
-        issued += n, n_words += n;
-        if (op->number > queue) /* the queue has room when an earlier operation has left it */
-            issued = hd_max(issued, t.start[op->unit][op->number - 1 - queue]);
-        run_op(&t, op, issued);
-        end = hd_max(end, t.done[op->unit][op->number - 1]);
+    for (int u = 0; u < HD_UNITS; u++) {
+        double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
+        for (int i = 0; i < 3; i++) {
+            *lists[i] = hd_new_array(a, double, (size_t)s->count[u] + 1);
+            for (int k = 0; k < s->count[u]; k++) (*lists[i])[k] = -1;
+        }
     }
+    *out_words = 0;
+    for (size_t i = 0;;) {
+        for (; i < s->n_ops; i++) { /* the queue has room when an earlier operation has left it */
+            const struct hd_slot_op *op = &s->ops[i];
+            if (op->number > queue && t.next[op->unit] < op->number - queue) break;
+            int64_t n = words(op, held[op->unit]);
+            issued += (double)n, *out_words += n;
+            if (op->number > queue && t.start[op->unit][op->number - 1 - queue] > issued)
+                issued = t.start[op->unit][op->number - 1 - queue];
+            t.issued[op->unit][op->number - 1] = issued;
+        }
+        double at = NEVER;
+        int unit = -1;
+        for (int u = 0; u < HD_UNITS; u++) {
+            double ready = can_start(&t, u);
+            if (ready < at) at = ready, unit = u;
+        }
+        for (int k = 0; k < 2; k++) {
+            double event = load_event(&t, loaders[k]);
+            if (event < at) at = event, unit = -1;
+        }
+        if (at >= NEVER) break;
+        advance(&t, at);
+        if (unit >= 0) start_op(&t, &s->ops[s->by_number[unit][t.next[unit]]]);
+    }
+    for (int u = 0; u < HD_UNITS; u++)
+        if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
     hd_arena_destroy(a);
-    *out_words = n_words;
-    return hd_max(end, issued) + HALT;
+    return (int64_t)(end > issued ? end : issued) + HALT;
 }

@@ -109,6 +109,67 @@ static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     return hd_sched_end(&w->s);
 }
 
+/* Windows of one row of outputs (im2col): rows [first, first + n) of each, `run` bytes of a row. */
+static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
+                             const struct hd_tile *tile, int row_out, const struct hd_view *v,
+                             int first, int n, int run) {
+    const struct hd_layer *l = w->l;
+    int64_t row = (int64_t)t->w * t->cp;
+    int y = (tile->y + row_out) * l->sy - l->pt + first * l->dy, x = tile->x * l->sx - l->pl;
+    int64_t src = (int64_t)t->arena + tile->img * t->h * row + y * row + (int64_t)x * t->cp;
+    uint32_t dst = v->at + (uint32_t)(row_out * v->pitch + first * l->kw * t->cp);
+    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_edge, 1);
+    hd_low_set(w, HD_F_lx_pad, l->pad_value & 0xff);
+    hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
+    hd_low_set(w, HD_F_lx_dst, dst);
+    hd_low_set(w, HD_F_lx_run, run);
+    hd_low_set(w, HD_F_lx_n1, tile->tw);
+    hd_low_set(w, HD_F_lx_n2, n);
+    hd_low_set(w, HD_F_lx_n3, 1);
+    hd_low_set(w, HD_F_lx_ys, l->dy);
+    hd_low_set(w, HD_F_lx_s1, (int64_t)l->sx * t->cp);
+    hd_low_set(w, HD_F_lx_d1, l->im2col);
+    hd_low_set(w, HD_F_lx_s2, l->dy * row);
+    hd_low_set(w, HD_F_lx_d2, (int64_t)l->kw * t->cp);
+    hd_low_set(w, HD_F_lx_x0, (int64_t)x * t->cp);
+    hd_low_set(w, HD_F_lx_row_bytes, row);
+    hd_low_set(w, HD_F_lx_y0, y);
+    hd_low_set(w, HD_F_lx_rows, t->h);
+    touch_rows(w, t, tile->img, y, y + (n - 1) * l->dy + 1, false);
+    struct hd_view part = *v;
+    part.at += (uint32_t)(row_out * v->pitch), part.rows = 1;
+    hd_low_touch(w, &part, true);
+    return hd_sched_end(&w->s);
+}
+
+/* The windows of a tile. The last row of each window goes on to the end of its words, so that MX
+ * never reads what nobody wrote; those bytes meet weights of zero. */
+static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
+    int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
+    t->in[0] = (struct hd_view){(uint32_t)hd_ring_take(&w->xm_in, bytes),
+                                t->tw * l->im2col,
+                                l->im2col,
+                                t->th,
+                                t->tw,
+                                t->y,
+                                t->x,
+                                true};
+    for (int r = 0; r < t->th; r++) {
+        if (rest == run) {
+            TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh, run));
+            continue;
+        }
+        if (l->kh > 1) TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh - 1, run));
+        TRY(gather_rows(w, x, t, r, &t->in[0], l->kh - 1, 1, rest));
+    }
+    return HD_OK;
+}
+
 /* n runs of `run` bytes, `step` apart, take the pad value. */
 static hd_status fill(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t at, int64_t run,
                       int n, int64_t step) {
@@ -140,19 +201,19 @@ static hd_status fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) 
     return HD_OK;
 }
 
-/* A resident tensor that comes from outside: its loads are issued once, in bands, padding included.
- */
-static hd_status load_resident(struct hd_lowerer *w, int id) {
+/* A resident tensor that comes from outside is loaded as far as it is needed, padding included: up
+ * to row `end` of image `img`. */
+static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end) {
     const struct hd_mtensor *t = hd_low_tensor(w, id);
-    int rows = t->h + t->pt + t->pb, band = (int)hd_max(1, hd_ceil_div(rows, 4));
-    if (w->ready[id]) return HD_OK;
-    w->ready[id] = true;
-    for (int img = 0; img < t->n; img++)
-        for (int y = -t->pt; y < t->h + t->pb; y += band) {
-            int n = (int)hd_min(band, t->h + t->pb - y);
-            struct hd_view v = hd_low_resident(t, img, y, -t->pl, n, t->w + t->pl + t->pr);
-            TRY(load_view(w, t, img, &v));
-        }
+    int rows = t->h + t->pt + t->pb;
+    int need = img * rows + (int)hd_min(end + t->pt, rows);
+    while (w->loaded[id] < need) {
+        int at = w->loaded[id], y = at % rows, n = (int)hd_min(need - at, rows - y);
+        struct hd_view v =
+            hd_low_resident(t, at / rows, y - t->pt, -t->pl, n, t->w + t->pl + t->pr);
+        TRY(load_view(w, t, at / rows, &v));
+        w->loaded[id] += n;
+    }
     return HD_OK;
 }
 
@@ -161,7 +222,7 @@ hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int r
                        struct hd_view *out) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[i]);
     if (t->resident) {
-        if (t->comes_in) TRY(load_resident(w, w->l->in[i]));
+        if (t->comes_in) TRY(load_resident(w, w->l->in[i], img, y + rows));
         *out = hd_low_resident(t, img, y, x, rows, cols);
         return HD_OK;
     }
@@ -215,6 +276,7 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
 
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
+    if (l->im2col) return gather(w, t);
     int rows = (t->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     int cols = (t->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
     int x = t->x * l->sx - l->pl;
@@ -273,6 +335,30 @@ static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
         for (int y = 0; y < l->oh; y += l->th)
             for (int x = 0; x < l->ow; x += l->tw)
                 TRY(one_tile(w, (struct hd_tile){.img = img, .y = y, .x = x}, only_nt));
+    return HD_OK;
+}
+
+/* Tile `index` of the layer, images and columns included, with one chunk. */
+static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
+    const struct hd_layer *l = w->l;
+    int across = (int)hd_ceil_div(l->ow, l->tw), down = (int)hd_ceil_div(l->oh, l->th);
+    struct hd_tile t = {.img = index / (across * down),
+                        .y = index / across % down * l->th,
+                        .x = index % across * l->tw};
+    return one_tile(w, t, chunk * l->nb);
+}
+
+/* Tiles and chunks in the order in which a square grows from its corner: work can begin with the
+ * first tile and the first chunk, and each one more, of either, brings more of it. */
+static hd_status layer_wave(struct hd_lowerer *w) {
+    const struct hd_layer *l = w->l;
+    int chunks = (int)hd_ceil_div(l->nts, l->nb);
+    int tiles = hd_low_tensor(w, l->out)->n * (int)hd_ceil_div(l->oh, l->th) *
+                (int)hd_ceil_div(l->ow, l->tw);
+    for (int d = 0; d < tiles || d < chunks; d++) {
+        for (int t = 0; d < chunks && t <= d && t < tiles; t++) TRY(numbered_tile(w, t, d));
+        for (int c = 0; d < tiles && c < d && c < chunks; c++) TRY(numbered_tile(w, d, c));
+    }
     return HD_OK;
 }
 
@@ -343,11 +429,15 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first,
     struct layer_state *s = hd_new_array(w->s.arena, struct layer_state, n);
     bool by_rows = n > 1;
     for (size_t i = 0; i < n; i++)
-        by_rows = by_rows && first[i].tw == first[i].ow && !first[i].chunk_outer;
+        by_rows = by_rows && first[i].tw == first[i].ow && !first[i].chunk_outer && !first[i].wave;
     TRY(prepare(w, first, n, s));
     if (by_rows) return issue_rows(w, s, n - 1, first[n - 1].oh);
     for (size_t i = 0; i < n; i++) {
         enter(w, &s[i]);
+        if (first[i].wave) {
+            TRY(layer_wave(w));
+            continue;
+        }
         if (!first[i].chunk_outer) TRY(layer_tiles(w, -1));
         for (int nt = 0; first[i].chunk_outer && nt < first[i].nts; nt += first[i].nb)
             TRY(layer_tiles(w, nt));
@@ -369,7 +459,7 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
     struct hd_lowerer *w = *out = hd_new(scratch, struct hd_lowerer);
     w->lo = lo;
     w->m = lo->m;
-    w->ready = hd_new_array(scratch, bool, lo->n_tensors ? lo->n_tensors : 1);
+    w->loaded = hd_new_array(scratch, int, lo->n_tensors ? lo->n_tensors : 1);
     hd_sched_init(&w->s, lo, scratch);
     init_rings(w);
     for (size_t i = first, n; i < end; i += n) {

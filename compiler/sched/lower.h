@@ -35,7 +35,8 @@ struct hd_lowerer {
     const struct hd_layer *l; /* in work */
     struct hd_ring xm_in, xm_out, wm, pm, am[2];
     int am_half;
-    bool *ready;      /* per mtensor: resident, and its loads or padding have been issued */
+    int *loaded; /* per mtensor: rows, padding included, of a resident one from outside that are
+                    loaded */
     struct hd_chunk { /* of weights: where it lies, -1 = not loaded */
         int64_t wm, pm;
     } * chunks;

@@ -62,7 +62,8 @@ static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t
 static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    int k = (int)w->m->k, taps = l->kh * l->kw, pixel = q->in.cp / k, pitch = q->in.pitch / k;
+    int kh = l->im2col ? 1 : l->kh, kw = l->im2col ? 1 : l->kw;
+    int k = (int)w->m->k, taps = kh * kw, pixel = q->in.cp / k, pitch = q->in.pitch / k;
     int sx = q->in.decimated ? 1 : l->sx, sy = q->in.decimated ? 1 : l->sy;
     hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
     hd_low_set(w, HD_F_mx_nred, 3);
@@ -72,8 +73,8 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q) {
     hd_low_set(w, HD_F_mx_w, q->wm);
     hd_low_set(w, HD_F_mx_a, q->am);
     set_loop(w, 0, q->cw, 1, 1, 0);
-    set_loop(w, 1, l->kw, l->dx * pixel, q->cw, 0);
-    set_loop(w, 2, l->kh, l->dy * pitch, l->kw * q->cw, 0);
+    set_loop(w, 1, kw, l->dx * pixel, q->cw, 0);
+    set_loop(w, 2, kh, l->dy * pitch, kw * q->cw, 0);
     set_loop(w, 3, q->tw, sx * pixel, 0, 1);
     set_loop(w, 4, q->th, sy * pitch, 0, q->tw);
     set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
@@ -114,7 +115,7 @@ static hd_status phase_op(struct hd_lowerer *w, const struct matmul *q, const st
 /* One operation for a run of output tiles whose input words are evenly spaced, else one for each.
  */
 static hd_status matrix_ops(struct hd_lowerer *w, struct matmul q, const struct hd_tile *t) {
-    int n = q.n, taps = w->l->kh * w->l->kw;
+    int n = q.n, taps = w->l->im2col ? 1 : w->l->kh * w->l->kw;
     for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
         TRY(phase_op(w, &q, t, f));
     if (w->l->ppw > 1) return HD_OK;
@@ -202,8 +203,10 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     int n = (int)hd_min(l->nb, l->nts - nt);
     struct matmul q = {
         .in = t->in[0], .nt = nt, .n = n, .th = t->th, .tw = t->tw, .am_nt = t->th * t->tw};
-    if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm));
-    if (l->kind == HD_LAYER_DEPTHWISE) return depthwise_rows(w, t, nt, n, ch->pm, out, c);
+    if (l->kind == HD_LAYER_DEPTHWISE) {
+        if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm));
+        return depthwise_rows(w, t, nt, n, ch->pm, out, c);
+    }
     q.am = hd_low_accumulators(w, (int64_t)n * q.am_nt);
     for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
         q.cw = (int)hd_min(l->cwb, l->cw - q.c);
@@ -211,6 +214,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         q.wm = ch->wm;
         TRY(matrix_ops(w, q, t));
     }
+    if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm)); /* needed last */
     return requantise(w, &q, ch->pm, out, c);
 }
 

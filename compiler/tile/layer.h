@@ -25,6 +25,7 @@ struct hd_mtensor {
     int def, last; /* index of the layer that makes it (-1: comes in), and of its last reader */
     bool comes_in, goes_out; /* crosses the border of its step */
     int use_first, use_last; /* layers between which it keeps its place (whole chains) */
+    bool gathered;           /* read as im2col windows only: pixels of c bytes, never resident */
     bool resident;           /* whole tensor lives in XM from use_first to use_last */
     uint32_t xm;             /* byte address when resident */
     bool in_arena;
@@ -40,7 +41,7 @@ enum hd_layer_kind {
     HD_LAYER_RESCALE
 };
 
-enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER };
+enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER, HD_ORDER_WAVE };
 
 struct hd_layer {
     enum hd_layer_kind kind;
@@ -57,8 +58,9 @@ struct hd_layer {
 
     /* MATMUL: out tile nt reads cw words per tap, from word x_word(nt) of the pixel */
     int groups, cw, nts,
-        red; /* red = kh*kw*cw words per output vector; all phases when pixels are packed */
-    int ppw; /* pixels per word, 1 unless packed (pixels.c) */
+        red;    /* red = kh*kw*cw words per output vector; all phases when pixels are packed */
+    int ppw;    /* pixels per word, 1 unless packed (pixels.c) */
+    int im2col; /* bytes of a window as LX gathers it, whole words; 0 = windows are read in place */
     bool x_step_uniform;
     int x_step;   /* words between output tiles when uniform (0: dense) */
     int pm_words; /* per output tile: 1 (bias, scale), and the taps of a depthwise layer */
@@ -79,6 +81,7 @@ struct hd_layer {
     int nb;            /* output tiles (of N channels) per weight chunk */
     int cwb;           /* words per tap of a reduction block; == cw when not split */
     bool chunk_outer;  /* weight chunk loop outside the pixel loop */
+    bool wave;         /* tiles and chunks in turn; weights and input stay */
     bool weights_stay; /* all chunks fit in WM at once: loaded once */
 
     int chain_first, chain_last; /* tags: layers whose tiles are issued in turn (mem/chain.c) */
@@ -95,6 +98,7 @@ int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
 struct hd_phase {
     int off, words;
 };
+int hd_im2col_bytes(const struct hd_layer *l, int channels, const struct hd_machine *m);
 int hd_layer_phases(const struct hd_layer *l);
 struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase);
 int hd_layer_phase_words(const struct hd_layer *l,
@@ -128,7 +132,7 @@ hd_status hd_partition(struct hd_lowering *lo);
 hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *out);
 void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g);
 int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
-                   int whole);
+                   int whole, bool *out_gathered);
 /* NULL when the machine can run this node, else the reason; *out_hint says what would change it. */
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
 /* HD_UNSUPPORTED when the layer fits no way: the reason is then in lo->too_big and the caller

@@ -184,7 +184,7 @@ static void choose_places(struct partition *p) {
 
 /* Bytes per pixel: whole words and vectors, or packed when only convolutions of this program read
  * it. */
-static int pixel_bytes(const struct partition *p, int tensor, const struct hd_mtensor *t) {
+static int pixel_bytes(const struct partition *p, int tensor, struct hd_mtensor *t) {
     struct hd_lowering *lo = p->lo;
     int whole = (int)hd_round_up(t->c, hd_max(lo->m->k, lo->m->n)),
         maker = lo->g->tensors[tensor].producer;
@@ -193,7 +193,7 @@ static int pixel_bytes(const struct partition *p, int tensor, const struct hd_mt
     if (maker >= 0 && p->place[maker] != ON_HOST) return whole;
     if (!all_users_on_machine(p, tensor, HD_IR_qconv)) return whole;
     hd_graph_users(lo->g, tensor, users, n);
-    return hd_pixel_bytes(lo, tensor, users, n, whole);
+    return hd_pixel_bytes(lo, tensor, users, n, whole, &t->gathered);
 }
 
 static int add_mtensor(struct partition *p, int tensor) {

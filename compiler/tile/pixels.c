@@ -7,10 +7,19 @@
  * its pixels lie, and its own matrix operation over every P-th column. Exact: what lies beside the
  * window meets zeros.
  *
+ * Or LX gathers windows (im2col): the tensor lies dense in DRAM, each window becomes kh*kw*c
+ * contiguous bytes in XM, and the layer is a dense one. That fills the words best and costs a run
+ * of LX per row of each window, so it pays where a window meets many output channels. The cheapest
+ * by estimated cycles is taken.
+ *
  *   3x3, stride 1, 3 channels, K = 16: 4 pixels a word; 1 or 2 words per row of the window, not 3.
  */
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
+
+enum {
+    RUN_CYCLES = 5
+}; /* of a short run of LX: a burst of its own, 16 of them in a latency of 64 */
 
 static int gcd(int a, int b) {
     return b ? gcd(b, a % b) : a;
@@ -48,13 +57,30 @@ static int64_t cost(const struct hd_lowering *lo, struct hd_layer l, const struc
            input;
 }
 
+int hd_im2col_bytes(const struct hd_layer *l, int channels, const struct hd_machine *m) {
+    return (int)hd_round_up((int64_t)l->kh * l->kw * channels, m->k);
+}
+
+/* The same if LX gathers windows: a run for each row of each window. */
+static int64_t cost_gathered(const struct hd_lowering *lo, const struct hd_layer *l,
+                             const struct hd_tensor *x) {
+    const struct hd_machine *m = lo->m;
+    int64_t nts = hd_ceil_div(l->oc, m->n), windows = (int64_t)l->oh * l->ow * x->dim[0];
+    int64_t bytes = hd_im2col_bytes(l, (int)x->dim[1], m), words = bytes / m->k;
+    int64_t run = hd_ceil_div(l->kw * x->dim[1], hd_axi_bytes(m)) + 1;
+    if (x->dim[1] >= m->k || l->dx != 1 || nts * words > hd_wm_words(m) / 2) return INT64_MAX;
+    return hd_max(windows * nts * words, windows * l->kh * hd_max(RUN_CYCLES, run)) +
+           nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m);
+}
+
 /* Bytes per pixel of a tensor from outside that the given convolutions read; `whole` when packing
  * does not pay. Source of the idea: space-to-depth of first layers, here without moving data. */
 int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
-                   int whole) {
+                   int whole, bool *out_gathered) {
     const struct hd_tensor *x = &lo->g->tensors[tensor];
     int best = whole;
-    int64_t best_cost = INT64_MAX;
+    int64_t best_cost = INT64_MAX, gathered = 0;
+    *out_gathered = false;
     if (x->rank != 4) return whole;
     for (int cp = whole; cp >= x->dim[1]; cp = cp > (int)lo->m->k ? (int)lo->m->k : cp / 2) {
         int64_t sum = 0;
@@ -64,10 +90,12 @@ int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, s
             struct hd_layer l = {.groups = 1};
             hd_window_attrs(&l, n, lo->g);
             l.cw = (int)hd_ceil_div(x->dim[1], lo->m->k);
-            int64_t c = cost(lo, l, x, cp);
+            int64_t c = cost(lo, l, x, cp), d = cp == whole ? cost_gathered(lo, &l, x) : 0;
             sum = c == INT64_MAX ? c : sum + c;
+            gathered = d == INT64_MAX || gathered == INT64_MAX ? INT64_MAX : gathered + d;
         }
         if (sum < best_cost && (cp == whole || cp < (int)lo->m->k)) best = cp, best_cost = sum;
     }
-    return best;
+    *out_gathered = gathered < best_cost - best_cost / 4; /* the sure way unless it pays well */
+    return *out_gathered ? (int)x->dim[1] : best;
 }

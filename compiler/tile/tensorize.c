@@ -39,7 +39,10 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
     for (int nt = 0; nt < l->nts; nt++)
         if (hd_layer_x_word(l, x, lo->m, nt) != nt * l->x_step) l->x_step_uniform = false;
     l->red = l->kh * l->kw * l->cw;
-    if (x->cp < (int)lo->m->k) {
+    if (x->gathered) {
+        l->im2col = hd_im2col_bytes(l, x->c, lo->m);
+        l->red = l->cw = l->im2col / (int)lo->m->k;
+    } else if (x->cp < (int)lo->m->k) {
         l->ppw = (int)lo->m->k / x->cp;
         l->red = hd_layer_phase_words(l, hd_layer_phases(l));
     }
@@ -60,6 +63,12 @@ static int8_t weight_at(const struct hd_layer *l, const int8_t *w, int group_in,
 static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, int phase, int ky,
                       int kx, int c, int *word, int *lane) {
     int k = (int)lo->m->k;
+    if (l->im2col) {
+        int at = (ky * l->kw + kx) * lo->tensors[l->in[0]].c + c;
+        *word = at / k;
+        *lane = at % k;
+        return;
+    }
     if (l->ppw == 1) {
         *word = (ky * l->kw + kx) * l->cw + c / k;
         *lane = c % k;

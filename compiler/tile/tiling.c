@@ -8,8 +8,9 @@
  *   weights stay     for tile: for chunk        every chunk is loaded once and kept
  *   chunk outer      for chunk: for tile        weights once, streamed input once per chunk
  *   tile outer       for tile: for chunk        input once, weights once per tile
- * The last two are chosen by DRAM bytes. Tiles are rows of pixels as a rule: then the first tile of
- * the next layer needs only the first tiles of this one, and layers overlap.
+ *   wave             tiles and chunks in turn   both once; where both stay on chip and begin off
+ * chip The last two are chosen by DRAM bytes. Tiles are rows of pixels as a rule: then the first
+ * tile of the next layer needs only the first tiles of this one, and layers overlap.
  */
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
@@ -20,7 +21,7 @@ enum {
 };
 
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l) {
-    return l->kind == HD_LAYER_MATMUL && l->kh == 1 && l->kw == 1 && l->ppw == 1 &&
+    return l->kind == HD_LAYER_MATMUL && l->kh == 1 && l->kw == 1 && l->ppw == 1 && !l->im2col &&
            (l->sx > 1 || l->sy > 1) && !lo->tensors[l->in[0]].resident;
 }
 
@@ -30,7 +31,8 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
     int cols = (l->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
     if (hd_layer_decimates(lo, l)) rows = l->th, cols = l->tw;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
-    for (int i = 0; i < 2 && l->in[i] >= 0; i++)
+    if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
+    for (int i = 0; i < 2 && l->in[i] >= 0 && !l->im2col; i++)
         if (!lo->tensors[l->in[i]].resident)
             bytes.in += hd_round_up((int64_t)rows * cols * lo->tensors[l->in[i]].cp, 64);
     if (!lo->tensors[l->out].resident)
@@ -50,7 +52,7 @@ static int accumulators(const struct hd_machine *m) {
 static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
     int words = (int)hd_wm_words(lo->m), taps = l->kh * l->kw;
     l->cwb = l->cw;
-    if (l->ppw == 1 && l->red > words / 2) l->cwb = (int)hd_max(1, words / 4 / taps);
+    if (l->ppw == 1 && !l->im2col && l->red > words / 2) l->cwb = (int)hd_max(1, words / 4 / taps);
     int red = hd_layer_block_words(l);
     l->weights_stay = l->cwb == l->cw && (int64_t)l->nts * red <= words / 4 * 3 &&
                       (uint32_t)l->nts <= hd_pm_words(lo->m) / 2;
@@ -125,8 +127,9 @@ static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     bool split = l->cwb < l->cw; /* then a chunk is loaded anew for each tile anyway */
     l->chunk_outer =
         !l->weights_stay && !split && weights + input * chunks <= weights * tiles + input;
-    if (l->ask_order != HD_ORDER_ANY && !split)
+    if (l->ask_order != HD_ORDER_ANY && !split && !l->weights_stay)
         l->chunk_outer = l->ask_order == HD_ORDER_CHUNK_OUTER;
+    l->wave = l->ask_order == HD_ORDER_WAVE && l->weights_stay && x->resident;
 }
 
 static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why) {

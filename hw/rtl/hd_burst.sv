@@ -1,10 +1,11 @@
-// Cuts a run of whole beats into AXI bursts: at most 256 beats, never across 4 KiB.
+// Cuts a run of whole beats into AXI bursts: at most MaxBeats beats, never across 4 KiB.
 //
 // Combinational on the first burst of a run; one burst per cycle. ready_o comes with the run's last.
 `include "hd_assert.svh"
 
 module hd_burst #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned MaxBeats = hd_cfg_pkg::BurstBeats
 ) (
   input  logic        clk_i,
   input  logic        rst_ni,
@@ -35,7 +36,7 @@ module hd_burst #(
     addr_o = mid_q ? addr_q : {addr_i[63:OffBits], {OffBits{1'b0}}};
     left   = mid_q ? left_q : beats_i;
     to_page = 10'(1 << PageBits) - 10'(addr_o[11:OffBits]);
-    burst   = to_page > 10'd256 ? 10'd256 : to_page;
+    burst   = to_page > 10'(MaxBeats) ? 10'(MaxBeats) : to_page;
     if (left < 25'(burst)) burst = left[9:0];
   end
 
