@@ -60,6 +60,17 @@ int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum
 /* Window attributes and group of a conv node that was emitted for n, then hd_onnx_done().
  * hd_graph_infer_node() resolves auto_pad when it knows the shapes. */
 hd_status hd_onnx_conv_attrs(struct hd_importer *m, const struct hd_onnx_node *n, int node);
+/* A quantised operand as float: a dequantize of inputs x, scale, zero (left out = 0); the axis of
+ * several scales. */
+hd_status hd_onnx_dequantized(struct hd_importer *m, const struct hd_onnx_node *n,
+                              const char *suffix, size_t x, size_t scale, size_t zero, int64_t axis,
+                              int *out);
+/* A bias i32 whose scale is x_scale * w_scale, which are constant; all three are inputs. */
+hd_status hd_onnx_quantized_bias(struct hd_importer *m, const struct hd_onnx_node *n,
+                                 size_t x_scale, size_t w_scale, size_t bias, int *out);
+/* Output 0 of n is `value`, quantised by inputs scale and zero (left out = 0 of this type). */
+hd_status hd_onnx_quantized(struct hd_importer *m, const struct hd_onnx_node *n, int value,
+                            size_t scale, size_t zero, hd_dtype type);
 /* After attributes are set: shapes. Small integer results of constants become constants. */
 hd_status hd_onnx_done(struct hd_importer *m, int node);
 

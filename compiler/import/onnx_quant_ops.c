@@ -48,10 +48,16 @@ hd_status import_DequantizeLinear(struct hd_importer *m, const struct hd_onnx_no
     return hd_onnx_done(m, id);
 }
 
-/* One operand of a QLinear operation, dequantised. */
-static hd_status operand(struct hd_importer *m, const struct hd_onnx_node *n, const char *suffix,
-                         size_t first, int64_t axis, int *out) {
-    int in[3] = {hd_onnx_in(m, n, first), hd_onnx_in(m, n, first + 1), hd_onnx_in(m, n, first + 2)};
+static hd_status left_out(struct hd_importer *m, const struct hd_onnx_node *n, size_t i) {
+    return hd_onnx_bad(m, n, HD_INVALID, "input %zu is left out, but required", i);
+}
+
+hd_status hd_onnx_dequantized(struct hd_importer *m, const struct hd_onnx_node *n,
+                              const char *suffix, size_t x, size_t scale, size_t zero, int64_t axis,
+                              int *out) {
+    int in[3] = {hd_onnx_in(m, n, x), hd_onnx_in(m, n, scale), hd_onnx_in(m, n, zero)};
+    if (in[0] < 0 || in[1] < 0) return left_out(m, n, in[0] < 0 ? x : scale);
+    if (in[2] < 0) in[2] = zeros(m, n, m->g->tensors[in[0]].dtype, in[1]);
     int64_t ns = hd_tensor_elems(&m->g->tensors[in[1]]),
             nz = hd_tensor_elems(&m->g->tensors[in[2]]);
     if (nz > ns) in[1] = spread(m, in[1], nz);
@@ -61,18 +67,20 @@ static hd_status operand(struct hd_importer *m, const struct hd_onnx_node *n, co
     return hd_onnx_done(m, id);
 }
 
-static hd_status result(struct hd_importer *m, const struct hd_onnx_node *n, int value,
-                        size_t first) {
-    int in[3] = {value, hd_onnx_in(m, n, first), hd_onnx_in(m, n, first + 1)};
+hd_status hd_onnx_quantized(struct hd_importer *m, const struct hd_onnx_node *n, int value,
+                            size_t scale, size_t zero, hd_dtype type) {
+    int in[3] = {value, hd_onnx_in(m, n, scale), hd_onnx_in(m, n, zero)};
+    if (in[1] < 0) return left_out(m, n, scale);
+    if (in[2] < 0) in[2] = zeros(m, n, type, in[1]);
     int id = hd_onnx_emit(m, n, HD_IR_quantize, 3, in);
     set_axis(m, id, 1);
     return hd_onnx_done(m, id);
 }
 
-/* The bias of QLinearConv has scale x_scale * w_scale and zero point 0. */
-static hd_status bias(struct hd_importer *m, const struct hd_onnx_node *n, int *out) {
-    const struct hd_tensor *xs = hd_onnx_tensor(m, n, 1), *ws = hd_onnx_tensor(m, n, 4);
-    const struct hd_tensor *b = hd_onnx_tensor(m, n, 8);
+hd_status hd_onnx_quantized_bias(struct hd_importer *m, const struct hd_onnx_node *n,
+                                 size_t x_scale, size_t w_scale, size_t bias, int *out) {
+    const struct hd_tensor *xs = hd_onnx_tensor(m, n, x_scale), *ws = hd_onnx_tensor(m, n, w_scale),
+                           *b = hd_onnx_tensor(m, n, bias);
     if (!xs->data || !ws->data || xs->dtype != HD_F32 || ws->dtype != HD_F32 ||
         hd_tensor_elems(xs) != 1 || ws->rank > 1)
         return hd_onnx_bad(m, n, HD_UNSUPPORTED,
@@ -83,32 +91,30 @@ static hd_status bias(struct hd_importer *m, const struct hd_onnx_node *n, int *
     float *s = hd_new_array(m->arena, float, (size_t)count + 1);
     for (int64_t i = 0; i < count; i++)
         s[i] = ((const float *)xs->data)[0] * ((const float *)ws->data)[i];
-    int64_t dim[1] = {count};
-    int rank = ws->rank;
-    int scale =
-        hd_graph_const(m->g, hd_sprintf(m->arena, "%s.bias_scale", n->name), HD_F32, rank, dim, s);
-    int in[3] = {hd_onnx_in(m, n, 8), scale, zeros(m, n, HD_I32, scale)};
+    int64_t dim[1] = {count}, axis = b->rank - 1;
+    int scale = hd_onnx_const(m, n, "bias_scale", HD_F32, ws->rank, dim, s);
+    int in[3] = {hd_onnx_in(m, n, bias), scale, zeros(m, n, HD_I32, scale)};
     int id = hd_onnx_emit_inner(m, n, HD_IR_dequantize, "bias", 3, in, out);
-    set_axis(m, id, 0);
+    set_axis(m, id, axis);
     return hd_onnx_done(m, id);
 }
 
 hd_status import_QLinearConv(struct hd_importer *m, const struct hd_onnx_node *n) {
     int in[3] = {-1, -1, -1}, value;
-    TRY(operand(m, n, "x", 0, 1, &in[0]));
-    TRY(operand(m, n, "w", 3, 0, &in[1]));
-    if (hd_onnx_in(m, n, 8) >= 0) TRY(bias(m, n, &in[2]));
+    TRY(hd_onnx_dequantized(m, n, "x", 0, 1, 2, 1, &in[0]));
+    TRY(hd_onnx_dequantized(m, n, "w", 3, 4, 5, 0, &in[1]));
+    if (hd_onnx_in(m, n, 8) >= 0) TRY(hd_onnx_quantized_bias(m, n, 1, 4, 8, &in[2]));
     int id = hd_onnx_emit_inner(m, n, HD_IR_conv, "conv", 3, in, &value);
     TRY(hd_onnx_conv_attrs(m, n, id));
-    return result(m, n, value, 6);
+    return hd_onnx_quantized(m, n, value, 6, 7, HD_U8);
 }
 
 hd_status import_QLinearMatMul(struct hd_importer *m, const struct hd_onnx_node *n) {
     int in[2], value;
     int64_t rank_a = hd_onnx_tensor(m, n, 0)->rank, rank_b = hd_onnx_tensor(m, n, 3)->rank;
-    TRY(operand(m, n, "a", 0, rank_a - 2, &in[0]));
-    TRY(operand(m, n, "b", 3, rank_b - 1, &in[1]));
+    TRY(hd_onnx_dequantized(m, n, "a", 0, 1, 2, rank_a - 2, &in[0]));
+    TRY(hd_onnx_dequantized(m, n, "b", 3, 4, 5, rank_b - 1, &in[1]));
     int id = hd_onnx_emit_inner(m, n, HD_IR_matmul, "matmul", 2, in, &value);
     TRY(hd_onnx_done(m, id));
-    return result(m, n, value, 6);
+    return hd_onnx_quantized(m, n, value, 6, 7, HD_U8);
 }

@@ -93,6 +93,16 @@ static inline void attr_int(struct msg *node, const char *name, int64_t v) {
     put_msg(node, 5, &a);
 }
 
+static inline void attr_float(struct msg *node, const char *name, float v) {
+    struct msg a = {.n = 0};
+    put_str(&a, 1, name);
+    put_varint(&a, 2 << 3 | 5);
+    memcpy(a.b + a.n, &v, 4);
+    a.n += 4;
+    put_int(&a, 20, 1);
+    put_msg(node, 5, &a);
+}
+
 static inline void attr_str(struct msg *node, const char *name, const char *v) {
     struct msg a = {.n = 0};
     put_str(&a, 1, name);
