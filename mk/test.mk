@@ -68,12 +68,13 @@ test-mutants mutants: heddle rtl-tiny ## seeded faults must be caught (minutes)
 	$(Q)python3 scripts/mutants.py
 test-mutants-fast: heddle rtl-tiny ## one seeded fault each of RTL, ISS and compiler
 	$(Q)python3 scripts/mutants.py --fast
+test-report: ## the page of --report in headless Chromium, where it is installed
 demo: heddle rtl-base ## compile and run an example network on the simulated chip
 	$(Q)HEDDLE=$(B)/heddle scripts/demo.sh
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-models test-shared test-cosim test-mutants-fast ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-models test-shared test-cosim test-report test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
@@ -98,4 +99,4 @@ cov:
 endif
 
 .PHONY: test test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants test-mutants-fast \
-        test-shared test-cosim cosim demo bench fuzz cov
+        test-shared test-cosim test-report cosim demo bench fuzz cov

@@ -58,6 +58,17 @@ int cmd_bench(struct cli *c) {
         json_object_put(list);
         return cli_bench_cpu(c, c->args + 1, c->n_args - 1);
     }
+    if (c->n_args && !strcmp(c->args[0], "compare")) {
+        bool named = c->n_args > 1;
+        hd_arena_destroy(a);
+        json_object_put(list);
+        return cli_bench_compare(c, named ? c->args + 1 : own, named ? c->n_args - 1 : 1);
+    }
+    if (c->opt.devices || c->opt.csv || c->opt.report) {
+        hd_arena_destroy(a);
+        json_object_put(list);
+        return cli_usage(c, "--devices, --csv and --report belong to bench compare");
+    }
     if (!c->n_args) c->args = own, c->n_args = 1;
     cli_table_init(&t, "lrrrrrrrr");
     cli_cells(&t,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/cli/html.h"
 #include "compiler/cli/items.h"
 
 static int by_time(const void *a, const void *b) {
@@ -70,6 +71,7 @@ static hd_status run(struct cli *c, hd_arena *a, struct cli_run *r, hd_model **m
     void **out = cli_output_buffers(a, *model);
     const struct hd_probe *probes[2] = {NULL, NULL};
     struct cli_trace *trace = NULL;
+    struct cli_profile *profile = NULL;
     if (c->opt.trace) {
         bool *layers = NULL;
         if (c->opt.select) TRY(cli_select_layers(c, a, c->opt.select, *model, &layers));
@@ -77,22 +79,30 @@ static hd_status run(struct cli *c, hd_arena *a, struct cli_run *r, hd_model **m
         probes[0] = cli_trace_probe(trace);
     }
     c->timed = true;
+    if (c->opt.report) {
+        profile = cli_profile_create(a, *model);
+        probes[1] = &profile->probe;
+    }
     c->probe = cli_probe_join(a, probes, 2);
     hd_status opened = cli_open_session(c, *model, c->opt.device, s);
     if (opened == HD_UNSUPPORTED && c->probe) { /* a board: it tells counters only */
         c->probe = NULL;
+        profile = NULL;
         hd_clear(c->ctx);
         opened = cli_open_session(c, *model, c->opt.device, s);
     }
     TRY(opened);
     TRY(run_repeats(c, a, *s, r, in, out));
     if (trace) TRY(cli_trace_write(c, trace, r, c->opt.trace));
+    if (c->opt.report) TRY(cli_report_run(c, r, profile, c->opt.report));
     return c->opt.outputs ? save_outputs(c, a, *model, *s, out) : HD_OK;
 }
 
 int cmd_run(struct cli *c) {
     if (c->opt.trace && cli_is_graph_device(c->opt.device))
         return cli_usage(c, "--trace: device %s has no cycles, want iss or rtl", c->opt.device);
+    if (c->opt.report && cli_is_graph_device(c->opt.device))
+        return cli_usage(c, "--report: device %s has no cycles, want iss or rtl", c->opt.device);
     if (!c->opt.trace && (c->opt.trace_from || c->opt.trace_cycles))
         return cli_usage(c, "--trace-from, --trace-cycles: want --trace FILE.json, too");
     if (c->opt.trace_level && !c->opt.trace)
