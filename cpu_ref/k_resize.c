@@ -26,7 +26,7 @@ struct rules { /* attributes */
 
 struct dimension {
     int64_t in, out;
-    float scale, roi_from, roi_to;
+    float scale, length, roi_from, roi_to;
 };
 
 static bool same(const char *a, const char *b) {
@@ -35,14 +35,14 @@ static bool same(const char *a, const char *b) {
 
 /* Where result o lies in the input. */
 static float source_of(const struct rules *r, const struct dimension *d, int64_t o) {
-    float x = (float)o, in = (float)d->in, out = (float)d->out;
+    float x = (float)o, in = (float)d->in, out = d->length;
     if (same(r->coordinates, "asymmetric")) return x / d->scale;
     if (same(r->coordinates, "align_corners")) return d->out > 1 ? x * (in - 1) / (out - 1) : 0;
     if (same(r->coordinates, "pytorch_half_pixel"))
         return d->out > 1 ? (x + 0.5f) / d->scale - 0.5f : 0;
     if (same(r->coordinates, "tf_half_pixel_for_nn")) return (x + 0.5f) / d->scale;
     if (same(r->coordinates, "half_pixel_symmetric")) {
-        float adjustment = out / (d->scale * in), center = in / 2;
+        float adjustment = (float)d->out / out, center = in / 2;
         return center * (1 - adjustment) + (x + 0.5f) / d->scale - 0.5f;
     }
     if (same(r->coordinates, "tf_crop_and_resize"))
@@ -199,7 +199,7 @@ hd_status k_resize(const struct hd_kernel *k) {
         to[g.axes[i]] = (float)hd_k_f64(k->in[1], roi->dtype, i + g.n_axes);
     }
     for (int d = 0; d < g.rank; d++) {
-        struct dimension dim = {g.in[d], g.out[d], g.scale[d], from[d], to[d]};
+        struct dimension dim = {g.in[d], g.out[d], g.scale[d], g.length[d], from[d], to[d]};
         t[d] = make_taps(&r, &dim, k->arena);
     }
     if (same(r.mode, "nearest"))

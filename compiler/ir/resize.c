@@ -37,6 +37,7 @@ static hd_status from_scales(hd_ctx *ctx, const struct hd_node *n, const float *
             return BAD(ctx, n, "scales[%d] is %g for a dimension of %lld", i, (double)scales[i],
                        (long long)r->in[d]);
         r->scale[d] = scales[i];
+        r->length[d] = out;
         r->out[d] = (int64_t)floorf(out);
     }
     return HD_OK;
@@ -57,6 +58,7 @@ static hd_status from_sizes(hd_ctx *ctx, const struct hd_node *n, const int64_t 
             return BAD(ctx, n, "sizes[%d] is %lld for a dimension of %lld", i, (long long)sizes[i],
                        (long long)r->in[d]);
         r->out[d] = sizes[i];
+        r->length[d] = (float)sizes[i];
         r->scale[d] = r->in[d] ? (float)sizes[i] / (float)r->in[d] : 1;
         if (i == 0 || (larger ? r->scale[d] < common : r->scale[d] > common)) common = r->scale[d];
     }
@@ -64,6 +66,7 @@ static hd_status from_sizes(hd_ctx *ctx, const struct hd_node *n, const int64_t 
         int d = r->axes[i];
         r->scale[d] = common;
         r->out[d] = (int64_t)floorf(common * (float)r->in[d] + 0.5f);
+        r->length[d] = (float)r->out[d];
     }
     return HD_OK;
 }
@@ -74,6 +77,7 @@ hd_status hd_resize_get(hd_ctx *ctx, const struct hd_node *n, const struct hd_te
     struct hd_resize r = {.rank = x->rank};
     for (int d = 0; d < x->rank; d++) {
         r.in[d] = r.out[d] = x->dim[d];
+        r.length[d] = (float)x->dim[d];
         r.scale[d] = 1;
     }
     TRY(get_axes(ctx, n, &r));

@@ -7,7 +7,8 @@
 struct hd_resize {
     int rank, n_axes, axes[HD_MAX_RANK]; /* the dimensions that scales, sizes and roi speak of */
     int64_t in[HD_MAX_RANK], out[HD_MAX_RANK];
-    float scale[HD_MAX_RANK]; /* as given, or out / in; 1 for other dimensions */
+    float scale[HD_MAX_RANK];  /* as given, or out / in; 1 for other dimensions */
+    float length[HD_MAX_RANK]; /* of the result, before it was rounded: scale * in, or out */
 };
 
 /* scales [n_scales], sizes [n_sizes]: values of operands 2 and 3; exactly one of them is not empty.
