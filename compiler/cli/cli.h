@@ -68,8 +68,8 @@ enum cli_option {
      CLI_MASK(OPT_JSON))
 
 struct cli_options {
-    const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass, *trace,
-        *trace_level, *report, *select, *keep, *stage, *color, *fold, *csv;
+    const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
+        *trace, *trace_level, *report, *select, *keep, *stage, *color, *fold, *csv;
     const char *sets[32], *shapes[32], *list;
     int n_sets, n_shapes;
     uint64_t seed, trace_from, trace_cycles;
@@ -201,6 +201,8 @@ hd_status cli_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, const st
  * which. */
 hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *model_path,
                      const void ***out, const char **out_what);
+/* x[i] = i / n: the inputs of ONNX's own networks that come with outputs only. */
+const void **cli_ramp_inputs(hd_arena *a, const hd_model *m);
 void **cli_output_buffers(hd_arena *a, const hd_model *m);
 const char *cli_shape_text(hd_arena *a, const int64_t *dim, int rank);
 const char *cli_dtype_name(int onnx_dtype);

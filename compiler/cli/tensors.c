@@ -7,6 +7,7 @@
 
 #include "compiler/cli/cli.h"
 #include "compiler/import/tensor_pb.h"
+#include "cpu_ref/kernels.h"
 #include "runtime/base/half.h"
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
@@ -216,6 +217,20 @@ static hd_status random_inputs(struct cli *c, hd_arena *a, const hd_model *m, co
     hd_graph_destroy(g);
     *out = in;
     return HD_OK;
+}
+
+const void **cli_ramp_inputs(hd_arena *a, const hd_model *m) {
+    const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
+    for (int i = 0; i < m->n_inputs; i++) {
+        const struct hd_value_info *v = &m->values[m->inputs[i]];
+        size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
+        void *data = hd_alloc(a, hd_value_dense_bytes(v) + 1);
+        int t = hd_dtype_from_onnx(v->dtype);
+        for (size_t k = 0; k < n && t >= 0; k++)
+            hd_k_put_f64(data, (hd_dtype)t, (int64_t)k, (double)k / (double)n);
+        in[i] = data;
+    }
+    return in;
 }
 
 static bool ends_with(const char *s, const char *end) {

@@ -6,11 +6,12 @@
 
 struct cli_tolerance {
     double absolute, relative;
-    const char *text; /* for reports */
+    double of_largest; /* of the largest magnitude among the stored values, added to absolute */
+    const char *text;  /* for reports */
 };
 
-/* Walks back from the graph output `tensor`: quantised tensors allow one step of the output's
- * scale. */
+/* Walks back from the graph output `tensor`: quantised tensors allow steps of the output's scale.
+ */
 void cli_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct cli_tolerance *out);
 
 #endif
