@@ -40,6 +40,19 @@ test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) ## example models and random
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
 	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100; done)
 	$(Q)$(if $(RANDOM_NET),HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --count 20)
+# ONNX's own cases, where Debian's libonnx-testdata has put them; all but those that stand in the list.
+ONNX_DATA       ?= /usr/share/libonnx-testdata/data
+CONFORM_DEVICES ?= golden cpu
+test-conform: heddle ## ONNX's operator tests on golden and cpu
+ifeq ($(wildcard $(ONNX_DATA)),)
+	@echo "  no $(ONNX_DATA) (Debian package libonnx-testdata): ONNX's cases are skipped"
+else
+	$(Q)for d in $(CONFORM_DEVICES); do $(B)/heddle test --device $$d --list test/conform/left_out.txt \
+	    $(foreach f,node simple pytorch-operator pytorch-converted,$(ONNX_DATA)/$(f)) \
+	    > $(B)/test-conform.$$d.log 2>&1 || { grep -v '^ok\|^skip' $(B)/test-conform.$$d.log; exit 1; }; \
+	    echo "  conform $$d: $$(tail -1 $(B)/test-conform.$$d.log)"; done
+endif
+
 # Networks of the workplace, where they lie beside the repository.
 SHARED     ?= ../shared/models
 SHARED_RUN := mlperf_ic_resnet8_int8_qdq mlperf_ic_resnet8_int8_qlinear mlperf_ad_autoencoder_int8_qdq
@@ -47,6 +60,8 @@ test-shared: heddle rtl-base ## networks of ../shared/models on rtl, where that 
 ifeq ($(wildcard $(SHARED)),)
 	@echo "  no $(SHARED): its networks are skipped"
 else
+	$(Q)$(B)/heddle test --device golden $(SHARED) > $(B)/test-shared.log 2>&1 || { grep -v '^ok' $(B)/test-shared.log; exit 1; }
+	@echo "  shared golden: $$(tail -1 $(B)/test-shared.log)"
 	$(Q)$(B)/heddle test --device rtl $(SHARED_RUN:%=$(SHARED)/%)
 	$(Q)for m in $(SHARED_RUN); do $(B)/heddle compare $(SHARED)/$$m --devices golden,iss,rtl --mem-jitter 1..5 \
 	    > $(B)/test-shared.log 2>&1 && tail -1 $(B)/test-shared.log || { cat $(B)/test-shared.log; exit 1; }; done
@@ -74,7 +89,7 @@ demo: heddle rtl-base ## compile and run an example network on the simulated chi
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-models test-shared test-cosim test-report test-mutants-fast ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-shared test-cosim test-report test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
@@ -98,5 +113,5 @@ cov:
 	$(Q)$(MAKE) --no-print-directory BUILD=cov cov
 endif
 
-.PHONY: test test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants test-mutants-fast \
+.PHONY: test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants test-mutants-fast \
         test-shared test-cosim test-report cosim demo bench fuzz cov
