@@ -240,26 +240,9 @@ static void put_format(struct hd_buf *b, const char *fmt, ...) {
     hd_buf_put(b, line, (size_t)n);
 }
 
-struct arg {
-    const char *name;
-    uint32_t offset, bits;
-};
-/* Arguments of the kernel as XRT sees them: the writable registers from 0x10 to the watchdog. */
-static int kernel_args(struct arg out[16]) {
-    static const struct arg all[] = {
-#define REG(name, offset, bits, access, doc) {#name, offset, bits},
-#include "isa/regs.def"
-    };
-    int n = 0;
-    for (size_t i = 0; i < sizeof all / sizeof *all && n < 16; i++)
-        if (all[i].offset >= HD_REG_image_ptr && all[i].offset <= HD_REG_watchdog)
-            out[n++] = all[i];
-    return n;
-}
-
 static void put_metadata(struct hd_buf *b, const struct hd_machine *m) {
-    struct arg args[16];
-    int n = kernel_args(args);
+    struct hd_kernel_arg args[HD_KERNEL_ARGS_MAX];
+    int n = hd_kernel_args(args);
     put_format(b,
                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<project name=\"heddle\">\n"
                " <platform vendor=\"heddle\" boardid=\"emu\" name=\"emu\" featureRomTime=\"0\">\n"
@@ -322,8 +305,8 @@ static void put_ips(struct hd_buf *b) {
 }
 
 static void put_links(struct hd_buf *b) {
-    struct arg args[16];
-    int n = kernel_args(args), buffers = 0;
+    struct hd_kernel_arg args[HD_KERNEL_ARGS_MAX];
+    int n = hd_kernel_args(args), buffers = 0;
     for (int i = 0; i < n; i++) buffers += args[i].bits == 64;
     hd_buf_u32(b, (uint32_t)buffers);
     for (int i = 0; i < n; i++) {

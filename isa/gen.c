@@ -1,10 +1,12 @@
 /* Prints what is generated from the tables: SystemVerilog packages and the manual page.
- * usage: gen isa-sv | reg-sv | cfg-sv MACHINE [key=value...] | md | hash MACHINE [key=value...] */
+ * usage: gen isa-sv | reg-sv | cfg-sv MACHINE [key=value...] | md | hash MACHINE [key=value...]
+ *        kernel-xml | kernel-tcl MACHINE [key=value...] */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "isa/gen.h"
 #include "isa/isa.h"
 
 /* ap_ctrl -> ApCtrl */
@@ -324,14 +326,18 @@ static int run(hd_ctx *ctx, int argc, char **argv) {
     if (argc == 2 && !strcmp(what, "isa-sv")) return isa_sv(), 0;
     if (argc == 2 && !strcmp(what, "reg-sv")) return reg_sv(), 0;
     if (argc == 2 && !strcmp(what, "md")) return md(), 0;
-    if (argc > 2 && (!strcmp(what, "cfg-sv") || !strcmp(what, "hash"))) {
+    bool xml = !strcmp(what, "kernel-xml"), tcl = !strcmp(what, "kernel-tcl");
+    if (argc > 2 && (xml || tcl || !strcmp(what, "cfg-sv") || !strcmp(what, "hash"))) {
         if (machine_arg(ctx, argc, argv, &m) != HD_OK)
             return fprintf(stderr, "gen: %s\n", hd_message(ctx)), 1;
         if (!strcmp(what, "hash")) return printf("%08" PRIx32 "\n", hd_machine_hash(&m)), 0;
+        if (xml) return gen_kernel_xml(&m), 0;
+        if (tcl) return gen_kernel_tcl(&m), 0;
         return cfg_sv(&m), 0;
     }
-    fprintf(stderr, "usage: gen isa-sv | reg-sv | md | cfg-sv MACHINE [key=value...] | "
-                    "hash MACHINE [key=value...]\n");
+    fprintf(stderr,
+            "usage: gen isa-sv | reg-sv | md | cfg-sv MACHINE [key=value...] | "
+            "hash MACHINE [key=value...] | kernel-xml | kernel-tcl MACHINE [key=value...]\n");
     return 2;
 }
 

@@ -265,6 +265,18 @@ uint32_t hd_isa_hash(void) {
 
 /* ---- registers ------------------------------------------------------------------------------ */
 
+int hd_kernel_args(struct hd_kernel_arg out[HD_KERNEL_ARGS_MAX]) {
+    static const struct hd_kernel_arg all[] = {
+#define REG(name, offset, bits, access, doc) {#name, doc, offset, bits},
+#include "isa/regs.def"
+    };
+    int n = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all && n < HD_KERNEL_ARGS_MAX; i++)
+        if (all[i].offset >= HD_REG_image_ptr && all[i].offset <= HD_REG_watchdog)
+            out[n++] = all[i];
+    return n;
+}
+
 const char *hd_error_text(unsigned code) {
     static const char *const text[] = {
 #define ERR(name, code, doc) [code] = doc,

@@ -190,6 +190,19 @@ enum hd_error {
 };
 const char *hd_error_text(unsigned code); /* "unknown error" outside the table */
 
+/* Arguments of the kernel as XRT sees them: the writable registers from image_ptr to watchdog, in
+ * order. Index = argument number; 64 bits = a buffer, reached through m_axi_gmem. */
+struct hd_kernel_arg {
+    const char *name, *doc;
+    uint32_t offset, bits;
+};
+enum { HD_KERNEL_ARGS_MAX = 16 };
+int hd_kernel_args(struct hd_kernel_arg out[HD_KERNEL_ARGS_MAX]); /* returns how many */
+#define HD_KERNEL_NAME   "hd_top"                                 /* the RTL's top module */
+#define HD_KERNEL_MASTER "m_axi_gmem"                             /* its ports */
+#define HD_KERNEL_SLAVE  "s_axi_control"
+#define HD_KERNEL_RANGE  0x1000 /* bytes of registers */
+
 /* ---- text ----------------------------------------------------------------------------------- */
 
 /* Assembles text to program words (header included) for machine m; grammar in docs/isa.md.
