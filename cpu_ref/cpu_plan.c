@@ -76,6 +76,16 @@ const void *hd_cpu_const(const struct hd_cpu_plan *p, int tensor) {
     return tensor < 0 ? NULL : p->g->tensors[tensor].data;
 }
 
+int hd_cpu_const_ints(const struct hd_cpu_plan *p, int tensor, int64_t *out, int max) {
+    if (tensor < 0) return 0;
+    const struct hd_tensor *t = &p->g->tensors[tensor];
+    int64_t n = hd_tensor_elems(t);
+    if (!t->data || n > max || (t->dtype != HD_I64 && t->dtype != HD_I32)) return -1;
+    for (int64_t i = 0; i < n; i++)
+        out[i] = t->dtype == HD_I64 ? ((const int64_t *)t->data)[i] : ((const int32_t *)t->data)[i];
+    return (int)n;
+}
+
 int hd_cpu_only_user(const struct hd_cpu_plan *p, int tensor) {
     return p->kept[tensor] || p->users[tensor] != 1 ? -1 : p->user[tensor][0];
 }

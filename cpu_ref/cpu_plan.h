@@ -72,6 +72,7 @@ struct hd_cpu_plan {
     void *dnnl_engine;
     const struct hd_jit_api *jit; /* NULL = not on this machine */
     void *jit_engine;
+    bool jit_failed;
 
     struct hd_cpu_view *views;
     size_t n_views, cap_views;
@@ -123,6 +124,9 @@ void hd_cpu_scratch(struct hd_cpu_plan *p, size_t bytes); /* that a step needs w
 int hd_cpu_only_user(const struct hd_cpu_plan *p, int tensor);
 /* Constant data of tensor t, NULL when it is not constant. */
 const void *hd_cpu_const(const struct hd_cpu_plan *p, int tensor);
+/* Constant integers of tensor t (i32 or i64); the count, -1 when they are not constant or more than
+ * max; 0 when t is left out. */
+int hd_cpu_const_ints(const struct hd_cpu_plan *p, int tensor, int64_t *out, int max);
 /* True when somebody else than node `except` that is not planned yet reads t, or outside does. */
 bool hd_cpu_needed_later(const struct hd_cpu_plan *p, int tensor, int except);
 /* A copy of bytes from one view to another. */
@@ -137,6 +141,7 @@ hd_status hd_cpu_loops(struct hd_cpu_plan *p, int node, bool *out_taken);
 /* Reorder between blocked forms and dense; both views exist. cpu_dnnl.c */
 hd_status hd_cpu_dnnl_reorder(struct hd_cpu_plan *p, int from, int to);
 void hd_cpu_open_plugins(struct hd_cpu_plan *p);
+bool hd_cpu_need_jit(struct hd_cpu_plan *p);
 void hd_cpu_close_plugins(struct hd_cpu_plan *p);
 
 #endif

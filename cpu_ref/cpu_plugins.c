@@ -7,6 +7,7 @@
 
 #include "cpu_ref/cpu_plan.h"
 #include "cpu_ref/dnnl_api.h"
+#include "cpu_ref/jit_api.h"
 
 enum { UP = 4 }; /* folders above the program: build/<mode>/test/unit/<folder> */
 
@@ -37,6 +38,18 @@ void hd_cpu_open_plugins(struct hd_cpu_plan *p) {
     }
 }
 
+/* LLVM, when the first loop asks for it: it is 50 MB. False = not on this machine. */
+bool hd_cpu_need_jit(struct hd_cpu_plan *p) {
+    if (p->jit || p->jit_failed) return p->jit;
+    void *lib = open_plugin(p->arena, "libhd_jit.so");
+    const struct hd_jit_api *api = lib ? dlsym(lib, HD_JIT_ENTRY) : NULL;
+    if (api && api->version == HD_JIT_API) p->jit_engine = api->open();
+    p->jit = p->jit_engine ? api : NULL;
+    p->jit_failed = !p->jit;
+    return p->jit;
+}
+
 void hd_cpu_close_plugins(struct hd_cpu_plan *p) {
     if (p->dnnl) p->dnnl->close(p->dnnl_engine);
+    if (p->jit) p->jit->close(p->jit_engine);
 }

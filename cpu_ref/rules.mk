@@ -9,8 +9,13 @@ endif
 # without them. Each is built where its library is installed.
 DNNL_SRCS := cpu_ref/dnnl_plugin.c cpu_ref/dnnl_ops.c
 PLUGINS   := $(if $(wildcard /usr/include/oneapi/dnnl/dnnl.h),$(B)/libhd_dnnl.so)
+JIT_SRCS  := cpu_ref/jit_plugin.c cpu_ref/jit_gen.c cpu_ref/jit_math.c
+LLVM      := /usr/lib/llvm-19
+PLUGINS   += $(if $(wildcard $(LLVM)/include/llvm-c/LLJIT.h),$(B)/libhd_jit.so)
 plugin     = mkdir -p $(@D); echo "  SO    $@"; \
              $(CC) $(OURS) $(CFLAGS) $(MODE) -fPIC -shared $(filter %.c,$^) $(1) -o $@.$$$$ && mv $@.$$$$ $@
 $(B)/libhd_dnnl.so: $(DNNL_SRCS) cpu_ref/dnnl_api.h cpu_ref/dnnl_int.h $(B)/flags
 	$(Q)$(call plugin,-ldnnl)
+$(B)/libhd_jit.so: $(JIT_SRCS) cpu_ref/jit_api.h cpu_ref/jit_int.h $(B)/flags
+	$(Q)$(call plugin,-isystem $(LLVM)/include -L$(LLVM)/lib -lLLVM-19)
 lib tests test-unit: $(PLUGINS)
