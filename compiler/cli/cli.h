@@ -284,6 +284,7 @@ int cli_bench_iss(struct cli *c, char **models, int n);     /* heddle bench iss-
 bool cli_bench_has_set(const char *set);
 int cli_bench_machine(struct cli *c, const char *set); /* single layers, bench_layers.def */
 int cmd_query(struct cli *c);
+int cmd_graph(struct cli *c);
 int cmd_demo(struct cli *c);
 int cmd_xclbin(struct cli *c);
 int cmd_emu_device(struct cli *c);

@@ -28,6 +28,11 @@ const struct cli_command cli_commands[] = {
      "operations that a selector means: heddle query MODEL 'conv[utilization<0.5] > relu'", 2, 2,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SHAPE) | ONE(INPUTS) | ONE(SEED) | ONE(STAGE), "iss",
      cmd_query},
+    {"graph", "MODEL -o FILE.svg",
+     "picture of a network through Graphviz (.svg, .png, .pdf), or its DOT text (.dot)", 1, 1,
+     CLI_MACHINE_OPTIONS | ONE(INPUTS) | ONE(STAGE) | ONE(COLOR) | ONE(FOLD) | ONE(SELECT) |
+         ONE(OUT),
+     NULL, cmd_graph},
     {"test", "DIR...", "run cases in the ONNX backend-test layout, recursively", 1, 1 << 20,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SHAPE) | ONE(LIST), "iss", cmd_test},
     {"asm", "FILE.txt -o OUT.bin", "assemble a program", 1, 1, CLI_MACHINE_OPTIONS | ONE(OUT), NULL,
