@@ -225,6 +225,35 @@ static bool is_f32(const struct hd_cpu_plan *p, int t) {
 
 /* ---- convolution ---------------------------------------------------------------------------- */
 
+/* A batch normalisation that is the only reader of a convolution goes into its weights. -1 = none;
+ * else the node, and new weights and bias in *d. */
+static int fold_batchnorm(struct hd_cpu_plan *p, const struct hd_node *conv,
+                          struct hd_dnnl_conv *d) {
+    int user = hd_cpu_only_user(p, conv->out[0]);
+    if (user < 0 || p->g->nodes[user].op != HD_IR_batchnorm) return -1;
+    const struct hd_node *n = &p->g->nodes[user];
+    const float *v[4];
+    for (int i = 0; i < 4; i++) {
+        v[i] = hd_cpu_const(p, n->in[1 + i]);
+        if (!v[i] || !is_f32(p, n->in[1 + i])) return -1;
+    }
+    if (n->in[0] != conv->out[0] || n->n_out != 1) return -1;
+    int64_t per = hd_tensor_elems(tensor(p, conv->in[1])) / d->m;
+    float *w = hd_new_array(p->arena, float, (size_t)(per * d->m));
+    float *b = hd_new_array(p->arena, float, (size_t)d->m);
+    double e = (double)hd_attr_float(n, "epsilon", 1e-5f);
+    for (int64_t m = 0; m < d->m; m++) {
+        double k = (double)v[0][m] / sqrt((double)v[3][m] + e);
+        double bias = d->b_data ? (double)d->b_data[m] : 0;
+        b[m] = (float)((double)v[1][m] + (bias - (double)v[2][m]) * k);
+        for (int64_t i = 0; i < per; i++)
+            w[m * per + i] = (float)((double)d->w_data[m * per + i] * k);
+    }
+    d->w_data = w;
+    d->b_data = b;
+    return user;
+}
+
 static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     const struct hd_tensor *x = tensor(p, n->in[0]), *w = tensor(p, n->in[1]);
@@ -254,7 +283,8 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
                              .spatial = x->rank - 2,
                              .w_data = hd_cpu_const(p, n->in[1]),
                              .b_data = hd_cpu_const(p, b)};
-    find_chain(p, n->out[0], 1, &c);
+    int folded = fold_batchnorm(p, n, &d), last = folded < 0 ? node : folded;
+    find_chain(p, p->g->nodes[last].out[0], 1, &c);
     hd_dnnl_op *op = NULL;
     for (;; c.n--) {
         d.n_posts = c.n;
@@ -266,7 +296,8 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     int in[HD_DNNL_POSTS + 2];
     TRY(hd_cpu_need(p, n->in[0], form_of(p->dnnl->x_md(op)), &in[0]));
     *out_taken = true;
-    return finish(p, node, op, &c, 1, in);
+    if (folded >= 0) p->done[folded] = p->done[node] = true;
+    return finish(p, last, op, &c, 1, in);
 }
 
 /* ---- products ------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
  */
 #include <string.h>
 
+#include "compiler/ir/move.h"
 #include "cpu_ref/cpu_copy.h"
 #include "cpu_ref/cpu_plan.h"
 
@@ -139,6 +140,171 @@ static hd_status plan_concat(struct hd_cpu_plan *p, int node, bool *out_taken) {
     return HD_OK;
 }
 
+/* One strided copy of the operand from byte `at` of it into a tensor of its own; a view of the
+ * operand's memory when nothing has to move. */
+static void plan_copy(struct hd_cpu_plan *p, int node, int in, int t, struct hd_copy *k,
+                      size_t at) {
+    hd_copy_simplify(k);
+    if (k->rank == 1 && k->src[0] == 1) {
+        hd_cpu_alias(p, t, hd_cpu_dense, in, at);
+        return;
+    }
+    int from = at ? hd_cpu_alias(p, -1, hd_cpu_dense, in, at) : in;
+    int out = hd_cpu_make(p, t, hd_cpu_dense, 0);
+    struct copies *c = new_copies(p, 1);
+    c->copy[0] = *k;
+    struct hd_cpu_step *s = hd_cpu_step(p, node, "copy", 1, &from, 1, &out);
+    s->run = run_copies;
+    s->state = c;
+}
+
+/* A copy of the shape of y, dense; the caller sets src. */
+static struct hd_copy copy_to(const struct hd_tensor *y) {
+    struct hd_copy k = {.rank = y->rank, .size = (int)hd_dtype_bytes(y->dtype)};
+    memcpy(k.dim, y->dim, sizeof y->dim);
+    row_major(y, k.dst);
+    return k;
+}
+
+static hd_status plan_slice(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    int64_t starts[HD_MAX_RANK], axes[HD_MAX_RANK], steps[HD_MAX_RANK], stride[HD_MAX_RANK];
+    int count = hd_cpu_const_ints(p, n->in[1], starts, HD_MAX_RANK), in;
+    int n_axes = n->n_in > 3 ? hd_cpu_const_ints(p, n->in[3], axes, HD_MAX_RANK) : 0;
+    int n_steps = n->n_in > 4 ? hd_cpu_const_ints(p, n->in[4], steps, HD_MAX_RANK) : 0;
+    if (!fixed(p, n) || count < 0 || n_axes < 0 || n_steps < 0 || !hd_tensor_elems(y)) return HD_OK;
+    struct hd_copy k = copy_to(y);
+    int64_t at = 0;
+    row_major(x, stride);
+    memcpy(k.src, stride, sizeof stride);
+    for (int i = 0; i < count; i++) {
+        int64_t d = n_axes ? axes[i] : i, step = n_steps ? steps[i] : 1;
+        if (d < 0) d += x->rank;
+        at += hd_slice_start(starts[i], step, x->dim[d]) * stride[d];
+        k.src[d] = stride[d] * step;
+    }
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_dense, &in));
+    plan_copy(p, node, in, n->out[0], &k, (size_t)(at * k.size));
+    *out_taken = true;
+    return HD_OK;
+}
+
+static hd_status plan_split(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]);
+    int64_t axis = hd_attr_int(n, "axis", 0), at = 0, stride[HD_MAX_RANK];
+    int in;
+    if (axis < 0) axis += x->rank;
+    for (int i = 0; i < n->n_out; i++) /* sizes of parts that nobody wants are not in the graph */
+        if (n->out[i] < 0) return HD_OK;
+    if (!fixed(p, n) || !hd_tensor_elems(x)) return HD_OK;
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_dense, &in));
+    row_major(x, stride);
+    for (int i = 0; i < n->n_out; i++) {
+        struct hd_copy k = copy_to(tensor(p, n->out[i]));
+        memcpy(k.src, stride, sizeof stride);
+        plan_copy(p, node, in, n->out[i], &k, (size_t)(at * stride[axis] * k.size));
+        at += k.dim[axis];
+    }
+    *out_taken = true;
+    return HD_OK;
+}
+
+static hd_status plan_expand(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    int64_t stride[HD_MAX_RANK];
+    int in;
+    if (!fixed(p, n) || !hd_tensor_elems(y)) return HD_OK;
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_dense, &in));
+    struct hd_copy k = copy_to(y);
+    row_major(x, stride);
+    for (int d = 0; d < y->rank; d++) {
+        int from = d - (y->rank - x->rank);
+        k.src[d] = from < 0 || x->dim[from] == 1 ? 0 : stride[from];
+    }
+    plan_copy(p, node, in, n->out[0], &k, 0);
+    *out_taken = true;
+    return HD_OK;
+}
+
+/* [N,C,H,W] as [N,b,b,C',H,W] (DCR) or [N,C',b,b,H,W] (CRD) -> [N,C',H,b,W,b].
+ * Source: ONNX DepthToSpace-13. */
+static hd_status plan_depth(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    int64_t b = hd_attr_int(n, "blocksize", 1), c = y->dim[1], plane = x->dim[2] * x->dim[3];
+    bool crd = !strcmp(hd_attr_string(n, "mode", "DCR"), "CRD");
+    int in;
+    if (!hd_tensor_elems(y)) return HD_OK;
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_dense, &in));
+    int64_t block = crd ? plane : c * plane; /* from one column of a block to the next */
+    struct hd_copy k = {
+        .rank = 6,
+        .size = (int)hd_dtype_bytes(x->dtype),
+        .dim = {x->dim[0], c, x->dim[2], b, x->dim[3], b},
+        .src = {x->dim[1] * plane, crd ? b * b * plane : plane, x->dim[3], b * block, 1, block}};
+    int64_t step = 1;
+    for (int d = 5; d >= 0; d--) k.dst[d] = step, step *= k.dim[d];
+    plan_copy(p, node, in, n->out[0], &k, 0);
+    *out_taken = true;
+    return HD_OK;
+}
+
+struct pad {
+    struct hd_copy copy;
+    size_t at, bytes; /* first element of the operand in the result; bytes of the result */
+    int size;
+    unsigned char value[8];
+};
+
+static hd_status run_pad(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
+    const struct pad *k = s->state;
+    char *y = r->at[s->out[0]];
+    bool zero = true;
+    for (int i = 0; i < k->size; i++) zero = zero && !k->value[i];
+    if (zero)
+        memset(y, 0, k->bytes);
+    else
+        for (size_t i = 0; i < k->bytes; i += (size_t)k->size)
+            memcpy(y + i, k->value, (size_t)k->size);
+    hd_copy_run(&k->copy, y + k->at, r->at[s->in[0]]);
+    return HD_OK;
+}
+
+static hd_status plan_pad(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]), *y = tensor(p, n->out[0]);
+    int64_t list[2 * HD_MAX_RANK], axes[HD_MAX_RANK], pads[2 * HD_MAX_RANK];
+    int count = hd_cpu_const_ints(p, n->in[1], list, 2 * HD_MAX_RANK), in;
+    int n_axes = n->n_in > 3 ? hd_cpu_const_ints(p, n->in[3], axes, HD_MAX_RANK) : 0;
+    if (!fixed(p, n) || count < 0 || n_axes < 0 || !hd_tensor_elems(x) || !hd_tensor_elems(y) ||
+        strcmp(hd_attr_string(n, "mode", "constant"), "constant"))
+        return HD_OK;
+    hd_pads_spread(x->rank, list, n_axes, axes, pads);
+    struct pad *k = hd_new(p->arena, struct pad);
+    k->size = (int)hd_dtype_bytes(x->dtype);
+    k->bytes = hd_tensor_bytes(y);
+    k->copy = (struct hd_copy){.rank = x->rank, .size = k->size};
+    row_major(x, k->copy.src);
+    row_major(y, k->copy.dst);
+    for (int d = 0; d < x->rank; d++) {
+        if (pads[d] < 0 || pads[d + x->rank] < 0) return HD_OK; /* crops */
+        k->copy.dim[d] = x->dim[d];
+        k->at += (size_t)(pads[d] * k->copy.dst[d] * k->size);
+    }
+    if (n->n_in > 2 && n->in[2] >= 0) memcpy(k->value, hd_cpu_const(p, n->in[2]), (size_t)k->size);
+    hd_copy_simplify(&k->copy);
+    TRY(hd_cpu_need(p, n->in[0], hd_cpu_dense, &in));
+    int out = hd_cpu_make(p, n->out[0], hd_cpu_dense, 0);
+    struct hd_cpu_step *s = hd_cpu_step(p, node, "copy", 1, &in, 1, &out);
+    s->run = run_pad;
+    s->state = k;
+    *out_taken = true;
+    return HD_OK;
+}
+
 hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken) {
     switch (p->g->nodes[node].op) {
     case HD_IR_identity:
@@ -151,6 +317,16 @@ hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken) {
         return plan_transpose(p, node, out_taken);
     case HD_IR_concat:
         return plan_concat(p, node, out_taken);
+    case HD_IR_slice:
+        return plan_slice(p, node, out_taken);
+    case HD_IR_split:
+        return plan_split(p, node, out_taken);
+    case HD_IR_expand:
+        return plan_expand(p, node, out_taken);
+    case HD_IR_depthtospace:
+        return plan_depth(p, node, out_taken);
+    case HD_IR_pad:
+        return plan_pad(p, node, out_taken);
     default:
         return HD_OK;
     }

@@ -10,6 +10,7 @@
  *   hd_cpu_int8      integer kernels (cpu_int8.c), oneDNN's where it is exact
  *   hd_cpu_dnnl      oneDNN: convolutions, products, pools, with what follows fused in
  *   hd_cpu_move      copies: reshape, transpose, concat, slices
+ *   hd_cpu_recurrent LSTM and GRU (cpu_rnn_run.c)
  *   hd_cpu_loops     fused loops compiled by LLVM
  *   golden           the reference kernel, for all that nobody else takes
  */
@@ -136,6 +137,7 @@ void hd_cpu_copy_step(struct hd_cpu_plan *p, int from, int to, size_t bytes);
 hd_status hd_cpu_int8(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_dnnl(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken);
+hd_status hd_cpu_recurrent(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_loops(struct hd_cpu_plan *p, int node, bool *out_taken);
 
 /* Reorder between blocked forms and dense; both views exist. cpu_dnnl.c */

@@ -3,6 +3,7 @@ SRCS += $(filter-out cpu_ref/plugin.c cpu_ref/dnnl_%.c cpu_ref/jit_%.c,$(wildcar
 ifeq ($(shell uname -m),x86_64)
 FLAGS_cpu_ref/cpu_int8.c     := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_map.c := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_rnn_run.c  := -O3 -mavx2 -mfma -ffp-contract=fast
 endif
 
 # Plugins of device cpu, opened at run time: oneDNN and LLVM stay out of the program, which runs
