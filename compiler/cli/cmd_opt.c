@@ -1,4 +1,4 @@
-/* heddle opt: graph passes on the text form of a graph. */
+/* heddle opt: graph passes on the text form of a graph, or on an ONNX file; text comes out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +12,6 @@ static hd_status run_passes(struct cli *c, hd_graph *g) {
     hd_status s = HD_OK;
     for (char *p = strtok_r(list, ",", &save); p && s == HD_OK; p = strtok_r(NULL, ",", &save)) {
         s = hd_pass_run(c->ctx, g, p);
-        if (s == HD_OK) s = hd_graph_verify(c->ctx, g);
-        s = hd_note(c->ctx, s, "in pass %s", p);
     }
     hd_arena_destroy(a);
     return s;
@@ -34,20 +32,35 @@ static hd_status print(struct cli *c, const hd_graph *g) {
     return s;
 }
 
-int cmd_opt(struct cli *c) {
+static hd_status parse(struct cli *c, const char *path, hd_graph **out) {
     void *text;
     size_t bytes;
-    hd_graph *g = NULL;
-    hd_status s = hd_file_read(c->ctx, c->args[0], &text, &bytes);
-    if (s != HD_OK) return cli_fail(c);
+    TRY(hd_file_read(c->ctx, path, &text, &bytes));
+    hd_status s = HD_OK;
     if (memchr(text, 0, bytes))
-        s = hd_fail(c->ctx, HD_INVALID, "%s: has zero bytes, want text", c->args[0]);
-    if (s == HD_OK) s = hd_graph_parse(c->ctx, text, c->args[0], &g);
-    if (s == HD_OK) s = hd_graph_infer(c->ctx, g);
-    if (s == HD_OK) s = hd_graph_verify(c->ctx, g);
-    if (s == HD_OK) s = run_passes(c, g);
-    if (s == HD_OK) s = print(c, g);
-    if (g) hd_graph_destroy(g);
+        s = hd_fail(c->ctx, HD_INVALID, "%s: has zero bytes, want text", path);
+    if (s == HD_OK) s = hd_graph_parse(c->ctx, text, path, out);
     free(text);
+    return s;
+}
+
+static hd_status work(struct cli *c, hd_arena *a, hd_graph **g) {
+    const char *path = NULL;
+    TRY(cli_model_path(c, a, c->args[0], &path));
+    size_t n = strlen(path);
+    if (n > 5 && !strcmp(path + n - 5, ".onnx"))
+        TRY(cli_import(c, path, g));
+    else
+        TRY(parse(c, path, g));
+    TRY(run_passes(c, *g));
+    return print(c, *g);
+}
+
+int cmd_opt(struct cli *c) {
+    hd_arena *a = hd_arena_create();
+    hd_graph *g = NULL;
+    hd_status s = work(c, a, &g);
+    hd_graph_destroy(g);
+    hd_arena_destroy(a);
     return s == HD_OK ? CLI_DONE : cli_fail(c);
 }

@@ -61,13 +61,13 @@ static hd_status safe_path(struct hd_importer *m, const char *what, const char *
                        "model's folder",
                        what, location);
     if (!realpath(path, out))
-        return hd_fail(m->ctx, HD_IO, "tensor '%s': its data is in '%s': %s", what, path,
-                       strerror(errno));
+        return hd_fail(m->ctx, HD_IO, "tensor '%s': its data is in '%s' of folder %s: %s", what,
+                       location, in, strerror(errno));
     if (strncmp(out, folder, n) || (out[n] != '/' && n > 1))
         return hd_fail(m->ctx, HD_INVALID,
                        "tensor '%s': its data is in '%s', which leaves the model's folder %s; put "
                        "the file there",
-                       what, location, folder);
+                       what, location, in);
     return HD_OK;
 }
 

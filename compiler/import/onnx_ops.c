@@ -227,11 +227,12 @@ hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *
         if (!table[i].any) TRY(want_shapes(m, n));
         return table[i].import(m, n);
     }
-    int64_t opset = 0;
+    const char *opset = "no opset";
     for (size_t i = 0; i < m->model->n_opsets; i++)
-        if (!strcmp(m->model->opsets[i].domain, domain)) opset = m->model->opsets[i].version;
+        if (!strcmp(m->model->opsets[i].domain, domain))
+            opset = hd_sprintf(m->arena, "opset %lld", (long long)m->model->opsets[i].version);
     return hd_onnx_bad(m, n, HD_UNSUPPORTED,
-                       "operation %s of domain '%s' (opset %lld) is not supported; 'heddle ops' "
+                       "operation %s of domain '%s' (%s) is not supported; 'heddle ops' "
                        "lists those that are",
-                       n->op, domain[0] ? domain : "ai.onnx", (long long)opset);
+                       n->op, domain[0] ? domain : "ai.onnx", opset);
 }

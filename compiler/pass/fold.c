@@ -60,8 +60,9 @@ static bool is_nothing(const hd_graph *g, const struct hd_node *n) {
     if (n->out[0] < 0) return false;
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
     if (n->op == HD_IR_identity) return true;
+    if (!x->known || !y->known) return false;
     if (n->op == HD_IR_cast) return x->dtype == y->dtype;
-    return n->op == HD_IR_reshape && x->known && y->known && x->rank == y->rank &&
+    return n->op == HD_IR_reshape && x->rank == y->rank &&
            !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
 }
 

@@ -1,50 +1,15 @@
 #!/usr/bin/env python3
 """Writes the damaged ONNX files of these golden tests to bad/. Standard library only; the files are committed.
-
-A protobuf message is a row of (field number, value): int = varint, bytes = length-delimited.
 """
+import sys
 from pathlib import Path
 
-
-def varint(v):
-    out = b""
-    while v > 0x7F:
-        out += bytes([v & 0x7F | 0x80])
-        v >>= 7
-    return out + bytes([v])
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from onnx_writer import model as any_model, node, tensor, value
 
 
-def message(*fields):
-    out = b""
-    for number, v in fields:
-        if isinstance(v, int):
-            out += varint(number << 3) + varint(v & (1 << 64) - 1)
-        else:
-            v = v.encode() if isinstance(v, str) else v
-            out += varint(number << 3 | 2) + varint(len(v)) + v
-    return out
-
-
-FLOAT = 1
-
-
-def value(name, *dims):
-    shape = message(*[(1, message((1, d))) for d in dims])
-    return message((1, name), (2, message((1, message((1, FLOAT), (2, shape))))))
-
-
-def node(op, inputs, outputs, name):
-    return message(*[(1, i) for i in inputs], *[(2, o) for o in outputs], (3, name), (4, op))
-
-
-def tensor(name, dims, data):
-    return message(*[(1, d) for d in dims], (2, FLOAT), (8, name), (9, data))
-
-
-def model(nodes, inputs, outputs, initializers=()):
-    graph = message(*[(1, n) for n in nodes], (2, "bad"), *[(5, t) for t in initializers],
-                    *[(11, i) for i in inputs], *[(12, o) for o in outputs])
-    return message((1, 7), (8, message((2, 13))), (7, graph))
+def model(*parts):
+    return any_model(*parts, name="bad")
 
 
 good = model([node("Relu", ["x"], ["y"], "act")], [value("x", 1, 4)], [value("y", 1, 4)])

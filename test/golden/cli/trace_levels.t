@@ -4,5 +4,4 @@
 # RUN: rm $t
 #= trace of iss: N events, N arrows, adds up to the counters
 #= trace of iss: N operations, N arrows, a window
-#=   VLT   build/rtl/tiny
 #= trace of rtl: N operations, N arrows, adds up to the counters
