@@ -57,13 +57,13 @@ static void bypass(hd_graph *g, int node) {
 }
 
 static bool is_nothing(const hd_graph *g, const struct hd_node *n) {
-    if (n->out[0] < 0) return false;
+    bool may = n->op == HD_IR_identity || n->op == HD_IR_cast || n->op == HD_IR_reshape;
+    if (!may || n->out[0] < 0) return false;
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
     if (n->op == HD_IR_identity) return true;
     if (!x->known || !y->known) return false;
     if (n->op == HD_IR_cast) return x->dtype == y->dtype;
-    return n->op == HD_IR_reshape && x->rank == y->rank &&
-           !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
+    return x->rank == y->rank && !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
 }
 
 void hd_pass_dce(hd_graph *g) {
