@@ -84,8 +84,6 @@ static hd_status measure(struct cli *c, hd_arena *a, const struct bench_layer *b
     if (ok == HD_OK && m->n_layers != 1)
         ok = hd_fail(c->ctx, HD_UNSUPPORTED, "the machine does not take this layer: %s",
                      m->n_host_ops ? m->host_ops[0].reason : "no reason is known");
-    if (ok == HD_OK && hiding && getenv("BM_SAVE") && strstr(b->name, getenv("BM_SAVE")))
-        hd_model_save(c->ctx, m, "/tmp/bm.hdl");
     struct hd_mem_options mem = c->opt.mem;
     if (!c->opt.mem.latency) c->opt.mem.latency = b->latency;
     const void **in;
