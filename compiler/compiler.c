@@ -38,8 +38,8 @@ static bool dumps(const struct hd_compile_options *opt, const char *stage) {
 
 static void dump_layers(const struct hd_lowering *lo) {
     FILE *f = lo->opt->dump_to;
-    fprintf(f, "# plan: XM %u bytes resident area, %u bytes ring\n", lo->xm_ring,
-            lo->xm_ring_bytes);
+    fprintf(f, "# plan: XM %u bytes resident area, %u bytes ring\n",
+            lo->m->xm_bytes - lo->xm_ring_bytes, lo->xm_ring_bytes);
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];

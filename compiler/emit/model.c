@@ -115,8 +115,12 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
 
 static const char *plan_text(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-    const char *from = x->resident ? "on chip" : "streamed",
-               *to = y->resident ? "on chip" : "streamed";
+    const char *from = x->roll       ? "rolling"
+                       : x->resident ? "on chip"
+                                     : "streamed",
+               *to = y->roll       ? "rolling"
+                     : y->resident ? "on chip"
+                                   : "streamed";
     bool matmul = l->kind == HD_LAYER_MATMUL;
     if (!matmul && l->kind != HD_LAYER_DEPTHWISE)
         return hd_sprintf(lo->model->arena, "tile %dx%d, in %s, out %s", l->th, l->tw, from, to);
@@ -159,10 +163,11 @@ static void describe_places(struct hd_lowering *lo) {
     hd_model *m = lo->model;
     m->places = hd_new_array(m->arena, struct hd_place, lo->n_tensors ? lo->n_tensors : 1);
     m->n_places = (int)lo->n_tensors;
-    m->xm_ring = lo->xm_ring;
+    m->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
-        int64_t rows = t->h + t->pt + t->pb, cols = t->w + t->pl + t->pr;
+        int64_t rows = t->roll ? t->roll + t->mirror : t->h + t->pt + t->pb;
+        int64_t cols = t->w + t->pl + t->pr;
         m->places[i] =
             (struct hd_place){.tensor = t->tensor,
                               .layer = t->def,
@@ -174,6 +179,7 @@ static void describe_places(struct hd_lowering *lo) {
                               .in_arena = t->in_arena,
                               .xm_offset = t->xm,
                               .xm_bytes = (uint64_t)(t->n * rows * cols * t->cp),
+                              .rolling = t->roll,
                               .arena_offset = t->arena,
                               .arena_bytes = (uint64_t)((int64_t)t->n * t->h * t->w * t->cp),
                               .n = t->n,

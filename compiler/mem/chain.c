@@ -2,17 +2,20 @@
  * time.
  *
  * needs: layers in order, their weight chunks
- * gives: chain_first, chain_last of every layer
- * destroys: earlier chains
+ * gives: chain_first, chain_last of every layer; roll_th of layers and roll, mirror of tensors in
+ * rolling chains destroys: earlier chains
  *
  * A matrix layer next to a depthwise one (expand, depthwise, project) leaves one of the two units
  * idle if they run one after the other, since a queue holds few operations. In a chain each tile of
  * the last layer is preceded by just the tiles of the earlier ones that it needs. All layers of a
  * chain keep their weights on chip together, and their tensors live for the whole chain
- * (mem/plan.c).
+ * (mem/plan.c). In a rolling chain the tensors between the layers never exist as a whole: a few
+ * rows of each stay on chip, in slots that are used in turn, and nothing of them goes to DRAM.
  */
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
+
+enum { MIN_TILE_CYCLES = 256 }; /* of the shortest operation of a rolling chain */
 
 static bool chains_well(const struct hd_layer *l) {
     return (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) && l->weights_stay;
@@ -39,8 +42,54 @@ static bool fit_together(const struct hd_lowering *lo, size_t first, size_t last
     return wm <= hd_wm_words(lo->m) / 8 * 7 && pm <= hd_pm_words(lo->m) / 8 * 7;
 }
 
+static int64_t row_cycles(const struct hd_layer *l) {
+    if (l->kind != HD_LAYER_MATMUL) return (int64_t)l->nts * l->kh * l->ow * l->sx;
+    return (int64_t)l->ow * l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
+}
+
+/* A tensor between two layers of a chain of which only a few rows need to be there at a time. */
+static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
+                     const struct hd_layer *b) {
+    const struct hd_mtensor *t = &lo->tensors[a->out];
+    bool window = b->kind == HD_LAYER_DEPTHWISE;
+    bool pointwise = b->kind == HD_LAYER_MATMUL && b->kh == 1 && b->sy == 1 && b->pt == 0;
+    return t->def == a->tag && t->last == b->tag && !t->goes_out && !t->comes_in && t->n == 1 &&
+           t->pads_agree && b->ppw == 1 && b->in[0] == a->out && b->in[1] < 0 &&
+           (pointwise || (window && a->kind == HD_LAYER_MATMUL));
+}
+
+/* Rows per tile so that operations are not short, and slots for what is read, written and one tile
+ * ahead. */
+static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
+    int64_t shortest = INT64_MAX;
+    for (size_t i = first, rows = 1; i <= last; i++)
+        shortest = hd_min(shortest, (int64_t)rows * row_cycles(&lo->layers[i]));
+    int th = 1;
+    while (th * shortest < MIN_TILE_CYCLES && 4 * th < lo->layers[last].oh) th *= 2;
+    for (size_t i = last + 1; i-- > first;) {
+        struct hd_layer *l = &lo->layers[i];
+        l->roll_th = th;
+        th *= l->sy; /* of the layer before */
+    }
+    for (size_t i = first; i < last; i++) {
+        const struct hd_layer *a = &lo->layers[i], *b = &lo->layers[i + 1];
+        struct hd_mtensor *t = &lo->tensors[a->out];
+        if (!can_roll(lo, a, b)) continue;
+        /* the window of b's next tile, and the tile of a behind it */
+        int window = (b->roll_th - 1) * b->sy + (b->kh - 1) * b->dy + 1;
+        int64_t ahead = hd_round_up(window - b->pt + a->roll_th, a->roll_th);
+        int slots = (int)hd_round_up(ahead + b->pt, a->roll_th);
+        if (slots >= t->h + t->pt + t->pb) continue; /* all of it is there anyway */
+        t->roll = slots;
+        t->mirror = (b->kh - 1) * b->dy;
+    }
+}
+
 /* needs / gives / destroys: see the head of this file. */
-void hd_choose_chains(struct hd_lowering *lo, bool enabled) {
+void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
+    bool enabled = kind != HD_CHAINS_NONE;
+    for (size_t i = 0; i < lo->n_tensors; i++) lo->tensors[i].roll = lo->tensors[i].mirror = 0;
+    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].roll_th = 0;
     for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->layers[i]);
     for (size_t i = 0, last; i < lo->n_layers; i = last + 1) {
         for (last = i; enabled && last + 1 < lo->n_layers; last++)
@@ -51,5 +100,7 @@ void hd_choose_chains(struct hd_lowering *lo, bool enabled) {
             lo->layers[k].chain_first = (int)i;
             lo->layers[k].chain_last = (int)last;
         }
+        if (kind == HD_CHAINS_ROLLING && last > i && lo->layers[i].no_room < 2)
+            roll_chain(lo, i, last);
     }
 }

@@ -18,7 +18,7 @@
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-enum { PLACE_ALIGN = 64, CUTS = 9 }; /* ring = 0, 1/8, .. 8/8 of XM */
+enum { PLACE_ALIGN = 64, CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
 
 struct span {
     int64_t at, bytes;
@@ -42,9 +42,14 @@ static int64_t first_fit(const struct span *spans, size_t n, int64_t bytes, int 
     return at + bytes <= limit ? at : -1;
 }
 
+int hd_mtensor_pitch(const struct hd_mtensor *t) {
+    int bytes = (t->w + t->pl + t->pr) * t->cp;
+    return t->roll ? (int)hd_round_up(bytes, PLACE_ALIGN) : bytes;
+}
+
 static int64_t xm_bytes_of(const struct hd_mtensor *t) {
-    return hd_round_up((int64_t)t->n * (t->h + t->pt + t->pb) * (t->w + t->pl + t->pr) * t->cp,
-                       PLACE_ALIGN);
+    int64_t rows = t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
+    return hd_round_up(rows * hd_mtensor_pitch(t), PLACE_ALIGN);
 }
 
 static int64_t dram_bytes_of(const struct hd_mtensor *t) {
@@ -85,25 +90,64 @@ static int *by_size(struct hd_lowering *lo) {
     return ids;
 }
 
+/* What the rings of layers [from, to] leave of XM. */
+static int64_t below_rings(const struct hd_lowering *lo, int from, int to) {
+    uint32_t ring = 0;
+    for (int i = from < 0 ? 0 : from; i <= to; i++)
+        ring = (uint32_t)hd_max(ring, lo->layers[i].ring_bytes);
+    return (int64_t)lo->m->xm_bytes - ring;
+}
+
 static void place_residents(struct hd_lowering *lo, const int *ids, struct span *spans) {
     size_t n = 0;
-    int64_t limit = (int64_t)lo->m->xm_bytes - lo->xm_ring_bytes;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
-        s.at = first_fit(spans, n, s.bytes, s.from, s.to, limit);
+        s.at = first_fit(spans, n, s.bytes, s.from, s.to, below_rings(lo, s.from, s.to));
         t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered;
+        if (!t->resident) t->roll = t->mirror = 0;
         if (!t->resident) continue;
         t->xm = (uint32_t)s.at;
         spans[n++] = s;
     }
 }
 
-/* Which part of the ring a chain's streamed inputs get: banks of their own where both directions
- * stream, so that the store unit does not wait for banks that the matrix unit reads. */
+/* Ring bytes for two tiles of what a rolling chain reads and writes, each in banks of its own; the
+ * tensors between do not stream. */
+static void rolling_ring(const struct hd_lowering *lo, size_t first, size_t last, int64_t bank,
+                         int64_t *out_in, int64_t *out_out) {
+    const struct hd_layer *a = &lo->layers[first], *b = &lo->layers[last];
+    const struct hd_mtensor *x = &lo->tensors[a->in[0]], *y = &lo->tensors[b->out];
+    int64_t rows = (a->roll_th - 1) * a->sy + (a->kh - 1) * a->dy + 1;
+    int64_t in = rows * (x->w + 2 * a->kw + 2 * a->ppw) * x->cp;
+    if (a->im2col) in = (int64_t)a->roll_th * a->ow * a->im2col;
+    int64_t out = (int64_t)b->roll_th * b->ow * y->cp;
+    *out_in = hd_round_up(2 * in + 128, bank);
+    *out_out = hd_round_up(2 * out + 128, bank);
+}
+
+/* Rings, and which part of each is for streamed inputs: banks of their own where there is room, so
+ * that the store unit does not wait for banks that the matrix unit reads. */
+static void choose_rings(struct hd_lowering *lo) {
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        l->ring_bytes = lo->xm_ring_bytes;
+        l->ring_in = (uint32_t)hd_floor_to(lo->xm_ring_bytes / 2,
+                                           lo->xm_ring_bytes < 2 * bank ? PLACE_ALIGN : bank);
+        if (!l->roll_th) continue;
+        int64_t in, out;
+        bool tight = lo->layers[l->chain_first].no_room > 0;
+        rolling_ring(lo, (size_t)l->chain_first, (size_t)l->chain_last, tight ? PLACE_ALIGN : bank,
+                     &in, &out);
+        l->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
+        l->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
+    }
+}
+
+/* Where only one direction streams, it gets all of the ring. */
 static void part_ring(struct hd_lowering *lo) {
-    uint32_t ring = lo->xm_ring_bytes, bank = lo->m->xm_bytes / lo->m->xm_banks;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         bool in = false, out = false;
         end = (size_t)lo->layers[i].chain_last + 1;
@@ -112,8 +156,10 @@ static void part_ring(struct hd_lowering *lo) {
             for (int o = 0; o < 2 && l->in[o] >= 0; o++) in = in || !lo->tensors[l->in[o]].resident;
             out = out || !lo->tensors[l->out].resident;
         }
-        uint32_t half = ring >= 2 * bank ? ring / 2 / bank * bank : ring / 2;
-        for (size_t k = i; k < end; k++) lo->layers[k].ring_in = !out ? ring : in ? half : 0;
+        for (size_t k = i; k < end; k++) {
+            struct hd_layer *l = &lo->layers[k];
+            l->ring_in = !out ? l->ring_bytes : in ? l->ring_in : 0;
+        }
     }
 }
 
@@ -136,12 +182,27 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
     }
 }
 
-static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct span *spans,
-                                int plan) {
-    int cut = plan / 2;
-    hd_choose_chains(lo, plan % 2 == 0);
+/* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
+static bool stop_rolling(struct hd_lowering *lo) {
+    bool any = false;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        bool room = l->tag == l->chain_last || lo->tensors[l->out].resident;
+        if (!l->roll_th || (room && !lo->too_big[l->node])) continue;
+        lo->layers[l->chain_first].no_room++;
+        any = true;
+        i = (size_t)l->chain_last;
+    }
+    return any;
+}
+
+static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) {
+    int cut = plan / CHAINS;
+    hd_status s = HD_OK;
+    hd_choose_chains(lo, (enum hd_chains)(plan % CHAINS));
+    const int *ids = by_size(lo);
     lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
-    lo->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
+    choose_rings(lo);
     place_residents(lo, ids, spans);
     for (size_t i = 0; i < lo->n_layers; i++)
         lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
@@ -149,10 +210,19 @@ static hd_status plan_with_ring(struct hd_lowering *lo, const int *ids, struct s
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = l->ask_nb = 0, l->ask_order = HD_ORDER_ANY;
-        TRY(hd_choose_tiles(lo, l));
+        hd_status one = hd_choose_tiles(lo, l);
+        if (one != HD_OK) s = one;
     }
     place_arena(lo, ids, spans);
-    return HD_OK;
+    return s;
+}
+
+static hd_status plan_with_ring(struct hd_lowering *lo, struct span *spans, int plan) {
+    hd_status s;
+    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].no_room = 0;
+    do s = try_plan(lo, spans, plan);
+    while (stop_rolling(lo)); /* ends: each round some chain asks for less */
+    return s;
 }
 
 /* Cycles of the whole plan: of each step apart. */
@@ -188,20 +258,19 @@ static void report_activation_memory(struct hd_lowering *lo) {
 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
-    int *ids = by_size(lo);
     struct span *spans = hd_new_array(lo->arena, struct span, lo->n_tensors ? lo->n_tensors : 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX;
     hd_status s = HD_OK;
-    for (int plan = 0; plan < 2 * CUTS; plan++) { /* each cut with chains and without */
-        s = plan_with_ring(lo, ids, spans, plan);
+    for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
+        s = plan_with_ring(lo, spans, plan);
         if (s != HD_OK) continue;
         int64_t cycles = plan_cycles(lo);
         if (cycles < best_cycles) best = plan, best_cycles = cycles;
     }
     if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
     hd_clear(lo->ctx);
-    TRY(plan_with_ring(lo, ids, spans, best));
+    TRY(plan_with_ring(lo, spans, best));
     for (size_t i = 0; i < lo->n_tensors; i++) {
         lo->tensors[i].use_first = first_use(lo, &lo->tensors[i]);
         lo->tensors[i].use_last = last_use(lo, &lo->tensors[i]);

@@ -55,6 +55,7 @@ static void consider(struct search *s, struct asked q) {
 }
 
 static void search_tiles(struct search *s) {
+    if (s->lo->layers[s->w.first].roll_th) return; /* rows are the chain's */
     static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
     struct asked q = s->best;
     for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
@@ -79,7 +80,8 @@ static void search_chunks(struct search *s) {
 }
 
 static void search_ring(struct search *s) {
-    uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks, ring = s->lo->xm_ring_bytes;
+    uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks,
+             ring = s->lo->layers[s->w.first].ring_bytes;
     if (s->best.ring_in == 0 || s->best.ring_in == ring) return; /* one operand streams */
     for (uint32_t in = bank; in < ring; in += bank) {
         struct asked q = s->best;

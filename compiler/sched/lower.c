@@ -36,19 +36,19 @@ void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
 
 /* ---- XM views ---- */
 
-static int row_pitch(const struct hd_mtensor *t) {
-    return (t->w + t->pl + t->pr) * t->cp;
-}
-
 static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
+    if (t->roll) { /* negative rows are padding above the image */
+        int slot = (y % t->roll + t->roll) % t->roll;
+        return t->xm + (uint32_t)(slot * hd_mtensor_pitch(t) + (x + t->pl) * t->cp);
+    }
     int rows = t->h + t->pt + t->pb;
-    return t->xm + (uint32_t)((img * rows + y + t->pt) * row_pitch(t) + (x + t->pl) * t->cp);
+    return t->xm + (uint32_t)((img * rows + y + t->pt) * hd_mtensor_pitch(t) + (x + t->pl) * t->cp);
 }
 
 struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
                                int cols) {
     return (struct hd_view){
-        resident_at(t, img, y, x), row_pitch(t), t->cp, rows, cols, y, x, false};
+        resident_at(t, img, y, x), hd_mtensor_pitch(t), t->cp, rows, cols, y, x, false};
 }
 
 void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
@@ -190,7 +190,7 @@ static hd_status fill(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t
 
 /* The ring of padding around each image of a resident tensor that a layer is about to write. */
 static hd_status fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
-    int64_t pitch = row_pitch(t), side = (int64_t)(t->pl + t->pr) * t->cp;
+    int64_t pitch = hd_mtensor_pitch(t), side = (int64_t)(t->pl + t->pr) * t->cp;
     for (int img = 0; img < t->n; img++) {
         uint32_t first = resident_at(t, img, -t->pt, -t->pl);
         TRY(fill(w, t, first, t->pt * pitch + (int64_t)t->pl * t->cp, 1, 0));
@@ -199,6 +199,30 @@ static hd_status fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) 
                  1, 0));
     }
     return HD_OK;
+}
+
+/* Whole rows of padding of a rolling tensor, with their mirror images. */
+static hd_status fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int y, int end) {
+    int64_t pitch = hd_mtensor_pitch(t);
+    for (; y < end; y++) {
+        uint32_t at = resident_at(t, 0, y, -t->pl);
+        TRY(fill(w, t, at, pitch, 1, 0));
+        if (at < t->xm + (uint32_t)(t->mirror * pitch))
+            TRY(fill(w, t, at + (uint32_t)(t->roll * pitch), pitch, 1, 0));
+    }
+    return HD_OK;
+}
+
+/* The padding of a rolling tensor that is there from the beginning: the sides of all slots, and the
+ * rows above the image. */
+static hd_status fill_rolling(struct hd_lowerer *w, const struct hd_mtensor *t) {
+    int64_t pitch = hd_mtensor_pitch(t), side = pitch - (int64_t)t->w * t->cp;
+    int slots = t->roll + t->mirror;
+    TRY(fill(w, t, t->xm, (int64_t)t->pl * t->cp, 1, 0));
+    TRY(fill(w, t, resident_at(t, 0, 0, t->w), side, slots - 1, pitch));
+    TRY(fill(w, t, resident_at(t, 0, 0, t->w) + (uint32_t)((slots - 1) * pitch),
+             (int64_t)t->pr * t->cp, 1, 0));
+    return fill_rows(w, t, -t->pt, 0);
 }
 
 /* A resident tensor that comes from outside is loaded as far as it is needed, padding included: up
@@ -367,19 +391,21 @@ struct layer_state { /* of a layer whose tiles are being issued */
     struct hd_chunk *chunks;
     int64_t stay_wm, stay_pm;
     int next_y;
+    bool below; /* the padding below its rolling operand is there */
 };
 
 /* The ring for streamed tiles in its two parts; they begin anew when the border between them moves.
  */
-static void part_ring(struct hd_lowerer *w, int64_t in) {
-    if (w->xm_in.size == in && w->xm_out.size == w->lo->xm_ring_bytes - in) return;
-    w->xm_in = (struct hd_ring){w->lo->xm_ring, in, 0};
-    w->xm_out = (struct hd_ring){w->lo->xm_ring + in, w->lo->xm_ring_bytes - in, 0};
+static void part_ring(struct hd_lowerer *w, const struct hd_layer *l) {
+    int64_t in = l->ring_in, out = l->ring_bytes - l->ring_in;
+    if (w->xm_in.size == in && w->xm_out.size == out) return;
+    w->xm_in = (struct hd_ring){w->m->xm_bytes - in - out, in, 0};
+    w->xm_out = (struct hd_ring){w->m->xm_bytes - out, out, 0};
 }
 
 static void enter(struct hd_lowerer *w, const struct layer_state *s) {
     w->l = s->l;
-    part_ring(w, s->l->ring_in);
+    part_ring(w, s->l);
     w->chunks = s->chunks;
     w->stay_wm = s->stay_wm;
     w->stay_pm = s->stay_pm;
@@ -404,7 +430,7 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t 
         out[i].stay_wm += wm_at, out[i].stay_pm += pm_at;
         enter(w, &out[i]);
         const struct hd_mtensor *y = hd_low_tensor(w, l[i].out);
-        if (y->resident) TRY(fill_padding(w, y));
+        if (y->resident) TRY(y->roll ? fill_rolling(w, y) : fill_padding(w, y));
     }
     return HD_OK;
 }
@@ -418,6 +444,11 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
         int last = (y + th - 1) * l->sy - l->pt + (l->kh - 1) * l->dy + 1;
         if (k > 0) TRY(issue_rows(w, s, k - 1, (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh)));
         enter(w, &s[k]);
+        const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+        if (x->roll && last > x->h && !s[k].below) {
+            TRY(fill_rows(w, x, x->h, x->h + x->pb)); /* not before: they take the place of rows */
+            s[k].below = true;
+        }
         TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
         s[k].next_y = y + th;
     }

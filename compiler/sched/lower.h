@@ -57,6 +57,8 @@ hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int r
                        struct hd_view *out);
 /* Views of every operand that a tile's windows cover. */
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t);
+struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
+                               int cols);
 /* Where a tile of the output goes; `bytes` of each pixel when it streams. */
 struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
                              int bytes);

@@ -151,6 +151,20 @@ static hd_status requantise(struct hd_lowerer *w, const struct matmul *q, int64_
     return hd_sched_end(&w->s);
 }
 
+/* The rows of a tile that lie in the first slots of a rolling tensor, once more behind its last
+ * slot. */
+static hd_status mirror(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
+                        const struct hd_view *out, int c) {
+    const struct hd_mtensor *y = hd_low_tensor(w, w->l->out);
+    int slot = y->roll ? out->y % y->roll : 0;
+    if (!y->roll || slot >= y->mirror) return HD_OK;
+    struct matmul again = *q;
+    struct hd_view at = *out;
+    again.th = at.rows = (int)hd_min(q->th, y->mirror - slot);
+    at.at += (uint32_t)(y->roll * out->pitch);
+    return requantise(w, &again, pm, &at, c);
+}
+
 /* Depthwise: one sliding-window operation for each output row, over all channels of the chunk. */
 static hd_status depthwise_rows(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n,
                                 int64_t pm, const struct hd_view *out, int c) {
@@ -158,14 +172,19 @@ static hd_status depthwise_rows(struct hd_lowerer *w, const struct hd_tile *t, i
     const struct hd_view *in = &t->in[0];
     int lanes = (int)w->m->n;
     for (int r = 0; r < t->th; r++) {
+        const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+        int rows = (l->kh - 1) * l->dy + 1;
         struct hd_view src = {in->at + (uint32_t)(r * l->sy * in->pitch),
                               in->pitch,
                               in->cp,
-                              (l->kh - 1) * l->dy + 1,
+                              rows,
                               in->cols,
                               in->y + r * l->sy,
                               in->x,
                               false};
+        if (x->roll) /* contiguous for one row of windows, not for all */
+            src = hd_low_resident(x, t->img, (t->y + r) * l->sy - l->pt, t->x * l->sx - l->pl, rows,
+                                  in->cols);
         struct hd_view dst = {out->at + (uint32_t)(r * out->pitch),
                               out->pitch,
                               out->cp,
@@ -215,7 +234,8 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         TRY(matrix_ops(w, q, t));
     }
     if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm)); /* needed last */
-    return requantise(w, &q, ch->pm, out, c);
+    TRY(requantise(w, &q, ch->pm, out, c));
+    return mirror(w, &q, ch->pm, out, c);
 }
 
 static int chunk_bytes(const struct hd_lowerer *w, int nt) {

@@ -28,9 +28,17 @@ struct hd_mtensor {
     bool gathered;           /* read as im2col windows only: pixels of c bytes, never resident */
     bool resident;           /* whole tensor lives in XM from use_first to use_last */
     uint32_t xm;             /* byte address when resident */
+    /* resident, but only `roll` rows at a time: row y lies in slot y mod roll; the first `mirror`
+     * slots are written a second time behind the last one, so that a window of mirror + 1 rows is
+     * contiguous anywhere */
+    int roll, mirror;
     bool in_arena;
     uint64_t arena;
 };
+
+/* Bytes between rows of a resident tensor. Rows of a rolling one are granules of their own
+ * (sched/deps.c), else reading one would wait for writing the next. */
+int hd_mtensor_pitch(const struct hd_mtensor *t);
 
 enum hd_layer_kind {
     HD_LAYER_MATMUL,
@@ -71,10 +79,13 @@ struct hd_layer {
     float a_scale, b_scale;
 
     /* what refine.c asks of tiling, 0 = tiling's own choice */
+    int no_room; /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
+    int roll_th; /* rows of a tile when the chain rolls (mem/chain.c), else 0 */
     int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
     enum hd_order ask_order;
-    uint32_t ring_in; /* bytes of the XM ring for streamed inputs, the rest is for outputs; one
-                         value for a chain */
+    /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
+     * for a chain */
+    uint32_t ring_bytes, ring_in;
 
     /* tiling */
     int th, tw;        /* output rows and columns of a pixel tile */
@@ -119,7 +130,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_arena *too_big_arena; /* outlives the attempts */
     struct hd_layer *layers;
     size_t n_layers, cap_layers;
-    uint32_t xm_ring, xm_ring_bytes; /* part of XM for streamed tiles */
+    uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
     uint8_t *image;
     size_t image_bytes, cap_image;
 };
@@ -151,7 +162,8 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
 /* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);
-void hd_choose_chains(struct hd_lowering *lo, bool enabled);
+enum hd_chains { HD_CHAINS_NONE, HD_CHAINS_WHOLE, HD_CHAINS_ROLLING };
+void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind);
 /* The result of a layer is also stored in DRAM, for the caller to see. */
 bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t);
 hd_status hd_plan_memory(struct hd_lowering *lo);

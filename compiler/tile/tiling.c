@@ -68,7 +68,7 @@ static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
 /* Two tiles of each streamed operand fit in their parts of the ring. */
 static bool fits_twice(const struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_tile_bytes b = hd_layer_tile_bytes(lo, l);
-    return 2 * b.in <= l->ring_in && 2 * b.out <= lo->xm_ring_bytes - l->ring_in;
+    return 2 * b.in <= l->ring_in && 2 * b.out <= l->ring_bytes - l->ring_in;
 }
 
 /* Shrinks a tile until accumulators hold it and two of it fit in the ring. */
@@ -132,6 +132,21 @@ static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     l->wave = l->ask_order == HD_ORDER_WAVE && l->weights_stay && x->resident;
 }
 
+static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why);
+
+/* The tile of a layer in a rolling chain: whole rows, as many as the chain says. */
+static hd_status roll_tile(struct hd_lowering *lo, struct hd_layer *l) {
+    l->tw = l->ow, l->th = (int)hd_min(l->roll_th, l->oh);
+    int64_t pixels = (int64_t)l->tw * l->th;
+    if (l->kind == HD_LAYER_MATMUL) {
+        if (pixels > accumulators(lo->m)) return does_not_fit(lo, l, "rows of a chain");
+        l->nb = (int)hd_min(l->nb, accumulators(lo->m) / pixels);
+    }
+    l->chunk_outer = l->wave = false;
+    if (!l->weights_stay || !fits_twice(lo, l)) return does_not_fit(lo, l, "rows of a chain");
+    return HD_OK;
+}
+
 static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why) {
     lo->too_big[l->node] = why;
     return hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", lo->g->nodes[l->node].name, why);
@@ -165,7 +180,8 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
                        "one output pixel needs %lld bytes of activation memory twice, %u are "
                        "there for streaming",
                        (long long)(hd_layer_tile_bytes(lo, l).in + hd_layer_tile_bytes(lo, l).out),
-                       lo->xm_ring_bytes));
+                       l->ring_bytes));
+    if (l->roll_th) return roll_tile(lo, l);
     split_for_overlap(l, cycles);
     if (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) choose_order(lo, l);
     return HD_OK;
