@@ -103,6 +103,36 @@ static void sv_unit(int u) {
     printf("  } %s_params_t;\n", ui->name);
 }
 
+/* Rows of the function tables, one vector of 66 bits each: {c0 [28], c1 [23], c2 [15]}. */
+static void fn_sv(void) {
+    static const struct {
+        const char *name;
+        int n;
+    } tables[] = {
+#define TABLE(name, n) {#name, n},
+#include "runtime/base/fn.def"
+    };
+    static const int32_t rows[][3] = {
+#define ROW(c0, c1, c2) {c0, c1, c2},
+#include "runtime/base/fn.def"
+    };
+    size_t n_rows = sizeof rows / sizeof rows[0];
+    uint32_t at = 0;
+    char name[64];
+    printf("\n  // Function tables of vx, from runtime/base/fn.def\n");
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        printf("  localparam int unsigned FnAt%s = %" PRIu32 ";\n", camel(tables[i].name, name),
+               at);
+        at += (uint32_t)tables[i].n;
+    }
+    printf("  localparam int unsigned FnRowCount = %zu;\n"
+           "  localparam logic [66*%zu-1:0] FnRows = { // the last row first\n",
+           n_rows, n_rows);
+    for (size_t i = n_rows; i-- > 0;)
+        printf("    28'd%" PRId32 ", 23'h%06" PRIx32 ", 15'h%04" PRIx32 "%s\n", rows[i][0],
+               (uint32_t)rows[i][1] & 0x7fffff, (uint32_t)rows[i][2] & 0x7fff, i ? "," : "};");
+}
+
 static void isa_sv(void) {
     sv_head("isa/isa.def", "hd_isa_pkg");
     printf("  localparam logic [31:0] IsaVersion = 32'h%08x;\n", (unsigned)HD_ISA_VERSION);
@@ -117,7 +147,10 @@ static void isa_sv(void) {
     sv_int("Segments", HD_SEGMENTS);
     sv_int("CodeAlign", HD_CODE_ALIGN);
     sv_int("Units", HD_UNITS);
+    sv_int("TmTables", HD_TM_TABLES);
+    sv_int("TmWordBytes", HD_TM_WORD_BYTES);
     for (int u = 0; u < HD_UNITS; u++) sv_unit(u);
+    fn_sv();
     printf("\nendpackage\n/* verilator lint_on UNUSEDPARAM */\n");
 }
 

@@ -36,7 +36,9 @@ enum {
     HD_OP_MAX_WORDS = 5 + HD_PARAM_WORDS,
     HD_SEMAPHORES = 32,
     HD_SEM_MAX = 255,
-    HD_SEGMENTS = 2, /* image, arena */
+    HD_SEGMENTS = 2,  /* image, arena */
+    HD_TM_TABLES = 4, /* words of TM */
+    HD_TM_WORD_BYTES = 256,
     HD_CODE_ALIGN = 64
 };
 
@@ -173,6 +175,19 @@ static inline uint32_t hd_am_words(const struct hd_machine *m) {
 }
 static inline uint32_t hd_pm_words(const struct hd_machine *m) {
     return m->pm_bytes / (m->n * 8);
+}
+/* The memory that lw.mem names (0 WM, 1 PM, 2 TM): bytes of a word, and words; 0 for another. */
+static inline uint32_t hd_lw_word_bytes(const struct hd_machine *m, int64_t mem) {
+    return mem == 0   ? hd_wm_word_bytes(m)
+           : mem == 1 ? hd_pm_word_bytes(m)
+           : mem == 2 ? (uint32_t)HD_TM_WORD_BYTES
+                      : 0;
+}
+static inline uint32_t hd_lw_words(const struct hd_machine *m, int64_t mem) {
+    return mem == 0   ? hd_wm_words(m)
+           : mem == 1 ? hd_pm_words(m)
+           : mem == 2 ? (uint32_t)HD_TM_TABLES
+                      : 0;
 }
 
 /* ---- registers ------------------------------------------------------------------------------ */

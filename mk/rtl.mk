@@ -9,7 +9,7 @@ MACHINES := tiny base big
 RTL_TOP  ?= hd_top
 
 # ---- the printer and what it prints --------------------------------------------------------
-$(GEN_BIN): $(isa/gen_SRCS) isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/regs.def runtime/base/status.h
+$(GEN_BIN): $(isa/gen_SRCS) isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/regs.def runtime/base/fn.def runtime/base/status.h
 	@mkdir -p $(@D); echo "  GEN   $@"
 	$(Q)$(CC) -I. -std=c11 -O1 $(WARN) $(isa/gen_SRCS) -o $@.tmp.$$$$ && mv $@.tmp.$$$$ $@
 
@@ -32,7 +32,7 @@ RTL_CXX   := $(or $(shell command -v clang++ 2> /dev/null),g++)
 RTL_OPT   := -O3 $(NATIVE)
 RTL_FLAGS := -O3 --x-assign fast --x-initial fast
 RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/*.h sim/rtl_model.*)) \
-             isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/regs.def
+             isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/regs.def runtime/base/fn.def
 
 # $(1) output folder, $(2) extra Verilator flags
 define rtl_rule

@@ -18,8 +18,9 @@ hd_iss *hd_iss_create(const struct hd_machine *machine, hd_axi_mem *mem) {
     iss->wm = calloc(1, machine->wm_bytes);
     iss->am = calloc(1, machine->am_bytes);
     iss->pm = calloc(1, machine->pm_bytes);
+    iss->tm = calloc(HD_TM_TABLES, HD_TM_WORD_BYTES);
     iss->last_tag = -1;
-    if (iss->xm && iss->wm && iss->am && iss->pm) return iss;
+    if (iss->xm && iss->wm && iss->am && iss->pm && iss->tm) return iss;
     hd_iss_destroy(iss);
     return NULL;
 }
@@ -30,6 +31,7 @@ void hd_iss_destroy(hd_iss *iss) {
     free(iss->wm);
     free(iss->am);
     free(iss->pm);
+    free(iss->tm);
     free(iss->layers);
     hd_iss_bank_free(iss);
     free(iss);
@@ -54,6 +56,9 @@ void *hd_iss_memory(hd_iss *iss, enum hd_iss_memory which, size_t *out_bytes) {
     case HD_ISS_AM:
         *out_bytes = iss->m.am_bytes;
         return iss->am;
+    case HD_ISS_TM:
+        *out_bytes = (size_t)HD_TM_TABLES * HD_TM_WORD_BYTES;
+        return iss->tm;
     default:
         *out_bytes = iss->m.pm_bytes;
         return iss->pm;
@@ -299,7 +304,8 @@ static void clear_run(hd_iss *iss) {
     iss->error = iss->error_unit = iss->error_pc = 0;
     iss->now = iss->cycles = iss->read_bytes = iss->write_bytes = iss->code_bytes = 0;
     iss->counted_to = iss->no_tag_cycles = iss->vx_xm_end = iss->vx_am_end = 0;
-    iss->vx_map_from = 0;
+    memset(iss->vx_from, 0, sizeof iss->vx_from);
+    iss->vx_turn_end = iss->vx_fn_end = 0;
     hd_iss_bank_clear(iss);
     iss->code_words = 0;
     for (int u = 0; u < HD_UNITS; u++) iss->front[u].next = iss->dma[u].next = HD_NEVER;

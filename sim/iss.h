@@ -34,7 +34,7 @@ void hd_iss_set_probe(hd_iss *iss, const struct hd_probe *probe);
 const struct hd_layer_counters *hd_iss_layers(const hd_iss *iss, int *out_n);
 
 /* On-chip memories, for tests and debuggers: host bytes, and their number in *out_bytes. */
-enum hd_iss_memory { HD_ISS_XM, HD_ISS_WM, HD_ISS_AM, HD_ISS_PM };
+enum hd_iss_memory { HD_ISS_XM, HD_ISS_WM, HD_ISS_AM, HD_ISS_PM, HD_ISS_TM };
 void *hd_iss_memory(hd_iss *iss, enum hd_iss_memory which, size_t *out_bytes);
 
 #endif

@@ -41,7 +41,7 @@ static void walk_st(const uint32_t *words, struct run_walk *w) {
 
 static void walk_lw(const hd_iss *iss, const uint32_t *words, struct run_walk *w) {
 #define GET(f) hd_field_get(words, HD_F_lw_##f)
-    int64_t bytes = GET(mem) ? hd_pm_word_bytes(&iss->m) : hd_wm_word_bytes(&iss->m);
+    int64_t bytes = hd_lw_word_bytes(&iss->m, GET(mem));
     *w = (struct run_walk){.run = GET(count) * bytes,
                            .n = {GET(n1), 1, 1},
                            .dram = GET(src),
@@ -167,10 +167,13 @@ unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
     hd_iss_walk(iss, HD_UNIT_lw, words, &w);
     int64_t seg = hd_field_get(words, HD_F_lw_seg);
-    bool pm = hd_field_get(words, HD_F_lw_mem) != 0;
+    int64_t mem = hd_field_get(words, HD_F_lw_mem);
+    uint8_t *const to[] = {(uint8_t *)iss->wm, iss->pm, iss->tm};
+    if (mem > 2) return HD_ERR_operand;
     if ((w.dram | hd_field_get(words, HD_F_lw_s1)) % hd_axi_bytes(&iss->m)) return HD_ERR_range;
-    unsigned err = check(iss, &w, seg, pm ? iss->m.pm_bytes : iss->m.wm_bytes);
-    if (!err) transfer(iss, w, seg, pm ? iss->pm : (uint8_t *)iss->wm, false, 0);
+    unsigned err =
+        check(iss, &w, seg, (int64_t)hd_lw_words(&iss->m, mem) * hd_lw_word_bytes(&iss->m, mem));
+    if (!err) transfer(iss, w, seg, to[mem], false, 0);
     return err;
 }
 

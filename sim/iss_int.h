@@ -18,10 +18,13 @@ enum hd_iss_timing {
     HD_T_HALT = 2,    /* units idle to done */
     HD_T_MX_DONE = 9, /* last iteration to done */
     HD_T_VX_DONE = 20,
-    HD_T_DW_DONE = 22,
-    HD_T_DW_MAP = 2,   /* last iteration of a dw to a map, on top of 1 */
-    HD_T_LX_FIRST = 4, /* load accepted to its first request */
-    HD_T_LX_DONE = 2,  /* last chunk at the engine to done */
+    HD_T_VX_DW = 2,         /* later than a plain map: a dw, */
+    HD_T_VX_ACROSS = 1,     /* a reduction across lanes, */
+    HD_T_VX_FN = 8,         /* a function, */
+    HD_T_VX_LUT = 1,        /* a table; */
+    HD_T_VX_FN_SWITCH = 15, /* a function behind the alu to one before it, at least */
+    HD_T_LX_FIRST = 4,      /* load accepted to its first request */
+    HD_T_LX_DONE = 2,       /* last chunk at the engine to done */
     HD_T_LW_DONE = 1,
     HD_T_ST_FIRST = 4,   /* store accepted to its first address */
     HD_T_ST_DATA = 9,    /* store accepted to its first data */
@@ -130,11 +133,17 @@ struct issue {
     uint64_t next;
 };
 
+enum { HD_VX_PLACES = 4 };
+struct vx_late { /* of an operation of VX */
+    uint64_t at[HD_VX_PLACES];
+    bool fn_before, fn_behind, turns;
+};
+
 struct hd_iss {
     struct hd_machine m;
     hd_axi_mem *mem;
     const struct hd_probe *probe; /* NULL = none */
-    uint8_t *xm, *pm;
+    uint8_t *xm, *pm, *tm;
     int8_t *wm;
     int32_t *am;
     size_t xm_bytes;
@@ -157,9 +166,16 @@ struct hd_iss {
     struct fetch fetch;
     struct issue issue;
     uint64_t vx_xm_end, vx_am_end; /* VX operations in flight that write XM, AM end then */
-    uint64_t vx_map_from;          /* earliest start of a map, behind a dw */
-    uint32_t vx_fly;               /* the operation that issues, index in front.fly */
-    uint64_t vx_drain;             /* its latency behind the last iteration */
+    /* Iterations after the last may be late by so much at each place where nothing may overtake,
+     * from then on: see hd_vx.sv, "operations of different latency". */
+    struct vx_late vx_late;
+    uint64_t vx_from[HD_VX_PLACES];
+    uint64_t vx_turn_end;      /* operations in flight that transpose end then */
+    uint64_t vx_fn_end;        /* functions behind the alu have issued by then */
+    uint8_t vx_block[64 * 64]; /* vectors of a block that is being transposed */
+    int64_t vx_turn;           /* of them, complete */
+    uint32_t vx_fly;           /* the operation that issues, index in front.fly */
+    uint64_t vx_drain;         /* its latency behind the last iteration */
     bool vx_to_am;
     struct bank_track mx_track, vx_track;
     struct lx_burst lx_recent[HD_LX_RECENT]; /* a ring, the oldest at lx_at */

@@ -24,10 +24,11 @@ static void move_later(struct front *f, uint32_t i) {
 /* The VX operation that issues lets the next one in at cycle `end`. */
 static void vx_ends(hd_iss *iss, uint64_t end) {
     struct front *f = &iss->front[HD_UNIT_vx];
-    bool dw = iss->vx_drain == HD_T_DW_DONE;
     f->engine_free = end;
     f->fly[iss->vx_fly].done = end + iss->vx_drain;
-    if (dw) iss->vx_map_from = end + HD_T_DW_MAP;
+    for (int i = 0; i < HD_VX_PLACES; i++) iss->vx_from[i] = end + iss->vx_late.at[i];
+    if (iss->vx_late.fn_behind) iss->vx_fn_end = end;
+    if (iss->vx_late.turns) iss->vx_turn_end = end + iss->vx_drain - 1;
     *(iss->vx_to_am ? &iss->vx_am_end : &iss->vx_xm_end) = end + iss->vx_drain - 1;
 }
 
@@ -72,6 +73,20 @@ static void vx_against_lx(hd_iss *iss, unsigned code, const uint32_t *words, uin
     }
 }
 
+static void late_of(unsigned code, const uint32_t *words, struct vx_late *o) {
+#define GET(f) hd_field_get(words, HD_F_vx_##f)
+    enum { MUL = 3, TURNED = 3 };
+    bool dw = code == hd_isa_ops[HD_OP_vx_dw].code, fn = GET(fn) != 0;
+    *o = (struct vx_late){.turns = GET(d_kind) == TURNED};
+    o->fn_before = fn && GET(alu) == MUL;
+    o->fn_behind = fn && !o->fn_before;
+    o->at[0] = dw ? HD_T_VX_DW : GET(lanes) ? HD_T_VX_ACROSS : 0;
+    o->at[1] = o->at[0] + (o->fn_before ? HD_T_VX_FN : 0);
+    o->at[2] = o->at[0] + (fn ? HD_T_VX_FN : 0);
+    o->at[3] = o->at[2] + (GET(lut) ? HD_T_VX_LUT : 0);
+#undef GET
+}
+
 /* An operation that reads XM or AM begins when the one in flight that writes it has ended. */
 static bool start_vx(hd_iss *iss, uint32_t slot) {
     struct front *f = &iss->front[HD_UNIT_vx];
@@ -79,14 +94,21 @@ static bool start_vx(hd_iss *iss, uint32_t slot) {
     unsigned err = hd_iss_vx(iss, f->cur.op.code, f->words, &cycles);
     if (err) return fail(iss, HD_UNIT_vx, err);
     int64_t a = hd_field_get(f->words, HD_F_vx_a_kind), b = hd_field_get(f->words, HD_F_vx_b_kind);
+    int64_t d = hd_field_get(f->words, HD_F_vx_d_kind);
     if (hd_field_get(f->words, HD_F_vx_alu) == 0) b = 4;
     if (a < 2 || b < 2) begin = later(begin, iss->vx_am_end);
     if (a == 2 || a == 3 || b == 2 || b == 3) begin = later(begin, iss->vx_xm_end);
-    bool dw = f->cur.op.code == hd_isa_ops[HD_OP_vx_dw].code;
-    if (!dw) begin = later(begin, iss->vx_map_from);
+    struct vx_late late;
+    late_of(f->cur.op.code, f->words, &late);
+    for (int i = 0; i < HD_VX_PLACES; i++)
+        if (iss->vx_from[i] > late.at[i]) begin = later(begin, iss->vx_from[i] - late.at[i]);
+    if (late.fn_before)
+        begin = later(begin, iss->vx_fn_end ? iss->vx_fn_end + HD_T_VX_FN_SWITCH : 0);
+    if (!late.turns) begin = later(begin, iss->vx_turn_end);
+    iss->vx_late = late;
     iss->vx_fly = slot;
-    iss->vx_drain = dw ? HD_T_DW_DONE : HD_T_VX_DONE;
-    iss->vx_to_am = hd_field_get(f->words, HD_F_vx_d_kind) != 0;
+    iss->vx_drain = HD_T_VX_DONE + late.at[HD_VX_PLACES - 1] + (late.turns ? iss->m.n + 1 : 0);
+    iss->vx_to_am = d == 1 || d == 2;
     uint64_t stall = 0, end = begin + cycles;
     if (cycles <= iss->budget) {
         hd_iss_bank_vx(iss, f->cur.op.code, f->words, begin, cycles);

@@ -2,20 +2,22 @@
  * operands' banks cost. */
 #include <string.h>
 
+#include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 #include "sim/iss_int.h"
 
 enum { LOOPS = 4, LANES = 64 };
 enum { DW_COLS = 3, DW_ROWS = 4, DW_IMM = 255, TAPS_PER_WORD = 8 };
-enum { KIND_AM_INT, KIND_AM_F32, KIND_XM_S8, KIND_XM_U8, KIND_ZERO };
+enum { KIND_AM_INT, KIND_AM_F32, KIND_XM_S8, KIND_XM_U8, KIND_ZERO, KIND_PM_INT, KIND_PM_F32 };
+enum { TO_XM, TO_AM_F32, TO_AM_INT, TO_XM_TURNED };
 enum { ALU_A, ALU_ADD, ALU_SUB, ALU_MUL, ALU_MAX, ALU_MIN };
 enum { RED_NONE, RED_SUM, RED_MAX };
 
 struct map {
     int64_t n[LOOPS], as[LOOPS], bs[LOOPS], ds[LOOPS], ps[LOOPS];
     int64_t a, b, d, p;
-    int a_kind, b_kind, alu, red, nred, d_kind, sx;
-    bool use_bias, scale_pm;
+    int a_kind, b_kind, alu, red, nred, d_kind, sx, fn, lut, tail, q;
+    bool use_bias, scale_pm, use_pm, lanes;
     uint32_t a_imm, b_imm;
     float a_scale, b_scale;
     int32_t lo, hi, zp;
@@ -25,6 +27,10 @@ static float float_of(uint32_t bits) {
     float f;
     memcpy(&f, &bits, sizeof f);
     return f;
+}
+
+static bool is_f32(int kind) {
+    return kind == KIND_AM_F32 || kind == KIND_PM_F32;
 }
 
 static void map_of(const uint32_t *words, struct map *o) {
@@ -40,7 +46,12 @@ static void map_of(const uint32_t *words, struct map *o) {
     o->a_kind = (int)GET(a_kind), o->b_kind = (int)GET(b_kind), o->d_kind = (int)GET(d_kind);
     o->alu = (int)GET(alu), o->red = (int)GET(red), o->nred = (int)GET(nred);
     o->sx = (int)GET(sx);
-    o->use_bias = GET(use_bias) != 0 && o->a_kind != KIND_AM_F32, o->scale_pm = GET(scale_pm) != 0;
+    o->fn = (int)GET(fn), o->lut = (int)GET(lut), o->tail = (int)GET(tail), o->q = (int)GET(q);
+    o->lanes = GET(lanes) != 0;
+    o->use_bias = GET(use_bias) != 0, o->scale_pm = GET(scale_pm) != 0;
+    o->use_pm = o->use_bias || o->scale_pm || o->a_kind > KIND_ZERO ||
+                (o->alu != ALU_A && o->b_kind > KIND_ZERO);
+    if (is_f32(o->a_kind)) o->use_bias = false;
     o->a_imm = (uint32_t)GET(a_imm), o->b_imm = (uint32_t)GET(b_imm);
     o->a_scale = float_of((uint32_t)GET(a_scale)), o->b_scale = float_of((uint32_t)GET(b_scale));
     o->lo = (int32_t)GET(lo), o->hi = (int32_t)GET(hi), o->zp = (int32_t)GET(zp);
@@ -67,27 +78,50 @@ static bool inside(int64_t at, const int64_t *n, const int64_t *step, int from, 
     return lo >= 0 && hi < size;
 }
 
-static unsigned check(const hd_iss *iss, const uint32_t *words, const struct map *o) {
-    if (o->nred > LOOPS || o->a_kind > KIND_ZERO || o->b_kind > KIND_ZERO || o->alu > ALU_MIN ||
-        o->red > RED_MAX || o->d_kind > 1 || (o->red == RED_NONE && o->nred != 0) ||
-        (o->red != RED_NONE && o->a_kind == KIND_AM_F32))
-        return HD_ERR_operand;
+static bool to_am(const struct map *o) {
+    return o->d_kind == TO_AM_F32 || o->d_kind == TO_AM_INT;
+}
+
+/* Operands that map and dw share. */
+static bool common_legal(const hd_iss *iss, const struct map *o) {
+    return o->tail <= (int)iss->m.n && o->lut <= HD_TM_TABLES && !(o->lut && to_am(o));
+}
+
+static bool map_legal(const hd_iss *iss, const struct map *o) {
+    if (!common_legal(iss, o) || o->nred > LOOPS || o->a_kind > KIND_PM_F32 ||
+        o->b_kind > KIND_PM_F32 || o->alu > ALU_MIN || o->red > RED_MAX)
+        return false;
+    if (o->red == RED_NONE && (o->nred || o->lanes)) return false;
+    if (o->red == RED_SUM && is_f32(o->a_kind)) return false;
+    if (o->nred && o->a_kind > KIND_ZERO) return false;
+    return o->d_kind != TO_XM_TURNED || (!o->nred && o->n[0] == (int64_t)iss->m.n);
+}
+
+static unsigned check(const hd_iss *iss, const struct map *o) {
+    if (!map_legal(iss, o)) return HD_ERR_operand;
     for (int l = 0; l < LOOPS; l++)
         if (o->n[l] == 0) return HD_ERR_operand;
     int64_t xm = iss->m.xm_bytes / iss->m.n, am = hd_am_words(&iss->m), pm = hd_pm_words(&iss->m);
-    bool use_pm = o->scale_pm || hd_field_get(words, HD_F_vx_use_bias);
     if ((in_xm(o->a_kind) && !inside(o->a, o->n, o->as, 0, xm)) ||
         (in_am(o->a_kind) && !inside(o->a, o->n, o->as, 0, am)) ||
         (o->alu != ALU_A && in_xm(o->b_kind) && !inside(o->b, o->n, o->bs, o->nred, xm)) ||
         (o->alu != ALU_A && in_am(o->b_kind) && !inside(o->b, o->n, o->bs, o->nred, am)) ||
-        !inside(o->d, o->n, o->ds, o->nred, o->d_kind ? am : xm) ||
-        (use_pm && !inside(o->p, o->n, o->ps, o->nred, pm)))
+        !inside(o->d, o->n, o->ds, o->nred, to_am(o) ? am : xm) ||
+        (o->use_pm && !inside(o->p, o->n, o->ps, o->nred, pm)))
         return HD_ERR_range;
     return HD_ERR_none;
 }
 
-/* The integers (or binary32 bits) of one operand vector. */
-static void load(const hd_iss *iss, int kind, int64_t at, uint32_t imm, uint32_t *out) {
+/* The integers (or binary32 bits) of one operand vector; those of PM lie at p_at. */
+static void load(const hd_iss *iss, int kind, int64_t at, int64_t p_at, uint32_t imm,
+                 uint32_t *out) {
+    if (kind > KIND_ZERO) {
+        for (int i = 0; i < (int)iss->m.n; i++) {
+            memcpy(&out[i], iss->pm + (p_at * iss->m.n + i) * 8, 4);
+            if (kind == KIND_PM_INT) out[i] += imm;
+        }
+        return;
+    }
     int n = (int)iss->m.n;
     const int32_t *am = iss->am + at * n;
     const uint8_t *xm = iss->xm + at * n;
@@ -118,6 +152,23 @@ static void reduce(int red, int n, bool first, const uint32_t *t, uint32_t *acc)
         for (int i = 0; i < n; i++) acc[i] += t[i];
 }
 
+/* Binary32 in an order of integers, -NaN < -inf < ... < -0 < +0 < ... < NaN, and back. */
+static void reorder(int n, uint32_t *t) {
+    for (int i = 0; i < n; i++)
+        if (t[i] >> 31) t[i] ^= INT32_MAX;
+}
+
+/* The reduction goes on across the lanes; all get its result. */
+static void across(int red, int n, uint32_t *acc) {
+    for (int i = 1; i < n; i++) reduce(red, 1, false, &acc[i], acc);
+    for (int i = 1; i < n; i++) acc[i] = acc[0];
+}
+
+/* Lanes that do not count take the value that changes nothing. */
+static void cut_tail(const struct map *o, int n, uint32_t *t) {
+    for (int i = o->tail; i < n; i++) t[i] = o->red == RED_MAX ? UINT32_C(1) << 31 : 0;
+}
+
 static bool is_nan(float v) {
     return !(v == v);
 }
@@ -127,7 +178,7 @@ static float plain(float v) {
 }
 
 static void to_float(int kind, int n, const uint32_t *t, float *out) {
-    if (kind == KIND_AM_F32)
+    if (is_f32(kind))
         memcpy(out, t, (size_t)n * 4);
     else
         for (int i = 0; i < n; i++) out[i] = (float)(int32_t)t[i];
@@ -159,6 +210,35 @@ static void combine(int alu, int n, const float *a, const float *b, float *r) {
     }
 }
 
+/* Byte results of one vector; one that is to be transposed waits for the rest of its block. */
+static void to_bytes(hd_iss *iss, const struct map *o, const float *r, int64_t d_at) {
+    int n = (int)iss->m.n;
+    uint8_t y[LANES];
+    if (o->q)
+        for (int i = 0; i < n; i++) {
+            int64_t v = (int64_t)hd_round_scaled(r[i], o->q) + o->zp;
+            y[i] = (uint8_t)(v < o->lo ? o->lo : v > o->hi ? o->hi : v);
+        }
+    else
+        for (int i = 0; i < n; i++) y[i] = (uint8_t)hd_requant(r[i], o->zp, o->lo, o->hi);
+    if (o->lut)
+        for (int i = 0; i < n; i++) y[i] = iss->tm[(o->lut - 1) * HD_TM_WORD_BYTES + y[i]];
+    if (o->d_kind == TO_XM) {
+        memcpy(iss->xm + d_at * n, y, (size_t)n);
+        return;
+    }
+    memcpy(iss->vx_block + iss->vx_turn * n, y, (size_t)n);
+    iss->vx_turn = (iss->vx_turn + 1) % n;
+}
+
+/* The block is complete: its columns, to where its vectors would go. */
+static void turn(hd_iss *iss, const struct map *o, int64_t d_at) {
+    int64_t n = iss->m.n;
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++)
+            iss->xm[(d_at + j * o->ds[0]) * n + i] = iss->vx_block[i * n + j];
+}
+
 /* Everything after the reduction, for one vector. */
 static void finish(hd_iss *iss, const struct map *o, uint32_t *t, int64_t b_at, int64_t d_at,
                    int64_t p_at) {
@@ -178,17 +258,21 @@ static void finish(hd_iss *iss, const struct map *o, uint32_t *t, int64_t b_at, 
     for (int i = 0; i < n; i++) fa[i] = plain(fa[i] * scale[i]);
     if (o->alu != ALU_A) {
         uint32_t b[LANES];
-        load(iss, o->b_kind, b_at, o->b_imm, b);
+        load(iss, o->b_kind, b_at, p_at, o->b_imm, b);
         to_float(o->b_kind, n, b, fb);
         for (int i = 0; i < n; i++) fb[i] = plain(fb[i] * o->b_scale);
     }
+    if (o->fn && o->alu == ALU_MUL)
+        for (int i = 0; i < n; i++) fa[i] = hd_fn((enum hd_fn)o->fn, fa[i]);
     combine(o->alu, n, fa, fb, r);
-    if (o->d_kind)
+    if (o->fn && o->alu != ALU_MUL)
+        for (int i = 0; i < n; i++) r[i] = hd_fn((enum hd_fn)o->fn, r[i]);
+    if (o->d_kind == TO_AM_F32)
         memcpy(iss->am + d_at * n, r, (size_t)n * 4);
-    else {
-        uint8_t *d = iss->xm + d_at * n;
-        for (int i = 0; i < n; i++) d[i] = (uint8_t)hd_requant(r[i], o->zp, o->lo, o->hi);
-    }
+    else if (o->d_kind == TO_AM_INT)
+        for (int i = 0; i < n; i++) iss->am[d_at * n + i] = hd_round_scaled(r[i], o->q);
+    else
+        to_bytes(iss, o, r, d_at);
 }
 
 /* Two operands in the same bank of the same memory take turns. */
@@ -203,7 +287,7 @@ static bool clash(const hd_iss *iss, const struct map *o, int64_t a_at, int64_t 
 static unsigned run_map(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles) {
     struct map o;
     map_of(words, &o);
-    unsigned err = check(iss, words, &o);
+    unsigned err = check(iss, &o);
     if (err) return err;
     int64_t i[LOOPS] = {0};
     uint64_t inner = 1, outer = 1;
@@ -211,6 +295,8 @@ static unsigned run_map(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles
     if (__builtin_mul_overflow(inner, outer, out_cycles)) *out_cycles = HD_NEVER / 2;
     if (*out_cycles > iss->budget) return HD_ERR_none;
     uint64_t cycles = 0;
+    bool total = o.red == RED_MAX && is_f32(o.a_kind);
+    iss->vx_turn = 0;
     for (uint64_t v = 0; v < outer; v++) {
         uint32_t acc[LANES], t[LANES];
         int64_t at[4] = {o.a, o.b, o.d, o.p}, a_at = 0;
@@ -221,12 +307,17 @@ static unsigned run_map(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles
         for (uint64_t r = 0; r < inner; r++) {
             a_at = at[0];
             for (int l = 0; l < o.nred; l++) a_at += i[l] * o.as[l];
-            load(iss, o.a_kind, a_at, o.a_imm, t);
+            load(iss, o.a_kind, a_at, at[3], o.a_imm, t);
+            if (total) reorder((int)iss->m.n, t);
+            if (o.red != RED_NONE && o.tail && i[0] == o.n[0] - 1) cut_tail(&o, (int)iss->m.n, t);
             reduce(o.red, (int)iss->m.n, r == 0, t, acc);
             for (int l = 0; l < o.nred && ++i[l] == o.n[l]; l++) i[l] = 0;
         }
         cycles += inner + (o.alu != ALU_A && clash(iss, &o, a_at, at[1]));
+        if (o.lanes) across(o.red, (int)iss->m.n, acc);
+        if (total) reorder((int)iss->m.n, acc);
         finish(iss, &o, acc, at[1], at[2], at[3]);
+        if (o.d_kind == TO_XM_TURNED && i[0] == o.n[0] - 1) turn(iss, &o, at[2] - i[0] * o.ds[0]);
         for (int l = o.nred; l < LOOPS && ++i[l] == o.n[l]; l++) i[l] = 0;
     }
     *out_cycles = cycles;
@@ -241,17 +332,18 @@ static int64_t dw_columns(const struct map *o) { /* input vectors of a row of ou
 
 static unsigned check_dw(const hd_iss *iss, const struct map *o) {
     int32_t imm = (int32_t)o->a_imm;
+    if (!common_legal(iss, o) || o->lanes) return HD_ERR_operand;
     for (int l = 0; l < LOOPS; l++)
         if (o->n[l] == 0) return HD_ERR_operand;
     if (o->n[0] > DW_COLS || o->n[2] > DW_ROWS || o->sx == 0 || !in_xm(o->a_kind) ||
         o->b_kind != KIND_ZERO || o->alu != ALU_A || o->red != RED_NONE || o->nred != 0 ||
-        o->d_kind > 1 || imm < -DW_IMM || imm > DW_IMM)
+        o->d_kind == TO_XM_TURNED || imm < -DW_IMM || imm > DW_IMM)
         return HD_ERR_operand;
     int64_t xm = iss->m.xm_bytes / iss->m.n, am = hd_am_words(&iss->m), pm = hd_pm_words(&iss->m);
     int64_t tap_words = (o->n[0] * o->n[2] + TAPS_PER_WORD - 1) / TAPS_PER_WORD;
     const int64_t a_n[LOOPS] = {dw_columns(o), 1, o->n[2], o->n[3]};
     const int64_t d_n[LOOPS] = {1, o->n[1], 1, o->n[3]}, p_n[LOOPS] = {1, 1, 1, o->n[3]};
-    if (!inside(o->a, a_n, o->as, 0, xm) || !inside(o->d, d_n, o->ds, 0, o->d_kind ? am : xm) ||
+    if (!inside(o->a, a_n, o->as, 0, xm) || !inside(o->d, d_n, o->ds, 0, to_am(o) ? am : xm) ||
         !inside(o->p, p_n, o->ps, 0, pm - tap_words))
         return HD_ERR_range;
     return HD_ERR_none;
@@ -275,7 +367,7 @@ static void window_sum(const hd_iss *iss, const struct map *o, int64_t at, int32
     for (int64_t ky = 0; ky < o->n[2]; ky++)
         for (int64_t kx = 0; kx < o->n[0]; kx++) {
             const int32_t *tap = w[ky * o->n[0] + kx];
-            load(iss, o->a_kind, at + kx * o->as[0] + ky * o->as[2], o->a_imm, a);
+            load(iss, o->a_kind, at + kx * o->as[0] + ky * o->as[2], 0, o->a_imm, a);
             for (int i = 0; i < n; i++) t[i] += a[i] * (uint32_t)tap[i];
         }
 }

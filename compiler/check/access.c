@@ -9,6 +9,8 @@ int64_t hd_check_places(const struct hd_machine *m, enum hd_check_space space) {
         return hd_wm_words(m);
     case HD_CHECK_PM:
         return hd_pm_words(m);
+    case HD_CHECK_TM:
+        return HD_TM_TABLES;
     case HD_CHECK_AM:
         return hd_am_words(m);
     default:

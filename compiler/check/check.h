@@ -32,6 +32,7 @@ enum hd_check_space { /* what operations touch; XM and DRAM in bytes, the others
                       HD_CHECK_WM,
                       HD_CHECK_PM,
                       HD_CHECK_AM,
+                      HD_CHECK_TM,
                       HD_CHECK_ARENA,
                       HD_CHECK_SPACES
 };

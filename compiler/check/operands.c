@@ -135,19 +135,21 @@ static void check_lx(struct hd_check *k, struct hd_check_op *op, const uint32_t 
 static void check_lw(struct hd_check *k, struct hd_check_op *op, const uint32_t *w,
                      const struct hd_check_windows *windows) {
     struct nest nest = {1, {GET(lw_n1)}};
-    bool pm = GET(lw_mem) != 0;
+    static const char *const names[] = {"WM words", "PM words", "TM words"};
+    static const enum hd_check_space spaces[] = {HD_CHECK_WM, HD_CHECK_PM, HD_CHECK_TM};
+    int64_t mem = GET(lw_mem);
     int64_t count = GET(lw_count), axi = hd_axi_bytes(k->m), d1[1] = {GET(lw_d1)},
             s1[1] = {GET(lw_s1)};
-    int64_t word = pm ? hd_pm_word_bytes(k->m) : hd_wm_word_bytes(k->m);
+    int64_t word = hd_lw_word_bytes(k->m, mem);
+    at_most(k, op, "mem", mem, 2);
     at_most(k, op, "seg", GET(lw_seg), HD_SEGMENTS - 1);
     if (count < 1) hd_check_add(k, true, op, "count is 0, at least 1");
-    if (count < 1 || !loops_run(k, op, &nest, 1)) return;
+    if (mem > 2 || count < 1 || !loops_run(k, op, &nest, 1)) return;
     if (GET(lw_src) % axi || s1[0] % axi)
         hd_check_add(k, true, op,
                      "src %lld and s1 %lld must be multiples of the %lld bytes of the port",
                      (long long)GET(lw_src), (long long)s1[0], (long long)axi);
-    touch(k, op, pm ? "PM words" : "WM words", pm ? HD_CHECK_PM : HD_CHECK_WM, 1, GET(lw_dst),
-          &nest, d1, 0, count, true);
+    touch(k, op, names[mem], spaces[mem], 1, GET(lw_dst), &nest, d1, 0, count, true);
     touch_dram(k, op, GET(lw_seg), GET(lw_src), &nest, s1, count * word, false, windows);
 }
 
@@ -177,31 +179,58 @@ static void touch_vx(struct hd_check *k, struct hd_check_op *op, const char *wha
           write);
 }
 
+/* Kind of operand that lies where a result of this d_kind goes. */
+static int64_t vx_place(int64_t d_kind) {
+    return d_kind == 1 || d_kind == 2 ? 1 : 2;
+}
+
+/* Operands of what happens to a result, of map and dw. */
+static void check_result(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
+    at_most(k, op, "tail", GET(vx_tail), k->m->n);
+    at_most(k, op, "lut", GET(vx_lut), HD_TM_TABLES);
+    if (GET(vx_lut) && vx_place(GET(vx_d_kind)) == 1)
+        hd_check_add(k, true, op, "lut is %lld, a table is for bytes and the result goes to AM",
+                     (long long)GET(vx_lut));
+}
+
+static void touch_table(struct hd_check *k, struct hd_check_op *op, int64_t lut) {
+    struct nest one = {1, {1}};
+    const int64_t step[1] = {0};
+    touch(k, op, "TM words", HD_CHECK_TM, 1, lut - 1, &one, step, 0, 1, false);
+}
+
 static void check_vx(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
-    enum { ZERO = 4 };
+    enum { AM_F32 = 1, ZERO = 4, PM_F32 = 6, RED_SUM = 1, TURNED = 3 };
     struct nest nest = {4, {GET(vx_n0), GET(vx_n1), GET(vx_n2), GET(vx_n3)}};
     int64_t as[4] = {GET(vx_as0), GET(vx_as1), GET(vx_as2), GET(vx_as3)};
     int64_t bs[4] = {GET(vx_bs0), GET(vx_bs1), GET(vx_bs2), GET(vx_bs3)};
     int64_t ds[4] = {GET(vx_ds0), GET(vx_ds1), GET(vx_ds2), GET(vx_ds3)};
     int64_t ps[4] = {GET(vx_ps0), GET(vx_ps1), GET(vx_ps2), GET(vx_ps3)};
     int64_t nred = GET(vx_nred), a = GET(vx_a_kind), b = GET(vx_b_kind), d = GET(vx_d_kind);
-    at_most(k, op, "a_kind", a, ZERO);
-    at_most(k, op, "b_kind", b, ZERO);
-    at_most(k, op, "d_kind", d, 1);
+    at_most(k, op, "a_kind", a, PM_F32);
+    at_most(k, op, "b_kind", b, PM_F32);
     at_most(k, op, "alu", GET(vx_alu), 5);
     at_most(k, op, "red", GET(vx_red), 2);
     at_most(k, op, "nred", nred, 4);
-    if (GET(vx_red) == 0 && nred != 0)
-        hd_check_add(k, true, op, "nred is %lld, red none wants 0", (long long)nred);
-    if (GET(vx_red) != 0 && a == 1)
-        hd_check_add(k, true, op, "a reduction works on integers, a_kind is binary32");
-    if (nred > 4 || a > ZERO || b > ZERO || !loops_run(k, op, &nest, 0)) return;
+    check_result(k, op, w);
+    if (GET(vx_red) == 0 && (nred != 0 || GET(vx_lanes)))
+        hd_check_add(k, true, op, "nred is %lld and lanes %lld, red none wants 0", (long long)nred,
+                     (long long)GET(vx_lanes));
+    if (GET(vx_red) == RED_SUM && (a == AM_F32 || a == PM_F32))
+        hd_check_add(k, true, op, "a sum works on integers, a_kind is binary32");
+    if (nred && a > ZERO)
+        hd_check_add(k, true, op, "nred is %lld, an operand A from PM wants 0", (long long)nred);
+    if (d == TURNED && (nred || nest.n[0] != (int64_t)k->m->n))
+        hd_check_add(k, true, op, "n0 is %lld and nred %lld, a transposed block wants %lld and 0",
+                     (long long)nest.n[0], (long long)nred, (long long)k->m->n);
+    if (nred > 4 || a > PM_F32 || b > PM_F32 || !loops_run(k, op, &nest, 0)) return;
+    bool two = GET(vx_alu) != 0;
     int first = (int)nred;
-    if (a != ZERO) touch_vx(k, op, "operand A", a, GET(vx_a), &nest, as, 0, false);
-    if (b != ZERO && GET(vx_alu) != 0)
-        touch_vx(k, op, "operand B", b, GET(vx_b), &nest, bs, first, false);
-    touch_vx(k, op, "destination", d == 0 ? 2 : 1, GET(vx_d), &nest, ds, first, true);
-    if (GET(vx_use_bias) || GET(vx_scale_pm))
+    if (a < ZERO) touch_vx(k, op, "operand A", a, GET(vx_a), &nest, as, 0, false);
+    if (b < ZERO && two) touch_vx(k, op, "operand B", b, GET(vx_b), &nest, bs, first, false);
+    touch_vx(k, op, "destination", vx_place(d), GET(vx_d), &nest, ds, first, true);
+    if (GET(vx_lut) && GET(vx_lut) <= HD_TM_TABLES) touch_table(k, op, GET(vx_lut));
+    if (GET(vx_use_bias) || GET(vx_scale_pm) || a > ZERO || (two && b > ZERO))
         touch(k, op, "PM words", HD_CHECK_PM, 1, GET(vx_p), &nest, ps, first, 1, false);
 }
 
@@ -213,12 +242,13 @@ static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
     struct nest all = {4, {n0, n1, n2, n3}};
     at_most(k, op, "n0", n0, COLS);
     at_most(k, op, "n2", n2, ROWS);
-    at_most(k, op, "d_kind", d, 1);
+    at_most(k, op, "d_kind", d, 2);
+    check_result(k, op, w);
     if (sx < 1) hd_check_add(k, true, op, "sx is 0, 1 to 3");
     if (a != S8 && a != U8)
         hd_check_add(k, true, op, "a_kind is %lld, 2 or 3 (bytes of XM)", (long long)a);
-    if (GET(vx_b_kind) != ZERO || GET(vx_alu) || GET(vx_red) || GET(vx_nred))
-        hd_check_add(k, true, op, "b_kind must be 4, alu, red and nred 0");
+    if (GET(vx_b_kind) != ZERO || GET(vx_alu) || GET(vx_red) || GET(vx_nred) || GET(vx_lanes))
+        hd_check_add(k, true, op, "b_kind must be 4, alu, red, nred and lanes 0");
     if (imm < -IMM || imm > IMM)
         hd_check_add(k, true, op, "a_imm is %lld, -255 to 255", (long long)imm);
     if (!loops_run(k, op, &all, 0) || sx < 1) return;
@@ -226,7 +256,8 @@ static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
     int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)}, ps[1] = {GET(vx_ps3)};
     int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)};
     touch_vx(k, op, "operand A", S8, GET(vx_a), &in, as, 0, false);
-    touch_vx(k, op, "destination", d == 0 ? S8 : 1, GET(vx_d), &out, ds, 0, true);
+    touch_vx(k, op, "destination", vx_place(d), GET(vx_d), &out, ds, 0, true);
+    if (GET(vx_lut) && GET(vx_lut) <= HD_TM_TABLES) touch_table(k, op, GET(vx_lut));
     touch(k, op, "PM words", HD_CHECK_PM, 1, GET(vx_p), &par, ps, 0, 1 + hd_ceil_div(n0 * n2, TAPS),
           false);
 }

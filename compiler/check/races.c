@@ -41,7 +41,7 @@ struct races {
 };
 
 static const char *const space_names[HD_CHECK_SPACES] = {"XM bytes", "WM words", "PM words",
-                                                         "AM words", "arena bytes"};
+                                                         "AM words", "TM words", "arena bytes"};
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 

@@ -38,12 +38,13 @@ module hd_compute #(
   output logic                              st_gnt_o,
   output logic [8*AxiBytes-1:0]             st_rdata_o,
 
-  // WM and PM: LW writes part `part` (AxiBytes) of word `addr`
+  // WM, PM, TM: LW writes part `part` (AxiBytes) of word `addr`; TM has PM's address and data
   input  logic                              wm_we_i,
   input  logic [23:0]                       wm_addr_i,
   input  logic [8:0]                        wm_part_i,
   input  logic [8*AxiBytes-1:0]             wm_wdata_i,
   input  logic                              pm_we_i,
+  input  logic                              tm_we_i,
   input  logic [23:0]                       pm_addr_i,
   input  logic [8:0]                        pm_part_i,
   input  logic [8*AxiBytes-1:0]             pm_wdata_i,
@@ -99,10 +100,15 @@ module hd_compute #(
   );
 
   hd_vx #(
-    .N(N)
+    .N(N),
+    .AxiBytes(AxiBytes)
   ) u_vx (
     .clk_i,
     .rst_ni,
+    .tm_we_i,
+    .tm_addr_i    (pm_addr_i),
+    .tm_part_i    (pm_part_i),
+    .tm_wdata_i   (pm_wdata_i),
     .op_valid_i   (vx_op_valid_i),
     .op_ready_o   (vx_op_ready_o),
     .op_code_i    (vx_op_code_i),

@@ -370,7 +370,7 @@ module hd_core #(
 
   // ---- DMA -------------------------------------------------------------------------------------
   logic                  lx_drained, lw_drained, st_drained;
-  logic                  lx_req, lx_gnt, st_req, st_gnt, wm_we, pm_we;
+  logic                  lx_req, lx_gnt, st_req, st_gnt, wm_we, pm_we, tm_we;
   logic [27:0]           lx_addr, st_addr;
   logic [8*AxiBytes-1:0] lx_wdata, lw_wdata, st_rdata;
   logic [AxiBytes-1:0]   lx_be;
@@ -466,6 +466,7 @@ module hd_core #(
     .r_last_i     (r_last),
     .wm_we_o      (wm_we),
     .pm_we_o      (pm_we),
+    .tm_we_o      (tm_we),
     .addr_o       (lw_addr),
     .part_o       (lw_part),
     .wdata_o      (lw_wdata),
@@ -547,6 +548,7 @@ module hd_core #(
     .wm_part_i       (lw_part),
     .wm_wdata_i      (lw_wdata),
     .pm_we_i         (pm_we),
+    .tm_we_i         (tm_we),
     .pm_addr_i       (lw_addr),
     .pm_part_i       (lw_part),
     .pm_wdata_i      (lw_wdata),

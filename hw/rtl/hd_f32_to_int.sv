@@ -1,5 +1,6 @@
-// Requantisation, per lane: clamp(rint(a) + zp, lo, hi), low byte; rint rounds half to even and
-// saturates at +-2^30, NaN gives 0. With raw_i the 32 bits pass unchanged.
+// Requantisation, per lane: clamp(rint(a * 2^q) + zp, lo, hi), low byte; rint rounds half to even and
+// saturates at +-2^30, NaN gives 0. With word_i the result is rint alone, 32 bits; with raw_i the 32
+// bits pass unchanged.
 // Latency 3 cycles, throughput 1 vector per cycle, never stalls.
 module hd_f32_to_int #(
   parameter int unsigned Lanes = 16
@@ -9,14 +10,17 @@ module hd_f32_to_int #(
 
   input  logic                en_i,
   input  logic                raw_i,
+  input  logic                word_i,
+  input  logic signed [5:0]   q_i,
   input  logic signed [15:0]  zp_i,
   input  logic signed [15:0]  lo_i,
   input  logic signed [15:0]  hi_i,
   input  logic [32*Lanes-1:0] a_i,
 
-  output logic [32*Lanes-1:0] y_o  // raw: lane n at 32 * n; else byte n at 8 * n, other bits any
+  output logic [32*Lanes-1:0] y_o  // raw, word: lane n at 32 * n; else byte n at 8 * n, other bits any
 );
-  logic [1:0]         en_q, raw_q;
+  logic [1:0]         en_q, word_q;
+  logic               raw_q;
   logic signed [15:0] zp1_q, zp2_q, lo1_q, lo2_q, hi1_q, hi2_q;
   logic [31:0]        mag  [Lanes];  // raw bits, or the magnitude cut to an integer
   logic               sign [Lanes];
@@ -25,7 +29,8 @@ module hd_f32_to_int #(
 
   always_ff @(posedge clk_i) begin
     en_q  <= rst_ni ? {en_q[0], en_i} : '0;
-    raw_q <= {raw_q[0], raw_i};
+    raw_q <= raw_i;
+    word_q <= {word_q[0], raw_i || word_i};
     zp1_q <= zp_i;
     zp2_q <= zp1_q;
     lo1_q <= lo_i;
@@ -38,7 +43,7 @@ module hd_f32_to_int #(
     // 3: zero point and clamp
     if (en_q[1])
       for (int unsigned n = 0; n < Lanes; n++)
-        if (raw_q[1]) y_o[32 * n +: 32] <= val[n];
+        if (word_q[1]) y_o[32 * n +: 32] <= val[n];
         else begin : gen_clamp
           logic signed [31:0] q;
           q = signed'(val[n]) + 32'(zp2_q);
@@ -48,8 +53,8 @@ module hd_f32_to_int #(
     if (en_q[0])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_round
         logic [31:0] m;
-        m = mag[n] + 32'(up[n] && !raw_q[0]);
-        val[n] = sign[n] && !raw_q[0] ? -m : m;
+        m = mag[n] + 32'(up[n] && !raw_q);
+        val[n] = sign[n] && !raw_q ? -m : m;
       end
     // 1: cut to an integer. sh: how far the mantissa (an integer times 2^(e-150)) moves
     if (en_i)
@@ -58,17 +63,21 @@ module hd_f32_to_int #(
         logic [23:0] m, lost;
         logic [4:0]  sh;
         logic        half;
+        logic signed [9:0] e;   // biased exponent of a * 2^q
         a = a_i[32 * n +: 32];
+        e = 10'({2'd0, a[30:23]}) + 10'(q_i);
+        if (a[30:23] == 8'd0) e = 10'sd0;
+        if (a[30:23] == 8'hff) e = 10'sd255;
         m = {1'b1, a[22:0]};
         sign[n] = a[31];
         up[n] = 1'b0;
         if (raw_i) mag[n] = a;
         else if (a[30:0] > 31'h7f800000) mag[n] = 32'd0;
-        else if (a[30:23] >= 8'd157) mag[n] = 32'h40000000;
-        else if (a[30:23] >= 8'd150) mag[n] = 32'(m) << 3'(a[30:23] - 8'd150);
-        else if (a[30:23] < 8'd126) mag[n] = 32'd0;
+        else if (e >= 10'sd157) mag[n] = 32'h40000000;
+        else if (e >= 10'sd150) mag[n] = 32'(m) << 3'(e - 10'sd150);
+        else if (e < 10'sd126) mag[n] = 32'd0;
         else begin
-          sh = 5'(8'd150 - a[30:23]);  // 1 .. 24
+          sh = 5'(10'sd150 - e);  // 1 .. 24
           mag[n] = 32'(m) >> sh;
           lost = m & ~(24'hffffff << sh);
           half = ((32'(m) >> (sh - 5'd1)) & 32'd1) != 32'd0;

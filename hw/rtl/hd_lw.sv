@@ -1,4 +1,4 @@
-// Weight load: runs lw.load, DRAM -> WM or PM, in parts of AxiBytes.
+// Weight load: runs lw.load, DRAM -> WM, PM or TM, in parts of AxiBytes.
 //
 // One beat per cycle; a beat is always taken, since the memories always take a write. Works ahead with
 // its addresses, into the next operation too, until 16 bursts are open. op_done_o comes 1 cycle after
@@ -40,9 +40,10 @@ module hd_lw #(
   input  logic                              r_err_i,
   input  logic                              r_last_i,
 
-  // WM and PM write: part of a word
+  // WM, PM and TM write: part of a word
   output logic                              wm_we_o,
   output logic                              pm_we_o,
+  output logic                              tm_we_o,
   output logic [23:0]                       addr_o,
   output logic [8:0]                        part_o,
   output logic [8*AxiBytes-1:0]             wdata_o,
@@ -53,7 +54,9 @@ module hd_lw #(
   localparam int unsigned OffBits    = $clog2(AxiBytes);
   localparam int unsigned WmPartBits = $clog2(WmBytes / AxiBytes);
   localparam int unsigned PmPartBits = $clog2(PmBytes / AxiBytes);
-  localparam int unsigned RecBits    = 24 + 24 + 1 + 5 + 1;
+  localparam int unsigned TmPartBits = $clog2(hd_isa_pkg::TmWordBytes / AxiBytes);
+  localparam int unsigned RecBits    = 24 + 24 + 2 + 5 + 1;
+  localparam logic [1:0] Wm = 2'd0, Pm = 2'd1, Tm = 2'd2;
 
   // ---- the operation being joined --------------------------------------------------------------
   logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
@@ -67,7 +70,7 @@ module hd_lw #(
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
-    if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > 2'd1)
+    if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > 2'd1 || now.mem > Tm)
       op_bad = hd_reg_pkg::ErrOperand;
     else if ((now.src[OffBits-1:0] | now.s1[OffBits-1:0]) != '0)
       op_bad = hd_reg_pkg::ErrRange;
@@ -84,7 +87,8 @@ module hd_lw #(
     .clk_i,
     .load_i    (accept),
     .join_i    (1'b1),
-    .scale_i   (4'(now.mem ? OffBits + PmPartBits : OffBits + WmPartBits)),
+    .scale_i   (4'(OffBits + (now.mem == Wm ? WmPartBits : now.mem == Pm ? PmPartBits :
+                              TmPartBits))),
     .run_i     (now.count),
     .n_i       ({16'd1, 16'd1, now.n1}),
     .ext_step_i({64'd0, now.s1}),
@@ -104,7 +108,8 @@ module hd_lw #(
   end
 
   // ---- the run at hand -------------------------------------------------------------------------
-  logic        mem_q, seg_q;
+  logic        seg_q;
+  logic [1:0]  mem_q;
   logic [4:0]  bad_q;
   logic [31:0] ext;
   logic [23:0] loc, count_q;
@@ -128,18 +133,23 @@ module hd_lw #(
   );
 
   // ---- checks, bus address ---------------------------------------------------------------------
-  logic        c_valid_q, c_ready, c_done, c_last_q, c_mem_q;
+  logic        c_valid_q, c_ready, c_done, c_last_q;
+  logic [1:0]  c_mem_q;
   logic [4:0]  c_err_q, err;
   logic [63:0] c_addr_q;
   logic [24:0] c_beats_q;
   logic [23:0] c_loc_q, c_count_q;
+  logic [24:0] words;
   logic [35:0] bytes;
 
   always_comb begin
-    bytes = 36'(count_q) << (mem_q ? OffBits + PmPartBits : OffBits + WmPartBits);
+    words = mem_q == Wm ? 25'(WmWords) : mem_q == Pm ? 25'(PmWords) :
+            25'(hd_isa_pkg::TmTables);
+    bytes = 36'(count_q) << (OffBits + (mem_q == Wm ? WmPartBits : mem_q == Pm ? PmPartBits :
+                                        TmPartBits));
     err   = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
-      if (25'(loc) + 25'(count_q) > 25'(mem_q ? PmWords : WmWords)) err = hd_reg_pkg::ErrRange;
+      if (25'(loc) + 25'(count_q) > words) err = hd_reg_pkg::ErrRange;
       else if (36'(ext) + bytes > {4'd0, seg_q ? seg_bytes_i[63:32] : seg_bytes_i[31:0]})
         err = hd_reg_pkg::ErrWindow;
     end
@@ -210,7 +220,8 @@ module hd_lw #(
     else open_q <= open_q + 5'(ar_valid_o && ar_ready_i) - 5'(r_valid_i && r_last_i);
   end
 
-  logic               d_valid, d_ready, d_last, d_mem;
+  logic               d_valid, d_ready, d_last;
+  logic [1:0]         d_mem;
   logic [4:0]         d_err;
   logic [23:0]        d_loc, d_count;
   logic [5:0]         unused_count;
@@ -237,13 +248,16 @@ module hd_lw #(
   logic        write, run_end, done_q, report_q, failed_q;
   logic [4:0]  code_q;
 
-  assign part_end = d_mem ? 9'(PmBytes / AxiBytes - 1) : 9'(WmBytes / AxiBytes - 1);
+  assign part_end = d_mem == Wm ? 9'(WmBytes / AxiBytes - 1) :
+                    d_mem == Pm ? 9'(PmBytes / AxiBytes - 1) :
+                    9'(hd_isa_pkg::TmWordBytes / AxiBytes - 1);
   assign write    = r_valid_i && !r_err_i && d_valid && !stop_i && !failed_q;
   assign run_end  = write && part_q == part_end && word_q == d_count - 24'd1;
   assign d_ready  = run_end;
 
-  assign wm_we_o = write && !d_mem;
-  assign pm_we_o = write && d_mem;
+  assign wm_we_o = write && d_mem == Wm;
+  assign pm_we_o = write && d_mem == Pm;
+  assign tm_we_o = write && d_mem == Tm;
   assign addr_o  = d_loc + word_q;
   assign part_o  = part_q;
   assign wdata_o = r_data_i;

@@ -2,25 +2,27 @@
 // XM or AM.
 //
 // One iteration per cycle; the next operation may be accepted in the cycle in which the last
-// iteration of the current one issues. From the issue of an iteration to its write: 19 cycles, 21
-// for dw; op_done_o comes 1 cycle after the last write. Up to 8 operations are in flight.
+// iteration of the current one issues. From the issue of an iteration to its write: 19 cycles, 2 more
+// for dw, 1 for a reduction across lanes, 8 for a function, 1 for a table, N + 1 for a transposed
+// block; op_done_o comes 1 cycle after the last write. Up to 8 operations are in flight.
 // dw walks the input vectors: rows (ky) innermost, then the columns of a row of outputs, then i3;
 // the last row of a column that ends a window gives a result. At the start of an i3 it reads taps,
 // bias and scale from PM beside the first iterations; a window of 1 x 1, whose first iteration is a
 // result already, takes a cycle more.
 // Stalls: an operand that loses its bank (two operands in one bank take a cycle each); results wait
-// when MX writes their AM bank, which holds issue once 32 wait; an operation that reads a memory
-// which an operation in flight writes (XM or AM) starts after the end of that one; a map starts 3
-// cycles after the last iteration of a dw.
+// when MX writes their AM bank, which holds issue once `Results` wait; an operation that reads a memory
+// which an operation in flight writes (XM or AM) starts after the end of that one; one of shorter
+// latency starts so much later that its results come behind those before it.
 // Operands are checked before use. An operation that fails stops there: op_err_o comes in the place
 // of its op_done_o, after the writes that came before, and nothing is accepted until then.
 `include "hd_assert.svh"
 
 module hd_vx #(
-  parameter int unsigned N       = hd_cfg_pkg::N,
-  parameter int unsigned XmBytes = hd_cfg_pkg::XmBytes,
-  parameter int unsigned AmWords = hd_cfg_pkg::AmWords,
-  parameter int unsigned PmWords = hd_cfg_pkg::PmWords
+  parameter int unsigned N        = hd_cfg_pkg::N,
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
+  parameter int unsigned AmWords  = hd_cfg_pkg::AmWords,
+  parameter int unsigned PmWords  = hd_cfg_pkg::PmWords
 ) (
   input  logic                              clk_i,
   input  logic                              rst_ni,
@@ -61,16 +63,26 @@ module hd_vx #(
   output logic [23:0]                       pm_addr_o,
   input  logic [64*N-1:0]                   pm_rdata_i,
 
+  // Table write: part of a table
+  input  logic                              tm_we_i,
+  input  logic [23:0]                       tm_addr_i,
+  input  logic [8:0]                        tm_part_i,
+  input  logic [8*AxiBytes-1:0]             tm_wdata_i,
+
   // Counters
   output logic                              busy_o,
   output logic                              stall_bank_o
 );
   localparam int unsigned Loops   = 4;
   localparam int unsigned Slots   = 8;
-  localparam int unsigned Results = 32;  // results on their way, at most; more than the latency
+  // Results on their way, at most: more than the latency, and a block to be transposed.
+  localparam int unsigned Results = 1 << $clog2(N + 32);
+  localparam int unsigned ResBits = $clog2(Results);
   localparam int unsigned XmVecs  = XmBytes / N;
-  localparam logic [2:0] KindZero = 3'd4, AluMin = 3'd5, AluA = 3'd0;
-  localparam logic [1:0] RedMax = 2'd2;
+  localparam logic [2:0] AmF32 = 3'd1, XmU8 = 3'd3, KindZero = 3'd4, PmInt = 3'd5, PmF32 = 3'd6;
+  localparam logic [2:0] AluA = 3'd0, AluMul = 3'd3, AluMin = 3'd5;
+  localparam logic [1:0] RedNone = 2'd0, RedSum = 2'd1, RedMax = 2'd2;
+  localparam logic [1:0] AmWord = 2'd1, AmInt = 2'd2, Transposed = 2'd3;
   localparam int unsigned CountBits = 18;  // of the columns of a dw
   // What a dw reads from PM next: taps 0..7, taps 8..11, bias and scale.
   localparam logic [1:0] PmLo = 2'd0, PmHi = 2'd1, PmConst = 2'd2, PmNone = 2'd3;
@@ -79,26 +91,31 @@ module hd_vx #(
   assign p = op_params_i;
 
   // ---- the operation in issue -------------------------------------------------------------------
-  logic             run_q, failed_q, two_q, pm_q, to_am_q;
+  logic             run_q, failed_q, two_q, pm_q, to_am_q, tr_q;
   logic             a_xm_q, a_am_q, b_xm_q, b_am_q;  // where A and B are
   logic [2:0]       slot_q;
   logic [Loops-1:0] outer_q, inner;
   logic [4:0]       bad_q, bad;
-  logic             accept, dw;
+  logic             accept, dw, to_am;
 
-  assign dw = op_code_i == hd_isa_pkg::VxDw;
+  assign dw    = op_code_i == hd_isa_pkg::VxDw;
+  assign to_am = p.d_kind == AmWord || p.d_kind == AmInt;
 
   // The rows of a dw are its loop 0, and reduce; the columns are loop 1.
   always_comb begin
     for (int unsigned l = 0; l < Loops; l++) inner[l] = dw ? l == 0 : l < 32'(p.nred);
     bad = hd_reg_pkg::ErrNone;
     if (p.nred > 3'(Loops) || p.n0 == 16'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 ||
-        p.a_kind > KindZero || p.b_kind > KindZero || p.alu > AluMin || p.red > RedMax ||
-        p.d_kind > 2'd1 || (p.red == 2'd0 && p.nred != 3'd0) || (p.red != 2'd0 && p.a_kind == 3'd1))
+        p.a_kind > PmF32 || p.b_kind > PmF32 || p.alu > AluMin || p.red > RedMax ||
+        (p.red == RedNone && (p.nred != 3'd0 || p.lanes)) || 32'(p.tail) > N ||
+        (p.red == RedSum && (p.a_kind == AmF32 || p.a_kind == PmF32)) ||
+        (p.nred != 3'd0 && p.a_kind >= PmInt) ||
+        32'(p.lut) > hd_isa_pkg::TmTables || (p.lut != 3'd0 && to_am) ||
+        (p.d_kind == Transposed && (p.nred != 3'd0 || 32'(p.n0) != N)))
       bad = hd_reg_pkg::ErrOperand;
     if (dw && (p.n0 > 16'd3 || p.n2 > 16'd4 || p.sx == 2'd0 ||
                (p.a_kind != 3'd2 && p.a_kind != 3'd3) || p.b_kind != KindZero || p.alu != AluA ||
-               p.red != 2'd0 || signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
+               p.red != RedNone || p.d_kind == Transposed || signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
       bad = hd_reg_pkg::ErrOperand;
     if (!dw && op_code_i != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
   end
@@ -144,15 +161,17 @@ module hd_vx #(
   logic       sum_first, sum_last, room, clear, fail, go, a_ok, b_ok, got_a_q, got_b_q, want_b;
   logic [4:0] code;
   logic [3:0] ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
-  logic [5:0] waiting_q;                          // results on their way
-  logic       pop, push, end_op, end_to_am;
+  logic [3:0] turners_q;                          // and those that transpose
+  logic       pop, push, end_op, end_to_am, end_turns, in_order;
+  logic [ResBits:0] waiting_q;                    // results on their way
 
   assign sum_first = &(first | outer_q);
   assign sum_last  = &(last | outer_q) && window;
   assign want_b    = two_q && sum_last;
-  assign room      = waiting_q < 6'(Results);
+  assign room      = waiting_q < (ResBits + 1)'(Results);
   assign clear     = !((a_xm_q || (two_q && b_xm_q)) && xm_writers_q != 4'(!to_am_q)) &&
-                     !((a_am_q || (two_q && b_am_q)) && am_writers_q != 4'(to_am_q));
+                     !((a_am_q || (two_q && b_am_q)) && am_writers_q != 4'(to_am_q)) &&
+                     (tr_q || turners_q == 4'd0);
 
   always_comb begin
     code = bad_q;
@@ -168,7 +187,7 @@ module hd_vx #(
 
   assign fail      = run_q && code != hd_reg_pkg::ErrNone && room;
   assign go        = run_q && code == hd_reg_pkg::ErrNone && clear && (room || !sum_last) && !lead &&
-                     (dw_q || dw_age_q == 2'd0);
+                     in_order;
   assign xma_req_o = go && a_xm_q && !got_a_q;
   assign ama_req_o = go && a_am_q && !got_a_q;
   assign xmb_req_o = go && want_b && b_xm_q && !got_b_q;
@@ -191,15 +210,11 @@ module hd_vx #(
   logic [1:0] width_q, sx_q;                      // columns of a window, columns between windows
   logic [1:0] skip_q;                             // columns before the next that ends a window
   logic [1:0] row_q, pm_next_q;
-  logic [1:0] dw_age_q;                           // cycles for which a map may not issue
 
   assign window = !dw_q || skip_q == 2'd0;
   assign lead   = run_q && code == hd_reg_pkg::ErrNone && dw_q && single_q && pm_next_q == PmLo;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) dw_age_q <= '0;
-    else if (commit && dw_q) dw_age_q <= 2'd2;
-    else if (dw_age_q != 2'd0) dw_age_q <= dw_age_q - 2'd1;
     if (accept) begin
       dw_q        <= dw;
       single_q    <= p.n0 == 16'd1 && p.n2 == 16'd1;
@@ -220,13 +235,52 @@ module hd_vx #(
     end
   end
 
-  // ---- results in order: where they go ----------------------------------------------------------
-  logic [31:0] order [Results];  // {error, last of its operation, to AM, error code, address}
-  logic        head_err, head_end, head_am;
-  logic [4:0]  head_code;
-  logic [4:0]  order_w_q, order_r_q;
+  // ---- operations of different latency ----------------------------------------------------------
+  // Cycles that an iteration is late, compared with a plain map: before the reduction's end, before the
+  // alu, before the result, at the end. Nothing may overtake at any of these places. A function
+  // that works before the alu comes 16 cycles after one behind it.
+  localparam logic [3:0] FnCycles = 4'd8;
+  logic [3:0]  late_bias, late_alu, late_res;
+  logic [15:0] late, late_q, age_q;
+  logic [3:0]  fn_age_q;
+  logic        fn_mul_q, fn_post_q;
 
-  assign {head_err, head_end, head_am, head_code, w_addr_o} = order[order_r_q];
+  assign late_bias = dw ? 4'd2 : 4'(p.lanes);
+  assign late_alu  = late_bias + (p.fn != 3'd0 && p.alu == AluMul ? FnCycles : 4'd0);
+  assign late_res  = late_bias + (p.fn != 3'd0 ? FnCycles : 4'd0);
+  assign late      = {late_res + 4'(p.lut != 3'd0), late_res, late_alu, late_bias};
+
+  always_comb begin
+    in_order = !(fn_mul_q && fn_age_q != 4'd0);
+    for (int unsigned i = 0; i < 4; i++) if (age_q[4 * i +: 4] > late_q[4 * i +: 4]) in_order = 1'b0;
+  end
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      age_q    <= '0;
+      fn_age_q <= '0;
+    end else begin
+      for (int unsigned i = 0; i < 4; i++)
+        if (commit) age_q[4 * i +: 4] <= late_q[4 * i +: 4];
+        else if (age_q[4 * i +: 4] != 4'd0) age_q[4 * i +: 4] <= age_q[4 * i +: 4] - 4'd1;
+      if (commit && fn_post_q) fn_age_q <= 4'd15;
+      else if (fn_age_q != 4'd0) fn_age_q <= fn_age_q - 4'd1;
+    end
+    if (accept) begin
+      late_q    <= late;
+      fn_mul_q  <= p.fn != 3'd0 && p.alu == AluMul;
+      fn_post_q <= p.fn != 3'd0 && p.alu != AluMul;
+    end
+  end
+
+  // ---- results in order: where they go ----------------------------------------------------------
+  // {transposed, error, last of its operation, to AM, error code, address}
+  logic [32:0]        order [Results];
+  logic               head_err, head_end, head_am, head_tr;
+  logic [4:0]         head_code;
+  logic [ResBits-1:0] order_w_q, order_r_q;
+
+  assign {head_tr, head_err, head_end, head_am, head_code, w_addr_o} = order[order_r_q];
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -237,6 +291,7 @@ module hd_vx #(
       slot_q       <= '0;
       ops_q        <= '0;
       xm_writers_q <= '0;
+      turners_q    <= '0;
       am_writers_q <= '0;
       waiting_q    <= '0;
       order_w_q    <= '0;
@@ -250,28 +305,31 @@ module hd_vx #(
       got_b_q <= go && !commit && b_ok && want_b;
       if (accept) slot_q <= slot_q + 3'd1;
       ops_q        <= ops_q + 4'(accept) - 4'(end_op);
-      xm_writers_q <= xm_writers_q + 4'(accept && p.d_kind != 2'd1) - 4'(end_op && !end_to_am);
-      am_writers_q <= am_writers_q + 4'(accept && p.d_kind == 2'd1) - 4'(end_op && end_to_am);
-      waiting_q    <= waiting_q + 6'(push) - 6'(pop);
-      order_w_q    <= order_w_q + 5'(push);
-      order_r_q    <= order_r_q + 5'(pop);
+      xm_writers_q <= xm_writers_q + 4'(accept && !to_am) - 4'(end_op && !end_to_am);
+      am_writers_q <= am_writers_q + 4'(accept && to_am) - 4'(end_op && end_to_am);
+      turners_q    <= turners_q + 4'(accept && p.d_kind == Transposed) - 4'(end_op && end_turns);
+      waiting_q    <= waiting_q + (ResBits + 1)'(push) - (ResBits + 1)'(pop);
+      order_w_q    <= order_w_q + ResBits'(push);
+      order_r_q    <= order_r_q + ResBits'(pop);
     end
     if (accept) begin
       two_q   <= p.alu != AluA;
-      pm_q    <= p.use_bias || p.scale_pm;
-      to_am_q <= p.d_kind == 2'd1;
-      a_xm_q  <= p.a_kind == 3'd2 || p.a_kind == 3'd3;
-      a_am_q  <= p.a_kind < 3'd2;
-      b_xm_q  <= p.b_kind == 3'd2 || p.b_kind == 3'd3;
-      b_am_q  <= p.b_kind < 3'd2;
+      pm_q    <= p.use_bias || p.scale_pm || p.a_kind >= PmInt ||
+                 (p.alu != AluA && p.b_kind >= PmInt);
+      to_am_q <= to_am;
+      tr_q    <= p.d_kind == Transposed;
+      a_xm_q  <= p.a_kind > AmF32 && p.a_kind <= XmU8;
+      a_am_q  <= p.a_kind <= AmF32;
+      b_xm_q  <= p.b_kind > AmF32 && p.b_kind <= XmU8;
+      b_am_q  <= p.b_kind <= AmF32;
       outer_q <= ~inner;
       bad_q   <= bad;
     end
-    if (push) order[order_w_q] <= {fail, fail || &last, to_am_q, code, d_addr};
+    if (push) order[order_w_q] <= {tr_q, fail, fail || &last, to_am_q, code, d_addr};
   end
 
   // ---- data -------------------------------------------------------------------------------------
-  logic [1:0]      d_valid_q, d_first_q, d_last_q, d_window_q;
+  logic [1:0]      d_valid_q, d_first_q, d_last_q, d_window_q, d_tail_q;
   logic [1:0]      d_row1_q, d_row2_q;
   logic [2:0]      d_load, d_load1_q, d_load2_q;
   logic [2:0]      d_slot1_q, d_slot2_q;
@@ -288,6 +346,7 @@ module hd_vx #(
     d_first_q  <= {d_first_q[0], sum_first};
     d_last_q   <= {d_last_q[0], sum_last};
     d_window_q <= {d_window_q[0], window};
+    d_tail_q   <= {d_tail_q[0], last[0]};
     d_row1_q   <= row_q;
     d_row2_q   <= d_row1_q;
     d_load1_q  <= d_load;
@@ -298,10 +357,15 @@ module hd_vx #(
 
   hd_vx_lanes #(
     .N(N),
+    .AxiBytes(AxiBytes),
     .Slots(Slots)
   ) u_lanes (
     .clk_i,
     .rst_ni,
+    .tm_we_i,
+    .tm_addr_i,
+    .tm_part_i,
+    .tm_wdata_i,
     .p_we_i     (accept),
     .p_slot_i   (slot_q + 3'd1),
     .p_i        (op_params_i),
@@ -310,6 +374,7 @@ module hd_vx #(
     .d_slot_i   (d_slot2_q),
     .d_first_i  (d_first_q[1]),
     .d_last_i   (d_last_q[1]),
+    .d_tail_i   (d_tail_q[1]),
     .d_row_i    (d_row2_q),
     .d_window_i (d_window_q[1]),
     .d_load_i   (d_load2_q),
@@ -324,7 +389,7 @@ module hd_vx #(
 
   // ---- write ------------------------------------------------------------------------------------
   logic [32*N-1:0] fifo [Results];
-  logic [4:0]      fifo_w_q, fifo_r_q;
+  logic [ResBits-1:0] fifo_w_q, fifo_r_q;
   logic            ready, full_q, done_q, err_q;  // full_q: the FIFO of results is full
   logic [4:0]      err_code_q;
 
@@ -336,6 +401,7 @@ module hd_vx #(
                      (amw_req_o && amw_gnt_i);
   assign end_op    = pop && head_end;
   assign end_to_am = head_am;
+  assign end_turns = head_tr;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -345,10 +411,10 @@ module hd_vx #(
       done_q   <= 1'b0;
       err_q    <= 1'b0;
     end else begin
-      fifo_w_q <= fifo_w_q + 5'(res_valid);
-      fifo_r_q <= fifo_r_q + 5'(pop && !head_err);
+      fifo_w_q <= fifo_w_q + ResBits'(res_valid);
+      fifo_r_q <= fifo_r_q + ResBits'(pop && !head_err);
       if (res_valid != (pop && !head_err))
-        full_q <= res_valid && 5'(fifo_w_q + 5'd1) == fifo_r_q;
+        full_q <= res_valid && ResBits'(fifo_w_q + ResBits'(1)) == fifo_r_q;
       done_q <= end_op && !head_err;
       err_q  <= end_op && head_err;
     end
@@ -363,6 +429,6 @@ module hd_vx #(
   assign stall_bank_o  = (go && !commit) || (amw_req_o && !amw_gnt_i) || (xmw_req_o && !xmw_gnt_i);
 
   `ASSERT(ResultsInOrder, !res_valid || waiting_q != '0)
-  `ASSERT(WaitingInRange, waiting_q <= 6'(Results))
+  `ASSERT(WaitingInRange, waiting_q <= (ResBits + 1)'(Results))
   `ASSERT(OneOperandPort, !(xma_req_o && ama_req_o) && !(xmb_req_o && amb_req_o))
 endmodule

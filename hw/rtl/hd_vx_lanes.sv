@@ -1,17 +1,27 @@
 // Arithmetic of vx.map and vx.dw, all lanes: operand select and immediate (dw: hd_vx_window),
-// reduction, bias, conversion to binary32, scale, alu, and back to bytes.
+// reduction along words and across lanes, bias, conversion to binary32, scale, alu, function, and what
+// hd_vx_result does.
 //
 // Guarantees: every iteration with d_last_i gives one result, in order. Operations are told apart
 // by a slot, whose parameters are written at least 1 cycle before its first iteration and stay
 // until its last result. Latency 16 cycles from d_valid_i to res_valid_o: select 1, reduce 1, bias
-// 1, convert 2, scale 4, alu 4, round and clamp 3. A dw selects in 3 cycles, so that an iteration
-// of a map must come 3 cycles or more after it. Throughput 1 iteration per cycle. Never stalls.
+// 1, convert 2, scale 4, alu 4, round and clamp 3. A dw selects in 3 cycles; a reduction across lanes
+// takes 1 cycle more, a function 8, before the alu when that multiplies, else behind it; a table 1.
+// The user keeps operations of different latency apart (hd_vx, "operations of different latency").
+// Throughput 1 iteration per cycle. Never stalls.
 module hd_vx_lanes #(
-  parameter int unsigned N     = hd_cfg_pkg::N,
-  parameter int unsigned Slots = 8
+  parameter int unsigned N        = hd_cfg_pkg::N,
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned Slots    = 8
 ) (
   input  logic                              clk_i,
   input  logic                              rst_ni,
+
+  // Table write, see hd_vx_result
+  input  logic                              tm_we_i,
+  input  logic [23:0]                       tm_addr_i,
+  input  logic [8:0]                        tm_part_i,
+  input  logic [8*AxiBytes-1:0]             tm_wdata_i,
 
   // Parameters of a slot
   input  logic                              p_we_i,
@@ -24,6 +34,7 @@ module hd_vx_lanes #(
   input  logic [$clog2(Slots)-1:0]          d_slot_i,
   input  logic                              d_first_i,  // a reduction starts
   input  logic                              d_last_i,   // a reduction ends: there is a result
+  input  logic                              d_tail_i,   // last iteration of loop 0
   input  logic [32*N-1:0]                   a_am_i,
   input  logic [8*N-1:0]                    a_xm_i,
   input  logic [32*N-1:0]                   b_am_i,
@@ -41,9 +52,12 @@ module hd_vx_lanes #(
   output logic [32*N-1:0]                   res_o
 );
   localparam int unsigned SlotBits = $clog2(Slots);
-  localparam int unsigned Depth    = 16;
+  localparam int unsigned Depth    = 13;
+  localparam int unsigned FnDepth  = 8;
+  localparam int unsigned Group    = N <= 16 ? 4 : 8;  // lanes that the first step across lanes joins
   // Codes of the fields, see isa.def.
-  localparam logic [2:0] AmInt = 3'd0, AmF32 = 3'd1, XmS8 = 3'd2, XmU8 = 3'd3;
+  localparam logic [2:0] AmInt = 3'd0, AmF32 = 3'd1, XmS8 = 3'd2, XmU8 = 3'd3, PmInt = 3'd5,
+                         PmF32 = 3'd6;
   localparam logic [2:0] AluA = 3'd0, AluAdd = 3'd1, AluSub = 3'd2, AluMul = 3'd3, AluMax = 3'd4,
                          AluMin = 3'd5;
   localparam logic [1:0] RedNone = 2'd0, RedMax = 2'd2;
@@ -60,7 +74,15 @@ module hd_vx_lanes #(
   logic               scale_pm [Slots];
   logic [2:0]         alu      [Slots];
   logic [1:0]         red      [Slots];
-  logic               to_am    [Slots];
+  logic [1:0]         d_kind   [Slots];
+  logic [2:0]         fn       [Slots];
+  logic [2:0]         lut      [Slots];
+  logic               lanes    [Slots];
+  logic [6:0]         tail     [Slots];
+  logic signed [5:0]  q        [Slots];
+  logic               a_f32    [Slots];
+  logic               b_f32    [Slots];
+  logic               total    [Slots];  // binary32 in an order of integers, for max
   logic [31:0]        a_imm    [Slots];
   logic [31:0]        b_imm    [Slots];
   logic [31:0]        a_scale  [Slots];
@@ -75,11 +97,19 @@ module hd_vx_lanes #(
       width[p_slot_i]    <= p.n0[1:0];
       a_kind[p_slot_i]   <= p.a_kind;
       b_kind[p_slot_i]   <= p.b_kind;
-      use_bias[p_slot_i] <= p.use_bias && p.a_kind != AmF32;
+      a_f32[p_slot_i]    <= p.a_kind == AmF32 || p.a_kind == PmF32;
+      b_f32[p_slot_i]    <= p.b_kind == AmF32 || p.b_kind == PmF32;
+      total[p_slot_i]    <= (p.a_kind == AmF32 || p.a_kind == PmF32) && p.red == RedMax;
+      use_bias[p_slot_i] <= p.use_bias && p.a_kind != AmF32 && p.a_kind != PmF32;
       scale_pm[p_slot_i] <= p.scale_pm;
       alu[p_slot_i]      <= p.alu;
       red[p_slot_i]      <= p.red;
-      to_am[p_slot_i]    <= p.d_kind == 2'd1;
+      d_kind[p_slot_i]   <= p.d_kind;
+      fn[p_slot_i]       <= p.fn;
+      lut[p_slot_i]      <= p.lut;
+      lanes[p_slot_i]    <= p.lanes;
+      tail[p_slot_i]     <= p.red == RedNone || p.tail == 7'd0 ? 7'(N) : p.tail;
+      q[p_slot_i]        <= p.q;
       a_imm[p_slot_i]    <= p.a_imm;
       b_imm[p_slot_i]    <= p.b_imm;
       a_scale[p_slot_i]  <= p.a_scale;
@@ -123,17 +153,36 @@ module hd_vx_lanes #(
   );
 
   // ---- control: element i belongs to the iteration given i cycles ago (dw: i + 2) ---------------
+  // Results that take a longer way leave at 2, 9 or 13 and come back there.
   logic [Depth:1]      v_q;        // from element 3 on: only iterations with a result
-  logic [SlotBits-1:0] s_q [1:Depth-1];
+  logic [SlotBits-1:0] s_q [1:Depth];
   logic                first_q, last_q, last2_q;
+  logic                ends, across_q, v9, v13, fn_before, fn_behind, fn_valid, fn_back9, fn_back13;
+  logic [SlotBits-1:0] across_slot_q, s9, s13, fn_slot;
+
+  assign ends      = v_q[2] && last2_q;
+  assign fn_before = v_q[9] && fn[s_q[9]] != 3'd0 && alu[s_q[9]] == AluMul;
+  assign fn_behind = v_q[13] && fn[s_q[13]] != 3'd0 && alu[s_q[13]] != AluMul;
+  assign fn_back9  = fn_valid && alu[fn_slot] == AluMul;
+  assign fn_back13 = fn_valid && alu[fn_slot] != AluMul;
+  assign v9        = (v_q[9] && !fn_before) || fn_back9;
+  assign v13       = (v_q[13] && !fn_behind) || fn_back13;
+  assign s9        = fn_back9 ? fn_slot : s_q[9];
+  assign s13       = fn_back13 ? fn_slot : s_q[13];
 
   always_ff @(posedge clk_i) begin
-    v_q     <= rst_ni ? {v_q[Depth-1:3], v_q[2] && last2_q, v_q[1], map_valid || win_valid} : '0;
+    v_q <= rst_ni ? {v_q[12:10], v9, v_q[8:3], (ends && !lanes[s_q[2]]) || across_q, v_q[1],
+                     map_valid || win_valid} : '0;
+    across_q      <= rst_ni && ends && lanes[s_q[2]];
+    across_slot_q <= s_q[2];
     first_q <= win_valid ? win_first : d_first_i;
     last_q  <= win_valid ? win_last : d_last_i;
     last2_q <= last_q;
     s_q[1]  <= win_valid ? win_slot : d_slot_i;
-    for (int unsigned i = 2; i < Depth; i++) s_q[i] <= s_q[i - 1];
+    s_q[2]  <= s_q[1];
+    s_q[3]  <= across_q ? across_slot_q : s_q[2];
+    for (int unsigned i = 4; i <= Depth; i++) s_q[i] <= s_q[i - 1];
+    s_q[10] <= s9;
   end
 
   // ---- integer part: select (1), reduce (2), bias (3) -------------------------------------------
@@ -145,16 +194,54 @@ module hd_vx_lanes #(
   logic [31:0]     tb2  [N];
   logic [31:0]     pb2  [N];
   logic [31:0]     ps2  [N];
+  logic [31:0]     part [N/Group];  // across lanes: of a group
+  logic [31:0]     tb_l [N];
+  logic [31:0]     pb_l [N];
+  logic [31:0]     ps_l [N];
   logic [32*N-1:0] ta_q, tb_q, scale3_q, scale4_q, scale5_q;
+
+  // Its own inverse: the order of binary32 becomes that of int32.
+  function automatic logic [31:0] order(input logic [31:0] v);
+    order = {v[31], v[30:0] ^ {31{v[31]}}};
+  endfunction
 
   always_ff @(posedge clk_i) begin
     // 3
-    if (v_q[2] && last2_q)
+    if (across_q) begin : gen_whole
+      logic [31:0] whole;
+      whole = part[0];
+      for (int unsigned g = 1; g < N / Group; g++)
+        if (red[across_slot_q] == RedMax) begin
+          if (signed'(part[g]) > signed'(whole)) whole = part[g];
+        end else whole = whole + part[g];
+      if (total[across_slot_q]) whole = order(whole);
       for (int unsigned n = 0; n < N; n++) begin
-        ta_q[32 * n +: 32]     <= acc[n] + (use_bias[s_q[2]] ? pb2[n] : 32'd0);
+        ta_q[32 * n +: 32]     <= whole + (use_bias[across_slot_q] ? pb_l[n] : 32'd0);
+        tb_q[32 * n +: 32]     <= tb_l[n];
+        scale3_q[32 * n +: 32] <= ps_l[n];
+      end
+    end else if (ends)
+      for (int unsigned n = 0; n < N; n++) begin
+        ta_q[32 * n +: 32]     <= total[s_q[2]] ? order(acc[n]) :
+                                  acc[n] + (use_bias[s_q[2]] ? pb2[n] : 32'd0);
         tb_q[32 * n +: 32]     <= tb2[n];
         scale3_q[32 * n +: 32] <= ps2[n];
       end
+    // 3, first step across lanes
+    if (ends && lanes[s_q[2]]) begin
+      for (int unsigned g = 0; g < N / Group; g++) begin
+        part[g] = acc[g * Group];
+        for (int unsigned i = 1; i < Group; i++)
+          if (red[s_q[2]] == RedMax) begin
+            if (signed'(acc[g * Group + i]) > signed'(part[g])) part[g] = acc[g * Group + i];
+          end else part[g] = part[g] + acc[g * Group + i];
+      end
+      for (int unsigned n = 0; n < N; n++) begin
+        tb_l[n] = tb2[n];
+        pb_l[n] = pb2[n];
+        ps_l[n] = ps2[n];
+      end
+    end
     // 2
     if (v_q[1]) begin
       if (dw[s_q[1]])
@@ -184,10 +271,17 @@ module hd_vx_lanes #(
         unique case (a_kind[d_slot_i])
           AmInt:   ta[n] = a_am_i[32 * n +: 32] + a_imm[d_slot_i];
           AmF32:   ta[n] = a_am_i[32 * n +: 32];
+          PmInt:   ta[n] = pm_i[64 * n +: 32] + a_imm[d_slot_i];
+          PmF32:   ta[n] = pm_i[64 * n +: 32];
           XmS8:    ta[n] = 32'(signed'(a_xm_i[8 * n +: 8])) + a_imm[d_slot_i];
           XmU8:    ta[n] = 32'(a_xm_i[8 * n +: 8]) + a_imm[d_slot_i];
           default: ta[n] = a_imm[d_slot_i];
         endcase
+      if (total[d_slot_i])
+        for (int unsigned n = 0; n < N; n++) ta[n] = order(ta[n]);
+      if (d_tail_i && tail[d_slot_i] != 7'(N))
+        for (int unsigned n = 0; n < N; n++)
+          if (n >= 32'(tail[d_slot_i])) ta[n] = {red[d_slot_i] == RedMax, 31'd0};
       if (d_last_i)
         for (int unsigned n = 0; n < N; n++) begin
           pb[n] = pm_i[64 * n +: 32];
@@ -195,6 +289,8 @@ module hd_vx_lanes #(
           unique case (b_kind[d_slot_i])
             AmInt:   tb[n] = b_am_i[32 * n +: 32] + b_imm[d_slot_i];
             AmF32:   tb[n] = b_am_i[32 * n +: 32];
+            PmInt:   tb[n] = pm_i[64 * n +: 32] + b_imm[d_slot_i];
+            PmF32:   tb[n] = pm_i[64 * n +: 32];
             XmS8:    tb[n] = 32'(signed'(b_xm_i[8 * n +: 8])) + b_imm[d_slot_i];
             XmU8:    tb[n] = 32'(b_xm_i[8 * n +: 8]) + b_imm[d_slot_i];
             default: tb[n] = b_imm[d_slot_i];
@@ -215,10 +311,10 @@ module hd_vx_lanes #(
   end
 
   hd_f32_from_int #(.Lanes(N)) u_from_a (
-    .clk_i, .rst_ni, .en_i(v_q[3]), .raw_i(a_kind[s_q[3]] == AmF32), .a_i(ta_q), .y_o(a5)
+    .clk_i, .rst_ni, .en_i(v_q[3]), .raw_i(a_f32[s_q[3]]), .a_i(ta_q), .y_o(a5)
   );
   hd_f32_from_int #(.Lanes(N)) u_from_b (
-    .clk_i, .rst_ni, .en_i(b3_en), .raw_i(b_kind[s_q[3]] == AmF32), .a_i(tb_q), .y_o(b5)
+    .clk_i, .rst_ni, .en_i(b3_en), .raw_i(b_f32[s_q[3]]), .a_i(tb_q), .y_o(b5)
   );
   hd_f32_mul #(.Lanes(N)) u_scale_a (
     .clk_i, .rst_ni, .en_i(v_q[5]), .a_i(a5), .b_i(scale5_q), .y_o(fa)
@@ -227,18 +323,48 @@ module hd_vx_lanes #(
     .clk_i, .rst_ni, .en_i(b5_en), .a_i(b5), .b_i({N{b_scale[s_q[5]]}}), .y_o(fb)
   );
 
+  // ---- function: from 9 back to 9, or from 13 back to 13 ----------------------------------------
+  logic [32*N-1:0]     r, fn_y;
+  logic [32*N-1:0]     fb_late [FnDepth];  // fb of results in the function before the alu
+  logic [2:0]          fb_w_q, fb_r_q;
+  logic [FnDepth:1]    fn_v_q;
+  logic [SlotBits-1:0] fn_s_q [1:FnDepth];
+
+  assign fn_valid = fn_v_q[FnDepth];
+  assign fn_slot  = fn_s_q[FnDepth];
+
+  always_ff @(posedge clk_i) begin
+    fn_v_q    <= rst_ni ? {fn_v_q[FnDepth-1:1], fn_before || fn_behind} : '0;
+    fn_s_q[1] <= fn_behind ? s_q[13] : s_q[9];
+    for (int unsigned i = 2; i <= FnDepth; i++) fn_s_q[i] <= fn_s_q[i - 1];
+    if (!rst_ni) begin
+      fb_w_q <= '0;
+      fb_r_q <= '0;
+    end else begin
+      if (fn_before) fb_w_q <= fb_w_q + 3'd1;
+      if (fn_back9) fb_r_q <= fb_r_q + 3'd1;
+    end
+    if (fn_before) fb_late[fb_w_q] <= fb;
+  end
+
+  hd_vx_fn #(.Lanes(N)) u_fn (
+    .clk_i, .rst_ni, .en_i(fn_before || fn_behind),
+    .fn_i(fn[fn_behind ? s_q[13] : s_q[9]]), .a_i(fn_behind ? r : fa), .y_o(fn_y)
+  );
+
   // ---- alu (13) ---------------------------------------------------------------------------------
-  logic [32*N-1:0] sum, prod, r;
+  logic [32*N-1:0] sum, prod;
   logic [32*N-1:0] pick10_q, pick11_q, pick12_q, pick13_q;  // fa, or the one that max / min chooses
   logic            add_en, mul_en;
-  assign add_en = v_q[9] && (alu[s_q[9]] == AluAdd || alu[s_q[9]] == AluSub);
-  assign mul_en = v_q[9] && alu[s_q[9]] == AluMul;
+  assign add_en = v9 && (alu[s9] == AluAdd || alu[s9] == AluSub);
+  assign mul_en = v9 && alu[s9] == AluMul;
 
   hd_f32_add #(.Lanes(N)) u_add (
-    .clk_i, .rst_ni, .en_i(add_en), .sub_i(alu[s_q[9]] == AluSub), .a_i(fa), .b_i(fb), .y_o(sum)
+    .clk_i, .rst_ni, .en_i(add_en), .sub_i(alu[s9] == AluSub), .a_i(fa), .b_i(fb), .y_o(sum)
   );
   hd_f32_mul #(.Lanes(N)) u_mul (
-    .clk_i, .rst_ni, .en_i(mul_en), .a_i(fa), .b_i(fb), .y_o(prod)
+    .clk_i, .rst_ni, .en_i(mul_en), .a_i(fn_back9 ? fn_y : fa),
+    .b_i(fn_back9 ? fb_late[fb_r_q] : fb), .y_o(prod)
   );
 
   always_ff @(posedge clk_i) begin
@@ -268,10 +394,26 @@ module hd_vx_lanes #(
     if (alu[s_q[13]] == AluMul) r = prod;
   end
 
-  // ---- result (16) ------------------------------------------------------------------------------
-  hd_f32_to_int #(.Lanes(N)) u_to_int (
-    .clk_i, .rst_ni, .en_i(v_q[13]), .raw_i(to_am[s_q[13]]), .zp_i(zp[s_q[13]]),
-    .lo_i(lo[s_q[13]]), .hi_i(hi[s_q[13]]), .a_i(r), .y_o(res_o)
+  // ---- result -----------------------------------------------------------------------------------
+  hd_vx_result #(
+    .N(N),
+    .AxiBytes(AxiBytes)
+  ) u_result (
+    .clk_i,
+    .rst_ni,
+    .tm_we_i,
+    .tm_addr_i,
+    .tm_part_i,
+    .tm_wdata_i,
+    .valid_i (v13),
+    .d_kind_i(d_kind[s13]),
+    .q_i     (q[s13]),
+    .zp_i    (zp[s13]),
+    .lo_i    (lo[s13]),
+    .hi_i    (hi[s13]),
+    .lut_i   (lut[s13]),
+    .a_i     (fn_back13 ? fn_y : r),
+    .valid_o (res_valid_o),
+    .y_o     (res_o)
   );
-  assign res_valid_o = v_q[Depth];
 endmodule

@@ -38,6 +38,15 @@ static inline int32_t hd_round_f32(float v) {
     return (int32_t)rintf(v); /* the host rounds to nearest even */
 }
 
+/* The same of v * 2^q. */
+static inline int32_t hd_round_scaled(float v, int q) {
+    double s = ldexp((double)v, q); /* exact */
+    if (!(v == v)) return 0;
+    if (s >= 1073741824.0) return 1 << 30;
+    if (s <= -1073741824.0) return -(1 << 30);
+    return (int32_t)rint(s);
+}
+
 /* y = clamp(rint(v) + zero_point, lo, hi). v is already scaled, in binary32. */
 static inline int32_t hd_requant(float v, int32_t zero_point, int32_t lo, int32_t hi) {
     int32_t q = hd_round_f32(v) + zero_point;

@@ -113,20 +113,22 @@ static bool random_lx(struct gen *g) {
 }
 
 static bool random_lw(struct gen *g) {
-    bool pm = chance(g, 30);
-    int64_t axi = hd_axi_bytes(g->m), bytes = pm ? hd_pm_word_bytes(g->m) : hd_wm_word_bytes(g->m);
-    int64_t all = pm ? hd_pm_words(g->m) : hd_wm_words(g->m);
-    int64_t n = pick(g, 1, 3), count = pick(g, 1, 6), s, d;
+    static const enum space spaces[] = {SPACE_WM, SPACE_PM, SPACE_TM};
+    static const int64_t near_words[] = {N_WM, N_PM, HD_TM_TABLES};
+    int mem = chance(g, 60) ? 0 : (int)pick(g, 1, 2);
+    int64_t axi = hd_axi_bytes(g->m), bytes = hd_lw_word_bytes(g->m, mem);
+    int64_t all = hd_lw_words(g->m, mem);
+    int64_t n = pick(g, 1, mem == 2 ? 2 : 3), count = pick(g, 1, mem == 2 ? 2 : 6), s, d;
     apart(g, 1, &n, count, 4, &d);
     s = chance(g, 40) ? count * bytes : pick(g, -20, 60) * axi;
     struct box dram = box_of(1, &n, &s, count * bytes), chip = box_of(1, &n, &d, count);
-    int64_t near = pm ? N_PM : N_WM;
+    int64_t near = near_words[mem];
     int64_t dst = place(g, chip, 0, chance(g, 85) && near < all ? near : all);
     int64_t src = place(g, dram, 0, READ_BYTES) / axi * axi;
     if (dst < 0 || src + dram.lo < 0) return false;
     touch(g, SPACE_DRAM, src + dram.lo, src + dram.hi, false);
-    touch(g, pm ? SPACE_PM : SPACE_WM, dst + chip.lo, dst + chip.hi, true);
-    set(g, HD_F_lw_seg, 1), set(g, HD_F_lw_mem, pm), set(g, HD_F_lw_src, src);
+    touch(g, spaces[mem], dst + chip.lo, dst + chip.hi, true);
+    set(g, HD_F_lw_seg, 1), set(g, HD_F_lw_mem, mem), set(g, HD_F_lw_src, src);
     set(g, HD_F_lw_dst, dst), set(g, HD_F_lw_count, count), set(g, HD_F_lw_n1, n);
     set(g, HD_F_lw_s1, s), set(g, HD_F_lw_d1, d);
     return true;
@@ -198,13 +200,16 @@ static bool random_vx(struct gen *g) {
     static const enum hd_field f[4][5] = {LOOP(0), LOOP(1), LOOP(2), LOOP(3)};
 #undef LOOP
     int64_t n[4], as[4], bs[4], ds[4] = {0}, ps[4];
-    int64_t a_kind = pick(g, 0, 4), b_kind = pick(g, 0, 4), alu = pick(g, 0, 5);
-    int64_t red = a_kind == 1 ? 0 : pick(g, 0, 2), nred = red ? pick(g, 0, 4) : 0;
-    bool bias = chance(g, 40), scale_pm = chance(g, 40), to_am = chance(g, 30);
+    int64_t a_kind = pick(g, 0, 6), b_kind = pick(g, 0, 6), alu = pick(g, 0, 5);
+    bool a_f32 = a_kind == 1 || a_kind == 6, turned = chance(g, 10);
+    int64_t red = a_f32 ? pick(g, 0, 1) * 2 : pick(g, 0, 2);
+    int64_t nred = red && a_kind < 5 && !turned ? pick(g, 0, 4) : 0;
+    bool bias = chance(g, 40), scale_pm = chance(g, 40), to_am = !turned && chance(g, 40);
     for (int l = 0; l < 4; l++) {
         n[l] = chance(g, 30) ? 1 : pick(g, 1, 5);
         as[l] = pick(g, -2, 4), bs[l] = pick(g, -2, 4), ps[l] = pick(g, 0, 1);
     }
+    if (turned) n[0] = g->m->n, n[3] = 1, ps[0] = 0;
     int outer = 4 - (int)nred;
     apart(g, outer, n + nred, 1, 2, ds + nred);
     int64_t a = 0, b = 0, p = 0;
@@ -212,21 +217,29 @@ static bool random_vx(struct gen *g) {
     if (alu && b_kind < 4)
         b = place_operand(g, b_kind >= 2, box_of(outer, n + nred, bs + nred, 1), false);
     struct box pb = box_of(outer, n + nred, ps + nred, 1);
-    if (bias || scale_pm) {
+    if (bias || scale_pm || a_kind > 4 || (alu && b_kind > 4)) {
         p = place(g, pb, 0, N_PM);
         if (p >= 0) touch(g, SPACE_PM, p + pb.lo, p + pb.hi, false);
     }
     int64_t d = place_operand(g, !to_am, box_of(outer, n + nred, ds + nred, 1), true);
     if (a < 0 || b < 0 || p < 0 || d < 0) return false;
+    int64_t lut = !to_am && chance(g, 25) ? pick(g, 1, HD_TM_TABLES) : 0;
+    set(g, HD_F_vx_lut, lut);
     const struct touch *r = &g->op->touch[g->op->n_touch - 1];
     for (const struct touch *t = g->op->touch; t < r; t++) /* it must not read what it writes */
         if (t->space == r->space && overlap(t->lo, t->hi, r->lo, r->hi)) return false;
+    if (lut) touch(g, SPACE_TM, lut - 1, lut, false);
     for (int l = 0; l < 4; l++)
         set(g, f[l][0], n[l]), set(g, f[l][1], as[l]), set(g, f[l][2], bs[l]),
             set(g, f[l][3], ds[l]), set(g, f[l][4], ps[l]);
     set(g, HD_F_vx_a_kind, a_kind), set(g, HD_F_vx_b_kind, b_kind), set(g, HD_F_vx_alu, alu);
     set(g, HD_F_vx_use_bias, bias), set(g, HD_F_vx_scale_pm, scale_pm), set(g, HD_F_vx_red, red);
-    set(g, HD_F_vx_nred, nred), set(g, HD_F_vx_d_kind, to_am);
+    set(g, HD_F_vx_nred, nred);
+    set(g, HD_F_vx_d_kind, turned ? 3 : to_am ? pick(g, 1, 2) : 0);
+    set(g, HD_F_vx_fn, chance(g, 40) ? pick(g, 1, 7) : 0);
+    set(g, HD_F_vx_lanes, red && chance(g, 40));
+    set(g, HD_F_vx_tail, chance(g, 30) ? pick(g, 1, g->m->n) : 0);
+    set(g, HD_F_vx_q, chance(g, 30) ? pick(g, -32, 31) : 0);
     set(g, HD_F_vx_a, a), set(g, HD_F_vx_b, b), set(g, HD_F_vx_d, d), set(g, HD_F_vx_p, p);
     set(g, HD_F_vx_a_imm, chance(g, 10) ? (int32_t)next(g) : pick(g, -300, 300));
     set(g, HD_F_vx_b_imm, chance(g, 10) ? (int32_t)next(g) : pick(g, -300, 300));
@@ -279,18 +292,20 @@ static void random_op(struct gen *g, int unit) {
 
 /* ---- whole programs -------------------------------------------------------------------------- */
 
-static void prologue(struct gen *g) { /* random data in XM, WM and PM */
+static void prologue(struct gen *g) { /* random data in XM, WM, PM and TM */
     begin(g, HD_UNIT_lx, 1);
     set(g, HD_F_lx_seg, 1), set(g, HD_F_lx_run, g->m->xm_bytes), set(g, HD_F_lx_n1, 1);
     set(g, HD_F_lx_n2, 1), set(g, HD_F_lx_n3, 1);
     if (g->m->xm_bytes > SHARED_BYTES) set(g, HD_F_lx_run, SHARED_BYTES);
     touch(g, SPACE_DRAM, 0, SHARED_BYTES, false), touch(g, SPACE_XM, 0, g->m->xm_bytes, true);
-    for (int pm = 0; pm < 2; pm++) {
+    static const enum space spaces[] = {SPACE_WM, SPACE_PM, SPACE_TM};
+    static const int64_t counts[] = {16, N_PM, HD_TM_TABLES}, from[] = {8192, 0, 1024};
+    for (int mem = 0; mem < 3; mem++) {
         begin(g, HD_UNIT_lw, 1);
-        set(g, HD_F_lw_seg, 1), set(g, HD_F_lw_mem, pm), set(g, HD_F_lw_n1, 1);
-        set(g, HD_F_lw_count, pm ? N_PM : 16), set(g, HD_F_lw_src, pm ? 0 : 8192);
+        set(g, HD_F_lw_seg, 1), set(g, HD_F_lw_mem, mem), set(g, HD_F_lw_n1, 1);
+        set(g, HD_F_lw_count, counts[mem]), set(g, HD_F_lw_src, from[mem]);
         touch(g, SPACE_DRAM, 0, READ_BYTES, false);
-        touch(g, pm ? SPACE_PM : SPACE_WM, 0, N_WM, true);
+        touch(g, spaces[mem], 0, N_WM, true);
     }
 }
 

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 extern "C" {
+#include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 }
 
@@ -97,13 +98,18 @@ inline int run_mx(State &s, const Op &o) {
     }
 }
 
-inline uint32_t vx_fetch(const State &s, int64_t kind, int64_t at, int lane) {
+inline uint32_t vx_fetch(const State &s, int64_t kind, int64_t at, int lane, int64_t p_at = 0) {
+    if (kind > 4) {
+        uint32_t v;
+        memcpy(&v, &s.pm[(p_at * N + lane) * 8], 4);
+        return v;
+    }
     if (kind < 2) return s.am[at * N + lane];
     uint8_t b = kind == 4 ? 0 : s.xm[at * N + lane];
     return kind == 2 ? uint32_t(int8_t(b)) : b;
 }
 inline bool vx_in(int64_t kind, int64_t at) {
-    return kind == 4 || in(at, kind < 2 ? kAmWords : kXmBytes / N);
+    return kind >= 4 || in(at, kind < 2 ? kAmWords : kXmBytes / N);
 }
 
 inline float vx_alu(int64_t alu, float a, float b) {
@@ -123,6 +129,16 @@ inline float vx_alu(int64_t alu, float a, float b) {
     }
 }
 
+inline bool is_f32(int64_t kind) {
+    return kind == 1 || kind == 6;
+}
+inline bool to_am(const Op &o) {
+    return o.vx_d_kind == 1 || o.vx_d_kind == 2;
+}
+inline bool uses_pm(const Op &o) {
+    return o.vx_use_bias || o.vx_scale_pm || o.vx_a_kind > 4 || (o.vx_alu && o.vx_b_kind > 4);
+}
+
 // One lane after the reduction: t is the integer or, for a binary32 operand, the bits.
 inline void vx_lane(State &s, const Op &o, int lane, uint32_t t, int64_t b_at, int64_t d_at,
                     int64_t p_at) {
@@ -131,24 +147,30 @@ inline void vx_lane(State &s, const Op &o, int lane, uint32_t t, int64_t b_at, i
         memcpy(&bias, &s.pm[(p_at * N + lane) * 8], 4);
         if (o.vx_scale_pm) memcpy(&scale, &s.pm[(p_at * N + lane) * 8 + 4], 4);
     }
-    if (o.vx_use_bias && o.vx_a_kind != 1) t += bias;
-    float a = (o.vx_a_kind == 1 ? as_float(t) : float(int32_t(t))) * as_float(scale), b = 0;
+    if (o.vx_use_bias && !is_f32(o.vx_a_kind)) t += bias;
+    float a = (is_f32(o.vx_a_kind) ? as_float(t) : float(int32_t(t))) * as_float(scale), b = 0;
     if (o.vx_alu) {
-        uint32_t v = vx_fetch(s, o.vx_b_kind, b_at, lane);
-        b = (o.vx_b_kind == 1 ? as_float(v) : float(int32_t(v + uint32_t(o.vx_b_imm)))) *
+        uint32_t v = vx_fetch(s, o.vx_b_kind, b_at, lane, p_at);
+        b = (is_f32(o.vx_b_kind) ? as_float(v) : float(int32_t(v + uint32_t(o.vx_b_imm)))) *
             as_float(uint32_t(o.vx_b_scale));
     }
-    float r = vx_alu(o.vx_alu, a, b);
-    if (o.vx_d_kind)
+    const enum hd_fn fn = (enum hd_fn)o.vx_fn;
+    float r = vx_alu(o.vx_alu, fn && o.vx_alu == 3 ? hd_fn(fn, as_float(as_bits(a))) : a, b);
+    if (fn && o.vx_alu != 3) r = hd_fn(fn, as_float(as_bits(r)));
+    if (o.vx_d_kind == 1)
         s.am[d_at * N + lane] = as_bits(r);
+    else if (o.vx_d_kind == 2)
+        s.am[d_at * N + lane] = uint32_t(hd_round_scaled(r, int(o.vx_q)));
     else
         s.xm[d_at * N + lane] = uint8_t(hd_requant(r, int(o.vx_zp), int(o.vx_lo), int(o.vx_hi)));
 }
 
 inline bool vx_legal(const Op &o) {
-    return o.vx_nred <= 4 && o.vx_n0 && o.vx_n1 && o.vx_n2 && o.vx_n3 && o.vx_a_kind <= 4 &&
-           o.vx_b_kind <= 4 && o.vx_alu <= 5 && o.vx_red <= 2 && o.vx_d_kind <= 1 &&
-           (o.vx_red != 0 || o.vx_nred == 0) && (o.vx_red == 0 || o.vx_a_kind != 1);
+    return o.vx_nred <= 4 && o.vx_n0 && o.vx_n1 && o.vx_n2 && o.vx_n3 && o.vx_a_kind <= 6 &&
+           o.vx_b_kind <= 6 && o.vx_alu <= 5 && o.vx_red <= 2 &&
+           (o.vx_red != 0 || o.vx_nred == 0) && (o.vx_red != 1 || !is_f32(o.vx_a_kind)) &&
+           (o.vx_nred == 0 || o.vx_a_kind <= 4) &&
+           (o.vx_d_kind != 3 || (o.vx_nred == 0 && o.vx_n0 == N));
 }
 
 // Of vx.dw: input vectors of a row of outputs, and PM words of taps.
@@ -162,7 +184,7 @@ inline int64_t dw_tap_words(const Op &o) {
 inline bool dw_legal(const Op &o) {
     return o.vx_n0 >= 1 && o.vx_n0 <= 3 && o.vx_n1 && o.vx_n2 >= 1 && o.vx_n2 <= 4 && o.vx_n3 &&
            o.vx_sx && (o.vx_a_kind == 2 || o.vx_a_kind == 3) && o.vx_b_kind == 4 && !o.vx_alu &&
-           !o.vx_red && !o.vx_nred && o.vx_d_kind <= 1 && o.vx_a_imm >= -255 && o.vx_a_imm <= 255;
+           !o.vx_red && !o.vx_nred && o.vx_d_kind <= 2 && o.vx_a_imm >= -255 && o.vx_a_imm <= 255;
 }
 
 // Sum over the window whose first input is `at`, for one lane.
@@ -190,13 +212,18 @@ inline int run_dw(State &s, const Op &o) {
             for (int64_t ky = 0; ky < o.vx_n2; ky++) {
                 if (!vx_in(o.vx_a_kind, row + column * o.vx_as0 + ky * o.vx_as2)) return err_range;
                 if (!end || ky < o.vx_n2 - 1) continue;
-                if (!vx_in(o.vx_d_kind ? 0 : 2, d)) return err_range;
+                if (!vx_in(to_am(o) ? 0 : 2, d)) return err_range;
                 for (int lane = 0; lane < N; lane++)
                     vx_lane(s, o, lane, dw_sum(s, o, row + first * o.vx_as0, p, lane), 0, d, p);
             }
         }
     }
     return ok;
+}
+
+// Where binary32 stands in its total order.
+inline int32_t order(uint32_t v) {
+    return int32_t(v >> 31 ? v ^ 0x7fffffffu : v);
 }
 
 // Runs vx.map: `ok` or the error code at which it stopped.
@@ -219,14 +246,16 @@ inline int run_map(State &s, const Op &o) {
             last = last && i[l] == n[l] - 1;
         }
         if (!vx_in(o.vx_a_kind, a)) return err_range;
-        if (end && ((o.vx_alu && !vx_in(o.vx_b_kind, b)) || !vx_in(o.vx_d_kind ? 0 : 2, d) ||
-                    ((o.vx_use_bias || o.vx_scale_pm) && !in(p, kPmWords))))
+        if (end && ((o.vx_alu && !vx_in(o.vx_b_kind, b)) || !vx_in(to_am(o) ? 0 : 2, d) ||
+                    (uses_pm(o) && !in(p, kPmWords))))
             return err_range;
         for (int lane = 0; lane < N; lane++) {
-            uint32_t v =
-                vx_fetch(s, o.vx_a_kind, a, lane) + (o.vx_a_kind == 1 ? 0 : uint32_t(o.vx_a_imm));
+            uint32_t v = vx_fetch(s, o.vx_a_kind, a, lane, p) +
+                         (is_f32(o.vx_a_kind) ? 0 : uint32_t(o.vx_a_imm));
             if (begin)
                 t[lane] = v;
+            else if (o.vx_red == 2 && is_f32(o.vx_a_kind))
+                t[lane] = order(v) > order(t[lane]) ? v : t[lane];
             else if (o.vx_red == 2)
                 t[lane] = int32_t(v) > int32_t(t[lane]) ? v : t[lane];
             else

@@ -391,7 +391,7 @@ void error_round(Bench &b) {
             o.vx_b = hd_max(0, (o.vx_b_kind < 2 ? kAmWords : vecs) + far), o.mx_x = pick(0, 20);
             break;
         case 4:
-            o.vx_d = hd_max(0, (o.vx_d_kind ? kAmWords : vecs) + far), o.mx_a = pick(0, 9);
+            o.vx_d = hd_max(0, (to_am(o) ? kAmWords : vecs) + far), o.mx_a = pick(0, 9);
             break;
         case 5:
             o.mx_n3 = o.vx_n3 = 0;
@@ -411,10 +411,11 @@ void error_round(Bench &b) {
         }
         if (o.dw && chance(50)) spoil_dw(o);
         // A source that the operation also writes would depend on time.
-        if (is_vx && ((o.vx_d_kind ? o.vx_a_kind < 2 || o.vx_b_kind < 2
-                                   : o.vx_a_kind > 1 || o.vx_b_kind > 1)))
-            o.vx_b_kind = 4, o.vx_a_kind = o.vx_a_kind > 4 ? 5 : o.vx_d_kind ? 2 : 0;
-        if (o.dw && in(o.vx_a_kind - 2, 2) && !o.vx_d_kind) continue;
+        if (is_vx &&
+            (to_am(o) ? o.vx_a_kind < 2 || o.vx_b_kind < 2 : o.vx_a_kind > 1 || o.vx_b_kind > 1))
+            o.vx_b_kind = 4, o.vx_a_kind = o.vx_a_kind > 6 ? 7 : to_am(o) ? 2 : 0;
+        if (is_vx && o.vx_d_kind == 3) o.vx_n0 = N == 8 ? 9 : 8; // refused
+        if (o.dw && in(o.vx_a_kind - 2, 2) && !to_am(o)) continue;
         b.give(o, is_vx);
     }
     b.run(false);
@@ -481,7 +482,7 @@ void check_dw_operands(Bench &b) {
                  {&Op::vx_sx, 3},      {&Op::vx_a_kind, 1},   {&Op::vx_a_kind, 3},
                  {&Op::vx_a_kind, 4},  {&Op::vx_b_kind, 3},   {&Op::vx_b_kind, 5},
                  {&Op::vx_alu, 1},     {&Op::vx_red, 1},      {&Op::vx_nred, 1},
-                 {&Op::vx_d_kind, 2},  {&Op::vx_a_imm, -256}, {&Op::vx_a_imm, -255},
+                 {&Op::vx_d_kind, 3},  {&Op::vx_a_imm, -256}, {&Op::vx_a_imm, -255},
                  {&Op::vx_a_imm, 255}, {&Op::vx_a_imm, 256},  {&Op::vx_p, kPmWords - 1},
                  {&Op::vx_p, 0xffffff}};
     for (const auto &c : cases) {

@@ -41,12 +41,13 @@ module tb_hd_compute #(
   output logic                              st_gnt_o,
   output logic [8*AxiBytes-1:0]             st_rdata_o,
 
-  // WM and PM: LW writes part `part` (AxiBytes) of word `addr`
+  // WM, PM, TM: LW writes part `part` (AxiBytes) of word `addr`; TM has PM's address and data
   input  logic                              wm_we_i,
   input  logic [23:0]                       wm_addr_i,
   input  logic [8:0]                        wm_part_i,
   input  logic [8*AxiBytes-1:0]             wm_wdata_i,
   input  logic                              pm_we_i,
+  input  logic                              tm_we_i,
   input  logic [23:0]                       pm_addr_i,
   input  logic [8:0]                        pm_part_i,
   input  logic [8*AxiBytes-1:0]             pm_wdata_i,

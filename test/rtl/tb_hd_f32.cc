@@ -9,16 +9,17 @@
 #include "Vtb_hd_f32.h"
 #include "verilated.h"
 extern "C" {
+#include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 }
 
 namespace {
 
-constexpr int kLanes = 8, kDepth = 4;
+constexpr int kLanes = 8, kDepth = 8;
 
 struct Op {
     uint32_t a[kLanes], b[kLanes];
-    int sub, zp, lo, hi;
+    int sub, zp, lo, hi, fn, word, q;
 };
 
 uint64_t rng_state;
@@ -75,9 +76,10 @@ uint32_t operand(uint32_t near) {
 bool check(const char *what, const Op &op, int n, uint32_t got, uint32_t want) {
     if (got == want) return true;
     fprintf(stderr,
-            "tb_hd_f32: %s(%08" PRIx32 ", %08" PRIx32 ") sub %d zp %d lo %d hi %d: got %08" PRIx32
-            ", want %08" PRIx32 "\n",
-            what, op.a[n], op.b[n], op.sub, op.zp, op.lo, op.hi, got, want);
+            "tb_hd_f32: %s(%08" PRIx32 ", %08" PRIx32
+            ") sub %d zp %d lo %d hi %d fn %d word %d q %d: got %08" PRIx32 ", want %08" PRIx32
+            "\n",
+            what, op.a[n], op.b[n], op.sub, op.zp, op.lo, op.hi, op.fn, op.word, op.q, got, want);
     return false;
 }
 
@@ -100,6 +102,9 @@ struct Bench {
         pipe[0] = op;
         top.en_i = 1;
         top.sub_i = op.sub;
+        top.fn_i = op.fn;
+        top.word_i = op.word;
+        top.q_i = uint8_t(op.q & 63);
         top.zp_i = uint16_t(op.zp);
         top.lo_i = uint16_t(op.lo);
         top.hi_i = uint16_t(op.hi);
@@ -115,8 +120,14 @@ struct Bench {
             float a3 = as_float(p3.a[n]), b3 = as_float(p3.b[n]);
             bad += !check("mul", p3, n, top.mul_o[n], as_bits(a3 * b3));
             bad += !check("add", p3, n, top.add_o[n], as_bits(p3.sub ? a3 - b3 : a3 + b3));
-            bad += !check("to_int", p2, n, top.to_int_o[n / 4] >> 8 * (n % 4) & 0xff,
-                          uint32_t(hd_requant(as_float(p2.a[n]), p2.zp, p2.lo, p2.hi)) & 0xff);
+            const Op &p7 = pipe[7];
+            bad += !check("fn", p7, n, top.fn_o[n], hd_fn_bits((enum hd_fn)p7.fn, p7.a[n]));
+            int32_t whole = hd_round_scaled(as_float(p2.a[n]), p2.q);
+            int32_t y = int32_t(hd_min(hd_max(whole + p2.zp, p2.lo), p2.hi));
+            if (p2.zp + whole < p2.lo) y = p2.lo;
+            bad += p2.word ? !check("to_int", p2, n, top.to_int_o[n], uint32_t(whole))
+                           : !check("to_int", p2, n, top.to_int_o[n / 4] >> 8 * (n % 4) & 0xff,
+                                    uint32_t(y) & 0xff);
         }
     }
 };
@@ -135,7 +146,7 @@ int main(int argc, char **argv) {
     long total = 0;
     for (int i = 0; i < kCorners; i++)
         for (int j = 0; j < kCorners && b.bad < 20; j++) {
-            Op op = {{}, {}, 0, 0, -128, 127};
+            Op op = {{}, {}, 0, 0, -128, 127, 1 + (i + j) % 7, 0, 0};
             for (int n = 0; n < kLanes; n++) {
                 op.a[n] = kCorner[i] | uint32_t(n & 1) << 31;
                 op.b[n] = kCorner[j] | uint32_t(n >> 1 & 1) << 31;
@@ -145,11 +156,15 @@ int main(int argc, char **argv) {
             op.zp = 128;
             op.lo = 0;
             op.hi = 255;
+            op.fn = 1 + (i + j + 3) % 7;
+            op.word = 1;
+            op.q = int(rng() % 64) - 32;
             b.step(op);
             total += 2;
         }
     for (long v = 0; v < vectors && b.bad < 20; v++, total++) {
-        Op op = {{}, {}, int(rng() & 1), 0, 0, 0};
+        Op op = {{}, {}, int(rng() & 1), 0, 0, 0, int(1 + rng() % 7), int(rng() & 1), 0};
+        if (rng() & 1) op.q = int(rng() % 64) - 32;
         bool uns = rng() & 1;
         op.zp = rng() % 16 ? int(rng() % 256) - (uns ? 0 : 128) : int16_t(rng());
         op.lo = rng() % 16 ? (uns ? 0 : -128) : int16_t(rng());

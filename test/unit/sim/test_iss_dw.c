@@ -172,7 +172,7 @@ static void errors(void **state) {
         {HD_F_vx_a_kind, 4, HD_ERR_operand},  {HD_F_vx_a_kind, 3, HD_ERR_none},
         {HD_F_vx_b_kind, 2, HD_ERR_operand},  {HD_F_vx_alu, 1, HD_ERR_operand},
         {HD_F_vx_red, 1, HD_ERR_operand},     {HD_F_vx_nred, 1, HD_ERR_operand},
-        {HD_F_vx_d_kind, 2, HD_ERR_operand},  {HD_F_vx_a_imm, 255, HD_ERR_none},
+        {HD_F_vx_d_kind, 3, HD_ERR_operand},  {HD_F_vx_a_imm, 255, HD_ERR_none},
         {HD_F_vx_a_imm, 256, HD_ERR_operand}, {HD_F_vx_a_imm, -256, HD_ERR_operand},
         {HD_F_vx_a, 8192 - 72, HD_ERR_none},  {HD_F_vx_a, 8192 - 71, HD_ERR_range},
         {HD_F_vx_as0, -1, HD_ERR_range},      {HD_F_vx_d, 8192 - 20, HD_ERR_none},

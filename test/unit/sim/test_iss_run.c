@@ -178,7 +178,7 @@ static void operand_errors(void **state) {
         {HD_OP_mx_gemm, mx, HD_F_mx_a, 1024, HD_ERR_range},
         {HD_OP_mx_gemm, mx, HD_F_mx_a, 1023, HD_ERR_none},
         {HD_OP_vx_map, vx, HD_F_vx_n0, 0, HD_ERR_operand},
-        {HD_OP_vx_map, vx, HD_F_vx_a_kind, 5, HD_ERR_operand},
+        {HD_OP_vx_map, vx, HD_F_vx_a_kind, 7, HD_ERR_operand},
         {HD_OP_vx_map, vx, HD_F_vx_nred, 1, HD_ERR_operand},
         {HD_OP_vx_map, vx, HD_F_vx_a, 1024, HD_ERR_range},
         {HD_OP_vx_map, vx, HD_F_vx_d, 4096, HD_ERR_range},

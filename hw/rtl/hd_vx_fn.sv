@@ -1,0 +1,245 @@
+// exp, 1/x, 1/sqrt(x), tanh, sigmoid, erf and (1 + erf)/2 in binary32, per lane, to the bit as
+// docs/numerics.md defines them: the argument becomes a row of a table and a position t in it, the
+// row's quadratic gives a fixed-point value, which is rounded to binary32.
+//
+// Latency 8 cycles, throughput 1 vector per cycle, never stalls. Lanes share the text of the table;
+// block RAM holds it once for every two lanes.
+module hd_vx_fn #(
+  parameter int unsigned Lanes = 16
+) (
+  input  logic                clk_i,
+  input  logic                rst_ni,
+
+  input  logic                en_i,
+  input  logic [2:0]          fn_i,
+  input  logic [32*Lanes-1:0] a_i,
+
+  output logic [32*Lanes-1:0] y_o
+);
+  // Codes of vx.fn.
+  localparam logic [2:0] Exp = 3'd1, Rcp = 3'd2, Rsqrt = 3'd3, Sigmoid = 3'd5, Erf = 3'd6,
+                         Phi = 3'd7;  // 4: tanh
+  localparam int unsigned RowBits  = 66;
+  localparam logic [28:0] One      = 29'd1 << 27;
+  localparam logic [32:0] Log2e    = 33'd6196328019;  // log2(e) * 2^32
+  localparam logic [31:0] Inf      = 32'h7f800000, Nan = 32'h7fc00000;
+
+  logic [RowBits-1:0] rows [hd_isa_pkg::FnRowCount];
+  initial
+    for (int unsigned i = 0; i < hd_isa_pkg::FnRowCount; i++)
+      rows[i] = hd_isa_pkg::FnRows[RowBits * i +: RowBits];
+
+  logic [6:0] en_q;
+  logic [2:0] fn1_q, fn2_q, fn3_q, fn4_q, fn5_q;
+
+  logic               minus1 [Lanes];
+  logic               minus2 [Lanes];
+  logic               minus3 [Lanes];
+  logic               minus4 [Lanes];
+  logic               minus5 [Lanes];
+  logic               minus6 [Lanes];
+  logic               minus7 [Lanes];
+  logic signed [9:0]  e1     [Lanes];
+  logic signed [9:0]  e2     [Lanes];
+  logic [23:0]        m1     [Lanes];
+  logic [23:0]        m2     [Lanes];
+  logic [32:0]        fix1   [Lanes];  // {the result is fixed, its bits}
+  logic [32:0]        fix2   [Lanes];
+  logic [32:0]        fix3   [Lanes];
+  logic [32:0]        fix4   [Lanes];
+  logic [32:0]        fix5   [Lanes];
+  logic [32:0]        fix6   [Lanes];
+  logic [32:0]        fix7   [Lanes];
+  logic [56:0]        prod2  [Lanes];
+  logic [9:0]         row3   [Lanes];
+  logic [17:0]        t3     [Lanes];
+  logic [17:0]        t4     [Lanes];
+  logic [17:0]        t5     [Lanes];
+  logic               one3   [Lanes];  // beyond the table: 1
+  logic               one4   [Lanes];
+  logic               one5   [Lanes];
+  logic signed [10:0] scale3 [Lanes];
+  logic signed [10:0] scale4 [Lanes];
+  logic signed [10:0] scale5 [Lanes];
+  logic signed [10:0] scale6 [Lanes];
+  logic signed [10:0] scale7 [Lanes];
+  logic [RowBits-1:0] row4   [Lanes];
+  logic signed [23:0] slope5 [Lanes];
+  logic [27:0]        base5  [Lanes];
+  logic [28:0]        y6     [Lanes];
+  logic [27:0]        y7     [Lanes];
+
+  always_ff @(posedge clk_i) begin
+    en_q  <= rst_ni ? {en_q[5:0], en_i} : '0;
+    fn1_q <= fn_i;
+    fn2_q <= fn1_q;
+    fn3_q <= fn2_q;
+    fn4_q <= fn3_q;
+    fn5_q <= fn4_q;
+  end
+
+  always_ff @(posedge clk_i) begin
+    // 8: round to nearest even and pack
+    if (en_q[6])
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_pack
+        logic [24:0]        m;
+        logic signed [10:0] e;
+        m = {1'b0, y7[n][27:4]} + 25'(y7[n][3] && (y7[n][2:0] != 3'd0 || y7[n][4]));
+        e = scale7[n] + 11'sd127 + 11'(m[24]);
+        if (fix7[n][32]) y_o[32 * n +: 32] <= fix7[n][31:0];
+        else if (y7[n] == 28'd0 || e < 11'sd1) y_o[32 * n +: 32] <= {minus7[n], 31'd0};
+        else if (e > 11'sd254) y_o[32 * n +: 32] <= {minus7[n], Inf[30:0]};
+        else y_o[32 * n +: 32] <= {minus7[n], e[7:0], m[24] ? m[23:1] : m[22:0]};
+      end
+    // 7: normalise
+    if (en_q[5])
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_normal
+        logic [27:0]        y;
+        logic signed [10:0] s;
+        y = y6[n][27:0];
+        s = scale6[n];
+        if (y6[n][28]) begin y = One[27:0]; s = s + 11'sd1; end
+        else begin
+          if (y[27:12] == 16'd0) begin y = y << 16; s = s - 11'sd16; end
+          if (y[27:20] == 8'd0) begin y = y << 8; s = s - 11'sd8; end
+          if (y[27:24] == 4'd0) begin y = y << 4; s = s - 11'sd4; end
+          if (y[27:26] == 2'd0) begin y = y << 2; s = s - 11'sd2; end
+          if (!y[27]) begin y = y << 1; s = s - 11'sd1; end
+        end
+        y7[n]     = y;
+        scale7[n] = s;
+        minus7[n] = minus6[n];
+        fix7[n]   = fix6[n];
+      end
+    // 6: value
+    if (en_q[4])
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_value
+        logic signed [43:0] p;
+        logic [28:0]        y;
+        p = 44'(slope5[n]) * 44'(signed'({1'b0, t5[n]})) + 44'sd131072;
+        y = {1'b0, base5[n]} + 29'(p >>> 18);
+        minus6[n] = minus5[n];
+        if (fn5_q == Exp || fn5_q == Rsqrt) minus6[n] = 1'b0;
+        else if (fn5_q != Rcp) begin
+          if (one5[n] || y > One) y = One;
+          if (fn5_q == Sigmoid || fn5_q == Phi) begin
+            y = minus5[n] ? One - y : One + y;
+            minus6[n] = 1'b0;
+          end
+        end
+        y6[n]     = y;
+        scale6[n] = scale5[n];
+        fix6[n]   = fix5[n];
+      end
+    // 5: slope
+    if (en_q[3])
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_slope
+        logic signed [33:0] p;
+        p = 34'(signed'(row4[n][14:0])) * 34'(signed'({1'b0, t4[n]}));
+        slope5[n] = 24'(signed'(row4[n][37:15])) + 24'(p >>> 18);
+        base5[n]  = row4[n][65:38];
+        t5[n]     = t4[n];
+        one5[n]   = one4[n];
+        scale5[n] = scale4[n];
+        minus5[n] = minus4[n];
+        fix5[n]   = fix4[n];
+      end
+    // 4: row
+    if (en_q[2])
+      for (int unsigned n = 0; n < Lanes; n++) begin
+        row4[n]   = rows[row3[n]];
+        t4[n]     = t3[n];
+        one4[n]   = one3[n];
+        scale4[n] = scale3[n];
+        minus4[n] = minus3[n];
+        fix4[n]   = fix3[n];
+      end
+    // 3: row number and position
+    if (en_q[1])
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_place
+        logic [57:0]        r;
+        logic [33:0]        v;
+        logic [27:0]        x;
+        logic [9:0]         at;
+        minus3[n] = minus2[n];
+        fix3[n]   = fix2[n];
+        one3[n]   = 1'b0;
+        unique case (fn2_q)
+          Exp: begin
+            r = {1'b0, prod2[n]} + (58'd1 << 6'(10'sd30 - e2[n]));
+            v = e2[n] >= -10'sd26 ? 34'(r >> 6'(10'sd31 - e2[n])) : 34'd0;
+            if (minus2[n]) v = -v;
+            row3[n]   = 10'(hd_isa_pkg::FnAtExp) + 10'(v[23:18]);
+            t3[n]     = v[17:0];
+            scale3[n] = {v[33], v[33:24]};
+          end
+          Rcp: begin
+            row3[n]   = 10'(hd_isa_pkg::FnAtRcp) + 10'(m2[n][22:16]);
+            t3[n]     = {m2[n][15:0], 2'd0};
+            scale3[n] = -11'(e2[n]);
+          end
+          Rsqrt: begin
+            row3[n]   = 10'(hd_isa_pkg::FnAtRsq) + 10'({e2[n][0], m2[n][22:17]});
+            t3[n]     = {m2[n][16:0], 1'd0};
+            scale3[n] = -(11'(e2[n]) >>> 1);
+          end
+          default: begin
+            at = fn2_q == Erf || fn2_q == Phi ? 10'(hd_isa_pkg::FnAtErf) :
+                                                10'(hd_isa_pkg::FnAtTanh);
+            x = 28'd0;
+            if (e2[n] >= 10'sd3) x = 28'd1 << 27;
+            else if (e2[n] >= -10'sd1) x = 28'(m2[n]) << 3'(e2[n] + 10'sd1);
+            else if (e2[n] >= -10'sd25)
+              x = (28'(m2[n]) + (28'd1 << 5'(-10'sd2 - e2[n]))) >> 5'(-10'sd1 - e2[n]);
+            one3[n] = x[27] || ((fn2_q == Erf || fn2_q == Phi) && x[26]);
+            if (x[26]) begin
+              row3[n] = at + 10'd192 + 10'(x[25:20]);
+              t3[n]   = x[19:2];
+            end else if (x[25]) begin
+              row3[n] = at + 10'd128 + 10'(x[24:19]);
+              t3[n]   = x[18:1];
+            end else begin
+              row3[n] = at + 10'(x[24:18]);
+              t3[n]   = x[17:0];
+            end
+            if (one3[n]) row3[n] = 10'd0;
+            scale3[n] = fn2_q == Sigmoid || fn2_q == Phi ? -11'sd1 : 11'sd0;
+          end
+        endcase
+      end
+    // 2: x * log2(e)
+    if (en_q[0])
+      for (int unsigned n = 0; n < Lanes; n++) begin
+        if (fn1_q == Exp) prod2[n] = 57'(m1[n]) * 57'(Log2e);
+        m2[n]     = m1[n];
+        e2[n]     = e1[n];
+        minus2[n] = minus1[n];
+        fix2[n]   = fix1[n];
+      end
+    // 1: unpack, special values
+    if (en_i)
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_unpack
+        logic [31:0] a;
+        logic        zero, inf;
+        a = a_i[32 * n +: 32];
+        zero = a[30:23] == 8'd0;
+        inf = a[30:0] == Inf[30:0];
+        minus1[n] = a[31];
+        m1[n]     = zero ? 24'd0 : {1'b1, a[22:0]};
+        e1[n]     = 10'({2'd0, a[30:23]}) - 10'sd127;
+        fix1[n]   = 33'd0;
+        if (a[30:0] > Inf[30:0]) fix1[n] = {1'b1, Nan};
+        else if (fn_i == Exp) begin
+          if (e1[n] >= 10'sd7) fix1[n] = {1'b1, a[31] ? 32'd0 : Inf};
+        end else if (fn_i == Rcp) begin
+          if (zero) fix1[n] = {1'b1, a[31], Inf[30:0]};
+          else if (inf) fix1[n] = {1'b1, a[31], 31'd0};
+        end else if (fn_i == Rsqrt) begin
+          if (zero) fix1[n] = {1'b1, Inf};
+          else if (a[31]) fix1[n] = {1'b1, Nan};
+          else if (inf) fix1[n] = {1'b1, 32'd0};
+        end
+        if (fn_i == Sigmoid) e1[n] = e1[n] - 10'sd1;
+      end
+  end
+endmodule

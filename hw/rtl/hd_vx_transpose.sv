@@ -1,0 +1,65 @@
+// Transposes blocks of N vectors of N bytes: vector j of the result holds byte j of every vector of
+// the block, in order.
+//
+// One vector in and one out per cycle; the first of a block comes out 2 cycles after the last went
+// in. Never stalls. Two blocks are held: one fills while the other leaves. Byte c of vector i lies in
+// memory (c + i) mod N at address i, so that a row goes in, and a column out, in one cycle.
+`include "hd_assert.svh"
+
+module hd_vx_transpose #(
+  parameter int unsigned N = hd_cfg_pkg::N
+) (
+  input  logic           clk_i,
+  input  logic           rst_ni,
+  input  logic           valid_i,
+  input  logic [8*N-1:0] x_i,
+  output logic           valid_o,
+  output logic [8*N-1:0] y_o
+);
+  localparam int unsigned Bits = $clog2(N);
+
+  logic [Bits-1:0] in_q, out_q;
+  logic            fill_q, drain_q, full, leaving_q, out_valid_q;
+  logic [Bits-1:0] turn_q;
+  logic [16*N-1:0] twice_in, twice_out;
+  logic [8*N-1:0]  row, column_q;
+
+  assign full      = valid_i && in_q == Bits'(N - 1);
+  assign twice_in  = {x_i, x_i};
+  assign row       = twice_in[8 * (N - 32'(in_q)) +: 8 * N];  // moved up by in_q bytes
+  assign twice_out = {column_q, column_q};
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      in_q        <= '0;
+      out_q       <= '0;
+      fill_q      <= 1'b0;
+      drain_q     <= 1'b0;
+      leaving_q   <= 1'b0;
+      out_valid_q <= 1'b0;
+    end else begin
+      if (valid_i) in_q <= in_q + Bits'(1);
+      if (full) fill_q <= !fill_q;
+      if (full) leaving_q <= 1'b1;
+      else if (leaving_q && out_q == Bits'(N - 1)) leaving_q <= 1'b0;
+      if (leaving_q) out_q <= out_q + Bits'(1);
+      if (full) drain_q <= fill_q;
+      out_valid_q <= leaving_q;
+    end
+    turn_q <= out_q;
+  end
+
+  for (genvar b = 0; b < N; b++) begin : gen_bank
+    logic [7:0] mem [2*N];  // address: {block, vector}
+    always_ff @(posedge clk_i) begin
+      if (valid_i) mem[{fill_q, in_q}] <= row[8 * b +: 8];
+      if (leaving_q) column_q[8 * b +: 8] <= mem[{drain_q, Bits'(b) - out_q}];
+    end
+  end
+
+  // Byte i of the result is in memory (i + turn) mod N.
+  assign valid_o = out_valid_q;
+  assign y_o     = twice_out[8 * 32'(turn_q) +: 8 * N];
+
+  `ASSERT(OneLeaves, !full || !leaving_q || out_q == Bits'(N - 1))
+endmodule
