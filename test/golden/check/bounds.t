@@ -20,9 +20,9 @@ seq.halt
 #=     mx.gemm nred=7 n0=0 n1=1 n2=1 n3=1 n4=1 n5=1
 #= error: bundle 3, word 31: XM words from 8191 to 8192, the memory has 0 to 8191
 #=     mx.gemm nred=1 x=0x1fff n0=2 xs0=1
-#= error: bundle 4, word 37: a_kind is 7, at most 4
+#= error: bundle 4, word 37: a_kind is 7, at most 6
 #=     vx.map a_kind=7 n0=1 n1=1 n2=1 n3=1
-#= error: bundle 5, word 43: nred is 2, red none wants 0
+#= error: bundle 5, word 43: nred is 2 and lanes 0, red none wants 0
 #=     vx.map a_kind=2 nred=2
 #= error: bundle 6, word 47: seg is 0, only 1 (arena) may be written
 #=     st.store seg=0 run=1 n1=1 n2=1 n3=1
