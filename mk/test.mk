@@ -79,6 +79,9 @@ test-cosim: $(COSIM) $(REMOVED) rtl-tiny ## 100 random programs on iss and rtl; 
 cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them: N=1000 SEED=1 TB_MACHINE=tiny|base|big
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N)
 
+peer: heddle ## random models of one operation on golden and ONNX Runtime: N=1000 SEED=1 ORT=..
+	$(Q)test/peer/run.sh $(B)/heddle $(N) $(SEED) $(B)/peer
+
 test-mutants mutants: heddle rtl-tiny ## seeded faults must be caught (minutes)
 	$(Q)python3 scripts/mutants.py
 test-mutants-fast: heddle rtl-tiny ## one seeded fault each of RTL, ISS and compiler
