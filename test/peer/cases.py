@@ -4,7 +4,7 @@
 Each function below is a generator of cases; its name says which. Operands that decide shapes are graph inputs or
 constants at random. Left out is what ONNX Runtime 1.30 computes in another way than ONNX says or than docs/numerics.md
 chooses: slices backwards to INT_MAX, dilated Col2Im of one dimension, integer einsum and
-ReduceLogSumExp, integer powers that do not fit.
+ReduceLogSumExp, integer Mod and Pow beyond binary64.
 """
 import random
 import sys
@@ -112,8 +112,8 @@ def binary():
         vb = [x or type(x)(3) for x in vb]
     if op in ("BitShift", "Pow"):
         vb = [type(x)(min(abs(x), 5)) for x in vb]
-    if op == "Pow" and t not in FLOAT:
-        va = [x % 7 for x in va]  # where the result does not fit, ONNX Runtime does not wrap
+    if op in ("Mod", "Pow") and t not in FLOAT:
+        va = [x % 7 for x in va]  # what does not fit binary64, ONNX Runtime computes otherwise
     attrs = {"fmod": 1 if t in FLOAT else between(0, 1)} if op == "Mod" else {}
     if op == "BitShift":
         attrs = {"direction": pick(["LEFT", "RIGHT"])}
