@@ -52,7 +52,10 @@ struct hd_place {
     uint64_t arena_offset, arena_bytes; /* valid when in_arena */
     int n, h, w, c, c_pad;              /* c_pad: channels as stored */
     int pt, pb, pl, pr;                 /* padding kept around each image on chip */
-    int rolling; /* on chip only that many rows at a time, in turn; 0 = all of them */
+    int pitch;                          /* bytes between rows on chip */
+    /* on chip only that many rows at a time, row y in slot y mod rolling; 0 = all of them. Slots
+     * behind those repeat the first ones */
+    int rolling;
 };
 
 enum hd_step_kind { HD_STEP_HOST, HD_STEP_PROG };

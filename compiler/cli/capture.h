@@ -6,11 +6,16 @@
 #include "runtime/probe.h"
 #include "runtime/runtime.h"
 
+struct rolled;
+
 struct cli_capture {
     struct hd_probe probe; /* give it to the device */
     const hd_model *m;
     const bool *layers; /* those that are kept; NULL = all */
     const struct hd_probe_eye *eye;
+    struct rolled *rolled; /* results of VX in rolling places, by program word */
+    size_t n_rolled, cap_rolled;
+    int *row;       /* per place: the row of a rolling one that was written last */
     uint32_t *left; /* per layer: operations that have not ended yet */
     void **dense;   /* per place of the model: the last result, malloc'd; NULL = none was seen */
     bool failed;    /* no memory for one of them, or the device could not show it */

@@ -166,8 +166,7 @@ static void describe_places(struct hd_lowering *lo) {
     m->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
-        int64_t rows = t->roll ? t->roll + t->mirror : t->h + t->pt + t->pb;
-        int64_t cols = t->w + t->pl + t->pr;
+        int64_t rows = t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
         m->places[i] =
             (struct hd_place){.tensor = t->tensor,
                               .layer = t->def,
@@ -178,7 +177,8 @@ static void describe_places(struct hd_lowering *lo) {
                               .on_chip = t->resident,
                               .in_arena = t->in_arena,
                               .xm_offset = t->xm,
-                              .xm_bytes = (uint64_t)(t->n * rows * cols * t->cp),
+                              .xm_bytes = (uint64_t)(rows * hd_mtensor_pitch(t)),
+                              .pitch = hd_mtensor_pitch(t),
                               .rolling = t->roll,
                               .arena_offset = t->arena,
                               .arena_bytes = (uint64_t)((int64_t)t->n * t->h * t->w * t->cp),
