@@ -170,16 +170,6 @@ static void add_row(struct bench *b, const struct result *r, struct cli_table *t
     json_object_array_add(b->rows, o);
 }
 
-/* The last part of a path, without model.onnx. */
-static const char *short_name(hd_arena *a, const char *path) {
-    size_t n = strlen(path);
-    if (n > 11 && !strcmp(path + n - 11, "/model.onnx")) n -= 11;
-    while (n > 1 && path[n - 1] == '/') n--;
-    size_t from = n;
-    while (from && path[from - 1] != '/') from--;
-    return hd_sprintf(a, "%.*s", (int)(n - from), path + from);
-}
-
 static hd_status bench_model(struct bench *b, const char *arg, struct cli_table *t) {
     struct cli *c = b->c;
     const char *path;
@@ -188,7 +178,7 @@ static hd_status bench_model(struct bench *b, const char *arg, struct cli_table 
     uint64_t cycles = 0; /* on another machine */
     TRY(cli_model_path(c, b->a, arg, &path));
     for (int i = 0; i < b->n_devices; i++) {
-        struct result r = {.model = short_name(b->a, arg), .device = b->device[i]};
+        struct result r = {.model = cli_short_name(b->a, arg), .device = b->device[i]};
         if (!b->named && !strcmp(r.device, "rtl") && cycles > RTL_CYCLES_MAX) continue;
         cli_progress(c, "%s on %s", r.model, r.device);
         if (run_one(b, path, &ref, &ref_rounds, &r) != HD_OK) {

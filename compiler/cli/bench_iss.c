@@ -80,19 +80,10 @@ static void add_row(const char *name, uint32_t latency, const hd_model *m,
     json_object_array_add(list, o);
 }
 
-/* The last part of a path, without the slash. */
-static const char *short_name(hd_arena *a, const char *path) {
-    size_t n = strlen(path);
-    while (n && path[n - 1] == '/') n--;
-    size_t from = n;
-    while (from && path[from - 1] != '/') from--;
-    return hd_sprintf(a, "%.*s", (int)(n - from), path + from);
-}
-
 static hd_status bench_network(struct cli *c, hd_arena *a, const char *arg, struct cli_table *t,
                                json_object *list) {
     hd_model *m = NULL;
-    const char *path, *what, *name = short_name(a, arg);
+    const char *path, *what, *name = cli_short_name(a, arg);
     const void **in;
     hd_status ok = cli_model_path(c, a, arg, &path);
     if (ok == HD_OK) ok = cli_open_model(c, path, false, &m);

@@ -145,6 +145,9 @@ struct cli_tensor;
 hd_status cli_machine(struct cli *c, struct hd_machine *out);
 /* File behind a MODEL argument: itself, or model.onnx in a folder. *out_path is the arena's. */
 hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char **out_path);
+/* The last part of a path that tells a model from others: the folder's name for FOLDER/model.onnx.
+ */
+const char *cli_short_name(hd_arena *a, const char *path);
 bool cli_is_hdl(const char *path); /* a compiled model */
 /* Compiles or loads MODEL, with --keep, --dump and --select. host_only as in hd_compile_options.
  * Open dimensions take their sizes from --shape, then from --inputs or the first data set beside

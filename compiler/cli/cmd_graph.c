@@ -167,7 +167,7 @@ static void put_legend(const struct picture *x) {
 static void put_dot(struct picture *x) {
     int block = 0;
     fputs("digraph network {\n  label=\"", x->f);
-    put_text(x->f, x->path);
+    put_text(x->f, cli_short_name(x->a, x->path));
     fputs("\"; labelloc=t; fontname=\"DejaVu Sans\";\n"
           "  node [shape=box, style=\"filled,rounded\", color=\"#8a93a3\", fontsize=10, "
           "fontname=\"DejaVu Sans\", margin=\"0.10,0.04\"];\n"

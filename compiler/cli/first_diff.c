@@ -228,6 +228,34 @@ static int64_t element(const struct search *x, int which) {
     return v;
 }
 
+/* The tensor that has its place there while the layer is at work, and the element in it; "" = none
+ * (a tile of one that streams). */
+static const char *tensor_there(const struct search *x, int layer, size_t address) {
+    const hd_model *m = x->m;
+    for (int i = 0; i < m->n_places; i++) {
+        const struct hd_place *p = &m->places[i];
+        bool xm = x->memory == HD_PROBE_XM && p->on_chip;
+        if (!xm && !(x->memory == HD_PROBE_ARENA && p->in_arena)) continue;
+        uint64_t first = xm ? p->xm_offset : p->arena_offset,
+                 bytes = xm ? p->xm_bytes : p->arena_bytes;
+        if (address < first || address >= first + bytes || layer < p->first || layer > p->last)
+            continue;
+        int64_t at = (int64_t)(address - first), rows = p->h + (xm ? p->pt + p->pb : 0),
+                cols = p->w + (xm ? p->pl + p->pr : 0);
+        int64_t c = at % p->c_pad, col = at / p->c_pad % cols - (xm ? p->pl : 0),
+                row = at / p->c_pad / cols % rows - (xm ? p->pt : 0),
+                n = at / p->c_pad / cols / rows;
+        bool inside = row >= 0 && row < p->h && col >= 0 && col < p->w && c < p->c;
+        const char *what =
+            p->layer < 0 ? "a tensor from outside"
+                         : hd_sprintf(x->a, "the result of layer %s", m->layers[p->layer].name);
+        return hd_sprintf(x->a, "%s%s: image %lld, row %lld, column %lld, channel %lld",
+                          inside ? "" : "padding of ", what, (long long)n, (long long)row,
+                          (long long)col, (long long)c);
+    }
+    return "";
+}
+
 static json_object *report(const struct search *x, size_t lo, size_t hi, FILE *text) {
     const struct place *p = &x->ops[lo];
     struct hd_op_word op = {0};
@@ -250,6 +278,8 @@ static json_object *report(const struct search *x, size_t lo, size_t hi, FILE *t
         fprintf(text, "  %s byte 0x%zx: %s %" PRId64 ", %s %" PRId64 "; %zu bytes differ there\n",
                 memory_name[x->memory], address, x->device[0], element(x, 0), x->device[1],
                 element(x, 1), x->n_bytes);
+        const char *there = tensor_there(x, op.tag, address);
+        if (*there) fprintf(text, "  that is %s\n", there);
         fprintf(text, "  every parameter: %s\n", full_text(x, lo));
         for (size_t i = lo > AROUND ? lo - AROUND : 0; i <= lo + AROUND && i < x->n_ops; i++)
             fprintf(text, "  %s %6zu  %s\n", i == lo ? "->" : "  ", i, op_text(x, i));
@@ -266,6 +296,7 @@ static json_object *report(const struct search *x, size_t lo, size_t hi, FILE *t
     cli_add_str(o, "text", full_text(x, lo));
     cli_add_str(o, "memory", memory_name[x->memory]);
     cli_add_int(o, "address", (int64_t)address);
+    cli_add_str(o, "tensor", tensor_there(x, op.tag, address));
     cli_add_int(o, "expected", element(x, 0));
     cli_add_int(o, "got", element(x, 1));
     cli_add_int(o, "bytes_differ", (int64_t)x->n_bytes);

@@ -117,8 +117,9 @@ static int by_begin(const void *a, const void *b) {
 /* Five numbers an event: unit (0 = lx), layer, begin behind that of the event before, length,
  * cycles that it waited for semaphores. */
 static json_object *ops_json(hd_arena *a, const struct cli_profile *p) {
-    struct cli_op *ops = hd_dup(a, p->ops, (p->n_ops + 1) * sizeof *ops);
+    struct cli_op *ops = hd_new_array(a, struct cli_op, p->n_ops + 1);
     size_t n = p->n_ops;
+    if (n) memcpy(ops, p->ops, n * sizeof *ops);
     qsort(ops, n, sizeof *ops, by_begin);
     for (uint64_t gap = 1; n > EVENTS_MAX; gap *= 2) n = merge_ops(ops, n, gap);
     json_object *o = json_object_new_object(), *data = json_object_new_array();
@@ -259,7 +260,8 @@ static json_object *code_json(const hd_model *m, hd_arena *a) {
             hd_buf_put(&l->text, more, strlen(more));
         }
         json_object_array_add(
-            list, json_object_new_string_len((const char *)l->text.data, (int)l->text.n));
+            list, json_object_new_string_len(l->text.n ? (const char *)l->text.data : "",
+                                             (int)l->text.n));
         hd_buf_free(&l->text);
     }
     return list;
@@ -267,21 +269,13 @@ static json_object *code_json(const hd_model *m, hd_arena *a) {
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static const char *last_part(hd_arena *a, const char *path) {
-    const char *slash = strrchr(path, '/');
-    if (!slash || strcmp(slash, "/model.onnx")) return slash ? slash + 1 : path;
-    const char *from = slash;
-    while (from > path && from[-1] != '/') from--;
-    return hd_sprintf(a, "%.*s", (int)(slash - from), from);
-}
-
 static json_object *run_data(struct cli *c, hd_arena *a, const struct cli_run *r,
                              const struct cli_profile *p, const hd_graph *g) {
     const hd_model *m = r->model;
     struct hd_mem_options mem = cli_mem(c, &m->machine);
     json_object *o = json_object_new_object(), *layers = json_object_new_array(),
                 *units = json_object_new_array();
-    cli_add_str(o, "title", hd_sprintf(a, "%s on %s", last_part(a, r->path), r->device));
+    cli_add_str(o, "title", hd_sprintf(a, "%s on %s", cli_short_name(a, r->path), r->device));
     cli_add_str(
         o, "subtitle",
         hd_sprintf(a,

@@ -29,6 +29,15 @@ hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char
     return HD_OK;
 }
 
+const char *cli_short_name(hd_arena *a, const char *path) {
+    size_t n = strlen(path);
+    if (n > 11 && !strcmp(path + n - 11, "/model.onnx")) n -= 11;
+    while (n > 1 && path[n - 1] == '/') n--;
+    size_t from = n;
+    while (from && path[from - 1] != '/') from--;
+    return hd_sprintf(a, "%.*s", (int)(n - from), path + from);
+}
+
 /* By its first bytes, or its name when it is too short to tell. */
 bool cli_is_hdl(const char *path) {
     char head[4] = {0};

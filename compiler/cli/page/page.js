@@ -47,7 +47,7 @@ function section(title, note) {
 }
 
 // One layer is chosen for all pictures at a time.
-let chosen = -1;
+let chosen = -1, zoomTo = () => {};
 const onChoose = [];
 function choose(i) {
   chosen = i === chosen ? -1 : i;
@@ -266,9 +266,10 @@ function timeline() {
   c.addEventListener('mouseleave', () => { tip.style.display = 'none'; });
   const button = (text, f) => el(bar, 'button', {}, text).addEventListener('click', f);
   button('all', () => set(0, all));
-  button('chosen layer', () => { const l = D.layers[chosen]; if (l && l.end) set(l.begin - (l.end - l.begin) * .05, l.end + (l.end - l.begin) * .05); });
+  button('chosen layer', () => { if (chosen >= 0) zoomTo(D.layers[chosen]); });
   addEventListener('resize', draw);
   onChoose.push(draw);
+  zoomTo = l => { if (l.end) set(l.begin - (l.end - l.begin) * .05, l.end + (l.end - l.begin) * .05); };
   draw();
   const g = c.getContext('2d'), px = g.getImageData(0, 0, c.width, c.height).data;
   let ink = 0;
@@ -363,6 +364,10 @@ if (D.run) {
   memory('Arena in DRAM', 'arena', D.arena_bytes, 'arena', 'arena_bytes', ' Weights and programs lie beside it, in the image of ' + bytes(D.image_bytes) + '.');
   code();
   host();
+}
+if (D.run && location.hash) { // report.html#NAME opens with that layer chosen
+  const i = D.layers.findIndex(l => l.name === decodeURIComponent(location.hash.slice(1)));
+  if (i >= 0) { choose(i); zoomTo(D.layers[i]); }
 }
 document.body.dataset.errors = errors.length;
 document.body.dataset.ready = 1;

@@ -1,7 +1,7 @@
 # RUN: heddle graph test/models/digits --stage plan -o - | grep -v tooltip= | grep -v legend
 # RUN: heddle graph test/models/digits --color dtype --select 'qadd' -o - | sed 's#, tooltip.*##' | grep -E 'res_add|l[0-9] '
 #= digraph network {
-#=   label="test/models/digits/model.onnx"; labelloc=t; fontname="DejaVu Sans";
+#=   label="digits"; labelloc=t; fontname="DejaVu Sans";
 #=   node [shape=box, style="filled,rounded", color="#8a93a3", fontsize=10, fontname="DejaVu Sans", margin="0.10,0.04"];
 #=   edge [color="#5d6675", arrowsize=0.6]; ranksep=0.28; nodesep=0.2;
 #=   n0 -> n1;
