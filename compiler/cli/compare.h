@@ -25,9 +25,10 @@ enum cli_verdict cli_error_verdict(const struct cli_error *e, const struct hd_va
                                    bool may_round);
 /* Signal to error in dB: 20 log10(reference / rms); infinite when nothing differs. */
 double cli_error_db(const struct cli_error *e);
+/* places: the first elements that differ, too. */
 void cli_error_print(const struct cli_error *e, enum cli_verdict verdict,
                      const struct hd_value_info *v, const char *layer, const char *ref_device,
-                     const char *device, const void *ref, const void *got, FILE *out);
+                     const char *device, const void *ref, const void *got, bool places, FILE *out);
 json_object *cli_error_json(const struct cli_error *e, const struct hd_value_info *v,
                             const char *layer, const char *device);
 

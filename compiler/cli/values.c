@@ -67,7 +67,7 @@ static const char *position(hd_arena *a, const struct hd_value_info *v, size_t i
 
 void cli_error_print(const struct cli_error *e, enum cli_verdict verdict,
                      const struct hd_value_info *v, const char *layer, const char *ref_device,
-                     const char *device, const void *ref, const void *got, FILE *out) {
+                     const char *device, const void *ref, const void *got, bool places, FILE *out) {
     hd_arena *a = hd_arena_create();
     fprintf(out, "%s %s %s%s, %s%s%s: %zu of %zu differ, max|diff| %.6g, mean %.3g, rms %.3g",
             verdict == CLI_NEAR ? "near" : "DIFF", v->name, cli_dtype_name(v->dtype),
@@ -75,7 +75,7 @@ void cli_error_print(const struct cli_error *e, enum cli_verdict verdict,
             e->differ, e->n, e->max, e->mean, e->rms);
     if (e->rms > 0) fprintf(out, ", %.1f dB", cli_error_db(e));
     fputc('\n', out);
-    for (size_t i = 0; i < CLI_ERROR_PLACES && i < e->differ && verdict == CLI_DIFFERS; i++)
+    for (size_t i = 0; i < CLI_ERROR_PLACES && i < e->differ && places; i++)
         fprintf(out, "       at %s: %s %.9g, %s %.9g\n", position(a, v, e->place[i]), ref_device,
                 cli_element(ref, v->dtype, e->place[i]), device,
                 cli_element(got, v->dtype, e->place[i]));
