@@ -246,7 +246,7 @@ static hd_status compare_value(struct comparison *x, int value, uint64_t seed, b
         near += verdict == CLI_NEAR;
         if (x->text && verdict != CLI_SAME)
             cli_error_print(&e, verdict, v, layer_of(x, value), x->side[0].label, side->label, ref,
-                            got, x->text);
+                            got, verdict == CLI_DIFFERS && !x->first, x->text);
         if (verdict == CLI_DIFFERS && !x->first) {
             x->first = v->name, x->first_seed = seed, x->first_device = side->label;
             x->first_layer = layer_of(x, value);
