@@ -105,7 +105,8 @@ static hd_model *small_model(hd_ctx *ctx) {
                                      .c = 3,
                                      .c_pad = 16,
                                      .pt = 1,
-                                     .pl = 2};
+                                     .pl = 2,
+                                     .pitch = 4 * 16};
     return m;
 }
 
@@ -144,6 +145,7 @@ static void round_trip(void **state) {
     assert_int_equal(m->xm_ring, 4096);
     assert_int_equal(m->places[0].xm_offset, 32);
     assert_int_equal(m->places[0].pl, 2);
+    assert_int_equal(m->places[0].pitch, 64);
     hd_model_destroy(m);
     free(data);
 }
