@@ -296,8 +296,10 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     int in[HD_DNNL_POSTS + 2];
     TRY(hd_cpu_need(p, n->in[0], form_of(p->dnnl->x_md(op)), &in[0]));
     *out_taken = true;
-    if (folded >= 0) p->done[folded] = p->done[node] = true;
-    return finish(p, last, op, &c, 1, in);
+    if (folded >= 0) p->done[folded] = true;
+    TRY(finish(p, last, op, &c, 1, in));
+    p->steps[p->n_steps - 1].n_nodes += folded >= 0;
+    return HD_OK;
 }
 
 /* ---- products ------------------------------------------------------------------------------- */

@@ -197,7 +197,7 @@ static void widen_strip(const hd_q_conv *c, const uint8_t *image, int64_t oy0, i
         }
         int64_t left = c->gather ? 0 : v->pl, n = hd_min(v->w, c->wp - left);
         memset(s, 0, (size_t)(left * c->c_row) * sizeof *s);
-        if (n_c == v->c)
+        if (!c->depthwise)
             q_widen(s + left * v->c, row, n * v->c, c->d.x_zp, c->d.x_signed);
         else
             for (int64_t ix = 0; ix < n; ix++)

@@ -73,16 +73,18 @@ void hd_cpu_scratch(struct hd_cpu_plan *p, size_t bytes) {
 }
 
 const void *hd_cpu_const(const struct hd_cpu_plan *p, int tensor) {
-    return tensor < 0 ? NULL : p->g->tensors[tensor].data;
+    if (tensor < 0) return NULL;
+    return p->constant[tensor] ? p->constant[tensor] : p->g->tensors[tensor].data;
 }
 
 int hd_cpu_const_ints(const struct hd_cpu_plan *p, int tensor, int64_t *out, int max) {
     if (tensor < 0) return 0;
     const struct hd_tensor *t = &p->g->tensors[tensor];
     int64_t n = hd_tensor_elems(t);
-    if (!t->data || n > max || (t->dtype != HD_I64 && t->dtype != HD_I32)) return -1;
+    const void *v = hd_cpu_const(p, tensor);
+    if (!v || n > max || (t->dtype != HD_I64 && t->dtype != HD_I32)) return -1;
     for (int64_t i = 0; i < n; i++)
-        out[i] = t->dtype == HD_I64 ? ((const int64_t *)t->data)[i] : ((const int32_t *)t->data)[i];
+        out[i] = t->dtype == HD_I64 ? ((const int64_t *)v)[i] : ((const int32_t *)v)[i];
     return (int)n;
 }
 
@@ -162,9 +164,9 @@ hd_status hd_cpu_need(struct hd_cpu_plan *p, int tensor, struct hd_cpu_form form
     const struct hd_tensor *t = &p->g->tensors[tensor];
     *out = find(p, tensor, form);
     if (*out >= 0) return HD_OK;
-    if (p->view_of[tensor] < 0 && t->data) {
+    if (p->view_of[tensor] < 0 && hd_cpu_const(p, tensor)) {
         int v = add_view(p, tensor, hd_cpu_dense, hd_tensor_bytes(t));
-        p->views[v].constant = t->data;
+        p->views[v].constant = hd_cpu_const(p, tensor);
         return hd_cpu_need(p, tensor, form, out);
     }
     if (p->view_of[tensor] < 0)
@@ -308,6 +310,21 @@ static void count_users(struct hd_cpu_plan *p) {
     }
 }
 
+/* A node of constants is computed now, once: weights that a file fills or scales at run time. */
+static hd_status compute_constant(struct hd_cpu_plan *p, int node, bool *out_done) {
+    const struct hd_node *n = &p->g->nodes[node];
+    *out_done = false;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && !hd_cpu_const(p, n->in[i])) return HD_OK;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0) p->golden[n->in[i]].data = hd_cpu_const(p, n->in[i]);
+    TRY(hd_golden_node(p->ctx, p->g, node, p->golden, true, p->arena, p->golden_scratch));
+    for (int i = 0; i < n->n_out; i++)
+        if (n->out[i] >= 0) p->constant[n->out[i]] = p->golden[n->out[i]].data;
+    *out_done = true;
+    return HD_OK;
+}
+
 static hd_status plan_nodes(struct hd_cpu_plan *p) {
     const hd_graph *g = p->g;
     int *order = hd_new_array(p->arena, int, g->n_nodes + 1);
@@ -317,6 +334,7 @@ static hd_status plan_nodes(struct hd_cpu_plan *p) {
     for (size_t i = 0; i < n; i++) {
         if (!p->wanted[order[i]] || p->done[order[i]]) continue;
         bool taken = false;
+        TRY(compute_constant(p, order[i], &taken));
         for (size_t k = 0; k < sizeof maker / sizeof *maker && !taken; k++)
             TRY(hd_note(p->ctx, maker[k](p, order[i], &taken), "while planning node '%s' (%s)",
                         g->nodes[order[i]].name, hd_ir_ops[g->nodes[order[i]].op].name));
@@ -385,6 +403,7 @@ hd_status hd_cpu_plan_create(hd_ctx *ctx, const hd_graph *g, const hd_model *m,
     p->wanted = hd_new_array(a, bool, g->n_nodes + 1);
     p->kept = hd_new_array(a, bool, n_tensors);
     p->view_of = hd_new_array(a, int, n_tensors);
+    p->constant = hd_new_array(a, const void *, n_tensors);
     p->users = hd_new_array(a, int, n_tensors);
     p->user = hd_new_array(a, int *, n_tensors);
     p->out_view = hd_new_array(a, int, (size_t)io->n_out + 1);

@@ -82,11 +82,12 @@ struct hd_cpu_plan {
     size_t scratch_bytes, memory_bytes;
     unsigned char *memory, *scratch;
 
-    bool *done, *wanted; /* per node: planned; to be computed at all */
-    bool *kept;          /* per tensor: asked for from outside, so nothing may swallow it */
-    int *view_of;        /* per tensor: first of its views, -1 = none yet */
-    int *users;          /* per tensor: nodes (wanted) that read it, counted once each operand */
-    int **user;          /* ... and which */
+    bool *done, *wanted;   /* per node: planned; to be computed at all */
+    bool *kept;            /* per tensor: asked for from outside, so nothing may swallow it */
+    const void **constant; /* per tensor: value that is known when the plan is made */
+    int *view_of;          /* per tensor: first of its views, -1 = none yet */
+    int *users;            /* per tensor: nodes (wanted) that read it, counted once each operand */
+    int **user;            /* ... and which */
     struct hd_host_io io;
     const hd_model *model;
     int *out_view;            /* per output of io: where it comes from */

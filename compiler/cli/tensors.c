@@ -272,7 +272,11 @@ hd_status cli_load_inputs(struct cli *c, hd_arena *a, const char *model_path,
     *out_n = 0;
     if (!*out_what) {
         char **sets = cli_data_sets(a, model_path, &n);
-        if (n) *out_what = sets[0];
+        if (n) { /* some sets hold outputs only: their inputs are a formula elsewhere */
+            TRY(cli_load_set(c->ctx, a, sets[0], "input", out, out_n));
+            if (*out_n) *out_what = sets[0];
+            return HD_OK;
+        }
     }
     return *out_what ? load_inputs(c, a, *out_what, out, out_n) : HD_OK;
 }
