@@ -36,13 +36,18 @@ Q_INLINE __m256i q_round(__m256 v) {
     return _mm256_cvtps_epi32(_mm256_max_ps(_mm256_min_ps(v, most), least));
 }
 
-/* Two vectors of slots -> 16 int16 in order: hd_requant. */
-Q_INLINE __m256i q_requant(__m256 v0, __m256 v1, const struct hd_q_out *o) {
-    __m256i zp = _mm256_set1_epi32(o->zp);
-    __m256i i0 = _mm256_add_epi32(q_round(v0), zp), i1 = _mm256_add_epi32(q_round(v1), zp);
+/* Rounded values in slots -> 16 int16 in order, zero point added, clamped. Saturating to int16
+ * before the sum changes nothing: lo and hi are those of a byte, and zp is small. */
+Q_INLINE __m256i q_finish(__m256i i0, __m256i i1, const struct hd_q_out *o) {
     __m256i q = _mm256_packs_epi32(i0, i1);
+    q = _mm256_adds_epi16(q, _mm256_set1_epi16((int16_t)o->zp));
     q = _mm256_max_epi16(q, _mm256_set1_epi16((int16_t)o->lo));
     return _mm256_min_epi16(q, _mm256_set1_epi16((int16_t)o->hi));
+}
+
+/* Two vectors of slots -> 16 int16 in order: hd_requant. */
+Q_INLINE __m256i q_requant(__m256 v0, __m256 v1, const struct hd_q_out *o) {
+    return q_finish(q_round(v0), q_round(v1), o);
 }
 
 /* 16 int16 -> two vectors of slots. */

@@ -17,11 +17,18 @@
 #if defined __x86_64__ && defined __AVX2__
 #include "cpu_ref/cpu_avx2.h"
 
-enum { BLOCK = 16, TILE = 6, STRIP_BYTES = 160 << 10 };
+enum {
+    BLOCK = 16,
+    TILE = 6,
+    STRIP_BYTES = 128 << 10,          /* dense: rows in and out, beside the weights in L2 */
+    DEPTHWISE_STRIP_BYTES = 24 << 10, /* rows in, in L1 */
+    STRIP_PIXELS = 96                 /* at least, or the weights are read too often */
+};
 
 struct hd_q_conv {
     struct hd_q_conv_desc d;
     int threads;
+    bool small; /* all scales are below 1/2: no sum can leave the range that q_round clamps to */
     bool depthwise, gather; /* gather: 1x1 window, only the pixels it reads are widened */
     int64_t cg, mg;         /* channels of a group, in and out */
     int64_t c_row;          /* int16 of one pixel in scratch */
@@ -102,9 +109,15 @@ static void pack_depthwise(hd_q_conv *c) {
 static void choose_strips(hd_q_conv *c) {
     const struct hd_window *v = &c->d.v;
     int64_t reach = c->gather ? 1 : (v->kh - 1) * v->dy + 1, step = c->gather ? 1 : v->sy;
-    int64_t row_bytes = c->wp * c->c_row * 2;
-    int64_t rows = hd_max(STRIP_BYTES / row_bytes, reach);
-    c->strip = hd_min((rows - reach) / step + 1, v->oh);
+    int64_t row_bytes = c->wp * c->c_row * 2, fit;
+    if (c->depthwise) {
+        fit = (hd_max(DEPTHWISE_STRIP_BYTES / row_bytes, reach) - reach) / step + 1;
+        fit = hd_max(fit, 4); /* rows that neighbouring strips both widen stay the smaller part */
+    } else {
+        fit = STRIP_BYTES / (row_bytes * step + v->ow * c->d.m_all);
+        fit = hd_max(fit, hd_ceil_div(STRIP_PIXELS, v->ow));
+    }
+    c->strip = hd_min(fit, v->oh);
     if (c->threads > 1 && v->oh >= 8 * c->threads)
         c->strip = hd_min(c->strip, hd_ceil_div(v->oh, c->threads));
     c->n_strips = hd_ceil_div(v->oh, c->strip);
@@ -144,6 +157,9 @@ hd_q_conv *hd_q_conv_create(const struct hd_q_conv_desc *d, int threads) {
         hd_q_conv_destroy(c);
         return NULL;
     }
+    c->small = true;
+    for (int64_t m = 0; m < d->m_all; m++)
+        c->small = c->small && d->scale[m] > -0.5f && d->scale[m] < 0.5f;
     if (c->depthwise)
         pack_depthwise(c);
     else
@@ -173,6 +189,12 @@ struct unit {
     uint8_t *y, *scratch;
 };
 
+/* Few elements, most often: a call of memset would cost more than it does. */
+Q_INLINE void zero(int16_t *p, int64_t n) {
+    for (; n >= 16; n -= 16, p += 16) _mm256_storeu_si256((__m256i *)p, _mm256_setzero_si256());
+    for (; n > 0; n--) *p++ = 0;
+}
+
 /* The strip's input rows as int16, channels c0 .. c0 + n_c of each pixel. */
 static void widen_strip(const hd_q_conv *c, const uint8_t *image, int64_t oy0, int64_t c0,
                         int64_t n_c, int16_t *s) {
@@ -196,7 +218,7 @@ static void widen_strip(const hd_q_conv *c, const uint8_t *image, int64_t oy0, i
             continue;
         }
         int64_t left = c->gather ? 0 : v->pl, n = hd_min(v->w, c->wp - left);
-        memset(s, 0, (size_t)(left * c->c_row) * sizeof *s);
+        zero(s, left * c->c_row);
         if (!c->depthwise)
             q_widen(s + left * v->c, row, n * v->c, c->d.x_zp, c->d.x_signed);
         else
@@ -207,24 +229,50 @@ static void widen_strip(const hd_q_conv *c, const uint8_t *image, int64_t oy0, i
     }
 }
 
-/* 16 sums as int32 -> bytes at y; n of them are stored. */
-Q_INLINE void finish(const hd_q_conv *c, __m256i a0, __m256i a1, const float *scale,
-                     const uint8_t *other, uint8_t *y, int64_t n) {
-    __m256 f0 = _mm256_mul_ps(_mm256_cvtepi32_ps(a0), _mm256_load_ps(scale));
-    __m256 f1 = _mm256_mul_ps(_mm256_cvtepi32_ps(a1), _mm256_load_ps(scale + 8));
-    __m256i q = q_requant(f0, f1, &c->d.out);
-    const struct hd_q_out *out = &c->d.out;
-    if (c->d.has_sum) {
-        q = q_add(q, q_load_n(other, n, c->d.sum.b_signed), &c->d.sum);
-        out = &c->d.sum.out;
-    }
-    q_store_n(y, q, out->is_signed, n);
+/* What turns the sums of a block into bytes, in registers: stores of bytes may alias anything, so
+ * what is read through a pointer would be read again for every pixel. */
+struct tail {
+    __m256 s0, s1;
+    __m256i zp, lo, hi;
+    bool small, is_signed;
+    int64_t n; /* channels of the block */
+};
+
+static struct tail tail_of(const hd_q_conv *c, int64_t block, int64_t n) {
+    const struct hd_q_out *o = &c->d.out;
+    const float *scale = c->scale + block * BLOCK;
+    return (struct tail){.s0 = _mm256_load_ps(scale),
+                         .s1 = _mm256_load_ps(scale + 8),
+                         .zp = _mm256_set1_epi16((int16_t)o->zp),
+                         .lo = _mm256_set1_epi16((int16_t)o->lo),
+                         .hi = _mm256_set1_epi16((int16_t)o->hi),
+                         .small = c->small,
+                         .is_signed = c->d.has_sum ? c->d.sum.out.is_signed : o->is_signed,
+                         .n = n};
+}
+
+/* 16 sums as int32 -> bytes at y. */
+Q_INLINE void finish(const hd_q_conv *c, const struct tail *t, __m256i a0, __m256i a1,
+                     const uint8_t *other, uint8_t *y) {
+    __m256 f0 = _mm256_mul_ps(_mm256_cvtepi32_ps(a0), t->s0);
+    __m256 f1 = _mm256_mul_ps(_mm256_cvtepi32_ps(a1), t->s1);
+    __m256i i0, i1;
+    if (t->small)
+        i0 = _mm256_cvtps_epi32(f0), i1 = _mm256_cvtps_epi32(f1);
+    else
+        i0 = q_round(f0), i1 = q_round(f1);
+    __m256i q = _mm256_adds_epi16(_mm256_packs_epi32(i0, i1), t->zp); /* as in q_finish */
+    q = _mm256_min_epi16(_mm256_max_epi16(q, t->lo), t->hi);
+    if (other) q = q_add(q, q_load_n(other, t->n, c->d.sum.b_signed), &c->d.sum);
+    q_store_n(y, q, t->is_signed, t->n);
 }
 
 /* n_pixels (constant after inlining) x 16 channels. */
-Q_INLINE void dense_tile(const hd_q_conv *c, const int n_pixels, const int16_t *const *px,
-                         int64_t block, const uint8_t *other, uint8_t *const *y, int64_t n) {
+Q_INLINE void dense_tile(const hd_q_conv *c, const struct tail *t, const int n_pixels,
+                         const int16_t *const *px, int64_t block, const uint8_t *other,
+                         uint8_t *y) {
     const int16_t *w = c->w + block * c->n_runs * c->pairs * 32;
+    int64_t step = c->d.m_all;
     __m256i acc[TILE][2];
     __m256i b0 = _mm256_load_si256((const __m256i *)(c->bias + block * BLOCK));
     __m256i b1 = _mm256_load_si256((const __m256i *)(c->bias + block * BLOCK + 8));
@@ -250,8 +298,7 @@ Q_INLINE void dense_tile(const hd_q_conv *c, const int n_pixels, const int16_t *
     }
 #pragma GCC unroll 8
     for (int p = 0; p < n_pixels; p++)
-        finish(c, acc[p][0], acc[p][1], c->scale + block * BLOCK,
-               other ? other + (y[p] - y[0]) : NULL, y[p], n);
+        finish(c, t, acc[p][0], acc[p][1], other ? other + p * step : NULL, y + p * step);
 }
 
 static void dense_unit(const struct unit *u, int64_t image, int64_t strip, int64_t split,
@@ -264,47 +311,54 @@ static void dense_unit(const struct unit *u, int64_t image, int64_t strip, int64
     int64_t sy = c->gather ? 1 : v->sy, sx = c->gather ? 1 : v->sx;
     widen_strip(c, u->x + image * v->h * v->w * v->c, oy0, 0, v->c, s);
     int64_t y0 = (image * v->oh + oy0) * v->ow * c->d.m_all;
+    int64_t right = sx * c->c_row, down = sy * c->wp * c->c_row - v->ow * right;
     for (int64_t b = first; b < last; b++) {
         int64_t g = b / c->blocks, o = b % c->blocks * BLOCK, n = hd_min(BLOCK, c->mg - o);
         int64_t at = y0 + g * c->mg + o;
+        struct tail t = tail_of(c, b, n);
+        const int16_t *from = s + g * c->cg;
+        uint8_t *to = u->y + at;
+        int64_t ox = 0;
         for (int64_t p = 0; p < n_px; p += TILE) {
             const int16_t *px[TILE];
-            uint8_t *y[TILE];
+            uint8_t *y = to;
             int count = (int)hd_min(TILE, n_px - p);
-            int64_t oy = p / v->ow, ox = p % v->ow;
             for (int i = 0; i < count; i++) {
-                px[i] = s + (oy * sy * c->wp + ox * sx) * c->c_row + g * c->cg;
-                y[i] = u->y + at + (p + i) * c->d.m_all;
-                if (++ox == v->ow) ox = 0, oy++;
+                px[i] = from;
+                from += right;
+                if (++ox == v->ow) ox = 0, from += down;
             }
-            const uint8_t *other = u->other ? u->other + (y[0] - u->y) : NULL;
+            to += count * c->d.m_all;
+            const uint8_t *other = u->other ? u->other + (y - u->y) : NULL;
             switch (count) {
             case 6:
-                dense_tile(c, 6, px, b, other, y, n);
+                dense_tile(c, &t, 6, px, b, other, y);
                 break;
             case 5:
-                dense_tile(c, 5, px, b, other, y, n);
+                dense_tile(c, &t, 5, px, b, other, y);
                 break;
             case 4:
-                dense_tile(c, 4, px, b, other, y, n);
+                dense_tile(c, &t, 4, px, b, other, y);
                 break;
             case 3:
-                dense_tile(c, 3, px, b, other, y, n);
+                dense_tile(c, &t, 3, px, b, other, y);
                 break;
             case 2:
-                dense_tile(c, 2, px, b, other, y, n);
+                dense_tile(c, &t, 2, px, b, other, y);
                 break;
             default:
-                dense_tile(c, 1, px, b, other, y, n);
+                dense_tile(c, &t, 1, px, b, other, y);
             }
         }
     }
 }
 
 /* n_pixels (constant after inlining) neighbours of a row, 16 channels each. */
-Q_INLINE void depthwise_tile(const hd_q_conv *c, const int n_pixels, const int16_t *x, int64_t step,
-                             int64_t block, const uint8_t *other, uint8_t *y, int64_t n) {
+Q_INLINE void depthwise_tile(const hd_q_conv *c, const struct tail *t, const int n_pixels,
+                             const int16_t *x, int64_t step, int64_t block, const uint8_t *other,
+                             uint8_t *y) {
     const int16_t *w = c->w + block * c->pairs * 32;
+    int64_t out = c->d.m_all;
     __m256i acc[4][2];
     __m256i b0 = _mm256_load_si256((const __m256i *)(c->bias + block * BLOCK));
     __m256i b1 = _mm256_load_si256((const __m256i *)(c->bias + block * BLOCK + 8));
@@ -324,8 +378,7 @@ Q_INLINE void depthwise_tile(const hd_q_conv *c, const int n_pixels, const int16
     }
 #pragma GCC unroll 4
     for (int p = 0; p < n_pixels; p++)
-        finish(c, acc[p][0], acc[p][1], c->scale + block * BLOCK,
-               other ? other + p * c->d.m_all : NULL, y + p * c->d.m_all, n);
+        finish(c, t, acc[p][0], acc[p][1], other ? other + p * out : NULL, y + p * out);
 }
 
 static void depthwise_unit(const struct unit *u, int64_t image, int64_t strip, int64_t block,
@@ -334,6 +387,7 @@ static void depthwise_unit(const struct unit *u, int64_t image, int64_t strip, i
     const struct hd_window *v = &c->d.v;
     int64_t oy0 = strip * c->strip, n_rows = hd_min(c->strip, v->oh - oy0);
     int64_t n = hd_min(BLOCK, v->c - block * BLOCK), step = v->sx * BLOCK;
+    struct tail t = tail_of(c, block, n);
     widen_strip(c, u->x + image * v->h * v->w * v->c, oy0, block * BLOCK, n, s);
     for (int64_t oy = 0; oy < n_rows; oy++) {
         int64_t at = ((image * v->oh + oy0 + oy) * v->ow) * v->c + block * BLOCK;
@@ -342,11 +396,11 @@ static void depthwise_unit(const struct unit *u, int64_t image, int64_t strip, i
         const int16_t *x = s + oy * v->sy * c->wp * BLOCK;
         int64_t ox = 0;
         for (; ox + 4 <= v->ow; ox += 4)
-            depthwise_tile(c, 4, x + ox * step, step, block, other ? other + ox * v->c : NULL,
-                           y + ox * v->c, n);
+            depthwise_tile(c, &t, 4, x + ox * step, step, block, other ? other + ox * v->c : NULL,
+                           y + ox * v->c);
         for (; ox < v->ow; ox++)
-            depthwise_tile(c, 1, x + ox * step, step, block, other ? other + ox * v->c : NULL,
-                           y + ox * v->c, n);
+            depthwise_tile(c, &t, 1, x + ox * step, step, block, other ? other + ox * v->c : NULL,
+                           y + ox * v->c);
     }
 }
 
