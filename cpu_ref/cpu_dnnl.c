@@ -25,8 +25,8 @@ static hd_status run_op(struct hd_cpu_run *r, const struct hd_cpu_step *s) {
                    s->node < 0 ? "reorder" : r->plan->g->nodes[s->node].name, s->how);
 }
 
-static struct hd_cpu_step *op_step(struct hd_cpu_plan *p, int node, hd_dnnl_op *op, int n_in,
-                                   const int *in, int out) {
+struct hd_cpu_step *hd_cpu_dnnl_step(struct hd_cpu_plan *p, int node, hd_dnnl_op *op, int n_in,
+                                     const int *in, int out) {
     struct hd_cpu_step *s =
         hd_cpu_step(p, node, hd_strdup(p->arena, p->dnnl->impl(op)), n_in, in, 1, &out);
     s->run = run_op;
@@ -50,7 +50,7 @@ hd_status hd_cpu_dnnl_reorder(struct hd_cpu_plan *p, int from, int to) {
     hd_dnnl_op *op = p->dnnl->reorder(p->dnnl_engine, t->rank, t->dim, a->form.md, b->form.md);
     if (!op) return hd_fail(p->ctx, HD_DEVICE, "cpu: oneDNN cannot reorder tensor '%s'", t->name);
     b->bytes = form_bytes(p, b->tensor, b->form.md);
-    op_step(p, -1, op, 1, &from, to);
+    hd_cpu_dnnl_step(p, -1, op, 1, &from, to);
     return HD_OK;
 }
 
@@ -213,7 +213,7 @@ static hd_status finish(struct hd_cpu_plan *p, int node, hd_dnnl_op *op, const s
     int out = target < 0 ? hd_cpu_make(p, n->out[0], form_of(md), form_bytes(p, n->out[0], md))
                          : hd_cpu_alias(p, n->out[0], form_of(md), target, 0);
     p->views[out].bytes = form_bytes(p, n->out[0], md);
-    struct hd_cpu_step *s = op_step(p, node, op, n_in, in, out);
+    struct hd_cpu_step *s = hd_cpu_dnnl_step(p, node, op, n_in, in, out);
     s->n_nodes = 1 + c->n;
     for (int i = 0; i < c->n; i++) p->done[c->node[i]] = true;
     return HD_OK;

@@ -143,6 +143,13 @@ hd_status hd_cpu_loops(struct hd_cpu_plan *p, int node, bool *out_taken);
 
 /* Reorder between blocked forms and dense; both views exist. cpu_dnnl.c */
 hd_status hd_cpu_dnnl_reorder(struct hd_cpu_plan *p, int from, int to);
+/* A step that runs an operation of oneDNN, and owns it. */
+struct hd_dnnl_op;
+struct hd_cpu_step *hd_cpu_dnnl_step(struct hd_cpu_plan *p, int node, struct hd_dnnl_op *op,
+                                     int n_in, const int *in, int out);
+/* oneDNN's quantised convolution against plain loops on extreme operands, once: what it says about
+ * the processor is not taken on trust. cpu_trial.c */
+bool hd_cpu_trial_int8(const struct hd_dnnl_api *api, void *engine);
 void hd_cpu_open_plugins(struct hd_cpu_plan *p);
 bool hd_cpu_need_jit(struct hd_cpu_plan *p);
 void hd_cpu_close_plugins(struct hd_cpu_plan *p);

@@ -5,6 +5,7 @@
 
 #include "cpu_ref/cpu_int8.h"
 #include "cpu_ref/cpu_plan.h"
+#include "cpu_ref/dnnl_api.h"
 #include "runtime/base/num.h"
 
 #ifdef __x86_64__
@@ -122,6 +123,57 @@ static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct
     return HD_OK;
 }
 
+/* Every partial sum is a whole number below 2^24, so that adding bias and zero points in binary32,
+ * as oneDNN does, is as exact as golden's int32. */
+static bool sums_are_small(const struct hd_q_conv_desc *d) {
+    int64_t per = d->v.c / d->group * d->v.kh * d->v.kw;
+    for (int64_t m = 0; m < d->m_all; m++) {
+        int64_t sum = 0, bias = d->bias[m];
+        for (int64_t i = 0; i < per; i++) {
+            int w = ((const int8_t *)d->w)[m * per + i];
+            sum += w < 0 ? -w : w;
+        }
+        if (2 * 255 * sum + (bias < 0 ? -bias : bias) >= 1 << 24) return false;
+    }
+    return true;
+}
+
+/* oneDNN's kernel for it, where that is exact; NULL = ours. */
+static hd_dnnl_op *onednn_conv(const struct hd_cpu_plan *p, const struct hd_q_conv_desc *d,
+                               int32_t type_lo, int32_t type_hi) {
+    if (!p->dnnl || d->wide || !p->dnnl->exact_int8(p->dnnl_engine) || !sums_are_small(d) ||
+        !hd_cpu_trial_int8(p->dnnl, p->dnnl_engine))
+        return NULL;
+    const struct hd_window *v = &d->v;
+    struct hd_dnnl_qconv q = {.n = v->n,
+                              .c = v->c,
+                              .h = v->h,
+                              .w = v->w,
+                              .m = d->m_all,
+                              .oh = v->oh,
+                              .ow = v->ow,
+                              .kh = v->kh,
+                              .kw = v->kw,
+                              .sy = v->sy,
+                              .sx = v->sx,
+                              .dy = v->dy,
+                              .dx = v->dx,
+                              .pt = v->pt,
+                              .pl = v->pl,
+                              .group = d->group,
+                              .x_signed = d->x_signed,
+                              .y_signed = d->out.is_signed,
+                              .x_zp = d->x_zp,
+                              .y_zp = d->out.zp,
+                              .clip = d->out.lo != type_lo || d->out.hi != type_hi,
+                              .clip_lo = (float)(d->out.lo - d->out.zp),
+                              .clip_hi = (float)(d->out.hi - d->out.zp),
+                              .w_data = d->w,
+                              .bias = d->bias,
+                              .scale = d->scale};
+    return p->dnnl->qconv(p->dnnl_engine, &q);
+}
+
 static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     struct hd_q_conv_desc d;
@@ -129,8 +181,16 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     TRY(describe(p, n, &d, &fits));
     if (!fits) return HD_OK;
     struct hd_cpu_form form = n->op == HD_IR_qgemm ? hd_cpu_dense : hd_cpu_last;
-    int in[2], out, sum = find_sum(p, n, &d), result = n->out[0];
+    int in[2], out, sum, result = n->out[0];
     TRY(hd_cpu_need(p, n->in[0], form, &in[0]));
+    bool u8 = tensor(p, result)->dtype == HD_U8;
+    hd_dnnl_op *op = onednn_conv(p, &d, u8 ? 0 : -128, u8 ? 255 : 127);
+    if (op) { /* a sum behind it is a step of its own */
+        hd_cpu_dnnl_step(p, node, op, 1, in, hd_cpu_make(p, result, form, 0));
+        *out_taken = true;
+        return HD_OK;
+    }
+    sum = find_sum(p, n, &d);
     if (sum >= 0) {
         const struct hd_node *u = &p->g->nodes[sum];
         TRY(hd_cpu_need(p, u->in[u->in[1] != n->out[0]], form, &in[1]));

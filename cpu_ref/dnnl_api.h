@@ -74,6 +74,18 @@ struct hd_dnnl_lrn {
     const void *x_md; /* NULL = dense */
 };
 
+/* Quantised convolution on bytes in layout [N][H][W][C] (a matrix: 1x1 image of C channels each):
+ * y = saturate(clamp(rint((acc + bias) * scale), clip_lo, clip_hi) + y_zp), acc exact. */
+struct hd_dnnl_qconv {
+    int64_t n, c, h, w, m, oh, ow, kh, kw, sy, sx, dy, dx, pt, pl, group;
+    bool x_signed, y_signed, clip;
+    int32_t x_zp, y_zp;
+    float clip_lo, clip_hi;
+    const int8_t *w_data; /* [M][C/group][kh][kw] */
+    const int32_t *bias;  /* [M] */
+    const float *scale;   /* [M] */
+};
+
 typedef struct hd_dnnl_op hd_dnnl_op;
 
 struct hd_dnnl_api {
@@ -89,6 +101,10 @@ struct hd_dnnl_api {
     bool (*blocks_channels)(const void *md);
     bool (*same_blocks)(const void *a, const void *b); /* ... of the same size */
     hd_dnnl_op *(*conv)(void *engine, const struct hd_dnnl_conv *d);
+    /* its sums are exact where the processor has VNNI or AMX; elsewhere pairs of products saturate
+     */
+    bool (*exact_int8)(void *engine);
+    hd_dnnl_op *(*qconv)(void *engine, const struct hd_dnnl_qconv *d);
     hd_dnnl_op *(*matmul)(void *engine, const struct hd_dnnl_matmul *d);
     hd_dnnl_op *(*pool)(void *engine, const struct hd_dnnl_pool *d);
     hd_dnnl_op *(*lrn)(void *engine, const struct hd_dnnl_lrn *d);

@@ -47,6 +47,7 @@ bool hd_dnnl_scratch(hd_dnnl_op *op);
 
 /* dnnl_ops.c */
 hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *d);
+hd_dnnl_op *hd_dnnl_qconv_op(void *engine, const struct hd_dnnl_qconv *d);
 hd_dnnl_op *hd_dnnl_matmul_op(void *engine, const struct hd_dnnl_matmul *d);
 hd_dnnl_op *hd_dnnl_pool_op(void *engine, const struct hd_dnnl_pool *d);
 hd_dnnl_op *hd_dnnl_lrn_op(void *engine, const struct hd_dnnl_lrn *d);

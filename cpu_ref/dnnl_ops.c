@@ -167,6 +167,77 @@ hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *given) {
     return NULL;
 }
 
+/* Scales per output channel, zero points, and the rounding in front of the zero point that
+ * docs/numerics.md has. */
+static dnnl_primitive_attr_t quant_attributes(const struct hd_dnnl_qconv *d) {
+    dnnl_primitive_attr_t attr = NULL;
+    dnnl_post_ops_t ops = NULL;
+    bool ok =
+        dnnl_primitive_attr_create(&attr) == dnnl_success &&
+        dnnl_post_ops_create(&ops) == dnnl_success &&
+        dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user) == dnnl_success &&
+        dnnl_primitive_attr_set_output_scales(attr, d->m, 2, d->scale) == dnnl_success;
+    if (d->x_zp)
+        ok = ok && dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_SRC, 1, 0, &d->x_zp) ==
+                       dnnl_success;
+    if (d->y_zp) {
+        ok = ok &&
+             dnnl_primitive_attr_set_zero_points(attr, DNNL_ARG_DST, 1, 0, &d->y_zp) ==
+                 dnnl_success &&
+             dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_round, 0, 0) == dnnl_success;
+    }
+    if (d->clip)
+        ok = ok && dnnl_post_ops_append_eltwise(ops, 1.0f, dnnl_eltwise_clip, d->clip_lo,
+                                                d->clip_hi) == dnnl_success;
+    ok = ok && dnnl_primitive_attr_set_post_ops(attr, ops) == dnnl_success;
+    if (ops) dnnl_post_ops_destroy(ops);
+    if (ok) return attr;
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    return NULL;
+}
+
+hd_dnnl_op *hd_dnnl_qconv_op(void *engine, const struct hd_dnnl_qconv *d) {
+    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    dnnl_memory_desc_t x, y, stored, any, b;
+    dnnl_convolution_desc_t desc;
+    int64_t mg = d->m / d->group, cg = d->c / d->group;
+    dnnl_dims_t xd = {d->n, d->c, d->h, d->w}, yd = {d->n, d->m, d->oh, d->ow}, bd = {d->m};
+    dnnl_dims_t wd = {mg, cg, d->kh, d->kw}, gd = {d->group, mg, cg, d->kh, d->kw};
+    dnnl_dims_t stride = {d->sy, d->sx}, dilate = {d->dy - 1, d->dx - 1}, left = {d->pt, d->pl};
+    dnnl_dims_t right = {(d->oh - 1) * d->sy + (d->kh - 1) * d->dy + 1 - d->pt - d->h,
+                         (d->ow - 1) * d->sx + (d->kw - 1) * d->dx + 1 - d->pl - d->w};
+    if (!op) return NULL;
+    bool grouped = d->group > 1;
+    dnnl_memory_desc_init_by_tag(&x, 4, xd, d->x_signed ? dnnl_s8 : dnnl_u8, dnnl_nhwc);
+    dnnl_memory_desc_init_by_tag(&y, 4, yd, d->y_signed ? dnnl_s8 : dnnl_u8, dnnl_nhwc);
+    dnnl_memory_desc_init_by_tag(&stored, grouped ? 5 : 4, grouped ? gd : wd, dnnl_s8,
+                                 grouped ? dnnl_goihw : dnnl_oihw);
+    dnnl_memory_desc_init_by_tag(&any, grouped ? 5 : 4, grouped ? gd : wd, dnnl_s8,
+                                 dnnl_format_tag_any);
+    dnnl_memory_desc_init_by_tag(&b, 1, bd, dnnl_s32, dnnl_a);
+    dnnl_primitive_attr_t attr = quant_attributes(d);
+    bool ok = attr &&
+              dnnl_dilated_convolution_forward_desc_init(
+                  &desc, dnnl_forward_inference, dnnl_convolution_direct, &x, &any, &b, &y, stride,
+                  dilate, left, right) == dnnl_success &&
+              hd_dnnl_build(op, &desc, attr);
+    if (attr) dnnl_primitive_attr_destroy(attr);
+    if (ok) {
+        op->x_md = query(op, dnnl_query_src_md, 0);
+        op->y_md = query(op, dnnl_query_dst_md, 0);
+        const dnnl_memory_desc_t *to = query(op, dnnl_query_weights_md, 0);
+        void *weights = hd_dnnl_pack(op, &stored, d->w_data, to);
+        void *bias = hd_dnnl_pack(op, &b, d->bias, &b);
+        ok = weights && bias && hd_dnnl_arg(op, DNNL_ARG_WEIGHTS, to, weights, HD_DNNL_FIXED) &&
+             hd_dnnl_arg(op, DNNL_ARG_BIAS, &b, bias, HD_DNNL_FIXED) &&
+             hd_dnnl_arg(op, DNNL_ARG_SRC, op->x_md, NULL, 0) &&
+             hd_dnnl_arg(op, DNNL_ARG_DST, op->y_md, NULL, HD_DNNL_RESULT);
+    }
+    if (ok && hd_dnnl_scratch(op)) return op;
+    hd_dnnl_op_destroy(op);
+    return NULL;
+}
+
 /* [..][rows][cols], or stored with the last two exchanged. */
 static void matrix_md(dnnl_memory_desc_t *md, int rank, const int64_t *dim, bool turned) {
     dnnl_dims_t d, s;

@@ -100,6 +100,13 @@ static void engine_close(void *p) {
     free(e);
 }
 
+/* avx512 with vnni and what is above it, and avx2 with vnni. */
+static bool exact_int8(void *e) {
+    dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    (void)e;
+    return isa >= dnnl_cpu_isa_avx512_core_vnni || isa == dnnl_cpu_isa_avx2_vnni;
+}
+
 static const char *engine_isa(void *e) {
     return ((struct hd_dnnl_engine *)e)->isa;
 }
@@ -225,6 +232,8 @@ const struct hd_dnnl_api hd_dnnl_api_table = {
     .blocks_channels = blocks_channels,
     .same_blocks = same_blocks,
     .conv = hd_dnnl_conv_op,
+    .exact_int8 = exact_int8,
+    .qconv = hd_dnnl_qconv_op,
     .matmul = hd_dnnl_matmul_op,
     .pool = hd_dnnl_pool_op,
     .lrn = hd_dnnl_lrn_op,

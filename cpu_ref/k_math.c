@@ -70,7 +70,9 @@ enum { SAME, TRUTH };
         (void)a, (void)b;                                                                          \
         return float_y;                                                                            \
     }                                                                                              \
-    static int64_t name##_i(int64_t x) { return int_y; }                                           \
+    static int64_t name##_i(int64_t x) {                                                           \
+        return int_y;                                                                              \
+    }                                                                                              \
     static int64_t name##_u(int64_t bits) {                                                        \
         uint64_t x = (uint64_t)bits;                                                               \
         return (int64_t)(uint_y);                                                                  \

@@ -16,8 +16,8 @@ static int64_t source(int64_t p, int64_t size, char mode) {
     return q < size ? q : period - q;
 }
 
-/* y is x at `before`, which is negative where x is cropped; what is outside follows mode, by what is
- * left of x. */
+/* y is x at `before`, which is negative where x is cropped; what is outside follows mode, by what
+ * is left of x. */
 static hd_status place(const struct hd_kernel *k, const int64_t *before, char mode,
                        const void *value) {
     const struct hd_tensor *x = hd_k_in(k, 0), *y = hd_k_out(k);

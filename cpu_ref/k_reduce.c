@@ -106,9 +106,8 @@ static hd_status reduce(const struct hd_kernel *k, enum kind kind) {
     return HD_OK;
 }
 
-/* x, axes?; no axes: all of them, or with noop_with_empty_axes none of them, so that each element is
- * reduced by itself.
- * Source: ONNX ReduceSum-13, ReduceMean-18 ..; accumulated in double. */
+/* x, axes?; no axes: all of them, or with noop_with_empty_axes none of them, so that each element
+ * is reduced by itself. Source: ONNX ReduceSum-13, ReduceMean-18 ..; accumulated in double. */
 #define REDUCE(name, kind)                                                                         \
     hd_status k_##name(const struct hd_kernel *k) {                                                \
         return reduce(k, kind);                                                                    \
