@@ -32,6 +32,7 @@ bool hd_name_listed(const struct hd_name_list *list, const char *name);
 
 struct hd_compile_options {
     struct hd_machine machine;
+    uint32_t mem_latency; /* cycles to the first data that tiles are chosen for; 0 = 64 */
     bool latency_hiding;           /* false: every operation waits for the one before it */
     bool keep_all;                 /* every layer boundary is also stored in DRAM */
     struct hd_name_list keep;      /* or only the results of these layers */
@@ -41,6 +42,10 @@ struct hd_compile_options {
     struct hd_name_list dump_only; /* only these nodes; empty = all */
     FILE *dump_to;
 };
+
+static inline int64_t hd_compile_latency(const struct hd_compile_options *opt) {
+    return opt->mem_latency ? opt->mem_latency : 64;
+}
 
 /* Stage 1: ONNX file -> graph as written (compiler/import). bind may be NULL. */
 hd_status hd_import_onnx(hd_ctx *ctx, const char *path, const struct hd_bind *bind, hd_graph **out);

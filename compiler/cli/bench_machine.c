@@ -77,7 +77,9 @@ static hd_status measure(struct cli *c, hd_arena *a, const struct bench_layer *b
     hd_session *s = NULL;
     struct hd_counters k = {0};
     TRY(cli_machine(c, &machine));
-    struct hd_compile_options opt = {.machine = machine, .latency_hiding = hiding};
+    struct hd_compile_options opt = {
+        .machine = machine, .latency_hiding = hiding, .mem_latency = c->opt.mem.latency};
+    if (!opt.mem_latency) opt.mem_latency = b->latency;
     hd_graph *g = build(b, a, c->opt.seed);
     hd_status ok = hd_graph_infer(c->ctx, g);
     if (ok == HD_OK) ok = hd_lower(c->ctx, g, &opt, &m);

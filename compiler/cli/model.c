@@ -71,6 +71,7 @@ static hd_status compile(struct cli *c, hd_arena *a, const char *path, const str
                          bool host_only, const struct hd_bind *bind, hd_model **out) {
     struct hd_compile_options o = {.machine = *m,
                                    .bind = *bind,
+                                   .mem_latency = c->opt.mem.latency,
                                    .latency_hiding = !c->opt.no_latency_hiding,
                                    .host_only = host_only,
                                    .dump = c->opt.dump,

@@ -42,6 +42,9 @@ static int64_t attempt(struct hd_lowering *lo, const struct window *w, const str
     return hd_estimate_layers(lo, w->from, w->to);
 }
 
+static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
+enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000 };
+
 struct search {
     struct hd_lowering *lo;
     struct window w;
@@ -56,16 +59,18 @@ static void consider(struct search *s, struct asked q) {
 
 static void search_tiles(struct search *s) {
     if (s->lo->layers[s->w.first].roll_th) return; /* rows are the chain's */
-    static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
     struct asked q = s->best;
-    for (size_t i = 0; i < sizeof tiles / sizeof *tiles; i++) {
+    for (int i = 0; i < N_TILES; i++) {
         q.tiles = tiles[i];
         consider(s, q);
     }
 }
 
+/* Of a short layer, whose beginning and end count, every choice together with every number of
+ * tiles. */
 static void search_chunks(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
+    bool jointly = s->cycles < SHORT;
     if (s->w.end - s->w.first > 1 || l->kind != HD_LAYER_MATMUL) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
         bool stays = l->weights_stay && s->lo->tensors[l->in[0]].resident;
@@ -75,6 +80,10 @@ static void search_chunks(struct search *s) {
             q.order = (enum hd_order)order;
             q.nb = (int)hd_ceil_div(l->nts, chunks);
             consider(s, q);
+            for (int i = 0; jointly && i < N_TILES; i++) {
+                q.tiles = tiles[i];
+                consider(s, q);
+            }
         }
     }
 }

@@ -24,9 +24,7 @@ enum {
     DMA_FIRST = 6, /* accepted to the first address */
     DMA_DONE = 4,
     HALT = 4,
-    LATENCY = 64, /* of the default memory */
-    OUTSTANDING = 16,
-    AHEAD = LATENCY + 32 /* the next addresses go out while that many beats are to come */
+    OUTSTANDING = 16
 };
 static const double NEVER = 1e18;
 
@@ -41,7 +39,7 @@ enum { LOADS = 4 };
 
 struct timing {
     const struct hd_sched *s;
-    int64_t axi;
+    int64_t axi, latency;
     double *done[HD_UNITS], *start[HD_UNITS],
         *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
     double free[HD_UNITS]; /* when the unit takes its next operation; < 0 = its loads decide */
@@ -50,6 +48,11 @@ struct timing {
     int n_loads[HD_UNITS];
     double write_free, now;
 };
+
+/* The next addresses of a unit go out while that many beats are to come. */
+static double ahead(const struct timing *t) {
+    return (double)(t->latency + 32);
+}
 
 static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
     return hd_field_get(op->words, f);
@@ -128,14 +131,14 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
             double data = first > t->write_free ? first : t->write_free;
             data += bank_wait(t, op);
             t->write_free = data + work;
-            done = t->write_free + LATENCY + DMA_DONE;
-            t->free[u] = t->write_free - AHEAD > start + (double)runs ? t->write_free - AHEAD
-                                                                      : start + (double)runs;
+            done = t->write_free + t->latency + DMA_DONE;
+            t->free[u] = t->write_free - ahead(t) > start + (double)runs ? t->write_free - ahead(t)
+                                                                         : start + (double)runs;
         } else { /* no more than OUTSTANDING short bursts in a latency */
-            double gaps = (double)runs * (LATENCY + 2) / OUTSTANDING;
+            double gaps = (double)runs * (t->latency + 2) / OUTSTANDING;
             struct load *l = &t->load[u][t->n_loads[u]++];
             *l = (struct load){.number = op->number,
-                               .at = beats ? first + LATENCY : first,
+                               .at = beats ? first + t->latency : first,
                                .beats = (double)beats,
                                .rate = beats && gaps > work ? (double)beats / gaps : 1,
                                .pad = beats ? 0 : work};
@@ -167,8 +170,8 @@ static double load_event(const struct timing *t, int u) {
     if (!t->n_loads[u]) return NEVER;
     if (l->at > t->now) return l->at;
     if (l->beats <= 0) return t->now + l->pad;
-    if (t->free[u] < 0 && l->beats > AHEAD + 1e-6 && t->n_loads[u] == 1)
-        return t->now + (l->beats - AHEAD) / rate(t, u);
+    if (t->free[u] < 0 && l->beats > ahead(t) + 1e-6 && t->n_loads[u] == 1)
+        return t->now + (l->beats - ahead(t)) / rate(t, u);
     return t->now + l->beats / rate(t, u);
 }
 
@@ -196,7 +199,7 @@ static void advance(struct timing *t, double to) {
             t->n_loads[u]--;
         }
         if (t->free[u] < 0 &&
-            (!t->n_loads[u] || (t->n_loads[u] < LOADS - 1 && l->beats <= AHEAD + 1e-6)))
+            (!t->n_loads[u] || (t->n_loads[u] < LOADS - 1 && l->beats <= ahead(t) + 1e-6)))
             t->free[u] = to;
     }
 }
@@ -229,9 +232,10 @@ static int64_t words(const struct hd_slot_op *op, uint32_t held[HD_PARAM_WORDS])
 
 int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words) {
     hd_arena *a = hd_arena_create();
-    struct timing t = {.s = s, .axi = hd_axi_bytes(s->lo->m)};
+    struct timing t = {
+        .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
     uint32_t held[HD_UNITS][HD_PARAM_WORDS] = {{0}};
-    double issued = FETCH + LATENCY, end = 0;
+    double issued = FETCH + t.latency, end = 0;
     int queue = (int)s->lo->m->queue_ops;
     for (int u = 0; u < HD_UNITS; u++) {
         double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
