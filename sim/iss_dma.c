@@ -48,12 +48,23 @@ static void walk_lw(const hd_iss *iss, const uint32_t *words, struct run_walk *w
                            .dram_step = {GET(s1), 0, 0},
                            .chip = GET(dst) * bytes,
                            .chip_step = {GET(d1) * bytes, 0, 0}};
+    if (!GET(col)) return;
+    /* a run is a row, or what one word takes of it when that is less than a beat; the chip counts
+     * N bytes for a word, which are what a run writes of it */
+    int64_t n = iss->m.n, count = GET(count), split = n < (int64_t)hd_axi_bytes(&iss->m);
+    *w = (struct run_walk){.run = (split && count ? 1 : count) * n,
+                           .n = {iss->m.k, split ? count : 1, GET(n1)},
+                           .dram = GET(src),
+                           .dram_step = {GET(s2), n, GET(s1)},
+                           .chip = GET(dst) * n,
+                           .chip_step = {0, n, GET(d1) * n},
+                           .apart = true};
 #undef GET
 }
 
 /* Joins runs that continue each other in DRAM and on chip, as hd_run_join does. */
 static void join(struct run_walk *w) {
-    for (int l = 0; l < 3 && !w->edge; l++) {
+    for (int l = 0; l < 3 && !w->edge && !w->apart; l++) {
         if (w->n[l] == 1) continue;
         if (w->n[l] < 1 || w->dram_step[l] != w->run || w->chip_step[l] != w->run) break;
         w->run *= w->n[l];
@@ -154,6 +165,17 @@ static void transfer(const hd_iss *iss, struct run_walk w, int64_t seg, uint8_t 
     } while (hd_iss_walk_next(&w));
 }
 
+/* Column-wise load of WM: run k of each K is column k of the words that it covers. */
+static void turn(const hd_iss *iss, struct run_walk w, int64_t seg) {
+    int64_t n = iss->m.n, k = iss->m.k;
+    do {
+        uint64_t at = base(iss, seg) + (uint32_t)dram_at(&w);
+        const int8_t *row = hd_axi_mem_at(iss->mem, at, (size_t)w.run);
+        for (int64_t j = 0; j < w.run; j++)
+            iss->wm[(chip_at(&w) / n + j / n) * n * k + j % n * k + w.i[0]] = row[j];
+    } while (hd_iss_walk_next(&w));
+}
+
 unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
     hd_iss_walk(iss, HD_UNIT_lx, words, &w);
@@ -169,8 +191,20 @@ unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words) {
     int64_t seg = hd_field_get(words, HD_F_lw_seg);
     int64_t mem = hd_field_get(words, HD_F_lw_mem);
     uint8_t *const to[] = {(uint8_t *)iss->wm, iss->pm, iss->tm};
-    if (mem > 2) return HD_ERR_operand;
-    if ((w.dram | hd_field_get(words, HD_F_lw_s1)) % hd_axi_bytes(&iss->m)) return HD_ERR_range;
+    bool col = hd_field_get(words, HD_F_lw_col) != 0;
+    if (mem > 2 || (col && (mem || hd_field_get(words, HD_F_lw_count) > UINT16_MAX)))
+        return HD_ERR_operand;
+    int64_t steps = hd_field_get(words, HD_F_lw_s1), axi = hd_axi_bytes(&iss->m);
+    if (col) {
+        steps |= hd_field_get(words, HD_F_lw_s2);
+        if (axi > iss->m.n) axi = iss->m.n;
+    }
+    if ((w.dram | steps) % axi) return HD_ERR_range;
+    if (col) {
+        unsigned err = check(iss, &w, seg, (int64_t)hd_wm_words(&iss->m) * iss->m.n);
+        if (!err) turn(iss, w, seg);
+        return err;
+    }
     unsigned err =
         check(iss, &w, seg, (int64_t)hd_lw_words(&iss->m, mem) * hd_lw_word_bytes(&iss->m, mem));
     if (!err) transfer(iss, w, seg, to[mem], false, 0);

@@ -145,10 +145,21 @@ static void check_lw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
     at_most(k, op, "seg", GET(lw_seg), HD_SEGMENTS - 1);
     if (count < 1) hd_check_add(k, true, op, "count is 0, at least 1");
     if (mem > 2 || count < 1 || !loops_run(k, op, &nest, 1)) return;
-    if (GET(lw_src) % axi || s1[0] % axi)
-        hd_check_add(k, true, op,
-                     "src %lld and s1 %lld must be multiples of the %lld bytes of the port",
-                     (long long)GET(lw_src), (long long)s1[0], (long long)axi);
+    if (GET(lw_col)) axi = hd_min(axi, k->m->n);
+    if (GET(lw_src) % axi || s1[0] % axi || (GET(lw_col) && GET(lw_s2) % axi))
+        hd_check_add(k, true, op, "src %lld and %s %lld must be multiples of %lld bytes",
+                     (long long)GET(lw_src), s1[0] % axi ? "s1" : "s2",
+                     (long long)(s1[0] % axi ? s1[0] : GET(lw_s2)), (long long)axi);
+    if (GET(lw_col)) {
+        struct nest rows = {2, {k->m->k, GET(lw_n1)}};
+        const int64_t step[2] = {GET(lw_s2), s1[0]};
+        at_most(k, op, "count", count, UINT16_MAX);
+        if (mem) hd_check_add(k, true, op, "col is for WM, mem is %lld", (long long)mem);
+        if (mem) return;
+        touch(k, op, names[0], spaces[0], 1, GET(lw_dst), &nest, d1, 0, count, true);
+        touch_dram(k, op, GET(lw_seg), GET(lw_src), &rows, step, count * k->m->n, false, windows);
+        return;
+    }
     touch(k, op, names[mem], spaces[mem], 1, GET(lw_dst), &nest, d1, 0, count, true);
     touch_dram(k, op, GET(lw_seg), GET(lw_src), &nest, s1, count * word, false, windows);
 }

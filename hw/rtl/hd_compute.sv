@@ -42,6 +42,8 @@ module hd_compute #(
   input  logic                              wm_we_i,
   input  logic [23:0]                       wm_addr_i,
   input  logic [8:0]                        wm_part_i,
+  input  logic                              wm_col_i,   // column-wise: part of column wm_k_i
+  input  logic [5:0]                        wm_k_i,
   input  logic [8*AxiBytes-1:0]             wm_wdata_i,
   input  logic                              pm_we_i,
   input  logic                              tm_we_i,
@@ -84,6 +86,8 @@ module hd_compute #(
     .wm_we_i,
     .wm_addr_i,
     .wm_part_i,
+    .wm_col_i,
+    .wm_k_i,
     .wm_wdata_i,
     .xm_req_o     (mx_xm_req),
     .xm_addr_o    (mx_xm_addr),

@@ -370,7 +370,8 @@ module hd_core #(
 
   // ---- DMA -------------------------------------------------------------------------------------
   logic                  lx_drained, lw_drained, st_drained;
-  logic                  lx_req, lx_gnt, st_req, st_gnt, wm_we, pm_we, tm_we;
+  logic                  lx_req, lx_gnt, st_req, st_gnt, wm_we, pm_we, tm_we, wm_col;
+  logic [5:0]            wm_k;
   logic [27:0]           lx_addr, st_addr;
   logic [8*AxiBytes-1:0] lx_wdata, lw_wdata, st_rdata;
   logic [AxiBytes-1:0]   lx_be;
@@ -465,6 +466,8 @@ module hd_core #(
     .r_err_i      (r_err),
     .r_last_i     (r_last),
     .wm_we_o      (wm_we),
+    .wm_col_o     (wm_col),
+    .wm_k_o       (wm_k),
     .pm_we_o      (pm_we),
     .tm_we_o      (tm_we),
     .addr_o       (lw_addr),
@@ -546,6 +549,8 @@ module hd_core #(
     .wm_we_i         (wm_we),
     .wm_addr_i       (lw_addr),
     .wm_part_i       (lw_part),
+    .wm_col_i        (wm_col),
+    .wm_k_i          (wm_k),
     .wm_wdata_i      (lw_wdata),
     .pm_we_i         (pm_we),
     .tm_we_i         (tm_we),

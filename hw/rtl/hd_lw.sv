@@ -1,4 +1,6 @@
-// Weight load: runs lw.load, DRAM -> WM, PM or TM, in parts of AxiBytes.
+// Weight load: runs lw.load, DRAM -> WM, PM or TM, in parts of AxiBytes; WM also
+// column-wise: K runs, one for each row in DRAM, fill a column each. Where N is less than AxiBytes, a beat of a
+// column-wise run holds one word's part, N bytes.
 //
 // One beat per cycle; a beat is always taken, since the memories always take a write. Works ahead with
 // its addresses, into the next operation too, until 16 bursts are open. op_done_o comes 1 cycle after
@@ -7,6 +9,8 @@
 
 module hd_lw #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned K        = hd_cfg_pkg::K,
+  parameter int unsigned N        = hd_cfg_pkg::N,
   parameter int unsigned WmBytes  = hd_cfg_pkg::N * hd_cfg_pkg::K,  // of a word
   parameter int unsigned PmBytes  = hd_cfg_pkg::N * 8,
   parameter int unsigned WmWords  = hd_cfg_pkg::WmWords,
@@ -42,6 +46,8 @@ module hd_lw #(
 
   // WM, PM and TM write: part of a word
   output logic                              wm_we_o,
+  output logic                              wm_col_o,  // part of column wm_k_o
+  output logic [5:0]                        wm_k_o,
   output logic                              pm_we_o,
   output logic                              tm_we_o,
   output logic [23:0]                       addr_o,
@@ -55,7 +61,11 @@ module hd_lw #(
   localparam int unsigned WmPartBits = $clog2(WmBytes / AxiBytes);
   localparam int unsigned PmPartBits = $clog2(PmBytes / AxiBytes);
   localparam int unsigned TmPartBits = $clog2(hd_isa_pkg::TmWordBytes / AxiBytes);
-  localparam int unsigned RecBits    = 24 + 24 + 2 + 5 + 1;
+  localparam bit          Split      = N < AxiBytes;  // a beat of a column-wise run: one word
+  localparam int unsigned ColBytes   = Split ? N : AxiBytes;  // of a beat
+  localparam int unsigned ColBits    = $clog2(ColBytes);
+  localparam int unsigned NBits      = $clog2(N);
+  localparam int unsigned RecBits    = 24 + 24 + 2 + 5 + 1 + 1 + 6 + OffBits;
   localparam logic [1:0] Wm = 2'd0, Pm = 2'd1, Tm = 2'd2;
 
   // ---- the operation being joined --------------------------------------------------------------
@@ -70,9 +80,11 @@ module hd_lw #(
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
-    if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > 2'd1 || now.mem > Tm)
+    if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > 2'd1 || now.mem > Tm ||
+        (now.col && (now.mem != Wm || now.count > 24'hffff)))
       op_bad = hd_reg_pkg::ErrOperand;
-    else if ((now.src[OffBits-1:0] | now.s1[OffBits-1:0]) != '0)
+    else if (now.col ? (now.src[ColBits-1:0] | now.s1[ColBits-1:0] | now.s2[ColBits-1:0]) != '0 :
+                       (now.src[OffBits-1:0] | now.s1[OffBits-1:0]) != '0)
       op_bad = hd_reg_pkg::ErrRange;
     if (op_code_i != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
@@ -86,11 +98,12 @@ module hd_lw #(
   ) u_join (
     .clk_i,
     .load_i    (accept),
-    .join_i    (1'b1),
+    .join_i    (!now.col),
     .scale_i   (4'(OffBits + (now.mem == Wm ? WmPartBits : now.mem == Pm ? PmPartBits :
                               TmPartBits))),
-    .run_i     (now.count),
-    .n_i       ({16'd1, 16'd1, now.n1}),
+    .run_i     (now.col && Split ? 24'd1 : now.count),
+    .n_i       (now.col ? {now.n1, Split ? now.count[15:0] : 16'd1, 16'(K)} :
+                          {16'd1, 16'd1, now.n1}),
     .ext_step_i({64'd0, now.s1}),
     .loc_step_i({48'd0, now.d1}),
     .ready_o   (joined),
@@ -108,8 +121,9 @@ module hd_lw #(
   end
 
   // ---- the run at hand -------------------------------------------------------------------------
-  logic        seg_q;
+  logic        seg_q, col_q;
   logic [1:0]  mem_q;
+  logic [5:0]  k_q;
   logic [4:0]  bad_q;
   logic [31:0] ext;
   logic [23:0] loc, count_q;
@@ -122,9 +136,9 @@ module hd_lw #(
     .load_i    (load),
     .n_i       (j_n),
     .ext_i     (p.src),
-    .ext_step_i({64'd0, p.s1}),
+    .ext_step_i(p.col ? {p.s1, 32'(N), p.s2} : {64'd0, p.s1}),
     .loc_i     (p.dst),
-    .loc_step_i({48'd0, p.d1}),
+    .loc_step_i(p.col ? {p.d1, 24'd1, 24'd0} : {48'd0, p.d1}),
     .adv_i     (a_adv),
     .ext_o     (ext),
     .loc_o     (loc),
@@ -135,6 +149,8 @@ module hd_lw #(
   // ---- checks, bus address ---------------------------------------------------------------------
   logic        c_valid_q, c_ready, c_done, c_last_q;
   logic [1:0]  c_mem_q;
+  logic        c_col_q;
+  logic [5:0]  c_k_q;
   logic [4:0]  c_err_q, err;
   logic [63:0] c_addr_q;
   logic [24:0] c_beats_q;
@@ -145,7 +161,7 @@ module hd_lw #(
   always_comb begin
     words = mem_q == Wm ? 25'(WmWords) : mem_q == Pm ? 25'(PmWords) :
             25'(hd_isa_pkg::TmTables);
-    bytes = 36'(count_q) << (OffBits + (mem_q == Wm ? WmPartBits : mem_q == Pm ? PmPartBits :
+    bytes = col_q ? 36'(count_q) << NBits : 36'(count_q) << (OffBits + (mem_q == Wm ? WmPartBits : mem_q == Pm ? PmPartBits :
                                         TmPartBits));
     err   = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
@@ -174,13 +190,19 @@ module hd_lw #(
       count_q <= j_count;
       mem_q   <= p.mem;
       seg_q   <= p.seg[0];
+      col_q   <= p.col;
+      k_q     <= '0;
+    end else if (a_adv) begin
+      k_q     <= k_q == 6'(K - 1) ? '0 : k_q + 6'd1;
     end
     if (a_adv) begin
       c_last_q  <= a_last;
       c_err_q   <= err;
       c_mem_q   <= mem_q;
       c_addr_q  <= (seg_q ? seg_ptr_i[127:64] : seg_ptr_i[63:0]) + 64'(ext);
-      c_beats_q <= 25'(bytes >> OffBits);
+      c_col_q   <= col_q;
+      c_k_q     <= k_q;
+      c_beats_q <= col_q && Split ? 25'd1 : 25'(bytes >> OffBits);
       c_loc_q   <= loc;
       c_count_q <= count_q;
     end
@@ -222,6 +244,9 @@ module hd_lw #(
 
   logic               d_valid, d_ready, d_last;
   logic [1:0]         d_mem;
+  logic               d_col;
+  logic [5:0]         d_k;
+  logic [OffBits-1:0] d_off;
   logic [4:0]         d_err;
   logic [23:0]        d_loc, d_count;
   logic [5:0]         unused_count;
@@ -235,10 +260,10 @@ module hd_lw #(
     .clear_i(1'b0),
     .valid_i(rec_valid),
     .ready_o(rec_ready),
-    .data_i ({c_last_q, c_err_q, c_mem_q, c_loc_q, c_count_q}),
+    .data_i ({c_addr_q[OffBits-1:0], c_k_q, c_col_q, c_last_q, c_err_q, c_mem_q, c_loc_q, c_count_q}),
     .valid_o(d_valid),
     .ready_i(d_ready),
-    .data_o ({d_last, d_err, d_mem, d_loc, d_count}),
+    .data_o ({d_off, d_k, d_col, d_last, d_err, d_mem, d_loc, d_count}),
     .count_o(unused_count)
   );
 
@@ -248,7 +273,7 @@ module hd_lw #(
   logic        write, run_end, done_q, report_q, failed_q;
   logic [4:0]  code_q;
 
-  assign part_end = d_mem == Wm ? 9'(WmBytes / AxiBytes - 1) :
+  assign part_end = d_col ? 9'(N / ColBytes - 1) : d_mem == Wm ? 9'(WmBytes / AxiBytes - 1) :
                     d_mem == Pm ? 9'(PmBytes / AxiBytes - 1) :
                     9'(hd_isa_pkg::TmWordBytes / AxiBytes - 1);
   assign write    = r_valid_i && !r_err_i && d_valid && !stop_i && !failed_q;
@@ -260,7 +285,9 @@ module hd_lw #(
   assign tm_we_o = write && d_mem == Tm;
   assign addr_o  = d_loc + word_q;
   assign part_o  = part_q;
-  assign wdata_o = r_data_i;
+  assign wdata_o = Split && d_col ? r_data_i >> {d_off, 3'd0} : r_data_i;
+  assign wm_col_o = d_col;
+  assign wm_k_o   = d_k;
 
   assign op_done_o     = done_q;
   assign op_err_o      = report_q;

@@ -1,7 +1,8 @@
 // Weight memory and the dot-product array: acc[n] (+)= sum over k of x[k] * WM[addr][n][k].
 //
 // New weights every cycle. WM is written in parts of AxiBytes (part p of a word holds its bytes
-// p * AxiBytes and up; byte n * K + k is w[n][k]) and read one word per cycle.
+// p * AxiBytes and up; byte n * K + k is w[n][k]) or, with wcol_i, in parts of column k = wk_i (part p
+// holds w[p * AxiBytes and up][k]), and read one word per cycle.
 // Latency 7 cycles from en_i to acc_o; x_i is taken 2 cycles after en_i, so that it fits the read
 // latency of XM. Throughput 1 word per cycle. Never stalls.
 //
@@ -24,6 +25,8 @@ module hd_mac_array #(
   input  logic                  we_i,
   input  logic [23:0]           waddr_i,
   input  logic [8:0]            wpart_i,
+  input  logic                  wcol_i,
+  input  logic [5:0]            wk_i,
   input  logic [8*AxiBytes-1:0] wdata_i,
 
   // One step: multiply XM word x_i (2 cycles later) by WM word addr_i
@@ -50,18 +53,28 @@ module hd_mac_array #(
   logic [8*N*K-1:0]   w1;                            // read registers of the memory
 
   for (genvar p = 0; p < N * K / AxiBytes; p++) begin : gen_part
+    logic [AxiBytes-1:0]   be;
+    logic [8*AxiBytes-1:0] wdata;
+    always_comb
+      for (int unsigned b = 0; b < AxiBytes; b++) begin
+        be[b] = we_i && (wcol_i ? 32'(wk_i) == (p * AxiBytes + b) % K &&
+                                  32'(wpart_i) == (p * AxiBytes + b) / K / AxiBytes :
+                                  wpart_i == 9'(p));
+        wdata[8 * b +: 8] = wcol_i ? wdata_i[8 * ((p * AxiBytes + b) / K % AxiBytes) +: 8] :
+                                     wdata_i[8 * b +: 8];
+      end
     hd_ram #(
       .Width(8 * AxiBytes),
       .Depth(Words),
-      .BeBits(8 * AxiBytes)
+      .BeBits(8)
     ) u_ram (
       .clk_i,
       .re_i   (en_i),
       .raddr_i(addr_i[AddrBits-1:0]),
       .rdata_o(w1[8 * AxiBytes * p +: 8 * AxiBytes]),
-      .we_i   (we_i && wpart_i == 9'(p)),
+      .we_i   (be),
       .waddr_i(waddr_i[AddrBits-1:0]),
-      .wdata_i
+      .wdata_i(wdata)
     );
   end
 `else
@@ -117,7 +130,11 @@ module hd_mac_array #(
     if (en_i)
       for (int unsigned k = 0; k < K; k++)
         for (int unsigned n = 0; n < N; n++) w1[k][n] = wm[addr_i[AddrBits-1:0]][k][n];
-    if (we_i)
+    if (we_i && wcol_i) begin
+      for (int unsigned j = 0; j < AxiBytes && j < N; j++)
+        wm[waddr_i[AddrBits-1:0]][wk_i[$clog2(K)-1:0]][(32'(wpart_i) * AxiBytes + j) % N] =
+          wdata_i[8 * j +: 8];
+    end else if (we_i)
       for (int unsigned j = 0; j < AxiBytes; j++)
         wm[waddr_i[AddrBits-1:0]][(32'(wpart_i) * AxiBytes + j) % K]
           [(32'(wpart_i) * AxiBytes + j) / K % N] = wdata_i[8 * j +: 8];

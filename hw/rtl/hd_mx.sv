@@ -33,6 +33,8 @@ module hd_mx #(
   input  logic                                wm_we_i,
   input  logic [23:0]                         wm_addr_i,
   input  logic [8:0]                          wm_part_i,
+  input  logic                                wm_col_i,
+  input  logic [5:0]                          wm_k_i,
   input  logic [8*AxiBytes-1:0]               wm_wdata_i,
 
   // XM read
@@ -173,6 +175,8 @@ module hd_mx #(
     .we_i        (wm_we_i),
     .waddr_i     (wm_addr_i),
     .wpart_i     (wm_part_i),
+    .wcol_i      (wm_col_i),
+    .wk_i        (wm_k_i),
     .wdata_i     (wm_wdata_i),
     .en_i        (issue),
     .addr_i      (w_addr),

@@ -121,7 +121,18 @@ static bool random_lw(struct gen *g) {
     int64_t n = pick(g, 1, mem == 2 ? 2 : 3), count = pick(g, 1, mem == 2 ? 2 : 6), s, d;
     apart(g, 1, &n, count, 4, &d);
     s = chance(g, 40) ? count * bytes : pick(g, -20, 60) * axi;
-    struct box dram = box_of(1, &n, &s, count * bytes), chip = box_of(1, &n, &d, count);
+    bool col = !mem && chance(g, 30);
+    int64_t rows[2] = {g->m->k, n}, steps[2];
+    if (col) {
+        if (axi > g->m->n) axi = g->m->n;
+        count = pick(g, 1, 3), s = pick(g, -20, 60) * axi;
+        steps[0] = pick(g, -6, 12) * axi, steps[1] = s;
+        set(g, HD_F_lw_col, 1), set(g, HD_F_lw_s2, steps[0]);
+    }
+    struct box dram =
+        col ? box_of(2, rows, steps, count * g->m->n) : box_of(1, &n, &s, count * bytes);
+    if (col) apart(g, 1, &n, count, 4, &d);
+    struct box chip = box_of(1, &n, &d, count);
     int64_t near = near_words[mem];
     int64_t dst = place(g, chip, 0, chance(g, 85) && near < all ? near : all);
     int64_t src = place(g, dram, 0, READ_BYTES) / axi * axi;

@@ -12,7 +12,7 @@ seq.halt
 #=     lx.load seg=3 src=0 dst=0x1ffff run=2 n1=1 n2=1 n3=1
 #= error: bundle 0, word 5: XM bytes from 131071 to 131072, the memory has 0 to 131071
 #=     lx.load seg=3 src=0 dst=0x1ffff run=2 n1=1 n2=1 n3=1
-#= error: bundle 1, word 14: src 8 and s1 0 must be multiples of the 16 bytes of the port
+#= error: bundle 1, word 14: src 8 and s2 0 must be multiples of 16 bytes
 #=     lw.load src=8 dst=0 count=0x7d0 n1=1
 #= error: bundle 1, word 14: WM words from 0 to 1999, the memory has 0 to 1023
 #=     lw.load src=8 dst=0 count=0x7d0 n1=1
