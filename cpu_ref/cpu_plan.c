@@ -63,8 +63,8 @@ struct hd_cpu_step *hd_cpu_step(struct hd_cpu_plan *p, int node, const char *how
                               .how = how,
                               .n_in = n_in,
                               .n_out = n_out,
-                              .in = hd_dup(p->arena, in, (size_t)n_in * sizeof *in + 1),
-                              .out = hd_dup(p->arena, out, (size_t)n_out * sizeof *out + 1)};
+                              .in = hd_dup(p->arena, in, (size_t)n_in * sizeof *in),
+                              .out = hd_dup(p->arena, out, (size_t)n_out * sizeof *out)};
     return s;
 }
 

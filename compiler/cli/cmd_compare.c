@@ -71,41 +71,50 @@ static bool is_whole(const struct hd_place *p, const struct hd_tensor *t) {
     return t->rank == 2 && t->dim[0] == p->n && t->dim[1] == p->c && p->h == 1 && p->w == 1;
 }
 
-/* Gives the model a value for every result of a layer, so that devices that run graphs tell it; or
- * only for the one called `only`. */
+/* Gives the model a value for the tensor, which it does not have yet. */
+static void add_value(struct comparison *x, hd_model *w, const hd_graph *g, int tensor, int layer) {
+    const struct hd_tensor *t = &g->tensors[tensor];
+    struct hd_value_info *v = &w->values[w->n_values++];
+    *v = (struct hd_value_info){.name = hd_strdup(x->a, t->name),
+                                .dtype = hd_dtype_to_onnx(t->dtype),
+                                .elem_bytes = (int)hd_dtype_bytes(t->dtype),
+                                .rank = t->rank,
+                                .tensor = tensor,
+                                .layer = layer};
+    memcpy(v->dim, t->dim, sizeof v->dim);
+}
+
+static bool runs_graphs(const struct comparison *x) { /* two devices or more */
+    int n = 0;
+    for (int i = 0; i < x->n_sides; i++) n += cli_is_graph_device(x->side[i].device);
+    return n > 1;
+}
+
+/* Gives the model a value for every result of a layer; and where several devices run graphs, of
+ * every operation, so that they tell it. Or only for the one called `only`. */
 static hd_status add_checkpoints(struct comparison *x, int i, const char *only) {
     const hd_model *m = x->own[i];
     hd_graph *g;
     TRY(hd_graph_load(x->c->ctx, m->graph, m->graph_bytes, &g));
     hd_model *w = &x->with[i];
     *w = *m;
-    w->values = hd_new_array(x->a, struct hd_value_info, (size_t)(m->n_values + m->n_places) + 1);
+    w->values = hd_new_array(x->a, struct hd_value_info, (size_t)m->n_values + g->n_tensors + 1);
     memcpy(w->values, m->values, (size_t)m->n_values * sizeof *m->values);
     for (int k = 0; k < m->n_places; k++) {
         const struct hd_place *p = &m->places[k];
         if ((size_t)p->tensor >= g->n_tensors || has_value(w, p->tensor)) continue;
         const struct hd_tensor *t = &g->tensors[p->tensor];
-        if (!is_whole(p, t) || (only && strcmp(only, t->name))) continue;
-        struct hd_value_info *v = &w->values[w->n_values++];
-        *v = (struct hd_value_info){.name = hd_strdup(x->a, t->name),
-                                    .dtype = hd_dtype_to_onnx(t->dtype),
-                                    .elem_bytes = 1,
-                                    .rank = t->rank,
-                                    .tensor = p->tensor,
-                                    .layer = p->layer};
-        memcpy(v->dim, t->dim, sizeof v->dim);
+        if (is_whole(p, t) && (!only || !strcmp(only, t->name)))
+            add_value(x, w, g, p->tensor, p->layer);
+    }
+    for (size_t k = 0; k < g->n_tensors && runs_graphs(x); k++) {
+        const struct hd_tensor *t = &g->tensors[k];
+        bool made = t->known && t->producer >= 0 && !g->nodes[t->producer].dead;
+        if (made && !has_value(w, (int)k) && (!only || !strcmp(only, t->name)))
+            add_value(x, w, g, (int)k, -1);
     }
     hd_graph_destroy(g);
     return HD_OK;
-}
-
-/* Step in which a value is made; -1 for inputs of the network. */
-static int step_of(const hd_model *m, int value) {
-    if (m->values[value].layer >= 0) return m->layers[m->values[value].layer].step;
-    for (int i = 0; i < m->n_steps; i++)
-        for (int k = 0; k < m->steps[i].n_outputs; k++)
-            if (m->steps[i].outputs[k] == value) return i;
-    return -1;
 }
 
 static bool is_input(const hd_model *m, int value) {
@@ -114,24 +123,30 @@ static bool is_input(const hd_model *m, int value) {
     return false;
 }
 
-/* Values in the order in which they are made: by step, within a step by layer. */
-static void sort_values(struct comparison *x) {
+/* Values in the order in which the graph makes them. */
+static hd_status sort_values(struct comparison *x) {
     const hd_model *m = &x->with[0];
-    size_t n = (size_t)m->n_values;
-    int *step = hd_new_array(x->a, int, n + 1);
-    x->order = hd_new_array(x->a, int, n + 1);
-    for (int v = 0; v < m->n_values; v++) {
-        int k = v;
-        step[v] = step_of(m, v);
-        for (; k > 0; k--) {
-            int o = x->order[k - 1];
-            if (step[o] < step[v] ||
-                (step[o] == step[v] && m->values[o].layer <= m->values[v].layer))
-                break;
-            x->order[k] = o;
+    hd_graph *g;
+    TRY(hd_graph_load(x->c->ctx, m->graph, m->graph_bytes, &g));
+    int *nodes = hd_new_array(x->a, int, g->n_nodes + 1), n = 0;
+    bool *placed = hd_new_array(x->a, bool, (size_t)m->n_values + 1);
+    int *value = hd_new_array(x->a, int, g->n_tensors + 1);
+    size_t n_nodes = hd_graph_order(g, nodes);
+    x->order = hd_new_array(x->a, int, (size_t)m->n_values + 1);
+    for (size_t i = 0; i < g->n_tensors; i++) value[i] = -1;
+    for (int v = m->n_values - 1; v >= 0; v--)
+        if ((size_t)m->values[v].tensor < g->n_tensors) value[m->values[v].tensor] = v;
+    for (size_t i = 0; i < n_nodes; i++)
+        for (int k = 0; k < g->nodes[nodes[i]].n_out; k++) {
+            int t = g->nodes[nodes[i]].out[k], v = t >= 0 ? value[t] : -1;
+            if (v < 0) continue;
+            x->order[n++] = v;
+            placed[v] = true;
         }
-        x->order[k] = v;
-    }
+    for (int v = 0; v < m->n_values; v++)
+        if (!placed[v]) x->order[n++] = v;
+    hd_graph_destroy(g);
+    return HD_OK;
 }
 
 static bool is_compared(const struct comparison *x, int value) {
@@ -371,8 +386,7 @@ static hd_status open_models(struct comparison *x) {
     }
     TRY(cli_select_layers(c, x->a, c->opt.select, x->own[0], &layers));
     x->layers = layers;
-    sort_values(x);
-    return HD_OK;
+    return sort_values(x);
 }
 
 static hd_status compare(struct comparison *x) {

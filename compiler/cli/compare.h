@@ -15,7 +15,8 @@ struct cli_error {
 };
 enum cli_verdict {
     CLI_SAME,
-    CLI_NEAR, /* floats that differ by no more than rounding: 1e-3 of the value, or 1e-5 */
+    CLI_NEAR, /* floats that differ by no more than rounding: 1e-3 of the value, or 1e-5 (of
+                 the largest value, where that is above 1) */
     CLI_DIFFERS
 };
 

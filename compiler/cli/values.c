@@ -21,7 +21,11 @@ struct cli_errors {
 struct cli_error cli_error_of(const struct hd_value_info *v, const void *ref, const void *got) {
     size_t size = (size_t)v->elem_bytes;
     struct cli_error e = {.n = hd_value_dense_bytes(v) / size};
-    double sum = 0, squares = 0, reference = 0;
+    double sum = 0, squares = 0, reference = 0, largest = 1;
+    for (size_t i = 0; i < e.n; i++) { /* sums that cancel keep the error of their terms */
+        double a = fabs(cli_element(ref, v->dtype, i));
+        if (a > largest && a < INFINITY) largest = a;
+    }
     for (size_t i = 0; i < e.n; i++) {
         double a = cli_element(ref, v->dtype, i), d = 0;
         reference += a * a;
@@ -29,7 +33,7 @@ struct cli_error cli_error_of(const struct hd_value_info *v, const void *ref, co
         if (e.differ < CLI_ERROR_PLACES) e.place[e.differ] = i;
         e.differ++;
         d = fabs(a - cli_element(got, v->dtype, i));
-        if (!(d <= ROUNDING_ABSOLUTE + ROUNDING_RELATIVE * fabs(a))) e.beyond++;
+        if (!(d <= ROUNDING_ABSOLUTE * largest + ROUNDING_RELATIVE * fabs(a))) e.beyond++;
         if (d > e.max || d != d) e.max = d;
         sum += d;
         squares += d * d;
