@@ -32,7 +32,7 @@ bool hd_name_listed(const struct hd_name_list *list, const char *name);
 
 struct hd_compile_options {
     struct hd_machine machine;
-    uint32_t mem_latency; /* cycles to the first data that tiles are chosen for; 0 = 64 */
+    uint32_t mem_latency;          /* cycles to the first data that tiles are chosen for; 0 = 64 */
     bool latency_hiding;           /* false: every operation waits for the one before it */
     bool keep_all;                 /* every layer boundary is also stored in DRAM */
     struct hd_name_list keep;      /* or only the results of these layers */

@@ -6,11 +6,11 @@
 #ifndef HD_CPU_REF_CPU_AVX2_H
 #define HD_CPU_REF_CPU_AVX2_H
 
+#include "cpu_ref/cpu_int8.h" /* also where there is no AVX2: a header is never empty */
+
 #if defined __x86_64__ && defined __AVX2__
 #include <immintrin.h>
 #include <string.h>
-
-#include "cpu_ref/cpu_int8.h"
 
 #define Q_INLINE static inline __attribute__((always_inline))
 
