@@ -114,24 +114,38 @@ static void window(struct gen *x, int node, const struct hd_tensor *t, bool pads
     hd_attr_set_ints(x->g, node, "pads", 4, pad);
 }
 
+/* 1x1 without stride, or a larger one with stride 1 or 2 and pads of up to half. */
+static void square_window(struct gen *x, int node, const struct hd_tensor *t, int size,
+                          int64_t out[2], int64_t kernel[2]) {
+    int64_t s = size > 1 ? range(&x->r, 1, 2) : 1, pad[4], stride[2] = {s, s}, one[2] = {1, 1};
+    for (int i = 0; i < 4; i++) pad[i] = range(&x->r, 0, size / 2);
+    for (int i = 0; i < 2; i++) {
+        kernel[i] = size;
+        out[i] = (t->dim[2 + i] + pad[i] + pad[2 + i] - size) / s + 1;
+    }
+    hd_attr_set_ints(x->g, node, "kernel_shape", 2, kernel);
+    hd_attr_set_ints(x->g, node, "strides", 2, stride);
+    hd_attr_set_ints(x->g, node, "dilations", 2, one);
+    hd_attr_set_ints(x->g, node, "pads", 4, pad);
+}
+
 static void set_shape(struct gen *x, int t, const int64_t dim[4]) {
     struct hd_tensor *y = &x->g->tensors[t];
     memcpy(y->dim, dim, 4 * sizeof *dim);
 }
 
-static void conv(struct gen *x, int in) {
+/* fixed: the kernel is square, of that size, and not dilated; 0 = any. */
+static void conv_of(struct gen *x, int in, int oc, int groups, int fixed) {
     const struct hd_tensor *t = shape(x, in);
     int64_t c = t->dim[1], kernel[2], out[2], dim[4] = {t->dim[0], 1, 1, 1};
-    int groups = 1, oc = range(&x->r, 1, 70);
-    if (next(&x->r) % 3 == 0)
-        groups = (int)c, oc = (int)c * (next(&x->r) % 4 ? 1 : 2);
-    else if (c % 2 == 0 && next(&x->r) % 5 == 0)
-        groups = 2, oc = 2 * range(&x->r, 1, 30);
     int params[4] = {in, -1, -1, -1}, node;
     hd_dtype type = byte_type(x);
     dim[1] = oc;
     int y = add(x, HD_IR_qconv, 4, params, type, 4, dim, &node);
-    window(x, node, shape(x, in), true, out, kernel);
+    if (fixed)
+        square_window(x, node, shape(x, in), fixed, out, kernel);
+    else
+        window(x, node, shape(x, in), true, out, kernel);
     dim[2] = out[0], dim[3] = out[1];
     set_shape(x, y, dim);
     int64_t wdim[4] = {oc, c / groups, kernel[0], kernel[1]};
@@ -143,6 +157,25 @@ static void conv(struct gen *x, int in) {
     hd_attr_set_int(x->g, node, "group", groups);
     zero_point(x, node, "x_zp", in);
     requant(x, node, type);
+}
+
+static void conv(struct gen *x, int in) {
+    int c = (int)shape(x, in)->dim[1], groups = 1, oc = range(&x->r, 1, 70);
+    if (next(&x->r) % 3 == 0)
+        groups = c, oc = c * (next(&x->r) % 4 ? 1 : 2);
+    else if (c % 2 == 0 && next(&x->r) % 5 == 0)
+        groups = 2, oc = 2 * range(&x->r, 1, 30);
+    conv_of(x, in, oc, groups, 0);
+}
+
+/* Expand, depthwise, project, as in MobileNetV2: large enough that little of it fits on chip. */
+static void block(struct gen *x, int in) {
+    int wide = range(&x->r, 20, 120), last;
+    conv_of(x, in, wide, 1, 1);
+    last = x->made[x->n_made - 1];
+    if (shape(x, last)->dim[2] < 3 || shape(x, last)->dim[3] < 3) return;
+    conv_of(x, last, wide, wide, 3);
+    conv_of(x, x->made[x->n_made - 1], range(&x->r, 1, 40), 1, 1);
 }
 
 static void dense(struct gen *x, int in) {
@@ -236,6 +269,8 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
     int64_t dim[4] = {next(&x.r) % 8 ? 1 : 2, range(&x.r, 1, seed % 3 ? 40 : 4), range(&x.r, 1, 30),
                       range(&x.r, 1, 30)};
     int all[64];
+    bool blocks = seed % 5 == 1;
+    if (blocks) dim[0] = 1, dim[2] = range(&x.r, 8, 60), dim[3] = range(&x.r, 8, 60);
     x.made = all;
     int in = hd_graph_tensor(x.g, "x", byte_type(&x), 4, dim);
     hd_graph_input(x.g, in);
@@ -247,7 +282,10 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
         int pick = seed % 3 == 0 && i == 0
                        ? 7
                        : (int)(next(&x.r) % 8); /* few channels: first a convolution */
-        if (pick == 0)
+        if (blocks && image && i % 3 == 0) {
+            block(&x, from);
+            i += 2;
+        } else if (pick == 0)
             residual(&x, from);
         else if (pick == 1)
             rescale(&x, from);
