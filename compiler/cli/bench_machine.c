@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "compiler/cli/cli.h"
 
@@ -26,6 +27,17 @@ static const struct bench_layer layers[] = {
 #include "compiler/cli/bench_layers.def"
 };
 enum { N_LAYERS = sizeof layers / sizeof layers[0] };
+
+enum net_measure { EFFICIENCY, UTILIZATION, MEGACYCLES };
+static const struct bench_net {
+    const char *name, *folder;
+    enum net_measure measure; /* percent of the roofline, of the array, or millions of cycles */
+    double bar, aim;
+} nets[] = {
+#define NET(name, folder, measure, bar, aim) {name, folder, measure, bar, aim},
+#include "compiler/cli/bench_layers.def"
+};
+enum { N_NETS = sizeof nets / sizeof nets[0] };
 
 static uint32_t next_random(uint64_t *state) { /* splitmix64 */
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
@@ -66,16 +78,44 @@ static hd_graph *build(const struct bench_layer *b, hd_arena *a, uint64_t seed) 
 }
 
 struct measured {
+    double compile_seconds;
     struct hd_counters counters;
     int64_t cycles, estimate, macs, roofline, compute, read, write, code;
 };
+
+/* One run of a compiled model. */
+static hd_status run_model(struct cli *c, hd_arena *a, const hd_model *m, const char *path,
+                           struct measured *out) {
+    hd_session *s = NULL;
+    struct hd_counters k = {0};
+    const void **in;
+    const char *what;
+    hd_status ok = cli_open_session(c, m, c->opt.device, &s);
+    if (ok == HD_OK) ok = cli_inputs(c, a, m, path, &in, &what);
+    if (ok == HD_OK) ok = hd_session_run(c->ctx, s, in, cli_output_buffers(a, m));
+    if (ok == HD_OK) ok = hd_session_counters(c->ctx, s, &k);
+    if (ok == HD_OK) {
+        struct cli_run r = {.model = m, .counters = k, .has_cycles = true};
+        struct cli_totals sum = cli_run_totals(c, &r);
+        *out = (struct measured){.compile_seconds = m->compile_seconds,
+                                 .counters = k,
+                                 .cycles = (int64_t)k.cycles,
+                                 .macs = sum.macs,
+                                 .roofline = sum.roofline_cycles,
+                                 .read = (int64_t)k.read_bytes,
+                                 .write = (int64_t)k.write_bytes,
+                                 .code = (int64_t)k.code_bytes};
+        out->compute = out->macs / ((int64_t)m->machine.k * m->machine.n);
+        for (int i = 0; i < m->n_steps; i++) out->estimate += m->steps[i].estimate;
+    }
+    hd_session_close(s);
+    return ok;
+}
 
 static hd_status measure(struct cli *c, hd_arena *a, const struct bench_layer *b, bool hiding,
                          struct measured *out) {
     struct hd_machine machine;
     hd_model *m = NULL;
-    hd_session *s = NULL;
-    struct hd_counters k = {0};
     TRY(cli_machine(c, &machine));
     struct hd_compile_options opt = {
         .machine = machine, .latency_hiding = hiding, .mem_latency = c->opt.mem.latency};
@@ -88,26 +128,8 @@ static hd_status measure(struct cli *c, hd_arena *a, const struct bench_layer *b
                      m->n_host_ops ? m->host_ops[0].reason : "no reason is known");
     struct hd_mem_options mem = c->opt.mem;
     if (!c->opt.mem.latency) c->opt.mem.latency = b->latency;
-    const void **in;
-    const char *what;
-    if (ok == HD_OK) ok = cli_open_session(c, m, c->opt.device, &s);
-    if (ok == HD_OK) ok = cli_inputs(c, a, m, "", &in, &what);
-    if (ok == HD_OK) ok = hd_session_run(c->ctx, s, in, cli_output_buffers(a, m));
-    if (ok == HD_OK) ok = hd_session_counters(c->ctx, s, &k);
-    if (ok == HD_OK) {
-        struct cli_run r = {.model = m, .counters = k, .has_cycles = true};
-        *out = (struct measured){.counters = k,
-                                 .cycles = (int64_t)k.cycles,
-                                 .estimate = m->steps[0].estimate,
-                                 .macs = m->layers[0].macs,
-                                 .roofline = cli_run_totals(c, &r).roofline_cycles,
-                                 .read = (int64_t)k.read_bytes,
-                                 .write = (int64_t)k.write_bytes,
-                                 .code = (int64_t)k.code_bytes};
-        out->compute = out->macs / ((int64_t)machine.k * machine.n);
-    }
+    if (ok == HD_OK) ok = run_model(c, a, m, "", out);
     c->opt.mem = mem;
-    hd_session_close(s);
     hd_model_destroy(m);
     hd_graph_destroy(g);
     return ok;
@@ -157,6 +179,98 @@ static void add_row(const struct bench_layer *b, const struct measured *m,
     json_object_array_add(list, o);
 }
 
+/* Folder of models: $HEDDLE_MODELS, else ../shared/models. */
+static const char *net_path(hd_arena *a, const struct bench_net *n) {
+    const char *root = getenv("HEDDLE_MODELS");
+    return hd_sprintf(a, "%s/%s/model.onnx", root && *root ? root : "../shared/models", n->folder);
+}
+
+static hd_status measure_net(struct cli *c, hd_arena *a, const char *path, bool hiding,
+                             struct measured *out) {
+    hd_model *m = NULL;
+    bool before = c->opt.no_latency_hiding;
+    c->opt.no_latency_hiding = !hiding;
+    hd_status ok = cli_open_model(c, path, false, &m);
+    c->opt.no_latency_hiding = before;
+    if (ok == HD_OK) ok = run_model(c, a, m, path, out);
+    hd_model_destroy(m);
+    return ok;
+}
+
+static void add_net(const struct bench_net *n, const struct measured *m,
+                    const struct measured *apart, struct cli_table *t, json_object *list) {
+    double efficiency = 100 * (double)m->roofline / (double)m->cycles;
+    double utilization = 100 * (double)m->compute / (double)m->cycles;
+    double got = n->measure == EFFICIENCY    ? efficiency
+                 : n->measure == UTILIZATION ? utilization
+                                             : (double)m->cycles * 1e-6;
+    double sign = n->measure == MEGACYCLES ? -1 : 1;
+    static const char *const unit[] = {"% of roofline", "% of the array", "M cycles"};
+    cli_cell(t, "%s", n->name);
+    cli_cell(t, "%lld", (long long)m->cycles);
+    cli_cell(t, "%.3f %s", got, unit[n->measure]);
+    cli_cell(t, "%g", n->bar);
+    cli_cell(t, "%g", n->aim);
+    cli_cell(t, "%s",
+             sign * got >= sign * n->aim   ? "aim"
+             : sign * got >= sign * n->bar ? "bar"
+                                           : "MISSED");
+    cli_cell(t, "%lld", (long long)apart->cycles);
+    cli_cell(t, "%.2f %%", 100 * (double)m->code / (double)(m->read + m->write));
+    cli_cell(t, "%.2f", m->compile_seconds);
+    json_object *o = json_object_new_object();
+    cli_add_str(o, "network", n->name);
+    cli_add_int(o, "cycles", m->cycles);
+    cli_add_int(o, "estimated_cycles", m->estimate);
+    cli_add_int(o, "no_latency_hiding_cycles", apart->cycles);
+    cli_add_num(o, "efficiency", efficiency / 100);
+    cli_add_num(o, "mac_utilization", utilization / 100);
+    cli_add_num(o, "reached", got);
+    cli_add_str(o, "unit", unit[n->measure]);
+    cli_add_num(o, "bar", n->bar);
+    cli_add_num(o, "aim", n->aim);
+    cli_add_int(o, "code_bytes", m->code);
+    cli_add_int(o, "dram_bytes", m->read + m->write);
+    cli_add_num(o, "compile_seconds", m->compile_seconds);
+    json_object_array_add(list, o);
+}
+
+/* Networks that are there; the others are named. Gives the number of failures. */
+static int bench_nets(struct cli *c, json_object *list, FILE *out) {
+    struct cli_table t;
+    int failed = 0;
+    cli_table_init(&t, "lrrrrlrrr");
+    cli_cells(&t,
+              (const char *[]){"network", "cycles", "reached", "bar", "aim", "", "no hiding",
+                               "code of DRAM", "compile s"},
+              9);
+    for (int i = 0; i < N_NETS; i++) {
+        hd_arena *a = hd_arena_create();
+        const char *path = net_path(a, &nets[i]);
+        struct measured m, apart;
+        if (access(path, R_OK) != 0) {
+            fprintf(out, "%s: skipped, %s is not there\n", nets[i].name, path);
+            hd_arena_destroy(a);
+            continue;
+        }
+        cli_progress(c, "network: %s", nets[i].name);
+        hd_status ok = measure_net(c, a, path, true, &m);
+        if (ok == HD_OK) ok = measure_net(c, a, path, false, &apart);
+        if (ok == HD_OK) {
+            add_net(&nets[i], &m, &apart, &t, list);
+        } else {
+            hd_note(c->ctx, ok, "in benchmark %s", nets[i].name);
+            cli_fail(c);
+            hd_clear(c->ctx);
+            failed++;
+        }
+        hd_arena_destroy(a);
+    }
+    cli_progress_end(c);
+    cli_table_print(&t, out);
+    return failed;
+}
+
 bool cli_bench_has_set(const char *set) {
     if (!strcmp(set, "machine")) return true;
     for (int i = 0; i < N_LAYERS; i++)
@@ -192,14 +306,19 @@ int cli_bench_machine(struct cli *c, const char *set) {
         hd_arena_destroy(a);
     }
     cli_progress_end(c);
-    cli_table_print(&t, cli_json_on_stdout(c) ? stderr : stdout);
+    FILE *out = cli_json_on_stdout(c) ? stderr : stdout;
+    cli_table_print(&t, out);
+    json_object *networks = json_object_new_array();
+    if (!strcmp(set, "machine")) failed += bench_nets(c, networks, out);
     if (c->opt.json) {
         json_object *o = json_object_new_object();
         cli_add_str(o, "schema", "heddle.bench-machine/1");
         json_object_object_add(o, "layers", list);
+        json_object_object_add(o, "networks", networks);
         status = cli_write_json(c, o);
     } else {
         json_object_put(list);
+        json_object_put(networks);
     }
     return failed ? CLI_FAILED : status;
 }
