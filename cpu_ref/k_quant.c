@@ -108,3 +108,11 @@ hd_status k_qrescale(const struct hd_kernel *k) {
     }
     return HD_OK;
 }
+
+/* y = table[x], x taken as the unsigned number that its byte is.  docs/numerics.md */
+hd_status k_qtable(const struct hd_kernel *k) {
+    const uint8_t *x = k->in[0], *table = k->in[1];
+    int64_t n = hd_tensor_elems(hd_k_out(k));
+    for (int64_t i = 0; i < n; i++) ((uint8_t *)k->out)[i] = table[x[i]];
+    return HD_OK;
+}

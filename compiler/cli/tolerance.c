@@ -23,6 +23,7 @@ static bool quantised(enum hd_ir_op op) {
     case HD_IR_qavgpool:
     case HD_IR_qmean:
     case HD_IR_qrescale:
+    case HD_IR_qtable:
         return true;
     default:
         return false;

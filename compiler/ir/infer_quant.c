@@ -70,3 +70,12 @@ hd_status hd_infer_qrescale(struct infer *c) {
     hd_infer_like(c, 0, in(c, 0));
     return hd_infer_q_type(c);
 }
+
+hd_status hd_infer_qtable(struct infer *c) {
+    TRY(hd_infer_want_byte(c, 0));
+    TRY(hd_infer_want_byte(c, 1));
+    TRY(hd_infer_want_vector(c, 1, 256));
+    hd_infer_like(c, 0, in(c, 0));
+    c->out->dtype = in(c, 1)->dtype;
+    return HD_OK;
+}

@@ -4,13 +4,13 @@
  * gives: q operations wherever a pattern below matches; the rest stays float, and correct
  * destroys: matched quantize nodes; float nodes that nothing reads any more are left to dce
  *
- *   move(dequantize(x))       -> dequantize(move(x))      move = reshape, transpose, maxpool
- *   quantize(move(v))         -> move(quantize(v))        move = those and concat
- *   quantize([act](dequantize(x)))                        -> qrescale, or x itself
- *   quantize([act](conv(dequantize(x), w, b)))            -> qconv
+ *   move(dequantize(x)..)     -> dequantize(move(x)..)    of values that stay as they are
+ * (qdq_move.c) quantize(move(v..))       -> move(quantize(v)..) quantize([act](dequantize(x))) ->
+ * qrescale, or x itself quantize([act](conv(dequantize(x), w, b)))            -> qconv
  *   quantize([act](gemm | matmul [+ b]))                  -> qgemm
  *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd
  *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
+ *   quantize(f(dequantize(x)))                            -> qtable, f any elementwise function
  *
  * act = any chain of relu and clip, which narrows lo..hi. The first two rewrites move dequantize
  * down and quantize up until they meet something else; each makes one float node fewer, so they
@@ -35,14 +35,6 @@ struct match {
     int lo, hi;
 };
 
-/* t = dequantize(x) with one scale, x i8 or u8. */
-static bool dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p) {
-    const struct hd_node *d = hd_qdq_maker(g, t);
-    if (!d || d->op != HD_IR_dequantize || !hd_qdq_param(g, d, p)) return false;
-    *x = d->in[0];
-    return true;
-}
-
 /* ---- new nodes ---- */
 
 /* Replaces the quantize node by a q operation named after the float node `named` (NULL: after
@@ -63,86 +55,12 @@ static int emit(struct match *m, enum hd_ir_op op, int named, int n_in, const in
     return emit_to(m, op, named, n_in, in, out);
 }
 
-static void copy_attrs(hd_graph *g, int to, int from, bool window_only) {
-    const struct hd_node *n = &g->nodes[from];
-    for (int i = 0; i < n->n_attrs; i++) {
-        const struct hd_attr *a = &n->attrs[i];
-        bool window = !strcmp(a->name, "kernel_shape") || !strcmp(a->name, "strides") ||
-                      !strcmp(a->name, "pads") || !strcmp(a->name, "dilations") ||
-                      !strcmp(a->name, "group") || !strcmp(a->name, "ceil_mode");
-        if (window_only && !window) continue;
-        if (a->kind == HD_ATTR_INTS)
-            hd_attr_set_ints(g, to, a->name, a->n, a->ints);
-        else if (a->kind == HD_ATTR_INT)
-            hd_attr_set_int(g, to, a->name, a->i);
-        else if (a->kind == HD_ATTR_FLOAT)
-            hd_attr_set_float(g, to, a->name, a->f);
-    }
-}
-
-/* A new tensor of the type and shape of `like`, with another element type. */
-static int tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix) {
-    struct hd_tensor t = g->tensors[like];
-    return hd_graph_tensor(g, hd_sprintf(g->arena, "%s.%s", t.name, suffix), type, t.rank, t.dim);
-}
-
 /* A reshape or transpose in front of or behind a q operation. */
 static int move_node(hd_graph *g, enum hd_ir_op op, int from, int to, const char *attr, int n,
                      const int64_t *v) {
     int id = hd_graph_node(g, op, g->tensors[to].name, 1, &from, 1, &to);
     hd_attr_set_ints(g, id, attr, n, v);
     return id;
-}
-
-/* ---- moving dequantize down and quantize up ---- */
-
-static bool moves(const struct hd_node *n) {
-    return n->n_in == 1 && n->n_out == 1 &&
-           (n->op == HD_IR_reshape || n->op == HD_IR_transpose || n->op == HD_IR_maxpool);
-}
-
-static enum hd_ir_op move_on_integers(enum hd_ir_op op) {
-    return op == HD_IR_maxpool ? HD_IR_qmaxpool : op;
-}
-
-static bool push_down(hd_graph *g, int node) {
-    struct hd_qparam p;
-    int x, y = g->nodes[node].out[0];
-    if (!moves(&g->nodes[node]) || !dequantized(g, g->nodes[node].in[0], &x, &p)) return false;
-    const struct hd_node *d = hd_qdq_maker(g, g->nodes[node].in[0]);
-    int in[3] = {-1, d->in[1], d->in[2]};
-    const char *name = d->name;
-    in[0] = tensor_like(g, y, p.type, "q");
-    hd_graph_kill(g, node);
-    int moved = hd_graph_node(g, move_on_integers(g->nodes[node].op), g->nodes[node].name, 1, &x, 1,
-                              &in[0]);
-    hd_graph_swap_names(g, moved, node);
-    copy_attrs(g, moved, node, false);
-    hd_graph_node(g, HD_IR_dequantize, name, 3, in, 1, &y);
-    return true;
-}
-
-/* quantize(move(v..)) -> move(quantize(v)..). Only when nothing else reads the moved value. */
-static bool pull_up(hd_graph *g, int q) {
-    struct hd_qparam p;
-    int moved = g->nodes[q].in[0], maker = g->tensors[moved].producer, y = g->nodes[q].out[0];
-    if (maker < 0 || !hd_qdq_param(g, &g->nodes[q], &p)) return false;
-    enum hd_ir_op op = g->nodes[maker].op;
-    if ((!moves(&g->nodes[maker]) && op != HD_IR_concat) || hd_graph_is_output(g, moved))
-        return false;
-    if (hd_graph_users(g, moved, NULL, 0) != 1) return false;
-    int n = g->nodes[maker].n_in, *in = hd_new_array(g->arena, int, (size_t)n);
-    hd_graph_kill(g, q);
-    hd_graph_kill(g, maker);
-    for (int i = 0; i < n; i++) {
-        int from[3] = {g->nodes[maker].in[i], g->nodes[q].in[1], g->nodes[q].in[2]};
-        in[i] = tensor_like(g, from[0], p.type, "q");
-        hd_graph_node(g, HD_IR_quantize, g->tensors[in[i]].name, 3, from, 1, &in[i]);
-    }
-    int id = hd_graph_node(g, move_on_integers(op), g->nodes[maker].name, n, in, 1, &y);
-    hd_graph_swap_names(g, id, maker);
-    copy_attrs(g, id, maker, false);
-    return true;
 }
 
 /* ---- activations ---- */
@@ -190,7 +108,7 @@ static bool open_match(hd_ctx *ctx, hd_graph *g, int q, struct match *m) {
 static bool match_rescale(struct match *m) {
     struct hd_qparam p;
     int x, y = m->g->nodes[m->q].out[0];
-    if (!dequantized(m->g, m->value, &x, &p)) return false;
+    if (!hd_qdq_dequantized(m->g, m->value, &x, &p)) return false;
     int min = p.type == HD_I8 ? -128 : 0, max = p.type == HD_I8 ? 127 : 255;
     bool same = p.scale == m->y.scale && p.zp == m->y.zp && p.type == m->y.type && m->lo == min &&
                 m->hi == max;
@@ -210,13 +128,14 @@ static bool match_conv(struct match *m, int node) {
     struct hd_qparam x;
     struct hd_qweights w;
     int in[4];
-    if (!dequantized(m->g, n.in[0], &in[0], &x) || !hd_qdq_weights(m->g, n.in[1], 0, false, &w))
+    if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &x) ||
+        !hd_qdq_weights(m->g, n.in[1], 0, false, &w))
         return false;
     in[1] = w.tensor;
     if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
     int id = emit(m, HD_IR_qconv, node, 4, in);
-    copy_attrs(m->g, id, node, true);
+    hd_qdq_copy_attrs(m->g, id, node, true);
     hd_attr_set_int(m->g, id, "x_zp", x.zp);
     return true;
 }
@@ -248,7 +167,8 @@ static bool match_gemm(struct match *m, int node, int bias) {
     int in[4];
     if (is_gemm && (hd_attr_float(&n, "alpha", 1) != 1.0f || hd_attr_float(&n, "beta", 1) != 1.0f))
         return false;
-    if (m->g->tensors[n.in[1]].rank != 2 || !dequantized(m->g, n.in[0], &in[0], &x)) return false;
+    if (m->g->tensors[n.in[1]].rank != 2 || !hd_qdq_dequantized(m->g, n.in[0], &in[0], &x))
+        return false;
     if (!hd_qdq_weights(m->g, n.in[1], swap ? 1 : 0, swap, &w)) return false;
     in[1] = w.tensor;
     if (!hd_qdq_bias(m->g, bias, &w, x.scale, &in[2])) return false;
@@ -289,7 +209,8 @@ static bool match_add(struct match *m, int node) {
     const struct hd_node n = m->g->nodes[node];
     struct hd_qparam a, b;
     int in[2];
-    if (!dequantized(m->g, n.in[0], &in[0], &a) || !dequantized(m->g, n.in[1], &in[1], &b))
+    if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &a) ||
+        !hd_qdq_dequantized(m->g, n.in[1], &in[1], &b))
         return match_gemm_bias(m, node);
     const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
     if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim))
@@ -307,7 +228,7 @@ static bool match_avgpool(struct match *m, int node) {
     struct hd_qparam p;
     struct hd_window v;
     int x;
-    if (!dequantized(m->g, m->g->nodes[node].in[0], &x, &p)) return false;
+    if (!hd_qdq_dequantized(m->g, m->g->nodes[node].in[0], &x, &p)) return false;
     hd_status s = hd_window_get(m->ctx, &m->g->nodes[node], &m->g->tensors[x], NULL, &v);
     HD_ASSERT(s == HD_OK); /* verified */
     if (v.pt || v.pl || v.pb || v.pr || (v.oh - 1) * v.sy + (v.kh - 1) * v.dy >= v.h ||
@@ -321,7 +242,7 @@ static bool match_avgpool(struct match *m, int node) {
         return true;
     }
     int id = emit(m, HD_IR_qavgpool, node, 1, &x);
-    copy_attrs(m->g, id, node, true);
+    hd_qdq_copy_attrs(m->g, id, node, true);
     hd_attr_set_int(m->g, id, "x_zp", p.zp);
     float divisor = m->y.scale * (float)(v.kh * v.kw);
     hd_attr_set_float(m->g, id, "scale", p.scale / divisor);
@@ -361,10 +282,11 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
         for (size_t i = 0; i < n; i++) {
             const struct hd_node *nd = &g->nodes[order[i]];
             if (nd->dead) continue;
-            if (push_down(g, order[i]))
+            if (hd_qdq_push_down(g, order[i]))
                 changed = true;
             else if (nd->op == HD_IR_quantize)
-                changed = match_quantize(ctx, g, order[i]) || pull_up(g, order[i]) || changed;
+                changed = match_quantize(ctx, g, order[i]) || hd_qdq_table(ctx, g, order[i]) ||
+                          hd_qdq_pull_up(g, order[i]) || changed;
         }
         free(order);
         hd_pass_dce(g);

@@ -25,6 +25,19 @@ const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor);
  * u8. */
 bool hd_qdq_param(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out);
 
+/* t = dequantize(x) with one scale, x i8 or u8. */
+bool hd_qdq_dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p);
+
+/* A new tensor of the type and shape of `like`, with another element type. */
+int hd_qdq_tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix);
+/* Attributes of node `from` for node `to`; window_only: those of windows, and group. */
+void hd_qdq_copy_attrs(hd_graph *g, int to, int from, bool window_only);
+
+/* Rewrites of one node; false when it does not match. See qdq.c. */
+bool hd_qdq_push_down(hd_graph *g, int node);
+bool hd_qdq_pull_up(hd_graph *g, int q);
+bool hd_qdq_table(hd_ctx *ctx, hd_graph *g, int q);
+
 /* t = dequantize(constant i8|u8), per tensor or per channel on `axis`; swap: the constant is [K,N],
  * wanted is [N,K]. False when t is something else. */
 bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights *out);

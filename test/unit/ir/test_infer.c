@@ -62,6 +62,7 @@ static const struct sample good[] = {
     {"x f32[2,3,4,5,6] input g f32[2,7,8,9,3]", "gridsample(x, g)", "f32[2,3,7,8,9]"},
     {"x i8[1,4,4,4]", "qmean(x) x_zp=-128 to=\"u8\"", "u8[1,4,1,1]"},
     {"x u8[1,4,4,4]", "qmaxpool(x) kernel_shape=[2,2] strides=[2,2]", "u8[1,4,2,2]"},
+    {"x u8[5] input t i8[256]", "qtable(x, t)", "i8[5]"},
     {"x u8[5]", "qrescale(x) to=\"i8\" lo=0 hi=127", "i8[5]"},
 };
 
@@ -112,6 +113,7 @@ static const struct sample wrong[] = {
     {"x f32[2,3]", "transpose(x) perm=[0,0]", "each of 0..1 once"},
     {"x f32[2,3]", "cast(x) to=\"f8\"", "want the name of a type"},
     {"x i8[1,4,4,4]", "qavgpool(x) kernel_shape=[4,4] pads=[1,1,1,1]", "pads must be 0"},
+    {"x u8[5] input t i8[255]", "qtable(x, t)", "255"},
     {"x i8[5]", "qrescale(x) lo=-129", "lo -129"},
     {"x i8[5]", "qrescale(x) x_zp=300", "x_zp is 300"},
     {"a i8[2,2] input b i8[2]", "qadd(a, b)", "different shapes"},

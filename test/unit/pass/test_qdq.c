@@ -91,6 +91,33 @@ static const struct sample samples[] = {
      "c ? = concat(da, db) axis=1\ny ? = quantize(c, s1, z)\noutput y",
      "db.q i8[1,2] = qrescale(b) to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=0 scale=0x1p+1; "
      "y i8[1,3] = concat(a, db.q) @c axis=1"},
+    {"pad: its border is the zero point, or the value's integer when a quantize follows",
+     "input x i8[2]\nconst p i64[2] = {1,0}\nconst v f32[] = {0.25}\ndx ? = dequantize(x, s1, z3)\n"
+     "a ? = pad(dx, p)\nt ? = exp(a)\nb ? = pad(dx, p, v)\ny ? = quantize(b, s1, z3)\noutput t\n"
+     "output y",
+     "a.q i8[3] = pad(x, p, a.border) @a; a f32[3] = dequantize(a.q, s1, z3) @dx_6; "
+     "t f32[3] = exp(a); y i8[3] = pad(x, p, b.border) @b"},
+    {"slice, and both results of a split",
+     "input x i8[4]\nconst s i64[1] = {1}\nconst e i64[1] = {3}\ndx ? = dequantize(x, s1, z)\n"
+     "a ? = slice(dx, s, e)\nb ?, c ? = split(a)\nr ? = relu(b)\ny ? = quantize(r, s1, z)\n"
+     "w ? = quantize(c, s2, z)\noutput y\noutput w",
+     "a.q i8[2] = slice(x, s, e) @a; b.q i8[1], c.q i8[1] = split(a.q) @b; y i8[1] = qrescale(b.q) "
+     "to=\"i8\" y_zp=0 lo=0 hi=127 x_zp=0 scale=0x1p+0; w i8[1] = qrescale(c.q) to=\"i8\" y_zp=0 "
+     "lo=-128 hi=127 x_zp=0 scale=0x1p-1"},
+    {"nearest resize",
+     "input x u8[1,1,1,2]\nconst f f32[4] = {1,1,2,2}\ndx ? = dequantize(x, s1, "
+     "zu)\na ? = resize(dx, -, f) mode=\"nearest\"\ny ? = quantize(a, s1, zu)\noutput y",
+     "a.q u8[1,1,2,4] = resize(x, -, f) @a mode=\"nearest\"; y u8[1,1,2,4] = qrescale(a.q) "
+     "to=\"u8\" y_zp=128 lo=0 hi=255 x_zp=128 scale=0x1p+0"},
+    {"x * sigmoid(x) is a table",
+     "input x i8[2]\ndx ? = dequantize(x, s1, z)\ns ? = sigmoid(dx)\n"
+     "m ? = mul(s, dx)\nr ? = relu(m)\ny ? = quantize(r, s1, z)\noutput y",
+     "y i8[2] = qtable(x, r.table) @r"},
+    {"a function of two tensors stays float",
+     "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z)\ndb ? = dequantize(b, s1, z)\n"
+     "m ? = mul(da, db)\ny ? = quantize(m, s1, z)\noutput y",
+     "da f32[2] = dequantize(a, s1, z); db f32[2] = dequantize(b, s1, z); m f32[2] = mul(da, db); "
+     "y i8[2] = quantize(m, s1, z)"},
     {"one dequantize read by two, one branch float",
      "input x i8[2]\ndx ? = dequantize(x, s1, z)\nr ? = relu(dx)\ny ? = quantize(r, s1, z)\nt ? = "
      "tanh(dx)\n"
