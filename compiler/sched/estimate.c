@@ -47,6 +47,7 @@ struct timing {
     struct load load[HD_UNITS][LOADS];
     int n_loads[HD_UNITS];
     double write_free, now;
+    double vx_written[2]; /* when the last result of VX is in XM, in AM */
 };
 
 /* The next addresses of a unit go out while that many beats are to come. */
@@ -112,6 +113,20 @@ static double bank_wait(const struct timing *t, const struct hd_slot_op *st) {
            __builtin_popcount(reads & st->reads_banks) / __builtin_popcount(reads);
 }
 
+static bool xm_kind(int64_t kind) {
+    return kind == 2 || kind == 3;
+}
+
+/* A vector operation that reads XM begins when the one before that writes XM has drained; so with
+ * AM. */
+static double drained(const struct timing *t, const struct hd_slot_op *op) {
+    int64_t a = field(op, HD_F_vx_a_kind), b = field(op, HD_F_vx_b_kind);
+    if (!field(op, HD_F_vx_alu)) b = a;
+    double xm = xm_kind(a) || xm_kind(b) ? t->vx_written[0] : 0;
+    double am = a < 2 || b < 2 ? t->vx_written[1] : 0;
+    return xm > am ? xm : am;
+}
+
 /* The operation starts now. */
 static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
@@ -120,8 +135,12 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
     t->next[u]++;
     t->free[u] = start;
     if (op->code && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
-        t->free[u] = start + (double)iterations(op);
+        double begin = start;
+        if (u == HD_UNIT_vx && drained(t, op) > begin) begin = drained(t, op);
+        t->free[u] = begin + (double)iterations(op);
         done = t->free[u] + (u == HD_UNIT_mx ? MX_DONE : VX_DONE);
+        if (u == HD_UNIT_vx)
+            t->vx_written[field(op, HD_F_vx_d_kind) == 1 || field(op, HD_F_vx_d_kind) == 2] = done;
     } else if (op->code && u != HD_UNIT_seq) {
         int64_t runs, beats;
         double first = start + DMA_FIRST;

@@ -109,6 +109,7 @@ static void choose_depthwise_chunk(const struct hd_lowering *lo, struct hd_layer
     int words = (int)hd_pm_words(lo->m);
     l->weights_stay = l->nts * l->pm_words <= words / 4 * 3;
     int nb = l->weights_stay ? l->nts : (int)hd_max(1, words / 4 / l->pm_words);
+    if (l->ask_nb) nb = (int)hd_min(l->ask_nb, nb);
     l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
 }
 
