@@ -106,8 +106,13 @@ static hd_status attempt(struct hd_lowering *lo) {
     return s;
 }
 
-/* Devices plan for shapes, so every tensor has one. */
+/* Devices plan for shapes, so every tensor has one; and a model keeps nothing between runs. */
 static hd_status check_known(hd_ctx *ctx, const hd_graph *g) {
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].initial)
+            return hd_fail(ctx, HD_UNSUPPORTED,
+                           "variable '%s': models have none; make it an input and an output",
+                           g->tensors[i].name);
     for (size_t i = 0; i < g->n_nodes; i++) {
         const struct hd_node *n = &g->nodes[i];
         for (int k = 0; !n->dead && k < n->n_out; k++)

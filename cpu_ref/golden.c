@@ -40,7 +40,7 @@ struct call {
     bool widened; /* some operand */
 };
 
-static hd_status fetch_operands(struct call *c, const struct hd_tensor *t) {
+static hd_status fetch_operands(struct call *c, struct hd_tensor *t) {
     struct hd_kernel *k = &c->k;
     const struct hd_tensor **tensor =
         hd_new_array(k->arena, const struct hd_tensor *, (size_t)k->n->n_in + 1);
@@ -48,7 +48,8 @@ static hd_status fetch_operands(struct call *c, const struct hd_tensor *t) {
     k->in_tensor = tensor;
     for (int i = 0; i < k->n->n_in; i++) {
         if (k->n->in[i] < 0) continue;
-        const struct hd_tensor *x = &t[k->n->in[i]];
+        struct hd_tensor *x = &t[k->n->in[i]];
+        if (!x->data) x->data = x->initial; /* a variable that nothing has changed yet */
         if (!x->data)
             return hd_fail(k->ctx, HD_INVALID, "node '%s' (%s): operand '%s' has no value",
                            k->n->name, hd_ir_ops[k->n->op].name, x->name);
@@ -121,6 +122,7 @@ static hd_status store_results(const struct call *c, struct hd_tensor *t) {
         to->known = true;
         to->data = k->outs[i];
     }
+    if (k->n->op == HD_IR_assign && k->outs[0]) t[k->n->in[0]].data = k->outs[0];
     return HD_OK;
 }
 
@@ -129,6 +131,9 @@ hd_status hd_golden_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tenso
     const struct hd_node *n = &g->nodes[id];
     struct call c = {.k = {.ctx = ctx, .g = g, .n = n, .arena = scratch, .results = results}};
     hd_arena_reset(scratch);
+    if (hd_attr_get(n, "by"))
+        return hd_fail(ctx, HD_UNSUPPORTED, "node '%s' (%s): by=\"name\" is run after pass axes",
+                       n->name, hd_ir_ops[n->op].name);
     TRY(fetch_operands(&c, t));
     TRY(make_room(&c, t, trust));
     TRY(hd_note(ctx, kernels[n->op](&c.k), "in node '%s' (%s)", n->name, hd_ir_ops[n->op].name));

@@ -17,7 +17,8 @@ hd_status hd_golden_run(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_t
 /* The tensors of a run: a copy of g->tensors that hd_golden_eval reads and fills. */
 struct hd_tensor *hd_golden_tensors(const hd_graph *g, hd_arena *arena);
 
-/* The same for graphs with unknown shapes.
+/* The same for graphs with unknown shapes, and with variables: t[].data of a variable is its value,
+ * before and after the run (before the first one it may be NULL).
  *   t   hd_golden_tensors(): in: known, dtype, rank, dim, data of what the nodes read and none of
  *       them makes; out: the same of every result, data from `arena` */
 hd_status hd_golden_eval(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_t n,

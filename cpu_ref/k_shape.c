@@ -25,6 +25,12 @@ hd_status k_flatten(const struct hd_kernel *k) {
     return copy(k);
 }
 
+/* The runner changes the variable (golden.c). */
+hd_status k_assign(const struct hd_kernel *k) {
+    if (hd_tensor_bytes(hd_k_out(k))) memcpy(k->out, k->in[1], hd_tensor_bytes(hd_k_out(k)));
+    return HD_OK;
+}
+
 /* ---- shapes as values ---- */
 
 /* Source: ONNX Shape-15. */

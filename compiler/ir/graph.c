@@ -110,6 +110,10 @@ int hd_tensor_by_name(const hd_graph *g, const char *name) {
     return name_find(g, &g->tensor_names, name);
 }
 
+int hd_node_by_name(const hd_graph *g, const char *name) {
+    return name_find(g, &g->node_names, name);
+}
+
 int hd_graph_tensor(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim) {
     HD_ASSERT(rank >= 0 && rank <= HD_MAX_RANK);
     name = name_unique(g, &g->tensor_names, name);
@@ -150,6 +154,25 @@ int hd_graph_node(hd_graph *g, enum hd_ir_op op, const char *name, int n_in, con
         if (out[i] >= 0) g->tensors[out[i]].producer = id;
     name_insert(g, &g->node_names, name, id);
     return id;
+}
+
+int hd_graph_variable(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim,
+                      const void *initial) {
+    static const int64_t none[1] = {0};
+    int id = hd_graph_tensor(g, name, t, rank, dim ? dim : none);
+    size_t bytes = hd_tensor_bytes(&g->tensors[id]);
+    char *copy = hd_alloc(g->arena, bytes + 1);
+    if (bytes) memcpy(copy, initial, bytes);
+    g->tensors[id].initial = copy;
+    return id;
+}
+
+void hd_graph_after(hd_graph *g, int node, int before) {
+    struct hd_node *n = &g->nodes[node];
+    int *more = hd_new_array(g->arena, int, (size_t)n->n_after + 1);
+    if (n->n_after) memcpy(more, n->after, (size_t)n->n_after * sizeof *more);
+    more[n->n_after++] = before;
+    n->after = more;
 }
 
 void hd_graph_input(hd_graph *g, int tensor) {
@@ -298,7 +321,7 @@ bool hd_graph_is_input(const hd_graph *g, int tensor) {
     return false;
 }
 
-/* Depth first, without recursion: a node follows the nodes it reads. */
+/* Depth first, without recursion: a node follows the nodes it reads and those it runs after. */
 size_t hd_graph_order(const hd_graph *g, int *out) {
     enum { NEW, OPEN, DONE };
     size_t n = 0, depth = 0;
@@ -314,14 +337,14 @@ size_t hd_graph_order(const hd_graph *g, int *out) {
         while (depth && !cyclic) {
             int id = stack[depth - 1];
             const struct hd_node *nd = &g->nodes[id];
-            if (next[id] == nd->n_in) {
+            if (next[id] == nd->n_in + nd->n_after) {
                 state[id] = DONE;
                 out[n++] = id;
                 depth--;
                 continue;
             }
-            int t = nd->in[next[id]++];
-            int p = t < 0 ? -1 : g->tensors[t].producer;
+            int at = next[id]++, t = at < nd->n_in ? nd->in[at] : -1;
+            int p = at >= nd->n_in ? nd->after[at - nd->n_in] : t < 0 ? -1 : g->tensors[t].producer;
             if (p < 0 || state[p] == DONE || g->nodes[p].dead) continue;
             cyclic = state[p] == OPEN;
             state[p] = OPEN;

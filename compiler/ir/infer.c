@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/ir/infer_int.h"
+#include "compiler/ir/axes.h"
 #include "compiler/ir/window.h"
 
 /* ---- helpers ---- */
@@ -189,9 +189,17 @@ hd_status hd_infer_outputs(hd_ctx *ctx, const hd_graph *g, const struct hd_tenso
     memset(out, 0, (size_t)n->n_out * sizeof *out);
     TRY(check_operands(&c, &ready));
     if (!ready) return HD_OK;
-    TRY(table[n->op](&c));
+    if (hd_axes_is_by_name(n)) {
+        TRY(hd_axes_by_name(&c));
+    } else {
+        TRY(table[n->op](&c));
+        TRY(hd_axes_outputs(&c));
+    }
     for (int i = 0; i < n->n_out && !c.later; i++) {
-        if (out[i].rank < 0) continue;
+        if (out[i].rank < 0) { /* hd_infer_unknown */
+            out[i] = (struct hd_tensor){0};
+            continue;
+        }
         const char *name = n->out[i] < 0 ? "?" : g->tensors[n->out[i]].name;
         TRY(hd_note(ctx, hd_shape_check(ctx, name, out[i].dtype, out[i].rank, out[i].dim),
                     "output of node '%s' (%s)", n->name, hd_ir_ops[n->op].name));
@@ -209,6 +217,10 @@ hd_status hd_graph_infer_node(hd_ctx *ctx, hd_graph *g, int node) {
         struct hd_tensor *y = n->out[i] < 0 ? NULL : &g->tensors[n->out[i]];
         if (!y || (!out[i].known && g->specialised)) continue; /* keeps the shape of the run */
         y->dtype = out[i].dtype;
+        bool same = y->known && y->rank == out[i].rank &&
+                    !memcmp(y->dim, out[i].dim, (size_t)y->rank * sizeof *y->dim);
+        for (int d = 0; d < HD_MAX_RANK; d++) /* a name that the node says nothing of stays */
+            if (out[i].axis[d] || !same) y->axis[d] = out[i].axis[d];
         y->rank = out[i].rank;
         memcpy(y->dim, out[i].dim, sizeof y->dim);
         y->known = out[i].known;

@@ -129,6 +129,20 @@ hd_status hd_infer_flatten(struct infer *c) {
     return HD_OK;
 }
 
+/* Operand 0 is a variable; what is assigned has its type and shape. */
+hd_status hd_infer_assign(struct infer *c) {
+    const struct hd_tensor *v = in(c, 0), *x = in(c, 1);
+    char text[2][HD_SHAPE_TEXT];
+    if (!v->initial) return BAD(c, "operand 0 ('%s') is no variable", v->name);
+    bool same = v->dtype == x->dtype && v->rank == x->rank &&
+                !memcmp(v->dim, x->dim, (size_t)v->rank * sizeof *v->dim);
+    if (!same)
+        return BAD(c, "variable '%s' is %s, the value %s", v->name, hd_shape_text(v, text[0]),
+                   hd_shape_text(x, text[1]));
+    hd_infer_like(c, 0, v);
+    return HD_OK;
+}
+
 /* ---- shapes as values ---- */
 
 hd_status hd_infer_shape(struct infer *c) {

@@ -75,10 +75,12 @@ struct hd_tensor {
     hd_dtype dtype;
     int rank; /* 0..HD_MAX_RANK; 0 = scalar */
     int64_t dim[HD_MAX_RANK];
-    bool known; /* dtype and shape are set; false: they depend on values of the run */
+    bool known;            /* dtype and shape are set; false: they depend on values of the run */
+    int axis[HD_MAX_RANK]; /* of each dimension: id + 1 in the graph's axes, 0 = without a name */
     const void
         *data; /* constant: dense little-endian values, owned by the graph (or the mapped file) */
-    int producer; /* node id, -1 for inputs and constants */
+    const void *initial; /* variable: its value before the first run; data is NULL then */
+    int producer;        /* node id, -1 for inputs and constants */
 };
 
 enum hd_attr_kind {
@@ -111,7 +113,14 @@ struct hd_node {
     int *out; /* tensor ids, -1 = an output that nobody wants; all of them may be */
     struct hd_attr *attrs;
     int n_attrs;
+    int *after; /* nodes that run before this one, though it reads nothing of theirs */
+    int n_after;
     int source; /* line in the graph's list of source names (see hd_graph_source), -1 = none */
+};
+
+struct hd_axis { /* the same axis wherever it appears: one name, one length */
+    const char *name;
+    int64_t length;
 };
 
 struct hd_names { /* index of names, private to graph.c */
@@ -128,6 +137,8 @@ struct hd_graph { /* read the fields freely; change them through the functions b
     size_t n_nodes, cap_nodes;
     int *inputs, *outputs;
     size_t n_inputs, cap_inputs, n_outputs, cap_outputs;
+    struct hd_axis *axes;
+    size_t n_axes, cap_axes;
     hd_graph **subgraphs; /* every graph that an attribute has held */
     size_t n_subgraphs, cap_subgraphs;
     bool specialised; /* some shapes depend on input values and are those of one run */
@@ -147,6 +158,17 @@ int hd_graph_const_f32(hd_graph *g, const char *name, int n, const float *v); /*
 int hd_graph_const_i32(hd_graph *g, const char *name, int n, const int32_t *v);
 int hd_graph_node(hd_graph *g, enum hd_ir_op op, const char *name, int n_in, const int *in,
                   int n_out, const int *out);
+/* Named axes (rules: compiler/ir/axes.h). The id of an axis, new or known; -1 when it has another
+ * length. set_axis: dimension `dim` of a tensor is this axis; -1 takes the name away. lower: nodes
+ * with by="name" become positional ones. */
+int hd_graph_axis(hd_graph *g, const char *name, int64_t length);
+void hd_tensor_set_axis(hd_graph *g, int tensor, int dim, int axis);
+hd_status hd_axes_lower(hd_ctx *ctx, hd_graph *g);
+/* A value that lives from run to run; `assign` changes it. */
+int hd_graph_variable(hd_graph *g, const char *name, hd_dtype t, int rank, const int64_t *dim,
+                      const void *initial); /* copies it */
+/* Control dependency: `before` runs before `node`. */
+void hd_graph_after(hd_graph *g, int node, int before);
 void hd_graph_input(hd_graph *g, int tensor);
 void hd_graph_output(hd_graph *g, int tensor);
 
@@ -172,6 +194,7 @@ const char *hd_shape_text(const struct hd_tensor *t, char out[HD_SHAPE_TEXT]);
 int64_t hd_tensor_elems(const struct hd_tensor *t);
 size_t hd_tensor_bytes(const struct hd_tensor *t);
 int hd_tensor_by_name(const hd_graph *g, const char *name); /* -1 = none */
+int hd_node_by_name(const hd_graph *g, const char *name);   /* live or dead; -1 = none */
 
 /* Live node ids in topological order (stable: by position in the file among ready ones); *out has
  * n_nodes room. Returns the count; a cycle is caught by verify. */

@@ -2,7 +2,7 @@
  *
  *   graph  = "graph" name "{" { input | const | node | output } "}"
  *   input  = "input" name type
- *   const  = "const" name type "=" "{" [ value { "," value } ] "}"
+ *   const  = ("const" | "variable") name type "=" "{" [ value { "," value } ] "}"
  *   node   = result { "," result } "=" op "(" [ arg { "," arg } ] ")" [ "@" name ] { name "="
  * attr } output = "output" name type   = dtype "[" [ int { "," int } ] "]" | "?"        arg = name
  * | "-" attr   = int | float | string | "[" ints "]" | "f[" floats "]" A name is bare or quoted, a
@@ -22,6 +22,11 @@ struct parser {
     hd_arena *arena; /* scratch */
     const char *p, *file;
     int line, depth; /* of nested graphs */
+    struct wait {
+        const char *before;
+        int node, line;
+    } * waits; /* control dependencies of the graph in work, by name */
+    size_t n_waits, cap_waits;
 };
 
 static hd_status bad(const struct parser *s, const char *want) {
@@ -136,6 +141,25 @@ static hd_status number_bits(struct parser *s, size_t bytes, uint64_t *out) {
     return HD_OK;
 }
 
+/* A size, with the name of its axis before it where it has one. */
+static hd_status dimension(struct parser *s, struct hd_tensor *out) {
+    const char *axis = NULL;
+    int d = out->rank++;
+    skip(s);
+    if (*s->p == '"' || hd_text_start((unsigned char)*s->p)) {
+        TRY(name(s, &axis));
+        TRY(expect(s, "="));
+    }
+    TRY(integer(s, &out->dim[d]));
+    if (!axis) return HD_OK;
+    int id = hd_graph_axis(s->g, axis, out->dim[d]);
+    if (id < 0)
+        return hd_fail(s->ctx, HD_INVALID, "%s:%d: axis %s has another length here than before",
+                       s->file, s->line, axis);
+    out->axis[d] = id + 1;
+    return HD_OK;
+}
+
 static hd_status type(struct parser *s, struct hd_tensor *out) {
     const char *text;
     skip(s);
@@ -155,7 +179,7 @@ static hd_status type(struct parser *s, struct hd_tensor *out) {
     while (!accept(s, "]")) {
         if (out->rank == HD_MAX_RANK) return bad(s, "at most 8 dimensions");
         if (out->rank) TRY(expect(s, ","));
-        TRY(integer(s, &out->dim[out->rank++]));
+        TRY(dimension(s, out));
     }
     return hd_note(s->ctx, hd_shape_check(s->ctx, "type", out->dtype, out->rank, out->dim), "%s:%d",
                    s->file, s->line);
@@ -169,10 +193,12 @@ static hd_status new_tensor(struct parser *s, const char *text, const struct hd_
                        text);
     *out =
         hd_graph_tensor(s->g, text, t->dtype, t->rank, t->known ? t->rank ? t->dim : none : NULL);
+    memcpy(s->g->tensors[*out].axis, t->axis, sizeof t->axis);
     return HD_OK;
 }
 
-static hd_status constant(struct parser *s) {
+/* A constant, or the initial value of a variable. */
+static hd_status constant(struct parser *s, bool variable) {
     const char *text;
     struct hd_tensor t = {0};
     int id;
@@ -186,7 +212,7 @@ static hd_status constant(struct parser *s) {
     size_t elem = hd_dtype_bytes(t.dtype), n = (size_t)hd_tensor_elems(&t);
     if (n / 2 > strlen(s->p)) return bad(s, "one value per element of the type");
     TRY(new_tensor(s, text, &t, &id));
-    char *data = hd_alloc(s->g->arena, n * elem);
+    char *data = hd_alloc(s->g->arena, n * elem + 1);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = 0;
         int64_t v;
@@ -199,7 +225,10 @@ static hd_status constant(struct parser *s) {
         }
         memcpy(data + i * elem, &bits, elem); /* little endian */
     }
-    s->g->tensors[id].data = data;
+    if (variable)
+        s->g->tensors[id].initial = data;
+    else
+        s->g->tensors[id].data = data;
     return expect(s, "}");
 }
 
@@ -309,6 +338,31 @@ static hd_status result(struct parser *s, const char *text, int *out) {
                        text);
     old->dtype = t.dtype, old->rank = t.rank, old->known = t.known;
     memcpy(old->dim, t.dim, sizeof t.dim);
+    memcpy(old->axis, t.axis, sizeof t.axis);
+    return HD_OK;
+}
+
+/* Names of nodes, which may follow further down: resolved at the end of the graph. */
+static hd_status note_after(struct parser *s, int node) {
+    int n = 0;
+    while (!accept(s, ")")) {
+        if (n++) TRY(expect(s, ","));
+        struct wait *w = hd_push(s->arena, s->waits, s->n_waits, s->cap_waits);
+        *w = (struct wait){.node = node, .line = s->line};
+        TRY(name(s, &w->before));
+    }
+    return HD_OK;
+}
+
+static hd_status resolve_after(struct parser *s, size_t first) {
+    for (size_t i = first; i < s->n_waits; i++) {
+        int before = hd_node_by_name(s->g, s->waits[i].before);
+        if (before < 0)
+            return hd_fail(s->ctx, HD_INVALID, "%s:%d: no node '%s'", s->file, s->waits[i].line,
+                           s->waits[i].before);
+        hd_graph_after(s->g, s->waits[i].node, before);
+    }
+    s->n_waits = first;
     return HD_OK;
 }
 
@@ -350,6 +404,10 @@ static hd_status node(struct parser *s) {
         while (*s->p == ' ' || *s->p == '\t' || *s->p == '\r') s->p++;
         if (*s->p == '\n' || *s->p == 0 || *s->p == '#' || *s->p == '}') return HD_OK;
         TRY(name(s, &text));
+        if (!strcmp(text, "after") && accept(s, "(")) {
+            TRY(note_after(s, id));
+            continue;
+        }
         TRY(expect(s, "="));
         TRY(attribute(s, id, text));
     }
@@ -377,6 +435,7 @@ static hd_status input(struct parser *s) {
 
 static hd_status graph(struct parser *s) {
     const char *text;
+    size_t first_wait = s->n_waits;
     TRY(name(s, &text));
     s->g->name = hd_strdup(s->g->arena, text);
     s->g->specialised = accept(s, "specialised");
@@ -385,13 +444,15 @@ static hd_status graph(struct parser *s) {
         if (accept(s, "input"))
             TRY(input(s));
         else if (accept(s, "const"))
-            TRY(constant(s));
+            TRY(constant(s, false));
+        else if (accept(s, "variable"))
+            TRY(constant(s, true));
         else if (accept(s, "output"))
             TRY(output(s));
         else
             TRY(node(s));
     }
-    return HD_OK;
+    return resolve_after(s, first_wait);
 }
 
 static hd_status whole_text(struct parser *s) {

@@ -13,7 +13,7 @@
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
-enum { SERIAL_VERSION = 2, MIN_ITEM_BYTES = 4 };
+enum { SERIAL_VERSION = 3, MIN_ITEM_BYTES = 4 };
 
 /* ---- write
  * --------------------------------------------------------------------------------------- */
@@ -29,11 +29,14 @@ static void put_tensor(struct hd_buf *b, const hd_graph *g, int id) {
     hd_buf_str(b, t->name);
     hd_buf_u32(b, (uint32_t)t->dtype);
     hd_buf_u32(b, (uint32_t)t->rank);
-    for (int i = 0; i < t->rank; i++) hd_buf_u64(b, (uint64_t)t->dim[i]);
-    hd_buf_u32(b, (value ? 1 : 0) | (t->known ? 0 : 2));
-    if (value) {
+    for (int i = 0; i < t->rank; i++) {
+        hd_buf_u64(b, (uint64_t)t->dim[i]);
+        hd_buf_u32(b, (uint32_t)t->axis[i]);
+    }
+    hd_buf_u32(b, value ? 1 : !t->known ? 2 : t->initial ? 3 : 0);
+    if (value || t->initial) {
         hd_buf_u64(b, hd_tensor_bytes(t));
-        hd_buf_put(b, t->data, hd_tensor_bytes(t));
+        hd_buf_put(b, value ? t->data : t->initial, hd_tensor_bytes(t));
     }
 }
 
@@ -73,6 +76,7 @@ static void put_node(struct hd_buf *b, const struct hd_node *n) {
     hd_buf_u32(b, n->dead);
     put_ids(b, n->dead ? 0 : (size_t)n->n_in, n->in);
     put_ids(b, n->dead ? 0 : (size_t)n->n_out, n->out);
+    put_ids(b, n->dead ? 0 : (size_t)n->n_after, n->after);
     hd_buf_u32(b, n->dead ? 0 : (uint32_t)n->n_attrs);
     for (int i = 0; !n->dead && i < n->n_attrs; i++) put_attr(b, &n->attrs[i]);
 }
@@ -81,6 +85,11 @@ static void put_graph(struct hd_buf *b, const hd_graph *g) {
     hd_buf_u32(b, SERIAL_VERSION);
     hd_buf_str(b, g->name);
     hd_buf_u32(b, g->specialised);
+    hd_buf_u32(b, (uint32_t)g->n_axes);
+    for (size_t i = 0; i < g->n_axes; i++) {
+        hd_buf_str(b, g->axes[i].name);
+        hd_buf_u64(b, (uint64_t)g->axes[i].length);
+    }
     hd_buf_u32(b, (uint32_t)g->n_tensors);
     for (size_t i = 0; i < g->n_tensors; i++) put_tensor(b, g, (int)i);
     hd_buf_u32(b, (uint32_t)g->n_nodes);
@@ -119,19 +128,26 @@ static hd_status get_tensor(struct reader *r) {
     const char *name = hd_cursor_str(&r->c, r->g->arena);
     uint32_t dtype = hd_cursor_u32(&r->c), rank = hd_cursor_u32(&r->c);
     if (r->c.bad || dtype >= HD_DTYPES || rank > HD_MAX_RANK) return bad(r, "bad tensor");
-    for (uint32_t i = 0; i < rank; i++) dim[i] = (int64_t)hd_cursor_u64(&r->c);
+    int axis[HD_MAX_RANK] = {0};
+    for (uint32_t i = 0; i < rank; i++) {
+        dim[i] = (int64_t)hd_cursor_u64(&r->c);
+        axis[i] = (int)hd_cursor_u32(&r->c); /* checked by verify */
+    }
     TRY(hd_shape_check(r->ctx, name, (hd_dtype)dtype, (int)rank, dim));
     int id = hd_graph_tensor(r->g, name, (hd_dtype)dtype, (int)rank, dim);
     if (strcmp(r->g->tensors[id].name, name) != 0) return bad(r, "two tensors of one name");
-    uint32_t flags = hd_cursor_u32(&r->c);
-    if (r->c.bad || flags > 2) return bad(r, "bad tensor");
-    r->g->tensors[id].known = flags != 2;
-    if (flags != 1) return HD_OK;
+    uint32_t kind = hd_cursor_u32(&r->c);
+    if (r->c.bad || kind > 3) return bad(r, "bad tensor");
+    memcpy(r->g->tensors[id].axis, axis, sizeof axis);
+    r->g->tensors[id].known = kind != 2;
+    if (kind == 0 || kind == 2) return HD_OK;
     size_t want = hd_tensor_bytes(&r->g->tensors[id]);
     if (hd_cursor_u64(&r->c) != want) return bad(r, "constant of the wrong size");
     const void *data = hd_cursor_take(&r->c, want);
     if (!data) return bad(r, "constant cut short");
-    r->g->tensors[id].data = hd_dup(r->g->arena, data, want);
+    char *copy = hd_alloc(r->g->arena, want + 1);
+    if (want) memcpy(copy, data, want);
+    *(kind == 1 ? &r->g->tensors[id].data : &r->g->tensors[id].initial) = copy;
     return HD_OK;
 }
 
@@ -208,11 +224,13 @@ static hd_status get_node(struct reader *r) {
     const char *name = hd_cursor_str(&r->c, r->g->arena),
                *op_name = hd_cursor_str(&r->c, r->g->arena);
     bool dead = hd_cursor_u32(&r->c) != 0;
-    int op = hd_ir_op_by_name(op_name), *in, *out, n_in, n_out;
+    int op = hd_ir_op_by_name(op_name), *in, *out, *after, n_in, n_out, n_after;
     if (r->c.bad || op < 0) return bad(r, "unknown operation");
     TRY(get_ids(r, r->g->n_tensors, true, &in, &n_in));
     TRY(get_ids(r, r->g->n_tensors, true, &out, &n_out));
+    TRY(get_ids(r, UINT32_MAX, false, &after, &n_after)); /* checked by verify */
     int id = hd_graph_node(r->g, (enum hd_ir_op)op, name, n_in, in, n_out, out);
+    for (int i = 0; i < n_after; i++) hd_graph_after(r->g, id, after[i]);
     if (dead) hd_graph_kill(r->g, id);
     int n = hd_cursor_count(&r->c, MIN_ITEM_BYTES);
     for (int i = 0; i < n; i++) TRY(get_attr(r, id));
@@ -224,6 +242,12 @@ static hd_status get_graph(struct reader *r) {
     if (hd_cursor_u32(&r->c) != SERIAL_VERSION) return bad(r, "another version");
     r->g->name = hd_cursor_str(&r->c, r->g->arena);
     r->g->specialised = hd_cursor_u32(&r->c) != 0;
+    n = hd_cursor_count(&r->c, MIN_ITEM_BYTES);
+    for (int i = 0; i < n; i++) {
+        const char *axis = hd_cursor_str(&r->c, r->g->arena);
+        int64_t length = (int64_t)hd_cursor_u64(&r->c);
+        if (r->c.bad || hd_graph_axis(r->g, axis, length) != i) return bad(r, "bad axis");
+    }
     n = hd_cursor_count(&r->c, MIN_ITEM_BYTES);
     for (int i = 0; i < n; i++) TRY(get_tensor(r));
     n = hd_cursor_count(&r->c, MIN_ITEM_BYTES);

@@ -24,7 +24,7 @@ static void put_string(FILE *f, const char *s) {
 
 static void put_name(FILE *f, const char *s) {
     bool bare = hd_text_start((unsigned char)*s) && strcmp(s, "input") && strcmp(s, "const") &&
-                strcmp(s, "output");
+                strcmp(s, "variable") && strcmp(s, "output");
     for (const char *p = s; bare && *p; p++) bare = hd_text_part((unsigned char)*p);
     if (bare)
         fputs(s, f);
@@ -32,13 +32,20 @@ static void put_name(FILE *f, const char *s) {
         put_string(f, s);
 }
 
-static void put_type(FILE *f, const struct hd_tensor *t) {
+static void put_type(FILE *f, const hd_graph *g, const struct hd_tensor *t) {
     if (!t->known) {
         fputs("?", f);
         return;
     }
     fprintf(f, "%s[", hd_dtype_name(t->dtype));
-    for (int i = 0; i < t->rank; i++) fprintf(f, "%s%" PRId64, i ? "," : "", t->dim[i]);
+    for (int i = 0; i < t->rank; i++) {
+        if (i) fputc(',', f);
+        if (t->axis[i]) {
+            put_name(f, g->axes[t->axis[i] - 1].name);
+            fputc('=', f);
+        }
+        fprintf(f, "%" PRId64, t->dim[i]);
+    }
     fputc(']', f);
 }
 
@@ -109,12 +116,14 @@ static void put_indent(FILE *f, int depth) {
     for (int i = 0; i <= depth; i++) fputs("  ", f);
 }
 
-static void put_const(FILE *f, const struct hd_tensor *t, bool full) {
+static void put_const(FILE *f, const hd_graph *g, const struct hd_tensor *tensor, bool full) {
+    struct hd_tensor value = *tensor, *t = &value;
     int64_t n = hd_tensor_elems(t);
-    fputs("const ", f);
+    fputs(t->initial ? "variable " : "const ", f);
+    if (t->initial) t->data = t->initial;
     put_name(f, t->name);
     fputc(' ', f);
-    put_type(f, t);
+    put_type(f, g, t);
     if (n > HD_TEXT_VALUES && !full) {
         fprintf(f, " = #%08" PRIx32 "\n", hd_hash(HD_HASH_INIT, t->data, hd_tensor_bytes(t)));
         return;
@@ -171,7 +180,7 @@ static void put_node(FILE *f, const hd_graph *g, const struct hd_node *n, bool f
         }
         put_name(f, g->tensors[n->out[i]].name);
         fputc(' ', f);
-        put_type(f, &g->tensors[n->out[i]]);
+        put_type(f, g, &g->tensors[n->out[i]]);
     }
     fprintf(f, " = %s(", hd_ir_ops[n->op].name);
     for (int i = 0; i < n->n_in; i++) {
@@ -186,6 +195,14 @@ static void put_node(FILE *f, const hd_graph *g, const struct hd_node *n, bool f
         fputs(" @", f);
         put_name(f, n->name);
     }
+    bool any = false;
+    for (int i = 0; i < n->n_after; i++) {
+        if (g->nodes[n->after[i]].dead) continue;
+        fputs(any ? ", " : " after(", f);
+        put_name(f, g->nodes[n->after[i]].name);
+        any = true;
+    }
+    if (any) fputc(')', f);
     for (int i = 0; i < n->n_attrs; i++) put_attr(f, &n->attrs[i], full, depth);
     fputc('\n', f);
 }
@@ -218,13 +235,13 @@ static void put_graph(FILE *f, const hd_graph *g, bool full, int depth) {
         fputs("input ", f);
         put_name(f, g->tensors[g->inputs[i]].name);
         fputc(' ', f);
-        put_type(f, &g->tensors[g->inputs[i]]);
+        put_type(f, g, &g->tensors[g->inputs[i]]);
         fputc('\n', f);
     }
     for (size_t i = 0; i < g->n_tensors; i++) {
-        if (!g->tensors[i].data || !used[i]) continue;
+        if ((!g->tensors[i].data || !used[i]) && !g->tensors[i].initial) continue;
         put_indent(f, depth);
-        put_const(f, &g->tensors[i], full);
+        put_const(f, g, &g->tensors[i], full);
     }
     for (size_t i = 0; i < n; i++) {
         put_indent(f, depth);

@@ -1,5 +1,5 @@
 /* Is the graph well formed? Everything later stages take for granted is checked here. */
-#include "compiler/ir/infer.h"
+#include "compiler/ir/axes.h"
 
 static hd_status check_tensors(hd_ctx *ctx, const hd_graph *g, const int *writers) {
     for (size_t i = 0; i < g->n_tensors; i++) {
@@ -10,8 +10,14 @@ static hd_status check_tensors(hd_ctx *ctx, const hd_graph *g, const int *writer
         if (writers[i] && t->data)
             return hd_fail(ctx, HD_INVALID, "tensor '%s' is a constant and the output of a node",
                            t->name);
+        if (t->initial && (writers[i] || t->data || !t->known))
+            return hd_fail(
+                ctx, HD_INVALID,
+                "variable '%s' is also a constant or the output of a node, or has no shape",
+                t->name);
         if (t->data && !t->known)
             return hd_fail(ctx, HD_INVALID, "constant '%s' has no shape", t->name);
+        TRY(hd_axes_check(ctx, g, t));
         if (t->known) TRY(hd_shape_check(ctx, t->name, t->dtype, t->rank, t->dim));
     }
     return HD_OK;
@@ -24,6 +30,11 @@ static hd_status check_ids(hd_ctx *ctx, const hd_graph *g, const struct hd_node 
             return hd_fail(ctx, HD_INVALID, "node '%s' (%s): tensor id %d, allowed below %zu",
                            n->name, hd_ir_ops[n->op].name, t, g->n_tensors);
     }
+    for (int k = 0; k < n->n_after; k++)
+        if (n->after[k] < 0 || n->after[k] >= (int)g->n_nodes)
+            return hd_fail(ctx, HD_INVALID,
+                           "node '%s' (%s): runs after node id %d, allowed below %zu", n->name,
+                           hd_ir_ops[n->op].name, n->after[k], g->n_nodes);
     return HD_OK;
 }
 
@@ -46,11 +57,17 @@ static hd_status check_sources(hd_ctx *ctx, const hd_graph *g, const bool *has_s
     return HD_OK;
 }
 
-static hd_status check_shape(hd_ctx *ctx, const struct hd_node *n, const struct hd_tensor *got,
-                             const struct hd_tensor *want, bool specialised) {
-    if (!want->known && (!got->known || specialised)) return HD_OK;
+static hd_status check_shape(hd_ctx *ctx, const hd_graph *g, const struct hd_node *n,
+                             const struct hd_tensor *got, const struct hd_tensor *want) {
+    if (!want->known && (!got->known || g->specialised)) return HD_OK;
     bool same = got->known && want->known && got->dtype == want->dtype && got->rank == want->rank;
     for (int i = 0; same && i < want->rank; i++) same = got->dim[i] == want->dim[i];
+    for (int i = 0; same && i < want->rank; i++)
+        if (got->axis[i] && want->axis[i] && got->axis[i] != want->axis[i])
+            return hd_fail(ctx, HD_INVALID,
+                           "node '%s' (%s): dimension %d of output '%s' is axis %s; inferred %s",
+                           n->name, hd_ir_ops[n->op].name, i, got->name,
+                           g->axes[got->axis[i] - 1].name, g->axes[want->axis[i] - 1].name);
     if (same) return HD_OK;
     return hd_fail(ctx, HD_INVALID,
                    "node '%s' (%s): output '%s' is %s, rank %d; inferred %s, rank %d%s", n->name,
@@ -64,8 +81,7 @@ static hd_status check_shapes(hd_ctx *ctx, const hd_graph *g, const struct hd_no
                               struct hd_tensor *want) {
     TRY(hd_infer_outputs(ctx, g, g->tensors, n, want));
     for (int i = 0; i < n->n_out; i++)
-        if (n->out[i] >= 0)
-            TRY(check_shape(ctx, n, &g->tensors[n->out[i]], &want[i], g->specialised));
+        if (n->out[i] >= 0) TRY(check_shape(ctx, g, n, &g->tensors[n->out[i]], &want[i]));
     return HD_OK;
 }
 
@@ -115,7 +131,8 @@ static hd_status check_all(hd_ctx *ctx, const hd_graph *g, hd_arena *a, int dept
         TRY(check_attrs(ctx, n, depth));
     }
     TRY(check_tensors(ctx, g, writers));
-    for (size_t i = 0; i < g->n_tensors; i++) has_source[i] = writers[i] || g->tensors[i].data;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        has_source[i] = writers[i] || g->tensors[i].data || g->tensors[i].initial;
     for (size_t i = 0; i < g->n_inputs; i++) {
         const struct hd_tensor *t = &g->tensors[g->inputs[i]];
         if (has_source[g->inputs[i]])

@@ -60,28 +60,32 @@ static bool is_nothing(const hd_graph *g, const struct hd_node *n) {
     bool may = n->op == HD_IR_identity || n->op == HD_IR_cast || n->op == HD_IR_reshape;
     if (!may || n->out[0] < 0) return false;
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
+    if (n->n_after || x->initial) return false; /* when it reads matters */
     if (n->op == HD_IR_identity) return true;
     if (!x->known || !y->known) return false;
     if (n->op == HD_IR_cast) return x->dtype == y->dtype;
     return x->rank == y->rank && !memcmp(x->dim, y->dim, (size_t)x->rank * sizeof *x->dim);
 }
 
+/* What an output needs, and what changes a variable; nodes that those run after, too. */
 void hd_pass_dce(hd_graph *g) {
     int *order = malloc((g->n_nodes + 1) * sizeof *order);
-    bool *used = calloc(g->n_tensors + 1, sizeof *used);
-    HD_ASSERT(order && used);
+    bool *used = calloc(g->n_tensors + 1, sizeof *used), *before = calloc(g->n_nodes + 1, 1);
+    HD_ASSERT(order && used && before);
     size_t n = hd_graph_order(g, order);
     for (size_t i = 0; i < g->n_outputs; i++) used[g->outputs[i]] = true;
     while (n--) {
         struct hd_node *nd = &g->nodes[order[n]];
-        bool keep = false;
+        bool keep = nd->op == HD_IR_assign || before[order[n]];
         for (int k = 0; k < nd->n_out; k++) keep = keep || (nd->out[k] >= 0 && used[nd->out[k]]);
         for (int k = 0; keep && k < nd->n_in; k++)
             if (nd->in[k] >= 0) used[nd->in[k]] = true;
+        for (int k = 0; keep && k < nd->n_after; k++) before[nd->after[k]] = true;
         if (!keep) hd_graph_kill(g, order[n]);
     }
     free(order);
     free(used);
+    free(before);
 }
 
 hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g) {

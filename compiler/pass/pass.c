@@ -5,9 +5,10 @@
 
 #include "compiler/compiler.h"
 
-const char *const hd_pass_names[] = {"fold", "qdq", "dce", "legalize", NULL};
+const char *const hd_pass_names[] = {"axes", "fold", "qdq", "dce", "legalize", NULL};
 
 static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
+    if (!strcmp(name, "axes")) return hd_axes_lower(ctx, g);
     if (!strcmp(name, "fold")) return hd_pass_fold(ctx, g);
     if (!strcmp(name, "qdq")) return hd_pass_qdq(ctx, g);
     if (!strcmp(name, "dce")) {
@@ -15,10 +16,12 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
         return HD_OK;
     }
     if (strcmp(name, "legalize"))
-        return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed fold, qdq, dce, legalize", name);
-    TRY(hd_pass_fold(ctx, g));
-    TRY(hd_pass_qdq(ctx, g));
-    return hd_pass_fold(ctx, g);
+        return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed axes, fold, qdq, dce, legalize",
+                       name);
+    static const char *const sequence[] = {"axes", "fold", "qdq", "fold"};
+    for (size_t i = 0; i < sizeof sequence / sizeof *sequence; i++)
+        TRY(hd_pass_run(ctx, g, sequence[i]));
+    return HD_OK;
 }
 
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name) {

@@ -4,8 +4,9 @@
 
 #include "compiler/ir/ir.h"
 
-/* Runs one pass by name, in place: "fold", "qdq", "dce", or "legalize" (all of them). The graph is
- * verified afterwards. Errors: HD_INVALID when there is no such pass; a graph the pass refuses. */
+/* Runs one pass by name, in place: "axes", "fold", "qdq", "dce", or "legalize" (all of them). The
+ * graph is verified afterwards. Errors: HD_INVALID when there is no such pass; a graph the pass
+ * refuses. */
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name);
 /* The names, in the order of the pipeline; NULL at the end. */
 extern const char *const hd_pass_names[];

@@ -15,7 +15,10 @@ static void use(hd_ctx *ctx, hd_graph *g) {
     hd_graph *again;
     if (hd_legalize(ctx, g) != HD_OK) return;
     HD_ASSERT(hd_graph_save(ctx, g, &bytes, &n) == HD_OK);
-    HD_ASSERT(hd_graph_load(ctx, bytes, n, &again) == HD_OK);
+    if (hd_graph_load(ctx, bytes, n, &again) != HD_OK) {
+        fprintf(stderr, "%s\n", hd_message(ctx));
+        abort();
+    }
     hd_graph_destroy(again);
     free(bytes);
 }

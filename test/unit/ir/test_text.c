@@ -131,6 +131,62 @@ static void printed_text_is_stable(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Several results, one left out; axes, a variable, a control dependency; graphs in attributes. */
+static const char everything[] =
+    "graph net specialised {\n"
+    "  input x f32[N=2,C=3]\n"
+    "  input c bool[]\n"
+    "  const k i64[1] = {1}\n"
+    "  variable v f32[N=2,C=3] = {0x0p+0, 0x0p+0, 0x0p+0, 0x0p+0, 0x0p+0, 0x0p+0}\n"
+    "  seen f32[N=2,C=3] = add(v, x)\n"
+    "  set f32[N=2,C=3] = assign(v, x) after(seen)\n"
+    "  -, at i64[N=2,1] = topk(seen, k) @top\n"
+    "  y f32[N=2,C=3] = if(c, seen) then=graph a {\n"
+    "    input x f32[2,3]\n"
+    "    y f32[2,3] = relu(x)\n"
+    "    output y\n"
+    "  } else=graph b {\n"
+    "    input x f32[2,3]\n"
+    "    output x\n"
+    "  }\n"
+    "  w ? = nonzero(y)\n"
+    "  output at\n"
+    "  output y\n"
+    "  output w\n"
+    "}\n";
+
+static void whole_graph_through_text_and_bytes(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g, *h;
+    void *bytes;
+    size_t n;
+    if (hd_graph_parse(ctx, everything, "t", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    char *a = print(ctx, g, true);
+    assert_string_equal(a, everything);
+    assert_int_equal(hd_graph_save(ctx, g, &bytes, &n), HD_OK);
+    if (hd_graph_load(ctx, bytes, n, &h) != HD_OK) fail_msg("%s", hd_message(ctx));
+    char *b = print(ctx, h, true);
+    assert_string_equal(b, everything);
+    hd_graph_destroy(h);
+    for (size_t cut = 0; cut < n; cut++) {
+        hd_clear(ctx);
+        assert_int_not_equal(hd_graph_load(ctx, bytes, cut, &h), HD_OK);
+        assert_true(hd_message(ctx)[0] != 0);
+    }
+    for (size_t at = 0; at < n; at++) { /* any byte changed: a status, never a crash */
+        ((unsigned char *)bytes)[at] ^= 0x41;
+        hd_clear(ctx);
+        if (hd_graph_load(ctx, bytes, n, &h) == HD_OK) hd_graph_destroy(h);
+        ((unsigned char *)bytes)[at] ^= 0x41;
+    }
+    free(a);
+    free(b);
+    free(bytes);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 static const char *const refused[][2] = {
     {"", "t:1: got '', want 'graph'"},
     {"graph g {\n input x q8[1]\n}", "t:2: got 'q8[1]', want the name of a type"},
@@ -147,6 +203,21 @@ static const char *const refused[][2] = {
     {"graph g {\n input \"x f32[2]\n}", "'\"' at the end of the string"},
     {"graph g {\n output z\n}", "t:2: no tensor 'z'"},
     {"graph g {\n} more", "the end of the text"},
+    {"graph g {\n input x f32[N=2,N=2]\n y ? = relu(x)\n output y\n}",
+     "tensor 'x': axis N is in dimensions 0 and 1"},
+    {"graph g {\n input x f32[N=2]\n input z f32[N=3]\n}", "t:3: axis N has another length"},
+    {"graph g {\n input x f32[N=2]\n input z f32[C=2]\n y ? = add(x, z)\n output y\n}",
+     "axes N and C meet in dimension 0"},
+    {"graph g {\n input a f32[M=2,K=3]\n input b f32[J=3,N=4]\n y ? = matmul(a, b)\n output y\n}",
+     "sums over axis K of one operand and J of the other"},
+    {"graph g {\n input x f32[N=2,C=2]\n y f32[N=2,C=2] = transpose(x) perm=[1,0]\n output y\n}",
+     "dimension 0 of output 'y' is axis N; inferred C"},
+    {"graph g {\n input x f32[2]\n y ? = relu(x) after(z)\n output y\n}", "t:3: no node 'z'"},
+    {"graph g {\n input x f32[2]\n y ? = relu(x) after(z)\n z ? = relu(y)\n output z\n}", "cycle"},
+    {"graph g {\n input x f32[2]\n y ? = assign(x, x)\n output y\n}", "'x') is no variable"},
+    {"graph g {\n variable v f32[2] = {1, 2}\n const x f32[1] = {1}\n y ? = assign(v, x)\n output "
+     "y\n}",
+     "variable 'v' is f32[2], the value f32[1]"},
 };
 
 static void wrong_text_is_refused_with_its_line(void **state) {
@@ -166,6 +237,7 @@ int main(void) {
         cmocka_unit_test(text_round_trip_is_exact),
         cmocka_unit_test(binary_round_trip_is_exact),
         cmocka_unit_test(printed_text_is_stable),
+        cmocka_unit_test(whole_graph_through_text_and_bytes),
         cmocka_unit_test(wrong_text_is_refused_with_its_line),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
