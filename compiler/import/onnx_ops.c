@@ -143,6 +143,8 @@ int hd_onnx_emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir
     int *out = hd_new_array(m->arena, int, (size_t)n_out + 1);
     for (int i = 0; i < n_out; i++) out[i] = hd_onnx_out(m, n, (size_t)i);
     while (n_out > 1 && out[n_out - 1] < 0) n_out--;
+    if (n_out == 1 && out[0] < 0) /* all that is wanted are outputs that the operation lacks */
+        out[0] = hd_graph_tensor(m->g, n->name, HD_F32, 0, NULL);
     while (n_in > hd_ir_ops[op].min_in && in[n_in - 1] < 0) n_in--;
     return hd_graph_node(m->g, op, n->name, n_in, in, n_out, out);
 }
@@ -212,6 +214,12 @@ static hd_status want_shapes(struct hd_importer *m, const struct hd_onnx_node *n
     return HD_OK;
 }
 
+static bool nobody_wants(const struct hd_onnx_node *n) {
+    for (size_t i = 0; i < n->n_out; i++)
+        if (n->out[i][0]) return false;
+    return true;
+}
+
 hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *n) {
     const char *domain = !strcmp(n->domain, "ai.onnx") ? "" : n->domain;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -223,6 +231,7 @@ hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *
             if (!n->in[k][0])
                 return hd_onnx_bad(m, n, HD_INVALID, "input %zu is left out, but required", k);
         if (!n->n_out) return hd_onnx_bad(m, n, HD_INVALID, "it has no output");
+        if (nobody_wants(n)) return HD_OK;
         if (!table[i].import) return import_same(m, n, table[i].same);
         if (!table[i].any) TRY(want_shapes(m, n));
         return table[i].import(m, n);

@@ -79,7 +79,9 @@ hd_status import_Unsqueeze(struct hd_importer *m, const struct hd_onnx_node *n) 
 /* The output becomes a constant. */
 static void set_const(struct hd_importer *m, const struct hd_onnx_node *n, hd_dtype t, int rank,
                       const int64_t *dim, const void *data) {
-    struct hd_tensor *y = &m->g->tensors[hd_onnx_out(m, n, 0)];
+    int out = hd_onnx_out(m, n, 0);
+    if (out < 0) return;
+    struct hd_tensor *y = &m->g->tensors[out];
     y->dtype = t;
     y->rank = rank;
     for (int i = 0; i < rank; i++) y->dim[i] = dim[i];
