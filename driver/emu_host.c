@@ -2,9 +2,9 @@
 #define _GNU_SOURCE /* nftw, mkdtemp, SOCK_CLOEXEC */
 #include "driver/emu_host.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
@@ -20,7 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "driver/emu_dev.h"
+#include "driver/emu_left.h"
+#include "driver/emu_wire.h"
 #include "driver/xclbin.h"
 
 extern char **environ;
@@ -42,10 +43,11 @@ struct hd_emu_host {
     char *saved[N_VARIABLES]; /* NULL = was not set */
     bool changed;
     pid_t pid;
+    int owner;                                   /* holds the folder */
     int device, listener, listener_d2x, quit[2]; /* quit: a pipe, closed to end the relay */
     pthread_t relay;
     bool relays;
-    atomic_bool dead;
+    atomic_bool dead, released;
 };
 
 const char *hd_emu_host_xclbin(const hd_emu_host *h) {
@@ -84,8 +86,23 @@ static bool wait_call(struct relay *r) {
     }
 }
 
+/* True when the call is a poll of a run that the host gave up. */
+static bool is_released(struct relay *r) {
+    struct hd_emu_field f[HD_EMU_FIELDS];
+    bool reads = r->call.api == HD_EMU_READ_REG, writes = r->call.api == HD_EMU_WRITE_REG;
+    if (!atomic_load(&r->h->released) || (!reads && !writes) ||
+        !hd_emu_fields(r->call.data, r->call.bytes, f) || f[2].v != HD_EMU_CU_BASE + HD_REG_ap_ctrl)
+        return false;
+    if (writes && f[4].n && (f[4].data[0] & 1)) atomic_store(&r->h->released, false);
+    return reads;
+}
+
 static void ask_device(struct relay *r) {
     hd_emu_host *h = r->h;
+    if (is_released(r)) {
+        hd_emu_answer_dead(&r->call, &r->answer);
+        return;
+    }
     if (!atomic_load(&h->dead) && (hd_emu_put_call(h->device, &r->call, ANSWER_MS) ||
                                    hd_emu_get_answer(h->device, &r->answer, ANSWER_MS)))
         atomic_store(&h->dead, true);
@@ -113,23 +130,39 @@ static void *relay_main(void *arg) {
 
 /* ---- device process ------------------------------------------------------------------------- */
 
-/* The program heddle: HEDDLE_PROGRAM, or beside this program or above it (tests). */
+static bool is_program(const char *path) {
+    struct stat st;
+    return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* In a folder of PATH, for programs that use the installed library. */
+static bool find_in_path(char *out) {
+    const char *p = getenv("PATH");
+    while (p && *p) {
+        const char *end = strchrnul(p, ':');
+        int n = (int)(end - p);
+        if (n && snprintf(out, PATH_BYTES, "%.*s/heddle", n, p) < PATH_BYTES && is_program(out))
+            return true;
+        p = *end ? end + 1 : end;
+    }
+    return false;
+}
+
+/* The program heddle: HEDDLE_PROGRAM, or beside this program or above it (tests), or in PATH. */
 static bool find_program(char *out) {
     const char *set = getenv("HEDDLE_PROGRAM");
     if (set && *set) return snprintf(out, PATH_BYTES, "%s", set) < PATH_BYTES;
     char folder[PATH_BYTES - 16];
     ssize_t n = readlink("/proc/self/exe", folder, sizeof folder - 1);
-    if (n <= 0) return false;
-    folder[n] = 0;
+    folder[n > 0 ? n : 0] = 0;
     for (int up = 0; up < 5; up++) {
-        struct stat st;
         char *slash = strrchr(folder, '/');
-        if (!slash) return false;
+        if (!slash) break;
         *slash = 0;
         snprintf(out, PATH_BYTES, "%s/heddle", folder);
-        if (access(out, X_OK) == 0 && stat(out, &st) == 0 && S_ISREG(st.st_mode)) return true;
+        if (is_program(out)) return true;
     }
-    return false;
+    return find_in_path(out);
 }
 
 static hd_status write_machine(hd_ctx *ctx, const struct hd_machine *m, const char *path) {
@@ -237,23 +270,10 @@ static void end_device(hd_emu_host *h) {
 
 /* ---- folder and environment ----------------------------------------------------------------- */
 
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
-    (void)st;
-    (void)kind;
-    (void)at;
-    remove(path);
-    return 0;
-}
-
-/* XRT's emulation writes emulation_debug.log beside the program and leaves it. */
+/* XRT's emulation writes a log beside the program and leaves it. */
 static void remove_log(void) {
     char path[PATH_BYTES];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 32);
-    path[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(path, '/');
-    if (!slash) return;
-    strcpy(slash + 1, "emulation_debug.log");
-    unlink(path);
+    if (hd_emu_log_path(path, sizeof path)) unlink(path);
 }
 
 /* XRT looks for its shim in $XILINX_XRT/lib only, where Debian does not put it. */
@@ -261,13 +281,15 @@ static hd_status make_folder(hd_ctx *ctx, hd_emu_host *h, const char *shim,
                              const struct hd_machine *m) {
     char path[PATH_BYTES];
     struct hd_buf b = {0};
-    strcpy(h->folder, "/tmp/heddle-xrt-XXXXXX");
+    hd_emu_sweep();
+    strcpy(h->folder, HD_EMU_FOLDER);
     if (!mkdtemp(h->folder)) {
         h->folder[0] = 0;
         return hd_fail(ctx, HD_IO, "xrt: cannot make a folder in /tmp: %s", strerror(errno));
     }
+    h->owner = hd_emu_claim(h->folder);
     snprintf(path, sizeof path, "%s/lib", h->folder);
-    bool ok = mkdir(path, 0700) == 0;
+    bool ok = h->owner >= 0 && mkdir(path, 0700) == 0;
     snprintf(path, sizeof path, "%s/lib/libxrt_hwemu.so.2", h->folder);
     ok = ok && symlink(shim, path) == 0;
     snprintf(path, sizeof path, "%s/run", h->folder);
@@ -339,25 +361,45 @@ hd_status hd_emu_host_start(hd_ctx *ctx, const struct hd_device_options *opt, co
     *out = NULL;
     hd_emu_host *h = calloc(1, sizeof *h);
     if (!h) return hd_fail(ctx, HD_NOMEM, "xrt: no memory for the emulated device");
-    h->device = h->listener = h->listener_d2x = h->quit[0] = h->quit[1] = -1;
+    h->owner = h->device = h->listener = h->listener_d2x = h->quit[0] = h->quit[1] = -1;
     hd_status s = start(ctx, h, opt, shim);
     if (s)
-        hd_emu_host_stop(h);
+        hd_emu_host_stop(h, false);
     else
         *out = h;
     return s;
 }
 
-void hd_emu_host_stop(hd_emu_host *h) {
+void hd_emu_host_release(hd_emu_host *h) {
+    atomic_store(&h->released, true);
+}
+
+void hd_emu_host_first_wait(void *handle) {
+    int (*wait)(void *, int);
+    void *symbol = dlsym(RTLD_DEFAULT, "xclExecWait");
+    memcpy(&wait, &symbol, sizeof symbol);
+    if (symbol && handle) wait(handle, 0);
+}
+
+void hd_emu_host_stop(hd_emu_host *h, bool stay) {
     if (!h) return;
-    if (h->quit[1] >= 0) close(h->quit[1]);
-    if (h->relays) pthread_join(h->relay, NULL);
-    end_device(h);
-    if (h->quit[0] >= 0) close(h->quit[0]);
-    if (h->listener >= 0) close(h->listener);
-    if (h->listener_d2x >= 0) close(h->listener_d2x);
+    stay = stay && h->relays;
+    if (stay) {
+        atomic_store(&h->dead, true);
+        pthread_detach(h->relay);
+        if (h->pid) kill(h->pid, SIGKILL);
+        if (h->pid) waitpid(h->pid, NULL, 0);
+    } else {
+        if (h->quit[1] >= 0) close(h->quit[1]);
+        if (h->relays) pthread_join(h->relay, NULL);
+        end_device(h);
+        if (h->quit[0] >= 0) close(h->quit[0]);
+        if (h->listener >= 0) close(h->listener);
+        if (h->listener_d2x >= 0) close(h->listener_d2x);
+    }
     if (h->changed) remove_log();
     restore_environment(h);
-    if (h->folder[0]) nftw(h->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    free(h);
+    if (h->folder[0]) hd_emu_remove(h->folder);
+    if (h->owner >= 0) close(h->owner);
+    if (!stay) free(h);
 }

@@ -13,8 +13,14 @@ typedef struct hd_emu_host hd_emu_host;
  * libxrt_hwemu.so.2. */
 hd_status hd_emu_host_start(hd_ctx *ctx, const struct hd_device_options *opt, const char *shim,
                             hd_emu_host **out);
-/* Call it after XRT closed the device. Ends the process, removes the folder. */
-void hd_emu_host_stop(hd_emu_host *h);
+/* Call it after XRT closed the device. Ends the process, removes the folder. stay: XRT has not
+ * closed it and will do so when the process ends; the relay answers until then. */
+void hd_emu_host_stop(hd_emu_host *h, bool stay);
+/* XRT's first wait sleeps ten times as long as asked for: has it now, for 0. `handle`: XRT's. */
+void hd_emu_host_first_wait(void *handle);
+/* The host gave a run up: until the next start, XRT reads of ap_ctrl that it is done, so that its
+ * threads, which poll without pause, let others at the registers. */
+void hd_emu_host_release(hd_emu_host *h);
 const char *hd_emu_host_xclbin(const hd_emu_host *h); /* path of the file to load */
 /* NULL while the device answers; else what became of it. */
 const char *hd_emu_host_fault(const hd_emu_host *h);

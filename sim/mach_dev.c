@@ -116,8 +116,17 @@ static hd_status block_sync(hd_ctx *ctx, hd_device *d, struct hd_mach_block *b, 
     return memory && bytes ? memory->sync(ctx, d->self, b, off, bytes, to_machine) : HD_OK;
 }
 
+/* Stops a run that nobody waits for any more, before its memory goes. */
+static void give_up(hd_device *d) {
+    if (!d->running) return;
+    d->running = NULL;
+    d->backend->reg_write(d->self, HD_REG_soft_reset, 1);
+    d->backend->run(d->self, 0);
+}
+
 void hd_mach_close(hd_device *d) {
     if (!d) return;
+    if (d->self) give_up(d);
     for (size_t i = 0; i < d->n_blocks; i++) block_free(d, &d->blocks[i]);
     free(d->blocks);
     if (d->self) d->backend->destroy(d->self);
@@ -240,7 +249,7 @@ hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, h
 }
 
 void hd_mach_unload(hd_device *d, hd_exec *x) {
-    if (d->running == x) d->running = NULL;
+    if (d->running == x) give_up(d);
     block_free(d, &x->image);
     free(x);
 }

@@ -4,6 +4,7 @@
 
 #include "compiler/cli/cli.h"
 #include "driver/emu_dev.h"
+#include "driver/emu_left.h"
 
 /* To the program that started us with its socket as our standard input: 0, or length and message.
  */
@@ -38,5 +39,6 @@ int cmd_emu_device(struct cli *c) {
     }
     if (!s) s = serve(c, e);
     hd_emu_destroy(e);
+    if (from_stdin) hd_emu_sweep(); /* the host may have been killed */
     return s ? cli_fail(c) : CLI_DONE;
 }

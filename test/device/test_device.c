@@ -145,28 +145,226 @@ static void same_as_golden_twice(void **state) {
     hd_model_destroy(m);
 }
 
-static void two_models_in_turn(void **state) {
+/* Sessions one after the other, as every device allows. */
+static void sessions_in_turn(void **state) {
     struct world *w = need(state);
-    if (!strcmp(w->dev->scheme, "xrt")) {
-        print_message("skipped: XRT gives a device to one session at a time\n");
-        skip();
+    hd_model *m[2] = {compile(w, "base", true, false), compile(w, "base", false, true)};
+    float y[3][CLASSES];
+    for (int i = 0; i < 3; i++) {
+        hd_session *s;
+        OK(w, hd_session_open(w->ctx, m[i % 2], w->dev->scheme, NULL, &s));
+        run(w, s, 3, y[i]);
+        hd_session_close(s);
     }
+    assert_memory_equal(y[0], y[1], sizeof y[0]);
+    assert_memory_equal(y[0], y[2], sizeof y[0]);
+    hd_model_destroy(m[0]);
+    hd_model_destroy(m[1]);
+}
+
+/* ---- one device, by its own calls ---- */
+
+struct loaded { /* the one program of a model, on a device */
+    const hd_model *m;
+    int step;
+    hd_exec *exec;
+    hd_buffer arena;
+    hd_session *golden; /* has run: what goes in and what must come out */
+};
+
+static void load(struct world *w, hd_device *d, const hd_model *m, struct loaded *l) {
+    float y[CLASSES];
+    *l = (struct loaded){.m = m, .step = -1};
+    for (int i = 0; i < m->n_steps; i++)
+        if (m->steps[i].kind == HD_STEP_PROG) l->step = i;
+    assert_true(l->step >= 0);
+    OK(w, w->dev->load(w->ctx, d, m, l->step, &l->exec));
+    OK(w, w->dev->alloc(w->ctx, d, (size_t)m->arena_bytes, &l->arena));
+    OK(w, hd_session_open(w->ctx, m, "golden", NULL, &l->golden));
+    run(w, l->golden, 5, y);
+}
+
+static void unload(struct world *w, hd_device *d, struct loaded *l) {
+    w->dev->unload(d, l->exec);
+    w->dev->free(d, l->arena);
+    hd_session_close(l->golden);
+}
+
+/* Values of golden into the arena, or out of it and compared. */
+static void move_values(struct world *w, hd_device *d, struct loaded *l, bool in) {
+    const struct hd_step *st = &l->m->steps[l->step];
+    for (int i = 0; i < (in ? st->n_inputs : st->n_outputs); i++) {
+        int v = in ? st->inputs[i] : st->outputs[i];
+        const struct hd_value_info *info = &l->m->values[v];
+        size_t dense = hd_value_dense_bytes(info), packed = hd_value_arena_bytes(info);
+        char *a = calloc(1, dense), *b = calloc(1, dense), *p = calloc(1, packed);
+        OK(w, hd_session_value(w->ctx, l->golden, v, a));
+        if (in) {
+            hd_value_pack(info, a, p);
+            OK(w, w->dev->write(w->ctx, d, l->arena, (size_t)info->arena_offset, p, packed));
+        } else {
+            OK(w, w->dev->read(w->ctx, d, l->arena, (size_t)info->arena_offset, p, packed));
+            hd_value_unpack(info, p, b);
+            assert_memory_equal(a, b, dense);
+        }
+        free(a);
+        free(b);
+        free(p);
+    }
+}
+
+static void run_loaded(struct world *w, hd_device *d, struct loaded *l) {
+    hd_fence fence;
+    move_values(w, d, l, true);
+    OK(w, w->dev->submit(w->ctx, d, l->exec, &l->arena, &fence));
+    OK(w, w->dev->wait(w->ctx, d, fence, UINT64_MAX));
+    move_values(w, d, l, false);
+}
+
+static void two_models_on_one_device(void **state) {
+    struct world *w = need(state);
+    if (!runs_programs(w)) skip();
     hd_model *a = compile(w, "base", true, false), *b = compile(w, "base", false, true);
-    hd_session *sa, *sb;
-    float ya[CLASSES], yb[CLASSES], again[CLASSES];
-    OK(w, hd_session_open(w->ctx, a, w->dev->scheme, NULL, &sa));
-    OK(w, hd_session_open(w->ctx, b, w->dev->scheme, NULL, &sb));
-    run(w, sa, 3, ya);
-    run(w, sb, 3, yb);
-    run(w, sa, 3, again);
-    assert_memory_equal(ya, yb, sizeof ya);
-    assert_memory_equal(ya, again, sizeof ya);
-    hd_session_close(sa);
-    run(w, sb, 3, again);
-    assert_memory_equal(ya, again, sizeof ya);
-    hd_session_close(sb);
+    struct loaded la, lb;
+    hd_device *d;
+    OK(w, w->dev->open(w->ctx, &w->opt, &d));
+    load(w, d, a, &la);
+    load(w, d, b, &lb);
+    for (int i = 0; i < 3; i++) {
+        run_loaded(w, d, &la);
+        run_loaded(w, d, &lb);
+    }
+    unload(w, d, &la);
+    run_loaded(w, d, &lb);
+    unload(w, d, &lb);
+    w->dev->close(d);
     hd_model_destroy(a);
     hd_model_destroy(b);
+}
+
+/* A program that never ends, without a watchdog: the wait ends when its time is over, with words,
+ * and the device works on. */
+static void timeout(void **state) {
+    static const char deadlock[] = "lx.load wait=7 seg=1 src=0 dst=0 run=16 n1=1 n2=1 n3=1\n"
+                                   "seq.barrier\nseq.halt\n";
+    struct world *w = need(state);
+    if (!runs_programs(w)) skip();
+    hd_model *m = compile(w, "base", true, false), *bad = compile(w, "base", true, false);
+    struct hd_device_options opt = w->opt;
+    struct loaded good, stuck;
+    uint32_t *words;
+    size_t n;
+    hd_device *d;
+    hd_fence fence;
+    opt.watchdog_cycles = UINT32_MAX;
+    OK(w, hd_asm(w->ctx, &w->opt.machine, deadlock, "deadlock", &words, &n));
+    OK(w, w->dev->open(w->ctx, &opt, &d));
+    load(w, d, m, &good);
+    for (int i = 0; i < bad->n_steps; i++)
+        if (bad->steps[i].kind == HD_STEP_PROG) {
+            assert_true(n * 4 <= bad->steps[i].code_bytes);
+            memcpy((char *)bad->image + bad->steps[i].code_offset, words, n * 4);
+        }
+    load(w, d, bad, &stuck);
+    for (int i = 0; i < 2; i++) {
+        hd_clear(w->ctx);
+        OK(w, w->dev->submit(w->ctx, d, stuck.exec, &stuck.arena, &fence));
+        assert_int_equal(w->dev->wait(w->ctx, d, fence, 100000000), HD_DEVICE);
+        assert_int_not_equal(strlen(hd_message(w->ctx)), 0);
+        run_loaded(w, d, &good);
+    }
+    unload(w, d, &stuck);
+    unload(w, d, &good);
+    w->dev->close(d);
+    free(words);
+    hd_model_destroy(m);
+    hd_model_destroy(bad);
+}
+
+/* Closing gives up what was submitted; the next device is not disturbed. */
+static void close_with_work_in_flight(void **state) {
+    struct world *w = need(state);
+    if (!runs_programs(w)) skip();
+    hd_model *m = compile(w, "base", true, false);
+    for (int i = 0; i < 2; i++) {
+        struct loaded l;
+        hd_device *d;
+        hd_fence fence;
+        OK(w, w->dev->open(w->ctx, &w->opt, &d));
+        load(w, d, m, &l);
+        run_loaded(w, d, &l);
+        OK(w, w->dev->submit(w->ctx, d, l.exec, &l.arena, &fence));
+        assert_int_not_equal(w->dev->submit(w->ctx, d, l.exec, &l.arena, &fence), HD_OK);
+        unload(w, d, &l);
+        w->dev->close(d);
+    }
+    hd_model_destroy(m);
+}
+
+/* ---- every operation ---- */
+
+struct sample {
+    const char *consts, *node;
+    int n;
+    double want[12];
+};
+/* clang-format off */
+static const struct sample samples[] = {
+#include "test/unit/cpu_ref/samples_elem.def"
+#include "test/unit/cpu_ref/samples_move.def"
+#include "test/unit/cpu_ref/samples_nn.def"
+#include "test/unit/cpu_ref/samples_reduce.def"
+};
+/* clang-format on */
+
+/* The samples of golden's kernels, on every device that takes graphs. Devices that take programs
+ * have theirs in test/random and test/golden/iss. */
+static void every_operation(void **state) {
+    struct world *w = need(state);
+    if (runs_programs(w)) skip();
+    int ran = 0;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        const struct sample *c = &samples[i];
+        struct hd_compile_options o = {.host_only = true, .machine = w->opt.machine};
+        char text[4096];
+        hd_graph *g = NULL;
+        hd_model *m = NULL;
+        hd_session *s[2] = {NULL, NULL};
+        snprintf(text, sizeof text, "graph g {\n%s\ny ? = %s\noutput y\n}\n", c->consts, c->node);
+        OK(w, hd_graph_parse(w->ctx, text, c->node, &g));
+        OK(w, hd_graph_infer(w->ctx, g));
+        hd_status lowered = hd_lower(w->ctx, g, &o, &m);
+        if (lowered == HD_UNSUPPORTED || lowered == HD_INVALID) { /* shapes that depend on values */
+            assert_non_null(strstr(hd_message(w->ctx), "depends on the values"));
+            hd_graph_destroy(g);
+            continue;
+        }
+        OK(w, lowered);
+        OK(w, hd_session_open(w->ctx, m, "golden", NULL, &s[0]));
+        size_t bytes = hd_value_dense_bytes(&m->values[m->outputs[0]]);
+        char *want = calloc(1, bytes + 1), *got = calloc(1, bytes + 1);
+        OK(w, hd_session_run(w->ctx, s[0], (const void *[]){NULL}, (void *[]){want}));
+        OK(w, hd_session_open(w->ctx, m, w->dev->scheme, NULL, &s[1]));
+        OK(w, hd_session_run(w->ctx, s[1], (const void *[]){NULL}, (void *[]){got}));
+        bool is_float = m->values[m->outputs[0]].dtype == 1;
+        for (size_t k = 0; is_float && k < bytes / 4; k++) {
+            float a = ((float *)(void *)want)[k], b = ((float *)(void *)got)[k];
+            if (!(a == b || (a != a && b != b) ||
+                  (a - b < 1e-5f * (1 + (a < 0 ? -a : a)) &&
+                   b - a < 1e-5f * (1 + (a < 0 ? -a : a)))))
+                fail_msg("%s: element %zu is %g, golden says %g", c->node, k, (double)b, (double)a);
+        }
+        if (!is_float && memcmp(want, got, bytes)) fail_msg("%s: differs from golden", c->node);
+        ran++;
+        free(want);
+        free(got);
+        hd_session_close(s[0]);
+        hd_session_close(s[1]);
+        hd_model_destroy(m);
+        hd_graph_destroy(g);
+    }
+    print_message("%d samples of operations\n", ran);
+    assert_true(ran > 200);
 }
 
 /* A program whose word `word` is changed: refused at load or by the machine, with words; nothing
@@ -224,8 +422,10 @@ static void jitter_changes_nothing(void **state) {
     hd_model_destroy(m);
 }
 
-int main(void) {
+/* test_device [DEVICE [TEST]]: all, or one device, or one test of it. */
+int main(int argc, char **argv) {
     int failed = 0;
+    if (argc > 2) cmocka_set_test_filter(argv[2]);
     setenv("HEDDLE_RTL_DIR", "build/rtl", 0); /* as the program finds it */
     for (int i = 0; hd_devices[i]; i++) {
         struct world w = {.ctx = hd_ctx_create(), .dev = hd_devices[i]};
@@ -234,10 +434,18 @@ int main(void) {
             cmocka_unit_test_prestate(load_errors, &w),
             cmocka_unit_test_prestate(wrong_machine, &w),
             cmocka_unit_test_prestate(same_as_golden_twice, &w),
-            cmocka_unit_test_prestate(two_models_in_turn, &w),
+            cmocka_unit_test_prestate(sessions_in_turn, &w),
+            cmocka_unit_test_prestate(two_models_on_one_device, &w),
+            cmocka_unit_test_prestate(timeout, &w),
+            cmocka_unit_test_prestate(close_with_work_in_flight, &w),
+            cmocka_unit_test_prestate(every_operation, &w),
             cmocka_unit_test_prestate(bad_programs, &w),
             cmocka_unit_test_prestate(jitter_changes_nothing, &w),
         };
+        if (argc > 1 && strcmp(argv[1], w.dev->scheme) != 0) {
+            hd_ctx_destroy(w.ctx);
+            continue;
+        }
         print_message("device %s\n", w.dev->scheme);
         failed += cmocka_run_group_tests_name(w.dev->scheme, tests, NULL, NULL);
         hd_ctx_destroy(w.ctx);

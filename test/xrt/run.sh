@@ -36,11 +36,12 @@ same() {
     dev=$1
     shift
     "$H" run "$D" --device "$dev" --outputs "$W/a.npz" "$@" > "$W/a" 2>&1
-    HEDDLE_EMU_DEVICE=$dev alone 100 "$H" run "$D" --device xrt --outputs "$W/b.npz" "$@" > "$W/b" 2>&1
+    behind=${BEHIND:-xrt}
+    HEDDLE_EMU_DEVICE=$dev alone 100 "$H" run "$D" --device "$behind" --outputs "$W/b.npz" "$@" > "$W/b" 2>&1
     if [ -n "$(cycles "$W/a")" ] && [ "$(cycles "$W/a")" = "$(cycles "$W/b")" ] && cmp -s "$W/a.npz" "$W/b.npz"; then
-        ok "$dev behind XRT: outputs equal, $(cycles "$W/b") cycles on both${*:+ ($*)}"
+        ok "$dev behind $behind${HEDDLE_XRT_START:+, started as a run of XRT}: outputs equal, $(cycles "$W/b") cycles on both${*:+ ($*)}"
     else
-        bad "$dev behind XRT: outputs or cycles differ: $(cycles "$W/a") and $(cycles "$W/b") cycles" "$W/b"
+        bad "$dev behind $behind: outputs or cycles differ: $(cycles "$W/a") and $(cycles "$W/b") cycles" "$W/b"
     fi
 }
 # The device process of host process $1, or nothing.
@@ -65,10 +66,27 @@ wait_device() {
 same rtl
 same rtl --mem-latency 200 --mem-bytes-per-cycle 8 --mem-outstanding 4
 same iss
+HEDDLE_XRT_START=run same iss
+# XRT's OpenCL sleeps a second in each run; the preloaded library does not let it
+LD_PRELOAD="$B/test/xrt/nosleep.so" BEHIND=xrt-opencl same rtl
+LD_PRELOAD="$B/test/xrt/nosleep.so" BEHIND=xrt-opencl same iss --mem-latency 200
+check "20 runs in one process, OpenCL" env LD_PRELOAD="$B/test/xrt/nosleep.so" "$H" run "$D" --device xrt-opencl --repeat 20
 check "every layer of digits bit-equal to rtl" "$H" compare "$D" --devices rtl,xrt
 check "digits against golden, three data sets" "$H" test --device xrt "$D"
 check "20 runs in one process" "$H" run "$D" --device xrt --repeat 20
-check "device conformance" "$B/test/device/test_device"
+check "device conformance" env LD_PRELOAD="$B/test/xrt/nosleep.so" "$B/test/device/test_device"
+
+check "device conformance, started as runs of XRT" env HEDDLE_XRT_START=run "$B/test/device/test_device" xrt
+check "random networks, every operation of the machine" "$B/test/random/random_net" --device xrt --machine base --count 12
+# every operation of the machine, one program each: as on the ISS
+n=0
+for t in test/golden/iss/*.t; do
+    grep -q 'exec %s --devices iss,rtl --machine tiny$' "$t" && ! grep -q 'EXIT: 1' "$t" || continue
+    n=$((n + 1))
+    HEDDLE_EMU_DEVICE=iss alone 30 "$H" exec "$t" --devices iss,xrt --machine tiny > "$W/log" 2>&1 || bad "$t" "$W/log"
+    [ "$n" -lt 12 ] || break
+done
+ok "$n programs of test/golden/iss, the same on iss and xrt"
 
 # two processes at once
 alone 100 "$H" run "$D" --device xrt --repeat 20 > "$W/two" 2>&1 & other=$!
@@ -89,6 +107,19 @@ else
     bad "a killed device: exit status $status" "$W/log"
 fi
 
+LD_PRELOAD="$B/test/xrt/nosleep.so" "$H" run "$D" --device xrt-opencl --repeat 1000000 > "$W/log" 2>&1 & host=$!
+dev=$(wait_device "$host")
+sleep 1
+kill -KILL "$dev" 2> /dev/null
+ends_soon "$host" || kill -KILL "$host"
+wait "$host" 2> /dev/null
+status=$?
+if [ "$status" = 1 ] && grep -q "emulated device died" "$W/log"; then
+    ok "and through OpenCL"
+else
+    bad "a killed device through OpenCL: exit status $status" "$W/log"
+fi
+
 # the host dies: the device goes, too
 "$H" run "$D" --device xrt --repeat 1000000 > "$W/log" 2>&1 & host=$!
 dev=$(wait_device "$host")
@@ -102,8 +133,19 @@ else
     bad "the device of a killed host stays" "$W/log"
     kill -KILL "$dev" 2> /dev/null
 fi
-[ -z "$folder" ] || rm -rf "$folder" # a killed process cannot do it
-rm -f "$B/emulation_debug.log"
+for _ in 1 2 3 4 5 6; do [ ! -e "$folder" ] || sleep 0.5; done
+if [ -n "$folder" ] && [ ! -e "$folder" ] && [ ! -e "$B/emulation_debug.log" ]; then ok "and removes what it left: folder and log"
+else bad "a killed host leaves '$folder' or its log"; fi
+# both die: the next one removes what they left
+"$H" run "$D" --device xrt --repeat 1000000 > "$W/log" 2>&1 & host=$!
+dev=$(wait_device "$host")
+folder=$(tr '\0' '\n' < "/proc/$dev/cmdline" | sed -n 's|^\(/tmp/heddle-xrt-[A-Za-z0-9]*\)/machine$|\1|p')
+kill -KILL "$host" "$dev" 2> /dev/null
+wait "$host" 2> /dev/null
+ends_soon "$dev"
+HEDDLE_EMU_DEVICE=iss alone 60 "$H" run "$D" --device xrt > "$W/log" 2>&1 || bad "a run after that" "$W/log"
+if [ -n "$folder" ] && [ ! -e "$folder" ]; then ok "the next run removes what both left"
+else bad "a killed host and device leave '$folder'"; fi
 
 # a host that knows nothing of us but the file: XRT unpacks it and starts the device itself
 mkdir -p "$W/xrt/lib" "$W/run"
