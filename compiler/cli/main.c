@@ -22,7 +22,7 @@ const struct cli_command cli_commands[] = {
      "difference",
      1, 2,
      CLI_RUN_OPTIONS | ONE(DEVICES) | ONE(SHAPE) | ONE(INPUTS) | ONE(SEED) | ONE(SELECT) |
-         ONE(BISECT),
+         ONE(BISECT) | ONE(KEEP),
      NULL, cmd_compare},
     {"query", "MODEL SELECTOR",
      "operations that a selector means: heddle query MODEL 'conv[utilization<0.5] > relu'", 2, 2,
