@@ -101,7 +101,6 @@ static hd_status cpu_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buff
                          &p));
         x->buffers[i] = p;
     }
-    hd_cpu_threads_open(d->threads);
     TRY(hd_cpu_plan_run(ctx, x->plan, x->buffers, d->timed));
     *out = ++d->fences;
     return HD_OK;

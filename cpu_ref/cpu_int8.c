@@ -22,7 +22,8 @@ enum {
     TILE = 6,
     STRIP_BYTES = 128 << 10,          /* dense: rows in and out, beside the weights in L2 */
     DEPTHWISE_STRIP_BYTES = 24 << 10, /* rows in, in L1 */
-    STRIP_PIXELS = 96                 /* at least, or the weights are read too often */
+    STRIP_PIXELS = 96,                /* at least, or the weights are read too often */
+    PARALLEL_MIN = 400000             /* products that are worth a second thread */
 };
 
 struct hd_q_conv {
@@ -139,7 +140,8 @@ hd_q_conv *hd_q_conv_create(const struct hd_q_conv_desc *d, int threads) {
     if (!c) return NULL;
     const struct hd_window *v = &d->v;
     c->d = *d;
-    c->threads = threads;
+    int64_t products = v->n * v->oh * v->ow * d->m_all * (v->c / d->group) * v->kh * v->kw;
+    c->threads = products < PARALLEL_MIN ? 1 : threads;
     c->cg = v->c / d->group;
     c->mg = d->m_all / d->group;
     c->depthwise = c->cg == 1 && c->mg == 1 && v->c > 1;

@@ -1,63 +1,116 @@
-/* Threads of device cpu: GNU OpenMP's pool, opened only when more than one thread is asked for.
+/* Threads of device cpu for our own kernels: one pool of the process.
  *
- * oneDNN brings that pool with it, and a second pool beside it would fight with its spinning
- * threads for the same cores. GOMP_parallel is the entry that GCC compiles `#pragma omp parallel`
- * to; it is called directly so that no file needs -fopenmp and a machine without libgomp still
- * runs, on one thread.
+ * The caller works, too, and workers take units as they come: a worker that the system does not run
+ * at the moment, on a busy machine, holds nobody up, as the caller then does its units and waits
+ * only for those that were begun. (A team of OpenMP, which oneDNN uses, waits for every member.)
+ * A worker spins a little for the next job, since steps follow each other within microseconds, and
+ * sleeps then.
  */
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <stdatomic.h>
+#include <time.h>
 
 #include "cpu_ref/cpu_int8.h"
 
-static struct pool {
-    void (*parallel)(void (*fn)(void *), void *data, unsigned threads, unsigned flags);
-    int (*thread)(void);
-    void (*set_threads)(int);
-} pool; /* the process's, as OpenMP's own is */
+enum { WORKERS_MAX = 255, SPINS = 4000, SPINS_CALLER = 20000 };
 
 struct job {
     void (*fn)(void *, int64_t, int);
     void *arg;
     int64_t n;
-    int64_t next; /* atomic */
+    int threads;
 };
 
-static void work(void *data) {
-    struct job *j = data;
-    int thread = pool.thread();
+static struct pool {
+    pthread_mutex_t lock, user; /* user: one job at a time; another caller works alone */
+    pthread_cond_t wake;
+    int workers, sleeping;
+    struct job job;
+    atomic_int serial; /* of the job; odd = open to workers */
+    atomic_int inside; /* workers in it */
+    atomic_llong next; /* unit */
+} pool = {.lock = PTHREAD_MUTEX_INITIALIZER,
+          .user = PTHREAD_MUTEX_INITIALIZER,
+          .wake = PTHREAD_COND_INITIALIZER};
+
+static void relax(void) {
+#if defined __x86_64__
+    __builtin_ia32_pause();
+#endif
+}
+
+static void take_units(const struct job *j, int thread) {
     for (;;) {
-        int64_t i = __atomic_fetch_add(&j->next, 1, __ATOMIC_RELAXED);
+        int64_t i = atomic_fetch_add(&pool.next, 1);
         if (i >= j->n) return;
         j->fn(j->arg, i, thread);
     }
 }
 
-static void open_pool(void) {
-    /* Long spinning at the end of a parallel region is lost time when cores are shared. */
-    setenv("GOMP_SPINCOUNT", "20000", 0);
-    void *lib = dlopen("libgomp.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!lib) return;
-    *(void **)&pool.thread = dlsym(lib, "omp_get_thread_num");
-    *(void **)&pool.set_threads = dlsym(lib, "omp_set_num_threads");
-    *(void **)&pool.parallel = dlsym(lib, "GOMP_parallel");
-    if (!pool.thread || !pool.set_threads) pool.parallel = NULL;
+/* Waits until the job is another one than `seen` and open; false = still none after spinning. */
+static bool spin_for_job(int seen) {
+    for (int i = 0; i < SPINS; i++) {
+        int now = atomic_load(&pool.serial);
+        if (now != seen && now & 1) return true;
+        relax();
+    }
+    return false;
+}
+
+static void *work(void *number) {
+    int thread = (int)(intptr_t)number, seen = 0;
+    for (;;) {
+        if (!spin_for_job(seen)) {
+            pthread_mutex_lock(&pool.lock);
+            pool.sleeping++;
+            while (atomic_load(&pool.serial) == seen || !(atomic_load(&pool.serial) & 1))
+                pthread_cond_wait(&pool.wake, &pool.lock);
+            pool.sleeping--;
+            pthread_mutex_unlock(&pool.lock);
+        }
+        atomic_fetch_add(&pool.inside, 1); /* before the look: the caller closes, then waits */
+        seen = atomic_load(&pool.serial);
+        if (seen & 1 && thread < pool.job.threads) take_units(&pool.job, thread);
+        atomic_fetch_sub(&pool.inside, 1);
+    }
+    return NULL;
 }
 
 bool hd_cpu_threads_open(int threads) {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, open_pool);
-    if (!pool.parallel) return threads == 1;
-    pool.set_threads(threads); /* what oneDNN reads; OpenMP keeps it per calling thread */
-    return true;
+    bool ok = true;
+    pthread_mutex_lock(&pool.lock);
+    while (pool.workers < threads - 1 && ok) {
+        pthread_t t;
+        ok = pool.workers < WORKERS_MAX &&
+             pthread_create(&t, NULL, work, (void *)(intptr_t)(pool.workers + 1)) == 0;
+        if (ok) pthread_detach(t), pool.workers++;
+    }
+    pthread_mutex_unlock(&pool.lock);
+    return ok;
+}
+
+static void alone(int64_t n, void (*fn)(void *, int64_t, int), void *arg) {
+    for (int64_t i = 0; i < n; i++) fn(arg, i, 0);
 }
 
 void hd_cpu_parallel(int threads, int64_t n, void (*fn)(void *, int64_t, int), void *arg) {
-    struct job j = {fn, arg, n, 0};
-    if (threads > 1 && n > 1 && pool.parallel) {
-        pool.parallel(work, &j, (unsigned)(n < threads ? n : threads), 0);
+    if (threads < 2 || n < 2 || pthread_mutex_trylock(&pool.user) != 0) {
+        alone(n, fn, arg);
         return;
     }
-    for (int64_t i = 0; i < n; i++) fn(arg, i, 0);
+    pool.job = (struct job){fn, arg, n, threads};
+    atomic_store(&pool.next, 0);
+    atomic_fetch_add(&pool.serial, 1); /* open */
+    pthread_mutex_lock(&pool.lock);
+    if (pool.sleeping) pthread_cond_broadcast(&pool.wake);
+    pthread_mutex_unlock(&pool.lock);
+    take_units(&pool.job, 0);
+    atomic_fetch_add(&pool.serial, 1); /* closed */
+    for (int i = 0; atomic_load(&pool.inside); i++) {
+        if (i < SPINS_CALLER)
+            relax();
+        else
+            nanosleep(&(struct timespec){0, 20000}, NULL); /* its worker waits for a processor */
+    }
+    pthread_mutex_unlock(&pool.user);
 }

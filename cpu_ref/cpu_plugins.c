@@ -1,6 +1,7 @@
 /* Finds and opens the plugins of device cpu. They lie beside the program, in a folder above it
  * (tests), or in the folder that HEDDLE_PLUGINS names; HEDDLE_PLUGINS=none runs without. */
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,7 +30,14 @@ static void *open_plugin(hd_arena *a, const char *file) {
     return NULL;
 }
 
+static void limit_spinning(void) {
+    setenv("GOMP_SPINCOUNT", "20000", 0); /* read when libgomp is loaded */
+}
+
 void hd_cpu_open_plugins(struct hd_cpu_plan *p) {
+    /* OpenMP's threads spin before they sleep; long spinning is lost time when cores are shared */
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, limit_spinning);
     void *lib = open_plugin(p->arena, "libhd_dnnl.so"); /* stays open: threads live in it */
     const struct hd_dnnl_api *api = lib ? dlsym(lib, HD_DNNL_ENTRY) : NULL;
     if (api && api->version == HD_DNNL_API) {

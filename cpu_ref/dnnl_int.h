@@ -12,11 +12,12 @@ struct hd_dnnl_engine {
     dnnl_engine_t engine;
     dnnl_stream_t stream;
     const char *isa;
+    int threads;
     dnnl_memory_desc_t **mds; /* interned */
     size_t n_mds, cap_mds;
 };
 
-enum { HD_DNNL_ARGS = 80, HD_DNNL_PACKED = 4 };
+enum { HD_DNNL_ARGS = 80, HD_DNNL_PACKED = 4, HD_DNNL_MOVE = 16, HD_DNNL_TEAM = 2000000 };
 enum { HD_DNNL_FIXED = -1, HD_DNNL_RESULT = -2, HD_DNNL_SCRATCH = -3 }; /* else: operand x[i] */
 
 struct hd_dnnl_op {
@@ -24,6 +25,7 @@ struct hd_dnnl_op {
     dnnl_primitive_desc_t pd;
     dnnl_primitive_t primitive;
     char impl[64];
+    int threads; /* that it is made for and runs with */
     const dnnl_memory_desc_t *x_md, *y_md;
     dnnl_exec_arg_t args[HD_DNNL_ARGS];
     int operand[HD_DNNL_ARGS];
@@ -36,7 +38,9 @@ struct hd_dnnl_op {
 
 const dnnl_memory_desc_t *hd_dnnl_intern(struct hd_dnnl_engine *e, const dnnl_memory_desc_t *md);
 void hd_dnnl_dense_md(dnnl_memory_desc_t *md, int rank, const int64_t *dim);
-hd_dnnl_op *hd_dnnl_op_new(struct hd_dnnl_engine *e);
+/* work: products, or elements moved times HD_DNNL_MOVE; little work gets one thread, since a team
+ * of OpenMP costs microseconds, and much more on a busy machine. */
+hd_dnnl_op *hd_dnnl_op_new(struct hd_dnnl_engine *e, int64_t work);
 void hd_dnnl_op_destroy(hd_dnnl_op *op); /* NULL is fine */
 bool hd_dnnl_arg(hd_dnnl_op *op, int arg, const dnnl_memory_desc_t *md, void *data, int operand);
 void *hd_dnnl_keep(hd_dnnl_op *op, size_t bytes);

@@ -60,6 +60,12 @@ static const dnnl_memory_desc_t *query(const hd_dnnl_op *op, dnnl_query_t what, 
     return hd_dnnl_intern(op->e, dnnl_primitive_desc_query_md(op->pd, what, index));
 }
 
+static int64_t elements(int rank, const int64_t *dim) {
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++) n *= dim[i];
+    return n;
+}
+
 /* dims [n, c, (h,) w] as oneDNN wants them: two spatial dims or one. */
 static int image(dnnl_dims_t d, int spatial, int64_t n, int64_t c, int64_t h, int64_t w) {
     d[0] = n, d[1] = c;
@@ -135,7 +141,8 @@ static void fit_padding(struct hd_dnnl_conv *d) {
 
 hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *given) {
     struct hd_dnnl_conv conv = *given, *d = &conv;
-    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    hd_dnnl_op *op =
+        hd_dnnl_op_new(engine, d->n * d->m * d->oh * d->ow * (d->c / d->group) * d->kh * d->kw);
     dnnl_memory_desc_t x, y, w, stored, b;
     dnnl_dims_t xd, yd, bd = {d->m};
     if (!op) return NULL;
@@ -197,7 +204,8 @@ static dnnl_primitive_attr_t quant_attributes(const struct hd_dnnl_qconv *d) {
 }
 
 hd_dnnl_op *hd_dnnl_qconv_op(void *engine, const struct hd_dnnl_qconv *d) {
-    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    hd_dnnl_op *op =
+        hd_dnnl_op_new(engine, d->n * d->m * d->oh * d->ow * (d->c / d->group) * d->kh * d->kw);
     dnnl_memory_desc_t x, y, stored, any, b;
     dnnl_convolution_desc_t desc;
     int64_t mg = d->m / d->group, cg = d->c / d->group;
@@ -252,7 +260,9 @@ static void matrix_md(dnnl_memory_desc_t *md, int rank, const int64_t *dim, bool
 }
 
 hd_dnnl_op *hd_dnnl_matmul_op(void *engine, const struct hd_dnnl_matmul *d) {
-    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    int64_t work = d->a[d->rank - 1];
+    for (int i = 0; i < d->rank; i++) work *= d->y[i];
+    hd_dnnl_op *op = hd_dnnl_op_new(engine, work);
     dnnl_memory_desc_t a, b, any, y, bias;
     dnnl_dims_t bd;
     dnnl_matmul_desc_t desc;
@@ -310,7 +320,7 @@ hd_dnnl_op *hd_dnnl_pool_op(void *engine, const struct hd_dnnl_pool *d) {
     static const dnnl_alg_kind_t alg[] = {[HD_POOL_MAX] = dnnl_pooling_max,
                                           [HD_POOL_AVG] = dnnl_pooling_avg_exclude_padding,
                                           [HD_POOL_AVG_PADDED] = dnnl_pooling_avg_include_padding};
-    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    hd_dnnl_op *op = hd_dnnl_op_new(engine, d->n * d->c * d->oh * d->ow * d->kh * d->kw);
     dnnl_memory_desc_t x, y;
     dnnl_dims_t xd, yd, stride, kernel, dilate, left, right;
     dnnl_pooling_v2_desc_t desc;
@@ -339,7 +349,7 @@ hd_dnnl_op *hd_dnnl_pool_op(void *engine, const struct hd_dnnl_pool *d) {
 }
 
 hd_dnnl_op *hd_dnnl_lrn_op(void *engine, const struct hd_dnnl_lrn *d) {
-    hd_dnnl_op *op = hd_dnnl_op_new(engine);
+    hd_dnnl_op *op = hd_dnnl_op_new(engine, elements(d->rank, d->dim) * HD_DNNL_MOVE);
     dnnl_memory_desc_t x;
     dnnl_lrn_desc_t desc;
     if (!op) return NULL;
@@ -359,7 +369,7 @@ hd_dnnl_op *hd_dnnl_lrn_op(void *engine, const struct hd_dnnl_lrn *d) {
 hd_dnnl_op *hd_dnnl_reorder_op(void *engine, int rank, const int64_t *dim, const void *from,
                                const void *to) {
     struct hd_dnnl_engine *e = engine;
-    hd_dnnl_op *op = hd_dnnl_op_new(e);
+    hd_dnnl_op *op = hd_dnnl_op_new(e, elements(rank, dim) * HD_DNNL_MOVE);
     dnnl_memory_desc_t plain;
     if (!op) return NULL;
     hd_dnnl_dense_md(&plain, rank, dim);
@@ -384,7 +394,10 @@ hd_dnnl_op *hd_dnnl_concat_op(void *engine, int n, const void *const *md) {
     struct hd_dnnl_engine *e = engine;
     dnnl_memory_desc_t x[HD_DNNL_ARGS - 2];
     if (n > HD_DNNL_ARGS - 2) return NULL;
-    hd_dnnl_op *op = hd_dnnl_op_new(e);
+    int64_t work = 0;
+    for (int i = 0; i < n; i++)
+        work += (int64_t)(dnnl_memory_desc_get_size(md[i]) / sizeof(float)) * HD_DNNL_MOVE;
+    hd_dnnl_op *op = hd_dnnl_op_new(e, work);
     if (!op) return NULL;
     for (int i = 0; i < n; i++) x[i] = *(const dnnl_memory_desc_t *)md[i];
     dnnl_primitive_attr_t attr = attributes(NULL, 0, 1.0f);

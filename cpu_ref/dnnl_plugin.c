@@ -77,7 +77,7 @@ void omp_set_num_threads(int n); /* libgomp's, which oneDNN links */
 static void *engine_open(int threads) {
     struct hd_dnnl_engine *e = calloc(1, sizeof *e);
     if (!e) return NULL;
-    omp_set_num_threads(threads);
+    e->threads = threads;
     if (dnnl_engine_create(&e->engine, dnnl_cpu, 0) != dnnl_success ||
         dnnl_stream_create(&e->stream, e->engine, dnnl_stream_default_flags) != dnnl_success) {
         free(e);
@@ -113,9 +113,12 @@ static const char *engine_isa(void *e) {
 
 /* ---- operations: what all have -------------------------------------------------------------- */
 
-hd_dnnl_op *hd_dnnl_op_new(struct hd_dnnl_engine *e) {
+hd_dnnl_op *hd_dnnl_op_new(struct hd_dnnl_engine *e, int64_t work) {
     hd_dnnl_op *op = calloc(1, sizeof *op);
-    if (op) op->e = e;
+    if (!op) return NULL;
+    op->e = e;
+    op->threads = work < HD_DNNL_TEAM ? 1 : e->threads;
+    omp_set_num_threads(op->threads); /* a primitive is made for a number of threads */
     return op;
 }
 
@@ -215,6 +218,7 @@ static int op_run(hd_dnnl_op *op, void *const *x, void *y, void *scratch) {
         if (dnnl_memory_set_data_handle_v2(op->args[i].memory, p, NULL) != dnnl_success) return 1;
         op->set[i] = p;
     }
+    omp_set_num_threads(op->threads);
     if (dnnl_primitive_execute(op->primitive, op->e->stream, op->n_args, op->args) != dnnl_success)
         return 1;
     return dnnl_stream_wait(op->e->stream) != dnnl_success;
