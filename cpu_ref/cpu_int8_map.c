@@ -157,7 +157,7 @@ void hd_q_dequantize_run(const void *x, bool x_signed, int32_t zp, float scale, 
     for (int64_t i = 0; i < n; i += 16) {
         int64_t left = hd_min(16, n - i);
         __m256 f0, f1;
-        float t[16];
+        float t[16] = {0};
         q_dequant(q_load_n(p + i, left, x_signed), zp, scale, &f0, &f1);
         float *to = left < 16 ? t : y + i;
         _mm256_storeu_ps(to, _mm256_permute2f128_ps(f0, f1, 0x20));

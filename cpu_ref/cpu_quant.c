@@ -171,6 +171,7 @@ static hd_dnnl_op *onednn_conv(const struct hd_cpu_plan *p, const struct hd_q_co
                               .w_data = d->w,
                               .bias = d->bias,
                               .scale = d->scale};
+    /* cppcheck-suppress returnDanglingLifetime ; the plugin copies q */
     return p->dnnl->qconv(p->dnnl_engine, &q);
 }
 

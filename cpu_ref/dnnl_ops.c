@@ -94,7 +94,7 @@ static void image_md(dnnl_memory_desc_t *md, int rank, const dnnl_dims_t d, bool
 static int weights_md(const struct hd_dnnl_conv *d, dnnl_memory_desc_t *stored,
                       dnnl_memory_desc_t *any) {
     int64_t mg = d->m / d->group, cg = d->c / d->group, taps = d->kh * d->kw;
-    dnnl_dims_t dim, stride;
+    dnnl_dims_t dim = {0}, stride = {0};
     int r = 0;
     if (d->group > 1) dim[r] = d->group, stride[r++] = mg * cg * taps;
     dim[r] = mg, stride[r++] = d->transposed ? taps : cg * taps;
@@ -109,7 +109,7 @@ static int weights_md(const struct hd_dnnl_conv *d, dnnl_memory_desc_t *stored,
 static bool build_conv(hd_dnnl_op *op, const struct hd_dnnl_conv *d, const dnnl_memory_desc_t *x,
                        const dnnl_memory_desc_t *w, const dnnl_memory_desc_t *b,
                        const dnnl_memory_desc_t *y, dnnl_primitive_attr_t attr) {
-    dnnl_dims_t stride, dilate, left, right;
+    dnnl_dims_t stride = {0}, dilate = {0}, left = {0}, right = {0};
     pair(stride, d->spatial, d->sy, d->sx);
     pair(dilate, d->spatial, d->dy - 1, d->dx - 1);
     pair(left, d->spatial, d->pt, d->pl);
@@ -248,7 +248,7 @@ hd_dnnl_op *hd_dnnl_qconv_op(void *engine, const struct hd_dnnl_qconv *d) {
 
 /* [..][rows][cols], or stored with the last two exchanged. */
 static void matrix_md(dnnl_memory_desc_t *md, int rank, const int64_t *dim, bool turned) {
-    dnnl_dims_t d, s;
+    dnnl_dims_t d = {0}, s = {0};
     int64_t step = 1;
     for (int i = rank - 1; i >= 0; i--) {
         int k = !turned || i < rank - 2 ? i : i == rank - 1 ? rank - 2 : rank - 1;
@@ -264,7 +264,7 @@ hd_dnnl_op *hd_dnnl_matmul_op(void *engine, const struct hd_dnnl_matmul *d) {
     for (int i = 0; i < d->rank; i++) work *= d->y[i];
     hd_dnnl_op *op = hd_dnnl_op_new(engine, work);
     dnnl_memory_desc_t a, b, any, y, bias;
-    dnnl_dims_t bd;
+    dnnl_dims_t bd = {0};
     dnnl_matmul_desc_t desc;
     if (!op) return NULL;
     matrix_md(&a, d->rank, d->a, d->a_turned);
@@ -322,7 +322,8 @@ hd_dnnl_op *hd_dnnl_pool_op(void *engine, const struct hd_dnnl_pool *d) {
                                           [HD_POOL_AVG_PADDED] = dnnl_pooling_avg_include_padding};
     hd_dnnl_op *op = hd_dnnl_op_new(engine, d->n * d->c * d->oh * d->ow * d->kh * d->kw);
     dnnl_memory_desc_t x, y;
-    dnnl_dims_t xd, yd, stride, kernel, dilate, left, right;
+    dnnl_dims_t xd = {0}, yd = {0}, stride = {0}, kernel = {0}, dilate = {0}, left = {0},
+                right = {0};
     dnnl_pooling_v2_desc_t desc;
     if (!op) return NULL;
     int rank = image(xd, d->spatial, d->n, d->c, d->h, d->w);

@@ -148,7 +148,9 @@ void *hd_dnnl_keep(hd_dnnl_op *op, size_t bytes) {
         free(p);
         return NULL;
     }
-    return op->packed[op->n_packed++] = p;
+    op->packed[op->n_packed++] = p;
+    /* cppcheck-suppress memleak ; it is the operation's */
+    return p;
 }
 
 /* A constant in the layout `to`, packed now. */

@@ -75,7 +75,7 @@ static void run_plane(const struct hd_kernel *k, struct pooling *p, int64_t plan
 
 /* Row-major place in a plane -> the same counted with the first dimension innermost. */
 static int64_t column_major(int64_t at, const struct hd_window_nd *v) {
-    int64_t index[HD_MAX_SPATIAL], out = 0;
+    int64_t index[HD_MAX_SPATIAL] = {0}, out = 0;
     for (int d = v->sp - 1; d >= 0; d--) {
         index[d] = at % v->in[d];
         at /= v->in[d];

@@ -20,3 +20,5 @@ $(B)/libhd_dnnl.so: $(DNNL_SRCS) cpu_ref/dnnl_api.h cpu_ref/dnnl_int.h $(B)/flag
 $(B)/libhd_jit.so: $(JIT_SRCS) cpu_ref/jit_api.h cpu_ref/jit_int.h $(B)/flags
 	$(Q)$(call plugin,-isystem $(LLVM)/include -L$(LLVM)/lib -lLLVM-19)
 lib tests test-unit: $(PLUGINS)
+FLAGS_cpu_ref/jit_int.h := -isystem $(LLVM)/include
+ABSENT_HEADERS += $(if $(findstring jit,$(PLUGINS)),,cpu_ref/jit_int.h) $(if $(findstring dnnl,$(PLUGINS)),,cpu_ref/dnnl_int.h)

@@ -75,7 +75,8 @@ static void search_chunks(struct search *s) {
     if (s->w.end - s->w.first > 1 || (!matmul && l->kind != HD_LAYER_DEPTHWISE)) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
         bool stays = l->weights_stay && s->lo->tensors[l->in[0]].resident;
-        if (order == HD_ORDER_WAVE ? !stays || !matmul : order != HD_ORDER_ANY && l->weights_stay) continue;
+        if (order == HD_ORDER_WAVE ? !stays || !matmul : order != HD_ORDER_ANY && l->weights_stay)
+            continue;
         for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks *= 2) {
             struct asked q = s->best;
             q.order = (enum hd_order)order;
