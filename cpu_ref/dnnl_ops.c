@@ -144,7 +144,7 @@ hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *given) {
     hd_dnnl_op *op =
         hd_dnnl_op_new(engine, d->n * d->m * d->oh * d->ow * (d->c / d->group) * d->kh * d->kw);
     dnnl_memory_desc_t x, y, w, stored, b;
-    dnnl_dims_t xd, yd, bd = {d->m};
+    dnnl_dims_t xd = {0}, yd = {0}, bd = {d->m};
     if (!op) return NULL;
     fit_padding(d);
     int rank = image(xd, d->spatial, d->n, d->c, d->h, d->w);
