@@ -18,6 +18,7 @@ static void walk_lx(const uint32_t *words, struct run_walk *w) {
                            .dram_step = {GET(s1), GET(s2), GET(s3)},
                            .chip = GET(dst),
                            .chip_step = {GET(d1), GET(d2), GET(d3)},
+                           .in_am = GET(mem) != 0,
                            .edge = GET(edge) != 0,
                            .x0 = GET(x0),
                            .y0 = GET(y0),
@@ -35,7 +36,8 @@ static void walk_st(const uint32_t *words, struct run_walk *w) {
                            .dram = GET(dst),
                            .dram_step = {GET(d1), GET(d2), GET(d3)},
                            .chip = GET(src),
-                           .chip_step = {GET(s1), GET(s2), GET(s3)}};
+                           .chip_step = {GET(s1), GET(s2), GET(s3)},
+                           .in_am = GET(mem) != 0};
 #undef GET
 }
 
@@ -180,8 +182,14 @@ unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
     hd_iss_walk(iss, HD_UNIT_lx, words, &w);
     int64_t seg = hd_field_get(words, HD_F_lx_seg);
-    unsigned err = check(iss, &w, seg, iss->m.xm_bytes);
-    if (!err) transfer(iss, w, seg, iss->xm, false, (int)hd_field_get(words, HD_F_lx_pad));
+    bool am = hd_field_get(words, HD_F_lx_mem) != 0;
+    if (am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) return HD_ERR_operand;
+    unsigned err = check(iss, &w, seg, am ? iss->m.am_bytes : iss->m.xm_bytes);
+    int64_t places = w.run | w.chip | w.chip_step[0] | w.chip_step[1] | w.chip_step[2];
+    if (am && err != HD_ERR_operand && places % 4) err = HD_ERR_range;
+    if (!err)
+        transfer(iss, w, seg, am ? (uint8_t *)iss->am : iss->xm, false,
+                 (int)hd_field_get(words, HD_F_lx_pad));
     return err;
 }
 
@@ -215,8 +223,10 @@ unsigned hd_iss_st(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
     hd_iss_walk(iss, HD_UNIT_st, words, &w);
     int64_t seg = hd_field_get(words, HD_F_st_seg);
+    bool am = hd_field_get(words, HD_F_st_mem) != 0;
+    if (am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) return HD_ERR_operand;
     if (seg == 0) return HD_ERR_window; /* read-only */
-    unsigned err = check(iss, &w, seg, iss->m.xm_bytes);
-    if (!err) transfer(iss, w, seg, iss->xm, true, 0);
+    unsigned err = check(iss, &w, seg, am ? iss->m.am_bytes : iss->m.xm_bytes);
+    if (!err) transfer(iss, w, seg, am ? (uint8_t *)iss->am : iss->xm, true, 0);
     return err;
 }

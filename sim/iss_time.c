@@ -165,7 +165,8 @@ static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, int64_t chip
     d->data_free = later(later(d->data_free, t.first + HD_T_DATA) + work, t.last + HD_T_DATA);
     if (d->data_free > t.last + HD_T_DATA + 2)
         hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 2);
-    if (u == HD_UNIT_lx) hd_iss_bank_lx(iss, chip, d->data_free - work, d->data_free);
+    if (u == HD_UNIT_lx && !d->walk.in_am)
+        hd_iss_bank_lx(iss, chip, d->data_free - work, d->data_free);
     d->last = d->data_free;
     d->next = later(iss->now, t.addr - HD_T_ARB) + 1;
 }
@@ -174,7 +175,7 @@ static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, int64_t chip
     struct hd_axi_times t;
     uint64_t work = chunks(iss, chip, bytes);
     uint64_t data = later(d->data_free, iss->now + HD_T_ST_DATA - HD_T_ST_FIRST);
-    uint64_t wait = hd_iss_bank_st(iss, chip, work, data - HD_T_ST_READ);
+    uint64_t wait = d->walk.in_am ? 0 : hd_iss_bank_st(iss, chip, work, data - HD_T_ST_READ);
     iss->count[HD_UNIT_st].stall_bank += wait;
     data += wait;
     hd_axi_time_write(iss->mem, iss->now, data, beats, &t);

@@ -99,6 +99,39 @@ static void touch_dram(struct hd_check *k, struct hd_check_op *op, int64_t seg, 
     op->access = a;
 }
 
+static void check_am_word(struct hd_check *k, struct hd_check_op *op, int64_t mem) {
+    if (mem && hd_am_word_bytes(k->m) < hd_axi_bytes(k->m))
+        hd_check_add(k, true, op,
+                     "a word of AM has %u bytes, less than the %u of the port: mem wants 0",
+                     hd_am_word_bytes(k->m), hd_axi_bytes(k->m));
+}
+
+/* Bytes of XM, or of AM, whose words count as a whole: exact where runs and steps are words. */
+static void touch_chip(struct hd_check *k, struct hd_check_op *op, int64_t mem, int64_t at,
+                       const struct nest *nest, const int64_t *step, int64_t run, bool write) {
+    if (!mem) {
+        touch(k, op, "XM bytes", HD_CHECK_XM, 1, at, nest, step, 0, run, write);
+        return;
+    }
+    int64_t word = hd_am_word_bytes(k->m), words[3];
+    bool whole = at % word == 0;
+    for (int l = 0; l < nest->n_loops; l++) {
+        whole = whole && step[l] % word == 0;
+        words[l] = step[l] / word;
+    }
+    if (whole) {
+        touch(k, op, "AM words", HD_CHECK_AM, 1, at / word, nest, words, 0, hd_ceil_div(run, word),
+              write);
+        return;
+    }
+    struct span s = reach(at, nest, step, 0);
+    const struct nest one = {1, {1}};
+    const int64_t none[1] = {0};
+    int64_t lo = hd_floor_to(s.lo, word) / word;
+    touch(k, op, "AM words", HD_CHECK_AM, 1, lo, &one, none, 0, (s.hi + run - 1) / word - lo + 1,
+          write);
+}
+
 static void check_lx(struct hd_check *k, struct hd_check_op *op, const uint32_t *w,
                      const struct hd_check_windows *windows) {
     struct nest nest = {3, {GET(lx_n1), GET(lx_n2), GET(lx_n3)}};
@@ -106,7 +139,11 @@ static void check_lx(struct hd_check *k, struct hd_check_op *op, const uint32_t 
     at_most(k, op, "seg", GET(lx_seg), HD_SEGMENTS - 1);
     if (run < 1) hd_check_add(k, true, op, "run is 0, at least 1");
     if (run < 1 || !loops_run(k, op, &nest, 1)) return;
-    touch(k, op, "XM bytes", HD_CHECK_XM, 1, GET(lx_dst), &nest, d, 0, run, true);
+    check_am_word(k, op, GET(lx_mem));
+    if (GET(lx_mem) && (run | GET(lx_dst) | d[0] | d[1] | d[2]) % 4)
+        hd_check_add(k, true, op,
+                     "run, dst and steps of a load to AM must be multiples of 4 bytes");
+    touch_chip(k, op, GET(lx_mem), GET(lx_dst), &nest, d, run, true);
     int64_t s1 = GET(lx_s1), s2 = GET(lx_s2), s3 = GET(lx_s3);
     struct span x = {0, run - 1}, row = {0, nest.n[1] - 1};
     if (s1 < 0)
@@ -283,7 +320,8 @@ static void check_st(struct hd_check *k, struct hd_check_op *op, const uint32_t 
         hd_check_add(k, true, op, "seg is %lld, only 1 (arena) may be written", (long long)seg);
     if (run < 1) hd_check_add(k, true, op, "run is 0, at least 1");
     if (run < 1 || !loops_run(k, op, &nest, 1)) return;
-    touch(k, op, "XM bytes", HD_CHECK_XM, 1, GET(st_src), &nest, s, 0, run, false);
+    check_am_word(k, op, GET(st_mem));
+    touch_chip(k, op, GET(st_mem), GET(st_src), &nest, s, run, false);
     touch_dram(k, op, seg, GET(st_dst), &nest, d, run, true, windows);
 }
 

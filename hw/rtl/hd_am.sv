@@ -1,12 +1,14 @@
 // Accumulator memory: words of N x 32 bit, two banks split by the top address bit.
 //
-// Per bank and cycle one read is granted, priority MX > VX.A > VX.B, and one write, MX > VX. MX is
+// Per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one write, MX > VX > LX.
+// ST and LX move chunks of AxiBytes inside a word, LX with byte enables of whole lanes. MX is
 // always granted. Read data is valid 2 cycles after the grant and holds until the data of the
 // port's next grant; a write is visible to reads granted in the next cycle. Addresses lie inside
 // the memory.
 module hd_am #(
-  parameter int unsigned N     = hd_cfg_pkg::N,
-  parameter int unsigned Words = hd_cfg_pkg::AmWords
+  parameter int unsigned N        = hd_cfg_pkg::N,
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
+  parameter int unsigned Words    = hd_cfg_pkg::AmWords
 ) (
   input  logic            clk_i,
   input  logic            rst_ni,
@@ -31,11 +33,30 @@ module hd_am #(
   input  logic            vxw_req_i,
   input  logic [23:0]     vxw_addr_i,
   output logic            vxw_gnt_o,
-  input  logic [32*N-1:0] vxw_wdata_i
+  input  logic [32*N-1:0] vxw_wdata_i,
+
+  // LX write and ST read: byte addresses of AxiBytes-aligned chunks
+  input  logic                  lx_req_i,
+  input  logic [27:0]           lx_addr_i,
+  input  logic [8*AxiBytes-1:0] lx_wdata_i,
+  input  logic [AxiBytes-1:0]   lx_be_i,
+  output logic                  lx_gnt_o,
+  input  logic                  st_req_i,
+  input  logic [27:0]           st_addr_i,
+  output logic                  st_gnt_o,
+  output logic [8*AxiBytes-1:0] st_rdata_o
 );
+  // Where a word is shorter than a chunk, LX and ST refuse AM; then these ports are idle.
+  localparam int unsigned Chunk   = AxiBytes < 4 * N ? AxiBytes : 4 * N;
+  localparam int unsigned OffBits = $clog2(4 * N);
   localparam int unsigned RowBits = $clog2(Words) - 1;
 
-  logic mx_rbank, mx_wbank, a_bank, b_bank, w_bank;
+  logic mx_rbank, mx_wbank, a_bank, b_bank, w_bank, lx_bank, st_bank;
+  logic [23:0] lx_word, st_word;
+  assign lx_word  = 24'(lx_addr_i >> OffBits);
+  assign st_word  = 24'(st_addr_i >> OffBits);
+  assign lx_bank  = lx_word[RowBits];
+  assign st_bank  = st_word[RowBits];
   assign mx_rbank = mx_raddr_i[RowBits];
   assign mx_wbank = mx_waddr_i[RowBits];
   assign a_bank   = vxa_addr_i[RowBits];
@@ -47,34 +68,55 @@ module hd_am #(
                      !(vxa_req_i && a_bank == b_bank);
   assign vxw_gnt_o = vxw_req_i && !(mx_we_i && mx_wbank == w_bank);
 
+  assign st_gnt_o  = st_req_i && !(mx_re_i && mx_rbank == st_bank) &&
+                     !(vxa_req_i && a_bank == st_bank) && !(vxb_req_i && b_bank == st_bank);
+  assign lx_gnt_o  = lx_req_i && !(mx_we_i && mx_wbank == lx_bank) &&
+                     !(vxw_req_i && w_bank == lx_bank);
+
+  // A chunk of LX in word form: the data repeats, the lane enables choose.
+  logic [32*N-1:0] lx_row;
+  logic [N-1:0]    lx_lanes;
+  assign lx_row = {4 * N / Chunk{lx_wdata_i[8*Chunk-1:0]}};
+  always_comb begin
+    lx_lanes = '0;
+    for (int unsigned n = 0; n < N; n++)
+      lx_lanes[n] = lx_be_i[4 * n % Chunk] &&
+                    4 * n / Chunk == 32'(lx_addr_i[OffBits-1:0]) / Chunk;
+  end
+
   logic [64*N-1:0] rdata;  // both banks
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank
-    logic mx_r, mx_w, a_here, b_here, w_here;
+    logic mx_r, mx_w, a_here, b_here, w_here, lx_here, st_here;
     assign mx_r   = mx_re_i && mx_rbank == (b == 1);
     assign mx_w   = mx_we_i && mx_wbank == (b == 1);
     assign a_here = vxa_gnt_o && a_bank == (b == 1);
     assign b_here = vxb_gnt_o && b_bank == (b == 1);
     assign w_here = vxw_gnt_o && w_bank == (b == 1);
+    assign lx_here = lx_gnt_o && lx_bank == (b == 1);
+    assign st_here = st_gnt_o && st_bank == (b == 1);
 
     hd_ram #(
       .Width(32 * N),
       .Depth(Words / 2),
-      .BeBits(32 * N)
+      .BeBits(32)
     ) u_ram (
       .clk_i,
-      .re_i   (mx_r || a_here || b_here),
+      .re_i   (mx_r || a_here || b_here || st_here),
       .raddr_i(mx_r   ? mx_raddr_i[RowBits-1:0] :
-               a_here ? vxa_addr_i[RowBits-1:0] : vxb_addr_i[RowBits-1:0]),
+               a_here ? vxa_addr_i[RowBits-1:0] :
+               b_here ? vxb_addr_i[RowBits-1:0] : st_word[RowBits-1:0]),
       .rdata_o(rdata[32 * N * b +: 32 * N]),
-      .we_i   (mx_w || w_here),
-      .waddr_i(mx_w ? mx_waddr_i[RowBits-1:0] : vxw_addr_i[RowBits-1:0]),
-      .wdata_i(mx_w ? mx_wdata_i : vxw_wdata_i)
+      .we_i   (mx_w || w_here ? '1 : lx_here ? lx_lanes : '0),
+      .waddr_i(mx_w   ? mx_waddr_i[RowBits-1:0] :
+               w_here ? vxw_addr_i[RowBits-1:0] : lx_word[RowBits-1:0]),
+      .wdata_i(mx_w ? mx_wdata_i : w_here ? vxw_wdata_i : lx_row)
     );
   end
 
   // Second cycle of a read: choose the bank.
-  logic mx_q, a_q, b_q, mx_bank_q, a_bank_q, b_bank_q;
+  logic mx_q, a_q, b_q, st_q, mx_bank_q, a_bank_q, b_bank_q;
+  logic [OffBits:0] st_sel_q;  // byte in `rdata`
 
   always_ff @(posedge clk_i) begin
     mx_q      <= rst_ni && mx_re_i;
@@ -83,6 +125,9 @@ module hd_am #(
     mx_bank_q <= mx_rbank;
     a_bank_q  <= a_bank;
     b_bank_q  <= b_bank;
+    st_q      <= rst_ni && st_gnt_o;
+    st_sel_q  <= {st_bank, st_addr_i[OffBits-1:0]};
+    if (st_q) st_rdata_o[8*Chunk-1:0] <= rdata[{st_sel_q, 3'd0} +: 8 * Chunk];
     if (mx_q) mx_rdata_o <= mx_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];
     if (a_q) vxa_rdata_o <= a_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];
     if (b_q) vxb_rdata_o <= b_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];

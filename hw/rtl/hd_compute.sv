@@ -38,6 +38,13 @@ module hd_compute #(
   output logic                              st_gnt_o,
   output logic [8*AxiBytes-1:0]             st_rdata_o,
 
+  // AM: the same, addresses and write data are shared
+  input  logic                              lx_am_req_i,
+  output logic                              lx_am_gnt_o,
+  input  logic                              st_am_req_i,
+  output logic                              st_am_gnt_o,
+  output logic [8*AxiBytes-1:0]             st_am_rdata_o,
+
   // WM, PM, TM: LW writes part `part` (AxiBytes) of word `addr`; TM has PM's address and data
   input  logic                              wm_we_i,
   input  logic [23:0]                       wm_addr_i,
@@ -182,10 +189,20 @@ module hd_compute #(
   );
 
   hd_am #(
-    .N(N)
+    .N(N),
+    .AxiBytes(AxiBytes)
   ) u_am (
     .clk_i,
     .rst_ni,
+    .lx_req_i   (lx_am_req_i),
+    .lx_addr_i,
+    .lx_wdata_i,
+    .lx_be_i,
+    .lx_gnt_o   (lx_am_gnt_o),
+    .st_req_i   (st_am_req_i),
+    .st_addr_i,
+    .st_gnt_o   (st_am_gnt_o),
+    .st_rdata_o (st_am_rdata_o),
     .mx_re_i    (mx_am_re),
     .mx_raddr_i (mx_am_raddr),
     .mx_rdata_o (mx_am_rdata),

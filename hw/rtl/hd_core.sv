@@ -371,6 +371,8 @@ module hd_core #(
   // ---- DMA -------------------------------------------------------------------------------------
   logic                  lx_drained, lw_drained, st_drained;
   logic                  lx_req, lx_gnt, st_req, st_gnt, wm_we, pm_we, tm_we, wm_col;
+  logic                  lx_am_req, lx_am_gnt, st_am_req, st_am_gnt;
+  logic [8*AxiBytes-1:0] st_am_rdata;
   logic [5:0]            wm_k;
   logic [27:0]           lx_addr, st_addr;
   logic [8*AxiBytes-1:0] lx_wdata, lw_wdata, st_rdata;
@@ -434,6 +436,8 @@ module hd_core #(
     .r_last_i     (r_last),
     .xm_req_o     (lx_req),
     .xm_gnt_i     (lx_gnt),
+    .am_req_o     (lx_am_req),
+    .am_gnt_i     (lx_am_gnt),
     .xm_addr_o    (lx_addr),
     .xm_wdata_o   (lx_wdata),
     .xm_be_o      (lx_be),
@@ -494,6 +498,9 @@ module hd_core #(
     .op_err_code_o(op_err_code[5*St+:5]),
     .xm_req_o     (st_req),
     .xm_gnt_i     (st_gnt),
+    .am_req_o     (st_am_req),
+    .am_gnt_i     (st_am_gnt),
+    .am_rdata_i   (st_am_rdata),
     .xm_addr_o    (st_addr),
     .xm_rdata_i   (st_rdata),
     .awvalid_o,
@@ -546,6 +553,11 @@ module hd_core #(
     .st_addr_i       (st_addr),
     .st_gnt_o        (st_gnt),
     .st_rdata_o      (st_rdata),
+    .lx_am_req_i     (lx_am_req),
+    .lx_am_gnt_o     (lx_am_gnt),
+    .st_am_req_i     (st_am_req),
+    .st_am_gnt_o     (st_am_gnt),
+    .st_am_rdata_o   (st_am_rdata),
     .wm_we_i         (wm_we),
     .wm_addr_i       (lw_addr),
     .wm_part_i       (lw_part),

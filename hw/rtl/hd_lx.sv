@@ -1,4 +1,4 @@
-// Activation load: runs lx.load, DRAM -> XM. Address side, records, data side.
+// Activation load: runs lx.load, DRAM -> XM or AM. Address side, records, data side.
 //
 // Accepts the next operation when the addresses of the last run have been made, so its reads are on
 // their way while data still comes. From acceptance to the first AR: 4 cycles. See hd_lx_gen and
@@ -36,9 +36,11 @@ module hd_lx #(
   input  logic                              r_err_i,
   input  logic                              r_last_i,
 
-  // XM write
+  // XM or AM write
   output logic                              xm_req_o,
   input  logic                              xm_gnt_i,
+  output logic                              am_req_o,
+  input  logic                              am_gnt_i,
   output logic [27:0]                       xm_addr_o,
   output logic [8*AxiBytes-1:0]             xm_wdata_o,
   output logic [AxiBytes-1:0]               xm_be_o,
@@ -48,7 +50,7 @@ module hd_lx #(
   output logic                              stall_bank_o
 );
   localparam int unsigned OffBits = $clog2(AxiBytes);
-  localparam int unsigned RecBits = 28 + 24 * 3 + OffBits + 8 + 5 + 1;
+  localparam int unsigned RecBits = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1;
 
   logic               gen_valid, gen_ready, rec_valid, rec_ready, open;
   logic [RecBits-1:0] gen_rec, rec;
@@ -109,6 +111,8 @@ module hd_lx #(
     .r_err_i,
     .xm_req_o,
     .xm_gnt_i,
+    .am_req_o,
+    .am_gnt_i,
     .xm_addr_o,
     .xm_wdata_o,
     .xm_be_o,
@@ -119,5 +123,5 @@ module hd_lx #(
   );
 
   assign drained_o    = !open;
-  assign stall_bank_o = xm_req_o && !xm_gnt_i;
+  assign stall_bank_o = (xm_req_o && !xm_gnt_i) || (am_req_o && !am_gnt_i);
 endmodule

@@ -1,7 +1,7 @@
-// Data side of LX: moves the bytes of each run from beats to XM chunks of AxiBytes, shifted from the
-// place they have in DRAM to the place they have in XM, and makes the pad bytes.
+// Data side of LX: moves the bytes of each run from beats to chunks of XM or AM of AxiBytes, shifted from the
+// place they have in DRAM to the place they have there, and makes the pad bytes.
 //
-// One XM chunk per cycle. A run whose first byte lies further right in its beat than in its chunk
+// One chunk per cycle. A run whose first byte lies further right in its beat than in its chunk
 // costs one cycle more, to have the first two beats at hand. Stalls: no beat, no grant of XM.
 // op_done_o comes 1 cycle after the grant of the operation's last write. An error ends the work.
 `include "hd_assert.svh"
@@ -9,7 +9,7 @@
 module hd_lx_data #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
   parameter int unsigned OffBits  = $clog2(AxiBytes),
-  parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1
+  parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1
 ) (
   input  logic                  clk_i,
   input  logic                  rst_ni,
@@ -26,6 +26,8 @@ module hd_lx_data #(
 
   output logic                  xm_req_o,
   input  logic                  xm_gnt_i,
+  output logic                  am_req_o,
+  input  logic                  am_gnt_i,
   output logic [27:0]           xm_addr_o,
   output logic [8*AxiBytes-1:0] xm_wdata_o,
   output logic [AxiBytes-1:0]   xm_be_o,
@@ -38,7 +40,7 @@ module hd_lx_data #(
   localparam int unsigned CntBits = 27;
 
   // ---- the run at hand -------------------------------------------------------------------------
-  logic                      run_q, last_q, prime_q, failed_q;
+  logic                      run_q, last_q, mem_q, prime_q, failed_q;
   logic [4:0]                err_q;
   logic [7:0]                pad_q;
   logic [27:0]               addr_q;              // of the chunk
@@ -48,13 +50,13 @@ module hd_lx_data #(
   logic [OffBits:0]          shift_q;             // {beat, beat before} moves right by this many bytes
 
   // Fields of the next record.
-  logic                      n_last;
+  logic                      n_last, n_mem;
   logic [4:0]                n_err;
   logic [7:0]                n_pad;
   logic [OffBits-1:0]        n_sa, n_da, n_off;
   logic [23:0]               n_hi, n_lo, n_run;
   logic [27:0]               n_loc;
-  assign {n_last, n_err, n_pad, n_sa, n_hi, n_lo, n_run, n_loc} = rec_i;
+  assign {n_mem, n_last, n_err, n_pad, n_sa, n_hi, n_lo, n_run, n_loc} = rec_i;
   assign n_off = n_loc[OffBits-1:0];
   assign n_da  = n_off + OffBits'(n_lo);
 
@@ -91,6 +93,7 @@ module hd_lx_data #(
     end
     if (rec_ready_o && rec_valid_i) begin
       last_q  <= n_last;
+      mem_q   <= n_mem;
       pad_q   <= n_pad;
       addr_q  <= {n_loc[27:OffBits], {OffBits{1'b0}}};
       skip_q  <= n_off;
@@ -115,14 +118,16 @@ module hd_lx_data #(
   end
 
   // ---- output register -------------------------------------------------------------------------
-  logic                    out_q, out_last_q;
+  logic                    out_q, out_last_q, out_mem_q, granted;
   logic [27:0]             out_addr_q;
   logic [8*AxiBytes-1:0]   out_data_q, prev_q;
   logic [AxiBytes-1:0]     out_be_q;
   logic [16*AxiBytes-1:0]  pair;
 
-  assign out_free   = !out_q || xm_gnt_i;
-  assign xm_req_o   = out_q;
+  assign granted    = xm_gnt_i || am_gnt_i;
+  assign out_free   = !out_q || granted;
+  assign xm_req_o   = out_q && !out_mem_q;
+  assign am_req_o   = out_q && out_mem_q;
   assign xm_addr_o  = out_addr_q;
   assign xm_wdata_o = out_data_q;
   assign xm_be_o    = out_be_q;
@@ -134,6 +139,7 @@ module hd_lx_data #(
     if (step && needs) prev_q <= r_data_i;
     if (fire) begin
       out_addr_q <= addr_q;
+      out_mem_q  <= mem_q;
       out_last_q <= last_q && final_chunk;
       out_be_q   <= ({AxiBytes{1'b1}} << skip_q) &
                     ({AxiBytes{1'b1}} >> ((OffBits + 1)'(AxiBytes) - e_to));
@@ -158,7 +164,7 @@ module hd_lx_data #(
       report_q <= 1'b0;
       failed_q <= 1'b0;
     end else begin
-      done_q   <= out_q && xm_gnt_i && out_last_q;
+      done_q   <= out_q && granted && out_last_q;
       report_q <= 1'b0;
       if (!failed_q && !stop_i && !out_q) begin
         if (run_q && err_q != hd_reg_pkg::ErrNone) begin

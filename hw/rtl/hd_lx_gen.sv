@@ -9,8 +9,10 @@
 module hd_lx_gen #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
   parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
+  parameter int unsigned AmBytes  = hd_cfg_pkg::AmBytes,
+  parameter int unsigned AmWord   = 4 * hd_cfg_pkg::N,  // bytes
   parameter int unsigned OffBits  = $clog2(AxiBytes),
-  parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1
+  parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1
 ) (
   input  logic                            clk_i,
   input  logic                            rst_ni,
@@ -34,8 +36,8 @@ module hd_lx_gen #(
   input  logic                            r_end_i,    // last beat of a burst
   output logic                            open_o,     // a burst is open
 
-  // Records: {last of operation, error, pad, offset of the first byte in its beat,
-  //           end and begin of the valid part, run bytes, XM address}
+  // Records: {to AM, last of operation, error, pad, offset of the first byte in its beat,
+  //           end and begin of the valid part, run bytes, address}
   output logic                            rec_valid_o,
   input  logic                            rec_ready_i,
   output logic [RecBits-1:0]              rec_o
@@ -53,8 +55,10 @@ module hd_lx_gen #(
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
     if (now.run == 24'd0 || now.n1 == 16'd0 || now.n2 == 16'd0 || now.n3 == 16'd0 ||
-        now.seg > 2'd1)
+        now.seg > 2'd1 || (now.mem && AmWord < AxiBytes))
       op_bad = hd_reg_pkg::ErrOperand;
+    else if (now.mem && (now.run[1:0] | now.dst[1:0] | now.d1[1:0] | now.d2[1:0] | now.d3[1:0]) != '0)
+      op_bad = hd_reg_pkg::ErrRange;
     if (op_code_i != hd_isa_pkg::LxLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
@@ -100,7 +104,7 @@ module hd_lx_gen #(
   logic [31:0]        row_bytes_q;
   logic [23:0]        run_q;
   logic [7:0]         pad_q;
-  logic               edge_q, seg_q;
+  logic               edge_q, seg_q, mem_q;
 
   assign a_adv = a_valid_q && b_ready;
 
@@ -139,6 +143,7 @@ module hd_lx_gen #(
       pad_q       <= p.pad;
       edge_q      <= p.edge_;
       seg_q       <= p.seg[0];
+      mem_q       <= p.mem;
     end else if (a_adv) begin
       x_q <= level == 2'd0 ? x_q + 48'(s1_q) : x0_q;
       if (level == 2'd1) y_q <= y_q + 34'(signed'({1'b0, ys_q}));
@@ -147,7 +152,7 @@ module hd_lx_gen #(
   end
 
   // ---- stage B: valid part [lo, hi) ------------------------------------------------------------
-  logic               b_valid_q, b_last_q, b_seg_q, c_ready;
+  logic               b_valid_q, b_last_q, b_seg_q, b_mem_q, c_ready;
   logic [4:0]         b_err_q;
   logic [31:0]        b_ext_q;
   logic [27:0]        b_loc_q;
@@ -183,10 +188,11 @@ module hd_lx_gen #(
     end
     if (a_adv) begin
       b_err_q  <= bad_q != hd_reg_pkg::ErrNone ? bad_q :
-                  29'(loc) + 29'(run_q) > 29'(XmBytes) ? hd_reg_pkg::ErrRange :
+                  29'(loc) + 29'(run_q) > 29'(mem_q ? AmBytes : XmBytes) ? hd_reg_pkg::ErrRange :
                   hd_reg_pkg::ErrNone;
       b_last_q <= a_last;
       b_seg_q  <= seg_q;
+      b_mem_q  <= mem_q;
       b_ext_q  <= ext + 32'(lo);
       b_loc_q  <= loc;
       b_lo_q   <= lo;
@@ -197,7 +203,7 @@ module hd_lx_gen #(
   end
 
   // ---- stage C: bus address, window ------------------------------------------------------------
-  logic               c_valid_q, c_last_q, c_data_q;
+  logic               c_valid_q, c_last_q, c_data_q, c_mem_q;
   logic [4:0]         c_err_q, b_err;
   logic [63:0]        c_addr_q, b_addr;
   logic [24:0]        c_beats_q;
@@ -227,6 +233,7 @@ module hd_lx_gen #(
     end
     if (b_valid_q && c_ready) begin
       c_last_q  <= b_last_q;
+      c_mem_q   <= b_mem_q;
       c_err_q   <= b_err;
       c_data_q  <= b_len != 24'd0 && b_err == hd_reg_pkg::ErrNone;
       c_addr_q  <= b_addr;
@@ -265,7 +272,7 @@ module hd_lx_gen #(
   assign rec_valid_o = c_valid_q && !stop_i && (!c_data_q || (first && may_ask && ar_ready_i));
   assign c_done      = c_data_q ? burst_done : rec_valid_o && rec_ready_i;
   assign open_o      = open_q != 5'd0;
-  assign rec_o       = {c_last_q, c_err_q, c_pad_q, c_addr_q[OffBits-1:0], c_hi_q, c_lo_q, c_run_q,
+  assign rec_o       = {c_mem_q, c_last_q, c_err_q, c_pad_q, c_addr_q[OffBits-1:0], c_hi_q, c_lo_q, c_run_q,
                         c_loc_q};
 
   always_ff @(posedge clk_i) begin

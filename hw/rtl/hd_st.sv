@@ -1,4 +1,4 @@
-// Store: runs st.store, XM -> DRAM. Address side, data side, responses.
+// Store: runs st.store, XM or AM -> DRAM. Address side, data side, responses.
 //
 // Accepts the next operation when the addresses of the last run have been made. An operation is done
 // when the response to its last burst has come; up to 16 bursts are open. See hd_st_gen and hd_st_data
@@ -27,11 +27,14 @@ module hd_st #(
   output logic                              op_err_o,
   output logic [4:0]                        op_err_code_o,
 
-  // XM read
+  // XM or AM read
   output logic                              xm_req_o,
   input  logic                              xm_gnt_i,
   output logic [27:0]                       xm_addr_o,
   input  logic [8*AxiBytes-1:0]             xm_rdata_i,
+  output logic                              am_req_o,
+  input  logic                              am_gnt_i,
+  input  logic [8*AxiBytes-1:0]             am_rdata_i,
 
   // AXI write channels
   output logic                              awvalid_o,
@@ -53,7 +56,7 @@ module hd_st #(
   output logic                              stall_bank_o
 );
   localparam int unsigned OffBits = $clog2(AxiBytes);
-  localparam int unsigned RunBits = OffBits + 52;
+  localparam int unsigned RunBits = OffBits + 53;
 
   logic               gen_run_valid, gen_run_ready, run_valid, run_ready;
   logic               gen_burst_valid, gen_burst_ready;
@@ -141,6 +144,9 @@ module hd_st #(
     .xm_gnt_i,
     .xm_addr_o,
     .xm_rdata_i,
+    .am_req_o,
+    .am_gnt_i,
+    .am_rdata_i,
     .wvalid_o,
     .wready_i,
     .wdata_o,
@@ -177,7 +183,7 @@ module hd_st #(
   assign op_err_code_o = code_q;
   assign stall_mem_o   = !stop_i && ((wvalid_o && !wready_i) || (!wvalid_o && !burst_valid &&
                                      resp_valid));
-  assign stall_bank_o  = xm_req_o && !xm_gnt_i;
+  assign stall_bank_o  = (xm_req_o && !xm_gnt_i) || (am_req_o && !am_gnt_i);
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

@@ -1,4 +1,4 @@
-// Data side of ST: reads the chunks of each run from XM, shifts their bytes to the place they have in
+// Data side of ST: reads the chunks of each run from XM or AM, shifts their bytes to the place they have in
 // DRAM and sends beats with strobes.
 //
 // One beat per cycle; a run whose first byte lies further right in its chunk than in its beat costs
@@ -17,14 +17,17 @@ module hd_st_data #(
   // Records of runs and of bursts, see hd_st_gen
   input  logic                  run_valid_i,
   output logic                  run_ready_o,
-  input  logic [OffBits+51:0]   run_i,
+  input  logic [OffBits+52:0]   run_i,
   input  logic                  burst_valid_i,
   output logic                  burst_ready_o,
   input  logic [7:0]            burst_len_i,
 
-  // XM read, data 2 cycles after the grant
+  // XM or AM read, data 2 cycles after the grant
   output logic                  xm_req_o,
   input  logic                  xm_gnt_i,
+  output logic                  am_req_o,
+  input  logic                  am_gnt_i,
+  input  logic [8*AxiBytes-1:0] am_rdata_i,
   output logic [27:0]           xm_addr_o,
   input  logic [8*AxiBytes-1:0] xm_rdata_i,
 
@@ -42,7 +45,8 @@ module hd_st_data #(
   logic [OffBits-1:0] n_da, n_so;
   logic [23:0]        n_run;
   logic [27:0]        n_loc;
-  assign {n_da, n_run, n_loc} = run_i;
+  logic               n_mem;
+  assign {n_mem, n_da, n_run, n_loc} = run_i;
   assign n_so = n_loc[OffBits-1:0];
 
   // ---- packer's record of the run that is being read or waits to be packed ---------------------
@@ -72,14 +76,19 @@ module hd_st_data #(
   logic [27:0] read_addr_q;
   logic [24:0] read_left_q;           // chunks, this one included
   logic [1:0]  coming_q;              // granted one and two cycles ago
+  logic [1:0]  from_am_q;             // of those, from AM
+  logic        mem_q, want, granted;
   logic [3:0]  chunks, free;
   logic [8*AxiBytes-1:0] chunk;
 
   assign free        = 4'(Chunks) - chunks - 4'(coming_q[0]) - 4'(coming_q[1]);
-  assign xm_req_o    = read_q && free != 4'd0 && !stop_i;
+  assign want        = read_q && free != 4'd0 && !stop_i;
+  assign xm_req_o    = want && !mem_q;
+  assign am_req_o    = want && mem_q;
+  assign granted     = (xm_req_o && xm_gnt_i) || (am_req_o && am_gnt_i);
   assign xm_addr_o   = read_addr_q;
   assign run_ready_o = pack_ready && !stop_i &&
-                       (!read_q || (xm_req_o && xm_gnt_i && read_left_q == 25'd1));
+                       (!read_q || (granted && read_left_q == 25'd1));
   assign read_take   = run_valid_i && run_ready_o;
 
   always_ff @(posedge clk_i) begin
@@ -88,12 +97,14 @@ module hd_st_data #(
       coming_q <= 2'd0;
     end else begin
       if (run_ready_o) read_q <= run_valid_i;
-      coming_q <= {coming_q[0], xm_req_o && xm_gnt_i};
+      coming_q <= {coming_q[0], granted};
     end
+    from_am_q <= {from_am_q[0], mem_q};
     if (read_take) begin
+      mem_q       <= n_mem;
       read_addr_q <= {n_loc[27:OffBits], {OffBits{1'b0}}};
       read_left_q <= (25'(n_run) + 25'(n_so) + 25'(AxiBytes - 1)) >> OffBits;
-    end else if (xm_req_o && xm_gnt_i) begin
+    end else if (granted) begin
       read_addr_q <= read_addr_q + 28'(AxiBytes);
       read_left_q <= read_left_q - 25'd1;
     end
@@ -108,7 +119,7 @@ module hd_st_data #(
     .clear_i(1'b0),
     .valid_i(coming_q[1]),
     .ready_o(unused_ready),
-    .data_i (xm_rdata_i),
+    .data_i (from_am_q[1] ? am_rdata_i : xm_rdata_i),
     .valid_o(chunk_valid),
     .ready_i(chunk_take),
     .data_o (chunk),

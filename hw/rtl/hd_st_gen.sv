@@ -9,6 +9,8 @@
 module hd_st_gen #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
   parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
+  parameter int unsigned AmBytes  = hd_cfg_pkg::AmBytes,
+  parameter int unsigned AmWord   = 4 * hd_cfg_pkg::N,  // bytes
   parameter int unsigned OffBits  = $clog2(AxiBytes)
 ) (
   input  logic                              clk_i,
@@ -31,10 +33,10 @@ module hd_st_gen #(
   output logic [63:0]                       awaddr_o,
   output logic [7:0]                        awlen_o,
 
-  // Records of runs: {offset of the first byte in its beat, run bytes, XM address}
+  // Records of runs: {from AM, offset of the first byte in its beat, run bytes, address}
   output logic                              run_valid_o,
   input  logic                              run_ready_i,
-  output logic [OffBits+51:0]               run_o,
+  output logic [OffBits+52:0]               run_o,
   // Records of bursts: {last of operation, error, beats - 1}
   output logic                              burst_valid_o,
   input  logic                              burst_ready_i,
@@ -53,7 +55,7 @@ module hd_st_gen #(
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
     if (now.run == 24'd0 || now.n1 == 16'd0 || now.n2 == 16'd0 || now.n3 == 16'd0 ||
-        now.seg > 2'd1)
+        now.seg > 2'd1 || (now.mem && AmWord < AxiBytes))
       op_bad = hd_reg_pkg::ErrOperand;
     else if (now.seg == 2'd0) op_bad = hd_reg_pkg::ErrWindow;
     if (op_code_i != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
@@ -90,6 +92,7 @@ module hd_st_gen #(
 
   // ---- the run at hand -------------------------------------------------------------------------
   logic [4:0]  bad_q;
+  logic        mem_q, c_mem_q;
   logic [31:0] ext;
   logic [27:0] loc;
   logic [23:0] run_q;
@@ -124,7 +127,7 @@ module hd_st_gen #(
     addr = seg_ptr_i[127:64] + 64'(ext);
     err  = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
-      if (29'(loc) + 29'(run_q) > 29'(XmBytes)) err = hd_reg_pkg::ErrRange;
+      if (29'(loc) + 29'(run_q) > 29'(mem_q ? AmBytes : XmBytes)) err = hd_reg_pkg::ErrRange;
       else if (33'(ext) + 33'(run_q) > 33'(seg_bytes_i[63:32])) err = hd_reg_pkg::ErrWindow;
     end
   end
@@ -146,9 +149,11 @@ module hd_st_gen #(
     if (load) begin
       bad_q <= j_bad_q;
       run_q <= j_run;
+      mem_q <= p.mem;
     end
     if (a_adv) begin
       c_last_q  <= a_last;
+      c_mem_q   <= mem_q;
       c_err_q   <= err;
       c_addr_q  <= addr;
       c_beats_q <= (25'(run_q) + 25'(addr[OffBits-1:0]) + 25'(AxiBytes - 1)) >> OffBits;
@@ -187,7 +192,7 @@ module hd_st_gen #(
   assign go            = burst_valid && !stop_i && (!aw_q || awready_i) && burst_ready_i &&
                          (!first || run_ready_i);
   assign run_valid_o   = go && first;
-  assign run_o         = {c_addr_q[OffBits-1:0], c_run_q, c_loc_q};
+  assign run_o         = {c_mem_q, c_addr_q[OffBits-1:0], c_run_q, c_loc_q};
   assign burst_valid_o = go || (c_valid_q && !data && !stop_i);
   assign burst_o       = {c_last_q && burst_last, c_err_q, burst_len};
   assign c_done        = data ? burst_done : burst_valid_o && burst_ready_i;

@@ -176,7 +176,7 @@ module hd_vx_fn #(
           Rcp: begin
             row3[n]   = 10'(hd_isa_pkg::FnAtRcp) + 10'(m2[n][22:16]);
             t3[n]     = {m2[n][15:0], 2'd0};
-            scale3[n] = -11'(e2[n]);
+            scale3[n] = 11'sd0 - 11'(e2[n]);
           end
           Rsqrt: begin
             row3[n]   = 10'(hd_isa_pkg::FnAtRsq) + 10'({e2[n][0], m2[n][22:17]});

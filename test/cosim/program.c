@@ -70,6 +70,15 @@ static void apart(struct gen *g, int n_loops, const int64_t *n, int64_t run, int
     }
 }
 
+/* Bytes of XM, or of AM, whose words count as a whole. */
+static void touch_chip(struct gen *g, bool am, int64_t lo, int64_t hi, bool write) {
+    int64_t word = am ? hd_am_word_bytes(g->m) : 1;
+    touch(g, am ? SPACE_AM : SPACE_XM, lo / word, (hi + word - 1) / word, write);
+}
+static bool may_use_am(struct gen *g) {
+    return hd_am_word_bytes(g->m) >= hd_axi_bytes(g->m) && chance(g, 25);
+}
+
 static void dma_shape(struct gen *g, int64_t *run, int64_t *n) {
     *run = chance(g, 10) ? pick(g, 1, 1200) : pick(g, 1, 70);
     for (int l = 0; l < 3; l++) n[l] = chance(g, 40) ? 1 : pick(g, 1, 4);
@@ -80,10 +89,15 @@ static void dma_shape(struct gen *g, int64_t *run, int64_t *n) {
 static bool random_lx(struct gen *g) {
     int64_t run, n[3], d[3], s[3];
     dma_shape(g, &run, n);
+    bool am = may_use_am(g);
+    int64_t unit = am ? 4 : 1, size = am ? g->m->am_bytes : g->m->xm_bytes;
     apart(g, 3, n, run, 40, d);
+    run *= unit;
+    for (int l = 0; l < 3; l++) d[l] *= unit;
     for (int l = 0; l < 3; l++) s[l] = chance(g, 25) ? d[l] : pick(g, -200, 900);
     struct box chip = box_of(3, n, d, run);
-    int64_t dst = place(g, chip, 0, g->m->xm_bytes), seg = !chance(g, 10), src;
+    int64_t dst = place(g, chip, 0, size), seg = !chance(g, 10), src;
+    if (dst > 0) dst -= dst % unit;
     int64_t window = seg ? SHARED_BYTES : IMAGE_DATA_BYTES;
     bool edge = chance(g, 50);
     if (edge) { /* a tensor of `rows` rows of row_bytes; the operation hangs over its edges */
@@ -103,8 +117,10 @@ static bool random_lx(struct gen *g) {
         if (src >= 0 && seg) touch(g, SPACE_DRAM, src + b.lo, src + b.hi, false);
     }
     if (dst < 0 || src < 0) return false;
-    touch(g, SPACE_XM, dst + chip.lo, dst + chip.hi, true);
-    set(g, HD_F_lx_seg, seg), set(g, HD_F_lx_edge, edge), set(g, HD_F_lx_pad, pick(g, 0, 255));
+    if (dst + chip.lo < 0) return false;
+    touch_chip(g, am, dst + chip.lo, dst + chip.hi, true);
+    set(g, HD_F_lx_mem, am), set(g, HD_F_lx_seg, seg), set(g, HD_F_lx_edge, edge),
+        set(g, HD_F_lx_pad, pick(g, 0, 255));
     set(g, HD_F_lx_src, src), set(g, HD_F_lx_dst, dst), set(g, HD_F_lx_run, run);
     set(g, HD_F_lx_n1, n[0]), set(g, HD_F_lx_n2, n[1]), set(g, HD_F_lx_n3, n[2]);
     set(g, HD_F_lx_s1, s[0]), set(g, HD_F_lx_s2, s[1]), set(g, HD_F_lx_s3, s[2]);
@@ -267,9 +283,11 @@ static bool random_st(struct gen *g) {
     apart(g, 3, n, run, 90, d);
     for (int l = 0; l < 3; l++) s[l] = chance(g, 30) ? d[l] : pick(g, -90, 200);
     struct box chip = box_of(3, n, s, run), dram = box_of(3, n, d, run);
-    int64_t src = place(g, chip, 0, g->m->xm_bytes), dst = place(g, dram, READ_BYTES, SHARED_BYTES);
+    bool am = may_use_am(g);
+    int64_t size = am ? g->m->am_bytes : g->m->xm_bytes;
+    int64_t src = place(g, chip, 0, size), dst = place(g, dram, READ_BYTES, SHARED_BYTES);
     if (src < 0 || dst < 0) return false;
-    touch(g, SPACE_XM, src + chip.lo, src + chip.hi, false);
+    touch_chip(g, am, src + chip.lo, src + chip.hi, false), set(g, HD_F_st_mem, am);
     touch(g, SPACE_DRAM, dst + dram.lo, dst + dram.hi, true);
     set(g, HD_F_st_seg, 1), set(g, HD_F_st_src, src), set(g, HD_F_st_dst, dst);
     set(g, HD_F_st_run, run), set(g, HD_F_st_n1, n[0]), set(g, HD_F_st_n2, n[1]);

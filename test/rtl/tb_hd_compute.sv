@@ -41,6 +41,13 @@ module tb_hd_compute #(
   output logic                              st_gnt_o,
   output logic [8*AxiBytes-1:0]             st_rdata_o,
 
+  // AM: the same, addresses and write data are shared
+  input  logic                              lx_am_req_i,
+  output logic                              lx_am_gnt_o,
+  input  logic                              st_am_req_i,
+  output logic                              st_am_gnt_o,
+  output logic [8*AxiBytes-1:0]             st_am_rdata_o,
+
   // WM, PM, TM: LW writes part `part` (AxiBytes) of word `addr`; TM has PM's address and data
   input  logic                              wm_we_i,
   input  logic [23:0]                       wm_addr_i,
