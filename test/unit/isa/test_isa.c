@@ -150,7 +150,7 @@ static void illegal_operations_are_refused(void **state) {
         {HD_UNIT_mx, {0x00000101}, 1},              /* reserved bit 8 */
         {HD_UNIT_mx, {0x00008001}, 1},              /* reserved bit 15 */
         {HD_UNIT_seq, {0x00000041, 1, 0}, 3},       /* SEQ has no words */
-        {HD_UNIT_lw, {0x00000041, 0x80, 0}, 3},     /* word 7 of 7 */
+        {HD_UNIT_lw, {0x00000041, 0x100, 0}, 3},    /* word 8 of 8 */
         {HD_UNIT_mx, {0x000000c1, 0x2, 0x2, 0}, 4}, /* set and add the same word */
         {HD_UNIT_mx, {0x00000041, 0x3, 0}, 3},      /* one of two words */
         {HD_UNIT_mx, {0x00000011}, 1},              /* wait mask is missing */
