@@ -27,8 +27,8 @@ struct hd_emu {
     void *self;
     hd_axi_mem *mem;
     unsigned char *dram;
-    bool running;
-    uint64_t cycles; /* the run may go this far */
+    bool running, closed; /* closed: the host said so */
+    uint64_t cycles;      /* the run may go this far */
 };
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -187,6 +187,10 @@ bool hd_emu_answer(hd_emu *e, const struct hd_emu_call *c, struct hd_buf *out) {
     return c->api != HD_EMU_CLOSE;
 }
 
+bool hd_emu_was_closed(const hd_emu *e) {
+    return e->closed;
+}
+
 /* ---- serving -------------------------------------------------------------------------------- */
 
 hd_status hd_emu_serve(hd_ctx *ctx, hd_emu *e, int fd, int fd_d2x) {
@@ -200,6 +204,7 @@ hd_status hd_emu_serve(hd_ctx *ctx, hd_emu *e, int fd, int fd_d2x) {
         more = hd_emu_answer(e, &call, &answer);
         io = hd_emu_put_answer(fd, &answer, -1);
     } while (!io && more);
+    e->closed = !more;
     if (fd_d2x >= 0) hd_emu_put_call(fd_d2x, &(struct hd_emu_call){.api = HD_EMU_CLOSE}, D2X_MS);
     uint32_t api = call.api;
     hd_emu_call_free(&call);

@@ -22,6 +22,8 @@ bool hd_emu_answer(hd_emu *e, const struct hd_emu_call *c, struct hd_buf *out);
  * for requests of the device: it is told of the end. HD_DEVICE: the host broke the protocol, or the
  * machine broke AXI's rules. */
 hd_status hd_emu_serve(hd_ctx *ctx, hd_emu *e, int fd, int fd_d2x);
+/* After hd_emu_serve: the host said that it closes; else it just went. */
+bool hd_emu_was_closed(const hd_emu *e);
 /* As a device that XRT started: dials the sockets that USER and EMULATION_SOCKETID name. */
 hd_status hd_emu_serve_xrt(hd_ctx *ctx, hd_emu *e);
 /* Listens at `path` (the other socket: D2X_unix_sock_NAME beside it) for one host. */

@@ -1,5 +1,6 @@
 /* heddle emu-device: this program as the device behind XRT's hardware emulation. */
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compiler/cli/cli.h"
@@ -23,6 +24,16 @@ static hd_status serve(struct cli *c, hd_emu *e) {
     return hd_emu_serve(c->ctx, e, STDIN_FILENO, -1);
 }
 
+/* The host went without a word. When it was killed, its lock ends a little after its socket:
+ * removes its folder, which has the file, as soon as that is so. */
+static void sweep_after(const char *file) {
+    for (int i = 0; i < 20; i++) {
+        hd_emu_sweep();
+        if (!file || access(file, F_OK) != 0) return;
+        nanosleep(&(struct timespec){0, 50000000}, NULL);
+    }
+}
+
 int cmd_emu_device(struct cli *c) {
     bool from_stdin = c->n_args && !strcmp(c->args[0], "-");
     struct hd_machine m;
@@ -38,7 +49,7 @@ int cmd_emu_device(struct cli *c) {
         return CLI_FAILED;
     }
     if (!s) s = serve(c, e);
+    if (from_stdin && !hd_emu_was_closed(e)) sweep_after(c->opt.machine);
     hd_emu_destroy(e);
-    if (from_stdin) hd_emu_sweep(); /* the host may have been killed */
     return s ? cli_fail(c) : CLI_DONE;
 }
