@@ -205,7 +205,7 @@ static hd_status plan_split(struct hd_cpu_plan *p, int node, bool *out_taken) {
         struct hd_copy k = copy_to(tensor(p, n->out[i]));
         memcpy(k.src, stride, sizeof stride);
         plan_copy(p, node, in, n->out[i], &k, (size_t)(at * stride[axis] * k.size));
-        at += k.dim[axis];
+        at += tensor(p, n->out[i])->dim[axis]; /* not k's: plan_copy joins dimensions */
     }
     *out_taken = true;
     return HD_OK;
