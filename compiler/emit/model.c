@@ -97,8 +97,13 @@ static int64_t tensor_bytes(const struct hd_mtensor *t) {
     return (int64_t)t->n * t->h * t->w * t->c;
 }
 
-/* Activation bytes of a layer that DRAM must carry: borders of the network, and what is larger than
- * XM. */
+/* A tensor that cannot stay on chip; a few rows of it at a time can. */
+static bool too_large(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    return tensor_bytes(t) > lo->m->xm_bytes && !t->roll;
+}
+
+/* Activation bytes of a layer that DRAM must carry: borders of the network, and what is too large
+ * for XM. */
 static int64_t unavoidable_activations(const struct hd_lowering *lo, const struct hd_layer *l) {
     int64_t bytes = 0;
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
@@ -106,10 +111,10 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
         bool first = true;
         for (int k = 0; k < l->tag; k++)
             if (lo->layers[k].in[0] == l->in[i] || lo->layers[k].in[1] == l->in[i]) first = false;
-        if ((x->comes_in && first) || tensor_bytes(x) > lo->m->xm_bytes) bytes += tensor_bytes(x);
+        if ((x->comes_in && first) || too_large(lo, x)) bytes += tensor_bytes(x);
     }
     const struct hd_mtensor *y = &lo->tensors[l->out];
-    if (y->goes_out || tensor_bytes(y) > lo->m->xm_bytes) bytes += tensor_bytes(y);
+    if (y->goes_out || too_large(lo, y)) bytes += tensor_bytes(y);
     return bytes;
 }
 
