@@ -24,6 +24,13 @@ struct hd_exec {
     struct hd_exec_step *steps; /* for people */
 };
 
+static hd_status cpu_probe(hd_ctx *ctx, const struct hd_device_options *opt,
+                           struct hd_device_info *out) {
+    (void)ctx, (void)opt;
+    *out = (struct hd_device_info){.description = hd_cpu_describe(), .available = true};
+    return HD_OK;
+}
+
 static hd_status cpu_open(hd_ctx *ctx, const struct hd_device_options *opt, hd_device **out) {
     hd_device *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "cpu: no memory for the device");
@@ -130,8 +137,9 @@ static hd_status cpu_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t ti
 extern const struct hd_device_ops hd_device_cpu;
 const struct hd_device_ops hd_device_cpu = {
     .scheme = "cpu",
-    .doc = "fast kernels on the host: oneDNN, LLVM and our own",
+    .doc = "fast kernels on the host",
     .sections = HD_RUNS_GRAPH,
+    .probe = cpu_probe,
     .open = cpu_open,
     .close = cpu_close,
     .alloc = cpu_alloc,

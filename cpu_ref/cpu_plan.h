@@ -150,6 +150,8 @@ struct hd_cpu_step *hd_cpu_dnnl_step(struct hd_cpu_plan *p, int node, struct hd_
 /* oneDNN's quantised convolution against plain loops on extreme operands, once: what it says about
  * the processor is not taken on trust. cpu_trial.c */
 bool hd_cpu_trial_int8(const struct hd_dnnl_api *api, void *engine);
+/* What is here of the plugins, for people: a constant text. */
+const char *hd_cpu_describe(void);
 void hd_cpu_open_plugins(struct hd_cpu_plan *p);
 bool hd_cpu_need_jit(struct hd_cpu_plan *p);
 void hd_cpu_close_plugins(struct hd_cpu_plan *p);

@@ -10,12 +10,17 @@
 #include "cpu_ref/dnnl_api.h"
 #include "cpu_ref/jit_api.h"
 
+#define DNNL_FILE "libhd_dnnl.so"
+#define JIT_FILE  "libhd_jit.so"
 enum { UP = 4 }; /* folders above the program: build/<mode>/test/unit/<folder> */
 
-static void *open_plugin(hd_arena *a, const char *file) {
+/* Path of the plugin, the arena's; NULL = there is none. */
+static const char *find_plugin(hd_arena *a, const char *file) {
     const char *folder = getenv("HEDDLE_PLUGINS");
-    if (folder && !strcmp(folder, "none")) return NULL;
-    if (folder) return dlopen(hd_sprintf(a, "%s/%s", folder, file), RTLD_NOW | RTLD_LOCAL);
+    if (folder) {
+        const char *named = hd_sprintf(a, "%s/%s", folder, file);
+        return access(named, R_OK) == 0 ? named : NULL;
+    }
     char path[4096];
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     if (n <= 0) return NULL;
@@ -25,9 +30,26 @@ static void *open_plugin(hd_arena *a, const char *file) {
         if (!slash) return NULL;
         *slash = 0;
         const char *candidate = hd_sprintf(a, "%s/%s", path, file);
-        if (access(candidate, R_OK) == 0) return dlopen(candidate, RTLD_NOW | RTLD_LOCAL);
+        if (access(candidate, R_OK) == 0) return candidate;
     }
     return NULL;
+}
+
+static void *open_plugin(hd_arena *a, const char *file) {
+    const char *path = find_plugin(a, file);
+    return path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+}
+
+const char *hd_cpu_describe(void) {
+    static const char *const text[2][2] = {
+        {"without oneDNN and LLVM plugins: golden's kernels compute floats, slowly",
+         "LLVM; without oneDNN plugin: golden's kernels compute convolutions, slowly"},
+        {"oneDNN; without LLVM plugin: golden's kernels compute elementwise chains, slowly",
+         "our own, oneDNN's and LLVM's"}};
+    hd_arena *a = hd_arena_create();
+    bool dnnl = find_plugin(a, DNNL_FILE), jit = find_plugin(a, JIT_FILE);
+    hd_arena_destroy(a);
+    return text[dnnl][jit];
 }
 
 static void limit_spinning(void) {
@@ -38,7 +60,7 @@ void hd_cpu_open_plugins(struct hd_cpu_plan *p) {
     /* OpenMP's threads spin before they sleep; long spinning is lost time when cores are shared */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, limit_spinning);
-    void *lib = open_plugin(p->arena, "libhd_dnnl.so"); /* stays open: threads live in it */
+    void *lib = open_plugin(p->arena, DNNL_FILE); /* stays open: threads live in it */
     const struct hd_dnnl_api *api = lib ? dlsym(lib, HD_DNNL_ENTRY) : NULL;
     if (api && api->version == HD_DNNL_API) {
         p->dnnl_engine = api->open(p->threads);
@@ -49,7 +71,7 @@ void hd_cpu_open_plugins(struct hd_cpu_plan *p) {
 /* LLVM, when the first loop asks for it: it is 50 MB. False = not on this machine. */
 bool hd_cpu_need_jit(struct hd_cpu_plan *p) {
     if (p->jit || p->jit_failed) return p->jit;
-    void *lib = open_plugin(p->arena, "libhd_jit.so");
+    void *lib = open_plugin(p->arena, JIT_FILE);
     const struct hd_jit_api *api = lib ? dlsym(lib, HD_JIT_ENTRY) : NULL;
     if (api && api->version == HD_JIT_API) p->jit_engine = api->open();
     p->jit = p->jit_engine ? api : NULL;

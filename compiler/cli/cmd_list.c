@@ -38,12 +38,13 @@ int cmd_devices(struct cli *c) {
         }
         const char *runs = d->sections & HD_RUNS_PROG ? "programs" : "graphs";
         cli_cells(&t, (const char *[]){d->scheme, runs, info.available ? "yes" : "no"}, 3);
-        cli_cell(&t, "%s%s%s", d->doc, info.available ? "" : ": ",
-                 info.available ? "" : info.why_not);
+        const char *more = info.available ? info.description : info.why_not;
+        cli_cell(&t, "%s%s%s", d->doc, more ? ": " : "", more ? more : "");
         json_object *o = json_object_new_object();
         cli_add_str(o, "name", d->scheme);
         cli_add_str(o, "runs", runs);
         cli_add_str(o, "doc", d->doc);
+        cli_add_str(o, "description", info.description);
         json_object_object_add(o, "available", json_object_new_boolean(info.available));
         cli_add_str(o, "why_not", info.available ? NULL : info.why_not);
         json_object_array_add(list, o);
