@@ -1,5 +1,6 @@
 /* Finds and opens the plugins of device cpu. They lie beside the program, in a folder above it
- * (tests), or in the folder that HEDDLE_PLUGINS names; HEDDLE_PLUGINS=none runs without. */
+ * (tests), in lib/heddle there (installed), or in the folder that HEDDLE_PLUGINS names;
+ * HEDDLE_PLUGINS=none runs without. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,8 +30,11 @@ static const char *find_plugin(hd_arena *a, const char *file) {
         char *slash = strrchr(path, '/');
         if (!slash) return NULL;
         *slash = 0;
-        const char *candidate = hd_sprintf(a, "%s/%s", path, file);
-        if (access(candidate, R_OK) == 0) return candidate;
+        static const char *const below[] = {"", "/lib/heddle"};
+        for (size_t k = 0; k < sizeof below / sizeof *below; k++) {
+            const char *candidate = hd_sprintf(a, "%s%s/%s", path, below[k], file);
+            if (access(candidate, R_OK) == 0) return candidate;
+        }
     }
     return NULL;
 }

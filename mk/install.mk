@@ -60,6 +60,7 @@ install: heddle libs ## program, libraries, header, pkg-config file, manual page
 	$(Q)install -m 644 $(B)/lib/libheddle_rt.a $(call D,$(LIBDIR))
 	$(Q)install -m 644 $(B)/lib/heddle_rt.h $(call D,$(PREFIX)/include)
 	$(Q)install -m 644 $(B)/lib/heddle_rt.pc $(call D,$(LIBDIR)/pkgconfig)
+	$(Q)for f in $(PLUGINS); do install -m 644 $$f $(call D,$(LIBDIR)/heddle); done
 	$(Q)install -m 644 docs/man/heddle.1 $(call D,$(PREFIX)/share/man/man1)
 	$(Q)install -m 644 docs/man/heddle_rt.3 $(call D,$(PREFIX)/share/man/man3)
 	$(Q)for f in $(wildcard build/rtl/libhd_rtl_*.so); do install -m 644 $$(readlink -f $$f) \
