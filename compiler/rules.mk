@@ -4,4 +4,4 @@ SRCS += compiler/compiler.c \
         compiler/sched/lower.c compiler/sched/matmul.c compiler/sched/vector.c compiler/sched/mean.c \
         compiler/sched/deps.c compiler/sched/estimate.c compiler/sched/encode.c \
         compiler/emit/model.c compiler/emit/bundle.c compiler/emit/bundle_host.c \
-        compiler/query/parse.c compiler/query/match.c
+        compiler/query/parse.c compiler/query/match.c $(wildcard compiler/export/*.c compiler/quantize/*.c)

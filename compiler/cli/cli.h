@@ -55,6 +55,11 @@ enum cli_option {
     OPT_CSV,
     OPT_BISECT,
     OPT_LIST,
+    OPT_CALIBRATE,
+    OPT_RANGE,
+    OPT_SYMMETRIC,
+    OPT_ACTIVATIONS,
+    OPT_BIAS_CORRECTION,
     OPT_HELP,
     OPT_COUNT
 };
@@ -70,13 +75,13 @@ enum cli_option {
 struct cli_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
         *trace, *trace_level, *report, *select, *keep, *stage, *color, *fold, *csv;
-    const char *sets[32], *shapes[32], *list;
+    const char *sets[32], *shapes[32], *list, *calibrate, *range, *activations;
     int n_sets, n_shapes;
     uint64_t seed, trace_from, trace_cycles;
     int repeat, threads, images;
     struct hd_mem_options mem;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, full, cycles, bisect;
+    bool no_latency_hiding, full, cycles, bisect, symmetric, bias_correction;
 };
 
 struct cli {
@@ -212,6 +217,35 @@ const char *cli_dtype_name(int onnx_dtype);
 /* Element i of dense data as a number. */
 double cli_element(const void *data, int onnx_dtype, size_t i);
 
+/* ---- calibration data (calibrate.c) ---- */
+
+struct cli_calibration {
+    const char *what; /* the files, or how the data are made; for people */
+    int n;            /* data sets */
+    struct cli_set {
+        struct cli_tensor *t;
+        int n;
+    } * sets;    /* NULL: made from the shapes of the inputs */
+    bool arrays; /* sets[0] holds arrays of all samples */
+    bool ramp;   /* else random */
+    uint64_t seed;
+};
+/* --calibrate: a folder with test_data_set_*, or such a folder, or .npz, .npy, .pb; default: those
+ * beside the model, else random from --seed. */
+hd_status cli_load_calibration(struct cli *c, hd_arena *a, const char *model_path,
+                               struct cli_calibration *out);
+/* Counts the samples when they are in arrays: of model m. */
+hd_status cli_count_calibration(struct cli *c, hd_arena *a, const hd_model *m,
+                                struct cli_calibration *k);
+/* Inputs of data set i. */
+hd_status cli_calibration_inputs(struct cli *c, hd_arena *a, const hd_model *m,
+                                 const struct cli_calibration *k, int i, const void ***out);
+/* Files for inputs by their kind (--inputs). */
+hd_status cli_load_tensors(struct cli *c, hd_arena *a, const char *path, struct cli_tensor **out,
+                           int *out_n);
+hd_status cli_random_inputs(struct cli *c, hd_arena *a, const hd_model *m, uint64_t seed,
+                            const void ***out);
+
 /* ---- report ---- */
 
 struct cli_run {
@@ -286,6 +320,7 @@ int cli_bench_compare(struct cli *c, char **models, int n); /* heddle bench comp
 int cli_bench_iss(struct cli *c, char **models, int n);     /* heddle bench iss-vs-rtl */
 bool cli_bench_has_set(const char *set);
 int cli_bench_machine(struct cli *c, const char *set); /* single layers, bench_layers.def */
+int cmd_quantize(struct cli *c);
 int cmd_query(struct cli *c);
 int cmd_graph(struct cli *c);
 int cmd_demo(struct cli *c);

@@ -24,6 +24,12 @@ const struct cli_command cli_commands[] = {
      CLI_RUN_OPTIONS | ONE(DEVICES) | ONE(SHAPE) | ONE(INPUTS) | ONE(SEED) | ONE(SELECT) |
          ONE(BISECT) | ONE(KEEP),
      NULL, cmd_compare},
+    {"quantize", "MODEL.onnx -o OUT.onnx",
+     "make an int8 network of a float one: standard ONNX with QuantizeLinear; error of each layer",
+     1, 1,
+     ONE(CALIBRATE) | ONE(RANGE) | ONE(SYMMETRIC) | ONE(ACTIVATIONS) | ONE(BIAS_CORRECTION) |
+         ONE(KEEP) | ONE(SHAPE) | ONE(SEED) | ONE(DEVICE) | ONE(THREADS) | ONE(JSON) | ONE(OUT),
+     "cpu", cmd_quantize},
     {"query", "MODEL SELECTOR",
      "operations that a selector means: heddle query MODEL 'conv[utilization<0.5] > relu'", 2, 2,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SHAPE) | ONE(INPUTS) | ONE(SEED) | ONE(STAGE), "iss",

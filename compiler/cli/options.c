@@ -57,7 +57,9 @@ static const struct {
     [OPT_REPORT] = {"report", "FILE.html", "write a report: one page that opens in any browser", 0},
     [OPT_SELECT] = {"select", "SELECTOR",
                     "only these layers in --dump, --trace and compare (docs/query.md)", 0},
-    [OPT_KEEP] = {"keep", "SELECTOR", "layers whose result is also stored in DRAM (docs/query.md)",
+    [OPT_KEEP] = {"keep", "SELECTOR",
+                  "layers whose result is also stored in DRAM; of quantize: nodes that stay float "
+                  "(docs/query.md)",
                   0},
     [OPT_STAGE] = {"stage", "STAGE", "import, legalize or plan", 0},
     [OPT_COLOR] = {"color", "BY", "colour nodes by device (default), cost or dtype", 0},
@@ -66,6 +68,16 @@ static const struct {
     [OPT_CSV] = {"csv", "FILE", "write the table as CSV; - is standard output", 0},
     [OPT_BISECT] = {"bisect", NULL, "search by many runs that keep one value each, for big models",
                     0},
+    [OPT_CALIBRATE] = {"calibrate", "PATH",
+                       "data for the ranges: folder with test_data_set_N, .npz or .npy of samples "
+                       "(default: those beside the model, else random)",
+                       0},
+    [OPT_RANGE] = {"range", "HOW",
+                   "ranges of values: minmax (default), percentile or percentile:P, entropy", 0},
+    [OPT_SYMMETRIC] = {"symmetric", NULL, "activations with the zero point in the middle", 0},
+    [OPT_ACTIVATIONS] = {"activations", "TYPE", "int8 (default) or uint8", 0},
+    [OPT_BIAS_CORRECTION] = {"bias-correction", NULL,
+                             "take the mean error of rounded weights off the biases", 0},
     [OPT_HELP] = {"help", NULL, "print this", 'h'},
 };
 
@@ -234,6 +246,20 @@ static int store(struct cli *c, int o, const char *arg, bool *out_help) {
         break;
     case OPT_KEEP:
         p->keep = arg;
+        break;
+    case OPT_CALIBRATE:
+        p->calibrate = arg;
+        break;
+    case OPT_RANGE:
+        p->range = arg;
+        break;
+    case OPT_ACTIVATIONS:
+        return one_of(c, o, arg, (const char *[]){"int8", "uint8", NULL}, &p->activations);
+    case OPT_SYMMETRIC:
+        p->symmetric = true;
+        break;
+    case OPT_BIAS_CORRECTION:
+        p->bias_correction = true;
         break;
     case OPT_CSV:
         p->csv = arg;

@@ -204,14 +204,15 @@ static void fill_random(const struct hd_value_info *v, const hd_graph *g, uint64
     }
 }
 
-static hd_status random_inputs(struct cli *c, hd_arena *a, const hd_model *m, const void ***out) {
+hd_status cli_random_inputs(struct cli *c, hd_arena *a, const hd_model *m, uint64_t seed,
+                            const void ***out) {
     hd_graph *g = NULL;
     TRY(hd_graph_load(c->ctx, m->graph, m->graph_bytes, &g));
     const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         void *data = hd_alloc(a, hd_value_dense_bytes(v) + 1);
-        fill_random(v, g, c->opt.seed + (uint64_t)i * 1000003, data);
+        fill_random(v, g, seed + (uint64_t)i * 1000003, data);
         in[i] = data;
     }
     hd_graph_destroy(g);
@@ -238,8 +239,8 @@ static bool ends_with(const char *s, const char *end) {
     return n >= k && !strcmp(s + n - k, end);
 }
 
-static hd_status load_inputs(struct cli *c, hd_arena *a, const char *path, struct cli_tensor **out,
-                             int *out_n) {
+hd_status cli_load_tensors(struct cli *c, hd_arena *a, const char *path, struct cli_tensor **out,
+                           int *out_n) {
     struct stat st;
     if (stat(path, &st) != 0)
         return hd_fail(c->ctx, HD_IO, "%s: cannot open: %s", path, strerror(errno));
@@ -278,7 +279,7 @@ hd_status cli_load_inputs(struct cli *c, hd_arena *a, const char *model_path,
             return HD_OK;
         }
     }
-    return *out_what ? load_inputs(c, a, *out_what, out, out_n) : HD_OK;
+    return *out_what ? cli_load_tensors(c, a, *out_what, out, out_n) : HD_OK;
 }
 
 hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *model_path,
@@ -289,7 +290,7 @@ hd_status cli_inputs(struct cli *c, hd_arena *a, const hd_model *m, const char *
     if (*out_what)
         return hd_note(c->ctx, cli_match_inputs(c->ctx, a, m, t, n, out), "in %s", *out_what);
     *out_what = hd_sprintf(a, "random, seed %llu", (unsigned long long)c->opt.seed);
-    return random_inputs(c, a, m, out);
+    return cli_random_inputs(c, a, m, c->opt.seed, out);
 }
 
 void **cli_output_buffers(hd_arena *a, const hd_model *m) {

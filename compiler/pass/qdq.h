@@ -33,6 +33,10 @@ int hd_qdq_tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix)
 /* Attributes of node `from` for node `to`; window_only: those of windows, and group. */
 void hd_qdq_copy_attrs(hd_graph *g, int to, int from, bool window_only);
 
+/* How many leading operands hold the values that a node moves, 0 = it computes. The others say
+ * where to. */
+int hd_qdq_moved_operands(const struct hd_node *n);
+
 /* Rewrites of one node; false when it does not match. See qdq.c. */
 bool hd_qdq_push_down(hd_graph *g, int node);
 bool hd_qdq_pull_up(hd_graph *g, int q);

@@ -36,9 +36,7 @@ void hd_qdq_copy_attrs(hd_graph *g, int to, int from, bool window_only) {
     }
 }
 
-/* How many leading operands hold the values that a node moves, 0 = it computes. The others say
- * where to. */
-static int moved_operands(const struct hd_node *n) {
+int hd_qdq_moved_operands(const struct hd_node *n) {
     const char *mode = hd_attr_string(n, "mode", "");
     switch (n->op) {
     case HD_IR_concat:
@@ -105,7 +103,7 @@ static bool fills(const struct hd_node *n) {
 bool hd_qdq_push_down(hd_graph *g, int node) {
     struct hd_node n = g->nodes[node];
     struct hd_qparam p = {0}, q;
-    int n_moved = moved_operands(&n), value = -1;
+    int n_moved = hd_qdq_moved_operands(&n), value = -1;
     if (!n_moved) return false;
     int *in = hd_new_array(g->arena, int, (size_t)n.n_in + 3);
     int *out = hd_new_array(g->arena, int, (size_t)n.n_out + 1);
@@ -138,7 +136,7 @@ bool hd_qdq_pull_up(hd_graph *g, int q) {
     int moved = g->nodes[q].in[0], maker = g->tensors[moved].producer, y = g->nodes[q].out[0];
     if (maker < 0 || !hd_qdq_param(g, &g->nodes[q], &p)) return false;
     const struct hd_node n = g->nodes[maker];
-    int n_moved = moved_operands(&n), value = -1;
+    int n_moved = hd_qdq_moved_operands(&n), value = -1;
     if (!n_moved || n.n_out != 1 || hd_graph_is_output(g, moved)) return false;
     if (hd_graph_users(g, moved, NULL, 0) != 1) return false;
     if (fills(&n) && !border(g, &n, &p, false, &value)) return false;

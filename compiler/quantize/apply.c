@@ -1,0 +1,228 @@
+/* The rewrite: quantize and dequantize pairs where the plan says so, weights per output channel,
+ * biases in steps of the accumulator. */
+#include <math.h>
+#include <string.h>
+
+#include "compiler/quantize/quantize.h"
+
+struct apply {
+    hd_ctx *ctx;
+    hd_graph *g;
+    const struct hd_quant_plan *p;
+    const struct hd_quant_stats *stats;
+    const struct hd_quant_options *o;
+    float *scale; /* per tensor, of its group */
+    int *scale_const, *zero_const, *side;
+};
+
+static const char *name(struct apply *x, int t, const char *suffix) {
+    return hd_sprintf(x->g->arena, "%s.%s", x->g->tensors[t].name, suffix);
+}
+
+/* ---- scales ---- */
+
+static hd_status check_finite(struct apply *x, int t) {
+    if (!x->stats[t].not_finite) return HD_OK;
+    return hd_fail(
+        x->ctx, HD_INVALID,
+        "tensor '%s': %llu of %llu calibration values are not finite, so it has no range; "
+        "correct the data, or --keep the nodes around it",
+        x->g->tensors[t].name, (unsigned long long)x->stats[t].not_finite,
+        (unsigned long long)x->stats[t].n);
+}
+
+/* A scale and zero point for each group: of the union of the ranges in it. */
+static hd_status make_scales(struct apply *x, hd_arena *a) {
+    size_t n = x->p->n_tensors;
+    float *lo = hd_new_array(a, float, n + 1), *hi = hd_new_array(a, float, n + 1);
+    for (size_t t = 0; t < n; t++) {
+        int to = x->p->group[t];
+        float l, h;
+        if (!x->p->observe[t]) continue;
+        TRY(check_finite(x, (int)t));
+        hd_quant_clip(&x->stats[t], x->o, &l, &h);
+        lo[to] = fminf(lo[to], l);
+        hi[to] = fmaxf(hi[to], h);
+    }
+    for (size_t t = 0; t < n; t++) {
+        int from = x->p->group[t];
+        int32_t zero;
+        if (!x->p->observe[t]) continue;
+        if (x->scale_const[from] < 0) {
+            hd_quant_params(lo[from], hi[from], x->o, &x->scale[from], &zero);
+            int8_t byte = (int8_t)zero;
+            x->scale_const[from] =
+                hd_graph_const(x->g, name(x, (int)t, "scale"), HD_F32, 0, NULL, &x->scale[from]);
+            x->zero_const[from] =
+                hd_graph_const(x->g, name(x, (int)t, "zero"), x->o->type, 0, NULL, &byte);
+        }
+        x->scale[t] = x->scale[from];
+        x->scale_const[t] = x->scale_const[from];
+        x->zero_const[t] = x->zero_const[from];
+    }
+    return HD_OK;
+}
+
+/* dequantize(quantize(from)) -> to */
+static void pair(struct apply *x, int t, int from, int to) {
+    struct hd_tensor shape = x->g->tensors[t];
+    int q = hd_graph_tensor(x->g, name(x, t, "q"), x->o->type, shape.rank, shape.dim);
+    int in[3] = {from, x->scale_const[t], x->zero_const[t]};
+    hd_graph_node(x->g, HD_IR_quantize, name(x, t, "quantize"), 3, in, 1, &q);
+    in[0] = q;
+    hd_graph_node(x->g, HD_IR_dequantize, name(x, t, "dequantize"), 3, in, 1, &to);
+}
+
+/* Its maker writes a new tensor; t is that, quantised and back. */
+static void wrap(struct apply *x, int t) {
+    hd_graph *g = x->g;
+    struct hd_tensor shape = g->tensors[t];
+    int raw = hd_graph_tensor(g, name(x, t, "float"), HD_F32, shape.rank, shape.dim);
+    int maker = shape.producer;
+    for (int i = 0; i < g->nodes[maker].n_out; i++)
+        if (g->nodes[maker].out[i] == t) g->nodes[maker].out[i] = raw;
+    g->tensors[raw].producer = maker;
+    g->tensors[t].producer = -1;
+    pair(x, t, raw, t);
+}
+
+/* ---- layers ---- */
+
+struct weights { /* of one layer, per output channel */
+    int axis;
+    int64_t channels, inner;
+    const float *w, *bias; /* bias NULL = none */
+    float x_scale;
+    float *scale;
+    int8_t *q;
+};
+
+static int64_t channel(const struct weights *v, int64_t i) {
+    return i / v->inner % v->channels;
+}
+
+/* Symmetric, each channel by its largest weight; a bias that would not fit int32 in such steps
+ * makes them larger. */
+static void quantise_weights(struct weights *v, int64_t elems) {
+    for (int64_t i = 0; i < elems; i++)
+        v->scale[channel(v, i)] = fmaxf(v->scale[channel(v, i)], fabsf(v->w[i]) / 127);
+    for (int64_t c = 0; c < v->channels; c++) {
+        float bias = v->bias ? fabsf(v->bias[c]) / v->x_scale / 1073741824.0f : 0;
+        v->scale[c] = fmaxf(v->scale[c], bias);
+        if (!(v->scale[c] * v->x_scale >= 1e-35f)) v->scale[c] = 1e-35f / v->x_scale;
+        if (!(v->scale[c] >= 1e-35f)) v->scale[c] = 1;
+    }
+    for (int64_t i = 0; i < elems; i++)
+        v->q[i] = (int8_t)fmaxf(-127, fminf(127, rintf(v->w[i] / v->scale[channel(v, i)])));
+}
+
+static int dequantised(struct apply *x, int like, const char *suffix, hd_dtype type,
+                       const void *data, const struct weights *v, const float *scale, int axis) {
+    struct hd_tensor t = x->g->tensors[like];
+    const char *base = name(x, like, suffix);
+    void *zeros = hd_alloc(x->g->arena, (size_t)v->channels * 4);
+    int in[3] = {hd_graph_const(x->g, base, type, t.rank, t.dim, data),
+                 hd_graph_const_f32(x->g, hd_sprintf(x->g->arena, "%s.scale", base),
+                                    (int)v->channels, scale),
+                 hd_graph_const(x->g, hd_sprintf(x->g->arena, "%s.zero", base), type, 1,
+                                &v->channels, zeros)};
+    int y = hd_graph_tensor(x->g, hd_sprintf(x->g->arena, "%s.float", base), HD_F32, t.rank, t.dim);
+    int id = hd_graph_node(x->g, HD_IR_dequantize, base, 3, in, 1, &y);
+    hd_attr_set_int(x->g, id, "axis", axis);
+    return y;
+}
+
+/* Mean error that the rounding of the weights makes in each output channel, for the mean of each
+ * input channel: b -= sum over k of (wq - w)[c,k] * E[x_k] (Nagel et al., Data-Free Quantization
+ * through Weight Equalization and Bias Correction, ICCV 2019, section 4.2). */
+static void correct_bias(const struct apply *x, const struct hd_node *n, const struct weights *v,
+                         double *out) {
+    const struct hd_quant_stats *s = &x->stats[n->in[0]];
+    const struct hd_tensor *w = &x->g->tensors[n->in[1]], *t = &x->g->tensors[n->in[0]];
+    if (!s->sum || !s->n || hd_attr_int(n, "transA", 0)) return;
+    int64_t elems = hd_tensor_elems(w), kernel = 1, per_channel = (int64_t)s->n / s->channels;
+    int64_t group = n->op == HD_IR_conv ? hd_attr_int(n, "group", 1) : 1;
+    for (int d = 2; d < w->rank; d++) kernel *= w->dim[d];
+    if (n->op == HD_IR_conv ? t->dim[1] != s->channels : t->dim[t->rank - 1] != s->channels) return;
+    for (int64_t i = 0; i < elems; i++) {
+        int64_t c = channel(v, i), k = v->axis == 0 ? i / kernel % w->dim[1] : i / w->dim[1];
+        if (n->op == HD_IR_conv) k += c / (v->channels / group) * w->dim[1];
+        double error = (double)((float)v->q[i] * v->scale[c]) - (double)v->w[i];
+        out[c] += error * s->sum[k] / (double)per_channel;
+    }
+}
+
+/* Bias as int32 in steps of x_scale * w_scale. */
+static int quantise_bias(struct apply *x, int bias, const struct weights *v, const double *less) {
+    const struct hd_tensor *b = &x->g->tensors[bias];
+    int32_t *q = hd_new_array(x->g->arena, int32_t, (size_t)v->channels + 1);
+    float *scale = hd_new_array(x->g->arena, float, (size_t)v->channels + 1);
+    int axis = b->rank - 1;
+    for (int64_t c = 0; c < v->channels; c++) {
+        scale[c] = v->x_scale * v->scale[c];
+        double r = rint(((double)v->bias[c] - less[c]) / (double)scale[c]);
+        q[c] = (int32_t)fmax(-2147483647.0, fmin(2147483647.0, r));
+    }
+    return dequantised(x, bias, "i32", HD_I32, q, v, scale, axis);
+}
+
+static void layer(struct apply *x, hd_arena *a, int node) {
+    hd_graph *g = x->g;
+    struct hd_node n = g->nodes[node];
+    struct weights v = {
+        .axis = hd_quant_weights(g, node), .w = g->tensors[n.in[1]].data, .inner = 1};
+    const struct hd_tensor *w = &g->tensors[n.in[1]];
+    int64_t elems = hd_tensor_elems(w);
+    int bias = n.n_in > 2 ? n.in[2] : -1, holder = node, slot = 2;
+    if (bias < 0) {
+        int add = hd_quant_bias_add(g, node, &bias);
+        if (add >= 0) holder = add, slot = g->nodes[add].in[0] == bias ? 0 : 1;
+    }
+    if (bias >= 0 && x->p->why[holder]) bias = -1; /* kept in float */
+    v.channels = w->dim[v.axis];
+    for (int d = v.axis + 1; d < w->rank; d++) v.inner *= w->dim[d];
+    bool whole =
+        bias >= 0 && hd_tensor_elems(&g->tensors[bias]) == v.channels && g->tensors[bias].rank > 0;
+    v.bias = whole ? g->tensors[bias].data : NULL;
+    v.x_scale = x->scale[n.in[0]];
+    v.scale = hd_new_array(a, float, (size_t)v.channels + 1);
+    v.q = hd_new_array(a, int8_t, (size_t)elems + 1);
+    double *less = hd_new_array(a, double, (size_t)v.channels + 1);
+    quantise_weights(&v, elems);
+    if (whole && x->o->bias_correction) correct_bias(x, &n, &v, less);
+    int wq = dequantised(x, n.in[1], "i8", HD_I8, v.q, &v, v.scale, v.axis);
+    int bq = whole ? quantise_bias(x, bias, &v, less) : -1;
+    g->nodes[node].in[1] = wq;
+    if (bq >= 0) g->nodes[holder].in[slot] = bq;
+    if (x->side[n.in[0]] >= 0) g->nodes[node].in[0] = x->side[n.in[0]];
+}
+
+hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *plan,
+                         const struct hd_quant_stats *stats, const struct hd_quant_options *o) {
+    hd_arena *a = hd_arena_create();
+    size_t n = plan->n_tensors + 1;
+    struct apply x = {ctx,
+                      g,
+                      plan,
+                      stats,
+                      o,
+                      hd_new_array(a, float, n),
+                      hd_new_array(a, int, n),
+                      hd_new_array(a, int, n),
+                      hd_new_array(a, int, n)};
+    for (size_t t = 0; t < n; t++) x.scale_const[t] = x.zero_const[t] = x.side[t] = -1;
+    hd_status s = make_scales(&x, a);
+    for (size_t t = 0; s == HD_OK && t < plan->n_tensors; t++) {
+        if (!plan->side[t] || plan->made[t]) continue;
+        struct hd_tensor shape = g->tensors[t];
+        x.side[t] = hd_graph_tensor(g, name(&x, (int)t, "int8"), HD_F32, shape.rank, shape.dim);
+        pair(&x, (int)t, (int)t, x.side[t]);
+    }
+    for (size_t i = 0; s == HD_OK && i < plan->n_nodes; i++)
+        if (plan->layer[i] && hd_quant_weights(g, (int)i) >= 0) layer(&x, a, (int)i);
+    for (size_t t = 0; s == HD_OK && t < plan->n_tensors; t++)
+        if (plan->made[t]) wrap(&x, (int)t);
+    hd_arena_destroy(a);
+    if (s == HD_OK) s = hd_graph_infer(ctx, g);
+    return s == HD_OK ? hd_graph_verify(ctx, g) : s;
+}

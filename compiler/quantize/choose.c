@@ -1,0 +1,271 @@
+/* Which nodes become integer operations, and which tensors carry integers.
+ *
+ * In the order of the graph: a layer (convolution, product by constant weights) always does, and
+ * takes its operand as integers whatever made it. A sum, a pool, a function or a movement of values
+ * does when its operands are integers already; so a part of the network that has no layer stays
+ * float. What moves values shares scale and zero point with them.
+ */
+#include <string.h>
+
+#include "compiler/ir/window.h"
+#include "compiler/pass/cone.h"
+#include "compiler/pass/qdq.h"
+#include "compiler/quantize/quantize.h"
+
+struct chooser {
+    hd_ctx *ctx; /* for questions whose answer may be no */
+    const hd_graph *g;
+    const bool *keep;
+    struct hd_quant_plan *p;
+    bool *logs; /* per node: a logarithm is behind it */
+};
+
+static bool constant_f32(const hd_graph *g, int t) {
+    return t >= 0 && g->tensors[t].data && g->tensors[t].dtype == HD_F32;
+}
+
+static bool variable_f32(const hd_graph *g, int t) {
+    const struct hd_tensor *x = t < 0 ? NULL : &g->tensors[t];
+    return x && !x->data && x->known && x->dtype == HD_F32;
+}
+
+/* The only node that reads t, -1 = none or several. */
+static int only_user(const hd_graph *g, int t) {
+    int user[2];
+    return !hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1 ? user[0] : -1;
+}
+
+int hd_quant_weights(const hd_graph *g, int node) {
+    const struct hd_node *n = &g->nodes[node];
+    bool product = n->op == HD_IR_gemm || n->op == HD_IR_matmul;
+    if ((!product && n->op != HD_IR_conv) || !constant_f32(g, n->in[1]) ||
+        !variable_f32(g, n->in[0]))
+        return -1;
+    const struct hd_tensor *w = &g->tensors[n->in[1]];
+    if (n->n_in > 2 && n->in[2] >= 0 && !constant_f32(g, n->in[2])) return -1;
+    if (n->op == HD_IR_conv) return w->rank <= 4 ? 0 : -1;
+    if (w->rank != 2 || g->tensors[n->in[0]].rank < 2) return -1;
+    if (n->op == HD_IR_matmul) return 1;
+    if (hd_attr_float(n, "alpha", 1) != 1.0f || hd_attr_float(n, "beta", 1) != 1.0f) return -1;
+    int axis = hd_attr_int(n, "transB", 0) ? 0 : 1;
+    const struct hd_tensor *b = n->n_in > 2 && n->in[2] >= 0 ? &g->tensors[n->in[2]] : NULL;
+    int64_t elems = b ? hd_tensor_elems(b) : 1;
+    return elems == 1 || (elems == w->dim[axis] && b->dim[b->rank - 1] == elems) ? axis : -1;
+}
+
+int hd_quant_bias_add(const hd_graph *g, int node, int *out_bias) {
+    const struct hd_node *n = &g->nodes[node];
+    if (n->op == HD_IR_conv || (n->n_in > 2 && n->in[2] >= 0)) return -1;
+    int add = only_user(g, n->out[0]);
+    if (add < 0 || g->nodes[add].op != HD_IR_add) return -1;
+    const struct hd_tensor *y = &g->tensors[n->out[0]], *sum = &g->tensors[g->nodes[add].out[0]];
+    int b = g->nodes[add].in[g->nodes[add].in[0] == n->out[0] ? 1 : 0];
+    if (!constant_f32(g, b) || sum->rank != y->rank) return -1;
+    int64_t elems = hd_tensor_elems(&g->tensors[b]);
+    if (elems != y->dim[y->rank - 1] || g->tensors[b].rank < 1 ||
+        g->tensors[b].dim[g->tensors[b].rank - 1] != elems)
+        return -1;
+    *out_bias = b;
+    return add;
+}
+
+int hd_quant_channel_axis(const hd_graph *g, int tensor) {
+    int user[64];
+    size_t n = hd_graph_users(g, tensor, user, 64);
+    for (size_t i = 0; i < n && i < 64; i++)
+        if (g->nodes[user[i]].op == HD_IR_conv) return 1;
+    return g->tensors[tensor].rank - 1;
+}
+
+/* ---- groups ---- */
+
+static int leader(int *group, int t) {
+    while (group[t] != t) t = group[t] = group[group[t]];
+    return t;
+}
+
+static void share(struct chooser *c, int a, int b) {
+    c->p->group[leader(c->p->group, a)] = leader(c->p->group, b);
+}
+
+/* ---- results ---- */
+
+static bool plain_clip(const hd_graph *g, const struct hd_node *n) {
+    for (int i = 1; i < n->n_in; i++)
+        if (n->in[i] >= 0 && !constant_f32(g, n->in[i])) return false;
+    return true;
+}
+
+/* The tensor behind the activations that are fused into the maker of t. */
+static int behind_activations(struct chooser *c, int t) {
+    for (int u; (u = only_user(c->g, t)) >= 0;) {
+        const struct hd_node *n = &c->g->nodes[u];
+        bool act = n->op == HD_IR_relu || (n->op == HD_IR_clip && plain_clip(c->g, n));
+        if (!act || n->in[0] != t || (c->keep && c->keep[u])) break;
+        c->p->why[u] = NULL;
+        t = n->out[0];
+    }
+    return t;
+}
+
+static void make(struct chooser *c, int node, int t) {
+    c->p->layer[node] = true;
+    c->p->why[node] = NULL;
+    c->p->result[node] = t;
+    c->p->made[t] = true;
+}
+
+/* ---- kinds of nodes ---- */
+
+static void layer(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    int bias, add = hd_quant_bias_add(c->g, node, &bias), t = n->out[0];
+    if (add >= 0 && !(c->keep && c->keep[add])) {
+        c->p->why[add] = NULL;
+        t = c->g->nodes[add].out[0];
+    }
+    if (!c->p->made[n->in[0]]) c->p->side[n->in[0]] = true;
+    make(c, node, behind_activations(c, t));
+}
+
+static const char *sum(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    const struct hd_tensor *a = &c->g->tensors[n->in[0]], *b = &c->g->tensors[n->in[1]];
+    if (!c->p->made[n->in[0]] || !c->p->made[n->in[1]]) return "an operand is float";
+    if (a->rank != b->rank || memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim))
+        return "operands have different shapes";
+    make(c, node, behind_activations(c, n->out[0]));
+    return NULL;
+}
+
+/* As compiler/pass/qdq.c: every window inside the image. */
+static const char *average(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    struct hd_window v;
+    if (!c->p->made[n->in[0]]) return "its operand is float";
+    if (hd_window_get(c->ctx, n, &c->g->tensors[n->in[0]], NULL, &v) != HD_OK) {
+        hd_clear(c->ctx);
+        return "a pool of three dimensions";
+    }
+    if (v.pt || v.pl || v.pb || v.pr || (v.oh - 1) * v.sy + (v.kh - 1) * v.dy >= v.h ||
+        (v.ow - 1) * v.sx + (v.kw - 1) * v.dx >= v.w)
+        return "windows reach over the border, where they average fewer values";
+    make(c, node, behind_activations(c, n->out[0]));
+    return NULL;
+}
+
+static const char *movement(struct chooser *c, int node, int n_moved) {
+    const struct hd_node *n = &c->g->nodes[node];
+    for (int i = 0; i < n_moved; i++)
+        if (!c->p->made[n->in[i]]) return "it moves float values";
+    for (int i = n_moved; i < n->n_in; i++)
+        if (n->in[i] >= 0 && !c->g->tensors[n->in[i]].data)
+            return "where to is known in the run only";
+    for (int o = 0; o < n->n_out; o++) {
+        if (n->out[o] < 0) continue;
+        if (!c->g->tensors[n->out[o]].known) return "its shape is known in the run only";
+        c->p->made[n->out[o]] = true;
+        for (int i = 0; i < n_moved; i++) share(c, n->in[i], n->out[o]);
+    }
+    return NULL;
+}
+
+/* All readers of t go on with the function of the same tensor. */
+static bool goes_on(struct chooser *c, int t, int root) {
+    int user[16];
+    size_t n = hd_graph_users(c->g, t, user, 16);
+    if (!n || n > 16 || hd_graph_is_output(c->g, t)) return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_node *u = &c->g->nodes[user[i]];
+        if ((c->keep && c->keep[user[i]]) || u->n_out != 1 ||
+            hd_cone_root(c->g, u->out[0], c->p->made) != root)
+            return false;
+    }
+    return true;
+}
+
+/* Powers and roots of x that 8 bits do not hold: what matters of them is a ratio. */
+static bool spans_magnitudes(const struct hd_node *n) {
+    return n->op == HD_IR_exp || n->op == HD_IR_log || n->op == HD_IR_pow || n->op == HD_IR_sqrt ||
+           n->op == HD_IR_reciprocal || (n->op == HD_IR_mul && n->in[0] == n->in[1]);
+}
+
+/* The log of log(1 + exp(x)) has an operand from 1 on. */
+static bool soft_log(const hd_graph *g, int t, int depth) {
+    int p = depth ? g->tensors[t].producer : -1;
+    if (p < 0) return false;
+    const struct hd_node *n = &g->nodes[p];
+    if (n->op == HD_IR_exp) return true;
+    bool found = false;
+    for (int i = 0; n->op == HD_IR_add && i < n->n_in; i++)
+        found = found || soft_log(g, n->in[i], depth - 1);
+    return found;
+}
+
+/* Marks what a logarithm reads: spectra and the like, where small values count as much as large. */
+static void mark_logs(struct chooser *c, const int *order, size_t n) {
+    const hd_graph *g = c->g;
+    while (n--) {
+        const struct hd_node *nd = &g->nodes[order[n]];
+        if (nd->op == HD_IR_log) c->logs[order[n]] = !soft_log(g, nd->in[0], 4);
+        for (int i = 0; c->logs[order[n]] && i < nd->n_in; i++)
+            if (nd->in[i] >= 0 && g->tensors[nd->in[i]].producer >= 0)
+                c->logs[g->tensors[nd->in[i]].producer] = true;
+    }
+}
+
+static const char *function(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    int t = n->out[0], root = n->n_out == 1 ? hd_cone_root(c->g, t, c->p->made) : t;
+    if (root == t || !c->p->made[root]) return root == t ? "" : "its operand is float";
+    if (goes_on(c, t, root)) return NULL;
+    if (spans_magnitudes(n)) return "its results span too many magnitudes for 8 bits";
+    make(c, node, t);
+    return NULL;
+}
+
+static const char *choose(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    int n_moved = hd_qdq_moved_operands(n);
+    bool product = n->op == HD_IR_conv || n->op == HD_IR_gemm || n->op == HD_IR_matmul;
+    if (c->keep && c->keep[node]) return "asked for by --keep";
+    if (c->logs[node]) return "a logarithm reads it, and needs more than 8 bits";
+    if (hd_quant_weights(c->g, node) >= 0 && c->g->tensors[n->out[0]].known) {
+        layer(c, node);
+        return NULL;
+    }
+    if (product) return "its weights are not constant, or have no integer form";
+    if (n->op == HD_IR_avgpool) return average(c, node);
+    if (n_moved) return movement(c, node, n_moved);
+    const char *why = function(c, node);
+    if (!why || *why) return why;
+    if (n->op == HD_IR_add) return sum(c, node);
+    return "it has no integer form";
+}
+
+void hd_quant_choose(hd_arena *a, const hd_graph *g, const bool *keep, struct hd_quant_plan *out) {
+    struct hd_quant_plan p = {.n_nodes = g->n_nodes,
+                              .n_tensors = g->n_tensors,
+                              .why = hd_new_array(a, const char *, g->n_nodes + 1),
+                              .layer = hd_new_array(a, bool, g->n_nodes + 1),
+                              .result = hd_new_array(a, int, g->n_nodes + 1),
+                              .made = hd_new_array(a, bool, g->n_tensors + 1),
+                              .side = hd_new_array(a, bool, g->n_tensors + 1),
+                              .group = hd_new_array(a, int, g->n_tensors + 1),
+                              .observe = hd_new_array(a, bool, g->n_tensors + 1)};
+    struct chooser c = {hd_ctx_create(), g, keep, &p, hd_new_array(a, bool, g->n_nodes + 1)};
+    int *order = hd_new_array(a, int, g->n_nodes + 1);
+    size_t n = hd_graph_order(g, order);
+    const char *undecided = "";
+    for (size_t i = 0; i < g->n_tensors; i++) p.group[i] = (int)i;
+    for (size_t i = 0; i < g->n_nodes; i++) p.why[i] = undecided;
+    mark_logs(&c, order, n);
+    for (size_t i = 0; i < n; i++)
+        if (p.why[order[i]] == undecided) p.why[order[i]] = choose(&c, order[i]);
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        p.group[i] = leader(p.group, (int)i);
+        p.observe[i] = p.made[i] || p.side[i];
+    }
+    hd_ctx_destroy(c.ctx);
+    *out = p;
+}

@@ -1,0 +1,239 @@
+/* What makes a float graph ready: everything that is a factor and a summand per output channel of a
+ * layer goes into its weights and bias. */
+#include <math.h>
+#include <string.h>
+
+#include "compiler/pass/pass.h"
+#include "compiler/quantize/quantize.h"
+
+/* y = a[c] * x + b[c] for the channels of a layer. */
+struct affine {
+    double *a, *b;
+    int64_t n;
+};
+
+static const float *f32(const hd_graph *g, int t) {
+    return t >= 0 && g->tensors[t].data && g->tensors[t].dtype == HD_F32 ? g->tensors[t].data
+                                                                         : NULL;
+}
+
+/* The values of constant t for each of n channels on `axis` of a tensor of this rank. */
+static bool per_channel(const hd_graph *g, int t, int rank, int axis, int64_t n, double *out) {
+    const float *v = f32(g, t);
+    if (!v) return false;
+    const struct hd_tensor *x = &g->tensors[t];
+    if (x->rank > rank) return false;
+    for (int d = 0; d < x->rank; d++) {
+        int at = d + rank - x->rank;
+        if (x->dim[d] != 1 && (at != axis || x->dim[d] != n)) return false;
+    }
+    int64_t elems = hd_tensor_elems(x);
+    for (int64_t i = 0; i < n; i++) out[i] = (double)v[elems == 1 ? 0 : i];
+    return true;
+}
+
+static bool batchnorm(const hd_graph *g, const struct hd_node *n, struct affine *f) {
+    const float *v[5] = {0};
+    for (int i = 1; i < 5; i++) {
+        v[i] = f32(g, n->in[i]);
+        if (!v[i] || hd_tensor_elems(&g->tensors[n->in[i]]) != f->n) return false;
+    }
+    double eps = (double)hd_attr_float(n, "epsilon", 1e-5f);
+    for (int64_t i = 0; i < f->n; i++) {
+        f->a[i] = (double)v[1][i] / sqrt((double)v[4][i] + eps);
+        f->b[i] = (double)v[2][i] - (double)v[3][i] * f->a[i];
+    }
+    return true;
+}
+
+/* What node n does with x, a tensor with n channels on `axis`. */
+static bool affine_of(const hd_graph *g, const struct hd_node *n, int x, int axis,
+                      struct affine *f) {
+    int rank = g->tensors[x].rank;
+    for (int64_t i = 0; i < f->n; i++) f->a[i] = 1, f->b[i] = 0;
+    if (n->op == HD_IR_batchnorm) return n->in[0] == x && axis == 1 && batchnorm(g, n, f);
+    if (n->n_in != 2 || (n->in[0] == x) == (n->in[1] == x)) return false;
+    bool first = n->in[0] == x;
+    int other = n->in[first ? 1 : 0];
+    switch (n->op) {
+    case HD_IR_add:
+        return per_channel(g, other, rank, axis, f->n, f->b);
+    case HD_IR_mul:
+        return per_channel(g, other, rank, axis, f->n, f->a);
+    case HD_IR_sub:
+        if (!first || !per_channel(g, other, rank, axis, f->n, f->b)) return false;
+        for (int64_t i = 0; i < f->n; i++) f->b[i] = -f->b[i];
+        return true;
+    case HD_IR_div:
+        if (!first || !per_channel(g, other, rank, axis, f->n, f->a)) return false;
+        for (int64_t i = 0; i < f->n; i++) {
+            if (f->a[i] == 0) return false;
+            f->a[i] = 1 / f->a[i];
+        }
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* Replaces a layer by one with these weights and bias; the result is tensor y. */
+static void replace(hd_graph *g, int node, int w, int bias, int y) {
+    const struct hd_node n = g->nodes[node];
+    int in[3] = {n.in[0], w, bias};
+    hd_graph_kill(g, node);
+    int id = hd_graph_node(g, n.op, n.name, bias < 0 ? 2 : 3, in, 1, &y);
+    hd_graph_swap_names(g, id, node);
+    for (int i = 0; i < n.n_attrs; i++) {
+        const struct hd_attr *a = &n.attrs[i];
+        if (a->kind == HD_ATTR_INT) hd_attr_set_int(g, id, a->name, a->i);
+        if (a->kind == HD_ATTR_INTS) hd_attr_set_ints(g, id, a->name, a->n, a->ints);
+        if (a->kind == HD_ATTR_FLOAT) hd_attr_set_float(g, id, a->name, a->f);
+        if (a->kind == HD_ATTR_STRING) hd_attr_set_string(g, id, a->name, a->s);
+    }
+}
+
+/* The weights times a[c]; -1 when a value leaves binary32. */
+static int scaled_weights(hd_graph *g, int t, int axis, const double *a) {
+    struct hd_tensor w = g->tensors[t];
+    const float *v = w.data;
+    int64_t elems = hd_tensor_elems(&w), inner = 1;
+    float *out = hd_new_array(g->arena, float, (size_t)elems + 1);
+    for (int d = axis + 1; d < w.rank; d++) inner *= w.dim[d];
+    for (int64_t i = 0; i < elems; i++) {
+        out[i] = (float)((double)v[i] * a[i / inner % w.dim[axis]]);
+        if (!isfinite(out[i])) return -1;
+    }
+    return hd_graph_const(g, hd_sprintf(g->arena, "%s.folded", w.name), HD_F32, w.rank, w.dim, out);
+}
+
+/* Node `next` into the layer before it. */
+static bool absorb(hd_graph *g, hd_arena *a, int node, int next) {
+    const struct hd_node n = g->nodes[node];
+    int axis_w = hd_quant_weights(g, node), x = n.out[0], rank = g->tensors[x].rank;
+    if (n.op == HD_IR_matmul || axis_w < 0 || g->nodes[next].n_out != 1) return false;
+    int64_t channels = g->tensors[n.in[1]].dim[axis_w];
+    int axis = n.op == HD_IR_conv ? 1 : rank - 1, old = n.n_in > 2 ? n.in[2] : -1;
+    struct affine f = {hd_new_array(a, double, (size_t)channels + 1),
+                       hd_new_array(a, double, (size_t)channels + 1), channels};
+    const struct hd_tensor *y = &g->tensors[g->nodes[next].out[0]];
+    if (!y->known || y->rank != rank || hd_tensor_elems(y) != hd_tensor_elems(&g->tensors[x]) ||
+        !affine_of(g, &g->nodes[next], x, axis, &f))
+        return false;
+    float *bias = hd_new_array(a, float, (size_t)channels + 1);
+    int64_t stride = old >= 0 && hd_tensor_elems(&g->tensors[old]) > 1;
+    for (int64_t i = 0; i < channels; i++) {
+        double b = old >= 0 ? (double)f32(g, old)[i * stride] : 0;
+        bias[i] = (float)(b * f.a[i] + f.b[i]);
+        if (!isfinite(bias[i])) return false;
+    }
+    int w = scaled_weights(g, n.in[1], axis_w, f.a);
+    if (w < 0) return false;
+    int b = hd_graph_const_f32(g, hd_sprintf(g->arena, "%s.bias", n.name), (int)channels, bias);
+    int out = g->nodes[next].out[0];
+    hd_graph_kill(g, next);
+    replace(g, node, w, b, out);
+    return true;
+}
+
+/* alpha and beta of a gemm with constant operands. */
+static void plain_gemm(hd_graph *g, hd_arena *a, int node) {
+    const struct hd_node n = g->nodes[node];
+    float alpha = hd_attr_float(&n, "alpha", 1), beta = hd_attr_float(&n, "beta", 1);
+    int c = n.n_in > 2 ? n.in[2] : -1;
+    if ((alpha == 1.0f && beta == 1.0f) || !f32(g, n.in[1]) || (c >= 0 && !f32(g, c))) return;
+    int64_t rows = g->tensors[n.in[1]].dim[0];
+    double *factor = hd_new_array(a, double, (size_t)rows + 1), b = (double)beta;
+    for (int64_t i = 0; i < rows; i++) factor[i] = (double)alpha;
+    int w = scaled_weights(g, n.in[1], 0, factor);
+    if (c >= 0 && beta != 1.0f) {
+        int64_t outer = g->tensors[c].rank ? g->tensors[c].dim[0] : 1;
+        double *betas = hd_new_array(a, double, (size_t)outer + 1);
+        for (int64_t i = 0; i < outer; i++) betas[i] = b;
+        if (g->tensors[c].rank) c = scaled_weights(g, c, 0, betas);
+    }
+    if (w < 0 || (n.n_in > 2 && n.in[2] >= 0 && c < 0)) return;
+    replace(g, node, w, c, n.out[0]);
+    int id = (int)g->n_nodes - 1;
+    hd_attr_set_float(g, id, "alpha", 1);
+    hd_attr_set_float(g, id, "beta", 1);
+}
+
+/* A mean over height and width is an average pool. */
+static void mean_as_pool(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    const struct hd_tensor x = g->tensors[n.in[0]],
+                           *axes = n.n_in > 1 && n.in[1] >= 0 ? &g->tensors[n.in[1]] : NULL;
+    if (!axes || !axes->data || axes->dtype != HD_I64 || hd_tensor_elems(axes) != 2 || !x.known ||
+        x.rank != 4 || x.dtype != HD_F32)
+        return;
+    const int64_t *v = axes->data;
+    int64_t lo = v[0] < 0 ? v[0] + 4 : v[0], hi = v[1] < 0 ? v[1] + 4 : v[1];
+    if (lo + hi != 5 || lo * hi != 6) return;
+    const struct hd_tensor y = g->tensors[n.out[0]];
+    int64_t dim[4] = {x.dim[0], x.dim[1], 1, 1};
+    int out = y.rank == 4
+                  ? n.out[0]
+                  : hd_graph_tensor(g, hd_sprintf(g->arena, "%s.pool", y.name), HD_F32, 4, dim);
+    hd_graph_kill(g, node);
+    int id = hd_graph_node(g, HD_IR_avgpool, n.name, 1, n.in, 1, &out);
+    hd_graph_swap_names(g, id, node);
+    hd_attr_set_ints(g, id, "kernel_shape", 2, x.dim + 2);
+    if (y.rank == 4) return;
+    id = hd_graph_node(g, HD_IR_reshape, n.name, 1, &out, 1, n.out);
+    hd_attr_set_ints(g, id, "shape", y.rank, y.dim);
+}
+
+/* Layers without a bias get one, for the correction. */
+static void add_bias(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    int axis = hd_quant_weights(g, node);
+    if (axis < 0 || n.op == HD_IR_matmul || (n.n_in > 2 && n.in[2] >= 0)) return;
+    int64_t channels = g->tensors[n.in[1]].dim[axis];
+    float *zero = hd_new_array(g->arena, float, (size_t)channels + 1);
+    int b = hd_graph_const_f32(g, hd_sprintf(g->arena, "%s.bias", n.name), (int)channels, zero);
+    replace(g, node, n.in[1], b, n.out[0]);
+}
+
+static hd_status fold_constants(hd_ctx *ctx, hd_graph *g, const int *order, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_node *nd = &g->nodes[order[i]];
+        bool wanted = !nd->dead && nd->op != HD_IR_dequantize && nd->op != HD_IR_quantize;
+        if (!wanted || !nd->n_in) continue;
+        hd_status s = hd_fold_node(ctx, g, order[i]);
+        if (s != HD_OK && s != HD_UNSUPPORTED) return s;
+        if (s != HD_OK) hd_clear(ctx);
+    }
+    return HD_OK;
+}
+
+hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g, bool biases) {
+    TRY(hd_pass_run(ctx, g, "fold"));
+    hd_arena *a = hd_arena_create();
+    bool changed = true;
+    hd_status s = HD_OK;
+    while (changed && s == HD_OK) {
+        size_t n_nodes = g->n_nodes;
+        int *order = hd_new_array(a, int, n_nodes + 1), user[2];
+        size_t n = hd_graph_order(g, order);
+        changed = false;
+        s = fold_constants(ctx, g, order, n);
+        for (size_t i = 0; i < n && s == HD_OK; i++) {
+            const struct hd_node *nd = &g->nodes[order[i]];
+            if (nd->dead) continue;
+            if (nd->op == HD_IR_gemm) plain_gemm(g, a, order[i]);
+            if (nd->op == HD_IR_reducemean) mean_as_pool(g, order[i]);
+            nd = &g->nodes[order[i]];
+            if (nd->dead || (nd->op != HD_IR_conv && nd->op != HD_IR_gemm)) continue;
+            int t = nd->out[0];
+            if (!hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1)
+                changed = absorb(g, a, order[i], user[0]) || changed;
+        }
+        changed = changed || g->n_nodes != n_nodes;
+    }
+    for (size_t i = 0, n = g->n_nodes; biases && i < n; i++)
+        if (!g->nodes[i].dead) add_bias(g, (int)i);
+    hd_arena_destroy(a);
+    if (s == HD_OK) hd_pass_dce(g);
+    if (s == HD_OK) s = hd_graph_infer(ctx, g);
+    return s == HD_OK ? hd_graph_verify(ctx, g) : s;
+}

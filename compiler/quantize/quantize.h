@@ -1,0 +1,89 @@
+/* Post-training quantisation: float graph in, the same graph with QuantizeLinear and
+ * DequantizeLinear pairs out, placed so that legalisation (compiler/pass/qdq.c) makes integer
+ * operations of it.
+ *
+ *   TRY(hd_quant_prepare(ctx, g));                      batch normalisation into convolutions, ...
+ *   hd_quant_choose(a, g, keep, &plan);                 what becomes integers, what stays and why
+ *   ... run g on data; hd_quant_observe() each tensor with plan.observe set, once or twice
+ *   TRY(hd_quant_apply(ctx, g, &plan, ranges, &options, &result));
+ *
+ * docs/quantize.md says what is chosen and why. */
+#ifndef HD_QUANTIZE_QUANTIZE_H
+#define HD_QUANTIZE_QUANTIZE_H
+
+#include "compiler/ir/ir.h"
+
+enum hd_quant_range { HD_RANGE_MINMAX, HD_RANGE_PERCENTILE, HD_RANGE_ENTROPY };
+
+struct hd_quant_options {
+    enum hd_quant_range range;
+    double percentile; /* of the values that the range covers, such as 99.99 */
+    bool symmetric;    /* activations: zero point in the middle */
+    hd_dtype type;     /* of activations: HD_I8 or HD_U8 */
+    bool bias_correction;
+};
+
+/* ---- what ---- */
+
+struct hd_quant_plan {
+    size_t n_nodes, n_tensors; /* of the graph that was planned */
+    const char **why;          /* per node: why it stays float; NULL = integers, or part of such */
+    bool *layer;               /* per node: an integer operation of its own (not fused or moved) */
+    int *result;               /* per layer: the tensor where its integers come out */
+    bool *made;                /* per tensor: comes as integers from the node that makes it */
+    bool *side;                /* per tensor: float, and integers for those nodes that want them */
+    int *group;                /* per tensor: one of those that share scale and zero point */
+    bool *observe;             /* per tensor: made or side */
+};
+
+/* Folds constants of any size, batch normalisation and constant factors and summands per channel
+ * into the convolution or product before them, factors of gemm into its operands; means over the
+ * image become average pools. Values are formed in binary64 and rounded once. biases: layers
+ * without a bias get one of zeros. */
+hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g, bool biases);
+
+/* keep: per node, NULL = none. Everything in *out is the arena's. */
+void hd_quant_choose(hd_arena *a, const hd_graph *g, const bool *keep, struct hd_quant_plan *out);
+
+/* ---- ranges ---- */
+
+enum { HD_QUANT_BINS = 2048 };
+struct hd_quant_stats { /* of one tensor; zeroed to begin */
+    float lo, hi;       /* of all values, and 0 */
+    uint64_t n, not_finite;
+    uint64_t *bins;   /* HD_QUANT_BINS of lo..hi, second round; NULL = none */
+    double *sum;      /* per channel, NULL = not wanted */
+    int64_t channels; /* of sum */
+};
+
+/* First round: extremes, and sums per channel when sum is there. */
+void hd_quant_observe(struct hd_quant_stats *s, const struct hd_tensor *t, int channel_axis,
+                      const float *x);
+/* Second round, for percentile and entropy: counts into bins. */
+void hd_quant_count(struct hd_quant_stats *s, const float *x, int64_t n);
+/* The range that the options choose: lo <= 0 <= hi. */
+void hd_quant_clip(const struct hd_quant_stats *s, const struct hd_quant_options *o, float *lo,
+                   float *hi);
+/* Scale and zero point for a range. */
+void hd_quant_params(float lo, float hi, const struct hd_quant_options *o, float *scale,
+                     int32_t *zero);
+
+/* The axis of the channels of operand x of a layer: 1 of convolutions, else the last. */
+int hd_quant_channel_axis(const hd_graph *g, int tensor);
+
+/* ---- the rewrite ---- */
+
+/* stats: per tensor, of those with plan->observe set. Names of tensors stay: what had the name t
+ * has it still, as float behind DequantizeLinear. Errors: HD_INVALID where values are not finite.
+ */
+hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *plan,
+                         const struct hd_quant_stats *stats, const struct hd_quant_options *o);
+
+/* A conv, gemm or matmul with constant float weights: the axis of its output channels in them; -1
+ * = it is none. */
+int hd_quant_weights(const hd_graph *g, int node);
+/* The add of a constant vector that is the only reader of a gemm or matmul without bias; -1 = none.
+ * *out_bias = the constant. */
+int hd_quant_bias_add(const hd_graph *g, int node, int *out_bias);
+
+#endif
