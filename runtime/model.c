@@ -309,15 +309,15 @@ static hd_status check_value(struct loader *l, const struct hd_value_info *v) {
         if (v->dim[k] < 0 || !hd_size_mul(bytes, (size_t)v->dim[k], &bytes) ||
             bytes > VALUE_BYTES_MAX)
             return damaged(l, VALU, "a value with a dimension out of range");
-    if (v->layout != HD_LAYOUT_DENSE && v->layout != HD_LAYOUT_NHWC)
-        return damaged(l, VALU, "a value with an unknown layout");
-    if (v->layout == HD_LAYOUT_NHWC) {
-        int64_t c = v->rank >= 2 ? v->dim[1] : 1;
-        if ((v->rank != 2 && v->rank != 4) || v->elem_bytes != 1 || v->c_pad < c)
+    if (v->layout > HD_LAYOUT_ROWS) return damaged(l, VALU, "a value with an unknown layout");
+    if (v->layout != HD_LAYOUT_DENSE) {
+        int channel = v->layout == HD_LAYOUT_ROWS ? v->rank - 1 : 1;
+        if (channel < 0 || channel >= v->rank || v->elem_bytes != 1 || v->c_pad < v->dim[channel])
             return damaged(l, VALU,
-                           "an NHWC value that is not rank 2 or 4, bytes, with c_pad >= channels");
+                           "a value for a machine that is not bytes, or has no channels, "
+                           "or more than c_pad");
         for (int k = 0; k < v->rank; k++)
-            if (k != 1 && !hd_size_mul(arena, (size_t)v->dim[k], &arena))
+            if (k != channel && !hd_size_mul(arena, (size_t)v->dim[k], &arena))
                 return damaged(l, VALU, "a value with a dimension out of range");
         bytes = arena;
     }

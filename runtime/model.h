@@ -22,7 +22,8 @@ enum { HD_VALUE_RANK = 8 };
 
 enum hd_layout {
     HD_LAYOUT_DENSE, /* row-major as in ONNX */
-    HD_LAYOUT_NHWC   /* [N][H][W][c_pad] bytes from NCHW (rank 4); rank 2 [N,C] is H = W = 1 */
+    HD_LAYOUT_NHWC,  /* [N][..][c_pad] bytes from [N,C,..], rank 2 and above: channels come last */
+    HD_LAYOUT_ROWS   /* [..][c_pad] bytes from [..,C], rank 1 and above: rows with padding */
 };
 
 struct hd_value_info {
@@ -123,6 +124,12 @@ hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path);
 
 size_t hd_value_dense_bytes(const struct hd_value_info *v);
 size_t hd_value_arena_bytes(const struct hd_value_info *v); /* bytes it takes in the arena */
+/* A value that is not HD_LAYOUT_DENSE: [n][pixels][c_pad] in the arena, from dense [n][c][pixels].
+ */
+struct hd_value_image {
+    size_t n, c, pixels, c_pad;
+};
+struct hd_value_image hd_value_image(const struct hd_value_info *v);
 /* Dense <-> arena layout; padding channels are written as 0. Both buffers are the caller's. */
 void hd_value_pack(const struct hd_value_info *v, const void *dense, void *arena_form);
 void hd_value_unpack(const struct hd_value_info *v, const void *arena_form, void *dense);

@@ -1,19 +1,14 @@
-/* Values: sizes, and the way between dense arrays and the machine's NHWC form. */
+/* Values: sizes, and the way between dense arrays and the machine's layouts. */
 #include <string.h>
 
 #include "runtime/base/num.h"
 #include "runtime/model.h"
 
-struct image { /* a value as [n][h][w][c] */
-    size_t n, c, h, w, c_pad;
-};
-
-static struct image image_of(const struct hd_value_info *v) {
-    struct image i = {1, 1, 1, 1, (size_t)v->c_pad};
-    if (v->rank >= 1) i.n = (size_t)v->dim[0];
-    if (v->rank >= 2) i.c = (size_t)v->dim[1];
-    if (v->rank >= 3) i.h = (size_t)v->dim[2];
-    if (v->rank >= 4) i.w = (size_t)v->dim[3];
+struct hd_value_image hd_value_image(const struct hd_value_info *v) {
+    struct hd_value_image i = {1, 1, 1, (size_t)v->c_pad};
+    int channel = v->layout == HD_LAYOUT_ROWS ? v->rank - 1 : 1;
+    for (int d = 0; d < v->rank; d++)
+        *(d < channel ? &i.n : d == channel ? &i.c : &i.pixels) *= (size_t)v->dim[d];
     return i;
 }
 
@@ -51,10 +46,9 @@ size_t hd_value_dense_bytes(const struct hd_value_info *v) {
 
 size_t hd_value_arena_bytes(const struct hd_value_info *v) {
     if (v->layout == HD_LAYOUT_DENSE) return hd_value_dense_bytes(v);
-    struct image i = image_of(v);
+    struct hd_value_image i = hd_value_image(v);
     size_t bytes = i.c_pad;
-    HD_ASSERT(hd_size_mul(bytes, i.n, &bytes) && hd_size_mul(bytes, i.h, &bytes) &&
-              hd_size_mul(bytes, i.w, &bytes));
+    HD_ASSERT(hd_size_mul(bytes, i.n, &bytes) && hd_size_mul(bytes, i.pixels, &bytes));
     return bytes;
 }
 
@@ -63,15 +57,14 @@ void hd_value_pack(const struct hd_value_info *v, const void *dense, void *arena
         memcpy(arena_form, dense, hd_value_dense_bytes(v));
         return;
     }
-    struct image i = image_of(v);
+    struct hd_value_image i = hd_value_image(v);
     const unsigned char *from = dense;
     unsigned char *to = arena_form;
-    size_t pixels = i.h * i.w;
     memset(to, 0, hd_value_arena_bytes(v));
     for (size_t n = 0; n < i.n; n++)
         for (size_t c = 0; c < i.c; c++)
-            for (size_t p = 0; p < pixels; p++)
-                to[(n * pixels + p) * i.c_pad + c] = from[(n * i.c + c) * pixels + p];
+            for (size_t p = 0; p < i.pixels; p++)
+                to[(n * i.pixels + p) * i.c_pad + c] = from[(n * i.c + c) * i.pixels + p];
 }
 
 void hd_value_unpack(const struct hd_value_info *v, const void *arena_form, void *dense) {
@@ -79,12 +72,11 @@ void hd_value_unpack(const struct hd_value_info *v, const void *arena_form, void
         memcpy(dense, arena_form, hd_value_dense_bytes(v));
         return;
     }
-    struct image i = image_of(v);
+    struct hd_value_image i = hd_value_image(v);
     const unsigned char *from = arena_form;
     unsigned char *to = dense;
-    size_t pixels = i.h * i.w;
     for (size_t n = 0; n < i.n; n++)
         for (size_t c = 0; c < i.c; c++)
-            for (size_t p = 0; p < pixels; p++)
-                to[(n * i.c + c) * pixels + p] = from[(n * pixels + p) * i.c_pad + c];
+            for (size_t p = 0; p < i.pixels; p++)
+                to[(n * i.c + c) * i.pixels + p] = from[(n * i.pixels + p) * i.c_pad + c];
 }

@@ -107,9 +107,24 @@ static const char *where(enum hd_ir_op op) {
     case HD_IR_qmean:
     case HD_IR_qmaxpool:
     case HD_IR_qrescale:
-        return "machine (rank 2 and 4), host";
+        return "machine, host";
     case HD_IR_reshape:
         return "machine (free where storage agrees), host";
+    case HD_IR_identity:
+    case HD_IR_transpose:
+    case HD_IR_concat:
+    case HD_IR_split:
+    case HD_IR_slice:
+    case HD_IR_expand:
+    case HD_IR_tile:
+    case HD_IR_pad:
+    case HD_IR_centercroppad:
+    case HD_IR_depthtospace:
+    case HD_IR_spacetodepth:
+    case HD_IR_gather:
+    case HD_IR_reversesequence:
+    case HD_IR_resize:
+        return "machine (int8 or uint8, indexes constant; resize: nearest), host";
     default:
         return "host";
     }

@@ -76,11 +76,6 @@ static hd_status check_values(hd_ctx *ctx, const hd_model *m, const hd_graph *g)
                            "%s: %s has type %s; C source is written for f32, i32, and integers of "
                            "8 and 16 bits; run the .hdl with libheddle_rt",
                            m->name, v->name, hd_dtype_name(g->tensors[v->tensor].dtype));
-        if (v->in_arena && v->layout != HD_LAYOUT_DENSE && v->layout != HD_LAYOUT_NHWC)
-            return hd_fail(ctx, HD_UNSUPPORTED,
-                           "%s: %s has a layout that C source is not written for; run the .hdl "
-                           "with libheddle_rt",
-                           m->name, v->name);
     }
     return HD_OK;
 }
@@ -320,14 +315,11 @@ static void put_move(struct hd_buf *b, const struct hd_bundle *x, int value, boo
         hd_bundle_put(b, "    memcpy(%s, %s, %zuu);\n", to_machine ? arena : host,
                       to_machine ? host : arena, bytes);
     } else {
-        int64_t pixels = v->rank >= 3 ? v->dim[2] : 1;
-        if (v->rank >= 4) pixels *= v->dim[3];
+        struct hd_value_image i = hd_value_image(v);
         hd_bundle_put(b, "    %s(%s%s, (const unsigned char *)%s, %lldu, %lldu, %lldu, %lldu);\n",
                       to_machine ? "pack" : "unpack", to_machine ? "" : "(unsigned char *)",
-                      to_machine ? arena : host, to_machine ? host : arena,
-                      (long long)(v->rank >= 1 ? v->dim[0] : 1),
-                      (long long)(v->rank >= 2 ? v->dim[1] : 1), (long long)pixels,
-                      (long long)v->c_pad);
+                      to_machine ? arena : host, to_machine ? host : arena, (long long)i.n,
+                      (long long)i.c, (long long)i.pixels, (long long)i.c_pad);
     }
     if (to_machine)
         hd_bundle_put(b, "    board->to_machine(board->user, %s, %zuu);\n", arena, bytes);
@@ -373,9 +365,9 @@ static bool has(const hd_model *m, bool nhwc) {
         if (m->steps[i].kind != HD_STEP_PROG) continue;
         if (!nhwc) return true;
         for (int k = 0; k < m->steps[i].n_inputs; k++)
-            if (m->values[m->steps[i].inputs[k]].layout == HD_LAYOUT_NHWC) return true;
+            if (m->values[m->steps[i].inputs[k]].layout != HD_LAYOUT_DENSE) return true;
         for (int k = 0; k < m->steps[i].n_outputs; k++)
-            if (m->values[m->steps[i].outputs[k]].layout == HD_LAYOUT_NHWC) return true;
+            if (m->values[m->steps[i].outputs[k]].layout != HD_LAYOUT_DENSE) return true;
     }
     return false;
 }

@@ -25,7 +25,7 @@ static int value_of(struct hd_lowering *lo, int *map, int tensor) {
         const struct hd_mtensor *x = &lo->tensors[mt];
         v->in_arena = x->in_arena;
         v->arena_offset = x->arena;
-        v->layout = HD_LAYOUT_NHWC;
+        v->layout = lo->rows[tensor] ? HD_LAYOUT_ROWS : HD_LAYOUT_NHWC;
         v->c_pad = x->cp;
         v->layer = x->def;
     }
@@ -89,7 +89,7 @@ static void keep_boundaries(struct hd_lowering *lo, int *map) {
         const struct hd_layer *l = &lo->layers[i];
         struct hd_step *s = &m->steps[l->step];
         if (!hd_is_kept(lo, &lo->tensors[l->out])) continue;
-        add_once(s->outputs, &s->n_outputs, value_of(lo, map, lo->g->nodes[l->node].out[0]));
+        add_once(s->outputs, &s->n_outputs, value_of(lo, map, l->result));
     }
 }
 
@@ -106,11 +106,12 @@ static bool too_large(const struct hd_lowering *lo, const struct hd_mtensor *t) 
  * for XM. */
 static int64_t unavoidable_activations(const struct hd_lowering *lo, const struct hd_layer *l) {
     int64_t bytes = 0;
-    for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
+    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
         const struct hd_mtensor *x = &lo->tensors[l->in[i]];
         bool first = true;
         for (int k = 0; k < l->tag; k++)
-            if (lo->layers[k].in[0] == l->in[i] || lo->layers[k].in[1] == l->in[i]) first = false;
+            for (int o = 0; o < HD_LAYER_INPUTS; o++)
+                if (lo->layers[k].in[o] == l->in[i]) first = false;
         if ((x->comes_in && first) || too_large(lo, x)) bytes += tensor_bytes(x);
     }
     const struct hd_mtensor *y = &lo->tensors[l->out];
@@ -151,7 +152,7 @@ static void describe_layers(struct hd_lowering *lo) {
         d->op = hd_ir_ops[n->op].name;
         d->macs = l->macs;
         d->step = l->step;
-        int64_t vectors = (int64_t)y->n * l->oh * l->nts;
+        int64_t vectors = l->kind == HD_LAYER_MOVE ? 0 : (int64_t)y->n * l->oh * l->nts;
         d->vector_ops =
             l->kind == HD_LAYER_DEPTHWISE ? vectors * l->kh * ((l->ow - 1) * l->sx + l->kw)
             : l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? vectors * l->ow * l->kh * l->kw
@@ -187,8 +188,8 @@ static void describe_places(struct hd_lowering *lo) {
                               .rolling = t->roll,
                               .arena_offset = t->arena,
                               .arena_bytes = (uint64_t)((int64_t)t->n * t->h * t->w * t->cp),
-                              .n = t->n,
-                              .h = t->h,
+                              .n = t->rows ? t->h : t->n,
+                              .h = t->rows ? 1 : t->h,
                               .w = t->w,
                               .c = t->c,
                               .c_pad = t->cp,

@@ -61,7 +61,7 @@ static int64_t dram_bytes_of(const struct hd_mtensor *t) {
 static int first_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
     if (t->def >= 0) return lo->layers[t->def].chain_first;
     for (size_t i = 0; i < lo->n_layers; i++)
-        for (int k = 0; k < 2; k++)
+        for (int k = 0; k < HD_LAYER_INPUTS; k++)
             if (lo->layers[i].in[k] >= 0 && &lo->tensors[lo->layers[i].in[k]] == t)
                 return lo->layers[i].chain_first;
     return 0;
@@ -153,7 +153,8 @@ static void part_ring(struct hd_lowering *lo) {
         end = (size_t)lo->layers[i].chain_last + 1;
         for (size_t k = i; k < end; k++) {
             const struct hd_layer *l = &lo->layers[k];
-            for (int o = 0; o < 2 && l->in[o] >= 0; o++) in = in || !lo->tensors[l->in[o]].resident;
+            for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++)
+                in = in || hd_layer_streams(lo, l, o);
             out = out || !lo->tensors[l->out].resident;
         }
         for (size_t k = i; k < end; k++) {
@@ -170,7 +171,7 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
         bool crosses = t->comes_in || t->goes_out;
-        t->in_arena = !t->resident || crosses || hd_is_kept(lo, t);
+        t->in_arena = !t->resident || crosses || hd_is_kept(lo, t) || t->read_from_dram;
         if (!t->in_arena) continue;
         bool own_place = crosses || hd_is_kept(lo, t);
         struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),

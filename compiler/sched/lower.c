@@ -170,14 +170,13 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     return HD_OK;
 }
 
-/* n runs of `run` bytes, `step` apart, take the pad value. */
-static hd_status fill(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t at, int64_t run,
-                      int n, int64_t step) {
+hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
+                      int64_t step) {
     if (run <= 0 || n <= 0) return HD_OK;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, 1);
     hd_low_set(w, HD_F_lx_edge, 1);
-    hd_low_set(w, HD_F_lx_pad, t->pad_value & 0xff);
+    hd_low_set(w, HD_F_lx_pad, value & 0xff);
     hd_low_set(w, HD_F_lx_dst, at);
     hd_low_set(w, HD_F_lx_run, run);
     hd_low_set(w, HD_F_lx_n1, n);
@@ -193,10 +192,10 @@ static hd_status fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) 
     int64_t pitch = hd_mtensor_pitch(t), side = (int64_t)(t->pl + t->pr) * t->cp;
     for (int img = 0; img < t->n; img++) {
         uint32_t first = resident_at(t, img, -t->pt, -t->pl);
-        TRY(fill(w, t, first, t->pt * pitch + (int64_t)t->pl * t->cp, 1, 0));
-        TRY(fill(w, t, resident_at(t, img, 0, t->w), side, t->h - 1, pitch));
-        TRY(fill(w, t, resident_at(t, img, t->h - 1, t->w), t->pb * pitch + (int64_t)t->pr * t->cp,
-                 1, 0));
+        TRY(hd_low_fill(w, t->pad_value, first, t->pt * pitch + (int64_t)t->pl * t->cp, 1, 0));
+        TRY(hd_low_fill(w, t->pad_value, resident_at(t, img, 0, t->w), side, t->h - 1, pitch));
+        TRY(hd_low_fill(w, t->pad_value, resident_at(t, img, t->h - 1, t->w),
+                        t->pb * pitch + (int64_t)t->pr * t->cp, 1, 0));
     }
     return HD_OK;
 }
@@ -206,9 +205,9 @@ static hd_status fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int
     int64_t pitch = hd_mtensor_pitch(t);
     for (; y < end; y++) {
         uint32_t at = resident_at(t, 0, y, -t->pl);
-        TRY(fill(w, t, at, pitch, 1, 0));
+        TRY(hd_low_fill(w, t->pad_value, at, pitch, 1, 0));
         if (at < t->xm + (uint32_t)(t->mirror * pitch))
-            TRY(fill(w, t, at + (uint32_t)(t->roll * pitch), pitch, 1, 0));
+            TRY(hd_low_fill(w, t->pad_value, at + (uint32_t)(t->roll * pitch), pitch, 1, 0));
     }
     return HD_OK;
 }
@@ -218,10 +217,10 @@ static hd_status fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int
 static hd_status fill_rolling(struct hd_lowerer *w, const struct hd_mtensor *t) {
     int64_t pitch = hd_mtensor_pitch(t), side = pitch - (int64_t)t->w * t->cp;
     int slots = t->roll + t->mirror;
-    TRY(fill(w, t, t->xm, (int64_t)t->pl * t->cp, 1, 0));
-    TRY(fill(w, t, resident_at(t, 0, 0, t->w), side, slots - 1, pitch));
-    TRY(fill(w, t, resident_at(t, 0, 0, t->w) + (uint32_t)((slots - 1) * pitch),
-             (int64_t)t->pr * t->cp, 1, 0));
+    TRY(hd_low_fill(w, t->pad_value, t->xm, (int64_t)t->pl * t->cp, 1, 0));
+    TRY(hd_low_fill(w, t->pad_value, resident_at(t, 0, 0, t->w), side, slots - 1, pitch));
+    TRY(hd_low_fill(w, t->pad_value, resident_at(t, 0, 0, t->w) + (uint32_t)((slots - 1) * pitch),
+                    (int64_t)t->pr * t->cp, 1, 0));
     return fill_rows(w, t, -t->pt, 0);
 }
 
@@ -348,6 +347,8 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
         return hd_low_pool(w, &t);
     case HD_LAYER_MEAN:
         return hd_low_mean(w, &t);
+    case HD_LAYER_MOVE:
+        return hd_low_move(w, &t);
     default:
         return hd_low_elementwise(w, &t);
     }

@@ -4,6 +4,7 @@
  *   matmul.c   matrix layers: weight chunks, mx.gemm, requantisation
  *   vector.c   residual add, rescale, pooling
  *   mean.c     mean of an image
+ *   moves.c    movement of data
  */
 #ifndef HD_COMPILER_LOWER_H
 #define HD_COMPILER_LOWER_H
@@ -62,6 +63,9 @@ struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x
 /* Where a tile of the output goes; `bytes` of each pixel when it streams. */
 struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
                              int bytes);
+/* n runs of `run` bytes of XM, `step` apart, take the value. */
+hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
+                      int64_t step);
 /* Stores channels [c, c + bytes) of a tile, if the tensor has a place in DRAM. */
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes);
 /* AM words for one operation, in the two banks in turn. */
@@ -76,5 +80,6 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt);
 hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t);
+hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t);
 
 #endif

@@ -1,8 +1,10 @@
 /* Machine layers: what the back end works on. A layer is one graph node (with the reshapes around
  * it folded away) as a loop nest over tensors in the machine's layout.
  *
+ *   layout.c      which dimension of a tensor its channels are
  *   partition.c   graph nodes -> machine layers and host nodes, and the steps that alternate them
  *   tensorize.c   node -> layer: geometry of the nest, packed weights
+ *   move.c        node that only moves data -> the transfers of each row of its result
  *   tiling.c      layer -> tile sizes and loop order
  *   mem/plan.c    which tensors stay on chip, and where everything lives
  *   sched/        layers -> slot operations, semaphores, bundles
@@ -18,6 +20,7 @@
 struct hd_mtensor {
     int tensor; /* graph id of the first of them */
     int n, h, w, c, cp;
+    bool rows; /* [..,C]: n = w = 1, h = rows; else [N,C,..]: the last dimension is w */
     bool is_unsigned;
     int pad_value;      /* byte that padding holds: the zero point its consumers use */
     bool pads_agree;    /* every consumer that pads uses that value */
@@ -26,6 +29,7 @@ struct hd_mtensor {
     bool comes_in, goes_out; /* crosses the border of its step */
     int use_first, use_last; /* layers between which it keeps its place (whole chains) */
     bool gathered;           /* read as im2col windows only: pixels of c bytes, never resident */
+    bool read_from_dram;     /* by a move: it is stored even when it is resident */
     bool resident;           /* whole tensor lives in XM from use_first to use_last */
     uint32_t xm;             /* byte address when resident */
     /* resident, but only `roll` rows at a time: row y lies in slot y mod roll; the first `mirror`
@@ -46,7 +50,24 @@ enum hd_layer_kind {
     HD_LAYER_ADD,
     HD_LAYER_POOL,
     HD_LAYER_MEAN,
-    HD_LAYER_RESCALE
+    HD_LAYER_RESCALE,
+    HD_LAYER_MOVE
+};
+
+enum { HD_LAYER_INPUTS = 16 };
+
+/* One transfer into a row of the result of a MOVE: `run` bytes, n1 times. */
+struct hd_transfer {
+    int input;
+    int64_t src, s1; /* bytes in the input's arena form */
+    int32_t dst, d1; /* bytes from the row's first pixel */
+    int32_t run, n1;
+};
+struct hd_move_rows {
+    struct hd_transfer *list;
+    size_t n, cap;
+    size_t *first; /* [images * rows + 1]: transfers of row r are first[r] .. first[r + 1] - 1 */
+    bool fills;    /* some bytes of a pixel come from no input: they are pad_value */
 };
 
 enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER, HD_ORDER_WAVE };
@@ -55,8 +76,10 @@ struct hd_layer {
     enum hd_layer_kind kind;
     int node;
     int step;
-    int tag;        /* index in the model's layers */
-    int in[2], out; /* indexes of mtensors; in[1] = -1 except for ADD */
+    int tag;                      /* index in the model's layers */
+    int in[HD_LAYER_INPUTS], out; /* indexes of mtensors; -1 behind the last input */
+    int result;                   /* graph id of the output that it makes */
+    struct hd_move_rows move;
 
     /* window and output */
     int kh, kw, sy, sx, dy, dx, pt, pl;
@@ -125,6 +148,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     struct hd_mtensor *tensors;
     size_t n_tensors, cap_tensors;
     int *tensor_of; /* graph tensor -> mtensor, -1 */
+    bool *rows;     /* per graph tensor: hd_mtensor.rows */
     const char *
         *too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
     hd_arena *too_big_arena; /* outlives the attempts */
@@ -139,8 +163,19 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
 size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
 
 /* Passes, in order. Each one's needs / gives / destroys stand with it. */
+hd_status hd_choose_layouts(struct hd_lowering *lo);
+/* Machine shape of a tensor; false when it has none: not i8 or u8, constant, dimensions beyond
+ * 65535 (rows of [..,C] counted together). */
+bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
 hd_status hd_partition(struct hd_lowering *lo);
-hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *out);
+/* The layer that makes output `out` of the node. */
+hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l);
+/* A node that only moves elements, whatever its name: which elements is found by running golden on
+ * indexes. NULL, or why the machine does not take it. */
+bool hd_is_move(const hd_graph *g, const struct hd_node *n);
+const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
+hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int out,
+                            struct hd_layer *l);
 void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g);
 int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
                    int whole, bool *out_gathered);
@@ -158,6 +193,8 @@ int64_t hd_layer_weight_bytes(const struct hd_lowering *lo,
 struct hd_tile_bytes {
     int64_t in, out;
 };
+/* Tiles of input i are loaded into the ring; a move takes its inputs from the arena directly. */
+bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i);
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);

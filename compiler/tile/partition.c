@@ -27,34 +27,18 @@ static bool is_byte(const struct hd_tensor *t) {
     return t->dtype == HD_I8 || t->dtype == HD_U8;
 }
 
-/* Machine shape of a tensor: false when it has none. */
-static bool machine_shape(const struct hd_tensor *t, struct hd_mtensor *out) {
-    if (!is_byte(t) || t->data) return false;
-    for (int i = 0; i < t->rank; i++)
-        if (t->dim[i] < 1 || t->dim[i] > 65535) return false;
-    if (t->rank == 4)
-        *out = (struct hd_mtensor){
-            .n = (int)t->dim[0], .c = (int)t->dim[1], .h = (int)t->dim[2], .w = (int)t->dim[3]};
-    else if (t->rank == 2)
-        *out = (struct hd_mtensor){.n = 1, .h = (int)t->dim[0], .w = 1, .c = (int)t->dim[1]};
-    else
-        return false;
-    out->is_unsigned = t->dtype == HD_U8;
-    return true;
-}
-
 static bool same_storage(const struct hd_mtensor *a, const struct hd_mtensor *b) {
-    return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c;
+    return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c && a->rows == b->rows;
 }
 
 /* A flatten of one image, [1,C,H,W] -> [1,C*H*W]: free for a dense layer, which becomes a window.
  */
-static bool is_flatten(const hd_graph *g, const struct hd_node *n) {
+static bool is_flatten(const struct hd_lowering *lo, const struct hd_node *n) {
     struct hd_mtensor a, b;
-    if (n->op != HD_IR_reshape || n->n_in > 1 || !machine_shape(&g->tensors[n->in[0]], &a) ||
-        !machine_shape(&g->tensors[n->out[0]], &b))
+    if (n->op != HD_IR_reshape || n->n_in > 1 || !hd_machine_shape(lo, n->in[0], &a) ||
+        !hd_machine_shape(lo, n->out[0], &b))
         return false;
-    return a.n == 1 && b.h == 1 && b.w == 1 && b.c == a.c * a.h * a.w;
+    return !a.rows && a.n == 1 && b.h == 1 && b.w == 1 && b.c == a.c * a.h * a.w;
 }
 
 static const struct hd_node *producer(const hd_graph *g, int tensor) {
@@ -72,9 +56,9 @@ static const char *refuses_matmul(const hd_graph *g, const struct hd_node *n, co
         *hint = "quantise weights to int8";
         return "weights are not int8";
     }
-    if (n->op == HD_IR_qconv && g->tensors[n->in[0]].rank != 4) {
-        *hint = "reshape to [N,C,1,W]";
-        return "convolution is not 2-D";
+    if (n->op == HD_IR_qconv && g->tensors[n->in[0]].rank > 4) {
+        *hint = "split it into 2-D convolutions";
+        return "convolution has more than two dimensions";
     }
     return NULL;
 }
@@ -82,7 +66,7 @@ static const char *refuses_matmul(const hd_graph *g, const struct hd_node *n, co
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
     const hd_graph *g = lo->g;
     const struct hd_node *n = &g->nodes[node];
-    struct hd_mtensor a, b;
+    struct hd_mtensor a = {0}, b = {0}, first = {0};
     *out_hint = "use a machine with larger memories (--machine, --set)";
     if (lo->too_big[node]) return lo->too_big[node];
     *out_hint = "";
@@ -93,33 +77,45 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
         if (why) return why;
         break;
     }
+    case HD_IR_qavgpool:
+    case HD_IR_qmaxpool:
+        if (g->tensors[n->in[0]].rank > 4) return "window has more than two dimensions";
+        break;
     case HD_IR_qadd:
     case HD_IR_qrescale:
-    case HD_IR_qavgpool:
     case HD_IR_qmean:
-    case HD_IR_qmaxpool:
         break;
     default:
+        if (hd_is_move(g, n)) {
+            const char *why = hd_move_refuses(lo, node, out_hint);
+            if (why) return why;
+            break;
+        }
         if (n->out[0] >= 0 && is_byte(&g->tensors[n->out[0]])) {
             *out_hint = n->op == HD_IR_quantize ? "feed integers to the network" : "";
             return n->op == HD_IR_quantize ? "reads float at the border of the network"
-                                           : "data movement that the back end does not lower";
+                                           : "the back end has no lowering of this operation";
         }
         *out_hint = "quantise the node (QDQ around it), or leave it at the border of the network";
         return "computes in float; the machine works on int8";
     }
     for (int i = 0; i < n->n_in; i++) {
-        const struct hd_tensor *t = &g->tensors[n->in[i]];
-        if (t->data && i > 0 && (n->op == HD_IR_qconv || n->op == HD_IR_qgemm)) continue;
-        if (!machine_shape(t, &a)) {
-            *out_hint = "rank 2 and rank 4 int8 or uint8 tensors with dimensions up to 65535";
+        if (n->in[i] < 0) continue;
+        if (g->tensors[n->in[i]].data && i > 0) continue;
+        if (!hd_machine_shape(lo, n->in[i], &a)) {
+            *out_hint = "int8 or uint8 tensors, not constant, with dimensions up to 65535";
             return "operand has no machine layout";
         }
+        if (i == 0) first = a;
+        if ((n->op == HD_IR_qadd) && a.rows != first.rows) return "operands have different layouts";
     }
-    if (!machine_shape(&g->tensors[n->out[0]], &b)) {
-        *out_hint = "rank 2 and rank 4 int8 or uint8 tensors with dimensions up to 65535";
-        return "result has no machine layout";
-    }
+    for (int i = 0; i < n->n_out; i++)
+        if (n->out[i] >= 0 && !hd_machine_shape(lo, n->out[i], &b)) {
+            *out_hint = "int8 or uint8 tensors with dimensions up to 65535";
+            return "result has no machine layout";
+        }
+    if (!hd_is_move(g, n) && b.rows != first.rows)
+        return "operand and result have different layouts";
     return NULL;
 }
 
@@ -150,13 +146,13 @@ static bool folds(const struct partition *p, int node) {
     const hd_graph *g = p->lo->g;
     const struct hd_node *n = &g->nodes[node];
     struct hd_mtensor a, b;
-    if (n->op != HD_IR_reshape || n->n_in > 1 || !machine_shape(&g->tensors[n->in[0]], &a) ||
-        !machine_shape(&g->tensors[n->out[0]], &b))
+    if (n->op != HD_IR_reshape || n->n_in > 1 || !hd_machine_shape(p->lo, n->in[0], &a) ||
+        !hd_machine_shape(p->lo, n->out[0], &b))
         return false;
     int maker = g->tensors[n->in[0]].producer;
     bool from_machine = maker >= 0 && p->place[maker] != ON_HOST;
     if (same_storage(&a, &b)) return from_machine || all_users_on_machine(p, n->out[0], HD_IR_OPS);
-    return is_flatten(g, n) && all_users_on_machine(p, n->out[0], HD_IR_qgemm);
+    return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], HD_IR_qgemm);
 }
 
 /* A dense layer's operand is its own rows, or an image behind a flatten that folds. */
@@ -164,9 +160,30 @@ static bool gemm_fits(const struct partition *p, int node) {
     const hd_graph *g = p->lo->g;
     const struct hd_node *n = &g->nodes[node], *maker = producer(g, n->in[0]);
     struct hd_mtensor x;
-    machine_shape(&g->tensors[n->in[0]], &x);
+    hd_machine_shape(p->lo, n->in[0], &x);
     if (x.c == g->tensors[n->in[1]].dim[1]) return true;
-    return maker && is_flatten(g, maker);
+    return maker && is_flatten(p->lo, maker);
+}
+
+/* A node that only moves data, at the border: the host has the data in its hands there anyway, and
+ * packs them for the machine in the same pass. */
+static bool moves_at_border(const struct partition *p, int node) {
+    const hd_graph *g = p->lo->g;
+    const struct hd_node *n = &g->nodes[node];
+    bool from_machine = false, to_machine = false;
+    if (!hd_is_move(g, n)) return false;
+    for (int i = 0; i < n->n_in; i++) {
+        int maker = n->in[i] < 0 ? -1 : g->tensors[n->in[i]].producer;
+        from_machine = from_machine || (maker >= 0 && p->place[maker] != ON_HOST);
+    }
+    for (int o = 0; o < n->n_out; o++) {
+        if (n->out[o] < 0) continue;
+        size_t users = hd_graph_users(g, n->out[o], NULL, 0);
+        int *user = hd_new_array(p->lo->arena, int, users ? users : 1);
+        hd_graph_users(g, n->out[o], user, users);
+        for (size_t i = 0; i < users; i++) to_machine = to_machine || p->place[user[i]] != ON_HOST;
+    }
+    return !from_machine || !to_machine;
 }
 
 static void choose_places(struct partition *p) {
@@ -177,6 +194,15 @@ static void choose_places(struct partition *p) {
         bool ok = !hd_machine_refuses(p->lo, id, &hint);
         if (ok && g->nodes[id].op == HD_IR_qgemm) ok = gemm_fits(p, id);
         p->place[id] = ok ? ON_MACHINE : ON_HOST;
+    }
+    for (bool any = true; any;) {
+        any = false;
+        for (size_t i = 0; i < p->n_order; i++) {
+            int id = p->order[i];
+            if (p->place[id] != ON_MACHINE || !moves_at_border(p, id)) continue;
+            p->place[id] = ON_HOST;
+            any = true;
+        }
     }
     for (size_t i = 0; i < p->n_order; i++)
         if (folds(p, p->order[i])) p->place[p->order[i]] = FOLDED;
@@ -200,7 +226,7 @@ static int add_mtensor(struct partition *p, int tensor) {
     struct hd_lowering *lo = p->lo;
     if (lo->tensor_of[tensor] >= 0) return lo->tensor_of[tensor];
     struct hd_mtensor *t = hd_push(lo->arena, lo->tensors, lo->n_tensors, lo->cap_tensors);
-    HD_ASSERT(machine_shape(&lo->g->tensors[tensor], t));
+    HD_ASSERT(hd_machine_shape(lo, tensor, t));
     t->tensor = tensor;
     t->cp = pixel_bytes(p, tensor, t);
     t->def = -1, t->last = -1;
@@ -217,19 +243,24 @@ static bool ready(const struct partition *p, int node) {
     return true;
 }
 
-/* Names the layer after its source, notes what each tensor's padding must hold. */
-static hd_status add_layer(struct partition *p, int node, int step) {
+static bool is_operand(const struct hd_lowering *lo, const struct hd_node *n, int i) {
+    return n->in[i] >= 0 && !lo->g->tensors[n->in[i]].data;
+}
+
+/* A layer for output `out`: notes what each tensor's padding must hold. */
+static hd_status add_layer(struct partition *p, int node, int out, int step) {
     struct hd_lowering *lo = p->lo;
     const struct hd_node *n = &lo->g->nodes[node];
-    for (int i = 0; i < n->n_in && i < (n->op == HD_IR_qadd ? 2 : 1); i++) add_mtensor(p, n->in[i]);
-    add_mtensor(p, n->out[0]);
+    for (int i = 0; i < n->n_in; i++)
+        if (is_operand(lo, n, i)) add_mtensor(p, n->in[i]);
+    add_mtensor(p, n->out[out]);
     struct hd_layer *l = hd_push(lo->arena, lo->layers, lo->n_layers, lo->cap_layers);
-    TRY(hd_tensorize(lo, node, l));
+    TRY(hd_tensorize(lo, node, out, l));
     l->step = step;
     l->tag = (int)lo->n_layers - 1;
     struct hd_mtensor *y = &lo->tensors[l->out];
     y->def = l->tag;
-    for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
+    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
         struct hd_mtensor *x = &lo->tensors[l->in[i]];
         x->last = l->tag;
         if (x->def < 0 || lo->layers[x->def].step != step) x->comes_in = true;
@@ -265,6 +296,9 @@ static void add_host(struct hd_lowering *lo, struct hd_step *s, int node) {
     s->nodes[s->n_nodes++] = node;
     struct hd_host_op *h = &m->host_ops[m->n_host_ops++];
     const char *hint, *why = hd_machine_refuses(lo, node, &hint);
+    if (!why && hd_is_move(lo->g, n))
+        why = "moves data at the border of the machine's part, where the host packs them anyway",
+        hint = "";
     if (!why) why = "a dense layer behind a reshape that does not fold", hint = "flatten one image";
     *h = (struct hd_host_op){hd_strdup(m->arena, n->name), hd_ir_ops[n->op].name, why, hint};
 }
@@ -286,7 +320,8 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step
             else if (p->place[id] == FOLDED)
                 TRY(add_folded(p, id));
             else
-                TRY(add_layer(p, id, step));
+                for (int o = 0; o < lo->g->nodes[id].n_out; o++)
+                    if (lo->g->nodes[id].out[o] >= 0) TRY(add_layer(p, id, o, step));
             p->done[id] = more = *out_any = true;
         }
     }
@@ -324,6 +359,7 @@ hd_status hd_partition(struct hd_lowering *lo) {
     hd_model *m = lo->model;
     m->steps = hd_new_array(m->arena, struct hd_step, n + 1);
     m->host_ops = hd_new_array(m->arena, struct hd_host_op, n + 1);
+    TRY(hd_choose_layouts(lo));
     if (!lo->opt->host_only) choose_places(&p);
     for (bool host = true, any = true;;) {
         bool now;

@@ -147,17 +147,19 @@ static void requant_attrs(struct hd_layer *l, const struct hd_node *n) {
 
 /* Kernel, stride, dilation, padding and output of a window node. */
 void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g) {
-    int64_t kernel[2], stride[2], dilation[2], pad[4];
     const struct hd_tensor *y = &g->tensors[n->out[0]];
-    hd_attr_ints(n, "kernel_shape", kernel, 2, 1);
-    hd_attr_ints(n, "strides", stride, 2, 1);
-    hd_attr_ints(n, "dilations", dilation, 2, 1);
-    hd_attr_ints(n, "pads", pad, 4, 0);
+    int flat = y->rank == 3; /* one dimension: an image of height 1 */
+    int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[4] = {0}, p[4];
+    hd_attr_ints(n, "kernel_shape", kernel + flat, 2 - flat, 1);
+    hd_attr_ints(n, "strides", stride + flat, 2 - flat, 1);
+    hd_attr_ints(n, "dilations", dilation + flat, 2 - flat, 1);
+    hd_attr_ints(n, "pads", p, 2 * (2 - flat), 0);
+    pad[0] = flat ? 0 : p[0], pad[1] = flat ? p[0] : p[1];
     l->kh = (int)kernel[0], l->kw = (int)kernel[1];
     l->sy = (int)stride[0], l->sx = (int)stride[1];
     l->dy = (int)dilation[0], l->dx = (int)dilation[1];
     l->pt = (int)pad[0], l->pl = (int)pad[1];
-    l->oh = (int)y->dim[2], l->ow = (int)y->dim[3];
+    l->oh = flat ? 1 : (int)y->dim[2], l->ow = (int)y->dim[y->rank - 1];
     l->oc = (int)y->dim[1];
 }
 
@@ -188,7 +190,7 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
 }
 
 /* needs: hd_machine_refuses() said NULL. See the head of this file. */
-hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
+hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l) {
     const struct hd_node *n = &lo->g->nodes[node];
     *l = (struct hd_layer){.node = node,
                            .kh = 1,
@@ -200,9 +202,10 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
                            .groups = 1,
                            .ppw = 1,
                            .pm_words = 1};
+    for (int i = 1; i < HD_LAYER_INPUTS; i++) l->in[i] = -1;
     l->in[0] = lo->tensor_of[n->in[0]];
-    l->in[1] = -1;
-    l->out = lo->tensor_of[n->out[0]];
+    l->result = n->out[out];
+    l->out = lo->tensor_of[l->result];
     const struct hd_mtensor *y = &lo->tensors[l->out];
     l->oh = y->h, l->ow = y->w, l->oc = y->c;
     requant_attrs(l, n);
@@ -236,11 +239,13 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, struct hd_layer *l) {
         l->a_scale = hd_attr_float(n, "x_scale", 1);
         l->b_scale = hd_attr_float(n, "scale", 1);
         break;
-    default:
-        HD_ASSERT(n->op == HD_IR_qrescale);
+    case HD_IR_qrescale:
         l->kind = HD_LAYER_RESCALE;
         l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
         l->a_scale = hd_attr_float(n, "scale", 1);
+        break;
+    default:
+        TRY(hd_tensorize_move(lo, n, out, l));
     }
     if (l->max_pool) {
         l->lo = y->is_unsigned ? 0 : -128;

@@ -25,6 +25,10 @@ bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l) 
            (l->sx > 1 || l->sy > 1) && !lo->tensors[l->in[0]].resident;
 }
 
+bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
+    return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
+}
+
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_tile_bytes bytes = {0};
     int rows = (l->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
@@ -32,8 +36,8 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
     if (hd_layer_decimates(lo, l)) rows = l->th, cols = l->tw;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
-    for (int i = 0; i < 2 && l->in[i] >= 0 && !l->im2col; i++)
-        if (!lo->tensors[l->in[i]].resident)
+    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0 && !l->im2col; i++)
+        if (hd_layer_streams(lo, l, i))
             bytes.in += hd_round_up((int64_t)rows * cols * lo->tensors[l->in[i]].cp, 64);
     if (!lo->tensors[l->out].resident)
         bytes.out = hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].cp, 64);
@@ -182,6 +186,8 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
                        "there for streaming",
                        (long long)(hd_layer_tile_bytes(lo, l).in + hd_layer_tile_bytes(lo, l).out),
                        l->ring_bytes));
+    if (l->kind == HD_LAYER_MOVE && l->tw < l->ow)
+        return does_not_fit(lo, l, "a row of the result does not fit in activation memory twice");
     if (l->roll_th) return roll_tile(lo, l);
     split_for_overlap(l, cycles);
     if (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) choose_order(lo, l);

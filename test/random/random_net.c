@@ -93,25 +93,29 @@ static void bias_and_scale(struct gen *x, int oc, int64_t fan_in, int out[2]) {
     free(s);
 }
 
-/* Window that leaves at least one output pixel: kernel, stride, dilation, pads. */
+/* Window that leaves at least one output pixel: kernel, stride, dilation, pads; of one dimension or
+ * two. */
 static void window(struct gen *x, int node, const struct hd_tensor *t, bool pads, int64_t out[2],
                    int64_t kernel[2]) {
     int64_t stride[2], dilation[2], pad[4] = {0};
-    for (int i = 0; i < 2; i++) {
+    int dims = t->rank - 2;
+    kernel[1] = 1;
+    for (int i = 0; i < dims; i++) {
         int size = (int)t->dim[2 + i];
         kernel[i] = range(&x->r, 1, (int)hd_min(size, 5));
         stride[i] = range(&x->r, 1, 3);
         dilation[i] = kernel[i] > 1 && (kernel[i] - 1) * 2 < size ? range(&x->r, 1, 2) : 1;
         if (pads && next(&x->r) % 2) {
             pad[i] = range(&x->r, 0, (int)kernel[i] - 1);
-            pad[2 + i] = range(&x->r, 0, (int)kernel[i] - 1);
+            pad[dims + i] = range(&x->r, 0, (int)kernel[i] - 1);
         }
-        out[i] = (size + pad[i] + pad[2 + i] - (kernel[i] - 1) * dilation[i] - 1) / stride[i] + 1;
+        out[i] =
+            (size + pad[i] + pad[dims + i] - (kernel[i] - 1) * dilation[i] - 1) / stride[i] + 1;
     }
-    hd_attr_set_ints(x->g, node, "kernel_shape", 2, kernel);
-    hd_attr_set_ints(x->g, node, "strides", 2, stride);
-    hd_attr_set_ints(x->g, node, "dilations", 2, dilation);
-    hd_attr_set_ints(x->g, node, "pads", 4, pad);
+    hd_attr_set_ints(x->g, node, "kernel_shape", dims, kernel);
+    hd_attr_set_ints(x->g, node, "strides", dims, stride);
+    hd_attr_set_ints(x->g, node, "dilations", dims, dilation);
+    hd_attr_set_ints(x->g, node, "pads", 2 * dims, pad);
 }
 
 /* 1x1 without stride, or a larger one with stride 1 or 2 and pads of up to half. */
@@ -137,11 +141,11 @@ static void set_shape(struct gen *x, int t, const int64_t dim[4]) {
 /* fixed: the kernel is square, of that size, and not dilated; 0 = any. */
 static void conv_of(struct gen *x, int in, int oc, int groups, int fixed) {
     const struct hd_tensor *t = shape(x, in);
-    int64_t c = t->dim[1], kernel[2], out[2], dim[4] = {t->dim[0], 1, 1, 1};
+    int64_t c = t->dim[1], kernel[2], out[2] = {1, 1}, dim[4] = {t->dim[0], 1, 1, 1};
     int params[4] = {in, -1, -1, -1}, node;
     hd_dtype type = byte_type(x);
     dim[1] = oc;
-    int y = add(x, HD_IR_qconv, 4, params, type, 4, dim, &node);
+    int rank = t->rank, y = add(x, HD_IR_qconv, 4, params, type, rank, dim, &node);
     if (fixed)
         square_window(x, node, shape(x, in), fixed, out, kernel);
     else
@@ -149,7 +153,7 @@ static void conv_of(struct gen *x, int in, int oc, int groups, int fixed) {
     dim[2] = out[0], dim[3] = out[1];
     set_shape(x, y, dim);
     int64_t wdim[4] = {oc, c / groups, kernel[0], kernel[1]};
-    int w = weights(x, 4, wdim), bs[2];
+    int w = weights(x, rank, wdim), bs[2];
     bias_and_scale(x, oc, wdim[1] * wdim[2] * wdim[3], bs);
     x->g->nodes[node].in[1] = w;
     x->g->nodes[node].in[2] = bs[0];
@@ -182,8 +186,10 @@ static void dense(struct gen *x, int in) {
     const struct hd_tensor *t = shape(x, in);
     int64_t rows = t->dim[0], depth = t->dim[1];
     int node, oc = range(&x->r, 1, 150);
-    if (t->rank == 4) {
-        depth = t->dim[1] * t->dim[2] * t->dim[3];
+    if (t->rank > 2) { /* an image as one row, or each row along the last dimension */
+        int64_t all = hd_tensor_elems(t);
+        depth = next(&x->r) % 2 ? all / rows : t->dim[t->rank - 1];
+        rows = all / depth;
         int64_t flat[2] = {rows, depth};
         in = add(x, HD_IR_reshape, 1, &in, t->dtype, 2, flat, &node);
         hd_attr_set_ints(x->g, node, "shape", 2, flat);
@@ -220,16 +226,17 @@ static void residual(struct gen *x, int a) {
 }
 
 static void pool(struct gen *x, int in, bool max) {
-    int64_t dim[4], out[2], kernel[2];
+    int64_t dim[HD_MAX_RANK], out[2] = {1, 1}, kernel[2];
     int node;
     memcpy(dim, shape(x, in)->dim, sizeof dim);
     hd_dtype type = max ? shape(x, in)->dtype : byte_type(x);
-    int y = add(x, max ? HD_IR_qmaxpool : HD_IR_qavgpool, 1, &in, type, 4, dim, &node);
+    int y =
+        add(x, max ? HD_IR_qmaxpool : HD_IR_qavgpool, 1, &in, type, shape(x, in)->rank, dim, &node);
     window(x, node, shape(x, in), max, out, kernel);
     dim[2] = out[0], dim[3] = out[1];
     set_shape(x, y, dim);
     if (max) return;
-    hd_attr_set_ints(x->g, node, "dilations", 2, (int64_t[]){1, 1});
+    hd_attr_set_ints(x->g, node, "dilations", shape(x, in)->rank - 2, (int64_t[]){1, 1});
     const struct hd_tensor *t = shape(x, in);
     int64_t stride[2];
     hd_attr_ints(&x->g->nodes[node], "strides", stride, 2, 1);
@@ -264,34 +271,182 @@ static void rescale(struct gen *x, int in) {
     requant(x, node, type);
 }
 
+/* ---- movement of data ---- */
+
+static int ints(struct gen *x, int n, const int64_t *v) {
+    return hd_graph_const(x->g, "i", HD_I64, 1, (int64_t[]){n}, v);
+}
+
+static void transpose(struct gen *x, int in) {
+    int64_t dim[HD_MAX_RANK], perm[HD_MAX_RANK];
+    int node, rank = shape(x, in)->rank;
+    for (int i = 0; i < rank; i++) perm[i] = i;
+    for (int i = rank - 1; i > 0; i--) {
+        int k = range(&x->r, 0, i);
+        int64_t p = perm[i];
+        perm[i] = perm[k], perm[k] = p;
+    }
+    for (int i = 0; i < rank; i++) dim[i] = shape(x, in)->dim[perm[i]];
+    add(x, HD_IR_transpose, 1, &in, shape(x, in)->dtype, rank, dim, &node);
+    hd_attr_set_ints(x->g, node, "perm", rank, perm);
+}
+
+/* The same elements in another shape: two neighbouring dimensions become one, or one becomes two.
+ */
+static void reshape(struct gen *x, int in) {
+    int64_t dim[HD_MAX_RANK + 1];
+    int node, rank = shape(x, in)->rank, at = range(&x->r, 0, rank - 1);
+    memcpy(dim, shape(x, in)->dim, sizeof(int64_t) * HD_MAX_RANK);
+    if (rank > 2 && (rank > 4 || next(&x->r) % 2)) {
+        if (at == rank - 1) at--;
+        dim[at] *= dim[at + 1];
+        memmove(dim + at + 1, dim + at + 2, sizeof *dim * (size_t)(rank-- - at - 2));
+    } else {
+        int64_t part = 1, size = dim[at];
+        for (int64_t f = 2; f <= 8; f++)
+            if (size % f == 0) part = f;
+        memmove(dim + at + 1, dim + at, sizeof *dim * (size_t)(rank++ - at));
+        dim[at] = size / part, dim[at + 1] = part;
+    }
+    add(x, HD_IR_reshape, 1, &in, shape(x, in)->dtype, rank, dim, &node);
+    hd_attr_set_ints(x->g, node, "shape", rank, dim);
+}
+
+static void concat(struct gen *x, int in) {
+    int64_t dim[HD_MAX_RANK];
+    int node, rank = shape(x, in)->rank, axis = range(&x->r, 0, rank - 1), parts[4] = {in}, n = 1;
+    memcpy(dim, shape(x, in)->dim, sizeof dim);
+    for (int i = 0; i < x->n_made && n < 4; i++) { /* others of that shape but for the axis */
+        const struct hd_tensor *t = shape(x, x->made[i]);
+        bool fits = t->rank == rank && t->dtype == shape(x, in)->dtype && next(&x->r) % 3;
+        for (int d = 0; d < rank && fits; d++) fits = d == axis || t->dim[d] == dim[d];
+        if (!fits || dim[axis] + t->dim[axis] > 200) continue;
+        dim[axis] += t->dim[axis];
+        parts[n++] = x->made[i];
+    }
+    add(x, HD_IR_concat, n, parts, shape(x, in)->dtype, rank, dim, &node);
+    hd_attr_set_int(x->g, node, "axis", axis);
+}
+
+static void split(struct gen *x, int in) {
+    struct hd_tensor t = *shape(x, in);
+    int axis = range(&x->r, 0, t.rank - 1), out[2];
+    if (t.dim[axis] < 2) return;
+    int64_t size[2] = {range(&x->r, 1, (int)t.dim[axis] - 1), 0};
+    size[1] = t.dim[axis] - size[0];
+    int ins[2] = {in, ints(x, 2, size)};
+    for (int i = 0; i < 2; i++) {
+        t.dim[axis] = size[i];
+        out[i] = hd_graph_tensor(x->g, "t", t.dtype, t.rank, t.dim);
+    }
+    int node = hd_graph_node(x->g, HD_IR_split, "split", 2, ins, 2, out);
+    hd_attr_set_int(x->g, node, "axis", axis);
+    x->made[x->n_made++] = out[0], x->made[x->n_made++] = out[1];
+}
+
+static void slice(struct gen *x, int in) {
+    struct hd_tensor t = *shape(x, in);
+    int axis = range(&x->r, 0, t.rank - 1), node;
+    int64_t size = t.dim[axis], start = range(&x->r, 0, (int)size - 1),
+            end = range(&x->r, (int)start + 1, (int)size), step = range(&x->r, 1, 2);
+    if (next(&x->r) % 4 == 0) { /* backwards */
+        int64_t first = start;
+        start = end - 1, end = first - 1 - size, step = -step;
+    }
+    int ins[5] = {in, ints(x, 1, &start), ints(x, 1, &end), ints(x, 1, (int64_t[]){axis}),
+                  ints(x, 1, &step)};
+    int64_t way = step > 0 ? end - start : start - (end + size);
+    t.dim[axis] = (way - 1) / (step > 0 ? step : -step) + 1;
+    add(x, HD_IR_slice, 5, ins, t.dtype, t.rank, t.dim, &node);
+}
+
+static void pad(struct gen *x, int in) {
+    static const char *const modes[] = {"constant", "edge", "reflect", "constant"};
+    struct hd_tensor t = *shape(x, in);
+    int64_t pads[2 * HD_MAX_RANK] = {0};
+    int mode = range(&x->r, 0, 3), node;
+    int8_t value = (int8_t)range(&x->r, -128, 127);
+    for (int d = 0; d < t.rank; d++)
+        for (int side = 0; side < 2; side++) {
+            int most = mode == 2 ? (int)hd_min(t.dim[d] - 1, 3) : 3;
+            if (next(&x->r) % 2) pads[d + side * t.rank] = range(&x->r, 0, most);
+        }
+    for (int d = 0; d < t.rank; d++) t.dim[d] += pads[d] + pads[d + t.rank];
+    int ins[3] = {in, ints(x, 2 * t.rank, pads),
+                  hd_graph_const(x->g, "v", t.dtype, 0, NULL, &value)};
+    add(x, HD_IR_pad, mode == 3 ? 2 : 3, ins, t.dtype, t.rank, t.dim, &node);
+    hd_attr_set_string(x->g, node, "mode", modes[mode]);
+}
+
+static void resize(struct gen *x, int in) {
+    struct hd_tensor t = *shape(x, in);
+    float scales[HD_MAX_RANK];
+    int node, none = hd_graph_const_f32(x->g, "roi", 0, NULL);
+    for (int d = 0; d < t.rank; d++) {
+        scales[d] = d < 2 ? 1 : (float)range(&x->r, 1, 3);
+        t.dim[d] *= (int64_t)scales[d];
+    }
+    int ins[3] = {in, none, hd_graph_const_f32(x->g, "scales", t.rank, scales)};
+    add(x, HD_IR_resize, 3, ins, t.dtype, t.rank, t.dim, &node);
+    hd_attr_set_string(x->g, node, "mode", "nearest");
+    if (next(&x->r) % 2)
+        hd_attr_set_string(x->g, node, "coordinate_transformation_mode", "asymmetric");
+}
+
+static void blocks(struct gen *x, int in) {
+    struct hd_tensor t = *shape(x, in);
+    bool to_depth = t.dim[2] % 2 == 0 && t.dim[3] % 2 == 0;
+    int node;
+    if (!to_depth && t.dim[1] % 4) return;
+    t.dim[1] = to_depth ? t.dim[1] * 4 : t.dim[1] / 4;
+    for (int d = 2; d < 4; d++) t.dim[d] = to_depth ? t.dim[d] / 2 : t.dim[d] * 2;
+    add(x, to_depth ? HD_IR_spacetodepth : HD_IR_depthtospace, 1, &in, t.dtype, 4, t.dim, &node);
+    hd_attr_set_int(x->g, node, "blocksize", 2);
+    if (!to_depth && next(&x->r) % 2) hd_attr_set_string(x->g, node, "mode", "CRD");
+}
+
+static void move(struct gen *x, int in) {
+    static void (*const kind[])(struct gen *, int) = {transpose, reshape, concat, split,
+                                                      slice,     pad,     resize, blocks};
+    int64_t elems = hd_tensor_elems(shape(x, in));
+    int pick = range(&x->r, 0, elems > 20000 ? 4 : shape(x, in)->rank == 4 ? 7 : 6);
+    kind[pick](x, in);
+}
+
 static hd_graph *generate(uint64_t seed, int n_layers) {
     struct gen x = {.r = {seed * 7919 + 1}, .g = hd_graph_create()};
     int64_t dim[4] = {next(&x.r) % 8 ? 1 : 2, range(&x.r, 1, seed % 3 ? 40 : 4), range(&x.r, 1, 30),
                       range(&x.r, 1, 30)};
     int all[64];
-    bool blocks = seed % 5 == 1;
-    if (blocks) dim[0] = 1, dim[2] = range(&x.r, 8, 60), dim[3] = range(&x.r, 8, 60);
+    bool flat = next(&x.r) % 5 == 0, chains = seed % 5 == 1; /* flat: one-dimensional */
+    if (flat) dim[2] = range(&x.r, 1, 60);
+    if (chains) dim[0] = 1, dim[2] = range(&x.r, 8, 60), dim[3] = range(&x.r, 8, 60);
     x.made = all;
-    int in = hd_graph_tensor(x.g, "x", byte_type(&x), 4, dim);
+    int in = hd_graph_tensor(x.g, "x", byte_type(&x), 4 - flat, dim);
     hd_graph_input(x.g, in);
     x.made[x.n_made++] = in;
     for (int i = 0; i < n_layers; i++) {
         int from = x.made[x.n_made - 1];
         if (next(&x.r) % 5 == 0) from = x.made[range(&x.r, 0, x.n_made - 1)];
-        bool image = shape(&x, from)->rank == 4;
+        int rank = shape(&x, from)->rank;
+        bool image = rank == 4 || rank == 3;
+        if (i > 0 && next(&x.r) % 3 == 0) {
+            move(&x, from);
+            continue;
+        }
         int pick = seed % 3 == 0 && i == 0
                        ? 7
                        : (int)(next(&x.r) % 8); /* few channels: first a convolution */
-        if (blocks && image && i % 3 == 0) {
+        if (chains && rank == 4 && i % 3 == 0) {
             block(&x, from);
             i += 2;
         } else if (pick == 0)
             residual(&x, from);
         else if (pick == 1)
             rescale(&x, from);
-        else if (!image || (pick == 2 && i + 1 == n_layers))
-            dense(&x, from);
-        else if (pick == 2)
+        else if (!image || (rank == 4 && pick == 2 && i + 1 == n_layers))
+            rank <= 4 ? dense(&x, from) : rescale(&x, from);
+        else if (pick == 2 && rank == 4)
             mean(&x, from);
         else if (pick == 3 || pick == 4)
             pool(&x, from, pick == 4);

@@ -1,0 +1,107 @@
+/* Layouts: which dimension of a tensor becomes the channels of the machine's pixels.
+ *
+ * needs: a legalised graph
+ * gives: lo->rows
+ * destroys: nothing
+ *
+ * Images are [N,C,..], so convolutions and pools want dimension 1; everything that works along the
+ * last dimension (dense layers, and what feeds them) wants that one. Operations that do not care
+ * take over what their neighbours want, so that no data moves between them; where both meet, only
+ * a node that moves data can stand between, and it does (move.c).
+ */
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+enum want { ANY, CHANNELS, ROWS };
+
+static bool elementwise(const struct hd_node *n) {
+    return n->op == HD_IR_qadd || n->op == HD_IR_qrescale;
+}
+
+static enum want wish(const struct hd_node *n) {
+    switch (n->op) {
+    case HD_IR_qconv:
+    case HD_IR_qavgpool:
+    case HD_IR_qmaxpool:
+    case HD_IR_qmean:
+        return CHANNELS;
+    case HD_IR_qgemm:
+        return ROWS;
+    default:
+        return ANY;
+    }
+}
+
+static bool set(char *want, int tensor, enum want w) {
+    if (tensor < 0 || w == ANY || want[tensor] != ANY) return false;
+    want[tensor] = (char)w;
+    return true;
+}
+
+/* Two tensors whose layouts may well be the same: hands a wish from one to the other. */
+static bool hand_over(const hd_graph *g, char *want, int a, int b) {
+    const struct hd_tensor *x = &g->tensors[a], *y = &g->tensors[b];
+    bool last = x->rank && y->rank && x->dim[x->rank - 1] == y->dim[y->rank - 1];
+    bool first = x->rank > 2 && y->rank > 2 && x->dim[0] == y->dim[0] && x->dim[1] == y->dim[1];
+    bool any = false;
+    for (int way = 0; way < 2; way++) {
+        int from = way ? b : a, to = way ? a : b;
+        if (want[from] == ROWS ? last : first) any = set(want, to, (enum want)want[from]) || any;
+    }
+    return any;
+}
+
+static bool spread(const hd_graph *g, char *want, bool moves) {
+    bool any = false;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead || n->out[0] < 0 || !(elementwise(n) || (moves && hd_is_move(g, n)))) continue;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] >= 0 && !g->tensors[n->in[k]].data)
+                for (int o = 0; o < n->n_out; o++)
+                    if (n->out[o] >= 0) any = hand_over(g, want, n->in[k], n->out[o]) || any;
+    }
+    return any;
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_choose_layouts(struct hd_lowering *lo) {
+    const hd_graph *g = lo->g;
+    char *want = hd_new_array(lo->arena, char, g->n_tensors ? g->n_tensors : 1);
+    lo->rows = hd_new_array(lo->arena, bool, g->n_tensors ? g->n_tensors : 1);
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].rank < 3) want[i] = ROWS;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead) continue;
+        set(want, n->in[0], wish(n));
+        set(want, n->out[0], wish(n));
+    }
+    while (spread(g, want, false)) continue;
+    while (spread(g, want, true) || spread(g, want, false)) continue;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        lo->rows[i] = want[i] == ROWS || (want[i] == ANY && g->tensors[i].rank == 3);
+    return HD_OK;
+}
+
+bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+    const struct hd_tensor *t = &lo->g->tensors[tensor];
+    bool rows = lo->rows[tensor];
+    int channel = rows ? t->rank - 1 : 1;
+    int64_t n = 1, h = 1, w = 1;
+    if ((t->dtype != HD_I8 && t->dtype != HD_U8) || t->data || !t->known || t->rank < 1)
+        return false;
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dim[i] < 1 || t->dim[i] > 65535) return false;
+        if (i == channel) continue;
+        int64_t *to = rows ? &h : i == 0 ? &n : i == t->rank - 1 && i > 1 ? &w : &h;
+        if ((*to *= t->dim[i]) > 65535) return false;
+    }
+    *out = (struct hd_mtensor){.n = (int)n,
+                               .h = (int)h,
+                               .w = (int)w,
+                               .c = (int)t->dim[channel],
+                               .rows = rows,
+                               .is_unsigned = t->dtype == HD_U8};
+    return true;
+}

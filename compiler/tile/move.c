@@ -1,0 +1,201 @@
+/* Movement of data: nodes whose result is elements of their operands in another order, with pad
+ * values between them: concat, split, slice, pad, transpose, reshape, nearest resize and others.
+ *
+ * needs: a node that hd_is_move() accepts, mtensors of its operands and result
+ * gives: for each row of the result the transfers that LX makes into it
+ * destroys: nothing
+ *
+ * Which element goes where is not written down here a second time: golden computes the node on
+ * operands that hold their own indexes. What comes out is cut into runs that are contiguous on both
+ * sides, and runs at even distances are one transfer. The operands lie in the arena, where LX
+ * reaches every byte; the result is built in XM.
+ */
+#include <string.h>
+
+#include "compiler/tile/layer.h"
+#include "cpu_ref/golden.h"
+#include "runtime/base/num.h"
+
+enum {
+    ELEMENTS_MAX = 1 << 24, /* of operands together: indexes are kept for all of them */
+    TRANSFERS_MAX = 1 << 15,
+    FILLED = 0 /* index of an element that comes from no operand; golden's own filling is 0, too */
+};
+
+static int data_operands(const struct hd_node *n) {
+    switch (n->op) {
+    case HD_IR_concat:
+        return n->n_in;
+    case HD_IR_identity:
+    case HD_IR_reshape:
+    case HD_IR_transpose:
+    case HD_IR_split:
+    case HD_IR_slice:
+    case HD_IR_expand:
+    case HD_IR_tile:
+    case HD_IR_pad:
+    case HD_IR_centercroppad:
+    case HD_IR_depthtospace:
+    case HD_IR_spacetodepth:
+    case HD_IR_gather:
+    case HD_IR_reversesequence:
+    case HD_IR_resize:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+bool hd_is_move(const hd_graph *g, const struct hd_node *n) {
+    int data = data_operands(n);
+    if (!data || n->in[0] < 0) return false;
+    hd_dtype t = g->tensors[n->in[0]].dtype;
+    if (t != HD_I8 && t != HD_U8) return false;
+    return n->op != HD_IR_resize || !strcmp(hd_attr_string(n, "mode", "nearest"), "nearest");
+}
+
+const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
+    const hd_graph *g = lo->g;
+    const struct hd_node *n = &g->nodes[node];
+    int data = data_operands(n);
+    int64_t elements = 0;
+    if (data > HD_LAYER_INPUTS) {
+        *out_hint = "join the tensors in groups of 16";
+        return "more than 16 operands";
+    }
+    for (int i = 0; i < n->n_in; i++) {
+        if (n->in[i] < 0) continue;
+        if (i < data)
+            elements += hd_tensor_elems(&g->tensors[n->in[i]]);
+        else if (!g->tensors[n->in[i]].data) {
+            *out_hint = "make its indexes, sizes and pads constant";
+            return "where data moves depends on values of the run";
+        }
+    }
+    *out_hint = "";
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0) elements = hd_max(elements, hd_tensor_elems(&g->tensors[n->out[o]]));
+    return elements > ELEMENTS_MAX ? "moves more than 16 M elements" : NULL;
+}
+
+struct index_map {
+    const int32_t *of; /* per element of the result: FILLED, or 1 + index in the operands' row */
+    int64_t first[HD_LAYER_INPUTS + 1];
+    int n;
+};
+
+/* Golden on operands that hold their indexes. */
+static hd_status run_on_indexes(const struct hd_lowering *lo, const struct hd_node *n, int out,
+                                hd_arena *a, struct index_map *map) {
+    hd_graph g = *lo->g; /* the same nodes over tensors of int32 */
+    struct hd_tensor *t = hd_golden_tensors(&g, a);
+    int id = (int)(n - g.nodes);
+    int64_t next = 1;
+    map->n = data_operands(n);
+    for (int i = 0; i < map->n; i++) {
+        struct hd_tensor *x = &t[n->in[i]];
+        int64_t elems = hd_tensor_elems(x);
+        int32_t *v = hd_new_array(a, int32_t, (size_t)elems);
+        map->first[i] = next;
+        for (int64_t k = 0; k < elems; k++) v[k] = (int32_t)next++;
+        x->dtype = HD_I32, x->data = v, x->known = true;
+    }
+    map->first[map->n] = next;
+    if (n->op == HD_IR_pad && n->n_in > 2 && n->in[2] >= 0) {
+        t[n->in[2]].dtype = HD_I32;
+        t[n->in[2]].data = hd_new_array(a, int32_t, 1); /* FILLED */
+    }
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0) t[n->out[o]].dtype = HD_I32;
+    g.tensors = hd_dup(a, t, g.n_tensors * sizeof *t);
+    TRY(hd_golden_eval(lo->ctx, &g, &id, 1, t, a));
+    map->of = t[n->out[out]].data;
+    return HD_OK;
+}
+
+/* Byte of element `index` of a tensor, in its arena form. */
+static int64_t arena_byte(const struct hd_mtensor *x, int64_t index) {
+    if (x->rows) return index / x->c * x->cp + index % x->c;
+    int64_t pixels = (int64_t)x->h * x->w, p = index % pixels, c = index / pixels % x->c;
+    return (index / pixels / x->c * pixels + p) * x->cp + c;
+}
+
+static int64_t element(const struct hd_mtensor *y, int row, int x, int c) {
+    if (y->rows) return (int64_t)row * y->c + c;
+    return (((int64_t)(row / y->h) * y->c + c) * y->h + row % y->h) * y->w + x;
+}
+
+/* Transfers that continue the pattern of the one before become part of it. */
+static void join(struct hd_move_rows *m, size_t first) {
+    size_t out = first;
+    for (size_t i = first; i < m->n; i++) {
+        struct hd_transfer *t = &m->list[i], *last = &m->list[out - 1];
+        bool like =
+            out > first && t->input == last->input && t->run == last->run && last->n1 < 65535;
+        int64_t s1 = like ? t->src - last->src - (last->n1 - 1) * last->s1 : 0;
+        int32_t d1 = like ? t->dst - last->dst - (last->n1 - 1) * last->d1 : 0;
+        if (like && last->n1 == 1) last->s1 = s1, last->d1 = d1;
+        if (like && s1 == last->s1 && d1 == last->d1)
+            last->n1++;
+        else
+            m->list[out++] = *t;
+    }
+    m->n = out;
+}
+
+static void row_transfers(struct hd_lowering *lo, struct hd_layer *l, const struct index_map *map,
+                          const struct hd_node *n, int row) {
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    struct hd_move_rows *m = &l->move;
+    size_t first = m->n;
+    m->first[row] = first;
+    for (int x = 0; x < y->w; x++)
+        for (int c = 0; c < y->c; c++) {
+            int32_t from = map->of[element(y, row, x, c)];
+            if (from == FILLED) {
+                m->fills = true;
+                continue;
+            }
+            int k = 0;
+            while (from >= map->first[k + 1]) k++;
+            const struct hd_mtensor *in = &lo->tensors[lo->tensor_of[n->in[k]]];
+            int64_t src = arena_byte(in, from - map->first[k]);
+            int32_t dst = x * y->cp + c;
+            struct hd_transfer *t = m->n > first ? &m->list[m->n - 1] : NULL;
+            if (t && t->input == k && t->src + t->run == src && t->dst + t->run == dst) {
+                t->run++;
+                continue;
+            }
+            *hd_push(lo->arena, m->list, m->n, m->cap) =
+                (struct hd_transfer){.input = k, .src = src, .dst = dst, .run = 1, .n1 = 1};
+        }
+    join(m, first);
+}
+
+hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int out,
+                            struct hd_layer *l) {
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    struct index_map map = {0};
+    int rows = y->n * y->h;
+    l->kind = HD_LAYER_MOVE;
+    for (int i = 0; i < data_operands(n); i++) {
+        l->in[i] = lo->tensor_of[n->in[i]];
+        lo->tensors[l->in[i]].read_from_dram = true;
+    }
+    if (n->op == HD_IR_pad && n->n_in > 2 && n->in[2] >= 0)
+        l->pad_value = *(const int8_t *)lo->g->tensors[n->in[2]].data;
+    hd_arena *scratch = hd_arena_create();
+    hd_status s = run_on_indexes(lo, n, out, scratch, &map);
+    l->move.first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
+    l->move.fills = y->c < y->cp;
+    for (int r = 0; s == HD_OK && r < rows; r++) {
+        row_transfers(lo, l, &map, n, r);
+        l->move.first[r + 1] = l->move.n;
+        if (l->move.n <= TRANSFERS_MAX) continue;
+        lo->too_big[l->node] = "needs more than 32768 transfers, because neighbours do not stay "
+                               "neighbours";
+        s = hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", n->name, lo->too_big[l->node]);
+    }
+    hd_arena_destroy(scratch);
+    return s;
+}
