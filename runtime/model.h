@@ -133,8 +133,9 @@ struct hd_value_image hd_value_image(const struct hd_value_info *v);
 /* Dense <-> arena layout; padding channels are written as 0. Both buffers are the caller's. */
 void hd_value_pack(const struct hd_value_info *v, const void *dense, void *arena_form);
 void hd_value_unpack(const struct hd_value_info *v, const void *arena_form, void *dense);
-/* A place's bytes in on-chip memory (xm: all of XM) or in the arena as dense [n][c][h][w], the
- * order of the graph's tensor. False: it is not there as a whole, or outside of the memory. */
+/* A place's bytes in the arena, where nothing else takes its place so soon, else in on-chip memory
+ * (xm: all of XM), as dense [n][c][h][w], the order of the graph's tensor. False: it is not there
+ * as a whole, or outside of the memory. */
 bool hd_place_read(const struct hd_place *p, const uint8_t *xm, size_t xm_bytes,
                    const uint8_t *arena, size_t arena_bytes, void *dense);
 

@@ -16,11 +16,11 @@ bool hd_place_read(const struct hd_place *p, const uint8_t *xm, size_t xm_bytes,
                    const uint8_t *arena, size_t arena_bytes, void *dense) {
     int pt = 0, pb = 0, pl = 0, pr = 0;
     const uint8_t *from;
-    if (p->on_chip && !p->rolling && xm && p->xm_offset + p->xm_bytes <= xm_bytes) {
+    if (p->in_arena && arena && p->arena_offset + p->arena_bytes <= arena_bytes) {
+        from = arena + p->arena_offset;
+    } else if (p->on_chip && !p->rolling && xm && p->xm_offset + p->xm_bytes <= xm_bytes) {
         from = xm + p->xm_offset;
         pt = p->pt, pb = p->pb, pl = p->pl, pr = p->pr;
-    } else if (p->in_arena && arena && p->arena_offset + p->arena_bytes <= arena_bytes) {
-        from = arena + p->arena_offset;
     } else {
         return false;
     }

@@ -245,13 +245,16 @@ static void reads_places(void **state) {
                 arena[(y * 2 + x) * 16 + c] = (unsigned char)(1 + 100 * c + 10 * y + x);
             }
     const unsigned char want[12] = {0, 1, 10, 11, 100, 101, 110, 111, 200, 201, 210, 211};
+    assert_true(hd_place_read(p, xm, sizeof xm, arena, sizeof arena, dense)); /* both: DRAM */
+    for (int i = 0; i < 12; i++) assert_int_equal(dense[i], want[i] + 1);
+    assert_true(hd_place_read(p, xm, sizeof xm, arena, 63, dense));
+    assert_memory_equal(dense, want, 12);
+    p->on_chip = false;
+    assert_false(hd_place_read(p, xm, sizeof xm, arena, 63, dense));
+    p->on_chip = true, p->in_arena = false;
     assert_true(hd_place_read(p, xm, sizeof xm, arena, sizeof arena, dense));
     assert_memory_equal(dense, want, 12);
     p->on_chip = false;
-    assert_true(hd_place_read(p, xm, sizeof xm, arena, sizeof arena, dense));
-    for (int i = 0; i < 12; i++) assert_int_equal(dense[i], want[i] + 1);
-    assert_false(hd_place_read(p, xm, sizeof xm, arena, 63, dense));
-    p->in_arena = false;
     assert_false(hd_place_read(p, xm, sizeof xm, arena, sizeof arena, dense));
     hd_model_destroy(m);
 }
