@@ -31,12 +31,14 @@ struct job {
     const char *path;
     struct cli_calibration data;
     struct hd_quant_options o;
-    hd_graph *g, *ref; /* the one that is rewritten, and a copy of the prepared float graph */
+    hd_graph *g, *ref; /* the rewritten one, and the prepared float graph */
     struct hd_quant_plan plan;
     struct hd_quant_stats *stats;
     struct error *tensor_error, *output_error;
     int same_top;
-    int *order; /* nodes of ref, as they run */
+    int trials;   /* of search() */
+    void ***want; /* per data set and output: of the float network */
+    int *order;   /* nodes of ref, as they run */
     size_t n_order;
     int done, total; /* rounds, for progress */
 };
@@ -153,7 +155,7 @@ static hd_status calibrate(struct job *j) {
     bool histograms = j->o.range != HD_RANGE_MINMAX;
     TRY(runner_open(j, j->ref, j->plan.observe, &r));
     hd_status s = cli_count_calibration(j->c, j->a, r.m, &j->data);
-    j->total = j->data.n * (histograms ? 4 : 3);
+    j->total = j->data.n * (histograms ? 4 : 3) + 1;
     start_stats(j);
     if (s == HD_OK) s = calibration_round(j, &r, false);
     for (size_t t = 0; s == HD_OK && histograms && t < j->plan.n_tensors; t++)
@@ -186,50 +188,159 @@ static size_t largest(const struct hd_value_info *v, const void *x) {
     return best;
 }
 
-static hd_status compare_set(struct job *j, struct runner *ref, struct runner *got, int i,
-                             bool outputs) {
-    const void **in = NULL;
-    hd_arena *a = hd_arena_create();
-    progress(j, outputs ? "int8 network" : "error of layers");
-    hd_status s = cli_calibration_inputs(j->c, a, ref->m, &j->data, i, &in);
-    if (s == HD_OK) s = runner_run(j, ref, in);
-    if (s == HD_OK) s = runner_run(j, got, in);
-    int own = (int)j->ref->n_outputs;
-    for (int k = 0; s == HD_OK && k < ref->m->n_outputs; k++) {
-        const struct hd_value_info *v = &ref->m->values[ref->m->outputs[k]];
-        int t = ref->tensor[k];
-        if (outputs && k < own) add_error(&j->output_error[k], v, ref->out[k], got->out[k]);
-        if (!outputs && t >= 0) add_error(&j->tensor_error[t], v, ref->out[k], got->out[k]);
+/* Layers of the rewritten graph beside those of the float one, set by set. */
+static hd_status compare_layers(struct job *j) {
+    struct runner ref, got;
+    TRY(runner_open(j, j->ref, j->plan.made, &ref));
+    hd_status s = runner_open(j, j->g, j->plan.made, &got);
+    for (int i = 0; s == HD_OK && i < j->data.n; i++) {
+        const void **in = NULL;
+        hd_arena *a = hd_arena_create();
+        progress(j, "error of layers");
+        s = cli_calibration_inputs(j->c, a, ref.m, &j->data, i, &in);
+        if (s == HD_OK) s = runner_run(j, &ref, in);
+        if (s == HD_OK) s = runner_run(j, &got, in);
+        for (int k = 0; s == HD_OK && k < ref.m->n_outputs; k++)
+            if (ref.tensor[k] >= 0)
+                add_error(&j->tensor_error[ref.tensor[k]], &ref.m->values[ref.m->outputs[k]],
+                          ref.out[k], got.out[k]);
+        hd_arena_destroy(a);
     }
-    if (s == HD_OK && outputs && own) {
-        const struct hd_value_info *v = &ref->m->values[ref->m->outputs[0]];
-        j->same_top += largest(v, ref->out[0]) == largest(v, got->out[0]);
-    }
-    hd_arena_destroy(a);
+    if (got.m) runner_close(&got);
+    runner_close(&ref);
     return s;
 }
 
-static hd_status compare(struct job *j, const hd_graph *g, const bool *wanted, bool outputs) {
-    struct runner ref, got;
-    TRY(runner_open(j, j->ref, wanted, &ref));
-    hd_status s = runner_open(j, g, wanted, &got);
-    if (s == HD_OK) {
-        for (int i = 0; s == HD_OK && i < j->data.n; i++)
-            s = compare_set(j, &ref, &got, i, outputs);
-        runner_close(&got);
+/* Outputs of the float network for all data sets. */
+static hd_status reference_outputs(struct job *j) {
+    struct runner r;
+    TRY(runner_open(j, j->ref, NULL, &r));
+    hd_status s = HD_OK;
+    j->want = hd_new_array(j->a, void **, (size_t)j->data.n + 1);
+    for (int i = 0; s == HD_OK && i < j->data.n; i++) {
+        const void **in = NULL;
+        hd_arena *a = hd_arena_create();
+        progress(j, "float outputs");
+        s = cli_calibration_inputs(j->c, a, r.m, &j->data, i, &in);
+        if (s == HD_OK) s = runner_run(j, &r, in);
+        j->want[i] = hd_new_array(j->a, void *, (size_t)r.m->n_outputs + 1);
+        for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++)
+            j->want[i][k] =
+                hd_dup(j->a, r.out[k], hd_value_dense_bytes(&r.m->values[r.m->outputs[k]]));
+        hd_arena_destroy(a);
     }
-    runner_close(&ref);
+    runner_close(&r);
     return s;
+}
+
+struct score { /* of an int8 network */
+    int same_top;
+    double noise; /* sum over the sets of noise beside signal, each at most 1 */
+};
+
+static bool better(const struct score *a, const struct score *b) {
+    return a->same_top != b->same_top ? a->same_top > b->same_top : a->noise < b->noise;
+}
+
+/* Runs a legalised graph on all sets; errors of its outputs, NULL = not wanted. */
+static hd_status score_outputs(struct job *j, const hd_graph *legal, struct error *errors,
+                               struct score *out) {
+    struct runner r;
+    TRY(runner_open(j, legal, NULL, &r));
+    hd_status s = HD_OK;
+    *out = (struct score){0};
+    for (int i = 0; s == HD_OK && i < j->data.n; i++) {
+        const void **in = NULL;
+        hd_arena *a = hd_arena_create();
+        s = cli_calibration_inputs(j->c, a, r.m, &j->data, i, &in);
+        if (s == HD_OK) s = runner_run(j, &r, in);
+        for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++) {
+            const struct hd_value_info *v = &r.m->values[r.m->outputs[k]];
+            struct error e = {0};
+            add_error(&e, v, j->want[i][k], r.out[k]);
+            out->noise += e.noise > 0 ? fmin(1, e.noise / e.signal) : 0;
+            if (!k) out->same_top += largest(v, j->want[i][k]) == largest(v, r.out[k]);
+            if (errors) errors[k].signal += e.signal, errors[k].noise += e.noise;
+        }
+        hd_arena_destroy(a);
+    }
+    runner_close(&r);
+    return s;
+}
+
+/* ---- search for ranges ---- */
+
+static hd_status rewritten(struct job *j, const float *part, hd_graph **out) {
+    struct hd_quant_options o = j->o;
+    o.part = part;
+    TRY(clone(j->c->ctx, j->ref, out));
+    hd_status s = hd_quant_apply(j->c->ctx, *out, &j->plan, j->stats, &o);
+    if (s == HD_OK) return s;
+    hd_graph_destroy(*out);
+    *out = NULL;
+    return s;
+}
+
+static hd_status try_parts(struct job *j, const float *part, struct score *out) {
+    hd_graph *g = NULL;
+    j->trials++;
+    cli_progress(j->c, "search for ranges, trial %d: %d of %d sets agree", j->trials, out->same_top,
+                 j->data.n);
+    TRY(rewritten(j, part, &g));
+    hd_status s = hd_legalize(j->c->ctx, g);
+    if (s == HD_OK) s = score_outputs(j, g, NULL, out);
+    hd_graph_destroy(g);
+    return s;
+}
+
+/* Tries part[from..to-1] times each factor and keeps the best. */
+static hd_status try_factors(struct job *j, float *part, const int *group, int n,
+                             struct score *best) {
+    static const float factors[] = {0.8f, 0.6f, 0.45f};
+    float old[1], *keep = n == 1 ? old : hd_new_array(j->a, float, (size_t)n), best_factor = 1;
+    for (int i = 0; i < n; i++) keep[i] = part[group[i]];
+    for (size_t f = 0; f < sizeof factors / sizeof *factors && best->same_top < j->data.n; f++) {
+        struct score s = *best;
+        for (int i = 0; i < n; i++) part[group[i]] = keep[i] * factors[f];
+        TRY(try_parts(j, part, &s));
+        if (better(&s, best)) *best = s, best_factor = factors[f];
+    }
+    for (int i = 0; i < n; i++) part[group[i]] = keep[i] * best_factor;
+    return HD_OK;
+}
+
+/* Where data sets of very different magnitude share ranges, the small ones drown in the steps of
+ * the large. Then smaller ranges are tried, for all tensors at once and for each alone, until the
+ * largest output is in the right place for every set. Each set counts alike in the score. */
+static hd_status search(struct job *j, float *part) {
+    struct score best = {0};
+    int *group = hd_new_array(j->a, int, j->plan.n_tensors + 1), n = 0;
+    for (size_t t = j->plan.n_tensors; t-- > 0;) {
+        part[t] = 1;
+        bool leads = false;
+        for (size_t u = 0; u < j->plan.n_tensors && !leads; u++)
+            leads = j->plan.observe[u] && j->plan.group[u] == (int)t;
+        if (leads) group[n++] = (int)t;
+    }
+    TRY(try_parts(j, part, &best));
+    if (best.same_top == j->data.n) return HD_OK;
+    TRY(try_factors(j, part, group, n, &best));
+    for (int i = 0; i < n && best.same_top < j->data.n; i++)
+        TRY(try_factors(j, part, &group[i], 1, &best));
+    return HD_OK;
 }
 
 /* The file as others will read it, as integer operations. */
 static hd_status check_file(struct job *j) {
     hd_graph *g = NULL;
+    struct score s = {0};
+    progress(j, "int8 network");
     TRY(hd_import_onnx(j->c->ctx, j->c->opt.out, NULL, &g));
-    hd_status s = hd_legalize(j->c->ctx, g);
-    if (s == HD_OK) s = compare(j, g, NULL, true);
+    hd_status ok = hd_legalize(j->c->ctx, g);
+    if (ok == HD_OK) ok = score_outputs(j, g, j->output_error, &s);
+    j->same_top = s.same_top;
     hd_graph_destroy(g);
-    return s;
+    return ok;
 }
 
 /* ---- report ---- */
@@ -279,6 +390,7 @@ static void print_report(struct job *j, FILE *out) {
         fprintf(out, "output %s: %.1f dB\n", j->ref->tensors[j->ref->outputs[i]].name,
                 decibels(&j->output_error[i]));
     fprintf(out, "largest element in the same place: %d of %d sets\n", j->same_top, j->data.n);
+    if (j->trials > 1) fprintf(out, "ranges made smaller by a search of %d trials\n", j->trials);
     fprintf(out, "%d layers in integers, %d nodes in float; calibrated with %s; wrote %s\n", layers,
             floats, j->data.what, j->c->opt.out);
 }
@@ -299,6 +411,7 @@ static json_object *report_json(struct job *j) {
     cli_add_str(o, "calibration", j->data.what);
     cli_add_int(o, "sets", j->data.n);
     cli_add_int(o, "same_top1", j->same_top);
+    cli_add_int(o, "trials", j->trials);
     for (size_t k = 0; k < j->n_order; k++) {
         size_t i = (size_t)j->order[k];
         const struct hd_node *n = &j->ref->nodes[i];
@@ -365,8 +478,7 @@ static hd_status import(struct job *j) {
     TRY(hd_import_onnx(c->ctx, j->path, &bind, &g));
     hd_status s =
         hd_note(c->ctx, hd_quant_prepare(c->ctx, g, j->o.bias_correction), "in %s", j->path);
-    if (s == HD_OK) s = clone(c->ctx, g, &j->g); /* two of them, whose ids agree */
-    if (s == HD_OK) s = clone(c->ctx, g, &j->ref);
+    if (s == HD_OK) s = clone(c->ctx, g, &j->ref); /* ids of clones agree */
     hd_graph_destroy(g);
     return s;
 }
@@ -374,18 +486,18 @@ static hd_status import(struct job *j) {
 static hd_status choose(struct job *j) {
     bool *keep = NULL, any = false;
     if (j->c->opt.keep) {
-        struct cli_item_source s = {.graph = j->g};
-        keep = hd_new_array(j->a, bool, j->g->n_nodes + 1);
+        struct cli_item_source s = {.graph = j->ref};
+        keep = hd_new_array(j->a, bool, j->ref->n_nodes + 1);
         TRY(cli_select_nodes(j->c, j->a, j->c->opt.keep, &s, keep));
-        for (size_t i = 0; i < j->g->n_nodes; i++) any = any || keep[i];
+        for (size_t i = 0; i < j->ref->n_nodes; i++) any = any || keep[i];
         if (!any)
             return hd_fail(j->c->ctx, HD_INVALID,
                            "--keep '%s': means no node; heddle query MODEL SELECTOR shows what a "
                            "selector means",
                            j->c->opt.keep);
     }
-    hd_quant_choose(j->a, j->g, keep, &j->plan);
-    j->order = hd_new_array(j->a, int, j->g->n_nodes + 1);
+    hd_quant_choose(j->a, j->ref, keep, &j->plan);
+    j->order = hd_new_array(j->a, int, j->ref->n_nodes + 1);
     j->n_order = hd_graph_order(j->ref, j->order);
     for (size_t i = 0; i < j->plan.n_nodes; i++)
         if (j->plan.layer[i]) return HD_OK;
@@ -402,11 +514,14 @@ static hd_status quantize(struct job *j) {
     TRY(import(j));
     TRY(choose(j));
     TRY(calibrate(j));
-    TRY(hd_quant_apply(ctx, j->g, &j->plan, j->stats, &j->o));
+    float *part = hd_new_array(j->a, float, j->plan.n_tensors + 1);
+    TRY(reference_outputs(j));
+    TRY(search(j, part));
+    TRY(rewritten(j, part, &j->g));
     TRY(hd_export_onnx(ctx, j->g, j->c->opt.out));
     j->tensor_error = hd_new_array(j->a, struct error, j->plan.n_tensors + 1);
     j->output_error = hd_new_array(j->a, struct error, j->ref->n_outputs + 1);
-    TRY(compare(j, j->g, j->plan.made, false));
+    TRY(compare_layers(j));
     return hd_note(ctx, check_file(j), "while checking %s", j->c->opt.out);
 }
 

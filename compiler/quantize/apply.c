@@ -49,7 +49,8 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
         int32_t zero;
         if (!x->p->observe[t]) continue;
         if (x->scale_const[from] < 0) {
-            hd_quant_params(lo[from], hi[from], x->o, &x->scale[from], &zero);
+            float part = x->o->part ? x->o->part[from] : 1;
+            hd_quant_params(lo[from] * part, hi[from] * part, x->o, &x->scale[from], &zero);
             int8_t byte = (int8_t)zero;
             x->scale_const[from] =
                 hd_graph_const(x->g, name(x, (int)t, "scale"), HD_F32, 0, NULL, &x->scale[from]);

@@ -21,6 +21,7 @@ struct hd_quant_options {
     bool symmetric;    /* activations: zero point in the middle */
     hd_dtype type;     /* of activations: HD_I8 or HD_U8 */
     bool bias_correction;
+    const float *part; /* per group of the plan: of its range, 0 < part <= 1; NULL = all of it */
 };
 
 /* ---- what ---- */

@@ -27,5 +27,5 @@
 #=   --trace-level LEVEL        op (default), or layer: one event per unit and layer
 #=   --report FILE.html         write a report: one page that opens in any browser
 #=   --select SELECTOR          only these layers in --dump, --trace and compare (docs/query.md)
-#=   --keep SELECTOR            layers whose result is also stored in DRAM (docs/query.md)
+#=   --keep SELECTOR            layers whose result is also stored in DRAM; of quantize: nodes that stay float (docs/query.md)
 #=   -h, --help                 print this
