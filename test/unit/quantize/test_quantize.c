@@ -1,0 +1,232 @@
+/* The quantiser: folding is exact, placement reaches q operations, ranges, and files that say what
+ * the graph says. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "compiler/compiler.h"
+#include "compiler/export/export.h"
+#include "compiler/pass/pass.h"
+#include "compiler/quantize/quantize.h"
+#include "cpu_ref/golden.h"
+
+/* A small network with everything that is fused, moved, shared or left alone. */
+static const char network[] =
+    "graph net {\ninput x f32[1,2,4,4]\n"
+    "const w1 f32[3,2,1,1] = {1,-2,0.5,0.25,-1,3}\nconst b1 f32[3] = {0.5,-0.25,0}\n"
+    "const s f32[3] = {2,1,-1}\nconst t f32[3] = {0,1,0.5}\nconst m f32[3] = {0.5,0,0}\n"
+    "const v f32[3] = {1,4,0.25}\nconst w2 f32[3,1,3,3] = {0,0,0,0,1,0,0,0,0, 1,1,1,1,1,1,1,1,1, "
+    "0,1,0,1,-4,1,0,1,0}\nconst k f32[3,1,1] = {1,2,3}\nconst w3 f32[6,2] = "
+    "{1,0,0,1,1,1,-1,0,0,-1,0.5,0.5}\nconst b3 f32[2] = {1,-1}\n"
+    "c1 ? = conv(x, w1, b1)\nn1 ? = batchnorm(c1, s, t, m, v) epsilon=0x0p+0\nr1 ? = relu(n1)\n"
+    "c2 ? = conv(r1, w2) group=3 pads=[1,1,1,1] kernel_shape=[3,3]\nc2b ? = add(c2, k)\n"
+    "sum ? = add(c2b, r1)\ng1 ? = sigmoid(sum)\nsw ? = mul(sum, g1)\n"
+    "both ? = concat(sw, r1) axis=1\np ? = maxpool(both) kernel_shape=[2,2] strides=[2,2]\n"
+    "a ? = avgpool(p) kernel_shape=[2,2]\nf ? = reshape(a) shape=[1,6]\nd ? = matmul(f, w3)\n"
+    "y ? = add(d, b3)\nz ? = softmax(y) axis=1\noutput z\n}";
+
+static hd_graph *parse(hd_ctx *ctx, const char *text) {
+    hd_graph *g = NULL;
+    if (hd_graph_parse(ctx, text, "net", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    return g;
+}
+
+static void fill(float *x, int n, unsigned seed) {
+    for (int i = 0; i < n; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        x[i] = (float)(seed >> 8) / 8388608.0f - 1;
+    }
+}
+
+/* All tensors of a run on x. */
+static struct hd_tensor *run(hd_ctx *ctx, const hd_graph *g, hd_arena *a, const float *x) {
+    struct hd_tensor *t = hd_golden_tensors(g, a);
+    t[g->inputs[0]].data = x;
+    if (hd_golden_eval(ctx, g, NULL, 0, t, a) != HD_OK) fail_msg("%s", hd_message(ctx));
+    return t;
+}
+
+static int count(const hd_graph *g, enum hd_ir_op op) {
+    int n = 0;
+    for (size_t i = 0; i < g->n_nodes; i++) n += !g->nodes[i].dead && g->nodes[i].op == op;
+    return n;
+}
+
+static void prepared_graph_computes_the_same(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    hd_graph *g = parse(ctx, network), *p = parse(ctx, network);
+    float x[32];
+    fill(x, 32, 5);
+    if (hd_quant_prepare(ctx, p, true) != HD_OK) fail_msg("%s", hd_message(ctx));
+    assert_int_equal(count(p, HD_IR_batchnorm), 0);
+    assert_int_equal(count(p, HD_IR_add), 2); /* the residual one, and the bias of the product */
+    const float *want = run(ctx, g, a, x)[g->outputs[0]].data,
+                *got = run(ctx, p, a, x)[p->outputs[0]].data;
+    for (int i = 0; i < 2; i++) assert_true(fabsf(want[i] - got[i]) < 1e-6f);
+    hd_graph_destroy(g);
+    hd_graph_destroy(p);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
+/* Calibrated by n runs of g, into *out. */
+static void calibrate(hd_ctx *ctx, hd_arena *a, const hd_graph *g, const struct hd_quant_plan *plan,
+                      bool bins, struct hd_quant_stats *stats) {
+    for (int round = 0; round < 1 + bins; round++)
+        for (unsigned seed = 1; seed < 9; seed++) {
+            float x[32];
+            fill(x, 32, seed);
+            struct hd_tensor *t = run(ctx, g, a, x);
+            for (size_t i = 0; i < plan->n_tensors; i++) {
+                if (!plan->observe[i]) continue;
+                const float *v = i == (size_t)g->inputs[0] ? x : t[i].data;
+                if (round && !stats[i].bins)
+                    stats[i].bins = hd_new_array(a, uint64_t, HD_QUANT_BINS);
+                if (round)
+                    hd_quant_count(&stats[i], v, hd_tensor_elems(&g->tensors[i]));
+                else
+                    hd_quant_observe(&stats[i], &g->tensors[i], 1, v);
+            }
+        }
+}
+
+/* Legalised, nothing but the softmax is float, and the outputs are near. */
+static void check_int8(const struct hd_quant_options *o) {
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    hd_graph *g = parse(ctx, network), *q = parse(ctx, network), *file = NULL;
+    struct hd_quant_plan plan;
+    if (hd_quant_prepare(ctx, g, false) || hd_quant_prepare(ctx, q, false))
+        fail_msg("%s", hd_message(ctx));
+    hd_quant_choose(a, q, NULL, &plan);
+    struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, plan.n_tensors + 1);
+    calibrate(ctx, a, g, &plan, o->range != HD_RANGE_MINMAX, stats);
+    if (hd_quant_apply(ctx, q, &plan, stats, o) != HD_OK) fail_msg("%s", hd_message(ctx));
+    char path[] = "/tmp/heddle-quantize-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    if (hd_export_onnx(ctx, q, path) || hd_import_onnx(ctx, path, NULL, &file) ||
+        hd_legalize(ctx, q) || hd_legalize(ctx, file))
+        fail_msg("%s", hd_message(ctx));
+    unlink(path);
+    close(fd);
+    assert_int_equal(count(q, HD_IR_qconv), 2);
+    assert_int_equal(count(q, HD_IR_qgemm), 1);
+    assert_int_equal(count(q, HD_IR_qadd), 1);
+    assert_int_equal(count(q, HD_IR_qtable), 1);
+    assert_int_equal(count(q, HD_IR_qmaxpool), 1);
+    assert_int_equal(count(q, HD_IR_concat), 1);
+    assert_int_equal(count(q, HD_IR_qavgpool) + count(q, HD_IR_qmean), 1);
+    assert_int_equal(count(q, HD_IR_quantize), 1);
+    assert_int_equal(count(q, HD_IR_dequantize), 1);
+    assert_int_equal(count(q, HD_IR_qrescale), 0); /* what meets in the concat shares its scale */
+    for (unsigned seed = 1; seed < 9; seed++) {
+        float x[32];
+        fill(x, 32, seed);
+        const float *want = run(ctx, g, a, x)[g->outputs[0]].data,
+                    *got = run(ctx, q, a, x)[q->outputs[0]].data,
+                    *read = run(ctx, file, a, x)[file->outputs[0]].data;
+        for (int i = 0; i < 2; i++) assert_true(fabsf(want[i] - got[i]) < 0.05f);
+        assert_memory_equal(got, read, 2 * sizeof *got);
+    }
+    hd_graph_destroy(g);
+    hd_graph_destroy(q);
+    hd_graph_destroy(file);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
+static void int8_network_is_near(void **state) {
+    (void)state;
+    for (int range = 0; range < 3; range++)
+        for (int form = 0; form < 4; form++) {
+            struct hd_quant_options o = {.range = (enum hd_quant_range)range,
+                                         .percentile = 99.9,
+                                         .symmetric = form & 1,
+                                         .type = form & 2 ? HD_U8 : HD_I8};
+            check_int8(&o);
+        }
+}
+
+static void what_is_kept_stays_float(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    hd_graph *g = parse(ctx, network);
+    struct hd_quant_plan plan;
+    if (hd_quant_prepare(ctx, g, false) != HD_OK) fail_msg("%s", hd_message(ctx));
+    bool *keep = hd_new_array(a, bool, g->n_nodes + 1);
+    int conv = g->tensors[hd_tensor_by_name(g, "c2b")].producer;
+    keep[conv] = true;
+    hd_quant_choose(a, g, keep, &plan);
+    assert_string_equal(plan.why[conv], "asked for by --keep");
+    assert_false(plan.layer[conv]);
+    /* and so does the sum behind it, but not the product */
+    assert_string_equal(plan.why[g->tensors[hd_tensor_by_name(g, "sum")].producer],
+                        "an operand is float");
+    assert_true(plan.made[hd_tensor_by_name(g, "y")]);
+    hd_graph_destroy(g);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
+static void ranges_leave_out_what_they_should(void **state) {
+    (void)state;
+    uint64_t bins[HD_QUANT_BINS] = {0};
+    struct hd_quant_stats s = {.lo = 0, .hi = 2048, .bins = bins};
+    for (int i = 0; i < 512; i++) s.n += bins[i] = 1000; /* all below 512, */
+    s.n += bins[2047] = 1;                               /* and one far away */
+    struct hd_quant_options o = {.range = HD_RANGE_PERCENTILE, .percentile = 99.9, .type = HD_I8};
+    float lo, hi, scale;
+    int32_t zero;
+    hd_quant_clip(&s, &o, &lo, &hi);
+    assert_true(hi == 512 && lo == 0);
+    s.n = 1;
+    for (int i = 0; i < 1024; i++) /* a bell this time */
+        s.n += bins[i] = (uint64_t)(1e6 * exp(-i * i / 45000.0));
+    o.range = HD_RANGE_ENTROPY;
+    hd_quant_clip(&s, &o, &lo, &hi);
+    assert_true(hi >= 300 && hi < 1200 && lo == 0);
+    o.range = HD_RANGE_MINMAX;
+    hd_quant_clip(&s, &o, &lo, &hi);
+    assert_true(hi == 2048);
+    hd_quant_params(0, 255, &o, &scale, &zero);
+    assert_true(scale == 1 && zero == -128);
+    hd_quant_params(-127, 20, &(struct hd_quant_options){.symmetric = true, .type = HD_U8}, &scale,
+                    &zero);
+    assert_true(scale == 1 && zero == 128);
+    hd_quant_params(0, 0, &o, &scale, &zero);
+    assert_true(scale == 1 && zero == -128);
+}
+
+static void what_onnx_lacks_is_refused(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = parse(ctx, "graph g {\ninput x i8[2]\nconst s f32[] = {1}\n"
+                             "y ? = qrescale(x) scale=0x1p+0\noutput y\n}");
+    assert_int_equal(hd_export_onnx(ctx, g, "/tmp/never"), HD_UNSUPPORTED);
+    assert_non_null(strstr(hd_message(ctx), "cannot be written as ONNX"));
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prepared_graph_computes_the_same),
+        cmocka_unit_test(int8_network_is_near),
+        cmocka_unit_test(what_is_kept_stays_float),
+        cmocka_unit_test(ranges_leave_out_what_they_should),
+        cmocka_unit_test(what_onnx_lacks_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
