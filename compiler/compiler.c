@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "compiler/emit/emit.h"
+#include "compiler/ir/memory.h"
 #include "compiler/tile/layer.h"
 #include "isa/isa.h"
 
@@ -126,6 +127,17 @@ static hd_status check_known(hd_ctx *ctx, const hd_graph *g) {
     return HD_OK;
 }
 
+/* Of a graph that no program runs any of. (hd_plan_memory reports the others.) */
+static void report_memory(const hd_graph *g, hd_model *m) {
+    hd_arena *a = hd_arena_create();
+    struct hd_mem_plan p;
+    hd_mem_plan_graph(g, a, &p);
+    m->naive_bytes = (int64_t)p.naive_bytes;
+    m->planned_bytes = (int64_t)p.planned_bytes;
+    m->lower_bound_bytes = (int64_t)p.bound_bytes;
+    hd_arena_destroy(a);
+}
+
 hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt,
                    hd_model **out) {
     const struct hd_lowering fresh = {.ctx = ctx, .g = g, .opt = opt, .m = &opt->machine};
@@ -145,6 +157,7 @@ hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_optio
     } while (s == HD_UNSUPPORTED);
     void *bytes = NULL;
     if (s == HD_OK) s = hd_graph_save(ctx, g, &bytes, &lo.model->graph_bytes);
+    if (s == HD_OK && opt->host_only) report_memory(g, lo.model);
     if (s == HD_OK) {
         lo.model->graph = hd_dup(lo.model->arena, bytes, lo.model->graph_bytes);
         for (int i = 0; i < lo.model->n_host_ops; i++) /* reasons move to the model */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "compiler/ir/memory.h"
 #include "cpu_ref/cpu_copy.h"
 #include "cpu_ref/golden.h"
 #include "runtime/base/num.h"
@@ -245,50 +246,25 @@ static void touch(struct hd_cpu_plan *p, int view, int step) {
     if (step > v->last) v->last = step;
 }
 
-struct place {
-    int view;
-    size_t bytes;
-};
-
-static int by_size(const void *a, const void *b) {
-    const struct place *x = a, *y = b;
-    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
-    return x->view - y->view;
-}
-
-/* Offsets: the largest first, each at the lowest place that nothing living at the same time has. */
+/* Offsets of the views that have memory of their own, by the steps between which they live. */
 static void plan_memory(struct hd_cpu_plan *p) {
     for (size_t i = 0; i < p->n_steps; i++) {
         for (int k = 0; k < p->steps[i].n_in; k++) touch(p, p->steps[i].in[k], (int)i);
         for (int k = 0; k < p->steps[i].n_out; k++) touch(p, p->steps[i].out[k], (int)i);
     }
     for (int i = 0; i < p->io.n_out; i++) touch(p, p->out_view[i], (int)p->n_steps);
-    struct place *list = hd_new_array(p->arena, struct place, p->n_views + 1);
-    int *placed = hd_new_array(p->arena, int, p->n_views + 1);
-    size_t n = 0, n_placed = 0;
+    struct hd_mem_block *b = hd_new_array(p->arena, struct hd_mem_block, p->n_views + 1);
+    int *view = hd_new_array(p->arena, int, p->n_views + 1);
+    size_t n = 0;
     for (size_t i = 0; i < p->n_views; i++) {
         const struct hd_cpu_view *v = &p->views[i];
-        if (v->root < 0 && !v->constant && v->io < 0 && v->first >= 0)
-            list[n++] =
-                (struct place){(int)i, (size_t)hd_round_up((int64_t)v->bytes + ALIGN, ALIGN)};
+        if (v->root >= 0 || v->constant || v->io >= 0 || v->first < 0) continue;
+        view[n] = (int)i; /* vectors may read on behind the end */
+        b[n++] = (struct hd_mem_block){(size_t)hd_round_up((int64_t)v->bytes + ALIGN, ALIGN),
+                                       v->first, v->last, 0};
     }
-    qsort(list, n, sizeof *list, by_size);
-    for (size_t i = 0; i < n; i++) {
-        struct hd_cpu_view *v = &p->views[list[i].view];
-        size_t at = 0;
-        for (size_t k = 0; k < n_placed; k++) { /* placed[] is in order of offsets */
-            const struct hd_cpu_view *o = &p->views[placed[k]];
-            if (o->last < v->first || v->last < o->first) continue;
-            size_t end = o->offset + (size_t)hd_round_up((int64_t)o->bytes + ALIGN, ALIGN);
-            if (at + list[i].bytes <= o->offset) break;
-            if (end > at) at = end;
-        }
-        v->offset = at;
-        size_t k = n_placed++;
-        for (; k > 0 && p->views[placed[k - 1]].offset > at; k--) placed[k] = placed[k - 1];
-        placed[k] = list[i].view;
-        if (at + list[i].bytes > p->memory_bytes) p->memory_bytes = at + list[i].bytes;
-    }
+    p->memory_bytes = hd_mem_pack(b, n);
+    for (size_t i = 0; i < n; i++) p->views[view[i]].offset = b[i].offset;
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
@@ -327,8 +303,10 @@ static hd_status compute_constant(struct hd_cpu_plan *p, int node, bool *out_don
 
 static hd_status plan_nodes(struct hd_cpu_plan *p) {
     const hd_graph *g = p->g;
-    int *order = hd_new_array(p->arena, int, g->n_nodes + 1);
-    size_t n = hd_graph_order(g, order);
+    struct hd_mem_plan mem; /* for its order */
+    hd_mem_plan_graph(g, p->arena, &mem);
+    const int *order = mem.order;
+    size_t n = mem.n_order;
     static hd_status (*const maker[])(struct hd_cpu_plan *, int, bool *) = {
         hd_cpu_int8, hd_cpu_dnnl, hd_cpu_move, hd_cpu_recurrent, hd_cpu_loops};
     for (size_t i = 0; i < n; i++) {

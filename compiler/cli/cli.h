@@ -318,6 +318,7 @@ int cmd_bench(struct cli *c);
 int cli_bench_cpu(struct cli *c, char **models, int n);     /* heddle bench cpu */
 int cli_bench_compare(struct cli *c, char **models, int n); /* heddle bench compare */
 int cli_bench_iss(struct cli *c, char **models, int n);     /* heddle bench iss-vs-rtl */
+int cli_bench_memory(struct cli *c, char **models, int n);  /* heddle bench memory */
 bool cli_bench_has_set(const char *set);
 int cli_bench_machine(struct cli *c, const char *set); /* single layers, bench_layers.def */
 int cmd_quantize(struct cli *c);

@@ -58,6 +58,12 @@ int cmd_bench(struct cli *c) {
         json_object_put(list);
         return cli_bench_cpu(c, c->args + 1, c->n_args - 1);
     }
+    if (c->n_args && !strcmp(c->args[0], "memory")) {
+        bool named = c->n_args > 1;
+        hd_arena_destroy(a);
+        json_object_put(list);
+        return cli_bench_memory(c, named ? c->args + 1 : own, named ? c->n_args - 1 : 1);
+    }
     if (c->n_args && !strcmp(c->args[0], "compare")) {
         bool named = c->n_args > 1;
         hd_arena_destroy(a);

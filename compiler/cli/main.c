@@ -59,7 +59,7 @@ const struct cli_command cli_commands[] = {
     {"machines", "", "machines and their parameters", 0, 0, CLI_MACHINE_OPTIONS | ONE(JSON), NULL,
      cmd_machines},
     {"ops", "", "graph operations, and where they run", 0, 0, ONE(JSON), NULL, cmd_ops},
-    {"bench", "[compare|cpu|iss-vs-rtl] [MODEL...]",
+    {"bench", "[compare|cpu|iss-vs-rtl|memory] [MODEL...]",
      "cycles of networks (default: the digits network) beside their roofline", 0, 1 << 20,
      CLI_RUN_OPTIONS | ONE(DEVICE) | ONE(SEED) | ONE(DEVICES) | ONE(REPEAT) | ONE(CSV) |
          ONE(REPORT) | ONE(INPUTS),

@@ -143,6 +143,12 @@ static void print_outputs(const hd_model *m, FILE *out) {
     hd_arena_destroy(a);
 }
 
+static void print_activation_memory(const hd_model *m, FILE *out) {
+    fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
+            (long long)m->planned_bytes, (long long)m->naive_bytes,
+            (long long)m->lower_bound_bytes);
+}
+
 void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out) {
     const hd_model *m = r->model;
     fprintf(out, "%s on %s, inputs: %s\n", r->path, r->device, r->inputs);
@@ -163,9 +169,7 @@ void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out) {
             (unsigned long long)r->counters.read_bytes, (unsigned long long)r->counters.code_bytes,
             (unsigned long long)r->counters.write_bytes,
             (long long)cli_run_totals(c, r).unavoidable_bytes);
-        fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
-                (long long)m->planned_bytes, (long long)m->naive_bytes,
-                (long long)m->lower_bound_bytes);
+        print_activation_memory(m, out);
         fprintf(out, "%llu cycles in %.3f s: %.0f cycles/s; at %u MHz this is %.3f ms\n",
                 (unsigned long long)r->counters.cycles, r->wall_seconds,
                 ratio((double)r->counters.cycles, r->wall_seconds), m->machine.clock_mhz,
@@ -173,6 +177,7 @@ void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out) {
         cli_print_host_ops(m, out);
     } else {
         fprintf(out, "%.6f s\n", r->wall_seconds);
+        print_activation_memory(m, out);
         cli_print_steps(r, out);
     }
     print_outputs(m, out);
