@@ -96,6 +96,22 @@ hd_status k_qadd(const struct hd_kernel *k) {
     return HD_OK;
 }
 
+/* y = requant(((a - a_zp) * scale) * (b - b_zp)), each step rounded to binary32.  docs/numerics.md
+ */
+hd_status k_qmul(const struct hd_kernel *k) {
+    int32_t a_zp = (int32_t)hd_attr_int(k->n, "a_zp", 0),
+            b_zp = (int32_t)hd_attr_int(k->n, "b_zp", 0);
+    float scale = hd_attr_float(k->n, "scale", 1);
+    struct clamp c = clamp_of(k);
+    int64_t n = hd_tensor_elems(hd_k_out(k));
+    for (int64_t i = 0; i < n; i++) {
+        float a = (float)((int32_t)hd_k_i64(k->in[0], hd_k_in(k, 0)->dtype, i) - a_zp) * scale;
+        float b = (float)((int32_t)hd_k_i64(k->in[1], hd_k_in(k, 1)->dtype, i) - b_zp);
+        ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(a * b, c.zp, c.lo, c.hi);
+    }
+    return HD_OK;
+}
+
 /* y = requant((x - x_zp) * scale).  docs/numerics.md */
 hd_status k_qrescale(const struct hd_kernel *k) {
     int32_t x_zp = (int32_t)hd_attr_int(k->n, "x_zp", 0);

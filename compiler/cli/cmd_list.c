@@ -103,6 +103,8 @@ static const char *where(enum hd_ir_op op) {
     case HD_IR_qgemm:
         return "machine (int8 weights, constant), host";
     case HD_IR_qadd:
+    case HD_IR_qmul:
+    case HD_IR_qtable:
     case HD_IR_qavgpool:
     case HD_IR_qmean:
     case HD_IR_qmaxpool:

@@ -20,6 +20,7 @@ static bool quantised(enum hd_ir_op op) {
     case HD_IR_qconv:
     case HD_IR_qgemm:
     case HD_IR_qadd:
+    case HD_IR_qmul:
     case HD_IR_qavgpool:
     case HD_IR_qmean:
     case HD_IR_qrescale:

@@ -54,7 +54,8 @@ hd_status hd_infer_dynamicquantize(struct infer *c) {
     return HD_OK;
 }
 
-hd_status hd_infer_qadd(struct infer *c) {
+/* Two byte tensors of one shape. */
+static hd_status infer_pair(struct infer *c) {
     const struct hd_tensor *a = in(c, 0), *b = in(c, 1);
     TRY(hd_infer_want_byte(c, 0));
     TRY(hd_infer_want_byte(c, 1));
@@ -63,6 +64,14 @@ hd_status hd_infer_qadd(struct infer *c) {
     if (a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim))
         return HD_OK;
     return BAD(c, "operands '%s' and '%s' have different shapes", a->name, b->name);
+}
+
+hd_status hd_infer_qadd(struct infer *c) {
+    return infer_pair(c);
+}
+
+hd_status hd_infer_qmul(struct infer *c) {
+    return infer_pair(c);
 }
 
 hd_status hd_infer_qrescale(struct infer *c) {

@@ -8,7 +8,7 @@
  * (qdq_move.c) quantize(move(v..))       -> move(quantize(v)..) quantize([act](dequantize(x))) ->
  * qrescale, or x itself quantize([act](conv(dequantize(x), w, b)))            -> qconv
  *   quantize([act](gemm | matmul [+ b]))                  -> qgemm
- *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd
+ *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd; mul: qmul
  *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
  *   quantize(f(dequantize(x)))                            -> qtable, f any elementwise function
  *
@@ -223,6 +223,23 @@ static bool match_add(struct match *m, int node) {
     return true;
 }
 
+static bool match_mul(struct match *m, int node) {
+    const struct hd_node n = m->g->nodes[node];
+    struct hd_qparam a, b;
+    int in[2];
+    if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &a) ||
+        !hd_qdq_dequantized(m->g, n.in[1], &in[1], &b))
+        return false;
+    const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
+    if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim))
+        return false;
+    int id = emit(m, HD_IR_qmul, node, 2, in);
+    hd_attr_set_int(m->g, id, "a_zp", a.zp);
+    hd_attr_set_int(m->g, id, "b_zp", b.zp);
+    hd_attr_set_float(m->g, id, "scale", a.scale * b.scale / m->y.scale);
+    return true;
+}
+
 /* Only when every window lies inside the image: then all have the same count. */
 static bool match_avgpool(struct match *m, int node) {
     struct hd_qparam p;
@@ -265,6 +282,8 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
         return match_gemm(&m, node, g->nodes[node].n_in > 2 ? g->nodes[node].in[2] : -1);
     case HD_IR_add:
         return match_add(&m, node);
+    case HD_IR_mul:
+        return match_mul(&m, node);
     case HD_IR_avgpool:
         return match_avgpool(&m, node);
     default:

@@ -63,10 +63,9 @@ static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
 static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_t *out_runs,
                      int64_t *out_beats) {
     const struct hd_machine *m = t->s->lo->m;
-    const int64_t word_bytes[] = {hd_wm_word_bytes(m), hd_pm_word_bytes(m), 256, 0}; /* TM */
     int64_t run, n[3], step[3];
     if (op->unit == HD_UNIT_lw) {
-        run = field(op, HD_F_lw_count) * word_bytes[field(op, HD_F_lw_mem)];
+        run = field(op, HD_F_lw_count) * hd_lw_word_bytes(m, field(op, HD_F_lw_mem));
         n[0] = field(op, HD_F_lw_n1), n[1] = n[2] = 1;
         step[0] = field(op, HD_F_lw_s1), step[1] = step[2] = 0;
     } else if (op->unit == HD_UNIT_lx) {

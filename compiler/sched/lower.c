@@ -482,6 +482,7 @@ static void init_rings(struct hd_lowerer *w) {
     int64_t half = hd_am_words(m) / 2;
     w->wm = (struct hd_ring){0, hd_wm_words(m), 0};
     w->pm = (struct hd_ring){0, hd_pm_words(m), 0};
+    w->tm = (struct hd_ring){0, HD_TM_TABLES, 0};
     for (int i = 0; i < 2; i++) w->am[i] = (struct hd_ring){i * half, half, 0};
 }
 

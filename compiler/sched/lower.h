@@ -34,7 +34,7 @@ struct hd_lowerer {
     struct hd_lowering *lo;
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
-    struct hd_ring xm_in, xm_out, wm, pm, am[2];
+    struct hd_ring xm_in, xm_out, wm, pm, tm, am[2];
     int am_half;
     int *loaded; /* per mtensor: rows, padding included, of a resident one from outside that are
                     loaded */
@@ -68,6 +68,9 @@ hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run,
                       int64_t step);
 /* Stores channels [c, c + bytes) of a tile, if the tensor has a place in DRAM. */
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes);
+/* lw.load of n1 runs of words of the image into WM, PM or TM; hd_sched_end is the caller's. */
+void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
+                       int n1, int64_t s1, int64_t d1);
 /* AM words for one operation, in the two banks in turn. */
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words);
 

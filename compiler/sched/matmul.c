@@ -5,8 +5,9 @@
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
-static void load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
+void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1) {
+    static const enum hd_space space[] = {HD_SPACE_WM, HD_SPACE_PM, HD_SPACE_TM};
     hd_low_begin(w, HD_UNIT_lw, HD_OP_lw_load);
     hd_low_set(w, HD_F_lw_mem, mem);
     hd_low_set(w, HD_F_lw_src, (int64_t)src);
@@ -15,14 +16,14 @@ static void load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, i
     hd_low_set(w, HD_F_lw_n1, n1);
     hd_low_set(w, HD_F_lw_s1, s1);
     hd_low_set(w, HD_F_lw_d1, d1);
-    hd_sched_touch(&w->s, mem ? HD_SPACE_PM : HD_SPACE_WM, dst, dst + (n1 - 1) * d1 + count, true);
+    hd_sched_touch(&w->s, space[mem], dst, dst + (n1 - 1) * d1 + count, true);
 }
 
 static hd_status load_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     n *= w->l->pm_words;
     *out = w->l->weights_stay ? w->stay_pm + nt * w->l->pm_words : hd_ring_take(&w->pm, n);
     size_t src = w->l->p_offset + (size_t)(nt * w->l->pm_words) * hd_pm_word_bytes(w->m);
-    load_words(w, 1, src, *out, n, 1, 0, 0);
+    hd_low_load_words(w, 1, src, *out, n, 1, 0, 0);
     return hd_sched_end(&w->s);
 }
 
@@ -35,9 +36,9 @@ static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw
     *out = l->weights_stay ? w->stay_wm + (int64_t)nt * l->red
                            : hd_ring_take(&w->wm, (int64_t)n * words);
     if (cw == l->cw)
-        load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
+        hd_low_load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else
-        load_words(w, 0, src, *out, cw, taps, (int64_t)(l->cw * (int)word), cw);
+        hd_low_load_words(w, 0, src, *out, cw, taps, (int64_t)(l->cw * (int)word), cw);
     return hd_sched_end(&w->s);
 }
 

@@ -15,7 +15,15 @@
 #include "compiler/tile/layer.h"
 #include "isa/isa.h"
 
-enum hd_space { HD_SPACE_XM, HD_SPACE_WM, HD_SPACE_PM, HD_SPACE_AM, HD_SPACE_ARENA, HD_SPACES };
+enum hd_space {
+    HD_SPACE_XM,
+    HD_SPACE_WM,
+    HD_SPACE_PM,
+    HD_SPACE_TM,
+    HD_SPACE_AM,
+    HD_SPACE_ARENA,
+    HD_SPACES
+};
 
 enum { HD_PAIRS = HD_UNITS * HD_UNITS };
 

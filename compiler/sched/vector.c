@@ -2,14 +2,23 @@
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
-/* Residual add and rescale: whole rows of channels at once. */
+/* Add, multiply, rescale, table: whole rows of channels at once. */
 hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->cp;
     TRY(hd_low_inputs(w, t));
     struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
+    if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
+        w->chunks[0].pm = hd_ring_take(&w->tm, 1);
+        hd_low_load_words(w, 2, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
+        TRY(hd_sched_end(&w->s));
+    }
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_operand_a(w);
+    if (l->table_words) {
+        hd_low_set(w, HD_F_vx_lut, w->chunks[0].pm + 1);
+        hd_sched_touch(&w->s, HD_SPACE_TM, w->chunks[0].pm, w->chunks[0].pm + 1, false);
+    }
     hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_d, out.at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_n0, cp / n), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
@@ -20,7 +29,7 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
     hd_low_set(w, HD_F_vx_n3, 1);
     hd_low_touch(w, &t->in[0], false);
     if (l->in[1] >= 0) {
-        hd_low_set(w, HD_F_vx_alu, 1);
+        hd_low_set(w, HD_F_vx_alu, l->product ? 3 : 1);
         hd_low_set(w, HD_F_vx_b_kind, hd_low_tensor(w, l->in[1])->is_unsigned ? 3 : 2);
         hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
         hd_low_set(w, HD_F_vx_b_imm, l->b_imm);

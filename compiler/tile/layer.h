@@ -47,7 +47,7 @@ int hd_mtensor_pitch(const struct hd_mtensor *t);
 enum hd_layer_kind {
     HD_LAYER_MATMUL,
     HD_LAYER_DEPTHWISE,
-    HD_LAYER_ADD,
+    HD_LAYER_ADD, /* of two operands: add or multiply */
     HD_LAYER_POOL,
     HD_LAYER_MEAN,
     HD_LAYER_RESCALE,
@@ -85,6 +85,9 @@ struct hd_layer {
     int kh, kw, sy, sx, dy, dx, pt, pl;
     int oh, ow, oc;
     bool max_pool;
+    bool product;    /* ADD that multiplies */
+    int table_words; /* 1: bytes pass through the table at t_offset of the image */
+    size_t t_offset;
     int pad_value; /* what pixels outside the input count as: its zero point */
 
     /* MATMUL: out tile nt reads cw words per tap, from word x_word(nt) of the pixel */

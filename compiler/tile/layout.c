@@ -15,7 +15,8 @@
 enum want { ANY, CHANNELS, ROWS };
 
 static bool elementwise(const struct hd_node *n) {
-    return n->op == HD_IR_qadd || n->op == HD_IR_qrescale;
+    return n->op == HD_IR_qadd || n->op == HD_IR_qmul || n->op == HD_IR_qrescale ||
+           n->op == HD_IR_qtable;
 }
 
 static enum want wish(const struct hd_node *n) {

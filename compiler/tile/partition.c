@@ -81,7 +81,11 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     case HD_IR_qmaxpool:
         if (g->tensors[n->in[0]].rank > 4) return "window has more than two dimensions";
         break;
+    case HD_IR_qtable:
+        if (!g->tensors[n->in[1]].data) return "the table is not constant";
+        break;
     case HD_IR_qadd:
+    case HD_IR_qmul:
     case HD_IR_qrescale:
     case HD_IR_qmean:
         break;
@@ -107,7 +111,8 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
             return "operand has no machine layout";
         }
         if (i == 0) first = a;
-        if ((n->op == HD_IR_qadd) && a.rows != first.rows) return "operands have different layouts";
+        if ((n->op == HD_IR_qadd || n->op == HD_IR_qmul) && a.rows != first.rows)
+            return "operands have different layouts";
     }
     for (int i = 0; i < n->n_out; i++)
         if (n->out[i] >= 0 && !hd_machine_shape(lo, n->out[i], &b)) {

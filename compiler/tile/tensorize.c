@@ -224,6 +224,26 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
         l->a_scale = hd_attr_float(n, "a_scale", 1);
         l->b_scale = hd_attr_float(n, "b_scale", 1);
         break;
+    case HD_IR_qmul:
+        l->kind = HD_LAYER_ADD;
+        l->product = true;
+        l->in[1] = lo->tensor_of[n->in[1]];
+        l->a_imm = -(int32_t)hd_attr_int(n, "a_zp", 0);
+        l->b_imm = -(int32_t)hd_attr_int(n, "b_zp", 0);
+        l->a_scale = hd_attr_float(n, "scale", 1);
+        l->b_scale = 1;
+        break;
+    case HD_IR_qtable: { /* the byte as it is, then the table */
+        bool u8 = lo->tensors[l->in[0]].is_unsigned;
+        l->kind = HD_LAYER_RESCALE;
+        l->a_scale = 1;
+        l->zp = 0, l->lo = u8 ? 0 : -128, l->hi = u8 ? 255 : 127;
+        l->table_words = 1;
+        l->t_offset = hd_image_reserve(lo, HD_TM_WORD_BYTES);
+        memcpy(lo->image + l->t_offset, lo->g->tensors[n->in[1]].data, HD_TM_WORD_BYTES);
+        l->weight_bytes = HD_TM_WORD_BYTES;
+        break;
+    }
     case HD_IR_qavgpool:
     case HD_IR_qmaxpool:
         l->kind = HD_LAYER_POOL;

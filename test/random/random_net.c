@@ -204,7 +204,7 @@ static void dense(struct gen *x, int in) {
     requant(x, node, type);
 }
 
-/* a + b with the same shape; b may be a itself. */
+/* a + b or a * b with the same shape; b may be a itself. */
 static void residual(struct gen *x, int a) {
     int b = a, node;
     for (int i = 0; i < x->n_made; i++) {
@@ -217,7 +217,9 @@ static void residual(struct gen *x, int a) {
     hd_dtype type = byte_type(x);
     int64_t dim[HD_MAX_RANK];
     memcpy(dim, shape(x, a)->dim, sizeof dim);
-    add(x, HD_IR_qadd, 2, in, type, shape(x, a)->rank, dim, &node);
+    bool product = next(&x->r) % 2;
+    add(x, product ? HD_IR_qmul : HD_IR_qadd, 2, in, type, shape(x, a)->rank, dim, &node);
+    hd_attr_set_float(x->g, node, "scale", scale(&x->r, 0.002f, 0.03f));
     zero_point(x, node, "a_zp", a);
     zero_point(x, node, "b_zp", b);
     hd_attr_set_float(x->g, node, "a_scale", scale(&x->r, 0.1f, 1.3f));
@@ -269,6 +271,18 @@ static void rescale(struct gen *x, int in) {
     zero_point(x, node, "x_zp", in);
     hd_attr_set_float(x->g, node, "scale", scale(&x->r, 0.3f, 2.0f));
     requant(x, node, type);
+}
+
+static void table(struct gen *x, int in) {
+    uint8_t bytes[256];
+    const struct hd_tensor *t = shape(x, in);
+    int64_t dim[HD_MAX_RANK];
+    int node, rank = t->rank;
+    memcpy(dim, t->dim, sizeof dim);
+    for (int i = 0; i < 256; i++) bytes[i] = (uint8_t)next(&x->r);
+    hd_dtype type = byte_type(x);
+    int ins[2] = {in, hd_graph_const(x->g, "table", type, 1, (int64_t[]){256}, bytes)};
+    add(x, HD_IR_qtable, 2, ins, type, rank, dim, &node);
 }
 
 /* ---- movement of data ---- */
@@ -443,7 +457,7 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
         } else if (pick == 0)
             residual(&x, from);
         else if (pick == 1)
-            rescale(&x, from);
+            next(&x.r) % 2 ? rescale(&x, from) : table(&x, from);
         else if (!image || (rank == 4 && pick == 2 && i + 1 == n_layers))
             rank <= 4 ? dense(&x, from) : rescale(&x, from);
         else if (pick == 2 && rank == 4)

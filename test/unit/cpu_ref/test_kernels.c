@@ -121,6 +121,10 @@ static const struct sample samples[] = {
      "qadd(a, b) a_scale=0x1p+0 b_scale=0x1p-1 b_zp=0 y_zp=1",
      3,
      {3, 3, 127}}, /* 1.5 -> 2, 2.5 -> 2 */
+    {"const a i8[3] = {1,-3,127}\nconst b u8[3] = {5,6,255}",
+     "qmul(a, b) a_zp=-2 b_zp=0 scale=0x1p-1 y_zp=-1",
+     3,
+     {7, -4, 127}}, /* 7.5 -> 8, -3, saturated */
     {"const x i8[1,1,2,2] = {-128,-127,-126,-125}",
      "qavgpool(x) kernel_shape=[2,2] x_zp=-128 scale=0x1p-2 y_zp=5",
      1,

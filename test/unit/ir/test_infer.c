@@ -43,6 +43,7 @@ static const struct sample good[] = {
      "qconv(x, w, b, s) to=\"i8\"", "i8[1,4,6,6]"},
     {"x i8[2,8] input w i8[3,8] input b i32[3] input s f32[1]", "qgemm(x, w, b, s)", "i8[2,3]"},
     {"a i8[2,2] input b u8[2,2]", "qadd(a, b) to=\"u8\"", "u8[2,2]"},
+    {"a i8[2,2] input b u8[2,2]", "qmul(a, b) to=\"u8\"", "u8[2,2]"},
     {"x i8[1,4,4,4]", "qavgpool(x) kernel_shape=[4,4] x_zp=-128", "i8[1,4,1,1]"},
     {"x f16[1,3,9,7,5] input w f16[6,3,3,2,1]", "conv(x, w) strides=[2,1,3]", "f16[1,6,4,6,2]"},
     {"x f32[1,2,7,5] input w f32[4,2,3,3]", "conv(x, w) auto_pad=\"SAME_UPPER\" strides=[2,2]",

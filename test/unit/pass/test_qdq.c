@@ -58,6 +58,10 @@ static const struct sample samples[] = {
      "r ? = relu(s)\ny ? = quantize(r, s2, zm)\noutput y",
      "y i8[2] = qadd(a, b) @s to=\"i8\" y_zp=-128 lo=-128 hi=127 a_zp=3 b_zp=0 a_scale=0x1p-1 "
      "b_scale=0x1p-2"},
+    {"product of two",
+     "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z3)\ndb ? = dequantize(b, h, z)\np ? "
+     "= mul(da, db)\ny ? = quantize(p, s2, zm)\noutput y",
+     "y i8[2] = qmul(a, b) @p to=\"i8\" y_zp=-128 lo=-128 hi=127 a_zp=3 b_zp=0 scale=0x1p-2"},
     {"average pool over the whole image",
      "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2]\n"
      "y ? = quantize(p, h, z)\noutput y",
