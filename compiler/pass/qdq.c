@@ -205,13 +205,15 @@ static bool match_gemm_bias(struct match *m, int node) {
     return false;
 }
 
+/* Sums and differences. */
 static bool match_add(struct match *m, int node) {
     const struct hd_node n = m->g->nodes[node];
     struct hd_qparam a, b;
     int in[2];
     if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &a) ||
         !hd_qdq_dequantized(m->g, n.in[1], &in[1], &b))
-        return match_gemm_bias(m, node);
+        return n.op == HD_IR_add && match_gemm_bias(m, node);
+    float sign = n.op == HD_IR_sub ? -1.0f : 1.0f;
     const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
     if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim))
         return false;
@@ -219,7 +221,7 @@ static bool match_add(struct match *m, int node) {
     hd_attr_set_int(m->g, id, "a_zp", a.zp);
     hd_attr_set_int(m->g, id, "b_zp", b.zp);
     hd_attr_set_float(m->g, id, "a_scale", a.scale / m->y.scale);
-    hd_attr_set_float(m->g, id, "b_scale", b.scale / m->y.scale);
+    hd_attr_set_float(m->g, id, "b_scale", sign * (b.scale / m->y.scale));
     return true;
 }
 
@@ -281,6 +283,7 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
     case HD_IR_gemm:
         return match_gemm(&m, node, g->nodes[node].n_in > 2 ? g->nodes[node].in[2] : -1);
     case HD_IR_add:
+    case HD_IR_sub:
         return match_add(&m, node);
     case HD_IR_mul:
         return match_mul(&m, node);

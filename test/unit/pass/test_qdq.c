@@ -58,6 +58,11 @@ static const struct sample samples[] = {
      "r ? = relu(s)\ny ? = quantize(r, s2, zm)\noutput y",
      "y i8[2] = qadd(a, b) @s to=\"i8\" y_zp=-128 lo=-128 hi=127 a_zp=3 b_zp=0 a_scale=0x1p-1 "
      "b_scale=0x1p-2"},
+    {"difference of two: a sum with a negative scale",
+     "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z3)\ndb ? = dequantize(b, h, z)\np ? "
+     "= sub(da, db)\ny ? = quantize(p, s2, zm)\noutput y",
+     "y i8[2] = qadd(a, b) @p to=\"i8\" y_zp=-128 lo=-128 hi=127 a_zp=3 b_zp=0 a_scale=0x1p-1 "
+     "b_scale=-0x1p-2"},
     {"product of two",
      "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z3)\ndb ? = dequantize(b, h, z)\np ? "
      "= mul(da, db)\ny ? = quantize(p, s2, zm)\noutput y",
@@ -119,8 +124,8 @@ static const struct sample samples[] = {
      "y i8[2] = qtable(x, r.table) @r"},
     {"a function of two tensors stays float",
      "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z)\ndb ? = dequantize(b, s1, z)\n"
-     "m ? = mul(da, db)\ny ? = quantize(m, s1, z)\noutput y",
-     "da f32[2] = dequantize(a, s1, z); db f32[2] = dequantize(b, s1, z); m f32[2] = mul(da, db); "
+     "m ? = div(da, db)\ny ? = quantize(m, s1, z)\noutput y",
+     "da f32[2] = dequantize(a, s1, z); db f32[2] = dequantize(b, s1, z); m f32[2] = div(da, db); "
      "y i8[2] = quantize(m, s1, z)"},
     {"one dequantize read by two, one branch float",
      "input x i8[2]\ndx ? = dequantize(x, s1, z)\nr ? = relu(dx)\ny ? = quantize(r, s1, z)\nt ? = "
