@@ -49,6 +49,7 @@ build/$(1)/libhd_rtl_%.so: build/$(1)/%/lib.so
 endef
 $(eval $(call rtl_rule,rtl,--noassert))
 $(eval $(call rtl_rule,rtl-assert,--assert))
+$(eval $(call rtl_rule,rtl-cov,--noassert --coverage-line --coverage-toggle))
 
 rtl: $(MACHINES:%=rtl-%) ## build the RTL models of tiny, base and big (or rtl-base alone)
 $(MACHINES:%=rtl-%): rtl-%: build/rtl/libhd_rtl_%.so

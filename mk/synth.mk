@@ -1,6 +1,6 @@
 # Area of the RTL by yosys. Not part of `make test`: it takes minutes and needs yosys (scripts/deps.sh formal).
 
-SYNTH ?= tiny
+SYNTH ?= tiny base
 
 synth: $(SYNTH:%=synth-%) ## area per module, compared with hw/synth/budget.txt (SYNTH="tiny base")
 synth-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv

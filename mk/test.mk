@@ -33,6 +33,9 @@ $(TB_DIR)/tb_%: test/rtl/tb_%.cc $(sort $(wildcard test/rtl/*.h test/rtl/*.sv)) 
 	    $(CURDIR)/$(B)/libheddle.a > $@.log 2>&1 || { cat $@.log; exit 1; }
 test-rtl: $(patsubst test/rtl/%.cc,$(TB_DIR)/%.ok,$(TB)) ## run the RTL benches (TB_MACHINE=tiny|base|big)
 
+test-f32: $(TB_DIR)/tb_hd_f32 ## binary32 cells and requantiser against the host: corners, F32=10000000 random operands
+	$(Q)$< $$(( $(or $(F32),10000000) / 8 )) $(SEED)
+
 MODELS := $(wildcard test/models)
 RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_net)
 
@@ -73,11 +76,14 @@ N     ?= 1000
 SEED  ?= 1
 REMOVED := $(B)/test/cosim/removed
 $(COSIM) $(REMOVED): $(B)/test/cosim/program.o
+$(COSIM): $(B)/test/cosim/cover.o
 test-cosim: $(COSIM) $(REMOVED) rtl-tiny ## 100 random programs on iss and rtl; the check on programs that lack a semaphore
 	$(Q)$(REMOVED) --count 30
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --count 100
-cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them: N=1000 SEED=1 TB_MACHINE=tiny|base|big
-	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N)
+cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them, and what they covered: N=1000 SEED=1 TB_MACHINE=tiny|base|big
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N) --coverage
+nightly: ## 10,000 random programs, on tiny, base and big
+	$(Q)for m in tiny base big; do $(MAKE) cosim N=10000 TB_MACHINE=$$m SEED=$$(date +%s) || exit 1; done
 
 peer: heddle ## random models of one operation on golden and ONNX Runtime: N=1000 SEED=1 ORT=..
 	$(Q)test/peer/run.sh $(B)/heddle $(N) $(SEED) $(B)/peer
@@ -107,7 +113,7 @@ fuzz:
 	$(Q)$(MAKE) --no-print-directory BUILD=fuzz fuzz
 endif
 
-cov: ## line coverage of the C tests
+cov: cov-rtl ## coverage: lines of C, lines and toggles of the RTL
 ifeq ($(BUILD),cov)
 cov: test-unit test-golden test-fuzz
 	$(Q)for f in $(OBJS); do gcov -n -o $$f $$f 2> /dev/null; done | awk -f scripts/cov.awk | sort
@@ -116,5 +122,12 @@ cov:
 	$(Q)$(MAKE) --no-print-directory BUILD=cov cov
 endif
 
+# Random programs and the digits network on tiny; COV_N=1000 for more of them.
+cov-rtl: $(COSIM) heddle build/rtl-cov/libhd_rtl_tiny.so ## lines and toggles of the RTL, by module
+	$(Q)rm -rf build/rtl-cov/data && mkdir -p build/rtl-cov/data
+	$(Q)export HEDDLE_RTL_DIR=build/rtl-cov HEDDLE_RTL_COVERAGE=build/rtl-cov/data; \
+	    $(COSIM) --count $(or $(COV_N),150) && $(B)/heddle run test/models/digits --device rtl --machine tiny > /dev/null
+	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data
+
 .PHONY: test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants test-mutants-fast \
-        test-shared test-cosim test-report cosim demo bench fuzz cov
+        test-shared test-cosim test-report test-f32 cosim nightly demo bench fuzz cov cov-rtl

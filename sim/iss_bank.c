@@ -206,17 +206,35 @@ uint64_t hd_iss_bank_st(const hd_iss *iss, int64_t chip, uint64_t chunks, uint64
     return waited;
 }
 
-void hd_iss_bank_lx(hd_iss *iss, int64_t chip, uint64_t from, uint64_t to) {
-    iss->lx_recent[iss->lx_at] = (struct lx_burst){from, to, chip};
-    iss->lx_at = (iss->lx_at + 1) % HD_LX_RECENT;
+/* Cycles that a burst of LX waits for the writes of a VX operation. Writes go through their banks
+ * in order, so each bank has its part of the time. */
+static uint64_t lx_wait(const hd_iss *iss, const struct lx_burst *b, const struct vx_writes *w) {
+    int64_t bytes = iss->m.xm_bytes / iss->m.xm_banks, bank = b->chip / bytes;
+    if (bank < w->lo || bank > w->hi) return 0;
+    uint64_t banks = (uint64_t)(w->hi - w->lo + 1), i = (uint64_t)(bank - w->lo);
+    uint64_t from = w->from + (w->to - w->from) * i / banks;
+    uint64_t to = w->from + (w->to - w->from) * (i + 1) / banks;
+    uint64_t begin = b->from > from ? b->from : from, end = b->to < to ? b->to : to;
+    if (begin >= end) return 0;
+    uint64_t wait = w->every > 1 ? (end - begin) / (w->every - 1) : to - begin;
+    return wait < to - begin ? wait : to - begin;
 }
 
-struct writes { /* of a VX operation: banks lo..hi, one in `every` cycles */
-    int64_t lo, hi;
-    uint64_t every;
-};
+uint64_t hd_iss_bank_lx(hd_iss *iss, int64_t chip, uint64_t from, uint64_t to) {
+    struct lx_burst b = {from, to, chip};
+    uint64_t waited = 0;
+    for (uint32_t i = 0; i < HD_VX_RECENT; i++) {
+        uint64_t n = lx_wait(iss, &b, &iss->vx_recent[(iss->vx_at + i) % HD_VX_RECENT]);
+        b.to += n;
+        waited += n;
+    }
+    iss->lx_recent[iss->lx_at] = b;
+    iss->lx_at = (iss->lx_at + 1) % HD_LX_RECENT;
+    return waited;
+}
 
-static void writes_of(const hd_iss *iss, unsigned code, const uint32_t *words, struct writes *w) {
+static void writes_of(const hd_iss *iss, unsigned code, const uint32_t *words,
+                      struct vx_writes *w) {
     int64_t bytes = iss->m.xm_bytes / iss->m.xm_banks, nred = hd_field_get(words, HD_F_vx_nred);
     bool dw = code == hd_isa_ops[HD_OP_vx_dw].code;
     w->lo = w->hi = hd_field_get(words, HD_F_vx_d) * iss->m.n;
@@ -234,23 +252,18 @@ static void writes_of(const hd_iss *iss, unsigned code, const uint32_t *words, s
 
 uint64_t hd_iss_bank_lx_waits(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t from,
                               uint64_t to, uint64_t *out_first) {
-    int64_t bytes = iss->m.xm_bytes / iss->m.xm_banks;
     uint64_t moved = 0;
-    struct writes w;
+    struct vx_writes w = {.from = from, .to = to};
     writes_of(iss, code, words, &w);
+    iss->vx_recent[iss->vx_at] = w;
+    iss->vx_at = (iss->vx_at + 1) % HD_VX_RECENT;
     for (uint32_t i = 0; i < HD_LX_RECENT; i++) {
         struct lx_burst *b = &iss->lx_recent[(iss->lx_at + i) % HD_LX_RECENT];
         if (b->to <= from) continue;
         if (moved) b->from += moved;
         b->to += moved;
-        int64_t bank = b->chip / bytes;
-        uint64_t begin = b->from > from ? b->from : from, end = b->to < to ? b->to : to;
-        if (begin >= end || bank < w.lo || bank > w.hi) continue;
-        /* between writes LX goes on; a write that moves through banks is a part of the time here */
-        uint64_t wait = w.every > 1 ? (end - begin) / (w.every - 1) : to - begin;
-        if (wait > to - begin) wait = to - begin;
-        wait /= (uint64_t)(w.hi - w.lo + 1);
-        if (!moved) *out_first = begin;
+        uint64_t wait = lx_wait(iss, b, &w);
+        if (wait && !moved) *out_first = b->from > from ? b->from : from;
         b->to += wait;
         moved += wait;
     }
@@ -259,6 +272,7 @@ uint64_t hd_iss_bank_lx_waits(hd_iss *iss, unsigned code, const uint32_t *words,
 
 void hd_iss_bank_clear(hd_iss *iss) {
     memset(iss->lx_recent, 0, sizeof iss->lx_recent);
+    memset(iss->vx_recent, 0, sizeof iss->vx_recent);
     iss->mx_track.n = iss->mx_track.at = iss->vx_track.n = iss->vx_track.at = 0;
 }
 

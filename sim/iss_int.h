@@ -30,6 +30,7 @@ enum hd_iss_timing {
     HD_T_ST_DATA = 9,    /* store accepted to its first data */
     HD_T_ST_READ = 5,    /* read of XM to its data */
     HD_T_ST_AHEAD = 16,  /* a burst is looked at that long before its data */
+    HD_T_ST_CHUNKS = 8,  /* reads of XM that are looked at together, when the first is due */
     HD_T_ST_DONE = 2,    /* last response to done */
     HD_FETCH_CHUNK = 256 /* bytes: longest burst of fetch; its buffer has 4 */
 };
@@ -85,7 +86,12 @@ struct dma { /* address side of LX, LW or ST; the data side is the cycle from wh
     uint32_t fly; /* index in front.fly */
     uint16_t tag;
     uint64_t next;
-    uint64_t stall_mem; /* counter when the operation began */
+    uint64_t stall_mem;                       /* counter when the operation began */
+    struct store_work {                       /* ST: the burst that reads XM */
+        uint64_t chunks, offered, data, wait; /* left; cycles of AW, of the first data, lost */
+        int64_t chip, bytes;
+        uint32_t beats;
+    } store;
 };
 
 struct fetch_burst {
@@ -112,7 +118,13 @@ struct bank_track { /* reads of an operation, and how far they are */
     uint64_t left, t;  /* its cycles left, from cycle t on */
 };
 
-enum { HD_LX_RECENT = 32 };
+enum { HD_LX_RECENT = 32, HD_VX_RECENT = 8 };
+
+struct vx_writes { /* of a VX operation: cycles from..to, banks lo..hi in turn, one in `every`
+                      cycles */
+    uint64_t from, to, every;
+    int64_t lo, hi;
+};
 
 struct lx_burst { /* chunks that LX writes, in cycles from..to, from byte address chip on */
     uint64_t from, to;
@@ -178,8 +190,9 @@ struct hd_iss {
     uint64_t vx_drain;         /* its latency behind the last iteration */
     bool vx_to_am;
     struct bank_track mx_track, vx_track;
-    struct lx_burst lx_recent[HD_LX_RECENT]; /* a ring, the oldest at lx_at */
-    uint32_t lx_at;
+    struct lx_burst lx_recent[HD_LX_RECENT];  /* a ring, the oldest at lx_at */
+    struct vx_writes vx_recent[HD_VX_RECENT]; /* likewise */
+    uint32_t lx_at, vx_at;
 
     /* accounting */
     struct hd_layer_counters *layers;
@@ -221,8 +234,9 @@ void hd_iss_bank_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t 
 uint64_t hd_iss_bank_vx_end(const hd_iss *iss, uint64_t *out_stall);
 /* Cycles that ST waits when it reads chunks from byte address `chip` on, beginning in cycle t. */
 uint64_t hd_iss_bank_st(const hd_iss *iss, int64_t chip, uint64_t chunks, uint64_t t);
-/* LX writes in cycles from..to, beginning at byte address chip. */
-void hd_iss_bank_lx(hd_iss *iss, int64_t chip, uint64_t from, uint64_t to);
+/* LX writes in cycles from..to, beginning at byte address chip, if VX lets it: returns the cycles
+ * that it waits for writes of VX known by now. */
+uint64_t hd_iss_bank_lx(hd_iss *iss, int64_t chip, uint64_t from, uint64_t to);
 /* A VX operation writes XM in cycles from..to: moves the bursts of LX that it stops. Returns by how
  * much the last ones move; *out_first is where that begins. */
 uint64_t hd_iss_bank_lx_waits(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t from,

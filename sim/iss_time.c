@@ -163,29 +163,47 @@ static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, int64_t chip
     uint64_t from = later(d->data_free, iss->now + 1), data = t.first + HD_T_DATA;
     iss->count[u].stall_mem += (data > from ? data - from : 0) + (t.last - t.first + 1 - beats);
     d->data_free = later(later(d->data_free, t.first + HD_T_DATA) + work, t.last + HD_T_DATA);
+    if (u == HD_UNIT_lx && !d->walk.in_am) {
+        uint64_t wait = hd_iss_bank_lx(iss, chip, d->data_free - work, d->data_free);
+        iss->count[u].stall_bank += wait;
+        d->data_free += wait;
+    }
     if (d->data_free > t.last + HD_T_DATA + 2)
         hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 2);
-    if (u == HD_UNIT_lx && !d->walk.in_am)
-        hd_iss_bank_lx(iss, chip, d->data_free - work, d->data_free);
     d->last = d->data_free;
     d->next = later(iss->now, t.addr - HD_T_ARB) + 1;
 }
 
 static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, int64_t chip, int64_t bytes) {
-    struct hd_axi_times t;
-    uint64_t work = chunks(iss, chip, bytes);
     uint64_t data = later(d->data_free, iss->now + HD_T_ST_DATA - HD_T_ST_FIRST);
-    uint64_t wait = d->walk.in_am ? 0 : hd_iss_bank_st(iss, chip, work, data - HD_T_ST_READ);
+    d->store = (struct store_work){chunks(iss, chip, bytes), iss->now, data, 0, chip, bytes, beats};
+    d->next = later(iss->now, data - HD_T_ST_READ);
+}
+
+/* Reads the next chunks of a store's burst; what MX and VX do by then is known now. The last ones
+ * put the burst on the bus. */
+static void store_read(hd_iss *iss, struct dma *d) {
+    struct store_work *s = &d->store;
+    struct hd_axi_times t;
+    uint64_t work = chunks(iss, s->chip, s->bytes), done = work - s->chunks;
+    uint64_t n = s->chunks < HD_T_ST_CHUNKS ? s->chunks : HD_T_ST_CHUNKS;
+    int64_t at = s->chip + (int64_t)done * hd_axi_bytes(&iss->m);
+    uint64_t due = s->data + s->wait + done - HD_T_ST_READ;
+    uint64_t wait = d->walk.in_am ? 0 : hd_iss_bank_st(iss, at, n, due);
+    s->wait += wait;
     iss->count[HD_UNIT_st].stall_bank += wait;
-    data += wait;
-    hd_axi_time_write(iss->mem, iss->now, data, beats, &t);
-    iss->write_bytes += (uint64_t)bytes;
-    hd_iss_tell_dram(iss, data, true, (uint32_t)bytes);
-    hd_iss_layer(iss, d->tag)->write_bytes += (uint64_t)bytes;
+    s->chunks -= n;
+    d->next = later(iss->now, s->data + s->wait + done + n - HD_T_ST_READ);
+    if (s->chunks) return;
+    uint64_t data = s->data + s->wait;
+    hd_axi_time_write(iss->mem, s->offered, data, s->beats, &t);
+    iss->write_bytes += (uint64_t)s->bytes;
+    hd_iss_tell_dram(iss, data, true, (uint32_t)s->bytes);
+    hd_iss_layer(iss, d->tag)->write_bytes += (uint64_t)s->bytes;
     d->data_free = later(t.last + 1, data + work);
     d->last = later(d->last, t.resp);
     /* no sooner than its data matters: what MX and VX do then is not known before */
-    d->next = later(t.addr + 1, d->data_free - HD_T_ST_AHEAD);
+    d->next = later(later(t.addr + 1, d->data_free - HD_T_ST_AHEAD), iss->now);
 }
 
 /* One burst of the current run, from d->lo on. */
@@ -233,9 +251,23 @@ static void end_dma(hd_iss *iss, enum hd_unit u) {
     hd_iss_set_next(&f->next, iss->now + 1);
 }
 
+static void end_run(hd_iss *iss, enum hd_unit u) {
+    struct dma *d = &iss->dma[u];
+    d->in_run = false;
+    if (hd_iss_walk_next(&d->walk)) return;
+    d->next = HD_NEVER;
+    end_dma(iss, u);
+}
+
 void hd_iss_dma_step(hd_iss *iss, enum hd_unit u) {
     struct dma *d = &iss->dma[u];
     d->next = HD_NEVER;
+    if (d->store.chunks) {
+        store_read(iss, d);
+        if (d->store.chunks || d->lo < d->hi) return;
+        end_run(iss, u);
+        return;
+    }
     if (!d->in_run) {
         hd_iss_walk_valid(&d->walk, &d->lo, &d->hi);
         d->in_run = true;
@@ -249,11 +281,8 @@ void hd_iss_dma_step(hd_iss *iss, enum hd_unit u) {
         d->last = later(d->last, d->data_free);
         d->next = iss->now + 1;
     }
-    if (d->lo < d->hi) return;
-    d->in_run = false;
-    if (hd_iss_walk_next(&d->walk)) return;
-    d->next = HD_NEVER;
-    end_dma(iss, u);
+    if (d->lo < d->hi || d->store.chunks) return;
+    end_run(iss, u);
 }
 
 bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot) {

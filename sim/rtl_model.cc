@@ -7,6 +7,13 @@
 #include "Vhd_top.h"
 #include "Vhd_top___024root.h"
 #include "verilated.h"
+#if VM_COVERAGE
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+#include "verilated_cov.h"
+#endif
 
 #ifndef __clang__
 #define _Noreturn [[noreturn]] // C headers say it in C11
@@ -218,6 +225,13 @@ hd_rtl *create(const hd_rtl_memory *memory) {
 }
 
 void destroy(hd_rtl *m) {
+#if VM_COVERAGE // a model that counts coverage (build/rtl-cov) adds a file to the folder
+    static int n = 0;
+    if (const char *folder = getenv("HEDDLE_RTL_COVERAGE"))
+        m->context->coveragep()->write((std::string(folder) + "/" + std::to_string(getpid()) + "-" +
+                                        std::to_string(n++) + ".dat")
+                                           .c_str());
+#endif
     delete m;
 }
 
@@ -314,8 +328,9 @@ template <class Root, class F> void find_ram(std::vector<ram> &, const Root *, F
         0);
 #define FIND_RAMS(path)                                                                            \
     FIND_RAM(path, 0)                                                                              \
-    FIND_RAM(path, 1) FIND_RAM(path, 2) FIND_RAM(path, 3) FIND_RAM(path, 4) FIND_RAM(path, 5)      \
-        FIND_RAM(path, 6) FIND_RAM(path, 7) FIND_RAM(path, 8) FIND_RAM(path, 9) FIND_RAM(path, 10) \
+    FIND_RAM(path, 1)                                                                              \
+    FIND_RAM(path, 2) FIND_RAM(path, 3) FIND_RAM(path, 4) FIND_RAM(path, 5) FIND_RAM(path, 6)      \
+        FIND_RAM(path, 7) FIND_RAM(path, 8) FIND_RAM(path, 9) FIND_RAM(path, 10)                   \
             FIND_RAM(path, 11) FIND_RAM(path, 12) FIND_RAM(path, 13) FIND_RAM(path, 14)            \
                 FIND_RAM(path, 15) FIND_RAM(path, 16) FIND_RAM(path, 17) FIND_RAM(path, 18)        \
                     FIND_RAM(path, 19) FIND_RAM(path, 20) FIND_RAM(path, 21) FIND_RAM(path, 22)    \

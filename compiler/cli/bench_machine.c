@@ -77,6 +77,13 @@ static hd_graph *build(const struct bench_layer *b, hd_arena *a, uint64_t seed) 
     return g;
 }
 
+hd_graph *cli_bench_layer(hd_arena *a, const char *name, uint64_t seed) {
+    for (int i = 0; i < N_LAYERS; i++)
+        if (!strcmp(layers[i].name, name)) return build(&layers[i], a, seed);
+    HD_ASSERT(!"a layer of bench_layers.def");
+    return NULL;
+}
+
 struct measured {
     double compile_seconds;
     struct hd_counters counters;

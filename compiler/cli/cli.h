@@ -324,6 +324,8 @@ int cli_bench_machine(struct cli *c, const char *set); /* single layers, bench_l
 int cmd_quantize(struct cli *c);
 int cmd_query(struct cli *c);
 int cmd_graph(struct cli *c);
+hd_graph *cli_bench_layer(hd_arena *a, const char *name, uint64_t seed); /* one of them */
+int cli_bench_speed(struct cli *c); /* heddle bench sim-speed */
 int cmd_demo(struct cli *c);
 int cmd_xclbin(struct cli *c);
 int cmd_emu_device(struct cli *c);

@@ -48,6 +48,11 @@ int cmd_bench(struct cli *c) {
         json_object_put(list);
         return cli_bench_iss(c, named ? c->args + 1 : own, named ? c->n_args - 1 : 1);
     }
+    if (c->n_args == 1 && !strcmp(c->args[0], "sim-speed")) {
+        hd_arena_destroy(a);
+        json_object_put(list);
+        return cli_bench_speed(c);
+    }
     if (c->n_args == 1 && cli_bench_has_set(c->args[0])) {
         hd_arena_destroy(a);
         json_object_put(list);

@@ -6,8 +6,10 @@
 // Latency 7 cycles from en_i to acc_o; x_i is taken 2 cycles after en_i, so that it fits the read
 // latency of XM. Throughput 1 word per cycle. Never stalls.
 //
-// For synthesis WM is one block RAM per part; simulation holds the same bytes as one array, which
-// is 1.2 (16 x 16) to 3 times (32 x 32) faster. The benches pass with either (+define+SYNTHESIS).
+// For synthesis WM is one block RAM per part and two columns share the multipliers of hd_mac2, one
+// DSP48E2 for two products; simulation holds the same bytes as one array and multiplies each by
+// itself, which is 1.2 (16 x 16) to 3 times (32 x 32) faster. The benches pass with either
+// (+define+SYNTHESIS).
 // One clocked block with plain loops over narrow unpacked arrays, stages updated last to first:
 // this is what makes the simulation fast (the loops become vector instructions of the host).
 `include "hd_assert.svh"
@@ -42,15 +44,18 @@ module hd_mac_array #(
   localparam int unsigned G4       = K / 4;          // sums of 4 products
   localparam int unsigned G16      = (G4 + 3) / 4;   // sums of up to 16 products
 
-  logic signed [7:0]  w2  [K][N];                    // output register of the memory
-  logic signed [15:0] x   [K];
-  logic signed [15:0] pr  [K][N];
   logic signed [17:0] s4  [G4][N];
   logic signed [31:0] s16 [G16][N];
   logic signed [31:0] sum [N];
 
+  // Bit i: the step given i + 1 cycles ago.
+  logic [5:0] en_q, first_q;
+  logic [1:0] uns_q;
+
 `ifdef SYNTHESIS
+  logic signed [17:0] pr  [K][N];
   logic [8*N*K-1:0]   w1;                            // read registers of the memory
+  logic [18*N*K-1:0]  products;
 
   for (genvar p = 0; p < N * K / AxiBytes; p++) begin : gen_part
     logic [AxiBytes-1:0]   be;
@@ -77,14 +82,29 @@ module hd_mac_array #(
       .wdata_i(wdata)
     );
   end
+
+  // hd_mac2 has the output registers of the memory and those of the products.
+  for (genvar k = 0; k < K; k++) begin : gen_k
+    for (genvar n = 0; n < N; n += 2) begin : gen_n
+      hd_mac2 u_mac2 (
+        .clk_i,
+        .we_i(en_q[0]),
+        .w0_i(w1[8 * (n * K + k) +: 8]),
+        .w1_i(w1[8 * (n * K + K + k) +: 8]),
+        .en_i(en_q[1]),
+        .x_i ({!uns_q[1] && x_i[8 * k + 7], x_i[8 * k +: 8]}),
+        .p0_o(products[18 * (N * k + n) +: 18]),
+        .p1_o(products[18 * (N * k + n + 1) +: 18])
+      );
+    end
+  end
 `else
+  logic signed [7:0]  w2  [K][N];                    // output register of the memory
+  logic signed [15:0] x   [K];
+  logic signed [15:0] pr  [K][N];
   logic signed [7:0]  wm  [Words][K][N];
   logic signed [7:0]  w1  [K][N];                    // read register of the memory
 `endif
-
-  // Bit i: the step given i + 1 cycles ago.
-  logic [5:0] en_q, first_q;
-  logic [1:0] uns_q;
 
   always_ff @(posedge clk_i) begin
     en_q    <= rst_ni ? {en_q[4:0], en_i} : '0;
@@ -107,11 +127,16 @@ module hd_mac_array #(
           s16[g][n] = G4 == 2 ? 32'(s4[0][n]) + 32'(s4[1][n]) :
                       (32'(s4[4 * g][n]) + 32'(s4[(4 * g + 1) % G4][n])) +
                       (32'(s4[(4 * g + 2) % G4][n]) + 32'(s4[(4 * g + 3) % G4][n]));
+`ifdef SYNTHESIS
+    for (int unsigned k = 0; k < K; k++)
+      for (int unsigned n = 0; n < N; n++) pr[k][n] = products[18 * (N * k + n) +: 18];
+`endif
     if (en_q[2])
       for (int unsigned g = 0; g < G4; g++)
         for (int unsigned n = 0; n < N; n++)
           s4[g][n] = (18'(pr[4 * g][n]) + 18'(pr[4 * g + 1][n])) +
                      (18'(pr[4 * g + 2][n]) + 18'(pr[4 * g + 3][n]));
+`ifndef SYNTHESIS
     // A product of uint8 or int8 by int8 fits 16 bits.
     if (en_q[1]) begin
       for (int unsigned k = 0; k < K; k++)
@@ -119,11 +144,6 @@ module hd_mac_array #(
       for (int unsigned k = 0; k < K; k++)
         for (int unsigned n = 0; n < N; n++) pr[k][n] = x[k] * 16'(w2[k][n]);
     end
-`ifdef SYNTHESIS
-    if (en_q[0])
-      for (int unsigned k = 0; k < K; k++)
-        for (int unsigned n = 0; n < N; n++) w2[k][n] = w1[8 * (n * K + k) +: 8];
-`else
     if (en_q[0])
       for (int unsigned k = 0; k < K; k++)
         for (int unsigned n = 0; n < N; n++) w2[k][n] = w1[k][n];

@@ -3,33 +3,65 @@
 
 usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE -- RTL...
 
-Counts are of all instances of a module, its submodules counted on their own line. LUT: LUT1..6, inverters,
-and the LUTs of distributed memory. Depth: LUTs and carry blocks on the longest path inside the module from
-an input or register to an output or register. Exit 1 when a line of the budget `MACHINE MODULE COLUMN MAX`
-is exceeded.
+Every module is synthesised by itself, with the modules in it as black boxes, JOBS (2) at a time; a unit whose lanes
+are alike and share nothing (LANES) is synthesised with one lane and counted Lanes times. Counts are of all instances
+of a module, its submodules counted on their own line. LUT: LUT1..6, inverters, and the LUTs of distributed memory.
+Depth: LUTs on the longest path inside the module from an input or register to an output or register; a carry block
+counts CARRY of a LUT. Exit 1 when a line of the budget `MACHINE MODULE COLUMN MAX` is exceeded.
 """
 import collections, json, os, re, subprocess, sys, time
+from concurrent.futures import ThreadPoolExecutor
 
 COLUMNS = ["LUT", "FF", "DSP", "BRAM", "URAM"]  # BRAM in units of 36 Kbit
 LUTS_OF = {"INV": 1, "SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4,
            "RAM32M16": 8, "RAM64M8": 8, "RAM128X1D": 4, "RAM256X1D": 8, "RAM512X1S": 8}
+LANES = {"hd_f32_from_int", "hd_f32_mul", "hd_f32_add", "hd_f32_to_int"}
+CONTROL = ["hd_fetch", "hd_issue", "hd_sem", "hd_csr"]  # SEQ, decode, semaphores, registers
+CARRY = 0.1          # of a LUT with its route: about 0.04 ns against 0.38 ns
+SYNTH = "synth_xilinx -family xcup -uram -noiopad -noclkbuf"
 
 
-def synthesise(work, gen, machine, rtl):
-    """Runs yosys; returns its netlist."""
-    out = f"{work}/{machine}.json"
-    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/{machine}/hd_cfg_pkg.sv"
-    script = (f"read_verilog -defer -sv -D SYNTHESIS -Ihw/rtl {packages} {' '.join(rtl)}; hierarchy -top hd_top; "
-              f"synth_xilinx -family xcup -uram -noiopad -noclkbuf -top hd_top; write_json {out}.tmp")
-    with open(f"{work}/{machine}.log", "w") as log:
-        if subprocess.run(["yosys", "-q", "-p", script], stdout=log, stderr=log).returncode:
-            sys.exit(f"synth.py: yosys failed, see {work}/{machine}.log")
-    os.rename(f"{out}.tmp", out)
-    return out
+def yosys(script, log):
+    with open(log, "w") as f:
+        if subprocess.run(["yosys", "-q", "-p", script], stdout=f, stderr=f).returncode:
+            sys.exit(f"synth.py: yosys failed, see {log}")
+
+
+def base_name(name):
+    """hd_fifo of $paramod\\hd_fifo\\Width=... and of $paramod$HASH\\hd_fifo."""
+    return name.split("\\")[1] if name.startswith("$paramod") else name
 
 
 def is_box(module):
     return "blackbox" in module["attributes"] or "whitebox" in module["attributes"]
+
+
+def elaborate(work, read):
+    """{module: (instances in the machine, parameters)} of the machine's modules."""
+    out = f"{work}/elaborated"
+    yosys(f"{read}; hierarchy -top hd_top; proc; write_rtlil {out}.il; write_json {out}.json", f"{work}/elaborate.log")
+    modules = {n: m for n, m in json.load(open(f"{out}.json"))["modules"].items() if not is_box(m)}
+    counts = collections.Counter()
+
+    def walk(n, k):
+        counts[n] += k
+        for t, m in collections.Counter(c["type"] for c in modules[n]["cells"].values()).items():
+            if t in modules:
+                walk(t, k * m)
+
+    walk("hd_top", 1)
+    return {n: (k, modules[n].get("parameter_default_values", {})) for n, k in counts.items()}
+
+
+def synthesise(work, read, name, number, lanes):
+    """The netlist of one module; `lanes`: it is synthesised with one lane."""
+    out = f"{work}/{base_name(name)}-{number}"
+    if lanes:
+        script = f"{read}; hierarchy -top {base_name(name)} -chparam Lanes 1; rename -top the_module; "
+    else:
+        script = f"read_rtlil {work}/elaborated.il; rename {name} the_module; blackbox =*hd_*; "
+    yosys(script + f"{SYNTH} -top the_module; write_json {out}.json", f"{out}.log")
+    return json.load(open(f"{out}.json"))["modules"]["the_module"]
 
 
 def cost(kind):
@@ -48,13 +80,14 @@ def cost(kind):
 
 
 def depth(module):
-    """LUTs and carry blocks on the longest path between registers, inputs and outputs of a module."""
+    """LUTs on the longest path between registers, inputs and outputs of a module."""
     made, gates = {}, {}
     for name, c in module["cells"].items():
-        if re.fullmatch(r"LUT[1-6]|INV|CARRY4|MUXF[789]", c["type"]):
+        if re.fullmatch(r"LUT[1-6]|INV|CARRY[48]|MUXF[789]", c["type"]):
             ins = [b for p, bs in c["connections"].items() if c["port_directions"][p] == "input" for b in bs]
             outs = [b for p, bs in c["connections"].items() if c["port_directions"][p] == "output" for b in bs]
-            gates[name] = (ins, 0 if c["type"].startswith("MUXF") or c["type"] == "INV" else 1)
+            kind = c["type"]
+            gates[name] = (ins, 1 if kind.startswith("LUT") else CARRY if kind.startswith("CARRY") else 0)
             made.update((b, name) for b in outs)
     level = {}
     for start in gates:
@@ -65,43 +98,36 @@ def depth(module):
                 stack.pop()
                 continue
             before = {made[b] for b in gates[g][0] if b in made and made[b] != g}
-            todo = [b for b in before if b not in level]
+            waiting = [b for b in before if b not in level]
             if g not in level:
                 level[g] = None
-            if todo:
-                stack += todo
+            if waiting:
+                stack += waiting
             else:
                 level[g] = gates[g][1] + max([level[b] or 0 for b in before], default=0)
                 stack.pop()
     return max(level.values(), default=0)
 
 
-def base_name(name):
-    """hd_fifo of $paramod\\hd_fifo\\Width=... and of $paramod$HASH\\hd_fifo."""
-    return name.split("\\")[1] if name.startswith("$paramod") else name
-
-
-def table(netlist):
+def table(work, read):
     """{module: {column: amount}}; modules that differ only in parameters share a line."""
-    modules = {n: m for n, m in json.load(open(netlist))["modules"].items() if not is_box(m)}
-    counts = collections.Counter()
+    machine = elaborate(work, read)
+    rows = collections.defaultdict(lambda: dict.fromkeys(["copies", *COLUMNS, "depth"], 0))
 
-    def walk(n, k):
-        counts[n] += k
-        for t, m in collections.Counter(c["type"] for c in modules[n]["cells"].values()).items():
-            if t in modules:
-                walk(t, k * m)
+    def one(job):
+        number, (name, (copies, parameters)) = job
+        lanes = int(parameters["Lanes"], 2) if base_name(name) in LANES else 0
+        return name, copies, lanes, synthesise(work, read, name, number, lanes)
 
-    walk("hd_top", 1)
-    rows = collections.defaultdict(lambda: dict.fromkeys(["count", *COLUMNS, "depth"], 0))
-    for n, k in counts.items():
-        row = rows[base_name(n)]
-        row["count"] += k
-        row["depth"] = max(row["depth"], depth(modules[n]))
-        for c in modules[n]["cells"].values():
-            column, amount = cost(c["type"])
-            if column:
-                row[column] += amount * k
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for name, copies, lanes, module in pool.map(one, enumerate(sorted(machine.items()))):
+            row = rows[base_name(name)]
+            row["copies"] += copies
+            row["depth"] = max(row["depth"], depth(module))
+            for c in module["cells"].values():
+                column, amount = cost(c["type"])
+                if column:
+                    row[column] += amount * copies * max(lanes, 1)
     return rows
 
 
@@ -113,17 +139,22 @@ def budgets(path, machine):
 def main():
     split = sys.argv.index("--")
     work, gen, machine, budget_file = sys.argv[1:split]
+    work += f"/{machine}"
     os.makedirs(work, exist_ok=True)
     t0 = time.time()
-    rows = table(synthesise(work, gen, machine, sys.argv[split + 1:]))
-    total = {c: sum(r[c] for r in rows.values()) for c in ["count", *COLUMNS]}
+    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/{machine}/hd_cfg_pkg.sv"
+    rows = table(work, f"read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl {packages} "
+                       f"{' '.join(sys.argv[split + 1:])}")
+    total = {c: sum(r[c] for r in rows.values()) for c in ["copies", *COLUMNS]}
     total["depth"] = max(r["depth"] for r in rows.values())
     form = "{:<16} {:>6} {:>7} {:>7} {:>5} {:>6} {:>5} {:>6}"
-    print(f"machine {machine}, yosys synth_xilinx -family xcup, {time.time() - t0:.0f} s")
     print(form.format("module", "copies", *COLUMNS, "depth"))
     for name, r in sorted(rows.items()) + [("total", total)]:
-        print(form.format(name, r["count"], *(f"{r[c]:g}" for c in COLUMNS), r["depth"]))
+        print(form.format(name, r["copies"], *(f"{r[c]:g}" for c in COLUMNS), f"{r['depth']:.1f}"))
+    control = sum(rows[m]["LUT"] for m in CONTROL)
     rows["total"] = total
+    rows["control"] = {"percent": 100 * control / total["LUT"]}
+    print(f"control ({', '.join(CONTROL)}): {control} LUT, {rows['control']['percent']:.1f} % of all")
     limits, bad = budgets(budget_file, machine), 0
     for (name, column), most in limits.items():
         got = rows[name][column] if name in rows else 0
@@ -131,7 +162,8 @@ def main():
             print(f"synth: {machine} {name}: {column} {got:g} exceeds the budget of {most:g} ({budget_file})",
                   file=sys.stderr)
             bad += 1
-    print(f"{len(limits)} budgets, {bad} exceeded" if limits else f"no budgets for {machine} in {budget_file}")
+    print(f"machine {machine}, yosys {SYNTH}, {time.time() - t0:.0f} s: "
+          + (f"{len(limits)} budgets, {bad} exceeded" if limits else f"no budgets in {budget_file}"))
     return 1 if bad else 0
 
 

@@ -2,7 +2,10 @@
  * XM and AM must be equal at the end, and of programs with one illegal operand or a deadlock the
  * whole report. A program that differs is shrunk to the fewest operations that still do.
  *
- *   cosim [--seed S] [--count N] [--machine NAME] [--print]
+ *   cosim [--seed S] [--count N] [--machine NAME] [--print] [--coverage]
+ *
+ * --coverage ends in a table of operations and modes, and fails when one is missed without a
+ * reason.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -11,9 +14,10 @@
 
 #include "compiler/check/check.h"
 #include "runtime/hal.h"
+#include "test/cosim/cover.h"
 #include "test/cosim/program.h"
 
-enum { CODE_OFFSET = 8192, WATCHDOG = 20000, TEXT_BYTES = 4096 };
+enum { COVERED_BY = 1000, CODE_OFFSET = 8192, WATCHDOG = 20000, TEXT_BYTES = 4096 };
 
 struct cosim {
     hd_ctx *ctx;
@@ -187,7 +191,10 @@ static bool one(struct cosim *x, struct program *p, bool print) {
         show(x, p);
         return false;
     }
-    if (same(x, p, kind)) return true;
+    if (same(x, p, kind)) {
+        if (kind == KIND_LEGAL) cover_program(x->words, program_emit(p, x->words));
+        return true;
+    }
     printf("seed %llu differs: %s\n", (unsigned long long)x->seed, x->why);
     shrink(x, p, kind);
     printf("the fewest operations: %s\n", x->why);
@@ -198,18 +205,16 @@ static bool one(struct cosim *x, struct program *p, bool print) {
 }
 
 int main(int argc, char **argv) {
-    static const struct option longs[] = {{"seed", 1, NULL, 's'},
-                                          {"count", 1, NULL, 'n'},
-                                          {"machine", 1, NULL, 'm'},
-                                          {"print", 0, NULL, 'p'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"seed", 1, NULL, 's'},     {"count", 1, NULL, 'n'},
+                                          {"machine", 1, NULL, 'm'},  {"print", 0, NULL, 'p'},
+                                          {"coverage", 0, NULL, 'c'}, {NULL, 0, NULL, 0}};
     struct cosim *x = calloc(1, sizeof *x);
     struct program *p = calloc(1, sizeof *p);
     if (!x || !p) return 2;
     x->ctx = hd_ctx_create();
     uint64_t seed = 1, count = 100, cycles = 0;
     const char *machine = "tiny";
-    bool print = false;
+    bool print = false, coverage = false;
     for (int k; (k = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (k == 's')
             seed = strtoull(optarg, NULL, 0);
@@ -219,6 +224,8 @@ int main(int argc, char **argv) {
             machine = optarg;
         else if (k == 'p')
             print = true;
+        else if (k == 'c')
+            coverage = true;
         else
             return 2;
     }
@@ -238,6 +245,7 @@ int main(int argc, char **argv) {
                "iss and rtl agree\n",
                machine, (unsigned long long)count, (unsigned long long)seed, ops,
                (unsigned long long)cycles);
+    if (!failed && coverage) failed = cover_print() > 0 && count >= COVERED_BY;
     for (int d = 0; d < 2; d++) free(x->got[d]);
     free(x->start);
     hd_ctx_destroy(x->ctx);

@@ -25,6 +25,12 @@ static bool chance(struct gen *g, int percent) {
     return pick(g, 0, 99) < percent;
 }
 
+/* The same with the values about zero more often, where they are in the range. */
+static int64_t near_zero(struct gen *g, int64_t lo, int64_t hi) {
+    int64_t v = pick(g, lo, hi), small = pick(g, -1, 1);
+    return chance(g, 10) && small >= lo && small <= hi ? small : v;
+}
+
 static void set(struct gen *g, enum hd_field f, int64_t v) {
     hd_field_set(g->op->words, f, v);
 }
@@ -54,6 +60,7 @@ static struct box box_of(int n_loops, const int64_t *n, const int64_t *step, int
 /* A base that keeps the box inside [from, to), or -1. */
 static int64_t place(struct gen *g, struct box b, int64_t from, int64_t to) {
     if (b.hi - b.lo > to - from) return -1;
+    if (chance(g, 3) && to - b.hi > from - b.lo) return from - b.lo + 1;
     return chance(g, 5)   ? from - b.lo /* the corners */
            : chance(g, 5) ? to - b.hi
                           : pick(g, from - b.lo, to - b.hi);
@@ -94,7 +101,7 @@ static bool random_lx(struct gen *g) {
     apart(g, 3, n, run, 40, d);
     run *= unit;
     for (int l = 0; l < 3; l++) d[l] *= unit;
-    for (int l = 0; l < 3; l++) s[l] = chance(g, 25) ? d[l] : pick(g, -200, 900);
+    for (int l = 0; l < 3; l++) s[l] = chance(g, 25) ? d[l] : near_zero(g, -200, 900);
     struct box chip = box_of(3, n, d, run);
     int64_t dst = place(g, chip, 0, size), seg = !chance(g, 10), src;
     if (dst > 0) dst -= dst % unit;
@@ -221,6 +228,13 @@ static int64_t place_operand(struct gen *g, int kind_is_xm, struct box b, bool w
     return at;
 }
 
+/* What happens to a result of map and dw. */
+static void set_result(struct gen *g, int64_t lut) {
+    set(g, HD_F_vx_fn, chance(g, 40) ? pick(g, 1, 7) : 0), set(g, HD_F_vx_lut, lut);
+    set(g, HD_F_vx_tail, chance(g, 30) ? pick(g, 1, g->m->n) : 0);
+    set(g, HD_F_vx_q, chance(g, 30) ? near_zero(g, -32, 31) : 0);
+}
+
 static bool random_vx(struct gen *g) {
 #define LOOP(l)                                                                                    \
     { HD_F_vx_n##l, HD_F_vx_as##l, HD_F_vx_bs##l, HD_F_vx_ds##l, HD_F_vx_ps##l }
@@ -251,7 +265,7 @@ static bool random_vx(struct gen *g) {
     int64_t d = place_operand(g, !to_am, box_of(outer, n + nred, ds + nred, 1), true);
     if (a < 0 || b < 0 || p < 0 || d < 0) return false;
     int64_t lut = !to_am && chance(g, 25) ? pick(g, 1, HD_TM_TABLES) : 0;
-    set(g, HD_F_vx_lut, lut);
+    set_result(g, lut);
     const struct touch *r = &g->op->touch[g->op->n_touch - 1];
     for (const struct touch *t = g->op->touch; t < r; t++) /* it must not read what it writes */
         if (t->space == r->space && overlap(t->lo, t->hi, r->lo, r->hi)) return false;
@@ -263,17 +277,46 @@ static bool random_vx(struct gen *g) {
     set(g, HD_F_vx_use_bias, bias), set(g, HD_F_vx_scale_pm, scale_pm), set(g, HD_F_vx_red, red);
     set(g, HD_F_vx_nred, nred);
     set(g, HD_F_vx_d_kind, turned ? 3 : to_am ? pick(g, 1, 2) : 0);
-    set(g, HD_F_vx_fn, chance(g, 40) ? pick(g, 1, 7) : 0);
     set(g, HD_F_vx_lanes, red && chance(g, 40));
-    set(g, HD_F_vx_tail, chance(g, 30) ? pick(g, 1, g->m->n) : 0);
-    set(g, HD_F_vx_q, chance(g, 30) ? pick(g, -32, 31) : 0);
     set(g, HD_F_vx_a, a), set(g, HD_F_vx_b, b), set(g, HD_F_vx_d, d), set(g, HD_F_vx_p, p);
-    set(g, HD_F_vx_a_imm, chance(g, 10) ? (int32_t)next(g) : pick(g, -300, 300));
-    set(g, HD_F_vx_b_imm, chance(g, 10) ? (int32_t)next(g) : pick(g, -300, 300));
+    set(g, HD_F_vx_a_imm, chance(g, 10) ? (int32_t)next(g) : near_zero(g, -300, 300));
+    set(g, HD_F_vx_b_imm, chance(g, 10) ? (int32_t)next(g) : near_zero(g, -300, 300));
     set_float(g, HD_F_vx_a_scale), set_float(g, HD_F_vx_b_scale);
-    int64_t lo = chance(g, 60) ? -128 : pick(g, -300, 100);
-    set(g, HD_F_vx_lo, lo), set(g, HD_F_vx_hi, chance(g, 60) ? lo + 255 : pick(g, lo, 32767));
-    set(g, HD_F_vx_zp, chance(g, 5) ? pick(g, -32768, 32767) : pick(g, -128, 255));
+    int64_t lo = chance(g, 60) ? -128 : near_zero(g, -300, 100);
+    set(g, HD_F_vx_lo, lo), set(g, HD_F_vx_hi, chance(g, 60) ? lo + 255 : near_zero(g, lo, 32767));
+    set(g, HD_F_vx_zp, chance(g, 5) ? pick(g, -32768, 32767) : near_zero(g, -128, 255));
+    return true;
+}
+
+static bool random_dw(struct gen *g) {
+    int64_t n0 = pick(g, 1, 3), n1 = pick(g, 1, 6), n2 = pick(g, 1, 4), n3 = pick(g, 1, 3);
+    int64_t sx = pick(g, 1, 3), as0 = pick(g, -2, 3), as2 = pick(g, -3, 8), as3 = pick(g, -4, 9);
+    int64_t in[3] = {(n1 - 1) * sx + n0, n2, n3}, as[3] = {as0, as2, as3};
+    int64_t out[2] = {n1, n3}, ds[2], words = 2 + (n0 * n2 > 8), ps3 = pick(g, -1, 4);
+    bool to_am = chance(g, 30);
+    apart(g, 2, out, 1, 2, ds);
+    struct box pb = box_of(1, &n3, &ps3, words);
+    int64_t a = place_operand(g, 1, box_of(3, in, as, 1), false), p = place(g, pb, 0, N_PM);
+    if (p >= 0) touch(g, SPACE_PM, p + pb.lo, p + pb.hi, false);
+    int64_t d = place_operand(g, !to_am, box_of(2, out, ds, 1), true);
+    if (a < 0 || p < 0 || d < 0) return false;
+    const struct touch *t = g->op->touch, *r = t + g->op->n_touch - 1;
+    if (t->space == r->space && overlap(t->lo, t->hi, r->lo, r->hi)) return false;
+    int64_t lut = !to_am && chance(g, 25) ? pick(g, 1, HD_TM_TABLES) : 0;
+    if (lut) touch(g, SPACE_TM, lut - 1, lut, false);
+    set(g, HD_F_vx_a_kind, pick(g, 2, 3)), set(g, HD_F_vx_b_kind, 4);
+    set(g, HD_F_vx_use_bias, chance(g, 60)), set(g, HD_F_vx_scale_pm, chance(g, 60));
+    set(g, HD_F_vx_d_kind, to_am ? pick(g, 1, 2) : 0), set(g, HD_F_vx_sx, sx);
+    set_result(g, lut);
+    set(g, HD_F_vx_n0, n0), set(g, HD_F_vx_n1, n1), set(g, HD_F_vx_n2, n2), set(g, HD_F_vx_n3, n3);
+    set(g, HD_F_vx_as0, as0), set(g, HD_F_vx_as2, as2), set(g, HD_F_vx_as3, as3);
+    set(g, HD_F_vx_ds1, ds[0]), set(g, HD_F_vx_ds3, ds[1]), set(g, HD_F_vx_ps3, ps3);
+    set(g, HD_F_vx_a, a), set(g, HD_F_vx_d, d), set(g, HD_F_vx_p, p);
+    set(g, HD_F_vx_a_imm, near_zero(g, -255, 255));
+    set_float(g, HD_F_vx_a_scale);
+    int64_t lo = chance(g, 60) ? -128 : near_zero(g, -300, 100);
+    set(g, HD_F_vx_lo, lo), set(g, HD_F_vx_hi, chance(g, 60) ? lo + 255 : near_zero(g, lo, 32767));
+    set(g, HD_F_vx_zp, chance(g, 5) ? pick(g, -32768, 32767) : near_zero(g, -128, 255));
     return true;
 }
 
@@ -313,7 +356,9 @@ static void random_op(struct gen *g, int unit) {
     for (int i = 0; i < TRIES; i++) {
         memset(op->words, 0, sizeof op->words);
         op->n_touch = 0;
-        if (make[unit](g)) return;
+        bool dw = unit == HD_UNIT_vx && chance(g, 15); /* it succeeds more often than map */
+        op->code = dw ? 2 : 1;
+        if (dw ? random_dw(g) : make[unit](g)) return;
     }
     op->code = 0; /* nop */
     op->n_touch = 0;
@@ -403,7 +448,7 @@ void program_random(struct program *p, const struct hd_machine *m, uint64_t seed
         }
     }
     int victim = (int)pick(&g, first, p->n - 1);
-    while (victim > 0 && p->op[victim].code != 1) victim--;
+    while (victim > 0 && (!p->op[victim].code || !p->op[victim].unit)) victim--;
     if (kind == KIND_ILLEGAL) spoil(&g, &p->op[victim]);
     if (kind == KIND_DEADLOCK) p->op[victim].extra = UINT32_C(1) << 31;
     epilogue(&g);
@@ -469,7 +514,7 @@ static int encode(const struct op *op, uint32_t wait, uint32_t signal, uint16_t 
                   uint32_t sticky[HD_PARAM_WORDS], uint32_t *out) {
     struct hd_op_word o = {
         .unit = op->unit, .code = op->code, .tag = tag, .wait = wait, .signal = signal};
-    for (int i = 0; op->code == 1 && op->unit && i < hd_isa_units[op->unit].n_words; i++) {
+    for (int i = 0; op->code && op->unit && i < hd_isa_units[op->unit].n_words; i++) {
         if (sticky[i] == op->words[i] && !(op->set_bits >> i & 1)) continue;
         bool add = op->add_bits >> i & 1;
         *(add ? &o.add : &o.set) |= UINT32_C(1) << i;

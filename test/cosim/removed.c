@@ -75,13 +75,14 @@ static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
     b->known = true;
     switch (hd_op_by_code((enum hd_unit)op->unit, op->code)) {
     case HD_OP_lx_load:
-        mark_lx(c, w, b);
+        b->known = !GET(lx_mem);
+        if (b->known) mark_lx(c, w, b);
         break;
     case HD_OP_lw_load: {
-        bool pm = GET(lw_mem) != 0;
+        static const enum space spaces[] = {SPACE_WM, SPACE_PM, SPACE_TM};
         int64_t n[1] = {GET(lw_n1)}, d[1] = {GET(lw_d1)}, s[1] = {GET(lw_s1)};
-        int64_t bytes = pm ? hd_pm_word_bytes(&c->m) : hd_wm_word_bytes(&c->m);
-        mark_nest(c, b->write, pm ? SPACE_PM : SPACE_WM, GET(lw_dst), 1, n, d, 1, GET(lw_count));
+        int64_t bytes = hd_lw_word_bytes(&c->m, GET(lw_mem));
+        mark_nest(c, b->write, spaces[GET(lw_mem)], GET(lw_dst), 1, n, d, 1, GET(lw_count));
         if (GET(lw_seg) == 1)
             mark_nest(c, b->read, SPACE_DRAM, GET(lw_src), 1, n, s, 1, GET(lw_count) * bytes);
         break;
@@ -102,7 +103,7 @@ static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
                 ps[4] = FOUR(ps);
         int64_t a = GET(vx_a_kind), k = GET(vx_b_kind), lanes = c->m.n;
         int r = (int)GET(vx_nred);
-        if (a > 4 || k > 4 || GET(vx_alu) > 5) { /* later kinds of operands */
+        if (a > 4 || k > 4 || GET(vx_d_kind) == 3) { /* parameters, transposed blocks */
             b->known = false;
             break;
         }
@@ -114,15 +115,29 @@ static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
                       k < 2 ? 1 : lanes, k < 2 ? 1 : lanes);
         if (GET(vx_use_bias) || GET(vx_scale_pm))
             mark_nest(c, b->read, SPACE_PM, GET(vx_p), 4 - r, n + r, ps + r, 1, 1);
-        bool am = GET(vx_d_kind) != 0;
+        bool am = GET(vx_d_kind) == 1 || GET(vx_d_kind) == 2;
         mark_nest(c, b->write, am ? SPACE_AM : SPACE_XM, GET(vx_d), 4 - r, n + r, ds + r,
                   am ? 1 : lanes, am ? 1 : lanes);
+        break;
+    }
+    case HD_OP_vx_dw: { /* tables: see op.touch */
+        int64_t n0 = GET(vx_n0), n1 = GET(vx_n1), n2 = GET(vx_n2), n3 = GET(vx_n3), n = c->m.n;
+        int64_t in[3] = {(n1 - 1) * GET(vx_sx) + n0, n2, n3}, out[2] = {n1, n3};
+        int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)};
+        int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)}, ps = GET(vx_ps3);
+        bool am = GET(vx_d_kind) == 1 || GET(vx_d_kind) == 2;
+        mark_nest(c, b->read, SPACE_XM, GET(vx_a), 3, in, as, n, n);
+        mark_nest(c, b->write, am ? SPACE_AM : SPACE_XM, GET(vx_d), 2, out, ds, am ? 1 : n,
+                  am ? 1 : n);
+        mark_nest(c, b->read, SPACE_PM, GET(vx_p), 1, &n3, &ps, 1, n0 * n2 > 8 ? 3 : 2);
         break;
     }
     case HD_OP_st_store: {
         int64_t n[3] = {GET(st_n1), GET(st_n2), GET(st_n3)};
         int64_t s[3] = {GET(st_s1), GET(st_s2), GET(st_s3)};
         int64_t d[3] = {GET(st_d1), GET(st_d2), GET(st_d3)};
+        b->known = !GET(st_mem);
+        if (!b->known) break;
         mark_nest(c, b->read, SPACE_XM, GET(st_src), 3, n, s, 1, GET(st_run));
         mark_nest(c, b->write, SPACE_DRAM, GET(st_dst), 3, n, d, 1, GET(st_run));
         break;
@@ -274,7 +289,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     size_t places[SPACES] = {c->m.xm_bytes, hd_wm_words(&c->m), hd_pm_words(&c->m),
-                             hd_am_words(&c->m), program_arena_bytes(&c->m)};
+                             HD_TM_TABLES,  hd_am_words(&c->m), program_arena_bytes(&c->m)};
     memcpy(c->places, places, sizeof places);
     int failed = 0;
     for (uint64_t i = 0; i < count && !failed; i++) failed = !one(c, seed + i);

@@ -175,7 +175,12 @@ int main(int argc, char **argv) {
         }
         b.step(op);
     }
-    printf("tb_hd_f32: %s, seed %" PRIu64 ", %ld operand pairs per cell\n", b.bad ? "FAIL" : "ok",
-           seed, total * kLanes);
+    static const char *const cells[] = {"hd_f32_add", "hd_f32_mul", "hd_f32_from_int", "hd_f32_to_int"};
+    long corners = 2L * kCorners * kCorners * kLanes;
+    printf("%-16s %16s %16s\n", "cell", "corner operands", "random operands");
+    for (const char *cell : cells)
+        printf("%-16s %16ld %16ld\n", cell, corners, total * kLanes - corners);
+    printf("tb_hd_f32: %s, seed %" PRIu64 ", %ld operand pairs per cell against the host\n",
+           b.bad ? "FAIL" : "ok", seed, total * kLanes);
     return b.bad != 0;
 }
