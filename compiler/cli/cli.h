@@ -60,6 +60,7 @@ enum cli_option {
     OPT_SYMMETRIC,
     OPT_ACTIVATIONS,
     OPT_BIAS_CORRECTION,
+    OPT_EQUALIZE,
     OPT_HELP,
     OPT_COUNT
 };
@@ -81,7 +82,7 @@ struct cli_options {
     int repeat, threads, images;
     struct hd_mem_options mem;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, full, cycles, bisect, symmetric, bias_correction;
+    bool no_latency_hiding, full, cycles, bisect, symmetric, bias_correction, equalize;
 };
 
 struct cli {

@@ -35,6 +35,8 @@ struct job {
     struct hd_quant_plan plan;
     struct hd_quant_stats *stats;
     struct error *tensor_error, *output_error;
+    bool even;    /* the peaks of channels have been evened out */
+    bool classes; /* the first output is a row of classes: its largest element matters */
     int same_top;
     int trials;   /* of search() */
     void ***want; /* per data set and output: of the float network */
@@ -123,6 +125,13 @@ static void start_stats(struct job *j) {
         s->channels = g->tensors[t].dim[hd_quant_channel_axis(g, t)];
         if (!s->sum) s->sum = hd_new_array(j->a, double, (size_t)s->channels + 1);
     }
+    for (size_t i = 0; j->c->opt.equalize && !j->even && i < g->n_nodes; i++) {
+        int t = j->plan.result[i];
+        if (!j->plan.layer[i] || g->nodes[i].op != HD_IR_conv || g->tensors[t].rank < 3) continue;
+        if (j->stats[t].sum && hd_quant_channel_axis(g, t) != 1) continue;
+        j->stats[t].channels = g->tensors[t].dim[1];
+        j->stats[t].peak = hd_new_array(j->a, float, (size_t)g->tensors[t].dim[1] + 1);
+    }
 }
 
 static void observe(struct job *j, int t, const float *x, bool counting) {
@@ -130,7 +139,8 @@ static void observe(struct job *j, int t, const float *x, bool counting) {
     if (counting)
         hd_quant_count(&j->stats[t], x, hd_tensor_elems(shape));
     else
-        hd_quant_observe(&j->stats[t], shape, hd_quant_channel_axis(j->ref, t), x);
+        hd_quant_observe(&j->stats[t], shape,
+                         j->stats[t].peak ? 1 : hd_quant_channel_axis(j->ref, t), x);
 }
 
 static hd_status calibration_round(struct job *j, struct runner *r, bool counting) {
@@ -235,11 +245,18 @@ static hd_status reference_outputs(struct job *j) {
 
 struct score { /* of an int8 network */
     int same_top;
-    double noise; /* sum over the sets of noise beside signal, each at most 1 */
+    double noise; /* beside the signal, dB, sum over sets and outputs; 60 dB count as perfect */
 };
 
 static bool better(const struct score *a, const struct score *b) {
     return a->same_top != b->same_top ? a->same_top > b->same_top : a->noise < b->noise;
+}
+
+/* One dimension, beside those of 1. */
+static bool is_row(const struct hd_tensor *t) {
+    int longer = 0;
+    for (int d = 0; d < t->rank; d++) longer += t->dim[d] > 1;
+    return longer == 1;
 }
 
 /* Runs a legalised graph on all sets; errors of its outputs, NULL = not wanted. */
@@ -258,8 +275,9 @@ static hd_status score_outputs(struct job *j, const hd_graph *legal, struct erro
             const struct hd_value_info *v = &r.m->values[r.m->outputs[k]];
             struct error e = {0};
             add_error(&e, v, j->want[i][k], r.out[k]);
-            out->noise += e.noise > 0 ? fmin(1, e.noise / e.signal) : 0;
-            if (!k) out->same_top += largest(v, j->want[i][k]) == largest(v, r.out[k]);
+            out->noise -= e.noise > 0 ? fmin(60, decibels(&e)) : 60;
+            if (!k)
+                out->same_top += !j->classes || largest(v, j->want[i][k]) == largest(v, r.out[k]);
             if (errors) errors[k].signal += e.signal, errors[k].noise += e.noise;
         }
         hd_arena_destroy(a);
@@ -389,7 +407,8 @@ static void print_report(struct job *j, FILE *out) {
     for (size_t i = 0; i < j->ref->n_outputs; i++)
         fprintf(out, "output %s: %.1f dB\n", j->ref->tensors[j->ref->outputs[i]].name,
                 decibels(&j->output_error[i]));
-    fprintf(out, "largest element in the same place: %d of %d sets\n", j->same_top, j->data.n);
+    if (j->classes)
+        fprintf(out, "largest element in the same place: %d of %d sets\n", j->same_top, j->data.n);
     if (j->trials > 1) fprintf(out, "ranges made smaller by a search of %d trials\n", j->trials);
     fprintf(out, "%d layers in integers, %d nodes in float; calibrated with %s; wrote %s\n", layers,
             floats, j->data.what, j->c->opt.out);
@@ -410,7 +429,7 @@ static json_object *report_json(struct job *j) {
     cli_add_str(o, "out", j->c->opt.out);
     cli_add_str(o, "calibration", j->data.what);
     cli_add_int(o, "sets", j->data.n);
-    cli_add_int(o, "same_top1", j->same_top);
+    if (j->classes) cli_add_int(o, "same_top1", j->same_top);
     cli_add_int(o, "trials", j->trials);
     for (size_t k = 0; k < j->n_order; k++) {
         size_t i = (size_t)j->order[k];
@@ -514,7 +533,10 @@ static hd_status quantize(struct job *j) {
     TRY(import(j));
     TRY(choose(j));
     TRY(calibrate(j));
+    j->even = true;
+    if (j->c->opt.equalize && hd_quant_equalise(j->ref, &j->plan, j->stats)) TRY(calibrate(j));
     float *part = hd_new_array(j->a, float, j->plan.n_tensors + 1);
+    j->classes = is_row(&j->ref->tensors[j->ref->outputs[0]]);
     TRY(reference_outputs(j));
     TRY(search(j, part));
     TRY(rewritten(j, part, &j->g));

@@ -28,7 +28,8 @@ const struct cli_command cli_commands[] = {
      "make an int8 network of a float one: standard ONNX with QuantizeLinear; error of each layer",
      1, 1,
      ONE(CALIBRATE) | ONE(RANGE) | ONE(SYMMETRIC) | ONE(ACTIVATIONS) | ONE(BIAS_CORRECTION) |
-         ONE(KEEP) | ONE(SHAPE) | ONE(SEED) | ONE(DEVICE) | ONE(THREADS) | ONE(JSON) | ONE(OUT),
+         ONE(EQUALIZE) | ONE(KEEP) | ONE(SHAPE) | ONE(SEED) | ONE(DEVICE) | ONE(THREADS) |
+         ONE(JSON) | ONE(OUT),
      "cpu", cmd_quantize},
     {"query", "MODEL SELECTOR",
      "operations that a selector means: heddle query MODEL 'conv[utilization<0.5] > relu'", 2, 2,

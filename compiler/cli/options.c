@@ -78,6 +78,9 @@ static const struct {
     [OPT_ACTIVATIONS] = {"activations", "TYPE", "int8 (default) or uint8", 0},
     [OPT_BIAS_CORRECTION] = {"bias-correction", NULL,
                              "take the mean error of rounded weights off the biases", 0},
+    [OPT_EQUALIZE] = {"equalize", NULL,
+                      "even out the peaks of channels between convolutions before ranges are taken",
+                      0},
     [OPT_HELP] = {"help", NULL, "print this", 'h'},
 };
 
@@ -257,6 +260,9 @@ static int store(struct cli *c, int o, const char *arg, bool *out_help) {
         return one_of(c, o, arg, (const char *[]){"int8", "uint8", NULL}, &p->activations);
     case OPT_SYMMETRIC:
         p->symmetric = true;
+        break;
+    case OPT_EQUALIZE:
+        p->equalize = true;
         break;
     case OPT_BIAS_CORRECTION:
         p->bias_correction = true;

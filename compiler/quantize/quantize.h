@@ -54,7 +54,8 @@ struct hd_quant_stats { /* of one tensor; zeroed to begin */
     uint64_t n, not_finite;
     uint64_t *bins;   /* HD_QUANT_BINS of lo..hi, second round; NULL = none */
     double *sum;      /* per channel, NULL = not wanted */
-    int64_t channels; /* of sum */
+    float *peak;      /* largest magnitude per channel, NULL = not wanted */
+    int64_t channels; /* of sum and peak */
 };
 
 /* First round: extremes, and sums per channel when sum is there. */
@@ -71,6 +72,12 @@ void hd_quant_params(float lo, float hi, const struct hd_quant_options *o, float
 
 /* The axis of the channels of operand x of a layer: 1 of convolutions, else the last. */
 int hd_quant_channel_axis(const hd_graph *g, int tensor);
+
+/* Evens out the peaks of the channels of layers (equalise.c): changes weights of g so that it
+ * computes the same up to rounding. stats with peaks, of axis 1, for the results of layers. Returns
+ * how many layers were changed. */
+int hd_quant_equalise(hd_graph *g, const struct hd_quant_plan *p,
+                      const struct hd_quant_stats *stats);
 
 /* ---- the rewrite ---- */
 

@@ -180,6 +180,42 @@ static void what_is_kept_stays_float(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Two layers that meet in a concat, whose reader has to know which channels are whose. */
+static void even_peaks_compute_the_same(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    hd_graph *g = parse(
+        ctx, "graph g {\ninput x f32[1,2,4,4]\nconst w f32[2,2,1,1] = {16,1,0.5,-0.25}\n"
+             "const b f32[2] = {1,0.5}\nconst v f32[1,2,1,1] = {-3,2}\nconst u f32[1,3,1,1] = "
+             "{1,2,-4}\n"
+             "c ? = conv(x, w, b)\nr ? = relu(c)\nd ? = conv(x, v)\ne ? = concat(d, r) axis=1\n"
+             "p ? = maxpool(e) kernel_shape=[2,2]\ny ? = conv(p, u)\noutput y\n}");
+    struct hd_quant_plan plan;
+    hd_quant_choose(a, g, NULL, &plan);
+    struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, plan.n_tensors + 1);
+    int r = hd_tensor_by_name(g, "r");
+    stats[r].channels = 2;
+    stats[r].peak = hd_new_array(a, float, 2);
+    float x[32], want[9];
+    fill(x, 32, 5);
+    struct hd_tensor *t = run(ctx, g, a, x);
+    memcpy(want, t[g->outputs[0]].data, sizeof want);
+    hd_quant_observe(&stats[r], &g->tensors[r], 1, t[r].data);
+    assert_true(stats[r].peak[0] > 10 * stats[r].peak[1]);
+    assert_int_equal(hd_quant_equalise(g, &plan, stats), 1);
+    t = run(ctx, g, a, x);
+    for (int i = 0; i < 9; i++)
+        assert_true(fabsf(want[i] - ((const float *)t[g->outputs[0]].data)[i]) < 1e-4f);
+    float before = stats[r].peak[1] / stats[r].peak[0];
+    memset(stats[r].peak, 0, 2 * sizeof(float));
+    hd_quant_observe(&stats[r], &g->tensors[r], 1, t[r].data);
+    assert_true(fabsf(stats[r].peak[1] / stats[r].peak[0] - sqrtf(before)) < 1e-4f);
+    hd_graph_destroy(g);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
 static void ranges_leave_out_what_they_should(void **state) {
     (void)state;
     uint64_t bins[HD_QUANT_BINS] = {0};
@@ -225,6 +261,7 @@ int main(void) {
         cmocka_unit_test(prepared_graph_computes_the_same),
         cmocka_unit_test(int8_network_is_near),
         cmocka_unit_test(what_is_kept_stays_float),
+        cmocka_unit_test(even_peaks_compute_the_same),
         cmocka_unit_test(ranges_leave_out_what_they_should),
         cmocka_unit_test(what_onnx_lacks_is_refused),
     };
