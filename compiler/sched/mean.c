@@ -64,8 +64,9 @@ static hd_status mean_fold_lanes(struct hd_lowerer *w, int64_t sums, int nv) {
     return mean_fold(w, sums, nv);
 }
 
-/* Channels [v0, v0 + nv) in vectors: neighbouring pixels go to the four partial sums in turn. */
-static hd_status mean_channels(struct hd_lowerer *w, const struct hd_view *in,
+/* nv vectors of channels, from vector from_v of `in` to v0 of `out`: neighbouring pixels go to the
+ * four partial sums in turn. */
+static hd_status mean_channels(struct hd_lowerer *w, const struct hd_view *in, int from_v,
                                const struct hd_view *out, int v0, int nv) {
     int count = in->rows * in->cols, main_count = count / LANES * LANES;
     int64_t sums = hd_low_accumulators(w, (int64_t)LANES * nv);
@@ -76,19 +77,53 @@ static hd_status mean_channels(struct hd_lowerer *w, const struct hd_view *in,
             in->at + (uint32_t)(y * in->pitch + x * in->cp), in->pitch, in->cp, 1, n, y, x, false};
         bool first = main_count ? i < LANES : i == 0;
         if (i == main_count && i > 0) TRY(mean_fold_lanes(w, sums, nv));
-        TRY(mean_taps(w, &px, n, v0, nv, sums + (int64_t)lane * nv, first));
+        TRY(mean_taps(w, &px, n, from_v, nv, sums + (int64_t)lane * nv, first));
     }
     if (main_count == count) TRY(mean_fold_lanes(w, sums, nv));
     return mean_requantise(w, sums, nv, out, v0);
 }
 
+/* Vectors [v0, v0 + nv) of all pixels of a streamed image. */
+static hd_status load_channels(struct hd_lowerer *w, int img, int v0, int nv, struct hd_view *out) {
+    const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[0]);
+    int bytes = nv * (int)w->m->n;
+    int64_t row = (int64_t)x->w * x->cp, at = (int64_t)x->arena + img * x->h * row;
+    int64_t take = hd_round_up((int64_t)x->h * x->w * bytes, 64);
+    *out = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, take),
+                            .pitch = x->w * bytes,
+                            .cp = bytes,
+                            .rows = x->h,
+                            .cols = x->w};
+    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_src, at + v0 * (int)w->m->n);
+    hd_low_set(w, HD_F_lx_dst, out->at);
+    hd_low_set(w, HD_F_lx_run, bytes);
+    hd_low_set(w, HD_F_lx_n1, x->w), hd_low_set(w, HD_F_lx_s1, x->cp),
+        hd_low_set(w, HD_F_lx_d1, bytes);
+    hd_low_set(w, HD_F_lx_n2, x->h), hd_low_set(w, HD_F_lx_s2, row),
+        hd_low_set(w, HD_F_lx_d2, out->pitch);
+    hd_low_set(w, HD_F_lx_n3, 1);
+    hd_sched_touch(&w->s, HD_SPACE_ARENA, at, at + x->h * row, false);
+    hd_low_touch(w, out, true);
+    return hd_sched_end(&w->s);
+}
+
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int vectors = hd_low_tensor(w, l->out)->cp / (int)w->m->n,
         most = (int)hd_am_words(w->m) / 2 / LANES;
-    TRY(hd_low_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
+    int64_t slab = hd_round_up((int64_t)x->h * x->w * (int)w->m->n, 64); /* of one vector */
+    if (x->resident)
+        TRY(hd_low_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
+    else
+        most = (int)hd_min(most, l->ring_in / 2 / slab);
     struct hd_view out = hd_low_output(w, t->img, 0, 0, 1, 1, hd_low_tensor(w, l->out)->cp);
-    for (int v = 0; v < vectors; v += most)
-        TRY(mean_channels(w, &t->in[0], &out, v, (int)hd_min(most, vectors - v)));
+    for (int v = 0; v < vectors; v += most) {
+        int nv = (int)hd_min(most, vectors - v);
+        if (!x->resident) TRY(load_channels(w, t->img, v, nv, &t->in[0]));
+        TRY(mean_channels(w, &t->in[0], x->resident ? v : 0, &out, v, nv));
+    }
     return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->cp);
 }

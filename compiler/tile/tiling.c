@@ -29,6 +29,11 @@ bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, in
     return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
 }
 
+/* Bytes of a streamed pixel that a tile needs at once: a mean takes its channels in parts. */
+static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
+    return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].cp;
+}
+
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_tile_bytes bytes = {0};
     int rows = (l->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
@@ -38,7 +43,7 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0 && !l->im2col; i++)
         if (hd_layer_streams(lo, l, i))
-            bytes.in += hd_round_up((int64_t)rows * cols * lo->tensors[l->in[i]].cp, 64);
+            bytes.in += hd_round_up((int64_t)rows * cols * least_bytes(lo, l, i), 64);
     if (!lo->tensors[l->out].resident)
         bytes.out = hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].cp, 64);
     return bytes;
