@@ -4,7 +4,7 @@
 
 #include "compiler/ir/ir.h"
 
-/* Runs one pass by name, in place: "axes", "fold", "qdq", "dce", or "legalize" (all of them). The
+/* Runs one pass by name, in place: one of hd_pass_names; "legalize" is what models go through. The
  * graph is verified afterwards. Errors: HD_INVALID when there is no such pass; a graph the pass
  * refuses. */
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name);
@@ -14,6 +14,7 @@ extern const char *const hd_pass_names[];
 hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g);
 void hd_pass_dce(hd_graph *g);
+void hd_pass_cse(hd_graph *g);
 
 /* When every input of the node is constant: computes it, makes the output a constant, kills the
  * node. */

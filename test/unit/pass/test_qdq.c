@@ -93,7 +93,7 @@ static const struct sample samples[] = {
      "? = quantize(dq, h, z)\n"
      "output y",
      "p.q i8[1,1,2,2] = qmaxpool(x) @p kernel_shape=[2,2] pads=[1,1,0,0]; "
-     "t.q i8[1,2,2,1] = transpose(p.q) @t perm=[0,2,3,1]; "
+     "t.q i8[1,2,2,1] = reshape(p.q) @t shape=[1,2,2,1]; "
      "y i8[1,2,2,1] = qrescale(t.q) to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=0 scale=0x1p+1"},
     {"concat: each part is rescaled on its own",
      "input a i8[1,1]\ninput b i8[1,2]\nda ? = dequantize(a, s1, z)\ndb ? = dequantize(b, s2, z)\n"
@@ -267,7 +267,7 @@ static void unknown_pass_is_refused(void **state) {
     hd_ctx *ctx = hd_ctx_create();
     hd_graph *g = hd_graph_create();
     assert_int_equal(hd_pass_run(ctx, g, "magic"), HD_INVALID);
-    assert_non_null(strstr(hd_message(ctx), "allowed axes, fold, qdq, dce, legalize"));
+    assert_non_null(strstr(hd_message(ctx), "allowed axes, fold, cse, "));
     hd_graph_destroy(g);
     hd_ctx_destroy(ctx);
 }

@@ -1,0 +1,24 @@
+/* Private to compiler/pass: what the rows of patterns.def do. Each returns the tensor to be read
+ * instead of the root's result, or -1. */
+#ifndef HD_PASS_REWRITE_H
+#define HD_PASS_REWRITE_H
+
+#include "compiler/pass/pattern.h"
+
+hd_rewrite hd_rw_operand;         /* x */
+hd_rewrite hd_rw_square;          /* x * x, of floats */
+hd_rewrite hd_rw_cast_cast;       /* one cast, when m holds every value of x */
+hd_rewrite hd_rw_reshape;         /* x in the shape of the result */
+hd_rewrite hd_rw_transpose_twice; /* one transpose, or x */
+hd_rewrite hd_rw_transpose_ones;  /* dimensions of 1 alone move: a reshape */
+hd_rewrite hd_rw_sink;            /* root's operation on x (and y), then transpose or reshape t */
+hd_rewrite hd_rw_layernorm;       /* x, s, b over the last dimensions */
+hd_rewrite hd_rw_gelu;            /* of x; t: by tanh */
+hd_rewrite hd_rw_softmax;         /* of x along $a */
+hd_rewrite hd_rw_batchnorm;       /* new w and bias for node y */
+hd_rewrite hd_rw_attention;       /* marks the root: attention="dot_product", scale */
+
+/* All attributes of node `from`, for node `to`. */
+void hd_pass_copy_attrs(hd_graph *g, int to, int from);
+
+#endif

@@ -1,0 +1,135 @@
+/* Graphs of test/golden/pass compute after a pass what they compute before; and the language of
+ * patterns. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "compiler/pass/pass.h"
+#include "compiler/pass/pattern.h"
+#include "cpu_ref/golden.h"
+#include "runtime/base/io.h"
+
+static hd_graph *parse(hd_ctx *ctx, const char *path) {
+    void *text = NULL;
+    size_t bytes = 0;
+    hd_graph *g = NULL;
+    assert_int_equal(hd_file_read(ctx, path, &text, &bytes), HD_OK);
+    assert_int_equal(hd_graph_parse(ctx, text, path, &g), HD_OK);
+    free(text);
+    return g;
+}
+
+/* Outputs on inputs that only depend on their place. */
+static struct hd_tensor *run(hd_ctx *ctx, const hd_graph *g, hd_arena *a) {
+    struct hd_tensor *t = hd_golden_tensors(g, a);
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        struct hd_tensor *x = &t[g->inputs[i]];
+        size_t n = (size_t)hd_tensor_elems(x);
+        unsigned char *data = hd_alloc(a, hd_tensor_bytes(x));
+        for (size_t k = 0; k < n; k++) {
+            int v = (int)((k * 37 + i * 11) % 19) - 9;
+            float f = (float)v / 4;
+            if (x->dtype == HD_F32) memcpy(data + 4 * k, &f, 4);
+            if (x->dtype == HD_I8) data[k] = (unsigned char)v;
+        }
+        x->data = data;
+    }
+    assert_int_equal(hd_golden_eval(ctx, g, NULL, 0, t, a), HD_OK);
+    return t;
+}
+
+static void keeps_values(const char *path, const char *pass, double bound) {
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    hd_graph *g = parse(ctx, path), *h = parse(ctx, path);
+    assert_int_equal(hd_graph_infer(ctx, g), HD_OK);
+    assert_int_equal(hd_graph_infer(ctx, h), HD_OK);
+    assert_int_equal(hd_pass_run(ctx, h, pass), HD_OK);
+    struct hd_tensor *before = run(ctx, g, a), *after = run(ctx, h, a);
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        const struct hd_tensor *x = &before[g->outputs[i]], *y = &after[h->outputs[i]];
+        assert_string_equal(x->name, y->name);
+        assert_int_equal(hd_tensor_bytes(x), hd_tensor_bytes(y));
+        if (bound == 0) assert_memory_equal(x->data, y->data, hd_tensor_bytes(x));
+        for (int64_t k = 0; bound > 0 && k < hd_tensor_elems(x); k++) {
+            double p = (double)((const float *)x->data)[k], q = (double)((const float *)y->data)[k];
+            assert_true(fabs(p - q) <= bound * (1 + fabs(p)));
+        }
+    }
+    hd_graph_destroy(g);
+    hd_graph_destroy(h);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
+static void passes_keep_values(void **state) {
+    (void)state;
+    keeps_values("test/golden/pass/simplify.t", "simplify", 0);
+    keeps_values("test/golden/pass/simplify.t", "legalize", 0);
+    keeps_values("test/golden/pass/sink.t", "sink", 0);
+    keeps_values("test/golden/pass/cse.t", "cse", 0);
+    keeps_values("test/golden/pass/attention.t", "attention", 0);
+    keeps_values("test/golden/pass/batchnorm.t", "batchnorm", 1e-6);
+    keeps_values("test/golden/pass/norm.t", "norm", 1e-5);
+    keeps_values("test/golden/pass/gelu.t", "norm", 1e-5);
+}
+
+/* y = add(mul(x, w), relu(mul(x, w))), the product being one node; z reads relu's result. */
+static void language(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool shared, matches;
+    } cases[] = {
+        {"add(a, b)", true, true},
+        {"add(m=mul(x, $w), relu(m))", true, true},
+        {"add(relu(m), m=mul(x, $w))", true, true}, /* in either order, named later */
+        {"add(m=mul($w, x), relu(m))", true, true},
+        {"add(m=mul(x, $w), relu(m))", false, false}, /* relu's result is an output */
+        {"add(m=mul(x, w), tanh|relu(m))", true, true},
+        {"add(m=mul(x, w), tanh(m))", true, false},
+        {"add(m=mul(x, 3), relu(m))", true, true},
+        {"add(m=mul(x, 3.1), relu(m))", true, false},
+        {"add(m=mul(x, ~3.000001), relu(m))", true, true},
+        {"add(x, x)", true, false},
+        {"add(neg?(m), relu(neg?(m=mul(..))))", true, true},
+        {"add(mul($x, $w), r)", true, false},
+        {"sub(a, b)", true, false},
+        {"add(a)", true, false},
+        {"add(a, ..)", true, true},
+    };
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    assert_int_equal(hd_graph_parse(ctx,
+                                    "graph g {\n input x f32[2]\n const w f32[] = {3.0}\n"
+                                    " m ? = mul(x, w)\n r ? = relu(m)\n y ? = add(m, r)\n"
+                                    " output y\n output r\n}\n",
+                                    "t", &g),
+                     HD_OK);
+    assert_int_equal(hd_graph_infer(ctx, g), HD_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hd_pattern p = {"t", "t", cases[i].text, cases[i].shared, NULL};
+        struct hd_match m;
+        bool got = hd_pattern_match(g, &p, hd_node_by_name(g, "y"), &m);
+        if (got != cases[i].matches) print_message("case %s\n", cases[i].text);
+        assert_true(got == cases[i].matches);
+        if (got && strstr(cases[i].text, "m="))
+            assert_int_equal(hd_match_get(&m, "m"), hd_tensor_by_name(g, "m"));
+    }
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(passes_keep_values),
+        cmocka_unit_test(language),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
