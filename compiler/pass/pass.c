@@ -15,6 +15,7 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "axes")) return hd_axes_lower(ctx, g);
     if (!strcmp(name, "fold")) return hd_pass_fold(ctx, g);
     if (!strcmp(name, "qdq")) return hd_pass_qdq(ctx, g);
+    if (!strcmp(name, "recurrent")) return hd_pass_recurrent(ctx, g);
     if (!strcmp(name, "cse") || !strcmp(name, "dce")) {
         *name == 'c' ? hd_pass_cse(g) : hd_pass_dce(g);
         return HD_OK;

@@ -13,8 +13,15 @@ static int result(const struct hd_match *m) {
     return m->g->nodes[m->root].out[0];
 }
 
+/* Shapes of a specialised graph are those of one run: nothing may be built on them. */
+static bool moves_by_shape(enum hd_ir_op op) {
+    return op == HD_IR_reshape || op == HD_IR_flatten || op == HD_IR_squeeze ||
+           op == HD_IR_unsqueeze || op == HD_IR_expand || op == HD_IR_tile || op == HD_IR_slice;
+}
+
 int hd_rw_operand(hd_ctx *ctx, struct hd_match *m) {
     (void)ctx; /* the caller compares type and shape */
+    if (m->g->specialised && moves_by_shape(m->g->nodes[m->root].op)) return -1;
     return hd_match_get(m, "x");
 }
 
@@ -51,7 +58,7 @@ int hd_rw_cast_cast(hd_ctx *ctx, struct hd_match *m) {
 
 int hd_rw_reshape(hd_ctx *ctx, struct hd_match *m) {
     const struct hd_tensor y = m->g->tensors[result(m)];
-    if (!y.known) return -1;
+    if (!y.known || m->g->specialised) return -1;
     return hd_match_emit(ctx, m, HD_IR_reshape, 1, (int[]){hd_match_get(m, "x")}, "shape", y.rank,
                          y.dim);
 }
@@ -103,7 +110,7 @@ int hd_rw_sink(hd_ctx *ctx, struct hd_match *m) {
     int x = hd_match_get(m, "x"), y = hd_match_get(m, "y"), mover = g->tensors[t].producer;
     int64_t perm[HD_MAX_RANK], other[HD_MAX_RANK];
     bool swaps = g->nodes[mover].op == HD_IR_transpose;
-    if (swaps && !perm_of(g, mover, perm, &rank)) return -1;
+    if (swaps ? !perm_of(g, mover, perm, &rank) : g->specialised) return -1;
     if (u >= 0 && (!perm_of(g, g->tensors[u].producer, other, &rank) ||
                    g->tensors[x].rank != g->tensors[y].rank ||
                    memcmp(perm, other, (size_t)rank * sizeof *perm)))
