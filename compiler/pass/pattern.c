@@ -257,12 +257,9 @@ hd_status hd_pass_patterns(hd_ctx *ctx, hd_graph *g, const char *pass) {
         int *order = calloc(g->n_nodes + 1, sizeof *order);
         HD_ASSERT(order != NULL);
         size_t n = hd_graph_order(g, order);
-        for (size_t i = 0; i < n; i++)
-            for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
-                if (!strcmp(patterns[p].pass, pass) && apply(ctx, g, &patterns[p], order[i])) {
-                    changed = true;
-                    break;
-                }
+        for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
+            for (size_t i = 0; i < n && !strcmp(patterns[p].pass, pass); i++)
+                changed = apply(ctx, g, &patterns[p], order[i]) || changed;
         free(order);
         hd_pass_dce(g);
     }

@@ -45,14 +45,15 @@ int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
         !last_axes(g, hd_match_get(m, "a2"), x, &other) || first != other || !keeps_dims(m) ||
         !squares(m) || hd_tensor_elems(eps) != 1)
         return -1;
-    for (int i = 1; i < 3; i++) { /* scale and bias are of the last dimensions, no more, no less */
+    for (int i = 1; i < 3 && in[i] >= 0;
+         i++) { /* scale and bias are of the last dimensions, no more, no less */
         const struct hd_tensor *w = &g->tensors[in[i]];
         if (w->rank != x->rank - first ||
             memcmp(w->dim, x->dim + first, (size_t)w->rank * sizeof *w->dim))
             return -1;
     }
     float epsilon = *(const float *)eps->data;
-    int y = hd_match_emit(ctx, m, HD_IR_layernorm, 3, in, NULL, 0, NULL);
+    int y = hd_match_emit(ctx, m, HD_IR_layernorm, in[2] < 0 ? 2 : 3, in, NULL, 0, NULL);
     if (y < 0) return -1;
     hd_attr_set_int(g, m->made, "axis", first);
     hd_attr_set_float(g, m->made, "epsilon", epsilon);

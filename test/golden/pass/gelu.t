@@ -1,4 +1,4 @@
-# Three ways to write gelu, operands in any order; the fourth is read by another node, too, and stays.
+# Four ways to write gelu, operands in any order; the last of erf is read by another node, too, and stays.
 # RUN: heddle opt --pass norm %s
 graph g {
   input x f32[4]
@@ -32,6 +32,16 @@ graph g {
   d4 ? = add(b4, one)
   e4 ? = mul(x, d4)
   v ? = mul(e4, half)
+  sq ? = mul(x, x)
+  cu ? = mul(x, sq)
+  k5 ? = mul(k, cu)
+  s5 ? = add(k5, x)
+  c5 ? = mul(c, s5)
+  t5 ? = tanh(c5)
+  o5 ? = add(one, t5)
+  h5 ? = mul(o5, half)
+  w ? = mul(h5, x)
+  output w
   output y
   output z
   output u
@@ -51,6 +61,8 @@ graph g {
 #=   y f32[4] = gelu(x) approximate="none"
 #=   z f32[4] = gelu(x) approximate="none"
 #=   u f32[4] = gelu(x) approximate="tanh"
+#=   w f32[4] = gelu(x) approximate="tanh"
+#=   output w
 #=   output y
 #=   output z
 #=   output u

@@ -39,6 +39,15 @@ graph g {
   ex3 ? = exp(dx3)
   sum3 ? = reducesum(ex3, first) keepdims=1
   p3 ? = div(ex3, sum3)
+  m5 ? = reducemean(x, last) keepdims=1
+  d5 ? = sub(x, m5)
+  q5 ? = mul(d5, d5)
+  v5 ? = reducemean(q5, last) keepdims=1
+  ve5 ? = add(v5, eps)
+  sd5 ? = sqrt(ve5)
+  n5 ? = div(d5, sd5)
+  w ? = mul(n5, s)
+  output w
   output y
   output z
   output p
@@ -57,7 +66,9 @@ graph g {
 #=   p3 f32[2,4] = div(ex3, sum3)
 #=   y f32[2,4] = layernorm(x, s, b) axis=1 epsilon=0x1p-10
 #=   z f32[2,4] = layernorm(x, s, b) axis=1 epsilon=0x1p-10
+#=   w f32[2,4] = layernorm(x, s) axis=1 epsilon=0x1p-10
 #=   p f32[2,4] = softmax(x) axis=1
+#=   output w
 #=   output y
 #=   output z
 #=   output p
