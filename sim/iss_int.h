@@ -145,7 +145,7 @@ struct issue {
     uint64_t next;
 };
 
-enum { HD_VX_PLACES = 4 };
+enum { HD_VX_PLACES = 5 };
 struct vx_late { /* of an operation of VX */
     uint64_t at[HD_VX_PLACES];
     bool fn_before, fn_behind, turns;

@@ -84,6 +84,7 @@ static void late_of(unsigned code, const uint32_t *words, struct vx_late *o) {
     o->at[1] = o->at[0] + (o->fn_before ? HD_T_VX_FN : 0);
     o->at[2] = o->at[0] + (fn ? HD_T_VX_FN : 0);
     o->at[3] = o->at[2] + (GET(lut) ? HD_T_VX_LUT : 0);
+    o->at[4] = dw ? HD_T_VX_DW : 0; /* before the reduction */
 #undef GET
 }
 

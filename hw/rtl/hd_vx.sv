@@ -236,23 +236,25 @@ module hd_vx #(
   end
 
   // ---- operations of different latency ----------------------------------------------------------
-  // Cycles that an iteration is late, compared with a plain map: before the reduction's end, before the
-  // alu, before the result, at the end. Nothing may overtake at any of these places. A function
+  // Cycles that an iteration is late, compared with a plain map: before the reduction (dw; lanes come
+  // behind it), before its end, before the alu, before the result, at the end. Nothing may overtake at any of these places. A function
   // that works before the alu comes 16 cycles after one behind it.
   localparam logic [3:0] FnCycles = 4'd8;
-  logic [3:0]  late_bias, late_alu, late_res;
-  logic [15:0] late, late_q, age_q;
+  localparam int unsigned Places = 5;
+  logic [3:0]  late_sum, late_bias, late_alu, late_res;
+  logic [4*Places-1:0] late, late_q, age_q;
   logic [3:0]  fn_age_q;
   logic        fn_mul_q, fn_post_q;
 
+  assign late_sum  = dw ? 4'd2 : 4'd0;
   assign late_bias = dw ? 4'd2 : 4'(p.lanes);
   assign late_alu  = late_bias + (p.fn != 3'd0 && p.alu == AluMul ? FnCycles : 4'd0);
   assign late_res  = late_bias + (p.fn != 3'd0 ? FnCycles : 4'd0);
-  assign late      = {late_res + 4'(p.lut != 3'd0), late_res, late_alu, late_bias};
+  assign late      = {late_res + 4'(p.lut != 3'd0), late_res, late_alu, late_bias, late_sum};
 
   always_comb begin
     in_order = !(fn_mul_q && fn_age_q != 4'd0);
-    for (int unsigned i = 0; i < 4; i++) if (age_q[4 * i +: 4] > late_q[4 * i +: 4]) in_order = 1'b0;
+    for (int unsigned i = 0; i < Places; i++) if (age_q[4 * i +: 4] > late_q[4 * i +: 4]) in_order = 1'b0;
   end
 
   always_ff @(posedge clk_i) begin
@@ -260,7 +262,7 @@ module hd_vx #(
       age_q    <= '0;
       fn_age_q <= '0;
     end else begin
-      for (int unsigned i = 0; i < 4; i++)
+      for (int unsigned i = 0; i < Places; i++)
         if (commit) age_q[4 * i +: 4] <= late_q[4 * i +: 4];
         else if (age_q[4 * i +: 4] != 4'd0) age_q[4 * i +: 4] <= age_q[4 * i +: 4] - 4'd1;
       if (commit && fn_post_q) fn_age_q <= 4'd15;
