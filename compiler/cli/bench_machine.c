@@ -30,11 +30,11 @@ enum { N_LAYERS = sizeof layers / sizeof layers[0] };
 
 enum net_measure { EFFICIENCY, UTILIZATION, MEGACYCLES };
 static const struct bench_net {
-    const char *name, *folder;
+    const char *name, *folder, *how; /* how: to make it */
     enum net_measure measure; /* percent of the roofline, of the array, or millions of cycles */
     double bar, aim;
 } nets[] = {
-#define NET(name, folder, measure, bar, aim) {name, folder, measure, bar, aim},
+#define NET(name, folder, how, measure, bar, aim) {name, folder, how, measure, bar, aim},
 #include "compiler/cli/bench_layers.def"
 };
 enum { N_NETS = sizeof nets / sizeof nets[0] };
@@ -186,10 +186,14 @@ static void add_row(const struct bench_layer *b, const struct measured *m,
     json_object_array_add(list, o);
 }
 
-/* Folder of models: $HEDDLE_MODELS, else ../shared/models. */
+/* In the folder of models, $HEDDLE_MODELS or ../shared/models, else in build/models, where those go
+ * that are made here. */
 static const char *net_path(hd_arena *a, const struct bench_net *n) {
     const char *root = getenv("HEDDLE_MODELS");
-    return hd_sprintf(a, "%s/%s/model.onnx", root && *root ? root : "../shared/models", n->folder);
+    const char *path =
+        hd_sprintf(a, "%s/%s/model.onnx", root && *root ? root : "../shared/models", n->folder);
+    const char *made = hd_sprintf(a, "build/models/%s/model.onnx", n->folder);
+    return access(path, R_OK) == 0 ? path : made;
 }
 
 static hd_status measure_net(struct cli *c, hd_arena *a, const char *path, bool hiding,
@@ -256,7 +260,7 @@ static int bench_nets(struct cli *c, json_object *list, FILE *out) {
         const char *path = net_path(a, &nets[i]);
         struct measured m, apart;
         if (access(path, R_OK) != 0) {
-            fprintf(out, "%s: skipped, %s is not there\n", nets[i].name, path);
+            fprintf(out, "%s: skipped, %s is not there%s\n", nets[i].name, path, nets[i].how);
             hd_arena_destroy(a);
             continue;
         }

@@ -262,8 +262,13 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     struct span *spans = hd_new_array(lo->arena, struct span, lo->n_tensors ? lo->n_tensors : 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX;
+    bool any_chain = false;
+    hd_choose_chains(lo, HD_CHAINS_WHOLE);
+    for (size_t i = 0; i < lo->n_layers; i++)
+        any_chain = any_chain || lo->layers[i].chain_last > lo->layers[i].chain_first;
     hd_status s = HD_OK;
     for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
+        if (plan % CHAINS != HD_CHAINS_NONE && !any_chain) continue;
         s = plan_with_ring(lo, spans, plan);
         if (s != HD_OK) continue;
         int64_t cycles = plan_cycles(lo);
