@@ -93,7 +93,7 @@ static hd_status one_round(struct bench *b, struct contest *k, bool peer, struct
 static hd_status contest(struct bench *b, struct contest *k, struct samples side[2]) {
     for (int r = 0; r < ROUNDS; r++)
         for (int peer = 0; peer < (k->ort ? 2 : 1); peer++) {
-            nanosleep(&(struct timespec){0, 5000000}, NULL); /* the other's threads go to sleep */
+            nanosleep(&(struct timespec){0, 100000000}, NULL); /* the other's threads go to sleep */
             TRY(one_round(b, k, peer == 1, &side[peer]));
         }
     return HD_OK;
