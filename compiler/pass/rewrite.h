@@ -16,7 +16,7 @@ hd_rewrite hd_rw_layernorm;       /* x, s, b over the last dimensions */
 hd_rewrite hd_rw_gelu;            /* of x; t: by tanh */
 hd_rewrite hd_rw_softmax;         /* of x along $a */
 hd_rewrite hd_rw_batchnorm;       /* new w and bias for node y */
-hd_rewrite hd_rw_attention;       /* marks the root: attention="dot_product", scale */
+hd_rewrite hd_rw_attention;       /* marks the root: attention="plain" or "masked" */
 
 /* All attributes of node `from`, for node `to`. */
 void hd_pass_copy_attrs(hd_graph *g, int to, int from);
