@@ -70,12 +70,13 @@ static void search_tiles(struct search *s) {
  * tiles. */
 static void search_chunks(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
-    bool jointly = s->cycles < SHORT;
+    bool jointly = s->cycles < SHORT || l->kind == HD_LAYER_DEPTHWISE;
     bool matmul = l->kind == HD_LAYER_MATMUL;
     if (s->w.end - s->w.first > 1 || (!matmul && l->kind != HD_LAYER_DEPTHWISE)) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
         bool stays = l->weights_stay && s->lo->tensors[l->in[0]].resident;
-        if (order == HD_ORDER_WAVE ? !stays || !matmul : order != HD_ORDER_ANY && l->weights_stay)
+        if (order == HD_ORDER_WAVE ? !stays || !matmul
+                                   : matmul && order != HD_ORDER_ANY && l->weights_stay)
             continue;
         for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks *= 2) {
             struct asked q = s->best;

@@ -48,10 +48,15 @@ static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
 struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
                                int cols) {
     return (struct hd_view){
-        resident_at(t, img, y, x), hd_mtensor_pitch(t), t->cp, rows, cols, y, x, false};
+        resident_at(t, img, y, x), hd_mtensor_pitch(t), t->cp, rows, cols, y, x, false, 0, 0};
 }
 
 void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
+    for (int i = 0; v->channels && i < v->rows * v->cols; i++) {
+        int64_t at = v->at + (int64_t)(i / v->cols) * v->pitch + (int64_t)(i % v->cols) * v->cp;
+        hd_sched_touch(&w->s, HD_SPACE_XM, at, at + v->channels, write);
+    }
+    if (v->channels) return;
     int64_t end = v->at + (int64_t)(v->rows - 1) * v->pitch + (int64_t)v->cols * v->cp;
     hd_sched_touch(&w->s, HD_SPACE_XM, v->at, end, write);
 }
@@ -65,27 +70,28 @@ static void touch_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int img
     if (y1 > y0) hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row, at + y1 * row, write);
 }
 
-/* The pixels of a 1x1 window with stride: a run each. */
-static void load_decimated(struct hd_lowerer *w, const struct hd_view *v, int64_t row) {
-    const struct hd_layer *l = w->l;
-    hd_low_set(w, HD_F_lx_run, v->cp);
+/* The pixels of a 1x1 window with stride, or some channels of each pixel: a run each. */
+static void load_pixels(struct hd_lowerer *w, const struct hd_mtensor *t, const struct hd_view *v,
+                        int ys, int xs) {
+    hd_low_set(w, HD_F_lx_run, v->channels ? v->channels : v->cp);
     hd_low_set(w, HD_F_lx_n1, v->cols);
     hd_low_set(w, HD_F_lx_n2, v->rows);
-    hd_low_set(w, HD_F_lx_s1, (int64_t)l->sx * v->cp);
+    hd_low_set(w, HD_F_lx_s1, (int64_t)xs * t->cp);
     hd_low_set(w, HD_F_lx_d1, v->cp);
-    hd_low_set(w, HD_F_lx_s2, l->sy * row);
-    hd_low_set(w, HD_F_lx_ys, l->sy);
+    hd_low_set(w, HD_F_lx_s2, (int64_t)ys * t->w * t->cp);
+    hd_low_set(w, HD_F_lx_ys, ys);
 }
 
 /* Loads a rectangle of a tensor in the arena; what lies outside the tensor gets the pad value. */
 static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
                            const struct hd_view *v) {
     int64_t row = (int64_t)t->w * t->cp;
-    int64_t src = (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp;
+    int64_t src = (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + v->c;
     int ys = v->decimated ? w->l->sy : 1, xs = v->decimated ? w->l->sx : 1;
     int end_y = v->y + (v->rows - 1) * ys + 1, end_x = v->x + (v->cols - 1) * xs + 1;
     bool edge = v->y < 0 || v->x < 0 || end_y > t->h || end_x > t->w;
-    bool one_run = !edge && v->cols == t->w && v->pitch == row;
+    bool by_pixels = v->decimated || v->channels || v->cp != t->cp;
+    bool one_run = !edge && !by_pixels && v->cols == t->w && v->pitch == row;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, 1);
     hd_low_set(w, HD_F_lx_edge, edge);
@@ -99,11 +105,11 @@ static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     hd_low_set(w, HD_F_lx_ys, 1);
     hd_low_set(w, HD_F_lx_s2, row);
     hd_low_set(w, HD_F_lx_d2, v->pitch);
-    hd_low_set(w, HD_F_lx_x0, (int64_t)v->x * t->cp);
+    hd_low_set(w, HD_F_lx_x0, (int64_t)v->x * t->cp + v->c);
     hd_low_set(w, HD_F_lx_row_bytes, row);
     hd_low_set(w, HD_F_lx_y0, v->y);
     hd_low_set(w, HD_F_lx_rows, t->h);
-    if (v->decimated) load_decimated(w, v, row);
+    if (by_pixels) load_pixels(w, t, v, ys, xs);
     touch_rows(w, t, img, v->y, end_y, false);
     hd_low_touch(w, v, true);
     return hd_sched_end(&w->s);
@@ -158,7 +164,9 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
                                 t->tw,
                                 t->y,
                                 t->x,
-                                true};
+                                true,
+                                0,
+                                0};
     for (int r = 0; r < t->th; r++) {
         if (rest == run) {
             TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh, run));
@@ -225,36 +233,55 @@ static hd_status fill_rolling(struct hd_lowerer *w, const struct hd_mtensor *t) 
 }
 
 /* A resident tensor that comes from outside is loaded as far as it is needed, padding included: up
- * to row `end` of image `img`. */
-static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end) {
+ * to row `end` of image `img`, `channels` of it from c (0: all of them). */
+static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, int c,
+                               int channels) {
     const struct hd_mtensor *t = hd_low_tensor(w, id);
     int rows = t->h + t->pt + t->pb;
     int need = img * rows + (int)hd_min(end + t->pt, rows);
-    while (w->loaded[id] < need) {
-        int at = w->loaded[id], y = at % rows, n = (int)hd_min(need - at, rows - y);
+    bool slice = channels && channels < t->cp;
+    if (slice && c != w->slice_c) w->slice_c = c, w->slice_loaded = w->loaded[id];
+    int *loaded = slice ? &w->slice_loaded : &w->loaded[id];
+    while (*loaded < need) {
+        int at = *loaded, y = at % rows, n = (int)hd_min(need - at, rows - y);
         struct hd_view v =
             hd_low_resident(t, at / rows, y - t->pt, -t->pl, n, t->w + t->pl + t->pr);
+        if (slice) v.c = c, v.channels = channels, v.at += (uint32_t)c;
         TRY(load_view(w, t, at / rows, &v));
-        w->loaded[id] += n;
+        *loaded += n;
     }
+    if (slice && c + channels == t->cp) w->loaded[id] = w->slice_loaded;
     return HD_OK;
 }
 
-/* The rectangle [y, y+rows) x [x, x+cols) of operand i, in XM; loaded if it streams. */
-hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
-                       struct hd_view *out) {
+/* hd_low_input of `channels` channels from c when it streams. */
+static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
+                             int c, int channels, struct hd_view *out) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[i]);
     if (t->resident) {
-        if (t->comes_in) TRY(load_resident(w, w->l->in[i], img, y + rows));
+        if (t->comes_in) TRY(load_resident(w, w->l->in[i], img, y + rows, c, channels));
         *out = hd_low_resident(t, img, y, x, rows, cols);
         return HD_OK;
     }
     bool decimated = hd_layer_decimates(w->lo, w->l);
     if (decimated) rows = (rows - 1) / w->l->sy + 1, cols = (cols - 1) / w->l->sx + 1;
-    int64_t bytes = hd_round_up((int64_t)rows * cols * t->cp, 64);
-    *out = (struct hd_view){
-        (uint32_t)hd_ring_take(&w->xm_in, bytes), cols * t->cp, t->cp, rows, cols, y, x, decimated};
+    int64_t bytes = hd_round_up((int64_t)rows * cols * channels, 64);
+    *out = (struct hd_view){(uint32_t)hd_ring_take(&w->xm_in, bytes),
+                            cols * channels,
+                            channels,
+                            rows,
+                            cols,
+                            y,
+                            x,
+                            decimated,
+                            c,
+                            0};
     return load_view(w, t, img, out);
+}
+
+hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
+                       struct hd_view *out) {
+    return input_slice(w, i, img, y, x, rows, cols, 0, hd_low_tensor(w, w->l->in[i])->cp, out);
 }
 
 /* Where a tile of the output goes; channels [c, c + bytes) of it when streamed. */
@@ -263,8 +290,16 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
     if (t->resident) return hd_low_resident(t, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
-    return (struct hd_view){
-        (uint32_t)hd_ring_take(&w->xm_out, size), cols * bytes, bytes, rows, cols, y, x, false};
+    return (struct hd_view){(uint32_t)hd_ring_take(&w->xm_out, size),
+                            cols * bytes,
+                            bytes,
+                            rows,
+                            cols,
+                            y,
+                            x,
+                            false,
+                            0,
+                            0};
 }
 
 /* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not.
@@ -308,8 +343,11 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
         cols = (int)hd_round_up(x + cols - first, l->ppw);
         x = first;
     }
-    for (int i = 0; i < 2 && l->in[i] >= 0; i++)
-        TRY(hd_low_input(w, i, t->img, t->y * l->sy - l->pt, x, rows, cols, &t->in[i]));
+    for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
+        int channels = t->channels ? t->channels : hd_low_tensor(w, l->in[i])->cp;
+        TRY(input_slice(w, i, t->img, t->y * l->sy - l->pt, x, rows, cols, t->c, channels,
+                        &t->in[i]));
+    }
     return HD_OK;
 }
 
@@ -408,6 +446,7 @@ static void enter(struct hd_lowerer *w, const struct layer_state *s) {
     w->l = s->l;
     part_ring(w, s->l);
     w->chunks = s->chunks;
+    w->slice_c = -1;
     w->stay_wm = s->stay_wm;
     w->stay_pm = s->stay_pm;
 }

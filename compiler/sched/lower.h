@@ -18,10 +18,13 @@ struct hd_view {
     int rows, cols;
     int y, x;       /* coordinates of its first pixel in the tensor */
     bool decimated; /* neighbours are the layer's stride apart in the tensor */
+    int c;          /* first channel: a streamed view may hold cp of the tensor's channels */
+    int channels;   /* of cp that an operation touches; 0 = all */
 };
 
 struct hd_tile {
     int img, y, x, th, tw;
+    int c, channels; /* that are read, when the layer slices; else 0 */
     struct hd_view in[2];
 };
 
@@ -38,7 +41,8 @@ struct hd_lowerer {
     int am_half;
     int *loaded; /* per mtensor: rows, padding included, of a resident one from outside that are
                     loaded */
-    struct hd_chunk { /* of weights: where it lies, -1 = not loaded */
+    int slice_c, slice_loaded; /* the same of its channels from slice_c, of the layer in work */
+    struct hd_chunk {          /* of weights: where it lies, -1 = not loaded */
         int64_t wm, pm;
     } * chunks;
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */

@@ -182,10 +182,14 @@ static hd_status depthwise_rows(struct hd_lowerer *w, const struct hd_tile *t, i
                               in->cols,
                               in->y + r * l->sy,
                               in->x,
-                              false};
+                              false,
+                              0,
+                              0};
         if (x->roll) /* contiguous for one row of windows, not for all */
             src = hd_low_resident(x, t->img, (t->y + r) * l->sy - l->pt, t->x * l->sx - l->pl, rows,
                                   in->cols);
+        int64_t a = (int64_t)src.at / lanes + (t->channels && !x->resident ? 0 : nt);
+        if (t->channels && x->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
         struct hd_view dst = {out->at + (uint32_t)(r * out->pitch),
                               out->pitch,
                               out->cp,
@@ -193,12 +197,14 @@ static hd_status depthwise_rows(struct hd_lowerer *w, const struct hd_tile *t, i
                               t->tw,
                               t->y + r,
                               t->x,
-                              false};
+                              false,
+                              0,
+                              0};
         hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
         hd_low_operand_a(w);
         hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);
         hd_low_set(w, HD_F_vx_sx, l->sx);
-        hd_low_set(w, HD_F_vx_a, (int64_t)src.at / lanes + nt);
+        hd_low_set(w, HD_F_vx_a, a);
         hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes);
         hd_low_set(w, HD_F_vx_p, pm);
         hd_low_set(w, HD_F_vx_n0, l->kw), hd_low_set(w, HD_F_vx_as0, in->cp / lanes);
@@ -249,6 +255,10 @@ static int chunk_bytes(const struct hd_lowerer *w, int nt) {
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
     const struct hd_layer *l = w->l;
     int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->cp;
+    if (only_nt >= 0 && hd_layer_slices(w->lo, l)) {
+        t->c = only_nt * n;
+        t->channels = chunk_bytes(w, only_nt);
+    }
     TRY(hd_low_inputs(w, t));
     if (only_nt >= 0) {
         int bytes = chunk_bytes(w, only_nt);

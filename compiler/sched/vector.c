@@ -56,7 +56,9 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const 
                           (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx,
                           iy,
                           ix,
-                          false};
+                          false,
+                          0,
+                          0};
     struct hd_view dst = {out->at + (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
                           out->pitch,
                           out->cp,
@@ -64,7 +66,9 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const 
                           n_x,
                           y,
                           x,
-                          false};
+                          false,
+                          0,
+                          0};
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_operand_a(w);
     hd_low_set(w, HD_F_vx_red, l->max_pool ? 2 : 1);

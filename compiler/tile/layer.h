@@ -199,6 +199,8 @@ struct hd_tile_bytes {
 /* Tiles of input i are loaded into the ring; a move takes its inputs from the arena directly. */
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i);
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
+/* Of an operand from DRAM only the channels of a chunk are loaded with it: depthwise. */
+bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);

@@ -25,12 +25,18 @@ bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l) 
            (l->sx > 1 || l->sy > 1) && !lo->tensors[l->in[0]].resident;
 }
 
+bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    return l->kind == HD_LAYER_DEPTHWISE && l->chunk_outer && (!x->resident || x->comes_in);
+}
+
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
     return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
 }
 
 /* Bytes of a streamed pixel that a tile needs at once: a mean takes its channels in parts. */
 static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
+    if (hd_layer_slices(lo, l)) return l->nb * (int)lo->m->n;
     return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].cp;
 }
 
@@ -120,6 +126,9 @@ static void choose_depthwise_chunk(const struct hd_lowering *lo, struct hd_layer
     int nb = l->weights_stay ? l->nts : (int)hd_max(1, words / 4 / l->pm_words);
     if (l->ask_nb) nb = (int)hd_min(l->ask_nb, nb);
     l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
+    l->chunk_outer =
+        !l->roll_th && l->nb < l->nts &&
+        (l->ask_order == HD_ORDER_ANY ? !l->weights_stay : l->ask_order == HD_ORDER_CHUNK_OUTER);
 }
 
 /* Weight chunks: of matrix and depthwise layers; nothing for others. */
@@ -195,6 +204,6 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
         return does_not_fit(lo, l, "a row of the result does not fit in activation memory twice");
     if (l->roll_th) return roll_tile(lo, l);
     split_for_overlap(l, cycles);
-    if (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) choose_order(lo, l);
+    if (l->kind == HD_LAYER_MATMUL) choose_order(lo, l);
     return HD_OK;
 }
