@@ -9,248 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/cli/items.h"
+#include "compiler/cli/quantize_job.h"
 #include "compiler/export/export.h"
-#include "compiler/quantize/quantize.h"
-
-struct runner { /* a graph with further tensors as outputs */
-    hd_model *m;
-    hd_session *s;
-    hd_arena *a;
-    void **out;  /* per output of m */
-    int *tensor; /* per output of m: what the caller asked for, -1 = the network's own */
-};
-
-struct error { /* sums over the data sets */
-    double signal, noise;
-};
-
-struct job {
-    struct cli *c;
-    hd_arena *a;
-    const char *path;
-    struct cli_calibration data;
-    struct hd_quant_options o;
-    hd_graph *g, *ref; /* the rewritten one, and the prepared float graph */
-    struct hd_quant_plan plan;
-    struct hd_quant_stats *stats;
-    struct error *tensor_error, *output_error;
-    bool even;    /* the peaks of channels have been evened out */
-    bool classes; /* the first output is a row of classes: its largest element matters */
-    int same_top;
-    int trials;   /* of search() */
-    void ***want; /* per data set and output: of the float network */
-    int *order;   /* nodes of ref, as they run */
-    size_t n_order;
-    int done, total; /* rounds, for progress */
-};
-
-/* ---- running ---- */
-
-static hd_status clone(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
-    void *bytes = NULL;
-    size_t n = 0;
-    TRY(hd_graph_save(ctx, g, &bytes, &n));
-    hd_status s = hd_graph_load(ctx, bytes, n, out);
-    free(bytes);
-    return s;
-}
-
-static void runner_close(struct runner *r) {
-    hd_session_close(r->s);
-    hd_model_destroy(r->m);
-    hd_arena_destroy(r->a);
-    *r = (struct runner){0};
-}
-
-static hd_status runner_model(struct job *j, const hd_graph *g, const bool *wanted,
-                              struct runner *r) {
-    struct hd_compile_options o = {.host_only = true};
-    hd_graph *copy = NULL;
-    TRY(cli_machine(j->c, &o.machine));
-    TRY(clone(j->c->ctx, g, &copy));
-    hd_status s = HD_OK;
-    for (size_t t = 0; wanted && t < j->plan.n_tensors; t++) {
-        int id = wanted[t] ? hd_tensor_by_name(copy, g->tensors[t].name) : -1;
-        if (id >= 0 && !hd_graph_is_input(copy, id) && !hd_graph_is_output(copy, id))
-            hd_graph_output(copy, id);
-    }
-    s = hd_lower(j->c->ctx, copy, &o, &r->m);
-    hd_graph_destroy(copy);
-    return s;
-}
-
-/* Outputs of g, and the tensors that are wanted (NULL = none), on the device of the options. */
-static hd_status runner_open(struct job *j, const hd_graph *g, const bool *wanted,
-                             struct runner *r) {
-    *r = (struct runner){.a = hd_arena_create()};
-    hd_status s = runner_model(j, g, wanted, r);
-    if (s == HD_OK) s = cli_open_session(j->c, r->m, j->c->opt.device, &r->s);
-    if (s != HD_OK) {
-        runner_close(r);
-        return s;
-    }
-    r->out = cli_output_buffers(r->a, r->m);
-    r->tensor = hd_new_array(r->a, int, (size_t)r->m->n_outputs + 1);
-    for (int i = 0; i < r->m->n_outputs; i++) {
-        int t = hd_tensor_by_name(j->ref, r->m->values[r->m->outputs[i]].name);
-        bool ours = wanted && t >= 0 && (size_t)t < j->plan.n_tensors && wanted[t];
-        r->tensor[i] = ours ? t : -1;
-    }
-    return HD_OK;
-}
-
-static hd_status runner_run(struct job *j, struct runner *r, const void **in) {
-    return hd_session_run(j->c->ctx, r->s, in, r->out);
-}
-
-static void progress(struct job *j, const char *what) {
-    char bar[31];
-    int full = j->total ? 30 * j->done / j->total : 0;
-    for (int i = 0; i < 30; i++) bar[i] = i < full ? '#' : '-';
-    bar[30] = 0;
-    cli_progress(j->c, "[%s] %s, run %d of %d", bar, what, j->done + 1, j->total);
-    j->done++;
-}
-
-/* ---- calibration ---- */
-
-static void start_stats(struct job *j) {
-    const hd_graph *g = j->ref;
-    j->stats = hd_new_array(j->a, struct hd_quant_stats, j->plan.n_tensors + 1);
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        if (!j->plan.layer[i] || !j->o.bias_correction || hd_quant_weights(g, (int)i) < 0) continue;
-        int t = g->nodes[i].in[0];
-        struct hd_quant_stats *s = &j->stats[t];
-        s->channels = g->tensors[t].dim[hd_quant_channel_axis(g, t)];
-        if (!s->sum) s->sum = hd_new_array(j->a, double, (size_t)s->channels + 1);
-    }
-    for (size_t i = 0; j->c->opt.equalize && !j->even && i < g->n_nodes; i++) {
-        int t = j->plan.result[i];
-        if (!j->plan.layer[i] || g->nodes[i].op != HD_IR_conv || g->tensors[t].rank < 3) continue;
-        if (j->stats[t].sum && hd_quant_channel_axis(g, t) != 1) continue;
-        j->stats[t].channels = g->tensors[t].dim[1];
-        j->stats[t].peak = hd_new_array(j->a, float, (size_t)g->tensors[t].dim[1] + 1);
-    }
-}
-
-static void observe(struct job *j, int t, const float *x, bool counting) {
-    const struct hd_tensor *shape = &j->ref->tensors[t];
-    if (counting)
-        hd_quant_count(&j->stats[t], x, hd_tensor_elems(shape));
-    else
-        hd_quant_observe(&j->stats[t], shape,
-                         j->stats[t].peak ? 1 : hd_quant_channel_axis(j->ref, t), x);
-}
-
-static hd_status calibration_round(struct job *j, struct runner *r, bool counting) {
-    for (int i = 0; i < j->data.n; i++) {
-        const void **in = NULL;
-        hd_arena *a = hd_arena_create();
-        progress(j, counting ? "histograms" : "ranges");
-        hd_status s = cli_calibration_inputs(j->c, a, r->m, &j->data, i, &in);
-        if (s == HD_OK) s = runner_run(j, r, in);
-        for (size_t k = 0; s == HD_OK && k < j->ref->n_inputs; k++)
-            if (j->plan.observe[j->ref->inputs[k]]) observe(j, j->ref->inputs[k], in[k], counting);
-        for (int k = 0; s == HD_OK && k < r->m->n_outputs; k++)
-            if (r->tensor[k] >= 0) observe(j, r->tensor[k], r->out[k], counting);
-        hd_arena_destroy(a);
-        TRY(s);
-    }
-    return HD_OK;
-}
-
-static hd_status calibrate(struct job *j) {
-    struct runner r;
-    bool histograms = j->o.range != HD_RANGE_MINMAX;
-    TRY(runner_open(j, j->ref, j->plan.observe, &r));
-    hd_status s = cli_count_calibration(j->c, j->a, r.m, &j->data);
-    j->total = j->data.n * (histograms ? 4 : 3) + 1;
-    start_stats(j);
-    if (s == HD_OK) s = calibration_round(j, &r, false);
-    for (size_t t = 0; s == HD_OK && histograms && t < j->plan.n_tensors; t++)
-        if (j->plan.observe[t]) j->stats[t].bins = hd_new_array(j->a, uint64_t, HD_QUANT_BINS);
-    if (s == HD_OK && histograms) s = calibration_round(j, &r, true);
-    runner_close(&r);
-    return s;
-}
-
-/* ---- errors ---- */
-
-static void add_error(struct error *e, const struct hd_value_info *v, const void *ref,
-                      const void *got) {
-    size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
-    for (size_t i = 0; i < n; i++) {
-        double a = cli_element(ref, v->dtype, i), d = a - cli_element(got, v->dtype, i);
-        e->signal += a * a;
-        e->noise += d * d;
-    }
-}
-
-static double decibels(const struct error *e) {
-    return e->noise > 0 ? 10 * log10(e->signal / e->noise) : INFINITY;
-}
-
-static size_t largest(const struct hd_value_info *v, const void *x) {
-    size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes, best = 0;
-    for (size_t i = 1; i < n; i++)
-        if (cli_element(x, v->dtype, i) > cli_element(x, v->dtype, best)) best = i;
-    return best;
-}
-
-/* Layers of the rewritten graph beside those of the float one, set by set. */
-static hd_status compare_layers(struct job *j) {
-    struct runner ref, got;
-    TRY(runner_open(j, j->ref, j->plan.made, &ref));
-    hd_status s = runner_open(j, j->g, j->plan.made, &got);
-    for (int i = 0; s == HD_OK && i < j->data.n; i++) {
-        const void **in = NULL;
-        hd_arena *a = hd_arena_create();
-        progress(j, "error of layers");
-        s = cli_calibration_inputs(j->c, a, ref.m, &j->data, i, &in);
-        if (s == HD_OK) s = runner_run(j, &ref, in);
-        if (s == HD_OK) s = runner_run(j, &got, in);
-        for (int k = 0; s == HD_OK && k < ref.m->n_outputs; k++)
-            if (ref.tensor[k] >= 0)
-                add_error(&j->tensor_error[ref.tensor[k]], &ref.m->values[ref.m->outputs[k]],
-                          ref.out[k], got.out[k]);
-        hd_arena_destroy(a);
-    }
-    if (got.m) runner_close(&got);
-    runner_close(&ref);
-    return s;
-}
-
-/* Outputs of the float network for all data sets. */
-static hd_status reference_outputs(struct job *j) {
-    struct runner r;
-    TRY(runner_open(j, j->ref, NULL, &r));
-    hd_status s = HD_OK;
-    j->want = hd_new_array(j->a, void **, (size_t)j->data.n + 1);
-    for (int i = 0; s == HD_OK && i < j->data.n; i++) {
-        const void **in = NULL;
-        hd_arena *a = hd_arena_create();
-        progress(j, "float outputs");
-        s = cli_calibration_inputs(j->c, a, r.m, &j->data, i, &in);
-        if (s == HD_OK) s = runner_run(j, &r, in);
-        j->want[i] = hd_new_array(j->a, void *, (size_t)r.m->n_outputs + 1);
-        for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++)
-            j->want[i][k] =
-                hd_dup(j->a, r.out[k], hd_value_dense_bytes(&r.m->values[r.m->outputs[k]]));
-        hd_arena_destroy(a);
-    }
-    runner_close(&r);
-    return s;
-}
-
-struct score { /* of an int8 network */
-    int same_top;
-    double noise; /* beside the signal, dB, sum over sets and outputs; 60 dB count as perfect */
-};
-
-static bool better(const struct score *a, const struct score *b) {
-    return a->same_top != b->same_top ? a->same_top > b->same_top : a->noise < b->noise;
-}
 
 /* One dimension, beside those of 1. */
 static bool is_row(const struct hd_tensor *t) {
@@ -259,100 +19,11 @@ static bool is_row(const struct hd_tensor *t) {
     return longer == 1;
 }
 
-/* Runs a legalised graph on all sets; errors of its outputs, NULL = not wanted. */
-static hd_status score_outputs(struct job *j, const hd_graph *legal, struct error *errors,
-                               struct score *out) {
-    struct runner r;
-    TRY(runner_open(j, legal, NULL, &r));
-    hd_status s = HD_OK;
-    *out = (struct score){0};
-    for (int i = 0; s == HD_OK && i < j->data.n; i++) {
-        const void **in = NULL;
-        hd_arena *a = hd_arena_create();
-        s = cli_calibration_inputs(j->c, a, r.m, &j->data, i, &in);
-        if (s == HD_OK) s = runner_run(j, &r, in);
-        for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++) {
-            const struct hd_value_info *v = &r.m->values[r.m->outputs[k]];
-            struct error e = {0};
-            add_error(&e, v, j->want[i][k], r.out[k]);
-            out->noise -= e.noise > 0 ? fmin(60, decibels(&e)) : 60;
-            if (!k)
-                out->same_top += !j->classes || largest(v, j->want[i][k]) == largest(v, r.out[k]);
-            if (errors) errors[k].signal += e.signal, errors[k].noise += e.noise;
-        }
-        hd_arena_destroy(a);
-    }
-    runner_close(&r);
-    return s;
-}
-
-/* ---- search for ranges ---- */
-
-static hd_status rewritten(struct job *j, const float *part, hd_graph **out) {
-    struct hd_quant_options o = j->o;
-    o.part = part;
-    TRY(clone(j->c->ctx, j->ref, out));
-    hd_status s = hd_quant_apply(j->c->ctx, *out, &j->plan, j->stats, &o);
-    if (s == HD_OK) return s;
-    hd_graph_destroy(*out);
-    *out = NULL;
-    return s;
-}
-
-static hd_status try_parts(struct job *j, const float *part, struct score *out) {
-    hd_graph *g = NULL;
-    j->trials++;
-    cli_progress(j->c, "search for ranges, trial %d: %d of %d sets agree", j->trials, out->same_top,
-                 j->data.n);
-    TRY(rewritten(j, part, &g));
-    hd_status s = hd_legalize(j->c->ctx, g);
-    if (s == HD_OK) s = score_outputs(j, g, NULL, out);
-    hd_graph_destroy(g);
-    return s;
-}
-
-/* Tries part[from..to-1] times each factor and keeps the best. */
-static hd_status try_factors(struct job *j, float *part, const int *group, int n,
-                             struct score *best) {
-    static const float factors[] = {0.8f, 0.6f, 0.45f};
-    float old[1], *keep = n == 1 ? old : hd_new_array(j->a, float, (size_t)n), best_factor = 1;
-    for (int i = 0; i < n; i++) keep[i] = part[group[i]];
-    for (size_t f = 0; f < sizeof factors / sizeof *factors && best->same_top < j->data.n; f++) {
-        struct score s = *best;
-        for (int i = 0; i < n; i++) part[group[i]] = keep[i] * factors[f];
-        TRY(try_parts(j, part, &s));
-        if (better(&s, best)) *best = s, best_factor = factors[f];
-    }
-    for (int i = 0; i < n; i++) part[group[i]] = keep[i] * best_factor;
-    return HD_OK;
-}
-
-/* Where data sets of very different magnitude share ranges, the small ones drown in the steps of
- * the large. Then smaller ranges are tried, for all tensors at once and for each alone, until the
- * largest output is in the right place for every set. Each set counts alike in the score. */
-static hd_status search(struct job *j, float *part) {
-    struct score best = {0};
-    int *group = hd_new_array(j->a, int, j->plan.n_tensors + 1), n = 0;
-    for (size_t t = j->plan.n_tensors; t-- > 0;) {
-        part[t] = 1;
-        bool leads = false;
-        for (size_t u = 0; u < j->plan.n_tensors && !leads; u++)
-            leads = j->plan.observe[u] && j->plan.group[u] == (int)t;
-        if (leads) group[n++] = (int)t;
-    }
-    TRY(try_parts(j, part, &best));
-    if (best.same_top == j->data.n) return HD_OK;
-    TRY(try_factors(j, part, group, n, &best));
-    for (int i = 0; i < n && best.same_top < j->data.n; i++)
-        TRY(try_factors(j, part, &group[i], 1, &best));
-    return HD_OK;
-}
-
 /* The file as others will read it, as integer operations. */
 static hd_status check_file(struct job *j) {
     hd_graph *g = NULL;
     struct score s = {0};
-    progress(j, "int8 network");
+    quantize_progress(j, "int8 network");
     TRY(hd_import_onnx(j->c->ctx, j->c->opt.out, NULL, &g));
     hd_status ok = hd_legalize(j->c->ctx, g);
     if (ok == HD_OK) ok = score_outputs(j, g, j->output_error, &s);
@@ -373,6 +44,15 @@ static bool stays_float(const struct job *j, size_t i) {
             (!j->ref->tensors[n->out[k]].known || j->ref->tensors[n->out[k]].dtype == HD_F32))
             return true;
     return false;
+}
+
+static void print_search(const struct job *j, FILE *out) {
+    if (j->trials < 2) return;
+    fprintf(out, "search of %d trials:", j->trials);
+    if (j->corrected) fprintf(out, " biases of %d layers corrected;", j->corrected);
+    if (j->tuned) fprintf(out, " biases of the classes tuned in %d rounds;", j->tuned);
+    if (j->narrowed) fprintf(out, " ranges made smaller;");
+    fprintf(out, " %d layers left in float for it\n", j->kept);
 }
 
 static void print_report(struct job *j, FILE *out) {
@@ -409,7 +89,7 @@ static void print_report(struct job *j, FILE *out) {
                 decibels(&j->output_error[i]));
     if (j->classes)
         fprintf(out, "largest element in the same place: %d of %d sets\n", j->same_top, j->data.n);
-    if (j->trials > 1) fprintf(out, "ranges made smaller by a search of %d trials\n", j->trials);
+    print_search(j, out);
     fprintf(out, "%d layers in integers, %d nodes in float; calibrated with %s; wrote %s\n", layers,
             floats, j->data.what, j->c->opt.out);
 }
@@ -431,6 +111,10 @@ static json_object *report_json(struct job *j) {
     cli_add_int(o, "sets", j->data.n);
     if (j->classes) cli_add_int(o, "same_top1", j->same_top);
     cli_add_int(o, "trials", j->trials);
+    cli_add_int(o, "biases_corrected", j->corrected);
+    cli_add_int(o, "tuning_rounds", j->tuned);
+    json_object_object_add(o, "ranges_narrowed", json_object_new_boolean(j->narrowed));
+    cli_add_int(o, "kept_in_float", j->kept);
     for (size_t k = 0; k < j->n_order; k++) {
         size_t i = (size_t)j->order[k];
         const struct hd_node *n = &j->ref->nodes[i];
@@ -484,7 +168,6 @@ static int parse_range(struct cli *c, struct hd_quant_options *o) {
     }
     o->type = c->opt.activations && !strcmp(c->opt.activations, "uint8") ? HD_U8 : HD_I8;
     o->symmetric = c->opt.symmetric;
-    o->bias_correction = c->opt.bias_correction;
     return CLI_DONE;
 }
 
@@ -495,15 +178,15 @@ static hd_status import(struct job *j) {
     TRY(cli_bind(c, j->a, first ? first->t : NULL, first ? first->n : 0, &bind));
     hd_graph *g = NULL;
     TRY(hd_import_onnx(c->ctx, j->path, &bind, &g));
-    hd_status s =
-        hd_note(c->ctx, hd_quant_prepare(c->ctx, g, j->o.bias_correction), "in %s", j->path);
-    if (s == HD_OK) s = clone(c->ctx, g, &j->ref); /* ids of clones agree */
+    hd_status s = hd_note(c->ctx, hd_quant_prepare(c->ctx, g), "in %s", j->path);
+    if (s == HD_OK) s = clone_graph(c->ctx, g, &j->ref); /* ids of clones agree */
     hd_graph_destroy(g);
     return s;
 }
 
 static hd_status choose(struct job *j) {
     bool *keep = NULL, any = false;
+    j->keep = hd_new_array(j->a, const char *, j->ref->n_nodes + 1);
     if (j->c->opt.keep) {
         struct cli_item_source s = {.graph = j->ref};
         keep = hd_new_array(j->a, bool, j->ref->n_nodes + 1);
@@ -515,7 +198,9 @@ static hd_status choose(struct job *j) {
                            "selector means",
                            j->c->opt.keep);
     }
-    hd_quant_choose(j->a, j->ref, keep, &j->plan);
+    for (size_t i = 0; keep && i < j->ref->n_nodes; i++)
+        if (keep[i]) j->keep[i] = "asked for by --keep";
+    choose_plan(j);
     j->order = hd_new_array(j->a, int, j->ref->n_nodes + 1);
     j->n_order = hd_graph_order(j->ref, j->order);
     for (size_t i = 0; i < j->plan.n_nodes; i++)
@@ -535,11 +220,10 @@ static hd_status quantize(struct job *j) {
     TRY(calibrate(j));
     j->even = true;
     if (j->c->opt.equalize && hd_quant_equalise(j->ref, &j->plan, j->stats)) TRY(calibrate(j));
-    float *part = hd_new_array(j->a, float, j->plan.n_tensors + 1);
     j->classes = is_row(&j->ref->tensors[j->ref->outputs[0]]);
     TRY(reference_outputs(j));
-    TRY(search(j, part));
-    TRY(rewritten(j, part, &j->g));
+    TRY(search(j));
+    TRY(rewritten(j, &j->g));
     TRY(hd_export_onnx(ctx, j->g, j->c->opt.out));
     j->tensor_error = hd_new_array(j->a, struct error, j->plan.n_tensors + 1);
     j->output_error = hd_new_array(j->a, struct error, j->ref->n_outputs + 1);

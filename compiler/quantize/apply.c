@@ -133,38 +133,47 @@ static int dequantised(struct apply *x, int like, const char *suffix, hd_dtype t
     return y;
 }
 
-/* Mean error that the rounding of the weights makes in each output channel, for the mean of each
- * input channel: b -= sum over k of (wq - w)[c,k] * E[x_k] (Nagel et al., Data-Free Quantization
- * through Weight Equalization and Bias Correction, ICCV 2019, section 4.2). */
-static void correct_bias(const struct apply *x, const struct hd_node *n, const struct weights *v,
-                         double *out) {
-    const struct hd_quant_stats *s = &x->stats[n->in[0]];
-    const struct hd_tensor *w = &x->g->tensors[n->in[1]], *t = &x->g->tensors[n->in[0]];
-    if (!s->sum || !s->n || hd_attr_int(n, "transA", 0)) return;
-    int64_t elems = hd_tensor_elems(w), kernel = 1, per_channel = (int64_t)s->n / s->channels;
-    int64_t group = n->op == HD_IR_conv ? hd_attr_int(n, "group", 1) : 1;
-    for (int d = 2; d < w->rank; d++) kernel *= w->dim[d];
-    if (n->op == HD_IR_conv ? t->dim[1] != s->channels : t->dim[t->rank - 1] != s->channels) return;
-    for (int64_t i = 0; i < elems; i++) {
-        int64_t c = channel(v, i), k = v->axis == 0 ? i / kernel % w->dim[1] : i / w->dim[1];
-        if (n->op == HD_IR_conv) k += c / (v->channels / group) * w->dim[1];
-        double error = (double)((float)v->q[i] * v->scale[c]) - (double)v->w[i];
-        out[c] += error * s->sum[k] / (double)per_channel;
-    }
-}
-
 /* Bias as int32 in steps of x_scale * w_scale. */
-static int quantise_bias(struct apply *x, int bias, const struct weights *v, const double *less) {
+static int quantise_bias(struct apply *x, int bias, const struct weights *v, const double *shift) {
     const struct hd_tensor *b = &x->g->tensors[bias];
     int32_t *q = hd_new_array(x->g->arena, int32_t, (size_t)v->channels + 1);
     float *scale = hd_new_array(x->g->arena, float, (size_t)v->channels + 1);
     int axis = b->rank - 1;
     for (int64_t c = 0; c < v->channels; c++) {
         scale[c] = v->x_scale * v->scale[c];
-        double r = rint(((double)v->bias[c] - less[c]) / (double)scale[c]);
+        double r = rint(((double)v->bias[c] - (shift ? shift[c] : 0)) / (double)scale[c]);
         q[c] = (int32_t)fmax(-2147483647.0, fmin(2147483647.0, r));
     }
     return dequantised(x, bias, "i32", HD_I32, q, v, scale, axis);
+}
+
+/* The constant that is the bias of a layer, -1 = none; the node that adds it, and as which operand.
+ */
+static int bias_of(const hd_graph *g, const struct hd_quant_plan *p, int node, int *out_holder,
+                   int *out_slot) {
+    const struct hd_node *n = &g->nodes[node];
+    int bias = n->n_in > 2 ? n->in[2] : -1;
+    *out_holder = node, *out_slot = 2;
+    if (bias < 0) {
+        int add = hd_quant_bias_add(g, node, &bias);
+        if (add >= 0) *out_holder = add, *out_slot = g->nodes[add].in[0] == bias ? 0 : 1;
+    }
+    return bias >= 0 && p->why[*out_holder] ? -1 : bias; /* kept in float */
+}
+
+/* It has a value for each channel of the layer. */
+static bool is_whole(const hd_graph *g, int node, int bias) {
+    int axis = hd_quant_weights(g, node);
+    return axis >= 0 && bias >= 0 && g->tensors[bias].rank > 0 &&
+           hd_tensor_elems(&g->tensors[bias]) == g->tensors[g->nodes[node].in[1]].dim[axis];
+}
+
+int64_t hd_quant_bias_channels(const hd_graph *g, const struct hd_quant_plan *plan, int node,
+                               int *out_sum) {
+    int holder, slot, bias = bias_of(g, plan, node, &holder, &slot);
+    if (!is_whole(g, node, bias)) return 0;
+    *out_sum = g->nodes[holder].out[0];
+    return hd_tensor_elems(&g->tensors[bias]);
 }
 
 static void layer(struct apply *x, hd_arena *a, int node) {
@@ -174,25 +183,17 @@ static void layer(struct apply *x, hd_arena *a, int node) {
         .axis = hd_quant_weights(g, node), .w = g->tensors[n.in[1]].data, .inner = 1};
     const struct hd_tensor *w = &g->tensors[n.in[1]];
     int64_t elems = hd_tensor_elems(w);
-    int bias = n.n_in > 2 ? n.in[2] : -1, holder = node, slot = 2;
-    if (bias < 0) {
-        int add = hd_quant_bias_add(g, node, &bias);
-        if (add >= 0) holder = add, slot = g->nodes[add].in[0] == bias ? 0 : 1;
-    }
-    if (bias >= 0 && x->p->why[holder]) bias = -1; /* kept in float */
+    int holder, slot, bias = bias_of(g, x->p, node, &holder, &slot);
     v.channels = w->dim[v.axis];
     for (int d = v.axis + 1; d < w->rank; d++) v.inner *= w->dim[d];
-    bool whole =
-        bias >= 0 && hd_tensor_elems(&g->tensors[bias]) == v.channels && g->tensors[bias].rank > 0;
+    bool whole = is_whole(g, node, bias);
     v.bias = whole ? g->tensors[bias].data : NULL;
     v.x_scale = x->scale[n.in[0]];
     v.scale = hd_new_array(a, float, (size_t)v.channels + 1);
     v.q = hd_new_array(a, int8_t, (size_t)elems + 1);
-    double *less = hd_new_array(a, double, (size_t)v.channels + 1);
     quantise_weights(&v, elems);
-    if (whole && x->o->bias_correction) correct_bias(x, &n, &v, less);
     int wq = dequantised(x, n.in[1], "i8", HD_I8, v.q, &v, v.scale, v.axis);
-    int bq = whole ? quantise_bias(x, bias, &v, less) : -1;
+    int bq = whole ? quantise_bias(x, bias, &v, x->o->shift ? x->o->shift[node] : NULL) : -1;
     g->nodes[node].in[1] = wq;
     if (bq >= 0) g->nodes[holder].in[slot] = bq;
     if (x->side[n.in[0]] >= 0) g->nodes[node].in[0] = x->side[n.in[0]];

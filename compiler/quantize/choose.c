@@ -15,7 +15,7 @@
 struct chooser {
     hd_ctx *ctx; /* for questions whose answer may be no */
     const hd_graph *g;
-    const bool *keep;
+    const char *const *keep;
     struct hd_quant_plan *p;
     bool *logs; /* per node: a logarithm is behind it */
 };
@@ -67,14 +67,6 @@ int hd_quant_bias_add(const hd_graph *g, int node, int *out_bias) {
         return -1;
     *out_bias = b;
     return add;
-}
-
-int hd_quant_channel_axis(const hd_graph *g, int tensor) {
-    int user[64];
-    size_t n = hd_graph_users(g, tensor, user, 64);
-    for (size_t i = 0; i < n && i < 64; i++)
-        if (g->nodes[user[i]].op == HD_IR_conv) return 1;
-    return g->tensors[tensor].rank - 1;
 }
 
 /* ---- groups ---- */
@@ -228,7 +220,7 @@ static const char *choose(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     int n_moved = hd_qdq_moved_operands(n);
     bool product = n->op == HD_IR_conv || n->op == HD_IR_gemm || n->op == HD_IR_matmul;
-    if (c->keep && c->keep[node]) return "asked for by --keep";
+    if (c->keep && c->keep[node]) return c->keep[node];
     if (c->logs[node]) return "a logarithm reads it, and needs more than 8 bits";
     if (hd_quant_weights(c->g, node) >= 0 && c->g->tensors[n->out[0]].known) {
         layer(c, node);
@@ -243,7 +235,8 @@ static const char *choose(struct chooser *c, int node) {
     return "it has no integer form";
 }
 
-void hd_quant_choose(hd_arena *a, const hd_graph *g, const bool *keep, struct hd_quant_plan *out) {
+void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
+                     struct hd_quant_plan *out) {
     struct hd_quant_plan p = {.n_nodes = g->n_nodes,
                               .n_tensors = g->n_tensors,
                               .why = hd_new_array(a, const char *, g->n_nodes + 1),

@@ -183,7 +183,7 @@ static void mean_as_pool(hd_graph *g, int node) {
     hd_attr_set_ints(g, id, "shape", y.rank, y.dim);
 }
 
-/* Layers without a bias get one, for the correction. */
+/* Layers without a bias get one, which can be shifted. */
 static void add_bias(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     int axis = hd_quant_weights(g, node);
@@ -206,7 +206,7 @@ static hd_status fold_constants(hd_ctx *ctx, hd_graph *g, const int *order, size
     return HD_OK;
 }
 
-hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g, bool biases) {
+hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     TRY(hd_pass_run(ctx, g, "fold"));
     hd_arena *a = hd_arena_create();
     bool changed = true;
@@ -230,7 +230,7 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g, bool biases) {
         }
         changed = changed || g->n_nodes != n_nodes;
     }
-    for (size_t i = 0, n = g->n_nodes; biases && i < n; i++)
+    for (size_t i = 0, n = g->n_nodes; i < n; i++)
         if (!g->nodes[i].dead) add_bias(g, (int)i);
     hd_arena_destroy(a);
     if (s == HD_OK) hd_pass_dce(g);

@@ -20,8 +20,8 @@ struct hd_quant_options {
     double percentile; /* of the values that the range covers, such as 99.99 */
     bool symmetric;    /* activations: zero point in the middle */
     hd_dtype type;     /* of activations: HD_I8 or HD_U8 */
-    bool bias_correction;
-    const float *part; /* per group of the plan: of its range, 0 < part <= 1; NULL = all of it */
+    float *part;       /* per group of the plan: of its range, 0 < part <= 1; NULL = all of it */
+    double **shift;    /* per node: what is taken off its bias, per channel; NULL = nothing */
 };
 
 /* ---- what ---- */
@@ -39,12 +39,14 @@ struct hd_quant_plan {
 
 /* Folds constants of any size, batch normalisation and constant factors and summands per channel
  * into the convolution or product before them, factors of gemm into its operands; means over the
- * image become average pools. Values are formed in binary64 and rounded once. biases: layers
- * without a bias get one of zeros. */
-hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g, bool biases);
+ * image become average pools. Values are formed in binary64 and rounded once. Convolutions and
+ * gemms without a bias get one of zeros, which can be shifted. */
+hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g);
 
-/* keep: per node, NULL = none. Everything in *out is the arena's. */
-void hd_quant_choose(hd_arena *a, const hd_graph *g, const bool *keep, struct hd_quant_plan *out);
+/* keep: per node, why it is to stay float, NULL = it is not; keep NULL = none is. Everything in
+ * *out is the arena's. */
+void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
+                     struct hd_quant_plan *out);
 
 /* ---- ranges ---- */
 
@@ -53,12 +55,11 @@ struct hd_quant_stats { /* of one tensor; zeroed to begin */
     float lo, hi;       /* of all values, and 0 */
     uint64_t n, not_finite;
     uint64_t *bins;   /* HD_QUANT_BINS of lo..hi, second round; NULL = none */
-    double *sum;      /* per channel, NULL = not wanted */
     float *peak;      /* largest magnitude per channel, NULL = not wanted */
-    int64_t channels; /* of sum and peak */
+    int64_t channels; /* of peak */
 };
 
-/* First round: extremes, and sums per channel when sum is there. */
+/* First round: extremes, and peaks per channel when peak is there. */
 void hd_quant_observe(struct hd_quant_stats *s, const struct hd_tensor *t, int channel_axis,
                       const float *x);
 /* Second round, for percentile and entropy: counts into bins. */
@@ -69,9 +70,6 @@ void hd_quant_clip(const struct hd_quant_stats *s, const struct hd_quant_options
 /* Scale and zero point for a range. */
 void hd_quant_params(float lo, float hi, const struct hd_quant_options *o, float *scale,
                      int32_t *zero);
-
-/* The axis of the channels of operand x of a layer: 1 of convolutions, else the last. */
-int hd_quant_channel_axis(const hd_graph *g, int tensor);
 
 /* Evens out the peaks of the channels of layers (equalise.c): changes weights of g so that it
  * computes the same up to rounding. stats with peaks, of axis 1, for the results of layers. Returns
@@ -93,5 +91,9 @@ int hd_quant_weights(const hd_graph *g, int node);
 /* The add of a constant vector that is the only reader of a gemm or matmul without bias; -1 = none.
  * *out_bias = the constant. */
 int hd_quant_bias_add(const hd_graph *g, int node, int *out_bias);
+/* Channels of a layer whose bias has a value for each; 0 = it has no such bias. *out_sum = the
+ * tensor of its sums, bias included. */
+int64_t hd_quant_bias_channels(const hd_graph *g, const struct hd_quant_plan *plan, int node,
+                               int *out_sum);
 
 #endif

@@ -17,7 +17,6 @@ void hd_quant_observe(struct hd_quant_stats *s, const struct hd_tensor *t, int c
         }
         if (x[i] < s->lo) s->lo = x[i];
         if (x[i] > s->hi) s->hi = x[i];
-        if (s->sum) s->sum[i / inner % s->channels] += (double)x[i];
         if (s->peak)
             s->peak[i / inner % s->channels] = fmaxf(s->peak[i / inner % s->channels], fabsf(x[i]));
     }

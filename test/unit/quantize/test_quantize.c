@@ -67,7 +67,7 @@ static void prepared_graph_computes_the_same(void **state) {
     hd_graph *g = parse(ctx, network), *p = parse(ctx, network);
     float x[32];
     fill(x, 32, 5);
-    if (hd_quant_prepare(ctx, p, true) != HD_OK) fail_msg("%s", hd_message(ctx));
+    if (hd_quant_prepare(ctx, p) != HD_OK) fail_msg("%s", hd_message(ctx));
     assert_int_equal(count(p, HD_IR_batchnorm), 0);
     assert_int_equal(count(p, HD_IR_add), 2); /* the residual one, and the bias of the product */
     const float *want = run(ctx, g, a, x)[g->outputs[0]].data,
@@ -106,8 +106,7 @@ static void check_int8(const struct hd_quant_options *o) {
     hd_arena *a = hd_arena_create();
     hd_graph *g = parse(ctx, network), *q = parse(ctx, network), *file = NULL;
     struct hd_quant_plan plan;
-    if (hd_quant_prepare(ctx, g, false) || hd_quant_prepare(ctx, q, false))
-        fail_msg("%s", hd_message(ctx));
+    if (hd_quant_prepare(ctx, g) || hd_quant_prepare(ctx, q)) fail_msg("%s", hd_message(ctx));
     hd_quant_choose(a, q, NULL, &plan);
     struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, plan.n_tensors + 1);
     calibrate(ctx, a, g, &plan, o->range != HD_RANGE_MINMAX, stats);
@@ -164,10 +163,10 @@ static void what_is_kept_stays_float(void **state) {
     hd_arena *a = hd_arena_create();
     hd_graph *g = parse(ctx, network);
     struct hd_quant_plan plan;
-    if (hd_quant_prepare(ctx, g, false) != HD_OK) fail_msg("%s", hd_message(ctx));
-    bool *keep = hd_new_array(a, bool, g->n_nodes + 1);
+    if (hd_quant_prepare(ctx, g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    const char **keep = hd_new_array(a, const char *, g->n_nodes + 1);
     int conv = g->tensors[hd_tensor_by_name(g, "c2b")].producer;
-    keep[conv] = true;
+    keep[conv] = "asked for by --keep";
     hd_quant_choose(a, g, keep, &plan);
     assert_string_equal(plan.why[conv], "asked for by --keep");
     assert_false(plan.layer[conv]);
