@@ -112,6 +112,44 @@ hd_status k_qconv(const struct hd_kernel *k) {
     return HD_OK;
 }
 
+/* Adds one tap of one plane of inputs to the outputs that it meets. */
+static void scatter_tap(const struct hd_spans *s, int64_t t, const int32_t *x, int32_t w,
+                        uint32_t *acc) {
+    for (int64_t j = s->first[t]; j < s->first[t + 1]; j++) {
+        const int32_t *from = x + s->span[j].small;
+        uint32_t *out = acc + s->span[j].big;
+        for (int64_t i = 0; i < s->span[j].n; i++)
+            out[i * s->stride] += (uint32_t)from[i] * (uint32_t)w;
+    }
+}
+
+/* Quantised transposed convolution: x [N,C,in..]  w [M,C/group,k..]  y [N,M,out..]
+ *   acc[i * stride + k * dilation - pad] = bias + sum (x[i] - x_zp) * w[k]; then as qconv.
+ *   docs/numerics.md */
+hd_status k_qconvtranspose(const struct hd_kernel *k) {
+    const struct hd_tensor *w = hd_k_in(k, 1);
+    struct int_conv c;
+    TRY(hd_window_transposed_get(k->ctx, k->n, hd_k_in(k, 0), w->dim + 2, &c.v));
+    hd_spans_make(&c.v, true, k->arena, &c.s);
+    int64_t group = hd_attr_int(k->n, "group", 1), m_all = w->dim[0], mg = m_all / group;
+    int64_t cg = c.v.c / group;
+    int32_t *x = widen(k, 0), *weights = widen(k, 1), zero = (int32_t)hd_attr_int(k->n, "x_zp", 0);
+    for (int64_t i = 0; i < hd_tensor_elems(hd_k_in(k, 0)); i++) x[i] -= zero;
+    const int32_t *bias = k->in[2];
+    struct requant r = requant_of(k);
+    uint32_t *acc = hd_new_array(k->arena, uint32_t, (size_t)c.s.n_big + 1);
+    for (int64_t n = 0, at = 0; n < c.v.n; n++)
+        for (int64_t m = 0; m < m_all; m++) {
+            for (int64_t i = 0; i < c.s.n_big; i++) acc[i] = (uint32_t)bias[m];
+            for (int64_t j = 0; j < cg; j++)
+                for (int64_t t = 0; t < c.s.n_taps; t++)
+                    scatter_tap(&c.s, t, x + (n * c.v.c + m / mg * cg + j) * c.s.n_small,
+                                weights[(m * cg + j) * c.s.n_taps + t], acc);
+            for (int64_t i = 0; i < c.s.n_big; i++) store(k, &r, at++, acc[i], m);
+        }
+    return HD_OK;
+}
+
 /* y i32 = sum (x - x_zp) * (w - w_zp[m]).  Source: ONNX ConvInteger-10. */
 hd_status k_convinteger(const struct hd_kernel *k) {
     struct int_conv c;

@@ -100,6 +100,7 @@ int cmd_machines(struct cli *c) {
 static const char *where(enum hd_ir_op op) {
     switch (op) {
     case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
     case HD_IR_qgemm:
         return "machine (int8 weights, constant), host";
     case HD_IR_qadd:

@@ -18,6 +18,7 @@ static bool quantised(enum hd_ir_op op) {
     switch (op) {
     case HD_IR_quantize:
     case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
     case HD_IR_qgemm:
     case HD_IR_qadd:
     case HD_IR_qmul:

@@ -385,6 +385,32 @@ void hd_graph_swap_names(hd_graph *g, int node_a, int node_b) {
     *slot_a = *slot_b, *slot_b = id;
 }
 
+/* Pairs of an input position and a tap that meet an output position, along dimension d. */
+static int64_t transposed_pairs(const struct hd_node *n, const struct hd_tensor *x,
+                                const struct hd_tensor *w, const struct hd_tensor *y, int d) {
+    int64_t stride[HD_MAX_RANK], dilation[HD_MAX_RANK], pads[2 * HD_MAX_RANK], pairs = 0;
+    int sp = x->rank - 2;
+    hd_attr_ints(n, "strides", stride, sp, 1);
+    hd_attr_ints(n, "dilations", dilation, sp, 1);
+    hd_attr_ints(n, "pads", pads, 2 * sp, 0);
+    for (int64_t k = 0; k < w->dim[d + 2]; k++) { /* 0 <= i * stride + at < y */
+        int64_t at = k * dilation[d] - pads[d], s = stride[d];
+        int64_t first = at < 0 ? (-at + s - 1) / s : 0,
+                end = at >= y->dim[d + 2] ? 0 : (y->dim[d + 2] - 1 - at) / s + 1;
+        if (end > x->dim[d + 2]) end = x->dim[d + 2];
+        pairs += end > first ? end - first : 0;
+    }
+    return pairs;
+}
+
+static int64_t transposed_macs(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *w = &g->tensors[n->in[1]];
+    int64_t macs = x->dim[0] * w->dim[0] * w->dim[1];
+    for (int d = 0; d < x->rank - 2; d++)
+        macs *= transposed_pairs(n, x, w, &g->tensors[n->out[0]], d);
+    return macs;
+}
+
 int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
     if (n->out[0] < 0) return 0;
     const struct hd_tensor *y = &g->tensors[n->out[0]],
@@ -395,6 +421,8 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
     case HD_IR_qconv:
         per_output = w->dim[0] ? hd_tensor_elems(w) / w->dim[0] : 0;
         break;
+    case HD_IR_qconvtranspose:
+        return transposed_macs(g, n);
     case HD_IR_qgemm:
         per_output = w->dim[1];
         break;

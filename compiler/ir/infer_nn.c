@@ -24,18 +24,26 @@ static void set_window(struct infer *c, const struct hd_window_nd *v, int64_t ch
     memcpy(c->out->dim + 2, v->out, (size_t)v->sp * sizeof *v->out);
 }
 
+/* Weights [M,C/group,..] for C input channels. */
+static hd_status want_groups(struct infer *c, int64_t channels) {
+    const struct hd_tensor *w = in(c, 1);
+    int64_t group = hd_attr_int(c->n, "group", 1);
+    if (group >= 1 && group <= channels && channels % group == 0 && w->dim[0] % group == 0 &&
+        w->dim[1] == channels / group)
+        return HD_OK;
+    return BAD(c,
+               "%lld input channels, %lld output channels and group %lld do not fit weights "
+               "[%lld,%lld,..]",
+               (long long)channels, (long long)w->dim[0], (long long)group, (long long)w->dim[0],
+               (long long)w->dim[1]);
+}
+
 static hd_status conv_shape(struct infer *c) {
     const struct hd_tensor *x = in(c, 0), *w = in(c, 1);
     struct hd_window_nd v;
     TRY(want_weights(c));
     TRY(hd_window_nd_get(c->ctx, c->n, x, w->dim + 2, &v));
-    int64_t group = hd_attr_int(c->n, "group", 1);
-    if (group < 1 || group > v.c || v.c % group || w->dim[0] % group || w->dim[1] != v.c / group)
-        return BAD(c,
-                   "%lld input channels, %lld output channels and group %lld do not fit weights "
-                   "[%lld,%lld,..]",
-                   (long long)v.c, (long long)w->dim[0], (long long)group, (long long)w->dim[0],
-                   (long long)w->dim[1]);
+    TRY(want_groups(c, v.c));
     set_window(c, &v, w->dim[0]);
     return HD_OK;
 }
@@ -82,6 +90,20 @@ hd_status hd_infer_qconv(struct infer *c) {
     TRY(hd_infer_want_byte(c, 0));
     TRY(want_weight_bytes(c));
     TRY(conv_shape(c));
+    TRY(hd_infer_want_vector(c, 2, w->dim[0]));
+    TRY(hd_infer_want_vector(c, 3, s->rank == 1 && s->dim[0] == 1 ? 1 : w->dim[0]));
+    return hd_infer_q_type(c);
+}
+
+hd_status hd_infer_qconvtranspose(struct infer *c) {
+    const struct hd_tensor *w = in(c, 1), *s = in(c, 3);
+    struct hd_window_nd v;
+    TRY(hd_infer_want_byte(c, 0));
+    TRY(want_weight_bytes(c));
+    TRY(want_weights(c));
+    TRY(hd_window_transposed_get(c->ctx, c->n, in(c, 0), w->dim + 2, &v));
+    TRY(want_groups(c, v.c));
+    set_window(c, &v, w->dim[0]);
     TRY(hd_infer_want_vector(c, 2, w->dim[0]));
     TRY(hd_infer_want_vector(c, 3, s->rank == 1 && s->dim[0] == 1 ? 1 : w->dim[0]));
     return hd_infer_q_type(c);

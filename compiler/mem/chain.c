@@ -18,7 +18,8 @@
 enum { MIN_TILE_CYCLES = 256 }; /* of the shortest operation of a rolling chain */
 
 static bool chains_well(const struct hd_layer *l) {
-    return (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) && l->weights_stay;
+    return (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) && l->weights_stay &&
+           l->uy * l->ux == 1;
 }
 
 static bool follows(const struct hd_lowering *lo, const struct hd_layer *a,

@@ -7,6 +7,7 @@
  *   move(dequantize(x)..)     -> dequantize(move(x)..)    of values that stay as they are
  * (qdq_move.c) quantize(move(v..))       -> move(quantize(v)..) quantize([act](dequantize(x))) ->
  * qrescale, or x itself quantize([act](conv(dequantize(x), w, b)))            -> qconv
+ *   the same of convtranspose                              -> qconvtranspose
  *   quantize([act](gemm | matmul [+ b]))                  -> qgemm
  *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd; mul: qmul
  *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
@@ -136,6 +137,49 @@ static bool match_conv(struct match *m, int node) {
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
     int id = emit(m, HD_IR_qconv, node, 4, in);
     hd_qdq_copy_attrs(m->g, id, node, true);
+    hd_attr_set_int(m->g, id, "x_zp", x.zp);
+    return true;
+}
+
+/* The window as pads and output_padding, whatever form it came in. */
+static void set_transposed_window(struct match *m, int id, int node, const struct hd_tensor *x,
+                                  const struct hd_tensor *w) {
+    struct hd_window_nd v;
+    int64_t pads[2 * HD_MAX_SPATIAL], extra[HD_MAX_SPATIAL];
+    hd_status s = hd_window_transposed_get(m->ctx, &m->g->nodes[node], x, w->dim + 2, &v);
+    HD_ASSERT(s == HD_OK); /* verified */
+    for (int i = 0; i < v.sp; i++) {
+        int64_t after = (v.in[i] - 1) * v.stride[i] + (v.kernel[i] - 1) * v.dilation[i] + 1 -
+                        v.before[i] - v.out[i];
+        pads[i] = v.before[i];
+        pads[v.sp + i] = hd_max(after, 0);
+        extra[i] = hd_max(-after, 0);
+    }
+    hd_attr_set_ints(m->g, id, "kernel_shape", v.sp, v.kernel);
+    hd_attr_set_ints(m->g, id, "strides", v.sp, v.stride);
+    hd_attr_set_ints(m->g, id, "dilations", v.sp, v.dilation);
+    hd_attr_set_ints(m->g, id, "pads", 2 * v.sp, pads);
+    hd_attr_set_ints(m->g, id, "output_padding", v.sp, extra);
+}
+
+static bool match_convtranspose(struct match *m, int node) {
+    const struct hd_node n = m->g->nodes[node];
+    const struct hd_tensor shape = m->g->tensors[n.in[1]];
+    int64_t group = hd_attr_int(&n, "group", 1);
+    struct hd_qparam x;
+    struct hd_qweights w;
+    int in[4];
+    if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &x) ||
+        !hd_qdq_weights(m->g, n.in[1], 1, false, &w))
+        return false;
+    hd_qdq_turn_weights(m->g, group, &w);
+    in[1] = w.tensor;
+    if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
+    if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
+    const struct hd_tensor xt = m->g->tensors[in[0]];
+    int id = emit(m, HD_IR_qconvtranspose, node, 4, in);
+    set_transposed_window(m, id, node, &xt, &shape);
+    hd_attr_set_int(m->g, id, "group", group);
     hd_attr_set_int(m->g, id, "x_zp", x.zp);
     return true;
 }
@@ -278,6 +322,8 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
         return match_rescale(&m);
     case HD_IR_conv:
         return match_conv(&m, node);
+    case HD_IR_convtranspose:
+        return match_convtranspose(&m, node);
     case HD_IR_matmul:
         return match_gemm(&m, node, -1);
     case HD_IR_gemm:

@@ -45,6 +45,9 @@ bool hd_qdq_table(hd_ctx *ctx, hd_graph *g, int q);
 /* t = dequantize(constant i8|u8), per tensor or per channel on `axis`; swap: the constant is [K,N],
  * wanted is [N,K]. False when t is something else. */
 bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights *out);
+/* Those of a transposed convolution, [C,M/group,..] with scales along axis 1, as [M,C/group,..]
+ * with a scale per output channel. */
+void hd_qdq_turn_weights(hd_graph *g, int64_t group, struct hd_qweights *w);
 
 /* The i32 bias for accumulators of scale x_scale * w_scale: from a constant (float, or
  * dequantised), NULL tensor id -1 = zeros. *out = new constant [n]. False when it is not constant

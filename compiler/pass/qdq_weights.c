@@ -99,6 +99,27 @@ bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights 
     return true;
 }
 
+void hd_qdq_turn_weights(hd_graph *g, int64_t group, struct hd_qweights *w) {
+    struct hd_tensor t = g->tensors[w->tensor];
+    int64_t mg = t.dim[1], cg = t.dim[0] / group, kernel = 1;
+    size_t bytes = t.dtype == HD_I8 ? 1 : 2;
+    for (int i = 2; i < t.rank; i++) kernel *= t.dim[i];
+    char *v = hd_alloc(g->arena, (size_t)hd_tensor_elems(&t) * bytes + 1);
+    for (int64_t m = 0; m < mg * group; m++)
+        for (int64_t c = 0; c < cg; c++)
+            memcpy(v + (size_t)((m * cg + c) * kernel) * bytes,
+                   (const char *)t.data +
+                       (size_t)(((m / mg * cg + c) * mg + m % mg) * kernel) * bytes,
+                   (size_t)kernel * bytes);
+    float *scale = hd_new_array(g->arena, float, (size_t)(mg * group) + 1);
+    for (int64_t m = 0; m < mg * group; m++) scale[m] = w->scale[w->n_scale == 1 ? 0 : m % mg];
+    t.dim[0] = mg * group, t.dim[1] = cg;
+    w->tensor =
+        hd_graph_const(g, hd_sprintf(g->arena, "%s.turned", t.name), t.dtype, t.rank, t.dim, v);
+    w->n = w->n_scale = mg * group;
+    w->scale = scale;
+}
+
 /* acc_scale[c] = x_scale * w_scale[c], rounded to binary32. */
 static float acc_scale(const struct hd_qweights *w, float x_scale, int64_t c) {
     return x_scale * w->scale[w->n_scale == 1 ? 0 : c];

@@ -38,12 +38,12 @@ static int only_user(const hd_graph *g, int t) {
 int hd_quant_weights(const hd_graph *g, int node) {
     const struct hd_node *n = &g->nodes[node];
     bool product = n->op == HD_IR_gemm || n->op == HD_IR_matmul;
-    if ((!product && n->op != HD_IR_conv) || !constant_f32(g, n->in[1]) ||
-        !variable_f32(g, n->in[0]))
-        return -1;
+    bool conv = n->op == HD_IR_conv || n->op == HD_IR_convtranspose;
+    if ((!product && !conv) || !constant_f32(g, n->in[1]) || !variable_f32(g, n->in[0])) return -1;
     const struct hd_tensor *w = &g->tensors[n->in[1]];
     if (n->n_in > 2 && n->in[2] >= 0 && !constant_f32(g, n->in[2])) return -1;
     if (n->op == HD_IR_conv) return w->rank <= 4 ? 0 : -1;
+    if (n->op == HD_IR_convtranspose) return w->rank <= 4 ? 1 : -1;
     if (w->rank != 2 || g->tensors[n->in[0]].rank < 2) return -1;
     if (n->op == HD_IR_matmul) return 1;
     if (hd_attr_float(n, "alpha", 1) != 1.0f || hd_attr_float(n, "beta", 1) != 1.0f) return -1;
@@ -55,7 +55,8 @@ int hd_quant_weights(const hd_graph *g, int node) {
 
 int hd_quant_bias_add(const hd_graph *g, int node, int *out_bias) {
     const struct hd_node *n = &g->nodes[node];
-    if (n->op == HD_IR_conv || (n->n_in > 2 && n->in[2] >= 0)) return -1;
+    bool product = n->op == HD_IR_gemm || n->op == HD_IR_matmul;
+    if (!product || (n->n_in > 2 && n->in[2] >= 0)) return -1;
     int add = only_user(g, n->out[0]);
     if (add < 0 || g->nodes[add].op != HD_IR_add) return -1;
     const struct hd_tensor *y = &g->tensors[n->out[0]], *sum = &g->tensors[g->nodes[add].out[0]];
@@ -219,7 +220,8 @@ static const char *function(struct chooser *c, int node) {
 static const char *choose(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     int n_moved = hd_qdq_moved_operands(n);
-    bool product = n->op == HD_IR_conv || n->op == HD_IR_gemm || n->op == HD_IR_matmul;
+    bool product = n->op == HD_IR_conv || n->op == HD_IR_convtranspose || n->op == HD_IR_gemm ||
+                   n->op == HD_IR_matmul;
     if (c->keep && c->keep[node]) return c->keep[node];
     if (c->logs[node]) return "a logarithm reads it, and needs more than 8 bits";
     if (hd_quant_weights(c->g, node) >= 0 && c->g->tensors[n->out[0]].known) {

@@ -335,9 +335,8 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     if (l->im2col) return gather(w, t);
-    int rows = (t->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
-    int cols = (t->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
-    int x = t->x * l->sx - l->pl;
+    int rows = hd_layer_rows(l, t->th), cols = hd_layer_cols(l, t->tw);
+    int x = hd_layer_col(l, t->x);
     if (l->ppw > 1) { /* whole words */
         int first = (int)hd_floor_to(x, l->ppw);
         cols = (int)hd_round_up(x + cols - first, l->ppw);
@@ -345,7 +344,7 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     }
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
         int channels = t->channels ? t->channels : hd_low_tensor(w, l->in[i])->cp;
-        TRY(input_slice(w, i, t->img, t->y * l->sy - l->pt, x, rows, cols, t->c, channels,
+        TRY(input_slice(w, i, t->img, hd_layer_row(l, t->y), x, rows, cols, t->c, channels,
                         &t->in[i]));
     }
     return HD_OK;
@@ -481,7 +480,7 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
     const struct hd_layer *l = s[k].l;
     while (s[k].next_y < rows) {
         int y = s[k].next_y, th = (int)hd_min(l->th, l->oh - y);
-        int last = (y + th - 1) * l->sy - l->pt + (l->kh - 1) * l->dy + 1;
+        int last = hd_layer_row(l, y) + hd_layer_rows(l, th);
         if (k > 0) TRY(issue_rows(w, s, k - 1, (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh)));
         enter(w, &s[k]);
         const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);

@@ -30,7 +30,7 @@ static hd_status load_params(struct hd_lowerer *w, int nt, int n, int64_t *out) 
 /* Weights of n output tiles from nt, words [c, c + cw) of each tap. */
 static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
     const struct hd_layer *l = w->l;
-    int taps = l->kh * l->kw, words = cw == l->cw ? l->red : taps * cw;
+    int taps = l->taps, words = cw == l->cw ? l->red : taps * cw;
     size_t word = hd_wm_word_bytes(w->m);
     size_t src = l->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
     *out = l->weights_stay ? w->stay_wm + (int64_t)nt * l->red
@@ -60,30 +60,56 @@ static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t
     hd_low_set(w, (enum hd_field)(first[i] + 3), as);
 }
 
-static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q) {
+/* Rows (columns) of sub-window s in a tile of n. */
+static int sub_size(int n, int first, int block) {
+    return n > first ? (n - first + block - 1) / block : 0;
+}
+
+static int operand_taps(const struct hd_layer *l) {
+    return l->im2col ? 1 : l->taps;
+}
+
+/* One sub-window over the tile; its accumulators begin at `am`. */
+static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q, const struct hd_sub *s,
+                           int64_t am) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    int kh = l->im2col ? 1 : l->kh, kw = l->im2col ? 1 : l->kw;
-    int k = (int)w->m->k, taps = kh * kw, pixel = q->in.cp / k, pitch = q->in.pitch / k;
+    int kh = l->im2col ? 1 : s->kh, kw = l->im2col ? 1 : s->kw;
+    int k = (int)w->m->k, taps = operand_taps(l), pixel = q->in.cp / k, pitch = q->in.pitch / k;
     int sx = q->in.decimated ? 1 : l->sx, sy = q->in.decimated ? 1 : l->sy;
+    int tw = sub_size(q->tw, s->x, l->ux), th = sub_size(q->th, s->y, l->uy);
+    int64_t at = (int64_t)q->in.at / k + s->row * pitch + s->col * pixel;
     hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
     hd_low_set(w, HD_F_mx_nred, 3);
     hd_low_set(w, HD_F_mx_accumulate, q->c > 0);
     hd_low_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
-    hd_low_set(w, HD_F_mx_x, (int64_t)q->in.at / k + hd_layer_x_word(l, x, w->m, q->nt) + q->c);
-    hd_low_set(w, HD_F_mx_w, q->wm);
-    hd_low_set(w, HD_F_mx_a, q->am);
+    hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + q->c);
+    hd_low_set(w, HD_F_mx_w, q->wm + s->tap * q->cw);
+    hd_low_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
-    set_loop(w, 1, kw, l->dx * pixel, q->cw, 0);
-    set_loop(w, 2, kh, l->dy * pitch, kw * q->cw, 0);
-    set_loop(w, 3, q->tw, sx * pixel, 0, 1);
-    set_loop(w, 4, q->th, sy * pitch, 0, q->tw);
+    set_loop(w, 1, kw, s->dx * pixel, q->cw, 0);
+    set_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
+    set_loop(w, 3, tw, sx * pixel, 0, 1);
+    set_loop(w, 4, th, sy * pitch, 0, tw);
     set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
              q->n > 1 ? q->am_nt : 0);
     hd_low_touch(w, &q->in, false);
     hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * taps * q->cw, false);
     hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, true);
     return hd_sched_end(&w->s);
+}
+
+/* All sub-windows, their accumulators one behind the other. */
+static hd_status sub_windows(struct hd_lowerer *w, const struct matmul *q) {
+    const struct hd_layer *l = w->l;
+    int64_t am = q->am;
+    for (int i = 0; i < hd_layer_subs(l); i++) {
+        struct hd_sub s = hd_layer_sub(l, i);
+        int pixels = sub_size(q->th, s.y, l->uy) * sub_size(q->tw, s.x, l->ux);
+        if (pixels) TRY(matrix_op(w, q, &s, am));
+        am += pixels;
+    }
+    return HD_OK;
 }
 
 /* Packed pixels: output columns phase, phase + P, ... of the tile. */
@@ -116,40 +142,58 @@ static hd_status phase_op(struct hd_lowerer *w, const struct matmul *q, const st
 /* One operation for a run of output tiles whose input words are evenly spaced, else one for each.
  */
 static hd_status matrix_ops(struct hd_lowerer *w, struct matmul q, const struct hd_tile *t) {
-    int n = q.n, taps = w->l->im2col ? 1 : w->l->kh * w->l->kw;
+    int n = q.n, taps = operand_taps(w->l);
     for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
         TRY(phase_op(w, &q, t, f));
     if (w->l->ppw > 1) return HD_OK;
-    if (w->l->x_step_uniform) return matrix_op(w, &q);
+    if (w->l->x_step_uniform) return sub_windows(w, &q);
     q.n = 1;
-    for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.cw, q.am += q.am_nt) TRY(matrix_op(w, &q));
+    for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.cw, q.am += q.am_nt)
+        TRY(sub_windows(w, &q));
     return HD_OK;
 }
 
-/* Accumulators -> bytes of the output tile, bias, scale and clamp in one pass. */
-static hd_status requantise(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
-                            const struct hd_view *out, int c) {
-    int n = (int)w->m->n;
+/* Accumulators of sub-window i, from `am` -> bytes of the output tile, bias, scale and clamp in one
+ * pass. */
+static hd_status requantise_sub(struct hd_lowerer *w, const struct matmul *q, int i, int64_t am,
+                                int64_t pm, const struct hd_view *out, int c) {
+    const struct hd_layer *l = w->l;
+    struct hd_sub s = hd_layer_sub(l, i);
+    int n = (int)w->m->n, pixel = out->cp / n, pitch = out->pitch / n;
+    int tw = sub_size(q->tw, s.x, l->ux), th = sub_size(q->th, s.y, l->uy);
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_set(w, HD_F_vx_a_kind, 0);
     hd_low_set(w, HD_F_vx_b_kind, 4);
     hd_low_set(w, HD_F_vx_use_bias, 1);
     hd_low_set(w, HD_F_vx_scale_pm, 1);
-    hd_low_set(w, HD_F_vx_a, q->am);
-    hd_low_set(w, HD_F_vx_d, (int64_t)(out->at + (uint32_t)c) / n);
-    hd_low_set(w, HD_F_vx_p, pm);
-    hd_low_set(w, HD_F_vx_n0, q->tw), hd_low_set(w, HD_F_vx_as0, 1),
-        hd_low_set(w, HD_F_vx_ds0, out->cp / n);
-    hd_low_set(w, HD_F_vx_n1, q->th), hd_low_set(w, HD_F_vx_as1, q->tw),
-        hd_low_set(w, HD_F_vx_ds1, out->pitch / n);
+    hd_low_set(w, HD_F_vx_a, am);
+    hd_low_set(w, HD_F_vx_d, (int64_t)(out->at + (uint32_t)c) / n + s.y * pitch + s.x * pixel);
+    hd_low_set(w, HD_F_vx_p, pm + i);
+    hd_low_set(w, HD_F_vx_n0, tw), hd_low_set(w, HD_F_vx_as0, 1),
+        hd_low_set(w, HD_F_vx_ds0, l->ux * pixel);
+    hd_low_set(w, HD_F_vx_n1, th), hd_low_set(w, HD_F_vx_as1, tw),
+        hd_low_set(w, HD_F_vx_ds1, th > 1 ? l->uy * pitch : 0);
     hd_low_set(w, HD_F_vx_n2, q->n), hd_low_set(w, HD_F_vx_as2, q->n > 1 ? q->am_nt : 0);
-    hd_low_set(w, HD_F_vx_ds2, 1), hd_low_set(w, HD_F_vx_ps2, 1);
+    hd_low_set(w, HD_F_vx_ds2, 1), hd_low_set(w, HD_F_vx_ps2, l->pm_words);
     hd_low_set(w, HD_F_vx_n3, 1);
     hd_low_set_requant(w);
     hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, false);
-    hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + q->n, false);
+    hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + q->n * l->pm_words, false);
     hd_low_touch(w, out, true);
     return hd_sched_end(&w->s);
+}
+
+static hd_status requantise(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
+                            const struct hd_view *out, int c) {
+    const struct hd_layer *l = w->l;
+    int64_t am = q->am;
+    for (int i = 0; i < hd_layer_subs(l); i++) {
+        struct hd_sub s = hd_layer_sub(l, i);
+        int pixels = sub_size(q->th, s.y, l->uy) * sub_size(q->tw, s.x, l->ux);
+        if (pixels) TRY(requantise_sub(w, q, i, am, pm, out, c));
+        am += pixels;
+    }
+    return HD_OK;
 }
 
 /* The rows of a tile that lie in the first slots of a rolling tensor, once more behind its last

@@ -4,6 +4,7 @@
  *   layout.c      which dimension of a tensor its channels are
  *   partition.c   graph nodes -> machine layers and host nodes, and the steps that alternate them
  *   tensorize.c   node -> layer: geometry of the nest, packed weights
+ *   transposed.c  transposed convolution -> sub-windows
  *   move.c        node that only moves data -> the transfers of each row of its result
  *   tiling.c      layer -> tile sizes and loop order
  *   mem/plan.c    which tensors stay on chip, and where everything lives
@@ -84,6 +85,13 @@ struct hd_layer {
     /* window and output */
     int kh, kw, sy, sx, dy, dx, pt, pl;
     int oh, ow, oc;
+    /* A transposed convolution makes blocks of uy x ux output pixels, and kh, kw, pt, pl are the
+     * window of a block; elsewhere 1. Each pixel of a block is a sub-window (transposed.c) */
+    int uy, ux;
+    struct hd_transposed {
+        int k, s, d, p; /* kernel, stride, dilation and pad in front, as the node says */
+    } up[2];            /* rows, columns */
+    int taps;           /* of all sub-windows: WM words of an output tile are taps * cw */
     bool max_pool;
     bool product;    /* ADD that multiplies */
     int table_words; /* 1: bytes pass through the table at t_offset of the image */
@@ -129,6 +137,30 @@ struct hd_layer {
 /* The first word of a pixel that output tile nt reads. */
 int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
                     const struct hd_machine *m, int nt);
+
+/* First input row (column) of the windows of output row y; y begins a block. */
+int hd_layer_row(const struct hd_layer *l, int y);
+int hd_layer_col(const struct hd_layer *l, int x);
+/* Input rows (columns) that the windows of n output rows cover, from the beginning of a block. */
+int hd_layer_rows(const struct hd_layer *l, int n);
+int hd_layer_cols(const struct hd_layer *l, int n);
+
+/* What one mx.gemm computes of every block: pixel (y, x) of it, from kh x kw taps that begin at
+ * (row, col) of the block's window. A plain convolution has one, which is its window. */
+struct hd_sub {
+    int y, x;
+    int kh, kw, dy, dx, row, col;
+    int tap; /* its first tap among the taps of an output tile */
+};
+int hd_layer_subs(const struct hd_layer *l);
+struct hd_sub hd_layer_sub(const struct hd_layer *l, int i);
+/* Of a transposed convolution: geometry of its blocks, from l->up. */
+void hd_transposed_window(struct hd_layer *l);
+struct hd_lowering;
+/* Its weights i8 [M,C/group,kh,kw] as WM words, and PM words with a bias for each pixel of a block
+ */
+void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
+                        const int32_t *bias, const float *scale, int64_t n_scale);
 
 /* Packed pixels: output columns f, f + P, ... start `off` pixels into a word and span `words` per
  * row. */

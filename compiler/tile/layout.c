@@ -22,6 +22,7 @@ static bool elementwise(const struct hd_node *n) {
 static enum want wish(const struct hd_node *n) {
     switch (n->op) {
     case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
     case HD_IR_qavgpool:
     case HD_IR_qmaxpool:
     case HD_IR_qmean:

@@ -56,11 +56,22 @@ static const char *refuses_matmul(const hd_graph *g, const struct hd_node *n, co
         *hint = "quantise weights to int8";
         return "weights are not int8";
     }
-    if (n->op == HD_IR_qconv && g->tensors[n->in[0]].rank > 4) {
+    if (n->op != HD_IR_qgemm && g->tensors[n->in[0]].rank > 4) {
         *hint = "split it into 2-D convolutions";
         return "convolution has more than two dimensions";
     }
     return NULL;
+}
+
+/* Every pixel of a block has a PM word of its own, and a chunk takes at most a quarter of PM. */
+static const char *refuses_transposed(const struct hd_lowering *lo, const struct hd_node *n,
+                                      const char **hint) {
+    int64_t stride[2] = {1, 1};
+    hd_attr_ints(n, "strides", stride, lo->g->tensors[n->in[0]].rank - 2, 1);
+    if (n->op != HD_IR_qconvtranspose || stride[0] * stride[1] <= hd_pm_words(lo->m) / 4)
+        return NULL;
+    *hint = "split the upsampling into two layers, or use a machine with a larger pm_bytes";
+    return "strides need more than a quarter of the parameter memory";
 }
 
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
@@ -72,8 +83,10 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     *out_hint = "";
     switch (n->op) {
     case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
     case HD_IR_qgemm: {
         const char *why = refuses_matmul(g, n, out_hint);
+        if (!why) why = refuses_transposed(lo, n, out_hint);
         if (why) return why;
         break;
     }
@@ -273,8 +286,8 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
     }
     if (l->kind != HD_LAYER_MATMUL && l->kind != HD_LAYER_DEPTHWISE) return HD_OK;
     struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    int bottom = (l->oh - 1) * l->sy + (l->kh - 1) * l->dy + 1 - l->pt - x->h;
-    int right = (l->ow - 1) * l->sx + (l->kw - 1) * l->dx + 1 - l->pl - x->w;
+    int bottom = hd_layer_row(l, 0) + hd_layer_rows(l, l->oh) - x->h;
+    int right = hd_layer_col(l, 0) + hd_layer_cols(l, l->ow) - x->w;
     if (l->pt > 0 || l->pl > 0 || bottom > 0 || right > 0) {
         if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != l->pad_value)
             x->pads_agree = false;

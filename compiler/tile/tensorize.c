@@ -38,7 +38,7 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
     l->x_step_uniform = true;
     for (int nt = 0; nt < l->nts; nt++)
         if (hd_layer_x_word(l, x, lo->m, nt) != nt * l->x_step) l->x_step_uniform = false;
-    l->red = l->kh * l->kw * l->cw;
+    l->red = l->taps * l->cw;
     if (x->gathered) {
         l->im2col = hd_im2col_bytes(l, x->c, lo->m);
         l->red = l->cw = l->im2col / (int)lo->m->k;
@@ -116,8 +116,8 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
  */
 static bool fits_window(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    return l->groups == x->c && l->oc == x->c && x->c > 1 && l->kw <= 3 && l->kh <= 4 &&
-           l->dx == 1 && l->sx <= 3;
+    return !l->up[0].k && l->groups == x->c && l->oc == x->c && x->c > 1 && l->kw <= 3 &&
+           l->kh <= 4 && l->dx == 1 && l->sx <= 3;
 }
 
 /* PM words of vx.dw per vector of channels: bias and scale, then 8 taps a word. */
@@ -170,11 +170,19 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
     if (n->op == HD_IR_qconv) {
         hd_window_attrs(l, n, g);
         l->groups = (int)hd_attr_int(n, "group", 1);
+        l->taps = l->kh * l->kw;
+    } else if (n->op == HD_IR_qconvtranspose) {
+        hd_window_attrs(l, n, g);
+        l->groups = (int)hd_attr_int(n, "group", 1);
+        l->up[0] = (struct hd_transposed){l->kh, l->sy, l->dy, l->pt};
+        l->up[1] = (struct hd_transposed){l->kw, l->sx, l->dx, l->pl};
+        hd_transposed_window(l);
     } else { /* qgemm: the window is the whole image behind a flatten, or one pixel per row */
         bool flat = (int64_t)x->c != w->dim[1];
         l->kh = flat ? x->h : 1, l->kw = flat ? x->w : 1;
         l->oh = flat ? 1 : x->h, l->ow = flat ? 1 : x->w;
         l->oc = (int)w->dim[0];
+        l->taps = l->kh * l->kw;
     }
     l->pad_value = (int)hd_attr_int(n, "x_zp", 0);
     if (fits_window(lo, l)) {
@@ -184,8 +192,12 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
         return;
     }
     matmul_words(lo, l);
-    pack_weights(lo, l, w->data, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
-                 l->pad_value);
+    if (n->op == HD_IR_qconvtranspose)
+        hd_transposed_pack(lo, l, w->data, g->tensors[n->in[2]].data, scale->data,
+                           hd_tensor_elems(scale));
+    else
+        pack_weights(lo, l, w->data, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
+                     l->pad_value);
     l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
 }
 
@@ -201,6 +213,9 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
                            .dx = 1,
                            .groups = 1,
                            .ppw = 1,
+                           .uy = 1,
+                           .ux = 1,
+                           .taps = 1,
                            .pm_words = 1};
     for (int i = 1; i < HD_LAYER_INPUTS; i++) l->in[i] = -1;
     l->in[0] = lo->tensor_of[n->in[0]];
@@ -212,6 +227,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
     l->macs = hd_node_macs(lo->g, n);
     switch (n->op) {
     case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
     case HD_IR_qgemm:
         l->kind = HD_LAYER_MATMUL;
         tensorize_matmul(lo, n, l);

@@ -42,8 +42,7 @@ static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, i
 
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_tile_bytes bytes = {0};
-    int rows = (l->th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
-    int cols = (l->tw - 1) * l->sx + (l->kw - 1) * l->dx + 1;
+    int rows = hd_layer_rows(l, l->th), cols = hd_layer_cols(l, l->tw);
     if (hd_layer_decimates(lo, l)) rows = l->th, cols = l->tw;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
@@ -56,7 +55,7 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
 }
 
 int hd_layer_block_words(const struct hd_layer *l) {
-    return l->cwb == l->cw ? l->red : l->kh * l->kw * l->cwb;
+    return l->cwb == l->cw ? l->red : l->taps * l->cwb;
 }
 
 /* Halves of the accumulator memory alternate between MX and VX. */
@@ -65,16 +64,16 @@ static int accumulators(const struct hd_machine *m) {
 }
 
 static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
-    int words = (int)hd_wm_words(lo->m), taps = l->kh * l->kw;
+    int words = (int)hd_wm_words(lo->m), taps = l->taps, pm = (int)hd_pm_words(lo->m);
+    int most = accumulators(lo->m) / (l->uy * l->ux); /* at least a block of pixels */
     l->cwb = l->cw;
     if (l->ppw == 1 && !l->im2col && l->red > words / 2) l->cwb = (int)hd_max(1, words / 4 / taps);
     int red = hd_layer_block_words(l);
-    l->weights_stay = l->cwb == l->cw && (int64_t)l->nts * red <= words / 4 * 3 &&
-                      (uint32_t)l->nts <= hd_pm_words(lo->m) / 2;
+    l->weights_stay =
+        l->cwb == l->cw && (int64_t)l->nts * red <= words / 4 * 3 && l->nts * l->pm_words <= pm / 2;
     int nb = (int)hd_max(1, words / 8 / red);
-    nb = (int)hd_min(nb, hd_min(l->nts, accumulators(lo->m)));
-    nb = (int)hd_min(nb, hd_pm_words(lo->m) / 4);
-    if (l->ask_nb) nb = (int)hd_min(l->ask_nb, hd_min(words / 2 / red, accumulators(lo->m)));
+    if (l->ask_nb) nb = (int)hd_min(l->ask_nb, words / 2 / red);
+    nb = (int)hd_min(nb, hd_min(most, pm / 4 / l->pm_words));
     nb = (int)hd_max(1, hd_min(nb, l->nts));
     if (l->cwb < l->cw) nb = 1; /* a chunk is one block of one output tile */
     l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb)); /* even chunks */
@@ -86,19 +85,29 @@ static bool fits_twice(const struct hd_lowering *lo, const struct hd_layer *l) {
     return 2 * b.in <= l->ring_in && 2 * b.out <= l->ring_bytes - l->ring_in;
 }
 
+/* n output rows (columns) as whole blocks, at least one; all of them need not be whole. */
+static int blocks(int n, int block, int all) {
+    return n >= all ? all : (int)hd_min(all, hd_max(block, hd_floor_to(n, block)));
+}
+
 /* Shrinks a tile until accumulators hold it and two of it fit in the ring. */
 static bool fit_tile(const struct hd_lowering *lo, struct hd_layer *l, int64_t pixels_max) {
-    l->tw = (int)hd_min(l->ow, pixels_max);
-    l->th = (int)hd_min(l->oh, hd_max(1, pixels_max / l->tw));
+    l->tw = blocks((int)hd_min(l->ow, pixels_max / hd_min(l->uy, l->oh)), l->ux, l->ow);
+    l->th = blocks((int)hd_min(l->oh, pixels_max / l->tw), l->uy, l->oh);
     while (!fits_twice(lo, l)) {
-        if (l->th > 1)
-            l->th = l->th > 8 ? l->th - l->th / 8 : l->th - 1;
-        else if (l->tw > 1)
-            l->tw = l->tw - (int)hd_max(1, l->tw / 8);
+        if (l->th > l->uy)
+            l->th = blocks(l->th - (int)hd_max(1, l->th / 8), l->uy, l->oh);
+        else if (l->tw > l->ux)
+            l->tw = blocks(l->tw - (int)hd_max(1, l->tw / 8), l->ux, l->ow);
         else
             return false;
     }
     return true;
+}
+
+/* One of n equal parts of `all`, in whole blocks. */
+static int even(int all, int64_t n, int block) {
+    return (int)hd_min(all, hd_round_up(hd_ceil_div(all, n), block));
 }
 
 /* Enough tiles for overlap, of even height. */
@@ -106,9 +115,9 @@ static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
     int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
     if (l->ask_tiles) wanted = l->ask_tiles;
-    if (l->tw == l->ow) l->th = (int)hd_min(l->th, hd_ceil_div(l->oh, wanted));
-    l->th = (int)hd_ceil_div(l->oh, hd_ceil_div(l->oh, l->th));
-    l->tw = (int)hd_ceil_div(l->ow, hd_ceil_div(l->ow, l->tw));
+    if (l->tw == l->ow) l->th = (int)hd_min(l->th, even(l->oh, wanted, l->uy));
+    l->th = even(l->oh, hd_ceil_div(l->oh, l->th), l->uy);
+    l->tw = even(l->ow, hd_ceil_div(l->ow, l->tw), l->ux);
     if (l->ppw > 1 && l->tw < l->ow)
         l->tw = (int)hd_max(1, l->tw / hd_layer_phases(l)) * hd_layer_phases(l);
 }
@@ -184,7 +193,8 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
                            "a window of %dx%d needs %lld words of weight memory twice, there "
                            "are %u",
                            l->kh, l->kw, (long long)words, hd_wm_words(lo->m)));
-        cycles = hd_max(1, (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1));
+        cycles =
+            hd_max(1, (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : l->uy * l->ux));
         pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
     } else if (l->kind == HD_LAYER_DEPTHWISE) {
         cycles = (int64_t)l->nts * l->kh * l->sx;

@@ -172,6 +172,56 @@ static void conv(struct gen *x, int in) {
     conv_of(x, in, oc, groups, 0);
 }
 
+/* Kernel, stride, dilation, pads, output padding of a transposed convolution; at least one pixel.
+ */
+static void transposed_window(struct gen *x, int node, const struct hd_tensor *t, int64_t out[2],
+                              int64_t kernel[2]) {
+    int64_t stride[2], dilation[2], pad[4] = {0}, extra[2];
+    int dims = t->rank - 2;
+    kernel[1] = 1;
+    for (int i = 0; i < dims; i++) {
+        kernel[i] = range(&x->r, 1, 5);
+        stride[i] = range(&x->r, 1, 4);
+        dilation[i] = next(&x->r) % 3 ? 1 : range(&x->r, 1, 4);
+        extra[i] = next(&x->r) % 3 ? 0 : range(&x->r, 0, (int)stride[i] - 1);
+        int64_t full = (t->dim[2 + i] - 1) * stride[i] + (kernel[i] - 1) * dilation[i] + 1;
+        for (int side = 0; side < 2; side++)
+            if (next(&x->r) % 2)
+                pad[i + side * dims] = range(&x->r, 0, (int)hd_min((full - 1) / 2, 4));
+        out[i] = full + extra[i] - pad[i] - pad[i + dims];
+    }
+    hd_attr_set_ints(x->g, node, "kernel_shape", dims, kernel);
+    hd_attr_set_ints(x->g, node, "strides", dims, stride);
+    hd_attr_set_ints(x->g, node, "dilations", dims, dilation);
+    hd_attr_set_ints(x->g, node, "pads", 2 * dims, pad);
+    hd_attr_set_ints(x->g, node, "output_padding", dims, extra);
+}
+
+static void conv_transposed(struct gen *x, int in) {
+    const struct hd_tensor t = *shape(x, in);
+    int c = (int)t.dim[1], groups = 1, oc = range(&x->r, 1, 40), node;
+    if (next(&x->r) % 4 == 0)
+        groups = c, oc = c * (next(&x->r) % 4 ? 1 : 2);
+    else if (c % 2 == 0 && next(&x->r) % 4 == 0)
+        groups = 2, oc = 2 * range(&x->r, 1, 20);
+    int params[4] = {in, -1, -1, -1}, bs[2];
+    int64_t kernel[2], out[2] = {1, 1}, dim[4] = {t.dim[0], oc, 1, 1};
+    hd_dtype type = byte_type(x);
+    int y = add(x, HD_IR_qconvtranspose, 4, params, type, t.rank, dim, &node);
+    transposed_window(x, node, &t, out, kernel);
+    dim[2] = out[0], dim[3] = out[1];
+    set_shape(x, y, dim);
+    int64_t wdim[4] = {oc, c / groups, kernel[0], kernel[1]};
+    int w = weights(x, t.rank, wdim);
+    bias_and_scale(x, oc, wdim[1] * wdim[2] * wdim[3], bs);
+    x->g->nodes[node].in[1] = w;
+    x->g->nodes[node].in[2] = bs[0];
+    x->g->nodes[node].in[3] = bs[1];
+    hd_attr_set_int(x->g, node, "group", groups);
+    zero_point(x, node, "x_zp", in);
+    requant(x, node, type);
+}
+
 /* Expand, depthwise, project, as in MobileNetV2: large enough that little of it fits on chip. */
 static void block(struct gen *x, int in) {
     int wide = range(&x->r, 20, 120), last;
@@ -464,6 +514,8 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
             mean(&x, from);
         else if (pick == 3 || pick == 4)
             pool(&x, from, pick == 4);
+        else if (next(&x.r) % 4 == 0 && hd_tensor_elems(shape(&x, from)) < 8000)
+            conv_transposed(&x, from);
         else
             conv(&x, from);
     }

@@ -112,6 +112,16 @@ static const struct sample samples[] = {
      "qconv(x, w, b, s) group=2 x_zp=20 to=\"i8\"",
      2,
      {127, 0}},
+    {"const x i8[1,1,2] = {1,3}\nconst w i8[1,1,2] = {2,10}\nconst b i32[1] = {1}\nconst s f32[1] "
+     "= {0.5}",
+     "qconvtranspose(x, w, b, s) strides=[2] x_zp=1",
+     4,
+     {0, 0, 2, 10}}, /* 0.5, 0.5, 2.5, 10.5 */
+    {"const x i8[1,2,1] = {1,2}\nconst w i8[4,1,1] = {1,10,20,30}\nconst b i32[4] = {0,0,0,1}\n"
+     "const s f32[1] = {1}",
+     "qconvtranspose(x, w, b, s) group=2",
+     4,
+     {1, 10, 40, 61}},
     {"const x i8[1,2] = {3,-4}\nconst w i8[2,2] = {1,1,2,0}\nconst b i32[2] = {0,10}\nconst s "
      "f32[2] = {1,0.25}",
      "qgemm(x, w, b, s) y_zp=-3 lo=-3 hi=100",

@@ -36,6 +36,14 @@ static const struct sample samples[] = {
      "r ? = clip(c, lo, hi)\ny ? = quantize(r, s2, z)\noutput y",
      "y i8[1,2,2,2] = qconv(x, w.i8, bias.i32, w.i8.scale) @c to=\"i8\" y_zp=0 lo=-2 hi=3 "
      "pads=[0,0,0,0] x_zp=0"},
+    {"transposed conv in groups, output_shape, relu",
+     "input x i8[1,2,3]\nconst w i8[2,2,2] = {1,2,3,4,5,6,7,8}\n"
+     "dx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, h, z)\n"
+     "c ? = convtranspose(dx, dw) group=2 strides=[2] output_shape=[7]\n"
+     "r ? = relu(c)\ny ? = quantize(r, s2, z3)\noutput y",
+     "y i8[1,4,7] = qconvtranspose(x, w.turned, bias.i32, w.turned.scale) @c to=\"i8\" y_zp=3 lo=3 "
+     "hi=127 kernel_shape=[2] strides=[2] dilations=[1] pads=[0,0] output_padding=[1] group=2 "
+     "x_zp=0"},
     {"gemm behind a flatten of dequantised values",
      "input x i8[1,2,1,1]\nconst w i8[2,3] = {1,2,3,4,5,6}\ndx ? = dequantize(x, s1, z)\n"
      "f ? = reshape(dx) shape=[1,2]\ndw ? = dequantize(w, h, z)\nm ? = gemm(f, dw)\ny ? = "
