@@ -78,7 +78,7 @@ struct requant {
 
 static struct requant requant_of(const struct hd_kernel *k) {
     bool u8 = hd_k_out(k)->dtype == HD_U8;
-    return (struct requant){k->in[3], hd_tensor_elems(hd_k_in(k, 3)),
+    return (struct requant){hd_k_in_data(k, 3), hd_k_in(k, 3) ? hd_tensor_elems(hd_k_in(k, 3)) : 0,
                             (int32_t)hd_attr_int(k->n, "y_zp", 0),
                             (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
                             (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127)};
@@ -197,29 +197,64 @@ static void batch_zeros(const struct hd_kernel *k, int i, const struct hd_matmul
         out[j] = z ? zero_at(k, i, at * per_batch + (per_batch == 1 ? 0 : j)) : 0;
 }
 
+/* acc [m,n] += (a [m,depth] - za) (b [depth,n] - zb). */
+static void product(const struct hd_matmul *s, const int32_t *a, const int32_t *b,
+                    const int32_t *za, const int32_t *zb, uint32_t *acc) {
+    for (int64_t i = 0; i < s->m; i++, acc += s->n)
+        for (int64_t d = 0; d < s->depth; d++) {
+            uint32_t v = (uint32_t)(a[i * s->depth + d] - za[i]);
+            for (int64_t j = 0; j < s->n; j++) acc[j] += v * (uint32_t)(b[d * s->n + j] - zb[j]);
+        }
+}
+
+/* Where batch q of the result has its operands. */
+static void batch_at(const struct hd_kernel *k, const struct hd_matmul *s, int64_t q,
+                     const int32_t *a, const int32_t *b, const int32_t **pa, const int32_t **pb) {
+    const struct hd_tensor *sa = hd_k_in(k, 0), *sb = hd_k_in(k, 1), *y = hd_k_out(k);
+    *pa = a + hd_batch_offset(q, y->dim, s->batch_y, sa->dim, s->batch_a) * s->m * s->depth;
+    *pb = b + hd_batch_offset(q, y->dim, s->batch_y, sb->dim, s->batch_b) * s->depth * s->n;
+}
+
 /* y i32 = (a - a_zp)(b - b_zp), batched by numpy's rules.  Source: ONNX MatMulInteger-10. */
 hd_status k_matmulinteger(const struct hd_kernel *k) {
-    const struct hd_tensor *sa = hd_k_in(k, 0), *sb = hd_k_in(k, 1), *y = hd_k_out(k);
     struct hd_matmul s;
     hd_matmul_shape(k, &s);
-    const int32_t *a = widen(k, 0), *b = widen(k, 1);
-    memset(k->out, 0, hd_tensor_bytes(y));
+    const int32_t *a = widen(k, 0), *b = widen(k, 1), *pa, *pb;
+    memset(k->out, 0, hd_tensor_bytes(hd_k_out(k)));
     int32_t *za = hd_new_array(k->arena, int32_t, (size_t)s.m + 1);
     int32_t *zb = hd_new_array(k->arena, int32_t, (size_t)s.n + 1);
     for (int64_t q = 0; q < s.batches; q++) {
-        const int32_t *pa =
-            a + hd_batch_offset(q, y->dim, s.batch_y, sa->dim, s.batch_a) * s.m * s.depth;
-        const int32_t *pb =
-            b + hd_batch_offset(q, y->dim, s.batch_y, sb->dim, s.batch_b) * s.depth * s.n;
+        batch_at(k, &s, q, a, b, &pa, &pb);
         batch_zeros(k, 2, &s, q, s.m, za);
         batch_zeros(k, 3, &s, q, s.n, zb);
-        for (int64_t i = 0; i < s.m; i++) {
-            uint32_t *acc = (uint32_t *)k->out + (q * s.m + i) * s.n;
-            for (int64_t d = 0; d < s.depth; d++) {
-                uint32_t v = (uint32_t)(pa[i * s.depth + d] - za[i]);
-                for (int64_t j = 0; j < s.n; j++) acc[j] += v * (uint32_t)(pb[d * s.n + j] - zb[j]);
-            }
-        }
+        product(&s, pa, pb, za, zb, (uint32_t *)k->out + q * s.m * s.n);
+    }
+    return HD_OK;
+}
+
+static int32_t *filled(const struct hd_kernel *k, const char *attr, int64_t n) {
+    int32_t *v = hd_new_array(k->arena, int32_t, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) v[i] = (int32_t)hd_attr_int(k->n, attr, 0);
+    return v;
+}
+
+/* Product of two quantised tensors, batched by numpy's rules; the numeric reference.
+ *   acc = sum (a - a_zp) * (b - b_zp), int32 wrapping; y = requant(acc * scale).  docs/numerics.md
+ */
+hd_status k_qmatmul(const struct hd_kernel *k) {
+    struct hd_matmul s;
+    hd_matmul_shape(k, &s);
+    const int32_t *a = widen(k, 0), *b = widen(k, 1), *pa, *pb;
+    const int32_t *za = filled(k, "a_zp", s.m), *zb = filled(k, "b_zp", s.n);
+    float scale = hd_attr_float(k->n, "scale", 1);
+    struct requant r = requant_of(k);
+    r.scale = &scale, r.n_scale = 1;
+    uint32_t *acc = hd_new_array(k->arena, uint32_t, (size_t)(s.m * s.n) + 1);
+    for (int64_t q = 0; q < s.batches; q++) {
+        batch_at(k, &s, q, a, b, &pa, &pb);
+        memset(acc, 0, (size_t)(s.m * s.n) * sizeof *acc);
+        product(&s, pa, pb, za, zb, acc);
+        for (int64_t i = 0; i < s.m * s.n; i++) store(k, &r, q * s.m * s.n + i, acc[i], 0);
     }
     return HD_OK;
 }

@@ -26,6 +26,9 @@ static bool quantised(enum hd_ir_op op) {
     case HD_IR_qmean:
     case HD_IR_qrescale:
     case HD_IR_qtable:
+    case HD_IR_qmatmul:
+    case HD_IR_qsoftmax:
+    case HD_IR_qlayernorm:
         return true;
     default:
         return false;

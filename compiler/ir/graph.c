@@ -430,6 +430,7 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
         per_output = w->dim[hd_attr_int(n, "transB", 0) ? 1 : 0];
         break;
     case HD_IR_matmul:
+    case HD_IR_qmatmul:
         per_output = w->rank ? w->dim[w->rank > 1 ? w->rank - 2 : 0] : 0;
         break;
     default:

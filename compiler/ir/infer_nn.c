@@ -227,6 +227,13 @@ static hd_status want_matrix_zeros(struct infer *c, int i, bool columns) {
                z->name, s, (long long)n, columns ? "columns" : "rows", x->name);
 }
 
+hd_status hd_infer_qmatmul(struct infer *c) {
+    TRY(hd_infer_want_byte(c, 0));
+    TRY(hd_infer_want_byte(c, 1));
+    TRY(matmul_shape(c, HD_I8));
+    return hd_infer_q_type(c);
+}
+
 hd_status hd_infer_matmulinteger(struct infer *c) {
     TRY(want_zeros(c));
     TRY(matmul_shape(c, HD_I32));

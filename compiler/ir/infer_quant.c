@@ -80,6 +80,26 @@ hd_status hd_infer_qrescale(struct infer *c) {
     return hd_infer_q_type(c);
 }
 
+hd_status hd_infer_qsoftmax(struct infer *c) {
+    int64_t axis = 0;
+    TRY(hd_infer_want_byte(c, 0));
+    TRY(hd_infer_axis(c, "axis", -1, in(c, 0)->rank, &axis));
+    hd_infer_like(c, 0, in(c, 0));
+    return hd_infer_q_type(c);
+}
+
+hd_status hd_infer_qlayernorm(struct infer *c) {
+    const struct hd_tensor *x = in(c, 0);
+    TRY(hd_infer_want_byte(c, 0));
+    if (!x->rank) return BAD(c, "operand '%s' is a scalar", x->name);
+    for (int i = 1; i < 3; i++) {
+        TRY(hd_infer_want_type(c, i, HD_F32));
+        TRY(hd_infer_want_vector(c, i, x->dim[x->rank - 1]));
+    }
+    hd_infer_like(c, 0, x);
+    return hd_infer_q_type(c);
+}
+
 hd_status hd_infer_qtable(struct infer *c) {
     TRY(hd_infer_want_byte(c, 0));
     TRY(hd_infer_want_byte(c, 1));

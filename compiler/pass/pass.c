@@ -27,8 +27,8 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     }
     if (strcmp(name, "legalize"))
         return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed %s", name, allowed);
-    static const char *const sequence[] = {"axes", "fold", "qdq", "simplify",
-                                           "norm", "cse",  "fold"};
+    static const char *const sequence[] = {"axes",     "fold", "norm", "qdq",
+                                           "simplify", "norm", "cse",  "fold"};
     for (size_t i = 0; i < sizeof sequence / sizeof *sequence; i++)
         TRY(hd_pass_run(ctx, g, sequence[i]));
     return HD_OK;

@@ -11,6 +11,8 @@
  *   quantize([act](gemm | matmul [+ b]))                  -> qgemm
  *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd; mul: qmul
  *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
+ *   quantize([act](matmul(dequantize(a), dequantize(b)))) -> qmatmul; softmax: qsoftmax;
+ *                                                            layernorm: qlayernorm (qdq_rows.c)
  *   quantize(f(dequantize(x)))                            -> qtable, f any elementwise function
  *
  * act = any chain of relu and clip, which narrows lo..hi. The first two rewrites move dequantize
@@ -27,20 +29,10 @@
 #include "compiler/pass/pass.h"
 #include "runtime/base/num.h"
 
-struct match {
-    hd_ctx *ctx;
-    hd_graph *g;
-    int q;              /* the quantize node */
-    struct hd_qparam y; /* its parameters */
-    int value;          /* float tensor before the activations */
-    int lo, hi;
-};
-
 /* ---- new nodes ---- */
 
-/* Replaces the quantize node by a q operation named after the float node `named` (NULL: after
- * itself). */
-static int emit_to(struct match *m, enum hd_ir_op op, int named, int n_in, const int *in, int out) {
+int hd_qdq_emit_to(struct hd_qmatch *m, enum hd_ir_op op, int named, int n_in, const int *in,
+                   int out) {
     int id = hd_graph_node(m->g, op, m->g->nodes[named].name, n_in, in, 1, &out);
     hd_graph_swap_names(m->g, id, named);
     hd_attr_set_string(m->g, id, "to", hd_dtype_name(m->y.type));
@@ -50,10 +42,10 @@ static int emit_to(struct match *m, enum hd_ir_op op, int named, int n_in, const
     return id;
 }
 
-static int emit(struct match *m, enum hd_ir_op op, int named, int n_in, const int *in) {
+int hd_qdq_emit(struct hd_qmatch *m, enum hd_ir_op op, int named, int n_in, const int *in) {
     int out = m->g->nodes[m->q].out[0];
     hd_graph_kill(m->g, m->q);
-    return emit_to(m, op, named, n_in, in, out);
+    return hd_qdq_emit_to(m, op, named, n_in, in, out);
 }
 
 /* A reshape or transpose in front of or behind a q operation. */
@@ -88,9 +80,9 @@ static float clamp(float v, float lo, float hi) {
 }
 
 /* Walks up over activations and sets value, lo, hi. */
-static bool open_match(hd_ctx *ctx, hd_graph *g, int q, struct match *m) {
+static bool open_match(hd_ctx *ctx, hd_graph *g, int q, struct hd_qmatch *m) {
     float lo = -INFINITY, hi = INFINITY, l, h;
-    *m = (struct match){.ctx = ctx, .g = g, .q = q, .value = g->nodes[q].in[0]};
+    *m = (struct hd_qmatch){.ctx = ctx, .g = g, .q = q, .value = g->nodes[q].in[0]};
     if (!hd_qdq_param(g, &g->nodes[q], &m->y)) return false;
     for (const struct hd_node *n; (n = hd_qdq_maker(g, m->value)) && act_bounds(g, n, &l, &h);) {
         l = clamp(l, lo, hi), h = clamp(h, lo, hi);
@@ -106,7 +98,7 @@ static bool open_match(hd_ctx *ctx, hd_graph *g, int q, struct match *m) {
 /* ---- patterns ---- */
 
 /* Readers of quantize's output read x; a graph output stays behind a qrescale by 1. */
-static bool match_rescale(struct match *m) {
+static bool match_rescale(struct hd_qmatch *m) {
     struct hd_qparam p;
     int x, y = m->g->nodes[m->q].out[0];
     if (!hd_qdq_dequantized(m->g, m->value, &x, &p)) return false;
@@ -118,13 +110,13 @@ static bool match_rescale(struct match *m) {
         hd_graph_replace(m->g, y, x);
         return true;
     }
-    int id = emit(m, HD_IR_qrescale, m->q, 1, &x);
+    int id = hd_qdq_emit(m, HD_IR_qrescale, m->q, 1, &x);
     hd_attr_set_int(m->g, id, "x_zp", p.zp);
     hd_attr_set_float(m->g, id, "scale", p.scale / m->y.scale);
     return true;
 }
 
-static bool match_conv(struct match *m, int node) {
+static bool match_conv(struct hd_qmatch *m, int node) {
     const struct hd_node n = m->g->nodes[node];
     struct hd_qparam x;
     struct hd_qweights w;
@@ -135,7 +127,7 @@ static bool match_conv(struct match *m, int node) {
     in[1] = w.tensor;
     if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
-    int id = emit(m, HD_IR_qconv, node, 4, in);
+    int id = hd_qdq_emit(m, HD_IR_qconv, node, 4, in);
     hd_qdq_copy_attrs(m->g, id, node, true);
     hd_attr_set_int(m->g, id, "x_zp", x.zp);
     return true;
@@ -202,7 +194,7 @@ static int gemm_operand(hd_graph *g, int x, bool transposed) {
 }
 
 /* gemm, or matmul by constant [K,N]; bias: tensor id or -1. */
-static bool match_gemm(struct match *m, int node, int bias) {
+static bool match_gemm(struct hd_qmatch *m, int node, int bias) {
     const struct hd_node n = m->g->nodes[node];
     bool is_gemm = n.op == HD_IR_gemm, ta = is_gemm && hd_attr_int(&n, "transA", 0) != 0;
     bool swap = !is_gemm || !hd_attr_int(&n, "transB", 0);
@@ -226,7 +218,7 @@ static bool match_gemm(struct match *m, int node, int bias) {
             hd_graph_tensor(m->g, hd_sprintf(m->g->arena, "%s.rows", yt.name), m->y.type, 2, dim);
     }
     hd_graph_kill(m->g, m->q);
-    int id = emit_to(m, HD_IR_qgemm, node, 4, in, rows);
+    int id = hd_qdq_emit_to(m, HD_IR_qgemm, node, 4, in, rows);
     hd_attr_set_int(m->g, id, "x_zp", x.zp);
     if (rows != y) {
         int back = move_node(m->g, HD_IR_reshape, rows, y, "shape", yt.rank, yt.dim);
@@ -236,7 +228,7 @@ static bool match_gemm(struct match *m, int node, int bias) {
 }
 
 /* add(gemm | matmul, bias), either way round. */
-static bool match_gemm_bias(struct match *m, int node) {
+static bool match_gemm_bias(struct hd_qmatch *m, int node) {
     for (int side = 0; side < 2; side++) {
         const struct hd_node *add = &m->g->nodes[node];
         const struct hd_node *p = hd_qdq_maker(m->g, add->in[side]);
@@ -250,7 +242,7 @@ static bool match_gemm_bias(struct match *m, int node) {
 }
 
 /* Sums and differences. */
-static bool match_add(struct match *m, int node) {
+static bool match_add(struct hd_qmatch *m, int node) {
     const struct hd_node n = m->g->nodes[node];
     struct hd_qparam a, b;
     int in[2];
@@ -261,7 +253,7 @@ static bool match_add(struct match *m, int node) {
     const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
     if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim))
         return false;
-    int id = emit(m, HD_IR_qadd, node, 2, in);
+    int id = hd_qdq_emit(m, HD_IR_qadd, node, 2, in);
     hd_attr_set_int(m->g, id, "a_zp", a.zp);
     hd_attr_set_int(m->g, id, "b_zp", b.zp);
     hd_attr_set_float(m->g, id, "a_scale", a.scale / m->y.scale);
@@ -269,7 +261,7 @@ static bool match_add(struct match *m, int node) {
     return true;
 }
 
-static bool match_mul(struct match *m, int node) {
+static bool match_mul(struct hd_qmatch *m, int node) {
     const struct hd_node n = m->g->nodes[node];
     struct hd_qparam a, b;
     int in[2];
@@ -279,7 +271,7 @@ static bool match_mul(struct match *m, int node) {
     const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
     if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim))
         return false;
-    int id = emit(m, HD_IR_qmul, node, 2, in);
+    int id = hd_qdq_emit(m, HD_IR_qmul, node, 2, in);
     hd_attr_set_int(m->g, id, "a_zp", a.zp);
     hd_attr_set_int(m->g, id, "b_zp", b.zp);
     hd_attr_set_float(m->g, id, "scale", a.scale * b.scale / m->y.scale);
@@ -287,7 +279,7 @@ static bool match_mul(struct match *m, int node) {
 }
 
 /* Only when every window lies inside the image: then all have the same count. */
-static bool match_avgpool(struct match *m, int node) {
+static bool match_avgpool(struct hd_qmatch *m, int node) {
     struct hd_qparam p;
     struct hd_window v;
     int x;
@@ -298,13 +290,13 @@ static bool match_avgpool(struct match *m, int node) {
         (v.ow - 1) * v.sx + (v.kw - 1) * v.dx >= v.w)
         return false;
     if (m->g->tensors[x].rank == 4 && v.kh == v.h && v.kw == v.w && v.dy == 1 && v.dx == 1) {
-        int mean = emit(m, HD_IR_qmean, node, 1, &x);
+        int mean = hd_qdq_emit(m, HD_IR_qmean, node, 1, &x);
         hd_attr_set_int(m->g, mean, "x_zp", p.zp);
         hd_attr_set_float(m->g, mean, "x_scale", p.scale);
         hd_attr_set_float(m->g, mean, "scale", 1.0f / ((float)(v.h * v.w) * m->y.scale));
         return true;
     }
-    int id = emit(m, HD_IR_qavgpool, node, 1, &x);
+    int id = hd_qdq_emit(m, HD_IR_qavgpool, node, 1, &x);
     hd_qdq_copy_attrs(m->g, id, node, true);
     hd_attr_set_int(m->g, id, "x_zp", p.zp);
     float divisor = m->y.scale * (float)(v.kh * v.kw);
@@ -313,7 +305,7 @@ static bool match_avgpool(struct match *m, int node) {
 }
 
 static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
-    struct match m;
+    struct hd_qmatch m;
     if (!open_match(ctx, g, q, &m)) return false;
     int node = g->tensors[m.value].producer;
     if (node < 0) return false;
@@ -325,14 +317,21 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
     case HD_IR_convtranspose:
         return match_convtranspose(&m, node);
     case HD_IR_matmul:
-        return match_gemm(&m, node, -1);
+        return match_gemm(&m, node, -1) || hd_qdq_product(&m);
     case HD_IR_gemm:
-        return match_gemm(&m, node, g->nodes[node].n_in > 2 ? g->nodes[node].in[2] : -1);
+        return match_gemm(&m, node, g->nodes[node].n_in > 2 ? g->nodes[node].in[2] : -1) ||
+               hd_qdq_product(&m);
+    case HD_IR_softmax:
+        return hd_qdq_softmax(&m, node);
+    case HD_IR_layernorm:
+        return hd_qdq_layernorm(&m, node);
     case HD_IR_add:
     case HD_IR_sub:
         return match_add(&m, node);
     case HD_IR_mul:
-        return match_mul(&m, node);
+        return match_mul(&m, node) || hd_qdq_product(&m);
+    case HD_IR_div:
+        return hd_qdq_product(&m);
     case HD_IR_avgpool:
         return match_avgpool(&m, node);
     default:
@@ -359,5 +358,6 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
         free(order);
         hd_pass_dce(g);
     }
+    hd_qdq_unsigned_weights(g);
     return HD_OK;
 }

@@ -19,6 +19,30 @@ struct hd_qweights {
     const float *scale;
 };
 
+/* A quantize node with what stands in front of it. */
+struct hd_qmatch {
+    hd_ctx *ctx;
+    hd_graph *g;
+    int q;              /* the quantize node */
+    struct hd_qparam y; /* its parameters */
+    int value;          /* float tensor before the activations */
+    int lo, hi;
+};
+
+/* Replaces the quantize node by a q operation named after the float node `named`; _to: with this
+ * result instead of quantize's, which is killed already. The node. */
+int hd_qdq_emit(struct hd_qmatch *m, enum hd_ir_op op, int named, int n_in, const int *in);
+int hd_qdq_emit_to(struct hd_qmatch *m, enum hd_ir_op op, int named, int n_in, const int *in,
+                   int out);
+
+/* Attention (qdq_rows.c): the value is a product of two quantised tensors, softmax or layer norm of
+ * one. False when it is not. */
+bool hd_qdq_product(struct hd_qmatch *m);
+bool hd_qdq_softmax(struct hd_qmatch *m, int node);
+bool hd_qdq_layernorm(struct hd_qmatch *m, int node);
+/* Probabilities that only products read get the zero point 0, as unsigned bytes. */
+void hd_qdq_unsigned_weights(hd_graph *g);
+
 /* The node whose only output it is; NULL = none. */
 const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor);
 /* Scale and zero point of a quantize or dequantize node; false unless constant, per tensor, i8 or

@@ -53,6 +53,22 @@ static inline int32_t hd_requant(float v, int32_t zero_point, int32_t lo, int32_
     return q < lo ? lo : q > hi ? hi : q;
 }
 
+/* Rows of n numbers whose sums are formed in int32 (docs/numerics.md, qsoftmax and qlayernorm): the
+ * fraction bits that their terms have. */
+static inline int hd_log2_up(int64_t n) {
+    int bits = 0;
+    while (bits < 62 && (INT64_C(1) << bits) < n) bits++;
+    return bits;
+}
+static inline int hd_softmax_bits(int64_t n) {
+    int over = hd_log2_up(n) - 10;
+    return over > 0 ? 20 - over : 20;
+}
+static inline int hd_norm_bits(int64_t n) {
+    int bits = 16 - hd_log2_up(n);
+    return bits > 14 ? 14 : bits;
+}
+
 /* FNV-1a, 32 bit: fingerprints of tables. Start with h = HD_HASH_INIT. */
 #define HD_HASH_INIT UINT32_C(2166136261)
 static inline uint32_t hd_hash(uint32_t h, const void *data, size_t bytes) {

@@ -4,9 +4,9 @@
 # RUN: heddle query ../shared/models/mlperf_ic_resnet8_int8_qdq 'conv > quantize > dequantize > add'
 #= name                 op          layer
 #= QuantizeLinear_74    quantize    Gemm_73
-#= DequantizeLinear_75  dequantize  DequantizeLinear_75
+#= DequantizeLinear_75  dequantize  Softmax_76
 #= Softmax_76           softmax     Softmax_76
-#= QuantizeLinear_77    quantize    QuantizeLinear_77
+#= QuantizeLinear_77    quantize    Softmax_76
 #= DequantizeLinear_78  dequantize  DequantizeLinear_78
 #= 5 of 78 operations
 #= name     op    layer

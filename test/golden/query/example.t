@@ -5,4 +5,4 @@
 #= Relu_6  relu  Conv_5
 #= 1 of 78 operations
 #= name  op  layer  utilization
-#= 0 of 20 operations
+#= 0 of 18 operations

@@ -26,4 +26,4 @@
 #= Conv_48  qconv  Conv_48
 #= Conv_54  qconv  Conv_54
 #= Gemm_73  qgemm  Gemm_73
-#= 10 of 20 operations
+#= 10 of 18 operations

@@ -153,6 +153,26 @@ static const struct sample samples[] = {
      "qrescale(x) x_zp=-128 scale=0x1p-1 y_zp=0 to=\"u8\"",
      3,
      {0, 64, 128}},
+    /* 2 * 6 + 3 * 8 = 36; the second batch of b is 1 1: 2 * 2 + 3 * 2 = 10 */
+    {"const a i8[1,2] = {3,4}\nconst b i8[2,2,1] = {5,7,1,1}",
+     "qmatmul(a, b) a_zp=1 b_zp=-1 scale=0x1p-4 y_zp=-1",
+     2,
+     {1, 0}},
+    {"const a u8[1,2] = {255,0}\nconst b u8[2,2] = {255,0,1,1}",
+     "qmatmul(a, b) a_zp=128 b_zp=255 scale=-0x1p-10 to=\"u8\" y_zp=10",
+     2,
+     {0, 10}}, /* 32512 / -1024 and -254 * .. */
+    /* e 1 and exp(-1) = 0.367879: 0.731059 and 0.268941 of the sum */
+    {"const x i8[2,2,1] = {0,-2,7,5}",
+     "qsoftmax(x) axis=1 x_scale=0x1p-1 scale=0x1.9p+6 to=\"u8\"",
+     4,
+     {73, 27, 73, 27}},
+    {"const x u8[2] = {255,255}", "qsoftmax(x) scale=0x1p+8 y_zp=-128", 2, {0, 0}},
+    /* mean 2, variance 5, with epsilon 9: (x - 2) / 3 */
+    {"const x i8[4] = {-1,1,3,5}\nconst s f32[4] = {6,6,6,12}\nconst b f32[4] = {0,0,1,2.5}",
+     "qlayernorm(x, s, b) epsilon=0x1p+2 y_zp=1",
+     4,
+     {-5, -1, 4, 15}},
 #include "test/unit/cpu_ref/samples_elem.def"
 #include "test/unit/cpu_ref/samples_flow.def"
 #include "test/unit/cpu_ref/samples_move.def"

@@ -75,6 +75,15 @@ static void examples(void **state) {
     assert_int_equal(first("const x f32[1] = {0.75}\nconst s f32[] = {0.5}\nconst z u8[] = {0}",
                            "quantize(x, s, z)"),
                      2);
+    assert_int_equal(first("const a i8[1,2] = {3,4}\nconst b i8[2,1] = {5,7}",
+                           "qmatmul(a, b) a_zp=1 b_zp=-1 scale=0x1p-4 y_zp=-1"),
+                     1);
+    assert_int_equal(
+        first("const x i8[2] = {0,-2}", "qsoftmax(x) x_scale=0x1p-1 scale=100.0 to=\"u8\""), 73);
+    assert_int_equal(first("const x i8[4] = {-1,1,3,5}\nconst s f32[4] = {6,6,6,6}\n"
+                           "const b f32[4] = {0,0,0,0}",
+                           "qlayernorm(x, s, b) epsilon=4.0 y_zp=1"),
+                     -5);
 }
 
 int main(void) {

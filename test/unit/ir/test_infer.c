@@ -68,6 +68,9 @@ static const struct sample good[] = {
     {"x u8[1,4,4,4]", "qmaxpool(x) kernel_shape=[2,2] strides=[2,2]", "u8[1,4,2,2]"},
     {"x u8[5] input t i8[256]", "qtable(x, t)", "i8[5]"},
     {"x u8[5]", "qrescale(x) to=\"i8\" lo=0 hi=127", "i8[5]"},
+    {"a u8[4,1,2,3] input b i8[5,3,7]", "qmatmul(a, b) to=\"i8\"", "i8[4,5,2,7]"},
+    {"x i8[2,5]", "qsoftmax(x) to=\"u8\"", "u8[2,5]"},
+    {"x i8[2,5] input s f32[5] input b f32[5]", "qlayernorm(x, s, b)", "i8[2,5]"},
 };
 
 static const struct sample wrong[] = {
@@ -122,6 +125,10 @@ static const struct sample wrong[] = {
     {"x u8[5] input t i8[255]", "qtable(x, t)", "255"},
     {"x i8[5]", "qrescale(x) lo=-129", "lo -129"},
     {"x i8[5]", "qrescale(x) x_zp=300", "x_zp is 300"},
+    {"a i8[2,3] input b i8[4,7]", "qmatmul(a, b)", "inner sizes are 3 and 4"},
+    {"a i8[2,3] input b i8[3,7]", "qmatmul(a, b) a_zp=-129", "a_zp is -129"},
+    {"x i8[5]", "qsoftmax(x) axis=1", "axis"},
+    {"x i8[2,5] input s f32[5] input b f32[2]", "qlayernorm(x, s, b)", "5"},
     {"a i8[2,2] input b i8[2]", "qadd(a, b)", "different shapes"},
     {"x f32[1,1,4,4]", "maxpool(x) kernel_shape=[2,2] pads=[2,0,0,0]",
      "reach the size of the window"},

@@ -130,6 +130,30 @@ static const struct sample samples[] = {
      "input x i8[2]\ndx ? = dequantize(x, s1, z)\ns ? = sigmoid(dx)\n"
      "m ? = mul(s, dx)\nr ? = relu(m)\ny ? = quantize(r, s1, z)\noutput y",
      "y i8[2] = qtable(x, r.table) @r"},
+    {"a product of two tensors: constant factors go into the scale, uint8 becomes int8",
+     "input a i8[2,3]\ninput b u8[3,4]\nconst c f32[] = {0.5}\nda ? = dequantize(a, s1, z3)\n"
+     "db ? = dequantize(b, s2, zu)\nm ? = matmul(da, db)\nd ? = div(m, c)\nr ? = relu(d)\n"
+     "y ? = quantize(r, s1, z)\noutput y",
+     "b.i8 i8[3,4] = qrescale(b) to=\"i8\" x_zp=128; "
+     "y i8[2,4] = qmatmul(a, b.i8) @m to=\"i8\" y_zp=0 lo=0 hi=127 a_zp=3 b_zp=0 scale=0x1p+2"},
+    {"a gemm of two tensors",
+     "input a i8[2,3]\ninput b i8[4,3]\nda ? = dequantize(a, s1, z)\ndb ? = dequantize(b, s1, z)\n"
+     "m ? = gemm(da, db) transB=1\ny ? = quantize(m, s1, z)\noutput y",
+     "b.t i8[3,4] = transpose(b) perm=[1,0]; "
+     "y i8[2,4] = qmatmul(a, b.t) @m to=\"i8\" y_zp=0 lo=-128 hi=127 a_zp=0 b_zp=0 scale=0x1p+0"},
+    {"softmax for products only: unsigned, zero point 0",
+     "input x i8[2,3]\ninput v i8[3,2]\nconst h8 f32[] = {0x1p-8}\n"
+     "dx ? = dequantize(x, s1, z)\np ? = softmax(dx) axis=-1\nq ? = quantize(p, h8, zm)\n"
+     "dq ? = dequantize(q, h8, zm)\ndv ? = dequantize(v, s1, z)\nm ? = matmul(dq, dv)\n"
+     "y ? = quantize(m, s1, z)\noutput y",
+     "q u8[2,3] = qsoftmax(x) @p to=\"u8\" y_zp=0 lo=0 hi=255 axis=1 x_scale=0x1p+0 scale=0x1p+8; "
+     "y i8[2,2] = qmatmul(q, v) @m to=\"i8\" y_zp=0 lo=-128 hi=127 a_zp=0 b_zp=0 scale=0x1p-8"},
+    {"layer norm: scale and bias in steps of the result, epsilon in those of the operand",
+     "input x i8[2,2]\nconst w f32[2] = {1,2}\nconst b f32[2] = {0.5,-1}\n"
+     "dx ? = dequantize(x, s1, z3)\nn ? = layernorm(dx, w, b) axis=1 epsilon=1.0\n"
+     "y ? = quantize(n, s1, z3)\noutput y",
+     "y i8[2,2] = qlayernorm(x, w.steps, b.steps) @n to=\"i8\" y_zp=3 lo=-128 hi=127 "
+     "epsilon=0x1p+0"},
     {"a function of two tensors stays float",
      "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z)\ndb ? = dequantize(b, s1, z)\n"
      "m ? = div(da, db)\ny ? = quantize(m, s1, z)\noutput y",
