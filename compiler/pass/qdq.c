@@ -134,7 +134,7 @@ static bool match_conv(struct hd_qmatch *m, int node) {
 }
 
 /* The window as pads and output_padding, whatever form it came in. */
-static void set_transposed_window(struct match *m, int id, int node, const struct hd_tensor *x,
+static void set_transposed_window(struct hd_qmatch *m, int id, int node, const struct hd_tensor *x,
                                   const struct hd_tensor *w) {
     struct hd_window_nd v;
     int64_t pads[2 * HD_MAX_SPATIAL], extra[HD_MAX_SPATIAL];
@@ -154,7 +154,7 @@ static void set_transposed_window(struct match *m, int id, int node, const struc
     hd_attr_set_ints(m->g, id, "output_padding", v.sp, extra);
 }
 
-static bool match_convtranspose(struct match *m, int node) {
+static bool match_convtranspose(struct hd_qmatch *m, int node) {
     const struct hd_node n = m->g->nodes[node];
     const struct hd_tensor shape = m->g->tensors[n.in[1]];
     int64_t group = hd_attr_int(&n, "group", 1);
@@ -169,7 +169,7 @@ static bool match_convtranspose(struct match *m, int node) {
     if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
     const struct hd_tensor xt = m->g->tensors[in[0]];
-    int id = emit(m, HD_IR_qconvtranspose, node, 4, in);
+    int id = hd_qdq_emit(m, HD_IR_qconvtranspose, node, 4, in);
     set_transposed_window(m, id, node, &xt, &shape);
     hd_attr_set_int(m->g, id, "group", group);
     hd_attr_set_int(m->g, id, "x_zp", x.zp);
