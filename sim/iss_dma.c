@@ -37,6 +37,9 @@ static void walk_st(const uint32_t *words, struct run_walk *w) {
                            .dram_step = {GET(d1), GET(d2), GET(d3)},
                            .chip = GET(src),
                            .chip_step = {GET(s1), GET(s2), GET(s3)},
+                           .shrink = GET(sat) == 0   ? 0
+                                     : GET(sat) == 3 ? 1
+                                                     : 2,
                            .in_am = GET(mem) != 0};
 #undef GET
 }
@@ -68,7 +71,8 @@ static void walk_lw(const hd_iss *iss, const uint32_t *words, struct run_walk *w
 static void join(struct run_walk *w) {
     for (int l = 0; l < 3 && !w->edge && !w->apart; l++) {
         if (w->n[l] == 1) continue;
-        if (w->n[l] < 1 || w->dram_step[l] != w->run || w->chip_step[l] != w->run) break;
+        if (w->n[l] < 1 || w->dram_step[l] != w->run || w->chip_step[l] != w->run << w->shrink)
+            break;
         w->run *= w->n[l];
         w->n[l] = 1;
         w->n_joined++;
@@ -127,7 +131,7 @@ static unsigned check(const hd_iss *iss, const struct run_walk *walk, int64_t se
     struct run_walk w = *walk;
     if (w.run < 1 || w.n[0] < 1 || w.n[1] < 1 || w.n[2] < 1 || seg >= HD_SEGMENTS)
         return HD_ERR_operand;
-    int64_t lo = w.chip, hi = w.chip + w.run;
+    int64_t lo = w.chip, hi = w.chip + (w.run << w.shrink);
     for (int l = 0; l < 3; l++) {
         int64_t d = (w.n[l] - 1) * w.chip_step[l];
         if (d < 0)
@@ -146,6 +150,28 @@ static unsigned check(const hd_iss *iss, const struct run_walk *walk, int64_t se
             return HD_ERR_axi;
     } while (hd_iss_walk_next(&w));
     return HD_ERR_none;
+}
+
+/* n bytes of saturated int32: `sat` as in the instruction. */
+static void saturate(uint8_t *to, const uint8_t *from, int64_t n, int64_t sat) {
+    static const int32_t lo[] = {0, -128, 0, INT16_MIN}, hi[] = {0, 127, 255, INT16_MAX};
+    int64_t bytes = sat == 3 ? 2 : 1;
+    for (int64_t i = 0; i < n / bytes; i++) {
+        int32_t v;
+        memcpy(&v, from + 4 * i, 4);
+        v = v < lo[sat] ? lo[sat] : v > hi[sat] ? hi[sat] : v;
+        to[bytes * i] = (uint8_t)v;
+        if (bytes == 2) to[2 * i + 1] = (uint8_t)((uint32_t)v >> 8);
+    }
+}
+
+/* Stores all runs, saturated. */
+static void store_saturated(const hd_iss *iss, struct run_walk w, int64_t seg, int64_t sat) {
+    const uint8_t *am = (const uint8_t *)iss->am;
+    do {
+        uint64_t at = base(iss, seg) + (uint32_t)dram_at(&w);
+        saturate(hd_axi_mem_at(iss->mem, at, (size_t)w.run), am + chip_at(&w), w.run, sat);
+    } while (hd_iss_walk_next(&w));
 }
 
 /* Copies all runs; chip is the on-chip memory. Padding takes `pad`. */
@@ -224,9 +250,18 @@ unsigned hd_iss_st(hd_iss *iss, const uint32_t *words) {
     hd_iss_walk(iss, HD_UNIT_st, words, &w);
     int64_t seg = hd_field_get(words, HD_F_st_seg);
     bool am = hd_field_get(words, HD_F_st_mem) != 0;
-    if (am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) return HD_ERR_operand;
-    if (seg == 0) return HD_ERR_window; /* read-only */
+    int64_t sat = hd_field_get(words, HD_F_st_sat);
+    if ((am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) || (sat && !am))
+        return HD_ERR_operand;
     unsigned err = check(iss, &w, seg, am ? iss->m.am_bytes : iss->m.xm_bytes);
-    if (!err) transfer(iss, w, seg, am ? (uint8_t *)iss->am : iss->xm, true, 0);
+    if (err == HD_ERR_operand) return err;
+    if (seg == 0) return HD_ERR_window; /* read-only */
+    if (sat && ((w.chip | w.chip_step[0] | w.chip_step[1] | w.chip_step[2]) % 4 ||
+                (sat == 3 && w.run % 2)))
+        return HD_ERR_range;
+    if (!err && sat)
+        store_saturated(iss, w, seg, sat);
+    else if (!err)
+        transfer(iss, w, seg, am ? (uint8_t *)iss->am : iss->xm, true, 0);
     return err;
 }

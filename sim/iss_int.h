@@ -72,6 +72,7 @@ struct run_walk { /* a DMA operation as runs of contiguous bytes */
     int64_t run, n[3], i[3];
     int64_t dram, dram_step[3]; /* byte offset in the segment */
     int64_t chip, chip_step[3]; /* byte address on chip */
+    int shrink;                 /* log2 of bytes on chip that become one in DRAM */
     bool edge, apart, in_am;    /* apart: runs are not joined; in_am: in AM, not XM */
     int64_t x0, y0, row_bytes, rows, y_step, x_step;
     uint32_t n_joined; /* loops that became part of the run, a cycle each */

@@ -177,7 +177,8 @@ static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, int64_t chip
 
 static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, int64_t chip, int64_t bytes) {
     uint64_t data = later(d->data_free, iss->now + HD_T_ST_DATA - HD_T_ST_FIRST);
-    d->store = (struct store_work){chunks(iss, chip, bytes), iss->now, data, 0, chip, bytes, beats};
+    uint64_t work = chunks(iss, chip, bytes << d->walk.shrink);
+    d->store = (struct store_work){work, iss->now, data, 0, chip, bytes, beats};
     d->next = later(iss->now, data - HD_T_ST_READ);
 }
 
@@ -186,7 +187,7 @@ static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, int64_t chip
 static void store_read(hd_iss *iss, struct dma *d) {
     struct store_work *s = &d->store;
     struct hd_axi_times t;
-    uint64_t work = chunks(iss, s->chip, s->bytes), done = work - s->chunks;
+    uint64_t work = chunks(iss, s->chip, s->bytes << d->walk.shrink), done = work - s->chunks;
     uint64_t n = s->chunks < HD_T_ST_CHUNKS ? s->chunks : HD_T_ST_CHUNKS;
     int64_t at = s->chip + (int64_t)done * hd_axi_bytes(&iss->m);
     uint64_t due = s->data + s->wait + done - HD_T_ST_READ;
@@ -216,7 +217,7 @@ static void burst(hd_iss *iss, enum hd_unit u) {
     if (end > most) end = most;
     if (end > at + (uint64_t)(d->hi - d->lo)) end = at + (uint64_t)(d->hi - d->lo);
     uint32_t beats = (uint32_t)((end - 1) / axi - at / axi + 1);
-    int64_t chip = hd_iss_walk_chip(&d->walk) + d->lo, n = (int64_t)(end - at);
+    int64_t chip = hd_iss_walk_chip(&d->walk) + (d->lo << d->walk.shrink), n = (int64_t)(end - at);
     uint64_t work = chunks(iss, chip, n);
     if (u == HD_UNIT_st)
         store_burst(iss, d, beats, chip, n);

@@ -321,7 +321,17 @@ static void check_st(struct hd_check *k, struct hd_check_op *op, const uint32_t 
     if (run < 1) hd_check_add(k, true, op, "run is 0, at least 1");
     if (run < 1 || !loops_run(k, op, &nest, 1)) return;
     check_am_word(k, op, GET(st_mem));
-    touch_chip(k, op, GET(st_mem), GET(st_src), &nest, s, run, false);
+    int64_t sat = GET(st_sat), grow = !sat ? 1 : sat == 3 ? 2 : 4;
+    if (sat && !GET(st_mem))
+        hd_check_add(k, true, op, "sat is %lld with mem 0, only int32 of AM (mem=1) saturate",
+                     (long long)sat);
+    if (sat && (GET(st_src) | s[0] | s[1] | s[2]) % 4)
+        hd_check_add(k, true, op,
+                     "src, s1, s2, s3 are %lld, %lld, %lld, %lld; with sat multiples of 4",
+                     (long long)GET(st_src), (long long)s[0], (long long)s[1], (long long)s[2]);
+    if (sat == 3 && run % 2)
+        hd_check_add(k, true, op, "run is %lld, with sat=3 (int16) an even number", (long long)run);
+    touch_chip(k, op, GET(st_mem), GET(st_src), &nest, s, run * grow, false);
     touch_dram(k, op, seg, GET(st_dst), &nest, d, run, true, windows);
 }
 

@@ -56,7 +56,7 @@ module hd_st #(
   output logic                              stall_bank_o
 );
   localparam int unsigned OffBits = $clog2(AxiBytes);
-  localparam int unsigned RunBits = OffBits + 53;
+  localparam int unsigned RunBits = OffBits + 55;
 
   logic               gen_run_valid, gen_run_ready, run_valid, run_ready;
   logic               gen_burst_valid, gen_burst_ready;

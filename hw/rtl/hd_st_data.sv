@@ -1,5 +1,5 @@
 // Data side of ST: reads the chunks of each run from XM or AM, shifts their bytes to the place they have in
-// DRAM and sends beats with strobes.
+// DRAM and sends beats with strobes. Of a saturating store, 4 or 2 chunks of AM first become one.
 //
 // One beat per cycle; a run whose first byte lies further right in its chunk than in its beat costs
 // one cycle more. Latency from a record to its first beat: 6 cycles. Stalls: no grant of XM, W not
@@ -17,7 +17,7 @@ module hd_st_data #(
   // Records of runs and of bursts, see hd_st_gen
   input  logic                  run_valid_i,
   output logic                  run_ready_o,
-  input  logic [OffBits+52:0]   run_i,
+  input  logic [OffBits+54:0]   run_i,
   input  logic                  burst_valid_i,
   output logic                  burst_ready_o,
   input  logic [7:0]            burst_len_i,
@@ -46,7 +46,9 @@ module hd_st_data #(
   logic [23:0]        n_run;
   logic [27:0]        n_loc;
   logic               n_mem;
-  assign {n_mem, n_da, n_run, n_loc} = run_i;
+  logic [1:0]         n_sat, n_grow;     // log2 of chunks that become one
+  assign {n_sat, n_mem, n_da, n_run, n_loc} = run_i;
+  assign n_grow = n_sat == 2'd0 ? 2'd0 : n_sat == 2'd3 ? 2'd1 : 2'd2;
   assign n_so = n_loc[OffBits-1:0];
 
   // ---- packer's record of the run that is being read or waits to be packed ---------------------
@@ -76,8 +78,10 @@ module hd_st_data #(
   logic [27:0] read_addr_q;
   logic [24:0] read_left_q;           // chunks, this one included
   logic [1:0]  coming_q;              // granted one and two cycles ago
-  logic [1:0]  from_am_q;             // of those, from AM
-  logic        mem_q, want, granted;
+  logic [1:0]  from_am_q, whole_q;    // of those, from AM; the last of those that become one
+  logic [3:0]  of_sat_q, of_part_q;   // of those, what they become, and which part of a chunk
+  logic [1:0]  sat_q, part, most;
+  logic        mem_q, want, granted, whole;
   logic [3:0]  chunks, free;
   logic [8*AxiBytes-1:0] chunk;
 
@@ -90,6 +94,9 @@ module hd_st_data #(
   assign run_ready_o = pack_ready && !stop_i &&
                        (!read_q || (granted && read_left_q == 25'd1));
   assign read_take   = run_valid_i && run_ready_o;
+  assign most        = {sat_q != 2'd0 && sat_q != 2'd3, sat_q != 2'd0};
+  assign part        = read_addr_q[OffBits+:2] & most;
+  assign whole       = read_left_q == 25'd1 || part == most;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -100,15 +107,52 @@ module hd_st_data #(
       coming_q <= {coming_q[0], granted};
     end
     from_am_q <= {from_am_q[0], mem_q};
+    whole_q   <= {whole_q[0], whole};
+    of_sat_q  <= {of_sat_q[1:0], sat_q};
+    of_part_q <= {of_part_q[1:0], part};
     if (read_take) begin
       mem_q       <= n_mem;
-      read_addr_q <= {n_loc[27:OffBits], {OffBits{1'b0}}};
-      read_left_q <= (25'(n_run) + 25'(n_so) + 25'(AxiBytes - 1)) >> OffBits;
+      sat_q       <= n_sat;
+      read_addr_q <= (n_loc << n_grow) & ~28'(AxiBytes - 1);
+      read_left_q <= (25'(n_run) + 25'(n_so & (OffBits'(AxiBytes - 1) >> n_grow)) +
+                      25'((AxiBytes >> n_grow) - 1)) >> (OffBits - 32'(n_grow));
     end else if (granted) begin
       read_addr_q <= read_addr_q + 28'(AxiBytes);
       read_left_q <= read_left_q - 25'd1;
     end
   end
+
+  // Saturation: the int32 of a chunk of AM become a quarter or a half of one; what came before of
+  // the same chunk waits in parts_q.
+  localparam int unsigned Lanes = AxiBytes / 4;
+  logic [8*AxiBytes-1:0] got, made, parts_q;
+  logic [8*Lanes-1:0]    bytes;
+  logic [16*Lanes-1:0]   halves;
+  logic [1:0]            of_sat, of_part;
+  assign of_sat  = of_sat_q[3:2];
+  assign of_part = of_part_q[3:2];
+  assign got     = from_am_q[1] ? am_rdata_i : xm_rdata_i;
+
+  always_comb begin
+    for (int unsigned i = 0; i < Lanes; i++) begin
+      halves[16 * i +: 16] = got[32 * i + 15 +: 17] == {17{got[32 * i + 31]}} ?
+                             got[32 * i +: 16] : {got[32 * i + 31], {15{!got[32 * i + 31]}}};
+      if (of_sat[0])
+        bytes[8 * i +: 8] = got[32 * i + 7 +: 25] == {25{got[32 * i + 31]}} ?
+                            got[32 * i +: 8] : {got[32 * i + 31], {7{!got[32 * i + 31]}}};
+      else
+        bytes[8 * i +: 8] = got[32 * i + 31] ? 8'd0 :
+                            got[32 * i + 8 +: 23] != '0 ? 8'hff : got[32 * i +: 8];
+    end
+    made = of_sat == 2'd0 ? got : parts_q;
+    for (int unsigned i = 0; i < 4; i++)
+      if ((of_sat == 2'd1 || of_sat == 2'd2) && of_part == 2'(i))
+        made[8 * Lanes * i +: 8 * Lanes] = bytes;
+    for (int unsigned i = 0; i < 2; i++)
+      if (of_sat == 2'd3 && of_part == 2'(i)) made[16 * Lanes * i +: 16 * Lanes] = halves;
+  end
+
+  always_ff @(posedge clk_i) if (coming_q[1]) parts_q <= made;
 
   hd_fifo #(
     .Width(8 * AxiBytes),
@@ -117,9 +161,9 @@ module hd_st_data #(
     .clk_i,
     .rst_ni,
     .clear_i(1'b0),
-    .valid_i(coming_q[1]),
+    .valid_i(coming_q[1] && whole_q[1]),
     .ready_o(unused_ready),
-    .data_i (from_am_q[1] ? am_rdata_i : xm_rdata_i),
+    .data_i (made),
     .valid_o(chunk_valid),
     .ready_i(chunk_take),
     .data_o (chunk),

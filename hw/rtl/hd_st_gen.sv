@@ -1,5 +1,6 @@
 // Address side of ST: walks the runs of st.store, checks each, sends its write addresses and passes
-// records to the reading side (XM), the packing side (W) and the response side (B).
+// records to the reading side (XM), the packing side (W) and the response side (B). Of a saturating
+// store it counts bytes of AM as the bytes that they become.
 //
 // One run per cycle when it is one burst. At most 16 bursts are open, from the address to the
 // response. An illegal run becomes a response record with an error code, after which nothing follows
@@ -33,10 +34,10 @@ module hd_st_gen #(
   output logic [63:0]                       awaddr_o,
   output logic [7:0]                        awlen_o,
 
-  // Records of runs: {from AM, offset of the first byte in its beat, run bytes, address}
+  // Records of runs: {sat, from AM, offset of the first byte in its beat, run bytes, address}
   output logic                              run_valid_o,
   input  logic                              run_ready_i,
-  output logic [OffBits+52:0]               run_o,
+  output logic [OffBits+54:0]               run_o,
   // Records of bursts: {last of operation, error, beats - 1}
   output logic                              burst_valid_o,
   input  logic                              burst_ready_i,
@@ -48,16 +49,29 @@ module hd_st_gen #(
   logic [32*hd_isa_pkg::StWords-1:0] params_q;
   logic [23:0]                       j_run;
   logic [47:0]                       j_n;
-  hd_isa_pkg::st_params_t            p, now;
-  assign p   = params_q;
-  assign now = op_params_i;
+  hd_isa_pkg::st_params_t            p, now, shrunk;
+  logic [1:0]                        shrink;  // log2 of bytes of AM that become one
+  assign p      = params_q;
+  assign now    = op_params_i;
+  assign shrink = now.sat == 2'd0 ? 2'd0 : now.sat == 2'd3 ? 2'd1 : 2'd2;
+
+  always_comb begin
+    shrunk     = op_params_i;
+    shrunk.src = now.src >> shrink;
+    shrunk.s1  = now.s1 >>> shrink;
+    shrunk.s2  = now.s2 >>> shrink;
+    shrunk.s3  = now.s3 >>> shrink;
+  end
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
     if (now.run == 24'd0 || now.n1 == 16'd0 || now.n2 == 16'd0 || now.n3 == 16'd0 ||
-        now.seg > 2'd1 || (now.mem && AmWord < AxiBytes))
+        now.seg > 2'd1 || (now.mem && AmWord < AxiBytes) || (now.sat != 2'd0 && !now.mem))
       op_bad = hd_reg_pkg::ErrOperand;
     else if (now.seg == 2'd0) op_bad = hd_reg_pkg::ErrWindow;
+    else if (now.sat != 2'd0 && ((now.src[1:0] | now.s1[1:0] | now.s2[1:0] | now.s3[1:0]) != '0 ||
+                                 (now.sat == 2'd3 && now.run[0])))
+      op_bad = hd_reg_pkg::ErrRange;
     if (op_code_i != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
@@ -75,7 +89,7 @@ module hd_st_gen #(
     .run_i     (now.run),
     .n_i       ({now.n3, now.n2, now.n1}),
     .ext_step_i({now.d3, now.d2, now.d1}),
-    .loc_step_i({now.s3, now.s2, now.s1}),
+    .loc_step_i({shrunk.s3, shrunk.s2, shrunk.s1}),
     .ready_o   (joined),
     .run_o     (j_run),
     .n_o       (j_n)
@@ -85,7 +99,7 @@ module hd_st_gen #(
     if (!rst_ni) j_valid_q <= 1'b0;
     else if (op_ready_o) j_valid_q <= accept;
     if (accept) begin
-      params_q <= op_params_i;
+      params_q <= shrunk;
       j_bad_q  <= op_bad;
     end
   end
@@ -93,6 +107,7 @@ module hd_st_gen #(
   // ---- the run at hand -------------------------------------------------------------------------
   logic [4:0]  bad_q;
   logic        mem_q, c_mem_q;
+  logic [1:0]  sat_q, c_sat_q;
   logic [31:0] ext;
   logic [27:0] loc;
   logic [23:0] run_q;
@@ -127,7 +142,8 @@ module hd_st_gen #(
     addr = seg_ptr_i[127:64] + 64'(ext);
     err  = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
-      if (29'(loc) + 29'(run_q) > 29'(mem_q ? AmBytes : XmBytes)) err = hd_reg_pkg::ErrRange;
+      if (29'(loc) + 29'(run_q) > 29'(sat_q == 2'd3 ? AmBytes / 2 : sat_q != 2'd0 ? AmBytes / 4 :
+                                      mem_q ? AmBytes : XmBytes)) err = hd_reg_pkg::ErrRange;
       else if (33'(ext) + 33'(run_q) > 33'(seg_bytes_i[63:32])) err = hd_reg_pkg::ErrWindow;
     end
   end
@@ -150,10 +166,12 @@ module hd_st_gen #(
       bad_q <= j_bad_q;
       run_q <= j_run;
       mem_q <= p.mem;
+      sat_q <= p.sat;
     end
     if (a_adv) begin
       c_last_q  <= a_last;
       c_mem_q   <= mem_q;
+      c_sat_q   <= sat_q;
       c_err_q   <= err;
       c_addr_q  <= addr;
       c_beats_q <= (25'(run_q) + 25'(addr[OffBits-1:0]) + 25'(AxiBytes - 1)) >> OffBits;
@@ -192,7 +210,7 @@ module hd_st_gen #(
   assign go            = burst_valid && !stop_i && (!aw_q || awready_i) && burst_ready_i &&
                          (!first || run_ready_i);
   assign run_valid_o   = go && first;
-  assign run_o         = {c_mem_q, c_addr_q[OffBits-1:0], c_run_q, c_loc_q};
+  assign run_o         = {c_sat_q, c_mem_q, c_addr_q[OffBits-1:0], c_run_q, c_loc_q};
   assign burst_valid_o = go || (c_valid_q && !data && !stop_i);
   assign burst_o       = {c_last_q && burst_last, c_err_q, burst_len};
   assign c_done        = data ? burst_done : burst_valid_o && burst_ready_i;

@@ -3,13 +3,14 @@
 
 usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE -- RTL...
 
-Every module is synthesised by itself, with the modules in it as black boxes, JOBS (2) at a time; a unit whose lanes
-are alike and share nothing (LANES) is synthesised with one lane and counted Lanes times. Counts are of all instances
+Every module is synthesised by itself, with the modules in it as black boxes, in JOBS (2) processes; a unit whose lanes
+are alike and share nothing (LANES) is synthesised with one lane and counted Lanes times. Netlists are kept under the
+hash of what they are made from, so only what changed is synthesised again. Counts are of all instances
 of a module, its submodules counted on their own line. LUT: LUT1..6, inverters, and the LUTs of distributed memory.
 Depth: LUTs on the longest path inside the module from an input or register to an output or register; a carry block
 counts CARRY of a LUT. Exit 1 when a line of the budget `MACHINE MODULE COLUMN MAX` is exceeded.
 """
-import collections, json, os, re, subprocess, sys, time
+import collections, hashlib, json, os, re, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
 
 COLUMNS = ["LUT", "FF", "DSP", "BRAM", "URAM"]  # BRAM in units of 36 Kbit
@@ -19,11 +20,14 @@ LANES = {"hd_f32_from_int", "hd_f32_mul", "hd_f32_add", "hd_f32_to_int"}
 CONTROL = ["hd_fetch", "hd_issue", "hd_sem", "hd_csr"]  # SEQ, decode, semaphores, registers
 CARRY = 0.1          # of a LUT with its route: about 0.04 ns against 0.38 ns
 SYNTH = "synth_xilinx -family xcup -uram -noiopad -noclkbuf"
+VERSION = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.strip()
 
 
 def yosys(script, log):
+    with open(log + ".ys", "w") as f:
+        f.write(script)
     with open(log, "w") as f:
-        if subprocess.run(["yosys", "-q", "-p", script], stdout=f, stderr=f).returncode:
+        if subprocess.run(["yosys", "-q", "-s", log + ".ys"], stdout=f, stderr=f).returncode:
             sys.exit(f"synth.py: yosys failed, see {log}")
 
 
@@ -37,10 +41,12 @@ def is_box(module):
 
 
 def elaborate(work, read):
-    """{module: (instances in the machine, parameters)} of the machine's modules."""
-    out = f"{work}/elaborated"
-    yosys(f"{read}; hierarchy -top hd_top; proc; write_rtlil {out}.il; write_json {out}.json", f"{work}/elaborate.log")
-    modules = {n: m for n, m in json.load(open(f"{out}.json"))["modules"].items() if not is_box(m)}
+    """{module: (file of its RTLIL, instances in the machine, lanes)} of the machine's modules, and the file of all
+    as black boxes. `lanes`: it was elaborated with one lane."""
+    all_il = f"{work}/elaborated"
+    yosys(f"{read}\nhierarchy -top hd_top\nproc\nwrite_json {all_il}.json\nwrite_rtlil {all_il}.il\n",
+          f"{work}/elaborate.log")
+    modules = {n: m for n, m in json.load(open(f"{all_il}.json"))["modules"].items() if not is_box(m)}
     counts = collections.Counter()
 
     def walk(n, k):
@@ -50,18 +56,45 @@ def elaborate(work, read):
                 walk(t, k * m)
 
     walk("hd_top", 1)
-    return {n: (k, modules[n].get("parameter_default_values", {})) for n, k in counts.items()}
+    found, script = {}, f"read_rtlil {all_il}.il\ndesign -save all\n"
+    for i, n in enumerate(sorted(counts)):
+        il = f"{work}/{base_name(n)}-{i}.il"
+        lanes = int(modules[n].get("parameter_default_values", {}).get("Lanes", "0"), 2) \
+            if base_name(n) in LANES else 0
+        found[n] = (il, counts[n], lanes)
+        if not lanes:
+            script += f"design -load all\nrename {n} the_module\nselect the_module\nwrite_rtlil -selected {il}\n"
+    script += f"design -load all\nblackbox =*\nwrite_rtlil {work}/boxes.il\n"
+    script += f"design -reset\n{read}\ndesign -save all\n"
+    for n, (il, _, lanes) in found.items():
+        if lanes:
+            script += (f"design -load all\nhierarchy -top {base_name(n)} -chparam Lanes 1\nproc\n"
+                       f"rename -top the_module\nselect the_module\nwrite_rtlil -selected {il}\n")
+    yosys(script, f"{work}/split.log")
+    ports = {n: json.dumps(m["ports"], sort_keys=True) for n, m in modules.items()}
+    return found, f"{work}/boxes.il", ports
 
 
-def synthesise(work, read, name, number, lanes):
-    """The netlist of one module; `lanes`: it is synthesised with one lane."""
-    out = f"{work}/{base_name(name)}-{number}"
-    if lanes:
-        script = f"{read}; hierarchy -top {base_name(name)} -chparam Lanes 1; rename -top the_module; "
-    else:
-        script = f"read_rtlil {work}/elaborated.il; rename {name} the_module; blackbox =*hd_*; "
-    yosys(script + f"{SYNTH} -top the_module; write_json {out}.json", f"{out}.log")
-    return json.load(open(f"{out}.json"))["modules"]["the_module"]
+def key_of(il, ports):
+    """Hash of what a netlist is made from: the module, its names in the order of their use, without places in the
+    source; the ports of the modules in it; and the tool."""
+    names = {}
+    text = "".join(l for l in open(il) if not re.match(r"\s*attribute \\\\src |#|autoidx ", l))
+    used = sorted(n for n in ports if n in text)
+    text = re.sub(r"\$\S*?\.sv:\S*|\$\S*\$\d+\S*",
+                  lambda m: m[0] if m[0].startswith("$paramod") else f"${names.setdefault(m[0], len(names))}", text)
+    return hashlib.sha256("\n".join([text, *(n + ports[n] for n in used), SYNTH, VERSION]).encode()).hexdigest()[:24]
+
+
+def synthesise(work, cache, boxes, todo, log):
+    """Netlists of the modules [(file of RTLIL, key)] in one run of yosys, which reads its libraries once."""
+    script = (f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\n"
+              "read_verilog -lib +/xilinx/cells_xtra.v\ndesign -save boxes\n")
+    for il, key in todo:
+        script += (f"design -load boxes\nread_rtlil {il}\nhierarchy -check -top the_module\n"
+                   f"{SYNTH} -run prepare: -top the_module\nselect the_module\njson -o {cache}/{key}.tmp\n"
+                   f"select -clear\nexec -expect-return 0 -- mv {cache}/{key}.tmp {cache}/{key}.json\n")
+    yosys(script, log)
 
 
 def cost(kind):
@@ -109,26 +142,30 @@ def depth(module):
     return max(level.values(), default=0)
 
 
-def table(work, read):
+def table(work, cache, read):
     """{module: {column: amount}}; modules that differ only in parameters share a line."""
-    machine = elaborate(work, read)
+    machine, boxes, ports = elaborate(work, read)
     rows = collections.defaultdict(lambda: dict.fromkeys(["copies", *COLUMNS, "depth"], 0))
-
-    def one(job):
-        number, (name, (copies, parameters)) = job
-        lanes = int(parameters["Lanes"], 2) if base_name(name) in LANES else 0
-        return name, copies, lanes, synthesise(work, read, name, number, lanes)
-
-    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
-        for name, copies, lanes, module in pool.map(one, enumerate(sorted(machine.items()))):
-            row = rows[base_name(name)]
-            row["copies"] += copies
-            row["depth"] = max(row["depth"], depth(module))
-            for c in module["cells"].values():
-                column, amount = cost(c["type"])
-                if column:
-                    row[column] += amount * copies * max(lanes, 1)
-    return rows
+    keys = {n: key_of(il, ports) for n, (il, _, _) in machine.items()}
+    todo = {keys[n]: il for n, (il, _, _) in machine.items() if not os.path.exists(f"{cache}/{keys[n]}.json")}
+    jobs = int(os.environ.get("JOBS", "2"))
+    parts = [[] for _ in range(jobs)]
+    for key, il in sorted(todo.items(), key=lambda t: -os.path.getsize(t[1])):
+        min(parts, key=lambda p: sum(os.path.getsize(f) for f, _ in p)).append((il, key))
+    with ThreadPoolExecutor(jobs) as pool:
+        for f in [pool.submit(synthesise, work, cache, boxes, p, f"{work}/synth-{i}.log")
+                  for i, p in enumerate(parts) if p]:
+            f.result()
+    for name, (_, copies, lanes) in machine.items():
+        module = json.load(open(f"{cache}/{keys[name]}.json"))["modules"]["the_module"]
+        row = rows[base_name(name)]
+        row["copies"] += copies
+        row["depth"] = max(row["depth"], depth(module))
+        for c in module["cells"].values():
+            column, amount = cost(c["type"])
+            if column:
+                row[column] += amount * copies * max(lanes, 1)
+    return rows, len(machine), len(todo)
 
 
 def budgets(path, machine):
@@ -139,11 +176,13 @@ def budgets(path, machine):
 def main():
     split = sys.argv.index("--")
     work, gen, machine, budget_file = sys.argv[1:split]
+    cache = f"{work}/netlists"
     work += f"/{machine}"
-    os.makedirs(work, exist_ok=True)
+    for d in work, cache:
+        os.makedirs(d, exist_ok=True)
     t0 = time.time()
     packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/{machine}/hd_cfg_pkg.sv"
-    rows = table(work, f"read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl {packages} "
+    rows, n, made = table(work, cache, f"read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl {packages} "
                        f"{' '.join(sys.argv[split + 1:])}")
     total = {c: sum(r[c] for r in rows.values()) for c in ["copies", *COLUMNS]}
     total["depth"] = max(r["depth"] for r in rows.values())
@@ -162,7 +201,7 @@ def main():
             print(f"synth: {machine} {name}: {column} {got:g} exceeds the budget of {most:g} ({budget_file})",
                   file=sys.stderr)
             bad += 1
-    print(f"machine {machine}, yosys {SYNTH}, {time.time() - t0:.0f} s: "
+    print(f"machine {machine}, {VERSION.split(' (')[0]} {SYNTH}, {n} modules, {made} synthesised, {time.time() - t0:.0f} s: "
           + (f"{len(limits)} budgets, {bad} exceeded" if limits else f"no budgets in {budget_file}"))
     return 1 if bad else 0
 

@@ -325,13 +325,21 @@ static bool random_dw(struct gen *g) {
 static bool random_st(struct gen *g) {
     int64_t run, n[3], d[3], s[3];
     dma_shape(g, &run, n);
-    apart(g, 3, n, run, 90, d);
-    for (int l = 0; l < 3; l++) s[l] = chance(g, 30) ? d[l] : pick(g, -90, 200);
-    struct box chip = box_of(3, n, s, run), dram = box_of(3, n, d, run);
     bool am = may_use_am(g);
+    int64_t sat = am && chance(g, 50) ? pick(g, 1, 3) : 0, grow = !sat ? 1 : sat == 3 ? 2 : 4;
+    if (sat == 3) run += run % 2;
+    apart(g, 3, n, run, 90, d);
+    for (int l = 0; l < 3; l++) {
+        s[l] = chance(g, 30) ? d[l] * grow : pick(g, -90, 200);
+        if (sat) s[l] -= s[l] % 4;
+    }
+    struct box chip = box_of(3, n, s, run * grow), dram = box_of(3, n, d, run);
     int64_t size = am ? g->m->am_bytes : g->m->xm_bytes;
     int64_t src = place(g, chip, 0, size), dst = place(g, dram, READ_BYTES, SHARED_BYTES);
     if (src < 0 || dst < 0) return false;
+    if (sat) src -= src % 4;
+    if (src + chip.lo < 0) return false;
+    set(g, HD_F_st_sat, sat);
     touch_chip(g, am, src + chip.lo, src + chip.hi, false), set(g, HD_F_st_mem, am);
     touch(g, SPACE_DRAM, dst + dram.lo, dst + dram.hi, true);
     set(g, HD_F_st_seg, 1), set(g, HD_F_st_src, src), set(g, HD_F_st_dst, dst);
