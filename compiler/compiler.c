@@ -19,6 +19,7 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/ir/memory.h"
+#include "compiler/pass/pass.h"
 #include "compiler/tile/layer.h"
 #include "isa/isa.h"
 
@@ -127,6 +128,15 @@ static hd_status check_known(hd_ctx *ctx, const hd_graph *g) {
     return HD_OK;
 }
 
+/* Temporaries of a graph, each with memory of its own. */
+static int64_t naive_bytes(const hd_graph *g) {
+    hd_arena *a = hd_arena_create();
+    struct hd_mem_plan p;
+    hd_mem_plan_graph(g, a, &p);
+    hd_arena_destroy(a);
+    return (int64_t)p.naive_bytes;
+}
+
 /* Of a graph that no program runs any of. (hd_plan_memory reports the others.) */
 static void report_memory(const hd_graph *g, hd_model *m) {
     hd_arena *a = hd_arena_create();
@@ -193,9 +203,12 @@ hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile
     if (dumps(opt, "import")) s = dump_graph(ctx, g, opt);
     if (s == HD_OK) s = hd_legalize(ctx, g);
     if (s == HD_OK && dumps(opt, "legalize")) s = dump_graph(ctx, g, opt);
+    int64_t naive = s == HD_OK ? naive_bytes(g) : 0; /* of the graph before it is split */
+    if (s == HD_OK && opt->host_only) s = hd_pass_run(ctx, g, "split");
     if (s == HD_OK) s = hd_lower(ctx, g, opt, out);
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", onnx_path);
+    if (opt->host_only) (*out)->naive_bytes = naive;
     (*out)->compile_seconds = now_seconds() - start;
     return HD_OK;
 }

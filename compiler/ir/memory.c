@@ -14,7 +14,10 @@ struct work {
     int *last;     /* per tensor: place of its last reader, or of its maker */
     int *busy;     /* per root: the last reader of any tensor in the block */
     int *holder;   /* per root: the tensor that was last to join */
-    int **reader;  /* per tensor: nodes that read it, each once */
+    int *part_of;  /* per root: the result of concat that it is a part of; -1 = none */
+    size_t *part_at;
+    bool parts;   /* concats may have their operands as parts */
+    int **reader; /* per tensor: nodes that read it, each once */
     int *n_reader;
 };
 
@@ -27,8 +30,7 @@ static bool is_view(enum hd_ir_op op) {
            op == HD_IR_unsqueeze || op == HD_IR_identity;
 }
 
-/* Element i of the result is a function of elements i of the operands, or of broadcast ones. */
-static bool is_elementwise(enum hd_ir_op op) {
+bool hd_is_elementwise(enum hd_ir_op op) {
     switch (op) {
 #define ACTIVATION(name, ...)                                                                      \
     case HD_IR_##name:                                                                             \
@@ -67,6 +69,23 @@ static bool is_elementwise(enum hd_ir_op op) {
     }
 }
 
+/* Each vector of the result is a function of the same vector of operand 0, and of small operands:
+ * one vector is all that has to be kept aside. */
+static bool is_vectorwise(enum hd_ir_op op) {
+    switch (op) {
+    case HD_IR_softmax:
+    case HD_IR_logsoftmax:
+    case HD_IR_hardmax:
+    case HD_IR_lrn:
+    case HD_IR_layernorm:
+    case HD_IR_instancenorm:
+    case HD_IR_mvn:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void find_readers(struct work *w) {
     const hd_graph *g = w->g;
     for (int fill = 0; fill < 2; fill++) {
@@ -91,7 +110,8 @@ static void find_readers(struct work *w) {
 static int overwritten(const struct work *w, int node) {
     const struct hd_node *n = &w->g->nodes[node];
     const struct hd_tensor *y = &w->g->tensors[n->out[0]];
-    for (int i = 0; is_elementwise(n->op) && n->n_out == 1 && i < n->n_in; i++) {
+    int operands = hd_is_elementwise(n->op) ? n->n_in : is_vectorwise(n->op) ? 1 : 0;
+    for (int i = 0; n->n_out == 1 && i < operands; i++) {
         int t = n->in[i];
         if (!temporary(w, t) || w->last[t] != w->pos[node]) continue;
         const struct hd_tensor *x = &w->g->tensors[t];
@@ -111,10 +131,32 @@ static void join(struct work *w, int t, int r) {
     w->holder[r] = t;
 }
 
+/* Operands of a concat along the outermost dimension are made where its result is to be, when they
+ * fill their blocks and nothing else is in those any more. */
+static void share_parts(struct work *w, int node) {
+    const struct hd_node *n = &w->g->nodes[node];
+    int y = n->out[0], axis = (int)hd_attr_int(n, "axis", 0);
+    const struct hd_tensor *whole = &w->g->tensors[y];
+    size_t at = 0;
+    for (int d = 0; d < (axis < 0 ? axis + whole->rank : axis); d++)
+        if (whole->dim[d] != 1) return;
+    for (int i = 0; i < n->n_in; i++) {
+        int t = n->in[i], r = w->root[t];
+        size_t bytes = hd_tensor_bytes(&w->g->tensors[t]);
+        bool fills = temporary(w, t) && hd_tensor_bytes(&w->g->tensors[r]) == bytes;
+        if (fills && w->part_of[r] < 0 && w->holder[r] == t && w->busy[r] < w->pos[node]) {
+            w->part_of[r] = y;
+            w->part_at[r] = at;
+            w->busy[y] = (int)hd_max(w->busy[y], w->last[t]);
+        }
+        at += bytes;
+    }
+}
+
 static void share(struct work *w, const int *order, size_t n) {
     for (size_t t = 0; t < w->g->n_tensors; t++) {
         w->root[t] = w->holder[t] = (int)t;
-        w->busy[t] = -1;
+        w->busy[t] = w->part_of[t] = -1;
         const struct hd_tensor *x = &w->g->tensors[t];
         w->last[t] = x->producer < 0 ? -1 : w->pos[x->producer];
         for (int i = 0; i < w->n_reader[t]; i++)
@@ -126,6 +168,7 @@ static void share(struct work *w, const int *order, size_t n) {
         if (!temporary(w, y)) continue;
         int x = is_view(nd->op) && temporary(w, nd->in[0]) ? nd->in[0] : overwritten(w, order[i]);
         if (x >= 0) join(w, y, w->root[x]);
+        if (w->parts && nd->op == HD_IR_concat) share_parts(w, order[i]);
     }
 }
 
@@ -135,15 +178,16 @@ static void make_blocks(struct work *w, const int *order, size_t n, struct hd_me
     for (size_t i = 0; i < n; i++) w->pos[order[i]] = (int)i;
     share(w, order, n);
     p->n_blocks = 0;
-    for (size_t t = 0; t < g->n_tensors; t++) p->block_of[t] = -1;
+    for (size_t t = 0; t < g->n_tensors; t++) p->block_of[t] = -1, p->at[t] = 0;
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < g->nodes[order[i]].n_out; k++) {
             int t = g->nodes[order[i]].out[k], r = t < 0 ? -1 : w->root[t];
             if (!temporary(w, t)) continue;
-            if (r == t) {
-                p->block_of[t] = (int)p->n_blocks;
+            for (; w->part_of[r] >= 0; r = w->root[w->part_of[r]]) p->at[t] += w->part_at[r];
+            if (p->block_of[r] < 0) {
+                p->block_of[r] = (int)p->n_blocks;
                 p->blocks[p->n_blocks++] =
-                    (struct hd_mem_block){hd_tensor_bytes(&g->tensors[t]), (int)i, (int)i, 0};
+                    (struct hd_mem_block){hd_tensor_bytes(&g->tensors[r]), (int)i, (int)i, 0};
             }
             struct hd_mem_block *b = &p->blocks[p->block_of[t] = p->block_of[r]];
             b->last = (int)hd_max(b->last, w->last[t]);
@@ -203,20 +247,27 @@ static void greedy(struct work *w, const int *base, size_t n, int *order) {
     }
 }
 
-/* Order of the file; greedy when that has a lower peak, and nothing else says what runs first. */
+/* Order of the file or greedy, concats of parts or of copies: what has the lowest peak. Greedy only
+ * when nothing else says what runs first. */
 static void choose_order(struct work *w, struct hd_mem_plan *p) {
     const hd_graph *g = w->g;
-    int *file = hd_new_array(w->a, int, g->n_nodes + 1);
-    int *other = hd_new_array(w->a, int, g->n_nodes + 1);
-    p->n_order = hd_graph_order(g, file);
-    p->order = file;
+    int *order[2] = {hd_new_array(w->a, int, g->n_nodes + 1),
+                     hd_new_array(w->a, int, g->n_nodes + 1)};
+    int n_orders = 2;
+    p->n_order = hd_graph_order(g, order[0]);
     for (size_t i = 0; i < g->n_nodes; i++)
-        if (!g->nodes[i].dead && (g->nodes[i].n_after || g->nodes[i].op == HD_IR_assign)) return;
-    make_blocks(w, file, p->n_order, p);
-    size_t of_file = p->bound_bytes;
-    greedy(w, file, p->n_order, other);
-    make_blocks(w, other, p->n_order, p);
-    if (p->bound_bytes < of_file) p->order = other;
+        if (!g->nodes[i].dead && (g->nodes[i].n_after || g->nodes[i].op == HD_IR_assign))
+            n_orders = 1;
+    if (n_orders > 1) greedy(w, order[0], p->n_order, order[1]);
+    size_t least = SIZE_MAX;
+    bool parts = false;
+    for (int k = 0; k < 2 * n_orders; k++) {
+        w->parts = k % 2;
+        make_blocks(w, order[k / 2], p->n_order, p);
+        if (p->bound_bytes < least)
+            least = p->bound_bytes, p->order = order[k / 2], parts = w->parts;
+    }
+    w->parts = parts;
 }
 
 /* What nodes make of constants only is constant, too: computed once, like weights. */
@@ -243,9 +294,12 @@ void hd_mem_plan_graph(const hd_graph *g, hd_arena *a, struct hd_mem_plan *out) 
                      .last = hd_new_array(a, int, n),
                      .busy = hd_new_array(a, int, n),
                      .holder = hd_new_array(a, int, n),
+                     .part_of = hd_new_array(a, int, n),
+                     .part_at = hd_new_array(a, size_t, n),
                      .reader = hd_new_array(a, int *, n),
                      .n_reader = hd_new_array(a, int, n)};
     *out = (struct hd_mem_plan){.block_of = hd_new_array(a, int, n),
+                                .at = hd_new_array(a, size_t, n),
                                 .blocks = hd_new_array(a, struct hd_mem_block, n)};
     for (size_t t = 0; t < g->n_tensors; t++)
         w.outside[t] = g->tensors[t].producer < 0 || !g->tensors[t].known;

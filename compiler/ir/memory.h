@@ -27,14 +27,20 @@ struct hd_mem_plan {
     int *order; /* live nodes as they are to run */
     size_t n_order;
     int *block_of; /* per tensor, -1 = it is no temporary */
+    size_t *at;    /* per tensor: where in its block it begins */
     struct hd_mem_block *blocks;
     size_t n_blocks;
     /* naive: memory of its own for every temporary; bound: hd_mem_bound of the blocks */
     size_t naive_bytes, planned_bytes, bound_bytes;
 };
 
-/* Reshapes share the block of their operand, and elementwise nodes write over an operand that dies.
+/* Reshapes share the block of their operand, nodes that work element by element or vector by vector
+ * write over an operand that dies, and what a concat along the outermost dimension joins is made in
+ * the block of its result.
  * All of *out is the arena's. The graph has been verified. */
 void hd_mem_plan_graph(const hd_graph *g, hd_arena *a, struct hd_mem_plan *out);
+
+/* Element i of the result is a function of elements i of the operands, or of broadcast ones. */
+bool hd_is_elementwise(enum hd_ir_op op);
 
 #endif

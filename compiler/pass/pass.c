@@ -6,15 +6,16 @@
 #include "compiler/compiler.h"
 #include "compiler/pass/pattern.h"
 
-const char *const hd_pass_names[] = {"axes", "fold",      "cse",      "simplify",
-                                     "sink", "batchnorm", "norm",     "attention",
-                                     "qdq",  "dce",       "legalize", NULL};
+const char *const hd_pass_names[] = {"axes",      "fold",     "cse",       "simplify", "sink",
+                                     "batchnorm", "norm",     "attention", "qdq",      "dce",
+                                     "split",     "legalize", NULL};
 
 static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     char allowed[128] = "";
     if (!strcmp(name, "axes")) return hd_axes_lower(ctx, g);
     if (!strcmp(name, "fold")) return hd_pass_fold(ctx, g);
     if (!strcmp(name, "qdq")) return hd_pass_qdq(ctx, g);
+    if (!strcmp(name, "split")) return hd_pass_split(ctx, g);
     if (!strcmp(name, "recurrent")) return hd_pass_recurrent(ctx, g);
     if (!strcmp(name, "cse") || !strcmp(name, "dce")) {
         *name == 'c' ? hd_pass_cse(g) : hd_pass_dce(g);

@@ -76,6 +76,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/cse.t", "cse", 0);
     keeps_values("test/golden/pass/attention.t", "attention", 0);
     keeps_values("test/golden/pass/recurrent.t", "recurrent", 0);
+    keeps_values("test/golden/pass/split.t", "split", 0);
     keeps_values("test/golden/pass/batchnorm.t", "batchnorm", 1e-6);
     keeps_values("test/golden/pass/norm.t", "norm", 1e-5);
     keeps_values("test/golden/pass/gelu.t", "norm", 1e-5);
