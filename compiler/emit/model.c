@@ -27,7 +27,7 @@ static int value_of(struct hd_lowering *lo, int *map, int tensor) {
         v->arena_offset = x->arena;
         v->layout = lo->rows[tensor] ? HD_LAYOUT_ROWS : HD_LAYOUT_NHWC;
         v->c_pad = x->cp;
-        v->layer = x->def;
+        v->layer = x->made;
     }
     return map[tensor] = m->n_values++;
 }
@@ -46,6 +46,13 @@ static void step_of_nodes(const struct hd_lowering *lo, int *step) {
         for (int i = 0; i < lo->model->steps[s].n_nodes; i++)
             step[lo->model->steps[s].nodes[i]] = s;
     for (size_t i = 0; i < lo->n_layers; i++) step[lo->layers[i].node] = lo->layers[i].step;
+    for (size_t i = 0; i < lo->n_tensors;
+         i++) { /* a concat that moves nothing: where its parts are made */
+        const struct hd_mtensor *t = &lo->tensors[i];
+        int maker = lo->g->tensors[t->tensor].producer;
+        if (maker >= 0 && lo->shares[maker] && lo->g->nodes[maker].op == HD_IR_concat)
+            step[maker] = lo->layers[t->def].step;
+    }
 }
 
 /* A node's inputs become inputs of its step, and outputs of the step that makes them, when they
@@ -175,7 +182,7 @@ static void describe_places(struct hd_lowering *lo) {
         int64_t rows = t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
         m->places[i] =
             (struct hd_place){.tensor = t->tensor,
-                              .layer = t->def,
+                              .layer = t->made,
                               .first = t->use_first,
                               .last = t->use_last,
                               .comes_in = t->comes_in,
@@ -183,7 +190,7 @@ static void describe_places(struct hd_lowering *lo) {
                               .on_chip = t->resident,
                               .in_arena = t->in_arena,
                               .xm_offset = t->xm,
-                              .xm_bytes = (uint64_t)(rows * hd_mtensor_pitch(t)),
+                              .xm_bytes = (uint64_t)(rows * hd_mtensor_pitch(t) - t->at_c),
                               .pitch = hd_mtensor_pitch(t),
                               .rolling = t->roll,
                               .arena_offset = t->arena,

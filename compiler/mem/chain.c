@@ -54,9 +54,10 @@ static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
     const struct hd_mtensor *t = &lo->tensors[a->out];
     bool window = b->kind == HD_LAYER_DEPTHWISE;
     bool pointwise = b->kind == HD_LAYER_MATMUL && b->kh == 1 && b->sy == 1 && b->pt == 0;
-    return t->def == a->tag && t->last == b->tag && !t->read_from_dram && !t->goes_out &&
-           !t->comes_in && t->n == 1 && t->pads_agree && b->ppw == 1 && b->in[0] == a->out &&
-           b->in[1] < 0 && (pointwise || (window && a->kind == HD_LAYER_MATMUL));
+    return t->base < 0 && !t->has_parts && t->def == a->tag && t->last == b->tag &&
+           !t->read_from_dram && !t->goes_out && !t->comes_in && t->n == 1 && t->pads_agree &&
+           b->ppw == 1 && b->in[0] == a->out && b->in[1] < 0 &&
+           (pointwise || (window && a->kind == HD_LAYER_MATMUL));
 }
 
 /* Rows per tile so that operations are not short, and slots for what is read, written and one tile

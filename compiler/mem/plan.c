@@ -53,7 +53,9 @@ static int64_t xm_bytes_of(const struct hd_mtensor *t) {
 }
 
 static int64_t dram_bytes_of(const struct hd_mtensor *t) {
-    return hd_round_up((int64_t)t->n * t->h * t->w * t->cp, PLACE_ALIGN);
+    int64_t bytes = (int64_t)t->n * t->h * t->w * t->cp;
+    return hd_round_up(bytes + (t->has_parts ? t->cp : 0),
+                       PLACE_ALIGN); /* rows of parts reach over */
 }
 
 /* Layers between which a tensor must keep its place: from its first to its last use, whole chains.
@@ -102,6 +104,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
     size_t n = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
+        if (t->base >= 0) continue;
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
         s.at = first_fit(spans, n, s.bytes, s.from, s.to, below_rings(lo, s.from, s.to));
@@ -111,6 +114,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         t->xm = (uint32_t)s.at;
         spans[n++] = s;
     }
+    hd_share_places(lo);
 }
 
 /* Ring bytes for two tiles of what a rolling chain reads and writes, each in banks of its own; the
@@ -171,9 +175,10 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
         bool crosses = t->comes_in || t->goes_out;
-        t->in_arena = !t->resident || crosses || hd_is_kept(lo, t) || t->read_from_dram;
+        if (t->base >= 0) continue;
+        t->in_arena = !t->resident || crosses || t->kept || t->read_from_dram;
         if (!t->in_arena) continue;
-        bool own_place = crosses || hd_is_kept(lo, t);
+        bool own_place = crosses || t->kept;
         struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),
                          own_place ? last_layer : last_use(lo, t)};
         s.at = first_fit(spans, n, s.bytes, s.from, s.to, INT64_MAX);
@@ -181,6 +186,7 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
     }
+    hd_share_places(lo);
 }
 
 /* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
@@ -243,6 +249,7 @@ static void report_activation_memory(struct hd_lowering *lo) {
     int64_t top = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
+        if (t->base >= 0) continue;
         m->naive_bytes += dram_bytes_of(t);
         if (t->resident) top = hd_max(top, t->xm + xm_bytes_of(t));
     }
@@ -251,7 +258,8 @@ static void report_activation_memory(struct hd_lowering *lo) {
         int64_t live = 0;
         for (size_t i = 0; i < lo->n_tensors; i++) {
             const struct hd_mtensor *t = &lo->tensors[i];
-            if (first_use(lo, t) <= (int)l && last_use(lo, t) >= (int)l) live += dram_bytes_of(t);
+            if (t->base < 0 && first_use(lo, t) <= (int)l && last_use(lo, t) >= (int)l)
+                live += dram_bytes_of(t);
         }
         m->lower_bound_bytes = hd_max(m->lower_bound_bytes, live);
     }

@@ -58,6 +58,7 @@ void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
     }
     if (v->channels) return;
     int64_t end = v->at + (int64_t)(v->rows - 1) * v->pitch + (int64_t)v->cols * v->cp;
+    end = hd_min(end, w->m->xm_bytes); /* of a part of pixels that end sooner */
     hd_sched_touch(&w->s, HD_SPACE_XM, v->at, end, write);
 }
 
@@ -281,7 +282,7 @@ static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x,
 
 hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
                        struct hd_view *out) {
-    return input_slice(w, i, img, y, x, rows, cols, 0, hd_low_tensor(w, w->l->in[i])->cp, out);
+    return input_slice(w, i, img, y, x, rows, cols, 0, hd_low_tensor(w, w->l->in[i])->bytes, out);
 }
 
 /* Where a tile of the output goes; channels [c, c + bytes) of it when streamed. */
@@ -343,7 +344,7 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
         x = first;
     }
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
-        int channels = t->channels ? t->channels : hd_low_tensor(w, l->in[i])->cp;
+        int channels = t->channels ? t->channels : hd_low_tensor(w, l->in[i])->bytes;
         TRY(input_slice(w, i, t->img, hd_layer_row(l, t->y), x, rows, cols, t->c, channels,
                         &t->in[i]));
     }
@@ -469,7 +470,9 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t 
         out[i].stay_wm += wm_at, out[i].stay_pm += pm_at;
         enter(w, &out[i]);
         const struct hd_mtensor *y = hd_low_tensor(w, l[i].out);
-        if (y->resident) TRY(y->roll ? fill_rolling(w, y) : fill_padding(w, y));
+        if (y->base >= 0) y = hd_low_tensor(w, y->base);
+        if (y->resident && y->def == l[i].tag)
+            TRY(y->roll ? fill_rolling(w, y) : fill_padding(w, y));
     }
     return HD_OK;
 }

@@ -291,14 +291,14 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
 
 static int chunk_bytes(const struct hd_lowerer *w, int nt) {
     int n = (int)w->m->n, last = (int)hd_min(nt + w->l->nb, w->l->nts);
-    int cp = hd_low_tensor(w, w->l->out)->cp;
+    int cp = hd_low_tensor(w, w->l->out)->bytes;
     return last == w->l->nts ? cp - nt * n
                              : (last - nt) * n; /* the last chunk stores the padding, too */
 }
 
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
     const struct hd_layer *l = w->l;
-    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->cp;
+    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
     if (only_nt >= 0 && hd_layer_slices(w->lo, l)) {
         t->c = only_nt * n;
         t->channels = chunk_bytes(w, only_nt);

@@ -120,18 +120,18 @@ static hd_status load_channels(struct hd_lowerer *w, int img, int v0, int nv, st
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    int vectors = hd_low_tensor(w, l->out)->cp / (int)w->m->n,
+    int vectors = hd_low_tensor(w, l->out)->bytes / (int)w->m->n,
         most = (int)hd_am_words(w->m) / 2 / LANES;
     int64_t slab = hd_round_up((int64_t)x->h * x->w * (int)w->m->n, 64); /* of one vector */
     if (x->resident)
         TRY(hd_low_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
     else
         most = (int)hd_min(most, l->ring_in / 2 / slab);
-    struct hd_view out = hd_low_output(w, t->img, 0, 0, 1, 1, hd_low_tensor(w, l->out)->cp);
+    struct hd_view out = hd_low_output(w, t->img, 0, 0, 1, 1, hd_low_tensor(w, l->out)->bytes);
     for (int v = 0; v < vectors; v += most) {
         int nv = (int)hd_min(most, vectors - v);
         if (!x->resident) TRY(load_channels(w, t->img, v, nv, &t->in[0]));
         TRY(mean_channels(w, &t->in[0], x->resident ? v : 0, &out, v, nv));
     }
-    return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->cp);
+    return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->bytes);
 }

@@ -5,7 +5,7 @@
 /* Add, multiply, rescale, table: whole rows of channels at once. */
 hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->cp;
+    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
     TRY(hd_low_inputs(w, t));
     struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
     if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
@@ -22,8 +22,8 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
     hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_d, out.at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_n0, cp / n), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_as1, cp / n),
-        hd_low_set(w, HD_F_vx_ds1, cp / n);
+    hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_as1, t->in[0].cp / n),
+        hd_low_set(w, HD_F_vx_ds1, out.cp / n);
     hd_low_set(w, HD_F_vx_n2, t->th);
     hd_low_set(w, HD_F_vx_as2, t->in[0].pitch / n), hd_low_set(w, HD_F_vx_ds2, out.pitch / n);
     hd_low_set(w, HD_F_vx_n3, 1);
@@ -34,7 +34,7 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
         hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
         hd_low_set(w, HD_F_vx_b_imm, l->b_imm);
         hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
-        hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_bs1, cp / n),
+        hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_bs1, t->in[1].cp / n),
             hd_low_set(w, HD_F_vx_bs2, t->in[1].pitch / n);
         hd_low_touch(w, &t->in[1], false);
     }
@@ -47,7 +47,7 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
 static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const struct hd_view *out,
                           int y, int x, int n_x, const int win[4]) {
     const struct hd_layer *l = w->l;
-    int n = (int)w->m->n, vectors = in->cp / n;
+    int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_low_tensor(w, l->out)->bytes / n;
     int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
     struct hd_view src = {in->at + (uint32_t)((iy - in->y) * in->pitch + (ix - in->x) * in->cp),
                           in->pitch,
@@ -75,10 +75,10 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const 
     hd_low_set(w, HD_F_vx_nred, 2);
     hd_low_set(w, HD_F_vx_a, src.at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_d, dst.at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, win[3] - win[2]), hd_low_set(w, HD_F_vx_as0, l->dx * vectors);
+    hd_low_set(w, HD_F_vx_n0, win[3] - win[2]), hd_low_set(w, HD_F_vx_as0, l->dx * pixel);
     hd_low_set(w, HD_F_vx_n1, win[1] - win[0]), hd_low_set(w, HD_F_vx_as1, l->dy * in->pitch / n);
-    hd_low_set(w, HD_F_vx_n2, n_x), hd_low_set(w, HD_F_vx_as2, l->sx * vectors),
-        hd_low_set(w, HD_F_vx_ds2, vectors);
+    hd_low_set(w, HD_F_vx_n2, n_x), hd_low_set(w, HD_F_vx_as2, l->sx * pixel),
+        hd_low_set(w, HD_F_vx_ds2, out->cp / n);
     hd_low_set(w, HD_F_vx_n3, vectors), hd_low_set(w, HD_F_vx_as3, 1),
         hd_low_set(w, HD_F_vx_ds3, 1);
     hd_low_touch(w, &src, false);
@@ -100,7 +100,7 @@ hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t) {
     int x1 = (int)hd_min(x->w, (t->x + t->tw - 1) * l->sx - l->pl + (l->kw - 1) * l->dx + 1);
     TRY(hd_low_input(w, 0, t->img, y0, x0, y1 - y0, x1 - x0, &t->in[0]));
     struct hd_view out =
-        hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, hd_low_tensor(w, l->out)->cp);
+        hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, hd_low_tensor(w, l->out)->bytes);
     for (int y = t->y; y < t->y + t->th; y++)
         for (int ox = t->x, n; ox < t->x + t->tw; ox += n) {
             int win[4], other[2];
@@ -112,5 +112,5 @@ hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t) {
             }
             TRY(pool_run(w, &t->in[0], &out, y, ox, n, win));
         }
-    return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->cp);
+    return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->bytes);
 }

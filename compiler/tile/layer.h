@@ -5,6 +5,7 @@
  *   partition.c   graph nodes -> machine layers and host nodes, and the steps that alternate them
  *   tensorize.c   node -> layer: geometry of the nest, packed weights
  *   transposed.c  transposed convolution -> sub-windows
+ *   share.c       concat and split that move nothing
  *   move.c        node that only moves data -> the transfers of each row of its result
  *   tiling.c      layer -> tile sizes and loop order
  *   mem/plan.c    which tensors stay on chip, and where everything lives
@@ -21,11 +22,18 @@
 struct hd_mtensor {
     int tensor; /* graph id of the first of them */
     int n, h, w, c, cp;
+    int bytes; /* of a pixel that are its own: cp, but of a part of another tensor */
+    /* A part of tensor `base` (-1: none), which is none itself: from channel at_c, row at_row and
+     * image at_img of it. cp and padding are the whole's (share.c) */
+    int base, at_c, at_row, at_img;
+    bool has_parts;
+    bool kept; /* hd_is_kept, of it or of a part */
     bool rows; /* [..,C]: n = w = 1, h = rows; else [N,C,..]: the last dimension is w */
     bool is_unsigned;
     int pad_value;      /* byte that padding holds: the zero point its consumers use */
     bool pads_agree;    /* every consumer that pads uses that value */
     int pt, pb, pl, pr; /* ring of padding kept around each image when it is resident */
+    int made;           /* index of the last layer that writes it: def, but of one with parts */
     int def, last; /* index of the layer that makes it (-1: comes in), and of its last reader */
     bool comes_in, goes_out; /* crosses the border of its step */
     int use_first, use_last; /* layers between which it keeps its place (whole chains) */
@@ -173,6 +181,10 @@ struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase);
 int hd_layer_phase_words(const struct hd_layer *l,
                          int phases); /* of the first `phases`, per output tile */
 
+struct hd_share { /* of a graph tensor: it lies in `base` (-1: in none), which may lie in another */
+    int base, c, row, img;
+};
+
 struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_ctx *ctx;
     hd_arena *arena;
@@ -182,8 +194,10 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_model *model;
     struct hd_mtensor *tensors;
     size_t n_tensors, cap_tensors;
-    int *tensor_of; /* graph tensor -> mtensor, -1 */
-    bool *rows;     /* per graph tensor: hd_mtensor.rows */
+    int *tensor_of;         /* graph tensor -> mtensor, -1 */
+    struct hd_share *share; /* per graph tensor */
+    bool *shares;           /* per node: it moves nothing, its tensors share storage */
+    bool *rows;             /* per graph tensor: hd_mtensor.rows */
     const char *
         *too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
     hd_arena *too_big_arena; /* outlives the attempts */
@@ -203,6 +217,15 @@ hd_status hd_choose_layouts(struct hd_lowering *lo);
  * 65535 (rows of [..,C] counted together). */
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
 hd_status hd_partition(struct hd_lowering *lo);
+/* Tries to make a concat, split or slice one that moves nothing; steps: per node, in which program
+ * it will be (share.c). */
+bool hd_share_node(struct hd_lowering *lo, int node, const int *steps);
+/* The tensor whose storage it is. */
+struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t);
+/* What happens to parts happens to the whole: after partition. */
+void hd_share_uses(struct hd_lowering *lo);
+/* Where the whole lies, its parts lie: after every placing. */
+void hd_share_places(struct hd_lowering *lo);
 /* The layer that makes output `out` of the node. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l);
 /* A node that only moves elements, whatever its name: which elements is found by running golden on

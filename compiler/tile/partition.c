@@ -204,6 +204,21 @@ static bool moves_at_border(const struct partition *p, int node) {
     return !from_machine || !to_machine;
 }
 
+/* The step of each node, as take_step() will find it: even ones are the host's. */
+static int *count_steps(const struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    int *step = hd_new_array(p->lo->arena, int, g->n_nodes + 1);
+    for (size_t i = 0; i < p->n_order; i++) {
+        const struct hd_node *n = &g->nodes[p->order[i]];
+        int s = 0;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] >= 0 && g->tensors[n->in[k]].producer >= 0)
+                s = (int)hd_max(s, step[g->tensors[n->in[k]].producer]);
+        step[p->order[i]] = s + ((p->place[p->order[i]] != ON_HOST) != s % 2);
+    }
+    return step;
+}
+
 static void choose_places(struct partition *p) {
     const hd_graph *g = p->lo->g;
     const char *hint;
@@ -212,6 +227,11 @@ static void choose_places(struct partition *p) {
         bool ok = !hd_machine_refuses(p->lo, id, &hint);
         if (ok && g->nodes[id].op == HD_IR_qgemm) ok = gemm_fits(p, id);
         p->place[id] = ok ? ON_MACHINE : ON_HOST;
+    }
+    int *steps = count_steps(p); /* what follows changes them for no layer */
+    for (size_t i = 0; i < p->n_order; i++) {
+        int id = p->order[i];
+        if (p->place[id] == ON_MACHINE && hd_share_node(p->lo, id, steps)) p->place[id] = FOLDED;
     }
     for (bool any = true; any;) {
         any = false;
@@ -243,12 +263,24 @@ static int pixel_bytes(const struct partition *p, int tensor, struct hd_mtensor 
 static int add_mtensor(struct partition *p, int tensor) {
     struct hd_lowering *lo = p->lo;
     if (lo->tensor_of[tensor] >= 0) return lo->tensor_of[tensor];
+    struct hd_share s = lo->share[tensor];
+    int whole = s.base < 0 ? -1 : add_mtensor(p, s.base);
     struct hd_mtensor *t = hd_push(lo->arena, lo->tensors, lo->n_tensors, lo->cap_tensors);
     HD_ASSERT(hd_machine_shape(lo, tensor, t));
     t->tensor = tensor;
     t->cp = pixel_bytes(p, tensor, t);
+    t->bytes = t->cp;
     t->def = -1, t->last = -1;
+    t->base = -1;
     t->pads_agree = true;
+    if (whole >= 0) {
+        const struct hd_mtensor *w = &lo->tensors[whole];
+        t->base = w->base < 0 ? whole : w->base;
+        t->at_c = w->at_c + s.c, t->at_row = w->at_row + s.row, t->at_img = w->at_img + s.img;
+        t->def = w->def;
+        lo->tensors[t->base].has_parts = true;
+        t->cp = lo->tensors[t->base].cp; /* `bytes` stays what its own channels need */
+    }
     return lo->tensor_of[tensor] = (int)(lo->n_tensors - 1);
 }
 
@@ -278,6 +310,8 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
     l->tag = (int)lo->n_layers - 1;
     struct hd_mtensor *y = &lo->tensors[l->out];
     y->def = l->tag;
+    struct hd_mtensor *whole = hd_mtensor_root(lo, y);
+    if (whole->def < 0) whole->def = l->tag; /* the first of its parts */
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
         struct hd_mtensor *x = &lo->tensors[l->in[i]];
         x->last = l->tag;
@@ -285,9 +319,10 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
         if (x->def >= 0 && lo->layers[x->def].step != step) x->goes_out = true;
     }
     if (l->kind != HD_LAYER_MATMUL && l->kind != HD_LAYER_DEPTHWISE) return HD_OK;
-    struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    int bottom = hd_layer_row(l, 0) + hd_layer_rows(l, l->oh) - x->h;
+    struct hd_mtensor *part = &lo->tensors[l->in[0]], *x = hd_mtensor_root(lo, part);
+    int bottom = hd_layer_row(l, 0) + hd_layer_rows(l, l->oh) - part->h;
     int right = hd_layer_col(l, 0) + hd_layer_cols(l, l->ow) - x->w;
+    if (part->h < x->h && (l->pt > 0 || bottom > 0)) x->pads_agree = false; /* its neighbours */
     if (l->pt > 0 || l->pl > 0 || bottom > 0 || right > 0) {
         if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != l->pad_value)
             x->pads_agree = false;
@@ -304,6 +339,10 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
 
 static hd_status add_folded(struct partition *p, int node) {
     const struct hd_node *n = &p->lo->g->nodes[node];
+    if (p->lo->shares[node]) {
+        for (int o = 0; o < n->n_out; o++) add_mtensor(p, n->out[o]);
+        return HD_OK;
+    }
     p->lo->tensor_of[n->out[0]] = add_mtensor(p, n->in[0]);
     return HD_OK;
 }
@@ -373,7 +412,9 @@ hd_status hd_partition(struct hd_lowering *lo) {
     p.done = hd_new_array(lo->arena, bool, n ? n : 1);
     p.n_order = hd_graph_order(lo->g, p.order);
     lo->tensor_of = hd_new_array(lo->arena, int, lo->g->n_tensors ? lo->g->n_tensors : 1);
-    for (size_t i = 0; i < lo->g->n_tensors; i++) lo->tensor_of[i] = -1;
+    lo->share = hd_new_array(lo->arena, struct hd_share, lo->g->n_tensors + 1);
+    lo->shares = hd_new_array(lo->arena, bool, n + 1);
+    for (size_t i = 0; i < lo->g->n_tensors; i++) lo->tensor_of[i] = lo->share[i].base = -1;
     hd_model *m = lo->model;
     m->steps = hd_new_array(m->arena, struct hd_step, n + 1);
     m->host_ops = hd_new_array(m->arena, struct hd_host_op, n + 1);
@@ -387,5 +428,6 @@ hd_status hd_partition(struct hd_lowering *lo) {
         host = !host;
     }
     mark_borders(&p);
+    hd_share_uses(lo);
     return HD_OK;
 }

@@ -37,7 +37,7 @@ bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, in
 /* Bytes of a streamed pixel that a tile needs at once: a mean takes its channels in parts. */
 static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
     if (hd_layer_slices(lo, l)) return l->nb * (int)lo->m->n;
-    return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].cp;
+    return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
 }
 
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
@@ -50,7 +50,7 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
         if (hd_layer_streams(lo, l, i))
             bytes.in += hd_round_up((int64_t)rows * cols * least_bytes(lo, l, i), 64);
     if (!lo->tensors[l->out].resident)
-        bytes.out = hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].cp, 64);
+        bytes.out = hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].bytes, 64);
     return bytes;
 }
 
@@ -151,7 +151,7 @@ static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     int64_t tiles = hd_ceil_div(l->oh, l->th) * hd_ceil_div(l->ow, l->tw) * x->n;
     int64_t chunks = hd_ceil_div(l->nts, l->nb);
     int64_t weights = hd_layer_weight_bytes(lo, l);
-    int64_t input = x->resident ? 0 : (int64_t)x->n * x->h * x->w * x->cp;
+    int64_t input = x->resident ? 0 : (int64_t)x->n * x->h * x->w * x->bytes;
     bool split = l->cwb < l->cw; /* then a chunk is loaded anew for each tile anyway */
     l->chunk_outer =
         !l->weights_stay && !split && weights + input * chunks <= weights * tiles + input;

@@ -232,6 +232,55 @@ static void block(struct gen *x, int in) {
     conv_of(x, x->made[x->n_made - 1], range(&x->r, 1, 40), 1, 1);
 }
 
+static void rescale(struct gen *x, int in);
+static void table(struct gen *x, int in);
+static void mean(struct gen *x, int in);
+
+/* Branches that meet in a concat, and part again now and then: most of them fill words, so that
+ * the machine can write and read them in place. */
+static void branches(struct gen *x, int in) {
+    bool small = shape(x, in)->rank != 4 || shape(x, in)->dim[2] < 3 || shape(x, in)->dim[3] < 3;
+    int size = small || next(&x->r) % 2 ? 1 : 3, parts[4], n = 0, node, ways = range(&x->r, 2, 4);
+    if (shape(x, in)->rank != 4 || hd_tensor_elems(shape(x, in)) > 20000) return;
+    conv_of(x, in, next(&x->r) % 4 ? 32 * range(&x->r, 1, 2) : range(&x->r, 1, 50), 1, 1);
+    int from = x->made[x->n_made - 1], axis = next(&x->r) % 3 ? 1 : range(&x->r, 0, 2);
+    hd_dtype type = shape(x, from)->dtype;
+    int64_t dim[4];
+    memcpy(dim, shape(x, from)->dim, sizeof dim);
+    for (int i = 0; i < ways; i++) { /* stride 1 and as many pads as the kernel wants */
+        if (next(&x->r) % 3) {
+            conv_of(x, from, axis == 1 && next(&x->r) % 4 ? 32 : (int)dim[1], 1, size);
+            node = x->g->tensors[x->made[x->n_made - 1]].producer;
+            int64_t one[2] = {1, 1}, pads[4] = {size / 2, size / 2, size / 2, size / 2};
+            hd_attr_set_ints(x->g, node, "strides", 2, one);
+            hd_attr_set_ints(x->g, node, "pads", 4, pads);
+            int64_t to[4] = {dim[0], shape(x, x->made[x->n_made - 1])->dim[1], dim[2], dim[3]};
+            set_shape(x, x->made[x->n_made - 1], to);
+        } else if (next(&x->r) % 2) {
+            rescale(x, from);
+        } else {
+            table(x, from);
+        }
+        if (shape(x, x->made[x->n_made - 1])->dtype == type) parts[n++] = x->made[x->n_made - 1];
+    }
+    if (n < 2) return;
+    dim[axis] = 0;
+    for (int i = 0; i < n; i++) dim[axis] += shape(x, parts[i])->dim[axis];
+    int y = add(x, HD_IR_concat, n, parts, type, 4, dim, &node);
+    hd_attr_set_int(x->g, node, "axis", axis);
+    if (next(&x->r) % 2 || dim[1] <= 32) return;
+    int64_t sizes[2] = {32, dim[1] - 32};
+    int ins[2] = {y, hd_graph_const(x->g, "i", HD_I64, 1, (int64_t[]){2}, sizes)}, out[2];
+    for (int i = 0; i < 2; i++) {
+        dim[1] = sizes[i];
+        out[i] = hd_graph_tensor(x->g, "t", type, 4, dim);
+    }
+    node = hd_graph_node(x->g, HD_IR_split, "split", 2, ins, 2, out);
+    hd_attr_set_int(x->g, node, "axis", 1);
+    x->made[x->n_made++] = out[0], x->made[x->n_made++] = out[1];
+    next(&x->r) % 2 ? conv_of(x, out[1], range(&x->r, 1, 40), 1, size) : mean(x, out[0]);
+}
+
 static void dense(struct gen *x, int in) {
     const struct hd_tensor *t = shape(x, in);
     int64_t rows = t->dim[0], depth = t->dim[1];
@@ -481,7 +530,7 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
     struct gen x = {.r = {seed * 7919 + 1}, .g = hd_graph_create()};
     int64_t dim[4] = {next(&x.r) % 8 ? 1 : 2, range(&x.r, 1, seed % 3 ? 40 : 4), range(&x.r, 1, 30),
                       range(&x.r, 1, 30)};
-    int all[64];
+    int all[256];
     bool flat = next(&x.r) % 5 == 0, chains = seed % 5 == 1; /* flat: one-dimensional */
     if (flat) dim[2] = range(&x.r, 1, 60);
     if (chains) dim[0] = 1, dim[2] = range(&x.r, 8, 60), dim[3] = range(&x.r, 8, 60);
@@ -501,7 +550,9 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
         int pick = seed % 3 == 0 && i == 0
                        ? 7
                        : (int)(next(&x.r) % 8); /* few channels: first a convolution */
-        if (chains && rank == 4 && i % 3 == 0) {
+        if (seed % 4 == 2 && rank == 4 && i % 3 == 1) {
+            branches(&x, from);
+        } else if (chains && rank == 4 && i % 3 == 0) {
             block(&x, from);
             i += 2;
         } else if (pick == 0)
