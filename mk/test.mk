@@ -82,7 +82,11 @@ test-cosim: $(COSIM) $(REMOVED) rtl-tiny ## 100 random programs on iss and rtl; 
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --count 100
 cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them, and what they covered: N=1000 SEED=1 TB_MACHINE=tiny|base|big
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N) --coverage
-nightly: ## 10,000 random programs, on tiny, base and big
+GATES = HEDDLE_RTL_DIR=build/$(1) $(COSIM) --seed $(SEED) --count $(or $(GATES_N),300)
+test-gates: $(COSIM) rtl-tiny build/rtl-ungated/libhd_rtl_tiny.so ## random programs: every cycle the same with units clocked always (hd_gate)
+	$(Q)$(call GATES,rtl) > $(B)/gates.log && $(call GATES,rtl-ungated) | cmp - $(B)/gates.log && cat $(B)/gates.log
+.PHONY: test-gates
+nightly: test-gates ## 10,000 random programs, on tiny, base and big
 	$(Q)for m in tiny base big; do $(MAKE) cosim N=10000 TB_MACHINE=$$m SEED=$$(date +%s) || exit 1; done
 
 peer: heddle ## random models of one operation on golden and ONNX Runtime: N=1000 SEED=1 ORT=..

@@ -71,18 +71,20 @@ int cli_bench_speed(struct cli *c) {
     json_object *list = json_object_new_array();
     struct cli_table t;
     int failed = 0, status = CLI_DONE;
+    const char *only = c->opt.machine; /* --machine: that one alone */
     cli_table_init(&t, "llrrrr");
     cli_cells(&t,
               (const char *[]){"device", "machine", "cycles", "CPU seconds", "seconds",
                                "cycles per CPU second"},
               6);
     for (size_t d = 0; d < sizeof devices / sizeof devices[0]; d++)
-        for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+        for (size_t i = 0; i < (only ? 1 : sizeof machines / sizeof machines[0]); i++) {
             hd_arena *a = hd_arena_create();
             struct speed v;
-            cli_progress(c, "%s on %s", devices[d], machines[i]);
-            if (measure(c, a, machines[i], devices[d], &v) == HD_OK) {
-                add_row(machines[i], devices[d], &v, &t, list);
+            const char *machine = only ? only : machines[i];
+            cli_progress(c, "%s on %s", devices[d], machine);
+            if (measure(c, a, machine, devices[d], &v) == HD_OK) {
+                add_row(machine, devices[d], &v, &t, list);
             } else {
                 cli_fail(c);
                 hd_clear(c->ctx);

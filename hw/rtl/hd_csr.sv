@@ -182,7 +182,7 @@ module hd_csr #(
 
   // ---- counters --------------------------------------------------------------------------------
   // busy, stall_sem, stall_mem, stall_bank of every unit
-  logic [63:0]        count_q [4*Units];
+  logic [63:0]        count_q [4*Units];  // used in one block alone, see hd_nest
   logic [63:0]        cycles_q, read_q, write_q, code_q;
   logic [4*Units-1:0] event_now;
   assign event_now = {stall_bank_i, stall_mem_i, stall_sem_i, busy_i};
@@ -193,23 +193,17 @@ module hd_csr #(
       read_q   <= '0;
       write_q  <= '0;
       code_q   <= '0;
-      for (int unsigned i = 0; i < 4 * Units; i++) count_q[i] <= '0;
     end else if (state_q != Idle) begin
       cycles_q <= cycles_q + 64'd1;
       if (rd_beat_i) read_q <= read_q + 64'(AxiBytes);
       if (rd_beat_i && rd_code_i) code_q <= code_q + 64'(AxiBytes);
       write_q <= write_q + 64'(wr_bytes_i);
-      if (state_q == Run)
-        for (int unsigned i = 0; i < 4 * Units; i++)
-          if (event_now[i]) count_q[i] <= count_q[i] + 64'd1;
     end
   end
 
   // ---- reads -----------------------------------------------------------------------------------
   logic        rvalid_q, read;
   logic [31:0] rdata_q, rdata;
-  logic [63:0] count;
-  logic [2:0]  unit;      // of a counter
   logic [2:0]  state_of;  // unit of a state word
   logic [11:0] at;
 
@@ -218,54 +212,50 @@ module hd_csr #(
   assign rvalid_o  = rvalid_q;
   assign rdata_o   = rdata_q;
   assign at        = {araddr_i[11:2], 2'd0};
-  assign unit      = at[5:3];
   assign state_of  = at[4:2];
   assign read_ctrl = read && at == hd_reg_pkg::RegApCtrl;
 
   always_comb begin
-    count = '0;
-    for (int unsigned u = 0; u < Units; u++)
-      for (int unsigned k = 0; k < 4; k++)
-        if (at[11:6] == hd_reg_pkg::RegBusy[11:6] + 6'(k) && unit == 3'(u))
-          count = count_q[Units * k + u];
-    rdata = at[2] ? count[63:32] : count[31:0];
-    unique case (at)
-      hd_reg_pkg::RegApCtrl:         rdata = {28'd0, ready_q, state_q == Idle, done_q, start_q};
-      hd_reg_pkg::RegGie:            rdata = 32'(gie_q);
-      hd_reg_pkg::RegIer:            rdata = 32'(ier_q);
-      hd_reg_pkg::RegIsr:            rdata = 32'(isr_q);
-      hd_reg_pkg::RegImagePtr:       rdata = image_ptr_q[31:0];
-      hd_reg_pkg::RegImagePtr + 4:   rdata = image_ptr_q[63:32];
-      hd_reg_pkg::RegArenaPtr:       rdata = arena_ptr_q[31:0];
-      hd_reg_pkg::RegArenaPtr + 4:   rdata = arena_ptr_q[63:32];
-      hd_reg_pkg::RegImageBytes:     rdata = image_bytes_q;
-      hd_reg_pkg::RegArenaBytes:     rdata = arena_bytes_q;
-      hd_reg_pkg::RegCodeOffset:     rdata = code_offset_q;
-      hd_reg_pkg::RegWatchdog:       rdata = watchdog_q;
-      hd_reg_pkg::RegIsaVersion:     rdata = hd_isa_pkg::IsaVersion;
-      hd_reg_pkg::RegIsaHash:        rdata = hd_isa_pkg::IsaHash;
-      hd_reg_pkg::RegMachineHash:    rdata = hd_cfg_pkg::MachineHash;
-      hd_reg_pkg::RegError:          rdata = 32'(err_q);
-      hd_reg_pkg::RegErrorUnit:      rdata = 32'(err_unit_q);
-      hd_reg_pkg::RegErrorPc:        rdata = err_pc_q;
-      hd_reg_pkg::RegCycles:         rdata = cycles_q[31:0];
-      hd_reg_pkg::RegCycles + 4:     rdata = cycles_q[63:32];
-      hd_reg_pkg::RegReadBytes:      rdata = read_q[31:0];
-      hd_reg_pkg::RegReadBytes + 4:  rdata = read_q[63:32];
-      hd_reg_pkg::RegWriteBytes:     rdata = write_q[31:0];
-      hd_reg_pkg::RegWriteBytes + 4: rdata = write_q[63:32];
-      hd_reg_pkg::RegCodeBytes:      rdata = code_q[31:0];
-      hd_reg_pkg::RegCodeBytes + 4:  rdata = code_q[63:32];
-      hd_reg_pkg::RegSemNonzero:     rdata = sem_nonzero_i;
-      default: ;
-    endcase
-    for (int unsigned u = 0; u < Units; u++) begin
-      if (state_of == 3'(u)) begin
-        if (at[11:5] == hd_reg_pkg::RegQueue[11:5]) rdata = 32'(queued_i[5 * u +: 5]);
-        if (at[11:5] == hd_reg_pkg::RegWaitMask[11:5]) rdata = wait_mask_i[32 * u +: 32];
-        if (at[11:5] == hd_reg_pkg::RegNextPc[11:5]) rdata = next_pc_i[32 * u +: 32];
-        if (at[11:5] == hd_reg_pkg::RegTag[11:5])
-          rdata = {active_i[u], 15'd0, tag_i[16 * u +: 16]};
+    rdata = '0;
+    if (read) begin
+      unique case (at)
+        hd_reg_pkg::RegApCtrl:         rdata = {28'd0, ready_q, state_q == Idle, done_q, start_q};
+        hd_reg_pkg::RegGie:            rdata = 32'(gie_q);
+        hd_reg_pkg::RegIer:            rdata = 32'(ier_q);
+        hd_reg_pkg::RegIsr:            rdata = 32'(isr_q);
+        hd_reg_pkg::RegImagePtr:       rdata = image_ptr_q[31:0];
+        hd_reg_pkg::RegImagePtr + 4:   rdata = image_ptr_q[63:32];
+        hd_reg_pkg::RegArenaPtr:       rdata = arena_ptr_q[31:0];
+        hd_reg_pkg::RegArenaPtr + 4:   rdata = arena_ptr_q[63:32];
+        hd_reg_pkg::RegImageBytes:     rdata = image_bytes_q;
+        hd_reg_pkg::RegArenaBytes:     rdata = arena_bytes_q;
+        hd_reg_pkg::RegCodeOffset:     rdata = code_offset_q;
+        hd_reg_pkg::RegWatchdog:       rdata = watchdog_q;
+        hd_reg_pkg::RegIsaVersion:     rdata = hd_isa_pkg::IsaVersion;
+        hd_reg_pkg::RegIsaHash:        rdata = hd_isa_pkg::IsaHash;
+        hd_reg_pkg::RegMachineHash:    rdata = hd_cfg_pkg::MachineHash;
+        hd_reg_pkg::RegError:          rdata = 32'(err_q);
+        hd_reg_pkg::RegErrorUnit:      rdata = 32'(err_unit_q);
+        hd_reg_pkg::RegErrorPc:        rdata = err_pc_q;
+        hd_reg_pkg::RegCycles:         rdata = cycles_q[31:0];
+        hd_reg_pkg::RegCycles + 4:     rdata = cycles_q[63:32];
+        hd_reg_pkg::RegReadBytes:      rdata = read_q[31:0];
+        hd_reg_pkg::RegReadBytes + 4:  rdata = read_q[63:32];
+        hd_reg_pkg::RegWriteBytes:     rdata = write_q[31:0];
+        hd_reg_pkg::RegWriteBytes + 4: rdata = write_q[63:32];
+        hd_reg_pkg::RegCodeBytes:      rdata = code_q[31:0];
+        hd_reg_pkg::RegCodeBytes + 4:  rdata = code_q[63:32];
+        hd_reg_pkg::RegSemNonzero:     rdata = sem_nonzero_i;
+        default: ;
+      endcase
+      for (int unsigned u = 0; u < Units; u++) begin
+        if (state_of == 3'(u)) begin
+          if (at[11:5] == hd_reg_pkg::RegQueue[11:5]) rdata = 32'(queued_i[5 * u +: 5]);
+          if (at[11:5] == hd_reg_pkg::RegWaitMask[11:5]) rdata = wait_mask_i[32 * u +: 32];
+          if (at[11:5] == hd_reg_pkg::RegNextPc[11:5]) rdata = next_pc_i[32 * u +: 32];
+          if (at[11:5] == hd_reg_pkg::RegTag[11:5])
+            rdata = {active_i[u], 15'd0, tag_i[16 * u +: 16]};
+        end
       end
     end
   end
@@ -273,7 +263,17 @@ module hd_csr #(
   always_ff @(posedge clk_i) begin
     if (!rst_ni) rvalid_q <= 1'b0;
     else rvalid_q <= read || (rvalid_q && !rready_i);
-    if (read) rdata_q <= rdata;
+    if (read) begin
+      rdata_q <= rdata;
+      for (int unsigned i = 0; i < 4 * Units; i++)
+        if (at[11:6] == hd_reg_pkg::RegBusy[11:6] + 6'(i / Units) && at[5:3] == 3'(i % Units))
+          rdata_q <= at[2] ? count_q[i][63:32] : count_q[i][31:0];
+    end
+    if (!rst_ni || state_q == Clear)
+      for (int unsigned i = 0; i < 4 * Units; i++) count_q[i] = '0;
+    else if (state_q == Run)
+      for (int unsigned i = 0; i < 4 * Units; i++)
+        if (event_now[i]) count_q[i] = count_q[i] + 64'd1;
   end
 
   // Counters lie at multiples of 64 bytes, states at multiples of 32.

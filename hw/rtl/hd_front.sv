@@ -53,6 +53,8 @@ module hd_front #(
 
   typedef enum logic [2:0] {Idle, Wait, Signal, Set, Add, Params, Sem, Offer} state_e;
 
+  logic clk;  // of hd_gate
+
   // ---- queue -----------------------------------------------------------------------------------
   logic        word_valid, word_ready, pc_valid, pc_pop, space;
   logic [31:0] word, pc_head;
@@ -63,7 +65,7 @@ module hd_front #(
     .Width(32),
     .Depth(QueueWords)
   ) u_words (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .clear_i(1'b0),
     .valid_i(w_valid_i),
@@ -79,7 +81,7 @@ module hd_front #(
     .Width(32),
     .Depth(QueueOps)
   ) u_pcs (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .clear_i(1'b0),
     .valid_i(w_valid_i && w_last_i),
@@ -177,7 +179,7 @@ module hd_front #(
   assign op_params_o = params_q;
   assign op_tag_o    = tag_q;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       state_q <= Idle;
       todo_q  <= '0;
@@ -208,7 +210,7 @@ module hd_front #(
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       params_q <= '0;
     end else if (state_q == Params && word_ready) begin
@@ -227,7 +229,7 @@ module hd_front #(
     .Width(81),
     .Depth(8)
   ) u_flight (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .clear_i(1'b0),
     .valid_i(handover),
@@ -252,10 +254,18 @@ module hd_front #(
   assign idle_o        = !pc_valid && state_q == Idle && !head_valid;
   assign stall_sem_o   = state_q == Sem && wait_q != '0 && !grant_i && !head_valid;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) done_pc_q <= '0;
     else if (retire) done_pc_q <= pc_o;
   end
+
+  // ---- clock ------------------------------------------------------------------------------------
+  // Stands still while no word comes, no state changes and nothing enters or leaves the engine.
+  hd_gate u_gate (
+    .clk_i,
+    .en_i (!rst_ni || w_valid_i || word_ready || state_d != state_q || handover || retire),
+    .clk_o(clk)
+  );
 
   `ASSERT(RoomForWords, !w_valid_i || space)
   `ASSERT(RoomForOp, !(w_valid_i && w_last_i) || w_ready_o)

@@ -68,6 +68,8 @@ module hd_lw #(
   localparam int unsigned RecBits    = 24 + 24 + 2 + 5 + 1 + 1 + 6 + OffBits;
   localparam logic [1:0] Wm = 2'd0, Pm = 2'd1, Tm = 2'd2;
 
+  logic clk;  // of hd_gate
+
   // ---- the operation being joined --------------------------------------------------------------
   logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
   logic [4:0]                        op_bad, j_bad_q;
@@ -96,7 +98,7 @@ module hd_lw #(
   hd_run_join #(
     .LocBits(24)
   ) u_join (
-    .clk_i,
+    .clk_i        (clk),
     .load_i    (accept),
     .join_i    (!now.col),
     .scale_i   (4'(OffBits + (now.mem == Wm ? WmPartBits : now.mem == Pm ? PmPartBits :
@@ -111,7 +113,7 @@ module hd_lw #(
     .n_o       (j_n)
   );
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) j_valid_q <= 1'b0;
     else if (op_ready_o) j_valid_q <= accept;
     if (accept) begin
@@ -132,7 +134,7 @@ module hd_lw #(
   hd_run_nest #(
     .LocBits(24)
   ) u_nest (
-    .clk_i,
+    .clk_i        (clk),
     .load_i    (load),
     .n_i       (j_n),
     .ext_i     (p.src),
@@ -174,7 +176,7 @@ module hd_lw #(
   assign c_ready = !c_valid_q || c_done;
   assign a_adv   = a_valid_q && c_ready;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       a_valid_q <= 1'b0;
       c_valid_q <= 1'b0;
@@ -217,7 +219,7 @@ module hd_lw #(
   hd_burst #(
     .AxiBytes(AxiBytes)
   ) u_burst (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .valid_i(c_valid_q && c_data),
     .ready_o(burst_done),
@@ -237,7 +239,7 @@ module hd_lw #(
   assign c_done     = c_data ? burst_done : rec_valid && rec_ready;
   assign drained_o  = open_q == 5'd0;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) open_q <= 5'd0;
     else open_q <= open_q + 5'(ar_valid_o && ar_ready_i) - 5'(r_valid_i && r_last_i);
   end
@@ -255,7 +257,7 @@ module hd_lw #(
     .Width(RecBits),
     .Depth(32)
   ) u_records (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .clear_i(1'b0),
     .valid_i(rec_valid),
@@ -294,7 +296,7 @@ module hd_lw #(
   assign op_err_code_o = code_q;
   assign stall_mem_o   = d_valid && !r_valid_i && !stop_i;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       word_q   <= 24'd0;
       part_q   <= 9'd0;
@@ -316,6 +318,15 @@ module hd_lw #(
       end
     end
   end
+
+  // ---- clock ------------------------------------------------------------------------------------
+  // Stands still with no operation, record or burst.
+  hd_gate u_gate (
+    .clk_i,
+    .en_i (!rst_ni || op_valid_i || j_valid_q || a_valid_q || c_valid_q || !drained_o || d_valid || r_valid_i ||
+           done_q || report_q),
+    .clk_o(clk)
+  );
 
   `ASSERT_INIT(WholeParts, WmBytes >= AxiBytes && PmBytes >= AxiBytes)
   `ASSERT(RecordForBeat, !r_valid_i || d_valid || stop_i || failed_q)

@@ -52,7 +52,8 @@ module hd_lx #(
   localparam int unsigned OffBits = $clog2(AxiBytes);
   localparam int unsigned RecBits = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1;
 
-  logic               gen_valid, gen_ready, rec_valid, rec_ready, open;
+  logic clk;  // of hd_gate
+  logic               gen_valid, gen_ready, rec_valid, rec_ready, open, gen_busy, data_busy;
   logic [RecBits-1:0] gen_rec, rec;
   logic [5:0]         unused_count;
 
@@ -60,7 +61,7 @@ module hd_lx #(
     .AxiBytes(AxiBytes),
     .XmBytes(XmBytes)
   ) u_gen (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .stop_i,
     .seg_ptr_i,
@@ -75,6 +76,7 @@ module hd_lx #(
     .ar_len_o,
     .r_end_i    (r_valid_i && r_ready_o && r_last_i),
     .open_o     (open),
+    .busy_o     (gen_busy),
     .rec_valid_o(gen_valid),
     .rec_ready_i(gen_ready),
     .rec_o      (gen_rec)
@@ -84,7 +86,7 @@ module hd_lx #(
     .Width(RecBits),
     .Depth(32)
   ) u_records (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .clear_i(1'b0),
     .valid_i(gen_valid),
@@ -99,7 +101,7 @@ module hd_lx #(
   hd_lx_data #(
     .AxiBytes(AxiBytes)
   ) u_data (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .stop_i,
     .rec_valid_i(rec_valid),
@@ -119,7 +121,16 @@ module hd_lx #(
     .op_done_o,
     .op_err_o,
     .op_err_code_o,
+    .busy_o     (data_busy),
     .wait_mem_o (stall_mem_o)
+  );
+
+  // ---- clock ------------------------------------------------------------------------------------
+  // Stands still with no operation, record or burst.
+  hd_gate u_gate (
+    .clk_i,
+    .en_i (!rst_ni || op_valid_i || gen_busy || rec_valid || data_busy || r_valid_i),
+    .clk_o(clk)
   );
 
   assign drained_o    = !open;

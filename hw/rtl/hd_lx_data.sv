@@ -35,6 +35,7 @@ module hd_lx_data #(
   output logic                  op_done_o,
   output logic                  op_err_o,
   output logic [4:0]            op_err_code_o,
+  output logic                  busy_o,   // a run or the end of one is in work
   output logic                  wait_mem_o
 );
   localparam int unsigned CntBits = 27;
@@ -81,6 +82,7 @@ module hd_lx_data #(
 
   assign r_ready_o   = stop_i || failed_q || (ok && (prime || (needs && out_free)));
   assign rec_ready_o = !stop_i && !failed_q && (!run_q || (fire && final_chunk));
+  assign busy_o      = run_q || out_q || done_q || report_q;
   assign wait_mem_o  = ok && (prime || (needs && out_free)) && !r_valid_i;
 
   always_ff @(posedge clk_i) begin

@@ -35,6 +35,7 @@ module hd_lx_gen #(
   output logic [7:0]                      ar_len_o,
   input  logic                            r_end_i,    // last beat of a burst
   output logic                            open_o,     // a burst is open
+  output logic                            busy_o,     // an operation is in work, or a burst open
 
   // Records: {to AM, last of operation, error, pad, offset of the first byte in its beat,
   //           end and begin of the valid part, run bytes, address}
@@ -272,6 +273,7 @@ module hd_lx_gen #(
   assign rec_valid_o = c_valid_q && !stop_i && (!c_data_q || (first && may_ask && ar_ready_i));
   assign c_done      = c_data_q ? burst_done : rec_valid_o && rec_ready_i;
   assign open_o      = open_q != 5'd0;
+  assign busy_o      = j_valid_q || a_valid_q || b_valid_q || c_valid_q || open_o;
   assign rec_o       = {c_mem_q, c_last_q, c_err_q, c_pad_q, c_addr_q[OffBits-1:0], c_hi_q, c_lo_q, c_run_q,
                         c_loc_q};
 

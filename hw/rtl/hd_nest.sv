@@ -31,51 +31,55 @@ module hd_nest #(
   logic [CountBits-1:0] left_q [Loops];          // iterations after this one
   logic [15:0]          step_q [Streams*Loops];
   logic [23:0]          at_q   [Streams*Loops];  // address where this iteration of the loop began
-  logic [23:0]          next   [Streams];
+  logic [24*Streams-1:0] addr_q;                 // of loop 0
   logic [Loops-1:0]     first_q, last_q;
-  int unsigned          level;                   // innermost loop not at its last iteration
 
+  assign addr_o  = addr_q;
   assign first_o = first_q;
   assign last_o  = last_q;
 
-  always_comb begin
-    level = 0;
-    for (int unsigned l = 0; l < Loops; l++) if (!last_q[Loops - 1 - l]) level = Loops - 1 - l;
-    for (int unsigned s = 0; s < Streams; s++) begin
-      next[s] = at_q[s * Loops] + (stay_i[s] ? 24'd0 : 24'(signed'(step_q[s * Loops])));
-      for (int unsigned l = 1; l < Loops; l++)
-        if (level == l)
-          next[s] = at_q[s * Loops + l] +
-                    (stay_i[s] ? 24'd0 : 24'(signed'(step_q[s * Loops + l])));
-      addr_o[24 * s +: 24] = at_q[s * Loops];
-    end
-  end
-
+  // The arrays are used in this block alone, so that simulation keeps no copies of what it writes.
   always_ff @(posedge clk_i) begin
     if (load_i) begin
       for (int unsigned l = 0; l < Loops; l++) begin
-        most_q[l]  <= n_i[CountBits * l +: CountBits] - CountBits'(1);
-        left_q[l]  <= n_i[CountBits * l +: CountBits] - CountBits'(1);
+        most_q[l]  = n_i[CountBits * l +: CountBits] - CountBits'(1);
+        left_q[l]  = n_i[CountBits * l +: CountBits] - CountBits'(1);
         first_q[l] <= 1'b1;
         last_q[l]  <= n_i[CountBits * l +: CountBits] == CountBits'(1);
       end
       for (int unsigned i = 0; i < Streams * Loops; i++) begin
-        step_q[i] <= step_i[16 * i +: 16];
-        at_q[i]   <= base_i[24 * (i / Loops) +: 24];
+        step_q[i] = step_i[16 * i +: 16];
+        at_q[i]   = base_i[24 * (i / Loops) +: 24];
       end
-    end else if (adv_i) begin
+      addr_q <= base_i;
+    end else if (adv_i) begin : gen_adv
+      int unsigned level;                        // innermost loop not at its last iteration
+      logic [23:0] at;
+      logic [15:0] step;
+      level = 0;
+      for (int unsigned l = 0; l < Loops; l++) if (!last_q[Loops - 1 - l]) level = Loops - 1 - l;
       for (int unsigned l = 0; l < Loops; l++) begin
         if (l < level) begin
-          left_q[l]  <= most_q[l];
+          left_q[l]  = most_q[l];
           first_q[l] <= 1'b1;
           last_q[l]  <= most_q[l] == '0;
         end else if (l == level) begin
-          left_q[l]  <= left_q[l] - CountBits'(1);
+          left_q[l]  = left_q[l] - CountBits'(1);
           first_q[l] <= 1'b0;
-          last_q[l]  <= left_q[l] == CountBits'(1);
+          last_q[l]  <= left_q[l] == '0;
         end
-        if (l <= level)
-          for (int unsigned s = 0; s < Streams; s++) at_q[s * Loops + l] <= next[s];
+      end
+      for (int unsigned s = 0; s < Streams; s++) begin
+        at   = at_q[s * Loops];
+        step = step_q[s * Loops];
+        for (int unsigned l = 1; l < Loops; l++)
+          if (level == l) begin
+            at   = at_q[s * Loops + l];
+            step = step_q[s * Loops + l];
+          end
+        if (!stay_i[s]) at = at + 24'(signed'(step));
+        for (int unsigned l = 0; l < Loops; l++) if (l <= level) at_q[s * Loops + l] = at;
+        addr_q[24 * s +: 24] <= at;
       end
     end
   end

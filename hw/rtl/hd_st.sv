@@ -58,8 +58,9 @@ module hd_st #(
   localparam int unsigned OffBits = $clog2(AxiBytes);
   localparam int unsigned RunBits = OffBits + 55;
 
+  logic clk;  // of hd_gate
   logic               gen_run_valid, gen_run_ready, run_valid, run_ready;
-  logic               gen_burst_valid, gen_burst_ready;
+  logic               gen_burst_valid, gen_burst_ready, gen_busy, data_busy;
   logic [RunBits-1:0] gen_run, run;
   logic [13:0]        gen_burst;
 
@@ -67,7 +68,7 @@ module hd_st #(
     .AxiBytes(AxiBytes),
     .XmBytes(XmBytes)
   ) u_gen (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .stop_i,
     .seg_ptr_i,
@@ -85,7 +86,8 @@ module hd_st #(
     .run_o        (gen_run),
     .burst_valid_o(gen_burst_valid),
     .burst_ready_i(gen_burst_ready),
-    .burst_o      (gen_burst)
+    .burst_o      (gen_burst),
+    .busy_o       (gen_busy)
   );
 
   // Runs to the data side.
@@ -95,7 +97,7 @@ module hd_st #(
     .Width(RunBits),
     .Depth(16)
   ) u_runs (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .clear_i(1'b0),
     .valid_i(gen_run_valid),
@@ -116,7 +118,7 @@ module hd_st #(
     .Width(8),
     .Depth(16)
   ) u_bursts (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .clear_i(1'b0),
     .valid_i(gen_burst_valid && gen_burst_ready && !gen_error),
@@ -131,7 +133,7 @@ module hd_st #(
   hd_st_data #(
     .AxiBytes(AxiBytes)
   ) u_data (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .stop_i,
     .run_valid_i  (run_valid),
@@ -152,7 +154,8 @@ module hd_st #(
     .wdata_o,
     .wstrb_o,
     .wlast_o,
-    .wbytes_o
+    .wbytes_o,
+    .busy_o       (data_busy)
   );
 
   // Open bursts, oldest first, and the end of operations.
@@ -163,7 +166,7 @@ module hd_st #(
     .Width(6),
     .Depth(16)
   ) u_resps (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .clear_i(1'b0),
     .valid_i(gen_burst_valid),
@@ -185,7 +188,7 @@ module hd_st #(
                                      resp_valid));
   assign stall_bank_o  = (xm_req_o && !xm_gnt_i) || (am_req_o && !am_gnt_i);
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       open_q   <= 5'd0;
       done_q   <= 1'b0;
@@ -203,6 +206,15 @@ module hd_st #(
       end
     end
   end
+
+  // ---- clock ------------------------------------------------------------------------------------
+  // Stands still with no operation, record or burst.
+  hd_gate u_gate (
+    .clk_i,
+    .en_i (!rst_ni || op_valid_i || gen_busy || run_valid || burst_valid || resp_valid || data_busy ||
+           !drained_o || bvalid_i || done_q || report_q),
+    .clk_o(clk)
+  );
 
   `ASSERT(ResponseExpected, !bvalid_i || open_q != 5'd0)
   `ASSERT(RoomForBurst, !(gen_burst_valid && gen_burst_ready && !gen_error) || unused_burst_ready)

@@ -37,7 +37,8 @@ module hd_st_data #(
   output logic [8*AxiBytes-1:0] wdata_o,
   output logic [AxiBytes-1:0]   wstrb_o,
   output logic                  wlast_o,
-  output logic [6:0]            wbytes_o   // strobed bytes of the beat
+  output logic [6:0]            wbytes_o,  // strobed bytes of the beat
+  output logic                  busy_o     // a chunk or a beat is in work
 );
   localparam int unsigned CntBits = 27;
   localparam int unsigned Chunks  = 8;     // buffer between XM and W
@@ -224,6 +225,7 @@ module hd_st_data #(
   assign burst_end     = beat_q == burst_len_i;
   assign burst_ready_o = (fire || drop) && burst_end;
   assign pair          = {chunk, prev_q};
+  assign busy_o        = pack_valid || read_q || coming_q != 2'd0 || chunk_valid || run_q || out_q;
   assign wvalid_o      = out_q;
   assign wdata_o       = out_data_q;
   assign wstrb_o       = out_strb_q;

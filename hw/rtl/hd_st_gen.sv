@@ -41,7 +41,8 @@ module hd_st_gen #(
   // Records of bursts: {last of operation, error, beats - 1}
   output logic                              burst_valid_o,
   input  logic                              burst_ready_i,
-  output logic [13:0]                       burst_o
+  output logic [13:0]                       burst_o,
+  output logic                              busy_o      // an operation or an address is in work
 );
   // ---- the operation being joined --------------------------------------------------------------
   logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
@@ -215,6 +216,7 @@ module hd_st_gen #(
   assign burst_o       = {c_last_q && burst_last, c_err_q, burst_len};
   assign c_done        = data ? burst_done : burst_valid_o && burst_ready_i;
 
+  assign busy_o    = j_valid_q || a_valid_q || c_valid_q || aw_q;
   assign awvalid_o = aw_q;
   assign awaddr_o  = aw_addr_q;
   assign awlen_o   = aw_len_q;

@@ -87,6 +87,8 @@ module hd_vx #(
   // What a dw reads from PM next: taps 0..7, taps 8..11, bias and scale.
   localparam logic [1:0] PmLo = 2'd0, PmHi = 2'd1, PmConst = 2'd2, PmNone = 2'd3;
 
+  logic clk;  // of hd_gate
+
   hd_isa_pkg::vx_params_t p;
   assign p = op_params_i;
 
@@ -141,7 +143,7 @@ module hd_vx #(
     .Streams(4),
     .CountBits(CountBits)
   ) u_nest (
-    .clk_i,
+    .clk_i        (clk),
     .load_i (accept),
     .n_i    ({CountBits'(p.n3), n2, n1, n0}),
     .step_i ({{16{!inner[3]}} & p.ps3, {16{!inner[2]}} & p.ps2, {16{!inner[1]}} & ps1,
@@ -214,7 +216,7 @@ module hd_vx #(
   assign window = !dw_q || skip_q == 2'd0;
   assign lead   = run_q && code == hd_reg_pkg::ErrNone && dw_q && single_q && pm_next_q == PmLo;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (accept) begin
       dw_q        <= dw;
       single_q    <= p.n0 == 16'd1 && p.n2 == 16'd1;
@@ -257,7 +259,7 @@ module hd_vx #(
     for (int unsigned i = 0; i < Places; i++) if (age_q[4 * i +: 4] > late_q[4 * i +: 4]) in_order = 1'b0;
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       age_q    <= '0;
       fn_age_q <= '0;
@@ -284,7 +286,7 @@ module hd_vx #(
 
   assign {head_tr, head_err, head_end, head_am, head_code, w_addr_o} = order[order_r_q];
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       run_q        <= 1'b0;
       failed_q     <= 1'b0;
@@ -343,7 +345,7 @@ module hd_vx #(
     if (dw_q && pm_re_o) d_load[pm_next_q] = 1'b1;
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     d_valid_q  <= rst_ni ? {d_valid_q[0], commit} : '0;
     d_first_q  <= {d_first_q[0], sum_first};
     d_last_q   <= {d_last_q[0], sum_last};
@@ -362,7 +364,7 @@ module hd_vx #(
     .AxiBytes(AxiBytes),
     .Slots(Slots)
   ) u_lanes (
-    .clk_i,
+    .clk_i        (clk),
     .rst_ni,
     .tm_we_i,
     .tm_addr_i,
@@ -405,7 +407,7 @@ module hd_vx #(
   assign end_to_am = head_am;
   assign end_turns = head_tr;
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk) begin
     if (!rst_ni) begin
       fifo_w_q <= '0;
       fifo_r_q <= '0;
@@ -429,6 +431,14 @@ module hd_vx #(
   assign op_err_code_o = err_code_q;
   assign busy_o        = ops_q != '0;
   assign stall_bank_o  = (go && !commit) || (amw_req_o && !amw_gnt_i) || (xmw_req_o && !xmw_gnt_i);
+
+  // ---- clock ------------------------------------------------------------------------------------
+  // Nothing in flight, nothing to forget: it can stand still.
+  hd_gate u_gate (
+    .clk_i,
+    .en_i (!rst_ni || op_valid_i || tm_we_i || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0),
+    .clk_o(clk)
+  );
 
   `ASSERT(ResultsInOrder, !res_valid || waiting_q != '0)
   `ASSERT(WaitingInRange, waiting_q <= (ResBits + 1)'(Results))
