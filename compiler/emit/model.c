@@ -160,10 +160,11 @@ static void describe_layers(struct hd_lowering *lo) {
         d->macs = l->macs;
         d->step = l->step;
         int64_t vectors = l->kind == HD_LAYER_MOVE ? 0 : (int64_t)y->n * l->oh * l->nts;
+        int passes = l->kind == HD_LAYER_SOFTMAX ? 4 : l->kind == HD_LAYER_NORM ? 7 : 1;
         d->vector_ops =
             l->kind == HD_LAYER_DEPTHWISE ? vectors * l->kh * ((l->ow - 1) * l->sx + l->kw)
             : l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? vectors * l->ow * l->kh * l->kw
-                                                                   : vectors * l->ow;
+                                                                   : vectors * l->ow * passes;
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),
                                     hd_ceil_div(d->unavoidable_bytes, hd_axi_bytes(lo->m)));

@@ -385,6 +385,9 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
         return hd_low_pool(w, &t);
     case HD_LAYER_MEAN:
         return hd_low_mean(w, &t);
+    case HD_LAYER_SOFTMAX:
+    case HD_LAYER_NORM:
+        return hd_low_rows(w, &t);
     case HD_LAYER_MOVE:
         return hd_low_move(w, &t);
     default:

@@ -6,6 +6,7 @@
  *   tensorize.c   node -> layer: geometry of the nest, packed weights
  *   transposed.c  transposed convolution -> sub-windows
  *   share.c       concat and split that move nothing
+ *   rows.c        softmax and layer norm
  *   move.c        node that only moves data -> the transfers of each row of its result
  *   tiling.c      layer -> tile sizes and loop order
  *   mem/plan.c    which tensors stay on chip, and where everything lives
@@ -60,6 +61,8 @@ enum hd_layer_kind {
     HD_LAYER_POOL,
     HD_LAYER_MEAN,
     HD_LAYER_RESCALE,
+    HD_LAYER_SOFTMAX, /* along the channels of each pixel, as NORM */
+    HD_LAYER_NORM,
     HD_LAYER_MOVE
 };
 
@@ -226,6 +229,12 @@ struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t)
 void hd_share_uses(struct hd_lowering *lo);
 /* Where the whole lies, its parts lie: after every placing. */
 void hd_share_places(struct hd_lowering *lo);
+/* Softmax and layer norm (rows.c): along the channels of each pixel. */
+const char *hd_rows_refuses(const struct hd_lowering *lo, const struct hd_node *n,
+                            const char **out_hint);
+void hd_tensorize_rows(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
+/* Words of AM that one pixel takes in each of its halves. */
+int hd_rows_words(const struct hd_lowering *lo, const struct hd_layer *l);
 /* The layer that makes output `out` of the node. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l);
 /* A node that only moves elements, whatever its name: which elements is found by running golden on

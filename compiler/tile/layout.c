@@ -28,7 +28,11 @@ static enum want wish(const struct hd_node *n) {
     case HD_IR_qmean:
         return CHANNELS;
     case HD_IR_qgemm:
+    case HD_IR_qmatmul:
+    case HD_IR_qlayernorm:
         return ROWS;
+    case HD_IR_qsoftmax:
+        return hd_attr_int(n, "axis", -1) == 1 ? CHANNELS : ROWS;
     default:
         return ANY;
     }
@@ -77,6 +81,7 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
         const struct hd_node *n = &g->nodes[i];
         if (n->dead) continue;
         set(want, n->in[0], wish(n));
+        if (n->op == HD_IR_qmatmul) set(want, n->in[1], ROWS);
         set(want, n->out[0], wish(n));
     }
     while (spread(g, want, false)) continue;

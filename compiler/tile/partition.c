@@ -97,6 +97,12 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     case HD_IR_qtable:
         if (!g->tensors[n->in[1]].data) return "the table is not constant";
         break;
+    case HD_IR_qsoftmax:
+    case HD_IR_qlayernorm: {
+        const char *why = hd_rows_refuses(lo, n, out_hint);
+        if (why) return why;
+        break;
+    }
     case HD_IR_qadd:
     case HD_IR_qmul:
     case HD_IR_qrescale:

@@ -202,6 +202,12 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     } else if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) {
         cycles = (int64_t)l->nts * l->kh * l->kw;
     }
+    if (l->kind == HD_LAYER_SOFTMAX || l->kind == HD_LAYER_NORM) {
+        cycles = (int64_t)l->nts * (l->kind == HD_LAYER_NORM ? 7 : 4); /* passes */
+        pixels_max = accumulators(lo->m) / hd_rows_words(lo, l);
+        bool fits = pixels_max && (uint32_t)hd_rows_words(lo, l) <= hd_pm_words(lo->m) / 2;
+        if (!fits) return does_not_fit(lo, l, "a row does not fit in half of accumulator memory");
+    }
     if (!fit_tile(lo, l, pixels_max))
         return does_not_fit(
             lo, l,

@@ -384,6 +384,38 @@ static void table(struct gen *x, int in) {
     add(x, HD_IR_qtable, 2, ins, type, rank, dim, &node);
 }
 
+/* ---- attention ---- */
+
+static void softmax(struct gen *x, int in) {
+    const struct hd_tensor *t = shape(x, in);
+    int64_t dim[HD_MAX_RANK];
+    int node, rank = t->rank, axis = next(&x->r) % 4 ? rank - 1 : range(&x->r, 0, rank - 1);
+    memcpy(dim, t->dim, sizeof dim);
+    hd_dtype type = byte_type(x);
+    add(x, HD_IR_qsoftmax, 1, &in, type, rank, dim, &node);
+    hd_attr_set_int(x->g, node, "axis", axis);
+    hd_attr_set_float(x->g, node, "x_scale", scale(&x->r, 0.001f, 0.3f));
+    hd_attr_set_float(x->g, node, "scale", scale(&x->r, 64, 4000));
+    requant(x, node, type);
+}
+
+static void layer_norm(struct gen *x, int in) {
+    const struct hd_tensor *t = shape(x, in);
+    int64_t dim[HD_MAX_RANK];
+    int node, rank = t->rank, n = (int)t->dim[rank - 1], ins[3] = {in, -1, -1};
+    memcpy(dim, t->dim, sizeof dim);
+    float *v = malloc(sizeof *v * (size_t)n);
+    for (int k = 1; k < 3; k++) {
+        for (int i = 0; i < n; i++) v[i] = scale(&x->r, -60, 60);
+        ins[k] = hd_graph_const_f32(x->g, "v", n, v);
+    }
+    free(v);
+    hd_dtype type = byte_type(x);
+    add(x, HD_IR_qlayernorm, 3, ins, type, rank, dim, &node);
+    hd_attr_set_float(x->g, node, "epsilon", scale(&x->r, 0, 2));
+    requant(x, node, type);
+}
+
 /* ---- movement of data ---- */
 
 static int ints(struct gen *x, int n, const int64_t *v) {
@@ -559,6 +591,8 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
             residual(&x, from);
         else if (pick == 1)
             next(&x.r) % 2 ? rescale(&x, from) : table(&x, from);
+        else if (next(&x.r) % 6 == 0)
+            next(&x.r) % 2 ? softmax(&x, from) : layer_norm(&x, from);
         else if (!image || (rank == 4 && pick == 2 && i + 1 == n_layers))
             rank <= 4 ? dense(&x, from) : rescale(&x, from);
         else if (pick == 2 && rank == 4)
