@@ -17,7 +17,8 @@
 #= Add_63                add      Add_63
 #= GlobalAveragePool_67  avgpool  GlobalAveragePool_67
 #= Gemm_73               gemm     Gemm_73
-#= 14 of 78 operations
+#= Softmax_76            softmax  Softmax_76
+#= 15 of 78 operations
 #= name                 op          layer
 #= QuantizeLinear_1     quantize    QuantizeLinear_1
 #= DequantizeLinear_78  dequantize  DequantizeLinear_78
