@@ -92,7 +92,7 @@ static void compute(struct hd_lowerer *w, int alu, int fn) {
 
 /* Rooms in AM for the pixels of the tile. */
 static struct rows rows_of(struct hd_lowerer *w, const struct hd_tile *t) {
-    int n = (int)w->m->n, cp = hd_low_tensor(w, w->l->out)->cp, pixels = t->th * t->tw;
+    int n = (int)w->m->n, cp = hd_low_tensor(w, w->l->out)->bytes, pixels = t->th * t->tw;
     struct rows r = {.t = t, .vectors = cp / n, .counted = (int)hd_ceil_div(w->l->oc, n)};
     r.out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
     r.values = hd_low_accumulators(w, (int64_t)pixels * r.vectors);
@@ -184,12 +184,12 @@ hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t) {
     bool is_norm = l->kind == HD_LAYER_NORM;
     TRY(hd_low_inputs(w, t));
     if (is_norm && w->chunks[0].pm < 0) { /* before the first tile */
-        int words = hd_low_tensor(w, l->out)->cp / (int)w->m->n;
+        int words = hd_low_tensor(w, l->out)->bytes / (int)w->m->n;
         w->chunks[0].pm = hd_ring_take(&w->pm, words);
         hd_low_load_words(w, 1, l->p_offset, w->chunks[0].pm, words, 1, 0, 0);
         TRY(hd_sched_end(&w->s));
     }
     struct rows r = rows_of(w, t);
     TRY(is_norm ? norm(w, &r) : softmax(w, &r));
-    return hd_low_store(w, t->img, &r.out, 0, r.out.cp);
+    return hd_low_store(w, t->img, &r.out, 0, hd_low_tensor(w, l->out)->bytes);
 }

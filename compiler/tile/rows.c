@@ -31,13 +31,13 @@ const char *hd_rows_refuses(const struct hd_lowering *lo, const struct hd_node *
 
 /* Vectors of a pixel, and two words for its sums (sched/rows.c). */
 int hd_rows_words(const struct hd_lowering *lo, const struct hd_layer *l) {
-    return lo->tensors[l->out].cp / (int)lo->m->n + 2;
+    return lo->tensors[l->out].bytes / (int)lo->m->n + 2;
 }
 
 /* PM words of the channels: bias and scale, both binary32. */
 static void pack_params(struct hd_lowering *lo, struct hd_layer *l, const float *scale,
                         const float *bias) {
-    size_t vectors = (size_t)lo->tensors[l->out].cp / lo->m->n;
+    size_t vectors = (size_t)lo->tensors[l->out].bytes / lo->m->n;
     l->p_offset = hd_image_reserve(lo, vectors * hd_pm_word_bytes(lo->m));
     uint8_t *p = lo->image + l->p_offset;
     for (int c = 0; c < l->oc; c++, p += 8) {
