@@ -136,8 +136,13 @@ void hd_iss_bank_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t 
             r.step[1][l] = hd_field_get(words, (enum hd_field)(HD_F_vx_bs0 + l)) * lanes;
     }
     if (code == hd_isa_ops[HD_OP_vx_dw].code) { /* rows, columns, vectors of channels */
+        bool pairs = in_xm(GET(b_kind));        /* B lags by a column where windows are 3 wide */
         r.loops = 3;
-        r.n[0] = GET(n2), r.n[1] = (GET(n1) - 1) * GET(sx) + GET(n0), r.n[2] = GET(n3);
+        r.n[0] = GET(n2), r.n[2] = GET(n3);
+        r.n[1] = pairs ? GET(n1) + GET(n0) - 2 : (GET(n1) - 1) * GET(sx) + GET(n0);
+        r.used[1] = pairs;
+        r.step[1][0] = GET(bs2) * lanes, r.step[1][1] = GET(bs0) * lanes;
+        r.step[1][2] = GET(bs3) * lanes;
         r.step[0][0] = GET(as2) * lanes, r.step[0][1] = GET(as0) * lanes;
         r.step[0][2] = GET(as3) * lanes;
     }
@@ -246,7 +251,8 @@ static void writes_of(const hd_iss *iss, unsigned code, const uint32_t *words,
         if (dw ? l % 2 == 0 : l < nred) continue;
         *(step < 0 ? &w->lo : &w->hi) += (n - 1) * step;
     }
-    if (dw) w->every *= (uint64_t)hd_field_get(words, HD_F_vx_sx);
+    if (dw && !in_xm(hd_field_get(words, HD_F_vx_b_kind)))
+        w->every *= (uint64_t)hd_field_get(words, HD_F_vx_sx);
     w->lo /= bytes, w->hi /= bytes;
 }
 

@@ -326,8 +326,12 @@ static unsigned run_map(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles
 
 /* ---- dw ------------------------------------------------------------------------------------- */
 
-static int64_t dw_columns(const struct map *o) { /* input vectors of a row of outputs */
-    return (o->n[1] - 1) * o->sx + o->n[0];
+static bool pairs(const struct map *o) { /* every second column comes from B */
+    return o->b_kind != KIND_ZERO;
+}
+
+static int64_t dw_columns(const struct map *o) { /* vectors of A in a row of outputs */
+    return pairs(o) ? o->n[1] + o->n[0] - 2 : (o->n[1] - 1) * o->sx + o->n[0];
 }
 
 static unsigned check_dw(const hd_iss *iss, const struct map *o) {
@@ -336,14 +340,17 @@ static unsigned check_dw(const hd_iss *iss, const struct map *o) {
     for (int l = 0; l < LOOPS; l++)
         if (o->n[l] == 0) return HD_ERR_operand;
     if (o->n[0] > DW_COLS || o->n[2] > DW_ROWS || o->sx == 0 || !in_xm(o->a_kind) ||
-        o->b_kind != KIND_ZERO || o->alu != ALU_A || o->red != RED_NONE || o->nred != 0 ||
-        o->d_kind == TO_XM_TURNED || imm < -DW_IMM || imm > DW_IMM)
+        (pairs(o) && (o->b_kind != o->a_kind || o->sx != 2 || o->n[0] < 2)) || o->alu != ALU_A ||
+        o->red != RED_NONE || o->nred != 0 || o->d_kind == TO_XM_TURNED || imm < -DW_IMM ||
+        imm > DW_IMM)
         return HD_ERR_operand;
     int64_t xm = iss->m.xm_bytes / iss->m.n, am = hd_am_words(&iss->m), pm = hd_pm_words(&iss->m);
     int64_t tap_words = (o->n[0] * o->n[2] + TAPS_PER_WORD - 1) / TAPS_PER_WORD;
     const int64_t a_n[LOOPS] = {dw_columns(o), 1, o->n[2], o->n[3]};
+    const int64_t b_n[LOOPS] = {o->n[1], 1, o->n[2], o->n[3]};
     const int64_t d_n[LOOPS] = {1, o->n[1], 1, o->n[3]}, p_n[LOOPS] = {1, 1, 1, o->n[3]};
-    if (!inside(o->a, a_n, o->as, 0, xm) || !inside(o->d, d_n, o->ds, 0, to_am(o) ? am : xm) ||
+    if (!inside(o->a, a_n, o->as, 0, xm) || (pairs(o) && !inside(o->b, b_n, o->bs, 0, xm)) ||
+        !inside(o->d, d_n, o->ds, 0, to_am(o) ? am : xm) ||
         !inside(o->p, p_n, o->ps, 0, pm - tap_words))
         return HD_ERR_range;
     return HD_ERR_none;
@@ -358,16 +365,24 @@ static void load_taps(const hd_iss *iss, int64_t p_at, int taps, int32_t w[][LAN
     }
 }
 
-/* t[i] = sum over the window at `at`. */
-static void window_sum(const hd_iss *iss, const struct map *o, int64_t at, int32_t w[][LANES],
-                       uint32_t *t) {
+/* Where column kx of window x lies. */
+static int64_t column(const struct map *o, int64_t x, int64_t kx, int64_t ky, int64_t i3) {
+    int64_t back = o->n[0] - 1 - kx; /* columns to the end of the window */
+    if (!pairs(o)) return o->a + (x * o->sx + kx) * o->as[0] + ky * o->as[2] + i3 * o->as[3];
+    if (back == 1) return o->b + x * o->bs[0] + ky * o->bs[2] + i3 * o->bs[3];
+    return o->a + (x + (kx == 2)) * o->as[0] + ky * o->as[2] + i3 * o->as[3];
+}
+
+/* t[i] = sum over window x. */
+static void window_sum(const hd_iss *iss, const struct map *o, int64_t x, int64_t i3,
+                       int32_t w[][LANES], uint32_t *t) {
     int n = (int)iss->m.n;
     uint32_t a[LANES];
     memset(t, 0, (size_t)n * 4);
     for (int64_t ky = 0; ky < o->n[2]; ky++)
         for (int64_t kx = 0; kx < o->n[0]; kx++) {
             const int32_t *tap = w[ky * o->n[0] + kx];
-            load(iss, o->a_kind, at + kx * o->as[0] + ky * o->as[2], 0, o->a_imm, a);
+            load(iss, o->a_kind, column(o, x, kx, ky, i3), 0, o->a_imm, a);
             for (int i = 0; i < n; i++) t[i] += a[i] * (uint32_t)tap[i];
         }
 }
@@ -377,7 +392,8 @@ static unsigned run_dw(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles)
     map_of(words, &o);
     unsigned err = check_dw(iss, &o);
     if (err) return err;
-    int64_t lead = o.n[0] == 1 && o.n[2] == 1; /* its taps are not read beside inputs */
+    /* a result in the first iteration: its taps are not read beside inputs */
+    int64_t lead = o.n[0] == 1 + pairs(&o) && o.n[2] == 1;
     *out_cycles = (uint64_t)(o.n[3] * (o.n[2] * dw_columns(&o) + lead));
     if (*out_cycles > iss->budget) return HD_ERR_none;
     int32_t w[DW_COLS * DW_ROWS][LANES];
@@ -386,7 +402,7 @@ static unsigned run_dw(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles)
         int64_t p_at = o.p + i3 * o.ps[3];
         load_taps(iss, p_at, (int)(o.n[0] * o.n[2]), w);
         for (int64_t x = 0; x < o.n[1]; x++) {
-            window_sum(iss, &o, o.a + x * o.sx * o.as[0] + i3 * o.as[3], w, t);
+            window_sum(iss, &o, x, i3, w, t);
             finish(iss, &o, t, 0, o.d + x * o.ds[1] + i3 * o.ds[3], p_at);
         }
     }

@@ -295,15 +295,25 @@ static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
     if (sx < 1) hd_check_add(k, true, op, "sx is 0, 1 to 3");
     if (a != S8 && a != U8)
         hd_check_add(k, true, op, "a_kind is %lld, 2 or 3 (bytes of XM)", (long long)a);
-    if (GET(vx_b_kind) != ZERO || GET(vx_alu) || GET(vx_red) || GET(vx_nred) || GET(vx_lanes))
-        hd_check_add(k, true, op, "b_kind must be 4, alu, red, nred and lanes 0");
+    if (GET(vx_alu) || GET(vx_red) || GET(vx_nred) || GET(vx_lanes))
+        hd_check_add(k, true, op, "alu, red, nred and lanes must be 0");
+    bool pairs = GET(vx_b_kind) != ZERO;
+    if (pairs && (GET(vx_b_kind) != a || sx != 2 || n0 < 2))
+        hd_check_add(
+            k, true, op,
+            "b_kind is %lld: 4, or for pairs of columns as a_kind, with sx 2 and n0 2 or 3",
+            (long long)GET(vx_b_kind));
     if (imm < -IMM || imm > IMM)
         hd_check_add(k, true, op, "a_imm is %lld, -255 to 255", (long long)imm);
     if (!loops_run(k, op, &all, 0) || sx < 1) return;
-    struct nest in = {3, {(n1 - 1) * sx + n0, n2, n3}}, out = {2, {n1, n3}}, par = {1, {n3}};
+    struct nest in = {3, {pairs ? n1 + n0 - 2 : (n1 - 1) * sx + n0, n2, n3}}, out = {2, {n1, n3}},
+                par = {1, {n3}};
     int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)}, ps[1] = {GET(vx_ps3)};
+    int64_t bs[3] = {GET(vx_bs0), GET(vx_bs2), GET(vx_bs3)};
     int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)};
     touch_vx(k, op, "operand A", S8, GET(vx_a), &in, as, 0, false);
+    in.n[0] = n1;
+    if (pairs) touch_vx(k, op, "operand B", S8, GET(vx_b), &in, bs, 0, false);
     touch_vx(k, op, "destination", vx_place(d), GET(vx_d), &out, ds, 0, true);
     if (GET(vx_lut) && GET(vx_lut) <= HD_TM_TABLES) touch_table(k, op, GET(vx_lut));
     touch(k, op, "PM words", HD_CHECK_PM, 1, GET(vx_p), &par, ps, 0, 1 + hd_ceil_div(n0 * n2, TAPS),

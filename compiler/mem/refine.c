@@ -92,13 +92,23 @@ static void search_chunks(struct search *s) {
 }
 
 static void search_ring(struct search *s) {
+    const struct hd_layer *l = &s->lo->layers[s->w.first];
+    bool depthwise = s->w.end - s->w.first == 1 && l->kind == HD_LAYER_DEPTHWISE;
     uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks,
              ring = s->lo->layers[s->w.first].ring_bytes;
     if (s->best.ring_in == 0 || s->best.ring_in == ring) return; /* one operand streams */
     for (uint32_t in = bank; in < ring; in += bank) {
         struct asked q = s->best;
         q.ring_in = in;
-        if (in != s->best.ring_in) consider(s, q);
+        if (in == s->best.ring_in) continue;
+        consider(s, q);
+        if (!depthwise) continue; /* halos: tiles want to be as high as their part allows */
+        for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks += (chunks + 1) / 2)
+            for (int i = 0; i < N_TILES; i++) {
+                q.tiles = tiles[i], q.nb = (int)hd_ceil_div(l->nts, chunks);
+                q.order = chunks > 1 ? HD_ORDER_CHUNK_OUTER : HD_ORDER_ANY;
+                consider(s, q);
+            }
     }
 }
 
@@ -121,6 +131,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_chunks(&s);
         search_tiles(&s);
         search_ring(&s);
+        search_tiles(&s);
         HD_ASSERT(attempt(lo, &s.w, &s.best) < INT64_MAX); /* it was there before */
         hd_clear(lo->ctx);
     }

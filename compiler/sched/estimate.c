@@ -96,7 +96,9 @@ static int64_t iterations(const struct hd_slot_op *op) {
     int64_t n0 = field(op, HD_F_vx_n0), n1 = field(op, HD_F_vx_n1);
     int64_t outer = field(op, HD_F_vx_n2) * field(op, HD_F_vx_n3);
     if (op->code == hd_isa_ops[HD_OP_vx_dw].code)
-        return outer * ((n1 - 1) * field(op, HD_F_vx_sx) + n0);
+        return outer * (field(op, HD_F_vx_b_kind) == field(op, HD_F_vx_a_kind)
+                            ? n1 + n0 - 2 /* two columns a cycle */
+                            : (n1 - 1) * field(op, HD_F_vx_sx) + n0);
     return outer * n0 * n1;
 }
 

@@ -47,8 +47,13 @@ static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
 
 struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
                                int cols) {
-    return (struct hd_view){
-        resident_at(t, img, y, x), hd_mtensor_pitch(t), t->cp, rows, cols, y, x, false, 0, 0};
+    return (struct hd_view){.at = resident_at(t, img, y, x),
+                            .pitch = hd_mtensor_pitch(t),
+                            .cp = t->cp,
+                            .rows = rows,
+                            .cols = cols,
+                            .y = y,
+                            .x = x};
 }
 
 void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
@@ -88,10 +93,10 @@ static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
                            const struct hd_view *v) {
     int64_t row = (int64_t)t->w * t->cp;
     int64_t src = (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + v->c;
-    int ys = v->decimated ? w->l->sy : 1, xs = v->decimated ? w->l->sx : 1;
+    int ys = v->decimated ? w->l->sy : 1, xs = v->decimated ? w->l->sx : v->alternate ? 2 : 1;
     int end_y = v->y + (v->rows - 1) * ys + 1, end_x = v->x + (v->cols - 1) * xs + 1;
     bool edge = v->y < 0 || v->x < 0 || end_y > t->h || end_x > t->w;
-    bool by_pixels = v->decimated || v->channels || v->cp != t->cp;
+    bool by_pixels = xs > 1 || v->decimated || v->channels || v->cp != t->cp;
     bool one_run = !edge && !by_pixels && v->cols == t->w && v->pitch == row;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, 1);
@@ -158,16 +163,14 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
     int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
-    t->in[0] = (struct hd_view){(uint32_t)hd_ring_take(&w->xm_in, bytes),
-                                t->tw * l->im2col,
-                                l->im2col,
-                                t->th,
-                                t->tw,
-                                t->y,
-                                t->x,
-                                true,
-                                0,
-                                0};
+    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, bytes),
+                                .pitch = t->tw * l->im2col,
+                                .cp = l->im2col,
+                                .rows = t->th,
+                                .cols = t->tw,
+                                .y = t->y,
+                                .x = t->x,
+                                .decimated = true};
     for (int r = 0; r < t->th; r++) {
         if (rest == run) {
             TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh, run));
@@ -255,6 +258,78 @@ static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, i
     return HD_OK;
 }
 
+/* Rows of a view, the first of `from` and of `to`, copied by VX. */
+static hd_status copy_rows(struct hd_lowerer *w, struct hd_view from, struct hd_view to, int rows,
+                           bool is_unsigned) {
+    int n = (int)w->m->n;
+    from.rows = to.rows = rows;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_set(w, HD_F_vx_a_kind, is_unsigned ? 3 : 2), hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
+    hd_low_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
+    hd_low_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
+    hd_low_set(w, HD_F_vx_a, from.at / (uint32_t)n), hd_low_set(w, HD_F_vx_d, to.at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_n0, from.cols * from.cp / n);
+    hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
+    hd_low_set(w, HD_F_vx_n1, rows);
+    hd_low_set(w, HD_F_vx_as1, from.pitch / n), hd_low_set(w, HD_F_vx_ds1, to.pitch / n);
+    hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_touch(w, &from, false);
+    hd_low_touch(w, &to, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Columns of a view that lie in the tensor; the padding on its sides outlives the rows between,
+ * since the next rows in this place have theirs there, too. */
+static struct hd_view without_sides(const struct hd_mtensor *t, struct hd_view v) {
+    int xs = v.alternate ? 2 : 1;
+    int left = v.x < 0 ? (int)hd_min(v.cols - 1, hd_ceil_div(-v.x, xs)) : 0;
+    int end = (int)hd_max(left + 1, hd_min(v.cols, hd_ceil_div(t->w - v.x, xs)));
+    v.at += (uint32_t)(left * v.cp), v.x += left * xs, v.cols = end - left;
+    return v;
+}
+
+/* Loads v, whose place is still to be found, into a ring. Rows that the tile above has loaded too
+ * are taken from it where the rest fits behind them; where it does not, VX copies them if LX is
+ * what the layer waits for. */
+static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, struct hd_view *v) {
+    const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
+    struct hd_ring *r = ring ? &w->xm_in_b : &w->xm_in;
+    struct hd_last_tile *last = &w->last[ring];
+    struct hd_view *above = &last->v, rest = *v;
+    int shared = above->y + above->rows - v->y;
+    bool same = last->l == w->l && last->operand == operand && last->img == img &&
+                last->next == r->next && above->x == v->x && above->cols == v->cols &&
+                above->c == v->c && above->cp == v->cp && !v->decimated;
+    same = same && v->y >= above->y && shared > 0 && shared < v->rows;
+    bool fits = r->next + hd_round_up((int64_t)(v->rows - shared) * v->pitch, 64) <= r->size;
+    bool copies = same && !fits && v->alternate;
+    if (same && (fits || copies)) rest.y += shared, rest.rows -= shared;
+    int taken = copies ? v->rows : rest.rows;
+    v->at = rest.at = (uint32_t)hd_ring_take(r, hd_round_up((int64_t)taken * v->pitch, 64));
+    if (copies) {
+        struct hd_view from = *above;
+        from.at += (uint32_t)((v->y - above->y) * v->pitch), from.y = v->y;
+        rest.at += (uint32_t)(shared * v->pitch);
+        TRY(copy_rows(w, from, *v, shared, t->is_unsigned));
+    } else if (same && fits) {
+        v->at = above->at + (uint32_t)((v->y - above->y) * v->pitch);
+    }
+    bool as_before = last->l == w->l && above->x == v->x && above->cols == v->cols &&
+                     above->cp == v->cp && above->pitch == v->pitch && w->l->ppw == 1;
+    int64_t row = (rest.at - r->first) / v->pitch;
+    bool in_rows = (rest.at - r->first) % v->pitch == 0;
+    int padded = as_before ? last->padded : 0;
+    if (in_rows && row + rest.rows <= padded)
+        rest = without_sides(t, rest);
+    else if (in_rows && row <= padded)
+        padded = (int)row + rest.rows;
+    else
+        padded = 0;
+    *last = (struct hd_last_tile){w->l, operand, img, *v, r->next, padded};
+    return load_view(w, t, img, &rest);
+}
+
 /* hd_low_input of `channels` channels from c when it streams. */
 static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
                              int c, int channels, struct hd_view *out) {
@@ -266,18 +341,15 @@ static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x,
     }
     bool decimated = hd_layer_decimates(w->lo, w->l);
     if (decimated) rows = (rows - 1) / w->l->sy + 1, cols = (cols - 1) / w->l->sx + 1;
-    int64_t bytes = hd_round_up((int64_t)rows * cols * channels, 64);
-    *out = (struct hd_view){(uint32_t)hd_ring_take(&w->xm_in, bytes),
-                            cols * channels,
-                            channels,
-                            rows,
-                            cols,
-                            y,
-                            x,
-                            decimated,
-                            c,
-                            0};
-    return load_view(w, t, img, out);
+    *out = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * channels),
+                            .cp = channels,
+                            .rows = rows,
+                            .cols = cols,
+                            .y = y,
+                            .x = x,
+                            .decimated = decimated,
+                            .c = c};
+    return stream(w, 0, i, img, out);
 }
 
 hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
@@ -291,16 +363,13 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
     if (t->resident) return hd_low_resident(t, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
-    return (struct hd_view){(uint32_t)hd_ring_take(&w->xm_out, size),
-                            cols * bytes,
-                            bytes,
-                            rows,
-                            cols,
-                            y,
-                            x,
-                            false,
-                            0,
-                            0};
+    return (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_out, size),
+                            .pitch = cols * bytes,
+                            .cp = bytes,
+                            .rows = rows,
+                            .cols = cols,
+                            .y = y,
+                            .x = x};
 }
 
 /* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not.
@@ -328,6 +397,26 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     return hd_sched_end(&w->s);
 }
 
+/* Two views of the columns of a tile, in banks of their own: the last of each window and every
+ * second before it, and the others. */
+static hd_status load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
+    const struct hd_mtensor *in = hd_low_tensor(w, w->l->in[0]);
+    int cp = t->channels ? t->channels : in->cp, odd = w->l->kw % 2 == 0;
+    for (int i = 0; i < 2; i++) {
+        int cols = t->tw + (i == 0 && !odd);
+        t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * cp),
+                                    .cp = cp,
+                                    .rows = rows,
+                                    .cols = cols,
+                                    .y = t->y * w->l->sy - w->l->pt,
+                                    .x = x + (i != odd),
+                                    .c = t->c,
+                                    .alternate = true};
+        TRY(stream(w, i, 0, t->img, &t->in[i]));
+    }
+    return HD_OK;
+}
+
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
     w->am_half = !w->am_half;
     return hd_ring_take(&w->am[w->am_half], words);
@@ -338,6 +427,7 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     if (l->im2col) return gather(w, t);
     int rows = hd_layer_rows(l, t->th), cols = hd_layer_cols(l, t->tw);
     int x = hd_layer_col(l, t->x);
+    if (hd_layer_pairs(w->lo, l)) return load_pairs(w, t, rows, x);
     if (l->ppw > 1) { /* whole words */
         int first = (int)hd_floor_to(x, l->ppw);
         cols = (int)hd_round_up(x + cols - first, l->ppw);
@@ -440,8 +530,12 @@ struct layer_state { /* of a layer whose tiles are being issued */
  */
 static void part_ring(struct hd_lowerer *w, const struct hd_layer *l) {
     int64_t in = l->ring_in, out = l->ring_bytes - l->ring_in;
-    if (w->xm_in.size == in && w->xm_out.size == out) return;
-    w->xm_in = (struct hd_ring){w->m->xm_bytes - in - out, in, 0};
+    int64_t a = hd_layer_pairs(w->lo, l) ? hd_layer_half_ring(w->lo, l) : in, at;
+    if (w->xm_in.size == a && w->xm_out.size == out) return;
+    at = w->m->xm_bytes - in - out;
+    w->last[0].l = w->last[1].l = NULL;
+    w->xm_in = (struct hd_ring){at, a, 0};
+    w->xm_in_b = (struct hd_ring){at + a, in - a, 0};
     w->xm_out = (struct hd_ring){w->m->xm_bytes - out, out, 0};
 }
 

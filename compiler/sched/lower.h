@@ -21,6 +21,7 @@ struct hd_view {
     bool decimated; /* neighbours are the layer's stride apart in the tensor */
     int c;          /* first channel: a streamed view may hold cp of the tensor's channels */
     int channels;   /* of cp that an operation touches; 0 = all */
+    bool alternate; /* every second column of the tensor */
 };
 
 struct hd_tile {
@@ -33,12 +34,22 @@ struct hd_ring {
     int64_t first, size, next;
 };
 
+/* The tile that a ring took last, while nothing is behind it: the next may begin with its rows. */
+struct hd_last_tile {
+    const struct hd_layer *l;
+    int operand, img;
+    struct hd_view v;
+    int64_t next; /* of the ring */
+    int padded;   /* rows at the beginning of the ring whose padding on either side is there */
+};
+
 struct hd_lowerer {
     struct hd_sched s;
     struct hd_lowering *lo;
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
-    struct hd_ring xm_in, xm_out, wm, pm, tm, am[2];
+    struct hd_ring xm_in, xm_in_b, xm_out, wm, pm, tm, am[2];
+    struct hd_last_tile last[2]; /* of xm_in, xm_in_b */
     int am_half;
     int *loaded; /* per mtensor: rows, padding included, of a resident one from outside that are
                     loaded */

@@ -219,35 +219,38 @@ static hd_status depthwise_rows(struct hd_lowerer *w, const struct hd_tile *t, i
     for (int r = 0; r < t->th; r++) {
         const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
         int rows = (l->kh - 1) * l->dy + 1;
-        struct hd_view src = {in->at + (uint32_t)(r * l->sy * in->pitch),
-                              in->pitch,
-                              in->cp,
-                              rows,
-                              in->cols,
-                              in->y + r * l->sy,
-                              in->x,
-                              false,
-                              0,
-                              0};
+        struct hd_view src = {.at = in->at + (uint32_t)(r * l->sy * in->pitch),
+                              .pitch = in->pitch,
+                              .cp = in->cp,
+                              .rows = rows,
+                              .cols = in->cols,
+                              .y = in->y + r * l->sy,
+                              .x = in->x};
         if (x->roll) /* contiguous for one row of windows, not for all */
             src = hd_low_resident(x, t->img, (t->y + r) * l->sy - l->pt, t->x * l->sx - l->pl, rows,
                                   in->cols);
         int64_t a = (int64_t)src.at / lanes + (t->channels && !x->resident ? 0 : nt);
         if (t->channels && x->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
-        struct hd_view dst = {out->at + (uint32_t)(r * out->pitch),
-                              out->pitch,
-                              out->cp,
-                              1,
-                              t->tw,
-                              t->y + r,
-                              t->x,
-                              false,
-                              0,
-                              0};
+        struct hd_view dst = {.at = out->at + (uint32_t)(r * out->pitch),
+                              .pitch = out->pitch,
+                              .cp = out->cp,
+                              .rows = 1,
+                              .cols = t->tw,
+                              .y = t->y + r,
+                              .x = t->x};
         hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
         hd_low_operand_a(w);
         hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);
         hd_low_set(w, HD_F_vx_sx, l->sx);
+        if (hd_layer_pairs(w->lo, l)) {
+            struct hd_view b = t->in[1];
+            b.at += (uint32_t)(r * l->sy * b.pitch), b.y += r * l->sy, b.rows = rows;
+            hd_low_set(w, HD_F_vx_b_kind, x->is_unsigned ? 3 : 2);
+            hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + (t->channels ? 0 : nt));
+            hd_low_set(w, HD_F_vx_bs0, b.cp / lanes);
+            hd_low_set(w, HD_F_vx_bs2, l->dy * b.pitch / lanes), hd_low_set(w, HD_F_vx_bs3, 1);
+            hd_low_touch(w, &b, false);
+        }
         hd_low_set(w, HD_F_vx_a, a);
         hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes);
         hd_low_set(w, HD_F_vx_p, pm);

@@ -73,16 +73,13 @@ static hd_status mean_channels(struct hd_lowerer *w, const struct hd_view *in, i
     for (int i = 0, n; i < count; i += n) {
         int y = i / in->cols, x = i % in->cols, lane = i < main_count ? i % LANES : 0;
         n = i < main_count ? (int)hd_min(LANES - lane, hd_min(in->cols - x, main_count - i)) : 1;
-        struct hd_view px = {in->at + (uint32_t)(y * in->pitch + x * in->cp),
-                             in->pitch,
-                             in->cp,
-                             1,
-                             n,
-                             y,
-                             x,
-                             false,
-                             0,
-                             0};
+        struct hd_view px = {.at = in->at + (uint32_t)(y * in->pitch + x * in->cp),
+                             .pitch = in->pitch,
+                             .cp = in->cp,
+                             .rows = 1,
+                             .cols = n,
+                             .y = y,
+                             .x = x};
         bool first = main_count ? i < LANES : i == 0;
         if (i == main_count && i > 0) TRY(mean_fold_lanes(w, sums, nv));
         TRY(mean_taps(w, &px, n, from_v, nv, sums + (int64_t)lane * nv, first));

@@ -49,26 +49,22 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const 
     const struct hd_layer *l = w->l;
     int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_low_tensor(w, l->out)->bytes / n;
     int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
-    struct hd_view src = {in->at + (uint32_t)((iy - in->y) * in->pitch + (ix - in->x) * in->cp),
-                          in->pitch,
-                          in->cp,
-                          (win[1] - win[0] - 1) * l->dy + 1,
-                          (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx,
-                          iy,
-                          ix,
-                          false,
-                          0,
-                          0};
-    struct hd_view dst = {out->at + (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
-                          out->pitch,
-                          out->cp,
-                          1,
-                          n_x,
-                          y,
-                          x,
-                          false,
-                          0,
-                          0};
+    struct hd_view src = {.at =
+                              in->at + (uint32_t)((iy - in->y) * in->pitch + (ix - in->x) * in->cp),
+                          .pitch = in->pitch,
+                          .cp = in->cp,
+                          .rows = (win[1] - win[0] - 1) * l->dy + 1,
+                          .cols = (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx,
+                          .y = iy,
+                          .x = ix};
+    struct hd_view dst = {.at = out->at +
+                                (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
+                          .pitch = out->pitch,
+                          .cp = out->cp,
+                          .rows = 1,
+                          .cols = n_x,
+                          .y = y,
+                          .x = x};
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_operand_a(w);
     hd_low_set(w, HD_F_vx_red, l->max_pool ? 2 : 1);

@@ -259,12 +259,20 @@ int64_t hd_layer_weight_bytes(const struct hd_lowering *lo,
                               const struct hd_layer *l); /* as packed */
 struct hd_tile_bytes {
     int64_t in, out;
+    int64_t pair; /* of `in`, one of the two views when columns come in pairs */
 };
 /* Tiles of input i are loaded into the ring; a move takes its inputs from the arena directly. */
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i);
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Of an operand from DRAM only the channels of a chunk are loaded with it: depthwise. */
 bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l);
+/* Stride 2, depthwise, streamed: VX reads two columns a cycle, from two views in two parts of the
+ * ring for inputs, the first of this many bytes. */
+bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l);
+int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l);
+/* Bytes between rows of a streamed tile, of `bytes` each. Rows that the next tile reads, too, do
+ * not share granules (sched/deps.c) with those that are loaded for it. */
+int hd_layer_pitch(const struct hd_layer *l, int bytes);
 /* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);

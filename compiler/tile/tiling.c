@@ -30,6 +30,16 @@ bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l) {
     return l->kind == HD_LAYER_DEPTHWISE && l->chunk_outer && (!x->resident || x->comes_in);
 }
 
+bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return l->kind == HD_LAYER_DEPTHWISE && l->sx == 2 && l->kw >= 2 &&
+           !lo->tensors[l->in[0]].resident;
+}
+
+int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l) {
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks; /* one or more between the two views */
+    return hd_floor_to(l->ring_in / 2, l->ring_in < 2 * bank || l->ring_in > 3 * bank ? 64 : bank);
+}
+
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
     return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
 }
@@ -40,15 +50,27 @@ static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, i
     return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
 }
 
+int hd_layer_pitch(const struct hd_layer *l, int bytes) {
+    bool shares = (l->kh - 1) * l->dy + 1 > l->sy;
+    return shares ? (int)hd_round_up(bytes, 64) : bytes;
+}
+
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_tile_bytes bytes = {0};
     int rows = hd_layer_rows(l, l->th), cols = hd_layer_cols(l, l->tw);
     if (hd_layer_decimates(lo, l)) rows = l->th, cols = l->tw;
+    if (hd_layer_pairs(lo, l)) {
+        bytes.pair = (int64_t)rows * hd_layer_pitch(l, (l->tw + 1) * least_bytes(lo, l, 0));
+        bytes.pair = hd_round_up(bytes.pair, 64);
+        cols = 2 * (l->tw + 1);
+    }
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0 && !l->im2col; i++)
         if (hd_layer_streams(lo, l, i))
-            bytes.in += hd_round_up((int64_t)rows * cols * least_bytes(lo, l, i), 64);
+            bytes.in +=
+                hd_round_up((int64_t)rows * hd_layer_pitch(l, cols * least_bytes(lo, l, i)), 64);
+    if (bytes.pair) bytes.in = 2 * bytes.pair;
     if (!lo->tensors[l->out].resident)
         bytes.out = hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].bytes, 64);
     return bytes;
@@ -82,6 +104,7 @@ static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
 /* Two tiles of each streamed operand fit in their parts of the ring. */
 static bool fits_twice(const struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_tile_bytes b = hd_layer_tile_bytes(lo, l);
+    if (b.pair && 2 * b.pair > hd_layer_half_ring(lo, l)) return false;
     return 2 * b.in <= l->ring_in && 2 * b.out <= l->ring_bytes - l->ring_in;
 }
 

@@ -6,7 +6,8 @@
 // for dw, 1 for a reduction across lanes, 8 for a function, 1 for a table, N + 1 for a transposed
 // block; op_done_o comes 1 cycle after the last write. Up to 8 operations are in flight.
 // dw walks the input vectors: rows (ky) innermost, then the columns of a row of outputs, then i3;
-// the last row of a column that ends a window gives a result. At the start of an i3 it reads taps,
+// the last row of a column that ends a window gives a result. With pairs (B used) it walks two columns
+// in a step, the later one from A. At the start of an i3 it reads taps,
 // bias and scale from PM beside the first iterations; a window of 1 x 1, whose first iteration is a
 // result already, takes a cycle more.
 // Stalls: an operand that loses its bank (two operands in one bank take a cycle each); results wait
@@ -98,9 +99,10 @@ module hd_vx #(
   logic [2:0]       slot_q;
   logic [Loops-1:0] outer_q, inner;
   logic [4:0]       bad_q, bad;
-  logic             accept, dw, to_am;
+  logic             accept, dw, pairs, to_am;
 
   assign dw    = op_code_i == hd_isa_pkg::VxDw;
+  assign pairs = dw && p.b_kind != KindZero;
   assign to_am = p.d_kind == AmWord || p.d_kind == AmInt;
 
   // The rows of a dw are its loop 0, and reduce; the columns are loop 1.
@@ -116,7 +118,8 @@ module hd_vx #(
         (p.d_kind == Transposed && (p.nred != 3'd0 || 32'(p.n0) != N)))
       bad = hd_reg_pkg::ErrOperand;
     if (dw && (p.n0 > 16'd3 || p.n2 > 16'd4 || p.sx == 2'd0 ||
-               (p.a_kind != 3'd2 && p.a_kind != 3'd3) || p.b_kind != KindZero || p.alu != AluA ||
+               (p.a_kind != 3'd2 && p.a_kind != 3'd3) || p.alu != AluA ||
+               (pairs && (p.b_kind != p.a_kind || p.sx != 2'd2 || p.n0 < 16'd2)) ||
                p.red != RedNone || p.d_kind == Transposed || signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
       bad = hd_reg_pkg::ErrOperand;
     if (!dw && op_code_i != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
@@ -127,15 +130,18 @@ module hd_vx #(
   logic             commit, window;  // window: dw is in a column that ends one
 
   logic [CountBits-1:0] outputs, n0, n1, n2;  // outputs: of a dw, in a row, less 1
-  logic [15:0]          as0, as1, ps1;
+  logic [15:0]          as0, as1, bs0, bs1, ps1;
 
   assign outputs = CountBits'(p.n1) - CountBits'(1);
   assign n0      = dw ? CountBits'(p.n2) : CountBits'(p.n0);
-  assign n1      = dw ? (p.sx[0] ? outputs : '0) + (p.sx[1] ? outputs << 1 : '0) +
+  assign n1      = pairs ? outputs + CountBits'(p.n0) - CountBits'(1) :
+                   dw ? (p.sx[0] ? outputs : '0) + (p.sx[1] ? outputs << 1 : '0) +
                         CountBits'(p.n0) : CountBits'(p.n1);
   assign n2      = dw ? CountBits'(1) : CountBits'(p.n2);
   assign as0     = dw ? p.as2 : p.as0;
   assign as1     = dw ? p.as0 : p.as1;
+  assign bs0     = dw ? p.bs2 : inner[0] ? 16'd0 : p.bs0;
+  assign bs1     = dw ? p.bs0 : inner[1] ? 16'd0 : p.bs1;
   assign ps1     = dw ? 16'd0 : p.ps1;
 
   hd_nest #(
@@ -149,11 +155,11 @@ module hd_vx #(
     .step_i ({{16{!inner[3]}} & p.ps3, {16{!inner[2]}} & p.ps2, {16{!inner[1]}} & ps1,
               {16{!inner[0]}} & p.ps0, {16{!inner[3]}} & p.ds3, {16{!inner[2]}} & p.ds2,
               {16{!inner[1]}} & p.ds1, {16{!inner[0]}} & p.ds0, {16{!inner[3]}} & p.bs3,
-              {16{!inner[2]}} & p.bs2, {16{!inner[1]}} & p.bs1, {16{!inner[0]}} & p.bs0,
+              {16{!inner[2]}} & p.bs2, bs1, bs0,
               p.as3, p.as2, as1, as0}),
     .base_i ({p.p, p.d, p.b, p.a}),
     .adv_i  (commit),
-    .stay_i ({1'b0, !window, 2'b00}),  // D moves behind a window
+    .stay_i ({1'b0, !window, pairs_q && !window, 1'b0}),  // D moves behind a window, B with one
     .addr_o ({p_addr, d_addr, b_addr, a_addr}),
     .first_o(first),
     .last_o (last)
@@ -169,7 +175,7 @@ module hd_vx #(
 
   assign sum_first = &(first | outer_q);
   assign sum_last  = &(last | outer_q) && window;
-  assign want_b    = two_q && sum_last;
+  assign want_b    = two_q && (pairs_q ? window : sum_last);
   assign room      = waiting_q < (ResBits + 1)'(Results);
   assign clear     = !((a_xm_q || (two_q && b_xm_q)) && xm_writers_q != 4'(!to_am_q)) &&
                      !((a_am_q || (two_q && b_am_q)) && am_writers_q != 4'(to_am_q)) &&
@@ -208,9 +214,9 @@ module hd_vx #(
   assign push       = fail || (commit && sum_last);
 
   // ---- dw: columns and words of PM --------------------------------------------------------------
-  logic       dw_q, single_q, two_words_q, lead;  // single_q: a window is 1 x 1
-  logic [1:0] width_q, sx_q;                      // columns of a window, columns between windows
-  logic [1:0] skip_q;                             // columns before the next that ends a window
+  logic       dw_q, pairs_q, single_q, two_words_q, lead;  // single_q: the first iteration is a result
+  logic [1:0] head_q, gap_q;                      // columns before the first that ends a window,
+  logic [1:0] skip_q;                             // between two such, before the next
   logic [1:0] row_q, pm_next_q;
 
   assign window = !dw_q || skip_q == 2'd0;
@@ -219,18 +225,19 @@ module hd_vx #(
   always_ff @(posedge clk) begin
     if (accept) begin
       dw_q        <= dw;
-      single_q    <= p.n0 == 16'd1 && p.n2 == 16'd1;
+      single_q    <= p.n0 == (pairs ? 16'd2 : 16'd1) && p.n2 == 16'd1;
       two_words_q <= p.n0 == 16'd3 && p.n2 >= 16'd3;
-      width_q     <= p.n0[1:0];
-      sx_q        <= p.sx;
-      skip_q      <= p.n0[1:0] - 2'd1;
+      pairs_q     <= pairs;
+      head_q      <= p.n0[1:0] - (pairs ? 2'd2 : 2'd1);
+      gap_q       <= p.sx - (pairs ? 2'd2 : 2'd1);
+      skip_q      <= p.n0[1:0] - (pairs ? 2'd2 : 2'd1);
       row_q       <= '0;
       pm_next_q   <= PmLo;
     end else if (lead) begin
       pm_next_q <= PmConst;
     end else if (commit) begin
       row_q <= last[0] ? '0 : row_q + 2'd1;
-      if (last[0]) skip_q <= last[1] ? width_q - 2'd1 : skip_q == '0 ? sx_q - 2'd1 : skip_q - 2'd1;
+      if (last[0]) skip_q <= last[1] ? head_q : skip_q == '0 ? gap_q : skip_q - 2'd1;
       if (last[0] && last[1]) pm_next_q <= PmLo;
       else if (pm_next_q == PmLo) pm_next_q <= two_words_q ? PmHi : PmConst;
       else if (pm_next_q != PmNone) pm_next_q <= pm_next_q + 2'd1;
@@ -317,7 +324,7 @@ module hd_vx #(
       order_r_q    <= order_r_q + ResBits'(pop);
     end
     if (accept) begin
-      two_q   <= p.alu != AluA;
+      two_q   <= p.alu != AluA || pairs;
       pm_q    <= p.use_bias || p.scale_pm || p.a_kind >= PmInt ||
                  (p.alu != AluA && p.b_kind >= PmInt);
       to_am_q <= to_am;

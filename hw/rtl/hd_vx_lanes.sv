@@ -57,7 +57,7 @@ module hd_vx_lanes #(
   localparam int unsigned Group    = N <= 16 ? 4 : 8;  // lanes that the first step across lanes joins
   // Codes of the fields, see isa.def.
   localparam logic [2:0] AmInt = 3'd0, AmF32 = 3'd1, XmS8 = 3'd2, XmU8 = 3'd3, PmInt = 3'd5,
-                         PmF32 = 3'd6;
+                         KindZero = 3'd4, PmF32 = 3'd6;
   localparam logic [2:0] AluA = 3'd0, AluAdd = 3'd1, AluSub = 3'd2, AluMul = 3'd3, AluMax = 3'd4,
                          AluMin = 3'd5;
   localparam logic [1:0] RedNone = 2'd0, RedMax = 2'd2;
@@ -145,7 +145,9 @@ module hd_vx_lanes #(
     .in_unsigned_i(a_kind[d_slot_i] == XmU8),
     .in_imm_i     (a_imm[d_slot_i][9:0]),
     .in_tag_i     ({d_slot_i, d_first_i, d_last_i}),
+    .in_pairs_i   (b_kind[d_slot_i] != KindZero),
     .x_i          (a_xm_i),
+    .before_i     (b_xm_i),
     .valid_o      (win_valid),
     .tag_o        ({win_slot, win_first, win_last}),
     .pm_o         (win_pm),

@@ -5,6 +5,7 @@
 // product: valid_o and tag_o after 2 cycles, dot_o in the cycle after that. pm_o (bias and scale)
 // is what load_pm_i took before, seen from the cycle of valid_o. Taps that are loaded with an
 // input vector serve that one already. Throughput 1 vector per cycle. Never stalls.
+// With in_pairs_i an input is two columns: before_i, then x_i.
 // Taps stand where their input is: a window of 1 or 2 columns has zeros in front of its taps, so
 // that inputs from an earlier window do not count.
 `include "hd_assert.svh"
@@ -30,7 +31,9 @@ module hd_vx_window #(
   input  logic               in_unsigned_i,
   input  logic [9:0]         in_imm_i,
   input  logic [TagBits-1:0] in_tag_i,
+  input  logic               in_pairs_i,
   input  logic [8*N-1:0]     x_i,
+  input  logic [8*N-1:0]     before_i,
 
   output logic               valid_o,
   output logic [TagBits-1:0] tag_o,
@@ -75,8 +78,9 @@ module hd_vx_window #(
       for (int unsigned r = 0; r < Rows; r++)
         if (in_row_i == 2'(r))
           for (int unsigned n = 0; n < N; n++) begin
-            x[0][n] = old[r][0][n];
-            x[1][n] = old[r][1][n];
+            x[0][n] = in_pairs_i ? old[r][1][n] : old[r][0][n];
+            x[1][n] = in_pairs_i ? {{2{!in_unsigned_i && before_i[8 * n + 7]}}, before_i[8 * n +: 8]} + in_imm_i :
+                                   old[r][1][n];
             x[2][n] = {{2{!in_unsigned_i && x_i[8 * n + 7]}}, x_i[8 * n +: 8]} + in_imm_i;
             old[r][0][n] = x[1][n];
             old[r][1][n] = x[2][n];

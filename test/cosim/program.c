@@ -293,20 +293,28 @@ static bool random_vx(struct gen *g) {
 static bool random_dw(struct gen *g) {
     int64_t n0 = pick(g, 1, 3), n1 = pick(g, 1, 6), n2 = pick(g, 1, 4), n3 = pick(g, 1, 3);
     int64_t sx = pick(g, 1, 3), as0 = pick(g, -2, 3), as2 = pick(g, -3, 8), as3 = pick(g, -4, 9);
-    int64_t in[3] = {(n1 - 1) * sx + n0, n2, n3}, as[3] = {as0, as2, as3};
+    bool pairs = sx == 2 && n0 >= 2 && chance(g, 60);
+    int64_t in[3] = {pairs ? n1 + n0 - 2 : (n1 - 1) * sx + n0, n2, n3}, as[3] = {as0, as2, as3};
+    int64_t in_b[3] = {n1, n2, n3}, b = 0;
+    int64_t bs[3] = {pick(g, -2, 3), pick(g, -3, 8), pick(g, -4, 9)};
     int64_t out[2] = {n1, n3}, ds[2], words = 2 + (n0 * n2 > 8), ps3 = pick(g, -1, 4);
     bool to_am = chance(g, 30);
     apart(g, 2, out, 1, 2, ds);
     struct box pb = box_of(1, &n3, &ps3, words);
     int64_t a = place_operand(g, 1, box_of(3, in, as, 1), false), p = place(g, pb, 0, N_PM);
     if (p >= 0) touch(g, SPACE_PM, p + pb.lo, p + pb.hi, false);
+    if (pairs) b = place_operand(g, 1, box_of(3, in_b, bs, 1), false);
     int64_t d = place_operand(g, !to_am, box_of(2, out, ds, 1), true);
-    if (a < 0 || p < 0 || d < 0) return false;
-    const struct touch *t = g->op->touch, *r = t + g->op->n_touch - 1;
-    if (t->space == r->space && overlap(t->lo, t->hi, r->lo, r->hi)) return false;
+    if (a < 0 || b < 0 || p < 0 || d < 0) return false;
+    const struct touch *r = &g->op->touch[g->op->n_touch - 1];
+    for (const struct touch *t = g->op->touch; t < r; t++) /* it must not read what it writes */
+        if (t->space == r->space && overlap(t->lo, t->hi, r->lo, r->hi)) return false;
     int64_t lut = !to_am && chance(g, 25) ? pick(g, 1, HD_TM_TABLES) : 0;
     if (lut) touch(g, SPACE_TM, lut - 1, lut, false);
-    set(g, HD_F_vx_a_kind, pick(g, 2, 3)), set(g, HD_F_vx_b_kind, 4);
+    int64_t kind = pick(g, 2, 3);
+    set(g, HD_F_vx_a_kind, kind), set(g, HD_F_vx_b_kind, pairs ? kind : 4);
+    set(g, HD_F_vx_b, b), set(g, HD_F_vx_bs0, bs[0]), set(g, HD_F_vx_bs2, bs[1]);
+    set(g, HD_F_vx_bs3, bs[2]);
     set(g, HD_F_vx_use_bias, chance(g, 60)), set(g, HD_F_vx_scale_pm, chance(g, 60));
     set(g, HD_F_vx_d_kind, to_am ? pick(g, 1, 2) : 0), set(g, HD_F_vx_sx, sx);
     set_result(g, lut);

@@ -111,7 +111,8 @@ static void dw(struct prog *p) {
     int64_t xm = p->m->xm_bytes / p->m->n / 2, pm = hd_pm_words(p->m);
     int64_t n0 = between(p, 1, 3), n2 = between(p, 1, 4), sx = between(p, 1, 3);
     int64_t n1 = next(p) % 4 ? between(p, 1, 12) : between(p, 1, 60), n3 = between(p, 1, 4);
-    int64_t cols = (n1 - 1) * sx + n0, words = 1 + (n0 * n2 + 7) / 8;
+    bool pairs = sx == 2 && n0 >= 2 && next(p) % 4;
+    int64_t cols = pairs ? n1 + n0 - 2 : (n1 - 1) * sx + n0, words = 1 + (n0 * n2 + 7) / 8;
     int64_t as0 = between(p, -3, 3), as2 = between(p, -90, 90), as3 = between(p, -8, 8);
     int64_t ds3 = next(p) & 1 ? 1 : n1 * 2, ds1 = ds3 == 1 ? 5 : 2, ps3 = between(p, -4, 4);
     int64_t down = down_of(cols, as0) + down_of(n2, as2) + down_of(n3, as3);
@@ -127,6 +128,11 @@ static void dw(struct prog *p) {
     SET(vx, as0, as0), SET(vx, as2, as2), SET(vx, as3, as3), SET(vx, as1, 99);
     SET(vx, ds1, ds1), SET(vx, ds3, ds3), SET(vx, ps3, ps3), SET(vx, ps0, 3);
     SET(vx, a_imm, between(p, -255, 255));
+    if (pairs) { /* B: like A, so that both fit there; by chance in its bank or in another */
+        SET(vx, b_kind, hd_field_get(w, HD_F_vx_a_kind));
+        SET(vx, b, place(p, half, xm, down, up));
+        SET(vx, bs0, as0), SET(vx, bs2, as2), SET(vx, bs3, as3);
+    }
     put(p, HD_OP_vx_dw, w);
 }
 

@@ -4,6 +4,7 @@ vx.dw a_kind=2 b_kind=4 n0=3 n1=10 n2=3 n3=2 sx=2 as0=1 as2=21 as3=63 d=0x100 ds
 vx.dw a=0x1f90 d=0x1fed p=0xfb
 vx.dw n0=4 n1=1 n2=5 n3=1 sx=0 a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0
 vx.dw n0=3 n1=1 n2=3 n3=0 sx=1 a_kind=3 b_kind=4 a_imm=-256 alu=1
+vx.dw n0=1 n1=2 n2=1 n3=1 sx=2 a_kind=2 b_kind=3 a_imm=0 alu=0
 seq.halt
 #= error: bundle 1, word 17: operand A from 8080 to 8205, the memory has 0 to 8191
 #=     vx.dw a=0x1f90 d=0x1fed p=251
@@ -19,10 +20,12 @@ seq.halt
 #=     vx.dw a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0 n0=4 n1=1 n2=5 n3=1
 #= error: bundle 2, word 23: a_kind is 4, 2 or 3 (bytes of XM)
 #=     vx.dw a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0 n0=4 n1=1 n2=5 n3=1
-#= error: bundle 3, word 32: b_kind must be 4, alu, red, nred and lanes 0
+#= error: bundle 3, word 32: alu, red, nred and lanes must be 0
 #=     vx.dw a_kind=3 b_kind=4 alu=1 sx=1 n0=3 n1=1 n2=3 a_imm=-256
 #= error: bundle 3, word 32: a_imm is -256, -255 to 255
 #=     vx.dw a_kind=3 b_kind=4 alu=1 sx=1 n0=3 n1=1 n2=3 a_imm=-256
 #= error: bundle 3, word 32: n3 is 0; a loop runs at least once
 #=     vx.dw a_kind=3 b_kind=4 alu=1 sx=1 n0=3 n1=1 n2=3 a_imm=-256
-#= test/golden/check/dw.t: 1 program, 5 bundles, 5 operations: 10 errors, 0 warnings
+#= error: bundle 4, word 39: b_kind is 3: 4, or for pairs of columns as a_kind, with sx 2 and n0 2 or 3
+#=     vx.dw a_kind=2 b_kind=3 sx=2 n0=1 n1=2 n2=1 n3=1 a_imm=0
+#= test/golden/check/dw.t: 1 program, 6 bundles, 6 operations: 11 errors, 0 warnings
