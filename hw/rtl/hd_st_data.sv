@@ -115,7 +115,7 @@ module hd_st_data #(
       mem_q       <= n_mem;
       sat_q       <= n_sat;
       read_addr_q <= (n_loc << n_grow) & ~28'(AxiBytes - 1);
-      read_left_q <= (25'(n_run) + 25'(n_so & (OffBits'(AxiBytes - 1) >> n_grow)) +
+      read_left_q <= (25'(n_run) + (25'(n_so) & (25'(AxiBytes - 1) >> n_grow)) +
                       25'((AxiBytes >> n_grow) - 1)) >> (OffBits - 32'(n_grow));
     end else if (granted) begin
       read_addr_q <= read_addr_q + 28'(AxiBytes);
