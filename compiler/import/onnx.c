@@ -28,11 +28,15 @@ static hd_status import_model(struct hd_importer *m, struct hd_onnx_model_info *
     struct hd_slice graph = {0};
     struct hd_onnx_graph parts;
     int64_t ir_version = 0;
-    size_t cap = 0;
+    size_t cap = 0, cap_functions = 0;
     while (hd_pb_next(&r, &f)) {
         if (f.number == 1 && f.wire == HD_PB_VARINT) ir_version = (int64_t)f.value;
         if (hd_onnx_is_message(&f, 7)) graph = (struct hd_slice){f.data, f.bytes};
         if (hd_onnx_is_message(&f, 8)) parse_opset(m, info, &cap, &f);
+        if (hd_onnx_is_message(&f, 25))
+            TRY(hd_onnx_parse_function(
+                m, (struct hd_slice){f.data, f.bytes},
+                hd_push(m->arena, info->functions, info->n_functions, cap_functions)));
     }
     if (r.bad && !graph.data)
         return hd_fail(m->ctx, HD_INVALID, "not an ONNX model, or cut short: %s", r.bad);
@@ -54,13 +58,15 @@ static hd_status import_into(hd_ctx *ctx, hd_graph *g, const void *data, size_t 
                              const struct hd_bind *bind) {
     hd_arena *a = hd_arena_create();
     const char *slash = path ? strrchr(path, '/') : NULL;
-    struct hd_onnx_model_info info = {.files = files};
+    size_t inlined = 0;
+    struct hd_onnx_model_info info = {.files = files, .inlined = &inlined};
     if (path) info.folder = slash ? hd_strndup(a, path, (size_t)(slash - path) + 1) : ".";
     struct hd_importer m = {.ctx = ctx,
                             .g = g,
                             .arena = a,
                             .borrow = path != NULL,
                             .model = &info,
+                            .prefix = "",
                             .scope = hd_scope_create(a, NULL)};
     hd_status s = import_model(&m, &info, data, bytes, bind);
     hd_arena_destroy(a);

@@ -30,6 +30,7 @@ struct hd_onnx_attr {
 
 struct hd_onnx_node {
     const char *name, *op, *domain; /* name: the file's, or made from the op and the position */
+    const char *overload;           /* of a function, "" = none */
     const char **in, **out;         /* "" = left out */
     size_t n_in, n_out, n_attrs;
     struct hd_onnx_attr *attrs;
@@ -60,6 +61,25 @@ struct hd_captures { /* outer tensors that became inputs of a graph, in order */
     size_t n, cap;
 };
 
+struct hd_onnx_function { /* FunctionProto: operations that a model defines itself */
+    const char *name, *domain, *overload;
+    const char **in, **out;
+    size_t n_in, n_out, n_defaults;
+    struct hd_onnx_attr *defaults; /* of attributes that a call leaves out */
+    struct hd_slice bytes;
+    int64_t opset; /* of the default domain, 0 = the model's */
+};
+
+struct hd_sequence { /* of tensors: known on import, no value of the graph */
+    int *tensor;
+    size_t n;
+};
+
+struct hd_onnx_call { /* of a function: what its body may refer to */
+    const struct hd_onnx_function *function;
+    const struct hd_onnx_node *node;
+};
+
 struct hd_importer {
     hd_ctx *ctx;
     hd_graph *g;
@@ -71,7 +91,9 @@ struct hd_importer {
     struct hd_run *run; /* NULL: no values are given, or this is the graph of an attribute */
     const struct hd_importer *outer; /* of the graph around this one */
     int depth;
-    struct hd_captures *captures; /* of a graph in an attribute */
+    struct hd_captures *captures;    /* of a graph in an attribute */
+    const struct hd_onnx_call *call; /* NULL: not in the body of a function */
+    const char *prefix;              /* of names in the body of a function, else "" */
 };
 
 /* What all graphs of one import share. */
@@ -83,6 +105,9 @@ struct hd_onnx_model_info {
         int64_t version;
     } * opsets;
     size_t n_opsets;
+    struct hd_onnx_function *functions;
+    size_t n_functions;
+    size_t *inlined; /* nodes of bodies of functions so far */
 };
 
 /* ---- onnx_parse.c: messages ---- */
@@ -92,6 +117,20 @@ char *hd_onnx_text(hd_arena *a, const struct hd_pb_field *f);
 /* Parts of a GraphProto; the nodes with their attributes, but not the tensors. */
 hd_status hd_onnx_parse_graph(struct hd_importer *m, struct hd_slice graph,
                               struct hd_onnx_graph *out);
+hd_status hd_onnx_parse_function(struct hd_importer *m, struct hd_slice function,
+                                 struct hd_onnx_function *out);
+/* The nodes of its body, for the call m->call. */
+hd_status hd_onnx_parse_body(struct hd_importer *m, const struct hd_onnx_function *f,
+                             struct hd_onnx_graph *out);
+
+/* ---- functions.c: operations that a model defines itself ---- */
+
+/* The function of the model that n calls, NULL = none. */
+const struct hd_onnx_function *hd_onnx_function(const struct hd_importer *m,
+                                                const struct hd_onnx_node *n);
+/* The nodes of its body, in place of n. */
+hd_status hd_onnx_call_function(struct hd_importer *m, const struct hd_onnx_node *n,
+                                const struct hd_onnx_function *f);
 
 /* ---- scope.c: names ---- */
 
@@ -102,6 +141,9 @@ struct hd_scope *hd_scope_create(hd_arena *a, struct hd_scope *up);
 int hd_scope_find(const struct hd_importer *m, const char *name);
 bool hd_scope_has(const struct hd_scope *s, const char *name); /* in this scope, not those above */
 void hd_scope_bind(struct hd_importer *m, const char *name, int tensor);
+/* The sequence that a name of this graph means, NULL = it means none. */
+const struct hd_sequence *hd_scope_sequence(const struct hd_importer *m, const char *name);
+void hd_scope_bind_sequence(struct hd_importer *m, const char *name, const struct hd_sequence *s);
 
 /* ---- onnx_graph.c: graphs ---- */
 
@@ -114,6 +156,8 @@ hd_status hd_onnx_import_body(struct hd_importer *m, const struct hd_onnx_graph 
 hd_status hd_onnx_import_subgraph(struct hd_importer *m, const struct hd_onnx_graph *graph,
                                   const struct hd_tensor *inputs, size_t n_inputs,
                                   struct hd_importer *sub);
+/* Operations on sequences (onnx_sequence_ops.c). */
+bool hd_onnx_takes_sequences(const struct hd_onnx_node *n);
 /* Turns one node into IR nodes. */
 hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *n);
 
@@ -121,6 +165,9 @@ hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *
 
 /* Computes what node `id` needs, and it; gives its outputs the shapes of this run. */
 hd_status hd_onnx_resolve(struct hd_importer *m, int id);
+/* The value of a tensor, *out NULL = not known: a constant, or what it is in this run, for which
+ * the graph is then made. */
+hd_status hd_onnx_value(struct hd_importer *m, int tensor, const void **out);
 
 /* ---- external.c: data in other files ---- */
 

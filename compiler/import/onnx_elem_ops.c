@@ -122,18 +122,24 @@ hd_status import_Clip(struct hd_importer *m, const struct hd_onnx_node *n) {
     return hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_clip, 3, in));
 }
 
-static bool is_zero(const struct hd_tensor *t) {
-    const char *p = t->data;
-    bool zero = p != NULL;
-    for (size_t i = 0; zero && i < hd_tensor_bytes(t); i++) zero = p[i] == 0;
-    return zero;
+/* All zeros, as far as the import knows. */
+static hd_status is_zero(struct hd_importer *m, int tensor, bool *out) {
+    const void *data;
+    TRY(hd_onnx_value(m, tensor, &data));
+    const char *p = data;
+    *out = p != NULL;
+    for (size_t i = 0; *out && i < hd_tensor_bytes(&m->g->tensors[tensor]); i++) *out = p[i] == 0;
+    return HD_OK;
 }
 
 /* The mask that training would have used is all true (below opset 10: all one). */
 hd_status import_Dropout(struct hd_importer *m, const struct hd_onnx_node *n) {
     int x = hd_onnx_in(m, n, 0), mask = hd_onnx_out(m, n, 1), shape = -1, one = -1;
-    const struct hd_tensor *train = hd_onnx_tensor(m, n, 2), *ratio = hd_onnx_tensor(m, n, 1);
-    if (train && !is_zero(train) && !(ratio && is_zero(ratio)))
+    int train = hd_onnx_in(m, n, 2), ratio = hd_onnx_in(m, n, 1);
+    bool idle = train < 0;
+    if (!idle) TRY(is_zero(m, train, &idle));
+    if (!idle && ratio >= 0) TRY(is_zero(m, ratio, &idle));
+    if (!idle)
         return hd_onnx_bad(m, n, HD_UNSUPPORTED,
                            "training mode drops at random; export for inference");
     TRY(hd_onnx_done(m, hd_onnx_emit(m, n, HD_IR_identity, 1, &x)));

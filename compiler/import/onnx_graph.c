@@ -32,7 +32,9 @@ static hd_status declare_outputs(struct hd_importer *m, const struct hd_onnx_nod
                            "node '%s' (%s): output '%s' is already an input, a constant or another "
                            "node's output",
                            n->name, n->op, n->out[i]);
-        hd_scope_bind(m, n->out[i], hd_graph_tensor(m->g, n->out[i], HD_F32, 0, NULL));
+        const char *name = n->out[i];
+        if (m->prefix[0]) name = hd_sprintf(m->arena, "%s%s", m->prefix, name);
+        hd_scope_bind(m, n->out[i], hd_graph_tensor(m->g, name, HD_F32, 0, NULL));
     }
     return HD_OK;
 }
@@ -51,6 +53,12 @@ static hd_status check_inputs(struct hd_importer *m, const struct hd_onnx_node *
                            "node '%s' (%s): input %zu ('%s') is no graph input, no initializer and "
                            "no node's output",
                            n->name, n->op, i, n->in[i]);
+        if (t >= 0 && hd_scope_sequence(m, n->in[i])) {
+            if (hd_onnx_takes_sequences(n)) continue;
+            return hd_fail(m->ctx, HD_UNSUPPORTED,
+                           "node '%s' (%s): input %zu ('%s') is a sequence, not a tensor", n->name,
+                           n->op, i, n->in[i]);
+        }
         if (t >= 0 && !has_source(m->g, t))
             return hd_fail(
                 m->ctx, HD_INVALID,
@@ -66,12 +74,18 @@ hd_status hd_onnx_import_body(struct hd_importer *m, const struct hd_onnx_graph 
                               int **outputs) {
     for (size_t i = 0; i < graph->n_nodes; i++) TRY(declare_outputs(m, &graph->nodes[i]));
     for (size_t i = 0; i < graph->n_nodes; i++) {
-        TRY(check_inputs(m, &graph->nodes[i]));
-        TRY(hd_onnx_import_node(m, &graph->nodes[i]));
+        struct hd_onnx_node n = graph->nodes[i];
+        if (m->prefix[0]) n.name = hd_sprintf(m->arena, "%s%s", m->prefix, n.name);
+        TRY(check_inputs(m, &n));
+        TRY(hd_onnx_import_node(m, &n));
     }
     *outputs = hd_new_array(m->arena, int, graph->n_outputs + 1);
     for (size_t i = 0; i < graph->n_outputs; i++) {
         int t = hd_scope_find(m, graph->outputs[i].name);
+        if (t >= 0 && hd_scope_sequence(m, graph->outputs[i].name))
+            return hd_fail(m->ctx, HD_UNSUPPORTED,
+                           "graph output '%s' is a sequence; only tensors leave a network",
+                           graph->outputs[i].name);
         if (t < 0 || !has_source(m->g, t))
             return hd_fail(m->ctx, HD_INVALID, "graph output '%s' is produced by nothing",
                            graph->outputs[i].name);
@@ -120,6 +134,7 @@ hd_status hd_onnx_import_subgraph(struct hd_importer *m, const struct hd_onnx_gr
     *sub = *m;
     sub->outer = m;
     sub->run = NULL;
+    sub->prefix = "";
     sub->depth = m->depth + 1;
     sub->captures = hd_new(m->arena, struct hd_captures);
     if (sub->depth >= HD_MAX_NESTING)

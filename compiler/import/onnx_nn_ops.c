@@ -101,11 +101,58 @@ hd_status import_Gemm(struct hd_importer *m, const struct hd_onnx_node *n) {
     return hd_onnx_done(m, id);
 }
 
+/* momentum * old + (1 - momentum) * now, to output i when that is wanted. */
+static hd_status running(struct hd_importer *m, const struct hd_onnx_node *n, size_t i, int old,
+                         int now) {
+    float momentum = hd_onnx_float(n, "momentum", 0.9f);
+    int y = hd_onnx_out(m, n, i), old_part[2] = {old}, now_part[2] = {now}, sum[2];
+    const char *name = hd_sprintf(m->arena, "running%zu", i);
+    if (y < 0) return HD_OK;
+    TRY(hd_onnx_const_like(m, n, "momentum", (double)momentum, old, &old_part[1]));
+    TRY(hd_onnx_const_like(m, n, "rest", 1 - (double)momentum, now, &now_part[1]));
+    TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, HD_IR_mul, hd_sprintf(m->arena, "%s.old", name), 2,
+                                           old_part, &sum[0])));
+    TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, HD_IR_mul, hd_sprintf(m->arena, "%s.now", name), 2,
+                                           now_part, &sum[1])));
+    return hd_onnx_done(m,
+                        hd_graph_node(m->g, HD_IR_add, hd_sprintf(m->arena, "%s.%s", n->name, name),
+                                      2, sum, 1, &y));
+}
+
+/* By mean and variance of the batch itself; the outputs behind y are the running ones. */
+static hd_status batch_statistics(struct hd_importer *m, const struct hd_onnx_node *n, int in[5]) {
+    struct hd_tensor x = m->g->tensors[in[0]];
+    int64_t axes[HD_MAX_RANK] = {0}, channels[1] = {x.rank > 1 ? x.dim[1] : 1};
+    int mean, squares[2], centred[2], var, shape[2];
+    if (!x.known || x.rank < 2)
+        return hd_onnx_bad(m, n, HD_UNSUPPORTED, "training_mode=1 of an input of open shape");
+    for (int d = 2; d < x.rank; d++) axes[d - 1] = d;
+    int over = hd_onnx_const(m, n, "axes", HD_I64, 1, (int64_t[]){x.rank - 1}, axes);
+    int reduced[2] = {in[0], over};
+    TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, HD_IR_reducemean, "mean", 2, reduced, &mean)));
+    centred[0] = in[0], centred[1] = mean;
+    TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, HD_IR_sub, "centred", 2, centred, &squares[0])));
+    squares[1] = squares[0];
+    TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, HD_IR_mul, "squares", 2, squares, &reduced[0])));
+    TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, HD_IR_reducemean, "var", 2, reduced, &var)));
+    shape[1] = hd_onnx_const(m, n, "shape", HD_I64, 1, (int64_t[]){1}, channels);
+    for (int i = 0; i < 2; i++) {
+        shape[0] = i ? var : mean;
+        int old = in[3 + i];
+        TRY(hd_onnx_done(m, hd_onnx_emit_inner(m, n, HD_IR_reshape, i ? "var1" : "mean1", 2, shape,
+                                               &in[3 + i])));
+        TRY(running(m, n, 1 + (size_t)i, old, in[3 + i]));
+    }
+    return HD_OK;
+}
+
 hd_status import_BatchNormalization(struct hd_importer *m, const struct hd_onnx_node *n) {
-    if (hd_onnx_int(n, "training_mode", 0) || !hd_onnx_int(n, "spatial", 1))
-        return hd_onnx_bad(m, n, HD_UNSUPPORTED,
-                           "training_mode=1 and spatial=0; export for inference");
-    int id = emit(m, n, HD_IR_batchnorm);
+    int in[5];
+    if (!hd_onnx_int(n, "spatial", 1))
+        return hd_onnx_bad(m, n, HD_UNSUPPORTED, "spatial=0; export with spatial=1");
+    for (size_t i = 0; i < 5; i++) in[i] = hd_onnx_in(m, n, i);
+    if (hd_onnx_int(n, "training_mode", 0)) TRY(batch_statistics(m, n, in));
+    int id = hd_onnx_emit(m, n, HD_IR_batchnorm, 5, in);
     hd_attr_set_float(m->g, id, "epsilon", hd_onnx_float(n, "epsilon", 1e-5f));
     return hd_onnx_done(m, id);
 }

@@ -222,6 +222,8 @@ static bool nobody_wants(const struct hd_onnx_node *n) {
 
 hd_status hd_onnx_import_node(struct hd_importer *m, const struct hd_onnx_node *n) {
     const char *domain = !strcmp(n->domain, "ai.onnx") ? "" : n->domain;
+    const struct hd_onnx_function *f = hd_onnx_function(m, n);
+    if (f) return hd_onnx_call_function(m, n, f);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (strcmp(table[i].name, n->op) || strcmp(table[i].domain, domain)) continue;
         if (n->n_in < table[i].min_in || n->n_in > table[i].max_in)

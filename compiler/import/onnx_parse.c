@@ -91,8 +91,30 @@ static hd_status parse_lists(struct hd_importer *m, const struct hd_pb_field *fi
     return HD_OK;
 }
 
+static const struct hd_onnx_attr *find_attr(const struct hd_onnx_attr *a, size_t n,
+                                            const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(a[i].name, name)) return &a[i];
+    return NULL;
+}
+
+/* The attribute of the call, or its default, that one in the body of a function stands for; false:
+ * it is left out. */
+static bool refer(const struct hd_importer *m, const char *name, struct hd_onnx_attr *a) {
+    const struct hd_onnx_call *c = m->call;
+    const struct hd_onnx_attr *of = c ? find_attr(c->node->attrs, c->node->n_attrs, name) : NULL;
+    if (c && !of) of = find_attr(c->function->defaults, c->function->n_defaults, name);
+    if (!of) return false;
+    const char *own = a->name;
+    *a = *of;
+    a->name = own;
+    return true;
+}
+
+/* *out_there: it has a value. */
 static hd_status parse_attr(struct hd_importer *m, const struct hd_pb_field *field,
-                            struct hd_onnx_attr *a) {
+                            struct hd_onnx_attr *a, bool *out_there) {
+    const char *of = "";
     struct hd_pb r = hd_pb_open(field->data, field->bytes);
     struct hd_pb_field f;
     size_t cap_strings = 0;
@@ -109,8 +131,11 @@ static hd_status parse_attr(struct hd_importer *m, const struct hd_pb_field *fie
         if (f.number == 8) ok = ok && hd_pb_numbers(&f, HD_PB_VARINT, NULL, 0, &a->n_ints);
         if (hd_onnx_is_message(&f, 9))
             *hd_push(m->arena, a->strings, a->n_strings, cap_strings) = hd_onnx_text(m->arena, &f);
+        if (hd_onnx_is_message(&f, 21)) of = hd_onnx_text(m->arena, &f);
     }
     if (r.bad || !ok) return hd_fail(m->ctx, HD_INVALID, "attribute '%s' is damaged", a->name);
+    *out_there = !of[0] || refer(m, of, a);
+    if (of[0]) return HD_OK;
     return parse_lists(m, field, a);
 }
 
@@ -119,7 +144,8 @@ static hd_status parse_node(struct hd_importer *m, const struct hd_pb_field *fie
     struct hd_pb r = hd_pb_open(field->data, field->bytes);
     struct hd_pb_field f;
     size_t cap_in = 0, cap_out = 0, cap_attrs = 0;
-    *n = (struct hd_onnx_node){.name = "", .op = "", .domain = ""};
+    bool there = true;
+    *n = (struct hd_onnx_node){.name = "", .op = "", .domain = "", .overload = ""};
     while (hd_pb_next(&r, &f)) {
         if (hd_onnx_is_message(&f, 1))
             *hd_push(m->arena, n->in, n->n_in, cap_in) = hd_onnx_text(m->arena, &f);
@@ -128,10 +154,11 @@ static hd_status parse_node(struct hd_importer *m, const struct hd_pb_field *fie
         if (hd_onnx_is_message(&f, 3)) n->name = hd_onnx_text(m->arena, &f);
         if (hd_onnx_is_message(&f, 4)) n->op = hd_onnx_text(m->arena, &f);
         if (hd_onnx_is_message(&f, 7)) n->domain = hd_onnx_text(m->arena, &f);
-        if (hd_onnx_is_message(&f, 5))
-            TRY(hd_note(m->ctx,
-                        parse_attr(m, &f, hd_push(m->arena, n->attrs, n->n_attrs, cap_attrs)),
-                        "in node %zu", position));
+        if (hd_onnx_is_message(&f, 8)) n->overload = hd_onnx_text(m->arena, &f);
+        if (!hd_onnx_is_message(&f, 5)) continue;
+        struct hd_onnx_attr *a = hd_push(m->arena, n->attrs, n->n_attrs, cap_attrs);
+        TRY(hd_note(m->ctx, parse_attr(m, &f, a, &there), "in node %zu", position));
+        n->n_attrs -= !there;
     }
     if (r.bad) return hd_fail(m->ctx, HD_INVALID, "node %zu ('%s'): %s", position, n->name, r.bad);
     if (!n->op[0])
@@ -170,5 +197,59 @@ hd_status hd_onnx_parse_graph(struct hd_importer *m, struct hd_slice graph,
                            "the graph has sparse initializers; store them dense");
     }
     if (r.bad) return hd_fail(m->ctx, HD_INVALID, "damaged graph: %s", r.bad);
+    return HD_OK;
+}
+
+/* ---- functions ---- */
+
+static void parse_version(struct hd_importer *m, const struct hd_pb_field *field, int64_t *out) {
+    struct hd_pb r = hd_pb_open(field->data, field->bytes);
+    struct hd_pb_field f;
+    const char *domain = "";
+    int64_t version = 0;
+    while (hd_pb_next(&r, &f)) {
+        if (hd_onnx_is_message(&f, 1)) domain = hd_onnx_text(m->arena, &f);
+        if (f.number == 2 && f.wire == HD_PB_VARINT) version = (int64_t)f.value;
+    }
+    if (!domain[0] || !strcmp(domain, "ai.onnx")) *out = version;
+}
+
+hd_status hd_onnx_parse_function(struct hd_importer *m, struct hd_slice function,
+                                 struct hd_onnx_function *out) {
+    struct hd_pb r = hd_pb_open(function.data, function.bytes);
+    struct hd_pb_field f;
+    size_t cap_in = 0, cap_out = 0, cap_defaults = 0;
+    bool there;
+    *out = (struct hd_onnx_function){.name = "", .domain = "", .overload = "", .bytes = function};
+    while (hd_pb_next(&r, &f)) {
+        if (hd_onnx_is_message(&f, 1)) out->name = hd_onnx_text(m->arena, &f);
+        if (hd_onnx_is_message(&f, 4))
+            *hd_push(m->arena, out->in, out->n_in, cap_in) = hd_onnx_text(m->arena, &f);
+        if (hd_onnx_is_message(&f, 5))
+            *hd_push(m->arena, out->out, out->n_out, cap_out) = hd_onnx_text(m->arena, &f);
+        if (hd_onnx_is_message(&f, 9)) parse_version(m, &f, &out->opset);
+        if (hd_onnx_is_message(&f, 10)) out->domain = hd_onnx_text(m->arena, &f);
+        if (hd_onnx_is_message(&f, 11))
+            TRY(parse_attr(m, &f, hd_push(m->arena, out->defaults, out->n_defaults, cap_defaults),
+                           &there));
+        if (hd_onnx_is_message(&f, 13)) out->overload = hd_onnx_text(m->arena, &f);
+    }
+    if (r.bad) return hd_fail(m->ctx, HD_INVALID, "function '%s' is damaged: %s", out->name, r.bad);
+    return HD_OK;
+}
+
+hd_status hd_onnx_parse_body(struct hd_importer *m, const struct hd_onnx_function *fn,
+                             struct hd_onnx_graph *out) {
+    struct hd_pb r = hd_pb_open(fn->bytes.data, fn->bytes.bytes);
+    struct hd_pb_field f;
+    size_t cap = 0;
+    *out = (struct hd_onnx_graph){.name = fn->name, .n_outputs = fn->n_out};
+    while (hd_pb_next(&r, &f)) {
+        if (!hd_onnx_is_message(&f, 7)) continue;
+        struct hd_onnx_node *n = hd_push(m->arena, out->nodes, out->n_nodes, cap);
+        TRY(parse_node(m, &f, out->n_nodes - 1, n));
+    }
+    out->outputs = hd_new_array(m->arena, struct hd_onnx_value, fn->n_out + 1);
+    for (size_t i = 0; i < fn->n_out; i++) out->outputs[i].name = fn->out[i];
     return HD_OK;
 }

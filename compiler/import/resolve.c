@@ -74,3 +74,14 @@ hd_status hd_onnx_resolve(struct hd_importer *m, int id) {
     g->specialised = true;
     return HD_OK;
 }
+
+hd_status hd_onnx_value(struct hd_importer *m, int tensor, const void **out) {
+    *out = m->g->tensors[tensor].data;
+    if (*out || !m->run) return HD_OK;
+    refresh(m->run, m->g);
+    int producer = m->g->tensors[tensor].producer;
+    if (!m->run->t[tensor].data && producer >= 0) TRY(hd_onnx_resolve(m, producer));
+    *out = m->run->t[tensor].data;
+    if (*out) m->g->specialised = true;
+    return HD_OK;
+}

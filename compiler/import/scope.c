@@ -8,6 +8,7 @@
 struct entry {
     const char *name; /* NULL = free */
     int tensor;
+    const struct hd_sequence *sequence; /* NULL = a tensor */
 };
 
 struct hd_scope {
@@ -44,11 +45,22 @@ static void bind(struct hd_scope *s, const char *name, int tensor) {
     }
     struct entry *e = find(s, name);
     s->n += !e->name;
-    *e = (struct entry){hd_strdup(s->arena, name), tensor};
+    *e = (struct entry){hd_strdup(s->arena, name), tensor, NULL};
 }
 
 void hd_scope_bind(struct hd_importer *m, const char *name, int tensor) {
     bind(m->scope, name, tensor);
+}
+
+const struct hd_sequence *hd_scope_sequence(const struct hd_importer *m, const char *name) {
+    for (const struct hd_scope *s = m->scope; s; s = s->up)
+        if (hd_scope_has(s, name)) return find(s, name)->sequence;
+    return NULL;
+}
+
+void hd_scope_bind_sequence(struct hd_importer *m, const char *name, const struct hd_sequence *s) {
+    bind(m->scope, name, hd_scope_find(m, name));
+    find(m->scope, name)->sequence = s;
 }
 
 static int capture(const struct hd_importer *m, const char *name, int outer) {

@@ -77,5 +77,16 @@ def graph(nodes, inputs, outputs, initializers=(), name="net"):
                    *[(11, i) for i in inputs], *[(12, o) for o in outputs])
 
 
-def model(nodes, inputs, outputs, initializers=(), opset=13, name="net"):
-    return message((1, 7), (8, message((2, opset))), (7, graph(nodes, inputs, outputs, initializers, name)))
+def refer(name, of):
+    """An attribute in the body of a function: the one of the call."""
+    return message((1, name), (21, of))
+
+
+def function(name, inputs, outputs, nodes, attributes=(), defaults=(), domain="local", opset=13):
+    return message((1, name), *[(4, i) for i in inputs], *[(5, o) for o in outputs], *[(6, a) for a in attributes],
+                   *[(7, n) for n in nodes], (9, message((2, opset))), (10, domain), *[(11, d) for d in defaults])
+
+
+def model(nodes, inputs, outputs, initializers=(), opset=13, name="net", functions=()):
+    return message((1, 7), (8, message((2, opset))), (7, graph(nodes, inputs, outputs, initializers, name)),
+                   *[(25, f) for f in functions])

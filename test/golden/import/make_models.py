@@ -71,6 +71,38 @@ files = {
     "half": model([node("Exp", ["x"], ["e"], "e"), node("Add", ["e", "w"], ["y"], "add")],
                   [value("x", 2, type=FLOAT16)], [value("y", 2, type=FLOAT16)],
                   [tensor("w", [2], b"\x00\x3c\x00\xc0", FLOAT16)]),
+    "functions": model([node("Outer", ["x", "w"], ["p"], "first", number("alpha_of", 1), domain="local"),
+                        node("Outer", ["p"], ["y"], "second", domain="local")],
+                       [x], [y], [tensor("w", [], floats(2))], functions=[
+        function("Inner", ["a", "b"], ["r"], [node("Concat", ["a", "b"], ["c"], "", refer("axis", "to")),
+                                             node("ReduceMax", ["c"], ["r"], "", ints("axes", 0), refer("keepdims", "keep"))],
+                 ["to"], [number("keep", 1)]),
+        function("Outer", ["x", "y"], ["z"], [node("Relu", ["x"], ["r"]),
+                                             node("Clip", ["r", "y"], ["c"], "limit"),
+                                             node("Inner", ["c", "x"], ["i"], "inner", number("to", 0), domain="local"),
+                                             node("Add", ["i", "x"], ["z"])], ["alpha_of"])]),
+    "function_forever": model([node("F", ["x"], ["y"], "f", domain="local")], [x], [y], functions=[
+        function("F", ["x"], ["y"], [node("F", ["x"], ["y"], "again", domain="local")])]),
+    "function_bomb": model([node("F0", ["x"], ["y"], "f", domain="local")], [x], [y], functions=[
+        function(f"F{i}", ["x"], ["y"], [node(f"F{i + 1}", ["x" if k == 0 else f"t{k - 1}"], [f"t{k}"], f"n{k}", domain="local")
+                                        for k in range(30)] + [node("Relu", ["t29"], ["y"])]) for i in range(10)] +
+        [function("F10", ["x"], ["y"], [node("Relu", ["x"], ["y"])])]),
+    "function_operands": model([node("F", ["x", "x"], ["y"], "f", domain="local")], [x], [y], functions=[
+        function("F", ["x"], ["y"], [node("Relu", ["x"], ["y"])])]),
+    "sequence": model([node("SplitToSequence", ["x"], ["s"], "split", number("axis", 1)),
+                       node("SequenceAt", ["s", "at"], ["last"], "last"),
+                       node("SequenceErase", ["s", "at"], ["t"], "erase"),
+                       node("SequenceInsert", ["t", "last", "zero"], ["u"], "insert"),
+                       node("ConcatFromSequence", ["u"], ["y"], "join", number("axis", 1))],
+                      [value("x", 2, 3)], [value("y", 2, 3)],
+                      [tensor("at", [], longs(-1), INT64), tensor("zero", [], longs(0), INT64)]),
+    "sequence_position": model([node("SequenceConstruct", ["x", "x"], ["s"], "s"),
+                                node("SequenceAt", ["s", "at"], ["y"], "at")], [x, value("at", type=INT64)], [y]),
+    "sequence_as_tensor": model([node("SequenceConstruct", ["x", "x"], ["s"], "s"), node("Relu", ["s"], ["y"], "relu")],
+                                [x], [y]),
+    "sequence_beyond": model([node("SequenceConstruct", ["x", "x"], ["s"], "s"), node("SequenceAt", ["s", "at"], ["y"], "at")],
+                             [x], [y], [tensor("at", [], longs(2), INT64)]),
+    "sequence_out": model([node("SequenceConstruct", ["x", "x"], ["y"], "s")], [x], [y]),
     "other_domain": model([node("Fancy", ["x"], ["y"], "fancy", domain="com.example")], [x], [y]),
 }
 folder = Path(__file__).resolve().parent / "models"
@@ -99,3 +131,6 @@ case("nonzero", [tensor("x", [2, 3], floats(0, 1, 0, 0, 0, 5))], [tensor("y", [2
 case("open_dims", [tensor("x", [1, 2, 3], floats(-1, 0, 1, 2, -2, 3))], [tensor("y", [1, 2, 3], floats(0, 0, 1, 2, 0, 3))])
 # exp(0) = 1, exp(0.5) = 1.6487 -> 0x3e98 in binary16; plus 1 and -2
 case("half", [tensor("x", [2], b"\x00\x00\x00\x38", FLOAT16)], [tensor("y", [2], b"\x00\x40\xa0\xb5", FLOAT16)])
+# 3, -4: relu 3 0, clip from 2: 3 2, largest with x: 3, plus x: 6 -1; again, without a bound: largest 6, plus: 12 5
+case("functions", [tensor("x", [2], floats(3, -4))], [tensor("y", [2], floats(12, 5))])
+case("sequence", [tensor("x", [2, 3], floats(1, 2, 3, 4, 5, 6))], [tensor("y", [2, 3], floats(3, 1, 2, 6, 4, 5))])
