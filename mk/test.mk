@@ -38,11 +38,14 @@ test-f32: $(TB_DIR)/tb_hd_f32 ## binary32 cells and requantiser against the host
 
 MODELS := $(wildcard test/models)
 RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_net)
+RANDOM_RNN := $(B)/test/random/random_rnn
 
-test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) ## example models and random networks on every device
+test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) ## example models and random networks on every device
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
 	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100; done)
 	$(Q)$(if $(RANDOM_NET),HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --count 20)
+	$(Q)set -e; for m in tiny base big; do $(RANDOM_RNN) --machine $$m --jitter --count 60; done
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_RNN) --device rtl --machine tiny --small --count 20
 # ONNX's own cases, where Debian's libonnx-testdata has put them; all but those that stand in the list.
 ONNX_DATA       ?= /usr/share/libonnx-testdata/data
 CONFORM_DEVICES ?= golden cpu

@@ -312,9 +312,11 @@ static hd_status check_value(struct loader *l, const struct hd_value_info *v) {
     if (v->layout > HD_LAYOUT_ROWS) return damaged(l, VALU, "a value with an unknown layout");
     if (v->layout != HD_LAYOUT_DENSE) {
         int channel = v->layout == HD_LAYOUT_ROWS ? v->rank - 1 : 1;
-        if (channel < 0 || channel >= v->rank || v->elem_bytes != 1 || v->c_pad < v->dim[channel])
+        if (channel < 0 || channel >= v->rank ||
+            (v->elem_bytes != 1 && v->layout != HD_LAYOUT_ROWS) ||
+            v->c_pad / v->elem_bytes < v->dim[channel])
             return damaged(l, VALU,
-                           "a value for a machine that is not bytes, or has no channels, "
+                           "a value for a machine that is not bytes nor rows, or has no channels, "
                            "or more than c_pad");
         for (int k = 0; k < v->rank; k++)
             if (k != channel && !hd_size_mul(arena, (size_t)v->dim[k], &arena))

@@ -36,7 +36,7 @@ struct hd_value_info {
     bool in_arena;         /* a machine reads or writes it in DRAM */
     uint64_t arena_offset; /* of byte 0 */
     enum hd_layout layout; /* in the arena */
-    int64_t c_pad;         /* NHWC: channels as stored */
+    int64_t c_pad;         /* bytes of a pixel or row as stored */
     int layer;             /* that makes it, index in layers, -1 = none */
 };
 

@@ -9,6 +9,7 @@ struct hd_value_image hd_value_image(const struct hd_value_info *v) {
     int channel = v->layout == HD_LAYOUT_ROWS ? v->rank - 1 : 1;
     for (int d = 0; d < v->rank; d++)
         *(d < channel ? &i.n : d == channel ? &i.c : &i.pixels) *= (size_t)v->dim[d];
+    i.c *= (size_t)v->elem_bytes; /* above 1 in rows only */
     return i;
 }
 

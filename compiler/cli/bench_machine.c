@@ -1,5 +1,5 @@
-/* heddle bench machine, resnet18-layers, resnet50-layers, first-layer, gemm, matvec, depthwise:
- * single layers against their rooflines and against what is asked of them (bench_layers.def).
+/* heddle bench machine, resnet18-layers, resnet50-layers, first-layer, gemm, matvec, depthwise,
+ * lstm: single layers against their rooflines and against what is asked of them (bench_layers.def).
  *
  * Each layer is a network of one int8 node with weights and input from --seed, compiled with and
  * without latency hiding. Cycles run from start to done, so fill and drain count.
@@ -12,18 +12,20 @@
 
 struct bench_layer {
     const char *set, *name;
-    int64_t c, h, w, oc; /* GEMM: c = k, h = 1, w = m, oc = n */
+    int64_t c, h, w, oc; /* GEMM: c = k, h = 1, w = m, oc = n; LSTM: c inputs, w steps, oc units */
     int kernel, stride, pad, groups;
-    bool gemm;
+    enum { CONVOLUTION, PRODUCT, RECURRENT } kind;
     uint32_t latency;
     double bar, aim;
 };
 
 static const struct bench_layer layers[] = {
 #define CONV(set, name, c, h, w, oc, kernel, stride, pad, groups, latency, bar, aim)               \
-    {#set, name, c, h, w, oc, kernel, stride, pad, groups, false, latency, bar, aim},
+    {#set, name, c, h, w, oc, kernel, stride, pad, groups, CONVOLUTION, latency, bar, aim},
 #define GEMM(set, name, m, k, n, latency, bar, aim)                                                \
-    {#set, name, k, 1, m, n, 1, 1, 0, 1, true, latency, bar, aim},
+    {#set, name, k, 1, m, n, 1, 1, 0, 1, PRODUCT, latency, bar, aim},
+#define LSTM(set, name, inputs, units, steps, latency, bar, aim)                                   \
+    {#set, name, inputs, 1, steps, units, 1, 1, 0, 1, RECURRENT, latency, bar, aim},
 #include "compiler/cli/bench_layers.def"
 };
 enum { N_LAYERS = sizeof layers / sizeof layers[0] };
@@ -46,25 +48,57 @@ static uint32_t next_random(uint64_t *state) { /* splitmix64 */
     return (uint32_t)(z >> 32);
 }
 
+static int8_t *random_bytes(hd_arena *a, int64_t n, uint64_t *seed) {
+    int8_t *v = hd_alloc(a, (size_t)n);
+    for (int64_t i = 0; i < n; i++) v[i] = (int8_t)next_random(seed);
+    return v;
+}
+
+/* A graph of one qlstm node; scales that keep the gates where they are not flat. */
+static hd_graph *build_lstm(const struct bench_layer *b, hd_arena *a, uint64_t seed) {
+    hd_graph *g = hd_graph_create();
+    int64_t gates = 4 * b->oc, both = 2 * gates;
+    int64_t xd[3] = {b->w, 1, b->c}, wd[3] = {1, gates, b->c}, rd[3] = {1, gates, b->oc};
+    int64_t pd[3] = {1, 2, gates};
+    int32_t *bias = hd_new_array(a, int32_t, (size_t)both);
+    float *scale = hd_new_array(a, float, (size_t)both);
+    for (int64_t i = 0; i < both; i++) {
+        bias[i] = (int32_t)(next_random(&seed) % 2001) - 1000;
+        scale[i] = 1.0f / (float)(32 * (i < gates ? b->c : b->oc));
+    }
+    int in[5], y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
+    in[0] = hd_graph_tensor(g, "x", HD_I8, 3, xd);
+    in[1] = hd_graph_const(g, "w", HD_I8, 3, wd, random_bytes(a, gates * b->c, &seed));
+    in[2] = hd_graph_const(g, "r", HD_I8, 3, rd, random_bytes(a, gates * b->oc, &seed));
+    in[3] = hd_graph_const(g, "bias", HD_I32, 3, pd, bias);
+    in[4] = hd_graph_const(g, "scale", HD_F32, 3, pd, scale);
+    int n = hd_graph_node(g, HD_IR_qlstm, "layer", 5, in, 1, &y);
+    hd_attr_set_float(g, n, "scale", 127);
+    hd_graph_input(g, in[0]);
+    hd_graph_output(g, y);
+    return g;
+}
+
 /* A graph of one qconv or qgemm node, int8, scales that keep the results in range. */
 static hd_graph *build(const struct bench_layer *b, hd_arena *a, uint64_t seed) {
+    if (b->kind == RECURRENT) return build_lstm(b, a, seed);
+    bool gemm = b->kind == PRODUCT;
     hd_graph *g = hd_graph_create();
     int64_t in_group = b->c / b->groups, taps = in_group * b->kernel * b->kernel;
     int64_t xd[4] = {1, b->c, b->h, b->w}, wd[4] = {b->oc, in_group, b->kernel, b->kernel};
     int64_t one = 1;
-    if (b->gemm) xd[0] = b->w, xd[1] = b->c;
-    int8_t *w = hd_alloc(a, (size_t)(b->oc * taps));
-    for (int64_t i = 0; i < b->oc * taps; i++) w[i] = (int8_t)next_random(&seed);
+    if (gemm) xd[0] = b->w, xd[1] = b->c;
+    int8_t *w = random_bytes(a, b->oc * taps, &seed);
     int32_t *bias = hd_new_array(a, int32_t, (size_t)b->oc);
     for (int64_t i = 0; i < b->oc; i++) bias[i] = (int32_t)(next_random(&seed) % 2001) - 1000;
     float scale = 1.0f / (float)(64 * taps);
     int in[4], y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
-    in[0] = hd_graph_tensor(g, "x", HD_I8, b->gemm ? 2 : 4, xd);
-    in[1] = hd_graph_const(g, "w", HD_I8, b->gemm ? 2 : 4, wd, w);
+    in[0] = hd_graph_tensor(g, "x", HD_I8, gemm ? 2 : 4, xd);
+    in[1] = hd_graph_const(g, "w", HD_I8, gemm ? 2 : 4, wd, w);
     in[2] = hd_graph_const(g, "bias", HD_I32, 1, &b->oc, bias);
     in[3] = hd_graph_const(g, "scale", HD_F32, 1, &one, &scale);
-    int n = hd_graph_node(g, b->gemm ? HD_IR_qgemm : HD_IR_qconv, "layer", 4, in, 1, &y);
-    if (!b->gemm) {
+    int n = hd_graph_node(g, gemm ? HD_IR_qgemm : HD_IR_qconv, "layer", 4, in, 1, &y);
+    if (!gemm) {
         int64_t k[2] = {b->kernel, b->kernel}, s[2] = {b->stride, b->stride};
         int64_t p[4] = {b->pad, b->pad, b->pad, b->pad};
         hd_attr_set_ints(g, n, "kernel_shape", 2, k);

@@ -102,6 +102,9 @@ static const char *where(enum hd_ir_op op) {
     case HD_IR_qconv:
     case HD_IR_qconvtranspose:
     case HD_IR_qgemm:
+    case HD_IR_qlstm:
+    case HD_IR_qgru:
+    case HD_IR_qrnn:
         return "machine (int8 weights, constant), host";
     case HD_IR_qadd:
     case HD_IR_qmul:

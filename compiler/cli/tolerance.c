@@ -24,6 +24,9 @@ static bool quantised(enum hd_ir_op op) {
     case HD_IR_qmul:
     case HD_IR_qavgpool:
     case HD_IR_qmean:
+    case HD_IR_qlstm:
+    case HD_IR_qgru:
+    case HD_IR_qrnn:
     case HD_IR_qrescale:
     case HD_IR_qtable:
     case HD_IR_qmatmul:

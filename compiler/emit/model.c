@@ -123,6 +123,8 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
     }
     const struct hd_mtensor *y = &lo->tensors[l->out];
     if (y->goes_out || too_large(lo, y)) bytes += tensor_bytes(y);
+    if (l->kind == HD_LAYER_RECURRENT && l->rnn.out_state >= 0)
+        bytes += tensor_bytes(&lo->tensors[l->rnn.out_state]);
     return bytes;
 }
 
@@ -135,6 +137,12 @@ static const char *plan_text(const struct hd_lowering *lo, const struct hd_layer
                      : y->resident ? "on chip"
                                    : "streamed";
     bool matmul = l->kind == HD_LAYER_MATMUL;
+    if (l->kind == HD_LAYER_RECURRENT)
+        return hd_sprintf(lo->model->arena,
+                          "%d of the batch at a time, products of x %d steps ahead, their weights "
+                          "%s, of the state's %d of %d tiles kept, in %s, out %s",
+                          l->rnn.rows, l->rnn.ahead, l->rnn.w_stay ? "kept" : "loaded each time",
+                          l->rnn.r_stay, l->rnn.gates * l->rnn.vectors, from, to);
     if (!matmul && l->kind != HD_LAYER_DEPTHWISE)
         return hd_sprintf(lo->model->arena, "tile %dx%d, in %s, out %s", l->th, l->tw, from, to);
     return hd_sprintf(lo->model->arena, "tile %dx%d, %d %s chunks of %d words %s, in %s, out %s",
@@ -164,6 +172,7 @@ static void describe_layers(struct hd_lowering *lo) {
         d->vector_ops =
             l->kind == HD_LAYER_DEPTHWISE ? vectors * l->kh * ((l->ow - 1) * l->sx + l->kw)
             : l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? vectors * l->ow * l->kh * l->kw
+            : l->kind == HD_LAYER_RECURRENT                        ? hd_recurrent_vectors(l)
                                                                    : vectors * l->ow * passes;
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),

@@ -433,6 +433,13 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
     case HD_IR_qmatmul:
         per_output = w->rank ? w->dim[w->rank > 1 ? w->rank - 2 : 0] : 0;
         break;
+    case HD_IR_qlstm: /* w [D,G*H,I], r [D,G*H,H] */
+    case HD_IR_qgru:
+    case HD_IR_qrnn: {
+        const struct hd_tensor *r = &g->tensors[n->in[2]];
+        per_output = r->dim[2] ? r->dim[1] / r->dim[2] * (w->dim[2] + r->dim[2]) : 0;
+        break;
+    }
     default:
         return 0;
     }

@@ -46,4 +46,20 @@ struct hd_rnn {
 hd_status hd_rnn_get(hd_ctx *ctx, const struct hd_node *n, const struct hd_tensor *const *in,
                      struct hd_rnn *out);
 
+/* qlstm, qgru, qrnn: integers outside, gates in binary32 (docs/numerics.md). */
+struct hd_qrnn {
+    int gates;      /* 4 qlstm, 3 qgru, 1 qrnn */
+    int directions; /* 1, 2 */
+    bool reverse;   /* the only direction, when there is one */
+    bool linear_before_reset, no_tanh;
+    int64_t steps, batch, input, hidden;
+    bool x_signed, y_signed;
+    int32_t x_zp, y_zp, lo, hi;
+    float scale; /* 1 / step of y and of what the recurrence reads */
+};
+
+/* t: operands, NULL = left out. Checks types and shapes. */
+hd_status hd_qrnn_get(hd_ctx *ctx, const struct hd_node *n, const struct hd_tensor *const *t,
+                      struct hd_qrnn *out);
+
 #endif

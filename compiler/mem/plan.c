@@ -108,7 +108,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
         s.at = first_fit(spans, n, s.bytes, s.from, s.to, below_rings(lo, s.from, s.to));
-        t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered;
+        t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32;
         if (!t->resident) t->roll = t->mirror = 0;
         if (!t->resident) continue;
         t->xm = (uint32_t)s.at;

@@ -487,6 +487,7 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
 
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     const struct hd_layer *l = w->l;
+    if (l->kind == HD_LAYER_RECURRENT) return hd_low_recurrent(w);
     for (int img = 0; img < hd_low_tensor(w, l->out)->n; img++)
         for (int y = 0; y < l->oh; y += l->th)
             for (int x = 0; x < l->ow; x += l->tw)

@@ -6,6 +6,7 @@
  *   mean.c     mean of an image
  *   rows.c     softmax, layer norm
  *   moves.c    movement of data
+ *   recurrent.c  lstm, gru, rnn, step by step
  */
 #ifndef HD_COMPILER_LOWER_H
 #define HD_COMPILER_LOWER_H
@@ -101,5 +102,7 @@ hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t);
+/* The whole of a recurrent layer. */
+hd_status hd_low_recurrent(struct hd_lowerer *w);
 
 #endif

@@ -7,6 +7,7 @@
  *   transposed.c  transposed convolution -> sub-windows
  *   share.c       concat and split that move nothing
  *   rows.c        softmax and layer norm
+ *   recurrent.c   qlstm, qgru, qrnn -> gates, weights, what fits where
  *   move.c        node that only moves data -> the transfers of each row of its result
  *   tiling.c      layer -> tile sizes and loop order
  *   mem/plan.c    which tensors stay on chip, and where everything lives
@@ -31,6 +32,7 @@ struct hd_mtensor {
     bool kept; /* hd_is_kept, of it or of a part */
     bool rows; /* [..,C]: n = w = 1, h = rows; else [N,C,..]: the last dimension is w */
     bool is_unsigned;
+    bool f32; /* state of a recurrent layer: rows of c / 4 binary32 numbers, in DRAM and AM only */
     int pad_value;      /* byte that padding holds: the zero point its consumers use */
     bool pads_agree;    /* every consumer that pads uses that value */
     int pt, pb, pl, pr; /* ring of padding kept around each image when it is resident */
@@ -63,6 +65,7 @@ enum hd_layer_kind {
     HD_LAYER_RESCALE,
     HD_LAYER_SOFTMAX, /* along the channels of each pixel, as NORM */
     HD_LAYER_NORM,
+    HD_LAYER_RECURRENT,
     HD_LAYER_MOVE
 };
 
@@ -82,6 +85,31 @@ struct hd_move_rows {
     bool fills;    /* some bytes of a pixel come from no input: they are pad_value */
 };
 
+/* RECURRENT: qlstm, qgru, qrnn (recurrent.c). Gates in the order in which the machine takes them.
+ */
+struct hd_recurrent {
+    int gates, directions, steps, batch;
+    bool reverse, linear_before_reset, no_tanh;
+    float scale; /* of a result before it is rounded: 1 / step */
+    /* Initial integers (not of a gru) and binary32 state: indexes in hd_layer.in, -1 = none; or
+     * constants, at these offsets of the image, -1 = none. */
+    int in_h, in_state;
+    int64_t h_offset, state_offset;
+    int out_state;              /* mtensor of the last state, -1 = nobody wants it */
+    int vectors;                /* of a state: nh */
+    int cwx, cwh;               /* words of a row of x and of h */
+    struct hd_recurrent_image { /* of a direction, in the image */
+        size_t w, r, p;         /* WM words [gate][nh][cw]; PM words: of w [gate][nh], of r */
+    } image[2];
+    /* tiling */
+    int rows;                    /* of the batch at a time */
+    int ahead;                   /* steps whose products of x have room in AM */
+    int out_steps;               /* steps that are stored at once */
+    bool w_stay, pm_stay, apart; /* apart: products of x in the other bank of AM than those of h */
+    int r_stay;                  /* output tiles of r that are loaded once */
+    int64_t wm_ring;             /* WM words in which the rest takes turns */
+};
+
 enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER, HD_ORDER_WAVE };
 
 struct hd_layer {
@@ -92,6 +120,7 @@ struct hd_layer {
     int in[HD_LAYER_INPUTS], out; /* indexes of mtensors; -1 behind the last input */
     int result;                   /* graph id of the output that it makes */
     struct hd_move_rows move;
+    struct hd_recurrent rnn;
 
     /* window and output */
     int kh, kw, sy, sx, dy, dx, pt, pl;
@@ -219,6 +248,8 @@ hd_status hd_choose_layouts(struct hd_lowering *lo);
 /* Machine shape of a tensor; false when it has none: not i8 or u8, constant, dimensions beyond
  * 65535 (rows of [..,C] counted together). */
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
+/* The same of a binary32 state of a recurrent layer, [D,B,H]. */
+bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
 hd_status hd_partition(struct hd_lowering *lo);
 /* Tries to make a concat, split or slice one that moves nothing; steps: per node, in which program
  * it will be (share.c). */
@@ -237,6 +268,14 @@ void hd_tensorize_rows(struct hd_lowering *lo, const struct hd_node *n, struct h
 int hd_rows_words(const struct hd_lowering *lo, const struct hd_layer *l);
 /* The layer that makes output `out` of the node. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l);
+/* qlstm, qgru, qrnn. refuses: NULL, or why the machine does not take it. */
+const char *hd_recurrent_refuses(const struct hd_lowering *lo, const struct hd_node *n,
+                                 const char **out_hint);
+void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
+/* Sets what must stay on chip and what takes turns; false: it does not fit, *out_why says why. */
+bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_layer *l, const char **out_why);
+bool hd_is_recurrent(const struct hd_node *n);
+int64_t hd_recurrent_vectors(const struct hd_layer *l); /* iterations of the vector unit */
 /* A node that only moves elements, whatever its name: which elements is found by running golden on
  * indexes. NULL, or why the machine does not take it. */
 bool hd_is_move(const hd_graph *g, const struct hd_node *n);

@@ -84,6 +84,13 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
         if (n->op == HD_IR_qmatmul) set(want, n->in[1], ROWS);
         set(want, n->out[0], wish(n));
     }
+    for (size_t i = 0; i < g->n_nodes; i++) { /* states are rows, and sequences of them */
+        const struct hd_node *n = &g->nodes[i];
+        for (int k = 0; !n->dead && hd_is_recurrent(n) && k < n->n_in; k++)
+            set(want, n->in[k], ROWS);
+        for (int k = 0; !n->dead && hd_is_recurrent(n) && k < n->n_out; k++)
+            set(want, n->out[k], ROWS);
+    }
     while (spread(g, want, false)) continue;
     while (spread(g, want, true) || spread(g, want, false)) continue;
     for (size_t i = 0; i < g->n_tensors; i++)

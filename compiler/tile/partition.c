@@ -81,6 +81,7 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     *out_hint = "use a machine with larger memories (--machine, --set)";
     if (lo->too_big[node]) return lo->too_big[node];
     *out_hint = "";
+    if (hd_is_recurrent(n)) return hd_recurrent_refuses(lo, n, out_hint);
     switch (n->op) {
     case HD_IR_qconv:
     case HD_IR_qconvtranspose:
@@ -272,9 +273,10 @@ static int add_mtensor(struct partition *p, int tensor) {
     struct hd_share s = lo->share[tensor];
     int whole = s.base < 0 ? -1 : add_mtensor(p, s.base);
     struct hd_mtensor *t = hd_push(lo->arena, lo->tensors, lo->n_tensors, lo->cap_tensors);
-    HD_ASSERT(hd_machine_shape(lo, tensor, t));
+    bool state = lo->g->tensors[tensor].dtype == HD_F32;
+    HD_ASSERT(state ? hd_state_shape(lo, tensor, t) : hd_machine_shape(lo, tensor, t));
     t->tensor = tensor;
-    t->cp = pixel_bytes(p, tensor, t);
+    if (!state) t->cp = pixel_bytes(p, tensor, t);
     t->bytes = t->cp;
     t->def = -1, t->last = -1;
     t->base = -1;
@@ -310,6 +312,8 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
     for (int i = 0; i < n->n_in; i++)
         if (is_operand(lo, n, i)) add_mtensor(p, n->in[i]);
     add_mtensor(p, n->out[out]);
+    bool state = hd_is_recurrent(n) && n->n_out > 1 && n->out[1] >= 0;
+    if (state) add_mtensor(p, n->out[1]);
     struct hd_layer *l = hd_push(lo->arena, lo->layers, lo->n_layers, lo->cap_layers);
     TRY(hd_tensorize(lo, node, out, l));
     l->step = step;
@@ -318,6 +322,7 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
     y->def = l->tag;
     struct hd_mtensor *whole = hd_mtensor_root(lo, y);
     if (whole->def < 0) whole->def = l->tag; /* the first of its parts */
+    if (state) lo->tensors[l->rnn.out_state].def = l->tag;
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
         struct hd_mtensor *x = &lo->tensors[l->in[i]];
         x->last = l->tag;
@@ -366,6 +371,11 @@ static void add_host(struct hd_lowering *lo, struct hd_step *s, int node) {
     *h = (struct hd_host_op){hd_strdup(m->arena, n->name), hd_ir_ops[n->op].name, why, hint};
 }
 
+/* A layer for each result, but recurrent ones make theirs together. */
+static int layers_of(const struct hd_node *n) {
+    return hd_is_recurrent(n) ? 1 : n->n_out;
+}
+
 /* Takes every ready node of one kind, and what becomes ready by that; false when there was none. */
 static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step, bool *out_any) {
     struct hd_lowering *lo = p->lo;
@@ -383,7 +393,7 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step
             else if (p->place[id] == FOLDED)
                 TRY(add_folded(p, id));
             else
-                for (int o = 0; o < lo->g->nodes[id].n_out; o++)
+                for (int o = 0; o < layers_of(&lo->g->nodes[id]); o++)
                     if (lo->g->nodes[id].out[o] >= 0) TRY(add_layer(p, id, o, step));
             p->done[id] = more = *out_any = true;
         }

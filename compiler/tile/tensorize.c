@@ -275,6 +275,11 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
         l->a_scale = hd_attr_float(n, "x_scale", 1);
         l->b_scale = hd_attr_float(n, "scale", 1);
         break;
+    case HD_IR_qlstm:
+    case HD_IR_qgru:
+    case HD_IR_qrnn:
+        hd_tensorize_recurrent(lo, n, l);
+        break;
     case HD_IR_qrescale:
         l->kind = HD_LAYER_RESCALE;
         l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);

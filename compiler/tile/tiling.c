@@ -41,6 +41,7 @@ int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *
 }
 
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
+    if (l->kind == HD_LAYER_RECURRENT && i > 0) return false; /* initial states have their place */
     return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
 }
 
@@ -206,6 +207,9 @@ static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     int64_t cycles = l->nts, pixels_max = INT32_MAX;
+    const char *why;
+    if (l->kind == HD_LAYER_RECURRENT)
+        return hd_choose_recurrent(lo, l, &why) ? HD_OK : does_not_fit(lo, l, why);
     hd_choose_chunks(lo, l);
     if (l->kind == HD_LAYER_MATMUL) {
         int64_t words = hd_layer_block_words(l);

@@ -1,0 +1,281 @@
+/* Recurrent layers: qlstm, qgru, qrnn.
+ *
+ * needs: a legalised graph; for hd_choose_recurrent residency of x and y and the XM ring
+ * gives: gates and weights in the order in which the machine takes them; what stays on chip
+ * destroys: an earlier choice
+ *
+ * A step is two products: of x, which does not depend on the step before, and of h, which does.
+ * Products of x are made `ahead` steps early, so they fill the time in which the matrix unit would
+ * wait for the gates (sched/recurrent.c). Gates come in the order in which they are needed, so that
+ * the vector unit works on one while the matrix unit makes the next.
+ */
+#include <string.h>
+
+#include "compiler/ir/rnn.h"
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+enum { X, W, R, BIAS, SCALE, INITIAL, INITIAL_C, OPERANDS };
+enum { STEPS_STORED = 8 }; /* at once, where y streams or leaves */
+
+bool hd_is_recurrent(const struct hd_node *n) {
+    return n->op == HD_IR_qlstm || n->op == HD_IR_qgru || n->op == HD_IR_qrnn;
+}
+
+bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+    const struct hd_tensor *t = &lo->g->tensors[tensor];
+    if (t->dtype != HD_F32 || t->data || !t->known || t->rank != 3 || t->dim[2] > 65535 / 4 ||
+        t->dim[0] * t->dim[1] > 65535)
+        return false;
+    *out = (struct hd_mtensor){.n = 1,
+                               .h = (int)(t->dim[0] * t->dim[1]),
+                               .w = 1,
+                               .c = (int)t->dim[2] * 4,
+                               .cp = (int)hd_round_up(t->dim[2], hd_max(lo->m->k, lo->m->n)) * 4,
+                               .rows = true,
+                               .f32 = true};
+    return true;
+}
+
+const char *hd_recurrent_refuses(const struct hd_lowering *lo, const struct hd_node *n,
+                                 const char **out_hint) {
+    const hd_graph *g = lo->g;
+    struct hd_mtensor m;
+    *out_hint = "export the network with constant weights";
+    for (int i = W; i <= SCALE; i++)
+        if (!g->tensors[n->in[i]].data) return "weights, biases or scales are not constant";
+    *out_hint = "";
+    if (n->out[0] < 0) return "nobody reads its sequence of results";
+    bool state = n->n_out > 1 && n->out[1] >= 0;
+    int bytes[3] = {n->in[X], n->out[0], -1};
+    for (int i = INITIAL; i < n->n_in; i++) {
+        const struct hd_tensor *t = n->in[i] < 0 ? NULL : &g->tensors[n->in[i]];
+        if (!t || t->data) continue;
+        if (t->dtype == HD_F32)
+            state = true;
+        else
+            bytes[2] = n->in[i];
+        if (t->dtype == HD_F32 && !hd_state_shape(lo, n->in[i], &m))
+            return "the state is too large for one transfer";
+    }
+    if (n->n_out > 1 && n->out[1] >= 0 && !hd_state_shape(lo, n->out[1], &m))
+        return "the state is too large for one transfer";
+    if (state && lo->m->n * 4 < hd_axi_bytes(lo->m)) {
+        *out_hint = "use a machine whose accumulator words are as wide as its memory port";
+        return "its binary32 state cannot move between AM and DRAM";
+    }
+    for (int i = 0; i < 3; i++) {
+        if (bytes[i] < 0) continue;
+        if (!hd_machine_shape(lo, bytes[i], &m)) {
+            *out_hint = "int8 or uint8 tensors, not constant, with dimensions up to 65535";
+            return "operand or result has no machine layout";
+        }
+        if (!m.rows) return "its sequence lies in memory as an image does";
+    }
+    return NULL;
+}
+
+/* ---- weights ---- */
+
+/* The gate of the graph (i o f c, z r h) that the machine takes as its g-th. */
+static int gate_of(const struct hd_recurrent *r, int g) {
+    static const int lstm[] = {2, 0, 3, 1}, gru_before[] = {1, 2, 0}, gru_after[] = {1, 0, 2};
+    return r->gates == 1            ? 0
+           : r->gates == 4          ? lstm[g]
+           : r->linear_before_reset ? gru_before[g]
+                                    : gru_after[g];
+}
+
+struct packing {
+    const struct hd_lowering *lo;
+    const struct hd_recurrent *r;
+    int64_t hidden, depth; /* outputs of a gate, inputs */
+    const int8_t *w;       /* [gates * hidden][depth] */
+    const int32_t *bias;   /* [gates * hidden] */
+    const float *scale;
+    int32_t zp;
+    int cw;
+};
+
+/* WM words [gate][nh][cw] at `at`, PM words [gate][nh] at `pm`, the zero point in the bias. */
+static void pack(const struct packing *q, size_t at, size_t pm) {
+    int n = (int)q->lo->m->n, k = (int)q->lo->m->k, nh = q->r->vectors;
+    for (int g = 0; g < q->r->gates; g++)
+        for (int64_t j = 0; j < q->hidden; j++) {
+            int64_t row = gate_of(q->r, g) * q->hidden + j;
+            size_t nt = (size_t)g * (size_t)nh + (size_t)(j / n), lane = (size_t)(j % n);
+            uint32_t sum = 0;
+            for (int64_t i = 0; i < q->depth; i++) {
+                int8_t v = q->w[row * q->depth + i];
+                size_t word = nt * (size_t)q->cw + (size_t)(i / k);
+                q->lo->image[at + (word * (size_t)n + lane) * (size_t)k + (size_t)(i % k)] =
+                    (uint8_t)v;
+                sum += (uint32_t)(int32_t)v;
+            }
+            uint32_t b = (uint32_t)q->bias[row] - (uint32_t)q->zp * sum;
+            uint8_t *p = q->lo->image + pm + (nt * (size_t)n + lane) * 8;
+            memcpy(p, &b, 4);
+            memcpy(p + 4, &q->scale[row], 4);
+        }
+}
+
+static void pack_direction(struct hd_lowering *lo, const struct hd_node *n, const struct hd_qrnn *s,
+                           struct hd_recurrent *r, int d) {
+    const struct hd_tensor *t = lo->g->tensors;
+    int64_t gh = s->gates * s->hidden, nts = (int64_t)r->gates * r->vectors;
+    size_t wm = hd_wm_word_bytes(lo->m), pm = hd_pm_word_bytes(lo->m);
+    struct hd_recurrent_image *at = &r->image[d];
+    at->w = hd_image_reserve(lo, (size_t)(nts * r->cwx) * wm);
+    at->r = hd_image_reserve(lo, (size_t)(nts * r->cwh) * wm);
+    at->p = hd_image_reserve(lo, (size_t)(2 * nts) * pm);
+    struct packing q = {.lo = lo,
+                        .r = r,
+                        .hidden = s->hidden,
+                        .depth = s->input,
+                        .w = (const int8_t *)t[n->in[W]].data + d * gh * s->input,
+                        .bias = (const int32_t *)t[n->in[BIAS]].data + d * 2 * gh,
+                        .scale = (const float *)t[n->in[SCALE]].data + d * 2 * gh,
+                        .zp = s->x_zp,
+                        .cw = r->cwx};
+    pack(&q, at->w, at->p);
+    q.depth = s->hidden, q.zp = s->y_zp, q.cw = r->cwh;
+    q.w = (const int8_t *)t[n->in[R]].data + d * gh * s->hidden;
+    q.bias += gh, q.scale += gh;
+    pack(&q, at->r, at->p + (size_t)nts * pm);
+}
+
+/* Rows of a constant initial state, padded as in the arena. */
+static int64_t pack_rows(struct hd_lowering *lo, const struct hd_tensor *t, size_t cp) {
+    size_t elem = hd_dtype_bytes(t->dtype), rows = (size_t)(t->dim[0] * t->dim[1]);
+    size_t row = (size_t)t->dim[2] * elem, at = hd_image_reserve(lo, rows * cp * elem);
+    for (size_t i = 0; i < rows; i++)
+        memcpy(lo->image + at + i * cp * elem, (const char *)t->data + i * row, row);
+    return (int64_t)at;
+}
+
+/* ---- layer ---- */
+
+static void operands(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+    struct hd_recurrent *r = &l->rnn;
+    int count = 1;
+    r->in_h = r->in_state = -1;
+    r->h_offset = r->state_offset = -1;
+    for (int i = INITIAL; i < n->n_in; i++) {
+        const struct hd_tensor *t = n->in[i] < 0 ? NULL : &lo->g->tensors[n->in[i]];
+        if (!t) continue;
+        bool f32 = t->dtype == HD_F32;
+        if (t->data) {
+            *(f32 ? &r->state_offset : &r->h_offset) =
+                pack_rows(lo, t, (size_t)lo->tensors[l->out].bytes);
+        } else {
+            *(f32 ? &r->in_state : &r->in_h) = count;
+            l->in[count++] = lo->tensor_of[n->in[i]];
+        }
+    }
+    r->out_state = n->n_out > 1 && n->out[1] >= 0 ? lo->tensor_of[n->out[1]] : -1;
+}
+
+/* Bytes of weights that DRAM must carry: once, and again in each step what WM cannot hold. */
+static int64_t weight_traffic(const struct hd_lowering *lo, const struct hd_qrnn *s) {
+    int64_t gh = s->gates * s->hidden, r = gh * s->hidden, all = gh * s->input + r + 2 * gh * 8;
+    return s->directions * (all + hd_max(0, r - (int64_t)lo->m->wm_bytes) * (s->steps - 1));
+}
+
+void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+    const struct hd_tensor *t[OPERANDS] = {NULL};
+    struct hd_qrnn s;
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0) t[i] = &lo->g->tensors[n->in[i]];
+    hd_status st = hd_qrnn_get(lo->ctx, n, t, &s);
+    HD_ASSERT(st == HD_OK); /* verified */
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+    l->kind = HD_LAYER_RECURRENT;
+    l->rnn = (struct hd_recurrent){.gates = s.gates,
+                                   .directions = s.directions,
+                                   .steps = (int)s.steps,
+                                   .batch = (int)s.batch,
+                                   .reverse = s.reverse,
+                                   .linear_before_reset = s.linear_before_reset,
+                                   .no_tanh = s.no_tanh,
+                                   .scale = s.scale,
+                                   .vectors = y->bytes / (int)lo->m->n,
+                                   .cwx = (int)hd_ceil_div(x->c, lo->m->k),
+                                   .cwh = (int)hd_ceil_div(y->c, lo->m->k)};
+    l->zp = s.y_zp, l->lo = s.lo, l->hi = s.hi;
+    operands(lo, n, l);
+    for (int d = 0; d < s.directions; d++) pack_direction(lo, n, &s, &l->rnn, d);
+    l->weight_bytes = weight_traffic(lo, &s);
+    l->nb = 0;
+}
+
+int64_t hd_recurrent_vectors(const struct hd_layer *l) {
+    const struct hd_recurrent *r = &l->rnn;
+    int maps = r->gates == 1 ? 2 : 8; /* of a step, per vector of a gate; scales of x apart */
+    return (int64_t)r->steps * r->directions * r->batch * r->vectors * (r->gates + maps);
+}
+
+/* ---- what fits ---- */
+
+/* Weights that stay, and the ring for those that do not: at least two output tiles of each. */
+static bool choose_weights(const struct hd_lowering *lo, struct hd_recurrent *r) {
+    int64_t wm = hd_wm_words(lo->m), nts = (int64_t)r->gates * r->vectors;
+    int64_t most = hd_max(r->cwx, r->cwh), w = nts * r->cwx, h = nts * r->cwh;
+    r->w_stay = w + h <= wm;
+    r->r_stay = (int)nts;
+    r->wm_ring = wm - h - (r->w_stay ? w : 0);
+    if (r->w_stay) return true;
+    int64_t ring = hd_max(wm / 16, hd_min(4 * most, wm / 2));
+    if (2 * most > wm) return false;
+    ring = hd_max(ring, 2 * most);
+    r->w_stay = w <= wm / 4 && w + ring <= wm;
+    int64_t rest = wm - ring - (r->w_stay ? w : 0);
+    r->r_stay = (int)hd_min(nts, rest / r->cwh);
+    r->wm_ring = wm - (r->w_stay ? w : 0) - (int64_t)r->r_stay * r->cwh;
+    return true;
+}
+
+/* Words of AM for a vector of N results of one row: sums of h, state and one more, products of x.
+ */
+static int64_t am_words(const struct hd_recurrent *r, int64_t ahead) {
+    return r->gates + 2 + ahead * r->gates;
+}
+
+/* Steps whose products of x are made before the first step: as long as weights load, and a step
+ * makes less of it. */
+static int64_t wanted_ahead(const struct hd_lowering *lo, const struct hd_recurrent *r) {
+    int64_t nts = (int64_t)r->gates * r->vectors;
+    int64_t load = nts * (r->cwx + r->cwh) * (int64_t)hd_wm_word_bytes(lo->m) / hd_axi_bytes(lo->m);
+    return hd_max(2, hd_ceil_div(load, nts * r->cwx * r->rows) + 1);
+}
+
+bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_layer *l, const char **out_why) {
+    struct hd_recurrent *r = &l->rnn;
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+    int64_t am = hd_am_words(lo->m), half = am / 2, pm = hd_pm_words(lo->m);
+    l->th = l->oh, l->tw = l->ow;
+    *out_why = "two output tiles of its weights do not fit in weight memory";
+    if (!choose_weights(lo, r)) return false;
+    *out_why = "scales of one gate do not fit in parameter memory twice";
+    if (r->vectors > pm / 2) return false;
+    r->pm_stay = 2 * r->gates * r->vectors <= pm;
+    *out_why = "gates of one step do not fit in accumulator memory";
+    if (r->vectors * am_words(r, 1) > am) return false;
+    int64_t room = hd_max(1, am / (r->vectors * am_words(r, 2)));
+    if (!x->resident) room = hd_min(room, l->ring_in / x->bytes);
+    int64_t out = (int64_t)(l->ring_bytes - l->ring_in) / 2 / y->bytes;
+    if (!y->resident) room = hd_min(room, out);
+    *out_why = "a row of its operand and two of its result do not fit in activation memory";
+    if (room < 1) return false;
+    r->rows = (int)hd_min(r->batch, room);
+    r->rows = (int)hd_ceil_div(r->batch, hd_ceil_div(r->batch, r->rows));
+    int64_t q = (int64_t)r->vectors * r->rows, apart = (half / q - 2) / r->gates;
+    r->apart = r->w_stay && q * r->gates <= half && half / q > 2 && apart >= hd_min(2, r->steps);
+    int64_t ahead = r->apart ? apart : (am / q - r->gates - 2) / r->gates;
+    int64_t wanted = l->ask_tiles ? l->ask_tiles : wanted_ahead(lo, r);
+    if (r->w_stay || l->ask_tiles) ahead = hd_min(ahead, hd_max(2, wanted));
+    if (!x->resident) ahead = hd_min(ahead, l->ring_in / ((int64_t)r->rows * x->bytes));
+    r->ahead = (int)hd_max(1, hd_min(ahead, r->steps));
+    r->out_steps = (int)hd_min(r->steps, STEPS_STORED);
+    if (!y->resident) r->out_steps = (int)hd_max(1, hd_min(r->out_steps, out / r->rows));
+    return true;
+}
