@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "cpu_ref/kernels.h"
+#include "cpu_ref/walk.h"
 #include "runtime/base/num.h"
 
 /* Index of the scale that element i uses: one for all, or one per index of `axis`. */
@@ -80,6 +81,16 @@ static struct clamp clamp_of(const struct hd_kernel *k) {
                           (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127)};
 }
 
+/* Both operands as the result's elements meet them. */
+static void walk_pair(const struct hd_kernel *k, struct hd_walk *w) {
+    hd_walk_init(w, hd_k_out(k)->rank, hd_k_out(k)->dim);
+    for (int i = 0; i < 2; i++) hd_walk_broadcast(w, i, hd_k_in(k, i));
+}
+
+static int32_t operand(const struct hd_kernel *k, int i, const struct hd_walk *w) {
+    return (int32_t)hd_k_i64(k->in[i], hd_k_in(k, i)->dtype, w->index[i]);
+}
+
 /* y = requant((a - a_zp) * a_scale + (b - b_zp) * b_scale), each step rounded to binary32.
  * docs/numerics.md */
 hd_status k_qadd(const struct hd_kernel *k) {
@@ -88,9 +99,11 @@ hd_status k_qadd(const struct hd_kernel *k) {
     float a_scale = hd_attr_float(k->n, "a_scale", 1), b_scale = hd_attr_float(k->n, "b_scale", 1);
     struct clamp c = clamp_of(k);
     int64_t n = hd_tensor_elems(hd_k_out(k));
-    for (int64_t i = 0; i < n; i++) {
-        float a = (float)((int32_t)hd_k_i64(k->in[0], hd_k_in(k, 0)->dtype, i) - a_zp) * a_scale;
-        float b = (float)((int32_t)hd_k_i64(k->in[1], hd_k_in(k, 1)->dtype, i) - b_zp) * b_scale;
+    struct hd_walk w;
+    walk_pair(k, &w);
+    for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {
+        float a = (float)(operand(k, 0, &w) - a_zp) * a_scale;
+        float b = (float)(operand(k, 1, &w) - b_zp) * b_scale;
         ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(a + b, c.zp, c.lo, c.hi);
     }
     return HD_OK;
@@ -104,9 +117,11 @@ hd_status k_qmul(const struct hd_kernel *k) {
     float scale = hd_attr_float(k->n, "scale", 1);
     struct clamp c = clamp_of(k);
     int64_t n = hd_tensor_elems(hd_k_out(k));
-    for (int64_t i = 0; i < n; i++) {
-        float a = (float)((int32_t)hd_k_i64(k->in[0], hd_k_in(k, 0)->dtype, i) - a_zp) * scale;
-        float b = (float)((int32_t)hd_k_i64(k->in[1], hd_k_in(k, 1)->dtype, i) - b_zp);
+    struct hd_walk w;
+    walk_pair(k, &w);
+    for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {
+        float a = (float)(operand(k, 0, &w) - a_zp) * scale;
+        float b = (float)(operand(k, 1, &w) - b_zp);
         ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(a * b, c.zp, c.lo, c.hi);
     }
     return HD_OK;

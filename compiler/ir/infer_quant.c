@@ -54,16 +54,14 @@ hd_status hd_infer_dynamicquantize(struct infer *c) {
     return HD_OK;
 }
 
-/* Two byte tensors of one shape. */
+/* Two byte tensors that broadcast. */
 static hd_status infer_pair(struct infer *c) {
     const struct hd_tensor *a = in(c, 0), *b = in(c, 1);
     TRY(hd_infer_want_byte(c, 0));
     TRY(hd_infer_want_byte(c, 1));
     hd_infer_like(c, 0, a);
     TRY(hd_infer_q_type(c));
-    if (a->rank == b->rank && !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim))
-        return HD_OK;
-    return BAD(c, "operands '%s' and '%s' have different shapes", a->name, b->name);
+    return hd_infer_broadcast(c, a->dim, a->rank, b->dim, b->rank);
 }
 
 hd_status hd_infer_qadd(struct infer *c) {

@@ -22,4 +22,8 @@ void hd_pass_cse(hd_graph *g);
  * node. */
 hd_status hd_fold_node(hd_ctx *ctx, hd_graph *g, int node);
 
+/* Makes windows or products of a reduction (reduce.c); pools_only: just pools. False when there is
+ * no such form. */
+bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only);
+
 #endif

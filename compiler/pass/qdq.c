@@ -244,37 +244,26 @@ static bool match_gemm_bias(struct hd_qmatch *m, int node) {
 /* Sums and differences. */
 static bool match_add(struct hd_qmatch *m, int node) {
     const struct hd_node n = m->g->nodes[node];
-    struct hd_qparam a, b;
+    struct hd_qparam p[2];
     int in[2];
-    if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &a) ||
-        !hd_qdq_dequantized(m->g, n.in[1], &in[1], &b))
-        return n.op == HD_IR_add && match_gemm_bias(m, node);
+    if (!hd_qdq_pair(m, node, in, p)) return n.op == HD_IR_add && match_gemm_bias(m, node);
     float sign = n.op == HD_IR_sub ? -1.0f : 1.0f;
-    const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
-    if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim))
-        return false;
     int id = hd_qdq_emit(m, HD_IR_qadd, node, 2, in);
-    hd_attr_set_int(m->g, id, "a_zp", a.zp);
-    hd_attr_set_int(m->g, id, "b_zp", b.zp);
-    hd_attr_set_float(m->g, id, "a_scale", a.scale / m->y.scale);
-    hd_attr_set_float(m->g, id, "b_scale", sign * (b.scale / m->y.scale));
+    hd_attr_set_int(m->g, id, "a_zp", p[0].zp);
+    hd_attr_set_int(m->g, id, "b_zp", p[1].zp);
+    hd_attr_set_float(m->g, id, "a_scale", p[0].scale / m->y.scale);
+    hd_attr_set_float(m->g, id, "b_scale", sign * (p[1].scale / m->y.scale));
     return true;
 }
 
 static bool match_mul(struct hd_qmatch *m, int node) {
-    const struct hd_node n = m->g->nodes[node];
-    struct hd_qparam a, b;
+    struct hd_qparam p[2];
     int in[2];
-    if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &a) ||
-        !hd_qdq_dequantized(m->g, n.in[1], &in[1], &b))
-        return false;
-    const struct hd_tensor *ta = &m->g->tensors[in[0]], *tb = &m->g->tensors[in[1]];
-    if (ta->rank != tb->rank || memcmp(ta->dim, tb->dim, (size_t)ta->rank * sizeof *ta->dim))
-        return false;
+    if (!hd_qdq_pair(m, node, in, p)) return false;
     int id = hd_qdq_emit(m, HD_IR_qmul, node, 2, in);
-    hd_attr_set_int(m->g, id, "a_zp", a.zp);
-    hd_attr_set_int(m->g, id, "b_zp", b.zp);
-    hd_attr_set_float(m->g, id, "scale", a.scale * b.scale / m->y.scale);
+    hd_attr_set_int(m->g, id, "a_zp", p[0].zp);
+    hd_attr_set_int(m->g, id, "b_zp", p[1].zp);
+    hd_attr_set_float(m->g, id, "scale", p[0].scale * p[1].scale / m->y.scale);
     return true;
 }
 
@@ -302,6 +291,22 @@ static bool match_avgpool(struct hd_qmatch *m, int node) {
     float divisor = m->y.scale * (float)(v.kh * v.kw);
     hd_attr_set_float(m->g, id, "scale", p.scale / divisor);
     return true;
+}
+
+/* A reduction of a quantised tensor that is quantised again. */
+static bool reduction(hd_graph *g, int node) {
+    struct hd_qparam p;
+    int x, t = g->nodes[node].out[0], user[2];
+    enum hd_ir_op op = g->nodes[node].op;
+    if (op != HD_IR_reducemean && op != HD_IR_reducesum && op != HD_IR_reducemax) return false;
+    if (!hd_qdq_dequantized(g, g->nodes[node].in[0], &x, &p)) return false;
+    while (!hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1) {
+        const struct hd_node *u = &g->nodes[user[0]];
+        if (u->op == HD_IR_quantize) return hd_reduce_as_window(g, node, false);
+        if (u->op != HD_IR_relu && u->op != HD_IR_clip && u->op != HD_IR_reshape) return false;
+        t = u->out[0];
+    }
+    return false;
 }
 
 static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
@@ -349,7 +354,7 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
         for (size_t i = 0; i < n; i++) {
             const struct hd_node *nd = &g->nodes[order[i]];
             if (nd->dead) continue;
-            if (hd_qdq_push_down(g, order[i]))
+            if (reduction(g, order[i]) || hd_qdq_push_down(g, order[i]))
                 changed = true;
             else if (nd->op == HD_IR_quantize)
                 changed = match_quantize(ctx, g, order[i]) || hd_qdq_table(ctx, g, order[i]) ||

@@ -43,6 +43,10 @@ bool hd_qdq_layernorm(struct hd_qmatch *m, int node);
 /* Probabilities that only products read get the zero point 0, as unsigned bytes. */
 void hd_qdq_unsigned_weights(hd_graph *g);
 
+/* Both operands of an elementwise node are dequantised tensors: these, of the rank of the result,
+ * and not broadcast along channels (copies of those are made by a convolution). */
+bool hd_qdq_pair(struct hd_qmatch *m, int node, int in[2], struct hd_qparam p[2]);
+
 /* The node whose only output it is; NULL = none. */
 const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor);
 /* Scale and zero point of a quantize or dequantize node; false unless constant, per tensor, i8 or

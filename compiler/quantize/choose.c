@@ -121,12 +121,10 @@ static void layer(struct chooser *c, int node) {
     make(c, node, behind_activations(c, t));
 }
 
+/* Sums, differences and products of two tensors. */
 static const char *sum(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
-    const struct hd_tensor *a = &c->g->tensors[n->in[0]], *b = &c->g->tensors[n->in[1]];
     if (!c->p->made[n->in[0]] || !c->p->made[n->in[1]]) return "an operand is float";
-    if (a->rank != b->rank || memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim))
-        return "operands have different shapes";
     make(c, node, behind_activations(c, n->out[0]));
     return NULL;
 }
@@ -233,7 +231,7 @@ static const char *choose(struct chooser *c, int node) {
     if (n_moved) return movement(c, node, n_moved);
     const char *why = function(c, node);
     if (!why || *why) return why;
-    if (n->op == HD_IR_add) return sum(c, node);
+    if (n->op == HD_IR_add || n->op == HD_IR_sub || n->op == HD_IR_mul) return sum(c, node);
     return "it has no integer form";
 }
 

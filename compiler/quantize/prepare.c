@@ -158,31 +158,6 @@ static void plain_gemm(hd_graph *g, hd_arena *a, int node) {
     hd_attr_set_float(g, id, "beta", 1);
 }
 
-/* A mean over height and width is an average pool. */
-static void mean_as_pool(hd_graph *g, int node) {
-    const struct hd_node n = g->nodes[node];
-    const struct hd_tensor x = g->tensors[n.in[0]],
-                           *axes = n.n_in > 1 && n.in[1] >= 0 ? &g->tensors[n.in[1]] : NULL;
-    if (!axes || !axes->data || axes->dtype != HD_I64 || hd_tensor_elems(axes) != 2 || !x.known ||
-        x.rank != 4 || x.dtype != HD_F32)
-        return;
-    const int64_t *v = axes->data;
-    int64_t lo = v[0] < 0 ? v[0] + 4 : v[0], hi = v[1] < 0 ? v[1] + 4 : v[1];
-    if (lo + hi != 5 || lo * hi != 6) return;
-    const struct hd_tensor y = g->tensors[n.out[0]];
-    int64_t dim[4] = {x.dim[0], x.dim[1], 1, 1};
-    int out = y.rank == 4
-                  ? n.out[0]
-                  : hd_graph_tensor(g, hd_sprintf(g->arena, "%s.pool", y.name), HD_F32, 4, dim);
-    hd_graph_kill(g, node);
-    int id = hd_graph_node(g, HD_IR_avgpool, n.name, 1, n.in, 1, &out);
-    hd_graph_swap_names(g, id, node);
-    hd_attr_set_ints(g, id, "kernel_shape", 2, x.dim + 2);
-    if (y.rank == 4) return;
-    id = hd_graph_node(g, HD_IR_reshape, n.name, 1, &out, 1, n.out);
-    hd_attr_set_ints(g, id, "shape", y.rank, y.dim);
-}
-
 /* Layers without a bias get one, which can be shifted. */
 static void add_bias(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
@@ -221,8 +196,7 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             const struct hd_node *nd = &g->nodes[order[i]];
             if (nd->dead) continue;
             if (nd->op == HD_IR_gemm) plain_gemm(g, a, order[i]);
-            if (nd->op == HD_IR_reducemean) mean_as_pool(g, order[i]);
-            nd = &g->nodes[order[i]];
+            if (hd_reduce_as_window(g, order[i], true)) continue;
             if (nd->dead || (nd->op != HD_IR_conv && nd->op != HD_IR_gemm)) continue;
             int t = nd->out[0];
             if (!hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1)

@@ -422,6 +422,16 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
     return hd_ring_take(&w->am[w->am_half], words);
 }
 
+/* Operands of a sum or product: what has one image, row or column is read again for all. */
+static hd_status pair_inputs(struct hd_lowerer *w, struct hd_tile *t) {
+    for (int i = 0; i < 2; i++) {
+        const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[i]);
+        TRY(hd_low_input(w, i, x->n == 1 ? 0 : t->img, x->h == 1 ? 0 : t->y, x->w == 1 ? 0 : t->x,
+                         x->h == 1 ? 1 : t->th, x->w == 1 ? 1 : t->tw, &t->in[i]));
+    }
+    return HD_OK;
+}
+
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     if (l->im2col) return gather(w, t);
@@ -433,6 +443,7 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
         cols = (int)hd_round_up(x + cols - first, l->ppw);
         x = first;
     }
+    if (l->kind == HD_LAYER_ADD) return pair_inputs(w, t);
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
         int channels = t->channels ? t->channels : hd_low_tensor(w, l->in[i])->bytes;
         TRY(input_slice(w, i, t->img, hd_layer_row(l, t->y), x, rows, cols, t->c, channels,

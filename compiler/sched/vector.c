@@ -2,6 +2,15 @@
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
+/* Vectors between pixels (rows) of operand i; 0 when it has one for all of the tile's. */
+static int column_step(const struct hd_tile *t, int i, int n) {
+    return t->in[i].cols == t->tw ? t->in[i].cp / n : 0;
+}
+
+static int row_step(const struct hd_tile *t, int i, int n) {
+    return t->in[i].rows == t->th ? t->in[i].pitch / n : 0;
+}
+
 /* Add, multiply, rescale, table: whole rows of channels at once. */
 hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
@@ -22,10 +31,10 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
     hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_d, out.at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_n0, cp / n), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_as1, t->in[0].cp / n),
+    hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_as1, column_step(t, 0, n)),
         hd_low_set(w, HD_F_vx_ds1, out.cp / n);
     hd_low_set(w, HD_F_vx_n2, t->th);
-    hd_low_set(w, HD_F_vx_as2, t->in[0].pitch / n), hd_low_set(w, HD_F_vx_ds2, out.pitch / n);
+    hd_low_set(w, HD_F_vx_as2, row_step(t, 0, n)), hd_low_set(w, HD_F_vx_ds2, out.pitch / n);
     hd_low_set(w, HD_F_vx_n3, 1);
     hd_low_touch(w, &t->in[0], false);
     if (l->in[1] >= 0) {
@@ -34,8 +43,8 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
         hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
         hd_low_set(w, HD_F_vx_b_imm, l->b_imm);
         hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
-        hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_bs1, t->in[1].cp / n),
-            hd_low_set(w, HD_F_vx_bs2, t->in[1].pitch / n);
+        hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_bs1, column_step(t, 1, n)),
+            hd_low_set(w, HD_F_vx_bs2, row_step(t, 1, n));
         hd_low_touch(w, &t->in[1], false);
     }
     hd_low_touch(w, &out, true);

@@ -74,6 +74,17 @@ static const char *refuses_transposed(const struct hd_lowering *lo, const struct
     return "strides need more than a quarter of the parameter memory";
 }
 
+/* An operand of a sum or product is read again for each image, row or column that it lacks. */
+static const char *refuses_broadcast(const struct hd_lowering *lo, int out,
+                                     const struct hd_mtensor *x) {
+    struct hd_mtensor y;
+    if (!hd_machine_shape(lo, out, &y)) return NULL; /* has its own message */
+    if (x->c != y.c) return "an operand broadcasts along channels";
+    bool fits =
+        (x->n == 1 || x->n == y.n) && (x->h == 1 || x->h == y.h) && (x->w == 1 || x->w == y.w);
+    return fits ? NULL : "an operand broadcasts along some of the dimensions that are rows here";
+}
+
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
     const hd_graph *g = lo->g;
     const struct hd_node *n = &g->nodes[node];
@@ -131,8 +142,11 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
             return "operand has no machine layout";
         }
         if (i == 0) first = a;
-        if ((n->op == HD_IR_qadd || n->op == HD_IR_qmul) && a.rows != first.rows)
-            return "operands have different layouts";
+        if (n->op == HD_IR_qadd || n->op == HD_IR_qmul) {
+            if (a.rows != first.rows) return "operands have different layouts";
+            const char *why = refuses_broadcast(lo, n->out[0], &a);
+            if (why) return why;
+        }
     }
     for (int i = 0; i < n->n_out; i++)
         if (n->out[i] >= 0 && !hd_machine_shape(lo, n->out[i], &b)) {

@@ -45,7 +45,7 @@ static int64_t cost(const struct hd_lowering *lo, struct hd_layer l, const struc
                     int cp) {
     const struct hd_machine *m = lo->m;
     int64_t nts = hd_ceil_div(l.oc, m->n), pixels = (int64_t)l.oh * l.ow * x->dim[0];
-    int64_t input = x->dim[0] * x->dim[2] * x->dim[3] * cp / hd_axi_bytes(m);
+    int64_t input = hd_tensor_elems(x) / x->dim[1] * cp / hd_axi_bytes(m);
     if (cp >= (int)m->k) {
         int64_t red = (int64_t)l.kh * l.kw * l.cw;
         return pixels * nts * red + nts * red * hd_wm_word_bytes(m) / hd_axi_bytes(m) + input;
@@ -81,7 +81,7 @@ int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, s
     int best = whole;
     int64_t best_cost = INT64_MAX, gathered = 0;
     *out_gathered = false;
-    if (x->rank != 4) return whole;
+    if (x->rank != 3 && x->rank != 4) return whole;
     for (int cp = whole; cp >= x->dim[1]; cp = cp > (int)lo->m->k ? (int)lo->m->k : cp / 2) {
         int64_t sum = 0;
         for (size_t i = 0; i < n_users && sum < INT64_MAX; i++) {

@@ -312,12 +312,19 @@ static void residual(struct gen *x, int a) {
             next(&x->r) % 2)
             b = x->made[i];
     }
+    if (shape(x, a)->rank == 4 && next(&x->r) % 3 == 0) { /* [N,C,1,1] meets [N,C,H,W] */
+        mean(x, a);
+        b = x->made[x->n_made - 1];
+    }
     int in[2] = {a, b};
+    if (b != a && next(&x->r) % 2) in[0] = b, in[1] = a;
     hd_dtype type = byte_type(x);
     int64_t dim[HD_MAX_RANK];
     memcpy(dim, shape(x, a)->dim, sizeof dim);
+    a = in[0], b = in[1];
+    int rank = shape(x, a)->rank;
     bool product = next(&x->r) % 2;
-    add(x, product ? HD_IR_qmul : HD_IR_qadd, 2, in, type, shape(x, a)->rank, dim, &node);
+    add(x, product ? HD_IR_qmul : HD_IR_qadd, 2, in, type, rank, dim, &node);
     hd_attr_set_float(x->g, node, "scale", scale(&x->r, 0.002f, 0.03f));
     zero_point(x, node, "a_zp", a);
     zero_point(x, node, "b_zp", b);

@@ -129,7 +129,8 @@ static const struct sample wrong[] = {
     {"a i8[2,3] input b i8[3,7]", "qmatmul(a, b) a_zp=-129", "a_zp is -129"},
     {"x i8[5]", "qsoftmax(x) axis=1", "axis"},
     {"x i8[2,5] input s f32[5] input b f32[2]", "qlayernorm(x, s, b)", "5"},
-    {"a i8[2,2] input b i8[2]", "qadd(a, b)", "different shapes"},
+    {"a i8[2,2] input b i8[3]", "qadd(a, b)", "do not broadcast"},
+    {"a i8[2,2] input b i8[1,3]", "qmul(a, b)", "2 against 3 in dimension 1"},
     {"x f32[1,1,4,4]", "maxpool(x) kernel_shape=[2,2] pads=[2,0,0,0]",
      "reach the size of the window"},
 #include "test/unit/ir/samples_wrong.def"

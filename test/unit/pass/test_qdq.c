@@ -44,6 +44,32 @@ static const struct sample samples[] = {
      "y i8[1,4,7] = qconvtranspose(x, w.turned, bias.i32, w.turned.scale) @c to=\"i8\" y_zp=3 lo=3 "
      "hi=127 kernel_shape=[2] strides=[2] dilations=[1] pads=[0,0] output_padding=[1] group=2 "
      "x_zp=0"},
+    {"mean over channels and width is a convolution by ones",
+     "input x i8[1,3,2,2]\nconst axes i64[2] = {1,-1}\ndx ? = dequantize(x, s1, z3)\n"
+     "m ? = reducemean(dx, axes)\ny ? = quantize(m, s2, z)\noutput y",
+     "y i8[1,1,2,1] = qconv(x, ones, bias.i32, ones.scale) @m to=\"i8\" y_zp=0 lo=-128 hi=127 "
+     "kernel_shape=[1,2] group=1 x_zp=3"},
+    {"sum of rows is a product with ones",
+     "input x i8[2,4,3]\nconst axes i64[1] = {2}\ndx ? = dequantize(x, s1, z3)\n"
+     "m ? = reducesum(dx, axes) keepdims=0\ny ? = quantize(m, s2, z)\noutput y",
+     "m.rows.q i8[8,3] = reshape(x) @m.rows shape=[8,3]; m.window.q i8[8,1] = qgemm(m.rows.q, "
+     "ones.i8, bias.i32, ones.i8.scale) @m to=\"i8\" y_zp=0 lo=-128 hi=127 x_zp=3; y i8[2,4] = "
+     "reshape(m.window.q) @m_6 shape=[2,4]"},
+    {"largest of each plane is a pool",
+     "input x i8[1,3,2,4]\nconst axes i64[2] = {2,3}\ndx ? = dequantize(x, s1, z3)\n"
+     "m ? = reducemax(dx, axes)\ny ? = quantize(m, s1, z3)\noutput y",
+     "y i8[1,3,1,1] = qmaxpool(x) @m kernel_shape=[2,4]"},
+    {"product with one number per channel",
+     "input a i8[1,3,2,2]\ninput b i8[3,1,1]\nda ? = dequantize(a, s1, z3)\n"
+     "db ? = dequantize(b, h, z)\np ? = mul(da, db)\ny ? = quantize(p, s2, z)\noutput y",
+     "b.rank i8[1,3,1,1] = reshape(b) shape=[1,3,1,1]; y i8[1,3,2,2] = qmul(a, b.rank) @p "
+     "to=\"i8\" y_zp=0 lo=-128 hi=127 a_zp=3 b_zp=0 scale=0x1p-2"},
+    {"product with one number per pixel, which is copied to all channels",
+     "input a i8[1,3,2,2]\ninput b i8[1,1,2,2]\nda ? = dequantize(a, s1, z3)\n"
+     "db ? = dequantize(b, h, z)\np ? = mul(da, db)\ny ? = quantize(p, s2, z)\noutput y",
+     "b.copies i8[1,3,2,2] = qconv(b, ones, zeros, one) to=\"i8\" x_zp=0 y_zp=0 lo=-128 hi=127; y "
+     "i8[1,3,2,2] = qmul(a, b.copies) @p to=\"i8\" y_zp=0 lo=-128 hi=127 a_zp=3 b_zp=0 "
+     "scale=0x1p-2"},
     {"gemm behind a flatten of dequantised values",
      "input x i8[1,2,1,1]\nconst w i8[2,3] = {1,2,3,4,5,6}\ndx ? = dequantize(x, s1, z)\n"
      "f ? = reshape(dx) shape=[1,2]\ndw ? = dequantize(w, h, z)\nm ? = gemm(f, dw)\ny ? = "

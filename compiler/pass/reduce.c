@@ -1,0 +1,182 @@
+/* Reductions as windows: what the machine and the quantiser know already.
+ *
+ *   reducemean over height, width or both    -> avgpool      reducemax -> maxpool
+ *   reducesum, or what includes channels     -> conv by ones, or by 1 / count
+ *   reducemean, reducesum of rows            -> matmul by ones, or by 1 / count
+ *   over the middle of rows [B,S,C]          -> transpose, then as an image
+ *
+ * needs: shapes. gives: the same values up to rounding. A reduction over images, or of other kinds,
+ * stays as it is.
+ */
+#include <string.h>
+
+#include "compiler/ir/move.h"
+#include "compiler/pass/pass.h"
+
+struct reduction {
+    hd_graph *g;
+    int node;
+    bool mean, max, pools_only;
+    struct hd_tensor x, y;
+    unsigned set; /* reduced dimensions */
+    int64_t count;
+};
+
+static bool open_reduction(hd_graph *g, int node, struct reduction *r) {
+    const struct hd_node *n = &g->nodes[node];
+    const struct hd_tensor *axes = n->n_in > 1 && n->in[1] >= 0 ? &g->tensors[n->in[1]] : NULL;
+    if (n->op != HD_IR_reducemean && n->op != HD_IR_reducesum && n->op != HD_IR_reducemax)
+        return false;
+    *r = (struct reduction){.g = g,
+                            .node = node,
+                            .mean = n->op == HD_IR_reducemean,
+                            .max = n->op == HD_IR_reducemax,
+                            .x = g->tensors[n->in[0]],
+                            .y = g->tensors[n->out[0]],
+                            .count = 1};
+    if (!r->x.known || !r->y.known || r->x.dtype != HD_F32 || r->x.data) return false;
+    if (axes && (!axes->data || axes->dtype != HD_I64)) return false;
+    int n_axes = axes ? (int)hd_tensor_elems(axes) : 0;
+    if (!n_axes && hd_attr_int(n, "noop_with_empty_axes", 0)) return false;
+    r->set = n_axes ? hd_axes_set(r->x.rank, n_axes, axes->data) : (1u << r->x.rank) - 1;
+    for (int d = 0; d < r->x.rank; d++) {
+        if (r->x.dim[d] < 1 || r->x.dim[d] > 65535) return false;
+        if (r->x.dim[d] == 1) r->set &= ~(1u << d); /* nothing to reduce */
+        if (r->set >> d & 1) r->count *= r->x.dim[d];
+    }
+    return r->set != 0 && r->count <= 1 << 20;
+}
+
+/* Images come from operations that have windows; what else has rank 3 is rows. */
+static bool is_image(const hd_graph *g, int t) {
+    for (int depth = 0; depth < 16 && g->tensors[t].producer >= 0; depth++) {
+        const struct hd_node *n = &g->nodes[g->tensors[t].producer];
+        switch (n->op) {
+        case HD_IR_conv:
+        case HD_IR_convtranspose:
+        case HD_IR_qconv:
+        case HD_IR_qconvtranspose:
+        case HD_IR_maxpool:
+        case HD_IR_qmaxpool:
+        case HD_IR_avgpool:
+        case HD_IR_qavgpool:
+        case HD_IR_qmean:
+            return true;
+        case HD_IR_matmul:
+        case HD_IR_gemm:
+        case HD_IR_qgemm:
+        case HD_IR_transpose:
+        case HD_IR_reshape:
+            return false;
+        default:
+            if (n->in[0] < 0) return false;
+            t = n->in[0];
+        }
+    }
+    return false;
+}
+
+static int tensor(struct reduction *r, const char *suffix, int rank, const int64_t *dim) {
+    return hd_graph_tensor(r->g, hd_sprintf(r->g->arena, "%s.%s", r->y.name, suffix), HD_F32, rank,
+                           dim);
+}
+
+/* The result is y, or becomes y by a reshape. */
+static int result(struct reduction *r, int rank, const int64_t *dim) {
+    bool same = rank == r->y.rank && !memcmp(dim, r->y.dim, (size_t)rank * sizeof *dim);
+    return same ? r->g->nodes[r->node].out[0] : tensor(r, "window", rank, dim);
+}
+
+static int reshape(struct reduction *r, int from, int to) {
+    const struct hd_tensor t = r->g->tensors[to];
+    int id = hd_graph_node(r->g, HD_IR_reshape, t.name, 1, &from, 1, &to);
+    hd_attr_set_ints(r->g, id, "shape", t.rank, t.dim);
+    return to;
+}
+
+/* The new node takes the old one's name and result. */
+static int finish(struct reduction *r, enum hd_ir_op op, int n_in, const int *in, int out) {
+    int y = r->g->nodes[r->node].out[0];
+    const char *name = r->g->nodes[r->node].name;
+    hd_graph_kill(r->g, r->node);
+    int id = hd_graph_node(r->g, op, name, n_in, in, 1, &out);
+    hd_graph_swap_names(r->g, id, r->node);
+    if (out != y) reshape(r, out, y);
+    return id;
+}
+
+/* Dequantised int8 weights that all are 1, or 1 / count. */
+static int weights(struct reduction *r, int rank, const int64_t *dim) {
+    hd_graph *g = r->g;
+    size_t n = 1;
+    for (int i = 0; i < rank; i++) n *= (size_t)dim[i];
+    float value = r->mean ? 1.0f / (float)r->count : 1.0f;
+    int8_t *v = hd_alloc(g->arena, n), zero = 0;
+    memset(v, 1, n);
+    int in[3] = {hd_graph_const(g, "ones", HD_I8, rank, dim, v),
+                 hd_graph_const(g, "ones.by", HD_F32, 0, NULL, &value),
+                 hd_graph_const(g, "ones.zero", HD_I8, 0, NULL, &zero)};
+    int y = hd_graph_tensor(g, "ones.float", HD_F32, rank, dim);
+    hd_graph_node(g, HD_IR_dequantize, "ones", 3, in, 1, &y);
+    return y;
+}
+
+/* x is an image [N,C,..]; images are not reduced. */
+static bool as_window(struct reduction *r, int x) {
+    const struct hd_tensor t = r->g->tensors[x];
+    int sp = t.rank - 2;
+    bool channels = r->set >> 1 & 1;
+    int64_t kernel[HD_MAX_RANK], dim[HD_MAX_RANK];
+    if (sp < 1 || sp > 2 || (r->set & 1) || (channels && r->max)) return false;
+    memcpy(dim, t.dim, sizeof dim);
+    for (int i = 0; i < sp; i++) {
+        kernel[i] = r->set >> (i + 2) & 1 ? t.dim[i + 2] : 1;
+        if (kernel[i] > 1) dim[i + 2] = 1;
+    }
+    bool pool = !channels && (r->mean || r->max);
+    if (!pool && r->pools_only) return false;
+    if (channels) dim[1] = 1;
+    int64_t wdim[HD_MAX_RANK] = {dim[1], channels ? t.dim[1] : 1};
+    memcpy(wdim + 2, kernel, (size_t)sp * sizeof *kernel);
+    int in[2] = {x, pool ? -1 : weights(r, t.rank, wdim)}, out = result(r, t.rank, dim);
+    enum hd_ir_op op = r->max ? HD_IR_maxpool : pool ? HD_IR_avgpool : HD_IR_conv;
+    int id = finish(r, op, pool ? 1 : 2, in, out);
+    hd_attr_set_ints(r->g, id, "kernel_shape", sp, kernel);
+    if (!pool) hd_attr_set_int(r->g, id, "group", channels ? 1 : t.dim[1]);
+    return true;
+}
+
+/* x is [..,K]; the last dimensions are reduced, all of K. */
+static bool as_product(struct reduction *r) {
+    int64_t rows[2] = {hd_tensor_elems(&r->x) / r->count, r->count}, wdim[2] = {r->count, 1},
+            dim[2] = {rows[0], 1};
+    if (r->max || r->pools_only || rows[0] > 65535 || r->count > 65535) return false;
+    int from = r->g->nodes[r->node].in[0];
+    bool flat = r->x.rank == 2;
+    int in[2] = {flat ? from : reshape(r, from, tensor(r, "rows", 2, rows)), weights(r, 2, wdim)};
+    finish(r, HD_IR_matmul, 2, in, result(r, 2, dim));
+    return true;
+}
+
+/* [B,S,C] over S: an image of C channels. */
+static bool over_rows(struct reduction *r) {
+    int64_t dim[3] = {r->x.dim[0], r->x.dim[2], r->x.dim[1]}, perm[3] = {0, 2, 1};
+    int x = r->g->nodes[r->node].in[0], turned = tensor(r, "turned", 3, dim);
+    int id = hd_graph_node(r->g, HD_IR_transpose, r->y.name, 1, &x, 1, &turned);
+    hd_attr_set_ints(r->g, id, "perm", 3, perm);
+    r->set = 1u << 2;
+    return as_window(r, turned);
+}
+
+bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
+    struct reduction r;
+    if (!open_reduction(g, node, &r)) return false;
+    r.pools_only = pools_only;
+    int last = r.x.rank;
+    unsigned set = r.set;
+    while (last > 0 && (set >> (last - 1) & 1)) set &= ~(1u << --last); /* the dimensions behind */
+    int x = g->nodes[node].in[0];
+    if (r.x.rank == 4 || (r.x.rank == 3 && is_image(g, x))) return as_window(&r, x);
+    if (set == 0) return as_product(&r);
+    return r.x.rank == 3 && r.set == 1u << 1 && over_rows(&r);
+}
