@@ -218,6 +218,31 @@ static void cfg_sv(const struct hd_machine *m) {
     printf("\nendpackage\n/* verilator lint_on UNUSEDPARAM */\n");
 }
 
+/* A module without ports that does not elaborate when a parameter of hd_cfg_pkg is illegal. */
+static void cfg_check_sv(void) {
+    static const char *const words[][2] = {{"XmBytes", "XmBanks / hd_cfg_pkg::XmRowBytes"},
+                                           {"WmBytes", "K / hd_cfg_pkg::N"},
+                                           {"AmBytes", "N / 4"},
+                                           {"PmBytes", "N / 8"}};
+    char name[64];
+    printf("\n/* verilator lint_off DECLFILENAME */\nmodule hd_cfg_check;\n");
+    for (int i = 0; i < hd_n_machine_params; i++) {
+        const struct hd_param_info *p = &hd_machine_params[i];
+        if (!p->fingerprint) continue;
+        const char *c = camel(p->name, name);
+        printf("  if (hd_cfg_pkg::%s < %" PRIu32 " || hd_cfg_pkg::%s > %" PRIu32
+               " || (hd_cfg_pkg::%s & (hd_cfg_pkg::%s - 1)) != 0) begin : gen_%s\n"
+               "    $error(\"hd_cfg_pkg::%s: want a power of two in %" PRIu32 "..%" PRIu32
+               "\");\n  end\n",
+               c, p->min, c, p->max, c, c, p->name, c, p->min, p->max);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        printf("  if (hd_cfg_pkg::%s / hd_cfg_pkg::%s < 16) begin : gen_words_%zu\n"
+               "    $error(\"hd_cfg_pkg::%s: less than 16 words (of a bank)\");\n  end\n",
+               words[i][0], words[i][1], i, words[i][0]);
+    printf("endmodule\n/* verilator lint_on DECLFILENAME */\n");
+}
+
 /* ---- docs/isa.md ---------------------------------------------------------------------------- */
 
 /* Table cells must not contain a bar. */
@@ -366,7 +391,7 @@ static int run(hd_ctx *ctx, int argc, char **argv) {
         if (!strcmp(what, "hash")) return printf("%08" PRIx32 "\n", hd_machine_hash(&m)), 0;
         if (xml) return gen_kernel_xml(&m), 0;
         if (tcl) return gen_kernel_tcl(&m), 0;
-        return cfg_sv(&m), 0;
+        return cfg_sv(&m), cfg_check_sv(), 0;
     }
     fprintf(stderr,
             "usage: gen isa-sv | reg-sv | md | cfg-sv MACHINE [key=value...] | "

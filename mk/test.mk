@@ -89,7 +89,11 @@ GATES = HEDDLE_RTL_DIR=build/$(1) $(COSIM) --seed $(SEED) --count $(or $(GATES_N
 test-gates: $(COSIM) rtl-tiny build/rtl-ungated/libhd_rtl_tiny.so ## random programs: every cycle the same with units clocked always (hd_gate)
 	$(Q)$(call GATES,rtl) > $(B)/gates.log && $(call GATES,rtl-ungated) | cmp - $(B)/gates.log && cat $(B)/gates.log
 .PHONY: test-gates
-nightly: test-gates ## 10,000 random programs, on tiny, base and big
+test-sweep: heddle gen ## a few parameter sets; illegal ones refused by name
+	$(Q)python3 scripts/sweep.py $(B) --fast
+sweep: heddle gen $(COSIM) ## every parameter set: lint, refusals, networks on iss, a sample on rtl
+	$(Q)python3 scripts/sweep.py $(B)
+nightly: test-gates sweep ## 10,000 random programs, on tiny, base and big
 	$(Q)for m in tiny base big; do $(MAKE) cosim N=10000 TB_MACHINE=$$m SEED=$$(date +%s) || exit 1; done
 
 peer: heddle ## random models of one operation on golden and ONNX Runtime: N=1000 SEED=1 ORT=..
@@ -105,7 +109,7 @@ demo: heddle rtl-base ## compile and run an example network on the simulated chi
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-shared test-cosim test-report test-mutants-fast ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-shared test-cosim test-report test-sweep test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
@@ -137,4 +141,4 @@ cov-rtl: $(COSIM) heddle build/rtl-cov/libhd_rtl_tiny.so ## lines and toggles of
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data
 
 .PHONY: test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants test-mutants-fast \
-        test-shared test-cosim test-report test-f32 cosim nightly demo bench fuzz cov cov-rtl
+        test-shared test-cosim test-report test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl

@@ -76,6 +76,8 @@ module hd_top #(
   logic [95:0]  tag /* verilator public_flat_rd */;
   logic [6:0]   wr_bytes /* verilator public_flat_rd */;
 
+  hd_cfg_check u_cfg_check ();
+
   logic [1:0] unused_bid;
   assign unused_bid = m_axi_gmem_bid;
 

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Every legal parameter set builds, every other one is refused by name.
+
+usage: sweep.py BUILD [--fast]
+
+BUILD is build/release or another mode's tree; run from the repository's root by `make sweep`. Four parts:
+lint    RTL of all K x N x AXI, and of each other parameter at its ends, elaborates without a warning (Verilator)
+refuse  values outside are refused by the compiler, by the printer of the package and by the RTL, each with the name
+iss     digits and resnet8, compiled for all K x N, give golden's bits on the ISS
+rtl     for a sample: the model is built, random programs agree with the ISS, digits gives golden's bits
+--fast (make test): a few of lint and iss, all of refuse. JOBS (2) at a time. Exit 1 when anything failed.
+"""
+import itertools, os, re, subprocess, sys
+from concurrent.futures import ThreadPoolExecutor
+
+GEN, OUT = "build/tools/gen", "build/sweep"
+RESNET8 = "../shared/models/mlperf_ic_resnet8_int8_qdq"
+SAMPLE = ["k=64 n=64", "k=8 n=64", "k=64 n=8 axi_bits=512", "k=8 n=8 axi_bits=512",
+          "k=8 n=16 axi_bits=256 xm_banks=2 queue_ops=4", "k=32 n=16 axi_bits=64 am_bytes=8192"]
+FAST = ["k=64 n=64 axi_bits=512", "k=8 n=64 axi_bits=64", "k=64 n=8 axi_bits=512"]
+
+
+def params():
+    """{name: (min, max)} of the parameters that the hardware knows, from the table."""
+    rows = re.findall(r"^PARAM\((\w+),[^,]*,[^,]*,[^,]*, (\d+), (\d+), 1,", open("isa/machine.def").read(), re.M)
+    return {n: (int(lo), int(hi)) for n, lo, hi in rows}
+
+
+def powers(lo, hi):
+    return [1 << i for i in range(32) if lo <= 1 << i <= hi]
+
+
+def run(*args, **kw):
+    p = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
+    return p.returncode, p.stdout
+
+
+def package(sets, edit=None):
+    """Folder of the machine's hd_cfg_pkg.sv, or None and why the printer refuses it."""
+    rc, text = run(GEN, "cfg-sv", "base", *sets.split())
+    if rc:
+        return None, text.strip()
+    folder = f"{OUT}/{re.sub(r'[ =]', '_', sets) or 'base'}{'_edited' if edit else ''}"
+    os.makedirs(folder, exist_ok=True)
+    with open(f"{folder}/hd_cfg_pkg.sv", "w") as f:
+        f.write(re.sub(*edit, text) if edit else text)
+    return folder, ""
+
+
+def verilator(folder):
+    rtl = re.findall(r"hd_\w+", re.search(r"addsuffix \.sv,(.*?)\)\)", open("hw/rules.mk").read(), re.S)[1])
+    return run("verilator", "--lint-only", "-Wall", "--assert", "hw/lint/heddle.vlt", "-Ihw/rtl", "--top-module",
+               "hd_top", "build/gen/hd_isa_pkg.sv", "build/gen/hd_reg_pkg.sv", f"{folder}/hd_cfg_pkg.sv",
+               *(f"hw/rtl/{m}.sv" for m in rtl))
+
+
+def lint(sets):
+    folder, why = package(sets)
+    if not folder:
+        return why
+    rc, text = verilator(folder)
+    return text if rc else ""
+
+
+def refuse(build, sets):
+    """One illegal value: compiler and printer must name it, and the RTL with that number in its package."""
+    name, value = sets.split("=")
+    rc, text = run(f"{build}/heddle", "machines", "--set", sets)
+    if rc != 1 or name not in text:
+        return f"heddle: exit {rc}, {text.strip()}"
+    folder, why = package(sets)
+    if folder or name not in why:
+        return f"gen: {why or 'took it'}"
+    camel = "".join(w.capitalize() for w in name.split("_"))
+    folder, _ = package("", (rf"(int unsigned {camel} =) \d+;", rf"\1 {value};"))
+    rc, text = verilator(folder)
+    return "" if rc and f"hd_cfg_pkg::{camel}: want" in text else f"rtl: exit {rc}, {text[:300]}"
+
+
+def compare(build, sets, model, devices):
+    flags = [a for s in sets.split() for a in ("--set", s)]
+    rc, text = run(f"{build}/heddle", "compare", model, "--devices", devices, "--machine", "base", *flags)
+    return text if rc else ""
+
+
+def rtl(build, sets):
+    path = f"{OUT}/{re.sub(r'[ =]', '_', sets)}.machine"
+    with open(path, "w") as f:
+        f.write("base = base\n" + "".join(s + "\n" for s in sets.split()))
+    rc, text = run(f"{build}/test/cosim/cosim", "--machine", path, "--count", "50")
+    return text if rc else compare(build, sets, "test/models/digits", "golden,iss,rtl")
+
+
+def main():
+    build, fast = sys.argv[1], "--fast" in sys.argv
+    os.makedirs(OUT, exist_ok=True)
+    p = params()
+    k_n = [f"k={k} n={n}" for k, n in itertools.product(powers(*p["k"]), powers(*p["n"]))]
+    legal = [f"{s} axi_bits={a}" for s in k_n for a in powers(*p["axi_bits"])]
+    ends = [f"{n}={v}" for n in p if n not in ("k", "n", "axi_bits") for v in p[n]]
+    bad = [f"{n}={v}" for n, (lo, hi) in p.items() for v in (lo // 2, lo * 2 - 1, hi * 2)]
+    models = ["test/models/digits"] + ([RESNET8] if os.path.isdir(RESNET8) and not fast else [])
+    jobs = [("lint", s, lambda s=s: lint(s)) for s in (FAST[:1] if fast else legal + ends)]
+    jobs += [("refuse", s, lambda s=s: refuse(build, s)) for s in (bad[:3] if fast else bad)]
+    jobs += [("iss", f"{s} {m}", lambda s=s, m=m: compare(build, s, m, "golden,iss"))
+             for s in (FAST if fast else k_n) for m in models]
+    if not fast:
+        jobs += [("rtl", s, lambda s=s: rtl(build, s)) for s in SAMPLE]
+    done, failed = {}, 0
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for (part, what, _), why in zip(jobs, pool.map(lambda j: j[2](), jobs)):
+            done[part] = done.get(part, 0) + 1
+            if why:
+                failed += 1
+                print(f"sweep: {part} {what}: {why}", flush=True)
+    print("sweep: " + ", ".join(f"{n} {part}" for part, n in done.items()) + f"; {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
