@@ -6,9 +6,9 @@
 #include "compiler/compiler.h"
 #include "compiler/pass/pattern.h"
 
-const char *const hd_pass_names[] = {"axes",      "fold",     "cse",       "simplify", "sink",
-                                     "batchnorm", "norm",     "attention", "qdq",      "dce",
-                                     "split",     "legalize", NULL};
+const char *const hd_pass_names[] = {"axes",      "fold",      "cse",       "simplify", "sink",
+                                     "batchnorm", "norm",      "attention", "qdq",      "dce",
+                                     "split",     "recurrent", "legalize",  NULL};
 
 static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     char allowed[128] = "";
@@ -28,8 +28,8 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     }
     if (strcmp(name, "legalize"))
         return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed %s", name, allowed);
-    static const char *const sequence[] = {"axes",     "fold", "norm", "qdq",
-                                           "simplify", "norm", "cse",  "fold"};
+    static const char *const sequence[] = {"axes",     "fold", "recurrent", "norm", "qdq",
+                                           "simplify", "norm", "cse",       "fold"};
     for (size_t i = 0; i < sizeof sequence / sizeof *sequence; i++)
         TRY(hd_pass_run(ctx, g, sequence[i]));
     return HD_OK;

@@ -13,6 +13,7 @@
  *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
  *   quantize([act](matmul(dequantize(a), dequantize(b)))) -> qmatmul; softmax: qsoftmax;
  *                                                            layernorm: qlayernorm (qdq_rows.c)
+ *   quantize(lstm(dequantize(x), ..)), gru, rnn            -> qlstm, qgru, qrnn
  *   quantize(f(dequantize(x)))                            -> qtable, f any elementwise function
  *
  * act = any chain of relu and clip, which narrows lo..hi. The first two rewrites move dequantize
@@ -356,6 +357,8 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
             if (nd->dead) continue;
             if (reduction(g, order[i]) || hd_qdq_push_down(g, order[i]))
                 changed = true;
+            else if (nd->op == HD_IR_lstm || nd->op == HD_IR_gru || nd->op == HD_IR_rnn)
+                changed = hd_qdq_recurrent(ctx, g, order[i]) || changed;
             else if (nd->op == HD_IR_quantize)
                 changed = match_quantize(ctx, g, order[i]) || hd_qdq_table(ctx, g, order[i]) ||
                           hd_qdq_pull_up(g, order[i]) || changed;

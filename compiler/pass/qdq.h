@@ -70,6 +70,11 @@ bool hd_qdq_push_down(hd_graph *g, int node);
 bool hd_qdq_pull_up(hd_graph *g, int q);
 bool hd_qdq_table(hd_ctx *ctx, hd_graph *g, int q);
 
+/* lstm, gru, rnn (qdq_recurrent.c): the same; and why one never does, whatever is around it, NULL =
+ * it may. */
+bool hd_qdq_recurrent(hd_ctx *ctx, hd_graph *g, int node);
+const char *hd_qdq_recurrent_refuses(const hd_graph *g, const struct hd_node *n);
+
 /* t = dequantize(constant i8|u8), per tensor or per channel on `axis`; swap: the constant is [K,N],
  * wanted is [N,K]. False when t is something else. */
 bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights *out);

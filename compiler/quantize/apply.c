@@ -199,6 +199,33 @@ static void layer(struct apply *x, hd_arena *a, int node) {
     if (x->side[n.in[0]] >= 0) g->nodes[node].in[0] = x->side[n.in[0]];
 }
 
+/* Weights of a recurrent node, operand 1 or 2: a scale for each unit of each gate, which directions
+ * share. The bias stays float. */
+static void recurrent_weights(struct apply *x, hd_arena *a, int node, int slot, float x_scale) {
+    int t = x->g->nodes[node].in[slot];
+    const struct hd_tensor *w = &x->g->tensors[t];
+    struct weights v = {
+        .axis = 1, .channels = w->dim[1], .inner = w->dim[2], .w = w->data, .x_scale = x_scale};
+    int64_t elems = hd_tensor_elems(w);
+    v.scale = hd_new_array(a, float, (size_t)v.channels + 1);
+    v.q = hd_new_array(a, int8_t, (size_t)elems + 1);
+    quantise_weights(&v, elems);
+    int wq = dequantised(x, t, "i8", HD_I8, v.q, &v, v.scale, v.axis);
+    x->g->nodes[node].in[slot] = wq;
+}
+
+static void recurrent(struct apply *x, hd_arena *a, int node) {
+    const struct hd_node *n = &x->g->nodes[node];
+    int in = n->in[0];
+    recurrent_weights(x, a, node, 1, x->scale[in]);
+    recurrent_weights(x, a, node, 2, x->scale[x->p->result[node]]);
+    if (x->side[in] >= 0) x->g->nodes[node].in[0] = x->side[in];
+}
+
+static bool is_recurrent(const struct hd_node *n) {
+    return n->op == HD_IR_lstm || n->op == HD_IR_gru || n->op == HD_IR_rnn;
+}
+
 hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *plan,
                          const struct hd_quant_stats *stats, const struct hd_quant_options *o) {
     hd_arena *a = hd_arena_create();
@@ -221,7 +248,10 @@ hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *p
         pair(&x, (int)t, (int)t, x.side[t]);
     }
     for (size_t i = 0; s == HD_OK && i < plan->n_nodes; i++)
-        if (plan->layer[i] && hd_quant_weights(g, (int)i) >= 0) layer(&x, a, (int)i);
+        if (plan->layer[i] && hd_quant_weights(g, (int)i) >= 0)
+            layer(&x, a, (int)i);
+        else if (plan->layer[i] && is_recurrent(&g->nodes[i]))
+            recurrent(&x, a, (int)i);
     for (size_t t = 0; s == HD_OK && t < plan->n_tensors; t++)
         if (plan->made[t]) wrap(&x, (int)t);
     hd_arena_destroy(a);

@@ -121,6 +121,25 @@ static void layer(struct chooser *c, int node) {
     make(c, node, behind_activations(c, t));
 }
 
+/* Weights and bias as constants; y and y_h are one tensor at different times. */
+static const char *recurrent(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    const char *why = hd_qdq_recurrent_refuses(c->g, n);
+    if (why) return why;
+    for (int i = 1; i < 4 && i < n->n_in; i++)
+        if (n->in[i] >= 0 && !constant_f32(c->g, n->in[i])) return "its weights are not constant";
+    if (!variable_f32(c->g, n->in[0])) return "its operand is not f32";
+    int y = n->out[0] >= 0 ? n->out[0] : n->out[1];
+    if (!c->p->made[n->in[0]]) c->p->side[n->in[0]] = true;
+    make(c, node, y);
+    bool state = n->op == HD_IR_gru; /* goes on in binary32 */
+    if (!state && n->n_out > 1 && n->out[1] >= 0 && n->out[1] != y) {
+        c->p->made[n->out[1]] = true;
+        share(c, n->out[1], y);
+    }
+    return NULL;
+}
+
 /* Sums, differences and products of two tensors. */
 static const char *sum(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
@@ -228,6 +247,7 @@ static const char *choose(struct chooser *c, int node) {
     }
     if (product) return "its weights are not constant, or have no integer form";
     if (n->op == HD_IR_avgpool) return average(c, node);
+    if (n->op == HD_IR_lstm || n->op == HD_IR_gru || n->op == HD_IR_rnn) return recurrent(c, node);
     if (n_moved) return movement(c, node, n_moved);
     const char *why = function(c, node);
     if (!why || *why) return why;

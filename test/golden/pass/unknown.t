@@ -5,5 +5,5 @@ graph g {
   y ? = relu(x)
   output y
 }
-#= heddle opt: no pass 'nonsense', allowed axes, fold, cse, simplify, sink, batchnorm, norm, attention, qdq, dce, split, legalize
+#= heddle opt: no pass 'nonsense', allowed axes, fold, cse, simplify, sink, batchnorm, norm, attention, qdq, dce, split, recurrent, legalize
 #=   in pass nonsense
