@@ -79,10 +79,11 @@ N     ?= 1000
 SEED  ?= 1
 REMOVED := $(B)/test/cosim/removed
 $(COSIM) $(REMOVED): $(B)/test/cosim/program.o
-$(COSIM): $(B)/test/cosim/cover.o
+$(COSIM): $(B)/test/cosim/cover.o $(B)/test/cosim/timing.o
 test-cosim: $(COSIM) $(REMOVED) rtl-tiny ## 100 random programs on iss and rtl; the check on programs that lack a semaphore
 	$(Q)$(REMOVED) --count 30
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --count 100
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --timing --count 10
 cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them, and what they covered: N=1000 SEED=1 TB_MACHINE=tiny|base|big
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N) --coverage
 GATES = HEDDLE_RTL_DIR=build/$(1) $(COSIM) --seed $(SEED) --count $(or $(GATES_N),300)

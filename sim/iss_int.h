@@ -7,7 +7,7 @@
 #define HD_NEVER          UINT64_MAX
 #define HD_ISS_MAX_CYCLES (UINT64_C(1) << 36) /* no run goes on beyond */
 
-enum { HD_IN_FLIGHT = 8, HD_QUEUE_MAX = 16 };
+enum { HD_IN_FLIGHT = 8, HD_QUEUE_MAX = 16, HD_DMA_OPEN = 16 /* bursts of an engine */ };
 
 /* Timing of the hardware that isa tables do not give, in cycles: see the headers of hw/rtl. */
 enum hd_iss_timing {
@@ -78,12 +78,25 @@ struct run_walk { /* a DMA operation as runs of contiguous bytes */
     uint32_t n_joined; /* loops that became part of the run, a cycle each */
 };
 
+struct dma_op { /* an operation that a DMA engine has accepted */
+    struct run_walk walk;
+    uint64_t base;  /* bus address of the segment */
+    uint64_t first; /* its first request not before */
+    uint32_t fly;   /* index in front.fly */
+    uint16_t tag;
+};
+
 struct dma { /* address side of LX, LW or ST; the data side is the cycle from which it is free */
-    bool active, in_run, left; /* left: the padding before lo is counted */
+    bool active, in_run;
+    uint64_t run_work, lead; /* cycles of the run left (LX); of them before the first beat */
+    bool has_waiting;
+    struct dma_op waiting; /* accepted, behind the one in work */
     struct run_walk walk;
     int64_t lo, hi; /* bytes of the current run that still go over the bus */
     uint64_t base;  /* bus address of the segment */
     uint64_t data_free, last;
+    uint64_t ask[HD_DMA_OPEN]; /* a ring: its burst is over, and another may be asked for */
+    uint32_t asked;
     uint32_t fly; /* index in front.fly */
     uint16_t tag;
     uint64_t next;
@@ -102,6 +115,7 @@ struct fetch_burst {
 
 struct fetch {
     uint64_t at, limit; /* byte offsets in the image: next request, end as far as known */
+    uint64_t known;     /* cycle in which the header has given the program's length */
     uint32_t reserved;  /* beats */
     struct fetch_burst b[8];
     uint32_t head, n;

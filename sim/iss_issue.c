@@ -10,6 +10,8 @@
 void hd_iss_fetch_step(hd_iss *iss) {
     struct fetch *f = &iss->fetch;
     uint32_t axi = hd_axi_bytes(&iss->m), room = 4 * HD_FETCH_CHUNK / axi;
+    f->next = f->known;
+    if (iss->now < f->known) return; /* the header is still on its way */
     f->next = HD_NEVER;
     if (f->at >= f->limit || f->n == sizeof f->b / sizeof f->b[0]) return;
     uint64_t bytes = HD_FETCH_CHUNK - f->at % HD_FETCH_CHUNK;
@@ -96,6 +98,7 @@ static void take_header(hd_iss *iss) {
     }
     iss->code_words = iss->code[3];
     iss->fetch.limit = iss->code_offset + 4 * (uint64_t)iss->code_words;
+    iss->fetch.known = s->t;
     hd_iss_set_next(&iss->fetch.next, s->t);
     s->next = s->t;
 }

@@ -108,7 +108,7 @@ static bool start_vx(hd_iss *iss, uint32_t slot) {
     if (!late.turns) begin = later(begin, iss->vx_turn_end);
     iss->vx_late = late;
     iss->vx_fly = slot;
-    iss->vx_drain = HD_T_VX_DONE + late.at[HD_VX_PLACES - 1] + (late.turns ? iss->m.n + 1 : 0);
+    iss->vx_drain = HD_T_VX_DONE + late.at[3] + (late.turns ? iss->m.n + 1 : 0);
     iss->vx_to_am = d == 1 || d == 2;
     uint64_t stall = 0, end = begin + cycles;
     if (cycles <= iss->budget) {
@@ -124,6 +124,18 @@ static bool start_vx(hd_iss *iss, uint32_t slot) {
 
 /* ---- LX, LW, ST ----------------------------------------------------------------------------- */
 
+static void begin_dma(hd_iss *iss, enum hd_unit u, const struct dma_op *op) {
+    struct dma *d = &iss->dma[u];
+    d->active = true;
+    d->in_run = false;
+    d->walk = op->walk;
+    d->base = op->base;
+    d->fly = op->fly;
+    d->tag = op->tag;
+    d->stall_mem = iss->count[u].stall_mem;
+    d->next = later(op->first, iss->now + 1);
+}
+
 static bool start_dma(hd_iss *iss, enum hd_unit u, uint32_t slot) {
     struct front *f = &iss->front[u];
     struct dma *d = &iss->dma[u];
@@ -132,18 +144,18 @@ static bool start_dma(hd_iss *iss, enum hd_unit u, uint32_t slot) {
                                      : hd_iss_st(iss, f->words);
     if (err) return fail(iss, u, err);
     enum hd_field seg = u == HD_UNIT_lx ? HD_F_lx_seg : u == HD_UNIT_lw ? HD_F_lw_seg : HD_F_st_seg;
-    d->active = true;
-    d->in_run = false;
-    hd_iss_walk(iss, u, f->words, &d->walk);
-    d->base = hd_field_get(f->words, seg) ? iss->arena_ptr : iss->image_ptr;
-    d->fly = slot;
-    d->tag = f->cur.op.tag;
-    d->stall_mem = iss->count[u].stall_mem;
-    /* the engine takes an operation while it works on the last run of the one before */
-    uint64_t first = (u == HD_UNIT_st ? HD_T_ST_FIRST : HD_T_LX_FIRST) + d->walk.n_joined;
-    d->next = later(f->ready + first, iss->now);
-    f->engine_free = HD_NEVER;
+    struct dma_op op = {.fly = slot, .tag = f->cur.op.tag};
+    hd_iss_walk(iss, u, f->words, &op.walk);
+    op.base = hd_field_get(f->words, seg) ? iss->arena_ptr : iss->image_ptr;
+    op.first = iss->now + op.walk.n_joined + (u == HD_UNIT_st ? HD_T_ST_FIRST : HD_T_LX_FIRST);
     f->fly[slot].done = HD_NEVER;
+    /* one operation waits, its runs joined, behind the one whose runs are walked */
+    d->has_waiting = d->active;
+    f->engine_free = d->active ? HD_NEVER : iss->now + 1 + op.walk.n_joined;
+    if (d->active)
+        d->waiting = op;
+    else
+        begin_dma(iss, u, &op);
     return true;
 }
 
@@ -153,7 +165,10 @@ static uint64_t chunks(const hd_iss *iss, int64_t at, int64_t n) {
     return n > 0 ? (uint64_t)((at + n - 1) / axi - at / axi + 1) : 0;
 }
 
-static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, int64_t chip, uint64_t work) {
+/* A burst of a load. work: cycles that its engine needs for it, of them `lead` before its first
+ * beat and `tail` after its last. */
+static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, int64_t chip, uint64_t work,
+                       uint64_t lead, uint64_t tail) {
     struct dma *d = &iss->dma[u];
     struct hd_axi_times t;
     hd_axi_time_read(iss->mem, iss->now + HD_T_ARB, beats, &t);
@@ -163,7 +178,8 @@ static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, int64_t chip
     hd_iss_layer(iss, d->tag)->read_bytes += bytes;
     uint64_t from = later(d->data_free, iss->now + 1), data = t.first + HD_T_DATA;
     iss->count[u].stall_mem += (data > from ? data - from : 0) + (t.last - t.first + 1 - beats);
-    d->data_free = later(later(d->data_free, t.first + HD_T_DATA) + work, t.last + HD_T_DATA);
+    d->data_free = later(later(d->data_free + lead, t.first + HD_T_DATA) + work - lead,
+                         t.last + HD_T_DATA + 1 + tail);
     if (u == HD_UNIT_lx && !d->walk.in_am) {
         uint64_t wait = hd_iss_bank_lx(iss, chip, d->data_free - work, d->data_free);
         iss->count[u].stall_bank += wait;
@@ -171,13 +187,15 @@ static void load_burst(hd_iss *iss, enum hd_unit u, uint32_t beats, int64_t chip
     }
     if (d->data_free > t.last + HD_T_DATA + 2)
         hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 2);
+    d->ask[d->asked++ % HD_DMA_OPEN] = later(t.last + HD_T_DATA, d->data_free - 1 - tail) + 1;
     d->last = d->data_free;
     d->next = later(iss->now, t.addr - HD_T_ARB) + 1;
 }
 
 static void store_burst(hd_iss *iss, struct dma *d, uint32_t beats, int64_t chip, int64_t bytes) {
-    uint64_t data = later(d->data_free, iss->now + HD_T_ST_DATA - HD_T_ST_FIRST);
+    uint64_t data = later(d->data_free, iss->now + HD_T_ST_DATA - HD_T_ST_FIRST) + d->lead;
     uint64_t work = chunks(iss, chip, bytes << d->walk.shrink);
+    d->lead = 0;
     d->store = (struct store_work){work, iss->now, data, 0, chip, bytes, beats};
     d->next = later(iss->now, data - HD_T_ST_READ);
 }
@@ -197,13 +215,15 @@ static void store_read(hd_iss *iss, struct dma *d) {
     s->chunks -= n;
     d->next = later(iss->now, s->data + s->wait + done + n - HD_T_ST_READ);
     if (s->chunks) return;
-    uint64_t data = s->data + s->wait;
+    /* saturated, several chunks make a beat: then the last beat is as late as the last of them */
+    uint64_t data = s->data + s->wait + (work > s->beats && d->walk.shrink ? work - s->beats : 0);
     hd_axi_time_write(iss->mem, s->offered, data, s->beats, &t);
     iss->write_bytes += (uint64_t)s->bytes;
     hd_iss_tell_dram(iss, data, true, (uint32_t)s->bytes);
     hd_iss_layer(iss, d->tag)->write_bytes += (uint64_t)s->bytes;
-    d->data_free = later(t.last + 1, data + work);
+    d->data_free = t.last + 1;
     d->last = later(d->last, t.resp);
+    d->ask[d->asked++ % HD_DMA_OPEN] = t.resp + 1;
     /* no sooner than its data matters: what MX and VX do then is not known before */
     d->next = later(later(t.addr + 1, d->data_free - HD_T_ST_AHEAD), iss->now);
 }
@@ -211,6 +231,10 @@ static void store_read(hd_iss *iss, struct dma *d) {
 /* One burst of the current run, from d->lo on. */
 static void burst(hd_iss *iss, enum hd_unit u) {
     struct dma *d = &iss->dma[u];
+    if (d->ask[d->asked % HD_DMA_OPEN] > iss->now) { /* too many are open */
+        d->next = d->ask[d->asked % HD_DMA_OPEN];
+        return;
+    }
     uint64_t axi = hd_axi_bytes(&iss->m);
     uint64_t at = d->base + (uint32_t)(hd_iss_walk_dram(&d->walk) + d->lo);
     uint64_t end = (at / 4096 + 1) * 4096, most = (at / axi + hd_burst_beats(&iss->m)) * axi;
@@ -218,18 +242,16 @@ static void burst(hd_iss *iss, enum hd_unit u) {
     if (end > at + (uint64_t)(d->hi - d->lo)) end = at + (uint64_t)(d->hi - d->lo);
     uint32_t beats = (uint32_t)((end - 1) / axi - at / axi + 1);
     int64_t chip = hd_iss_walk_chip(&d->walk) + (d->lo << d->walk.shrink), n = (int64_t)(end - at);
-    uint64_t work = chunks(iss, chip, n);
+    uint64_t work;
     if (u == HD_UNIT_st)
         store_burst(iss, d, beats, chip, n);
     else {
-        int64_t run_chip = hd_iss_walk_chip(&d->walk); /* padding goes with the burst beside it */
-        if (u == HD_UNIT_lx && d->walk.edge) {
-            bool ends = d->lo + n == d->hi;
-            work = chunks(iss, d->left ? chip : run_chip,
-                          (ends ? run_chip + d->walk.run : chip + n) - (d->left ? chip : run_chip));
-            d->left = true;
-        }
-        load_burst(iss, u, beats, chip, later(work, beats));
+        bool last = d->lo + n == d->hi;
+        uint64_t lead = d->lead, rest = u == HD_UNIT_lx ? d->run_work : beats;
+        work = last ? rest : lead + beats;
+        load_burst(iss, u, beats, chip, work, lead, work - lead - beats);
+        d->run_work -= work;
+        d->lead = 0;
     }
     d->lo += n;
 }
@@ -249,7 +271,9 @@ static void end_dma(hd_iss *iss, enum hd_unit u) {
         iss->count[u].stall_mem += d->last - d->data_free;
     f->fly[d->fly].stall_mem = iss->count[u].stall_mem - d->stall_mem;
     d->active = false;
-    f->engine_free = iss->now + 1;
+    if (d->has_waiting) begin_dma(iss, u, &d->waiting);
+    if (d->has_waiting) f->engine_free = iss->now + 1;
+    d->has_waiting = false;
     hd_iss_set_next(&f->next, iss->now + 1);
 }
 
@@ -259,6 +283,24 @@ static void end_run(hd_iss *iss, enum hd_unit u) {
     if (hd_iss_walk_next(&d->walk)) return;
     d->next = HD_NEVER;
     end_dma(iss, u);
+}
+
+/* Cycles that the data side of LX needs for a run: a chunk each, and one more when the first byte
+ * lies further right in its beat than in its chunk. */
+static void lx_run(const hd_iss *iss, struct dma *d) {
+    int64_t axi = hd_axi_bytes(&iss->m), run = hd_iss_walk_chip(&d->walk), data = run + d->lo;
+    uint64_t from = d->base + (uint32_t)(hd_iss_walk_dram(&d->walk) + d->lo);
+    bool prime = d->lo < d->hi && data % axi < (int64_t)(from % (uint64_t)axi);
+    d->run_work = chunks(iss, run, d->walk.run) + prime;
+    d->lead = d->lo < d->hi ? (uint64_t)(data / axi - run / axi) : 0;
+}
+
+/* A run of a store whose first byte lies further right in its chunk than in its beat needs a cycle
+ * to have two chunks at hand. */
+static void st_run(const hd_iss *iss, struct dma *d) {
+    int64_t axi = hd_axi_bytes(&iss->m);
+    uint64_t to = d->base + (uint32_t)hd_iss_walk_dram(&d->walk);
+    d->lead = (int64_t)(to % (uint64_t)axi) < hd_iss_walk_chip(&d->walk) % axi;
 }
 
 void hd_iss_dma_step(hd_iss *iss, enum hd_unit u) {
@@ -273,7 +315,8 @@ void hd_iss_dma_step(hd_iss *iss, enum hd_unit u) {
     if (!d->in_run) {
         hd_iss_walk_valid(&d->walk, &d->lo, &d->hi);
         d->in_run = true;
-        d->left = false;
+        if (u == HD_UNIT_lx) lx_run(iss, d);
+        if (u == HD_UNIT_st) st_run(iss, d);
     }
     if (d->lo < d->hi)
         burst(iss, u);

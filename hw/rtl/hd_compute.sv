@@ -62,6 +62,7 @@ module hd_compute #(
   output logic                              mx_busy_o,
   output logic                              mx_stall_bank_o,
   output logic                              vx_busy_o,
+  output logic                              vx_moved_o,
   output logic                              vx_stall_bank_o
 );
   logic            mx_xm_req, mx_xm_gnt, mx_am_re, mx_am_we;
@@ -151,6 +152,7 @@ module hd_compute #(
     .pm_addr_o    (pm_raddr),
     .pm_rdata_i   (pm_rdata),
     .busy_o       (vx_busy_o),
+    .moved_o      (vx_moved_o),
     .stall_bank_o (vx_stall_bank_o)
   );
 

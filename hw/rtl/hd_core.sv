@@ -521,7 +521,7 @@ module hd_core #(
   );
 
   // ---- compute ---------------------------------------------------------------------------------
-  logic mx_busy, mx_stall_bank, vx_busy, vx_stall_bank;
+  logic mx_busy, mx_stall_bank, vx_busy, vx_moved, vx_stall_bank;
 
   hd_compute #(
     .AxiBytes(AxiBytes)
@@ -572,6 +572,7 @@ module hd_core #(
     .mx_busy_o       (mx_busy),
     .mx_stall_bank_o (mx_stall_bank),
     .vx_busy_o       (vx_busy),
+    .vx_moved_o      (vx_moved),
     .vx_stall_bank_o (vx_stall_bank)
   );
 
@@ -596,7 +597,7 @@ module hd_core #(
   logic [31:0] still_q;
 
   assign progress = took != '0 || op_done != '0 || issue_busy || (mx_busy && !mx_stall_bank) ||
-                    (vx_busy && !vx_stall_bank) || (lx_req && lx_gnt) || (st_req && st_gnt) ||
+                    vx_moved || (lx_req && lx_gnt) || (st_req && st_gnt) ||
                     (arvalid_o && arready_i) || (rvalid_i && rready_o) ||
                     (awvalid_o && awready_i) || (wvalid_o && wready_i) || (bvalid_i && bready_o);
   assign expired  = watchdog_i != 32'd0 && still_q >= watchdog_i;

@@ -72,6 +72,7 @@ module hd_vx #(
 
   // Counters
   output logic                              busy_o,
+  output logic                              moved_o,   // an iteration issued or a result left
   output logic                              stall_bank_o
 );
   localparam int unsigned Loops   = 4;
@@ -437,6 +438,7 @@ module hd_vx #(
   assign op_err_o      = err_q;
   assign op_err_code_o = err_code_q;
   assign busy_o        = ops_q != '0;
+  assign moved_o       = commit || pop;
   assign stall_bank_o  = (go && !commit) || (amw_req_o && !amw_gnt_i) || (xmw_req_o && !xmw_gnt_i);
 
   // ---- clock ------------------------------------------------------------------------------------

@@ -3,9 +3,10 @@
  * whole report. A program that differs is shrunk to the fewest operations that still do.
  *
  *   cosim [--seed S] [--count N] [--machine NAME] [--print] [--coverage]
+ *         [--timing [--latency L] [--bytes B]]
  *
  * --coverage ends in a table of operations and modes, and fails when one is missed without a
- * reason.
+ * reason. --timing compares cycles instead: see timing.h.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "runtime/hal.h"
 #include "test/cosim/cover.h"
 #include "test/cosim/program.h"
+#include "test/cosim/timing.h"
 
 enum { CODE_OFFSET = 8192, WATCHDOG = 20000, TEXT_BYTES = 4096 };
 
@@ -28,6 +30,8 @@ struct cosim {
     size_t arena_bytes;
     char text[2][TEXT_BYTES]; /* "" or the device's report */
     uint64_t cycles[2];
+    bool steady; /* memory without jitter, as `mem` has it */
+    struct hd_mem_options mem;
     char why[TEXT_BYTES];
 };
 
@@ -80,7 +84,9 @@ static void run_device(struct cosim *x, const hd_model *m, int d) {
     const struct hd_device_ops *ops = hd_device_by_scheme(devices[d]);
     struct hd_device_options o = {.machine = x->m, .watchdog_cycles = WATCHDOG};
     uint32_t r = mix(x->seed * 3 + 1);
-    if (r % 3) { /* else the default memory */
+    if (x->steady) {
+        o.mem = x->mem;
+    } else if (r % 3) { /* else the default memory */
         o.mem.latency = 1 + r / 3 % 90;
         o.mem.outstanding = 1 + r / 300 % 20;
         o.mem.bytes_per_cycle = 4 + r / 6000 % 64;
@@ -204,17 +210,29 @@ static bool one(struct cosim *x, struct program *p, bool print) {
     return false;
 }
 
+/* Cycles of a program on both; false when one reports an error. */
+static bool cycles_of(void *user, const struct program *p, uint64_t out[2]) {
+    struct cosim *x = user;
+    size_t n = program_emit(p, x->words);
+    hd_model *m = make_model(x, n);
+    for (int d = 0; d < 2; d++) run_device(x, m, d);
+    hd_model_destroy(m);
+    out[0] = x->cycles[0], out[1] = x->cycles[1];
+    return !*x->text[0] && !*x->text[1];
+}
+
 int main(int argc, char **argv) {
-    static const struct option longs[] = {{"seed", 1, NULL, 's'},     {"count", 1, NULL, 'n'},
-                                          {"machine", 1, NULL, 'm'},  {"print", 0, NULL, 'p'},
-                                          {"coverage", 0, NULL, 'c'}, {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"seed", 1, NULL, 's'},    {"count", 1, NULL, 'n'},    {"machine", 1, NULL, 'm'},
+        {"print", 0, NULL, 'p'},   {"coverage", 0, NULL, 'c'}, {"timing", 0, NULL, 't'},
+        {"latency", 1, NULL, 'l'}, {"bytes", 1, NULL, 'b'},    {NULL, 0, NULL, 0}};
     struct cosim *x = calloc(1, sizeof *x);
     struct program *p = calloc(1, sizeof *p);
     if (!x || !p) return 2;
     x->ctx = hd_ctx_create();
     uint64_t seed = 1, count = 100, cycles = 0;
     const char *machine = "tiny";
-    bool print = false, coverage = false;
+    bool print = false, coverage = false, timing = false;
     for (int k; (k = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (k == 's')
             seed = strtoull(optarg, NULL, 0);
@@ -226,6 +244,12 @@ int main(int argc, char **argv) {
             print = true;
         else if (k == 'c')
             coverage = true;
+        else if (k == 't')
+            timing = true;
+        else if (k == 'l')
+            x->mem.latency = (uint32_t)strtoul(optarg, NULL, 0);
+        else if (k == 'b')
+            x->mem.bytes_per_cycle = (uint32_t)strtoul(optarg, NULL, 0);
         else
             return 2;
     }
@@ -234,13 +258,21 @@ int main(int argc, char **argv) {
     x->start = malloc(x->arena_bytes), x->got[0] = malloc(x->arena_bytes);
     x->got[1] = malloc(x->arena_bytes);
     int ops = 0, failed = 0;
-    for (uint64_t i = 0; i < count && !failed; i++) {
+    x->steady = timing;
+    for (uint64_t i = 0; timing && i < count; i++) {
+        x->seed = seed + i;
+        program_random(p, &x->m, x->seed, KIND_LEGAL);
+        timing_program(p, x->seed, cycles_of, x);
+    }
+    for (uint64_t i = 0; !timing && i < count && !failed; i++) {
         x->seed = seed + i;
         failed += !one(x, p, print);
         ops += p->n;
         cycles += x->cycles[1];
     }
-    if (!failed)
+    if (timing)
+        failed = !timing_print(machine, count);
+    else if (!failed)
         printf("cosim: machine %s, %llu programs from seed %llu, %d operations, %llu RTL cycles: "
                "iss and rtl agree\n",
                machine, (unsigned long long)count, (unsigned long long)seed, ops,

@@ -469,6 +469,7 @@ void program_random(struct program *p, const struct hd_machine *m, uint64_t seed
     while (victim > 0 && (!p->op[victim].code || !p->op[victim].unit)) victim--;
     if (kind == KIND_ILLEGAL) spoil(&g, &p->op[victim]);
     if (kind == KIND_DEADLOCK) p->op[victim].extra = UINT32_C(1) << 31;
+    p->n_body = p->n;
     epilogue(&g);
 }
 

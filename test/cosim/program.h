@@ -44,7 +44,7 @@ struct edge { /* operation `to` waits for operation `from` */
 struct program {
     const struct hd_machine *m;
     struct op op[MAX_OPS];
-    int n;
+    int n, n_body;   /* n_body: those before the epilogue, which stores all memories */
     struct edge cut; /* this wait and this signal are left out; to, from -1 = none */
 };
 

@@ -65,6 +65,7 @@ module tb_hd_compute #(
   output logic                              mx_busy_o,
   output logic                              mx_stall_bank_o,
   output logic                              vx_busy_o,
+  output logic                              vx_moved_o,
   output logic                              vx_stall_bank_o
 );
   localparam int unsigned RowBits = $clog2(hd_cfg_pkg::AmWords) - 1;
