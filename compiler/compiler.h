@@ -32,13 +32,14 @@ bool hd_name_listed(const struct hd_name_list *list, const char *name);
 
 struct hd_compile_options {
     struct hd_machine machine;
-    uint32_t mem_latency;          /* cycles to the first data that tiles are chosen for; 0 = 64 */
-    bool latency_hiding;           /* false: every operation waits for the one before it */
-    bool keep_all;                 /* every layer boundary is also stored in DRAM */
-    struct hd_name_list keep;      /* or only the results of these layers */
-    struct hd_bind bind;           /* sizes of open dimensions */
-    bool host_only;                /* no program: the whole graph is one host step (golden, cpu) */
-    const char *dump;              /* stage name, NULL = none; "all" */
+    uint32_t mem_latency;     /* cycles to the first data that tiles are chosen for; 0 = 64 */
+    bool latency_hiding;      /* false: every operation waits for the one before it */
+    bool keep_all;            /* every layer boundary is also stored in DRAM */
+    struct hd_name_list keep; /* or only the results of these layers */
+    struct hd_bind bind;      /* sizes of open dimensions */
+    bool place_all;           /* whatever can, goes to the machine, also where it does not pay */
+    bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
+    const char *dump;         /* stage name, NULL = none; "all" */
     struct hd_name_list dump_only; /* only these nodes; empty = all */
     FILE *dump_to;
 };

@@ -8,7 +8,7 @@
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
-enum { FORMAT = 2, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+enum { FORMAT = 3, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
 #define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
 #define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
@@ -106,6 +106,7 @@ static void put_host_ops(struct hd_buf *b, const hd_model *m) {
         hd_buf_str(b, h->op);
         hd_buf_str(b, h->reason);
         hd_buf_str(b, h->hint);
+        hd_buf_u64(b, (uint64_t)h->ns);
     }
 }
 
@@ -432,6 +433,7 @@ static hd_status get_rest(struct loader *l) {
         h->op = hd_cursor_str(c, m->arena);
         h->reason = hd_cursor_str(c, m->arena);
         h->hint = hd_cursor_str(c, m->arena);
+        h->ns = (int64_t)hd_cursor_u64(c);
     }
     if (c->bad) return damaged(l, HOST, "ends too early");
     c = &l->section[STAT];

@@ -60,6 +60,7 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
         cli_add_str(x, "op", m->host_ops[i].op);
         cli_add_str(x, "reason", m->host_ops[i].reason);
         cli_add_str(x, "hint", m->host_ops[i].hint);
+        cli_add_num(x, "host_us", (double)m->host_ops[i].ns / 1000);
         json_object_array_add(host, x);
     }
     json_object_object_add(o, "layers", layers);

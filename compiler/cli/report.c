@@ -124,11 +124,15 @@ static void print_units(const struct cli_run *r, FILE *out) {
 void cli_print_host_ops(const hd_model *m, FILE *out) {
     if (!m->n_host_ops) return;
     struct cli_table t;
-    cli_table_init(&t, "llll");
-    cli_cells(&t, (const char *[]){"on the host", "op", "reason", "what would change it"}, 4);
+    cli_table_init(&t, "llrll");
+    cli_cells(&t,
+              (const char *[]){"on the host", "op", "us, about", "reason", "what would change it"},
+              5);
     for (int i = 0; i < m->n_host_ops; i++) {
         const struct hd_host_op *h = &m->host_ops[i];
-        cli_cells(&t, (const char *[]){h->node, h->op, h->reason, h->hint}, 4);
+        cli_cells(&t, (const char *[]){h->node, h->op}, 2);
+        cli_cell(&t, "%.1f", (double)h->ns / 1000);
+        cli_cells(&t, (const char *[]){h->reason, h->hint}, 2);
     }
     cli_table_print(&t, out);
 }
@@ -260,6 +264,7 @@ static json_object *host_ops_json(const hd_model *m) {
         cli_add_str(o, "op", m->host_ops[i].op);
         cli_add_str(o, "reason", m->host_ops[i].reason);
         cli_add_str(o, "hint", m->host_ops[i].hint);
+        cli_add_num(o, "host_us", (double)m->host_ops[i].ns / 1000);
         json_object_array_add(a, o);
     }
     return a;

@@ -5,6 +5,7 @@
  *   partition.c   graph nodes -> machine layers and host nodes, and the steps that alternate them
  *   tensorize.c   node -> layer: geometry of the nest, packed weights
  *   transposed.c  transposed convolution -> sub-windows
+ *   cost.c        what nodes cost on the host, what a program must save
  *   share.c       concat and split that move nothing
  *   rows.c        softmax and layer norm
  *   recurrent.c   qlstm, qgru, qrnn -> gates, weights, what fits where
@@ -251,6 +252,14 @@ bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtenso
 /* The same of a binary32 state of a recurrent layer, [D,B,H]. */
 bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
 hd_status hd_partition(struct hd_lowering *lo);
+/* Time that golden takes for a node, about (cost.c). */
+double hd_host_ns(const hd_graph *g, int node);
+/* The nodes of one step on the machine, with start and transfers of its values, and on the host.
+ * steps: per node, -1 for none. */
+struct hd_segment_cost {
+    double machine_ns, host_ns;
+};
+struct hd_segment_cost hd_segment_cost(const struct hd_lowering *lo, const int *steps, int step);
 /* Tries to make a concat, split or slice one that moves nothing; steps: per node, in which program
  * it will be (share.c). */
 bool hd_share_node(struct hd_lowering *lo, int node, const int *steps);

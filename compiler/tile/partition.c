@@ -163,7 +163,8 @@ struct partition {
     enum place *place;
     int *order;
     size_t n_order;
-    bool *done; /* per node */
+    bool *done;        /* per node */
+    const char **left; /* per node: why it is left to the host although the machine could */
 };
 
 static bool all_users_on_machine(const struct partition *p, int tensor, enum hd_ir_op only) {
@@ -240,6 +241,35 @@ static int *count_steps(const struct partition *p) {
     return step;
 }
 
+/* Parts of the network whose way to the machine costs more than it saves stay on the host; never
+ * all of it. */
+static void leave_segments(struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    for (bool any = true; any;) {
+        int *steps = count_steps(p), last = 0, n_steps = 0;
+        any = false;
+        for (size_t i = 0; i < p->n_order; i++) last = (int)hd_max(last, steps[p->order[i]]);
+        bool *used = hd_new_array(p->lo->arena, bool, (size_t)last + 2);
+        for (size_t i = 0; i < p->n_order; i++) used[steps[p->order[i]]] = true;
+        for (int s = 1; s <= last; s += 2) n_steps += used[s];
+        for (int s = 1; s <= last && n_steps > 1 && !any; s += 2) {
+            struct hd_segment_cost c = hd_segment_cost(p->lo, steps, s);
+            if (!used[s] || c.machine_ns <= c.host_ns) continue;
+            any = true; /* steps are counted anew */
+            for (size_t i = 0; i < p->n_order; i++) {
+                int id = p->order[i];
+                if (steps[id] != s || g->nodes[id].dead) continue;
+                p->place[id] = ON_HOST;
+                p->left[id] = hd_sprintf(
+                    p->lo->model->arena,
+                    "%.0f us on the machine with the transfers of its part of the network, "
+                    "%.0f us here",
+                    c.machine_ns / 1000, c.host_ns / 1000);
+            }
+        }
+    }
+}
+
 static void choose_places(struct partition *p) {
     const hd_graph *g = p->lo->g;
     const char *hint;
@@ -249,6 +279,7 @@ static void choose_places(struct partition *p) {
         if (ok && g->nodes[id].op == HD_IR_qgemm) ok = gemm_fits(p, id);
         p->place[id] = ok ? ON_MACHINE : ON_HOST;
     }
+    if (!p->lo->opt->place_all) leave_segments(p);
     int *steps = count_steps(p); /* what follows changes them for no layer */
     for (size_t i = 0; i < p->n_order; i++) {
         int id = p->order[i];
@@ -372,17 +403,21 @@ static hd_status add_folded(struct partition *p, int node) {
     return HD_OK;
 }
 
-static void add_host(struct hd_lowering *lo, struct hd_step *s, int node) {
+static void add_host(struct partition *p, struct hd_step *s, int node) {
+    struct hd_lowering *lo = p->lo;
     const struct hd_node *n = &lo->g->nodes[node];
     hd_model *m = lo->model;
     s->nodes[s->n_nodes++] = node;
     struct hd_host_op *h = &m->host_ops[m->n_host_ops++];
     const char *hint, *why = hd_machine_refuses(lo, node, &hint);
+    if (!why && p->left[node])
+        why = p->left[node], hint = "quantise the nodes around it, so that it joins a larger part";
     if (!why && hd_is_move(lo->g, n))
         why = "moves data at the border of the machine's part, where the host packs them anyway",
         hint = "";
     if (!why) why = "a dense layer behind a reshape that does not fold", hint = "flatten one image";
-    *h = (struct hd_host_op){hd_strdup(m->arena, n->name), hd_ir_ops[n->op].name, why, hint};
+    *h = (struct hd_host_op){hd_strdup(m->arena, n->name), hd_ir_ops[n->op].name, why, hint,
+                             (int64_t)hd_host_ns(lo->g, node)};
 }
 
 /* A layer for each result, but recurrent ones make theirs together. */
@@ -403,7 +438,7 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step
             if (p->done[id] || (p->place[id] == ON_HOST) != (kind == HD_STEP_HOST) || !ready(p, id))
                 continue;
             if (kind == HD_STEP_HOST)
-                add_host(lo, &s, id);
+                add_host(p, &s, id);
             else if (p->place[id] == FOLDED)
                 TRY(add_folded(p, id));
             else
@@ -440,6 +475,7 @@ hd_status hd_partition(struct hd_lowering *lo) {
     p.place = hd_new_array(lo->arena, enum place, n ? n : 1);
     p.order = hd_new_array(lo->arena, int, n ? n : 1);
     p.done = hd_new_array(lo->arena, bool, n ? n : 1);
+    p.left = hd_new_array(lo->arena, const char *, n ? n : 1);
     p.n_order = hd_graph_order(lo->g, p.order);
     lo->tensor_of = hd_new_array(lo->arena, int, lo->g->n_tensors ? lo->g->n_tensors : 1);
     lo->share = hd_new_array(lo->arena, struct hd_share, lo->g->n_tensors + 1);

@@ -41,12 +41,41 @@ static bool whole_words(const struct hd_lowering *lo, int64_t channels) {
     return channels % hd_max(lo->m->k, lo->m->n) == 0;
 }
 
+/* Layers that know parts: they step by cp and touch `bytes` of a pixel. */
+static bool knows_parts(const hd_graph *g, const struct hd_node *n) {
+    switch (n->op) {
+    case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
+    case HD_IR_qgemm:
+    case HD_IR_qadd:
+    case HD_IR_qmul:
+    case HD_IR_qtable:
+    case HD_IR_qrescale:
+    case HD_IR_qavgpool:
+    case HD_IR_qmaxpool:
+    case HD_IR_qmean:
+        return true;
+    default:
+        return hd_is_move(g, n);
+    }
+}
+
+/* All its readers on the machine do. */
+static bool readers_know(const struct hd_lowering *lo, int tensor, const int *steps) {
+    int user[64];
+    size_t n = hd_graph_users(lo->g, tensor, user, 64);
+    for (size_t i = 0; i < n && i < 64; i++)
+        if (steps[user[i]] % 2 && !knows_parts(lo->g, &lo->g->nodes[user[i]])) return false;
+    return n <= 64;
+}
+
 /* Made in this step by a layer that can write anywhere. A node that moves data is none: at the
  * border it goes to the host in the end. */
 static bool made_here(const struct hd_lowering *lo, int tensor, int step, const int *steps) {
     int maker = lo->g->tensors[tensor].producer;
     if (maker < 0 || steps[maker] != step) return false;
-    return lo->shares[maker] || !hd_is_move(lo->g, &lo->g->nodes[maker]);
+    const struct hd_node *n = &lo->g->nodes[maker];
+    return lo->shares[maker] || (knows_parts(lo->g, n) && !hd_is_move(lo->g, n));
 }
 
 static bool has_shape(const struct hd_lowering *lo, int tensor, bool rows) {
@@ -64,7 +93,7 @@ static bool share_concat(struct hd_lowering *lo, const struct hd_node *n, int st
     for (int i = 0; i < n->n_in; i++) {
         int x = n->in[i];
         if (!has_shape(lo, x, lo->rows[y]) || lo->share[x].base >= 0 ||
-            !made_here(lo, x, step, steps))
+            !made_here(lo, x, step, steps) || !readers_know(lo, x, steps))
             return false;
         if (way == CHANNELS && i + 1 < n->n_in && !whole_words(lo, g->tensors[x].dim[axis]))
             return false;
@@ -119,7 +148,7 @@ static bool share_parts(struct hd_lowering *lo, const struct hd_node *n, int ste
     for (int o = 0; o < n->n_out; o++) {
         int y = n->out[o];
         if (y < 0 || !has_shape(lo, y, lo->rows[x]) || lo->share[y].base >= 0 ||
-            (way == CHANNELS && !whole_words(lo, at)))
+            !readers_know(lo, y, steps) || (way == CHANNELS && !whole_words(lo, at)))
             return false;
         at += g->tensors[y].dim[axis];
     }

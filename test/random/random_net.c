@@ -658,7 +658,8 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, ui
                            bool *out_same) {
     struct hd_compile_options c = {.machine = o->dev.machine,
                                    .latency_hiding = o->latency_hiding && seed % 4 != 3,
-                                   .keep_all = seed % 2 == 0};
+                                   .keep_all = seed % 2 == 0,
+                                   .place_all = seed % 8 != 5};
     TRY(hd_graph_verify(ctx, g));
     if (o->print) TRY(hd_graph_print(ctx, g, false, stdout));
     hd_model *m;

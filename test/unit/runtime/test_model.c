@@ -87,7 +87,7 @@ static hd_model *small_model(hd_ctx *ctx) {
     m->layers[0] = (struct hd_layer_info){"l", "qconv", 100, 10, 20, 30, 0, "plan"};
     m->n_host_ops = 1;
     m->host_ops = hd_new(m->arena, struct hd_host_op);
-    m->host_ops[0] = (struct hd_host_op){"relu", "relu", "float", "quantise"};
+    m->host_ops[0] = (struct hd_host_op){"relu", "relu", "float", "quantise", 1234};
     m->planned_bytes = 7;
     m->n_places = 1;
     m->xm_ring = 4096;
@@ -138,6 +138,7 @@ static void round_trip(void **state) {
     assert_int_equal(m->steps[0].n_nodes, 2);
     assert_int_equal(m->layers[0].roofline_cycles, 30);
     assert_string_equal(m->host_ops[0].hint, "quantise");
+    assert_int_equal(m->host_ops[0].ns, 1234);
     assert_memory_equal(m->image, "0123456789abcdef", 16);
     assert_int_equal((uintptr_t)m->image % 64, 0);
     assert_int_equal(m->planned_bytes, 7);

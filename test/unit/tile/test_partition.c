@@ -1,0 +1,121 @@
+/* Partition: which parts of a network go to the machine, by cost; what moves nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compiler/compiler.h"
+
+static hd_model *lowered(hd_ctx *ctx, const char *text, bool place_all) {
+    struct hd_compile_options o = {.latency_hiding = true, .place_all = place_all};
+    hd_graph *g;
+    hd_model *m;
+    if (hd_machine_load(ctx, "base", &o.machine) != HD_OK ||
+        hd_graph_parse(ctx, text, "net", &g) != HD_OK || hd_lower(ctx, g, &o, &m) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    hd_graph_destroy(g);
+    return m;
+}
+
+static const struct hd_host_op *on_host(const hd_model *m, const char *op) {
+    for (int i = 0; i < m->n_host_ops; i++)
+        if (!strcmp(m->host_ops[i].op, op)) return &m->host_ops[i];
+    return NULL;
+}
+
+static int layers_of(const hd_model *m, const char *op) {
+    int n = 0;
+    for (int i = 0; i < m->n_layers; i++) n += !strcmp(m->layers[i].op, op);
+    return n;
+}
+
+static void small_parts_stay_on_the_host(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const char head[] =
+        "graph g {\n input x i8[1,64,%d,%d]\n const q f32[] = {0.5}\n const z i8[] = {0}\n"
+        " a i8[1,64,%d,%d] = qmaxpool(x) kernel_shape=[9,9] pads=[4,4,4,4]\n"
+        " d f32[1,64,%d,%d] = dequantize(a, q, z)\n"
+        " e f32[1,64,%d,%d] = lpnorm(d) axis=1 p=2\n"
+        " f i8[1,64,%d,%d] = quantize(e, q, z)\n"
+        " r i8[1,64,1,1] = qmean(f) x_scale=1 scale=1\n"
+        " output r\n}";
+    char text[1024];
+    snprintf(text, sizeof text, head, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3);
+    hd_model *m = lowered(ctx, text, false);
+    const struct hd_host_op *h = on_host(m, "qmaxpool");
+    if (!h) h = on_host(m, "qmean");
+    assert_non_null(h); /* 640 numbers: 10 us for the start alone */
+    assert_non_null(strstr(h->reason, "us on the machine"));
+    assert_true(h->ns > 0);
+    assert_int_equal(m->n_layers, 1); /* never everything */
+    hd_model_destroy(m);
+    m = lowered(ctx, text, true);
+    assert_int_equal(m->n_layers, 2);
+    hd_model_destroy(m);
+    snprintf(text, sizeof text, head, 50, 50, 50, 50, 50, 50, 50, 50, 50, 50);
+    m = lowered(ctx, text, false);
+    assert_int_equal(m->n_layers, 2);
+    assert_null(on_host(m, "qmean"));
+    hd_model_destroy(m);
+    hd_ctx_destroy(ctx);
+}
+
+/* Two branches of x, and what becomes of them. */
+static hd_model *branches(hd_ctx *ctx, int channels, const char *tail) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "graph g {\n input x i8[1,%d,12,12]\n"
+             " a ? = qrescale(x) scale=0x1p-1\n b ? = qmaxpool(x) kernel_shape=[3,3] "
+             "pads=[1,1,1,1]\n%s\n output y\n}",
+             channels, tail);
+    return lowered(ctx, text, false);
+}
+
+static void concat_and_split_move_nothing(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const struct {
+        int channels;
+        const char *tail;
+        int moves;
+        const char *op;
+    } cases[] = {
+        {32, " c ? = concat(a, b) axis=1\n y ? = qavgpool(c) kernel_shape=[2,2]", 0, "concat"},
+        {32, " c ? = concat(a, b) axis=2\n y ? = qavgpool(c) kernel_shape=[2,2]", 0, "concat"},
+        {24, " c ? = concat(a, b) axis=1\n y ? = qavgpool(c) kernel_shape=[2,2]", 1, "concat"},
+        {32, " c ? = concat(a, a) axis=1\n y ? = qavgpool(c) kernel_shape=[2,2]", 1, "concat"},
+        {32, " c ? = concat(a, b) axis=1\n d ? = concat(c, a) axis=1\n y ? = qrescale(d)", 1,
+         "concat"},
+        {48,
+         " const n i64[2] = {16,32}\n c ?, d ? = split(a, n) axis=1\n e ? = qrescale(c)\n"
+         " y ? = qavgpool(d) kernel_shape=[2,2]",
+         0, "split"},
+        {48,
+         " const n i64[2] = {8,40}\n c ?, d ? = split(a, n) axis=1\n e ? = qrescale(c)\n"
+         " y ? = qavgpool(d) kernel_shape=[2,2]",
+         2, "split"},
+        {48,
+         " const s i64[1] = {16}\n const e i64[1] = {40}\n const o i64[1] = {1}\n"
+         " c ? = slice(a, s, e, o)\n y ? = qavgpool(c) kernel_shape=[2,2]",
+         0, "slice"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        hd_model *m = branches(ctx, cases[i].channels, cases[i].tail);
+        if (layers_of(m, cases[i].op) != cases[i].moves)
+            fail_msg("%s: %d layers, want %d", cases[i].tail, layers_of(m, cases[i].op),
+                     cases[i].moves);
+        hd_model_destroy(m);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(small_parts_stay_on_the_host),
+                                       cmocka_unit_test(concat_and_split_move_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
