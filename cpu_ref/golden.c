@@ -5,15 +5,19 @@
 
 #include "compiler/ir/infer.h"
 #include "cpu_ref/kernels.h"
-#include "runtime/base/half.h"
 
 static hd_status (*const kernels[HD_IR_OPS])(const struct hd_kernel *) = {
 #define OP(name, ...) [HD_IR_##name] = k_##name,
 #include "compiler/ir/ops.def"
 };
 
-/* Those of control flow hand their operands on to graphs, which have f16 themselves. */
-static bool keeps_f16(enum hd_ir_op op) {
+/* Kept as 16 bits between nodes, computed as f32. */
+static bool is_half(hd_dtype t) {
+    return t == HD_F16 || t == HD_BF16;
+}
+
+/* Those of control flow hand their operands on to graphs, which have such types themselves. */
+static bool keeps_half(enum hd_ir_op op) {
     return op == HD_IR_if || op == HD_IR_loop || op == HD_IR_scan;
 }
 
@@ -21,23 +25,23 @@ static struct hd_tensor *widened(const struct hd_tensor *t, hd_arena *a) {
     struct hd_tensor *w = hd_dup(a, t, sizeof *t);
     int64_t n = hd_tensor_elems(t);
     float *v = hd_new_array(a, float, (size_t)n + 1);
-    for (int64_t i = 0; i < n; i++) v[i] = hd_f16_to_f32(((const uint16_t *)t->data)[i]);
+    for (int64_t i = 0; i < n; i++) v[i] = (float)hd_k_f64(t->data, t->dtype, i);
     w->dtype = HD_F32;
     w->data = v;
     return w;
 }
 
-static void *narrowed(const float *v, int64_t n, hd_arena *a) {
+static void *narrowed(const float *v, hd_dtype t, int64_t n, hd_arena *a) {
     uint16_t *h = hd_new_array(a, uint16_t, (size_t)n + 1);
-    for (int64_t i = 0; i < n; i++) h[i] = hd_f32_to_f16(v[i]);
+    for (int64_t i = 0; i < n; i++) hd_k_put_f64(h, t, i, (double)v[i]);
     return h;
 }
 
 struct call {
     struct hd_kernel k;
-    bool *half;   /* per result: the kernel makes f32, the graph has f16 */
-    bool *sized;  /* per result: the kernel is given its room, else hd_k_result makes it */
-    bool widened; /* some operand */
+    hd_dtype *half;   /* per result: the type of the graph when the kernel makes f32, else HD_F32 */
+    bool *sized;      /* per result: the kernel is given its room, else hd_k_result makes it */
+    hd_dtype widened; /* of some operand; HD_F32 = none */
 };
 
 static hd_status fetch_operands(struct call *c, struct hd_tensor *t) {
@@ -53,10 +57,10 @@ static hd_status fetch_operands(struct call *c, struct hd_tensor *t) {
         if (!x->data)
             return hd_fail(k->ctx, HD_INVALID, "node '%s' (%s): operand '%s' has no value",
                            k->n->name, hd_ir_ops[k->n->op].name, x->name);
-        bool widen = x->dtype == HD_F16 && !keeps_f16(k->n->op);
+        bool widen = is_half(x->dtype) && !keeps_half(k->n->op);
         tensor[i] = widen ? widened(x, k->arena) : x;
         k->in[i] = tensor[i]->data;
-        c->widened = c->widened || widen;
+        if (widen) c->widened = x->dtype;
     }
     return HD_OK;
 }
@@ -84,7 +88,7 @@ static hd_status make_room(struct call *c, const struct hd_tensor *t, bool trust
     size_t n = (size_t)k->n->n_out;
     k->outs = hd_new_array(k->arena, void *, n);
     k->out_tensor = hd_new_array(k->arena, struct hd_tensor, n);
-    c->half = hd_new_array(k->arena, bool, n);
+    c->half = hd_new_array(k->arena, hd_dtype, n);
     c->sized = hd_new_array(k->arena, bool, n);
     for (size_t i = 0; trust && i < n; i++)
         trust = k->n->out[i] < 0 || k->g->tensors[k->n->out[i]].known;
@@ -94,10 +98,11 @@ static hd_status make_room(struct call *c, const struct hd_tensor *t, bool trust
         if (k->n->out[i] < 0) continue;
         if (trust) *y = k->g->tensors[k->n->out[i]];
         c->sized[i] = y->known;
+        c->half[i] = HD_F32;
         if (!y->known) continue;
-        c->half[i] = y->dtype == HD_F16 && !keeps_f16(k->n->op);
-        if (c->half[i]) y->dtype = HD_F32;
-        k->outs[i] = hd_alloc(c->half[i] ? k->arena : k->results, hd_tensor_bytes(y) + 1);
+        bool half = is_half(y->dtype) && !keeps_half(k->n->op);
+        if (half) c->half[i] = y->dtype, y->dtype = HD_F32;
+        k->outs[i] = hd_alloc(half ? k->arena : k->results, hd_tensor_bytes(y) + 1);
     }
     k->out = k->outs[0];
     return HD_OK;
@@ -109,11 +114,11 @@ static hd_status store_results(const struct call *c, struct hd_tensor *t) {
     for (int i = 0; i < k->n->n_out; i++) {
         if (k->n->out[i] < 0) continue;
         struct hd_tensor *y = &k->out_tensor[i], *to = &t[k->n->out[i]];
-        /* f32 of a kernel that was given f16 operands and made the room itself */
-        bool half = c->half[i] || (c->widened && !c->sized[i] && y->dtype == HD_F32);
-        if (half) {
-            k->outs[i] = narrowed(k->outs[i], hd_tensor_elems(y), k->results);
-            y->dtype = HD_F16;
+        hd_dtype half = c->half[i];
+        if (!c->sized[i] && y->dtype == HD_F32) half = c->widened; /* the kernel made the room */
+        if (half != HD_F32) {
+            k->outs[i] = narrowed(k->outs[i], half, hd_tensor_elems(y), k->results);
+            y->dtype = half;
         }
         TRY(check_result(k, i, y));
         to->dtype = y->dtype;
@@ -129,7 +134,8 @@ static hd_status store_results(const struct call *c, struct hd_tensor *t) {
 hd_status hd_golden_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tensor *t, bool trust,
                          hd_arena *results, hd_arena *scratch) {
     const struct hd_node *n = &g->nodes[id];
-    struct call c = {.k = {.ctx = ctx, .g = g, .n = n, .arena = scratch, .results = results}};
+    struct call c = {.k = {.ctx = ctx, .g = g, .n = n, .arena = scratch, .results = results},
+                     .widened = HD_F32};
     hd_arena_reset(scratch);
     if (hd_attr_get(n, "by"))
         return hd_fail(ctx, HD_UNSUPPORTED, "node '%s' (%s): by=\"name\" is run after pass axes",

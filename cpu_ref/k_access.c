@@ -12,6 +12,8 @@ double hd_k_f64(const void *p, hd_dtype t, int64_t i) {
         return ((const double *)p)[i];
     case HD_F16:
         return (double)hd_f16_to_f32(((const uint16_t *)p)[i]);
+    case HD_BF16:
+        return (double)hd_bf16_to_f32(((const uint16_t *)p)[i]);
     case HD_U64:
         return (double)((const uint64_t *)p)[i];
     default:
@@ -65,6 +67,9 @@ void hd_k_put_f64(void *p, hd_dtype t, int64_t i, double v) {
         break;
     case HD_F16:
         ((uint16_t *)p)[i] = hd_f32_to_f16((float)v);
+        break;
+    case HD_BF16:
+        ((uint16_t *)p)[i] = hd_f32_to_bf16((float)v);
         break;
     case HD_BOOL:
         ((uint8_t *)p)[i] = v != 0;

@@ -61,7 +61,7 @@ int64_t hd_k_i64(const void *p, hd_dtype t, int64_t i);
 void hd_k_put_f64(void *p, hd_dtype t, int64_t i, double v);
 void hd_k_put_i64(void *p, hd_dtype t, int64_t i, int64_t v);
 static inline bool hd_k_is_float(hd_dtype t) {
-    return t == HD_F32 || t == HD_F64 || t == HD_F16;
+    return t == HD_F32 || t == HD_F64 || t == HD_F16 || t == HD_BF16;
 }
 
 /* Index into operand x for element i of a result of shape y, dims aligned at the end (numpy

@@ -215,6 +215,8 @@ const void **cli_ramp_inputs(hd_arena *a, const hd_model *m);
 void **cli_output_buffers(hd_arena *a, const hd_model *m);
 const char *cli_shape_text(hd_arena *a, const int64_t *dim, int rank);
 const char *cli_dtype_name(int onnx_dtype);
+/* A tensor of a file may be given for a value: same type, or the bits of bfloat16. */
+bool cli_dtypes_agree(int file_onnx_dtype, int value_onnx_dtype);
 /* Element i of dense data as a number. */
 double cli_element(const void *data, int onnx_dtype, size_t i);
 

@@ -13,6 +13,7 @@
 
 #include "compiler/cli/cli.h"
 #include "compiler/cli/tolerance.h"
+#include "cpu_ref/kernels.h"
 #include "runtime/base/io.h"
 
 enum { DEPTH_MAX = 16 };
@@ -61,7 +62,7 @@ static const char *check_output(hd_arena *a, const struct hd_value_info *v, cons
                                 const struct cli_tensor *want, const struct cli_tolerance *tol,
                                 double *out_most) {
     size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
-    bool same = want->dtype == v->dtype && want->rank == v->rank;
+    bool same = cli_dtypes_agree(want->dtype, v->dtype) && want->rank == v->rank;
     for (int i = 0; same && i < v->rank; i++) same = want->dim[i] == v->dim[i];
     if (!same)
         return hd_sprintf(a, "output %s is %s%s, the stored one %s%s", v->name,
@@ -103,7 +104,7 @@ static const char *check_integers(struct tester *t, const hd_model *m, hd_sessio
     for (int i = 0; i < m->n_values; i++) {
         const struct hd_value_info *v = &m->values[i];
         int type = hd_dtype_from_onnx(v->dtype);
-        if (type < 0 || type == HD_F32 || type == HD_F64 || type == HD_F16) continue;
+        if (type < 0 || hd_k_is_float((hd_dtype)type)) continue;
         size_t bytes = hd_value_dense_bytes(v);
         unsigned char *x = hd_alloc(t->a, bytes + 1), *y = hd_alloc(t->a, bytes + 1);
         if (hd_session_value(c->ctx, s, i, x) != HD_OK ||

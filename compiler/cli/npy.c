@@ -11,9 +11,10 @@
 static const struct {
     const char *descr;
     hd_dtype type;
-} kinds[] = {{"f4", HD_F32}, {"u1", HD_U8},  {"i1", HD_I8},  {"u2", HD_U16},
-             {"i2", HD_I16}, {"i4", HD_I32}, {"i8", HD_I64}, {"b1", HD_BOOL},
-             {"f2", HD_F16}, {"f8", HD_F64}, {"u4", HD_U32}, {"u8", HD_U64}};
+} kinds[] = {{"u2", HD_BF16}, /* numpy has none: its bits; read, they are u16 */
+             {"f4", HD_F32},  {"u1", HD_U8},  {"i1", HD_I8},  {"u2", HD_U16},
+             {"i2", HD_I16},  {"i4", HD_I32}, {"i8", HD_I64}, {"b1", HD_BOOL},
+             {"f2", HD_F16},  {"f8", HD_F64}, {"u4", HD_U32}, {"u8", HD_U64}};
 
 static const char *value_of(const char *header, const char *key) {
     const char *p = strstr(header, key);

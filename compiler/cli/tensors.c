@@ -24,6 +24,11 @@ const char *cli_dtype_name(int onnx_dtype) {
     return t < 0 ? "unknown type" : hd_dtype_name((hd_dtype)t);
 }
 
+bool cli_dtypes_agree(int file, int value) {
+    return file == value || (hd_dtype_from_onnx(file) == HD_U16 && /* bits, as in ONNX's tests */
+                             hd_dtype_from_onnx(value) == HD_BF16);
+}
+
 double cli_element(const void *data, int onnx_dtype, size_t i) {
     switch (hd_dtype_from_onnx(onnx_dtype)) {
     case HD_F32:
@@ -37,6 +42,8 @@ double cli_element(const void *data, int onnx_dtype, size_t i) {
         return ((const int8_t *)data)[i];
     case HD_F16:
         return hd_f16_to_f32(((const uint16_t *)data)[i]);
+    case HD_BF16:
+        return hd_bf16_to_f32(((const uint16_t *)data)[i]);
     case HD_U16:
         return ((const uint16_t *)data)[i];
     case HD_I16:
@@ -136,7 +143,7 @@ hd_status cli_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, const st
         if (!from)
             return hd_fail(ctx, HD_INVALID, "input %s: %d tensors given, the network takes %d",
                            v->name, n, m->n_inputs);
-        if (from->dtype != v->dtype || !shapes_agree(from, v))
+        if (!cli_dtypes_agree(from->dtype, v->dtype) || !shapes_agree(from, v))
             return hd_fail(ctx, HD_INVALID, "input %s: got %s%s, want %s%s", v->name,
                            cli_dtype_name(from->dtype), cli_shape_text(a, from->dim, from->rank),
                            cli_dtype_name(v->dtype), cli_shape_text(a, v->dim, v->rank));
@@ -190,6 +197,9 @@ static void fill_random(const struct hd_value_info *v, const hd_graph *g, uint64
         case HD_F16:
             ((uint16_t *)out)[i] = (uint16_t)(0x3800 | (r & 0x83ff));
             break; /* +-0.5 .. +-1 */
+        case HD_BF16:
+            ((uint16_t *)out)[i] = hd_f32_to_bf16(f);
+            break;
         case HD_U8:
         case HD_I8:
             ((uint8_t *)out)[i] = (uint8_t)(r >> 32);

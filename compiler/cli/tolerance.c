@@ -88,9 +88,11 @@ static struct cli_tolerance behind_scale(hd_arena *a, double scale, double steps
 void cli_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct cli_tolerance *out) {
     bool softmax = false, dynamic = false;
     hd_dtype type = g->tensors[tensor].dtype;
-    bool is_float = type == HD_F32 || type == HD_F64 || type == HD_F16;
+    bool is_float = type == HD_F32 || type == HD_F64 || type == HD_F16 || type == HD_BF16;
     double steps = rounding_steps(a, g, tensor, &dynamic);
     *out = (struct cli_tolerance){1e-7, 1e-3, 1e-6, "rtol 1e-3, atol 1e-7 + 1e-6 of the largest"};
+    if (type == HD_BF16) /* files of ONNX have it cut off, not rounded */
+        *out = (struct cli_tolerance){1e-7, 0x1p-7, 0, "one step of bfloat16"};
     if (!is_float) *out = (struct cli_tolerance){.text = "exact"};
     if (is_float && dynamic) {
         out->of_largest = steps / 255;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/cli/compare.h"
+#include "cpu_ref/kernels.h"
 
 #define ROUNDING_RELATIVE 1e-3
 #define ROUNDING_ABSOLUTE 1e-5
@@ -47,7 +48,7 @@ struct cli_error cli_error_of(const struct hd_value_info *v, const void *ref, co
 
 static bool is_float(const struct hd_value_info *v) {
     int t = hd_dtype_from_onnx(v->dtype);
-    return t == HD_F32 || t == HD_F16 || t == HD_F64;
+    return t >= 0 && hd_k_is_float((hd_dtype)t);
 }
 
 enum cli_verdict cli_error_verdict(const struct cli_error *e, const struct hd_value_info *v,

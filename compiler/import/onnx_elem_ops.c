@@ -78,7 +78,8 @@ static hd_status wide(struct hd_importer *m, const struct hd_onnx_node *n, bool 
 static hd_status chain(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,
                        bool mean) {
     const struct hd_tensor *first = hd_onnx_tensor(m, n, 0);
-    bool half = op == HD_IR_add && first->known && first->dtype == HD_F16;
+    bool half =
+        op == HD_IR_add && first->known && (first->dtype == HD_F16 || first->dtype == HD_BF16);
     int in[2] = {-1, -1};
     TRY(wide(m, n, half, 0, &in[0]));
     for (size_t i = 1; i < n->n_in; i++) {

@@ -15,16 +15,17 @@ hd_status import_Cast(struct hd_importer *m, const struct hd_onnx_node *n) {
     static const struct {
         const char *name;
         hd_dtype type;
-    } old[] = {{"FLOAT", HD_F32},   {"UINT8", HD_U8},   {"INT8", HD_I8},    {"UINT16", HD_U16},
-               {"INT16", HD_I16},   {"INT32", HD_I32},  {"INT64", HD_I64},  {"BOOL", HD_BOOL},
-               {"FLOAT16", HD_F16}, {"DOUBLE", HD_F64}, {"UINT32", HD_U32}, {"UINT64", HD_U64}};
+    } old[] = {{"FLOAT", HD_F32},    {"UINT8", HD_U8},   {"INT8", HD_I8},    {"UINT16", HD_U16},
+               {"INT16", HD_I16},    {"INT32", HD_I32},  {"INT64", HD_I64},  {"BOOL", HD_BOOL},
+               {"FLOAT16", HD_F16},  {"DOUBLE", HD_F64}, {"UINT32", HD_U32}, {"UINT64", HD_U64},
+               {"BFLOAT16", HD_BF16}};
     int t = hd_dtype_from_onnx((int)hd_onnx_int(n, "to", 0));
     const char *name = hd_onnx_string(n, "to", NULL);
     for (size_t i = 0; name && i < sizeof old / sizeof *old; i++)
         if (!strcmp(old[i].name, name)) t = (int)old[i].type;
     if (t < 0)
         return hd_onnx_bad(m, n, HD_UNSUPPORTED,
-                           "to is ONNX data type %lld, allowed 1..7 and 9..13",
+                           "to is ONNX data type %lld, allowed 1..7, 9..13 and 16",
                            (long long)hd_onnx_int(n, "to", 0));
     return cast_to(m, n, (hd_dtype)t);
 }

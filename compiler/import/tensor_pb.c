@@ -148,7 +148,7 @@ static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t
     int t = hd_dtype_from_onnx(onnx);
     if (t < 0)
         return hd_fail(ctx, onnx > 0 ? HD_UNSUPPORTED : HD_INVALID,
-                       "tensor '%s': ONNX data type %d, allowed 1..7 and 9..13", what, onnx);
+                       "tensor '%s': ONNX data type %d, allowed 1..7, 9..13 and 16", what, onnx);
     out->dtype = (hd_dtype)t;
     return HD_OK;
 }

@@ -62,7 +62,7 @@ hd_status hd_infer_axis(struct infer *c, const char *name, int64_t def, int rank
 hd_status hd_infer_norm_axis(struct infer *c, int64_t axis, int rank, int64_t *out);
 
 enum {
-    HD_T_FLOAT = 1u << HD_F32 | 1u << HD_F64 | 1u << HD_F16,
+    HD_T_FLOAT = 1u << HD_F32 | 1u << HD_F64 | 1u << HD_F16 | 1u << HD_BF16,
     HD_T_SIGNED = 1u << HD_I8 | 1u << HD_I16 | 1u << HD_I32 | 1u << HD_I64,
     HD_T_UNSIGNED = 1u << HD_U8 | 1u << HD_U16 | 1u << HD_U32 | 1u << HD_U64,
     HD_T_INT = HD_T_SIGNED | HD_T_UNSIGNED,

@@ -42,7 +42,8 @@ typedef struct hd_graph hd_graph;
     X(F16, "f16", 2, 10)                                                                           \
     X(F64, "f64", 8, 11)                                                                           \
     X(U32, "u32", 4, 12)                                                                           \
-    X(U64, "u64", 8, 13)
+    X(U64, "u64", 8, 13)                                                                           \
+    X(BF16, "bf16", 2, 16)
 
 typedef enum hd_dtype {
 #define X(id, name, bytes, onnx) HD_##id,

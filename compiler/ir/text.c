@@ -92,6 +92,7 @@ static void put_value(FILE *f, const struct hd_tensor *t, int64_t i) {
         fprintf(f, "%d", ((const int16_t *)p)[i]);
         break;
     case HD_F16: /* the bits */
+    case HD_BF16:
     case HD_U16:
         fprintf(f, "%u", ((const uint16_t *)p)[i]);
         break;

@@ -37,13 +37,14 @@ static bool holds(hd_dtype wide, hd_dtype t) {
     static const struct {
         int bits;
         bool sign, real;
-    } of[HD_DTYPES] = {[HD_F32] = {24, true, true},   [HD_U8] = {8, false, false},
-                       [HD_I8] = {7, true, false},    [HD_U16] = {16, false, false},
-                       [HD_I16] = {15, true, false},  [HD_I32] = {31, true, false},
-                       [HD_I64] = {63, true, false},  [HD_BOOL] = {1, false, false},
-                       [HD_F16] = {11, true, true},   [HD_F64] = {53, true, true},
-                       [HD_U32] = {32, false, false}, [HD_U64] = {64, false, false}};
+    } of[HD_DTYPES] = {
+        [HD_F32] = {24, true, true},   [HD_U8] = {8, false, false},   [HD_I8] = {7, true, false},
+        [HD_U16] = {16, false, false}, [HD_I16] = {15, true, false},  [HD_I32] = {31, true, false},
+        [HD_I64] = {63, true, false},  [HD_BOOL] = {1, false, false}, [HD_F16] = {11, true, true},
+        [HD_F64] = {53, true, true},   [HD_U32] = {32, false, false}, [HD_U64] = {64, false, false},
+        [HD_BF16] = {8, true, true}};
     if (of[t].real && !of[wide].real) return false;
+    if (wide == HD_F16 && t == HD_BF16) return false; /* its exponents */
     if (wide == HD_F16 && !of[t].real) return of[t].bits <= 11;
     return of[wide].bits >= of[t].bits && (of[wide].sign || !of[t].sign) && wide != HD_BOOL;
 }

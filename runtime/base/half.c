@@ -1,4 +1,4 @@
-/* IEEE binary16, in integers: the same on every processor. */
+/* IEEE binary16 and bfloat16, in integers: the same on every processor. */
 #include "runtime/base/half.h"
 
 #include <string.h>
@@ -32,4 +32,18 @@ uint16_t hd_f32_to_f16(float f) {
     if (rest > half || (rest == half && (h & 1))) h++;
     if (exp >= 113) h += (uint32_t)(exp - 113) << 10; /* the leading one adds the last step */
     return (uint16_t)(sign | h);
+}
+
+float hd_bf16_to_f32(uint16_t h) {
+    uint32_t bits = (uint32_t)h << 16;
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+uint16_t hd_f32_to_bf16(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    if ((bits & 0x7fffffff) > 0x7f800000) return (uint16_t)(bits >> 16 | 0x40); /* stays NaN */
+    return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
