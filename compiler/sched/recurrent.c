@@ -148,8 +148,12 @@ static hd_status product(struct cell *c, int part, const struct rows *v, int nt,
     return HD_OK;
 }
 
+static hd_status gate_products(struct cell *c, int gate, int n, const struct rows *h) {
+    return product(c, OF_H, h, gate * c->r->vectors, n * c->r->vectors, c->sums + gate * c->q);
+}
+
 static hd_status gate_product(struct cell *c, int gate, const struct rows *h) {
-    return product(c, OF_H, h, gate * c->r->vectors, c->r->vectors, c->sums + gate * c->q);
+    return gate_products(c, gate, 1, h);
 }
 
 /* ---- vectors ---- */
@@ -204,17 +208,26 @@ static hd_status map(struct cell *c, struct map m) {
     return hd_sched_end(&w->s);
 }
 
-/* d = fn(sums of h of this gate + products of x of step i), in binary32. */
+/* d = fn(sums of h of n gates from g + products of x of step i), in binary32. */
+static hd_status gates(struct cell *c, int i, int g, int n, int fn, int64_t d) {
+    int at_once = c->r->pm_stay ? n : 1;
+    for (int k = 0; k < n; k += at_once) {
+        int64_t pm, at = (g + k) * c->q;
+        TRY(params(c, OF_H, g + k, &pm));
+        TRY(map(c, (struct map){.alu = ALU_ADD,
+                                .fn = fn,
+                                .a_kind = AM_INT,
+                                .a = c->sums + at,
+                                .pm = pm + 1,
+                                .b = slot(c, i) + at,
+                                .d = d + k * c->q,
+                                .gates = at_once}));
+    }
+    return HD_OK;
+}
+
 static hd_status gate(struct cell *c, int i, int g, int fn, int64_t d) {
-    int64_t pm;
-    TRY(params(c, OF_H, g, &pm));
-    return map(c, (struct map){.alu = ALU_ADD,
-                               .fn = fn,
-                               .a_kind = AM_INT,
-                               .a = c->sums + g * c->q,
-                               .pm = pm + 1,
-                               .b = slot(c, i) + g * c->q,
-                               .d = d});
+    return gates(c, i, g, 1, fn, d);
 }
 
 static hd_status combine(struct cell *c, int alu, int64_t a, int64_t b, int64_t d) {
@@ -292,6 +305,34 @@ static hd_status filler(struct cell *c, int i) {
 
 /* ---- steps ---- */
 
+/* y = tanh(c) * o */
+static hd_status lstm_end(struct cell *c, int64_t o) {
+    return map(c, (struct map){.alu = ALU_MUL,
+                               .fn = HD_FN_TANH,
+                               .a_kind = AM_F32,
+                               .a = c->state,
+                               .b = o,
+                               .b_scale = c->r->scale,
+                               .to_y = true});
+}
+
+/* Products of a few cycles: what counts is how often the vector unit begins. */
+static hd_status lstm_short_step(struct cell *c, int i) { /* f, i, o, c */
+    int64_t f = c->sums, added = f + c->q, o = f + 2 * c->q;
+    TRY(gate_products(c, 0, 4, &c->before));
+    TRY(filler(c, i));
+    TRY(gates(c, i, 0, 3, HD_FN_SIGMOID, f));
+    TRY(gate(c, i, 3, HD_FN_TANH, c->tmp));
+    TRY(map(c, (struct map){.alu = ALU_MUL, /* f * c, i * g: state and tmp are neighbours */
+                            .a_kind = AM_F32,
+                            .a = f,
+                            .b = c->state,
+                            .d = f,
+                            .gates = 2}));
+    TRY(combine(c, ALU_ADD, f, added, c->state));
+    return lstm_end(c, o);
+}
+
 static hd_status lstm_step(struct cell *c, int i) { /* f, i, c, o */
     int64_t f = c->sums, g = c->sums + 2 * c->q, o = c->sums + 3 * c->q;
     TRY(gate_product(c, 0, &c->before));
@@ -306,13 +347,7 @@ static hd_status lstm_step(struct cell *c, int i) { /* f, i, c, o */
     TRY(gate_product(c, 3, &c->before));
     TRY(filler(c, i));
     TRY(gate(c, i, 3, HD_FN_SIGMOID, o));
-    return map(c, (struct map){.alu = ALU_MUL,
-                               .fn = HD_FN_TANH,
-                               .a_kind = AM_F32,
-                               .a = c->state,
-                               .b = o,
-                               .b_scale = c->r->scale,
-                               .to_y = true});
+    return lstm_end(c, o);
 }
 
 /* state = (state - in) * update + in, and y of it. */
@@ -321,6 +356,24 @@ static hd_status gru_end(struct cell *c, int64_t in, int64_t update) {
     TRY(combine(c, ALU_ADD, c->tmp, in, c->state));
     return map(c,
                (struct map){.a_kind = AM_F32, .a = c->state, .a_scale = c->r->scale, .to_y = true});
+}
+
+static hd_status gru_short_step(struct cell *c, int i) { /* r, z, h */
+    int64_t r = c->sums, z = r + c->q, h = r + 2 * c->q, pm;
+    TRY(gate_products(c, 0, 3, &c->before));
+    TRY(filler(c, i));
+    TRY(gates(c, i, 0, 2, HD_FN_SIGMOID, r));
+    TRY(params(c, OF_H, 2, &pm));
+    TRY(map(c,
+            (struct map){.alu = ALU_MUL, .a_kind = AM_INT, .a = h, .pm = pm + 1, .b = r, .d = h}));
+    TRY(map(c, (struct map){.alu = ALU_ADD,
+                            .fn = HD_FN_TANH,
+                            .a_kind = AM_F32,
+                            .a = h,
+                            .b = slot(c, i) + 2 * c->q,
+                            .d = h}));
+    TRY(combine(c, ALU_SUB, c->state, h, c->tmp));
+    return gru_end(c, h, z);
 }
 
 static hd_status gru_before_step(struct cell *c, int i) { /* r, h, z */
@@ -348,14 +401,14 @@ static hd_status gru_after_step(struct cell *c, int i) { /* r, z, h */
     int64_t r = c->sums, z = c->sums + c->q, h = c->sums + 2 * c->q;
     TRY(gate_product(c, 0, &c->before));
     TRY(gate_product(c, 1, &c->before)); /* reads the row that r * h is about to take */
-    TRY(gate(c, i, 0, HD_FN_SIGMOID, r));
+    TRY(gates(c, i, 0, c->r->together ? 2 : 1, HD_FN_SIGMOID, r));
     TRY(map(c, (struct map){.alu = ALU_MUL,
                             .a_kind = AM_F32,
                             .a = r,
                             .b = c->state,
                             .b_scale = c->r->scale,
                             .to_y = true}));
-    TRY(gate(c, i, 1, HD_FN_SIGMOID, z));
+    if (!c->r->together) TRY(gate(c, i, 1, HD_FN_SIGMOID, z));
     TRY(gate_product(c, 2, &c->now));
     TRY(filler(c, i));
     TRY(gate(c, i, 2, HD_FN_TANH, h));
@@ -519,9 +572,11 @@ static void place_sums(struct cell *c) {
 }
 
 static hd_status one_step(struct cell *c, int i) {
-    if (c->r->gates == 4) return lstm_step(c, i);
+    bool together = c->r->together;
+    if (c->r->gates == 4) return together ? lstm_short_step(c, i) : lstm_step(c, i);
     if (c->r->gates == 1) return rnn_step(c, i);
-    return c->r->linear_before_reset ? gru_before_step(c, i) : gru_after_step(c, i);
+    if (!c->r->linear_before_reset) return gru_after_step(c, i);
+    return together ? gru_short_step(c, i) : gru_before_step(c, i);
 }
 
 static hd_status sequence(struct cell *c) {

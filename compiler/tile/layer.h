@@ -91,6 +91,7 @@ struct hd_move_rows {
 struct hd_recurrent {
     int gates, directions, steps, batch;
     bool reverse, linear_before_reset, no_tanh;
+    bool together; /* products are so short that gates come together rather than one by one */
     float scale; /* of a result before it is rounded: 1 / step */
     /* Initial integers (not of a gru) and binary32 state: indexes in hd_layer.in, -1 = none; or
      * constants, at these offsets of the image, -1 = none. */

@@ -16,7 +16,8 @@
 #include "runtime/base/num.h"
 
 enum { X, W, R, BIAS, SCALE, INITIAL, INITIAL_C, OPERANDS };
-enum { STEPS_STORED = 8 }; /* at once, where y streams or leaves */
+enum { STEPS_STORED = 8 };   /* at once, where y streams or leaves */
+enum { SHORT_PRODUCT = 32 }; /* cycles, of a gate: less than what the vector unit takes to begin */
 
 bool hd_is_recurrent(const struct hd_node *n) {
     return n->op == HD_IR_qlstm || n->op == HD_IR_qgru || n->op == HD_IR_qrnn;
@@ -79,11 +80,10 @@ const char *hd_recurrent_refuses(const struct hd_lowering *lo, const struct hd_n
 
 /* The gate of the graph (i o f c, z r h) that the machine takes as its g-th. */
 static int gate_of(const struct hd_recurrent *r, int g) {
-    static const int lstm[] = {2, 0, 3, 1}, gru_before[] = {1, 2, 0}, gru_after[] = {1, 0, 2};
-    return r->gates == 1            ? 0
-           : r->gates == 4          ? lstm[g]
-           : r->linear_before_reset ? gru_before[g]
-                                    : gru_after[g];
+    static const int lstm[2][4] = {{2, 0, 3, 1}, {2, 0, 1, 3}}; /* f i c o, f i o c */
+    static const int gru[2][3] = {{1, 2, 0}, {1, 0, 2}};        /* r h z, r z h */
+    if (r->gates == 1) return 0;
+    return r->gates == 4 ? lstm[r->together][g] : gru[r->together || !r->linear_before_reset][g];
 }
 
 struct packing {
@@ -201,6 +201,7 @@ void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, str
                                    .vectors = y->bytes / (int)lo->m->n,
                                    .cwx = (int)hd_ceil_div(x->c, lo->m->k),
                                    .cwh = (int)hd_ceil_div(y->c, lo->m->k)};
+    l->rnn.together = l->rnn.vectors * l->rnn.cwh * s.batch < SHORT_PRODUCT;
     l->zp = s.y_zp, l->lo = s.lo, l->hi = s.hi;
     operands(lo, n, l);
     for (int d = 0; d < s.directions; d++) pack_direction(lo, n, &s, &l->rnn, d);
