@@ -72,10 +72,16 @@ static void put_program(const struct hd_lowering *lo, char *text) {
 static hd_status dump_program(struct hd_lowering *lo) {
     for (int i = 0; i < lo->model->n_steps; i++) {
         const struct hd_step *s = &lo->model->steps[i];
-        char *text;
+        char *text = NULL;
+        uint32_t *words;
+        size_t n;
         if (s->kind != HD_STEP_PROG) continue;
         const void *code = lo->image + s->code_offset; /* HD_CODE_ALIGN keeps words aligned */
-        TRY(hd_disasm(lo->ctx, code, s->code_bytes / 4, &text));
+        TRY(hd_prog_unpack(lo->ctx, code, s->code_bytes / 4, &words, &n));
+        hd_prog_absolute(words, n);
+        hd_status st = hd_disasm(lo->ctx, words, n, &text);
+        free(words);
+        TRY(st);
         put_program(lo, text);
         free(text);
     }

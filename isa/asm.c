@@ -16,6 +16,7 @@ struct parser {
     hd_ctx *ctx;
     const char *name, *text, *p;
     bool in_braces; /* then a line's end is a blank */
+    bool has_loops;
     uint32_t *words;
     size_t n, cap;
 };
@@ -28,7 +29,7 @@ struct op_state {
     bool has_tag, has_wait, has_sig;
 };
 
-enum { SHOWN_COLUMNS = 120, NAME_LIST_BYTES = 1024, TOKEN_BYTES = 64 };
+enum { SHOWN_COLUMNS = 120, NAME_LIST_BYTES = 1024, TOKEN_BYTES = 64, LOOP_DEPTH_MAX = 16 };
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
@@ -387,6 +388,7 @@ static hd_status parse_braces(struct parser *ps, struct hd_op_word ops[HD_UNITS]
 static hd_status reserve(struct parser *ps, size_t more) {
     if (ps->n + more <= ps->cap) return HD_OK;
     size_t cap = ps->cap ? 2 * ps->cap : 1024;
+    if (cap < ps->n + more) cap = ps->n + more;
     uint32_t *w = realloc(ps->words, cap * sizeof *w);
     if (!w) return hd_fail(ps->ctx, HD_NOMEM, "%s: no memory for %zu program words", ps->name, cap);
     ps->words = w;
@@ -421,17 +423,79 @@ static hd_status parse_bundle(struct parser *ps) {
     return HD_OK;
 }
 
+/* ---- loops and programs --------------------------------------------------------------------- */
+
+static bool at_word(const struct parser *ps, const char *word) {
+    return name_len(ps->p) == strlen(word) && !memcmp(ps->p, word, strlen(word));
+}
+
+static hd_status parse_block(struct parser *ps, int depth);
+
+/* loop COUNT ... end: the bundles between, COUNT times. hd_prog_pack makes one word of the rounds.
+ */
+static hd_status parse_loop(struct parser *ps, int depth) {
+    const char *at = ps->p;
+    char text[TOKEN_BYTES];
+    int64_t rounds;
+    if (depth == LOOP_DEPTH_MAX)
+        return fail_at(ps, at, "loops stand in each other at most %d deep", LOOP_DEPTH_MAX);
+    ps->p += strlen("loop");
+    skip_blanks(ps, false);
+    TRY(parse_number(ps, "rounds of the loop", 1, HD_PROG_WORDS_MAX, &rounds));
+    skip_blanks(ps, false);
+    if (*ps->p && *ps->p != '\n')
+        return fail_at(ps, ps->p, "got %s, want the end of the line after loop COUNT",
+                       got(ps->p, text));
+    size_t start = ps->n;
+    TRY(parse_block(ps, depth + 1));
+    if (!at_word(ps, "end")) return fail_at(ps, at, "this loop has no end");
+    ps->p += strlen("end");
+    size_t body = ps->n - start;
+    if (body > (HD_PROG_WORDS_MAX - start) / (size_t)rounds)
+        return fail_at(ps, at, "the program issues more than %d words", HD_PROG_WORDS_MAX);
+    TRY(reserve(ps, body * (size_t)rounds));
+    for (; rounds > 1; rounds--) {
+        memcpy(ps->words + ps->n, ps->words + ps->n - body, body * sizeof *ps->words);
+        ps->n += body;
+    }
+    ps->has_loops = true;
+    return HD_OK;
+}
+
+/* Bundles and loops up to the end of the text, or of the loop that they stand in. */
+static hd_status parse_block(struct parser *ps, int depth) {
+    for (skip_blanks(ps, true); *ps->p; skip_blanks(ps, true)) {
+        if (depth > 0 && at_word(ps, "end")) break;
+        TRY(at_word(ps, "loop") ? parse_loop(ps, depth) : parse_bundle(ps));
+    }
+    return HD_OK;
+}
+
+static hd_status pack(struct parser *ps) {
+    uint32_t *packed = malloc(hd_prog_packed_max(ps->n) * sizeof *packed);
+    size_t n = packed ? hd_prog_pack(ps->words, ps->n, packed) : 0;
+    if (!n) {
+        free(packed);
+        return hd_fail(ps->ctx, HD_NOMEM, "%s: no memory to pack %zu program words", ps->name,
+                       ps->n);
+    }
+    free(ps->words);
+    ps->words = packed;
+    ps->n = n;
+    return HD_OK;
+}
+
 static hd_status parse_program(struct parser *ps, const struct hd_machine *m) {
     TRY(reserve(ps, HD_PROG_HEADER_WORDS));
     ps->n = HD_PROG_HEADER_WORDS;
-    for (skip_blanks(ps, true); *ps->p; skip_blanks(ps, true)) TRY(parse_bundle(ps));
+    TRY(parse_block(ps, 0));
     if (ps->n > UINT32_MAX)
         return hd_fail(ps->ctx, HD_INVALID, "%s: %zu words, at most 2^32 - 1", ps->name, ps->n);
     ps->words[0] = HD_PROG_MAGIC;
     ps->words[1] = hd_isa_hash();
     ps->words[2] = hd_machine_hash(m);
     ps->words[3] = (uint32_t)ps->n;
-    return HD_OK;
+    return ps->has_loops ? pack(ps) : HD_OK;
 }
 
 hd_status hd_asm(hd_ctx *ctx, const struct hd_machine *m, const char *text, const char *name,

@@ -1,4 +1,5 @@
-/* Disassembler: program words -> text that assembles to the same words. */
+/* Disassembler: program words -> text that assembles to the same words, of a packed program to
+ * those that it issues. */
 #include "isa/isa.h"
 
 #include <inttypes.h>
@@ -181,7 +182,11 @@ static hd_status put_program(hd_ctx *ctx, struct text *t, const uint32_t *words,
 
 hd_status hd_disasm(hd_ctx *ctx, const uint32_t *words, size_t n, char **out_text) {
     struct text t = {.own = true};
-    hd_status s = put_program(ctx, &t, words, n);
+    uint32_t *plain = NULL;
+    size_t n_plain = 0;
+    hd_status s = hd_prog_unpack(ctx, words, n, &plain, &n_plain);
+    if (s == HD_OK) s = put_program(ctx, &t, plain, n_plain);
+    free(plain);
     if (s != HD_OK) {
         free(t.s);
         return s;

@@ -260,6 +260,8 @@ uint32_t hd_isa_hash(void) {
         h = fnv_u32(fnv_u32(h, (uint32_t)f->word), (uint32_t)f->lsb);
         h = fnv_u32(fnv_u32(h, (uint32_t)f->width), f->kind);
     }
+#define LOOP(field, lsb, width, doc) h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
+#include "isa/isa.def"
     return h;
 }
 

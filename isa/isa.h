@@ -12,6 +12,14 @@
  * one word for each bit of (set | add), lowest parameter word first. A bit in both masks is
  * illegal.
  *
+ * A packed program says where words issue again: its header is [0] HD_PROG_MAGIC_PACKED [1] [2] as
+ * above [3] words in the stream, header included [4] words that issue, a plain header of 4
+ * included. Behind it stand loop words (LOOP in isa.def), each followed by its new words; what
+ * issues is: the new words, then `again` words, each the one that issued `back` words before. So a
+ * loop of any number of rounds is one word, loops nest, and what repeats is words: whole bundles,
+ * or the parts of them that are alike. `pc`, wherever a register or a report has one, counts the
+ * words that issue, so it is that of the plain program.
+ *
  * Issue: bundles in order; an operation enters its unit's queue (machine.queue_ops deep; a full
  * queue holds issue). Each unit takes its operations in order: applies set/add to its sticky words
  * when it takes them, waits until every semaphore of the wait mask is above zero, then decrements
@@ -28,9 +36,11 @@
 #include "runtime/base/status.h"
 
 enum {
-    HD_ISA_VERSION = 1 << 16 | 0,
-    HD_PROG_MAGIC = 0x314c4448, /* "HDL1" */
-    HD_PROG_HEADER_WORDS = 4,
+    HD_ISA_VERSION = 1 << 16 | 1,
+    HD_PROG_MAGIC = 0x314c4448,        /* "HDL1" */
+    HD_PROG_MAGIC_PACKED = 0x324c4448, /* "HDL2" */
+    HD_PROG_HEADER_WORDS = 4,          /* of a plain program */
+    HD_PROG_WORDS_MAX = 1 << 24,       /* that tools unpack; machines issue any number */
     HD_BUNDLE_MARK = 0xb5,
     HD_PARAM_WORDS = 32, /* sticky words per unit, at most */
     HD_OP_MAX_WORDS = 5 + HD_PARAM_WORDS,
@@ -78,6 +88,19 @@ struct hd_field_info {
     enum hd_field_kind kind;
 };
 
+struct hd_loop { /* the loop word of a packed program */
+#define LOOP(field, ...) uint32_t field;
+#include "isa/isa.def"
+};
+enum { /* widths of its fields */
+#define LOOP(field, lsb, width, doc) HD_LOOP_##field##_LSB = lsb, HD_LOOP_##field##_BITS = width,
+#include "isa/isa.def"
+       HD_LOOP_FRESH_MAX = (1 << HD_LOOP_fresh_BITS) - 1,
+       HD_LOOP_AGAIN_MAX = (1 << HD_LOOP_again_BITS) - 1,
+       HD_LOOP_WINDOW = 1 << HD_LOOP_back_BITS, /* words that the sequencer keeps */
+       HD_LOOP_MIN = 2                          /* words of a body */
+};
+
 extern const struct hd_unit_info hd_isa_units[HD_UNITS];
 extern const struct hd_op_info hd_isa_ops[HD_OPCODES];
 extern const struct hd_field_info hd_isa_fields[HD_FIELDS];
@@ -111,6 +134,25 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
  * to in; returns its length in words, or 0 if illegal. */
 int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],
                      int out_offset[HD_UNITS], int *out_n, const char **out_why);
+
+/* ---- packed programs ---- */
+
+/* Takes a loop word apart; `before` words have issued. False, with the reason, when it is illegal.
+ */
+bool hd_loop_decode(uint32_t word, uint64_t before, struct hd_loop *out, const char **out_why);
+/* Packs a plain program of n words; out has room for hd_prog_packed_max(n). Returns the words of
+ * the packed one, which are the fewest; 0: no memory. */
+size_t hd_prog_pack(const uint32_t *words, size_t n, uint32_t *out);
+size_t hd_prog_packed_max(size_t n);
+/* The plain program that a packed one issues; a plain one, or what is neither, is copied.
+ * *out_words is malloc'd. HD_INVALID: a word of the packed program is wrong. HD_UNSUPPORTED: it
+ * issues more than HD_PROG_WORDS_MAX words. */
+hd_status hd_prog_unpack(hd_ctx *ctx, const uint32_t *words, size_t n, uint32_t **out_words,
+                         size_t *out_n);
+
+/* For reading: words of a plain program that go as `add` become `set` to what they lead to, in
+ * place. An operation that has both stays as it is. */
+void hd_prog_absolute(uint32_t *words, size_t n);
 
 /* -1 when there is none of that name. */
 int hd_unit_by_name(const char *name, size_t len);
@@ -220,11 +262,13 @@ int hd_kernel_args(struct hd_kernel_arg out[HD_KERNEL_ARGS_MAX]); /* returns how
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Assembles text to program words (header included) for machine m; grammar in docs/isa.md.
- * *out_words is malloc'd, the caller frees it. HD_INVALID: line, column, the line and a caret. */
+/* Assembles text to program words (header included) for machine m, packed when it has loops;
+ * grammar in docs/isa.md. *out_words is malloc'd, the caller frees it. HD_INVALID: line, column,
+ * the line and a caret. */
 hd_status hd_asm(hd_ctx *ctx, const struct hd_machine *m, const char *text, const char *name,
                  uint32_t **out_words, size_t *out_n);
-/* Text of a program; assembling it gives the same words. *out_text is malloc'd. */
+/* Text of a program; assembling it gives the same words, those that it issues when it is packed.
+ * *out_text is malloc'd. */
 hd_status hd_disasm(hd_ctx *ctx, const uint32_t *words, size_t n, char **out_text);
 /* One operation as text without newline, for reports: "mx.gemm wait=3 sig=5 x=0x100 ...". */
 void hd_op_text(const struct hd_op_word *op, char *out, size_t out_bytes);

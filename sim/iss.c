@@ -296,6 +296,7 @@ static void clear_run(hd_iss *iss) {
     memset(iss->front, 0, sizeof iss->front);
     memset(iss->dma, 0, sizeof iss->dma);
     memset(&iss->fetch, 0, sizeof iss->fetch);
+    memset(&iss->unpack, 0, sizeof iss->unpack);
     memset(&iss->issue, 0, sizeof iss->issue);
     memset(iss->count, 0, sizeof iss->count);
     if (iss->layers) memset(iss->layers, 0, (size_t)iss->cap_layers * sizeof *iss->layers);

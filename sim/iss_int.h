@@ -122,6 +122,24 @@ struct fetch {
     uint64_t next;
 };
 
+enum { HD_UNPACK_WORDS = 4 }; /* between hd_unpack and issue */
+
+struct unpack { /* from the words of the stream to those that issue */
+    bool packed;
+    uint32_t words; /* of the stream */
+    /* what they are, as far as bundles are decoded */
+    uint32_t to, n_to; /* next word of the stream, next word that issues */
+    struct hd_loop ahead;
+    uint32_t window[HD_LOOP_WINDOW];
+    /* when they come */
+    uint32_t at, from; /* of the header, of the rest */
+    struct hd_loop now;
+    bool looped;        /* the last one came from a loop */
+    uint64_t step, out; /* cycle in which it was chosen, in which it went to the queue */
+    uint64_t taken[HD_UNPACK_WORDS]; /* cycles in which issue took the last ones */
+    uint32_t n_taken;
+};
+
 struct bank_run { /* cycles with reads in the same banks of XM; -1 = none */
     uint64_t n;
     int8_t bank[2];
@@ -150,6 +168,7 @@ enum seq_state { SEQ_NONE, SEQ_SEM, SEQ_BARRIER, SEQ_END };
 
 struct issue {
     uint32_t pc, bundle; /* next word; start of the bundle in work */
+    uint32_t code[256];  /* the bundle */
     struct hd_op_word ops[HD_UNITS];
     int offset[HD_UNITS];
     int n, at, words; /* operations of the bundle, the one in work, words */
@@ -186,11 +205,12 @@ struct hd_iss {
     bool started, running; /* running: no halt and no error yet */
     uint64_t now, budget;  /* budget: cycles that the run may still take */
     const uint32_t *code;  /* the program, where it is in DRAM */
-    uint32_t code_words;
+    uint32_t code_words;   /* that issue, a header of 4 included; 0: not known yet */
     uint8_t sem[HD_SEMAPHORES];
     struct front front[HD_UNITS]; /* [seq] has no queue */
     struct dma dma[HD_UNITS];     /* lx, lw, st */
     struct fetch fetch;
+    struct unpack unpack;
     struct issue issue;
     uint64_t vx_xm_end, vx_am_end; /* VX operations in flight that write XM, AM end then */
     /* Iterations after the last may be late by so much at each place where nothing may overtake,
@@ -225,8 +245,15 @@ void hd_iss_set_next(uint64_t *next, uint64_t t); /* lowers *next to t */
 void hd_iss_tell_dram(const hd_iss *iss, uint64_t cycle, bool write,
                       uint32_t bytes); /* the probe */
 
-/* ---- iss_issue.c: fetch, issue, semaphores, units up to the engine ---- */
+/* ---- iss_fetch.c: fetch, loops ---- */
 void hd_iss_fetch_step(hd_iss *iss);
+void hd_iss_take_header(hd_iss *iss); /* then how long the program is is known */
+/* The next word that issues, or false and an error: the stream is wrong there. */
+bool hd_iss_word(hd_iss *iss, uint32_t *out);
+/* Issue takes the words up to `end`, one per cycle; false when one is not asked for yet. */
+bool hd_iss_take_words(hd_iss *iss, uint32_t end);
+
+/* ---- iss_issue.c: issue, semaphores, units up to the engine ---- */
 void hd_iss_issue_step(hd_iss *iss);
 void hd_iss_front_step(hd_iss *iss, enum hd_unit u);
 void hd_iss_complete(hd_iss *iss, enum hd_unit u);

@@ -1,123 +1,27 @@
-/* The front of the machine in time: program fetch, issue word by word, and each unit's queue,
- * unpacking and semaphores, as hd_fetch, hd_issue and hd_front do it. */
+/* The front of the machine in time: issue word by word, and each unit's queue, unpacking and
+ * semaphores, as hd_issue and hd_front do it. */
 #include <string.h>
 
 #include "sim/iss_int.h"
 
-/* ---- fetch ---------------------------------------------------------------------------------- */
-
-/* Asks for the next burst if its buffer has room. */
-void hd_iss_fetch_step(hd_iss *iss) {
-    struct fetch *f = &iss->fetch;
-    uint32_t axi = hd_axi_bytes(&iss->m), room = 4 * HD_FETCH_CHUNK / axi;
-    f->next = f->known;
-    if (iss->now < f->known) return; /* the header is still on its way */
-    f->next = HD_NEVER;
-    if (f->at >= f->limit || f->n == sizeof f->b / sizeof f->b[0]) return;
-    uint64_t bytes = HD_FETCH_CHUNK - f->at % HD_FETCH_CHUNK;
-    if (bytes > f->limit - f->at) bytes = f->limit - f->at;
-    uint32_t beats = (uint32_t)((bytes + axi - 1) / axi);
-    if (f->reserved + beats > room) return;
-
-    struct hd_axi_times t;
-    hd_axi_time_read(iss->mem, iss->now + HD_T_ARB, beats, &t);
-    iss->read_bytes += (uint64_t)beats * axi;
-    iss->code_bytes += (uint64_t)beats * axi;
-    hd_iss_tell_dram(iss, t.first, false, beats * axi);
-    struct fetch_burst *b = &f->b[(f->head + f->n++) % (sizeof f->b / sizeof f->b[0])];
-    uint32_t delay = HD_T_DATA + HD_T_WORD;
-    *b = (struct fetch_burst){(uint32_t)((f->at - iss->code_offset) / 4), beats * axi / 4,
-                              t.first + delay, t.last + delay};
-    f->reserved += beats;
-    f->at += bytes;
-    f->next = (t.addr > iss->now + HD_T_ARB ? t.addr - HD_T_ARB : iss->now) + 1;
-    hd_iss_set_next(&iss->issue.next, iss->now + 1);
-}
-
-/* First cycle in which word `pc` of the program can issue; HD_NEVER when it is not asked for. */
-static uint64_t word_ready(const hd_iss *iss, uint32_t pc) {
-    const struct fetch *f = &iss->fetch;
-    uint32_t cap = sizeof f->b / sizeof f->b[0], per_beat = hd_axi_bytes(&iss->m) / 4;
-    for (uint32_t i = 0; i < f->n; i++) {
-        const struct fetch_burst *b = &f->b[(f->head + i) % cap];
-        if (pc < b->first_word || pc >= b->first_word + b->n_words) continue;
-        uint32_t beats = b->n_words / per_beat, beat = (pc - b->first_word) / per_beat;
-        return beats < 2 ? b->last : b->first + (b->last - b->first) * beat / (beats - 1);
-    }
-    return HD_NEVER;
-}
-
-/* Word pc leaves the buffer in cycle t. */
-static void word_gone(hd_iss *iss, uint32_t pc, uint64_t t) {
-    struct fetch *f = &iss->fetch;
-    if ((pc + 1) % (hd_axi_bytes(&iss->m) / 4)) return;
-    f->reserved--;
-    hd_iss_set_next(&f->next, t + 1);
-    const struct fetch_burst *b = &f->b[f->head];
-    if (pc + 1 >= b->first_word + b->n_words) {
-        f->head = (f->head + 1) % (sizeof f->b / sizeof f->b[0]);
-        f->n--;
-    }
-}
-
 /* ---- issue ---------------------------------------------------------------------------------- */
 
-/* Moves the words up to `end` out of the buffer, one per cycle; false when one is not asked for
- * yet. */
-static bool take_words(hd_iss *iss, uint32_t end) {
-    struct issue *s = &iss->issue;
-    for (; s->pc < end; s->pc++) {
-        uint64_t ready = word_ready(iss, s->pc);
-        if (ready == HD_NEVER) return false;
-        s->t = s->t > ready ? s->t : ready;
-        word_gone(iss, s->pc, s->t);
-        s->t++;
-    }
-    return true;
-}
-
-static unsigned header_error(const hd_iss *iss) {
-    const uint32_t *h = iss->code;
-    uint64_t room = (iss->image_bytes - iss->code_offset) / 4;
-    if (h[0] != HD_PROG_MAGIC) return HD_ERR_magic;
-    if (h[1] != hd_isa_hash()) return HD_ERR_isa;
-    if (h[2] != hd_machine_hash(&iss->m)) return HD_ERR_machine;
-    if (h[3] > room) return HD_ERR_window;
-    if (h[3] < HD_PROG_HEADER_WORDS) return HD_ERR_encoding;
-    return HD_ERR_none;
-}
-
-/* The header, then the program's length is known. */
-static void take_header(hd_iss *iss) {
-    struct issue *s = &iss->issue;
-    if (!take_words(iss, HD_PROG_HEADER_WORDS)) return;
-    unsigned err = header_error(iss);
-    if (err) {
-        hd_iss_error(iss, err, HD_UNIT_seq, 0);
-        return;
-    }
-    iss->code_words = iss->code[3];
-    iss->fetch.limit = iss->code_offset + 4 * (uint64_t)iss->code_words;
-    iss->fetch.known = s->t;
-    hd_iss_set_next(&iss->fetch.next, s->t);
-    s->next = s->t;
-}
-
-/* The bundle at s->pc does not decode: the operation that is wrong, else the bundle itself. */
+/* The bundle does not decode: the operation that is wrong, else the bundle itself. */
 static void encoding_error(hd_iss *iss) {
-    uint32_t pc = iss->issue.pc, left = iss->code_words - pc, at = 1;
-    const uint32_t *b = iss->code + pc;
+    const struct issue *s = &iss->issue;
+    const uint32_t *b = s->code;
+    uint32_t left = iss->code_words - s->pc, at = 1;
     uint32_t slots = left ? b[0] & 255 : 0, words = left ? b[0] >> 8 & 255 : 0;
     bool header_ok = left && b[0] >> 16 == (uint32_t)HD_BUNDLE_MARK << 8 && !(slots >> HD_UNITS) &&
                      words >= 1 && words <= left;
     int unit = HD_UNIT_seq;
-    uint32_t wrong = pc;
+    uint32_t wrong = s->pc;
     for (int u = 0; header_ok && u < HD_UNITS; u++) {
         struct hd_op_word op;
         const char *why;
         if (!(slots >> u & 1)) continue;
         unit = u;
-        wrong = pc + at;
+        wrong = s->pc + at;
         int n = hd_op_decode((enum hd_unit)u, b + at, words - at, &op, &why);
         if (!n) break;
         at += (uint32_t)n;
@@ -128,10 +32,13 @@ static void encoding_error(hd_iss *iss) {
 static void decode(hd_iss *iss) {
     struct issue *s = &iss->issue;
     const char *why;
+    uint32_t left = iss->code_words - s->pc, n = left ? 1 : 0;
     s->words = 0;
-    if (s->pc < iss->code_words)
-        s->words = hd_bundle_decode(iss->code + s->pc, iss->code_words - s->pc, s->ops, s->offset,
-                                    &s->n, &why);
+    if (n && !hd_iss_word(iss, &s->code[0])) return;
+    uint32_t length = n ? s->code[0] >> 8 & 255 : 0;
+    for (; n < length && n < left; n++)
+        if (!hd_iss_word(iss, &s->code[n])) return;
+    if (n) s->words = hd_bundle_decode(s->code, n, s->ops, s->offset, &s->n, &why);
     if (!s->words) {
         encoding_error(iss);
         return;
@@ -213,7 +120,7 @@ static bool issue_op(hd_iss *iss) {
     struct front *f = &iss->front[op->unit];
     if (s->seq == SEQ_NONE) {
         if (op->unit != HD_UNIT_seq && f->q_n == iss->m.queue_ops) return false;
-        if (!take_words(iss, end)) return false;
+        if (!hd_iss_take_words(iss, end)) return false;
         if (op->unit != HD_UNIT_seq) {
             f->queue[(f->q_head + f->q_n++) % HD_QUEUE_MAX] =
                 (struct queued_op){*op, pc, end - pc, s->t};
@@ -236,14 +143,14 @@ void hd_iss_issue_step(hd_iss *iss) {
         return;
     }
     if (!iss->code_words) {
-        take_header(iss);
+        hd_iss_take_header(iss);
         return;
     }
     if (!s->decoded) {
         decode(iss);
         if (!iss->running) return;
     }
-    if (s->at == 0 && s->pc == s->bundle && !take_words(iss, s->bundle + 1)) return;
+    if (s->at == 0 && s->pc == s->bundle && !hd_iss_take_words(iss, s->bundle + 1)) return;
     while (s->at < s->n) {
         if (!issue_op(iss) || !iss->running) return;
         s->at++;

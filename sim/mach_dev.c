@@ -35,7 +35,7 @@ struct hd_device {
 struct hd_exec {
     const hd_model *model;
     int step;
-    const uint32_t *program;
+    uint32_t *program; /* plain; NULL when it cannot be unpacked */
     size_t n_words;
     struct hd_mach_block image; /* the machine's copy, when it has DRAM of its own */
 };
@@ -234,11 +234,10 @@ hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, h
                        scheme, step, m->name);
     hd_exec *x = calloc(1, sizeof *x);
     if (!x) return hd_fail(ctx, HD_NOMEM, "%s: no memory for step %d of %s", scheme, step, m->name);
-    *x = (hd_exec){m,
-                   step,
-                   (const uint32_t *)(const void *)((const char *)m->image + s->code_offset),
-                   s->code_bytes / 4,
-                   {0}};
+    *x = (hd_exec){.model = m, .step = step};
+    const void *code = (const char *)m->image + s->code_offset;
+    if (hd_prog_unpack(ctx, code, s->code_bytes / 4, &x->program, &x->n_words) != HD_OK)
+        hd_clear(ctx); /* the machine will say what is wrong; reports do without its text */
     hd_status status = d->backend->memory ? load_image(ctx, d, x) : HD_OK;
     if (status) {
         hd_mach_unload(d, x);
@@ -251,6 +250,7 @@ hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, h
 void hd_mach_unload(hd_device *d, hd_exec *x) {
     if (d->running == x) give_up(d);
     block_free(d, &x->image);
+    free(x->program);
     free(x);
 }
 

@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void hd_check_init(struct hd_check *k) {
@@ -97,10 +98,25 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
     return halted;
 }
 
+/* From here on k->words are those that issue. */
+static bool unpack(struct hd_check *k) {
+    hd_ctx *ctx = hd_ctx_create();
+    uint32_t *words = NULL;
+    hd_status s = hd_prog_unpack(ctx, k->words, k->n_words, &words, &k->n_words);
+    if (s == HD_OK)
+        k->words = hd_dup(k->arena, words, k->n_words * sizeof *words);
+    else
+        hd_check_add(k, true, NULL, "%s", hd_message(ctx));
+    free(words);
+    hd_ctx_destroy(ctx);
+    return s == HD_OK;
+}
+
 void hd_check_program(struct hd_check *k, const uint32_t *words, size_t n,
                       const struct hd_machine *m, const struct hd_check_windows *windows) {
     k->words = words;
     k->n_words = n;
+    if (n && words[0] == HD_PROG_MAGIC_PACKED && !unpack(k)) return;
     k->m = m;
     k->n_ops = 0;
     memset(k->semaphore_max, 0, sizeof k->semaphore_max);

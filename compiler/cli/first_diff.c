@@ -31,7 +31,7 @@ struct search {
     const hd_model *m;
     const char *device[2];
     const void *const *in;
-    hd_model cut; /* the model, with a program that ends early */
+    hd_model cut; /* the model, with a plain program that ends early behind its image */
     int step;
     const uint32_t *words; /* the whole program of the step */
     size_t n_words;
@@ -111,26 +111,41 @@ static bool differs(struct search *x) {
 /* ---- programs cut short --------------------------------------------------------------------- */
 
 static uint32_t *cut_words(struct search *x) {
-    return (uint32_t *)(void *)((char *)x->cut.image + x->m->steps[x->step].code_offset);
+    return (uint32_t *)(void *)((char *)x->cut.image + x->cut.steps[x->step].code_offset);
 }
 
-static void read_program(struct search *x) {
+static hd_status read_program(struct search *x) {
     const struct hd_step *s = &x->m->steps[x->step];
-    x->words = (const uint32_t *)(const void *)((const char *)x->m->image + s->code_offset);
-    x->n_words = s->code_bytes / 4;
+    const void *code = (const char *)x->m->image + s->code_offset;
+    uint32_t *words;
+    TRY(hd_prog_unpack(x->c->ctx, code, s->code_bytes / 4, &words, &x->n_words));
+    x->words = hd_dup(x->a, words, x->n_words * sizeof *words);
+    free(words);
+    size_t place = (x->m->image_bytes + HD_CODE_ALIGN - 1) / HD_CODE_ALIGN * HD_CODE_ALIGN;
+    size_t bytes = x->n_words * sizeof *words;
+    free(x->cut.image);
+    x->cut.image = calloc(1, place + bytes);
+    if (!x->cut.image || place + bytes > UINT32_MAX)
+        return hd_fail(x->c->ctx, HD_NOMEM, "compare: no memory for a copy of the image");
+    memcpy(x->cut.image, x->m->image, x->m->image_bytes);
+    x->cut.image_bytes = place + bytes;
+    x->cut.steps = hd_dup(x->a, x->m->steps, (size_t)x->m->n_steps * sizeof *x->m->steps);
+    x->cut.steps[x->step].code_offset = (uint32_t)place;
+    x->cut.steps[x->step].code_bytes = (uint32_t)bytes;
     x->n_ops = 0;
     int bundle = 0;
     for (size_t pc = HD_PROG_HEADER_WORDS; pc < x->n_words; bundle++) {
         struct hd_op_word ops[HD_UNITS];
         int offset[HD_UNITS], n;
         const char *why;
-        int words = hd_bundle_decode(x->words + pc, x->n_words - pc, ops, offset, &n, &why);
-        if (!words) return;
+        int length = hd_bundle_decode(x->words + pc, x->n_words - pc, ops, offset, &n, &why);
+        if (!length) break;
         for (int i = 0; i < n; i++)
             *hd_push(x->a, x->ops, x->n_ops, x->cap_ops) =
                 (struct place){(uint32_t)pc, (uint32_t)offset[i], bundle, ops[i].unit};
-        pc += (size_t)words;
+        pc += (size_t)length;
     }
+    return HD_OK;
 }
 
 /* The program ends after n operations: the bundle of operation n keeps those before it, a bundle
@@ -310,7 +325,7 @@ static hd_status search(struct search *x, FILE *text, json_object **out) {
     for (x->step = 0; x->step < m->n_steps; x->step++) {
         if (m->steps[x->step].kind != HD_STEP_PROG) continue;
         x->cut.n_steps = x->step + 1;
-        read_program(x);
+        TRY(read_program(x));
         cut_after(x, x->n_ops);
         for (int i = 0; i < 2; i++) TRY(run_one(x, i));
         if (!differs(x)) continue;
@@ -336,10 +351,7 @@ hd_status cli_first_difference(struct cli *c, hd_arena *a, const hd_model *m,
     *out = NULL;
     x.cut = *m;
     x.cut.n_outputs = 0;
-    x.cut.image = malloc(m->image_bytes + 1);
-    if (!x.cut.image)
-        return hd_fail(c->ctx, HD_NOMEM, "compare: no memory for a copy of the image");
-    memcpy(x.cut.image, m->image, m->image_bytes);
+    x.cut.image = NULL;
     hd_status s = search(&x, text, out);
     free(x.cut.image);
     for (int i = 0; i < 2; i++)

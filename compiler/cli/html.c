@@ -218,17 +218,20 @@ struct listing {
 };
 
 /* Each operation goes to the listing of its layer. */
-static void list_program(const hd_model *m, int step, struct listing *out, size_t most) {
+static void list_program(hd_ctx *ctx, const hd_model *m, int step, struct listing *out,
+                         size_t most) {
     const struct hd_step *s = &m->steps[step];
-    const uint32_t *words =
-        (const uint32_t *)(const void *)((const char *)m->image + s->code_offset);
-    size_t n_words = s->code_bytes / 4;
+    uint32_t *words = NULL;
+    size_t n_words = 0;
+    const void *code = (const char *)m->image + s->code_offset;
+    if (hd_prog_unpack(ctx, code, s->code_bytes / 4, &words, &n_words) != HD_OK) hd_clear(ctx);
+    hd_prog_absolute(words, n_words);
     for (size_t pc = HD_PROG_HEADER_WORDS; pc < n_words;) {
         struct hd_op_word ops[HD_UNITS];
         int offset[HD_UNITS], n;
         const char *why;
         int len = hd_bundle_decode(words + pc, n_words - pc, ops, offset, &n, &why);
-        if (!len) return;
+        if (!len) break;
         for (int i = 0; i < n; i++) {
             char text[1000], line[1100];
             if (ops[i].unit == HD_UNIT_seq || ops[i].tag >= m->n_layers) continue;
@@ -242,14 +245,15 @@ static void list_program(const hd_model *m, int step, struct listing *out, size_
         }
         pc += (size_t)len;
     }
+    free(words);
 }
 
-static json_object *code_json(const hd_model *m, hd_arena *a) {
+static json_object *code_json(hd_ctx *ctx, const hd_model *m, hd_arena *a) {
     struct listing *all = hd_new_array(a, struct listing, (size_t)m->n_layers + 1);
     json_object *list = json_object_new_array();
     size_t most = CODE_BYTES_MAX / ((size_t)m->n_layers + 1);
     for (int i = 0; i < m->n_steps; i++)
-        if (m->steps[i].kind == HD_STEP_PROG) list_program(m, i, all, most);
+        if (m->steps[i].kind == HD_STEP_PROG) list_program(ctx, m, i, all, most);
     for (int i = 0; i < m->n_layers; i++) {
         struct listing *l = &all[i];
         if (l->n_left_out) {
@@ -297,7 +301,7 @@ static json_object *run_data(struct cli *c, hd_arena *a, const struct cli_run *r
     cli_add_int(o, "arena_bytes", (int64_t)m->arena_bytes);
     cli_add_int(o, "image_bytes", (int64_t)m->image_bytes);
     json_object_object_add(o, "places", places_json(a, m, g));
-    json_object_object_add(o, "code", code_json(m, a));
+    json_object_object_add(o, "code", code_json(c->ctx, m, a));
     return o;
 }
 

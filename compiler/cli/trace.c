@@ -96,7 +96,7 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
     memset(t->sem, 0, sizeof t->sem);
     struct step_words *s = &t->steps[step];
     if (s->words) return;
-    *s = (struct step_words){NULL, program, n_words};
+    *s = (struct step_words){NULL, hd_dup(t->a, program, n_words * sizeof *program), n_words};
     read_program(t, s);
 }
 

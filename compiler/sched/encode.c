@@ -1,11 +1,13 @@
-/* Encoding: slot operations -> bundles -> program words.
+/* Encoding: slot operations -> bundles -> program words with loops.
  *
  * needs: operations in issue order with wait and signal masks
- * gives: the program, appended to the image
+ * gives: the program, packed, appended to the image
  * destroys: nothing
  *
  * A bundle takes operations as long as their units come in slot order. An operation carries only
- * the parameter words that differ from what its unit already holds.
+ * the parameter words that differ from what its unit already holds, and each as what it adds to
+ * them: so the rounds of a loop over tiles, whose addresses move by the same step, are alike word
+ * by word, and hd_prog_pack makes loops of them.
  */
 #include <string.h>
 
@@ -14,6 +16,7 @@
 struct words {
     uint32_t *w;
     size_t n, cap;
+    int64_t bundles;
 };
 
 static void put(hd_arena *a, struct words *p, const uint32_t *w, int n) {
@@ -28,8 +31,9 @@ static int encode_op(const struct hd_slot_op *op, uint32_t held[HD_PARAM_WORDS],
         .unit = op->unit, .code = op->code, .tag = op->tag, .wait = op->wait, .signal = op->signal};
     for (int i = 0; op->number > 0 && i < hd_isa_units[op->unit].n_words; i++) {
         if (op->words[i] == held[i]) continue;
-        e.set |= UINT32_C(1) << i;
-        e.lit[i] = held[i] = op->words[i];
+        e.add |= UINT32_C(1) << i;
+        e.lit[i] = op->words[i] - held[i];
+        held[i] = op->words[i];
     }
     return hd_op_encode(&e, out);
 }
@@ -38,16 +42,15 @@ static void put_bundle(hd_arena *a, struct words *p, uint32_t mask, const uint32
     uint32_t head = mask | (uint32_t)(n + 1) << 8 | (uint32_t)HD_BUNDLE_MARK << 24;
     put(a, p, &head, 1);
     put(a, p, ops, n);
+    p->bundles++;
 }
 
-hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
-                          int64_t *out_bundles) {
+static struct words encode(struct hd_sched *s) {
     struct words p = {0};
     uint32_t held[HD_UNITS][HD_PARAM_WORDS] = {{0}};
     uint32_t header[HD_PROG_HEADER_WORDS] = {HD_PROG_MAGIC, hd_isa_hash(),
                                              hd_machine_hash(s->lo->m), 0};
     uint32_t buffer[HD_UNITS * HD_OP_MAX_WORDS];
-    int64_t bundles = 0;
     put(s->arena, &p, header, HD_PROG_HEADER_WORDS);
     for (size_t i = 0; i < s->n_ops;) {
         uint32_t mask = 0;
@@ -58,15 +61,23 @@ hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_by
             mask |= UINT32_C(1) << op->unit;
         } while (i < s->n_ops && !(mask >> s->ops[i].unit));
         put_bundle(s->arena, &p, mask, buffer, n);
-        bundles++;
     }
     struct hd_op_word halt = {.unit = HD_UNIT_seq,
                               .code = (uint8_t)hd_isa_ops[HD_OP_seq_halt].code};
     put_bundle(s->arena, &p, UINT32_C(1) << HD_UNIT_seq, buffer, hd_op_encode(&halt, buffer));
     p.w[3] = (uint32_t)p.n;
+    return p;
+}
+
+hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
+                          int64_t *out_bundles) {
+    struct words p = encode(s);
+    uint32_t *packed = hd_new_array(s->arena, uint32_t, hd_prog_packed_max(p.n));
+    size_t n = hd_prog_pack(p.w, p.n, packed);
+    if (n && n < p.n) p.w = packed, p.n = n;
     *out_bytes = p.n * sizeof *p.w;
     *out_offset = hd_image_reserve(s->lo, *out_bytes);
     memcpy(s->lo->image + *out_offset, p.w, *out_bytes);
-    *out_bundles = bundles + 1;
+    *out_bundles = p.bundles;
     return HD_OK;
 }

@@ -1,9 +1,11 @@
-// Reads the program from the image into a buffer, checks its header, gives one word per cycle.
+// Reads the program from the image into a buffer, checks its header, gives one word per cycle, those
+// of loops again (hd_unpack).
 //
 // Starts after reset when run_i is high. Space in the buffer is reserved before a burst is asked for,
 // so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. The first
 // is asked for before the length of the program is known; what it brings too much is dropped.
-// end_o: every word of the program has been taken. An error stays until reset.
+// end_o: every word that issues has been taken, or none can come because the stream is wrong. An error
+// stays until reset.
 `include "hd_assert.svh"
 
 module hd_fetch #(
@@ -34,7 +36,7 @@ module hd_fetch #(
   output logic                  word_valid_o,
   input  logic                  word_ready_i,
   output logic [31:0]           word_o,
-  output logic [31:0]           pc_o,      // place of the word in the program
+  output logic [31:0]           pc_o,      // place of the word among those that issue
   output logic [31:0]           left_o,    // words from this one to the end
   output logic                  end_o,
 
@@ -73,9 +75,11 @@ module hd_fetch #(
   logic                  beat_valid, unused_ready;
   logic [8*AxiBytes-1:0] beat;
   logic [BeatBits:0]     unused_count;
-  logic [31:0]           pc_q, words_q;
+  logic [31:0]           raw_q, raw_words_q;    // place in the stream, its length
+  logic [31:0]           pc_q, words_q;         // the same of the words that issue
   logic [WordBits-1:0]   i_word;
-  logic                  take, header;
+  logic [31:0]           raw;
+  logic                  take, header, packed_q, raw_valid, raw_ready, valid, bad;
 
   hd_fifo #(
     .Width(8 * AxiBytes),
@@ -93,22 +97,41 @@ module hd_fetch #(
     .count_o(unused_count)
   );
 
-  assign i_word       = pc_q[WordBits-1:0];
-  assign word_o       = beat[{i_word, 5'd0} +: 32];
-  assign header       = pc_q < 32'(hd_isa_pkg::ProgHeaderWords);
-  assign end_o        = known_q && pc_q == words_q;
-  assign word_valid_o = beat_valid && known_q && pc_q != words_q && !err_o;
-  assign take         = beat_valid && !err_o && (header || (word_valid_o && word_ready_i));
-  assign pop          = take && i_word == '1;
-  assign pc_o         = pc_q;
-  assign left_o       = words_q - pc_q;
+  assign i_word    = raw_q[WordBits-1:0];
+  assign raw       = beat[{i_word, 5'd0} +: 32];
+  assign header    = raw_q < 32'(hd_isa_pkg::ProgHeaderWords) ||
+                     (packed_q && raw_q == 32'(hd_isa_pkg::ProgHeaderWords));
+  assign raw_valid = beat_valid && known_q && !header && raw_q != raw_words_q && !err_o;
+  assign take      = beat_valid && !err_o && (header || (raw_valid && raw_ready));
+  assign pop       = take && i_word == '1;
+
+  hd_unpack u_unpack (
+    .clk_i,
+    .rst_ni,
+    .packed_i  (packed_q),
+    .total_i   (words_q),
+    .in_valid_i(raw_valid),
+    .in_ready_o(raw_ready),
+    .in_i      (raw),
+    .in_end_i  (known_q && raw_q == raw_words_q),
+    .valid_o   (valid),
+    .ready_i   (word_ready_i && !err_o),
+    .word_o,
+    .bad_o     (bad)
+  );
+
+  assign word_valid_o = valid && !err_o;
+
+  assign end_o  = known_q && (bad || pc_q == words_q);
+  assign pc_o   = pc_q;
+  assign left_o = words_q - pc_q;
 
   // ---- checks ----------------------------------------------------------------------------------
   logic [4:0]  err_q, err_d;
   logic [32:0] chunk_end;  // of the first burst
   logic [34:0] end_bytes;  // of the program, as the fourth word of the header gives it
   assign chunk_end  = 33'({code_offset_i[31:8], 8'd0}) + 33'(ChunkBytes);
-  assign end_bytes  = {1'b0, word_o, 2'd0} + 35'(code_offset_i);
+  assign end_bytes  = {1'b0, raw, 2'd0} + 35'(code_offset_i);
   assign err_o      = err_q != hd_reg_pkg::ErrNone;
   assign err_code_o = err_q;
 
@@ -121,14 +144,17 @@ module hd_fetch #(
       end else if (r_valid_i && r_err_i) begin
         err_d = hd_reg_pkg::ErrAxi;
       end else if (take && header) begin
-        unique case (pc_q[1:0])
-          2'd0: if (word_o != hd_isa_pkg::ProgMagic) err_d = hd_reg_pkg::ErrMagic;
-          2'd1: if (word_o != hd_isa_pkg::IsaHash) err_d = hd_reg_pkg::ErrIsa;
-          2'd2: if (word_o != hd_cfg_pkg::MachineHash) err_d = hd_reg_pkg::ErrMachine;
-          default: begin
+        unique case (raw_q[2:0])
+          3'd0: if (raw != hd_isa_pkg::ProgMagic && raw != hd_isa_pkg::ProgMagicPacked)
+            err_d = hd_reg_pkg::ErrMagic;
+          3'd1: if (raw != hd_isa_pkg::IsaHash) err_d = hd_reg_pkg::ErrIsa;
+          3'd2: if (raw != hd_cfg_pkg::MachineHash) err_d = hd_reg_pkg::ErrMachine;
+          3'd3: begin
             if (end_bytes > 35'(image_bytes_i)) err_d = hd_reg_pkg::ErrWindow;
-            else if (word_o < 32'(hd_isa_pkg::ProgHeaderWords)) err_d = hd_reg_pkg::ErrEncoding;
+            else if (raw < 32'(hd_isa_pkg::ProgHeaderWords) + 32'(packed_q))
+              err_d = hd_reg_pkg::ErrEncoding;
           end
+          default: if (raw < 32'(hd_isa_pkg::ProgHeaderWords)) err_d = hd_reg_pkg::ErrEncoding;
         endcase
       end
     end
@@ -142,8 +168,9 @@ module hd_fetch #(
       limit_q    <= '0;
       reserved_q <= '0;
       open_q     <= '0;
-      pc_q       <= '0;
-      words_q    <= '0;
+      packed_q   <= 1'b0;
+      raw_q      <= '0;
+      pc_q       <= 32'(hd_isa_pkg::ProgHeaderWords);
       err_q      <= hd_reg_pkg::ErrNone;
     end else begin
       err_q <= err_d;
@@ -153,13 +180,20 @@ module hd_fetch #(
         limit_q <= chunk_end < 33'(image_bytes_i) ? chunk_end : 33'(image_bytes_i);
       end else begin
         if (ask) at_q <= at_q + 33'(want);
-        if (take && header && pc_q[1:0] == 2'd3) begin
-          known_q <= 1'b1;
-          words_q <= word_o;
-          limit_q <= end_bytes[32:0];
+        if (take && header) begin
+          if (raw_q == 32'd0) packed_q <= raw == hd_isa_pkg::ProgMagicPacked;
+          if (raw_q == 32'd3) begin
+            raw_words_q <= raw;
+            limit_q     <= end_bytes[32:0];
+          end
+          if (raw_q == 32'd3 + 32'(packed_q)) begin
+            words_q <= raw;
+            known_q <= 1'b1;
+          end
         end
       end
-      if (take) pc_q <= pc_q + 32'd1;
+      if (take) raw_q <= raw_q + 32'd1;
+      if (word_valid_o && word_ready_i) pc_q <= pc_q + 32'd1;
       reserved_q <= reserved_q + (ask ? burst : '0) - (BeatBits + 1)'(pop);
       open_q     <= open_q + 5'(ask) - 5'(r_valid_i && r_last_i);
     end

@@ -155,7 +155,10 @@ module hd_issue (
       SeqEnd: if (!stop_i)
         state_d = code_q == hd_isa_pkg::SeqHalt ? Halted : op_last ? Bundle : Head;
       Halted, Failed: state_d = state_q;
-      default: if (take) state_d = bad ? Failed : after;
+      default: begin
+        if (take) state_d = bad ? Failed : after;
+        else if (word_end_i && !stop_i) state_d = Failed;  // of a packed program, in mid-bundle
+      end
     endcase
   end
 
@@ -188,8 +191,8 @@ module hd_issue (
     end else begin
       state_q <= state_d;
       if (state_d == Failed && state_q != Failed) begin
-        err_unit_q <= state_q == Bundle ? 3'd0 : unit;
-        if (state_q == Bundle) pc_q <= word_pc_i;
+        err_unit_q <= state_q == Bundle || !take ? 3'd0 : unit;
+        if (state_q == Bundle || !take) pc_q <= word_pc_i;
       end
       if (take) begin
         left_q <= left_q - 8'd1;

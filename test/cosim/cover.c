@@ -80,6 +80,41 @@ void cover_program(const uint32_t *words, size_t n) {
     }
 }
 
+/* Kinds of loop words. */
+static const char *const loop_names[] = {"fresh 0",
+                                         "fresh 1..254",
+                                         "fresh 255",
+                                         "back 2",
+                                         "back 3..1022",
+                                         "back 1023",
+                                         "again 0",
+                                         "again 1",
+                                         "again >1",
+                                         "part of a body",
+                                         "a body and no more",
+                                         "round the body"};
+enum { LOOP_KINDS = sizeof loop_names / sizeof *loop_names };
+static long loops[LOOP_KINDS], n_packed;
+
+void cover_loops(const uint32_t *words, size_t n) {
+    size_t issued = HD_PROG_HEADER_WORDS;
+    if (words[0] != HD_PROG_MAGIC_PACKED) return;
+    n_packed++;
+    for (size_t at = HD_PROG_HEADER_WORDS + 1; at < n;) {
+        struct hd_loop l;
+        const char *why;
+        if (!hd_loop_decode(words[at], issued - HD_PROG_HEADER_WORDS, &l, &why)) return;
+        loops[l.fresh == 0 ? 0 : l.fresh < HD_LOOP_FRESH_MAX ? 1 : 2]++;
+        loops[l.again == 0 ? 6 : l.again == 1 ? 7 : 8]++;
+        if (l.again) {
+            loops[l.back == HD_LOOP_MIN ? 3 : l.back < HD_LOOP_WINDOW - 1 ? 4 : 5]++;
+            loops[l.again < l.back ? 9 : l.again == l.back ? 10 : 11]++;
+        }
+        issued += l.fresh + l.again;
+        at += 1 + l.fresh;
+    }
+}
+
 static int bin_by_name(const char *name) {
     static const struct {
         const char *name;
@@ -145,6 +180,14 @@ int cover_print(void) {
         all_excused += excused;
         missed += bins - hit - excused;
     }
+    printf("packed programs %ld, loop words by kind:", n_packed);
+    for (int i = 0; i < LOOP_KINDS; i++) {
+        printf("%s %s %ld", i ? "," : "", loop_names[i], loops[i]);
+        all_bins++;
+        all_hit += loops[i] > 0;
+        missed += loops[i] == 0;
+    }
+    printf("\n");
     printf("coverage: %d of %d bins hit (%.1f %%), %d excused (test/cosim/cover.def), %d missed\n",
            all_hit, all_bins, 100.0 * all_hit / all_bins, all_excused, missed);
     return missed;

@@ -8,6 +8,8 @@
 
 /* Counts the operations of a program, header first. */
 void cover_program(const uint32_t *words, size_t n);
+/* Counts the loop words of a program, when it is packed. */
+void cover_loops(const uint32_t *words, size_t n);
 /* Prints a line for each operation and what was missed; returns the bins missed without a reason.
  */
 int cover_print(void);

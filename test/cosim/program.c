@@ -471,6 +471,7 @@ void program_random(struct program *p, const struct hd_machine *m, uint64_t seed
     if (kind == KIND_DEADLOCK) p->op[victim].extra = UINT32_C(1) << 31;
     p->n_body = p->n;
     epilogue(&g);
+    p->rounds = kind == KIND_LEGAL && chance(&g, 25) ? (int)pick(&g, 2, MAX_ROUNDS) : 1;
 }
 
 size_t program_arena_bytes(const struct hd_machine *m) {
@@ -543,14 +544,13 @@ static int encode(const struct op *op, uint32_t wait, uint32_t signal, uint16_t 
     return hd_op_encode(&o, out);
 }
 
-size_t program_emit(const struct program *p, uint32_t *out) {
-    uint32_t wait[MAX_OPS], signal[MAX_OPS], sticky[HD_UNITS][HD_PARAM_WORDS] = {{0}};
-    size_t n = HD_PROG_HEADER_WORDS, bundle = 0;
+/* Words of operations [first, end), behind the n words in out. */
+static size_t emit_ops(const struct program *p, int first, int end, const uint32_t *wait,
+                       const uint32_t *signal, uint32_t sticky[HD_UNITS][HD_PARAM_WORDS],
+                       uint32_t *out, size_t n) {
+    size_t bundle = 0;
     int last_unit = HD_UNITS;
-    order(p, wait, signal);
-    if (p->cut.to >= 0) wait[p->cut.to] &= ~p->cut.semaphore;
-    if (p->cut.from >= 0) signal[p->cut.from] &= ~p->cut.semaphore;
-    for (int i = 0; i < p->n; i++) {
+    for (int i = first; i < end; i++) {
         const struct op *op = &p->op[i];
         if (op->dropped) continue;
         if (op->opens_bundle || op->unit <= last_unit || !bundle) {
@@ -562,9 +562,70 @@ size_t program_emit(const struct program *p, uint32_t *out) {
             (out[bundle] & 0xff0000ff) | UINT32_C(1) << op->unit | (uint32_t)(n - bundle) << 8;
         last_unit = op->unit;
     }
+    return n;
+}
+
+size_t program_emit(const struct program *p, uint32_t *out) {
+    uint32_t wait[MAX_OPS], signal[MAX_OPS], sticky[HD_UNITS][HD_PARAM_WORDS] = {{0}};
+    size_t n = HD_PROG_HEADER_WORDS;
+    order(p, wait, signal);
+    if (p->cut.to >= 0) wait[p->cut.to] &= ~p->cut.semaphore;
+    if (p->cut.from >= 0) signal[p->cut.from] &= ~p->cut.semaphore;
+    for (int r = 1; r < p->rounds; r++) { /* the last operation is halt */
+        n = emit_ops(p, 0, p->n - 1, wait, signal, sticky, out, n);
+        out[n++] = (uint32_t)HD_BUNDLE_MARK << 24 | 2 << 8 | 1u << HD_UNIT_seq;
+        out[n++] = hd_isa_ops[HD_OP_seq_barrier].code;
+    }
+    n = emit_ops(p, 0, p->n, wait, signal, sticky, out, n);
     out[0] = HD_PROG_MAGIC;
     out[1] = hd_isa_hash();
     out[2] = hd_machine_hash(p->m);
     out[3] = (uint32_t)n;
     return n;
+}
+
+/* ---- packed at random ------------------------------------------------------------------------ */
+
+static uint32_t again_from(const uint32_t *w, size_t at, size_t n, size_t back) {
+    uint32_t run = 0;
+    while (at + run < n && run < HD_LOOP_AGAIN_MAX && w[at + run] == w[at + run - back]) run++;
+    return run;
+}
+
+/* A loop at word `at`: the distance is random, the length all of it, one word, or between. */
+static void random_loop(struct gen *g, const uint32_t *w, size_t at, size_t n, struct hd_loop *l) {
+    int64_t most = (int64_t)at - HD_PROG_HEADER_WORDS;
+    if (most > HD_LOOP_WINDOW - 1) most = HD_LOOP_WINDOW - 1;
+    for (int i = 0; i < TRIES && most >= HD_LOOP_MIN; i++) {
+        int64_t back = chance(g, 5)    ? most
+                       : chance(g, 20) ? HD_LOOP_MIN
+                                       : pick(g, HD_LOOP_MIN, most);
+        uint32_t run = again_from(w, at, n, (size_t)back);
+        if (run <= l->again) continue;
+        l->back = (uint32_t)back;
+        l->again = run;
+    }
+    if (l->again && chance(g, 30)) l->again = (uint32_t)pick(g, 1, l->again);
+}
+
+size_t program_pack(const uint32_t *words, size_t n, uint64_t seed, uint32_t *out) {
+    struct gen g = {.s = seed};
+    size_t at = HD_PROG_HEADER_WORDS, to = HD_PROG_HEADER_WORDS + 1;
+    int64_t most = chance(&g, 50) ? HD_LOOP_FRESH_MAX : 12;
+    memcpy(out, words, HD_PROG_HEADER_WORDS * sizeof *out);
+    while (at < n) {
+        struct hd_loop l = {0};
+        l.fresh = (uint32_t)pick(&g, 0, n - at < (size_t)most ? (int64_t)(n - at) : most);
+        random_loop(&g, words, at + l.fresh, n, &l);
+        if (!l.fresh && !l.again) l.fresh = 1;
+        out[to++] = l.fresh << HD_LOOP_fresh_LSB | l.back << HD_LOOP_back_LSB |
+                    l.again << HD_LOOP_again_LSB;
+        memcpy(out + to, words + at, l.fresh * sizeof *out);
+        to += l.fresh;
+        at += l.fresh + l.again;
+    }
+    out[0] = HD_PROG_MAGIC_PACKED;
+    out[3] = (uint32_t)to;
+    out[HD_PROG_HEADER_WORDS] = (uint32_t)n;
+    return to;
 }

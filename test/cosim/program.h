@@ -12,7 +12,8 @@ enum {
     MAX_OPS = 96,
     MAX_TOUCH = 5,
     MAX_EDGES = MAX_OPS * HD_UNITS,
-    MAX_WORDS = MAX_OPS * (HD_OP_MAX_WORDS + 1)
+    MAX_ROUNDS = 4,
+    MAX_WORDS = MAX_ROUNDS * MAX_OPS * (HD_OP_MAX_WORDS + 1)
 };
 enum space { SPACE_XM, SPACE_WM, SPACE_PM, SPACE_TM, SPACE_AM, SPACE_DRAM };
 enum { READ_BYTES = 65536, SHARED_BYTES = 131072, IMAGE_DATA_BYTES = 4096 };
@@ -45,6 +46,7 @@ struct program {
     const struct hd_machine *m;
     struct op op[MAX_OPS];
     int n, n_body;   /* n_body: those before the epilogue, which stores all memories */
+    int rounds;      /* all of it so often, a barrier between */
     struct edge cut; /* this wait and this signal are left out; to, from -1 = none */
 };
 
@@ -58,5 +60,9 @@ int program_edges(const struct program *p, struct edge out[MAX_EDGES]);
 size_t program_arena_bytes(const struct hd_machine *m);
 /* Words, header included; returns their number. */
 size_t program_emit(const struct program *p, uint32_t *out);
+/* A packed form of a plain program of n words, cut at random places: any loop that gives the words,
+ * not the best. out has room for PACKED_WORDS. Same seed: same form. */
+enum { PACKED_WORDS = 2 * MAX_WORDS };
+size_t program_pack(const uint32_t *words, size_t n, uint64_t seed, uint32_t *out);
 
 #endif

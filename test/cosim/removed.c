@@ -243,6 +243,7 @@ static int errors_of(struct check *c, struct edge cut) {
 static bool one(struct check *c, uint64_t seed) {
     struct edge edges[MAX_EDGES], none = {-1, -1, 0};
     program_random(&c->p, &c->m, seed, KIND_LEGAL);
+    c->p.rounds = 1;
     int n = program_edges(&c->p, edges);
     const char *wrong = errors_of(c, none) ? "the whole program is refused" : NULL;
     for (int i = 0; i < c->p.n; i++) mark_op(c, &c->p.op[i], &c->bytes[i]);

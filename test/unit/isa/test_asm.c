@@ -84,6 +84,15 @@ static void errors_say_where_and_what(void **state) {
         {"{ mx.nop ; mx.nop }", "t:1:12: unit mx has an operation in this bundle already\n  { "
                                 "mx.nop ; mx.nop }\n             ^"},
         {"{ mx.nop\n", "t:1:1: this bundle has no closing }\n  { mx.nop\n  ^"},
+        {"loop\nend", "t:1:5: rounds of the loop: got the end of the line, want a number in "
+                      "1..16777216\n  loop\n      ^"},
+        {"loop 0\nend", "t:1:6: rounds of the loop: 0 is not in 1..16777216\n  loop 0\n       ^"},
+        {"loop 2 mx.nop\nend",
+         "t:1:8: got 'mx', want the end of the line after loop COUNT\n  loop 2 mx.nop\n         ^"},
+        {"mx.nop\nloop 2\nmx.nop\n", "t:2:1: this loop has no end\n  loop 2\n  ^"},
+        {"mx.nop\nend", "t:2:1: got 'end', want a unit: seq, lx, lw, mx, vx, st\n  end\n  ^"},
+        {"loop 9000\nloop 9000\nmx.nop\nend\nend",
+         "t:1:1: the program issues more than 16777216 words\n  loop 9000\n  ^"},
         {"mx.nop ; lx.nop",
          "t:1:8: got ';', want the end of the line (a bundle of several is { op ; op })"
          "\n  mx.nop ; lx.nop\n         ^"},
