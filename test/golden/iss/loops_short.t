@@ -11,6 +11,3 @@ end
 seq.barrier
 #= error 4, bundle or operation that does not decode (unit seq) at word 53
 #= 0x1000 u8 7 1 2 3
-#= rtl differs:
-#= error 4, bundle or operation that does not decode (unit seq) at word 53
-#= 0x1000 u8 0 1 2 3
