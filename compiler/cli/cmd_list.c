@@ -116,6 +116,8 @@ static const char *where(enum hd_ir_op op) {
     case HD_IR_qsoftmax:
     case HD_IR_qlayernorm:
         return "machine, host";
+    case HD_IR_qmatmul:
+        return "machine (second operand int8), host";
     case HD_IR_reshape:
         return "machine (free where storage agrees), host";
     case HD_IR_identity:

@@ -54,6 +54,7 @@ static int64_t xm_bytes_of(const struct hd_mtensor *t) {
 
 static int64_t dram_bytes_of(const struct hd_mtensor *t) {
     int64_t bytes = (int64_t)t->n * t->h * t->w * t->cp;
+    if (t->overrun) bytes += (int64_t)(t->h % 64 ? 64 : 0) * t->cp;
     return hd_round_up(bytes + (t->has_parts ? t->cp : 0),
                        PLACE_ALIGN); /* rows of parts reach over */
 }
@@ -108,7 +109,8 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
         s.at = first_fit(spans, n, s.bytes, s.from, s.to, below_rings(lo, s.from, s.to));
-        t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32;
+        t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
+                      !t->never_resident;
         if (!t->resident) t->roll = t->mirror = 0;
         if (!t->resident) continue;
         t->xm = (uint32_t)s.at;
@@ -159,12 +161,31 @@ static void part_ring(struct hd_lowering *lo) {
             const struct hd_layer *l = &lo->layers[k];
             for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++)
                 in = in || hd_layer_streams(lo, l, o);
+            in = in || (l->bmm && l->bmm->parts[0]);
             out = out || !lo->tensors[l->out].resident;
         }
         for (size_t k = i; k < end; k++) {
             struct hd_layer *l = &lo->layers[k];
             l->ring_in = !out ? l->ring_bytes : in ? l->ring_in : 0;
         }
+    }
+}
+
+/* The second form of second operands of products: words of WM. */
+static int64_t word_bytes_of(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    int64_t groups = hd_ceil_div(t->h, t->word_rows), n = lo->m->n;
+    return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, PLACE_ALIGN);
+}
+
+static void place_words(struct hd_lowering *lo, struct span *spans, size_t n) {
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[i];
+        if (t->base >= 0 || !t->word_rows) continue;
+        struct span s = {0, word_bytes_of(lo, t), first_use(lo, t), last_use(lo, t)};
+        s.at = first_fit(spans, n, s.bytes, s.from, s.to, INT64_MAX);
+        t->words = (uint64_t)s.at;
+        spans[n++] = s;
+        lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
     }
 }
 
@@ -186,6 +207,7 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
     }
+    place_words(lo, spans, n);
     hd_share_places(lo);
 }
 
@@ -267,7 +289,7 @@ static void report_activation_memory(struct hd_lowering *lo) {
 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
-    struct span *spans = hd_new_array(lo->arena, struct span, lo->n_tensors ? lo->n_tensors : 1);
+    struct span *spans = hd_new_array(lo->arena, struct span, 2 * lo->n_tensors + 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX;
     bool any_chain = false;

@@ -26,6 +26,11 @@ const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id) {
     return &w->lo->tensors[id];
 }
 
+const struct hd_mtensor *hd_low_whole(const struct hd_lowerer *w, int id) {
+    const struct hd_mtensor *t = &w->lo->tensors[id];
+    return t->base < 0 ? t : &w->lo->tensors[t->base];
+}
+
 void hd_low_set(struct hd_lowerer *w, enum hd_field f, int64_t v) {
     hd_sched_set(&w->s, f, v);
 }
@@ -376,6 +381,10 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
  */
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
+    const struct hd_mtensor *all = hd_low_whole(w, w->l->out);
+    if (all->word_rows && !all->comes_in)
+        TRY(hd_low_store_words(w, all, v->at + (uint32_t)(t->resident ? c : 0), v->pitch,
+                               v->y + t->at_row, v->rows, c + t->at_c, bytes));
     if (!t->in_arena) return HD_OK;
     int64_t row = (int64_t)t->w * t->cp;
     bool whole = bytes == t->cp;
@@ -616,6 +625,10 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first,
     if (by_rows) return issue_rows(w, s, n - 1, first[n - 1].oh);
     for (size_t i = 0; i < n; i++) {
         enter(w, &s[i]);
+        if (first[i].kind == HD_LAYER_BMM) {
+            TRY(hd_low_bmm(w));
+            continue;
+        }
         if (first[i].wave) {
             TRY(layer_wave(w));
             continue;
@@ -643,6 +656,7 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
     w->lo = lo;
     w->m = lo->m;
     w->loaded = hd_new_array(scratch, int, lo->n_tensors ? lo->n_tensors : 1);
+    w->staged = hd_new_array(scratch, bool, lo->n_tensors + 1);
     hd_sched_init(&w->s, lo, scratch);
     init_rings(w);
     for (size_t i = first, n; i < end; i += n) {

@@ -4,6 +4,7 @@
  *   matmul.c   matrix layers: weight chunks, mx.gemm, requantisation
  *   vector.c   residual add, rescale, pooling
  *   mean.c     mean of an image
+ *   bmm.c      products of two activations
  *   rows.c     softmax, layer norm
  *   moves.c    movement of data
  *   recurrent.c  lstm, gru, rnn, step by step
@@ -52,8 +53,9 @@ struct hd_lowerer {
     struct hd_ring xm_in, xm_in_b, xm_out, wm, pm, tm, am[2];
     struct hd_last_tile last[2]; /* of xm_in, xm_in_b */
     int am_half;
-    int *loaded; /* per mtensor: rows, padding included, of a resident one from outside that are
-                    loaded */
+    int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
+                     loaded */
+    bool *staged; /* per mtensor: stored as words by its reader */
     int slice_c, slice_loaded; /* the same of its channels from slice_c, of the layer in work */
     struct hd_chunk {          /* of weights: where it lies, -1 = not loaded */
         int64_t wm, pm;
@@ -85,6 +87,12 @@ hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run,
                       int64_t step);
 /* Stores channels [c, c + bytes) of a tile, if the tensor has a place in DRAM. */
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes);
+/* Stores rows [y, y + rows), channels [c, c + bytes) of a whole tensor, that lie at `from`, also as
+ * words of WM (bmm.c). */
+hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
+                             int pitch, int y, int rows, int c, int bytes);
+/* The tensor, or the one that it is part of. */
+const struct hd_mtensor *hd_low_whole(const struct hd_lowerer *w, int id);
 /* lw.load of n1 runs of words of the image into WM, PM or TM; hd_sched_end is the caller's. */
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1);
@@ -100,6 +108,7 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt);
 hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t);
+hd_status hd_low_bmm(struct hd_lowerer *w); /* the whole layer */
 hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t);
 /* The whole of a recurrent layer. */

@@ -7,6 +7,8 @@
  *   transposed.c  transposed convolution -> sub-windows
  *   cost.c        what nodes cost on the host, what a program must save
  *   share.c       concat and split that move nothing
+ *   strided.c     views of storage through transposes and reshapes
+ *   bmm.c         product of two activations -> where its operands lie
  *   rows.c        softmax and layer norm
  *   recurrent.c   qlstm, qgru, qrnn -> gates, weights, what fits where
  *   move.c        node that only moves data -> the transfers of each row of its result
@@ -43,6 +45,10 @@ struct hd_mtensor {
     int use_first, use_last; /* layers between which it keeps its place (whole chains) */
     bool gathered;           /* read as im2col windows only: pixels of c bytes, never resident */
     bool read_from_dram;     /* by a move: it is stored even when it is resident */
+    bool never_resident;     /* a reader needs it from DRAM */
+    bool overrun;            /* a reader goes on behind its last row */
+    int word_rows;           /* > 0: it is also stored as words of WM, in groups of so many rows */
+    uint64_t words;          /* where (sched/bmm.c) */
     bool resident;           /* whole tensor lives in XM from use_first to use_last */
     uint32_t xm;             /* byte address when resident */
     /* resident, but only `roll` rows at a time: row y lies in slot y mod roll; the first `mirror`
@@ -67,6 +73,7 @@ enum hd_layer_kind {
     HD_LAYER_SOFTMAX, /* along the channels of each pixel, as NORM */
     HD_LAYER_NORM,
     HD_LAYER_RECURRENT,
+    HD_LAYER_BMM, /* product of two activations */
     HD_LAYER_MOVE
 };
 
@@ -114,6 +121,20 @@ struct hd_recurrent {
 
 enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER, HD_ORDER_WAVE };
 
+/* A product of two activations: where each batch of a, of the second operand and of the result
+ * begins, as row and first channel of the tensor (of the second operand: of the whole that it is
+ * part of). */
+struct hd_bmm {
+    int batches;
+    bool columns; /* of the second operand k lies along rows, not along channels */
+    bool pads;    /* lanes behind the last k get a's zero point when it is loaded */
+    int depth;    /* k */
+    int32_t a_zp, w_zp;
+    int *a_row, *a_channel, *w_row, *w_channel, *y_row, *y_channel;
+    int32_t part[2][2]; /* bytes whose sum is minus the zero point, of a and of the second */
+    int parts[2];
+};
+
 struct hd_layer {
     enum hd_layer_kind kind;
     int node;
@@ -123,6 +144,7 @@ struct hd_layer {
     int result;                   /* graph id of the output that it makes */
     struct hd_move_rows move;
     struct hd_recurrent rnn;
+    struct hd_bmm *bmm;
 
     /* window and output */
     int kh, kw, sy, sx, dy, dx, pt, pl;
@@ -219,6 +241,11 @@ struct hd_share { /* of a graph tensor: it lies in `base` (-1: in none), which m
     int base, c, row, img;
 };
 
+struct hd_strided { /* a tensor as distances, in bytes, in storage of pixels of `pixel` bytes */
+    int rank;
+    int64_t size[HD_MAX_RANK], step[HD_MAX_RANK], pixel;
+};
+
 struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_ctx *ctx;
     hd_arena *arena;
@@ -231,6 +258,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     int *tensor_of;         /* graph tensor -> mtensor, -1 */
     struct hd_share *share; /* per graph tensor */
     bool *shares;           /* per node: it moves nothing, its tensors share storage */
+    bool *strides;          /* per node: only addressing, of products around it (bmm.c) */
     bool *rows;             /* per graph tensor: hd_mtensor.rows */
     const char *
         *too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
@@ -270,6 +298,23 @@ struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t)
 void hd_share_uses(struct hd_lowering *lo);
 /* Where the whole lies, its parts lie: after every placing. */
 void hd_share_places(struct hd_lowering *lo);
+/* Views of storage. false: the tensor has no rows of channels. */
+bool hd_strided_of(const struct hd_lowering *lo, int tensor, struct hd_strided *out);
+/* A node that hd_strided_through() may know. */
+bool hd_strides_through(const struct hd_node *n);
+/* From the view of its operand to that of its result, or back; false when there is none. */
+bool hd_strided_through(const hd_graph *g, const struct hd_node *n, bool back,
+                        struct hd_strided *v);
+/* Products of two activations (bmm.c). *fold: transposes and reshapes that become addressing. */
+const char *hd_bmm_refuses(const struct hd_lowering *lo, const struct hd_node *n,
+                           const char **out_hint);
+void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *fold);
+enum hd_bmm_role { HD_BMM_A, HD_BMM_W, HD_BMM_Y };
+int hd_bmm_tensor(const struct hd_lowering *lo, int node,
+                  enum hd_bmm_role role); /* that it reads */
+hd_status hd_tensorize_bmm(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
+/* Its second operand comes in and has to be stored as words before it. */
+bool hd_bmm_stages(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Softmax and layer norm (rows.c): along the channels of each pixel. */
 const char *hd_rows_refuses(const struct hd_lowering *lo, const struct hd_node *n,
                             const char **out_hint);

@@ -115,6 +115,11 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
         if (why) return why;
         break;
     }
+    case HD_IR_qmatmul: {
+        const char *why = hd_bmm_refuses(lo, n, out_hint);
+        if (why) return why;
+        break;
+    }
     case HD_IR_qadd:
     case HD_IR_qmul:
     case HD_IR_qrescale:
@@ -294,8 +299,12 @@ static void choose_places(struct partition *p) {
             any = true;
         }
     }
+    bool *machine = hd_new_array(p->lo->arena, bool, g->n_nodes + 1);
     for (size_t i = 0; i < p->n_order; i++)
-        if (folds(p, p->order[i])) p->place[p->order[i]] = FOLDED;
+        machine[p->order[i]] = p->place[p->order[i]] == ON_MACHINE;
+    hd_bmm_views(p->lo, machine, p->lo->strides);
+    for (size_t i = 0; i < p->n_order; i++)
+        if (p->lo->strides[p->order[i]] || folds(p, p->order[i])) p->place[p->order[i]] = FOLDED;
 }
 
 /* Bytes per pixel: whole words and vectors, or packed when only convolutions of this program read
@@ -356,7 +365,9 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
     const struct hd_node *n = &lo->g->nodes[node];
     for (int i = 0; i < n->n_in; i++)
         if (is_operand(lo, n, i)) add_mtensor(p, n->in[i]);
-    add_mtensor(p, n->out[out]);
+    int y_id = n->out[out];
+    if (n->op == HD_IR_qmatmul) y_id = hd_bmm_tensor(lo, node, HD_BMM_Y);
+    lo->tensor_of[n->out[out]] = add_mtensor(p, y_id);
     bool state = hd_is_recurrent(n) && n->n_out > 1 && n->out[1] >= 0;
     if (state) add_mtensor(p, n->out[1]);
     struct hd_layer *l = hd_push(lo->arena, lo->layers, lo->n_layers, lo->cap_layers);
@@ -480,6 +491,7 @@ hd_status hd_partition(struct hd_lowering *lo) {
     lo->tensor_of = hd_new_array(lo->arena, int, lo->g->n_tensors ? lo->g->n_tensors : 1);
     lo->share = hd_new_array(lo->arena, struct hd_share, lo->g->n_tensors + 1);
     lo->shares = hd_new_array(lo->arena, bool, n + 1);
+    lo->strides = hd_new_array(lo->arena, bool, n + 1);
     for (size_t i = 0; i < lo->g->n_tensors; i++) lo->tensor_of[i] = lo->share[i].base = -1;
     hd_model *m = lo->model;
     m->steps = hd_new_array(m->arena, struct hd_step, n + 1);

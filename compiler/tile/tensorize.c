@@ -285,6 +285,8 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
         l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
         l->a_scale = hd_attr_float(n, "scale", 1);
         break;
+    case HD_IR_qmatmul:
+        return hd_tensorize_bmm(lo, n, l);
     case HD_IR_qsoftmax:
     case HD_IR_qlayernorm:
         hd_tensorize_rows(lo, n, l);

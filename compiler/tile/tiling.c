@@ -42,6 +42,7 @@ int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *
 
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
     if (l->kind == HD_LAYER_RECURRENT && i > 0) return false; /* initial states have their place */
+    if (l->kind == HD_LAYER_BMM && i == 1) return hd_bmm_stages(lo, l);
     return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
 }
 
@@ -56,8 +57,22 @@ int hd_layer_pitch(const struct hd_layer *l, int bytes) {
     return shares ? (int)hd_round_up(bytes, 64) : bytes;
 }
 
+/* Of a product of two activations: words of rows, a block of the second operand that comes in,
+ * constant words. */
+static struct hd_tile_bytes bmm_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
+    struct hd_tile_bytes bytes = {0};
+    if (hd_layer_streams(lo, l, 0)) bytes.in = hd_round_up((int64_t)l->th * l->cw * lo->m->k, 64);
+    if (hd_bmm_stages(lo, l))
+        bytes.in += hd_round_up((int64_t)lo->m->n * lo->tensors[l->in[1]].cp, 64);
+    if (l->bmm->parts[0]) bytes.in += hd_round_up(2 * lo->m->k, 64);
+    if (!lo->tensors[l->out].resident)
+        bytes.out = hd_round_up((int64_t)l->th * l->nb * lo->m->n, 64);
+    return bytes;
+}
+
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_tile_bytes bytes = {0};
+    if (l->kind == HD_LAYER_BMM) return bmm_bytes(lo, l);
     int rows = hd_layer_rows(l, l->th), cols = hd_layer_cols(l, l->tw);
     if (hd_layer_decimates(lo, l)) rows = l->th, cols = l->tw;
     if (hd_layer_pairs(lo, l)) {
@@ -164,10 +179,19 @@ static void choose_depthwise_chunk(const struct hd_lowering *lo, struct hd_layer
         (l->ask_order == HD_ORDER_ANY ? !l->weights_stay : l->ask_order == HD_ORDER_CHUNK_OUTER);
 }
 
+/* Output tiles whose words of the second operand are in WM at a time. */
+static void choose_bmm_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
+    int words = (int)hd_wm_words(lo->m);
+    int nb = (int)hd_max(1, hd_min(words / 4 / l->cw, accumulators(lo->m)));
+    if (l->ask_nb) nb = (int)hd_min(l->ask_nb, nb);
+    l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
+}
+
 /* Weight chunks: of matrix and depthwise layers; nothing for others. */
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l) {
     if (l->kind == HD_LAYER_MATMUL) choose_chunk(lo, l);
     if (l->kind == HD_LAYER_DEPTHWISE) choose_depthwise_chunk(lo, l);
+    if (l->kind == HD_LAYER_BMM) choose_bmm_chunk(lo, l);
 }
 
 static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
@@ -228,6 +252,12 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
         pixels_max = 65535;
     } else if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) {
         cycles = (int64_t)l->nts * l->kh * l->kw;
+    }
+    if (l->kind == HD_LAYER_BMM) {
+        cycles = (int64_t)l->nts * l->cw;
+        pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
+        if ((int64_t)l->cw + 2 > hd_wm_words(lo->m) / 2)
+            return does_not_fit(lo, l, "words of one column need half of weight memory");
     }
     if (l->kind == HD_LAYER_SOFTMAX || l->kind == HD_LAYER_NORM) {
         cycles = (int64_t)l->nts * (l->kind == HD_LAYER_NORM ? 7 : 4); /* passes */

@@ -423,6 +423,81 @@ static void layer_norm(struct gen *x, int in) {
     requant(x, node, type);
 }
 
+static int permuted(struct gen *x, int in, int rank, const int64_t *perm) {
+    int64_t dim[HD_MAX_RANK];
+    int node;
+    for (int i = 0; i < rank; i++) dim[i] = shape(x, in)->dim[perm[i]];
+    int y = add(x, HD_IR_transpose, 1, &in, shape(x, in)->dtype, rank, dim, &node);
+    hd_attr_set_ints(x->g, node, "perm", rank, perm);
+    return y;
+}
+
+static int shaped(struct gen *x, int in, int rank, const int64_t *dim) {
+    int node, y = add(x, HD_IR_reshape, 1, &in, shape(x, in)->dtype, rank, dim, &node);
+    hd_attr_set_ints(x->g, node, "shape", rank, dim);
+    return y;
+}
+
+/* a [.., M, K] by b [.., K, N]; batches are a's. */
+static int product(struct gen *x, int a, int b) {
+    int64_t dim[HD_MAX_RANK];
+    int node, rank = shape(x, a)->rank, in[2] = {a, b};
+    memcpy(dim, shape(x, a)->dim, sizeof dim);
+    dim[rank - 1] = shape(x, b)->dim[shape(x, b)->rank - 1];
+    hd_dtype type = byte_type(x);
+    float depth = (float)shape(x, a)->dim[rank - 1];
+    int y = add(x, HD_IR_qmatmul, 2, in, type, rank, dim, &node);
+    zero_point(x, node, "a_zp", a);
+    zero_point(x, node, "b_zp", b);
+    if (next(&x->r) % 2) hd_attr_set_int(x->g, node, "a_zp", 0);
+    if (next(&x->r) % 2) hd_attr_set_int(x->g, node, "b_zp", 0);
+    hd_attr_set_float(x->g, node, "scale", scale(&x->r, 0.2f, 1.5f) / (depth * 64));
+    requant(x, node, type);
+    return y;
+}
+
+/* x x^T, now and then its softmax, and that by x again. */
+static void products(struct gen *x, int in) {
+    int rank = shape(x, in)->rank;
+    int64_t perm[HD_MAX_RANK];
+    for (int i = 0; i < rank; i++) perm[i] = i;
+    perm[rank - 1] = rank - 2, perm[rank - 2] = rank - 1;
+    int s = product(x, in, permuted(x, in, rank, perm));
+    if (next(&x->r) % 2) softmax(x, s);
+    if (next(&x->r) % 2) product(x, x->made[x->n_made - 1], in);
+}
+
+/* Rows of int8 by weights: what heads are cut from. */
+static int projection(struct gen *x, int in, int width) {
+    int64_t depth = shape(x, in)->dim[1], wdim[2] = {width, depth},
+            dim[2] = {shape(x, in)->dim[0], width};
+    int bs[2], node, w = weights(x, 2, wdim);
+    bias_and_scale(x, width, depth, bs);
+    int ins[4] = {in, w, bs[0], bs[1]}, y = add(x, HD_IR_qgemm, 4, ins, HD_I8, 2, dim, &node);
+    zero_point(x, node, "x_zp", in);
+    requant(x, node, HD_I8);
+    return y;
+}
+
+/* Attention of several heads over all rows of the operand, as exporters write it. */
+static void attention(struct gen *x, int in) {
+    const struct hd_tensor *t = shape(x, in);
+    static const int widths[] = {8, 16, 16, 32, 32, 5, 64};
+    int64_t c = t->dim[t->rank - 1], rows = hd_tensor_elems(t) / c, flat[2] = {rows, c};
+    int heads = range(&x->r, 1, 4), d = widths[range(&x->r, 0, 6)], head[3], wide = heads * d;
+    int batch = rows % 2 == 0 && next(&x->r) % 3 == 0 ? 2 : 1;
+    int from = t->rank == 2 ? in : shaped(x, in, 2, flat);
+    int64_t split[4] = {batch, rows / batch, heads, d}, perm[4] = {0, 2, 1, 3},
+            back[2] = {rows, wide};
+    for (int i = 0; i < 3; i++) {
+        int64_t turned[4] = {0, 2, i == 1 ? 3 : 1, i == 1 ? 1 : 3};
+        head[i] = permuted(x, shaped(x, projection(x, from, wide), 4, split), 4, turned);
+    }
+    softmax(x, product(x, head[0], head[1]));
+    int y = product(x, x->made[x->n_made - 1], head[2]);
+    projection(x, shaped(x, permuted(x, y, 4, perm), 2, back), range(&x->r, 1, 40));
+}
+
 /* ---- movement of data ---- */
 
 static int ints(struct gen *x, int n, const int64_t *v) {
@@ -600,6 +675,8 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
             next(&x.r) % 2 ? rescale(&x, from) : table(&x, from);
         else if (next(&x.r) % 6 == 0)
             next(&x.r) % 2 ? softmax(&x, from) : layer_norm(&x, from);
+        else if (next(&x.r) % 8 == 0 && hd_tensor_elems(shape(&x, from)) < 20000)
+            next(&x.r) % 2 ? products(&x, from) : attention(&x, from);
         else if (!image || (rank == 4 && pick == 2 && i + 1 == n_layers))
             rank <= 4 ? dense(&x, from) : rescale(&x, from);
         else if (pick == 2 && rank == 4)

@@ -1,0 +1,260 @@
+/* Products of two activations: the second operand goes through the arena into WM, the first one
+ * stays where it is.
+ *
+ * Stored words: rows of the tensor in blocks of N; of each block, words of K channels one behind
+ * the other, each N rows by K bytes, which is a word of WM. Zero points are taken off by products
+ * with constant words, accumulated on the same sums. */
+#include "compiler/sched/lower.h"
+#include "runtime/base/num.h"
+
+/* ---- stored words ---- */
+
+/* Rows of the tensor to their place among its words: n blocks of `rows` rows, from lane `lane`. */
+static hd_status store_block(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
+                             int pitch, int64_t block, int lane, int rows, int n, int c,
+                             int bytes) {
+    int k = (int)w->m->k, lanes = (int)w->m->n;
+    int64_t word = hd_wm_word_bytes(w->m), of_block = t->cp / k * word;
+    int64_t at = (int64_t)t->words + block * of_block + c / k * word + lane * k;
+    hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
+    hd_low_set(w, HD_F_st_seg, 1);
+    hd_low_set(w, HD_F_st_dst, at);
+    hd_low_set(w, HD_F_st_src, from);
+    hd_low_set(w, HD_F_st_run, k);
+    hd_low_set(w, HD_F_st_n1, rows), hd_low_set(w, HD_F_st_d1, k);
+    hd_low_set(w, HD_F_st_s1, pitch);
+    hd_low_set(w, HD_F_st_n2, bytes / k), hd_low_set(w, HD_F_st_d2, word);
+    hd_low_set(w, HD_F_st_s2, k);
+    hd_low_set(w, HD_F_st_n3, n), hd_low_set(w, HD_F_st_d3, of_block);
+    hd_low_set(w, HD_F_st_s3, (int64_t)lanes * pitch);
+    struct hd_view v = {
+        .at = from, .pitch = pitch, .cp = bytes, .rows = n > 1 ? n * lanes : rows, .cols = 1};
+    hd_low_touch(w, &v, false);
+    hd_sched_touch(&w->s, HD_SPACE_ARENA, at,
+                   at + (n - 1) * of_block + (bytes / k - 1) * word + (int64_t)rows * k, true);
+    return hd_sched_end(&w->s);
+}
+
+hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
+                             int pitch, int y, int rows, int c, int bytes) {
+    int lanes = (int)w->m->n;
+    int64_t blocks = hd_ceil_div(t->word_rows, lanes);
+    for (int n, done = 0; done < rows; done += n) {
+        int in_group = (y + done) % t->word_rows, lane = in_group % lanes;
+        int64_t block = (y + done) / t->word_rows * blocks + in_group / lanes;
+        n = (int)hd_min(rows - done, t->word_rows - in_group);
+        int whole = lane ? 0 : n / lanes;
+        n = whole ? whole * lanes : (int)hd_min(n, lanes - lane);
+        TRY(store_block(w, t, from + (uint32_t)(done * pitch), pitch, block, lane,
+                        whole ? lanes : n, whole ? whole : 1, c, bytes));
+    }
+    return HD_OK;
+}
+
+/* A second operand that comes from outside, rows [0, h), before its first reader. */
+static hd_status stage(struct hd_lowerer *w, int id) {
+    const struct hd_mtensor *t = hd_low_tensor(w, id);
+    int lanes = (int)w->m->n;
+    if (w->staged[id]) return HD_OK;
+    w->staged[id] = true;
+    for (int y = 0; y < t->h; y += lanes) {
+        int rows = (int)hd_min(lanes, t->h - y);
+        int64_t at = (int64_t)t->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
+        uint32_t to = (uint32_t)hd_ring_take(&w->xm_in, hd_round_up(bytes, 64));
+        hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+        hd_low_set(w, HD_F_lx_seg, 1);
+        hd_low_set(w, HD_F_lx_src, at), hd_low_set(w, HD_F_lx_dst, to);
+        hd_low_set(w, HD_F_lx_run, bytes);
+        hd_low_set(w, HD_F_lx_n1, 1), hd_low_set(w, HD_F_lx_n2, 1), hd_low_set(w, HD_F_lx_n3, 1);
+        hd_sched_touch(&w->s, HD_SPACE_ARENA, at, at + bytes, false);
+        hd_sched_touch(&w->s, HD_SPACE_XM, to, to + bytes, true);
+        TRY(hd_sched_end(&w->s));
+        TRY(hd_low_store_words(w, t, to, t->cp, y, rows, 0, t->cp));
+    }
+    return HD_OK;
+}
+
+/* ---- operands ---- */
+
+/* Output tiles [nt, nt + n) of the second operand of a batch, all k words; the first WM word. */
+static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int64_t *out) {
+    const struct hd_layer *l = w->l;
+    const struct hd_bmm *p = l->bmm;
+    const struct hd_mtensor *t = hd_low_whole(w, l->in[1]);
+    int k = (int)w->m->k, lanes = (int)w->m->n, row = p->w_row[batch], c = p->w_channel[batch];
+    int64_t word = hd_wm_word_bytes(w->m), at, end;
+    *out = hd_ring_take(&w->wm, (int64_t)n * l->cw + p->parts[1]);
+    if (p->parts[1]) { /* and behind them the constant ones */
+        hd_low_load_words(w, 0, l->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
+        TRY(hd_sched_end(&w->s));
+    }
+    if (p->columns) { /* WM words [k][nt] */
+        at = (int64_t)t->arena + (int64_t)row * t->cp + c + nt * lanes;
+        end = at + (int64_t)(l->cw * k - 1) * t->cp + n * lanes;
+        hd_low_load_words(w, 0, 0, *out, n, l->cw, (int64_t)k * t->cp, n);
+        hd_low_set(w, HD_F_lw_col, 1), hd_low_set(w, HD_F_lw_s2, t->cp);
+    } else { /* [nt][k] */
+        int64_t of_block = t->cp / k * word;
+        int64_t block = row / t->word_rows * hd_ceil_div(t->word_rows, lanes) + nt;
+        at = (int64_t)t->words + block * of_block + c / k * word;
+        end = at + (n - 1) * of_block + l->cw * word;
+        hd_low_load_words(w, 0, 0, *out, l->cw, n, of_block, l->cw);
+    }
+    hd_low_set(w, HD_F_lw_seg, 1), hd_low_set(w, HD_F_lw_src, at);
+    hd_sched_touch(&w->s, HD_SPACE_ARENA, at, end, false);
+    return hd_sched_end(&w->s);
+}
+
+/* Rows [y, y + rows) of the first operand of a batch; *out_at = its first byte in XM. */
+static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, struct hd_view *v) {
+    const struct hd_layer *l = w->l;
+    const struct hd_bmm *p = l->bmm;
+    const struct hd_mtensor *t = hd_low_tensor(w, l->in[0]);
+    int row = p->a_row[batch] + y, c = p->a_channel[batch], bytes = l->cw * (int)w->m->k;
+    if (t->resident) {
+        TRY(hd_low_input(w, 0, 0, row, 0, rows, 1, v));
+        v->at += (uint32_t)c;
+        v->channels = bytes;
+        return HD_OK;
+    }
+    int64_t at = (int64_t)t->arena + (int64_t)row * t->cp + c;
+    int64_t size = hd_round_up((int64_t)rows * bytes, 64);
+    *v = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, size),
+                          .pitch = bytes,
+                          .cp = bytes,
+                          .rows = rows,
+                          .cols = 1,
+                          .y = row};
+    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_edge, p->pads), hd_low_set(w, HD_F_lx_pad, p->a_zp & 0xff);
+    hd_low_set(w, HD_F_lx_src, at), hd_low_set(w, HD_F_lx_dst, v->at);
+    hd_low_set(w, HD_F_lx_run, bytes);
+    hd_low_set(w, HD_F_lx_n1, 1), hd_low_set(w, HD_F_lx_n2, rows), hd_low_set(w, HD_F_lx_n3, 1);
+    hd_low_set(w, HD_F_lx_s2, t->cp), hd_low_set(w, HD_F_lx_d2, bytes);
+    if (p->pads) { /* behind the last k */
+        hd_low_set(w, HD_F_lx_ys, 1), hd_low_set(w, HD_F_lx_rows, rows);
+        hd_low_set(w, HD_F_lx_row_bytes, p->depth);
+    }
+    hd_sched_touch(&w->s, HD_SPACE_ARENA, at, at + (int64_t)(rows - 1) * t->cp + bytes, false);
+    hd_low_touch(w, v, true);
+    return hd_sched_end(&w->s);
+}
+
+/* ---- products ---- */
+
+struct nest { /* reduction over words and parts, then rows, then output tiles */
+    int64_t x, w, am;
+    int x_word, x_part, x_row; /* steps in XM */
+    int w_word, w_part, w_nt;  /* and in WM */
+    int parts, rows, n;
+    bool is_unsigned, more;
+};
+
+static hd_status multiply(struct hd_lowerer *w, const struct nest *q) {
+    static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
+                                          HD_F_mx_n3, HD_F_mx_n4, HD_F_mx_n5};
+    const int64_t loop[][4] = {{w->l->cw, q->x_word, q->w_word, 0},
+                               {q->parts, q->x_part, q->w_part, 0},
+                               {q->rows, q->x_row, 0, 1},
+                               {q->n, 0, q->w_nt, q->rows},
+                               {1, 0, 0, 0},
+                               {1, 0, 0, 0}};
+    hd_low_set(w, HD_F_mx_nred, 2);
+    hd_low_set(w, HD_F_mx_accumulate, q->more);
+    hd_low_set(w, HD_F_mx_x_unsigned, q->is_unsigned);
+    hd_low_set(w, HD_F_mx_x, q->x), hd_low_set(w, HD_F_mx_w, q->w);
+    hd_low_set(w, HD_F_mx_a, q->am);
+    for (int i = 0; i < 6; i++)
+        for (int f = 0; f < 4; f++) hd_low_set(w, (enum hd_field)(first[i] + f), loop[i][f]);
+    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->rows * q->n, true);
+    return hd_sched_end(&w->s);
+}
+
+/* The sums without zero points: products with constant words are added. */
+static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int64_t wm,
+                      int64_t am) {
+    const struct hd_layer *l = w->l;
+    const struct hd_bmm *p = l->bmm;
+    int k = (int)w->m->k;
+    struct nest q = {.x = a->at / (uint32_t)k,
+                     .w = wm,
+                     .am = am,
+                     .x_word = 1,
+                     .x_row = a->pitch / k,
+                     .w_word = p->columns ? n : 1,
+                     .w_nt = p->columns ? 1 : l->cw,
+                     .parts = 1,
+                     .rows = a->rows,
+                     .n = n,
+                     .is_unsigned = hd_low_tensor(w, l->in[0])->is_unsigned};
+    struct nest of_a = q, of_w = q;
+    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_low_touch(w, a, false);
+    hd_sched_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * l->cw, false);
+    TRY(multiply(w, &q));
+    if (p->parts[1]) { /* - w_zp * sum of a */
+        int64_t word = wm + n * l->cw;
+        of_a.more = true, of_a.w = word, of_a.w_word = of_a.w_nt = 0, of_a.w_part = 1;
+        of_a.parts = p->parts[1];
+        hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+        hd_low_touch(w, a, false);
+        hd_sched_touch(&w->s, HD_SPACE_WM, word, word + p->parts[1], false);
+        TRY(multiply(w, &of_a));
+    }
+    if (!p->parts[0]) return HD_OK;
+    uint32_t at = (uint32_t)hd_ring_take(&w->xm_in, hd_round_up(2 * k, 64)); /* - a_zp * sum of w */
+    for (int i = 0; i < p->parts[0]; i++)
+        TRY(hd_low_fill(w, p->part[0][i], at + (uint32_t)(i * k), k, 1, 0));
+    of_w.more = true, of_w.is_unsigned = false, of_w.parts = p->parts[0];
+    of_w.x = at / (uint32_t)k, of_w.x_word = of_w.x_row = 0, of_w.x_part = 1;
+    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_sched_touch(&w->s, HD_SPACE_XM, at, at + p->parts[0] * k, false);
+    hd_sched_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * l->cw, false);
+    return multiply(w, &of_w);
+}
+
+/* Rows [y, y + rows) of a batch, output tiles [nt, nt + n). */
+static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, int n, int64_t wm) {
+    const struct hd_layer *l = w->l;
+    const struct hd_bmm *p = l->bmm;
+    const struct hd_mtensor *t = hd_low_tensor(w, l->out);
+    int lanes = (int)w->m->n, c = p->y_channel[batch] + nt * lanes, bytes = n * lanes;
+    int64_t am = hd_low_accumulators(w, (int64_t)rows * n);
+    struct hd_view a;
+    TRY(load_rows(w, batch, y, rows, &a));
+    TRY(sums(w, &a, n, wm, am));
+    struct hd_view out = hd_low_output(w, 0, p->y_row[batch] + y, 0, rows, 1, bytes);
+    struct hd_view part = out; /* that is written */
+    if (t->resident) part.at += (uint32_t)c, part.channels = bytes;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_imm, l->a_imm);
+    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(l->a_scale));
+    hd_low_set(w, HD_F_vx_a, am), hd_low_set(w, HD_F_vx_d, part.at / (uint32_t)lanes);
+    hd_low_set(w, HD_F_vx_n0, rows), hd_low_set(w, HD_F_vx_as0, 1);
+    hd_low_set(w, HD_F_vx_ds0, out.pitch / lanes);
+    hd_low_set(w, HD_F_vx_n1, n), hd_low_set(w, HD_F_vx_as1, rows), hd_low_set(w, HD_F_vx_ds1, 1);
+    hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_set_requant(w);
+    hd_sched_touch(&w->s, HD_SPACE_AM, am, am + (int64_t)rows * n, false);
+    hd_low_touch(w, &part, true);
+    TRY(hd_sched_end(&w->s));
+    return hd_low_store(w, 0, &out, c, bytes);
+}
+
+/* Batches, chunks of output tiles, tiles of rows. */
+hd_status hd_low_bmm(struct hd_lowerer *w) {
+    const struct hd_layer *l = w->l;
+    const struct hd_bmm *p = l->bmm;
+    if (hd_bmm_stages(w->lo, l)) TRY(stage(w, l->in[1]));
+    for (int b = 0; b < p->batches; b++)
+        for (int nt = 0; nt < l->nts; nt += l->nb) {
+            int n = (int)hd_min(l->nb, l->nts - nt);
+            int64_t wm;
+            TRY(load_words(w, b, nt, n, &wm));
+            for (int y = 0; y < l->oh; y += l->th)
+                TRY(tile(w, b, y, (int)hd_min(l->th, l->oh - y), nt, n, wm));
+        }
+    return HD_OK;
+}
