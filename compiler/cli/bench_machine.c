@@ -1,5 +1,6 @@
 /* heddle bench machine, resnet18-layers, resnet50-layers, first-layer, gemm, matvec, depthwise,
- * lstm: single layers against their rooflines and against what is asked of them (bench_layers.def).
+ * lstm, encoder: single layers against their rooflines and against what is asked of them
+ * (bench_layers.def).
  *
  * Each layer is a network of one int8 node with weights and input from --seed, compiled with and
  * without latency hiding. Cycles run from start to done, so fill and drain count.
@@ -8,13 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "compiler/cli/cli.h"
+#include "compiler/cli/bench_graph.h"
 
 struct bench_layer {
     const char *set, *name;
-    int64_t c, h, w, oc; /* GEMM: c = k, h = 1, w = m, oc = n; LSTM: c inputs, w steps, oc units */
+    int64_t c, h, w, oc; /* GEMM: c = k, h = 1, w = m, oc = n; LSTM: c inputs, w steps, oc units;
+                            ENCODER: w positions of c, oc wide in the middle, h heads */
     int kernel, stride, pad, groups;
-    enum { CONVOLUTION, PRODUCT, RECURRENT } kind;
+    enum { CONVOLUTION, PRODUCT, RECURRENT, ENCODING } kind;
     uint32_t latency;
     double bar, aim;
 };
@@ -26,6 +28,8 @@ static const struct bench_layer layers[] = {
     {#set, name, k, 1, m, n, 1, 1, 0, 1, PRODUCT, latency, bar, aim},
 #define LSTM(set, name, inputs, units, steps, latency, bar, aim)                                   \
     {#set, name, inputs, 1, steps, units, 1, 1, 0, 1, RECURRENT, latency, bar, aim},
+#define ENCODER(set, name, seq, dim, heads, hidden, latency, bar, aim)                             \
+    {#set, name, dim, heads, seq, hidden, 1, 1, 0, 1, ENCODING, latency, bar, aim},
 #include "compiler/cli/bench_layers.def"
 };
 enum { N_LAYERS = sizeof layers / sizeof layers[0] };
@@ -41,16 +45,16 @@ static const struct bench_net {
 };
 enum { N_NETS = sizeof nets / sizeof nets[0] };
 
-static uint32_t next_random(uint64_t *state) { /* splitmix64 */
+uint32_t bench_random(uint64_t *state) { /* splitmix64 */
     uint64_t z = (*state += UINT64_C(0x9e3779b97f4a7c15));
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return (uint32_t)(z >> 32);
 }
 
-static int8_t *random_bytes(hd_arena *a, int64_t n, uint64_t *seed) {
+int8_t *bench_bytes(hd_arena *a, int64_t n, uint64_t *seed) {
     int8_t *v = hd_alloc(a, (size_t)n);
-    for (int64_t i = 0; i < n; i++) v[i] = (int8_t)next_random(seed);
+    for (int64_t i = 0; i < n; i++) v[i] = (int8_t)bench_random(seed);
     return v;
 }
 
@@ -63,13 +67,13 @@ static hd_graph *build_lstm(const struct bench_layer *b, hd_arena *a, uint64_t s
     int32_t *bias = hd_new_array(a, int32_t, (size_t)both);
     float *scale = hd_new_array(a, float, (size_t)both);
     for (int64_t i = 0; i < both; i++) {
-        bias[i] = (int32_t)(next_random(&seed) % 2001) - 1000;
+        bias[i] = (int32_t)(bench_random(&seed) % 2001) - 1000;
         scale[i] = 1.0f / (float)(32 * (i < gates ? b->c : b->oc));
     }
     int in[5], y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
     in[0] = hd_graph_tensor(g, "x", HD_I8, 3, xd);
-    in[1] = hd_graph_const(g, "w", HD_I8, 3, wd, random_bytes(a, gates * b->c, &seed));
-    in[2] = hd_graph_const(g, "r", HD_I8, 3, rd, random_bytes(a, gates * b->oc, &seed));
+    in[1] = hd_graph_const(g, "w", HD_I8, 3, wd, bench_bytes(a, gates * b->c, &seed));
+    in[2] = hd_graph_const(g, "r", HD_I8, 3, rd, bench_bytes(a, gates * b->oc, &seed));
     in[3] = hd_graph_const(g, "bias", HD_I32, 3, pd, bias);
     in[4] = hd_graph_const(g, "scale", HD_F32, 3, pd, scale);
     int n = hd_graph_node(g, HD_IR_qlstm, "layer", 5, in, 1, &y);
@@ -82,15 +86,16 @@ static hd_graph *build_lstm(const struct bench_layer *b, hd_arena *a, uint64_t s
 /* A graph of one qconv or qgemm node, int8, scales that keep the results in range. */
 static hd_graph *build(const struct bench_layer *b, hd_arena *a, uint64_t seed) {
     if (b->kind == RECURRENT) return build_lstm(b, a, seed);
+    if (b->kind == ENCODING) return bench_encoder(a, b->w, b->c, b->h, b->oc, seed);
     bool gemm = b->kind == PRODUCT;
     hd_graph *g = hd_graph_create();
     int64_t in_group = b->c / b->groups, taps = in_group * b->kernel * b->kernel;
     int64_t xd[4] = {1, b->c, b->h, b->w}, wd[4] = {b->oc, in_group, b->kernel, b->kernel};
     int64_t one = 1;
     if (gemm) xd[0] = b->w, xd[1] = b->c;
-    int8_t *w = random_bytes(a, b->oc * taps, &seed);
+    int8_t *w = bench_bytes(a, b->oc * taps, &seed);
     int32_t *bias = hd_new_array(a, int32_t, (size_t)b->oc);
-    for (int64_t i = 0; i < b->oc; i++) bias[i] = (int32_t)(next_random(&seed) % 2001) - 1000;
+    for (int64_t i = 0; i < b->oc; i++) bias[i] = (int32_t)(bench_random(&seed) % 2001) - 1000;
     float scale = 1.0f / (float)(64 * taps);
     int in[4], y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
     in[0] = hd_graph_tensor(g, "x", HD_I8, gemm ? 2 : 4, xd);
@@ -164,9 +169,9 @@ static hd_status measure(struct cli *c, hd_arena *a, const struct bench_layer *b
     hd_graph *g = build(b, a, c->opt.seed);
     hd_status ok = hd_graph_infer(c->ctx, g);
     if (ok == HD_OK) ok = hd_lower(c->ctx, g, &opt, &m);
-    if (ok == HD_OK && m->n_layers != 1)
+    if (ok == HD_OK && m->n_host_ops)
         ok = hd_fail(c->ctx, HD_UNSUPPORTED, "the machine does not take this layer: %s",
-                     m->n_host_ops ? m->host_ops[0].reason : "no reason is known");
+                     m->host_ops[0].reason);
     struct hd_mem_options mem = c->opt.mem;
     if (!c->opt.mem.latency) c->opt.mem.latency = b->latency;
     if (ok == HD_OK) ok = run_model(c, a, m, "", out);
