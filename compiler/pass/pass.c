@@ -6,37 +6,61 @@
 #include "compiler/compiler.h"
 #include "compiler/pass/pattern.h"
 
-const char *const hd_pass_names[] = {"axes",      "fold",      "cse",       "simplify", "sink",
-                                     "batchnorm", "norm",      "attention", "qdq",      "dce",
-                                     "split",     "recurrent", "legalize",  NULL};
+const char *const hd_pass_names[] = {"axes", "fold",      "shapes", "cse",       "simplify",
+                                     "sink", "batchnorm", "norm",   "attention", "recurrent",
+                                     "qdq",  "dce",       "split",  "legalize",  NULL};
 
-static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
-    char allowed[128] = "";
-    if (!strcmp(name, "axes")) return hd_axes_lower(ctx, g);
-    if (!strcmp(name, "fold")) return hd_pass_fold(ctx, g);
-    if (!strcmp(name, "qdq")) return hd_pass_qdq(ctx, g);
-    if (!strcmp(name, "split")) return hd_pass_split(ctx, g);
-    if (!strcmp(name, "recurrent")) return hd_pass_recurrent(ctx, g);
-    if (!strcmp(name, "cse") || !strcmp(name, "dce")) {
-        *name == 'c' ? hd_pass_cse(g) : hd_pass_dce(g);
-        return HD_OK;
-    }
-    for (size_t i = 0; hd_pass_names[i]; i++) {
-        if (hd_pass_has_patterns(name)) return hd_pass_patterns(ctx, g, name);
-        if (i) strcat(allowed, ", ");
-        strcat(allowed, hd_pass_names[i]);
-    }
-    if (strcmp(name, "legalize"))
-        return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed %s", name, allowed);
-    static const char *const sequence[] = {"axes",     "fold", "recurrent", "norm", "qdq",
-                                           "simplify", "norm", "cse",       "fold"};
+/* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
+static bool enters_graphs(const char *name) {
+    static const char *const whole[] = {"axes", "split", "legalize"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        if (!strcmp(name, whole[i])) return false;
+    return true;
+}
+
+static hd_status legalize(hd_ctx *ctx, hd_graph *g) {
+    static const char *const sequence[] = {"axes",     "fold", "shapes", "qdq",
+                                           "simplify", "norm", "cse",    "fold"};
     for (size_t i = 0; i < sizeof sequence / sizeof *sequence; i++)
         TRY(hd_pass_run(ctx, g, sequence[i]));
     return HD_OK;
 }
 
+static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
+    char allowed[256] = "";
+    if (!strcmp(name, "axes")) return hd_axes_lower(ctx, g);
+    if (!strcmp(name, "fold")) return hd_pass_fold(ctx, g);
+    if (!strcmp(name, "shapes")) return hd_pass_shapes(ctx, g);
+    if (!strcmp(name, "qdq")) return hd_pass_qdq(ctx, g);
+    if (!strcmp(name, "split")) return hd_pass_split(ctx, g);
+    if (!strcmp(name, "recurrent")) return hd_pass_recurrent(ctx, g);
+    if (!strcmp(name, "legalize")) return legalize(ctx, g);
+    if (!strcmp(name, "cse") || !strcmp(name, "dce")) {
+        *name == 'c' ? hd_pass_cse(g) : hd_pass_dce(g);
+        return HD_OK;
+    }
+    if (hd_pass_has_patterns(name)) return hd_pass_patterns(ctx, g, name);
+    for (size_t i = 0; hd_pass_names[i]; i++)
+        snprintf(allowed + strlen(allowed), sizeof allowed - strlen(allowed), "%s%s", i ? ", " : "",
+                 hd_pass_names[i]);
+    return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed %s", name, allowed);
+}
+
+static hd_status run_inside(hd_ctx *ctx, hd_graph *g, const char *name) {
+    TRY(run(ctx, g, name));
+    for (size_t i = 0, n = g->n_nodes; enters_graphs(name) && i < n; i++)
+        for (int k = 0; !g->nodes[i].dead && k < g->nodes[i].n_attrs; k++) {
+            const struct hd_attr *a = &g->nodes[i].attrs[k];
+            if (a->kind != HD_ATTR_GRAPH) continue;
+            a->graph->specialised = a->graph->specialised || g->specialised;
+            TRY(hd_note(ctx, run_inside(ctx, a->graph, name), "in %s of node '%s'", a->name,
+                        g->nodes[i].name));
+        }
+    return HD_OK;
+}
+
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name) {
-    TRY(hd_note(ctx, run(ctx, g, name), "in pass %s", name));
+    TRY(hd_note(ctx, run_inside(ctx, g, name), "in pass %s", name));
     return hd_note(ctx, hd_graph_verify(ctx, g), "after pass %s", name);
 }
 

@@ -5,5 +5,5 @@ graph g {
   y ? = relu(x)
   output y
 }
-#= heddle opt: no pass 'nonsense', allowed axes, fold, cse, simplify, sink, batchnorm, norm, attention, qdq, dce, split, recurrent, legalize
+#= heddle opt: no pass 'nonsense', allowed axes, fold, shapes, cse, simplify, sink, batchnorm, norm, attention, recurrent, qdq, dce, split, legalize
 #=   in pass nonsense
