@@ -24,9 +24,11 @@ struct hd_mem_options { /* simulated DRAM; zero in a field = the machine's defau
 struct hd_device_options {
     struct hd_machine machine; /* simulators build this machine; boards must be it */
     struct hd_mem_options mem;
-    uint64_t watchdog_cycles;     /* 0 = default */
-    int threads;                  /* 0 = default */
-    bool timed;                   /* GRAPH devices: take the time of each step (see steps) */
+    uint64_t watchdog_cycles; /* 0 = default */
+    int threads;              /* 0 = default */
+    bool timed;               /* GRAPH devices: take the time of each step (see steps) */
+    bool free_issue; /* iss: operations reach their units at no cost; what fetch and issue lose is
+                        the difference */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
 };
 

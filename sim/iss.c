@@ -41,6 +41,10 @@ void hd_iss_set_probe(hd_iss *iss, const struct hd_probe *probe) {
     iss->probe = probe;
 }
 
+void hd_iss_set_free_issue(hd_iss *iss, bool on) {
+    iss->free_issue = on;
+}
+
 void hd_iss_tell_dram(const hd_iss *iss, uint64_t cycle, bool write, uint32_t bytes) {
     if (iss->probe && iss->probe->dram) iss->probe->dram(iss->probe->user, cycle, write, bytes);
 }
@@ -331,7 +335,7 @@ static void start(hd_iss *iss) {
     f->limit =
         f->at + HD_FETCH_CHUNK < iss->image_bytes ? f->at + HD_FETCH_CHUNK : iss->image_bytes;
     f->next = HD_T_START;
-    iss->issue.next = HD_NEVER;
+    iss->issue.next = iss->free_issue ? HD_T_START : HD_NEVER;
 }
 
 /* Nothing can ever happen again. As in the hardware the sequencer reports it, at the operation it

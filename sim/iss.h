@@ -27,6 +27,10 @@ uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset);
  * deadlock always ends as HD_ERR_watchdog, after `watchdog` cycles. */
 bool hd_iss_run(hd_iss *iss, uint64_t max_cycles);
 
+/* In later runs operations reach their units without fetch, and a bundle a cycle: no machine does
+ * that, but cycles without it less these are what fetch and issue cost. */
+void hd_iss_set_free_issue(hd_iss *iss, bool on);
+
 /* Calls op and dram of the probe in later runs; NULL = none. */
 void hd_iss_set_probe(hd_iss *iss, const struct hd_probe *probe);
 

@@ -12,6 +12,7 @@ void hd_iss_fetch_step(hd_iss *iss) {
     f->next = f->known;
     if (iss->now < f->known) return; /* the header is still on its way */
     f->next = HD_NEVER;
+    if (iss->free_issue) return;
     if (f->at >= f->limit || f->n == sizeof f->b / sizeof f->b[0]) return;
     uint64_t bytes = HD_FETCH_CHUNK - f->at % HD_FETCH_CHUNK;
     if (bytes > f->limit - f->at) bytes = f->limit - f->at;
@@ -81,6 +82,7 @@ void hd_iss_take_header(hd_iss *iss) {
     uint32_t words = HD_PROG_HEADER_WORDS + (iss->code[0] == HD_PROG_MAGIC_PACKED);
     for (; u->at < words && !err; u->at++) {
         if (u->at == HD_PROG_HEADER_WORDS && (err = header_error(iss)) != HD_ERR_none) break;
+        if (iss->free_issue) continue;
         uint64_t ready = word_ready(iss, u->at);
         if (ready == HD_NEVER) return;
         s->t = s->t > ready ? s->t : ready;
@@ -159,6 +161,7 @@ static bool send_word(hd_iss *iss) {
 bool hd_iss_take_words(hd_iss *iss, uint32_t end) {
     struct issue *s = &iss->issue;
     struct unpack *u = &iss->unpack;
+    if (iss->free_issue) s->pc = end;
     for (; s->pc < end; s->pc++) {
         if (!send_word(iss)) return false;
         s->t = s->t > u->out + 1 ? s->t : u->out + 1;

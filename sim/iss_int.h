@@ -202,6 +202,7 @@ struct hd_iss {
     struct hd_unit_counters count[HD_UNITS];
 
     /* the run */
+    bool free_issue;
     bool started, running; /* running: no halt and no error yet */
     uint64_t now, budget;  /* budget: cycles that the run may still take */
     const uint32_t *code;  /* the program, where it is in DRAM */

@@ -209,7 +209,7 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
         f->state = FRONT_SEM;
         f->take = iss->now;
         f->stall_sem = iss->count[u].stall_sem;
-        f->ready = iss->now + f->cur.n_words;
+        f->ready = iss->now + (iss->free_issue ? 1 : f->cur.n_words);
         f->next = f->ready;
         hd_iss_set_next(&iss->issue.next, iss->now + 1);
         return;

@@ -90,6 +90,7 @@ struct cli {
     const struct cli_command *command;
     struct cli_options opt;
     const struct hd_probe *probe; /* for devices that are opened; NULL = none */
+    bool free_issue;              /* of them: see hd_device_options */
     bool timed;                   /* ... that they take the time of each step */
     char **args;                  /* what is not an option */
     int n_args;

@@ -138,6 +138,7 @@ void cli_device_options(const struct cli *c, const struct hd_machine *m,
                                       .mem = c->opt.mem,
                                       .threads = c->opt.threads,
                                       .timed = c->timed,
+                                      .free_issue = c->free_issue,
                                       .probe = c->probe};
 }
 
