@@ -6,9 +6,9 @@
 #include "compiler/compiler.h"
 #include "compiler/pass/pattern.h"
 
-const char *const hd_pass_names[] = {"axes", "fold",      "shapes", "cse",       "simplify",
-                                     "sink", "batchnorm", "norm",   "attention", "recurrent",
-                                     "qdq",  "dce",       "split",  "legalize",  NULL};
+const char *const hd_pass_names[] = {
+    "axes", "fold",      "shapes",    "cse", "simplify", "sink",  "batchnorm", "norm",
+    "gelu", "attention", "recurrent", "qdq", "dce",      "split", "legalize",  NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -19,8 +19,8 @@ static bool enters_graphs(const char *name) {
 }
 
 static hd_status legalize(hd_ctx *ctx, hd_graph *g) {
-    static const char *const sequence[] = {"axes",     "fold", "shapes", "qdq",
-                                           "simplify", "norm", "cse",    "fold"};
+    static const char *const sequence[] = {"axes",     "fold", "shapes", "recurrent", "norm", "qdq",
+                                           "simplify", "norm", "gelu",   "cse",       "fold"};
     for (size_t i = 0; i < sizeof sequence / sizeof *sequence; i++)
         TRY(hd_pass_run(ctx, g, sequence[i]));
     return HD_OK;

@@ -226,6 +226,14 @@ static bool is_recurrent(const struct hd_node *n) {
     return n->op == HD_IR_lstm || n->op == HD_IR_gru || n->op == HD_IR_rnn;
 }
 
+/* Operands that the node wants as integers. */
+static void take_sides(struct apply *x, int node) {
+    struct hd_node *n = &x->g->nodes[node];
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && (size_t)n->in[i] < x->p->n_tensors && x->side[n->in[i]] >= 0)
+            n->in[i] = x->side[n->in[i]];
+}
+
 hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *plan,
                          const struct hd_quant_stats *stats, const struct hd_quant_options *o) {
     hd_arena *a = hd_arena_create();
@@ -252,6 +260,8 @@ hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *p
             layer(&x, a, (int)i);
         else if (plan->layer[i] && is_recurrent(&g->nodes[i]))
             recurrent(&x, a, (int)i);
+        else if (plan->layer[i])
+            take_sides(&x, (int)i);
     for (size_t t = 0; s == HD_OK && t < plan->n_tensors; t++)
         if (plan->made[t]) wrap(&x, (int)t);
     hd_arena_destroy(a);

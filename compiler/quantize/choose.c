@@ -110,6 +110,11 @@ static void make(struct chooser *c, int node, int t) {
 
 /* ---- kinds of nodes ---- */
 
+/* Integers beside the float tensor for those that want them. */
+static void want(struct chooser *c, int t) {
+    if (!c->p->made[t]) c->p->side[t] = true;
+}
+
 static void layer(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     int bias, add = hd_quant_bias_add(c->g, node, &bias), t = n->out[0];
@@ -117,7 +122,7 @@ static void layer(struct chooser *c, int node) {
         c->p->why[add] = NULL;
         t = c->g->nodes[add].out[0];
     }
-    if (!c->p->made[n->in[0]]) c->p->side[n->in[0]] = true;
+    want(c, n->in[0]);
     make(c, node, behind_activations(c, t));
 }
 
@@ -130,7 +135,7 @@ static const char *recurrent(struct chooser *c, int node) {
         if (n->in[i] >= 0 && !constant_f32(c->g, n->in[i])) return "its weights are not constant";
     if (!variable_f32(c->g, n->in[0])) return "its operand is not f32";
     int y = n->out[0] >= 0 ? n->out[0] : n->out[1];
-    if (!c->p->made[n->in[0]]) c->p->side[n->in[0]] = true;
+    want(c, n->in[0]);
     make(c, node, y);
     bool state = n->op == HD_IR_gru; /* goes on in binary32 */
     if (!state && n->n_out > 1 && n->out[1] >= 0 && n->out[1] != y) {
@@ -140,10 +145,69 @@ static const char *recurrent(struct chooser *c, int node) {
     return NULL;
 }
 
+/* A product of two activations, with constant factors behind it, which go into its scale. */
+static const char *weighted(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    int t = n->out[0];
+    if (n->n_in > 2 && n->in[2] >= 0) return "a gemm by weights that are not constant";
+    for (int i = 0; i < 2; i++) {
+        if (!c->p->made[n->in[i]]) return "its operands are float";
+        if (c->g->tensors[n->in[i]].rank < 2) return "an operand is a vector";
+    }
+    for (int u; (u = only_user(c->g, t)) >= 0 && !(c->keep && c->keep[u]);) {
+        const struct hd_node *f = &c->g->nodes[u];
+        if (f->op != HD_IR_mul && f->op != HD_IR_div) break;
+        int by = f->in[f->in[0] == t ? 1 : 0];
+        if (!constant_f32(c->g, by) || hd_tensor_elems(&c->g->tensors[by]) != 1 ||
+            (f->op == HD_IR_div && f->in[0] != t) || c->g->tensors[by].rank > c->g->tensors[t].rank)
+            break;
+        c->p->why[u] = NULL;
+        t = f->out[0];
+    }
+    make(c, node, behind_activations(c, t));
+    return NULL;
+}
+
+static const char *softmax(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    if (!c->p->made[n->in[0]]) return "its operand is float";
+    make(c, node, n->out[0]);
+    return NULL;
+}
+
+/* Over the last dimension, by constants. */
+static const char *layer_norm(struct chooser *c, int node) {
+    const struct hd_node *n = &c->g->nodes[node];
+    const struct hd_tensor *x = &c->g->tensors[n->in[0]];
+    int64_t axis = hd_attr_int(n, "axis", -1);
+    if (!variable_f32(c->g, n->in[0])) return "its operand is not f32";
+    if (axis != -1 && axis != x->rank - 1) return "it normalises several dimensions";
+    if (n->n_out != 1) return "its mean or deviation is read, too";
+    for (int i = 1; i < n->n_in; i++)
+        if (n->in[i] >= 0 && (!constant_f32(c->g, n->in[i]) ||
+                              hd_tensor_elems(&c->g->tensors[n->in[i]]) != x->dim[x->rank - 1]))
+            return "its scale or bias is not constant";
+    want(c, n->in[0]);
+    make(c, node, n->out[0]);
+    return NULL;
+}
+
+/* A layer norm reads the sum: then it is worth to have the other operand as integers, too. */
+static bool meets_norm(const struct chooser *c, const struct hd_node *n) {
+    int user[8];
+    size_t users = hd_graph_users(c->g, n->out[0], user, 8);
+    for (size_t i = 0; i < users && i < 8; i++)
+        if (c->g->nodes[user[i]].op == HD_IR_layernorm)
+            return variable_f32(c->g, n->in[0]) && variable_f32(c->g, n->in[1]);
+    return false;
+}
+
 /* Sums, differences and products of two tensors. */
 static const char *sum(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
-    if (!c->p->made[n->in[0]] || !c->p->made[n->in[1]]) return "an operand is float";
+    bool a = c->p->made[n->in[0]], b = c->p->made[n->in[1]];
+    if (!(a && b) && !((a || b) && meets_norm(c, n))) return "an operand is float";
+    want(c, n->in[0]), want(c, n->in[1]);
     make(c, node, behind_activations(c, n->out[0]));
     return NULL;
 }
@@ -245,7 +309,11 @@ static const char *choose(struct chooser *c, int node) {
         layer(c, node);
         return NULL;
     }
+    if ((n->op == HD_IR_matmul || n->op == HD_IR_gemm) && variable_f32(c->g, n->in[1]))
+        return weighted(c, node);
     if (product) return "its weights are not constant, or have no integer form";
+    if (n->op == HD_IR_softmax) return softmax(c, node);
+    if (n->op == HD_IR_layernorm) return layer_norm(c, node);
     if (n->op == HD_IR_avgpool) return average(c, node);
     if (n->op == HD_IR_lstm || n->op == HD_IR_gru || n->op == HD_IR_rnn) return recurrent(c, node);
     if (n_moved) return movement(c, node, n_moved);

@@ -1,5 +1,5 @@
 # Four ways to write gelu, operands in any order; the last of erf is read by another node, too, and stays.
-# RUN: heddle opt --pass norm %s
+# RUN: heddle opt --pass gelu %s
 graph g {
   input x f32[4]
   const half f32[] = {0.5}

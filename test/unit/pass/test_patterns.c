@@ -81,7 +81,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/shapes.t", "legalize", 0);
     keeps_values("test/golden/pass/batchnorm.t", "batchnorm", 1e-6);
     keeps_values("test/golden/pass/norm.t", "norm", 1e-5);
-    keeps_values("test/golden/pass/gelu.t", "norm", 1e-5);
+    keeps_values("test/golden/pass/gelu.t", "gelu", 1e-5);
 }
 
 /* y = add(mul(x, w), relu(mul(x, w))), the product being one node; z reads relu's result. */
