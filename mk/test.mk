@@ -97,6 +97,11 @@ sweep: heddle gen $(COSIM) ## every parameter set: lint, refusals, networks on i
 nightly: test-gates sweep ## 10,000 random programs, on tiny, base and big
 	$(Q)for m in tiny base big; do $(MAKE) cosim N=10000 TB_MACHINE=$$m SEED=$$(date +%s) || exit 1; done
 
+# RTL=200e6: those below so many multiply-accumulates on rtl, too.
+networks: heddle ## every network of ../shared/models on the machine, quantised where it must be; NETWORKS="NAME..", RTL=200e6: on rtl, too
+	$(Q)$(if $(RTL),$(MAKE) rtl-base)
+	$(Q)python3 scripts/networks.py $(B) $(SHARED) $(if $(RTL),--rtl $(RTL)) $(NETWORKS)
+
 peer: heddle ## random models of one operation on golden and ONNX Runtime: N=1000 SEED=1 ORT=..
 	$(Q)test/peer/run.sh $(B)/heddle $(N) $(SEED) $(B)/peer
 
