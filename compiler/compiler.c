@@ -46,9 +46,12 @@ static void dump_layers(const struct hd_lowering *lo) {
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
         if (!shows(lo->opt, lo->g->nodes[l->node].name)) continue;
-        fprintf(f, "layer %d %s %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n",
-                l->tag, hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name, x->n,
-                x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp, l->kh, l->kw, l->sy, l->sx);
+        fprintf(
+            f,
+            "layer %d %s %s as %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n",
+            l->tag, hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name,
+            hd_intrinsics[l->kind].operations, x->n, x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp,
+            l->kh, l->kw, l->sy, l->sx);
         fprintf(f, "  %s\n", lo->model->layers[i].plan);
         if (x->resident) fprintf(f, "  in at XM 0x%x\n", x->xm);
         if (y->resident) fprintf(f, "  out at XM 0x%x\n", y->xm);

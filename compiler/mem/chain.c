@@ -44,8 +44,7 @@ static bool fit_together(const struct hd_lowering *lo, size_t first, size_t last
 }
 
 static int64_t row_cycles(const struct hd_layer *l) {
-    if (l->kind != HD_LAYER_MATMUL) return (int64_t)l->nts * l->kh * l->ow * l->sx;
-    return (int64_t)l->ow * l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
+    return l->ow * hd_intrinsics[l->kind].pixel_cycles(l);
 }
 
 /* A tensor between two layers of a chain of which only a few rows need to be there at a time. */

@@ -484,25 +484,21 @@ int64_t hd_low_f32_bits(float f) {
 
 /* ---- layers ---- */
 
+#define INTRINSIC(kind, operations, expression, memories, cycles, emit)                            \
+    static hd_status emit_##kind(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {           \
+        (void)t, (void)only_nt;                                                                    \
+        return emit;                                                                               \
+    }
+#include "compiler/tile/intrinsics.def"
+
 static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
+    static hd_status (*const emit[HD_LAYER_KINDS])(struct hd_lowerer *, struct hd_tile *, int) = {
+#define INTRINSIC(kind, ...) [HD_LAYER_##kind] = emit_##kind,
+#include "compiler/tile/intrinsics.def"
+    };
     const struct hd_layer *l = w->l;
     t.th = (int)hd_min(l->th, l->oh - t.y), t.tw = (int)hd_min(l->tw, l->ow - t.x);
-    switch (l->kind) {
-    case HD_LAYER_MATMUL:
-    case HD_LAYER_DEPTHWISE:
-        return hd_low_matmul(w, &t, only_nt);
-    case HD_LAYER_POOL:
-        return hd_low_pool(w, &t);
-    case HD_LAYER_MEAN:
-        return hd_low_mean(w, &t);
-    case HD_LAYER_SOFTMAX:
-    case HD_LAYER_NORM:
-        return hd_low_rows(w, &t);
-    case HD_LAYER_MOVE:
-        return hd_low_move(w, &t);
-    default:
-        return hd_low_elementwise(w, &t);
-    }
+    return emit[l->kind](w, &t, only_nt);
 }
 
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {

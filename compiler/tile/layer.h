@@ -64,18 +64,16 @@ struct hd_mtensor {
 int hd_mtensor_pitch(const struct hd_mtensor *t);
 
 enum hd_layer_kind {
-    HD_LAYER_MATMUL,
-    HD_LAYER_DEPTHWISE,
-    HD_LAYER_ADD, /* of two operands: add or multiply */
-    HD_LAYER_POOL,
-    HD_LAYER_MEAN,
-    HD_LAYER_RESCALE,
-    HD_LAYER_SOFTMAX, /* along the channels of each pixel, as NORM */
-    HD_LAYER_NORM,
-    HD_LAYER_RECURRENT,
-    HD_LAYER_BMM, /* product of two activations */
-    HD_LAYER_MOVE
+#define INTRINSIC(kind, ...) HD_LAYER_##kind,
+#include "compiler/tile/intrinsics.def"
+    HD_LAYER_KINDS
 };
+struct hd_layer;
+struct hd_intrinsic {
+    const char *operations, *expression, *memories;
+    int64_t (*pixel_cycles)(const struct hd_layer *l);
+};
+extern const struct hd_intrinsic hd_intrinsics[HD_LAYER_KINDS]; /* intrinsics.def */
 
 enum { HD_LAYER_INPUTS = 16 };
 
@@ -99,7 +97,7 @@ struct hd_recurrent {
     int gates, directions, steps, batch;
     bool reverse, linear_before_reset, no_tanh;
     bool together; /* products are so short that gates come together rather than one by one */
-    float scale; /* of a result before it is rounded: 1 / step */
+    float scale;   /* of a result before it is rounded: 1 / step */
     /* Initial integers (not of a gru) and binary32 state: indexes in hd_layer.in, -1 = none; or
      * constants, at these offsets of the image, -1 = none. */
     int in_h, in_state;

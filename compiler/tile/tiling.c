@@ -230,7 +230,7 @@ static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, 
 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
-    int64_t cycles = l->nts, pixels_max = INT32_MAX;
+    int64_t pixels_max = INT32_MAX;
     const char *why;
     if (l->kind == HD_LAYER_RECURRENT)
         return hd_choose_recurrent(lo, l, &why) ? HD_OK : does_not_fit(lo, l, why);
@@ -244,23 +244,16 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
                            "a window of %dx%d needs %lld words of weight memory twice, there "
                            "are %u",
                            l->kh, l->kw, (long long)words, hd_wm_words(lo->m)));
-        cycles =
-            hd_max(1, (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : l->uy * l->ux));
         pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
     } else if (l->kind == HD_LAYER_DEPTHWISE) {
-        cycles = (int64_t)l->nts * l->kh * l->sx;
         pixels_max = 65535;
-    } else if (l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN) {
-        cycles = (int64_t)l->nts * l->kh * l->kw;
     }
     if (l->kind == HD_LAYER_BMM) {
-        cycles = (int64_t)l->nts * l->cw;
         pixels_max = hd_min(accumulators(lo->m) / l->nb, 65535);
         if ((int64_t)l->cw + 2 > hd_wm_words(lo->m) / 2)
             return does_not_fit(lo, l, "words of one column need half of weight memory");
     }
     if (l->kind == HD_LAYER_SOFTMAX || l->kind == HD_LAYER_NORM) {
-        cycles = (int64_t)l->nts * (l->kind == HD_LAYER_NORM ? 7 : 4); /* passes */
         pixels_max = accumulators(lo->m) / hd_rows_words(lo, l);
         bool fits = pixels_max && (uint32_t)hd_rows_words(lo, l) <= hd_pm_words(lo->m) / 2;
         if (!fits) return does_not_fit(lo, l, "a row does not fit in half of accumulator memory");
@@ -276,7 +269,7 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     if (l->kind == HD_LAYER_MOVE && l->tw < l->ow)
         return does_not_fit(lo, l, "a row of the result does not fit in activation memory twice");
     if (l->roll_th) return roll_tile(lo, l);
-    split_for_overlap(l, cycles);
+    split_for_overlap(l, hd_intrinsics[l->kind].pixel_cycles(l));
     if (l->kind == HD_LAYER_MATMUL) choose_order(lo, l);
     return HD_OK;
 }
