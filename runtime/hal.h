@@ -29,6 +29,7 @@ struct hd_device_options {
     bool timed;               /* GRAPH devices: take the time of each step (see steps) */
     bool free_issue; /* iss: operations reach their units at no cost; what fetch and issue lose is
                         the difference */
+    bool functional; /* iss: results without time, sooner */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
 };
 

@@ -45,6 +45,11 @@ void hd_iss_set_free_issue(hd_iss *iss, bool on) {
     iss->free_issue = on;
 }
 
+void hd_iss_set_functional(hd_iss *iss, bool functional) {
+    iss->functional = functional;
+    iss->free_issue |= functional;
+}
+
 void hd_iss_tell_dram(const hd_iss *iss, uint64_t cycle, bool write, uint32_t bytes) {
     if (iss->probe && iss->probe->dram) iss->probe->dram(iss->probe->user, cycle, write, bytes);
 }
@@ -249,7 +254,7 @@ static int tag_in_work(const hd_iss *iss, enum hd_unit u) {
 
 /* Counts the cycles up to t, in which nothing changed. */
 static void account(hd_iss *iss, uint64_t t) {
-    if (t <= iss->counted_to) return;
+    if (t <= iss->counted_to || iss->functional) return;
     uint64_t n = t - iss->counted_to;
     int mx = tag_in_work(iss, HD_UNIT_mx), vx = tag_in_work(iss, HD_UNIT_vx);
     int tag = mx >= 0 ? mx : vx >= 0 ? vx : iss->last_tag;
@@ -392,7 +397,7 @@ bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
         run_cycle(iss);
     }
     account(iss, iss->now);
-    iss->cycles = iss->now;
+    iss->cycles = iss->functional ? 0 : iss->now;
     finish(iss);
     return true;
 }

@@ -22,6 +22,10 @@ void hd_iss_destroy(hd_iss *iss);
 void hd_iss_reg_write(hd_iss *iss, uint32_t offset, uint32_t value);
 uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset);
 
+/* true: later runs give results and errors but no time: cycles, layers, bytes are not counted, and
+ * operations run in some order that the semaphores allow. */
+void hd_iss_set_functional(hd_iss *iss, bool functional);
+
 /* Runs a started machine until done. False: cycle max_cycles (0 = no limit) came first, or one that
  * no run reaches (2^36); the state registers show where it stands and the next call goes on. A
  * deadlock always ends as HD_ERR_watchdog, after `watchdog` cycles. */

@@ -6,6 +6,7 @@ static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi
                         void **out) {
     *out = hd_iss_create(&opt->machine, mem);
     if (*out) hd_iss_set_free_issue(*out, opt->free_issue);
+    if (*out) hd_iss_set_functional(*out, opt->functional);
     return *out ? HD_OK
                 : hd_fail(ctx, HD_NOMEM, "iss: no memory for machine %s", opt->machine.name);
 }

@@ -189,6 +189,7 @@ struct hd_iss {
     struct hd_machine m;
     hd_axi_mem *mem;
     const struct hd_probe *probe; /* NULL = none */
+    bool functional;              /* operations take no time, their traffic is not modelled */
     uint8_t *xm, *pm, *tm;
     int8_t *wm;
     int32_t *am;

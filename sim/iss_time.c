@@ -330,7 +330,20 @@ void hd_iss_dma_step(hd_iss *iss, enum hd_unit u) {
     end_run(iss, u);
 }
 
+/* The operation's effects, and it is over. */
+static bool start_functional(hd_iss *iss, enum hd_unit u) {
+    struct front *f = &iss->front[u];
+    uint64_t cycles;
+    unsigned err = u == HD_UNIT_lx   ? hd_iss_lx(iss, f->words)
+                   : u == HD_UNIT_lw ? hd_iss_lw(iss, f->words)
+                   : u == HD_UNIT_mx ? hd_iss_mx(iss, f->words, &cycles)
+                   : u == HD_UNIT_vx ? hd_iss_vx(iss, f->cur.op.code, f->words, &cycles)
+                                     : hd_iss_st(iss, f->words);
+    return !err || fail(iss, u, err);
+}
+
 bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot) {
+    if (iss->functional) return start_functional(iss, u);
     if (u == HD_UNIT_mx) return start_mx(iss, slot);
     if (u == HD_UNIT_vx) return start_vx(iss, slot);
     return start_dma(iss, u, slot);

@@ -1,10 +1,16 @@
 /* heddle bench iss-vs-rtl: how far the ISS is from the RTL, in cycles of layers and of networks, at
- * several memory latencies. */
+ * several memory latencies. Without arguments: every network in the folder of models,
+ * $HEDDLE_MODELS or ../shared/models, that has work for the machine, but of at most 200 million
+ * multiplications. */
 #include "compiler/cli/cli.h"
 
+#include <dirent.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+enum { MACS_MAX = 200000000, NAMES_MAX = 256 };
 enum { SMALL = 100 }; /* a layer counts as the worst only from 1/SMALL of the run's cycles */
 static const uint32_t latencies[] = {30, 64, 200};
 
@@ -74,19 +80,32 @@ static void add_row(const char *name, uint32_t latency, const hd_model *m,
         cli_add_str(l, "name", m->layers[i].name);
         cli_add_int(l, "iss_cycles", (int64_t)iss->layer[i]);
         cli_add_int(l, "rtl_cycles", (int64_t)rtl->layer[i]);
+        cli_add_num(l, "error_percent", error_of(iss->layer[i], rtl->layer[i]));
         json_object_array_add(layers, l);
     }
     json_object_object_add(o, "layers", layers);
     json_object_array_add(list, o);
 }
 
-static hd_status bench_network(struct cli *c, hd_arena *a, const char *arg, struct cli_table *t,
-                               json_object *list) {
+static bool worth_it(const hd_model *m) {
+    int64_t macs = 0;
+    for (int i = 0; i < m->n_layers; i++) macs += m->layers[i].macs;
+    return m->n_layers > 0 && macs <= MACS_MAX;
+}
+
+/* all: of a list that nobody chose; what is too large or has nothing for the machine is left out.
+ */
+static hd_status bench_network(struct cli *c, hd_arena *a, const char *arg, bool all,
+                               struct cli_table *t, json_object *list) {
     hd_model *m = NULL;
     const char *path, *what, *name = cli_short_name(a, arg);
     const void **in;
     hd_status ok = cli_model_path(c, a, arg, &path);
     if (ok == HD_OK) ok = cli_open_model(c, path, false, &m);
+    if (ok == HD_OK && all && !worth_it(m)) {
+        hd_model_destroy(m);
+        return HD_OK;
+    }
     if (ok == HD_OK) ok = cli_inputs(c, a, m, path, &in, &what);
     for (size_t i = 0; ok == HD_OK && i < sizeof latencies / sizeof latencies[0]; i++) {
         struct measured iss, rtl;
@@ -100,8 +119,39 @@ static hd_status bench_network(struct cli *c, hd_arena *a, const char *arg, stru
     return hd_note(c->ctx, ok, "in benchmark %s", arg);
 }
 
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Folders with a model.onnx in the folder of models. */
+static int all_models(hd_arena *a, char *out[NAMES_MAX]) {
+    const char *root = getenv("HEDDLE_MODELS");
+    if (!root || !*root) root = "../shared/models";
+    int n = 0;
+    DIR *d = opendir(root);
+    for (struct dirent *e; d && n < NAMES_MAX && (e = readdir(d));) {
+        char *path = hd_sprintf(a, "%s/%s", root, e->d_name);
+        if (!access(hd_sprintf(a, "%s/model.onnx", path), R_OK)) out[n++] = path;
+    }
+    if (d) closedir(d);
+    if (n) qsort(out, (size_t)n, sizeof *out, by_name);
+    return n;
+}
+
 int cli_bench_iss(struct cli *c, char **models, int n) {
     hd_arena *a = hd_arena_create();
+    char *found[NAMES_MAX];
+    bool all = !n;
+    if (all) {
+        n = all_models(a, found);
+        models = found;
+    }
+    static char own[] = "test/models/digits";
+    if (!n) { /* no such folder */
+        found[0] = own;
+        models = found;
+        n = 1;
+    }
     json_object *list = json_object_new_array();
     struct cli_table t;
     int failed = 0, status = CLI_DONE;
@@ -111,7 +161,7 @@ int cli_bench_iss(struct cli *c, char **models, int n) {
                                "worst layer", "which"},
               7);
     for (int i = 0; i < n; i++)
-        if (bench_network(c, a, models[i], &t, list) != HD_OK) {
+        if (bench_network(c, a, models[i], all, &t, list) != HD_OK) {
             cli_fail(c);
             hd_clear(c->ctx);
             failed++;

@@ -33,6 +33,7 @@ enum cli_option {
     OPT_MEM_OUTSTANDING,
     OPT_MEM_JITTER,
     OPT_NO_HIDING,
+    OPT_FUNCTIONAL,
     OPT_DUMP,
     OPT_THREADS,
     OPT_JSON,
@@ -70,8 +71,8 @@ enum cli_option {
     (CLI_MASK(OPT_MEM_LATENCY) | CLI_MASK(OPT_MEM_BYTES) | CLI_MASK(OPT_MEM_OUTSTANDING) |         \
      CLI_MASK(OPT_MEM_JITTER))
 #define CLI_RUN_OPTIONS                                                                            \
-    (CLI_MACHINE_OPTIONS | CLI_MEM_OPTIONS | CLI_MASK(OPT_NO_HIDING) | CLI_MASK(OPT_THREADS) |     \
-     CLI_MASK(OPT_JSON))
+    (CLI_MACHINE_OPTIONS | CLI_MEM_OPTIONS | CLI_MASK(OPT_NO_HIDING) | CLI_MASK(OPT_FUNCTIONAL) |  \
+     CLI_MASK(OPT_THREADS) | CLI_MASK(OPT_JSON))
 
 struct cli_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
@@ -82,7 +83,7 @@ struct cli_options {
     int repeat, threads, images;
     struct hd_mem_options mem;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, full, cycles, bisect, symmetric, bias_correction, equalize;
+    bool no_latency_hiding, functional, full, cycles, bisect, symmetric, bias_correction, equalize;
 };
 
 struct cli {

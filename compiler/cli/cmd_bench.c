@@ -43,10 +43,9 @@ int cmd_bench(struct cli *c) {
     int failed = 0;
     char *own[] = {"test/models/digits"};
     if (c->n_args && !strcmp(c->args[0], "iss-vs-rtl")) {
-        bool named = c->n_args > 1;
         hd_arena_destroy(a);
         json_object_put(list);
-        return cli_bench_iss(c, named ? c->args + 1 : own, named ? c->n_args - 1 : 1);
+        return cli_bench_iss(c, c->args + 1, c->n_args - 1);
     }
     if (c->n_args == 1 && !strcmp(c->args[0], "sim-speed")) {
         hd_arena_destroy(a);

@@ -107,6 +107,9 @@ int cmd_run(struct cli *c) {
         return cli_usage(c, "--trace-from, --trace-cycles: want --trace FILE.json, too");
     if (c->opt.trace_level && !c->opt.trace)
         return cli_usage(c, "--trace-level: wants --trace FILE.json, too");
+    if (c->opt.functional && (strcmp(c->opt.device, "iss") || c->opt.trace || c->opt.report))
+        return cli_usage(c, "--functional: gives results without time, on device iss alone; leave "
+                            "out --trace and --report");
     if (c->opt.select && !c->opt.trace && !c->opt.dump)
         return cli_usage(c, "--select: says what --trace or --dump show; give one of them, too");
     hd_arena *a = hd_arena_create();

@@ -137,6 +137,7 @@ void cli_device_options(const struct cli *c, const struct hd_machine *m,
     *out = (struct hd_device_options){.machine = *m,
                                       .mem = c->opt.mem,
                                       .threads = c->opt.threads,
+                                      .functional = c->opt.functional,
                                       .timed = c->timed,
                                       .free_issue = c->free_issue,
                                       .probe = c->probe};

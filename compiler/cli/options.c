@@ -37,6 +37,7 @@ static const struct {
                         "simulated DRAM: random timing; A..B runs every seed (compare)", 0},
     [OPT_NO_HIDING] = {"no-latency-hiding", NULL,
                        "compile so that every operation waits for the one before it", 0},
+    [OPT_FUNCTIONAL] = {"functional", NULL, "device iss: results only, no cycles; sooner", 0},
     [OPT_DUMP] = {"dump", "STAGE",
                   "print the compiler's state: import, legalize, plan, program, all", 0},
     [OPT_THREADS] = {"threads", "N", "threads for devices that use several", 0},
@@ -275,6 +276,9 @@ static int store(struct cli *c, int o, const char *arg, bool *out_help) {
         break;
     case OPT_NO_HIDING:
         p->no_latency_hiding = true;
+        break;
+    case OPT_FUNCTIONAL:
+        p->functional = true;
         break;
     case OPT_FULL:
         p->full = true;

@@ -165,6 +165,11 @@ void cli_print_run(struct cli *c, const struct cli_run *r, FILE *out) {
                 mem.bytes_per_cycle, mem.outstanding);
         if (mem.jitter) fprintf(out, ", jitter seed %llu", (unsigned long long)mem.jitter_seed);
         fputs("\n\n", out);
+        if (c->opt.functional) {
+            fprintf(out, "results only: --functional; %.3f s\n", r->wall_seconds);
+            print_outputs(m, out);
+            return;
+        }
         cli_print_layers(c, r, out);
         fputs("\n", out);
         print_units(r, out);
