@@ -31,6 +31,23 @@ static hd_status check_finite(struct apply *x, int t) {
         (unsigned long long)x->stats[t].n);
 }
 
+static bool is_recurrent(const struct hd_node *n) {
+    return n->op == HD_IR_lstm || n->op == HD_IR_gru || n->op == HD_IR_rnn;
+}
+
+/* A constant that a recurrent layer begins with is in the range of its results. */
+static void constant_states(struct apply *x, float *lo, float *hi) {
+    for (size_t i = 0; i < x->p->n_nodes; i++) {
+        const struct hd_node *n = &x->g->nodes[i];
+        if (!x->p->layer[i] || !is_recurrent(n) || n->n_in <= 5 || n->in[5] < 0) continue;
+        const struct hd_tensor *h = &x->g->tensors[n->in[5]];
+        const float *v = h->dtype == HD_F32 ? h->data : NULL;
+        int to = x->p->group[x->p->result[i]];
+        for (int64_t k = 0; v && k < hd_tensor_elems(h); k++)
+            lo[to] = fminf(lo[to], v[k]), hi[to] = fmaxf(hi[to], v[k]);
+    }
+}
+
 /* A scale and zero point for each group: of the union of the ranges in it. */
 static hd_status make_scales(struct apply *x, hd_arena *a) {
     size_t n = x->p->n_tensors;
@@ -44,6 +61,7 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
         lo[to] = fminf(lo[to], l);
         hi[to] = fmaxf(hi[to], h);
     }
+    constant_states(x, lo, hi);
     for (size_t t = 0; t < n; t++) {
         int from = x->p->group[t];
         int32_t zero;
@@ -220,10 +238,6 @@ static void recurrent(struct apply *x, hd_arena *a, int node) {
     recurrent_weights(x, a, node, 1, x->scale[in]);
     recurrent_weights(x, a, node, 2, x->scale[x->p->result[node]]);
     if (x->side[in] >= 0) x->g->nodes[node].in[0] = x->side[in];
-}
-
-static bool is_recurrent(const struct hd_node *n) {
-    return n->op == HD_IR_lstm || n->op == HD_IR_gru || n->op == HD_IR_rnn;
 }
 
 /* Operands that the node wants as integers. */

@@ -142,6 +142,10 @@ static const char *recurrent(struct chooser *c, int node) {
         c->p->made[n->out[1]] = true;
         share(c, n->out[1], y);
     }
+    if (n->n_in > 5 && variable_f32(c->g, n->in[5])) { /* the first h is in y's range */
+        c->p->observe[n->in[5]] = true;
+        share(c, n->in[5], y);
+    }
     return NULL;
 }
 
@@ -345,7 +349,7 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
         if (p.why[order[i]] == undecided) p.why[order[i]] = choose(&c, order[i]);
     for (size_t i = 0; i < g->n_tensors; i++) {
         p.group[i] = leader(p.group, (int)i);
-        p.observe[i] = p.made[i] || p.side[i];
+        p.observe[i] = p.observe[i] || p.made[i] || p.side[i];
     }
     hd_ctx_destroy(c.ctx);
     *out = p;

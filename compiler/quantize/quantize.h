@@ -34,7 +34,7 @@ struct hd_quant_plan {
     bool *made;                /* per tensor: comes as integers from the node that makes it */
     bool *side;                /* per tensor: float, and integers for those nodes that want them */
     int *group;                /* per tensor: one of those that share scale and zero point */
-    bool *observe;             /* per tensor: made or side */
+    bool *observe;             /* per tensor: made or side, or in the range of such */
 };
 
 /* Folds constants of any size, batch normalisation and constant factors and summands per channel

@@ -157,6 +157,86 @@ static void int8_network_is_near(void **state) {
         }
 }
 
+static int put_const(char *to, const char *name, const char *shape, int n, unsigned seed) {
+    float v[128];
+    fill(v, n, seed);
+    int len = sprintf(to, "const %s f32[%s] = {", name, shape);
+    for (int i = 0; i < n; i++)
+        len += sprintf(to + len, "%s%.3f", i ? "," : "", (double)v[i] * 0.8);
+    return len + sprintf(to + len, "}\n");
+}
+
+/* A bidirectional lstm with a state to begin with, beyond what it makes; a gru and an rnn behind
+ * it; the last c stays float. */
+static char *recurrent_network(hd_arena *a) {
+    static const struct {
+        const char *name, *shape;
+        int n;
+    } consts[] = {{"w", "2,12,4", 96}, {"r", "2,12,3", 72}, {"b", "2,24", 48},
+                  {"c0", "2,2,3", 12}, {"u", "1,6,6", 36},  {"v", "1,6,2", 12},
+                  {"bu", "1,12", 12},  {"p", "1,2,2", 4},   {"q", "1,2,2", 4}};
+    char *text = hd_alloc(a, 16384);
+    int len = sprintf(text, "graph net {\ninput x f32[4,2,4]\n");
+    for (unsigned i = 0; i < sizeof consts / sizeof *consts; i++)
+        len += put_const(text + len, consts[i].name, consts[i].shape, consts[i].n, i + 20);
+    sprintf(text + len,
+            "const h0 f32[2,2,3] = {2,0,-2,1,1,1,0,0,0,2,2,-2}\nconst ax i64[1] = {1}\n"
+            "y ?, yh ?, yc ? = lstm(x, w, r, b, -, h0, c0) direction=\"bidirectional\"\n"
+            "t ? = transpose(y) perm=[0,2,1,3]\nf ? = reshape(t) shape=[4,2,6]\n"
+            "g ?, gh ? = gru(f, u, v, bu) linear_before_reset=1\ns ? = squeeze(g, ax)\n"
+            "z ? = rnn(s, p, q) direction=\"reverse\" activations=\"Relu\"\n"
+            "output z\noutput yh\noutput yc\n}");
+    return text;
+}
+
+static void recurrent_layers(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    const char *text = recurrent_network(a);
+    hd_graph *g = parse(ctx, text), *q = parse(ctx, text), *file = NULL;
+    struct hd_quant_options o = {.type = HD_I8};
+    struct hd_quant_plan plan;
+    if (hd_quant_prepare(ctx, g) || hd_quant_prepare(ctx, q)) fail_msg("%s", hd_message(ctx));
+    hd_quant_choose(a, q, NULL, &plan);
+    struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, plan.n_tensors + 1);
+    calibrate(ctx, a, g, &plan, false, stats);
+    if (hd_quant_apply(ctx, q, &plan, stats, &o) != HD_OK) fail_msg("%s", hd_message(ctx));
+    char path[] = "/tmp/heddle-quantize-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    if (hd_export_onnx(ctx, q, path) || hd_import_onnx(ctx, path, NULL, &file) ||
+        hd_legalize(ctx, q) || hd_legalize(ctx, file))
+        fail_msg("%s", hd_message(ctx));
+    unlink(path);
+    close(fd);
+    enum hd_ir_op none[] = {HD_IR_lstm, HD_IR_gru, HD_IR_rnn, HD_IR_qrescale};
+    enum hd_ir_op one[] = {HD_IR_qlstm, HD_IR_qgru, HD_IR_qrnn, HD_IR_quantize};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(count(q, none[i]), 0);
+        assert_int_equal(count(q, one[i]), 1);
+    }
+    for (unsigned seed = 1; seed < 9; seed++) {
+        float x[32];
+        fill(x, 32, seed);
+        const struct hd_tensor *want = run(ctx, g, a, x), *got = run(ctx, q, a, x),
+                               *read = run(ctx, file, a, x);
+        for (int k = 0; k < 3; k++) {
+            const struct hd_tensor *w = &want[g->outputs[k]], *y = &got[q->outputs[k]];
+            int64_t n = hd_tensor_elems(w);
+            for (int64_t i = 0; i < n; i++)
+                assert_true(fabsf(((const float *)w->data)[i] - ((const float *)y->data)[i]) <
+                            0.05f);
+            assert_memory_equal(y->data, read[file->outputs[k]].data, (size_t)n * sizeof(float));
+        }
+    }
+    hd_graph_destroy(g);
+    hd_graph_destroy(q);
+    hd_graph_destroy(file);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
 static void what_is_kept_stays_float(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
@@ -259,6 +339,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prepared_graph_computes_the_same),
         cmocka_unit_test(int8_network_is_near),
+        cmocka_unit_test(recurrent_layers),
         cmocka_unit_test(what_is_kept_stays_float),
         cmocka_unit_test(even_peaks_compute_the_same),
         cmocka_unit_test(ranges_leave_out_what_they_should),
