@@ -18,10 +18,11 @@ struct cell { /* of one direction */
     const int8_t *w, *r;
     const int32_t *bias; /* [2][G*H]: of w, of r */
     const float *scale;
-    float *zw, *zr; /* [G*H] */
-    float *state;   /* [H]: c or h */
-    uint8_t *last;  /* [H]: y of the step before */
-    uint8_t *y;     /* [H]: of this step */
+    float *zw, *zr;   /* [G*H] */
+    float *state;     /* [H]: c or h */
+    uint8_t *last;    /* [H]: y of the step before */
+    uint8_t *y;       /* [H]: of this step */
+    int16_t *centred; /* room for an operand without its zero point */
 };
 
 static int32_t byte_at(const uint8_t *p, bool is_signed, int64_t i) {
@@ -36,10 +37,11 @@ static void products(const struct cell *c, int part, const uint8_t *v, int64_t f
     bool is_signed = part ? s->y_signed : s->x_signed;
     int32_t zp = part ? s->y_zp : s->x_zp;
     const int8_t *m = part ? c->r : c->w;
+    for (int64_t k = 0; k < n; k++) c->centred[k] = (int16_t)(byte_at(v, is_signed, k) - zp);
     for (int64_t i = from; i < to; i++) {
         uint32_t sum = (uint32_t)c->bias[part * gh + i];
-        for (int64_t k = 0; k < n; k++)
-            sum += (uint32_t)((byte_at(v, is_signed, k) - zp) * m[i * n + k]);
+        const int8_t *row = m + i * n;
+        for (int64_t k = 0; k < n; k++) sum += (uint32_t)(c->centred[k] * row[k]);
         z[i] = (float)(int32_t)sum * c->scale[part * gh + i];
     }
 }
@@ -122,6 +124,7 @@ static hd_status recur(const struct hd_kernel *k, void (*step)(struct cell *c)) 
     c.state = hd_new_array(k->arena, float, (size_t)h);
     c.last = hd_new_array(k->arena, uint8_t, (size_t)h);
     c.y = hd_new_array(k->arena, uint8_t, (size_t)h);
+    c.centred = hd_new_array(k->arena, int16_t, (size_t)hd_max(h, s->input));
     const uint8_t *x = k->in[0];
     uint8_t *y = k->outs[0];
     float *states = hd_k_out_data(k, 1);

@@ -127,6 +127,7 @@ static hd_status product(struct cell *c, int part, const struct rows *v, int nt,
             m = (int)hd_min(end, c->loaded[part]) - nt;
         } else if (nt < stay) {
             m = (int)hd_min(hd_min(end, stay) - nt, hd_ceil_div(tiles(c), FIRST_LOADS));
+            m = (int)hd_min(m, hd_max(1, nt)); /* work begins with the first tile */
             TRY(load_tiles(c, part, nt, m, wm));
             c->loaded[part] = nt + m;
         } else {
@@ -158,18 +159,18 @@ static hd_status gate_product(struct cell *c, int gate, const struct rows *h) {
 
 /* ---- vectors ---- */
 
-struct map { /* `gates` gates of n steps; scales of 0 count as 1 */
+struct map { /* scales of 0 count as 1 */
     int alu, fn, a_kind;
     int64_t a, b, d;
     int64_t pm; /* bias and scale of A, 0 = none: pm - 1 is the word */
     bool to_y;  /* the result goes to c->now, as bytes */
     float a_scale, b_scale;
-    int gates, n;
+    int tiles, n; /* vectors of results, 0 = those of a gate; steps */
 };
 
 static hd_status map(struct cell *c, struct map m) {
     struct hd_lowerer *w = c->w;
-    int nh = c->r->vectors * (m.gates ? m.gates : 1), lanes = (int)w->m->n;
+    int nh = m.tiles ? m.tiles : c->r->vectors, lanes = (int)w->m->n;
     bool loops = m.pm || m.to_y; /* else vectors follow each other */
     int64_t inner = loops ? c->rows : c->rows * nh, outer = loops ? nh : 1;
     int64_t n = m.n > 1 ? m.n : 1, steps = c->r->gates * c->q, extent = (int64_t)c->rows * nh;
@@ -221,7 +222,7 @@ static hd_status gates(struct cell *c, int i, int g, int n, int fn, int64_t d) {
                                 .pm = pm + 1,
                                 .b = slot(c, i) + at,
                                 .d = d + k * c->q,
-                                .gates = at_once}));
+                                .tiles = at_once * c->r->vectors}));
     }
     return HD_OK;
 }
@@ -267,29 +268,40 @@ static hd_status rows_of_x(struct cell *c, int i, int n, struct rows *out) {
     return HD_OK;
 }
 
-static hd_status products_of_x(struct cell *c, int i, int n) {
-    struct rows v = {0};
-    TRY(rows_of_x(c, i, n, &v));
-    return product(c, OF_X, &v, 0, tiles(c), slot(c, i));
+/* Bias and scale of output tiles [nt, nt + count), of one gate where parameters do not stay:
+ * binary32 from here on. */
+static hd_status scale_of_x(struct cell *c, int i, int n, int nt, int count) {
+    bool at_once = n == 1 || c->r->gates * c->q <= STEP_MAX;
+    int64_t pm;
+    TRY(params(c, OF_X, nt / c->r->vectors, &pm));
+    for (int s = 0; s < n; s += at_once ? n : 1) {
+        int64_t at = slot(c, i + s) + (int64_t)nt * c->rows;
+        TRY(map(c, (struct map){.a_kind = AM_INT,
+                                .a = at,
+                                .d = at,
+                                .pm = pm + nt % c->r->vectors + 1,
+                                .tiles = count,
+                                .n = at_once ? n : 1}));
+    }
+    return HD_OK;
 }
 
-/* Bias and scale of them: binary32 from here on. */
-static hd_status scale_of_x(struct cell *c, int i, int n) {
-    int gates = c->r->pm_stay ? c->r->gates : 1;
-    bool at_once = n == 1 || c->r->gates * c->q <= STEP_MAX;
-    for (int g = 0; g < c->r->gates; g += gates) {
-        int64_t pm;
-        TRY(params(c, OF_X, g, &pm));
-        for (int s = 0; s < n; s += at_once ? n : 1) {
-            int64_t at = slot(c, i + s) + g * c->q;
-            TRY(map(c, (struct map){.a_kind = AM_INT,
-                                    .a = at,
-                                    .d = at,
-                                    .pm = pm + 1,
-                                    .gates = gates,
-                                    .n = at_once ? n : 1}));
-        }
+/* Products of x of n steps, scaled: in pieces, so that the vector unit is not far behind. */
+static hd_status block_of_x(struct cell *c, int i, int n) {
+    int piece = (int)hd_max(1, c->r->pm_stay ? c->r->vectors / 2 : c->r->vectors), nts = tiles(c);
+    struct rows v = {0};
+    TRY(rows_of_x(c, i, n, &v));
+    for (int nt = 0, m; nt < nts; nt += m) { /* a piece does not reach into the next gate */
+        m = (int)hd_min(piece, c->r->vectors - nt % c->r->vectors);
+        TRY(product(c, OF_X, &v, nt, m, slot(c, i) + (int64_t)nt * c->rows));
+        TRY(scale_of_x(c, i, n, nt, m));
     }
+    return HD_OK;
+}
+
+static hd_status scale_of_filler(struct cell *c, int i) {
+    int count = c->r->pm_stay ? tiles(c) : c->r->vectors;
+    for (int nt = 0; nt < tiles(c); nt += count) TRY(scale_of_x(c, i, 1, nt, count));
     return HD_OK;
 }
 
@@ -300,7 +312,11 @@ static bool fills(const struct cell *c, int i) {
 
 /* Behind the last product of step i: work for the matrix unit while it would wait for the gates. */
 static hd_status filler(struct cell *c, int i) {
-    return fills(c, i) ? products_of_x(c, i + c->r->ahead - 1, 1) : HD_OK;
+    struct rows v = {0};
+    int later = i + c->r->ahead - 1;
+    if (!fills(c, i)) return HD_OK;
+    TRY(rows_of_x(c, later, 1, &v));
+    return product(c, OF_X, &v, 0, tiles(c), slot(c, later));
 }
 
 /* ---- steps ---- */
@@ -316,21 +332,25 @@ static hd_status lstm_end(struct cell *c, int64_t o) {
                                .to_y = true});
 }
 
-/* Products of a few cycles: what counts is how often the vector unit begins. */
-static hd_status lstm_short_step(struct cell *c, int i) { /* f, i, o, c */
-    int64_t f = c->sums, added = f + c->q, o = f + 2 * c->q;
-    TRY(gate_products(c, 0, 4, &c->before));
-    TRY(filler(c, i));
-    TRY(gates(c, i, 0, 3, HD_FN_SIGMOID, f));
-    TRY(gate(c, i, 3, HD_FN_TANH, c->tmp));
-    TRY(map(c, (struct map){.alu = ALU_MUL, /* f * c, i * g: state and tmp are neighbours */
+/* c = f * c + i * g: f and i are neighbours, c and g too. */
+static hd_status lstm_state(struct cell *c, int64_t f) {
+    TRY(map(c, (struct map){.alu = ALU_MUL,
                             .a_kind = AM_F32,
                             .a = f,
                             .b = c->state,
                             .d = f,
-                            .gates = 2}));
-    TRY(combine(c, ALU_ADD, f, added, c->state));
-    return lstm_end(c, o);
+                            .tiles = 2 * c->r->vectors}));
+    return combine(c, ALU_ADD, f, f + c->q, c->state);
+}
+
+/* Products of a few cycles: what counts is how often the vector unit begins. */
+static hd_status lstm_short_step(struct cell *c, int i) { /* f, i, o, c */
+    TRY(gate_products(c, 0, 4, &c->before));
+    TRY(filler(c, i));
+    TRY(gates(c, i, 0, 3, HD_FN_SIGMOID, c->sums));
+    TRY(gate(c, i, 3, HD_FN_TANH, c->tmp));
+    TRY(lstm_state(c, c->sums));
+    return lstm_end(c, c->sums + 2 * c->q);
 }
 
 static hd_status lstm_step(struct cell *c, int i) { /* f, i, c, o */
@@ -586,17 +606,13 @@ static hd_status sequence(struct cell *c) {
     for (int i = 0; i < steps; i++) {
         bool first = i == 0, block = c->r->w_stay && ahead > 1 ? first : i % ahead == 0;
         begin_row(c, i, &group);
-        if (block) {
-            int n = (int)hd_min(ahead, steps - i);
-            TRY(products_of_x(c, i, n));
-            TRY(scale_of_x(c, i, n));
-        }
+        if (block) TRY(block_of_x(c, i, (int)hd_min(ahead, steps - i)));
         if (first) {
             TRY(begin_state(c));
             TRY(begin_h(c));
         }
         TRY(one_step(c, i));
-        if (fills(c, i)) TRY(scale_of_x(c, i + ahead - 1, 1));
+        if (fills(c, i)) TRY(scale_of_filler(c, i + ahead - 1));
         TRY(store_rows(c, i));
     }
     return c->r->out_state < 0 ? HD_OK : store_state(c);
