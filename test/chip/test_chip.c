@@ -1,0 +1,266 @@
+/* Rates, counters, errors and control of the machine, as its registers show them, on iss and rtl.
+ *
+ * Rates are differences: a program with twice the work takes so many cycles more. */
+#include <stdio.h>
+#include <string.h>
+
+#include "test/chip/chip.h"
+
+static int n_checks, n_failed;
+static const char *device, *test;
+
+static void expect(bool ok, const char *what, int64_t got, int64_t low, int64_t high) {
+    n_checks++;
+    if (ok) return;
+    n_failed++;
+    printf("%s, %s: %s: %lld, want %lld..%lld\n", device, test, what, (long long)got,
+           (long long)low, (long long)high);
+}
+static void within(const char *what, int64_t got, int64_t low, int64_t high) {
+    expect(got >= low && got <= high, what, got, low, high);
+}
+static void equal(const char *what, int64_t got, int64_t want) {
+    within(what, got, want, want);
+}
+
+static uint64_t unit_reg(struct chip *c, uint32_t base, int unit) {
+    return chip_reg64(c, base + 8 * (uint32_t)unit);
+}
+
+/* Cycles of a program made from a text with numbers in it. */
+static int64_t cycles_of(struct chip *c, const char *format, int a, int b) {
+    char text[4096];
+    snprintf(text, sizeof text, format, a, b);
+    chip_program(c, text);
+    equal("error", chip_run(c), HD_ERR_none);
+    return (int64_t)chip_reg64(c, HD_REG_cycles);
+}
+
+/* ---- rates ----------------------------------------------------------------------------------- */
+
+static void rates_mx(struct chip *c) {
+    static const char one[] =
+        "mx.gemm n0=%d n1=%d n2=1 n3=1 n4=1 n5=1 xs0=1 ws1=1 nred=2\nseq.halt\n";
+    test = "mx";
+    int64_t t = cycles_of(c, one, 16, 32);
+    equal("a word a cycle, no bubble between iterations", cycles_of(c, one, 16, 96) - t, 16 * 64);
+    static const char pair[] = "mx.gemm n0=100 n1=1 n2=1 n3=1 n4=1 n5=1 xs0=1 nred=1 a=0\n"
+                               "mx.gemm n0=%d a=%d\nmx.gemm\nmx.gemm\nseq.halt\n";
+    static const char single[] =
+        "mx.gemm n0=%d n1=1 n2=1 n3=1 n4=1 n5=1 xs0=1 nred=1 a=%d\nseq.halt\n";
+    int64_t four = cycles_of(c, pair, 100, 1), whole = cycles_of(c, single, 400, 0);
+    within("cycles between operations, 3 gaps", four - whole, 0, 3 * 4);
+    cycles_of(c, single, 400, 0);
+    within("busy", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_mx), 400, 412);
+}
+
+static void rates_vx(struct chip *c) {
+    static const struct {
+        const char *what, *fields;
+        int per_n1; /* cycles of an iteration of loop 1 of 8 */
+    } v[] = {
+        {"map", "a_kind=2 b_kind=4 d=1024", 8},
+        {"map of two operands", "a_kind=2 b_kind=3 alu=1 b_scale=1 b=2048 bs0=1 d=1024", 8},
+        {"function behind", "a_kind=2 b_kind=4 fn=1 d=1024", 8},
+        {"function before the product", "a_kind=2 b_kind=4 b_imm=1 b_scale=1 fn=5 alu=3 d=1024", 8},
+        {"table", "a_kind=2 b_kind=4 lut=1 d=1024", 8},
+        {"binary32 of AM", "a_kind=1 b_kind=4 d_kind=1 d=256", 8},
+        {"sum along words", "a_kind=2 b_kind=4 red=1 nred=1 d=1024", 8},
+        {"maximum across lanes", "a_kind=2 b_kind=4 red=2 lanes=1 nred=1 d_kind=1 d=256", 8},
+        {"across lanes, each word", "a_kind=2 b_kind=4 red=1 lanes=1 d_kind=2 d=256", 8},
+        {"transposed", "a_kind=2 b_kind=4 d_kind=3 d=1024", 8},
+        {"everything", "a_kind=2 b_kind=4 red=1 nred=1 lanes=1 fn=2 lut=2 d=1024", 8},
+    };
+    for (size_t i = 0; i < sizeof v / sizeof v[0]; i++) {
+        char text[512];
+        snprintf(
+            text, sizeof text,
+            "vx.map %s n0=8 n1=%%d n2=1 n3=%%d as0=1 ds0=1 a_scale=1 lo=-128 hi=127\nseq.halt\n",
+            v[i].fields);
+        test = v[i].what;
+        int64_t t = cycles_of(c, text, 8, 1);
+        equal("a vector a cycle", cycles_of(c, text, 24, 1) - t, 16 * v[i].per_n1);
+    }
+    test = "dw";
+    static const char dw[] =
+        "vx.dw a_kind=2 b_kind=4 n0=3 n1=%d n2=3 n3=%d sx=1 as0=1 as2=64 d=1024 "
+        "ds1=1 a_scale=1 lo=-128 hi=127\nseq.halt\n";
+    int64_t t = cycles_of(c, dw, 8, 1);
+    equal("an input vector a cycle", cycles_of(c, dw, 40, 1) - t, 32 * 3);
+    test = "banks";
+    static const char same[] =
+        "vx.map a_kind=2 b_kind=2 alu=1 a=0 b=%d d=2048 n0=200 n1=%d n2=1 n3=1 "
+        "as0=1 bs0=1 ds0=1 a_scale=1 b_scale=1 lo=-128 hi=127\nseq.halt\n";
+    int64_t two = cycles_of(c, same, 1024, 1);
+    within("no stall with operands in two banks",
+           (int64_t)unit_reg(c, HD_REG_stall_bank, HD_UNIT_vx), 0, 0);
+    equal("operands in one bank take turns", cycles_of(c, same, 200, 1) - two, 200);
+    if (strcmp(device, "iss"))
+        equal("and that is counted", (int64_t)unit_reg(c, HD_REG_stall_bank, HD_UNIT_vx), 200);
+}
+
+static void rates_dma(struct chip *c) { /* latency 200 */
+    static const char both[] =
+        "{ lx.load seg=1 src=0 dst=0 run=%d n1=1 n2=1 n3=1 ; "
+        "st.store seg=1 dst=0x8000 src=16384 run=%d n1=1 n2=1 n3=1 }\nseq.halt\n";
+    test = "dma";
+    int axi = (int)hd_axi_bytes(&c->m);
+    int64_t t = cycles_of(c, both, 4096, 4096), more = cycles_of(c, both, 16384, 16384) - t;
+    within("loads and stores at once, a beat a cycle each", more, 12288 / axi, 12288 / axi + 24);
+    within("LX waited for memory", (int64_t)unit_reg(c, HD_REG_stall_mem, HD_UNIT_lx), 150, 300);
+    equal("bytes written", (int64_t)chip_reg64(c, HD_REG_write_bytes), 16384);
+    within("bytes read",
+           (int64_t)(chip_reg64(c, HD_REG_read_bytes) - chip_reg64(c, HD_REG_code_bytes)), 16384,
+           16384);
+}
+
+/* ---- counters and errors --------------------------------------------------------------------- */
+
+static void counters(struct chip *c) {
+    test = "counters";
+    cycles_of(c,
+              "lx.load sig=0 seg=1 src=0 dst=0 run=%d n1=1 n2=1 n3=1\n"
+              "mx.gemm wait=0 n0=%d n1=1 n2=1 n3=1 n4=1 n5=1 xs0=1 nred=1\nseq.halt\n",
+              4096, 64);
+    int64_t mx = (int64_t)unit_reg(c, HD_REG_stall_sem, HD_UNIT_mx);
+    within("MX waited for the semaphore of LX", mx, 4096 / (int64_t)hd_axi_bytes(&c->m), 1000);
+    within("LX was busy", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_lx), mx, mx + 16);
+    equal("ST did nothing", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_st), 0);
+    equal("no semaphore is left", chip_reg(c, HD_REG_sem_nonzero), 0);
+}
+
+static void fails(struct chip *c, const char *what, const char *text, int flip, uint32_t code,
+                  int unit, int pc) {
+    test = what;
+    uint32_t *w = chip_program(c, text);
+    if (flip >= 0) w[flip] ^= flip < 4 ? 1 : UINT32_C(1) << 24;
+    equal("code", chip_run(c), code);
+    if (unit >= 0) equal("unit", chip_reg(c, HD_REG_error_unit), unit);
+    if (pc >= 0) equal("word", chip_reg(c, HD_REG_error_pc), pc);
+}
+
+static void errors(struct chip *c) {
+    static const char nothing[] = "seq.halt\n";
+    static const char load[] = "lx.load seg=1 src=0 dst=0 run=64 n1=1 n2=1 n3=1\nseq.halt\n";
+    int first = HD_PROG_HEADER_WORDS + 1; /* word of the first operation, behind its bundle */
+    fails(c, "magic", nothing, 0, HD_ERR_magic, HD_UNIT_seq, 0);
+    fails(c, "isa", nothing, 1, HD_ERR_isa, HD_UNIT_seq, 0);
+    fails(c, "machine", nothing, 2, HD_ERR_machine, HD_UNIT_seq, 0);
+    fails(c, "window", "lx.load seg=1 src=0x1fff0 dst=0 run=64 n1=1 n2=1 n3=1\nseq.halt\n", -1,
+          HD_ERR_window, HD_UNIT_lx, first);
+    fails(c, "range", "seq.barrier\nmx.gemm x=0xffff n0=1 n1=1 n2=1 n3=1 n4=1 n5=1\nseq.halt\n", -1,
+          HD_ERR_range, HD_UNIT_mx, -1);
+    fails(c, "operand", "vx.map n0=0\nseq.halt\n", -1, HD_ERR_operand, HD_UNIT_vx, first);
+    fails(c, "watchdog", "vx.map wait=3 n0=1 n1=1 n2=1 n3=1\nseq.halt\n", -1, HD_ERR_watchdog,
+          HD_UNIT_seq, -1);
+    equal("VX is the one that waits", chip_reg(c, HD_REG_wait_mask + 4 * HD_UNIT_vx), 8);
+    equal("at its operation", chip_reg(c, HD_REG_next_pc + 4 * HD_UNIT_vx), first);
+    test = "semaphore";
+    static char many[20000] = "";
+    if (!*many)
+        for (int i = 0; i < 256; i++) strcat(many, "mx.nop sig=5\n");
+    strcat(many, "seq.halt\n");
+    chip_program(c, many);
+    equal("code", chip_run(c), HD_ERR_semaphore);
+    equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_mx);
+    many[0] = 0;
+
+    test = "window keeps what is beyond";
+    memset(c->arena, 0x5a, CHIP_DRAM);
+    chip_program(c, "st.store seg=1 dst=0xfc0 src=0 run=64 n1=2 n2=1 n3=1 d1=64 s1=64\nseq.halt\n");
+    chip_set(c, HD_REG_arena_bytes, 0x1000);
+    equal("code", chip_run(c), HD_ERR_window);
+    int changed = 0;
+    for (int i = 0x1000; i < CHIP_DRAM; i++) changed += c->arena[i] != 0x5a;
+    equal("bytes changed beyond the window", changed, 0);
+
+    test = "axi"; /* a window that reaches beyond the memory */
+    chip_program(c, "lx.load seg=1 src=0x20100 dst=0 run=64 n1=1 n2=1 n3=1\nseq.halt\n");
+    chip_set(c, HD_REG_arena_bytes, 0x40000);
+    equal("code", chip_run(c), HD_ERR_axi);
+    equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_lx);
+
+    test = "after errors";
+    chip_program(c, load);
+    equal("code", chip_run(c), HD_ERR_none);
+}
+
+/* ---- control --------------------------------------------------------------------------------- */
+
+static const char copy[] =
+    "lx.load sig=0 seg=1 src=0 dst=0 run=256 n1=1 n2=1 n3=1\n"
+    "vx.map wait=0 sig=1 a_kind=2 b_kind=4 d=512 n0=16 n1=1 n2=1 n3=1 as0=1 "
+    "ds0=1 a_scale=2 lo=-128 hi=127\n"
+    "st.store wait=1 seg=1 dst=0x2000 src=0x1000 run=128 n1=1 n2=1 n3=1\nseq.halt\n";
+static const char fill[] = "st.store seg=1 dst=0x3000 src=0 run=2048 n1=1 n2=1 n3=1\n"
+                           "mx.gemm n0=1000 n1=1 n2=1 n3=1 n4=1 n5=1 xs0=1 nred=1\nseq.halt\n";
+
+static int64_t run_copy(struct chip *c) {
+    for (int i = 0; i < 256; i++) c->arena[i] = (uint8_t)(i % 50);
+    memset(c->arena + 0x2000, 0, 128);
+    chip_program(c, copy);
+    equal("error", chip_run(c), HD_ERR_none);
+    int wrong = 0;
+    for (int i = 0; i < 16 * (int)c->m.n && i < 128; i++)
+        wrong += c->arena[0x2000 + i] != i % 50 * 2;
+    equal("wrong bytes", wrong, 0);
+    return (int64_t)chip_reg64(c, HD_REG_cycles);
+}
+
+static void control(struct chip *c) {
+    test = "run twice, two programs in turn";
+    int64_t first = run_copy(c);
+    equal("cycles of the second run", run_copy(c), first);
+    for (int i = 0; i < 3; i++) {
+        chip_program(c, fill);
+        equal("error", chip_run(c), HD_ERR_none);
+        equal("cycles after another program", run_copy(c), first);
+    }
+
+    test = "done and interrupt";
+    chip_program(c, copy);
+    chip_reg(c, HD_REG_ap_ctrl);
+    chip_set(c, HD_REG_gie, 1);
+    chip_set(c, HD_REG_ier, 1);
+    equal("isr before", chip_reg(c, HD_REG_isr), 0);
+    chip_run(c);
+    equal("done, idle, ready", chip_reg(c, HD_REG_ap_ctrl), 14);
+    equal("done is cleared by the read", chip_reg(c, HD_REG_ap_ctrl) & 2, 0);
+    equal("isr after", chip_reg(c, HD_REG_isr), 1);
+    chip_set(c, HD_REG_isr, 1);
+    equal("isr when written", chip_reg(c, HD_REG_isr), 0);
+    chip_set(c, HD_REG_gie, 0);
+    chip_set(c, HD_REG_ier, 0);
+
+    test = "reset in mid-run";
+    for (int at = 20; at < 800; at += 37) {
+        chip_program(c, fill);
+        chip_set(c, HD_REG_ap_ctrl, 1);
+        if (c->b->run(c->self, (uint64_t)at)) continue; /* over already */
+        chip_set(c, HD_REG_soft_reset, 1);
+        expect(c->b->run(c->self, 100000), "idle after reset", at, at, at);
+        equal("idle, not done", chip_reg(c, HD_REG_ap_ctrl) & 6, 4);
+        equal("cycles after the reset", run_copy(c), first);
+    }
+}
+
+int main(int argc, char **argv) {
+    static const struct hd_mach_backend *const all[] = {&hd_mach_iss, &hd_mach_rtl};
+    const char *machine = argc > 1 ? argv[1] : "tiny";
+    for (size_t d = 0; d < sizeof all / sizeof all[0]; d++) {
+        struct chip c;
+        device = all[d]->scheme;
+        chip_open(&c, all[d], machine, 64);
+        rates_mx(&c);
+        rates_vx(&c);
+        counters(&c);
+        errors(&c);
+        control(&c);
+        chip_close(&c);
+        chip_open(&c, all[d], machine, 200);
+        rates_dma(&c);
+        chip_close(&c);
+    }
+    printf("chip: machine %s, %d checks on iss and rtl, %d failed\n", machine, n_checks, n_failed);
+    return n_failed != 0;
+}
