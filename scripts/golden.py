@@ -26,7 +26,7 @@ def run(path, env, bless):
     if not cmds:
         return path, f"no '# RUN:' line"
     p = subprocess.run(" && ".join(cmds).replace("%s", path), shell=True, env=env, text=True,
-                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
     got = p.stdout.splitlines()
     if p.returncode != want_rc:
         return path, f"exit {p.returncode}, want {want_rc}\n{p.stdout}"

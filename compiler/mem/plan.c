@@ -19,6 +19,7 @@
 #include "runtime/base/num.h"
 
 enum { PLACE_ALIGN = 64, CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
+enum { SHORT = 30000 }; /* cycles of a program of which every plan is refined */
 
 struct span {
     int64_t at, bytes;
@@ -238,7 +239,8 @@ static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) 
     part_ring(lo);
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
-        l->ask_tiles = l->ask_nb = 0, l->ask_order = HD_ORDER_ANY;
+        l->ask_tiles = l->ask_first = l->ask_rest = l->ask_group = l->ask_nb = 0,
+        l->ask_order = HD_ORDER_ANY;
         hd_status one = hd_choose_tiles(lo, l);
         if (one != HD_OK) s = one;
     }
@@ -287,31 +289,54 @@ static void report_activation_memory(struct hd_lowering *lo) {
     }
 }
 
+/* The plan, with tiles refined. */
+static hd_status refined(struct hd_lowering *lo, struct span *spans, int plan) {
+    TRY(plan_with_ring(lo, spans, plan));
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        lo->tensors[i].use_first = first_use(lo, &lo->tensors[i]);
+        lo->tensors[i].use_last = last_use(lo, &lo->tensors[i]);
+    }
+    return hd_refine_tiles(lo);
+}
+
+/* In a short program beginning and end count, which refinement changes: so every plan is refined.
+ */
+static int best_refined(struct hd_lowering *lo, struct span *spans, const int64_t *cycles,
+                        int best) {
+    int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
+    for (int plan = 0; plan < CHAINS * CUTS; plan++) {
+        bool again = false; /* many cuts make the same plan */
+        for (int i = 0; i < plan; i++) again = again || cycles[i] == cycles[plan];
+        if (again || cycles[plan] > near || refined(lo, spans, plan) != HD_OK) continue;
+        int64_t now = plan_cycles(lo);
+        if (now < least) best = plan, least = now;
+    }
+    hd_clear(lo->ctx);
+    return best;
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
     struct span *spans = hd_new_array(lo->arena, struct span, 2 * lo->n_tensors + 1);
     int best = -1;
-    int64_t best_cycles = INT64_MAX;
+    int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
     hd_choose_chains(lo, HD_CHAINS_WHOLE);
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->layers[i].chain_last > lo->layers[i].chain_first;
     hd_status s = HD_OK;
     for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
+        cycles[plan] = INT64_MAX;
         if (plan % CHAINS != HD_CHAINS_NONE && !any_chain) continue;
         s = plan_with_ring(lo, spans, plan);
         if (s != HD_OK) continue;
-        int64_t cycles = plan_cycles(lo);
-        if (cycles < best_cycles) best = plan, best_cycles = cycles;
+        cycles[plan] = plan_cycles(lo);
+        if (cycles[plan] < best_cycles) best = plan, best_cycles = cycles[plan];
     }
     if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
     hd_clear(lo->ctx);
-    TRY(plan_with_ring(lo, spans, best));
-    for (size_t i = 0; i < lo->n_tensors; i++) {
-        lo->tensors[i].use_first = first_use(lo, &lo->tensors[i]);
-        lo->tensors[i].use_last = last_use(lo, &lo->tensors[i]);
-    }
-    TRY(hd_refine_tiles(lo));
+    if (best_cycles < SHORT) best = best_refined(lo, spans, cycles, best);
+    TRY(refined(lo, spans, best));
     report_activation_memory(lo);
     return HD_OK;
 }

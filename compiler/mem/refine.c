@@ -18,21 +18,23 @@ struct window { /* chain [first, end) within the layers [from, to) that are esti
 };
 
 struct asked {
-    int tiles, nb;
+    int tiles, first_rows, last_rows, group, nb;
     enum hd_order order;
     uint32_t ring_in;
 };
 
 static struct asked get(const struct hd_lowering *lo, const struct window *w) {
     const struct hd_layer *l = &lo->layers[w->first];
-    return (struct asked){l->ask_tiles, l->ask_nb, l->ask_order, l->ring_in};
+    return (struct asked){l->ask_tiles, l->ask_first, l->ask_rest, l->ask_group,
+                          l->ask_nb,    l->ask_order, l->ring_in};
 }
 
 /* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit. */
 static int64_t attempt(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
     for (size_t i = w->first; i < w->end; i++) {
         struct hd_layer *l = &lo->layers[i];
-        l->ask_tiles = q->tiles, l->ask_nb = q->nb, l->ask_order = q->order;
+        l->ask_tiles = q->tiles, l->ask_first = q->first_rows, l->ask_rest = q->last_rows,
+        l->ask_group = q->group, l->ask_nb = q->nb, l->ask_order = q->order;
         l->ring_in = q->ring_in;
         if (hd_choose_tiles(lo, l) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
@@ -62,6 +64,31 @@ static void search_tiles(struct search *s) {
     struct asked q = s->best;
     for (int i = 0; i < N_TILES; i++) {
         q.tiles = tiles[i];
+        consider(s, q);
+    }
+}
+
+/* A short layer begins sooner with a small tile and is done sooner after a small one. */
+static void search_ends(struct search *s) {
+    int oh = s->lo->layers[s->w.first].oh;
+    if (s->w.end - s->w.first > 1 || s->cycles > SHORT / 2) return;
+    for (int first = 0; first < 4; first++)
+        for (int last = 0; last < 4; last++)
+            for (int i = first || last ? 1 : 0; i < N_TILES; i++) {
+                struct asked q = s->best;
+                q.tiles = tiles[i];
+                q.first_rows = first ? (int)hd_ceil_div(oh, 2 << first) : 0;
+                q.last_rows = last ? (int)hd_ceil_div(oh, 4 << last) : 0;
+                consider(s, q);
+            }
+}
+
+/* How much of a pixel a wave stores at once: early, or in long bursts. */
+static void search_groups(struct search *s) {
+    if (!s->lo->layers[s->w.first].wave || s->w.end - s->w.first > 1) return;
+    for (int bytes = 16; bytes <= 256; bytes *= 2) {
+        struct asked q = s->best;
+        q.group = bytes;
         consider(s, q);
     }
 }
@@ -132,6 +159,9 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_tiles(&s);
         search_ring(&s);
         search_tiles(&s);
+        search_groups(&s);
+        search_ends(&s);
+        search_groups(&s);
         HD_ASSERT(attempt(lo, &s.w, &s.best) < INT64_MAX); /* it was there before */
         hd_clear(lo->ctx);
     }

@@ -149,7 +149,10 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         double work = (double)hd_max(beats, runs);
         if (u == HD_UNIT_st) {
             double data = first > t->write_free ? first : t->write_free;
+            double batches = (double)((runs - 1) / OUTSTANDING) * (t->latency + 2);
             data += bank_wait(t, op);
+            if (batches + (double)((runs - 1) % OUTSTANDING) > work)
+                work = batches + (double)((runs - 1) % OUTSTANDING);
             t->write_free = data + work;
             done = t->write_free + t->latency + DMA_DONE;
             t->free[u] = t->write_free - ahead(t) > start + (double)runs ? t->write_free - ahead(t)

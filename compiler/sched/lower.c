@@ -497,7 +497,8 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
 #include "compiler/tile/intrinsics.def"
     };
     const struct hd_layer *l = w->l;
-    t.th = (int)hd_min(l->th, l->oh - t.y), t.tw = (int)hd_min(l->tw, l->ow - t.x);
+    t.th = (int)hd_min(t.y ? l->th : l->first_th, l->oh - t.y);
+    t.tw = (int)hd_min(l->tw, l->ow - t.x);
     return emit[l->kind](w, &t, only_nt);
 }
 
@@ -505,29 +506,38 @@ static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     const struct hd_layer *l = w->l;
     if (l->kind == HD_LAYER_RECURRENT) return hd_low_recurrent(w);
     for (int img = 0; img < hd_low_tensor(w, l->out)->n; img++)
-        for (int y = 0; y < l->oh; y += l->th)
+        for (int i = 0; i < hd_layer_bands(l); i++)
             for (int x = 0; x < l->ow; x += l->tw)
-                TRY(one_tile(w, (struct hd_tile){.img = img, .y = y, .x = x}, only_nt));
+                TRY(one_tile(w, (struct hd_tile){.img = img, .y = hd_layer_band(l, i), .x = x},
+                             only_nt));
     return HD_OK;
 }
 
 /* Tile `index` of the layer, images and columns included, with one chunk. */
 static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
     const struct hd_layer *l = w->l;
-    int across = (int)hd_ceil_div(l->ow, l->tw), down = (int)hd_ceil_div(l->oh, l->th);
-    struct hd_tile t = {.img = index / (across * down),
-                        .y = index / across % down * l->th,
+    int across = (int)hd_ceil_div(l->ow, l->tw), down = hd_layer_bands(l);
+    struct hd_tile t = {.number = index,
+                        .img = index / (across * down),
+                        .y = hd_layer_band(l, index / across % down),
                         .x = index % across * l->tw};
     return one_tile(w, t, chunk * l->nb);
 }
+
+enum { STORE_BYTES = 64 }; /* a burst that is worth it */
 
 /* Tiles and chunks in the order in which a square grows from its corner: work can begin with the
  * first tile and the first chunk, and each one more, of either, brings more of it. */
 static hd_status layer_wave(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
     int chunks = (int)hd_ceil_div(l->nts, l->nb);
-    int tiles = hd_low_tensor(w, l->out)->n * (int)hd_ceil_div(l->oh, l->th) *
-                (int)hd_ceil_div(l->ow, l->tw);
+    int tiles = hd_low_tensor(w, l->out)->n * hd_layer_bands(l) * (int)hd_ceil_div(l->ow, l->tw);
+    int bytes = l->ask_group ? l->ask_group : STORE_BYTES;
+    w->group = (int)hd_max(1, bytes / (l->nb * (int)w->m->n));
+    w->groups = (int)hd_ceil_div(chunks, w->group);
+    w->to_come = hd_new_array(w->s.arena, int, (size_t)(tiles * w->groups));
+    for (int i = 0; i < tiles * w->groups; i++)
+        w->to_come[i] = (int)hd_min(w->group, chunks - i % w->groups * w->group);
     for (int d = 0; d < tiles || d < chunks; d++) {
         for (int t = 0; d < chunks && t <= d && t < tiles; t++) TRY(numbered_tile(w, t, d));
         for (int c = 0; d < tiles && c < d && c < chunks; c++) TRY(numbered_tile(w, d, c));
@@ -596,7 +606,7 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t 
 static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t k, int rows) {
     const struct hd_layer *l = s[k].l;
     while (s[k].next_y < rows) {
-        int y = s[k].next_y, th = (int)hd_min(l->th, l->oh - y);
+        int y = s[k].next_y, th = (int)hd_min(y ? l->th : l->first_th, l->oh - y);
         int last = hd_layer_row(l, y) + hd_layer_rows(l, th);
         if (k > 0) TRY(issue_rows(w, s, k - 1, (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh)));
         enter(w, &s[k]);

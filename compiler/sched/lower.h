@@ -28,6 +28,7 @@ struct hd_view {
 
 struct hd_tile {
     int img, y, x, th, tw;
+    int number;      /* among the tiles of its layer, in a wave */
     int c, channels; /* that are read, when the layer slices; else 0 */
     struct hd_view in[2];
 };
@@ -60,6 +61,9 @@ struct hd_lowerer {
     struct hd_chunk {          /* of weights: where it lies, -1 = not loaded */
         int64_t wm, pm;
     } * chunks;
+    /* of a wave: results of `group` chunks are stored together, in bursts that are worth it; how
+     * many of them are still to come, per tile and group */
+    int group, groups, *to_come;
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
 };
 

@@ -299,6 +299,15 @@ static int chunk_bytes(const struct hd_lowerer *w, int nt) {
                              : (last - nt) * n; /* the last chunk stores the padding, too */
 }
 
+/* The last chunk of its group stores all of them. */
+static hd_status store_group(struct hd_lowerer *w, const struct hd_tile *t,
+                             const struct hd_view *out, int chunk) {
+    int group = chunk / w->group, n = w->group * w->l->nb * (int)w->m->n, c = group * n;
+    if (--w->to_come[t->number * w->groups + group] > 0) return HD_OK;
+    int rest = hd_low_tensor(w, w->l->out)->bytes - c; /* the last one stores the padding, too */
+    return hd_low_store(w, t->img, out, c, group + 1 < w->groups ? n : rest);
+}
+
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
     const struct hd_layer *l = w->l;
     int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
@@ -312,6 +321,7 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
         bool resident = hd_low_tensor(w, l->out)->resident;
         struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
         TRY(chunk_on_tile(w, t, only_nt, &out, resident ? only_nt * n : 0));
+        if (l->wave && resident) return store_group(w, t, &out, only_nt / l->nb);
         return hd_low_store(w, t->img, &out, only_nt * n, bytes);
     }
     struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);

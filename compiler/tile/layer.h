@@ -178,6 +178,9 @@ struct hd_layer {
     int no_room; /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
     int roll_th; /* rows of a tile when the chain rolls (mem/chain.c), else 0 */
     int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
+    int ask_first,
+        ask_rest;  /* rows of the first and last band, fewer than of the others; 0 = even */
+    int ask_group; /* bytes of a pixel that a wave stores together */
     enum hd_order ask_order;
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
      * for a chain */
@@ -185,6 +188,7 @@ struct hd_layer {
 
     /* tiling */
     int th, tw;        /* output rows and columns of a pixel tile */
+    int first_th;      /* rows of the first band of tiles, at most th */
     int nb;            /* output tiles (of N channels) per weight chunk */
     int cwb;           /* words per tap of a reduction block; == cw when not split */
     bool chunk_outer;  /* weight chunk loop outside the pixel loop */
@@ -367,6 +371,9 @@ int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *
 int hd_layer_pitch(const struct hd_layer *l, int bytes);
 /* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
+/* Bands of tiles down an image, and the first row of band i. */
+int hd_layer_bands(const struct hd_layer *l);
+int hd_layer_band(const struct hd_layer *l, int i);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);
 enum hd_chains { HD_CHAINS_NONE, HD_CHAINS_WHOLE, HD_CHAINS_ROLLING };
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind);

@@ -149,13 +149,28 @@ static int even(int all, int64_t n, int block) {
     return (int)hd_min(all, hd_round_up(hd_ceil_div(all, n), block));
 }
 
+int hd_layer_band(const struct hd_layer *l, int i) {
+    return i ? l->first_th + (i - 1) * l->th : 0;
+}
+
+int hd_layer_bands(const struct hd_layer *l) {
+    return 1 + (int)hd_ceil_div(hd_max(0, l->oh - l->first_th), l->th);
+}
+
 /* Enough tiles for overlap, of even height. */
 static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
     int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
     if (l->ask_tiles) wanted = l->ask_tiles;
+    int most = l->th;
     if (l->tw == l->ow) l->th = (int)hd_min(l->th, even(l->oh, wanted, l->uy));
-    l->th = even(l->oh, hd_ceil_div(l->oh, l->th), l->uy);
+    int64_t bands = hd_ceil_div(l->oh, l->th);
+    l->th = even(l->oh, bands, l->uy);
+    int ends = l->ask_first + l->ask_rest, n = (l->ask_first > 0) + (l->ask_rest > 0);
+    bool uneven = ends && ends < l->oh && bands > n && l->uy == 1; /* those between are even */
+    if (uneven && even(l->oh - ends, bands - n, 1) <= most)
+        l->th = even(l->oh - ends, bands - n, 1);
+    l->first_th = uneven && l->ask_first ? (int)hd_min(l->ask_first, l->th) : l->th;
     l->tw = even(l->ow, hd_ceil_div(l->ow, l->tw), l->ux);
     if (l->ppw > 1 && l->tw < l->ow)
         l->tw = (int)hd_max(1, l->tw / hd_layer_phases(l)) * hd_layer_phases(l);
@@ -196,7 +211,7 @@ void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l) {
 
 static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    int64_t tiles = hd_ceil_div(l->oh, l->th) * hd_ceil_div(l->ow, l->tw) * x->n;
+    int64_t tiles = hd_layer_bands(l) * hd_ceil_div(l->ow, l->tw) * x->n;
     int64_t chunks = hd_ceil_div(l->nts, l->nb);
     int64_t weights = hd_layer_weight_bytes(lo, l);
     int64_t input = x->resident ? 0 : (int64_t)x->n * x->h * x->w * x->bytes;
@@ -212,7 +227,7 @@ static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, 
 
 /* The tile of a layer in a rolling chain: whole rows, as many as the chain says. */
 static hd_status roll_tile(struct hd_lowering *lo, struct hd_layer *l) {
-    l->tw = l->ow, l->th = (int)hd_min(l->roll_th, l->oh);
+    l->tw = l->ow, l->first_th = l->th = (int)hd_min(l->roll_th, l->oh);
     int64_t pixels = (int64_t)l->tw * l->th;
     if (l->kind == HD_LAYER_MATMUL) {
         if (pixels > accumulators(lo->m)) return does_not_fit(lo, l, "rows of a chain");
