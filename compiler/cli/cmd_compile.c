@@ -7,6 +7,19 @@
 #include "compiler/emit/bundle.h"
 #include "runtime/base/io.h"
 
+/* Bytes of all programs, and what they would be without loops. */
+static void code_size(const hd_model *m, int64_t *out_bytes, int64_t *out_plain) {
+    *out_bytes = *out_plain = 0;
+    for (int i = 0; i < m->n_steps; i++) {
+        const struct hd_step *s = &m->steps[i];
+        if (s->kind != HD_STEP_PROG) continue;
+        const uint32_t *words = (const void *)((const char *)m->image + s->code_offset);
+        bool packed = words[0] == HD_PROG_MAGIC_PACKED;
+        *out_bytes += s->code_bytes;
+        *out_plain += packed ? (int64_t)words[HD_PROG_HEADER_WORDS] * 4 : s->code_bytes;
+    }
+}
+
 static void print_plan(const hd_model *m, FILE *out) {
     struct cli_table t;
     cli_table_init(&t, "llrrl");
@@ -22,11 +35,14 @@ static void print_plan(const hd_model *m, FILE *out) {
     cli_table_print(&t, out);
     if (m->n_host_ops) fputs("\n", out);
     cli_print_host_ops(m, out);
+    int64_t code, plain;
+    code_size(m, &code, &plain);
     fprintf(out,
             "\nmachine %s (fingerprint 0x%08x): %lld operations in %lld bundles, image %zu bytes, "
             "arena %llu bytes\n",
             m->machine.name, m->machine_hash, (long long)m->n_ops, (long long)m->n_bundles,
             m->image_bytes, (unsigned long long)m->arena_bytes);
+    fprintf(out, "program: %lld bytes, %lld without loops\n", (long long)code, (long long)plain);
     fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
             (long long)m->planned_bytes, (long long)m->naive_bytes,
             (long long)m->lower_bound_bytes);
@@ -42,6 +58,10 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
     cli_add_num(o, "compile_seconds", m->compile_seconds);
     cli_add_int(o, "operations", m->n_ops);
     cli_add_int(o, "bundles", m->n_bundles);
+    int64_t code, plain;
+    code_size(m, &code, &plain);
+    cli_add_int(o, "code_bytes", code);
+    cli_add_int(o, "code_bytes_without_loops", plain);
     cli_add_int(o, "image_bytes", (int64_t)m->image_bytes);
     cli_add_int(o, "arena_bytes", (int64_t)m->arena_bytes);
     for (int i = 0; i < m->n_layers; i++) {
