@@ -42,7 +42,7 @@ RANDOM_RNN := $(B)/test/random/random_rnn
 
 test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) ## example models and random networks on every device
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
-	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100; done)
+	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100 || exit 1; done)
 	$(Q)$(if $(RANDOM_NET),HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --count 20)
 	$(Q)set -e; for m in tiny base big; do $(RANDOM_RNN) --machine $$m --jitter --count 60; done
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_RNN) --device rtl --machine tiny --small --count 20
@@ -96,6 +96,11 @@ sweep: heddle gen $(COSIM) ## every parameter set: lint, refusals, networks on i
 	$(Q)python3 scripts/sweep.py $(B)
 nightly: test-gates sweep ## 10,000 random programs, on tiny, base and big
 	$(Q)for m in tiny base big; do $(MAKE) cosim N=10000 TB_MACHINE=$$m SEED=$$(date +%s) || exit 1; done
+	$(Q)$(MAKE) random SEED=$$(date +%s) COUNT=10000
+COUNT ?= 1000
+random: heddle rtl-tiny $(RANDOM_NET) ## random networks on tiny, base and big, one in twenty on rtl: COUNT=1000 SEED=1
+	$(Q)for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --seed $(SEED) --count $$(( $(COUNT) / 3 )) || exit 1; done
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --seed $(SEED) --count $$(( $(COUNT) / 20 ))
 
 # RTL=200e6: those below so many multiply-accumulates on rtl, too.
 networks: heddle ## every network of ../shared/models on the machine, quantised where it must be; NETWORKS="NAME..", RTL=200e6: on rtl, too

@@ -118,7 +118,7 @@ static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     hd_low_set(w, HD_F_lx_d2, v->pitch);
     hd_low_set(w, HD_F_lx_x0, (int64_t)v->x * t->cp + v->c);
     hd_low_set(w, HD_F_lx_row_bytes, row);
-    hd_low_set(w, HD_F_lx_y0, v->y);
+    hd_low_set(w, HD_F_lx_y0, edge ? v->y : 0);
     hd_low_set(w, HD_F_lx_rows, t->h);
     if (by_pixels) load_pixels(w, t, v, ys, xs);
     touch_rows(w, t, img, v->y, end_y, false);

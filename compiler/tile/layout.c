@@ -111,6 +111,7 @@ bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtenso
         int64_t *to = rows ? &h : i == 0 ? &n : i == t->rank - 1 && i > 1 ? &w : &h;
         if ((*to *= t->dim[i]) > 65535) return false;
     }
+    if (!rows && hd_max(h, w) > 32767) return false; /* lx.y0, for rows of padding */
     *out = (struct hd_mtensor){.n = (int)n,
                                .h = (int)h,
                                .w = (int)w,

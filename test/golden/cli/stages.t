@@ -1,0 +1,1 @@
+# RUN: python3 scripts/stages.py heddle
