@@ -158,7 +158,8 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
             t->free[u] = t->write_free - ahead(t) > start + (double)runs ? t->write_free - ahead(t)
                                                                          : start + (double)runs;
         } else { /* no more than OUTSTANDING short bursts in a latency */
-            double gaps = (double)runs * (t->latency + 2) / OUTSTANDING;
+            double burst = runs ? (double)beats / (double)runs : 0;
+            double gaps = (double)runs * ((double)t->latency + burst + 3) / OUTSTANDING;
             struct load *l = &t->load[u][t->n_loads[u]++];
             *l = (struct load){.number = op->number,
                                .at = beats ? first + t->latency : first,
