@@ -221,7 +221,9 @@ static uint64_t lx_wait(const hd_iss *iss, const struct lx_burst *b, const struc
     uint64_t to = w->from + (w->to - w->from) * (i + 1) / banks;
     uint64_t begin = b->from > from ? b->from : from, end = b->to < to ? b->to : to;
     if (begin >= end) return 0;
-    uint64_t wait = w->every > 1 ? (end - begin) / (w->every - 1) : to - begin;
+    /* VX writes in w->n of the cycles, LX has the others */
+    uint64_t all = w->to - w->from;
+    uint64_t wait = all > w->n ? (end - begin) * w->n / (all - w->n) : to - begin;
     return wait < to - begin ? wait : to - begin;
 }
 
@@ -243,16 +245,14 @@ static void writes_of(const hd_iss *iss, unsigned code, const uint32_t *words,
     int64_t bytes = iss->m.xm_bytes / iss->m.xm_banks, nred = hd_field_get(words, HD_F_vx_nred);
     bool dw = code == hd_isa_ops[HD_OP_vx_dw].code;
     w->lo = w->hi = hd_field_get(words, HD_F_vx_d) * iss->m.n;
-    w->every = 1;
+    w->n = 1;
     for (int l = 0; l < 4; l++) {
         int64_t n = hd_field_get(words, (enum hd_field)(HD_F_vx_n0 + l));
         int64_t step = hd_field_get(words, (enum hd_field)(HD_F_vx_ds0 + l)) * iss->m.n;
-        if (dw ? l == 2 : l < nred) w->every *= (uint64_t)n;
         if (dw ? l % 2 == 0 : l < nred) continue;
+        w->n *= (uint64_t)n;
         *(step < 0 ? &w->lo : &w->hi) += (n - 1) * step;
     }
-    if (dw && !in_xm(hd_field_get(words, HD_F_vx_b_kind)))
-        w->every *= (uint64_t)hd_field_get(words, HD_F_vx_sx);
     w->lo /= bytes, w->hi /= bytes;
 }
 

@@ -153,9 +153,8 @@ struct bank_track { /* reads of an operation, and how far they are */
 
 enum { HD_LX_RECENT = 32, HD_VX_RECENT = 8 };
 
-struct vx_writes { /* of a VX operation: cycles from..to, banks lo..hi in turn, one in `every`
-                      cycles */
-    uint64_t from, to, every;
+struct vx_writes { /* of a VX operation: n in cycles from..to, banks lo..hi in turn */
+    uint64_t from, to, n;
     int64_t lo, hi;
 };
 
