@@ -221,10 +221,10 @@ static uint64_t lx_wait(const hd_iss *iss, const struct lx_burst *b, const struc
     uint64_t to = w->from + (w->to - w->from) * (i + 1) / banks;
     uint64_t begin = b->from > from ? b->from : from, end = b->to < to ? b->to : to;
     if (begin >= end) return 0;
-    /* VX writes in w->n of the cycles, LX has the others */
-    uint64_t all = w->to - w->from;
-    uint64_t wait = all > w->n ? (end - begin) * w->n / (all - w->n) : to - begin;
-    return wait < to - begin ? wait : to - begin;
+    /* VX writes in w->n of its cycles, LX has the others, until VX is through */
+    uint64_t all = w->to - w->from, most = (to - begin) * (w->n < all ? w->n : all) / all;
+    uint64_t wait = all > w->n ? (end - begin) * w->n / (all - w->n) : most;
+    return wait < most ? wait : most;
 }
 
 uint64_t hd_iss_bank_lx(hd_iss *iss, int64_t chip, uint64_t from, uint64_t to) {

@@ -69,7 +69,7 @@ static void vx_against_lx(hd_iss *iss, unsigned code, const uint32_t *words, uin
     hd_axi_time_hold_read(iss->mem, d->data_free - HD_T_DATA - 2);
     for (uint32_t i = 0; i < f->f_n; i++) {
         uint64_t *done = &f->fly[(f->f_head + i) % HD_IN_FLIGHT].done;
-        if (*done != HD_NEVER && *done > first) *done += moved;
+        if (*done != HD_NEVER && *done > first + HD_T_LX_DONE) *done += moved;
     }
 }
 
