@@ -29,8 +29,8 @@ static struct asked get(const struct hd_lowering *lo, const struct window *w) {
                           l->ask_nb,    l->ask_order, l->ring_in};
 }
 
-/* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit. */
-static int64_t attempt(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
+/* The chain is tiled as asked; false when it does not fit. */
+static bool tile(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
     for (size_t i = w->first; i < w->end; i++) {
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = q->tiles, l->ask_first = q->first_rows, l->ask_rest = q->last_rows,
@@ -38,24 +38,51 @@ static int64_t attempt(struct hd_lowering *lo, const struct window *w, const str
         l->ring_in = q->ring_in;
         if (hd_choose_tiles(lo, l) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
-            return INT64_MAX;
+            return false;
         }
     }
-    return hd_estimate_layers(lo, w->from, w->to);
+    return true;
 }
 
 static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
-enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000 };
+enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, SEEN = 256 };
 
 struct search {
     struct hd_lowering *lo;
     struct window w;
     struct asked best;
     int64_t cycles;
+    /* tilings that were estimated, the latest: much that is asked comes out alike */
+    uint64_t seen[SEEN];
+    int64_t seen_cycles[SEEN];
 };
 
+/* What tiling made of the chain, as a number (FNV-1a). */
+static uint64_t tiling_of(const struct search *s) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = s->w.first; i < s->w.end; i++) {
+        const struct hd_layer *l = &s->lo->layers[i];
+        const int64_t v[] = {
+            l->th,          l->first_th, l->tw,           l->nb,      l->cwb,
+            l->chunk_outer, l->wave,     l->weights_stay, l->ring_in, l->wave ? l->ask_group : 0};
+        for (size_t k = 0; k < sizeof v / sizeof *v; k++)
+            h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
+    }
+    return h ? h : 1;
+}
+
+/* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit. */
+static int64_t attempt(struct search *s, const struct asked *q) {
+    if (!tile(s->lo, &s->w, q)) return INT64_MAX;
+    uint64_t h = tiling_of(s);
+    int at = (int)(h >> 32) & (SEEN - 1);
+    if (s->seen[at] != h)
+        s->seen[at] = h, s->seen_cycles[at] = hd_estimate_layers(s->lo, s->w.from, s->w.to);
+    return s->seen_cycles[at];
+}
+
 static void consider(struct search *s, struct asked q) {
-    int64_t cycles = attempt(s->lo, &s->w, &q);
+    int64_t cycles = attempt(s, &q);
     if (cycles < s->cycles - s->cycles / 2000) s->best = q, s->cycles = cycles;
 }
 
@@ -153,7 +180,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
             s.w.to = (size_t)lo->layers[s.w.end].chain_last + 1;
         s.best = get(lo, &s.w);
-        s.cycles = attempt(lo, &s.w, &s.best);
+        s.cycles = attempt(&s, &s.best);
         search_tiles(&s);
         search_chunks(&s);
         search_tiles(&s);
@@ -162,7 +189,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_groups(&s);
         search_ends(&s);
         search_groups(&s);
-        HD_ASSERT(attempt(lo, &s.w, &s.best) < INT64_MAX); /* it was there before */
+        HD_ASSERT(tile(lo, &s.w, &s.best)); /* it was there before */
         hd_clear(lo->ctx);
     }
     return HD_OK;
