@@ -51,11 +51,9 @@ const char *hd_recurrent_refuses(const struct hd_lowering *lo, const struct hd_n
     int bytes[3] = {n->in[X], n->out[0], -1};
     for (int i = INITIAL; i < n->n_in; i++) {
         const struct hd_tensor *t = n->in[i] < 0 ? NULL : &g->tensors[n->in[i]];
+        state = state || (t && t->dtype == HD_F32);
         if (!t || t->data) continue;
-        if (t->dtype == HD_F32)
-            state = true;
-        else
-            bytes[2] = n->in[i];
+        if (t->dtype != HD_F32) bytes[2] = n->in[i];
         if (t->dtype == HD_F32 && !hd_state_shape(lo, n->in[i], &m))
             return "the state is too large for one transfer";
     }

@@ -303,6 +303,38 @@ static void dense(struct gen *x, int in) {
     requant(x, node, type);
 }
 
+/* The last dimension as a sequence of rows, one after the other; random_rnn has more of them. */
+static void recurrent(struct gen *x, int in) {
+    static const enum hd_ir_op ops[] = {HD_IR_qlstm, HD_IR_qgru, HD_IR_qrnn};
+    const struct hd_tensor *t = shape(x, in);
+    int64_t depth = t->dim[t->rank - 1], steps = hd_tensor_elems(t) / depth;
+    if (steps > 80) return;
+    int kind = range(&x->r, 0, 2), gates = 4 - kind - kind / 2, h = range(&x->r, 1, 50), node;
+    int64_t gh = gates * h, three[3] = {steps, 1, depth}, wd[3] = {1, gh, depth},
+            rd[3] = {1, gh, h};
+    int64_t pd[3] = {1, 2, gh}, dim[4] = {steps, 1, 1, h};
+    in = add(x, HD_IR_reshape, 1, &in, t->dtype, 3, three, &node);
+    hd_attr_set_ints(x->g, node, "shape", 3, three);
+    int32_t *bias = malloc(sizeof *bias * (size_t)(2 * gh));
+    float *scales = malloc(sizeof *scales * (size_t)(2 * gh));
+    for (int64_t i = 0; i < 2 * gh; i++) {
+        bias[i] = range(&x->r, -3000, 3000);
+        scales[i] = scale(&x->r, 0.2f, 3.0f) / (float)(60 * (i < gh ? depth : h) + 200);
+    }
+    int ins[5] = {in, weights(x, 3, wd), weights(x, 3, rd),
+                  hd_graph_const(x->g, "b", HD_I32, 3, pd, bias),
+                  hd_graph_const(x->g, "s", HD_F32, 3, pd, scales)};
+    free(bias);
+    free(scales);
+    hd_dtype type = byte_type(x);
+    add(x, ops[kind], 5, ins, type, 4, dim, &node);
+    zero_point(x, node, "x_zp", in);
+    requant(x, node, type);
+    hd_attr_set_float(x->g, node, "scale", scale(&x->r, 80, 200));
+    hd_attr_set_int(x->g, node, "linear_before_reset", next(&x->r) % 2);
+    if (next(&x->r) % 2) hd_attr_set_string(x->g, node, "direction", "reverse");
+}
+
 /* a + b or a * b with the same shape; b may be a itself. */
 static void residual(struct gen *x, int a) {
     int b = a, node;
@@ -673,6 +705,8 @@ static hd_graph *generate(uint64_t seed, int n_layers) {
             residual(&x, from);
         else if (pick == 1)
             next(&x.r) % 2 ? rescale(&x, from) : table(&x, from);
+        else if (next(&x.r) % 10 == 0)
+            recurrent(&x, from);
         else if (next(&x.r) % 6 == 0)
             next(&x.r) % 2 ? softmax(&x, from) : layer_norm(&x, from);
         else if (next(&x.r) % 8 == 0 && hd_tensor_elems(shape(&x, from)) < 20000)

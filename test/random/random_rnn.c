@@ -1,6 +1,7 @@
 /* Random recurrent networks: one to three layers of qlstm, qgru and qrnn with random sizes, batch,
  * direction, zero points and initial states (inputs, constants or none), compiled and run on a
- * machine device; every value that leaves the machine is compared with golden, bit for bit.
+ * machine device; every value that leaves the machine is compared with golden, bit for bit, and the
+ * programs pass the static check.
  *
  *   random_rnn [--seed S] [--count N] [--device iss|rtl] [--machine NAME] [--set k=v] [--small]
  *              [--jitter] [--print]
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/check/check.h"
 #include "compiler/compiler.h"
 #include "runtime/base/num.h"
 #include "runtime/runtime.h"
@@ -174,6 +176,23 @@ static hd_status compare(hd_ctx *ctx, const hd_model *m, hd_session *a, hd_sessi
     return HD_OK;
 }
 
+/* The program is free of races, deadlock and reads of what nobody wrote. */
+static hd_status check(hd_ctx *ctx, const hd_model *m) {
+    struct hd_check k;
+    struct hd_check_windows w = {{m->image_bytes, m->arena_bytes}};
+    hd_status s = HD_OK;
+    hd_check_init(&k);
+    for (int i = 0; i < m->n_steps; i++)
+        if (m->steps[i].kind == HD_STEP_PROG)
+            hd_check_program(&k, (const void *)((const char *)m->image + m->steps[i].code_offset),
+                             m->steps[i].code_bytes / 4, &m->machine, &w);
+    if (k.n_findings)
+        s = hd_fail(ctx, HD_INVALID, "check: bundle %d: %s: %s", k.findings[0].bundle,
+                    k.findings[0].text, k.findings[0].op);
+    hd_check_deinit(&k);
+    return s;
+}
+
 static hd_status run_graph(hd_ctx *ctx, struct gen *x, const struct options *o, uint64_t seed,
                            bool *out_same, int *on_machine) {
     struct hd_compile_options c = {
@@ -196,7 +215,8 @@ static hd_status run_graph(hd_ctx *ctx, struct gen *x, const struct options *o, 
     for (int i = 0; i < m->n_outputs; i++)
         out[i] = malloc(hd_value_dense_bytes(&m->values[m->outputs[i]]) + 1);
     hd_session *a = NULL, *b = NULL;
-    hd_status s = run_one(ctx, m, "golden", &o->dev, (const void *const *)in, out, &a);
+    hd_status s = check(ctx, m);
+    if (s == HD_OK) s = run_one(ctx, m, "golden", &o->dev, (const void *const *)in, out, &a);
     if (s == HD_OK) s = run_one(ctx, m, o->device, &o->dev, (const void *const *)in, out, &b);
     if (s == HD_OK) s = compare(ctx, m, a, b, out_same);
     if (a) hd_session_close(a);
