@@ -212,8 +212,9 @@ hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile
     if (dumps(opt, "import")) s = dump_graph(ctx, g, opt);
     if (s == HD_OK) s = hd_legalize(ctx, g);
     if (s == HD_OK && dumps(opt, "legalize")) s = dump_graph(ctx, g, opt);
-    int64_t naive = s == HD_OK ? naive_bytes(g) : 0; /* of the graph before it is split */
-    if (s == HD_OK && opt->host_only) s = hd_pass_run(ctx, g, "split");
+    bool host = s == HD_OK && opt->host_only;
+    int64_t naive = host ? naive_bytes(g) : 0; /* of the graph before it is split */
+    if (host) s = hd_pass_run(ctx, g, "split");
     if (s == HD_OK) s = hd_lower(ctx, g, opt, out);
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", onnx_path);
