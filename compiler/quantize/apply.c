@@ -48,10 +48,16 @@ static void constant_states(struct apply *x, float *lo, float *hi) {
     }
 }
 
+/* Neither side of a range is so short that it would waste most of a symmetric one. */
+static bool two_sides(float lo, float hi) {
+    return fminf(-lo, hi) * 4 >= fmaxf(-lo, hi);
+}
+
 /* A scale and zero point for each group: of the union of the ranges in it. */
 static hd_status make_scales(struct apply *x, hd_arena *a) {
     size_t n = x->p->n_tensors;
     float *lo = hd_new_array(a, float, n + 1), *hi = hd_new_array(a, float, n + 1);
+    bool *centred = hd_new_array(a, bool, n + 1);
     for (size_t t = 0; t < n; t++) {
         int to = x->p->group[t];
         float l, h;
@@ -60,6 +66,7 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
         hd_quant_clip(&x->stats[t], x->o, &l, &h);
         lo[to] = fminf(lo[to], l);
         hi[to] = fmaxf(hi[to], h);
+        centred[to] = centred[to] || x->p->centred[t];
     }
     constant_states(x, lo, hi);
     for (size_t t = 0; t < n; t++) {
@@ -68,7 +75,9 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
         if (!x->p->observe[t]) continue;
         if (x->scale_const[from] < 0) {
             float part = x->o->part ? x->o->part[from] : 1;
-            hd_quant_params(lo[from] * part, hi[from] * part, x->o, &x->scale[from], &zero);
+            struct hd_quant_options o = *x->o;
+            o.symmetric = o.symmetric || (centred[from] && two_sides(lo[from], hi[from]));
+            hd_quant_params(lo[from] * part, hi[from] * part, &o, &x->scale[from], &zero);
             int8_t byte = (int8_t)zero;
             x->scale_const[from] =
                 hd_graph_const(x->g, name(x, (int)t, "scale"), HD_F32, 0, NULL, &x->scale[from]);

@@ -158,6 +158,7 @@ static const char *weighted(struct chooser *c, int node) {
         if (!c->p->made[n->in[i]]) return "its operands are float";
         if (c->g->tensors[n->in[i]].rank < 2) return "an operand is a vector";
     }
+    for (int i = 0; i < 2; i++) c->p->centred[n->in[i]] = true; /* else it costs a product more */
     for (int u; (u = only_user(c->g, t)) >= 0 && !(c->keep && c->keep[u]);) {
         const struct hd_node *f = &c->g->nodes[u];
         if (f->op != HD_IR_mul && f->op != HD_IR_div) break;
@@ -337,6 +338,7 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
                               .made = hd_new_array(a, bool, g->n_tensors + 1),
                               .side = hd_new_array(a, bool, g->n_tensors + 1),
                               .group = hd_new_array(a, int, g->n_tensors + 1),
+                              .centred = hd_new_array(a, bool, g->n_tensors + 1),
                               .observe = hd_new_array(a, bool, g->n_tensors + 1)};
     struct chooser c = {hd_ctx_create(), g, keep, &p, hd_new_array(a, bool, g->n_nodes + 1)};
     int *order = hd_new_array(a, int, g->n_nodes + 1);

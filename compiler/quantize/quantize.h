@@ -34,6 +34,7 @@ struct hd_quant_plan {
     bool *made;                /* per tensor: comes as integers from the node that makes it */
     bool *side;                /* per tensor: float, and integers for those nodes that want them */
     int *group;                /* per tensor: one of those that share scale and zero point */
+    bool *centred;             /* per tensor: zero point 0 where the range has two sides */
     bool *observe;             /* per tensor: made or side, or in the range of such */
 };
 
