@@ -18,6 +18,7 @@
 #=   --mem-outstanding Q        simulated DRAM: open bursts at most (default 16)
 #=   --mem-jitter SEED|A..B     simulated DRAM: random timing; A..B runs every seed (compare)
 #=   --no-latency-hiding        compile so that every operation waits for the one before it
+#=   --functional               device iss: results only, no cycles; sooner
 #=   --dump STAGE               print the compiler's state: import, legalize, plan, program, all
 #=   --threads N                threads for devices that use several
 #=   --json FILE                write the facts as JSON; - is standard output
