@@ -4,11 +4,12 @@
 usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE -- RTL...
 
 Every module is synthesised by itself, with the modules in it as black boxes, in JOBS (2) processes; a unit whose lanes
-are alike and share nothing (LANES) is synthesised with one lane and counted Lanes times. Netlists are kept under the
+are alike (LANES) is synthesised with one or two of them and counted as often as there are such groups. Netlists are kept under the
 hash of what they are made from, so only what changed is synthesised again. Counts are of all instances
 of a module, its submodules counted on their own line. LUT: LUT1..6, inverters, and the LUTs of distributed memory.
 Depth: LUTs on the longest path inside the module from an input or register to an output or register; a carry block
-counts CARRY of a LUT. Exit 1 when a line of the budget `MACHINE MODULE COLUMN MAX` is exceeded.
+counts CARRY of a LUT, a multiplier DSP. Exit 1 when a line of the budget `MACHINE MODULE COLUMN MAX` or the depth that
+250 MHz allows (DEPTH) is exceeded.
 """
 import collections, hashlib, json, os, re, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
@@ -16,9 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 COLUMNS = ["LUT", "FF", "DSP", "BRAM", "URAM"]  # BRAM in units of 36 Kbit
 LUTS_OF = {"INV": 1, "SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4,
            "RAM32M16": 8, "RAM64M8": 8, "RAM128X1D": 4, "RAM256X1D": 8, "RAM512X1S": 8}
-LANES = {"hd_f32_from_int", "hd_f32_mul", "hd_f32_add", "hd_f32_to_int"}
+# Units whose lanes are alike: lanes that are synthesised. Two of hd_vx_fn share the ports of a table.
+LANES = {"hd_f32_from_int": 1, "hd_f32_mul": 1, "hd_f32_add": 1, "hd_f32_to_int": 1, "hd_vx_fn": 2}
 CONTROL = ["hd_fetch", "hd_issue", "hd_sem", "hd_csr"]  # SEQ, decode, semaphores, registers
-CARRY = 0.1          # of a LUT with its route: about 0.04 ns against 0.38 ns
+LEVEL_NS = 0.38      # a LUT6 (0.12) and the route to it (0.26), speed grade -2
+CARRY = 0.1          # levels: about 0.04 ns
+DSP = {"whole": 5, "in": 3, "out": 2}  # levels: a multiplier without registers, up to its M register, behind it
+DEPTH = (1000 / 250 - 0.08 - 0.05 - 0.10) / LEVEL_NS  # 250 MHz less clock to output, setup, uncertainty: 9.9
 SYNTH = "synth_xilinx -family xcup -uram -noiopad -noclkbuf"
 VERSION = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.strip()
 
@@ -42,7 +47,7 @@ def is_box(module):
 
 def elaborate(work, read):
     """{module: (file of its RTLIL, instances in the machine, lanes)} of the machine's modules, and the file of all
-    as black boxes. `lanes`: it was elaborated with one lane."""
+    as black boxes. `lanes`: groups of lanes, of which one was elaborated; else 0."""
     all_il = f"{work}/elaborated"
     yosys(f"{read}\nhierarchy -top hd_top\nproc\nwrite_json {all_il}.json\nwrite_rtlil {all_il}.il\n",
           f"{work}/elaborate.log")
@@ -59,7 +64,7 @@ def elaborate(work, read):
     found, script = {}, f"read_rtlil {all_il}.il\ndesign -save all\n"
     for i, n in enumerate(sorted(counts)):
         il = f"{work}/{base_name(n)}-{i}.il"
-        lanes = int(modules[n].get("parameter_default_values", {}).get("Lanes", "0"), 2) \
+        lanes = int(modules[n]["parameter_default_values"]["Lanes"], 2) // LANES[base_name(n)] \
             if base_name(n) in LANES else 0
         found[n] = (il, counts[n], lanes)
         if not lanes:
@@ -68,7 +73,7 @@ def elaborate(work, read):
     script += f"design -reset\n{read}\ndesign -save all\n"
     for n, (il, _, lanes) in found.items():
         if lanes:
-            script += (f"design -load all\nhierarchy -top {base_name(n)} -chparam Lanes 1\nproc\n"
+            script += (f"design -load all\nhierarchy -top {base_name(n)} -chparam Lanes {LANES[base_name(n)]}\nproc\n"
                        f"rename -top the_module\nselect the_module\nwrite_rtlil -selected {il}\n")
     yosys(script, f"{work}/split.log")
     ports = {n: json.dumps(m["ports"], sort_keys=True) for n, m in modules.items()}
@@ -79,7 +84,7 @@ def key_of(il, ports):
     """Hash of what a netlist is made from: the module, its names in the order of their use, without places in the
     source; the ports of the modules in it; and the tool."""
     names = {}
-    text = "".join(l for l in open(il) if not re.match(r"\s*attribute \\\\src |#|autoidx ", l))
+    text = "".join(l for l in open(il) if not re.match(r"\s*attribute \\src |#|autoidx ", l))
     used = sorted(n for n in ports if n in text)
     text = re.sub(r"\$\S*?\.sv:\S*|\$\S*\$\d+\S*",
                   lambda m: m[0] if m[0].startswith("$paramod") else f"${names.setdefault(m[0], len(names))}", text)
@@ -122,6 +127,14 @@ def depth(module):
             kind = c["type"]
             gates[name] = (ins, 1 if kind.startswith("LUT") else CARRY if kind.startswith("CARRY") else 0)
             made.update((b, name) for b in outs)
+        elif c["type"] == "DSP48E2":
+            reg = {r: re.search("1", str(c["parameters"].get(f"{r}REG", "0"))) is not None for r in "ABCDMP"}
+            ins = [b for p, bs in c["connections"].items() if p in "ABCD" and not reg[p] for b in bs]
+            split = reg["M"] or reg["P"]
+            gates[name] = ([] if split else ins, 0 if reg["P"] else DSP["out" if reg["M"] else "whole"])
+            made.update((b, name) for b in c["connections"].get("P", []))
+            if split:
+                gates[name + " in"] = (ins, DSP["in" if reg["M"] else "whole"])
     level = {}
     for start in gates:
         stack = [start]
@@ -195,6 +208,11 @@ def main():
     rows["control"] = {"percent": 100 * control / total["LUT"]}
     print(f"control ({', '.join(CONTROL)}): {control} LUT, {rows['control']['percent']:.1f} % of all")
     limits, bad = budgets(budget_file, machine), 0
+    for name, r in sorted(rows.items()):
+        if name != "total" and r.get("depth", 0) > DEPTH:
+            print(f"synth: {machine} {name}: {r['depth']:.1f} levels, 250 MHz allow {DEPTH:.1f}: pipeline it",
+                  file=sys.stderr)
+            bad += 1
     for (name, column), most in limits.items():
         got = rows[name][column] if name in rows else 0
         if got > most:
