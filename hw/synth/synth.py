@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Area of a machine: yosys synth_xilinx for UltraScale+, a table of modules, compared with stored budgets.
 
-usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE -- RTL...
+usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE [--bless] -- RTL...
+
+--bless writes the machine's lines of BUDGET_FILE anew: LUT and FF as measured plus a tenth, the others as measured.
 
 Every module is synthesised by itself, with the modules in it as black boxes, in JOBS (2) processes; a unit whose lanes
 are alike (LANES) is synthesised with one or two of them and counted as often as there are such groups. Netlists are kept under the
@@ -37,46 +39,57 @@ def yosys(script, log):
 
 
 def base_name(name):
-    """hd_fifo of $paramod\\hd_fifo\\Width=... and of $paramod$HASH\\hd_fifo."""
-    return name.split("\\")[1] if name.startswith("$paramod") else name
+    """hd_fifo of $paramod\\hd_fifo\\Width=..., of $paramod$HASH\\hd_fifo and of \\hd_fifo."""
+    return name.split("\\")[1]
 
 
-def is_box(module):
-    return "blackbox" in module["attributes"] or "whitebox" in module["attributes"]
+def modules_of(path):
+    """{module: lines of its RTLIL} of a file of yosys."""
+    found, lines = {}, None
+    for line in open(path):
+        if line.startswith("module "):
+            lines = found[line.split()[1]] = []
+        elif line.startswith("end"):
+            lines = None
+        elif lines is not None:
+            lines.append(line)
+    return found
 
 
 def elaborate(work, read):
-    """{module: (file of its RTLIL, instances in the machine, lanes)} of the machine's modules, and the file of all
-    as black boxes. `lanes`: groups of lanes, of which one was elaborated; else 0."""
-    all_il = f"{work}/elaborated"
-    yosys(f"{read}\nhierarchy -top hd_top\nproc\nwrite_json {all_il}.json\nwrite_rtlil {all_il}.il\n",
-          f"{work}/elaborate.log")
-    modules = {n: m for n, m in json.load(open(f"{all_il}.json"))["modules"].items() if not is_box(m)}
+    """{module: (file of its RTLIL, instances in the machine, groups of lanes of which it has one, or 0)}, the file of
+    all as black boxes, {module: its ports}."""
+    all_il, lanes_of = f"{work}/elaborated.il", {}
+    yosys(f"{read}\nhierarchy -top hd_top\nwrite_rtlil {all_il}\n", f"{work}/elaborate.log")
+    modules = modules_of(all_il)
+    inside = {n: collections.Counter(l.split()[1] for l in ls if l.startswith("  cell ") and l.split()[1] in modules)
+              for n, ls in modules.items()}
     counts = collections.Counter()
 
     def walk(n, k):
         counts[n] += k
-        for t, m in collections.Counter(c["type"] for c in modules[n]["cells"].values()).items():
-            if t in modules:
-                walk(t, k * m)
+        for t, m in inside[n].items():
+            walk(t, k * m)
 
-    walk("hd_top", 1)
-    found, script = {}, f"read_rtlil {all_il}.il\ndesign -save all\n"
+    walk("\\hd_top", 1)
+    found, script = {}, f"{read}\ndesign -save all\n"
     for i, n in enumerate(sorted(counts)):
-        il = f"{work}/{base_name(n)}-{i}.il"
-        lanes = int(modules[n]["parameter_default_values"]["Lanes"], 2) // LANES[base_name(n)] \
-            if base_name(n) in LANES else 0
-        found[n] = (il, counts[n], lanes)
-        if not lanes:
-            script += f"design -load all\nrename {n} the_module\nselect the_module\nwrite_rtlil -selected {il}\n"
-    script += f"design -load all\nblackbox =*\nwrite_rtlil {work}/boxes.il\n"
-    script += f"design -reset\n{read}\ndesign -save all\n"
-    for n, (il, _, lanes) in found.items():
-        if lanes:
-            script += (f"design -load all\nhierarchy -top {base_name(n)} -chparam Lanes {LANES[base_name(n)]}\nproc\n"
+        base, il = base_name(n), f"{work}/{base_name(n)}-{i}.il"
+        if base in LANES:
+            lanes = int(next(l for l in modules[n] if re.match(r"  parameter \\Lanes ", l)).split()[2])
+            script += (f"design -load all\nhierarchy -top {base} -chparam Lanes {LANES[base]}\n"
                        f"rename -top the_module\nselect the_module\nwrite_rtlil -selected {il}\n")
-    yosys(script, f"{work}/split.log")
-    ports = {n: json.dumps(m["ports"], sort_keys=True) for n, m in modules.items()}
+            lanes_of[n] = lanes // LANES[base]
+        else:
+            with open(il, "w") as f:
+                f.writelines([next(l for l in open(all_il) if l.startswith("autoidx ")),
+                              "module \\the_module\n", *modules[n], "end\n"])
+        found[n] = (il, counts[n], lanes_of.get(n, 0))
+    if lanes_of:
+        yosys(script, f"{work}/lanes.log")
+    ports = {n: "".join(l for l in modules[n] if re.match(r"  (wire .*(input|output) |parameter )", l)) for n in counts}
+    with open(f"{work}/boxes.il", "w") as f:
+        f.writelines(f"attribute \\blackbox 1\nmodule {n}\n{p}end\n" for n, p in ports.items())
     return found, f"{work}/boxes.il", ports
 
 
@@ -186,9 +199,23 @@ def budgets(path, machine):
     return {(r[1], r[2]): float(r[3]) for r in rows if r[0] == machine}
 
 
+def bless(path, machine, rows):
+    """Writes the machine's budgets anew: of what counts, and of all."""
+    kept = [l for l in open(path) if not l.startswith(machine + " ")]
+    for name, r in sorted(rows.items(), key=lambda t: (t[0] == "total", t[0])):
+        for c in COLUMNS:
+            tenth = c in ("LUT", "FF")
+            if name == "total" or r.get(c, 0) >= (500 if tenth else 0.5):
+                most = -(-r[c] * 11 // 500) * 50 if tenth else r[c]
+                kept.append(f"{machine} {name:<16} {c:<4} {most:g}\n" if not tenth else
+                            f"{machine} {name:<16} {c:<4} {int(most)}\n")
+    with open(path, "w") as f:
+        f.writelines(kept)
+
+
 def main():
     split = sys.argv.index("--")
-    work, gen, machine, budget_file = sys.argv[1:split]
+    work, gen, machine, budget_file = [a for a in sys.argv[1:split] if a != "--bless"]
     cache = f"{work}/netlists"
     work += f"/{machine}"
     for d in work, cache:
@@ -203,7 +230,9 @@ def main():
     print(form.format("module", "copies", *COLUMNS, "depth"))
     for name, r in sorted(rows.items()) + [("total", total)]:
         print(form.format(name, r["copies"], *(f"{r[c]:g}" for c in COLUMNS), f"{r['depth']:.1f}"))
-    control = sum(rows[m]["LUT"] for m in CONTROL)
+    if "--bless" in sys.argv:
+        bless(budget_file, machine, {**rows, "total": total})
+    control = sum(rows[m]["LUT"] for m in CONTROL if m in rows)
     rows["total"] = total
     rows["control"] = {"percent": 100 * control / total["LUT"]}
     print(f"control ({', '.join(CONTROL)}): {control} LUT, {rows['control']['percent']:.1f} % of all")
