@@ -3,7 +3,7 @@
 //
 // load_i takes an operation; from the next cycle on ready_o says that nothing is left to join, which
 // takes one cycle per joined loop. A run of more than 2^24 - 1 units becomes 2^24 - 1, which no memory
-// holds. Until the next load_i the outputs stay.
+// holds; what is joined to it is not defined. Until the next load_i the outputs stay.
 module hd_run_join #(
   parameter int unsigned LocBits = 28
 ) (
@@ -24,6 +24,7 @@ module hd_run_join #(
   logic               join_q, fits;
   logic [3:0]         scale_q;
   logic [23:0]        run_q;
+  logic [15:0]        over_q;    // bits of the run above those
   logic [15:0]        n_q [3];
   logic [31:0]        ext_q [3];
   logic [LocBits-1:0] loc_q [3];
@@ -38,7 +39,7 @@ module hd_run_join #(
   end
 
   assign ready_o = !fits;
-  assign run_o   = run_q;
+  assign run_o   = over_q != 16'd0 ? 24'hffffff : run_q;
   assign n_o     = {n_q[2], n_q[1], n_q[0]};
 
   always_ff @(posedge clk_i) begin
@@ -46,13 +47,15 @@ module hd_run_join #(
       join_q  <= join_i;
       scale_q <= scale_i;
       run_q   <= run_i;
+      over_q  <= 16'd0;
       for (int unsigned l = 0; l < 3; l++) begin
         n_q[l]   <= n_i[16 * l +: 16];
         ext_q[l] <= ext_step_i[32 * l +: 32];
         loc_q[l] <= loc_step_i[LocBits * l +: LocBits];
       end
     end else if (fits) begin
-      run_q      <= product > 40'hffffff ? 24'hffffff : product[23:0];
+      run_q      <= product[23:0];
+      over_q     <= over_q | product[39:24];
       n_q[level] <= 16'd1;
     end
   end
