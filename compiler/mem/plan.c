@@ -19,7 +19,7 @@
 #include "runtime/base/num.h"
 
 enum { PLACE_ALIGN = 64, CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
-enum { SHORT = 30000 }; /* cycles of a program of which every plan is refined */
+enum { SHORT = 30000 /* cycles of a program of which every plan is refined */, PLANS = 2 };
 
 struct span {
     int64_t at, bytes;
@@ -299,17 +299,22 @@ static hd_status refined(struct hd_lowering *lo, struct span *spans, int plan) {
     return hd_refine_tiles(lo);
 }
 
-/* In a short program beginning and end count, which refinement changes: so every plan is refined.
- */
-static int best_refined(struct hd_lowering *lo, struct span *spans, const int64_t *cycles,
-                        int best) {
+/* The best plan with coarse tiles need not be the best with refined ones: the PLANS most promising
+ * are refined, of a short program, where beginning and end count, all that come near. */
+static int best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cycles, int best) {
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
-    for (int plan = 0; plan < CHAINS * CUTS; plan++) {
-        bool again = false; /* many cuts make the same plan */
-        for (int i = 0; i < plan; i++) again = again || cycles[i] == cycles[plan];
-        if (again || cycles[plan] > near || refined(lo, spans, plan) != HD_OK) continue;
+    bool brief = cycles[best] < SHORT;
+    for (int n = 0; n < CHAINS * CUTS && (brief || n < PLANS); n++) {
+        int next = 0;
+        for (int plan = 1; plan < CHAINS * CUTS; plan++)
+            if (cycles[plan] < cycles[next]) next = plan;
+        int64_t coarse = cycles[next];
+        if (coarse > near) break;
+        for (int plan = 0; plan < CHAINS * CUTS; plan++) /* many cuts make the same plan */
+            if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
+        if (refined(lo, spans, next) != HD_OK) continue;
         int64_t now = plan_cycles(lo);
-        if (now < least) best = plan, least = now;
+        if (now < least) best = next, least = now;
     }
     hd_clear(lo->ctx);
     return best;
@@ -335,7 +340,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     }
     if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
     hd_clear(lo->ctx);
-    if (best_cycles < SHORT) best = best_refined(lo, spans, cycles, best);
+    best = best_refined(lo, spans, cycles, best);
     TRY(refined(lo, spans, best));
     report_activation_memory(lo);
     return HD_OK;
