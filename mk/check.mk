@@ -1,14 +1,14 @@
 # Static checks.
 
-C_FOR_LINT := $(filter-out test/rtl/%,$(ALL_C))
-HEADERS    := $(filter-out test/rtl/% $(CXX_HEADERS) $(ABSENT_HEADERS),$(filter %.h,$(ALL_C)))
+C_FOR_LINT := $(filter-out test/rtl/% test/mutate/%,$(ALL_C))
+HEADERS    := $(filter-out test/rtl/% test/mutate/% $(CXX_HEADERS) $(ABSENT_HEADERS),$(filter %.h,$(ALL_C)))
 
 check: check-layers check-headers check-gen lint-c lint-rtl ## all static checks
 
 check-layers: ## no folder includes from a layer above it
 	$(Q)awk -f scripts/check_layers.awk test/layers.txt $(ALL_C)
 
-# Those of libraries that are not installed are in ABSENT_HEADERS. Those of test/rtl are C++; another header that needs C++ is named in CXX_HEADERS by its folder's rules.mk.
+# Those of libraries that are not installed are in ABSENT_HEADERS. Those of test/rtl and test/mutate are C++; another header that needs C++ is named in CXX_HEADERS by its folder's rules.mk.
 check-headers: $(HEADERS:%.h=$(B)/headers/%.ok) ## every header compiles on its own
 $(B)/headers/%.ok: %.h $(B)/flags
 	@mkdir -p $(@D); echo '#include "$<"' | $(CC) $(OURS) $(FLAGS_$<) -fsyntax-only -MMD -MP -MF $(@:.ok=.d) -MT $@ -xc - \

@@ -78,6 +78,7 @@ endif
 COSIM := $(B)/test/cosim/cosim
 N     ?= 1000
 SEED  ?= 1
+COVERAGE ?= --coverage
 REMOVED := $(B)/test/cosim/removed
 $(COSIM) $(REMOVED): $(B)/test/cosim/program.o
 $(COSIM): $(B)/test/cosim/cover.o $(B)/test/cosim/timing.o
@@ -86,7 +87,7 @@ test-cosim: $(COSIM) $(REMOVED) rtl-tiny ## 100 random programs on iss and rtl; 
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --count 100
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --timing --count 10
 cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them, and what they covered: N=1000 SEED=1 TB_MACHINE=tiny|base|big
-	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N) --coverage
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N) $(COVERAGE)
 GATES = HEDDLE_RTL_DIR=build/$(1) $(COSIM) --seed $(SEED) --count $(or $(GATES_N),300)
 test-gates: $(COSIM) rtl-tiny build/rtl-ungated/libhd_rtl_tiny.so ## random programs: every cycle the same with units clocked always (hd_gate)
 	$(Q)$(call GATES,rtl) > $(B)/gates.log && $(call GATES,rtl-ungated) | cmp - $(B)/gates.log && cat $(B)/gates.log
@@ -95,9 +96,11 @@ test-sweep: heddle gen ## a few parameter sets; illegal ones refused by name
 	$(Q)python3 scripts/sweep.py $(B) --fast
 sweep: heddle gen $(COSIM) ## every parameter set: lint, refusals, networks on iss, a sample on rtl
 	$(Q)python3 scripts/sweep.py $(B)
-nightly: test-gates sweep ## 10,000 random programs, on tiny, base and big
-	$(Q)for m in tiny base big; do $(MAKE) cosim N=10000 TB_MACHINE=$$m SEED=$$(date +%s) || exit 1; done
-	$(Q)$(MAKE) random SEED=$$(date +%s) COUNT=10000
+# Other programs and networks every night: the seed is the time, and a failure prints it.
+nightly: test-gates sweep ## 10,000 random programs on tiny, base and big, 10,000 random networks (N=20 for a look)
+	$(Q)n=$(if $(filter command line environment,$(origin N)),$(N),10000); s=$$(date +%s); set -e; \
+	    for m in $(MACHINES); do $(MAKE) --no-print-directory cosim N=$$n TB_MACHINE=$$m SEED=$$s COVERAGE=; done; \
+	    $(MAKE) --no-print-directory random SEED=$$s COUNT=$$n
 COUNT ?= 1000
 random: heddle rtl-tiny $(RANDOM_NET) ## random networks on tiny, base and big, one in twenty on rtl: COUNT=1000 SEED=1
 	$(Q)for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --seed $(SEED) --count $$(( $(COUNT) / 3 )) || exit 1; done
@@ -111,9 +114,13 @@ networks: heddle ## every network of ../shared/models on the machine, quantised 
 peer: heddle ## random models of one operation on golden and ONNX Runtime: N=1000 SEED=1 ORT=..
 	$(Q)test/peer/run.sh $(B)/heddle $(N) $(SEED) $(B)/peer
 
-test-mutants mutants: heddle rtl-tiny ## seeded faults must be caught (minutes)
+test-mutants mutants: mutants-seeded mutants-yosys ## seeded faults, and those that yosys makes, must be caught (minutes)
+mutants-seeded: heddle ## faults of test/mutants in RTL, ISS, compiler, golden, runtime
 	$(Q)python3 scripts/mutants.py
-test-mutants-fast: heddle rtl-tiny ## one seeded fault each of RTL, ISS and compiler
+mutants-yosys: lib $(call PKGS,tiny) ## faults of `yosys mutate` in datapath units: MUTANTS=100 of each, MUTATE=mac2 for one unit
+	$(Q)$(need_yosys)
+	$(Q)python3 test/mutate/mutate.py build/mutate $(GEN) $(B)/libheddle.a $(or $(MUTANTS),100) $(MUTATE)
+test-mutants-fast: heddle ## one seeded fault each of RTL, ISS and compiler
 	$(Q)python3 scripts/mutants.py --fast
 test-report: ## the page of --report in headless Chromium, where it is installed
 demo: heddle rtl-base ## compile and run an example network on the simulated chip
@@ -136,13 +143,13 @@ fuzz:
 	$(Q)$(MAKE) --no-print-directory BUILD=fuzz fuzz
 endif
 
-cov: cov-rtl ## coverage: lines of C, lines and toggles of the RTL
+cov: ## coverage: lines of C, then lines and toggles of the RTL with a floor for each module
 ifeq ($(BUILD),cov)
 cov: test-unit test-golden test-fuzz
 	$(Q)for f in $(OBJS); do gcov -n -o $$f $$f 2> /dev/null; done | awk -f scripts/cov.awk | sort
 else
-cov:
 	$(Q)$(MAKE) --no-print-directory BUILD=cov cov
+	$(Q)$(MAKE) --no-print-directory cov-rtl
 endif
 
 # Random programs and the digits network on tiny; COV_N=1000 for more of them.
@@ -150,7 +157,7 @@ cov-rtl: $(COSIM) heddle build/rtl-cov/libhd_rtl_tiny.so ## lines and toggles of
 	$(Q)rm -rf build/rtl-cov/data && mkdir -p build/rtl-cov/data
 	$(Q)export HEDDLE_RTL_DIR=build/rtl-cov HEDDLE_RTL_COVERAGE=build/rtl-cov/data; \
 	    $(COSIM) --count $(or $(COV_N),150) && $(B)/heddle run test/models/digits --device rtl --machine tiny > /dev/null
-	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data
+	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data test/cov/rtl.txt
 
-.PHONY: test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants test-mutants-fast \
+.PHONY: test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
         test-shared test-cosim test-report test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl

@@ -5,7 +5,7 @@ A mutant is a file test/mutants/NAME.mut of `key: value` lines:
 
     what:  one line for people
     file:  the source file to break
-    old:   text that stands in it exactly once
+    old:   text that stands in it exactly once; in hw/rtl an expression
     new:   what replaces it
     build: command that builds what the check needs     (optional; default: make heddle)
     check: command that passes on the true code and must fail on the mutant
@@ -14,11 +14,14 @@ A mutant is a file test/mutants/NAME.mut of `key: value` lines:
     fast:  yes                                           (optional; it runs in `make test`)
 
 The work happens in a copy of the source files under build/mutants/tree. Its build starts as a copy of
-this tree's and is kept between mutants, so each costs one incremental build. Prints a table; exit 1 if
-a mutant survives. A check that does not end is no catch: a deadlock must be reported.
+this tree's and is kept between mutants, so each costs one incremental build. All mutants of hw/rtl are in one
+model of tiny, `active ? new : old` at their places, and the environment (HEDDLE_MUTANT) says which is active: one
+build for all of them. Prints a table; exit 1 if a mutant survives. A check that does not end is no catch: a
+deadlock, also a result that is lost, must be reported by the machine or the tools.
 
 usage: mutants.py [--list] [--fast] [FILE...]      default: every test/mutants/*.mut
 """
+import collections
 import glob
 import os
 import shutil
@@ -28,8 +31,14 @@ import sys
 import time
 
 TREE = "build/mutants/tree"
-SEED = "build/tools", "build/gen", "build/release", "build/rtl/tiny"
-BUILD_SECONDS, CHECK_SECONDS = 900, 60
+SEED = "build/tools", "build/gen", "build/release"
+BUILD_SECONDS, CHECK_SECONDS = 1800, 120
+RTL_BUILD = "make -s heddle build/release/test/cosim/cosim rtl-tiny RTL_OPT=-O1"
+RTL_FIRST = "hw/rtl/hd_skid.sv"  # read before all others
+SELECTOR = """package hd_mutant_pkg;
+  int number = $c32("atoi(getenv(\\"HEDDLE_MUTANT\\"))");
+endpackage
+"""
 
 
 def read_mutant(path):
@@ -45,9 +54,23 @@ def read_mutant(path):
     return m
 
 
-def sync_tree():
-    """Copies the files that git knows or would add, where they differ; keeps TREE/build. A new copy
-    keeps the times of its files, so that the objects that come with it count as made."""
+def with_all(mutants):
+    """Sources of hw/rtl in which every mutant stands beside the true text: {name: text}. Numbers begin at 1."""
+    texts = {RTL_FIRST: SELECTOR + open(RTL_FIRST).read()}
+    for number, m in enumerate(mutants, 1):
+        m["number"] = number
+        text = texts[m["file"]] if m["file"] in texts else open(m["file"]).read()
+        if text.count(m["old"]) != 1:
+            m["gone"] = f"'{m['old']}' stands {text.count(m['old'])} times in {m['file']}, want once"
+            continue
+        texts[m["file"]] = text.replace(
+            m["old"], f"(hd_mutant_pkg::number == {number} ? ({m['new']}) : ({m['old']}))")
+    return texts
+
+
+def sync_tree(texts):
+    """Copies the files that git knows or would add, where they differ, some with another text; keeps TREE/build. A new
+    copy keeps the times of its files, so that the objects that come with it count as made."""
     fresh = not os.path.exists(TREE)
     names = subprocess.check_output(["git", "ls-files", "-z", "--cached", "--others",
                                      "--exclude-standard"]).decode().split("\0")
@@ -55,18 +78,41 @@ def sync_tree():
         if not os.path.isfile(name):
             continue
         dst = os.path.join(TREE, name)
-        if os.path.exists(dst) and open(dst, "rb").read() == open(name, "rb").read():
+        data = texts[name].encode() if name in texts else open(name, "rb").read()
+        if os.path.exists(dst) and open(dst, "rb").read() == data:
             continue
         os.makedirs(os.path.dirname(dst), exist_ok=True)
         (shutil.copy2 if fresh else shutil.copy)(name, dst)
+        if name in texts:
+            open(dst, "wb").write(data)
     for made in SEED if fresh else ():
         if os.path.isdir(made):
             os.makedirs(os.path.dirname(os.path.join(TREE, made)), exist_ok=True)
             subprocess.run(["cp", "-a", made, os.path.join(TREE, made)], check=True)
 
 
-def run(command, seconds):
-    p = subprocess.Popen(command, shell=True, cwd=TREE, text=True, errors="replace",
+def one_rtl(m, true_ok):
+    """As `one`, in the model that has them all."""
+    if m["check"] not in true_ok:
+        rc, out = run(m["check"], CHECK_SECONDS)
+        true_ok[m["check"]] = None if rc == 0 else f"fails on the true code:\n{out[-2000:]}"
+    if true_ok[m["check"]]:
+        return true_ok[m["check"]]
+    return verdict(m, *run(m["check"], CHECK_SECONDS, m["number"]))
+
+
+def verdict(m, rc, out):
+    """'caught', or what went wrong."""
+    if 0 < rc < 124 and "report" in m:
+        said = run(m["report"], CHECK_SECONDS, m.get("number", 0))[1]
+        if m["names"] not in said:
+            return f"caught, but the report does not name it ({m['names']}):\n{said[-2000:]}"
+    return "caught" if 0 < rc < 124 else f"survived: exit {rc}\n{out[-1000:]}"
+
+
+def run(command, seconds, number=0):
+    env = dict(os.environ, HEDDLE_MUTANT=str(number), HEDDLE_RTL_DIR="build/rtl")
+    p = subprocess.Popen(command, shell=True, cwd=TREE, text=True, errors="replace", env=env,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True)
     try:
         out, _ = p.communicate(timeout=seconds)
@@ -94,14 +140,9 @@ def one(m, true_ok):
         rc, out = run(m["build"], BUILD_SECONDS)
         if rc != 0:
             return f"does not build:\n{out[-2000:]}"
-        rc, out = run(m["check"], CHECK_SECONDS)
-        if 0 < rc < 124 and "report" in m:
-            said = run(m["report"], CHECK_SECONDS)[1]
-            if m["names"] not in said:
-                return f"caught, but the report does not name it ({m['names']}):\n{said[-2000:]}"
+        return verdict(m, *run(m["check"], CHECK_SECONDS))
     finally:
         open(path, "w").write(text)
-    return "caught" if 0 < rc < 124 else f"survived: exit {rc}\n{out[-1000:]}"
 
 
 def main(argv):
@@ -113,15 +154,22 @@ def main(argv):
         for m in mutants:
             print(f"{os.path.basename(m['path']):28} {m['file']:28} {m['what']}")
         return 0
-    sync_tree()
-    bad, true_ok = 0, {}
+    every = [read_mutant(f) for f in sorted(glob.glob("test/mutants/rtl_*.mut"))]
+    sync_tree(with_all(every))
+    numbered = {m["path"]: m for m in every}
+    begin, bad, true_ok = time.time(), 0, {}
+    rc, out = run(RTL_BUILD, BUILD_SECONDS)
+    failed = f"the model with all RTL mutants does not build:\n{out[-3000:]}" if rc else None
+    print(f"{'the model with all RTL mutants':57} {time.time() - begin:5.0f} s  {failed or 'built'}", flush=True)
     for m in mutants:
         start = time.time()
-        verdict = one(m, true_ok)
-        bad += verdict != "caught"
-        print(f"{os.path.basename(m['path']):28} {m['file']:28} {time.time() - start:5.0f} s  {verdict}",
-              flush=True)
-    print(f"mutants: {len(mutants) - bad} caught, {bad} not")
+        m = numbered.get(m["path"], m)
+        said = failed or m.get("gone") or (one_rtl if "number" in m else one)(m, true_ok)
+        bad += said != "caught"
+        print(f"{os.path.basename(m['path']):28} {m['file']:28} {time.time() - start:5.0f} s  {said}", flush=True)
+    kinds = collections.Counter(os.path.basename(m["path"]).split("_")[0] for m in mutants)
+    print(f"mutants: {len(mutants) - bad} of {len(mutants)} caught ({', '.join(f'{n} {k}' for k, n in kinds.items())}), "
+          f"{time.time() - begin:.0f} s")
     return bad != 0
 
 

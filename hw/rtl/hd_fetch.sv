@@ -53,7 +53,7 @@ module hd_fetch #(
   logic              begun_q, known_q;
   logic [32:0]       at_q, limit_q;    // byte offsets in the image
   logic [BeatBits:0] reserved_q;
-  logic [4:0]        open_q;
+  logic [BeatBits:0] open_q;           // bursts; each has a beat to come
   logic [8:0]        room, want;       // bytes
   logic [BeatBits:0] burst;
   logic              ask, pop;
@@ -195,7 +195,7 @@ module hd_fetch #(
       if (take) raw_q <= raw_q + 32'd1;
       if (word_valid_o && word_ready_i) pc_q <= pc_q + 32'd1;
       reserved_q <= reserved_q + (ask ? burst : '0) - (BeatBits + 1)'(pop);
-      open_q     <= open_q + 5'(ask) - 5'(r_valid_i && r_last_i);
+      open_q     <= open_q + (BeatBits + 1)'(ask) - (BeatBits + 1)'(r_valid_i && r_last_i);
     end
   end
 

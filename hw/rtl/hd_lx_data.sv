@@ -80,7 +80,9 @@ module hd_lx_data #(
     step        = fire || (prime && r_valid_i && !r_err_i);
   end
 
-  assign r_ready_o   = stop_i || failed_q || (ok && (prime || (needs && out_free)));
+  // A bad beat is held until the chunk before it is written; then it ends the work.
+  assign r_ready_o   = stop_i || failed_q ||
+                       (ok && (prime || (needs && out_free)) && !(r_valid_i && r_err_i && out_q));
   assign rec_ready_o = !stop_i && !failed_q && (!run_q || (fire && final_chunk));
   assign busy_o      = run_q || out_q || done_q || report_q;
   assign wait_mem_o  = ok && (prime || (needs && out_free)) && !r_valid_i;

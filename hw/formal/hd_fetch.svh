@@ -1,0 +1,48 @@
+// Properties of hd_fetch: space for every beat is reserved before its burst is asked for; a request holds until
+// it is taken, stays inside 256 bytes, hence inside 4 KiB, and inside the image's window; no word comes out of
+// the program's end or behind an error.
+// cut: beat
+// mutant: s/32'(reserved_q) + 32'(burst) <= Beats/32'(reserved_q) <= Beats/
+// mutant: s/at_q < limit_q &&/1'b1 \&\&/
+// mutant: s/9'(ChunkBytes) - 9'(ar_addr_o\[7:0\])/9'(ChunkBytes)/
+// mutant: s/ - (BeatBits + 1)'(pop)/ - (BeatBits + 1)'(take)/
+// mutant: s/if (end_bytes > 35'(image_bytes_i)) err_d/if (1'b0) err_d/
+
+  // The host holds these during a run.
+  `ASSUME(Held, $stable(image_ptr_i) && $stable(image_bytes_i) && $stable(code_offset_i))
+
+  logic [BeatBits:0] coming_f, open_f;  // beats asked for and not here yet; their bursts
+  logic [31:0]       coming_d, open_d;
+  assign coming_d = 32'(coming_f) - 32'(r_valid_i);
+  assign open_d   = 32'(open_f) - 32'(r_valid_i && r_last_i);
+  always_ff @(posedge clk_i)
+    if (!rst_ni) begin
+      coming_f <= '0;
+      open_f   <= '0;
+    end else begin
+      coming_f <= (BeatBits + 1)'(coming_d + (ask ? 32'(burst) : 32'd0));
+      open_f   <= (BeatBits + 1)'(open_d + 32'(ask));
+    end
+  // The memory answers what was asked, and every open burst has its last beat to come.
+  `DUTY(BeatWasAsked, !r_valid_i || (coming_f != '0 && open_f != '0))
+  `DUTY(LastComes, open_d <= coming_d && (open_d != 32'd0 || coming_d == 32'd0))
+
+  `ASSERT(Reserved, 32'(reserved_q) == 32'(unused_count) + 32'(coming_f) &&
+          32'(reserved_q) <= Beats)
+  `ASSERT(Drained, open_q == open_f && drained_o == (coming_f == '0))
+  `ASSERT(OpenHasBeat, open_f <= coming_f && (open_f != '0 || coming_f == '0))
+  `ASSERT(Fresh, begun_q || (pc_q == '0 && reserved_q == '0 && open_q == '0 && !known_q))
+  `ASSERT(ArHolds, !$past(ar_valid_o && !ar_ready_i) || stop_i || err_o || $past(take && header) ||
+          (ar_valid_o && $stable(ar_addr_o) && $stable(ar_len_o)))
+  `ASSERT(Aligned, err_o || !begun_q || ((image_ptr_i[5:0] | code_offset_i[5:0]) == 6'd0 &&
+                                         (at_q >= limit_q || at_q[5:0] == '0)))
+  `ASSERT(FirstLimit, err_o || !begun_q || known_q || (at_q <= limit_q &&
+          limit_q == (chunk_end < 33'(image_bytes_i) ? chunk_end : 33'(image_bytes_i))))
+  `ASSERT(InChunk, !ar_valid_o ||
+          32'(ar_addr_o[7:0]) + ((32'(ar_len_o) + 32'd1) << OffBits) <= 32'd256)
+  // Not a byte is asked for beyond the beat that holds the window's last.
+  `ASSERT(InWindow, err_o || !begun_q || limit_q <= 33'(image_bytes_i))
+  `ASSERT(AskInWindow, !ar_valid_o || 34'(at_q) + (34'(ar_len_o) << OffBits) < 34'(image_bytes_i))
+  `ASSERT(NoWordBehind, !word_valid_o || (known_q && pc_q < words_q && !err_o))
+  `ASSERT(EndIsLast, err_o || !known_q || pc_q <= words_q)
+  `ASSERT(HeaderFirst, known_q == (pc_q >= 32'd4) || err_o)

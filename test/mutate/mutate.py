@@ -1,0 +1,158 @@
+#!/usr/bin/env python3
+"""Mutants of datapath units made by yosys, against the arithmetic of the host.
+
+usage: mutate.py WORK_DIR GEN_DIR LIBRARY COUNT [UNIT...]
+
+`yosys mutate` breaks the netlist of a unit in COUNT places (inverted, stuck or swapped bits of any port of any cell).
+All mutants are in one netlist, which takes the number of the one that is active, so that a unit costs one Verilator
+build; its bench (UNITS) runs every mutant until the first difference from its C oracle. What survives is compared
+with the true unit by SAT: a mutant that provably does the same is no fault and does not count. Ends in a table; exit 1
+when fewer than 95 % of the faults of a unit are found, or when a bench does not pass on the unit itself.
+"""
+import os, re, resource, subprocess, sys, time
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+WANTED = 95          # percent
+PROOF_SECONDS = 10   # of processor time, for one survivor
+PROOF_BYTES = 2 << 30
+BENCH_SECONDS = 600  # of processor time, for all mutants of a unit
+SEL_BITS = 12
+
+# unit: (bench, files of hw/rtl, the unit first; parameters). Only the unit itself is broken, not what is inside it.
+UNITS = {
+    "from_int": ("f32", "hd_f32_from_int", "Lanes=1"),
+    "mul": ("f32", "hd_f32_mul", "Lanes=1"),
+    "add": ("f32", "hd_f32_add", "Lanes=1"),
+    "to_int": ("f32", "hd_f32_to_int", "Lanes=1"),
+    "fn": ("f32", "hd_vx_fn", "Lanes=1"),
+    "mac2": ("mac2", "hd_mac2", ""),
+    "mac_array": ("mac", "hd_mac_array hd_mac2 hd_ram", "K=8 N=2 AxiBytes=8 Words=4"),
+    "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "K=8 N=2 AxiBytes=8 XmBytes=512 AmWords=32 WmWords=16"),
+    "nest": ("nest", "hd_nest", "Loops=3 Streams=2 CountBits=16"),
+    "window": ("window", "hd_vx_window", "N=1 TagBits=5"),
+    "lanes": ("lanes", "hd_vx_lanes hd_vx_window hd_vx_fn hd_f32_from_int hd_f32_mul hd_f32_add hd_f32_to_int hd_vx_result "
+              "hd_vx_transpose", "N=4 AxiBytes=8 Slots=4"),
+    "result": ("result", "hd_vx_result hd_f32_to_int hd_vx_transpose", "N=4 AxiBytes=8"),
+    "transpose": ("transpose", "hd_vx_transpose", "N=4"),
+    "lx_data": ("lx_data", "hd_lx_data hd_fifo", "AxiBytes=8"),
+    "run_nest": ("run", "hd_run_nest", "LocBits=24"),
+    "run_join": ("run", "hd_run_join", "LocBits=24"),
+    "burst": ("burst", "hd_burst", "AxiBytes=8 MaxBeats=64"),
+}
+
+
+def yosys(script, log, seconds=None):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+        resource.setrlimit(resource.RLIMIT_AS, (PROOF_BYTES, PROOF_BYTES))
+    p = subprocess.run(["yosys", "-p", script], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                       preexec_fn=limit if seconds else None)
+    with open(log, "w") as f:
+        f.write(p.stdout)
+    return p.returncode, p.stdout
+
+
+def need(result, what, log):
+    if result[0]:
+        raise RuntimeError(f"{what} failed, see {log}")
+    return result[1]
+
+
+def with_parameters(text, params):
+    """Source of a unit with other defaults: -chparam of yosys 0.23 fails on some of the units."""
+    for name, value in (p.split("=") for p in params.split()):
+        text, n = re.subn(rf"(parameter\s+[\w\s]*\b{name}\s*=)[^,\n)]*", rf"\g<1> {value}", text, count=1)
+        if not n:
+            raise RuntimeError(f"no parameter {name}")
+    return text
+
+
+def make_netlists(work, gen, unit, count):
+    """Writes the mutated netlist as Verilog; returns the list of mutations."""
+    _, files, params = UNITS[unit]
+    files = files.split()
+    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/tiny/hd_cfg_pkg.sv"
+    sources = " ".join([f"{work}/{unit}.sv"] + [f"hw/rtl/{f}.sv" for f in files[1:]])
+    with open(f"{work}/{unit}.sv", "w") as f:
+        f.write(with_parameters(open(f"hw/rtl/{files[0]}.sv").read(), params))
+    il, log = f"{work}/{unit}.il", f"{work}/{unit}.log"
+    need(yosys(f"read_verilog -defer -sv -D SYNTHESIS -Ihw/rtl {packages} {sources}; hierarchy -top {files[0]}; "
+               f"rename -top unit; proc; opt -full; memory -nomap; opt_clean -purge; write_rtlil {il}; "
+               f"mutate -list {count} -seed 1 -none -o {work}/{unit}.list unit", log), "yosys", log)
+    # `-none` puts the unit itself in front: number 0
+    lines = [l.strip() for l in open(f"{work}/{unit}.list") if "-mode none" not in l]
+    script = "\n".join([f"read_rtlil {il}"] + [
+        l.replace("mutate ", f"mutate -ctrl mutsel {SEL_BITS} {i} ", 1) for i, l in enumerate(lines, 1)] +
+        [f"write_rtlil {work}/{unit}.mut.il", f"write_verilog -noattr {work}/{unit}.v"])
+    with open(f"{work}/{unit}.ys", "w") as f:
+        f.write(script + "\n")
+    need(yosys(f"script {work}/{unit}.ys", log), "yosys mutate", log)
+    return lines
+
+
+def build(work, library, unit):
+    log = f"{work}/{unit}.build.log"
+    cmd = ["verilator", "--cc", "--exe", "--build", "-O3", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--prefix", "Vunit", "--Mdir",
+           f"{work}/{unit}.dir", "--top-module", "unit", "-CFLAGS",
+           f"-O1 -I{os.getcwd()} -std=c++17 -ffp-contract=off -DUNIT_{unit}", "-LDFLAGS", "-lm", "-o",
+           f"{os.getcwd()}/{work}/{unit}", f"{work}/{unit}.v", f"{HERE}/mut_{UNITS[unit][0]}.cc", os.path.abspath(library)]
+    with open(log, "w") as f:
+        if subprocess.run(cmd, stdout=f, stderr=f).returncode:
+            raise RuntimeError(f"verilator failed, see {log}")
+
+
+def same_as_unit(work, unit, number):
+    """True when SAT proves that mutant `number` does what the unit does, register by register."""
+    one = lambda name, n: (f"read_rtlil {work}/{unit}.mut.il; cd unit; connect -set mutsel {SEL_BITS}'d{n}; cd ..; hierarchy -top unit; "
+                           f"flatten; rename unit {name}; setattr -unset init; opt -full; delete -input w:mutsel; memory_map; "
+                           f"opt_clean; design -stash {name}; ")
+    script = (one("gold", 0) + one("gate", number) +
+              "design -copy-from gold -as gold gold; design -copy-from gate -as gate gate; "
+              "equiv_make gold gate equiv; hierarchy -top equiv; opt_clean; equiv_struct; equiv_simple; equiv_induct -seq 3; "
+              "equiv_status -assert")
+    rc, out = yosys(script, f"{work}/{unit}-{number}.log", PROOF_SECONDS)
+    return rc == 0 and "Equivalence successfully proven" in out
+
+
+def one_unit(job):
+    work, gen, library, unit, count = job
+    t0 = time.time()
+    try:
+        lines = make_netlists(work, gen, unit, count)
+        build(work, library, unit)
+        p = subprocess.run([f"{work}/{unit}", str(len(lines))], text=True, stdout=subprocess.PIPE,
+                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (BENCH_SECONDS, BENCH_SECONDS)))
+        if p.returncode:
+            raise RuntimeError("the bench fails on the unit itself" if p.returncode == 1 else "the bench did not end")
+    except RuntimeError as e:
+        return f"{unit:<10} {e}", False, 0, 0
+    alive = [int(n) for n in re.findall(r"^survived (\d+)$", p.stdout, re.M)]
+    equal = [n for n in alive if same_as_unit(work, unit, n)]
+    faults, killed = len(lines) - len(equal), len(lines) - len(alive)
+    share = 100 * killed / faults if faults else 0
+    text = (f"{unit:<10} {len(lines):>7} {len(equal):>10} {faults:>7} {killed:>7} {share:>7.1f} %"
+            f" {time.time() - t0:>6.0f} s")
+    for n in alive:
+        if n not in equal:
+            text += f"\n    survived, number {n}: {lines[n - 1]}"
+    return text, share >= WANTED, faults, killed
+
+
+def main():
+    work, gen, library, count, *units = sys.argv[1:]
+    os.makedirs(work, exist_ok=True)
+    print(f"{'unit':<10} {'mutants':>7} {'equivalent':>10} {'faults':>7} {'killed':>7} {'':>9} {'time':>8}")
+    good = faults = killed = 0
+    jobs = [(work, gen, library, u, int(count)) for u in units or UNITS]
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for text, ok, f, k in pool.map(one_unit, jobs):
+            print(text, flush=True)
+            good, faults, killed = good + ok, faults + f, killed + k
+    print(f"yosys mutate: {killed} of {faults} faults killed ({100 * killed / max(faults, 1):.1f} %); "
+          f"{good} of {len(jobs)} units have at least {WANTED} %")
+    return 0 if good == len(jobs) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
