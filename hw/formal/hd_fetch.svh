@@ -31,18 +31,19 @@
           32'(reserved_q) <= Beats)
   `ASSERT(Drained, open_q == open_f && drained_o == (coming_f == '0))
   `ASSERT(OpenHasBeat, open_f <= coming_f && (open_f != '0 || coming_f == '0))
-  `ASSERT(Fresh, begun_q || (pc_q == '0 && reserved_q == '0 && open_q == '0 && !known_q))
+  `ASSERT(Fresh, begun_q || (raw_q == '0 && reserved_q == '0 && open_q == '0 && !known_q))
   `ASSERT(ArHolds, !$past(ar_valid_o && !ar_ready_i) || stop_i || err_o || $past(take && header) ||
           (ar_valid_o && $stable(ar_addr_o) && $stable(ar_len_o)))
   `ASSERT(Aligned, err_o || !begun_q || ((image_ptr_i[5:0] | code_offset_i[5:0]) == 6'd0 &&
                                          (at_q >= limit_q || at_q[5:0] == '0)))
-  `ASSERT(FirstLimit, err_o || !begun_q || known_q || (at_q <= limit_q &&
+  `ASSERT(FirstLimit, err_o || !begun_q || raw_q >= 32'd4 || (at_q <= limit_q &&
           limit_q == (chunk_end < 33'(image_bytes_i) ? chunk_end : 33'(image_bytes_i))))
   `ASSERT(InChunk, !ar_valid_o ||
           32'(ar_addr_o[7:0]) + ((32'(ar_len_o) + 32'd1) << OffBits) <= 32'd256)
   // Not a byte is asked for beyond the beat that holds the window's last.
   `ASSERT(InWindow, err_o || !begun_q || limit_q <= 33'(image_bytes_i))
   `ASSERT(AskInWindow, !ar_valid_o || 34'(at_q) + (34'(ar_len_o) << OffBits) < 34'(image_bytes_i))
-  `ASSERT(NoWordBehind, !word_valid_o || (known_q && pc_q < words_q && !err_o))
-  `ASSERT(EndIsLast, err_o || !known_q || pc_q <= words_q)
-  `ASSERT(HeaderFirst, known_q == (pc_q >= 32'd4) || err_o)
+  `ASSERT(NoWordBehind, !raw_valid || (known_q && raw_q < raw_words_q && !err_o))
+  `ASSERT(EndIsLast, err_o || !known_q || raw_q <= raw_words_q)
+  `ASSERT(HeaderFirst, known_q == (raw_q >= 32'd4 + 32'(packed_q)) || err_o)
+  `ASSERT(PackedIsTwo, err_o || raw_q < 32'd4 || raw_words_q >= 32'd4 + 32'(packed_q))

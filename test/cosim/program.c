@@ -103,6 +103,7 @@ static bool random_lx(struct gen *g) {
     apart(g, 3, n, run, 40, d);
     run *= unit;
     for (int l = 0; l < 3; l++) d[l] *= unit;
+    if (!am && n[2] == 1 && run % 4 == 1) d[2] = -1; /* of no loop: not used */
     for (int l = 0; l < 3; l++) s[l] = chance(g, 25) ? d[l] : near_zero(g, -200, 900);
     struct box chip = box_of(3, n, d, run);
     int64_t dst = place(g, chip, 0, size), seg = !chance(g, 10), src;
