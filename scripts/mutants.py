@@ -166,7 +166,8 @@ def main(argv):
     if rc:
         print("\n".join([line for line in out.splitlines() if not line.startswith("  ")][-20:]))
         return 1
-    for m in mutants:
+    # RTL first: a C mutant leaves its programs behind.
+    for m in sorted(mutants, key=lambda m: m["path"] not in numbered):
         start = time.time()
         m = numbered.get(m["path"], m)
         said = m.get("gone") or (one_rtl if "number" in m else one)(m, true_ok)

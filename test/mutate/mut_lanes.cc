@@ -1,7 +1,6 @@
 // hd_vx_lanes, N = 4, 4 slots: iterations of vx.map and vx.dw with random operands and parameters, against
 // the arithmetic of docs/numerics.md. Operations of one latency follow each other at once, in other slots;
 // before the next kind the unit runs empty, as its user promises. Tables and transposed blocks: mut_result.cc.
-#define MACHINE tiny
 #include <deque>
 
 #include "test/mutate/mutants.h"

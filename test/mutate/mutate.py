@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WANTED = 95          # percent
-PROOF_SECONDS = 10   # of processor time, for one survivor
+PROOF_SECONDS = 5    # of processor time, for one survivor
 PROOF_BYTES = 2 << 30
 BENCH_SECONDS = 600  # of processor time, for all mutants of a unit
 SEL_BITS = 12
@@ -95,7 +95,7 @@ def build(work, library, unit):
     log = f"{work}/{unit}.build.log"
     cmd = ["verilator", "--cc", "--exe", "--build", "-O3", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--prefix", "Vunit", "--Mdir",
            f"{work}/{unit}.dir", "--top-module", "unit", "-CFLAGS",
-           f"-O1 -I{os.getcwd()} -std=c++17 -ffp-contract=off -DUNIT_{unit}", "-LDFLAGS", "-lm", "-o",
+           f"-O1 -I{os.getcwd()} -std=c++17 -ffp-contract=off -DUNIT_{unit} -DMACHINE=tiny", "-LDFLAGS", "-lm", "-o",
            f"{os.getcwd()}/{work}/{unit}", f"{work}/{unit}.v", f"{HERE}/mut_{UNITS[unit][0]}.cc", os.path.abspath(library)]
     with open(log, "w") as f:
         if subprocess.run(cmd, stdout=f, stderr=f).returncode:
