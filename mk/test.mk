@@ -117,9 +117,9 @@ peer: heddle ## random models of one operation on golden and ONNX Runtime: N=100
 test-mutants mutants: mutants-seeded mutants-yosys ## seeded faults, and those that yosys makes, must be caught (minutes)
 mutants-seeded: heddle ## faults of test/mutants in RTL, ISS, compiler, golden, runtime
 	$(Q)python3 scripts/mutants.py
-mutants-yosys: lib $(call PKGS,tiny) ## faults of `yosys mutate` in datapath units: MUTANTS=100 of each, MUTATE=mac2 for one unit
+mutants-yosys: lib $(call PKGS,tiny) ## faults of `yosys mutate` in datapath units: MUTANTS=200 of each, MUTATE=mac2 for one unit
 	$(Q)$(need_yosys)
-	$(Q)python3 test/mutate/mutate.py build/mutate $(GEN) $(B)/libheddle.a $(or $(MUTANTS),100) $(MUTATE)
+	$(Q)python3 test/mutate/mutate.py build/mutate $(GEN) $(B)/libheddle.a $(or $(MUTANTS),200) $(MUTATE)
 test-mutants-fast: heddle ## one seeded fault each of RTL, ISS and compiler
 	$(Q)python3 scripts/mutants.py --fast
 test-report: ## the page of --report in headless Chromium, where it is installed
@@ -143,7 +143,7 @@ fuzz:
 	$(Q)$(MAKE) --no-print-directory BUILD=fuzz fuzz
 endif
 
-cov: ## coverage: lines of C, then lines and toggles of the RTL with a floor for each module
+cov: ## coverage: lines of C, then lines and toggles of the RTL by module
 ifeq ($(BUILD),cov)
 cov: test-unit test-golden test-fuzz
 	$(Q)for f in $(OBJS); do gcov -n -o $$f $$f 2> /dev/null; done | awk -f scripts/cov.awk | sort
@@ -157,7 +157,7 @@ cov-rtl: $(COSIM) heddle build/rtl-cov/libhd_rtl_tiny.so ## lines and toggles of
 	$(Q)rm -rf build/rtl-cov/data && mkdir -p build/rtl-cov/data
 	$(Q)export HEDDLE_RTL_DIR=build/rtl-cov HEDDLE_RTL_COVERAGE=build/rtl-cov/data; \
 	    $(COSIM) --count $(or $(COV_N),150) && $(B)/heddle run test/models/digits --device rtl --machine tiny > /dev/null
-	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data test/cov/rtl.txt
+	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
 
 .PHONY: test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
         test-shared test-cosim test-report test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl

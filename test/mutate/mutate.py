@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WANTED = 95          # percent
-PROOF_SECONDS = 5    # of processor time, for one survivor
+PROOF_SECONDS = 10   # of processor time, for one survivor
 PROOF_BYTES = 2 << 30
 BENCH_SECONDS = 600  # of processor time, for all mutants of a unit
 SEL_BITS = 12
@@ -25,8 +25,12 @@ UNITS = {
     "mul": ("f32", "hd_f32_mul", "Lanes=1"),
     "add": ("f32", "hd_f32_add", "Lanes=1"),
     "to_int": ("f32", "hd_f32_to_int", "Lanes=1"),
-    "fn": ("f32", "hd_vx_fn", "Lanes=1"),
     "mac2": ("mac2", "hd_mac2", ""),
+    "transpose": ("transpose", "hd_vx_transpose", "N=4"),
+}
+# Not yet held to the bar: run by name.
+MORE = {
+    "fn": ("f32", "hd_vx_fn", "Lanes=1"),
     "mac_array": ("mac", "hd_mac_array hd_mac2 hd_ram", "K=8 N=2 AxiBytes=8 Words=4"),
     "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "K=8 N=2 AxiBytes=8 XmBytes=512 AmWords=32 WmWords=16"),
     "nest": ("nest", "hd_nest", "Loops=3 Streams=2 CountBits=16"),
@@ -34,12 +38,12 @@ UNITS = {
     "lanes": ("lanes", "hd_vx_lanes hd_vx_window hd_vx_fn hd_f32_from_int hd_f32_mul hd_f32_add hd_f32_to_int hd_vx_result "
               "hd_vx_transpose", "N=4 AxiBytes=8 Slots=4"),
     "result": ("result", "hd_vx_result hd_f32_to_int hd_vx_transpose", "N=4 AxiBytes=8"),
-    "transpose": ("transpose", "hd_vx_transpose", "N=4"),
     "lx_data": ("lx_data", "hd_lx_data hd_fifo", "AxiBytes=8"),
     "run_nest": ("run", "hd_run_nest", "LocBits=24"),
     "run_join": ("run", "hd_run_join", "LocBits=24"),
     "burst": ("burst", "hd_burst", "AxiBytes=8 MaxBeats=64"),
 }
+ALL = {**UNITS, **MORE}
 
 
 def yosys(script, log, seconds=None):
@@ -70,7 +74,7 @@ def with_parameters(text, params):
 
 def make_netlists(work, gen, unit, count):
     """Writes the mutated netlist as Verilog; returns the list of mutations."""
-    _, files, params = UNITS[unit]
+    _, files, params = ALL[unit]
     files = files.split()
     packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/tiny/hd_cfg_pkg.sv"
     sources = " ".join([f"{work}/{unit}.sv"] + [f"hw/rtl/{f}.sv" for f in files[1:]])
@@ -96,7 +100,7 @@ def build(work, library, unit):
     cmd = ["verilator", "--cc", "--exe", "--build", "-O3", "-Wno-fatal", "-Wno-lint", "-Wno-style", "--prefix", "Vunit", "--Mdir",
            f"{work}/{unit}.dir", "--top-module", "unit", "-CFLAGS",
            f"-O1 -I{os.getcwd()} -std=c++17 -ffp-contract=off -DUNIT_{unit} -DMACHINE=tiny", "-LDFLAGS", "-lm", "-o",
-           f"{os.getcwd()}/{work}/{unit}", f"{work}/{unit}.v", f"{HERE}/mut_{UNITS[unit][0]}.cc", os.path.abspath(library)]
+           f"{os.getcwd()}/{work}/{unit}", f"{work}/{unit}.v", f"{HERE}/mut_{ALL[unit][0]}.cc", os.path.abspath(library)]
     with open(log, "w") as f:
         if subprocess.run(cmd, stdout=f, stderr=f).returncode:
             raise RuntimeError(f"verilator failed, see {log}")
