@@ -51,12 +51,14 @@ hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, u
     return HD_OK;
 }
 
-/* A second operand that comes from outside, rows [0, h), before its first reader. */
+/* A second operand that comes from outside, or from a maker that cannot do it, rows [0, h), before
+ * its first reader. */
 static hd_status stage(struct hd_lowerer *w, int id) {
-    const struct hd_mtensor *t = hd_low_tensor(w, id);
+    const struct hd_mtensor *t = hd_low_whole(w, id);
     int lanes = (int)w->m->n;
-    if (w->staged[id]) return HD_OK;
-    w->staged[id] = true;
+    bool *staged = &w->staged[t - w->lo->tensors];
+    if (*staged) return HD_OK;
+    *staged = true;
     for (int y = 0; y < t->h; y += lanes) {
         int rows = (int)hd_min(lanes, t->h - y);
         int64_t at = (int64_t)t->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;

@@ -382,7 +382,7 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
     const struct hd_mtensor *all = hd_low_whole(w, w->l->out);
-    if (all->word_rows && !all->comes_in)
+    if (all->word_rows && !all->comes_in && !all->words_by_reader)
         TRY(hd_low_store_words(w, all, v->at + (uint32_t)(t->resident ? c : 0), v->pitch,
                                v->y + t->at_row, v->rows, c + t->at_c, bytes));
     if (!t->in_arena) return HD_OK;

@@ -275,6 +275,10 @@ static hd_status want_words(struct hd_lowering *lo, const struct hd_layer *l, st
                             const struct matrix *m) {
     bool one = true;
     for (int b = 0; b < m->n; b++) one = one && m->row[b] == 0;
+    for (size_t i = 0; i + 1 < lo->n_layers; i++) /* those have stores of their own */
+        if (lo->layers[i].kind == HD_LAYER_RECURRENT &&
+            hd_mtensor_root(lo, &lo->tensors[lo->layers[i].out]) == w)
+            w->words_by_reader = w->read_from_dram = true;
     int rows = one ? w->h : (int)m->cols;
     if (!w->word_rows) w->word_rows = rows;
     if (w->word_rows == rows || (one && m->cols <= w->word_rows)) return HD_OK;
@@ -334,5 +338,6 @@ hd_status hd_tensorize_bmm(struct hd_lowering *lo, const struct hd_node *n, stru
 
 bool hd_bmm_stages(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *w = &lo->tensors[l->in[1]];
-    return !l->bmm->columns && w->base < 0 && w->comes_in;
+    if (w->base >= 0) w = &lo->tensors[w->base];
+    return !l->bmm->columns && (w->comes_in || w->words_by_reader);
 }

@@ -48,6 +48,7 @@ struct hd_mtensor {
     bool never_resident;     /* a reader needs it from DRAM */
     bool overrun;            /* a reader goes on behind its last row */
     int word_rows;           /* > 0: it is also stored as words of WM, in groups of so many rows */
+    bool words_by_reader;    /* its maker cannot do that, so its first reader does */
     uint64_t words;          /* where (sched/bmm.c) */
     bool resident;           /* whole tensor lives in XM from use_first to use_last */
     uint32_t xm;             /* byte address when resident */
