@@ -84,6 +84,11 @@ module hd_am #(
                     4 * n / Chunk == 32'(lx_addr_i[OffBits-1:0]) / Chunk;
   end
 
+  if (Chunk < AxiBytes) begin : gen_idle
+    logic unused_lx;
+    assign unused_lx = ^lx_wdata_i[8*AxiBytes-1:8*Chunk];
+  end
+
   logic [64*N-1:0] rdata;  // both banks
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank
@@ -127,7 +132,7 @@ module hd_am #(
     b_bank_q  <= b_bank;
     st_q      <= rst_ni && st_gnt_o;
     st_sel_q  <= {st_bank, st_addr_i[OffBits-1:0]};
-    if (st_q) st_rdata_o[8*Chunk-1:0] <= rdata[{st_sel_q, 3'd0} +: 8 * Chunk];
+    if (st_q) st_rdata_o <= (8 * AxiBytes)'(rdata[{st_sel_q, 3'd0} +: 8 * Chunk]);
     if (mx_q) mx_rdata_o <= mx_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];
     if (a_q) vxa_rdata_o <= a_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];
     if (b_q) vxb_rdata_o <= b_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];
