@@ -11,6 +11,7 @@
 
 #include "compiler/cli/quantize_job.h"
 #include "compiler/export/export.h"
+#include "runtime/base/io.h"
 
 /* One dimension, beside those of 1. */
 static bool is_row(const struct hd_tensor *t) {
@@ -214,6 +215,7 @@ static hd_status choose(struct job *j) {
 static hd_status quantize(struct job *j) {
     hd_ctx *ctx = j->c->ctx;
     TRY(cli_model_path(j->c, j->a, j->c->args[0], &j->path));
+    TRY(hd_file_prepare(ctx, j->c->opt.out));
     TRY(cli_load_calibration(j->c, j->a, j->path, &j->data));
     TRY(import(j));
     TRY(choose(j));

@@ -55,6 +55,27 @@ hd_status hd_file_write(hd_ctx *ctx, const char *path, const void *data, size_t 
     return ok ? HD_OK : hd_fail(ctx, HD_IO, "%s: cannot write: %s", path, strerror(why));
 }
 
+hd_status hd_file_prepare(hd_ctx *ctx, const char *path) {
+    char folder[4096];
+    size_t n = strlen(path);
+    if (n >= sizeof folder)
+        return hd_fail(ctx, HD_INVALID, "%s: the path has %zu bytes, at most %zu", path, n,
+                       sizeof folder - 1);
+    for (size_t i = 1; i < n; i++) {
+        if (path[i] != '/') continue;
+        memcpy(folder, path, i);
+        folder[i] = 0;
+        if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+            return hd_fail(ctx, HD_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
+    }
+    const char *slash = strrchr(path, '/');
+    if (slash && slash > path)
+        memcpy(folder, path, (size_t)(slash - path)), folder[slash - path] = 0;
+    if (access(!slash ? "." : slash == path ? "/" : folder, W_OK | X_OK) != 0)
+        return hd_fail(ctx, HD_IO, "%s: cannot write there: %s", path, strerror(errno));
+    return HD_OK;
+}
+
 const void *hd_cursor_take(struct hd_cursor *c, uint64_t bytes) {
     if (c->bad || bytes > c->n - c->at) {
         c->bad = true;

@@ -18,6 +18,11 @@ hd_status hd_file_read(hd_ctx *ctx, const char *path, void **out, size_t *out_by
 /* Writes path.tmp.PID, then renames: a reader sees the old file or the whole new one. */
 hd_status hd_file_write(hd_ctx *ctx, const char *path, const void *data, size_t bytes);
 
+/* Makes the folders of a file that is to be written later, as far as they are missing; HD_IO when
+ * that cannot be, or when they do not let anyone write: so that long work is not lost at its end.
+ */
+hd_status hd_file_prepare(hd_ctx *ctx, const char *path);
+
 /* Reads move forward; the first one past the end sets `bad`, and everything after it gives zero. */
 struct hd_cursor {
     const unsigned char *data;
