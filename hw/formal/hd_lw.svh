@@ -6,7 +6,6 @@
 // drop: RecordForBeat
 // cut: ext loc a_last joined j_count j_n d_off d_k d_col d_last d_err d_mem d_loc d_count
 // mutant: s/open_q + 5'(ar_valid_o && ar_ready_i)/open_q + 5'(ar_valid_o)/
-// mutant: s/burst_valid && may_ask && (!first || rec_ready)/burst_valid \& may_ask/
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
 // mutant: s/36'(ext) + bytes > /36'(ext) > /
 // mutant: s/c_beats_q <= col_q && Split ? 25'd1 :/c_beats_q <= col_q ? 25'd1 :/
