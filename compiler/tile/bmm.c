@@ -163,17 +163,18 @@ static bool is_product(const struct views *v, int node) {
     return v->machine[node] && v->lo->g->nodes[node].op == HD_IR_qmatmul;
 }
 
-/* Every reader of the node's result is a product that reads through it, or such a node. */
-static bool reads_through(const struct views *v, int node) {
+/* Every reader of the result of `last` is a product that reads through `node`, or a node of which
+ * that is true. */
+static bool reads_through(const struct views *v, int node, int last) {
     const hd_graph *g = v->lo->g;
-    int t = g->nodes[node].out[0];
+    int t = g->nodes[last].out[0];
     size_t n = hd_graph_users(g, t, NULL, 0);
     int *user = hd_new_array(v->lo->arena, int, n + 1);
     hd_graph_users(g, t, user, n);
     if (!n || hd_graph_is_output(g, t)) return false;
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *u = &g->nodes[user[i]];
-        bool ok = v->fold[user[i]] && reads_through(v, user[i]);
+        bool ok = v->fold[user[i]] && reads_through(v, node, user[i]);
         if (is_product(v, user[i])) {
             ok = true;
             for (int o = 0; o < 2; o++)
@@ -212,7 +213,8 @@ void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *fold) {
         changed = false;
         find_all(&v);
         for (size_t i = 0; i < g->n_nodes; i++) {
-            if (!fold[i] || reads_through(&v, (int)i) || writes_through(&v, (int)i)) continue;
+            if (!fold[i] || reads_through(&v, (int)i, (int)i) || writes_through(&v, (int)i))
+                continue;
             fold[i] = false;
             changed = true;
         }
