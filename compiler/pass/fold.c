@@ -90,7 +90,7 @@ void hd_pass_dce(hd_graph *g) {
     free(before);
 }
 
-hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g) {
+static hd_status sweep(hd_ctx *ctx, hd_graph *g) {
     int *order = malloc((g->n_nodes + 1) * sizeof *order);
     HD_ASSERT(order != NULL);
     size_t n = hd_graph_order(g, order);
@@ -109,6 +109,14 @@ hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g) {
         if (!nd->dead && is_nothing(g, nd)) bypass(g, order[i]);
     }
     free(order);
-    if (s == HD_OK) hd_pass_dce(g);
     return s;
+}
+
+hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g) {
+    for (bool again = true; again;) { /* a branch in place has more to fold */
+        TRY(sweep(ctx, g));
+        TRY(hd_fold_flow(ctx, g, &again));
+    }
+    hd_pass_dce(g);
+    return HD_OK;
 }

@@ -19,8 +19,15 @@ static bool enters_graphs(const char *name) {
 }
 
 static hd_status legalize(hd_ctx *ctx, hd_graph *g) {
-    static const char *const sequence[] = {"axes",     "fold", "shapes", "recurrent", "norm", "qdq",
-                                           "simplify", "norm", "gelu",   "cse",       "fold"};
+    static const char *const sequence[] = {"recurrent", "norm", "qdq", "simplify",
+                                           "norm",      "gelu", "cse", "fold"};
+    TRY(hd_pass_run(ctx, g, "axes"));
+    for (size_t before = 0, ifs = SIZE_MAX; ifs != before && ifs;) { /* shapes settle conditions */
+        before = ifs;
+        TRY(hd_pass_run(ctx, g, "fold"));
+        TRY(hd_pass_run(ctx, g, "shapes"));
+        ifs = hd_count_ifs(g);
+    }
     for (size_t i = 0; i < sizeof sequence / sizeof *sequence; i++)
         TRY(hd_pass_run(ctx, g, sequence[i]));
     return HD_OK;
@@ -47,16 +54,18 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
 }
 
 static hd_status run_inside(hd_ctx *ctx, hd_graph *g, const char *name) {
+    bool entered = false;
     TRY(run(ctx, g, name));
     for (size_t i = 0, n = g->n_nodes; enters_graphs(name) && i < n; i++)
         for (int k = 0; !g->nodes[i].dead && k < g->nodes[i].n_attrs; k++) {
             const struct hd_attr *a = &g->nodes[i].attrs[k];
             if (a->kind != HD_ATTR_GRAPH) continue;
+            entered = true;
             a->graph->specialised = a->graph->specialised || g->specialised;
             TRY(hd_note(ctx, run_inside(ctx, a->graph, name), "in %s of node '%s'", a->name,
                         g->nodes[i].name));
         }
-    return HD_OK;
+    return entered ? hd_graph_infer(ctx, g) : HD_OK; /* their results may have shapes now */
 }
 
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name) {

@@ -23,6 +23,12 @@ void hd_pass_cse(hd_graph *g);
  * node. */
 hd_status hd_fold_node(hd_ctx *ctx, hd_graph *g, int node);
 
+/* Constants go into the graphs that read them, and a branch takes the place of an if whose
+ * condition is constant (branch.c). *out_changed: nodes are new, and shapes inferred. */
+hd_status hd_fold_flow(hd_ctx *ctx, hd_graph *g, bool *out_changed);
+/* Live ones, those of graphs in attributes, too. */
+size_t hd_count_ifs(const hd_graph *g);
+
 /* Makes windows or products of a reduction (reduce.c); pools_only: just pools. False when there is
  * no such form. */
 bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only);

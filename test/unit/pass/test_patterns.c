@@ -79,6 +79,10 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/split.t", "split", 0);
     keeps_values("test/golden/pass/shapes.t", "shapes", 0);
     keeps_values("test/golden/pass/shapes.t", "legalize", 0);
+    keeps_values("test/golden/pass/if_settled.t", "fold", 0);
+    keeps_values("test/golden/pass/if_settled.t", "legalize", 0);
+    keeps_values("test/golden/pass/if_shapes.t", "legalize", 0);
+    keeps_values("test/golden/pass/if_captured.t", "fold", 0);
     keeps_values("test/golden/pass/batchnorm.t", "batchnorm", 1e-6);
     keeps_values("test/golden/pass/norm.t", "norm", 1e-5);
     keeps_values("test/golden/pass/gelu.t", "gelu", 1e-5);
