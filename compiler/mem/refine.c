@@ -44,7 +44,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
     return true;
 }
 
-static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32};
+static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 112};
 enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, SEEN = 256 };
 
 struct search {

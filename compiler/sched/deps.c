@@ -82,10 +82,10 @@ void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t
         if (write && s->reads[space][u]) need = latest(s->read[space][u] + first, n, need);
         s->needs[u] = (uint32_t)need;
     }
-    if (space == HD_SPACE_XM && !write) {
+    if (space == HD_SPACE_XM) {
         int64_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks;
-        for (int64_t b = lo / bank; b <= (hi - 1) / bank; b++)
-            current(s)->reads_banks |= UINT32_C(1) << b;
+        uint32_t *banks = write ? &current(s)->writes_banks : &current(s)->reads_banks;
+        for (int64_t b = lo / bank; b <= (hi - 1) / bank; b++) *banks |= UINT32_C(1) << b;
     }
     int *mine = write ? s->wrote[space][op->unit] : s->read[space][op->unit];
     *(write ? &s->writes[space][op->unit] : &s->reads[space][op->unit]) = true;

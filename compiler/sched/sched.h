@@ -33,6 +33,7 @@ struct hd_slot_op {
     int number;            /* among the operations of its unit, from 1 */
     uint32_t wait, signal; /* masks */
     uint32_t reads_banks;  /* of XM */
+    uint32_t writes_banks; /* of XM that it writes */
     int after[HD_UNITS];   /* number of the operation of each unit that it waits for, 0 = none */
     int knows[HD_UNITS];   /* operations of each unit that are complete when this one starts */
     uint32_t words[HD_PARAM_WORDS];
