@@ -1,4 +1,4 @@
-/* Step maker for oneDNN: float convolutions, matrix products and pools, and what can be fused
+/* Step maker for oneDNN: float convolutions, matrix products, pools and LRN, and what can be fused
  * behind them. The plugin (dnnl_plugin.c) makes the primitives; this file decides what to ask for.
  *
  * A chain of nodes, each the only reader of the one before, becomes post-operations. The longest
@@ -225,6 +225,13 @@ static bool is_f32(const struct hd_cpu_plan *p, int t) {
 
 /* ---- convolution ---------------------------------------------------------------------------- */
 
+/* Where the i-th weight of output channel m lies: [M][C/group].., or [C][M/group].. */
+static int64_t weight_of(const struct hd_dnnl_conv *d, int64_t m, int64_t i) {
+    int64_t taps = d->kh * d->kw, cg = d->c / d->group, mg = d->m / d->group;
+    if (!d->transposed) return m * cg * taps + i;
+    return ((m / mg * cg + i / taps) * mg + m % mg) * taps + i % taps;
+}
+
 /* A batch normalisation that is the only reader of a convolution goes into its weights. -1 = none;
  * else the node, and new weights and bias in *d. */
 static int fold_batchnorm(struct hd_cpu_plan *p, const struct hd_node *conv,
@@ -246,8 +253,10 @@ static int fold_batchnorm(struct hd_cpu_plan *p, const struct hd_node *conv,
         double k = (double)v[0][m] / sqrt((double)v[3][m] + e);
         double bias = d->b_data ? (double)d->b_data[m] : 0;
         b[m] = (float)((double)v[1][m] + (bias - (double)v[2][m]) * k);
-        for (int64_t i = 0; i < per; i++)
-            w[m * per + i] = (float)((double)d->w_data[m * per + i] * k);
+        for (int64_t i = 0; i < per; i++) {
+            int64_t at = weight_of(d, m, i);
+            w[at] = (float)((double)d->w_data[at] * k);
+        }
     }
     d->w_data = w;
     d->b_data = b;
@@ -258,17 +267,22 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     const struct hd_tensor *x = tensor(p, n->in[0]), *w = tensor(p, n->in[1]);
     int b = n->n_in > 2 ? n->in[2] : -1;
+    bool transposed = n->op == HD_IR_convtranspose;
+    int64_t group = hd_attr_int(n, "group", 1);
     struct hd_window v;
     struct chain c;
     if (x->rank < 3 || x->rank > 4 || !is_f32(p, n->in[0]) || !hd_cpu_const(p, n->in[1]) ||
         (b >= 0 && !hd_cpu_const(p, b)) || !hd_tensor_elems(x) || !hd_tensor_elems(w))
         return HD_OK;
     TRY(hd_window_get(p->ctx, n, x, w->dim + 2, &v));
+    if (transposed && (v.oh > (v.h - 1) * v.sy + (v.kh - 1) * v.dy + 1 - v.pt ||
+                       v.ow > (v.w - 1) * v.sx + (v.kw - 1) * v.dx + 1 - v.pl))
+        return HD_OK; /* no tap reaches the last row or column, which is no case of oneDNN's */
     struct hd_dnnl_conv d = {.n = v.n,
                              .c = v.c,
                              .h = v.h,
                              .w = v.w,
-                             .m = w->dim[0],
+                             .m = transposed ? w->dim[1] * group : w->dim[0],
                              .oh = v.oh,
                              .ow = v.ow,
                              .kh = v.kh,
@@ -279,7 +293,8 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
                              .dx = v.dx,
                              .pt = v.pt,
                              .pl = v.pl,
-                             .group = hd_attr_int(n, "group", 1),
+                             .group = group,
+                             .transposed = transposed,
                              .spatial = x->rank - 2,
                              .w_data = hd_cpu_const(p, n->in[1]),
                              .b_data = hd_cpu_const(p, b)};
@@ -438,6 +453,29 @@ static hd_status plan_pool(struct hd_cpu_plan *p, int node, bool *out_taken) {
     return finish(p, node, op, &none, 1, in);
 }
 
+/* Across channels. oneDNN's window is symmetric: of an even size ONNX's reaches further up. */
+static hd_status plan_lrn(struct hd_cpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    const struct hd_tensor *x = tensor(p, n->in[0]);
+    int64_t size = hd_attr_int(n, "size", 1);
+    if (x->rank != 4 || !is_f32(p, n->in[0]) || !hd_tensor_elems(x) || size < 1 || size % 2 == 0)
+        return HD_OK;
+    struct hd_dnnl_lrn d = {.rank = x->rank,
+                            .size = size,
+                            .alpha = hd_attr_float(n, "alpha", 1e-4f),
+                            .beta = hd_attr_float(n, "beta", 0.75f),
+                            .k = hd_attr_float(n, "bias", 1),
+                            .x_md = blocked(p, n->in[0])};
+    memcpy(d.dim, x->dim, (size_t)x->rank * sizeof *x->dim);
+    hd_dnnl_op *op = p->dnnl->lrn(p->dnnl_engine, &d);
+    if (!op) return HD_OK;
+    int in[HD_DNNL_POSTS + 2];
+    struct chain none = {.n = 0};
+    TRY(hd_cpu_need(p, n->in[0], form_of(p->dnnl->x_md(op)), &in[0]));
+    *out_taken = true;
+    return finish(p, node, op, &none, 1, in);
+}
+
 /* Along the channels, of tensors in layouts of oneDNN: into place when that is possible. */
 static hd_status plan_concat(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
@@ -484,6 +522,7 @@ hd_status hd_cpu_dnnl(struct hd_cpu_plan *p, int node, bool *out_taken) {
     if (!p->dnnl) return HD_OK;
     switch (p->g->nodes[node].op) {
     case HD_IR_conv:
+    case HD_IR_convtranspose:
         return plan_conv(p, node, out_taken);
     case HD_IR_gemm:
         return plan_gemm(p, node, out_taken);
@@ -492,6 +531,8 @@ hd_status hd_cpu_dnnl(struct hd_cpu_plan *p, int node, bool *out_taken) {
     case HD_IR_maxpool:
     case HD_IR_avgpool:
         return plan_pool(p, node, out_taken);
+    case HD_IR_lrn:
+        return plan_lrn(p, node, out_taken);
     case HD_IR_concat:
         return plan_concat(p, node, out_taken);
     default:

@@ -36,7 +36,8 @@ struct hd_window { /* one or two dimensions: a 1-D window is a 2-D one of height
     int64_t kh, kw, sy, sx, dy, dx, pt, pl, pb, pr;
 };
 
-/* As hd_window_nd_get; HD_UNSUPPORTED for more than two dimensions. */
+/* As hd_window_nd_get, of a convtranspose as hd_window_transposed_get; HD_UNSUPPORTED for more than
+ * two dimensions. */
 hd_status hd_window_get(hd_ctx *ctx, const struct hd_node *n, const struct hd_tensor *x,
                         const int64_t *kernel, struct hd_window *out);
 
