@@ -13,6 +13,7 @@ extern const char *const hd_pass_names[];
 
 hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_layout(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_recurrent(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_shapes(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_split(hd_ctx *ctx, hd_graph *g);

@@ -73,6 +73,10 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/simplify.t", "simplify", 0);
     keeps_values("test/golden/pass/simplify.t", "legalize", 0);
     keeps_values("test/golden/pass/sink.t", "sink", 0);
+    keeps_values("test/golden/pass/layout.t", "layout", 0);
+    keeps_values("test/golden/pass/layout_concat.t", "layout", 0);
+    keeps_values("test/golden/pass/layout_not.t", "layout", 0);
+    keeps_values("test/golden/pass/layout_quant.t", "layout", 0);
     keeps_values("test/golden/pass/cse.t", "cse", 0);
     keeps_values("test/golden/pass/attention.t", "attention", 0);
     keeps_values("test/golden/pass/recurrent.t", "recurrent", 0);
