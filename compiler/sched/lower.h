@@ -1,6 +1,7 @@
 /* Lowering: what the files that turn layers into slot operations share.
  *
- *   lower.c    views of tensors in XM, loads, stores, the loop over layers and tiles
+ *   lower.c    the loop over layers and tiles
+ *   views.c    views of tensors in XM, loads, padding, stores
  *   matmul.c   matrix layers: weight chunks, mx.gemm, requantisation
  *   vector.c   residual add, rescale, pooling
  *   mean.c     mean of an image
@@ -89,6 +90,11 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
 /* n runs of `run` bytes of XM, `step` apart, take the value. */
 hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
                       int64_t step);
+/* The padding that a resident tensor keeps around it; of a rolling one, what is there from the
+ * beginning. */
+hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t);
+/* Rows [y, end) of padding above or below a rolling tensor, with their mirror images. */
+hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int y, int end);
 /* Stores channels [c, c + bytes) of a tile, if the tensor has a place in DRAM. */
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes);
 /* Stores rows [y, y + rows), channels [c, c + bytes) of a whole tensor, that lie at `from`, also as

@@ -1,0 +1,479 @@
+/* Tiles in XM: views of tensors, loads into the rings and into tensors that stay, padding, stores;
+ * and what the files that lower one kind of layer share for setting fields. */
+#include "compiler/sched/lower.h"
+
+#include <string.h>
+
+#include "runtime/base/num.h"
+
+int64_t hd_ring_take(struct hd_ring *r, int64_t size) {
+    HD_ASSERT(size <= r->size);
+    if (r->next + size > r->size) r->next = 0;
+    int64_t at = r->first + r->next;
+    r->next += size;
+    return at;
+}
+
+const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id) {
+    return &w->lo->tensors[id];
+}
+
+const struct hd_mtensor *hd_low_whole(const struct hd_lowerer *w, int id) {
+    const struct hd_mtensor *t = &w->lo->tensors[id];
+    return t->base < 0 ? t : &w->lo->tensors[t->base];
+}
+
+void hd_low_set(struct hd_lowerer *w, enum hd_field f, int64_t v) {
+    hd_sched_set(&w->s, f, v);
+}
+
+void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
+    hd_sched_begin(&w->s, unit, hd_isa_ops[op].code, w->l->tag);
+}
+
+/* ---- XM views ---- */
+
+static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
+    if (t->roll) { /* negative rows are padding above the image */
+        int slot = (y % t->roll + t->roll) % t->roll;
+        return t->xm + (uint32_t)(slot * hd_mtensor_pitch(t) + (x + t->pl) * t->cp);
+    }
+    int rows = t->h + t->pt + t->pb;
+    return t->xm + (uint32_t)((img * rows + y + t->pt) * hd_mtensor_pitch(t) + (x + t->pl) * t->cp);
+}
+
+struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
+                               int cols) {
+    return (struct hd_view){.at = resident_at(t, img, y, x),
+                            .pitch = hd_mtensor_pitch(t),
+                            .cp = t->cp,
+                            .rows = rows,
+                            .cols = cols,
+                            .y = y,
+                            .x = x};
+}
+
+void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
+    for (int i = 0; v->channels && i < v->rows * v->cols; i++) {
+        int64_t at = v->at + (int64_t)(i / v->cols) * v->pitch + (int64_t)(i % v->cols) * v->cp;
+        hd_sched_touch(&w->s, HD_SPACE_XM, at, at + v->channels, write);
+    }
+    if (v->channels) return;
+    int64_t end = v->at + (int64_t)(v->rows - 1) * v->pitch + (int64_t)v->cols * v->cp;
+    end = hd_min(end, w->m->xm_bytes); /* of a part of pixels that end sooner */
+    hd_sched_touch(&w->s, HD_SPACE_XM, v->at, end, write);
+}
+
+/* ---- loads and stores ---- */
+
+static void touch_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int img, int y0, int y1,
+                       bool write) {
+    int64_t row = (int64_t)t->w * t->cp, at = (int64_t)t->arena + img * t->h * row;
+    y0 = (int)hd_max(y0, 0), y1 = (int)hd_min(y1, t->h);
+    if (y1 > y0) hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row, at + y1 * row, write);
+}
+
+/* The pixels of a 1x1 window with stride, or some channels of each pixel: a run each. */
+static void load_pixels(struct hd_lowerer *w, const struct hd_mtensor *t, const struct hd_view *v,
+                        int ys, int xs) {
+    hd_low_set(w, HD_F_lx_run, v->channels ? v->channels : v->cp);
+    hd_low_set(w, HD_F_lx_n1, v->cols);
+    hd_low_set(w, HD_F_lx_n2, v->rows);
+    hd_low_set(w, HD_F_lx_s1, (int64_t)xs * t->cp);
+    hd_low_set(w, HD_F_lx_d1, v->cp);
+    hd_low_set(w, HD_F_lx_s2, (int64_t)ys * t->w * t->cp);
+    hd_low_set(w, HD_F_lx_ys, ys);
+}
+
+/* Loads a rectangle of a tensor in the arena; what lies outside the tensor gets the pad value. */
+static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
+                           const struct hd_view *v) {
+    int64_t row = (int64_t)t->w * t->cp;
+    int64_t src = (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + v->c;
+    int ys = v->decimated ? w->l->sy : 1, xs = v->decimated ? w->l->sx : v->alternate ? 2 : 1;
+    int end_y = v->y + (v->rows - 1) * ys + 1, end_x = v->x + (v->cols - 1) * xs + 1;
+    bool edge = v->y < 0 || v->x < 0 || end_y > t->h || end_x > t->w;
+    bool by_pixels = xs > 1 || v->decimated || v->channels || v->cp != t->cp;
+    bool one_run = !edge && !by_pixels && v->cols == t->w && v->pitch == row;
+    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_edge, edge);
+    hd_low_set(w, HD_F_lx_pad, (t->resident ? t->pad_value : w->l->pad_value) & 0xff);
+    hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
+    hd_low_set(w, HD_F_lx_dst, v->at);
+    hd_low_set(w, HD_F_lx_run, (int64_t)v->cols * v->cp * (one_run ? v->rows : 1));
+    hd_low_set(w, HD_F_lx_n1, 1);
+    hd_low_set(w, HD_F_lx_n2, one_run ? 1 : v->rows);
+    hd_low_set(w, HD_F_lx_n3, 1);
+    hd_low_set(w, HD_F_lx_ys, 1);
+    hd_low_set(w, HD_F_lx_s2, row);
+    hd_low_set(w, HD_F_lx_d2, v->pitch);
+    hd_low_set(w, HD_F_lx_x0, (int64_t)v->x * t->cp + v->c);
+    hd_low_set(w, HD_F_lx_row_bytes, row);
+    hd_low_set(w, HD_F_lx_y0, edge ? v->y : 0);
+    hd_low_set(w, HD_F_lx_rows, t->h);
+    if (by_pixels) load_pixels(w, t, v, ys, xs);
+    touch_rows(w, t, img, v->y, end_y, false);
+    hd_low_touch(w, v, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Windows of one row of outputs (im2col): rows [first, first + n) of each, `run` bytes of a row. */
+static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
+                             const struct hd_tile *tile, int row_out, const struct hd_view *v,
+                             int first, int n, int run) {
+    const struct hd_layer *l = w->l;
+    int64_t row = (int64_t)t->w * t->cp;
+    int y = (tile->y + row_out) * l->sy - l->pt + first * l->dy, x = tile->x * l->sx - l->pl;
+    int64_t src = (int64_t)t->arena + tile->img * t->h * row + y * row + (int64_t)x * t->cp;
+    uint32_t dst = v->at + (uint32_t)(row_out * v->pitch + first * l->kw * t->cp);
+    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_edge, 1);
+    hd_low_set(w, HD_F_lx_pad, l->pad_value & 0xff);
+    hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
+    hd_low_set(w, HD_F_lx_dst, dst);
+    hd_low_set(w, HD_F_lx_run, run);
+    hd_low_set(w, HD_F_lx_n1, tile->tw);
+    hd_low_set(w, HD_F_lx_n2, n);
+    hd_low_set(w, HD_F_lx_n3, 1);
+    hd_low_set(w, HD_F_lx_ys, l->dy);
+    hd_low_set(w, HD_F_lx_s1, (int64_t)l->sx * t->cp);
+    hd_low_set(w, HD_F_lx_d1, l->im2col);
+    hd_low_set(w, HD_F_lx_s2, l->dy * row);
+    hd_low_set(w, HD_F_lx_d2, (int64_t)l->kw * t->cp);
+    hd_low_set(w, HD_F_lx_x0, (int64_t)x * t->cp);
+    hd_low_set(w, HD_F_lx_row_bytes, row);
+    hd_low_set(w, HD_F_lx_y0, y);
+    hd_low_set(w, HD_F_lx_rows, t->h);
+    touch_rows(w, t, tile->img, y, y + (n - 1) * l->dy + 1, false);
+    struct hd_view part = *v;
+    part.at += (uint32_t)(row_out * v->pitch), part.rows = 1;
+    hd_low_touch(w, &part, true);
+    return hd_sched_end(&w->s);
+}
+
+/* The windows of a tile. The last row of each window goes on to the end of its words, so that MX
+ * never reads what nobody wrote; those bytes meet weights of zero. */
+static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
+    int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
+    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, bytes),
+                                .pitch = t->tw * l->im2col,
+                                .cp = l->im2col,
+                                .rows = t->th,
+                                .cols = t->tw,
+                                .y = t->y,
+                                .x = t->x,
+                                .decimated = true};
+    for (int r = 0; r < t->th; r++) {
+        if (rest == run) {
+            TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh, run));
+            continue;
+        }
+        if (l->kh > 1) TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh - 1, run));
+        TRY(gather_rows(w, x, t, r, &t->in[0], l->kh - 1, 1, rest));
+    }
+    return HD_OK;
+}
+
+hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
+                      int64_t step) {
+    if (run <= 0 || n <= 0) return HD_OK;
+    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_edge, 1);
+    hd_low_set(w, HD_F_lx_pad, value & 0xff);
+    hd_low_set(w, HD_F_lx_dst, at);
+    hd_low_set(w, HD_F_lx_run, run);
+    hd_low_set(w, HD_F_lx_n1, n);
+    hd_low_set(w, HD_F_lx_n2, 1);
+    hd_low_set(w, HD_F_lx_n3, 1);
+    hd_low_set(w, HD_F_lx_d1, step);
+    hd_sched_touch(&w->s, HD_SPACE_XM, at, at + (n - 1) * step + run, true);
+    return hd_sched_end(&w->s);
+}
+
+/* The ring of padding around each image of a resident tensor that a layer is about to write. */
+static hd_status fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
+    int64_t pitch = hd_mtensor_pitch(t), side = (int64_t)(t->pl + t->pr) * t->cp;
+    for (int img = 0; img < t->n; img++) {
+        uint32_t first = resident_at(t, img, -t->pt, -t->pl);
+        TRY(hd_low_fill(w, t->pad_value, first, t->pt * pitch + (int64_t)t->pl * t->cp, 1, 0));
+        TRY(hd_low_fill(w, t->pad_value, resident_at(t, img, 0, t->w), side, t->h - 1, pitch));
+        TRY(hd_low_fill(w, t->pad_value, resident_at(t, img, t->h - 1, t->w),
+                        t->pb * pitch + (int64_t)t->pr * t->cp, 1, 0));
+    }
+    return HD_OK;
+}
+
+/* Whole rows of padding of a rolling tensor, with their mirror images. */
+hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int y, int end) {
+    int64_t pitch = hd_mtensor_pitch(t);
+    for (; y < end; y++) {
+        uint32_t at = resident_at(t, 0, y, -t->pl);
+        TRY(hd_low_fill(w, t->pad_value, at, pitch, 1, 0));
+        if (at < t->xm + (uint32_t)(t->mirror * pitch))
+            TRY(hd_low_fill(w, t->pad_value, at + (uint32_t)(t->roll * pitch), pitch, 1, 0));
+    }
+    return HD_OK;
+}
+
+/* The padding of a rolling tensor that is there from the beginning: the sides of all slots, and the
+ * rows above the image. */
+static hd_status fill_rolling(struct hd_lowerer *w, const struct hd_mtensor *t) {
+    int64_t pitch = hd_mtensor_pitch(t), side = pitch - (int64_t)t->w * t->cp;
+    int slots = t->roll + t->mirror;
+    TRY(hd_low_fill(w, t->pad_value, t->xm, (int64_t)t->pl * t->cp, 1, 0));
+    TRY(hd_low_fill(w, t->pad_value, resident_at(t, 0, 0, t->w), side, slots - 1, pitch));
+    TRY(hd_low_fill(w, t->pad_value, resident_at(t, 0, 0, t->w) + (uint32_t)((slots - 1) * pitch),
+                    (int64_t)t->pr * t->cp, 1, 0));
+    return hd_low_fill_rows(w, t, -t->pt, 0);
+}
+
+hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
+    return t->roll ? fill_rolling(w, t) : fill_padding(w, t);
+}
+
+/* A resident tensor that comes from outside is loaded as far as it is needed, padding included: up
+ * to row `end` of image `img`, `channels` of it from c (0: all of them). */
+static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, int c,
+                               int channels) {
+    const struct hd_mtensor *t = hd_low_tensor(w, id);
+    int rows = t->h + t->pt + t->pb;
+    int need = img * rows + (int)hd_min(end + t->pt, rows);
+    bool slice = channels && channels < t->cp;
+    if (slice && c != w->slice_c) w->slice_c = c, w->slice_loaded = w->loaded[id];
+    int *loaded = slice ? &w->slice_loaded : &w->loaded[id];
+    while (*loaded < need) {
+        int at = *loaded, y = at % rows, n = (int)hd_min(need - at, rows - y);
+        struct hd_view v =
+            hd_low_resident(t, at / rows, y - t->pt, -t->pl, n, t->w + t->pl + t->pr);
+        if (slice) v.c = c, v.channels = channels, v.at += (uint32_t)c;
+        TRY(load_view(w, t, at / rows, &v));
+        *loaded += n;
+    }
+    if (slice && c + channels == t->cp) w->loaded[id] = w->slice_loaded;
+    return HD_OK;
+}
+
+/* Rows of a view, the first of `from` and of `to`, copied by VX. */
+static hd_status copy_rows(struct hd_lowerer *w, struct hd_view from, struct hd_view to, int rows,
+                           bool is_unsigned) {
+    int n = (int)w->m->n;
+    from.rows = to.rows = rows;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_set(w, HD_F_vx_a_kind, is_unsigned ? 3 : 2), hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
+    hd_low_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
+    hd_low_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
+    hd_low_set(w, HD_F_vx_a, from.at / (uint32_t)n), hd_low_set(w, HD_F_vx_d, to.at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_n0, from.cols * from.cp / n);
+    hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
+    hd_low_set(w, HD_F_vx_n1, rows);
+    hd_low_set(w, HD_F_vx_as1, from.pitch / n), hd_low_set(w, HD_F_vx_ds1, to.pitch / n);
+    hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_touch(w, &from, false);
+    hd_low_touch(w, &to, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Columns of a view that lie in the tensor; the padding on its sides outlives the rows between,
+ * since the next rows in this place have theirs there, too. */
+static struct hd_view without_sides(const struct hd_mtensor *t, struct hd_view v) {
+    int xs = v.alternate ? 2 : 1;
+    int left = v.x < 0 ? (int)hd_min(v.cols - 1, hd_ceil_div(-v.x, xs)) : 0;
+    int end = (int)hd_max(left + 1, hd_min(v.cols, hd_ceil_div(t->w - v.x, xs)));
+    v.at += (uint32_t)(left * v.cp), v.x += left * xs, v.cols = end - left;
+    return v;
+}
+
+/* Loads v, whose place is still to be found, into a ring. Rows that the tile above has loaded too
+ * are taken from it where the rest fits behind them; where it does not, VX copies them if LX is
+ * what the layer waits for. */
+static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, struct hd_view *v) {
+    const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
+    struct hd_ring *r = ring ? &w->xm_in_b : &w->xm_in;
+    struct hd_last_tile *last = &w->last[ring];
+    struct hd_view *above = &last->v, rest = *v;
+    int shared = above->y + above->rows - v->y;
+    bool same = last->l == w->l && last->operand == operand && last->img == img &&
+                last->next == r->next && above->x == v->x && above->cols == v->cols &&
+                above->c == v->c && above->cp == v->cp && !v->decimated;
+    same = same && v->y >= above->y && shared > 0 && shared < v->rows;
+    bool fits = r->next + hd_round_up((int64_t)(v->rows - shared) * v->pitch, 64) <= r->size;
+    bool copies = same && !fits && v->alternate;
+    if (same && (fits || copies)) rest.y += shared, rest.rows -= shared;
+    int taken = copies ? v->rows : rest.rows;
+    v->at = rest.at = (uint32_t)hd_ring_take(r, hd_round_up((int64_t)taken * v->pitch, 64));
+    if (copies) {
+        struct hd_view from = *above;
+        from.at += (uint32_t)((v->y - above->y) * v->pitch), from.y = v->y;
+        rest.at += (uint32_t)(shared * v->pitch);
+        TRY(copy_rows(w, from, *v, shared, t->is_unsigned));
+    } else if (same && fits) {
+        v->at = above->at + (uint32_t)((v->y - above->y) * v->pitch);
+    }
+    bool as_before = last->l == w->l && above->x == v->x && above->cols == v->cols &&
+                     above->cp == v->cp && above->pitch == v->pitch && w->l->ppw == 1;
+    int64_t row = (rest.at - r->first) / v->pitch;
+    bool in_rows = (rest.at - r->first) % v->pitch == 0;
+    int padded = as_before ? last->padded : 0;
+    if (in_rows && row + rest.rows <= padded)
+        rest = without_sides(t, rest);
+    else if (in_rows && row <= padded)
+        padded = (int)row + rest.rows;
+    else
+        padded = 0;
+    *last = (struct hd_last_tile){w->l, operand, img, *v, r->next, padded};
+    return load_view(w, t, img, &rest);
+}
+
+/* hd_low_input of `channels` channels from c when it streams. */
+static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
+                             int c, int channels, struct hd_view *out) {
+    const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[i]);
+    if (t->resident) {
+        if (t->comes_in) TRY(load_resident(w, w->l->in[i], img, y + rows, c, channels));
+        *out = hd_low_resident(t, img, y, x, rows, cols);
+        return HD_OK;
+    }
+    bool decimated = hd_layer_decimates(w->lo, w->l);
+    if (decimated) rows = (rows - 1) / w->l->sy + 1, cols = (cols - 1) / w->l->sx + 1;
+    *out = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * channels),
+                            .cp = channels,
+                            .rows = rows,
+                            .cols = cols,
+                            .y = y,
+                            .x = x,
+                            .decimated = decimated,
+                            .c = c};
+    return stream(w, 0, i, img, out);
+}
+
+hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
+                       struct hd_view *out) {
+    return input_slice(w, i, img, y, x, rows, cols, 0, hd_low_tensor(w, w->l->in[i])->bytes, out);
+}
+
+/* Where a tile of the output goes; channels [c, c + bytes) of it when streamed. */
+struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
+                             int bytes) {
+    const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
+    if (t->resident) return hd_low_resident(t, img, y, x, rows, cols);
+    int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
+    return (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_out, size),
+                            .pitch = cols * bytes,
+                            .cp = bytes,
+                            .rows = rows,
+                            .cols = cols,
+                            .y = y,
+                            .x = x};
+}
+
+/* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not.
+ */
+hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes) {
+    const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
+    const struct hd_mtensor *all = hd_low_whole(w, w->l->out);
+    if (all->word_rows && !all->comes_in && !all->words_by_reader)
+        TRY(hd_low_store_words(w, all, v->at + (uint32_t)(t->resident ? c : 0), v->pitch,
+                               v->y + t->at_row, v->rows, c + t->at_c, bytes));
+    if (!t->in_arena) return HD_OK;
+    int64_t row = (int64_t)t->w * t->cp;
+    bool whole = bytes == t->cp;
+    hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
+    hd_low_set(w, HD_F_st_seg, 1);
+    hd_low_set(w, HD_F_st_dst,
+               (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
+    hd_low_set(w, HD_F_st_src, v->at + (t->resident ? c : 0));
+    hd_low_set(w, HD_F_st_run, whole ? (int64_t)v->cols * t->cp : bytes);
+    hd_low_set(w, HD_F_st_n1, whole ? 1 : v->cols);
+    hd_low_set(w, HD_F_st_n2, v->rows);
+    hd_low_set(w, HD_F_st_n3, 1);
+    hd_low_set(w, HD_F_st_d1, t->cp);
+    hd_low_set(w, HD_F_st_d2, row);
+    hd_low_set(w, HD_F_st_s1, v->cp);
+    hd_low_set(w, HD_F_st_s2, v->pitch);
+    hd_low_touch(w, v, false);
+    touch_rows(w, t, img, v->y, v->y + v->rows, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Two views of the columns of a tile, in banks of their own: the last of each window and every
+ * second before it, and the others. */
+static hd_status load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
+    const struct hd_mtensor *in = hd_low_tensor(w, w->l->in[0]);
+    int cp = t->channels ? t->channels : in->cp, odd = w->l->kw % 2 == 0;
+    for (int i = 0; i < 2; i++) {
+        int cols = t->tw + (i == 0 && !odd);
+        t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * cp),
+                                    .cp = cp,
+                                    .rows = rows,
+                                    .cols = cols,
+                                    .y = t->y * w->l->sy - w->l->pt,
+                                    .x = x + (i != odd),
+                                    .c = t->c,
+                                    .alternate = true};
+        TRY(stream(w, i, 0, t->img, &t->in[i]));
+    }
+    return HD_OK;
+}
+
+int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
+    w->am_half = !w->am_half;
+    return hd_ring_take(&w->am[w->am_half], words);
+}
+
+/* Operands of a sum or product: what has one image, row or column is read again for all. */
+static hd_status pair_inputs(struct hd_lowerer *w, struct hd_tile *t) {
+    for (int i = 0; i < 2; i++) {
+        const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[i]);
+        TRY(hd_low_input(w, i, x->n == 1 ? 0 : t->img, x->h == 1 ? 0 : t->y, x->w == 1 ? 0 : t->x,
+                         x->h == 1 ? 1 : t->th, x->w == 1 ? 1 : t->tw, &t->in[i]));
+    }
+    return HD_OK;
+}
+
+hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    if (l->im2col) return gather(w, t);
+    int rows = hd_layer_rows(l, t->th), cols = hd_layer_cols(l, t->tw);
+    int x = hd_layer_col(l, t->x);
+    if (hd_layer_pairs(w->lo, l)) return load_pairs(w, t, rows, x);
+    if (l->ppw > 1) { /* whole words */
+        int first = (int)hd_floor_to(x, l->ppw);
+        cols = (int)hd_round_up(x + cols - first, l->ppw);
+        x = first;
+    }
+    if (l->kind == HD_LAYER_ADD) return pair_inputs(w, t);
+    for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
+        int channels = t->channels ? t->channels : hd_low_tensor(w, l->in[i])->bytes;
+        TRY(input_slice(w, i, t->img, hd_layer_row(l, t->y), x, rows, cols, t->c, channels,
+                        &t->in[i]));
+    }
+    return HD_OK;
+}
+
+void hd_low_set_requant(struct hd_lowerer *w) {
+    hd_low_set(w, HD_F_vx_lo, w->l->lo);
+    hd_low_set(w, HD_F_vx_hi, w->l->hi);
+    hd_low_set(w, HD_F_vx_zp, w->l->zp);
+}
+
+void hd_low_operand_a(struct hd_lowerer *w) {
+    const struct hd_layer *l = w->l;
+    hd_low_set(w, HD_F_vx_a_kind, hd_low_tensor(w, l->in[0])->is_unsigned ? 3 : 2);
+    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_imm, l->a_imm);
+    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(l->a_scale));
+    hd_low_set_requant(w);
+}
+
+int64_t hd_low_f32_bits(float f) {
+    uint32_t u;
+    memcpy(&u, &f, 4);
+    return u;
+}
