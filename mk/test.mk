@@ -80,7 +80,7 @@ N     ?= 1000
 SEED  ?= 1
 COVERAGE ?= --coverage
 REMOVED := $(B)/test/cosim/removed
-$(COSIM) $(REMOVED): $(B)/test/cosim/program.o
+$(COSIM) $(REMOVED): $(patsubst %,$(B)/test/cosim/%.o,program random_op words)
 $(COSIM): $(B)/test/cosim/cover.o $(B)/test/cosim/timing.o
 test-cosim: $(COSIM) $(REMOVED) rtl-tiny ## 100 random programs on iss and rtl; the check on programs that lack a semaphore
 	$(Q)$(REMOVED) --count 30

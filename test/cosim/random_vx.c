@@ -14,6 +14,7 @@
 
 #include "sim/iss.h"
 #include "sim/rtl_model.h"
+#include "test/rng.h"
 
 enum { CODE_WORDS = 16384, DATA = CODE_WORDS * 4, OPS = 12 };
 #define IMAGE_AT UINT64_C(0x123456000)
@@ -21,20 +22,14 @@ enum { CODE_WORDS = 16384, DATA = CODE_WORDS * 4, OPS = 12 };
 
 struct prog {
     const struct hd_machine *m;
-    uint64_t rng;
+    struct rng rng;
     uint32_t image_bytes, arena_bytes, n;
     uint32_t *code; /* the image: program, then data */
     bool used[HD_UNITS];
 };
 
-static uint32_t next(struct prog *p) { /* splitmix64 */
-    uint64_t z = (p->rng += UINT64_C(0x9e3779b97f4a7c15));
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)((z ^ (z >> 31)) >> 16);
-}
 static int64_t between(struct prog *p, int64_t lo, int64_t hi) {
-    return lo + (int64_t)(next(p) % (uint64_t)(hi - lo + 1));
+    return rng_range(&p->rng, lo, hi);
 }
 
 /* ---- programs ------------------------------------------------------------------------------- */
@@ -86,9 +81,9 @@ static uint32_t bits_of(float f) {
 
 /* Scale, zero point and clamp of a result. */
 static void requant(struct prog *p, uint32_t *w) {
-    SET(vx, use_bias, next(p) & 1), SET(vx, scale_pm, next(p) & 1);
+    SET(vx, use_bias, rng_next(&p->rng) & 1), SET(vx, scale_pm, rng_next(&p->rng) & 1);
     SET(vx, a_scale, bits_of((float)between(p, -1000, 1000) * 0x1p-18f));
-    bool u = next(p) & 1;
+    bool u = rng_next(&p->rng) & 1;
     SET(vx, lo, u ? 0 : -128), SET(vx, hi, u ? 255 : 127);
     SET(vx, zp, between(p, -128, 255));
 }
@@ -110,15 +105,17 @@ static void dw(struct prog *p) {
     uint32_t w[HD_PARAM_WORDS] = {0};
     int64_t xm = p->m->xm_bytes / p->m->n / 2, pm = hd_pm_words(p->m);
     int64_t n0 = between(p, 1, 3), n2 = between(p, 1, 4), sx = between(p, 1, 3);
-    int64_t n1 = next(p) % 4 ? between(p, 1, 12) : between(p, 1, 60), n3 = between(p, 1, 4);
-    bool pairs = sx == 2 && n0 >= 2 && next(p) % 4;
+    int64_t n1 = rng_next(&p->rng) % 4 ? between(p, 1, 12) : between(p, 1, 60),
+            n3 = between(p, 1, 4);
+    bool pairs = sx == 2 && n0 >= 2 && rng_next(&p->rng) % 4;
     int64_t cols = pairs ? n1 + n0 - 2 : (n1 - 1) * sx + n0, words = 1 + (n0 * n2 + 7) / 8;
     int64_t as0 = between(p, -3, 3), as2 = between(p, -90, 90), as3 = between(p, -8, 8);
-    int64_t ds3 = next(p) & 1 ? 1 : n1 * 2, ds1 = ds3 == 1 ? 5 : 2, ps3 = between(p, -4, 4);
+    int64_t ds3 = rng_next(&p->rng) & 1 ? 1 : n1 * 2, ds1 = ds3 == 1 ? 5 : 2,
+            ps3 = between(p, -4, 4);
     int64_t down = down_of(cols, as0) + down_of(n2, as2) + down_of(n3, as3);
     int64_t up = up_of(cols, as0) + up_of(n2, as2) + up_of(n3, as3);
-    int half = (int)(next(p) & 1);
-    bool am = next(p) % 8 == 0;
+    int half = (int)(rng_next(&p->rng) & 1);
+    bool am = rng_next(&p->rng) % 8 == 0;
     requant(p, w);
     SET(vx, a_kind, between(p, 2, 3)), SET(vx, b_kind, 4), SET(vx, sx, sx);
     SET(vx, a, place(p, half, xm, down, up)), SET(vx, d_kind, am);
@@ -141,10 +138,10 @@ static void map(struct prog *p) {
     uint32_t w[HD_PARAM_WORDS] = {0};
     int64_t size = p->m->xm_bytes / p->m->n / 2, a_kind = between(p, 0, 3);
     int64_t n0 = between(p, 1, 9), n1 = between(p, 1, 9), red = a_kind == 1 ? 0 : between(p, 0, 2);
-    int half = (int)(next(p) & 1);
+    int half = (int)(rng_next(&p->rng) & 1);
     requant(p, w);
     SET(vx, a_kind, a_kind), SET(vx, b_kind, 4), SET(vx, red, red), SET(vx, nred, red ? 1 : 0);
-    if (next(p) & 1) {
+    if (rng_next(&p->rng) & 1) {
         SET(vx, b_kind, 2), SET(vx, alu, between(p, 1, 5)), SET(vx, b_imm, between(p, -128, 127));
         SET(vx, b, place(p, half, size, 0, 200)), SET(vx, b_scale, bits_of(0.25f));
         SET(vx, bs0, 1), SET(vx, bs1, between(p, 0, 9));
@@ -169,12 +166,13 @@ static void gemm(struct prog *p) {
 /* Data: bytes, and in PM floats of a useful size beside them (the same bytes serve as taps). */
 static void random_data(struct prog *p) {
     uint8_t *data = (uint8_t *)p->code + DATA;
-    for (uint32_t i = 0; i < p->m->xm_bytes + p->m->pm_bytes; i++) data[i] = (uint8_t)next(p);
+    for (uint32_t i = 0; i < p->m->xm_bytes + p->m->pm_bytes; i++)
+        data[i] = (uint8_t)rng_next(&p->rng);
     for (uint32_t i = p->m->xm_bytes; i < p->m->xm_bytes + p->m->pm_bytes; i += 8) {
         uint32_t scale = bits_of((float)between(p, -2047, 2047) * 0x1.5p-22f);
         int32_t bias = (int32_t)between(p, -20000, 20000);
         memcpy(data + i + 4, &scale, 4);
-        if (next(p) & 1) memcpy(data + i, &bias, 4);
+        if (rng_next(&p->rng) & 1) memcpy(data + i, &bias, 4);
     }
 }
 
@@ -183,8 +181,8 @@ static void random_program(struct prog *p) {
     random_data(p);
     fill(p);
     for (int i = 0; i < OPS; i++) {
-        if (next(p) & 1) gemm(p);
-        if (next(p) % 4)
+        if (rng_next(&p->rng) & 1) gemm(p);
+        if (rng_next(&p->rng) % 4)
             dw(p);
         else
             map(p);
@@ -299,7 +297,7 @@ static void keep_worst(double *worst, uint64_t iss, uint64_t rtl) {
 static int compare(struct prog *p, const struct hd_rtl_api *api, uint32_t latency, uint64_t seed,
                    struct worst *worst) {
     struct result iss, rtl;
-    p->rng = seed;
+    p->rng.s = seed;
     random_program(p);
     if (!run(p, NULL, latency, &iss) || !run(p, api, latency, &rtl)) return 2;
     bool same = !iss.error && !rtl.error && !memcmp(iss.arena, rtl.arena, p->arena_bytes);
