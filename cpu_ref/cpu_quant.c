@@ -284,6 +284,7 @@ static hd_status plan_pool(struct hd_cpu_plan *p, int node, bool *out_taken) {
         for (int d = 2; d < x->rank; d++) m.pixels *= x->dim[d];
     } else {
         TRY(hd_window_get(p->ctx, n, x, NULL, &m.v));
+        if (n->op == HD_IR_qavgpool && !hd_window_inside(&m.v)) return HD_OK;
     }
     int in;
     TRY(hd_cpu_need(p, n->in[0], hd_cpu_last, &in));

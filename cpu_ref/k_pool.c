@@ -188,17 +188,23 @@ hd_status k_qmaxpool(const struct hd_kernel *k) {
     return HD_OK;
 }
 
-/* y = requant(sum (x - x_zp) * scale); sums of bytes are exact in double.  docs/numerics.md */
+/* y = requant(sum (x - x_zp) * scale), where fewer taps count, the scale grows as many times; sums
+ * of bytes are exact in double.  docs/numerics.md */
 hd_status k_qavgpool(const struct hd_kernel *k) {
     struct pooling p;
     TRY(open_pool(k, &p));
     struct requant r = requant_of(k);
+    bool with_pads = hd_attr_int(k->n, "count_include_pad", 0) != 0;
+    int64_t taps = 1;
+    for (int d = 0; d < p.v.sp; d++) taps *= p.v.kernel[d];
     for (int64_t plane = 0; plane < p.v.n * p.v.c; plane++) {
         run_plane(k, &p, plane, SUM, 0);
         for (int64_t i = 0; i < p.s.n_small; i++) {
             int32_t sum = (int32_t)((int64_t)p.y.value[i] - r.x_zp * p.y.inside[i]);
+            int64_t count = with_pads ? p.y.padded[i] : p.y.inside[i];
+            float scale = hd_pool_scale(r.scale, taps, count);
             ((uint8_t *)k->out)[plane * p.s.n_small + i] =
-                (uint8_t)hd_requant((float)sum * r.scale, r.y_zp, r.lo, r.hi);
+                (uint8_t)hd_requant((float)sum * scale, r.y_zp, r.lo, r.hi);
         }
     }
     return HD_OK;

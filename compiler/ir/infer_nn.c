@@ -283,12 +283,7 @@ hd_status hd_infer_qmaxpool(struct infer *c) {
 }
 
 hd_status hd_infer_qavgpool(struct infer *c) {
-    int64_t pads[2 * HD_MAX_SPATIAL];
     TRY(hd_infer_want_byte(c, 0));
-    hd_attr_ints(c->n, "pads", pads, 2 * HD_MAX_SPATIAL, 0);
-    for (int i = 0; i < 2 * HD_MAX_SPATIAL; i++)
-        if (hd_attr_get(c->n, "pads") && i < hd_attr_get(c->n, "pads")->n && pads[i])
-            return BAD(c, "%s", "pads must be 0");
     TRY(pool(c));
     return hd_infer_q_type(c);
 }

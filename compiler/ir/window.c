@@ -195,3 +195,9 @@ hd_status hd_window_get(hd_ctx *ctx, const struct hd_node *n, const struct hd_te
     out->dy = v.dilation[0], out->pt = v.before[0], out->pb = v.after[0];
     return HD_OK;
 }
+
+bool hd_window_inside(const struct hd_window *v) {
+    return !v->pt && !v->pl && !v->pb && !v->pr &&
+           (v->oh - 1) * v->sy + (v->kh - 1) * v->dy < v->h &&
+           (v->ow - 1) * v->sx + (v->kw - 1) * v->dx < v->w;
+}

@@ -41,4 +41,7 @@ struct hd_window { /* one or two dimensions: a 1-D window is a 2-D one of height
 hd_status hd_window_get(hd_ctx *ctx, const struct hd_node *n, const struct hd_tensor *x,
                         const int64_t *kernel, struct hd_window *out);
 
+/* Every tap of every window lies inside the image. */
+bool hd_window_inside(const struct hd_window *v);
+
 #endif

@@ -268,7 +268,6 @@ static bool match_mul(struct hd_qmatch *m, int node) {
     return true;
 }
 
-/* Only when every window lies inside the image: then all have the same count. */
 static bool match_avgpool(struct hd_qmatch *m, int node) {
     struct hd_qparam p;
     struct hd_window v;
@@ -276,10 +275,8 @@ static bool match_avgpool(struct hd_qmatch *m, int node) {
     if (!hd_qdq_dequantized(m->g, m->g->nodes[node].in[0], &x, &p)) return false;
     hd_status s = hd_window_get(m->ctx, &m->g->nodes[node], &m->g->tensors[x], NULL, &v);
     HD_ASSERT(s == HD_OK); /* verified */
-    if (v.pt || v.pl || v.pb || v.pr || (v.oh - 1) * v.sy + (v.kh - 1) * v.dy >= v.h ||
-        (v.ow - 1) * v.sx + (v.kw - 1) * v.dx >= v.w)
-        return false;
-    if (m->g->tensors[x].rank == 4 && v.kh == v.h && v.kw == v.w && v.dy == 1 && v.dx == 1) {
+    if (m->g->tensors[x].rank == 4 && v.kh == v.h && v.kw == v.w && v.dy == 1 && v.dx == 1 &&
+        hd_window_inside(&v)) {
         int mean = hd_qdq_emit(m, HD_IR_qmean, node, 1, &x);
         hd_attr_set_int(m->g, mean, "x_zp", p.zp);
         hd_attr_set_float(m->g, mean, "x_scale", p.scale);
@@ -288,6 +285,8 @@ static bool match_avgpool(struct hd_qmatch *m, int node) {
     }
     int id = hd_qdq_emit(m, HD_IR_qavgpool, node, 1, &x);
     hd_qdq_copy_attrs(m->g, id, node, true);
+    if (hd_attr_int(&m->g->nodes[node], "count_include_pad", 0))
+        hd_attr_set_int(m->g, id, "count_include_pad", 1);
     hd_attr_set_int(m->g, id, "x_zp", p.zp);
     float divisor = m->y.scale * (float)(v.kh * v.kw);
     hd_attr_set_float(m->g, id, "scale", p.scale / divisor);

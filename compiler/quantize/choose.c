@@ -217,7 +217,7 @@ static const char *sum(struct chooser *c, int node) {
     return NULL;
 }
 
-/* As compiler/pass/qdq.c: every window inside the image. */
+/* As compiler/pass/qdq.c. */
 static const char *average(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     struct hd_window v;
@@ -226,9 +226,6 @@ static const char *average(struct chooser *c, int node) {
         hd_clear(c->ctx);
         return "a pool of three dimensions";
     }
-    if (v.pt || v.pl || v.pb || v.pr || (v.oh - 1) * v.sy + (v.kh - 1) * v.dy >= v.h ||
-        (v.ow - 1) * v.sx + (v.kw - 1) * v.dx >= v.w)
-        return "windows reach over the border, where they average fewer values";
     make(c, node, behind_activations(c, n->out[0]));
     return NULL;
 }
@@ -293,12 +290,23 @@ static void mark_logs(struct chooser *c, const int *order, size_t n) {
     }
 }
 
+/* Only layers read t: sums, to which small values add little beside large ones. */
+static bool only_summed(const struct chooser *c, int t) {
+    int user[16];
+    size_t n = hd_graph_users(c->g, t, user, 16);
+    if (!n || n > 16 || hd_graph_is_output(c->g, t)) return false;
+    for (size_t i = 0; i < n; i++)
+        if (hd_quant_weights(c->g, user[i]) < 0 || (c->keep && c->keep[user[i]])) return false;
+    return true;
+}
+
 static const char *function(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     int t = n->out[0], root = n->n_out == 1 ? hd_cone_root(c->g, t, c->p->made) : t;
     if (root == t || !c->p->made[root]) return root == t ? "" : "its operand is float";
     if (goes_on(c, t, root)) return NULL;
-    if (spans_magnitudes(n)) return "its results span too many magnitudes for 8 bits";
+    if (spans_magnitudes(n) && !only_summed(c, t))
+        return "its results span too many magnitudes for 8 bits";
     make(c, node, t);
     return NULL;
 }

@@ -198,6 +198,7 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             const struct hd_node *nd = &g->nodes[order[i]];
             if (nd->dead) continue;
             if (nd->op == HD_IR_gemm) plain_gemm(g, a, order[i]);
+            if (nd->op == HD_IR_lrn && hd_quant_lrn(g, order[i])) continue;
             if (hd_reduce_as_window(g, order[i], true)) continue;
             if (nd->dead || (nd->op != HD_IR_conv && nd->op != HD_IR_gemm)) continue;
             int t = nd->out[0];

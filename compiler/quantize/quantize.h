@@ -40,9 +40,14 @@ struct hd_quant_plan {
 
 /* Folds constants of any size, batch normalisation and constant factors and summands per channel
  * into the convolution or product before them, factors of gemm into its operands; means over the
- * image become average pools. Values are formed in binary64 and rounded once. Convolutions and
- * gemms without a bias get one of zeros, which can be shifted. */
+ * image become average pools; lrn becomes
+ * a convolution and elementwise operations. Values are formed in binary64 and rounded once.
+ * Convolutions and gemms without a bias get one of zeros, which can be shifted. */
 hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g);
+
+/* A local response normalisation as a convolution and elementwise operations (lrn.c); false: it
+ * stays. */
+bool hd_quant_lrn(hd_graph *g, int node);
 
 /* keep: per node, why it is to stay float, NULL = it is not; keep NULL = none is. Everything in
  * *out is the arena's. */

@@ -54,7 +54,7 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
 
 /* Pooling of output pixels [x, x + n) of row y, whose windows all have the same clipped shape. */
 static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const struct hd_view *out,
-                          int y, int x, int n_x, const int win[4]) {
+                          int y, int x, int n_x, const int win[4], int count) {
     const struct hd_layer *l = w->l;
     int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_low_tensor(w, l->out)->bytes / n;
     int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
@@ -76,6 +76,10 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_view *in, const 
                           .x = x};
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_operand_a(w);
+    if (!l->max_pool) {
+        float scale = hd_pool_scale(l->a_scale, (int64_t)l->kh * l->kw, count);
+        hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(scale));
+    }
     hd_low_set(w, HD_F_vx_red, l->max_pool ? 2 : 1);
     hd_low_set(w, HD_F_vx_nred, 2);
     hd_low_set(w, HD_F_vx_a, src.at / (uint32_t)n);
@@ -97,6 +101,13 @@ static void clip_window(int start, int taps, int step, int size, int out[2]) {
     out[1] = (int)hd_min(taps, hd_ceil_div(size - start, step));
 }
 
+/* Taps of a window's rows (columns: way 1) that an average counts. */
+static int counted(const struct hd_layer *l, int way, int start) {
+    int win[2], from = l->counts[2 * way], to = l->counts[2 * way + 1];
+    clip_window(start - from, way ? l->kw : l->kh, way ? l->dx : l->dy, to - from, win);
+    return win[1] - win[0];
+}
+
 hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
@@ -108,14 +119,17 @@ hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t) {
         hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, hd_low_tensor(w, l->out)->bytes);
     for (int y = t->y; y < t->y + t->th; y++)
         for (int ox = t->x, n; ox < t->x + t->tw; ox += n) {
-            int win[4], other[2];
+            int win[4], other[2], across = counted(l, 1, ox * l->sx - l->pl);
             clip_window(y * l->sy - l->pt, l->kh, l->dy, x->h, win);
             clip_window(ox * l->sx - l->pl, l->kw, l->dx, x->w, win + 2);
             for (n = 1; ox + n < t->x + t->tw; n++) {
-                clip_window((ox + n) * l->sx - l->pl, l->kw, l->dx, x->w, other);
-                if (other[0] != win[2] || other[1] != win[3]) break;
+                int start = (ox + n) * l->sx - l->pl;
+                clip_window(start, l->kw, l->dx, x->w, other);
+                if (other[0] != win[2] || other[1] != win[3] || counted(l, 1, start) != across)
+                    break;
             }
-            TRY(pool_run(w, &t->in[0], &out, y, ox, n, win));
+            TRY(pool_run(w, &t->in[0], &out, y, ox, n, win,
+                         counted(l, 0, y * l->sy - l->pt) * across));
         }
     return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->bytes);
 }

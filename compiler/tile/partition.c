@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "compiler/ir/window.h"
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
@@ -74,6 +75,21 @@ static const char *refuses_transposed(const struct hd_lowering *lo, const struct
     return "strides need more than a quarter of the parameter memory";
 }
 
+/* Some window has no tap inside the image, which dilated ones can. */
+static bool misses_image(const struct hd_lowering *lo, const struct hd_node *n) {
+    struct hd_window v;
+    if (hd_window_get(lo->ctx, n, &lo->g->tensors[n->in[0]], NULL, &v) != HD_OK) return true;
+    for (int way = 0; way < 2; way++) {
+        int64_t stride = way ? v.sx : v.sy, step = way ? v.dx : v.dy, size = way ? v.w : v.h;
+        for (int64_t o = 0; o < (way ? v.ow : v.oh); o++) {
+            int64_t start = o * stride - (way ? v.pl : v.pt);
+            int64_t first = start < 0 ? hd_ceil_div(-start, step) : 0;
+            if (first >= (way ? v.kw : v.kh) || start + first * step >= size) return true;
+        }
+    }
+    return false;
+}
+
 /* An operand of a sum or product is read again for each image, row or column that it lacks. */
 static const char *refuses_broadcast(const struct hd_lowering *lo, int out,
                                      const struct hd_mtensor *x) {
@@ -105,6 +121,7 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     case HD_IR_qavgpool:
     case HD_IR_qmaxpool:
         if (g->tensors[n->in[0]].rank > 4) return "window has more than two dimensions";
+        if (misses_image(lo, n)) return "a window lies beside the image";
         break;
     case HD_IR_qtable:
         if (!g->tensors[n->in[1]].data) return "the table is not constant";

@@ -201,6 +201,18 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
     l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
 }
 
+/* Taps of an average count inside the image, or inside the padding, too. */
+static void pool_counts(const struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    bool pads = hd_attr_int(n, "count_include_pad", 0) != 0,
+         flat = lo->g->tensors[n->in[0]].rank == 3;
+    int64_t p[4];
+    hd_attr_ints(n, "pads", p, 2 * (2 - flat), 0);
+    l->counts[0] = pads ? -l->pt : 0, l->counts[2] = pads ? -l->pl : 0;
+    l->counts[1] = x->h + (pads && !flat ? (int)p[2] : 0);
+    l->counts[3] = x->w + (pads ? (int)p[flat ? 1 : 3] : 0);
+}
+
 /* needs: hd_machine_refuses() said NULL. See the head of this file. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l) {
     const struct hd_node *n = &lo->g->nodes[node];
@@ -265,6 +277,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
         l->kind = HD_LAYER_POOL;
         hd_window_attrs(l, n, lo->g);
         l->max_pool = n->op == HD_IR_qmaxpool;
+        pool_counts(lo, n, l);
         l->a_imm = l->max_pool ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
         l->a_scale = l->max_pool ? 1 : hd_attr_float(n, "scale", 1);
         break;

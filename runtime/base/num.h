@@ -77,4 +77,10 @@ static inline uint32_t hd_hash(uint32_t h, const void *data, size_t bytes) {
     return h;
 }
 
+/* Scale of an average over `count` of the `taps` values of a window, whose own scale is for all of
+ * them. docs/numerics.md, qavgpool */
+static inline float hd_pool_scale(float scale, int64_t taps, int64_t count) {
+    return count == taps ? scale : scale * ((float)taps / (float)count);
+}
+
 #endif

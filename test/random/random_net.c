@@ -372,16 +372,11 @@ static void pool(struct gen *x, int in, bool max) {
     hd_dtype type = max ? shape(x, in)->dtype : byte_type(x);
     int y =
         add(x, max ? HD_IR_qmaxpool : HD_IR_qavgpool, 1, &in, type, shape(x, in)->rank, dim, &node);
-    window(x, node, shape(x, in), max, out, kernel);
+    window(x, node, shape(x, in), true, out, kernel);
     dim[2] = out[0], dim[3] = out[1];
     set_shape(x, y, dim);
     if (max) return;
-    hd_attr_set_ints(x->g, node, "dilations", shape(x, in)->rank - 2, (int64_t[]){1, 1});
-    const struct hd_tensor *t = shape(x, in);
-    int64_t stride[2];
-    hd_attr_ints(&x->g->nodes[node], "strides", stride, 2, 1);
-    for (int i = 0; i < 2; i++) dim[2 + i] = (t->dim[2 + i] - kernel[i]) / stride[i] + 1;
-    set_shape(x, y, dim);
+    hd_attr_set_int(x->g, node, "count_include_pad", next(&x->r) % 2);
     zero_point(x, node, "x_zp", in);
     hd_attr_set_float(x->g, node, "scale",
                       scale(&x->r, 0.5f, 2.0f) / (float)(kernel[0] * kernel[1]));

@@ -67,6 +67,13 @@ static void examples(void **state) {
                      2);
     assert_int_equal(
         first("const x i8[1,1,2,2] = {1,2,3,4}", "qavgpool(x) kernel_shape=[2,2] scale=0x1p-2"), 2);
+    assert_int_equal(first("const x i8[1,1,2,2] = {1,2,3,5}",
+                           "qavgpool(x) kernel_shape=[2,2] pads=[1,0,0,0] scale=0x1p-2"),
+                     2); /* 1.5: two taps count */
+    assert_int_equal(
+        first("const x i8[1,1,2,2] = {1,2,3,5}",
+              "qavgpool(x) kernel_shape=[2,2] pads=[1,0,0,0] count_include_pad=1 scale=0x1p-2"),
+        1); /* 0.75 */
     assert_int_equal(
         first("const x i8[1,1,1,7] = {1,2,3,4,5,6,7}", "qmean(x) x_scale=0x1p+0 scale=0x1p-2"), 7);
     assert_int_equal(first("const x f32[1] = {1000}\nconst s f32[] = {1}\nconst z i8[] = {0}",

@@ -113,13 +113,12 @@ static const struct sample samples[] = {
      "y i8[1,1,1,2] = qavgpool(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 kernel_shape=[2,2] "
      "strides=[2,2] x_zp=3 "
      "scale=0x1p-1"},
-    {"average pool with padding stays float",
+    {"average pool with padding",
      "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2] "
      "pads=[1,1,0,0]\n"
      "y ? = quantize(p, h, z)\noutput y",
-     "dx f32[1,1,2,2] = dequantize(x, s1, z3); p f32[1,1,2,2] = avgpool(dx) kernel_shape=[2,2] "
-     "pads=[1,1,0,0]; "
-     "y i8[1,1,2,2] = quantize(p, h, z)"},
+     "y i8[1,1,2,2] = qavgpool(x) @p to=\"i8\" y_zp=0 lo=-128 hi=127 kernel_shape=[2,2] "
+     "pads=[1,1,0,0] x_zp=3 scale=0x1p-1"},
     {"max pool, transpose: the movement is done on integers, equal parameters vanish",
      "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z)\np ? = maxpool(dx) kernel_shape=[2,2] "
      "pads=[1,1,0,0]\n"

@@ -324,6 +324,55 @@ static void ranges_leave_out_what_they_should(void **state) {
     assert_true(scale == 1 && zero == -128);
 }
 
+/* Prepared it computes the same; quantised nothing of it is left in float, averages over the border
+ * included. */
+static void response_norm_and_border_averages(void **state) {
+    static const char text[] =
+        "graph net {\ninput x f32[1,2,4,4]\n"
+        "const w f32[5,2,1,1] = {3,-2,0.5,5,-4,3,1,1,2,-3}\n"
+        "c ? = conv(x, w)\nl ? = lrn(c) size=3 alpha=0x1p-2 beta=0x1.8p-1 bias=0x1p+1\n"
+        "y ? = avgpool(l) kernel_shape=[3,3] pads=[1,1,0,1] strides=[2,1]\noutput y\n}";
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    hd_graph *g = parse(ctx, text), *q = parse(ctx, text);
+    struct hd_quant_options o = {.type = HD_I8};
+    struct hd_quant_plan plan;
+    if (hd_quant_prepare(ctx, q) != HD_OK) fail_msg("%s", hd_message(ctx));
+    assert_int_equal(count(q, HD_IR_lrn), 0);
+    int64_t elems = hd_tensor_elems(&g->tensors[g->outputs[0]]);
+    float x[32];
+    fill(x, 32, 5);
+    const float *want = run(ctx, g, a, x)[g->outputs[0]].data,
+                *got = run(ctx, q, a, x)[q->outputs[0]].data;
+    for (int64_t i = 0; i < elems; i++) assert_true(fabsf(want[i] - got[i]) < 1e-5f);
+    hd_quant_choose(a, q, NULL, &plan);
+    struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, plan.n_tensors + 1);
+    calibrate(ctx, a, q, &plan, false, stats);
+    if (hd_quant_apply(ctx, q, &plan, stats, &o) != HD_OK || hd_legalize(ctx, q) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    assert_int_equal(count(q, HD_IR_qconv), 2);
+    assert_int_equal(count(q, HD_IR_qtable), 1);
+    assert_int_equal(count(q, HD_IR_qmul), 3); /* the square, too */
+    assert_int_equal(count(q, HD_IR_qavgpool), 1);
+    assert_int_equal(count(q, HD_IR_quantize) + count(q, HD_IR_dequantize), 2);
+    for (unsigned seed = 1; seed < 9; seed++) {
+        double signal = 0, noise = 0;
+        fill(x, 32, seed);
+        want = run(ctx, g, a, x)[g->outputs[0]].data;
+        got = run(ctx, q, a, x)[q->outputs[0]].data;
+        for (int64_t i = 0; i < elems; i++) {
+            signal += (double)(want[i] * want[i]);
+            noise += (double)((want[i] - got[i]) * (want[i] - got[i]));
+        }
+        assert_true(signal > 1000 * noise); /* 30 dB */
+    }
+    hd_graph_destroy(g);
+    hd_graph_destroy(q);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
 static void what_onnx_lacks_is_refused(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
@@ -343,6 +392,7 @@ int main(void) {
         cmocka_unit_test(what_is_kept_stays_float),
         cmocka_unit_test(even_peaks_compute_the_same),
         cmocka_unit_test(ranges_leave_out_what_they_should),
+        cmocka_unit_test(response_norm_and_border_averages),
         cmocka_unit_test(what_onnx_lacks_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
