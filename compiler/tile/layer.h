@@ -156,7 +156,7 @@ struct hd_layer {
     } up[2];            /* rows, columns */
     int taps;           /* of all sub-windows: WM words of an output tile are taps * cw */
     bool max_pool;
-    int counts[4]; /* of an average pool: rows [0], to [1], columns [2] to [3] whose taps count */
+    int counts[4];   /* of an average pool: rows [0], to [1], columns [2] to [3] whose taps count */
     bool product;    /* ADD that multiplies */
     int table_words; /* 1: bytes pass through the table at t_offset of the image */
     size_t t_offset;
