@@ -1,11 +1,18 @@
-/* A result is read when the last operation of its layer has ended: then it is complete, and nothing
- * has taken its place yet, since whatever would must wait for its last reader. */
+/* What an operation has written is copied when it ends: whatever takes its place must wait for its
+ * last reader, which waits for that end. The whole result is no place to look at: its first rows
+ * may be read and gone before the last ones are written. */
 #include "compiler/cli/capture.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/num.h"
+
+/* An operation and the places of XM and of the arena that it writes. */
+struct written {
+    uint32_t pc;
+    const struct hd_access *access;
+};
 
 /* An operation that writes rows of a rolling place: their slots. */
 struct rolled {
@@ -42,13 +49,36 @@ static void note_rolled(struct cli_capture *x, const struct hd_op_word *op, uint
                                                (int)(to / p->pitch - from / p->pitch + 1)};
 }
 
+static void note_written(struct cli_capture *x, const struct hd_op_word *op, uint32_t pc,
+                         const uint32_t *words) {
+    struct hd_check_op o = {.unit = op->unit, .code = op->code, .word = pc};
+    struct hd_access *keep = NULL;
+    hd_check_operands(&x->check, &o, words, NULL);
+    for (struct hd_access *a = o.access, *next; a; a = next) {
+        next = a->next;
+        if (!a->write || (a->space != HD_CHECK_XM && a->space != HD_CHECK_ARENA)) continue;
+        hd_access_normalise(a);
+        a->next = keep;
+        keep = a;
+    }
+    if (!keep) return;
+    *hd_push(x->check.arena, x->written, x->n_written, x->cap_written) = (struct written){pc, keep};
+}
+
 static void begin(void *user, int step, const uint32_t *program, size_t n_words,
                   const struct hd_probe_eye *eye) {
     struct cli_capture *x = user;
     (void)step;
-    uint32_t vx[HD_PARAM_WORDS] = {0};
+    uint32_t sticky[HD_UNITS][HD_PARAM_WORDS] = {{0}};
     x->eye = eye;
     x->n_rolled = 0;
+    hd_check_deinit(&x->check);
+    hd_check_init(&x->check);
+    x->check.m = &x->m->machine;
+    x->check.words = program;
+    x->check.n_words = n_words;
+    x->written = NULL;
+    x->n_written = x->cap_written = 0;
     for (int i = 0; i < x->m->n_places; i++) x->row[i] = 0;
     memset(x->left, 0, ((size_t)x->m->n_layers + 1) * sizeof *x->left);
     for (size_t at = HD_PROG_HEADER_WORDS; at < n_words;) {
@@ -58,28 +88,19 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
         int words = hd_bundle_decode(program + at, n_words - at, ops, offset, &n, &why);
         if (!words) return;
         for (int i = 0; i < n; i++) {
-            if (ops[i].unit == HD_UNIT_vx) {
-                hd_op_apply(&ops[i], vx);
-                note_rolled(x, &ops[i], (uint32_t)at + (uint32_t)offset[i], vx);
-            }
-            if (ops[i].unit != HD_UNIT_seq && ops[i].tag < x->m->n_layers) x->left[ops[i].tag]++;
+            uint32_t pc = (uint32_t)at + (uint32_t)offset[i], *held = sticky[ops[i].unit];
+            hd_op_apply(&ops[i], held);
+            if (ops[i].unit == HD_UNIT_seq || ops[i].tag >= x->m->n_layers) continue;
+            if (ops[i].unit == HD_UNIT_vx) note_rolled(x, &ops[i], pc, held);
+            note_written(x, &ops[i], pc, held);
+            x->left[ops[i].tag]++;
         }
         at += (size_t)words;
     }
 }
 
-static void take(struct cli_capture *x, int place, const struct hd_probe_state *s) {
-    const struct hd_place *p = &x->m->places[place];
-    size_t bytes = (size_t)p->n * (size_t)p->h * (size_t)p->w * (size_t)p->c;
-    if (!x->dense[place]) x->dense[place] = malloc(bytes + 1);
-    if (!x->dense[place] ||
-        !hd_place_read(p, s->memory[HD_PROBE_XM], s->bytes[HD_PROBE_XM], s->memory[HD_PROBE_ARENA],
-                       s->bytes[HD_PROBE_ARENA], x->dense[place]))
-        x->failed = true;
-}
-
-static int by_pc(const void *a, const void *b) {
-    uint32_t x = ((const struct rolled *)a)->pc, y = ((const struct rolled *)b)->pc;
+static int by_pc(const void *a, const void *b) { /* both kinds of records begin with it */
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     return (x > y) - (x < y);
 }
 
@@ -111,22 +132,74 @@ static void take_rows(struct cli_capture *x, uint32_t pc) {
                              (uint64_t)(p->pl + at) * (uint64_t)p->c_pad + (uint64_t)c];
 }
 
+/* Copies the part of an access that lies in the `bytes` places from `lo` on. */
+static void copy_written(const struct hd_access *a, int64_t lo, int64_t bytes,
+                         const uint8_t *memory, uint8_t *to) {
+    int64_t i[HD_CHECK_LOOPS] = {0};
+    for (;;) {
+        int64_t at = a->at;
+        for (int l = 0; l < a->n_loops; l++) at += i[l] * a->step[l];
+        int64_t from = hd_max(at, lo), end = hd_min(at + a->run, lo + bytes);
+        if (from < end) memcpy(to + (from - lo), memory + from, (size_t)(end - from));
+        int l = 0;
+        while (l < a->n_loops && ++i[l] == a->n[l]) i[l++] = 0;
+        if (l == a->n_loops) return;
+    }
+}
+
+/* What the operation wrote of one place; false: it could not be seen. */
+static bool take_written(struct cli_capture *x, const struct written *w, int place,
+                         struct hd_probe_state *s, bool *looked) {
+    const struct hd_place *p = &x->m->places[place];
+    enum hd_probe_memory kind = p->in_arena ? HD_PROBE_ARENA : HD_PROBE_XM;
+    int64_t lo = (int64_t)(p->in_arena ? p->arena_offset : p->xm_offset),
+            bytes = (int64_t)(p->in_arena ? p->arena_bytes : p->xm_bytes);
+    for (const struct hd_access *a = w->access; a; a = a->next) {
+        int64_t end = a->at + a->run; /* normalised: steps are positive */
+        for (int l = 0; l < a->n_loops; l++) end += (a->n[l] - 1) * a->step[l];
+        if ((a->space == HD_CHECK_ARENA) != p->in_arena || a->at >= lo + bytes || end <= lo)
+            continue;
+        if (!*looked && !x->eye->look(x->eye->device, s)) return false;
+        *looked = true;
+        if (!x->shadow[place]) x->shadow[place] = calloc(1, (size_t)bytes + 1);
+        if (!x->shadow[place] || !s->memory[kind] || (uint64_t)end > s->bytes[kind]) return false;
+        copy_written(a, lo, bytes, s->memory[kind], x->shadow[place]);
+    }
+    return true;
+}
+
+/* A result is complete: from its bytes to the order of the graph's tensor. */
+static void finish(struct cli_capture *x, int place) {
+    struct hd_place p = x->m->places[place];
+    size_t bytes = (size_t)p.n * (size_t)p.h * (size_t)p.w * (size_t)p.c;
+    p.xm_offset = p.arena_offset = 0;
+    if (!x->shadow[place]) return; /* nothing of it was written */
+    if (!x->dense[place]) x->dense[place] = malloc(bytes + 1);
+    if (!x->dense[place] || !hd_place_read(&p, x->shadow[place], p.xm_bytes, x->shadow[place],
+                                           p.arena_bytes, x->dense[place]))
+        x->failed = true;
+    free(x->shadow[place]);
+    x->shadow[place] = NULL;
+}
+
 static void op_ended(void *user, const struct hd_op_record *r) {
     struct cli_capture *x = user;
     struct hd_probe_state state;
     bool looked = false;
     if (r->unit == HD_UNIT_seq || r->tag >= x->m->n_layers) return;
     if (r->unit == HD_UNIT_vx) take_rows(x, r->pc);
-    if (!x->left[r->tag] || --x->left[r->tag] || (x->layers && !x->layers[r->tag])) return;
+    const struct written *w =
+        x->n_written ? bsearch(&r->pc, x->written, x->n_written, sizeof *w, by_pc) : NULL;
+    bool last = x->left[r->tag] && !--x->left[r->tag];
     for (int i = 0; i < x->m->n_places; i++) {
         const struct hd_place *p = &x->m->places[i];
-        if (p->layer != r->tag || p->rolling || (!p->on_chip && !p->in_arena)) continue;
-        if (!looked && !x->eye->look(x->eye->device, &state)) {
+        if (p->layer < 0 || p->rolling || (!p->on_chip && !p->in_arena)) continue;
+        if (x->layers && !x->layers[p->layer]) continue;
+        /* parts of it may come from layers before its own */
+        if (w && p->first <= r->tag && r->tag <= p->layer &&
+            !take_written(x, w, i, &state, &looked))
             x->failed = true;
-            return;
-        }
-        looked = true;
-        take(x, i, &state);
+        if (last && p->layer == r->tag) finish(x, i);
     }
 }
 
@@ -136,11 +209,15 @@ void cli_capture_init(struct cli_capture *x, const hd_model *m, const bool *laye
     x->left = calloc((size_t)m->n_layers + 1, sizeof *x->left);
     x->row = calloc((size_t)m->n_places + 1, sizeof *x->row);
     x->dense = calloc((size_t)m->n_places + 1, sizeof *x->dense);
-    HD_ASSERT(x->left && x->dense && x->row);
+    x->shadow = calloc((size_t)m->n_places + 1, sizeof *x->shadow);
+    HD_ASSERT(x->left && x->dense && x->row && x->shadow);
+    hd_check_init(&x->check);
 }
 
 void cli_capture_deinit(struct cli_capture *x) {
-    for (int i = 0; x->dense && i < x->m->n_places; i++) free(x->dense[i]);
+    for (int i = 0; x->dense && i < x->m->n_places; i++) free(x->dense[i]), free(x->shadow[i]);
+    hd_check_deinit(&x->check);
+    free(x->shadow);
     free(x->dense);
     free(x->left);
     free(x->row);

@@ -3,10 +3,12 @@
 #ifndef HD_CLI_CAPTURE_H
 #define HD_CLI_CAPTURE_H
 
+#include "compiler/check/check.h"
 #include "runtime/probe.h"
 #include "runtime/runtime.h"
 
 struct rolled;
+struct written;
 
 struct cli_capture {
     struct hd_probe probe; /* give it to the device */
@@ -15,10 +17,14 @@ struct cli_capture {
     const struct hd_probe_eye *eye;
     struct rolled *rolled; /* results of VX in rolling places, by program word */
     size_t n_rolled, cap_rolled;
-    int *row;       /* per place: the row of a rolling one that was written last */
-    uint32_t *left; /* per layer: operations that have not ended yet */
-    void **dense;   /* per place of the model: the last result, malloc'd; NULL = none was seen */
-    bool failed;    /* no memory for one of them, or the device could not show it */
+    int *row;                /* per place: the row of a rolling one that was written last */
+    struct hd_check check;   /* its arena holds what operations write, of one step at a time */
+    struct written *written; /* by program word */
+    size_t n_written, cap_written;
+    uint8_t **shadow; /* per place: its bytes as far as they are written; NULL = none yet */
+    uint32_t *left;   /* per layer: operations that have not ended yet */
+    void **dense;     /* per place of the model: the last result, malloc'd; NULL = none was seen */
+    bool failed;      /* no memory for one of them, or the device could not show it */
 };
 
 /* The model and layers outlive it. */
