@@ -40,6 +40,8 @@ test-f32: $(TB_DIR)/tb_hd_f32 ## binary32 cells and requantiser against the host
 MODELS := $(wildcard test/models)
 RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_net)
 RANDOM_RNN := $(B)/test/random/random_rnn
+$(RANDOM_NET) $(RANDOM_RNN): $(B)/test/random/random.o
+$(RANDOM_NET): $(patsubst %,$(B)/test/random/%.o,net net_window net_rows net_elem net_move)
 
 test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) ## example models and random networks on every device
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
