@@ -11,6 +11,7 @@ test-unit: $(UNIT:%=%.ok) ## run C unit tests (only those whose inputs changed)
 
 test-golden: heddle rtl-tiny ## run golden tests: text in, text out
 	$(Q)$(if $(and $(GOLD),$(CLI)),python3 scripts/golden.py $(B) $(GOLD),echo "  no golden tests to run")
+	$(Q)python3 scripts/check_programs.py
 bless: heddle rtl-tiny ## rewrite golden expectations; review the diff
 	$(Q)python3 scripts/stages.py $(B)/heddle --write
 	$(Q)python3 scripts/golden.py --bless $(B) $(GOLD)

@@ -149,11 +149,12 @@ static bool random_lw(struct gen *g) {
     struct box chip = box_of(1, &n, &d, count);
     int64_t near = near_words[mem];
     int64_t dst = place(g, chip, 0, gen_chance(g, 85) && near < all ? near : all);
-    int64_t src = place(g, dram, 0, READ_BYTES) / axi * axi;
+    int64_t seg = !gen_chance(g, 10);
+    int64_t src = place(g, dram, 0, seg ? READ_BYTES : IMAGE_DATA_BYTES) / axi * axi;
     if (dst < 0 || src + dram.lo < 0) return false;
-    gen_touch(g, SPACE_DRAM, src + dram.lo, src + dram.hi, false);
+    if (seg) gen_touch(g, SPACE_DRAM, src + dram.lo, src + dram.hi, false);
     gen_touch(g, spaces[mem], dst + chip.lo, dst + chip.hi, true);
-    gen_set(g, HD_F_lw_seg, 1), gen_set(g, HD_F_lw_mem, mem), gen_set(g, HD_F_lw_src, src);
+    gen_set(g, HD_F_lw_seg, seg), gen_set(g, HD_F_lw_mem, mem), gen_set(g, HD_F_lw_src, src);
     gen_set(g, HD_F_lw_dst, dst), gen_set(g, HD_F_lw_count, count), gen_set(g, HD_F_lw_n1, n);
     gen_set(g, HD_F_lw_s1, s), gen_set(g, HD_F_lw_d1, d);
     return true;
