@@ -50,8 +50,9 @@ static void step_of_nodes(const struct hd_lowering *lo, int *step) {
          i++) { /* a concat that moves nothing: where its parts are made */
         const struct hd_mtensor *t = &lo->tensors[i];
         int maker = lo->g->tensors[t->tensor].producer;
-        if (maker >= 0 && lo->shares[maker] && lo->g->nodes[maker].op == HD_IR_concat)
-            step[maker] = lo->layers[t->def].step;
+        if (maker < 0 || !lo->shares[maker] || lo->g->nodes[maker].op != HD_IR_concat) continue;
+        if (t->base >= 0) t = &lo->tensors[t->base]; /* of a concat in a concat */
+        step[maker] = lo->layers[t->def].step;
     }
 }
 

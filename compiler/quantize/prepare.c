@@ -4,21 +4,14 @@
 #include <string.h>
 
 #include "compiler/pass/pass.h"
-#include "compiler/quantize/quantize.h"
-
-/* y = a[c] * x + b[c] for the channels of a layer. */
-struct affine {
-    double *a, *b;
-    int64_t n;
-};
+#include "compiler/quantize/affine.h"
 
 static const float *f32(const hd_graph *g, int t) {
     return t >= 0 && g->tensors[t].data && g->tensors[t].dtype == HD_F32 ? g->tensors[t].data
                                                                          : NULL;
 }
 
-/* The values of constant t for each of n channels on `axis` of a tensor of this rank. */
-static bool per_channel(const hd_graph *g, int t, int rank, int axis, int64_t n, double *out) {
+bool hd_quant_per_channel(const hd_graph *g, int t, int rank, int axis, int64_t n, double *out) {
     const float *v = f32(g, t);
     if (!v) return false;
     const struct hd_tensor *x = &g->tensors[t];
@@ -32,7 +25,7 @@ static bool per_channel(const hd_graph *g, int t, int rank, int axis, int64_t n,
     return true;
 }
 
-static bool batchnorm(const hd_graph *g, const struct hd_node *n, struct affine *f) {
+static bool batchnorm(const hd_graph *g, const struct hd_node *n, struct hd_affine *f) {
     const float *v[5] = {0};
     for (int i = 1; i < 5; i++) {
         v[i] = f32(g, n->in[i]);
@@ -46,9 +39,13 @@ static bool batchnorm(const hd_graph *g, const struct hd_node *n, struct affine 
     return true;
 }
 
-/* What node n does with x, a tensor with n channels on `axis`. */
-static bool affine_of(const hd_graph *g, const struct hd_node *n, int x, int axis,
-                      struct affine *f) {
+struct hd_affine hd_affine_new(hd_arena *a, int64_t n) {
+    return (struct hd_affine){hd_new_array(a, double, (size_t)n + 1),
+                              hd_new_array(a, double, (size_t)n + 1), n};
+}
+
+bool hd_affine_of(const hd_graph *g, const struct hd_node *n, int x, int axis,
+                  struct hd_affine *f) {
     int rank = g->tensors[x].rank;
     for (int64_t i = 0; i < f->n; i++) f->a[i] = 1, f->b[i] = 0;
     if (n->op == HD_IR_batchnorm) return n->in[0] == x && axis == 1 && batchnorm(g, n, f);
@@ -57,15 +54,15 @@ static bool affine_of(const hd_graph *g, const struct hd_node *n, int x, int axi
     int other = n->in[first ? 1 : 0];
     switch (n->op) {
     case HD_IR_add:
-        return per_channel(g, other, rank, axis, f->n, f->b);
+        return hd_quant_per_channel(g, other, rank, axis, f->n, f->b);
     case HD_IR_mul:
-        return per_channel(g, other, rank, axis, f->n, f->a);
+        return hd_quant_per_channel(g, other, rank, axis, f->n, f->a);
     case HD_IR_sub:
-        if (!first || !per_channel(g, other, rank, axis, f->n, f->b)) return false;
+        if (!first || !hd_quant_per_channel(g, other, rank, axis, f->n, f->b)) return false;
         for (int64_t i = 0; i < f->n; i++) f->b[i] = -f->b[i];
         return true;
     case HD_IR_div:
-        if (!first || !per_channel(g, other, rank, axis, f->n, f->a)) return false;
+        if (!first || !hd_quant_per_channel(g, other, rank, axis, f->n, f->a)) return false;
         for (int64_t i = 0; i < f->n; i++) {
             if (f->a[i] == 0) return false;
             f->a[i] = 1 / f->a[i];
@@ -112,12 +109,14 @@ static bool absorb(hd_graph *g, hd_arena *a, int node, int next) {
     int axis_w = hd_quant_weights(g, node), x = n.out[0], rank = g->tensors[x].rank;
     if (n.op == HD_IR_matmul || axis_w < 0 || g->nodes[next].n_out != 1) return false;
     int64_t channels = g->tensors[n.in[1]].dim[axis_w];
-    int axis = n.op == HD_IR_conv ? 1 : rank - 1, old = n.n_in > 2 ? n.in[2] : -1;
-    struct affine f = {hd_new_array(a, double, (size_t)channels + 1),
-                       hd_new_array(a, double, (size_t)channels + 1), channels};
+    bool transposed = n.op == HD_IR_convtranspose;
+    if (transposed && hd_attr_int(&n, "group", 1) != 1)
+        return false; /* weights of several channels */
+    int axis = n.op == HD_IR_conv || transposed ? 1 : rank - 1, old = n.n_in > 2 ? n.in[2] : -1;
+    struct hd_affine f = hd_affine_new(a, channels);
     const struct hd_tensor *y = &g->tensors[g->nodes[next].out[0]];
     if (!y->known || y->rank != rank || hd_tensor_elems(y) != hd_tensor_elems(&g->tensors[x]) ||
-        !affine_of(g, &g->nodes[next], x, axis, &f))
+        !hd_affine_of(g, &g->nodes[next], x, axis, &f))
         return false;
     float *bias = hd_new_array(a, float, (size_t)channels + 1);
     int64_t stride = old >= 0 && hd_tensor_elems(&g->tensors[old]) > 1;
@@ -132,6 +131,37 @@ static bool absorb(hd_graph *g, hd_arena *a, int node, int next) {
     int out = g->nodes[next].out[0];
     hd_graph_kill(g, next);
     replace(g, node, w, b, out);
+    return true;
+}
+
+/* A factor per channel behind a matmul, with or without the sum of a bias in between. */
+static bool absorb_factor(hd_graph *g, hd_arena *a, int node) {
+    const struct hd_node n = g->nodes[node];
+    if (hd_quant_weights(g, node) < 0) return false;
+    int bias = -1, add = hd_quant_bias_add(g, node, &bias), user[2];
+    int x = add < 0 ? n.out[0] : g->nodes[add].out[0], rank = g->tensors[x].rank;
+    if (hd_graph_is_output(g, x) || hd_graph_users(g, x, user, 2) != 1) return false;
+    const struct hd_node by = g->nodes[user[0]];
+    int64_t channels = g->tensors[n.in[1]].dim[1];
+    struct hd_affine f = hd_affine_new(a, channels);
+    const struct hd_tensor *y = &g->tensors[by.out[0]];
+    if (by.n_out != 1 || !y->known || y->rank != rank ||
+        hd_tensor_elems(y) != hd_tensor_elems(&g->tensors[x]) ||
+        (by.op != HD_IR_mul && by.op != HD_IR_div) || !hd_affine_of(g, &by, x, rank - 1, &f))
+        return false;
+    int w = scaled_weights(g, n.in[1], 1, f.a), b = -1;
+    if (add >= 0) b = scaled_weights(g, bias, g->tensors[bias].rank - 1, f.a);
+    if (w < 0 || (add >= 0 && b < 0)) return false;
+    hd_graph_kill(g, user[0]);
+    if (add < 0) {
+        replace(g, node, w, -1, by.out[0]);
+        return true;
+    }
+    const struct hd_node sum = g->nodes[add];
+    int in[2] = {n.out[0], b}, out = by.out[0];
+    replace(g, node, w, -1, n.out[0]);
+    hd_graph_kill(g, add);
+    hd_graph_swap_names(g, hd_graph_node(g, HD_IR_add, sum.name, 2, in, 1, &out), add);
     return true;
 }
 
@@ -200,12 +230,17 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             if (nd->op == HD_IR_gemm) plain_gemm(g, a, order[i]);
             if (nd->op == HD_IR_lrn && hd_quant_lrn(g, order[i])) continue;
             if (hd_reduce_as_window(g, order[i], true)) continue;
-            if (nd->dead || (nd->op != HD_IR_conv && nd->op != HD_IR_gemm)) continue;
+            if (nd->dead) continue;
+            if (nd->op == HD_IR_matmul) changed = absorb_factor(g, a, order[i]) || changed;
+            if (nd->op != HD_IR_conv && nd->op != HD_IR_convtranspose && nd->op != HD_IR_gemm)
+                continue;
             int t = nd->out[0];
             if (!hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1)
                 changed = absorb(g, a, order[i], user[0]) || changed;
         }
         changed = changed || g->n_nodes != n_nodes;
+        if (!changed && s == HD_OK) changed = hd_quant_canonical(g, a);
+        if (changed && s == HD_OK) s = hd_graph_infer(ctx, g); /* shapes of what is new */
     }
     for (size_t i = 0, n = g->n_nodes; i < n; i++)
         if (!g->nodes[i].dead) add_bias(g, (int)i);

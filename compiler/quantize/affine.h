@@ -1,0 +1,23 @@
+/* Factors and summands per channel, between the files that make a float graph ready. */
+#ifndef HD_QUANTIZE_AFFINE_H
+#define HD_QUANTIZE_AFFINE_H
+
+#include "compiler/quantize/quantize.h"
+
+struct hd_affine { /* y = a[c] * x + b[c], for n channels */
+    double *a, *b;
+    int64_t n;
+};
+
+struct hd_affine hd_affine_new(hd_arena *a, int64_t n);
+
+/* What node n does with x, a tensor with f->n channels on `axis`, by constants. False: not that. */
+bool hd_affine_of(const hd_graph *g, const struct hd_node *n, int x, int axis, struct hd_affine *f);
+
+/* The values of constant t for each of n channels on `axis` of a tensor of this rank. */
+bool hd_quant_per_channel(const hd_graph *g, int t, int rank, int axis, int64_t n, double *out);
+
+/* canonical.c: forms that have integers, of operations that have none. True: something changed. */
+bool hd_quant_canonical(hd_graph *g, hd_arena *a);
+
+#endif

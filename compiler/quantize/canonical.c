@@ -1,0 +1,129 @@
+/* Operations without an integer form of their own, as some that have one: a factor and summand per
+ * channel that no layer takes in (batch normalisation in front of an activation, as in DenseNet) is
+ * a depthwise convolution of one tap, prelu a sum of two functions. Only behind a layer: in front
+ * of the network they stay float, where the integers begin.
+ */
+#include <math.h>
+
+#include "compiler/quantize/affine.h"
+
+/* Per tensor: a convolution or product of weights is in front of it. */
+static bool *behind_layers(const hd_graph *g, hd_arena *a, const int *order, size_t n) {
+    bool *behind = hd_new_array(a, bool, g->n_tensors + 1);
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_node *nd = &g->nodes[order[i]];
+        bool is = hd_quant_weights(g, order[i]) >= 0;
+        for (int k = 0; k < nd->n_in; k++) is = is || (nd->in[k] >= 0 && behind[nd->in[k]]);
+        for (int k = 0; k < nd->n_out; k++)
+            if (nd->out[k] >= 0) behind[nd->out[k]] = is;
+    }
+    return behind;
+}
+
+/* y = w[c] * x + b[c] as a convolution; -1: a value leaves binary32. b NULL: none. */
+static int depthwise(hd_graph *g, const char *name, int x, const double *w, const double *b,
+                     int y) {
+    const struct hd_tensor t = g->tensors[x];
+    int64_t dim[4] = {t.dim[1], 1, 1, 1}, ones[2] = {1, 1};
+    size_t n = (size_t)t.dim[1];
+    float *weight = hd_new_array(g->arena, float, n + 1),
+          *bias = hd_new_array(g->arena, float, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        weight[i] = (float)w[i];
+        bias[i] = b ? (float)b[i] : 0;
+        if (!isfinite(weight[i]) || !isfinite(bias[i])) return -1;
+    }
+    int in[3] = {
+        x, hd_graph_const(g, hd_sprintf(g->arena, "%s.weight", name), HD_F32, t.rank, dim, weight),
+        hd_graph_const_f32(g, hd_sprintf(g->arena, "%s.bias", name), (int)n, bias)};
+    int id = hd_graph_node(g, HD_IR_conv, name, 3, in, 1, &y);
+    hd_attr_set_ints(g, id, "kernel_shape", t.rank - 2, ones);
+    hd_attr_set_int(g, id, "group", t.dim[1]);
+    return id;
+}
+
+static bool has_image(const struct hd_tensor *x) { /* channels on axis 1 of 1 or 2 dimensions */
+    return x->known && !x->data && x->dtype == HD_F32 && (x->rank == 3 || x->rank == 4) &&
+           x->dim[1] > 0;
+}
+
+/* Batch normalisation, or one factor or summand for each channel; one for all is a function. */
+static bool scale_channels(hd_graph *g, hd_arena *a, int node) {
+    const struct hd_node n = g->nodes[node];
+    int x = n.in[0];
+    if (n.op != HD_IR_batchnorm) {
+        bool summed = n.op == HD_IR_add || n.op == HD_IR_mul || n.op == HD_IR_sub;
+        if (!summed && n.op != HD_IR_div) return false;
+        if (g->tensors[x].data) x = n.in[1];
+        const struct hd_tensor *by = &g->tensors[n.in[n.in[0] == x ? 1 : 0]];
+        if (!by->data || hd_tensor_elems(by) < 2) return false;
+    }
+    const struct hd_tensor *t = &g->tensors[x], *y = &g->tensors[n.out[0]];
+    if (n.n_out != 1 || !has_image(t) || !y->known || hd_tensor_elems(y) != hd_tensor_elems(t) ||
+        y->rank != t->rank)
+        return false;
+    struct hd_affine f = hd_affine_new(a, t->dim[1]);
+    if (!hd_affine_of(g, &n, x, 1, &f)) return false;
+    int id = depthwise(g, n.name, x, f.a, f.b, n.out[0]);
+    if (id < 0) return false;
+    hd_graph_kill(g, node);
+    hd_graph_swap_names(g, id, node);
+    return true;
+}
+
+/* prelu(x) = relu(x) - slope * relu(-x); with one slope for all it is leakyrelu. */
+static bool prelu(hd_graph *g, hd_arena *a, int node, bool behind) {
+    const struct hd_node n = g->nodes[node];
+    const struct hd_tensor *t = &g->tensors[n.in[0]], *slope = &g->tensors[n.in[1]];
+    if (!t->known || t->data || t->dtype != HD_F32 || !slope->data || slope->rank > t->rank)
+        return false;
+    const float *v = slope->data;
+    int64_t elems = hd_tensor_elems(slope);
+    bool one = elems > 0;
+    for (int64_t i = 1; i < elems; i++) one = one && v[i] == v[0];
+    int y = n.out[0];
+    if (one && isfinite(v[0])) {
+        hd_graph_kill(g, node);
+        int id = hd_graph_node(g, HD_IR_leakyrelu, n.name, 1, n.in, 1, &y);
+        hd_attr_set_float(g, id, "alpha", v[0]);
+        hd_graph_swap_names(g, id, node);
+        return true;
+    }
+    if (!behind || !has_image(t)) return false;
+    int64_t channels = t->dim[1];
+    double *w = hd_new_array(a, double, (size_t)channels + 1);
+    if (!hd_quant_per_channel(g, n.in[1], t->rank, 1, channels, w)) return false;
+    for (int64_t i = 0; i < channels; i++) w[i] = -w[i];
+    static const char *const part[] = {"positive", "minus", "negative", "slope"};
+    int made[4], rank = t->rank;
+    int64_t dim[4] = {0};
+    for (int d = 0; d < rank; d++) dim[d] = t->dim[d];
+    for (int i = 0; i < 4; i++)
+        made[i] = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.%s", g->tensors[y].name, part[i]),
+                                  HD_F32, rank, dim);
+    if (depthwise(g, hd_sprintf(g->arena, "%s.slope", n.name), made[2], w, NULL, made[3]) < 0)
+        return false;
+    hd_graph_kill(g, node);
+    hd_graph_node(g, HD_IR_relu, hd_sprintf(g->arena, "%s.positive", n.name), 1, n.in, 1, &made[0]);
+    hd_graph_node(g, HD_IR_neg, hd_sprintf(g->arena, "%s.minus", n.name), 1, n.in, 1, &made[1]);
+    hd_graph_node(g, HD_IR_relu, hd_sprintf(g->arena, "%s.negative", n.name), 1, &made[1], 1,
+                  &made[2]);
+    int sum[2] = {made[0], made[3]}, id = hd_graph_node(g, HD_IR_add, n.name, 2, sum, 1, &y);
+    hd_graph_swap_names(g, id, node);
+    return true;
+}
+
+bool hd_quant_canonical(hd_graph *g, hd_arena *a) {
+    int *order = hd_new_array(a, int, g->n_nodes + 1);
+    size_t n = hd_graph_order(g, order);
+    const bool *behind = behind_layers(g, a, order, n);
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_node *nd = &g->nodes[order[i]];
+        bool is = false;
+        for (int k = 0; k < nd->n_in; k++) is = is || (nd->in[k] >= 0 && behind[nd->in[k]]);
+        if (nd->op == HD_IR_prelu ? prelu(g, a, order[i], is)
+                                  : is && nd->n_in > 1 && scale_channels(g, a, order[i]))
+            return true; /* and again from the beginning: what is behind it may go into it */
+    }
+    return false;
+}
