@@ -103,7 +103,7 @@ sweep: heddle gen $(COSIM) ## every parameter set: lint, refusals, networks on i
 nightly: test-gates sweep ## 10,000 random programs on tiny, base and big, 10,000 random networks (N=20 for a look)
 	$(Q)n=$(if $(filter command line environment,$(origin N)),$(N),10000); s=$$(date +%s); set -e; \
 	    for m in $(MACHINES); do $(MAKE) --no-print-directory cosim N=$$n TB_MACHINE=$$m SEED=$$s COVERAGE=; done; \
-	    $(MAKE) --no-print-directory random SEED=$$s COUNT=$$n
+	    $(MAKE) --no-print-directory random SEED=$$s COUNT=$$n; $(MAKE) --no-print-directory zoo SEED=$$s RTL=200e6
 COUNT ?= 1000
 random: heddle rtl-tiny $(RANDOM_NET) ## random networks on tiny, base and big, one in twenty on rtl: COUNT=1000 SEED=1
 	$(Q)for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --seed $(SEED) --count $$(( $(COUNT) / 3 )) || exit 1; done
@@ -113,6 +113,16 @@ random: heddle rtl-tiny $(RANDOM_NET) ## random networks on tiny, base and big, 
 networks: heddle ## every network of ../shared/models on the machine, quantised where it must be; NETWORKS="NAME..", RTL=200e6: on rtl, too
 	$(Q)$(if $(RTL),$(MAKE) rtl-base)
 	$(Q)python3 scripts/networks.py $(B) $(SHARED) $(if $(RTL),--rtl $(RTL)) $(NETWORKS)
+
+# Networks that nobody has tuned anything for: sizes and weights come from SEED.
+zoo: heddle ## small networks of many architectures, quantised, golden = iss: SEED=1; RTL=200e6: on rtl, too
+	$(Q)rm -rf $(B)/zoo && mkdir -p $(B)/zoo
+	$(Q)python3 test/zoo/zoo.py $(B)/zoo $(SEED)
+	$(Q)$(if $(RTL),$(MAKE) rtl-base)
+	$(Q)python3 scripts/networks.py $(B) $(B)/zoo $(if $(RTL),--rtl $(RTL))
+test-zoo: heddle
+	$(Q)$(MAKE) --no-print-directory zoo > $(B)/zoo.log 2>&1 || { cat $(B)/zoo.log; exit 1; }
+	@echo "  zoo: $$(grep -c 'golden,iss' $(B)/zoo.log) networks, golden = iss"
 
 peer: heddle ## random models of one operation on golden and ONNX Runtime: N=1000 SEED=1 ORT=..
 	$(Q)test/peer/run.sh $(B)/heddle $(N) $(SEED) $(B)/peer
@@ -131,7 +141,7 @@ demo: heddle rtl-base ## compile and run an example network on the simulated chi
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-shared test-cosim test-report test-sweep test-mutants-fast ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-zoo test-shared test-cosim test-report test-sweep test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
@@ -162,5 +172,5 @@ cov-rtl: $(COSIM) heddle build/rtl-cov/libhd_rtl_tiny.so ## lines and toggles of
 	    $(COSIM) --count $(or $(COV_N),150) && $(B)/heddle run test/models/digits --device rtl --machine tiny > /dev/null
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
 
-.PHONY: test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
+.PHONY: zoo test-zoo test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
         test-shared test-cosim test-report test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl
