@@ -42,7 +42,7 @@ build/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN
 	$$(Q)flock $$(@D) verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
 	    --Mdir $$(@D)/obj --top-module $(RTL_TOP) --prefix V$(RTL_TOP) \
 	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" \
-	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$(RTL_OPT)' OPT_GLOBAL='$(RTL_OPT)'" \
+	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$$(RTL_OPT)' OPT_GLOBAL='$$(RTL_OPT)'" \
 	    -o $(CURDIR)/$$@.tmp $$(call PKGS,$$*) $(RTL_SRCS) $(CURDIR)/sim/rtl_model.cc \
 	    > $$(@D)/log 2>&1 && mv $$@.tmp $$@ || { cat $$(@D)/log; exit 1; }
 build/$(1)/libhd_rtl_%.so: build/$(1)/%/lib.so
@@ -53,6 +53,7 @@ $(eval $(call rtl_rule,rtl-assert,--assert))
 # Every unit clocked in every cycle, as synthesised: what hd_gate leaves out must not be seen.
 $(eval $(call rtl_rule,rtl-ungated,--noassert +define+HD_UNGATED))
 $(eval $(call rtl_rule,rtl-cov,--noassert --coverage-line --coverage-toggle))
+build/rtl-cov/%/lib.so: RTL_OPT := -O1
 
 rtl: $(MACHINES:%=rtl-%) ## build the RTL models of tiny, base and big (or rtl-base alone)
 $(MACHINES:%=rtl-%): rtl-%: build/rtl/libhd_rtl_%.so

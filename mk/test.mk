@@ -165,11 +165,14 @@ else
 	$(Q)$(MAKE) --no-print-directory cov-rtl
 endif
 
-# Random programs and the digits network on tiny; COV_N=1000 for more of them.
-cov-rtl: $(COSIM) heddle build/rtl-cov/libhd_rtl_tiny.so ## lines and toggles of the RTL, by module
+# Random programs, those written by hand, the tests of registers and the digits network on tiny; COV_N=1000 for more.
+COV_VX := $(B)/test/cosim/random_vx
+cov-rtl: $(COSIM) $(COV_VX) $(CHIP) heddle build/rtl-cov/libhd_rtl_tiny.so ## lines and toggles of the RTL, by module
 	$(Q)rm -rf build/rtl-cov/data && mkdir -p build/rtl-cov/data
 	$(Q)export HEDDLE_RTL_DIR=build/rtl-cov HEDDLE_RTL_COVERAGE=build/rtl-cov/data; \
-	    $(COSIM) --count $(or $(COV_N),150) && $(B)/heddle run test/models/digits --device rtl --machine tiny > /dev/null
+	    $(COSIM) --count $(or $(COV_N),150) && $(COV_VX) --machine tiny --count 20 && $(CHIP) && \
+	    python3 scripts/golden.py $(B) $(wildcard test/golden/iss/*.t) && \
+	    $(B)/heddle run test/models/digits --device rtl --machine tiny > /dev/null
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
 
 .PHONY: zoo test-zoo test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \

@@ -30,6 +30,19 @@ def powers(lo, hi):
     return [1 << i for i in range(32) if lo <= 1 << i <= hi]
 
 
+def k_n():
+    p = params()
+    return [f"k={k} n={n}" for k, n in itertools.product(powers(*p["k"]), powers(*p["n"]))]
+
+
+def legal():
+    return [f"{s} axi_bits={a}" for s in k_n() for a in powers(*params()["axi_bits"])]
+
+
+def ends():
+    return [f"{n}={v}" for n, both in params().items() if n not in ("k", "n", "axi_bits") for v in both]
+
+
 def run(*args, **kw):
     p = subprocess.run(args, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **kw)
     return p.returncode, p.stdout
@@ -95,15 +108,12 @@ def main():
     build, fast = sys.argv[1], "--fast" in sys.argv
     os.makedirs(OUT, exist_ok=True)
     p = params()
-    k_n = [f"k={k} n={n}" for k, n in itertools.product(powers(*p["k"]), powers(*p["n"]))]
-    legal = [f"{s} axi_bits={a}" for s in k_n for a in powers(*p["axi_bits"])]
-    ends = [f"{n}={v}" for n in p if n not in ("k", "n", "axi_bits") for v in p[n]]
     bad = [f"{n}={v}" for n, (lo, hi) in p.items() for v in (lo // 2, lo * 2 - 1, hi * 2)]
     models = ["test/models/digits"] + ([RESNET8] if os.path.isdir(RESNET8) and not fast else [])
-    jobs = [("lint", s, lambda s=s: lint(s)) for s in (FAST[:1] if fast else legal + ends)]
+    jobs = [("lint", s, lambda s=s: lint(s)) for s in (FAST[:1] if fast else legal() + ends())]
     jobs += [("refuse", s, lambda s=s: refuse(build, s)) for s in (bad[:3] if fast else bad)]
     jobs += [("iss", f"{s} {m}", lambda s=s, m=m: compare(build, s, m, "golden,iss"))
-             for s in (FAST if fast else k_n) for m in models]
+             for s in (FAST if fast else k_n()) for m in models]
     if not fast:
         jobs += [("rtl", s, lambda s=s: rtl(build, s)) for s in SAMPLE]
     done, failed = {}, 0

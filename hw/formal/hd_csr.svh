@@ -1,5 +1,6 @@
 // Properties of hd_csr: the AXI4-Lite slave's handshake rules, and the run's states.
 // cut: rdata
+// any: MachineHash
 // mutant: s/bvalid_q <= write || (bvalid_q && !bready_i)/bvalid_q <= write/
 // mutant: s/assign read      = arvalid_i && !rvalid_q/assign read      = arvalid_i/
 // mutant: s/if (finish) begin/if (state_q == Drain) begin/

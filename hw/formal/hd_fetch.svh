@@ -2,6 +2,8 @@
 // it is taken, stays inside 256 bytes, hence inside 4 KiB, and inside the image's window; no word comes out of
 // the program's end or behind an error.
 // cut: beat
+// any: MachineHash
+// quick: run_i && !stop_i && ar_ready_i && image_ptr_i == 64'd64 && code_offset_i == 32'd0 && image_bytes_i == 32'd65536
 // mutant: s/32'(reserved_q) + 32'(burst) <= Beats/32'(reserved_q) <= Beats/
 // mutant: s/at_q < limit_q &&/1'b1 \&\&/
 // mutant: s/9'(ChunkBytes) - 9'(ar_addr_o\[7:0\])/9'(ChunkBytes)/

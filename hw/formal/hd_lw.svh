@@ -2,9 +2,11 @@
 // window; a read request holds until it is taken and never crosses 4 KiB (InsidePage of hd_burst, which also
 // proves that the bursts add up); each run gives one record, with its first burst where it has any; at most 16
 // bursts are open.
-// assume: Positive
+// assume: WholeParts
 // drop: RecordForBeat
-// cut: ext loc a_last joined j_count j_n d_off d_k d_col d_last d_err d_mem d_loc d_count
+// cut: ext loc a_last joined j_count j_n d_off d_k d_col d_last d_err d_mem d_loc d_count part_end
+// any: K WmBytes PmBytes WmWords PmWords WmPartBits PmPartBits
+// quick: op_valid_i && op_code_i == hd_isa_pkg::LwLoad && seg_ptr_i == '0 && seg_bytes_i == {32'd65536, 32'd65536}
 // mutant: s/open_q + 5'(ar_valid_o && ar_ready_i)/open_q + 5'(ar_valid_o)/
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
 // mutant: s/36'(ext) + bytes > /36'(ext) > /
@@ -17,6 +19,11 @@
   // Sums of multiples, which op_bad checks; a split run is one word (join_i is 0).
   `DUTY(ExtMultiple, bad_q != hd_reg_pkg::ErrNone ||
         (col_q ? ext[ColBits-1:0] == '0 : ext[OffBits-1:0] == '0))
+  `DUTY(RunNotEmpty, bad_q != hd_reg_pkg::ErrNone || count_q != '0)  // op_bad checks it, joining keeps it
+  // Words of up to 64 x 64 and 64 x 8 bytes, memories of up to 16 MiB (isa/machine.def).
+  `DUTY(Sizes, any_WmPartBits <= 32'd9 && any_PmPartBits <= 32'd6 &&
+        64'(any_WmWords) << (OffBits + any_WmPartBits) <= 64'd16777216 &&
+        64'(any_PmWords) << (OffBits + any_PmPartBits) <= 64'd16777216)
   `DUTY(SplitIsOne, !(load && p.col && Split) || j_count == 24'd1)
   `ASSERT(SplitCount, !(a_valid_q && col_q && Split) || count_q == 24'd1)
   `DUTY(EndsOpen, !(r_valid_i && r_last_i) || open_q != 5'd0)

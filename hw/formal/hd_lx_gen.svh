@@ -2,8 +2,9 @@
 // are asked for hold these bytes, none before or behind, and they lie inside the segment's window; a read
 // request holds until it is taken and never crosses 4 KiB (InsidePage of hd_burst, which also proves that the
 // bursts add up); each run gives one record, with its first burst where it has any; at most 16 bursts are open.
-// assume: Positive
 // cut: ext loc a_last joined j_run j_n
+// any: XmBytes AmBytes AmWord
+// quick: op_valid_i && op_code_i == hd_isa_pkg::LxLoad && seg_ptr_i == '0 && seg_bytes_i == {32'd4096, 32'd4096}
 // mutant: s/open_q + 5'(ar_valid_o && ar_ready_i)/open_q + 5'(ar_valid_o)/
 // mutant: s/burst_valid && may_ask && (!first || rec_ready_i)/burst_valid \& may_ask/
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/

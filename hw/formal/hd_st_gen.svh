@@ -1,14 +1,15 @@
 // Properties of hd_st_gen: AXI's rules for AW. AwHolds: stable while stalled. No burst crosses 4 KiB
 // (InsidePage of hd_burst, which also proves that the bursts add up). The beats hold exactly the bytes of the run,
 // inside the window of segment 1. Every burst of AW has one record for the data side and the responses.
-// assume: Positive
 // cut: ext loc a_last joined j_run j_n
+// any: XmBytes AmBytes AmWord
 // mutant: s/(!aw_q || awready_i) && burst_ready_i/burst_ready_i/
 // mutant: s/else if (!aw_q || awready_i) aw_q <= go/else aw_q <= go/
 // mutant: s/33'(ext) + 33'(run_q) > /33'(ext) > /
 // mutant: s/c_beats_q <= (25'(run_q) + 25'(addr\[OffBits-1:0\])/c_beats_q <= (25'(run_q)/
 
   `ASSUME(Held, $stable(seg_ptr_i) && $stable(seg_bytes_i))
+  `DUTY(RunNotEmpty, bad_q != hd_reg_pkg::ErrNone || run_q != '0)  // op_bad checks it, joining keeps it
   logic [31:0] ext_f;  // of the run at hand
   always_ff @(posedge clk_i) if (a_adv) ext_f <= ext;
   `ASSERT(Fence, !(c_valid_q && data) || (c_addr_q == seg_ptr_i[127:64] + 64'(ext_f) &&
@@ -16,8 +17,7 @@
   // From the beat of the first byte to the beat of the last.
   `ASSERT(BeatsHoldBytes, !(c_valid_q && data) ||
           (32'(c_addr_q[OffBits-1:0]) + 32'(c_run_q) <= 32'(c_beats_q) << OffBits &&
-           (c_run_q == '0 ||
-            32'(c_addr_q[OffBits-1:0]) + 32'(c_run_q) > (32'(c_beats_q) - 32'd1) << OffBits)))
+           32'(c_addr_q[OffBits-1:0]) + 32'(c_run_q) > (32'(c_beats_q) - 32'd1) << OffBits))
 
   logic        open_q;
   logic [7:0]  len_f;
