@@ -89,6 +89,7 @@ test-cosim: $(COSIM) $(REMOVED) rtl-tiny ## 100 random programs on iss and rtl; 
 	$(Q)$(REMOVED) --count 30
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --count 100
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --timing --count 10
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --idle --count 30
 cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them, and what they covered: N=1000 SEED=1 TB_MACHINE=tiny|base|big
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N) $(COVERAGE)
 GATES = HEDDLE_RTL_DIR=build/$(1) $(COSIM) --seed $(SEED) --count $(or $(GATES_N),300)

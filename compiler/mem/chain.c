@@ -2,8 +2,8 @@
  * time.
  *
  * needs: layers in order, their weight chunks
- * gives: chain_first, chain_last of every layer; roll_th of layers and roll, mirror of tensors in
- * rolling chains destroys: earlier chains
+ * gives: chain_first, chain_last of layers; roll_th of them and roll, mirror of tensors that roll
+ * destroys: earlier chains
  *
  * A matrix layer next to a depthwise one (expand, depthwise, project) leaves one of the two units
  * idle if they run one after the other, since a queue holds few operations. In a chain each tile of

@@ -26,21 +26,23 @@ struct span {
     int from, to; /* layers, inclusive */
 };
 
-/* Lowest aligned address below `limit` that no span overlapping [from, to] uses; -1 = none. */
-static int64_t first_fit(const struct span *spans, size_t n, int64_t bytes, int from, int to,
-                         int64_t limit) {
-    int64_t at = 0;
+/* Lowest address below `limit`, a multiple of `align`, at which none of the pieces of `align` bytes
+ * that it takes is used by another span overlapping [from, to]; -1 = none. */
+static int64_t first_fit(const struct span *spans, size_t n, const struct span *want, int64_t limit,
+                         int64_t align) {
+    int64_t at = 0, bytes = hd_round_up(want->bytes, align);
     for (bool moved = true; moved;) {
         moved = false;
         for (size_t i = 0; i < n; i++) {
             const struct span *s = &spans[i];
-            if (s->to < from || s->from > to || s->at >= at + bytes || s->at + s->bytes <= at)
+            if (s == want || s->to < want->from || s->from > want->to || s->at >= at + bytes ||
+                s->at + s->bytes <= at)
                 continue;
-            at = hd_round_up(s->at + s->bytes, PLACE_ALIGN);
+            at = hd_round_up(s->at + s->bytes, align);
             moved = true;
         }
     }
-    return at + bytes <= limit ? at : -1;
+    return at + want->bytes <= limit ? at : -1;
 }
 
 int hd_mtensor_pitch(const struct hd_mtensor *t) {
@@ -102,6 +104,22 @@ static int64_t below_rings(const struct hd_lowering *lo, int from, int to) {
     return (int64_t)lo->m->xm_bytes - ring;
 }
 
+/* What is stored from XM gets banks of its own where there is room left: the store unit would wait
+ * where the matrix unit reads. */
+static void spread(struct hd_lowering *lo, const int *ids, struct span *spans, size_t n) {
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    for (size_t i = 0, k = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[ids[i]];
+        if (t->base >= 0 || !t->resident) continue;
+        struct span *s = &spans[k++];
+        if (!t->goes_out && !t->kept) continue;
+        int64_t at = first_fit(spans, n, s, below_rings(lo, s->from, s->to), bank);
+        if (at < 0) continue;
+        s->at = at;
+        t->xm = (uint32_t)at;
+    }
+}
+
 static void place_residents(struct hd_lowering *lo, const int *ids, struct span *spans) {
     size_t n = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
@@ -109,7 +127,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         if (t->base >= 0) continue;
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
-        s.at = first_fit(spans, n, s.bytes, s.from, s.to, below_rings(lo, s.from, s.to));
+        s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), PLACE_ALIGN);
         t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                       !t->never_resident;
         if (!t->resident) t->roll = t->mirror = 0;
@@ -117,6 +135,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         t->xm = (uint32_t)s.at;
         spans[n++] = s;
     }
+    spread(lo, ids, spans, n);
     hd_share_places(lo);
 }
 
@@ -183,7 +202,7 @@ static void place_words(struct hd_lowering *lo, struct span *spans, size_t n) {
         struct hd_mtensor *t = &lo->tensors[i];
         if (t->base >= 0 || !t->word_rows) continue;
         struct span s = {0, word_bytes_of(lo, t), first_use(lo, t), last_use(lo, t)};
-        s.at = first_fit(spans, n, s.bytes, s.from, s.to, INT64_MAX);
+        s.at = first_fit(spans, n, &s, INT64_MAX, PLACE_ALIGN);
         t->words = (uint64_t)s.at;
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
@@ -203,7 +222,7 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
         bool own_place = crosses || t->kept;
         struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),
                          own_place ? last_layer : last_use(lo, t)};
-        s.at = first_fit(spans, n, s.bytes, s.from, s.to, INT64_MAX);
+        s.at = first_fit(spans, n, &s, INT64_MAX, PLACE_ALIGN);
         t->arena = (uint64_t)s.at;
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);

@@ -2,8 +2,8 @@
  * the other.
  *
  * needs: a complete plan (plan.c)
- * gives: what layers ask of tiling (ask_tiles, ask_nb, ask_order, ring_in) and the tiles that
- * follow destroys: the tiles chosen before
+ * gives: what layers ask of tiling (ask_tiles, ask_nb, ask_order, ring_in), and such tiles
+ * destroys: the tiles chosen before
  *
  * Each candidate is lowered together with the chains before and after it, since what counts is what
  * overlaps, and judged by the estimate of its operations (sched/estimate.c). Coordinate descent:

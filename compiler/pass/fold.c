@@ -2,8 +2,8 @@
  *
  * needs: shapes
  * gives: no identity, no cast to the same type, no node whose inputs are all constant and whose
- * result is small; dequantize stays, because qdq looks for it destroys: nothing; killed nodes stay
- * in the array
+ * result is small; dequantize stays, because qdq looks for it
+ * destroys: nothing; killed nodes stay in the array
  */
 #include <stdlib.h>
 #include <string.h>

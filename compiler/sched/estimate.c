@@ -47,7 +47,9 @@ struct timing {
     struct load load[HD_UNITS][LOADS];
     int n_loads[HD_UNITS];
     double write_free, now;
-    double vx_written[2]; /* when the last result of VX is in XM, in AM */
+    double burst_free[OUTSTANDING]; /* when the bursts sent last are acknowledged */
+    int burst;                      /* the oldest of them */
+    double vx_written[2];           /* when the last result of VX is in XM, in AM */
 };
 
 /* The next addresses of a unit go out while that many beats are to come. */
@@ -140,6 +142,24 @@ static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
             (double)iterations(vx) / 2 * __builtin_popcount(both) / __builtin_popcount(fills);
 }
 
+/* Bursts of a store, the first from `at` on. One more waits until the oldest of OUTSTANDING is
+ * acknowledged, whichever operation that belongs to. */
+static void send(struct timing *t, double at, int64_t runs, int64_t beats) {
+    int64_t longest = hd_burst_beats(t->s->lo->m);
+    double bursts = (double)(runs * hd_ceil_div(beats, runs * longest));
+    double each = (double)beats / bursts;
+    int many = bursts < 2 * OUTSTANDING ? (int)bursts : 2 * OUTSTANDING;
+    for (int i = 0; i < many; i++, t->burst = (t->burst + 1) % OUTSTANDING) {
+        double *free = &t->burst_free[t->burst];
+        at = (at > *free ? at : *free) + each;
+        *free = at + (double)t->latency + 2;
+    }
+    double round = OUTSTANDING * each, acknowledged = each + (double)t->latency + 2;
+    double rest = (bursts - many) / OUTSTANDING * (round > acknowledged ? round : acknowledged);
+    for (int i = 0; i < OUTSTANDING; i++) t->burst_free[i] += rest;
+    t->write_free = at + rest;
+}
+
 /* The operation starts now. */
 static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
@@ -162,11 +182,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         double work = (double)hd_max(beats, runs);
         if (u == HD_UNIT_st) {
             double data = first > t->write_free ? first : t->write_free;
-            double batches = (double)((runs - 1) / OUTSTANDING) * (t->latency + 2);
-            data += bank_wait(t, op);
-            if (batches + (double)((runs - 1) % OUTSTANDING) > work)
-                work = batches + (double)((runs - 1) % OUTSTANDING);
-            t->write_free = data + work;
+            send(t, data + bank_wait(t, op), runs, beats);
             done = t->write_free + t->latency + DMA_DONE;
             t->free[u] = t->write_free - ahead(t) > start + (double)runs ? t->write_free - ahead(t)
                                                                          : start + (double)runs;
@@ -259,11 +275,29 @@ static double can_start(const struct timing *t, int u) {
     return at > t->now ? at : t->now;
 }
 
-/* Words that the operation puts into the program; updates what its unit holds. */
-static int64_t words(const struct hd_slot_op *op, uint32_t held[HD_PARAM_WORDS]) {
+enum { FORMS = 256 };
+
+struct program { /* as issue.c sees it, and roughly as pack.c will leave it */
+    uint32_t held[HD_UNITS][HD_PARAM_WORDS];
+    uint64_t seen[FORMS]; /* forms of operations that came before */
+    int64_t words;        /* of the packed program */
+};
+
+/* Words of the operation that issue. One that is word by word like an earlier one is mostly in a
+ * loop; what is counted of it is a part, since some are not, and few operations are better than
+ * many where the estimate sees no difference. */
+static int64_t words(struct program *p, const struct hd_slot_op *op) {
+    uint32_t *held = p->held[op->unit];
     int64_t n = 2 + (op->wait != 0) + (op->signal != 0);
-    for (int i = 0; i < hd_isa_units[op->unit].n_words; i++)
-        if (op->words[i] != held[i]) held[i] = op->words[i], n++;
+    uint64_t form = UINT64_C(0xcbf29ce484222325) ^ op->unit ^ (uint64_t)op->wait << 32 ^ op->signal;
+    for (int i = 0; i < hd_isa_units[op->unit].n_words; i++) {
+        if (op->words[i] == held[i]) continue;
+        form = (form ^ (uint64_t)i << 32 ^ (op->words[i] - held[i])) * UINT64_C(0x100000001b3);
+        held[i] = op->words[i], n++;
+    }
+    uint64_t *seen = &p->seen[(form ^ form >> 24) & (FORMS - 1)];
+    p->words += *seen == form ? 1 + n / 4 : n;
+    *seen = form;
     return n;
 }
 
@@ -271,7 +305,7 @@ int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words) {
     hd_arena *a = hd_arena_create();
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
-    uint32_t held[HD_UNITS][HD_PARAM_WORDS] = {{0}};
+    struct program *program = hd_new(a, struct program);
     double issued = FETCH + t.latency, end = 0;
     int queue = (int)s->lo->m->queue_ops;
     for (int u = 0; u < HD_UNITS; u++) {
@@ -281,13 +315,11 @@ int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words) {
             for (int k = 0; k < s->count[u]; k++) (*lists[i])[k] = -1;
         }
     }
-    *out_words = 0;
     for (size_t i = 0;;) {
         for (; i < s->n_ops; i++) { /* the queue has room when an earlier operation has left it */
             const struct hd_slot_op *op = &s->ops[i];
             if (op->number > queue && t.next[op->unit] < op->number - queue) break;
-            int64_t n = words(op, held[op->unit]);
-            issued += (double)n, *out_words += n;
+            issued += (double)words(program, op);
             if (op->number > queue && t.start[op->unit][op->number - 1 - queue] > issued)
                 issued = t.start[op->unit][op->number - 1 - queue];
             t.issued[op->unit][op->number - 1] = issued;
@@ -308,6 +340,7 @@ int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words) {
     }
     for (int u = 0; u < HD_UNITS; u++)
         if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
+    *out_words = program->words;
     hd_arena_destroy(a);
     return (int64_t)(end > issued ? end : issued) + HALT;
 }

@@ -308,9 +308,24 @@ static hd_status store_group(struct hd_lowerer *w, const struct hd_tile *t,
     return hd_low_store(w, t->img, out, c, group + 1 < w->groups ? n : rest);
 }
 
+/* Of the loads that a first product waits for the longer one goes first: the other begins while it
+ * is under way. */
+static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t, int nt) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    struct hd_chunk *ch = &w->chunks[nt / l->nb];
+    int n = (int)hd_min(l->nb, l->nts - nt);
+    int64_t words = (int64_t)n * l->red * hd_wm_word_bytes(w->m);
+    bool stays = l->kind == HD_LAYER_MATMUL && l->weights_stay && l->cwb == l->cw;
+    if (!stays || ch->wm >= 0 || words <= (int64_t)hd_layer_rows(l, t->th) * x->w * x->bytes)
+        return HD_OK;
+    return load_weights(w, nt, n, 0, l->cw, &ch->wm);
+}
+
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
     const struct hd_layer *l = w->l;
     int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
+    TRY(load_longer_first(w, t, only_nt < 0 ? 0 : only_nt));
     if (only_nt >= 0 && hd_layer_slices(w->lo, l)) {
         t->c = only_nt * n;
         t->channels = chunk_bytes(w, only_nt);

@@ -64,6 +64,10 @@ void hd_sched_set(struct hd_sched *s, enum hd_field f, int64_t v);
 /* [lo, hi) in units of the space: bytes for XM and ARENA, words for the others. */
 void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t hi, bool write);
 hd_status hd_sched_end(struct hd_sched *s);
+/* Fields of w that the operation does not look at (idle.def) become those of `held`, what its unit
+ * holds before it. */
+void hd_op_settle(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
+                  const uint32_t held[HD_PARAM_WORDS]);
 
 /* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile
  * up. */

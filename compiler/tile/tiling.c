@@ -168,8 +168,8 @@ static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     l->th = even(l->oh, bands, l->uy);
     int ends = l->ask_first + l->ask_rest, n = (l->ask_first > 0) + (l->ask_rest > 0);
     bool uneven = ends && ends < l->oh && bands > n && l->uy == 1; /* those between are even */
-    if (uneven && even(l->oh - ends, bands - n, 1) <= most)
-        l->th = even(l->oh - ends, bands - n, 1);
+    int64_t between = hd_max(bands, hd_min(wanted, l->oh)) - n;
+    if (uneven && even(l->oh - ends, between, 1) <= most) l->th = even(l->oh - ends, between, 1);
     l->first_th = uneven && l->ask_first ? (int)hd_min(l->ask_first, l->th) : l->th;
     l->tw = even(l->ow, hd_ceil_div(l->ow, l->tw), l->ux);
     if (l->ppw > 1 && l->tw < l->ow)

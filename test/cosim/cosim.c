@@ -3,10 +3,11 @@
  * whole report. A program that differs is shrunk to the fewest operations that still do.
  *
  *   cosim [--seed S] [--count N] [--machine NAME] [--print] [--coverage]
- *         [--timing [--latency L] [--bytes B]]
+ *         [--timing [--latency L] [--bytes B]] [--idle]
  *
  * --coverage ends in a table of operations and modes; of COVERED_BY programs or more it fails when
- * one is missed without a reason. --timing compares cycles instead: see timing.h.
+ * one is missed without a reason. --timing compares cycles instead: see timing.h. --idle compares a
+ * program with itself after the fields that compiler/sched/idle.def calls idle have changed.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 
 #include "compiler/check/check.h"
+#include "compiler/sched/sched.h"
 #include "runtime/hal.h"
 #include "test/cosim/cover.h"
 #include "test/cosim/program.h"
@@ -236,18 +238,49 @@ static bool cycles_of(void *user, const struct program *p, uint64_t out[2]) {
     return !*x->text[0] && !*x->text[1];
 }
 
+/* Fields that the compiler takes for idle (compiler/sched/idle.def) hold anything: the RTL must
+ * make of that what the ISS makes of the program as it was. */
+static bool idle_is_idle(struct cosim *x, struct program *p) {
+    program_random(p, &x->m, x->seed, KIND_LEGAL);
+    for (size_t i = 0; i < x->arena_bytes; i++) x->start[i] = (uint8_t)mix(i * 31 + x->seed);
+    for (int d = 0; d < 2; d++) {
+        size_t n = program_emit(p, x->words);
+        hd_model *m = make_model(x, x->words, n);
+        bool legal = checked(x, p, KIND_LEGAL);
+        run_device(x, m, d);
+        hd_model_destroy(m);
+        if (!legal || *x->text[d]) {
+            printf("seed %llu: %s%s\n", (unsigned long long)x->seed, legal ? "" : x->why,
+                   x->text[d]);
+            return false;
+        }
+        uint32_t any[HD_PARAM_WORDS];
+        for (int i = 0; !d && i < p->n; i++) {
+            for (int k = 0; k < HD_PARAM_WORDS; k++)
+                any[k] = mix(x->seed * 977 + (uint64_t)(i * HD_PARAM_WORDS + k));
+            hd_op_settle(p->op[i].unit, p->op[i].code, p->op[i].words, any);
+        }
+    }
+    if (!memcmp(x->got[0], x->got[1], x->arena_bytes)) return true;
+    where_differs(x);
+    printf("seed %llu, fields that should be idle: %s\n", (unsigned long long)x->seed, x->why);
+    show(x, p);
+    return false;
+}
+
 int main(int argc, char **argv) {
-    static const struct option longs[] = {
-        {"seed", 1, NULL, 's'},    {"count", 1, NULL, 'n'},    {"machine", 1, NULL, 'm'},
-        {"print", 0, NULL, 'p'},   {"coverage", 0, NULL, 'c'}, {"timing", 0, NULL, 't'},
-        {"latency", 1, NULL, 'l'}, {"bytes", 1, NULL, 'b'},    {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"seed", 1, NULL, 's'},     {"count", 1, NULL, 'n'},
+                                          {"machine", 1, NULL, 'm'},  {"print", 0, NULL, 'p'},
+                                          {"coverage", 0, NULL, 'c'}, {"timing", 0, NULL, 't'},
+                                          {"latency", 1, NULL, 'l'},  {"bytes", 1, NULL, 'b'},
+                                          {"idle", 0, NULL, 'i'},     {NULL, 0, NULL, 0}};
     struct cosim *x = calloc(1, sizeof *x);
     struct program *p = calloc(1, sizeof *p);
     if (!x || !p) return 2;
     x->ctx = hd_ctx_create();
     uint64_t seed = 1, count = 100, cycles = 0;
     const char *machine = "tiny";
-    bool print = false, coverage = false, timing = false;
+    bool print = false, coverage = false, timing = false, idle = false;
     for (int k; (k = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (k == 's')
             seed = strtoull(optarg, NULL, 0);
@@ -261,6 +294,8 @@ int main(int argc, char **argv) {
             coverage = true;
         else if (k == 't')
             timing = true;
+        else if (k == 'i')
+            idle = true;
         else if (k == 'l')
             x->mem.latency = (uint32_t)strtoul(optarg, NULL, 0);
         else if (k == 'b')
@@ -282,7 +317,7 @@ int main(int argc, char **argv) {
     }
     for (uint64_t i = 0; !timing && i < count && !failed; i++) {
         x->seed = seed + i;
-        failed += !one(x, p, print);
+        failed += idle ? !idle_is_idle(x, p) : !one(x, p, print);
         ops += p->n;
         cycles += x->cycles[1];
     }
@@ -290,9 +325,10 @@ int main(int argc, char **argv) {
         failed = !timing_print(machine, count);
     else if (!failed)
         printf("cosim: machine %s, %llu programs from seed %llu, %d operations, %llu RTL cycles: "
-               "iss and rtl agree\n",
+               "%s\n",
                machine, (unsigned long long)count, (unsigned long long)seed, ops,
-               (unsigned long long)cycles);
+               (unsigned long long)cycles,
+               idle ? "what is idle changes nothing" : "iss and rtl agree");
     if (!failed && coverage) failed = cover_print() > 0 && count >= COVERED_BY;
     for (int d = 0; d < 2; d++) free(x->got[d]);
     free(x->start);
