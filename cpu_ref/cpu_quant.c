@@ -78,6 +78,14 @@ static int find_sum(const struct hd_cpu_plan *p, const struct hd_node *n,
     return user;
 }
 
+/* The kernels keep places inside a window as int32 offsets in bytes. */
+static bool offsets_fit(const struct hd_window *v) {
+    int64_t row = hd_max(v->pl + v->w, (v->ow - 1) * v->sx + (v->kw - 1) * v->dx + 1);
+    int64_t bytes = 0;
+    return !__builtin_mul_overflow(row, 4 * hd_max(v->c, 32), &bytes) &&
+           !__builtin_mul_overflow(bytes, (v->kh - 1) * v->dy + 1, &bytes) && bytes < INT32_MAX;
+}
+
 /* Fills d for a node that the kernel takes; false otherwise. */
 static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_conv_desc *d,
                           bool *out_fits) {
@@ -92,7 +100,8 @@ static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct
                                  .x_signed = x->dtype == HD_I8,
                                  .m_all = w->dim[0],
                                  .group = 1};
-    if (!d->w || !d->bias || !d->scale || !is_byte(x) || !small_zp(zp) ||
+    int64_t lowest = d->x_signed ? -128 : 0; /* padding is stored as the zero point */
+    if (!d->w || !d->bias || !d->scale || !is_byte(x) || zp < lowest || zp > lowest + 255 ||
         (w->dtype != HD_I8 && w->dtype != HD_I16) || !out_of(p, n, &d->out) ||
         tensor(p, n->in[2])->dtype != HD_I32 || tensor(p, n->in[3])->dtype != HD_F32 ||
         hd_tensor_elems(tensor(p, n->in[2])) != d->m_all ||
@@ -119,7 +128,7 @@ static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct
         TRY(hd_window_get(p->ctx, n, x, w->dim + 2, &d->v));
         d->group = hd_attr_int(n, "group", 1);
     }
-    *out_fits = true;
+    *out_fits = offsets_fit(&d->v);
     return HD_OK;
 }
 

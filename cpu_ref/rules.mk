@@ -3,6 +3,9 @@ SRCS += $(filter-out cpu_ref/plugin.c cpu_ref/dnnl_%.c cpu_ref/jit_%.c,$(wildcar
 ifeq ($(shell uname -m),x86_64)
 FLAGS_cpu_ref/cpu_int8.c     := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_int8_map.c := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_int8_dense.c := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_int8_depth.c := -O3 -mavx2 -mfma
+FLAGS_cpu_ref/cpu_int8_pack.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_rnn_run.c  := -O3 -mavx2 -mfma -ffp-contract=fast
 endif
 
