@@ -236,7 +236,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
     const struct hd_mtensor *y = &lo->tensors[l->out];
     l->oh = y->h, l->ow = y->w, l->oc = y->c;
     requant_attrs(l, n);
-    l->macs = hd_node_macs(lo->g, n);
+    l->macs = hd_attr_int(n, "moves", 0) ? 0 : hd_node_macs(lo->g, n);
     switch (n->op) {
     case HD_IR_qconv:
     case HD_IR_qconvtranspose:
