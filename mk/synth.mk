@@ -2,9 +2,9 @@
 
 SYNTH ?= tiny base
 
-synth: $(SYNTH:%=synth-%) ## area per module, compared with hw/synth/budget.txt (SYNTH="tiny base"); BLESS=1 writes that
+synth: $(SYNTH:%=synth-%) ## area per module, compared with hw/synth/budget.txt (SYNTH="tiny base"); BLESS=1 writes that; MODULE="hd_sem" alone
 synth-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
 	$(Q)$(need_yosys)
-	$(Q)python3 hw/synth/synth.py build/synth $(GEN) $* hw/synth/budget.txt $(if $(BLESS),--bless) -- $(RTL_SRCS)
+	$(Q)python3 hw/synth/synth.py build/synth $(GEN) $* hw/synth/budget.txt $(if $(BLESS),--bless) $(MODULE) -- $(RTL_SRCS)
 
 .PHONY: synth

@@ -1,9 +1,9 @@
 // Properties of hd_sem, for one semaphore chosen freely: it counts what its ports say, never goes below
 // zero, stays at 255 with an error above it, and is granted only as part of a whole mask.
-// mutant: s/ && (ask & taken) == '0//
-// mutant: s/(ask & ~nonzero_q) == '0/(ask[15:0] \& ~nonzero_q[15:0]) == '0/
-// mutant: s/next\[s\] > 9'(hd_isa_pkg::SemMax)/next[s] > 9'd15/
-// mutant: s/ - 9'(taken\[s\])//
+// mutant: s/v < u; v++/v + 1 < u; v++/
+// mutant: s/ & ~nonzero_q) == '0/ \& ~nonzero_q \& 32'hffff) == '0/
+// mutant: s/above     = count_q\[8\]/above     = count_q[4]/
+// mutant: s/low     = low & ~sum\[i\]/low     = low/
 
   (* anyconst *) logic [4:0] one;
   (* anyconst *) logic [2:0] unit;
@@ -29,7 +29,9 @@
     if (!rst_ni) count_f <= 8'd0;
     else count_f <= sum_f > 9'd255 ? 8'd255 : sum_f[7:0];
 
-  `ASSERT(Counts, count_q[one] == count_f)
+  logic [8:0] count;
+  always_comb for (int unsigned i = 0; i < 9; i++) count[i] = count_q[i][one];
+  `ASSERT(Counts, (count > 9'd255 ? 8'd255 : count[7:0]) == count_f)
   `ASSERT(NonzeroIsCount, nonzero_o[one] == (count_f != 8'd0))
   `ASSERT(NeverBelowZero, 8'(less_f) <= count_f)
   `ASSERT(OneTakes, less_f <= 3'd1)
@@ -42,13 +44,11 @@
           grant_o[unit] == ((wait_mask_i[Sems * unit +: Sems] & ~nonzero_o) == '0))
 
   // Error in the next cycle, for every unit that signalled it, and for no other reason.
-  logic [Sems-1:0]  above;
   logic [Units-1:0] blame, blame_q, must_q;
   always_comb begin
     blame = '0;
-    for (int unsigned s = 0; s < Sems; s++) above[s] = next[s] > 9'd255;
     for (int unsigned u = 0; u < Units; u++)
-      blame[u] = signal_i[u] && (signal_mask_i[Sems * u +: Sems] & above) != '0;
+      blame[u] = signal_i[u] && (signal_mask_i[Sems * u +: Sems] & next[8]) != '0;
   end
   always_ff @(posedge clk_i) begin
     blame_q <= blame;

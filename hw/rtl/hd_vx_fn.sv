@@ -4,6 +4,9 @@
 //
 // Latency 8 cycles, throughput 1 vector per cycle, never stalls. Lanes share the text of the table;
 // block RAM holds it once for every two lanes.
+//
+// One DSP48E2 each for slope and value: t as a signed number is t - 2^17, and what that leaves out is
+// added beside the multiplication. No y of a table is above 1 (2 for exp), test_fn.c tries them all.
 module hd_vx_fn #(
   parameter int unsigned Lanes = 16
 ) (
@@ -30,7 +33,7 @@ module hd_vx_fn #(
       rows[i] = hd_isa_pkg::FnRows[RowBits * i +: RowBits];
 
   logic [6:0] en_q;
-  logic [2:0] fn1_q, fn2_q, fn3_q, fn4_q, fn5_q;
+  logic [2:0] fn1_q, fn2_q, fn3_q, fn4_q;
 
   logic               minus1 [Lanes];
   logic               minus2 [Lanes];
@@ -50,14 +53,16 @@ module hd_vx_fn #(
   logic [32:0]        fix5   [Lanes];
   logic [32:0]        fix6   [Lanes];
   logic [32:0]        fix7   [Lanes];
-  logic [56:0]        prod2  [Lanes];
-  logic [9:0]         row3   [Lanes];
+  logic [32:0]        num2   [Lanes];  // the argument, x * log2(e) for exp, before its shift
+  logic [5:0]         shift2 [Lanes];
+  logic               far2   [Lanes];  // beyond all tables
+  logic [9:0]         table3 [Lanes];
+  logic [7:0]         off3   [Lanes];  // row in the table
   logic [17:0]        t3     [Lanes];
   logic [17:0]        t4     [Lanes];
   logic [17:0]        t5     [Lanes];
   logic               one3   [Lanes];  // beyond the table: 1
   logic               one4   [Lanes];
-  logic               one5   [Lanes];
   logic signed [10:0] scale3 [Lanes];
   logic signed [10:0] scale4 [Lanes];
   logic signed [10:0] scale5 [Lanes];
@@ -65,7 +70,8 @@ module hd_vx_fn #(
   logic signed [10:0] scale7 [Lanes];
   logic [RowBits-1:0] row4   [Lanes];
   logic signed [23:0] slope5 [Lanes];
-  logic [27:0]        base5  [Lanes];
+  logic signed [29:0] base5  [Lanes];
+  logic               neg5   [Lanes];  // 1 - y is wanted
   logic [28:0]        y6     [Lanes];
   logic [27:0]        y7     [Lanes];
 
@@ -75,7 +81,6 @@ module hd_vx_fn #(
     fn2_q <= fn1_q;
     fn3_q <= fn2_q;
     fn4_q <= fn3_q;
-    fn5_q <= fn4_q;
   end
 
   always_ff @(posedge clk_i) begin
@@ -111,43 +116,39 @@ module hd_vx_fn #(
         minus7[n] = minus6[n];
         fix7[n]   = fix6[n];
       end
-    // 6: value
+    // 6: value: base + slope * t to nearest, the complement of both for 1 - y
     if (en_q[4])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_value
-        logic signed [43:0] p;
-        logic [28:0]        y;
-        p = 44'(slope5[n]) * 44'(signed'({1'b0, t5[n]})) + 44'sd131072;
-        y = {1'b0, base5[n]} + 29'(p >>> 18);
-        minus6[n] = minus5[n];
-        if (fn5_q == Exp || fn5_q == Rsqrt) minus6[n] = 1'b0;
-        else if (fn5_q != Rcp) begin
-          if (one5[n] || y > One) y = One;
-          if (fn5_q == Sigmoid || fn5_q == Phi) begin
-            y = minus5[n] ? One - y : One + y;
-            minus6[n] = 1'b0;
-          end
-        end
-        y6[n]     = y;
+        logic signed [41:0] p;
+        p = 42'(slope5[n]) * 42'(signed'({!t5[n][17], t5[n][16:0]}));
+        y6[n]     = 29'((({base5[n], !neg5[n]} + (31'(slope5[n]) ^ {31{neg5[n]}})) +
+                         (31'(p >>> 17) ^ {31{neg5[n]}})) >> 1);
         scale6[n] = scale5[n];
+        minus6[n] = minus5[n];
         fix6[n]   = fix5[n];
       end
-    // 5: slope
+    // 5: slope, and what y is taken from
     if (en_q[3])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_slope
         logic signed [33:0] p;
+        logic signed [29:0] b, k;
+        logic               half;
+        half = fn4_q == Sigmoid || fn4_q == Phi;
         p = 34'(signed'(row4[n][14:0])) * 34'(signed'({1'b0, t4[n]}));
-        slope5[n] = 24'(signed'(row4[n][37:15])) + 24'(p >>> 18);
-        base5[n]  = row4[n][65:38];
+        slope5[n] = one4[n] ? 24'sd0 : 24'(signed'(row4[n][37:15])) + 24'(p >>> 18);
+        neg5[n]   = half && minus4[n];
+        b = one4[n] ? 30'(One) : {2'd0, row4[n][65:38]};
+        k = !half ? 30'sd0 : minus4[n] ? 30'(One) + 30'sd2 : 30'(One);
+        base5[n]  = k + (b ^ {30{neg5[n]}});
+        minus5[n] = minus4[n] && fn4_q != Exp && fn4_q != Rsqrt && !half;
         t5[n]     = t4[n];
-        one5[n]   = one4[n];
         scale5[n] = scale4[n];
-        minus5[n] = minus4[n];
         fix5[n]   = fix4[n];
       end
     // 4: row
     if (en_q[2])
       for (int unsigned n = 0; n < Lanes; n++) begin
-        row4[n]   = rows[row3[n]];
+        row4[n]   = rows[table3[n] + 10'(off3[n])];
         t4[n]     = t3[n];
         one4[n]   = one3[n];
         scale4[n] = scale3[n];
@@ -157,60 +158,64 @@ module hd_vx_fn #(
     // 3: row number and position
     if (en_q[1])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_place
-        logic [57:0]        r;
-        logic [33:0]        v;
-        logic [27:0]        x;
-        logic [9:0]         at;
+        logic [32:0] x;
+        logic [33:0] v;  // rounded, negated if it has to be
+        logic        neg, erf;
         minus3[n] = minus2[n];
         fix3[n]   = fix2[n];
         one3[n]   = 1'b0;
+        erf = fn2_q == Erf || fn2_q == Phi;
+        neg = fn2_q == Exp && minus2[n];
+        x = num2[n] >> shift2[n];
+        v = (34'(x[32:1]) ^ {34{neg}}) + {33'd0, x[0] ^ neg};
         unique case (fn2_q)
           Exp: begin
-            r = {1'b0, prod2[n]} + (58'd1 << 6'(10'sd30 - e2[n]));
-            v = e2[n] >= -10'sd26 ? 34'(r >> 6'(10'sd31 - e2[n])) : 34'd0;
-            if (minus2[n]) v = -v;
-            row3[n]   = 10'(hd_isa_pkg::FnAtExp) + 10'(v[23:18]);
+            table3[n] = 10'(hd_isa_pkg::FnAtExp);
+            off3[n]   = 8'(v[23:18]);
             t3[n]     = v[17:0];
             scale3[n] = {v[33], v[33:24]};
           end
           Rcp: begin
-            row3[n]   = 10'(hd_isa_pkg::FnAtRcp) + 10'(m2[n][22:16]);
+            table3[n] = 10'(hd_isa_pkg::FnAtRcp);
+            off3[n]   = 8'(m2[n][22:16]);
             t3[n]     = {m2[n][15:0], 2'd0};
             scale3[n] = 11'sd0 - 11'(e2[n]);
           end
           Rsqrt: begin
-            row3[n]   = 10'(hd_isa_pkg::FnAtRsq) + 10'({e2[n][0], m2[n][22:17]});
+            table3[n] = 10'(hd_isa_pkg::FnAtRsq);
+            off3[n]   = 8'({e2[n][0], m2[n][22:17]});
             t3[n]     = {m2[n][16:0], 1'd0};
             scale3[n] = -(11'(e2[n]) >>> 1);
           end
           default: begin
-            at = fn2_q == Erf || fn2_q == Phi ? 10'(hd_isa_pkg::FnAtErf) :
-                                                10'(hd_isa_pkg::FnAtTanh);
-            x = 28'd0;
-            if (e2[n] >= 10'sd3) x = 28'd1 << 27;
-            else if (e2[n] >= -10'sd1) x = 28'(m2[n]) << 3'(e2[n] + 10'sd1);
-            else if (e2[n] >= -10'sd25)
-              x = (28'(m2[n]) + (28'd1 << 5'(-10'sd2 - e2[n]))) >> 5'(-10'sd1 - e2[n]);
-            one3[n] = x[27] || ((fn2_q == Erf || fn2_q == Phi) && x[26]);
-            if (x[26]) begin
-              row3[n] = at + 10'd192 + 10'(x[25:20]);
-              t3[n]   = x[19:2];
-            end else if (x[25]) begin
-              row3[n] = at + 10'd128 + 10'(x[24:19]);
-              t3[n]   = x[18:1];
+            table3[n] = erf ? 10'(hd_isa_pkg::FnAtErf) : 10'(hd_isa_pkg::FnAtTanh);
+            one3[n]   = far2[n] || (erf && v[26]);
+            if (one3[n]) table3[n] = 10'd0;
+            if (v[26]) begin
+              off3[n] = 8'd192 + 8'(v[25:20]);
+              t3[n]   = v[19:2];
+            end else if (v[25]) begin
+              off3[n] = 8'd128 + 8'(v[24:19]);
+              t3[n]   = v[18:1];
             end else begin
-              row3[n] = at + 10'(x[24:18]);
-              t3[n]   = x[17:0];
+              off3[n] = 8'(v[24:18]);
+              t3[n]   = v[17:0];
             end
-            if (one3[n]) row3[n] = 10'd0;
             scale3[n] = fn2_q == Sigmoid || fn2_q == Phi ? -11'sd1 : 11'sd0;
           end
         endcase
       end
-    // 2: x * log2(e)
+    // 2: x * log2(e), and by how much the argument is shifted: to units of 2^-25, one bit to round
     if (en_q[0])
-      for (int unsigned n = 0; n < Lanes; n++) begin
-        if (fn1_q == Exp) prod2[n] = 57'(m1[n]) * 57'(Log2e);
+      for (int unsigned n = 0; n < Lanes; n++) begin : gen_scale
+        logic [23:0] lo;  // one DSP48E2 each
+        logic [39:0] hi;
+        lo = 24'((41'(m1[n]) * 41'(Log2e[16:0])) >> 17);
+        hi = 40'(m1[n]) * 40'(Log2e[32:17]);
+        num2[n]   = fn1_q == Exp ? 33'((hi + 40'(lo)) >> 7) : {5'd0, m1[n], 4'd0};
+        shift2[n] = 6'((fn1_q == Exp ? 10'sd6 : 10'sd2) - e1[n]);
+        if (e1[n] < (fn1_q == Exp ? -10'sd26 : -10'sd25)) num2[n] = 33'd0;
+        far2[n]   = e1[n] >= 10'sd3;
         m2[n]     = m1[n];
         e2[n]     = e1[n];
         minus2[n] = minus1[n];

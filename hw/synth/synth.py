@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Area of a machine: yosys synth_xilinx for UltraScale+, a table of modules, compared with stored budgets.
 
-usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE [--bless] -- RTL...
+usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE [--bless] [MODULE...] -- RTL...
 
 --bless writes the machine's lines of BUDGET_FILE anew: LUT and FF as measured plus a tenth, the others as measured.
+With MODULE only these are synthesised, and their deepest paths are printed; no budget is looked at.
 
-Every module is synthesised by itself, with the modules in it as black boxes, in JOBS (2) processes; a unit whose lanes
+Every module is synthesised by itself, with the modules in it as black boxes, JOBS (2) at a time; a unit whose lanes
 are alike (LANES) is synthesised with one or two of them and counted as often as there are such groups. Netlists are kept under the
 hash of what they are made from, so only what changed is synthesised again. Counts are of all instances
 of a module, its submodules counted on their own line. LUT: LUT1..6, inverters, and the LUTs of distributed memory.
@@ -104,15 +105,15 @@ def key_of(il, ports):
     return hashlib.sha256("\n".join([text, *(n + ports[n] for n in used), SYNTH, VERSION]).encode()).hexdigest()[:24]
 
 
-def synthesise(work, cache, boxes, todo, log):
-    """Netlists of the modules [(file of RTLIL, key)] in one run of yosys, which reads its libraries once."""
-    script = (f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\n"
-              "read_verilog -lib +/xilinx/cells_xtra.v\ndesign -save boxes\n")
-    for il, key in todo:
-        script += (f"design -load boxes\nread_rtlil {il}\nhierarchy -check -top the_module\n"
-                   f"{SYNTH} -run prepare: -top the_module\nselect the_module\njson -o {cache}/{key}.tmp\n"
-                   f"select -clear\nexec -expect-return 0 -- mv {cache}/{key}.tmp {cache}/{key}.json\n")
-    yosys(script, log)
+def synthesise(work, cache, boxes, name, il, key):
+    """Netlist of a module from the file of its RTLIL; prints the processor time that it took."""
+    script = (f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\nread_verilog -lib +/xilinx/cells_xtra.v\n"
+              f"read_rtlil {il}\nhierarchy -check -top the_module\n{SYNTH} -run prepare: -top the_module\n"
+              f"select the_module\njson -o {cache}/{key}.tmp\n")
+    t0 = time.time()
+    yosys(script, f"{il[:-3]}.log")
+    os.rename(f"{cache}/{key}.tmp", f"{cache}/{key}.json")
+    print(f"  SYNTH {name:<16} {time.time() - t0:.0f} s", flush=True)
 
 
 def cost(kind):
@@ -130,8 +131,8 @@ def cost(kind):
     return ("URAM", 1) if kind.startswith("URAM") else (None, 0)
 
 
-def depth(module):
-    """LUTs on the longest path between registers, inputs and outputs of a module."""
+def deepest(module):
+    """Longest path between registers, inputs and outputs of a module: LUTs on it, and its cells with their levels."""
     made, gates = {}, {}
     for name, c in module["cells"].items():
         if re.fullmatch(r"LUT[1-6]|INV|CARRY[48]|MUXF[789]", c["type"]):
@@ -148,7 +149,7 @@ def depth(module):
             made.update((b, name) for b in c["connections"].get("P", []))
             if split:
                 gates[name + " in"] = (ins, DSP["in" if reg["M"] else "whole"])
-    level = {}
+    level, longest = {}, {}
     for start in gates:
         stack = [start]
         while stack:
@@ -163,34 +164,54 @@ def depth(module):
             if waiting:
                 stack += waiting
             else:
+                longest[g] = max(before, key=lambda b: level[b] or 0, default=None)
                 level[g] = gates[g][1] + max([level[b] or 0 for b in before], default=0)
                 stack.pop()
-    return max(level.values(), default=0)
+    end = at = max(level, key=lambda g: level[g], default=None)
+    path = []
+    while at:
+        cell = module["cells"][at.removesuffix(" in")]
+        out = [b for p, bs in cell["connections"].items() if cell["port_directions"][p] == "output" for b in bs]
+        path.insert(0, (level[at], cell["type"], out))
+        at = longest[at]
+    return level[end] if end else 0, path
 
 
-def table(work, cache, read):
+def show(name, module):
+    """Prints the deepest path of a module by the names of its wires."""
+    nets = {}
+    for n, w in module["netnames"].items():
+        for i, b in enumerate(w["bits"]):
+            if not w.get("hide_name") or b not in nets:
+                nets[b] = f"{n}[{i}]" if len(w["bits"]) > 1 else n
+    depth, path = deepest(module)
+    print(f"{name}: {depth:.1f} levels")
+    for level, kind, out in path:
+        print(f"  {level:5.1f} {kind:<8} {next((nets[b] for b in out if b in nets), '')[-90:]}")
+
+
+def table(work, cache, read, only):
     """{module: {column: amount}}; modules that differ only in parameters share a line."""
     machine, boxes, ports = elaborate(work, read)
+    machine = {n: m for n, m in machine.items() if not only or base_name(n) in only}
     rows = collections.defaultdict(lambda: dict.fromkeys(["copies", *COLUMNS, "depth"], 0))
     keys = {n: key_of(il, ports) for n, (il, _, _) in machine.items()}
-    todo = {keys[n]: il for n, (il, _, _) in machine.items() if not os.path.exists(f"{cache}/{keys[n]}.json")}
-    jobs = int(os.environ.get("JOBS", "2"))
-    parts = [[] for _ in range(jobs)]
-    for key, il in sorted(todo.items(), key=lambda t: -os.path.getsize(t[1])):
-        min(parts, key=lambda p: sum(os.path.getsize(f) for f, _ in p)).append((il, key))
-    with ThreadPoolExecutor(jobs) as pool:
-        for f in [pool.submit(synthesise, work, cache, boxes, p, f"{work}/synth-{i}.log")
-                  for i, p in enumerate(parts) if p]:
+    todo = {keys[n]: (n, il) for n, (il, _, _) in machine.items() if not os.path.exists(f"{cache}/{keys[n]}.json")}
+    with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
+        for f in [pool.submit(synthesise, work, cache, boxes, base_name(n), il, key)
+                  for key, (n, il) in sorted(todo.items(), key=lambda t: -os.path.getsize(t[1][1]))]:
             f.result()
     for name, (_, copies, lanes) in machine.items():
         module = json.load(open(f"{cache}/{keys[name]}.json"))["modules"]["the_module"]
         row = rows[base_name(name)]
         row["copies"] += copies
-        row["depth"] = max(row["depth"], depth(module))
+        row["depth"] = max(row["depth"], deepest(module)[0])
         for c in module["cells"].values():
             column, amount = cost(c["type"])
             if column:
                 row[column] += amount * copies * max(lanes, 1)
+        if only:
+            show(base_name(name), module)
     return rows, len(machine), len(todo)
 
 
@@ -217,7 +238,7 @@ def bless(path, machine, rows):
 
 def main():
     split = sys.argv.index("--")
-    work, gen, machine, budget_file = [a for a in sys.argv[1:split] if a != "--bless"]
+    work, gen, machine, budget_file, *only = [a for a in sys.argv[1:split] if a != "--bless"]
     cache = f"{work}/netlists"
     work += f"/{machine}"
     for d in work, cache:
@@ -225,13 +246,15 @@ def main():
     t0 = time.time()
     packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/{machine}/hd_cfg_pkg.sv"
     rows, n, made = table(work, cache, f"read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl {packages} "
-                       f"{' '.join(sys.argv[split + 1:])}")
+                       f"{' '.join(sys.argv[split + 1:])}", only)
     total = {c: sum(r[c] for r in rows.values()) for c in ["copies", *COLUMNS]}
     total["depth"] = max(r["depth"] for r in rows.values())
     form = "{:<16} {:>6} {:>7} {:>7} {:>5} {:>6} {:>5} {:>6}"
     print(form.format("module", "copies", *COLUMNS, "depth"))
     for name, r in sorted(rows.items()) + [("total", total)]:
         print(form.format(name, r["copies"], *(f"{r[c]:g}" for c in COLUMNS), f"{r['depth']:.1f}"))
+    if only:
+        return 0
     if "--bless" in sys.argv:
         bless(budget_file, machine, {**rows, "total": total})
     control = sum(rows[m]["LUT"] for m in CONTROL if m in rows)

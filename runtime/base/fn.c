@@ -69,14 +69,10 @@ static uint32_t rsqrt_bits(int e, uint32_t m) {
 static int32_t curve(bool erf, int64_t x) {
     int at = erf ? AT_erf : AT_tanh;
     if (x >= INT64_C(1) << (erf ? 26 : 27)) return ONE;
-    int32_t v = (int32_t)x, y;
-    if (v >= 1 << 26)
-        y = value(at + 192 + ((v >> 20) & 63), (v & 0xfffff) >> 2);
-    else if (v >= 1 << 25)
-        y = value(at + 128 + ((v >> 19) & 63), (v & 0x7ffff) >> 1);
-    else
-        y = value(at + (v >> T_BITS), v & 0x3ffff);
-    return y < ONE ? y : ONE;
+    int32_t v = (int32_t)x;
+    if (v >= 1 << 26) return value(at + 192 + ((v >> 20) & 63), (v & 0xfffff) >> 2);
+    if (v >= 1 << 25) return value(at + 128 + ((v >> 19) & 63), (v & 0x7ffff) >> 1);
+    return value(at + (v >> T_BITS), v & 0x3ffff);
 }
 
 static uint32_t curve_bits(enum hd_fn fn, bool minus, int e, uint32_t m) {

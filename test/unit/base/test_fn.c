@@ -148,10 +148,35 @@ static void test_special(void **unused) {
     }
 }
 
+/* Every value of every row: at most 1, of exp below 2, never below 0. pack() and hd_vx_fn, which
+ * clamps nothing, count on it. */
+static void test_range(void **st) {
+    (void)st;
+    static const struct {
+        int32_t c0, c1, c2;
+    } rows[] = {
+#define ROW(c0, c1, c2) {c0, c1, c2},
+#include "runtime/base/fn.def"
+    };
+    enum { ONE_Y = 1 << 27, N_EXP = 64 }; /* exp is the first table */
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        int32_t low = INT32_MAX, high = INT32_MIN;
+        for (int64_t t = 0; t < 1 << 18; t++) {
+            int64_t slope = rows[i].c1 + ((rows[i].c2 * t) >> 18);
+            int32_t y = rows[i].c0 + (int32_t)((slope * t + (1 << 17)) >> 18);
+            low = y < low ? y : low;
+            high = y > high ? y : high;
+        }
+        assert_true(low >= (i < N_EXP ? ONE_Y : 0));
+        assert_true(high <= (i < N_EXP ? 2 * ONE_Y - 1 : ONE_Y));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_special),
+        cmocka_unit_test(test_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
