@@ -157,13 +157,13 @@ static void report_memory(const hd_graph *g, hd_model *m) {
     hd_arena_destroy(a);
 }
 
-hd_status hd_lower(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt,
-                   hd_model **out) {
+hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out) {
     const struct hd_lowering fresh = {.ctx = ctx, .g = g, .opt = opt, .m = &opt->machine};
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
-    const char **too_big = hd_new_array(notes, const char *, g->n_nodes + 1);
     hd_status s = check_known(ctx, g);
+    if (s == HD_OK && !opt->host_only) s = hd_settle_layouts(ctx, g, opt->place_all);
+    const char **too_big = hd_new_array(notes, const char *, g->n_nodes + 1);
     if (s != HD_OK) {
         hd_arena_destroy(notes);
         return s;

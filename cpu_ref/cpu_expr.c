@@ -295,6 +295,7 @@ static int normalise(struct hd_loop_group *g, const struct hd_node *n, int x, in
 static int layernorm(struct hd_loop_group *g, const struct hd_node *n, int x) {
     int rank = g->p->g->tensors[n->in[0]].rank;
     int64_t axis = hd_attr_int(n, "axis", -1);
+    if (!hd_attr_int(n, "centred", 1)) return -1;
     for (int i = 1; i < n->n_out; i++)
         if (n->out[i] >= 0) return -1;
     int y = normalise(g, n, x, rank - (int)(axis < 0 ? axis + rank : axis));

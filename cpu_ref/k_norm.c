@@ -79,7 +79,8 @@ hd_status k_groupnorm(const struct hd_kernel *k) {
     return HD_OK;
 }
 
-/* Normalised over the dimensions from axis on, then * scale + bias. Outputs 1 and 2: the mean and
+/* Normalised over the dimensions from axis on (centred=0: by the root of the mean square, without
+ * taking the mean off), then * scale + bias. Outputs 1 and 2: the mean and
  * 1 / sqrt(var + epsilon), with those dimensions 1.  Source: ONNX LayerNormalization-17. */
 hd_status k_layernorm(const struct hd_kernel *k) {
     const struct hd_tensor *t = hd_k_in(k, 0), *ts = hd_k_in(k, 1), *tb = hd_k_in(k, 2);
@@ -90,8 +91,10 @@ hd_status k_layernorm(const struct hd_kernel *k) {
     int64_t outer = product(t->dim, 0, axis), inner = product(t->dim, axis, t->rank);
     double *mean = hd_new_array(k->arena, double, (size_t)outer + 1);
     double *inv = hd_new_array(k->arena, double, (size_t)outer + 1);
+    bool centred = hd_attr_int(k->n, "centred", 1) != 0;
     for (int64_t o = 0; o < outer; o++) {
         struct moments m = moments(x + o * inner, inner);
+        if (!centred) m.var += m.mean * m.mean, m.mean = 0;
         mean[o] = m.mean;
         inv[o] = 1 / sqrt(m.var + eps);
         for (int64_t i = 0; i < inner; i++) {

@@ -62,7 +62,7 @@ hd_status k_qsoftmax(const struct hd_kernel *k) {
 }
 
 /* y = requant((x - mean) / sqrt(var + epsilon) * scale + bias) over the last dimension, n numbers;
- * squares in steps of 2^-bits. */
+ * squares in steps of 2^-bits. centred=0: x - x_zp instead of x - mean. */
 hd_status k_qlayernorm(const struct hd_kernel *k) {
     const struct hd_tensor *t = hd_k_in(k, 0);
     const float *scale = k->in[1], *bias = k->in[2];
@@ -70,6 +70,8 @@ hd_status k_qlayernorm(const struct hd_kernel *k) {
     int bits = hd_norm_bits(n);
     float per = 1.0f / (float)n, per_square = ldexpf(per, -bits);
     float eps = hd_attr_float(k->n, "epsilon", 0);
+    bool centred = hd_attr_int(k->n, "centred", 1) != 0;
+    int32_t x_zp = centred ? 0 : (int32_t)hd_attr_int(k->n, "x_zp", 0);
     struct out o = out_of(k);
     int32_t *x = hd_new_array(k->arena, int32_t, (size_t)n + 1);
     float *d = hd_new_array(k->arena, float, (size_t)n + 1);
@@ -79,7 +81,7 @@ hd_status k_qlayernorm(const struct hd_kernel *k) {
         for (int64_t i = 0; i < n; i++) sum += (uint32_t)x[i];
         float mean = (float)(int32_t)sum * per;
         for (int64_t i = 0; i < n; i++) {
-            d[i] = (float)x[i] - mean;
+            d[i] = centred ? (float)x[i] - mean : (float)(x[i] - x_zp);
             squares += (uint32_t)hd_round_scaled(d[i] * d[i], bits);
         }
         float var = (float)(int32_t)squares * per_square;

@@ -199,11 +199,65 @@ static hd_status special_operands(struct writer *w, const struct hd_node *n, str
     return HD_OK;
 }
 
+/* One of the nodes as which an operation is written that ONNX lacks; b NULL: of one operand; y
+ * NULL: its result has a name of its own, which is returned. */
+static const char *put_part(struct writer *w, const struct hd_node *n, const char *op,
+                            const char *a, const char *b, const char *y) {
+    struct hd_buf node = {0};
+    const char *name = hd_sprintf(w->arena, "%s/%s", n->name, op);
+    if (!y) y = name;
+    hd_proto_str(&node, 1, a);
+    if (b) hd_proto_str(&node, 1, b);
+    hd_proto_str(&node, 2, y);
+    hd_proto_str(&node, 3, name);
+    hd_proto_str(&node, 4, op);
+    hd_proto_message(&w->nodes, 1, &node);
+    return y;
+}
+
+static const char *put_vector(struct writer *w, const struct hd_node *n, const char *what,
+                              hd_dtype type, const void *data) {
+    struct hd_tensor t = {.dtype = type, .rank = 1, .dim = {1}, .data = data};
+    const char *name = hd_sprintf(w->arena, "%s/%s", n->name, what);
+    hd_proto_tensor(&w->consts, 5, &t, name);
+    return name;
+}
+
+/* x / sqrt(mean of x^2 + epsilon) * scale over the last dimension, which opset 17 has no name for.
+ */
+static void put_rms(struct writer *w, const struct hd_node *n) {
+    const struct hd_graph *g = w->g;
+    const char *x = g->tensors[n->in[0]].name;
+    float two = 2, epsilon = hd_attr_float(n, "epsilon", 1e-5f);
+    int64_t last = g->tensors[n->in[0]].rank - 1;
+    struct hd_buf mean = {0};
+    const char *square = put_part(w, n, "Pow", x, put_vector(w, n, "two", HD_F32, &two), NULL);
+    const char *of = hd_sprintf(w->arena, "%s/ReduceMean", n->name);
+    hd_proto_str(&mean, 1, square);
+    if (w->opset >= 18) hd_proto_str(&mean, 1, put_vector(w, n, "last", HD_I64, &last));
+    hd_proto_str(&mean, 2, of);
+    hd_proto_str(&mean, 3, of);
+    hd_proto_str(&mean, 4, "ReduceMean");
+    if (w->opset < 18) put_ints(&mean, "axes", &last, 1);
+    hd_proto_message(&w->nodes, 1, &mean);
+    const char *sum =
+        put_part(w, n, "Add", of, put_vector(w, n, "epsilon", HD_F32, &epsilon), NULL);
+    const char *root = put_part(w, n, "Sqrt", sum, NULL, NULL);
+    const char *ratio = put_part(w, n, "Div", x, root, NULL);
+    put_part(w, n, "Mul", ratio, g->tensors[n->in[1]].name, g->tensors[n->out[0]].name);
+    for (int i = 0; i < 2; i++)
+        if (g->tensors[n->in[i]].data) put_const(w, n->in[i]);
+}
+
 static hd_status put_node(struct writer *w, int id) {
     const struct hd_node *n = &w->g->nodes[id];
     struct hd_buf node = {0};
     const char *name = onnx_name(n->op);
     int n_in = n->n_in;
+    if (n->op == HD_IR_layernorm && !hd_attr_int(n, "centred", 1)) {
+        put_rms(w, n);
+        return HD_OK;
+    }
     if (!name)
         return hd_fail(
             w->ctx, HD_UNSUPPORTED,

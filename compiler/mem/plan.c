@@ -216,7 +216,7 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
         bool crosses = t->comes_in || t->goes_out;
-        if (t->base >= 0) continue;
+        if (t->base >= 0 || t->constant) continue;
         t->in_arena = !t->resident || crosses || t->kept || t->read_from_dram;
         if (!t->in_arena) continue;
         bool own_place = crosses || t->kept;
@@ -292,7 +292,7 @@ static void report_activation_memory(struct hd_lowering *lo) {
     int64_t top = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
-        if (t->base >= 0) continue;
+        if (t->base >= 0 || t->constant) continue;
         m->naive_bytes += dram_bytes_of(t);
         if (t->resident) top = hd_max(top, t->xm + xm_bytes_of(t));
     }
@@ -301,7 +301,8 @@ static void report_activation_memory(struct hd_lowering *lo) {
         int64_t live = 0;
         for (size_t i = 0; i < lo->n_tensors; i++) {
             const struct hd_mtensor *t = &lo->tensors[i];
-            if (t->base < 0 && first_use(lo, t) <= (int)l && last_use(lo, t) >= (int)l)
+            if (t->base < 0 && !t->constant && first_use(lo, t) <= (int)l &&
+                last_use(lo, t) >= (int)l)
                 live += dram_bytes_of(t);
         }
         m->lower_bound_bytes = hd_max(m->lower_bound_bytes, live);

@@ -16,6 +16,32 @@ static int with_rank(hd_graph *g, int x, int rank) {
     return y;
 }
 
+/* A constant of y's rank that does not broadcast along what may be channels: dimension 1 and the
+ * last. */
+static int widened(hd_graph *g, int x, const struct hd_tensor *y) {
+    const struct hd_tensor t = g->tensors[x];
+    int64_t dim[HD_MAX_RANK], n = 1;
+    for (int d = 0; d < y->rank; d++) {
+        int from = d - (y->rank - t.rank);
+        bool channels = d == y->rank - 1 || (d == 1 && y->rank > 2);
+        dim[d] = channels || from < 0 ? y->dim[d] : t.dim[from];
+        if (from < 0 && !channels) dim[d] = 1;
+        n *= dim[d];
+    }
+    const uint8_t *old = t.data;
+    uint8_t *v = hd_new_array(g->arena, uint8_t, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = i, from = 0, step = 1;
+        for (int d = y->rank - 1; d >= y->rank - t.rank; d--) {
+            int64_t size = t.dim[d - (y->rank - t.rank)];
+            from += size == 1 ? 0 : at % dim[d] * step;
+            at /= dim[d], step *= size;
+        }
+        v[i] = old[from];
+    }
+    return hd_graph_const(g, hd_sprintf(g->arena, "%s.wide", t.name), t.dtype, y->rank, dim, v);
+}
+
 /* The one channel of x in `channels` channels: a 1x1 convolution by ones that changes no value,
  * because the lanes of a vector cannot hold one byte of memory. */
 static int copies(struct hd_qmatch *m, int x, const struct hd_qparam *p, int64_t channels) {
@@ -50,14 +76,18 @@ bool hd_qdq_pair(struct hd_qmatch *m, int node, int in[2], struct hd_qparam p[2]
     const struct hd_tensor y = m->g->tensors[n.out[0]];
     for (int i = 0; i < 2; i++) {
         if (!hd_qdq_dequantized(m->g, n.in[i], &in[i], &p[i])) return false;
-        const struct hd_tensor *x = &m->g->tensors[in[i]];
-        if (x->data && hd_tensor_elems(x) != hd_tensor_elems(&y)) return false;
     }
     for (int i = 0; i < 2; i++) {
+        if (m->g->tensors[in[i]].data) {
+            in[i] = widened(m->g, in[i], &y);
+            continue;
+        }
         in[i] = with_rank(m->g, in[i], y.rank);
         const struct hd_tensor *x = &m->g->tensors[in[i]];
-        bool image = y.rank == 3 || y.rank == 4;
-        if (image && !x->data && x->dim[1] == 1 && y.dim[1] > 1 && x->dim[y.rank - 1] > 1)
+        const struct hd_node *other = hd_qdq_maker(m->g, in[1 - i]);
+        bool scores = other && other->op == HD_IR_qmatmul; /* rows, along which a mask repeats */
+        bool image = (y.rank == 3 || y.rank == 4) && !scores;
+        if (image && x->dim[1] == 1 && y.dim[1] > 1 && x->dim[y.rank - 1] > 1)
             in[i] = copies(m, in[i], &p[i], y.dim[1]);
     }
     return true;

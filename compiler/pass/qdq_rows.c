@@ -124,8 +124,13 @@ bool hd_qdq_layernorm(struct hd_qmatch *m, int node) {
     if (!in_steps(m->g, n.in[1], len, m->y.scale, &in[1]) ||
         !in_steps(m->g, n.n_in > 2 ? n.in[2] : -1, len, m->y.scale, &in[2]))
         return false;
+    bool centred = hd_attr_int(&n, "centred", 1) != 0;
     int id = hd_qdq_emit(m, HD_IR_qlayernorm, node, 3, in);
     hd_attr_set_float(m->g, id, "epsilon", eps);
+    if (!centred) {
+        hd_attr_set_int(m->g, id, "centred", 0);
+        hd_attr_set_int(m->g, id, "x_zp", p.zp);
+    }
     return true;
 }
 

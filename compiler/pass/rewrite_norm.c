@@ -60,6 +60,23 @@ int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
     return hd_graph_infer_node(ctx, g, m->made) == HD_OK ? y : -1;
 }
 
+int hd_rw_rmsnorm(hd_ctx *ctx, struct hd_match *m) {
+    hd_graph *g = m->g;
+    int in[2] = {hd_match_get(m, "x"), hd_match_get(m, "s")}, e = hd_match_get(m, "e"), first = 0;
+    const struct hd_tensor *x = &g->tensors[in[0]], *s = &g->tensors[in[1]];
+    if (!last_axes(g, hd_match_get(m, "a"), x, &first) || first != x->rank - 1 ||
+        x->dtype != HD_F32 || !keeps_dims(m) || !squares(m) ||
+        hd_tensor_elems(&g->tensors[e]) != 1 || s->rank != 1 || s->dim[0] != x->dim[first])
+        return -1;
+    float epsilon = *(const float *)g->tensors[e].data;
+    int y = hd_match_emit(ctx, m, HD_IR_layernorm, 2, in, NULL, 0, NULL);
+    if (y < 0) return -1;
+    hd_attr_set_int(g, m->made, "axis", first);
+    hd_attr_set_int(g, m->made, "centred", 0);
+    hd_attr_set_float(g, m->made, "epsilon", epsilon);
+    return hd_graph_infer_node(ctx, g, m->made) == HD_OK ? y : -1;
+}
+
 int hd_rw_gelu(hd_ctx *ctx, struct hd_match *m) {
     int x = hd_match_get(m, "x");
     int y = hd_match_emit(ctx, m, HD_IR_gelu, 1, &x, NULL, 0, NULL);

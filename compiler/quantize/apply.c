@@ -3,7 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/pass/qdq.h"
 #include "compiler/quantize/quantize.h"
+
+enum { HIDDEN = 8 }; /* exp(-8) is a twelfth of a step of 8 bits */
 
 struct apply {
     hd_ctx *ctx;
@@ -48,6 +51,47 @@ static void constant_states(struct apply *x, float *lo, float *hi) {
     }
 }
 
+/* It has a scale: of what was observed, or of its own values. */
+static bool has_range(const struct apply *x, size_t t) {
+    return x->p->observe[t] || (x->p->side[t] && x->g->tensors[t].data);
+}
+
+static void range_of_constant(const struct hd_tensor *t, float *lo, float *hi) {
+    const float *v = t->data;
+    *lo = *hi = 0;
+    for (int64_t i = 0; i < hd_tensor_elems(t); i++)
+        if (isfinite(v[i])) *lo = fminf(*lo, v[i]), *hi = fmaxf(*hi, v[i]);
+}
+
+/* The mask of a sum hides what it is added to, rather than move it a little. */
+static bool hides(const struct apply *x, int mask, float lo) {
+    const struct hd_tensor *t = &x->g->tensors[mask];
+    bool infinite = !t->data && x->stats[mask].not_finite;
+    for (int64_t i = 0; t->data && i < hd_tensor_elems(t); i++)
+        infinite = infinite || !isfinite(((const float *)t->data)[i]);
+    return infinite || lo < -3 * HIDDEN;
+}
+
+/* Scores and a mask that hides some: softmax sees nothing of a score that is HIDDEN below the
+ * smallest that counts, so the sum need not reach further down, however far the mask does. */
+static void hide(struct apply *x, int node, float *lo, float *hi) {
+    const struct hd_node *n = &x->g->nodes[node];
+    int mask = x->p->mask[node], m = x->p->group[mask], y = x->p->group[x->p->result[node]];
+    int s = x->p->group[n->in[n->in[0] == mask ? 1 : 0]];
+    if (!hides(x, mask, lo[m])) return;
+    lo[m] = -(hi[s] - lo[s] + HIDDEN);
+    lo[y] = lo[s] - HIDDEN, hi[y] = hi[s] + hi[m];
+}
+
+/* Results of sums with masks may hold -inf, and the masks. */
+static bool masked(const struct apply *x, int t) {
+    for (size_t i = 0; i < x->p->n_nodes; i++)
+        if (x->p->mask[i] >= 0 &&
+            (x->p->mask[i] == t || x->p->result[i] == t || x->g->nodes[i].out[0] == t))
+            return true;
+    return false;
+}
+
 /* Neither side of a range is so short that it would waste most of a symmetric one. */
 static bool two_sides(float lo, float hi) {
     return fminf(-lo, hi) * 4 >= fmaxf(-lo, hi);
@@ -61,18 +105,24 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
     for (size_t t = 0; t < n; t++) {
         int to = x->p->group[t];
         float l, h;
-        if (!x->p->observe[t]) continue;
-        TRY(check_finite(x, (int)t));
-        hd_quant_clip(&x->stats[t], x->o, &l, &h);
+        if (!has_range(x, t)) continue;
+        if (x->g->tensors[t].data) {
+            range_of_constant(&x->g->tensors[t], &l, &h);
+        } else {
+            if (!masked(x, (int)t)) TRY(check_finite(x, (int)t));
+            hd_quant_clip(&x->stats[t], x->o, &l, &h);
+        }
         lo[to] = fminf(lo[to], l);
         hi[to] = fmaxf(hi[to], h);
         centred[to] = centred[to] || x->p->centred[t];
     }
     constant_states(x, lo, hi);
+    for (size_t i = 0; i < x->p->n_nodes; i++)
+        if (x->p->mask[i] >= 0) hide(x, (int)i, lo, hi);
     for (size_t t = 0; t < n; t++) {
         int from = x->p->group[t];
         int32_t zero;
-        if (!x->p->observe[t]) continue;
+        if (!has_range(x, t)) continue;
         if (x->scale_const[from] < 0) {
             float part = x->o->part ? x->o->part[from] : 1;
             struct hd_quant_options o = *x->o;
@@ -283,7 +333,7 @@ hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *p
             layer(&x, a, (int)i);
         else if (plan->layer[i] && is_recurrent(&g->nodes[i]))
             recurrent(&x, a, (int)i);
-        else if (plan->layer[i])
+        else if (plan->layer[i] || (!plan->why[i] && hd_qdq_moved_operands(&g->nodes[i])))
             take_sides(&x, (int)i);
     for (size_t t = 0; s == HD_OK && t < plan->n_tensors; t++)
         if (plan->made[t]) wrap(&x, (int)t);

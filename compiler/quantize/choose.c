@@ -207,11 +207,28 @@ static bool meets_norm(const struct chooser *c, const struct hd_node *n) {
     return false;
 }
 
-/* Sums, differences and products of two tensors. */
+/* Only softmax reads t. */
+static bool only_softmax(const struct chooser *c, int t) {
+    for (int u; (u = only_user(c->g, t)) >= 0 && !(c->keep && c->keep[u]);) {
+        if (c->g->nodes[u].op == HD_IR_softmax) return true;
+        if (c->g->nodes[u].op != HD_IR_reshape) return false;
+        t = c->g->nodes[u].out[0];
+    }
+    return false;
+}
+
+/* Sums, differences and products of two tensors, or of one and a constant. A softmax reads scores
+ * and their mask: then the mask is worth to have as integers, whatever made it. */
 static const char *sum(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
-    bool a = c->p->made[n->in[0]], b = c->p->made[n->in[1]];
-    if (!(a && b) && !((a || b) && meets_norm(c, n))) return "an operand is float";
+    bool made[2], good[2], masks = n->op == HD_IR_add && only_softmax(c, n->out[0]);
+    for (int i = 0; i < 2; i++) {
+        made[i] = c->p->made[n->in[i]];
+        good[i] = made[i] || constant_f32(c->g, n->in[i]) ||
+                  (variable_f32(c->g, n->in[i]) && (masks || meets_norm(c, n)));
+    }
+    if (!(made[0] || made[1]) || !good[0] || !good[1]) return "an operand is float";
+    if (masks && !(made[0] && made[1])) c->p->mask[node] = n->in[made[0] ? 1 : 0];
     want(c, n->in[0]), want(c, n->in[1]);
     make(c, node, behind_activations(c, n->out[0]));
     return NULL;
@@ -232,8 +249,13 @@ static const char *average(struct chooser *c, int node) {
 
 static const char *movement(struct chooser *c, int node, int n_moved) {
     const struct hd_node *n = &c->g->nodes[node];
-    for (int i = 0; i < n_moved; i++)
-        if (!c->p->made[n->in[i]]) return "it moves float values";
+    bool any = false;
+    for (int i = 0; i < n_moved; i++) {
+        any = any || c->p->made[n->in[i]];
+        if (!c->p->made[n->in[i]] && !constant_f32(c->g, n->in[i])) return "it moves float values";
+    }
+    if (!any) return "it moves float values";
+    for (int i = 0; i < n_moved; i++) want(c, n->in[i]);
     for (int i = n_moved; i < n->n_in; i++)
         if (n->in[i] >= 0 && !c->g->tensors[n->in[i]].data)
             return "where to is known in the run only";
@@ -347,19 +369,20 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
                               .side = hd_new_array(a, bool, g->n_tensors + 1),
                               .group = hd_new_array(a, int, g->n_tensors + 1),
                               .centred = hd_new_array(a, bool, g->n_tensors + 1),
-                              .observe = hd_new_array(a, bool, g->n_tensors + 1)};
+                              .observe = hd_new_array(a, bool, g->n_tensors + 1),
+                              .mask = hd_new_array(a, int, g->n_nodes + 1)};
     struct chooser c = {hd_ctx_create(), g, keep, &p, hd_new_array(a, bool, g->n_nodes + 1)};
     int *order = hd_new_array(a, int, g->n_nodes + 1);
     size_t n = hd_graph_order(g, order);
     const char *undecided = "";
     for (size_t i = 0; i < g->n_tensors; i++) p.group[i] = (int)i;
-    for (size_t i = 0; i < g->n_nodes; i++) p.why[i] = undecided;
+    for (size_t i = 0; i < g->n_nodes; i++) p.why[i] = undecided, p.mask[i] = -1;
     mark_logs(&c, order, n);
     for (size_t i = 0; i < n; i++)
         if (p.why[order[i]] == undecided) p.why[order[i]] = choose(&c, order[i]);
     for (size_t i = 0; i < g->n_tensors; i++) {
         p.group[i] = leader(p.group, (int)i);
-        p.observe[i] = p.observe[i] || p.made[i] || p.side[i];
+        p.observe[i] = (p.observe[i] || p.made[i] || p.side[i]) && !g->tensors[i].data;
     }
     hd_ctx_destroy(c.ctx);
     *out = p;

@@ -199,6 +199,35 @@ static void add_bias(hd_graph *g, int node) {
     replace(g, node, n.in[1], b, n.out[0]);
 }
 
+/* where(c, s, C) -> s + where(c, 0, C), C far below all scores and only softmax reads it: the same
+ * weights. */
+static void mask_as_sum(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    int user[2], y = n.out[0];
+    if (hd_graph_is_output(g, y) || hd_graph_users(g, y, user, 2) != 1 ||
+        g->nodes[user[0]].op != HD_IR_softmax)
+        return;
+    for (int side = 1; side < 3; side++) {
+        const float *far = f32(g, n.in[side]);
+        int s = n.in[3 - side];
+        const struct hd_tensor *t = &g->tensors[s];
+        bool fits = far && hd_tensor_elems(&g->tensors[n.in[side]]) == 1 && *far < -1000 &&
+                    !t->data && t->dtype == HD_F32 && t->rank == g->tensors[y].rank &&
+                    !memcmp(t->dim, g->tensors[y].dim, (size_t)t->rank * sizeof *t->dim);
+        if (!fits) continue;
+        const struct hd_tensor c = g->tensors[n.in[0]];
+        float zero = 0;
+        int none = hd_graph_const(g, "mask.none", HD_F32, 0, NULL, &zero);
+        int in[3] = {n.in[0], side == 1 ? n.in[1] : none, side == 1 ? none : n.in[2]};
+        int m = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.mask", n.name), HD_F32, c.rank, c.dim);
+        hd_graph_kill(g, node);
+        hd_graph_node(g, HD_IR_where, g->tensors[m].name, 3, in, 1, &m);
+        int id = hd_graph_node(g, HD_IR_add, n.name, 2, (int[]){s, m}, 1, &y);
+        hd_graph_swap_names(g, id, node);
+        return;
+    }
+}
+
 static hd_status fold_constants(hd_ctx *ctx, hd_graph *g, const int *order, size_t n) {
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *nd = &g->nodes[order[i]];
@@ -228,6 +257,8 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             const struct hd_node *nd = &g->nodes[order[i]];
             if (nd->dead) continue;
             if (nd->op == HD_IR_gemm) plain_gemm(g, a, order[i]);
+            if (nd->op == HD_IR_where) mask_as_sum(g, order[i]);
+            if (nd->dead) continue;
             if (nd->op == HD_IR_lrn && hd_quant_lrn(g, order[i])) continue;
             if (hd_reduce_as_window(g, order[i], true)) continue;
             if (nd->dead) continue;

@@ -35,7 +35,8 @@ struct hd_quant_plan {
     bool *side;                /* per tensor: float, and integers for those nodes that want them */
     int *group;                /* per tensor: one of those that share scale and zero point */
     bool *centred;             /* per tensor: zero point 0 where the range has two sides */
-    bool *observe;             /* per tensor: made or side, or in the range of such */
+    bool *observe;             /* per tensor: made or side, or in the range of such; no constants */
+    int *mask; /* per node: a sum that only softmax reads, of integers and this tensor; else -1 */
 };
 
 /* Folds constants of any size, batch normalisation and constant factors and summands per channel

@@ -24,7 +24,7 @@ static hd_status transfer(struct hd_lowerer *w, const struct hd_transfer *t, int
                           int rows, uint32_t to, const struct hd_view *out) {
     const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[t->input]);
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_seg, !x->constant);
     hd_low_set(w, HD_F_lx_src, (int64_t)x->arena + t->src);
     hd_low_set(w, HD_F_lx_dst, to + (uint32_t)t->dst);
     hd_low_set(w, HD_F_lx_run, t->run);
@@ -37,8 +37,9 @@ static hd_status transfer(struct hd_lowerer *w, const struct hd_transfer *t, int
     hd_low_set(w, HD_F_lx_d2, out->pitch);
     int64_t a = t->src, b = t->src, ways[2] = {(t->n1 - 1) * t->s1, (rows - 1) * row_step};
     for (int i = 0; i < 2; i++) *(ways[i] < 0 ? &a : &b) += ways[i];
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, (int64_t)x->arena + a, (int64_t)x->arena + b + t->run,
-                   false);
+    if (!x->constant)
+        hd_sched_touch(&w->s, HD_SPACE_ARENA, (int64_t)x->arena + a, (int64_t)x->arena + b + t->run,
+                       false);
     hd_low_touch(w, out, true);
     return hd_sched_end(&w->s);
 }

@@ -131,6 +131,13 @@ static hd_status softmax(struct hd_lowerer *w, const struct rows *r) {
 
 static hd_status deviations(struct hd_lowerer *w, const struct rows *r) {
     const struct hd_layer *l = w->l;
+    if (!l->centred) { /* d = x - x_zp */
+        begin(w, r);
+        operand(w, r, 1);
+        hd_low_set(w, HD_F_vx_a_imm, l->a_imm);
+        values(w, r, D, r->values, F32, 0);
+        return hd_sched_end(&w->s);
+    }
     begin(w, r); /* mean */
     operand(w, r, l->a_scale);
     reduce(w, r, SUM);

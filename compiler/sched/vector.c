@@ -11,17 +11,41 @@ static int row_step(const struct hd_tile *t, int i, int n) {
     return t->in[i].rows == t->th ? t->in[i].pitch / n : 0;
 }
 
-/* Add, multiply, rescale, table: whole rows of channels at once. */
-hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
+/* The rows from y on, at most `rows`, for which each operand has either a row of its own, one
+ * behind the other, or the same. */
+static int alike(const struct hd_layer *l, int y, int rows) {
+    for (int i = 0; i < 2; i++) {
+        const int *of = l->row_of[i];
+        int n = 1;
+        if (!of || rows < 2) continue;
+        int step = of[y + 1] - of[y];
+        if (step == 0 || step == 1)
+            while (n < rows && of[y + n] == of[y] + n * step) n++;
+        rows = n;
+    }
+    return rows;
+}
+
+/* Operands of rows that are alike: what has one image, row or column is read again for all. */
+static hd_status operands(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
+        const struct hd_mtensor *x = hd_low_tensor(w, l->in[i]);
+        const int *of = l->row_of[i];
+        bool wide = x->n == hd_low_tensor(w, l->out)->n, high = x->h > 1;
+        int y = of ? of[t->y] : high ? t->y : 0, rows = high ? t->th : 1;
+        if (of && t->th > 1 && of[t->y + 1] == y) rows = 1;
+        TRY(hd_low_input(w, i, wide ? t->img : 0, y, x->w == 1 ? 0 : t->x, rows,
+                         x->w == 1 ? 1 : t->tw, &t->in[i]));
+    }
+    return HD_OK;
+}
+
+/* Rows of channels whose operands are in XM; out: where they go. */
+static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
+                          const struct hd_view *out) {
     const struct hd_layer *l = w->l;
     int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
-    TRY(hd_low_inputs(w, t));
-    struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
-    if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
-        w->chunks[0].pm = hd_ring_take(&w->tm, 1);
-        hd_low_load_words(w, 2, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
-        TRY(hd_sched_end(&w->s));
-    }
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_operand_a(w);
     if (l->table_words) {
@@ -29,12 +53,12 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
         hd_sched_touch(&w->s, HD_SPACE_TM, w->chunks[0].pm, w->chunks[0].pm + 1, false);
     }
     hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_d, out.at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_d, out->at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_n0, cp / n), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
     hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_as1, column_step(t, 0, n)),
-        hd_low_set(w, HD_F_vx_ds1, out.cp / n);
+        hd_low_set(w, HD_F_vx_ds1, out->cp / n);
     hd_low_set(w, HD_F_vx_n2, t->th);
-    hd_low_set(w, HD_F_vx_as2, row_step(t, 0, n)), hd_low_set(w, HD_F_vx_ds2, out.pitch / n);
+    hd_low_set(w, HD_F_vx_as2, row_step(t, 0, n)), hd_low_set(w, HD_F_vx_ds2, out->pitch / n);
     hd_low_set(w, HD_F_vx_n3, 1);
     hd_low_touch(w, &t->in[0], false);
     if (l->in[1] >= 0) {
@@ -47,8 +71,30 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
             hd_low_set(w, HD_F_vx_bs2, row_step(t, 1, n));
         hd_low_touch(w, &t->in[1], false);
     }
-    hd_low_touch(w, &out, true);
-    TRY(hd_sched_end(&w->s));
+    hd_low_touch(w, out, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Add, multiply, rescale, table: whole rows of channels at once. */
+hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    int cp = hd_low_tensor(w, l->out)->bytes;
+    struct hd_view out = {0};
+    for (int y = 0, rows; y < t->th; y += rows) {
+        struct hd_tile part = *t;
+        part.y += y;
+        part.th = rows = alike(l, part.y, t->th - y);
+        TRY(operands(w, &part));
+        if (!y) out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
+        if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
+            w->chunks[0].pm = hd_ring_take(&w->tm, 1);
+            hd_low_load_words(w, 2, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
+            TRY(hd_sched_end(&w->s));
+        }
+        struct hd_view to = out;
+        to.at += (uint32_t)(y * out.pitch), to.y += y, to.rows = rows;
+        TRY(map_rows(w, &part, &to));
+    }
     return hd_low_store(w, t->img, &out, 0, cp);
 }
 

@@ -70,7 +70,8 @@ static void touch_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int img
                        bool write) {
     int64_t row = (int64_t)t->w * t->cp, at = (int64_t)t->arena + img * t->h * row;
     y0 = (int)hd_max(y0, 0), y1 = (int)hd_min(y1, t->h);
-    if (y1 > y0) hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row, at + y1 * row, write);
+    if (y1 > y0 && !t->constant)
+        hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row, at + y1 * row, write);
 }
 
 /* The pixels of a 1x1 window with stride, or some channels of each pixel: a run each. */
@@ -96,7 +97,7 @@ static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     bool by_pixels = xs > 1 || v->decimated || v->channels || v->cp != t->cp;
     bool one_run = !edge && !by_pixels && v->cols == t->w && v->pitch == row;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_seg, !t->constant);
     hd_low_set(w, HD_F_lx_edge, edge);
     hd_low_set(w, HD_F_lx_pad, (t->resident ? t->pad_value : w->l->pad_value) & 0xff);
     hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
@@ -427,16 +428,6 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
     return hd_ring_take(&w->am[w->am_half], words);
 }
 
-/* Operands of a sum or product: what has one image, row or column is read again for all. */
-static hd_status pair_inputs(struct hd_lowerer *w, struct hd_tile *t) {
-    for (int i = 0; i < 2; i++) {
-        const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[i]);
-        TRY(hd_low_input(w, i, x->n == 1 ? 0 : t->img, x->h == 1 ? 0 : t->y, x->w == 1 ? 0 : t->x,
-                         x->h == 1 ? 1 : t->th, x->w == 1 ? 1 : t->tw, &t->in[i]));
-    }
-    return HD_OK;
-}
-
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     if (l->im2col) return gather(w, t);
@@ -448,7 +439,6 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
         cols = (int)hd_round_up(x + cols - first, l->ppw);
         x = first;
     }
-    if (l->kind == HD_LAYER_ADD) return pair_inputs(w, t);
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
         int channels = t->channels ? t->channels : hd_low_tensor(w, l->in[i])->bytes;
         TRY(input_slice(w, i, t->img, hd_layer_row(l, t->y), x, rows, cols, t->c, channels,

@@ -1,6 +1,7 @@
 /* Machine layers: what the back end works on. A layer is one graph node (with the reshapes around
  * it folded away) as a loop nest over tensors in the machine's layout.
  *
+ *   settle.c      movement of data between layouts that meet
  *   layout.c      which dimension of a tensor its channels are
  *   partition.c   graph nodes -> machine layers and host nodes, and the steps that alternate them
  *   tensorize.c   node -> layer: geometry of the nest, packed weights
@@ -35,6 +36,7 @@ struct hd_mtensor {
     bool kept; /* hd_is_kept, of it or of a part */
     bool rows; /* [..,C]: n = w = 1, h = rows; else [N,C,..]: the last dimension is w */
     bool is_unsigned;
+    bool constant; /* lies in the image, `arena` bytes from its beginning */
     bool f32; /* state of a recurrent layer: rows of c / 4 binary32 numbers, in DRAM and AM only */
     int pad_value;      /* byte that padding holds: the zero point its consumers use */
     bool pads_agree;    /* every consumer that pads uses that value */
@@ -156,8 +158,12 @@ struct hd_layer {
     } up[2];            /* rows, columns */
     int taps;           /* of all sub-windows: WM words of an output tile are taps * cw */
     bool max_pool;
-    int counts[4];   /* of an average pool: rows [0], to [1], columns [2] to [3] whose taps count */
-    bool product;    /* ADD that multiplies */
+    bool centred;  /* NORM: the mean is taken off */
+    int counts[4]; /* of an average pool: rows [0], to [1], columns [2] to [3] whose taps count */
+    bool product;  /* ADD that multiplies */
+    int *
+        row_of[2];   /* ADD: per row of an image of the result that of operand i, when it broadcasts
+                        along some of the dimensions that are rows; NULL: the same, or its only one */
     int table_words; /* 1: bytes pass through the table at t_offset of the image */
     size_t t_offset;
     int pad_value; /* what pixels outside the input count as: its zero point */
@@ -279,9 +285,16 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
 
 /* Passes, in order. Each one's needs / gives / destroys stand with it. */
 hd_status hd_choose_layouts(struct hd_lowering *lo);
+/* The layout that a node needs its operands and result in; false: it does not care. */
+bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows);
+/* Puts movement of data between layouts that meet, where that pays (settle.c). */
+hd_status hd_settle_layouts(hd_ctx *ctx, hd_graph *g, bool always);
 /* Machine shape of a tensor; false when it has none: not i8 or u8, constant, dimensions beyond
  * 65535 (rows of [..,C] counted together). */
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
+/* The same of a constant that is an operand like any other (hd_takes_constants). */
+bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
+bool hd_takes_constants(enum hd_ir_op op);
 /* The same of a binary32 state of a recurrent layer, [D,B,H]. */
 bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
 hd_status hd_partition(struct hd_lowering *lo);

@@ -38,6 +38,15 @@ static enum want wish(const struct hd_node *n) {
     }
 }
 
+bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    enum want w = wish(n);
+    if (w == ANY && hd_is_recurrent(n)) w = ROWS;
+    if (w == ANY && elementwise(n)) w = lo->rows[n->out[0]] ? ROWS : CHANNELS;
+    *out_rows = w == ROWS;
+    return w != ANY;
+}
+
 static bool set(char *want, int tensor, enum want w) {
     if (tensor < 0 || w == ANY || want[tensor] != ANY) return false;
     want[tensor] = (char)w;
@@ -95,16 +104,20 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
     while (spread(g, want, true) || spread(g, want, false)) continue;
     for (size_t i = 0; i < g->n_tensors; i++)
         lo->rows[i] = want[i] == ROWS || (want[i] == ANY && g->tensors[i].rank == 3);
+    for (size_t i = 0; i < g->n_nodes; i++) { /* constants: as what is made with them */
+        const struct hd_node *n = &g->nodes[i];
+        for (int k = 0; !n->dead && hd_takes_constants(n->op) && k < n->n_in; k++)
+            if (g->tensors[n->in[k]].data) lo->rows[n->in[k]] = lo->rows[n->out[0]];
+    }
     return HD_OK;
 }
 
-bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+static bool shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
     const struct hd_tensor *t = &lo->g->tensors[tensor];
     bool rows = lo->rows[tensor];
     int channel = rows ? t->rank - 1 : 1;
     int64_t n = 1, h = 1, w = 1;
-    if ((t->dtype != HD_I8 && t->dtype != HD_U8) || t->data || !t->known || t->rank < 1)
-        return false;
+    if ((t->dtype != HD_I8 && t->dtype != HD_U8) || !t->known || t->rank < 1) return false;
     for (int i = 0; i < t->rank; i++) {
         if (t->dim[i] < 1 || t->dim[i] > 65535) return false;
         if (i == channel) continue;
@@ -119,4 +132,16 @@ bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtenso
                                .rows = rows,
                                .is_unsigned = t->dtype == HD_U8};
     return true;
+}
+
+bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+    return !lo->g->tensors[tensor].data && shape(lo, tensor, out);
+}
+
+bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+    return lo->g->tensors[tensor].data && shape(lo, tensor, out);
+}
+
+bool hd_takes_constants(enum hd_ir_op op) {
+    return op == HD_IR_qadd || op == HD_IR_qmul || op == HD_IR_concat;
 }

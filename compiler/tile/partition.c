@@ -91,14 +91,19 @@ static bool misses_image(const struct hd_lowering *lo, const struct hd_node *n) 
 }
 
 /* An operand of a sum or product is read again for each image, row or column that it lacks. */
-static const char *refuses_broadcast(const struct hd_lowering *lo, int out,
+static const char *refuses_broadcast(const struct hd_lowering *lo, int in, int out,
                                      const struct hd_mtensor *x) {
     struct hd_mtensor y;
     if (!hd_machine_shape(lo, out, &y)) return NULL; /* has its own message */
     if (x->c != y.c) return "an operand broadcasts along channels";
-    bool fits =
-        (x->n == 1 || x->n == y.n) && (x->h == 1 || x->h == y.h) && (x->w == 1 || x->w == y.w);
-    return fits ? NULL : "an operand broadcasts along some of the dimensions that are rows here";
+    bool same = lo->g->tensors[in].rank == lo->g->tensors[out].rank;
+    return same || (x->n == y.n && x->h == y.h && x->w == y.w) ? NULL : "operands differ in rank";
+}
+
+static bool operand_shape(const struct hd_lowering *lo, const struct hd_node *n, int i,
+                          struct hd_mtensor *out) {
+    return hd_machine_shape(lo, n->in[i], out) ||
+           (hd_takes_constants(n->op) && hd_constant_shape(lo, n->in[i], out));
 }
 
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
@@ -158,15 +163,15 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     }
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] < 0) continue;
-        if (g->tensors[n->in[i]].data && i > 0) continue;
-        if (!hd_machine_shape(lo, n->in[i], &a)) {
+        if (g->tensors[n->in[i]].data && i > 0 && !hd_takes_constants(n->op)) continue;
+        if (!operand_shape(lo, n, i, &a)) {
             *out_hint = "int8 or uint8 tensors, not constant, with dimensions up to 65535";
             return "operand has no machine layout";
         }
         if (i == 0) first = a;
         if (n->op == HD_IR_qadd || n->op == HD_IR_qmul) {
             if (a.rows != first.rows) return "operands have different layouts";
-            const char *why = refuses_broadcast(lo, n->out[0], &a);
+            const char *why = refuses_broadcast(lo, n->in[i], n->out[0], &a);
             if (why) return why;
         }
     }
@@ -338,6 +343,19 @@ static int pixel_bytes(const struct partition *p, int tensor, struct hd_mtensor 
     return hd_pixel_bytes(lo, tensor, users, n, whole, &t->gathered);
 }
 
+/* A constant in the form that a tensor has in the arena, in the image. */
+static void pack_constant(struct hd_lowering *lo, struct hd_mtensor *t) {
+    const struct hd_tensor *c = &lo->g->tensors[t->tensor];
+    struct hd_value_info v = {.elem_bytes = 1,
+                              .rank = c->rank,
+                              .c_pad = t->cp,
+                              .layout = t->rows ? HD_LAYOUT_ROWS : HD_LAYOUT_NHWC};
+    for (int i = 0; i < c->rank; i++) v.dim[i] = c->dim[i];
+    t->constant = true;
+    t->arena = hd_image_reserve(lo, hd_value_arena_bytes(&v));
+    hd_value_pack(&v, c->data, lo->image + t->arena);
+}
+
 static int add_mtensor(struct partition *p, int tensor) {
     struct hd_lowering *lo = p->lo;
     if (lo->tensor_of[tensor] >= 0) return lo->tensor_of[tensor];
@@ -345,10 +363,12 @@ static int add_mtensor(struct partition *p, int tensor) {
     int whole = s.base < 0 ? -1 : add_mtensor(p, s.base);
     struct hd_mtensor *t = hd_push(lo->arena, lo->tensors, lo->n_tensors, lo->cap_tensors);
     bool state = lo->g->tensors[tensor].dtype == HD_F32;
-    HD_ASSERT(state ? hd_state_shape(lo, tensor, t) : hd_machine_shape(lo, tensor, t));
+    HD_ASSERT(state ? hd_state_shape(lo, tensor, t)
+                    : hd_machine_shape(lo, tensor, t) || hd_constant_shape(lo, tensor, t));
     t->tensor = tensor;
     if (!state) t->cp = pixel_bytes(p, tensor, t);
     t->bytes = t->cp;
+    if (lo->g->tensors[tensor].data) pack_constant(lo, t);
     t->def = -1, t->last = -1;
     t->base = -1;
     t->pads_agree = true;
@@ -373,7 +393,7 @@ static bool ready(const struct partition *p, int node) {
 }
 
 static bool is_operand(const struct hd_lowering *lo, const struct hd_node *n, int i) {
-    return n->in[i] >= 0 && !lo->g->tensors[n->in[i]].data;
+    return n->in[i] >= 0 && (!lo->g->tensors[n->in[i]].data || hd_takes_constants(n->op));
 }
 
 /* A layer for output `out`: notes what each tensor's padding must hold. */

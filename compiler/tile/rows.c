@@ -55,6 +55,8 @@ void hd_tensorize_rows(struct hd_lowering *lo, const struct hd_node *n, struct h
         return;
     }
     l->kind = HD_LAYER_NORM;
+    l->centred = hd_attr_int(n, "centred", 1) != 0;
+    if (!l->centred) l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
     l->a_scale = 1.0f / (float)l->oc;
     l->b_scale = hd_attr_float(n, "epsilon", 0);
     pack_params(lo, l, lo->g->tensors[n->in[1]].data, lo->g->tensors[n->in[2]].data);

@@ -201,6 +201,28 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
     l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
 }
 
+/* Rows of operand i of a sum or product for each row of an image of the result. Dimensions that are
+ * rows: all but channels, images and columns. */
+static int *rows_of(const struct hd_lowering *lo, const struct hd_node *n, int i) {
+    const struct hd_tensor *x = &lo->g->tensors[n->in[i]], *y = &lo->g->tensors[n->out[0]];
+    bool rows = lo->rows[n->out[0]], plain = true;
+    int first = rows ? 0 : 2, end = y->rank - 1;
+    bool only = true;
+    int h = lo->tensors[lo->tensor_of[n->out[0]]].h;
+    if (x->rank != y->rank) return NULL;
+    int *of = hd_new_array(lo->arena, int, (size_t)h);
+    for (int r = 0; r < h; r++) {
+        int64_t at = r, step = 1;
+        for (int d = end - 1; d >= first; d--) {
+            of[r] += (int)(x->dim[d] == 1 ? 0 : at % y->dim[d] * step);
+            at /= y->dim[d], step *= x->dim[d];
+        }
+        plain = plain && of[r] == r;
+        only = only && of[r] == 0;
+    }
+    return plain || only ? NULL : of;
+}
+
 /* Taps of an average count inside the image, or inside the padding, too. */
 static void pool_counts(const struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
@@ -246,6 +268,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
         break;
     case HD_IR_qadd:
         l->kind = HD_LAYER_ADD;
+        for (int i = 0; i < 2; i++) l->row_of[i] = rows_of(lo, n, i);
         l->in[1] = lo->tensor_of[n->in[1]];
         l->a_imm = -(int32_t)hd_attr_int(n, "a_zp", 0);
         l->b_imm = -(int32_t)hd_attr_int(n, "b_zp", 0);
@@ -254,6 +277,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
         break;
     case HD_IR_qmul:
         l->kind = HD_LAYER_ADD;
+        for (int i = 0; i < 2; i++) l->row_of[i] = rows_of(lo, n, i);
         l->product = true;
         l->in[1] = lo->tensor_of[n->in[1]];
         l->a_imm = -(int32_t)hd_attr_int(n, "a_zp", 0);

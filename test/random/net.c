@@ -59,3 +59,9 @@ void net_set_shape(struct net *x, int t, const int64_t dim[4]) {
     struct hd_tensor *y = &x->g->tensors[t];
     memcpy(y->dim, dim, 4 * sizeof *dim);
 }
+
+int net_bytes(struct net *x, hd_dtype type, int rank, const int64_t *dim) {
+    int w = net_weights(x, rank, dim);
+    x->g->tensors[w].dtype = type;
+    return w;
+}

@@ -20,6 +20,8 @@ const struct hd_tensor *net_shape(const struct net *x, int t);
 int net_add(struct net *x, enum hd_ir_op op, int n_in, const int *in, hd_dtype t, int rank,
             const int64_t *dim, int *out_node);
 void net_set_shape(struct net *x, int t, const int64_t dim[4]);
+/* A constant of bytes. */
+int net_bytes(struct net *x, hd_dtype t, int rank, const int64_t *dim);
 /* Result type, zero point and clamp; zero point of an operand. */
 void net_requant(struct net *x, int node, hd_dtype t);
 void net_zero_point(struct net *x, int node, const char *name, int tensor);

@@ -3,7 +3,20 @@
 
 #include <string.h>
 
-/* a + b or a * b with the same shape; b may be a itself. */
+/* Something that broadcasts to the shape of a: a constant, or a slice of a. */
+static int partner(struct net *x, int a) {
+    struct hd_tensor t = *net_shape(x, a);
+    int64_t zero[HD_MAX_RANK] = {0}, n = t.rank;
+    int node;
+    for (int d = 0; d < t.rank; d++)
+        if (rng_next(&x->r) % 3 == 0) t.dim[d] = 1;
+    if (rng_next(&x->r) % 2) return net_bytes(x, net_byte_type(x), t.rank, t.dim);
+    int in[3] = {a, hd_graph_const(x->g, "i", HD_I64, 1, &n, zero),
+                 hd_graph_const(x->g, "i", HD_I64, 1, &n, t.dim)};
+    return net_add(x, HD_IR_slice, 3, in, t.dtype, t.rank, t.dim, &node);
+}
+
+/* a + b or a * b with the same shape, or what broadcasts to it; b may be a itself. */
 void net_residual(struct net *x, int a) {
     int b = a, node;
     for (int i = 0; i < x->n_made; i++) {
@@ -16,6 +29,7 @@ void net_residual(struct net *x, int a) {
         net_mean(x, a);
         b = x->made[x->n_made - 1];
     }
+    if (rng_next(&x->r) % 3 == 0) b = partner(x, a);
     int in[2] = {a, b};
     if (b != a && rng_next(&x->r) % 2) in[0] = b, in[1] = a;
     hd_dtype type = net_byte_type(x);

@@ -57,6 +57,12 @@ static void concat(struct net *x, int in) {
         dim[axis] += t->dim[axis];
         parts[n++] = x->made[i];
     }
+    if (n < 4 && rng_next(&x->r) % 4 == 0) { /* a constant among them, as class tokens are */
+        struct hd_tensor t = *net_shape(x, in);
+        t.dim[axis] = rng_range(&x->r, 1, 3);
+        dim[axis] += t.dim[axis];
+        parts[n++] = parts[0], parts[0] = net_bytes(x, t.dtype, t.rank, t.dim);
+    }
     net_add(x, HD_IR_concat, n, parts, net_shape(x, in)->dtype, rank, dim, &node);
     hd_attr_set_int(x->g, node, "axis", axis);
 }

@@ -88,6 +88,10 @@ void net_layer_norm(struct net *x, int in) {
     hd_dtype type = net_byte_type(x);
     net_add(x, HD_IR_qlayernorm, 3, ins, type, rank, dim, &node);
     hd_attr_set_float(x->g, node, "epsilon", rng_float(&x->r, 0, 2));
+    if (rng_next(&x->r) % 3 == 0) {
+        hd_attr_set_int(x->g, node, "centred", 0);
+        net_zero_point(x, node, "x_zp", in);
+    }
     net_requant(x, node, type);
 }
 

@@ -91,6 +91,10 @@ static void examples(void **state) {
                            "const b f32[4] = {0,0,0,0}",
                            "qlayernorm(x, s, b) epsilon=4.0 y_zp=1"),
                      -5);
+    assert_int_equal(first("const x i8[4] = {0,2,4,6}\nconst s f32[4] = {8,6,6,6}\n"
+                           "const b f32[4] = {0,0,0,0}",
+                           "qlayernorm(x, s, b) centred=0 x_zp=1 epsilon=7.0 y_zp=1"),
+                     -1); /* squares 1, 1, 9, 25: 9 + 7, 1/4 */
 }
 
 int main(void) {
