@@ -20,7 +20,7 @@ static int with_rank(hd_graph *g, int x, int rank) {
  * last. */
 static int widened(hd_graph *g, int x, const struct hd_tensor *y) {
     const struct hd_tensor t = g->tensors[x];
-    int64_t dim[HD_MAX_RANK], n = 1;
+    int64_t dim[HD_MAX_RANK] = {0}, n = 1;
     for (int d = 0; d < y->rank; d++) {
         int from = d - (y->rank - t.rank);
         bool channels = d == y->rank - 1 || (d == 1 && y->rank > 2);
