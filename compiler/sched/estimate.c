@@ -275,17 +275,16 @@ static double can_start(const struct timing *t, int u) {
     return at > t->now ? at : t->now;
 }
 
-enum { FORMS = 256 };
+enum { FORMS = 256, SHORT = 30000 /* cycles of a program whose loops are looked for */ };
 
 struct program { /* as issue.c sees it, and roughly as pack.c will leave it */
     uint32_t held[HD_UNITS][HD_PARAM_WORDS];
     uint64_t seen[FORMS]; /* forms of operations that came before */
-    int64_t words;        /* of the packed program */
+    int64_t words, packed;
 };
 
 /* Words of the operation that issue. One that is word by word like an earlier one is mostly in a
- * loop; what is counted of it is a part, since some are not, and few operations are better than
- * many where the estimate sees no difference. */
+ * loop; what is counted of it is a part, since some are not. */
 static int64_t words(struct program *p, const struct hd_slot_op *op) {
     uint32_t *held = p->held[op->unit];
     int64_t n = 2 + (op->wait != 0) + (op->signal != 0);
@@ -296,7 +295,7 @@ static int64_t words(struct program *p, const struct hd_slot_op *op) {
         held[i] = op->words[i], n++;
     }
     uint64_t *seen = &p->seen[(form ^ form >> 24) & (FORMS - 1)];
-    p->words += *seen == form ? 1 + n / 4 : n;
+    p->words += n, p->packed += *seen == form ? 1 + n / 4 : n;
     *seen = form;
     return n;
 }
@@ -340,7 +339,8 @@ int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words) {
     }
     for (int u = 0; u < HD_UNITS; u++)
         if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
-    *out_words = program->words;
+    /* Of two long programs that are estimated alike the one with fewer operations is better. */
+    *out_words = end < SHORT ? program->packed : program->words;
     hd_arena_destroy(a);
     return (int64_t)(end > issued ? end : issued) + HALT;
 }
