@@ -260,25 +260,45 @@ static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, i
     return HD_OK;
 }
 
-/* Rows of a view, the first of `from` and of `to`, copied by VX. */
-static hd_status copy_rows(struct hd_lowerer *w, struct hd_view from, struct hd_view to, int rows,
-                           bool is_unsigned) {
+/* vx.map over the bytes of a view: `from`, or where it is NULL the value in all of them. */
+static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from, int value,
+                          const struct hd_view *to, bool is_unsigned) {
     int n = (int)w->m->n;
-    from.rows = to.rows = rows;
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, is_unsigned ? 3 : 2), hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_kind, !from ? 4 : is_unsigned ? 3 : 2);
+    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_imm, from ? 0 : value);
     hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
     hd_low_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
     hd_low_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
-    hd_low_set(w, HD_F_vx_a, from.at / (uint32_t)n), hd_low_set(w, HD_F_vx_d, to.at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, from.cols * from.cp / n);
-    hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, rows);
-    hd_low_set(w, HD_F_vx_as1, from.pitch / n), hd_low_set(w, HD_F_vx_ds1, to.pitch / n);
+    hd_low_set(w, HD_F_vx_d, to->at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_n0, to->cols * to->cp / n), hd_low_set(w, HD_F_vx_ds0, 1);
+    hd_low_set(w, HD_F_vx_n1, to->rows), hd_low_set(w, HD_F_vx_ds1, to->pitch / n);
     hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_touch(w, &from, false);
-    hd_low_touch(w, &to, true);
+    if (from) {
+        hd_low_set(w, HD_F_vx_a, from->at / (uint32_t)n);
+        hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_as1, from->pitch / n);
+        hd_low_touch(w, from, false);
+    }
+    hd_low_touch(w, to, true);
     return hd_sched_end(&w->s);
+}
+
+/* Rows of a view, the first of `from` and of `to`, copied by VX. */
+static hd_status copy_rows(struct hd_lowerer *w, struct hd_view from, struct hd_view to, int rows,
+                           bool is_unsigned) {
+    from.rows = to.rows = rows;
+    return map_rows(w, &from, 0, &to, is_unsigned);
+}
+
+/* VX fills the rows of a view above the tensor, LX loads the others. */
+static hd_status load_below(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
+                            struct hd_view v) {
+    struct hd_view above = v;
+    above.rows = (int)hd_min(-v.y, v.rows - 1);
+    v.at += (uint32_t)(above.rows * v.pitch), v.y += above.rows, v.rows -= above.rows;
+    TRY(map_rows(w, NULL, t->pad_value, &above, t->is_unsigned));
+    return load_view(w, t, img, &v);
 }
 
 /* Columns of a view that lie in the tensor; the padding on its sides outlives the rows between,
@@ -293,7 +313,7 @@ static struct hd_view without_sides(const struct hd_mtensor *t, struct hd_view v
 
 /* Loads v, whose place is still to be found, into a ring. Rows that the tile above has loaded too
  * are taken from it where the rest fits behind them; where it does not, VX copies them if LX is
- * what the layer waits for. */
+ * what the layer waits for, and writes the padding above. */
 static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, struct hd_view *v) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
     struct hd_ring *r = ring ? &w->xm_in_b : &w->xm_in;
@@ -329,6 +349,7 @@ static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, st
     else
         padded = 0;
     *last = (struct hd_last_tile){w->l, operand, img, *v, r->next, padded};
+    if (v->alternate && rest.y < 0 && rest.rows > 1) return load_below(w, t, img, rest);
     return load_view(w, t, img, &rest);
 }
 
