@@ -275,7 +275,7 @@ static double can_start(const struct timing *t, int u) {
     return at > t->now ? at : t->now;
 }
 
-enum { FORMS = 256, SHORT = 30000 /* cycles of a program whose loops are looked for */ };
+enum { FORMS = 256, SHORT = 70000 /* cycles of a program whose loops are looked for */ };
 
 struct program { /* as issue.c sees it, and roughly as pack.c will leave it */
     uint32_t held[HD_UNITS][HD_PARAM_WORDS];
