@@ -1,5 +1,4 @@
-/* Simulated DRAM: regions, the cycle-level AXI slave, and the transaction-level timing of the same
- * memory. */
+/* Simulated DRAM: regions, and the cycle-level AXI slave; for the ISS its timing alone. */
 #include "sim/axi_mem.h"
 
 #include <stdio.h>
@@ -42,10 +41,6 @@ struct hd_axi_mem {
     struct lane rd_lane, wr_lane;
     struct hd_axi_in in;    /* what is driven now */
     struct hd_axi_out open; /* the master's last signals; valid = was not taken and must stay */
-    /* transaction level */
-    uint64_t rd_end[HD_MEM_MAX_OUTSTANDING], wr_end[HD_MEM_MAX_OUTSTANDING];
-    uint64_t rd_count, wr_count, last_ar, last_aw, last_resp;
-    uint64_t last_read_beat;
 };
 
 static uint32_t clamp_u32(uint32_t v, uint32_t lo, uint32_t hi) {
@@ -153,9 +148,6 @@ void hd_axi_mem_reset(hd_axi_mem *m, struct hd_axi_in *in) {
     m->rd.n = m->wr.n = m->wr_data = 0;
     m->rd.head = m->wr.head = 0;
     m->rd_lane.next = m->wr_lane.next = 0;
-    m->rd_count = m->wr_count = m->last_ar = m->last_aw = m->last_resp = m->last_read_beat = 0;
-    memset(m->rd_end, 0, sizeof m->rd_end);
-    memset(m->wr_end, 0, sizeof m->wr_end);
     memset(&m->open, 0, sizeof m->open);
     memset(&m->in, 0, sizeof m->in);
     *in = m->in;
@@ -214,36 +206,38 @@ static void queue_pop(struct queue *q) {
     q->n--;
 }
 
-static void take_address(hd_axi_mem *m, const struct hd_axi_out *o) {
+/* data: the bytes move, too, and the master is checked; else this is about time alone. */
+static void take_address(hd_axi_mem *m, const struct hd_axi_out *o, bool data) {
     if (o->arvalid && m->in.arready) {
-        check_address(m, "AR", o->araddr, o->arlen, o->arsize, o->arburst);
+        if (data) check_address(m, "AR", o->araddr, o->arlen, o->arsize, o->arburst);
         *queue_at(&m->rd, m->rd.n++) = (struct burst){
             o->araddr, m->cycle + access_latency(m), o->arlen + 1u, 0, o->arid, HD_AXI_OKAY};
     }
     if (o->awvalid && m->in.awready) {
-        check_address(m, "AW", o->awaddr, o->awlen, o->awsize, o->awburst);
+        if (data) check_address(m, "AW", o->awaddr, o->awlen, o->awsize, o->awburst);
         *queue_at(&m->wr, m->wr.n++) =
             (struct burst){o->awaddr, 0, o->awlen + 1u, 0, o->awid, HD_AXI_OKAY};
     }
 }
 
-static void take_write_data(hd_axi_mem *m, const struct hd_axi_out *o) {
+static void take_write_data(hd_axi_mem *m, const struct hd_axi_out *o, bool data) {
     if (!o->wvalid || !m->in.wready) return;
     struct burst *b = queue_at(&m->wr, m->wr_data);
     uint64_t at = b->addr / m->axi_bytes * m->axi_bytes + (uint64_t)b->done * m->axi_bytes;
-    for (uint32_t i = 0; i < m->axi_bytes; i++)
+    for (uint32_t i = 0; data && i < m->axi_bytes; i++)
         if (o->wstrb >> i & 1 && !hd_axi_mem_write(m, at + i, &o->wdata[i], 1))
             b->resp = HD_AXI_DECERR;
     b->done++;
     lane_beat(m, &m->wr_lane, m->cycle);
-    if (o->wlast != (b->done == b->beats)) violation(m, "WLAST is not on the last beat", b->addr);
+    if (data && o->wlast != (b->done == b->beats))
+        violation(m, "WLAST is not on the last beat", b->addr);
     if (b->done == b->beats) {
         b->ready = m->cycle + access_latency(m);
         m->wr_data++;
     }
 }
 
-static void drive_read(hd_axi_mem *m, bool taken) {
+static void drive_read(hd_axi_mem *m, bool taken, bool data) {
     if (taken) {
         struct burst *b = queue_at(&m->rd, 0);
         lane_beat(m, &m->rd_lane, m->cycle - 1);
@@ -257,7 +251,9 @@ static void drive_read(hd_axi_mem *m, bool taken) {
     m->in.rvalid = true;
     m->in.rid = b->id;
     m->in.rlast = b->done + 1 == b->beats;
-    m->in.rresp = hd_axi_mem_read(m, at, m->in.rdata, m->axi_bytes) ? HD_AXI_OKAY : HD_AXI_DECERR;
+    if (data)
+        m->in.rresp =
+            hd_axi_mem_read(m, at, m->in.rdata, m->axi_bytes) ? HD_AXI_OKAY : HD_AXI_DECERR;
 }
 
 static void drive_write(hd_axi_mem *m, bool taken) {
@@ -278,71 +274,57 @@ static void drive_write(hd_axi_mem *m, bool taken) {
         m->wr_data < m->wr.n && lane_cycle(m, &m->wr_lane, m->cycle) <= m->cycle && !withheld(m);
 }
 
-void hd_axi_mem_step(hd_axi_mem *m, const struct hd_axi_out *out, struct hd_axi_in *in) {
-    bool r_taken = m->in.rvalid && out->rready, b_taken = m->in.bvalid && out->bready;
-    check_stable(m, out);
-    take_address(m, out);
-    take_write_data(m, out);
-    m->cycle++; /* what is driven from here on can be taken in this cycle */
-    drive_read(m, r_taken);
-    drive_write(m, b_taken);
+static void drive_ready(hd_axi_mem *m) {
     m->in.arready = m->rd.n < m->cfg.outstanding && !withheld(m);
     m->in.awready = m->wr.n < m->cfg.outstanding && !withheld(m);
+}
+
+static void edge(hd_axi_mem *m, const struct hd_axi_out *out, bool data) {
+    bool r_taken = m->in.rvalid && out->rready, b_taken = m->in.bvalid && out->bready;
+    if (data) check_stable(m, out);
+    take_address(m, out, data);
+    take_write_data(m, out, data);
+    m->cycle++; /* what is driven from here on can be taken in this cycle */
+    drive_read(m, r_taken, data);
+    drive_write(m, b_taken);
+    drive_ready(m);
+}
+
+void hd_axi_mem_step(hd_axi_mem *m, const struct hd_axi_out *out, struct hd_axi_in *in) {
+    edge(m, out, true);
     *in = m->in;
 }
 
-/* ---- transaction level ---------------------------------------------------------------------- */
+/* ---- timing alone --------------------------------------------------------------------------- */
 
-static uint64_t later(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
+void hd_axi_mem_tick(hd_axi_mem *m, const struct hd_axi_out *out) {
+    edge(m, out, false);
 }
 
-/* Handshakes of `beats` beats of which the first is not before t: their first and last cycle. */
-static void lane_burst(const hd_axi_mem *m, struct lane *l, uint64_t t, uint32_t beats,
-                       struct hd_axi_times *out) {
-    out->first = lane_cycle(m, l, t);
-    lane_beat(m, l, out->first);
-    if (beats > 1) l->next += (uint64_t)(beats - 2) * m->axi_bytes;
-    out->last = beats > 1 ? lane_cycle(m, l, out->first) : out->first;
-    if (beats > 1) l->next += m->axi_bytes;
+const struct hd_axi_in *hd_axi_mem_drives(const hd_axi_mem *m) {
+    return &m->in;
 }
 
-static uint64_t jitter_beats(hd_axi_mem *m, uint32_t beats) {
-    return m->cfg.jitter_seed ? random_bits(m) % (beats / 2 + 1) : 0;
+uint64_t hd_axi_mem_next(const hd_axi_mem *m) {
+    bool random = m->cfg.jitter_seed && (m->rd.n || m->wr.n);
+    if (random || m->in.rvalid || m->in.bvalid) return m->cycle;
+    uint64_t t = UINT64_MAX;
+    if (m->rd.n) t = lane_cycle(m, &m->rd_lane, m->rd.b[m->rd.head].ready);
+    if (m->wr_data && m->wr.b[m->wr.head].ready < t) t = m->wr.b[m->wr.head].ready;
+    return t > m->cycle ? t : m->cycle;
 }
 
-void hd_axi_time_read(hd_axi_mem *m, uint64_t t, uint32_t beats, struct hd_axi_times *out) {
-    uint64_t *slot = &m->rd_end[m->rd_count++ % m->cfg.outstanding];
-    out->addr = later(t, m->rd_count > 1 ? m->last_ar + 1 : 0);
-    if (m->rd_count > m->cfg.outstanding) out->addr = later(out->addr, *slot + 1);
-    m->last_ar = out->addr;
-    uint64_t ready = later(out->addr + access_latency(m), m->last_read_beat);
-    lane_burst(m, &m->rd_lane, ready, beats, out);
-    uint64_t extra = jitter_beats(m, beats);
-    out->last += extra;
-    m->rd_lane.next += extra * m->rate;
-    m->last_read_beat = out->last;
-    out->resp = out->last;
-    *slot = out->last;
+static void drive_idle(hd_axi_mem *m) {
+    drive_read(m, false, false);
+    drive_write(m, false);
+    drive_ready(m);
 }
 
-void hd_axi_time_hold_read(hd_axi_mem *m, uint64_t t) {
-    if (t <= m->last_read_beat) return;
-    m->rd_lane.next = later(m->rd_lane.next, t * m->rate);
-    m->last_read_beat = t;
-    m->rd_end[(m->rd_count - 1) % m->cfg.outstanding] = t;
-}
-
-void hd_axi_time_write(hd_axi_mem *m, uint64_t t, uint64_t t_data, uint32_t beats,
-                       struct hd_axi_times *out) {
-    uint64_t *slot = &m->wr_end[m->wr_count++ % m->cfg.outstanding];
-    out->addr = later(t, m->wr_count > 1 ? m->last_aw + 1 : 0);
-    if (m->wr_count > m->cfg.outstanding) out->addr = later(out->addr, *slot + 1);
-    m->last_aw = out->addr;
-    lane_burst(m, &m->wr_lane, later(out->addr + 1, t_data), beats, out);
-    out->last = later(out->last, t_data + beats - 1) + jitter_beats(m, beats);
-    m->wr_lane.next = later(m->wr_lane.next, out->last * m->rate + m->axi_bytes - m->rate + 1);
-    out->resp = later(out->last + access_latency(m), m->last_resp + 1);
-    m->last_resp = out->resp;
-    *slot = out->resp;
+void hd_axi_mem_wait(hd_axi_mem *m, uint64_t cycle) {
+    if (cycle <= m->cycle) return;
+    if (!m->cfg.jitter_seed) m->cycle = cycle - 1; /* else every cycle draws */
+    while (m->cycle < cycle) {
+        m->cycle++;
+        drive_idle(m);
+    }
 }

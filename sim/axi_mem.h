@@ -79,20 +79,15 @@ void hd_axi_mem_step(hd_axi_mem *m, const struct hd_axi_out *out, struct hd_axi_
 const char *hd_axi_mem_error(const hd_axi_mem *m);
 uint64_t hd_axi_mem_cycle(const hd_axi_mem *m); /* steps since reset */
 
-/* ---- transaction level: the same parameters, for the ISS ---- */
-struct hd_axi_times {
-    uint64_t addr;        /* cycle of the address handshake */
-    uint64_t first, last; /* cycles of the first and last data handshake */
-    uint64_t resp;        /* cycle of the write response */
-};
-/* A read burst whose address is offered from cycle t; calls come in order of their address
- * handshakes. The sink takes every beat at once. */
-void hd_axi_time_read(hd_axi_mem *m, uint64_t t, uint32_t beats, struct hd_axi_times *out);
-/* The sink of the last burst could take its last beat only in cycle t: later beats queue behind it.
- */
-void hd_axi_time_hold_read(hd_axi_mem *m, uint64_t t);
-/* A write burst: address offered from cycle t, beat i ready from cycle t_data + i. */
-void hd_axi_time_write(hd_axi_mem *m, uint64_t t, uint64_t t_data, uint32_t beats,
-                       struct hd_axi_times *out);
+/* ---- timing alone, for the ISS: no data moves, the master is not checked ---- */
+/* As hd_axi_mem_step. Of `out` addresses, strobes and data are not looked at. */
+void hd_axi_mem_tick(hd_axi_mem *m, const struct hd_axi_out *out);
+/* What it drives in this cycle; data and responses are not set. */
+const struct hd_axi_in *hd_axi_mem_drives(const hd_axi_mem *m);
+/* The first cycle, this one or a later one, in which it has data or a response if nobody sends it
+ * anything; UINT64_MAX = none. With jitter this one while a burst is open. */
+uint64_t hd_axi_mem_next(const hd_axi_mem *m);
+/* Goes on to `cycle`, at most that one, as if stepped with nothing sent. */
+void hd_axi_mem_wait(hd_axi_mem *m, uint64_t cycle);
 
 #endif

@@ -9,6 +9,12 @@
 
 enum { CTRL_START = 1, CTRL_DONE = 2, CTRL_IDLE = 4, CTRL_READY = 8 };
 
+static int log2_of(uint32_t v) {
+    int n = 0;
+    while (v >>= 1) n++;
+    return n;
+}
+
 hd_iss *hd_iss_create(const struct hd_machine *machine, hd_axi_mem *mem) {
     hd_iss *iss = calloc(1, sizeof *iss);
     if (!iss) return NULL;
@@ -20,6 +26,9 @@ hd_iss *hd_iss_create(const struct hd_machine *machine, hd_axi_mem *mem) {
     iss->pm = calloc(1, machine->pm_bytes);
     iss->tm = calloc(HD_TM_TABLES, HD_TM_WORD_BYTES);
     iss->last_tag = -1;
+    iss->axi = hd_axi_bytes(machine);
+    iss->xm_shift = log2_of(machine->xm_bytes / machine->xm_banks);
+    iss->am_shift = log2_of(machine->am_bytes / 2);
     if (iss->xm && iss->wm && iss->am && iss->pm && iss->tm) return iss;
     hd_iss_destroy(iss);
     return NULL;
@@ -33,7 +42,7 @@ void hd_iss_destroy(hd_iss *iss) {
     free(iss->pm);
     free(iss->tm);
     free(iss->layers);
-    hd_iss_bank_free(iss);
+    hd_iss_time_free(iss);
     free(iss);
 }
 
@@ -303,7 +312,11 @@ static void clear_run(hd_iss *iss) {
     hd_axi_mem_reset(iss->mem, &unused);
     memset(iss->sem, 0, sizeof iss->sem);
     memset(iss->front, 0, sizeof iss->front);
-    memset(iss->dma, 0, sizeof iss->dma);
+    memset(iss->load, 0, sizeof iss->load);
+    memset(&iss->store, 0, sizeof iss->store);
+    memset(&iss->bus, 0, sizeof iss->bus);
+    memset(&iss->vx, 0, sizeof iss->vx);
+    memset(&iss->axi_out, 0, sizeof iss->axi_out);
     memset(&iss->fetch, 0, sizeof iss->fetch);
     memset(&iss->unpack, 0, sizeof iss->unpack);
     memset(&iss->issue, 0, sizeof iss->issue);
@@ -313,12 +326,11 @@ static void clear_run(hd_iss *iss) {
     iss->last_tag = -1;
     iss->error = iss->error_unit = iss->error_pc = 0;
     iss->now = iss->cycles = iss->read_bytes = iss->write_bytes = iss->code_bytes = 0;
-    iss->counted_to = iss->no_tag_cycles = iss->vx_xm_end = iss->vx_am_end = 0;
-    memset(iss->vx_from, 0, sizeof iss->vx_from);
-    iss->vx_turn_end = iss->vx_fn_end = 0;
-    hd_iss_bank_clear(iss);
+    iss->counted_to = iss->no_tag_cycles = iss->ticked = iss->mx_end = 0;
+    iss->n_mx = 0;
+    memset(iss->mx_wrote, 0, sizeof iss->mx_wrote);
     iss->code_words = 0;
-    for (int u = 0; u < HD_UNITS; u++) iss->front[u].next = iss->dma[u].next = HD_NEVER;
+    for (int u = 0; u < HD_UNITS; u++) iss->front[u].next = HD_NEVER;
 }
 
 /* Finds the program; an error here stops the run at once. */
@@ -337,9 +349,9 @@ static void start(hd_iss *iss) {
     }
     struct fetch *f = &iss->fetch;
     f->at = iss->code_offset;
-    f->limit =
-        f->at + HD_FETCH_CHUNK < iss->image_bytes ? f->at + HD_FETCH_CHUNK : iss->image_bytes;
-    f->next = HD_T_START;
+    f->limit = (f->at / HD_FETCH_CHUNK + 1) * HD_FETCH_CHUNK;
+    if (f->limit > iss->image_bytes) f->limit = iss->image_bytes;
+    iss->tick = iss->functional ? HD_NEVER : 0;
     iss->issue.next = iss->free_issue ? HD_T_START : HD_NEVER;
 }
 
@@ -353,13 +365,12 @@ static void deadlock(hd_iss *iss) {
 
 /* Cycle of the earliest event; in the order in which events of one cycle run. */
 static uint64_t earliest(const hd_iss *iss) {
-    uint64_t t = iss->issue.next < iss->fetch.next ? iss->issue.next : iss->fetch.next;
+    uint64_t t = iss->issue.next < iss->tick ? iss->issue.next : iss->tick;
     for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
         const struct front *f = &iss->front[u];
         if (f->f_n && f->fly[f->f_head].done != HD_NEVER && f->fly[f->f_head].done + 1 < t)
             t = f->fly[f->f_head].done + 1;
         if (f->next < t) t = f->next;
-        if (iss->dma[u].next < t) t = iss->dma[u].next;
     }
     return t;
 }
@@ -369,12 +380,10 @@ static void run_cycle(hd_iss *iss) {
         const struct front *f = &iss->front[u];
         if (f->f_n && f->fly[f->f_head].done < iss->now) hd_iss_complete(iss, (enum hd_unit)u);
     }
+    if (iss->running && iss->tick <= iss->now) hd_iss_tick(iss);
     for (int u = HD_UNIT_lx; u < HD_UNITS && iss->running; u++)
         if (iss->front[u].next <= iss->now) hd_iss_front_step(iss, (enum hd_unit)u);
     if (iss->running && iss->issue.next <= iss->now) hd_iss_issue_step(iss);
-    if (iss->running && iss->fetch.next <= iss->now) hd_iss_fetch_step(iss);
-    for (int u = HD_UNIT_lx; u < HD_UNITS && iss->running; u++)
-        if (iss->dma[u].next <= iss->now) hd_iss_dma_step(iss, (enum hd_unit)u);
 }
 
 bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {

@@ -59,7 +59,7 @@ static hd_status open_iss(hd_ctx *ctx, const struct hd_device_options *opt, hd_d
 extern const struct hd_device_ops hd_device_iss;
 const struct hd_device_ops hd_device_iss = {
     .scheme = "iss",
-    .doc = "fast simulator of the machine: exact results, cycles close to the RTL",
+    .doc = "fast simulator of the machine: results and cycles of the RTL",
     .sections = HD_RUNS_PROG,
     .open = open_iss,
     .close = hd_mach_close,

@@ -5,59 +5,65 @@
 
 /* ---- fetch ---------------------------------------------------------------------------------- */
 
-/* Asks for the next burst if its buffer has room. */
-void hd_iss_fetch_step(hd_iss *iss) {
-    struct fetch *f = &iss->fetch;
-    uint32_t axi = hd_axi_bytes(&iss->m), room = 4 * HD_FETCH_CHUNK / axi;
-    f->next = f->known;
-    if (iss->now < f->known) return; /* the header is still on its way */
-    f->next = HD_NEVER;
-    if (iss->free_issue) return;
-    if (f->at >= f->limit || f->n == sizeof f->b / sizeof f->b[0]) return;
-    uint64_t bytes = HD_FETCH_CHUNK - f->at % HD_FETCH_CHUNK;
-    if (bytes > f->limit - f->at) bytes = f->limit - f->at;
-    uint32_t beats = (uint32_t)((bytes + axi - 1) / axi);
-    if (f->reserved + beats > room) return;
-
-    struct hd_axi_times t;
-    hd_axi_time_read(iss->mem, iss->now + HD_T_ARB, beats, &t);
-    iss->read_bytes += (uint64_t)beats * axi;
-    iss->code_bytes += (uint64_t)beats * axi;
-    hd_iss_tell_dram(iss, t.first, false, beats * axi);
-    struct fetch_burst *b = &f->b[(f->head + f->n++) % (sizeof f->b / sizeof f->b[0])];
-    uint32_t delay = HD_T_DATA + HD_T_WORD;
-    *b = (struct fetch_burst){(uint32_t)((f->at - iss->code_offset) / 4), beats * axi / 4,
-                              t.first + delay, t.last + delay};
-    f->reserved += beats;
-    f->at += bytes;
-    f->next = (t.addr > iss->now + HD_T_ARB ? t.addr - HD_T_ARB : iss->now) + 1;
-    hd_iss_set_next(&iss->issue.next, iss->now + 1);
+/* Bytes of the next burst. */
+static uint64_t chunk(const hd_iss *iss) {
+    const struct fetch *f = &iss->fetch;
+    uint64_t bytes = HD_FETCH_CHUNK - (iss->image_ptr + f->at) % HD_FETCH_CHUNK;
+    return bytes < f->limit - f->at ? bytes : f->limit - f->at;
 }
 
-/* First cycle in which word `pc` of the stream is there; HD_NEVER when it is not asked for. */
-static uint64_t word_ready(const hd_iss *iss, uint32_t pc) {
+static uint32_t burst_beats(const hd_iss *iss) {
+    return (uint32_t)((chunk(iss) + (uint64_t)iss->axi - 1) / (uint64_t)iss->axi);
+}
+
+static bool has_room(const hd_iss *iss, uint32_t beats) {
+    return iss->fetch.reserved + beats <= 4 * HD_FETCH_CHUNK / (uint32_t)iss->axi;
+}
+
+bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats) {
+    struct fetch *f = &iss->fetch;
+    for (; f->n_freed != f->n_gone && f->gone[f->n_freed % HD_FETCH_BEATS] < iss->now; f->n_freed++)
+        f->reserved--;
+    if (iss->free_issue || f->at >= f->limit || iss->now < HD_T_START || iss->now < f->known)
+        return false;
+    *out_beats = burst_beats(iss);
+    return has_room(iss, *out_beats);
+}
+
+void hd_iss_fetch_granted(hd_iss *iss, uint32_t beats) {
+    iss->fetch.reserved += beats;
+    iss->fetch.at += chunk(iss);
+}
+
+void hd_iss_fetch_beat(hd_iss *iss) {
+    struct fetch *f = &iss->fetch;
+    f->came[f->n_came++ % HD_FETCH_BEATS] = iss->now + HD_T_WORD;
+    hd_iss_set_next(&iss->issue.next, iss->now + HD_T_WORD);
+}
+
+uint64_t hd_iss_fetch_next(const hd_iss *iss) {
     const struct fetch *f = &iss->fetch;
-    uint32_t cap = sizeof f->b / sizeof f->b[0], per_beat = hd_axi_bytes(&iss->m) / 4;
-    for (uint32_t i = 0; i < f->n; i++) {
-        const struct fetch_burst *b = &f->b[(f->head + i) % cap];
-        if (pc < b->first_word || pc >= b->first_word + b->n_words) continue;
-        uint32_t beats = b->n_words / per_beat, beat = (pc - b->first_word) / per_beat;
-        return beats < 2 ? b->last : b->first + (b->last - b->first) * beat / (beats - 1);
-    }
-    return HD_NEVER;
+    if (iss->free_issue || f->at >= f->limit) return HD_NEVER;
+    uint64_t t = iss->now + 1;
+    if (f->known > t) return f->known;
+    if (has_room(iss, burst_beats(iss))) return t > HD_T_START ? t : HD_T_START;
+    if (f->n_freed == f->n_gone) return HD_NEVER;
+    uint64_t gone = f->gone[f->n_freed % HD_FETCH_BEATS] + 1; /* then there may be */
+    return gone > t ? gone : t;
+}
+
+/* First cycle in which word `pc` of the stream is there; HD_NEVER when it has not come yet. */
+static uint64_t word_ready(const hd_iss *iss, uint32_t pc) {
+    uint32_t beat = pc / ((uint32_t)iss->axi / 4);
+    return beat < iss->fetch.n_came ? iss->fetch.came[beat % HD_FETCH_BEATS] : HD_NEVER;
 }
 
 /* Word pc of the stream leaves the buffer in cycle t. */
 static void word_gone(hd_iss *iss, uint32_t pc, uint64_t t) {
     struct fetch *f = &iss->fetch;
-    if ((pc + 1) % (hd_axi_bytes(&iss->m) / 4)) return;
-    f->reserved--;
-    hd_iss_set_next(&f->next, (t > iss->now ? t : iss->now) + 1);
-    const struct fetch_burst *b = &f->b[f->head];
-    if (pc + 1 >= b->first_word + b->n_words) {
-        f->head = (f->head + 1) % (sizeof f->b / sizeof f->b[0]);
-        f->n--;
-    }
+    if ((pc + 1) % ((uint32_t)iss->axi / 4)) return;
+    f->gone[f->n_gone++ % HD_FETCH_BEATS] = t;
+    hd_iss_set_next(&iss->tick, (t > iss->now ? t : iss->now) + 1);
 }
 
 /* ---- header --------------------------------------------------------------------------------- */
@@ -87,6 +93,10 @@ void hd_iss_take_header(hd_iss *iss) {
         if (ready == HD_NEVER) return;
         s->t = s->t > ready ? s->t : ready;
         word_gone(iss, u->at, s->t++);
+        if (u->at != HD_PROG_HEADER_WORDS - 1) continue; /* the length: fetch goes on */
+        iss->fetch.limit = iss->code_offset + 4 * (uint64_t)iss->code[u->at];
+        iss->fetch.known = s->t;
+        hd_iss_set_next(&iss->tick, s->t);
     }
     if (!err) err = header_error(iss);
     if (err) {
@@ -100,9 +110,6 @@ void hd_iss_take_header(hd_iss *iss) {
     u->n_to = HD_PROG_HEADER_WORDS;
     u->step = s->t - 1;
     s->pc = HD_PROG_HEADER_WORDS;
-    iss->fetch.limit = iss->code_offset + 4 * (uint64_t)u->words;
-    iss->fetch.known = s->t;
-    hd_iss_set_next(&iss->fetch.next, s->t);
     s->next = s->t;
 }
 
@@ -135,27 +142,56 @@ static bool take_raw(hd_iss *iss, uint64_t *t) {
     return true;
 }
 
-/* The next word that issues goes on its way; false: what it needs is not asked for yet. */
-static bool send_word(hd_iss *iss) {
+/* How many words come next, and from where; false: that word of the stream is not here yet. */
+static bool read_loop(hd_iss *iss) {
     struct unpack *u = &iss->unpack;
     const char *why;
-    if (u->packed && !u->now.fresh && !u->now.again) {
-        uint64_t t = u->looped ? u->step : u->step + 1; /* beside the last word of a loop */
-        uint32_t word = iss->code[u->from];
-        if (!take_raw(iss, &t)) return false;
-        hd_loop_decode(word, iss->code_words, &u->now, &why); /* hd_iss_word has looked at it */
-        u->step = t;
-        u->looped = false;
-    }
+    uint64_t t = u->looped ? u->step : u->step + 1; /* beside the last word of a loop */
+    if (u->from == u->words || u->bad) return false;
+    uint32_t word = iss->code[u->from];
+    if (!take_raw(iss, &t)) return false;
+    u->bad = !hd_loop_decode(word, u->n_chosen, &u->now, &why); /* hd_iss_word says so in time */
+    u->step = t;
+    u->looped = false;
+    return !u->bad;
+}
+
+/* The next word goes into the register behind the window. */
+static bool choose(hd_iss *iss) {
+    struct unpack *u = &iss->unpack;
     bool fresh = !u->packed || u->now.fresh;
     uint64_t t = u->step + 1 > u->out ? u->step + 1 : u->out;
-    if (fresh && !take_raw(iss, &t)) return false;
+    if (fresh && (u->from == u->words || !take_raw(iss, &t))) return false;
     if (u->packed) *(fresh ? &u->now.fresh : &u->now.again) -= 1;
-    u->step = t;
+    u->step = u->held_since = t;
     u->looped = !fresh;
-    uint64_t room = u->taken[u->n_taken % HD_UNPACK_WORDS] + 1;
-    u->out = t + 1 > room ? t + 1 : room;
+    u->held = true;
+    u->n_chosen++;
     return true;
+}
+
+/* From there to the words that issue can take. */
+static void push(struct unpack *u) {
+    uint64_t room = u->taken[u->n_sent % HD_UNPACK_WORDS] + 1;
+    u->out = u->held_since + 1 > room ? u->held_since + 1 : room;
+    u->sent[u->n_sent++ % HD_UNPACK_WORDS] = u->out;
+    u->held = false;
+}
+
+void hd_iss_send_words(hd_iss *iss) {
+    struct unpack *u = &iss->unpack;
+    for (bool moved = !iss->free_issue && iss->code_words; moved;) {
+        bool more = u->n_chosen < iss->code_words - HD_PROG_HEADER_WORDS;
+        moved = false;
+        if (u->held && u->n_sent - u->n_taken < HD_UNPACK_WORDS) {
+            push(u);
+            moved = true;
+        }
+        if (more && u->packed && !u->now.fresh && !u->now.again)
+            moved |= read_loop(iss);
+        else if (more && !u->held)
+            moved |= choose(iss);
+    }
 }
 
 bool hd_iss_take_words(hd_iss *iss, uint32_t end) {
@@ -163,9 +199,12 @@ bool hd_iss_take_words(hd_iss *iss, uint32_t end) {
     struct unpack *u = &iss->unpack;
     if (iss->free_issue) s->pc = end;
     for (; s->pc < end; s->pc++) {
-        if (!send_word(iss)) return false;
-        s->t = s->t > u->out + 1 ? s->t : u->out + 1;
+        hd_iss_send_words(iss);
+        if (u->n_sent == u->n_taken) return false;
+        uint64_t out = u->sent[u->n_taken % HD_UNPACK_WORDS];
+        s->t = s->t > out + 1 ? s->t : out + 1;
         u->taken[u->n_taken++ % HD_UNPACK_WORDS] = s->t++;
     }
+    hd_iss_send_words(iss);
     return true;
 }

@@ -2,37 +2,30 @@
 #ifndef HD_SIM_ISS_INT_H
 #define HD_SIM_ISS_INT_H
 
+#include "sim/axi_mem.h"
 #include "sim/iss.h"
 
 #define HD_NEVER          UINT64_MAX
 #define HD_ISS_MAX_CYCLES (UINT64_C(1) << 36) /* no run goes on beyond */
 
-enum { HD_IN_FLIGHT = 8, HD_QUEUE_MAX = 16, HD_DMA_OPEN = 16 /* bursts of an engine */ };
+enum { HD_IN_FLIGHT = 8, HD_QUEUE_MAX = 16 };
 
 /* Timing of the hardware that isa tables do not give, in cycles: see the headers of hw/rtl. */
 enum hd_iss_timing {
-    HD_T_START = 2,   /* start to the first request of fetch */
-    HD_T_ARB = 1,     /* a read request to the bus */
-    HD_T_DATA = 1,    /* data on the bus to its engine */
-    HD_T_WORD = 1,    /* data at fetch to a word that can issue */
-    HD_T_HALT = 2,    /* units idle to done */
-    HD_T_MX_DONE = 9, /* last iteration to done */
-    HD_T_VX_DONE = 20,
+    HD_T_START = 2,         /* start to the first request of fetch */
+    HD_T_WORD = 1,          /* data at fetch to a word that can issue */
+    HD_T_HALT = 3,          /* units idle to done */
+    HD_T_MX_READ = 5,       /* an iteration to its read of AM, */
+    HD_T_MX_WRITE = 8,      /* to its write, */
+    HD_T_MX_DONE = 9,       /* and to done */
+    HD_T_VX_WRITE = 19,     /* an iteration to its write; done is a cycle later */
     HD_T_VX_DW = 2,         /* later than a plain map: a dw, */
     HD_T_VX_ACROSS = 1,     /* a reduction across lanes, */
     HD_T_VX_FN = 8,         /* a function, */
     HD_T_VX_LUT = 1,        /* a table; */
     HD_T_VX_FN_SWITCH = 15, /* a function behind the alu to one before it, at least */
-    HD_T_LX_FIRST = 4,      /* load accepted to its first request */
-    HD_T_LX_DONE = 2,       /* last chunk at the engine to done */
-    HD_T_LW_DONE = 1,
-    HD_T_ST_FIRST = 4,   /* store accepted to its first address */
-    HD_T_ST_DATA = 9,    /* store accepted to its first data */
-    HD_T_ST_READ = 5,    /* read of XM to its data */
-    HD_T_ST_AHEAD = 16,  /* a burst is looked at that long before its data */
-    HD_T_ST_CHUNKS = 8,  /* reads of XM that are looked at together, when the first is due */
-    HD_T_ST_DONE = 2,    /* last response to done */
-    HD_FETCH_CHUNK = 256 /* bytes: longest burst of fetch; its buffer has 4 */
+    HD_T_VX_TURN = 2,       /* last vector of a block to its first column */
+    HD_FETCH_CHUNK = 256    /* bytes: longest burst of fetch; its buffer has 4 */
 };
 
 struct queued_op {
@@ -45,8 +38,8 @@ struct flying_op { /* handed to the engine, not complete */
     uint32_t signal, pc;
     uint16_t tag;
     bool nop;
-    uint64_t done;                              /* HD_NEVER until known */
-    uint64_t take, start, stall_sem, stall_mem; /* for the probe */
+    uint64_t done;                   /* HD_NEVER until known */
+    uint64_t take, start, stall_sem; /* for the probe */
 };
 
 enum front_state { FRONT_IDLE, FRONT_SEM, FRONT_OFFER };
@@ -62,8 +55,8 @@ struct front {
     uint64_t engine_free; /* engine can accept from this cycle; HD_NEVER: not known yet */
     struct flying_op fly[HD_IN_FLIGHT];
     uint32_t f_head, f_n;
-    uint64_t next;       /* cycle of the front's next event */
-    uint64_t stall_bank; /* counter at the last end, for the probe */
+    uint64_t next;                  /* cycle of the front's next event */
+    uint64_t stall_mem, stall_bank; /* counters at the last end, for the probe */
     uint64_t take, stall_sem,
         last_end; /* for the probe: of cur, the counter then; end of the last */
 };
@@ -78,48 +71,82 @@ struct run_walk { /* a DMA operation as runs of contiguous bytes */
     uint32_t n_joined; /* loops that became part of the run, a cycle each */
 };
 
-struct dma_op { /* an operation that a DMA engine has accepted */
-    struct run_walk walk;
-    uint64_t base;  /* bus address of the segment */
-    uint64_t first; /* its first request not before */
-    uint32_t fly;   /* index in front.fly */
-    uint16_t tag;
+/* ---- engines of LX, LW and ST, register by register as in hw/rtl ---- */
+enum {
+    HD_DMA_OPEN = 16, /* bursts that an engine has open */
+    HD_RECORDS = 32,  /* runs between address and data side of a load; of a store 16 */
+    HD_ST_RECORDS = 16,
+    HD_ST_CHUNKS = 8 /* between XM and W */
 };
 
-struct dma { /* address side of LX, LW or ST; the data side is the cycle from which it is free */
-    bool active, in_run;
-    uint64_t run_work, lead; /* cycles of the run left (LX); of them before the first beat */
-    bool has_waiting;
-    struct dma_op waiting; /* accepted, behind the one in work */
-    struct run_walk walk;
-    int64_t lo, hi; /* bytes of the current run that still go over the bus */
-    uint64_t base;  /* bus address of the segment */
-    uint64_t data_free, last;
-    uint64_t ask[HD_DMA_OPEN]; /* a ring: its burst is over, and another may be asked for */
-    uint32_t asked;
-    uint32_t fly; /* index in front.fly */
-    uint16_t tag;
-    uint64_t next;
-    uint64_t stall_mem;                       /* counter when the operation began */
-    struct store_work {                       /* ST: the burst that reads XM */
-        uint64_t chunks, offered, data, wait; /* left; cycles of AW, of the first data, lost */
-        int64_t chip, bytes;
-        uint32_t beats;
-    } store;
+struct dma_run {               /* a run of contiguous bytes on its way through an engine */
+    uint64_t addr;             /* bus address of its first byte that goes over the bus */
+    int64_t chip, run, lo, hi; /* byte address on chip, bytes, the part that goes over the bus */
+    uint32_t beats;            /* 0: padding alone */
+    bool in_am, last;          /* last: of its operation */
+    uint8_t shrink;
 };
 
-struct fetch_burst {
-    uint32_t first_word, n_words;
-    uint64_t first, last;
+struct run_queue {
+    struct dma_run r[HD_RECORDS];
+    uint32_t head, n;
 };
+
+struct dma_gen { /* address side: hd_lx_gen, hd_lw, hd_st_gen */
+    bool joining, walking, b_valid, c_valid, mid;
+    uint64_t joined;            /* cycle from which the runs of `next` are joined */
+    struct run_walk next, walk; /* being joined; walked */
+    uint64_t next_base, base;   /* bus addresses of their segments */
+    struct dma_run b, c;
+    uint64_t at;   /* mid: of c that is left, address */
+    uint32_t left; /* and beats */
+    uint32_t open; /* bursts */
+};
+
+struct load { /* LX and LW */
+    struct dma_gen gen;
+    struct run_queue runs;
+    bool run, prime, out, out_last; /* LX: hd_lx_data */
+    int64_t end, lo, hi;            /* from the first byte of the chunk at hand */
+    int64_t chip, out_chip;
+    uint32_t beats; /* of the run, to come */
+    bool in_am, last, out_am;
+};
+
+struct store {
+    struct dma_gen gen;
+    bool aw;
+    uint32_t aw_beats;
+    struct run_queue runs, packs;
+    uint8_t burst[HD_ST_RECORDS];  /* beats - 1 */
+    bool resp_last[HD_ST_RECORDS]; /* open bursts: last of its operation */
+    uint32_t burst_at, n_bursts, resp_at, n_resps;
+    bool read, in_am, coming[2], whole[2]; /* granted one and two cycles ago */
+    int64_t read_chip;
+    uint8_t shrink;
+    uint32_t read_left, chunks;
+    bool run, prime, out, out_last;
+    int64_t end, skip; /* of the run and of bytes before it, from the first byte of the beat */
+    uint32_t left, beat, out_bytes;
+};
+
+struct read_bus { /* hd_rd_arb */
+    bool ar, lw_last;
+    uint8_t ar_id;
+    uint32_t ar_beats;
+    bool valid[2], last[2]; /* the buffer of two */
+    uint8_t id[2];
+};
+
+enum { HD_FETCH_BEATS = 128 };
 
 struct fetch {
     uint64_t at, limit; /* byte offsets in the image: next request, end as far as known */
-    uint64_t known;     /* cycle in which the header has given the program's length */
-    uint32_t reserved;  /* beats */
-    struct fetch_burst b[8];
-    uint32_t head, n;
-    uint64_t next;
+    uint64_t known;     /* cycle from which the limit is the end of the program */
+    uint32_t reserved;  /* beats of the buffer */
+    uint64_t came[HD_FETCH_BEATS];    /* cycles from which the words of the last beats can issue */
+    uint64_t gone[HD_FETCH_BEATS];    /* cycles in which the last beats left */
+    uint32_t n_came, n_gone, n_freed; /* so far; freed: no longer reserved */
 };
 
 enum { HD_UNPACK_WORDS = 4 }; /* between hd_unpack and issue */
@@ -134,33 +161,68 @@ struct unpack { /* from the words of the stream to those that issue */
     /* when they come */
     uint32_t at, from; /* of the header, of the rest */
     struct hd_loop now;
-    bool looped;        /* the last one came from a loop */
-    uint64_t step, out; /* cycle in which it was chosen, in which it went to the queue */
-    uint64_t taken[HD_UNPACK_WORDS]; /* cycles in which issue took the last ones */
-    uint32_t n_taken;
+    bool looped;                    /* the last one came from a loop */
+    bool held, bad;                 /* it waits for room among those below; no loop word */
+    uint64_t step, held_since, out; /* cycle in which it was chosen (or a loop word read), in which
+                                       it was, in which the one before went on */
+    uint32_t n_chosen;
+    /* cycles in which the last ones came to issue, and were taken */
+    uint64_t sent[HD_UNPACK_WORDS], taken[HD_UNPACK_WORDS];
+    uint32_t n_sent, n_taken;
 };
 
-struct bank_run { /* cycles with reads in the same banks of XM; -1 = none */
+/* ---- MX in time: when it reads and writes which bank ---- */
+struct bank_run { /* n reads, or n writes, in one bank */
     uint64_t n;
-    int8_t bank[2];
+    int bank;
 };
-
-struct bank_track { /* reads of an operation, and how far they are */
+struct bank_list {
     struct bank_run *run;
-    size_t n, cap, at; /* at: the run in work */
-    uint64_t left, t;  /* its cycles left, from cycle t on */
+    size_t n, cap;
+};
+struct bank_cursor {
+    size_t at;
+    uint64_t begin;
+};
+enum { HD_MX_RECENT = 16, HD_MX_HAZARD = 3 /* cycles in which a sum cannot be added to */ };
+struct mx_write {
+    uint64_t t; /* cycle of the iteration that makes it */
+    int64_t at;
+};
+struct mx_op {
+    uint64_t start, iterations, inner; /* first iteration; of them, iterations of an output */
+    bool accumulate;
+    struct bank_list xm, am; /* by iteration, by output */
+    struct bank_cursor at_xm, at_read, at_write;
 };
 
-enum { HD_LX_RECENT = 32, HD_VX_RECENT = 8 };
-
-struct vx_writes { /* of a VX operation: n in cycles from..to, banks lo..hi in turn */
-    uint64_t from, to, n;
-    int64_t lo, hi;
+/* ---- VX in time: hd_vx ---- */
+enum {
+    HD_VX_PLACES = 5,
+    HD_VX_RESULTS = 128,
+    HD_VX_STREAMS = 3,
+    HD_VX_A = 0,
+    HD_VX_B = 1,
+    HD_VX_D = 2
 };
-
-struct lx_burst { /* chunks that LX writes, in cycles from..to, from byte address chip on */
-    uint64_t from, to;
-    int64_t chip;
+struct vx_result {
+    uint64_t ready; /* cycle from which it can be written; HD_NEVER: its block is not complete */
+    int64_t at;     /* word of N */
+    bool to_am, turned, end;
+};
+struct vx_time {
+    bool run, dw, pairs, single, first_pm; /* single: the first iteration is a result */
+    bool two, to_am, turns, fn_before, fn_behind;
+    bool a_xm, a_am, b_xm, b_am, got_a, got_b;
+    uint32_t head, gap, skip; /* dw: columns before the first window, between two, to the next */
+    int loops, inner;         /* loops below `inner` are a reduction */
+    int64_t n[4], i[4];
+    int64_t at[HD_VX_STREAMS][4], step[HD_VX_STREAMS][4]; /* words; at: as in hd_nest */
+    uint64_t late[HD_VX_PLACES], from[HD_VX_PLACES];      /* see hd_vx, "of different latency" */
+    uint64_t fn_end;                        /* cycle of the last function behind the alu */
+    uint32_t n_xm, n_am, n_turn;            /* operations in flight that write XM, AM; turn */
+    struct vx_result result[HD_VX_RESULTS]; /* a ring */
+    uint32_t first, n_results, block;       /* block: vectors of the block at the end */
 };
 
 enum seq_state { SEQ_NONE, SEQ_SEM, SEQ_BARRIER, SEQ_END };
@@ -176,12 +238,6 @@ struct issue {
     uint64_t t; /* cycle of the next word, or of the next step of a SEQ operation */
     uint64_t seq_start, seq_granted; /* of the SEQ operation in work, for the probe */
     uint64_t next;
-};
-
-enum { HD_VX_PLACES = 5 };
-struct vx_late { /* of an operation of VX */
-    uint64_t at[HD_VX_PLACES];
-    bool fn_before, fn_behind, turns;
 };
 
 struct hd_iss {
@@ -209,26 +265,24 @@ struct hd_iss {
     uint32_t code_words;   /* that issue, a header of 4 included; 0: not known yet */
     uint8_t sem[HD_SEMAPHORES];
     struct front front[HD_UNITS]; /* [seq] has no queue */
-    struct dma dma[HD_UNITS];     /* lx, lw, st */
     struct fetch fetch;
     struct unpack unpack;
     struct issue issue;
-    uint64_t vx_xm_end, vx_am_end; /* VX operations in flight that write XM, AM end then */
-    /* Iterations after the last may be late by so much at each place where nothing may overtake,
-     * from then on: see hd_vx.sv, "operations of different latency". */
-    struct vx_late vx_late;
-    uint64_t vx_from[HD_VX_PLACES];
-    uint64_t vx_turn_end;      /* operations in flight that transpose end then */
-    uint64_t vx_fn_end;        /* functions behind the alu have issued by then */
+    struct load load[2]; /* LX, LW */
+    struct store store;
+    struct read_bus bus;
+    struct vx_time vx;
+    struct mx_op mx[HD_MX_RECENT];          /* a ring */
+    uint32_t n_mx;                          /* so far */
+    struct mx_write mx_wrote[HD_MX_HAZARD]; /* a ring */
+    uint32_t n_mx_wrote;
+    uint64_t mx_end;       /* cycle behind its last iteration */
+    uint64_t tick, ticked; /* the next cycle of the engines that matters; the last one + 1 */
+    struct hd_axi_out axi_out;
+    int64_t axi;               /* bytes of a beat */
+    int xm_shift, am_shift;    /* log2 of the bytes of a bank */
     uint8_t vx_block[64 * 64]; /* vectors of a block that is being transposed */
     int64_t vx_turn;           /* of them, complete */
-    uint32_t vx_fly;           /* the operation that issues, index in front.fly */
-    uint64_t vx_drain;         /* its latency behind the last iteration */
-    bool vx_to_am;
-    struct bank_track mx_track, vx_track;
-    struct lx_burst lx_recent[HD_LX_RECENT];  /* a ring, the oldest at lx_at */
-    struct vx_writes vx_recent[HD_VX_RECENT]; /* likewise */
-    uint32_t lx_at, vx_at;
 
     /* accounting */
     struct hd_layer_counters *layers;
@@ -247,10 +301,16 @@ void hd_iss_tell_dram(const hd_iss *iss, uint64_t cycle, bool write,
                       uint32_t bytes); /* the probe */
 
 /* ---- iss_fetch.c: fetch, loops ---- */
-void hd_iss_fetch_step(hd_iss *iss);
-void hd_iss_take_header(hd_iss *iss); /* then how long the program is is known */
+/* Whether fetch asks for a burst in this cycle, and for how many beats; it is granted. */
+bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats);
+void hd_iss_fetch_granted(hd_iss *iss, uint32_t beats);
+void hd_iss_fetch_beat(hd_iss *iss);           /* a beat comes in this cycle */
+uint64_t hd_iss_fetch_next(const hd_iss *iss); /* cycle of its next request, as far as known */
+void hd_iss_take_header(hd_iss *iss);          /* then how long the program is is known */
 /* The next word that issues, or false and an error: the stream is wrong there. */
 bool hd_iss_word(hd_iss *iss, uint32_t *out);
+/* Words go on to issue as far as there is room. */
+void hd_iss_send_words(hd_iss *iss);
 /* Issue takes the words up to `end`, one per cycle; false when one is not asked for yet. */
 bool hd_iss_take_words(hd_iss *iss, uint32_t end);
 
@@ -262,30 +322,51 @@ bool hd_iss_take_semaphores(hd_iss *iss, uint32_t mask); /* all or none */
 void hd_iss_signal(hd_iss *iss, uint32_t mask, enum hd_unit u, uint32_t pc);
 
 /* ---- iss_time.c: engines. Accepts the operation in front.cur, whose words are in front.words:
- * checks it, executes it, and sets its completion time or starts the DMA that will. False: it
- * failed. ---- */
+ * checks it, executes it, and starts it in time. False: it failed. ---- */
 bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot);
-void hd_iss_dma_step(hd_iss *iss, enum hd_unit u);
+/* All engines and the memory for one cycle, before anything else of that cycle. */
+void hd_iss_tick(hd_iss *iss);
+/* The engine of u takes another operation from this cycle on. */
+void hd_iss_engine_free(hd_iss *iss, enum hd_unit u);
+/* The oldest operation in the engine of u is done in cycle t. */
+void hd_iss_engine_done(hd_iss *iss, enum hd_unit u, uint64_t t);
+void hd_iss_time_free(hd_iss *iss);
 
-/* ---- iss_bank.c: banks of XM ---- */
-/* An MX operation starts now; a VX operation that takes `cycles` without MX starts in `start`. */
-void hd_iss_bank_mx(hd_iss *iss, const uint32_t *words);
-void hd_iss_bank_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t start,
-                    uint64_t cycles);
-/* Cycle from which the VX operation in work lets the next one in; *out_stall are those cycles of it
- * still to come in which MX is in the way. */
-uint64_t hd_iss_bank_vx_end(const hd_iss *iss, uint64_t *out_stall);
-/* Cycles that ST waits when it reads chunks from byte address `chip` on, beginning in cycle t. */
-uint64_t hd_iss_bank_st(const hd_iss *iss, int64_t chip, uint64_t chunks, uint64_t t);
-/* LX writes in cycles from..to, beginning at byte address chip, if VX lets it: returns the cycles
- * that it waits for writes of VX known by now. */
-uint64_t hd_iss_bank_lx(hd_iss *iss, int64_t chip, uint64_t from, uint64_t to);
-/* A VX operation writes XM in cycles from..to: moves the bursts of LX that it stops. Returns by how
- * much the last ones move; *out_first is where that begins. */
-uint64_t hd_iss_bank_lx_waits(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t from,
-                              uint64_t to, uint64_t *out_first);
-void hd_iss_bank_clear(hd_iss *iss);
-void hd_iss_bank_free(hd_iss *iss);
+/* ---- iss_bank.c: MX; -1 = no bank ---- */
+/* An operation of so many iterations begins in the next cycle. Returns the cycles it issues. */
+uint64_t hd_iss_mx_start(hd_iss *iss, const uint32_t *words, uint64_t iterations);
+int hd_iss_mx_reads_xm(hd_iss *iss, uint64_t t);
+int hd_iss_mx_reads_am(hd_iss *iss, uint64_t t);
+int hd_iss_mx_writes_am(hd_iss *iss, uint64_t t);
+
+/* ---- iss_vx_time.c ---- */
+struct hd_iss_banks { /* that are taken in this cycle, by those with priority; bit b = bank b */
+    uint64_t xm_read, xm_write;
+    uint32_t am_read, am_write;
+};
+void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words);
+void hd_iss_vx_tick(hd_iss *iss, struct hd_iss_banks *taken);
+uint64_t hd_iss_vx_next(const hd_iss *iss);
+
+/* ---- iss_load.c, iss_store.c ---- */
+void hd_iss_gen_start(hd_iss *iss, struct dma_gen *g, enum hd_unit u, const uint32_t *words);
+/* The burst that the run at hand asks for. */
+uint32_t hd_iss_gen_burst(const hd_iss *iss, const struct dma_gen *g);
+void hd_iss_gen_sent(hd_iss *iss, struct dma_gen *g, uint32_t beats); /* it went out */
+/* The rest of a cycle; c_done: the run at hand is through. */
+void hd_iss_gen_step(hd_iss *iss, struct dma_gen *g, enum hd_unit u, bool c_done);
+uint64_t hd_iss_gen_next(const hd_iss *iss, const struct dma_gen *g);
+bool hd_iss_load_asks(const hd_iss *iss, const struct load *l, uint32_t *out_beats);
+/* Data side; here: a beat is for it. Returns whether it takes it. */
+bool hd_iss_lx_data(hd_iss *iss, bool here, const struct hd_iss_banks *taken);
+void hd_iss_lw_data(hd_iss *iss, bool here);
+/* Address side: may: could have asked; sent: beats that went out. */
+void hd_iss_load_addr(hd_iss *iss, enum hd_unit u, bool room, uint32_t sent);
+uint64_t hd_iss_load_next(const hd_iss *iss, enum hd_unit u);
+void hd_iss_load_waits(hd_iss *iss, uint64_t cycles); /* nothing came in so many */
+void hd_iss_store_tick(hd_iss *iss, struct hd_iss_banks *taken);
+uint64_t hd_iss_store_next(const hd_iss *iss);
+void hd_iss_store_waits(hd_iss *iss, uint64_t cycles);
 
 /* ---- effects: check, then execute; HD_ERR_none or the error ---- */
 unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words);

@@ -137,6 +137,7 @@ static bool issue_op(hd_iss *iss) {
 void hd_iss_issue_step(hd_iss *iss) {
     struct issue *s = &iss->issue;
     s->next = HD_NEVER;
+    hd_iss_send_words(iss);
     if (s->t < iss->now) s->t = iss->now;
     if (s->t > iss->now) { /* woken while words still move */
         s->next = s->t;
@@ -172,15 +173,9 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
         return false;
     }
     uint32_t slot = (f->f_head + f->f_n) % HD_IN_FLIGHT;
-    f->fly[slot] = (struct flying_op){f->cur.op.signal,
-                                      f->cur.pc,
-                                      f->cur.op.tag,
-                                      nop,
-                                      iss->now + 1,
-                                      f->take,
-                                      iss->now,
-                                      iss->count[u].stall_sem - f->stall_sem,
-                                      0};
+    f->fly[slot] = (struct flying_op){
+        f->cur.op.signal, f->cur.pc, f->cur.op.tag, nop,
+        iss->now + 1,     f->take,   iss->now,      iss->count[u].stall_sem - f->stall_sem};
     if (!nop && !hd_iss_engine_start(iss, u, slot)) return false;
     if (f->f_n) { /* completions come in order */
         uint64_t before = f->fly[(slot + HD_IN_FLIGHT - 1) % HD_IN_FLIGHT].done;
@@ -235,8 +230,10 @@ void hd_iss_complete(hd_iss *iss, enum hd_unit u) {
     uint64_t oldest = done.start > f->last_end ? done.start : f->last_end;
     tell_op(iss, &(struct hd_op_record){(uint8_t)u, done.tag, done.pc, done.take, done.start,
                                         done.nop ? iss->now : oldest, iss->now, done.stall_sem,
-                                        done.stall_mem, iss->count[u].stall_bank - f->stall_bank});
-    f->stall_bank = iss->count[u].stall_bank; /* between two ends: of the one that ended */
+                                        iss->count[u].stall_mem - f->stall_mem,
+                                        iss->count[u].stall_bank - f->stall_bank});
+    f->stall_mem = iss->count[u].stall_mem; /* between two ends: of the one that ended */
+    f->stall_bank = iss->count[u].stall_bank;
     f->last_end = iss->now;
     hd_iss_signal(iss, done.signal, u, done.pc);
     hd_iss_wake(iss);

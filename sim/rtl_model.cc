@@ -177,6 +177,11 @@ bool idle(const hd_rtl *m) {
 // One clock: inputs are driven, clock low. Leaves the model evaluated with the clock low again.
 void clock(hd_rtl *m) {
     Vhd_top *t = m->top.get();
+    if (m->cycle == 0 && !idle(m)) { // a run begins: so do time and jitter of the memory
+        m->memory.reset(m->memory.mem, &m->in);
+        drive(m);
+        t->eval();
+    }
     sample(m);
     if (!idle(m)) {
         account(m);

@@ -153,6 +153,9 @@ static bool same(struct cosim *x, const struct program *p, enum kind kind) {
                  x->text[1]);
     else if (kind == KIND_LEGAL && *x->text[0])
         snprintf(x->why, sizeof x->why, "a legal program fails on both: %.3000s", x->text[0]);
+    else if (!*x->text[0] && x->cycles[0] != x->cycles[1])
+        snprintf(x->why, sizeof x->why, "cycles: iss %llu, rtl %llu",
+                 (unsigned long long)x->cycles[0], (unsigned long long)x->cycles[1]);
     else if (!*x->text[0] && memcmp(x->got[0], x->got[1], x->arena_bytes))
         where_differs(x);
     return !x->why[0];

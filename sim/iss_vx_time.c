@@ -1,0 +1,202 @@
+/* VX in time, as hd_vx does it: an iteration a cycle if its operands get their banks, results in
+ * order some cycles later, each written when it gets its bank. */
+#include <string.h>
+
+#include "sim/iss_int.h"
+
+enum { KIND_AM_F32 = 1, KIND_XM_U8 = 3, KIND_ZERO = 4, ALU_A = 0, ALU_MUL = 3 };
+enum { TO_AM_F32 = 1, TO_AM_INT = 2, TURNED = 3 };
+
+static void set_late(struct vx_time *v, bool lanes, bool fn, bool lut, int alu) {
+    v->fn_before = fn && alu == ALU_MUL;
+    v->fn_behind = fn && !v->fn_before;
+    v->late[0] = v->dw ? HD_T_VX_DW : lanes ? HD_T_VX_ACROSS : 0;
+    v->late[1] = v->late[0] + (v->fn_before ? HD_T_VX_FN : 0);
+    v->late[2] = v->late[0] + (fn ? HD_T_VX_FN : 0);
+    v->late[3] = v->late[2] + (lut ? HD_T_VX_LUT : 0);
+    v->late[4] = v->dw ? HD_T_VX_DW : 0; /* before the reduction */
+}
+
+/* dw as a nest: rows innermost, then the columns of a row of outputs, then vectors of channels. */
+static void start_dw(struct vx_time *v, const uint32_t *words) {
+#define GET(f) hd_field_get(words, HD_F_vx_##f)
+    int64_t sx = GET(sx), back = v->pairs ? 2 : 1;
+    v->loops = 3;
+    v->inner = 1; /* rows are summed */
+    v->single = GET(n0) == back && GET(n2) == 1;
+    v->first_pm = v->single;
+    v->head = v->skip = (uint32_t)(GET(n0) - back);
+    v->gap = (uint32_t)(sx - back);
+    v->n[0] = GET(n2), v->n[2] = GET(n3);
+    v->n[1] = v->pairs ? GET(n1) + GET(n0) - 2 : (GET(n1) - 1) * sx + GET(n0);
+    int64_t(*step)[4] = v->step;
+    step[HD_VX_A][0] = GET(as2), step[HD_VX_A][1] = GET(as0), step[HD_VX_A][2] = GET(as3);
+    step[HD_VX_B][0] = GET(bs2), step[HD_VX_B][1] = GET(bs0), step[HD_VX_B][2] = GET(bs3);
+    step[HD_VX_D][0] = 0, step[HD_VX_D][1] = GET(ds1), step[HD_VX_D][2] = GET(ds3);
+#undef GET
+}
+
+static void start_map(struct vx_time *v, const uint32_t *words) {
+    v->loops = 4;
+    v->inner = (int)hd_field_get(words, HD_F_vx_nred);
+    v->single = v->first_pm = false;
+    v->skip = 0;
+    for (int l = 0; l < 4; l++) {
+        v->n[l] = hd_field_get(words, (enum hd_field)(HD_F_vx_n0 + l));
+        bool in = l < v->inner;
+        v->step[HD_VX_A][l] = hd_field_get(words, (enum hd_field)(HD_F_vx_as0 + l));
+        v->step[HD_VX_B][l] = in ? 0 : hd_field_get(words, (enum hd_field)(HD_F_vx_bs0 + l));
+        v->step[HD_VX_D][l] = in ? 0 : hd_field_get(words, (enum hd_field)(HD_F_vx_ds0 + l));
+    }
+}
+
+void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words) {
+#define GET(f) hd_field_get(words, HD_F_vx_##f)
+    struct vx_time *v = &iss->vx;
+    int64_t a = GET(a_kind), b = GET(b_kind), d = GET(d_kind);
+    int alu = (int)GET(alu);
+    v->run = true;
+    v->dw = code == hd_isa_ops[HD_OP_vx_dw].code;
+    v->pairs = v->dw && b != KIND_ZERO;
+    v->two = alu != ALU_A || v->pairs;
+    v->to_am = d == TO_AM_F32 || d == TO_AM_INT;
+    v->turns = d == TURNED;
+    v->a_am = a <= KIND_AM_F32, v->a_xm = !v->a_am && a <= KIND_XM_U8;
+    v->b_am = b <= KIND_AM_F32, v->b_xm = !v->b_am && b <= KIND_XM_U8;
+    v->got_a = v->got_b = false;
+    for (int l = 0; l < 4; l++)
+        v->at[HD_VX_A][l] = GET(a), v->at[HD_VX_B][l] = GET(b), v->at[HD_VX_D][l] = GET(d);
+    memset(v->i, 0, sizeof v->i);
+    if (v->dw)
+        start_dw(v, words);
+    else
+        start_map(v, words);
+    set_late(v, GET(lanes) != 0, GET(fn) != 0, GET(lut) != 0, alu);
+    ++*(v->to_am ? &v->n_am : &v->n_xm);
+    v->n_turn += v->turns;
+#undef GET
+}
+
+/* Nothing of this operation may overtake what came before, nor read what an operation in flight
+ * writes. */
+static bool may_issue(const struct vx_time *v, uint64_t t) {
+    for (int i = 0; i < HD_VX_PLACES; i++)
+        if (v->from[i] > t + v->late[i]) return false;
+    if (v->fn_before && v->fn_end && t <= v->fn_end + HD_T_VX_FN_SWITCH) return false;
+    if ((v->a_xm || (v->two && v->b_xm)) && v->n_xm != !v->to_am) return false;
+    if ((v->a_am || (v->two && v->b_am)) && v->n_am != v->to_am) return false;
+    return v->turns || !v->n_turn;
+}
+
+/* True when the bank of word `at` of a memory is free in `taken`; takes it. */
+static bool take_xm(const hd_iss *iss, uint64_t *taken, int64_t at) {
+    uint64_t bit = UINT64_C(1) << (at * (int64_t)iss->m.n >> iss->xm_shift);
+    bool free = !(*taken & bit);
+    *taken |= bit;
+    return free;
+}
+static bool take_am(const hd_iss *iss, uint32_t *taken, int64_t at) {
+    uint32_t bit = UINT32_C(1) << (at * 4 * (int64_t)iss->m.n >> iss->am_shift);
+    bool free = !(*taken & bit);
+    *taken |= bit;
+    return free;
+}
+
+static void push(hd_iss *iss, bool end) {
+    struct vx_time *v = &iss->vx;
+    uint32_t mask = HD_VX_RESULTS - 1;
+    uint64_t ready = iss->now + HD_T_VX_WRITE + v->late[3];
+    v->result[(v->first + v->n_results++) & mask] =
+        (struct vx_result){v->turns ? HD_NEVER : ready, v->at[HD_VX_D][0], v->to_am, v->turns, end};
+    if (!v->turns || ++v->block < iss->m.n) return;
+    for (uint32_t j = 0; j < v->block; j++) /* columns leave when the last vector is in */
+        v->result[(v->first + v->n_results - v->block + j) & mask].ready = ready + HD_T_VX_TURN + j;
+    v->block = 0;
+}
+
+/* The iteration issued; on to the next. Returns true after the last. window: of dw, a column that
+ * ends one; D moves behind such, B with it. */
+static bool next_iteration(struct vx_time *v, bool window) {
+    if (v->dw && v->i[0] + 1 == v->n[0]) { /* a column ends */
+        bool row_ends = v->i[1] + 1 == v->n[1];
+        v->skip = row_ends ? v->head : !v->skip ? v->gap : v->skip - 1;
+        v->first_pm = row_ends && v->single;
+    }
+    int level = 0;
+    for (; level < v->loops && v->i[level] + 1 == v->n[level]; level++) v->i[level] = 0;
+    if (level == v->loops) return true;
+    v->i[level]++;
+    for (int s = 0; s < HD_VX_STREAMS; s++) {
+        bool stay = !window && (s == HD_VX_D || (s == HD_VX_B && v->pairs));
+        int64_t at = v->at[s][level] + (stay ? 0 : v->step[s][level]);
+        for (int l = 0; l <= level; l++) v->at[s][l] = at;
+    }
+    return false;
+}
+
+/* Counts a cycle in which the iteration at hand, or a result, waits for its bank. */
+static void issue(hd_iss *iss, struct hd_iss_banks *taken, bool *stall) {
+    struct vx_time *v = &iss->vx;
+    if (v->first_pm) { /* taps are read before the first iteration */
+        v->first_pm = false;
+        return;
+    }
+    bool window = !v->dw || !v->skip, sum_last = window;
+    for (int l = 0; l < v->inner; l++) sum_last = sum_last && v->i[l] + 1 == v->n[l];
+    uint32_t results = iss->m.n > 32 ? HD_VX_RESULTS : HD_VX_RESULTS / 2;
+    if ((sum_last && v->n_results >= results) || !may_issue(v, iss->now)) return;
+    bool want_b = v->two && (v->pairs ? window : sum_last);
+    int64_t a = v->at[HD_VX_A][0], b = v->at[HD_VX_B][0];
+    bool a_ok = v->got_a || !(v->a_xm || v->a_am),
+         b_ok = v->got_b || !want_b || !(v->b_xm || v->b_am);
+    if (!a_ok) a_ok = v->a_xm ? take_xm(iss, &taken->xm_read, a) : take_am(iss, &taken->am_read, a);
+    if (!b_ok) b_ok = v->b_xm ? take_xm(iss, &taken->xm_read, b) : take_am(iss, &taken->am_read, b);
+    bool commit = a_ok && b_ok;
+    v->got_a = !commit && a_ok;
+    v->got_b = !commit && b_ok && want_b;
+    *stall = !commit;
+    if (!commit) return;
+    for (int i = 0; i < HD_VX_PLACES; i++) v->from[i] = iss->now + 1 + v->late[i];
+    if (v->fn_behind) v->fn_end = iss->now;
+    bool last = v->i[v->loops - 1] + 1 == v->n[v->loops - 1];
+    for (int l = 0; l < v->loops; l++) last = last && v->i[l] + 1 == v->n[l];
+    if (sum_last) push(iss, last);
+    if (!next_iteration(v, window)) return;
+    v->run = false;
+    hd_iss_engine_free(iss, HD_UNIT_vx);
+}
+
+/* The oldest result is written if its bank is free. */
+static void write(hd_iss *iss, struct hd_iss_banks *taken, bool *stall) {
+    struct vx_time *v = &iss->vx;
+    const struct vx_result r = v->result[v->first & (HD_VX_RESULTS - 1)];
+    if (!v->n_results || r.ready > iss->now) return;
+    if (!r.to_am) {
+        take_xm(iss, &taken->xm_write, r.at);
+    } else if (!take_am(iss, &taken->am_write, r.at)) {
+        *stall = true;
+        return;
+    }
+    v->first++;
+    v->n_results--;
+    if (!r.end) return;
+    --*(r.to_am ? &v->n_am : &v->n_xm);
+    v->n_turn -= r.turned;
+    hd_iss_engine_done(iss, HD_UNIT_vx, iss->now + 1);
+}
+
+void hd_iss_vx_tick(hd_iss *iss, struct hd_iss_banks *taken) {
+    bool stalls[2] = {false, false};
+    uint32_t n = iss->vx.n_results;
+    if (iss->vx.run) issue(iss, taken, &stalls[0]);
+    if (n) write(iss, taken, &stalls[1]);
+    iss->count[HD_UNIT_vx].stall_bank += stalls[0] || stalls[1];
+}
+
+uint64_t hd_iss_vx_next(const hd_iss *iss) {
+    const struct vx_time *v = &iss->vx;
+    if (v->run) return iss->now + 1;
+    if (!v->n_results) return HD_NEVER;
+    uint64_t ready = v->result[v->first & (HD_VX_RESULTS - 1)].ready;
+    return ready > iss->now ? ready : iss->now + 1;
+}
