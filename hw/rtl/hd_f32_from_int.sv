@@ -33,19 +33,19 @@ module hd_f32_from_int #(
     if (en_i)
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_norm
         logic [31:0] m;
-        logic [7:0]  e;
+        logic [4:0]  s;  // places shifted
         sign[n] = a_i[32 * n + 31];
         m = (sign[n] && !raw_i) ? -a_i[32 * n +: 32] : a_i[32 * n +: 32];
-        e = m == 32'd0 ? 8'd0 : 8'd157;
-        if (!raw_i && e != 8'd0) begin
-          if (m[31:16] == 16'd0) begin m = m << 16; e = e - 8'd16; end
-          if (m[31:24] == 8'd0) begin m = m << 8; e = e - 8'd8; end
-          if (m[31:28] == 4'd0) begin m = m << 4; e = e - 8'd4; end
-          if (m[31:30] == 2'd0) begin m = m << 2; e = e - 8'd2; end
-          if (!m[31]) begin m = m << 1; e = e - 8'd1; end
+        s = 5'd0;
+        if (!raw_i) begin
+          if (m[31:16] == 16'd0) begin m = m << 16; s[4] = 1'b1; end
+          if (m[31:24] == 8'd0) begin m = m << 8; s[3] = 1'b1; end
+          if (m[31:28] == 4'd0) begin m = m << 4; s[2] = 1'b1; end
+          if (m[31:30] == 2'd0) begin m = m << 2; s[1] = 1'b1; end
+          if (!m[31]) begin m = m << 1; s[0] = 1'b1; end
         end
         mag[n] = m;
-        ex[n]  = e;
+        ex[n]  = m[31] ? 8'd126 + {3'd0, ~s} : 8'd0;  // 157 - s
       end
   end
 endmodule

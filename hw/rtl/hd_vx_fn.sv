@@ -99,20 +99,17 @@ module hd_vx_fn #(
     // 7: normalise
     if (en_q[5])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_normal
-        logic [27:0]        y;
-        logic signed [10:0] s;
+        logic [27:0] y;
+        logic [4:0]  s;  // places shifted
         y = y6[n][27:0];
-        s = scale6[n];
-        if (y6[n][28]) begin y = One[27:0]; s = s + 11'sd1; end
-        else begin
-          if (y[27:12] == 16'd0) begin y = y << 16; s = s - 11'sd16; end
-          if (y[27:20] == 8'd0) begin y = y << 8; s = s - 11'sd8; end
-          if (y[27:24] == 4'd0) begin y = y << 4; s = s - 11'sd4; end
-          if (y[27:26] == 2'd0) begin y = y << 2; s = s - 11'sd2; end
-          if (!y[27]) begin y = y << 1; s = s - 11'sd1; end
-        end
-        y7[n]     = y;
-        scale7[n] = s;
+        s = 5'd0;
+        if (y[27:12] == 16'd0) begin y = y << 16; s[4] = 1'b1; end
+        if (y[27:20] == 8'd0) begin y = y << 8; s[3] = 1'b1; end
+        if (y[27:24] == 4'd0) begin y = y << 4; s[2] = 1'b1; end
+        if (y[27:26] == 2'd0) begin y = y << 2; s[1] = 1'b1; end
+        if (!y[27]) begin y = y << 1; s[0] = 1'b1; end
+        y7[n]     = y6[n][28] ? One[27:0] : y;
+        scale7[n] = scale6[n] + (y6[n][28] ? 11'sd1 : 11'sd0 - 11'(s));
         minus7[n] = minus6[n];
         fix7[n]   = fix6[n];
       end

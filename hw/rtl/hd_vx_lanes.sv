@@ -196,7 +196,8 @@ module hd_vx_lanes #(
   logic [31:0]     tb2  [N];
   logic [31:0]     pb2  [N];
   logic [31:0]     ps2  [N];
-  logic [31:0]     part [N/Group];  // across lanes: of a group
+  logic [31:0]     tree [N];        // across lanes, within groups
+  logic [31:0]     part [N/Group];  // of a group
   logic [31:0]     tb_l [N];
   logic [31:0]     pb_l [N];
   logic [31:0]     ps_l [N];
@@ -207,16 +208,18 @@ module hd_vx_lanes #(
     order = {v[31], v[30:0] ^ {31{v[31]}}};
   endfunction
 
+  function automatic logic [31:0] joined(input logic max, input logic [31:0] a, b);
+    joined = !max ? a + b : signed'(b) > signed'(a) ? b : a;
+  endfunction
+
   always_ff @(posedge clk_i) begin
     // 3
     if (across_q) begin : gen_whole
       logic [31:0] whole;
-      whole = part[0];
-      for (int unsigned g = 1; g < N / Group; g++)
-        if (red[across_slot_q] == RedMax) begin
-          if (signed'(part[g]) > signed'(whole)) whole = part[g];
-        end else whole = whole + part[g];
-      if (total[across_slot_q]) whole = order(whole);
+      for (int unsigned i = 1; i < N / Group; i = 2 * i)
+        for (int unsigned g = 0; g + i < N / Group; g = g + 2 * i)
+          part[g] = joined(red[across_slot_q] == RedMax, part[g], part[g + i]);
+      whole = total[across_slot_q] ? order(part[0]) : part[0];
       for (int unsigned n = 0; n < N; n++) begin
         ta_q[32 * n +: 32]     <= whole + (use_bias[across_slot_q] ? pb_l[n] : 32'd0);
         tb_q[32 * n +: 32]     <= tb_l[n];
@@ -231,13 +234,11 @@ module hd_vx_lanes #(
       end
     // 3, first step across lanes
     if (ends && lanes[s_q[2]]) begin
-      for (int unsigned g = 0; g < N / Group; g++) begin
-        part[g] = acc[g * Group];
-        for (int unsigned i = 1; i < Group; i++)
-          if (red[s_q[2]] == RedMax) begin
-            if (signed'(acc[g * Group + i]) > signed'(part[g])) part[g] = acc[g * Group + i];
-          end else part[g] = part[g] + acc[g * Group + i];
-      end
+      for (int unsigned n = 0; n < N; n++) tree[n] = acc[n];
+      for (int unsigned i = 1; i < Group; i = 2 * i)
+        for (int unsigned n = 0; n < N; n = n + 2 * i)
+          tree[n] = joined(red[s_q[2]] == RedMax, tree[n], tree[n + i]);
+      for (int unsigned g = 0; g < N / Group; g++) part[g] = tree[g * Group];
       for (int unsigned n = 0; n < N; n++) begin
         tb_l[n] = tb2[n];
         pb_l[n] = pb2[n];
