@@ -157,12 +157,16 @@ fuzz:
 	$(Q)$(MAKE) --no-print-directory BUILD=fuzz fuzz
 endif
 
+C_FLOOR := 90 # percent of the lines of C that these tests reach, all files together
 cov: ## coverage: lines of C, then lines and toggles of the RTL by module
 ifeq ($(BUILD),cov)
-cov: test-unit test-golden test-fuzz
-	$(Q)for f in $(OBJS); do gcov -n -o $$f $$f 2> /dev/null; done | awk -f scripts/cov.awk | sort
+cov: test-unit test-golden test-fuzz test-conform $(RANDOM_NET) $(RANDOM_RNN)
+	$(Q)$(RANDOM_NET) --machine tiny --count 15 && $(RANDOM_RNN) --machine tiny --small --count 30
+	$(Q)for f in $(OBJS); do gcov -n -o $$f $$f 2> /dev/null; done | \
+	    awk -v floor=$(C_FLOOR) -f scripts/cov.awk > $(B)/cov.txt; e=$$?; sort -n $(B)/cov.txt; exit $$e
 else
-	$(Q)$(MAKE) --no-print-directory BUILD=cov cov
+	$(Q)if [ -d build/cov ]; then find build/cov '(' -name '*.gcda' -o -name '*.ok' ')' -delete; fi
+	$(Q)$(MAKE) --no-print-directory BUILD=cov CONFORM_DEVICES=golden cov
 	$(Q)$(MAKE) --no-print-directory cov-rtl
 endif
 

@@ -1,4 +1,4 @@
-# Sums the output of `gcov -n`: one line per source file of ours, then the total.
+# Sums the output of `gcov -n`: one line per source file of ours, then the total. Exit 1 when that is below -v floor=PERCENT.
 /^File / { f = $2; gsub(/'/, "", f); next }
 /^Lines executed:/ && f != "" && f !~ /^\// {
     split($0, p, /[:% ]+/)
@@ -11,5 +11,7 @@ END {
         printf "%6.1f %%  %5d lines  %s\n", 100 * hit[f] / lines[f], lines[f], f
         all += lines[f]; all_hit += hit[f]
     }
-    if (all) printf "%6.1f %%  %5d lines  total\n", 100 * all_hit / all, all
+    if (!all) { print "cov.awk: no line of ours was counted"; exit 1 }
+    printf "%6.1f %%  %5d lines  total, at least %g %%\n", 100 * all_hit / all, all, floor
+    if (100 * all_hit / all < floor) { print "cov.awk: less than " floor " % of the lines of C"; exit 1 }
 }
