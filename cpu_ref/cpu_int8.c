@@ -23,9 +23,13 @@ bool hd_q_available(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-int16_t hd_q_weight(const struct hd_q_conv_desc *d, int64_t m, int64_t ch, int64_t ky, int64_t kx) {
-    int64_t at = ((m * (d->v.c / d->group) + ch) * d->v.kh + ky) * d->v.kw + kx;
-    return d->wide ? ((const int16_t *)d->w)[at] : ((const int8_t *)d->w)[at];
+void hd_q_weights(const hd_q_conv *c, int64_t m, int16_t *to) {
+    int64_t taps = c->d.v.kh * c->d.v.kw, at = m * c->cg * taps;
+    for (int64_t tap = 0; tap < taps; tap++)
+        for (int64_t ch = 0; ch < c->cg; ch++) {
+            int64_t from = at + ch * taps + tap;
+            *to++ = c->d.wide ? ((const int16_t *)c->d.w)[from] : ((const int8_t *)c->d.w)[from];
+        }
 }
 
 /* Rows of a strip: what fits the budget; more strips when there would be fewer than threads. */

@@ -41,48 +41,47 @@ static bool alloc_tables(hd_q_conv *c) {
     return c->part && c->bias && c->scale;
 }
 
-/* Weight k of run r. */
-static int16_t run_weight(const hd_q_conv *c, int64_t m, int64_t r, int64_t k) {
-    int64_t kw = c->d.v.kw;
-    bool rows = c->run_len > c->cg || c->n_runs == 1; /* a run is a whole row of the window */
-    return rows ? hd_q_weight(&c->d, m, k % c->cg, r, k / c->cg)
-                : hd_q_weight(&c->d, m, k, r / kw, r % kw);
-}
-
 /* Weights as quads; *out_good = they are few enough. */
 static bool pack_bytes(hd_q_conv *c, bool *out_good) {
     const struct hd_q_conv_desc *d = &c->d;
     c->method = HD_Q_BYTES;
     c->block = c->pack.width = HD_Q_BYTES_BLOCK;
     int64_t per_run = hd_ceil_div(c->run_len, 4), n = c->n_runs * per_run, words_cost = 0;
+    int64_t all = c->n_runs * c->run_len;
     struct hd_q_quad *quads = malloc((size_t)n * sizeof *quads);
-    bool ok = alloc_tables(c) && quads;
+    int16_t *w = malloc((size_t)all * sizeof *w); /* of one channel */
+    bool ok = alloc_tables(c) && quads && w;
     *out_good = true;
-    for (int64_t b = 0; ok && *out_good && b < c->blocks * d->group; b++) {
+    for (int64_t b = 0; ok && b < c->blocks * d->group; b++) {
         int64_t m0 = c->part[b].first, n_m = c->part[b].n;
         for (int64_t i = 0; i < n; i++) {
-            struct hd_q_quad *q = &quads[i];
-            int64_t r = i / per_run, k = i % per_run * 4;
-            int64_t at = c->run_at[r] + k + c->part[b].group * c->cg;
-            *q = (struct hd_q_quad){.at = (int32_t)at, .rows = {0, 1, 2, 3}};
-            for (int64_t o = 0; o < n_m; o++)
-                for (int64_t j = 0; j < 4 && k + j < c->run_len; j++)
-                    q->left[o][j] = run_weight(c, m0 + o, r, k + j);
+            int64_t at = c->run_at[i / per_run] + i % per_run * 4 + c->part[b].group * c->cg;
+            memset(&quads[i], 0, sizeof *quads);
+            quads[i].at = (int32_t)at;
+            for (int j = 0; j < 4; j++) quads[i].rows[j] = (uint8_t)j;
         }
         for (int64_t o = 0; o < n_m; o++) {
             uint32_t sum = 0;
-            for (int64_t i = 0; i < n; i++)
-                for (int j = 0; j < 4; j++) sum += (uint32_t)quads[i].left[o][j];
+            hd_q_weights(c, m0 + o, w);
+            for (int64_t i = 0; i < n; i++) {
+                int64_t k = i % per_run * 4, n_k = hd_min(4, c->run_len - k);
+                const int16_t *from = w + i / per_run * c->run_len + k;
+                for (int64_t j = 0; j < n_k; j++) {
+                    quads[i].left[o][j] = from[j];
+                    sum += (uint32_t)from[j];
+                }
+            }
             c->bias[b * c->block + o] =
                 (int32_t)((uint32_t)d->bias[m0 + o] - (uint32_t)c->zero * sum);
             c->scale[b * c->block + o] = d->scale[m0 + o];
         }
         ok = hd_q_pack_block(&c->pack, quads, n, true);
         words_cost += WORDS_COST * n;
-        *out_good = c->pack.cost <= words_cost || b < TRY_BLOCKS;
+        *out_good = 8 * c->pack.cost <= 7 * words_cost;
+        if (!*out_good && b >= TRY_BLOCKS) break;
     }
-    *out_good = *out_good && c->pack.cost <= words_cost;
     free(quads);
+    free(w);
     return ok;
 }
 
@@ -98,18 +97,21 @@ static bool pack_words(hd_q_conv *c) {
     if (!alloc_tables(c)) return false;
     int64_t pairs = hd_ceil_div(c->run_len, 2);
     c->w = hd_q_grab((size_t)(c->blocks * d->group * c->n_runs * pairs * 32), sizeof *c->w);
-    if (!c->w) return false;
-    for (int64_t m = 0; m < d->m_all; m++) {
-        int64_t o = m % c->mg, block = m / c->mg * c->blocks + o / c->block;
-        int slot = q_slot((int)(o % c->block));
-        c->bias[block * c->block + slot] = d->bias[m];
-        c->scale[block * c->block + slot] = d->scale[m];
-        for (int64_t r = 0; r < c->n_runs; r++)
-            for (int64_t k = 0; k < c->run_len; k++)
-                c->w[((block * c->n_runs + r) * pairs + k / 2) * 32 + slot * 2 + k % 2] =
-                    run_weight(c, m, r, k);
-    }
-    return true;
+    int16_t *w = malloc((size_t)(c->n_runs * c->run_len) * sizeof *w); /* of one channel */
+    for (int64_t b = 0; c->w && w && b < c->blocks * d->group; b++)
+        for (int64_t o = 0; o < c->part[b].n; o++) {
+            int slot = q_slot((int)o);
+            int16_t *to = c->w + b * c->n_runs * pairs * 32 + slot * 2;
+            hd_q_weights(c, c->part[b].first + o, w);
+            c->bias[b * c->block + slot] = d->bias[c->part[b].first + o];
+            c->scale[b * c->block + slot] = d->scale[c->part[b].first + o];
+            for (int64_t r = 0; r < c->n_runs; r++, to += pairs * 32)
+                for (int64_t k = 0; k < c->run_len; k++)
+                    to[k / 2 * 32 + k % 2] = w[r * c->run_len + k];
+        }
+    bool ok = c->w && w;
+    free(w);
+    return ok;
 }
 
 bool hd_q_dense_pack(hd_q_conv *c) {
@@ -352,6 +354,17 @@ Q_INLINE void words_tile(const hd_q_conv *c, const struct q_tail *t, const int n
     __m256 s0 = _mm256_load_ps(c->scale + block * 16),
            s1 = _mm256_load_ps(c->scale + block * 16 + 8);
     int64_t ch = c->part[block].first;
+    if (t->small && !at->other && c->part[block].n == HD_Q_WORDS_BLOCK) {
+        const struct q_tail plain = *t;
+#pragma GCC unroll 8
+        for (int p = 0; p < n_px; p++) {
+            __m256i v0 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc[p][0]), s0));
+            __m256i v1 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc[p][1]), s1));
+            __m256i words = q_tail_clamp(&plain, q_tail_words(&plain, v0, v1));
+            q_store_n(at->y + ch + p * at->step, words, plain.is_signed, HD_Q_WORDS_BLOCK);
+        }
+        return;
+    }
 #pragma GCC unroll 8
     for (int p = 0; p < n_px; p++)
         finish_words(t, q_tail_round(t, acc[p][0], s0), q_tail_round(t, acc[p][1], s1),
@@ -394,9 +407,13 @@ void hd_q_dense_unit(const struct hd_q_unit *u, int64_t image, int64_t strip, in
     copy_strip(c, u->x + image * v->h * v->w * v->c, oy0, s);
     int64_t y0 = (image * v->oh + oy0) * v->ow * c->d.m_all;
     struct q_tail t = q_tail_of(c->d.out, c->d.has_sum ? &c->d.sum : NULL, c->small);
+    int64_t n_tiles = hd_ceil_div(n_px, tile);
+    if (words) tile = 0; /* of like sizes: a small one costs words more a pixel */
     for (int64_t b = first; b < last; b += c->chunk)
         for (int64_t row = 0; row < n_rows; row++)
-            for (int64_t p = 0; p < n_px; p += tile) {
+            for (int64_t i = 0; i < n_tiles; i++) {
+                int64_t p = tile ? i * tile : i * n_px / n_tiles;
+                int64_t end = tile ? hd_min(n_px, p + tile) : (i + 1) * n_px / n_tiles;
                 int64_t at = y0 + (row * n_px + p) * c->d.m_all;
                 struct place to = {.x = s + row * down + p * right,
                                    .right = right,
@@ -405,7 +422,7 @@ void hd_q_dense_unit(const struct hd_q_unit *u, int64_t image, int64_t strip, in
                                    .step = c->d.m_all,
                                    .first = b,
                                    .last = hd_min(last, b + c->chunk)};
-                (words ? words_tiles : bytes_tiles)(c, &t, (int)hd_min(tile, n_px - p), &to);
+                (words ? words_tiles : bytes_tiles)(c, &t, (int)(end - p), &to);
             }
 }
 #endif

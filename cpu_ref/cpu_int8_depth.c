@@ -44,19 +44,22 @@ bool hd_q_depth_pack(hd_q_conv *c) {
     c->scale = hd_q_grab((size_t)(c->blocks * BLOCK), sizeof *c->scale);
     int64_t n = c->n_runs * v->kw;
     struct hd_q_quad *quads = malloc((size_t)n * sizeof *quads);
-    bool ok = c->bias && c->scale && quads;
+    int64_t taps = v->kh * v->kw;
+    int16_t *w = malloc((size_t)(BLOCK * taps) * sizeof *w);
+    bool ok = c->bias && c->scale && quads && w;
     for (int64_t b = 0; ok && b < c->blocks; b++) {
         uint32_t sum[BLOCK] = {0};
         int64_t n_ch = hd_min(BLOCK, v->c - b * BLOCK);
+        for (int64_t ch = 0; ch < n_ch; ch++) hd_q_weights(c, b * BLOCK + ch, w + ch * taps);
         for (int64_t i = 0; i < n; i++) {
             int64_t quad = i / v->kw, kx = i % v->kw;
             quads[i] = (struct hd_q_quad){.at = (int32_t)((quad * c->wp + kx * v->dx) * COLUMN)};
             memcpy(quads[i].rows, quad_rows(v->kh, quad), 4);
             for (int64_t ch = 0; ch < n_ch; ch++)
                 for (int64_t r = 0; r < 4 && 4 * quad + r < v->kh; r++) {
-                    int16_t w = hd_q_weight(&c->d, b * BLOCK + ch, 0, 4 * quad + r, kx);
-                    quads[i].left[slot(ch)][r] = w;
-                    sum[ch] += (uint32_t)w;
+                    int16_t weight = w[ch * taps + (4 * quad + r) * v->kw + kx];
+                    quads[i].left[slot(ch)][r] = weight;
+                    sum[ch] += (uint32_t)weight;
                 }
         }
         for (int64_t ch = 0; ch < n_ch; ch++) {
@@ -67,6 +70,7 @@ bool hd_q_depth_pack(hd_q_conv *c) {
         ok = hd_q_pack_block(&c->pack, quads, n, true);
     }
     free(quads);
+    free(w);
     return ok;
 }
 
@@ -157,62 +161,89 @@ Q_INLINE void split_32(__m256i b, bool is_signed, __m256i v[4]) {
     q_split(_mm256_unpackhi_epi8(b, sign), &v[2], &v[3]);
 }
 
-/* n_px neighbours, `step` bytes apart in scratch. */
-Q_INLINE void tile(const hd_q_conv *c, const struct q_tail *t, const int n_px, const uint8_t *x,
-                   int64_t step, int64_t block, int64_t n_ch, const uint8_t *other, uint8_t *y) {
+struct place {        /* pixels of a row, 32 channels */
+    const uint8_t *x; /* in scratch */
+    int64_t right;    /* bytes from a pixel to the next, there */
+    const uint8_t *other;
+    uint8_t *y;
+    int64_t step, n_ch; /* bytes between pixels of y; channels of the block */
+};
+
+/* n_px neighbours, from pixel ox of the row. `plain`: no sum behind, small, 32 channels. */
+Q_INLINE void tile(const hd_q_conv *c, const struct q_tail *t, const int n_px, const bool plain,
+                   const struct place *p, int64_t ox, int64_t block) {
     const struct hd_q_list *l = &c->pack.list[block];
     const int32_t *at = c->pack.at + l->first;
     const int8_t *w = c->pack.w + l->first * COLUMN;
+    const uint8_t *x = p->x + ox * p->right;
     __m256i acc[TILE][4];
 #pragma GCC unroll 4
-    for (int p = 0; p < n_px; p++)
+    for (int i = 0; i < 4; i++)
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; i++)
-            acc[p][i] = _mm256_load_si256((const __m256i *)(c->bias + block * BLOCK + 8 * i));
-    add_groups(n_px, 4, l->n[0], at, w, x, step, acc);
-    at += 4 * l->n[0], w += 4 * COLUMN * (int64_t)l->n[0];
-    add_groups(n_px, 2, l->n[1], at, w, x, step, acc);
-    at += 2 * l->n[1], w += 2 * COLUMN * (int64_t)l->n[1];
-    add_groups(n_px, 1, l->n[2], at, w, x, step, acc);
+        for (int k = 0; k < n_px; k++)
+            acc[k][i] = _mm256_load_si256((const __m256i *)(c->bias + block * BLOCK + 8 * i));
+    add_groups(n_px, 4, l->n[0], at, w, x, p->right, acc);
+    at += 4 * (int64_t)l->n[0], w += 4 * COLUMN * (int64_t)l->n[0];
+    add_groups(n_px, 2, l->n[1], at, w, x, p->right, acc);
+    at += 2 * (int64_t)l->n[1], w += 2 * COLUMN * (int64_t)l->n[1];
+    add_groups(n_px, 1, l->n[2], at, w, x, p->right, acc);
 #pragma GCC unroll 4
-    for (int p = 0; p < n_px; p++) {
+    for (int k = 0; k < n_px; k++) {
         __m256i v[4], o[4];
+        const uint8_t *other = plain || !p->other ? NULL : p->other + (ox + k) * p->step;
         if (other) {
             uint8_t b[BLOCK] = {0};
-            memcpy(b, other + p * c->d.v.c, (size_t)n_ch);
+            memcpy(b, other, (size_t)p->n_ch);
             split_32(_mm256_loadu_si256((const __m256i *)b), t->sum->b_signed, o);
         }
 #pragma GCC unroll 4
         for (int i = 0; i < 4; i++) {
-            v[i] = q_tail_round(t, acc[p][i], _mm256_load_ps(c->scale + block * BLOCK + 8 * i));
+            __m256 scale = _mm256_load_ps(c->scale + block * BLOCK + 8 * i);
+            if (plain)
+                v[i] = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_cvtepi32_ps(acc[k][i]), scale));
+            else
+                v[i] = q_tail_round(t, acc[k][i], scale);
             if (other) v[i] = q_tail_sum(t, v[i], o[i]);
         }
         __m256i bytes = q_tail_bytes(t, q_tail_words(t, v[0], v[1]), q_tail_words(t, v[2], v[3]));
-        q_store_32(y + p * c->d.m_all, bytes, n_ch);
+        uint8_t *y = p->y + (ox + k) * p->step;
+        if (plain)
+            _mm256_storeu_si256((__m256i *)y, bytes);
+        else
+            q_store_32(y, bytes, p->n_ch);
     }
+}
+
+Q_INLINE void row(const hd_q_conv *c, const struct q_tail *t, const bool plain,
+                  const struct place *p, int64_t block) {
+    int64_t ox = 0, ow = c->d.v.ow;
+    for (; ox + TILE <= ow; ox += TILE) tile(c, t, TILE, plain, p, ox, block);
+    for (; ox < ow; ox++) tile(c, t, 1, plain, p, ox, block);
 }
 
 void hd_q_depth_unit(const struct hd_q_unit *u, int64_t image, int64_t strip, int64_t split,
                      uint8_t *s) {
     const hd_q_conv *c = u->c;
     const struct hd_window *v = &c->d.v;
-    int64_t image_bytes = v->h * v->w * v->c, step = v->sx * COLUMN;
+    int64_t image_bytes = v->h * v->w * v->c;
     int64_t oy1 = hd_min(v->oh, (strip + 1) * c->strip);
     int64_t b0 = c->blocks * split / c->n_splits, b1 = c->blocks * (split + 1) / c->n_splits;
     struct q_tail t = q_tail_of(c->d.out, c->d.has_sum ? &c->d.sum : NULL, c->small);
     for (int64_t oy = strip * c->strip; oy < oy1; oy++)
         for (int64_t b = b0; b < b1; b++) {
-            int64_t n_ch = hd_min(BLOCK, v->c - b * BLOCK), ox = 0;
             int64_t at = (image * v->oh + oy) * v->ow * v->c + b * BLOCK;
-            const uint8_t *other = u->other ? u->other + at : NULL;
+            struct place p = {.x = s,
+                              .right = v->sx * COLUMN,
+                              .other = u->other ? u->other + at : NULL,
+                              .y = u->y + at,
+                              .step = v->c,
+                              .n_ch = hd_min(BLOCK, v->c - b * BLOCK)};
             interleave_row(c, u->x + image * image_bytes, u->x + v->n * image_bytes, oy, b * BLOCK,
-                           n_ch, s);
-            for (; ox + TILE <= v->ow; ox += TILE)
-                tile(c, &t, TILE, s + ox * step, step, b, n_ch, other ? other + ox * v->c : NULL,
-                     u->y + at + ox * v->c);
-            for (; ox < v->ow; ox++)
-                tile(c, &t, 1, s + ox * step, step, b, n_ch, other ? other + ox * v->c : NULL,
-                     u->y + at + ox * v->c);
+                           p.n_ch, s);
+            if (t.small && !p.other && p.n_ch == BLOCK)
+                row(c, &t, true, &p, b);
+            else
+                row(c, &t, false, &p, b);
         }
 }
 #endif

@@ -51,8 +51,8 @@ struct hd_q_unit {
     uint8_t *y, *scratch;
 };
 
-/* A window's weight, w[m][channel of the group][ky][kx]. */
-int16_t hd_q_weight(const struct hd_q_conv_desc *d, int64_t m, int64_t ch, int64_t ky, int64_t kx);
+/* Weights of output channel m, [ky][kx][channel of the group]: in the order of a run. */
+void hd_q_weights(const hd_q_conv *c, int64_t m, int16_t *to);
 
 bool hd_q_dense_pack(hd_q_conv *c); /* chooses bytes or words; false = no memory */
 bool hd_q_depth_pack(hd_q_conv *c);

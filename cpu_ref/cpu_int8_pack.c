@@ -10,7 +10,7 @@ enum {
     LIMIT = 128,
     SUMS = 4 * HD_Q_WIDTH_MAX, /* of a block: two lanes a channel, positive and negative */
     PIECES = 4,                /* of a quad at most: a pair reaches 2 * 255 */
-    LOOK = 128                 /* partners that are tried, or planning takes long */
+    LOOK = 96                 /* partners that are tried, or planning takes long */
 };
 
 /* A quad, or several that are added in int16. */
@@ -45,21 +45,53 @@ static void move(int16_t *left, int8_t *w, uint8_t sum[2]) {
     sum[sign] = (uint8_t)(sum[sign] + size);
 }
 
+/* The most frequent case, all at once: every byte meets a weight of its own, all fit. */
+static bool whole(const struct hd_q_quad *q, int width, struct piece *p, struct group *g) {
+    static const uint8_t own[4] = {0, 1, 2, 3};
+    const int16_t *left = q->left[0];
+    int over = memcmp(q->rows, own, sizeof own);
+    for (int i = 0; i < 2 * width; i++) { /* lanes */
+        int a = left[2 * i], b = left[2 * i + 1];
+        int most = (a > 0 ? a : 0) + (b > 0 ? b : 0), least = (a < 0 ? -a : 0) + (b < 0 ? -b : 0);
+        over |= most > LIMIT || least > LIMIT || a > INT8_MAX || b > INT8_MAX;
+        g->sum[2 * i] = (uint8_t)most;
+        g->sum[2 * i + 1] = (uint8_t)least;
+        p->w[i / 2][i % 2 * 2] = (int8_t)a;
+        p->w[i / 2][i % 2 * 2 + 1] = (int8_t)b;
+        g->load += most + least;
+    }
+    return !over;
+}
+
+/* The next piece counts unless it is empty. */
+static void take(struct work *k, int32_t at) {
+    struct group *g = &k->g[k->n];
+    if (!g->load) return;
+    k->piece[k->n].at = at;
+    g->n = 1;
+    g->quad[0] = (int32_t)k->n++;
+}
+
 /* Pieces of a quad, until nothing is left. Weights that only one byte meets go first: the others
  * have a choice. */
 static void cut(struct hd_q_quad *q, int width, struct work *k) {
     int order[4] = {0}, n = 0;
+    memset(&k->g[k->n], 0, sizeof *k->g);
+    if (whole(q, width, &k->piece[k->n], &k->g[k->n])) {
+        take(k, q->at);
+        return;
+    }
     for (int several = 0; several < 2; several++)
         for (int s = 0; s < 4; s++) {
             int same = 0;
             for (int i = 0; i < 4; i++) same += q->rows[i] == q->rows[s];
             if ((same > 1) == several) order[n++] = s;
         }
-    for (bool any = true; any;) {
+    for (int left = 1; left;) {
         struct piece *p = &k->piece[k->n];
         struct group *g = &k->g[k->n];
-        int sum = 0, left = 0;
         memset(g, 0, sizeof *g);
+        left = 0;
         for (int ch = 0; ch < width; ch++)
             for (int i = 0; i < 4; i++) {
                 int s = order[i];
@@ -68,13 +100,8 @@ static void cut(struct hd_q_quad *q, int width, struct work *k) {
                 if (*from) move(from, &p->w[ch][s], &g->sum[ch * 4 + s / 2 * 2]);
                 left |= *from;
             }
-        for (int i = 0; i < k->n_sums; i++) sum += g->sum[i];
-        any = left;
-        if (!sum) continue;
-        p->at = q->at;
-        g->load = sum;
-        g->n = 1;
-        g->quad[0] = (int32_t)k->n++;
+        for (int i = 0; i < k->n_sums; i++) g->load += g->sum[i];
+        take(k, q->at);
     }
 }
 
