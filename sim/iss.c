@@ -255,17 +255,34 @@ struct hd_layer_counters *hd_iss_layer(hd_iss *iss, uint16_t tag) {
     return &iss->layers[tag];
 }
 
-/* Tag of the oldest operation in the unit's engine, or -1. */
-static int tag_in_work(const hd_iss *iss, enum hd_unit u) {
+/* Tag of the oldest operation in the unit's engine in cycle t, or -1. */
+static int tag_in_work(const hd_iss *iss, enum hd_unit u, uint64_t t) {
     const struct front *f = &iss->front[u];
-    return f->f_n && !f->fly[f->f_head].nop ? f->fly[f->f_head].tag : -1;
+    const struct flying_op *o = &f->fly[f->f_head];
+    return f->f_n && !o->nop && o->start <= t ? o->tag : -1;
+}
+
+/* VX has done its last operation: it counts as busy no more in the cycle in which it says so. */
+static bool vx_is_done(const hd_iss *iss, uint64_t t) {
+    const struct front *f = &iss->front[HD_UNIT_vx];
+    return f->f_n == 1 && f->fly[f->f_head].done == t;
+}
+
+/* The first cycle behind t in which some unit begins or ends to count, at most `end`. */
+static uint64_t next_change(const hd_iss *iss, uint64_t t, uint64_t end) {
+    for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
+        const struct front *f = &iss->front[u];
+        const struct flying_op *o = &f->fly[f->f_head];
+        if (f->f_n && o->start > t && o->start < end) end = o->start;
+        if (u == HD_UNIT_vx && f->f_n == 1 && o->done > t && o->done < end) end = o->done;
+    }
+    return end;
 }
 
 /* Counts the cycles up to t, in which nothing changed. */
-static void account(hd_iss *iss, uint64_t t) {
-    if (t <= iss->counted_to || iss->functional) return;
-    uint64_t n = t - iss->counted_to;
-    int mx = tag_in_work(iss, HD_UNIT_mx), vx = tag_in_work(iss, HD_UNIT_vx);
+static void count_cycles(hd_iss *iss, uint64_t t) {
+    uint64_t n = t - iss->counted_to, at = iss->counted_to;
+    int mx = tag_in_work(iss, HD_UNIT_mx, at), vx = tag_in_work(iss, HD_UNIT_vx, at);
     int tag = mx >= 0 ? mx : vx >= 0 ? vx : iss->last_tag;
     if (tag < 0)
         iss->no_tag_cycles += n;
@@ -275,17 +292,22 @@ static void account(hd_iss *iss, uint64_t t) {
         hd_iss_layer(iss, (uint16_t)tag)->cycles += n;
     }
     if (mx >= 0) hd_iss_layer(iss, (uint16_t)mx)->mx_busy += n;
-    if (vx >= 0) hd_iss_layer(iss, (uint16_t)vx)->vx_busy += n;
+    bool vx_done = vx_is_done(iss, at);
+    if (vx >= 0 && !vx_done) hd_iss_layer(iss, (uint16_t)vx)->vx_busy += n;
     for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
         const struct front *f = &iss->front[u];
-        if (tag_in_work(iss, (enum hd_unit)u) >= 0)
-            iss->count[u].busy += n;
+        if (tag_in_work(iss, (enum hd_unit)u, at) >= 0)
+            iss->count[u].busy += u == HD_UNIT_vx && vx_done ? 0 : n;
         else if (f->state == FRONT_SEM && f->ready < t)
-            iss->count[u].stall_sem +=
-                t - (f->ready > iss->counted_to ? f->ready : iss->counted_to);
+            iss->count[u].stall_sem += t - (f->ready > at ? f->ready : at);
     }
     if (iss->issue.seq == SEQ_SEM) iss->count[HD_UNIT_seq].stall_sem += n;
     iss->counted_to = t;
+}
+
+static void account(hd_iss *iss, uint64_t t) {
+    while (iss->counted_to < t && !iss->functional)
+        count_cycles(iss, next_change(iss, iss->counted_to, t));
 }
 
 void hd_iss_error(hd_iss *iss, unsigned code, enum hd_unit unit, uint32_t pc) {

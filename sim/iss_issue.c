@@ -175,7 +175,7 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
     uint32_t slot = (f->f_head + f->f_n) % HD_IN_FLIGHT;
     f->fly[slot] = (struct flying_op){
         f->cur.op.signal, f->cur.pc, f->cur.op.tag, nop,
-        iss->now + 1,     f->take,   iss->now,      iss->count[u].stall_sem - f->stall_sem};
+        iss->now + 1,     f->take,   iss->now + 1,  iss->count[u].stall_sem - f->stall_sem};
     if (!nop && !hd_iss_engine_start(iss, u, slot)) return false;
     if (f->f_n) { /* completions come in order */
         uint64_t before = f->fly[(slot + HD_IN_FLIGHT - 1) % HD_IN_FLIGHT].done;
@@ -228,8 +228,9 @@ void hd_iss_complete(hd_iss *iss, enum hd_unit u) {
     f->f_head = (f->f_head + 1) % HD_IN_FLIGHT;
     f->f_n--;
     uint64_t oldest = done.start > f->last_end ? done.start : f->last_end;
+    uint64_t end = iss->now - (u == HD_UNIT_vx && !done.nop && !f->f_n); /* see vx_is_done */
     tell_op(iss, &(struct hd_op_record){(uint8_t)u, done.tag, done.pc, done.take, done.start,
-                                        done.nop ? iss->now : oldest, iss->now, done.stall_sem,
+                                        done.nop ? iss->now : oldest, end, done.stall_sem,
                                         iss->count[u].stall_mem - f->stall_mem,
                                         iss->count[u].stall_bank - f->stall_bank});
     f->stall_mem = iss->count[u].stall_mem; /* between two ends: of the one that ended */
