@@ -10,7 +10,7 @@
 // mutant: s/open_q + 5'(ar_valid_o && ar_ready_i)/open_q + 5'(ar_valid_o)/
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
 // mutant: s/36'(ext) + bytes > /36'(ext) > /
-// mutant: s/c_beats_q <= col_q && Split ? 25'd1 :/c_beats_q <= col_q ? 25'd1 :/
+// mutant: s/c_beats_q <= col_q && Split ? 25'd1 :/c_beats_q <= col_q \&\& Split ? 25'd2 :/
 
   // The host holds the segments during a run; they begin at multiples of 64 bytes where weights are read.
   `ASSUME(Held, $stable(seg_ptr_i) && $stable(seg_bytes_i))
