@@ -14,10 +14,17 @@
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
-                    const struct hd_machine *m, int nt) {
+/* First word of a pixel that output tile nt touches. */
+static int first_word(const struct hd_layer *l, const struct hd_mtensor *x,
+                      const struct hd_machine *m, int nt) {
     int group_in = x->c / l->groups, group_out = l->oc / l->groups;
     return nt * (int)m->n / group_out * group_in / (int)m->k;
+}
+
+int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
+                    const struct hd_machine *m, int nt) {
+    int words = (int)hd_ceil_div(x->c, m->k); /* none behind them: they would be the next pixel's */
+    return (int)hd_min(first_word(l, x, m, nt), hd_max(0, words - l->cw));
 }
 
 /* Words per tap that output tile nt touches. */
@@ -26,7 +33,7 @@ static int words_touched(const struct hd_layer *l, const struct hd_mtensor *x,
     int group_in = x->c / l->groups, group_out = l->oc / l->groups;
     int last_oc = (int)hd_min((nt + 1) * (int)m->n, l->oc) - 1;
     int end = (last_oc / group_out + 1) * group_in;
-    return (int)hd_ceil_div(end, m->k) - hd_layer_x_word(l, x, m, nt);
+    return (int)hd_ceil_div(end, m->k) - first_word(l, x, m, nt);
 }
 
 static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
