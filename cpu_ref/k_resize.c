@@ -209,3 +209,41 @@ hd_status k_resize(const struct hd_kernel *k) {
     if (crop) extrapolate(k, t);
     return HD_OK;
 }
+
+/* Linear, rows first: v = (x[p] - x_zp) * a0 + (x[p'] - x_zp) * a1, y = requant(v[q] * b0 + v[q'] *
+ * b1), each step in binary32; p' = p + 1, but the last row has none behind it.  docs/numerics.md */
+hd_status k_qresize(const struct hd_kernel *k) {
+    const struct hd_tensor *x = hd_k_in(k, 0), *y = hd_k_out(k);
+    const int32_t *row = k->in[1], *col = k->in[3];
+    const float *a = k->in[2], *b = k->in[4];
+    bool flat = x->rank == 3, u8 = y->dtype == HD_U8;
+    int64_t h = flat ? 1 : x->dim[2], w = x->dim[x->rank - 1], oh = flat ? 1 : y->dim[2],
+            ow = y->dim[y->rank - 1];
+    int32_t x_zp = (int32_t)hd_attr_int(k->n, "x_zp", 0),
+            zp = (int32_t)hd_attr_int(k->n, "y_zp", 0);
+    int32_t lo = (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
+            hi = (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127);
+    float *v = hd_new_array(k->arena, float, (size_t)w + 1);
+    uint8_t *out = k->out;
+    for (int64_t i = 0; i < oh + ow; i++) { /* operands of a run have not been looked at */
+        int32_t at = i < oh ? row[i] : col[i - oh];
+        if (at < 0 || at >= (i < oh ? h : w))
+            return hd_fail(k->ctx, HD_INVALID, "node '%s' (qresize): place %d, there are %lld",
+                           k->n->name, at, (long long)(i < oh ? h : w));
+    }
+    for (int64_t plane = 0; plane < x->dim[0] * x->dim[1]; plane++)
+        for (int64_t i = 0; i < oh; i++) {
+            int64_t p = (plane * h + row[i]) * w, q = (plane * h + hd_min(row[i] + 1, h - 1)) * w;
+            for (int64_t c = 0; c < w; c++) {
+                float f = (float)((int32_t)hd_k_i64(k->in[0], x->dtype, p + c) - x_zp) * a[2 * i];
+                float g =
+                    (float)((int32_t)hd_k_i64(k->in[0], x->dtype, q + c) - x_zp) * a[2 * i + 1];
+                v[c] = f + g;
+            }
+            for (int64_t j = 0; j < ow; j++) {
+                float f = v[col[j]] * b[2 * j], g = v[hd_min(col[j] + 1, w - 1)] * b[2 * j + 1];
+                out[(plane * oh + i) * ow + j] = (uint8_t)hd_requant(f + g, zp, lo, hi);
+            }
+        }
+    return HD_OK;
+}

@@ -113,6 +113,7 @@ static const char *where(enum hd_ir_op op) {
     case HD_IR_qmean:
     case HD_IR_qmaxpool:
     case HD_IR_qrescale:
+    case HD_IR_qresize:
     case HD_IR_qsoftmax:
     case HD_IR_qlayernorm:
         return "machine, host";

@@ -28,6 +28,7 @@ static bool quantised(enum hd_ir_op op) {
     case HD_IR_qgru:
     case HD_IR_qrnn:
     case HD_IR_qrescale:
+    case HD_IR_qresize:
     case HD_IR_qtable:
     case HD_IR_qmatmul:
     case HD_IR_qsoftmax:

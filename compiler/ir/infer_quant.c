@@ -106,3 +106,35 @@ hd_status hd_infer_qtable(struct infer *c) {
     c->out->dtype = in(c, 1)->dtype;
     return HD_OK;
 }
+
+/* Places of results and two weights for each: ascending, inside a dimension of size `in`. */
+static hd_status resize_axis(struct infer *c, int i, int64_t size, int64_t *out) {
+    const struct hd_tensor *at = in(c, i), *by = in(c, i + 1);
+    TRY(hd_infer_want_type(c, i, HD_I32));
+    TRY(hd_infer_want_type(c, i + 1, HD_F32));
+    if (at->rank != 1 || by->rank != 2 || by->dim[0] != at->dim[0] || by->dim[1] != 2)
+        return BAD(c, "operands %d and %d: want places [n] and weights [n,2]", i, i + 1);
+    const int32_t *v = at->data;
+    for (int64_t k = 0; v && k < at->dim[0]; k++)
+        if (v[k] < 0 || v[k] >= size || (k && v[k] < v[k - 1]))
+            return BAD(c, "'%s'[%lld] is %d, want ascending places of 0..%lld", at->name,
+                       (long long)k, v[k], (long long)size - 1);
+    *out = at->dim[0];
+    return HD_OK;
+}
+
+hd_status hd_infer_qresize(struct infer *c) {
+    const struct hd_tensor *x = in(c, 0);
+    int64_t dim[HD_MAX_RANK], one;
+    TRY(hd_infer_want_byte(c, 0));
+    if (x->rank != 3 && x->rank != 4)
+        return BAD(c, "operand '%s' has rank %d, allowed 3 and 4", x->name, x->rank);
+    bool flat = x->rank == 3;
+    hd_infer_like(c, 0, x);
+    for (int i = 0; i < x->rank; i++) dim[i] = x->dim[i];
+    TRY(resize_axis(c, 1, flat ? 1 : x->dim[2], flat ? &one : &dim[2]));
+    TRY(resize_axis(c, 3, x->dim[x->rank - 1], &dim[x->rank - 1]));
+    if (flat && one != 1) return BAD(c, "%lld rows of one dimension", (long long)one);
+    hd_infer_set(c, 0, c->out->dtype, x->rank, dim);
+    return hd_infer_q_type(c);
+}

@@ -13,6 +13,7 @@
  *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
  *   quantize([act](matmul(dequantize(a), dequantize(b)))) -> qmatmul; softmax: qsoftmax;
  *                                                            layernorm: qlayernorm (qdq_rows.c)
+ *   quantize([act](resize(dequantize(x)))), linear        -> qresize (qdq_resize.c)
  *   quantize(lstm(dequantize(x), ..)), gru, rnn            -> qlstm, qgru, qrnn
  *   quantize(f(dequantize(x)))                            -> qtable, f any elementwise function
  *
@@ -339,6 +340,8 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
         return hd_qdq_product(&m);
     case HD_IR_avgpool:
         return match_avgpool(&m, node);
+    case HD_IR_resize:
+        return hd_qdq_resize(&m, node);
     default:
         return false;
     }

@@ -61,6 +61,10 @@ int hd_qdq_tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix)
 /* Attributes of node `from` for node `to`; window_only: those of windows, and group. */
 void hd_qdq_copy_attrs(hd_graph *g, int to, int from, bool window_only);
 
+/* Linear resize of images (qdq_resize.c): the same, and whether a float node can become one. */
+bool hd_qdq_resize(struct hd_qmatch *m, int node);
+bool hd_qdq_is_linear_resize(const hd_graph *g, int node);
+
 /* How many leading operands hold the values that a node moves, 0 = it computes. The others say
  * where to. */
 int hd_qdq_moved_operands(const struct hd_node *n);

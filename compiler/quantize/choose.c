@@ -247,6 +247,12 @@ static const char *average(struct chooser *c, int node) {
     return NULL;
 }
 
+static const char *linear_resize(struct chooser *c, int node) {
+    if (!c->p->made[c->g->nodes[node].in[0]]) return "its operand is float";
+    make(c, node, behind_activations(c, c->g->nodes[node].out[0]));
+    return NULL;
+}
+
 static const char *movement(struct chooser *c, int node, int n_moved) {
     const struct hd_node *n = &c->g->nodes[node];
     bool any = false;
@@ -351,6 +357,7 @@ static const char *choose(struct chooser *c, int node) {
     if (n->op == HD_IR_layernorm) return layer_norm(c, node);
     if (n->op == HD_IR_avgpool) return average(c, node);
     if (n->op == HD_IR_lstm || n->op == HD_IR_gru || n->op == HD_IR_rnn) return recurrent(c, node);
+    if (hd_qdq_is_linear_resize(c->g, node)) return linear_resize(c, node);
     if (n_moved) return movement(c, node, n_moved);
     const char *why = function(c, node);
     if (!why || *why) return why;

@@ -5,6 +5,7 @@
  *   matmul.c   matrix layers: weight chunks, mx.gemm, requantisation
  *   vector.c   residual add, rescale, pooling
  *   mean.c     mean of an image
+ *   resize.c   linear resize of images
  *   bmm.c      products of two activations
  *   rows.c     softmax, layer norm
  *   moves.c    movement of data
@@ -118,6 +119,7 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt);
 hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t);
+hd_status hd_low_resize(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_bmm(struct hd_lowerer *w); /* the whole layer */
 hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t);

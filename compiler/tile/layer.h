@@ -162,8 +162,12 @@ struct hd_layer {
     int counts[4]; /* of an average pool: rows [0], to [1], columns [2] to [3] whose taps count */
     bool product;  /* ADD that multiplies */
     int *
-        row_of[2];   /* ADD: per row of an image of the result that of operand i, when it broadcasts
-                        along some of the dimensions that are rows; NULL: the same, or its only one */
+        row_of[2]; /* ADD: per row of an image of the result that of operand i, when it broadcasts
+                      along some of the dimensions that are rows; NULL: the same, or its only one */
+    /* RESIZE: results lie between rows at[0][i] and the one behind it, by[0][2i] and [2i + 1] of
+     * each; columns likewise */
+    const int32_t *at[2];
+    const float *by[2];
     int table_words; /* 1: bytes pass through the table at t_offset of the image */
     size_t t_offset;
     int pad_value; /* what pixels outside the input count as: its zero point */
@@ -386,6 +390,11 @@ int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *
 int hd_layer_pitch(const struct hd_layer *l, int bytes);
 /* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
+/* RESIZE: rows (columns: way 1) that results [o, o + n) lie between, the first of them in *first;
+ * the most that any n results do (`size` there are); words of AM that a tile needs. */
+int hd_resize_reads(const struct hd_layer *l, int way, int size, int o, int n, int *first);
+int hd_resize_span(const struct hd_layer *l, int way, int size, int n);
+int64_t hd_resize_words(const struct hd_lowering *lo, const struct hd_layer *l, int th, int tw);
 /* Bands of tiles down an image, and the first row of band i. */
 int hd_layer_bands(const struct hd_layer *l);
 int hd_layer_band(const struct hd_layer *l, int i);

@@ -26,6 +26,7 @@ static enum want wish(const struct hd_node *n) {
     case HD_IR_qavgpool:
     case HD_IR_qmaxpool:
     case HD_IR_qmean:
+    case HD_IR_qresize:
         return CHANNELS;
     case HD_IR_qgemm:
     case HD_IR_qmatmul:

@@ -131,6 +131,10 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     case HD_IR_qtable:
         if (!g->tensors[n->in[1]].data) return "the table is not constant";
         break;
+    case HD_IR_qresize:
+        for (int i = 1; i < 5; i++)
+            if (!g->tensors[n->in[i]].data) return "where it reads is known in the run only";
+        break;
     case HD_IR_qsoftmax:
     case HD_IR_qlayernorm: {
         const char *why = hd_rows_refuses(lo, n, out_hint);

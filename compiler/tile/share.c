@@ -51,6 +51,7 @@ static bool knows_parts(const hd_graph *g, const struct hd_node *n) {
     case HD_IR_qmul:
     case HD_IR_qtable:
     case HD_IR_qrescale:
+    case HD_IR_qresize:
     case HD_IR_qavgpool:
     case HD_IR_qmaxpool:
     case HD_IR_qmean:

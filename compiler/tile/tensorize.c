@@ -18,7 +18,9 @@
 static int first_word(const struct hd_layer *l, const struct hd_mtensor *x,
                       const struct hd_machine *m, int nt) {
     int group_in = x->c / l->groups, group_out = l->oc / l->groups;
-    return nt * (int)m->n / group_out * group_in / (int)m->k;
+    int word = nt * (int)m->n / group_out * group_in / (int)m->k;
+    /* all tiles read cw words; those of the last one end with the pixel */
+    return l->groups == 1 ? word : (int)hd_max(0, hd_min(word, x->bytes / (int)m->k - l->cw));
 }
 
 int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
@@ -311,6 +313,14 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
         pool_counts(lo, n, l);
         l->a_imm = l->max_pool ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
         l->a_scale = l->max_pool ? 1 : hd_attr_float(n, "scale", 1);
+        break;
+    case HD_IR_qresize:
+        l->kind = HD_LAYER_RESIZE;
+        l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
+        for (int way = 0; way < 2; way++) {
+            l->at[way] = lo->g->tensors[n->in[1 + 2 * way]].data;
+            l->by[way] = lo->g->tensors[n->in[2 + 2 * way]].data;
+        }
         break;
     case HD_IR_qmean: /* the window is the image */
         l->kind = HD_LAYER_MEAN;

@@ -53,7 +53,8 @@ static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, i
 }
 
 int hd_layer_pitch(const struct hd_layer *l, int bytes) {
-    bool shares = (l->kh - 1) * l->dy + 1 > l->sy;
+    bool shares = (l->kh - 1) * l->dy + 1 > l->sy || l->kind == HD_LAYER_RESIZE || l->row_of[0] ||
+                  l->row_of[1];
     return shares ? (int)hd_round_up(bytes, 64) : bytes;
 }
 
@@ -75,6 +76,10 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
     if (l->kind == HD_LAYER_BMM) return bmm_bytes(lo, l);
     int rows = hd_layer_rows(l, l->th), cols = hd_layer_cols(l, l->tw);
     if (hd_layer_decimates(lo, l)) rows = l->th, cols = l->tw;
+    if (l->kind == HD_LAYER_RESIZE) {
+        rows = hd_resize_span(l, 0, lo->tensors[l->in[0]].h, l->th);
+        cols = hd_resize_span(l, 1, lo->tensors[l->in[0]].w, l->tw);
+    }
     if (hd_layer_pairs(lo, l)) {
         bytes.pair = (int64_t)rows * hd_layer_pitch(l, (l->tw + 1) * least_bytes(lo, l, 0));
         bytes.pair = hd_round_up(bytes.pair, 64);
@@ -120,6 +125,8 @@ static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
 /* Two tiles of each streamed operand fit in their parts of the ring. */
 static bool fits_twice(const struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_tile_bytes b = hd_layer_tile_bytes(lo, l);
+    if (l->kind == HD_LAYER_RESIZE && hd_resize_words(lo, l, l->th, l->tw) > accumulators(lo->m))
+        return false;
     if (b.pair && 2 * b.pair > hd_layer_half_ring(lo, l)) return false;
     return 2 * b.in <= l->ring_in && 2 * b.out <= l->ring_bytes - l->ring_in;
 }

@@ -50,6 +50,7 @@ void net_attention(struct net *x, int in);
 /* ---- net_elem.c: one element at a time ---- */
 void net_residual(struct net *x, int in);
 void net_mean(struct net *x, int in);
+void net_linear(struct net *x, int in); /* resize; in: an image of one or two dimensions */
 void net_rescale(struct net *x, int in);
 void net_table(struct net *x, int in);
 

@@ -1,6 +1,7 @@
 /* Random layers that work on one element at a time, or on means. */
 #include "test/random/net.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Something that broadcasts to the shape of a: a constant, or a slice of a. */
@@ -44,6 +45,44 @@ void net_residual(struct net *x, int a) {
     net_zero_point(x, node, "b_zp", b);
     hd_attr_set_float(x->g, node, "a_scale", rng_float(&x->r, 0.1f, 1.3f));
     hd_attr_set_float(x->g, node, "b_scale", rng_float(&x->r, 0.1f, 1.3f));
+    net_requant(x, node, type);
+}
+
+/* n places of `size`, and what of each and of the one behind it results take: as resizing gives
+ * them, or anything that ascends. */
+static void places(struct net *x, int size, int n, float by, int out[2]) {
+    int32_t *at = calloc((size_t)n, sizeof *at);
+    float *w = calloc(2 * (size_t)n, sizeof *w);
+    bool even = rng_next(&x->r) % 3;
+    for (int i = 0; i < n; i++) {
+        float f = ((float)i + 0.5f) * (float)size / (float)n - 0.5f;
+        if (f < 0) f = 0;
+        at[i] = (int32_t)(f < (float)(size - 1) ? f : (float)(size - 1));
+        f = even ? f - (float)at[i] : rng_float(&x->r, -0.5f, 1.5f);
+        if (!even && rng_next(&x->r) % 4 == 0 && i) at[i] = at[i - 1];
+        if (!even && i && at[i] < at[i - 1]) at[i] = at[i - 1];
+        w[2 * i] = (1 - f) * by, w[2 * i + 1] = f * by;
+    }
+    out[0] = hd_graph_const_i32(x->g, "at", n, at);
+    out[1] = hd_graph_const(x->g, "by", HD_F32, 2, (int64_t[]){n, 2}, w);
+    free(at);
+    free(w);
+}
+
+void net_linear(struct net *x, int in) {
+    int64_t dim[HD_MAX_RANK];
+    int node, rank = net_shape(x, in)->rank, ins[5] = {in}, size[2] = {1, 1}, n[2] = {1, 1};
+    memcpy(dim, net_shape(x, in)->dim, sizeof dim);
+    for (int i = rank == 3; i < 2; i++) {
+        size[i] = (int)dim[i + rank - 2];
+        n[i] = rng_next(&x->r) % 2 ? size[i] * 2 : (int)rng_range(&x->r, 1, 2 * size[i] + 1);
+        dim[i + rank - 2] = n[i];
+    }
+    for (int i = 0; i < 2; i++)
+        places(x, size[i], n[i], i ? rng_float(&x->r, 0.3f, 2) : 1, ins + 1 + 2 * i);
+    hd_dtype type = net_byte_type(x);
+    net_add(x, HD_IR_qresize, 5, ins, type, rank, dim, &node);
+    net_zero_point(x, node, "x_zp", in);
     net_requant(x, node, type);
 }
 

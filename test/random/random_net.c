@@ -48,6 +48,9 @@ static hd_graph *generate(uint64_t seed, int n_layers, bool small) {
             rank <= 4 ? net_dense(&x, from) : net_rescale(&x, from);
         else if (pick == 2 && rank == 4)
             net_mean(&x, from);
+        else if (pick == 3 && rng_next(&x.r) % 3 == 0 &&
+                 hd_tensor_elems(net_shape(&x, from)) < 20000)
+            net_linear(&x, from);
         else if (pick == 3 || pick == 4)
             net_pool(&x, from, pick == 4);
         else if (rng_next(&x.r) % 4 == 0 && hd_tensor_elems(net_shape(&x, from)) < 8000)

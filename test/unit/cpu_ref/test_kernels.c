@@ -143,6 +143,11 @@ static const struct sample samples[] = {
      "qavgpool(x) kernel_shape=[2,2] x_zp=-128 scale=0x1p-2 y_zp=5",
      1,
      {7}},
+    {"const x i8[1,1,2,2] = {1,5,3,7}\nconst r i32[1] = {0}\nconst a f32[1,2] = {0.5,0.5}\n"
+     "const c i32[2] = {0,1}\nconst b f32[2,2] = {0.5,0.5,1,0}",
+     "qresize(x, r, a, c, b) x_zp=1 y_zp=1",
+     2,
+     {4, 6}}, /* rows 1, 5; 3, 5 */
     /* (1+5) + (2+6) + 3 + 4 + 7 over 7 elements, scale 1/4: 28/4 = 7 */
     {"const x i8[1,1,1,7] = {1,2,3,4,5,6,7}",
      "qmean(x) x_scale=0x1p+0 scale=0x1p-2 y_zp=-1",

@@ -74,6 +74,11 @@ static void examples(void **state) {
         first("const x i8[1,1,2,2] = {1,2,3,5}",
               "qavgpool(x) kernel_shape=[2,2] pads=[1,0,0,0] count_include_pad=1 scale=0x1p-2"),
         1); /* 0.75 */
+    assert_int_equal(first("const x i8[1,1,2] = {4,0}\nconst r i32[1] = {0}\n"
+                           "const a f32[1,2] = {1,0}\nconst c i32[1] = {0}\n"
+                           "const b f32[1,2] = {0.25,0.75}",
+                           "qresize(x, r, a, c, b) y_zp=5"),
+                     6);
     assert_int_equal(
         first("const x i8[1,1,1,7] = {1,2,3,4,5,6,7}", "qmean(x) x_scale=0x1p+0 scale=0x1p-2"), 7);
     assert_int_equal(first("const x f32[1] = {1000}\nconst s f32[] = {1}\nconst z i8[] = {0}",

@@ -47,6 +47,9 @@ static const struct sample good[] = {
     {"x i8[2,8] input w i8[3,8] input b i32[3] input s f32[1]", "qgemm(x, w, b, s)", "i8[2,3]"},
     {"a i8[2,2] input b u8[2,2]", "qadd(a, b) to=\"u8\"", "u8[2,2]"},
     {"a i8[2,2] input b u8[2,2]", "qmul(a, b) to=\"u8\"", "u8[2,2]"},
+    {"x i8[1,4,3]\n const r i32[1] = {0}\n const a f32[1,2] = {1,0}\n const c i32[2] = {0,2}\n"
+     " const b f32[2,2] = {1,0,1,0}",
+     "qresize(x, r, a, c, b)", "i8[1,4,2]"},
     {"x i8[1,4,4,4]", "qavgpool(x) kernel_shape=[4,4] x_zp=-128", "i8[1,4,1,1]"},
     {"x f16[1,3,9,7,5] input w f16[6,3,3,2,1]", "conv(x, w) strides=[2,1,3]", "f16[1,6,4,6,2]"},
     {"x f32[1,2,7,5] input w f32[4,2,3,3]", "conv(x, w) auto_pad=\"SAME_UPPER\" strides=[2,2]",
@@ -127,6 +130,9 @@ static const struct sample wrong[] = {
     {"a i8[2,3] input b i8[4,7]", "qmatmul(a, b)", "inner sizes are 3 and 4"},
     {"a i8[2,3] input b i8[3,7]", "qmatmul(a, b) a_zp=-129", "a_zp is -129"},
     {"x i8[5]", "qsoftmax(x) axis=1", "axis"},
+    {"x i8[1,4,3]\n const r i32[1] = {0}\n const a f32[1,2] = {1,0}\n const c i32[2] = {0,3}\n"
+     " const b f32[2,2] = {1,0,1,0}",
+     "qresize(x, r, a, c, b)", "want ascending places of 0..2"},
     {"x i8[2,5] input s f32[5] input b f32[2]", "qlayernorm(x, s, b)", "5"},
     {"a i8[2,2] input b i8[3]", "qadd(a, b)", "do not broadcast"},
     {"a i8[2,2] input b i8[1,3]", "qmul(a, b)", "2 against 3 in dimension 1"},

@@ -1,0 +1,121 @@
+/* Linear resize of a tile: rows first, two of them weighted and added into binary32 in AM, then
+ * columns of those. Results that lie in the same way between their neighbours, such as every second
+ * one where an image becomes twice as large, are one operation. */
+#include "compiler/sched/lower.h"
+#include "runtime/base/num.h"
+
+enum { F32 = 1, ADD = 1 };
+
+struct group { /* results first, first + step, ..: n of them */
+    int first, step, n;
+    int from, behind; /* what the first one lies between, counted from what the tile reads */
+    int from_step;    /* and how much further the next ones do */
+    float weight[2];
+};
+
+/* Between which of `size` places result o lies. */
+static void place(const struct hd_layer *l, int way, int size, int o, int *from, int *behind) {
+    *from = l->at[way][o];
+    *behind = (int)hd_min(*from + 1, size - 1);
+}
+
+static bool same_weights(const struct hd_layer *l, int way, int a, int b) {
+    return l->by[way][2 * a] == l->by[way][2 * b] && l->by[way][2 * a + 1] == l->by[way][2 * b + 1];
+}
+
+/* The longest group that begins with result o, of those up to `end` that are not done. */
+static struct group longest(const struct hd_layer *l, int way, int size, int o, int end,
+                            const bool *done) {
+    struct group g = {.first = o, .n = 1, .weight = {l->by[way][2 * o], l->by[way][2 * o + 1]}};
+    place(l, way, size, o, &g.from, &g.behind);
+    for (int next = o + 1; next < end && g.n == 1; next++) {
+        int from, behind;
+        if (done[next] || !same_weights(l, way, o, next)) continue;
+        g.step = next - o, g.from_step = l->at[way][next] - g.from;
+        for (int i = next; i < end && !done[i] && same_weights(l, way, o, i); i += g.step) {
+            place(l, way, size, i, &from, &behind);
+            if (from - g.from != g.n * g.from_step || behind - g.behind != g.n * g.from_step) break;
+            g.n++;
+        }
+    }
+    return g;
+}
+
+/* Rows [v] of AM: vectors of all columns that the tile reads. */
+static hd_status rows(struct hd_lowerer *w, const struct hd_view *in, const struct group *g,
+                      int64_t at, int64_t v, int vectors) {
+    int n = (int)w->m->n, kind = hd_low_tensor(w, w->l->in[0])->is_unsigned ? 3 : 2;
+    int64_t words = (int64_t)in->cols * vectors, a = in->at / (uint32_t)n, pitch = in->pitch / n;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_set(w, HD_F_vx_alu, ADD);
+    hd_low_set(w, HD_F_vx_a_kind, kind), hd_low_set(w, HD_F_vx_b_kind, kind);
+    hd_low_set(w, HD_F_vx_a_imm, w->l->a_imm), hd_low_set(w, HD_F_vx_b_imm, w->l->a_imm);
+    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(g->weight[0]));
+    hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(g->weight[1]));
+    hd_low_set(w, HD_F_vx_a, a + (g->from - in->y) * pitch);
+    hd_low_set(w, HD_F_vx_b, a + (g->behind - in->y) * pitch);
+    hd_low_set(w, HD_F_vx_d_kind, F32), hd_low_set(w, HD_F_vx_d, v + (g->first - at) * words);
+    hd_low_set(w, HD_F_vx_n0, vectors);
+    hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
+    hd_low_set(w, HD_F_vx_n1, in->cols);
+    hd_low_set(w, HD_F_vx_as1, in->cp / n), hd_low_set(w, HD_F_vx_bs1, in->cp / n);
+    hd_low_set(w, HD_F_vx_ds1, vectors);
+    hd_low_set(w, HD_F_vx_n2, g->n), hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_set(w, HD_F_vx_as2, g->from_step * pitch),
+        hd_low_set(w, HD_F_vx_bs2, g->from_step * pitch);
+    hd_low_set(w, HD_F_vx_ds2, g->step * words);
+    hd_low_touch(w, in, false);
+    hd_sched_touch(&w->s, HD_SPACE_AM, v + (g->first - at) * words,
+                   v + (g->first - at + (g->n - 1) * g->step + 1) * words, true);
+    return hd_sched_end(&w->s);
+}
+
+static hd_status columns(struct hd_lowerer *w, const struct hd_view *in, const struct hd_view *out,
+                         const struct group *g, int64_t v, int vectors) {
+    int n = (int)w->m->n;
+    int64_t words = (int64_t)in->cols * vectors;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_set(w, HD_F_vx_alu, ADD);
+    hd_low_set(w, HD_F_vx_a_kind, F32), hd_low_set(w, HD_F_vx_b_kind, F32);
+    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(g->weight[0]));
+    hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(g->weight[1]));
+    hd_low_set(w, HD_F_vx_a, v + (int64_t)(g->from - in->x) * vectors);
+    hd_low_set(w, HD_F_vx_b, v + (int64_t)(g->behind - in->x) * vectors);
+    hd_low_set(w, HD_F_vx_d, (out->at + (uint32_t)((g->first - out->x) * out->cp)) / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_n0, vectors);
+    hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
+    hd_low_set(w, HD_F_vx_n1, g->n);
+    hd_low_set(w, HD_F_vx_as1, g->from_step * vectors),
+        hd_low_set(w, HD_F_vx_bs1, g->from_step * vectors);
+    hd_low_set(w, HD_F_vx_ds1, g->step * out->cp / n);
+    hd_low_set(w, HD_F_vx_n2, out->rows), hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_set(w, HD_F_vx_as2, words), hd_low_set(w, HD_F_vx_bs2, words);
+    hd_low_set(w, HD_F_vx_ds2, out->pitch / n);
+    hd_low_set_requant(w);
+    hd_sched_touch(&w->s, HD_SPACE_AM, v, v + out->rows * words, false);
+    hd_low_touch(w, out, true);
+    return hd_sched_end(&w->s);
+}
+
+hd_status hd_low_resize(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    int bytes = hd_low_tensor(w, l->out)->bytes, vectors = bytes / (int)w->m->n, y0, x0;
+    int n_rows = hd_resize_reads(l, 0, x->h, t->y, t->th, &y0);
+    int n_cols = hd_resize_reads(l, 1, x->w, t->x, t->tw, &x0);
+    TRY(hd_low_input(w, 0, t->img, y0, x0, n_rows, n_cols, &t->in[0]));
+    struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
+    int64_t v = hd_low_accumulators(w, (int64_t)t->th * n_cols * vectors);
+    for (int way = 0; way < 2; way++) {
+        int o = way ? t->x : t->y, end = o + (way ? t->tw : t->th);
+        bool *done = hd_new_array(w->s.arena, bool, (size_t)end + 1);
+        for (; o < end; o++) {
+            if (done[o]) continue;
+            struct group g = longest(l, way, way ? x->w : x->h, o, end, done);
+            for (int i = 0; i < g.n; i++) done[g.first + i * g.step] = true;
+            TRY(way ? columns(w, &t->in[0], &out, &g, v, vectors)
+                    : rows(w, &t->in[0], &g, t->y, v, vectors));
+        }
+    }
+    return hd_low_store(w, t->img, &out, 0, bytes);
+}
