@@ -116,7 +116,8 @@ static const struct sample samples[] = {
     {"linear resize",
      "input x i8[1,1,2]\nconst sc f32[3] = {1,1,2}\ndx ? = dequantize(x, s1, z3)\n"
      "r ? = resize(dx, -, sc) mode=\"linear\"\ny ? = quantize(r, h, z)\noutput y",
-     "y i8[1,1,4] = qresize(x, resize.at, resize.by, resize.at_15, resize.by_16) @r to=\"i8\" y_zp=0 "
+     "y i8[1,1,4] = qresize(x, resize.at, resize.by, resize.at_15, resize.by_16) @r to=\"i8\" "
+     "y_zp=0 "
      "lo=-128 hi=127 x_zp=3"},
     {"average pool with padding",
      "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2] "
