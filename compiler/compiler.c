@@ -162,7 +162,7 @@ hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *op
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
     hd_status s = check_known(ctx, g);
-    if (s == HD_OK && !opt->host_only) s = hd_settle_layouts(ctx, g, opt->place_all);
+    if (s == HD_OK && !opt->host_only) s = hd_meet_layouts(ctx, g, opt->place_all);
     const char **too_big = hd_new_array(notes, const char *, g->n_nodes + 1);
     if (s != HD_OK) {
         hd_arena_destroy(notes);

@@ -53,7 +53,7 @@ hd_status hd_import_onnx(hd_ctx *ctx, const char *path, const struct hd_bind *bi
 /* Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
 /* Stages 3..: legalised graph -> model. Borrows g, and puts movement of data between layouts that
- * meet in it (tile/settle.c), which changes no value. */
+ * meet in it (tile/meet.c), which changes no value. */
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out);
 /* All of it. */
 hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile_options *opt,

@@ -1,7 +1,7 @@
 /* Machine layers: what the back end works on. A layer is one graph node (with the reshapes around
  * it folded away) as a loop nest over tensors in the machine's layout.
  *
- *   settle.c      movement of data between layouts that meet
+ *   meet.c        movement of data between layouts that meet
  *   layout.c      which dimension of a tensor its channels are
  *   partition.c   graph nodes -> machine layers and host nodes, and the steps that alternate them
  *   tensorize.c   node -> layer: geometry of the nest, packed weights
@@ -291,8 +291,8 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
 hd_status hd_choose_layouts(struct hd_lowering *lo);
 /* The layout that a node needs its operands and result in; false: it does not care. */
 bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows);
-/* Puts movement of data between layouts that meet, where that pays (settle.c). */
-hd_status hd_settle_layouts(hd_ctx *ctx, hd_graph *g, bool always);
+/* Puts movement of data between layouts that meet, where that pays (meet.c). */
+hd_status hd_meet_layouts(hd_ctx *ctx, hd_graph *g, bool always);
 /* Machine shape of a tensor; false when it has none: not i8 or u8, constant, dimensions beyond
  * 65535 (rows of [..,C] counted together). */
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);

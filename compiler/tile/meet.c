@@ -100,7 +100,7 @@ static void turn(struct settling *s, int node) {
 }
 
 /* needs / gives / destroys: see the head of this file. */
-hd_status hd_settle_layouts(hd_ctx *ctx, hd_graph *g, bool always) {
+hd_status hd_meet_layouts(hd_ctx *ctx, hd_graph *g, bool always) {
     hd_arena *a = hd_arena_create();
     struct hd_lowering lo = {.ctx = ctx, .arena = a, .g = g};
     struct settling s = {.g = g, .always = always};
