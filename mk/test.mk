@@ -157,7 +157,7 @@ fuzz:
 	$(Q)$(MAKE) --no-print-directory BUILD=fuzz fuzz
 endif
 
-C_FLOOR := 90 # percent of the lines of C that these tests reach, all files together
+C_FLOOR := 87 # percent of the lines of C that these tests reach, all files together
 cov: ## coverage: lines of C, then lines and toggles of the RTL by module
 ifeq ($(BUILD),cov)
 cov: test-unit test-golden test-fuzz test-conform $(RANDOM_NET) $(RANDOM_RNN)
