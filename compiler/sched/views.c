@@ -297,7 +297,7 @@ static hd_status load_below(struct hd_lowerer *w, const struct hd_mtensor *t, in
     struct hd_view above = v;
     above.rows = (int)hd_min(-v.y, v.rows - 1);
     v.at += (uint32_t)(above.rows * v.pitch), v.y += above.rows, v.rows -= above.rows;
-    TRY(map_rows(w, NULL, t->pad_value, &above, t->is_unsigned));
+    TRY(map_rows(w, NULL, w->l->pad_value, &above, t->is_unsigned));
     return load_view(w, t, img, &v);
 }
 
