@@ -57,7 +57,7 @@ static int64_t xm_bytes_of(const struct hd_mtensor *t) {
 
 static int64_t dram_bytes_of(const struct hd_mtensor *t) {
     int64_t bytes = (int64_t)t->n * t->h * t->w * t->cp;
-    if (t->overrun) bytes += (int64_t)(t->h % 64 ? 64 : 0) * t->cp;
+    bytes += (int64_t)t->overrun * t->cp;
     return hd_round_up(bytes + (t->has_parts ? t->cp : 0),
                        PLACE_ALIGN); /* rows of parts reach over */
 }

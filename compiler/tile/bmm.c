@@ -321,7 +321,9 @@ hd_status hd_tensorize_bmm(struct hd_lowering *lo, const struct hd_node *n, stru
     struct hd_mtensor *w = place(lo, l->in[1], &f[1].m);
     p->w_row = f[1].m.row, p->w_channel = f[1].m.channel;
     if (p->columns) {
-        w->read_from_dram = w->overrun = true;
+        w->read_from_dram = true;
+        for (int b = 0; b < p->batches; b++) /* whole words of k rows */
+            w->overrun = (int)hd_max(w->overrun, p->w_row[b] + l->cw * k - w->h);
     } else {
         TRY(want_words(lo, l, w, &f[1].m));
     }

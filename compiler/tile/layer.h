@@ -48,7 +48,7 @@ struct hd_mtensor {
     bool gathered;           /* read as im2col windows only: pixels of c bytes, never resident */
     bool read_from_dram;     /* by a move: it is stored even when it is resident */
     bool never_resident;     /* a reader needs it from DRAM */
-    bool overrun;            /* a reader goes on behind its last row */
+    int overrun;             /* rows that a reader goes on behind its last one */
     int word_rows;           /* > 0: it is also stored as words of WM, in groups of so many rows */
     bool words_by_reader;    /* its maker cannot do that, so its first reader does */
     uint64_t words;          /* where (sched/bmm.c) */

@@ -18,9 +18,7 @@
 static int first_word(const struct hd_layer *l, const struct hd_mtensor *x,
                       const struct hd_machine *m, int nt) {
     int group_in = x->c / l->groups, group_out = l->oc / l->groups;
-    int word = nt * (int)m->n / group_out * group_in / (int)m->k;
-    /* all tiles read cw words; those of the last one end with the pixel */
-    return l->groups == 1 ? word : (int)hd_max(0, hd_min(word, x->bytes / (int)m->k - l->cw));
+    return nt * (int)m->n / group_out * group_in / (int)m->k;
 }
 
 int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
