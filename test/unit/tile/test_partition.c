@@ -65,6 +65,32 @@ static void small_parts_stay_on_the_host(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Rows that whole words of k reach over belong to the second operand of a product, though its own
+ * are a multiple of 64; a softmax over a middle dimension is transposed, and two layouts that meet
+ * have movement of data between them. */
+static void products_and_layouts_that_meet(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_model *m = lowered(ctx,
+                          "graph g {\n input a i8[8,4,8]\n input w i8[8,8,32]\n"
+                          " y i8[8,4,32] = qmatmul(a, w) scale=0x1p-8\n output y\n}",
+                          true);
+    assert_int_equal(layers_of(m, "qmatmul"), 1);
+    assert_true(m->arena_bytes >= (8 * 4 + 8 * 8 + 8) * 32);
+    hd_model_destroy(m);
+    m = lowered(ctx,
+                "graph g {\n input x i8[1,6,5,16]\n"
+                " m i8[1,6,5,16] = qmaxpool(x) kernel_shape=[3,3] pads=[1,1,1,1]\n"
+                " s i8[1,6,5,16] = qsoftmax(m) axis=2 x_scale=0x1p-4 scale=100.0\n"
+                " n i8[1,6,5,16] = qmaxpool(s) kernel_shape=[3,3] pads=[1,1,1,1]\n output n\n}",
+                true);
+    assert_int_equal(layers_of(m, "qsoftmax"), 1);
+    assert_int_equal(layers_of(m, "transpose"), 2);
+    assert_null(on_host(m, "qsoftmax"));
+    hd_model_destroy(m);
+    hd_ctx_destroy(ctx);
+}
+
 /* Two branches of x, and what becomes of them. */
 static hd_model *branches(hd_ctx *ctx, int channels, const char *tail) {
     char text[1024];
@@ -115,7 +141,8 @@ static void concat_and_split_move_nothing(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(small_parts_stay_on_the_host),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(products_and_layouts_that_meet),
+                                       cmocka_unit_test(small_parts_stay_on_the_host),
                                        cmocka_unit_test(concat_and_split_move_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
