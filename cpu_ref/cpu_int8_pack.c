@@ -10,7 +10,7 @@ enum {
     LIMIT = 128,
     SUMS = 4 * HD_Q_WIDTH_MAX, /* of a block: two lanes a channel, positive and negative */
     PIECES = 4,                /* of a quad at most: a pair reaches 2 * 255 */
-    LOOK = 96                 /* partners that are tried, or planning takes long */
+    LOOK = 96                  /* partners that are tried, or planning takes long */
 };
 
 /* A quad, or several that are added in int16. */
