@@ -2,9 +2,8 @@
  * last tensors, bit-equal to golden (docs/numerics.md) on every processor that hd_q_available().
  *
  * Layout "last": [N][H][W][C] bytes, dense. A matrix [M,K] is one image of M x 1 pixels, K
- * channels. Sums are exact: bytes are widened to int16 with their zero point taken off, and pairs
- * of products are added in int32 (vpmaddwd), which wraps as golden's sum does. Nothing here
- * allocates in run.
+ * channels. Sums are exact: weights are packed so that no sum of int16 saturates (cpu_int8_pack.h),
+ * and sums of int32 wrap as golden's do. Nothing here allocates in run.
  */
 #ifndef HD_CPU_REF_CPU_INT8_H
 #define HD_CPU_REF_CPU_INT8_H
@@ -36,7 +35,7 @@ struct hd_q_conv_desc {
     bool wide;
     const int32_t *bias; /* [M] */
     const float *scale;  /* [M], finite */
-    int32_t x_zp;
+    int32_t x_zp;        /* in the range of x's type: padding is stored as it */
     bool x_signed;
     struct hd_q_out out;
     bool has_sum;        /* a qadd behind it: a = this result, b = `other` at run */
