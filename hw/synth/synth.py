@@ -9,16 +9,17 @@ With MODULE only these are synthesised, and their deepest paths are printed; no 
 Every module is synthesised by itself, with the modules in it as black boxes, JOBS (2) at a time; a unit whose lanes
 are alike (LANES) is synthesised with one or two of them and counted as often as there are such groups. Netlists are kept under the
 hash of what they are made from, so only what changed is synthesised again. Counts are of all instances
-of a module, its submodules counted on their own line. LUT: LUT1..6, inverters, and the LUTs of distributed memory.
+of a module, its submodules counted on their own line. LUT: LUT1..6, inverters (one a net, and none for set and reset of
+flip-flops, which have their own), and the LUTs of distributed memory.
 Depth: LUTs on the longest path inside the module from an input or register to an output or register; a carry block
 counts CARRY of a LUT, a multiplier DSP. Exit 1 when a line of the budget `MACHINE MODULE COLUMN MAX` is exceeded, or the
 depth that 250 MHz allows (DEPTH) by a module without a line for its depth: such a line is a debt, and is printed.
 """
-import collections, hashlib, json, os, re, subprocess, sys, time
+import collections, hashlib, json, os, re, resource, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
 
 COLUMNS = ["LUT", "FF", "DSP", "BRAM", "URAM"]  # BRAM in units of 36 Kbit
-LUTS_OF = {"INV": 1, "SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4,
+LUTS_OF = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4,
            "RAM32M16": 8, "RAM64M8": 8, "RAM128X1D": 4, "RAM256X1D": 8, "RAM512X1S": 8}
 # Units whose lanes are alike: lanes that are synthesised. Two of hd_vx_fn share the ports of a table.
 LANES = {"hd_f32_from_int": 1, "hd_f32_mul": 1, "hd_f32_add": 1, "hd_f32_to_int": 1, "hd_vx_fn": 2}
@@ -28,6 +29,7 @@ CARRY = 0.1          # levels: about 0.04 ns
 DSP = {"whole": 5, "in": 3, "out": 2}  # levels: a multiplier without registers, up to its M register, behind it
 DEPTH = (1000 / 250 - 0.08 - 0.05 - 0.10) / LEVEL_NS  # 250 MHz less clock to output, setup, uncertainty: 9.9
 SYNTH = "synth_xilinx -family xcup -uram -noiopad -noclkbuf"
+READ = "read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl "
 VERSION = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.strip()
 
 
@@ -59,7 +61,7 @@ def modules_of(path):
 
 def elaborate(work, read):
     """{module: (file of its RTLIL, instances in the machine, groups of lanes of which it has one, or 0)}, the file of
-    all as black boxes, {module: its ports}."""
+    all as black boxes, {module: its ports}, {module: modules in it}."""
     all_il, lanes_of = f"{work}/elaborated.il", {}
     yosys(f"{read}\nhierarchy -top hd_top\nwrite_rtlil {all_il}\n", f"{work}/elaborate.log")
     modules = modules_of(all_il)
@@ -91,22 +93,28 @@ def elaborate(work, read):
     ports = {n: "".join(l for l in modules[n] if re.match(r"  (wire .*(input|output) |parameter )", l)) for n in counts}
     with open(f"{work}/boxes.il", "w") as f:
         f.writelines(f"attribute \\blackbox 1\nmodule {n}\n{p}end\n" for n, p in ports.items())
-    return found, f"{work}/boxes.il", ports
+    return found, f"{work}/boxes.il", ports, inside
 
 
-def key_of(il, ports):
-    """Hash of what a netlist is made from: the module, its names in the order of their use, without places in the
-    source; the ports of the modules in it; and the tool."""
-    names = {}
-    text = "".join(l for l in open(il) if not re.match(r"\s*attribute \\src |#|autoidx ", l))
-    used = sorted(n for n in ports if n in text)
-    text = re.sub(r"\$\S*?\.sv:\S*|\$\S*\$\d+\S*",
-                  lambda m: m[0] if m[0].startswith("$paramod") else f"${names.setdefault(m[0], len(names))}", text)
-    return hashlib.sha256("\n".join([text, *(n + ports[n] for n in used), SYNTH, VERSION]).encode()).hexdigest()[:24]
+def text_of(path):
+    """A source without comments and space."""
+    return re.sub(r"\s+", " ", re.sub(r"//.*", "", open(path).read()))
+
+
+def key_of(name, inside, ports, files):
+    """Hash of what a netlist is made from: the module's source, the packages that it names, its parameters and ports,
+    those of the modules in it, and the tool. (RTLIL would not do: the order of its lines depends on the numbers in
+    names, and these on other modules.)"""
+    base = base_name(name)
+    text = text_of(files.get(base, files["hd_cfg_pkg"]))
+    text += "".join(text_of(path) for package, path in sorted(files.items()) if f"{package}::" in text)
+    lanes = [f"Lanes {LANES[base]}"] if base in LANES else [ports[name]]
+    return hashlib.sha256("\n".join([base, text, *lanes, *(n + ports[n] for n in sorted(inside)), SYNTH,
+                                     VERSION]).encode()).hexdigest()[:24]
 
 
 def synthesise(work, cache, boxes, name, il, key):
-    """Netlist of a module from the file of its RTLIL; prints the processor time that it took."""
+    """Netlist of a module from the file of its RTLIL; prints the time that it took."""
     script = (f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\nread_verilog -lib +/xilinx/cells_xtra.v\n"
               f"read_rtlil {il}\nhierarchy -check -top the_module\n{SYNTH} -run prepare: -top the_module\n"
               f"select the_module\njson -o {cache}/{key}.tmp\n")
@@ -129,6 +137,22 @@ def cost(kind):
     if kind.startswith("RAMB"):
         return "BRAM", 0.5 if kind.startswith("RAMB18") else 1
     return ("URAM", 1) if kind.startswith("URAM") else (None, 0)
+
+
+def amounts(module):
+    """{column: amount} of a netlist."""
+    found, inverted, needed = collections.Counter(), {}, set()
+    for c in module["cells"].values():
+        column, amount = cost(c["type"])
+        found[column] += amount
+        if c["type"] == "INV":
+            inverted[c["connections"]["O"][0]] = c["connections"]["I"][0]
+        flip_flop = re.fullmatch(r"FD[RSCP]E(_1)?", c["type"])
+        needed.update(b for p, bits in c["connections"].items() for b in bits
+                      if c["port_directions"][p] == "input" and not (flip_flop and p in ("R", "S", "CLR", "PRE")))
+    needed.update(b for p in module["ports"].values() if p["direction"] == "output" for b in p["bits"])
+    found["LUT"] += len({i for o, i in inverted.items() if o in needed})
+    return found
 
 
 def deepest(module):
@@ -190,12 +214,13 @@ def show(name, module):
         print(f"  {level:5.1f} {kind:<8} {next((nets[b] for b in out if b in nets), '')[-90:]}")
 
 
-def table(work, cache, read, only):
+def table(work, cache, sources, only):
     """{module: {column: amount}}; modules that differ only in parameters share a line."""
-    machine, boxes, ports = elaborate(work, read)
+    machine, boxes, ports, inside = elaborate(work, READ + " ".join(sources))
+    files = {os.path.basename(f).removesuffix(".sv"): f for f in sources}
     machine = {n: m for n, m in machine.items() if not only or base_name(n) in only}
     rows = collections.defaultdict(lambda: dict.fromkeys(["copies", *COLUMNS, "depth"], 0))
-    keys = {n: key_of(il, ports) for n, (il, _, _) in machine.items()}
+    keys = {n: key_of(n, inside[n], ports, files) for n in machine}
     todo = {keys[n]: (n, il) for n, (il, _, _) in machine.items() if not os.path.exists(f"{cache}/{keys[n]}.json")}
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
         for f in [pool.submit(synthesise, work, cache, boxes, base_name(n), il, key)
@@ -206,8 +231,7 @@ def table(work, cache, read, only):
         row = rows[base_name(name)]
         row["copies"] += copies
         row["depth"] = max(row["depth"], deepest(module)[0])
-        for c in module["cells"].values():
-            column, amount = cost(c["type"])
+        for column, amount in amounts(module).items():
             if column:
                 row[column] += amount * copies * max(lanes, 1)
         if only:
@@ -244,9 +268,8 @@ def main():
     for d in work, cache:
         os.makedirs(d, exist_ok=True)
     t0 = time.time()
-    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/{machine}/hd_cfg_pkg.sv"
-    rows, n, made = table(work, cache, f"read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl {packages} "
-                       f"{' '.join(sys.argv[split + 1:])}", only)
+    packages = [f"{gen}/hd_isa_pkg.sv", f"{gen}/hd_reg_pkg.sv", f"{gen}/{machine}/hd_cfg_pkg.sv"]
+    rows, n, made = table(work, cache, packages + sys.argv[split + 1:], only)
     total = {c: sum(r[c] for r in rows.values()) for c in ["copies", *COLUMNS]}
     total["depth"] = max(r["depth"] for r in rows.values())
     form = "{:<16} {:>6} {:>7} {:>7} {:>5} {:>6} {:>5} {:>6}"
@@ -275,7 +298,8 @@ def main():
             print(f"synth: {machine} {name}: {column} {got:g} exceeds the budget of {most:g} ({budget_file})",
                   file=sys.stderr)
             bad += 1
-    print(f"machine {machine}, {VERSION.split(' (')[0]} {SYNTH}, {n} modules, {made} synthesised, {time.time() - t0:.0f} s: "
+    print(f"machine {machine}, {VERSION.split(' (')[0]} {SYNTH}, {n} modules, {made} synthesised, {time.time() - t0:.0f} s, "
+          f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime:.0f} s of processor time: "
           + (f"{len(limits)} budgets, {bad} exceeded" if limits else f"no budgets in {budget_file}"))
     return 1 if bad else 0
 
