@@ -11,7 +11,9 @@ bool run(Dut &d) {
         uint64_t addr = rng() << 32 ^ rng() << 8 ^ rng();
         if (chance(30)) addr |= 0xf00;
         if (chance(10)) addr |= 0xfffffffff000;
-        uint64_t left = uint64_t(chance(40) ? pick(1, 8) : chance(97) ? pick(1, 2000) : pick(1, 1 << pick(14, 18)));
+        uint64_t left = uint64_t(chance(40)   ? pick(1, 8)
+                                 : chance(97) ? pick(1, 2000)
+                                              : pick(1, 1 << pick(14, 18)));
         if (op % 800 == 799) left = 0x1ffffff - uint64_t(pick(0, 1 << 20));
         uint64_t at = addr / kAxi * kAxi;
         top.addr_i = addr, top.beats_i = unsigned(left);
@@ -28,8 +30,8 @@ bool run(Dut &d) {
             top.valid_i = go || chance(80), top.ready_i = go;
             d.low();
             if (top.valid_o != top.valid_i) return false;
-            if (top.valid_i && (top.addr_o != at || top.len_o != len - 1 || bool(top.first_o) != first ||
-                                bool(top.last_o) != (len == left)))
+            if (top.valid_i && (top.addr_o != at || top.len_o != len - 1 ||
+                                bool(top.first_o) != first || bool(top.last_o) != (len == left)))
                 return false;
             if (bool(top.ready_o) != (go && len == left)) return false;
             if (first && left > 1 && chance(2)) { // a reset in the first burst: it begins anew

@@ -1,14 +1,13 @@
-// hd_lx_data, 8 bytes wide: runs with any shift, length and padding from random beats, with stalls on
-// both sides, against a copy byte by byte; then records with an error, beats with an error, a stop.
-#include <cstring>
+// hd_lx_data, 8 bytes wide: runs of any shift, length and padding from random beats, with stalls on
+// all sides, against a copy byte by byte of each chunk; then errors of records and of beats, a
+// stop, a reset, in the middle.
 #include <deque>
-#include <vector>
 
 #include "test/mutate/mutants.h"
 
 namespace {
 
-constexpr int kAxi = 8, kBytes = 4096;
+constexpr uint32_t kAxi = 8;
 enum {
 #define ERR(name, code, doc) kErr_##name = code,
 #include "isa/regs.def"
@@ -18,135 +17,230 @@ struct Run {
     uint32_t loc, run, lo, hi, offset;
     uint8_t pad, err;
     bool last, am;
+    uint64_t base, beats; // number of its first beat, how many
+    uint64_t chunks() const { return (uint64_t(loc % kAxi) + run + kAxi - 1) / kAxi; }
+    bool primes() const { return hi > lo && (loc + lo) % kAxi < offset; }
 };
+
+// The beats, by their number.
+uint64_t beat(uint64_t n) {
+    n = (n + 1) * 0x9e3779b97f4a7c15ull;
+    n = (n ^ n >> 29) * 0xbf58476d1ce4e5b9ull;
+    return n ^ n >> 32;
+}
 
 struct Bench {
     Dut &d;
     Vunit &top = d.top;
-    uint8_t mem[2][kBytes + 64] = {}, want[2][kBytes + 64] = {}; // XM, AM
-    std::deque<uint64_t> beats;
-    long dones = 0, errs = 0;
-    unsigned code = 0;
-    bool good = true;
+    std::deque<Run> todo, work;   // not taken; taken and not written to their ends
+    uint64_t chunk = 0;           // of work.front(), the next to be written
+    uint64_t made = 0, taken = 0; // beats
+    uint64_t bad = ~0ull;         // the beat that comes with an error
+    bool done_due = false, err_seen = false, err_may = false;
+    unsigned code = 0;           // of the error that must come
+    uint64_t stopped_writes = 0; // since stop_i
 
     void drive_record(const Run &r) {
         // {to AM, last, err 5, pad 8, offset 3, hi 24, lo 24, run 24, loc 28}
         unsigned __int128 v = r.am * 2u + r.last;
         auto add = [&](uint64_t x, int bits) { v = v << bits | x; };
-        add(r.err, 5), add(r.pad, 8), add(r.offset, 3), add(r.hi, 24), add(r.lo, 24), add(r.run, 24);
+        add(r.err, 5), add(r.pad, 8), add(r.offset, 3), add(r.hi, 24), add(r.lo, 24),
+            add(r.run, 24);
         add(r.loc, 28);
         for (int i = 0; i < 4; i++) top.rec_i[i] = uint32_t(v >> 32 * i);
     }
 
-    // One clock; returns whether the record was taken.
-    bool step(bool offer, bool beat_ok, bool grant) {
-        top.rec_valid_i = offer;
-        top.r_valid_i = beat_ok && !beats.empty();
-        top.r_data_i = top.r_valid_i ? beats.front() : rng();
-        top.xm_gnt_i = top.am_gnt_i = 0;
-        top.clk_i = 0;
-        top.eval();
-        if (top.xm_req_o && top.am_req_o) good = false;
-        top.xm_gnt_i = grant && top.xm_req_o;
-        top.am_gnt_i = grant && top.am_req_o;
-        top.eval();
-        bool taken = offer && top.rec_ready_o;
-        if (top.xm_gnt_i || top.am_gnt_i)
-            for (unsigned b = 0; b < kAxi; b++)
-                if (top.xm_be_o >> b & 1) {
-                    if (top.xm_addr_o % kAxi || top.xm_addr_o + b >= sizeof mem[0]) good = false;
-                    else mem[top.am_gnt_i][top.xm_addr_o + b] = uint8_t(top.xm_wdata_o >> 8 * b);
-                }
-        if (top.r_valid_i && top.r_ready_o) beats.pop_front();
-        top.clk_i = 1;
-        top.eval();
-        dones += top.op_done_o;
-        errs += top.op_err_o;
-        if (top.op_err_o) code = top.op_err_code_o;
-        return taken;
-    }
-
-    void reset() {
-        top.rst_ni = 0;
-        top.stop_i = 0;
-        top.r_err_i = 0;
-        for (int i = 0; i < 3; i++) step(false, false, false);
-        top.rst_ni = 1;
-        beats.clear();
-    }
-
-    // Draws a run and its beats, and does its work on `want`.
-    Run draw(bool last) {
+    // A run of at most `most` bytes.
+    Run draw(uint32_t most) {
         Run r{};
-        r.run = uint32_t(pick(0, 5) ? pick(1, 40) : pick(1, 300));
-        r.loc = uint32_t(pick(0, kBytes - int(r.run)));
+        r.run = uint32_t(pick(1, most));
+        r.loc = uint32_t(pick(0, 0xfffffff - int64_t(r.run)));
         r.lo = 0, r.hi = r.run;
-        if (pick(0, 1)) {
+        if (chance(60)) {
             r.lo = uint32_t(pick(0, r.run)), r.hi = uint32_t(pick(r.lo, r.run));
             if (r.lo == r.hi) r.lo = r.hi = r.run;
         }
         r.pad = uint8_t(rng());
         r.offset = uint32_t(pick(0, kAxi - 1));
-        r.last = last;
-        r.am = chance(25);
-        uint8_t *to = want[r.am];
-        memset(to + r.loc, r.pad, r.run);
-        uint32_t n = r.hi - r.lo, count = n ? (n + r.offset + kAxi - 1) / kAxi : 0;
-        std::vector<uint8_t> bytes(count * kAxi);
-        for (auto &b : bytes) b = uint8_t(rng());
-        if (n) memcpy(to + r.loc + r.lo, &bytes[r.offset], n);
-        for (uint32_t i = 0; i < count; i++) {
-            uint64_t v;
-            memcpy(&v, &bytes[i * kAxi], kAxi);
-            beats.push_back(v);
-        }
+        r.last = chance(60);
+        r.am = chance(40);
         return r;
     }
 
-    bool same() const { return good && !memcmp(mem, want, sizeof mem); }
+    void add(Run r) {
+        uint64_t n = r.hi - r.lo;
+        r.base = made;
+        r.beats = n ? (n + r.offset + kAxi - 1) / kAxi : 0;
+        made += r.beats;
+        todo.push_back(r);
+    }
+
+    // What must be written next: false when nothing may be, for want of work or behind an error.
+    bool expected(uint32_t *addr, uint64_t *data, unsigned *be) const {
+        if (work.empty() || work.front().err) return false;
+        const Run &r = work.front();
+        const int64_t at = int64_t(chunk * kAxi) - r.loc % kAxi; // in the run
+        *addr = r.loc / kAxi * kAxi + uint32_t(chunk * kAxi), *data = 0, *be = 0;
+        for (int b = 0; b < int(kAxi); b++) {
+            const int64_t p = at + b;
+            if (p < 0 || p >= r.run) continue;
+            uint8_t byte = r.pad;
+            if (p >= r.lo && p < r.hi) {
+                const uint64_t from = uint64_t(p) - r.lo + r.offset;
+                if (r.base + from / kAxi >= bad) return false;
+                byte = uint8_t(beat(r.base + from / kAxi) >> 8 * (from % kAxi));
+            }
+            *be |= 1u << b, *data |= uint64_t(byte) << 8 * b;
+        }
+        return true;
+    }
+
+    // One clock; percentages of a record, a beat and a grant.
+    bool step(int records, int beats, int grants) {
+        const bool offer = !todo.empty() && chance(records);
+        drive_record(offer ? todo.front() : draw(0xffffff));
+        top.rec_valid_i = offer;
+        top.r_valid_i = taken < made && chance(beats);
+        top.r_data_i = top.r_valid_i ? beat(taken) : rng();
+        top.r_err_i = top.r_valid_i ? taken == bad : unsigned(rng() & 1);
+        if (top.r_valid_i && taken >= bad) top.r_data_i = rng();
+        top.xm_gnt_i = top.am_gnt_i = 0;
+        d.low();
+        if (top.xm_req_o && top.am_req_o) return false;
+        const bool req = top.xm_req_o || top.am_req_o;
+        top.xm_gnt_i = top.xm_req_o && chance(grants);
+        top.am_gnt_i = top.am_req_o && chance(grants);
+        d.low();
+        const bool quiet = top.stop_i || err_seen || top.op_err_o;
+        if (req) {
+            uint32_t addr;
+            uint64_t data, mask = 0;
+            unsigned be;
+            if (!expected(&addr, &data, &be) || bool(top.am_req_o) != work.front().am) return false;
+            for (int b = 0; b < int(kAxi); b++) mask |= be >> b & 1 ? 0xffull << 8 * b : 0;
+            if (top.xm_addr_o != addr || top.xm_be_o != be || ((top.xm_wdata_o ^ data) & mask))
+                return false;
+        }
+        if (bool(top.op_done_o) != done_due) return false;
+        if (top.op_err_o && (!err_may || err_seen || req || top.op_err_code_o != code))
+            return false;
+        err_seen |= top.op_err_o;
+        if (bool(top.busy_o) != (!work.empty() || done_due || top.op_err_o)) return false;
+        if (quiet ? !top.r_ready_o || top.rec_ready_o || top.wait_mem_o
+                  : bool(top.wait_mem_o) != (top.r_ready_o && !top.r_valid_i))
+            return false;
+        if (top.r_valid_i && top.r_ready_o && !quiet && (work.empty() || taken > bad)) return false;
+        const bool took = offer && top.rec_ready_o, write = top.xm_gnt_i || top.am_gnt_i;
+        taken += top.r_valid_i && top.r_ready_o;
+        done_due = false;
+        if (write) {
+            stopped_writes += top.stop_i;
+            if (++chunk == work.front().chunks()) {
+                done_due = work.front().last;
+                work.pop_front();
+                chunk = 0;
+            }
+        }
+        if (took) {
+            if (todo.front().err) err_may = true, code = todo.front().err;
+            work.push_back(todo.front());
+            todo.pop_front();
+        }
+        d.clock();
+        return true;
+    }
+
+    // Until all is written, and a few cycles more.
+    bool drain(int records, int beats, int grants) {
+        uint64_t guard = 1000;
+        for (const Run &r : todo) guard += 20 * (r.chunks() + 3);
+        for (const Run &r : work) guard += 20 * (r.chunks() + 3);
+        while (!todo.empty() || !work.empty())
+            if (!guard-- || !step(records, beats, grants)) return false;
+        for (int i = 0; i < 3; i++)
+            if (!step(records, beats, grants)) return false;
+        return taken == made;
+    }
+
+    void reset() {
+        top.rst_ni = 0;
+        top.rec_valid_i = unsigned(rng() & 1), top.stop_i = 0;
+        d.clock();
+        top.rst_ni = 1;
+        todo.clear(), work.clear();
+        chunk = stopped_writes = 0;
+        taken = made, bad = ~0ull;
+        done_due = err_seen = err_may = false;
+    }
 };
+
+int percent() {
+    static const int some[] = {30, 60, 90, 100, 100};
+    return some[pick(0, 4)];
+}
 
 } // namespace
 
 bool run(Dut &d) {
-    Bench bench{d}, *b = &bench;
-    b->reset();
-    long ops = 0;
-    for (int t = 0; t < 600; t++) {
-        bool last = pick(0, 2) != 0;
-        Run r = b->draw(last);
-        b->drive_record(r);
-        ops += last;
-        int busy = int(pick(0, 2)), guard = 0;
-        while (!b->step(true, busy ? pick(0, busy) != 0 : true, busy ? pick(0, busy) != 0 : true))
-            if (++guard > 2000) return false;
-        if (pick(0, 3) == 0) // the run must end by itself, before the next one
-            for (int i = 0; i < 700 && !(b->beats.empty() && i > 80); i++) b->step(false, true, true);
+    Bench b{d};
+    b.reset();
+    for (int t = 0; t < 300; t++) {
+        for (int n = int(pick(1, 6)); n > 0; n--) b.add(b.draw(chance(80) ? 40 : 300));
+        if (!b.drain(percent(), percent(), percent())) return false;
     }
-    for (int i = 0; i < 300; i++) b->step(false, true, true);
-    if (!b->same() || b->dones != ops || b->errs || !b->beats.empty()) return false;
-    for (int t = 0; t < 24; t++) { // errors: of the record, of a beat; nothing is written after them
-        b->reset();
-        b->dones = b->errs = 0;
-        Run r = b->draw(true);
-        if (r.lo == r.hi) r.lo = 0, r.hi = r.run, b->beats.assign(60, rng());
-        if (t % 2) r.err = kErr_range;
-        memcpy(b->want, b->mem, sizeof b->mem);
-        b->drive_record(r);
-        b->top.r_err_i = !(t % 2);
-        for (int guard = 0; !b->step(true, false, true);)
-            if (++guard > 2000) return false;
-        for (int i = 0; i < 80; i++) b->step(i % 3 == 0, true, true);
-        if (b->errs != 1 || b->dones || b->code != (t % 2 ? unsigned(kErr_range) : unsigned(kErr_axi))) return false;
-        // padding before the bad beat may be there, data not: look behind the first data byte
-        if (t % 2 && memcmp(b->want, b->mem, sizeof b->mem)) return false;
-        memcpy(b->want, b->mem, sizeof b->mem);
+    for (int t = 0; t < 60;
+         t++) { // a chunk a cycle, two more for the first, one more where two beats must be at hand
+        uint64_t cycles = 2;
+        for (int n = int(pick(1, 6)); n > 0; n--) {
+            b.add(b.draw(60));
+            cycles += b.todo.back().chunks() + b.todo.back().primes();
+        }
+        for (; cycles; cycles--)
+            if ((b.todo.empty() && b.work.empty()) || !b.step(100, 100, 100)) return false;
+        if (!b.todo.empty() || !b.work.empty() || !b.drain(100, 100, 100)) return false;
     }
-    b->reset(); // a stop drops what comes
-    b->draw(true);
-    b->beats.assign(20, 0);
-    b->top.stop_i = 1;
-    memcpy(b->want, b->mem, sizeof b->mem);
-    for (int i = 0; i < 60; i++) b->step(true, true, true);
-    return b->same() && b->beats.empty();
+    for (int t = 0; t < 200; t++) { // an end in the middle
+        const int way = t % 4;      // error of a record, error of a beat, stop, reset
+        for (int n = int(pick(1, 5)); n > 0; n--) b.add(b.draw(100));
+        if (way == 0) {
+            Run r = b.draw(60);
+            r.err = uint8_t(pick(1, 31));
+            b.add(r);
+            b.made -= b.todo.back().beats; // hd_lx_gen asks for none
+            b.add(b.draw(60));
+        }
+        if (way == 1 && b.made > b.taken) {
+            b.bad = uint64_t(pick(int64_t(b.taken), int64_t(b.made) - 1));
+            b.err_may = true, b.code = kErr_axi;
+        }
+        const int r = percent(), p = percent(), g = percent();
+        for (int i = way < 2 ? 0 : int(pick(1, 40)); i > 0; i--)
+            if (!b.step(r, p, g)) return false;
+        if (way == 2) b.top.stop_i = 1;
+        for (int i = 0; way < 3 && i < 3000; i++) {
+            if (!b.step(r, p, g)) return false;
+            if (b.taken == b.made && (way == 2    ? i > 20
+                                      : b.err_may ? b.err_seen && i % 16 == 15
+                                                  : b.work.empty()))
+                break;
+        }
+        if (b.err_may && !b.err_seen) return false;
+        if (way == 2 && (b.stopped_writes > 1 || b.taken != b.made)) return false;
+        uint32_t addr;
+        uint64_t data;
+        unsigned be;
+        if (way < 2 && b.err_seen && b.expected(&addr, &data, &be))
+            return false; // what came before is written
+        b.reset();
+    }
+    for (int t = 0; t < 24; t++) { // long runs, at last, because they take long
+        Run r = b.draw(1u << pick(12, 20));
+        if (t >= 22) {
+            r = {0x5000003, 0xffffff, 0, 0xffffff, 7, 0xa5, 0, true, false, 0, 0};
+            if (t == 23) r.lo = 0xc00005, r.hi = 0xfffff0;
+        }
+        b.add(r);
+        if (!b.drain(100, 100, 100)) return false;
+    }
+    return true;
 }

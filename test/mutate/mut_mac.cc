@@ -1,5 +1,5 @@
-// hd_mac_array, K = 8, N = 2, 4 words: random weights, row-wise and column-wise, steps with gaps, sums of any
-// length, a reset on the way.
+// hd_mac_array, K = 8, N = 2, 4 words: random weights, row-wise and column-wise, steps with gaps,
+// sums of any length, a reset on the way.
 #include "test/mutate/mutants.h"
 
 bool run(Dut &d) {
@@ -45,8 +45,10 @@ bool run(Dut &d) {
         int written = -1;
         if (chance(12)) {
             written = int(pick(0, kWords - 1));
-            if (chance(50)) write_row(written, int(pick(0, kN - 1)));
-            else write_column(written, int(pick(0, kK - 1)));
+            if (chance(50))
+                write_row(written, int(pick(0, kN - 1)));
+            else
+                write_column(written, int(pick(0, kK - 1)));
         }
         Step s = {pick(0, 3) != 0, !started || pick(0, 5) == 0, {}};
         int word = int(pick(0, kWords - 1));
@@ -70,7 +72,8 @@ bool run(Dut &d) {
         for (int i = kDelay - 1; i > 0; i--) pipe[i] = pipe[i - 1];
         pipe[0] = s;
         const Step &done = pipe[kDelay - 1];
-        for (int n = 0; done.on && n < kN; n++) out[n] = acc[n] = (done.first ? 0 : acc[n]) + done.sum[n];
+        for (int n = 0; done.on && n < kN; n++)
+            out[n] = acc[n] = (done.first ? 0 : acc[n]) + done.sum[n];
         if (!top.rst_ni) { // drops what is under way; the next sum starts anew
             for (int i = 0; i < kDelay - 1; i++) pipe[i].on = false;
             started = false;

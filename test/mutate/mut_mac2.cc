@@ -19,7 +19,8 @@ bool run(Dut &d) {
         for (int i = 0; en && i < 2; i++) p[i] = x * taken[i]; // by the weights taken before
         known = known || en;
         for (int i = 0; we && i < 2; i++) taken[i] = w[i];
-        if (known && (d.top.p0_o != (uint64_t(p[0]) & 0x3ffff) || d.top.p1_o != (uint64_t(p[1]) & 0x3ffff)))
+        if (known &&
+            (d.top.p0_o != (uint64_t(p[0]) & 0x3ffff) || d.top.p1_o != (uint64_t(p[1]) & 0x3ffff)))
             return false;
     }
     return true;

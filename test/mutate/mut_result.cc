@@ -1,5 +1,5 @@
-// hd_vx_result, N = 4: every kind of result, tables that change, transposed blocks. Results of one kind follow
-// each other at once; before the next kind the unit runs empty, as its user promises.
+// hd_vx_result, N = 4: every kind of result, tables that change, transposed blocks. Results of one
+// kind follow each other at once; before the next kind the unit runs empty, as its user promises.
 #include <deque>
 
 #include "test/mutate/mutants.h"
@@ -36,7 +36,8 @@ struct Bench {
     }
     bool write_table(int table, int part) {
         uint64_t v = 0;
-        for (int i = 0; i < 8; i++) v |= uint64_t(tm[table][8 * part + i] = uint8_t(rng())) << 8 * i;
+        for (int i = 0; i < 8; i++)
+            v |= uint64_t(tm[table][8 * part + i] = uint8_t(rng())) << 8 * i;
         d.top.tm_we_i = 1;
         d.top.tm_addr_i = unsigned(table), d.top.tm_part_i = unsigned(part), d.top.tm_wdata_i = v;
         return clock();
@@ -60,17 +61,21 @@ bool run(Dut &d) {
     for (int i = 0; i < kTables * 32; i++)
         if (!b.write_table(i / 32, i % 32)) return false;
     for (int op = 0; op < 500; op++) {
-        int kind = int(pick(0, 3)), lut = kind == Byte || kind == Transposed ? int(pick(0, 4)) : 0, q = chance(50) ? 0 : int(pick(-32, 31));
+        int kind = int(pick(0, 3)), lut = kind == Byte || kind == Transposed ? int(pick(0, 4)) : 0,
+            q = chance(50) ? 0 : int(pick(-32, 31));
         int zp = chance(80) ? int(pick(-128, 127)) : int16_t(rng()), lo = -128, hi = 127;
         if (chance(25)) lo = int(pick(-300, 100)), hi = int(pick(lo, 400));
-        int count = kind == Transposed ? kN * int(pick(1, 3)) : int(pick(1, 9)), late = chance(5) ? int(pick(1, count)) : 99;
+        int count = kind == Transposed ? kN * int(pick(1, 3)) : int(pick(1, 9)),
+            late = chance(5) ? int(pick(1, count)) : 99;
         Out block[kN];
         for (int i = 0; i < count; i++) {
             Out o = {{}, kind == AmF32 || kind == AmInt ? ~0u : 0xffu};
             top.d_kind_i = unsigned(kind), top.lut_i = unsigned(lut), top.q_i = unsigned(q) & 63;
             top.zp_i = uint16_t(zp), top.lo_i = uint16_t(lo), top.hi_i = uint16_t(hi);
             for (int n = 0; n < kN; n++) {
-                uint32_t a = chance(10) ? uint32_t(rng()) : uint32_t(rng() & 0x807fffff) | uint32_t(pick(120, 136)) << 23;
+                uint32_t a = chance(10)
+                                 ? uint32_t(rng())
+                                 : uint32_t(rng() & 0x807fffff) | uint32_t(pick(120, 136)) << 23;
                 int32_t whole = hd_round_scaled(as_float(a), q), y = whole + zp;
                 top.a_i[n] = a;
                 y = y < lo ? lo : y > hi ? hi : y;

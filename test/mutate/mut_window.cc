@@ -28,6 +28,8 @@ struct Bench {
         top.in_valid_i = 0;
         top.in_sum_i = unsigned(rng() & 1);
         top.width_i = unsigned(rng() & 3);
+        top.in_pairs_i = unsigned(rng() & 1);
+        top.x_i = unsigned(rng() & 255), top.before_i = unsigned(rng() & 255);
         top.pm_i = rng() << 32 ^ rng();
         return true;
     }
@@ -65,11 +67,15 @@ bool run(Dut &d) {
             top.pm_i = hi | rng() << 32;
             if (!b.step({})) return false;
         }
+        const bool pairs = chance(50); // an input is one column, or two
         int x[4][16];
-        for (int c = 0; c < width; c++)
+        for (int c = pairs; c < width; c += 1 + pairs)
             for (int r = 0; r < rows; r++) {
-                uint8_t byte = chance(20) ? uint8_t(chance(50) ? 255 : 128) : uint8_t(rng());
-                x[r][c] = (uns ? byte : int8_t(byte)) + imm;
+                uint8_t byte[2];
+                for (int i = 0; i <= pairs; i++) {
+                    byte[i] = chance(20) ? uint8_t(chance(50) ? 255 : 128) : uint8_t(rng());
+                    x[r][c - i] = (uns ? byte[i] : int8_t(byte[i])) + imm;
+                }
                 Due due = {c >= cols - 1 && pick(0, 3) != 0, unsigned(rng() & 31), 0};
                 for (int k = 0; due.sum && k < cols; k++)
                     due.dot += x[r][c - cols + 1 + k] * taps[r * cols + k];
@@ -79,7 +85,9 @@ bool run(Dut &d) {
                 top.in_unsigned_i = uns;
                 top.in_imm_i = unsigned(imm) & 0x3ff;
                 top.in_tag_i = due.tag;
-                top.x_i = byte;
+                top.x_i = byte[0];
+                top.in_pairs_i = pairs;
+                if (pairs) top.before_i = byte[1];
                 if (!b.step(due)) return false;
                 if (pick(0, 4) == 0 && !b.step({})) return false;
             }
