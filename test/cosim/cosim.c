@@ -10,6 +10,7 @@
  * program with itself after the fields that compiler/sched/idle.def calls idle have changed.
  */
 #include <getopt.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,11 @@
 #include "test/cosim/timing.h"
 
 enum { COVERED_BY = 1000 };
+/* Most random programs take the same cycles on both, see docs/hw.md; under jitter one cycle less
+ * draws other delays from there on. */
+#define CYCLES_OFF_MAX 0.01
+#define CYCLES_FREE    16
+
 enum { CODE_OFFSET = 8192, WATCHDOG = 20000, TEXT_BYTES = 4096 };
 
 struct cosim {
@@ -140,6 +146,12 @@ static const uint32_t *form_of(struct cosim *x, const struct program *p, size_t 
     return x->packed;
 }
 
+/* How far apart the cycles are, as a share; a few at the ends of short programs are none. */
+static double cycles_off(const struct cosim *x) {
+    double iss = (double)x->cycles[0], rtl = (double)x->cycles[1];
+    return fmax(fabs(iss - rtl) - CYCLES_FREE, 0) / rtl;
+}
+
 /* True when both machines did the same, and what this kind of program must do. */
 static bool same(struct cosim *x, const struct program *p, enum kind kind) {
     size_t n;
@@ -153,11 +165,12 @@ static bool same(struct cosim *x, const struct program *p, enum kind kind) {
                  x->text[1]);
     else if (kind == KIND_LEGAL && *x->text[0])
         snprintf(x->why, sizeof x->why, "a legal program fails on both: %.3000s", x->text[0]);
-    else if (!*x->text[0] && x->cycles[0] != x->cycles[1])
-        snprintf(x->why, sizeof x->why, "cycles: iss %llu, rtl %llu",
-                 (unsigned long long)x->cycles[0], (unsigned long long)x->cycles[1]);
     else if (!*x->text[0] && memcmp(x->got[0], x->got[1], x->arena_bytes))
         where_differs(x);
+    else if (!*x->text[0] && cycles_off(x) > CYCLES_OFF_MAX)
+        snprintf(x->why, sizeof x->why, "cycles: iss %llu, rtl %llu, more than %g %% apart",
+                 (unsigned long long)x->cycles[0], (unsigned long long)x->cycles[1],
+                 100 * CYCLES_OFF_MAX);
     return !x->why[0];
 }
 
@@ -281,7 +294,7 @@ int main(int argc, char **argv) {
     struct program *p = calloc(1, sizeof *p);
     if (!x || !p) return 2;
     x->ctx = hd_ctx_create();
-    uint64_t seed = 1, count = 100, cycles = 0;
+    uint64_t seed = 1, count = 100, cycles = 0, unequal = 0;
     const char *machine = "tiny";
     bool print = false, coverage = false, timing = false, idle = false;
     for (int k; (k = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
@@ -323,6 +336,7 @@ int main(int argc, char **argv) {
         failed += idle ? !idle_is_idle(x, p) : !one(x, p, print);
         ops += p->n;
         cycles += x->cycles[1];
+        unequal += !*x->text[0] && x->cycles[0] != x->cycles[1];
     }
     if (timing)
         failed = !timing_print(machine, count);
@@ -332,6 +346,9 @@ int main(int argc, char **argv) {
                machine, (unsigned long long)count, (unsigned long long)seed, ops,
                (unsigned long long)cycles,
                idle ? "what is idle changes nothing" : "iss and rtl agree");
+    if (!failed && !timing && unequal)
+        printf("cosim: %llu of them take other cycles, each within %g %%\n",
+               (unsigned long long)unequal, 100 * CYCLES_OFF_MAX);
     if (!failed && coverage) failed = cover_print() > 0 && count >= COVERED_BY;
     for (int d = 0; d < 2; d++) free(x->got[d]);
     free(x->start);
