@@ -9,27 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "compiler/cli/bench_ort.h"
 #include "runtime/base/num.h"
 
-/* What runs without arguments: the folders under HEDDLE_MODELS (default ../shared/models). */
-static const struct {
-    const char *name;
-    const char *group;
-} networks[] = {
-    {"squeezenet10_fp32", "float"},
-    {"resnet20_cifar10_bn", "float"},
-    {"ultraface_rfb320", "float"},
-    {"super_resolution", "float"},
-    {"light/resnet50", "float"},
-    {"kwt1_transformer_fp32", "float"},
-    {"dtln_1_lstm", "float"},
-    {"mobilenet_v2_qdq_int8", "int8"},
-    {"mlperf_ad_autoencoder_int8_qdq", "int8"},
-    {"mlperf_ic_resnet8_int8_qdq", "int8"},
-    {"mlperf_kws_dscnn_int8_qdq", "int8"},
+/* What runs without arguments, where it is there (cli_stored_model). */
+static const char *const networks[] = {
+    "squeezenet10_fp32",
+    "resnet20_cifar10_bn",
+    "ultraface_rfb320",
+    "super_resolution",
+    "light/resnet50",
+    "kwt1_transformer_fp32",
+    "dtln_1_lstm",
+    "mobilenet_v2_qdq_int8",
+    "resnet50_int8", /* heddle quantize ../shared/models/light/resnet50 -o build/models/.. */
+    "mlperf_ad_autoencoder_int8_qdq",
+    "mlperf_ic_resnet8_int8_qdq",
+    "mlperf_kws_dscnn_int8_qdq",
 };
+
+enum { FLOAT, INT8, GROUPS };
+static const char *const group_names[GROUPS] = {"float", "int8"};
 
 enum { ROUNDS = 9, ROUND_NS = 60000000, SAMPLES_MAX = 4000 };
 
@@ -108,7 +110,7 @@ static void add_row(struct bench *b, const char *name, int group, int threads,
     }
     const double *t = threads == 1 ? cpu : wall;
     if (side[1].n) ratio = t[1] / t[0];
-    if (side[1].n && group >= 0 && threads <= 2) {
+    if (side[1].n && threads <= 2) {
         double *worst = &b->worst[group][threads - 1];
         b->log_sum[group][threads - 1] += log(ratio);
         if (!b->n_ratio[group][threads - 1]++ || ratio < *worst) *worst = ratio;
@@ -122,7 +124,7 @@ static void add_row(struct bench *b, const char *name, int group, int threads,
     cli_cell(&b->table, "%d", side[0].n);
     json_object *o = json_object_new_object();
     cli_add_str(o, "network", name);
-    cli_add_str(o, "group", group < 0 ? NULL : group ? "int8" : "float");
+    cli_add_str(o, "group", group_names[group]);
     cli_add_int(o, "threads", threads);
     cli_add_num(o, "wall_seconds", wall[0]);
     if (threads == 1) cli_add_num(o, "cpu_seconds", cpu[0]);
@@ -135,8 +137,23 @@ static void add_row(struct bench *b, const char *name, int group, int threads,
     json_object_array_add(b->rows, o);
 }
 
+/* INT8: it has products of integers. */
+static hd_status group_of(hd_ctx *ctx, const hd_model *m, int *out) {
+    hd_graph *g = NULL;
+    *out = FLOAT;
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        enum hd_ir_op op = g->nodes[i].op;
+        bool product = op == HD_IR_qconv || op == HD_IR_qgemm || op == HD_IR_qmatmul ||
+                       op == HD_IR_convinteger || op == HD_IR_matmulinteger;
+        if (product && !g->nodes[i].dead) *out = INT8;
+    }
+    hd_graph_destroy(g);
+    return HD_OK;
+}
+
 static hd_status bench_one(struct bench *b, hd_arena *a, const char *name, const char *arg,
-                           int group, int threads) {
+                           int threads) {
     struct cli *c = b->c;
     const char *path = NULL, *what;
     hd_model *m = NULL;
@@ -148,6 +165,8 @@ static hd_status bench_one(struct bench *b, hd_arena *a, const char *name, const
     if (s == HD_OK) s = cli_open_model(c, path, true, &m);
     if (s == HD_OK) s = cli_open_session(c, m, "cpu", &k.s);
     double load = clock_seconds(CLOCK_MONOTONIC) - start;
+    int group = FLOAT;
+    if (s == HD_OK) s = group_of(c->ctx, m, &group);
     if (s == HD_OK) s = cli_inputs(c, a, m, path, &k.in, &what);
     if (s == HD_OK && b->library) s = cli_ort_open(c->ctx, b->library, path, threads, m, &k.ort);
     if (s == HD_OK) {
@@ -162,16 +181,15 @@ static hd_status bench_one(struct bench *b, hd_arena *a, const char *name, const
 }
 
 static json_object *summary(struct bench *b, FILE *text) {
-    static const char *const group[] = {"float", "int8"};
     json_object *list = json_object_new_array();
-    for (int g = 0; g < 2; g++)
+    for (int g = 0; g < GROUPS; g++)
         for (int t = 0; t < 2; t++) {
             if (!b->n_ratio[g][t]) continue;
             double mean = exp(b->log_sum[g][t] / b->n_ratio[g][t]);
             fprintf(text, "%s, %d thread%s: speed over ONNX Runtime %.2f (geometric), worst %.2f\n",
-                    group[g], t + 1, t ? "s" : "", mean, b->worst[g][t]);
+                    group_names[g], t + 1, t ? "s" : "", mean, b->worst[g][t]);
             json_object *o = json_object_new_object();
-            cli_add_str(o, "group", group[g]);
+            cli_add_str(o, "group", group_names[g]);
             cli_add_int(o, "threads", t + 1);
             cli_add_num(o, "speed_over_ort", mean);
             cli_add_num(o, "worst", b->worst[g][t]);
@@ -182,7 +200,6 @@ static json_object *summary(struct bench *b, FILE *text) {
 
 int cli_bench_cpu(struct cli *c, char **models, int n) {
     struct bench b = {.c = c, .library = getenv("HEDDLE_ORT"), .rows = json_object_new_array()};
-    const char *root = getenv("HEDDLE_MODELS");
     int n_own = (int)(sizeof networks / sizeof *networks), failed = 0;
     int first = c->opt.threads ? c->opt.threads : 1, last = c->opt.threads ? first : 2;
     cli_table_init(&b.table, "lrrrrrr");
@@ -193,14 +210,16 @@ int cli_bench_cpu(struct cli *c, char **models, int n) {
     for (int threads = first; threads <= last; threads++)
         for (int i = 0; i < (n ? n : n_own); i++) {
             hd_arena *a = hd_arena_create();
-            const char *name = n ? models[i] : networks[i].name;
-            const char *path =
-                n ? name : hd_sprintf(a, "%s/%s", root ? root : "../shared/models", name);
-            int group = n ? -1 : !strcmp(networks[i].group, "int8");
-            for (int k = 0; n && k < n_own; k++)
-                if (strstr(name, networks[k].name)) group = !strcmp(networks[k].group, "int8");
+            const char *name = n ? models[i] : networks[i];
+            const char *path = n ? name : cli_stored_model(a, name);
+            if (!n && access(path, R_OK)) {
+                cli_progress_end(c);
+                fprintf(stderr, "heddle bench cpu: no %s: left out\n", path);
+                hd_arena_destroy(a);
+                continue;
+            }
             cli_progress(c, "%s, %d threads", name, threads);
-            if (bench_one(&b, a, name, path, group, threads) != HD_OK) {
+            if (bench_one(&b, a, name, path, threads) != HD_OK) {
                 cli_progress_end(c);
                 cli_fail(c);
                 hd_clear(c->ctx);

@@ -240,16 +240,6 @@ static void add_row(const struct bench_layer *b, const struct measured *m,
     json_object_array_add(list, o);
 }
 
-/* In the folder of models, $HEDDLE_MODELS or ../shared/models, else in build/models, where those go
- * that are made here. */
-static const char *net_path(hd_arena *a, const struct bench_net *n) {
-    const char *root = getenv("HEDDLE_MODELS");
-    const char *path =
-        hd_sprintf(a, "%s/%s/model.onnx", root && *root ? root : "../shared/models", n->folder);
-    const char *made = hd_sprintf(a, "build/models/%s/model.onnx", n->folder);
-    return access(path, R_OK) == 0 ? path : made;
-}
-
 static hd_status measure_net(struct cli *c, hd_arena *a, const char *path, bool hiding,
                              struct measured *out) {
     hd_model *m = NULL;
@@ -313,7 +303,7 @@ static int bench_nets(struct cli *c, json_object *list, FILE *out) {
               10);
     for (int i = 0; i < N_NETS; i++) {
         hd_arena *a = hd_arena_create();
-        const char *path = net_path(a, &nets[i]);
+        const char *path = cli_stored_model(a, nets[i].folder);
         struct measured m, apart;
         if (access(path, R_OK) != 0) {
             fprintf(out, "%s: skipped, %s is not there%s\n", nets[i].name, path, nets[i].how);

@@ -157,6 +157,9 @@ hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char
  */
 const char *cli_short_name(hd_arena *a, const char *path);
 bool cli_is_hdl(const char *path); /* a compiled model */
+/* A model that benchmarks know by its folder: in $HEDDLE_MODELS or ../shared/models, else in
+ * build/models, where those go that are made here. It need not be there. The arena's. */
+const char *cli_stored_model(hd_arena *a, const char *folder);
 /* Compiles or loads MODEL, with --keep, --dump and --select. host_only as in hd_compile_options.
  * Open dimensions take their sizes from --shape, then from --inputs or the first data set beside
  * it. */

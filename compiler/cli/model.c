@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "compiler/cli/items.h"
 
@@ -101,6 +102,14 @@ static hd_status load(struct cli *c, const char *path, const struct hd_machine *
     hd_model_destroy(*out);
     *out = NULL;
     return s;
+}
+
+const char *cli_stored_model(hd_arena *a, const char *folder) {
+    const char *root = getenv("HEDDLE_MODELS");
+    const char *path =
+        hd_sprintf(a, "%s/%s/model.onnx", root && *root ? root : "../shared/models", folder);
+    const char *made = hd_sprintf(a, "build/models/%s/model.onnx", folder);
+    return access(path, R_OK) == 0 ? path : made;
 }
 
 hd_status cli_open_model_for(struct cli *c, const char *path, bool host_only,

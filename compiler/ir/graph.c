@@ -309,6 +309,11 @@ size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max) {
     return n;
 }
 
+int hd_graph_only_user(const hd_graph *g, int tensor) {
+    int user[2];
+    return !hd_graph_is_output(g, tensor) && hd_graph_users(g, tensor, user, 2) == 1 ? user[0] : -1;
+}
+
 bool hd_graph_is_output(const hd_graph *g, int tensor) {
     for (size_t i = 0; i < g->n_outputs; i++)
         if (g->outputs[i] == tensor) return true;

@@ -202,6 +202,8 @@ int hd_node_by_name(const hd_graph *g, const char *name);   /* live or dead; -1 
 size_t hd_graph_order(const hd_graph *g, int *out);
 /* Nodes that read tensor t: fills up to max ids, returns the true count. */
 size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
+/* The only node that reads tensor t, which is no result of the graph; -1 = none, or several. */
+int hd_graph_only_user(const hd_graph *g, int tensor);
 bool hd_graph_is_input(const hd_graph *g, int tensor);
 bool hd_graph_is_output(const hd_graph *g, int tensor);
 void hd_graph_replace(hd_graph *g, int old_tensor,

@@ -297,15 +297,14 @@ static bool match_avgpool(struct hd_qmatch *m, int node) {
 /* A reduction of a quantised tensor that is quantised again. */
 static bool reduction(hd_graph *g, int node) {
     struct hd_qparam p;
-    int x, t = g->nodes[node].out[0], user[2];
+    int x;
     enum hd_ir_op op = g->nodes[node].op;
     if (op != HD_IR_reducemean && op != HD_IR_reducesum && op != HD_IR_reducemax) return false;
     if (!hd_qdq_dequantized(g, g->nodes[node].in[0], &x, &p)) return false;
-    while (!hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1) {
-        const struct hd_node *u = &g->nodes[user[0]];
+    for (int n = node; (n = hd_graph_only_user(g, g->nodes[n].out[0])) >= 0;) {
+        const struct hd_node *u = &g->nodes[n];
         if (u->op == HD_IR_quantize) return hd_reduce_as_window(g, node, false);
         if (u->op != HD_IR_relu && u->op != HD_IR_clip && u->op != HD_IR_reshape) return false;
-        t = u->out[0];
     }
     return false;
 }

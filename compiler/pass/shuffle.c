@@ -15,12 +15,6 @@
 
 enum { CHANNELS_MOST = 512 };
 
-/* The only node that reads t. */
-static int only_user(const hd_graph *g, int t) {
-    int user[2];
-    return !hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1 ? user[0] : -1;
-}
-
 static int64_t product(const int64_t *dim, int from, int to) {
     int64_t p = 1;
     for (int i = from; i < to; i++) p *= dim[i];
@@ -82,9 +76,11 @@ static void convolve(hd_graph *g, const char *name, int x, const int64_t *source
 static void shuffle(hd_graph *g, int last) {
     const struct hd_tensor *y = &g->tensors[g->nodes[last].out[0]];
     int turned = g->nodes[last].in[0], turn = g->tensors[turned].producer;
-    if (turn < 0 || g->nodes[turn].op != HD_IR_transpose || only_user(g, turned) != last) return;
+    if (turn < 0 || g->nodes[turn].op != HD_IR_transpose || hd_graph_only_user(g, turned) != last)
+        return;
     int split = g->nodes[turn].in[0], first = g->tensors[split].producer;
-    if (first < 0 || g->nodes[first].op != HD_IR_reshape || only_user(g, split) != turn) return;
+    if (first < 0 || g->nodes[first].op != HD_IR_reshape || hd_graph_only_user(g, split) != turn)
+        return;
     int from = g->nodes[first].in[0], end;
     int64_t perm[HD_MAX_RANK];
     const struct hd_tensor *x = &g->tensors[from], *s = &g->tensors[split];

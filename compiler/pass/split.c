@@ -47,14 +47,12 @@ static struct chain find_chain(const hd_graph *g, int conv) {
     const struct hd_tensor *w = &g->tensors[n->in[1]];
     if (!w->data || (n->n_in > 2 && !constant_or_none(g, n->in[2])) || w->dim[0] % 2) return none;
     while (c.n < LENGTH) {
-        int user[2], t = n->out[0];
+        int t = n->out[0], next = hd_graph_only_user(g, t);
         const struct hd_tensor *x = &g->tensors[t];
-        if (n->n_out != 1 || !x->known || x->rank < 3 || x->dim[0] != 1 ||
-            hd_graph_is_output(g, t) || hd_graph_users(g, t, user, 2) != 1)
-            return none;
-        n = &g->nodes[user[0]];
+        if (n->n_out != 1 || !x->known || x->rank < 3 || x->dim[0] != 1 || next < 0) return none;
+        n = &g->nodes[next];
         if (n->n_after || n->in[0] != t || n->out[0] < 0) return none;
-        c.node[c.n++] = user[0];
+        c.node[c.n++] = next;
         if ((n->op == HD_IR_maxpool || n->op == HD_IR_avgpool) && n->n_out == 1) return c;
         if (!is_function(g, n)) return none;
     }

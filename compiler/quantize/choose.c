@@ -29,12 +29,6 @@ static bool variable_f32(const hd_graph *g, int t) {
     return x && !x->data && x->known && x->dtype == HD_F32;
 }
 
-/* The only node that reads t, -1 = none or several. */
-static int only_user(const hd_graph *g, int t) {
-    int user[2];
-    return !hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1 ? user[0] : -1;
-}
-
 int hd_quant_weights(const hd_graph *g, int node) {
     const struct hd_node *n = &g->nodes[node];
     bool product = n->op == HD_IR_gemm || n->op == HD_IR_matmul;
@@ -57,7 +51,7 @@ int hd_quant_bias_add(const hd_graph *g, int node, int *out_bias) {
     const struct hd_node *n = &g->nodes[node];
     bool product = n->op == HD_IR_gemm || n->op == HD_IR_matmul;
     if (!product || (n->n_in > 2 && n->in[2] >= 0)) return -1;
-    int add = only_user(g, n->out[0]);
+    int add = hd_graph_only_user(g, n->out[0]);
     if (add < 0 || g->nodes[add].op != HD_IR_add) return -1;
     const struct hd_tensor *y = &g->tensors[n->out[0]], *sum = &g->tensors[g->nodes[add].out[0]];
     int b = g->nodes[add].in[g->nodes[add].in[0] == n->out[0] ? 1 : 0];
@@ -91,7 +85,7 @@ static bool plain_clip(const hd_graph *g, const struct hd_node *n) {
 
 /* The tensor behind the activations that are fused into the maker of t. */
 static int behind_activations(struct chooser *c, int t) {
-    for (int u; (u = only_user(c->g, t)) >= 0;) {
+    for (int u; (u = hd_graph_only_user(c->g, t)) >= 0;) {
         const struct hd_node *n = &c->g->nodes[u];
         bool act = n->op == HD_IR_relu || (n->op == HD_IR_clip && plain_clip(c->g, n));
         if (!act || n->in[0] != t || (c->keep && c->keep[u])) break;
@@ -159,7 +153,7 @@ static const char *weighted(struct chooser *c, int node) {
         if (c->g->tensors[n->in[i]].rank < 2) return "an operand is a vector";
     }
     for (int i = 0; i < 2; i++) c->p->centred[n->in[i]] = true; /* else it costs a product more */
-    for (int u; (u = only_user(c->g, t)) >= 0 && !(c->keep && c->keep[u]);) {
+    for (int u; (u = hd_graph_only_user(c->g, t)) >= 0 && !(c->keep && c->keep[u]);) {
         const struct hd_node *f = &c->g->nodes[u];
         if (f->op != HD_IR_mul && f->op != HD_IR_div) break;
         int by = f->in[f->in[0] == t ? 1 : 0];
@@ -209,7 +203,7 @@ static bool meets_norm(const struct chooser *c, const struct hd_node *n) {
 
 /* Only softmax reads t. */
 static bool only_softmax(const struct chooser *c, int t) {
-    for (int u; (u = only_user(c->g, t)) >= 0 && !(c->keep && c->keep[u]);) {
+    for (int u; (u = hd_graph_only_user(c->g, t)) >= 0 && !(c->keep && c->keep[u]);) {
         if (c->g->nodes[u].op == HD_IR_softmax) return true;
         if (c->g->nodes[u].op != HD_IR_reshape) return false;
         t = c->g->nodes[u].out[0];

@@ -138,10 +138,11 @@ static bool absorb(hd_graph *g, hd_arena *a, int node, int next) {
 static bool absorb_factor(hd_graph *g, hd_arena *a, int node) {
     const struct hd_node n = g->nodes[node];
     if (hd_quant_weights(g, node) < 0) return false;
-    int bias = -1, add = hd_quant_bias_add(g, node, &bias), user[2];
+    int bias = -1, add = hd_quant_bias_add(g, node, &bias);
     int x = add < 0 ? n.out[0] : g->nodes[add].out[0], rank = g->tensors[x].rank;
-    if (hd_graph_is_output(g, x) || hd_graph_users(g, x, user, 2) != 1) return false;
-    const struct hd_node by = g->nodes[user[0]];
+    int factor = hd_graph_only_user(g, x);
+    if (factor < 0) return false;
+    const struct hd_node by = g->nodes[factor];
     int64_t channels = g->tensors[n.in[1]].dim[1];
     struct hd_affine f = hd_affine_new(a, channels);
     const struct hd_tensor *y = &g->tensors[by.out[0]];
@@ -152,7 +153,7 @@ static bool absorb_factor(hd_graph *g, hd_arena *a, int node) {
     int w = scaled_weights(g, n.in[1], 1, f.a), b = -1;
     if (add >= 0) b = scaled_weights(g, bias, g->tensors[bias].rank - 1, f.a);
     if (w < 0 || (add >= 0 && b < 0)) return false;
-    hd_graph_kill(g, user[0]);
+    hd_graph_kill(g, factor);
     if (add < 0) {
         replace(g, node, w, -1, by.out[0]);
         return true;
@@ -203,10 +204,8 @@ static void add_bias(hd_graph *g, int node) {
  * weights. */
 static void mask_as_sum(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
-    int user[2], y = n.out[0];
-    if (hd_graph_is_output(g, y) || hd_graph_users(g, y, user, 2) != 1 ||
-        g->nodes[user[0]].op != HD_IR_softmax)
-        return;
+    int y = n.out[0], reader = hd_graph_only_user(g, y);
+    if (reader < 0 || g->nodes[reader].op != HD_IR_softmax) return;
     for (int side = 1; side < 3; side++) {
         const float *far = f32(g, n.in[side]);
         int s = n.in[3 - side];
@@ -249,7 +248,7 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     hd_status s = HD_OK;
     while (changed && s == HD_OK) {
         size_t n_nodes = g->n_nodes;
-        int *order = hd_new_array(a, int, n_nodes + 1), user[2];
+        int *order = hd_new_array(a, int, n_nodes + 1);
         size_t n = hd_graph_order(g, order);
         changed = false;
         s = fold_constants(ctx, g, order, n);
@@ -265,9 +264,8 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             if (nd->op == HD_IR_matmul) changed = absorb_factor(g, a, order[i]) || changed;
             if (nd->op != HD_IR_conv && nd->op != HD_IR_convtranspose && nd->op != HD_IR_gemm)
                 continue;
-            int t = nd->out[0];
-            if (!hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1)
-                changed = absorb(g, a, order[i], user[0]) || changed;
+            int next = hd_graph_only_user(g, nd->out[0]);
+            if (next >= 0) changed = absorb(g, a, order[i], next) || changed;
         }
         changed = changed || g->n_nodes != n_nodes;
         if (!changed && s == HD_OK) changed = hd_quant_canonical(g, a);

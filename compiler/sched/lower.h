@@ -9,7 +9,7 @@
  *   bmm.c      products of two activations
  *   rows.c     softmax, layer norm
  *   moves.c    movement of data
- *   recurrent.c  lstm, gru, rnn, step by step
+ *   recurrent*.c  lstm, gru, rnn, step by step
  */
 #ifndef HD_COMPILER_LOWER_H
 #define HD_COMPILER_LOWER_H

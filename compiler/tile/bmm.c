@@ -126,14 +126,12 @@ static bool find(const struct hd_lowering *lo, const struct hd_node *n, enum hd_
                  const bool *fold, struct found *out) {
     const hd_graph *g = lo->g;
     const struct hd_tensor *y = &g->tensors[n->out[0]];
-    int t = role == HD_BMM_Y ? n->out[0] : n->in[role == HD_BMM_W], chain[CHAIN] = {0}, len = 0,
-        user[2];
+    int t = role == HD_BMM_Y ? n->out[0] : n->in[role == HD_BMM_W], chain[CHAIN] = {0}, len = 0;
     struct found f;
     bool any = fits(lo, y, role, t, 0, chain, out);
     while (len < CHAIN) {
         int next = g->tensors[t].producer;
-        if (role == HD_BMM_Y)
-            next = !hd_graph_is_output(g, t) && hd_graph_users(g, t, user, 2) == 1 ? user[0] : -1;
+        if (role == HD_BMM_Y) next = hd_graph_only_user(g, t);
         if (next < 0 || !fold[next]) break;
         chain[len++] = next;
         t = role == HD_BMM_Y ? g->nodes[next].out[0] : g->nodes[next].in[0];

@@ -1,0 +1,139 @@
+/* Recurrent layers: one step of lstm, gru and rnn. */
+#include "compiler/sched/recurrent.h"
+
+/* ---- steps ---- */
+
+/* y = tanh(c) * o */
+static hd_status lstm_end(struct hd_cell *c, int64_t o) {
+    return hd_cell_map(c, (struct hd_cell_map){.alu = ALU_MUL,
+                                               .fn = HD_FN_TANH,
+                                               .a_kind = AM_F32,
+                                               .a = c->state,
+                                               .b = o,
+                                               .b_scale = c->r->scale,
+                                               .to_y = true});
+}
+
+/* c = f * c + i * g: f and i are neighbours, c and g too. */
+static hd_status lstm_state(struct hd_cell *c, int64_t f) {
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_MUL,
+                                            .a_kind = AM_F32,
+                                            .a = f,
+                                            .b = c->state,
+                                            .d = f,
+                                            .tiles = 2 * c->r->vectors}));
+    return hd_cell_combine(c, ALU_ADD, f, f + c->q, c->state);
+}
+
+/* Products of a few cycles: what counts is how often the vector unit begins. */
+static hd_status lstm_short_step(struct hd_cell *c, int i) { /* f, i, o, c */
+    TRY(hd_cell_gate_products(c, 0, 4, &c->before));
+    TRY(hd_cell_filler(c, i));
+    TRY(hd_cell_gates(c, i, 0, 3, HD_FN_SIGMOID, c->sums));
+    TRY(hd_cell_gate(c, i, 3, HD_FN_TANH, c->tmp));
+    TRY(lstm_state(c, c->sums));
+    return lstm_end(c, c->sums + 2 * c->q);
+}
+
+static hd_status lstm_step(struct hd_cell *c, int i) { /* f, i, c, o */
+    int64_t f = c->sums, g = c->sums + 2 * c->q, o = c->sums + 3 * c->q;
+    TRY(hd_cell_gate_product(c, 0, &c->before));
+    TRY(hd_cell_gate(c, i, 0, HD_FN_SIGMOID, f));
+    TRY(hd_cell_combine(c, ALU_MUL, f, c->state, f));
+    TRY(hd_cell_gate_product(c, 1, &c->before));
+    TRY(hd_cell_gate(c, i, 1, HD_FN_SIGMOID, c->tmp));
+    TRY(hd_cell_gate_product(c, 2, &c->before));
+    TRY(hd_cell_gate(c, i, 2, HD_FN_TANH, g));
+    TRY(hd_cell_combine(c, ALU_MUL, g, c->tmp, c->tmp));
+    TRY(hd_cell_combine(c, ALU_ADD, f, c->tmp, c->state));
+    TRY(hd_cell_gate_product(c, 3, &c->before));
+    TRY(hd_cell_filler(c, i));
+    TRY(hd_cell_gate(c, i, 3, HD_FN_SIGMOID, o));
+    return lstm_end(c, o);
+}
+
+/* state = (state - in) * update + in, and y of it. */
+static hd_status gru_end(struct hd_cell *c, int64_t in, int64_t update) {
+    TRY(hd_cell_combine(c, ALU_MUL, c->tmp, update, c->tmp));
+    TRY(hd_cell_combine(c, ALU_ADD, c->tmp, in, c->state));
+    return hd_cell_map(c,
+                       (struct hd_cell_map){
+                           .a_kind = AM_F32, .a = c->state, .a_scale = c->r->scale, .to_y = true});
+}
+
+static hd_status gru_short_step(struct hd_cell *c, int i) { /* r, z, h */
+    int64_t r = c->sums, z = r + c->q, h = r + 2 * c->q, pm;
+    TRY(hd_cell_gate_products(c, 0, 3, &c->before));
+    TRY(hd_cell_filler(c, i));
+    TRY(hd_cell_gates(c, i, 0, 2, HD_FN_SIGMOID, r));
+    TRY(hd_cell_params(c, OF_H, 2, &pm));
+    TRY(hd_cell_map(c,
+                    (struct hd_cell_map){
+                        .alu = ALU_MUL, .a_kind = AM_INT, .a = h, .pm = pm + 1, .b = r, .d = h}));
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_ADD,
+                                            .fn = HD_FN_TANH,
+                                            .a_kind = AM_F32,
+                                            .a = h,
+                                            .b = hd_cell_slot(c, i) + 2 * c->q,
+                                            .d = h}));
+    TRY(hd_cell_combine(c, ALU_SUB, c->state, h, c->tmp));
+    return gru_end(c, h, z);
+}
+
+static hd_status gru_before_step(struct hd_cell *c, int i) { /* r, h, z */
+    int64_t h = c->sums + c->q, z = c->sums + 2 * c->q, pm;
+    TRY(hd_cell_gate_product(c, 0, &c->before));
+    TRY(hd_cell_gate(c, i, 0, HD_FN_SIGMOID, c->tmp));
+    TRY(hd_cell_gate_product(c, 1, &c->before));
+    TRY(hd_cell_params(c, OF_H, 1, &pm));
+    TRY(hd_cell_map(
+        c, (struct hd_cell_map){
+               .alu = ALU_MUL, .a_kind = AM_INT, .a = h, .pm = pm + 1, .b = c->tmp, .d = h}));
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_ADD,
+                                            .fn = HD_FN_TANH,
+                                            .a_kind = AM_F32,
+                                            .a = h,
+                                            .b = hd_cell_slot(c, i) + c->q,
+                                            .d = h}));
+    TRY(hd_cell_combine(c, ALU_SUB, c->state, h, c->tmp));
+    TRY(hd_cell_gate_product(c, 2, &c->before));
+    TRY(hd_cell_filler(c, i));
+    TRY(hd_cell_gate(c, i, 2, HD_FN_SIGMOID, z));
+    return gru_end(c, h, z);
+}
+
+static hd_status gru_after_step(struct hd_cell *c, int i) { /* r, z, h */
+    int64_t r = c->sums, z = c->sums + c->q, h = c->sums + 2 * c->q;
+    TRY(hd_cell_gate_product(c, 0, &c->before));
+    TRY(hd_cell_gate_product(c, 1, &c->before)); /* reads the row that r * h is about to take */
+    TRY(hd_cell_gates(c, i, 0, c->r->together ? 2 : 1, HD_FN_SIGMOID, r));
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_MUL,
+                                            .a_kind = AM_F32,
+                                            .a = r,
+                                            .b = c->state,
+                                            .b_scale = c->r->scale,
+                                            .to_y = true}));
+    if (!c->r->together) TRY(hd_cell_gate(c, i, 1, HD_FN_SIGMOID, z));
+    TRY(hd_cell_gate_product(c, 2, &c->now));
+    TRY(hd_cell_filler(c, i));
+    TRY(hd_cell_gate(c, i, 2, HD_FN_TANH, h));
+    TRY(hd_cell_combine(c, ALU_SUB, c->state, h, c->tmp));
+    return gru_end(c, h, z);
+}
+
+static hd_status rnn_step(struct hd_cell *c, int i) {
+    TRY(hd_cell_gate_product(c, 0, &c->before));
+    TRY(hd_cell_filler(c, i));
+    TRY(hd_cell_gate(c, i, 0, c->r->no_tanh ? HD_FN_NONE : HD_FN_TANH, c->sums));
+    return hd_cell_map(
+        c,
+        (struct hd_cell_map){.a_kind = AM_F32, .a = c->sums, .a_scale = c->r->scale, .to_y = true});
+}
+
+hd_status hd_cell_step(struct hd_cell *c, int i) {
+    bool together = c->r->together;
+    if (c->r->gates == 4) return together ? lstm_short_step(c, i) : lstm_step(c, i);
+    if (c->r->gates == 1) return rnn_step(c, i);
+    if (!c->r->linear_before_reset) return gru_after_step(c, i);
+    return together ? gru_short_step(c, i) : gru_before_step(c, i);
+}
