@@ -96,64 +96,33 @@ int cmd_machines(struct cli *c) {
     return finish(c, &t, array, "heddle.machines/1", "machines");
 }
 
-/* The partitioner decides by node; this is what it can take at all (compiler/tile/partition.c). */
-static const char *where(enum hd_ir_op op) {
-    switch (op) {
-    case HD_IR_qconv:
-    case HD_IR_qconvtranspose:
-    case HD_IR_qgemm:
-    case HD_IR_qlstm:
-    case HD_IR_qgru:
-    case HD_IR_qrnn:
-        return "machine (int8 weights, constant), host";
-    case HD_IR_qadd:
-    case HD_IR_qmul:
-    case HD_IR_qtable:
-    case HD_IR_qavgpool:
-    case HD_IR_qmean:
-    case HD_IR_qmaxpool:
-    case HD_IR_qrescale:
-    case HD_IR_qresize:
-    case HD_IR_qsoftmax:
-    case HD_IR_qlayernorm:
-        return "machine, host";
-    case HD_IR_qmatmul:
-        return "machine (second operand int8), host";
-    case HD_IR_reshape:
-        return "machine (free where storage agrees), host";
-    case HD_IR_identity:
-    case HD_IR_transpose:
-    case HD_IR_concat:
-    case HD_IR_split:
-    case HD_IR_slice:
-    case HD_IR_expand:
-    case HD_IR_tile:
-    case HD_IR_pad:
-    case HD_IR_centercroppad:
-    case HD_IR_depthtospace:
-    case HD_IR_spacetodepth:
-    case HD_IR_gather:
-    case HD_IR_reversesequence:
-    case HD_IR_resize:
-        return "machine (int8 or uint8, indexes constant; resize: nearest), host";
-    default:
-        return "host";
-    }
+/* Where an operation can run at all; the partitioner decides by node. */
+static const char *where(hd_arena *a, enum hd_ir_op op) {
+    static const char *const wants[HD_IR_OPS] = {
+#define COMPUTES(op, of_what) [HD_IR_##op] = of_what,
+#define MOVES(op, of_what)    [HD_IR_##op] = of_what,
+#include "compiler/tile/machine_ops.def"
+    };
+    if (!wants[op]) return "host";
+    return *wants[op] ? hd_sprintf(a, "machine (%s), host", wants[op]) : "machine, host";
 }
 
 int cmd_ops(struct cli *c) {
+    hd_arena *a = hd_arena_create();
     struct cli_table t;
     json_object *list = json_object_new_array();
     cli_table_init(&t, "lll");
     cli_cells(&t, (const char *[]){"operation", "runs on", "operands ; attributes"}, 3);
     for (int i = 0; i < HD_IR_OPS; i++) {
-        cli_cells(
-            &t, (const char *[]){hd_ir_ops[i].name, where((enum hd_ir_op)i), hd_ir_ops[i].doc}, 3);
+        cli_cells(&t,
+                  (const char *[]){hd_ir_ops[i].name, where(a, (enum hd_ir_op)i), hd_ir_ops[i].doc},
+                  3);
         json_object *o = json_object_new_object();
         cli_add_str(o, "name", hd_ir_ops[i].name);
-        cli_add_str(o, "runs_on", where((enum hd_ir_op)i));
+        cli_add_str(o, "runs_on", where(a, (enum hd_ir_op)i));
         cli_add_str(o, "doc", hd_ir_ops[i].doc);
         json_object_array_add(list, o);
     }
+    hd_arena_destroy(a);
     return finish(c, &t, list, "heddle.ops/1", "ops");
 }

@@ -24,23 +24,9 @@ enum {
 
 static int data_operands(const struct hd_node *n) {
     switch (n->op) {
-    case HD_IR_concat:
-        return n->n_in;
-    case HD_IR_identity:
-    case HD_IR_reshape:
-    case HD_IR_transpose:
-    case HD_IR_split:
-    case HD_IR_slice:
-    case HD_IR_expand:
-    case HD_IR_tile:
-    case HD_IR_pad:
-    case HD_IR_centercroppad:
-    case HD_IR_depthtospace:
-    case HD_IR_spacetodepth:
-    case HD_IR_gather:
-    case HD_IR_reversesequence:
-    case HD_IR_resize:
-        return 1;
+#define MOVES(op, of_what) case HD_IR_##op:
+#include "compiler/tile/machine_ops.def"
+        return n->op == HD_IR_concat ? n->n_in : 1;
     default:
         return 0;
     }
