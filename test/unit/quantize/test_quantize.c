@@ -79,6 +79,67 @@ static void prepared_graph_computes_the_same(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* A network of 8 channels of 2x2 pixels and rows of 4; what is between the operands is one of
+ * forms. */
+static const struct {
+    const char *text; /* c: result of a conv [1,8,2,2]; m: of a matmul [8,4]; makes y */
+    enum hd_ir_op gone, made;
+    int n_made;
+} forms[] = {
+    {"  r ? = relu(c)\n  y ? = batchnorm(r, v, b, b, p)\n", HD_IR_batchnorm, HD_IR_conv, 2},
+    {"  r ? = relu(c)\n  s ? = mul(r, vc)\n  y ? = add(s, bc)\n", HD_IR_mul, HD_IR_conv, 2},
+    {"  y ? = prelu(c, vc)\n", HD_IR_prelu, HD_IR_conv, 2},
+    {"  y ? = prelu(c, half)\n", HD_IR_prelu, HD_IR_leakyrelu, 1},
+    {"  d ? = convtranspose(c, w) kernel_shape=[1,1]\n  y ? = batchnorm(d, v, b, b, p)\n",
+     HD_IR_batchnorm, HD_IR_convtranspose, 1},
+    {"  s ? = add(m, row)\n  y ? = mul(s, row)\n", HD_IR_mul, HD_IR_matmul, 1},
+    {"  s ? = add(row, m)\n  y ? = div(s, row)\n", HD_IR_div, HD_IR_matmul, 1},
+    {"  y ? = mul(row, m)\n", HD_IR_mul, HD_IR_matmul, 1},
+};
+
+static const char *vector(hd_arena *a, const char *name, const char *shape, int n, float from) {
+    char *text = hd_sprintf(a, "  const %s f32[%s] = {", name, shape);
+    for (int i = 0; i < n; i++)
+        text = hd_sprintf(a, "%s%s%g", text, i ? ", " : "",
+                          (double)(from + 0.37f * (float)(i * 5 % 8)));
+    return hd_sprintf(a, "%s}\n", text);
+}
+
+static void forms_with_integers_compute_the_same(void **state) {
+    (void)state;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
+        hd_ctx *ctx = hd_ctx_create();
+        hd_arena *a = hd_arena_create();
+        const char *text = hd_sprintf(
+            a,
+            "graph g {\n  input x f32[1,8,2,2]\n%s%s%s%s%s%s%s%s"
+            "  const half f32[1] = {0.5}\n  const rows i64[2] = {8, 4}\n"
+            "  c ? = conv(x, w) kernel_shape=[1,1]\n  f ? = reshape(x, rows)\n"
+            "  m ? = matmul(f, q)\n%s  output y\n}\n",
+            vector(a, "w", "8,8,1,1", 64, -1), vector(a, "v", "8", 8, -1.1f),
+            vector(a, "b", "8", 8, -0.7f), vector(a, "p", "8", 8, 0.2f),
+            vector(a, "vc", "8,1,1", 8, -1.3f), vector(a, "bc", "8,1,1", 8, -1),
+            vector(a, "q", "4,4", 16, -1), vector(a, "row", "4", 4, 0.3f), forms[f].text);
+        hd_graph *g = parse(ctx, text), *p = parse(ctx, text);
+        float x[32];
+        fill(x, 32, 7);
+        if (hd_quant_prepare(ctx, p) != HD_OK) fail_msg("%s", hd_message(ctx));
+        assert_int_equal(count(p, forms[f].gone), 0);
+        assert_int_equal(count(p, forms[f].made), forms[f].n_made);
+        const float *want = run(ctx, g, a, x)[g->outputs[0]].data,
+                    *got = run(ctx, p, a, x)[p->outputs[0]].data;
+        int64_t n = hd_tensor_elems(&g->tensors[g->outputs[0]]);
+        for (int64_t i = 0; i < n; i++)
+            if (!(fabsf(want[i] - got[i]) < 1e-5f))
+                fail_msg("form %zu, %lld: %g, want %g", f, (long long)i, (double)got[i],
+                         (double)want[i]);
+        hd_graph_destroy(g);
+        hd_graph_destroy(p);
+        hd_arena_destroy(a);
+        hd_ctx_destroy(ctx);
+    }
+}
+
 /* Calibrated by n runs of g, into *out. */
 static void calibrate(hd_ctx *ctx, hd_arena *a, const hd_graph *g, const struct hd_quant_plan *plan,
                       bool bins, struct hd_quant_stats *stats) {
@@ -387,6 +448,7 @@ static void what_onnx_lacks_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prepared_graph_computes_the_same),
+        cmocka_unit_test(forms_with_integers_compute_the_same),
         cmocka_unit_test(int8_network_is_near),
         cmocka_unit_test(recurrent_layers),
         cmocka_unit_test(what_is_kept_stays_float),
