@@ -176,7 +176,7 @@ COV_VX := $(B)/test/cosim/random_vx
 cov-rtl: $(COSIM) $(COV_VX) $(CHIP) heddle build/rtl-cov/libhd_rtl_tiny.so ## lines and toggles of the RTL, by module
 	$(Q)rm -rf build/rtl-cov/data && mkdir -p build/rtl-cov/data
 	$(Q)export HEDDLE_RTL_DIR=build/rtl-cov HEDDLE_RTL_COVERAGE=build/rtl-cov/data; \
-	    $(COSIM) --count $(or $(COV_N),150) && $(COV_VX) --machine tiny --count 20 && $(CHIP) && \
+	    $(COSIM) --count $(or $(COV_N),15) && $(COV_VX) --machine tiny --count 20 && $(CHIP) && \
 	    python3 scripts/golden.py $(B) $(wildcard test/golden/iss/*.t) && \
 	    $(B)/heddle run test/models/digits --device rtl --machine tiny > /dev/null
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
