@@ -47,12 +47,13 @@ static void walk_st(const uint32_t *words, struct run_walk *w) {
 static void walk_lw(const hd_iss *iss, const uint32_t *words, struct run_walk *w) {
 #define GET(f) hd_field_get(words, HD_F_lw_##f)
     int64_t bytes = hd_lw_word_bytes(&iss->m, GET(mem));
-    *w = (struct run_walk){.run = GET(count) * bytes,
+    *w = (struct run_walk){.run = GET(count) * bytes - GET(cut) * (int64_t)hd_axi_bytes(&iss->m),
                            .n = {GET(n1), 1, 1},
                            .dram = GET(src),
                            .dram_step = {GET(s1), 0, 0},
                            .chip = GET(dst) * bytes,
-                           .chip_step = {GET(d1) * bytes, 0, 0}};
+                           .chip_step = {GET(d1) * bytes, 0, 0},
+                           .apart = GET(cut) != 0};
     if (!GET(col)) return;
     /* a run is a row, or what one word takes of it when that is less than a beat; the chip counts
      * N bytes for a word, which are what a run writes of it */
@@ -226,9 +227,11 @@ unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words) {
     int64_t mem = hd_field_get(words, HD_F_lw_mem);
     uint8_t *const to[] = {(uint8_t *)iss->wm, iss->pm, iss->tm};
     bool col = hd_field_get(words, HD_F_lw_col) != 0;
-    if (mem > 2 || (col && (mem || hd_field_get(words, HD_F_lw_count) > UINT16_MAX)))
-        return HD_ERR_operand;
     int64_t steps = hd_field_get(words, HD_F_lw_s1), axi = hd_axi_bytes(&iss->m);
+    int64_t cut = hd_field_get(words, HD_F_lw_cut);
+    if (mem > 2 || (col && (mem || hd_field_get(words, HD_F_lw_count) > UINT16_MAX)) ||
+        (cut && (mem != 1 || cut * axi >= hd_pm_word_bytes(&iss->m))))
+        return HD_ERR_operand;
     if (col) {
         steps |= hd_field_get(words, HD_F_lw_s2);
         if (axi > iss->m.n) axi = iss->m.n;

@@ -360,8 +360,8 @@ static unsigned check_dw(const hd_iss *iss, const struct map *o) {
 static void load_taps(const hd_iss *iss, int64_t p_at, int taps, int32_t w[][LANES]) {
     int n = (int)iss->m.n;
     for (int t = 0; t < taps; t++) {
-        const uint8_t *pm = iss->pm + (p_at + 1 + t / TAPS_PER_WORD) * n * 8 + t % TAPS_PER_WORD;
-        for (int i = 0; i < n; i++) w[t][i] = (int8_t)pm[i * 8];
+        const uint8_t *pm = iss->pm + ((p_at + 1) * TAPS_PER_WORD + t) * n;
+        for (int i = 0; i < n; i++) w[t][i] = (int8_t)pm[i];
     }
 }
 

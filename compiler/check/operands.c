@@ -182,6 +182,10 @@ static void check_lw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
     at_most(k, op, "seg", GET(lw_seg), HD_SEGMENTS - 1);
     if (count < 1) hd_check_add(k, true, op, "count is 0, at least 1");
     if (mem > 2 || count < 1 || !loops_run(k, op, &nest, 1)) return;
+    int64_t cut = GET(lw_cut) * axi;
+    if (cut && mem != 1) hd_check_add(k, true, op, "cut is for PM, mem is %lld", (long long)mem);
+    if (mem == 1) at_most(k, op, "cut", GET(lw_cut), word / axi - 1);
+    if (mem != 1 || cut >= word) cut = 0;
     if (GET(lw_col)) axi = hd_min(axi, k->m->n);
     if (GET(lw_src) % axi || s1[0] % axi || (GET(lw_col) && GET(lw_s2) % axi))
         hd_check_add(k, true, op, "src %lld and %s %lld must be multiples of %lld bytes",
@@ -198,7 +202,7 @@ static void check_lw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
         return;
     }
     touch(k, op, names[mem], spaces[mem], 1, GET(lw_dst), &nest, d1, 0, count, true);
-    touch_dram(k, op, GET(lw_seg), GET(lw_src), &nest, s1, count * word, false, windows);
+    touch_dram(k, op, GET(lw_seg), GET(lw_src), &nest, s1, count * word - cut, false, windows);
 }
 
 static void check_mx(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {

@@ -18,15 +18,15 @@ struct window { /* chain [first, end) within the layers [from, to) that are esti
 };
 
 struct asked {
-    int tiles, first_rows, last_rows, group, nb;
+    int tiles, first_rows, last_rows, group, nb, halves;
     enum hd_order order;
     uint32_t ring_in;
 };
 
 static struct asked get(const struct hd_lowering *lo, const struct window *w) {
     const struct hd_layer *l = &lo->layers[w->first];
-    return (struct asked){l->ask_tiles, l->ask_first, l->ask_rest, l->ask_group,
-                          l->ask_nb,    l->ask_order, l->ring_in};
+    return (struct asked){l->ask_tiles, l->ask_first,  l->ask_rest,  l->ask_group,
+                          l->ask_nb,    l->ask_halves, l->ask_order, l->ring_in};
 }
 
 /* The chain is tiled as asked; false when it does not fit. */
@@ -35,7 +35,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = q->tiles, l->ask_first = q->first_rows, l->ask_rest = q->last_rows,
         l->ask_group = q->group, l->ask_nb = q->nb, l->ask_order = q->order;
-        l->ring_in = q->ring_in;
+        l->ring_in = q->ring_in, l->ask_halves = q->halves;
         if (hd_choose_tiles(lo, l) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
             return false;
@@ -64,7 +64,8 @@ static uint64_t tiling_of(const struct search *s) {
         const struct hd_layer *l = &s->lo->layers[i];
         const int64_t v[] = {
             l->th,          l->first_th, l->tw,           l->nb,      l->cwb,
-            l->chunk_outer, l->wave,     l->weights_stay, l->ring_in, l->wave ? l->ask_group : 0};
+            l->chunk_outer, l->wave,     l->weights_stay, l->ring_in, l->wave ? l->ask_group : 0,
+            l->ask_halves};
         for (size_t k = 0; k < sizeof v / sizeof *v; k++)
             h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
     }
@@ -166,6 +167,17 @@ static void search_ring(struct search *s) {
     }
 }
 
+/* A short depthwise layer is done sooner when its last tiles go through in smaller parts. */
+static void search_halves(struct search *s) {
+    const struct hd_layer *l = &s->lo->layers[s->w.first];
+    if (s->w.end - s->w.first > 1 || l->kind != HD_LAYER_DEPTHWISE || s->cycles > SHORT) return;
+    for (int bands = 1; bands <= 3; bands++) {
+        struct asked q = s->best;
+        q.halves = bands;
+        consider(s, q);
+    }
+}
+
 static bool same_step(const struct hd_lowering *lo, size_t a, size_t b) {
     return lo->layers[a].step == lo->layers[b].step;
 }
@@ -189,6 +201,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_groups(&s);
         search_ends(&s);
         search_groups(&s);
+        search_halves(&s);
         HD_ASSERT(tile(lo, &s.w, &s.best)); /* it was there before */
         hd_clear(lo->ctx);
     }

@@ -67,7 +67,8 @@ static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_
     const struct hd_machine *m = t->s->lo->m;
     int64_t run, n[3], step[3];
     if (op->unit == HD_UNIT_lw) {
-        run = field(op, HD_F_lw_count) * hd_lw_word_bytes(m, field(op, HD_F_lw_mem));
+        run = field(op, HD_F_lw_count) * hd_lw_word_bytes(m, field(op, HD_F_lw_mem)) -
+              field(op, HD_F_lw_cut) * t->axi;
         n[0] = field(op, HD_F_lw_n1), n[1] = n[2] = 1;
         step[0] = field(op, HD_F_lw_s1), step[1] = step[2] = 0;
     } else if (op->unit == HD_UNIT_lx) {

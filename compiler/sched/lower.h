@@ -44,8 +44,10 @@ struct hd_last_tile {
     const struct hd_layer *l;
     int operand, img;
     struct hd_view v;
-    int64_t next; /* of the ring */
-    int padded;   /* rows at the beginning of the ring whose padding on either side is there */
+    int64_t next;     /* of the ring */
+    int padded;       /* rows at the beginning of the ring whose padding on either side is there */
+    int64_t above[2]; /* where VX wrote rows of padding above a tile that nothing replaced: begin,
+                         end */
 };
 
 struct hd_lowerer {
@@ -55,6 +57,8 @@ struct hd_lowerer {
     const struct hd_layer *l; /* in work */
     struct hd_ring xm_in, xm_in_b, xm_out, wm, pm, tm, am[2];
     struct hd_last_tile last[2]; /* of xm_in, xm_in_b */
+    int first_half;              /* bytes of each pixel that are loaded now, 0 = all; */
+    struct hd_view to_load[2];   /* where the tile goes in each ring whose other half waits */
     int am_half;
     int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
                      loaded */
@@ -113,6 +117,19 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words);
 /* vx.map: clamp and zero point of the result; operand A as the layer's first input. */
 void hd_low_set_requant(struct hd_lowerer *w);
 void hd_low_operand_a(struct hd_lowerer *w);
+
+/* PM words of n output tiles from nt; bytes of a pixel of the chunk that begins there. */
+hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out);
+int hd_low_chunk_bytes(const struct hd_lowerer *w, int nt);
+
+/* Depthwise: one sliding-window operation for each output row, over n vectors of channels. */
+hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
+                           const struct hd_view *out, int c);
+/* The last tile of the last chunk in halves of its channels: VX works on the first while LX loads
+ * the second, ST stores the first while VX works on the second. */
+bool hd_low_in_halves(const struct hd_lowerer *w, const struct hd_tile *t, int nt);
+hd_status hd_low_halves(struct hd_lowerer *w, struct hd_tile *t, int nt);
+hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int half);
 
 /* One tile of a layer. only_nt: the weight chunk when chunks are the outer loop, else -1. */
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt);

@@ -19,11 +19,16 @@ void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, i
     hd_sched_touch(&w->s, space[mem], dst, dst + (n1 - 1) * d1 + count, true);
 }
 
-static hd_status load_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
-    n *= w->l->pm_words;
-    *out = w->l->weights_stay ? w->stay_pm + nt * w->l->pm_words : hd_ring_take(&w->pm, n);
-    size_t src = w->l->p_offset + (size_t)(nt * w->l->pm_words) * hd_pm_word_bytes(w->m);
-    hd_low_load_words(w, 1, src, *out, n, 1, 0, 0);
+hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
+    const struct hd_layer *l = w->l;
+    int words = l->pm_words;
+    size_t bytes = hd_layer_pm_bytes(l, w->m), src = l->p_offset + (size_t)nt * bytes;
+    *out = l->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
+    if (l->pm_cut)
+        hd_low_load_words(w, 1, src, *out, words, n, (int64_t)bytes, words);
+    else
+        hd_low_load_words(w, 1, src, *out, n * words, 1, 0, 0);
+    hd_low_set(w, HD_F_lw_cut, l->pm_cut);
     return hd_sched_end(&w->s);
 }
 
@@ -210,63 +215,6 @@ static hd_status mirror(struct hd_lowerer *w, const struct matmul *q, int64_t pm
     return requantise(w, &again, pm, &at, c);
 }
 
-/* Depthwise: one sliding-window operation for each output row, over all channels of the chunk. */
-static hd_status depthwise_rows(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n,
-                                int64_t pm, const struct hd_view *out, int c) {
-    const struct hd_layer *l = w->l;
-    const struct hd_view *in = &t->in[0];
-    int lanes = (int)w->m->n;
-    for (int r = 0; r < t->th; r++) {
-        const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-        int rows = (l->kh - 1) * l->dy + 1;
-        struct hd_view src = {.at = in->at + (uint32_t)(r * l->sy * in->pitch),
-                              .pitch = in->pitch,
-                              .cp = in->cp,
-                              .rows = rows,
-                              .cols = in->cols,
-                              .y = in->y + r * l->sy,
-                              .x = in->x};
-        if (x->roll) /* contiguous for one row of windows, not for all */
-            src = hd_low_resident(x, t->img, (t->y + r) * l->sy - l->pt, t->x * l->sx - l->pl, rows,
-                                  in->cols);
-        int64_t a = (int64_t)src.at / lanes + (t->channels && !x->resident ? 0 : nt);
-        if (t->channels && x->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
-        struct hd_view dst = {.at = out->at + (uint32_t)(r * out->pitch),
-                              .pitch = out->pitch,
-                              .cp = out->cp,
-                              .rows = 1,
-                              .cols = t->tw,
-                              .y = t->y + r,
-                              .x = t->x};
-        hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
-        hd_low_operand_a(w);
-        hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);
-        hd_low_set(w, HD_F_vx_sx, l->sx);
-        if (hd_layer_pairs(w->lo, l)) {
-            struct hd_view b = t->in[1];
-            b.at += (uint32_t)(r * l->sy * b.pitch), b.y += r * l->sy, b.rows = rows;
-            hd_low_set(w, HD_F_vx_b_kind, x->is_unsigned ? 3 : 2);
-            hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + (t->channels ? 0 : nt));
-            hd_low_set(w, HD_F_vx_bs0, b.cp / lanes);
-            hd_low_set(w, HD_F_vx_bs2, l->dy * b.pitch / lanes), hd_low_set(w, HD_F_vx_bs3, 1);
-            hd_low_touch(w, &b, false);
-        }
-        hd_low_set(w, HD_F_vx_a, a);
-        hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes);
-        hd_low_set(w, HD_F_vx_p, pm);
-        hd_low_set(w, HD_F_vx_n0, l->kw), hd_low_set(w, HD_F_vx_as0, in->cp / lanes);
-        hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_ds1, out->cp / lanes);
-        hd_low_set(w, HD_F_vx_n2, l->kh), hd_low_set(w, HD_F_vx_as2, l->dy * in->pitch / lanes);
-        hd_low_set(w, HD_F_vx_n3, n), hd_low_set(w, HD_F_vx_as3, 1), hd_low_set(w, HD_F_vx_ds3, 1);
-        hd_low_set(w, HD_F_vx_ps3, l->pm_words);
-        hd_low_touch(w, &src, false);
-        hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)n * l->pm_words, false);
-        hd_low_touch(w, &dst, true);
-        TRY(hd_sched_end(&w->s));
-    }
-    return HD_OK;
-}
-
 /* One weight chunk over one pixel tile: reduction blocks, then one vector pass. */
 static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, int nt,
                                const struct hd_view *out, int c) {
@@ -277,8 +225,8 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     struct matmul q = {
         .in = t->in[0], .nt = nt, .n = n, .th = t->th, .tw = t->tw, .am_nt = t->th * t->tw};
     if (l->kind == HD_LAYER_DEPTHWISE) {
-        if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm));
-        return depthwise_rows(w, t, nt, n, ch->pm, out, c);
+        if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
+        return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
     }
     q.am = hd_low_accumulators(w, (int64_t)n * q.am_nt);
     for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
@@ -287,12 +235,12 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         q.wm = ch->wm;
         TRY(matrix_ops(w, q, t));
     }
-    if (ch->pm < 0) TRY(load_params(w, nt, n, &ch->pm)); /* needed last */
+    if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm)); /* needed last */
     TRY(requantise(w, &q, ch->pm, out, c));
     return mirror(w, &q, ch->pm, out, c);
 }
 
-static int chunk_bytes(const struct hd_lowerer *w, int nt) {
+int hd_low_chunk_bytes(const struct hd_lowerer *w, int nt) {
     int n = (int)w->m->n, last = (int)hd_min(nt + w->l->nb, w->l->nts);
     int cp = hd_low_tensor(w, w->l->out)->bytes;
     return last == w->l->nts ? cp - nt * n
@@ -328,11 +276,12 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
     TRY(load_longer_first(w, t, only_nt < 0 ? 0 : only_nt));
     if (only_nt >= 0 && hd_layer_slices(w->lo, l)) {
         t->c = only_nt * n;
-        t->channels = chunk_bytes(w, only_nt);
+        t->channels = hd_low_chunk_bytes(w, only_nt);
     }
+    if (hd_low_in_halves(w, t, only_nt)) return hd_low_halves(w, t, only_nt);
     TRY(hd_low_inputs(w, t));
     if (only_nt >= 0) {
-        int bytes = chunk_bytes(w, only_nt);
+        int bytes = hd_low_chunk_bytes(w, only_nt);
         bool resident = hd_low_tensor(w, l->out)->resident;
         struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
         TRY(chunk_on_tile(w, t, only_nt, &out, resident ? only_nt * n : 0));

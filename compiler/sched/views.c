@@ -59,6 +59,11 @@ void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
         hd_sched_touch(&w->s, HD_SPACE_XM, at, at + v->channels, write);
     }
     if (v->channels) return;
+    for (int i = 0; v->alternate && i < v->rows; i++) { /* beside it may be padding by VX */
+        int64_t at = v->at + (int64_t)i * v->pitch;
+        hd_sched_touch(&w->s, HD_SPACE_XM, at, at + (int64_t)v->cols * v->cp, write);
+    }
+    if (v->alternate) return;
     int64_t end = v->at + (int64_t)(v->rows - 1) * v->pitch + (int64_t)v->cols * v->cp;
     end = hd_min(end, w->m->xm_bytes); /* of a part of pixels that end sooner */
     hd_sched_touch(&w->s, HD_SPACE_XM, v->at, end, write);
@@ -291,14 +296,14 @@ static hd_status copy_rows(struct hd_lowerer *w, struct hd_view from, struct hd_
     return map_rows(w, &from, 0, &to, is_unsigned);
 }
 
-/* VX fills the rows of a view above the tensor, LX loads the others. */
+/* LX loads the rows of a view below the first n, VX fills these unless they are `there`. */
 static hd_status load_below(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
-                            struct hd_view v) {
+                            struct hd_view v, int n, bool there) {
     struct hd_view above = v;
-    above.rows = (int)hd_min(-v.y, v.rows - 1);
-    v.at += (uint32_t)(above.rows * v.pitch), v.y += above.rows, v.rows -= above.rows;
-    TRY(map_rows(w, NULL, w->l->pad_value, &above, t->is_unsigned));
-    return load_view(w, t, img, &v);
+    above.rows = n;
+    v.at += (uint32_t)(n * v.pitch), v.y += n, v.rows -= n;
+    TRY(load_view(w, t, img, &v));
+    return there ? HD_OK : map_rows(w, NULL, w->l->pad_value, &above, t->is_unsigned);
 }
 
 /* Columns of a view that lie in the tensor; the padding on its sides outlives the rows between,
@@ -309,6 +314,23 @@ static struct hd_view without_sides(const struct hd_mtensor *t, struct hd_view v
     int end = (int)hd_max(left + 1, hd_min(v.cols, hd_ceil_div(t->w - v.x, xs)));
     v.at += (uint32_t)(left * v.cp), v.x += left * xs, v.cols = end - left;
     return v;
+}
+
+/* VX writes the padding beside v in n rows of its place and those behind it. */
+static hd_status fill_sides(struct hd_lowerer *w, const struct hd_mtensor *t,
+                            const struct hd_view *v, int n) {
+    struct hd_view inner = without_sides(t, *v), side = *v;
+    uint32_t left = inner.at - v->at, right = left + (uint32_t)(inner.cols * v->cp);
+    side.rows = n, side.cols = (int)left / v->cp;
+    if (side.cols) TRY(map_rows(w, NULL, w->l->pad_value, &side, t->is_unsigned));
+    side.at += right, side.cols = v->cols - (int)right / v->cp;
+    return side.cols ? map_rows(w, NULL, w->l->pad_value, &side, t->is_unsigned) : HD_OK;
+}
+
+/* Nothing beside v shares a granule (sched/deps.c) with its pixels. */
+static bool sides_apart(const struct hd_mtensor *t, const struct hd_view *v) {
+    struct hd_view inner = without_sides(t, *v);
+    return (inner.at - v->at) % 64 == 0 && inner.cols * v->cp % 64 == 0;
 }
 
 /* Loads v, whose place is still to be found, into a ring. Rows that the tile above has loaded too
@@ -327,8 +349,15 @@ static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, st
     bool fits = r->next + hd_round_up((int64_t)(v->rows - shared) * v->pitch, 64) <= r->size;
     bool copies = same && !fits && v->alternate;
     if (same && (fits || copies)) rest.y += shared, rest.rows -= shared;
-    int taken = copies ? v->rows : rest.rows;
-    v->at = rest.at = (uint32_t)hd_ring_take(r, hd_round_up((int64_t)taken * v->pitch, 64));
+    bool as_before = last->l == w->l && above->x == v->x && above->cols == v->cols &&
+                     above->cp == v->cp && above->pitch == v->pitch && w->l->ppw == 1;
+    int by_vx = v->alternate && rest.y < 0 ? (int)hd_min(-rest.y, rest.rows - 1) : 0;
+    int64_t size = hd_round_up((int64_t)(copies ? v->rows : rest.rows) * v->pitch, 64);
+    if (by_vx && as_before && last->above[0] == r->first && r->next >= 2 * size) r->next = 0;
+    v->at = rest.at = (uint32_t)hd_ring_take(r, size);
+    const int64_t fill[2] = {v->at, (int64_t)v->at + by_vx * v->pitch};
+    bool there = as_before && last->above[0] == fill[0] && last->above[1] >= fill[1];
+    bool stays = as_before && (last->above[1] <= v->at || last->above[0] >= v->at + size);
     if (copies) {
         struct hd_view from = *above;
         from.at += (uint32_t)((v->y - above->y) * v->pitch), from.y = v->y;
@@ -337,20 +366,31 @@ static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, st
     } else if (same && fits) {
         v->at = above->at + (uint32_t)((v->y - above->y) * v->pitch);
     }
-    bool as_before = last->l == w->l && above->x == v->x && above->cols == v->cols &&
-                     above->cp == v->cp && above->pitch == v->pitch && w->l->ppw == 1;
     int64_t row = (rest.at - r->first) / v->pitch;
     bool in_rows = (rest.at - r->first) % v->pitch == 0;
     int padded = as_before ? last->padded : 0;
-    if (in_rows && row + rest.rows <= padded)
+    const struct hd_view whole = rest;
+    int fill_rows = 0;
+    if (in_rows && row + rest.rows <= padded) {
         rest = without_sides(t, rest);
-    else if (in_rows && row <= padded)
+    } else if (in_rows && row <= padded) {
+        bool vx = v->alternate && row == padded && sides_apart(t, v);
         padded = (int)row + rest.rows;
-    else
+        if (vx) { /* of the rows to come, too: as many as the image has */
+            padded = (int)hd_max(padded, hd_min(row + w->l->pt + t->h, r->size / v->pitch));
+            fill_rows = padded - (int)row;
+            rest = without_sides(t, rest);
+        }
+    } else {
         padded = 0;
-    *last = (struct hd_last_tile){w->l, operand, img, *v, r->next, padded};
-    if (v->alternate && rest.y < 0 && rest.rows > 1) return load_below(w, t, img, rest);
-    return load_view(w, t, img, &rest);
+    }
+    struct hd_last_tile now = {w->l, operand, img, *v, r->next, padded, {0}};
+    if (by_vx || stays) memcpy(now.above, by_vx ? fill : last->above, sizeof fill);
+    *last = now;
+    w->to_load[ring] = rest;
+    rest.channels = w->first_half;
+    TRY(by_vx ? load_below(w, t, img, rest, by_vx, there) : load_view(w, t, img, &rest));
+    return fill_rows ? fill_sides(w, t, &whole, fill_rows) : HD_OK;
 }
 
 /* hd_low_input of `channels` channels from c when it streams. */
@@ -395,14 +435,15 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
                             .x = x};
 }
 
-/* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not.
- */
+/* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not
+ * or when it is of some channels only. */
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
     const struct hd_mtensor *all = hd_low_whole(w, w->l->out);
+    uint32_t src = v->at + (uint32_t)(t->resident && !v->channels ? c : 0);
     if (all->word_rows && !all->comes_in && !all->words_by_reader)
-        TRY(hd_low_store_words(w, all, v->at + (uint32_t)(t->resident ? c : 0), v->pitch,
-                               v->y + t->at_row, v->rows, c + t->at_c, bytes));
+        TRY(hd_low_store_words(w, all, src, v->pitch, v->y + t->at_row, v->rows, c + t->at_c,
+                               bytes));
     if (!t->in_arena) return HD_OK;
     int64_t row = (int64_t)t->w * t->cp;
     bool whole = bytes == t->cp;
@@ -410,7 +451,7 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     hd_low_set(w, HD_F_st_seg, 1);
     hd_low_set(w, HD_F_st_dst,
                (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
-    hd_low_set(w, HD_F_st_src, v->at + (t->resident ? c : 0));
+    hd_low_set(w, HD_F_st_src, src);
     hd_low_set(w, HD_F_st_run, whole ? (int64_t)v->cols * t->cp : bytes);
     hd_low_set(w, HD_F_st_n1, whole ? 1 : v->cols);
     hd_low_set(w, HD_F_st_n2, v->rows);
@@ -429,7 +470,8 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
 static hd_status load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
     const struct hd_mtensor *in = hd_low_tensor(w, w->l->in[0]);
     int cp = t->channels ? t->channels : in->cp, odd = w->l->kw % 2 == 0;
-    for (int i = 0; i < 2; i++) {
+    for (int k = 0; k < 2; k++) {
+        int i = t->y ? k : !k; /* VX writes padding of the first in the bank that LX leaves alone */
         int cols = t->tw + (i == 0 && !odd);
         t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * cp),
                                     .cp = cp,
@@ -440,6 +482,15 @@ static hd_status load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, i
                                     .c = t->c,
                                     .alternate = true};
         TRY(stream(w, i, 0, t->img, &t->in[i]));
+    }
+    return HD_OK;
+}
+
+hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int half) {
+    for (int i = hd_layer_pairs(w->lo, w->l); i >= 0; i--) {
+        struct hd_view v = w->to_load[i];
+        v.at += (uint32_t)half, v.c += half, v.channels = v.cp - half;
+        TRY(load_view(w, hd_low_tensor(w, w->l->in[0]), t->img, &v));
     }
     return HD_OK;
 }

@@ -180,6 +180,7 @@ struct hd_layer {
     bool x_step_uniform;
     int x_step;   /* words between output tiles when uniform (0: dense) */
     int pm_words; /* per output tile: 1 (bias, scale), and the taps of a depthwise layer */
+    int pm_cut;   /* AXI words of the last of them that the image does not have (lw.cut) */
     size_t w_offset, p_offset; /* in the image: packed WM words, PM words */
 
     /* requantisation, docs/numerics.md */
@@ -191,8 +192,9 @@ struct hd_layer {
     int roll_th; /* rows of a tile when the chain rolls (mem/chain.c), else 0 */
     int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
     int ask_first,
-        ask_rest;  /* rows of the first and last band, fewer than of the others; 0 = even */
-    int ask_group; /* bytes of a pixel that a wave stores together */
+        ask_rest;   /* rows of the first and last band, fewer than of the others; 0 = even */
+    int ask_halves; /* depthwise: bands at the end that are done in halves of their channels */
+    int ask_group;  /* bytes of a pixel that a wave stores together */
     enum hd_order ask_order;
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
      * for a chain */
@@ -370,6 +372,8 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l);
  * tiling. */
 int hd_layer_block_words(
     const struct hd_layer *l); /* WM words of one output tile in one reduction block */
+/* Bytes of the image behind the PM words of one output tile. */
+size_t hd_layer_pm_bytes(const struct hd_layer *l, const struct hd_machine *m);
 int64_t hd_layer_weight_bytes(const struct hd_lowering *lo,
                               const struct hd_layer *l); /* as packed */
 struct hd_tile_bytes {

@@ -127,7 +127,8 @@ static bool fits_window(const struct hd_lowering *lo, const struct hd_layer *l) 
            l->kh <= 4 && l->dx == 1 && l->sx <= 3;
 }
 
-/* PM words of vx.dw per vector of channels: bias and scale, then 8 taps a word. */
+/* PM words of vx.dw per vector of channels: bias and scale, then 8 taps of all lanes a word. Of the
+ * last word the image has what taps there are, in whole AXI words. */
 static void pack_depthwise(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
                            const int32_t *bias, const float *scale, int64_t n_scale) {
     int n = (int)lo->m->n, taps = l->kh * l->kw;
@@ -135,14 +136,15 @@ static void pack_depthwise(struct hd_lowering *lo, struct hd_layer *l, const int
     l->a_imm = -l->pad_value;
     l->nts = (int)hd_ceil_div(l->oc, n);
     l->pm_words = 1 + (int)hd_ceil_div(taps, 8);
-    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
+    int absent = (8 * (l->pm_words - 1) - taps) * n;
+    l->pm_cut = absent / (int)hd_axi_bytes(lo->m);
+    size_t bytes = hd_layer_pm_bytes(l, lo->m);
+    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * bytes);
     for (int c = 0; c < l->oc; c++) {
-        uint8_t *p = lo->image + l->p_offset +
-                     ((size_t)(c / n) * (size_t)l->pm_words * (size_t)n + (size_t)(c % n)) * 8;
-        memcpy(p, &bias[c], 4);
-        memcpy(p + 4, &scale[n_scale == 1 ? 0 : c], 4);
-        for (int t = 0; t < taps; t++)
-            p[(size_t)(1 + t / 8) * (size_t)n * 8 + (size_t)(t % 8)] = (uint8_t)w[c * taps + t];
+        uint8_t *p = lo->image + l->p_offset + (size_t)(c / n) * bytes;
+        memcpy(p + c % n * 8, &bias[c], 4);
+        memcpy(p + c % n * 8 + 4, &scale[n_scale == 1 ? 0 : c], 4);
+        for (int t = 0; t < taps; t++) p[(8 + t) * n + c % n] = (uint8_t)w[c * taps + t];
     }
 }
 

@@ -183,9 +183,12 @@ static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
         l->tw = (int)hd_max(1, l->tw / hd_layer_phases(l)) * hd_layer_phases(l);
 }
 
+size_t hd_layer_pm_bytes(const struct hd_layer *l, const struct hd_machine *m) {
+    return (size_t)l->pm_words * hd_pm_word_bytes(m) - (size_t)l->pm_cut * hd_axi_bytes(m);
+}
+
 int64_t hd_layer_weight_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
-    if (l->kind == HD_LAYER_DEPTHWISE)
-        return (int64_t)l->nts * l->pm_words * hd_pm_word_bytes(lo->m);
+    if (l->kind == HD_LAYER_DEPTHWISE) return l->nts * (int64_t)hd_layer_pm_bytes(l, lo->m);
     return l->kind == HD_LAYER_MATMUL ? (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) : 0;
 }
 

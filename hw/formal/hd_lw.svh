@@ -4,11 +4,13 @@
 // bursts are open.
 // assume: WholeParts
 // drop: RecordForBeat
-// cut: ext loc a_last joined j_count j_n d_off d_k d_col d_last d_err d_mem d_loc d_count part_end
+// cut: ext loc a_last joined j_count j_n d_off d_cut d_k d_col d_last d_err d_mem d_loc d_count part_end
 // any: K WmBytes PmBytes WmWords PmWords WmPartBits PmPartBits
 // quick: op_valid_i && op_code_i == hd_isa_pkg::LwLoad && seg_ptr_i == '0 && seg_bytes_i == {32'd65536, 32'd65536}
 // mutant: s/open_q + 5'(ar_valid_o && ar_ready_i)/open_q + 5'(ar_valid_o)/
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
+// mutant: s/ - (36'(cut_q) << OffBits)//
+// mutant: s/(now.cut >> PmPartBits) != 6'd0/1'b0/
 // mutant: s/36'(ext) + bytes > /36'(ext) > /
 // mutant: s/c_beats_q <= col_q && Split ? 25'd1 :/c_beats_q <= col_q \&\& Split ? 25'd2 :/
 
@@ -20,6 +22,13 @@
   `DUTY(ExtMultiple, bad_q != hd_reg_pkg::ErrNone ||
         (col_q ? ext[ColBits-1:0] == '0 : ext[OffBits-1:0] == '0))
   `DUTY(RunNotEmpty, bad_q != hd_reg_pkg::ErrNone || count_q != '0)  // op_bad checks it, joining keeps it
+  // op_bad checks it.
+  `ASSERT(CutJoined, !j_valid_q || j_bad_q != hd_reg_pkg::ErrNone || p.cut == '0 ||
+          (p.mem == Pm && (p.cut >> any_PmPartBits) == '0))
+  `ASSERT(CutIsLess, !a_valid_q || bad_q != hd_reg_pkg::ErrNone || cut_q == '0 ||
+          (mem_q == Pm && (cut_q >> any_PmPartBits) == '0))
+  `ASSERT(CutBytes, !a_valid_q || col_q || mem_q != Pm ||
+          bytes + (36'(cut_q) << OffBits) == 36'(count_q) << (OffBits + any_PmPartBits))
   // Words of up to 64 x 64 and 64 x 8 bytes, memories of up to 16 MiB (isa/machine.def).
   `DUTY(Sizes, any_WmPartBits <= 32'd9 && any_PmPartBits <= 32'd6 &&
         64'(any_WmWords) << (OffBits + any_WmPartBits) <= 64'd16777216 &&

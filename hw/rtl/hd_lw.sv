@@ -65,7 +65,7 @@ module hd_lw #(
   localparam int unsigned ColBytes   = Split ? N : AxiBytes;  // of a beat
   localparam int unsigned ColBits    = $clog2(ColBytes);
   localparam int unsigned NBits      = $clog2(N);
-  localparam int unsigned RecBits    = 24 + 24 + 2 + 5 + 1 + 1 + 6 + OffBits;
+  localparam int unsigned RecBits    = 24 + 24 + 2 + 5 + 1 + 1 + 6 + 6 + OffBits;
   localparam logic [1:0] Wm = 2'd0, Pm = 2'd1, Tm = 2'd2;
 
   logic clk;  // of hd_gate
@@ -83,7 +83,8 @@ module hd_lw #(
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
     if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > 2'd1 || now.mem > Tm ||
-        (now.col && (now.mem != Wm || now.count > 24'hffff)))
+        (now.col && (now.mem != Wm || now.count > 24'hffff)) ||
+        (now.cut != 6'd0 && (now.mem != Pm || (now.cut >> PmPartBits) != 6'd0)))
       op_bad = hd_reg_pkg::ErrOperand;
     else if (now.col ? (now.src[ColBits-1:0] | now.s1[ColBits-1:0] | now.s2[ColBits-1:0]) != '0 :
                        (now.src[OffBits-1:0] | now.s1[OffBits-1:0]) != '0)
@@ -100,7 +101,7 @@ module hd_lw #(
   ) u_join (
     .clk_i        (clk),
     .load_i    (accept),
-    .join_i    (!now.col),
+    .join_i    (!now.col && now.cut == 6'd0),
     .scale_i   (4'(OffBits + (now.mem == Wm ? WmPartBits : now.mem == Pm ? PmPartBits :
                               TmPartBits))),
     .run_i     (now.col && Split ? 24'd1 : now.count),
@@ -125,7 +126,7 @@ module hd_lw #(
   // ---- the run at hand -------------------------------------------------------------------------
   logic        seg_q, col_q;
   logic [1:0]  mem_q;
-  logic [5:0]  k_q;
+  logic [5:0]  k_q, cut_q;
   logic [4:0]  bad_q;
   logic [31:0] ext;
   logic [23:0] loc, count_q;
@@ -152,7 +153,7 @@ module hd_lw #(
   logic        c_valid_q, c_ready, c_done, c_last_q;
   logic [1:0]  c_mem_q;
   logic        c_col_q;
-  logic [5:0]  c_k_q;
+  logic [5:0]  c_k_q, c_cut_q;
   logic [4:0]  c_err_q, err;
   logic [63:0] c_addr_q;
   logic [24:0] c_beats_q;
@@ -163,8 +164,8 @@ module hd_lw #(
   always_comb begin
     words = mem_q == Wm ? 25'(WmWords) : mem_q == Pm ? 25'(PmWords) :
             25'(hd_isa_pkg::TmTables);
-    bytes = col_q ? 36'(count_q) << NBits : 36'(count_q) << (OffBits + (mem_q == Wm ? WmPartBits : mem_q == Pm ? PmPartBits :
-                                        TmPartBits));
+    bytes = col_q ? 36'(count_q) << NBits : (36'(count_q) << (OffBits + (mem_q == Wm ? WmPartBits : mem_q == Pm ? PmPartBits :
+                                        TmPartBits))) - (36'(cut_q) << OffBits);
     err   = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
       if (25'(loc) + 25'(count_q) > words) err = hd_reg_pkg::ErrRange;
@@ -194,6 +195,7 @@ module hd_lw #(
       seg_q   <= p.seg[0];
       col_q   <= p.col;
       k_q     <= '0;
+      cut_q   <= p.cut;
     end else if (a_adv) begin
       k_q     <= k_q == 6'(K - 1) ? '0 : k_q + 6'd1;
     end
@@ -204,6 +206,7 @@ module hd_lw #(
       c_addr_q  <= (seg_q ? seg_ptr_i[127:64] : seg_ptr_i[63:0]) + 64'(ext);
       c_col_q   <= col_q;
       c_k_q     <= k_q;
+      c_cut_q   <= cut_q;
       c_beats_q <= col_q && Split ? 25'd1 : 25'(bytes >> OffBits);
       c_loc_q   <= loc;
       c_count_q <= count_q;
@@ -247,7 +250,7 @@ module hd_lw #(
   logic               d_valid, d_ready, d_last;
   logic [1:0]         d_mem;
   logic               d_col;
-  logic [5:0]         d_k;
+  logic [5:0]         d_k, d_cut;
   logic [OffBits-1:0] d_off;
   logic [4:0]         d_err;
   logic [23:0]        d_loc, d_count;
@@ -262,24 +265,25 @@ module hd_lw #(
     .clear_i(1'b0),
     .valid_i(rec_valid),
     .ready_o(rec_ready),
-    .data_i ({c_addr_q[OffBits-1:0], c_k_q, c_col_q, c_last_q, c_err_q, c_mem_q, c_loc_q, c_count_q}),
+    .data_i ({c_addr_q[OffBits-1:0], c_cut_q, c_k_q, c_col_q, c_last_q, c_err_q, c_mem_q, c_loc_q, c_count_q}),
     .valid_o(d_valid),
     .ready_i(d_ready),
-    .data_o ({d_off, d_k, d_col, d_last, d_err, d_mem, d_loc, d_count}),
+    .data_o ({d_off, d_cut, d_k, d_col, d_last, d_err, d_mem, d_loc, d_count}),
     .count_o(unused_count)
   );
 
   // ---- data ------------------------------------------------------------------------------------
   logic [23:0] word_q;   // of the run
   logic [8:0]  part_q, part_end;
-  logic        write, run_end, done_q, report_q, failed_q;
+  logic        write, word_last, run_end, done_q, report_q, failed_q;
   logic [4:0]  code_q;
 
+  assign word_last = word_q == d_count - 24'd1;
   assign part_end = d_col ? 9'(N / ColBytes - 1) : d_mem == Wm ? 9'(WmBytes / AxiBytes - 1) :
-                    d_mem == Pm ? 9'(PmBytes / AxiBytes - 1) :
+                    d_mem == Pm ? 9'(PmBytes / AxiBytes - 1) - (word_last ? 9'(d_cut) : 9'd0) :
                     9'(hd_isa_pkg::TmWordBytes / AxiBytes - 1);
   assign write    = r_valid_i && !r_err_i && d_valid && !stop_i && !failed_q;
-  assign run_end  = write && part_q == part_end && word_q == d_count - 24'd1;
+  assign run_end  = write && part_q == part_end && word_last;
   assign d_ready  = run_end;
 
   assign wm_we_o = write && d_mem == Wm;

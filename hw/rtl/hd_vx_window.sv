@@ -87,10 +87,10 @@ module hd_vx_window #(
           end
     if (load_hi_i)
       for (int unsigned n = 0; n < N; n++) begin
-        w[2][2][n] = pm_i[64 * n +: 8];
-        w[3][0][n] = pm_i[64 * n + 8 +: 8];
-        w[3][1][n] = pm_i[64 * n + 16 +: 8];
-        w[3][2][n] = pm_i[64 * n + 24 +: 8];
+        w[2][2][n] = pm_i[8 * n +: 8];
+        w[3][0][n] = pm_i[8 * (N + n) +: 8];
+        w[3][1][n] = pm_i[8 * (2 * N + n) +: 8];
+        w[3][2][n] = pm_i[8 * (3 * N + n) +: 8];
       end
     if (load_lo_i)
       for (int unsigned c = 1; c <= Cols; c++)
@@ -100,7 +100,7 @@ module hd_vx_window #(
               for (int unsigned n = 0; n < N; n++)
                 if (k + c < Cols) w[r][k][n] = 8'd0;
                 else if (r * c + k + c < Cols + 8)
-                  w[r][k][n] = pm_i[64 * n + (r * c + k + c - Cols) % 8 * 8 +: 8];
+                  w[r][k][n] = pm_i[8 * ((r * c + k + c - Cols) % 8 * N + n) +: 8];
   end
 
   `ASSERT(WidthLegal, !load_lo_i || width_i != 2'd0)

@@ -133,8 +133,10 @@ static bool random_lw(struct gen *g) {
     int64_t axi = hd_axi_bytes(g->m), bytes = hd_lw_word_bytes(g->m, mem);
     int64_t all = hd_lw_words(g->m, mem);
     int64_t n = gen_pick(g, 1, mem == 2 ? 2 : 3), count = gen_pick(g, 1, mem == 2 ? 2 : 6), s, d;
+    int64_t cut = mem == 1 && gen_chance(g, 50) ? gen_pick(g, 0, bytes / axi - 1) : 0;
+    int64_t run = count * bytes - cut * axi;
     apart(g, 1, &n, count, 4, &d);
-    s = gen_chance(g, 40) ? count * bytes : gen_pick(g, -20, 60) * axi;
+    s = gen_chance(g, 40) ? run : gen_pick(g, -20, 60) * axi;
     bool col = !mem && gen_chance(g, 30);
     int64_t rows[2] = {g->m->k, n}, steps[2];
     if (col) {
@@ -143,8 +145,7 @@ static bool random_lw(struct gen *g) {
         steps[0] = gen_pick(g, -6, 12) * axi, steps[1] = s;
         gen_set(g, HD_F_lw_col, 1), gen_set(g, HD_F_lw_s2, steps[0]);
     }
-    struct box dram =
-        col ? box_of(2, rows, steps, count * g->m->n) : box_of(1, &n, &s, count * bytes);
+    struct box dram = col ? box_of(2, rows, steps, count * g->m->n) : box_of(1, &n, &s, run);
     if (col) apart(g, 1, &n, count, 4, &d);
     struct box chip = box_of(1, &n, &d, count);
     int64_t near = near_words[mem];
@@ -156,7 +157,7 @@ static bool random_lw(struct gen *g) {
     gen_touch(g, spaces[mem], dst + chip.lo, dst + chip.hi, true);
     gen_set(g, HD_F_lw_seg, seg), gen_set(g, HD_F_lw_mem, mem), gen_set(g, HD_F_lw_src, src);
     gen_set(g, HD_F_lw_dst, dst), gen_set(g, HD_F_lw_count, count), gen_set(g, HD_F_lw_n1, n);
-    gen_set(g, HD_F_lw_s1, s), gen_set(g, HD_F_lw_d1, d);
+    gen_set(g, HD_F_lw_s1, s), gen_set(g, HD_F_lw_d1, d), gen_set(g, HD_F_lw_cut, cut);
     return true;
 }
 

@@ -84,7 +84,8 @@ static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
         int64_t bytes = hd_lw_word_bytes(&c->m, GET(lw_mem));
         mark_nest(c, b->write, spaces[GET(lw_mem)], GET(lw_dst), 1, n, d, 1, GET(lw_count));
         if (GET(lw_seg) == 1)
-            mark_nest(c, b->read, SPACE_DRAM, GET(lw_src), 1, n, s, 1, GET(lw_count) * bytes);
+            mark_nest(c, b->read, SPACE_DRAM, GET(lw_src), 1, n, s, 1,
+                      GET(lw_count) * bytes - GET(lw_cut) * hd_axi_bytes(&c->m));
         break;
     }
     case HD_OP_mx_gemm: {

@@ -218,7 +218,8 @@ bool dw(Bench &b, const oracle::Op &o, unsigned slot) {
     if (!b.clock()) return false;
     auto tap = [&](int n, int i) {
         const Operands &w = taps[i / 8];
-        return int32_t(int8_t((i % 8 < 4 ? w.bias[n] : w.scale[n]) >> 8 * (i % 4)));
+        int at = i % 8 * kN + n; // byte of the word: 8 a lane, bias before scale
+        return int32_t(int8_t((at % 8 < 4 ? w.bias[at / 8] : w.scale[at / 8]) >> 8 * (at % 4)));
     };
     int32_t x[4][12][kN];
     for (int c = 0; c < cols + 4; c++)

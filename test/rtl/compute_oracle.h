@@ -194,7 +194,7 @@ inline uint32_t dw_sum(const State &s, const Op &o, int64_t at, int64_t p, int l
         for (int64_t kx = 0; kx < o.vx_n0; kx++) {
             int64_t a = at + kx * o.vx_as0 + ky * o.vx_as2, tap = ky * o.vx_n0 + kx;
             t += (vx_fetch(s, o.vx_a_kind, a, lane) + uint32_t(o.vx_a_imm)) *
-                 uint32_t(int8_t(s.pm[((p + 1 + tap / 8) * N + lane) * 8 + tap % 8]));
+                 uint32_t(int8_t(s.pm[((p + 1) * 8 + tap) * N + lane]));
         }
     return t;
 }

@@ -5,14 +5,13 @@
 # signed, 2 wide (B0 A0, B1 A1) unsigned.
 #: arena 0x200 i32 20 1056964608 20 1056964608 20 1056964608 20 1056964608
 #: arena 0x220 i32 20 1056964608 20 1056964608 20 1056964608 20 1056964608
-#: arena 0x240 i8 1 2 3 0 0 0 0 0 -1 -2 -3 0 0 0 0 0 1 2 3 0 0 0 0 0 -1 -2 -3 0 0 0 0 0
-#: arena 0x260 i8 1 2 3 0 0 0 0 0 -1 -2 -3 0 0 0 0 0 1 2 3 0 0 0 0 0 -1 -2 -3 0 0 0 0 0
+#: arena 0x240 i8 1 -1 1 -1 1 -1 1 -1 2 -2 2 -2 2 -2 2 -2 3 -3 3 -3 3 -3 3 -3 0 0 0 0 0 0 0 0
 #: dump 0x1000 32 i32
 #: dump 0x1100 24 i8
 #: dump 0x1200 16 f32
 #: dump 0x1300 32 i32
 lx.load seg=1 src=0 dst=0 run=256 n1=1 n2=1 n3=1
-lw.load mem=1 seg=1 src=0x200 dst=0 count=2 n1=1
+lw.load mem=1 seg=1 src=0x200 dst=0 count=2 n1=1 cut=4
 seq.barrier
 vx.dw a_kind=2 b_kind=4 sx=1 n0=3 n1=4 n2=1 n3=1 as0=1 d_kind=2 ds1=1 a_scale=1
 vx.dw a_kind=2 b_kind=4 sx=2 n0=3 n1=3 use_bias=1 scale_pm=1 d_kind=0 d=32 zp=-100 lo=-128 hi=127

@@ -57,7 +57,7 @@ static float dw_lane(const struct rig *r, const struct dw *o, int64_t x, int64_t
             int64_t at = o->a + (x * o->sx + kx) * o->as0 + ky * o->as2 + i3 * o->as3;
             uint8_t byte = xm[at * lanes + lane];
             int tap = ky * o->n0 + kx;
-            int8_t w = (int8_t)pm[((p + 1 + tap / 8) * lanes + lane) * 8 + tap % 8];
+            int8_t w = (int8_t)pm[((p + 1) * 8 + tap) * lanes + lane];
             t += ((o->a_kind == 2 ? (int8_t)byte : byte) + o->a_imm) * w;
         }
     memcpy(&bias, pm + (p * lanes + lane) * 8, 4);

@@ -1,0 +1,104 @@
+/* Depthwise layers: vx.dw over the rows of a tile, and the last tile in halves. */
+#include "compiler/sched/lower.h"
+#include "runtime/base/num.h"
+
+/* Depthwise: one sliding-window operation for each output row, over all channels of the chunk. */
+hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
+                           const struct hd_view *out, int c) {
+    const struct hd_layer *l = w->l;
+    const struct hd_view *in = &t->in[0];
+    int lanes = (int)w->m->n;
+    for (int r = 0; r < t->th; r++) {
+        const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+        int rows = (l->kh - 1) * l->dy + 1;
+        struct hd_view src = {.at = in->at + (uint32_t)(r * l->sy * in->pitch),
+                              .pitch = in->pitch,
+                              .cp = in->cp,
+                              .rows = rows,
+                              .cols = in->cols,
+                              .y = in->y + r * l->sy,
+                              .x = in->x,
+                              .channels = in->channels};
+        if (x->roll) /* contiguous for one row of windows, not for all */
+            src = hd_low_resident(x, t->img, (t->y + r) * l->sy - l->pt, t->x * l->sx - l->pl, rows,
+                                  in->cols);
+        int64_t a = (int64_t)src.at / lanes + (t->channels && !x->resident ? 0 : nt);
+        if (t->channels && x->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
+        struct hd_view dst = {.at = out->at + (uint32_t)(r * out->pitch),
+                              .pitch = out->pitch,
+                              .cp = out->cp,
+                              .rows = 1,
+                              .cols = t->tw,
+                              .y = t->y + r,
+                              .x = t->x,
+                              .channels = out->channels};
+        hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
+        hd_low_operand_a(w);
+        hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);
+        hd_low_set(w, HD_F_vx_sx, l->sx);
+        if (hd_layer_pairs(w->lo, l)) {
+            struct hd_view b = t->in[1];
+            b.at += (uint32_t)(r * l->sy * b.pitch), b.y += r * l->sy, b.rows = rows;
+            hd_low_set(w, HD_F_vx_b_kind, x->is_unsigned ? 3 : 2);
+            hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + (t->channels ? 0 : nt));
+            hd_low_set(w, HD_F_vx_bs0, b.cp / lanes);
+            hd_low_set(w, HD_F_vx_bs2, l->dy * b.pitch / lanes), hd_low_set(w, HD_F_vx_bs3, 1);
+            hd_low_touch(w, &b, false);
+        }
+        hd_low_set(w, HD_F_vx_a, a);
+        hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes);
+        hd_low_set(w, HD_F_vx_p, pm);
+        hd_low_set(w, HD_F_vx_n0, l->kw), hd_low_set(w, HD_F_vx_as0, in->cp / lanes);
+        hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_ds1, out->cp / lanes);
+        hd_low_set(w, HD_F_vx_n2, l->kh), hd_low_set(w, HD_F_vx_as2, l->dy * in->pitch / lanes);
+        hd_low_set(w, HD_F_vx_n3, n), hd_low_set(w, HD_F_vx_as3, 1), hd_low_set(w, HD_F_vx_ds3, 1);
+        hd_low_set(w, HD_F_vx_ps3, l->pm_words);
+        hd_low_touch(w, &src, false);
+        hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)n * l->pm_words, false);
+        hd_low_touch(w, &dst, true);
+        TRY(hd_sched_end(&w->s));
+    }
+    return HD_OK;
+}
+
+/* Bytes of the first half of a pixel of this tile and chunk; 0: it is done at once. Only the last
+ * bands of the last chunk, and where halves share no granule (deps.c). */
+static int first_half(const struct hd_lowerer *w, const struct hd_tile *t, int nt) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]), *y = hd_low_tensor(w, l->out);
+    bool last = nt >= 0 && nt + l->nb >= l->nts && t->img == y->n - 1 &&
+                t->y + l->ask_halves * l->th >= l->oh;
+    if (!l->ask_halves || l->kind != HD_LAYER_DEPTHWISE || !last || x->resident ||
+        hd_layer_row(l, t->y) < 0)
+        return 0;
+    return (int)hd_floor_to((l->nts - nt) / 2 * (int)w->m->n, 64);
+}
+
+bool hd_low_in_halves(const struct hd_lowerer *w, const struct hd_tile *t, int nt) {
+    return first_half(w, t, nt) > 0;
+}
+
+hd_status hd_low_halves(struct hd_lowerer *w, struct hd_tile *t, int nt) {
+    const struct hd_layer *l = w->l;
+    int lanes = (int)w->m->n, bytes = t->channels, half = first_half(w, t, nt), n = l->nts - nt;
+    struct hd_chunk *ch = &w->chunks[nt / l->nb];
+    w->first_half = half;
+    hd_status ok = hd_low_inputs(w, t);
+    w->first_half = 0;
+    TRY(ok);
+    if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
+    bool resident = hd_low_tensor(w, l->out)->resident;
+    struct hd_view all = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
+    for (int h = 0; h < 2; h++) {
+        int from = h ? half : 0, size = h ? bytes - half : half, first = from / lanes;
+        struct hd_tile part = *t;
+        struct hd_view out = all;
+        for (int i = 0; i < 2; i++) part.in[i].at += (uint32_t)from, part.in[i].channels = size;
+        out.at += (uint32_t)(resident ? nt * lanes + from : from), out.channels = size;
+        if (h) TRY(hd_low_second_half(w, t, half));
+        TRY(hd_low_depthwise(w, &part, nt + first, h ? n - first : half / lanes,
+                             ch->pm + first * l->pm_words, &out, 0));
+        TRY(hd_low_store(w, t->img, &out, nt * lanes + from, size));
+    }
+    return HD_OK;
+}
