@@ -85,6 +85,14 @@ int64_t hd_low_f32_bits(float f);
 /* The rectangle [y, y+rows) x [x, x+cols) of operand i, in XM; loaded if it streams. */
 hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
                        struct hd_view *out);
+/* The same, where x and y are of the view and its place in XM is known (load_view) or is one that
+ * its ring gives (stream); what lies outside the tensor gets the pad value. */
+hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
+                           const struct hd_view *v);
+hd_status hd_low_stream(struct hd_lowerer *w, int operand, int img, struct hd_view *v);
+/* Two views of the columns of a tile, in banks of their own: the last of each window and every
+ * second before it, and the others. */
+hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x);
 /* Views of every operand that a tile's windows cover. */
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t);
 struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,

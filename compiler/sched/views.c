@@ -91,8 +91,7 @@ static void load_pixels(struct hd_lowerer *w, const struct hd_mtensor *t, const 
     hd_low_set(w, HD_F_lx_ys, ys);
 }
 
-/* Loads a rectangle of a tensor in the arena; what lies outside the tensor gets the pad value. */
-static hd_status load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
+hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
                            const struct hd_view *v) {
     int64_t row = (int64_t)t->w * t->cp;
     int64_t src = (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + v->c;
@@ -258,139 +257,11 @@ static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, i
         struct hd_view v =
             hd_low_resident(t, at / rows, y - t->pt, -t->pl, n, t->w + t->pl + t->pr);
         if (slice) v.c = c, v.channels = channels, v.at += (uint32_t)c;
-        TRY(load_view(w, t, at / rows, &v));
+        TRY(hd_low_load_view(w, t, at / rows, &v));
         *loaded += n;
     }
     if (slice && c + channels == t->cp) w->loaded[id] = w->slice_loaded;
     return HD_OK;
-}
-
-/* vx.map over the bytes of a view: `from`, or where it is NULL the value in all of them. */
-static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from, int value,
-                          const struct hd_view *to, bool is_unsigned) {
-    int n = (int)w->m->n;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, !from ? 4 : is_unsigned ? 3 : 2);
-    hd_low_set(w, HD_F_vx_b_kind, 4);
-    hd_low_set(w, HD_F_vx_a_imm, from ? 0 : value);
-    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
-    hd_low_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
-    hd_low_set(w, HD_F_vx_d, to->at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, to->cols * to->cp / n), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, to->rows), hd_low_set(w, HD_F_vx_ds1, to->pitch / n);
-    hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
-    if (from) {
-        hd_low_set(w, HD_F_vx_a, from->at / (uint32_t)n);
-        hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_as1, from->pitch / n);
-        hd_low_touch(w, from, false);
-    }
-    hd_low_touch(w, to, true);
-    return hd_sched_end(&w->s);
-}
-
-/* Rows of a view, the first of `from` and of `to`, copied by VX. */
-static hd_status copy_rows(struct hd_lowerer *w, struct hd_view from, struct hd_view to, int rows,
-                           bool is_unsigned) {
-    from.rows = to.rows = rows;
-    return map_rows(w, &from, 0, &to, is_unsigned);
-}
-
-/* LX loads the rows of a view below the first n, VX fills these unless they are `there`. */
-static hd_status load_below(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
-                            struct hd_view v, int n, bool there) {
-    struct hd_view above = v;
-    above.rows = n;
-    v.at += (uint32_t)(n * v.pitch), v.y += n, v.rows -= n;
-    TRY(load_view(w, t, img, &v));
-    return there ? HD_OK : map_rows(w, NULL, w->l->pad_value, &above, t->is_unsigned);
-}
-
-/* Columns of a view that lie in the tensor; the padding on its sides outlives the rows between,
- * since the next rows in this place have theirs there, too. */
-static struct hd_view without_sides(const struct hd_mtensor *t, struct hd_view v) {
-    int xs = v.alternate ? 2 : 1;
-    int left = v.x < 0 ? (int)hd_min(v.cols - 1, hd_ceil_div(-v.x, xs)) : 0;
-    int end = (int)hd_max(left + 1, hd_min(v.cols, hd_ceil_div(t->w - v.x, xs)));
-    v.at += (uint32_t)(left * v.cp), v.x += left * xs, v.cols = end - left;
-    return v;
-}
-
-/* VX writes the padding beside v in n rows of its place and those behind it. */
-static hd_status fill_sides(struct hd_lowerer *w, const struct hd_mtensor *t,
-                            const struct hd_view *v, int n) {
-    struct hd_view inner = without_sides(t, *v), side = *v;
-    uint32_t left = inner.at - v->at, right = left + (uint32_t)(inner.cols * v->cp);
-    side.rows = n, side.cols = (int)left / v->cp;
-    if (side.cols) TRY(map_rows(w, NULL, w->l->pad_value, &side, t->is_unsigned));
-    side.at += right, side.cols = v->cols - (int)right / v->cp;
-    return side.cols ? map_rows(w, NULL, w->l->pad_value, &side, t->is_unsigned) : HD_OK;
-}
-
-/* Nothing beside v shares a granule (sched/deps.c) with its pixels. */
-static bool sides_apart(const struct hd_mtensor *t, const struct hd_view *v) {
-    struct hd_view inner = without_sides(t, *v);
-    return (inner.at - v->at) % 64 == 0 && inner.cols * v->cp % 64 == 0;
-}
-
-/* Loads v, whose place is still to be found, into a ring. Rows that the tile above has loaded too
- * are taken from it where the rest fits behind them; where it does not, VX copies them if LX is
- * what the layer waits for, and writes the padding above. */
-static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, struct hd_view *v) {
-    const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
-    struct hd_ring *r = ring ? &w->xm_in_b : &w->xm_in;
-    struct hd_last_tile *last = &w->last[ring];
-    struct hd_view *above = &last->v, rest = *v;
-    int shared = above->y + above->rows - v->y;
-    bool same = last->l == w->l && last->operand == operand && last->img == img &&
-                last->next == r->next && above->x == v->x && above->cols == v->cols &&
-                above->c == v->c && above->cp == v->cp && !v->decimated;
-    same = same && v->y >= above->y && shared > 0 && shared < v->rows;
-    bool fits = r->next + hd_round_up((int64_t)(v->rows - shared) * v->pitch, 64) <= r->size;
-    bool copies = same && !fits && v->alternate;
-    if (same && (fits || copies)) rest.y += shared, rest.rows -= shared;
-    bool as_before = last->l == w->l && above->x == v->x && above->cols == v->cols &&
-                     above->cp == v->cp && above->pitch == v->pitch && w->l->ppw == 1;
-    int by_vx = v->alternate && rest.y < 0 ? (int)hd_min(-rest.y, rest.rows - 1) : 0;
-    int64_t size = hd_round_up((int64_t)(copies ? v->rows : rest.rows) * v->pitch, 64);
-    if (by_vx && as_before && last->above[0] == r->first && r->next >= 2 * size) r->next = 0;
-    v->at = rest.at = (uint32_t)hd_ring_take(r, size);
-    const int64_t fill[2] = {v->at, (int64_t)v->at + by_vx * v->pitch};
-    bool there = as_before && last->above[0] == fill[0] && last->above[1] >= fill[1];
-    bool stays = as_before && (last->above[1] <= v->at || last->above[0] >= v->at + size);
-    if (copies) {
-        struct hd_view from = *above;
-        from.at += (uint32_t)((v->y - above->y) * v->pitch), from.y = v->y;
-        rest.at += (uint32_t)(shared * v->pitch);
-        TRY(copy_rows(w, from, *v, shared, t->is_unsigned));
-    } else if (same && fits) {
-        v->at = above->at + (uint32_t)((v->y - above->y) * v->pitch);
-    }
-    int64_t row = (rest.at - r->first) / v->pitch;
-    bool in_rows = (rest.at - r->first) % v->pitch == 0;
-    int padded = as_before ? last->padded : 0;
-    const struct hd_view whole = rest;
-    int fill_rows = 0;
-    if (in_rows && row + rest.rows <= padded) {
-        rest = without_sides(t, rest);
-    } else if (in_rows && row <= padded) {
-        bool vx = v->alternate && row == padded && sides_apart(t, v);
-        padded = (int)row + rest.rows;
-        if (vx) { /* of the rows to come, too: as many as the image has */
-            padded = (int)hd_max(padded, hd_min(row + w->l->pt + t->h, r->size / v->pitch));
-            fill_rows = padded - (int)row;
-            rest = without_sides(t, rest);
-        }
-    } else {
-        padded = 0;
-    }
-    struct hd_last_tile now = {w->l, operand, img, *v, r->next, padded, {0}};
-    if (by_vx || stays) memcpy(now.above, by_vx ? fill : last->above, sizeof fill);
-    *last = now;
-    w->to_load[ring] = rest;
-    rest.channels = w->first_half;
-    TRY(by_vx ? load_below(w, t, img, rest, by_vx, there) : load_view(w, t, img, &rest));
-    return fill_rows ? fill_sides(w, t, &whole, fill_rows) : HD_OK;
 }
 
 /* hd_low_input of `channels` channels from c when it streams. */
@@ -412,7 +283,7 @@ static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x,
                             .x = x,
                             .decimated = decimated,
                             .c = c};
-    return stream(w, 0, i, img, out);
+    return hd_low_stream(w, i, img, out);
 }
 
 hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
@@ -465,36 +336,6 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     return hd_sched_end(&w->s);
 }
 
-/* Two views of the columns of a tile, in banks of their own: the last of each window and every
- * second before it, and the others. */
-static hd_status load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
-    const struct hd_mtensor *in = hd_low_tensor(w, w->l->in[0]);
-    int cp = t->channels ? t->channels : in->cp, odd = w->l->kw % 2 == 0;
-    for (int k = 0; k < 2; k++) {
-        int i = t->y ? k : !k; /* VX writes padding of the first in the bank that LX leaves alone */
-        int cols = t->tw + (i == 0 && !odd);
-        t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * cp),
-                                    .cp = cp,
-                                    .rows = rows,
-                                    .cols = cols,
-                                    .y = t->y * w->l->sy - w->l->pt,
-                                    .x = x + (i != odd),
-                                    .c = t->c,
-                                    .alternate = true};
-        TRY(stream(w, i, 0, t->img, &t->in[i]));
-    }
-    return HD_OK;
-}
-
-hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int half) {
-    for (int i = hd_layer_pairs(w->lo, w->l); i >= 0; i--) {
-        struct hd_view v = w->to_load[i];
-        v.at += (uint32_t)half, v.c += half, v.channels = v.cp - half;
-        TRY(load_view(w, hd_low_tensor(w, w->l->in[0]), t->img, &v));
-    }
-    return HD_OK;
-}
-
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
     w->am_half = !w->am_half;
     return hd_ring_take(&w->am[w->am_half], words);
@@ -505,7 +346,7 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     if (l->im2col) return gather(w, t);
     int rows = hd_layer_rows(l, t->th), cols = hd_layer_cols(l, t->tw);
     int x = hd_layer_col(l, t->x);
-    if (hd_layer_pairs(w->lo, l)) return load_pairs(w, t, rows, x);
+    if (hd_layer_pairs(w->lo, l)) return hd_low_load_pairs(w, t, rows, x);
     if (l->ppw > 1) { /* whole words */
         int first = (int)hd_floor_to(x, l->ppw);
         cols = (int)hd_round_up(x + cols - first, l->ppw);

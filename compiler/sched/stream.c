@@ -1,0 +1,181 @@
+/* Tiles that come through the rings of XM: what they share with the tile above, and padding. */
+#include "compiler/sched/lower.h"
+
+#include <string.h>
+
+#include "runtime/base/num.h"
+
+/* vx.map over the bytes of a view: `from`, or where it is NULL the value in all of them. */
+static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from, int value,
+                          const struct hd_view *to, bool is_unsigned) {
+    int n = (int)w->m->n;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_set(w, HD_F_vx_a_kind, !from ? 4 : is_unsigned ? 3 : 2);
+    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_imm, from ? 0 : value);
+    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
+    hd_low_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
+    hd_low_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
+    hd_low_set(w, HD_F_vx_d, to->at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_n0, to->cols * to->cp / n), hd_low_set(w, HD_F_vx_ds0, 1);
+    hd_low_set(w, HD_F_vx_n1, to->rows), hd_low_set(w, HD_F_vx_ds1, to->pitch / n);
+    hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
+    if (from) {
+        hd_low_set(w, HD_F_vx_a, from->at / (uint32_t)n);
+        hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_as1, from->pitch / n);
+        hd_low_touch(w, from, false);
+    }
+    hd_low_touch(w, to, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Rows of a view, the first of `from` and of `to`, copied by VX. */
+static hd_status copy_rows(struct hd_lowerer *w, struct hd_view from, struct hd_view to, int rows,
+                           bool is_unsigned) {
+    from.rows = to.rows = rows;
+    return map_rows(w, &from, 0, &to, is_unsigned);
+}
+
+/* Columns of a view that lie in the tensor; the padding on its sides outlives the rows between,
+ * since the next rows in this place have theirs there, too. */
+static struct hd_view without_sides(const struct hd_mtensor *t, struct hd_view v) {
+    int xs = v.alternate ? 2 : 1;
+    int left = v.x < 0 ? (int)hd_min(v.cols - 1, hd_ceil_div(-v.x, xs)) : 0;
+    int end = (int)hd_max(left + 1, hd_min(v.cols, hd_ceil_div(t->w - v.x, xs)));
+    v.at += (uint32_t)(left * v.cp), v.x += left * xs, v.cols = end - left;
+    return v;
+}
+
+/* Padding that VX writes: rows above a tile, columns on its sides. */
+struct padding {
+    struct hd_view part[3];
+    int n;
+};
+
+static void add_padding(struct padding *p, const struct hd_view *from, uint32_t at, int rows,
+                        int cols) {
+    if (rows < 1 || cols < 1) return;
+    struct hd_view *v = &p->part[p->n++];
+    *v = *from;
+    v->at += at, v->rows = rows, v->cols = cols;
+}
+
+static hd_status write_padding(struct hd_lowerer *w, const struct padding *p, bool is_unsigned) {
+    for (int i = 0; i < p->n; i++)
+        TRY(map_rows(w, NULL, w->l->pad_value, &p->part[i], is_unsigned));
+    return HD_OK;
+}
+
+/* The columns beside v in n rows of its place and those behind it. */
+static void add_sides(struct padding *p, const struct hd_mtensor *t, const struct hd_view *v,
+                      int n) {
+    struct hd_view inner = without_sides(t, *v);
+    uint32_t left = inner.at - v->at, right = left + (uint32_t)(inner.cols * v->cp);
+    add_padding(p, v, 0, n, (int)left / v->cp);
+    add_padding(p, v, right, n, v->cols - (int)right / v->cp);
+}
+
+/* Nothing beside v shares a granule (sched/deps.c) with its pixels. */
+static bool sides_apart(const struct hd_mtensor *t, const struct hd_view *v) {
+    struct hd_view inner = without_sides(t, *v);
+    return (inner.at - v->at) % 64 == 0 && inner.cols * v->cp % 64 == 0;
+}
+
+/* Loads v, whose place is still to be found, into a ring. Rows that the tile above has loaded too
+ * are taken from it where the rest fits behind them. Where LX is what the layer waits for, VX
+ * copies them if the rest does not fit, and is left with the padding, which p gets if it is not
+ * there yet. */
+static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, struct hd_view *v,
+                        struct padding *p) {
+    const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
+    struct hd_ring *r = ring ? &w->xm_in_b : &w->xm_in;
+    struct hd_last_tile *last = &w->last[ring];
+    struct hd_view *above = &last->v, rest = *v;
+    int shared = above->y + above->rows - v->y;
+    bool same = last->l == w->l && last->operand == operand && last->img == img &&
+                last->next == r->next && above->x == v->x && above->cols == v->cols &&
+                above->c == v->c && above->cp == v->cp && !v->decimated;
+    same = same && v->y >= above->y && shared > 0 && shared < v->rows;
+    bool fits = r->next + hd_round_up((int64_t)(v->rows - shared) * v->pitch, 64) <= r->size;
+    bool copies = same && !fits && v->alternate;
+    if (same && (fits || copies)) rest.y += shared, rest.rows -= shared;
+    bool as_before = last->l == w->l && above->x == v->x && above->cols == v->cols &&
+                     above->cp == v->cp && above->pitch == v->pitch && w->l->ppw == 1;
+    int by_vx = v->alternate && rest.y < 0 ? (int)hd_min(-rest.y, rest.rows - 1) : 0;
+    int64_t size = hd_round_up((int64_t)(copies ? v->rows : rest.rows) * v->pitch, 64);
+    if (by_vx && as_before && last->above[0] == r->first && r->next >= 2 * size) r->next = 0;
+    v->at = rest.at = (uint32_t)hd_ring_take(r, size);
+    const int64_t fill[2] = {v->at, (int64_t)v->at + by_vx * v->pitch};
+    bool there = as_before && last->above[0] == fill[0] && last->above[1] >= fill[1];
+    bool stays = as_before && (last->above[1] <= v->at || last->above[0] >= v->at + size);
+    if (copies) {
+        struct hd_view from = *above;
+        from.at += (uint32_t)((v->y - above->y) * v->pitch), from.y = v->y;
+        rest.at += (uint32_t)(shared * v->pitch);
+        TRY(copy_rows(w, from, *v, shared, t->is_unsigned));
+    } else if (same && fits) {
+        v->at = above->at + (uint32_t)((v->y - above->y) * v->pitch);
+    }
+    int64_t row = (rest.at - r->first) / v->pitch;
+    bool in_rows = (rest.at - r->first) % v->pitch == 0;
+    int padded = as_before ? last->padded : 0;
+    if (!there) add_padding(p, &rest, 0, by_vx, rest.cols);
+    if (in_rows && row + rest.rows <= padded) {
+        rest = without_sides(t, rest);
+    } else if (in_rows && row <= padded) {
+        bool vx = v->alternate && row == padded && sides_apart(t, v);
+        padded = (int)row + rest.rows;
+        if (vx) { /* of the rows to come, too: as many as the image has */
+            padded = (int)hd_max(padded, hd_min(row + w->l->pt + t->h, r->size / v->pitch));
+            add_sides(p, t, &rest, padded - (int)row);
+            rest = without_sides(t, rest);
+        }
+    } else {
+        padded = 0;
+    }
+    struct hd_last_tile now = {w->l, operand, img, *v, r->next, padded, {0}};
+    if (by_vx || stays) memcpy(now.above, by_vx ? fill : last->above, sizeof fill);
+    *last = now;
+    rest.at += (uint32_t)(by_vx * rest.pitch), rest.y += by_vx, rest.rows -= by_vx;
+    w->to_load[ring] = rest;
+    rest.channels = w->first_half;
+    return hd_low_load_view(w, t, img, &rest);
+}
+
+hd_status hd_low_stream(struct hd_lowerer *w, int operand, int img, struct hd_view *v) {
+    struct padding none = {0};
+    TRY(stream(w, 0, operand, img, v, &none));
+    HD_ASSERT(!none.n); /* only views of alternate columns have VX write it */
+    return HD_OK;
+}
+
+/* LX begins with the second view, VX with the padding of the first: in the other bank. */
+hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
+    const struct hd_mtensor *in = hd_low_tensor(w, w->l->in[0]);
+    int cp = t->channels ? t->channels : in->cp, odd = w->l->kw % 2 == 0;
+    struct padding p[2] = {0};
+    for (int k = 0; k < 2; k++) {
+        int i = t->y ? k : !k;
+        int cols = t->tw + (i == 0 && !odd);
+        t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * cp),
+                                    .cp = cp,
+                                    .rows = rows,
+                                    .cols = cols,
+                                    .y = t->y * w->l->sy - w->l->pt,
+                                    .x = x + (i != odd),
+                                    .c = t->c,
+                                    .alternate = true};
+        TRY(stream(w, i, 0, t->img, &t->in[i], &p[i]));
+    }
+    for (int i = 0; i < 2; i++) TRY(write_padding(w, &p[i], in->is_unsigned));
+    return HD_OK;
+}
+
+hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int half) {
+    for (int i = hd_layer_pairs(w->lo, w->l); i >= 0; i--) {
+        struct hd_view v = w->to_load[i];
+        v.at += (uint32_t)half, v.c += half, v.channels = v.cp - half;
+        TRY(hd_low_load_view(w, hd_low_tensor(w, w->l->in[0]), t->img, &v));
+    }
+    return HD_OK;
+}
