@@ -2,61 +2,73 @@
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
-/* Depthwise: one sliding-window operation for each output row, over all channels of the chunk. */
+/* Output rows and vectors of channels of one vx.dw, from the first of its tile and of pm; its outer
+ * loop goes over the rows or over the vectors: of the other there is one. */
+struct part {
+    int row, rows, vec, vecs;
+};
+
+/* What a tile's windows read of operand i: the rows of those output rows. */
+static struct hd_view window_rows(const struct hd_lowerer *w, const struct hd_tile *t, int i,
+                                  const struct part *q) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    int rows = (q->rows - 1) * l->sy + (l->kh - 1) * l->dy + 1;
+    struct hd_view v = t->in[i];
+    if (x->roll) /* contiguous for one row of windows, not for all */
+        return hd_low_resident(x, t->img, (t->y + q->row) * l->sy - l->pt, t->x * l->sx - l->pl,
+                               rows, v.cols);
+    v.at += (uint32_t)(q->row * l->sy * v.pitch), v.y += q->row * l->sy, v.rows = rows;
+    return v;
+}
+
+static hd_status window_op(struct hd_lowerer *w, const struct hd_tile *t, int nt, int64_t pm,
+                           const struct hd_view *out, int c, const struct part *q) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    int lanes = (int)w->m->n, at = q->vec + (t->channels && !x->resident ? 0 : nt);
+    bool down = q->rows > 1;
+    struct hd_view src = window_rows(w, t, 0, q), dst = *out;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
+    hd_low_operand_a(w);
+    hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);
+    hd_low_set(w, HD_F_vx_sx, l->sx);
+    if (hd_layer_pairs(w->lo, l)) {
+        struct hd_view b = window_rows(w, t, 1, q);
+        hd_low_set(w, HD_F_vx_b_kind, x->is_unsigned ? 3 : 2);
+        hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + at);
+        hd_low_set(w, HD_F_vx_bs0, b.cp / lanes);
+        hd_low_set(w, HD_F_vx_bs2, l->dy * b.pitch / lanes);
+        hd_low_set(w, HD_F_vx_bs3, down ? l->sy * b.pitch / lanes : 1);
+        hd_low_touch(w, &b, false);
+    }
+    dst.at += (uint32_t)(q->row * out->pitch), dst.rows = q->rows, dst.y += q->row;
+    hd_low_set(w, HD_F_vx_a, (int64_t)src.at / lanes + at);
+    hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes + q->vec);
+    hd_low_set(w, HD_F_vx_p, pm + q->vec * l->pm_words);
+    hd_low_set(w, HD_F_vx_n0, l->kw), hd_low_set(w, HD_F_vx_as0, src.cp / lanes);
+    hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_ds1, out->cp / lanes);
+    hd_low_set(w, HD_F_vx_n2, l->kh), hd_low_set(w, HD_F_vx_as2, l->dy * src.pitch / lanes);
+    hd_low_set(w, HD_F_vx_n3, down ? q->rows : q->vecs);
+    hd_low_set(w, HD_F_vx_as3, down ? l->sy * src.pitch / lanes : 1);
+    hd_low_set(w, HD_F_vx_ds3, down ? out->pitch / lanes : 1);
+    hd_low_set(w, HD_F_vx_ps3, down ? 0 : l->pm_words);
+    if (t->channels && x->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
+    hd_low_touch(w, &src, false);
+    hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)(q->vec + q->vecs) * l->pm_words, false);
+    hd_low_touch(w, &dst, true);
+    return hd_sched_end(&w->s);
+}
+
+/* An operation begins when the results of the one before are in XM, so the fewer the better. */
 hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
                            const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
-    const struct hd_view *in = &t->in[0];
-    int lanes = (int)w->m->n;
-    for (int r = 0; r < t->th; r++) {
-        const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-        int rows = (l->kh - 1) * l->dy + 1;
-        struct hd_view src = {.at = in->at + (uint32_t)(r * l->sy * in->pitch),
-                              .pitch = in->pitch,
-                              .cp = in->cp,
-                              .rows = rows,
-                              .cols = in->cols,
-                              .y = in->y + r * l->sy,
-                              .x = in->x,
-                              .channels = in->channels};
-        if (x->roll) /* contiguous for one row of windows, not for all */
-            src = hd_low_resident(x, t->img, (t->y + r) * l->sy - l->pt, t->x * l->sx - l->pl, rows,
-                                  in->cols);
-        int64_t a = (int64_t)src.at / lanes + (t->channels && !x->resident ? 0 : nt);
-        if (t->channels && x->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
-        struct hd_view dst = {.at = out->at + (uint32_t)(r * out->pitch),
-                              .pitch = out->pitch,
-                              .cp = out->cp,
-                              .rows = 1,
-                              .cols = t->tw,
-                              .y = t->y + r,
-                              .x = t->x,
-                              .channels = out->channels};
-        hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
-        hd_low_operand_a(w);
-        hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);
-        hd_low_set(w, HD_F_vx_sx, l->sx);
-        if (hd_layer_pairs(w->lo, l)) {
-            struct hd_view b = t->in[1];
-            b.at += (uint32_t)(r * l->sy * b.pitch), b.y += r * l->sy, b.rows = rows;
-            hd_low_set(w, HD_F_vx_b_kind, x->is_unsigned ? 3 : 2);
-            hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + (t->channels ? 0 : nt));
-            hd_low_set(w, HD_F_vx_bs0, b.cp / lanes);
-            hd_low_set(w, HD_F_vx_bs2, l->dy * b.pitch / lanes), hd_low_set(w, HD_F_vx_bs3, 1);
-            hd_low_touch(w, &b, false);
-        }
-        hd_low_set(w, HD_F_vx_a, a);
-        hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes);
-        hd_low_set(w, HD_F_vx_p, pm);
-        hd_low_set(w, HD_F_vx_n0, l->kw), hd_low_set(w, HD_F_vx_as0, in->cp / lanes);
-        hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_ds1, out->cp / lanes);
-        hd_low_set(w, HD_F_vx_n2, l->kh), hd_low_set(w, HD_F_vx_as2, l->dy * in->pitch / lanes);
-        hd_low_set(w, HD_F_vx_n3, n), hd_low_set(w, HD_F_vx_as3, 1), hd_low_set(w, HD_F_vx_ds3, 1);
-        hd_low_set(w, HD_F_vx_ps3, l->pm_words);
-        hd_low_touch(w, &src, false);
-        hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)n * l->pm_words, false);
-        hd_low_touch(w, &dst, true);
-        TRY(hd_sched_end(&w->s));
+    int64_t step = (int64_t)hd_max(l->sy * t->in[0].pitch, out->pitch) / w->m->n;
+    bool down = t->th > n && step <= INT16_MAX && !hd_low_tensor(w, l->in[0])->roll;
+    for (int i = 0; i < (down ? n : t->th); i++) {
+        struct part q = down ? (struct part){0, t->th, i, 1} : (struct part){i, 1, 0, n};
+        TRY(window_op(w, t, nt, pm, out, c, &q));
     }
     return HD_OK;
 }

@@ -130,7 +130,7 @@ void hd_low_operand_a(struct hd_lowerer *w);
 hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out);
 int hd_low_chunk_bytes(const struct hd_lowerer *w, int nt);
 
-/* Depthwise: one sliding-window operation for each output row, over n vectors of channels. */
+/* Depthwise: sliding windows over n vectors of channels of a tile. */
 hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
                            const struct hd_view *out, int c);
 /* The last tile of the last chunk in halves of its channels: VX works on the first while LX loads

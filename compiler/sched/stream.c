@@ -5,14 +5,16 @@
 
 #include "runtime/base/num.h"
 
-/* vx.map over the bytes of a view: `from`, or where it is NULL the value in all of them. */
-static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from, int value,
-                          const struct hd_view *to, bool is_unsigned) {
+/* vx.map over the bytes of a view: `from`, or where it is NULL the padding value in all of them.
+ * behind: a view whose load is waited for, or NULL. */
+static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from,
+                          const struct hd_view *to, const struct hd_view *behind,
+                          bool is_unsigned) {
     int n = (int)w->m->n;
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_set(w, HD_F_vx_a_kind, !from ? 4 : is_unsigned ? 3 : 2);
     hd_low_set(w, HD_F_vx_b_kind, 4);
-    hd_low_set(w, HD_F_vx_a_imm, from ? 0 : value);
+    hd_low_set(w, HD_F_vx_a_imm, from ? 0 : w->l->pad_value);
     hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
     hd_low_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
     hd_low_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
@@ -25,15 +27,9 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from, int 
         hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_as1, from->pitch / n);
         hd_low_touch(w, from, false);
     }
+    if (behind) hd_low_touch(w, behind, false);
     hd_low_touch(w, to, true);
     return hd_sched_end(&w->s);
-}
-
-/* Rows of a view, the first of `from` and of `to`, copied by VX. */
-static hd_status copy_rows(struct hd_lowerer *w, struct hd_view from, struct hd_view to, int rows,
-                           bool is_unsigned) {
-    from.rows = to.rows = rows;
-    return map_rows(w, &from, 0, &to, is_unsigned);
 }
 
 /* Columns of a view that lie in the tensor; the padding on its sides outlives the rows between,
@@ -46,28 +42,23 @@ static struct hd_view without_sides(const struct hd_mtensor *t, struct hd_view v
     return v;
 }
 
-/* Padding that VX writes: rows above a tile, columns on its sides. */
-struct padding {
-    struct hd_view part[3];
+/* What VX writes into a ring: padding above a tile and on its sides, rows of the tile above. */
+struct writes {
+    struct hd_view from[3], to[3]; /* from.rows 0: padding */
     int n;
 };
 
-static void add_padding(struct padding *p, const struct hd_view *from, uint32_t at, int rows,
+static void add_padding(struct writes *p, const struct hd_view *from, uint32_t at, int rows,
                         int cols) {
     if (rows < 1 || cols < 1) return;
-    struct hd_view *v = &p->part[p->n++];
+    struct hd_view *v = &p->to[p->n];
+    p->from[p->n++].rows = 0;
     *v = *from;
     v->at += at, v->rows = rows, v->cols = cols;
 }
 
-static hd_status write_padding(struct hd_lowerer *w, const struct padding *p, bool is_unsigned) {
-    for (int i = 0; i < p->n; i++)
-        TRY(map_rows(w, NULL, w->l->pad_value, &p->part[i], is_unsigned));
-    return HD_OK;
-}
-
 /* The columns beside v in n rows of its place and those behind it. */
-static void add_sides(struct padding *p, const struct hd_mtensor *t, const struct hd_view *v,
+static void add_sides(struct writes *p, const struct hd_mtensor *t, const struct hd_view *v,
                       int n) {
     struct hd_view inner = without_sides(t, *v);
     uint32_t left = inner.at - v->at, right = left + (uint32_t)(inner.cols * v->cp);
@@ -86,7 +77,7 @@ static bool sides_apart(const struct hd_mtensor *t, const struct hd_view *v) {
  * copies them if the rest does not fit, and is left with the padding, which p gets if it is not
  * there yet. */
 static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, struct hd_view *v,
-                        struct padding *p) {
+                        struct writes *p) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
     struct hd_ring *r = ring ? &w->xm_in_b : &w->xm_in;
     struct hd_last_tile *last = &w->last[ring];
@@ -112,7 +103,8 @@ static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, st
         struct hd_view from = *above;
         from.at += (uint32_t)((v->y - above->y) * v->pitch), from.y = v->y;
         rest.at += (uint32_t)(shared * v->pitch);
-        TRY(copy_rows(w, from, *v, shared, t->is_unsigned));
+        from.rows = shared;
+        p->from[p->n] = from, p->to[p->n] = *v, p->to[p->n++].rows = shared;
     } else if (same && fits) {
         v->at = above->at + (uint32_t)((v->y - above->y) * v->pitch);
     }
@@ -143,17 +135,18 @@ static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, st
 }
 
 hd_status hd_low_stream(struct hd_lowerer *w, int operand, int img, struct hd_view *v) {
-    struct padding none = {0};
+    struct writes none = {0};
     TRY(stream(w, 0, operand, img, v, &none));
-    HD_ASSERT(!none.n); /* only views of alternate columns have VX write it */
+    HD_ASSERT(!none.n); /* only into views of alternate columns */
     return HD_OK;
 }
 
-/* LX begins with the second view, VX with the padding of the first: in the other bank. */
+/* LX waits where VX writes the same bank. So it begins with the second view, while VX writes into
+ * the first, and VX writes into the second behind it. */
 hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
     const struct hd_mtensor *in = hd_low_tensor(w, w->l->in[0]);
     int cp = t->channels ? t->channels : in->cp, odd = w->l->kw % 2 == 0;
-    struct padding p[2] = {0};
+    struct writes p[2] = {0};
     for (int k = 0; k < 2; k++) {
         int i = t->y ? k : !k;
         int cols = t->tw + (i == 0 && !odd);
@@ -167,7 +160,10 @@ hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, i
                                     .alternate = true};
         TRY(stream(w, i, 0, t->img, &t->in[i], &p[i]));
     }
-    for (int i = 0; i < 2; i++) TRY(write_padding(w, &p[i], in->is_unsigned));
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < p[i].n; k++)
+            TRY(map_rows(w, p[i].from[k].rows ? &p[i].from[k] : NULL, &p[i].to[k],
+                         i || t->y ? &w->to_load[i] : NULL, in->is_unsigned));
     return HD_OK;
 }
 

@@ -9,7 +9,7 @@
 // quick: op_valid_i && op_code_i == hd_isa_pkg::LwLoad && seg_ptr_i == '0 && seg_bytes_i == {32'd65536, 32'd65536}
 // mutant: s/open_q + 5'(ar_valid_o && ar_ready_i)/open_q + 5'(ar_valid_o)/
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
-// mutant: s/ - (36'(cut_q) << OffBits)//
+// mutant: s/(36'(p.cut) << OffBits)/36'd0/
 // mutant: s/(now.cut >> PmPartBits) != 6'd0/1'b0/
 // mutant: s/36'(ext) + bytes > /36'(ext) > /
 // mutant: s/c_beats_q <= col_q && Split ? 25'd1 :/c_beats_q <= col_q \&\& Split ? 25'd2 :/
@@ -27,8 +27,9 @@
           (p.mem == Pm && (p.cut >> any_PmPartBits) == '0))
   `ASSERT(CutIsLess, !a_valid_q || bad_q != hd_reg_pkg::ErrNone || cut_q == '0 ||
           (mem_q == Pm && (cut_q >> any_PmPartBits) == '0))
-  `ASSERT(CutBytes, !a_valid_q || col_q || mem_q != Pm ||
-          bytes + (36'(cut_q) << OffBits) == 36'(count_q) << (OffBits + any_PmPartBits))
+  `ASSERT(BytesOfRun, !a_valid_q || bytes == (col_q ? 36'(count_q) << NBits :
+          (36'(count_q) << (OffBits + (mem_q == Wm ? any_WmPartBits : mem_q == Pm ? any_PmPartBits : TmPartBits))) -
+          (36'(cut_q) << OffBits)))
   // Words of up to 64 x 64 and 64 x 8 bytes, memories of up to 16 MiB (isa/machine.def).
   `DUTY(Sizes, any_WmPartBits <= 32'd9 && any_PmPartBits <= 32'd6 &&
         64'(any_WmWords) << (OffBits + any_WmPartBits) <= 64'd16777216 &&

@@ -159,13 +159,15 @@ module hd_lw #(
   logic [24:0] c_beats_q;
   logic [23:0] c_loc_q, c_count_q;
   logic [24:0] words;
-  logic [35:0] bytes;
+  logic [35:0] bytes, j_bytes;  // of each run: shift and cut stand before the register, not before the checks
+
+  assign j_bytes = p.col ? 36'(j_count) << NBits :
+                   (36'(j_count) << (OffBits + (p.mem == Wm ? WmPartBits : p.mem == Pm ? PmPartBits : TmPartBits))) -
+                   (36'(p.cut) << OffBits);
 
   always_comb begin
     words = mem_q == Wm ? 25'(WmWords) : mem_q == Pm ? 25'(PmWords) :
             25'(hd_isa_pkg::TmTables);
-    bytes = col_q ? 36'(count_q) << NBits : (36'(count_q) << (OffBits + (mem_q == Wm ? WmPartBits : mem_q == Pm ? PmPartBits :
-                                        TmPartBits))) - (36'(cut_q) << OffBits);
     err   = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
       if (25'(loc) + 25'(count_q) > words) err = hd_reg_pkg::ErrRange;
@@ -196,6 +198,7 @@ module hd_lw #(
       col_q   <= p.col;
       k_q     <= '0;
       cut_q   <= p.cut;
+      bytes   <= j_bytes;
     end else if (a_adv) begin
       k_q     <= k_q == 6'(K - 1) ? '0 : k_q + 6'd1;
     end
@@ -278,12 +281,12 @@ module hd_lw #(
   logic        write, word_last, run_end, done_q, report_q, failed_q;
   logic [4:0]  code_q;
 
-  assign word_last = word_q == d_count - 24'd1;
+  assign word_last = word_q == d_count - 24'd1;  // beside the part's comparison, not before it
   assign part_end = d_col ? 9'(N / ColBytes - 1) : d_mem == Wm ? 9'(WmBytes / AxiBytes - 1) :
-                    d_mem == Pm ? 9'(PmBytes / AxiBytes - 1) - (word_last ? 9'(d_cut) : 9'd0) :
+                    d_mem == Pm ? 9'(PmBytes / AxiBytes - 1) :
                     9'(hd_isa_pkg::TmWordBytes / AxiBytes - 1);
   assign write    = r_valid_i && !r_err_i && d_valid && !stop_i && !failed_q;
-  assign run_end  = write && part_q == part_end && word_last;
+  assign run_end  = write && part_q == part_end - 9'(d_cut) && word_last;
   assign d_ready  = run_end;
 
   assign wm_we_o = write && d_mem == Wm;
@@ -311,8 +314,8 @@ module hd_lw #(
       done_q   <= run_end && d_last;
       report_q <= 1'b0;
       if (write) begin
-        part_q <= part_q == part_end ? 9'd0 : part_q + 9'd1;
-        if (part_q == part_end) word_q <= run_end ? 24'd0 : word_q + 24'd1;
+        part_q <= run_end || part_q == part_end ? 9'd0 : part_q + 9'd1;
+        if (run_end || part_q == part_end) word_q <= run_end ? 24'd0 : word_q + 24'd1;
       end
       if (!failed_q && !stop_i && d_valid &&
           (d_err != hd_reg_pkg::ErrNone || (r_valid_i && r_err_i))) begin
