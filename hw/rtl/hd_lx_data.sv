@@ -47,8 +47,8 @@ module hd_lx_data #(
   logic [27:0]               addr_q;              // of the chunk
   logic [OffBits-1:0]        skip_q;              // bytes of the first chunk before the run
   logic signed [CntBits-1:0] end_q, lo_q, hi_q;   // run end and valid part, from the chunk's first byte
-  logic [24:0]               beats_q;             // not taken yet
-  logic [OffBits:0]          shift_q;             // {beat, beat before} moves right by this many bytes
+  logic [24:0]               beats_q;             // not taken yet, if there is a valid part
+  logic [OffBits-1:0]        shift_q;             // {beat, beat before} moves right by 1 byte more than this
 
   // Fields of the next record.
   logic                      n_last, n_mem;
@@ -84,18 +84,14 @@ module hd_lx_data #(
   assign r_ready_o   = stop_i || failed_q ||
                        (ok && (prime || (needs && out_free)) && !(r_valid_i && r_err_i && out_q));
   assign rec_ready_o = !stop_i && !failed_q && (!run_q || (fire && final_chunk));
-  assign busy_o      = run_q || out_q || done_q || report_q;
+  assign busy_o      = run_q || out_q || done_q;  // a run that failed stays
   assign wait_mem_o  = ok && (prime || (needs && out_free)) && !r_valid_i;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      run_q <= 1'b0;
-      err_q <= hd_reg_pkg::ErrNone;
-    end else if (rec_ready_o) begin
-      run_q <= rec_valid_i;
-      err_q <= rec_valid_i ? n_err : hd_reg_pkg::ErrNone;
-    end
+    if (!rst_ni) run_q <= 1'b0;
+    else if (rec_ready_o) run_q <= rec_valid_i;
     if (rec_ready_o && rec_valid_i) begin
+      err_q   <= n_err;
       last_q  <= n_last;
       mem_q   <= n_mem;
       pad_q   <= n_pad;
@@ -104,10 +100,9 @@ module hd_lx_data #(
       end_q   <= CntBits'(n_run) + CntBits'(n_off);
       lo_q    <= CntBits'(n_lo) + CntBits'(n_off);
       hi_q    <= CntBits'(n_hi) + CntBits'(n_off);
-      beats_q <= n_hi == n_lo ? 25'd0 :
-                 (25'(n_hi - n_lo) + 25'(n_sa) + 25'(AxiBytes - 1)) >> OffBits;
+      beats_q <= (25'(n_hi - n_lo) + 25'(n_sa) + 25'(AxiBytes - 1)) >> OffBits;
       prime_q <= n_da < n_sa;
-      shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(n_da - n_sa));
+      shift_q <= ~(n_da - n_sa);
     end else if (step) begin
       if (needs) beats_q <= beats_q - 25'd1;
       prime_q <= prime_q && !prime;
@@ -124,9 +119,10 @@ module hd_lx_data #(
   // ---- output register -------------------------------------------------------------------------
   logic                    out_q, out_last_q, out_mem_q, granted;
   logic [27:0]             out_addr_q;
-  logic [8*AxiBytes-1:0]   out_data_q, prev_q;
+  logic [8*AxiBytes-1:0]   out_data_q;
+  logic [8*AxiBytes-1:8]   prev_q;
   logic [AxiBytes-1:0]     out_be_q;
-  logic [16*AxiBytes-1:0]  pair;
+  logic [16*AxiBytes-1:8]  pair;
 
   assign granted    = xm_gnt_i || am_gnt_i;
   assign out_free   = !out_q || granted;
@@ -140,14 +136,14 @@ module hd_lx_data #(
   always_ff @(posedge clk_i) begin
     if (!rst_ni) out_q <= 1'b0;
     else if (out_free) out_q <= fire;
-    if (step && needs) prev_q <= r_data_i;
+    if (step && needs) prev_q <= r_data_i[8*AxiBytes-1:8];
     if (fire) begin
       out_addr_q <= addr_q;
       out_mem_q  <= mem_q;
       out_last_q <= last_q && final_chunk;
       out_be_q   <= ({AxiBytes{1'b1}} << skip_q) &
                     ({AxiBytes{1'b1}} >> ((OffBits + 1)'(AxiBytes) - e_to));
-      out_data_q <= pair[{shift_q, 3'd0} +: 8 * AxiBytes];
+      out_data_q <= pair[8 + {1'b0, shift_q, 3'd0} +: 8 * AxiBytes];
       if (d_from > {1'b0, skip_q} || d_to < e_to)
         for (int unsigned b = 0; b < AxiBytes; b++)
           if (b < 32'(d_from) || b >= 32'(d_to)) out_data_q[8 * b +: 8] <= pad_q;
@@ -175,7 +171,7 @@ module hd_lx_data #(
           failed_q <= 1'b1;
           report_q <= 1'b1;
           code_q   <= err_q;
-        end else if (ok && (prime || needs) && r_valid_i && r_err_i) begin
+        end else if (ok && needs && r_valid_i && r_err_i) begin
           failed_q <= 1'b1;
           report_q <= 1'b1;
           code_q   <= hd_reg_pkg::ErrAxi;
@@ -185,5 +181,5 @@ module hd_lx_data #(
   end
 
   `ASSERT(NotBoth, !(op_done_o && op_err_o))
-  `ASSERT(BeatsUsed, !(fire && final_chunk) || beats_q == 25'(needs))
+  `ASSERT(BeatsUsed, !(fire && final_chunk) || lo_q == hi_q || beats_q == 25'(needs))
 endmodule

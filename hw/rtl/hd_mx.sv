@@ -57,6 +57,7 @@ module hd_mx #(
 );
   localparam int unsigned Loops = 6;
   localparam int unsigned Depth = 9;  // cycles from issue to done
+  localparam int unsigned AmBits = $clog2(AmWords);
 
   hd_isa_pkg::mx_params_t p;
   assign p = op_params_i;
@@ -104,7 +105,7 @@ module hd_mx #(
   // ---- pipeline control: element i belongs to the iteration issued i + 1 cycles ago -------------
   logic [Depth-1:0] wr_q, end_q, err_q;  // writes AM; last of its operation; failed
   logic [6:0]       acc_q;
-  logic [23:0]      a_q [Depth-1];
+  logic [AmBits-1:0] a_q [Depth-1];              // what is issued is in range
   logic [4:0]       err_code_q;
   logic             sum_first, sum_last, fail, hazard;
   logic [4:0]       code;
@@ -120,8 +121,9 @@ module hd_mx #(
       code = hd_reg_pkg::ErrRange;
     fail   = run_q && code != hd_reg_pkg::ErrNone;
     hazard = sum_last && accumulate_q &&
-             ((wr_q[0] && a_q[0] == a_addr) || (wr_q[1] && a_q[1] == a_addr) ||
-              (wr_q[2] && a_q[2] == a_addr));
+             ((wr_q[0] && a_q[0] == a_addr[AmBits-1:0]) ||
+              (wr_q[1] && a_q[1] == a_addr[AmBits-1:0]) ||
+              (wr_q[2] && a_q[2] == a_addr[AmBits-1:0]));
   end
 
   assign xm_req_o  = run_q && !fail && !hazard;
@@ -156,7 +158,7 @@ module hd_mx #(
     if (fail) err_code_q <= code;
     acc_q <= {acc_q[5:0], accumulate_q};
     if (issue || wr_q != '0) begin
-      a_q[0] <= a_addr;
+      a_q[0] <= a_addr[AmBits-1:0];
       for (int unsigned i = 1; i < Depth - 1; i++) a_q[i] <= a_q[i - 1];
     end
   end
@@ -187,9 +189,9 @@ module hd_mx #(
   );
 
   assign am_re_o    = wr_q[4] && acc_q[4];
-  assign am_raddr_o = a_q[4];
+  assign am_raddr_o = 24'(a_q[4]);
   assign am_we_o    = wr_q[7];
-  assign am_waddr_o = a_q[7];
+  assign am_waddr_o = 24'(a_q[7]);
   assign am_wdata_o = y_q;
 
   always_ff @(posedge clk_i) begin

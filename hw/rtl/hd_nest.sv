@@ -59,7 +59,7 @@ module hd_nest #(
       level = 0;
       for (int unsigned l = 0; l < Loops; l++) if (!last_q[Loops - 1 - l]) level = Loops - 1 - l;
       for (int unsigned l = 0; l < Loops; l++) begin
-        if (l < level) begin
+        if (l < Loops - 1 && l < level) begin  // the outermost loop never starts again
           left_q[l]  = most_q[l];
           first_q[l] <= 1'b1;
           last_q[l]  <= most_q[l] == '0;

@@ -22,7 +22,7 @@ module hd_run_nest #(
   output logic [1:0]         level_o,
   output logic               last_o       // the last run of all
 );
-  logic [15:0]        most_q [3];  // iterations - 1
+  logic [15:0]        most_q [2];  // iterations - 1; the outermost loop never starts again
   logic [15:0]        left_q [3];  // iterations after this one
   logic [31:0]        ext_q  [3];  // address where this iteration of the loop began
   logic [LocBits-1:0] loc_q  [3];
@@ -44,17 +44,19 @@ module hd_run_nest #(
   assign last_o  = left_q[0] == 16'd0 && left_q[1] == 16'd0 && left_q[2] == 16'd0;
 
   always_ff @(posedge clk_i) begin
-    for (int unsigned l = 0; l < 3; l++) begin
-      if (load_i) begin
-        most_q[l]     <= n_i[16 * l +: 16] - 16'd1;
+    if (load_i) begin
+      for (int unsigned l = 0; l < 2; l++) most_q[l] <= n_i[16 * l +: 16] - 16'd1;
+      for (int unsigned l = 0; l < 3; l++) begin
         left_q[l]     <= n_i[16 * l +: 16] - 16'd1;
         ext_q[l]      <= ext_i;
         loc_q[l]      <= loc_i;
         ext_step_q[l] <= ext_step_i[32 * l +: 32];
         loc_step_q[l] <= loc_step_i[LocBits * l +: LocBits];
-      end else if (adv_i) begin
-        if (2'(l) < level) left_q[l] <= most_q[l];
-        else if (2'(l) == level) left_q[l] <= left_q[l] - 16'd1;
+      end
+    end else if (adv_i) begin
+      for (int unsigned l = 0; l < 2; l++) if (2'(l) < level) left_q[l] <= most_q[l];
+      for (int unsigned l = 0; l < 3; l++) begin
+        if (2'(l) == level) left_q[l] <= left_q[l] - 16'd1;
         if (2'(l) <= level) begin
           ext_q[l] <= ext_next;
           loc_q[l] <= loc_next;
