@@ -20,12 +20,13 @@ module hd_vx_fn #(
   output logic [32*Lanes-1:0] y_o
 );
   // Codes of vx.fn.
-  localparam logic [2:0] Exp = 3'd1, Rcp = 3'd2, Rsqrt = 3'd3, Sigmoid = 3'd5, Erf = 3'd6,
-                         Phi = 3'd7;  // 4: tanh
+  localparam logic [2:0] Exp = 3'd1, Rcp = 3'd2, Rsqrt = 3'd3, Tanh = 3'd4, Sigmoid = 3'd5,
+                         Erf = 3'd6, Phi = 3'd7;
   localparam int unsigned RowBits  = 66;
   localparam logic [28:0] One      = 29'd1 << 27;
   localparam logic [32:0] Log2e    = 33'd6196328019;  // log2(e) * 2^32
-  localparam logic [31:0] Inf      = 32'h7f800000, Nan = 32'h7fc00000;
+  // What is no value of a table. Its sign is that of a value.
+  localparam logic [1:0] Value = 2'd0, Zero = 2'd1, Inf = 2'd2, Nan = 2'd3;
 
   logic [RowBits-1:0] rows [hd_isa_pkg::FnRowCount];
   initial
@@ -33,7 +34,9 @@ module hd_vx_fn #(
       rows[i] = hd_isa_pkg::FnRows[RowBits * i +: RowBits];
 
   logic [6:0] en_q;
-  logic [2:0] fn1_q, fn2_q, fn3_q, fn4_q;
+  logic [2:0] fn1_q, fn2_q;
+  logic       half3_q, half4_q;  // half of a function from -1 to 1, and a half
+  logic       odd3_q, odd4_q;    // the sign of the argument is that of the value
 
   logic               minus1 [Lanes];
   logic               minus2 [Lanes];
@@ -42,17 +45,17 @@ module hd_vx_fn #(
   logic               minus5 [Lanes];
   logic               minus6 [Lanes];
   logic               minus7 [Lanes];
-  logic signed [9:0]  e1     [Lanes];
-  logic signed [9:0]  e2     [Lanes];
-  logic [23:0]        m1     [Lanes];
-  logic [23:0]        m2     [Lanes];
-  logic [32:0]        fix1   [Lanes];  // {the result is fixed, its bits}
-  logic [32:0]        fix2   [Lanes];
-  logic [32:0]        fix3   [Lanes];
-  logic [32:0]        fix4   [Lanes];
-  logic [32:0]        fix5   [Lanes];
-  logic [32:0]        fix6   [Lanes];
-  logic [32:0]        fix7   [Lanes];
+  logic signed [8:0]  e1     [Lanes];
+  logic signed [8:0]  e2     [Lanes];
+  logic [22:0]        m1     [Lanes];
+  logic [22:0]        m2     [Lanes];
+  logic [1:0]         fix1   [Lanes];
+  logic [1:0]         fix2   [Lanes];
+  logic [1:0]         fix3   [Lanes];
+  logic [1:0]         fix4   [Lanes];
+  logic [1:0]         fix5   [Lanes];
+  logic [1:0]         fix6   [Lanes];
+  logic [1:0]         fix7   [Lanes];
   logic [32:0]        num2   [Lanes];  // the argument, x * log2(e) for exp, before its shift
   logic [5:0]         shift2 [Lanes];
   logic               far2   [Lanes];  // beyond all tables
@@ -67,34 +70,35 @@ module hd_vx_fn #(
   logic signed [10:0] scale4 [Lanes];
   logic signed [10:0] scale5 [Lanes];
   logic signed [10:0] scale6 [Lanes];
-  logic signed [10:0] scale7 [Lanes];
+  logic signed [10:0] e7     [Lanes];  // as binary32 has it
   logic [RowBits-1:0] row4   [Lanes];
   logic signed [23:0] slope5 [Lanes];
-  logic signed [29:0] base5  [Lanes];
+  logic        [28:0] base5  [Lanes];
   logic               neg5   [Lanes];  // 1 - y is wanted
   logic [28:0]        y6     [Lanes];
-  logic [27:0]        y7     [Lanes];
+  logic [26:0]        y7     [Lanes];  // behind the point
 
   always_ff @(posedge clk_i) begin
     en_q  <= rst_ni ? {en_q[5:0], en_i} : '0;
     fn1_q <= fn_i;
     fn2_q <= fn1_q;
-    fn3_q <= fn2_q;
-    fn4_q <= fn3_q;
+    half3_q <= fn2_q == Sigmoid || fn2_q == Phi;
+    half4_q <= half3_q;
+    odd3_q  <= fn2_q == Rcp || fn2_q == Tanh || fn2_q == Erf;
+    odd4_q  <= odd3_q;
   end
 
   always_ff @(posedge clk_i) begin
     // 8: round to nearest even and pack
     if (en_q[6])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_pack
-        logic [24:0]        m;
         logic signed [10:0] e;
-        m = {1'b0, y7[n][27:4]} + 25'(y7[n][3] && (y7[n][2:0] != 3'd0 || y7[n][4]));
-        e = scale7[n] + 11'sd127 + 11'(m[24]);
-        if (fix7[n][32]) y_o[32 * n +: 32] <= fix7[n][31:0];
-        else if (y7[n] == 28'd0 || e < 11'sd1) y_o[32 * n +: 32] <= {minus7[n], 31'd0};
-        else if (e > 11'sd254) y_o[32 * n +: 32] <= {minus7[n], Inf[30:0]};
-        else y_o[32 * n +: 32] <= {minus7[n], e[7:0], m[24] ? m[23:1] : m[22:0]};
+        logic [22:0]        m;
+        logic [1:0]         fix;
+        {e, m} = {e7[n], y7[n][26:4]} + 34'(y7[n][3] && (y7[n][2:0] != 3'd0 || y7[n][4]));
+        fix = fix7[n] != Value ? fix7[n] : e < 11'sd1 ? Zero : e > 11'sd254 ? Inf : Value;
+        y_o[32 * n +: 32] <= fix == Value ? {minus7[n], e[7:0], m} :
+                                            {minus7[n], {8{fix[1]}}, fix == Nan, 22'd0};
       end
     // 7: normalise
     if (en_q[5])
@@ -108,18 +112,18 @@ module hd_vx_fn #(
         if (y[27:24] == 4'd0) begin y = y << 4; s[2] = 1'b1; end
         if (y[27:26] == 2'd0) begin y = y << 2; s[1] = 1'b1; end
         if (!y[27]) begin y = y << 1; s[0] = 1'b1; end
-        y7[n]     = y6[n][28] ? One[27:0] : y;
-        scale7[n] = scale6[n] + (y6[n][28] ? 11'sd1 : 11'sd0 - 11'(s));
+        y7[n]     = y[26:0];  // 0 for 2 also
+        e7[n]     = scale6[n] + (y6[n][28] ? 11'sd128 : {4'd0, 2'b11, ~s});  // 127 - s
         minus7[n] = minus6[n];
-        fix7[n]   = fix6[n];
+        fix7[n]   = fix6[n] == Value && y6[n] == 29'd0 ? Zero : fix6[n];
       end
     // 6: value: base + slope * t to nearest, the complement of both for 1 - y
     if (en_q[4])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_value
         logic signed [41:0] p;
         p = 42'(slope5[n]) * 42'(signed'({!t5[n][17], t5[n][16:0]}));
-        y6[n]     = 29'((({base5[n], !neg5[n]} + (31'(slope5[n]) ^ {31{neg5[n]}})) +
-                         (31'(p >>> 17) ^ {31{neg5[n]}})) >> 1);
+        y6[n]     = 29'((({base5[n], !neg5[n]} + (30'(slope5[n]) ^ {30{neg5[n]}})) +
+                         (30'(p >>> 17) ^ {30{neg5[n]}})) >> 1);
         scale6[n] = scale5[n];
         minus6[n] = minus5[n];
         fix6[n]   = fix5[n];
@@ -128,16 +132,14 @@ module hd_vx_fn #(
     if (en_q[3])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_slope
         logic signed [33:0] p;
-        logic signed [29:0] b, k;
-        logic               half;
-        half = fn4_q == Sigmoid || fn4_q == Phi;
+        logic        [28:0] b, k;
         p = 34'(signed'(row4[n][14:0])) * 34'(signed'({1'b0, t4[n]}));
         slope5[n] = one4[n] ? 24'sd0 : 24'(signed'(row4[n][37:15])) + 24'(p >>> 18);
-        neg5[n]   = half && minus4[n];
-        b = one4[n] ? 30'(One) : {2'd0, row4[n][65:38]};
-        k = !half ? 30'sd0 : minus4[n] ? 30'(One) + 30'sd2 : 30'(One);
-        base5[n]  = k + (b ^ {30{neg5[n]}});
-        minus5[n] = minus4[n] && fn4_q != Exp && fn4_q != Rsqrt && !half;
+        neg5[n]   = half4_q && minus4[n];
+        b = one4[n] ? One : {1'b0, row4[n][65:38]};
+        k = !half4_q ? 29'd0 : minus4[n] ? One + 29'd2 : One;
+        base5[n]  = k + (b ^ {29{neg5[n]}});
+        minus5[n] = minus4[n] && odd4_q;
         t5[n]     = t4[n];
         scale5[n] = scale4[n];
         fix5[n]   = fix4[n];
@@ -187,7 +189,6 @@ module hd_vx_fn #(
           default: begin
             table3[n] = erf ? 10'(hd_isa_pkg::FnAtErf) : 10'(hd_isa_pkg::FnAtTanh);
             one3[n]   = far2[n] || (erf && v[26]);
-            if (one3[n]) table3[n] = 10'd0;
             if (v[26]) begin
               off3[n] = 8'd192 + 8'(v[25:20]);
               t3[n]   = v[19:2];
@@ -205,14 +206,16 @@ module hd_vx_fn #(
     // 2: x * log2(e), and by how much the argument is shifted: to units of 2^-25, one bit to round
     if (en_q[0])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_scale
-        logic [23:0] lo;  // one DSP48E2 each
-        logic [39:0] hi;
-        lo = 24'((41'(m1[n]) * 41'(Log2e[16:0])) >> 17);
-        hi = 40'(m1[n]) * 40'(Log2e[32:17]);
-        num2[n]   = fn1_q == Exp ? 33'((hi + 40'(lo)) >> 7) : {5'd0, m1[n], 4'd0};
-        shift2[n] = 6'((fn1_q == Exp ? 10'sd6 : 10'sd2) - e1[n]);
-        if (e1[n] < (fn1_q == Exp ? -10'sd26 : -10'sd25)) num2[n] = 33'd0;
-        far2[n]   = e1[n] >= 10'sd3;
+        logic [23:0]       lo;  // one DSP48E2 each
+        logic [39:0]       hi;
+        logic signed [8:0] shift;
+        lo = 24'((41'({1'b1, m1[n]}) * 41'(Log2e[16:0])) >> 17);
+        hi = 40'({1'b1, m1[n]}) * 40'(Log2e[32:17]);
+        shift = (fn1_q == Exp ? 9'sd6 : 9'sd2) - e1[n];
+        num2[n]   = shift[8:6] != 3'd0 ? 33'd0 :
+                    fn1_q == Exp ? 33'((hi + 40'(lo)) >> 7) : {6'd1, m1[n], 4'd0};
+        shift2[n] = shift[5:0];
+        far2[n]   = shift[8];
         m2[n]     = m1[n];
         e2[n]     = e1[n];
         minus2[n] = minus1[n];
@@ -222,26 +225,23 @@ module hd_vx_fn #(
     if (en_i)
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_unpack
         logic [31:0] a;
-        logic        zero, inf;
+        logic        zero, ones, inf, nan;
         a = a_i[32 * n +: 32];
         zero = a[30:23] == 8'd0;
-        inf = a[30:0] == Inf[30:0];
-        minus1[n] = a[31];
-        m1[n]     = zero ? 24'd0 : {1'b1, a[22:0]};
-        e1[n]     = 10'({2'd0, a[30:23]}) - 10'sd127;
-        fix1[n]   = 33'd0;
-        if (a[30:0] > Inf[30:0]) fix1[n] = {1'b1, Nan};
-        else if (fn_i == Exp) begin
-          if (e1[n] >= 10'sd7) fix1[n] = {1'b1, a[31] ? 32'd0 : Inf};
-        end else if (fn_i == Rcp) begin
-          if (zero) fix1[n] = {1'b1, a[31], Inf[30:0]};
-          else if (inf) fix1[n] = {1'b1, a[31], 31'd0};
-        end else if (fn_i == Rsqrt) begin
-          if (zero) fix1[n] = {1'b1, Inf};
-          else if (a[31]) fix1[n] = {1'b1, Nan};
-          else if (inf) fix1[n] = {1'b1, 32'd0};
-        end
-        if (fn_i == Sigmoid) e1[n] = e1[n] - 10'sd1;
+        ones = a[30:23] == 8'hff;
+        inf = ones && a[22:0] == 23'd0;
+        nan = ones && !inf;
+        minus1[n] = a[31] && !nan;
+        m1[n]     = a[22:0];  // of a zero, too: its e1 makes it one
+        e1[n]     = {1'b0, a[30:23]} - (fn_i == Sigmoid ? 9'd128 : 9'd127);
+        fix1[n]   = nan ? Nan : Value;
+        if (!nan)
+          unique case (fn_i)
+            Exp:     if (a[30:23] >= 8'd134) fix1[n] = a[31] ? Zero : Inf;
+            Rcp:     fix1[n] = zero ? Inf : inf ? Zero : Value;
+            Rsqrt:   fix1[n] = zero ? Inf : a[31] ? Nan : inf ? Zero : Value;
+            default: ;
+          endcase
       end
   end
 endmodule

@@ -380,8 +380,8 @@ module hd_vx_lanes #(
         logic        x_nan, y_nan, gt, eq;
         x = fa[32 * n +: 32];
         y = fb[32 * n +: 32];
-        x_nan = x[30:0] > 31'h7f800000;
-        y_nan = y[30:0] > 31'h7f800000;
+        x_nan = &x[30:22];  // of a product it is 7fc00000
+        y_nan = &y[30:22];
         eq = x == y || (x[30:0] == 31'd0 && y[30:0] == 31'd0);
         gt = !eq && (x[31] != y[31] ? y[31] : x[31] ? x[30:0] < y[30:0] : x[30:0] > y[30:0]);
         // max: fa > fb ? fa : fb, min: fa < fb ? fa : fb; a NaN gives the other operand.

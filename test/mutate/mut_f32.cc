@@ -96,7 +96,7 @@ uint32_t drive(Vunit &top, uint32_t a, uint32_t, uint32_t *mask) {
 }
 #elif defined UNIT_fn
 constexpr int kDelay = 8;
-#define RANDOM 2500000 // low bits of its products show seldom
+#define RANDOM 200000 // low bits of its products show seldom
 uint32_t drive(Vunit &top, uint32_t a, uint32_t, uint32_t *) {
     top.fn_i = unsigned(pick(1, 7));
     if (chance(75)) a = (a & 0x807fffff) | uint32_t(pick(98, 134)) << 23; // where functions bend

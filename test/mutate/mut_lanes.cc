@@ -147,12 +147,13 @@ Operands operands(const oracle::Op &o) {
         v.a_am[n] = random_word(o.vx_a_kind == 1), v.b_am[n] = random_word(o.vx_b_kind == 1);
         v.a_xm[n] = uint8_t(rng()), v.b_xm[n] = uint8_t(rng());
         if (compares(o) && chance(70)) {
-            static const uint32_t odd[] = {0,          0x7f7fffff, 0x7f800000,
-                                           0x7fc00000, 0x3f800000, 0x00800000};
+            const uint32_t odd[] = {0,          0,          1u << pick(0, 22), 0x7f7fffff,
+                                    0x7f800000, 0x7fc00000, 0x3f800000,        0x00800000};
             const uint32_t sign = uint32_t(rng() & 1) << 31;
-            if (chance(25)) v.a_am[n] = odd[pick(0, 5)] | sign;
-            v.b_am[n] = chance(15) ? odd[pick(0, 5)] | sign
-                                   : v.a_am[n] ^ (chance(90) ? 1u << pick(0, 31) : 0);
+            if (chance(50)) v.a_am[n] = odd[pick(0, 7)] | sign;
+            v.b_am[n] = chance(40)   ? odd[pick(0, 7)] | uint32_t(rng() & 1) << 31
+                        : chance(15) ? v.a_am[n] ^ 1u << 31
+                                     : v.a_am[n] ^ (chance(90) ? 1u << pick(0, 31) : 0);
         }
         v.bias[n] = random_word(o.vx_a_kind == 6 || o.vx_b_kind == 6), v.scale[n] = random_f32();
     }
