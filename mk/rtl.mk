@@ -52,7 +52,8 @@ $(eval $(call rtl_rule,rtl,--noassert))
 $(eval $(call rtl_rule,rtl-assert,--assert))
 # Every unit clocked in every cycle, as synthesised: what hd_gate leaves out must not be seen.
 $(eval $(call rtl_rule,rtl-ungated,--noassert +define+HD_UNGATED))
-$(eval $(call rtl_rule,rtl-cov,--noassert --coverage-line --coverage-toggle))
+# Without splitting of always blocks: a counter behind `if (x < b) b = x;` would be put behind the assignment.
+$(eval $(call rtl_rule,rtl-cov,--noassert -fno-split --coverage-line --coverage-toggle))
 build/rtl-cov/%/lib.so: RTL_OPT := -O1
 
 rtl: $(MACHINES:%=rtl-%) ## build the RTL models of tiny, base and big (or rtl-base alone)

@@ -41,15 +41,19 @@ test-f32: $(TB_DIR)/tb_hd_f32 ## binary32 cells and requantiser against the host
 MODELS := $(wildcard test/models)
 RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_net)
 RANDOM_RNN := $(B)/test/random/random_rnn
-$(RANDOM_NET) $(RANDOM_RNN): $(B)/test/random/random.o
+RANDOM_MOVE := $(B)/test/random/random_move
+$(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE): $(B)/test/random/random.o
+$(RANDOM_MOVE): $(patsubst %,$(B)/test/random/%.o,net net_elem net_move)
 $(RANDOM_NET): $(patsubst %,$(B)/test/random/%.o,net net_window net_rows net_elem net_move)
 
-test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) ## example models and random networks on every device
+test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) ## example models and random networks on every device
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
 	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100 || exit 1; done)
 	$(Q)$(if $(RANDOM_NET),HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --count 20)
 	$(Q)set -e; for m in tiny base big; do $(RANDOM_RNN) --machine $$m --jitter --count 60; done
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_RNN) --device rtl --machine tiny --small --count 20
+	$(Q)set -e; for m in tiny base big; do $(RANDOM_MOVE) --machine $$m --jitter --count 60; done
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_MOVE) --device rtl --machine tiny --small --count 10
 # ONNX's own cases, where Debian's libonnx-testdata has put them; all but those that stand in the list.
 ONNX_DATA       ?= /usr/share/libonnx-testdata/data
 CONFORM_DEVICES ?= golden cpu
@@ -161,8 +165,8 @@ endif
 C_FLOOR := 87 # percent of the lines of C that these tests reach, all files together
 cov: ## coverage: lines of C, then lines and toggles of the RTL by module
 ifeq ($(BUILD),cov)
-cov: test-unit test-golden test-fuzz test-conform $(RANDOM_NET) $(RANDOM_RNN)
-	$(Q)$(RANDOM_NET) --machine tiny --count 15 && $(RANDOM_RNN) --machine tiny --small --count 30
+cov: test-unit test-golden test-fuzz test-conform $(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE)
+	$(Q)$(RANDOM_NET) --machine tiny --count 15 && $(RANDOM_RNN) --machine tiny --small --count 30 && $(RANDOM_MOVE) --machine tiny --count 30
 	$(Q)for f in $(OBJS); do gcov -n -o $$f $$f 2> /dev/null; done | \
 	    awk -v floor=$(C_FLOOR) -f scripts/cov.awk > $(B)/cov.txt; e=$$?; sort -n $(B)/cov.txt; exit $$e
 else

@@ -9,7 +9,7 @@ when some instance of it hit it in some run. RULES has two kinds of lines:
     floor MODULE LINES TOGGLES     percent; fewer is an error, and so is a module without a floor
     never FILE TEXT : REASON       a line with TEXT is not reached, for this reason
 
-Ends in the table and the lines that nothing reached, with their reasons; exit 1 below a floor. Bits that cannot move
+Ends in the table and the lines that nothing reached, with their reasons; exit 1 below a floor, and for a line without a reason. Bits that cannot move
 (address bits above a memory, fields of one legal value) stay in the count: toggles are a place to look, not a target.
 """
 import collections, glob, os, re, sys
@@ -88,7 +88,7 @@ def main():
           f"{', '.join(low)}")
     for module in floors:
         print(f"rtl_cov.py: {rules}: no module {module}")
-    return 1 if low or floors else 0
+    return 1 if low or floors or unexplained else 0
 
 
 def row(form, name, n, floor):

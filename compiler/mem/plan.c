@@ -181,7 +181,7 @@ static void part_ring(struct hd_lowering *lo) {
             const struct hd_layer *l = &lo->layers[k];
             for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++)
                 in = in || hd_layer_streams(lo, l, o);
-            in = in || (l->bmm && l->bmm->parts[0]);
+            in = in || (l->bmm && l->bmm->parts[0]) || l->turned.band;
             out = out || !lo->tensors[l->out].resident;
         }
         for (size_t k = i; k < end; k++) {

@@ -85,8 +85,8 @@ static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_
         n[0] = field(op, HD_F_st_n1), n[1] = field(op, HD_F_st_n2), n[2] = field(op, HD_F_st_n3);
         step[0] = field(op, HD_F_st_d1), step[1] = field(op, HD_F_st_d2), step[2] = 0;
     }
-    for (int i = 0; i < 3; i++) /* runs that continue each other are one */
-        if (n[i] > 1 && step[i] == run) run *= n[i], n[i] = 1;
+    for (int i = 0; i < 3 && (n[i] == 1 || step[i] == run); i++) /* those that go on are one */
+        run *= n[i], n[i] = 1;
     *out_runs = n[0] * n[1] * n[2];
     *out_beats = *out_runs * hd_ceil_div(run, t->axi);
 }

@@ -1,4 +1,5 @@
-/* Movement of data: LX builds rows of the result from the operands in the arena (tile/move.c). */
+/* Movement of data: LX builds rows of the result from the operands in the arena, or bands of them
+ * that VX turns (tile/move.c). */
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
@@ -44,10 +45,87 @@ static hd_status transfer(struct hd_lowerer *w, const struct hd_transfer *t, int
     return hd_sched_end(&w->s);
 }
 
+/* Loops 0 to 2 of a VX operation that copies bytes: iterations, steps of A and of the result. */
+static hd_status copy(struct hd_lowerer *w, const struct hd_view *from, const struct hd_view *to,
+                      int d_kind, const int loops[3][3]) {
+    static const enum hd_field n[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2},
+                               as[] = {HD_F_vx_as0, HD_F_vx_as1, HD_F_vx_as2},
+                               ds[] = {HD_F_vx_ds0, HD_F_vx_ds1, HD_F_vx_ds2};
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_operand_a(w);
+    hd_low_set(w, HD_F_vx_d_kind, d_kind);
+    hd_low_set(w, HD_F_vx_a, from->at / w->m->n);
+    hd_low_set(w, HD_F_vx_d, to->at / w->m->n);
+    for (int i = 0; i < 3; i++) {
+        hd_low_set(w, n[i], loops[i][0]);
+        hd_low_set(w, as[i], loops[i][1]);
+        hd_low_set(w, ds[i], loops[i][2]);
+    }
+    hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_touch(w, from, false);
+    hd_low_touch(w, to, true);
+    return hd_sched_end(&w->s);
+}
+
+/* VX turns blocks [first, first + blocks) of a band into pixels from `to` on. */
+static hd_status turn(struct hd_lowerer *w, const struct hd_view *band, int first, int blocks,
+                      const struct hd_view *to, int pixel) {
+    int n = (int)w->m->n, cp = band->rows;
+    struct hd_view from = *band, pixels = *to;
+    from.at += (uint32_t)(first * n), from.cols = blocks * n;
+    pixels.at += (uint32_t)(pixel * cp), pixels.rows = 1, pixels.cols = blocks * n;
+    return copy(
+        w, &from, &pixels, 3,
+        (const int[3][3]){{n, band->pitch / n, cp / n}, {cp / n, band->pitch, 1}, {blocks, 1, cp}});
+}
+
+/* Rows [row, row + rows) of the result, to `out`. */
+static hd_status turned(struct hd_lowerer *w, int row, int rows, const struct hd_view *out) {
+    const struct hd_move_rows *m = &w->l->turned;
+    const struct hd_mtensor *y = hd_low_tensor(w, w->l->out);
+    int n = (int)w->m->n, pixels = rows * y->w, columns = hd_turned_columns(w->m, pixels);
+    int64_t size = hd_round_up((int64_t)y->cp * columns, n);
+    struct hd_view band = {.at = (uint32_t)hd_ring_take(&w->xm_in, size),
+                           .pitch = columns,
+                           .cp = 1,
+                           .rows = y->cp,
+                           .cols = columns};
+    int from = m->holes ? 0 : y->c; /* channels that hold what comes from nowhere */
+    if (from < y->cp)
+        TRY(hd_low_fill(w, w->l->pad_value, band.at + (uint32_t)(from * columns), columns,
+                        y->cp - from, columns));
+    for (size_t i = m->first[row]; i < m->first[row + 1]; i++)
+        TRY(transfer(w, &m->list[i], 0, 1, band.at, &band));
+    bool dense = pixels >= n && (rows == 1 || out->pitch == y->w * y->cp);
+    struct hd_view to = *out;
+    if (!dense) to.at = (uint32_t)hd_ring_take(&w->xm_in, size);
+    int tail = pixels > n ? pixels % n : 0;
+    TRY(turn(w, &band, 0, (columns - (tail ? n : 0)) / n, &to, 0));
+    if (tail) TRY(turn(w, &band, columns / n - 1, 1, &to, pixels - n));
+    if (dense) return HD_OK;
+    int v = y->cp / n;
+    to.pitch = y->w * y->cp;
+    return copy(w, &to, out, 0,
+                (const int[3][3]){{v, 1, 1}, {y->w, v, v}, {rows, y->w * v, out->pitch / n}});
+}
+
+static hd_status turned_tile(struct hd_lowerer *w, const struct hd_tile *t,
+                             const struct hd_view *out) {
+    int high = hd_low_tensor(w, w->l->out)->h;
+    for (int r = 0, n; r < t->th; r += n) {
+        struct hd_view to = *out;
+        n = (int)hd_min(w->l->turned.band, t->th - r);
+        to.at += (uint32_t)(r * out->pitch), to.y += r, to.rows = n;
+        TRY(turned(w, t->img * high + t->y + r, n, &to));
+    }
+    return hd_low_store(w, t->img, out, 0, hd_low_tensor(w, w->l->out)->cp);
+}
+
 hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *y = hd_low_tensor(w, l->out);
     struct hd_view out = hd_low_output(w, t->img, t->y, 0, t->th, y->w, y->cp);
+    if (l->turns) return turned_tile(w, t, &out);
     if (l->move.fills)
         TRY(hd_low_fill(w, l->pad_value, out.at, (int64_t)y->w * y->cp, t->th, out.pitch));
     for (int r = 0, n; r < t->th; r += n) {

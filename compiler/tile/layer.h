@@ -92,7 +92,16 @@ struct hd_move_rows {
     size_t n, cap;
     size_t *first; /* [images * rows + 1]: transfers of row r are first[r] .. first[r + 1] - 1 */
     bool fills;    /* some bytes of a pixel come from no input: they are pad_value */
+    /* > 0: turned. What comes from neighbours in the inputs is no neighbour in the result, but
+     * neighbours of it belong to one channel of neighbouring pixels. So bands of so many rows are
+     * loaded as [cp][columns], and VX turns blocks of N x N bytes; a band's transfers are those of
+     * its first row. holes: bytes of a channel come from no input. */
+    int band;
+    bool holes;
 };
+/* Columns of a turned band of n pixels: whole blocks, of which the last one ends at the last pixel
+ * and so repeats some, if there are N. */
+int hd_turned_columns(const struct hd_machine *m, int n);
 
 /* RECURRENT: qlstm, qgru, qrnn (recurrent.c). Gates in the order in which the machine takes them.
  */
@@ -143,7 +152,7 @@ struct hd_layer {
     int tag;                      /* index in the model's layers */
     int in[HD_LAYER_INPUTS], out; /* indexes of mtensors; -1 behind the last input */
     int result;                   /* graph id of the output that it makes */
-    struct hd_move_rows move;
+    struct hd_move_rows move, turned; /* two ways to do the same */
     struct hd_recurrent rnn;
     struct hd_bmm *bmm;
 
@@ -205,6 +214,7 @@ struct hd_layer {
     int first_th;      /* rows of the first band of tiles, at most th */
     int nb;            /* output tiles (of N channels) per weight chunk */
     int cwb;           /* words per tap of a reduction block; == cw when not split */
+    bool turns;        /* MOVE: by `turned` */
     bool chunk_outer;  /* weight chunk loop outside the pixel loop */
     bool wave;         /* tiles and chunks in turn; weights and input stay */
     bool weights_stay; /* all chunks fit in WM at once: loaded once */
@@ -358,6 +368,8 @@ int64_t hd_recurrent_vectors(const struct hd_layer *l); /* iterations of the vec
  * indexes. NULL, or why the machine does not take it. */
 bool hd_is_move(const hd_graph *g, const struct hd_node *n);
 const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
+/* Of a turned move: bytes of XM of a band as it is loaded. */
+int64_t hd_turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
 hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int out,
                             struct hd_layer *l);
 void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g);

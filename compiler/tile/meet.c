@@ -12,8 +12,10 @@
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-/* Bytes torn apart take a burst each on LX; a program more has a start. */
-static const double MOVED_BYTE_NS = 18, START_NS = 10000;
+/* Bytes that are turned (move.c), small tensors not so well as big ones; a program more has a
+ * start.
+ */
+static const double MOVED_BYTE_NS = 4, START_NS = 10000;
 
 struct settling {
     hd_graph *g;

@@ -2,7 +2,8 @@
  * values between them: concat, split, slice, pad, transpose, reshape, nearest resize and others.
  *
  * needs: a node that hd_is_move() accepts, mtensors of its operands and result
- * gives: for each row of the result the transfers that LX makes into it
+ * gives: for each row of the result the transfers that LX makes into it; where these are of a few
+ *        bytes each, for bands of rows the transfers of the band turned, which VX turns back
  * destroys: nothing
  *
  * Which element goes where is not written down here a second time: golden computes the node on
@@ -19,7 +20,9 @@
 enum {
     ELEMENTS_MAX = 1 << 24, /* of operands together: indexes are kept for all of them */
     TRANSFERS_MAX = 1 << 15,
-    FILLED = 0 /* index of an element that comes from no operand; golden's own filling is 0, too */
+    FILLED = 0, /* index of an element that comes from no operand; golden's own filling is 0, too */
+    BAND_BYTES = 256, /* wanted of a run into a turned band: a burst hides its latency */
+    OUTSTANDING = 16, /* bursts of LX on their way at a time */
 };
 
 static int data_operands(const struct hd_node *n) {
@@ -129,33 +132,99 @@ static void join(struct hd_move_rows *m, size_t first) {
     m->n = out;
 }
 
+/* Which element goes to byte dst: a run goes on, or begins. */
+static void put(struct hd_lowering *lo, const struct index_map *map, const struct hd_node *n,
+                int32_t from, int32_t dst, struct hd_move_rows *m, size_t first) {
+    if (from == FILLED) {
+        m->holes = true;
+        return;
+    }
+    int k = 0;
+    while (from >= map->first[k + 1]) k++;
+    const struct hd_mtensor *in = &lo->tensors[lo->tensor_of[n->in[k]]];
+    int64_t src = arena_byte(in, from - map->first[k]);
+    struct hd_transfer *t = m->n > first ? &m->list[m->n - 1] : NULL;
+    if (t && t->input == k && t->src + t->run == src && t->dst + t->run == dst) {
+        t->run++;
+        return;
+    }
+    *hd_push(lo->arena, m->list, m->n, m->cap) =
+        (struct hd_transfer){.input = k, .src = src, .dst = dst, .run = 1, .n1 = 1};
+}
+
 static void row_transfers(struct hd_lowering *lo, struct hd_layer *l, const struct index_map *map,
                           const struct hd_node *n, int row) {
     const struct hd_mtensor *y = &lo->tensors[l->out];
     struct hd_move_rows *m = &l->move;
     size_t first = m->n;
-    m->first[row] = first;
     for (int x = 0; x < y->w; x++)
-        for (int c = 0; c < y->c; c++) {
-            int32_t from = map->of[element(y, row, x, c)];
-            if (from == FILLED) {
-                m->fills = true;
-                continue;
-            }
-            int k = 0;
-            while (from >= map->first[k + 1]) k++;
-            const struct hd_mtensor *in = &lo->tensors[lo->tensor_of[n->in[k]]];
-            int64_t src = arena_byte(in, from - map->first[k]);
-            int32_t dst = x * y->cp + c;
-            struct hd_transfer *t = m->n > first ? &m->list[m->n - 1] : NULL;
-            if (t && t->input == k && t->src + t->run == src && t->dst + t->run == dst) {
-                t->run++;
-                continue;
-            }
-            *hd_push(lo->arena, m->list, m->n, m->cap) =
-                (struct hd_transfer){.input = k, .src = src, .dst = dst, .run = 1, .n1 = 1};
-        }
+        for (int c = 0; c < y->c; c++)
+            put(lo, map, n, map->of[element(y, row, x, c)], x * y->cp + c, m, first);
     join(m, first);
+}
+
+int hd_turned_columns(const struct hd_machine *m, int n) {
+    return (int)hd_round_up(n, m->n);
+}
+
+int64_t hd_turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    return (int64_t)y->cp * hd_turned_columns(lo->m, l->turned.band * y->w);
+}
+
+/* Rows [row, row + rows), turned: whole blocks first, then the last one of each channel. */
+static void band_transfers(struct hd_lowering *lo, struct hd_layer *l, const struct index_map *map,
+                           const struct hd_node *n, int row, int rows) {
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    struct hd_move_rows *m = &l->turned;
+    int pixels = rows * y->w, block = (int)lo->m->n, columns = hd_turned_columns(lo->m, pixels);
+    int whole = (int)hd_floor_to(pixels, block), back = pixels < block ? 0 : columns - pixels;
+    for (int part = 0; part < 2; part++) {
+        size_t first = m->n;
+        int end = part ? pixels + back : whole;
+        for (int c = 0; c < y->c; c++)
+            for (int k = part ? whole : 0; k < end; k++) {
+                int p = k - (part ? back : 0);
+                put(lo, map, n, map->of[element(y, row + p / y->w, p % y->w, c)], c * columns + k,
+                    m, first);
+            }
+        join(m, first);
+    }
+    if (pixels + back < columns) m->holes = true;
+}
+
+/* Cycles of LX, as long as runs and the latency of the memory let it. */
+static double load_cycles(const struct hd_lowering *lo, const struct hd_move_rows *m) {
+    double cycles = 0, latency = (double)hd_compile_latency(lo->opt);
+    for (size_t i = 0; i < m->n; i++) {
+        double beats = (double)hd_ceil_div(m->list[i].run, hd_axi_bytes(lo->m));
+        double gap = (latency + beats + 3) / OUTSTANDING;
+        cycles += m->list[i].n1 * (beats > gap ? beats : gap);
+    }
+    return cycles;
+}
+
+/* The turned form, where it is so much as half as long. */
+static void turn(struct hd_lowering *lo, const struct hd_node *n, const struct index_map *map,
+                 struct hd_layer *l) {
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    struct hd_move_rows *m = &l->turned;
+    int lanes = (int)lo->m->n, rows = y->n * y->h;
+    int64_t bytes = (int64_t)rows * y->w * y->cp, most = lo->m->xm_bytes / 16 / y->cp;
+    double plain = load_cycles(lo, &l->move), beats = (double)bytes / hd_axi_bytes(lo->m);
+    if (plain < 2 * beats || y->cp % lanes || most < hd_max(lanes, y->w)) return;
+    int high = (int)hd_min(hd_ceil_div(BAND_BYTES, y->w), hd_floor_to(most, lanes) / y->w);
+    high = (int)hd_max(1, hd_min(high, y->h));
+    int band = (int)hd_ceil_div(y->h, hd_ceil_div(y->h, high)); /* even ones */
+    m->first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
+    for (int r = 0; r < rows; r++) {
+        int at = r % y->h % band;
+        m->first[r] = m->n;
+        if (!at) band_transfers(lo, l, map, n, r, (int)hd_min(band, y->h - r % y->h));
+    }
+    m->first[rows] = m->n;
+    double vectors = 2 * (double)bytes / lanes, loads = load_cycles(lo, m);
+    if (m->n <= TRANSFERS_MAX && 2 * (loads > vectors ? loads : vectors) < plain) m->band = band;
 }
 
 hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int out,
@@ -164,6 +233,8 @@ hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int
     struct index_map map = {0};
     int rows = y->n * y->h;
     l->kind = HD_LAYER_MOVE;
+    l->a_scale = 1; /* bytes as they are */
+    l->lo = y->is_unsigned ? 0 : -128, l->hi = y->is_unsigned ? 255 : 127;
     for (int i = 0; i < data_operands(n); i++) {
         l->in[i] = lo->tensor_of[n->in[i]];
         lo->tensors[l->in[i]].read_from_dram = true;
@@ -173,14 +244,18 @@ hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int
     hd_arena *scratch = hd_arena_create();
     hd_status s = run_on_indexes(lo, n, out, scratch, &map);
     l->move.first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
-    l->move.fills = y->c < y->cp;
     for (int r = 0; s == HD_OK && r < rows; r++) {
         row_transfers(lo, l, &map, n, r);
         l->move.first[r + 1] = l->move.n;
-        if (l->move.n <= TRANSFERS_MAX) continue;
+    }
+    l->move.fills = l->move.holes || y->c < y->cp;
+    if (s == HD_OK) turn(lo, n, &map, l);
+    if (s == HD_OK && l->move.n > TRANSFERS_MAX) {
         lo->too_big[l->node] = "needs more than 32768 transfers, because neighbours do not stay "
                                "neighbours";
-        s = hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", n->name, lo->too_big[l->node]);
+        l->move.first = NULL;
+        if (!l->turned.band)
+            s = hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", n->name, lo->too_big[l->node]);
     }
     hd_arena_destroy(scratch);
     return s;

@@ -86,6 +86,7 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
         cols = 2 * (l->tw + 1);
     }
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
+    if (l->turns) bytes.in = 2 * hd_turned_bytes(lo, l);
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0 && !l->im2col; i++)
         if (hd_layer_streams(lo, l, i))
@@ -253,6 +254,16 @@ static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, 
     return hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", lo->g->nodes[l->node].name, why);
 }
 
+/* Turned in whole bands, if they fit. */
+static bool fit_turned(const struct hd_lowering *lo, struct hd_layer *l) {
+    l->turns = l->turned.band > 0;
+    l->uy = l->turns ? l->turned.band : 1;
+    if (l->turns && fit_tile(lo, l, INT32_MAX) && l->tw == l->ow) return true;
+    l->turns = false;
+    l->uy = 1;
+    return false;
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     int64_t pixels_max = INT32_MAX;
@@ -283,7 +294,10 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
         bool fits = pixels_max && (uint32_t)hd_rows_words(lo, l) <= hd_pm_words(lo->m) / 2;
         if (!fits) return does_not_fit(lo, l, "a row does not fit in half of accumulator memory");
     }
-    if (!fit_tile(lo, l, pixels_max))
+    bool turned = l->kind == HD_LAYER_MOVE && fit_turned(lo, l);
+    if (!turned && l->kind == HD_LAYER_MOVE && !l->move.first)
+        return does_not_fit(lo, l, "a band of the result does not fit in activation memory twice");
+    if (!turned && !fit_tile(lo, l, pixels_max))
         return does_not_fit(
             lo, l,
             hd_sprintf(lo->too_big_arena,

@@ -165,6 +165,9 @@ static void errors(struct chip *c) {
     equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_mx);
     many[0] = 0;
 
+    fails(c, "window of weights", "lw.load seg=1 src=0x1ff00 dst=0 count=64 n1=1\nseq.halt\n", -1,
+          HD_ERR_window, HD_UNIT_lw, first);
+
     test = "window keeps what is beyond";
     memset(c->arena, 0x5a, CHIP_DRAM);
     chip_program(c, "st.store seg=1 dst=0xfc0 src=0 run=64 n1=2 n2=1 n3=1 d1=64 s1=64\nseq.halt\n");
@@ -183,6 +186,46 @@ static void errors(struct chip *c) {
     test = "after errors";
     chip_program(c, load);
     equal("code", chip_run(c), HD_ERR_none);
+}
+
+/* A program whose words are changed: what the sequencer says of it. */
+static void refuses(struct chip *c, const char *what, const char *text, int word, uint32_t value,
+                    uint32_t code) {
+    test = what;
+    chip_program(c, text)[word] = value;
+    equal("code", chip_run(c), code);
+    equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
+}
+
+/* Where the program lies, and its header. */
+static void images(struct chip *c) {
+    static const char plain[] = "seq.nop\nseq.halt\n";
+    static const char packed[] = "loop 9\nmx.nop\nend\nseq.halt\n";
+    static const struct {
+        const char *what;
+        uint32_t reg, value, code;
+    } places[] = {
+        {"image without room for a header", HD_REG_image_bytes, 8, HD_ERR_window},
+        {"program behind the window", HD_REG_code_offset, CHIP_DRAM, HD_ERR_window},
+        {"program off its line", HD_REG_code_offset, 4, HD_ERR_range},
+        {"image off its line", HD_REG_image_ptr, 0x23456010, HD_ERR_range},
+        {"image where no memory is", HD_REG_image_ptr + 4, 0x77, HD_ERR_axi},
+    };
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        test = places[i].what;
+        chip_program(c, plain);
+        chip_set(c, places[i].reg, places[i].value);
+        equal("code", chip_run(c), places[i].code);
+        equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
+    }
+    refuses(c, "program longer than the window", plain, 3, CHIP_DRAM / 4 + 1, HD_ERR_window);
+    refuses(c, "program shorter than its header", plain, 3, 3, HD_ERR_encoding);
+    refuses(c, "packed, shorter than its header", packed, 3, 4, HD_ERR_encoding);
+    refuses(c, "packed, promises fewer words than a header", packed, 4, 3, HD_ERR_encoding);
+    refuses(c, "packed, ends in mid-bundle", packed, 4, HD_PROG_HEADER_WORDS + 1, HD_ERR_encoding);
+    uint32_t all = chip_program(c, packed)[3];
+    refuses(c, "packed, its stream ends in mid-bundle", packed, 3, all - 1, HD_ERR_encoding);
+    refuses(c, "a loop word of nothing", packed, 5, HD_LOOP_MIN << 8, HD_ERR_encoding);
 }
 
 /* ---- control --------------------------------------------------------------------------------- */
@@ -232,12 +275,45 @@ static void control(struct chip *c) {
     chip_set(c, HD_REG_gie, 0);
     chip_set(c, HD_REG_ier, 0);
 
+    test = "two units wait for one token each";
+    chip_program(c, "{ lx.nop wait=7 ; mx.nop wait=7 }\nvx.nop sig=7\nvx.nop sig=7\nseq.halt\n");
+    equal("error", chip_run(c), HD_ERR_none);
+    equal("no token is left", chip_reg(c, HD_REG_sem_nonzero), 0);
+
+    test = "what is written is read";
+    static const struct {
+        uint32_t reg, mask;
+    } written[] = {{HD_REG_gie, 1},
+                   {HD_REG_ier, 3},
+                   {HD_REG_image_ptr, UINT32_MAX},
+                   {HD_REG_image_ptr + 4, UINT32_MAX},
+                   {HD_REG_arena_ptr, UINT32_MAX},
+                   {HD_REG_arena_ptr + 4, UINT32_MAX},
+                   {HD_REG_image_bytes, UINT32_MAX},
+                   {HD_REG_arena_bytes, UINT32_MAX},
+                   {HD_REG_code_offset, UINT32_MAX},
+                   {HD_REG_watchdog, UINT32_MAX}};
+    enum { N = sizeof written / sizeof written[0] };
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        for (uint32_t i = 0; i < N; i++)
+            chip_set(c, written[i].reg, (turn ? ~0x9e3779b9U : 0x9e3779b9U) * (i + 1));
+        for (uint32_t i = 0; i < N; i++)
+            equal("register", chip_reg(c, written[i].reg),
+                  (turn ? ~0x9e3779b9U : 0x9e3779b9U) * (i + 1) & written[i].mask);
+    }
+    chip_set(c, HD_REG_gie, 0);
+    chip_set(c, HD_REG_ier, 0);
+    equal("version", chip_reg(c, HD_REG_isa_version), HD_ISA_VERSION);
+    equal("isa", chip_reg(c, HD_REG_isa_hash), chip_program(c, copy)[1]);
+    equal("machine", chip_reg(c, HD_REG_machine_hash), chip_program(c, copy)[2]);
+
     test = "reset in mid-run";
     for (int at = 20; at < 800; at += 37) {
         chip_program(c, fill);
         chip_set(c, HD_REG_ap_ctrl, 1);
         if (c->b->run(c->self, (uint64_t)at)) continue; /* over already */
         chip_set(c, HD_REG_soft_reset, 1);
+        if (at % 2) chip_set(c, HD_REG_soft_reset, 1); /* again, while it drains */
         expect(c->b->run(c->self, 100000), "idle after reset", at, at, at);
         equal("idle, not done", chip_reg(c, HD_REG_ap_ctrl) & 6, 4);
         equal("cycles after the reset", run_copy(c), first);
@@ -255,6 +331,7 @@ int main(int argc, char **argv) {
         rates_vx(&c);
         counters(&c);
         errors(&c);
+        images(&c);
         control(&c);
         chip_close(&c);
         chip_open(&c, all[d], machine, 200);
