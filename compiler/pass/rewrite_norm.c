@@ -36,15 +36,58 @@ static bool squares(const struct hd_match *m) {
     return false;
 }
 
+/* Constant t lists one dimension of x, not the last: channels of an image. */
+static bool inner_axis(const hd_graph *g, int t, const struct hd_tensor *x, int *axis) {
+    const struct hd_tensor *a = &g->tensors[t];
+    if (a->dtype != HD_I64 || !x->known || hd_tensor_elems(a) != 1) return false;
+    int64_t at = *(const int64_t *)a->data;
+    *axis = (int)(at < 0 ? at + x->rank : at);
+    return *axis >= 0 && *axis < x->rank - 1;
+}
+
+/* A constant that changes along dimension `axis` of x only, as a vector; -1: it is none. */
+static int along(hd_graph *g, int t, const struct hd_tensor *x, int axis) {
+    const struct hd_tensor w = g->tensors[t];
+    int64_t n = x->dim[axis];
+    int at = w.rank - (x->rank - axis); /* that dimension of w */
+    if (w.dtype != HD_F32 || at < 0 || w.rank > x->rank || w.dim[at] != n ||
+        hd_tensor_elems(&w) != n)
+        return -1;
+    return hd_graph_const(g, w.name, HD_F32, 1, &n, w.data);
+}
+
+/* Over the channels of an image: between transposes. */
+static int channels_norm(hd_ctx *ctx, struct hd_match *m, const int of[3], float epsilon,
+                         int axis) {
+    hd_graph *g = m->g;
+    const struct hd_tensor x = g->tensors[of[0]];
+    int in[3] = {-1, along(g, of[1], &x, axis), of[2] < 0 ? -1 : along(g, of[2], &x, axis)};
+    int64_t perm[HD_MAX_RANK], back[HD_MAX_RANK];
+    if (in[1] < 0 || (of[2] >= 0 && in[2] < 0)) return -1;
+    for (int i = 0; i < x.rank; i++) perm[i] = i < axis ? i : i + 1 < x.rank ? i + 1 : axis;
+    for (int i = 0; i < x.rank; i++) back[perm[i]] = i;
+    in[0] = hd_match_emit(ctx, m, HD_IR_transpose, 1, &of[0], "perm", x.rank, perm);
+    if (in[0] < 0) return -1;
+    int y = hd_match_emit(ctx, m, HD_IR_layernorm, in[2] < 0 ? 2 : 3, in, NULL, 0, NULL);
+    if (y < 0) return -1;
+    hd_graph_swap_names(g, m->made, m->root);
+    hd_attr_set_int(g, m->made, "axis", x.rank - 1);
+    hd_attr_set_float(g, m->made, "epsilon", epsilon);
+    if (hd_graph_infer_node(ctx, g, m->made) != HD_OK) return -1;
+    return hd_match_emit(ctx, m, HD_IR_transpose, 1, &y, "perm", x.rank, back);
+}
+
 int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
     hd_graph *g = m->g;
     int in[3] = {hd_match_get(m, "x"), hd_match_get(m, "s"), hd_match_get(m, "b")};
-    int e = hd_match_get(m, "e"), first = 0, other = 0;
+    int e = hd_match_get(m, "e"), a = hd_match_get(m, "a"), a2 = hd_match_get(m, "a2"), first = 0,
+        other = 0;
     const struct hd_tensor *x = &g->tensors[in[0]], *eps = &g->tensors[e];
-    if (!last_axes(g, hd_match_get(m, "a"), x, &first) || x->dtype != HD_F32 ||
-        !last_axes(g, hd_match_get(m, "a2"), x, &other) || first != other || !keeps_dims(m) ||
-        !squares(m) || hd_tensor_elems(eps) != 1)
-        return -1;
+    if (x->dtype != HD_F32 || !keeps_dims(m) || !squares(m) || hd_tensor_elems(eps) != 1) return -1;
+    float epsilon = *(const float *)eps->data;
+    if (inner_axis(g, a, x, &first) && inner_axis(g, a2, x, &other) && first == other)
+        return channels_norm(ctx, m, in, epsilon, first);
+    if (!last_axes(g, a, x, &first) || !last_axes(g, a2, x, &other) || first != other) return -1;
     for (int i = 1; i < 3 && in[i] >= 0;
          i++) { /* scale and bias are of the last dimensions, no more, no less */
         const struct hd_tensor *w = &g->tensors[in[i]];
@@ -52,7 +95,6 @@ int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
             memcmp(w->dim, x->dim + first, (size_t)w->rank * sizeof *w->dim))
             return -1;
     }
-    float epsilon = *(const float *)eps->data;
     int y = hd_match_emit(ctx, m, HD_IR_layernorm, in[2] < 0 ? 2 : 3, in, NULL, 0, NULL);
     if (y < 0) return -1;
     hd_attr_set_int(g, m->made, "axis", first);

@@ -49,6 +49,8 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g);
 /* A local response normalisation as a convolution and elementwise operations (lrn.c); false: it
  * stays. */
 bool hd_quant_lrn(hd_graph *g, int node);
+/* An instance or group normalisation as a layer norm of rows (instance.c); false: it stays. */
+bool hd_quant_instance(hd_graph *g, int node);
 
 /* keep: per node, why it is to stay float, NULL = it is not; keep NULL = none is. Everything in
  * *out is the arena's. */

@@ -67,46 +67,62 @@ static hd_status copy(struct hd_lowerer *w, const struct hd_view *from, const st
     return hd_sched_end(&w->s);
 }
 
-/* VX turns blocks [first, first + blocks) of a band into pixels from `to` on. */
-static hd_status turn(struct hd_lowerer *w, const struct hd_view *band, int first, int blocks,
+/* VX turns blocks [first, first + blocks) of a slice of a band into pixels from `pixel` on, cp
+ * bytes each. */
+static hd_status turn(struct hd_lowerer *w, const struct hd_view *slice, int first, int blocks,
                       const struct hd_view *to, int pixel) {
-    int n = (int)w->m->n, cp = band->rows;
-    struct hd_view from = *band, pixels = *to;
+    int n = (int)w->m->n, vectors = slice->rows / n;
+    struct hd_view from = *slice, pixels = *to;
     from.at += (uint32_t)(first * n), from.cols = blocks * n;
-    pixels.at += (uint32_t)(pixel * cp), pixels.rows = 1, pixels.cols = blocks * n;
+    pixels.at += (uint32_t)(pixel * to->cp), pixels.rows = 1, pixels.cols = blocks * n;
+    return copy(w, &from, &pixels, 3,
+                (const int[3][3]){{n, slice->pitch / n, to->cp / n},
+                                  {vectors, slice->pitch, 1},
+                                  {blocks, 1, to->cp}});
+}
+
+/* Channels of slice s of rows [row, row + rows) of the result, to `out`. */
+static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
+                              const struct hd_view *out) {
+    const struct hd_move_rows *m = &w->l->turned;
+    const struct hd_mtensor *y = hd_low_tensor(w, w->l->out);
+    int n = (int)w->m->n, pixels = rows * y->w, columns = hd_turned_columns(w->m, pixels);
+    int c = s * m->slice, high = (int)hd_min(m->slice, y->cp - c);
+    int64_t size = (int64_t)m->slice * columns;
+    struct hd_view slice = {.at = (uint32_t)hd_ring_take(&w->xm_in, size),
+                            .pitch = columns,
+                            .cp = 1,
+                            .rows = high,
+                            .cols = columns};
+    int from = m->holes ? 0 : (int)hd_max(0, y->c - c); /* channels that come from nowhere */
+    if (from < high)
+        TRY(hd_low_fill(w, w->l->pad_value, slice.at + (uint32_t)(from * columns), columns,
+                        high - from, columns));
+    const size_t *first = &m->first[row * m->slices + s];
+    for (size_t i = first[0]; i < first[1]; i++)
+        TRY(transfer(w, &m->list[i], 0, 1, slice.at, &slice));
+    bool dense = pixels >= n && (rows == 1 || out->pitch == y->w * y->cp);
+    struct hd_view to = *out, apart;
+    to.at += (uint32_t)c, to.channels = high;
+    apart = to;
+    if (!dense) {
+        apart.at = (uint32_t)hd_ring_take(&w->xm_in, size);
+        apart.pitch = y->w * high, apart.cp = high, apart.channels = 0;
+    }
+    int tail = pixels > n ? pixels % n : 0;
+    TRY(turn(w, &slice, 0, (columns - (tail ? n : 0)) / n, &apart, 0));
+    if (tail) TRY(turn(w, &slice, columns / n - 1, 1, &apart, pixels - n));
+    if (dense) return HD_OK;
+    int v = high / n;
     return copy(
-        w, &from, &pixels, 3,
-        (const int[3][3]){{n, band->pitch / n, cp / n}, {cp / n, band->pitch, 1}, {blocks, 1, cp}});
+        w, &apart, &to, 0,
+        (const int[3][3]){{v, 1, 1}, {y->w, v, out->cp / n}, {rows, y->w * v, out->pitch / n}});
 }
 
 /* Rows [row, row + rows) of the result, to `out`. */
 static hd_status turned(struct hd_lowerer *w, int row, int rows, const struct hd_view *out) {
-    const struct hd_move_rows *m = &w->l->turned;
-    const struct hd_mtensor *y = hd_low_tensor(w, w->l->out);
-    int n = (int)w->m->n, pixels = rows * y->w, columns = hd_turned_columns(w->m, pixels);
-    int64_t size = hd_round_up((int64_t)y->cp * columns, n);
-    struct hd_view band = {.at = (uint32_t)hd_ring_take(&w->xm_in, size),
-                           .pitch = columns,
-                           .cp = 1,
-                           .rows = y->cp,
-                           .cols = columns};
-    int from = m->holes ? 0 : y->c; /* channels that hold what comes from nowhere */
-    if (from < y->cp)
-        TRY(hd_low_fill(w, w->l->pad_value, band.at + (uint32_t)(from * columns), columns,
-                        y->cp - from, columns));
-    for (size_t i = m->first[row]; i < m->first[row + 1]; i++)
-        TRY(transfer(w, &m->list[i], 0, 1, band.at, &band));
-    bool dense = pixels >= n && (rows == 1 || out->pitch == y->w * y->cp);
-    struct hd_view to = *out;
-    if (!dense) to.at = (uint32_t)hd_ring_take(&w->xm_in, size);
-    int tail = pixels > n ? pixels % n : 0;
-    TRY(turn(w, &band, 0, (columns - (tail ? n : 0)) / n, &to, 0));
-    if (tail) TRY(turn(w, &band, columns / n - 1, 1, &to, pixels - n));
-    if (dense) return HD_OK;
-    int v = y->cp / n;
-    to.pitch = y->w * y->cp;
-    return copy(w, &to, out, 0,
-                (const int[3][3]){{v, 1, 1}, {y->w, v, v}, {rows, y->w * v, out->pitch / n}});
+    for (int s = 0; s < w->l->turned.slices; s++) TRY(turned_slice(w, row, rows, s, out));
+    return HD_OK;
 }
 
 static hd_status turned_tile(struct hd_lowerer *w, const struct hd_tile *t,

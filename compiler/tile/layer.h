@@ -93,10 +93,11 @@ struct hd_move_rows {
     size_t *first; /* [images * rows + 1]: transfers of row r are first[r] .. first[r + 1] - 1 */
     bool fills;    /* some bytes of a pixel come from no input: they are pad_value */
     /* > 0: turned. What comes from neighbours in the inputs is no neighbour in the result, but
-     * neighbours of it belong to one channel of neighbouring pixels. So bands of so many rows are
-     * loaded as [cp][columns], and VX turns blocks of N x N bytes; a band's transfers are those of
-     * its first row. holes: bytes of a channel come from no input. */
-    int band;
+     * neighbours of it belong to one channel of neighbouring pixels. So bands of so many rows, and
+     * of them slices of so many channels, are loaded as [channels][columns], and VX turns blocks of
+     * N x N bytes. Transfers of slice s of the band that begins with row r: first[r * slices + s].
+     * holes: bytes of a channel come from no input. */
+    int band, slice, slices;
     bool holes;
 };
 /* Columns of a turned band of n pixels: whole blocks, of which the last one ends at the last pixel
@@ -368,7 +369,7 @@ int64_t hd_recurrent_vectors(const struct hd_layer *l); /* iterations of the vec
  * indexes. NULL, or why the machine does not take it. */
 bool hd_is_move(const hd_graph *g, const struct hd_node *n);
 const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
-/* Of a turned move: bytes of XM of a band as it is loaded. */
+/* Of a turned move: bytes of XM of a slice of a band as it is loaded. */
 int64_t hd_turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
 hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int out,
                             struct hd_layer *l);

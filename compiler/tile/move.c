@@ -168,25 +168,27 @@ int hd_turned_columns(const struct hd_machine *m, int n) {
 }
 
 int64_t hd_turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
-    const struct hd_mtensor *y = &lo->tensors[l->out];
-    return (int64_t)y->cp * hd_turned_columns(lo->m, l->turned.band * y->w);
+    int pixels = l->turned.band * lo->tensors[l->out].w;
+    return (int64_t)l->turned.slice * hd_turned_columns(lo->m, pixels);
 }
 
-/* Rows [row, row + rows), turned: whole blocks first, then the last one of each channel. */
+/* A slice of rows [row, row + rows), turned: whole blocks first, then the last one of each channel.
+ */
 static void band_transfers(struct hd_lowering *lo, struct hd_layer *l, const struct index_map *map,
-                           const struct hd_node *n, int row, int rows) {
+                           const struct hd_node *n, int row, int rows, int slice) {
     const struct hd_mtensor *y = &lo->tensors[l->out];
     struct hd_move_rows *m = &l->turned;
     int pixels = rows * y->w, block = (int)lo->m->n, columns = hd_turned_columns(lo->m, pixels);
     int whole = (int)hd_floor_to(pixels, block), back = pixels < block ? 0 : columns - pixels;
+    int from = slice * m->slice, to = (int)hd_min(y->c, from + m->slice);
     for (int part = 0; part < 2; part++) {
         size_t first = m->n;
         int end = part ? pixels + back : whole;
-        for (int c = 0; c < y->c; c++)
+        for (int c = from; c < to; c++)
             for (int k = part ? whole : 0; k < end; k++) {
                 int p = k - (part ? back : 0);
-                put(lo, map, n, map->of[element(y, row + p / y->w, p % y->w, c)], c * columns + k,
-                    m, first);
+                put(lo, map, n, map->of[element(y, row + p / y->w, p % y->w, c)],
+                    (c - from) * columns + k, m, first);
             }
         join(m, first);
     }
@@ -210,19 +212,23 @@ static void turn(struct hd_lowering *lo, const struct hd_node *n, const struct i
     const struct hd_mtensor *y = &lo->tensors[l->out];
     struct hd_move_rows *m = &l->turned;
     int lanes = (int)lo->m->n, rows = y->n * y->h;
-    int64_t bytes = (int64_t)rows * y->w * y->cp, most = lo->m->xm_bytes / 16 / y->cp;
+    int64_t bytes = (int64_t)rows * y->w * y->cp, row_bytes = (int64_t)y->w * y->cp;
     double plain = load_cycles(lo, &l->move), beats = (double)bytes / hd_axi_bytes(lo->m);
-    if (plain < 2 * beats || y->cp % lanes || most < hd_max(lanes, y->w)) return;
-    int high = (int)hd_min(hd_ceil_div(BAND_BYTES, y->w), hd_floor_to(most, lanes) / y->w);
-    high = (int)hd_max(1, hd_min(high, y->h));
+    if (plain < 2 * beats || y->cp % lanes) return;
+    int64_t high = hd_min(hd_ceil_div(BAND_BYTES, y->w), lo->m->xm_bytes / 8 / row_bytes);
+    high = hd_max(1, hd_min(high, y->h));
     int band = (int)hd_ceil_div(y->h, hd_ceil_div(y->h, high)); /* even ones */
-    m->first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
-    for (int r = 0; r < rows; r++) {
-        int at = r % y->h % band;
-        m->first[r] = m->n;
-        if (!at) band_transfers(lo, l, map, n, r, (int)hd_min(band, y->h - r % y->h));
-    }
-    m->first[rows] = m->n;
+    int64_t room = lo->m->xm_bytes / 32 / hd_turned_columns(lo->m, band * y->w);
+    m->slice = (int)hd_max(lanes, hd_min(y->cp, hd_floor_to(room, lanes)));
+    m->slices = (int)hd_ceil_div(y->cp, m->slice);
+    m->first = hd_new_array(lo->arena, size_t, (size_t)rows * (size_t)m->slices + 1);
+    for (int r = 0; r < rows; r++)
+        for (int s = 0; s < m->slices; s++) {
+            m->first[r * m->slices + s] = m->n;
+            if (r % y->h % band == 0)
+                band_transfers(lo, l, map, n, r, (int)hd_min(band, y->h - r % y->h), s);
+        }
+    m->first[rows * m->slices] = m->n;
     double vectors = 2 * (double)bytes / lanes, loads = load_cycles(lo, m);
     if (m->n <= TRANSFERS_MAX && 2 * (loads > vectors ? loads : vectors) < plain) m->band = band;
 }
