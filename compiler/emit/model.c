@@ -46,6 +46,14 @@ static void step_of_nodes(const struct hd_lowering *lo, int *step) {
         for (int i = 0; i < lo->model->steps[s].n_nodes; i++)
             step[lo->model->steps[s].nodes[i]] = s;
     for (size_t i = 0; i < lo->n_layers; i++) step[lo->layers[i].node] = lo->layers[i].step;
+    for (bool any = true; any;) { /* moves that are part of the move behind them */
+        any = false;
+        for (size_t i = 0; i < lo->g->n_nodes; i++) {
+            if (!lo->chained[i] || step[i] >= 0) continue;
+            step[i] = step[hd_graph_only_user(lo->g, lo->g->nodes[i].out[0])];
+            any = any || step[i] >= 0;
+        }
+    }
     for (size_t i = 0; i < lo->n_tensors;
          i++) { /* a concat that moves nothing: where its parts are made */
         const struct hd_mtensor *t = &lo->tensors[i];

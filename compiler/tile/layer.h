@@ -286,6 +286,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     struct hd_share *share; /* per graph tensor */
     bool *shares;           /* per node: it moves nothing, its tensors share storage */
     bool *strides;          /* per node: only addressing, of products around it (bmm.c) */
+    bool *chained;          /* per node: a move that is part of the move behind it (move.c) */
     bool *rows;             /* per graph tensor: hd_mtensor.rows */
     const char *
         *too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
@@ -371,6 +372,11 @@ bool hd_is_move(const hd_graph *g, const struct hd_node *n);
 const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
 /* Of a turned move: bytes of XM of a slice of a band as it is loaded. */
 int64_t hd_turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
+/* Marks moves whose result only another move reads: the two are one. machine: nodes on it. */
+void hd_chain_moves(struct hd_lowering *lo, const bool *machine);
+/* Tensors whose elements a move moves, through those that are part of it; returns how many, at most
+ * HD_LAYER_INPUTS. */
+int hd_move_operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INPUTS]);
 hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int out,
                             struct hd_layer *l);
 void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g);

@@ -1,10 +1,10 @@
 /* Movement of data: nodes whose result is elements of their operands in another order, with pad
  * values between them: concat, split, slice, pad, transpose, reshape, nearest resize and others.
  *
- * needs: a node that hd_is_move() accepts, mtensors of its operands and result
- * gives: for each row of the result the transfers that LX makes into it; where these are of a few
- *        bytes each, for bands of rows the transfers of the band turned, which VX turns back
- * destroys: nothing
+ * needs: a node that hd_is_move() accepts, mtensors of its operands and result; moves in front of
+ * it that nothing else reads are part of it gives: for each row of the result the transfers that LX
+ * makes into it; where these are of a few bytes each, for bands of rows the transfers of the band
+ * turned, which VX turns back destroys: nothing
  *
  * Which element goes where is not written down here a second time: golden computes the node on
  * operands that hold their own indexes. What comes out is cut into runs that are contiguous on both
@@ -67,22 +67,80 @@ const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char *
     return elements > ELEMENTS_MAX ? "moves more than 16 M elements" : NULL;
 }
 
+/* Whether a later move may take this one in: what it fills would have to be told apart. */
+static bool may_chain(const struct hd_lowering *lo, int node) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    return hd_is_move(lo->g, n) && n->n_out == 1 && n->op != HD_IR_pad && !lo->opt->keep_all &&
+           !hd_name_listed(&lo->opt->keep, n->name) && !lo->too_big[node];
+}
+
+/* Tensors in front of a node and its chained operands, in order; false: more than there is room. */
+static bool gather(const struct hd_lowering *lo, int node, int *out, int *n_out) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    for (int i = 0; i < data_operands(n); i++) {
+        int t = n->in[i], maker = lo->g->tensors[t].producer;
+        if (maker >= 0 && lo->chained[maker]) {
+            if (!gather(lo, maker, out, n_out)) return false;
+            continue;
+        }
+        if (*n_out == HD_LAYER_INPUTS) return false;
+        out[(*n_out)++] = t;
+    }
+    return true;
+}
+
+int hd_move_operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INPUTS]) {
+    int n = 0;
+    gather(lo, node, out, &n);
+    return n;
+}
+
+void hd_chain_moves(struct hd_lowering *lo, const bool *machine) {
+    const hd_graph *g = lo->g;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead || !machine[i] || !may_chain(lo, (int)i)) continue;
+        int reader = hd_graph_only_user(g, n->out[0]), leaf[HD_LAYER_INPUTS], leaves = 0;
+        if (reader < 0 || !machine[reader] || !hd_is_move(g, &g->nodes[reader]) ||
+            lo->too_big[reader])
+            continue;
+        lo->chained[i] = true;
+        if (!gather(lo, reader, leaf, &leaves)) lo->chained[i] = false;
+    }
+}
+
 struct index_map {
     const int32_t *of; /* per element of the result: FILLED, or 1 + index in the operands' row */
     int64_t first[HD_LAYER_INPUTS + 1];
-    int n;
+    int operand[HD_LAYER_INPUTS], n; /* tensors */
 };
+
+struct nodes {
+    int *list;
+    size_t n, cap;
+};
+
+/* The node behind those that are part of it. */
+static void whole_chain(const struct hd_lowering *lo, int node, hd_arena *a, struct nodes *all) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    for (int i = 0; i < data_operands(n); i++) {
+        int maker = lo->g->tensors[n->in[i]].producer;
+        if (maker >= 0 && lo->chained[maker]) whole_chain(lo, maker, a, all);
+    }
+    *hd_push(a, all->list, all->n, all->cap) = node;
+}
 
 /* Golden on operands that hold their indexes. */
 static hd_status run_on_indexes(const struct hd_lowering *lo, const struct hd_node *n, int out,
                                 hd_arena *a, struct index_map *map) {
     hd_graph g = *lo->g; /* the same nodes over tensors of int32 */
     struct hd_tensor *t = hd_golden_tensors(&g, a);
-    int id = (int)(n - g.nodes);
     int64_t next = 1;
-    map->n = data_operands(n);
+    struct nodes chain = {0};
+    whole_chain(lo, (int)(n - g.nodes), a, &chain);
+    map->n = hd_move_operands(lo, (int)(n - g.nodes), map->operand);
     for (int i = 0; i < map->n; i++) {
-        struct hd_tensor *x = &t[n->in[i]];
+        struct hd_tensor *x = &t[map->operand[i]];
         int64_t elems = hd_tensor_elems(x);
         int32_t *v = hd_new_array(a, int32_t, (size_t)elems);
         map->first[i] = next;
@@ -94,10 +152,13 @@ static hd_status run_on_indexes(const struct hd_lowering *lo, const struct hd_no
         t[n->in[2]].dtype = HD_I32;
         t[n->in[2]].data = hd_new_array(a, int32_t, 1); /* FILLED */
     }
-    for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0) t[n->out[o]].dtype = HD_I32;
+    for (size_t i = 0; i < chain.n; i++) {
+        const struct hd_node *part = &g.nodes[chain.list[i]];
+        for (int o = 0; o < part->n_out; o++)
+            if (part->out[o] >= 0) t[part->out[o]].dtype = HD_I32;
+    }
     g.tensors = hd_dup(a, t, g.n_tensors * sizeof *t);
-    TRY(hd_golden_eval(lo->ctx, &g, &id, 1, t, a));
+    TRY(hd_golden_eval(lo->ctx, &g, chain.list, chain.n, t, a));
     map->of = t[n->out[out]].data;
     return HD_OK;
 }
@@ -133,15 +194,15 @@ static void join(struct hd_move_rows *m, size_t first) {
 }
 
 /* Which element goes to byte dst: a run goes on, or begins. */
-static void put(struct hd_lowering *lo, const struct index_map *map, const struct hd_node *n,
-                int32_t from, int32_t dst, struct hd_move_rows *m, size_t first) {
+static void put(struct hd_lowering *lo, const struct index_map *map, int32_t from, int32_t dst,
+                struct hd_move_rows *m, size_t first) {
     if (from == FILLED) {
         m->holes = true;
         return;
     }
     int k = 0;
     while (from >= map->first[k + 1]) k++;
-    const struct hd_mtensor *in = &lo->tensors[lo->tensor_of[n->in[k]]];
+    const struct hd_mtensor *in = &lo->tensors[lo->tensor_of[map->operand[k]]];
     int64_t src = arena_byte(in, from - map->first[k]);
     struct hd_transfer *t = m->n > first ? &m->list[m->n - 1] : NULL;
     if (t && t->input == k && t->src + t->run == src && t->dst + t->run == dst) {
@@ -153,13 +214,13 @@ static void put(struct hd_lowering *lo, const struct index_map *map, const struc
 }
 
 static void row_transfers(struct hd_lowering *lo, struct hd_layer *l, const struct index_map *map,
-                          const struct hd_node *n, int row) {
+                          int row) {
     const struct hd_mtensor *y = &lo->tensors[l->out];
     struct hd_move_rows *m = &l->move;
     size_t first = m->n;
     for (int x = 0; x < y->w; x++)
         for (int c = 0; c < y->c; c++)
-            put(lo, map, n, map->of[element(y, row, x, c)], x * y->cp + c, m, first);
+            put(lo, map, map->of[element(y, row, x, c)], x * y->cp + c, m, first);
     join(m, first);
 }
 
@@ -175,7 +236,7 @@ int64_t hd_turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l) 
 /* A slice of rows [row, row + rows), turned: whole blocks first, then the last one of each channel.
  */
 static void band_transfers(struct hd_lowering *lo, struct hd_layer *l, const struct index_map *map,
-                           const struct hd_node *n, int row, int rows, int slice) {
+                           int row, int rows, int slice) {
     const struct hd_mtensor *y = &lo->tensors[l->out];
     struct hd_move_rows *m = &l->turned;
     int pixels = rows * y->w, block = (int)lo->m->n, columns = hd_turned_columns(lo->m, pixels);
@@ -187,7 +248,7 @@ static void band_transfers(struct hd_lowering *lo, struct hd_layer *l, const str
         for (int c = from; c < to; c++)
             for (int k = part ? whole : 0; k < end; k++) {
                 int p = k - (part ? back : 0);
-                put(lo, map, n, map->of[element(y, row + p / y->w, p % y->w, c)],
+                put(lo, map, map->of[element(y, row + p / y->w, p % y->w, c)],
                     (c - from) * columns + k, m, first);
             }
         join(m, first);
@@ -207,8 +268,7 @@ static double load_cycles(const struct hd_lowering *lo, const struct hd_move_row
 }
 
 /* The turned form, where it is so much as half as long. */
-static void turn(struct hd_lowering *lo, const struct hd_node *n, const struct index_map *map,
-                 struct hd_layer *l) {
+static void turn(struct hd_lowering *lo, const struct index_map *map, struct hd_layer *l) {
     const struct hd_mtensor *y = &lo->tensors[l->out];
     struct hd_move_rows *m = &l->turned;
     int lanes = (int)lo->m->n, rows = y->n * y->h;
@@ -226,7 +286,7 @@ static void turn(struct hd_lowering *lo, const struct hd_node *n, const struct i
         for (int s = 0; s < m->slices; s++) {
             m->first[r * m->slices + s] = m->n;
             if (r % y->h % band == 0)
-                band_transfers(lo, l, map, n, r, (int)hd_min(band, y->h - r % y->h), s);
+                band_transfers(lo, l, map, r, (int)hd_min(band, y->h - r % y->h), s);
         }
     m->first[rows * m->slices] = m->n;
     double vectors = 2 * (double)bytes / lanes, loads = load_cycles(lo, m);
@@ -241,8 +301,9 @@ hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int
     l->kind = HD_LAYER_MOVE;
     l->a_scale = 1; /* bytes as they are */
     l->lo = y->is_unsigned ? 0 : -128, l->hi = y->is_unsigned ? 255 : 127;
-    for (int i = 0; i < data_operands(n); i++) {
-        l->in[i] = lo->tensor_of[n->in[i]];
+    int operand[HD_LAYER_INPUTS], operands = hd_move_operands(lo, l->node, operand);
+    for (int i = 0; i < operands; i++) {
+        l->in[i] = lo->tensor_of[operand[i]];
         lo->tensors[l->in[i]].read_from_dram = true;
     }
     if (n->op == HD_IR_pad && n->n_in > 2 && n->in[2] >= 0)
@@ -251,11 +312,11 @@ hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int
     hd_status s = run_on_indexes(lo, n, out, scratch, &map);
     l->move.first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
     for (int r = 0; s == HD_OK && r < rows; r++) {
-        row_transfers(lo, l, &map, n, r);
+        row_transfers(lo, l, &map, r);
         l->move.first[r + 1] = l->move.n;
     }
     l->move.fills = l->move.holes || y->c < y->cp;
-    if (s == HD_OK) turn(lo, n, &map, l);
+    if (s == HD_OK) turn(lo, &map, l);
     if (s == HD_OK && l->move.n > TRANSFERS_MAX) {
         lo->too_big[l->node] = "needs more than 32768 transfers, because neighbours do not stay "
                                "neighbours";

@@ -15,7 +15,7 @@
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-enum place { ON_HOST, ON_MACHINE, FOLDED };
+enum place { ON_HOST, ON_MACHINE, FOLDED, CHAINED };
 
 size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes) {
     size_t at = (size_t)hd_round_up((int64_t)lo->image_bytes, HD_CODE_ALIGN);
@@ -330,7 +330,21 @@ static void choose_places(struct partition *p) {
         machine[p->order[i]] = p->place[p->order[i]] == ON_MACHINE;
     hd_bmm_views(p->lo, machine, p->lo->strides);
     for (size_t i = 0; i < p->n_order; i++)
-        if (p->lo->strides[p->order[i]] || folds(p, p->order[i])) p->place[p->order[i]] = FOLDED;
+        if (p->lo->strides[p->order[i]]) p->place[p->order[i]] = FOLDED;
+    for (size_t i = 0; i < p->n_order; i++) { /* dense layers want their flatten to fold */
+        int id = p->order[i];
+        machine[id] =
+            p->place[id] == ON_MACHINE && !(is_flatten(p->lo, &g->nodes[id]) && folds(p, id));
+    }
+    hd_chain_moves(p->lo, machine);
+    for (size_t i = 0; i < p->n_order; i++) {
+        int id = p->order[i], x = g->nodes[id].n_in ? g->nodes[id].in[0] : -1;
+        int maker = x < 0 ? -1 : g->tensors[x].producer;
+        if (p->lo->chained[id])
+            p->place[id] = CHAINED;
+        else if ((maker < 0 || !p->lo->chained[maker]) && folds(p, id))
+            p->place[id] = FOLDED;
+    }
 }
 
 /* Bytes per pixel: whole words and vectors, or packed when only convolutions of this program read
@@ -404,8 +418,14 @@ static bool is_operand(const struct hd_lowering *lo, const struct hd_node *n, in
 static hd_status add_layer(struct partition *p, int node, int out, int step) {
     struct hd_lowering *lo = p->lo;
     const struct hd_node *n = &lo->g->nodes[node];
-    for (int i = 0; i < n->n_in; i++)
-        if (is_operand(lo, n, i)) add_mtensor(p, n->in[i]);
+    bool moves = hd_is_move(lo->g, n);
+    int operand[HD_LAYER_INPUTS], operands = moves ? hd_move_operands(lo, node, operand) : n->n_in;
+    for (int i = 0; i < operands; i++) {
+        if (moves)
+            add_mtensor(p, operand[i]);
+        else if (is_operand(lo, n, i))
+            add_mtensor(p, n->in[i]);
+    }
     int y_id = n->out[out];
     if (n->op == HD_IR_qmatmul) y_id = hd_bmm_tensor(lo, node, HD_BMM_Y);
     lo->tensor_of[n->out[out]] = add_mtensor(p, y_id);
@@ -493,7 +513,7 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step
                 add_host(p, &s, id);
             else if (p->place[id] == FOLDED)
                 TRY(add_folded(p, id));
-            else
+            else if (p->place[id] == ON_MACHINE)
                 for (int o = 0; o < layers_of(&lo->g->nodes[id]); o++)
                     if (lo->g->nodes[id].out[o] >= 0) TRY(add_layer(p, id, o, step));
             p->done[id] = more = *out_any = true;
@@ -533,6 +553,7 @@ hd_status hd_partition(struct hd_lowering *lo) {
     lo->share = hd_new_array(lo->arena, struct hd_share, lo->g->n_tensors + 1);
     lo->shares = hd_new_array(lo->arena, bool, n + 1);
     lo->strides = hd_new_array(lo->arena, bool, n + 1);
+    lo->chained = hd_new_array(lo->arena, bool, n + 1);
     for (size_t i = 0; i < lo->g->n_tensors; i++) lo->tensor_of[i] = lo->share[i].base = -1;
     hd_model *m = lo->model;
     m->steps = hd_new_array(m->arena, struct hd_step, n + 1);

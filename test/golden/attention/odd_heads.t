@@ -7,18 +7,14 @@
 #= q.onnx, machine tiny, inputs: random, seed 1
 #= ok   x.q i8[18,1,45]
 #= ok   Add_1.q.rows i8[18,45], layer MatMul_0
-#= ok   Reshape_6.float.q i8[18,1,3,15], layer Reshape_6
 #= ok   Transpose_7.float.q i8[1,3,18,15], layer Transpose_7
 #= ok   Add_3.q.rows i8[18,45], layer MatMul_2
-#= ok   Reshape_8.float.q i8[18,1,3,15], layer Reshape_8
 #= ok   Transpose_9.float.q i8[1,3,15,18], layer Transpose_9
 #= ok   Div_11.q i8[1,3,18,18], layer MatMul_10
 #= ok   Softmax_12.q u8[1,3,18,18], layer Softmax_12
 #= ok   Add_5.q.rows i8[18,45], layer MatMul_4
-#= ok   Reshape_13.float.q i8[18,1,3,15], layer Reshape_13
 #= ok   Transpose_14.float.q i8[1,3,18,15], layer Transpose_14
 #= ok   MatMul_15.q i8[1,3,18,15], layer MatMul_15
-#= ok   Transpose_16.float.q i8[18,1,3,15], layer Transpose_16
 #= ok   Reshape_17.float.q.rows i8[18,45], layer Reshape_17.float.q.rows
 #= ok   Add_19.q.rows i8[18,45], layer MatMul_18
 #= ok   Add_20.q i8[18,1,45], layer Add_20
@@ -29,5 +25,5 @@
 #= ok   Add_31.q i8[18,1,45], layer Add_31
 #= ok   y.q i8[18,1,45], layer LayerNormalization_32
 #= ok   y f32[18,1,45]
-#= golden,iss,rtl agree: 24 values compared, all bit-equal
+#= golden,iss,rtl agree: 20 values compared, all bit-equal
 #= 1 program: 0 errors, 0 warnings
