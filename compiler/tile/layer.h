@@ -150,9 +150,9 @@ struct hd_layer {
     enum hd_layer_kind kind;
     int node;
     int step;
-    int tag;                      /* index in the model's layers */
-    int in[HD_LAYER_INPUTS], out; /* indexes of mtensors; -1 behind the last input */
-    int result;                   /* graph id of the output that it makes */
+    int tag;                          /* index in the model's layers */
+    int in[HD_LAYER_INPUTS], out;     /* indexes of mtensors; -1 behind the last input */
+    int result;                       /* graph id of the output that it makes */
     struct hd_move_rows move, turned; /* two ways to do the same */
     struct hd_recurrent rnn;
     struct hd_bmm *bmm;
