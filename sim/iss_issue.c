@@ -119,7 +119,11 @@ static bool issue_op(hd_iss *iss) {
     uint32_t end = s->bundle + (uint32_t)(s->at + 1 < s->n ? s->offset[s->at + 1] : s->words);
     struct front *f = &iss->front[op->unit];
     if (s->seq == SEQ_NONE) {
-        if (op->unit != HD_UNIT_seq && f->q_n == iss->m.queue_ops) return false;
+        uint32_t left = f->take == iss->now; /* its queue has that place from the next cycle on */
+        if (op->unit != HD_UNIT_seq && f->q_n + left >= iss->m.queue_ops) {
+            if (left) s->next = iss->now + 1;
+            return false;
+        }
         if (!hd_iss_take_words(iss, end)) return false;
         if (op->unit != HD_UNIT_seq) {
             f->queue[(f->q_head + f->q_n++) % HD_QUEUE_MAX] =
