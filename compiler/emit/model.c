@@ -201,7 +201,9 @@ static void describe_places(struct hd_lowering *lo) {
     m->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
-        int64_t rows = t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
+        int64_t rows =
+            t->roll ? t->roll + t->mirror - t->slot_of_0 : (int64_t)t->n * (t->h + t->pt + t->pb);
+        int64_t skipped = t->roll ? (int64_t)t->slot_of_0 * hd_mtensor_pitch(t) : 0;
         m->places[i] =
             (struct hd_place){.tensor = t->tensor,
                               .layer = t->made,
@@ -211,7 +213,7 @@ static void describe_places(struct hd_lowering *lo) {
                               .goes_out = t->goes_out,
                               .on_chip = t->resident,
                               .in_arena = t->in_arena,
-                              .xm_offset = t->xm,
+                              .xm_offset = t->xm + (uint64_t)skipped,
                               .xm_bytes = (uint64_t)(rows * hd_mtensor_pitch(t) - t->at_c),
                               .pitch = hd_mtensor_pitch(t),
                               .rolling = t->roll,

@@ -83,13 +83,19 @@ static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
         if (slots >= t->h + t->pt + t->pb) continue; /* all of it is there anyway */
         t->roll = slots;
         t->mirror = (b->kh - 1) * b->dy;
+        t->slot_of_0 = 0;
+        /* windows that all begin in slots that sy divides need fewer rows behind the last slot; a
+         * tile may end there, too */
+        int mirror = (int)hd_max(t->mirror + 1 - b->sy, 0);
+        if (slots % b->sy == 0 && b->pt <= mirror) t->mirror = mirror, t->slot_of_0 = b->pt;
     }
 }
 
 /* needs / gives / destroys: see the head of this file. */
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
     bool enabled = kind != HD_CHAINS_NONE;
-    for (size_t i = 0; i < lo->n_tensors; i++) lo->tensors[i].roll = lo->tensors[i].mirror = 0;
+    for (size_t i = 0; i < lo->n_tensors; i++)
+        lo->tensors[i].roll = lo->tensors[i].mirror = lo->tensors[i].slot_of_0 = 0;
     for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].roll_th = 0;
     for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->layers[i]);
     for (size_t i = 0, last; i < lo->n_layers; i = last + 1) {

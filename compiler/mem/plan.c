@@ -50,6 +50,10 @@ int hd_mtensor_pitch(const struct hd_mtensor *t) {
     return t->roll ? (int)hd_round_up(bytes, PLACE_ALIGN) : bytes;
 }
 
+int hd_mtensor_slot(const struct hd_mtensor *t, int y) {
+    return ((y + t->slot_of_0) % t->roll + t->roll) % t->roll;
+}
+
 static int64_t xm_bytes_of(const struct hd_mtensor *t) {
     int64_t rows = t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
     return hd_round_up(rows * hd_mtensor_pitch(t), PLACE_ALIGN);
@@ -130,7 +134,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), PLACE_ALIGN);
         t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                       !t->never_resident;
-        if (!t->resident) t->roll = t->mirror = 0;
+        if (!t->resident) t->roll = t->mirror = t->slot_of_0 = 0;
         if (!t->resident) continue;
         t->xm = (uint32_t)s.at;
         spans[n++] = s;

@@ -54,6 +54,7 @@ struct matmul {
     int64_t wm, am;
     int am_nt; /* accumulators between output tiles */
     int th, tw;
+    int row; /* of the tile, first to be requantised */
 };
 
 static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as) {
@@ -171,7 +172,7 @@ static hd_status requantise_sub(struct hd_lowerer *w, const struct matmul *q, in
     hd_low_set(w, HD_F_vx_b_kind, 4);
     hd_low_set(w, HD_F_vx_use_bias, 1);
     hd_low_set(w, HD_F_vx_scale_pm, 1);
-    hd_low_set(w, HD_F_vx_a, am);
+    hd_low_set(w, HD_F_vx_a, am + q->row * tw);
     hd_low_set(w, HD_F_vx_d, (int64_t)(out->at + (uint32_t)c) / n + s.y * pitch + s.x * pixel);
     hd_low_set(w, HD_F_vx_p, pm + i);
     hd_low_set(w, HD_F_vx_n0, tw), hd_low_set(w, HD_F_vx_as0, 1),
@@ -201,18 +202,26 @@ static hd_status requantise(struct hd_lowerer *w, const struct matmul *q, int64_
     return HD_OK;
 }
 
-/* The rows of a tile that lie in the first slots of a rolling tensor, once more behind its last
- * slot. */
+/* Rows [first, first + n) of a tile of a rolling tensor once more, `slots` further on. */
+static hd_status again(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
+                       const struct hd_view *out, int c, int first, int n, int slots) {
+    if (n <= 0) return HD_OK;
+    struct matmul part = *q;
+    struct hd_view at = *out;
+    part.row = first, part.th = at.rows = n;
+    at.at += (uint32_t)((first + slots) * out->pitch);
+    return requantise(w, &part, pm, &at, c);
+}
+
+/* Rows in the first slots of a rolling tensor are needed behind its last slot, too, and those of a
+ * tile that ends there in the first slots. */
 static hd_status mirror(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
                         const struct hd_view *out, int c) {
     const struct hd_mtensor *y = hd_low_tensor(w, w->l->out);
-    int slot = y->roll ? out->y % y->roll : 0;
-    if (!y->roll || slot >= y->mirror) return HD_OK;
-    struct matmul again = *q;
-    struct hd_view at = *out;
-    again.th = at.rows = (int)hd_min(q->th, y->mirror - slot);
-    at.at += (uint32_t)(y->roll * out->pitch);
-    return requantise(w, &again, pm, &at, c);
+    if (!y->roll) return HD_OK;
+    int slot = hd_mtensor_slot(y, out->y), in = y->roll - slot;
+    TRY(again(w, q, pm, out, c, 0, (int)hd_min(q->th, y->mirror - slot), y->roll));
+    return again(w, q, pm, out, c, in, q->th - in, -y->roll);
 }
 
 /* One weight chunk over one pixel tile: reduction blocks, then one vector pass. */

@@ -35,7 +35,7 @@ void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
 
 static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
     if (t->roll) { /* negative rows are padding above the image */
-        int slot = (y % t->roll + t->roll) % t->roll;
+        int slot = hd_mtensor_slot(t, y);
         return t->xm + (uint32_t)(slot * hd_mtensor_pitch(t) + (x + t->pl) * t->cp);
     }
     int rows = t->h + t->pt + t->pb;
@@ -231,9 +231,10 @@ hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int
 static hd_status fill_rolling(struct hd_lowerer *w, const struct hd_mtensor *t) {
     int64_t pitch = hd_mtensor_pitch(t), side = pitch - (int64_t)t->w * t->cp;
     int slots = t->roll + t->mirror;
+    uint32_t right = resident_at(t, 0, -t->slot_of_0, t->w); /* of slot 0 */
     TRY(hd_low_fill(w, t->pad_value, t->xm, (int64_t)t->pl * t->cp, 1, 0));
-    TRY(hd_low_fill(w, t->pad_value, resident_at(t, 0, 0, t->w), side, slots - 1, pitch));
-    TRY(hd_low_fill(w, t->pad_value, resident_at(t, 0, 0, t->w) + (uint32_t)((slots - 1) * pitch),
+    TRY(hd_low_fill(w, t->pad_value, right, side, slots - 1, pitch));
+    TRY(hd_low_fill(w, t->pad_value, right + (uint32_t)((slots - 1) * pitch),
                     (int64_t)t->pr * t->cp, 1, 0));
     return hd_low_fill_rows(w, t, -t->pt, 0);
 }

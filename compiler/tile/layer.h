@@ -54,10 +54,10 @@ struct hd_mtensor {
     uint64_t words;          /* where (sched/bmm.c) */
     bool resident;           /* whole tensor lives in XM from use_first to use_last */
     uint32_t xm;             /* byte address when resident */
-    /* resident, but only `roll` rows at a time: row y lies in slot y mod roll; the first `mirror`
-     * slots are written a second time behind the last one, so that a window of mirror + 1 rows is
-     * contiguous anywhere */
-    int roll, mirror;
+    /* resident, but only `roll` rows at a time: row y lies in slot (y + slot_of_0) mod roll; the
+     * first `mirror` slots are written a second time behind the last one, so that every window and
+     * every tile is contiguous; mirror >= slot_of_0 */
+    int roll, mirror, slot_of_0;
     bool in_arena;
     uint64_t arena;
 };
@@ -65,6 +65,8 @@ struct hd_mtensor {
 /* Bytes between rows of a resident tensor. Rows of a rolling one are granules of their own
  * (sched/deps.c), else reading one would wait for writing the next. */
 int hd_mtensor_pitch(const struct hd_mtensor *t);
+/* Of a rolling tensor: the slot of row y, which may be padding above the image. */
+int hd_mtensor_slot(const struct hd_mtensor *t, int y);
 
 enum hd_layer_kind {
 #define INTRINSIC(kind, ...) HD_LAYER_##kind,
