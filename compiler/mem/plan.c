@@ -313,9 +313,53 @@ static void report_activation_memory(struct hd_lowering *lo) {
     }
 }
 
+/* What a plan decided about tensors and rings, as a number (FNV-1a). */
+static uint64_t decisions(const struct hd_lowering *lo) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < lo->n_tensors; i++)
+        h = (h ^ (lo->tensors[i].resident | (uint64_t)(lo->tensors[i].roll > 0) << 1)) *
+            UINT64_C(0x100000001b3);
+    for (size_t i = 0; i < lo->n_layers; i++)
+        h = (h ^ lo->layers[i].ring_bytes) * UINT64_C(0x100000001b3);
+    return h;
+}
+
+/* The chain that begins at i, with its neighbours. */
+static int64_t chain_cycles(struct hd_lowering *lo, size_t i) {
+    size_t from = i, to = (size_t)lo->layers[i].chain_last + 1;
+    if (i > 0 && lo->layers[i - 1].step == lo->layers[i].step)
+        from = (size_t)lo->layers[i - 1].chain_first;
+    if (to < lo->n_layers && lo->layers[to].step == lo->layers[i].step)
+        to = (size_t)lo->layers[to].chain_last + 1;
+    return hd_estimate_layers(lo, from, to);
+}
+
+/* More slots for rolling chains where that displaces nothing: a smaller part of their rows is
+ * written twice. */
+static hd_status widen(struct hd_lowering *lo, struct span *spans, int plan) {
+    uint64_t as_is = decisions(lo);
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
+        int *more = &lo->layers[i].more_slots, best = 0;
+        if (!lo->layers[i].roll_th) continue;
+        int64_t least = chain_cycles(lo, i);
+        for (*more = 1; *more <= 8; *more *= 2) {
+            hd_status s = plan_with_ring(lo, spans, plan);
+            if (s != HD_OK || decisions(lo) != as_is) break;
+            int64_t now = chain_cycles(lo, i);
+            if (now < least) best = *more, least = now;
+        }
+        *more = best;
+        hd_clear(lo->ctx);
+        TRY(plan_with_ring(lo, spans, plan));
+    }
+    return HD_OK;
+}
+
 /* The plan, with tiles refined. */
 static hd_status refined(struct hd_lowering *lo, struct span *spans, int plan) {
+    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].more_slots = 0;
     TRY(plan_with_ring(lo, spans, plan));
+    TRY(widen(lo, spans, plan));
     for (size_t i = 0; i < lo->n_tensors; i++) {
         lo->tensors[i].use_first = first_use(lo, &lo->tensors[i]);
         lo->tensors[i].use_last = last_use(lo, &lo->tensors[i]);

@@ -200,8 +200,10 @@ struct hd_layer {
     float a_scale, b_scale;
 
     /* what refine.c asks of tiling, 0 = tiling's own choice */
-    int no_room; /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
-    int roll_th; /* rows of a tile when the chain rolls (mem/chain.c), else 0 */
+    int no_room;    /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
+    int more_slots; /* of its rolling chain: tiles for which windows find slots beyond what they
+                       need */
+    int roll_th;    /* rows of a tile when the chain rolls (mem/chain.c), else 0 */
     int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
     int ask_first,
         ask_rest;   /* rows of the first and last band, fewer than of the others; 0 = even */
