@@ -81,7 +81,7 @@ static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
         int64_t ahead = hd_round_up(window - b->pt + a->roll_th, a->roll_th);
         int slots = (int)hd_round_up(ahead + b->pt, a->roll_th);
         if (b->kh > 1) slots += lo->layers[first].more_slots * a->roll_th;
-        if (slots >= t->h + t->pt + t->pb) continue; /* all of it is there anyway */
+        if (slots >= t->h) continue; /* all of it is there anyway */
         t->roll = slots;
         t->mirror = (b->kh - 1) * b->dy;
         t->slot_of_0 = 0;
