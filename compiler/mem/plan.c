@@ -263,7 +263,7 @@ static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) 
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = l->ask_first = l->ask_rest = l->ask_group = l->ask_nb = 0,
-        l->ask_order = HD_ORDER_ANY;
+        l->ask_order = HD_ORDER_ANY, l->ask_head = (struct hd_head){0};
         hd_status one = hd_choose_tiles(lo, l);
         if (one != HD_OK) s = one;
     }
@@ -367,12 +367,14 @@ static hd_status refined(struct hd_lowering *lo, struct span *spans, int plan) {
     return hd_refine_tiles(lo);
 }
 
-/* The best plan with coarse tiles need not be the best with refined ones: the PLANS most promising
- * are refined, of a short program, where beginning and end count, all that come near. */
+/* The best plan with coarse tiles need not be the best with refined ones, and chains gain most: of
+ * each kind of chains the PLANS most promising are refined, of a short program, where beginning and
+ * end count, all that come near. */
 static int best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cycles, int best) {
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
     bool brief = cycles[best] < SHORT;
-    for (int n = 0; n < CHAINS * CUTS && (brief || n < PLANS); n++) {
+    int tried[CHAINS] = {0};
+    for (int n = 0; n < CHAINS * CUTS; n++) {
         int next = 0;
         for (int plan = 1; plan < CHAINS * CUTS; plan++)
             if (cycles[plan] < cycles[next]) next = plan;
@@ -380,6 +382,7 @@ static int best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cyc
         if (coarse > near) break;
         for (int plan = 0; plan < CHAINS * CUTS; plan++) /* many cuts make the same plan */
             if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
+        if (!brief && tried[next % CHAINS]++ >= PLANS) continue;
         if (refined(lo, spans, next) != HD_OK) continue;
         int64_t now = plan_cycles(lo);
         if (now < least) best = next, least = now;

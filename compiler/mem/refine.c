@@ -20,13 +20,14 @@ struct window { /* chain [first, end) within the layers [from, to) that are esti
 struct asked {
     int tiles, first_rows, last_rows, group, nb, halves;
     enum hd_order order;
+    struct hd_head head;
     uint32_t ring_in;
 };
 
 static struct asked get(const struct hd_lowering *lo, const struct window *w) {
     const struct hd_layer *l = &lo->layers[w->first];
-    return (struct asked){l->ask_tiles, l->ask_first,  l->ask_rest,  l->ask_group,
-                          l->ask_nb,    l->ask_halves, l->ask_order, l->ring_in};
+    return (struct asked){l->ask_tiles,  l->ask_first, l->ask_rest, l->ask_group, l->ask_nb,
+                          l->ask_halves, l->ask_order, l->ask_head, l->ring_in};
 }
 
 /* The chain is tiled as asked; false when it does not fit. */
@@ -34,7 +35,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
     for (size_t i = w->first; i < w->end; i++) {
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = q->tiles, l->ask_first = q->first_rows, l->ask_rest = q->last_rows,
-        l->ask_group = q->group, l->ask_nb = q->nb, l->ask_order = q->order;
+        l->ask_group = q->group, l->ask_nb = q->nb, l->ask_order = q->order, l->ask_head = q->head;
         l->ring_in = q->ring_in, l->ask_halves = q->halves;
         if (hd_choose_tiles(lo, l) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
@@ -62,10 +63,14 @@ static uint64_t tiling_of(const struct search *s) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (size_t i = s->w.first; i < s->w.end; i++) {
         const struct hd_layer *l = &s->lo->layers[i];
-        const int64_t v[] = {
-            l->th,          l->first_th, l->tw,           l->nb,      l->cwb,
-            l->chunk_outer, l->wave,     l->weights_stay, l->ring_in, l->wave ? l->ask_group : 0,
-            l->ask_halves};
+        const int64_t v[] = {l->th,         l->first_th,
+                             l->tw,         l->nb,
+                             l->cwb,        l->chunk_outer,
+                             l->wave,       l->weights_stay,
+                             l->ring_in,    l->wave ? l->ask_group : 0,
+                             l->head.words, l->head.first,
+                             l->head.body,  l->head.step,
+                             l->head.last,  l->ask_halves};
         for (size_t k = 0; k < sizeof v / sizeof *v; k++)
             h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
     }
@@ -146,6 +151,40 @@ static void search_chunks(struct search *s) {
     }
 }
 
+/* A short layer whose operand comes in with its weights: beginning with a part of the reduction.
+ * One number after the other, and again while that helps. */
+static void search_head(struct search *s) {
+    enum { NUMBERS = 6, VALUES = 10 };
+    static const int values[NUMBERS][VALUES] = {{1, 2, 4, 8, 16},
+                                                {4, 6, 7, 8, 9, 10, 11, 12, 13, 16},
+                                                {8, 16, 20, 24, 32, 36, 40, 48},
+                                                {1, 2, 3, 4, 5, 6, 8},
+                                                {1, 2, 3, 4, 8},
+                                                {1, 2, 4}};
+    const struct hd_layer *l = &s->lo->layers[s->w.first];
+    const struct hd_mtensor *x = &s->lo->tensors[l->in[0]];
+    if (s->w.end - s->w.first > 1 || l->kind != HD_LAYER_MATMUL || !l->weights_stay) return;
+    if (!x->resident || !x->comes_in || s->cycles > SHORT / 2) return;
+    struct search own = *s;
+    own.cycles = INT64_MAX;
+    own.best.order = HD_ORDER_WAVE;
+    own.best.nb = 1;
+    own.best.head = (struct hd_head){1, 8, 32, 4, 2};
+    for (int64_t before = 0; before != own.cycles;) {
+        before = own.cycles;
+        for (int i = 0; i < NUMBERS; i++)
+            for (int k = 0; k < VALUES && values[i][k]; k++) {
+                struct asked q = own.best;
+                int *number[NUMBERS] = {&q.head.words, &q.head.first, &q.head.body,
+                                        &q.head.step,  &q.head.last,  &q.nb};
+                *number[i] = values[i][k];
+                int64_t cycles = attempt(&own, &q);
+                if (cycles < own.cycles && l->head.words) own.best = q, own.cycles = cycles;
+            }
+    }
+    if (own.cycles < s->cycles) s->best = own.best, s->cycles = own.cycles;
+}
+
 static void search_ring(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     bool depthwise = s->w.end - s->w.first == 1 && l->kind == HD_LAYER_DEPTHWISE;
@@ -202,6 +241,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_ends(&s);
         search_groups(&s);
         search_halves(&s);
+        search_head(&s);
         HD_ASSERT(tile(lo, &s.w, &s.best)); /* it was there before */
         hd_clear(lo->ctx);
     }

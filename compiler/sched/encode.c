@@ -69,6 +69,10 @@ static struct words encode(struct hd_sched *s) {
     return p;
 }
 
+/* The first burst of fetch ends at a multiple of this: a program that begins there has as many
+ * words as can be when its first loads are asked for. */
+enum { FETCH_BYTES = 256 };
+
 hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
                           int64_t *out_bundles) {
     struct words p = encode(s);
@@ -76,6 +80,8 @@ hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_by
     size_t n = hd_prog_pack(p.w, p.n, packed);
     if (n && n < p.n) p.w = packed, p.n = n;
     *out_bytes = p.n * sizeof *p.w;
+    size_t over = s->lo->image_bytes % FETCH_BYTES;
+    if (over) hd_image_reserve(s->lo, FETCH_BYTES - over);
     *out_offset = hd_image_reserve(s->lo, *out_bytes);
     memcpy(s->lo->image + *out_offset, p.w, *out_bytes);
     *out_bundles = p.bundles;

@@ -6,9 +6,10 @@
  *
  * A simulation of events: an operation starts when it is issued, its unit is free and what it waits
  * for is done. Durations are those of docs/hw.md: one iteration a cycle on MX and VX, one beat a
- * cycle on each direction of the bus; LX and LW share the reads evenly. Of bank conflicts only a
- * store behind MX is modelled, roughly; fetch on the bus is not. How close it comes to the ISS:
- * `heddle bench machine`.
+ * cycle on each direction of the bus. Reads go burst by burst: fetch, LX and LW ask for one a
+ * cycle, in turn, no more than OUTSTANDING are open, and data come in the order in which they were
+ * asked for. Of bank conflicts only those of stores behind MX and of loads beside VX are modelled,
+ * roughly. How close it comes to the ISS: `heddle bench machine`.
  */
 #include <string.h>
 
@@ -17,45 +18,53 @@
 
 enum {
     /* cycles, docs/hw.md */
-    FETCH = 8,     /* start to the first request, data to the first word */
-    SIGNAL = 3,    /* done of one unit to start of another */
+    FETCH = 9,     /* start to the first request, data to the last word of the header */
+    TAKE = 4,      /* last word issued to the first that the unit's front applies */
+    LENGTH = 4,    /* data of the header to the requests of the rest of the program */
+    CHUNK = 64,    /* words of a burst of the program; */
+    CHUNKS = 4,    /* that many of them are asked for ahead */
+    SIGNAL = 1,    /* done of one unit to start of another */
     MX_DONE = 9,   /* last iteration to done */
-    VX_DONE = 20,  /* likewise */
+    VX_DONE = 19,  /* likewise */
     DMA_FIRST = 6, /* accepted to the first address */
     DMA_DONE = 4,
     HALT = 4,
-    OUTSTANDING = 16
+    OUTSTANDING = 16,
+    IN_FLIGHT = 8 /* operations of a unit */
 };
 static const double NEVER = 1e18;
 
-struct load { /* of LX or LW, its data on the way */
+struct load { /* of LX or LW, whose addresses go out */
     int number;
-    double at;    /* first data, at the earliest */
-    double beats; /* that are still to come */
-    double rate;  /* beats a cycle at most: short bursts leave gaps */
-    double pad;   /* cycles of padding before, without the bus */
+    int64_t bursts; /* that are still to be asked for */
+    double at;      /* the first, at the earliest; then the next */
+    double beats;   /* of each */
 };
-enum { LOADS = 4 };
+
+struct reads {               /* the read channel */
+    double end[OUTSTANDING]; /* of the data of the last bursts */
+    int next;                /* the oldest of them */
+    double asked, data;      /* the last burst was asked for, its data end */
+    int turn;                /* of the loaders, which asks first */
+};
 
 struct timing {
     const struct hd_sched *s;
     int64_t axi, latency;
     double *done[HD_UNITS], *start[HD_UNITS],
         *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
-    double free[HD_UNITS]; /* when the unit takes its next operation; < 0 = its loads decide */
-    int next[HD_UNITS];    /* operations started */
-    struct load load[HD_UNITS][LOADS];
-    int n_loads[HD_UNITS];
+    double
+        free[HD_UNITS]; /* when the unit takes its next operation; < 0 = when its load has asked */
+    int next[HD_UNITS]; /* operations started */
+    const int *length;  /* words of each operation */
+    struct load load[HD_UNITS];
+    double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
+    struct reads reads;
     double write_free, now;
     double burst_free[OUTSTANDING]; /* when the bursts sent last are acknowledged */
     int burst;                      /* the oldest of them */
     double vx_written[2];           /* when the last result of VX is in XM, in AM */
 };
-
-/* The next addresses of a unit go out while that many beats are to come. */
-static double ahead(const struct timing *t) {
-    return (double)(t->latency + 32);
-}
 
 static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
     return hd_field_get(op->words, f);
@@ -134,13 +143,20 @@ static double drained(const struct timing *t, const struct hd_slot_op *op) {
 /* LX waits where VX writes the bank that it fills: as measured, about half of the time in which
  * both are there. */
 static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
-    struct load *l = t->load[HD_UNIT_lx];
-    if (!t->n_loads[HD_UNIT_lx] || l->beats <= 0) return;
-    uint32_t fills = t->s->ops[t->s->by_number[HD_UNIT_lx][l->number - 1]].writes_banks;
+    const struct hd_sched *s = t->s;
+    int k = t->next[HD_UNIT_lx], first = k;
+    while (first > 0 && first > k - IN_FLIGHT &&
+           (t->done[HD_UNIT_lx][first - 1] < 0 || t->done[HD_UNIT_lx][first - 1] > t->now))
+        first--;
+    if (first == k) return;
+    uint32_t fills = s->ops[s->by_number[HD_UNIT_lx][first]].writes_banks;
     uint32_t both = fills & vx->writes_banks;
-    if (both)
-        l->beats +=
-            (double)iterations(vx) / 2 * __builtin_popcount(both) / __builtin_popcount(fills);
+    if (!both) return;
+    double wait = (double)iterations(vx) / 2 * __builtin_popcount(both) / __builtin_popcount(fills);
+    for (; first < k; first++)
+        if (t->done[HD_UNIT_lx][first] > 0) t->done[HD_UNIT_lx][first] += wait;
+    if (t->reads.data > t->now) t->reads.data += wait;
+    t->filled[HD_UNIT_lx] += wait;
 }
 
 /* Bursts of a store, the first from `at` on. One more waits until the oldest of OUTSTANDING is
@@ -159,6 +175,12 @@ static void send(struct timing *t, double at, int64_t runs, int64_t beats) {
     double rest = (bursts - many) / OUTSTANDING * (round > acknowledged ? round : acknowledged);
     for (int i = 0; i < OUTSTANDING; i++) t->burst_free[i] += rest;
     t->write_free = at + rest;
+}
+
+/* Unit u has asked for all data of operation k by `at`: the next ones may go ahead. */
+static void takes_next(struct timing *t, int u, int k, double at) {
+    double done = k + 1 >= IN_FLIGHT ? t->done[u][k + 1 - IN_FLIGHT] : 0;
+    t->free[u] = at > done ? at : done;
 }
 
 /* The operation starts now. */
@@ -180,24 +202,25 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         int64_t runs, beats;
         double first = start + DMA_FIRST;
         transfer(t, op, &runs, &beats);
-        double work = (double)hd_max(beats, runs);
         if (u == HD_UNIT_st) {
             double data = first > t->write_free ? first : t->write_free;
             send(t, data + bank_wait(t, op), runs, beats);
             done = t->write_free + t->latency + DMA_DONE;
-            t->free[u] = t->write_free - ahead(t) > start + (double)runs ? t->write_free - ahead(t)
-                                                                         : start + (double)runs;
-        } else { /* no more than OUTSTANDING short bursts in a latency */
-            double burst = runs ? (double)beats / (double)runs : 0;
-            double gaps = (double)runs * ((double)t->latency + burst + 3) / OUTSTANDING;
-            struct load *l = &t->load[u][t->n_loads[u]++];
-            *l = (struct load){.number = op->number,
-                               .at = beats ? first + t->latency : first,
-                               .beats = (double)beats,
-                               .rate = beats && gaps > work ? (double)beats / gaps : 1,
-                               .pad = beats ? 0 : work};
-            t->free[u] = -1;
-            done = -1;
+            double next = t->write_free - (double)t->latency - 32;
+            takes_next(t, u, k, next > start + (double)runs ? next : start + (double)runs);
+        } else if (beats) {
+            int64_t run = beats / runs, longest = hd_burst_beats(t->s->lo->m);
+            int64_t bursts = runs * hd_ceil_div(run, longest);
+            t->load[u] = (struct load){.number = k,
+                                       .bursts = bursts,
+                                       .at = first - 1,
+                                       .beats = (double)beats / (double)bursts};
+            t->free[u] = done = -1;
+        } else { /* padding */
+            double from = t->filled[u] > first ? t->filled[u] : first;
+            t->filled[u] = from + (double)runs;
+            done = t->filled[u] + DMA_DONE;
+            takes_next(t, u, k, start + 1);
         }
     }
     if (done >= 0 && k > 0 && done < t->done[u][k - 1]) done = t->done[u][k - 1];
@@ -206,56 +229,47 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
 
 static const int loaders[] = {HD_UNIT_lx, HD_UNIT_lw};
 
-static bool on_bus(const struct timing *t, int u) {
-    const struct load *l = t->load[u];
-    return t->n_loads[u] && l->beats > 0 && l->at <= t->now;
+/* A burst is asked for: when its data end. */
+static double ask(struct timing *t, double at, double beats, double not_before) {
+    struct reads *r = &t->reads;
+    double data = at + (double)t->latency + 1;
+    if (r->data > data) data = r->data;
+    if (not_before > data) data = not_before;
+    r->asked = at;
+    r->data = r->end[r->next] = data + beats;
+    r->next = (r->next + 1) % OUTSTANDING;
+    return r->data;
 }
 
-static double rate(const struct timing *t, int u) {
-    bool shared = on_bus(t, HD_UNIT_lx) && on_bus(t, HD_UNIT_lw);
-    double other = shared ? t->load[u == HD_UNIT_lx ? HD_UNIT_lw : HD_UNIT_lx]->rate : 0;
-    double fair = !shared ? 1 : other < 0.5 ? 1 - other : 0.5;
-    return t->load[u]->rate < fair ? t->load[u]->rate : fair;
+/* When unit u asks for its next burst. */
+static double asks(const struct timing *t, int u) {
+    const struct load *l = &t->load[u];
+    const struct reads *r = &t->reads;
+    if (!l->bursts) return NEVER;
+    double at = l->at > r->asked + 1 ? l->at : r->asked + 1;
+    double open = r->end[r->next] + 1; /* one is done */
+    return at > open ? at : open;
 }
 
-/* When the oldest load of u ends, begins or lets the next operation in, whichever is next. */
-static double load_event(const struct timing *t, int u) {
-    const struct load *l = t->load[u];
-    if (!t->n_loads[u]) return NEVER;
-    if (l->at > t->now) return l->at;
-    if (l->beats <= 0) return t->now + l->pad;
-    if (t->free[u] < 0 && l->beats > ahead(t) + 1e-6 && t->n_loads[u] == 1)
-        return t->now + (l->beats - ahead(t)) / rate(t, u);
-    return t->now + l->beats / rate(t, u);
+/* The loader that asks next, at *out_at; -1 = none. */
+static int asker(const struct timing *t, double *out_at) {
+    double at[2] = {asks(t, loaders[0]), asks(t, loaders[1])};
+    int i = at[0] < at[1] ? 0 : at[1] < at[0] ? 1 : t->reads.turn;
+    *out_at = at[i];
+    return at[i] < NEVER ? i : -1;
 }
 
-/* Time goes on to `to`: beats move. */
-static void advance(struct timing *t, double to) {
-    double r[2] = {0, 0};
-    for (int i = 0; i < 2; i++)
-        if (on_bus(t, loaders[i])) r[i] = rate(t, loaders[i]);
-    for (int i = 0; i < 2; i++) {
-        struct load *l = t->load[loaders[i]];
-        if (!t->n_loads[loaders[i]] || l->at > t->now) continue;
-        if (l->beats > 0)
-            l->beats -= (to - t->now) * r[i];
-        else
-            l->pad -= to - t->now;
-        if (l->beats < 1e-6) l->beats = 0;
-    }
-    t->now = to;
-    for (int i = 0; i < 2; i++) {
-        int u = loaders[i];
-        struct load *l = t->load[u];
-        while (t->n_loads[u] && l->at <= to && l->beats <= 0 && l->pad <= 1e-6) {
-            t->done[u][l->number - 1] = to + DMA_DONE;
-            memmove(l, l + 1, (LOADS - 1) * sizeof *l);
-            t->n_loads[u]--;
-        }
-        if (t->free[u] < 0 &&
-            (!t->n_loads[u] || (t->n_loads[u] < LOADS - 1 && l->beats <= ahead(t) + 1e-6)))
-            t->free[u] = to;
-    }
+/* Loader i asks for one burst; true: for the last of its load. */
+static bool next_burst(struct timing *t, int i, double at) {
+    int u = loaders[i];
+    struct load *l = &t->load[u];
+    t->filled[u] = ask(t, at, l->beats, t->filled[u]);
+    t->reads.turn = !i;
+    l->at = at + 1;
+    if (--l->bursts) return false;
+    t->done[u][l->number] = t->filled[u] + DMA_DONE;
+    takes_next(t, u, l->number, at + 1);
+    return true;
 }
 
 /* When the next operation of unit u can start; NEVER while that is not known. */
@@ -265,7 +279,9 @@ static double can_start(const struct timing *t, int u) {
     double at = t->issued[u][t->next[u]];
     if (at < 0) return NEVER;
     const struct hd_slot_op *op = &s->ops[s->by_number[u][t->next[u]]];
-    at += 2;
+    double taken = t->next[u] ? t->start[u][t->next[u] - 1] : 0;
+    int length = t->length[op - s->ops];
+    at = (at + TAKE > taken ? at + TAKE : taken) + length;
     if (t->free[u] > at) at = t->free[u];
     for (int v = 0; v < HD_UNITS; v++) {
         if (!op->after[v]) continue;
@@ -276,38 +292,114 @@ static double can_start(const struct timing *t, int u) {
     return at > t->now ? at : t->now;
 }
 
-enum { FORMS = 256, SHORT = 70000 /* cycles of a program whose loops are looked for */ };
+enum { FORMS = 512, SHORT = 70000 /* cycles of a program whose loops are looked for */ };
 
 struct program { /* as issue.c sees it, and roughly as pack.c will leave it */
     uint32_t held[HD_UNITS][HD_PARAM_WORDS];
-    uint64_t seen[FORMS]; /* forms of operations that came before */
-    int64_t words, packed;
+    /* operations that came before, also together with the one before each; those that change the
+     * same words, and by how much the last did */
+    uint64_t seen[FORMS], pair[FORMS], last;
+    struct form {
+        uint64_t key;
+        uint32_t by[HD_PARAM_WORDS];
+    } form[FORMS];
+    uint32_t mask; /* units of the bundle */
 };
 
-/* Words of the operation that issue. One that is word by word like an earlier one is mostly in a
- * loop; what is counted of it is a part, since some are not. */
-static int64_t words(struct program *p, const struct hd_slot_op *op) {
-    uint32_t *held = p->held[op->unit];
-    int64_t n = 2 + (op->wait != 0) + (op->signal != 0);
-    uint64_t form = UINT64_C(0xcbf29ce484222325) ^ op->unit ^ (uint64_t)op->wait << 32 ^ op->signal;
-    for (int i = 0; i < hd_isa_units[op->unit].n_words; i++) {
+static uint64_t mixed(uint64_t h, uint64_t v) {
+    return (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool seen(uint64_t *table, uint64_t what) {
+    uint64_t *at = &table[what >> 40 & (FORMS - 1)];
+    bool is = *at == what;
+    *at = what;
+    return is;
+}
+
+/* Words of the operation that issue, with that of its bundle when it begins one; *out_stream: what
+ * it adds to the stream. One word by word like an earlier one is in a loop, or begins it where it
+ * stands behind another one than then; of one that changes the same words others are new. */
+static int64_t words(struct program *p, const struct hd_slot_op *op, int64_t *out_stream) {
+    uint32_t *held = p->held[op->unit], by[HD_PARAM_WORDS] = {0};
+    bool bundle = !p->mask || p->mask >> op->unit;
+    int64_t n = 2 + (op->wait != 0) + (op->signal != 0) + bundle, differ = 0;
+    uint64_t key = mixed(mixed(op->unit + 1u, op->code), (uint64_t)op->wait << 32 | op->signal);
+    uint64_t form = key;
+    int n_words = hd_isa_units[op->unit].n_words;
+    for (int i = 0; i < n_words; i++) {
         if (op->words[i] == held[i]) continue;
-        form = (form ^ (uint64_t)i << 32 ^ (op->words[i] - held[i])) * UINT64_C(0x100000001b3);
+        by[i] = op->words[i] - held[i];
+        key = mixed(key, (uint64_t)i), form = mixed(form, (uint64_t)i << 32 | by[i]);
         held[i] = op->words[i], n++;
     }
-    uint64_t *seen = &p->seen[(form ^ form >> 24) & (FORMS - 1)];
-    p->words += n, p->packed += *seen == form ? 1 + n / 4 : n;
-    *seen = form;
+    struct form *f = &p->form[key >> 40 & (FORMS - 1)];
+    for (int i = 0; i < n_words && f->key == key; i++) differ += f->by[i] != by[i];
+    int64_t fresh = f->key == key ? hd_min(n, 2 * differ) : n;
+    bool again = seen(p->pair, mixed(form, p->last)), before = seen(p->seen, form);
+    *out_stream = again ? 0 : before ? hd_min(2, fresh) : fresh;
+    f->key = key;
+    memcpy(f->by, by, sizeof by);
+    p->last = form;
+    p->mask = (bundle ? 0 : p->mask) | UINT32_C(1) << op->unit;
     return n;
 }
 
-int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words) {
+struct issue {
+    const struct timing *t;
+    bool begins;         /* the operations are a program from its beginning */
+    double issued;       /* the last word */
+    double stream;       /* words that were fetched for it */
+    double gone[CHUNKS]; /* when the chunks before were issued */
+};
+
+/* n words more issue, `stream` of them new ones. Of the program the first chunk is asked for at
+ * once, the others when its length is known, as far ahead as the buffer of fetch goes. */
+static double issue(struct issue *q, double n, double stream) {
+    int before = (int)(q->stream / CHUNK), chunk;
+    q->stream += stream, chunk = (int)(q->stream / CHUNK);
+    for (int i = before; i < chunk; i++) q->gone[i % CHUNKS] = q->issued;
+    if (q->begins && chunk) {
+        double latency = (double)q->t->latency, asked = latency + 3 + LENGTH;
+        double room = q->gone[chunk % CHUNKS]; /* of the chunk whose place it takes */
+        if (chunk >= CHUNKS && room > asked) asked = room;
+        double there = asked + latency + 5 + (q->stream - chunk * CHUNK) * 4 / (double)q->t->axi;
+        if (there > q->issued) q->issued = there;
+    }
+    return q->issued += n;
+}
+
+/* The program words of all operations, and of the stream. */
+struct lengths {
+    int *of, *stream;
+    int64_t words, packed;
+};
+
+static struct lengths program_words(hd_arena *a, const struct hd_sched *s) {
+    struct program *p = hd_new(a, struct program);
+    struct lengths l = {hd_new_array(a, int, s->n_ops + 1), hd_new_array(a, int, s->n_ops + 1), 0,
+                        0};
+    for (size_t i = 0; i < s->n_ops; i++) {
+        int64_t stream, n = words(p, &s->ops[i], &stream);
+        l.of[i] = (int)n, l.stream[i] = (int)stream;
+        l.words += n, l.packed += stream;
+    }
+    return l;
+}
+
+int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_words) {
     hd_arena *a = hd_arena_create();
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
-    struct program *program = hd_new(a, struct program);
-    double issued = FETCH + t.latency, end = 0;
+    struct lengths l = program_words(a, s);
+    struct issue q = {.t = &t, .begins = begins, .issued = FETCH + (double)t.latency, .stream = 5};
+    double end = 0;
     int queue = (int)s->lo->m->queue_ops;
+    t.reads.asked = -1;
+    for (int64_t i = CHUNK; begins && i < l.packed && i < CHUNK * CHUNKS; i += CHUNK)
+        ask(&t, (double)t.latency + 3 + LENGTH + (double)(i / CHUNK - 1),
+            (double)hd_min(CHUNK, l.packed - i) * 4 / (double)t.axi, 0);
+    t.length = l.of;
     for (int u = 0; u < HD_UNITS; u++) {
         double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
         for (int i = 0; i < 3; i++) {
@@ -319,29 +411,31 @@ int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words) {
         for (; i < s->n_ops; i++) { /* the queue has room when an earlier operation has left it */
             const struct hd_slot_op *op = &s->ops[i];
             if (op->number > queue && t.next[op->unit] < op->number - queue) break;
-            issued += (double)words(program, op);
-            if (op->number > queue && t.start[op->unit][op->number - 1 - queue] > issued)
-                issued = t.start[op->unit][op->number - 1 - queue];
-            t.issued[op->unit][op->number - 1] = issued;
+            issue(&q, l.of[i], l.stream[i]);
+            if (op->number > queue && t.start[op->unit][op->number - 1 - queue] > q.issued)
+                q.issued = t.start[op->unit][op->number - 1 - queue];
+            t.issued[op->unit][op->number - 1] = q.issued;
         }
-        double at = NEVER;
-        int unit = -1;
+        double at = NEVER, asks_at;
+        int unit = -1, loader;
         for (int u = 0; u < HD_UNITS; u++) {
             double ready = can_start(&t, u);
             if (ready < at) at = ready, unit = u;
         }
-        for (int k = 0; k < 2; k++) {
-            double event = load_event(&t, loaders[k]);
-            if (event < at) at = event, unit = -1;
+        bool same = true; /* while no load is complete, nothing else can start sooner */
+        while (same && (loader = asker(&t, &asks_at)) >= 0 && asks_at < at) {
+            if (asks_at > t.now) t.now = asks_at;
+            same = !next_burst(&t, loader, asks_at);
         }
+        if (!same) continue;
         if (at >= NEVER) break;
-        advance(&t, at);
-        if (unit >= 0) start_op(&t, &s->ops[s->by_number[unit][t.next[unit]]]);
+        t.now = at;
+        start_op(&t, &s->ops[s->by_number[unit][t.next[unit]]]);
     }
     for (int u = 0; u < HD_UNITS; u++)
         if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
     /* Of two long programs that are estimated alike the one with fewer operations is better. */
-    *out_words = end < SHORT ? program->packed : program->words;
+    *out_words = end >= SHORT ? l.words : begins ? 0 : l.packed;
     hd_arena_destroy(a);
-    return (int64_t)(end > issued ? end : issued) + HALT;
+    return (int64_t)(end > q.issued ? end : q.issued) + HALT;
 }

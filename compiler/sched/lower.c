@@ -23,15 +23,19 @@
     }
 #include "compiler/tile/intrinsics.def"
 
+static struct hd_tile sized(const struct hd_layer *l, struct hd_tile t) {
+    t.th = (int)hd_min(t.y ? l->th : l->first_th, l->oh - t.y);
+    t.tw = (int)hd_min(l->tw, l->ow - t.x);
+    return t;
+}
+
 static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
     static hd_status (*const emit[HD_LAYER_KINDS])(struct hd_lowerer *, struct hd_tile *, int) = {
 #define INTRINSIC(kind, ...) [HD_LAYER_##kind] = emit_##kind,
 #include "compiler/tile/intrinsics.def"
     };
-    const struct hd_layer *l = w->l;
-    t.th = (int)hd_min(t.y ? l->th : l->first_th, l->oh - t.y);
-    t.tw = (int)hd_min(l->tw, l->ow - t.x);
-    return emit[l->kind](w, &t, only_nt);
+    t = sized(w->l, t);
+    return emit[w->l->kind](w, &t, only_nt);
 }
 
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
@@ -45,15 +49,17 @@ static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     return HD_OK;
 }
 
-/* Tile `index` of the layer, images and columns included, with one chunk. */
-static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
-    const struct hd_layer *l = w->l;
+/* Tile `index` of the layer, images and columns included. */
+static struct hd_tile tile_at(const struct hd_layer *l, int index) {
     int across = (int)hd_ceil_div(l->ow, l->tw), down = hd_layer_bands(l);
-    struct hd_tile t = {.number = index,
-                        .img = index / (across * down),
-                        .y = hd_layer_band(l, index / across % down),
-                        .x = index % across * l->tw};
-    return one_tile(w, t, chunk * l->nb);
+    return sized(l, (struct hd_tile){.number = index,
+                                     .img = index / (across * down),
+                                     .y = hd_layer_band(l, index / across % down),
+                                     .x = index % across * l->tw});
+}
+
+static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
+    return one_tile(w, tile_at(w->l, index), chunk * w->l->nb);
 }
 
 enum { STORE_BYTES = 64 }; /* a burst that is worth it */
@@ -80,6 +86,7 @@ static bool tile_is_next(const struct hd_lowerer *w, const struct wave *v) {
  * first tile and the first chunk, and each one more, of either, brings more of it. */
 static hd_status layer_wave(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
+    if (l->head.words && !w->loaded[l->in[0]]) return hd_low_head(w);
     int chunks = (int)hd_ceil_div(l->nts, l->nb);
     int tiles = hd_low_tensor(w, l->out)->n * hd_layer_bands(l) * (int)hd_ceil_div(l->ow, l->tw);
     int bytes = l->ask_group ? l->ask_group : STORE_BYTES;
@@ -236,8 +243,9 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     hd_arena *scratch = hd_arena_create();
     struct hd_lowerer *w;
     int64_t cycles = INT64_MAX, words = 0;
+    bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
     if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
-        cycles = hd_sched_estimate(&w->s, &words) + words * 4 / hd_axi_bytes(lo->m);
+        cycles = hd_sched_estimate(&w->s, begins, &words) + words * 4 / hd_axi_bytes(lo->m);
     hd_arena_destroy(scratch);
     return cycles;
 }
@@ -250,7 +258,7 @@ hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
     size_t offset = 0, bytes = 0;
     int64_t bundles = 0, words = 0;
     if (st == HD_OK) {
-        lo->model->steps[step].estimate = hd_sched_estimate(&w->s, &words);
+        lo->model->steps[step].estimate = hd_sched_estimate(&w->s, true, &words);
         hd_sched_bound_tokens(&w->s);
         st = hd_sched_encode(&w->s, &offset, &bytes, &bundles);
     }

@@ -3,6 +3,7 @@
  *   lower.c    the loop over layers and tiles
  *   views.c    views of tensors in XM, loads, padding, stores
  *   matmul.c   matrix layers: weight chunks, mx.gemm, requantisation
+ *   head.c     matrix layers that begin with a part of the reduction
  *   vector.c   residual add, rescale, pooling
  *   mean.c     mean of an image
  *   resize.c   linear resize of images
@@ -93,6 +94,9 @@ hd_status hd_low_stream(struct hd_lowerer *w, int operand, int img, struct hd_vi
 /* Two views of the columns of a tile, in banks of their own: the last of each window and every
  * second before it, and the others. */
 hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x);
+/* The first tile of a layer whose operand is resident and not loaded yet: its first `channels`
+ * channels are loaded, 0 = all of them. */
+hd_status hd_low_load_part(struct hd_lowerer *w, struct hd_tile *t, int channels);
 /* Views of every operand that a tile's windows cover. */
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t);
 struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
@@ -141,6 +145,8 @@ hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int 
 
 /* One tile of a layer. only_nt: the weight chunk when chunks are the outer loop, else -1. */
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt);
+/* The whole of a wave that has a head. */
+hd_status hd_low_head(struct hd_lowerer *w);
 hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t);

@@ -2,8 +2,16 @@
  *
  * The loops of mx.gemm are (channel word, kx, ky | column, row, output tile), the first three the
  * reduction; with packed pixels (tile/pixels.c) there is one operation per phase. */
-#include "compiler/sched/lower.h"
+#include "compiler/sched/matmul.h"
 #include "runtime/base/num.h"
+
+/* n runs of `count` words, `step` apart. */
+static void touch_words(struct hd_lowerer *w, enum hd_space space, int64_t at, int64_t count,
+                        int64_t n, int64_t step, bool write) {
+    if (step == count) count *= n, n = 1;
+    for (int64_t i = 0; i < n; i++)
+        hd_sched_touch(&w->s, space, at + i * step, at + i * step + count, write);
+}
 
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1) {
@@ -16,7 +24,7 @@ void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, i
     hd_low_set(w, HD_F_lw_n1, n1);
     hd_low_set(w, HD_F_lw_s1, s1);
     hd_low_set(w, HD_F_lw_d1, d1);
-    hd_sched_touch(&w->s, space[mem], dst, dst + (n1 - 1) * d1 + count, true);
+    touch_words(w, space[mem], dst, count, n1, d1, true);
 }
 
 hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
@@ -32,8 +40,7 @@ hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     return hd_sched_end(&w->s);
 }
 
-/* Weights of n output tiles from nt, words [c, c + cw) of each tap. */
-static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
+hd_status hd_mm_load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
     const struct hd_layer *l = w->l;
     int taps = l->taps, words = cw == l->cw ? l->red : taps * cw;
     size_t word = hd_wm_word_bytes(w->m);
@@ -43,19 +50,10 @@ static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw
     if (cw == l->cw)
         hd_low_load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else
-        hd_low_load_words(w, 0, src, *out, cw, taps, (int64_t)(l->cw * (int)word), cw);
+        hd_low_load_words(w, 0, src, *out + (l->weights_stay ? c : 0), cw, n * taps,
+                          (int64_t)(l->cw * (int)word), l->weights_stay ? l->cw : cw);
     return hd_sched_end(&w->s);
 }
-
-struct matmul {
-    struct hd_view in;
-    int nt, n; /* output tiles of the operation */
-    int c, cw; /* words of each tap */
-    int64_t wm, am;
-    int am_nt; /* accumulators between output tiles */
-    int th, tw;
-    int row; /* of the tile, first to be requantised */
-};
 
 static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as) {
     static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
@@ -76,7 +74,7 @@ static int operand_taps(const struct hd_layer *l) {
 }
 
 /* One sub-window over the tile; its accumulators begin at `am`. */
-static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q, const struct hd_sub *s,
+static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, const struct hd_sub *s,
                            int64_t am) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
@@ -90,23 +88,23 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct matmul *q, const s
     hd_low_set(w, HD_F_mx_accumulate, q->c > 0);
     hd_low_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
     hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + q->c);
-    hd_low_set(w, HD_F_mx_w, q->wm + s->tap * q->cw);
+    hd_low_set(w, HD_F_mx_w, q->wm + s->tap * q->tap);
     hd_low_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
-    set_loop(w, 1, kw, s->dx * pixel, q->cw, 0);
-    set_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
+    set_loop(w, 1, kw, s->dx * pixel, q->tap, 0);
+    set_loop(w, 2, kh, s->dy * pitch, kw * q->tap, 0);
     set_loop(w, 3, tw, sx * pixel, 0, 1);
     set_loop(w, 4, th, sy * pitch, 0, tw);
-    set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
+    set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->tap : 0,
              q->n > 1 ? q->am_nt : 0);
     hd_low_touch(w, &q->in, false);
-    hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * taps * q->cw, false);
-    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, true);
+    touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->tap, false);
+    touch_words(w, HD_SPACE_AM, q->am, (int64_t)q->th * q->tw, q->n, q->am_nt, true);
     return hd_sched_end(&w->s);
 }
 
 /* All sub-windows, their accumulators one behind the other. */
-static hd_status sub_windows(struct hd_lowerer *w, const struct matmul *q) {
+static hd_status sub_windows(struct hd_lowerer *w, const struct hd_matmul *q) {
     const struct hd_layer *l = w->l;
     int64_t am = q->am;
     for (int i = 0; i < hd_layer_subs(l); i++) {
@@ -119,7 +117,7 @@ static hd_status sub_windows(struct hd_lowerer *w, const struct matmul *q) {
 }
 
 /* Packed pixels: output columns phase, phase + P, ... of the tile. */
-static hd_status phase_op(struct hd_lowerer *w, const struct matmul *q, const struct hd_tile *t,
+static hd_status phase_op(struct hd_lowerer *w, const struct hd_matmul *q, const struct hd_tile *t,
                           int phase) {
     const struct hd_layer *l = w->l;
     int k = (int)w->m->k, phases = hd_layer_phases(l), pitch = q->in.pitch / k;
@@ -141,27 +139,25 @@ static hd_status phase_op(struct hd_lowerer *w, const struct matmul *q, const st
     set_loop(w, 5, 1, 0, 0, 0);
     hd_low_touch(w, &q->in, false);
     hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
-    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, true);
+    touch_words(w, HD_SPACE_AM, q->am, (int64_t)q->th * q->tw, q->n, q->am_nt, true);
     return hd_sched_end(&w->s);
 }
 
-/* One operation for a run of output tiles whose input words are evenly spaced, else one for each.
- */
-static hd_status matrix_ops(struct hd_lowerer *w, struct matmul q, const struct hd_tile *t) {
+hd_status hd_mm_ops(struct hd_lowerer *w, struct hd_matmul q, const struct hd_tile *t) {
     int n = q.n, taps = operand_taps(w->l);
     for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
         TRY(phase_op(w, &q, t, f));
     if (w->l->ppw > 1) return HD_OK;
     if (w->l->x_step_uniform) return sub_windows(w, &q);
     q.n = 1;
-    for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.cw, q.am += q.am_nt)
+    for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.tap, q.am += q.am_nt)
         TRY(sub_windows(w, &q));
     return HD_OK;
 }
 
 /* Accumulators of sub-window i, from `am` -> bytes of the output tile, bias, scale and clamp in one
  * pass. */
-static hd_status requantise_sub(struct hd_lowerer *w, const struct matmul *q, int i, int64_t am,
+static hd_status requantise_sub(struct hd_lowerer *w, const struct hd_matmul *q, int i, int64_t am,
                                 int64_t pm, const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
     struct hd_sub s = hd_layer_sub(l, i);
@@ -183,14 +179,15 @@ static hd_status requantise_sub(struct hd_lowerer *w, const struct matmul *q, in
     hd_low_set(w, HD_F_vx_ds2, 1), hd_low_set(w, HD_F_vx_ps2, l->pm_words);
     hd_low_set(w, HD_F_vx_n3, 1);
     hd_low_set_requant(w);
-    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->n * q->am_nt, false);
+    touch_words(w, HD_SPACE_AM, q->am + q->row * q->tw, (int64_t)q->th * q->tw, q->n, q->am_nt,
+                false);
     hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + q->n * l->pm_words, false);
     hd_low_touch(w, out, true);
     return hd_sched_end(&w->s);
 }
 
-static hd_status requantise(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
-                            const struct hd_view *out, int c) {
+hd_status hd_mm_requantise(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,
+                           const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
     int64_t am = q->am;
     for (int i = 0; i < hd_layer_subs(l); i++) {
@@ -203,19 +200,19 @@ static hd_status requantise(struct hd_lowerer *w, const struct matmul *q, int64_
 }
 
 /* Rows [first, first + n) of a tile of a rolling tensor once more, `slots` further on. */
-static hd_status again(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
+static hd_status again(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,
                        const struct hd_view *out, int c, int first, int n, int slots) {
     if (n <= 0) return HD_OK;
-    struct matmul part = *q;
+    struct hd_matmul part = *q;
     struct hd_view at = *out;
     part.row = first, part.th = at.rows = n;
     at.at += (uint32_t)((first + slots) * out->pitch);
-    return requantise(w, &part, pm, &at, c);
+    return hd_mm_requantise(w, &part, pm, &at, c);
 }
 
 /* Rows in the first slots of a rolling tensor are needed behind its last slot, too, and those of a
  * tile that ends there in the first slots. */
-static hd_status mirror(struct hd_lowerer *w, const struct matmul *q, int64_t pm,
+static hd_status mirror(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,
                         const struct hd_view *out, int c) {
     const struct hd_mtensor *y = hd_low_tensor(w, w->l->out);
     if (!y->roll) return HD_OK;
@@ -231,7 +228,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     struct hd_chunk *ch = &w->chunks[nt / l->nb], once = {-1, -1};
     if (!l->weights_stay && !l->chunk_outer) ch = &once;
     int n = (int)hd_min(l->nb, l->nts - nt);
-    struct matmul q = {
+    struct hd_matmul q = {
         .in = t->in[0], .nt = nt, .n = n, .th = t->th, .tw = t->tw, .am_nt = t->th * t->tw};
     if (l->kind == HD_LAYER_DEPTHWISE) {
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
@@ -239,13 +236,13 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     }
     q.am = hd_low_accumulators(w, (int64_t)n * q.am_nt);
     for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
-        q.cw = (int)hd_min(l->cwb, l->cw - q.c);
-        if (ch->wm < 0 || l->cwb < l->cw) TRY(load_weights(w, nt, n, q.c, q.cw, &ch->wm));
+        q.cw = q.tap = (int)hd_min(l->cwb, l->cw - q.c);
+        if (ch->wm < 0 || l->cwb < l->cw) TRY(hd_mm_load_weights(w, nt, n, q.c, q.cw, &ch->wm));
         q.wm = ch->wm;
-        TRY(matrix_ops(w, q, t));
+        TRY(hd_mm_ops(w, q, t));
     }
     if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm)); /* needed last */
-    TRY(requantise(w, &q, ch->pm, out, c));
+    TRY(hd_mm_requantise(w, &q, ch->pm, out, c));
     return mirror(w, &q, ch->pm, out, c);
 }
 
@@ -276,7 +273,7 @@ static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t
     bool stays = l->kind == HD_LAYER_MATMUL && l->weights_stay && l->cwb == l->cw;
     if (!stays || ch->wm >= 0 || words <= (int64_t)hd_layer_rows(l, t->th) * x->w * x->bytes)
         return HD_OK;
-    return load_weights(w, nt, n, 0, l->cw, &ch->wm);
+    return hd_mm_load_weights(w, nt, n, 0, l->cw, &ch->wm);
 }
 
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {

@@ -73,9 +73,10 @@ void hd_op_settle(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
  * up. */
 void hd_sched_bound_tokens(struct hd_sched *s);
 
-/* Cycles that the operations take, by the model of estimate.c, and program words; before
+/* Cycles that the operations take, by the model of estimate.c, with fetch when they are a program
+ * from its beginning; and program words that the cycles do not know of. Before
  * hd_sched_bound_tokens. */
-int64_t hd_sched_estimate(const struct hd_sched *s, int64_t *out_words);
+int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_words);
 
 /* Program words, header first: appends them to the image and returns their offset. */
 hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,

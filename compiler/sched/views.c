@@ -265,6 +265,19 @@ static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, i
     return HD_OK;
 }
 
+hd_status hd_low_load_part(struct hd_lowerer *w, struct hd_tile *tile, int channels) {
+    const struct hd_layer *l = w->l;
+    const struct hd_mtensor *t = hd_low_tensor(w, l->in[0]);
+    int y = hd_layer_row(l, tile->y), x = hd_layer_col(l, tile->x);
+    int rows = hd_layer_rows(l, tile->th), cols = hd_layer_cols(l, tile->tw);
+    int n = (int)hd_min(y + rows + t->pt, t->h + t->pt + t->pb);
+    tile->in[0] = hd_low_resident(t, tile->img, y, x, rows, cols);
+    struct hd_view v = hd_low_resident(t, 0, -t->pt, -t->pl, n, t->w + t->pl + t->pr);
+    v.channels = channels;
+    w->loaded[l->in[0]] = (int)hd_max(w->loaded[l->in[0]], n);
+    return hd_low_load_view(w, t, 0, &v);
+}
+
 /* hd_low_input of `channels` channels from c when it streams. */
 static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
                              int c, int channels, struct hd_view *out) {
@@ -318,15 +331,15 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
                                bytes));
     if (!t->in_arena) return HD_OK;
     int64_t row = (int64_t)t->w * t->cp;
-    bool whole = bytes == t->cp;
+    bool whole = bytes == t->cp, one_run = whole && v->cols == t->w && v->pitch == row;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
     hd_low_set(w, HD_F_st_seg, 1);
     hd_low_set(w, HD_F_st_dst,
                (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
     hd_low_set(w, HD_F_st_src, src);
-    hd_low_set(w, HD_F_st_run, whole ? (int64_t)v->cols * t->cp : bytes);
+    hd_low_set(w, HD_F_st_run, one_run ? v->rows * row : whole ? (int64_t)v->cols * t->cp : bytes);
     hd_low_set(w, HD_F_st_n1, whole ? 1 : v->cols);
-    hd_low_set(w, HD_F_st_n2, v->rows);
+    hd_low_set(w, HD_F_st_n2, one_run ? 1 : v->rows);
     hd_low_set(w, HD_F_st_n3, 1);
     hd_low_set(w, HD_F_st_d1, t->cp);
     hd_low_set(w, HD_F_st_d2, row);

@@ -82,6 +82,13 @@ extern const struct hd_intrinsic hd_intrinsics[HD_LAYER_KINDS]; /* intrinsics.de
 
 enum { HD_LAYER_INPUTS = 16 };
 
+/* How a layer begins with a part of its reduction (sched/head.c): words of each tap at a time, 0 =
+ * it does not; rows of the first tile; rows behind it, and of a load of them; rows of each result.
+ */
+struct hd_head {
+    int words, first, body, step, last;
+};
+
 /* One transfer into a row of the result of a MOVE: `run` bytes, n1 times. */
 struct hd_transfer {
     int input;
@@ -209,20 +216,22 @@ struct hd_layer {
         ask_rest;   /* rows of the first and last band, fewer than of the others; 0 = even */
     int ask_halves; /* depthwise: bands at the end that are done in halves of their channels */
     int ask_group;  /* bytes of a pixel that a wave stores together */
+    struct hd_head ask_head;
     enum hd_order ask_order;
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
      * for a chain */
     uint32_t ring_bytes, ring_in;
 
     /* tiling */
-    int th, tw;        /* output rows and columns of a pixel tile */
-    int first_th;      /* rows of the first band of tiles, at most th */
-    int nb;            /* output tiles (of N channels) per weight chunk */
-    int cwb;           /* words per tap of a reduction block; == cw when not split */
-    bool turns;        /* MOVE: by `turned` */
-    bool chunk_outer;  /* weight chunk loop outside the pixel loop */
-    bool wave;         /* tiles and chunks in turn; weights and input stay */
-    bool weights_stay; /* all chunks fit in WM at once: loaded once */
+    int th, tw;          /* output rows and columns of a pixel tile */
+    int first_th;        /* rows of the first band of tiles, at most th */
+    int nb;              /* output tiles (of N channels) per weight chunk */
+    int cwb;             /* words per tap of a reduction block; == cw when not split */
+    bool turns;          /* MOVE: by `turned` */
+    bool chunk_outer;    /* weight chunk loop outside the pixel loop */
+    bool wave;           /* tiles and chunks in turn; weights and input stay */
+    bool weights_stay;   /* all chunks fit in WM at once: loaded once */
+    struct hd_head head; /* of a wave */
 
     int chain_first, chain_last; /* tags: layers whose tiles are issued in turn (mem/chain.c) */
 

@@ -220,6 +220,20 @@ void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l) {
     if (l->kind == HD_LAYER_BMM) choose_bmm_chunk(lo, l);
 }
 
+/* The head of a wave, if that is asked for: windows of rows that share none, and accumulators that
+ * are all there at a time. */
+static void choose_head(const struct hd_lowering *lo, struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+    const struct hd_head *h = &l->ask_head;
+    bool plain = l->ppw == 1 && !l->im2col && l->uy * l->ux == 1 && l->groups == 1 &&
+                 (l->kh - 1) * l->dy + 1 <= l->sy;
+    bool whole =
+        l->tw == l->ow && x->n == 1 && x->base < 0 && !x->has_parts && x->comes_in && y->resident;
+    bool fits = (int64_t)l->oh * l->tw * l->nts <= accumulators(lo->m) && h->words < l->cw &&
+                h->first + h->body <= l->oh;
+    l->head = l->wave && plain && whole && fits ? *h : (struct hd_head){0};
+}
+
 static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int64_t tiles = hd_layer_bands(l) * hd_ceil_div(l->ow, l->tw) * x->n;
@@ -232,6 +246,7 @@ static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
     if (l->ask_order != HD_ORDER_ANY && !split && !l->weights_stay)
         l->chunk_outer = l->ask_order == HD_ORDER_CHUNK_OUTER;
     l->wave = l->ask_order == HD_ORDER_WAVE && l->weights_stay && x->resident;
+    choose_head(lo, l);
 }
 
 static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why);
