@@ -23,10 +23,10 @@
 #include "test/cosim/timing.h"
 
 enum { COVERED_BY = 1000 };
-/* Most random programs take the same cycles on both, see docs/hw.md; under jitter one cycle less
- * draws other delays from there on. */
-#define CYCLES_OFF_MAX 0.01
-#define CYCLES_FREE    16
+/* Random programs take the same cycles on both, see docs/hw.md; under jitter one cycle less would
+ * draw other delays from there on. */
+#define CYCLES_OFF_MAX 0.001
+#define CYCLES_FREE    4
 
 enum { CODE_OFFSET = 8192, WATCHDOG = 20000, TEXT_BYTES = 4096 };
 
