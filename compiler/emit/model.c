@@ -181,11 +181,11 @@ static void describe_layers(struct hd_lowering *lo) {
                      : l->kind == HD_LAYER_NORM   ? 7
                      : l->kind == HD_LAYER_RESIZE ? 2
                                                   : 1;
-        d->vector_ops =
-            l->kind == HD_LAYER_DEPTHWISE ? vectors * l->kh * ((l->ow - 1) * l->sx + l->kw)
-            : l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN ? vectors * l->ow * l->kh * l->kw
-            : l->kind == HD_LAYER_RECURRENT                        ? hd_recurrent_vectors(l)
-                                                                   : vectors * l->ow * passes;
+        d->vector_ops = l->kind == HD_LAYER_DEPTHWISE ? vectors * hd_dw_row_vectors(l, l->ow)
+                        : l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN
+                            ? vectors * l->ow * l->kh * l->kw
+                        : l->kind == HD_LAYER_RECURRENT ? hd_recurrent_vectors(l)
+                                                        : vectors * l->ow * passes;
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),
                                     hd_ceil_div(d->unavoidable_bytes, hd_axi_bytes(lo->m)));

@@ -266,6 +266,23 @@ struct hd_lowering;
 void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
                         const int32_t *bias, const float *scale, int64_t n_scale);
 
+/* Part i of the window of a depthwise layer: kh x kw taps from (row, col), columns `step` apart, in
+ * the PM words behind word pm of an output tile. One part is the whole window; several add up
+ * (tile/depthwise.c). */
+struct hd_dw_part {
+    int row, col, kh, kw, step, pm;
+};
+int hd_layer_dw_parts(const struct hd_layer *l);
+struct hd_dw_part hd_layer_dw_part(const struct hd_layer *l, int i);
+/* Vectors that VX reads for `pixels` neighbours in a row of the result, of one output tile. */
+int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels);
+/* The same for a pixel in a long row. */
+int64_t hd_dw_pixel_vectors(const struct hd_layer *l);
+/* A convolution that VX takes as windows; it becomes one, with weights i8 [M,1,kh,kw]. */
+bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l);
+void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
+                     const int32_t *bias, const float *scale, int64_t n_scale);
+
 /* Packed pixels: output columns f, f + P, ... start `off` pixels into a word and span `words` per
  * row. */
 struct hd_phase {

@@ -119,35 +119,6 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
     }
 }
 
-/* A depthwise convolution that the sliding window of vx.dw takes; others go to MX as grouped ones.
- */
-static bool fits_window(const struct hd_lowering *lo, const struct hd_layer *l) {
-    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    return !l->up[0].k && l->groups == x->c && l->oc == x->c && x->c > 1 && l->kw <= 3 &&
-           l->kh <= 4 && l->dx == 1 && l->sx <= 3;
-}
-
-/* PM words of vx.dw per vector of channels: bias and scale, then 8 taps of all lanes a word. Of the
- * last word the image has what taps there are, in whole AXI words. */
-static void pack_depthwise(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
-                           const int32_t *bias, const float *scale, int64_t n_scale) {
-    int n = (int)lo->m->n, taps = l->kh * l->kw;
-    l->kind = HD_LAYER_DEPTHWISE;
-    l->a_imm = -l->pad_value;
-    l->nts = (int)hd_ceil_div(l->oc, n);
-    l->pm_words = 1 + (int)hd_ceil_div(taps, 8);
-    int absent = (8 * (l->pm_words - 1) - taps) * n;
-    l->pm_cut = absent / (int)hd_axi_bytes(lo->m);
-    size_t bytes = hd_layer_pm_bytes(l, lo->m);
-    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * bytes);
-    for (int c = 0; c < l->oc; c++) {
-        uint8_t *p = lo->image + l->p_offset + (size_t)(c / n) * bytes;
-        memcpy(p + c % n * 8, &bias[c], 4);
-        memcpy(p + c % n * 8 + 4, &scale[n_scale == 1 ? 0 : c], 4);
-        for (int t = 0; t < taps; t++) p[(8 + t) * n + c % n] = (uint8_t)w[c * taps + t];
-    }
-}
-
 static void requant_attrs(struct hd_layer *l, const struct hd_node *n) {
     l->zp = (int32_t)hd_attr_int(n, "y_zp", 0);
     l->lo = (int32_t)hd_attr_int(n, "lo", -128);
@@ -194,20 +165,21 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
         l->taps = l->kh * l->kw;
     }
     l->pad_value = (int)hd_attr_int(n, "x_zp", 0);
-    if (fits_window(lo, l)) {
-        pack_depthwise(lo, l, w->data, g->tensors[n->in[2]].data, scale->data,
-                       hd_tensor_elems(scale));
-        l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
+    l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
+    const struct hd_layer windows = *l;
+    matmul_words(lo, l);
+    if (hd_takes_windows(lo, l)) {
+        *l = windows;
+        hd_pack_windows(lo, l, w->data, g->tensors[n->in[2]].data, scale->data,
+                        hd_tensor_elems(scale));
         return;
     }
-    matmul_words(lo, l);
     if (n->op == HD_IR_qconvtranspose)
         hd_transposed_pack(lo, l, w->data, g->tensors[n->in[2]].data, scale->data,
                            hd_tensor_elems(scale));
     else
         pack_weights(lo, l, w->data, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
                      l->pad_value);
-    l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
 }
 
 /* Rows of operand i of a sum or product for each row of an image of the result. Dimensions that are

@@ -31,7 +31,7 @@ bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l) {
 }
 
 bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l) {
-    return l->kind == HD_LAYER_DEPTHWISE && l->sx == 2 && l->kw >= 2 &&
+    return l->kind == HD_LAYER_DEPTHWISE && l->sx == 2 && l->kw >= 2 && hd_layer_dw_parts(l) == 1 &&
            !lo->tensors[l->in[0]].resident;
 }
 
@@ -137,9 +137,16 @@ static int blocks(int n, int block, int all) {
     return n >= all ? all : (int)hd_min(all, hd_max(block, hd_floor_to(n, block)));
 }
 
+/* Columns of a tile: sums of the parts of a row's windows are in accumulators at a time. */
+static int columns_max(const struct hd_lowering *lo, const struct hd_layer *l) {
+    int parts = l->kind == HD_LAYER_DEPTHWISE ? hd_layer_dw_parts(l) : 1;
+    return parts > 1 ? (int)hd_min(l->ow, accumulators(lo->m) / parts) : l->ow;
+}
+
 /* Shrinks a tile until accumulators hold it and two of it fit in the ring. */
 static bool fit_tile(const struct hd_lowering *lo, struct hd_layer *l, int64_t pixels_max) {
-    l->tw = blocks((int)hd_min(l->ow, pixels_max / hd_min(l->uy, l->oh)), l->ux, l->ow);
+    l->tw =
+        blocks((int)hd_min(columns_max(lo, l), pixels_max / hd_min(l->uy, l->oh)), l->ux, l->ow);
     l->th = blocks((int)hd_min(l->oh, pixels_max / l->tw), l->uy, l->oh);
     while (!fits_twice(lo, l)) {
         if (l->th > l->uy)
@@ -260,6 +267,7 @@ static hd_status roll_tile(struct hd_lowering *lo, struct hd_layer *l) {
         l->nb = (int)hd_min(l->nb, accumulators(lo->m) / pixels);
     }
     l->chunk_outer = l->wave = false;
+    if (l->tw > columns_max(lo, l)) return does_not_fit(lo, l, "rows of a chain");
     if (!l->weights_stay || !fits_twice(lo, l)) return does_not_fit(lo, l, "rows of a chain");
     return HD_OK;
 }

@@ -5,16 +5,16 @@
 
 #include "runtime/base/num.h"
 
-/* Window that leaves at least one output pixel: kernel, stride, dilation, pads; of one dimension or
- * two. */
-static void window(struct net *x, int node, const struct hd_tensor *t, int64_t out[2],
+/* Window that leaves at least one output pixel: kernel of up to `most`, stride, dilation, pads; of
+ * one dimension or two. */
+static void window(struct net *x, int node, const struct hd_tensor *t, int most, int64_t out[2],
                    int64_t kernel[2]) {
     int64_t stride[2], dilation[2], pad[4] = {0};
     int dims = t->rank - 2;
     kernel[1] = 1;
     for (int i = 0; i < dims; i++) {
         int size = (int)t->dim[2 + i];
-        kernel[i] = rng_range(&x->r, 1, (int)hd_min(size, 5));
+        kernel[i] = rng_range(&x->r, 1, (int)hd_min(size, most));
         stride[i] = rng_range(&x->r, 1, 3);
         dilation[i] = kernel[i] > 1 && (kernel[i] - 1) * 2 < size ? rng_range(&x->r, 1, 2) : 1;
         if (rng_next(&x->r) % 2) {
@@ -55,7 +55,7 @@ void net_conv_of(struct net *x, int in, int oc, int groups, int fixed) {
     if (fixed)
         square_window(x, node, net_shape(x, in), fixed, out, kernel);
     else
-        window(x, node, net_shape(x, in), out, kernel);
+        window(x, node, net_shape(x, in), groups > 2 ? 9 : 5, out, kernel);
     dim[2] = out[0], dim[3] = out[1];
     net_set_shape(x, y, dim);
     int64_t wdim[4] = {oc, c / groups, kernel[0], kernel[1]};
@@ -134,7 +134,9 @@ void net_block(struct net *x, int in) {
     net_conv_of(x, in, wide, 1, 1);
     last = x->made[x->n_made - 1];
     if (net_shape(x, last)->dim[2] < 3 || net_shape(x, last)->dim[3] < 3) return;
-    net_conv_of(x, last, wide, wide, 3);
+    int most = (int)hd_min(net_shape(x, last)->dim[2], net_shape(x, last)->dim[3]);
+    int size = (int)hd_min(3 + 2 * rng_range(&x->r, 0, 2), most); /* 3, 5 or 7 */
+    net_conv_of(x, last, wide, wide, size);
     net_conv_of(x, x->made[x->n_made - 1], rng_range(&x->r, 1, 40), 1, 1);
 }
 
@@ -145,7 +147,7 @@ void net_pool(struct net *x, int in, bool max) {
     hd_dtype type = max ? net_shape(x, in)->dtype : net_byte_type(x);
     int y = net_add(x, max ? HD_IR_qmaxpool : HD_IR_qavgpool, 1, &in, type, net_shape(x, in)->rank,
                     dim, &node);
-    window(x, node, net_shape(x, in), out, kernel);
+    window(x, node, net_shape(x, in), 5, out, kernel);
     dim[2] = out[0], dim[3] = out[1];
     net_set_shape(x, y, dim);
     if (max) return;
