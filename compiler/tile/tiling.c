@@ -48,7 +48,10 @@ bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, in
 
 /* Bytes of a streamed pixel that a tile needs at once: a mean takes its channels in parts. */
 static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
-    if (hd_layer_slices(lo, l)) return l->nb * (int)lo->m->n;
+    if (hd_layer_slices(lo, l)) { /* the last of them with what fills its word, where K > N */
+        int n = (int)lo->m->n;
+        return l->nb * n + (int)hd_max(0, lo->tensors[l->out].bytes - l->nts * n);
+    }
     return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
 }
 
