@@ -194,6 +194,8 @@ hd_status hd_low_halves(struct hd_lowerer *w, struct hd_tile *t, int nt) {
     if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
     bool resident = hd_low_tensor(w, l->out)->resident;
     struct hd_view all = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
+    TRY(hd_low_fill_lanes(w, &all, (l->nts - (resident ? 0 : nt)) * lanes,
+                          resident ? hd_low_tensor(w, l->out)->bytes : bytes));
     for (int h = 0; h < 2; h++) {
         int from = h ? half : 0, size = h ? bytes - half : half, first = from / lanes;
         struct hd_tile part = *t;

@@ -98,6 +98,7 @@ static hd_status finish(struct hd_lowerer *w, const struct head *h, int y, int e
         if (!complete) TRY(multiply(w, h, &t, 0, l->nts, 0, l->cw));
         struct hd_matmul q = product(w, h, &t, 0, l->nts, 0, l->cw);
         struct hd_view v = hd_low_output(w, 0, y, 0, n, l->tw, out->cp);
+        TRY(hd_low_fill_lanes(w, &v, l->nts * (int)w->m->n, out->bytes));
         TRY(hd_mm_requantise(w, &q, h->pm, &v, 0));
         TRY(hd_low_store(w, 0, &v, 0, out->bytes));
     }

@@ -107,6 +107,9 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
 /* n runs of `run` bytes of XM, `step` apart, take the value. */
 hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
                       int64_t step);
+/* Bytes [from, to) of each pixel of a view take zeros: lanes of its last word that no output tile
+ * has (K > N). They meet weights of zero, but nobody may read what nobody wrote. */
+hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to);
 /* The padding that a resident tensor keeps around it; of a rolling one, what is there from the
  * beginning. */
 hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t);

@@ -290,11 +290,15 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
         int bytes = hd_low_chunk_bytes(w, only_nt);
         bool resident = hd_low_tensor(w, l->out)->resident;
         struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
+        if (only_nt + l->nb >= l->nts)
+            TRY(hd_low_fill_lanes(w, &out, (l->nts - (resident ? 0 : only_nt)) * n,
+                                  resident ? cp : bytes));
         TRY(chunk_on_tile(w, t, only_nt, &out, resident ? only_nt * n : 0));
         if (l->wave && resident) return store_group(w, t, &out, only_nt / l->nb);
         return hd_low_store(w, t->img, &out, only_nt * n, bytes);
     }
     struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
+    TRY(hd_low_fill_lanes(w, &out, l->nts * n, cp));
     for (int nt = 0; nt < l->nts; nt += l->nb) TRY(chunk_on_tile(w, t, nt, &out, nt * n));
     return hd_low_store(w, t->img, &out, 0, cp);
 }

@@ -201,6 +201,15 @@ hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run,
     return hd_sched_end(&w->s);
 }
 
+hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to) {
+    if (from >= to) return HD_OK;
+    bool dense = v->pitch == v->cols * v->cp && v->rows * v->cols <= 65535;
+    int n = dense ? v->rows * v->cols : v->cols;
+    for (int r = 0; r < (dense ? 1 : v->rows); r++)
+        TRY(hd_low_fill(w, 0, v->at + (uint32_t)(r * v->pitch + from), to - from, n, v->cp));
+    return HD_OK;
+}
+
 /* The ring of padding around each image of a resident tensor that a layer is about to write. */
 static hd_status fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
     int64_t pitch = hd_mtensor_pitch(t), side = (int64_t)(t->pl + t->pr) * t->cp;
