@@ -212,10 +212,10 @@ def t5(g):
 
 
 def tabular(g):
-    n = g.pick(3, 7)
+    n = g.pick(24, 40)
     x, c = g.input("x", [n, 37]), 37
     x = g.norm(x, 37)
-    for k in (64, 48):
+    for k in (128, 96):
         x, c = g.op("LeakyRelu", g.gemm(x, c, k), alpha=0.1), k
     y = g.op("Softplus", g.gemm(x, c, 8))
     return [y]
