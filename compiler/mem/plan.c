@@ -19,7 +19,11 @@
 #include "runtime/base/num.h"
 
 enum { PLACE_ALIGN = 64, CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
-enum { SHORT = 30000 /* cycles of a program of which every plan is refined */, PLANS = 2 };
+enum {
+    SHORT = 30000,  /* cycles of a program of which every plan is refined */
+    LONG = 5000000, /* of one of which one plan of each kind of chains is */
+    PLANS = 2       /* of each kind, of those between */
+};
 
 struct span {
     int64_t at, bytes;
@@ -373,6 +377,7 @@ static hd_status refined(struct hd_lowering *lo, struct span *spans, int plan) {
 static int best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cycles, int best) {
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
     bool brief = cycles[best] < SHORT;
+    int most = cycles[best] < LONG ? PLANS : 1;
     int tried[CHAINS] = {0};
     for (int n = 0; n < CHAINS * CUTS; n++) {
         int next = 0;
@@ -382,7 +387,7 @@ static int best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cyc
         if (coarse > near) break;
         for (int plan = 0; plan < CHAINS * CUTS; plan++) /* many cuts make the same plan */
             if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
-        if (!brief && tried[next % CHAINS]++ >= PLANS) continue;
+        if (!brief && tried[next % CHAINS]++ >= most) continue;
         if (refined(lo, spans, next) != HD_OK) continue;
         int64_t now = plan_cycles(lo);
         if (now < least) best = next, least = now;
