@@ -317,14 +317,15 @@ static void report_activation_memory(struct hd_lowering *lo) {
     }
 }
 
-/* What a plan decided about tensors and rings, as a number (FNV-1a). */
-static uint64_t decisions(const struct hd_lowering *lo) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < lo->n_tensors; i++)
-        h = (h ^ (lo->tensors[i].resident | (uint64_t)(lo->tensors[i].roll > 0) << 1)) *
-            UINT64_C(0x100000001b3);
+/* What a plan decided about tensors and rings, as a number. */
+static uint32_t decisions(const struct hd_lowering *lo) {
+    uint32_t h = HD_HASH_INIT;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        const bool is[2] = {lo->tensors[i].resident, lo->tensors[i].roll > 0};
+        h = hd_hash(h, is, sizeof is);
+    }
     for (size_t i = 0; i < lo->n_layers; i++)
-        h = (h ^ lo->layers[i].ring_bytes) * UINT64_C(0x100000001b3);
+        h = hd_hash(h, &lo->layers[i].ring_bytes, sizeof lo->layers[i].ring_bytes);
     return h;
 }
 
@@ -341,7 +342,7 @@ static int64_t chain_cycles(struct hd_lowering *lo, size_t i) {
 /* More slots for rolling chains where that displaces nothing: a smaller part of their rows is
  * written twice. */
 static hd_status widen(struct hd_lowering *lo, struct span *spans, int plan) {
-    uint64_t as_is = decisions(lo);
+    uint32_t as_is = decisions(lo);
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
         int *more = &lo->layers[i].more_slots, best = 0;
         if (!lo->layers[i].roll_th) continue;

@@ -91,7 +91,7 @@ static bool gather(const struct hd_lowering *lo, int node, int *out, int *n_out)
 
 int hd_move_operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INPUTS]) {
     int n = 0;
-    gather(lo, node, out, &n);
+    HD_ASSERT(gather(lo, node, out, &n)); /* hd_chain_moves() and hd_move_refuses() */
     return n;
 }
 
@@ -105,6 +105,7 @@ void hd_chain_moves(struct hd_lowering *lo, const bool *machine) {
             lo->too_big[reader])
             continue;
         lo->chained[i] = true;
+        while (lo->chained[reader]) reader = hd_graph_only_user(g, g->nodes[reader].out[0]);
         if (!gather(lo, reader, leaf, &leaves)) lo->chained[i] = false;
     }
 }

@@ -1,16 +1,7 @@
 /* Depthwise windows larger than vx.dw takes (tile/depthwise.c): the parts are the window, results
  * are golden's where rows are wider than accumulators hold, and it pays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "compiler/compiler.h"
 #include "compiler/tile/layer.h"
-#include "runtime/runtime.h"
+#include "test/unit/tile/golden_iss.h"
 
 enum { MOST = 1 << 17, TAPS = 13 };
 
@@ -73,28 +64,10 @@ static hd_graph *convolution(hd_ctx *ctx, const struct shape *s) {
 
 /* Cycles that the compiler estimates. */
 static int64_t run(hd_ctx *ctx, const char *machine, const struct shape *s) {
-    static int8_t x[MOST], y[2][MOST];
-    struct hd_compile_options o = {.latency_hiding = true, .mem_latency = 64};
-    hd_graph *g = convolution(ctx, s);
-    hd_model *model = NULL;
-    assert_true(s->c * s->h * s->w <= MOST && s->c <= 256);
-    if (hd_machine_load(ctx, machine, &o.machine) != HD_OK || hd_lower(ctx, g, &o, &model) != HD_OK)
-        fail_msg("%s", hd_message(ctx));
-    for (int i = 0; i < s->c * s->h * s->w; i++) x[i] = (int8_t)(i * 53 + i / 5);
-    memset(y, 0, sizeof y);
-    for (int i = 0; i < 2; i++) {
-        hd_session *session;
-        struct hd_device_options d = {.machine = model->machine};
-        if (hd_session_open(ctx, model, i ? "iss" : "golden", &d, &session) != HD_OK ||
-            hd_session_run(ctx, session, (const void *[]){x}, (void *[]){y[i]}) != HD_OK)
-            fail_msg("%s", hd_message(ctx));
-        hd_session_close(session);
-    }
-    assert_memory_equal(y[0], y[1], sizeof y[0]);
+    hd_model *model = golden_is_iss(ctx, convolution(ctx, s), machine, 64);
     assert_string_equal(model->layers[0].op, "qconv");
     int64_t cycles = model->steps[0].estimate;
     hd_model_destroy(model);
-    hd_graph_destroy(g);
     return cycles;
 }
 

@@ -1,15 +1,6 @@
 /* Short products begin with a part of their reduction (sched/head.c): results are golden's on
  * shapes that no number of rows or chunk divides, and it pays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "compiler/compiler.h"
-#include "runtime/runtime.h"
+#include "test/unit/tile/golden_iss.h"
 
 enum { MOST = 160 * 160 };
 
@@ -36,26 +27,9 @@ static hd_graph *product(hd_ctx *ctx, int64_t m, int64_t k, int64_t n) {
 
 /* Cycles that the compiler estimates. */
 static int64_t run(hd_ctx *ctx, const char *machine, int64_t m, int64_t k, int64_t n, int latency) {
-    static int8_t x[MOST], y[2][MOST];
-    struct hd_compile_options o = {.latency_hiding = true, .mem_latency = (uint32_t)latency};
-    hd_graph *g = product(ctx, m, k, n);
-    hd_model *model = NULL;
-    if (hd_machine_load(ctx, machine, &o.machine) != HD_OK || hd_lower(ctx, g, &o, &model) != HD_OK)
-        fail_msg("%s", hd_message(ctx));
-    for (int i = 0; i < m * k; i++) x[i] = (int8_t)(i * 53 + i / 5);
-    for (int i = 0; i < 2; i++) {
-        hd_session *s;
-        struct hd_device_options d = {.machine = model->machine};
-        memset(y[i], i, sizeof y[i]);
-        if (hd_session_open(ctx, model, i ? "iss" : "golden", &d, &s) != HD_OK ||
-            hd_session_run(ctx, s, (const void *[]){x}, (void *[]){y[i]}) != HD_OK)
-            fail_msg("%s", hd_message(ctx));
-        hd_session_close(s);
-    }
-    assert_memory_equal(y[0], y[1], (size_t)(m * n));
+    hd_model *model = golden_is_iss(ctx, product(ctx, m, k, n), machine, (uint32_t)latency);
     int64_t cycles = model->steps[0].estimate;
     hd_model_destroy(model);
-    hd_graph_destroy(g);
     return cycles;
 }
 
