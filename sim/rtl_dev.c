@@ -97,7 +97,7 @@ static bool model_path(const struct hd_machine *m, char *out) {
 static bool repository(char *out) {
     char probe[PATH_BYTES + 16];
     if (!program_folder(out) || strlen(out) + 8 > PATH_BYTES) return false;
-    for (int up = 0; up < 4; up++) { /* build/MODE, and deeper for tests */
+    for (int up = 0; up < 6; up++) { /* build/MODE, and build/MODE/test/NAME */
         snprintf(probe, sizeof probe, "%s/hw/rules.mk", out);
         if (access(probe, R_OK) == 0) return true;
         char *slash = strrchr(out, '/');

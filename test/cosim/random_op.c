@@ -151,8 +151,10 @@ static bool random_lw(struct gen *g) {
     int64_t near = near_words[mem];
     int64_t dst = place(g, chip, 0, gen_chance(g, 85) && near < all ? near : all);
     int64_t seg = !gen_chance(g, 10);
-    int64_t src = place(g, dram, 0, seg ? READ_BYTES : IMAGE_DATA_BYTES) / axi * axi;
-    if (dst < 0 || src + dram.lo < 0) return false;
+    int64_t src = place(g, dram, 0, seg ? READ_BYTES : IMAGE_DATA_BYTES);
+    if (dst < 0 || src < 0) return false; /* where words are big, segment 0 has no room for some */
+    src = src / axi * axi;
+    if (src + dram.lo < 0) return false;
     if (seg) gen_touch(g, SPACE_DRAM, src + dram.lo, src + dram.hi, false);
     gen_touch(g, spaces[mem], dst + chip.lo, dst + chip.hi, true);
     gen_set(g, HD_F_lw_seg, seg), gen_set(g, HD_F_lw_mem, mem), gen_set(g, HD_F_lw_src, src);
