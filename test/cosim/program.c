@@ -16,7 +16,9 @@ static void prologue(struct gen *g) { /* random data in XM, WM, PM and TM */
         gen_begin(g, HD_UNIT_lw, 1);
         gen_set(g, HD_F_lw_seg, 1), gen_set(g, HD_F_lw_mem, mem), gen_set(g, HD_F_lw_n1, 1);
         gen_set(g, HD_F_lw_count, counts[mem]), gen_set(g, HD_F_lw_src, from[mem]);
-        gen_touch(g, SPACE_DRAM, 0, READ_BYTES, false);
+        int64_t bytes =
+            counts[mem] * hd_lw_word_bytes(g->m, mem); /* of big words beyond READ_BYTES */
+        gen_touch(g, SPACE_DRAM, from[mem], from[mem] + bytes, false);
         gen_touch(g, spaces[mem], 0, N_WM, true);
     }
 }
