@@ -148,6 +148,14 @@ static void isa_sv(void) {
     printf("  localparam int unsigned Loop%sBits = %d;\n", name, width);
 #include "isa/isa.def"
     sv_int("LoopMin", HD_LOOP_MIN);
+    sv_int("LoopBytes", HD_LOOP_BYTES);
+    sv_int("LoopFreshMax", HD_LOOP_FRESH_MAX);
+    sv_int("LoopAgainMax", HD_LOOP_AGAIN_MAX);
+    sv_int("ItemMaxBytes", HD_ITEM_MAX_BYTES);
+#define NEW_WORD(code, bytes, width)                                                               \
+    printf("  localparam int unsigned NewWord%dBytes = %d, NewWord%dBits = %d;\n", code, bytes,    \
+           code, width);
+#include "isa/isa.def"
     sv_int("ParamWords", HD_PARAM_WORDS);
     sv_int("OpMaxWords", HD_OP_MAX_WORDS);
     sv_int("Semaphores", HD_SEMAPHORES);
@@ -262,28 +270,38 @@ static void cell(const char *s) {
 }
 
 static void md_loops(void) {
-    printf("A packed program has loops; the compiler writes such programs. Its header is [0] "
-           "0x%08x\n"
-           "[1] [2] as above [3] words of the stream, header included [4] words that issue, the 4 "
-           "of a\n"
-           "plain header included. Behind it stand loop words, each followed by its new words:\n\n"
-           "| bits | field | meaning |\n| --- | --- | --- |\n",
-           (unsigned)HD_PROG_MAGIC_PACKED);
+    printf(
+        "A packed program has loops; the compiler writes such programs. Its header is [0] "
+        "0x%08x\n"
+        "[1] [2] as above [3] words of the stream, header included [4] words that issue, the 4 "
+        "of a\n"
+        "plain header included. Behind it stand bytes: loop tokens, each followed by its new "
+        "words; zeros\n"
+        "fill the last word. A token has %d bytes and those that its fields ask for, the byte of "
+        "`fresh` first:\n\n"
+        "| bits | field | meaning |\n| --- | --- | --- |\n",
+        (unsigned)HD_PROG_MAGIC_PACKED, HD_LOOP_BYTES);
 #define LOOP(field, lsb, width, doc)                                                               \
     printf("| %d:%d | `" #field "` | %s |\n", (lsb) + (width)-1, lsb, doc);
 #include "isa/isa.def"
     printf(
+        "\nA new word is a size code in bits [1:0] of its first byte and its value, signed, above "
+        "it; what is\nstill above that is zero:\n\n"
+        "| size code | bytes | bits of the value |\n| --- | --- | --- |\n");
+#define NEW_WORD(code, bytes, width) printf("| %d | %d | %d |\n", code, bytes, width);
+#include "isa/isa.def"
+    printf(
         "\nWhat issues is: the new words, then `again` words, each the one that issued `back` "
         "words before.\n"
-        "So a loop over bundles is one word whatever its rounds, loops nest, and no cycle and no "
+        "So a loop over bundles is one token whatever its rounds, loops nest, and no cycle and no "
         "operation\n"
         "is spent on them. The address registers of a loop are the parameter words: `add` moves "
         "them from\n"
         "round to round. `pc` counts the words that issue, from 4 on, so a packed program has "
         "the places\n"
-        "of the plain one. Illegal: `fresh` and `again` both 0, `back` below %d or before the "
-        "first bundle,\n"
-        "a stream that ends before the words that its header promises.\n\n",
+        "of the plain one. Illegal: `fresh` and `again` both 0, `back` below %d, before the first "
+        "bundle, or\n"
+        "not 0 when `again` is, a stream that ends before the words that its header promises.\n\n",
         HD_LOOP_MIN);
 }
 

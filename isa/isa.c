@@ -261,6 +261,7 @@ uint32_t hd_isa_hash(void) {
         h = fnv_u32(fnv_u32(h, (uint32_t)f->width), f->kind);
     }
 #define LOOP(field, lsb, width, doc) h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
+#define NEW_WORD(code, bytes, width) h = fnv_u32(fnv_u32(fnv_u32(h, code), bytes), width);
 #include "isa/isa.def"
     return h;
 }

@@ -12,13 +12,13 @@
  * one word for each bit of (set | add), lowest parameter word first. A bit in both masks is
  * illegal.
  *
- * A packed program says where words issue again: its header is [0] HD_PROG_MAGIC_PACKED [1] [2] as
- * above [3] words in the stream, header included [4] words that issue, a plain header of 4
- * included. Behind it stand loop words (LOOP in isa.def), each followed by its new words; what
- * issues is: the new words, then `again` words, each the one that issued `back` words before. So a
- * loop of any number of rounds is one word, loops nest, and what repeats is words: whole bundles,
- * or the parts of them that are alike. `pc`, wherever a register or a report has one, counts the
- * words that issue, so it is that of the plain program.
+ * A packed program says where words issue again, and is a stream of bytes: its header is [0]
+ * HD_PROG_MAGIC_PACKED [1] [2] as above [3] words of the stream, header included [4] words that
+ * issue, a plain header of 4 included. Behind it stand loop tokens (LOOP in isa.def), each followed
+ * by its new words (NEW_WORD); what issues is: the new words, then `again` words, each the one that
+ * issued `back` words before. So a loop of any number of rounds is one token, loops nest, and what
+ * repeats is words: whole bundles, or the parts of them that are alike. `pc`, wherever a register
+ * or a report has one, counts the words that issue, so it is that of the plain program.
  *
  * Issue: bundles in order; an operation enters its unit's queue (machine.queue_ops deep; a full
  * queue holds issue). Each unit takes its operations in order: applies set/add to its sticky words
@@ -36,9 +36,9 @@
 #include "runtime/base/status.h"
 
 enum {
-    HD_ISA_VERSION = 1 << 16 | 1,
+    HD_ISA_VERSION = 1 << 16 | 2,
     HD_PROG_MAGIC = 0x314c4448,        /* "HDL1" */
-    HD_PROG_MAGIC_PACKED = 0x324c4448, /* "HDL2" */
+    HD_PROG_MAGIC_PACKED = 0x334c4448, /* "HDL3" */
     HD_PROG_HEADER_WORDS = 4,          /* of a plain program */
     HD_PROG_WORDS_MAX = 1 << 24,       /* that tools unpack; machines issue any number */
     HD_BUNDLE_MARK = 0xb5,
@@ -88,17 +88,21 @@ struct hd_field_info {
     enum hd_field_kind kind;
 };
 
-struct hd_loop { /* the loop word of a packed program */
+struct hd_loop { /* the loop token of a packed program: numbers of words */
 #define LOOP(field, ...) uint32_t field;
 #include "isa/isa.def"
 };
 enum { /* widths of its fields */
 #define LOOP(field, lsb, width, doc) HD_LOOP_##field##_LSB = lsb, HD_LOOP_##field##_BITS = width,
 #include "isa/isa.def"
-       HD_LOOP_FRESH_MAX = (1 << HD_LOOP_fresh_BITS) - 1,
-       HD_LOOP_AGAIN_MAX = (1 << HD_LOOP_again_BITS) - 1,
+       HD_LOOP_BYTES = 2,                                  /* without what follows */
+       HD_LOOP_FRESH_MORE = (1 << HD_LOOP_fresh_BITS) - 1, /* this, and a byte that adds to it */
+       HD_LOOP_FRESH_MAX = HD_LOOP_FRESH_MORE + 255,
+       HD_LOOP_AGAIN_MORE = (1 << HD_LOOP_again_BITS) - 1, /* two bytes; also the most without */
+       HD_LOOP_AGAIN_MAX = 65535,
        HD_LOOP_WINDOW = 1 << HD_LOOP_back_BITS, /* words that the sequencer keeps */
-       HD_LOOP_MIN = 2                          /* words of a body */
+       HD_LOOP_MIN = 2,                         /* words of a body */
+       HD_ITEM_MAX_BYTES = 5                    /* of a token, of a new word */
 };
 
 extern const struct hd_unit_info hd_isa_units[HD_UNITS];
@@ -137,9 +141,20 @@ int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNIT
 
 /* ---- packed programs ---- */
 
-/* Takes a loop word apart; `before` words have issued. False, with the reason, when it is illegal.
- */
-bool hd_loop_decode(uint32_t word, uint64_t before, struct hd_loop *out, const char **out_why);
+/* What stands in byte `at` of a packed stream of n words, header included: a loop token, when
+ * `before` words have issued, or a new word. Both return its bytes; 0, with the reason, when it is
+ * illegal or the stream ends before it does. */
+int hd_loop_decode(const uint32_t *stream, size_t n, size_t at, uint64_t before,
+                   struct hd_loop *out, const char **out_why);
+int hd_new_word_decode(const uint32_t *stream, size_t n, size_t at, uint32_t *out,
+                       const char **out_why);
+/* The other way, at out; they return the bytes. `code` is the least size code to use, usually 0. */
+int hd_loop_encode(const struct hd_loop *loop, uint8_t out[HD_ITEM_MAX_BYTES]);
+int hd_new_word_encode(uint32_t word, int code, uint8_t out[HD_ITEM_MAX_BYTES]);
+/* Makes a packed program of n words of a plain one whole: its stream has `bytes`, header included,
+ * and those behind the header are there. Writes the header, fills the last word with zeros; returns
+ * the words of the stream. */
+size_t hd_prog_packed_header(const uint32_t *plain, size_t n, size_t bytes, uint32_t *out);
 /* Packs a plain program of n words; out has room for hd_prog_packed_max(n). Returns the words of
  * the packed one, which are the fewest; 0: no memory. */
 size_t hd_prog_pack(const uint32_t *words, size_t n, uint32_t *out);

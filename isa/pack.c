@@ -1,9 +1,8 @@
 /* Hardware loops: plain programs to packed ones and back. The format is in isa.h, "packed".
  *
  * hd_prog_pack finds, for every word, the longest run of words that issued before and can issue
- * again, and then the cheapest way to cut the program into new words and such runs. Both are exact:
- * runs are counted from the end for every distance at once, and a run that is cut short is never
- * cheaper.
+ * again, counted from the end for every distance at once, and then the cheapest way to cut the
+ * program into new words and such runs, by bytes.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,33 +10,125 @@
 
 #include "isa/isa.h"
 
-bool hd_loop_decode(uint32_t word, uint64_t before, struct hd_loop *out, const char **out_why) {
-    const struct hd_loop l = {
-#define LOOP(field, lsb, width, doc) .field = word >> (lsb) & ((UINT32_C(1) << (width)) - 1),
+/* ---- items of the stream -------------------------------------------------------------------- */
+
+static const struct {
+    int bytes, width;
+} new_words[] = {
+#define NEW_WORD(code, bytes, width) [code] = {bytes, width},
 #include "isa/isa.def"
-    };
-    *out = l;
-    *out_why = !l.fresh && !l.again              ? "loop word that says nothing"
-               : l.again && l.back < HD_LOOP_MIN ? "loop over fewer than 2 words"
-               : l.again && l.back > before + l.fresh
-                   ? "loop over words before the first of the program"
-                   : NULL;
-    return !*out_why;
+};
+enum { SIZE_CODE_BITS = 2, SIZE_CODES = 1 << SIZE_CODE_BITS };
+
+/* The bytes from `at` on, zero behind the end of n words; *out_left: how many there are. */
+static uint64_t look(const uint32_t *stream, size_t n, size_t at, size_t *out_left) {
+    uint64_t v = 0;
+    *out_left = 4 * n > at ? 4 * n - at : 0;
+    for (size_t i = 0; i < HD_ITEM_MAX_BYTES && i < *out_left; i++)
+        v |= (uint64_t)(stream[(at + i) / 4] >> 8 * ((at + i) % 4) & 0xff) << 8 * i;
+    return v;
 }
 
-static uint32_t loop_word(struct hd_loop l) {
-    uint32_t w = 0;
-#define LOOP(field, lsb, width, doc) w |= l.field << (lsb);
+static const char *wrong_loop(const struct hd_loop *l, uint64_t before) {
+    return !l->fresh && !l->again              ? "loop token that says nothing"
+           : !l->again && l->back              ? "loop token with a body that does not issue again"
+           : l->again && l->back < HD_LOOP_MIN ? "loop over fewer than 2 words"
+           : l->again && l->back > before + l->fresh
+               ? "loop over words before the first of the program"
+               : NULL;
+}
+
+int hd_loop_decode(const uint32_t *stream, size_t n, size_t at, uint64_t before,
+                   struct hd_loop *out, const char **out_why) {
+    size_t left;
+    uint64_t v = look(stream, n, at, &left);
+    struct hd_loop l = {
+#define LOOP(field, lsb, width, doc) .field = (uint32_t)(v >> (lsb)) & ((1u << (width)) - 1),
 #include "isa/isa.def"
-    return w;
+    };
+    int bytes = HD_LOOP_BYTES;
+    if (l.fresh == HD_LOOP_FRESH_MORE) l.fresh += (uint32_t)(v >> 8 * bytes++) & 0xff;
+    if (l.again == HD_LOOP_AGAIN_MORE) {
+        l.again = (uint32_t)(v >> 8 * bytes) & 0xffff;
+        bytes += 2;
+    } else if (l.again) {
+        l.again++;
+    }
+    *out = l;
+    *out_why = left < (size_t)bytes ? "it ends too early" : wrong_loop(&l, before);
+    return *out_why ? 0 : bytes;
+}
+
+int hd_loop_encode(const struct hd_loop *loop, uint8_t out[HD_ITEM_MAX_BYTES]) {
+    uint32_t more = loop->fresh >= HD_LOOP_FRESH_MORE ? loop->fresh - HD_LOOP_FRESH_MORE : 0;
+    bool many = loop->again == 1 || loop->again > HD_LOOP_AGAIN_MORE;
+    struct hd_loop code = {
+        .fresh = loop->fresh - more,
+        .back = loop->back,
+        .again = many          ? HD_LOOP_AGAIN_MORE
+                 : loop->again ? loop->again - 1
+                               : 0,
+    };
+    uint32_t w = 0;
+#define LOOP(field, lsb, width, doc) w |= code.field << (lsb);
+#include "isa/isa.def"
+    int n = 0;
+    out[n++] = (uint8_t)w;
+    out[n++] = (uint8_t)(w >> 8);
+    if (code.fresh == HD_LOOP_FRESH_MORE) out[n++] = (uint8_t)more;
+    if (many) {
+        out[n++] = (uint8_t)loop->again;
+        out[n++] = (uint8_t)(loop->again >> 8);
+    }
+    return n;
+}
+
+int hd_new_word_decode(const uint32_t *stream, size_t n, size_t at, uint32_t *out,
+                       const char **out_why) {
+    size_t left;
+    uint64_t v = look(stream, n, at, &left);
+    uint32_t code = (uint32_t)v & (SIZE_CODES - 1);
+    int bytes = new_words[code].bytes, width = new_words[code].width;
+    uint64_t value = v >> SIZE_CODE_BITS, mask = (UINT64_C(1) << width) - 1;
+    uint32_t above = (uint32_t)(UINT64_C(0xffffffff) << width); /* copies of the sign */
+    *out = (uint32_t)(value & mask) | (value >> (width - 1) & 1 ? above : 0);
+    int spare = 8 * bytes - SIZE_CODE_BITS - width;
+    *out_why = left < (size_t)bytes                            ? "it ends too early"
+               : value >> width & ((UINT64_C(1) << spare) - 1) ? "bits above a new word of 32"
+                                                               : NULL;
+    return *out_why ? 0 : bytes;
+}
+
+/* Whether `width` bits, the highest of them the sign, hold the word. */
+static bool fits(uint32_t word, int width) {
+    uint32_t half = UINT32_C(1) << (width - 1);
+    return width == 32 || word + half < 2 * half;
+}
+
+static int size_code(uint32_t word) {
+    int code = 0;
+    while (!fits(word, new_words[code].width)) code++;
+    return code;
+}
+
+int hd_new_word_encode(uint32_t word, int code, uint8_t out[HD_ITEM_MAX_BYTES]) {
+    if (code < size_code(word)) code = size_code(word);
+    uint64_t v = (word & ((UINT64_C(1) << new_words[code].width) - 1)) << SIZE_CODE_BITS | code;
+    int bytes = new_words[code].bytes;
+    for (int i = 0; i < bytes && i < HD_ITEM_MAX_BYTES; i++) out[i] = (uint8_t)(v >> 8 * i);
+    return bytes;
 }
 
 /* ---- packing -------------------------------------------------------------------------------- */
 
-struct plan {           /* one per word, and one behind the last */
-    uint16_t run, back; /* the longest run from here on; 0: none */
-    uint32_t cost;      /* words from here to the end, in the middle of new words */
-    bool again;         /* the run begins here, else the word is new */
+/* How many new words the token at hand has, as far as its bytes depend on it. */
+enum { STATES = HD_LOOP_FRESH_MORE + 1 };
+enum choice { NEW, AGAIN, AGAIN_SHORT }; /* the last: no more of the run than a code says */
+
+struct plan {                   /* one per word, and one behind the last */
+    uint16_t run, back;         /* the longest run from here on; 0: none */
+    uint32_t cost;              /* bytes from here to the end, behind a token without new words */
+    unsigned char best[STATES]; /* what to do here */
 };
 
 /* In w the words stand last first, so that a distance is an offset to the right. */
@@ -58,37 +149,67 @@ static void longest_runs(const uint32_t *w, size_t n, struct plan *p) {
     }
 }
 
-static void choose(struct plan *p, size_t n) {
+/* Bytes from `at` on when the token at hand ends with a run of that length. */
+static uint32_t run_cost(const struct plan *p, size_t n, size_t at, uint32_t run) {
+    if (run < HD_LOOP_MIN) return UINT32_MAX;
+    uint32_t more = run > HD_LOOP_AGAIN_MORE ? 2 : 0;
+    uint32_t token = at + run < n ? HD_LOOP_BYTES : 0; /* the next one */
+    return more + token + p[at + run].cost;
+}
+
+static void choose(const uint32_t *w, struct plan *p, size_t n) {
+    uint32_t next[STATES] = {0}; /* bytes from the next word on */
     p[n].cost = 0;
     for (size_t i = n; i-- > 0;) {
-        size_t to = i + p[i].run;
-        uint32_t fresh = 1 + p[i + 1].cost;
-        uint32_t again = p[i].run < HD_LOOP_MIN ? UINT32_MAX
-                         : to == n              ? 0
-                                                : 1 + p[to].cost; /* another loop word */
-        p[i].again = again <= fresh;
-        p[i].cost = p[i].again ? again : fresh;
+        uint32_t length = p[i].run, cut = HD_LOOP_AGAIN_MORE, here[STATES];
+        uint32_t whole = run_cost(p, n, i, length);
+        uint32_t part = length > cut ? run_cost(p, n, i, cut) : UINT32_MAX;
+        uint32_t bytes = (uint32_t)new_words[size_code(w[i])].bytes;
+        for (int s = 0; s < STATES; s++) {
+            int to = s < STATES - 1 ? s + 1 : s;
+            uint32_t fresh = bytes + (to > s && to == STATES - 1) + next[to];
+            uint32_t again = whole <= part ? whole : part;
+            p[i].best[s] = again > fresh ? NEW : whole <= part ? AGAIN : AGAIN_SHORT;
+            here[s] = again > fresh ? fresh : again;
+        }
+        p[i].cost = here[0];
+        memcpy(next, here, sizeof next);
     }
 }
 
-static size_t emit(const uint32_t *w, const struct plan *p, size_t n, uint32_t *out) {
-    size_t at = 0, n_out = 0;
+static size_t emit(const uint32_t *w, const struct plan *p, size_t n, uint8_t *out) {
+    size_t at = 0, to = 0;
     while (at < n) {
         struct hd_loop l = {0};
-        while (at + l.fresh < n && l.fresh < HD_LOOP_FRESH_MAX && !p[at + l.fresh].again) l.fresh++;
-        size_t head = n_out++;
-        memcpy(out + n_out, w + at, l.fresh * sizeof *w);
-        n_out += l.fresh;
-        at += l.fresh;
-        if (at < n && p[at].again) l.back = p[at].back, l.again = p[at].run;
-        at += l.again;
-        out[head] = loop_word(l);
+        enum choice what = NEW;
+        while (at + l.fresh < n && l.fresh < HD_LOOP_FRESH_MAX && what == NEW) {
+            uint32_t s = l.fresh < STATES - 1 ? l.fresh : STATES - 1;
+            what = (enum choice)p[at + l.fresh].best[s];
+            l.fresh += what == NEW;
+        }
+        const struct plan *from = &p[at + l.fresh];
+        if (what != NEW) l.back = from->back;
+        if (what != NEW) l.again = what == AGAIN ? from->run : HD_LOOP_AGAIN_MORE;
+        to += (size_t)hd_loop_encode(&l, out + to);
+        for (uint32_t i = 0; i < l.fresh; i++)
+            to += (size_t)hd_new_word_encode(w[at + i], 0, out + to);
+        at += l.fresh + l.again;
     }
-    return n_out;
+    return to;
 }
 
 size_t hd_prog_packed_max(size_t n) {
-    return n + n / HD_LOOP_FRESH_MAX + 3;
+    return n + n / 4 + n / HD_LOOP_FRESH_MAX + 8; /* 5 bytes a word, 3 a token of new words */
+}
+
+size_t hd_prog_packed_header(const uint32_t *plain, size_t n, size_t bytes, uint32_t *out) {
+    size_t words = (bytes + 3) / 4;
+    memset((uint8_t *)out + bytes, 0, 4 * words - bytes);
+    memcpy(out, plain, HD_PROG_HEADER_WORDS * sizeof *out);
+    out[0] = HD_PROG_MAGIC_PACKED;
+    out[3] = (uint32_t)words;
+    out[HD_PROG_HEADER_WORDS] = (uint32_t)n;
+    return words;
 }
 
 size_t hd_prog_pack(const uint32_t *words, size_t n, uint32_t *out) {
@@ -99,13 +220,10 @@ size_t hd_prog_pack(const uint32_t *words, size_t n, uint32_t *out) {
     if (reversed && p) {
         for (size_t i = 0; i < body; i++) reversed[i] = from[body - 1 - i];
         longest_runs(reversed, body, p);
-        choose(p, body);
-        memcpy(out, words, HD_PROG_HEADER_WORDS * sizeof *out);
-        packed = HD_PROG_HEADER_WORDS + 1;
-        packed += emit(from, p, body, out + packed);
-        out[0] = HD_PROG_MAGIC_PACKED;
-        out[3] = (uint32_t)packed;
-        out[HD_PROG_HEADER_WORDS] = (uint32_t)n;
+        choose(from, p, body);
+        size_t bytes = 4 * (HD_PROG_HEADER_WORDS + 1);
+        bytes += emit(from, p, body, (uint8_t *)out + bytes);
+        packed = hd_prog_packed_header(words, n, bytes, out);
     }
     free(reversed);
     free(p);
@@ -137,22 +255,23 @@ void hd_prog_absolute(uint32_t *words, size_t n) {
 /* ---- unpacking ------------------------------------------------------------------------------ */
 
 static hd_status unpack(hd_ctx *ctx, const uint32_t *in, size_t n, uint32_t *out, size_t n_out) {
-    size_t from = HD_PROG_HEADER_WORDS + 1, to = HD_PROG_HEADER_WORDS;
+    size_t from = 4 * (HD_PROG_HEADER_WORDS + 1), to = HD_PROG_HEADER_WORDS, item = from;
     while (to < n_out) {
         struct hd_loop l;
-        const char *why = "it ends too early";
-        size_t at = from;
-        if (from == n || !hd_loop_decode(in[from++], to - HD_PROG_HEADER_WORDS, &l, &why) ||
-            (why = "it ends too early", l.fresh > n - from) ||
-            (why = "it is longer than its header says", l.fresh + l.again > n_out - to))
-            return hd_fail(ctx, HD_INVALID, "packed program: word %zu: %s", at, why);
-        memcpy(out + to, in + from, l.fresh * sizeof *out);
-        from += l.fresh;
-        to += l.fresh;
+        const char *why;
+        int bytes = hd_loop_decode(in, n, item = from, to - HD_PROG_HEADER_WORDS, &l, &why);
+        if (bytes && l.fresh + l.again > n_out - to) why = "it is longer than its header says";
+        from += (size_t)bytes;
+        for (uint32_t i = 0; i < l.fresh && !why; i++, from += (size_t)bytes)
+            bytes = hd_new_word_decode(in, n, item = from, out + to++, &why);
+        if (why) return hd_fail(ctx, HD_INVALID, "packed program: byte %zu: %s", item, why);
         for (uint32_t i = 0; i < l.again; i++, to++) out[to] = out[to - l.back];
     }
-    if (from != n)
-        return hd_fail(ctx, HD_INVALID, "packed program: %zu words stand behind its end", n - from);
+    bool more = 4 * n - from > 3; /* than what fills the last word */
+    for (size_t i = from; i < 4 * n && !more; i++) more = in[i / 4] >> 8 * (i % 4) & 0xff;
+    if (more)
+        return hd_fail(ctx, HD_INVALID, "packed program: there is more behind its end, byte %zu",
+                       from);
     return HD_OK;
 }
 

@@ -106,7 +106,7 @@ void hd_iss_take_header(hd_iss *iss) {
     u->packed = words > HD_PROG_HEADER_WORDS;
     iss->code_words = iss->code[words - 1];
     u->words = iss->code[3];
-    u->to = u->from = u->at;
+    u->to = u->from = 4 * u->at;
     u->n_to = HD_PROG_HEADER_WORDS;
     u->step = s->t - 1;
     s->pc = HD_PROG_HEADER_WORDS;
@@ -115,45 +115,69 @@ void hd_iss_take_header(hd_iss *iss) {
 
 /* ---- loops ---------------------------------------------------------------------------------- */
 
+/* A new word, of a plain program, too; its bytes, or 0, as hd_new_word_decode. */
+static int new_word(const hd_iss *iss, uint32_t at, uint32_t *out, const char **out_why) {
+    const struct unpack *u = &iss->unpack;
+    if (u->packed) return hd_new_word_decode(iss->code, u->words, at, out, out_why);
+    *out_why = at / 4 < u->words ? NULL : "it ends too early";
+    *out = *out_why ? 0 : iss->code[at / 4];
+    return *out_why ? 0 : 4;
+}
+
 bool hd_iss_word(hd_iss *iss, uint32_t *out) {
     struct unpack *u = &iss->unpack;
-    const char *why;
-    bool bad = false;
-    while (u->packed && !u->ahead.fresh && !u->ahead.again && !bad)
-        bad = u->to == u->words ||
-              !hd_loop_decode(iss->code[u->to++], u->n_to - HD_PROG_HEADER_WORDS, &u->ahead, &why);
+    const char *why = NULL;
+    while (u->packed && !u->ahead.fresh && !u->ahead.again && !why)
+        u->to += (uint32_t)hd_loop_decode(iss->code, u->words, u->to,
+                                          u->n_to - HD_PROG_HEADER_WORDS, &u->ahead, &why);
     bool fresh = !u->packed || u->ahead.fresh;
-    if (bad || (fresh && u->to == u->words)) {
+    if (!fresh)
+        *out = u->window[(u->n_to - u->ahead.back) % HD_LOOP_WINDOW];
+    else if (!why)
+        u->to += (uint32_t)new_word(iss, u->to, out, &why);
+    if (why) {
         hd_iss_error(iss, HD_ERR_encoding, HD_UNIT_seq, u->n_to);
         return false;
     }
-    *out = fresh ? iss->code[u->to++] : u->window[(u->n_to - u->ahead.back) % HD_LOOP_WINDOW];
     u->window[u->n_to++ % HD_LOOP_WINDOW] = *out;
     if (u->packed) *(fresh ? &u->ahead.fresh : &u->ahead.again) -= 1;
     return true;
 }
 
-/* The next word of the stream leaves the buffer, in *t at the earliest; false: not asked for. */
-static bool take_raw(hd_iss *iss, uint64_t *t) {
-    uint64_t ready = word_ready(iss, iss->unpack.from);
+/* The next `bytes` of the stream are taken, in *t at the earliest; false: they are not here yet. */
+static bool take_raw(hd_iss *iss, int bytes, uint64_t *t) {
+    struct unpack *u = &iss->unpack;
+    uint32_t end = u->from + (uint32_t)bytes;
+    uint64_t ready = word_ready(iss, (end - 1) / 4);
     if (ready == HD_NEVER) return false;
     if (ready > *t) *t = ready;
-    word_gone(iss, iss->unpack.from++, *t);
+    for (uint32_t w = u->from / 4; w < end / 4; w++) word_gone(iss, w, *t);
+    u->from = end;
     return true;
 }
 
-/* How many words come next, and from where; false: that word of the stream is not here yet. */
+/* How many words come next, and from where; false: that token is not here yet. */
 static bool read_loop(hd_iss *iss) {
     struct unpack *u = &iss->unpack;
     const char *why;
     uint64_t t = u->looped ? u->step : u->step + 1; /* beside the last word of a loop */
-    if (u->from == u->words || u->bad) return false;
-    uint32_t word = iss->code[u->from];
-    if (!take_raw(iss, &t)) return false;
-    u->bad = !hd_loop_decode(word, u->n_chosen, &u->now, &why); /* hd_iss_word says so in time */
+    if (u->bad) return false;
+    int bytes = hd_loop_decode(iss->code, u->words, u->from, u->n_chosen, &u->now, &why);
+    u->bad = why != NULL; /* hd_iss_word says so in time */
+    if (why || !take_raw(iss, bytes, &t)) {
+        u->now = (struct hd_loop){0};
+        return false;
+    }
     u->step = t;
     u->looped = false;
-    return !u->bad;
+    return true;
+}
+
+static bool take_new_word(hd_iss *iss, uint64_t *t) {
+    uint32_t word;
+    const char *why;
+    int bytes = new_word(iss, iss->unpack.from, &word, &why);
+    return bytes && take_raw(iss, bytes, t);
 }
 
 /* The next word goes into the register behind the window. */
@@ -161,7 +185,7 @@ static bool choose(hd_iss *iss) {
     struct unpack *u = &iss->unpack;
     bool fresh = !u->packed || u->now.fresh;
     uint64_t t = u->step + 1 > u->out ? u->step + 1 : u->out;
-    if (fresh && (u->from == u->words || !take_raw(iss, &t))) return false;
+    if (fresh && !take_new_word(iss, &t)) return false;
     if (u->packed) *(fresh ? &u->now.fresh : &u->now.again) -= 1;
     u->step = u->held_since = t;
     u->looped = !fresh;

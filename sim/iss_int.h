@@ -155,11 +155,11 @@ struct unpack { /* from the words of the stream to those that issue */
     bool packed;
     uint32_t words; /* of the stream */
     /* what they are, as far as bundles are decoded */
-    uint32_t to, n_to; /* next word of the stream, next word that issues */
+    uint32_t to, n_to; /* next byte of the stream, next word that issues */
     struct hd_loop ahead;
     uint32_t window[HD_LOOP_WINDOW];
     /* when they come */
-    uint32_t at, from; /* of the header, of the rest */
+    uint32_t at, from; /* word of the header, byte of the rest */
     struct hd_loop now;
     bool looped;                    /* the last one came from a loop */
     bool held, bad;                 /* it waits for room among those below; no loop word */

@@ -80,10 +80,10 @@ void cover_program(const uint32_t *words, size_t n) {
     }
 }
 
-/* Kinds of loop words. */
+/* Kinds of loop tokens. */
 static const char *const loop_names[] = {"fresh 0",
-                                         "fresh 1..254",
-                                         "fresh 255",
+                                         "fresh 1..257",
+                                         "fresh 258",
                                          "back 2",
                                          "back 3..1022",
                                          "back 1023",
@@ -95,23 +95,31 @@ static const char *const loop_names[] = {"fresh 0",
                                          "round the body"};
 enum { LOOP_KINDS = sizeof loop_names / sizeof *loop_names };
 static long loops[LOOP_KINDS], n_packed;
+static long new_words[HD_ITEM_MAX_BYTES + 1][4]; /* by bytes and place in the word of the stream */
 
 void cover_loops(const uint32_t *words, size_t n) {
-    size_t issued = HD_PROG_HEADER_WORDS;
+    size_t issued = HD_PROG_HEADER_WORDS, at = 4 * (HD_PROG_HEADER_WORDS + 1);
     if (words[0] != HD_PROG_MAGIC_PACKED) return;
     n_packed++;
-    for (size_t at = HD_PROG_HEADER_WORDS + 1; at < n;) {
+    while (issued < words[HD_PROG_HEADER_WORDS]) {
         struct hd_loop l;
         const char *why;
-        if (!hd_loop_decode(words[at], issued - HD_PROG_HEADER_WORDS, &l, &why)) return;
+        uint32_t word;
+        int bytes = hd_loop_decode(words, n, at, issued - HD_PROG_HEADER_WORDS, &l, &why);
+        if (!bytes) return;
+        at += (size_t)bytes;
         loops[l.fresh == 0 ? 0 : l.fresh < HD_LOOP_FRESH_MAX ? 1 : 2]++;
         loops[l.again == 0 ? 6 : l.again == 1 ? 7 : 8]++;
         if (l.again) {
             loops[l.back == HD_LOOP_MIN ? 3 : l.back < HD_LOOP_WINDOW - 1 ? 4 : 5]++;
             loops[l.again < l.back ? 9 : l.again == l.back ? 10 : 11]++;
         }
+        for (uint32_t i = 0; i < l.fresh; i++) {
+            if (!(bytes = hd_new_word_decode(words, n, at, &word, &why))) return;
+            new_words[bytes][at % 4]++;
+            at += (size_t)bytes;
+        }
         issued += l.fresh + l.again;
-        at += 1 + l.fresh;
     }
 }
 
@@ -180,12 +188,22 @@ int cover_print(void) {
         all_excused += excused;
         missed += bins - hit - excused;
     }
-    printf("packed programs %ld, loop words by kind:", n_packed);
+    printf("packed programs %ld, loop tokens by kind:", n_packed);
     for (int i = 0; i < LOOP_KINDS; i++) {
         printf("%s %s %ld", i ? "," : "", loop_names[i], loops[i]);
         all_bins++;
         all_hit += loops[i] > 0;
         missed += loops[i] == 0;
+    }
+    printf("\nnew words by bytes and place:");
+    for (int b = 1; b <= HD_ITEM_MAX_BYTES; b++) {
+        if (b == 4) continue; /* no size code says so */
+        for (int at = 0; at < 4; at++) {
+            printf("%s%ld", at ? " " : b > 1 ? ", " : " ", new_words[b][at]);
+            all_bins++;
+            all_hit += new_words[b][at] > 0;
+            missed += new_words[b][at] == 0;
+        }
     }
     printf("\n");
     printf("coverage: %d of %d bins hit (%.1f %%), %d excused (test/cosim/cover.def), %d missed\n",

@@ -135,22 +135,21 @@ static void random_loop(struct gen *g, const uint32_t *w, size_t at, size_t n, s
 
 size_t program_pack(const uint32_t *words, size_t n, uint64_t seed, uint32_t *out) {
     struct gen g = {.r = {seed}};
-    size_t at = HD_PROG_HEADER_WORDS, to = HD_PROG_HEADER_WORDS + 1;
+    size_t at = HD_PROG_HEADER_WORDS, to = 4 * (HD_PROG_HEADER_WORDS + 1);
+    uint8_t *bytes = (uint8_t *)out;
     int64_t most = gen_chance(&g, 50) ? HD_LOOP_FRESH_MAX : 12;
-    memcpy(out, words, HD_PROG_HEADER_WORDS * sizeof *out);
+    bool wide = gen_chance(&g, 30); /* some words in more bytes than they need */
     while (at < n) {
         struct hd_loop l = {0};
         l.fresh = (uint32_t)gen_pick(&g, 0, n - at < (size_t)most ? (int64_t)(n - at) : most);
         random_loop(&g, words, at + l.fresh, n, &l);
         if (!l.fresh && !l.again) l.fresh = 1;
-        out[to++] = l.fresh << HD_LOOP_fresh_LSB | l.back << HD_LOOP_back_LSB |
-                    l.again << HD_LOOP_again_LSB;
-        memcpy(out + to, words + at, l.fresh * sizeof *out);
-        to += l.fresh;
+        to += (size_t)hd_loop_encode(&l, bytes + to);
+        for (uint32_t i = 0; i < l.fresh; i++) {
+            int code = wide && gen_chance(&g, 20) ? (int)gen_pick(&g, 0, 3) : 0;
+            to += (size_t)hd_new_word_encode(words[at + i], code, bytes + to);
+        }
         at += l.fresh + l.again;
     }
-    out[0] = HD_PROG_MAGIC_PACKED;
-    out[3] = (uint32_t)to;
-    out[HD_PROG_HEADER_WORDS] = (uint32_t)n;
-    return to;
+    return hd_prog_packed_header(words, n, to, out);
 }

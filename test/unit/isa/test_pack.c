@@ -1,5 +1,5 @@
-/* Packed programs: what is packed issues the same words, loops cost one word, and a stream that
- * breaks the rules is refused with its place. */
+/* Packed programs: what is packed issues the same words, loops cost next to nothing, and a stream
+ * that breaks the rules is refused with its place. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -61,25 +61,78 @@ static void any_words_come_back(void **state) {
     hd_ctx_destroy(ctx);
 }
 
-/* 300 new words are two loop words and the words; each 16383 words that repeat are one more. */
-static void loops_cost_one_word(void **state) {
+static size_t words_of(size_t bytes) {
+    return HEAD + 1 + (bytes + 3) / 4;
+}
+
+/* Bytes of new words of 32 bits: their tokens, 5 for each. */
+static size_t new_bytes(size_t n) {
+    return n < 3 ? 2 + 5 * n : n <= 258 ? 3 + 5 * n : 3 + 5 * 258 + new_bytes(n - 258);
+}
+
+/* What repeats costs nothing beside its new words up to 15 words, 2 bytes up to 65535. */
+static void loops_cost_no_word(void **state) {
     (void)state;
     static const struct {
-        size_t body, rounds, packed;
-    } cases[] = {{300, 1, HEAD + 1 + 2 + 300},   {100, 2, HEAD + 1 + 1 + 100},
-                 {100, 50, HEAD + 1 + 1 + 100},  {2, 8000, HEAD + 1 + 1 + 2},
-                 {1, 8000, HEAD + 1 + 1 + 2},    {1023, 10, HEAD + 1 + 5 + 1023},
-                 {100, 400, HEAD + 1 + 3 + 100}, {1024, 2, HEAD + 1 + 9 + 2048}};
+        size_t body, rounds, more;
+    } cases[] = {{300, 1, 0},  {7, 3, 0},    {7, 4, 2},     {100, 2, 2},          {100, 50, 2},
+                 {2, 8000, 2}, {1, 8000, 2}, {1023, 10, 2}, {100, 900, 2 + 2 + 2}};
     hd_ctx *ctx = hd_ctx_create();
-    uint32_t *w = malloc(50000 * sizeof *w);
+    uint32_t *w = malloc(100000 * sizeof *w);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint64_t seed = i;
         size_t body = cases[i].body, n = HEAD + body * cases[i].rounds;
-        for (size_t k = HEAD; k < n; k++) w[k] = k < HEAD + body ? next(&seed) : w[k - body];
-        assert_int_equal(there_and_back(ctx, w, n), cases[i].packed);
+        for (size_t k = HEAD; k < n; k++)
+            w[k] = k < HEAD + body ? next(&seed) | UINT32_C(0x60000000) : w[k - body];
+        size_t fresh = body == 1 ? 2 : body; /* no body has one word */
+        assert_int_equal(there_and_back(ctx, w, n), words_of(new_bytes(fresh) + cases[i].more));
     }
+    /* nothing repeats within the window */
+    uint64_t seed = 1;
+    for (size_t k = HEAD; k < HEAD + 2048; k++)
+        w[k] = k < HEAD + 1024 ? next(&seed) | UINT32_C(0x60000000) : w[k - 1024];
+    assert_int_equal(there_and_back(ctx, w, HEAD + 2048), words_of(new_bytes(2048)));
     free(w);
     hd_ctx_destroy(ctx);
+}
+
+/* At the ends of each size; in more bytes than needed the word is the same. */
+static void words_have_the_bytes_they_need(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t word;
+        int bytes;
+    } cases[] = {{0, 1},
+                 {31, 1},
+                 {(uint32_t)-32, 1},
+                 {32, 2},
+                 {8191, 2},
+                 {(uint32_t)-33, 2},
+                 {(uint32_t)-8192, 2},
+                 {8192, 3},
+                 {0x1fffff, 3},
+                 {(uint32_t)-8193, 3},
+                 {0x200000, 5},
+                 {0x7fffffff, 5},
+                 {0x80000000, 5},
+                 {(uint32_t)-0x200000, 3},
+                 {(uint32_t)-0x200001, 5}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int code = 0; code < 4; code++)
+            for (size_t at = 0; at < 4; at++) {
+                union {
+                    uint8_t bytes[12];
+                    uint32_t words[3];
+                } x = {{0}};
+                uint32_t got;
+                const char *why;
+                int n = hd_new_word_encode(cases[i].word, code, x.bytes + at);
+                assert_int_equal(hd_new_word_decode(x.words, 3, at, &got, &why), n);
+                assert_int_equal(got, cases[i].word);
+                if (!code) assert_int_equal(n, cases[i].bytes);
+                assert_int_equal(
+                    hd_new_word_decode(x.words, (at + (size_t)n - 1) / 4, at, &got, &why), 0);
+            }
 }
 
 /* Two rounds of a loop inside three rounds of another: a b b c, a b b c, a b b c. */
@@ -91,20 +144,29 @@ static void loops_nest(void **state) {
     for (int outer = 0; outer < 3; outer++)
         for (int part = 0; part < 4; part++) {
             uint64_t seed = part == 0 ? 1 : part == 3 ? 3 : 2;
-            for (int k = part == 0 ? 20 : part == 3 ? 25 : 30; k > 0; k--) w[n++] = next(&seed);
+            for (int k = part == 0 ? 20 : part == 3 ? 25 : 30; k > 0; k--)
+                w[n++] = next(&seed) | UINT32_C(0x60000000);
         }
-    assert_int_equal(there_and_back(ctx, w, n), HEAD + 1 + 2 + 20 + 30 + 25);
+    /* a b | b again | c | all of it again, which is more than 15 words */
+    assert_int_equal(there_and_back(ctx, w, n), words_of(3 + 2 + 3 + 2 + 5 * (20 + 30 + 25)));
     hd_ctx_destroy(ctx);
 }
 
-/* By hand: a loop word, 3 new words, 7 words again from 2 back; then 1 new word. */
+/* By hand: 3 new words, 7 words again from 2 back; then 1 new word. Bytes: 9b 00 00 (3 new ones,
+ * again 6 + 1, back 2), 28 (10), ad fe (-85 << 2 | 1), 02 00 03 (0xc000), 01 00 (1 new one), 34
+ * (13). */
+#define BY_HAND 0x334c4448, 0, 0, 8, 15, 0x2800009b, 0x0002fead, 0x34000103
+
 static void by_hand(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
-    uint32_t stream[] = {0x324c4448, 0, 0, 11, 15, 0x001c0203, 10, 11, 12, 0x00000001, 13}, *out;
-    static const uint32_t want[] = {10, 11, 12, 11, 12, 11, 12, 11, 12, 11, 13};
+    uint32_t stream[] = {BY_HAND}, *out;
+    static const uint32_t a = 10, b = (uint32_t)-85, c = 0xc000;
+    const uint32_t want[] = {a, b, c, b, c, b, c, b, c, b, 13};
     size_t n;
-    assert_int_equal(hd_prog_unpack(ctx, stream, 11, &out, &n), HD_OK);
+    hd_status s = hd_prog_unpack(ctx, stream, 8, &out, &n);
+    assert_string_equal(hd_message(ctx), "");
+    assert_int_equal(s, HD_OK);
     assert_int_equal(n, 15);
     assert_int_equal(out[0], HD_PROG_MAGIC);
     assert_int_equal(out[3], 15);
@@ -119,25 +181,28 @@ static void wrong_streams_are_refused(void **state) {
         uint32_t at, value;
         const char *message;
     } cases[] = {
-        {3, 12, "packed program: header says 12 words, there are 11"},
+        {3, 9, "packed program: header says 9 words, there are 8"},
         {4, 3, "packed program: it issues 3 words, want 4 to 16777216"},
         {4, 16777217, "packed program: it issues 16777217 words, want 4 to 16777216"},
-        {4, 14, "packed program: 2 words stand behind its end"},
-        {4, 16, "packed program: word 11: it ends too early"},
-        {5, 0, "packed program: word 5: loop word that says nothing"},
-        {5, 0x001c0103, "packed program: word 5: loop over fewer than 2 words"},
-        {5, 0x001c0403, "packed program: word 5: loop over words before the first of the program"},
-        {5, 0x00140203, "packed program: word 11: it ends too early"},
-        {9, 0x00000002, "packed program: word 9: it ends too early"},
-        {4, 14 - 1, "packed program: word 5: it is longer than its header says"},
+        {4, 14, "packed program: there is more behind its end, byte 29"},
+        {4, 16, "packed program: byte 32: it ends too early"},
+        {5, 0x28000000, "packed program: byte 20: loop token that says nothing"},
+        {5, 0x28000083,
+         "packed program: byte 20: loop token with a body that does not issue again"},
+        {5, 0x2800005b, "packed program: byte 20: loop over fewer than 2 words"},
+        {5, 0x2800011b, "packed program: byte 20: loop over words before the first of the program"},
+        {7, 0x37000103, "packed program: byte 31: it ends too early"},
+        {7, 0x34000203, "packed program: byte 29: it is longer than its header says"},
+        {7, 0x34000003, "packed program: byte 29: loop token that says nothing"},
+        {4, 14 - 1, "packed program: byte 20: it is longer than its header says"},
     };
     hd_ctx *ctx = hd_ctx_create();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        uint32_t stream[] = {0x324c4448, 0, 0, 11, 15, 0x001c0203, 10, 11, 12, 0x00000001, 13};
+        uint32_t stream[] = {BY_HAND};
         uint32_t *out;
         size_t n;
         stream[cases[i].at] = cases[i].value;
-        assert_int_not_equal(hd_prog_unpack(ctx, stream, 11, &out, &n), HD_OK);
+        assert_int_not_equal(hd_prog_unpack(ctx, stream, 8, &out, &n), HD_OK);
         assert_string_equal(hd_message(ctx), cases[i].message);
         hd_clear(ctx);
     }
@@ -171,7 +236,8 @@ static void adds_are_read_as_values(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_words_come_back),
-        cmocka_unit_test(loops_cost_one_word),
+        cmocka_unit_test(loops_cost_no_word),
+        cmocka_unit_test(words_have_the_bytes_they_need),
         cmocka_unit_test(loops_nest),
         cmocka_unit_test(by_hand),
         cmocka_unit_test(wrong_streams_are_refused),
