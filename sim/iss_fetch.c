@@ -17,7 +17,7 @@ static uint32_t burst_beats(const hd_iss *iss) {
 }
 
 static bool has_room(const hd_iss *iss, uint32_t beats) {
-    return iss->fetch.reserved + beats <= 4 * HD_FETCH_CHUNK / (uint32_t)iss->axi;
+    return iss->fetch.reserved + beats <= 2 * HD_FETCH_CHUNK / (uint32_t)iss->axi;
 }
 
 bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats) {

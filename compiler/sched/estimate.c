@@ -20,9 +20,9 @@ enum {
     /* cycles, docs/hw.md */
     FETCH = 9,     /* start to the first request, data to the last word of the header */
     TAKE = 4,      /* last word issued to the first that the unit's front applies */
-    LENGTH = 4,    /* data of the header to the requests of the rest of the program */
-    CHUNK = 64,    /* words of a burst of the program; */
-    CHUNKS = 4,    /* that many of them are asked for ahead */
+    BEGIN = 3,     /* start to the first request */
+    CHUNK = 256,   /* bytes of a burst of the program; */
+    CHUNKS = 2,    /* that many of them are asked for ahead */
     SIGNAL = 1,    /* done of one unit to start of another */
     MX_DONE = 9,   /* last iteration to done */
     VX_DONE = 19,  /* likewise */
@@ -33,6 +33,7 @@ enum {
     IN_FLIGHT = 8 /* operations of a unit */
 };
 static const double NEVER = 1e18;
+static const double WORD_BYTES = 2.4; /* of the packed program, for each word that adds to it */
 
 struct load { /* of LX or LW, whose addresses go out */
     int number;
@@ -349,21 +350,20 @@ struct issue {
     const struct timing *t;
     bool begins;         /* the operations are a program from its beginning */
     double issued;       /* the last word */
-    double stream;       /* words that were fetched for it */
+    double stream;       /* bytes that were fetched for it */
     double gone[CHUNKS]; /* when the chunks before were issued */
 };
 
-/* n words more issue, `stream` of them new ones. Of the program the first chunk is asked for at
- * once, the others when its length is known, as far ahead as the buffer of fetch goes. */
+/* n words more issue, `stream` of them new ones. Of the program as many chunks as the buffer of
+ * fetch holds are asked for at once, each of the others when one of those has issued. */
 static double issue(struct issue *q, double n, double stream) {
     int before = (int)(q->stream / CHUNK), chunk;
-    q->stream += stream, chunk = (int)(q->stream / CHUNK);
+    q->stream += stream * WORD_BYTES, chunk = (int)(q->stream / CHUNK);
     for (int i = before; i < chunk; i++) q->gone[i % CHUNKS] = q->issued;
     if (q->begins && chunk) {
-        double latency = (double)q->t->latency, asked = latency + 3 + LENGTH;
-        double room = q->gone[chunk % CHUNKS]; /* of the chunk whose place it takes */
-        if (chunk >= CHUNKS && room > asked) asked = room;
-        double there = asked + latency + 5 + (q->stream - chunk * CHUNK) * 4 / (double)q->t->axi;
+        double asked = chunk < CHUNKS ? BEGIN : q->gone[chunk % CHUNKS]; /* its place is free */
+        double ahead = chunk < CHUNKS ? 0 : chunk * CHUNK;
+        double there = asked + (double)q->t->latency + 5 + (q->stream - ahead) / (double)q->t->axi;
         if (there > q->issued) q->issued = there;
     }
     return q->issued += n;
@@ -392,13 +392,12 @@ int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_wo
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
     struct lengths l = program_words(a, s);
-    struct issue q = {.t = &t, .begins = begins, .issued = FETCH + (double)t.latency, .stream = 5};
+    struct issue q = {.t = &t, .begins = begins, .issued = FETCH + (double)t.latency, .stream = 20};
     double end = 0;
     int queue = (int)s->lo->m->queue_ops;
     t.reads.asked = -1;
-    for (int64_t i = CHUNK; begins && i < l.packed && i < CHUNK * CHUNKS; i += CHUNK)
-        ask(&t, (double)t.latency + 3 + LENGTH + (double)(i / CHUNK - 1),
-            (double)hd_min(CHUNK, l.packed - i) * 4 / (double)t.axi, 0);
+    for (int i = 0; begins && i < CHUNKS && i * CHUNK < (double)l.packed * WORD_BYTES; i++)
+        ask(&t, BEGIN + i, CHUNK / (double)t.axi, 0);
     t.length = l.of;
     for (int u = 0; u < HD_UNITS; u++) {
         double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
