@@ -208,7 +208,9 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
         f->state = FRONT_SEM;
         f->take = iss->now;
         f->stall_sem = iss->count[u].stall_sem;
-        f->ready = iss->now + (iss->free_issue ? 1 : f->cur.n_words);
+        /* its words one by one, from when the front was free for them; the last as it comes */
+        uint64_t last = f->ready + f->cur.n_words, came = q->ready + 1;
+        f->ready = iss->free_issue ? iss->now + 1 : last > came ? last : came;
         f->next = f->ready;
         hd_iss_set_next(&iss->issue.next, iss->now + 1);
         return;

@@ -19,7 +19,7 @@
 enum {
     /* cycles, docs/hw.md */
     FETCH = 9,     /* start to the first request, data to the last word of the header */
-    TAKE = 4,      /* last word issued to the first that the unit's front applies */
+    TAKE = 5,      /* last word issued to the operation that the unit's front offers */
     BEGIN = 3,     /* start to the first request */
     CHUNK = 256,   /* bytes of a burst of the program; */
     CHUNKS = 2,    /* that many of them are asked for ahead */
@@ -281,8 +281,8 @@ static double can_start(const struct timing *t, int u) {
     if (at < 0) return NEVER;
     const struct hd_slot_op *op = &s->ops[s->by_number[u][t->next[u]]];
     double taken = t->next[u] ? t->start[u][t->next[u] - 1] : 0;
-    int length = t->length[op - s->ops];
-    at = (at + TAKE > taken ? at + TAKE : taken) + length;
+    taken += t->length[op - s->ops]; /* word by word, the last as it comes */
+    at = at + TAKE > taken ? at + TAKE : taken;
     if (t->free[u] > at) at = t->free[u];
     for (int v = 0; v < HD_UNITS; v++) {
         if (!op->after[v]) continue;

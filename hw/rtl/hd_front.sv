@@ -1,8 +1,9 @@
 // Front of one unit: queue of operations, sticky parameter words, semaphores, and order of completion.
 //
-// Takes an operation when all its words are queued and the one before has gone to the engine: one
-// cycle per word, then waits for its semaphores and offers it on op_*. So the next operation unpacks
-// while the engine works. Up to 8 operations are in flight; the oldest ends with op_done_i and then
+// Takes an operation when its first word is queued and the one before has gone to the engine: one
+// cycle per word, as they come, then waits for its semaphores and offers it on op_*. So the next
+// operation unpacks while the engine works, and one that a unit waits for goes on a cycle after its
+// last word. One of which a word is wrong never becomes complete: it stays here, and so does all else. Up to 8 operations are in flight; the oldest ends with op_done_i and then
 // signals. nop never reaches the engine. stop_i freezes everything, so that the state can be read.
 `include "hd_assert.svh"
 
@@ -102,12 +103,12 @@ module hd_front #(
   logic [31:0]         pc_q, wait_q, signal_q, set_q, add_q, todo;
   logic [31:0]         todo_d, todo_q;  // parameter words that still come
   logic [WordBits-1:0] index;
-  logic                start, handover, flight_ready;
+  logic                start, taken_q, handover, flight_ready;  // taken: its last word is queued, its place free
   logic [32*Words-1:0] params_q;
 
   // Which state follows once the masks of the flags in `left` remain.
   always_comb begin
-    start = state_q == Idle && pc_valid && !stop_i;
+    start = state_q == Idle && word_valid && !stop_i;
     left  = flags_q;
     unique case (state_q)
       Idle:    left = word[7:4];
@@ -161,8 +162,8 @@ module hd_front #(
     endcase
   end
 
-  assign pc_pop      = start;
-  assign took_o      = start;
+  assign pc_pop      = !stop_i && pc_valid && !taken_q && (start || state_q != Idle);
+  assign took_o      = pc_pop;
   assign want_o      = state_q == Sem && !stop_i && wait_q != '0 && flight_ready;
   assign wait_mask_o = state_q == Sem ? wait_q : '0;
 
@@ -182,6 +183,7 @@ module hd_front #(
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
       state_q <= Idle;
+      taken_q <= 1'b0;
       todo_q  <= '0;
       pc_q    <= '0;
       tag_q   <= '0;
@@ -189,11 +191,13 @@ module hd_front #(
     end else begin
       state_q <= state_d;
       todo_q  <= todo_d;
+      if (handover) taken_q <= 1'b0;
+      else if (pc_pop) taken_q <= 1'b1;
+      if (pc_pop) pc_q <= pc_head;
       if (start) begin
         code_q   <= word[3:0];
         flags_q  <= word[7:4];
         tag_q    <= word[31:16];
-        pc_q     <= pc_head;
         wait_q   <= '0;
         signal_q <= '0;
         set_q    <= '0;
@@ -250,7 +254,7 @@ module hd_front #(
   assign tag_o         = head[47:32];
   assign pc_o          = head[79:48];
   assign done_pc_o     = done_pc_q;
-  assign next_pc_o     = state_q == Idle && pc_valid ? pc_head : pc_q;
+  assign next_pc_o     = pc_valid && !taken_q ? pc_head : pc_q;
   assign idle_o        = !pc_valid && state_q == Idle && !head_valid;
   assign stall_sem_o   = state_q == Sem && wait_q != '0 && !grant_i && !head_valid;
 
@@ -263,10 +267,11 @@ module hd_front #(
   // Stands still while no word comes, no state changes and nothing enters or leaves the engine.
   hd_gate u_gate (
     .clk_i,
-    .en_i (!rst_ni || w_valid_i || word_ready || state_d != state_q || handover || retire),
+    .en_i (!rst_ni || w_valid_i || word_ready || pc_pop || state_d != state_q || handover || retire),
     .clk_o(clk)
   );
 
+  `ASSERT(WholeBeforeItGoes, !(state_q == Sem || state_q == Offer) || taken_q)
   `ASSERT(RoomForWords, !w_valid_i || space)
   `ASSERT(RoomForOp, !(w_valid_i && w_last_i) || w_ready_o)
   `ASSERT(EndOfWork, !(op_done_i || op_err_i) || stop_i || active_o)
