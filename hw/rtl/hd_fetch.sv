@@ -1,9 +1,10 @@
-// Reads the program from the image into a buffer, checks its header, gives one word per cycle, those
-// of loops again (hd_unpack).
+// Reads the program from the image into a buffer, checks its header, gives one word per cycle: what
+// follows the header goes through hd_bytes, which cuts words into bytes, and hd_unpack.
 //
 // Starts after reset when run_i is high. Space in the buffer is reserved before a burst is asked for,
-// so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. The first
-// is asked for before the length of the program is known; what it brings too much is dropped.
+// so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. As many as
+// the buffer holds are asked for before the length of the program is known; what they bring too much is
+// dropped.
 // end_o: every word that issues has been taken, or none can come because the stream is wrong. An error
 // stays until reset.
 `include "hd_assert.svh"
@@ -44,7 +45,8 @@ module hd_fetch #(
   output logic [4:0]            err_code_o
 );
   localparam int unsigned ChunkBytes = 256;
-  localparam int unsigned Beats      = 4 * ChunkBytes / AxiBytes;  // in the buffer
+  localparam int unsigned Chunks     = 2;                          // in the buffer
+  localparam int unsigned Beats      = Chunks * ChunkBytes / AxiBytes;
   localparam int unsigned BeatBits   = $clog2(Beats);
   localparam int unsigned OffBits    = $clog2(AxiBytes);
   localparam int unsigned WordBits   = OffBits - 2;
@@ -79,6 +81,8 @@ module hd_fetch #(
   logic [31:0]           pc_q, words_q;         // the same of the words that issue
   logic [WordBits-1:0]   i_word;
   logic [31:0]           raw;
+  logic [39:0]           bytes;
+  logic [2:0]            have, drop;
   logic                  take, header, packed_q, raw_valid, raw_ready, valid, bad;
 
   hd_fifo #(
@@ -105,15 +109,26 @@ module hd_fetch #(
   assign take      = beat_valid && !err_o && (header || (raw_valid && raw_ready));
   assign pop       = take && i_word == '1;
 
+  hd_bytes u_bytes (
+    .clk_i,
+    .rst_ni,
+    .valid_i(raw_valid),
+    .ready_o(raw_ready),
+    .data_i (raw),
+    .bytes_o(bytes),
+    .have_o (have),
+    .drop_i (drop)
+  );
+
   hd_unpack u_unpack (
     .clk_i,
     .rst_ni,
     .packed_i  (packed_q),
     .total_i   (words_q),
-    .in_valid_i(raw_valid),
-    .in_ready_o(raw_ready),
-    .in_i      (raw),
-    .in_end_i  (known_q && raw_q == raw_words_q),
+    .bytes_i   (bytes),
+    .have_i    (have),
+    .drop_o    (drop),
+    .end_i     (known_q && raw_q == raw_words_q),
     .valid_o   (valid),
     .ready_i   (word_ready_i && !err_o),
     .word_o,
@@ -128,9 +143,9 @@ module hd_fetch #(
 
   // ---- checks ----------------------------------------------------------------------------------
   logic [4:0]  err_q, err_d;
-  logic [32:0] chunk_end;  // of the first burst
+  logic [32:0] first_end;  // of the bursts that are asked for before the length is known
   logic [34:0] end_bytes;  // of the program, as the fourth word of the header gives it
-  assign chunk_end  = 33'({code_offset_i[31:8], 8'd0}) + 33'(ChunkBytes);
+  assign first_end  = 33'({code_offset_i[31:8], 8'd0}) + 33'(Chunks * ChunkBytes);
   assign end_bytes  = {1'b0, raw, 2'd0} + 35'(code_offset_i);
   assign err_o      = err_q != hd_reg_pkg::ErrNone;
   assign err_code_o = err_q;
@@ -177,7 +192,7 @@ module hd_fetch #(
       if (run_i && !begun_q) begin
         begun_q <= 1'b1;
         at_q    <= 33'(code_offset_i);
-        limit_q <= chunk_end < 33'(image_bytes_i) ? chunk_end : 33'(image_bytes_i);
+        limit_q <= first_end < 33'(image_bytes_i) ? first_end : 33'(image_bytes_i);
       end else begin
         if (ask) at_q <= at_q + 33'(want);
         if (take && header) begin
