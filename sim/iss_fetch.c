@@ -86,35 +86,47 @@ static unsigned header_error(const hd_iss *iss) {
     return HD_ERR_none;
 }
 
+/* The header's words from u->at on are looked at, as many at once as a beat has; false: they have
+ * not come yet. */
+static bool look_at(hd_iss *iss, uint32_t n) {
+    struct issue *s = &iss->issue;
+    struct unpack *u = &iss->unpack;
+    uint64_t ready = iss->free_issue ? s->t : word_ready(iss, u->at);
+    if (ready == HD_NEVER) return false;
+    s->t = s->t > ready ? s->t : ready;
+    for (; n && !iss->free_issue; n--) word_gone(iss, u->at++, s->t);
+    s->t += !iss->free_issue;
+    u->at += n;
+    return true;
+}
+
 void hd_iss_take_header(hd_iss *iss) {
     struct issue *s = &iss->issue;
     struct unpack *u = &iss->unpack;
-    unsigned err = HD_ERR_none;
-    uint32_t words = HD_PROG_HEADER_WORDS + (iss->code[0] == HD_PROG_MAGIC_PACKED);
-    for (; u->at < words && !err; u->at++) {
-        if (u->at == HD_PROG_HEADER_WORDS && (err = header_error(iss)) != HD_ERR_none) break;
-        if (iss->free_issue) continue;
-        uint64_t ready = word_ready(iss, u->at);
-        if (ready == HD_NEVER) return;
-        s->t = s->t > ready ? s->t : ready;
-        word_gone(iss, u->at, s->t++);
-        if (u->at != HD_PROG_HEADER_WORDS - 1) continue; /* the length: fetch goes on */
-        iss->fetch.end = iss->code_offset + 4 * (uint64_t)iss->code[u->at];
+    uint32_t step = (uint32_t)iss->axi / 4, words = HD_PROG_HEADER_WORDS;
+    if (step > HD_PROG_HEADER_WORDS) step = HD_PROG_HEADER_WORDS;
+    while (u->at < HD_PROG_HEADER_WORDS) {
+        if (!look_at(iss, step)) return;
+        if (u->at < HD_PROG_HEADER_WORDS) continue;
+        iss->fetch.end = iss->code_offset + 4 * (uint64_t)iss->code[3];
         iss->fetch.known = s->t;
         hd_iss_set_next(&iss->tick, s->t);
     }
-    if (!err) err = header_error(iss);
+    unsigned err = header_error(iss);
+    u->packed = iss->code[0] == HD_PROG_MAGIC_PACKED;
+    words += u->packed;
+    if (!err && u->at < words && !look_at(iss, 1)) return;
     if (err) {
         hd_iss_error(iss, err, HD_UNIT_seq, 0);
         return;
     }
-    u->packed = words > HD_PROG_HEADER_WORDS;
     iss->code_words = iss->code[words - 1];
     u->words = iss->code[3];
     u->to = u->from = 4 * u->at;
     u->n_to = HD_PROG_HEADER_WORDS;
     u->in = u->at;
-    u->step = u->entered[(u->in - 1) % HD_BYTES_WORDS] = s->t - 1;
+    u->step = s->t - 1;
+    u->entered[(u->in - 1) % HD_BYTES_WORDS] = u->step - u->packed; /* the first one beside it */
     s->pc = HD_PROG_HEADER_WORDS;
     s->next = s->t;
 }
