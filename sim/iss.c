@@ -371,8 +371,9 @@ static void start(hd_iss *iss) {
     }
     struct fetch *f = &iss->fetch;
     f->at = iss->code_offset;
-    f->limit = (f->at / HD_FETCH_CHUNK + 2) * HD_FETCH_CHUNK;
-    if (f->limit > iss->image_bytes) f->limit = iss->image_bytes;
+    f->first = (f->at / HD_FETCH_CHUNK + HD_FETCH_CHUNKS) * HD_FETCH_CHUNK;
+    if (f->first > iss->image_bytes) f->first = iss->image_bytes;
+    f->known = HD_NEVER;
     iss->tick = iss->functional ? HD_NEVER : 0;
     iss->issue.next = iss->free_issue ? HD_T_START : HD_NEVER;
 }

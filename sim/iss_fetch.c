@@ -1,38 +1,43 @@
-/* The program on its way to issue: fetch, its header, and loops, as hd_fetch and hd_unpack do it.
+/* The program on its way to issue: fetch, its header, bytes and loops, as hd_fetch, hd_bytes and
+ * hd_unpack do it.
  * What the words are and when they come are two walks over the same stream: the first a bundle
  * ahead. */
 #include "sim/iss_int.h"
 
 /* ---- fetch ---------------------------------------------------------------------------------- */
 
-/* Bytes of the next burst. */
-static uint64_t chunk(const hd_iss *iss) {
-    const struct fetch *f = &iss->fetch;
-    uint64_t bytes = HD_FETCH_CHUNK - (iss->image_ptr + f->at) % HD_FETCH_CHUNK;
-    return bytes < f->limit - f->at ? bytes : f->limit - f->at;
+/* How far fetch asks in cycle t: to the end of the program, when it knows its length. */
+static uint64_t limit(const struct fetch *f, uint64_t t) {
+    return t < f->known ? f->first : f->end;
 }
 
-static uint32_t burst_beats(const hd_iss *iss) {
-    return (uint32_t)((chunk(iss) + (uint64_t)iss->axi - 1) / (uint64_t)iss->axi);
+/* Bytes of the next burst. */
+static uint64_t chunk(const hd_iss *iss, uint64_t t) {
+    const struct fetch *f = &iss->fetch;
+    uint64_t bytes = HD_FETCH_CHUNK - (iss->image_ptr + f->at) % HD_FETCH_CHUNK;
+    return bytes < limit(f, t) - f->at ? bytes : limit(f, t) - f->at;
+}
+
+static uint32_t burst_beats(const hd_iss *iss, uint64_t t) {
+    return (uint32_t)((chunk(iss, t) + (uint64_t)iss->axi - 1) / (uint64_t)iss->axi);
 }
 
 static bool has_room(const hd_iss *iss, uint32_t beats) {
-    return iss->fetch.reserved + beats <= 2 * HD_FETCH_CHUNK / (uint32_t)iss->axi;
+    return iss->fetch.reserved + beats <= HD_FETCH_CHUNKS * HD_FETCH_CHUNK / (uint32_t)iss->axi;
 }
 
 bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats) {
     struct fetch *f = &iss->fetch;
     for (; f->n_freed != f->n_gone && f->gone[f->n_freed % HD_FETCH_BEATS] < iss->now; f->n_freed++)
         f->reserved--;
-    if (iss->free_issue || f->at >= f->limit || iss->now < HD_T_START || iss->now < f->known)
-        return false;
-    *out_beats = burst_beats(iss);
+    if (iss->free_issue || iss->now < HD_T_START || f->at >= limit(f, iss->now)) return false;
+    *out_beats = burst_beats(iss, iss->now);
     return has_room(iss, *out_beats);
 }
 
 void hd_iss_fetch_granted(hd_iss *iss, uint32_t beats) {
     iss->fetch.reserved += beats;
-    iss->fetch.at += chunk(iss);
+    iss->fetch.at += chunk(iss, iss->now);
 }
 
 void hd_iss_fetch_beat(hd_iss *iss) {
@@ -43,10 +48,10 @@ void hd_iss_fetch_beat(hd_iss *iss) {
 
 uint64_t hd_iss_fetch_next(const hd_iss *iss) {
     const struct fetch *f = &iss->fetch;
-    if (iss->free_issue || f->at >= f->limit) return HD_NEVER;
-    uint64_t t = iss->now + 1;
-    if (f->known > t) return f->known;
-    if (has_room(iss, burst_beats(iss))) return t > HD_T_START ? t : HD_T_START;
+    uint64_t t = iss->now + 1 > HD_T_START ? iss->now + 1 : HD_T_START;
+    if (t < f->known && f->at >= f->first) t = f->known;
+    if (iss->free_issue || t == HD_NEVER || f->at >= limit(f, t)) return HD_NEVER;
+    if (has_room(iss, burst_beats(iss, t))) return t;
     if (f->n_freed == f->n_gone) return HD_NEVER;
     uint64_t gone = f->gone[f->n_freed % HD_FETCH_BEATS] + 1; /* then there may be */
     return gone > t ? gone : t;
@@ -81,34 +86,47 @@ static unsigned header_error(const hd_iss *iss) {
     return HD_ERR_none;
 }
 
+/* The header's words from u->at on are looked at, as many at once as a beat has; false: they have
+ * not come yet. */
+static bool look_at(hd_iss *iss, uint32_t n) {
+    struct issue *s = &iss->issue;
+    struct unpack *u = &iss->unpack;
+    uint64_t ready = iss->free_issue ? s->t : word_ready(iss, u->at);
+    if (ready == HD_NEVER) return false;
+    s->t = s->t > ready ? s->t : ready;
+    for (; n && !iss->free_issue; n--) word_gone(iss, u->at++, s->t);
+    s->t += !iss->free_issue;
+    u->at += n;
+    return true;
+}
+
 void hd_iss_take_header(hd_iss *iss) {
     struct issue *s = &iss->issue;
     struct unpack *u = &iss->unpack;
-    unsigned err = HD_ERR_none;
-    uint32_t words = HD_PROG_HEADER_WORDS + (iss->code[0] == HD_PROG_MAGIC_PACKED);
-    for (; u->at < words && !err; u->at++) {
-        if (u->at == HD_PROG_HEADER_WORDS && (err = header_error(iss)) != HD_ERR_none) break;
-        if (iss->free_issue) continue;
-        uint64_t ready = word_ready(iss, u->at);
-        if (ready == HD_NEVER) return;
-        s->t = s->t > ready ? s->t : ready;
-        word_gone(iss, u->at, s->t++);
-        if (u->at != HD_PROG_HEADER_WORDS - 1) continue; /* the length: fetch goes on */
-        iss->fetch.limit = iss->code_offset + 4 * (uint64_t)iss->code[u->at];
+    uint32_t step = (uint32_t)iss->axi / 4, words = HD_PROG_HEADER_WORDS;
+    if (step > HD_PROG_HEADER_WORDS) step = HD_PROG_HEADER_WORDS;
+    while (u->at < HD_PROG_HEADER_WORDS) {
+        if (!look_at(iss, step)) return;
+        if (u->at < HD_PROG_HEADER_WORDS) continue;
+        iss->fetch.end = iss->code_offset + 4 * (uint64_t)iss->code[3];
         iss->fetch.known = s->t;
         hd_iss_set_next(&iss->tick, s->t);
     }
-    if (!err) err = header_error(iss);
+    unsigned err = header_error(iss);
+    u->packed = iss->code[0] == HD_PROG_MAGIC_PACKED;
+    words += u->packed;
+    if (!err && u->at < words && !look_at(iss, 1)) return;
     if (err) {
         hd_iss_error(iss, err, HD_UNIT_seq, 0);
         return;
     }
-    u->packed = words > HD_PROG_HEADER_WORDS;
     iss->code_words = iss->code[words - 1];
     u->words = iss->code[3];
     u->to = u->from = 4 * u->at;
     u->n_to = HD_PROG_HEADER_WORDS;
+    u->in = u->at;
     u->step = s->t - 1;
+    u->entered[(u->in - 1) % HD_BYTES_WORDS] = u->step - u->packed; /* the first one beside it */
     s->pc = HD_PROG_HEADER_WORDS;
     s->next = s->t;
 }
@@ -144,14 +162,28 @@ bool hd_iss_word(hd_iss *iss, uint32_t *out) {
     return true;
 }
 
-/* The next `bytes` of the stream are taken, in *t at the earliest; false: they are not here yet. */
-static bool take_raw(hd_iss *iss, int bytes, uint64_t *t) {
+/* The next word of the stream leaves the buffer and is cut into bytes; false: it is not here yet,
+ * or nothing has made room for it. */
+static bool enter(hd_iss *iss) {
     struct unpack *u = &iss->unpack;
-    uint32_t end = u->from + (uint32_t)bytes;
-    uint64_t ready = word_ready(iss, (end - 1) / 4);
-    if (ready == HD_NEVER) return false;
+    if (u->in == u->words || u->in - u->from / 4 == HD_BYTES_WORDS) return false;
+    uint64_t t = word_ready(iss, u->in), *before = &u->entered[(u->in - 1) % HD_BYTES_WORDS];
+    uint64_t room = u->left[u->in % HD_BYTES_WORDS] + 1;
+    if (t == HD_NEVER) return false;
+    if (t <= *before) t = *before + 1;
+    if (t < room) t = room;
+    u->entered[u->in % HD_BYTES_WORDS] = t;
+    word_gone(iss, u->in++, t);
+    return true;
+}
+
+/* The next `bytes` are taken, in *t at the earliest; false: they are not here yet. */
+static bool take_item(struct unpack *u, int bytes, uint64_t *t) {
+    uint32_t end = u->from + (uint32_t)bytes, last = (end - 1) / 4;
+    if (last >= u->in) return false;
+    uint64_t ready = u->entered[last % HD_BYTES_WORDS] + 1;
     if (ready > *t) *t = ready;
-    for (uint32_t w = u->from / 4; w < end / 4; w++) word_gone(iss, w, *t);
+    for (uint32_t w = u->from / 4; w < end / 4; w++) u->left[w % HD_BYTES_WORDS] = *t;
     u->from = end;
     return true;
 }
@@ -164,7 +196,7 @@ static bool read_loop(hd_iss *iss) {
     if (u->bad) return false;
     int bytes = hd_loop_decode(iss->code, u->words, u->from, u->n_chosen, &u->now, &why);
     u->bad = why != NULL; /* hd_iss_word says so in time */
-    if (why || !take_raw(iss, bytes, &t)) {
+    if (why || !take_item(u, bytes, &t)) {
         u->now = (struct hd_loop){0};
         return false;
     }
@@ -177,7 +209,7 @@ static bool take_new_word(hd_iss *iss, uint64_t *t) {
     uint32_t word;
     const char *why;
     int bytes = new_word(iss, iss->unpack.from, &word, &why);
-    return bytes && take_raw(iss, bytes, t);
+    return bytes && take_item(&iss->unpack, bytes, t);
 }
 
 /* The next word goes into the register behind the window. */
@@ -206,7 +238,7 @@ void hd_iss_send_words(hd_iss *iss) {
     struct unpack *u = &iss->unpack;
     for (bool moved = !iss->free_issue && iss->code_words; moved;) {
         bool more = u->n_chosen < iss->code_words - HD_PROG_HEADER_WORDS;
-        moved = false;
+        moved = enter(iss);
         if (u->held && u->n_sent - u->n_taken < HD_UNPACK_WORDS) {
             push(u);
             moved = true;

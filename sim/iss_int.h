@@ -25,7 +25,8 @@ enum hd_iss_timing {
     HD_T_VX_LUT = 1,        /* a table; */
     HD_T_VX_FN_SWITCH = 15, /* a function behind the alu to one before it, at least */
     HD_T_VX_TURN = 2,       /* last vector of a block to its first column */
-    HD_FETCH_CHUNK = 256    /* bytes: longest burst of fetch; its buffer has 4 */
+    HD_FETCH_CHUNK = 256,   /* bytes: longest burst of fetch */
+    HD_FETCH_CHUNKS = 2     /* in its buffer */
 };
 
 struct queued_op {
@@ -138,18 +139,22 @@ struct read_bus { /* hd_rd_arb */
     uint8_t id[2];
 };
 
-enum { HD_FETCH_BEATS = 128 };
+enum { HD_FETCH_BEATS = 64 }; /* at most, in the buffer */
 
 struct fetch {
-    uint64_t at, limit; /* byte offsets in the image: next request, end as far as known */
-    uint64_t known;     /* cycle from which the limit is the end of the program */
-    uint32_t reserved;  /* beats of the buffer */
+    uint64_t at, first, end; /* byte offsets in the image: next request; how far it asks before the
+                                length of the program is known, and after that */
+    uint64_t known;          /* cycle from which it is */
+    uint32_t reserved;       /* beats of the buffer */
     uint64_t came[HD_FETCH_BEATS];    /* cycles from which the words of the last beats can issue */
     uint64_t gone[HD_FETCH_BEATS];    /* cycles in which the last beats left */
     uint32_t n_came, n_gone, n_freed; /* so far; freed: no longer reserved */
 };
 
-enum { HD_UNPACK_WORDS = 4 }; /* between hd_unpack and issue */
+enum {
+    HD_BYTES_WORDS = 4, /* between hd_fetch and hd_unpack */
+    HD_UNPACK_WORDS = 4 /* between hd_unpack and issue */
+};
 
 struct unpack { /* from the words of the stream to those that issue */
     bool packed;
@@ -159,7 +164,9 @@ struct unpack { /* from the words of the stream to those that issue */
     struct hd_loop ahead;
     uint32_t window[HD_LOOP_WINDOW];
     /* when they come */
-    uint32_t at, from; /* word of the header, byte of the rest */
+    uint32_t at, in, from; /* word of the header; of the rest next word to be cut, next byte */
+    /* cycles in which the last words were cut into bytes, and in which their last byte was taken */
+    uint64_t entered[HD_BYTES_WORDS], left[HD_BYTES_WORDS];
     struct hd_loop now;
     bool looped;                    /* the last one came from a loop */
     bool held, bad;                 /* it waits for room among those below; no loop word */

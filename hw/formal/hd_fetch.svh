@@ -39,7 +39,7 @@
   `ASSERT(Aligned, err_o || !begun_q || ((image_ptr_i[5:0] | code_offset_i[5:0]) == 6'd0 &&
                                          (at_q >= limit_q || at_q[5:0] == '0)))
   `ASSERT(FirstLimit, err_o || !begun_q || raw_q >= 32'd4 || (at_q <= limit_q &&
-          limit_q == (chunk_end < 33'(image_bytes_i) ? chunk_end : 33'(image_bytes_i))))
+          limit_q == (first_end < 33'(image_bytes_i) ? first_end : 33'(image_bytes_i))))
   `ASSERT(InChunk, !ar_valid_o ||
           32'(ar_addr_o[7:0]) + ((32'(ar_len_o) + 32'd1) << OffBits) <= 32'd256)
   // Not a byte is asked for beyond the beat that holds the window's last.

@@ -1,9 +1,14 @@
-// Properties of hd_unpack: places count up by one, no word of the stream is lost or taken twice, a loop reads
-// only words that have issued and still stand in the window, and nothing issues behind the end.
+// Properties of hd_unpack: places count up by one, an item of the stream is taken once, when all of its bytes are
+// there, and its bytes are those that its first byte says; a loop reads only words that have issued and still stand
+// in the window, nothing issues of a token that is wrong, and nothing behind the end.
 // cut: kept_word
 // mutant: s/(again_q == AgainBits'(1) && step)/again_q == AgainBits'(1)/
-// mutant: s/32'(back) < hd_isa_pkg::LoopMin/32'(back) == 32'd0/
-// mutant: s/32'(kept_d) + 32'(fresh)/32'(kept_d) + 32'(fresh) + 32'd1/
+// mutant: s/32'(back_q) < hd_isa_pkg::LoopMin/32'(back_q) == 32'd0/
+// mutant: s/32'(kept_q) + 32'(fresh_q)/32'(kept_q) + 32'(fresh_q) + 32'd1/
+// mutant: s/ && !bad_q && !wrong/ \&\& !bad_q/
+// mutant: s/have_i >= word_bytes/have_i != 3'd0/
+// mutant: s/have_i >= loop_bytes/have_i > 3'd1/
+// mutant: s/loop_bytes + 3'd2/loop_bytes + 3'd1/
 // mutant: s/room     = !out_valid_q || out_ready/room     = 1'b1/
 
   // The program is known from the first word on.
@@ -22,16 +27,30 @@
                            (BackBits + 1)'(issued)))
 
   // The window has the word that a loop reads: it went there before, and no later one took its place.
-  `ASSERT(BodyIsThere, again_q == '0 || bad_q ||
+  `ASSERT(BodyIsThere, again_q == '0 || bad_q || wrong ||
                        (32'(back_q) >= hd_isa_pkg::LoopMin &&
                         32'(back_q) <= 32'(kept_q) + 32'(fresh_q)))
   `ASSERT(ReadsWhatIssued, !(step && !is_new) ||
                            (32'(back_q) <= issued && issued - 32'(back_q) < pushed_q))
 
-  // Words of the stream: taken when there, as a new word or as a loop word, and the latter when the one before
-  // has been worked off.
-  `ASSERT(TakesWhatIsThere, !in_ready_o || in_valid_i)
+  // Items of the stream: taken when there, as a new word or as a token, and the latter when the one before has been
+  // worked off.
+  `ASSERT(TakesWhatIsThere, drop_o <= have_i)
   `ASSERT(OneUse, !(read_loop && step && is_new))
+  `ASSERT(TakesItems, drop_o == 3'd0 || read_loop || (step && is_new))
+  `ASSERT(TakesAToken, !read_loop || drop_o == (bytes_i[1:0] == 2'd3 ? 3'd3 : 3'd2) +
+                                               (bytes_i[5:2] == 4'd15 ? 3'd2 : 3'd0))
+  `ASSERT(TakesAWord, !(step && is_new) || drop_o == (!packed_i ? 3'd4 : bytes_i[1:0] == 2'd3 ? 3'd5 :
+                                                      3'd1 + {1'b0, bytes_i[1:0]}))
+  `ASSERT(OneByte, !(step && is_new && packed_i && bytes_i[1:0] == 2'd0) ||
+                   ({word[5:0], 2'd0} == bytes_i[7:0] && word[31:6] == {26{word[5]}}))
+  `ASSERT(TwoBytes, !(step && is_new && packed_i && bytes_i[1:0] == 2'd1) ||
+                    ({word[13:0], 2'd1} == bytes_i[15:0] && word[31:14] == {18{word[13]}}))
+  `ASSERT(ThreeBytes, !(step && is_new && packed_i && bytes_i[1:0] == 2'd2) ||
+                      ({word[21:0], 2'd2} == bytes_i[23:0] && word[31:22] == {10{word[21]}}))
+  `ASSERT(FiveBytes, !(step && is_new && packed_i && bytes_i[1:0] == 2'd3) ||
+                     {6'd0, word, 2'd3} == bytes_i)
   `ASSERT(LoopIsOver, !read_loop || (fresh_q == '0 && (again_q == '0 || (again_q == 1 && step))))
-  `ASSERT(PlainHasNoLoops, packed_i || (fresh_q == '0 && again_q == '0))
-  `ASSERT(BadIsTheEnd, !bad_o || (!valid_o && !in_ready_o))
+  `ASSERT(PlainHasNoLoops, packed_i || (fresh_q == '0 && again_q == '0 && !loop_q))
+  `ASSERT(NothingOfAWrongToken, !wrong || (!step && drop_o == 3'd0))
+  `ASSERT(BadIsTheEnd, !bad_o || (!valid_o && drop_o == 3'd0))

@@ -1,9 +1,10 @@
-// Reads the program from the image into a buffer, checks its header, gives one word per cycle, those
-// of loops again (hd_unpack).
+// Reads the program from the image into a buffer, checks its header, gives one word per cycle: what
+// follows the header goes through hd_bytes, which cuts words into bytes, and hd_unpack.
 //
 // Starts after reset when run_i is high. Space in the buffer is reserved before a burst is asked for,
-// so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. The first
-// is asked for before the length of the program is known; what it brings too much is dropped.
+// so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. As many as
+// the buffer holds are asked for before the length of the program is known; what they bring too much is
+// dropped.
 // end_o: every word that issues has been taken, or none can come because the stream is wrong. An error
 // stays until reset.
 `include "hd_assert.svh"
@@ -44,10 +45,14 @@ module hd_fetch #(
   output logic [4:0]            err_code_o
 );
   localparam int unsigned ChunkBytes = 256;
-  localparam int unsigned Beats      = 4 * ChunkBytes / AxiBytes;  // in the buffer
+  localparam int unsigned Chunks     = 2;                          // in the buffer
+  localparam int unsigned Beats      = Chunks * ChunkBytes / AxiBytes;
   localparam int unsigned BeatBits   = $clog2(Beats);
   localparam int unsigned OffBits    = $clog2(AxiBytes);
+  localparam int unsigned Words      = AxiBytes / 4;  // of a beat
   localparam int unsigned WordBits   = OffBits - 2;
+  localparam int unsigned Header     = hd_isa_pkg::ProgHeaderWords;
+  localparam int unsigned HeaderStep = Words < Header ? Words : Header;  // looked at in a cycle
 
   // ---- asking ----------------------------------------------------------------------------------
   logic              begun_q, known_q;
@@ -78,8 +83,10 @@ module hd_fetch #(
   logic [31:0]           raw_q, raw_words_q;    // place in the stream, its length
   logic [31:0]           pc_q, words_q;         // the same of the words that issue
   logic [WordBits-1:0]   i_word;
-  logic [31:0]           raw;
-  logic                  take, header, packed_q, raw_valid, raw_ready, valid, bad;
+  logic [31:0]           raw, total, first;     // at hand; words that issue; behind that
+  logic [39:0]           bytes;
+  logic [2:0]            have, drop, n_take;
+  logic                  take, header, totals, packed_q, raw_valid, raw_ready, valid, bad;
 
   hd_fifo #(
     .Width(8 * AxiBytes),
@@ -97,23 +104,40 @@ module hd_fetch #(
     .count_o(unused_count)
   );
 
+  // The header is aligned, so each of its words has its place in a beat. With the word that only
+  // packed programs have, `totals`, the first one behind it is taken, too.
+  assign total     = beat[32 * (Header % Words) +: 32];
+  assign first     = beat[32 * ((Header + 1) % Words) +: 32];
+  assign header    = raw_q < 32'(Header);
+  assign totals    = raw_q == 32'(Header) && packed_q;
   assign i_word    = raw_q[WordBits-1:0];
-  assign raw       = beat[{i_word, 5'd0} +: 32];
-  assign header    = raw_q < 32'(hd_isa_pkg::ProgHeaderWords) ||
-                     (packed_q && raw_q == 32'(hd_isa_pkg::ProgHeaderWords));
-  assign raw_valid = beat_valid && known_q && !header && raw_q != raw_words_q && !err_o;
-  assign take      = beat_valid && !err_o && (header || (raw_valid && raw_ready));
-  assign pop       = take && i_word == '1;
+  assign raw       = totals ? first : beat[{i_word, 5'd0} +: 32];
+  assign raw_valid = beat_valid && !err_o && !header && (totals ? raw_words_q != 32'(Header + 1) :
+                                                         raw_q != raw_words_q);
+  assign take      = beat_valid && !err_o && (header || totals || (raw_valid && raw_ready));
+  assign n_take    = header ? 3'(HeaderStep) : 3'd1 + 3'(totals && raw_valid);
+  assign pop       = take && WordBits'(i_word + WordBits'(n_take)) == '0;
+
+  hd_bytes u_bytes (
+    .clk_i,
+    .rst_ni,
+    .valid_i(raw_valid),
+    .ready_o(raw_ready),
+    .data_i (raw),
+    .bytes_o(bytes),
+    .have_o (have),
+    .drop_i (drop)
+  );
 
   hd_unpack u_unpack (
     .clk_i,
     .rst_ni,
     .packed_i  (packed_q),
     .total_i   (words_q),
-    .in_valid_i(raw_valid),
-    .in_ready_o(raw_ready),
-    .in_i      (raw),
-    .in_end_i  (known_q && raw_q == raw_words_q),
+    .bytes_i   (bytes),
+    .have_i    (have),
+    .drop_o    (drop),
+    .end_i     (known_q && raw_q == raw_words_q),
     .valid_o   (valid),
     .ready_i   (word_ready_i && !err_o),
     .word_o,
@@ -127,11 +151,21 @@ module hd_fetch #(
   assign left_o = words_q - pc_q;
 
   // ---- checks ----------------------------------------------------------------------------------
+  logic [31:0] magic, isa, machine, length;
+  logic        in_low, in_high, packed_d;  // words 0 and 1 of the header are at hand, 2 and 3
+  assign magic    = beat[31:0];
+  assign isa      = beat[63:32];
+  assign machine  = beat[32 * (2 % Words) +: 32];
+  assign length   = beat[32 * (3 % Words) +: 32];
+  assign in_low   = HeaderStep == Header || !raw_q[1];
+  assign in_high  = HeaderStep == Header || raw_q[1];
+  assign packed_d = in_low ? magic == hd_isa_pkg::ProgMagicPacked : packed_q;
+
   logic [4:0]  err_q, err_d;
-  logic [32:0] chunk_end;  // of the first burst
+  logic [32:0] first_end;  // of the bursts that are asked for before the length is known
   logic [34:0] end_bytes;  // of the program, as the fourth word of the header gives it
-  assign chunk_end  = 33'({code_offset_i[31:8], 8'd0}) + 33'(ChunkBytes);
-  assign end_bytes  = {1'b0, raw, 2'd0} + 35'(code_offset_i);
+  assign first_end  = 33'({code_offset_i[31:8], 8'd0}) + 33'(Chunks * ChunkBytes);
+  assign end_bytes  = {1'b0, length, 2'd0} + 35'(code_offset_i);
   assign err_o      = err_q != hd_reg_pkg::ErrNone;
   assign err_code_o = err_q;
 
@@ -144,18 +178,14 @@ module hd_fetch #(
       end else if (r_valid_i && r_err_i) begin
         err_d = hd_reg_pkg::ErrAxi;
       end else if (take && header) begin
-        unique case (raw_q[2:0])
-          3'd0: if (raw != hd_isa_pkg::ProgMagic && raw != hd_isa_pkg::ProgMagicPacked)
-            err_d = hd_reg_pkg::ErrMagic;
-          3'd1: if (raw != hd_isa_pkg::IsaHash) err_d = hd_reg_pkg::ErrIsa;
-          3'd2: if (raw != hd_cfg_pkg::MachineHash) err_d = hd_reg_pkg::ErrMachine;
-          3'd3: begin
-            if (end_bytes > 35'(image_bytes_i)) err_d = hd_reg_pkg::ErrWindow;
-            else if (raw < 32'(hd_isa_pkg::ProgHeaderWords) + 32'(packed_q))
-              err_d = hd_reg_pkg::ErrEncoding;
-          end
-          default: if (raw < 32'(hd_isa_pkg::ProgHeaderWords)) err_d = hd_reg_pkg::ErrEncoding;
-        endcase
+        if (in_low && magic != hd_isa_pkg::ProgMagic && magic != hd_isa_pkg::ProgMagicPacked)
+          err_d = hd_reg_pkg::ErrMagic;
+        else if (in_low && isa != hd_isa_pkg::IsaHash) err_d = hd_reg_pkg::ErrIsa;
+        else if (in_high && machine != hd_cfg_pkg::MachineHash) err_d = hd_reg_pkg::ErrMachine;
+        else if (in_high && end_bytes > 35'(image_bytes_i)) err_d = hd_reg_pkg::ErrWindow;
+        else if (in_high && length < 32'(Header) + 32'(packed_d)) err_d = hd_reg_pkg::ErrEncoding;
+      end else if (take && totals && total < 32'(Header)) begin
+        err_d = hd_reg_pkg::ErrEncoding;
       end
     end
   end
@@ -177,22 +207,24 @@ module hd_fetch #(
       if (run_i && !begun_q) begin
         begun_q <= 1'b1;
         at_q    <= 33'(code_offset_i);
-        limit_q <= chunk_end < 33'(image_bytes_i) ? chunk_end : 33'(image_bytes_i);
+        limit_q <= first_end < 33'(image_bytes_i) ? first_end : 33'(image_bytes_i);
       end else begin
         if (ask) at_q <= at_q + 33'(want);
         if (take && header) begin
-          if (raw_q == 32'd0) packed_q <= raw == hd_isa_pkg::ProgMagicPacked;
-          if (raw_q == 32'd3) begin
-            raw_words_q <= raw;
+          packed_q <= packed_d;
+          if (in_high) begin
+            raw_words_q <= length;
+            words_q     <= length;
             limit_q     <= end_bytes[32:0];
-          end
-          if (raw_q == 32'd3 + 32'(packed_q)) begin
-            words_q <= raw;
-            known_q <= 1'b1;
+            known_q     <= !packed_d;
           end
         end
+        if (take && totals) begin
+          words_q <= total;
+          known_q <= 1'b1;
+        end
       end
-      if (take) raw_q <= raw_q + 32'd1;
+      if (take) raw_q <= raw_q + 32'(n_take);
       if (word_valid_o && word_ready_i) pc_q <= pc_q + 32'd1;
       reserved_q <= reserved_q + (ask ? burst : '0) - (BeatBits + 1)'(pop);
       open_q     <= open_q + (BeatBits + 1)'(ask) - (BeatBits + 1)'(r_valid_i && r_last_i);

@@ -1,9 +1,12 @@
-// Loops: takes the words of a program from fetch and gives the words that issue, one per cycle.
+// Loops: takes the items of a program from the bytes of its stream and gives the words that issue, one
+// per cycle.
 //
-// Of a plain program every word issues once. In a packed one (docs/isa.md, "Stream") a loop word says
-// how many new words follow, and how many that have issued issue again: `again` words, each the one
-// `back` words before it. They come from a memory of the last words, so a loop costs neither fetch
-// nor a cycle: the next loop word is read while the last word of a loop goes out.
+// Of a plain program every word issues once; its items are words of four bytes. In a packed one
+// (docs/isa.md, "Stream") a loop token says how many new words follow, in one to five bytes each, and
+// how many that have issued issue again: `again` words, each the one `back` words before it. They come
+// from a memory of the last words, so a loop costs neither fetch nor a cycle: the next token is read
+// while the last word of a loop goes out. What a token says is looked at in the cycle behind it, in
+// which nothing goes out when it is wrong.
 //
 // Latency 2 cycles. bad_o: the stream breaks the rules or ends too early; it rises when every word
 // before that place has been taken.
@@ -17,11 +20,11 @@ module hd_unpack (
   input  logic        packed_i,
   input  logic [31:0] total_i,
 
-  // Words of the stream behind its header
-  input  logic        in_valid_i,
-  output logic        in_ready_o,
-  input  logic [31:0] in_i,
-  input  logic        in_end_i,    // there are no more
+  // Bytes of the stream behind its header
+  input  logic [39:0] bytes_i,     // the next one is [7:0]
+  input  logic [2:0]  have_i,      // of them, that are there
+  output logic [2:0]  drop_o,
+  input  logic        end_i,       // no others will come
 
   // Words that issue
   output logic        valid_o,
@@ -29,28 +32,87 @@ module hd_unpack (
   output logic [31:0] word_o,
   output logic        bad_o
 );
-  localparam int unsigned FreshBits = hd_isa_pkg::LoopFreshBits;
+  localparam int unsigned FreshBits = $clog2(hd_isa_pkg::LoopFreshMax + 1);
   localparam int unsigned BackBits  = hd_isa_pkg::LoopBackBits;
-  localparam int unsigned AgainBits = hd_isa_pkg::LoopAgainBits;
+  localparam int unsigned AgainBits = $clog2(hd_isa_pkg::LoopAgainMax + 1);
+
+  // ---- the item at hand, as a token and as a new word ------------------------------------------
+  logic [hd_isa_pkg::LoopFreshBits-1:0] fresh_code;
+  logic [hd_isa_pkg::LoopAgainBits-1:0] again_code;
+  logic [FreshBits-1:0]                 fresh;
+  logic [BackBits-1:0]                  back;
+  logic [AgainBits-1:0]                 again;
+  logic [2:0]                           loop_bytes, word_bytes;
+  logic [31:0]                          word;
+  logic                                 word_ok;
+
+  always_comb begin
+    fresh_code = bytes_i[hd_isa_pkg::LoopFreshLsb +: hd_isa_pkg::LoopFreshBits];
+    again_code = bytes_i[hd_isa_pkg::LoopAgainLsb +: hd_isa_pkg::LoopAgainBits];
+    back       = bytes_i[hd_isa_pkg::LoopBackLsb +: BackBits];
+    fresh      = FreshBits'(fresh_code);
+    again      = AgainBits'(again_code) + AgainBits'(again_code != '0);
+    loop_bytes = 3'(hd_isa_pkg::LoopBytes);
+    if (fresh_code == '1) begin
+      fresh      = FreshBits'(fresh_code) + FreshBits'(bytes_i[23:16]);
+      loop_bytes = loop_bytes + 3'd1;
+    end
+    if (again_code == '1) begin
+      again      = fresh_code == '1 ? bytes_i[39:24] : bytes_i[31:16];
+      loop_bytes = loop_bytes + 3'd2;
+    end
+  end
+
+  always_comb begin
+    word_ok = 1'b1;
+    unique case (bytes_i[1:0])
+      2'd0: begin
+        word       = 32'(signed'(bytes_i[2 +: hd_isa_pkg::NewWord0Bits]));
+        word_bytes = 3'(hd_isa_pkg::NewWord0Bytes);
+      end
+      2'd1: begin
+        word       = 32'(signed'(bytes_i[2 +: hd_isa_pkg::NewWord1Bits]));
+        word_bytes = 3'(hd_isa_pkg::NewWord1Bytes);
+      end
+      2'd2: begin
+        word       = 32'(signed'(bytes_i[2 +: hd_isa_pkg::NewWord2Bits]));
+        word_bytes = 3'(hd_isa_pkg::NewWord2Bytes);
+      end
+      default: begin
+        word       = bytes_i[2 +: hd_isa_pkg::NewWord3Bits];
+        word_bytes = 3'(hd_isa_pkg::NewWord3Bytes);
+        word_ok    = bytes_i[39:34] == '0;
+      end
+    endcase
+    if (!packed_i) begin
+      word       = bytes_i[31:0];
+      word_bytes = 3'd4;
+      word_ok    = 1'b1;
+    end
+  end
 
   // ---- which word is next ----------------------------------------------------------------------
-  logic [FreshBits-1:0] fresh_q, fresh_d, fresh;
-  logic [BackBits-1:0]  back_q, back_d, back;
-  logic [AgainBits-1:0] again_q, again_d, again;
+  logic [FreshBits-1:0] fresh_q, fresh_d;
+  logic [BackBits-1:0]  back_q, back_d;
+  logic [AgainBits-1:0] again_q, again_d;
   logic [31:0]          at_q, at_d;       // place of the next word
   logic [BackBits:0]    kept_q, kept_d;   // words that have come, up to the size of the window
-  logic                 bad_q, bad_d, more, read_loop, is_new, step, room;
+  logic                 loop_q;           // a token was read in the cycle before
+  logic                 bad_q, bad_d, wrong, more, read_loop, is_new, step, room;
+  logic                 loop_here, word_here;
 
-  assign fresh = in_i[hd_isa_pkg::LoopFreshLsb +: FreshBits];
-  assign back  = in_i[hd_isa_pkg::LoopBackLsb +: BackBits];
-  assign again = in_i[hd_isa_pkg::LoopAgainLsb +: AgainBits];
-
-  assign more       = at_q != total_i && !bad_q;
-  assign is_new     = !packed_i || fresh_q != '0;
-  assign step       = more && room && (is_new ? in_valid_i : again_q != '0);
-  assign read_loop  = more && packed_i && in_valid_i && fresh_q == '0 &&
-                      (again_q == '0 || (again_q == AgainBits'(1) && step));
-  assign in_ready_o = read_loop || (step && is_new);
+  assign loop_here = have_i >= loop_bytes;
+  assign word_here = have_i >= word_bytes;
+  assign wrong     = loop_q &&
+                     (again_q == '0 ? fresh_q == '0 || back_q != '0
+                                    : 32'(back_q) < hd_isa_pkg::LoopMin ||
+                                      32'(back_q) > 32'(kept_q) + 32'(fresh_q));
+  assign more      = at_q != total_i && !bad_q && !wrong;
+  assign is_new    = !packed_i || fresh_q != '0;
+  assign step      = more && room && (is_new ? word_here && word_ok : again_q != '0);
+  assign read_loop = more && packed_i && loop_here && fresh_q == '0 &&
+                     (again_q == '0 || (again_q == AgainBits'(1) && step));
+  assign drop_o    = read_loop ? loop_bytes : step && is_new ? word_bytes : 3'd0;
 
   always_comb begin
     fresh_d = fresh_q;
@@ -58,7 +120,7 @@ module hd_unpack (
     again_d = again_q;
     at_d    = at_q;
     kept_d  = kept_q;
-    bad_d   = bad_q;
+    bad_d   = bad_q || wrong;
     if (step) begin
       at_d = at_q + 32'd1;
       if (!kept_q[BackBits]) kept_d = kept_q + 1'b1;
@@ -69,12 +131,10 @@ module hd_unpack (
       fresh_d = fresh;
       back_d  = back;
       again_d = again;
-      if (fresh == '0 && again == '0) bad_d = 1'b1;
-      if (again != '0 && (32'(back) < hd_isa_pkg::LoopMin ||
-                          32'(back) > 32'(kept_d) + 32'(fresh))) bad_d = 1'b1;
     end
-    // Neither a word of the stream nor one of the loop can come any more.
-    if (more && in_end_i && (is_new || again_q == '0)) bad_d = 1'b1;
+    // An item that is wrong, or that cannot come any more.
+    if (more && is_new && (word_here ? !word_ok : end_i)) bad_d = 1'b1;
+    if (more && !is_new && again_q == '0 && !loop_here && end_i) bad_d = 1'b1;
   end
 
   always_ff @(posedge clk_i) begin
@@ -83,12 +143,14 @@ module hd_unpack (
       again_q <= '0;
       at_q    <= 32'(hd_isa_pkg::ProgHeaderWords);
       kept_q  <= '0;
+      loop_q  <= 1'b0;
       bad_q   <= 1'b0;
     end else begin
       fresh_q <= fresh_d;
       again_q <= again_d;
       at_q    <= at_d;
       kept_q  <= kept_d;
+      loop_q  <= read_loop;
       bad_q   <= bad_d;
     end
     back_q <= back_d;
@@ -124,7 +186,7 @@ module hd_unpack (
     else if (room) out_valid_q <= step;
     if (step) begin
       out_new_q  <= is_new;
-      out_word_q <= in_i;
+      out_word_q <= word;
       out_at_q   <= at_q[BackBits-1:0];
     end
   end
@@ -150,5 +212,5 @@ module hd_unpack (
 
   assign bad_o = bad_q && !out_valid_q && !valid_o;
 
-  `ASSERT(NeverAsksWhenDone, !in_ready_o || more)
+  `ASSERT(NeverAsksWhenDone, drop_o == '0 || more)
 endmodule
