@@ -419,7 +419,7 @@ static hd_status parse_bundle(struct parser *ps) {
         slots |= UINT32_C(1) << u;
         ps->n += (size_t)hd_op_encode(&ops[u], ps->words + ps->n);
     }
-    ps->words[start] = (uint32_t)HD_BUNDLE_MARK << 24 | (uint32_t)(ps->n - start) << 8 | slots;
+    ps->words[start] = hd_bundle_head(slots, (uint32_t)(ps->n - start));
     return HD_OK;
 }
 

@@ -76,11 +76,17 @@ void hd_op_apply(const struct hd_op_word *op, uint32_t words[HD_PARAM_WORDS]) {
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-enum { HAS_WAIT = 1 << 4, HAS_SIGNAL = 1 << 5, HAS_SET = 1 << 6, HAS_ADD = 1 << 7 };
+enum { /* bits of an operation's header */
+       HAS_WAIT = 1 << HD_HEAD_masks_LSB,
+       HAS_SIGNAL = HAS_WAIT << 1,
+       HAS_SET = HAS_WAIT << 2,
+       HAS_ADD = HAS_WAIT << 3,
+       HEAD_BITS = HD_HEAD_tag_LSB + HD_HEAD_tag_BITS
+};
 
 int hd_op_encode(const struct hd_op_word *op, uint32_t *out) {
     int n = 1;
-    out[0] = (op->code & 15u) | (uint32_t)op->tag << 16;
+    out[0] = (op->code & 15u) | (uint32_t)op->tag << HD_HEAD_tag_LSB;
     if (op->wait) out[0] |= HAS_WAIT, out[n++] = op->wait;
     if (op->signal) out[0] |= HAS_SIGNAL, out[n++] = op->signal;
     if (op->set) out[0] |= HAS_SET, out[n++] = op->set;
@@ -99,15 +105,16 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
                  const char **out_why) {
     if (n < 1) return illegal(out_why, "operation header is cut off");
     uint32_t head = in[0];
-    if (head & 0xff00) return illegal(out_why, "reserved bits of an operation header are not zero");
+    if (head >> HEAD_BITS)
+        return illegal(out_why, "reserved bits of an operation header are not zero");
     if (hd_op_by_code(unit, head & 15) < 0) return illegal(out_why, "unknown operation code");
 
     struct hd_op_word op = {
-        .unit = (uint8_t)unit, .code = head & 15, .tag = (uint16_t)(head >> 16)};
+        .unit = (uint8_t)unit, .code = head & 15, .tag = (uint16_t)(head >> HD_HEAD_tag_LSB)};
     uint32_t *const masks[4] = {&op.wait, &op.signal, &op.set, &op.add};
     size_t at = 1;
     for (int i = 0; i < 4; i++) {
-        if (!(head >> (4 + i) & 1)) continue;
+        if (!(head & (unsigned)HAS_WAIT << i)) continue;
         if (at >= n) return illegal(out_why, "operation masks are cut off");
         *masks[i] = in[at++];
     }
@@ -131,10 +138,9 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
 int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],
                      int out_offset[HD_UNITS], int *out_n, const char **out_why) {
     if (n < 1) return illegal(out_why, "bundle header is cut off");
-    uint32_t slots = in[0] & 255, words = in[0] >> 8 & 255;
-    if (in[0] >> 24 != HD_BUNDLE_MARK) return illegal(out_why, "bundle mark is missing");
-    if (in[0] >> 16 & 255) return illegal(out_why, "reserved bits of a bundle header are not zero");
-    if (slots >> HD_UNITS) return illegal(out_why, "slot mask names a unit that does not exist");
+    uint32_t slots = hd_bundle_slots(in[0]), words = hd_bundle_words(in[0]);
+    if (in[0] != hd_bundle_head(slots, words))
+        return illegal(out_why, "reserved bits of a bundle header are not zero");
     if (words < 1 || words > n) return illegal(out_why, "bundle length leaves the program");
     size_t at = 1;
     int n_ops = 0;
@@ -260,8 +266,10 @@ uint32_t hd_isa_hash(void) {
         h = fnv_u32(fnv_u32(h, (uint32_t)f->word), (uint32_t)f->lsb);
         h = fnv_u32(fnv_u32(h, (uint32_t)f->width), f->kind);
     }
-#define LOOP(field, lsb, width, doc) h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
-#define NEW_WORD(code, bytes, width) h = fnv_u32(fnv_u32(fnv_u32(h, code), bytes), width);
+#define BUNDLE(field, lsb, width, doc) h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
+#define HEAD(field, lsb, width, doc)   h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
+#define LOOP(field, lsb, width, doc)   h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
+#define NEW_WORD(code, bytes, width)   h = fnv_u32(fnv_u32(fnv_u32(h, code), bytes), width);
 #include "isa/isa.def"
     return h;
 }

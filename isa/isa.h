@@ -4,13 +4,14 @@
  * Stream format, 32-bit little-endian words:
  *
  *   program     header, bundle, bundle, ...; starts at image + code_offset
- *   header      [0] HD_PROG_MAGIC [1] isa hash [2] machine hash [3] words in the program, header
- * included bundle      [7:0] slot mask (bit u = unit u) [15:8] words, this one included [23:16]
- * zero [31:24] HD_BUNDLE_MARK; then one operation per set bit, lowest unit first operation   [3:0]
- * op code [4] has wait [5] has signal [6] has set [7] has add [15:8] zero [31:16] tag (layer, for
- * reports); then, where present and in this order: wait mask, signal mask, set mask, add mask, and
- * one word for each bit of (set | add), lowest parameter word first. A bit in both masks is
- * illegal.
+ *   header      [0] HD_PROG_MAGIC [1] isa hash [2] machine hash [3] words, header included
+ *   bundle      slot mask (bit u = unit u), words (BUNDLE in isa.def); then one operation per set
+ *               bit, lowest unit first
+ *   operation   code, masks, tag (HEAD); then, where present and in this order: wait mask, signal
+ *               mask, set mask, add mask, and one word for each bit of (set | add), lowest
+ * parameter word first. A bit in both masks is illegal.
+ *
+ * Bits that have no name are zero.
  *
  * A packed program says where words issue again, and is a stream of bytes: its header is [0]
  * HD_PROG_MAGIC_PACKED [1] [2] as above [3] words of the stream, header included [4] words that
@@ -41,8 +42,7 @@ enum {
     HD_PROG_MAGIC_PACKED = 0x334c4448, /* "HDL3" */
     HD_PROG_HEADER_WORDS = 4,          /* of a plain program */
     HD_PROG_WORDS_MAX = 1 << 24,       /* that tools unpack; machines issue any number */
-    HD_BUNDLE_MARK = 0xb5,
-    HD_PARAM_WORDS = 32, /* sticky words per unit, at most */
+    HD_PARAM_WORDS = 32,               /* sticky words per unit, at most */
     HD_OP_MAX_WORDS = 5 + HD_PARAM_WORDS,
     HD_SEMAPHORES = 32,
     HD_SEM_MAX = 255,
@@ -86,6 +86,14 @@ struct hd_field_info {
     enum hd_unit unit;
     int word, lsb, width;
     enum hd_field_kind kind;
+};
+
+enum { /* places in the headers */
+#define BUNDLE(field, lsb, width, doc)                                                             \
+    HD_BUNDLE_##field##_LSB = lsb, HD_BUNDLE_##field##_BITS = width,
+#define HEAD(field, lsb, width, doc) HD_HEAD_##field##_LSB = lsb, HD_HEAD_##field##_BITS = width,
+#include "isa/isa.def"
+       HD_BUNDLE_MAX_WORDS = (1 << HD_BUNDLE_words_BITS) - 1
 };
 
 struct hd_loop { /* the loop token of a packed program: numbers of words */
@@ -134,6 +142,16 @@ int hd_op_encode(const struct hd_op_word *op, uint32_t *out);
 int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *out,
                  const char **out_why);
 
+/* First word of a bundle. */
+static inline uint32_t hd_bundle_head(uint32_t slots, uint32_t words) {
+    return slots << HD_BUNDLE_slots_LSB | words << HD_BUNDLE_words_LSB;
+}
+static inline uint32_t hd_bundle_slots(uint32_t head) {
+    return head >> HD_BUNDLE_slots_LSB & ((1u << HD_BUNDLE_slots_BITS) - 1);
+}
+static inline uint32_t hd_bundle_words(uint32_t head) {
+    return head >> HD_BUNDLE_words_LSB & HD_BUNDLE_MAX_WORDS;
+}
 /* Decodes the bundle at in[0]: fills ops[0..*out_n) in slot order and their word offsets relative
  * to in; returns its length in words, or 0 if illegal. */
 int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],

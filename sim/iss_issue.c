@@ -11,9 +11,8 @@ static void encoding_error(hd_iss *iss) {
     const struct issue *s = &iss->issue;
     const uint32_t *b = s->code;
     uint32_t left = iss->code_words - s->pc, at = 1;
-    uint32_t slots = left ? b[0] & 255 : 0, words = left ? b[0] >> 8 & 255 : 0;
-    bool header_ok = left && b[0] >> 16 == (uint32_t)HD_BUNDLE_MARK << 8 && !(slots >> HD_UNITS) &&
-                     words >= 1 && words <= left;
+    uint32_t slots = left ? hd_bundle_slots(b[0]) : 0, words = left ? hd_bundle_words(b[0]) : 0;
+    bool header_ok = left && b[0] == hd_bundle_head(slots, words) && words >= 1 && words <= left;
     int unit = HD_UNIT_seq;
     uint32_t wrong = s->pc;
     for (int u = 0; header_ok && u < HD_UNITS; u++) {
@@ -35,7 +34,7 @@ static void decode(hd_iss *iss) {
     uint32_t left = iss->code_words - s->pc, n = left ? 1 : 0;
     s->words = 0;
     if (n && !hd_iss_word(iss, &s->code[0])) return;
-    uint32_t length = n ? s->code[0] >> 8 & 255 : 0;
+    uint32_t length = n ? hd_bundle_words(s->code[0]) : 0;
     for (; n < length && n < left; n++)
         if (!hd_iss_word(iss, &s->code[n])) return;
     if (n) s->words = hd_bundle_decode(s->code, n, s->ops, s->offset, &s->n, &why);

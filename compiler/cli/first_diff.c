@@ -161,12 +161,12 @@ static void cut_after(struct search *x, size_t n) {
         slots |= UINT32_C(1) << x->ops[i - 1].unit;
     uint32_t *halt = head;
     if (slots) {
-        *head = slots | p->offset << 8 | (uint32_t)HD_BUNDLE_MARK << 24;
+        *head = hd_bundle_head(slots, p->offset);
         halt = head + p->offset;
     }
     struct hd_op_word op = {.unit = HD_UNIT_seq, .code = (uint8_t)hd_isa_ops[HD_OP_seq_halt].code};
     int len = hd_op_encode(&op, halt + 1);
-    *halt = UINT32_C(1) << HD_UNIT_seq | (uint32_t)(len + 1) << 8 | (uint32_t)HD_BUNDLE_MARK << 24;
+    *halt = hd_bundle_head(UINT32_C(1) << HD_UNIT_seq, (uint32_t)len + 1);
 }
 
 enum outcome { SAME, DIFFERENT, NO_END };

@@ -39,7 +39,7 @@ static int encode_op(const struct hd_slot_op *op, uint32_t held[HD_PARAM_WORDS],
 }
 
 static void put_bundle(hd_arena *a, struct words *p, uint32_t mask, const uint32_t *ops, int n) {
-    uint32_t head = mask | (uint32_t)(n + 1) << 8 | (uint32_t)HD_BUNDLE_MARK << 24;
+    uint32_t head = hd_bundle_head(mask, (uint32_t)n + 1);
     put(a, p, &head, 1);
     put(a, p, ops, n);
     p->bundles++;

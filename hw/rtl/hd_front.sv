@@ -111,7 +111,7 @@ module hd_front #(
     start = state_q == Idle && word_valid && !stop_i;
     left  = flags_q;
     unique case (state_q)
-      Idle:    left = word[7:4];
+      Idle:    left = word[hd_isa_pkg::HeadMasksLsb +: 4];
       Wait:    left = flags_q & 4'b1110;
       Signal:  left = flags_q & 4'b1100;
       Set:     left = flags_q & 4'b1000;
@@ -196,8 +196,8 @@ module hd_front #(
       if (pc_pop) pc_q <= pc_head;
       if (start) begin
         code_q   <= word[3:0];
-        flags_q  <= word[7:4];
-        tag_q    <= word[31:16];
+        flags_q  <= word[hd_isa_pkg::HeadMasksLsb +: 4];
+        tag_q    <= word[hd_isa_pkg::HeadTagLsb +: 16];
         wait_q   <= '0;
         signal_q <= '0;
         set_q    <= '0;

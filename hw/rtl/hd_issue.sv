@@ -52,7 +52,8 @@ module hd_issue (
   } state_e;
 
   state_e      state_q, state_d, after;
-  logic [7:0]  slots_q, left_q;                // slots and words of the bundle that still come
+  logic [hd_isa_pkg::BundleSlotsBits-1:0] slots_q;  // slots and words of the bundle that still come
+  logic [hd_isa_pkg::BundleWordsBits-1:0] left_q;
   logic [3:0]  code_q, flags_q, flags;
   logic [15:0] tag_q;
   logic [31:0] pc_q, set_q, wait_q, signal_q, todo;
@@ -60,6 +61,14 @@ module hd_issue (
   logic [2:0]  unit;
   logic [31:0] known;                          // parameter words that the unit has
   logic        bad, take, op_word, op_end, op_last;
+
+  localparam int unsigned SlotBits   = hd_isa_pkg::BundleSlotsBits;
+  localparam int unsigned LengthBits = hd_isa_pkg::BundleWordsBits;
+  localparam int unsigned TagBits    = hd_isa_pkg::HeadTagBits;
+  logic [SlotBits-1:0]   slots;                // as a bundle's header has them
+  logic [LengthBits-1:0] length;
+  assign slots  = word_i[hd_isa_pkg::BundleSlotsLsb +: SlotBits];
+  assign length = word_i[hd_isa_pkg::BundleWordsLsb +: LengthBits];
 
   // Masks of the parameter words of every unit.
   localparam logic [31:0] KnownLx = (32'd1 << hd_isa_pkg::LxWords) - 32'd1;
@@ -87,13 +96,11 @@ module hd_issue (
     todo   = 32'd0;
     bad    = 1'b0;
     unique case (state_q)
-      Bundle: bad = word_i[31:24] != hd_isa_pkg::BundleMark || word_i[23:16] != 8'd0 ||
-                    (word_i[7:0] >> Units) != 8'd0 || word_i[15:8] == 8'd0 ||
-                    32'(word_i[15:8]) > word_left_i ||
-                    (word_i[7:0] == 8'd0 && word_i[15:8] != 8'd1);
+      Bundle: bad = (word_i >> (hd_isa_pkg::BundleWordsLsb + LengthBits)) != 32'd0 || length == '0 ||
+                    32'(length) > word_left_i || (slots == '0 && length != LengthBits'(1));
       Head: begin
-        flags = word_i[7:4];
-        bad   = word_i[15:8] != 8'd0 ||
+        flags = word_i[hd_isa_pkg::HeadMasksLsb +: 4];
+        bad   = (word_i >> (hd_isa_pkg::HeadTagLsb + TagBits)) != 32'd0 ||
                 word_i[3:0] > (32'(unit) == hd_isa_pkg::UnitSeq ? hd_isa_pkg::SeqBarrier :
                                32'(unit) == hd_isa_pkg::UnitVx ? hd_isa_pkg::VxDw : 4'd1);
       end
@@ -117,8 +124,8 @@ module hd_issue (
     op_word = state_q == Head || state_q == Wait || state_q == Signal || state_q == Set ||
               state_q == Add || state_q == Params;
     op_end  = flags == 4'd0 && n_todo == 6'd0;            // the operation's last word
-    op_last = (slots_q & (slots_q - 8'd1)) == 8'd0;       // the bundle's last operation
-    if (op_word && (left_q == 8'd0 || (op_end && op_last && left_q != 8'd1))) bad = 1'b1;
+    op_last = (slots_q & (slots_q - SlotBits'(1))) == '0;       // the bundle's last operation
+    if (op_word && (left_q == '0 || (op_end && op_last && left_q != LengthBits'(1)))) bad = 1'b1;
 
     if (flags[0]) after = Wait;
     else if (flags[1]) after = Signal;
@@ -146,7 +153,7 @@ module hd_issue (
     state_d = state_q;
     unique case (state_q)
       Bundle: begin
-        if (take) state_d = bad ? Failed : word_i[7:0] == 8'd0 ? Bundle : Head;
+        if (take) state_d = bad ? Failed : slots == '0 ? Bundle : Head;
         else if (word_end_i && !stop_i) state_d = Failed;
       end
       SeqSem: if (!stop_i && (wait_q == 32'd0 || grant_i))
@@ -181,8 +188,8 @@ module hd_issue (
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q    <= Bundle;
-      slots_q    <= 8'd0;
-      left_q     <= 8'd0;
+      slots_q    <= '0;
+      left_q     <= '0;
       pc_q       <= '0;
       tag_q      <= '0;
       wait_q     <= '0;
@@ -195,16 +202,16 @@ module hd_issue (
         if (state_q == Bundle || !take) pc_q <= word_pc_i;
       end
       if (take) begin
-        left_q <= left_q - 8'd1;
+        left_q <= left_q - LengthBits'(1);
         unique case (state_q)
           Bundle: begin
-            slots_q <= word_i[7:0];
-            left_q  <= word_i[15:8] - 8'd1;
+            slots_q <= slots;
+            left_q  <= length - LengthBits'(1);
           end
           Head: begin
             pc_q     <= word_pc_i;
             code_q   <= word_i[3:0];
-            tag_q    <= word_i[31:16];
+            tag_q    <= word_i[hd_isa_pkg::HeadTagLsb +: TagBits];
             set_q    <= 32'd0;
             wait_q   <= 32'd0;
             signal_q <= 32'd0;
@@ -217,10 +224,10 @@ module hd_issue (
         if (state_q != Bundle) begin
           flags_q  <= flags;
           params_q <= n_todo;
-          if (after == Head || after == Bundle) slots_q <= slots_q & (slots_q - 8'd1);
+          if (after == Head || after == Bundle) slots_q <= slots_q & (slots_q - SlotBits'(1));
         end
       end
-      if (state_q == SeqEnd && state_d != SeqEnd) slots_q <= slots_q & (slots_q - 8'd1);
+      if (state_q == SeqEnd && state_d != SeqEnd) slots_q <= slots_q & (slots_q - SlotBits'(1));
     end
   end
 

@@ -78,11 +78,11 @@ static size_t emit_ops(const struct program *p, int first, int end, const uint32
         if (op->dropped) continue;
         if (op->opens_bundle || op->unit <= last_unit || !bundle) {
             bundle = n++;
-            out[bundle] = (uint32_t)HD_BUNDLE_MARK << 24;
+            out[bundle] = 0;
         }
         n += (size_t)encode(op, wait[i], signal[i], (uint16_t)i, sticky[op->unit], out + n);
-        out[bundle] =
-            (out[bundle] & 0xff0000ff) | UINT32_C(1) << op->unit | (uint32_t)(n - bundle) << 8;
+        uint32_t slots = hd_bundle_slots(out[bundle]) | UINT32_C(1) << op->unit;
+        out[bundle] = hd_bundle_head(slots, (uint32_t)(n - bundle));
         last_unit = op->unit;
     }
     return n;
@@ -96,7 +96,7 @@ size_t program_emit(const struct program *p, uint32_t *out) {
     if (p->cut.from >= 0) signal[p->cut.from] &= ~p->cut.semaphore;
     for (int r = 1; r < p->rounds; r++) { /* the last operation is halt */
         n = emit_ops(p, 0, p->n - 1, wait, signal, sticky, out, n);
-        out[n++] = (uint32_t)HD_BUNDLE_MARK << 24 | 2 << 8 | 1u << HD_UNIT_seq;
+        out[n++] = hd_bundle_head(1u << HD_UNIT_seq, 2);
         out[n++] = hd_isa_ops[HD_OP_seq_barrier].code;
     }
     n = emit_ops(p, 0, p->n, wait, signal, sticky, out, n);

@@ -59,7 +59,7 @@ struct Program {
     void bundle(uint32_t slots, const std::vector<std::vector<uint32_t>> &ops) {
         size_t n = 1;
         for (auto &o : ops) n += o.size();
-        words.push_back(slots | static_cast<uint32_t>(n) << 8 | static_cast<uint32_t>(HD_BUNDLE_MARK) << 24);
+        words.push_back(hd_bundle_head(slots, static_cast<uint32_t>(n)));
         for (auto &o : ops) words.insert(words.end(), o.begin(), o.end());
     }
     void single(hd_unit unit, unsigned code, uint32_t wait, uint32_t signal) {

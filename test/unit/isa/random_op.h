@@ -60,7 +60,7 @@ static inline int random_bundle(uint64_t *seed, uint32_t *out) {
     }
     for (int u = 0; u < HD_UNITS; u++)
         if (slots >> u & 1) n += hd_op_encode(&ops[u], out + n);
-    out[0] = (uint32_t)HD_BUNDLE_MARK << 24 | (uint32_t)n << 8 | slots;
+    out[0] = hd_bundle_head(slots, (uint32_t)n);
     return n;
 }
 

@@ -114,7 +114,7 @@ static void bad_programs_are_refused(void **state) {
     uint32_t words[6];
     char *text;
     header(words, 6);
-    words[4] = 0xb5000201;
+    words[4] = 0x00000081;
     words[5] = 1;
     assert_int_equal(hd_disasm(ctx, words, 6, &text), HD_OK);
     free(text);

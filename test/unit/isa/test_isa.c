@@ -147,8 +147,8 @@ static void illegal_operations_are_refused(void **state) {
     (void)state;
     static const struct illegal_case cases[] = {
         {HD_UNIT_mx, {0x00000002}, 1},              /* no such code */
-        {HD_UNIT_mx, {0x00000101}, 1},              /* reserved bit 8 */
-        {HD_UNIT_mx, {0x00008001}, 1},              /* reserved bit 15 */
+        {HD_UNIT_mx, {0x01000001}, 1},              /* reserved bit 24 */
+        {HD_UNIT_mx, {0x80000001}, 1},              /* reserved bit 31 */
         {HD_UNIT_seq, {0x00000041, 1, 0}, 3},       /* SEQ has no words */
         {HD_UNIT_lw, {0x00000041, 0x100, 0}, 3},    /* word 8 of 8 */
         {HD_UNIT_mx, {0x000000c1, 0x2, 0x2, 0}, 4}, /* set and add the same word */
@@ -162,8 +162,11 @@ static void illegal_operations_are_refused(void **state) {
         assert_int_equal(hd_op_decode(cases[i].unit, cases[i].words, cases[i].n, &op, &why), 0);
         assert_non_null(why);
     }
-    const uint32_t bundles[][2] = {{0x00000101, 1}, {0xb5010201, 1}, {0xb5000240, 1},
-                                   {0xb5000001, 1}, {0xb5000301, 1}, {0xb5000200, 1}};
+    const uint32_t bundles[][2] = {{0x00004081, 1},
+                                   {0x80000081, 1}, /* reserved bits 14, 31 */
+                                   {0x00000001, 1},
+                                   {0x000000c1, 1},  /* of 0 words, of 3 */
+                                   {0x00000080, 1}}; /* 2 words of no slot */
     for (size_t i = 0; i < sizeof bundles / sizeof bundles[0]; i++) {
         struct hd_op_word ops[HD_UNITS];
         int n_ops;
@@ -181,22 +184,22 @@ struct hand {
 };
 
 static const struct hand by_hand[] = {
-    {"seq.halt", {0xb5000201, 0x00000001}},
-    {"seq.barrier wait=0,31 sig=4", {0xb5000401, 0x00000032, 0x80000001, 0x00000010}},
-    {"mx.gemm", {0xb5000208, 0x00000001}},
-    {"mx.gemm @7 x=0x100", {0xb5000408, 0x00070041, 0x00000002, 0x00000100}},
+    {"seq.halt", {0x00000081, 0x00000001}},
+    {"seq.barrier wait=0,31 sig=4", {0x00000101, 0x00000032, 0x80000001, 0x00000010}},
+    {"mx.gemm", {0x00000088, 0x00000001}},
+    {"mx.gemm @7 x=0x100", {0x00000108, 0x00000741, 0x00000002, 0x00000100}},
     {"mx.gemm n0=9 xs0=-1 w+=4",
-     {0xb5000608, 0x000000c1, 0x00000010, 0x00000004, 0x00000004, 0xffff0009}},
+     {0x00000188, 0x000000c1, 0x00000010, 0x00000004, 0x00000004, 0xffff0009}},
     {"lx.load edge=1 pad=128 dst=64 rows=14 y0=-3",
-     {0xb5000602, 0x00000041, 0x00004005, 0x00008004, 0x00000040, 0x000efffd}},
+     {0x00000182, 0x00000041, 0x00004005, 0x00008004, 0x00000040, 0x000efffd}},
     {"lw.load @65535 mem=1 src+=-64",
-     {0xb5000604, 0xffff00c1, 0x00000001, 0x00000002, 0x00000004, 0xffffffc0}},
+     {0x00000184, 0x00ffffc1, 0x00000001, 0x00000002, 0x00000004, 0xffffffc0}},
     {"vx.map a_kind=2 scale_pm=1 alu=1 red=1 nred=4 d_kind=1 a_scale=0.5 lo=-128 hi=127",
-     {0xb5000610, 0x00000041, 0x000a0001, 0x00018982, 0x3f000000, 0x007fff80}},
+     {0x00000190, 0x00000041, 0x000a0001, 0x00018982, 0x3f000000, 0x007fff80}},
     {"st.store seg=1 sig=1 run=16",
-     {0xb5000620, 0x00000061, 0x00000002, 0x00000009, 0x00000001, 0x00000010}},
+     {0x000001a0, 0x00000061, 0x00000002, 0x00000009, 0x00000001, 0x00000010}},
     {"{ st.nop wait=2 ; lx.nop sig=2 }",
-     {0xb5000522, 0x00000020, 0x00000004, 0x00000010, 0x00000004}},
+     {0x00000162, 0x00000020, 0x00000004, 0x00000010, 0x00000004}},
 };
 
 static void bundles_by_hand(void **state) {
@@ -204,7 +207,7 @@ static void bundles_by_hand(void **state) {
     hd_ctx *ctx = hd_ctx_create();
     for (size_t i = 0; i < sizeof by_hand / sizeof by_hand[0]; i++) {
         uint32_t *words;
-        size_t n, want = by_hand[i].words[0] >> 8 & 255;
+        size_t n, want = by_hand[i].words[0] >> 6 & 255;
         hd_status s = hd_asm(ctx, &hd_machines[1], by_hand[i].text, by_hand[i].text, &words, &n);
         assert_string_equal(hd_message(ctx), "");
         assert_int_equal(s, HD_OK);

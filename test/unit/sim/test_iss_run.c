@@ -91,7 +91,7 @@ static void sticky(void **state) {
     struct hd_op_word op = {
         .unit = HD_UNIT_lx, .code = 1, .set = 4, .add = 2, .lit = {0, 5000, 2048}};
     int len = hd_op_encode(&op, r.code + r.n + 1);
-    r.code[r.n] = 1u << HD_UNIT_lx | (uint32_t)(len + 1) << 8 | (uint32_t)HD_BUNDLE_MARK << 24;
+    r.code[r.n] = hd_bundle_head(1u << HD_UNIT_lx, (uint32_t)len + 1);
     r.n += (uint32_t)len + 1;
     rig_go(&r);
     assert_memory_equal((uint8_t *)rig_memory(&r, HD_ISS_XM) + 2048, r.image + RIG_DATA + 5000,
@@ -200,7 +200,7 @@ static void header_errors(void **state) {
              {3, UINT32_MAX / 4, HD_ERR_window},
              {3, 3, HD_ERR_encoding},
              {4, 0, HD_ERR_encoding}, /* no bundle mark */
-             {4, 0xb5000241, HD_ERR_encoding},
+             {4, 0x00004081, HD_ERR_encoding},
              {5, 0xf, HD_ERR_encoding}};
     for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
         struct rig r = rig_open(0, 0);
