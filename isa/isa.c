@@ -41,32 +41,6 @@ const struct hd_field_info hd_isa_fields[HD_FIELDS] = {
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-static uint32_t field_mask(const struct hd_field_info *fi) {
-    return fi->width == 32 ? UINT32_MAX : (UINT32_C(1) << fi->width) - 1;
-}
-
-int64_t hd_field_get(const uint32_t words[HD_PARAM_WORDS], enum hd_field f) {
-    const struct hd_field_info *fi = &hd_isa_fields[f];
-    uint32_t v = words[fi->word] >> fi->lsb & field_mask(fi);
-    if (fi->kind == HD_KIND_S && v >> (fi->width - 1))
-        return (int64_t)v - (INT64_C(1) << fi->width);
-    return v;
-}
-
-bool hd_field_fits(enum hd_field f, int64_t v) {
-    const struct hd_field_info *fi = &hd_isa_fields[f];
-    int64_t span = INT64_C(1) << fi->width;
-    if (fi->kind == HD_KIND_S) return v >= -span / 2 && v < span / 2;
-    return v >= 0 && v < span;
-}
-
-void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v) {
-    const struct hd_field_info *fi = &hd_isa_fields[f];
-    HD_ASSERT(hd_field_fits(f, v));
-    uint32_t mask = field_mask(fi) << fi->lsb;
-    words[fi->word] = (words[fi->word] & ~mask) | ((uint32_t)v << fi->lsb & mask);
-}
-
 void hd_op_apply(const struct hd_op_word *op, uint32_t words[HD_PARAM_WORDS]) {
     for (int i = 0; i < HD_PARAM_WORDS; i++) {
         if (op->set >> i & 1) words[i] = op->lit[i];

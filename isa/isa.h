@@ -125,11 +125,33 @@ struct hd_op_word {
     uint32_t lit[HD_PARAM_WORDS];    /* literal of word i, valid where bit i of set|add */
 };
 
-/* Value of a field in a unit's parameter words (sign-extended for S), and its replacement in place.
- * hd_field_set asserts that the value fits. */
-int64_t hd_field_get(const uint32_t words[HD_PARAM_WORDS], enum hd_field f);
-void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v);
-bool hd_field_fits(enum hd_field f, int64_t v);
+/* Value of a field in a unit's parameter words (sign-extended for S); whether one fits; its
+ * replacement in place, which asserts that it fits. Here, because scheduling is made of them. */
+static inline uint32_t hd_field_mask(const struct hd_field_info *fi) {
+    return fi->width == 32 ? UINT32_MAX : (UINT32_C(1) << fi->width) - 1;
+}
+
+static inline int64_t hd_field_get(const uint32_t words[HD_PARAM_WORDS], enum hd_field f) {
+    const struct hd_field_info *fi = &hd_isa_fields[f];
+    uint32_t v = words[fi->word] >> fi->lsb & hd_field_mask(fi);
+    if (fi->kind == HD_KIND_S && v >> (fi->width - 1))
+        return (int64_t)v - (INT64_C(1) << fi->width);
+    return v;
+}
+
+static inline bool hd_field_fits(enum hd_field f, int64_t v) {
+    const struct hd_field_info *fi = &hd_isa_fields[f];
+    int64_t span = INT64_C(1) << fi->width;
+    if (fi->kind == HD_KIND_S) return v >= -span / 2 && v < span / 2;
+    return v >= 0 && v < span;
+}
+
+static inline void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v) {
+    const struct hd_field_info *fi = &hd_isa_fields[f];
+    HD_ASSERT(hd_field_fits(f, v));
+    uint32_t mask = hd_field_mask(fi) << fi->lsb;
+    words[fi->word] = (words[fi->word] & ~mask) | ((uint32_t)v << fi->lsb & mask);
+}
 
 /* Applies set and add to sticky words. */
 void hd_op_apply(const struct hd_op_word *op, uint32_t words[HD_PARAM_WORDS]);

@@ -58,13 +58,6 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
 
 /* One weight: output channel oc, channel ic of its group, tap (ky, kx); w is [M, C/group, kh, kw].
  * For a dense layer over a flattened image that is the order in which ONNX flattens, too. */
-static int8_t weight_at(const struct hd_layer *l, const int8_t *w, int group_in, int oc, int ic,
-                        int ky, int kx) {
-    return w[(((size_t)oc * (size_t)group_in + (size_t)ic) * (size_t)l->kh + (size_t)ky) *
-                 (size_t)l->kw +
-             (size_t)kx];
-}
-
 /* Where tap (ky, kx) of channel c (from the first word that the tile reads) lies in the words of an
  * output tile, in bytes of one column: *word and *lane. Packed pixels have a copy per phase. */
 static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, int phase, int ky,
@@ -93,24 +86,29 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int n = (int)lo->m->n, k = (int)lo->m->k;
     int group_in = x->c / l->groups, group_out = l->oc / l->groups;
-    int phases = l->ppw > 1 ? hd_layer_phases(l) : 1;
+    int phases = l->ppw > 1 ? hd_layer_phases(l) : 1, taps = l->kh * l->kw;
     l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * (size_t)(n * k));
     l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++) {
         int nt = oc / n, first = oc / group_out * group_in,
             x_word = hd_layer_x_word(l, x, lo->m, nt);
+        const int8_t *row = w + (size_t)oc * (size_t)group_in * (size_t)taps;
         uint32_t sum = 0;
+        for (int i = 0; i < group_in * taps; i++) sum += (uint32_t)(int32_t)row[i];
         for (int ky = 0; ky < l->kh; ky++)
             for (int kx = 0; kx < l->kw; kx++)
-                for (int ic = 0; ic < group_in; ic++) {
-                    int8_t v = weight_at(l, w, group_in, oc, ic, ky, kx);
-                    for (int f = 0, word, lane; f < phases; f++) {
+                for (int ic = 0, run; ic < group_in; ic += run) {
+                    const int8_t *from = row + (ic * l->kh + ky) * l->kw + kx;
+                    run = group_in - ic;
+                    for (int f = 0, word, lane; f < phases;
+                         f++) { /* lanes that follow each other */
                         place_tap(lo, l, f, ky, kx, first + ic - x_word * k, &word, &lane);
+                        if (run > k - lane) run = k - lane;
                         size_t at = ((size_t)nt * (size_t)l->red + (size_t)word) * (size_t)n +
                                     (size_t)(oc % n);
-                        lo->image[l->w_offset + at * (size_t)k + (size_t)lane] = (uint8_t)v;
+                        uint8_t *to = lo->image + l->w_offset + at * (size_t)k + (size_t)lane;
+                        for (int i = 0; i < run; i++) to[i] = (uint8_t)from[i * taps];
                     }
-                    sum += (uint32_t)(int32_t)v;
                 }
         uint32_t b = (uint32_t)bias[oc] - (uint32_t)x_zp * sum;
         uint8_t *p = lo->image + l->p_offset + ((size_t)nt * (size_t)n + (size_t)(oc % n)) * 8;
