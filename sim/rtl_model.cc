@@ -156,7 +156,7 @@ void call_hook(hd_rtl *m) {
     for (int u = 0; u < HD_UNITS; u++) c.tag[u] = tag_of(m, u);
     c.taken_pc[HD_UNIT_seq] = r->hd_top__DOT__u_core__DOT__u_issue__DOT__pc_q;
 #define FRONT(u)                                                                                   \
-    c.front_state[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__state_q;         \
+    c.taken[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__taken_q;               \
     c.taken_pc[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__pc_q;               \
     c.done_pc[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__done_pc_q
     FRONT(lx);

@@ -22,14 +22,12 @@ struct hd_rtl_memory {
     void (*step)(hd_axi_mem *, const struct hd_axi_out *, struct hd_axi_in *);
 };
 
-enum { HD_RTL_FRONT_IDLE = 0 }; /* hd_front: state_q */
-
 struct hd_rtl_cycle { /* one clock of a run, just before its edge; bit u of a mask = unit u */
     uint64_t cycle;   /* since start */
     uint8_t busy, stall_sem, stall_mem, stall_bank;
     uint8_t active;                   /* an operation is in the unit */
     uint16_t tag[HD_UNITS];           /* of the oldest operation in the unit, valid where active */
-    uint8_t front_state[HD_UNITS];    /* of SEQ: always idle */
+    bool taken[HD_UNITS];             /* the front has an operation, whole; of SEQ: never */
     uint32_t taken_pc[HD_UNITS];      /* of the operation taken last; SEQ: in work */
     uint32_t done_pc[HD_UNITS];       /* of the operation that ended last, not of SEQ */
     uint32_t read_bytes, write_bytes; /* over the bus in this cycle */

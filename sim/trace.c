@@ -1,7 +1,7 @@
 /* Operations of the RTL, found from what its fronts show in every cycle.
  *
- * A front leaves FRONT_IDLE in the cycle after it took an operation and comes back in the cycle
- * after the hand-over; done_pc changes in the cycle after the oldest operation ended. Programs have
+ * A front has an operation from the cycle after it took its last word from the queue to that of the
+ * hand-over; done_pc changes in the cycle after the oldest operation ended. Programs have
  * no loops, so a place in the program names one operation. */
 #include "sim/trace.h"
 
@@ -15,7 +15,7 @@ struct unit {
     unsigned head, n;
     bool in_front; /* the newest is not handed over yet */
     bool counted;  /* the oldest was seen active */
-    uint8_t state;
+    bool taken;
     uint32_t done_pc;
     uint64_t busy_end; /* cycle after the last one in which the unit counted as busy */
 };
@@ -78,18 +78,18 @@ static void seq_cycle(struct hd_trace *t, const struct hd_rtl_cycle *c) {
 
 static void unit_cycle(struct hd_trace *t, const struct hd_rtl_cycle *c, unsigned unit) {
     struct unit *u = &t->unit[unit];
-    uint8_t state = c->front_state[unit];
+    bool taken = c->taken[unit];
     if (c->done_pc[unit] != u->done_pc) end_op(t, u, c->cycle);
     u->done_pc = c->done_pc[unit];
-    if (state != HD_RTL_FRONT_IDLE && u->state == HD_RTL_FRONT_IDLE) {
+    if (taken && !u->taken) {
         begin_op(u, unit, c->taken_pc[unit], c->cycle - 1);
         u->in_front = true;
     }
-    if (state == HD_RTL_FRONT_IDLE && u->in_front) {
+    if (!taken && u->in_front) {
         if (u->n) newest(u)->start = c->cycle;
         u->in_front = false;
     }
-    u->state = state;
+    u->taken = taken;
     if (!u->n) return;
     if (c->stall_sem >> unit & 1) newest(u)->stall_sem++;
     if (!(c->active >> unit & 1)) return;
