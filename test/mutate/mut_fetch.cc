@@ -2,6 +2,7 @@
 // they lie and what the memory answers; every output in every cycle.
 #include "test/mutate/stream.h"
 
+#define _Noreturn [[noreturn]]
 extern "C" {
 #include "isa/isa.h"
 }
@@ -97,12 +98,13 @@ struct FetchModel {
     }
 };
 
-static Place random_place(const Program &p) {
+// Where p lies; faults: its header, or that place, may be wrong.
+static Place random_place(const Program &p, bool faults) {
     Place x;
     x.offset = uint32_t(chance(10) ? pick(0, 1 << 26) * 64 : pick(0, 40) * 64);
-    if (chance(3)) x.offset += uint32_t(pick(1, 63));
+    if (faults && chance(3)) x.offset += uint32_t(pick(1, 63));
     x.image = (rng() << 32 ^ rng() << 6) & ~uint64_t(63);
-    if (chance(3)) x.image += uint64_t(pick(1, 63));
+    if (faults && chance(3)) x.image += uint64_t(pick(1, 63));
     uint32_t n = HEADER + p.packed + uint32_t(p.bytes.size() / 4);
     x.words = {uint32_t(p.packed ? HD_PROG_MAGIC_PACKED : HD_PROG_MAGIC), hashes[0], hashes[1], n};
     if (p.packed) x.words.push_back(p.total);
@@ -110,7 +112,7 @@ static Place random_place(const Program &p) {
         x.words.push_back(uint32_t(p.bytes[i] | p.bytes[i + 1] << 8 | p.bytes[i + 2] << 16) |
                           uint32_t(p.bytes[i + 3]) << 24);
     x.image_bytes = x.offset + 4 * n + uint32_t(chance(50) ? 0 : pick(0, 2000));
-    if (chance(15)) x.words[size_t(pick(0, 2))] ^= 1u << pick(0, 31);
+    if (!faults) return x;
     if (chance(4)) x.image_bytes = x.offset + 4 * n - uint32_t(pick(1, 4));
     if (chance(4)) x.image_bytes = x.offset + uint32_t(pick(0, 16));
     if (chance(4)) x.words[3] = uint32_t(chance(50) ? pick(0, HEADER) : pick(1, 3) << 30);
@@ -137,7 +139,7 @@ static bool same(const Vunit &top, const FetchModel &m) {
     return bool(top.err_o) == (m.err != 0) && top.err_code_o == m.err;
 }
 
-static bool one(Dut &d, const Place &p) {
+static bool one(Dut &d, const Place &p, bool faults) {
     struct Burst {
         uint64_t addr, beats;
         int wait;
@@ -147,13 +149,14 @@ static bool one(Dut &d, const Place &p) {
     m.p = &p;
     std::deque<Burst> open;
     int slow = int(pick(0, 20)), go = int(pick(20, 100)), ar = int(pick(20, 100)), idle = 0;
-    int stop = chance(10) ? int(pick(5, 200)) : -1, fault = chance(4) ? int(pick(5, 100)) : -1;
+    int stop = faults && chance(10) ? int(pick(5, 200)) : -1,
+        fault = faults && chance(4) ? int(pick(5, 100)) : -1;
     top.rst_ni = 0, top.run_i = 0, top.stop_i = 0, top.ar_ready_i = 0, top.word_ready_i = 0;
     top.r_valid_i = 0, top.r_err_i = 0, top.r_last_i = 0;
     top.image_ptr_i = p.image, top.image_bytes_i = p.image_bytes, top.code_offset_i = p.offset;
     for (int i = 0; i < 2; i++) d.clock();
     top.rst_ni = 1;
-    for (int t = 0; idle < 40; t++) {
+    for (int t = 0; idle < 40 && t < 4000; t++) {
         top.run_i = t > 2, top.stop_i = stop >= 0 && t >= stop;
         top.ar_ready_i = chance(ar), top.word_ready_i = chance(go);
         bool comes = !open.empty() && open[0].wait <= 0 && chance(80);
@@ -180,8 +183,28 @@ bool run(Dut &d) {
     if (hd_machine_load(ctx, NAME(MACHINE), &machine) != HD_OK) return false;
     hashes[0] = hd_isa_hash(), hashes[1] = hd_machine_hash(&machine);
     hd_ctx_destroy(ctx);
-    for (int i = 0; i < 400; i++)
-        if (!one(d, random_place(random_program(int(i < 100 ? pick(1, 4) : pick(1, 60))))))
-            return false;
+    // one bit of the header, of a packed program and of a plain one
+    for (uint32_t i = 0; i < 5 * 64; i++) {
+        uint32_t word = i / 64, bit = 1u << i / 2 % 32;
+        Program p;
+        do p = random_program(int(pick(1, 4)));
+        while (p.packed != (i % 2 || word == 4));
+        Place x = random_place(p, false);
+        x.words[word] = word == 4 && i % 2 ? bit : x.words[word] ^ bit;
+        if (word == 3 && i % 2) x.image_bytes = UINT32_MAX;
+        if (!one(d, x, false)) return false;
+    }
+    for (int i = 0; i < 12; i++) { // off its line
+        Place x = random_place(random_program(1), false);
+        if (i % 2)
+            x.offset += 1u << i / 2;
+        else
+            x.image += 1u << i / 2;
+        if (!one(d, x, false)) return false;
+    }
+    for (int i = 0; i < 400; i++) {
+        Program p = random_program(int(i < 100 ? pick(1, 4) : pick(1, 60)));
+        if (!one(d, random_place(p, true), true)) return false;
+    }
     return true;
 }

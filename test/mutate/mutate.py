@@ -145,7 +145,7 @@ def same_as_unit(work, unit, number):
     one = lambda name, n: (f"read_rtlil {work}/{unit}.mut.il; cd unit; connect -set mutsel {SEL_BITS}'d{n}; cd ..; "
                            f"rename unit {name}; hierarchy -top {name}; "
                            f"setattr -unset init; delete -input w:mutsel; opt_expr; opt_clean; "
-                           f"dffunmap; splitnets; expose -evert -evert-dff -dff {name}; opt_clean; design -stash {name}; ")
+                           f"dffunmap; splitnets -ports; expose -evert -evert-dff -dff {name}; opt_clean; design -stash {name}; ")
     script = (one("gold", 0) + one("gate", number) +
               "design -copy-from gold -as gold gold; design -copy-from gate -as gate gate; miter -equiv -flatten gold gate miter; "
               "hierarchy -top miter; opt -full; opt_merge -share_all; opt -full; dffunmap; sat -verify -prove trigger 0 -set-def-inputs miter")

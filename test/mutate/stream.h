@@ -124,7 +124,7 @@ struct UnpackModel {
         bool wrong = token && (again ? back < 2 || back > words.size() + fresh : !fresh || back);
         unsigned n_token = 2 + ((v & 3) == 3) + 2 * ((v >> 2 & 15) == 15);
         unsigned n_word = !packed ? 4 : (v & 3) == 3 ? 5 : unsigned(v & 3) + 1;
-        bool is_new = !packed || fresh, more = words.size() + HEADER < total, here = have >= n_word;
+        bool is_new = !packed || fresh, more = words.size() + HEADER != total, here = have >= n_word;
         bad |= wrong, token = false;
         if (held && space) sent.push_back(words.back()), held = false;
         if (pop) sent.pop_front();
