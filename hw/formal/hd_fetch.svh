@@ -1,14 +1,15 @@
 // Properties of hd_fetch: space for every beat is reserved before its burst is asked for; a request holds until
 // it is taken, stays inside 256 bytes, hence inside 4 KiB, and inside the image's window; no word comes out of
-// the program's end or behind an error.
+// the program's end or behind an error, each goes on once.
 // cut: beat
 // any: MachineHash
 // quick: run_i && !stop_i && ar_ready_i && image_ptr_i == 64'd64 && code_offset_i == 32'd0 && image_bytes_i == 32'd65536
 // mutant: s/32'(reserved_q) + 32'(burst) <= Beats/32'(reserved_q) <= Beats/
 // mutant: s/at_q < limit_q &&/1'b1 \&\&/
 // mutant: s/9'(ChunkBytes) - 9'(ar_addr_o\[7:0\])/9'(ChunkBytes)/
+// mutant: s/3'd1 + 3'(totals && raw_valid)/3'd1/
 // mutant: s/ - (BeatBits + 1)'(pop)/ - (BeatBits + 1)'(take)/
-// mutant: s/if (end_bytes > 35'(image_bytes_i)) err_d/if (1'b0) err_d/
+// mutant: s/in_high && end_bytes > 35'(image_bytes_i)/1'b0/
 
   // The host holds these during a run.
   `ASSUME(Held, $stable(image_ptr_i) && $stable(image_bytes_i) && $stable(code_offset_i))
@@ -45,7 +46,14 @@
   // Not a byte is asked for beyond the beat that holds the window's last.
   `ASSERT(InWindow, err_o || !begun_q || limit_q <= 33'(image_bytes_i))
   `ASSERT(AskInWindow, !ar_valid_o || 34'(at_q) + (34'(ar_len_o) << OffBits) < 34'(image_bytes_i))
-  `ASSERT(NoWordBehind, !raw_valid || (known_q && raw_q < raw_words_q && !err_o))
+  `ASSERT(NoWordBehind, !raw_valid || ((known_q || totals) && raw_q + 32'(totals) < raw_words_q && !err_o))
+  `ASSERT(InOrder, !take || raw == beat[{WordBits'(i_word + WordBits'(totals)), 5'd0} +: 32])
+  `ASSERT(InItsBeat, !take || 32'(i_word) + 32'(n_take) <= Words)
+  logic [31:0] given_q;  // words that have gone to hd_bytes
+  always_ff @(posedge clk_i)
+    if (!rst_ni) given_q <= 32'd0;
+    else if (raw_valid && raw_ready) given_q <= given_q + 32'd1;
+  `ASSERT(EachGoesOnce, err_o || given_q == (known_q ? raw_q - 32'd4 - 32'(packed_q) : 32'd0))
   `ASSERT(EndIsLast, err_o || !known_q || raw_q <= raw_words_q)
   `ASSERT(HeaderFirst, known_q == (raw_q >= 32'd4 + 32'(packed_q)) || err_o)
   `ASSERT(PackedIsTwo, err_o || raw_q < 32'd4 || raw_words_q >= 32'd4 + 32'(packed_q))

@@ -114,7 +114,7 @@ module hd_fetch #(
   assign raw       = totals ? first : beat[{i_word, 5'd0} +: 32];
   assign raw_valid = beat_valid && !err_o && !header && (totals ? raw_words_q != 32'(Header + 1) :
                                                          raw_q != raw_words_q);
-  assign take      = beat_valid && !err_o && (header || totals || (raw_valid && raw_ready));
+  assign take      = beat_valid && !err_o && (header || (raw_ready && (totals || raw_valid)));
   assign n_take    = header ? 3'(HeaderStep) : 3'd1 + 3'(totals && raw_valid);
   assign pop       = take && WordBits'(i_word + WordBits'(n_take)) == '0;
 

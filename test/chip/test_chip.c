@@ -197,6 +197,71 @@ static void refuses(struct chip *c, const char *what, const char *text, int word
     equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
 }
 
+/* A packed program by hand: a bundle of two words, then `n` bytes, of which the last `beyond` are
+ * behind the end of the stream; `more` words issue, says the header. The first one of the bytes has
+ * place `at` in its word. */
+static void stream(struct chip *c, int at, const uint8_t *bytes, size_t n, size_t beyond,
+                   uint32_t more) {
+    uint32_t words[64] = {0}, *image = chip_program(c, "mx.nop\nseq.halt\n");
+    const struct hd_loop bundle = {.fresh = 2};
+    uint8_t *out = (uint8_t *)words;
+    size_t to = 4 * (HD_PROG_HEADER_WORDS + 1);
+    for (int code = 0; code < 16; code++) { /* sizes of the two words: one puts the rest at `at` */
+        to = 4 * (HD_PROG_HEADER_WORDS + 1);
+        to += (size_t)hd_loop_encode(&bundle, out + to);
+        to += (size_t)hd_new_word_encode(image[HD_PROG_HEADER_WORDS], code / 4, out + to);
+        to += (size_t)hd_new_word_encode(image[HD_PROG_HEADER_WORDS + 1], code % 4, out + to);
+        if (to % 4 == (size_t)at) break;
+    }
+    equal("place of the first byte", (int64_t)to % 4, at);
+    memcpy(out + to, bytes, n);
+    hd_prog_packed_header(image, HD_PROG_HEADER_WORDS + 2 + more, to + n - beyond, words);
+    memset(out + to + n - beyond, 0, sizeof words - (to + n - beyond));
+    memcpy(out + to + n - beyond, bytes + n - beyond, beyond);
+    memcpy(image, words, sizeof words);
+}
+
+/* What no stream may have: the machine stops where it stands, behind what has issued. */
+static void streams(struct chip *c) {
+    static const struct {
+        const char *what;
+        uint8_t bytes[8];
+        size_t n, beyond;
+        int at; /* -1: anywhere */
+        uint32_t more;
+    } bad[] = {
+        {"token: neither new nor again", {0}, 2, 0, -1, 2},
+        {"token: again 0 in two bytes", {15 << 2}, 4, 0, -1, 2},
+        {"token: new ones and a body that does not issue", {1 | 2 << 6, 0, 0}, 3, 0, -1, 1},
+        {"token: a body of no word", {1 << 2}, 2, 0, -1, 2},
+        {"token: a body of one word", {1 << 2 | 1 << 6}, 2, 0, -1, 2},
+        {"token: a body from before the first word", {1 << 2 | 3 << 6}, 2, 0, -1, 2},
+        {"token: the same behind a new word", {1 << 2 | 1, 1, 0}, 3, 0, -1, 3},
+        {"new word: the lowest bit above it", {1, 0, 3, 0, 0, 0}, 7, 0, -1, 1},
+        {"new word: the highest bit above it", {1, 0, 3, 0, 0, 0, 128}, 7, 0, -1, 1},
+        {"the stream ends in a token", {1 << 2 | 2 << 6, 0}, 2, 1, 3, 2},
+        {"in a token's number of new words", {3, 0, 0, 0, 0, 0}, 6, 4, 2, 3},
+        {"in a token's number of words again", {60 | 128, 0, 2, 0}, 4, 1, 1, 2},
+        {"in a new word", {1, 0, 3, 0, 0, 0, 0}, 7, 4, 1, 1},
+        {"before a new word", {1, 0, 0}, 3, 1, 2, 1},
+        {"before a token", {1, 0, 0}, 3, 3, 0, 1},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        for (int at = 0; at < 4; at++) {
+            if (bad[i].at >= 0 && at != bad[i].at) continue;
+            test = bad[i].what;
+            stream(c, at, bad[i].bytes, bad[i].n, bad[i].beyond, bad[i].more);
+            equal("code", chip_run(c), HD_ERR_encoding);
+            equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
+            equal("word", chip_reg(c, HD_REG_error_pc), HD_PROG_HEADER_WORDS + 2);
+        }
+    static const uint8_t again[] = {1 << 2 | 2 << 6, 0};
+    test = "the bundle again, and no halt";
+    stream(c, 0, again, 2, 0, 2);
+    equal("code", chip_run(c), HD_ERR_encoding);
+    equal("word", chip_reg(c, HD_REG_error_pc), HD_PROG_HEADER_WORDS + 4);
+}
+
 /* Where the program lies, and its header. */
 static void images(struct chip *c) {
     static const char plain[] = "seq.nop\nseq.halt\n";
@@ -332,6 +397,7 @@ int main(int argc, char **argv) {
         counters(&c);
         errors(&c);
         images(&c);
+        streams(&c);
         control(&c);
         chip_close(&c);
         chip_open(&c, all[d], machine, 200);

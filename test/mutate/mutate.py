@@ -39,6 +39,9 @@ UNITS = {
     "burst": ("burst", "hd_burst", "AxiBytes=8 MaxBeats=64"),
     "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "K=8 N=2 AxiBytes=8 XmBytes=512 AmWords=32 WmWords=16"),
     "fn": ("f32", "hd_vx_fn", "Lanes=1"),
+    "bytes": ("bytes", "hd_bytes", ""),
+    "unpack": ("unpack", "hd_unpack hd_ram hd_fifo", ""),
+    "fetch": ("fetch", "hd_fetch hd_fifo hd_bytes hd_unpack hd_ram", "AxiBytes=8"),
     "lanes": ("lanes", "hd_vx_lanes hd_vx_window hd_vx_fn hd_f32_from_int hd_f32_mul hd_f32_add hd_f32_to_int hd_vx_result "
               "hd_vx_transpose", "N=4 AxiBytes=8 Slots=4"),
 }
@@ -142,7 +145,7 @@ def same_as_unit(work, unit, number):
     one = lambda name, n: (f"read_rtlil {work}/{unit}.mut.il; cd unit; connect -set mutsel {SEL_BITS}'d{n}; cd ..; "
                            f"rename unit {name}; hierarchy -top {name}; "
                            f"setattr -unset init; delete -input w:mutsel; opt_expr; opt_clean; "
-                           f"dffunmap; splitnets; expose -evert -evert-dff -dff {name}; opt_clean; design -stash {name}; ")
+                           f"dffunmap; splitnets -ports; expose -evert -evert-dff -dff {name}; opt_clean; design -stash {name}; ")
     script = (one("gold", 0) + one("gate", number) +
               "design -copy-from gold -as gold gold; design -copy-from gate -as gate gate; miter -equiv -flatten gold gate miter; "
               "hierarchy -top miter; opt -full; opt_merge -share_all; opt -full; dffunmap; sat -verify -prove trigger 0 -set-def-inputs miter")

@@ -1,5 +1,5 @@
-// What the benches of fetch share: random programs as bytes (docs/isa.md, "Stream"), and hd_bytes and
-// hd_unpack in C++, to the cycle.
+// What the benches of fetch share: random programs as bytes (docs/isa.md, "Stream"), and hd_bytes
+// and hd_unpack in C++, to the cycle.
 #ifndef HD_TEST_MUTATE_STREAM_H
 #define HD_TEST_MUTATE_STREAM_H
 
@@ -18,20 +18,21 @@ struct Program {
 
 static void put_word(std::vector<uint8_t> &out, uint32_t w, bool wrong) {
     int32_t s = int32_t(w);
-    unsigned n = s >= -32 && s < 32         ? 1
-                 : s >= -8192 && s < 8192   ? 2
+    unsigned n = s >= -32 && s < 32              ? 1
+                 : s >= -8192 && s < 8192        ? 2
                  : s >> 21 == 0 || s >> 21 == -1 ? 3
-                                            : 5;
+                                                 : 5;
     if (n < 5 && chance(20)) n = n == 3 ? 5 : unsigned(pick(n + 1, 3)); // not the shortest
     if (wrong) n = 5;
-    uint64_t item = uint64_t(n == 5 ? w : w & ((1u << (8 * n - 2)) - 1)) << 2 | (n == 5 ? 3 : n - 1);
+    uint64_t item =
+        uint64_t(n == 5 ? w : w & ((1u << (8 * n - 2)) - 1)) << 2 | (n == 5 ? 3 : n - 1);
     if (wrong) item |= uint64_t(1) << pick(34, 39);
     for (unsigned i = 0; i < n; i++) out.push_back(uint8_t(item >> 8 * i));
 }
 
 static void put_token(std::vector<uint8_t> &out, uint32_t fresh, uint32_t again, uint32_t back) {
-    bool far = fresh > 2, many = again == 1 || again > 15 || (again != 0 && chance(10)) ||
-                                 (again == 0 && chance(5));
+    bool far = fresh > 2,
+         many = again == 1 || again > 15 || (again != 0 && chance(10)) || (again == 0 && chance(5));
     uint32_t head = (far ? 3 : fresh) | (many ? 15 : again ? again - 1 : 0) << 2 | back << 6;
     out.push_back(uint8_t(head));
     out.push_back(uint8_t(head >> 8));
@@ -57,14 +58,21 @@ static Program random_program(int size) {
         int64_t wrong_word = -1;
         if (!p.packed) again = 0;
         if (i == bad) switch (pick(0, 4)) {
-            case 0: fresh = again = 0, back = chance(50) ? 0 : 2; break;
-            case 1: again = 0, back = uint32_t(1) << pick(0, 9); break;
-            case 2: again = uint32_t(pick(1, 20)), back = uint32_t(pick(0, 1)); break;
+            case 0:
+                fresh = again = 0, back = chance(50) ? 0 : 2;
+                break;
+            case 1:
+                again = 0, back = uint32_t(1) << pick(0, 9);
+                break;
+            case 2:
+                again = uint32_t(pick(1, 20)), back = uint32_t(pick(0, 1));
+                break;
             case 3:
                 again = uint32_t(pick(1, 20));
                 back = uint32_t(before < WINDOW - 1 ? before + 1 : 0);
                 break;
-            default: wrong_word = fresh ? pick(0, fresh - 1) : -1;
+            default:
+                wrong_word = fresh ? pick(0, fresh - 1) : -1;
             }
         if (p.packed) put_token(p.bytes, fresh, again, back);
         for (uint32_t k = 0; k < fresh; k++) {
@@ -103,54 +111,47 @@ struct BytesModel {
 struct UnpackModel {
     bool packed;
     uint32_t total, fresh = 0, again = 0, back = 0;
-    std::vector<uint32_t> words;    // chosen so far
-    std::deque<uint32_t> sent;      // that issue can take
+    std::vector<uint32_t> words; // chosen so far
+    std::deque<uint32_t> sent;   // that issue can take
     bool token = false, bad = false, held = false;
 
     bool valid() const { return !sent.empty(); }
     bool bad_o() const { return bad && !held && sent.empty(); }
 
-    // One cycle in which the first `have` bytes of v are there. Returns how many it takes.
+    // One cycle, in which the first `have` bytes of v are there. Returns how many it takes.
     unsigned cycle(uint64_t v, unsigned have, bool end, bool ready) {
-        bool room = !held || sent.size() < 4, go = sent.size() < 4 && held;
-        bool wrong = token && (again ? back < 2 || back > words.size() + fresh
-                                     : !fresh || back);
+        bool space = sent.size() < 4, pop = ready && !sent.empty(), room = !held || space;
+        bool wrong = token && (again ? back < 2 || back > words.size() + fresh : !fresh || back);
         unsigned n_token = 2 + ((v & 3) == 3) + 2 * ((v >> 2 & 15) == 15);
-        unsigned n_word = !packed ? 4 : (v & 3) == 3 ? 5 : unsigned(v & 3) + 1, took = 0;
-        bool is_new = !packed || fresh, step = false;
+        unsigned n_word = !packed ? 4 : (v & 3) == 3 ? 5 : unsigned(v & 3) + 1;
+        bool is_new = !packed || fresh, more = words.size() + HEADER != total, here = have >= n_word;
         bad |= wrong, token = false;
-        if (go) sent.push_back(words.back()), held = false;
-        if (!bad && words.size() + HEADER < total) {
-            if (is_new && have >= n_word) {
-                if (packed && n_word == 5 && v >> 34 & 63)
-                    bad = true;
-                else if (room)
-                    step = true, took = n_word, words.push_back(value(v, n_word)), fresh -= packed;
-            } else if (is_new) {
-                bad = end;
-            } else if (again && room) {
-                step = true, words.push_back(words[words.size() - back]), again--;
-            } else if (!again && have < n_token) {
-                bad = end;
-            }
-            held |= step;
-            // a token behind the last word of a loop, or of nothing
-            if (packed && !is_new && !again && !bad && have >= n_token && (step || !went_on))
-                read(v), took = n_token;
+        if (held && space) sent.push_back(words.back()), held = false;
+        if (pop) sent.pop_front();
+        if (bad || !more) return 0;
+        if (is_new) {
+            bad = here ? packed && n_word == 5 && v >> 34 & 63 : end;
+            if (bad || !here || !room) return 0;
+            words.push_back(value(v, n_word)), held = true, fresh -= packed;
+            return n_word;
         }
-        if (ready && !sent.empty()) sent.pop_front();
-        return took;
+        bad = !again && have < n_token && end;
+        if (again && !room) return 0;
+        if (again) words.push_back(words[words.size() - back]), held = true, again--;
+        if (again || have < n_token) return 0;
+        read(v);
+        return n_token;
     }
 
     static uint32_t value(uint64_t v, unsigned n) {
         if (n == 4) return uint32_t(v);
         return n == 5 ? uint32_t(v >> 2) : uint32_t(int32_t(v << (32 - 8 * n)) >> (34 - 8 * n));
     }
-    bool went_on = false;
     void read(uint64_t v) {
         fresh = (v & 3) == 3 ? 3 + uint32_t(v >> 16 & 255) : uint32_t(v & 3);
         again = uint32_t(v >> 2 & 15);
-        again = again == 15 ? uint32_t(v >> ((v & 3) == 3 ? 24 : 16) & 0xffff) : again + (again != 0);
+        again =
+            again == 15 ? uint32_t(v >> ((v & 3) == 3 ? 24 : 16) & 0xffff) : again + (again != 0);
         back = uint32_t(v >> 6 & 1023);
         token = true;
     }
