@@ -210,7 +210,7 @@ static void place_words(struct hd_lowering *lo, struct span *spans, size_t n) {
         struct hd_mtensor *t = &lo->tensors[i];
         if (t->base >= 0 || !t->word_rows) continue;
         struct span s = {0, word_bytes_of(lo, t), first_use(lo, t), last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, INT64_MAX, PLACE_ALIGN);
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE);
         t->words = (uint64_t)s.at;
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
@@ -230,7 +230,7 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
         bool own_place = crosses || t->kept;
         struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),
                          own_place ? last_layer : last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, INT64_MAX, PLACE_ALIGN);
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE);
         t->arena = (uint64_t)s.at;
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);

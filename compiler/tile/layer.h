@@ -23,6 +23,10 @@
 #include "compiler/compiler.h"
 #include "compiler/ir/ir.h"
 
+/* Bytes of the arena that dependences tell apart (sched/deps.c), so tensors begin at multiples of
+ * it (mem/plan.c): else a store to the end of one would hold up loads of the next. */
+enum { HD_ARENA_GRANULE = 256 };
+
 /* A tensor in machine layout: [n][h][w][cp] bytes, cp = channels rounded up to whole words and
  * vectors. Several graph tensors (reshapes of each other) may share one. */
 struct hd_mtensor {
@@ -288,6 +292,9 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w
 struct hd_phase {
     int off, words;
 };
+/* Cycles that LX takes for each of many runs of so many bytes, one burst each: latency is hidden
+ * only as far as bursts are open at a time. */
+double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes);
 int hd_im2col_bytes(const struct hd_layer *l, int channels, const struct hd_machine *m);
 int hd_layer_phases(const struct hd_layer *l);
 struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase);
@@ -435,7 +442,8 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
 /* Of an operand from DRAM only the channels of a chunk are loaded with it: depthwise. */
 bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Stride 2, depthwise, streamed: VX reads two columns a cycle, from two views in two parts of the
- * ring for inputs, the first of this many bytes. */
+ * ring for inputs, the first of this many bytes. Not where LX would take longer to pick every
+ * second pixel than VX saves. */
 bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l);
 int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Bytes between rows of a streamed tile, of `bytes` each. Rows that the next tile reads, too, do

@@ -30,9 +30,24 @@ bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l) {
     return l->kind == HD_LAYER_DEPTHWISE && l->chunk_outer && (!x->resident || x->comes_in);
 }
 
+/* Bytes of a streamed pixel that a tile needs at once: a mean takes its channels in parts. */
+static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
+    if (hd_layer_slices(lo, l)) { /* the last of them with what fills its word, where K > N */
+        int n = (int)lo->m->n;
+        return l->nb * n + (int)hd_max(0, lo->tensors[l->out].bytes - l->nts * n);
+    }
+    return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
+}
+
 bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l) {
-    return l->kind == HD_LAYER_DEPTHWISE && l->sx == 2 && l->kw >= 2 && hd_layer_dw_parts(l) == 1 &&
-           !lo->tensors[l->in[0]].resident;
+    if (l->kind != HD_LAYER_DEPTHWISE || l->sx != 2 || l->kw < 2 || hd_layer_dw_parts(l) > 1 ||
+        lo->tensors[l->in[0]].resident)
+        return false;
+    /* cycles of LX and VX for a pixel of the result, whose input is sy x 2 pixels */
+    int bytes = least_bytes(lo, l, 0), n = (int)hd_ceil_div(bytes, lo->m->n);
+    double pixels = 2.0 * l->sy, picked = pixels * hd_run_cycles(lo, bytes);
+    double rows = hd_layer_slices(lo, l) ? picked : pixels * bytes / (double)hd_axi_bytes(lo->m);
+    return hd_max(picked, (double)l->kh * n) <= hd_max(rows, 2.0 * l->kh * n);
 }
 
 int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l) {
@@ -44,15 +59,6 @@ bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, in
     if (l->kind == HD_LAYER_RECURRENT && i > 0) return false; /* initial states have their place */
     if (l->kind == HD_LAYER_BMM && i == 1) return hd_bmm_stages(lo, l);
     return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
-}
-
-/* Bytes of a streamed pixel that a tile needs at once: a mean takes its channels in parts. */
-static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
-    if (hd_layer_slices(lo, l)) { /* the last of them with what fills its word, where K > N */
-        int n = (int)lo->m->n;
-        return l->nb * n + (int)hd_max(0, lo->tensors[l->out].bytes - l->nts * n);
-    }
-    return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
 }
 
 int hd_layer_pitch(const struct hd_layer *l, int bytes) {
@@ -175,7 +181,8 @@ int hd_layer_bands(const struct hd_layer *l) {
     return 1 + (int)hd_ceil_div(hd_max(0, l->oh - l->first_th), l->th);
 }
 
-/* Enough tiles for overlap, of even height. */
+/* Enough tiles for overlap, of even height; an image of too few rows (one that is a sequence) is
+ * cut across. */
 static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
     int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
@@ -189,7 +196,8 @@ static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t between = hd_max(bands, hd_min(wanted, l->oh)) - n;
     if (uneven && even(l->oh - ends, between, 1) <= most) l->th = even(l->oh - ends, between, 1);
     l->first_th = uneven && l->ask_first ? (int)hd_min(l->ask_first, l->th) : l->th;
-    l->tw = even(l->ow, hd_ceil_div(l->ow, l->tw), l->ux);
+    int64_t across = l->oh < TILES_WANTED ? hd_ceil_div(wanted, hd_layer_bands(l)) : 1;
+    l->tw = even(l->ow, hd_max(across, hd_ceil_div(l->ow, l->tw)), l->ux);
     if (l->ppw > 1 && l->tw < l->ow)
         l->tw = (int)hd_max(1, l->tw / hd_layer_phases(l)) * hd_layer_phases(l);
 }
