@@ -94,7 +94,7 @@ static hd_status load_channels(struct hd_lowerer *w, int img, int v0, int nv, st
     int bytes = nv * (int)w->m->n;
     int64_t row = (int64_t)x->w * x->cp, at = (int64_t)x->arena + img * x->h * row;
     int64_t take = hd_round_up((int64_t)x->h * x->w * bytes, 64);
-    *out = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, take),
+    *out = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], take),
                             .pitch = x->w * bytes,
                             .cp = bytes,
                             .rows = x->h,

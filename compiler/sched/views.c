@@ -168,9 +168,10 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
 static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    w->last[HD_RING_MX].l = NULL; /* of another layer of the chain */
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
     int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
-    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, bytes),
+    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], bytes),
                                 .pitch = t->tw * l->im2col,
                                 .cp = l->im2col,
                                 .rows = t->th,

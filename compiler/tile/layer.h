@@ -212,9 +212,11 @@ struct hd_layer {
 
     /* what refine.c asks of tiling, 0 = tiling's own choice */
     int no_room;    /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
+    bool own_ring;  /* of its chain, through which a tensor streams: of bytes that suit its tiles */
     int more_slots; /* of its rolling chain: tiles for which windows find slots beyond what they
                        need */
-    int roll_th;    /* rows of a tile when the chain rolls (mem/chain.c), else 0 */
+    int chain_th;   /* rows of a tile that suit its chain (mem/chain.c); 0 = it is alone */
+    int roll_th;    /* the same when the chain rolls, else 0 */
     int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
     int ask_first,
         ask_rest;   /* rows of the first and last band, fewer than of the others; 0 = even */
@@ -225,6 +227,8 @@ struct hd_layer {
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
      * for a chain */
     uint32_t ring_bytes, ring_in;
+    uint32_t ring_vx; /* of ring_in, for layers whose operand VX reads; 0 = they share it with those
+                         whose operand MX reads */
 
     /* tiling */
     int th, tw;          /* output rows and columns of a pixel tile */
@@ -441,6 +445,8 @@ bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, in
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Of an operand from DRAM only the channels of a chunk are loaded with it: depthwise. */
 bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l);
+/* The bytes for tiles of a layer's operands in the ring, from byte *first of it on. */
+int64_t hd_layer_ring_in(const struct hd_layer *l, int64_t *first);
 /* Stride 2, depthwise, streamed: VX reads two columns a cycle, from two views in two parts of the
  * ring for inputs, the first of this many bytes. Not where LX would take longer to pick every
  * second pixel than VX saves. */

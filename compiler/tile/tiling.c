@@ -50,9 +50,16 @@ bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l) {
     return hd_max(picked, (double)l->kh * n) <= hd_max(rows, 2.0 * l->kh * n);
 }
 
+int64_t hd_layer_ring_in(const struct hd_layer *l, int64_t *first) {
+    bool vx = l->ring_vx && l->kind != HD_LAYER_MATMUL;
+    *first = vx ? (int64_t)l->ring_in - l->ring_vx : 0;
+    return vx ? l->ring_vx : (int64_t)l->ring_in - l->ring_vx;
+}
+
 int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l) {
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks; /* one or more between the two views */
-    return hd_floor_to(l->ring_in / 2, l->ring_in < 2 * bank || l->ring_in > 3 * bank ? 64 : bank);
+    int64_t first, in = hd_layer_ring_in(l, &first);
+    return hd_floor_to(in / 2, in < 2 * bank || in > 3 * bank ? 64 : bank);
 }
 
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
@@ -138,7 +145,8 @@ static bool fits_twice(const struct hd_lowering *lo, const struct hd_layer *l) {
     if (l->kind == HD_LAYER_RESIZE && hd_resize_words(lo, l, l->th, l->tw) > accumulators(lo->m))
         return false;
     if (b.pair && 2 * b.pair > hd_layer_half_ring(lo, l)) return false;
-    return 2 * b.in <= l->ring_in && 2 * b.out <= l->ring_bytes - l->ring_in;
+    int64_t first;
+    return 2 * b.in <= hd_layer_ring_in(l, &first) && 2 * b.out <= l->ring_bytes - l->ring_in;
 }
 
 /* n output rows (columns) as whole blocks, at least one; all of them need not be whole. */
@@ -189,6 +197,7 @@ static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     if (l->ask_tiles) wanted = l->ask_tiles;
     int most = l->th;
     if (l->tw == l->ow) l->th = (int)hd_min(l->th, even(l->oh, wanted, l->uy));
+    if (l->own_ring && !l->ask_tiles) l->th = (int)hd_min(l->th, l->chain_th);
     int64_t bands = hd_ceil_div(l->oh, l->th);
     l->th = even(l->oh, bands, l->uy);
     int ends = l->ask_first + l->ask_rest, n = (l->ask_first > 0) + (l->ask_rest > 0);
@@ -279,7 +288,8 @@ static hd_status roll_tile(struct hd_lowering *lo, struct hd_layer *l) {
     }
     l->chunk_outer = l->wave = false;
     if (l->tw > columns_max(lo, l)) return does_not_fit(lo, l, "rows of a chain");
-    if (!l->weights_stay || !fits_twice(lo, l)) return does_not_fit(lo, l, "rows of a chain");
+    bool stays = l->weights_stay || l->kind == HD_LAYER_POOL;
+    if (!stays || !fits_twice(lo, l)) return does_not_fit(lo, l, "rows of a chain");
     return HD_OK;
 }
 
