@@ -457,6 +457,8 @@ int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *
 int hd_layer_pitch(const struct hd_layer *l, int bytes);
 /* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
+/* MEAN: partial sums, docs/numerics.md; it takes so many pixels at a time at least. */
+enum { HD_MEAN_LANES = 4 };
 /* RESIZE: rows (columns: way 1) that results [o, o + n) lie between, the first of them in *first;
  * the most that any n results do (`size` there are); words of AM that a tile needs. */
 int hd_resize_reads(const struct hd_layer *l, int way, int size, int o, int n, int *first);

@@ -30,7 +30,7 @@ bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l) {
     return l->kind == HD_LAYER_DEPTHWISE && l->chunk_outer && (!x->resident || x->comes_in);
 }
 
-/* Bytes of a streamed pixel that a tile needs at once: a mean takes its channels in parts. */
+/* Bytes of a streamed pixel that a tile needs at once: a mean may take its channels in parts. */
 static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
     if (hd_layer_slices(lo, l)) { /* the last of them with what fills its word, where K > N */
         int n = (int)lo->m->n;
@@ -101,6 +101,7 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
         bytes.pair = hd_round_up(bytes.pair, 64);
         cols = 2 * (l->tw + 1);
     }
+    if (l->kind == HD_LAYER_MEAN) rows = 1, cols = HD_MEAN_LANES, bytes.in = 64;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     if (l->turns) bytes.in = 2 * hd_turned_bytes(lo, l);
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);

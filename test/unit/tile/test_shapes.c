@@ -1,5 +1,7 @@
 /* Shapes and memories that are rarely looked at: results are golden's, and plans are not far from
  * the best for want of a candidate or of a look at latency. */
+#include <stdio.h>
+
 #include "compiler/pass/pass.h"
 #include "runtime/base/num.h"
 #include "test/unit/tile/convolution.h"
@@ -93,9 +95,37 @@ static void pools_in_two_steps(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* The mean of an image of any size: pixels come as they are needed, all channels of each where AM
+ * holds their sums. */
+static void means(void **state) {
+    (void)state;
+    static const struct {
+        const char *machine;
+        int c, h, w;
+        int64_t cycles; /* at most */
+    } mean[] = {{"base", 64, 56, 56, 30000},  {"base", 16, 112, 112, 80000},
+                {"tiny", 130, 31, 31, 24000}, {"base", 3, 5, 7, 1000},
+                {"tiny", 2000, 3, 3, 6000},   {"base", 7, 1, 3, 1000},
+                {"big", 40, 33, 31, 12000}};
+    hd_ctx *ctx = hd_ctx_create();
+    for (size_t i = 0; i < sizeof mean / sizeof *mean; i++) {
+        char text[256];
+        hd_graph *g;
+        snprintf(
+            text, sizeof text,
+            "graph g {\n input x i8[1,%d,%d,%d]\n"
+            " y ? = qmean(x) x_zp=3 x_scale=0.25 scale=0.5 y_zp=-7 lo=-128 hi=127\n output y\n}",
+            mean[i].c, mean[i].h, mean[i].w);
+        if (hd_graph_parse(ctx, text, "net", &g) != HD_OK || hd_graph_infer(ctx, g) != HD_OK)
+            fail_msg("%s", hd_message(ctx));
+        assert_true(run(ctx, mean[i].machine, g, 64) < mean[i].cycles);
+    }
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sequences),
-                                       cmocka_unit_test(latency_counts),
-                                       cmocka_unit_test(pools_in_two_steps)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sequences), cmocka_unit_test(latency_counts),
+        cmocka_unit_test(pools_in_two_steps), cmocka_unit_test(means)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
