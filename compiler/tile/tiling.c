@@ -101,7 +101,8 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
         bytes.pair = hd_round_up(bytes.pair, 64);
         cols = 2 * (l->tw + 1);
     }
-    if (l->kind == HD_LAYER_MEAN) rows = 1, cols = HD_MEAN_LANES, bytes.in = 64;
+    if (l->kind == HD_LAYER_MEAN && hd_layer_streams(lo, l, 0))
+        rows = 1, cols = HD_MEAN_LANES, bytes.in = 64;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     if (l->turns) bytes.in = 2 * hd_turned_bytes(lo, l);
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
