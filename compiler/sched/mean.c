@@ -103,7 +103,7 @@ static hd_status load_pixels(struct hd_lowerer *w, int img, const struct mean *q
     int64_t src = (int64_t)x->arena + ((int64_t)img * q->count + at) * x->cp +
                   (int64_t)q->from * (int)w->m->n;
     *out = (struct hd_view){
-        .at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], hd_round_up((int64_t)n * bytes, 64)),
+        .at = (uint32_t)hd_ring_take(&w->xm_in[w->in], hd_round_up((int64_t)n * bytes, 64)),
         .pitch = n * bytes,
         .cp = bytes,
         .rows = 1,
@@ -125,8 +125,7 @@ enum { PIECES = 8 }; /* of a streamed image, so that work begins early */
 
 /* Pixels of a streamed image that come at a time. */
 static int piece(const struct hd_lowerer *w, const struct mean *q) {
-    int64_t room = (w->xm_in[HD_RING_MX].size / 2 - 63) / (q->nv * w->m->n),
-            even = q->count / PIECES;
+    int64_t room = (w->xm_in[w->in].size / 2 - 63) / (q->nv * w->m->n), even = q->count / PIECES;
     return (int)hd_max(LANES, hd_floor_to(hd_min(room, even), LANES));
 }
 
@@ -148,7 +147,7 @@ hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {
     if (x->resident)
         TRY(hd_low_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
     else
-        most = hd_min(most, (w->xm_in[HD_RING_MX].size / 2 - 63) / (LANES * n));
+        most = hd_min(most, (w->xm_in[w->in].size / 2 - 63) / (LANES * n));
     struct hd_view out = hd_low_output(w, t->img, 0, 0, 1, 1, bytes);
     for (int v = 0; v < vectors; v += (int)most) {
         struct mean q = {x->h * x->w, v, (int)hd_min(most, vectors - v), 0};
