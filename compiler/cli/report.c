@@ -304,6 +304,8 @@ static void add_memory_facts(json_object *o, const struct cli_run *r, const stru
 
 json_object *cli_run_json(struct cli *c, const struct cli_run *r) {
     const hd_model *m = r->model;
+    int64_t estimate = 0; /* of a model that was compiled just now */
+    for (int i = 0; i < m->n_steps; i++) estimate += m->steps[i].estimate;
     struct hd_mem_options mem = cli_mem(c, &m->machine);
     struct cli_totals s = cli_run_totals(c, r);
     json_object *o = json_object_new_object();
@@ -316,6 +318,7 @@ json_object *cli_run_json(struct cli *c, const struct cli_run *r) {
     json_object_object_add(o, "memory_model", mem_json(&mem));
     json_object_object_add(
         o, "cycles", r->has_cycles ? json_object_new_int64((int64_t)r->counters.cycles) : NULL);
+    if (r->has_cycles && estimate) cli_add_int(o, "estimated_cycles", estimate);
     cli_add_num(o, "wall_seconds", r->wall_seconds);
     cli_add_num(o, "cycles_per_second", ratio((double)r->counters.cycles, r->wall_seconds));
     cli_add_num(o, "compile_seconds", m->compile_seconds);

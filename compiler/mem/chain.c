@@ -18,15 +18,19 @@
 enum { MIN_TILE_CYCLES = 256 }; /* of the shortest operation of a rolling chain */
 
 static bool chains_well(const struct hd_layer *l) {
+    if (l->kind == HD_LAYER_POOL) return true;
     return (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) && l->weights_stay &&
            l->uy * l->ux == 1;
 }
 
 static bool follows(const struct hd_lowering *lo, const struct hd_layer *a,
                     const struct hd_layer *b) {
-    const struct hd_mtensor *between = &lo->tensors[a->out];
+    const struct hd_mtensor *out = &lo->tensors[a->out];
+    int id = out->base < 0 ? a->out : out->base;
+    const struct hd_mtensor *between = &lo->tensors[id];
     return a->step == b->step && chains_well(a) && chains_well(b) && a->kind != b->kind &&
-           b->in[0] == a->out && between->n == 1 && between->h > 1;
+           b->in[0] == id && between->made == a->tag && out->h == between->h && between->n == 1 &&
+           between->h > 1;
 }
 
 static int64_t wm_words(const struct hd_layer *l) {
@@ -51,7 +55,7 @@ static int64_t row_cycles(const struct hd_layer *l) {
 static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
                      const struct hd_layer *b) {
     const struct hd_mtensor *t = &lo->tensors[a->out];
-    bool window = b->kind == HD_LAYER_DEPTHWISE;
+    bool window = b->kind == HD_LAYER_DEPTHWISE || b->kind == HD_LAYER_POOL;
     bool pointwise = b->kind == HD_LAYER_MATMUL && b->kh == 1 && b->sy == 1 && b->pt == 0;
     return t->base < 0 && !t->has_parts && t->def == a->tag && t->last == b->tag &&
            !t->read_from_dram && !t->goes_out && !t->comes_in && t->n == 1 && t->pads_agree &&
@@ -59,19 +63,25 @@ static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
            (pointwise || (window && a->kind == HD_LAYER_MATMUL));
 }
 
-/* Rows per tile so that operations are not short, and slots for what is read, written and one tile
- * ahead. */
-static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
+/* Rows per tile, so that operations are not short; halved so many times. false: none are left. */
+static bool choose_rows(struct hd_lowering *lo, size_t first, size_t last, int halvings) {
     int64_t shortest = INT64_MAX;
-    for (size_t i = first, rows = 1; i <= last; i++)
-        shortest = hd_min(shortest, (int64_t)rows * row_cycles(&lo->layers[i]));
+    for (size_t i = first; i <= last; i++) shortest = hd_min(shortest, row_cycles(&lo->layers[i]));
     int th = 1;
     while (th * shortest < MIN_TILE_CYCLES && 4 * th < lo->layers[last].oh) th *= 2;
+    th >>= halvings;
+    if (!th) return false;
     for (size_t i = last + 1; i-- > first;) {
         struct hd_layer *l = &lo->layers[i];
-        l->roll_th = th;
+        l->chain_th = th;
         th *= l->sy; /* of the layer before */
     }
+    return true;
+}
+
+/* Slots for what is read, written and one tile ahead. */
+static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
+    for (size_t i = first; i <= last; i++) lo->layers[i].roll_th = lo->layers[i].chain_th;
     for (size_t i = first; i < last; i++) {
         const struct hd_layer *a = &lo->layers[i], *b = &lo->layers[i + 1];
         struct hd_mtensor *t = &lo->tensors[a->out];
@@ -97,7 +107,7 @@ void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
     bool enabled = kind != HD_CHAINS_NONE;
     for (size_t i = 0; i < lo->n_tensors; i++)
         lo->tensors[i].roll = lo->tensors[i].mirror = lo->tensors[i].slot_of_0 = 0;
-    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].roll_th = 0;
+    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].roll_th = lo->layers[i].chain_th = 0;
     for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->layers[i]);
     for (size_t i = 0, last; i < lo->n_layers; i = last + 1) {
         for (last = i; enabled && last + 1 < lo->n_layers; last++)
@@ -108,7 +118,11 @@ void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
             lo->layers[k].chain_first = (int)i;
             lo->layers[k].chain_last = (int)last;
         }
-        if (kind == HD_CHAINS_ROLLING && last > i && lo->layers[i].no_room < 2)
+        if (last == i) continue;
+        bool rolls = kind == HD_CHAINS_ROLLING;
+        if (rolls && choose_rows(lo, i, last, lo->layers[i].no_room / 2))
             roll_chain(lo, i, last);
+        else
+            choose_rows(lo, i, last, 0);
     }
 }

@@ -161,6 +161,23 @@ static void rolling_ring(const struct hd_lowering *lo, size_t first, size_t last
     *out_out = hd_round_up(2 * out + 128, bank);
 }
 
+/* Bytes of the ring for two tiles of each layer of a chain, each part in banks of its own: operands
+ * that MX reads, that VX reads, results. */
+static void chain_ring(const struct hd_lowering *lo, const struct hd_layer *first, int64_t bank,
+                       int64_t *mx, int64_t *vx, int64_t *out) {
+    *mx = *vx = *out = 0;
+    for (int i = first->chain_first; i <= first->chain_last; i++) {
+        const struct hd_layer *l = &lo->layers[i];
+        const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+        int64_t rows = (l->chain_th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
+        int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
+        if (l->im2col) in = (int64_t)l->chain_th * l->ow * l->im2col;
+        int64_t *part = l->kind == HD_LAYER_MATMUL ? mx : vx;
+        *part = hd_max(*part, hd_round_up(2 * in + 128, bank));
+        *out = hd_max(*out, hd_round_up(2 * (int64_t)l->chain_th * l->ow * y->cp + 128, bank));
+    }
+}
+
 /* Rings, and which part of each is for streamed inputs: banks of their own where there is room, so
  * that the store unit does not wait for banks that the matrix unit reads. */
 static void choose_rings(struct hd_lowering *lo) {
@@ -170,9 +187,20 @@ static void choose_rings(struct hd_lowering *lo) {
         l->ring_bytes = lo->xm_ring_bytes;
         l->ring_in = (uint32_t)hd_floor_to(lo->xm_ring_bytes / 2,
                                            lo->xm_ring_bytes < 2 * bank ? PLACE_ALIGN : bank);
+        int64_t in, out, mx, vx;
+        l->ring_vx = 0;
+        if (l->own_ring && !l->roll_th) {
+            chain_ring(lo, &lo->layers[l->chain_first], bank, &mx, &vx, &out);
+            int64_t more = hd_max(0, (int64_t)lo->xm_ring_bytes - mx - vx - out);
+            more = hd_floor_to(more / 2, bank);
+            if (mx + vx + out <= lo->m->xm_bytes) {
+                l->ring_bytes = (uint32_t)hd_max(lo->xm_ring_bytes, mx + vx + out);
+                l->ring_in = (uint32_t)(mx + vx + more);
+                l->ring_vx = (uint32_t)vx;
+            }
+        }
         if (!l->roll_th) continue;
-        int64_t in, out;
-        bool tight = lo->layers[l->chain_first].no_room > 0;
+        bool tight = lo->layers[l->chain_first].no_room % 2;
         rolling_ring(lo, (size_t)l->chain_first, (size_t)l->chain_last, tight ? PLACE_ALIGN : bank,
                      &in, &out);
         l->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
@@ -182,19 +210,29 @@ static void choose_rings(struct hd_lowering *lo) {
 
 /* Where only one direction streams, it gets all of the ring. */
 static void part_ring(struct hd_lowering *lo) {
+    uint32_t bank = lo->m->xm_bytes / lo->m->xm_banks;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
-        bool in = false, out = false;
+        bool in = false, out = false, mx = false, vx = false;
         end = (size_t)lo->layers[i].chain_last + 1;
         for (size_t k = i; k < end; k++) {
             const struct hd_layer *l = &lo->layers[k];
-            for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++)
-                in = in || hd_layer_streams(lo, l, o);
+            for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++) {
+                bool streams = hd_layer_streams(lo, l, o);
+                in = in || streams;
+                mx = mx || (streams && l->kind == HD_LAYER_MATMUL);
+                vx = vx || (streams && l->kind != HD_LAYER_MATMUL);
+            }
             in = in || (l->bmm && l->bmm->parts[0]) || l->turned.band;
             out = out || !lo->tensors[l->out].resident;
         }
         for (size_t k = i; k < end; k++) {
             struct hd_layer *l = &lo->layers[k];
             l->ring_in = !out ? l->ring_bytes : in ? l->ring_in : 0;
+            if (!mx || !vx)
+                l->ring_vx = 0;
+            else if (!l->ring_vx)
+                l->ring_vx = (uint32_t)hd_floor_to(l->ring_in / 2,
+                                                   l->ring_in < 2 * bank ? PLACE_ALIGN : bank);
         }
     }
 }
@@ -210,7 +248,7 @@ static void place_words(struct hd_lowering *lo, struct span *spans, size_t n) {
         struct hd_mtensor *t = &lo->tensors[i];
         if (t->base >= 0 || !t->word_rows) continue;
         struct span s = {0, word_bytes_of(lo, t), first_use(lo, t), last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, INT64_MAX, PLACE_ALIGN);
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE);
         t->words = (uint64_t)s.at;
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
@@ -230,7 +268,7 @@ static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spa
         bool own_place = crosses || t->kept;
         struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),
                          own_place ? last_layer : last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, INT64_MAX, PLACE_ALIGN);
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE);
         t->arena = (uint64_t)s.at;
         spans[n++] = s;
         lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
@@ -249,6 +287,19 @@ static bool stop_rolling(struct hd_lowering *lo) {
         lo->layers[l->chain_first].no_room++;
         any = true;
         i = (size_t)l->chain_last;
+    }
+    return any;
+}
+
+/* A chain through which a tensor streams wants a ring of its own. */
+static bool wants_ring(struct hd_lowering *lo) {
+    bool any = false;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        if (l->roll_th || l->own_ring || l->tag == l->chain_last || lo->tensors[l->out].resident)
+            continue;
+        for (int k = l->chain_first; k <= l->chain_last; k++) lo->layers[k].own_ring = true;
+        any = true;
     }
     return any;
 }
@@ -277,9 +328,10 @@ static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) 
 
 static hd_status plan_with_ring(struct hd_lowering *lo, struct span *spans, int plan) {
     hd_status s;
-    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].no_room = 0;
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->layers[i].no_room = 0, lo->layers[i].own_ring = false;
     do s = try_plan(lo, spans, plan);
-    while (stop_rolling(lo)); /* ends: each round some chain asks for less */
+    while (stop_rolling(lo) || wants_ring(lo)); /* ends: each chain gets one, or rolls less */
     return s;
 }
 
@@ -372,10 +424,36 @@ static hd_status refined(struct hd_lowering *lo, struct span *spans, int plan) {
     return hd_refine_tiles(lo);
 }
 
+/* All that a plan decides. */
+struct decided {
+    struct hd_layer *layers;
+    struct hd_mtensor *tensors;
+    uint64_t arena_bytes;
+    uint32_t xm_ring_bytes;
+};
+
+static void keep(struct hd_lowering *lo, struct decided *d) {
+    if (!d->layers) {
+        d->layers = hd_new_array(lo->arena, struct hd_layer, lo->n_layers + 1);
+        d->tensors = hd_new_array(lo->arena, struct hd_mtensor, lo->n_tensors + 1);
+    }
+    memcpy(d->layers, lo->layers, lo->n_layers * sizeof *d->layers);
+    memcpy(d->tensors, lo->tensors, lo->n_tensors * sizeof *d->tensors);
+    d->arena_bytes = lo->model->arena_bytes, d->xm_ring_bytes = lo->xm_ring_bytes;
+}
+
+static void take_back(struct hd_lowering *lo, const struct decided *d) {
+    memcpy(lo->layers, d->layers, lo->n_layers * sizeof *d->layers);
+    memcpy(lo->tensors, d->tensors, lo->n_tensors * sizeof *d->tensors);
+    lo->model->arena_bytes = d->arena_bytes, lo->xm_ring_bytes = d->xm_ring_bytes;
+}
+
 /* The best plan with coarse tiles need not be the best with refined ones, and chains gain most: of
  * each kind of chains the PLANS most promising are refined, of a short program, where beginning and
  * end count, all that come near. */
-static int best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cycles, int best) {
+static hd_status best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cycles,
+                              int best) {
+    struct decided decided = {0};
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
     bool brief = cycles[best] < SHORT;
     int most = cycles[best] < LONG ? PLANS : 1;
@@ -391,10 +469,18 @@ static int best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cyc
         if (!brief && tried[next % CHAINS]++ >= most) continue;
         if (refined(lo, spans, next) != HD_OK) continue;
         int64_t now = plan_cycles(lo);
-        if (now < least) best = next, least = now;
+        if (now < least) keep(lo, &decided), least = now;
     }
     hd_clear(lo->ctx);
-    return best;
+    if (!decided.layers) return refined(lo, spans, best);
+    take_back(lo, &decided);
+    return HD_OK;
+}
+
+static bool any_rolls(const struct hd_lowering *lo) {
+    for (size_t i = 0; i < lo->n_layers; i++)
+        if (lo->layers[i].roll_th) return true;
+    return false;
 }
 
 /* needs / gives / destroys: see the head of this file. */
@@ -411,14 +497,13 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
         cycles[plan] = INT64_MAX;
         if (plan % CHAINS != HD_CHAINS_NONE && !any_chain) continue;
         s = plan_with_ring(lo, spans, plan);
-        if (s != HD_OK) continue;
+        if (s != HD_OK || (plan % CHAINS == HD_CHAINS_ROLLING && !any_rolls(lo))) continue;
         cycles[plan] = plan_cycles(lo);
         if (cycles[plan] < best_cycles) best = plan, best_cycles = cycles[plan];
     }
     if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
     hd_clear(lo->ctx);
-    best = best_refined(lo, spans, cycles, best);
-    TRY(refined(lo, spans, best));
+    TRY(best_refined(lo, spans, cycles, best));
     report_activation_memory(lo);
     return HD_OK;
 }

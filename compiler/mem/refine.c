@@ -21,13 +21,13 @@ struct asked {
     int tiles, first_rows, last_rows, group, nb, halves;
     enum hd_order order;
     struct hd_head head;
-    uint32_t ring_in;
+    uint32_t ring_in, ring_vx;
 };
 
 static struct asked get(const struct hd_lowering *lo, const struct window *w) {
     const struct hd_layer *l = &lo->layers[w->first];
     return (struct asked){l->ask_tiles,  l->ask_first, l->ask_rest, l->ask_group, l->ask_nb,
-                          l->ask_halves, l->ask_order, l->ask_head, l->ring_in};
+                          l->ask_halves, l->ask_order, l->ask_head, l->ring_in,   l->ring_vx};
 }
 
 /* The chain is tiled as asked; false when it does not fit. */
@@ -36,7 +36,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = q->tiles, l->ask_first = q->first_rows, l->ask_rest = q->last_rows,
         l->ask_group = q->group, l->ask_nb = q->nb, l->ask_order = q->order, l->ask_head = q->head;
-        l->ring_in = q->ring_in, l->ask_halves = q->halves;
+        l->ring_in = q->ring_in, l->ring_vx = q->ring_vx, l->ask_halves = q->halves;
         if (hd_choose_tiles(lo, l) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
             return false;
@@ -70,7 +70,8 @@ static uint64_t tiling_of(const struct search *s) {
                              l->ring_in,    l->wave ? l->ask_group : 0,
                              l->head.words, l->head.first,
                              l->head.body,  l->head.step,
-                             l->head.last,  l->ask_halves};
+                             l->head.last,  l->ask_halves,
+                             l->ring_vx};
         for (size_t k = 0; k < sizeof v / sizeof *v; k++)
             h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
     }
@@ -185,6 +186,19 @@ static void search_head(struct search *s) {
     if (own.cycles < s->cycles) s->best = own.best, s->cycles = own.cycles;
 }
 
+/* A chain whose operands are read by MX and by VX: every way to part the ring. */
+static void search_parts(struct search *s) {
+    const struct hd_layer *l = &s->lo->layers[s->w.first];
+    uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks;
+    if (!l->ring_vx) return;
+    for (uint32_t in = 2 * bank; in < l->ring_bytes; in += bank)
+        for (uint32_t vx = bank; vx < in; vx += bank) {
+            struct asked q = s->best;
+            q.ring_in = in, q.ring_vx = vx;
+            consider(s, q);
+        }
+}
+
 static void search_ring(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     bool depthwise = s->w.end - s->w.first == 1 && l->kind == HD_LAYER_DEPTHWISE;
@@ -235,6 +249,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_tiles(&s);
         search_chunks(&s);
         search_tiles(&s);
+        search_parts(&s);
         search_ring(&s);
         search_tiles(&s);
         search_groups(&s);

@@ -62,7 +62,7 @@ static hd_status stage(struct hd_lowerer *w, int id) {
     for (int y = 0; y < t->h; y += lanes) {
         int rows = (int)hd_min(lanes, t->h - y);
         int64_t at = (int64_t)t->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
-        uint32_t to = (uint32_t)hd_ring_take(&w->xm_in, hd_round_up(bytes, 64));
+        uint32_t to = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], hd_round_up(bytes, 64));
         hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
         hd_low_set(w, HD_F_lx_seg, 1);
         hd_low_set(w, HD_F_lx_src, at), hd_low_set(w, HD_F_lx_dst, to);
@@ -121,7 +121,7 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
     }
     int64_t at = (int64_t)t->arena + (int64_t)row * t->cp + c;
     int64_t size = hd_round_up((int64_t)rows * bytes, 64);
-    *v = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, size),
+    *v = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size),
                           .pitch = bytes,
                           .cp = bytes,
                           .rows = rows,
@@ -205,7 +205,8 @@ static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int6
         TRY(multiply(w, &of_a));
     }
     if (!p->parts[0]) return HD_OK;
-    uint32_t at = (uint32_t)hd_ring_take(&w->xm_in, hd_round_up(2 * k, 64)); /* - a_zp * sum of w */
+    uint32_t at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX],
+                                         hd_round_up(2 * k, 64)); /* - a_zp * sum of w */
     for (int i = 0; i < p->parts[0]; i++)
         TRY(hd_low_fill(w, p->part[0][i], at + (uint32_t)(i * k), k, 1, 0));
     of_w.more = true, of_w.is_unsigned = false, of_w.parts = p->parts[0];

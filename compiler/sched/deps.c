@@ -19,7 +19,6 @@
 
 enum {
     XM_GRANULE_BYTES = 64,
-    ARENA_GRANULE_BYTES = 256,
     TOKENS_EARLY = 96, /* from here on the next operation takes a token early */
     TOKENS_MAX = 192   /* here a nop does; the rest of HD_SEM_MAX is for operations in queues */
 };
@@ -29,7 +28,7 @@ void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) 
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
                                HD_TM_TABLES, hd_am_words(m), (int64_t)lo->model->arena_bytes};
-    int64_t granule[HD_SPACES] = {XM_GRANULE_BYTES, 1, 1, 1, 1, ARENA_GRANULE_BYTES};
+    int64_t granule[HD_SPACES] = {XM_GRANULE_BYTES, 1, 1, 1, 1, HD_ARENA_GRANULE};
     for (int k = 0; k < HD_SPACES; k++) {
         s->granule[k] = granule[k];
         s->n_granules[k] = hd_ceil_div(size[k], granule[k]) + 1;

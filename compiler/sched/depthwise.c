@@ -22,11 +22,13 @@ static struct hd_view window_rows(const struct hd_lowerer *w, const struct hd_ti
     return v;
 }
 
-/* One operation: windows, or one part of them, whose sums go to AM. */
+/* One operation: windows, or one part of them, whose sums go to AM. Where taps are dilated it makes
+ * every dx-th column of the result, whose windows slide over every dx-th of the input. */
 struct window {
     struct hd_dw_part taps;
     int64_t am; /* of its first sum, -1: whole windows, to XM */
     int parts;  /* words of AM for each vector of the result, and between its sums */
+    int phase;  /* the first column, below dx */
 };
 
 static void sums_to_am(struct hd_lowerer *w, const struct hd_tile *t, const struct part *q,
@@ -35,21 +37,21 @@ static void sums_to_am(struct hd_lowerer *w, const struct hd_tile *t, const stru
     bool many = q->rows * q->vecs > 1;
     hd_low_set(w, HD_F_vx_d_kind, 2);
     hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_d, v->am);
-    hd_low_set(w, HD_F_vx_ds1, v->parts), hd_low_set(w, HD_F_vx_ds3, many ? row : 0);
+    hd_low_set(w, HD_F_vx_d, v->am + v->phase * v->parts);
+    hd_low_set(w, HD_F_vx_ds1, v->parts * w->l->dx), hd_low_set(w, HD_F_vx_ds3, many ? row : 0);
     int64_t end = v->am + row * q->rows * q->vecs - v->parts + 1;
     hd_sched_touch(&w->s, HD_SPACE_AM, v->am, end, true);
 }
 
-static hd_status window_op(struct hd_lowerer *w, const struct hd_tile *t, int nt, int64_t pm,
-                           const struct hd_view *out, int c, const struct part *q,
-                           const struct window *v) {
+static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, int nt, int64_t pm,
+                                const struct hd_view *out, int c, const struct part *q,
+                                const struct window *v) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int lanes = (int)w->m->n, at = q->vec + (t->channels && !x->resident ? 0 : nt);
     bool down = q->rows > 1;
     struct hd_view src = window_rows(w, t, 0, q), dst = *out;
-    int64_t first = v->taps.row * l->dy * src.pitch + v->taps.col * src.cp;
+    int64_t first = v->taps.row * l->dy * src.pitch + (v->taps.col * l->dx + v->phase) * src.cp;
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
     hd_low_operand_a(w);
     hd_low_set(w, HD_F_vx_use_bias, v->am < 0), hd_low_set(w, HD_F_vx_scale_pm, v->am < 0);
@@ -66,8 +68,8 @@ static hd_status window_op(struct hd_lowerer *w, const struct hd_tile *t, int nt
     hd_low_set(w, HD_F_vx_a, ((int64_t)src.at + first) / lanes + at);
     hd_low_set(w, HD_F_vx_p, pm + q->vec * l->pm_words + v->taps.pm);
     hd_low_set(w, HD_F_vx_n0, v->taps.kw);
-    hd_low_set(w, HD_F_vx_as0, v->taps.step * src.cp / lanes);
-    hd_low_set(w, HD_F_vx_n1, t->tw);
+    hd_low_set(w, HD_F_vx_as0, v->taps.step * l->dx * src.cp / lanes);
+    hd_low_set(w, HD_F_vx_n1, hd_ceil_div(t->tw - v->phase, l->dx));
     hd_low_set(w, HD_F_vx_n2, v->taps.kh), hd_low_set(w, HD_F_vx_as2, l->dy * src.pitch / lanes);
     hd_low_set(w, HD_F_vx_n3, down ? q->rows : q->vecs);
     hd_low_set(w, HD_F_vx_as3, down ? l->sy * src.pitch / lanes : 1);
@@ -80,11 +82,21 @@ static hd_status window_op(struct hd_lowerer *w, const struct hd_tile *t, int nt
         return hd_sched_end(&w->s);
     }
     dst.at += (uint32_t)(q->row * out->pitch), dst.rows = q->rows, dst.y += q->row;
-    hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes + q->vec);
-    hd_low_set(w, HD_F_vx_ds1, out->cp / lanes);
+    hd_low_set(w, HD_F_vx_d,
+               (int64_t)(dst.at + (uint32_t)(c + v->phase * out->cp)) / lanes + q->vec);
+    hd_low_set(w, HD_F_vx_ds1, l->dx * out->cp / lanes);
     hd_low_set(w, HD_F_vx_ds3, down ? out->pitch / lanes : 1);
     hd_low_touch(w, &dst, true);
     return hd_sched_end(&w->s);
+}
+
+static hd_status window_op(struct hd_lowerer *w, const struct hd_tile *t, int nt, int64_t pm,
+                           const struct hd_view *out, int c, const struct part *q,
+                           const struct window *v) {
+    struct window of = *v;
+    for (of.phase = 0; of.phase < hd_min(w->l->dx, t->tw); of.phase++)
+        TRY(window_columns(w, t, nt, pm, out, c, q, &of));
+    return HD_OK;
 }
 
 /* The parts' sums in AM, a vector of the result behind the other, become bytes of rows x vecs. */
@@ -157,7 +169,7 @@ hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt
     const struct hd_layer *l = w->l;
     int64_t step = (int64_t)hd_max(l->sy * t->in[0].pitch, out->pitch) / w->m->n;
     bool far = step > INT16_MAX, down = t->th > n && !far && !hd_low_tensor(w, l->in[0])->roll;
-    struct window whole = {hd_layer_dw_part(l, 0), -1, 1};
+    struct window whole = {hd_layer_dw_part(l, 0), -1, 1, 0};
     if (hd_layer_dw_parts(l) > 1) return in_parts(w, t, nt, n, pm, out, c, down, far);
     for (int i = 0; i < (down ? n : t->th); i++) {
         struct part q = down ? (struct part){0, t->th, i, 1} : (struct part){i, 1, 0, n};

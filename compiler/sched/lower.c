@@ -114,20 +114,37 @@ struct layer_state { /* of a layer whose tiles are being issued */
     struct hd_chunk *chunks;
     int64_t stay_wm, stay_pm;
     int next_y;
-    bool below; /* the padding below its rolling operand is there */
+    int below; /* row behind the padding below its rolling operand that is there; 0 = none is */
 };
 
-/* The ring for streamed tiles in its two parts; they begin anew when the border between them moves.
- */
+/* A ring begins anew where it moves. */
+static bool place_ring(struct hd_ring *r, int64_t at, int64_t size) {
+    bool same = r->first == at && r->size == size;
+    if (!same) *r = (struct hd_ring){at, size, 0};
+    return !same;
+}
+
+static void place_ring_in(struct hd_lowerer *w, enum hd_ring_in i, int64_t at, int64_t size) {
+    if (place_ring(&w->xm_in[i], at, size)) w->last[i].l = NULL;
+    for (int k = 0; k < HD_RINGS_IN; k++) { /* what another ring has there will be gone */
+        const struct hd_ring *r = &w->xm_in[k];
+        if (k != (int)i && r->first < at + size && at < r->first + r->size) w->last[k].l = NULL;
+    }
+}
+
+/* The ring for streamed tiles, in its parts. */
 static void part_ring(struct hd_lowerer *w, const struct hd_layer *l) {
-    int64_t in = l->ring_in, out = l->ring_bytes - l->ring_in;
-    int64_t a = hd_layer_pairs(w->lo, l) ? hd_layer_half_ring(w->lo, l) : in, at;
-    if (w->xm_in.size == a && w->xm_out.size == out) return;
-    at = w->m->xm_bytes - in - out;
-    w->last[0].l = w->last[1].l = NULL;
-    w->xm_in = (struct hd_ring){at, a, 0};
-    w->xm_in_b = (struct hd_ring){at + a, in - a, 0};
-    w->xm_out = (struct hd_ring){w->m->xm_bytes - out, out, 0};
+    int64_t first, in = hd_layer_ring_in(l, &first), half = hd_layer_half_ring(w->lo, l);
+    int64_t out = l->ring_bytes - l->ring_in, end = w->m->xm_bytes;
+    int64_t at = end - l->ring_bytes + first;
+    place_ring(&w->xm_out, end - out, out);
+    w->in = hd_layer_pairs(w->lo, l) ? HD_RING_PAIRS : first ? HD_RING_VX : HD_RING_MX;
+    if (w->in != HD_RING_PAIRS) {
+        place_ring_in(w, w->in, at, in);
+        return;
+    }
+    place_ring_in(w, HD_RING_PAIRS, at, half);
+    place_ring_in(w, HD_RING_PAIRS_B, at + half, in - half);
 }
 
 static void enter(struct hd_lowerer *w, const struct layer_state *s) {
@@ -174,10 +191,10 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
         if (k > 0) TRY(issue_rows(w, s, k - 1, (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh)));
         enter(w, &s[k]);
         const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-        if (x->roll && last > x->h && !s[k].below) {
-            TRY(hd_low_fill_rows(w, x, x->h,
-                                 x->h + x->pb)); /* not before: they take the place of rows */
-            s[k].below = true;
+        if (x->roll && last > x->h) { /* not before: they take the place of rows */
+            int from = (int)hd_max(s[k].below, x->h);
+            s[k].below = (int)hd_min(last, x->h + x->pb);
+            TRY(hd_low_fill_rows(w, x, from, s[k].below));
         }
         TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
         s[k].next_y = y + th;
@@ -192,7 +209,9 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first,
     for (size_t i = 0; i < n; i++)
         by_rows = by_rows && first[i].tw == first[i].ow && !first[i].chunk_outer && !first[i].wave;
     TRY(prepare(w, first, n, s));
-    if (by_rows) return issue_rows(w, s, n - 1, first[n - 1].oh);
+    for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
+        TRY(issue_rows(w, s, i, first[i].oh));
+    if (by_rows) return HD_OK;
     for (size_t i = 0; i < n; i++) {
         enter(w, &s[i]);
         if (first[i].kind == HD_LAYER_BMM) {

@@ -51,15 +51,20 @@ struct hd_last_tile {
                          end */
 };
 
+/* Rings for operands: what MX reads, and all else outside a chain that keeps apart what VX reads;
+ * that; the two views of columns in pairs, in place of the first or the second. */
+enum hd_ring_in { HD_RING_MX, HD_RING_VX, HD_RING_PAIRS, HD_RING_PAIRS_B, HD_RINGS_IN };
+
 struct hd_lowerer {
     struct hd_sched s;
     struct hd_lowering *lo;
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
-    struct hd_ring xm_in, xm_in_b, xm_out, wm, pm, tm, am[2];
-    struct hd_last_tile last[2]; /* of xm_in, xm_in_b */
-    int first_half;              /* bytes of each pixel that are loaded now, 0 = all; */
-    struct hd_view to_load[2];   /* where the tile goes in each ring whose other half waits */
+    struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm, am[2];
+    enum hd_ring_in in;                    /* of the layer in work: of its first view */
+    struct hd_last_tile last[HD_RINGS_IN]; /* of xm_in */
+    int first_half;                        /* bytes of each pixel that are loaded now, 0 = all; */
+    struct hd_view to_load[2]; /* where each view of the tile goes whose other half waits */
     int am_half;
     int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
                      loaded */

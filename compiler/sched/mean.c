@@ -2,7 +2,7 @@
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
-enum { LANES = 4 }; /* partial sums, docs/numerics.md */
+enum { LANES = HD_MEAN_LANES };
 
 /* partial[at ..] (+)= (x - x_zp) * x_scale over n_taps neighbouring pixels and nv vectors of
  * channels. */
@@ -64,71 +64,97 @@ static hd_status mean_fold_lanes(struct hd_lowerer *w, int64_t sums, int nv) {
     return mean_fold(w, sums, nv);
 }
 
-/* nv vectors of channels, from vector from_v of `in` to v0 of `out`: neighbouring pixels go to the
- * four partial sums in turn. */
-static hd_status mean_channels(struct hd_lowerer *w, const struct hd_view *in, int from_v,
-                               const struct hd_view *out, int v0, int nv) {
-    int count = in->rows * in->cols, main_count = count / LANES * LANES;
-    int64_t sums = hd_low_accumulators(w, (int64_t)LANES * nv);
-    for (int i = 0, n; i < count; i += n) {
-        int y = i / in->cols, x = i % in->cols, lane = i < main_count ? i % LANES : 0;
-        n = i < main_count ? (int)hd_min(LANES - lane, hd_min(in->cols - x, main_count - i)) : 1;
-        struct hd_view px = {.at = in->at + (uint32_t)(y * in->pitch + x * in->cp),
-                             .pitch = in->pitch,
-                             .cp = in->cp,
+/* The mean of some vectors of channels in work: neighbouring pixels go to the four partial sums in
+ * turn. */
+struct mean {
+    int count;    /* pixels of the image */
+    int from, nv; /* vectors of the result */
+    int64_t sums; /* AM: LANES partial sums of nv vectors */
+};
+
+/* Adds pixels [at, at + rows * cols) of the image, which are those of v; the vectors begin with
+ * vector from_v of its pixels. at is a multiple of LANES. */
+static hd_status mean_pixels(struct hd_lowerer *w, const struct mean *q, const struct hd_view *v,
+                             int from_v, int at) {
+    int main_count = q->count / LANES * LANES;
+    for (int k = 0, n; k < v->rows * v->cols; k += n) {
+        int y = k / v->cols, x = k % v->cols, i = at + k, lane = i < main_count ? i % LANES : 0;
+        n = i < main_count ? (int)hd_min(LANES - lane, hd_min(v->cols - x, main_count - i)) : 1;
+        struct hd_view px = {.at = v->at + (uint32_t)(y * v->pitch + x * v->cp),
+                             .pitch = v->pitch,
+                             .cp = v->cp,
                              .rows = 1,
                              .cols = n,
                              .y = y,
                              .x = x};
         bool first = main_count ? i < LANES : i == 0;
-        if (i == main_count && i > 0) TRY(mean_fold_lanes(w, sums, nv));
-        TRY(mean_taps(w, &px, n, from_v, nv, sums + (int64_t)lane * nv, first));
+        if (i == main_count && i > 0) TRY(mean_fold_lanes(w, q->sums, q->nv));
+        TRY(mean_taps(w, &px, n, from_v, q->nv, q->sums + (int64_t)lane * q->nv, first));
     }
-    if (main_count == count) TRY(mean_fold_lanes(w, sums, nv));
-    return mean_requantise(w, sums, nv, out, v0);
+    return HD_OK;
 }
 
-/* Vectors [v0, v0 + nv) of all pixels of a streamed image. */
-static hd_status load_channels(struct hd_lowerer *w, int img, int v0, int nv, struct hd_view *out) {
+/* Vectors [q->from, q->from + q->nv) of n pixels of a streamed image, from pixel `at` on. */
+static hd_status load_pixels(struct hd_lowerer *w, int img, const struct mean *q, int at, int n,
+                             struct hd_view *out) {
     const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[0]);
-    int bytes = nv * (int)w->m->n;
-    int64_t row = (int64_t)x->w * x->cp, at = (int64_t)x->arena + img * x->h * row;
-    int64_t take = hd_round_up((int64_t)x->h * x->w * bytes, 64);
-    *out = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, take),
-                            .pitch = x->w * bytes,
-                            .cp = bytes,
-                            .rows = x->h,
-                            .cols = x->w};
+    int bytes = q->nv * (int)w->m->n;
+    bool whole = bytes == x->cp;
+    int64_t src = (int64_t)x->arena + ((int64_t)img * q->count + at) * x->cp +
+                  (int64_t)q->from * (int)w->m->n;
+    *out = (struct hd_view){
+        .at = (uint32_t)hd_ring_take(&w->xm_in[w->in], hd_round_up((int64_t)n * bytes, 64)),
+        .pitch = n * bytes,
+        .cp = bytes,
+        .rows = 1,
+        .cols = n};
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, 1);
-    hd_low_set(w, HD_F_lx_src, at + v0 * (int)w->m->n);
+    hd_low_set(w, HD_F_lx_src, src);
     hd_low_set(w, HD_F_lx_dst, out->at);
-    hd_low_set(w, HD_F_lx_run, bytes);
-    hd_low_set(w, HD_F_lx_n1, x->w), hd_low_set(w, HD_F_lx_s1, x->cp),
+    hd_low_set(w, HD_F_lx_run, whole ? n * bytes : bytes);
+    hd_low_set(w, HD_F_lx_n1, whole ? 1 : n), hd_low_set(w, HD_F_lx_s1, x->cp),
         hd_low_set(w, HD_F_lx_d1, bytes);
-    hd_low_set(w, HD_F_lx_n2, x->h), hd_low_set(w, HD_F_lx_s2, row),
-        hd_low_set(w, HD_F_lx_d2, out->pitch);
-    hd_low_set(w, HD_F_lx_n3, 1);
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, at, at + x->h * row, false);
+    hd_low_set(w, HD_F_lx_n2, 1), hd_low_set(w, HD_F_lx_n3, 1);
+    hd_sched_touch(&w->s, HD_SPACE_ARENA, src, src + (int64_t)(n - 1) * x->cp + bytes, false);
     hd_low_touch(w, out, true);
     return hd_sched_end(&w->s);
+}
+
+enum { PIECES = 8 }; /* of a streamed image, so that work begins early */
+
+/* Pixels of a streamed image that come at a time. */
+static int piece(const struct hd_lowerer *w, const struct mean *q) {
+    int64_t room = (w->xm_in[w->in].size / 2 - 63) / (q->nv * w->m->n), even = q->count / PIECES;
+    return (int)hd_max(LANES, hd_floor_to(hd_min(room, even), LANES));
+}
+
+static hd_status mean_streamed(struct hd_lowerer *w, struct hd_tile *t, const struct mean *q) {
+    int most = piece(w, q);
+    for (int at = 0, n; at < q->count; at += n) {
+        n = (int)hd_min(most, q->count - at);
+        TRY(load_pixels(w, t->img, q, at, n, &t->in[0]));
+        TRY(mean_pixels(w, q, &t->in[0], 0, at));
+    }
+    return HD_OK;
 }
 
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    int vectors = hd_low_tensor(w, l->out)->bytes / (int)w->m->n,
-        most = (int)hd_am_words(w->m) / 2 / LANES;
-    int64_t slab = hd_round_up((int64_t)x->h * x->w * (int)w->m->n, 64); /* of one vector */
+    int bytes = hd_low_tensor(w, l->out)->bytes, n = (int)w->m->n, vectors = bytes / n;
+    int64_t most = hd_am_words(w->m) / 2 / LANES;
     if (x->resident)
         TRY(hd_low_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
     else
-        most = (int)hd_min(most, l->ring_in / 2 / slab);
-    struct hd_view out = hd_low_output(w, t->img, 0, 0, 1, 1, hd_low_tensor(w, l->out)->bytes);
-    for (int v = 0; v < vectors; v += most) {
-        int nv = (int)hd_min(most, vectors - v);
-        if (!x->resident) TRY(load_channels(w, t->img, v, nv, &t->in[0]));
-        TRY(mean_channels(w, &t->in[0], x->resident ? v : 0, &out, v, nv));
+        most = hd_min(most, (w->xm_in[w->in].size / 2 - 63) / (LANES * n));
+    struct hd_view out = hd_low_output(w, t->img, 0, 0, 1, 1, bytes);
+    for (int v = 0; v < vectors; v += (int)most) {
+        struct mean q = {x->h * x->w, v, (int)hd_min(most, vectors - v), 0};
+        q.sums = hd_low_accumulators(w, (int64_t)LANES * q.nv);
+        TRY(x->resident ? mean_pixels(w, &q, &t->in[0], v, 0) : mean_streamed(w, t, &q));
+        if (q.count % LANES == 0) TRY(mean_fold_lanes(w, q.sums, q.nv));
+        TRY(mean_requantise(w, q.sums, q.nv, &out, v));
     }
-    return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->bytes);
+    return hd_low_store(w, t->img, &out, 0, bytes);
 }

@@ -89,7 +89,7 @@ static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
     int n = (int)w->m->n, pixels = rows * y->w, columns = hd_turned_columns(w->m, pixels);
     int c = s * m->slice, high = (int)hd_min(m->slice, y->cp - c);
     int64_t size = (int64_t)m->slice * columns;
-    struct hd_view slice = {.at = (uint32_t)hd_ring_take(&w->xm_in, size),
+    struct hd_view slice = {.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size),
                             .pitch = columns,
                             .cp = 1,
                             .rows = high,
@@ -106,7 +106,7 @@ static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
     to.at += (uint32_t)c, to.channels = high;
     apart = to;
     if (!dense) {
-        apart.at = (uint32_t)hd_ring_take(&w->xm_in, size);
+        apart.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size);
         apart.pitch = y->w * high, apart.cp = high, apart.channels = 0;
     }
     int tail = pixels > n ? pixels % n : 0;

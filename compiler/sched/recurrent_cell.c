@@ -191,7 +191,7 @@ static hd_status rows_of_x(struct hd_cell *c, int i, int n, struct hd_cell_rows 
         v.at = in.at, v.pitch = in.pitch, v.step = (int64_t)batch * in.pitch;
     } else {
         int64_t src = (int64_t)x->arena + (int64_t)row * x->cp;
-        v.at = hd_ring_take(&w->xm_in, n * v.step);
+        v.at = hd_ring_take(&w->xm_in[HD_RING_MX], n * v.step);
         hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
         hd_low_set(w, HD_F_lx_seg, 1);
         hd_low_set(w, HD_F_lx_src, src), hd_low_set(w, HD_F_lx_dst, v.at);

@@ -76,11 +76,11 @@ static bool sides_apart(const struct hd_mtensor *t, const struct hd_view *v) {
  * are taken from it where the rest fits behind them. Where LX is what the layer waits for, VX
  * copies them if the rest does not fit, and is left with the padding, which p gets if it is not
  * there yet. */
-static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, struct hd_view *v,
+static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v,
                         struct writes *p) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
-    struct hd_ring *r = ring ? &w->xm_in_b : &w->xm_in;
-    struct hd_last_tile *last = &w->last[ring];
+    struct hd_ring *r = &w->xm_in[(int)w->in + view];
+    struct hd_last_tile *last = &w->last[(int)w->in + view];
     struct hd_view *above = &last->v, rest = *v;
     int shared = above->y + above->rows - v->y;
     bool same = last->l == w->l && last->operand == operand && last->img == img &&
@@ -129,7 +129,7 @@ static hd_status stream(struct hd_lowerer *w, int ring, int operand, int img, st
     if (by_vx || stays) memcpy(now.above, by_vx ? fill : last->above, sizeof fill);
     *last = now;
     rest.at += (uint32_t)(by_vx * rest.pitch), rest.y += by_vx, rest.rows -= by_vx;
-    w->to_load[ring] = rest;
+    w->to_load[view] = rest;
     rest.channels = w->first_half;
     return hd_low_load_view(w, t, img, &rest);
 }

@@ -71,12 +71,16 @@ void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
 
 /* ---- loads and stores ---- */
 
+/* Rows [y0, y1) of an image in the arena; of a row alone, columns [x0, x1). */
 static void touch_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int img, int y0, int y1,
-                       bool write) {
+                       int x0, int x1, bool write) {
     int64_t row = (int64_t)t->w * t->cp, at = (int64_t)t->arena + img * t->h * row;
     y0 = (int)hd_max(y0, 0), y1 = (int)hd_min(y1, t->h);
-    if (y1 > y0 && !t->constant)
-        hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row, at + y1 * row, write);
+    bool part = y1 - y0 == 1;
+    x0 = part ? (int)hd_max(x0, 0) : 0, x1 = part ? (int)hd_min(x1, t->w) : t->w;
+    if (y1 > y0 && x1 > x0 && !t->constant)
+        hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row + (int64_t)x0 * t->cp,
+                       at + (y1 - 1) * row + (int64_t)x1 * t->cp, write);
 }
 
 /* The pixels of a 1x1 window with stride, or some channels of each pixel: a run each. */
@@ -118,7 +122,7 @@ hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     hd_low_set(w, HD_F_lx_y0, edge ? v->y : 0);
     hd_low_set(w, HD_F_lx_rows, t->h);
     if (by_pixels) load_pixels(w, t, v, ys, xs);
-    touch_rows(w, t, img, v->y, end_y, false);
+    touch_rows(w, t, img, v->y, end_y, v->x, end_x, false);
     hd_low_touch(w, v, true);
     return hd_sched_end(&w->s);
 }
@@ -151,7 +155,8 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
     hd_low_set(w, HD_F_lx_row_bytes, row);
     hd_low_set(w, HD_F_lx_y0, y);
     hd_low_set(w, HD_F_lx_rows, t->h);
-    touch_rows(w, t, tile->img, y, y + (n - 1) * l->dy + 1, false);
+    int end_x = x + (tile->tw - 1) * l->sx + (int)hd_ceil_div(run, t->cp);
+    touch_rows(w, t, tile->img, y, y + (n - 1) * l->dy + 1, x, end_x, false);
     struct hd_view part = *v;
     part.at += (uint32_t)(row_out * v->pitch), part.rows = 1;
     hd_low_touch(w, &part, true);
@@ -163,9 +168,10 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
 static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    w->last[HD_RING_MX].l = NULL; /* of another layer of the chain */
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
     int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
-    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in, bytes),
+    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], bytes),
                                 .pitch = t->tw * l->im2col,
                                 .cp = l->im2col,
                                 .rows = t->th,
@@ -355,7 +361,7 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     hd_low_set(w, HD_F_st_s1, v->cp);
     hd_low_set(w, HD_F_st_s2, v->pitch);
     hd_low_touch(w, v, false);
-    touch_rows(w, t, img, v->y, v->y + v->rows, true);
+    touch_rows(w, t, img, v->y, v->y + v->rows, v->x, v->x + v->cols, true);
     return hd_sched_end(&w->s);
 }
 

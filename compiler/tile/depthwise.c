@@ -6,8 +6,9 @@
  *
  * vx.dw takes at most DW_ROWS x DW_COLS taps. A larger window is cut into parts of such a size:
  * each leaves its sum in AM as an integer (below 2^24, so binary32 on the way holds it), and one
- * vx.map adds them. A 7x7 window is 21 + 6 vectors for each one of the result, where MX would
- * take 49.
+ * vx.map adds them. Where taps are dx columns apart, every dx-th column is an operation of its own,
+ * whose windows slide over every dx-th column of the input. A 7x7 window is 21 + 6 vectors for each
+ * one of the result, where MX would take 49.
  */
 #include <string.h>
 
@@ -15,6 +16,7 @@
 #include "runtime/base/num.h"
 
 enum { DW_ROWS = 4, DW_COLS = 3, TAPS_PER_WORD = 8 }; /* isa.def, vx.dw */
+enum { BEGIN = 20 }; /* cycles from the end of one operation of VX to the results, docs/hw.md */
 
 /* Columns of part i of those side by side: kw of them, `step` apart. Those of a wide window with
  * stride are a stride apart, so that each input column is read for the taps that need it only.
@@ -55,11 +57,11 @@ struct hd_dw_part hd_layer_dw_part(const struct hd_layer *l, int i) {
 }
 
 int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels) {
-    int parts = hd_layer_dw_parts(l);
+    int parts = hd_layer_dw_parts(l), phases = (int)hd_min(l->dx, pixels);
     int64_t sum = parts > 1 ? (int64_t)parts * pixels : 0;
     for (int i = 0; i < parts; i++) {
         struct hd_dw_part q = hd_layer_dw_part(l, i);
-        sum += (int64_t)q.kh * ((pixels - 1) * (l->sx / q.step) + q.kw);
+        sum += (int64_t)q.kh * ((pixels - phases) * (l->sx / q.step) + phases * q.kw);
     }
     return sum;
 }
@@ -81,16 +83,20 @@ static int pm_words(const struct hd_layer *l) {
  * tap are nearly all zeros. */
 bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    if (l->up[0].k || l->groups != x->c || l->oc != x->c || x->c <= 1 || l->dx != 1 || l->sx > 3)
+    bool dilated = l->dx > 1;
+    if (l->up[0].k || l->groups != x->c || l->oc != x->c || x->c <= 1 || l->sx > 3) return false;
+    if (dilated && (l->sx > 1 || l->kw == 1 || (int64_t)l->dx * x->cp / lo->m->n > INT16_MAX))
         return false;
     int parts = hd_layer_dw_parts(l);
-    if (parts == 1) return true;
+    if (parts == 1 && !dilated) return true;
     if (pm_words(l) > (int)hd_pm_words(lo->m) / 4 || parts > (int)hd_am_words(lo->m) / 2)
         return false;
     int64_t words = (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
     int64_t loads = (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) / hd_axi_bytes(lo->m);
     int64_t mx = hd_max((int64_t)x->n * l->oh * l->ow * words, loads);
-    return (int64_t)x->n * l->oh * l->nts * hd_dw_row_vectors(l, l->ow) < mx;
+    int64_t vx = (int64_t)x->n * l->oh * l->nts * hd_dw_row_vectors(l, l->ow);
+    if (dilated) vx += BEGIN * hd_min(l->oh, l->nts) * hd_min(l->dx, l->ow) * parts;
+    return vx < mx;
 }
 
 /* PM words of vx.dw per vector of channels: bias and scale, then 8 taps of all lanes a word. Of the

@@ -23,6 +23,10 @@
 #include "compiler/compiler.h"
 #include "compiler/ir/ir.h"
 
+/* Bytes of the arena that dependences tell apart (sched/deps.c), so tensors begin at multiples of
+ * it (mem/plan.c): else a store to the end of one would hold up loads of the next. */
+enum { HD_ARENA_GRANULE = 256 };
+
 /* A tensor in machine layout: [n][h][w][cp] bytes, cp = channels rounded up to whole words and
  * vectors. Several graph tensors (reshapes of each other) may share one. */
 struct hd_mtensor {
@@ -208,9 +212,11 @@ struct hd_layer {
 
     /* what refine.c asks of tiling, 0 = tiling's own choice */
     int no_room;    /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
+    bool own_ring;  /* of its chain, through which a tensor streams: of bytes that suit its tiles */
     int more_slots; /* of its rolling chain: tiles for which windows find slots beyond what they
                        need */
-    int roll_th;    /* rows of a tile when the chain rolls (mem/chain.c), else 0 */
+    int chain_th;   /* rows of a tile that suit its chain (mem/chain.c); 0 = it is alone */
+    int roll_th;    /* the same when the chain rolls, else 0 */
     int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
     int ask_first,
         ask_rest;   /* rows of the first and last band, fewer than of the others; 0 = even */
@@ -221,6 +227,8 @@ struct hd_layer {
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
      * for a chain */
     uint32_t ring_bytes, ring_in;
+    uint32_t ring_vx; /* of ring_in, for layers whose operand VX reads; 0 = they share it with those
+                         whose operand MX reads */
 
     /* tiling */
     int th, tw;          /* output rows and columns of a pixel tile */
@@ -288,6 +296,9 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w
 struct hd_phase {
     int off, words;
 };
+/* Cycles that LX takes for each of many runs of so many bytes, one burst each: latency is hidden
+ * only as far as bursts are open at a time. */
+double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes);
 int hd_im2col_bytes(const struct hd_layer *l, int channels, const struct hd_machine *m);
 int hd_layer_phases(const struct hd_layer *l);
 struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase);
@@ -434,8 +445,11 @@ bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, in
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Of an operand from DRAM only the channels of a chunk are loaded with it: depthwise. */
 bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l);
+/* The bytes for tiles of a layer's operands in the ring, from byte *first of it on. */
+int64_t hd_layer_ring_in(const struct hd_layer *l, int64_t *first);
 /* Stride 2, depthwise, streamed: VX reads two columns a cycle, from two views in two parts of the
- * ring for inputs, the first of this many bytes. */
+ * ring for inputs, the first of this many bytes. Not where LX would take longer to pick every
+ * second pixel than VX saves. */
 bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l);
 int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Bytes between rows of a streamed tile, of `bytes` each. Rows that the next tile reads, too, do
@@ -443,6 +457,8 @@ int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *
 int hd_layer_pitch(const struct hd_layer *l, int bytes);
 /* Of a streamed operand only the pixels that are read are loaded: 1x1 windows with stride. */
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
+/* MEAN: partial sums, docs/numerics.md; it takes so many pixels at a time at least. */
+enum { HD_MEAN_LANES = 4 };
 /* RESIZE: rows (columns: way 1) that results [o, o + n) lie between, the first of them in *first;
  * the most that any n results do (`size` there are); words of AM that a tile needs. */
 int hd_resize_reads(const struct hd_layer *l, int way, int size, int o, int n, int *first);

@@ -17,9 +17,12 @@
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-enum {
-    RUN_CYCLES = 5
-}; /* of a short run of LX: a burst of its own, 16 of them in a latency of 64 */
+enum { OPEN_BURSTS = 16 }; /* of LX and LW together, docs/hw.md */
+
+double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes) {
+    double beats = (double)hd_ceil_div(bytes, hd_axi_bytes(lo->m));
+    return hd_max(beats, (double)(hd_compile_latency(lo->opt) + 2) / OPEN_BURSTS);
+}
 
 static int gcd(int a, int b) {
     return b ? gcd(b, a % b) : a;
@@ -67,9 +70,9 @@ static int64_t cost_gathered(const struct hd_lowering *lo, const struct hd_layer
     const struct hd_machine *m = lo->m;
     int64_t nts = hd_ceil_div(l->oc, m->n), windows = (int64_t)l->oh * l->ow * x->dim[0];
     int64_t bytes = hd_im2col_bytes(l, (int)x->dim[1], m), words = bytes / m->k;
-    int64_t run = hd_ceil_div(l->kw * x->dim[1], hd_axi_bytes(m)) + 1;
+    double run = hd_run_cycles(lo, l->kw * x->dim[1] + hd_axi_bytes(m) - 1); /* not aligned */
     if (x->dim[1] >= m->k || l->dx != 1 || nts * words > hd_wm_words(m) / 2) return INT64_MAX;
-    return hd_max(windows * nts * words, windows * l->kh * hd_max(RUN_CYCLES, run)) +
+    return hd_max(windows * nts * words, (int64_t)((double)(windows * l->kh) * run)) +
            nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m);
 }
 

@@ -30,29 +30,42 @@ bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l) {
     return l->kind == HD_LAYER_DEPTHWISE && l->chunk_outer && (!x->resident || x->comes_in);
 }
 
-bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l) {
-    return l->kind == HD_LAYER_DEPTHWISE && l->sx == 2 && l->kw >= 2 && hd_layer_dw_parts(l) == 1 &&
-           !lo->tensors[l->in[0]].resident;
-}
-
-int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l) {
-    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks; /* one or more between the two views */
-    return hd_floor_to(l->ring_in / 2, l->ring_in < 2 * bank || l->ring_in > 3 * bank ? 64 : bank);
-}
-
-bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
-    if (l->kind == HD_LAYER_RECURRENT && i > 0) return false; /* initial states have their place */
-    if (l->kind == HD_LAYER_BMM && i == 1) return hd_bmm_stages(lo, l);
-    return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
-}
-
-/* Bytes of a streamed pixel that a tile needs at once: a mean takes its channels in parts. */
+/* Bytes of a streamed pixel that a tile needs at once: a mean may take its channels in parts. */
 static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
     if (hd_layer_slices(lo, l)) { /* the last of them with what fills its word, where K > N */
         int n = (int)lo->m->n;
         return l->nb * n + (int)hd_max(0, lo->tensors[l->out].bytes - l->nts * n);
     }
     return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
+}
+
+bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l) {
+    if (l->kind != HD_LAYER_DEPTHWISE || l->sx != 2 || l->kw < 2 || hd_layer_dw_parts(l) > 1 ||
+        lo->tensors[l->in[0]].resident)
+        return false;
+    /* cycles of LX and VX for a pixel of the result, whose input is sy x 2 pixels */
+    int bytes = least_bytes(lo, l, 0), n = (int)hd_ceil_div(bytes, lo->m->n);
+    double pixels = 2.0 * l->sy, picked = pixels * hd_run_cycles(lo, bytes);
+    double rows = hd_layer_slices(lo, l) ? picked : pixels * bytes / (double)hd_axi_bytes(lo->m);
+    return hd_max(picked, (double)l->kh * n) <= hd_max(rows, 2.0 * l->kh * n);
+}
+
+int64_t hd_layer_ring_in(const struct hd_layer *l, int64_t *first) {
+    bool vx = l->ring_vx && l->kind != HD_LAYER_MATMUL;
+    *first = vx ? (int64_t)l->ring_in - l->ring_vx : 0;
+    return vx ? l->ring_vx : (int64_t)l->ring_in - l->ring_vx;
+}
+
+int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l) {
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks; /* one or more between the two views */
+    int64_t first, in = hd_layer_ring_in(l, &first);
+    return hd_floor_to(in / 2, in < 2 * bank || in > 3 * bank ? 64 : bank);
+}
+
+bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
+    if (l->kind == HD_LAYER_RECURRENT && i > 0) return false; /* initial states have their place */
+    if (l->kind == HD_LAYER_BMM && i == 1) return hd_bmm_stages(lo, l);
+    return l->kind != HD_LAYER_MOVE && !lo->tensors[l->in[i]].resident;
 }
 
 int hd_layer_pitch(const struct hd_layer *l, int bytes) {
@@ -88,6 +101,8 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
         bytes.pair = hd_round_up(bytes.pair, 64);
         cols = 2 * (l->tw + 1);
     }
+    if (l->kind == HD_LAYER_MEAN && hd_layer_streams(lo, l, 0))
+        rows = 1, cols = HD_MEAN_LANES, bytes.in = 64;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     if (l->turns) bytes.in = 2 * hd_turned_bytes(lo, l);
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
@@ -132,7 +147,8 @@ static bool fits_twice(const struct hd_lowering *lo, const struct hd_layer *l) {
     if (l->kind == HD_LAYER_RESIZE && hd_resize_words(lo, l, l->th, l->tw) > accumulators(lo->m))
         return false;
     if (b.pair && 2 * b.pair > hd_layer_half_ring(lo, l)) return false;
-    return 2 * b.in <= l->ring_in && 2 * b.out <= l->ring_bytes - l->ring_in;
+    int64_t first;
+    return 2 * b.in <= hd_layer_ring_in(l, &first) && 2 * b.out <= l->ring_bytes - l->ring_in;
 }
 
 /* n output rows (columns) as whole blocks, at least one; all of them need not be whole. */
@@ -175,13 +191,15 @@ int hd_layer_bands(const struct hd_layer *l) {
     return 1 + (int)hd_ceil_div(hd_max(0, l->oh - l->first_th), l->th);
 }
 
-/* Enough tiles for overlap, of even height. */
+/* Enough tiles for overlap, of even height; an image of too few rows (one that is a sequence) is
+ * cut across. */
 static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
     int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
     if (l->ask_tiles) wanted = l->ask_tiles;
     int most = l->th;
     if (l->tw == l->ow) l->th = (int)hd_min(l->th, even(l->oh, wanted, l->uy));
+    if (l->own_ring && !l->ask_tiles) l->th = (int)hd_min(l->th, l->chain_th);
     int64_t bands = hd_ceil_div(l->oh, l->th);
     l->th = even(l->oh, bands, l->uy);
     int ends = l->ask_first + l->ask_rest, n = (l->ask_first > 0) + (l->ask_rest > 0);
@@ -189,7 +207,8 @@ static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t between = hd_max(bands, hd_min(wanted, l->oh)) - n;
     if (uneven && even(l->oh - ends, between, 1) <= most) l->th = even(l->oh - ends, between, 1);
     l->first_th = uneven && l->ask_first ? (int)hd_min(l->ask_first, l->th) : l->th;
-    l->tw = even(l->ow, hd_ceil_div(l->ow, l->tw), l->ux);
+    int64_t across = l->oh < TILES_WANTED ? hd_ceil_div(wanted, hd_layer_bands(l)) : 1;
+    l->tw = even(l->ow, hd_max(across, hd_ceil_div(l->ow, l->tw)), l->ux);
     if (l->ppw > 1 && l->tw < l->ow)
         l->tw = (int)hd_max(1, l->tw / hd_layer_phases(l)) * hd_layer_phases(l);
 }
@@ -271,7 +290,8 @@ static hd_status roll_tile(struct hd_lowering *lo, struct hd_layer *l) {
     }
     l->chunk_outer = l->wave = false;
     if (l->tw > columns_max(lo, l)) return does_not_fit(lo, l, "rows of a chain");
-    if (!l->weights_stay || !fits_twice(lo, l)) return does_not_fit(lo, l, "rows of a chain");
+    bool stays = l->weights_stay || l->kind == HD_LAYER_POOL;
+    if (!stays || !fits_twice(lo, l)) return does_not_fit(lo, l, "rows of a chain");
     return HD_OK;
 }
 

@@ -128,9 +128,22 @@ void net_conv_transposed(struct net *x, int in) {
     net_requant(x, node, type);
 }
 
-/* Expand, depthwise, project, as in MobileNetV2: large enough that little of it fits on chip. */
+/* Convolution, pool, convolution. */
+static void pooled_block(struct net *x, int in, int wide) {
+    net_conv_of(x, in, wide, 1, rng_next(&x->r) % 2 ? 3 : 1);
+    net_pool(x, x->made[x->n_made - 1], rng_next(&x->r) % 3);
+    net_conv_of(x, x->made[x->n_made - 1], rng_range(&x->r, 1, 40), 1, 1);
+}
+
+/* Expand, depthwise, project, as in MobileNetV2, or with a pool: large enough that little of it
+ * fits on chip. */
 void net_block(struct net *x, int in) {
     int wide = rng_range(&x->r, 20, 120), last;
+    if (rng_next(&x->r) % 3 == 0) {
+        const int64_t *dim = net_shape(x, in)->dim;
+        if (dim[2] >= 3 && dim[3] >= 3) pooled_block(x, in, wide);
+        return;
+    }
     net_conv_of(x, in, wide, 1, 1);
     last = x->made[x->n_made - 1];
     if (net_shape(x, last)->dim[2] < 3 || net_shape(x, last)->dim[3] < 3) return;

@@ -1,9 +1,9 @@
 /* Depthwise windows larger than vx.dw takes (tile/depthwise.c): the parts are the window, results
  * are golden's where rows are wider than accumulators hold, and it pays. */
 #include "compiler/tile/layer.h"
-#include "test/unit/tile/golden_iss.h"
+#include "test/unit/tile/convolution.h"
 
-enum { MOST = 1 << 17, TAPS = 13 };
+enum { TAPS = 13 };
 
 /* Every tap in one part, parts that vx.dw takes, PM words of their own. */
 static void parts(void **state) {
@@ -31,39 +31,8 @@ static void parts(void **state) {
             }
 }
 
-struct shape {
-    int64_t c, h, w, kernel[2], stride[2], pad;
-};
-
-static hd_graph *convolution(hd_ctx *ctx, const struct shape *s) {
-    static int8_t w[MOST];
-    static int32_t bias[256];
-    hd_graph *g = hd_graph_create();
-    int64_t xd[4] = {1, s->c, s->h, s->w}, wd[4] = {s->c, 1, s->kernel[0], s->kernel[1]}, one = 1;
-    int64_t pads[4] = {s->pad, s->pad, s->pad, s->pad}, dilations[2] = {1, 1};
-    float scale = 1.0f / (float)(16 * s->kernel[0] * s->kernel[1]);
-    for (int i = 0; i < s->c * wd[2] * wd[3]; i++) w[i] = (int8_t)(i * 37 + i / 7);
-    for (int i = 0; i < s->c; i++) bias[i] = i * 11 - 300;
-    int in[4], y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
-    in[0] = hd_graph_tensor(g, "x", HD_I8, 4, xd);
-    in[1] = hd_graph_const(g, "w", HD_I8, 4, wd, w);
-    in[2] = hd_graph_const(g, "bias", HD_I32, 1, &s->c, bias);
-    in[3] = hd_graph_const(g, "scale", HD_F32, 1, &one, &scale);
-    int node = hd_graph_node(g, HD_IR_qconv, "layer", 4, in, 1, &y);
-    hd_attr_set_ints(g, node, "kernel_shape", 2, s->kernel);
-    hd_attr_set_ints(g, node, "strides", 2, s->stride);
-    hd_attr_set_ints(g, node, "dilations", 2, dilations);
-    hd_attr_set_ints(g, node, "pads", 4, pads);
-    hd_attr_set_int(g, node, "group", s->c);
-    hd_attr_set_int(g, node, "x_zp", 5);
-    hd_graph_input(g, in[0]);
-    hd_graph_output(g, y);
-    if (hd_graph_infer(ctx, g) != HD_OK) fail_msg("%s", hd_message(ctx));
-    return g;
-}
-
 /* Cycles that the compiler estimates. */
-static int64_t run(hd_ctx *ctx, const char *machine, const struct shape *s) {
+static int64_t run(hd_ctx *ctx, const char *machine, const struct conv_shape *s) {
     hd_model *model = golden_is_iss(ctx, convolution(ctx, s), machine, 64);
     assert_string_equal(model->layers[0].op, "qconv");
     int64_t cycles = model->steps[0].estimate;
@@ -75,11 +44,20 @@ static void results(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
     static const char *const machine[] = {"tiny", "base", "big"};
-    static const struct shape shape[] = {
-        {40, 14, 14, {7, 7}, {1, 1}, 3},   {24, 15, 17, {5, 5}, {2, 2}, 2},
-        {19, 9, 400, {7, 7}, {1, 1}, 3}, /* more columns than accumulators hold the parts of */
-        {64, 20, 20, {9, 9}, {3, 3}, 0},   {16, 5, 700, {1, 9}, {1, 2}, 0},
-        {130, 12, 11, {11, 3}, {1, 1}, 4}, {20, 30, 30, {13, 13}, {1, 3}, 6}};
+    static const struct conv_shape shape[] = {
+        {40, 14, 14, {7, 7}, {1, 1}, {3, 3}, .dilation = {1, 1}},
+        {24, 15, 17, {5, 5}, {2, 2}, {2, 2}, .dilation = {1, 1}},
+        {19, 9, 400, {7, 7}, {1, 1}, {3, 3}, .dilation = {1, 1}}, /* more columns than accumulators
+                                                                     hold the parts of */
+        {64, 20, 20, {9, 9}, {3, 3}, {0, 0}, .dilation = {1, 1}},
+        {16, 5, 700, {1, 9}, {1, 2}, {0, 0}, .dilation = {1, 1}},
+        {130, 12, 11, {11, 3}, {1, 1}, {4, 4}, .dilation = {1, 1}},
+        {20, 30, 30, {13, 13}, {1, 3}, {6, 6}, .dilation = {1, 1}},
+        /* taps that are not neighbours: every second, third, .. column by itself */
+        {40, 14, 14, {3, 3}, {1, 1}, {2, 2}, .dilation = {2, 2}},
+        {24, 11, 19, {5, 5}, {1, 1}, {6, 6}, .dilation = {3, 3}},
+        {70, 1, 150, {1, 3}, {1, 1}, {0, 4}, .dilation = {1, 4}},
+        {16, 30, 5, {3, 2}, {2, 1}, {1, 9}, .dilation = {1, 18}}};
     for (int i = 0; i < 3; i++)
         for (size_t k = 0; k < sizeof shape / sizeof *shape; k++) run(ctx, machine[i], &shape[k]);
     hd_ctx_destroy(ctx);
@@ -89,10 +67,14 @@ static void results(void **state) {
 static void pays(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
-    static const struct shape seven = {64, 28, 28, {7, 7}, {1, 1}, 3},
-                              five = {64, 28, 28, {5, 5}, {2, 2}, 2};
+    static const struct conv_shape seven = {64, 28, 28, {7, 7}, {1, 1}, {3, 3}, .dilation = {1, 1}},
+                                   five = {64, 28, 28, {5, 5}, {2, 2}, {2, 2}, .dilation = {1, 1}};
     assert_true(run(ctx, "base", &seven) < 28 * 28 * 4 * 32);
     assert_true(run(ctx, "base", &five) < 14 * 14 * 4 * 25);
+    /* 9 on MX, here 3 and what begins and ends rows */
+    static const struct conv_shape dilated = {
+        64, 28, 28, {3, 3}, {1, 1}, {2, 2}, .dilation = {2, 2}};
+    assert_true(run(ctx, "base", &dilated) < 28 * 28 * 4 * 5);
     hd_ctx_destroy(ctx);
 }
 
