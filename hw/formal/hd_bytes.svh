@@ -1,10 +1,11 @@
 // Properties of hd_bytes: no byte is lost, made twice, changed or overtaken; what it shows is there.
-// assume: DropsWhatIsThere
 // mutant: s/assign push    = valid_i && ready_o/assign push    = valid_i/
 // mutant: s/at_q + 4'(drop_i)/at_q + 4'(drop_i != 3'd0)/
 // mutant: s/3'd4 - 3'(at_q\[1:0\]) : 3'd5/3'd4 : 3'd5/
 // mutant: s/at_q\[3:2\] + 2'd1\], mem/at_q[3:2]], mem/
 // mutant: s/gone    = at_d\[3:2\] - at_q\[3:2\]/gone    = 2'(at_d[3:2] != at_q[3:2])/
+
+  `DUTY(Drops, drop_i <= have_o)
 
   // Bytes inside, counted at the ports.
   logic [4:0] inside_q;

@@ -190,8 +190,8 @@ bool run(Dut &d) {
         do p = random_program(int(pick(1, 4)));
         while (p.packed != (i % 2 || word == 4));
         Place x = random_place(p, false);
-        x.words[word] = word == 4 && i % 2 ? bit : x.words[word] ^ bit;
-        if (word == 3 && i % 2) x.image_bytes = UINT32_MAX;
+        x.words[word] = word > 2 && i % 2 ? bit : x.words[word] ^ bit;
+        if (word == 3) x.image_bytes = UINT32_MAX;
         if (!one(d, x, false)) return false;
     }
     for (int i = 0; i < 12; i++) { // off its line
