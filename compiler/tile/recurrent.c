@@ -215,8 +215,9 @@ int64_t hd_recurrent_vectors(const struct hd_layer *l) {
 
 /* ---- what fits ---- */
 
-/* Weights that stay, and the ring for those that do not: at least two output tiles of each. */
-static bool choose_weights(const struct hd_lowering *lo, struct hd_recurrent *r) {
+/* Weights that stay, and the ring for those that do not: at least two output tiles of each. Those
+ * of x may give their place to more of those of h. */
+static bool choose_weights(const struct hd_lowering *lo, struct hd_recurrent *r, bool x_stays) {
     int64_t wm = hd_wm_words(lo->m), nts = (int64_t)r->gates * r->vectors;
     int64_t most = hd_max(r->cwx, r->cwh), w = nts * r->cwx, h = nts * r->cwh;
     r->w_stay = w + h <= wm;
@@ -226,7 +227,7 @@ static bool choose_weights(const struct hd_lowering *lo, struct hd_recurrent *r)
     int64_t ring = hd_max(wm / 16, hd_min(4 * most, wm / 2));
     if (2 * most > wm) return false;
     ring = hd_max(ring, 2 * most);
-    r->w_stay = w <= wm / 4 && w + ring <= wm;
+    r->w_stay = x_stays && w + ring <= wm;
     int64_t rest = wm - ring - (r->w_stay ? w : 0);
     r->r_stay = (int)hd_min(nts, rest / r->cwh);
     r->wm_ring = wm - (r->w_stay ? w : 0) - (int64_t)r->r_stay * r->cwh;
@@ -247,13 +248,14 @@ static int64_t wanted_ahead(const struct hd_lowering *lo, const struct hd_recurr
     return hd_max(2, hd_ceil_div(load, nts * r->cwx * r->rows) + 1);
 }
 
-bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_layer *l, const char **out_why) {
+static bool choose(const struct hd_lowering *lo, struct hd_layer *l, bool x_stays,
+                   const char **out_why) {
     struct hd_recurrent *r = &l->rnn;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
     int64_t am = hd_am_words(lo->m), half = am / 2, pm = hd_pm_words(lo->m);
     l->th = l->oh, l->tw = l->ow;
     *out_why = "two output tiles of its weights do not fit in weight memory";
-    if (!choose_weights(lo, r)) return false;
+    if (!choose_weights(lo, r, x_stays)) return false;
     *out_why = "scales of one gate do not fit in parameter memory twice";
     if (r->vectors > pm / 2) return false;
     r->pm_stay = 2 * r->gates * r->vectors <= pm;
@@ -277,4 +279,22 @@ bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_layer *l, const
     r->out_steps = (int)hd_min(r->steps, STEPS_STORED);
     if (!y->resident) r->out_steps = (int)hd_max(1, hd_min(r->out_steps, out / r->rows));
     return true;
+}
+
+/* Words of WM that are loaded more than once: of h in every step, of x for every `ahead` steps. */
+static int64_t loaded_again(const struct hd_recurrent *r) {
+    int64_t nts = (int64_t)r->gates * r->vectors, blocks = hd_ceil_div(r->steps, r->ahead);
+    return (nts - r->r_stay) * r->cwh * r->steps + (r->w_stay ? 0 : nts * r->cwx * blocks);
+}
+
+bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_layer *l, const char **out_why) {
+    bool fits = choose(lo, l, true, out_why);
+    if (fits && loaded_again(&l->rnn) == 0) return true;
+    struct hd_layer staying = *l;
+    if (!choose(lo, l, false, out_why) ||
+        (fits && loaded_again(&staying.rnn) <= loaded_again(&l->rnn)))
+        *l = staying;
+    else
+        fits = true;
+    return fits;
 }
