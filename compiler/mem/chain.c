@@ -120,7 +120,7 @@ void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
         }
         if (last == i) continue;
         bool rolls = kind == HD_CHAINS_ROLLING;
-        if (rolls && choose_rows(lo, i, last, lo->layers[i].no_room / 2))
+        if (rolls && choose_rows(lo, i, last, lo->layers[i].finer + lo->layers[i].no_room / 2))
             roll_chain(lo, i, last);
         else
             choose_rows(lo, i, last, 0);

@@ -157,7 +157,7 @@ static void rolling_ring(const struct hd_lowering *lo, size_t first, size_t last
     int64_t in = rows * (x->w + 2 * a->kw + 2 * a->ppw) * x->cp;
     if (a->im2col) in = (int64_t)a->roll_th * a->ow * a->im2col;
     int64_t out = (int64_t)b->roll_th * b->ow * y->cp;
-    *out_in = hd_round_up(2 * in + 128, bank);
+    *out_in = hd_round_up(2 * in + 128, bank) * (a->shift ? 2 : 1);
     *out_out = hd_round_up(2 * out + 128, bank);
 }
 
@@ -173,7 +173,7 @@ static void chain_ring(const struct hd_lowering *lo, const struct hd_layer *firs
         int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
         if (l->im2col) in = (int64_t)l->chain_th * l->ow * l->im2col;
         int64_t *part = l->kind == HD_LAYER_MATMUL ? mx : vx;
-        *part = hd_max(*part, hd_round_up(2 * in + 128, bank));
+        *part = hd_max(*part, hd_round_up(2 * in + 128, bank) * (l->shift ? 2 : 1));
         *out = hd_max(*out, hd_round_up(2 * (int64_t)l->chain_th * l->ow * y->cp + 128, bank));
     }
 }
@@ -318,7 +318,7 @@ static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) 
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = l->ask_first = l->ask_rest = l->ask_group = l->ask_nb = 0,
-        l->ask_order = HD_ORDER_ANY, l->ask_head = (struct hd_head){0};
+        l->ask_order = HD_ORDER_ANY, l->ask_head = (struct hd_head){0}, l->ask_halves_apart = false;
         hd_status one = hd_choose_tiles(lo, l);
         if (one != HD_OK) s = one;
     }
@@ -412,10 +412,30 @@ static hd_status widen(struct hd_lowering *lo, struct span *spans, int plan) {
     return HD_OK;
 }
 
+/* Tiles of half the rows, or a quarter, of rolling chains: the shorter VX is busy with one, the
+ * sooner it is there for MX. */
+static hd_status make_finer(struct hd_lowering *lo, struct span *spans, int plan) {
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
+        int *finer = &lo->layers[i].finer, best = 0;
+        if (!lo->layers[i].roll_th) continue;
+        int64_t least = chain_cycles(lo, i);
+        for (*finer = 1; *finer <= 2; ++*finer) {
+            if (plan_with_ring(lo, spans, plan) != HD_OK || !lo->layers[i].roll_th) break;
+            int64_t now = chain_cycles(lo, i);
+            if (now < least) best = *finer, least = now;
+        }
+        *finer = best;
+        hd_clear(lo->ctx);
+        TRY(plan_with_ring(lo, spans, plan));
+    }
+    return HD_OK;
+}
+
 /* The plan, with tiles refined. */
 static hd_status refined(struct hd_lowering *lo, struct span *spans, int plan) {
-    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].more_slots = 0;
+    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].more_slots = lo->layers[i].finer = 0;
     TRY(plan_with_ring(lo, spans, plan));
+    TRY(make_finer(lo, spans, plan));
     TRY(widen(lo, spans, plan));
     for (size_t i = 0; i < lo->n_tensors; i++) {
         lo->tensors[i].use_first = first_use(lo, &lo->tensors[i]);

@@ -114,6 +114,7 @@ struct layer_state { /* of a layer whose tiles are being issued */
     struct hd_chunk *chunks;
     int64_t stay_wm, stay_pm;
     int next_y;
+    int am_half;
     int below; /* row behind the padding below its rolling operand that is there; 0 = none is */
 };
 
@@ -138,7 +139,7 @@ static void part_ring(struct hd_lowerer *w, const struct hd_layer *l) {
     int64_t out = l->ring_bytes - l->ring_in, end = w->m->xm_bytes;
     int64_t at = end - l->ring_bytes + first;
     place_ring(&w->xm_out, end - out, out);
-    w->in = hd_layer_pairs(w->lo, l) ? HD_RING_PAIRS : first ? HD_RING_VX : HD_RING_MX;
+    w->in = hd_layer_two_views(w->lo, l) ? HD_RING_PAIRS : first ? HD_RING_VX : HD_RING_MX;
     if (w->in != HD_RING_PAIRS) {
         place_ring_in(w, w->in, at, in);
         return;
@@ -147,8 +148,9 @@ static void part_ring(struct hd_lowerer *w, const struct hd_layer *l) {
     place_ring_in(w, HD_RING_PAIRS_B, at + half, in - half);
 }
 
-static void enter(struct hd_lowerer *w, const struct layer_state *s) {
+static void enter(struct hd_lowerer *w, struct layer_state *s) {
     w->l = s->l;
+    w->am_half = s->l->ask_halves_apart ? &s->am_half : &w->last_half;
     part_ring(w, s->l);
     w->chunks = s->chunks;
     w->slice_c = -1;

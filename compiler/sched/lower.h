@@ -52,7 +52,7 @@ struct hd_last_tile {
 };
 
 /* Rings for operands: what MX reads, and all else outside a chain that keeps apart what VX reads;
- * that; the two views of columns in pairs, in place of the first or the second. */
+ * that; two views (hd_layer_two_views), in place of the first or the second. */
 enum hd_ring_in { HD_RING_MX, HD_RING_VX, HD_RING_PAIRS, HD_RING_PAIRS_B, HD_RINGS_IN };
 
 struct hd_lowerer {
@@ -65,7 +65,8 @@ struct hd_lowerer {
     struct hd_last_tile last[HD_RINGS_IN]; /* of xm_in */
     int first_half;                        /* bytes of each pixel that are loaded now, 0 = all; */
     struct hd_view to_load[2]; /* where each view of the tile goes whose other half waits */
-    int am_half;
+    int *am_half;              /* of AM that was taken last: by any layer, or by the one in work */
+    int last_half;
     int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
                      loaded */
     bool *staged; /* per mtensor: stored as words by its reader */
@@ -95,7 +96,7 @@ hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int r
  * its ring gives (stream); what lies outside the tensor gets the pad value. */
 hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
                            const struct hd_view *v);
-hd_status hd_low_stream(struct hd_lowerer *w, int operand, int img, struct hd_view *v);
+hd_status hd_low_stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v);
 /* Two views of the columns of a tile, in banks of their own: the last of each window and every
  * second before it, and the others. */
 hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x);

@@ -120,15 +120,15 @@ static hd_status sub_windows(struct hd_lowerer *w, const struct hd_matmul *q) {
 static hd_status phase_op(struct hd_lowerer *w, const struct hd_matmul *q, const struct hd_tile *t,
                           int phase) {
     const struct hd_layer *l = w->l;
-    int k = (int)w->m->k, phases = hd_layer_phases(l), pitch = q->in.pitch / k;
     struct hd_phase f = hd_layer_phase(l, phase);
-    int column =
-        (t->x + phase) * l->sx - l->pl - f.off - q->in.x; /* pixels from the view's first */
+    const struct hd_view *in = f.shifted ? &t->in[1] : &q->in;
+    int k = (int)w->m->k, phases = hd_layer_phases(l), pitch = in->pitch / k;
+    int column = (t->x + phase) * l->sx - l->pl - f.off - in->x; /* pixels from the view's first */
     int words = hd_layer_phase_words(l, phase);
     hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
     hd_low_set(w, HD_F_mx_nred, 2);
     hd_low_set(w, HD_F_mx_x_unsigned, hd_low_tensor(w, l->in[0])->is_unsigned);
-    hd_low_set(w, HD_F_mx_x, (int64_t)q->in.at / k + column / l->ppw);
+    hd_low_set(w, HD_F_mx_x, (int64_t)in->at / k + column / l->ppw);
     hd_low_set(w, HD_F_mx_w, q->wm + words);
     hd_low_set(w, HD_F_mx_a, q->am + phase);
     set_loop(w, 0, f.words, 1, 1, 0);
@@ -137,7 +137,7 @@ static hd_status phase_op(struct hd_lowerer *w, const struct hd_matmul *q, const
     set_loop(w, 3, q->th, l->sy * pitch, 0, q->tw);
     set_loop(w, 4, q->n, 0, q->n > 1 ? l->red : 0, q->n > 1 ? q->am_nt : 0);
     set_loop(w, 5, 1, 0, 0, 0);
-    hd_low_touch(w, &q->in, false);
+    hd_low_touch(w, in, false);
     hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
     touch_words(w, HD_SPACE_AM, q->am, (int64_t)q->th * q->tw, q->n, q->am_nt, true);
     return hd_sched_end(&w->s);

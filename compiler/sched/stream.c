@@ -134,9 +134,9 @@ static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, st
     return hd_low_load_view(w, t, img, &rest);
 }
 
-hd_status hd_low_stream(struct hd_lowerer *w, int operand, int img, struct hd_view *v) {
+hd_status hd_low_stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v) {
     struct writes none = {0};
-    TRY(stream(w, 0, operand, img, v, &none));
+    TRY(stream(w, view, operand, img, v, &none));
     HD_ASSERT(!none.n); /* only into views of alternate columns */
     return HD_OK;
 }

@@ -312,7 +312,7 @@ static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x,
                             .x = x,
                             .decimated = decimated,
                             .c = c};
-    return hd_low_stream(w, i, img, out);
+    return hd_low_stream(w, 0, i, img, out);
 }
 
 hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
@@ -366,8 +366,26 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
 }
 
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
-    w->am_half = !w->am_half;
-    return hd_ring_take(&w->am[w->am_half], words);
+    *w->am_half = !*w->am_half;
+    return hd_ring_take(&w->am[*w->am_half], words);
+}
+
+/* Two views of a tile of packed pixels, whole words of each. */
+static hd_status shifted(struct hd_lowerer *w, struct hd_tile *t, int rows, int x, int cols) {
+    const struct hd_layer *l = w->l;
+    int cp = hd_low_tensor(w, l->in[0])->cp;
+    for (int i = 0; i < 2; i++) {
+        int shift = i ? l->shift : 0, first = (int)hd_floor_to(x - shift, l->ppw) + shift;
+        int n = (int)hd_round_up(x + cols - first, l->ppw);
+        t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(l, n * cp),
+                                    .cp = cp,
+                                    .rows = rows,
+                                    .cols = n,
+                                    .y = hd_layer_row(l, t->y),
+                                    .x = first};
+        TRY(hd_low_stream(w, i, 0, t->img, &t->in[i]));
+    }
+    return HD_OK;
 }
 
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
@@ -376,6 +394,7 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     int rows = hd_layer_rows(l, t->th), cols = hd_layer_cols(l, t->tw);
     int x = hd_layer_col(l, t->x);
     if (hd_layer_pairs(w->lo, l)) return hd_low_load_pairs(w, t, rows, x);
+    if (l->shift) return shifted(w, t, rows, x, cols);
     if (l->ppw > 1) { /* whole words */
         int first = (int)hd_floor_to(x, l->ppw);
         cols = (int)hd_round_up(x + cols - first, l->ppw);

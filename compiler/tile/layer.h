@@ -199,6 +199,8 @@ struct hd_layer {
     int groups, cw, nts,
         red;    /* red = kh*kw*cw words per output vector; all phases when pixels are packed */
     int ppw;    /* pixels per word, 1 unless packed (pixels.c) */
+    int shift;  /* > 0: packed pixels come twice, the second time in words that begin so many pixels
+                   later: windows that need fewer of those read them */
     int im2col; /* bytes of a window as LX gathers it, whole words; 0 = windows are read in place */
     bool x_step_uniform;
     int x_step;   /* words between output tiles when uniform (0: dense) */
@@ -213,6 +215,7 @@ struct hd_layer {
     /* what refine.c asks of tiling, 0 = tiling's own choice */
     int no_room;    /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
     bool own_ring;  /* of its chain, through which a tensor streams: of bytes that suit its tiles */
+    int finer;      /* of its rolling chain: how often rows of tiles are halved */
     int more_slots; /* of its rolling chain: tiles for which windows find slots beyond what they
                        need */
     int chain_th;   /* rows of a tile that suit its chain (mem/chain.c); 0 = it is alone */
@@ -221,7 +224,8 @@ struct hd_layer {
     int ask_first,
         ask_rest;   /* rows of the first and last band, fewer than of the others; 0 = even */
     int ask_halves; /* depthwise: bands at the end that are done in halves of their channels */
-    int ask_group;  /* bytes of a pixel that a wave stores together */
+    bool ask_halves_apart; /* each layer of its chain takes the halves of AM in turn for itself */
+    int ask_group;         /* bytes of a pixel that a wave stores together */
     struct hd_head ask_head;
     enum hd_order ask_order;
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
@@ -295,6 +299,7 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w
  * row. */
 struct hd_phase {
     int off, words;
+    bool shifted; /* of the words that begin later */
 };
 /* Cycles that LX takes for each of many runs of so many bytes, one burst each: latency is hidden
  * only as far as bursts are open at a time. */
@@ -302,6 +307,9 @@ double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes);
 int hd_im2col_bytes(const struct hd_layer *l, int channels, const struct hd_machine *m);
 int hd_layer_phases(const struct hd_layer *l);
 struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase);
+/* hd_layer.shift that pays for a layer of packed pixels, of cp bytes each; 0 = none does. */
+int hd_pixel_shift(const struct hd_lowering *lo, const struct hd_layer *l, int images, int h, int w,
+                   int cp);
 int hd_layer_phase_words(const struct hd_layer *l,
                          int phases); /* of the first `phases`, per output tile */
 
@@ -451,6 +459,8 @@ int64_t hd_layer_ring_in(const struct hd_layer *l, int64_t *first);
  * ring for inputs, the first of this many bytes. Not where LX would take longer to pick every
  * second pixel than VX saves. */
 bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l);
+/* Its operand comes as two views: those pairs, or packed pixels that are shifted. */
+bool hd_layer_two_views(const struct hd_lowering *lo, const struct hd_layer *l);
 int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l);
 /* Bytes between rows of a streamed tile, of `bytes` each. Rows that the next tile reads, too, do
  * not share granules (sched/deps.c) with those that are loaded for it. */

@@ -32,15 +32,39 @@ int hd_layer_phases(const struct hd_layer *l) {
     return (int)hd_min(l->ppw / gcd(l->sx, l->ppw), l->ow);
 }
 
+/* A window that begins `start` pixels behind where a word does. */
+static struct hd_phase window_at(const struct hd_layer *l, int start) {
+    int off = (start % l->ppw + l->ppw) % l->ppw;
+    return (struct hd_phase){.off = off,
+                             .words = (int)hd_ceil_div(off + (l->kw - 1) * l->dx + 1, l->ppw)};
+}
+
 struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase) {
-    int start = phase * l->sx - l->pl, off = ((start % l->ppw) + l->ppw) % l->ppw;
-    return (struct hd_phase){off, (int)hd_ceil_div(off + (l->kw - 1) * l->dx + 1, l->ppw)};
+    int start = phase * l->sx - l->pl;
+    struct hd_phase p = window_at(l, start), q = window_at(l, start - l->shift);
+    q.shifted = true;
+    return q.words < p.words ? q : p;
 }
 
 int hd_layer_phase_words(const struct hd_layer *l, int phases) {
     int words = 0;
     for (int f = 0; f < phases; f++) words += l->kh * hd_layer_phase(l, f).words;
     return words;
+}
+
+int hd_pixel_shift(const struct hd_lowering *lo, const struct hd_layer *l, int images, int h, int w,
+                   int cp) {
+    struct hd_layer s = *l;
+    s.shift = 0;
+    int phases = hd_layer_phases(l), best = 0, plain = hd_layer_phase_words(&s, phases);
+    int least = plain;
+    for (s.shift = 1; s.shift < l->ppw; s.shift++) {
+        int words = hd_layer_phase_words(&s, phases);
+        if (words < least) least = words, best = s.shift;
+    }
+    int64_t nts = hd_ceil_div(l->oc, lo->m->n);
+    int64_t saved = (int64_t)images * l->oh * l->ow * nts * (plain - least) / phases;
+    return saved > (int64_t)images * h * w * cp / hd_axi_bytes(lo->m) ? best : 0;
 }
 
 /* Cycles of MX and of loading weights and input once, if pixels took cp bytes. */
@@ -54,6 +78,9 @@ static int64_t cost(const struct hd_lowering *lo, struct hd_layer l, const struc
         return pixels * nts * red + nts * red * hd_wm_word_bytes(m) / hd_axi_bytes(m) + input;
     }
     l.ppw = (int)m->k / cp;
+    int h = (int)x->dim[x->rank - 2], w = (int)x->dim[x->rank - 1];
+    l.shift = hd_pixel_shift(lo, &l, (int)x->dim[0], x->rank == 3 ? 1 : h, w, cp);
+    if (l.shift) input *= 2;
     int phases = hd_layer_phases(&l), words = hd_layer_phase_words(&l, phases);
     if (nts * words > hd_wm_words(m) / 2) return INT64_MAX;
     return pixels * nts * words / phases + nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m) +

@@ -51,6 +51,8 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
         l->red = l->cw = l->im2col / (int)lo->m->k;
     } else if (x->cp < (int)lo->m->k) {
         l->ppw = (int)lo->m->k / x->cp;
+        l->shift = hd_pixel_shift(lo, l, x->n, x->h, x->w, x->cp);
+        if (l->shift) lo->tensors[l->in[0]].never_resident = true;
         l->red = hd_layer_phase_words(l, hd_layer_phases(l));
     }
     l->cwb = l->cw;

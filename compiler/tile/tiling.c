@@ -56,6 +56,10 @@ int64_t hd_layer_ring_in(const struct hd_layer *l, int64_t *first) {
     return vx ? l->ring_vx : (int64_t)l->ring_in - l->ring_vx;
 }
 
+bool hd_layer_two_views(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return l->shift || hd_layer_pairs(lo, l);
+}
+
 int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l) {
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks; /* one or more between the two views */
     int64_t first, in = hd_layer_ring_in(l, &first);
@@ -104,6 +108,9 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
     if (l->kind == HD_LAYER_MEAN && hd_layer_streams(lo, l, 0))
         rows = 1, cols = HD_MEAN_LANES, bytes.in = 64;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
+    if (l->shift)
+        bytes.pair =
+            hd_round_up((int64_t)rows * hd_layer_pitch(l, cols * least_bytes(lo, l, 0)), 64);
     if (l->turns) bytes.in = 2 * hd_turned_bytes(lo, l);
     if (l->im2col) bytes.in = hd_round_up((int64_t)l->th * l->tw * l->im2col, 64);
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0 && !l->im2col; i++)

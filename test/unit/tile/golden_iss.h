@@ -1,4 +1,5 @@
-/* A graph with one input and one output of bytes, compiled: golden's result is the ISS's. */
+/* A graph with one input and one or two outputs of bytes, compiled: golden's results are the
+ * ISS's. */
 #ifndef HD_TEST_UNIT_TILE_GOLDEN_ISS_H
 #define HD_TEST_UNIT_TILE_GOLDEN_ISS_H
 
@@ -19,8 +20,10 @@ static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *mach
                                       uint32_t latency) {
     struct hd_compile_options o = {.latency_hiding = true, .mem_latency = latency};
     hd_model *model = NULL;
-    size_t in = (size_t)hd_tensor_elems(&g->tensors[g->inputs[0]]),
-           out = (size_t)hd_tensor_elems(&g->tensors[g->outputs[0]]);
+    size_t in = (size_t)hd_tensor_elems(&g->tensors[g->inputs[0]]), out[2] = {0};
+    assert_true(g->n_outputs <= 2);
+    for (size_t i = 0; i < g->n_outputs; i++)
+        out[i] = (size_t)hd_tensor_elems(&g->tensors[g->outputs[i]]);
     if (hd_machine_load(ctx, machine, &o.machine) != HD_OK || hd_lower(ctx, g, &o, &model) != HD_OK)
         fail_msg("%s", hd_message(ctx));
     int8_t *x = malloc(in + 1), *y[2];
@@ -28,14 +31,14 @@ static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *mach
     for (int i = 0; i < 2; i++) {
         hd_session *s;
         struct hd_device_options d = {.machine = model->machine};
-        y[i] = malloc(out + 1);
-        memset(y[i], i, out); /* what a device leaves out differs */
+        y[i] = malloc(out[0] + out[1] + 1);
+        memset(y[i], i, out[0] + out[1]); /* what a device leaves out differs */
         if (hd_session_open(ctx, model, i ? "iss" : "golden", &d, &s) != HD_OK ||
-            hd_session_run(ctx, s, (const void *[]){x}, (void *[]){y[i]}) != HD_OK)
+            hd_session_run(ctx, s, (const void *[]){x}, (void *[]){y[i], y[i] + out[0]}) != HD_OK)
             fail_msg("%s", hd_message(ctx));
         hd_session_close(s);
     }
-    assert_memory_equal(y[0], y[1], out);
+    assert_memory_equal(y[0], y[1], out[0] + out[1]);
     for (int i = 0; i < 2; i++) free(y[i]);
     free(x);
     hd_graph_destroy(g);

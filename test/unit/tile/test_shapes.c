@@ -50,17 +50,7 @@ static void latency_counts(void **state) {
 static hd_graph *pool(hd_ctx *ctx, int64_t c, int64_t h, const int64_t *kernel,
                       const int64_t *stride, int64_t pad) {
     hd_graph *g = hd_graph_create();
-    int64_t pads[4] = {pad, pad, pad, pad};
-    int x = hd_graph_tensor(g, "x", HD_I8, 4, (int64_t[]){1, c, h, h}),
-        y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
-    int node = hd_graph_node(g, HD_IR_qmaxpool, "layer", 1, &x, 1, &y);
-    hd_attr_set_ints(g, node, "kernel_shape", 2, kernel);
-    hd_attr_set_ints(g, node, "strides", 2, stride);
-    hd_attr_set_ints(g, node, "pads", 4, pads);
-    hd_graph_input(g, x);
-    hd_graph_output(g, y);
-    if (hd_graph_infer(ctx, g) != HD_OK) fail_msg("%s", hd_message(ctx));
-    return g;
+    return ends_with(ctx, g, add_pool(g, add_input(g, c, h, h), kernel, stride, pad));
 }
 
 /* In two steps, a result is that of the whole window (golden of both), and it pays. */
