@@ -9,8 +9,9 @@
  * idle if they run one after the other, since a queue holds few operations. In a chain each tile of
  * the last layer is preceded by just the tiles of the earlier ones that it needs. All layers of a
  * chain keep their weights on chip together, and their tensors live for the whole chain
- * (mem/plan.c). In a rolling chain the tensors between the layers never exist as a whole: a few
- * rows of each stay on chip, in slots that are used in turn, and nothing of them goes to DRAM.
+ * (mem/plan.c). Two neighbours for different units that do not read each other are a chain, too. In
+ * a rolling chain the tensors between the layers never exist as a whole: a few rows of each stay on
+ * chip, in slots that are used in turn, and nothing of them goes to DRAM.
  */
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
@@ -45,6 +46,23 @@ static bool fit_together(const struct hd_lowering *lo, size_t first, size_t last
         pm += (int64_t)lo->layers[i].nts * lo->layers[i].pm_words;
     }
     return wm <= hd_wm_words(lo->m) / 8 * 7 && pm <= hd_pm_words(lo->m) / 8 * 7;
+}
+
+static bool reads(const struct hd_lowering *lo, const struct hd_layer *l, int tensor) {
+    const struct hd_mtensor *t = lo->tensors;
+    int id = t[tensor].base < 0 ? tensor : t[tensor].base;
+    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++)
+        if (l->in[i] == id || t[l->in[i]].base == id) return true;
+    return false;
+}
+
+/* Neighbours for two units, of which the second reads nothing of the first: a softmax, which is
+ * VX's alone, and the projection of the values behind it. */
+static bool beside(const struct hd_lowering *lo, const struct hd_layer *a,
+                   const struct hd_layer *b) {
+    const struct hd_layer *mx = a->kind == HD_LAYER_MATMUL ? a : b;
+    return a->step == b->step && (a->kind == HD_LAYER_SOFTMAX || b->kind == HD_LAYER_SOFTMAX) &&
+           mx->kind == HD_LAYER_MATMUL && chains_well(mx) && !reads(lo, b, a->out);
 }
 
 static int64_t row_cycles(const struct hd_layer *l) {
@@ -107,18 +125,25 @@ void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
     bool enabled = kind != HD_CHAINS_NONE;
     for (size_t i = 0; i < lo->n_tensors; i++)
         lo->tensors[i].roll = lo->tensors[i].mirror = lo->tensors[i].slot_of_0 = 0;
-    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].roll_th = lo->layers[i].chain_th = 0;
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->layers[i].roll_th = lo->layers[i].chain_th = 0, lo->layers[i].beside = false;
     for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->layers[i]);
     for (size_t i = 0, last; i < lo->n_layers; i = last + 1) {
         for (last = i; enabled && last + 1 < lo->n_layers; last++)
             if (!follows(lo, &lo->layers[last], &lo->layers[last + 1]) ||
                 !fit_together(lo, i, last + 1))
                 break;
+        bool in_turn = enabled && last == i && i + 1 < lo->n_layers &&
+                       beside(lo, &lo->layers[i], &lo->layers[i + 1]);
+        if (in_turn && i + 2 < lo->n_layers && follows(lo, &lo->layers[i + 1], &lo->layers[i + 2]))
+            in_turn = false;
+        if (in_turn) last++;
         for (size_t k = i; k <= last; k++) {
             lo->layers[k].chain_first = (int)i;
             lo->layers[k].chain_last = (int)last;
+            lo->layers[k].beside = in_turn;
         }
-        if (last == i) continue;
+        if (last == i || in_turn) continue;
         bool rolls = kind == HD_CHAINS_ROLLING;
         if (rolls && choose_rows(lo, i, last, lo->layers[i].finer + lo->layers[i].no_room / 2))
             roll_chain(lo, i, last);

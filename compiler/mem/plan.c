@@ -296,7 +296,8 @@ static bool wants_ring(struct hd_lowering *lo) {
     bool any = false;
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
-        if (l->roll_th || l->own_ring || l->tag == l->chain_last || lo->tensors[l->out].resident)
+        if (l->roll_th || l->own_ring || l->beside || l->tag == l->chain_last ||
+            lo->tensors[l->out].resident)
             continue;
         for (int k = l->chain_first; k <= l->chain_last; k++) lo->layers[k].own_ring = true;
         any = true;

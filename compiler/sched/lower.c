@@ -58,8 +58,13 @@ static struct hd_tile tile_at(const struct hd_layer *l, int index) {
                                      .x = index % across * l->tw});
 }
 
+/* chunk: of weights, -1 = all. */
 static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
-    return one_tile(w, tile_at(w->l, index), chunk * w->l->nb);
+    return one_tile(w, tile_at(w->l, index), chunk < 0 ? -1 : chunk * w->l->nb);
+}
+
+static int64_t tiles_of(const struct hd_lowerer *w, const struct hd_layer *l) {
+    return hd_low_tensor(w, l->out)->n * hd_layer_bands(l) * hd_ceil_div(l->ow, l->tw);
 }
 
 enum { STORE_BYTES = 64 }; /* a burst that is worth it */
@@ -88,7 +93,7 @@ static hd_status layer_wave(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
     if (l->head.words && !w->loaded[l->in[0]]) return hd_low_head(w);
     int chunks = (int)hd_ceil_div(l->nts, l->nb);
-    int tiles = hd_low_tensor(w, l->out)->n * hd_layer_bands(l) * (int)hd_ceil_div(l->ow, l->tw);
+    int tiles = (int)tiles_of(w, l);
     int bytes = l->ask_group ? l->ask_group : STORE_BYTES;
     w->group = (int)hd_max(1, bytes / (l->nb * (int)w->m->n));
     w->groups = (int)hd_ceil_div(chunks, w->group);
@@ -204,16 +209,28 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
     return HD_OK;
 }
 
+/* Tiles of two layers that do not read each other, such a part of each at a time. */
+static hd_status issue_beside(struct hd_lowerer *w, const struct layer_state *s) {
+    const int64_t n[2] = {tiles_of(w, s[0].l), tiles_of(w, s[1].l)};
+    for (int64_t done[2] = {0}; done[0] < n[0] || done[1] < n[1];) {
+        int k = done[0] * n[1] <= done[1] * n[0] && done[0] < n[0] ? 0 : 1;
+        enter(w, &s[k]);
+        TRY(numbered_tile(w, (int)done[k]++, -1));
+    }
+    return HD_OK;
+}
+
 /* Layers first .. first + n - 1, which are one chain. */
 static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first, size_t n) {
     struct layer_state *s = hd_new_array(w->s.arena, struct layer_state, n);
-    bool by_rows = n > 1;
+    bool by_rows = n > 1 && !first->beside;
     for (size_t i = 0; i < n; i++)
         by_rows = by_rows && first[i].tw == first[i].ow && !first[i].chunk_outer && !first[i].wave;
     TRY(prepare(w, first, n, s));
     for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
         TRY(issue_rows(w, s, i, first[i].oh));
     if (by_rows) return HD_OK;
+    if (first->beside) return issue_beside(w, s);
     for (size_t i = 0; i < n; i++) {
         enter(w, &s[i]);
         if (first[i].kind == HD_LAYER_BMM) {

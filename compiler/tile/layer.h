@@ -246,6 +246,7 @@ struct hd_layer {
     struct hd_head head; /* of a wave */
 
     int chain_first, chain_last; /* tags: layers whose tiles are issued in turn (mem/chain.c) */
+    bool beside;                 /* of a chain of two, whose tiles do not wait for each other */
 
     int64_t macs, weight_bytes;
 };

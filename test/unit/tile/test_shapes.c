@@ -142,10 +142,41 @@ static void weights_take_turns(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* A softmax keeps VX busy, the product behind it, which does not read it, MX: at the same time. */
+static void beside_each_other(void **state) {
+    (void)state;
+    enum { ROWS = 256, WIDTH = 128 };
+    static int8_t w[WIDTH * WIDTH];
+    static int32_t bias[WIDTH];
+    int64_t width = WIDTH, one = 1, vx = ROWS * WIDTH / 16 * (4 + 2 + 1), mx = ROWS * 8 * 8;
+    float scale = 1.0f / (8 * WIDTH);
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = hd_graph_create();
+    for (size_t i = 0; i < sizeof w; i++) w[i] = (int8_t)(i * 37 + i / 7);
+    int x = hd_graph_tensor(g, "x", HD_I8, 2, (int64_t[]){ROWS, WIDTH}), id,
+        s = hd_graph_tensor(g, "s", HD_I8, 0, NULL), p = hd_graph_tensor(g, "p", HD_I8, 0, NULL),
+        y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
+    id = hd_graph_node(g, HD_IR_qsoftmax, "softmax", 1, &x, 1, &s);
+    hd_attr_set_int(g, id, "axis", 1);
+    hd_attr_set_float(g, id, "x_scale", 0.02f), hd_attr_set_float(g, id, "scale", 256);
+    int in[4] = {x, hd_graph_const(g, "w", HD_I8, 2, (int64_t[]){WIDTH, WIDTH}, w),
+                 hd_graph_const(g, "b", HD_I32, 1, &width, bias),
+                 hd_graph_const(g, "m", HD_F32, 1, &one, &scale)};
+    hd_graph_node(g, HD_IR_qgemm, "product", 4, in, 1, &p);
+    id = hd_graph_node(g, HD_IR_qadd, "sum", 2, (int[]){s, p}, 1, &y);
+    hd_attr_set_float(g, id, "a_scale", 0.5f), hd_attr_set_float(g, id, "b_scale", 0.5f);
+    hd_graph_input(g, x);
+    hd_graph_output(g, y);
+    if (hd_graph_infer(ctx, g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    /* 24,948 one after the other */
+    assert_true(run(ctx, "base", g, 64) < mx + vx * 3 / 8);
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sequences), cmocka_unit_test(latency_counts),
+        cmocka_unit_test(sequences),          cmocka_unit_test(latency_counts),
         cmocka_unit_test(pools_in_two_steps), cmocka_unit_test(means),
-        cmocka_unit_test(weights_take_turns)};
+        cmocka_unit_test(weights_take_turns), cmocka_unit_test(beside_each_other)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
