@@ -210,7 +210,7 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
 }
 
 /* Tiles of two layers that do not read each other, such a part of each at a time. */
-static hd_status issue_beside(struct hd_lowerer *w, const struct layer_state *s) {
+static hd_status issue_beside(struct hd_lowerer *w, struct layer_state *s) {
     const int64_t n[2] = {tiles_of(w, s[0].l), tiles_of(w, s[1].l)};
     for (int64_t done[2] = {0}; done[0] < n[0] || done[1] < n[1];) {
         int k = done[0] * n[1] <= done[1] * n[0] && done[0] < n[0] ? 0 : 1;
