@@ -126,6 +126,6 @@ int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, s
         }
         if (sum < best_cost && (cp == whole || cp < (int)lo->m->k)) best = cp, best_cost = sum;
     }
-    *out_gathered = gathered < best_cost - best_cost / 4; /* the sure way unless it pays well */
+    *out_gathered = gathered < best_cost - best_cost / 8; /* the sure way unless it pays well */
     return *out_gathered ? (int)x->dim[1] : best;
 }
