@@ -1,7 +1,7 @@
 // Properties of hd_fetch: space for every beat is reserved before its burst is asked for; a request holds until
 // it is taken, stays inside 256 bytes, hence inside 4 KiB, and inside the image's window; no word comes out of
 // the program's end or behind an error, each goes on once.
-// cut: beat
+// cut: beat bytes
 // any: MachineHash
 // quick: run_i && !stop_i && ar_ready_i && image_ptr_i == 64'd64 && code_offset_i == 32'd0 && image_bytes_i == 32'd65536
 // mutant: s/32'(reserved_q) + 32'(burst) <= Beats/32'(reserved_q) <= Beats/
@@ -48,6 +48,7 @@
   `ASSERT(AskInWindow, !ar_valid_o || 34'(at_q) + (34'(ar_len_o) << OffBits) < 34'(image_bytes_i))
   `ASSERT(NoWordBehind, !raw_valid || ((known_q || totals) && raw_q + 32'(totals) < raw_words_q && !err_o))
   `ASSERT(InOrder, !take || raw == beat[{WordBits'(i_word + WordBits'(totals)), 5'd0} +: 32])
+  `ASSERT(WholeSteps, raw_q >= 32'(Header) || (raw_q & 32'(HeaderStep - 1)) == 32'd0)
   `ASSERT(InItsBeat, !take || 32'(i_word) + 32'(n_take) <= Words)
   logic [31:0] given_q;  // words that have gone to hd_bytes
   always_ff @(posedge clk_i)
