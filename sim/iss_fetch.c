@@ -91,11 +91,13 @@ static unsigned header_error(const hd_iss *iss) {
 static bool look_at(hd_iss *iss, uint32_t n) {
     struct issue *s = &iss->issue;
     struct unpack *u = &iss->unpack;
-    uint64_t ready = iss->free_issue ? s->t : word_ready(iss, u->at);
-    if (ready == HD_NEVER) return false;
-    s->t = s->t > ready ? s->t : ready;
-    for (; n && !iss->free_issue; n--) word_gone(iss, u->at++, s->t);
-    s->t += !iss->free_issue;
+    if (!iss->free_issue) {
+        uint64_t ready = word_ready(iss, u->at);
+        if (ready == HD_NEVER) return false;
+        if (ready > s->t) s->t = ready;
+        for (uint32_t i = 0; i < n; i++) word_gone(iss, u->at + i, s->t);
+        s->t++;
+    }
     u->at += n;
     return true;
 }
