@@ -109,7 +109,7 @@ void hd_iss_take_header(hd_iss *iss) {
     if (step > HD_PROG_HEADER_WORDS) step = HD_PROG_HEADER_WORDS;
     while (u->at < HD_PROG_HEADER_WORDS) {
         if (!look_at(iss, step)) return;
-        if (u->at < HD_PROG_HEADER_WORDS) continue;
+        if (u->at < HD_PROG_HEADER_WORDS || iss->free_issue) continue;
         iss->fetch.end = iss->code_offset + 4 * (uint64_t)iss->code[3];
         iss->fetch.known = s->t;
         hd_iss_set_next(&iss->tick, s->t);
