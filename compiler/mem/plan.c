@@ -18,7 +18,7 @@
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-enum { PLACE_ALIGN = 64, CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
+enum { CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
 enum {
     SHORT = 30000,  /* cycles of a program of which every plan is refined */
     LONG = 5000000, /* of one of which one plan of each kind of chains is */
@@ -51,7 +51,7 @@ static int64_t first_fit(const struct span *spans, size_t n, const struct span *
 
 int hd_mtensor_pitch(const struct hd_mtensor *t) {
     int bytes = (t->w + t->pl + t->pr) * t->cp;
-    return t->roll ? (int)hd_round_up(bytes, PLACE_ALIGN) : bytes;
+    return t->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
 }
 
 int hd_mtensor_slot(const struct hd_mtensor *t, int y) {
@@ -60,14 +60,14 @@ int hd_mtensor_slot(const struct hd_mtensor *t, int y) {
 
 static int64_t xm_bytes_of(const struct hd_mtensor *t) {
     int64_t rows = t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
-    return hd_round_up(rows * hd_mtensor_pitch(t), PLACE_ALIGN);
+    return hd_round_up(rows * hd_mtensor_pitch(t), HD_XM_GRANULE);
 }
 
 static int64_t dram_bytes_of(const struct hd_mtensor *t) {
     int64_t bytes = (int64_t)t->n * t->h * t->w * t->cp;
     bytes += (int64_t)t->overrun * t->cp;
     return hd_round_up(bytes + (t->has_parts ? t->cp : 0),
-                       PLACE_ALIGN); /* rows of parts reach over */
+                       HD_XM_GRANULE); /* rows of parts reach over */
 }
 
 /* Layers between which a tensor must keep its place: from its first to its last use, whole chains.
@@ -135,7 +135,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         if (t->base >= 0) continue;
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), PLACE_ALIGN);
+        s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), HD_XM_GRANULE);
         t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                       !t->never_resident;
         if (!t->resident) t->roll = t->mirror = t->slot_of_0 = 0;
@@ -147,100 +147,10 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
     hd_share_places(lo);
 }
 
-/* Ring bytes for two tiles of what a rolling chain reads and writes, each in banks of its own; the
- * tensors between do not stream. */
-static void rolling_ring(const struct hd_lowering *lo, size_t first, size_t last, int64_t bank,
-                         int64_t *out_in, int64_t *out_out) {
-    const struct hd_layer *a = &lo->layers[first], *b = &lo->layers[last];
-    const struct hd_mtensor *x = &lo->tensors[a->in[0]], *y = &lo->tensors[b->out];
-    int64_t rows = (a->roll_th - 1) * a->sy + (a->kh - 1) * a->dy + 1;
-    int64_t in = rows * (x->w + 2 * a->kw + 2 * a->ppw) * x->cp;
-    if (a->im2col) in = (int64_t)a->roll_th * a->ow * a->im2col;
-    int64_t out = (int64_t)b->roll_th * b->ow * y->cp;
-    *out_in = hd_round_up(2 * in + 128, bank) * (a->shift ? 2 : 1);
-    *out_out = hd_round_up(2 * out + 128, bank);
-}
-
-/* Bytes of the ring for two tiles of each layer of a chain, each part in banks of its own: operands
- * that MX reads, that VX reads, results. */
-static void chain_ring(const struct hd_lowering *lo, const struct hd_layer *first, int64_t bank,
-                       int64_t *mx, int64_t *vx, int64_t *out) {
-    *mx = *vx = *out = 0;
-    for (int i = first->chain_first; i <= first->chain_last; i++) {
-        const struct hd_layer *l = &lo->layers[i];
-        const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-        int64_t rows = (l->chain_th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
-        int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
-        if (l->im2col) in = (int64_t)l->chain_th * l->ow * l->im2col;
-        int64_t *part = l->kind == HD_LAYER_MATMUL ? mx : vx;
-        *part = hd_max(*part, hd_round_up(2 * in + 128, bank) * (l->shift ? 2 : 1));
-        *out = hd_max(*out, hd_round_up(2 * (int64_t)l->chain_th * l->ow * y->cp + 128, bank));
-    }
-}
-
-/* Rings, and which part of each is for streamed inputs: banks of their own where there is room, so
- * that the store unit does not wait for banks that the matrix unit reads. */
-static void choose_rings(struct hd_lowering *lo) {
-    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
-    for (size_t i = 0; i < lo->n_layers; i++) {
-        struct hd_layer *l = &lo->layers[i];
-        l->ring_bytes = lo->xm_ring_bytes;
-        l->ring_in = (uint32_t)hd_floor_to(lo->xm_ring_bytes / 2,
-                                           lo->xm_ring_bytes < 2 * bank ? PLACE_ALIGN : bank);
-        int64_t in, out, mx, vx;
-        l->ring_vx = 0;
-        if (l->own_ring && !l->roll_th) {
-            chain_ring(lo, &lo->layers[l->chain_first], bank, &mx, &vx, &out);
-            int64_t more = hd_max(0, (int64_t)lo->xm_ring_bytes - mx - vx - out);
-            more = hd_floor_to(more / 2, bank);
-            if (mx + vx + out <= lo->m->xm_bytes) {
-                l->ring_bytes = (uint32_t)hd_max(lo->xm_ring_bytes, mx + vx + out);
-                l->ring_in = (uint32_t)(mx + vx + more);
-                l->ring_vx = (uint32_t)vx;
-            }
-        }
-        if (!l->roll_th) continue;
-        bool tight = lo->layers[l->chain_first].no_room % 2;
-        rolling_ring(lo, (size_t)l->chain_first, (size_t)l->chain_last, tight ? PLACE_ALIGN : bank,
-                     &in, &out);
-        l->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
-        l->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
-    }
-}
-
-/* Where only one direction streams, it gets all of the ring. */
-static void part_ring(struct hd_lowering *lo) {
-    uint32_t bank = lo->m->xm_bytes / lo->m->xm_banks;
-    for (size_t i = 0, end; i < lo->n_layers; i = end) {
-        bool in = false, out = false, mx = false, vx = false;
-        end = (size_t)lo->layers[i].chain_last + 1;
-        for (size_t k = i; k < end; k++) {
-            const struct hd_layer *l = &lo->layers[k];
-            for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++) {
-                bool streams = hd_layer_streams(lo, l, o);
-                in = in || streams;
-                mx = mx || (streams && l->kind == HD_LAYER_MATMUL);
-                vx = vx || (streams && l->kind != HD_LAYER_MATMUL);
-            }
-            in = in || (l->bmm && l->bmm->parts[0]) || l->turned.band;
-            out = out || !lo->tensors[l->out].resident;
-        }
-        for (size_t k = i; k < end; k++) {
-            struct hd_layer *l = &lo->layers[k];
-            l->ring_in = !out ? l->ring_bytes : in ? l->ring_in : 0;
-            if (!mx || !vx)
-                l->ring_vx = 0;
-            else if (!l->ring_vx)
-                l->ring_vx = (uint32_t)hd_floor_to(l->ring_in / 2,
-                                                   l->ring_in < 2 * bank ? PLACE_ALIGN : bank);
-        }
-    }
-}
-
 /* The second form of second operands of products: words of WM. */
 static int64_t word_bytes_of(const struct hd_lowering *lo, const struct hd_mtensor *t) {
     int64_t groups = hd_ceil_div(t->h, t->word_rows), n = lo->m->n;
-    return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, PLACE_ALIGN);
+    return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, HD_XM_GRANULE);
 }
 
 static void place_words(struct hd_lowering *lo, struct span *spans, size_t n) {
@@ -311,11 +221,11 @@ static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) 
     hd_choose_chains(lo, (enum hd_chains)(plan % CHAINS));
     const int *ids = by_size(lo);
     lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
-    choose_rings(lo);
+    hd_choose_rings(lo);
     place_residents(lo, ids, spans);
     for (size_t i = 0; i < lo->n_layers; i++)
         lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
-    part_ring(lo);
+    hd_part_rings(lo);
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = l->ask_first = l->ask_rest = l->ask_group = l->ask_nb = 0,

@@ -24,8 +24,8 @@
 #include "compiler/ir/ir.h"
 
 /* Bytes of the arena that dependences tell apart (sched/deps.c), so tensors begin at multiples of
- * it (mem/plan.c): else a store to the end of one would hold up loads of the next. */
-enum { HD_ARENA_GRANULE = 256 };
+ * it (mem/plan.c): else a store to the end of one would hold up loads of the next. And of XM. */
+enum { HD_ARENA_GRANULE = 256, HD_XM_GRANULE = 64 };
 
 /* A tensor in machine layout: [n][h][w][cp] bytes, cp = channels rounded up to whole words and
  * vectors. Several graph tensors (reshapes of each other) may share one. */
@@ -481,6 +481,10 @@ int hd_layer_band(const struct hd_layer *l, int i);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);
 enum hd_chains { HD_CHAINS_NONE, HD_CHAINS_WHOLE, HD_CHAINS_ROLLING };
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind);
+/* Rings of all layers for a plan; their parts, when it is known what stays on chip (mem/rings.c).
+ */
+void hd_choose_rings(struct hd_lowering *lo);
+void hd_part_rings(struct hd_lowering *lo);
 /* The result of a layer is also stored in DRAM, for the caller to see. */
 bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t);
 hd_status hd_plan_memory(struct hd_lowering *lo);

@@ -1,0 +1,98 @@
+/* Rings: the end of XM where tiles of streamed tensors take turns, and its parts.
+ *
+ * needs: chains (chain.c), what of XM is for streaming (plan.c); hd_part_rings: residency
+ * gives: ring_bytes, ring_in, ring_vx of layers
+ * destroys: earlier rings
+ */
+#include "compiler/tile/layer.h"
+#include "runtime/base/num.h"
+
+/* Ring bytes for two tiles of what a rolling chain reads and writes, each in banks of its own; the
+ * tensors between do not stream. */
+static void rolling_ring(const struct hd_lowering *lo, size_t first, size_t last, int64_t bank,
+                         int64_t *out_in, int64_t *out_out) {
+    const struct hd_layer *a = &lo->layers[first], *b = &lo->layers[last];
+    const struct hd_mtensor *x = &lo->tensors[a->in[0]], *y = &lo->tensors[b->out];
+    int64_t rows = (a->roll_th - 1) * a->sy + (a->kh - 1) * a->dy + 1;
+    int64_t in = rows * (x->w + 2 * a->kw + 2 * a->ppw) * x->cp;
+    if (a->im2col) in = (int64_t)a->roll_th * a->ow * a->im2col;
+    int64_t out = (int64_t)b->roll_th * b->ow * y->cp;
+    *out_in = hd_round_up(2 * in + 128, bank) * (a->shift ? 2 : 1);
+    *out_out = hd_round_up(2 * out + 128, bank);
+}
+
+/* Bytes of the ring for two tiles of each layer of a chain, each part in banks of its own: operands
+ * that MX reads, that VX reads, results. */
+static void chain_ring(const struct hd_lowering *lo, const struct hd_layer *first, int64_t bank,
+                       int64_t *mx, int64_t *vx, int64_t *out) {
+    *mx = *vx = *out = 0;
+    for (int i = first->chain_first; i <= first->chain_last; i++) {
+        const struct hd_layer *l = &lo->layers[i];
+        const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+        int64_t rows = (l->chain_th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
+        int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
+        if (l->im2col) in = (int64_t)l->chain_th * l->ow * l->im2col;
+        int64_t *part = l->kind == HD_LAYER_MATMUL ? mx : vx;
+        *part = hd_max(*part, hd_round_up(2 * in + 128, bank) * (l->shift ? 2 : 1));
+        *out = hd_max(*out, hd_round_up(2 * (int64_t)l->chain_th * l->ow * y->cp + 128, bank));
+    }
+}
+
+/* Rings, and which part of each is for streamed inputs: banks of their own where there is room, so
+ * that the store unit does not wait for banks that the matrix unit reads. */
+void hd_choose_rings(struct hd_lowering *lo) {
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        l->ring_bytes = lo->xm_ring_bytes;
+        l->ring_in = (uint32_t)hd_floor_to(lo->xm_ring_bytes / 2,
+                                           lo->xm_ring_bytes < 2 * bank ? HD_XM_GRANULE : bank);
+        int64_t in, out, mx, vx;
+        l->ring_vx = 0;
+        if (l->own_ring && !l->roll_th) {
+            chain_ring(lo, &lo->layers[l->chain_first], bank, &mx, &vx, &out);
+            int64_t more = hd_max(0, (int64_t)lo->xm_ring_bytes - mx - vx - out);
+            more = hd_floor_to(more / 2, bank);
+            if (mx + vx + out <= lo->m->xm_bytes) {
+                l->ring_bytes = (uint32_t)hd_max(lo->xm_ring_bytes, mx + vx + out);
+                l->ring_in = (uint32_t)(mx + vx + more);
+                l->ring_vx = (uint32_t)vx;
+            }
+        }
+        if (!l->roll_th) continue;
+        bool tight = lo->layers[l->chain_first].no_room % 2;
+        rolling_ring(lo, (size_t)l->chain_first, (size_t)l->chain_last,
+                     tight ? HD_XM_GRANULE : bank, &in, &out);
+        l->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
+        l->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
+    }
+}
+
+/* Where only one direction streams, it gets all of the ring. */
+void hd_part_rings(struct hd_lowering *lo) {
+    uint32_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    for (size_t i = 0, end; i < lo->n_layers; i = end) {
+        bool in = false, out = false, mx = false, vx = false;
+        end = (size_t)lo->layers[i].chain_last + 1;
+        for (size_t k = i; k < end; k++) {
+            const struct hd_layer *l = &lo->layers[k];
+            for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++) {
+                bool streams = hd_layer_streams(lo, l, o);
+                in = in || streams;
+                mx = mx || (streams && l->kind == HD_LAYER_MATMUL);
+                vx = vx || (streams && l->kind != HD_LAYER_MATMUL);
+            }
+            in = in || (l->bmm && l->bmm->parts[0]) || l->turned.band;
+            out = out || !lo->tensors[l->out].resident;
+        }
+        for (size_t k = i; k < end; k++) {
+            struct hd_layer *l = &lo->layers[k];
+            l->ring_in = !out ? l->ring_bytes : in ? l->ring_in : 0;
+            if (!mx || !vx)
+                l->ring_vx = 0;
+            else if (!l->ring_vx)
+                l->ring_vx = (uint32_t)hd_floor_to(l->ring_in / 2,
+                                                   l->ring_in < 2 * bank ? HD_XM_GRANULE : bank);
+        }
+    }
+}
