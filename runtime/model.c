@@ -473,7 +473,9 @@ static hd_status check_place(struct loader *l, const struct hd_place *p) {
     if (p->rolling < 0 || p->rolling > p->h || p->pitch < (p->w + p->pl + p->pr) * p->c_pad)
         return damaged(l, PLAC, "a place with rows out of range");
     if (p->rolling) xm = (uint64_t)p->rolling * (uint64_t)p->pitch;
-    if (p->on_chip && (p->xm_bytes < xm || p->xm_bytes > m->machine.xm_bytes ||
+    /* of the last pixel of a part of another tensor */
+    uint64_t beside = p->rolling ? 0 : (uint64_t)(p->c_pad - p->c);
+    if (p->on_chip && (p->xm_bytes + beside < xm || p->xm_bytes > m->machine.xm_bytes ||
                        p->xm_offset > m->machine.xm_bytes - p->xm_bytes))
         return damaged(l, PLAC, "a place outside XM");
     if (p->in_arena && (p->arena_bytes < arena || p->arena_bytes > m->arena_bytes ||

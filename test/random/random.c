@@ -9,6 +9,7 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "compiler/check/check.h"
 #include "compiler/compiler.h"
@@ -102,6 +103,22 @@ static hd_status run_model(hd_ctx *ctx, const hd_model *m, const struct options 
     return s;
 }
 
+/* The model as it is read back from the file that it is saved to. */
+static hd_status by_file(hd_ctx *ctx, hd_model **m) {
+    char path[] = "/tmp/heddle_random_XXXXXX";
+    int fd = mkstemp(path);
+    hd_model *again = NULL;
+    if (fd < 0) return hd_fail(ctx, HD_IO, "%s: cannot be made", path);
+    close(fd);
+    hd_status s = hd_model_save(ctx, *m, path);
+    if (s == HD_OK) s = hd_model_load(ctx, path, &again);
+    remove(path);
+    if (s != HD_OK) return s;
+    hd_model_destroy(*m);
+    *m = again;
+    return HD_OK;
+}
+
 static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, uint64_t seed,
                            bool *out_same, int *on_machine) {
     struct hd_compile_options c = {.machine = o->dev.machine,
@@ -116,7 +133,8 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, ui
     *on_machine += m->n_layers;
     for (int i = 0; o->print && i < m->n_host_ops; i++)
         printf("host: %s: %s\n", m->host_ops[i].node, m->host_ops[i].reason);
-    hd_status s = run_model(ctx, m, o, seed, out_same);
+    hd_status s = by_file(ctx, &m);
+    if (s == HD_OK) s = run_model(ctx, m, o, seed, out_same);
     hd_model_destroy(m);
     return s;
 }
