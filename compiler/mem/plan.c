@@ -22,7 +22,8 @@ enum { CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
 enum {
     SHORT = 30000,  /* cycles of a program of which every plan is refined */
     LONG = 5000000, /* of one of which one plan of each kind of chains is */
-    PLANS = 2       /* of each kind, of those between */
+    PLANS = 2,      /* of each kind, of those between */
+    ONE_BANK = 32   /* such a part more, of layers that stream through one bank */
 };
 
 struct span {
@@ -246,14 +247,24 @@ static hd_status plan_with_ring(struct hd_lowering *lo, struct span *spans, int 
     return s;
 }
 
+/* Tensors stream through a ring that lies in one bank: units wait there for each other more than
+ * the estimate knows. */
+static bool one_bank(const struct hd_lowering *lo, const struct hd_layer *l) {
+    bool streams = !lo->tensors[l->out].resident;
+    for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++)
+        streams = streams || hd_layer_streams(lo, l, o);
+    return streams && l->ring_bytes < 2 * (lo->m->xm_bytes / lo->m->xm_banks);
+}
+
 /* Cycles of the whole plan: of each step apart. */
 static int64_t plan_cycles(struct hd_lowering *lo) {
     int64_t cycles = 0;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
-        int64_t step = hd_estimate_layers(lo, i, end);
+        int64_t step = hd_estimate_layers(lo, i, end), waits = 0;
         if (step == INT64_MAX) return step;
-        cycles += step;
+        for (size_t k = i; k < end; k++) waits += one_bank(lo, &lo->layers[k]);
+        cycles += step + step * waits / (int64_t)(end - i) / ONE_BANK;
     }
     return cycles;
 }

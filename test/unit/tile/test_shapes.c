@@ -173,10 +173,42 @@ static void beside_each_other(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* What streams goes through banks enough: VX writes one while ST reads the other. By the counters
+ * of the ISS, since the estimate does not know that wait. */
+static void streams_have_banks(void **state) {
+    (void)state;
+    enum { BYTES = 128 * 768 };
+    static int8_t a[BYTES], b[BYTES], y[BYTES];
+    struct hd_compile_options o = {.latency_hiding = true};
+    struct hd_counters k;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g;
+    hd_model *m;
+    hd_session *s;
+    if (hd_graph_parse(ctx,
+                       "graph g {\n input a i8[1,128,768]\n input b i8[1,128,768]\n"
+                       " y ? = qadd(a, b) a_scale=0.5 b_scale=0.5\n output y\n}",
+                       "net", &g) != HD_OK ||
+        hd_graph_infer(ctx, g) != HD_OK || hd_machine_load(ctx, "base", &o.machine) != HD_OK ||
+        hd_lower(ctx, g, &o, &m) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    struct hd_device_options d = {.machine = m->machine};
+    if (hd_session_open(ctx, m, "iss", &d, &s) != HD_OK ||
+        hd_session_run(ctx, s, (const void *[]){a, b}, (void *[]){y}) != HD_OK ||
+        hd_session_counters(ctx, s, &k) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    assert_in_range(k.cycles, 2 * BYTES / 16, 2 * BYTES / 16 * 11 / 10);
+    hd_session_close(s);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sequences),          cmocka_unit_test(latency_counts),
         cmocka_unit_test(pools_in_two_steps), cmocka_unit_test(means),
-        cmocka_unit_test(weights_take_turns), cmocka_unit_test(beside_each_other)};
+        cmocka_unit_test(weights_take_turns), cmocka_unit_test(beside_each_other),
+        cmocka_unit_test(streams_have_banks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
