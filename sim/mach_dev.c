@@ -356,7 +356,10 @@ hd_status hd_mach_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeo
     d->running = NULL;
     d->counted = false;
     bool done = run(d, timeout_ns, &cycles);
-    const char *fault = b->fault ? b->fault(d->self) : NULL;
+    bool failed = done && b->reg_read(d->self, HD_REG_error) != HD_ERR_none;
+    char text[3000];
+    if (failed) hd_mach_report(b, d->self, x->program, x->n_words, text, sizeof text);
+    const char *fault = b->fault ? b->fault(d->self) : NULL; /* also of what was just read */
     if (fault)
         return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step,
                        fault);
@@ -367,9 +370,7 @@ hd_status hd_mach_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeo
     if (bus)
         return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step,
                        bus);
-    if (b->reg_read(d->self, HD_REG_error) == HD_ERR_none) return tell_end(ctx, d);
-    char text[3000];
-    hd_mach_report(b, d->self, x->program, x->n_words, text, sizeof text);
+    if (!failed) return tell_end(ctx, d);
     return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: %s", b->scheme, x->model->name, x->step, text);
 }
 
