@@ -266,6 +266,8 @@ static void streams(struct chip *c) {
 static void images(struct chip *c) {
     static const char plain[] = "seq.nop\nseq.halt\n";
     static const char packed[] = "loop 9\nmx.nop\nend\nseq.halt\n";
+    static const char long_op[] = /* new words of 5 bytes */
+        "loop 9\nmx.nop\nend\nmx.gemm n0=1 x=0x7fffff w=0x7ffffe a=0x7ffffd\nseq.halt\n";
     static const struct {
         const char *what;
         uint32_t reg, value, code;
@@ -289,7 +291,9 @@ static void images(struct chip *c) {
     refuses(c, "packed, promises fewer words than a header", packed, 4, 3, HD_ERR_encoding);
     refuses(c, "packed, ends in mid-bundle", packed, 4, HD_PROG_HEADER_WORDS + 1, HD_ERR_encoding);
     uint32_t all = chip_program(c, packed)[3];
-    refuses(c, "packed, its stream ends in mid-bundle", packed, 3, all - 1, HD_ERR_encoding);
+    refuses(c, "packed, its stream ends behind a bundle", packed, 3, all - 1, HD_ERR_encoding);
+    all = chip_program(c, long_op)[3];
+    refuses(c, "packed, its stream ends in mid-bundle", long_op, 3, all - 3, HD_ERR_encoding);
     refuses(c, "a loop word of nothing", packed, 5, HD_LOOP_MIN << 8, HD_ERR_encoding);
 }
 
