@@ -431,8 +431,7 @@ static bool at_word(const struct parser *ps, const char *word) {
 
 static hd_status parse_block(struct parser *ps, int depth);
 
-/* loop COUNT ... end: the bundles between, COUNT times. hd_prog_pack makes one word of the rounds.
- */
+/* loop COUNT ... end: the bundles between, COUNT times. hd_prog_pack makes a loop of the rounds. */
 static hd_status parse_loop(struct parser *ps, int depth) {
     const char *at = ps->p;
     char text[TOKEN_BYTES];

@@ -169,8 +169,8 @@ struct unpack { /* from the words of the stream to those that issue */
     uint64_t entered[HD_BYTES_WORDS], left[HD_BYTES_WORDS];
     struct hd_loop now;
     bool looped;                    /* the last one came from a loop */
-    bool held, bad;                 /* it waits for room among those below; no loop word */
-    uint64_t step, held_since, out; /* cycle in which it was chosen (or a loop word read), in which
+    bool held, bad;                 /* it waits for room among those below; no token */
+    uint64_t step, held_since, out; /* cycle in which it was chosen (or a token read), in which
                                        it was, in which the one before went on */
     uint32_t n_chosen;
     /* cycles in which the last ones came to issue, and were taken */

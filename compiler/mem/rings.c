@@ -7,34 +7,31 @@
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-/* Ring bytes for two tiles of what a rolling chain reads and writes, each in banks of its own; the
- * tensors between do not stream. */
-static void rolling_ring(const struct hd_lowering *lo, size_t first, size_t last, int64_t bank,
-                         int64_t *out_in, int64_t *out_out) {
-    const struct hd_layer *a = &lo->layers[first], *b = &lo->layers[last];
-    const struct hd_mtensor *x = &lo->tensors[a->in[0]], *y = &lo->tensors[b->out];
-    int64_t rows = (a->roll_th - 1) * a->sy + (a->kh - 1) * a->dy + 1;
-    int64_t in = rows * (x->w + 2 * a->kw + 2 * a->ppw) * x->cp;
-    if (a->im2col) in = (int64_t)a->roll_th * a->ow * a->im2col;
-    int64_t out = (int64_t)b->roll_th * b->ow * y->cp;
-    *out_in = hd_round_up(2 * in + 128, bank) * (a->shift ? 2 : 1);
-    *out_out = hd_round_up(2 * out + 128, bank);
+/* Two tiles of th rows of what a layer reads, and of what it makes. */
+static int64_t bytes_in(const struct hd_lowering *lo, const struct hd_layer *l, int64_t th,
+                        int64_t bank) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int64_t rows = (th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
+    int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
+    if (l->im2col) in = th * l->ow * l->im2col;
+    return hd_round_up(2 * in + 128, bank) * (l->shift ? 2 : 1);
 }
 
-/* Bytes of the ring for two tiles of each layer of a chain, each part in banks of its own: operands
- * that MX reads, that VX reads, results. */
+static int64_t bytes_out(const struct hd_lowering *lo, const struct hd_layer *l, int64_t th,
+                         int64_t bank) {
+    return hd_round_up(2 * th * l->ow * lo->tensors[l->out].cp + 128, bank);
+}
+
+/* The parts of the ring of a chain through which a tensor streams, each in banks of its own:
+ * operands that MX reads, that VX reads, results. */
 static void chain_ring(const struct hd_lowering *lo, const struct hd_layer *first, int64_t bank,
                        int64_t *mx, int64_t *vx, int64_t *out) {
     *mx = *vx = *out = 0;
     for (int i = first->chain_first; i <= first->chain_last; i++) {
         const struct hd_layer *l = &lo->layers[i];
-        const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-        int64_t rows = (l->chain_th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
-        int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
-        if (l->im2col) in = (int64_t)l->chain_th * l->ow * l->im2col;
         int64_t *part = l->kind == HD_LAYER_MATMUL ? mx : vx;
-        *part = hd_max(*part, hd_round_up(2 * in + 128, bank) * (l->shift ? 2 : 1));
-        *out = hd_max(*out, hd_round_up(2 * (int64_t)l->chain_th * l->ow * y->cp + 128, bank));
+        *part = hd_max(*part, bytes_in(lo, l, l->chain_th, bank));
+        *out = hd_max(*out, bytes_out(lo, l, l->chain_th, bank));
     }
 }
 
@@ -60,9 +57,10 @@ void hd_choose_rings(struct hd_lowering *lo) {
             }
         }
         if (!l->roll_th) continue;
-        bool tight = lo->layers[l->chain_first].no_room % 2;
-        rolling_ring(lo, (size_t)l->chain_first, (size_t)l->chain_last,
-                     tight ? HD_XM_GRANULE : bank, &in, &out);
+        /* of a rolling chain the tensors between do not stream */
+        const struct hd_layer *a = &lo->layers[l->chain_first], *b = &lo->layers[l->chain_last];
+        int64_t unit = a->no_room % 2 ? HD_XM_GRANULE : bank;
+        in = bytes_in(lo, a, a->roll_th, unit), out = bytes_out(lo, b, b->roll_th, unit);
         l->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
         l->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
     }

@@ -7,9 +7,9 @@
  * A simulation of events: an operation starts when it is issued, its unit is free and what it waits
  * for is done. Durations are those of docs/hw.md: one iteration a cycle on MX and VX, one beat a
  * cycle on each direction of the bus. Reads go burst by burst: fetch, LX and LW ask for one a
- * cycle, in turn, no more than OUTSTANDING are open, and data come in the order in which they were
- * asked for. Of bank conflicts only those of stores behind MX and of loads beside VX are modelled,
- * roughly. How close it comes to the ISS: `heddle bench machine`.
+ * cycle, in turn, no more than HD_OPEN_BURSTS are open, and data come in the order in which they
+ * were asked for. Of bank conflicts only those of stores behind MX and of loads beside VX are
+ * modelled, roughly. How close it comes to the ISS: `heddle bench machine`.
  */
 #include <string.h>
 
@@ -29,7 +29,6 @@ enum {
     DMA_FIRST = 6, /* accepted to the first address */
     DMA_DONE = 4,
     HALT = 4,
-    OUTSTANDING = 16,
     IN_FLIGHT = 8 /* operations of a unit */
 };
 static const double NEVER = 1e18;
@@ -42,11 +41,11 @@ struct load { /* of LX or LW, whose addresses go out */
     double beats;   /* of each */
 };
 
-struct reads {               /* the read channel */
-    double end[OUTSTANDING]; /* of the data of the last bursts */
-    int next;                /* the oldest of them */
-    double asked, data;      /* the last burst was asked for, its data end */
-    int turn;                /* of the loaders, which asks first */
+struct reads {                  /* the read channel */
+    double end[HD_OPEN_BURSTS]; /* of the data of the last bursts */
+    int next;                   /* the oldest of them */
+    double asked, data;         /* the last burst was asked for, its data end */
+    int turn;                   /* of the loaders, which asks first */
 };
 
 struct timing {
@@ -62,9 +61,9 @@ struct timing {
     double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
     struct reads reads;
     double write_free, now;
-    double burst_free[OUTSTANDING]; /* when the bursts sent last are acknowledged */
-    int burst;                      /* the oldest of them */
-    double vx_written[2];           /* when the last result of VX is in XM, in AM */
+    double burst_free[HD_OPEN_BURSTS]; /* when the bursts sent last are acknowledged */
+    int burst;                         /* the oldest of them */
+    double vx_written[2];              /* when the last result of VX is in XM, in AM */
 };
 
 static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
@@ -160,21 +159,21 @@ static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
     t->filled[HD_UNIT_lx] += wait;
 }
 
-/* Bursts of a store, the first from `at` on. One more waits until the oldest of OUTSTANDING is
+/* Bursts of a store, the first from `at` on. One more waits until the oldest of HD_OPEN_BURSTS is
  * acknowledged, whichever operation that belongs to. */
 static void send(struct timing *t, double at, int64_t runs, int64_t beats) {
     int64_t longest = hd_burst_beats(t->s->lo->m);
     double bursts = (double)(runs * hd_ceil_div(beats, runs * longest));
     double each = (double)beats / bursts;
-    int many = bursts < 2 * OUTSTANDING ? (int)bursts : 2 * OUTSTANDING;
-    for (int i = 0; i < many; i++, t->burst = (t->burst + 1) % OUTSTANDING) {
+    int many = bursts < 2 * HD_OPEN_BURSTS ? (int)bursts : 2 * HD_OPEN_BURSTS;
+    for (int i = 0; i < many; i++, t->burst = (t->burst + 1) % HD_OPEN_BURSTS) {
         double *free = &t->burst_free[t->burst];
         at = (at > *free ? at : *free) + each;
         *free = at + (double)t->latency + 2;
     }
-    double round = OUTSTANDING * each, acknowledged = each + (double)t->latency + 2;
-    double rest = (bursts - many) / OUTSTANDING * (round > acknowledged ? round : acknowledged);
-    for (int i = 0; i < OUTSTANDING; i++) t->burst_free[i] += rest;
+    double round = HD_OPEN_BURSTS * each, acknowledged = each + (double)t->latency + 2;
+    double rest = (bursts - many) / HD_OPEN_BURSTS * (round > acknowledged ? round : acknowledged);
+    for (int i = 0; i < HD_OPEN_BURSTS; i++) t->burst_free[i] += rest;
     t->write_free = at + rest;
 }
 
@@ -238,7 +237,7 @@ static double ask(struct timing *t, double at, double beats, double not_before) 
     if (not_before > data) data = not_before;
     r->asked = at;
     r->data = r->end[r->next] = data + beats;
-    r->next = (r->next + 1) % OUTSTANDING;
+    r->next = (r->next + 1) % HD_OPEN_BURSTS;
     return r->data;
 }
 

@@ -27,6 +27,9 @@
  * it (mem/plan.c): else a store to the end of one would hold up loads of the next. And of XM. */
 enum { HD_ARENA_GRANULE = 256, HD_XM_GRANULE = 64 };
 
+/* Read bursts that are open at a time, of all units together (docs/hw.md); so many of stores. */
+enum { HD_OPEN_BURSTS = 16 };
+
 /* A tensor in machine layout: [n][h][w][cp] bytes, cp = channels rounded up to whole words and
  * vectors. Several graph tensors (reshapes of each other) may share one. */
 struct hd_mtensor {

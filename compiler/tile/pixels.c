@@ -17,11 +17,9 @@
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
-enum { OPEN_BURSTS = 16 }; /* of LX and LW together, docs/hw.md */
-
 double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes) {
     double beats = (double)hd_ceil_div(bytes, hd_axi_bytes(lo->m));
-    return hd_max(beats, (double)(hd_compile_latency(lo->opt) + 2) / OPEN_BURSTS);
+    return hd_max(beats, (double)(hd_compile_latency(lo->opt) + 2) / HD_OPEN_BURSTS);
 }
 
 static int gcd(int a, int b) {

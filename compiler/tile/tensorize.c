@@ -58,8 +58,6 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
     l->cwb = l->cw;
 }
 
-/* One weight: output channel oc, channel ic of its group, tap (ky, kx); w is [M, C/group, kh, kw].
- * For a dense layer over a flattened image that is the order in which ONNX flattens, too. */
 /* Where tap (ky, kx) of channel c (from the first word that the tile reads) lies in the words of an
  * output tile, in bytes of one column: *word and *lane. Packed pixels have a copy per phase. */
 static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, int phase, int ky,
@@ -82,7 +80,9 @@ static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, in
     *lane = pixel % l->ppw * (k / l->ppw) + c;
 }
 
-/* WM words in the order [nt][ky][kx][cw] and PM words [nt], zero points folded into the bias. */
+/* WM words in the order [nt][ky][kx][cw] and PM words [nt], zero points folded into the bias. w is
+ * [M, C/group, kh, kw]; for a dense layer over a flattened image that is the order in which ONNX
+ * flattens, too. */
 static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
                          const int32_t *bias, const float *scale, int64_t n_scale, int32_t x_zp) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
@@ -101,9 +101,8 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
             for (int kx = 0; kx < l->kw; kx++)
                 for (int ic = 0, run; ic < group_in; ic += run) {
                     const int8_t *from = row + (ic * l->kh + ky) * l->kw + kx;
-                    run = group_in - ic;
-                    for (int f = 0, word, lane; f < phases;
-                         f++) { /* lanes that follow each other */
+                    run = group_in - ic; /* lanes that follow each other */
+                    for (int f = 0, word, lane; f < phases; f++) {
                         place_tap(lo, l, f, ky, kx, first + ic - x_word * k, &word, &lane);
                         if (run > k - lane) run = k - lane;
                         size_t at = ((size_t)nt * (size_t)l->red + (size_t)word) * (size_t)n +

@@ -294,7 +294,7 @@ static void images(struct chip *c) {
     refuses(c, "packed, its stream ends behind a bundle", packed, 3, all - 1, HD_ERR_encoding);
     all = chip_program(c, long_op)[3];
     refuses(c, "packed, its stream ends in mid-bundle", long_op, 3, all - 3, HD_ERR_encoding);
-    refuses(c, "a loop word of nothing", packed, 5, HD_LOOP_MIN << 8, HD_ERR_encoding);
+    refuses(c, "a loop token of nothing", packed, 5, 0, HD_ERR_encoding);
 }
 
 /* ---- control --------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
 
 /* Counts the operations of a program, header first. */
 void cover_program(const uint32_t *words, size_t n);
-/* Counts the loop words of a program, when it is packed. */
+/* Counts the loop tokens of a program, when it is packed. */
 void cover_loops(const uint32_t *words, size_t n);
 /* Prints a line for each operation and what was missed; returns the bins missed without a reason.
  */

@@ -199,7 +199,7 @@ static void header_errors(void **state) {
              {2, 1, HD_ERR_machine},
              {3, UINT32_MAX / 4, HD_ERR_window},
              {3, 3, HD_ERR_encoding},
-             {4, 0, HD_ERR_encoding}, /* no bundle mark */
+             {4, 0, HD_ERR_encoding}, /* a bundle of no words */
              {4, 0x00004081, HD_ERR_encoding},
              {5, 0xf, HD_ERR_encoding}};
     for (size_t i = 0; i < sizeof t / sizeof t[0]; i++) {
