@@ -18,7 +18,7 @@
 
 enum {
     /* cycles, docs/hw.md */
-    FETCH = 9,     /* start to the first request, data to the last word of the header */
+    FETCH = 5,     /* start to the first request, data to the last word of the header */
     TAKE = 5,      /* last word issued to the operation that the unit's front offers */
     BEGIN = 3,     /* start to the first request */
     CHUNK = 256,   /* bytes of a burst of the program; */
