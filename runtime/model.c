@@ -8,11 +8,11 @@
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
-enum { FORMAT = 3, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+enum { FORMAT = 4, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
 #define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
 #define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
-enum { PLACE_INTS = 19, PLACE_BYTES = 4 * PLACE_INTS + 32 };
+enum { PLACE_INTS = 20, PLACE_BYTES = 4 * PLACE_INTS + 32 };
 
 enum section { MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, PLAC, SECTIONS };
 static const char section_name[SECTIONS][5] = {"MACH", "GRPH", "IMAG", "STEP", "VALU",
@@ -123,10 +123,10 @@ static void put_places(struct hd_buf *b, const hd_model *m) {
     hd_buf_u32(b, (uint32_t)m->n_places);
     for (int i = 0; i < m->n_places; i++) {
         const struct hd_place *p = &m->places[i];
-        const int ints[PLACE_INTS] = {p->tensor,   p->layer,   p->first,    p->last,   p->comes_in,
-                                      p->goes_out, p->on_chip, p->in_arena, p->n,      p->h,
-                                      p->w,        p->c,       p->c_pad,    p->pt,     p->pb,
-                                      p->pl,       p->pr,      p->pitch,    p->rolling};
+        const int ints[PLACE_INTS] = {p->tensor,   p->layer,   p->first,    p->last,    p->comes_in,
+                                      p->goes_out, p->on_chip, p->in_arena, p->n,       p->h,
+                                      p->w,        p->c,       p->c_pad,    p->pt,      p->pb,
+                                      p->pl,       p->pr,      p->pitch,    p->rolling, p->apart};
         for (int k = 0; k < PLACE_INTS; k++) hd_buf_u32(b, (uint32_t)ints[k]);
         hd_buf_u64(b, p->xm_offset);
         hd_buf_u64(b, p->xm_bytes);
@@ -470,9 +470,13 @@ static hd_status check_place(struct loader *l, const struct hd_place *p) {
         return damaged(l, PLAC, "a place of no tensor or layer");
     if (!place_bytes(p, true, &xm) || !place_bytes(p, false, &arena))
         return damaged(l, PLAC, "a place with a dimension out of range");
-    if (p->rolling < 0 || p->rolling > p->h || p->pitch < (p->w + p->pl + p->pr) * p->c_pad)
+    int columns = p->w + p->pl + p->pr, part = p->apart ? (columns + 1) / 2 : columns;
+    if (p->rolling < 0 || p->rolling > p->h || p->pitch < part * p->c_pad)
         return damaged(l, PLAC, "a place with rows out of range");
     if (p->rolling) xm = (uint64_t)p->rolling * (uint64_t)p->pitch;
+    if (p->apart < 0 || (p->apart && (!p->rolling || (uint64_t)p->apart < xm)))
+        return damaged(l, PLAC, "a place with columns out of range");
+    xm += (uint64_t)p->apart;
     /* of the last pixel of a part of another tensor */
     uint64_t beside = p->rolling ? 0 : (uint64_t)(p->c_pad - p->c);
     if (p->on_chip && (p->xm_bytes + beside < xm || p->xm_bytes > m->machine.xm_bytes ||
@@ -512,7 +516,8 @@ static hd_status get_places(struct loader *l) {
                                .pl = v[15],
                                .pr = v[16],
                                .pitch = v[17],
-                               .rolling = v[18]};
+                               .rolling = v[18],
+                               .apart = v[19]};
         p->xm_offset = hd_cursor_u64(c);
         p->xm_bytes = hd_cursor_u64(c);
         p->arena_offset = hd_cursor_u64(c);

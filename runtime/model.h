@@ -57,6 +57,8 @@ struct hd_place {
     /* on chip only that many rows at a time, row y in slot y mod rolling; 0 = all of them. Slots
      * behind those repeat the first ones */
     int rolling;
+    /* > 0: of the columns of padded rows the odd ones lie so many bytes behind the even ones */
+    int apart;
 };
 
 enum hd_step_kind { HD_STEP_HOST, HD_STEP_PROG };

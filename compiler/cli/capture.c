@@ -34,11 +34,15 @@ static void note_rolled(struct cli_capture *x, const struct hd_op_word *op, uint
     const struct hd_place *p = &x->m->places[place];
     static const enum hd_field n[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2, HD_F_vx_n3},
                                s[] = {HD_F_vx_ds0, HD_F_vx_ds1, HD_F_vx_ds2, HD_F_vx_ds3};
-    int64_t from = hd_field_get(words, HD_F_vx_d) * x->m->machine.n - (int64_t)p->xm_offset,
-            to = from;
-    for (int i = 0; i < 4; i++)
-        to += hd_max(0, (hd_field_get(words, n[i]) - 1) * hd_field_get(words, s[i])) *
-              x->m->machine.n;
+    int64_t from = hd_field_get(words, HD_F_vx_d) * x->m->machine.n - (int64_t)p->xm_offset, to;
+    if (p->apart && from >= p->apart) from -= p->apart;
+    to = from;
+    for (int i = 0; i < 4; i++) {
+        int64_t step = hd_field_get(words, s[i]) * x->m->machine.n;
+        if (step > p->apart / 2) step -= p->apart; /* between even and odd columns */
+        if (step < -(p->apart / 2)) step += p->apart;
+        to += hd_max(0, (hd_field_get(words, n[i]) - 1) * step);
+    }
     if (from < 0 || from / p->pitch >= p->rolling) return; /* a repeated slot */
     if (x->n_rolled == x->cap_rolled) {
         x->cap_rolled = x->cap_rolled ? 2 * x->cap_rolled : 256;
@@ -104,6 +108,13 @@ static int by_pc(const void *a, const void *b) { /* both kinds of records begin 
     return (x > y) - (x < y);
 }
 
+/* Bytes from the beginning of a padded row to one of its columns. */
+static uint64_t column_at(const struct hd_place *p, int column) {
+    if (!p->apart) return (uint64_t)column * (uint64_t)p->c_pad;
+    return (uint64_t)(column % 2) * (uint64_t)p->apart +
+           (uint64_t)(column / 2) * (uint64_t)p->c_pad;
+}
+
 /* Rows of a rolling place are taken when they are written: they are in order, each slot in turn. */
 static void take_rows(struct cli_capture *x, uint32_t pc) {
     struct rolled key = {.pc = pc};
@@ -127,9 +138,9 @@ static void take_rows(struct cli_capture *x, uint32_t pc) {
         for (int at = 0; at < p->w; at++)
             for (int c = 0; c < p->c; c++)
                 to[((size_t)c * (size_t)p->h + (size_t)y) * (size_t)p->w + (size_t)at] =
-                    s.memory[HD_PROBE_XM]
-                            [p->xm_offset + (uint64_t)(r->slot + y - row) * (uint64_t)p->pitch +
-                             (uint64_t)(p->pl + at) * (uint64_t)p->c_pad + (uint64_t)c];
+                    s.memory[HD_PROBE_XM][p->xm_offset +
+                                          (uint64_t)(r->slot + y - row) * (uint64_t)p->pitch +
+                                          column_at(p, p->pl + at) + (uint64_t)c];
 }
 
 /* Copies the part of an access that lies in the `bytes` places from `lo` on. */

@@ -256,10 +256,12 @@ static const char *tensor_there(const struct search *x, int layer, size_t addres
         if (address < first || address >= first + bytes || layer < p->first || layer > p->last)
             continue;
         int64_t at = (int64_t)(address - first), rows = p->h + (xm ? p->pt + p->pb : 0),
-                cols = p->w + (xm ? p->pl + p->pr : 0);
-        int64_t c = at % p->c_pad, col = at / p->c_pad % cols - (xm ? p->pl : 0),
-                row = at / p->c_pad / cols % rows - (xm ? p->pt : 0),
-                n = at / p->c_pad / cols / rows;
+                pitch = xm ? p->pitch : (int64_t)p->w * p->c_pad;
+        bool odd = xm && p->apart && at >= p->apart;
+        if (odd) at -= p->apart;
+        int64_t c = at % p->c_pad, col = at % pitch / p->c_pad * (xm && p->apart ? 2 : 1) + odd,
+                row = at / pitch % rows - (xm ? p->pt : 0), n = at / pitch / rows;
+        if (xm) col -= p->pl;
         bool inside = row >= 0 && row < p->h && col >= 0 && col < p->w && c < p->c;
         const char *what =
             p->layer < 0 ? "a tensor from outside"

@@ -97,6 +97,31 @@ static bool choose_rows(struct hd_lowering *lo, size_t first, size_t last, int h
     return true;
 }
 
+/* VX has more to do in a chain than MX. */
+static bool vector_bound(const struct hd_lowering *lo, size_t first, size_t last) {
+    int64_t mx = 0, vx = 0;
+    for (size_t i = first; i <= last; i++) {
+        const struct hd_layer *l = &lo->layers[i];
+        bool product = l->kind == HD_LAYER_MATMUL;
+        *(product ? &mx : &vx) += l->oh * row_cycles(l);
+        if (product) vx += (int64_t)l->oh * l->ow * l->nts; /* its results become bytes */
+    }
+    return vx > mx / 4 * 3;
+}
+
+/* Bytes from even columns of a rolling tensor to odd ones for b, whose windows then read two a
+ * cycle: an operation meets columns that are next to each other at most, so a bank and a pixel
+ * between the two are enough. 0: b does not read so. */
+static int columns_apart(const struct hd_lowering *lo, struct hd_mtensor *t,
+                         const struct hd_layer *b) {
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    if (!hd_layer_by_pairs(b)) return 0;
+    t->apart = 1; /* rows are as long as each part needs */
+    int64_t part = (int64_t)(t->roll + t->mirror) * hd_mtensor_pitch(t);
+    int64_t apart = hd_round_up(hd_max(part, bank + t->cp), HD_XM_GRANULE);
+    return apart / lo->m->n <= INT16_MAX ? (int)apart : 0;
+}
+
 /* Slots for what is read, written and one tile ahead. */
 static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
     for (size_t i = first; i <= last; i++) lo->layers[i].roll_th = lo->layers[i].chain_th;
@@ -117,6 +142,7 @@ static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
          * tile may end there, too */
         int mirror = (int)hd_max(t->mirror + 1 - b->sy, 0);
         if (slots % b->sy == 0 && b->pt <= mirror) t->mirror = mirror, t->slot_of_0 = b->pt;
+        if (vector_bound(lo, first, last)) t->apart = columns_apart(lo, t, b);
     }
 }
 
@@ -124,7 +150,8 @@ static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
     bool enabled = kind != HD_CHAINS_NONE;
     for (size_t i = 0; i < lo->n_tensors; i++)
-        lo->tensors[i].roll = lo->tensors[i].mirror = lo->tensors[i].slot_of_0 = 0;
+        lo->tensors[i].roll = lo->tensors[i].mirror = lo->tensors[i].slot_of_0 =
+            lo->tensors[i].apart = 0;
     for (size_t i = 0; i < lo->n_layers; i++)
         lo->layers[i].roll_th = lo->layers[i].chain_th = 0, lo->layers[i].beside = false;
     for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->layers[i]);

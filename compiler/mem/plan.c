@@ -51,7 +51,7 @@ static int64_t first_fit(const struct span *spans, size_t n, const struct span *
 }
 
 int hd_mtensor_pitch(const struct hd_mtensor *t) {
-    int bytes = (t->w + t->pl + t->pr) * t->cp;
+    int columns = t->w + t->pl + t->pr, bytes = (t->apart ? (columns + 1) / 2 : columns) * t->cp;
     return t->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
 }
 
@@ -61,7 +61,7 @@ int hd_mtensor_slot(const struct hd_mtensor *t, int y) {
 
 static int64_t xm_bytes_of(const struct hd_mtensor *t) {
     int64_t rows = t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
-    return hd_round_up(rows * hd_mtensor_pitch(t), HD_XM_GRANULE);
+    return t->apart + hd_round_up(rows * hd_mtensor_pitch(t), HD_XM_GRANULE);
 }
 
 static int64_t dram_bytes_of(const struct hd_mtensor *t) {
@@ -139,7 +139,7 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), HD_XM_GRANULE);
         t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                       !t->never_resident;
-        if (!t->resident) t->roll = t->mirror = t->slot_of_0 = 0;
+        if (!t->resident) t->roll = t->mirror = t->slot_of_0 = t->apart = 0;
         if (!t->resident) continue;
         t->xm = (uint32_t)s.at;
         spans[n++] = s;

@@ -15,9 +15,13 @@ static struct hd_view window_rows(const struct hd_lowerer *w, const struct hd_ti
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int rows = (q->rows - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     struct hd_view v = t->in[i];
-    if (x->roll) /* contiguous for one row of windows, not for all */
-        return hd_low_resident(x, t->img, (t->y + q->row) * l->sy - l->pt, t->x * l->sx - l->pl,
-                               rows, v.cols);
+    if (x->roll) { /* contiguous for one row of windows, not for all */
+        int first = 0, cols = x->apart ? hd_low_pair_columns(l, t->tw, i, &first) : v.cols;
+        struct hd_view r = hd_low_resident(x, t->img, (t->y + q->row) * l->sy - l->pt,
+                                           t->x * l->sx - l->pl + first, rows, cols);
+        r.alternate = r.other, r.other = 0;
+        return r;
+    }
     v.at += (uint32_t)(q->row * l->sy * v.pitch), v.y += q->row * l->sy, v.rows = rows;
     return v;
 }
@@ -56,7 +60,7 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
     hd_low_operand_a(w);
     hd_low_set(w, HD_F_vx_use_bias, v->am < 0), hd_low_set(w, HD_F_vx_scale_pm, v->am < 0);
     hd_low_set(w, HD_F_vx_sx, l->sx / v->taps.step);
-    if (hd_layer_pairs(w->lo, l)) {
+    if (x->apart || hd_layer_pairs(w->lo, l)) {
         struct hd_view b = window_rows(w, t, 1, q);
         hd_low_set(w, HD_F_vx_b_kind, x->is_unsigned ? 3 : 2);
         hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + at);

@@ -27,6 +27,7 @@ struct hd_view {
     int c;          /* first channel: a streamed view may hold cp of the tensor's channels */
     int channels;   /* of cp that an operation touches; 0 = all */
     bool alternate; /* every second column of the tensor */
+    int other;      /* bytes from its first pixel to the next, where columns are apart; else 0 */
 };
 
 struct hd_tile {
@@ -87,6 +88,12 @@ const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id);
 void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op);
 void hd_low_set(struct hd_lowerer *w, enum hd_field f, int64_t v);
 void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write);
+/* A view of columns that are apart as one of every second column from the first on and one of the
+ * others; of other views the view itself. Returns how many. */
+int hd_low_parts(const struct hd_view *v, struct hd_view out[2]);
+/* Of what windows that read pairs take from view i: its columns for tw results and, from the first
+ * of the windows, the first of them. */
+int hd_low_pair_columns(const struct hd_layer *l, int tw, int i, int *out_first);
 int64_t hd_low_f32_bits(float f);
 
 /* The rectangle [y, y+rows) x [x, x+cols) of operand i, in XM; loaded if it streams. */

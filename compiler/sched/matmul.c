@@ -156,34 +156,47 @@ hd_status hd_mm_ops(struct hd_lowerer *w, struct hd_matmul q, const struct hd_ti
 }
 
 /* Accumulators of sub-window i, from `am` -> bytes of the output tile, bias, scale and clamp in one
- * pass. */
-static hd_status requantise_sub(struct hd_lowerer *w, const struct hd_matmul *q, int i, int64_t am,
-                                int64_t pm, const struct hd_view *out, int c) {
+ * pass; columns first, first + step, .. of it. Of a view whose columns are apart two of those at
+ * once, if both have as many. */
+static hd_status requantise_columns(struct hd_lowerer *w, const struct hd_matmul *q, int i,
+                                    int64_t am, int64_t pm, const struct hd_view *out, int c,
+                                    int first, int step) {
     const struct hd_layer *l = w->l;
     struct hd_sub s = hd_layer_sub(l, i);
     int n = (int)w->m->n, pixel = out->cp / n, pitch = out->pitch / n;
     int tw = sub_size(q->tw, s.x, l->ux), th = sub_size(q->th, s.y, l->uy);
+    int both = step > 1 && tw % 2 == 0 ? 2 : 1, cols = (tw - first + step - 1) / step;
+    int64_t at = out->at + (uint32_t)(c + (first ? out->other : 0));
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_set(w, HD_F_vx_a_kind, 0);
     hd_low_set(w, HD_F_vx_b_kind, 4);
     hd_low_set(w, HD_F_vx_use_bias, 1);
     hd_low_set(w, HD_F_vx_scale_pm, 1);
-    hd_low_set(w, HD_F_vx_a, am + q->row * tw);
-    hd_low_set(w, HD_F_vx_d, (int64_t)(out->at + (uint32_t)c) / n + s.y * pitch + s.x * pixel);
+    hd_low_set(w, HD_F_vx_a, am + q->row * tw + first);
+    hd_low_set(w, HD_F_vx_d, at / n + s.y * pitch + s.x * pixel);
     hd_low_set(w, HD_F_vx_p, pm + i);
-    hd_low_set(w, HD_F_vx_n0, tw), hd_low_set(w, HD_F_vx_as0, 1),
+    hd_low_set(w, HD_F_vx_n0, cols), hd_low_set(w, HD_F_vx_as0, step),
         hd_low_set(w, HD_F_vx_ds0, l->ux * pixel);
     hd_low_set(w, HD_F_vx_n1, th), hd_low_set(w, HD_F_vx_as1, tw),
         hd_low_set(w, HD_F_vx_ds1, th > 1 ? l->uy * pitch : 0);
     hd_low_set(w, HD_F_vx_n2, q->n), hd_low_set(w, HD_F_vx_as2, q->n > 1 ? q->am_nt : 0);
     hd_low_set(w, HD_F_vx_ds2, 1), hd_low_set(w, HD_F_vx_ps2, l->pm_words);
-    hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_set(w, HD_F_vx_n3, both);
+    if (both > 1) hd_low_set(w, HD_F_vx_as3, 1), hd_low_set(w, HD_F_vx_ds3, out->other / n);
     hd_low_set_requant(w);
     touch_words(w, HD_SPACE_AM, q->am + q->row * q->tw, (int64_t)q->th * q->tw, q->n, q->am_nt,
                 false);
     hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + q->n * l->pm_words, false);
     hd_low_touch(w, out, true);
     return hd_sched_end(&w->s);
+}
+
+static hd_status requantise_sub(struct hd_lowerer *w, const struct hd_matmul *q, int i, int64_t am,
+                                int64_t pm, const struct hd_view *out, int c) {
+    int step = out->other ? 2 : 1, n = q->tw % 2 ? hd_min(step, q->tw) : 1;
+    for (int first = 0; first < n; first++)
+        TRY(requantise_columns(w, q, i, am, pm, out, c, first, step));
+    return HD_OK;
 }
 
 hd_status hd_mm_requantise(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,

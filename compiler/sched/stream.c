@@ -141,21 +141,26 @@ hd_status hd_low_stream(struct hd_lowerer *w, int view, int operand, int img, st
     return HD_OK;
 }
 
+int hd_low_pair_columns(const struct hd_layer *l, int tw, int i, int *out_first) {
+    bool even = l->kw % 2 == 0; /* the last column of a window is one of the first view */
+    *out_first = i == 0 ? even : !even;
+    return tw + (i == 0 && !even);
+}
+
 /* LX waits where VX writes the same bank. So it begins with the second view, while VX writes into
  * the first, and VX writes into the second behind it. */
 hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
     const struct hd_mtensor *in = hd_low_tensor(w, w->l->in[0]);
-    int cp = t->channels ? t->channels : in->cp, odd = w->l->kw % 2 == 0;
+    int cp = t->channels ? t->channels : in->cp;
     struct writes p[2] = {0};
     for (int k = 0; k < 2; k++) {
-        int i = t->y ? k : !k;
-        int cols = t->tw + (i == 0 && !odd);
+        int i = t->y ? k : !k, first, cols = hd_low_pair_columns(w->l, t->tw, i, &first);
         t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * cp),
                                     .cp = cp,
                                     .rows = rows,
                                     .cols = cols,
                                     .y = t->y * w->l->sy - w->l->pt,
-                                    .x = x + (i != odd),
+                                    .x = x + first,
                                     .c = t->c,
                                     .alternate = true};
         TRY(stream(w, i, 0, t->img, &t->in[i], &p[i]));

@@ -35,8 +35,9 @@ void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
 
 static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
     if (t->roll) { /* negative rows are padding above the image */
-        int slot = hd_mtensor_slot(t, y);
-        return t->xm + (uint32_t)(slot * hd_mtensor_pitch(t) + (x + t->pl) * t->cp);
+        int slot = hd_mtensor_slot(t, y), col = x + t->pl;
+        int at = t->apart ? col % 2 * t->apart + col / 2 * t->cp : col * t->cp;
+        return t->xm + (uint32_t)(slot * hd_mtensor_pitch(t) + at);
     }
     int rows = t->h + t->pt + t->pb;
     return t->xm + (uint32_t)((img * rows + y + t->pt) * hd_mtensor_pitch(t) + (x + t->pl) * t->cp);
@@ -50,10 +51,26 @@ struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x
                             .rows = rows,
                             .cols = cols,
                             .y = y,
-                            .x = x};
+                            .x = x,
+                            .other = !t->apart         ? 0
+                                     : (x + t->pl) % 2 ? t->cp - t->apart
+                                                       : t->apart};
+}
+
+int hd_low_parts(const struct hd_view *v, struct hd_view out[2]) {
+    out[0] = out[1] = *v;
+    if (!v->other) return 1;
+    out[1].at += (uint32_t)v->other, out[1].x++;
+    out[0].cols = (v->cols + 1) / 2, out[1].cols = v->cols / 2;
+    out[0].other = out[1].other = 0, out[0].alternate = out[1].alternate = true;
+    return out[1].cols ? 2 : 1;
 }
 
 void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
+    struct hd_view part[2];
+    for (int i = 0, n = v->other ? hd_low_parts(v, part) : 0; i < n; i++)
+        hd_low_touch(w, &part[i], write);
+    if (v->other) return;
     for (int i = 0; v->channels && i < v->rows * v->cols; i++) {
         int64_t at = v->at + (int64_t)(i / v->cols) * v->pitch + (int64_t)(i % v->cols) * v->cp;
         hd_sched_touch(&w->s, HD_SPACE_XM, at, at + v->channels, write);
@@ -208,7 +225,11 @@ hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run,
 }
 
 hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to) {
+    struct hd_view part[2];
     if (from >= to) return HD_OK;
+    for (int i = 0, n = v->other ? hd_low_parts(v, part) : 0; i < n; i++)
+        TRY(hd_low_fill_lanes(w, &part[i], from, to));
+    if (v->other) return HD_OK;
     bool dense = v->pitch == v->cols * v->cp && v->rows * v->cols <= 65535;
     int n = dense ? v->rows * v->cols : v->cols;
     for (int r = 0; r < (dense ? 1 : v->rows); r++)
@@ -234,23 +255,35 @@ hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int
     int64_t pitch = hd_mtensor_pitch(t);
     for (; y < end; y++) {
         uint32_t at = resident_at(t, 0, y, -t->pl);
-        TRY(hd_low_fill(w, t->pad_value, at, pitch, 1, 0));
+        int n = 1 + (t->apart > 0); /* of even and of odd columns */
+        TRY(hd_low_fill(w, t->pad_value, at, pitch, n, t->apart));
         if (at < t->xm + (uint32_t)(t->mirror * pitch))
-            TRY(hd_low_fill(w, t->pad_value, at + (uint32_t)(t->roll * pitch), pitch, 1, 0));
+            TRY(hd_low_fill(w, t->pad_value, at + (uint32_t)(t->roll * pitch), pitch, n, t->apart));
     }
     return HD_OK;
+}
+
+/* The sides of all slots, whose rows begin at `at` with `left` columns of padding; `cols` of the
+ * image follow, then `right`. */
+static hd_status fill_sides(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t at, int left,
+                            int cols, int right) {
+    int64_t pitch = hd_mtensor_pitch(t), slots = t->roll + t->mirror;
+    uint32_t end = at + (uint32_t)((left + cols) * t->cp);
+    TRY(hd_low_fill(w, t->pad_value, at, (int64_t)left * t->cp, 1, 0));
+    TRY(hd_low_fill(w, t->pad_value, end, pitch - (int64_t)cols * t->cp, (int)slots - 1, pitch));
+    return hd_low_fill(w, t->pad_value, end + (uint32_t)((slots - 1) * pitch),
+                       (int64_t)right * t->cp, 1, 0);
 }
 
 /* The padding of a rolling tensor that is there from the beginning: the sides of all slots, and the
  * rows above the image. */
 static hd_status fill_rolling(struct hd_lowerer *w, const struct hd_mtensor *t) {
-    int64_t pitch = hd_mtensor_pitch(t), side = pitch - (int64_t)t->w * t->cp;
-    int slots = t->roll + t->mirror;
-    uint32_t right = resident_at(t, 0, -t->slot_of_0, t->w); /* of slot 0 */
-    TRY(hd_low_fill(w, t->pad_value, t->xm, (int64_t)t->pl * t->cp, 1, 0));
-    TRY(hd_low_fill(w, t->pad_value, right, side, slots - 1, pitch));
-    TRY(hd_low_fill(w, t->pad_value, right + (uint32_t)((slots - 1) * pitch),
-                    (int64_t)t->pr * t->cp, 1, 0));
+    int all = t->pl + t->w + t->pr, end = t->pl + t->w, step = t->apart ? 2 : 1;
+    for (int i = 0; i < step; i++) { /* columns i, i + step, .. */
+        int left = (t->pl - i + step - 1) / step, cols = (end - i + step - 1) / step - left;
+        int right = (all - i + step - 1) / step - left - cols;
+        TRY(fill_sides(w, t, t->xm + (uint32_t)(i * t->apart), left, cols, right));
+    }
     return hd_low_fill_rows(w, t, -t->pt, 0);
 }
 
@@ -341,12 +374,18 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
     const struct hd_mtensor *all = hd_low_whole(w, w->l->out);
     uint32_t src = v->at + (uint32_t)(t->resident && !v->channels ? c : 0);
+    struct hd_view part[2];
+    for (int i = 0, n = v->other ? hd_low_parts(v, part) : 0; i < n; i++)
+        TRY(hd_low_store(w, img, &part[i], c, bytes));
+    if (v->other) return HD_OK;
     if (all->word_rows && !all->comes_in && !all->words_by_reader)
         TRY(hd_low_store_words(w, all, src, v->pitch, v->y + t->at_row, v->rows, c + t->at_c,
                                bytes));
     if (!t->in_arena) return HD_OK;
     int64_t row = (int64_t)t->w * t->cp;
-    bool whole = bytes == t->cp, one_run = whole && v->cols == t->w && v->pitch == row;
+    int xs = v->alternate ? 2 : 1;
+    bool whole = bytes == t->cp && xs == 1;
+    bool one_run = whole && v->cols == t->w && v->pitch == row;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
     hd_low_set(w, HD_F_st_seg, 1);
     hd_low_set(w, HD_F_st_dst,
@@ -356,12 +395,12 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     hd_low_set(w, HD_F_st_n1, whole ? 1 : v->cols);
     hd_low_set(w, HD_F_st_n2, one_run ? 1 : v->rows);
     hd_low_set(w, HD_F_st_n3, 1);
-    hd_low_set(w, HD_F_st_d1, t->cp);
+    hd_low_set(w, HD_F_st_d1, (int64_t)xs * t->cp);
     hd_low_set(w, HD_F_st_d2, row);
     hd_low_set(w, HD_F_st_s1, v->cp);
     hd_low_set(w, HD_F_st_s2, v->pitch);
     hd_low_touch(w, v, false);
-    touch_rows(w, t, img, v->y, v->y + v->rows, v->x, v->x + v->cols, true);
+    touch_rows(w, t, img, v->y, v->y + v->rows, v->x, v->x + (v->cols - 1) * xs + 1, true);
     return hd_sched_end(&w->s);
 }
 

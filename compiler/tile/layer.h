@@ -65,6 +65,9 @@ struct hd_mtensor {
      * first `mirror` slots are written a second time behind the last one, so that every window and
      * every tile is contiguous; mirror >= slot_of_0 */
     int roll, mirror, slot_of_0;
+    /* rolling, for windows that read two columns a cycle: columns x + pl that are odd lie so many
+     * bytes behind the even ones, in other banks; 0: columns in order */
+    int apart;
     bool in_arena;
     uint64_t arena;
 };
@@ -459,7 +462,9 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
 bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l);
 /* The bytes for tiles of a layer's operands in the ring, from byte *first of it on. */
 int64_t hd_layer_ring_in(const struct hd_layer *l, int64_t *first);
-/* Stride 2, depthwise, streamed: VX reads two columns a cycle, from two views in two parts of the
+/* Stride 2, depthwise: windows that can read two columns a cycle. */
+bool hd_layer_by_pairs(const struct hd_layer *l);
+/* Such, streamed: VX reads two columns a cycle, from two views in two parts of the
  * ring for inputs, the first of this many bytes. Not where LX would take longer to pick every
  * second pixel than VX saves. */
 bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l);

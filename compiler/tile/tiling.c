@@ -39,10 +39,12 @@ static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, i
     return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
 }
 
+bool hd_layer_by_pairs(const struct hd_layer *l) {
+    return l->kind == HD_LAYER_DEPTHWISE && l->sx == 2 && l->kw > 1 && hd_layer_dw_parts(l) == 1;
+}
+
 bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l) {
-    if (l->kind != HD_LAYER_DEPTHWISE || l->sx != 2 || l->kw < 2 || hd_layer_dw_parts(l) > 1 ||
-        lo->tensors[l->in[0]].resident)
-        return false;
+    if (!hd_layer_by_pairs(l) || lo->tensors[l->in[0]].resident) return false;
     /* cycles of LX and VX for a pixel of the result, whose input is sy x 2 pixels */
     int bytes = least_bytes(lo, l, 0), n = (int)hd_ceil_div(bytes, lo->m->n);
     double pixels = 2.0 * l->sy, picked = pixels * hd_run_cycles(lo, bytes);
