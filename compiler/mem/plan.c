@@ -230,7 +230,7 @@ static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) 
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = l->ask_first = l->ask_rest = l->ask_group = l->ask_nb = 0,
-        l->ask_order = HD_ORDER_ANY, l->ask_head = (struct hd_head){0}, l->ask_halves_apart = false;
+        l->ask_order = HD_ORDER_ANY, l->ask_head = (struct hd_head){0};
         hd_status one = hd_choose_tiles(lo, l);
         if (one != HD_OK) s = one;
     }

@@ -19,7 +19,6 @@ struct window { /* chain [first, end) within the layers [from, to) that are esti
 
 struct asked {
     int tiles, first_rows, last_rows, group, nb, halves;
-    bool halves_apart;
     enum hd_order order;
     struct hd_head head;
     uint32_t ring_in, ring_vx;
@@ -27,9 +26,8 @@ struct asked {
 
 static struct asked get(const struct hd_lowering *lo, const struct window *w) {
     const struct hd_layer *l = &lo->layers[w->first];
-    return (struct asked){l->ask_tiles, l->ask_first,  l->ask_rest,         l->ask_group,
-                          l->ask_nb,    l->ask_halves, l->ask_halves_apart, l->ask_order,
-                          l->ask_head,  l->ring_in,    l->ring_vx};
+    return (struct asked){l->ask_tiles,  l->ask_first, l->ask_rest, l->ask_group, l->ask_nb,
+                          l->ask_halves, l->ask_order, l->ask_head, l->ring_in,   l->ring_vx};
 }
 
 /* The chain is tiled as asked; false when it does not fit. */
@@ -38,8 +36,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
         struct hd_layer *l = &lo->layers[i];
         l->ask_tiles = q->tiles, l->ask_first = q->first_rows, l->ask_rest = q->last_rows,
         l->ask_group = q->group, l->ask_nb = q->nb, l->ask_order = q->order, l->ask_head = q->head;
-        l->ring_in = q->ring_in, l->ring_vx = q->ring_vx, l->ask_halves = q->halves,
-        l->ask_halves_apart = q->halves_apart;
+        l->ring_in = q->ring_in, l->ring_vx = q->ring_vx, l->ask_halves = q->halves;
         if (hd_choose_tiles(lo, l) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
             return false;
@@ -74,7 +71,7 @@ static uint64_t tiling_of(const struct search *s) {
                              l->head.words, l->head.first,
                              l->head.body,  l->head.step,
                              l->head.last,  l->ask_halves,
-                             l->ring_vx,    l->ask_halves_apart};
+                             l->ring_vx};
         for (size_t k = 0; k < sizeof v / sizeof *v; k++)
             h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
     }
@@ -202,14 +199,6 @@ static void search_parts(struct search *s) {
         }
 }
 
-/* In a chain with several products: whether a long one finds the half of AM free that another took
- * for a short one. */
-static void search_accumulators(struct search *s) {
-    struct asked q = s->best;
-    q.halves_apart = true;
-    if (s->w.end - s->w.first > 2) consider(s, q);
-}
-
 static void search_ring(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     bool depthwise = s->w.end - s->w.first == 1 && l->kind == HD_LAYER_DEPTHWISE;
@@ -260,7 +249,6 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_tiles(&s);
         search_chunks(&s);
         search_tiles(&s);
-        search_accumulators(&s);
         search_parts(&s);
         search_ring(&s);
         search_tiles(&s);

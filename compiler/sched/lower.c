@@ -119,7 +119,6 @@ struct layer_state { /* of a layer whose tiles are being issued */
     struct hd_chunk *chunks;
     int64_t stay_wm, stay_pm;
     int next_y;
-    int am_half;
     int below; /* row behind the padding below its rolling operand that is there; 0 = none is */
 };
 
@@ -155,7 +154,6 @@ static void part_ring(struct hd_lowerer *w, const struct hd_layer *l) {
 
 static void enter(struct hd_lowerer *w, struct layer_state *s) {
     w->l = s->l;
-    w->am_half = s->l->ask_halves_apart ? &s->am_half : &w->last_half;
     part_ring(w, s->l);
     w->chunks = s->chunks;
     w->slice_c = -1;
@@ -250,11 +248,11 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first,
 
 static void init_rings(struct hd_lowerer *w) {
     const struct hd_machine *m = w->m;
-    int64_t half = hd_am_words(m) / 2;
     w->wm = (struct hd_ring){0, hd_wm_words(m), 0};
     w->pm = (struct hd_ring){0, hd_pm_words(m), 0};
     w->tm = (struct hd_ring){0, HD_TM_TABLES, 0};
-    for (int i = 0; i < 2; i++) w->am[i] = (struct hd_ring){i * half, half, 0};
+    w->am = (struct hd_ring){0, hd_am_words(m), 0};
+    w->am_next[1] = hd_am_words(m) / 2;
 }
 
 /* Operations of the chains of `step` among layers [first, end). */

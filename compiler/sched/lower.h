@@ -61,13 +61,12 @@ struct hd_lowerer {
     struct hd_lowering *lo;
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
-    struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm, am[2];
+    struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm, am;
     enum hd_ring_in in;                    /* of the layer in work: of its first view */
     struct hd_last_tile last[HD_RINGS_IN]; /* of xm_in */
     int first_half;                        /* bytes of each pixel that are loaded now, 0 = all; */
     struct hd_view to_load[2]; /* where each view of the tile goes whose other half waits */
-    int *am_half;              /* of AM that was taken last: by any layer, or by the one in work */
-    int last_half;
+    int64_t am_next[2];        /* of AM, in each of its halves */
     int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
                      loaded */
     bool *staged; /* per mtensor: stored as words by its reader */
@@ -139,8 +138,13 @@ const struct hd_mtensor *hd_low_whole(const struct hd_lowerer *w, int id);
 /* lw.load of n1 runs of words of the image into WM, PM or TM; hd_sched_end is the caller's. */
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1);
-/* AM words for one operation, in the two banks in turn. */
+/* AM words of a tile, in the two banks in turn: of one whose operations read what they have
+ * written.
+ */
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words);
+/* The same of a tile whose sums are complete when they are written: behind those of the one before,
+ * so that tiles are alike. MX writes a bank while VX reads it. */
+int64_t hd_low_sums(struct hd_lowerer *w, int64_t words);
 
 /* vx.map: clamp and zero point of the result; operand A as the layer's first input. */
 void hd_low_set_requant(struct hd_lowerer *w);

@@ -405,8 +405,18 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
 }
 
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
-    *w->am_half = !*w->am_half;
-    return hd_ring_take(&w->am[*w->am_half], words);
+    struct hd_ring *all = &w->am, half = *all;
+    half.size /= 2;
+    bool second = all->next > half.size; /* the last place ends there */
+    if (!second) half.first = half.size;
+    int64_t at = w->am_next[!second];
+    if (at + words > half.first + half.size) at = half.first;
+    w->am_next[!second] = all->next = at + words;
+    return at;
+}
+
+int64_t hd_low_sums(struct hd_lowerer *w, int64_t words) {
+    return hd_ring_take(&w->am, words);
 }
 
 /* Two views of a tile of packed pixels, whole words of each. */

@@ -230,8 +230,7 @@ struct hd_layer {
     int ask_first,
         ask_rest;   /* rows of the first and last band, fewer than of the others; 0 = even */
     int ask_halves; /* depthwise: bands at the end that are done in halves of their channels */
-    bool ask_halves_apart; /* each layer of its chain takes the halves of AM in turn for itself */
-    int ask_group;         /* bytes of a pixel that a wave stores together */
+    int ask_group;  /* bytes of a pixel that a wave stores together */
     struct hd_head ask_head;
     enum hd_order ask_order;
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
