@@ -307,8 +307,8 @@ static hd_status parse_item(struct parser *ps, struct op_state *st) {
         if (st->has_tag) return fail_at(ps, ps->p, "the tag is given twice");
         st->has_tag = true;
         ps->p++;
-        TRY(parse_number(ps, "tag", 0, UINT16_MAX, &tag));
-        st->op.tag = (uint16_t)tag;
+        TRY(parse_number(ps, "tag", -HD_TAG_MAX, HD_TAG_MAX, &tag));
+        st->op.tag = (int32_t)tag;
         return HD_OK;
     }
     size_t len = name_len(ps->p);
@@ -419,7 +419,7 @@ static hd_status parse_bundle(struct parser *ps) {
         slots |= UINT32_C(1) << u;
         ps->n += (size_t)hd_op_encode(&ops[u], ps->words + ps->n);
     }
-    ps->words[start] = hd_bundle_head(slots, (uint32_t)(ps->n - start));
+    ps->words[start] = hd_bundle_head(slots);
     return HD_OK;
 }
 

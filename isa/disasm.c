@@ -108,7 +108,7 @@ static void put_op(struct text *t, const struct hd_op_word *op) {
         return;
     }
     put(t, "%s.%s", hd_isa_units[op->unit].name, hd_isa_ops[o].name);
-    if (op->tag) put(t, " @%d", op->tag);
+    if (op->tag) put(t, " @%" PRId32, op->tag);
     put_list(t, "wait", op->wait);
     put_list(t, "sig", op->signal);
     for (int i = 0; i < HD_PARAM_WORDS; i++) {

@@ -93,6 +93,11 @@ static void sv_unit(int u) {
     printf("  localparam int unsigned Unit%s = %d;\n", name, u);
     printf("  localparam int unsigned %sWords = %d; // sticky parameter words\n", name,
            ui->n_words);
+    int sets = 1;
+    for (int o = 0; o < HD_OPCODES; o++)
+        if ((int)hd_isa_ops[o].unit == u && hd_op_set(hd_isa_ops[o].code) >= sets) sets++;
+    if (ui->n_words)
+        printf("  localparam int unsigned %sSets = %d; // of them, by operation\n", name, sets);
     for (int o = 0; o < HD_OPCODES; o++)
         if ((int)hd_isa_ops[o].unit == u)
             printf("  localparam logic [3:0] %s%s = 4'd%u;\n", name, camel(hd_isa_ops[o].name, op),
@@ -156,9 +161,10 @@ static void isa_sv(void) {
     sv_int("LoopFreshMax", HD_LOOP_FRESH_MAX);
     sv_int("LoopAgainMax", HD_LOOP_AGAIN_MAX);
     sv_int("ItemMaxBytes", HD_ITEM_MAX_BYTES);
-#define NEW_WORD(code, bytes, width)                                                               \
-    printf("  localparam int unsigned NewWord%dBytes = %d, NewWord%dBits = %d;\n", code, bytes,    \
-           code, width);
+#define NEW_WORD(form, code_bits, code, bytes, low, high)                                          \
+    printf("  localparam int unsigned NewWord%dCodeBits = %d, NewWord%dCode = %d, NewWord%dBytes " \
+           "= %d, NewWord%dLow = %d, NewWord%dHigh = %d;\n",                                       \
+           form, code_bits, form, code, form, bytes, form, low, form, high);
 #include "isa/isa.def"
     sv_int("ParamWords", HD_PARAM_WORDS);
     sv_int("OpMaxWords", HD_OP_MAX_WORDS);
@@ -289,10 +295,13 @@ static void md_loops(void) {
     printf("| %d:%d | `" #field "` | %s |\n", (lsb) + (width)-1, lsb, doc);
 #include "isa/isa.def"
     printf(
-        "\nA new word is a size code in bits [1:0] of its first byte and its value, signed, above "
-        "it; what is\nstill above that is zero:\n\n"
-        "| size code | bytes | bits of the value |\n| --- | --- | --- |\n");
-#define NEW_WORD(code, bytes, width) printf("| %d | %d | %d |\n", code, bytes, width);
+        "\nA new word is a code in the lowest bits of its first byte and two signed numbers above "
+        "it, of which the\nhigher counts 2^16; the word is their sum. What is still above them is "
+        "zero:\n\n"
+        "| code | its bits | bytes | bits of the lower number | of the higher |\n"
+        "| --- | --- | --- | --- | --- |\n");
+#define NEW_WORD(form, code_bits, code, bytes, low, high)                                          \
+    printf("| 0x%x | %d | %d | %d | %d |\n", code, code_bits, bytes, low, high);
 #include "isa/isa.def"
     printf(
         "\nWhat issues is: the new words, then `again` words, each the one that issued `back` "
@@ -334,8 +343,8 @@ static void md_stream(void) {
 #undef PLACE
     printf("\n");
     md_loops();
-    printf("Every unit has up to %d sticky parameter words, zero at program start. `set` replaces "
-           "a word,\n"
+    printf("Every operation has up to %d sticky parameter words, zero at program start; those of "
+           "the codes 0 and 1\nof a unit are the same. `set` replaces a word,\n"
            "`add` adds to it modulo 2^32; both at once is illegal. Then the operation waits until "
            "each of\n"
            "the %d semaphores in its wait mask is above zero, decrements those, runs, and when its "
@@ -351,7 +360,8 @@ static void md_text(void) {
         "    loop    = 'loop' rounds, then bundles and loops on lines of their own, then 'end'\n"
         "    bundle  = op, ended by the end of the line | '{' op { ';' op } '}', over any lines\n"
         "    op      = unit '.' name { item }, units of a bundle in any order, each at most once\n"
-        "    item    = '@' tag | 'wait=' list | 'sig=' list | field '=' value | field '+=' value\n"
+        "    item    = '@' layers | 'wait=' list | 'sig=' list | field '=' value | field '+=' "
+        "value\n"
         "    list    = semaphore numbers 0..31 between commas\n"
         "    value   = decimal or 0x hexadecimal, with '-' for signed fields; for binary32 fields "
         "also\n"
@@ -362,7 +372,9 @@ static void md_text(void) {
         "become\n"
         "zero. `field+=value` adds to the word; only a field that is alone in its word, from bit "
         "0, may be\n"
-        "added. `word3=value` and `word3+=value` name a whole parameter word by its number. '#' "
+        "added. `@2` is the third layer behind that of the unit's last operation, `@-1` the one "
+        "before it.\n"
+        "`word3=value` and `word3+=value` name a whole parameter word by its number. '#' "
         "starts a\n"
         "comment.\n\n"
         "    lx.load @7 sig=1 src=0x400 dst=0 run=64 n1=1 n2=14 n3=1 ys=1\n"

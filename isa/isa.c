@@ -33,7 +33,9 @@ const struct hd_field_info hd_isa_fields[HD_FIELDS] = {
 
 #define UNIT(unit, code, doc)                                                                      \
     _Static_assert((code) < HD_UNITS, "unit " #unit ": code past HD_UNITS");
-#define OP(unit, op, code, doc) _Static_assert((code) < 16, "op " #unit "." #op ": code past 15");
+#define OP(unit, op, code, doc)                                                                    \
+    _Static_assert((code) < 16 && (code) <= HD_OP_SETS,                                            \
+                   "op " #unit "." #op ": code past 15, or without a set of words");
 #define FIELD(unit, field, word, lsb, width, kind, doc)                                            \
     _Static_assert((word) < HD_PARAM_WORDS && (width) > 0 && (lsb) + (width) <= 32,                \
                    "field " #unit "." #field " leaves its word");
@@ -41,26 +43,31 @@ const struct hd_field_info hd_isa_fields[HD_FIELDS] = {
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-void hd_op_apply(const struct hd_op_word *op, uint32_t words[HD_PARAM_WORDS]) {
+uint32_t *hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky) {
+    uint32_t *words = sticky->words[hd_op_set(op->code)];
     for (int i = 0; i < HD_PARAM_WORDS; i++) {
         if (op->set >> i & 1) words[i] = op->lit[i];
         if (op->add >> i & 1) words[i] += op->lit[i];
     }
+    sticky->tag += (uint16_t)op->tag;
+    return words;
 }
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
 enum { /* bits of an operation's header */
-       HAS_WAIT = 1 << HD_HEAD_masks_LSB,
-       HAS_SIGNAL = HAS_WAIT << 1,
-       HAS_SET = HAS_WAIT << 2,
-       HAS_ADD = HAS_WAIT << 3,
-       HEAD_BITS = HD_HEAD_tag_LSB + HD_HEAD_tag_BITS
+       HAS_WAIT = 1 << HD_HEAD_wait_LSB,
+       HAS_SIGNAL = 1 << HD_HEAD_signal_LSB,
+       HAS_SET = 1 << HD_HEAD_set_LSB,
+       HAS_ADD = 1 << HD_HEAD_add_LSB,
+       CODE_MAX = (1 << HD_HEAD_code_BITS) - 1
 };
+_Static_assert(HD_HEAD_tag_LSB + HD_HEAD_tag_BITS == 32, "every bit of a header has a name");
 
 int hd_op_encode(const struct hd_op_word *op, uint32_t *out) {
+    HD_ASSERT(op->tag >= -HD_TAG_MAX && op->tag <= HD_TAG_MAX);
     int n = 1;
-    out[0] = (op->code & 15u) | (uint32_t)op->tag << HD_HEAD_tag_LSB;
+    out[0] = (uint32_t)op->code << HD_HEAD_code_LSB | (uint32_t)op->tag << HD_HEAD_tag_LSB;
     if (op->wait) out[0] |= HAS_WAIT, out[n++] = op->wait;
     if (op->signal) out[0] |= HAS_SIGNAL, out[n++] = op->signal;
     if (op->set) out[0] |= HAS_SET, out[n++] = op->set;
@@ -79,18 +86,20 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
                  const char **out_why) {
     if (n < 1) return illegal(out_why, "operation header is cut off");
     uint32_t head = in[0];
-    if (head >> HEAD_BITS)
-        return illegal(out_why, "reserved bits of an operation header are not zero");
-    if (hd_op_by_code(unit, head & 15) < 0) return illegal(out_why, "unknown operation code");
+    uint32_t code = head >> HD_HEAD_code_LSB & CODE_MAX;
+    if (hd_op_by_code(unit, code) < 0) return illegal(out_why, "unknown operation code");
 
     struct hd_op_word op = {
-        .unit = (uint8_t)unit, .code = head & 15, .tag = (uint16_t)(head >> HD_HEAD_tag_LSB)};
-    uint32_t *const masks[4] = {&op.wait, &op.signal, &op.set, &op.add};
+        .unit = (uint8_t)unit, .code = (uint8_t)code, .tag = (int32_t)head >> HD_HEAD_tag_LSB};
+    const struct {
+        uint32_t bit, *mask;
+    } masks[] = {
+        {HAS_WAIT, &op.wait}, {HAS_SIGNAL, &op.signal}, {HAS_SET, &op.set}, {HAS_ADD, &op.add}};
     size_t at = 1;
     for (int i = 0; i < 4; i++) {
-        if (!(head & (unsigned)HAS_WAIT << i)) continue;
+        if (!(head & masks[i].bit)) continue;
         if (at >= n) return illegal(out_why, "operation masks are cut off");
-        *masks[i] = in[at++];
+        *masks[i].mask = in[at++];
     }
     uint32_t known = hd_isa_units[unit].n_words >= 32
                          ? UINT32_MAX
@@ -112,22 +121,20 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
 int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],
                      int out_offset[HD_UNITS], int *out_n, const char **out_why) {
     if (n < 1) return illegal(out_why, "bundle header is cut off");
-    uint32_t slots = hd_bundle_slots(in[0]), words = hd_bundle_words(in[0]);
-    if (in[0] != hd_bundle_head(slots, words))
+    uint32_t slots = hd_bundle_slots(in[0]);
+    if (in[0] != hd_bundle_head(slots))
         return illegal(out_why, "reserved bits of a bundle header are not zero");
-    if (words < 1 || words > n) return illegal(out_why, "bundle length leaves the program");
     size_t at = 1;
     int n_ops = 0;
     for (int u = 0; u < HD_UNITS; u++) {
         if (!(slots >> u & 1)) continue;
-        int len = hd_op_decode((enum hd_unit)u, in + at, words - at, &ops[n_ops], out_why);
+        int len = hd_op_decode((enum hd_unit)u, in + at, n - at, &ops[n_ops], out_why);
         if (!len) return 0;
         out_offset[n_ops++] = (int)at;
         at += (size_t)len;
     }
-    if (at != words) return illegal(out_why, "bundle length differs from its operations");
     *out_n = n_ops;
-    return (int)words;
+    return (int)at;
 }
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -243,7 +250,8 @@ uint32_t hd_isa_hash(void) {
 #define BUNDLE(field, lsb, width, doc) h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
 #define HEAD(field, lsb, width, doc)   h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
 #define LOOP(field, lsb, width, doc)   h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
-#define NEW_WORD(code, bytes, width)   h = fnv_u32(fnv_u32(fnv_u32(h, code), bytes), width);
+#define NEW_WORD(form, code_bits, code, bytes, low, high)                                          \
+    h = fnv_u32(fnv_u32(fnv_u32(fnv_u32(fnv_u32(h, code_bits), code), bytes), low), high);
 #include "isa/isa.def"
     return h;
 }

@@ -5,11 +5,12 @@
  *
  *   program     header, bundle, bundle, ...; starts at image + code_offset
  *   header      [0] HD_PROG_MAGIC [1] isa hash [2] machine hash [3] words, header included
- *   bundle      slot mask (bit u = unit u), words (BUNDLE in isa.def); then one operation per set
- *               bit, lowest unit first
- *   operation   code, masks, tag (HEAD); then, where present and in this order: wait mask, signal
- *               mask, set mask, add mask, and one word for each bit of (set | add), lowest
- * parameter word first. A bit in both masks is illegal.
+ *   bundle      slot mask (bit u = unit u; BUNDLE in isa.def); then one operation per set bit,
+ *               lowest unit first
+ *   operation   code, what follows, tag (HEAD); then, where present and in this order: wait mask,
+ *               signal mask, set mask, add mask, and one word for each bit of (set | add), lowest
+ * parameter word first. A bit in both masks is illegal. The tag is added to the layer number of the
+ * unit, which begins at 0.
  *
  * Bits that have no name are zero.
  *
@@ -22,10 +23,10 @@
  * or a report has one, counts the words that issue, so it is that of the plain program.
  *
  * Issue: bundles in order; an operation enters its unit's queue (machine.queue_ops deep; a full
- * queue holds issue). Each unit takes its operations in order: applies set/add to its sticky words
- * when it takes them, waits until every semaphore of the wait mask is above zero, then decrements
- * those, runs, and when all its effects are visible increments every semaphore of the signal mask
- * (255 at most).
+ * queue holds issue). Each unit takes its operations in order: applies set/add to the sticky words
+ * of the operation when it takes them, waits until every semaphore of the wait mask is above zero,
+ * then decrements those, runs, and when all its effects are visible increments every semaphore of
+ * the signal mask (255 at most).
  */
 #ifndef HD_ISA_ISA_H
 #define HD_ISA_ISA_H
@@ -37,12 +38,13 @@
 #include "runtime/base/status.h"
 
 enum {
-    HD_ISA_VERSION = 1 << 16 | 2,
+    HD_ISA_VERSION = 1 << 16 | 3,
     HD_PROG_MAGIC = 0x314c4448,        /* "HDL1" */
     HD_PROG_MAGIC_PACKED = 0x334c4448, /* "HDL3" */
     HD_PROG_HEADER_WORDS = 4,          /* of a plain program */
     HD_PROG_WORDS_MAX = 1 << 24,       /* that tools unpack; machines issue any number */
-    HD_PARAM_WORDS = 32,               /* sticky words per unit, at most */
+    HD_PARAM_WORDS = 32,               /* sticky words of an operation, at most */
+    HD_OP_SETS = 2,                    /* sets of them that a unit has, at most */
     HD_OP_MAX_WORDS = 5 + HD_PARAM_WORDS,
     HD_SEMAPHORES = 32,
     HD_SEM_MAX = 255,
@@ -93,7 +95,7 @@ enum { /* places in the headers */
     HD_BUNDLE_##field##_LSB = lsb, HD_BUNDLE_##field##_BITS = width,
 #define HEAD(field, lsb, width, doc) HD_HEAD_##field##_LSB = lsb, HD_HEAD_##field##_BITS = width,
 #include "isa/isa.def"
-       HD_BUNDLE_MAX_WORDS = (1 << HD_BUNDLE_words_BITS) - 1
+       HD_TAG_MAX = (1 << (HD_HEAD_tag_BITS - 1)) - 1 /* either way */
 };
 
 struct hd_loop { /* the loop token of a packed program: numbers of words */
@@ -119,8 +121,8 @@ extern const struct hd_field_info hd_isa_fields[HD_FIELDS];
 
 /* One operation, decoded: header, semaphores and the words it changes. */
 struct hd_op_word {
-    uint8_t unit, code; /* encoded op code */
-    uint16_t tag;
+    uint8_t unit, code;              /* encoded op code */
+    int32_t tag;                     /* added to the layer number of the unit; within HD_TAG_MAX */
     uint32_t wait, signal, set, add; /* masks */
     uint32_t lit[HD_PARAM_WORDS];    /* literal of word i, valid where bit i of set|add */
 };
@@ -153,8 +155,19 @@ static inline void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f,
     words[fi->word] = (words[fi->word] & ~mask) | ((uint32_t)v << fi->lsb & mask);
 }
 
-/* Applies set and add to sticky words. */
-void hd_op_apply(const struct hd_op_word *op, uint32_t words[HD_PARAM_WORDS]);
+/* What a unit keeps from one operation to the next; all zero at program start. */
+struct hd_sticky {
+    uint32_t words[HD_OP_SETS][HD_PARAM_WORDS];
+    uint16_t tag; /* layer number */
+};
+
+/* Which set an operation of that code has: 0 and 1 the same, each other one of its own. */
+static inline int hd_op_set(unsigned code) {
+    return code < 2 ? 0 : (int)code - 1;
+}
+
+/* Applies tag, set and add; returns the words of the operation. */
+uint32_t *hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky);
 
 /* Encodes one operation: returns words written, at most HD_OP_MAX_WORDS. */
 int hd_op_encode(const struct hd_op_word *op, uint32_t *out);
@@ -165,14 +178,11 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
                  const char **out_why);
 
 /* First word of a bundle. */
-static inline uint32_t hd_bundle_head(uint32_t slots, uint32_t words) {
-    return slots << HD_BUNDLE_slots_LSB | words << HD_BUNDLE_words_LSB;
+static inline uint32_t hd_bundle_head(uint32_t slots) {
+    return slots << HD_BUNDLE_slots_LSB;
 }
 static inline uint32_t hd_bundle_slots(uint32_t head) {
     return head >> HD_BUNDLE_slots_LSB & ((1u << HD_BUNDLE_slots_BITS) - 1);
-}
-static inline uint32_t hd_bundle_words(uint32_t head) {
-    return head >> HD_BUNDLE_words_LSB & HD_BUNDLE_MAX_WORDS;
 }
 /* Decodes the bundle at in[0]: fills ops[0..*out_n) in slot order and their word offsets relative
  * to in; returns its length in words, or 0 if illegal. */
@@ -188,9 +198,10 @@ int hd_loop_decode(const uint32_t *stream, size_t n, size_t at, uint64_t before,
                    struct hd_loop *out, const char **out_why);
 int hd_new_word_decode(const uint32_t *stream, size_t n, size_t at, uint32_t *out,
                        const char **out_why);
-/* The other way, at out; they return the bytes. `code` is the least size code to use, usually 0. */
+/* The other way, at out; they return the bytes. Of the forms from `form` on, usually 0, the one
+ * with the fewest bytes is taken. */
 int hd_loop_encode(const struct hd_loop *loop, uint8_t out[HD_ITEM_MAX_BYTES]);
-int hd_new_word_encode(uint32_t word, int code, uint8_t out[HD_ITEM_MAX_BYTES]);
+int hd_new_word_encode(uint32_t word, int form, uint8_t out[HD_ITEM_MAX_BYTES]);
 /* Makes a packed program of n words of a plain one whole: its stream has `bytes`, header included,
  * and those behind the header are there. Writes the header, fills the last word with zeros; returns
  * the words of the stream. */

@@ -12,13 +12,15 @@
 
 /* ---- items of the stream -------------------------------------------------------------------- */
 
-static const struct {
-    int bytes, width;
-} new_words[] = {
-#define NEW_WORD(code, bytes, width) [code] = {bytes, width},
+static const struct form {
+    uint32_t code_bits, code;
+    int bytes, low, high;
+} forms[] = {
+#define NEW_WORD(form, code_bits, code, bytes, low, high)                                          \
+    [form] = {code_bits, code, bytes, low, high},
 #include "isa/isa.def"
 };
-enum { SIZE_CODE_BITS = 2, SIZE_CODES = 1 << SIZE_CODE_BITS };
+enum { FORMS = sizeof forms / sizeof *forms };
 
 /* The bytes from `at` on, zero behind the end of n words; *out_left: how many there are. */
 static uint64_t look(const uint32_t *stream, size_t n, size_t at, size_t *out_left) {
@@ -83,40 +85,61 @@ int hd_loop_encode(const struct hd_loop *loop, uint8_t out[HD_ITEM_MAX_BYTES]) {
     return n;
 }
 
+/* The lowest `width` bits, the highest of them the sign. */
+static uint32_t extended(uint64_t v, int width) {
+    if (width == 0) return 0;
+    uint64_t sign = UINT64_C(1) << (width - 1), low = v & (2 * sign - 1);
+    return (uint32_t)((low ^ sign) - sign);
+}
+
 int hd_new_word_decode(const uint32_t *stream, size_t n, size_t at, uint32_t *out,
                        const char **out_why) {
     size_t left;
     uint64_t v = look(stream, n, at, &left);
-    uint32_t code = (uint32_t)v & (SIZE_CODES - 1);
-    int bytes = new_words[code].bytes, width = new_words[code].width;
-    uint64_t value = v >> SIZE_CODE_BITS, mask = (UINT64_C(1) << width) - 1;
-    uint32_t above = (uint32_t)(UINT64_C(0xffffffff) << width); /* copies of the sign */
-    *out = (uint32_t)(value & mask) | (value >> (width - 1) & 1 ? above : 0);
-    int spare = 8 * bytes - SIZE_CODE_BITS - width;
-    *out_why = left < (size_t)bytes                            ? "it ends too early"
-               : value >> width & ((UINT64_C(1) << spare) - 1) ? "bits above a new word of 32"
-                                                               : NULL;
-    return *out_why ? 0 : bytes;
+    const struct form *f = forms;
+    while ((v & ((1u << f->code_bits) - 1)) != f->code) f++;
+    v >>= f->code_bits;
+    *out = extended(v, f->low) + (extended(v >> f->low, f->high) << 16);
+    int used = f->low + f->high, spare = 8 * f->bytes - (int)f->code_bits - used;
+    *out_why = left < (size_t)f->bytes                    ? "it ends too early"
+               : v >> used & ((UINT64_C(1) << spare) - 1) ? "bits above a new word of 32"
+                                                          : NULL;
+    return *out_why ? 0 : f->bytes;
 }
 
-/* Whether `width` bits, the highest of them the sign, hold the word. */
-static bool fits(uint32_t word, int width) {
-    uint32_t half = UINT32_C(1) << (width - 1);
-    return width == 32 || word + half < 2 * half;
+/* The two numbers whose sum the word is, of which the higher counts 2^16 if there is one. */
+static void numbers(uint32_t word, const struct form *f, uint32_t *low, uint32_t *high) {
+    *low = f->high ? extended(word, 16) : word;
+    *high = f->high ? extended((word - *low) >> 16, 16) : 0;
 }
 
-static int size_code(uint32_t word) {
-    int code = 0;
-    while (!fits(word, new_words[code].width)) code++;
-    return code;
+/* Whether `width` bits, the highest of them the sign, hold the number. */
+static bool fits(uint32_t number, int width) {
+    return extended(number, width) == number;
 }
 
-int hd_new_word_encode(uint32_t word, int code, uint8_t out[HD_ITEM_MAX_BYTES]) {
-    if (code < size_code(word)) code = size_code(word);
-    uint64_t v = (word & ((UINT64_C(1) << new_words[code].width) - 1)) << SIZE_CODE_BITS | code;
-    int bytes = new_words[code].bytes;
-    for (int i = 0; i < bytes && i < HD_ITEM_MAX_BYTES; i++) out[i] = (uint8_t)(v >> 8 * i);
-    return bytes;
+/* The form with the fewest bytes. */
+static int form_of(uint32_t word, int from) {
+    int best = FORMS - 1;
+    for (int i = from; i < FORMS; i++) {
+        uint32_t low, high;
+        numbers(word, &forms[i], &low, &high);
+        if (fits(low, forms[i].low) && fits(high, forms[i].high) &&
+            forms[i].bytes < forms[best].bytes)
+            best = i;
+    }
+    return best;
+}
+
+int hd_new_word_encode(uint32_t word, int form, uint8_t out[HD_ITEM_MAX_BYTES]) {
+    const struct form *f = &forms[form_of(word, form)];
+    uint32_t low, high;
+    numbers(word, f, &low, &high);
+    uint64_t of_low = low & ((UINT64_C(1) << f->low) - 1);
+    uint64_t of_high = high & ((UINT64_C(1) << f->high) - 1);
+    uint64_t v = (of_high << f->low | of_low) << f->code_bits | f->code;
+    for (int i = 0; i < f->bytes; i++) out[i] = (uint8_t)(v >> 8 * i);
+    return f->bytes;
 }
 
 /* ---- packing -------------------------------------------------------------------------------- */
@@ -164,7 +187,7 @@ static void choose(const uint32_t *w, struct plan *p, size_t n) {
         uint32_t length = p[i].run, cut = HD_LOOP_AGAIN_MORE, here[STATES];
         uint32_t whole = run_cost(p, n, i, length);
         uint32_t part = length > cut ? run_cost(p, n, i, cut) : UINT32_MAX;
-        uint32_t bytes = (uint32_t)new_words[size_code(w[i])].bytes;
+        uint32_t bytes = (uint32_t)forms[form_of(w[i], 0)].bytes;
         for (int s = 0; s < STATES; s++) {
             int to = s < STATES - 1 ? s + 1 : s;
             uint32_t fresh = bytes + (to > s && to == STATES - 1) + next[to];
@@ -233,7 +256,7 @@ size_t hd_prog_pack(const uint32_t *words, size_t n, uint32_t *out) {
 /* ---- for reading ---------------------------------------------------------------------------- */
 
 void hd_prog_absolute(uint32_t *words, size_t n) {
-    uint32_t held[HD_UNITS][HD_PARAM_WORDS] = {{0}};
+    struct hd_sticky held[HD_UNITS] = {{.tag = 0}};
     struct hd_op_word ops[HD_UNITS];
     int offset[HD_UNITS], n_ops, length;
     const char *why;
@@ -242,11 +265,11 @@ void hd_prog_absolute(uint32_t *words, size_t n) {
         if (!length) return;
         for (int i = 0; i < n_ops; i++) {
             struct hd_op_word *op = &ops[i];
-            hd_op_apply(op, held[op->unit]);
+            const uint32_t *now = hd_op_apply(op, &held[op->unit]);
             if (!op->add || op->set) continue;
             op->set = op->add;
             op->add = 0;
-            memcpy(op->lit, held[op->unit], sizeof op->lit);
+            memcpy(op->lit, now, sizeof op->lit);
             hd_op_encode(op, words + at + (size_t)offset[i]);
         }
     }
