@@ -65,7 +65,7 @@ enum { /* bits of an operation's header */
 _Static_assert(HD_HEAD_tag_LSB + HD_HEAD_tag_BITS == 32, "every bit of a header has a name");
 
 int hd_op_encode(const struct hd_op_word *op, uint32_t *out) {
-    HD_ASSERT(op->tag >= -HD_TAG_MAX && op->tag <= HD_TAG_MAX);
+    HD_ASSERT(op->tag >= -HD_TAG_MAX - 1 && op->tag <= HD_TAG_MAX);
     int n = 1;
     out[0] = (uint32_t)op->code << HD_HEAD_code_LSB | (uint32_t)op->tag << HD_HEAD_tag_LSB;
     if (op->wait) out[0] |= HAS_WAIT, out[n++] = op->wait;
@@ -82,40 +82,51 @@ static int illegal(const char **out_why, const char *why) {
     return 0;
 }
 
-int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *out,
-                 const char **out_why) {
-    if (n < 1) return illegal(out_why, "operation header is cut off");
-    uint32_t head = in[0];
-    uint32_t code = head >> HD_HEAD_code_LSB & CODE_MAX;
+/* As hd_op_words; fills all of op but its words. */
+static int read_head(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *op,
+                     const char **out_why) {
+    if (n < 1) return 1;
+    uint32_t head = in[0], code = head >> HD_HEAD_code_LSB & CODE_MAX;
     if (hd_op_by_code(unit, code) < 0) return illegal(out_why, "unknown operation code");
-
-    struct hd_op_word op = {
+    *op = (struct hd_op_word){
         .unit = (uint8_t)unit, .code = (uint8_t)code, .tag = (int32_t)head >> HD_HEAD_tag_LSB};
     const struct {
         uint32_t bit, *mask;
     } masks[] = {
-        {HAS_WAIT, &op.wait}, {HAS_SIGNAL, &op.signal}, {HAS_SET, &op.set}, {HAS_ADD, &op.add}};
-    size_t at = 1;
+        {HAS_WAIT, &op->wait}, {HAS_SIGNAL, &op->signal}, {HAS_SET, &op->set}, {HAS_ADD, &op->add}};
+    int at = 1;
     for (int i = 0; i < 4; i++) {
         if (!(head & masks[i].bit)) continue;
-        if (at >= n) return illegal(out_why, "operation masks are cut off");
-        *masks[i].mask = in[at++];
+        if ((size_t)at < n) *masks[i].mask = in[at];
+        at++;
     }
-    uint32_t known = hd_isa_units[unit].n_words >= 32
-                         ? UINT32_MAX
-                         : (UINT32_C(1) << hd_isa_units[unit].n_words) - 1;
-    if (op.set & op.add)
+    int words = hd_isa_units[unit].n_words;
+    uint32_t known = words >= 32 ? UINT32_MAX : (UINT32_C(1) << words) - 1;
+    if (op->set & op->add)
         return illegal(out_why, "a parameter word is in both the set and the add mask");
-    if ((op.set | op.add) & ~known)
+    if ((op->set | op->add) & ~known)
         return illegal(out_why,
                        "set or add mask names a parameter word that the unit does not have");
-    for (int i = 0; i < HD_PARAM_WORDS; i++) {
-        if (!((op.set | op.add) >> i & 1)) continue;
-        if (at >= n) return illegal(out_why, "parameter words are cut off");
-        op.lit[i] = in[at++];
-    }
+    for (int i = 0; i < HD_PARAM_WORDS; i++) at += (op->set | op->add) >> i & 1;
+    return at;
+}
+
+int hd_op_words(enum hd_unit unit, const uint32_t *in, size_t n) {
+    struct hd_op_word op;
+    const char *why;
+    return read_head(unit, in, n, &op, &why);
+}
+
+int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *out,
+                 const char **out_why) {
+    struct hd_op_word op;
+    int words = read_head(unit, in, n, &op, out_why), at = words;
+    if (words && (size_t)words > n) return illegal(out_why, "operation is cut off");
+    if (!words) return 0;
+    for (int i = HD_PARAM_WORDS; i-- > 0;)
+        if ((op.set | op.add) >> i & 1) op.lit[i] = in[--at];
     *out = op;
-    return (int)at;
+    return words;
 }
 
 int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],

@@ -114,6 +114,11 @@ enum { /* widths of its fields */
        HD_LOOP_MIN = 2,                         /* words of a body */
        HD_ITEM_MAX_BYTES = 5                    /* of a token, of a new word */
 };
+enum { /* forms of new words, the last of which holds any */
+#define NEW_WORD(form, ...) HD_NEW_WORD_##form = form,
+#include "isa/isa.def"
+       HD_NEW_WORD_FORMS
+};
 
 extern const struct hd_unit_info hd_isa_units[HD_UNITS];
 extern const struct hd_op_info hd_isa_ops[HD_OPCODES];
@@ -177,6 +182,10 @@ int hd_op_encode(const struct hd_op_word *op, uint32_t *out);
 int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *out,
                  const char **out_why);
 
+/* Words of the operation of `unit` that begins at in, as far as the n that are there tell: above n
+ * while some are missing; 0 if it is illegal, which a word tells that is there. */
+int hd_op_words(enum hd_unit unit, const uint32_t *in, size_t n);
+
 /* First word of a bundle. */
 static inline uint32_t hd_bundle_head(uint32_t slots) {
     return slots << HD_BUNDLE_slots_LSB;
@@ -201,6 +210,7 @@ int hd_new_word_decode(const uint32_t *stream, size_t n, size_t at, uint32_t *ou
 /* The other way, at out; they return the bytes. Of the forms from `form` on, usually 0, the one
  * with the fewest bytes is taken. */
 int hd_loop_encode(const struct hd_loop *loop, uint8_t out[HD_ITEM_MAX_BYTES]);
+int hd_new_word_form(uint8_t first_byte);
 int hd_new_word_encode(uint32_t word, int form, uint8_t out[HD_ITEM_MAX_BYTES]);
 /* Makes a packed program of n words of a plain one whole: its stream has `bytes`, header included,
  * and those behind the header are there. Writes the header, fills the last word with zeros; returns

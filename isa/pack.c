@@ -20,8 +20,6 @@ static const struct form {
     [form] = {code_bits, code, bytes, low, high},
 #include "isa/isa.def"
 };
-enum { FORMS = sizeof forms / sizeof *forms };
-
 /* The bytes from `at` on, zero behind the end of n words; *out_left: how many there are. */
 static uint64_t look(const uint32_t *stream, size_t n, size_t at, size_t *out_left) {
     uint64_t v = 0;
@@ -92,12 +90,17 @@ static uint32_t extended(uint64_t v, int width) {
     return (uint32_t)((low ^ sign) - sign);
 }
 
+int hd_new_word_form(uint8_t first_byte) {
+    int i = 0;
+    while ((first_byte & ((1u << forms[i].code_bits) - 1)) != forms[i].code) i++;
+    return i;
+}
+
 int hd_new_word_decode(const uint32_t *stream, size_t n, size_t at, uint32_t *out,
                        const char **out_why) {
     size_t left;
     uint64_t v = look(stream, n, at, &left);
-    const struct form *f = forms;
-    while ((v & ((1u << f->code_bits) - 1)) != f->code) f++;
+    const struct form *f = &forms[hd_new_word_form((uint8_t)v)];
     v >>= f->code_bits;
     *out = extended(v, f->low) + (extended(v >> f->low, f->high) << 16);
     int used = f->low + f->high, spare = 8 * f->bytes - (int)f->code_bits - used;
@@ -120,8 +123,8 @@ static bool fits(uint32_t number, int width) {
 
 /* The form with the fewest bytes. */
 static int form_of(uint32_t word, int from) {
-    int best = FORMS - 1;
-    for (int i = from; i < FORMS; i++) {
+    int best = HD_NEW_WORD_FORMS - 1;
+    for (int i = from; i < HD_NEW_WORD_FORMS; i++) {
         uint32_t low, high;
         numbers(word, &forms[i], &low, &high);
         if (fits(low, forms[i].low) && fits(high, forms[i].high) &&
@@ -138,7 +141,7 @@ int hd_new_word_encode(uint32_t word, int form, uint8_t out[HD_ITEM_MAX_BYTES]) 
     uint64_t of_low = low & ((UINT64_C(1) << f->low) - 1);
     uint64_t of_high = high & ((UINT64_C(1) << f->high) - 1);
     uint64_t v = (of_high << f->low | of_low) << f->code_bits | f->code;
-    for (int i = 0; i < f->bytes; i++) out[i] = (uint8_t)(v >> 8 * i);
+    for (int i = 0; i < f->bytes && i < HD_ITEM_MAX_BYTES; i++) out[i] = (uint8_t)(v >> 8 * i);
     return f->bytes;
 }
 

@@ -49,7 +49,8 @@ enum front_state { FRONT_IDLE, FRONT_SEM, FRONT_OFFER };
 struct front {
     struct queued_op queue[HD_QUEUE_MAX];
     uint32_t q_head, q_n;
-    uint32_t words[HD_PARAM_WORDS];
+    struct hd_sticky sticky;
+    const uint32_t *words; /* in sticky, of the operation taken */
     enum front_state state;
     struct queued_op cur;
     uint64_t ready;       /* state change not before; offered: since when */
@@ -235,14 +236,15 @@ struct vx_time {
 enum seq_state { SEQ_NONE, SEQ_SEM, SEQ_BARRIER, SEQ_END };
 
 struct issue {
-    uint32_t pc, bundle; /* next word; start of the bundle in work */
-    uint32_t code[256];  /* the bundle */
+    uint32_t pc, bundle;                           /* next word; start of the bundle in work */
+    uint32_t code[1 + HD_UNITS * HD_OP_MAX_WORDS]; /* the bundle */
     struct hd_op_word ops[HD_UNITS];
     int offset[HD_UNITS];
     int n, at, words; /* operations of the bundle, the one in work, words */
     bool decoded;
     enum seq_state seq;
-    uint64_t t; /* cycle of the next word, or of the next step of a SEQ operation */
+    uint16_t tag; /* layer number of the sequencer */
+    uint64_t t;   /* cycle of the next word, or of the next step of a SEQ operation */
     uint64_t seq_start, seq_granted; /* of the SEQ operation in work, for the probe */
     uint64_t next;
 };

@@ -6,42 +6,45 @@
 
 /* ---- issue ---------------------------------------------------------------------------------- */
 
-/* The bundle does not decode: the operation that is wrong, else the bundle itself. */
-static void encoding_error(hd_iss *iss) {
-    const struct issue *s = &iss->issue;
-    const uint32_t *b = s->code;
-    uint32_t left = iss->code_words - s->pc, at = 1;
-    uint32_t slots = left ? hd_bundle_slots(b[0]) : 0, words = left ? hd_bundle_words(b[0]) : 0;
-    bool header_ok = left && b[0] == hd_bundle_head(slots, words) && words >= 1 && words <= left;
-    int unit = HD_UNIT_seq;
-    uint32_t wrong = s->pc;
-    for (int u = 0; header_ok && u < HD_UNITS; u++) {
-        struct hd_op_word op;
-        const char *why;
-        if (!(slots >> u & 1)) continue;
-        unit = u;
-        wrong = s->pc + at;
-        int n = hd_op_decode((enum hd_unit)u, b + at, words - at, &op, &why);
-        if (!n) break;
-        at += (uint32_t)n;
+/* Reads words of the bundle until it has n; false: the program ends before, or is wrong there. */
+static bool read_to(hd_iss *iss, uint32_t *n_read, uint32_t n) {
+    struct issue *s = &iss->issue;
+    for (; *n_read < n; ++*n_read) {
+        if (s->pc + *n_read == iss->code_words) {
+            hd_iss_error(iss, HD_ERR_encoding, HD_UNIT_seq, iss->code_words);
+            return false;
+        }
+        if (!hd_iss_word(iss, &s->code[*n_read])) return false;
     }
-    hd_iss_error(iss, HD_ERR_encoding, (enum hd_unit)unit, wrong);
+    return true;
 }
 
+/* A bundle ends where the last of its operations does, so what is read says how much there is. */
 static void decode(hd_iss *iss) {
     struct issue *s = &iss->issue;
+    uint32_t n = 0, at = 1;
     const char *why;
-    uint32_t left = iss->code_words - s->pc, n = left ? 1 : 0;
-    s->words = 0;
-    if (n && !hd_iss_word(iss, &s->code[0])) return;
-    uint32_t length = n ? hd_bundle_words(s->code[0]) : 0;
-    for (; n < length && n < left; n++)
-        if (!hd_iss_word(iss, &s->code[n])) return;
-    if (n) s->words = hd_bundle_decode(s->code, n, s->ops, s->offset, &s->n, &why);
-    if (!s->words) {
-        encoding_error(iss);
+    if (!read_to(iss, &n, 1)) return;
+    uint32_t slots = hd_bundle_slots(s->code[0]);
+    if (s->code[0] != hd_bundle_head(slots)) {
+        hd_iss_error(iss, HD_ERR_encoding, HD_UNIT_seq, s->pc);
         return;
     }
+    s->n = 0;
+    for (int u = 0; u < HD_UNITS; u++) {
+        if (!(slots >> u & 1)) continue;
+        int length;
+        while ((length = hd_op_words((enum hd_unit)u, s->code + at, n - at)) > (int)(n - at))
+            if (!read_to(iss, &n, at + (uint32_t)length)) return;
+        if (!length) {
+            hd_iss_error(iss, HD_ERR_encoding, (enum hd_unit)u, s->pc + at);
+            return;
+        }
+        hd_op_decode((enum hd_unit)u, s->code + at, n - at, &s->ops[s->n], &why);
+        s->offset[s->n++] = (int)at;
+        at = n;
+    }
+    s->words = (int)n;
     s->bundle = s->pc;
     s->decoded = true;
     s->at = 0;
@@ -99,7 +102,7 @@ static bool seq_step(hd_iss *iss, const struct hd_op_word *op, uint32_t pc) {
     }
     s->seq = SEQ_NONE;
     s->t = iss->now + 1;
-    tell_op(iss, &(struct hd_op_record){HD_UNIT_seq, op->tag, pc, s->seq_start, s->seq_start,
+    tell_op(iss, &(struct hd_op_record){HD_UNIT_seq, s->tag, pc, s->seq_start, s->seq_start,
                                         s->seq_start, s->t, s->seq_granted - s->seq_start, 0, 0});
     hd_iss_signal(iss, op->signal, HD_UNIT_seq, pc);
     if (op->code == hd_isa_ops[HD_OP_seq_halt].code && iss->running) {
@@ -131,6 +134,7 @@ static bool issue_op(hd_iss *iss) {
             return true;
         }
         s->seq = SEQ_SEM;
+        s->tag += (uint16_t)op->tag;
         s->next = s->seq_start = s->t;
         if (s->t > iss->now) return false;
     }
@@ -177,7 +181,7 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
     }
     uint32_t slot = (f->f_head + f->f_n) % HD_IN_FLIGHT;
     f->fly[slot] = (struct flying_op){
-        f->cur.op.signal, f->cur.pc, f->cur.op.tag, nop,
+        f->cur.op.signal, f->cur.pc, f->sticky.tag, nop,
         iss->now + 1,     f->take,   iss->now + 1,  iss->count[u].stall_sem - f->stall_sem};
     if (!nop && !hd_iss_engine_start(iss, u, slot)) return false;
     if (f->f_n) { /* completions come in order */
@@ -203,7 +207,7 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
         f->cur = *q;
         f->q_head = (f->q_head + 1) % HD_QUEUE_MAX;
         f->q_n--;
-        hd_op_apply(&f->cur.op, f->words);
+        f->words = hd_op_apply(&f->cur.op, &f->sticky);
         f->state = FRONT_SEM;
         f->take = iss->now;
         f->stall_sem = iss->count[u].stall_sem;

@@ -69,7 +69,7 @@ static bool check_header(struct hd_check *k) {
 
 /* Fills k->ops; false when a bundle does not decode. */
 static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
-    uint32_t sticky[HD_UNITS][HD_PARAM_WORDS] = {{0}};
+    struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
     size_t at = HD_PROG_HEADER_WORDS;
     bool halted = false;
     for (int bundle = 0; at < k->n_words; bundle++, k->n_bundles++) {
@@ -87,8 +87,7 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
             *op = (struct hd_check_op){ops[i].unit, ops[i].code,   bundle, at + (size_t)offset[i],
                                        ops[i].wait, ops[i].signal, NULL};
             if (halted) hd_check_add(k, false, op, "stands after halt and never runs");
-            hd_op_apply(&ops[i], sticky[op->unit]);
-            hd_check_operands(k, op, sticky[op->unit], windows);
+            hd_check_operands(k, op, hd_op_apply(&ops[i], &sticky[op->unit]), windows);
             int code = hd_op_by_code((enum hd_unit)op->unit, op->code);
             if (code == HD_OP_seq_halt) halted = true;
         }

@@ -27,9 +27,9 @@ static int rolling_place(const hd_model *m, int tag) {
 }
 
 /* Notes which slots a VX operation writes, from its words. */
-static void note_rolled(struct cli_capture *x, const struct hd_op_word *op, uint32_t pc,
+static void note_rolled(struct cli_capture *x, const struct hd_op_word *op, int layer, uint32_t pc,
                         const uint32_t *words) {
-    int place = op->code && op->tag < x->m->n_layers ? rolling_place(x->m, op->tag) : -1;
+    int place = op->code ? rolling_place(x->m, layer) : -1;
     if (place < 0 || hd_field_get(words, HD_F_vx_d_kind)) return;
     const struct hd_place *p = &x->m->places[place];
     static const enum hd_field n[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2, HD_F_vx_n3},
@@ -73,7 +73,7 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
                   const struct hd_probe_eye *eye) {
     struct cli_capture *x = user;
     (void)step;
-    uint32_t sticky[HD_UNITS][HD_PARAM_WORDS] = {{0}};
+    struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
     x->eye = eye;
     x->n_rolled = 0;
     hd_check_deinit(&x->check);
@@ -92,12 +92,13 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
         int words = hd_bundle_decode(program + at, n_words - at, ops, offset, &n, &why);
         if (!words) return;
         for (int i = 0; i < n; i++) {
-            uint32_t pc = (uint32_t)at + (uint32_t)offset[i], *held = sticky[ops[i].unit];
-            hd_op_apply(&ops[i], held);
-            if (ops[i].unit == HD_UNIT_seq || ops[i].tag >= x->m->n_layers) continue;
-            if (ops[i].unit == HD_UNIT_vx) note_rolled(x, &ops[i], pc, held);
+            uint32_t pc = (uint32_t)at + (uint32_t)offset[i];
+            const uint32_t *held = hd_op_apply(&ops[i], &sticky[ops[i].unit]);
+            int layer = sticky[ops[i].unit].tag;
+            if (ops[i].unit == HD_UNIT_seq || layer >= x->m->n_layers) continue;
+            if (ops[i].unit == HD_UNIT_vx) note_rolled(x, &ops[i], layer, pc, held);
             note_written(x, &ops[i], pc, held);
-            x->left[ops[i].tag]++;
+            x->left[layer]++;
         }
         at += (size_t)words;
     }

@@ -15,6 +15,7 @@ struct place { /* an operation of the program, in order of issue */
     uint32_t bundle_pc, offset;
     int bundle;
     uint8_t unit;
+    uint16_t layer;
 };
 
 struct snapshot {
@@ -134,15 +135,19 @@ static hd_status read_program(struct search *x) {
     x->cut.steps[x->step].code_bytes = (uint32_t)bytes;
     x->n_ops = 0;
     int bundle = 0;
+    uint16_t layer[HD_UNITS] = {0};
     for (size_t pc = HD_PROG_HEADER_WORDS; pc < x->n_words; bundle++) {
         struct hd_op_word ops[HD_UNITS];
         int offset[HD_UNITS], n;
         const char *why;
         int length = hd_bundle_decode(x->words + pc, x->n_words - pc, ops, offset, &n, &why);
         if (!length) break;
-        for (int i = 0; i < n; i++)
+        for (int i = 0; i < n; i++) {
+            uint8_t u = ops[i].unit;
+            layer[u] += (uint16_t)ops[i].tag;
             *hd_push(x->a, x->ops, x->n_ops, x->cap_ops) =
-                (struct place){(uint32_t)pc, (uint32_t)offset[i], bundle, ops[i].unit};
+                (struct place){(uint32_t)pc, (uint32_t)offset[i], bundle, u, layer[u]};
+        }
         pc += (size_t)length;
     }
     return HD_OK;
@@ -161,12 +166,12 @@ static void cut_after(struct search *x, size_t n) {
         slots |= UINT32_C(1) << x->ops[i - 1].unit;
     uint32_t *halt = head;
     if (slots) {
-        *head = hd_bundle_head(slots, p->offset);
+        *head = hd_bundle_head(slots);
         halt = head + p->offset;
     }
     struct hd_op_word op = {.unit = HD_UNIT_seq, .code = (uint8_t)hd_isa_ops[HD_OP_seq_halt].code};
-    int len = hd_op_encode(&op, halt + 1);
-    *halt = hd_bundle_head(UINT32_C(1) << HD_UNIT_seq, (uint32_t)len + 1);
+    hd_op_encode(&op, halt + 1);
+    *halt = hd_bundle_head(UINT32_C(1) << HD_UNIT_seq);
 }
 
 enum outcome { SAME, DIFFERENT, NO_END };
@@ -218,13 +223,14 @@ static const char *op_text(const struct search *x, size_t i) {
 /* The operation with every parameter, not only those that it changes. */
 static const char *full_text(const struct search *x, size_t i) {
     char text[2000] = "";
-    uint32_t words[HD_PARAM_WORDS] = {0};
+    struct hd_sticky sticky = {.tag = 0};
+    const uint32_t *words = sticky.words[0];
     struct hd_op_word op;
     for (size_t k = 0; k <= i; k++)
-        if (x->ops[k].unit == x->ops[i].unit && op_at(x, k, &op)) hd_op_apply(&op, words);
+        if (x->ops[k].unit == x->ops[i].unit && op_at(x, k, &op)) words = hd_op_apply(&op, &sticky);
     op.set = (uint32_t)((UINT64_C(1) << hd_isa_units[op.unit].n_words) - 1);
     op.add = 0;
-    memcpy(op.lit, words, sizeof words);
+    memcpy(op.lit, words, sizeof op.lit);
     hd_op_text(&op, text, sizeof text);
     return hd_strdup(x->a, text);
 }
@@ -280,7 +286,7 @@ static json_object *report(const struct search *x, size_t lo, size_t hi, FILE *t
     int code = ok ? hd_op_by_code((enum hd_unit)p->unit, op.code) : -1, nth = 0;
     for (size_t i = 0; i < lo; i++) nth += x->ops[i].unit == p->unit;
     const char *unit = hd_isa_units[p->unit].name, *name = code >= 0 ? hd_isa_ops[code].name : "?";
-    const char *layer = op.tag < x->m->n_layers ? x->m->layers[op.tag].name : NULL;
+    const char *layer = p->layer < x->m->n_layers ? x->m->layers[p->layer].name : NULL;
     size_t address = x->byte / element_bytes(x->memory) * element_bytes(x->memory);
     if (text) {
         fprintf(text, "\nfirst operation that differs between %s and %s: %s.%s%s%s\n", x->device[0],
@@ -295,7 +301,7 @@ static json_object *report(const struct search *x, size_t lo, size_t hi, FILE *t
         fprintf(text, "  %s byte 0x%zx: %s %" PRId64 ", %s %" PRId64 "; %zu bytes differ there\n",
                 memory_name[x->memory], address, x->device[0], element(x, 0), x->device[1],
                 element(x, 1), x->n_bytes);
-        const char *there = tensor_there(x, op.tag, address);
+        const char *there = tensor_there(x, p->layer, address);
         if (*there) fprintf(text, "  that is %s\n", there);
         fprintf(text, "  every parameter: %s\n", full_text(x, lo));
         for (size_t i = lo > AROUND ? lo - AROUND : 0; i <= lo + AROUND && i < x->n_ops; i++)
@@ -313,7 +319,7 @@ static json_object *report(const struct search *x, size_t lo, size_t hi, FILE *t
     cli_add_str(o, "text", full_text(x, lo));
     cli_add_str(o, "memory", memory_name[x->memory]);
     cli_add_int(o, "address", (int64_t)address);
-    cli_add_str(o, "tensor", tensor_there(x, op.tag, address));
+    cli_add_str(o, "tensor", tensor_there(x, p->layer, address));
     cli_add_int(o, "expected", element(x, 0));
     cli_add_int(o, "got", element(x, 1));
     cli_add_int(o, "bytes_differ", (int64_t)x->n_bytes);

@@ -113,8 +113,9 @@ static hd_status add_wait(struct hd_sched *s, struct hd_slot_op *op, int unit, u
 hd_status hd_sched_end(struct hd_sched *s) {
     static const uint32_t at_start[HD_PARAM_WORDS];
     struct hd_slot_op *op = current(s);
-    const uint32_t *held =
-        op->number > 1 ? numbered(s, op->unit, (uint32_t)op->number - 1)->words : at_start;
+    int *last = &s->last[op->unit][hd_op_set(op->code)];
+    const uint32_t *held = *last ? numbered(s, op->unit, (uint32_t)*last)->words : at_start;
+    *last = op->number;
     hd_op_settle(op->unit, op->code, op->words, held);
     if (!s->lo->opt
              ->latency_hiding) /* one after the other: wait for the operation before this one */

@@ -26,9 +26,14 @@ static void put(hd_arena *a, struct words *p, const uint32_t *w, int n) {
 }
 
 /* The operation with only the words that change; updates what the unit holds. */
-static int encode_op(const struct hd_slot_op *op, uint32_t held[HD_PARAM_WORDS], uint32_t *out) {
-    struct hd_op_word e = {
-        .unit = op->unit, .code = op->code, .tag = op->tag, .wait = op->wait, .signal = op->signal};
+static int encode_op(const struct hd_slot_op *op, struct hd_sticky *unit, uint32_t *out) {
+    uint32_t *held = unit->words[hd_op_set(op->code)];
+    struct hd_op_word e = {.unit = op->unit,
+                           .code = op->code,
+                           .tag = op->tag - unit->tag,
+                           .wait = op->wait,
+                           .signal = op->signal};
+    unit->tag = op->tag;
     for (int i = 0; op->number > 0 && i < hd_isa_units[op->unit].n_words; i++) {
         if (op->words[i] == held[i]) continue;
         e.add |= UINT32_C(1) << i;
@@ -39,7 +44,7 @@ static int encode_op(const struct hd_slot_op *op, uint32_t held[HD_PARAM_WORDS],
 }
 
 static void put_bundle(hd_arena *a, struct words *p, uint32_t mask, const uint32_t *ops, int n) {
-    uint32_t head = hd_bundle_head(mask, (uint32_t)n + 1);
+    uint32_t head = hd_bundle_head(mask);
     put(a, p, &head, 1);
     put(a, p, ops, n);
     p->bundles++;
@@ -47,7 +52,7 @@ static void put_bundle(hd_arena *a, struct words *p, uint32_t mask, const uint32
 
 static struct words encode(struct hd_sched *s) {
     struct words p = {0};
-    uint32_t held[HD_UNITS][HD_PARAM_WORDS] = {{0}};
+    struct hd_sticky held[HD_UNITS] = {{.tag = 0}};
     uint32_t header[HD_PROG_HEADER_WORDS] = {HD_PROG_MAGIC, hd_isa_hash(),
                                              hd_machine_hash(s->lo->m), 0};
     uint32_t buffer[HD_UNITS * HD_OP_MAX_WORDS];
@@ -57,7 +62,7 @@ static struct words encode(struct hd_sched *s) {
         int n = 0;
         do {
             const struct hd_slot_op *op = &s->ops[i++];
-            n += encode_op(op, held[op->unit], buffer + n);
+            n += encode_op(op, &held[op->unit], buffer + n);
             mask |= UINT32_C(1) << op->unit;
         } while (i < s->n_ops && !(mask >> s->ops[i].unit));
         put_bundle(s->arena, &p, mask, buffer, n);

@@ -295,7 +295,7 @@ static double can_start(const struct timing *t, int u) {
 enum { FORMS = 512, SHORT = 70000 /* cycles of a program whose loops are looked for */ };
 
 struct program { /* as issue.c sees it, and roughly as pack.c will leave it */
-    uint32_t held[HD_UNITS][HD_PARAM_WORDS];
+    uint32_t held[HD_UNITS][HD_OP_SETS][HD_PARAM_WORDS];
     /* operations that came before, also together with the one before each; those that change the
      * same words, and by how much the last did */
     uint64_t seen[FORMS], pair[FORMS], last;
@@ -321,7 +321,7 @@ static bool seen(uint64_t *table, uint64_t what) {
  * it adds to the stream. One word by word like an earlier one is in a loop, or begins it where it
  * stands behind another one than then; of one that changes the same words others are new. */
 static int64_t words(struct program *p, const struct hd_slot_op *op, int64_t *out_stream) {
-    uint32_t *held = p->held[op->unit], by[HD_PARAM_WORDS] = {0};
+    uint32_t *held = p->held[op->unit][hd_op_set(op->code)], by[HD_PARAM_WORDS] = {0};
     bool bundle = !p->mask || p->mask >> op->unit;
     int64_t n = 2 + (op->wait != 0) + (op->signal != 0) + bundle, differ = 0;
     uint64_t key = mixed(mixed(op->unit + 1u, op->code), (uint64_t)op->wait << 32 | op->signal);

@@ -44,8 +44,9 @@ struct hd_sched {
     hd_arena *arena;
     struct hd_slot_op *ops;
     size_t n_ops, cap_ops;
-    int count[HD_UNITS];      /* operations so far */
-    int *by_number[HD_UNITS]; /* number - 1 -> index in ops */
+    int count[HD_UNITS];            /* operations so far */
+    int last[HD_UNITS][HD_OP_SETS]; /* number of the last of each set of words; 0: none */
+    int *by_number[HD_UNITS];       /* number - 1 -> index in ops */
     size_t cap_by_number[HD_UNITS];
     uint32_t needs[HD_UNITS]; /* of the operation being built: number waited for, per unit */
     /* last operation of each unit that wrote or read each granule of each memory */

@@ -1,7 +1,7 @@
-/* Fields that an operation does not look at keep what its unit holds, so that the program need not
+/* Fields that an operation does not look at keep what its words hold, so that the program need not
  * change them.
  *
- * needs: the operation's fields; the operation of its unit before, settled
+ * needs: the operation's fields; the one before it that has the same sticky words, settled
  * gives: values of the fields that idle.def says are idle
  * destroys: nothing that has a meaning
  */

@@ -57,7 +57,7 @@ static void count(long *bins, const struct hd_field_info *f, int64_t v) {
 }
 
 void cover_program(const uint32_t *words, size_t n) {
-    uint32_t sticky[HD_UNITS][HD_PARAM_WORDS] = {{0}};
+    struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
     struct hd_op_word op[HD_UNITS];
     int offset[HD_UNITS], ops;
     const char *why;
@@ -67,7 +67,7 @@ void cover_program(const uint32_t *words, size_t n) {
         at += (size_t)length;
         for (int i = 0; i < ops; i++) {
             int u = op[i].unit, o = hd_op_by_code((enum hd_unit)u, op[i].code);
-            hd_op_apply(&op[i], sticky[u]);
+            const uint32_t *held = hd_op_apply(&op[i], &sticky[u]);
             seen[o].used++;
             seen[o].waits += op[i].wait != 0;
             seen[o].signals += op[i].signal != 0;
@@ -75,7 +75,7 @@ void cover_program(const uint32_t *words, size_t n) {
             for (int f = 0; op[i].code && f < HD_FIELDS; f++)
                 if (hd_isa_fields[f].unit == (enum hd_unit)u)
                     count(seen[o].field[f], &hd_isa_fields[f],
-                          hd_field_get(sticky[u], (enum hd_field)f));
+                          hd_field_get(held, (enum hd_field)f));
         }
     }
 }
@@ -95,7 +95,7 @@ static const char *const loop_names[] = {"fresh 0",
                                          "round the body"};
 enum { LOOP_KINDS = sizeof loop_names / sizeof *loop_names };
 static long loops[LOOP_KINDS], n_packed;
-static long new_words[HD_ITEM_MAX_BYTES + 1][4]; /* by bytes and place in the word of the stream */
+static long new_words[HD_NEW_WORD_FORMS][4]; /* by form and place in the word of the stream */
 
 void cover_loops(const uint32_t *words, size_t n) {
     size_t issued = HD_PROG_HEADER_WORDS, at = 4 * (HD_PROG_HEADER_WORDS + 1);
@@ -116,7 +116,7 @@ void cover_loops(const uint32_t *words, size_t n) {
         }
         for (uint32_t i = 0; i < l.fresh; i++) {
             if (!(bytes = hd_new_word_decode(words, n, at, &word, &why))) return;
-            new_words[bytes][at % 4]++;
+            new_words[hd_new_word_form((uint8_t)(words[at / 4] >> 8 * (at % 4)))][at % 4]++;
             at += (size_t)bytes;
         }
         issued += l.fresh + l.again;
@@ -195,16 +195,14 @@ int cover_print(void) {
         all_hit += loops[i] > 0;
         missed += loops[i] == 0;
     }
-    printf("\nnew words by bytes and place:");
-    for (int b = 1; b <= HD_ITEM_MAX_BYTES; b++) {
-        if (b == 4) continue; /* no size code says so */
+    printf("\nnew words by form and place:");
+    for (int f = 0; f < HD_NEW_WORD_FORMS; f++)
         for (int at = 0; at < 4; at++) {
-            printf("%s%ld", at ? " " : b > 1 ? ", " : " ", new_words[b][at]);
+            printf("%s%ld", at ? " " : f ? ", " : " ", new_words[f][at]);
             all_bins++;
-            all_hit += new_words[b][at] > 0;
-            missed += new_words[b][at] == 0;
+            all_hit += new_words[f][at] > 0;
+            missed += new_words[f][at] == 0;
         }
-    }
     printf("\n");
     printf("coverage: %d of %d bins hit (%.1f %%), %d excused (test/cosim/cover.def), %d missed\n",
            all_hit, all_bins, 100.0 * all_hit / all_bins, all_excused, missed);

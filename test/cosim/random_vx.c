@@ -42,7 +42,7 @@ static void put(struct prog *p, enum hd_opcode o, const uint32_t *words) {
         memcpy(op.lit, words, sizeof op.lit);
     }
     int len = hd_op_encode(&op, p->code + p->n + 1);
-    p->code[p->n] = hd_bundle_head(1u << op.unit, (uint32_t)len + 1);
+    p->code[p->n] = hd_bundle_head(1u << op.unit);
     p->n += (uint32_t)len + 1;
 }
 

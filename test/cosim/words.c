@@ -54,9 +54,11 @@ int program_edges(const struct program *p, struct edge out[MAX_EDGES]) {
 }
 
 static int encode(const struct op *op, uint32_t wait, uint32_t signal, uint16_t tag,
-                  uint32_t sticky[HD_PARAM_WORDS], uint32_t *out) {
+                  struct hd_sticky *unit, uint32_t *out) {
+    uint32_t *sticky = unit->words[hd_op_set(op->code)];
     struct hd_op_word o = {
-        .unit = op->unit, .code = op->code, .tag = tag, .wait = wait, .signal = signal};
+        .unit = op->unit, .code = op->code, .tag = tag - unit->tag, .wait = wait, .signal = signal};
+    unit->tag = tag;
     for (int i = 0; op->code && op->unit && i < hd_isa_units[op->unit].n_words; i++) {
         if (sticky[i] == op->words[i] && !(op->set_bits >> i & 1)) continue;
         bool add = op->add_bits >> i & 1;
@@ -69,8 +71,8 @@ static int encode(const struct op *op, uint32_t wait, uint32_t signal, uint16_t 
 
 /* Words of operations [first, end), behind the n words in out. */
 static size_t emit_ops(const struct program *p, int first, int end, const uint32_t *wait,
-                       const uint32_t *signal, uint32_t sticky[HD_UNITS][HD_PARAM_WORDS],
-                       uint32_t *out, size_t n) {
+                       const uint32_t *signal, struct hd_sticky sticky[HD_UNITS], uint32_t *out,
+                       size_t n) {
     size_t bundle = 0;
     int last_unit = HD_UNITS;
     for (int i = first; i < end; i++) {
@@ -80,24 +82,25 @@ static size_t emit_ops(const struct program *p, int first, int end, const uint32
             bundle = n++;
             out[bundle] = 0;
         }
-        n += (size_t)encode(op, wait[i], signal[i], (uint16_t)i, sticky[op->unit], out + n);
+        n += (size_t)encode(op, wait[i], signal[i], (uint16_t)i, &sticky[op->unit], out + n);
         uint32_t slots = hd_bundle_slots(out[bundle]) | UINT32_C(1) << op->unit;
-        out[bundle] = hd_bundle_head(slots, (uint32_t)(n - bundle));
+        out[bundle] = hd_bundle_head(slots);
         last_unit = op->unit;
     }
     return n;
 }
 
 size_t program_emit(const struct program *p, uint32_t *out) {
-    uint32_t wait[MAX_OPS], signal[MAX_OPS], sticky[HD_UNITS][HD_PARAM_WORDS] = {{0}};
+    uint32_t wait[MAX_OPS], signal[MAX_OPS];
+    struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
     size_t n = HD_PROG_HEADER_WORDS;
     order(p, wait, signal);
     if (p->cut.to >= 0) wait[p->cut.to] &= ~p->cut.semaphore;
     if (p->cut.from >= 0) signal[p->cut.from] &= ~p->cut.semaphore;
     for (int r = 1; r < p->rounds; r++) { /* the last operation is halt */
         n = emit_ops(p, 0, p->n - 1, wait, signal, sticky, out, n);
-        out[n++] = hd_bundle_head(1u << HD_UNIT_seq, 2);
-        out[n++] = hd_isa_ops[HD_OP_seq_barrier].code;
+        out[n++] = hd_bundle_head(1u << HD_UNIT_seq);
+        out[n++] = (uint32_t)hd_isa_ops[HD_OP_seq_barrier].code << HD_HEAD_code_LSB;
     }
     n = emit_ops(p, 0, p->n, wait, signal, sticky, out, n);
     out[0] = HD_PROG_MAGIC;
@@ -146,8 +149,8 @@ size_t program_pack(const uint32_t *words, size_t n, uint64_t seed, uint32_t *ou
         if (!l.fresh && !l.again) l.fresh = 1;
         to += (size_t)hd_loop_encode(&l, bytes + to);
         for (uint32_t i = 0; i < l.fresh; i++) {
-            int code = wide && gen_chance(&g, 20) ? (int)gen_pick(&g, 0, 3) : 0;
-            to += (size_t)hd_new_word_encode(words[at + i], code, bytes + to);
+            int form = wide && gen_chance(&g, 20) ? (int)gen_pick(&g, 0, HD_NEW_WORD_FORMS - 1) : 0;
+            to += (size_t)hd_new_word_encode(words[at + i], form, bytes + to);
         }
         at += l.fresh + l.again;
     }

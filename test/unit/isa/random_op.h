@@ -37,7 +37,7 @@ static inline struct hd_op_word random_op(uint64_t *seed) {
     memset(&op, 0, sizeof op);
     op.unit = (uint8_t)info->unit;
     op.code = (uint8_t)info->code;
-    if (random_u32(seed) % 2) op.tag = (uint16_t)random_u32(seed);
+    if (random_u32(seed) % 2) op.tag = (int32_t)random_u32(seed) >> HD_HEAD_tag_LSB;
     if (random_u32(seed) % 2) op.wait = random_u32(seed) & random_u32(seed);
     if (random_u32(seed) % 2) op.signal = random_u32(seed) & random_u32(seed);
     uint32_t known = (UINT32_C(1) << hd_isa_units[op.unit].n_words) - 1;
@@ -60,7 +60,7 @@ static inline int random_bundle(uint64_t *seed, uint32_t *out) {
     }
     for (int u = 0; u < HD_UNITS; u++)
         if (slots >> u & 1) n += hd_op_encode(&ops[u], out + n);
-    out[0] = hd_bundle_head(slots, (uint32_t)n);
+    out[0] = hd_bundle_head(slots);
     return n;
 }
 

@@ -114,13 +114,13 @@ static void bad_programs_are_refused(void **state) {
     uint32_t words[6];
     char *text;
     header(words, 6);
-    words[4] = 0x00000081;
-    words[5] = 1;
+    words[4] = 0x00000001;
+    words[5] = 0x00000008;
     assert_int_equal(hd_disasm(ctx, words, 6, &text), HD_OK);
     free(text);
     assert_int_equal(hd_disasm(ctx, words, 3, &text), HD_INVALID);
     assert_int_equal(hd_disasm(ctx, words, 5, &text), HD_INVALID);
-    words[5] = 9;
+    words[5] = 0x00000078;
     assert_int_equal(hd_disasm(ctx, words, 6, &text), HD_INVALID);
     words[1] ^= 1;
     assert_int_equal(hd_disasm(ctx, words, 6, &text), HD_MISMATCH);

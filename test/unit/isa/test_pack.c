@@ -112,13 +112,25 @@ static void words_have_the_bytes_they_need(void **state) {
                  {8192, 3},
                  {0x1fffff, 3},
                  {(uint32_t)-8193, 3},
-                 {0x200000, 5},
+                 {0x200000, 3}, /* from here on the higher number is not 0 */
+                 {0x1f001f, 2},
+                 {0x1f0020, 3},
+                 {(uint32_t)-0x200000, 2},
+                 {(uint32_t)-0x200020, 2},
+                 {(uint32_t)-0x200021, 3},
+                 {0x1ff01ff, 3},
+                 {0x1ff0200, 4},
+                 {(uint32_t)-0x2000200, 3},
+                 {(uint32_t)-0x2000201, 4},
+                 {0x1fff1fff, 4},
+                 {0x1fff2000, 5},
+                 {0x20000000, 5},
+                 {(uint32_t)-0x20002000, 4},
+                 {(uint32_t)-0x20002001, 5},
                  {0x7fffffff, 5},
-                 {0x80000000, 5},
-                 {(uint32_t)-0x200000, 3},
-                 {(uint32_t)-0x200001, 5}};
+                 {0x80000000, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int code = 0; code < 4; code++)
+        for (int form = 0; form < HD_NEW_WORD_FORMS; form++)
             for (size_t at = 0; at < 4; at++) {
                 union {
                     uint8_t bytes[12];
@@ -126,13 +138,33 @@ static void words_have_the_bytes_they_need(void **state) {
                 } x = {{0}};
                 uint32_t got;
                 const char *why;
-                int n = hd_new_word_encode(cases[i].word, code, x.bytes + at);
+                int n = hd_new_word_encode(cases[i].word, form, x.bytes + at);
                 assert_int_equal(hd_new_word_decode(x.words, 3, at, &got, &why), n);
                 assert_int_equal(got, cases[i].word);
-                if (!code) assert_int_equal(n, cases[i].bytes);
+                if (!form) assert_int_equal(n, cases[i].bytes);
                 assert_int_equal(
                     hd_new_word_decode(x.words, (at + (size_t)n - 1) / 4, at, &got, &why), 0);
             }
+}
+
+static void words_of_two_numbers_by_hand(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t word;
+        int n;
+        uint8_t bytes[5];
+    } cases[] = {
+        {0x00020001, 2, {0x13, 0x08}},             /* 2 << 10 | 1 << 4 | 3 */
+        {0x0001ffff, 2, {0xf3, 0x0b}},             /* 2 << 16, less 1 */
+        {0xfed4012c, 3, {0xc7, 0x12, 0xb5}},       /* -300 << 16, and 300 */
+        {0xe0001f40, 4, {0x0b, 0xf4, 0x01, 0x80}}, /* -8192 << 16, and 8000 */
+        {0x80000000, 5, {0x0f, 0x00, 0x00, 0x00, 0x08}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t got[HD_ITEM_MAX_BYTES];
+        assert_int_equal(hd_new_word_encode(cases[i].word, 0, got), cases[i].n);
+        assert_memory_equal(got, cases[i].bytes, (size_t)cases[i].n);
+    }
 }
 
 /* Two rounds of a loop inside three rounds of another: a b b c, a b b c, a b b c. */
@@ -238,6 +270,7 @@ int main(void) {
         cmocka_unit_test(any_words_come_back),
         cmocka_unit_test(loops_cost_no_word),
         cmocka_unit_test(words_have_the_bytes_they_need),
+        cmocka_unit_test(words_of_two_numbers_by_hand),
         cmocka_unit_test(loops_nest),
         cmocka_unit_test(by_hand),
         cmocka_unit_test(wrong_streams_are_refused),

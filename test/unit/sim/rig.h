@@ -81,7 +81,7 @@ static inline uint32_t rig_op(struct rig *r, enum hd_opcode o, uint32_t wait, ui
     }
     assert_true(r->n + 1 + HD_OP_MAX_WORDS <= RIG_CODE_WORDS);
     int len = hd_op_encode(&op, r->code + r->n + 1);
-    r->code[r->n] = hd_bundle_head(1u << op.unit, (uint32_t)len + 1);
+    r->code[r->n] = hd_bundle_head(1u << op.unit);
     r->n += (uint32_t)len + 1;
     return r->n - (uint32_t)len;
 }

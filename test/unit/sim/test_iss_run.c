@@ -91,7 +91,7 @@ static void sticky(void **state) {
     struct hd_op_word op = {
         .unit = HD_UNIT_lx, .code = 1, .set = 4, .add = 2, .lit = {0, 5000, 2048}};
     int len = hd_op_encode(&op, r.code + r.n + 1);
-    r.code[r.n] = hd_bundle_head(1u << HD_UNIT_lx, (uint32_t)len + 1);
+    r.code[r.n] = hd_bundle_head(1u << HD_UNIT_lx);
     r.n += (uint32_t)len + 1;
     rig_go(&r);
     assert_memory_equal((uint8_t *)rig_memory(&r, HD_ISS_XM) + 2048, r.image + RIG_DATA + 5000,
