@@ -138,6 +138,33 @@ static void fn_sv(void) {
                (uint32_t)rows[i][1] & 0x7fffff, (uint32_t)rows[i][2] & 0x7fff, i ? "," : "};");
 }
 
+/* Forms of a new word: a column of the table is a constant, of which form f has bits [8 * f +: 8].
+ */
+static void sv_new_words(void) {
+    uint64_t code_bits = 0, codes = 0, n_bytes = 0, low_bits = 0, high_bits = 0;
+    int n = 0;
+#define NEW_WORD(form, code_width, code, bytes, low, high)                                         \
+    code_bits |= UINT64_C(code_width) << 8 * (form);                                               \
+    codes |= UINT64_C(code) << 8 * (form);                                                         \
+    n_bytes |= UINT64_C(bytes) << 8 * (form);                                                      \
+    low_bits |= UINT64_C(low) << 8 * (form);                                                       \
+    high_bits |= UINT64_C(high) << 8 * (form);                                                     \
+    n = (form) + 1;
+#include "isa/isa.def"
+    sv_int("NewWordForms", n);
+    const struct {
+        const char *name;
+        uint64_t value;
+    } columns[] = {{"CodeBits", code_bits},
+                   {"Code", codes},
+                   {"Bytes", n_bytes},
+                   {"LowBits", low_bits},
+                   {"HighBits", high_bits}};
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        printf("  localparam logic [%d:0] NewWord%s = %d'h%" PRIx64 "; // 8 bits a form\n",
+               8 * n - 1, columns[i].name, 8 * n, columns[i].value);
+}
+
 static void isa_sv(void) {
     sv_head("isa/isa.def", "hd_isa_pkg");
     printf("  localparam logic [31:0] IsaVersion = 32'h%08x;\n", (unsigned)HD_ISA_VERSION);
@@ -161,11 +188,7 @@ static void isa_sv(void) {
     sv_int("LoopFreshMax", HD_LOOP_FRESH_MAX);
     sv_int("LoopAgainMax", HD_LOOP_AGAIN_MAX);
     sv_int("ItemMaxBytes", HD_ITEM_MAX_BYTES);
-#define NEW_WORD(form, code_bits, code, bytes, low, high)                                          \
-    printf("  localparam int unsigned NewWord%dCodeBits = %d, NewWord%dCode = %d, NewWord%dBytes " \
-           "= %d, NewWord%dLow = %d, NewWord%dHigh = %d;\n",                                       \
-           form, code_bits, form, code, form, bytes, form, low, form, high);
-#include "isa/isa.def"
+    sv_new_words();
     sv_int("ParamWords", HD_PARAM_WORDS);
     sv_int("OpMaxWords", HD_OP_MAX_WORDS);
     sv_int("Semaphores", HD_SEMAPHORES);

@@ -76,7 +76,7 @@ module hd_core #(
 
   // ---- program ---------------------------------------------------------------------------------
   logic        word_valid, word_ready, word_end, fetch_err, issue_err, fetch_drained;
-  logic [31:0] word, word_pc, word_left;
+  logic [31:0] word, word_pc;
   logic [4:0]  fetch_code, issue_code;
   logic [2:0]  issue_unit;
 
@@ -109,7 +109,6 @@ module hd_core #(
     .word_ready_i (word_ready),
     .word_o       (word),
     .pc_o         (word_pc),
-    .left_o       (word_left),
     .end_o        (word_end),
     .err_o        (fetch_err),
     .err_code_o   (fetch_code)
@@ -132,7 +131,6 @@ module hd_core #(
     .word_ready_o (word_ready),
     .word_i       (word),
     .word_pc_i    (word_pc),
-    .word_left_i  (word_left),
     .word_end_i   (word_end),
     .w_valid_o    (w_valid),
     .w_ready_i    (w_ready),
@@ -199,7 +197,8 @@ module hd_core #(
   assign tag[15:0]        = issue_tag;
 
   hd_front #(
-    .Words(hd_isa_pkg::LxWords)
+    .Words(hd_isa_pkg::LxWords),
+    .Sets(hd_isa_pkg::LxSets)
   ) u_front_lx (
     .clk_i,
     .rst_ni,
@@ -233,7 +232,8 @@ module hd_core #(
   );
 
   hd_front #(
-    .Words(hd_isa_pkg::LwWords)
+    .Words(hd_isa_pkg::LwWords),
+    .Sets(hd_isa_pkg::LwSets)
   ) u_front_lw (
     .clk_i,
     .rst_ni,
@@ -267,7 +267,8 @@ module hd_core #(
   );
 
   hd_front #(
-    .Words(hd_isa_pkg::MxWords)
+    .Words(hd_isa_pkg::MxWords),
+    .Sets(hd_isa_pkg::MxSets)
   ) u_front_mx (
     .clk_i,
     .rst_ni,
@@ -301,7 +302,8 @@ module hd_core #(
   );
 
   hd_front #(
-    .Words(hd_isa_pkg::VxWords)
+    .Words(hd_isa_pkg::VxWords),
+    .Sets(hd_isa_pkg::VxSets)
   ) u_front_vx (
     .clk_i,
     .rst_ni,
@@ -335,7 +337,8 @@ module hd_core #(
   );
 
   hd_front #(
-    .Words(hd_isa_pkg::StWords)
+    .Words(hd_isa_pkg::StWords),
+    .Sets(hd_isa_pkg::StSets)
   ) u_front_st (
     .clk_i,
     .rst_ni,

@@ -38,7 +38,6 @@ module hd_fetch #(
   input  logic                  word_ready_i,
   output logic [31:0]           word_o,
   output logic [31:0]           pc_o,      // place of the word among those that issue
-  output logic [31:0]           left_o,    // words from this one to the end
   output logic                  end_o,
 
   output logic                  err_o,
@@ -146,9 +145,8 @@ module hd_fetch #(
 
   assign word_valid_o = valid && !err_o;
 
-  assign end_o  = known_q && (bad || pc_q == words_q);
-  assign pc_o   = pc_q;
-  assign left_o = words_q - pc_q;
+  assign end_o = known_q && (bad || pc_q == words_q);
+  assign pc_o  = pc_q;
 
   // ---- checks ----------------------------------------------------------------------------------
   logic [31:0] magic, isa, machine, length;

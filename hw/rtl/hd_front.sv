@@ -3,12 +3,18 @@
 // Takes an operation when its first word is queued and the one before has gone to the engine: one
 // cycle per word, as they come, then waits for its semaphores and offers it on op_*. So the next
 // operation unpacks while the engine works, and one that a unit waits for goes on a cycle after its
-// last word. One of which a word is wrong never becomes complete: it stays here, and so does all else. Up to 8 operations are in flight; the oldest ends with op_done_i and then
-// signals. nop never reaches the engine. stop_i freezes everything, so that the state can be read.
+// last word. One of which a word is wrong never becomes complete: it stays here, and so does all
+// else. Up to 8 operations are in flight; the oldest ends with op_done_i and then signals. nop never
+// reaches the engine. stop_i freezes everything, so that the state can be read.
+//
+// Operations 0 and 1 have one set of words, operation 2 has its own (Sets = 2): the set of the
+// operation at hand is in params_q, the other one beside it. They change places in the cycle in which
+// a header is read that needs it, so the engine sees registers, whichever set it is.
 `include "hd_assert.svh"
 
 module hd_front #(
   parameter int unsigned Words    = 16,
+  parameter int unsigned Sets     = 1,   // of words: 1 or 2
   parameter int unsigned QueueOps = hd_cfg_pkg::QueueOps
 ) (
   input  logic                clk_i,
@@ -98,7 +104,8 @@ module hd_front #(
 
   // ---- unpacking -------------------------------------------------------------------------------
   state_e              state_q, state_d, next;
-  logic [3:0]          code_q, flags_q, left;
+  logic [3:0]          code_q, code;
+  logic [3:0]          flags, flags_q, left;  // add, set, signal, wait mask comes: of the header; still
   logic [15:0]         tag_q;
   logic [31:0]         pc_q, wait_q, signal_q, set_q, add_q, todo;
   logic [31:0]         todo_d, todo_q;  // parameter words that still come
@@ -106,12 +113,16 @@ module hd_front #(
   logic                start, taken_q, handover, flight_ready;  // taken: its last word is queued, its place free
   logic [32*Words-1:0] params_q;
 
+  assign code  = word[hd_isa_pkg::HeadCodeLsb +: hd_isa_pkg::HeadCodeBits];
+  assign flags = {word[hd_isa_pkg::HeadAddLsb], word[hd_isa_pkg::HeadSetLsb],
+                  word[hd_isa_pkg::HeadSignalLsb], word[hd_isa_pkg::HeadWaitLsb]};
+
   // Which state follows once the masks of the flags in `left` remain.
   always_comb begin
     start = state_q == Idle && word_valid && !stop_i;
     left  = flags_q;
     unique case (state_q)
-      Idle:    left = word[hd_isa_pkg::HeadMasksLsb +: 4];
+      Idle:    left = flags;
       Wait:    left = flags_q & 4'b1110;
       Signal:  left = flags_q & 4'b1100;
       Set:     left = flags_q & 4'b1000;
@@ -195,9 +206,9 @@ module hd_front #(
       else if (pc_pop) taken_q <= 1'b1;
       if (pc_pop) pc_q <= pc_head;
       if (start) begin
-        code_q   <= word[3:0];
-        flags_q  <= word[hd_isa_pkg::HeadMasksLsb +: 4];
-        tag_q    <= word[hd_isa_pkg::HeadTagLsb +: 16];
+        code_q   <= code;
+        flags_q  <= flags;
+        tag_q    <= tag_q + word[hd_isa_pkg::HeadTagLsb +: 16];
         wait_q   <= '0;
         signal_q <= '0;
         set_q    <= '0;
@@ -214,14 +225,43 @@ module hd_front #(
     end
   end
 
+  // ---- sticky words ----------------------------------------------------------------------------
+  logic [32*Words-1:0] other;    // words of the set that waits
+  logic [31:0]         operand;
+  logic                change;   // the sets change places
+
+  assign operand = change ? 32'd0 : word;
+
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
       params_q <= '0;
-    end else if (state_q == Params && word_ready) begin
+    end else if (change || (state_q == Params && word_ready)) begin
       for (int unsigned i = 0; i < Words; i++)
-        if (index == WordBits'(i))
-          params_q[32 * i +: 32] <= (add_q[i] ? params_q[32 * i +: 32] : 32'd0) + word;
+        if (change || index == WordBits'(i))
+          params_q[32 * i +: 32] <= (change ? other[32 * i +: 32] :
+                                     add_q[i] ? params_q[32 * i +: 32] : 32'd0) + operand;
     end
+  end
+
+  if (Sets > 1) begin : gen_sets
+    logic [32*Words-1:0] other_q;
+    logic                second_q;  // params_q has the second set
+
+    assign change = start && second_q != (code > 4'd1);
+    assign other  = other_q;
+
+    always_ff @(posedge clk) begin
+      if (!rst_ni) begin
+        other_q  <= '0;
+        second_q <= 1'b0;
+      end else if (change) begin
+        other_q  <= params_q;
+        second_q <= !second_q;
+      end
+    end
+  end else begin : gen_one_set
+    assign change = 1'b0;
+    assign other  = '0;
   end
 
   // ---- in flight -------------------------------------------------------------------------------
@@ -271,6 +311,7 @@ module hd_front #(
     .clk_o(clk)
   );
 
+  `ASSERT_INIT(SetsOfTwo, Sets == 1 || Sets == 2)
   `ASSERT(WholeBeforeItGoes, !(state_q == Sem || state_q == Offer) || taken_q)
   `ASSERT(RoomForWords, !w_valid_i || space)
   `ASSERT(RoomForOp, !(w_valid_i && w_last_i) || w_ready_o)

@@ -1,8 +1,9 @@
 // Parses bundles and passes each operation, one word per cycle, to the queue of its unit.
 //
 // Checks the encoding of everything it passes; an operation that does not decode never becomes
-// complete in its queue. Holds while the queue that the operation goes to is full. SEQ operations
-// execute here: wait for semaphores, then for idle units (barrier, halt), then signal.
+// complete in its queue. A bundle ends behind the last operation of its mask, and a program with a
+// halt: one whose words end before is wrong. Holds while the queue that the operation goes to is full.
+// SEQ operations execute here: wait for semaphores, then for idle units (barrier, halt), then signal.
 // After halt done_o stays high, after an error err_o, until reset.
 `include "hd_assert.svh"
 
@@ -16,8 +17,7 @@ module hd_issue (
   output logic                         word_ready_o,
   input  logic [31:0]                  word_i,
   input  logic [31:0]                  word_pc_i,
-  input  logic [31:0]                  word_left_i,
-  input  logic                         word_end_i,
+  input  logic                         word_end_i,   // none comes any more
 
   // To the fronts; bit u = unit u, bit 0 unused
   output logic [hd_isa_pkg::Units-1:0] w_valid_o,
@@ -52,9 +52,8 @@ module hd_issue (
   } state_e;
 
   state_e      state_q, state_d, after;
-  logic [hd_isa_pkg::BundleSlotsBits-1:0] slots_q;  // slots and words of the bundle that still come
-  logic [hd_isa_pkg::BundleWordsBits-1:0] left_q;
-  logic [3:0]  code_q, flags_q, flags;
+  logic [hd_isa_pkg::BundleSlotsBits-1:0] slots_q;  // slots of the bundle that still come
+  logic [3:0]  code_q, code, flags_q, flags;  // flags: add, set, signal, wait mask still comes
   logic [15:0] tag_q;
   logic [31:0] pc_q, set_q, wait_q, signal_q, todo;
   logic [5:0]  params_q, n_todo;
@@ -62,13 +61,10 @@ module hd_issue (
   logic [31:0] known;                          // parameter words that the unit has
   logic        bad, take, op_word, op_end, op_last;
 
-  localparam int unsigned SlotBits   = hd_isa_pkg::BundleSlotsBits;
-  localparam int unsigned LengthBits = hd_isa_pkg::BundleWordsBits;
-  localparam int unsigned TagBits    = hd_isa_pkg::HeadTagBits;
-  logic [SlotBits-1:0]   slots;                // as a bundle's header has them
-  logic [LengthBits-1:0] length;
-  assign slots  = word_i[hd_isa_pkg::BundleSlotsLsb +: SlotBits];
-  assign length = word_i[hd_isa_pkg::BundleWordsLsb +: LengthBits];
+  localparam int unsigned SlotBits = hd_isa_pkg::BundleSlotsBits;
+  logic [SlotBits-1:0] slots;                  // as a bundle's header has them
+  assign slots = word_i[hd_isa_pkg::BundleSlotsLsb +: SlotBits];
+  assign code  = word_i[hd_isa_pkg::HeadCodeLsb +: hd_isa_pkg::HeadCodeBits];
 
   // Masks of the parameter words of every unit.
   localparam logic [31:0] KnownLx = (32'd1 << hd_isa_pkg::LxWords) - 32'd1;
@@ -96,13 +92,12 @@ module hd_issue (
     todo   = 32'd0;
     bad    = 1'b0;
     unique case (state_q)
-      Bundle: bad = (word_i >> (hd_isa_pkg::BundleWordsLsb + LengthBits)) != 32'd0 || length == '0 ||
-                    32'(length) > word_left_i || (slots == '0 && length != LengthBits'(1));
+      Bundle: bad = (word_i >> (hd_isa_pkg::BundleSlotsLsb + SlotBits)) != 32'd0;
       Head: begin
-        flags = word_i[hd_isa_pkg::HeadMasksLsb +: 4];
-        bad   = (word_i >> (hd_isa_pkg::HeadTagLsb + TagBits)) != 32'd0 ||
-                word_i[3:0] > (32'(unit) == hd_isa_pkg::UnitSeq ? hd_isa_pkg::SeqBarrier :
-                               32'(unit) == hd_isa_pkg::UnitVx ? hd_isa_pkg::VxDw : 4'd1);
+        flags = {word_i[hd_isa_pkg::HeadAddLsb], word_i[hd_isa_pkg::HeadSetLsb],
+                 word_i[hd_isa_pkg::HeadSignalLsb], word_i[hd_isa_pkg::HeadWaitLsb]};
+        bad   = code > (32'(unit) == hd_isa_pkg::UnitSeq ? hd_isa_pkg::SeqBarrier :
+                        32'(unit) == hd_isa_pkg::UnitVx ? hd_isa_pkg::VxDw : 4'd1);
       end
       Wait:   flags = flags_q & 4'b1110;
       Signal: flags = flags_q & 4'b1100;
@@ -125,7 +120,6 @@ module hd_issue (
               state_q == Add || state_q == Params;
     op_end  = flags == 4'd0 && n_todo == 6'd0;            // the operation's last word
     op_last = (slots_q & (slots_q - SlotBits'(1))) == '0;       // the bundle's last operation
-    if (op_word && (left_q == '0 || (op_end && op_last && left_q != LengthBits'(1)))) bad = 1'b1;
 
     if (flags[0]) after = Wait;
     else if (flags[1]) after = Signal;
@@ -164,7 +158,7 @@ module hd_issue (
       Halted, Failed: state_d = state_q;
       default: begin
         if (take) state_d = bad ? Failed : after;
-        else if (word_end_i && !stop_i) state_d = Failed;  // of a packed program, in mid-bundle
+        else if (word_end_i && !stop_i) state_d = Failed;
       end
     endcase
   end
@@ -189,7 +183,6 @@ module hd_issue (
     if (!rst_ni) begin
       state_q    <= Bundle;
       slots_q    <= '0;
-      left_q     <= '0;
       pc_q       <= '0;
       tag_q      <= '0;
       wait_q     <= '0;
@@ -202,16 +195,12 @@ module hd_issue (
         if (state_q == Bundle || !take) pc_q <= word_pc_i;
       end
       if (take) begin
-        left_q <= left_q - LengthBits'(1);
         unique case (state_q)
-          Bundle: begin
-            slots_q <= slots;
-            left_q  <= length - LengthBits'(1);
-          end
+          Bundle:  slots_q <= slots;
           Head: begin
             pc_q     <= word_pc_i;
-            code_q   <= word_i[3:0];
-            tag_q    <= word_i[hd_isa_pkg::HeadTagLsb +: TagBits];
+            code_q   <= code;
+            if (unit == 3'd0) tag_q <= tag_q + word_i[hd_isa_pkg::HeadTagLsb +: 16];
             set_q    <= 32'd0;
             wait_q   <= 32'd0;
             signal_q <= 32'd0;

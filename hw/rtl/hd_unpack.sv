@@ -63,33 +63,53 @@ module hd_unpack (
     end
   end
 
-  always_comb begin
-    word_ok = 1'b1;
-    unique case (bytes_i[1:0])
-      2'd0: begin
-        word       = 32'(signed'(bytes_i[2 +: hd_isa_pkg::NewWord0Bits]));
-        word_bytes = 3'(hd_isa_pkg::NewWord0Bytes);
-      end
-      2'd1: begin
-        word       = 32'(signed'(bytes_i[2 +: hd_isa_pkg::NewWord1Bits]));
-        word_bytes = 3'(hd_isa_pkg::NewWord1Bytes);
-      end
-      2'd2: begin
-        word       = 32'(signed'(bytes_i[2 +: hd_isa_pkg::NewWord2Bits]));
-        word_bytes = 3'(hd_isa_pkg::NewWord2Bytes);
-      end
-      default: begin
-        word       = bytes_i[2 +: hd_isa_pkg::NewWord3Bits];
-        word_bytes = 3'(hd_isa_pkg::NewWord3Bytes);
-        word_ok    = bytes_i[39:34] == '0;
-      end
-    endcase
-    if (!packed_i) begin
-      word       = bytes_i[31:0];
-      word_bytes = 3'd4;
-      word_ok    = 1'b1;
+  // A new word is the sum of two signed numbers, of which the higher counts 2^16. Form f of it has
+  // bits [8 * f +: 8] of the package's constants.
+  localparam int unsigned Forms = hd_isa_pkg::NewWordForms;
+  logic [Forms-1:0]    is_form, clean;       // by form; clean: what is above the numbers is zero
+  logic [32*Forms-1:0] lows;
+  logic [16*Forms-1:0] highs;
+  logic [31:0]         low;
+  logic [15:0]         high;
+
+  for (genvar f = 0; f < Forms; f++) begin : gen_forms
+    localparam int unsigned CodeBits = 32'(hd_isa_pkg::NewWordCodeBits[8*f+:8]);
+    localparam int unsigned LowBits  = 32'(hd_isa_pkg::NewWordLowBits[8*f+:8]);
+    localparam int unsigned HighBits = 32'(hd_isa_pkg::NewWordHighBits[8*f+:8]);
+    localparam int unsigned HighLsb  = CodeBits + LowBits;
+    localparam int unsigned Spare    = HighLsb + HighBits;
+    localparam int unsigned Bits     = 8 * 32'(hd_isa_pkg::NewWordBytes[8*f+:8]);
+
+    assign is_form[f]        = bytes_i[CodeBits-1:0] == CodeBits'(hd_isa_pkg::NewWordCode[8*f+:8]);
+    assign lows[32 * f +: 32] = 32'(signed'(bytes_i[CodeBits +: LowBits]));
+    if (HighBits != 0) begin : gen_high
+      assign highs[16 * f +: 16] = 16'(signed'(bytes_i[HighLsb +: HighBits]));
+    end else begin : gen_one
+      assign highs[16 * f +: 16] = '0;
+    end
+    if (Spare < Bits) begin : gen_spare
+      assign clean[f] = bytes_i[Bits-1:Spare] == '0;
+    end else begin : gen_full
+      assign clean[f] = 1'b1;
     end
   end
+
+  always_comb begin
+    low        = packed_i ? '0 : bytes_i[31:0];
+    high       = '0;
+    word_bytes = packed_i ? '0 : 3'd4;
+    word_ok    = 1'b1;
+    for (int unsigned f = 0; f < Forms; f++) begin
+      if (packed_i && is_form[f]) begin
+        low        = low | lows[32*f+:32];
+        high       = high | highs[16*f+:16];
+        word_bytes = word_bytes | 3'(hd_isa_pkg::NewWordBytes[8*f+:8]);
+        word_ok    = word_ok && clean[f];
+      end
+    end
+  end
+
+  assign word = {low[31:16] + high, low[15:0]};
 
   // ---- which word is next ----------------------------------------------------------------------
   logic [FreshBits-1:0] fresh_q, fresh_d;
