@@ -30,7 +30,7 @@ bool chance(int percent) { return pick(0, 99) < percent; }
 struct Program {
     hd_machine m;
     std::vector<uint32_t> words;
-    uint32_t sticky[HD_UNITS][HD_PARAM_WORDS] = {};
+    hd_sticky sticky[HD_UNITS] = {};
     uint32_t next[HD_UNITS][HD_PARAM_WORDS] = {};
     uint16_t tag = 0;
 
@@ -40,16 +40,18 @@ struct Program {
         hd_op_word o = {};
         o.unit = static_cast<uint8_t>(unit);
         o.code = static_cast<uint8_t>(code);
-        o.tag = tag;
+        o.tag = static_cast<int16_t>(tag - sticky[unit].tag);
+        sticky[unit].tag = tag;
         o.wait = wait;
         o.signal = signal;
+        uint32_t *words = sticky[unit].words[hd_op_set(code)];
         for (int i = 0; i < hd_isa_units[unit].n_words; i++) {
-            uint32_t now = sticky[unit][i], want = next[unit][i];
+            uint32_t now = words[i], want = next[unit][i];
             if (now == want && !chance(10)) continue;
             bool add = chance(30);
             (add ? o.add : o.set) |= 1u << i;
             o.lit[i] = add ? want - now : want;
-            sticky[unit][i] = want;
+            words[i] = want;
         }
         uint32_t buf[HD_OP_MAX_WORDS];
         int n = hd_op_encode(&o, buf);
@@ -57,9 +59,7 @@ struct Program {
     }
     // Ops in rising order of unit.
     void bundle(uint32_t slots, const std::vector<std::vector<uint32_t>> &ops) {
-        size_t n = 1;
-        for (auto &o : ops) n += o.size();
-        words.push_back(hd_bundle_head(slots, static_cast<uint32_t>(n)));
+        words.push_back(hd_bundle_head(slots));
         for (auto &o : ops) words.insert(words.end(), o.begin(), o.end());
     }
     void single(hd_unit unit, unsigned code, uint32_t wait, uint32_t signal) {
@@ -408,10 +408,15 @@ const Fault kFaults[] = {
     {"seq.halt", 3, 1u << 20, HD_ERR_window, 0, 0},
     {"seq.halt", 4, 1u << 31, HD_ERR_encoding, 0, 4},
     {"seq.halt", 4, 1u << 14, HD_ERR_encoding, 0, 4},
-    {"seq.halt", 4, 1u << 7, HD_ERR_encoding, 0, 4},
-    {"seq.halt", 5, 1u << 3, HD_ERR_encoding, 0, 5},
-    {"seq.halt", 5, 1u << 24, HD_ERR_encoding, 0, 5},
-    {"seq.halt", 5, 1u << 31, HD_ERR_encoding, 0, 5},
+    {"seq.halt", 4, 1u << HD_BUNDLE_slots_BITS, HD_ERR_encoding, 0, 4},
+    {"seq.halt", 5, 8u << HD_HEAD_code_LSB, HD_ERR_encoding, 0, 5},
+    {"seq.halt", 5, 2u << HD_HEAD_code_LSB, HD_ERR_encoding, 0, 5},
+    {"seq.halt", 5, 1u << HD_HEAD_code_LSB, HD_ERR_encoding, 0, 6}, // nop: the program ends
+    {"seq.halt", 5, 1u << 31, HD_ERR_none, 0, 0},                   // of the layer number
+    {"seq.halt", 3, 6 ^ 5, HD_ERR_encoding, 0, 5},                  // words of the program: it ends in a bundle,
+    {"mx.gemm n0=1\nseq.halt", 3, 10 ^ 7, HD_ERR_encoding, 0, 7},   // in an operation
+    {"mx.nop\nseq.halt", 3, 8 ^ 6, HD_ERR_encoding, 0, 6},          // and behind one
+    {"mx.nop\nseq.halt", 4, 1u << HD_UNIT_st, HD_ERR_encoding, 0, 8}, // one more in the bundle
     {"seq.nop\nseq.nop", -1, 0, HD_ERR_encoding, 0, 8},
     {"mx.gemm n0=1\nseq.halt", 6, 1u << 20, HD_ERR_encoding, 3, 5},
     {"seq.halt wait=3", -1, 0, HD_ERR_watchdog, 0, 5},
