@@ -155,6 +155,12 @@ static void errors(struct chip *c) {
           HD_UNIT_seq, -1);
     equal("VX is the one that waits", chip_reg(c, HD_REG_wait_mask + 4 * HD_UNIT_vx), 8);
     equal("at its operation", chip_reg(c, HD_REG_next_pc + 4 * HD_UNIT_vx), first);
+    test = "the sequencer's layer"; /* 0x10003 + 9 - 5, without those of others, mod 2^16 */
+    chip_program(c, "{ seq.nop @0x10003; mx.nop @80 }\nlx.nop @90\nseq.nop @9\n"
+                    "seq.halt @-5 wait=3\n");
+    equal("code", chip_run(c), HD_ERR_watchdog);
+    equal("number", chip_reg(c, HD_REG_tag) & 0xffff, 7);
+
     test = "semaphore";
     static char many[20000] = "";
     if (!*many)
@@ -206,11 +212,13 @@ static void stream(struct chip *c, int at, const uint8_t *bytes, size_t n, size_
     const struct hd_loop bundle = {.fresh = 2};
     uint8_t *out = (uint8_t *)words;
     size_t to = 4 * (HD_PROG_HEADER_WORDS + 1);
-    for (int code = 0; code < 16; code++) { /* sizes of the two words: one puts the rest at `at` */
+    /* Forms of the two words: some put the rest at `at`. */
+    for (int i = 0; i < HD_NEW_WORD_FORMS * HD_NEW_WORD_FORMS; i++) {
+        int forms[] = {i / HD_NEW_WORD_FORMS, i % HD_NEW_WORD_FORMS};
         to = 4 * (HD_PROG_HEADER_WORDS + 1);
         to += (size_t)hd_loop_encode(&bundle, out + to);
-        to += (size_t)hd_new_word_encode(image[HD_PROG_HEADER_WORDS], code / 4, out + to);
-        to += (size_t)hd_new_word_encode(image[HD_PROG_HEADER_WORDS + 1], code % 4, out + to);
+        for (int k = 0; k < 2; k++)
+            to += (size_t)hd_new_word_encode(image[HD_PROG_HEADER_WORDS + k], forms[k], out + to);
         if (to % 4 == (size_t)at) break;
     }
     equal("place of the first byte", (int64_t)to % 4, at);
@@ -237,12 +245,12 @@ static void streams(struct chip *c) {
         {"token: a body of one word", {1 << 2 | 1 << 6}, 2, 0, -1, 2},
         {"token: a body from before the first word", {1 << 2 | 3 << 6}, 2, 0, -1, 2},
         {"token: the same behind a new word", {1 << 2 | 1, 1, 0}, 3, 0, -1, 3},
-        {"new word: the lowest bit above it", {1, 0, 3, 0, 0, 0}, 7, 0, -1, 1},
-        {"new word: the highest bit above it", {1, 0, 3, 0, 0, 0, 128}, 7, 0, -1, 1},
+        {"new word: the lowest bit above it", {1, 0, 15, 0, 0, 0, 16}, 7, 0, -1, 1},
+        {"new word: the highest bit above it", {1, 0, 15, 0, 0, 0, 128}, 7, 0, -1, 1},
         {"the stream ends in a token", {1 << 2 | 2 << 6, 0}, 2, 1, 3, 2},
         {"in a token's number of new words", {3, 0, 0, 0, 0, 0}, 6, 4, 2, 3},
         {"in a token's number of words again", {60 | 128, 0, 2, 0}, 4, 1, 1, 2},
-        {"in a new word", {1, 0, 3, 0, 0, 0, 0}, 7, 4, 1, 1},
+        {"in a new word", {1, 0, 15, 0, 0, 0, 0}, 7, 4, 1, 1},
         {"before a new word", {1, 0, 0}, 3, 1, 2, 1},
         {"before a token", {1, 0, 0}, 3, 3, 0, 1},
     };
@@ -267,7 +275,7 @@ static void images(struct chip *c) {
     static const char plain[] = "seq.nop\nseq.halt\n";
     static const char packed[] = "loop 9\nmx.nop\nend\nseq.halt\n";
     static const char long_op[] = /* new words of 5 bytes */
-        "loop 9\nmx.nop\nend\nmx.gemm n0=1 x=0x7fffff w=0x7ffffe a=0x7ffffd\nseq.halt\n";
+        "loop 9\nmx.nop\nend\nmx.gemm n0=1 x=0x7f7fff w=0x7f7ffe a=0x7f7ffd\nseq.halt\n";
     static const struct {
         const char *what;
         uint32_t reg, value, code;
