@@ -23,6 +23,7 @@ struct rig {
     uint8_t *image, *arena; /* data of the image begins at RIG_DATA */
     uint32_t *code;
     uint32_t n; /* words of code */
+    uint16_t layer[HD_UNITS];
     uint64_t rng;
 };
 
@@ -67,14 +68,17 @@ static inline void rig_close(struct rig *r) {
     free(r->arena);
 }
 
-/* Appends a bundle of one operation that sets every word of its unit. Returns its word offset. */
+/* Appends a bundle of one operation that sets every word of its own; its layer is the number of its
+ * unit. Returns its word offset. */
 static inline uint32_t rig_op(struct rig *r, enum hd_opcode o, uint32_t wait, uint32_t signal,
                               const uint32_t *words) {
+    if (r->n == HD_PROG_HEADER_WORDS) memset(r->layer, 0, sizeof r->layer);
     struct hd_op_word op = {.unit = (uint8_t)hd_isa_ops[o].unit,
                             .code = (uint8_t)hd_isa_ops[o].code,
-                            .tag = (uint16_t)hd_isa_ops[o].unit,
+                            .tag = (int32_t)hd_isa_ops[o].unit - r->layer[hd_isa_ops[o].unit],
                             .wait = wait,
                             .signal = signal};
+    r->layer[op.unit] = op.unit;
     if (words) {
         op.set = (UINT32_C(1) << hd_isa_units[op.unit].n_words) - 1;
         memcpy(op.lit, words, sizeof op.lit);
