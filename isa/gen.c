@@ -184,7 +184,8 @@ static void isa_sv(void) {
 #include "isa/isa.def"
 #undef PLACE
     sv_int("LoopMin", HD_LOOP_MIN);
-    sv_int("LoopBytes", HD_LOOP_BYTES);
+    sv_int("LoopBackMax", HD_LOOP_BACK_MAX);
+    sv_int("LoopWindow", HD_LOOP_WINDOW);
     sv_int("LoopFreshMax", HD_LOOP_FRESH_MAX);
     sv_int("LoopAgainMax", HD_LOOP_AGAIN_MAX);
     sv_int("ItemMaxBytes", HD_ITEM_MAX_BYTES);
@@ -303,17 +304,17 @@ static void cell(const char *s) {
 }
 
 static void md_loops(void) {
-    printf(
-        "A packed program has loops; the compiler writes such programs. Its header is [0] "
-        "0x%08x\n"
-        "[1] [2] as above [3] words of the stream, header included [4] words that issue, the 4 "
-        "of a\n"
-        "plain header included. Behind it stand bytes: loop tokens, each followed by its new "
-        "words; zeros\n"
-        "fill the last word. A token has %d bytes and those that its fields ask for, the byte of "
-        "`fresh` first:\n\n"
-        "| bits | field | meaning |\n| --- | --- | --- |\n",
-        (unsigned)HD_PROG_MAGIC_PACKED, HD_LOOP_BYTES);
+    printf("A packed program has loops; the compiler writes such programs. Its header is [0] "
+           "0x%08x\n"
+           "[1] [2] as above [3] words of the stream, header included [4] words that issue, the 4 "
+           "of a\n"
+           "plain header included. Behind it stand bytes: loop tokens, each followed by its new "
+           "words; zeros\n"
+           "fill the last word. A token is one byte and those that its fields ask for, that of "
+           "`far` first, "
+           "then that of\n`fresh`:\n\n"
+           "| bits | field | meaning |\n| --- | --- | --- |\n",
+           (unsigned)HD_PROG_MAGIC_PACKED);
 #define LOOP(field, lsb, width, doc)                                                               \
     printf("| %d:%d | `" #field "` | %s |\n", (lsb) + (width)-1, lsb, doc);
 #include "isa/isa.def"
@@ -336,8 +337,9 @@ static void md_loops(void) {
         "round to round. `pc` counts the words that issue, from 4 on, so a packed program has "
         "the places\n"
         "of the plain one. Illegal: `fresh` and `again` both 0, `back` below %d, before the first "
-        "bundle, or\n"
-        "not 0 when `again` is, a stream that ends before the words that its header promises.\n\n",
+        "bundle,\n"
+        "`far` not 0 when `again` is, a stream that ends before the words that its header "
+        "promises.\n\n",
         HD_LOOP_MIN);
 }
 

@@ -98,21 +98,20 @@ enum { /* places in the headers */
        HD_TAG_MAX = (1 << (HD_HEAD_tag_BITS - 1)) - 1 /* either way */
 };
 
-struct hd_loop { /* the loop token of a packed program: numbers of words */
-#define LOOP(field, ...) uint32_t field;
-#include "isa/isa.def"
+struct hd_loop {                 /* the loop token of a packed program: numbers of words */
+    uint32_t fresh, again, back; /* back: of the last token that said it, while again is 0 */
 };
-enum { /* widths of its fields */
+enum { /* its first byte */
 #define LOOP(field, lsb, width, doc) HD_LOOP_##field##_LSB = lsb, HD_LOOP_##field##_BITS = width,
 #include "isa/isa.def"
-       HD_LOOP_BYTES = 2,                                  /* without what follows */
        HD_LOOP_FRESH_MORE = (1 << HD_LOOP_fresh_BITS) - 1, /* this, and a byte that adds to it */
        HD_LOOP_FRESH_MAX = HD_LOOP_FRESH_MORE + 255,
        HD_LOOP_AGAIN_MORE = (1 << HD_LOOP_again_BITS) - 1, /* two bytes; also the most without */
        HD_LOOP_AGAIN_MAX = 65535,
-       HD_LOOP_WINDOW = 1 << HD_LOOP_back_BITS, /* words that the sequencer keeps */
-       HD_LOOP_MIN = 2,                         /* words of a body */
-       HD_ITEM_MAX_BYTES = 5                    /* of a token, of a new word */
+       HD_LOOP_MIN = 2,                                            /* words of a body */
+       HD_LOOP_BACK_MAX = 256 * ((1 << HD_LOOP_far_BITS) - 1) - 1, /* the same, at most */
+       HD_LOOP_WINDOW = 1024, /* words that the sequencer keeps: a power of two above that */
+       HD_ITEM_MAX_BYTES = 5  /* of a token, of a new word */
 };
 enum { /* forms of new words, the last of which holds any */
 #define NEW_WORD(form, ...) HD_NEW_WORD_##form = form,
@@ -202,14 +201,17 @@ int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNIT
 
 /* What stands in byte `at` of a packed stream of n words, header included: a loop token, when
  * `before` words have issued, or a new word. Both return its bytes; 0, with the reason, when it is
- * illegal or the stream ends before it does. */
+ * illegal or the stream ends before it does. *loop is the token before (0 at first), then this one;
+ * it stays as it is when this one is illegal. */
 int hd_loop_decode(const uint32_t *stream, size_t n, size_t at, uint64_t before,
-                   struct hd_loop *out, const char **out_why);
+                   struct hd_loop *loop, const char **out_why);
 int hd_new_word_decode(const uint32_t *stream, size_t n, size_t at, uint32_t *out,
                        const char **out_why);
 /* The other way, at out; they return the bytes. Of the forms from `form` on, usually 0, the one
- * with the fewest bytes is taken. */
-int hd_loop_encode(const struct hd_loop *loop, uint8_t out[HD_ITEM_MAX_BYTES]);
+ * with the fewest bytes is taken. `back_before` is that of the token before; one that no token
+ * can have, like UINT32_MAX, makes the token say its own. */
+int hd_loop_encode(const struct hd_loop *loop, uint32_t back_before,
+                   uint8_t out[HD_ITEM_MAX_BYTES]);
 int hd_new_word_form(uint8_t first_byte);
 int hd_new_word_encode(uint32_t word, int form, uint8_t out[HD_ITEM_MAX_BYTES]);
 /* Makes a packed program of n words of a plain one whole: its stream has `bytes`, header included,

@@ -29,9 +29,9 @@ static uint64_t look(const uint32_t *stream, size_t n, size_t at, size_t *out_le
     return v;
 }
 
-static const char *wrong_loop(const struct hd_loop *l, uint64_t before) {
+static const char *wrong_loop(const struct hd_loop *l, uint32_t far, uint64_t before) {
     return !l->fresh && !l->again              ? "loop token that says nothing"
-           : !l->again && l->back              ? "loop token with a body that does not issue again"
+           : !l->again && far                  ? "loop token with a body that does not issue again"
            : l->again && l->back < HD_LOOP_MIN ? "loop over fewer than 2 words"
            : l->again && l->back > before + l->fresh
                ? "loop over words before the first of the program"
@@ -39,44 +39,42 @@ static const char *wrong_loop(const struct hd_loop *l, uint64_t before) {
 }
 
 int hd_loop_decode(const uint32_t *stream, size_t n, size_t at, uint64_t before,
-                   struct hd_loop *out, const char **out_why) {
+                   struct hd_loop *loop, const char **out_why) {
     size_t left;
     uint64_t v = look(stream, n, at, &left);
-    struct hd_loop l = {
-#define LOOP(field, lsb, width, doc) .field = (uint32_t)(v >> (lsb)) & ((1u << (width)) - 1),
+#define LOOP(field, lsb, width, doc)                                                               \
+    uint32_t field = (uint32_t)(v >> (lsb)) & ((1u << (width)) - 1);
 #include "isa/isa.def"
-    };
-    int bytes = HD_LOOP_BYTES;
-    if (l.fresh == HD_LOOP_FRESH_MORE) l.fresh += (uint32_t)(v >> 8 * bytes++) & 0xff;
-    if (l.again == HD_LOOP_AGAIN_MORE) {
-        l.again = (uint32_t)(v >> 8 * bytes) & 0xffff;
+    int bytes = 1;
+    uint32_t back = far ? ((uint32_t)(v >> 8 * bytes++) & 0xff) + 256 * (far - 1) : loop->back;
+    if (fresh == HD_LOOP_FRESH_MORE) fresh += (uint32_t)(v >> 8 * bytes++) & 0xff;
+    if (again == HD_LOOP_AGAIN_MORE) {
+        again = (uint32_t)(v >> 8 * bytes) & 0xffff;
         bytes += 2;
-    } else if (l.again) {
-        l.again++;
+    } else if (again) {
+        again++;
     }
-    *out = l;
-    *out_why = left < (size_t)bytes ? "it ends too early" : wrong_loop(&l, before);
-    return *out_why ? 0 : bytes;
+    struct hd_loop l = {fresh, again, back};
+    *out_why = left < (size_t)bytes ? "it ends too early" : wrong_loop(&l, far, before);
+    if (*out_why) return 0;
+    *loop = l;
+    return bytes;
 }
 
-int hd_loop_encode(const struct hd_loop *loop, uint8_t out[HD_ITEM_MAX_BYTES]) {
-    uint32_t more = loop->fresh >= HD_LOOP_FRESH_MORE ? loop->fresh - HD_LOOP_FRESH_MORE : 0;
-    bool many = loop->again == 1 || loop->again > HD_LOOP_AGAIN_MORE;
-    struct hd_loop code = {
-        .fresh = loop->fresh - more,
-        .back = loop->back,
-        .again = many          ? HD_LOOP_AGAIN_MORE
-                 : loop->again ? loop->again - 1
-                               : 0,
-    };
-    uint32_t w = 0;
-#define LOOP(field, lsb, width, doc) w |= code.field << (lsb);
+int hd_loop_encode(const struct hd_loop *loop, uint32_t back_before,
+                   uint8_t out[HD_ITEM_MAX_BYTES]) {
+    bool fresh_more = loop->fresh >= HD_LOOP_FRESH_MORE;
+    bool again_more = loop->again == 1 || loop->again > HD_LOOP_AGAIN_MORE;
+    uint32_t fresh = fresh_more ? HD_LOOP_FRESH_MORE : loop->fresh;
+    uint32_t again = again_more ? HD_LOOP_AGAIN_MORE : loop->again ? loop->again - 1 : 0;
+    uint32_t far = loop->again && loop->back != back_before ? loop->back / 256 + 1 : 0;
+    int n = 1;
+    out[0] = 0;
+#define LOOP(field, lsb, width, doc) out[0] |= (uint8_t)(field << (lsb));
 #include "isa/isa.def"
-    int n = 0;
-    out[n++] = (uint8_t)w;
-    out[n++] = (uint8_t)(w >> 8);
-    if (code.fresh == HD_LOOP_FRESH_MORE) out[n++] = (uint8_t)more;
-    if (many) {
+    if (far) out[n++] = (uint8_t)loop->back;
+    if (fresh_more) out[n++] = (uint8_t)(loop->fresh - HD_LOOP_FRESH_MORE);
+    if (again_more) {
         out[n++] = (uint8_t)loop->again;
         out[n++] = (uint8_t)(loop->again >> 8);
     }
@@ -162,7 +160,7 @@ static void longest_runs(const uint32_t *w, size_t n, struct plan *p) {
     uint32_t run[HD_LOOP_WINDOW] = {0};
     for (size_t i = n; i-- > 0;) {
         const uint32_t *at = w + (n - 1 - i);
-        size_t most = i < HD_LOOP_WINDOW - 1 ? i : HD_LOOP_WINDOW - 1;
+        size_t most = i < HD_LOOP_BACK_MAX ? i : HD_LOOP_BACK_MAX;
         uint32_t best = 0;
         for (size_t b = HD_LOOP_MIN; b <= most; b++) {
             uint32_t r = at[b] == at[0] ? run[b] + (run[b] < HD_LOOP_AGAIN_MAX) : 0;
@@ -175,11 +173,13 @@ static void longest_runs(const uint32_t *w, size_t n, struct plan *p) {
     }
 }
 
-/* Bytes from `at` on when the token at hand ends with a run of that length. */
+/* Bytes from `at` on when the token at hand ends with a run of that length. A token counts as one
+ * byte: the body has most often as many words as that of the token before, and to take two for one
+ * makes the rest longer than it saves. */
 static uint32_t run_cost(const struct plan *p, size_t n, size_t at, uint32_t run) {
     if (run < HD_LOOP_MIN) return UINT32_MAX;
     uint32_t more = run > HD_LOOP_AGAIN_MORE ? 2 : 0;
-    uint32_t token = at + run < n ? HD_LOOP_BYTES : 0; /* the next one */
+    uint32_t token = at + run < n; /* the next one */
     return more + token + p[at + run].cost;
 }
 
@@ -203,10 +203,18 @@ static void choose(const uint32_t *w, struct plan *p, size_t n) {
     }
 }
 
+static bool issues_again(const uint32_t *w, size_t at, uint32_t run, uint32_t back) {
+    if (back < HD_LOOP_MIN || back > at) return false;
+    for (uint32_t i = 0; i < run; i++)
+        if (w[at + i] != w[at + i - back]) return false;
+    return true;
+}
+
 static size_t emit(const uint32_t *w, const struct plan *p, size_t n, uint8_t *out) {
     size_t at = 0, to = 0;
+    uint32_t back = 0; /* of the token before */
     while (at < n) {
-        struct hd_loop l = {0};
+        struct hd_loop l = {.back = back};
         enum choice what = NEW;
         while (at + l.fresh < n && l.fresh < HD_LOOP_FRESH_MAX && what == NEW) {
             uint32_t s = l.fresh < STATES - 1 ? l.fresh : STATES - 1;
@@ -214,9 +222,10 @@ static size_t emit(const uint32_t *w, const struct plan *p, size_t n, uint8_t *o
             l.fresh += what == NEW;
         }
         const struct plan *from = &p[at + l.fresh];
-        if (what != NEW) l.back = from->back;
         if (what != NEW) l.again = what == AGAIN ? from->run : HD_LOOP_AGAIN_MORE;
-        to += (size_t)hd_loop_encode(&l, out + to);
+        if (!issues_again(w, at + l.fresh, l.again, back)) l.back = from->back;
+        to += (size_t)hd_loop_encode(&l, back, out + to);
+        if (l.again) back = l.back;
         for (uint32_t i = 0; i < l.fresh; i++)
             to += (size_t)hd_new_word_encode(w[at + i], 0, out + to);
         at += l.fresh + l.again;
@@ -282,8 +291,8 @@ void hd_prog_absolute(uint32_t *words, size_t n) {
 
 static hd_status unpack(hd_ctx *ctx, const uint32_t *in, size_t n, uint32_t *out, size_t n_out) {
     size_t from = 4 * (HD_PROG_HEADER_WORDS + 1), to = HD_PROG_HEADER_WORDS, item = from;
+    struct hd_loop l = {0};
     while (to < n_out) {
-        struct hd_loop l;
         const char *why;
         int bytes = hd_loop_decode(in, n, item = from, to - HD_PROG_HEADER_WORDS, &l, &why);
         if (bytes && l.fresh + l.again > n_out - to) why = "it is longer than its header says";

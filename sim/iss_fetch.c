@@ -196,12 +196,11 @@ static bool read_loop(hd_iss *iss) {
     const char *why;
     uint64_t t = u->looped ? u->step : u->step + 1; /* beside the last word of a loop */
     if (u->bad) return false;
-    int bytes = hd_loop_decode(iss->code, u->words, u->from, u->n_chosen, &u->now, &why);
+    struct hd_loop next = u->now;
+    int bytes = hd_loop_decode(iss->code, u->words, u->from, u->n_chosen, &next, &why);
     u->bad = why != NULL; /* hd_iss_word says so in time */
-    if (why || !take_item(u, bytes, &t)) {
-        u->now = (struct hd_loop){0};
-        return false;
-    }
+    if (why || !take_item(u, bytes, &t)) return false;
+    u->now = next;
     u->step = t;
     u->looped = false;
     return true;

@@ -33,14 +33,16 @@ module hd_unpack (
   output logic        bad_o
 );
   localparam int unsigned FreshBits = $clog2(hd_isa_pkg::LoopFreshMax + 1);
-  localparam int unsigned BackBits  = hd_isa_pkg::LoopBackBits;
+  localparam int unsigned BackBits  = $clog2(hd_isa_pkg::LoopWindow);
   localparam int unsigned AgainBits = $clog2(hd_isa_pkg::LoopAgainMax + 1);
 
   // ---- the item at hand, as a token and as a new word ------------------------------------------
   logic [hd_isa_pkg::LoopFreshBits-1:0] fresh_code;
   logic [hd_isa_pkg::LoopAgainBits-1:0] again_code;
+  logic [hd_isa_pkg::LoopFarBits-1:0]   far;
+  logic [31:0]                          behind;      // what comes behind the byte of `far`
   logic [FreshBits-1:0]                 fresh;
-  logic [BackBits-1:0]                  back;
+  logic [BackBits-1:0]                  back, back_q;  // back_q: of the last token that said it
   logic [AgainBits-1:0]                 again;
   logic [2:0]                           loop_bytes, word_bytes;
   logic [31:0]                          word;
@@ -49,16 +51,23 @@ module hd_unpack (
   always_comb begin
     fresh_code = bytes_i[hd_isa_pkg::LoopFreshLsb +: hd_isa_pkg::LoopFreshBits];
     again_code = bytes_i[hd_isa_pkg::LoopAgainLsb +: hd_isa_pkg::LoopAgainBits];
-    back       = bytes_i[hd_isa_pkg::LoopBackLsb +: BackBits];
+    far        = bytes_i[hd_isa_pkg::LoopFarLsb +: hd_isa_pkg::LoopFarBits];
     fresh      = FreshBits'(fresh_code);
     again      = AgainBits'(again_code) + AgainBits'(again_code != '0);
-    loop_bytes = 3'(hd_isa_pkg::LoopBytes);
+    back       = back_q;
+    behind     = bytes_i[39:8];
+    loop_bytes = 3'd1;
+    if (far != '0) begin
+      back       = BackBits'({far - 1'b1, bytes_i[15:8]});
+      behind     = 32'(bytes_i[39:16]);
+      loop_bytes = 3'd2;
+    end
     if (fresh_code == '1) begin
-      fresh      = FreshBits'(fresh_code) + FreshBits'(bytes_i[23:16]);
+      fresh      = FreshBits'(fresh_code) + FreshBits'(behind[7:0]);
       loop_bytes = loop_bytes + 3'd1;
     end
     if (again_code == '1) begin
-      again      = fresh_code == '1 ? bytes_i[39:24] : bytes_i[31:16];
+      again      = fresh_code == '1 ? behind[23:8] : behind[15:0];
       loop_bytes = loop_bytes + 3'd2;
     end
   end
@@ -113,18 +122,18 @@ module hd_unpack (
 
   // ---- which word is next ----------------------------------------------------------------------
   logic [FreshBits-1:0] fresh_q, fresh_d;
-  logic [BackBits-1:0]  back_q, back_d;
+  logic [BackBits-1:0]  back_d;
   logic [AgainBits-1:0] again_q, again_d;
   logic [31:0]          at_q, at_d;       // place of the next word
   logic [BackBits:0]    kept_q, kept_d;   // words that have come, up to the size of the window
-  logic                 loop_q;           // a token was read in the cycle before
+  logic                 loop_q, far_q;    // a token was read in the cycle before; it said `back`
   logic                 bad_q, bad_d, wrong, more, read_loop, is_new, step, room;
   logic                 loop_here, word_here;
 
   assign loop_here = have_i >= loop_bytes;
   assign word_here = have_i >= word_bytes;
   assign wrong     = loop_q &&
-                     (again_q == '0 ? fresh_q == '0 || back_q != '0
+                     (again_q == '0 ? fresh_q == '0 || far_q
                                     : 32'(back_q) < hd_isa_pkg::LoopMin ||
                                       32'(back_q) > 32'(kept_q) + 32'(fresh_q));
   assign more      = at_q != total_i && !bad_q && !wrong;
@@ -164,6 +173,7 @@ module hd_unpack (
       at_q    <= 32'(hd_isa_pkg::ProgHeaderWords);
       kept_q  <= '0;
       loop_q  <= 1'b0;
+      back_q  <= '0;
       bad_q   <= 1'b0;
     end else begin
       fresh_q <= fresh_d;
@@ -171,9 +181,10 @@ module hd_unpack (
       at_q    <= at_d;
       kept_q  <= kept_d;
       loop_q  <= read_loop;
+      back_q  <= back_d;
       bad_q   <= bad_d;
     end
-    back_q <= back_d;
+    far_q <= far != '0;
   end
 
   // ---- the last words --------------------------------------------------------------------------

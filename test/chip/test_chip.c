@@ -216,7 +216,7 @@ static void stream(struct chip *c, int at, const uint8_t *bytes, size_t n, size_
     for (int i = 0; i < HD_NEW_WORD_FORMS * HD_NEW_WORD_FORMS; i++) {
         int forms[] = {i / HD_NEW_WORD_FORMS, i % HD_NEW_WORD_FORMS};
         to = 4 * (HD_PROG_HEADER_WORDS + 1);
-        to += (size_t)hd_loop_encode(&bundle, out + to);
+        to += (size_t)hd_loop_encode(&bundle, 0, out + to);
         for (int k = 0; k < 2; k++)
             to += (size_t)hd_new_word_encode(image[HD_PROG_HEADER_WORDS + k], forms[k], out + to);
         if (to % 4 == (size_t)at) break;

@@ -85,8 +85,8 @@ static const char *const loop_names[] = {"fresh 0",
                                          "fresh 1..257",
                                          "fresh 258",
                                          "back 2",
-                                         "back 3..1022",
-                                         "back 1023",
+                                         "back 3..766",
+                                         "back 767",
                                          "again 0",
                                          "again 1",
                                          "again >1",
@@ -100,9 +100,9 @@ static long new_words[HD_NEW_WORD_FORMS][4]; /* by form and place in the word of
 void cover_loops(const uint32_t *words, size_t n) {
     size_t issued = HD_PROG_HEADER_WORDS, at = 4 * (HD_PROG_HEADER_WORDS + 1);
     if (words[0] != HD_PROG_MAGIC_PACKED) return;
+    struct hd_loop l = {0};
     n_packed++;
     while (issued < words[HD_PROG_HEADER_WORDS]) {
-        struct hd_loop l;
         const char *why;
         uint32_t word;
         int bytes = hd_loop_decode(words, n, at, issued - HD_PROG_HEADER_WORDS, &l, &why);
@@ -111,7 +111,7 @@ void cover_loops(const uint32_t *words, size_t n) {
         loops[l.fresh == 0 ? 0 : l.fresh < HD_LOOP_FRESH_MAX ? 1 : 2]++;
         loops[l.again == 0 ? 6 : l.again == 1 ? 7 : 8]++;
         if (l.again) {
-            loops[l.back == HD_LOOP_MIN ? 3 : l.back < HD_LOOP_WINDOW - 1 ? 4 : 5]++;
+            loops[l.back == HD_LOOP_MIN ? 3 : l.back < HD_LOOP_BACK_MAX ? 4 : 5]++;
             loops[l.again < l.back ? 9 : l.again == l.back ? 10 : 11]++;
         }
         for (uint32_t i = 0; i < l.fresh; i++) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "runtime/base/num.h"
+
 static bool conflict(const struct op *a, const struct op *b) {
     for (int i = 0; i < a->n_touch; i++)
         for (int j = 0; j < b->n_touch; j++) {
@@ -120,14 +122,17 @@ static uint32_t again_from(const uint32_t *w, size_t at, size_t n, size_t back) 
     return run;
 }
 
-/* A loop at word `at`: the distance is random, the length all of it, one word, or between. */
-static void random_loop(struct gen *g, const uint32_t *w, size_t at, size_t n, struct hd_loop *l) {
+/* A loop at word `at`: the distance is random, or that of the one before, the length all of it, one
+ * word, or between. */
+static void random_loop(struct gen *g, const uint32_t *w, size_t at, size_t n, uint32_t before,
+                        struct hd_loop *l) {
     int64_t most = (int64_t)at - HD_PROG_HEADER_WORDS;
-    if (most > HD_LOOP_WINDOW - 1) most = HD_LOOP_WINDOW - 1;
+    if (most > HD_LOOP_BACK_MAX) most = HD_LOOP_BACK_MAX;
     for (int i = 0; i < CUTS && most >= HD_LOOP_MIN; i++) {
-        int64_t back = gen_chance(g, 5)    ? most
-                       : gen_chance(g, 20) ? HD_LOOP_MIN
-                                           : gen_pick(g, HD_LOOP_MIN, most);
+        int64_t back = gen_chance(g, 5)              ? most
+                       : gen_chance(g, 20)           ? HD_LOOP_MIN
+                       : before && gen_chance(g, 20) ? hd_min(before, most)
+                                                     : gen_pick(g, HD_LOOP_MIN, most);
         uint32_t run = again_from(w, at, n, (size_t)back);
         if (run <= l->again) continue;
         l->back = (uint32_t)back;
@@ -142,12 +147,14 @@ size_t program_pack(const uint32_t *words, size_t n, uint64_t seed, uint32_t *ou
     uint8_t *bytes = (uint8_t *)out;
     int64_t most = gen_chance(&g, 50) ? HD_LOOP_FRESH_MAX : 12;
     bool wide = gen_chance(&g, 30); /* some words in more bytes than they need */
+    uint32_t back = 0;
     while (at < n) {
         struct hd_loop l = {0};
         l.fresh = (uint32_t)gen_pick(&g, 0, n - at < (size_t)most ? (int64_t)(n - at) : most);
-        random_loop(&g, words, at + l.fresh, n, &l);
+        random_loop(&g, words, at + l.fresh, n, back, &l);
         if (!l.fresh && !l.again) l.fresh = 1;
-        to += (size_t)hd_loop_encode(&l, bytes + to);
+        to += (size_t)hd_loop_encode(&l, gen_chance(&g, 30) ? UINT32_MAX : back, bytes + to);
+        if (l.again) back = l.back;
         for (uint32_t i = 0; i < l.fresh; i++) {
             int form = wide && gen_chance(&g, 20) ? (int)gen_pick(&g, 0, HD_NEW_WORD_FORMS - 1) : 0;
             to += (size_t)hd_new_word_encode(words[at + i], form, bytes + to);
