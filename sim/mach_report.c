@@ -78,6 +78,7 @@ int hd_mach_report(const struct hd_mach_backend *b, void *self, const uint32_t *
     }
     put(&t, " (unit %s, cycle %" PRIu64 ") at ", unit < HD_UNITS ? hd_isa_units[unit].name : "?",
         cycles);
+    if (error == HD_ERR_encoding) n = 0; /* what stands there is no operation */
     put_op(&t, program, n, unit, b->reg_read(self, HD_REG_error_pc));
     return t.at;
 }

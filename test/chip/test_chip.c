@@ -238,21 +238,23 @@ static void streams(struct chip *c) {
         int at; /* -1: anywhere */
         uint32_t more;
     } bad[] = {
-        {"token: neither new nor again", {0}, 2, 0, -1, 2},
-        {"token: again 0 in two bytes", {15 << 2}, 4, 0, -1, 2},
-        {"token: new ones and a body that does not issue", {1 | 2 << 6, 0, 0}, 3, 0, -1, 1},
-        {"token: a body of no word", {1 << 2}, 2, 0, -1, 2},
-        {"token: a body of one word", {1 << 2 | 1 << 6}, 2, 0, -1, 2},
-        {"token: a body from before the first word", {1 << 2 | 3 << 6}, 2, 0, -1, 2},
-        {"token: the same behind a new word", {1 << 2 | 1, 1, 0}, 3, 0, -1, 3},
-        {"new word: the lowest bit above it", {1, 0, 15, 0, 0, 0, 16}, 7, 0, -1, 1},
-        {"new word: the highest bit above it", {1, 0, 15, 0, 0, 0, 128}, 7, 0, -1, 1},
-        {"the stream ends in a token", {1 << 2 | 2 << 6, 0}, 2, 1, 3, 2},
-        {"in a token's number of new words", {3, 0, 0, 0, 0, 0}, 6, 4, 2, 3},
-        {"in a token's number of words again", {60 | 128, 0, 2, 0}, 4, 1, 1, 2},
-        {"in a new word", {1, 0, 15, 0, 0, 0, 0}, 7, 4, 1, 1},
-        {"before a new word", {1, 0, 0}, 3, 1, 2, 1},
-        {"before a token", {1, 0, 0}, 3, 3, 0, 1},
+        {"token: neither new nor again", {0}, 1, 0, -1, 2},
+        {"token: again 0 in two bytes", {15 << 2}, 3, 0, -1, 2},
+        {"token: new ones and a body that does not issue", {1 | 1 << 6, 2, 0}, 3, 0, -1, 1},
+        {"token: a body of no word", {1 << 2 | 1 << 6, 0}, 2, 0, -1, 2},
+        {"token: a body of one word", {1 << 2 | 1 << 6, 1}, 2, 0, -1, 2},
+        {"token: a body like that of the token before, which had none", {1 << 2}, 1, 0, -1, 2},
+        {"token: a body from before the first word", {1 << 2 | 1 << 6, 3}, 2, 0, -1, 2},
+        {"token: the same behind a new word", {1 << 2 | 1 | 1 << 6, 4, 0}, 3, 0, -1, 3},
+        {"token: the same by 256", {1 << 2 | 2 << 6, 2}, 2, 0, -1, 2},
+        {"new word: the lowest bit above it", {1, 15, 0, 0, 0, 16}, 6, 0, -1, 1},
+        {"new word: the highest bit above it", {1, 15, 0, 0, 0, 128}, 6, 0, -1, 1},
+        {"the stream ends in a token", {1 << 2 | 1 << 6, 2}, 2, 1, 3, 2},
+        {"in a token's number of new words", {3, 0, 0, 0, 0}, 5, 4, 3, 3},
+        {"in a token's number of words again", {15 << 2 | 1 << 6, 2, 2, 0}, 4, 1, 1, 2},
+        {"in a new word", {1, 15, 0, 0, 0, 0}, 6, 4, 2, 1},
+        {"before a new word", {1, 0}, 2, 1, 3, 1},
+        {"before a token", {1, 0}, 2, 2, 0, 1},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         for (int at = 0; at < 4; at++) {
@@ -263,7 +265,7 @@ static void streams(struct chip *c) {
             equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
             equal("word", chip_reg(c, HD_REG_error_pc), HD_PROG_HEADER_WORDS + 2);
         }
-    static const uint8_t again[] = {1 << 2 | 2 << 6, 0};
+    static const uint8_t again[] = {1 << 2 | 1 << 6, 2};
     test = "the bundle again, and no halt";
     stream(c, 0, again, 2, 0, 2);
     equal("code", chip_run(c), HD_ERR_encoding);

@@ -67,16 +67,17 @@ static size_t words_of(size_t bytes) {
 
 /* Bytes of new words of 32 bits: their tokens, 5 for each. */
 static size_t new_bytes(size_t n) {
-    return n < 3 ? 2 + 5 * n : n <= 258 ? 3 + 5 * n : 3 + 5 * 258 + new_bytes(n - 258);
+    return n < 3 ? 1 + 5 * n : n <= 258 ? 2 + 5 * n : 2 + 5 * 258 + new_bytes(n - 258);
 }
 
-/* What repeats costs nothing beside its new words up to 15 words, 2 bytes up to 65535. */
+/* What repeats costs a byte beside its new words up to 15 words, another byte up to 30, then 3 up
+ * to 65535. */
 static void loops_cost_no_word(void **state) {
     (void)state;
     static const struct {
         size_t body, rounds, more;
-    } cases[] = {{300, 1, 0},  {7, 3, 0},    {7, 4, 2},     {100, 2, 2},          {100, 50, 2},
-                 {2, 8000, 2}, {1, 8000, 2}, {1023, 10, 2}, {100, 900, 2 + 2 + 2}};
+    } cases[] = {{300, 1, 0},  {7, 3, 1},    {7, 4, 2},    {100, 2, 3},          {100, 50, 3},
+                 {2, 8000, 3}, {1, 8000, 3}, {767, 10, 3}, {100, 900, 3 + 1 + 2}};
     hd_ctx *ctx = hd_ctx_create();
     uint32_t *w = malloc(100000 * sizeof *w);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -90,7 +91,7 @@ static void loops_cost_no_word(void **state) {
     /* nothing repeats within the window */
     uint64_t seed = 1;
     for (size_t k = HEAD; k < HEAD + 2048; k++)
-        w[k] = k < HEAD + 1024 ? next(&seed) | UINT32_C(0x60000000) : w[k - 1024];
+        w[k] = k < HEAD + 768 ? next(&seed) | UINT32_C(0x60000000) : w[k - 768];
     assert_int_equal(there_and_back(ctx, w, HEAD + 2048), words_of(new_bytes(2048)));
     free(w);
     hd_ctx_destroy(ctx);
@@ -179,29 +180,30 @@ static void loops_nest(void **state) {
             for (int k = part == 0 ? 20 : part == 3 ? 25 : 30; k > 0; k--)
                 w[n++] = next(&seed) | UINT32_C(0x60000000);
         }
-    /* a b | b again | c | all of it again, which is more than 15 words */
-    assert_int_equal(there_and_back(ctx, w, n), words_of(3 + 2 + 3 + 2 + 5 * (20 + 30 + 25)));
+    /* a b, half of b again | the rest of it | c, then all of it again, which is more than 30 words
+     */
+    assert_int_equal(there_and_back(ctx, w, n), words_of(3 + 1 + 5 + 5 * (20 + 30 + 25)));
     hd_ctx_destroy(ctx);
 }
 
-/* By hand: 3 new words, 7 words again from 2 back; then 1 new word. Bytes: 9b 00 00 (3 new ones,
- * again 6 + 1, back 2), 28 (10), ad fe (-85 << 2 | 1), 02 00 03 (0xc000), 01 00 (1 new one), 34
- * (13). */
-#define BY_HAND 0x334c4448, 0, 0, 8, 15, 0x2800009b, 0x0002fead, 0x34000103
+/* By hand: 3 new words, 7 words again from 2 back; then 1 new word, and 2 again from as far. Bytes:
+ * 5b 02 00 (3 new ones, again 6 + 1, back 2), 28 (10), ad fe (-85 << 2 | 1), 02 00 03 (0xc000), 05
+ * (1 new one, again 1 + 1), 34 (13), 0. */
+#define BY_HAND 0x334c4448, 0, 0, 8, 17, 0x2800025b, 0x0002fead, 0x00340503
 
 static void by_hand(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
     uint32_t stream[] = {BY_HAND}, *out;
     static const uint32_t a = 10, b = (uint32_t)-85, c = 0xc000;
-    const uint32_t want[] = {a, b, c, b, c, b, c, b, c, b, 13};
+    const uint32_t want[] = {a, b, c, b, c, b, c, b, c, b, 13, b, 13};
     size_t n;
     hd_status s = hd_prog_unpack(ctx, stream, 8, &out, &n);
     assert_string_equal(hd_message(ctx), "");
     assert_int_equal(s, HD_OK);
-    assert_int_equal(n, 15);
+    assert_int_equal(n, 17);
     assert_int_equal(out[0], HD_PROG_MAGIC);
-    assert_int_equal(out[3], 15);
+    assert_int_equal(out[3], 17);
     assert_memory_equal(out + 4, want, sizeof want);
     free(out);
     hd_ctx_destroy(ctx);
@@ -217,15 +219,17 @@ static void wrong_streams_are_refused(void **state) {
         {4, 3, "packed program: it issues 3 words, want 4 to 16777216"},
         {4, 16777217, "packed program: it issues 16777217 words, want 4 to 16777216"},
         {4, 14, "packed program: there is more behind its end, byte 29"},
-        {4, 16, "packed program: byte 32: it ends too early"},
-        {5, 0x28000000, "packed program: byte 20: loop token that says nothing"},
-        {5, 0x28000083,
+        {4, 18, "packed program: byte 31: loop token that says nothing"},
+        {5, 0x28000200, "packed program: byte 20: loop token that says nothing"},
+        {5, 0x28000243,
          "packed program: byte 20: loop token with a body that does not issue again"},
-        {5, 0x2800005b, "packed program: byte 20: loop over fewer than 2 words"},
-        {5, 0x2800011b, "packed program: byte 20: loop over words before the first of the program"},
-        {7, 0x37000103, "packed program: byte 31: it ends too early"},
-        {7, 0x34000203, "packed program: byte 29: it is longer than its header says"},
-        {7, 0x34000003, "packed program: byte 29: loop token that says nothing"},
+        {5, 0x2800015b, "packed program: byte 20: loop over fewer than 2 words"},
+        {5, 0x2800021b, "packed program: byte 20: loop over fewer than 2 words"},
+        {5, 0x2800045b, "packed program: byte 20: loop over words before the first of the program"},
+        {5, 0x2800029b, "packed program: byte 20: loop over words before the first of the program"},
+        {7, 0x000f0503, "packed program: byte 30: it ends too early"},
+        {7, 0x34010303, "packed program: byte 29: it is longer than its header says"},
+        {7, 0x00340003, "packed program: byte 29: loop token that says nothing"},
         {4, 14 - 1, "packed program: byte 20: it is longer than its header says"},
     };
     hd_ctx *ctx = hd_ctx_create();
