@@ -228,8 +228,8 @@ size_t hd_prog_packed_max(size_t n);
 hd_status hd_prog_unpack(hd_ctx *ctx, const uint32_t *words, size_t n, uint32_t **out_words,
                          size_t *out_n);
 
-/* For reading: words of a plain program that go as `add` become `set` to what they lead to, in
- * place. An operation that has both stays as it is. */
+/* For reading, not for running, in place: words of a plain program that go as `add` become `set` to
+ * what they lead to, but for an operation that has both, and tags are layer numbers. */
 void hd_prog_absolute(uint32_t *words, size_t n);
 
 /* -1 when there is none of that name. */

@@ -278,10 +278,12 @@ void hd_prog_absolute(uint32_t *words, size_t n) {
         for (int i = 0; i < n_ops; i++) {
             struct hd_op_word *op = &ops[i];
             const uint32_t *now = hd_op_apply(op, &held[op->unit]);
-            if (!op->add || op->set) continue;
-            op->set = op->add;
-            op->add = 0;
-            memcpy(op->lit, now, sizeof op->lit);
+            op->tag = held[op->unit].tag;
+            if (op->add && !op->set) {
+                op->set = op->add;
+                op->add = 0;
+                memcpy(op->lit, now, sizeof op->lit);
+            }
             hd_op_encode(op, words + at + (size_t)offset[i]);
         }
     }

@@ -226,7 +226,6 @@ static void list_program(hd_ctx *ctx, const hd_model *m, int step, struct listin
     const void *code = (const char *)m->image + s->code_offset;
     if (hd_prog_unpack(ctx, code, s->code_bytes / 4, &words, &n_words) != HD_OK) hd_clear(ctx);
     hd_prog_absolute(words, n_words);
-    uint16_t layer[HD_UNITS] = {0};
     for (size_t pc = HD_PROG_HEADER_WORDS; pc < n_words;) {
         struct hd_op_word ops[HD_UNITS];
         int offset[HD_UNITS], n;
@@ -235,9 +234,8 @@ static void list_program(hd_ctx *ctx, const hd_model *m, int step, struct listin
         if (!len) break;
         for (int i = 0; i < n; i++) {
             char text[1000], line[1100];
-            layer[ops[i].unit] += (uint16_t)ops[i].tag;
-            if (ops[i].unit == HD_UNIT_seq || layer[ops[i].unit] >= m->n_layers) continue;
-            struct listing *l = &out[layer[ops[i].unit]];
+            if (ops[i].unit == HD_UNIT_seq || ops[i].tag >= m->n_layers) continue;
+            struct listing *l = &out[ops[i].tag];
             hd_op_text(&ops[i], text, sizeof text);
             int bytes = snprintf(line, sizeof line, "%6zu  %s\n", pc + (size_t)offset[i], text);
             if (l->text.n + (size_t)bytes > most)
