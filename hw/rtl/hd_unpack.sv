@@ -40,7 +40,7 @@ module hd_unpack (
   logic [hd_isa_pkg::LoopFreshBits-1:0] fresh_code;
   logic [hd_isa_pkg::LoopAgainBits-1:0] again_code;
   logic [hd_isa_pkg::LoopFarBits-1:0]   far;
-  logic [31:0]                          behind;      // what comes behind the byte of `far`
+  logic [23:0]                          behind;      // what comes behind the byte of `far`
   logic [FreshBits-1:0]                 fresh;
   logic [BackBits-1:0]                  back, back_q;  // back_q: of the last token that said it
   logic [AgainBits-1:0]                 again;
@@ -55,11 +55,11 @@ module hd_unpack (
     fresh      = FreshBits'(fresh_code);
     again      = AgainBits'(again_code) + AgainBits'(again_code != '0);
     back       = back_q;
-    behind     = bytes_i[39:8];
+    behind     = bytes_i[31:8];
     loop_bytes = 3'd1;
     if (far != '0) begin
       back       = BackBits'({far - 1'b1, bytes_i[15:8]});
-      behind     = 32'(bytes_i[39:16]);
+      behind     = bytes_i[39:16];
       loop_bytes = 3'd2;
     end
     if (fresh_code == '1) begin
