@@ -180,6 +180,21 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
     return hd_sched_end(&w->s);
 }
 
+/* Bytes from a streamed tile of `size` to the next, of the layer's result or of its operand: as
+ * many as a tile of a resident one of the same chain moves on, if that is not much more. Then
+ * operations of all its layers move on alike, and loops of the program say it once. */
+static int64_t step_of_chain(const struct hd_lowerer *w, bool result, int64_t size, int64_t room) {
+    const struct hd_layer *l = w->l;
+    for (int i = l->chain_first; i <= l->chain_last; i++) {
+        const struct hd_layer *k = &w->lo->layers[i];
+        const struct hd_mtensor *t = hd_low_tensor(w, result ? k->out : k->in[0]);
+        int64_t step = (int64_t)k->th * (result ? 1 : k->sy) * hd_mtensor_pitch(t);
+        bool alike = k->kind == l->kind && k->oh == l->oh && k->th == l->th && t->resident;
+        if (k != l && alike && step > size && step <= 2 * size && 2 * step <= room) return step;
+    }
+    return size;
+}
+
 /* The windows of a tile. The last row of each window goes on to the end of its words, so that MX
  * never reads what nobody wrote; those bytes meet weights of zero. */
 static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
@@ -187,8 +202,10 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     w->last[HD_RING_MX].l = NULL; /* of another layer of the chain */
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
+    struct hd_ring *ring = &w->xm_in[HD_RING_MX];
     int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
-    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], bytes),
+    bytes = step_of_chain(w, false, bytes, ring->size);
+    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(ring, bytes),
                                 .pitch = t->tw * l->im2col,
                                 .cp = l->im2col,
                                 .rows = t->th,
@@ -359,6 +376,7 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
     if (t->resident) return hd_low_resident(t, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
+    size = step_of_chain(w, true, size, w->xm_out.size);
     return (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_out, size),
                             .pitch = cols * bytes,
                             .cp = bytes,
