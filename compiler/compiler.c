@@ -216,6 +216,7 @@ hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile
     int64_t naive = host ? naive_bytes(g) : 0; /* of the graph before it is split */
     if (s == HD_OK) s = hd_pass_run(ctx, g, host ? "split" : "shuffle");
     if (s == HD_OK && !host) s = hd_pass_run(ctx, g, "separate");
+    if (s == HD_OK && !host) s = hd_pass_run(ctx, g, "repeat");
     if (s == HD_OK) s = hd_lower(ctx, g, opt, out);
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", onnx_path);

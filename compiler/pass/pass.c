@@ -6,10 +6,10 @@
 #include "compiler/compiler.h"
 #include "compiler/pass/pattern.h"
 
-const char *const hd_pass_names[] = {"axes",      "fold",      "shapes",    "cse",  "simplify",
-                                     "sink",      "layout",    "batchnorm", "norm", "gelu",
-                                     "attention", "recurrent", "qdq",       "dce",  "split",
-                                     "legalize",  "shuffle",   "separate",  NULL};
+const char *const hd_pass_names[] = {"axes",      "fold",      "shapes",    "cse",    "simplify",
+                                     "sink",      "layout",    "batchnorm", "norm",   "gelu",
+                                     "attention", "recurrent", "qdq",       "dce",    "split",
+                                     "legalize",  "shuffle",   "separate",  "repeat", NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -43,6 +43,7 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "split")) return hd_pass_split(ctx, g);
     if (!strcmp(name, "shuffle")) return hd_pass_shuffle(ctx, g);
     if (!strcmp(name, "separate")) return hd_pass_separate(ctx, g);
+    if (!strcmp(name, "repeat")) return hd_pass_repeat(ctx, g);
     if (!strcmp(name, "layout")) return hd_pass_layout(ctx, g);
     if (!strcmp(name, "recurrent")) return hd_pass_recurrent(ctx, g);
     if (!strcmp(name, "legalize")) return legalize(ctx, g);

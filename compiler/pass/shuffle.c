@@ -47,17 +47,17 @@ static void trace(const struct hd_tensor *split, const int64_t *perm, int end, i
     }
 }
 
-static void convolve(hd_graph *g, const char *name, int x, const int64_t *source, int y) {
+int hd_channels_conv(hd_graph *g, const char *name, int x, int64_t groups, int64_t channels,
+                     const int8_t *w, int y) {
     const struct hd_tensor t = g->tensors[x];
-    int64_t c = t.dim[1], w_dim[4] = {c, c, 1, 1}, ones[2] = {1, 1}, pads[4] = {0}, one = 1;
+    int64_t w_dim[4] = {channels, t.dim[1] / groups, 1, 1}, ones[2] = {1, 1}, pads[4] = {0},
+            one = 1;
     bool is_signed = t.dtype == HD_I8;
-    int8_t *w = hd_new_array(g->arena, int8_t, (size_t)(c * c));
-    int32_t *bias = hd_new_array(g->arena, int32_t, (size_t)c);
+    int32_t *bias = hd_new_array(g->arena, int32_t, (size_t)channels);
     float scale = 1;
-    for (int64_t o = 0; o < c; o++) w[o * c + source[o]] = 1;
     int in[4] = {
-        x, hd_graph_const(g, hd_sprintf(g->arena, "%s.shuffle", name), HD_I8, t.rank, w_dim, w),
-        hd_graph_const(g, hd_sprintf(g->arena, "%s.bias", name), HD_I32, 1, &c, bias),
+        x, hd_graph_const(g, hd_sprintf(g->arena, "%s.moves", name), HD_I8, t.rank, w_dim, w),
+        hd_graph_const(g, hd_sprintf(g->arena, "%s.bias", name), HD_I32, 1, &channels, bias),
         hd_graph_const(g, hd_sprintf(g->arena, "%s.one", name), HD_F32, 1, &one, &scale)};
     int id = hd_graph_node(g, HD_IR_qconv, name, 4, in, 1, &y);
     hd_attr_set_string(g, id, "to", hd_dtype_name(t.dtype));
@@ -65,11 +65,12 @@ static void convolve(hd_graph *g, const char *name, int x, const int64_t *source
     hd_attr_set_int(g, id, "y_zp", 0);
     hd_attr_set_int(g, id, "lo", is_signed ? -128 : 0);
     hd_attr_set_int(g, id, "hi", is_signed ? 127 : 255);
-    hd_attr_set_int(g, id, "group", 1);
+    hd_attr_set_int(g, id, "group", groups);
     hd_attr_set_int(g, id, "moves", 1); /* its products are no work of the network */
     hd_attr_set_ints(g, id, "kernel_shape", t.rank - 2, ones);
     hd_attr_set_ints(g, id, "strides", t.rank - 2, ones);
     hd_attr_set_ints(g, id, "pads", 2 * (t.rank - 2), pads);
+    return id;
 }
 
 /* Node `last` ends such a chain: a convolution takes its place. */
@@ -94,11 +95,13 @@ static void shuffle(hd_graph *g, int last) {
         if ((d < 1 || d >= end) && perm[d] != d) return; /* moves more than channels */
     int64_t source[CHANNELS_MOST];
     trace(s, perm, end, x->dim[1], source);
+    int64_t c = x->dim[1];
+    int8_t *w = hd_new_array(g->arena, int8_t, (size_t)(c * c));
+    for (int64_t o = 0; o < c; o++) w[o * c + source[o]] = 1;
     int out = g->nodes[last].out[0];
     const char *name = g->nodes[last].name;
     hd_graph_kill(g, last);
-    convolve(g, name, from, source, out);
-    hd_graph_swap_names(g, (int)g->n_nodes - 1, last);
+    hd_graph_swap_names(g, hd_channels_conv(g, name, from, 1, c, w, out), last);
     hd_graph_kill(g, turn);
     hd_graph_kill(g, first);
 }

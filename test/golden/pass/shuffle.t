@@ -30,10 +30,10 @@ graph g {
 #=   input u u8[2,6,5]
 #=   const split i64[5] = {1, 2, 2, 2, 2}
 #=   const back i64[4] = {1, 4, 2, 2}
-#=   const y.shuffle i8[4,4,1,1] = {1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1}
+#=   const y.moves i8[4,4,1,1] = {1, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1}
 #=   const y.bias i32[4] = {0, 0, 0, 0}
 #=   const y.one f32[1] = {0x1p+0}
-#=   const z.shuffle i8[6,6,1] = {1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
+#=   const z.moves i8[6,6,1] = {1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0,
 #=     1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0,
 #=     0, 0, 0, 1}
 #=   const z.bias i32[6] = {0, 0, 0, 0, 0, 0}
@@ -44,8 +44,8 @@ graph g {
 #=   h i8[1,2,2,2,2] = reshape(x, split)
 #=   i i8[1,2,2,2,2] = transpose(h) perm=[0,2,1,3,4]
 #=   w i8[1,4,2,2] = reshape(i, back)
-#=   y i8[1,4,2,2] = qconv(x, y.shuffle, y.bias, y.one) to="i8" x_zp=0 y_zp=0 lo=-128 hi=127 group=1 moves=1 kernel_shape=[1,1] strides=[1,1] pads=[0,0,0,0]
-#=   z u8[2,6,5] = qconv(u, z.shuffle, z.bias, z.one) to="u8" x_zp=0 y_zp=0 lo=0 hi=255 group=1 moves=1 kernel_shape=[1] strides=[1] pads=[0,0]
+#=   y i8[1,4,2,2] = qconv(x, y.moves, y.bias, y.one) to="i8" x_zp=0 y_zp=0 lo=-128 hi=127 group=1 moves=1 kernel_shape=[1,1] strides=[1,1] pads=[0,0,0,0]
+#=   z u8[2,6,5] = qconv(u, z.moves, z.bias, z.one) to="u8" x_zp=0 y_zp=0 lo=0 hi=255 group=1 moves=1 kernel_shape=[1] strides=[1] pads=[0,0]
 #=   output y
 #=   output z
 #=   output v
