@@ -257,12 +257,15 @@ hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int f
 /* The ring of padding around each image of a resident tensor that a layer is about to write. */
 static hd_status fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
     int64_t pitch = hd_mtensor_pitch(t), side = (int64_t)(t->pl + t->pr) * t->cp;
+    int64_t above = t->pt * pitch + (int64_t)t->pl * t->cp;
+    int64_t below = t->pb * pitch + (int64_t)t->pr * t->cp;
     for (int img = 0; img < t->n; img++) {
         uint32_t first = resident_at(t, img, -t->pt, -t->pl);
-        TRY(hd_low_fill(w, t->pad_value, first, t->pt * pitch + (int64_t)t->pl * t->cp, 1, 0));
+        uint32_t last = resident_at(t, img, t->h - 1, t->w);
+        bool alike = above == below;
+        TRY(hd_low_fill(w, t->pad_value, first, above, alike ? 2 : 1, last - first));
         TRY(hd_low_fill(w, t->pad_value, resident_at(t, img, 0, t->w), side, t->h - 1, pitch));
-        TRY(hd_low_fill(w, t->pad_value, resident_at(t, img, t->h - 1, t->w),
-                        t->pb * pitch + (int64_t)t->pr * t->cp, 1, 0));
+        TRY(hd_low_fill(w, t->pad_value, last, alike ? 0 : below, 1, 0));
     }
     return HD_OK;
 }
