@@ -23,6 +23,7 @@ enum {
     SHORT = 30000,  /* cycles of a program of which every plan is refined */
     LONG = 5000000, /* of one of which one plan of each kind of chains is */
     PLANS = 2,      /* of each kind, of those between */
+    MARGIN = 5000,  /* such a part more is nothing */
     ONE_BANK = 32   /* such a part more, of layers that stream through one bank */
 };
 
@@ -425,9 +426,23 @@ static bool any_rolls(const struct hd_lowering *lo) {
     return false;
 }
 
+/* Weights of several layers come together where that costs nothing. */
+static void choose_joins(struct hd_lowering *lo) {
+    for (size_t i = 0, end; i < lo->n_layers; i = end) {
+        enum hd_join *join = &lo->join[lo->layers[i].step];
+        for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
+        int64_t apart = hd_estimate_layers(lo, i, end), most = apart + apart / MARGIN;
+        for (*join = HD_JOIN_ALL; *join > HD_JOIN_NONE; --*join) {
+            int64_t now = hd_estimate_layers(lo, i, end);
+            if (now <= most) break;
+        }
+    }
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
     struct span *spans = hd_new_array(lo->arena, struct span, 2 * lo->n_tensors + 1);
+    lo->join = hd_new_array(lo->arena, enum hd_join, (size_t)lo->model->n_steps + 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
@@ -446,6 +461,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
     hd_clear(lo->ctx);
     TRY(best_refined(lo, spans, cycles, best));
+    choose_joins(lo);
     report_activation_memory(lo);
     return HD_OK;
 }

@@ -35,7 +35,8 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
 #include "compiler/tile/intrinsics.def"
     };
     t = sized(w->l, t);
-    return emit[w->l->kind](w, &t, only_nt);
+    TRY(emit[w->l->kind](w, &t, only_nt));
+    return hd_low_load_joined(w, HD_WM);
 }
 
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
@@ -165,19 +166,22 @@ static void enter(struct hd_lowerer *w, struct layer_state *s) {
  * ring must not come round to a layer that is still in work. */
 static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t n,
                          struct layer_state *out) {
+    const int64_t *there[2] = {w->ahead[HD_WM].place + l->tag, w->ahead[HD_PM].place + l->tag};
     int64_t wm = 0, pm = 0;
     for (size_t i = 0; i < n; i++) {
-        bool stay = l[i].weights_stay;
+        bool stay = l[i].weights_stay, stay_wm, stay_pm;
         int chunks = l[i].nb > 0 ? (int)hd_ceil_div(l[i].nts, l[i].nb) : 1;
         out[i] = (struct layer_state){.l = &l[i], .stay_wm = wm, .stay_pm = pm};
         out[i].chunks = hd_new_array(w->s.arena, struct hd_chunk, (size_t)chunks);
         for (int k = 0; k < chunks; k++) out[i].chunks[k] = (struct hd_chunk){-1, -1};
-        wm += stay ? (int64_t)l[i].nts * l[i].red : 0; /* depthwise: 0 words */
-        pm += stay ? (int64_t)l[i].nts * l[i].pm_words : 0;
+        stay_wm = stay && there[HD_WM][i] < 0, stay_pm = stay && there[HD_PM][i] < 0;
+        wm += stay_wm ? (int64_t)l[i].nts * l[i].red : 0; /* depthwise: 0 words */
+        pm += stay_pm ? (int64_t)l[i].nts * l[i].pm_words : 0;
     }
     int64_t wm_at = hd_ring_take(&w->wm, wm), pm_at = hd_ring_take(&w->pm, pm);
     for (size_t i = 0; i < n; i++) {
-        out[i].stay_wm += wm_at, out[i].stay_pm += pm_at;
+        out[i].stay_wm = there[HD_WM][i] < 0 ? out[i].stay_wm + wm_at : there[HD_WM][i];
+        out[i].stay_pm = there[HD_PM][i] < 0 ? out[i].stay_pm + pm_at : there[HD_PM][i];
         enter(w, &out[i]);
         const struct hd_mtensor *y = hd_low_tensor(w, l[i].out);
         if (y->base >= 0) y = hd_low_tensor(w, y->base);
@@ -218,13 +222,16 @@ static hd_status issue_beside(struct hd_lowerer *w, struct layer_state *s) {
     return HD_OK;
 }
 
-/* Layers first .. first + n - 1, which are one chain. */
-static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first, size_t n) {
+/* Layers first .. first + n - 1, which are one chain; those behind it end with layer `end`. */
+static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first, size_t n,
+                             size_t end) {
     struct layer_state *s = hd_new_array(w->s.arena, struct layer_state, n);
     bool by_rows = n > 1 && !first->beside;
     for (size_t i = 0; i < n; i++)
         by_rows = by_rows && first[i].tw == first[i].ow && !first[i].chunk_outer && !first[i].wave;
+    hd_low_join_params(w, (size_t)first->tag, n, end);
     TRY(prepare(w, first, n, s));
+    hd_low_join_words(w, (size_t)first->tag, n, end, s->stay_wm);
     for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
         TRY(issue_rows(w, s, i, first[i].oh));
     if (by_rows) return HD_OK;
@@ -263,13 +270,17 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
     w->m = lo->m;
     w->loaded = hd_new_array(scratch, int, lo->n_tensors ? lo->n_tensors : 1);
     w->staged = hd_new_array(scratch, bool, lo->n_tensors + 1);
+    for (int mem = 0; mem < 2; mem++) {
+        w->ahead[mem].place = hd_new_array(scratch, int64_t, lo->n_layers + 1);
+        for (size_t i = 0; i < lo->n_layers; i++) w->ahead[mem].place[i] = -1;
+    }
     hd_sched_init(&w->s, lo, scratch);
     init_rings(w);
     for (size_t i = first, n; i < end; i += n) {
         const struct hd_layer *l = &lo->layers[i];
         n = (size_t)(l->chain_last - l->chain_first + 1);
         if (l->step == step)
-            TRY(hd_note(lo->ctx, lower_chain(w, l, n), "while lowering %s",
+            TRY(hd_note(lo->ctx, lower_chain(w, l, n, end), "while lowering %s",
                         lo->g->nodes[l->node].name));
     }
     return HD_OK;

@@ -3,6 +3,7 @@
  *   lower.c    the loop over layers and tiles
  *   views.c    views of tensors in XM, loads, padding, stores
  *   matmul.c   matrix layers: weight chunks, mx.gemm, requantisation
+ *   ahead.c    weights of several layers together
  *   head.c     matrix layers that begin with a part of the reduction
  *   vector.c   residual add, rescale, pooling
  *   mean.c     mean of an image
@@ -56,6 +57,17 @@ struct hd_last_tile {
  * that; two views (hd_layer_two_views), in place of the first or the second. */
 enum hd_ring_in { HD_RING_MX, HD_RING_VX, HD_RING_PAIRS, HD_RING_PAIRS_B, HD_RINGS_IN };
 
+/* Layers [first, end) whose WM words (PM words) are loaded together, to words [at, at + words), and
+ * whether that is issued; per layer, where its words are, -1 = they come by themselves (ahead.c).
+ */
+enum { HD_WM, HD_PM };
+struct hd_ahead {
+    size_t first, end;
+    int64_t at, words;
+    bool loaded;
+    int64_t *place;
+};
+
 struct hd_lowerer {
     struct hd_sched s;
     struct hd_lowering *lo;
@@ -77,6 +89,7 @@ struct hd_lowerer {
     /* of a wave: results of `group` chunks are stored together, in bursts that are worth it; how
      * many of them are still to come, per tile and group */
     int group, groups, *to_come;
+    struct hd_ahead ahead[2];
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
 };
 
@@ -174,6 +187,13 @@ hd_status hd_low_resize(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_bmm(struct hd_lowerer *w); /* the whole layer */
 hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t);
+/* The chain of layers [first, first + n) is about to be issued; those behind it end with layer
+ * `end`: whether PM words of it and of those behind it come together; and whether WM words of those
+ * behind it do, while it is in work, whose own are from `own` on. Then the loads, if they are not
+ * issued. */
+void hd_low_join_params(struct hd_lowerer *w, size_t first, size_t n, size_t end);
+void hd_low_join_words(struct hd_lowerer *w, size_t first, size_t n, size_t end, int64_t own);
+hd_status hd_low_load_joined(struct hd_lowerer *w, int mem);
 /* The whole of a recurrent layer. */
 hd_status hd_low_recurrent(struct hd_lowerer *w);
 

@@ -32,6 +32,7 @@ hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     int words = l->pm_words;
     size_t bytes = hd_layer_pm_bytes(l, w->m), src = l->p_offset + (size_t)nt * bytes;
     *out = l->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
+    if (w->ahead[HD_PM].place[l->tag] >= 0) return hd_low_load_joined(w, HD_PM);
     if (l->pm_cut)
         hd_low_load_words(w, 1, src, *out, words, n, (int64_t)bytes, words);
     else
@@ -47,6 +48,7 @@ hd_status hd_mm_load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw,
     size_t src = l->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
     *out = l->weights_stay ? w->stay_wm + (int64_t)nt * l->red
                            : hd_ring_take(&w->wm, (int64_t)n * words);
+    if (w->ahead[HD_WM].place[l->tag] >= 0) return HD_OK;
     if (cw == l->cw)
         hd_low_load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else

@@ -112,9 +112,9 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w
     int absent = (TAPS_PER_WORD * (l->pm_words - 1 - last.pm) - last.kh * last.kw) * n;
     l->pm_cut = absent / (int)hd_axi_bytes(lo->m);
     size_t bytes = hd_layer_pm_bytes(l, lo->m);
-    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * bytes);
+    l->p_offset = hd_params_reserve(lo, (size_t)l->nts * bytes);
     for (int c = 0; c < l->oc; c++) {
-        uint8_t *p = lo->image + l->p_offset + (size_t)(c / n) * bytes;
+        uint8_t *p = lo->params + l->p_offset + (size_t)(c / n) * bytes;
         memcpy(p + c % n * 8, &bias[c], 4);
         memcpy(p + c % n * 8 + 4, &scale[n_scale == 1 ? 0 : c], 4);
         for (int i = 0; i < parts; i++) {

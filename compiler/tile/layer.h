@@ -319,6 +319,10 @@ int hd_pixel_shift(const struct hd_lowering *lo, const struct hd_layer *l, int i
 int hd_layer_phase_words(const struct hd_layer *l,
                          int phases); /* of the first `phases`, per output tile */
 
+/* Loads of weights of several layers together (sched/ahead.c): none; beside layers that read
+ * nothing from DRAM; PM words also with those of other layers. */
+enum hd_join { HD_JOIN_NONE, HD_JOIN_ON_CHIP, HD_JOIN_ALL };
+
 struct hd_share { /* of a graph tensor: it lies in `base` (-1: in none), which may lie in another */
     int base, c, row, img;
 };
@@ -351,10 +355,18 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
     uint8_t *image;
     size_t image_bytes, cap_image;
+    uint8_t *params; /* PM words of matrix and depthwise layers, until they are in the image */
+    size_t params_bytes, cap_params;
+    enum hd_join *join; /* per step */
 };
 
 /* Appends zeroed bytes to the image at a multiple of HD_CODE_ALIGN; returns the offset. */
 size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
+/* The same of lo->params, at a multiple of what LW may load from. When all layers are there, what
+ * is in it goes into the image, words of equal form side by side, and p_offset becomes an offset of
+ * that: so one load can bring those of several layers. */
+size_t hd_params_reserve(struct hd_lowering *lo, size_t bytes);
+void hd_params_to_image(struct hd_lowering *lo);
 
 /* Passes, in order. Each one's needs / gives / destroys stand with it. */
 hd_status hd_choose_layouts(struct hd_lowering *lo);

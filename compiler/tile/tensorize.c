@@ -90,7 +90,7 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
     int group_in = x->c / l->groups, group_out = l->oc / l->groups;
     int phases = l->ppw > 1 ? hd_layer_phases(l) : 1, taps = l->kh * l->kw;
     l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * (size_t)(n * k));
-    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)n * 8);
+    l->p_offset = hd_params_reserve(lo, (size_t)l->nts * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++) {
         int nt = oc / n, first = oc / group_out * group_in,
             x_word = hd_layer_x_word(l, x, lo->m, nt);
@@ -112,7 +112,7 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
                     }
                 }
         uint32_t b = (uint32_t)bias[oc] - (uint32_t)x_zp * sum;
-        uint8_t *p = lo->image + l->p_offset + ((size_t)nt * (size_t)n + (size_t)(oc % n)) * 8;
+        uint8_t *p = lo->params + l->p_offset + ((size_t)nt * (size_t)n + (size_t)(oc % n)) * 8;
         memcpy(p, &b, 4);
         memcpy(p + 4, &scale[n_scale == 1 ? 0 : oc], 4);
     }

@@ -125,7 +125,7 @@ static void pack_channel(struct hd_lowering *lo, const struct hd_layer *l, const
             }
     uint32_t b = (uint32_t)bias - (uint32_t)l->pad_value * sum;
     uint8_t *p =
-        lo->image + l->p_offset +
+        lo->params + l->p_offset +
         (((size_t)nt * (size_t)l->pm_words + (size_t)i) * (size_t)n + (size_t)(oc % n)) * 8;
     memcpy(p, &b, 4);
     memcpy(p + 4, &scale, 4);
@@ -135,7 +135,7 @@ void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t
                         const int32_t *bias, const float *scale, int64_t n_scale) {
     int n = (int)lo->m->n, k = (int)lo->m->k;
     l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * (size_t)(n * k));
-    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
+    l->p_offset = hd_params_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++)
         for (int i = 0; i < hd_layer_subs(l); i++)
             pack_channel(lo, l, w, oc, i, bias[oc], scale[n_scale == 1 ? 0 : oc]);

@@ -1,0 +1,59 @@
+/* Weights of several layers come with one load (sched/ahead.c): results are golden's, and a network
+ * has fewer loads than layers with weights. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "isa/isa.h"
+#include "test/unit/tile/convolution.h"
+
+static int loads_of_weights(hd_ctx *ctx, const hd_model *m) {
+    int n = 0;
+    for (int i = 0; i < m->n_steps; i++) {
+        const struct hd_step *s = &m->steps[i];
+        uint32_t *words;
+        size_t n_words;
+        char *text;
+        if (s->kind != HD_STEP_PROG) continue;
+        const void *code = (const char *)m->image + s->code_offset;
+        assert_int_equal(hd_prog_unpack(ctx, code, s->code_bytes / 4, &words, &n_words), HD_OK);
+        assert_int_equal(hd_disasm(ctx, words, n_words, &text), HD_OK);
+        for (const char *at = text; (at = strstr(at, "lw.load")); at++) n++;
+        free(text), free(words);
+    }
+    return n;
+}
+
+/* Convolutions of `c` channels, dense and by windows in turn where `windows` says so. */
+static int run(hd_ctx *ctx, const char *machine, int layers, int64_t c, int64_t size,
+               bool windows) {
+    hd_graph *g = hd_graph_create();
+    int y = add_input(g, c, size, size);
+    for (int i = 0; i < layers; i++) {
+        struct conv_shape s = {c, 0, 0, {3, 3}, {1, 1}, {1, 1}, .oc = windows && i % 2 ? 0 : c};
+        char name[8] = {(char)('a' + i)};
+        y = add_convolution(g, y, &s, name);
+    }
+    hd_model *m = golden_is_iss(ctx, ends_with(ctx, g, y), machine, 64);
+    int loads = loads_of_weights(ctx, m);
+    hd_model_destroy(m);
+    return loads;
+}
+
+static void together(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    /* words of the first layer, of the second, of the rest; bias and scale of the first, of all */
+    assert_true(run(ctx, "base", 8, 32, 24, false) <= 5);
+    assert_true(run(ctx, "base", 8, 32, 24, true) < 2 * 8 - 4);
+    static const char *const machine[] = {"tiny", "base", "big"};
+    for (int m = 0; m < 3; m++)
+        for (int layers = 2; layers < 7; layers += 4)
+            for (int64_t c = 24; c < 200; c *= 4)
+                for (int w = 0; w < 2; w++) run(ctx, machine[m], layers, c, 5 + 40 / layers, w);
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(together)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
