@@ -10,6 +10,8 @@
 // mutant: s/have_i >= loop_bytes/have_i > 3'd1/
 // mutant: s/loop_bytes + 3'd2/loop_bytes + 3'd1/
 // mutant: s/room     = !out_valid_q || out_ready/room     = 1'b1/
+// mutant: s/low[31:16] + high/high/
+// mutant: s/clean\[f\];/1'b1;/
 
   // The program is known from the first word on.
   `ASSUME(TotalHeld, $stable(total_i) && $stable(packed_i))
@@ -40,16 +42,34 @@
   `ASSERT(TakesItems, drop_o == 3'd0 || read_loop || (step && is_new))
   `ASSERT(TakesAToken, !read_loop || drop_o == (bytes_i[1:0] == 2'd3 ? 3'd3 : 3'd2) +
                                                (bytes_i[5:2] == 4'd15 ? 3'd2 : 3'd0))
-  `ASSERT(TakesAWord, !(step && is_new) || drop_o == (!packed_i ? 3'd4 : bytes_i[1:0] == 2'd3 ? 3'd5 :
-                                                      3'd1 + {1'b0, bytes_i[1:0]}))
-  `ASSERT(OneByte, !(step && is_new && packed_i && bytes_i[1:0] == 2'd0) ||
+  // The forms of a new word, as docs/isa.md has them.
+  logic       new_word;  // of a packed program
+  logic [3:0] form;
+  assign new_word = step && is_new && packed_i;
+  assign form     = bytes_i[3:0];
+  `ASSERT(TakesAWord, !(step && is_new) ||
+                      drop_o == (!packed_i ? 3'd4 : form[1:0] == 2'd0 ? 3'd1 : form[1:0] == 2'd1 ? 3'd2 :
+                                 form[1:0] == 2'd2 ? 3'd3 : 3'd2 + {1'b0, form[3:2]}))
+  `ASSERT(PlainWord, !(step && !packed_i) || word == bytes_i[31:0])
+  `ASSERT(OneByte, !(new_word && form[1:0] == 2'd0) ||
                    ({word[5:0], 2'd0} == bytes_i[7:0] && word[31:6] == {26{word[5]}}))
-  `ASSERT(TwoBytes, !(step && is_new && packed_i && bytes_i[1:0] == 2'd1) ||
+  `ASSERT(TwoBytes, !(new_word && form[1:0] == 2'd1) ||
                     ({word[13:0], 2'd1} == bytes_i[15:0] && word[31:14] == {18{word[13]}}))
-  `ASSERT(ThreeBytes, !(step && is_new && packed_i && bytes_i[1:0] == 2'd2) ||
+  `ASSERT(ThreeBytes, !(new_word && form[1:0] == 2'd2) ||
                       ({word[21:0], 2'd2} == bytes_i[23:0] && word[31:22] == {10{word[21]}}))
-  `ASSERT(FiveBytes, !(step && is_new && packed_i && bytes_i[1:0] == 2'd3) ||
-                     {6'd0, word, 2'd3} == bytes_i)
+  // Two numbers: where the lower one is negative, the upper half is one less than the higher.
+  logic [15:0] upper;
+  assign upper = word[31:16] + 16'(word[15]);
+  `ASSERT(TwoOf6, !(new_word && form == 4'd3) ||
+                  ({upper[5:0], word[5:0], 4'd3} == bytes_i[15:0] && word[15:6] == {10{word[5]}} &&
+                   upper[15:6] == {10{upper[5]}}))
+  `ASSERT(TwoOf10, !(new_word && form == 4'd7) ||
+                   ({upper[9:0], word[9:0], 4'd7} == bytes_i[23:0] && word[15:10] == {6{word[9]}} &&
+                    upper[15:10] == {6{upper[9]}}))
+  `ASSERT(TwoOf14, !(new_word && form == 4'd11) ||
+                   ({upper[13:0], word[13:0], 4'd11} == bytes_i[31:0] && word[15:14] == {2{word[13]}} &&
+                    upper[15:14] == {2{upper[13]}}))
+  `ASSERT(Whole, !(new_word && form == 4'd15) || {4'd0, word, 4'd15} == bytes_i)
   `ASSERT(LoopIsOver, !read_loop || (fresh_q == '0 && (again_q == '0 || (again_q == 1 && step))))
   `ASSERT(PlainHasNoLoops, packed_i || (fresh_q == '0 && again_q == '0 && !loop_q))
   `ASSERT(NothingOfAWrongToken, !wrong || (!step && drop_o == 3'd0))

@@ -104,18 +104,17 @@ module hd_unpack (
   end
 
   always_comb begin
-    low        = packed_i ? '0 : bytes_i[31:0];
+    low        = bytes_i[31:0];
     high       = '0;
-    word_bytes = packed_i ? '0 : 3'd4;
+    word_bytes = 3'd4;
     word_ok    = 1'b1;
-    for (int unsigned f = 0; f < Forms; f++) begin
+    for (int unsigned f = 0; f < Forms; f++)
       if (packed_i && is_form[f]) begin
-        low        = low | lows[32*f+:32];
-        high       = high | highs[16*f+:16];
-        word_bytes = word_bytes | 3'(hd_isa_pkg::NewWordBytes[8*f+:8]);
-        word_ok    = word_ok && clean[f];
+        low        = lows[32*f+:32];
+        high       = highs[16*f+:16];
+        word_bytes = 3'(hd_isa_pkg::NewWordBytes[8*f+:8]);
+        word_ok    = clean[f];
       end
-    end
   end
 
   assign word = {low[31:16] + high, low[15:0]};

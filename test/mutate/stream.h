@@ -16,18 +16,52 @@ struct Program {
     std::vector<uint8_t> bytes; // of the stream, behind its header: whole words
 };
 
+// Forms of a new word: bits of its code, the code, bytes, bits of its two numbers.
+struct Form {
+    unsigned code_bits, code, bytes, low, high;
+};
+static const Form forms[] = {
+#define NEW_WORD(form, ...) {__VA_ARGS__},
+#include "isa/isa.def"
+};
+
+static int64_t extended(uint64_t v, unsigned bits) {
+    return bits ? int64_t(v << (64 - bits)) >> (64 - bits) : 0;
+}
+
+static const Form &form_of(uint64_t v) {
+    const Form *f = forms;
+    while ((v & ((1u << f->code_bits) - 1)) != f->code) f++;
+    return *f;
+}
+
+static uint32_t word_of(uint64_t v) {
+    const Form &f = form_of(v);
+    v >>= f.code_bits;
+    return uint32_t(extended(v, f.low) + (extended(v >> f.low, f.high) << 16));
+}
+
+// In any form that holds it, with a bit above it if it is to be wrong.
 static void put_word(std::vector<uint8_t> &out, uint32_t w, bool wrong) {
-    int32_t s = int32_t(w);
-    unsigned n = s >= -32 && s < 32              ? 1
-                 : s >= -8192 && s < 8192        ? 2
-                 : s >> 21 == 0 || s >> 21 == -1 ? 3
-                                                 : 5;
-    if (n < 5 && chance(20)) n = n == 3 ? 5 : unsigned(pick(n + 1, 3)); // not the shortest
-    if (wrong) n = 5;
-    uint64_t item =
-        uint64_t(n == 5 ? w : w & ((1u << (8 * n - 2)) - 1)) << 2 | (n == 5 ? 3 : n - 1);
-    if (wrong) item |= uint64_t(1) << pick(34, 39);
-    for (unsigned i = 0; i < n; i++) out.push_back(uint8_t(item >> 8 * i));
+    for (;;) {
+        const Form &f = forms[wrong ? 6 : pick(0, 6)];
+        uint32_t high = f.high ? (w - uint32_t(extended(w, 16))) >> 16 : 0;
+        uint64_t low = w & ((uint64_t(1) << f.low) - 1), some = (uint64_t(1) << f.high) - 1;
+        uint64_t item = (low | (high & some) << f.low) << f.code_bits | f.code;
+        if (word_of(item) != w) continue;
+        if (wrong) item |= uint64_t(1) << pick(36, 39);
+        for (unsigned i = 0; i < f.bytes; i++) out.push_back(uint8_t(item >> 8 * i));
+        return;
+    }
+}
+
+// A word, often one of few bits, or of few bits in each half.
+static uint32_t random_word() {
+    uint32_t w = uint32_t(rng() << 16 ^ rng());
+    int kind = int(pick(0, 9));
+    if (kind > 2) w = uint32_t(int32_t(w) >> pick(6, 30));
+    if (kind > 6) w += uint32_t(pick(-8192, 8191) >> pick(0, 12)) << 16;
+    return w;
 }
 
 static void put_token(std::vector<uint8_t> &out, uint32_t fresh, uint32_t again, uint32_t back) {
@@ -76,8 +110,7 @@ static Program random_program(int size) {
             }
         if (p.packed) put_token(p.bytes, fresh, again, back);
         for (uint32_t k = 0; k < fresh; k++) {
-            uint32_t w = uint32_t(rng() << 16 ^ rng());
-            if (chance(70)) w = uint32_t(int32_t(w) >> pick(6, 30));
+            uint32_t w = random_word();
             if (p.packed)
                 put_word(p.bytes, w, wrong_word == k);
             else
@@ -123,16 +156,17 @@ struct UnpackModel {
         bool space = sent.size() < 4, pop = ready && !sent.empty(), room = !held || space;
         bool wrong = token && (again ? back < 2 || back > words.size() + fresh : !fresh || back);
         unsigned n_token = 2 + ((v & 3) == 3) + 2 * ((v >> 2 & 15) == 15);
-        unsigned n_word = !packed ? 4 : (v & 3) == 3 ? 5 : unsigned(v & 3) + 1;
-        bool is_new = !packed || fresh, more = words.size() + HEADER != total, here = have >= n_word;
+        unsigned n_word = packed ? form_of(v).bytes : 4;
+        bool is_new = !packed || fresh, more = words.size() + HEADER != total,
+             here = have >= n_word;
         bad |= wrong, token = false;
         if (held && space) sent.push_back(words.back()), held = false;
         if (pop) sent.pop_front();
         if (bad || !more) return 0;
         if (is_new) {
-            bad = here ? packed && n_word == 5 && v >> 34 & 63 : end;
+            bad = here ? n_word == 5 && v >> 36 & 15 : end;
             if (bad || !here || !room) return 0;
-            words.push_back(value(v, n_word)), held = true, fresh -= packed;
+            words.push_back(packed ? word_of(v) : uint32_t(v)), held = true, fresh -= packed;
             return n_word;
         }
         bad = !again && have < n_token && end;
@@ -143,10 +177,6 @@ struct UnpackModel {
         return n_token;
     }
 
-    static uint32_t value(uint64_t v, unsigned n) {
-        if (n == 4) return uint32_t(v);
-        return n == 5 ? uint32_t(v >> 2) : uint32_t(int32_t(v << (32 - 8 * n)) >> (34 - 8 * n));
-    }
     void read(uint64_t v) {
         fresh = (v & 3) == 3 ? 3 + uint32_t(v >> 16 & 255) : uint32_t(v & 3);
         again = uint32_t(v >> 2 & 15);
