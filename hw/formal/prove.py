@@ -11,6 +11,7 @@ assertions that the module has. Lines of its header steer the proof:
     // cut: NAME...       signals that the proof leaves free, whatever drives them
     // any: NAME...       parameters and constants of the package whose value the proof leaves free (any_NAME)
     // mutant: s/A/B/     an edit of the module that the properties must refute, on the smallest parameters
+    // mutants: NAME=N    of which this one has that value
     // quick: CONDITION   the environment in which mutants are run: a failure there is one, and soon found
 
 Every module is proved for all values of its parameters, and of the package's constants that it reads, in all machines
@@ -128,7 +129,8 @@ def steering(module):
     text = open(f"{HERE}/{module}.svh").read()
     lines = {k: " ".join(re.findall(rf"^// {k}: (.*)$", text, re.M)).split() for k in ("assume", "drop", "cut", "any")}
     return {"text": text, "mutants": re.findall(r"^// mutant: s/(.*)/(.*)/$", text, re.M),
-            "quick": re.findall(r"^// quick: (.*)$", text, re.M), **lines}
+            "quick": re.findall(r"^// quick: (.*)$", text, re.M),
+            "with": [(n, int(v)) for n, v in re.findall(r"^// mutants: (\w+)=(\d+)$", text, re.M)], **lines}
 
 
 def leave_free(code, names):
@@ -235,7 +237,7 @@ def all_jobs(work, gen, modules, rtl):
             if key not in seen:
                 jobs.append((work, gen, m, key, folder, copies[m], s["cut"], 0))
             seen.add(key)
-        key, folder = ordered[0]
+        key, folder = next(entry for entry in ordered if set(s["with"]) <= set(entry[0][0]))
         for i, mutant in enumerate(s["mutants"], 1):
             changed = write_sources(f"{work}/{m}-m{i}", m, texts, mutant)
             jobs.append((work, gen, m, key, folder, changed, s["cut"], i))

@@ -229,6 +229,7 @@ module hd_front #(
   logic [32*Words-1:0] other;    // words of the set that waits
   logic [31:0]         operand;
   logic                change;   // the sets change places
+  logic                second;   // params_q has the second set
 
   assign operand = change ? 32'd0 : word;
 
@@ -245,10 +246,11 @@ module hd_front #(
 
   if (Sets > 1) begin : gen_sets
     logic [32*Words-1:0] other_q;
-    logic                second_q;  // params_q has the second set
+    logic                second_q;
 
     assign change = start && second_q != (code > 4'd1);
     assign other  = other_q;
+    assign second = second_q;
 
     always_ff @(posedge clk) begin
       if (!rst_ni) begin
@@ -262,6 +264,7 @@ module hd_front #(
   end else begin : gen_one_set
     assign change = 1'b0;
     assign other  = '0;
+    assign second = 1'b0;
   end
 
   // ---- in flight -------------------------------------------------------------------------------

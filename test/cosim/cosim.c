@@ -39,7 +39,8 @@ struct cosim {
     size_t arena_bytes;
     char text[2][TEXT_BYTES]; /* "" or the device's report */
     uint64_t cycles[2];
-    bool steady; /* memory without jitter, as `mem` has it */
+    uint64_t written[2][MAX_OPS]; /* bytes, by layer: each operation is one */
+    bool steady;                  /* memory without jitter, as `mem` has it */
     struct hd_mem_options mem;
     char why[TEXT_BYTES];
 };
@@ -118,6 +119,8 @@ static void run_device(struct cosim *x, const hd_model *m, int d) {
         ops->read(x->ctx, dev, arena, 0, x->got[d], x->arena_bytes))
         fatal(x, devices[d]);
     x->cycles[d] = k.cycles;
+    for (int i = 0; i < MAX_OPS; i++)
+        x->written[d][i] = i < k.n_layers ? k.layers[i].write_bytes : 0;
     ops->unload(dev, e);
     ops->close(dev);
 }
@@ -167,6 +170,8 @@ static bool same(struct cosim *x, const struct program *p, enum kind kind) {
         snprintf(x->why, sizeof x->why, "a legal program fails on both: %.3000s", x->text[0]);
     else if (!*x->text[0] && memcmp(x->got[0], x->got[1], x->arena_bytes))
         where_differs(x);
+    else if (!*x->text[0] && memcmp(x->written[0], x->written[1], sizeof x->written[0]))
+        snprintf(x->why, sizeof x->why, "bytes written belong to other layers");
     else if (!*x->text[0] && cycles_off(x) > CYCLES_OFF_MAX)
         snprintf(x->why, sizeof x->why, "cycles: iss %llu, rtl %llu, more than %g %% apart",
                  (unsigned long long)x->cycles[0], (unsigned long long)x->cycles[1],
