@@ -473,8 +473,9 @@ static hd_status check_place(struct loader *l, const struct hd_place *p) {
     int columns = p->w + p->pl + p->pr, part = p->apart ? (columns + 1) / 2 : columns;
     if (p->rolling < 0 || p->rolling > p->h || p->pitch < part * p->c_pad)
         return damaged(l, PLAC, "a place with rows out of range");
-    if (p->rolling) xm = (uint64_t)p->rolling * (uint64_t)p->pitch;
-    if (p->apart < 0 || (p->apart && (!p->rolling || (uint64_t)p->apart < xm)))
+    int64_t rows = p->rolling ? p->rolling : (int64_t)p->n * (p->h + p->pt + p->pb);
+    if (p->rolling || p->apart) xm = (uint64_t)rows * (uint64_t)p->pitch;
+    if (p->apart < 0 || (p->apart && (uint64_t)p->apart < xm))
         return damaged(l, PLAC, "a place with columns out of range");
     xm += (uint64_t)p->apart;
     /* of the last pixel of a part of another tensor */

@@ -136,6 +136,8 @@ struct hd_value_image hd_value_image(const struct hd_value_info *v);
 /* Dense <-> arena layout; padding channels are written as 0. Both buffers are the caller's. */
 void hd_value_pack(const struct hd_value_info *v, const void *dense, void *arena_form);
 void hd_value_unpack(const struct hd_value_info *v, const void *arena_form, void *dense);
+/* Bytes from the beginning of a padded row on chip to one of its columns. */
+uint64_t hd_place_column(const struct hd_place *p, int column);
 /* A place's bytes in the arena, where nothing else takes its place so soon, else in on-chip memory
  * (xm: all of XM), as dense [n][c][h][w], the order of the graph's tensor. False: it is not there
  * as a whole, or outside of the memory. */

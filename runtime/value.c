@@ -13,26 +13,32 @@ struct hd_value_image hd_value_image(const struct hd_value_info *v) {
     return i;
 }
 
+uint64_t hd_place_column(const struct hd_place *p, int column) {
+    uint64_t x = (uint64_t)column, pixel = (uint64_t)p->c_pad;
+    return p->apart ? x % 2 * (uint64_t)p->apart + x / 2 * pixel : x * pixel;
+}
+
 bool hd_place_read(const struct hd_place *p, const uint8_t *xm, size_t xm_bytes,
                    const uint8_t *arena, size_t arena_bytes, void *dense) {
-    int pt = 0, pb = 0, pl = 0, pr = 0;
+    int pt = 0, pb = 0, pl = 0, pitch = p->w * p->c_pad;
     const uint8_t *from;
+    struct hd_place at = *p;
     if (p->in_arena && arena && p->arena_offset + p->arena_bytes <= arena_bytes) {
         from = arena + p->arena_offset;
+        at.apart = 0;
     } else if (p->on_chip && !p->rolling && xm && p->xm_offset + p->xm_bytes <= xm_bytes) {
         from = xm + p->xm_offset;
-        pt = p->pt, pb = p->pb, pl = p->pl, pr = p->pr;
+        pt = p->pt, pb = p->pb, pl = p->pl, pitch = p->pitch;
     } else {
         return false;
     }
     uint8_t *to = dense;
-    size_t rows = (size_t)(p->h + pt + pb), cols = (size_t)(p->w + pl + pr), c = (size_t)p->c,
-           pixels = (size_t)p->h * (size_t)p->w, c_pad = (size_t)p->c_pad;
+    size_t rows = (size_t)(p->h + pt + pb), c = (size_t)p->c, pixels = (size_t)p->h * (size_t)p->w;
     for (size_t n = 0; n < (size_t)p->n; n++)
         for (size_t y = 0; y < (size_t)p->h; y++)
             for (size_t x = 0; x < (size_t)p->w; x++) {
-                const uint8_t *pixel =
-                    from + ((n * rows + y + (size_t)pt) * cols + x + (size_t)pl) * c_pad;
+                const uint8_t *pixel = from + (n * rows + y + (size_t)pt) * (size_t)pitch +
+                                       hd_place_column(&at, (int)x + pl);
                 for (size_t k = 0; k < c; k++)
                     to[(n * c + k) * pixels + y * (size_t)p->w + x] = pixel[k];
             }

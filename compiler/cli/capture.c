@@ -109,13 +109,6 @@ static int by_pc(const void *a, const void *b) { /* both kinds of records begin 
     return (x > y) - (x < y);
 }
 
-/* Bytes from the beginning of a padded row to one of its columns. */
-static uint64_t column_at(const struct hd_place *p, int column) {
-    if (!p->apart) return (uint64_t)column * (uint64_t)p->c_pad;
-    return (uint64_t)(column % 2) * (uint64_t)p->apart +
-           (uint64_t)(column / 2) * (uint64_t)p->c_pad;
-}
-
 /* Rows of a rolling place are taken when they are written: they are in order, each slot in turn. */
 static void take_rows(struct cli_capture *x, uint32_t pc) {
     struct rolled key = {.pc = pc};
@@ -141,7 +134,7 @@ static void take_rows(struct cli_capture *x, uint32_t pc) {
                 to[((size_t)c * (size_t)p->h + (size_t)y) * (size_t)p->w + (size_t)at] =
                     s.memory[HD_PROBE_XM][p->xm_offset +
                                           (uint64_t)(r->slot + y - row) * (uint64_t)p->pitch +
-                                          column_at(p, p->pl + at) + (uint64_t)c];
+                                          hd_place_column(p, p->pl + at) + (uint64_t)c];
 }
 
 /* Copies the part of an access that lies in the `bytes` places from `lo` on. */

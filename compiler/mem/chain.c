@@ -109,7 +109,7 @@ static bool vector_bound(const struct hd_lowering *lo, size_t first, size_t last
     return vx > mx / 4 * 3;
 }
 
-/* Bytes from even columns of a rolling tensor to odd ones for b, whose windows then read two a
+/* Bytes from even columns of a tensor to odd ones for b, whose windows then read two a
  * cycle: an operation meets columns that are next to each other at most, so a bank and a pixel
  * between the two are enough. 0: b does not read so. */
 static int columns_apart(const struct hd_lowering *lo, struct hd_mtensor *t,
@@ -117,9 +117,22 @@ static int columns_apart(const struct hd_lowering *lo, struct hd_mtensor *t,
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
     if (!hd_layer_by_pairs(b)) return 0;
     t->apart = 1; /* rows are as long as each part needs */
-    int64_t part = (int64_t)(t->roll + t->mirror) * hd_mtensor_pitch(t);
+    int64_t part = hd_mtensor_rows(t) * hd_mtensor_pitch(t);
     int64_t apart = hd_round_up(hd_max(part, bank + t->cp), HD_XM_GRANULE);
     return apart / lo->m->n <= INT16_MAX ? (int)apart : 0;
+}
+
+/* The same of a tensor that may stay whole, of which only b reads what one product makes. */
+static int whole_apart(const struct hd_lowering *lo, struct hd_mtensor *t,
+                       const struct hd_layer *b) {
+    bool alone = t->base < 0 && !t->has_parts && t->def >= 0 && t->last == b->tag && !t->comes_in &&
+                 !t->goes_out && !t->read_from_dram;
+    if (!alone || lo->layers[t->def].kind != HD_LAYER_MATMUL ||
+        lo->layers[t->def].uy * lo->layers[t->def].ux > 1)
+        return 0;
+    for (int i = t->def + 1; i < t->last; i++)
+        if (reads(lo, &lo->layers[i], b->in[0])) return 0;
+    return columns_apart(lo, t, b);
 }
 
 /* Slots for what is read, written and one tile ahead. */
@@ -176,5 +189,9 @@ void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
             roll_chain(lo, i, last);
         else
             choose_rows(lo, i, last, 0);
+    }
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_mtensor *t = &lo->tensors[lo->layers[i].in[0]];
+        if (!t->roll) t->apart = whole_apart(lo, t, &lo->layers[i]);
     }
 }

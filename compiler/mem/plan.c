@@ -60,9 +60,12 @@ int hd_mtensor_slot(const struct hd_mtensor *t, int y) {
     return ((y + t->slot_of_0) % t->roll + t->roll) % t->roll;
 }
 
+int64_t hd_mtensor_rows(const struct hd_mtensor *t) {
+    return t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
+}
+
 static int64_t xm_bytes_of(const struct hd_mtensor *t) {
-    int64_t rows = t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
-    return t->apart + hd_round_up(rows * hd_mtensor_pitch(t), HD_XM_GRANULE);
+    return t->apart + hd_round_up(hd_mtensor_rows(t) * hd_mtensor_pitch(t), HD_XM_GRANULE);
 }
 
 static int64_t dram_bytes_of(const struct hd_mtensor *t) {
@@ -138,6 +141,10 @@ static void place_residents(struct hd_lowering *lo, const int *ids, struct span 
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
         s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), HD_XM_GRANULE);
+        if (s.at < 0 && t->apart && !t->roll) {
+            t->apart = 0, s.bytes = xm_bytes_of(t);
+            s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), HD_XM_GRANULE);
+        }
         t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                       !t->never_resident;
         if (!t->resident) t->roll = t->mirror = t->slot_of_0 = t->apart = 0;

@@ -16,7 +16,7 @@
  * many as windows are apart. The image that is repeated is written, too. */
 static bool pays(const struct hd_window *v) {
     int64_t out = v->oh * v->ow, columns = v->kw > 3 ? (v->kw + 2) / 3 : 1;
-    return v->h * v->w + v->kh * columns * out <= v->kh * v->kw * out * 3 / 4;
+    return v->h * v->w + v->kh * columns * out <= v->kh * v->kw * out * 4 / 5;
 }
 
 static hd_status of_groups(hd_ctx *ctx, hd_graph *g, int node) {

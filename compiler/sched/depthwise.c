@@ -15,7 +15,7 @@ static struct hd_view window_rows(const struct hd_lowerer *w, const struct hd_ti
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int rows = (q->rows - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     struct hd_view v = t->in[i];
-    if (x->roll) { /* contiguous for one row of windows, not for all */
+    if (x->roll || x->apart) { /* contiguous for one row of windows, not for all */
         int first = 0, cols = x->apart ? hd_low_pair_columns(l, t->tw, i, &first) : v.cols;
         struct hd_view r = hd_low_resident(x, t->img, (t->y + q->row) * l->sy - l->pt,
                                            t->x * l->sx - l->pl + first, rows, cols);

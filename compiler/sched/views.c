@@ -34,13 +34,10 @@ void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
 /* ---- XM views ---- */
 
 static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
-    if (t->roll) { /* negative rows are padding above the image */
-        int slot = hd_mtensor_slot(t, y), col = x + t->pl;
-        int at = t->apart ? col % 2 * t->apart + col / 2 * t->cp : col * t->cp;
-        return t->xm + (uint32_t)(slot * hd_mtensor_pitch(t) + at);
-    }
-    int rows = t->h + t->pt + t->pb;
-    return t->xm + (uint32_t)((img * rows + y + t->pt) * hd_mtensor_pitch(t) + (x + t->pl) * t->cp);
+    int row = img * (t->h + t->pt + t->pb) + y + t->pt, col = x + t->pl;
+    if (t->roll) row = hd_mtensor_slot(t, y); /* negative rows are padding above the image */
+    int at = t->apart ? col % 2 * t->apart + col / 2 * t->cp : col * t->cp;
+    return t->xm + (uint32_t)(row * hd_mtensor_pitch(t) + at);
 }
 
 struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
@@ -254,22 +251,6 @@ hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int f
     return HD_OK;
 }
 
-/* The ring of padding around each image of a resident tensor that a layer is about to write. */
-static hd_status fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
-    int64_t pitch = hd_mtensor_pitch(t), side = (int64_t)(t->pl + t->pr) * t->cp;
-    int64_t above = t->pt * pitch + (int64_t)t->pl * t->cp;
-    int64_t below = t->pb * pitch + (int64_t)t->pr * t->cp;
-    for (int img = 0; img < t->n; img++) {
-        uint32_t first = resident_at(t, img, -t->pt, -t->pl);
-        uint32_t last = resident_at(t, img, t->h - 1, t->w);
-        bool alike = above == below;
-        TRY(hd_low_fill(w, t->pad_value, first, above, alike ? 2 : 1, last - first));
-        TRY(hd_low_fill(w, t->pad_value, resident_at(t, img, 0, t->w), side, t->h - 1, pitch));
-        TRY(hd_low_fill(w, t->pad_value, last, alike ? 0 : below, 1, 0));
-    }
-    return HD_OK;
-}
-
 /* Whole rows of padding of a rolling tensor, with their mirror images. */
 hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int y, int end) {
     int64_t pitch = hd_mtensor_pitch(t);
@@ -283,32 +264,37 @@ hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int
     return HD_OK;
 }
 
-/* The sides of all slots, whose rows begin at `at` with `left` columns of padding; `cols` of the
- * image follow, then `right`. */
-static hd_status fill_sides(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t at, int left,
-                            int cols, int right) {
-    int64_t pitch = hd_mtensor_pitch(t), slots = t->roll + t->mirror;
-    uint32_t end = at + (uint32_t)((left + cols) * t->cp);
-    TRY(hd_low_fill(w, t->pad_value, at, (int64_t)left * t->cp, 1, 0));
-    TRY(hd_low_fill(w, t->pad_value, end, pitch - (int64_t)cols * t->cp, (int)slots - 1, pitch));
-    return hd_low_fill(w, t->pad_value, end + (uint32_t)((slots - 1) * pitch),
-                       (int64_t)right * t->cp, 1, 0);
+/* `rows` rows from `at` on, each behind `left` columns of padding: those, what lies behind `cols`
+ * columns, `right` of it in the last row, and whole rows above and below. */
+static hd_status fill_around(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t at,
+                             const int rows[3], const int cols[3]) {
+    int64_t pitch = hd_mtensor_pitch(t), inner = (int64_t)cols[1] * t->cp,
+            left = (int64_t)cols[0] * t->cp, right = (int64_t)cols[2] * t->cp;
+    int64_t above = rows[0] * pitch + left, below = rows[2] * pitch + right;
+    uint32_t side = at + (uint32_t)(above + inner);
+    uint32_t last = side + (uint32_t)((rows[1] - 1) * pitch);
+    bool alike = above == below;
+    TRY(hd_low_fill(w, t->pad_value, at, above, alike ? 2 : 1, last - at));
+    if (left + right > 0)
+        TRY(hd_low_fill(w, t->pad_value, side, pitch - inner, rows[1] - 1, pitch));
+    return hd_low_fill(w, t->pad_value, last, alike ? 0 : below, 1, 0);
 }
 
-/* The padding of a rolling tensor that is there from the beginning: the sides of all slots, and the
- * rows above the image. */
-static hd_status fill_rolling(struct hd_lowerer *w, const struct hd_mtensor *t) {
-    int all = t->pl + t->w + t->pr, end = t->pl + t->w, step = t->apart ? 2 : 1;
-    for (int i = 0; i < step; i++) { /* columns i, i + step, .. */
-        int left = (t->pl - i + step - 1) / step, cols = (end - i + step - 1) / step - left;
-        int right = (all - i + step - 1) / step - left - cols;
-        TRY(fill_sides(w, t, t->xm + (uint32_t)(i * t->apart), left, cols, right));
-    }
-    return hd_low_fill_rows(w, t, -t->pt, 0);
-}
-
+/* The padding that is there from the beginning: around each image of a tensor that a layer is about
+ * to write, of a rolling one on the sides of all slots and in the rows above the image. Where
+ * columns are apart, even and odd ones are images of their own. */
 hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
-    return t->roll ? fill_rolling(w, t) : fill_padding(w, t);
+    int all = t->pl + t->w + t->pr, end = t->pl + t->w, step = t->apart ? 2 : 1;
+    int rows[3] = {t->pt, t->h, t->pb}, slots[3] = {0, (int)hd_mtensor_rows(t), 0};
+    for (int i = 0; i < t->n * step; i++) {
+        int part = i % step; /* columns part, part + step, .. */
+        int cols[3] = {(t->pl - part + step - 1) / step, (end - part + step - 1) / step,
+                       (all - part + step - 1) / step};
+        cols[2] -= cols[1], cols[1] -= cols[0];
+        uint32_t at = t->roll ? t->xm : resident_at(t, i / step, -t->pt, -t->pl);
+        TRY(fill_around(w, t, at + (uint32_t)(part * t->apart), t->roll ? slots : rows, cols));
+    }
+    return t->roll ? hd_low_fill_rows(w, t, -t->pt, 0) : HD_OK;
 }
 
 /* A resident tensor that comes from outside is loaded as far as it is needed, padding included: up

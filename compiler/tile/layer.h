@@ -65,7 +65,7 @@ struct hd_mtensor {
      * first `mirror` slots are written a second time behind the last one, so that every window and
      * every tile is contiguous; mirror >= slot_of_0 */
     int roll, mirror, slot_of_0;
-    /* rolling, for windows that read two columns a cycle: columns x + pl that are odd lie so many
+    /* resident, for windows that read two columns a cycle: columns x + pl that are odd lie so many
      * bytes behind the even ones, in other banks; 0: columns in order */
     int apart;
     bool in_arena;
@@ -75,6 +75,8 @@ struct hd_mtensor {
 /* Bytes between rows of a resident tensor. Rows of a rolling one are granules of their own
  * (sched/deps.c), else reading one would wait for writing the next. */
 int hd_mtensor_pitch(const struct hd_mtensor *t);
+/* Its rows on chip: padding included, slots and those written twice. */
+int64_t hd_mtensor_rows(const struct hd_mtensor *t);
 /* Of a rolling tensor: the slot of row y, which may be padding above the image. */
 int hd_mtensor_slot(const struct hd_mtensor *t, int y);
 
