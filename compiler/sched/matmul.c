@@ -3,6 +3,9 @@
  * The loops of mx.gemm are (channel word, kx, ky | column, row, output tile), the first three the
  * reduction; with packed pixels (tile/pixels.c) there is one operation per phase. */
 #include "compiler/sched/matmul.h"
+
+#include <string.h>
+
 #include "runtime/base/num.h"
 
 /* n runs of `count` words, `step` apart. */
@@ -214,26 +217,51 @@ hd_status hd_mm_requantise(struct hd_lowerer *w, const struct hd_matmul *q, int6
     return HD_OK;
 }
 
-/* Rows [first, first + n) of a tile of a rolling tensor once more, `slots` further on. */
-static hd_status again(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,
-                       const struct hd_view *out, int c, int first, int n, int slots) {
-    if (n <= 0) return HD_OK;
-    struct hd_matmul part = *q;
-    struct hd_view at = *out;
-    part.row = first, part.th = at.rows = n;
-    at.at += (uint32_t)((first + slots) * out->pitch);
-    return hd_mm_requantise(w, &part, pm, &at, c);
+/* Rows in the first slots of a rolling tensor are needed behind its last slot, too, and those of a
+ * tile that ends there in the first slots: rows [first, first + n) of a tile, `slots` further on.
+ */
+struct copy {
+    int first, n, slots;
+};
+
+static void copies(const struct hd_mtensor *y, const struct hd_view *out, struct copy c[2]) {
+    memset(c, 0, 2 * sizeof *c);
+    if (!y->roll) return;
+    int slot = hd_mtensor_slot(y, out->y), in = y->roll - slot;
+    c[0] = (struct copy){0, (int)hd_min(out->rows, y->mirror - slot), y->roll};
+    c[1] = (struct copy){in, out->rows - in, -y->roll};
 }
 
-/* Rows in the first slots of a rolling tensor are needed behind its last slot, too, and those of a
- * tile that ends there in the first slots. */
+static struct hd_view copied(const struct hd_view *out, const struct copy *c) {
+    struct hd_view at = *out;
+    at.at += (uint32_t)((c->first + c->slots) * out->pitch), at.rows = c->n;
+    return at;
+}
+
 static hd_status mirror(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,
                         const struct hd_view *out, int c) {
-    const struct hd_mtensor *y = hd_low_tensor(w, w->l->out);
-    if (!y->roll) return HD_OK;
-    int slot = hd_mtensor_slot(y, out->y), in = y->roll - slot;
-    TRY(again(w, q, pm, out, c, 0, (int)hd_min(q->th, y->mirror - slot), y->roll));
-    return again(w, q, pm, out, c, in, q->th - in, -y->roll);
+    struct copy list[2];
+    copies(hd_low_tensor(w, w->l->out), out, list);
+    for (int i = 0; i < 2; i++) {
+        if (list[i].n <= 0) continue;
+        struct hd_matmul part = *q;
+        struct hd_view at = copied(out, &list[i]);
+        part.row = list[i].first, part.th = list[i].n;
+        TRY(hd_mm_requantise(w, &part, pm, &at, c));
+    }
+    return HD_OK;
+}
+
+/* Lanes of each pixel that no channel has. */
+static hd_status fill_lanes(struct hd_lowerer *w, const struct hd_view *out, int from, int to) {
+    struct copy list[2];
+    copies(hd_low_tensor(w, w->l->out), out, list);
+    TRY(hd_low_fill_lanes(w, out, from, to));
+    for (int i = 0; i < 2; i++) {
+        struct hd_view at = copied(out, &list[i]);
+        if (list[i].n > 0) TRY(hd_low_fill_lanes(w, &at, from, to));
+    }
+    return HD_OK;
 }
 
 /* One weight chunk over one pixel tile: reduction blocks, then one vector pass. */
@@ -313,7 +341,7 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
         return hd_low_store(w, t->img, &out, only_nt * n, bytes);
     }
     struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
-    TRY(hd_low_fill_lanes(w, &out, l->nts * n, cp));
+    TRY(fill_lanes(w, &out, l->nts * n, cp));
     for (int nt = 0; nt < l->nts; nt += l->nb) TRY(chunk_on_tile(w, t, nt, &out, nt * n));
     return hd_low_store(w, t->img, &out, 0, cp);
 }
