@@ -7,7 +7,9 @@
 // mutant: s/32'(kept_q) + 32'(fresh_q)/32'(kept_q) + 32'(fresh_q) + 32'd1/
 // mutant: s/ && !bad_q && !wrong/ \&\& !bad_q/
 // mutant: s/have_i >= word_bytes/have_i != 3'd0/
-// mutant: s/have_i >= loop_bytes/have_i > 3'd1/
+// mutant: s/have_i >= loop_bytes/have_i > 3'd0/
+// mutant: s/fresh_q == '0 || far_q/fresh_q == '0/
+// mutant: s/back       = back_q;/back       = '0;/
 // mutant: s/loop_bytes + 3'd2/loop_bytes + 3'd1/
 // mutant: s/room     = !out_valid_q || out_ready/room     = 1'b1/
 // mutant: s/low[31:16] + high/high/
@@ -40,8 +42,14 @@
   `ASSERT(TakesWhatIsThere, drop_o <= have_i)
   `ASSERT(OneUse, !(read_loop && step && is_new))
   `ASSERT(TakesItems, drop_o == 3'd0 || read_loop || (step && is_new))
-  `ASSERT(TakesAToken, !read_loop || drop_o == (bytes_i[1:0] == 2'd3 ? 3'd3 : 3'd2) +
-                                               (bytes_i[5:2] == 4'd15 ? 3'd2 : 3'd0))
+  `ASSERT(TakesAToken, !read_loop || drop_o == (bytes_i[1:0] == 2'd3 ? 3'd2 : 3'd1) +
+                                               (bytes_i[5:2] == 4'd15 ? 3'd2 : 3'd0) + 3'(bytes_i[7:6] != 2'd0))
+  // What it says of the body; what it does not, the one before has said.
+  `ASSERT(Body, !read_loop || back_d == (bytes_i[7:6] == 2'd0 ? back_q :
+                                         BackBits'(bytes_i[15:8]) + (BackBits'(bytes_i[7:6] - 2'd1) << 8)))
+  `ASSERT(SaysSomething, !loop_q || wrong || again_q != '0 ||
+                         (fresh_q != '0 && $past(bytes_i[7:6]) == 2'd0))
+  `ASSERT(BodyStays, read_loop || back_d == back_q)
   // The forms of a new word, as docs/isa.md has them.
   logic       new_word;  // of a packed program
   logic [3:0] form;

@@ -55,7 +55,7 @@ module hd_fetch #(
 
   // ---- asking ----------------------------------------------------------------------------------
   logic              begun_q, known_q;
-  logic [32:0]       at_q, limit_q;    // byte offsets in the image
+  logic [31:0]       at_q, limit_q;    // byte offsets in the image, which none of the two leaves
   logic [BeatBits:0] reserved_q;
   logic [BeatBits:0] open_q;           // bursts; each has a beat to come
   logic [8:0]        room, want;       // bytes
@@ -64,7 +64,7 @@ module hd_fetch #(
 
   always_comb begin
     room  = 9'(ChunkBytes) - 9'(ar_addr_o[7:0]);
-    want  = limit_q - at_q < 33'(room) ? 9'(limit_q - at_q) : room;
+    want  = limit_q - at_q < 32'(room) ? 9'(limit_q - at_q) : room;
     burst = (BeatBits + 1)'((want + 9'(AxiBytes - 1)) >> OffBits);
   end
 
@@ -204,16 +204,16 @@ module hd_fetch #(
       err_q <= err_d;
       if (run_i && !begun_q) begin
         begun_q <= 1'b1;
-        at_q    <= 33'(code_offset_i);
-        limit_q <= first_end < 33'(image_bytes_i) ? first_end : 33'(image_bytes_i);
+        at_q    <= code_offset_i;
+        limit_q <= first_end < 33'(image_bytes_i) ? first_end[31:0] : image_bytes_i;
       end else begin
-        if (ask) at_q <= at_q + 33'(want);
+        if (ask) at_q <= at_q + 32'(want);
         if (take && header) begin
           packed_q <= packed_d;
           if (in_high) begin
             raw_words_q <= length;
             words_q     <= length;
-            limit_q     <= end_bytes[32:0];
+            limit_q     <= end_bytes[31:0];  // if it is above, the program is refused
             known_q     <= !packed_d;
           end
         end

@@ -226,17 +226,20 @@ module hd_front #(
   end
 
   // ---- sticky words ----------------------------------------------------------------------------
-  logic [32*Words-1:0] other;    // words of the set that waits
+  logic [32*Words-1:0] other;     // words of the set that waits
   logic [31:0]         operand;
-  logic                change;   // the sets change places
-  logic                second;   // params_q has the second set
+  logic                second_q;  // params_q has the second set
+  logic                change;    // the sets change places
 
+  assign change  = Sets > 1 && start && second_q != (code > 4'd1);
   assign operand = change ? 32'd0 : word;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
       params_q <= '0;
+      second_q <= 1'b0;
     end else if (change || (state_q == Params && word_ready)) begin
+      if (change) second_q <= !second_q;
       for (int unsigned i = 0; i < Words; i++)
         if (change || index == WordBits'(i))
           params_q[32 * i +: 32] <= (change ? other[32 * i +: 32] :
@@ -246,25 +249,13 @@ module hd_front #(
 
   if (Sets > 1) begin : gen_sets
     logic [32*Words-1:0] other_q;
-    logic                second_q;
-
-    assign change = start && second_q != (code > 4'd1);
-    assign other  = other_q;
-    assign second = second_q;
-
+    assign other = other_q;
     always_ff @(posedge clk) begin
-      if (!rst_ni) begin
-        other_q  <= '0;
-        second_q <= 1'b0;
-      end else if (change) begin
-        other_q  <= params_q;
-        second_q <= !second_q;
-      end
+      if (!rst_ni) other_q <= '0;
+      else if (change) other_q <= params_q;
     end
   end else begin : gen_one_set
-    assign change = 1'b0;
-    assign other  = '0;
-    assign second = 1'b0;
+    assign other = '0;
   end
 
   // ---- in flight -------------------------------------------------------------------------------

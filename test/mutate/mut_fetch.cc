@@ -84,7 +84,7 @@ struct FetchModel {
             if (take && header && raw) {
                 raw_words = high, known = !packed;
                 if (known) words = high;
-                limit = (p->offset + 4 * uint64_t(high)) & 0x1ffffffff;
+                limit = p->offset + 4 * uint64_t(high);
             }
             if (take && header && !raw) packed = low == HD_PROG_MAGIC_PACKED;
             if (take && totals) words = low, known = true;

@@ -8,7 +8,7 @@
 
 #include "test/mutate/mutants.h"
 
-enum { HEADER = 4, WINDOW = 1024 };
+enum { HEADER = 4, BACK_MAX = 767 };
 
 struct Program {
     bool packed;
@@ -64,13 +64,20 @@ static uint32_t random_word() {
     return w;
 }
 
-static void put_token(std::vector<uint8_t> &out, uint32_t fresh, uint32_t again, uint32_t back) {
-    bool far = fresh > 2,
+// last: words of the body of the token before.
+static void put_token(std::vector<uint8_t> &out, uint32_t fresh, uint32_t again, uint32_t back,
+                      uint32_t &last) {
+    bool says = again ? back != last || chance(20) : back != 0, more = fresh > 2,
          many = again == 1 || again > 15 || (again != 0 && chance(10)) || (again == 0 && chance(5));
-    uint32_t head = (far ? 3 : fresh) | (many ? 15 : again ? again - 1 : 0) << 2 | back << 6;
-    out.push_back(uint8_t(head));
-    out.push_back(uint8_t(head >> 8));
-    if (far) out.push_back(uint8_t(fresh - 3));
+    if (says) last = back;
+    out.push_back(uint8_t((more ? 3 : fresh) |
+                          (many    ? 15
+                           : again ? again - 1
+                                   : 0)
+                              << 2 |
+                          (says ? 1 + (back >> 8) : 0) << 6));
+    if (says) out.push_back(uint8_t(back));
+    if (more) out.push_back(uint8_t(fresh - 3));
     if (many) out.push_back(uint8_t(again)), out.push_back(uint8_t(again >> 8));
 }
 
@@ -79,6 +86,7 @@ static Program random_program(int size) {
     Program p;
     p.packed = chance(75);
     p.total = HEADER;
+    uint32_t last = 0;
     int64_t most = size < 4 ? 6 : 40;
     int bad = p.packed && chance(25) ? int(pick(0, size - 1)) : -1;
     for (int i = 0; i < size; i++) {
@@ -86,9 +94,10 @@ static Program random_program(int size) {
         uint32_t again = uint32_t(chance(30) ? 0 : chance(3) ? pick(16, 3000) : pick(1, 20));
         if (!fresh && !again) fresh = 1;
         int64_t before = p.total - HEADER + fresh;
-        int64_t far = before < WINDOW - 1 ? before : WINDOW - 1;
+        int64_t far = before < BACK_MAX ? before : BACK_MAX;
         if (far < 2) again = 0;
         uint32_t back = uint32_t(!again ? 0 : chance(20) ? far : chance(20) ? 2 : pick(2, far));
+        if (again && last > 1 && chance(40)) back = last;
         int64_t wrong_word = -1;
         if (!p.packed) again = 0;
         if (i == bad) switch (pick(0, 4)) {
@@ -96,19 +105,19 @@ static Program random_program(int size) {
                 fresh = again = 0, back = chance(50) ? 0 : 2;
                 break;
             case 1:
-                again = 0, back = uint32_t(1) << pick(0, 9);
+                again = 0, back = uint32_t(1) << pick(0, 9) & BACK_MAX | 1;
                 break;
             case 2:
                 again = uint32_t(pick(1, 20)), back = uint32_t(pick(0, 1));
                 break;
             case 3:
                 again = uint32_t(pick(1, 20));
-                back = uint32_t(before < WINDOW - 1 ? before + 1 : 0);
+                back = uint32_t(before < BACK_MAX ? before + 1 : 0);
                 break;
             default:
                 wrong_word = fresh ? pick(0, fresh - 1) : -1;
             }
-        if (p.packed) put_token(p.bytes, fresh, again, back);
+        if (p.packed) put_token(p.bytes, fresh, again, back, last);
         for (uint32_t k = 0; k < fresh; k++) {
             uint32_t w = random_word();
             if (p.packed)
@@ -146,7 +155,7 @@ struct UnpackModel {
     uint32_t total, fresh = 0, again = 0, back = 0;
     std::vector<uint32_t> words; // chosen so far
     std::deque<uint32_t> sent;   // that issue can take
-    bool token = false, bad = false, held = false;
+    bool token = false, says = false, bad = false, held = false;
 
     bool valid() const { return !sent.empty(); }
     bool bad_o() const { return bad && !held && sent.empty(); }
@@ -154,8 +163,8 @@ struct UnpackModel {
     // One cycle, in which the first `have` bytes of v are there. Returns how many it takes.
     unsigned cycle(uint64_t v, unsigned have, bool end, bool ready) {
         bool space = sent.size() < 4, pop = ready && !sent.empty(), room = !held || space;
-        bool wrong = token && (again ? back < 2 || back > words.size() + fresh : !fresh || back);
-        unsigned n_token = 2 + ((v & 3) == 3) + 2 * ((v >> 2 & 15) == 15);
+        bool wrong = token && (again ? back < 2 || back > words.size() + fresh : !fresh || says);
+        unsigned n_token = 1 + ((v >> 6 & 3) != 0) + ((v & 3) == 3) + 2 * ((v >> 2 & 15) == 15);
         unsigned n_word = packed ? form_of(v).bytes : 4;
         bool is_new = !packed || fresh, more = words.size() + HEADER != total,
              here = have >= n_word;
@@ -178,12 +187,12 @@ struct UnpackModel {
     }
 
     void read(uint64_t v) {
-        fresh = (v & 3) == 3 ? 3 + uint32_t(v >> 16 & 255) : uint32_t(v & 3);
-        again = uint32_t(v >> 2 & 15);
-        again =
-            again == 15 ? uint32_t(v >> ((v & 3) == 3 ? 24 : 16) & 0xffff) : again + (again != 0);
-        back = uint32_t(v >> 6 & 1023);
-        token = true;
+        uint32_t far = v >> 6 & 3, at = far ? 16 : 8;
+        token = true, says = far != 0;
+        if (far) back = (far - 1) << 8 | uint32_t(v >> 8 & 255);
+        fresh = uint32_t(v & 3), again = uint32_t(v >> 2 & 15);
+        if (fresh == 3) fresh += uint32_t(v >> at & 255), at += 8;
+        again = again == 15 ? uint32_t(v >> at & 0xffff) : again + (again != 0);
     }
 };
 
