@@ -21,12 +21,14 @@ struct rows {
     int64_t first, total; /* AM: a word of each pixel */
 };
 
-/* vx.map over the vectors of all pixels; loops (vector, column, row). */
+/* vx.map over the vectors of all pixels; loops (vector, column, row). Those that reduce nothing do
+ * not look at `tail`, so it is the same in all. */
 static void begin(struct hd_lowerer *w, const struct rows *r) {
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_set(w, HD_F_vx_a_kind, 4), hd_low_set(w, HD_F_vx_b_kind, 4);
     hd_low_set(w, HD_F_vx_n0, r->vectors), hd_low_set(w, HD_F_vx_n1, r->t->tw);
     hd_low_set(w, HD_F_vx_n2, r->t->th), hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_set(w, HD_F_vx_tail, w->l->oc % (int)w->m->n);
 }
 
 enum which { A, B, D };
@@ -83,7 +85,6 @@ static void reduce(struct hd_lowerer *w, const struct rows *r, int red) {
     hd_low_set(w, HD_F_vx_red, red);
     hd_low_set(w, HD_F_vx_nred, 1), hd_low_set(w, HD_F_vx_lanes, 1);
     hd_low_set(w, HD_F_vx_n0, r->counted);
-    hd_low_set(w, HD_F_vx_tail, w->l->oc % (int)w->m->n);
 }
 
 static void compute(struct hd_lowerer *w, int alu, int fn) {

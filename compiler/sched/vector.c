@@ -41,7 +41,8 @@ static hd_status operands(struct hd_lowerer *w, struct hd_tile *t) {
     return HD_OK;
 }
 
-/* Rows of channels whose operands are in XM; out: where they go. */
+/* Rows of channels whose operands are in XM; out: where they go. Loops as those of requantisation
+ * (matmul.c), so that fewer words change between them. */
 static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
                           const struct hd_view *out) {
     const struct hd_layer *l = w->l;
@@ -54,11 +55,11 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
     }
     hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_d, out->at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, cp / n), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_as1, column_step(t, 0, n)),
-        hd_low_set(w, HD_F_vx_ds1, out->cp / n);
-    hd_low_set(w, HD_F_vx_n2, t->th);
-    hd_low_set(w, HD_F_vx_as2, row_step(t, 0, n)), hd_low_set(w, HD_F_vx_ds2, out->pitch / n);
+    hd_low_set(w, HD_F_vx_n0, t->tw), hd_low_set(w, HD_F_vx_as0, column_step(t, 0, n)),
+        hd_low_set(w, HD_F_vx_ds0, out->cp / n);
+    hd_low_set(w, HD_F_vx_n1, t->th), hd_low_set(w, HD_F_vx_as1, row_step(t, 0, n)),
+        hd_low_set(w, HD_F_vx_ds1, out->pitch / n);
+    hd_low_set(w, HD_F_vx_n2, cp / n), hd_low_set(w, HD_F_vx_as2, 1), hd_low_set(w, HD_F_vx_ds2, 1);
     hd_low_set(w, HD_F_vx_n3, 1);
     hd_low_touch(w, &t->in[0], false);
     if (l->in[1] >= 0) {
@@ -67,8 +68,8 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
         hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
         hd_low_set(w, HD_F_vx_b_imm, l->b_imm);
         hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
-        hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_bs1, column_step(t, 1, n)),
-            hd_low_set(w, HD_F_vx_bs2, row_step(t, 1, n));
+        hd_low_set(w, HD_F_vx_bs0, column_step(t, 1, n)),
+            hd_low_set(w, HD_F_vx_bs1, row_step(t, 1, n)), hd_low_set(w, HD_F_vx_bs2, 1);
         hd_low_touch(w, &t->in[1], false);
     }
     hd_low_touch(w, out, true);
