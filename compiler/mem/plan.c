@@ -433,15 +433,19 @@ static bool any_rolls(const struct hd_lowering *lo) {
     return false;
 }
 
-/* Weights of several layers come together where that costs nothing. */
+/* Weights of several layers come together where that costs nothing: PM words with those of one of
+ * the first layers, else WM words alone. */
 static void choose_joins(struct hd_lowering *lo) {
+    enum { FIRST = 6 };
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
-        enum hd_join *join = &lo->join[lo->layers[i].step];
+        size_t *join = &lo->join[lo->layers[i].step];
         for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
         int64_t apart = hd_estimate_layers(lo, i, end), most = apart + apart / MARGIN;
-        for (*join = HD_JOIN_ALL; *join > HD_JOIN_NONE; --*join) {
-            int64_t now = hd_estimate_layers(lo, i, end);
-            if (now <= most) break;
+        const size_t tries = (size_t)hd_min((int64_t)(end - i), FIRST);
+        for (size_t k = 0; k <= tries; k++) {
+            *join = k < tries ? i + k + 1 : end + 1;
+            if (hd_estimate_layers(lo, i, end) <= most) break;
+            *join = 0;
         }
     }
 }
@@ -449,7 +453,7 @@ static void choose_joins(struct hd_lowering *lo) {
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
     struct span *spans = hd_new_array(lo->arena, struct span, 2 * lo->n_tensors + 1);
-    lo->join = hd_new_array(lo->arena, enum hd_join, (size_t)lo->model->n_steps + 1);
+    lo->join = hd_new_array(lo->arena, size_t, (size_t)lo->model->n_steps + 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
@@ -469,6 +473,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     hd_clear(lo->ctx);
     TRY(best_refined(lo, spans, cycles, best));
     choose_joins(lo);
+    hd_refine_bytes(lo);
     report_activation_memory(lo);
     return HD_OK;
 }

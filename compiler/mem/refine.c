@@ -46,7 +46,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
 }
 
 static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 112};
-enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, SEEN = 256 };
+enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, SEEN = 256, BRIEF = 100000 };
 
 struct search {
     struct hd_lowering *lo;
@@ -261,4 +261,56 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         hd_clear(lo->ctx);
     }
     return HD_OK;
+}
+
+/* ---- shorter programs ---- */
+
+/* Bytes of program of a step that is brief: of others they are few beside the data. */
+struct shorter {
+    struct hd_lowering *lo;
+    struct window w; /* from, to: the whole step */
+    struct asked best;
+    int64_t bytes, most; /* cycles */
+};
+
+static void consider_shorter(struct shorter *s, struct asked q) {
+    if (!tile(s->lo, &s->w, &q) || hd_estimate_layers(s->lo, s->w.from, s->w.to) > s->most) return;
+    int64_t bytes = hd_estimate_bytes(s->lo, s->w.from, s->w.to);
+    if (bytes < s->bytes) s->best = q, s->bytes = bytes;
+}
+
+/* Whole weights, even tiles, fewer or more of them. */
+static void search_shorter(struct shorter *s) {
+    struct asked q = s->best;
+    int nts = s->lo->layers[s->w.first].nts;
+    q.nb = nts;
+    consider_shorter(s, q);
+    q = s->best, q.order = HD_ORDER_ANY;
+    consider_shorter(s, q);
+    q = s->best, q.first_rows = q.last_rows = 0;
+    consider_shorter(s, q);
+    for (int i = 0; i < N_TILES; i++) {
+        q = s->best, q.tiles = tiles[i];
+        consider_shorter(s, q);
+        q.first_rows = q.last_rows = 0, q.nb = nts;
+        consider_shorter(s, q);
+    }
+}
+
+/* needs / gives / destroys: see the head of this file. */
+void hd_refine_bytes(struct hd_lowering *lo) {
+    for (size_t from = 0, to; from < lo->n_layers; from = to) {
+        for (to = from + 1; to < lo->n_layers && same_step(lo, from, to);) to++;
+        int64_t cycles = hd_estimate_layers(lo, from, to);
+        if (cycles > BRIEF) continue;
+        struct shorter s = {.lo = lo, .most = cycles + cycles / 2000};
+        s.bytes = hd_estimate_bytes(lo, from, to);
+        for (size_t i = from; i < to; i = (size_t)lo->layers[i].chain_last + 1) {
+            s.w = (struct window){i, (size_t)lo->layers[i].chain_last + 1, from, to};
+            s.best = get(lo, &s.w);
+            if (s.w.end - i == 1 && !lo->layers[i].head.words) search_shorter(&s);
+            HD_ASSERT(tile(lo, &s.w, &s.best)); /* it was there before */
+        }
+        hd_clear(lo->ctx);
+    }
 }

@@ -1,21 +1,19 @@
 /* Weights of several layers, loaded together.
  *
  * A load of its own for each layer is two operations and the waits for them. The image has the
- * words of layers side by side (hd_params_to_image), so one load can bring those of several:
+ * words of layers side by side (hd_params_to_image), so one load can bring those of several. PM
+ * words: those of all layers from one on, if they are few; its first vector operation waits a
+ * little longer. WM words: those of the layers behind one that takes long and reads nothing from
+ * DRAM, while it is in work.
  *
- *   PM words   with those of the first layer that has some, those of all layers behind it, if they
- * are few: the first vector operation waits a little longer WM words   of layers behind one that
- * takes long and reads nothing from DRAM, while it is in work
- *
- * Loads of words that come later than they would alone cost time, so it is asked of the estimate,
- * for each step, whether that pays (mem/plan.c).
+ * Loads of words that come later than they would alone cost time, so the estimate says, for each
+ * step, from which layer on PM words come together and whether any do (mem/plan.c).
  */
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
-enum {
-    PM_SHARE = 4
-}; /* of the cycles of the layer that waits for PM words, those that they take */
+/* Of the cycles of the layer that waits for PM words, those that they take. */
+enum { PM_SHARE = 4 };
 
 static bool has_weights(const struct hd_layer *l) {
     return l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE;
@@ -96,14 +94,13 @@ static void place(struct hd_lowerer *w, int mem) {
 }
 
 void hd_low_join_params(struct hd_lowerer *w, size_t first, size_t n, size_t end) {
+    int64_t cycles = hd_max(unit_cycles(w, first, n), load_cycles(w, first, n));
+    size_t join = w->lo->join[w->lo->layers[first].step], from = first;
+    while (from < first + n && (from + 1 < join || !has_weights(&w->lo->layers[from]))) from++;
     struct hd_ring pm = w->pm;
     struct hd_ahead a;
-    int64_t cycles = hd_max(unit_cycles(w, first, n), load_cycles(w, first, n)), own = 0;
-    enum hd_join join = w->lo->join[w->lo->layers[first].step];
-    for (size_t i = first; i < first + n; i++) own += words_of(&w->lo->layers[i], HD_PM);
-    if (join == HD_JOIN_NONE || !own || first < w->ahead[HD_PM].end) return;
-    if (join == HD_JOIN_ON_CHIP && reads_dram(w, first, n)) return;
-    if (!choose(w, HD_PM, first, end, cycles / PM_SHARE * hd_axi_bytes(w->m), &pm, &a)) return;
+    if (!join || from == first + n || from < w->ahead[HD_PM].end) return;
+    if (!choose(w, HD_PM, from, end, cycles / PM_SHARE * hd_axi_bytes(w->m), &pm, &a)) return;
     w->pm = pm, w->ahead[HD_PM] = a;
     place(w, HD_PM);
 }

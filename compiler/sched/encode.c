@@ -78,12 +78,21 @@ static struct words encode(struct hd_sched *s) {
  * words as can be when its first loads are asked for. */
 enum { FETCH_BYTES = 256 };
 
+static struct words packed(struct hd_sched *s) {
+    struct words p = encode(s);
+    uint32_t *w = hd_new_array(s->arena, uint32_t, hd_prog_packed_max(p.n));
+    size_t n = hd_prog_pack(p.w, p.n, w);
+    if (n && n < p.n) p.w = w, p.n = n;
+    return p;
+}
+
+int64_t hd_sched_bytes(struct hd_sched *s) {
+    return (int64_t)(packed(s).n * sizeof(uint32_t));
+}
+
 hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
                           int64_t *out_bundles) {
-    struct words p = encode(s);
-    uint32_t *packed = hd_new_array(s->arena, uint32_t, hd_prog_packed_max(p.n));
-    size_t n = hd_prog_pack(p.w, p.n, packed);
-    if (n && n < p.n) p.w = packed, p.n = n;
+    struct words p = packed(s);
     *out_bytes = p.n * sizeof *p.w;
     size_t over = s->lo->image_bytes % FETCH_BYTES;
     if (over) hd_image_reserve(s->lo, FETCH_BYTES - over);

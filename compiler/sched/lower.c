@@ -297,6 +297,16 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     return cycles;
 }
 
+int64_t hd_estimate_bytes(struct hd_lowering *lo, size_t first, size_t end) {
+    hd_arena *scratch = hd_arena_create();
+    struct hd_lowerer *w;
+    int64_t bytes = INT64_MAX;
+    if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
+        bytes = hd_sched_bytes(&w->s);
+    hd_arena_destroy(scratch);
+    return bytes;
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
     hd_arena *scratch = hd_arena_create();

@@ -321,10 +321,6 @@ int hd_pixel_shift(const struct hd_lowering *lo, const struct hd_layer *l, int i
 int hd_layer_phase_words(const struct hd_layer *l,
                          int phases); /* of the first `phases`, per output tile */
 
-/* Loads of weights of several layers together (sched/ahead.c): none; beside layers that read
- * nothing from DRAM; PM words also with those of other layers. */
-enum hd_join { HD_JOIN_NONE, HD_JOIN_ON_CHIP, HD_JOIN_ALL };
-
 struct hd_share { /* of a graph tensor: it lies in `base` (-1: in none), which may lie in another */
     int base, c, row, img;
 };
@@ -359,7 +355,9 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     size_t image_bytes, cap_image;
     uint8_t *params; /* PM words of matrix and depthwise layers, until they are in the image */
     size_t params_bytes, cap_params;
-    enum hd_join *join; /* per step */
+    /* per step: weights of several layers come together (sched/ahead.c): PM words of layers from
+     * this one on, minus 1; 0 = of none, nor WM words */
+    size_t *join;
 };
 
 /* Appends zeroed bytes to the image at a multiple of HD_CODE_ALIGN; returns the offset. */
@@ -512,8 +510,12 @@ hd_status hd_plan_memory(struct hd_lowering *lo);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
  * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
+/* Bytes of their program. */
+int64_t hd_estimate_bytes(struct hd_lowering *lo, size_t first, size_t end);
 /* Asks tiling for better tiles, chunks, orders and rings, by estimates. */
 hd_status hd_refine_tiles(struct hd_lowering *lo);
+/* Of a brief program: tiles that make it shorter at hardly more cycles. */
+void hd_refine_bytes(struct hd_lowering *lo);
 hd_status hd_schedule_step(struct hd_lowering *lo, int step);
 
 #endif
