@@ -25,6 +25,7 @@
 
   `ASSERT(InItsPlace, word_q == (of_second == second_q ? params_q[{which, 5'd0} +: 32] :
                                  other[{which, 5'd0} +: 32]))
+  `ASSERT(OneOfOne, Sets > 1 || !second_q)
   `ASSERT(SetAtHand, state_q == Idle || second_q == (Sets > 1 && code_q > 4'd1))
   `ASSERT(Offered, !(op_valid_o && its_own) || op_params_o[{which, 5'd0} +: 32] == word_q)
   `ASSERT(Held, !$past(op_valid_o && !op_ready_i) || ($stable(op_params_o) && $stable(op_code_o) && $stable(op_tag_o)))
