@@ -433,20 +433,31 @@ static bool any_rolls(const struct hd_lowering *lo) {
     return false;
 }
 
+/* Cycles of a step. Of a brief one whose program is more than a fiftieth of its weights each byte
+ * of that counts as some more, by which the estimate may be wrong anyway. */
+static int64_t step_price(struct hd_lowering *lo, size_t first, size_t end) {
+    enum { BRIEF = 100000, CYCLES_PER_BYTE = 3, PART = 50 };
+    int64_t cycles = hd_estimate_layers(lo, first, end);
+    int64_t bytes = cycles < BRIEF ? hd_estimate_bytes(lo, first, end) : 0;
+    return cycles + (bytes * PART > (int64_t)lo->image_bytes ? CYCLES_PER_BYTE * bytes : 0);
+}
+
 /* Weights of several layers come together where that costs nothing: PM words with those of one of
  * the first layers, else WM words alone. */
 static void choose_joins(struct hd_lowering *lo) {
     enum { FIRST = 6 };
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
-        size_t *join = &lo->join[lo->layers[i].step];
+        size_t *join = &lo->join[lo->layers[i].step], best = 0;
         for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
-        int64_t apart = hd_estimate_layers(lo, i, end), most = apart + apart / MARGIN;
+        int64_t least = step_price(lo, i, end);
+        least += least / MARGIN;
         const size_t tries = (size_t)hd_min((int64_t)(end - i), FIRST);
         for (size_t k = 0; k <= tries; k++) {
             *join = k < tries ? i + k + 1 : end + 1;
-            if (hd_estimate_layers(lo, i, end) <= most) break;
-            *join = 0;
+            int64_t price = step_price(lo, i, end);
+            if (best ? price < least : price <= least) best = *join, least = price;
         }
+        *join = best;
     }
 }
 
