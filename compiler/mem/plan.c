@@ -445,13 +445,15 @@ static int64_t step_price(struct hd_lowering *lo, size_t first, size_t end) {
 /* Weights of several layers come together where that costs nothing: PM words with those of one of
  * the first layers, else WM words alone. */
 static void choose_joins(struct hd_lowering *lo) {
-    enum { FIRST = 6 };
+    enum { FIRST = 6, JOINS = 500000 }; /* cycles of a program that takes long to estimate */
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         size_t *join = &lo->join[lo->layers[i].step], best = 0;
         for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
         int64_t least = step_price(lo, i, end);
+        lo->model->steps[lo->layers[i].step].estimate = least;
+        int64_t first = least < JOINS ? FIRST : 1;
         least += least / MARGIN;
-        const size_t tries = (size_t)hd_min((int64_t)(end - i), FIRST);
+        const size_t tries = (size_t)hd_min((int64_t)(end - i), first);
         for (size_t k = 0; k <= tries; k++) {
             *join = k < tries ? i + k + 1 : end + 1;
             int64_t price = step_price(lo, i, end);

@@ -301,8 +301,8 @@ static void search_shorter(struct shorter *s) {
 void hd_refine_bytes(struct hd_lowering *lo) {
     for (size_t from = 0, to; from < lo->n_layers; from = to) {
         for (to = from + 1; to < lo->n_layers && same_step(lo, from, to);) to++;
+        if (lo->model->steps[lo->layers[from].step].estimate > BRIEF) continue; /* by plan.c */
         int64_t cycles = hd_estimate_layers(lo, from, to);
-        if (cycles > BRIEF) continue;
         struct shorter s = {.lo = lo, .most = cycles + cycles / 2000};
         s.bytes = hd_estimate_bytes(lo, from, to);
         for (size_t i = from; i < to; i = (size_t)lo->layers[i].chain_last + 1) {
