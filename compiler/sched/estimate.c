@@ -8,8 +8,8 @@
  * for is done. Durations are those of docs/hw.md: one iteration a cycle on MX and VX, one beat a
  * cycle on each direction of the bus. Reads go burst by burst: fetch, LX and LW ask for one a
  * cycle, in turn, no more than HD_OPEN_BURSTS are open, and data come in the order in which they
- * were asked for. Of bank conflicts only those of stores behind MX and of loads beside VX are
- * modelled, roughly. How close it comes to the ISS: `heddle bench machine`.
+ * were asked for. Of bank conflicts those of the operands of VX are modelled, and of stores behind
+ * MX and of loads beside VX, roughly. How close it comes to the ISS: `heddle bench machine`.
  */
 #include <string.h>
 
@@ -70,32 +70,45 @@ static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
     return hd_field_get(op->words, f);
 }
 
-/* Runs and beats of a load or store. */
+/* Runs and beats of a load or store. Runs that go on in DRAM and on chip are one, but where a load
+ * is cut to a tensor or comes column-wise. */
 static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_t *out_runs,
                      int64_t *out_beats) {
     const struct hd_machine *m = t->s->lo->m;
-    int64_t run, n[3], step[3];
+    static const enum hd_field lx[] = {HD_F_lx_n1, HD_F_lx_n2, HD_F_lx_n3, HD_F_lx_s1, HD_F_lx_s2,
+                                       HD_F_lx_s3, HD_F_lx_d1, HD_F_lx_d2, HD_F_lx_d3},
+                               st[] = {HD_F_st_n1, HD_F_st_n2, HD_F_st_n3, HD_F_st_d1, HD_F_st_d2,
+                                       HD_F_st_d3, HD_F_st_s1, HD_F_st_s2, HD_F_st_s3};
+    int64_t run, n[3] = {1, 1, 1}, step[3] = {0}, chip[3] = {0};
+    bool apart = false;
     if (op->unit == HD_UNIT_lw) {
-        run = field(op, HD_F_lw_count) * hd_lw_word_bytes(m, field(op, HD_F_lw_mem)) -
-              field(op, HD_F_lw_cut) * t->axi;
-        n[0] = field(op, HD_F_lw_n1), n[1] = n[2] = 1;
-        step[0] = field(op, HD_F_lw_s1), step[1] = step[2] = 0;
-    } else if (op->unit == HD_UNIT_lx) {
-        run = field(op, HD_F_lx_run);
-        n[0] = field(op, HD_F_lx_n1), n[1] = field(op, HD_F_lx_n2), n[2] = field(op, HD_F_lx_n3);
-        step[0] = field(op, HD_F_lx_s1), step[1] = field(op, HD_F_lx_s2), step[2] = 0;
-        if (field(op, HD_F_lx_edge) && !field(op, HD_F_lx_rows)) { /* padding alone: no DRAM */
+        int64_t word = hd_lw_word_bytes(m, field(op, HD_F_lw_mem)),
+                count = field(op, HD_F_lw_count);
+        run = count * word - field(op, HD_F_lw_cut) * t->axi;
+        n[0] = field(op, HD_F_lw_n1);
+        step[0] = field(op, HD_F_lw_s1), chip[0] = field(op, HD_F_lw_d1) * word;
+        apart = field(op, HD_F_lw_col);
+        if (apart) { /* K rows for each, of words or, where the port is wider, of a word */
+            bool split = m->n < t->axi;
+            run = split ? m->n : count * m->n;
+            n[1] = m->k, n[2] = split ? count : 1;
+        }
+    } else {
+        const enum hd_field *f = op->unit == HD_UNIT_lx ? lx : st;
+        run = field(op, op->unit == HD_UNIT_lx ? HD_F_lx_run : HD_F_st_run);
+        for (int i = 0; i < 3; i++)
+            n[i] = field(op, f[i]), step[i] = field(op, f[3 + i]), chip[i] = field(op, f[6 + i]);
+        apart = op->unit == HD_UNIT_lx && field(op, HD_F_lx_edge);
+        if (apart && !field(op, HD_F_lx_rows)) { /* padding alone: no DRAM */
             *out_runs = n[0] * n[1] * n[2] * hd_ceil_div(run, t->axi);
             *out_beats = 0;
             return;
         }
-    } else {
-        run = field(op, HD_F_st_run);
-        n[0] = field(op, HD_F_st_n1), n[1] = field(op, HD_F_st_n2), n[2] = field(op, HD_F_st_n3);
-        step[0] = field(op, HD_F_st_d1), step[1] = field(op, HD_F_st_d2), step[2] = 0;
     }
-    for (int i = 0; i < 3 && (n[i] == 1 || step[i] == run); i++) /* those that go on are one */
+    for (int i = 0; i < 3 && !apart; i++) {
+        if (n[i] > 1 && (step[i] != run || chip[i] != run)) break;
         run *= n[i], n[i] = 1;
+    }
     *out_runs = n[0] * n[1] * n[2];
     *out_beats = *out_runs * hd_ceil_div(run, t->axi);
 }
@@ -114,6 +127,40 @@ static int64_t iterations(const struct hd_slot_op *op) {
     return outer * n0 * n1;
 }
 
+static bool xm_kind(int64_t kind) {
+    return kind == 2 || kind == 3;
+}
+
+/* Cycles that a map takes more because its operands lie in one bank, of XM or of AM: one for each
+ * time that B is read. Where they begin and end decides. */
+static int64_t one_bank(const struct timing *t, const struct hd_slot_op *op) {
+    static const enum hd_field n[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2, HD_F_vx_n3},
+                               as[] = {HD_F_vx_as0, HD_F_vx_as1, HD_F_vx_as2, HD_F_vx_as3},
+                               bs[] = {HD_F_vx_bs0, HD_F_vx_bs1, HD_F_vx_bs2, HD_F_vx_bs3};
+    const struct hd_machine *m = t->s->lo->m;
+    int64_t kind_a = field(op, HD_F_vx_a_kind), kind_b = field(op, HD_F_vx_b_kind);
+    bool map = op->code == hd_isa_ops[HD_OP_vx_map].code && field(op, HD_F_vx_alu);
+    if (!map || kind_a > 3 || kind_b > 3 || xm_kind(kind_a) != xm_kind(kind_b)) return 0;
+    int64_t bank = xm_kind(kind_a) ? m->xm_bytes / m->xm_banks / m->n : hd_am_words(m) / 2;
+    int64_t a = field(op, HD_F_vx_a), b = field(op, HD_F_vx_b), reads = 1;
+    bool begin = a / bank == b / bank;
+    for (int i = 0; i < 4; i++) {
+        int64_t last = field(op, n[i]) - 1;
+        a += last * field(op, as[i]);
+        if (i < field(op, HD_F_vx_nred)) continue;
+        b += last * field(op, bs[i]), reads *= last + 1;
+    }
+    return reads * (begin + (a / bank == b / bank)) / 2;
+}
+
+/* Last iteration of a vector operation to done. */
+static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
+    if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return VX_DONE + 2;
+    int64_t done = VX_DONE + field(op, HD_F_vx_lanes) + 8 * (field(op, HD_F_vx_fn) != 0) +
+                   (field(op, HD_F_vx_lut) != 0);
+    return field(op, HD_F_vx_d_kind) == 3 ? done + t->s->lo->m->n + 1 : done;
+}
+
 /* Cycles that a store waits because the matrix unit, which comes first, reads its banks: the rest
  * of this operation, and one more like it. */
 static double bank_wait(const struct timing *t, const struct hd_slot_op *st) {
@@ -124,10 +171,6 @@ static double bank_wait(const struct timing *t, const struct hd_slot_op *st) {
     if (!(reads & st->reads_banks)) return 0;
     return (2 * t->free[HD_UNIT_mx] - t->now - t->start[HD_UNIT_mx][k - 1]) *
            __builtin_popcount(reads & st->reads_banks) / __builtin_popcount(reads);
-}
-
-static bool xm_kind(int64_t kind) {
-    return kind == 2 || kind == 3;
 }
 
 /* A vector operation that reads XM begins when the one before that writes XM has drained; so with
@@ -193,8 +236,8 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
     if (op->code && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
         double begin = start;
         if (u == HD_UNIT_vx && drained(t, op) > begin) begin = drained(t, op);
-        t->free[u] = begin + (double)iterations(op);
-        done = t->free[u] + (u == HD_UNIT_mx ? MX_DONE : VX_DONE);
+        t->free[u] = begin + (double)(iterations(op) + (u == HD_UNIT_vx ? one_bank(t, op) : 0));
+        done = t->free[u] + (double)(u == HD_UNIT_mx ? MX_DONE : vector_done(t, op));
         if (u == HD_UNIT_vx) hold_load(t, op);
         if (u == HD_UNIT_vx)
             t->vx_written[field(op, HD_F_vx_d_kind) == 1 || field(op, HD_F_vx_d_kind) == 2] = done;
