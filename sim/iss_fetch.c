@@ -131,6 +131,7 @@ void hd_iss_take_header(hd_iss *iss) {
     u->entered[(u->in - 1) % HD_BYTES_WORDS] = u->step - u->packed; /* the first one beside it */
     s->pc = HD_PROG_HEADER_WORDS;
     s->next = s->t;
+    hd_iss_send_words(iss); /* the word beside it leaves its beat now */
 }
 
 /* ---- loops ---------------------------------------------------------------------------------- */
