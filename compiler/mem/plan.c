@@ -24,6 +24,7 @@ enum {
     LONG = 5000000, /* of one of which one plan of each kind of chains is */
     PLANS = 2,      /* of each kind, of those between */
     MARGIN = 5000,  /* such a part more is nothing */
+    HALVES = 500,   /* such a part less is worth a longer program */
     ONE_BANK = 32   /* such a part more, of layers that stream through one bank */
 };
 
@@ -419,10 +420,16 @@ static hd_status best_refined(struct hd_lowering *lo, struct span *spans, int64_
         if (!brief && tried[next % CHAINS]++ >= most) continue;
         if (refined(lo, spans, next) != HD_OK) continue;
         int64_t now = plan_cycles(lo);
-        if (now < least) keep(lo, &decided), least = now;
+        if (now < least) keep(lo, &decided), least = now, best = next;
     }
     hd_clear(lo->ctx);
     if (!decided.layers) return refined(lo, spans, best);
+    if (least < LONG) { /* sums of tiles in the halves of AM in turn, where that gains */
+        lo->halves = true;
+        lo->halves = refined(lo, spans, best) == HD_OK && plan_cycles(lo) < least - least / HALVES;
+        if (lo->halves) keep(lo, &decided);
+        hd_clear(lo->ctx);
+    }
     take_back(lo, &decided);
     return HD_OK;
 }
@@ -484,6 +491,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     }
     if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
     hd_clear(lo->ctx);
+    lo->halves = false;
     TRY(best_refined(lo, spans, cycles, best));
     choose_joins(lo);
     hd_refine_bytes(lo);

@@ -350,6 +350,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_arena *too_big_arena; /* outlives the attempts */
     struct hd_layer *layers;
     size_t n_layers, cap_layers;
+    bool halves; /* sums of tiles lie in the halves of AM in turn, else one behind the other */
     uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
     uint8_t *image;
     size_t image_bytes, cap_image;
