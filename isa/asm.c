@@ -307,7 +307,7 @@ static hd_status parse_item(struct parser *ps, struct op_state *st) {
         if (st->has_tag) return fail_at(ps, ps->p, "the tag is given twice");
         st->has_tag = true;
         ps->p++;
-        TRY(parse_number(ps, "tag", -HD_TAG_MAX, HD_TAG_MAX, &tag));
+        TRY(parse_number(ps, "tag", -HD_TAG_MAX - 1, HD_TAG_MAX, &tag));
         st->op.tag = (int32_t)tag;
         return HD_OK;
     }

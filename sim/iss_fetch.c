@@ -156,10 +156,7 @@ bool hd_iss_word(hd_iss *iss, uint32_t *out) {
         *out = u->window[(u->n_to - u->ahead.back) % HD_LOOP_WINDOW];
     else if (!why)
         u->to += (uint32_t)new_word(iss, u->to, out, &why);
-    if (why) {
-        hd_iss_error(iss, HD_ERR_encoding, HD_UNIT_seq, u->n_to);
-        return false;
-    }
+    if (why) return hd_iss_wrong(iss, HD_UNIT_seq, u->n_to);
     u->window[u->n_to++ % HD_LOOP_WINDOW] = *out;
     if (u->packed) *(fresh ? &u->ahead.fresh : &u->ahead.again) -= 1;
     return true;

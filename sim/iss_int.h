@@ -242,6 +242,9 @@ struct issue {
     int offset[HD_UNITS];
     int n, at, words; /* operations of the bundle, the one in work, words */
     bool decoded;
+    bool wrong;            /* behind those operations it does not decode */
+    enum hd_unit wrong_at; /* at a word of that unit, its place */
+    uint32_t wrong_pc;
     enum seq_state seq;
     uint16_t tag; /* layer number of the sequencer */
     uint64_t t;   /* cycle of the next word, or of the next step of a SEQ operation */
@@ -317,7 +320,10 @@ void hd_iss_fetch_beat(hd_iss *iss);           /* a beat comes in this cycle */
 uint64_t hd_iss_fetch_next(const hd_iss *iss); /* cycle of its next request, as far as known */
 void hd_iss_take_header(hd_iss *iss);          /* then how long the program is is known */
 /* The next word that issues, or false and an error: the stream is wrong there. */
+/* The next word that issues, by value; false: the stream is wrong there, see struct issue. */
 bool hd_iss_word(hd_iss *iss, uint32_t *out);
+/* What comes next does not decode: an error once everything before it has issued. */
+bool hd_iss_wrong(hd_iss *iss, enum hd_unit unit, uint32_t pc);
 /* Words go on to issue as far as there is room. */
 void hd_iss_send_words(hd_iss *iss);
 /* Issue takes the words up to `end`, one per cycle; false when one is not asked for yet. */

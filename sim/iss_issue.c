@@ -6,48 +6,49 @@
 
 /* ---- issue ---------------------------------------------------------------------------------- */
 
+bool hd_iss_wrong(hd_iss *iss, enum hd_unit unit, uint32_t pc) {
+    iss->issue.wrong = true, iss->issue.wrong_at = unit, iss->issue.wrong_pc = pc;
+    return false;
+}
+
 /* Reads words of the bundle until it has n; false: the program ends before, or is wrong there. */
 static bool read_to(hd_iss *iss, uint32_t *n_read, uint32_t n) {
     struct issue *s = &iss->issue;
     for (; *n_read < n; ++*n_read) {
-        if (s->pc + *n_read == iss->code_words) {
-            hd_iss_error(iss, HD_ERR_encoding, HD_UNIT_seq, iss->code_words);
-            return false;
-        }
+        if (s->pc + *n_read == iss->code_words)
+            return hd_iss_wrong(iss, HD_UNIT_seq, iss->code_words);
         if (!hd_iss_word(iss, &s->code[*n_read])) return false;
     }
+    return true;
+}
+
+/* The operation of unit u at word `at` of the bundle, the next one; *n_read: words read so far. */
+static bool decode_op(hd_iss *iss, enum hd_unit u, uint32_t at, uint32_t *n_read) {
+    struct issue *s = &iss->issue;
+    const char *why;
+    int length;
+    while ((length = hd_op_words(u, s->code + at, *n_read - at)) > (int)(*n_read - at))
+        if (!read_to(iss, n_read, at + (uint32_t)length)) return false;
+    if (!length) return hd_iss_wrong(iss, u, s->pc + at);
+    hd_op_decode(u, s->code + at, *n_read - at, &s->ops[s->n], &why);
+    s->offset[s->n++] = (int)at;
     return true;
 }
 
 /* A bundle ends where the last of its operations does, so what is read says how much there is. */
 static void decode(hd_iss *iss) {
     struct issue *s = &iss->issue;
-    uint32_t n = 0, at = 1;
-    const char *why;
-    if (!read_to(iss, &n, 1)) return;
-    uint32_t slots = hd_bundle_slots(s->code[0]);
-    if (s->code[0] != hd_bundle_head(slots)) {
-        hd_iss_error(iss, HD_ERR_encoding, HD_UNIT_seq, s->pc);
-        return;
-    }
-    s->n = 0;
-    for (int u = 0; u < HD_UNITS; u++) {
-        if (!(slots >> u & 1)) continue;
-        int length;
-        while ((length = hd_op_words((enum hd_unit)u, s->code + at, n - at)) > (int)(n - at))
-            if (!read_to(iss, &n, at + (uint32_t)length)) return;
-        if (!length) {
-            hd_iss_error(iss, HD_ERR_encoding, (enum hd_unit)u, s->pc + at);
-            return;
-        }
-        hd_op_decode((enum hd_unit)u, s->code + at, n - at, &s->ops[s->n], &why);
-        s->offset[s->n++] = (int)at;
-        at = n;
-    }
-    s->words = (int)n;
+    uint32_t n = 0, slots = 0;
+    s->n = s->words = s->at = 0;
     s->bundle = s->pc;
     s->decoded = true;
-    s->at = 0;
+    if (!read_to(iss, &n, 1)) return;
+    slots = hd_bundle_slots(s->code[0]);
+    if (s->code[0] != hd_bundle_head(slots)) hd_iss_wrong(iss, HD_UNIT_seq, s->pc);
+    s->words = 1;
+    for (int u = 0; u < HD_UNITS && !s->wrong; u++)
+        if (slots >> u & 1 && decode_op(iss, (enum hd_unit)u, (uint32_t)s->words, &n))
+            s->words = (int)n;
 }
 
 static bool units_idle(const hd_iss *iss) {
@@ -154,9 +155,10 @@ void hd_iss_issue_step(hd_iss *iss) {
         hd_iss_take_header(iss);
         return;
     }
-    if (!s->decoded) {
-        decode(iss);
-        if (!iss->running) return;
+    if (!s->decoded) decode(iss);
+    if (s->wrong && s->at == s->n) {
+        hd_iss_error(iss, HD_ERR_encoding, s->wrong_at, s->wrong_pc);
+        return;
     }
     if (s->at == 0 && s->pc == s->bundle && !hd_iss_take_words(iss, s->bundle + 1)) return;
     while (s->at < s->n) {
@@ -164,7 +166,7 @@ void hd_iss_issue_step(hd_iss *iss) {
         s->at++;
         if (s->t > iss->now) break; /* others come first */
     }
-    if (s->at == s->n) s->decoded = false;
+    if (s->at == s->n && !s->wrong) s->decoded = false;
     s->next = s->t > iss->now ? s->t : iss->now + 1;
 }
 

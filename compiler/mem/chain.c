@@ -97,7 +97,7 @@ static bool choose_rows(struct hd_lowering *lo, size_t first, size_t last, int h
     return true;
 }
 
-/* VX has more to do in a chain than MX. */
+/* VX has about as much to do in a chain as MX, or more. */
 static bool vector_bound(const struct hd_lowering *lo, size_t first, size_t last) {
     int64_t mx = 0, vx = 0;
     for (size_t i = first; i <= last; i++) {

@@ -443,9 +443,9 @@ static bool any_rolls(const struct hd_lowering *lo) {
 /* Cycles of a step. Of a brief one whose program is more than a fiftieth of its weights each byte
  * of that counts as some more, by which the estimate may be wrong anyway. */
 static int64_t step_price(struct hd_lowering *lo, size_t first, size_t end) {
-    enum { BRIEF = 100000, CYCLES_PER_BYTE = 3, PART = 50 };
+    enum { CYCLES_PER_BYTE = 3, PART = 50 };
     int64_t cycles = hd_estimate_layers(lo, first, end);
-    int64_t bytes = cycles < BRIEF ? hd_estimate_bytes(lo, first, end) : 0;
+    int64_t bytes = cycles < HD_BRIEF ? hd_estimate_bytes(lo, first, end) : 0;
     return cycles + (bytes * PART > (int64_t)lo->image_bytes ? CYCLES_PER_BYTE * bytes : 0);
 }
 

@@ -46,7 +46,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
 }
 
 static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 112};
-enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, SEEN = 256, BRIEF = 100000 };
+enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, SEEN = 256 };
 
 struct search {
     struct hd_lowering *lo;
@@ -301,7 +301,7 @@ static void search_shorter(struct shorter *s) {
 void hd_refine_bytes(struct hd_lowering *lo) {
     for (size_t from = 0, to; from < lo->n_layers; from = to) {
         for (to = from + 1; to < lo->n_layers && same_step(lo, from, to);) to++;
-        if (lo->model->steps[lo->layers[from].step].estimate > BRIEF) continue; /* by plan.c */
+        if (lo->model->steps[lo->layers[from].step].estimate > HD_BRIEF) continue; /* by plan.c */
         int64_t cycles = hd_estimate_layers(lo, from, to);
         struct shorter s = {.lo = lo, .most = cycles + cycles / 2000};
         s.bytes = hd_estimate_bytes(lo, from, to);
@@ -309,7 +309,8 @@ void hd_refine_bytes(struct hd_lowering *lo) {
             s.w = (struct window){i, (size_t)lo->layers[i].chain_last + 1, from, to};
             s.best = get(lo, &s.w);
             if (s.w.end - i == 1 && !lo->layers[i].head.words) search_shorter(&s);
-            HD_ASSERT(tile(lo, &s.w, &s.best)); /* it was there before */
+            bool tiled = tile(lo, &s.w, &s.best);
+            HD_ASSERT(tiled); /* it was there before */
         }
         hd_clear(lo->ctx);
     }

@@ -156,7 +156,7 @@ void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, i
  */
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words);
 /* The same of a tile whose sums are complete when they are written: behind those of the one before,
- * so that tiles are alike. MX writes a bank while VX reads it. */
+ * so that tiles are alike, unless the plan has halves. MX writes a bank while VX reads it. */
 int64_t hd_low_sums(struct hd_lowerer *w, int64_t words);
 
 /* vx.map: clamp and zero point of the result; operand A as the layer's first input. */

@@ -277,8 +277,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
         return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
     }
-    q.am = (l->cwb < l->cw || w->lo->halves ? hd_low_accumulators
-                                            : hd_low_sums)(w, (int64_t)n * q.am_nt);
+    q.am = (l->cwb < l->cw ? hd_low_accumulators : hd_low_sums)(w, (int64_t)n * q.am_nt);
     for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
         q.cw = q.tap = (int)hd_min(l->cwb, l->cw - q.c);
         if (ch->wm < 0 || l->cwb < l->cw) TRY(hd_mm_load_weights(w, nt, n, q.c, q.cw, &ch->wm));

@@ -79,9 +79,9 @@ void hd_sched_bound_tokens(struct hd_sched *s);
  * hd_sched_bound_tokens. */
 int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_words);
 
-/* Program words, header first: appends them to the image and returns their offset. */
 /* Bytes that the program would have. */
 int64_t hd_sched_bytes(struct hd_sched *s);
+/* Program words, header first: appends them to the image and returns their offset. */
 hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
                           int64_t *out_bundles);
 

@@ -423,7 +423,7 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
 }
 
 int64_t hd_low_sums(struct hd_lowerer *w, int64_t words) {
-    return hd_ring_take(&w->am, words);
+    return w->lo->halves ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
 }
 
 /* Two views of a tile of packed pixels, whole words of each. */

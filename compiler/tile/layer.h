@@ -511,6 +511,9 @@ hd_status hd_plan_memory(struct hd_lowering *lo);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
  * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
+/* Cycles of a step up to which bytes of its program are looked at: of others they are few beside
+ * the data. */
+enum { HD_BRIEF = 100000 };
 /* Bytes of their program. */
 int64_t hd_estimate_bytes(struct hd_lowering *lo, size_t first, size_t end);
 /* Asks tiling for better tiles, chunks, orders and rings, by estimates. */
