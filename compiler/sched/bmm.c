@@ -9,30 +9,47 @@
 
 /* ---- stored words ---- */
 
-/* Rows of the tensor to their place among its words: n blocks of `rows` rows, from lane `lane`. */
+/* Rows of the tensor to their place among its words: n blocks of `rows` rows, from lane `lane`;
+ * of their channels from c on `run` bytes of each of `words` words. */
 static hd_status store_block(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
-                             int pitch, int64_t block, int lane, int rows, int n, int c,
-                             int bytes) {
+                             int pitch, int64_t block, int lane, int rows, int n, int c, int run,
+                             int words) {
     int k = (int)w->m->k, lanes = (int)w->m->n;
     int64_t word = hd_wm_word_bytes(w->m), of_block = t->cp / k * word;
-    int64_t at = (int64_t)t->words + block * of_block + c / k * word + lane * k;
+    int64_t at = (int64_t)t->words + block * of_block + c / k * word + lane * k + c % k;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
     hd_low_set(w, HD_F_st_seg, 1);
     hd_low_set(w, HD_F_st_dst, at);
     hd_low_set(w, HD_F_st_src, from);
-    hd_low_set(w, HD_F_st_run, k);
+    hd_low_set(w, HD_F_st_run, run);
     hd_low_set(w, HD_F_st_n1, rows), hd_low_set(w, HD_F_st_d1, k);
     hd_low_set(w, HD_F_st_s1, pitch);
-    hd_low_set(w, HD_F_st_n2, bytes / k), hd_low_set(w, HD_F_st_d2, word);
+    hd_low_set(w, HD_F_st_n2, words), hd_low_set(w, HD_F_st_d2, word);
     hd_low_set(w, HD_F_st_s2, k);
     hd_low_set(w, HD_F_st_n3, n), hd_low_set(w, HD_F_st_d3, of_block);
     hd_low_set(w, HD_F_st_s3, (int64_t)lanes * pitch);
     struct hd_view v = {
-        .at = from, .pitch = pitch, .cp = bytes, .rows = n > 1 ? n * lanes : rows, .cols = 1};
+        .at = from, .pitch = pitch, .cp = run * words, .rows = n > 1 ? n * lanes : rows, .cols = 1};
     hd_low_touch(w, &v, false);
     hd_sched_touch(&w->s, HD_SPACE_ARENA, at,
-                   at + (n - 1) * of_block + (bytes / k - 1) * word + (int64_t)rows * k, true);
+                   at + (n - 1) * of_block + (words - 1) * word + (rows - 1) * (int64_t)k + run,
+                   true);
     return hd_sched_end(&w->s);
+}
+
+/* The same of channels [c, c + bytes): whole words, and where K > N the rest of one in front of
+ * them or behind. */
+static hd_status store_blocks(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
+                              int pitch, int64_t block, int lane, int rows, int n, int c,
+                              int bytes) {
+    int k = (int)w->m->k;
+    for (int run, words, done = 0; done < bytes; done += run * words) {
+        run = (int)hd_min(k - (c + done) % k, bytes - done);
+        words = run < k ? 1 : (bytes - done) / k;
+        TRY(store_block(w, t, from + (uint32_t)done, pitch, block, lane, rows, n, c + done, run,
+                        words));
+    }
+    return HD_OK;
 }
 
 hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
@@ -45,8 +62,8 @@ hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, u
         n = (int)hd_min(rows - done, t->word_rows - in_group);
         int whole = lane ? 0 : n / lanes;
         n = whole ? whole * lanes : (int)hd_min(n, lanes - lane);
-        TRY(store_block(w, t, from + (uint32_t)(done * pitch), pitch, block, lane,
-                        whole ? lanes : n, whole ? whole : 1, c, bytes));
+        TRY(store_blocks(w, t, from + (uint32_t)(done * pitch), pitch, block, lane,
+                         whole ? lanes : n, whole ? whole : 1, c, bytes));
     }
     return HD_OK;
 }
@@ -230,6 +247,8 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
     struct hd_view out = hd_low_output(w, 0, p->y_row[batch] + y, 0, rows, 1, bytes);
     struct hd_view part = out; /* that is written */
     if (t->resident) part.at += (uint32_t)c, part.channels = bytes;
+    if (t->resident && c + bytes >= t->c) /* behind the last vector of the pixel */
+        TRY(hd_low_fill_lanes(w, &out, c + bytes, t->bytes));
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_set(w, HD_F_vx_b_kind, 4);
     hd_low_set(w, HD_F_vx_a_imm, l->a_imm);

@@ -91,7 +91,7 @@ static bool fits_w(const struct hd_lowering *lo, const struct matrix *m, const s
                    int64_t channels, bool *out_columns) {
     *out_columns = by_rows(m, v->pixel);
     if (*out_columns) return aligned(m, lo->m->n) && ends_well(m, m->cols, lo->m->n, channels);
-    if (!by_columns(m, v->pixel) || !aligned(m, lo->m->k) || lo->m->k > lo->m->n) return false;
+    if (!by_columns(m, v->pixel) || !aligned(m, lo->m->k)) return false;
     for (int b = 0; b < m->n; b++)
         if (m->row[b] % m->cols) return false;
     return ends_well(m, m->rows, lo->m->k, channels);
@@ -233,7 +233,6 @@ const char *hd_bmm_refuses(const struct hd_lowering *lo, const struct hd_node *n
         *out_hint = "quantise the second operand to int8";
         return "the second operand is not int8";
     }
-    if (lo->m->k > lo->m->n) return "words of this machine are longer than its vectors";
     const int t[] = {n->in[0], n->in[1], n->out[0]};
     for (int r = 0; r < 3; r++) {
         struct found f;
@@ -247,10 +246,14 @@ const char *hd_bmm_refuses(const struct hd_lowering *lo, const struct hd_node *n
 /* ---- the layer ---- */
 
 /* What channels behind the last one hold in XM: y_zp behind a dense layer, whose weights there are
- * zero. */
+ * zero; but where K > N, zero behind its last vector. */
 static bool padding_is(const struct hd_lowering *lo, int tensor, int32_t value) {
     int maker = lo->g->tensors[tensor].producer;
     const struct hd_node *n = maker < 0 ? NULL : &lo->g->nodes[maker];
+    const struct hd_tensor *t = &lo->g->tensors[tensor];
+    if (n && n->op == HD_IR_qgemm && value &&
+        hd_round_up(t->dim[t->rank - 1], lo->m->n) % (int)lo->m->k)
+        return false;
     return n && (n->op == HD_IR_qgemm || n->op == HD_IR_qlayernorm) &&
            hd_attr_int(n, "y_zp", 0) == value && hd_attr_int(n, "lo", -128) <= value &&
            hd_attr_int(n, "hi", 127) >= value;

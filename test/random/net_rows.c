@@ -110,6 +110,15 @@ static int shaped(struct net *x, int in, int rank, const int64_t *dim) {
     return y;
 }
 
+/* What computed the values of a tensor; NULL: an input. */
+static const struct hd_node *made_by(const struct net *x, int t) {
+    for (int maker; (maker = net_shape(x, t)->producer) >= 0; t = x->g->nodes[maker].in[0]) {
+        enum hd_ir_op op = x->g->nodes[maker].op;
+        if (op != HD_IR_transpose && op != HD_IR_reshape) return &x->g->nodes[maker];
+    }
+    return NULL;
+}
+
 /* a [.., M, K] by b [.., K, N]; batches are a's. */
 static int product(struct net *x, int a, int b) {
     int64_t dim[HD_MAX_RANK];
@@ -121,7 +130,11 @@ static int product(struct net *x, int a, int b) {
     int y = net_add(x, HD_IR_qmatmul, 2, in, type, rank, dim, &node);
     net_zero_point(x, node, "a_zp", a);
     net_zero_point(x, node, "b_zp", b);
-    if (rng_next(&x->r) % 2) hd_attr_set_int(x->g, node, "a_zp", 0);
+    const struct hd_node *maker = made_by(x, a);
+    int pick = (int)(rng_next(&x->r) % 4);
+    if (pick == 0 && maker) /* as in a network */
+        hd_attr_set_int(x->g, node, "a_zp", hd_attr_int(maker, "y_zp", 0));
+    if (pick > 1) hd_attr_set_int(x->g, node, "a_zp", 0);
     if (rng_next(&x->r) % 2) hd_attr_set_int(x->g, node, "b_zp", 0);
     hd_attr_set_float(x->g, node, "scale", rng_float(&x->r, 0.2f, 1.5f) / (depth * 64));
     net_requant(x, node, type);
