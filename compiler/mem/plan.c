@@ -6,16 +6,15 @@
  *        memory figures
  * destroys: nothing
  *
- * XM is cut in two: the lower part holds resident tensors, placed by liveness (largest first,
- * lowest free address), the upper part is a ring of tile buffers for tensors that stream from and
- * to DRAM. Every cut of CUTS is tried, with chains of layers (chain.c) and without; the one with
- * the fewest estimated cycles (sched/estimate.c) wins, and refine.c then improves it layer by
- * layer. The arena is placed by liveness, too, except that what crosses the border of a step keeps
- * its own place.
+ * XM is cut in two: the lower part holds resident tensors (place.c), the upper part is a ring of
+ * tile buffers for tensors that stream from and to DRAM. Every cut of CUTS is tried, with chains of
+ * layers (chain.c) and without; the one with the fewest estimated cycles (sched/estimate.c) wins,
+ * and refine.c then improves it layer by layer. The arena is placed by liveness, too, except that
+ * what crosses the border of a step keeps its own place.
  */
 #include <string.h>
 
-#include "compiler/tile/layer.h"
+#include "compiler/mem/place.h"
 #include "runtime/base/num.h"
 
 enum { CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
@@ -27,175 +26,6 @@ enum {
     HALVES = 500,   /* such a part less is worth a longer program */
     ONE_BANK = 32   /* such a part more, of layers that stream through one bank */
 };
-
-struct span {
-    int64_t at, bytes;
-    int from, to; /* layers, inclusive */
-};
-
-/* Lowest address below `limit`, a multiple of `align`, at which none of the pieces of `align` bytes
- * that it takes is used by another span overlapping [from, to]; -1 = none. */
-static int64_t first_fit(const struct span *spans, size_t n, const struct span *want, int64_t limit,
-                         int64_t align) {
-    int64_t at = 0, bytes = hd_round_up(want->bytes, align);
-    for (bool moved = true; moved;) {
-        moved = false;
-        for (size_t i = 0; i < n; i++) {
-            const struct span *s = &spans[i];
-            if (s == want || s->to < want->from || s->from > want->to || s->at >= at + bytes ||
-                s->at + s->bytes <= at)
-                continue;
-            at = hd_round_up(s->at + s->bytes, align);
-            moved = true;
-        }
-    }
-    return at + want->bytes <= limit ? at : -1;
-}
-
-int hd_mtensor_pitch(const struct hd_mtensor *t) {
-    int columns = t->w + t->pl + t->pr, bytes = (t->apart ? (columns + 1) / 2 : columns) * t->cp;
-    return t->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
-}
-
-int hd_mtensor_slot(const struct hd_mtensor *t, int y) {
-    return ((y + t->slot_of_0) % t->roll + t->roll) % t->roll;
-}
-
-int64_t hd_mtensor_rows(const struct hd_mtensor *t) {
-    return t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
-}
-
-static int64_t xm_bytes_of(const struct hd_mtensor *t) {
-    return t->apart + hd_round_up(hd_mtensor_rows(t) * hd_mtensor_pitch(t), HD_XM_GRANULE);
-}
-
-static int64_t dram_bytes_of(const struct hd_mtensor *t) {
-    int64_t bytes = (int64_t)t->n * t->h * t->w * t->cp;
-    bytes += (int64_t)t->overrun * t->cp;
-    return hd_round_up(bytes + (t->has_parts ? t->cp : 0),
-                       HD_XM_GRANULE); /* rows of parts reach over */
-}
-
-/* Layers between which a tensor must keep its place: from its first to its last use, whole chains.
- */
-static int first_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    if (t->def >= 0) return lo->layers[t->def].chain_first;
-    for (size_t i = 0; i < lo->n_layers; i++)
-        for (int k = 0; k < HD_LAYER_INPUTS; k++)
-            if (lo->layers[i].in[k] >= 0 && &lo->tensors[lo->layers[i].in[k]] == t)
-                return lo->layers[i].chain_first;
-    return 0;
-}
-
-static int last_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    int last = t->last > t->def ? t->last : t->def;
-    return last < 0 ? last : lo->layers[last].chain_last;
-}
-
-bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    return lo->opt->keep_all ||
-           (t->def >= 0 &&
-            hd_name_listed(&lo->opt->keep, lo->g->nodes[lo->layers[t->def].node].name));
-}
-
-/* Tensor ids, largest in XM first. */
-static int *by_size(struct hd_lowering *lo) {
-    int *ids = hd_new_array(lo->arena, int, lo->n_tensors ? lo->n_tensors : 1);
-    for (size_t i = 0; i < lo->n_tensors; i++) {
-        size_t k = i;
-        for (; k > 0 && xm_bytes_of(&lo->tensors[ids[k - 1]]) < xm_bytes_of(&lo->tensors[i]); k--)
-            ids[k] = ids[k - 1];
-        ids[k] = (int)i;
-    }
-    return ids;
-}
-
-/* What the rings of layers [from, to] leave of XM. */
-static int64_t below_rings(const struct hd_lowering *lo, int from, int to) {
-    uint32_t ring = 0;
-    for (int i = from < 0 ? 0 : from; i <= to; i++)
-        ring = (uint32_t)hd_max(ring, lo->layers[i].ring_bytes);
-    return (int64_t)lo->m->xm_bytes - ring;
-}
-
-/* What is stored from XM gets banks of its own where there is room left: the store unit would wait
- * where the matrix unit reads. */
-static void spread(struct hd_lowering *lo, const int *ids, struct span *spans, size_t n) {
-    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
-    for (size_t i = 0, k = 0; i < lo->n_tensors; i++) {
-        struct hd_mtensor *t = &lo->tensors[ids[i]];
-        if (t->base >= 0 || !t->resident) continue;
-        struct span *s = &spans[k++];
-        if (!t->goes_out && !t->kept) continue;
-        int64_t at = first_fit(spans, n, s, below_rings(lo, s->from, s->to), bank);
-        if (at < 0) continue;
-        s->at = at;
-        t->xm = (uint32_t)at;
-    }
-}
-
-static void place_residents(struct hd_lowering *lo, const int *ids, struct span *spans) {
-    size_t n = 0;
-    for (size_t i = 0; i < lo->n_tensors; i++) {
-        struct hd_mtensor *t = &lo->tensors[ids[i]];
-        if (t->base >= 0) continue;
-        bool crosses_programs = t->comes_in && t->def >= 0;
-        struct span s = {0, xm_bytes_of(t), first_use(lo, t), last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), HD_XM_GRANULE);
-        if (s.at < 0 && t->apart && !t->roll) {
-            t->apart = 0, s.bytes = xm_bytes_of(t);
-            s.at = first_fit(spans, n, &s, below_rings(lo, s.from, s.to), HD_XM_GRANULE);
-        }
-        t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
-                      !t->never_resident;
-        if (!t->resident) t->roll = t->mirror = t->slot_of_0 = t->apart = 0;
-        if (!t->resident) continue;
-        t->xm = (uint32_t)s.at;
-        spans[n++] = s;
-    }
-    spread(lo, ids, spans, n);
-    hd_share_places(lo);
-}
-
-/* The second form of second operands of products: words of WM. */
-static int64_t word_bytes_of(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    int64_t groups = hd_ceil_div(t->h, t->word_rows), n = lo->m->n;
-    return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, HD_XM_GRANULE);
-}
-
-static void place_words(struct hd_lowering *lo, struct span *spans, size_t n) {
-    for (size_t i = 0; i < lo->n_tensors; i++) {
-        struct hd_mtensor *t = &lo->tensors[i];
-        if (t->base >= 0 || !t->word_rows) continue;
-        struct span s = {0, word_bytes_of(lo, t), first_use(lo, t), last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE);
-        t->words = (uint64_t)s.at;
-        spans[n++] = s;
-        lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
-    }
-}
-
-static void place_arena(struct hd_lowering *lo, const int *ids, struct span *spans) {
-    size_t n = 0;
-    int last_layer = (int)lo->n_layers;
-    lo->model->arena_bytes = 0;
-    for (size_t i = 0; i < lo->n_tensors; i++) {
-        struct hd_mtensor *t = &lo->tensors[ids[i]];
-        bool crosses = t->comes_in || t->goes_out;
-        if (t->base >= 0 || t->constant) continue;
-        t->in_arena = !t->resident || crosses || t->kept || t->read_from_dram;
-        if (!t->in_arena) continue;
-        bool own_place = crosses || t->kept;
-        struct span s = {0, dram_bytes_of(t), own_place ? 0 : first_use(lo, t),
-                         own_place ? last_layer : last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE);
-        t->arena = (uint64_t)s.at;
-        spans[n++] = s;
-        lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
-    }
-    place_words(lo, spans, n);
-    hd_share_places(lo);
-}
 
 /* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
 static bool stop_rolling(struct hd_lowering *lo) {
@@ -225,14 +55,14 @@ static bool wants_ring(struct hd_lowering *lo) {
     return any;
 }
 
-static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) {
+static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     int cut = plan / CHAINS;
     hd_status s = HD_OK;
     hd_choose_chains(lo, (enum hd_chains)(plan % CHAINS));
-    const int *ids = by_size(lo);
+    const int *ids = hd_by_size(lo);
     lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
     hd_choose_rings(lo);
-    place_residents(lo, ids, spans);
+    hd_place_residents(lo, ids, spans, false);
     for (size_t i = 0; i < lo->n_layers; i++)
         lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
     hd_part_rings(lo);
@@ -243,11 +73,11 @@ static hd_status try_plan(struct hd_lowering *lo, struct span *spans, int plan) 
         hd_status one = hd_choose_tiles(lo, l);
         if (one != HD_OK) s = one;
     }
-    place_arena(lo, ids, spans);
+    hd_place_arena(lo, ids, spans);
     return s;
 }
 
-static hd_status plan_with_ring(struct hd_lowering *lo, struct span *spans, int plan) {
+static hd_status plan_with_ring(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     hd_status s;
     for (size_t i = 0; i < lo->n_layers; i++)
         lo->layers[i].no_room = 0, lo->layers[i].own_ring = false;
@@ -284,17 +114,17 @@ static void report_activation_memory(struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
         if (t->base >= 0 || t->constant) continue;
-        m->naive_bytes += dram_bytes_of(t);
-        if (t->resident) top = hd_max(top, t->xm + xm_bytes_of(t));
+        m->naive_bytes += hd_mtensor_dram_bytes(t);
+        if (t->resident) top = hd_max(top, t->xm + hd_mtensor_xm_bytes(t));
     }
     m->planned_bytes = top + (int64_t)m->arena_bytes;
     for (size_t l = 0; l < lo->n_layers; l++) {
         int64_t live = 0;
         for (size_t i = 0; i < lo->n_tensors; i++) {
             const struct hd_mtensor *t = &lo->tensors[i];
-            if (t->base < 0 && !t->constant && first_use(lo, t) <= (int)l &&
-                last_use(lo, t) >= (int)l)
-                live += dram_bytes_of(t);
+            if (t->base < 0 && !t->constant && hd_first_use(lo, t) <= (int)l &&
+                hd_last_use(lo, t) >= (int)l)
+                live += hd_mtensor_dram_bytes(t);
         }
         m->lower_bound_bytes = hd_max(m->lower_bound_bytes, live);
     }
@@ -324,7 +154,7 @@ static int64_t chain_cycles(struct hd_lowering *lo, size_t i) {
 
 /* More slots for rolling chains where that displaces nothing: a smaller part of their rows is
  * written twice. */
-static hd_status widen(struct hd_lowering *lo, struct span *spans, int plan) {
+static hd_status widen(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     uint32_t as_is = decisions(lo);
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
         int *more = &lo->layers[i].more_slots, best = 0;
@@ -345,7 +175,7 @@ static hd_status widen(struct hd_lowering *lo, struct span *spans, int plan) {
 
 /* Tiles of half the rows, or a quarter, of rolling chains: the shorter VX is busy with one, the
  * sooner it is there for MX. */
-static hd_status make_finer(struct hd_lowering *lo, struct span *spans, int plan) {
+static hd_status make_finer(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
         int *finer = &lo->layers[i].finer, best = 0;
         if (!lo->layers[i].roll_th) continue;
@@ -363,14 +193,14 @@ static hd_status make_finer(struct hd_lowering *lo, struct span *spans, int plan
 }
 
 /* The plan, with tiles refined. */
-static hd_status refined(struct hd_lowering *lo, struct span *spans, int plan) {
+static hd_status refined(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].more_slots = lo->layers[i].finer = 0;
     TRY(plan_with_ring(lo, spans, plan));
     TRY(make_finer(lo, spans, plan));
     TRY(widen(lo, spans, plan));
     for (size_t i = 0; i < lo->n_tensors; i++) {
-        lo->tensors[i].use_first = first_use(lo, &lo->tensors[i]);
-        lo->tensors[i].use_last = last_use(lo, &lo->tensors[i]);
+        lo->tensors[i].use_first = hd_first_use(lo, &lo->tensors[i]);
+        lo->tensors[i].use_last = hd_last_use(lo, &lo->tensors[i]);
     }
     return hd_refine_tiles(lo);
 }
@@ -402,7 +232,7 @@ static void take_back(struct hd_lowering *lo, const struct decided *d) {
 /* The best plan with coarse tiles need not be the best with refined ones, and chains gain most: of
  * each kind of chains the PLANS most promising are refined, of a short program, where beginning and
  * end count, all that come near. */
-static hd_status best_refined(struct hd_lowering *lo, struct span *spans, int64_t *cycles,
+static hd_status best_refined(struct hd_lowering *lo, struct hd_room *spans, int64_t *cycles,
                               int best) {
     struct decided decided = {0};
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
@@ -440,13 +270,10 @@ static bool any_rolls(const struct hd_lowering *lo) {
     return false;
 }
 
-/* Cycles of a step. Of a brief one whose program is more than a fiftieth of its weights each byte
- * of that counts as some more, by which the estimate may be wrong anyway. */
-static int64_t step_price(struct hd_lowering *lo, size_t first, size_t end) {
-    enum { CYCLES_PER_BYTE = 3, PART = 50 };
+int64_t hd_step_price(struct hd_lowering *lo, size_t first, size_t end) {
     int64_t cycles = hd_estimate_layers(lo, first, end);
     int64_t bytes = cycles < HD_BRIEF ? hd_estimate_bytes(lo, first, end) : 0;
-    return cycles + (bytes * PART > (int64_t)lo->image_bytes ? CYCLES_PER_BYTE * bytes : 0);
+    return cycles + (bytes * HD_DEAR > (int64_t)lo->image_bytes ? HD_CYCLES_PER_BYTE * bytes : 0);
 }
 
 /* Weights of several layers come together where that costs nothing: PM words with those of one of
@@ -456,23 +283,31 @@ static void choose_joins(struct hd_lowering *lo) {
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         size_t *join = &lo->join[lo->layers[i].step], best = 0;
         for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
-        int64_t least = step_price(lo, i, end);
+        int64_t least = hd_step_price(lo, i, end);
         lo->model->steps[lo->layers[i].step].estimate = least;
         int64_t first = least < JOINS ? FIRST : 1;
         least += least / MARGIN;
         const size_t tries = (size_t)hd_min((int64_t)(end - i), first);
         for (size_t k = 0; k <= tries; k++) {
             *join = k < tries ? i + k + 1 : end + 1;
-            int64_t price = step_price(lo, i, end);
+            int64_t price = hd_step_price(lo, i, end);
             if (best ? price < least : price <= least) best = *join, least = price;
         }
         *join = best;
     }
 }
 
+/* Cycles of all products, at best. */
+static int64_t products(const struct hd_lowering *lo) {
+    int64_t macs = 0;
+    for (size_t i = 0; i < lo->n_layers; i++) macs += lo->layers[i].macs;
+    return macs / ((int64_t)lo->m->n * lo->m->k);
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
-    struct span *spans = hd_new_array(lo->arena, struct span, 2 * lo->n_tensors + 1);
+    struct hd_room *spans = hd_new_array(lo->arena, struct hd_room, 2 * lo->n_tensors + 1);
+    lo->fill = hd_new_array(lo->arena, struct hd_fill, (size_t)lo->model->n_steps + 1);
     lo->join = hd_new_array(lo->arena, size_t, (size_t)lo->model->n_steps + 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
@@ -481,6 +316,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->layers[i].chain_last > lo->layers[i].chain_first;
     hd_status s = HD_OK;
+    lo->brief = products(lo) < HD_BRIEF;
     for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
         cycles[plan] = INT64_MAX;
         if (plan % CHAINS != HD_CHAINS_NONE && !any_chain) continue;
@@ -494,6 +330,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     lo->halves = false;
     TRY(best_refined(lo, spans, cycles, best));
     choose_joins(lo);
+    hd_join_padding(lo);
     hd_refine_bytes(lo);
     report_activation_memory(lo);
     return HD_OK;

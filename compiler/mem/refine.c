@@ -265,18 +265,24 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
 
 /* ---- shorter programs ---- */
 
+enum { MOST = 2000, MOST_DEAR = 300 }; /* such a part more cycles */
+
 /* Bytes of program of a step that is brief: of others they are few beside the data. */
 struct shorter {
     struct hd_lowering *lo;
     struct window w; /* from, to: the whole step */
     struct asked best;
-    int64_t bytes, most; /* cycles */
+    int64_t price, most; /* cycles */
+    bool dear;           /* its bytes count as cycles, else they count alone */
 };
 
 static void consider_shorter(struct shorter *s, struct asked q) {
-    if (!tile(s->lo, &s->w, &q) || hd_estimate_layers(s->lo, s->w.from, s->w.to) > s->most) return;
+    if (!tile(s->lo, &s->w, &q)) return;
+    int64_t cycles = hd_estimate_layers(s->lo, s->w.from, s->w.to);
+    if (cycles > s->most) return;
     int64_t bytes = hd_estimate_bytes(s->lo, s->w.from, s->w.to);
-    if (bytes < s->bytes) s->best = q, s->bytes = bytes;
+    int64_t price = s->dear ? cycles + HD_CYCLES_PER_BYTE * bytes : bytes;
+    if (price < s->price) s->best = q, s->price = price;
 }
 
 /* Whole weights, even tiles, fewer or more of them. */
@@ -303,8 +309,10 @@ void hd_refine_bytes(struct hd_lowering *lo) {
         for (to = from + 1; to < lo->n_layers && same_step(lo, from, to);) to++;
         if (lo->model->steps[lo->layers[from].step].estimate > HD_BRIEF) continue; /* by plan.c */
         int64_t cycles = hd_estimate_layers(lo, from, to);
-        struct shorter s = {.lo = lo, .most = cycles + cycles / 2000};
-        s.bytes = hd_estimate_bytes(lo, from, to);
+        int64_t bytes = hd_estimate_bytes(lo, from, to);
+        struct shorter s = {.lo = lo, .dear = bytes * HD_DEAR > (int64_t)lo->image_bytes};
+        s.price = s.dear ? cycles + HD_CYCLES_PER_BYTE * bytes : bytes;
+        s.most = cycles + cycles / (s.dear ? MOST_DEAR : MOST);
         for (size_t i = from; i < to; i = (size_t)lo->layers[i].chain_last + 1) {
             s.w = (struct window){i, (size_t)lo->layers[i].chain_last + 1, from, to};
             s.best = get(lo, &s.w);

@@ -40,6 +40,7 @@ static struct hd_matmul product(struct hd_lowerer *w, const struct head *h, cons
                               .tap = l->cw,
                               .wm = h->wm + (int64_t)nt * l->red + c,
                               .am = h->am + (int64_t)nt * am_nt + t->y * t->tw,
+                              .am_px = 1,
                               .am_nt = am_nt};
 }
 

@@ -178,6 +178,9 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t 
         wm += stay_wm ? (int64_t)l[i].nts * l[i].red : 0; /* depthwise: 0 words */
         pm += stay_pm ? (int64_t)l[i].nts * l[i].pm_words : 0;
     }
+    const struct hd_fill *f = &w->lo->fill[l->step];
+    w->l = l;
+    if (f->first == l->tag) TRY(hd_low_fill(w, f->value, f->at, f->bytes, 1, 0));
     int64_t wm_at = hd_ring_take(&w->wm, wm), pm_at = hd_ring_take(&w->pm, pm);
     for (size_t i = 0; i < n; i++) {
         out[i].stay_wm = there[HD_WM][i] < 0 ? out[i].stay_wm + wm_at : there[HD_WM][i];
@@ -185,7 +188,8 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t 
         enter(w, &out[i]);
         const struct hd_mtensor *y = hd_low_tensor(w, l[i].out);
         if (y->base >= 0) y = hd_low_tensor(w, y->base);
-        if (y->resident && y->def == l[i].tag) TRY(hd_low_fill_padding(w, y));
+        bool own = y->resident && y->def == l[i].tag && !y->filled;
+        if (own) TRY(hd_low_fill_padding(w, y));
     }
     return HD_OK;
 }

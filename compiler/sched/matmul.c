@@ -16,6 +16,16 @@ static void touch_words(struct hd_lowerer *w, enum hd_space space, int64_t at, i
         hd_sched_touch(&w->s, space, at + i * step, at + i * step + count, write);
 }
 
+/* Sums of `pixels` pixels of all output tiles, from number `first` on. */
+static void touch_sums(struct hd_lowerer *w, const struct hd_matmul *q, int first, int pixels,
+                       bool write) {
+    int64_t at = q->am + (int64_t)first * q->am_px;
+    if (q->am_px > 1)
+        touch_words(w, HD_SPACE_AM, at, q->n, pixels, q->am_px, write);
+    else
+        touch_words(w, HD_SPACE_AM, at, pixels, q->n, q->am_nt, write);
+}
+
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1) {
     static const enum hd_space space[] = {HD_SPACE_WM, HD_SPACE_PM, HD_SPACE_TM};
@@ -98,13 +108,13 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, cons
     set_loop(w, 0, q->cw, 1, 1, 0);
     set_loop(w, 1, kw, s->dx * pixel, q->tap, 0);
     set_loop(w, 2, kh, s->dy * pitch, kw * q->tap, 0);
-    set_loop(w, 3, tw, sx * pixel, 0, 1);
-    set_loop(w, 4, th, sy * pitch, 0, tw);
+    set_loop(w, 3, tw, sx * pixel, 0, q->am_px);
+    set_loop(w, 4, th, sy * pitch, 0, tw * q->am_px);
     set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->tap : 0,
              q->n > 1 ? q->am_nt : 0);
     hd_low_touch(w, &q->in, false);
     touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->tap, false);
-    touch_words(w, HD_SPACE_AM, q->am, (int64_t)q->th * q->tw, q->n, q->am_nt, true);
+    touch_sums(w, q, 0, q->th * q->tw, true);
     return hd_sched_end(&w->s);
 }
 
@@ -116,7 +126,7 @@ static hd_status sub_windows(struct hd_lowerer *w, const struct hd_matmul *q) {
         struct hd_sub s = hd_layer_sub(l, i);
         int pixels = sub_size(q->th, s.y, l->uy) * sub_size(q->tw, s.x, l->ux);
         if (pixels) TRY(matrix_op(w, q, &s, am));
-        am += pixels;
+        am += (int64_t)pixels * q->am_px;
     }
     return HD_OK;
 }
@@ -135,16 +145,17 @@ static hd_status phase_op(struct hd_lowerer *w, const struct hd_matmul *q, const
     hd_low_set(w, HD_F_mx_x_unsigned, hd_low_tensor(w, l->in[0])->is_unsigned);
     hd_low_set(w, HD_F_mx_x, (int64_t)in->at / k + column / l->ppw);
     hd_low_set(w, HD_F_mx_w, q->wm + words);
-    hd_low_set(w, HD_F_mx_a, q->am + phase);
+    hd_low_set(w, HD_F_mx_a, q->am + (int64_t)phase * q->am_px);
     set_loop(w, 0, f.words, 1, 1, 0);
     set_loop(w, 1, l->kh, l->dy * pitch, f.words, 0);
-    set_loop(w, 2, hd_ceil_div(q->tw - phase, phases), phases * l->sx / l->ppw, 0, phases);
-    set_loop(w, 3, q->th, l->sy * pitch, 0, q->tw);
+    set_loop(w, 2, hd_ceil_div(q->tw - phase, phases), phases * l->sx / l->ppw, 0,
+             phases * q->am_px);
+    set_loop(w, 3, q->th, l->sy * pitch, 0, q->tw * q->am_px);
     set_loop(w, 4, q->n, 0, q->n > 1 ? l->red : 0, q->n > 1 ? q->am_nt : 0);
     set_loop(w, 5, 1, 0, 0, 0);
     hd_low_touch(w, in, false);
     hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
-    touch_words(w, HD_SPACE_AM, q->am, (int64_t)q->th * q->tw, q->n, q->am_nt, true);
+    touch_sums(w, q, 0, q->th * q->tw, true);
     return hd_sched_end(&w->s);
 }
 
@@ -172,25 +183,26 @@ static hd_status requantise_columns(struct hd_lowerer *w, const struct hd_matmul
     int tw = sub_size(q->tw, s.x, l->ux), th = sub_size(q->th, s.y, l->uy);
     int both = step > 1 && tw % 2 == 0 ? 2 : 1, cols = (tw - first + step - 1) / step;
     int64_t at = out->at + (uint32_t)(c + (first ? out->other : 0));
+    bool dense = l->uy * l->ux == 1 && step == 1 && out->pitch == tw * out->cp;
+    if (dense && cols * th <= UINT16_MAX) cols *= th, th = 1; /* rows go on in both memories */
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_set(w, HD_F_vx_a_kind, 0);
     hd_low_set(w, HD_F_vx_b_kind, 4);
     hd_low_set(w, HD_F_vx_use_bias, 1);
     hd_low_set(w, HD_F_vx_scale_pm, 1);
-    hd_low_set(w, HD_F_vx_a, am + q->row * tw + first);
+    hd_low_set(w, HD_F_vx_a, am + (int64_t)(q->row * tw + first) * q->am_px);
     hd_low_set(w, HD_F_vx_d, at / n + s.y * pitch + s.x * pixel);
     hd_low_set(w, HD_F_vx_p, pm + i);
-    hd_low_set(w, HD_F_vx_n0, cols), hd_low_set(w, HD_F_vx_as0, step),
+    hd_low_set(w, HD_F_vx_n0, cols), hd_low_set(w, HD_F_vx_as0, step * q->am_px),
         hd_low_set(w, HD_F_vx_ds0, l->ux * pixel);
-    hd_low_set(w, HD_F_vx_n1, th), hd_low_set(w, HD_F_vx_as1, tw),
+    hd_low_set(w, HD_F_vx_n1, th), hd_low_set(w, HD_F_vx_as1, tw * q->am_px),
         hd_low_set(w, HD_F_vx_ds1, th > 1 ? l->uy * pitch : 0);
     hd_low_set(w, HD_F_vx_n2, q->n), hd_low_set(w, HD_F_vx_as2, q->n > 1 ? q->am_nt : 0);
     hd_low_set(w, HD_F_vx_ds2, 1), hd_low_set(w, HD_F_vx_ps2, l->pm_words);
     hd_low_set(w, HD_F_vx_n3, both);
-    if (both > 1) hd_low_set(w, HD_F_vx_as3, 1), hd_low_set(w, HD_F_vx_ds3, out->other / n);
+    if (both > 1) hd_low_set(w, HD_F_vx_as3, q->am_px), hd_low_set(w, HD_F_vx_ds3, out->other / n);
     hd_low_set_requant(w);
-    touch_words(w, HD_SPACE_AM, q->am + q->row * q->tw, (int64_t)q->th * q->tw, q->n, q->am_nt,
-                false);
+    touch_sums(w, q, q->row * q->tw, q->th * q->tw, false);
     hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + q->n * l->pm_words, false);
     hd_low_touch(w, out, true);
     return hd_sched_end(&w->s);
@@ -212,7 +224,7 @@ hd_status hd_mm_requantise(struct hd_lowerer *w, const struct hd_matmul *q, int6
         struct hd_sub s = hd_layer_sub(l, i);
         int pixels = sub_size(q->th, s.y, l->uy) * sub_size(q->tw, s.x, l->ux);
         if (pixels) TRY(requantise_sub(w, q, i, am, pm, out, c));
-        am += pixels;
+        am += (int64_t)pixels * q->am_px;
     }
     return HD_OK;
 }
@@ -271,13 +283,19 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     struct hd_chunk *ch = &w->chunks[nt / l->nb], once = {-1, -1};
     if (!l->weights_stay && !l->chunk_outer) ch = &once;
     int n = (int)hd_min(l->nb, l->nts - nt);
-    struct hd_matmul q = {
-        .in = t->in[0], .nt = nt, .n = n, .th = t->th, .tw = t->tw, .am_nt = t->th * t->tw};
+    bool beside = w->lo->brief; /* sums of a pixel: then fewer words change between layers */
+    struct hd_matmul q = {.in = t->in[0],
+                          .nt = nt,
+                          .n = n,
+                          .th = t->th,
+                          .tw = t->tw,
+                          .am_px = beside ? n : 1,
+                          .am_nt = beside ? 1 : t->th * t->tw};
     if (l->kind == HD_LAYER_DEPTHWISE) {
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
         return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
     }
-    q.am = (l->cwb < l->cw ? hd_low_accumulators : hd_low_sums)(w, (int64_t)n * q.am_nt);
+    q.am = (l->cwb < l->cw ? hd_low_accumulators : hd_low_sums)(w, (int64_t)n * t->th * t->tw);
     for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
         q.cw = q.tap = (int)hd_min(l->cwb, l->cw - q.c);
         if (ch->wm < 0 || l->cwb < l->cw) TRY(hd_mm_load_weights(w, nt, n, q.c, q.cw, &ch->wm));

@@ -11,7 +11,7 @@ struct hd_matmul {
     int c, cw; /* words of each tap; c > 0 adds to the sums that are there */
     int tap;   /* words between taps in WM */
     int64_t wm, am;
-    int am_nt; /* accumulators between output tiles */
+    int am_px, am_nt; /* accumulators between pixels, between output tiles */
     int th, tw;
     int row; /* of the tile, first to be requantised */
 };

@@ -444,11 +444,10 @@ static hd_status shifted(struct hd_lowerer *w, struct hd_tile *t, int rows, int 
     return HD_OK;
 }
 
-hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
+/* The first `rows` rows that the windows of a tile cover. */
+static hd_status window_rows(struct hd_lowerer *w, struct hd_tile *t, int rows) {
     const struct hd_layer *l = w->l;
-    if (l->im2col) return gather(w, t);
-    int rows = hd_layer_rows(l, t->th), cols = hd_layer_cols(l, t->tw);
-    int x = hd_layer_col(l, t->x);
+    int cols = hd_layer_cols(l, t->tw), x = hd_layer_col(l, t->x);
     if (hd_layer_pairs(w->lo, l)) return hd_low_load_pairs(w, t, rows, x);
     if (l->shift) return shifted(w, t, rows, x, cols);
     if (l->ppw > 1) { /* whole words */
@@ -462,6 +461,25 @@ hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
                         &t->in[i]));
     }
     return HD_OK;
+}
+
+/* Rows that each tile behind the first loads, when it takes the others from the one above; else 0.
+ */
+static int rows_of_a_load(const struct hd_lowerer *w, const struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    bool one = l->in[1] < 0 && l->tw == l->ow && l->first_th == l->th && !t->channels;
+    bool shares =
+        hd_layer_streams(w->lo, l, 0) && !hd_layer_decimates(w->lo, l) && !hd_layer_pairs(w->lo, l);
+    return one && shares && l->th * l->sy < hd_layer_rows(l, l->th) ? l->th * l->sy : 0;
+}
+
+hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
+    if (w->l->im2col) return gather(w, t);
+    int rows = hd_layer_rows(w->l, t->th), step = rows_of_a_load(w, t);
+    /* those of the first tile by as many: then its loads are like all behind them */
+    for (int n = step ? (rows - 1) % step + 1 : rows; !t->y && w->lo->brief && n < rows; n += step)
+        TRY(window_rows(w, t, n));
+    return window_rows(w, t, rows);
 }
 
 void hd_low_set_requant(struct hd_lowerer *w) {

@@ -15,6 +15,8 @@
  *   move.c        node that only moves data -> the transfers of each row of its result
  *   tiling.c      layer -> tile sizes and loop order
  *   mem/plan.c    which tensors stay on chip, and where everything lives
+ *   mem/place.c   where tensors lie in XM and in the arena
+ *   mem/padding.c padding of several tensors that is filled at once
  *   sched/        layers -> slot operations, semaphores, bundles
  */
 #ifndef HD_COMPILER_LAYER_H
@@ -68,8 +70,19 @@ struct hd_mtensor {
     /* resident, for windows that read two columns a cycle: columns x + pl that are odd lie so many
      * bytes behind the even ones, in other banks; 0: columns in order */
     int apart;
+    /* resident, and its padding comes with that of others (hd_fill): so its place is its own, or
+     * that of one of them that is alike, from layer kept_from to kept_to */
+    bool filled;
+    int kept_from, kept_to;
     bool in_arena;
     uint64_t arena;
+};
+
+/* A range of XM that takes a value before the chain of layers `first` (0 bytes: none does): padding
+ * of tensors that lie there (mem/padding.c). */
+struct hd_fill {
+    int first, value;
+    uint32_t at, bytes;
 };
 
 /* Bytes between rows of a resident tensor. Rows of a rolling one are granules of their own
@@ -350,6 +363,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_arena *too_big_arena; /* outlives the attempts */
     struct hd_layer *layers;
     size_t n_layers, cap_layers;
+    bool brief;  /* few cycles: bytes of program count (HD_BRIEF) */
     bool halves; /* sums of tiles lie in the halves of AM in turn, else one behind the other */
     uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
     uint8_t *image;
@@ -359,6 +373,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     /* per step: weights of several layers come together (sched/ahead.c): PM words of layers from
      * this one on, minus 1; 0 = of none, nor WM words */
     size_t *join;
+    struct hd_fill *fill; /* per step */
 };
 
 /* Appends zeroed bytes to the image at a multiple of HD_CODE_ALIGN; returns the offset. */
@@ -508,12 +523,19 @@ void hd_part_rings(struct hd_lowering *lo);
 /* The result of a layer is also stored in DRAM, for the caller to see. */
 bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t);
 hd_status hd_plan_memory(struct hd_lowering *lo);
+/* Of a brief program: padding that is filled at once, where that makes it shorter at hardly more
+ * cycles. */
+void hd_join_padding(struct hd_lowering *lo);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
  * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
-/* Cycles of a step up to which bytes of its program are looked at: of others they are few beside
- * the data. */
-enum { HD_BRIEF = 100000 };
+/* A step of so many cycles is brief: its program is looked at, that of others is little beside the
+ * data. Where it is also more than such a part of the weights (HD_DEAR), a byte of it is as dear as
+ * so many cycles; hd_refine_bytes spends a part of all cycles at most, of others bytes alone count
+ * and a smaller part. */
+enum { HD_BRIEF = 100000, HD_DEAR = 100, HD_CYCLES_PER_BYTE = 5 };
+/* Cycles of layers [first, end), a step, and the price of its program. */
+int64_t hd_step_price(struct hd_lowering *lo, size_t first, size_t end);
 /* Bytes of their program. */
 int64_t hd_estimate_bytes(struct hd_lowering *lo, size_t first, size_t end);
 /* Asks tiling for better tiles, chunks, orders and rings, by estimates. */

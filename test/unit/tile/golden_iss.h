@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "compiler/compiler.h"
+#include "isa/isa.h"
 #include "runtime/runtime.h"
 
 /* Takes the graph. The model is the caller's. */
@@ -43,6 +44,24 @@ static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *mach
     free(x);
     hd_graph_destroy(g);
     return model;
+}
+
+/* Operations of that name in all programs, as they issue. */
+static inline int operations(hd_ctx *ctx, const hd_model *m, const char *name) {
+    int n = 0;
+    for (int i = 0; i < m->n_steps; i++) {
+        const struct hd_step *s = &m->steps[i];
+        uint32_t *words;
+        size_t n_words;
+        char *text;
+        if (s->kind != HD_STEP_PROG) continue;
+        const void *code = (const char *)m->image + s->code_offset;
+        assert_int_equal(hd_prog_unpack(ctx, code, s->code_bytes / 4, &words, &n_words), HD_OK);
+        assert_int_equal(hd_disasm(ctx, words, n_words, &text), HD_OK);
+        for (const char *at = text; (at = strstr(at, name)); at++) n++;
+        free(text), free(words);
+    }
+    return n;
 }
 
 #endif

@@ -1,27 +1,6 @@
 /* Weights of several layers come with one load (sched/ahead.c): results are golden's, and a network
  * has fewer loads than layers with weights. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "isa/isa.h"
 #include "test/unit/tile/convolution.h"
-
-static int loads_of_weights(hd_ctx *ctx, const hd_model *m) {
-    int n = 0;
-    for (int i = 0; i < m->n_steps; i++) {
-        const struct hd_step *s = &m->steps[i];
-        uint32_t *words;
-        size_t n_words;
-        char *text;
-        if (s->kind != HD_STEP_PROG) continue;
-        const void *code = (const char *)m->image + s->code_offset;
-        assert_int_equal(hd_prog_unpack(ctx, code, s->code_bytes / 4, &words, &n_words), HD_OK);
-        assert_int_equal(hd_disasm(ctx, words, n_words, &text), HD_OK);
-        for (const char *at = text; (at = strstr(at, "lw.load")); at++) n++;
-        free(text), free(words);
-    }
-    return n;
-}
 
 /* Convolutions of `c` channels, dense and by windows in turn where `windows` says so. */
 static int run(hd_ctx *ctx, const char *machine, int layers, int64_t c, int64_t size,
@@ -34,7 +13,7 @@ static int run(hd_ctx *ctx, const char *machine, int layers, int64_t c, int64_t 
         y = add_convolution(g, y, &s, name);
     }
     hd_model *m = golden_is_iss(ctx, ends_with(ctx, g, y), machine, 64);
-    int loads = loads_of_weights(ctx, m);
+    int loads = operations(ctx, m, "lw.load");
     hd_model_destroy(m);
     return loads;
 }
