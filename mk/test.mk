@@ -50,6 +50,7 @@ test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE)
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
 	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100 || exit 1; done)
 	$(Q)$(if $(RANDOM_NET),$(RANDOM_NET) --machine base --set k=32 --set n=8 --jitter --count 50)
+	$(Q)$(if $(RANDOM_NET),$(RANDOM_NET) --machine base --set wm_bytes=16384 --set xm_bytes=16384 --jitter --count 50)
 	$(Q)$(if $(RANDOM_NET),HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --count 20)
 	$(Q)set -e; for m in tiny base big; do $(RANDOM_RNN) --machine $$m --jitter --count 60; done
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_RNN) --device rtl --machine tiny --small --count 20

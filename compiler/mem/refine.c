@@ -65,7 +65,7 @@ static uint64_t tiling_of(const struct search *s) {
         const struct hd_layer *l = &s->lo->layers[i];
         const int64_t v[] = {l->th,         l->first_th,
                              l->tw,         l->nb,
-                             l->cwb,        l->chunk_outer,
+                             l->cwb,        l->chunk_outer + 2 * l->parts,
                              l->wave,       l->weights_stay,
                              l->ring_in,    l->wave ? l->ask_group : 0,
                              l->head.words, l->head.first,

@@ -102,7 +102,7 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, cons
     hd_low_set(w, HD_F_mx_nred, 3);
     hd_low_set(w, HD_F_mx_accumulate, q->c > 0);
     hd_low_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
-    hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + q->c);
+    hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (l->parts ? 0 : q->c));
     hd_low_set(w, HD_F_mx_w, q->wm + s->tap * q->tap);
     hd_low_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
@@ -276,6 +276,16 @@ static hd_status fill_lanes(struct hd_lowerer *w, const struct hd_view *out, int
     return HD_OK;
 }
 
+/* The words of the operand's pixels that a reduction block reads. */
+static hd_status load_part(struct hd_lowerer *w, const struct hd_tile *t, struct hd_matmul *q) {
+    struct hd_tile part = *t;
+    int k = (int)w->m->k;
+    part.c = q->c * k, part.channels = q->cw * k;
+    TRY(hd_low_inputs(w, &part));
+    q->in = part.in[0];
+    return HD_OK;
+}
+
 /* One weight chunk over one pixel tile: reduction blocks, then one vector pass. */
 static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, int nt,
                                const struct hd_view *out, int c) {
@@ -298,6 +308,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     q.am = (l->cwb < l->cw ? hd_low_accumulators : hd_low_sums)(w, (int64_t)n * t->th * t->tw);
     for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
         q.cw = q.tap = (int)hd_min(l->cwb, l->cw - q.c);
+        if (l->parts) TRY(load_part(w, t, &q));
         if (ch->wm < 0 || l->cwb < l->cw) TRY(hd_mm_load_weights(w, nt, n, q.c, q.cw, &ch->wm));
         q.wm = ch->wm;
         TRY(hd_mm_ops(w, q, t));
@@ -346,7 +357,7 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
         t->channels = hd_low_chunk_bytes(w, only_nt);
     }
     if (hd_low_in_halves(w, t, only_nt)) return hd_low_halves(w, t, only_nt);
-    TRY(hd_low_inputs(w, t));
+    if (!l->parts) TRY(hd_low_inputs(w, t));
     if (only_nt >= 0) {
         int bytes = hd_low_chunk_bytes(w, only_nt);
         bool resident = hd_low_tensor(w, l->out)->resident;

@@ -259,6 +259,7 @@ struct hd_layer {
     int first_th;        /* rows of the first band of tiles, at most th */
     int nb;              /* output tiles (of N channels) per weight chunk */
     int cwb;             /* words per tap of a reduction block; == cw when not split */
+    bool parts;          /* of the operand, too, come with each such block, not all with a tile */
     bool turns;          /* MOVE: by `turned` */
     bool chunk_outer;    /* weight chunk loop outside the pixel loop */
     bool wave;           /* tiles and chunks in turn; weights and input stay */

@@ -89,15 +89,17 @@ int hd_im2col_bytes(const struct hd_layer *l, int channels, const struct hd_mach
     return (int)hd_round_up((int64_t)l->kh * l->kw * channels, m->k);
 }
 
-/* The same if LX gathers windows: a run for each row of each window. */
+/* The same if LX gathers windows: a run for each row of each window, once for each chunk of weights
+ * that do not stay. */
 static int64_t cost_gathered(const struct hd_lowering *lo, const struct hd_layer *l,
                              const struct hd_tensor *x) {
     const struct hd_machine *m = lo->m;
     int64_t nts = hd_ceil_div(l->oc, m->n), windows = (int64_t)l->oh * l->ow * x->dim[0];
     int64_t bytes = hd_im2col_bytes(l, (int)x->dim[1], m), words = bytes / m->k;
     double run = hd_run_cycles(lo, l->kw * x->dim[1] + hd_axi_bytes(m) - 1); /* not aligned */
-    if (x->dim[1] >= m->k || l->dx != 1 || nts * words > hd_wm_words(m) / 2) return INT64_MAX;
-    return hd_max(windows * nts * words, (int64_t)((double)(windows * l->kh) * run)) +
+    int64_t half = hd_wm_words(m) / 2, times = hd_ceil_div(nts, hd_max(1, half / words));
+    if (x->dim[1] >= m->k || l->dx != 1 || words > half) return INT64_MAX;
+    return hd_max(windows * nts * words, (int64_t)((double)(times * windows * l->kh) * run)) +
            nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m);
 }
 

@@ -36,6 +36,7 @@ static int least_bytes(const struct hd_lowering *lo, const struct hd_layer *l, i
         int n = (int)lo->m->n;
         return l->nb * n + (int)hd_max(0, lo->tensors[l->out].bytes - l->nts * n);
     }
+    if (l->parts) return l->cwb * (int)lo->m->k;
     return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
 }
 
@@ -134,19 +135,38 @@ static int accumulators(const struct hd_machine *m) {
     return (int)hd_am_words(m) / 2;
 }
 
+/* A window has so many words that not even those of one output tile are in WM twice: blocks of the
+ * reduction, one behind the other. Each of more output tiles is shorter, but the operand's part of
+ * it serves them all. */
+static void choose_block(const struct hd_lowering *lo, struct hd_layer *l, int most) {
+    enum { RUN = 128 }; /* bytes of a pixel that are worth a run of LX */
+    int words = (int)hd_wm_words(lo->m) / 4 / l->taps; /* of a tap of all output tiles */
+    int nb = l->ask_nb ? l->ask_nb : words / (int)hd_ceil_div(RUN, lo->m->k);
+    l->nb = l->parts ? (int)hd_max(1, hd_min(hd_min(nb, words), hd_min(most, l->nts))) : 1;
+    l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, l->nb));
+    l->cwb = (int)hd_max(1, words / l->nb);
+    if (l->parts) { /* the windows of a block of pixels fit in the ring twice, too */
+        int64_t first, pixels = (int64_t)hd_layer_rows(l, l->uy) * hd_layer_cols(l, l->ux);
+        int64_t room = hd_layer_ring_in(l, &first) / 2 / (pixels * lo->m->k);
+        l->cwb = (int)hd_max(1, hd_min(hd_min(l->cwb, l->cw), room));
+        l->cwb = (int)hd_ceil_div(l->cw, hd_ceil_div(l->cw, l->cwb));
+    }
+    l->weights_stay = false;
+}
+
 static void choose_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
-    int words = (int)hd_wm_words(lo->m), taps = l->taps, pm = (int)hd_pm_words(lo->m);
+    int words = (int)hd_wm_words(lo->m), pm = (int)hd_pm_words(lo->m), red = l->red;
     int most = accumulators(lo->m) / (l->uy * l->ux); /* at least a block of pixels */
+    most = (int)hd_min(most, pm / 4 / l->pm_words);
     l->cwb = l->cw;
-    if (l->ppw == 1 && !l->im2col && l->red > words / 2) l->cwb = (int)hd_max(1, words / 4 / taps);
-    int red = hd_layer_block_words(l);
-    l->weights_stay =
-        l->cwb == l->cw && (int64_t)l->nts * red <= words / 4 * 3 && l->nts * l->pm_words <= pm / 2;
+    if (l->parts || (l->ppw == 1 && !l->im2col && red > words / 2)) {
+        choose_block(lo, l, most);
+        return;
+    }
+    l->weights_stay = (int64_t)l->nts * red <= words / 4 * 3 && l->nts * l->pm_words <= pm / 2;
     int nb = (int)hd_max(1, words / 8 / red);
     if (l->ask_nb) nb = (int)hd_min(l->ask_nb, words / 2 / red);
-    nb = (int)hd_min(nb, hd_min(most, pm / 4 / l->pm_words));
-    nb = (int)hd_max(1, hd_min(nb, l->nts));
-    if (l->cwb < l->cw) nb = 1; /* a chunk is one block of one output tile */
+    nb = (int)hd_max(1, hd_min(hd_min(nb, most), l->nts));
     l->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb)); /* even chunks */
 }
 
@@ -319,8 +339,7 @@ static bool fit_turned(const struct hd_lowering *lo, struct hd_layer *l) {
     return false;
 }
 
-/* needs / gives / destroys: see the head of this file. */
-hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
+static hd_status choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     int64_t pixels_max = INT32_MAX;
     const char *why;
     if (l->kind == HD_LAYER_RECURRENT)
@@ -366,4 +385,42 @@ hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     split_for_overlap(l, hd_intrinsics[l->kind].pixel_cycles(l));
     if (l->kind == HD_LAYER_MATMUL) choose_order(lo, l);
     return HD_OK;
+}
+
+/* DRAM bytes of a layer whose reduction is split: weights for each tile, the operand once, or by
+ * parts for each chunk of output tiles. */
+static int64_t split_traffic(const struct hd_lowering *lo, const struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int64_t tiles = hd_layer_bands(l) * hd_ceil_div(l->ow, l->tw) * x->n;
+    int64_t input = (int64_t)hd_layer_rows(l, l->th) * hd_layer_cols(l, l->tw) * x->bytes;
+    int64_t times = l->parts ? hd_ceil_div(l->nts, l->nb) : 1;
+    return tiles * (hd_layer_weight_bytes(lo, l) + input * times);
+}
+
+/* The operand may come by parts of the reduction, in tiles of more pixels. */
+static bool takes_parts(const struct hd_lowering *lo, const struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    return l->kind == HD_LAYER_MATMUL && l->groups == 1 && l->ppw == 1 && !l->im2col &&
+           !l->roll_th && !x->resident && x->bytes == l->cw * (int)lo->m->k;
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
+    l->parts = false;
+    hd_status s = choose_tiles(lo, l);
+    bool split = l->kind == HD_LAYER_MATMUL && l->cwb < l->cw;
+    if ((s == HD_OK && !split) || !takes_parts(lo, l)) return s;
+    const struct hd_layer whole = *l;
+    const char *why = lo->too_big[l->node];
+    l->parts = true;
+    if (choose_tiles(lo, l) == HD_OK &&
+        (s != HD_OK || split_traffic(lo, l) < split_traffic(lo, &whole))) {
+        lo->too_big[l->node] = NULL; /* only like the other way */
+        hd_clear(lo->ctx);
+        return HD_OK;
+    }
+    if (s == HD_OK) hd_clear(lo->ctx);
+    lo->too_big[l->node] = why;
+    *l = whole;
+    return s;
 }

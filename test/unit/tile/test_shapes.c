@@ -47,6 +47,32 @@ static void latency_counts(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Windows of more words than WM holds twice: weights come once, not once for a few pixels, and the
+ * operand by the parts of the reduction. 7x7 of 2048 channels read 132 MB so once, now 10. */
+static void deep_windows(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const struct conv_shape deep = {1024, 7, 7, {3, 3}, {1, 1}, {1, 1}, .oc = 64},
+                                   odd = {928, 5, 6, {3, 3}, {2, 1}, {1, 1}, .oc = 40},
+                                   far = {600,    9,      9,        {3, 3},
+                                          {1, 1}, {2, 2}, .oc = 24, .dilation = {2, 2}};
+    assert_true(run(ctx, "base", convolution(ctx, &deep), 64) < 49 * 9 * 64 * 4 * 11 / 10);
+    run(ctx, "base", convolution(ctx, &odd), 64);
+    assert_true(run(ctx, "tiny", convolution(ctx, &far), 64) < 81 * 9 * 75 * 3 * 12 / 10);
+    hd_ctx_destroy(ctx);
+}
+
+/* Patches of an image: weights need not stay for windows to be gathered. */
+static void patches(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const struct conv_shape vit = {3, 96, 96, {16, 16}, {16, 16}, {0, 0}, .oc = 384},
+                                   coarse = {3, 96, 96, {32, 32}, {32, 32}, {0, 0}, .oc = 320};
+    assert_true(run(ctx, "base", convolution(ctx, &vit), 64) < 36 * 48 * 24 * 13 / 10);
+    assert_true(run(ctx, "base", convolution(ctx, &coarse), 64) < 9 * 192 * 20 * 2);
+    hd_ctx_destroy(ctx);
+}
+
 static hd_graph *pool(hd_ctx *ctx, int64_t c, int64_t h, const int64_t *kernel,
                       const int64_t *stride, int64_t pad) {
     hd_graph *g = hd_graph_create();
@@ -205,10 +231,14 @@ static void streams_have_banks(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sequences),          cmocka_unit_test(latency_counts),
-        cmocka_unit_test(pools_in_two_steps), cmocka_unit_test(means),
-        cmocka_unit_test(weights_take_turns), cmocka_unit_test(beside_each_other),
-        cmocka_unit_test(streams_have_banks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sequences),
+                                       cmocka_unit_test(deep_windows),
+                                       cmocka_unit_test(patches),
+                                       cmocka_unit_test(latency_counts),
+                                       cmocka_unit_test(pools_in_two_steps),
+                                       cmocka_unit_test(means),
+                                       cmocka_unit_test(weights_take_turns),
+                                       cmocka_unit_test(beside_each_other),
+                                       cmocka_unit_test(streams_have_banks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
