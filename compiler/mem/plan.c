@@ -22,6 +22,7 @@ enum {
     SHORT = 30000,  /* cycles of a program of which every plan is refined */
     LONG = 5000000, /* of one of which one plan of each kind of chains is */
     PLANS = 2,      /* of each kind, of those between */
+    SWEEPS = 3,     /* more of refinement, of the best */
     MARGIN = 5000,  /* such a part more is nothing */
     HALVES = 500,   /* such a part less is worth a longer program */
     ONE_BANK = 32   /* such a part more, of layers that stream through one bank */
@@ -259,6 +260,13 @@ static hd_status best_refined(struct hd_lowering *lo, struct hd_room *spans, int
         lo->halves = refined(lo, spans, best) == HD_OK && plan_cycles(lo) < least - least / HALVES;
         if (lo->halves) keep(lo, &decided);
         hd_clear(lo->ctx);
+    }
+    take_back(lo, &decided);
+    for (int i = 0; i < SWEEPS && least < LONG; i++) { /* what is best depends on the neighbours */
+        TRY(hd_refine_tiles(lo));
+        int64_t now = plan_cycles(lo);
+        if (now >= least) break;
+        keep(lo, &decided), least = now;
     }
     take_back(lo, &decided);
     return HD_OK;

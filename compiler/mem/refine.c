@@ -46,7 +46,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
 }
 
 static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 112};
-enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, SEEN = 256 };
+enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, LONG = 500000, SEEN = 256 };
 
 struct search {
     struct hd_lowering *lo;
@@ -235,8 +235,16 @@ static bool same_step(const struct hd_lowering *lo, size_t a, size_t b) {
     return lo->layers[a].step == lo->layers[b].step;
 }
 
+/* Layers of the step of layer i: [from, to). */
+static void step_of(const struct hd_lowering *lo, size_t i, size_t *from, size_t *to) {
+    for (*from = i; *from > 0 && same_step(lo, i, *from - 1);) --*from;
+    for (*to = i + 1; *to < lo->n_layers && same_step(lo, i, *to);) ++*to;
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_refine_tiles(struct hd_lowering *lo) {
+    size_t from = 0, to = 0; /* the step, and what it takes */
+    int64_t whole = INT64_MAX;
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
         struct search s = {.lo = lo};
         s.w = (struct window){i, (size_t)lo->layers[i].chain_last + 1, i, 0};
@@ -244,7 +252,8 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         if (i > 0 && same_step(lo, i, i - 1)) s.w.from = (size_t)lo->layers[i - 1].chain_first;
         if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
             s.w.to = (size_t)lo->layers[s.w.end].chain_last + 1;
-        s.best = get(lo, &s.w);
+        const struct asked before = s.best = get(lo, &s.w);
+        if (i >= to) step_of(lo, i, &from, &to), whole = hd_estimate_layers(lo, from, to);
         s.cycles = attempt(&s, &s.best);
         search_tiles(&s);
         search_chunks(&s);
@@ -258,6 +267,13 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_halves(&s);
         search_head(&s);
         HD_ASSERT(tile(lo, &s.w, &s.best)); /* it was there before */
+        if (whole < LONG) {                 /* what is better here may be worse further on */
+            int64_t now = hd_estimate_layers(lo, from, to);
+            if (now > whole)
+                HD_ASSERT(tile(lo, &s.w, &before));
+            else
+                whole = now;
+        }
         hd_clear(lo->ctx);
     }
     return HD_OK;

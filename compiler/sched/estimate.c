@@ -8,11 +8,13 @@
  * for is done. Durations are those of docs/hw.md: one iteration a cycle on MX and VX, one beat a
  * cycle on each direction of the bus. Reads go burst by burst: fetch, LX and LW ask for one a
  * cycle, in turn, no more than HD_OPEN_BURSTS are open, and data come in the order in which they
- * were asked for. Of bank conflicts those of the operands of VX are modelled, and of stores behind
- * MX and of loads beside VX, roughly. How close it comes to the ISS: `heddle bench machine`.
+ * were asked for. VX waits for banks of XM that MX reads and for its own operands (banks.c), stores
+ * for both; loads beside VX are modelled roughly. How long words take to issue: lengths.c. How
+ * close it comes to the ISS: `heddle bench machine`.
  */
 #include <string.h>
 
+#include "compiler/sched/banks.h"
 #include "compiler/sched/sched.h"
 #include "runtime/base/num.h"
 
@@ -64,10 +66,21 @@ struct timing {
     double burst_free[HD_OPEN_BURSTS]; /* when the bursts sent last are acknowledged */
     int burst;                         /* the oldest of them */
     double vx_written[2];              /* when the last result of VX is in XM, in AM */
+    struct hd_vx_reads vx;             /* the operation that VX is at, */
+    struct hd_vx_place vx_at;
+    double vx_began, vx_drains; /* its last iteration to done */
+    struct hd_bank_user mx;     /* that MX is at, as VX sees it */
 };
 
 static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
     return hd_field_get(op->words, f);
+}
+
+/* How many of at, at + step, .. (n of them) lie in [0, end). */
+static int64_t inside(int64_t n, int64_t at, int64_t step, int64_t end) {
+    if (step <= 0) return at >= 0 && at < end ? n : 0;
+    int64_t first = at < 0 ? hd_ceil_div(-at, step) : 0, after = hd_ceil_div(end - at, step);
+    return hd_max(0, hd_min(n, after) - first);
 }
 
 /* Runs and beats of a load or store. Runs that go on in DRAM and on chip are one, but where a load
@@ -99,10 +112,17 @@ static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_
         for (int i = 0; i < 3; i++)
             n[i] = field(op, f[i]), step[i] = field(op, f[3 + i]), chip[i] = field(op, f[6 + i]);
         apart = op->unit == HD_UNIT_lx && field(op, HD_F_lx_edge);
-        if (apart && !field(op, HD_F_lx_rows)) { /* padding alone: no DRAM */
-            *out_runs = n[0] * n[1] * n[2] * hd_ceil_div(run, t->axi);
-            *out_beats = 0;
-            return;
+        if (apart) { /* of padding nothing comes from DRAM */
+            int64_t all = n[0] * n[1] * n[2];
+            n[0] = inside(n[0], field(op, HD_F_lx_x0) + run - 1, step[0],
+                          field(op, HD_F_lx_row_bytes) + run - 1);
+            n[1] =
+                inside(n[1], field(op, HD_F_lx_y0), field(op, HD_F_lx_ys), field(op, HD_F_lx_rows));
+            if (!n[0] || !n[1]) {
+                *out_runs = all * hd_ceil_div(run, t->axi);
+                *out_beats = 0;
+                return;
+            }
         }
     }
     for (int i = 0; i < 3 && !apart; i++) {
@@ -131,46 +151,12 @@ static bool xm_kind(int64_t kind) {
     return kind == 2 || kind == 3;
 }
 
-/* Cycles that a map takes more because its operands lie in one bank, of XM or of AM: one for each
- * time that B is read. Where they begin and end decides. */
-static int64_t one_bank(const struct timing *t, const struct hd_slot_op *op) {
-    static const enum hd_field n[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2, HD_F_vx_n3},
-                               as[] = {HD_F_vx_as0, HD_F_vx_as1, HD_F_vx_as2, HD_F_vx_as3},
-                               bs[] = {HD_F_vx_bs0, HD_F_vx_bs1, HD_F_vx_bs2, HD_F_vx_bs3};
-    const struct hd_machine *m = t->s->lo->m;
-    int64_t kind_a = field(op, HD_F_vx_a_kind), kind_b = field(op, HD_F_vx_b_kind);
-    bool map = op->code == hd_isa_ops[HD_OP_vx_map].code && field(op, HD_F_vx_alu);
-    if (!map || kind_a > 3 || kind_b > 3 || xm_kind(kind_a) != xm_kind(kind_b)) return 0;
-    int64_t bank = xm_kind(kind_a) ? m->xm_bytes / m->xm_banks / m->n : hd_am_words(m) / 2;
-    int64_t a = field(op, HD_F_vx_a), b = field(op, HD_F_vx_b), reads = 1;
-    bool begin = a / bank == b / bank;
-    for (int i = 0; i < 4; i++) {
-        int64_t last = field(op, n[i]) - 1;
-        a += last * field(op, as[i]);
-        if (i < field(op, HD_F_vx_nred)) continue;
-        b += last * field(op, bs[i]), reads *= last + 1;
-    }
-    return reads * (begin + (a / bank == b / bank)) / 2;
-}
-
 /* Last iteration of a vector operation to done. */
 static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
     if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return VX_DONE + 2;
     int64_t done = VX_DONE + field(op, HD_F_vx_lanes) + 8 * (field(op, HD_F_vx_fn) != 0) +
                    (field(op, HD_F_vx_lut) != 0);
     return field(op, HD_F_vx_d_kind) == 3 ? done + t->s->lo->m->n + 1 : done;
-}
-
-/* Cycles that a store waits because the matrix unit, which comes first, reads its banks: the rest
- * of this operation, and one more like it. */
-static double bank_wait(const struct timing *t, const struct hd_slot_op *st) {
-    const struct hd_sched *s = t->s;
-    int k = t->next[HD_UNIT_mx];
-    if (k == 0 || t->free[HD_UNIT_mx] <= t->now) return 0;
-    uint32_t reads = s->ops[s->by_number[HD_UNIT_mx][k - 1]].reads_banks;
-    if (!(reads & st->reads_banks)) return 0;
-    return (2 * t->free[HD_UNIT_mx] - t->now - t->start[HD_UNIT_mx][k - 1]) *
-           __builtin_popcount(reads & st->reads_banks) / __builtin_popcount(reads);
 }
 
 /* A vector operation that reads XM begins when the one before that writes XM has drained; so with
@@ -181,6 +167,121 @@ static double drained(const struct timing *t, const struct hd_slot_op *op) {
     double xm = xm_kind(a) || xm_kind(b) ? t->vx_written[0] : 0;
     double am = a < 2 || b < 2 ? t->vx_written[1] : 0;
     return xm > am ? xm : am;
+}
+
+/* Stores [first, next) are on their way and wait where units that come first read their banks. */
+static void hold_stores(struct timing *t, int first, const struct hd_bank_user *by) {
+    const struct hd_sched *s = t->s;
+    const double behind = (double)t->latency + DMA_DONE + DMA_FIRST;
+    double *done = t->done[HD_UNIT_st], from = t->now, was = t->now, later = 0;
+    for (int k = first; k < t->next[HD_UNIT_st]; k++) {
+        double read = done[k] - behind;
+        struct hd_vx_reads st = {.operand = {{.n_runs = 1}, {.n_runs = 1}}};
+        struct hd_vx_place p = {.at = from, .left = read - was};
+        if (read <= was) continue;
+        st.operand[0].run[0] =
+            (struct hd_bank_run){p.left, s->ops[s->by_number[HD_UNIT_st][k]].reads_banks};
+        st.operand[1].run[0] = (struct hd_bank_run){p.left, 0};
+        hd_vx_go_on(&st, &p, by, NEVER);
+        was = read, from = p.at, later = p.at - read;
+        done[k] += later;
+    }
+    if (later <= 0) return;
+    t->write_free += later;
+    for (int i = 0; i < HD_OPEN_BURSTS; i++)
+        if (t->burst_free[i] > t->now) t->burst_free[i] += later;
+    double next = t->write_free - (double)t->latency - 32;
+    if (next > t->free[HD_UNIT_st]) t->free[HD_UNIT_st] = next;
+}
+
+/* The first store on its way that reads one of the banks; -1: none does. */
+static int first_store(const struct timing *t, uint32_t banks) {
+    const struct hd_sched *s = t->s;
+    const double behind = (double)t->latency + DMA_DONE + DMA_FIRST;
+    int k = t->next[HD_UNIT_st];
+    uint32_t read = 0;
+    while (k > 0 && t->done[HD_UNIT_st][k - 1] - behind > t->now)
+        read |= s->ops[s->by_number[HD_UNIT_st][--k]].reads_banks;
+    return read & banks ? k : -1;
+}
+
+/* The operation of MX (VX) that is not through; NULL = none. */
+static const struct hd_slot_op *at_work(const struct timing *t, int u) {
+    int k = t->next[u];
+    if (!k || t->free[u] <= t->now) return NULL;
+    const struct hd_slot_op *op = &t->s->ops[t->s->by_number[u][k - 1]];
+    return op->code ? op : NULL;
+}
+
+static struct hd_bank_user mx_user(const struct timing *t, const struct hd_slot_op *mx) {
+    struct hd_bank_user by;
+    hd_bank_user_of_mx(t->s->lo->m, mx, t->start[HD_UNIT_mx][mx->number - 1], t->free[HD_UNIT_mx],
+                       &by);
+    return by;
+}
+
+static void hold_for_mx(struct timing *t, int first, const struct hd_slot_op *mx) {
+    struct hd_bank_user by = mx_user(t, mx);
+    hold_stores(t, first, &by);
+}
+
+/* What MX does may concern VX. */
+static void see_mx(struct timing *t, const struct hd_slot_op *mx) {
+    bool adds = field(mx, HD_F_mx_accumulate) && t->vx.banks >> HD_BANK_AM;
+    if (adds || (mx->reads_banks & t->vx.banks)) t->mx = mx_user(t, mx);
+}
+
+/* The operation that VX is at ends as far as what MX does now is known. */
+static void end_vx(struct timing *t) {
+    int k = t->next[HD_UNIT_vx] - 1;
+    const struct hd_slot_op *op = &t->s->ops[t->s->by_number[HD_UNIT_vx][k]];
+    struct hd_vx_place p = t->vx_at;
+    hd_vx_go_on(&t->vx, &p, &t->mx, NEVER);
+    double done = p.at + t->vx_drains;
+    if (k > 0 && done < t->done[HD_UNIT_vx][k - 1]) done = t->done[HD_UNIT_vx][k - 1];
+    t->free[HD_UNIT_vx] = p.at, t->done[HD_UNIT_vx][k] = done;
+    t->vx_written[field(op, HD_F_vx_d_kind) == 1 || field(op, HD_F_vx_d_kind) == 2] = done;
+}
+
+/* Stores from number `first` on wait for VX. */
+static void hold_for_vx(struct timing *t, int first) {
+    struct hd_bank_user vx;
+    for (int which = 0; which < 2; which++) {
+        hd_bank_user_of_vx(&t->vx, which, t->vx_began, t->free[HD_UNIT_vx], &vx);
+        hold_stores(t, first, &vx);
+    }
+}
+
+static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin) {
+    int64_t n = iterations(op);
+    hd_vx_reads_of(t->s->lo->m, op, n, &t->vx);
+    t->vx_began = begin;
+    t->vx_at = (struct hd_vx_place){.at = begin, .left = (double)n};
+    t->vx_drains = (double)vector_done(t, op);
+    t->mx.any = false;
+    const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
+    if (mx) see_mx(t, mx);
+    end_vx(t);
+    int store = first_store(t, (uint32_t)t->vx.banks);
+    if (store >= 0) hold_for_vx(t, store);
+}
+
+static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
+    int store = first_store(t, op->reads_banks);
+    if (store >= 0) hold_for_mx(t, store, op);
+    if (!at_work(t, HD_UNIT_vx)) return;
+    hd_vx_go_on(&t->vx, &t->vx_at, &t->mx, t->now);
+    t->mx.any = false;
+    see_mx(t, op);
+    end_vx(t);
+}
+
+/* The store that began last, beside MX and VX. */
+static void begin_store(struct timing *t, const struct hd_slot_op *op) {
+    const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
+    int k = t->next[HD_UNIT_st] - 1;
+    if (mx && mx->reads_banks & op->reads_banks) hold_for_mx(t, k, mx);
+    if (at_work(t, HD_UNIT_vx) && t->vx.banks & op->reads_banks) hold_for_vx(t, k);
 }
 
 /* LX waits where VX writes the bank that it fills: as measured, about half of the time in which
@@ -236,19 +337,24 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
     if (op->code && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
         double begin = start;
         if (u == HD_UNIT_vx && drained(t, op) > begin) begin = drained(t, op);
-        t->free[u] = begin + (double)(iterations(op) + (u == HD_UNIT_vx ? one_bank(t, op) : 0));
-        done = t->free[u] + (double)(u == HD_UNIT_mx ? MX_DONE : vector_done(t, op));
-        if (u == HD_UNIT_vx) hold_load(t, op);
-        if (u == HD_UNIT_vx)
-            t->vx_written[field(op, HD_F_vx_d_kind) == 1 || field(op, HD_F_vx_d_kind) == 2] = done;
+        if (u == HD_UNIT_vx) {
+            begin_vx(t, op, begin);
+            hold_load(t, op);
+            return;
+        }
+        t->free[u] = begin + (double)iterations(op);
+        done = t->free[u] + MX_DONE;
+        begin_mx(t, op);
     } else if (op->code && u != HD_UNIT_seq) {
         int64_t runs, beats;
         double first = start + DMA_FIRST;
         transfer(t, op, &runs, &beats);
         if (u == HD_UNIT_st) {
             double data = first > t->write_free ? first : t->write_free;
-            send(t, data + bank_wait(t, op), runs, beats);
-            done = t->write_free + t->latency + DMA_DONE;
+            send(t, data, runs, beats);
+            t->done[u][k] = t->write_free + t->latency + DMA_DONE;
+            begin_store(t, op);
+            done = t->done[u][k];
             double next = t->write_free - (double)t->latency - 32;
             takes_next(t, u, k, next > start + (double)runs ? next : start + (double)runs);
         } else if (beats) {
@@ -335,58 +441,7 @@ static double can_start(const struct timing *t, int u) {
     return at > t->now ? at : t->now;
 }
 
-enum { FORMS = 512, SHORT = 70000 /* cycles of a program whose loops are looked for */ };
-
-struct program { /* as issue.c sees it, and roughly as pack.c will leave it */
-    uint32_t held[HD_UNITS][HD_OP_SETS][HD_PARAM_WORDS];
-    /* operations that came before, also together with the one before each; those that change the
-     * same words, and by how much the last did */
-    uint64_t seen[FORMS], pair[FORMS], last;
-    struct form {
-        uint64_t key;
-        uint32_t by[HD_PARAM_WORDS];
-    } form[FORMS];
-    uint32_t mask; /* units of the bundle */
-};
-
-static uint64_t mixed(uint64_t h, uint64_t v) {
-    return (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static bool seen(uint64_t *table, uint64_t what) {
-    uint64_t *at = &table[what >> 40 & (FORMS - 1)];
-    bool is = *at == what;
-    *at = what;
-    return is;
-}
-
-/* Words of the operation that issue, with that of its bundle when it begins one; *out_stream: what
- * it adds to the stream. One word by word like an earlier one is in a loop, or begins it where it
- * stands behind another one than then; of one that changes the same words others are new. */
-static int64_t words(struct program *p, const struct hd_slot_op *op, int64_t *out_stream) {
-    uint32_t *held = p->held[op->unit][hd_op_set(op->code)], by[HD_PARAM_WORDS] = {0};
-    bool bundle = !p->mask || p->mask >> op->unit;
-    int64_t n = 2 + (op->wait != 0) + (op->signal != 0) + bundle, differ = 0;
-    uint64_t key = mixed(mixed(op->unit + 1u, op->code), (uint64_t)op->wait << 32 | op->signal);
-    uint64_t form = key;
-    int n_words = hd_isa_units[op->unit].n_words;
-    for (int i = 0; i < n_words; i++) {
-        if (op->words[i] == held[i]) continue;
-        by[i] = op->words[i] - held[i];
-        key = mixed(key, (uint64_t)i), form = mixed(form, (uint64_t)i << 32 | by[i]);
-        held[i] = op->words[i], n++;
-    }
-    struct form *f = &p->form[key >> 40 & (FORMS - 1)];
-    for (int i = 0; i < n_words && f->key == key; i++) differ += f->by[i] != by[i];
-    int64_t fresh = f->key == key ? hd_min(n, 2 * differ) : n;
-    bool again = seen(p->pair, mixed(form, p->last)), before = seen(p->seen, form);
-    *out_stream = again ? 0 : before ? hd_min(2, fresh) : fresh;
-    f->key = key;
-    memcpy(f->by, by, sizeof by);
-    p->last = form;
-    p->mask = (bundle ? 0 : p->mask) | UINT32_C(1) << op->unit;
-    return n;
-}
+enum { SHORT = 70000 /* cycles of a program whose loops are looked for */ };
 
 struct issue {
     const struct timing *t;
@@ -411,32 +466,14 @@ static double issue(struct issue *q, double n, double stream) {
     return q->issued += n;
 }
 
-/* The program words of all operations, and of the stream. */
-struct lengths {
-    int *of, *stream;
-    int64_t words, packed;
-};
-
-static struct lengths program_words(hd_arena *a, const struct hd_sched *s) {
-    struct program *p = hd_new(a, struct program);
-    struct lengths l = {hd_new_array(a, int, s->n_ops + 1), hd_new_array(a, int, s->n_ops + 1), 0,
-                        0};
-    for (size_t i = 0; i < s->n_ops; i++) {
-        int64_t stream, n = words(p, &s->ops[i], &stream);
-        l.of[i] = (int)n, l.stream[i] = (int)stream;
-        l.words += n, l.packed += stream;
-    }
-    return l;
-}
-
 int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_words) {
     hd_arena *a = hd_arena_create();
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
-    struct lengths l = program_words(a, s);
+    struct hd_op_lengths l = hd_sched_lengths(s, a);
     struct issue q = {.t = &t, .begins = begins, .issued = FETCH + (double)t.latency, .stream = 20};
     double end = 0;
-    int queue = (int)s->lo->m->queue_ops;
+    int queue = (int)s->lo->m->queue_ops + 1; /* one more is at the front */
     t.reads.asked = -1;
     for (int i = 0; begins && i < CHUNKS && i * CHUNK < (double)l.packed * WORD_BYTES; i++)
         ask(&t, BEGIN + i, CHUNK / (double)t.axi, 0);
@@ -452,9 +489,9 @@ int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_wo
         for (; i < s->n_ops; i++) { /* the queue has room when an earlier operation has left it */
             const struct hd_slot_op *op = &s->ops[i];
             if (op->number > queue && t.next[op->unit] < op->number - queue) break;
+            double room = op->number > queue ? t.start[op->unit][op->number - 1 - queue] + 2 : 0;
+            if (room > q.issued) q.issued = room;
             issue(&q, l.of[i], l.stream[i]);
-            if (op->number > queue && t.start[op->unit][op->number - 1 - queue] > q.issued)
-                q.issued = t.start[op->unit][op->number - 1 - queue];
             t.issued[op->unit][op->number - 1] = q.issued;
         }
         double at = NEVER, asks_at;

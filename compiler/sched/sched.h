@@ -79,6 +79,13 @@ void hd_sched_bound_tokens(struct hd_sched *s);
  * hd_sched_bound_tokens. */
 int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_words);
 
+/* Program words of each operation that issue, that the stream has; their sums. */
+struct hd_op_lengths {
+    int *of, *stream;
+    int64_t words, packed;
+};
+struct hd_op_lengths hd_sched_lengths(const struct hd_sched *s, hd_arena *a);
+
 /* Bytes that the program would have. */
 int64_t hd_sched_bytes(struct hd_sched *s);
 /* Program words, header first: appends them to the image and returns their offset. */

@@ -16,7 +16,10 @@
 #include "isa/isa.h"
 #include "runtime/runtime.h"
 
-/* Takes the graph. The model is the caller's. */
+/* By so much the estimate may be off. */
+enum { ESTIMATE_PART = 25, ESTIMATE_CYCLES = 64 };
+
+/* Takes the graph. The model is the caller's. Of one program the estimate must be near. */
 static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *machine,
                                       uint32_t latency) {
     struct hd_compile_options o = {.latency_hiding = true, .mem_latency = latency};
@@ -31,12 +34,18 @@ static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *mach
     for (size_t i = 0; i < in; i++) x[i] = (int8_t)(i * 53 + i / 5);
     for (int i = 0; i < 2; i++) {
         hd_session *s;
-        struct hd_device_options d = {.machine = model->machine};
+        struct hd_device_options d = {.machine = model->machine, .mem = {.latency = latency}};
+        struct hd_counters k;
         y[i] = malloc(out[0] + out[1] + 1);
         memset(y[i], i, out[0] + out[1]); /* what a device leaves out differs */
         if (hd_session_open(ctx, model, i ? "iss" : "golden", &d, &s) != HD_OK ||
             hd_session_run(ctx, s, (const void *[]){x}, (void *[]){y[i], y[i] + out[0]}) != HD_OK)
             fail_msg("%s", hd_message(ctx));
+        if (i && model->n_steps == 1) {
+            if (hd_session_counters(ctx, s, &k) != HD_OK) fail_msg("%s", hd_message(ctx));
+            int64_t off = model->steps[0].estimate - (int64_t)k.cycles;
+            assert_in_range(llabs(off), 0, k.cycles / ESTIMATE_PART + ESTIMATE_CYCLES);
+        }
         hd_session_close(s);
     }
     assert_memory_equal(y[0], y[1], out[0] + out[1]);
