@@ -121,8 +121,10 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
             bytes.in +=
                 hd_round_up((int64_t)rows * hd_layer_pitch(l, cols * least_bytes(lo, l, i)), 64);
     if (bytes.pair) bytes.in = 2 * bytes.pair;
-    if (!lo->tensors[l->out].resident)
-        bytes.out = hd_round_up((int64_t)l->th * l->tw * lo->tensors[l->out].bytes, 64);
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    int64_t pixel = y->bytes; /* of one chunk: the last stores the padding, too */
+    if (l->parts) pixel = hd_min(pixel, l->nb * (int)lo->m->n + y->bytes - l->nts * (int)lo->m->n);
+    if (!y->resident) bytes.out = hd_round_up((int64_t)l->th * l->tw * pixel, 64);
     return bytes;
 }
 
@@ -225,6 +227,7 @@ int hd_layer_bands(const struct hd_layer *l) {
 static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
     int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
+    if (l->kind == HD_LAYER_MATMUL && l->cwb < l->cw) wanted = 1; /* weights come for each tile */
     if (l->ask_tiles) wanted = l->ask_tiles;
     int most = l->th;
     if (l->tw == l->ow) l->th = (int)hd_min(l->th, even(l->oh, wanted, l->uy));
@@ -303,6 +306,7 @@ static void choose_order(const struct hd_lowering *lo, struct hd_layer *l) {
         !l->weights_stay && !split && weights + input * chunks <= weights * tiles + input;
     if (l->ask_order != HD_ORDER_ANY && !split && !l->weights_stay)
         l->chunk_outer = l->ask_order == HD_ORDER_CHUNK_OUTER;
+    if (l->parts) l->chunk_outer = true; /* a tile of all results need not fit */
     l->wave = l->ask_order == HD_ORDER_WAVE && l->weights_stay && x->resident;
     choose_head(lo, l);
 }
