@@ -8,7 +8,8 @@
  * the other. A unit keeps its own operations in order.
  *
  * The last writer and the last reader of each place are enough, since a clock that covers them
- * covers the ones before. Places are grouped by what divides every address of the program.
+ * covers the ones before. Places between which no run of the program begins or ends are one: a row
+ * of a thousand bytes, say, of a tensor of millions.
  */
 #include <stdio.h>
 #include <string.h>
@@ -26,8 +27,12 @@ struct tokens {                                              /* of one semaphore
     size_t taken;
 };
 
-struct shadow { /* last operation of each unit, from 1; NULL: no such access in the program */
-    int64_t group, n_groups;
+struct shadow {       /* of a memory */
+    int64_t group;    /* what divides every address of the program there */
+    uint64_t *edge;   /* bit g: a run begins or ends with group g */
+    uint32_t *before; /* edges before each 64 groups: the numbers of places */
+    size_t n_words;   /* of the two */
+    /* per place, last operation of each unit, from 1; NULL: no such access in the program */
     uint32_t *wrote[HD_UNITS], *read[HD_UNITS];
 };
 
@@ -94,33 +99,23 @@ static int64_t common(int64_t a, int64_t b) {
     return a;
 }
 
-static void prepare_shadows(struct races *r) {
-    struct hd_check *k = r->k;
-    int64_t end[HD_CHECK_SPACES] = {0};
-    bool used[HD_CHECK_SPACES][HD_UNITS][2] = {{{false}}};
-    for (int m = 0; m < HD_CHECK_SPACES; m++) r->shadow[m].group = GROUP_MAX;
-    for (size_t i = 0; i < k->n_ops; i++)
-        for (struct hd_access *a = k->ops[i].access; a; a = a->next) {
-            hd_access_normalise(a);
-            int64_t g = common(common(r->shadow[a->space].group, a->at), a->run), last = a->at;
-            for (int l = 0; l < a->n_loops; l++) {
-                g = common(g, a->step[l]);
-                last += a->step[l] * (a->n[l] - 1);
-            }
-            r->shadow[a->space].group = g;
-            if (last + a->run > end[a->space]) end[a->space] = last + a->run;
-            used[a->space][k->ops[i].unit][a->write] = true;
-        }
-    for (int m = 0; m < HD_CHECK_SPACES; m++) {
-        struct shadow *s = &r->shadow[m];
-        size_t n = (size_t)(s->n_groups = end[m] / s->group);
-        for (int u = 0; u < HD_UNITS; u++) {
-            if (used[m][u][true]) s->wrote[u] = hd_new_array(k->arena, uint32_t, n);
-            if (used[m][u][false]) s->read[u] = hd_new_array(k->arena, uint32_t, n);
-        }
-        size_t places = (size_t)hd_check_places(k->m, (enum hd_check_space)m);
-        if (places && !k->written[m]) k->written[m] = hd_new_array(k->arena, uint8_t, places);
+/* Number of the place that begins at an edge. */
+static size_t place_at(const struct shadow *s, int64_t at) {
+    size_t g = (size_t)(at / s->group);
+    uint64_t below = (UINT64_C(1) << g % 64) - 1;
+    return s->before[g / 64] + (size_t)__builtin_popcountll(s->edge[g / 64] & below);
+}
+
+/* Where it begins. */
+static int64_t place_begin(const struct shadow *s, size_t place) {
+    size_t low = 0, high = s->n_words; /* the last word with no more edges before it */
+    while (high - low > 1) {
+        size_t mid = (low + high) / 2;
+        *(s->before[mid] <= place ? &low : &high) = mid;
     }
+    uint64_t edges = s->edge[low];
+    for (size_t n = place - s->before[low]; n > 0; n--) edges &= edges - 1;
+    return ((int64_t)low * 64 + __builtin_ctzll(edges)) * s->group;
 }
 
 /* Calls each run of an access; false when a call does. */
@@ -140,6 +135,57 @@ static bool each_run(const struct hd_access *a, bool (*call)(void *user, int64_t
     }
 }
 
+static bool set_edges(void *user, int64_t at, int64_t n) {
+    struct shadow *s = user;
+    for (int end = 0; end < 2; end++) {
+        size_t g = (size_t)((at + end * n) / s->group);
+        s->edge[g / 64] |= UINT64_C(1) << g % 64;
+    }
+    return true;
+}
+
+static void prepare_shadows(struct races *r) {
+    struct hd_check *k = r->k;
+    int64_t end[HD_CHECK_SPACES] = {0};
+    bool used[HD_CHECK_SPACES][HD_UNITS][2] = {{{false}}};
+    for (int m = 0; m < HD_CHECK_SPACES; m++) r->shadow[m].group = GROUP_MAX;
+    for (size_t i = 0; i < k->n_ops; i++)
+        for (struct hd_access *a = k->ops[i].access; a; a = a->next) {
+            hd_access_normalise(a);
+            int64_t g = common(common(r->shadow[a->space].group, a->at), a->run), last = a->at;
+            for (int l = 0; l < a->n_loops; l++) {
+                g = common(g, a->step[l]);
+                last += a->step[l] * (a->n[l] - 1);
+            }
+            r->shadow[a->space].group = g;
+            if (last + a->run > end[a->space]) end[a->space] = last + a->run;
+            used[a->space][k->ops[i].unit][a->write] = true;
+        }
+    for (int m = 0; m < HD_CHECK_SPACES; m++) {
+        struct shadow *s = &r->shadow[m];
+        s->n_words = (size_t)(end[m] / s->group) / 64 + 1;
+        s->edge = hd_new_array(k->arena, uint64_t, s->n_words);
+        s->before = hd_new_array(k->arena, uint32_t, s->n_words);
+    }
+    for (size_t i = 0; i < k->n_ops; i++)
+        for (struct hd_access *a = k->ops[i].access; a; a = a->next)
+            each_run(a, set_edges, &r->shadow[a->space]);
+    for (int m = 0; m < HD_CHECK_SPACES; m++) {
+        struct shadow *s = &r->shadow[m];
+        size_t n = 0;
+        for (size_t w = 0; w < s->n_words; w++) {
+            s->before[w] = (uint32_t)n;
+            n += (size_t)__builtin_popcountll(s->edge[w]);
+        }
+        for (int u = 0; u < HD_UNITS; u++) {
+            if (used[m][u][true]) s->wrote[u] = hd_new_array(k->arena, uint32_t, n);
+            if (used[m][u][false]) s->read[u] = hd_new_array(k->arena, uint32_t, n);
+        }
+        size_t places = (size_t)hd_check_places(k->m, (enum hd_check_space)m);
+        if (places && !k->written[m]) k->written[m] = hd_new_array(k->arena, uint8_t, places);
+    }
+}
+
 /* ---- one access ------------------------------------------------------------------------------ */
 
 struct look {
@@ -148,29 +194,26 @@ struct look {
     const uint32_t *last; /* of another unit */
     uint32_t *mine;
     uint32_t most, number; /* the other unit's latest operation here; this operation */
-    int64_t at;            /* where that is, in groups */
+    int64_t at;            /* where that is */
     uint8_t *written;
 };
 
 static bool find_latest(void *user, int64_t at, int64_t n) {
     struct look *k = user;
-    const uint32_t *p = k->last + at / k->s->group;
+    size_t i = place_at(k->s, at), end = place_at(k->s, at + n);
     uint32_t most = 0;
-    n /= k->s->group;
-    for (int64_t i = 0; i < n; i++) most = p[i] > most ? p[i] : most;
+    for (size_t p = i; p < end; p++) most = k->last[p] > most ? k->last[p] : most;
     if (most <= k->most) return true;
-    int64_t i = 0;
-    while (p[i] != most) i++;
+    while (k->last[i] != most) i++;
     k->most = most;
-    k->at = at / k->s->group + i;
+    k->at = place_begin(k->s, i);
     return true;
 }
 
 static bool set_mine(void *user, int64_t at, int64_t n) {
     struct look *k = user;
-    uint32_t *p = k->mine + at / k->s->group;
-    n /= k->s->group;
-    for (int64_t i = 0; i < n; i++) p[i] = k->number;
+    size_t end = place_at(k->s, at + n);
+    for (size_t p = place_at(k->s, at); p < end; p++) k->mine[p] = k->number;
     return true;
 }
 
@@ -195,13 +238,13 @@ static void report(struct races *r, size_t i, size_t j, const struct hd_access *
     const struct hd_check_op *p = &k->ops[first];
     char where[64] = "";
     int64_t group = r->shadow[a->space].group;
-    if (group > 1) snprintf(where, sizeof where, " to %lld", (long long)((at + 1) * group - 1));
+    if (group > 1) snprintf(where, sizeof where, " to %lld", (long long)(at + group - 1));
     hd_check_add(k, true, &k->ops[second],
                  "race, %s after %s: %s %s %s %lld%s, which %s.%s of bundle %d, word %zu, %s; no "
                  "semaphore puts them in order",
                  second_writes ? "write" : "read", first_writes ? "write" : "read",
                  hd_isa_units[k->ops[second].unit].name, second_writes ? "writes" : "reads",
-                 space_names[a->space], (long long)(at * group), where, hd_isa_units[p->unit].name,
+                 space_names[a->space], (long long)at, where, hd_isa_units[p->unit].name,
                  hd_isa_ops[hd_op_by_code((enum hd_unit)p->unit, p->code)].name, p->bundle, p->word,
                  first_writes ? "writes" : "reads");
 }

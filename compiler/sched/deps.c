@@ -36,10 +36,6 @@ void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) 
     for (int k = 0; k < HD_SPACES; k++) {
         s->granule[k] = granule[k];
         s->n_granules[k] = hd_ceil_div(size[k], granule[k]) + 1;
-        for (int u = 0; u < HD_UNITS; u++) {
-            s->wrote[k][u] = hd_new_array(arena, int, (size_t)s->n_granules[k]);
-            s->read[k][u] = hd_new_array(arena, int, (size_t)s->n_granules[k]);
-        }
     }
     memset(s->semaphore, -1, sizeof s->semaphore);
 }
@@ -80,8 +76,8 @@ void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t
     for (int u = 0; u < HD_UNITS; u++) {
         if (u == op->unit) continue;
         int need = (int)s->needs[u];
-        if (s->writes[space][u]) need = latest(s->wrote[space][u] + first, n, need);
-        if (write && s->reads[space][u]) need = latest(s->read[space][u] + first, n, need);
+        if (s->wrote[space][u]) need = latest(s->wrote[space][u] + first, n, need);
+        if (write && s->read[space][u]) need = latest(s->read[space][u] + first, n, need);
         s->needs[u] = (uint32_t)need;
     }
     if (space == HD_SPACE_XM) {
@@ -89,9 +85,9 @@ void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t
         uint32_t *banks = write ? &current(s)->writes_banks : &current(s)->reads_banks;
         for (int64_t b = lo / bank; b <= (hi - 1) / bank; b++) *banks |= UINT32_C(1) << b;
     }
-    int *mine = write ? s->wrote[space][op->unit] : s->read[space][op->unit];
-    *(write ? &s->writes[space][op->unit] : &s->reads[space][op->unit]) = true;
-    for (int64_t i = first; i <= last; i++) mine[i] = op->number;
+    int **mine = write ? &s->wrote[space][op->unit] : &s->read[space][op->unit];
+    if (!*mine) *mine = hd_new_array(s->arena, int, (size_t)s->n_granules[space]);
+    for (int64_t i = first; i <= last; i++) (*mine)[i] = op->number;
 }
 
 static struct hd_slot_op *numbered(struct hd_sched *s, int unit, uint32_t number) {

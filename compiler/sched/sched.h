@@ -49,9 +49,8 @@ struct hd_sched {
     int *by_number[HD_UNITS];       /* number - 1 -> index in ops */
     size_t cap_by_number[HD_UNITS];
     uint32_t needs[HD_UNITS]; /* of the operation being built: number waited for, per unit */
-    /* last operation of each unit that wrote or read each granule of each memory */
+    /* last operation of each unit that wrote or read each granule of each memory; NULL: none did */
     int *wrote[HD_SPACES][HD_UNITS], *read[HD_SPACES][HD_UNITS];
-    bool writes[HD_SPACES][HD_UNITS], reads[HD_SPACES][HD_UNITS]; /* ever */
     int64_t granule[HD_SPACES], n_granules[HD_SPACES];
     int semaphore[HD_UNITS][HD_UNITS]; /* from unit, to unit; -1 = not in use */
     int n_semaphores;
