@@ -227,7 +227,8 @@ int hd_layer_bands(const struct hd_layer *l) {
 static void split_for_overlap(struct hd_layer *l, int64_t cycles_per_pixel) {
     int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
     int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
-    if (l->kind == HD_LAYER_MATMUL && l->cwb < l->cw) wanted = 1; /* weights come for each tile */
+    bool each = l->kind == HD_LAYER_MATMUL && (l->parts || l->cwb < l->cw);
+    if (each) wanted = 1; /* weights come for each tile */
     if (l->ask_tiles) wanted = l->ask_tiles;
     int most = l->th;
     if (l->tw == l->ow) l->th = (int)hd_min(l->th, even(l->oh, wanted, l->uy));
@@ -391,14 +392,20 @@ static hd_status choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     return HD_OK;
 }
 
-/* DRAM bytes of a layer whose reduction is split: weights for each tile, the operand once, or by
- * parts for each chunk of output tiles. */
-static int64_t split_traffic(const struct hd_lowering *lo, const struct hd_layer *l) {
+/* DRAM bytes of weights and operand: by parts the operand comes for each chunk of output tiles. */
+static int64_t traffic(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int64_t tiles = hd_layer_bands(l) * hd_ceil_div(l->ow, l->tw) * x->n;
-    int64_t input = (int64_t)hd_layer_rows(l, l->th) * hd_layer_cols(l, l->tw) * x->bytes;
-    int64_t times = l->parts ? hd_ceil_div(l->nts, l->nb) : 1;
-    return tiles * (hd_layer_weight_bytes(lo, l) + input * times);
+    int64_t input = (int64_t)hd_layer_rows(l, l->th) * hd_layer_cols(l, l->tw) * x->bytes * tiles;
+    bool once = l->weights_stay || (l->chunk_outer && !l->parts);
+    return hd_layer_weight_bytes(lo, l) * (once ? 1 : tiles) +
+           input * (l->chunk_outer ? hd_ceil_div(l->nts, l->nb) : 1);
+}
+
+/* The layer waits for memory rather than for MX. */
+static bool waits_for_memory(const struct hd_lowering *lo, const struct hd_layer *l) {
+    int64_t products = (int64_t)lo->tensors[l->out].n * l->oh * l->ow * l->nts * l->red;
+    return traffic(lo, l) / hd_axi_bytes(lo->m) > products;
 }
 
 /* The operand may come by parts of the reduction, in tiles of more pixels. */
@@ -412,13 +419,13 @@ static bool takes_parts(const struct hd_lowering *lo, const struct hd_layer *l) 
 hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     l->parts = false;
     hd_status s = choose_tiles(lo, l);
-    bool split = l->kind == HD_LAYER_MATMUL && l->cwb < l->cw;
-    if ((s == HD_OK && !split) || !takes_parts(lo, l)) return s;
+    if (!takes_parts(lo, l)) return s;
+    bool split = l->cwb < l->cw;
+    if (s == HD_OK && !split && (l->weights_stay || !waits_for_memory(lo, l))) return s;
     const struct hd_layer whole = *l;
     const char *why = lo->too_big[l->node];
     l->parts = true;
-    if (choose_tiles(lo, l) == HD_OK &&
-        (s != HD_OK || split_traffic(lo, l) < split_traffic(lo, &whole))) {
+    if (choose_tiles(lo, l) == HD_OK && (s != HD_OK || traffic(lo, l) < traffic(lo, &whole))) {
         lo->too_big[l->node] = NULL; /* only like the other way */
         hd_clear(lo->ctx);
         return HD_OK;
