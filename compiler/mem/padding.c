@@ -154,8 +154,7 @@ static void join_step(struct hd_lowering *lo, size_t from, size_t to) {
 /* needs / gives / destroys: see the head of this file. */
 void hd_join_padding(struct hd_lowering *lo) {
     for (size_t from = 0, to; from < lo->n_layers; from = to) {
-        for (to = from + 1; to < lo->n_layers && lo->layers[to].step == lo->layers[from].step;)
-            to++;
+        to = hd_step_end(lo, from);
         if (lo->model->steps[lo->layers[from].step].estimate <= HD_BRIEF) join_step(lo, from, to);
     }
 }

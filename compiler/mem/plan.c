@@ -96,11 +96,17 @@ static bool one_bank(const struct hd_lowering *lo, const struct hd_layer *l) {
     return streams && l->ring_bytes < 2 * (lo->m->xm_bytes / lo->m->xm_banks);
 }
 
+size_t hd_step_end(const struct hd_lowering *lo, size_t i) {
+    int step = lo->layers[i].step;
+    while (i < lo->n_layers && lo->layers[i].step == step) i++;
+    return i;
+}
+
 /* Cycles of the whole plan: of each step apart. */
 static int64_t plan_cycles(struct hd_lowering *lo) {
     int64_t cycles = 0;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
-        for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
+        end = hd_step_end(lo, i);
         int64_t step = hd_estimate_layers(lo, i, end), waits = 0;
         if (step == INT64_MAX) return step;
         for (size_t k = i; k < end; k++) waits += one_bank(lo, &lo->layers[k]);
@@ -290,7 +296,7 @@ static void choose_joins(struct hd_lowering *lo) {
     enum { FIRST = 6, JOINS = 500000 }; /* cycles of a program that takes long to estimate */
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         size_t *join = &lo->join[lo->layers[i].step], best = 0;
-        for (end = i + 1; end < lo->n_layers && lo->layers[end].step == lo->layers[i].step;) end++;
+        end = hd_step_end(lo, i);
         int64_t least = hd_step_price(lo, i, end);
         lo->model->steps[lo->layers[i].step].estimate = least;
         int64_t first = least < JOINS ? FIRST : 1;

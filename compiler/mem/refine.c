@@ -235,10 +235,10 @@ static bool same_step(const struct hd_lowering *lo, size_t a, size_t b) {
     return lo->layers[a].step == lo->layers[b].step;
 }
 
-/* Layers of the step of layer i: [from, to). */
-static void step_of(const struct hd_lowering *lo, size_t i, size_t *from, size_t *to) {
-    for (*from = i; *from > 0 && same_step(lo, i, *from - 1);) --*from;
-    for (*to = i + 1; *to < lo->n_layers && same_step(lo, i, *to);) ++*to;
+/* As it was asked before, which fitted. */
+static void tile_again(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
+    bool tiled = tile(lo, w, q);
+    HD_ASSERT(tiled);
 }
 
 /* needs / gives / destroys: see the head of this file. */
@@ -253,7 +253,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
             s.w.to = (size_t)lo->layers[s.w.end].chain_last + 1;
         const struct asked before = s.best = get(lo, &s.w);
-        if (i >= to) step_of(lo, i, &from, &to), whole = hd_estimate_layers(lo, from, to);
+        if (i >= to) from = i, to = hd_step_end(lo, i), whole = hd_estimate_layers(lo, from, to);
         s.cycles = attempt(&s, &s.best);
         search_tiles(&s);
         search_chunks(&s);
@@ -266,13 +266,11 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_groups(&s);
         search_halves(&s);
         search_head(&s);
-        HD_ASSERT(tile(lo, &s.w, &s.best)); /* it was there before */
-        if (whole < LONG) {                 /* what is better here may be worse further on */
+        tile_again(lo, &s.w, &s.best);
+        if (whole < LONG) { /* what is better here may be worse further on */
             int64_t now = hd_estimate_layers(lo, from, to);
-            if (now > whole)
-                HD_ASSERT(tile(lo, &s.w, &before));
-            else
-                whole = now;
+            if (now > whole) tile_again(lo, &s.w, &before);
+            whole = hd_min(whole, now);
         }
         hd_clear(lo->ctx);
     }
@@ -322,7 +320,7 @@ static void search_shorter(struct shorter *s) {
 /* needs / gives / destroys: see the head of this file. */
 void hd_refine_bytes(struct hd_lowering *lo) {
     for (size_t from = 0, to; from < lo->n_layers; from = to) {
-        for (to = from + 1; to < lo->n_layers && same_step(lo, from, to);) to++;
+        to = hd_step_end(lo, from);
         if (lo->model->steps[lo->layers[from].step].estimate > HD_BRIEF) continue; /* by plan.c */
         int64_t cycles = hd_estimate_layers(lo, from, to);
         int64_t bytes = hd_estimate_bytes(lo, from, to);
@@ -333,8 +331,7 @@ void hd_refine_bytes(struct hd_lowering *lo) {
             s.w = (struct window){i, (size_t)lo->layers[i].chain_last + 1, from, to};
             s.best = get(lo, &s.w);
             if (s.w.end - i == 1 && !lo->layers[i].head.words) search_shorter(&s);
-            bool tiled = tile(lo, &s.w, &s.best);
-            HD_ASSERT(tiled); /* it was there before */
+            tile_again(lo, &s.w, &s.best);
         }
         hd_clear(lo->ctx);
     }

@@ -293,7 +293,8 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     struct hd_chunk *ch = &w->chunks[nt / l->nb], once = {-1, -1};
     if (!l->weights_stay && !l->chunk_outer) ch = &once;
     int n = (int)hd_min(l->nb, l->nts - nt);
-    bool beside = w->lo->brief; /* sums of a pixel: then fewer words change between layers */
+    /* sums of a pixel: then fewer words change between layers; steps have 16 bits */
+    bool beside = w->lo->brief && (int64_t)n * t->th * t->tw <= INT16_MAX;
     struct hd_matmul q = {.in = t->in[0],
                           .nt = nt,
                           .n = n,

@@ -535,6 +535,8 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
  * so many cycles; hd_refine_bytes spends a part of all cycles at most, of others bytes alone count
  * and a smaller part. */
 enum { HD_BRIEF = 100000, HD_DEAR = 100, HD_CYCLES_PER_BYTE = 5 };
+/* Behind the last layer of the step of layer i. */
+size_t hd_step_end(const struct hd_lowering *lo, size_t i);
 /* Cycles of layers [first, end), a step, and the price of its program. */
 int64_t hd_step_price(struct hd_lowering *lo, size_t first, size_t end);
 /* Bytes of their program. */

@@ -276,10 +276,15 @@ static void choose_bmm_chunk(const struct hd_lowering *lo, struct hd_layer *l) {
 }
 
 /* Weight chunks: of matrix and depthwise layers; nothing for others. */
-void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l) {
+static void choose_chunks(const struct hd_lowering *lo, struct hd_layer *l) {
     if (l->kind == HD_LAYER_MATMUL) choose_chunk(lo, l);
     if (l->kind == HD_LAYER_DEPTHWISE) choose_depthwise_chunk(lo, l);
     if (l->kind == HD_LAYER_BMM) choose_bmm_chunk(lo, l);
+}
+
+void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l) {
+    l->parts = false; /* of an earlier plan */
+    choose_chunks(lo, l);
 }
 
 /* The head of a wave, if that is asked for: windows of rows that share none, and accumulators that
@@ -349,7 +354,7 @@ static hd_status choose_tiles(struct hd_lowering *lo, struct hd_layer *l) {
     const char *why;
     if (l->kind == HD_LAYER_RECURRENT)
         return hd_choose_recurrent(lo, l, &why) ? HD_OK : does_not_fit(lo, l, why);
-    hd_choose_chunks(lo, l);
+    choose_chunks(lo, l);
     if (l->kind == HD_LAYER_MATMUL) {
         int64_t words = hd_layer_block_words(l);
         if (words > hd_wm_words(lo->m) / 2)

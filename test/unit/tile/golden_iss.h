@@ -19,6 +19,23 @@
 /* By so much the estimate may be off. */
 enum { ESTIMATE_PART = 25, ESTIMATE_CYCLES = 64 };
 
+/* A name, and parameters behind it: "tiny am_bytes=65536". */
+static inline hd_status load_machine(hd_ctx *ctx, const char *text, struct hd_machine *out) {
+    char copy[128], *at = copy;
+    size_t n = strcspn(text, " ");
+    assert_true(strlen(text) < sizeof copy);
+    strcpy(copy, text);
+    copy[n] = 0;
+    hd_status s = hd_machine_load(ctx, copy, out);
+    for (const char *p = text + n; s == HD_OK && *p; p = text + n) {
+        size_t length = strcspn(++p, " ");
+        memcpy(at, p, length), at[length] = 0;
+        s = hd_machine_set(ctx, out, at);
+        n = (size_t)(p - text) + length;
+    }
+    return s == HD_OK ? hd_machine_check(ctx, out) : s;
+}
+
 /* Takes the graph. The model is the caller's. Of one program the estimate must be near. */
 static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *machine,
                                       uint32_t latency) {
@@ -28,7 +45,7 @@ static inline hd_model *golden_is_iss(hd_ctx *ctx, hd_graph *g, const char *mach
     assert_true(g->n_outputs <= 2);
     for (size_t i = 0; i < g->n_outputs; i++)
         out[i] = (size_t)hd_tensor_elems(&g->tensors[g->outputs[i]]);
-    if (hd_machine_load(ctx, machine, &o.machine) != HD_OK || hd_lower(ctx, g, &o, &model) != HD_OK)
+    if (load_machine(ctx, machine, &o.machine) != HD_OK || hd_lower(ctx, g, &o, &model) != HD_OK)
         fail_msg("%s", hd_message(ctx));
     int8_t *x = malloc(in + 1), *y[2];
     for (size_t i = 0; i < in; i++) x[i] = (int8_t)(i * 53 + i / 5);

@@ -62,6 +62,15 @@ static void deep_windows(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Steps of operations have 16 bits, and half of AM may have more words. */
+static void wide_tiles(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const struct conv_shape row = {8, 1, 8192, {1, 1}, {1, 1}, {0, 0}, .oc = 32};
+    run(ctx, "tiny am_bytes=2097152 xm_bytes=4194304", convolution(ctx, &row), 64);
+    hd_ctx_destroy(ctx);
+}
+
 /* Patches of an image: weights need not stay for windows to be gathered. */
 static void patches(void **state) {
     (void)state;
@@ -233,6 +242,7 @@ static void streams_have_banks(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sequences),
                                        cmocka_unit_test(deep_windows),
+                                       cmocka_unit_test(wide_tiles),
                                        cmocka_unit_test(patches),
                                        cmocka_unit_test(latency_counts),
                                        cmocka_unit_test(pools_in_two_steps),
