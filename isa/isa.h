@@ -38,7 +38,7 @@
 #include "runtime/base/status.h"
 
 enum {
-    HD_ISA_VERSION = 1 << 16 | 3,
+    HD_ISA_VERSION = 1 << 16 | 4,
     HD_PROG_MAGIC = 0x314c4448,        /* "HDL1" */
     HD_PROG_MAGIC_PACKED = 0x334c4448, /* "HDL3" */
     HD_PROG_HEADER_WORDS = 4,          /* of a plain program */

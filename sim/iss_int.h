@@ -219,7 +219,7 @@ struct vx_result {
     bool to_am, turned, end;
 };
 struct vx_time {
-    bool run, dw, pairs, single, first_pm; /* single: the first iteration is a result */
+    bool run, dw, pairs, sums, single, first_pm; /* single: the first iteration is a result */
     bool two, to_am, turns, fn_before, fn_behind;
     bool a_xm, a_am, b_xm, b_am, got_a, got_b;
     uint32_t head, gap, skip; /* dw: columns before the first window, between two, to the next */

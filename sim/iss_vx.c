@@ -327,7 +327,11 @@ static unsigned run_map(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles
 /* ---- dw ------------------------------------------------------------------------------------- */
 
 static bool pairs(const struct map *o) { /* every second column comes from B */
-    return o->b_kind != KIND_ZERO;
+    return in_xm(o->b_kind);
+}
+
+static bool sums(const struct map *o) { /* windows add to B */
+    return o->b_kind == KIND_AM_INT;
 }
 
 static int64_t dw_columns(const struct map *o) { /* vectors of A in a row of outputs */
@@ -340,9 +344,10 @@ static unsigned check_dw(const hd_iss *iss, const struct map *o) {
     for (int l = 0; l < LOOPS; l++)
         if (o->n[l] == 0) return HD_ERR_operand;
     if (o->n[0] > DW_COLS || o->n[2] > DW_ROWS || o->sx == 0 || !in_xm(o->a_kind) ||
-        (pairs(o) && (o->b_kind != o->a_kind || o->sx != 2 || o->n[0] < 2)) || o->alu != ALU_A ||
-        o->red != RED_NONE || o->nred != 0 || o->d_kind == TO_XM_TURNED || imm < -DW_IMM ||
-        imm > DW_IMM)
+        (o->b_kind != KIND_ZERO && !sums(o) &&
+         (o->b_kind != o->a_kind || o->sx != 2 || o->n[0] < 2)) ||
+        o->alu != ALU_A || o->red != RED_NONE || o->nred != 0 || o->d_kind == TO_XM_TURNED ||
+        imm < -DW_IMM || imm > DW_IMM)
         return HD_ERR_operand;
     int64_t xm = iss->m.xm_bytes / iss->m.n, am = hd_am_words(&iss->m), pm = hd_pm_words(&iss->m);
     int64_t tap_words = (o->n[0] * o->n[2] + TAPS_PER_WORD - 1) / TAPS_PER_WORD;
@@ -350,6 +355,7 @@ static unsigned check_dw(const hd_iss *iss, const struct map *o) {
     const int64_t b_n[LOOPS] = {o->n[1], 1, o->n[2], o->n[3]};
     const int64_t d_n[LOOPS] = {1, o->n[1], 1, o->n[3]}, p_n[LOOPS] = {1, 1, 1, o->n[3]};
     if (!inside(o->a, a_n, o->as, 0, xm) || (pairs(o) && !inside(o->b, b_n, o->bs, 0, xm)) ||
+        (sums(o) && !inside(o->b, d_n, o->bs, 0, am)) ||
         !inside(o->d, d_n, o->ds, 0, to_am(o) ? am : xm) ||
         !inside(o->p, p_n, o->ps, 0, pm - tap_words))
         return HD_ERR_range;
@@ -373,12 +379,15 @@ static int64_t column(const struct map *o, int64_t x, int64_t kx, int64_t ky, in
     return o->a + (x + (kx == 2)) * o->as[0] + ky * o->as[2] + i3 * o->as[3];
 }
 
-/* t[i] = sum over window x. */
+/* t[i] = sum over window x, and what it adds to. */
 static void window_sum(const hd_iss *iss, const struct map *o, int64_t x, int64_t i3,
                        int32_t w[][LANES], uint32_t *t) {
     int n = (int)iss->m.n;
     uint32_t a[LANES];
-    memset(t, 0, (size_t)n * 4);
+    if (sums(o))
+        load(iss, o->b_kind, o->b + x * o->bs[1] + i3 * o->bs[3], 0, 0, t);
+    else
+        memset(t, 0, (size_t)n * 4);
     for (int64_t ky = 0; ky < o->n[2]; ky++)
         for (int64_t kx = 0; kx < o->n[0]; kx++) {
             const int32_t *tap = w[ky * o->n[0] + kx];

@@ -4,7 +4,7 @@
 
 #include "sim/iss_int.h"
 
-enum { KIND_AM_F32 = 1, KIND_XM_U8 = 3, KIND_ZERO = 4, ALU_A = 0, ALU_MUL = 3 };
+enum { KIND_AM_INT, KIND_AM_F32, KIND_XM_S8, KIND_XM_U8, ALU_A = 0, ALU_MUL = 3 };
 enum { TO_AM_F32 = 1, TO_AM_INT = 2, TURNED = 3 };
 
 static void set_late(struct vx_time *v, bool lanes, bool fn, bool lut, int alu) {
@@ -31,7 +31,8 @@ static void start_dw(struct vx_time *v, const uint32_t *words) {
     v->n[1] = v->pairs ? GET(n1) + GET(n0) - 2 : (GET(n1) - 1) * sx + GET(n0);
     int64_t(*step)[4] = v->step;
     step[HD_VX_A][0] = GET(as2), step[HD_VX_A][1] = GET(as0), step[HD_VX_A][2] = GET(as3);
-    step[HD_VX_B][0] = GET(bs2), step[HD_VX_B][1] = GET(bs0), step[HD_VX_B][2] = GET(bs3);
+    step[HD_VX_B][0] = v->pairs ? GET(bs2) : 0;
+    step[HD_VX_B][1] = v->pairs ? GET(bs0) : GET(bs1), step[HD_VX_B][2] = GET(bs3);
     step[HD_VX_D][0] = 0, step[HD_VX_D][1] = GET(ds1), step[HD_VX_D][2] = GET(ds3);
 #undef GET
 }
@@ -57,8 +58,9 @@ void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words) {
     int alu = (int)GET(alu);
     v->run = true;
     v->dw = code == hd_isa_ops[HD_OP_vx_dw].code;
-    v->pairs = v->dw && b != KIND_ZERO;
-    v->two = alu != ALU_A || v->pairs;
+    v->pairs = v->dw && (b == KIND_XM_S8 || b == KIND_XM_U8);
+    v->sums = v->dw && b == KIND_AM_INT;
+    v->two = alu != ALU_A || v->pairs || v->sums;
     v->to_am = d == TO_AM_F32 || d == TO_AM_INT;
     v->turns = d == TURNED;
     v->a_am = a <= KIND_AM_F32, v->a_xm = !v->a_am && a <= KIND_XM_U8;
@@ -127,7 +129,7 @@ static bool next_iteration(struct vx_time *v, bool window) {
     if (level == v->loops) return true;
     v->i[level]++;
     for (int s = 0; s < HD_VX_STREAMS; s++) {
-        bool stay = !window && (s == HD_VX_D || (s == HD_VX_B && v->pairs));
+        bool stay = !window && (s == HD_VX_D || s == HD_VX_B);
         int64_t at = v->at[s][level] + (stay ? 0 : v->step[s][level]);
         for (int l = 0; l <= level; l++) v->at[s][l] = at;
     }
@@ -145,7 +147,7 @@ static void issue(hd_iss *iss, struct hd_iss_banks *taken, bool *stall) {
     for (int l = 0; l < v->inner; l++) sum_last = sum_last && v->i[l] + 1 == v->n[l];
     uint32_t results = iss->m.n > 32 ? HD_VX_RESULTS : HD_VX_RESULTS / 2;
     if ((sum_last && v->n_results >= results) || !may_issue(v, iss->now)) return;
-    bool want_b = v->two && (v->pairs ? window : sum_last);
+    bool want_b = v->two && (v->pairs ? window : v->sums ? window && !v->i[0] : sum_last);
     int64_t a = v->at[HD_VX_A][0], b = v->at[HD_VX_B][0];
     bool a_ok = v->got_a || !(v->a_xm || v->a_am),
          b_ok = v->got_b || !want_b || !(v->b_xm || v->b_am);

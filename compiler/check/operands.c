@@ -288,7 +288,7 @@ static void check_vx(struct hd_check *k, struct hd_check_op *op, const uint32_t 
 
 /* vx.dw: taps lie in the PM words behind the one of bias and scale, 8 a word. */
 static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
-    enum { S8 = 2, U8 = 3, ZERO = 4, COLS = 3, ROWS = 4, IMM = 255, TAPS = 8 };
+    enum { AM_INT = 0, S8 = 2, U8 = 3, ZERO = 4, COLS = 3, ROWS = 4, IMM = 255, TAPS = 8 };
     int64_t n0 = GET(vx_n0), n1 = GET(vx_n1), n2 = GET(vx_n2), n3 = GET(vx_n3), sx = GET(vx_sx);
     int64_t a = GET(vx_a_kind), d = GET(vx_d_kind), imm = GET(vx_a_imm);
     struct nest all = {4, {n0, n1, n2, n3}};
@@ -301,12 +301,12 @@ static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
         hd_check_add(k, true, op, "a_kind is %lld, 2 or 3 (bytes of XM)", (long long)a);
     if (GET(vx_alu) || GET(vx_red) || GET(vx_nred) || GET(vx_lanes))
         hd_check_add(k, true, op, "alu, red, nred and lanes must be 0");
-    bool pairs = GET(vx_b_kind) != ZERO;
+    bool sums = GET(vx_b_kind) == AM_INT, pairs = GET(vx_b_kind) != ZERO && !sums;
     if (pairs && (GET(vx_b_kind) != a || sx != 2 || n0 < 2))
-        hd_check_add(
-            k, true, op,
-            "b_kind is %lld: 4, or for pairs of columns as a_kind, with sx 2 and n0 2 or 3",
-            (long long)GET(vx_b_kind));
+        hd_check_add(k, true, op,
+                     "b_kind is %lld: 4, 0 for sums that go on, or for pairs of columns as a_kind, "
+                     "with sx 2 and n0 2 or 3",
+                     (long long)GET(vx_b_kind));
     if (imm < -IMM || imm > IMM)
         hd_check_add(k, true, op, "a_imm is %lld, -255 to 255", (long long)imm);
     if (!loops_run(k, op, &all, 0) || sx < 1) return;
@@ -314,10 +314,11 @@ static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
                 par = {1, {n3}};
     int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)}, ps[1] = {GET(vx_ps3)};
     int64_t bs[3] = {GET(vx_bs0), GET(vx_bs2), GET(vx_bs3)};
-    int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)};
+    int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)}, sum[2] = {GET(vx_bs1), GET(vx_bs3)};
     touch_vx(k, op, "operand A", S8, GET(vx_a), &in, as, 0, false);
     in.n[0] = n1;
     if (pairs) touch_vx(k, op, "operand B", S8, GET(vx_b), &in, bs, 0, false);
+    if (sums) touch_vx(k, op, "operand B", AM_INT, GET(vx_b), &out, sum, 0, false);
     touch_vx(k, op, "destination", vx_place(d), GET(vx_d), &out, ds, 0, true);
     if (GET(vx_lut) && GET(vx_lut) <= HD_TM_TABLES) touch_table(k, op, GET(vx_lut));
     touch(k, op, "PM words", HD_CHECK_PM, 1, GET(vx_p), &par, ps, 0, 1 + hd_ceil_div(n0 * n2, TAPS),

@@ -91,11 +91,14 @@ static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int
     static const int loop[] = {2, 0, 3}; /* rows of the window, columns, vectors of channels */
     int64_t n0 = field(op, HD_F_vx_n0), n1 = field(op, HD_F_vx_n1);
     bool pairs = field(op, HD_F_vx_b_kind) == field(op, HD_F_vx_a_kind);
-    if (which && !pairs) return false;
     out->loops = 3;
     out->n[0] = field(op, HD_F_vx_n2), out->n[2] = field(op, HD_F_vx_n3);
     out->n[1] = pairs ? n1 + n0 - 2 : (n1 - 1) * field(op, HD_F_vx_sx) + n0;
     for (int l = 0; l < 3; l++) out->step[l] = field(op, step + loop[l]);
+    if (which && !pairs) { /* a sum for each window */
+        out->step[0] = 0;
+        out->step[1] = field(op, HD_F_vx_bs1) / field(op, HD_F_vx_sx);
+    }
     return true;
 }
 
@@ -115,6 +118,8 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
     }
     for (int l = 0; map && l < field(op, HD_F_vx_nred); l++)
         out->b_part /= (double)field(op, HD_F_vx_n0 + l);
+    if (!map && field(op, HD_F_vx_b_kind) <= KIND_AM_LAST)
+        out->b_part = 1 / (double)(field(op, HD_F_vx_n2) * field(op, HD_F_vx_sx));
 }
 
 void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, double end,

@@ -26,25 +26,25 @@ static struct hd_view window_rows(const struct hd_lowerer *w, const struct hd_ti
     return v;
 }
 
-/* One operation: windows, or one part of them, whose sums go to AM. Where taps are dilated it makes
- * every dx-th column of the result, whose windows slide over every dx-th of the input. */
+/* One operation: windows, or one part of them, which adds to the sums of the parts before it. Where
+ * taps are dilated it makes every dx-th column of the result, whose windows slide over every dx-th
+ * of the input. */
 struct window {
     struct hd_dw_part taps;
-    int64_t am; /* of its first sum, -1: whole windows, to XM */
-    int parts;  /* words of AM for each vector of the result, and between its sums */
-    int phase;  /* the first column, below dx */
+    int64_t am;       /* of the first sum, a word for each vector of the result */
+    bool first, last; /* nothing to add to; to XM */
+    int phase;        /* the first column, below dx */
 };
 
-static void sums_to_am(struct hd_lowerer *w, const struct hd_tile *t, const struct part *q,
-                       const struct window *v) {
-    int64_t row = (int64_t)t->tw * v->parts;
-    bool many = q->rows * q->vecs > 1;
-    hd_low_set(w, HD_F_vx_d_kind, 2);
-    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_d, v->am + v->phase * v->parts);
-    hd_low_set(w, HD_F_vx_ds1, v->parts * w->l->dx), hd_low_set(w, HD_F_vx_ds3, many ? row : 0);
-    int64_t end = v->am + row * q->rows * q->vecs - v->parts + 1;
-    hd_sched_touch(&w->s, HD_SPACE_AM, v->am, end, true);
+/* Operand B (sums to add to) or the destination (sums of this part) in AM. */
+static void sums(struct hd_lowerer *w, const struct hd_tile *t, const struct part *q,
+                 const struct window *v, bool write) {
+    int many = q->rows * q->vecs;
+    hd_low_set(w, write ? HD_F_vx_d_kind : HD_F_vx_b_kind, write ? 2 : 0);
+    hd_low_set(w, write ? HD_F_vx_d : HD_F_vx_b, v->am + v->phase);
+    hd_low_set(w, write ? HD_F_vx_ds1 : HD_F_vx_bs1, w->l->dx);
+    hd_low_set(w, write ? HD_F_vx_ds3 : HD_F_vx_bs3, many > 1 ? t->tw : 0);
+    hd_sched_touch(&w->s, HD_SPACE_AM, v->am, v->am + (int64_t)t->tw * many, write);
 }
 
 static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, int nt, int64_t pm,
@@ -58,7 +58,8 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
     int64_t first = v->taps.row * l->dy * src.pitch + (v->taps.col * l->dx + v->phase) * src.cp;
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
     hd_low_operand_a(w);
-    hd_low_set(w, HD_F_vx_use_bias, v->am < 0), hd_low_set(w, HD_F_vx_scale_pm, v->am < 0);
+    hd_low_set(w, HD_F_vx_use_bias, v->last), hd_low_set(w, HD_F_vx_scale_pm, v->last);
+    if (!v->last) hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
     hd_low_set(w, HD_F_vx_sx, l->sx / v->taps.step);
     if (x->apart || hd_layer_pairs(w->lo, l)) {
         struct hd_view b = window_rows(w, t, 1, q);
@@ -81,8 +82,9 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
     if (t->channels && x->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
     hd_low_touch(w, &src, false);
     hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)(q->vec + q->vecs) * l->pm_words, false);
-    if (v->am >= 0) {
-        sums_to_am(w, t, q, v);
+    if (!v->first) sums(w, t, q, v, false);
+    if (!v->last) {
+        sums(w, t, q, v, true);
         return hd_sched_end(&w->s);
     }
     dst.at += (uint32_t)(q->row * out->pitch), dst.rows = q->rows, dst.y += q->row;
@@ -103,66 +105,22 @@ static hd_status window_op(struct hd_lowerer *w, const struct hd_tile *t, int nt
     return HD_OK;
 }
 
-/* The parts' sums in AM, a vector of the result behind the other, become bytes of rows x vecs. */
-static hd_status add_parts(struct hd_lowerer *w, const struct hd_tile *t, int64_t pm,
-                           const struct hd_view *out, int c, const struct part *q, bool down,
-                           const struct window *v) {
-    const struct hd_layer *l = w->l;
-    int lanes = (int)w->m->n, inner = down ? q->rows : q->vecs, outer = down ? q->vecs : q->rows;
-    int64_t row = (int64_t)t->tw * v->parts;
-    struct hd_view dst = *out;
-    dst.at += (uint32_t)(q->row * out->pitch), dst.rows = q->rows, dst.y += q->row;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_operand_a(w);
-    hd_low_set(w, HD_F_vx_a_kind, 0), hd_low_set(w, HD_F_vx_a_imm, 0);
-    hd_low_set(w, HD_F_vx_use_bias, 1), hd_low_set(w, HD_F_vx_scale_pm, 1);
-    hd_low_set(w, HD_F_vx_red, 1), hd_low_set(w, HD_F_vx_nred, 1);
-    hd_low_set(w, HD_F_vx_a, v->am);
-    hd_low_set(w, HD_F_vx_d, (int64_t)(dst.at + (uint32_t)c) / lanes + q->vec);
-    hd_low_set(w, HD_F_vx_p, pm + q->vec * l->pm_words);
-    hd_low_set(w, HD_F_vx_n0, v->parts), hd_low_set(w, HD_F_vx_as0, 1);
-    hd_low_set(w, HD_F_vx_n1, t->tw), hd_low_set(w, HD_F_vx_as1, v->parts);
-    hd_low_set(w, HD_F_vx_ds1, out->cp / lanes);
-    hd_low_set(w, HD_F_vx_n2, inner), hd_low_set(w, HD_F_vx_n3, outer);
-    if (inner > 1) {
-        hd_low_set(w, HD_F_vx_as2, row);
-        hd_low_set(w, HD_F_vx_ds2, down ? out->pitch / lanes : 1);
-        hd_low_set(w, HD_F_vx_ps2, down ? 0 : l->pm_words);
-    }
-    if (outer > 1) {
-        hd_low_set(w, HD_F_vx_as3, row * inner);
-        hd_low_set(w, HD_F_vx_ds3, down ? 1 : out->pitch / lanes);
-        hd_low_set(w, HD_F_vx_ps3, down ? l->pm_words : 0);
-    }
-    hd_sched_touch(&w->s, HD_SPACE_AM, v->am, v->am + row * inner * outer, false);
-    hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)(q->vec + q->vecs) * l->pm_words, false);
-    hd_low_touch(w, &dst, true);
-    return hd_sched_end(&w->s);
-}
-
-/* Windows of several parts: for as many rows and vectors as half of AM holds, all parts, and then
- * their sum. Operations go down the rows of one vector, or over the vectors of one row. */
+/* Windows of several parts, for as many rows or vectors as half of AM holds sums of. Operations go
+ * down the rows of one vector, or over the vectors of one row. */
 static hd_status in_parts(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
-                          const struct hd_view *out, int c, bool down, bool far) {
-    struct window v = {.parts = hd_layer_dw_parts(w->l)};
-    int64_t row = (int64_t)t->tw * v.parts, room = hd_max(1, hd_am_words(w->m) / 2 / row);
-    int inner = down ? t->th : n, outer = down ? n : t->th;
-    int in_n = (int)hd_min(inner, room), out_n = (int)hd_min(outer, room / inner);
-    if (out_n < 1 || far) out_n = 1;
-    for (int o = 0; o < outer; o += out_n)
-        for (int i = 0; i < inner; i += in_n) {
-            int os = (int)hd_min(out_n, outer - o), is = (int)hd_min(in_n, inner - i);
-            int64_t am = hd_low_accumulators(w, row * is * os);
-            for (int k = 0; k < os; k++)
-                for (int p = 0; p < v.parts; p++) {
-                    struct part q =
-                        down ? (struct part){i, is, o + k, 1} : (struct part){o + k, 1, i, is};
-                    v.taps = hd_layer_dw_part(w->l, p), v.am = am + k * is * row + p;
-                    TRY(window_op(w, t, nt, pm, out, c, &q, &v));
-                }
-            struct part all = down ? (struct part){i, is, o, os} : (struct part){o, os, i, is};
-            v.am = am;
-            TRY(add_parts(w, t, pm, out, c, &all, down, &v));
+                          const struct hd_view *out, int c, bool down) {
+    int parts = hd_layer_dw_parts(w->l), inner = down ? t->th : n, outer = down ? n : t->th;
+    int room = (int)hd_max(1, hd_am_words(w->m) / 2 / t->tw), many = (int)hd_min(inner, room);
+    for (int o = 0; o < outer; o++)
+        for (int i = 0; i < inner; i += many) {
+            int some = (int)hd_min(many, inner - i);
+            struct window v = {.am = hd_low_accumulators(w, (int64_t)t->tw * some)};
+            struct part q = down ? (struct part){i, some, o, 1} : (struct part){o, 1, i, some};
+            for (int p = parts - 1; p >= 0;
+                 p--) { /* bias and scale lie before the taps of part 0 */
+                v.taps = hd_layer_dw_part(w->l, p), v.first = p == parts - 1, v.last = p == 0;
+                TRY(window_op(w, t, nt, pm, out, c, &q, &v));
+            }
         }
     return HD_OK;
 }
@@ -173,8 +131,8 @@ hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt
     const struct hd_layer *l = w->l;
     int64_t step = (int64_t)hd_max(l->sy * t->in[0].pitch, out->pitch) / w->m->n;
     bool far = step > INT16_MAX, down = t->th > n && !far && !hd_low_tensor(w, l->in[0])->roll;
-    struct window whole = {hd_layer_dw_part(l, 0), -1, 1, 0};
-    if (hd_layer_dw_parts(l) > 1) return in_parts(w, t, nt, n, pm, out, c, down, far);
+    struct window whole = {.taps = hd_layer_dw_part(l, 0), .first = true, .last = true};
+    if (hd_layer_dw_parts(l) > 1) return in_parts(w, t, nt, n, pm, out, c, down);
     for (int i = 0; i < (down ? n : t->th); i++) {
         struct part q = down ? (struct part){0, t->th, i, 1} : (struct part){i, 1, 0, n};
         TRY(window_op(w, t, nt, pm, out, c, &q, &whole));

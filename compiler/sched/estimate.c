@@ -83,10 +83,10 @@ static int64_t inside(int64_t n, int64_t at, int64_t step, int64_t end) {
     return hd_max(0, hd_min(n, after) - first);
 }
 
-/* Runs and beats of a load or store. Runs that go on in DRAM and on chip are one, but where a load
- * is cut to a tensor or comes column-wise. */
+/* Runs and beats of a load or store, and chunks of whole runs of padding. Runs that go on in DRAM
+ * and on chip are one, but where a load is cut to a tensor or comes column-wise. */
 static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_t *out_runs,
-                     int64_t *out_beats) {
+                     int64_t *out_beats, int64_t *out_padding) {
     const struct hd_machine *m = t->s->lo->m;
     static const enum hd_field lx[] = {HD_F_lx_n1, HD_F_lx_n2, HD_F_lx_n3, HD_F_lx_s1, HD_F_lx_s2,
                                        HD_F_lx_s3, HD_F_lx_d1, HD_F_lx_d2, HD_F_lx_d3},
@@ -94,6 +94,7 @@ static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_
                                        HD_F_st_d3, HD_F_st_s1, HD_F_st_s2, HD_F_st_s3};
     int64_t run, n[3] = {1, 1, 1}, step[3] = {0}, chip[3] = {0};
     bool apart = false;
+    *out_padding = 0;
     if (op->unit == HD_UNIT_lw) {
         int64_t word = hd_lw_word_bytes(m, field(op, HD_F_lw_mem)),
                 count = field(op, HD_F_lw_count);
@@ -118,9 +119,9 @@ static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_
                           field(op, HD_F_lx_row_bytes) + run - 1);
             n[1] =
                 inside(n[1], field(op, HD_F_lx_y0), field(op, HD_F_lx_ys), field(op, HD_F_lx_rows));
+            *out_padding = (all - n[0] * n[1] * n[2]) * hd_ceil_div(run, t->axi);
             if (!n[0] || !n[1]) {
-                *out_runs = all * hd_ceil_div(run, t->axi);
-                *out_beats = 0;
+                *out_runs = *out_beats = 0;
                 return;
             }
         }
@@ -163,7 +164,7 @@ static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) 
  * AM. */
 static double drained(const struct timing *t, const struct hd_slot_op *op) {
     int64_t a = field(op, HD_F_vx_a_kind), b = field(op, HD_F_vx_b_kind);
-    if (!field(op, HD_F_vx_alu)) b = a;
+    if (op->code != hd_isa_ops[HD_OP_vx_dw].code && !field(op, HD_F_vx_alu)) b = a;
     double xm = xm_kind(a) || xm_kind(b) ? t->vx_written[0] : 0;
     double am = a < 2 || b < 2 ? t->vx_written[1] : 0;
     return xm > am ? xm : am;
@@ -346,9 +347,10 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         done = t->free[u] + MX_DONE;
         begin_mx(t, op);
     } else if (op->code && u != HD_UNIT_seq) {
-        int64_t runs, beats;
+        int64_t runs, beats, padding;
         double first = start + DMA_FIRST;
-        transfer(t, op, &runs, &beats);
+        transfer(t, op, &runs, &beats, &padding);
+        if (padding) t->filled[u] = (t->filled[u] > first ? t->filled[u] : first) + (double)padding;
         if (u == HD_UNIT_st) {
             double data = first > t->write_free ? first : t->write_free;
             send(t, data, runs, beats);
@@ -365,9 +367,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
                                        .at = first - 1,
                                        .beats = (double)beats / (double)bursts};
             t->free[u] = done = -1;
-        } else { /* padding */
-            double from = t->filled[u] > first ? t->filled[u] : first;
-            t->filled[u] = from + (double)runs;
+        } else { /* padding alone */
             done = t->filled[u] + DMA_DONE;
             takes_next(t, u, k, start + 1);
         }

@@ -5,10 +5,10 @@
  * destroys: nothing
  *
  * vx.dw takes at most DW_ROWS x DW_COLS taps. A larger window is cut into parts of such a size:
- * each leaves its sum in AM as an integer (below 2^24, so binary32 on the way holds it), and one
- * vx.map adds them. Where taps are dx columns apart, every dx-th column is an operation of its own,
- * whose windows slide over every dx-th column of the input. A 7x7 window is 21 + 6 vectors for each
- * one of the result, where MX would take 49.
+ * each but the last leaves its sum in AM as an integer (below 2^24, so binary32 on the way holds
+ * it), and the next one goes on from there. Where taps are dx columns apart, every dx-th column is
+ * an operation of its own, whose windows slide over every dx-th column of the input. A 7x7 window
+ * is 21 vectors for each one of the result, where MX would take 49.
  */
 #include <string.h>
 
@@ -16,6 +16,7 @@
 #include "runtime/base/num.h"
 
 enum { DW_ROWS = 4, DW_COLS = 3, TAPS_PER_WORD = 8 }; /* isa.def, vx.dw */
+enum { TAPS_MAX = (1 << 24) / (128 * 255) };          /* sums stay below 2^24 */
 enum { BEGIN = 20 }; /* cycles from the end of one operation of VX to the results, docs/hw.md */
 
 /* Columns of part i of those side by side: kw of them, `step` apart. Those of a wide window with
@@ -58,7 +59,7 @@ struct hd_dw_part hd_layer_dw_part(const struct hd_layer *l, int i) {
 
 int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels) {
     int parts = hd_layer_dw_parts(l), phases = (int)hd_min(l->dx, pixels);
-    int64_t sum = parts > 1 ? (int64_t)parts * pixels : 0;
+    int64_t sum = 0;
     for (int i = 0; i < parts; i++) {
         struct hd_dw_part q = hd_layer_dw_part(l, i);
         sum += (int64_t)q.kh * ((pixels - phases) * (l->sx / q.step) + phases * q.kw);
@@ -68,8 +69,7 @@ int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels) {
 
 int64_t hd_dw_pixel_vectors(const struct hd_layer *l) {
     struct hd_dw_part q;
-    int across = columns(l, 0, &q), parts = across * rows(l);
-    return (int64_t)l->kh * across * (l->sx / q.step) + (parts > 1 ? parts : 0);
+    return (int64_t)l->kh * columns(l, 0, &q) * (l->sx / q.step);
 }
 
 /* PM words of an output tile: bias and scale, then the taps of each part. */
@@ -78,9 +78,9 @@ static int pm_words(const struct hd_layer *l) {
     return 1 + last.pm + (int)hd_ceil_div(last.kh * last.kw, TAPS_PER_WORD);
 }
 
-/* needs: the words that it would be for MX. Windows of one part, or of parts that memories have
- * room for and that take less time than the same as a grouped convolution on MX, whose words for a
- * tap are nearly all zeros. */
+/* needs: the words that it would be for MX. Windows of one part, or of parts that PM has room for,
+ * whose sums binary32 holds and that take less time than the same as a grouped convolution on MX,
+ * whose words for a tap are nearly all zeros. */
 bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     bool dilated = l->dx > 1;
@@ -89,13 +89,12 @@ bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
         return false;
     int parts = hd_layer_dw_parts(l);
     if (parts == 1 && !dilated) return true;
-    if (pm_words(l) > (int)hd_pm_words(lo->m) / 4 || parts > (int)hd_am_words(lo->m) / 2)
-        return false;
+    if (pm_words(l) > (int)hd_pm_words(lo->m) / 4 || l->kh * l->kw > TAPS_MAX) return false;
     int64_t words = (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
     int64_t loads = (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) / hd_axi_bytes(lo->m);
     int64_t mx = hd_max((int64_t)x->n * l->oh * l->ow * words, loads);
     int64_t vx = (int64_t)x->n * l->oh * l->nts * hd_dw_row_vectors(l, l->ow);
-    if (dilated) vx += BEGIN * hd_min(l->oh, l->nts) * hd_min(l->dx, l->ow) * parts;
+    vx += BEGIN * hd_min(l->oh, l->nts) * hd_min(l->dx, l->ow) * parts;
     return vx < mx;
 }
 

@@ -301,8 +301,8 @@ void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t
                         const int32_t *bias, const float *scale, int64_t n_scale);
 
 /* Part i of the window of a depthwise layer: kh x kw taps from (row, col), columns `step` apart, in
- * the PM words behind word pm of an output tile. One part is the whole window; several add up
- * (tile/depthwise.c). */
+ * the PM words behind word pm of an output tile. One part is the whole window; each of several goes
+ * on from the sums of those before it (tile/depthwise.c). */
 struct hd_dw_part {
     int row, col, kh, kw, step, pm;
 };

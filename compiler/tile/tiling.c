@@ -187,10 +187,10 @@ static int blocks(int n, int block, int all) {
     return n >= all ? all : (int)hd_min(all, hd_max(block, hd_floor_to(n, block)));
 }
 
-/* Columns of a tile: sums of the parts of a row's windows are in accumulators at a time. */
+/* Columns of a tile: sums of a row's windows of several parts are in accumulators at a time. */
 static int columns_max(const struct hd_lowering *lo, const struct hd_layer *l) {
     int parts = l->kind == HD_LAYER_DEPTHWISE ? hd_layer_dw_parts(l) : 1;
-    return parts > 1 ? (int)hd_min(l->ow, accumulators(lo->m) / parts) : l->ow;
+    return parts > 1 ? (int)hd_min(l->ow, accumulators(lo->m)) : l->ow;
 }
 
 /* Shrinks a tile until accumulators hold it and two of it fit in the ring. */

@@ -6,8 +6,9 @@
 // for dw, 1 for a reduction across lanes, 8 for a function, 1 for a table, N + 1 for a transposed
 // block; op_done_o comes 1 cycle after the last write. Up to 8 operations are in flight.
 // dw walks the input vectors: rows (ky) innermost, then the columns of a row of outputs, then i3;
-// the last row of a column that ends a window gives a result. With pairs (B used) it walks two columns
-// in a step, the later one from A. At the start of an i3 it reads taps,
+// the last row of a column that ends a window gives a result. With pairs (B in XM) it walks two columns
+// in a step, the later one from A; with sums (B in AM) the first row of such a column reads what its
+// result adds to. At the start of an i3 it reads taps,
 // bias and scale from PM beside the first iterations; a window of 1 x 1, whose first iteration is a
 // result already, takes a cycle more.
 // Stalls: an operand that loses its bank (two operands in one bank take a cycle each); results wait
@@ -81,7 +82,7 @@ module hd_vx #(
   localparam int unsigned Results = 1 << $clog2(N + 32);
   localparam int unsigned ResBits = $clog2(Results);
   localparam int unsigned XmVecs  = XmBytes / N;
-  localparam logic [2:0] AmF32 = 3'd1, XmU8 = 3'd3, KindZero = 3'd4, PmInt = 3'd5, PmF32 = 3'd6;
+  localparam logic [2:0] AmInt32 = 3'd0, AmF32 = 3'd1, XmU8 = 3'd3, KindZero = 3'd4, PmInt = 3'd5, PmF32 = 3'd6;
   localparam logic [2:0] AluA = 3'd0, AluMul = 3'd3, AluMin = 3'd5;
   localparam logic [1:0] RedNone = 2'd0, RedSum = 2'd1, RedMax = 2'd2;
   localparam logic [1:0] AmWord = 2'd1, AmInt = 2'd2, Transposed = 2'd3;
@@ -100,10 +101,11 @@ module hd_vx #(
   logic [2:0]       slot_q;
   logic [Loops-1:0] outer_q, inner;
   logic [4:0]       bad_q, bad;
-  logic             accept, dw, pairs, to_am;
+  logic             accept, dw, pairs, sums, to_am;
 
   assign dw    = op_code_i == hd_isa_pkg::VxDw;
-  assign pairs = dw && p.b_kind != KindZero;
+  assign sums  = dw && p.b_kind == AmInt32;
+  assign pairs = dw && p.b_kind != KindZero && !sums;
   assign to_am = p.d_kind == AmWord || p.d_kind == AmInt;
 
   // The rows of a dw are its loop 0, and reduce; the columns are loop 1.
@@ -141,8 +143,8 @@ module hd_vx #(
   assign n2      = dw ? CountBits'(1) : CountBits'(p.n2);
   assign as0     = dw ? p.as2 : p.as0;
   assign as1     = dw ? p.as0 : p.as1;
-  assign bs0     = dw ? p.bs2 : inner[0] ? 16'd0 : p.bs0;
-  assign bs1     = dw ? p.bs0 : inner[1] ? 16'd0 : p.bs1;
+  assign bs0     = pairs ? p.bs2 : inner[0] ? 16'd0 : p.bs0;
+  assign bs1     = pairs ? p.bs0 : inner[1] ? 16'd0 : p.bs1;
   assign ps1     = dw ? 16'd0 : p.ps1;
 
   hd_nest #(
@@ -160,7 +162,7 @@ module hd_vx #(
               p.as3, p.as2, as1, as0}),
     .base_i ({p.p, p.d, p.b, p.a}),
     .adv_i  (commit),
-    .stay_i ({1'b0, !window, pairs_q && !window, 1'b0}),  // D moves behind a window, B with one
+    .stay_i ({1'b0, !window, !window, 1'b0}),  // D and, where it comes by columns, B: from window to window
     .addr_o ({p_addr, d_addr, b_addr, a_addr}),
     .first_o(first),
     .last_o (last)
@@ -176,7 +178,7 @@ module hd_vx #(
 
   assign sum_first = &(first | outer_q);
   assign sum_last  = &(last | outer_q) && window;
-  assign want_b    = two_q && (pairs_q ? window : sum_last);
+  assign want_b    = two_q && (pairs_q ? window : sums_q ? window && sum_first : sum_last);
   assign room      = waiting_q < (ResBits + 1)'(Results);
   assign clear     = !((a_xm_q || (two_q && b_xm_q)) && xm_writers_q != 4'(!to_am_q)) &&
                      !((a_am_q || (two_q && b_am_q)) && am_writers_q != 4'(to_am_q)) &&
@@ -215,7 +217,7 @@ module hd_vx #(
   assign push       = fail || (commit && sum_last);
 
   // ---- dw: columns and words of PM --------------------------------------------------------------
-  logic       dw_q, pairs_q, single_q, two_words_q, lead;  // single_q: the first iteration is a result
+  logic       dw_q, pairs_q, sums_q, single_q, two_words_q, lead;  // single_q: the first iteration is a result
   logic [1:0] head_q, gap_q;                      // columns before the first that ends a window,
   logic [1:0] skip_q;                             // between two such, before the next
   logic [1:0] row_q, pm_next_q;
@@ -229,6 +231,7 @@ module hd_vx #(
       single_q    <= p.n0 == (pairs ? 16'd2 : 16'd1) && p.n2 == 16'd1;
       two_words_q <= p.n0 == 16'd3 && p.n2 >= 16'd3;
       pairs_q     <= pairs;
+      sums_q      <= sums;
       head_q      <= p.n0[1:0] - (pairs ? 2'd2 : 2'd1);
       gap_q       <= p.sx - (pairs ? 2'd2 : 2'd1);
       skip_q      <= p.n0[1:0] - (pairs ? 2'd2 : 2'd1);
@@ -325,7 +328,7 @@ module hd_vx #(
       order_r_q    <= order_r_q + ResBits'(pop);
     end
     if (accept) begin
-      two_q   <= p.alu != AluA || pairs;
+      two_q   <= p.alu != AluA || pairs || sums;
       pm_q    <= p.use_bias || p.scale_pm || p.a_kind >= PmInt ||
                  (p.alu != AluA && p.b_kind >= PmInt);
       to_am_q <= to_am;

@@ -57,7 +57,7 @@ module hd_vx_lanes #(
   localparam int unsigned Group    = N <= 16 ? 4 : 8;  // lanes that the first step across lanes joins
   // Codes of the fields, see isa.def.
   localparam logic [2:0] AmInt = 3'd0, AmF32 = 3'd1, XmS8 = 3'd2, XmU8 = 3'd3, PmInt = 3'd5,
-                         KindZero = 3'd4, PmF32 = 3'd6;
+                         PmF32 = 3'd6;
   localparam logic [2:0] AluA = 3'd0, AluAdd = 3'd1, AluSub = 3'd2, AluMul = 3'd3, AluMax = 3'd4,
                          AluMin = 3'd5;
   localparam logic [1:0] RedNone = 2'd0, RedMax = 2'd2;
@@ -121,12 +121,13 @@ module hd_vx_lanes #(
   end
 
   // ---- windows ----------------------------------------------------------------------------------
-  logic                map_valid, win_valid, win_first, win_last;
+  logic                map_valid, win_valid, win_first, win_last, adds, adds_q;
   logic [SlotBits-1:0] win_slot;
   logic [32*N-1:0]     dot;
   logic [64*N-1:0]     win_pm;
 
   assign map_valid = d_valid_i && !dw[d_slot_i];
+  assign adds      = d_valid_i && d_first_i && d_window_i && dw[d_slot_i] && b_kind[d_slot_i] == AmInt;
 
   hd_vx_window #(
     .N(N),
@@ -145,7 +146,7 @@ module hd_vx_lanes #(
     .in_unsigned_i(a_kind[d_slot_i] == XmU8),
     .in_imm_i     (a_imm[d_slot_i][9:0]),
     .in_tag_i     ({d_slot_i, d_first_i, d_last_i}),
-    .in_pairs_i   (b_kind[d_slot_i] != KindZero),
+    .in_pairs_i   (b_kind[d_slot_i] == XmS8 || b_kind[d_slot_i] == XmU8),
     .x_i          (a_xm_i),
     .before_i     (b_xm_i),
     .valid_o      (win_valid),
@@ -180,6 +181,7 @@ module hd_vx_lanes #(
     first_q <= win_valid ? win_first : d_first_i;
     last_q  <= win_valid ? win_last : d_last_i;
     last2_q <= last_q;
+    adds_q  <= adds;
     s_q[1]  <= win_valid ? win_slot : d_slot_i;
     s_q[2]  <= s_q[1];
     s_q[3]  <= across_q ? across_slot_q : s_q[2];
@@ -196,6 +198,8 @@ module hd_vx_lanes #(
   logic [31:0]     tb2  [N];
   logic [31:0]     pb2  [N];
   logic [31:0]     ps2  [N];
+  logic [31:0]     to1  [N];        // of a dw: what its sum adds to, and that a cycle later
+  logic [31:0]     to2  [N];
   logic [31:0]     tree [N];        // across lanes, within groups
   logic [31:0]     part [N/Group];  // of a group
   logic [31:0]     tb_l [N];
@@ -249,7 +253,7 @@ module hd_vx_lanes #(
     if (v_q[1]) begin
       if (dw[s_q[1]])
         for (int unsigned n = 0; n < N; n++)
-          acc[n] = (first_q ? 32'd0 : acc[n]) + dot[32 * n +: 32];
+          acc[n] = (!first_q ? acc[n] : b_kind[s_q[1]] == AmInt ? tb[n] : 32'd0) + dot[32 * n +: 32];
       else if (first_q || red[s_q[1]] == RedNone)
         for (int unsigned n = 0; n < N; n++) acc[n] = ta[n];
       else if (red[s_q[1]] == RedMax)
@@ -264,6 +268,8 @@ module hd_vx_lanes #(
         end
     end
     // 1
+    if (win_valid && win_first && b_kind[win_slot] == AmInt)
+      for (int unsigned n = 0; n < N; n++) tb[n] = to2[n];
     if (win_valid && win_last)
       for (int unsigned n = 0; n < N; n++) begin
         pb[n] = win_pm[64 * n +: 32];
@@ -300,6 +306,11 @@ module hd_vx_lanes #(
           endcase
         end
     end
+    // A window takes 2 cycles before that.
+    if (adds_q)
+      for (int unsigned n = 0; n < N; n++) to2[n] = to1[n];
+    if (adds)
+      for (int unsigned n = 0; n < N; n++) to1[n] = b_am_i[32 * n +: 32];
   end
 
   // ---- to binary32 (5), scale (9) ---------------------------------------------------------------

@@ -300,13 +300,15 @@ static bool random_dw(struct gen *g) {
     int64_t in[3] = {pairs ? n1 + n0 - 2 : (n1 - 1) * sx + n0, n2, n3}, as[3] = {as0, as2, as3};
     int64_t in_b[3] = {n1, n2, n3}, b = 0;
     int64_t bs[3] = {gen_pick(g, -2, 3), gen_pick(g, -3, 8), gen_pick(g, -4, 9)};
+    int64_t sum_at[2] = {gen_pick(g, -2, 3), gen_pick(g, -4, 9)};
     int64_t out[2] = {n1, n3}, ds[2], words = 2 + (n0 * n2 > 8), ps3 = gen_pick(g, -1, 4);
-    bool to_am = gen_chance(g, 30);
+    bool to_am = gen_chance(g, 30), sums = !pairs && gen_chance(g, 40);
     apart(g, 2, out, 1, 2, ds);
     struct box pb = box_of(1, &n3, &ps3, words);
     int64_t a = place_operand(g, 1, box_of(3, in, as, 1), false), p = place(g, pb, 0, N_PM);
     if (p >= 0) gen_touch(g, SPACE_PM, p + pb.lo, p + pb.hi, false);
     if (pairs) b = place_operand(g, 1, box_of(3, in_b, bs, 1), false);
+    if (sums) b = place_operand(g, 0, box_of(2, out, sum_at, 1), false);
     int64_t d = place_operand(g, !to_am, box_of(2, out, ds, 1), true);
     if (a < 0 || b < 0 || p < 0 || d < 0) return false;
     const struct touch *r = &g->op->touch[g->op->n_touch - 1];
@@ -315,9 +317,9 @@ static bool random_dw(struct gen *g) {
     int64_t lut = !to_am && gen_chance(g, 25) ? gen_pick(g, 1, HD_TM_TABLES) : 0;
     if (lut) gen_touch(g, SPACE_TM, lut - 1, lut, false);
     int64_t kind = gen_pick(g, 2, 3);
-    gen_set(g, HD_F_vx_a_kind, kind), gen_set(g, HD_F_vx_b_kind, pairs ? kind : 4);
+    gen_set(g, HD_F_vx_a_kind, kind), gen_set(g, HD_F_vx_b_kind, pairs ? kind : sums ? 0 : 4);
     gen_set(g, HD_F_vx_b, b), gen_set(g, HD_F_vx_bs0, bs[0]), gen_set(g, HD_F_vx_bs2, bs[1]);
-    gen_set(g, HD_F_vx_bs3, bs[2]);
+    gen_set(g, HD_F_vx_bs1, sum_at[0]), gen_set(g, HD_F_vx_bs3, sums ? sum_at[1] : bs[2]);
     gen_set(g, HD_F_vx_use_bias, gen_chance(g, 60)),
         gen_set(g, HD_F_vx_scale_pm, gen_chance(g, 60));
     gen_set(g, HD_F_vx_d_kind, to_am ? gen_pick(g, 1, 2) : 0), gen_set(g, HD_F_vx_sx, sx);

@@ -130,6 +130,11 @@ static void dw(struct prog *p) {
         SET(vx, b, place(p, half, xm, down, up));
         SET(vx, bs0, as0), SET(vx, bs2, as2), SET(vx, bs3, as3);
     }
+    if (!pairs && rng_next(&p->rng) % 2) { /* go on from sums, in place where the result is in AM */
+        int64_t at = between(p, 0, 200);
+        SET(vx, b_kind, 0), SET(vx, b, am ? hd_field_get(w, HD_F_vx_d) : at);
+        SET(vx, bs0, 7), SET(vx, bs1, ds1), SET(vx, bs2, 9), SET(vx, bs3, ds3);
+    }
     put(p, HD_OP_vx_dw, w);
 }
 

@@ -123,15 +123,17 @@ static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
     }
     case HD_OP_vx_dw: { /* tables: see op.touch */
         int64_t n0 = GET(vx_n0), n1 = GET(vx_n1), n2 = GET(vx_n2), n3 = GET(vx_n3), n = c->m.n;
-        bool pairs = GET(vx_b_kind) != 4;
+        bool sums = GET(vx_b_kind) == 0, pairs = GET(vx_b_kind) != 4 && !sums;
         int64_t in[3] = {pairs ? n1 + n0 - 2 : (n1 - 1) * GET(vx_sx) + n0, n2, n3};
         int64_t in_b[3] = {n1, n2, n3}, out[2] = {n1, n3};
         int64_t bs[3] = {GET(vx_bs0), GET(vx_bs2), GET(vx_bs3)};
+        int64_t sum[2] = {GET(vx_bs1), GET(vx_bs3)};
         int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)};
         int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)}, ps = GET(vx_ps3);
         bool am = GET(vx_d_kind) == 1 || GET(vx_d_kind) == 2;
         mark_nest(c, b->read, SPACE_XM, GET(vx_a), 3, in, as, n, n);
         if (pairs) mark_nest(c, b->read, SPACE_XM, GET(vx_b), 3, in_b, bs, n, n);
+        if (sums) mark_nest(c, b->read, SPACE_AM, GET(vx_b), 2, out, sum, 1, 1);
         mark_nest(c, b->write, am ? SPACE_AM : SPACE_XM, GET(vx_d), 2, out, ds, am ? 1 : n,
                   am ? 1 : n);
         mark_nest(c, b->read, SPACE_PM, GET(vx_p), 1, &n3, &ps, 1, n0 * n2 > 8 ? 3 : 2);

@@ -183,13 +183,12 @@ inline int64_t dw_tap_words(const Op &o) {
 
 inline bool dw_legal(const Op &o) {
     return o.vx_n0 >= 1 && o.vx_n0 <= 3 && o.vx_n1 && o.vx_n2 >= 1 && o.vx_n2 <= 4 && o.vx_n3 &&
-           o.vx_sx && (o.vx_a_kind == 2 || o.vx_a_kind == 3) && o.vx_b_kind == 4 && !o.vx_alu &&
+           o.vx_sx && (o.vx_a_kind == 2 || o.vx_a_kind == 3) && (o.vx_b_kind == 4 || !o.vx_b_kind) && !o.vx_alu &&
            !o.vx_red && !o.vx_nred && o.vx_d_kind <= 2 && o.vx_a_imm >= -255 && o.vx_a_imm <= 255;
 }
 
-// Sum over the window whose first input is `at`, for one lane.
-inline uint32_t dw_sum(const State &s, const Op &o, int64_t at, int64_t p, int lane) {
-    uint32_t t = 0;
+// Sum over the window whose first input is `at`, for one lane; it goes on from `t`.
+inline uint32_t dw_sum(const State &s, const Op &o, int64_t at, int64_t p, int lane, uint32_t t) {
     for (int64_t ky = 0; ky < o.vx_n2; ky++)
         for (int64_t kx = 0; kx < o.vx_n0; kx++) {
             int64_t a = at + kx * o.vx_as0 + ky * o.vx_as2, tap = ky * o.vx_n0 + kx;
@@ -208,13 +207,18 @@ inline int run_dw(State &s, const Op &o) {
         for (int64_t column = 0; column < dw_columns(o); column++) {
             int64_t first = column - (o.vx_n0 - 1), d = o.vx_d + i3 * o.vx_ds3;
             bool end = first >= 0 && first % o.vx_sx == 0;
+            int64_t b = o.vx_b + first / o.vx_sx * o.vx_bs1 + i3 * o.vx_bs3;
             if (end) d += first / o.vx_sx * o.vx_ds1;
             for (int64_t ky = 0; ky < o.vx_n2; ky++) {
                 if (!vx_in(o.vx_a_kind, row + column * o.vx_as0 + ky * o.vx_as2)) return err_range;
+                if (end && !ky && !o.vx_b_kind && !vx_in(0, b)) return err_range;
                 if (!end || ky < o.vx_n2 - 1) continue;
                 if (!vx_in(to_am(o) ? 0 : 2, d)) return err_range;
                 for (int lane = 0; lane < N; lane++)
-                    vx_lane(s, o, lane, dw_sum(s, o, row + first * o.vx_as0, p, lane), 0, d, p);
+                    vx_lane(s, o, lane,
+                            dw_sum(s, o, row + first * o.vx_as0, p, lane,
+                                   o.vx_b_kind ? 0 : vx_fetch(s, 0, b, lane)),
+                            0, d, p);
             }
         }
     }

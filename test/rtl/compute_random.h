@@ -125,9 +125,9 @@ inline Op random_map(Range xm_src, Range am_src, Range xm_dst, Range am_dst) {
     return o;
 }
 
-inline Op random_dw(Range src, Range xm_dst, Range am_dst) {
+inline Op random_dw(Range src, Range am_src, Range xm_dst, Range am_dst) {
     Op o;
-    int64_t as[4], ds[4], ps[4];
+    int64_t as[4], bs[4], ds[4], ps[4];
     o.dw = true;
     o.vx_n0 = pick(1, 3);
     o.vx_n1 = chance(30) ? 1 : pick(1, chance(20) ? 30 : 7);
@@ -135,7 +135,7 @@ inline Op random_dw(Range src, Range xm_dst, Range am_dst) {
     o.vx_n3 = chance(50) ? 1 : pick(2, 5);
     o.vx_sx = pick(1, 3);
     o.vx_a_kind = pick(2, 3);
-    o.vx_b_kind = 4;
+    o.vx_b_kind = chance(50) ? 4 : 0; // 0: sums go on
     o.vx_d_kind = pick(0, 2);
     o.vx_fn = chance(30) ? pick(1, 7) : 0;
     o.vx_q = o.vx_d_kind == 2 ? pick(-32, 31) : 0;
@@ -145,10 +145,12 @@ inline Op random_dw(Range src, Range xm_dst, Range am_dst) {
     const int64_t a_n[4] = {dw_columns(o), 1, o.vx_n2, o.vx_n3}, d_n[4] = {1, o.vx_n1, 1, o.vx_n3},
                   p_n[4] = {1, 1, 1, o.vx_n3};
     o.vx_a = place(a_n, 4, 0, false, src.lo, src.size, as);
+    o.vx_b = place(d_n, 4, 1, false, am_src.lo, am_src.size, bs);
     o.vx_d = place(d_n, 4, 1, true, d.lo, d.size, ds);
     o.vx_p = place(p_n, 4, 3, false, 0, kPmWords - dw_tap_words(o), ps);
     o.vx_as0 = as[0], o.vx_as2 = as[2], o.vx_as3 = as[3];
     o.vx_ds1 = ds[1], o.vx_ds3 = ds[3], o.vx_ps3 = ps[3];
+    o.vx_bs1 = bs[1], o.vx_bs3 = bs[3];
     // Steps that have no loop may hold anything.
     o.vx_as1 = pick(-9, 9), o.vx_ds0 = pick(-9, 9), o.vx_ds2 = pick(-9, 9);
     o.vx_ps0 = pick(-9, 9), o.vx_ps1 = pick(-9, 9), o.vx_ps2 = pick(-9, 9);
@@ -158,7 +160,7 @@ inline Op random_dw(Range src, Range xm_dst, Range am_dst) {
 }
 
 inline Op random_vx(Range xm_src, Range am_src, Range xm_dst, Range am_dst) {
-    return chance(50) ? random_dw(xm_src, xm_dst, am_dst)
+    return chance(50) ? random_dw(xm_src, am_src, xm_dst, am_dst)
                       : random_map(xm_src, am_src, xm_dst, am_dst);
 }
 

@@ -5,6 +5,7 @@ vx.dw a=0x1f90 d=0x1fed p=0xfb
 vx.dw n0=4 n1=1 n2=5 n3=1 sx=0 a_kind=4 b_kind=4 d_kind=2 a=0 d=0 p=0
 vx.dw n0=3 n1=1 n2=3 n3=0 sx=1 a_kind=3 b_kind=4 a_imm=-256 alu=1
 vx.dw n0=1 n1=2 n2=1 n3=1 sx=2 a_kind=2 b_kind=3 a_imm=0 alu=0
+vx.dw n0=2 n1=5 n2=1 n3=3 sx=1 a_kind=2 b_kind=0 b=0x7ef bs1=2 bs3=5 ds3=5 alu=0
 seq.halt
 #= error: bundle 1, word 17: operand A from 8080 to 8205, the memory has 0 to 8191
 #=     vx.dw a=0x1f90 d=0x1fed p=251
@@ -26,6 +27,8 @@ seq.halt
 #=     vx.dw a_kind=3 b_kind=4 alu=1 sx=1 n0=3 n1=1 n2=3 a_imm=-256
 #= error: bundle 3, word 32: n3 is 0; a loop runs at least once
 #=     vx.dw a_kind=3 b_kind=4 alu=1 sx=1 n0=3 n1=1 n2=3 a_imm=-256
-#= error: bundle 4, word 39: b_kind is 3: 4, or for pairs of columns as a_kind, with sx 2 and n0 2 or 3
+#= error: bundle 4, word 39: b_kind is 3: 4, 0 for sums that go on, or for pairs of columns as a_kind, with sx 2 and n0 2 or 3
 #=     vx.dw a_kind=2 b_kind=3 sx=2 n0=1 n1=2 n2=1 n3=1 a_imm=0
-#= test/golden/check/dw.t: 1 program, 6 bundles, 6 operations: 11 errors, 0 warnings
+#= error: bundle 5, word 46: operand B from 2031 to 2049, the memory has 0 to 2047
+#=     vx.dw a_kind=2 sx=1 b=0x7ef n0=2 n1=5 n2=1 n3=3 bs1=2 bs3=5 ds3=5
+#= test/golden/check/dw.t: 1 program, 7 bundles, 7 operations: 12 errors, 0 warnings

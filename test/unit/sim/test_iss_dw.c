@@ -7,7 +7,8 @@ enum { ROUNDS = 20 };
 
 struct dw {
     int a_kind, d_kind, use_bias, scale_pm, n0, n2, sx;
-    int64_t a, d, p, n1, n3, as0, as2, as3, ds1, ds3, ps3;
+    bool sums; /* go on from those in AM at b */
+    int64_t a, b, d, p, n1, n3, as0, as2, as3, bs1, bs3, ds1, ds3, ps3;
     int32_t a_imm, lo, hi, zp;
     float a_scale;
 };
@@ -20,6 +21,8 @@ static struct dw random_dw(struct rig *r, int n0, int n2, int sx) {
     o.as0 = rig_between(r, -4, 4), o.as2 = rig_between(r, -40, 40), o.as3 = rig_between(r, -3, 3);
     o.a = 300, o.d = 600, o.ds1 = rig_random(r) & 1 ? 3 : -3, o.ds3 = rig_random(r) & 1 ? 1 : 27;
     if (o.d_kind) o.d = 100;
+    o.sums = rig_random(r) % 3 == 0, o.b = 400;
+    o.bs1 = rig_between(r, -5, 5), o.bs3 = rig_between(r, -40, 40);
     o.p = 10, o.ps3 = rig_between(r, -3, 3);
     o.a_imm = (int32_t)rig_between(r, -255, 255), o.zp = (int32_t)rig_between(r, -128, 255);
     o.lo = rig_random(r) & 1 ? -128 : 0, o.hi = o.lo + 255;
@@ -34,7 +37,8 @@ static uint32_t bits_of(float f) {
 }
 
 static void dw_words(const struct dw *o, uint32_t *p) {
-    RIG_SET(p, vx, a_kind, o->a_kind), RIG_SET(p, vx, b_kind, 4);
+    RIG_SET(p, vx, a_kind, o->a_kind), RIG_SET(p, vx, b_kind, o->sums ? 0 : 4);
+    RIG_SET(p, vx, b, o->b), RIG_SET(p, vx, bs1, o->bs1), RIG_SET(p, vx, bs3, o->bs3);
     RIG_SET(p, vx, d_kind, o->d_kind), RIG_SET(p, vx, use_bias, o->use_bias);
     RIG_SET(p, vx, scale_pm, o->scale_pm), RIG_SET(p, vx, sx, o->sx);
     RIG_SET(p, vx, a, o->a), RIG_SET(p, vx, d, o->d), RIG_SET(p, vx, p, o->p);
@@ -44,21 +48,24 @@ static void dw_words(const struct dw *o, uint32_t *p) {
     RIG_SET(p, vx, ps3, o->ps3), RIG_SET(p, vx, a_imm, o->a_imm), RIG_SET(p, vx, lo, o->lo);
     RIG_SET(p, vx, hi, o->hi), RIG_SET(p, vx, zp, o->zp),
         RIG_SET(p, vx, a_scale, bits_of(o->a_scale));
+    RIG_SET(p, vx, bs0, 78), RIG_SET(p, vx, bs2, 79);
     RIG_SET(p, vx, as1, 77), RIG_SET(p, vx, ds0, 99), RIG_SET(p, vx, ps1, 5); /* not used */
 }
 
 static float dw_lane(const struct rig *r, const struct dw *o, int64_t x, int64_t i3, int64_t lane,
-                     const uint8_t *xm, const uint8_t *pm) {
+                     const uint8_t *xm, const float *am, const uint8_t *pm) {
     int64_t lanes = r->m->n, p = o->p + i3 * o->ps3;
     int32_t t = 0, bias;
     float scale = o->a_scale;
+    if (o->sums) memcpy(&t, &am[(o->b + x * o->bs1 + i3 * o->bs3) * lanes + lane], 4);
     for (int ky = 0; ky < o->n2; ky++)
         for (int kx = 0; kx < o->n0; kx++) {
             int64_t at = o->a + (x * o->sx + kx) * o->as0 + ky * o->as2 + i3 * o->as3;
             uint8_t byte = xm[at * lanes + lane];
             int tap = ky * o->n0 + kx;
             int8_t w = (int8_t)pm[((p + 1) * 8 + tap) * lanes + lane];
-            t += ((o->a_kind == 2 ? (int8_t)byte : byte) + o->a_imm) * w;
+            int32_t one = ((o->a_kind == 2 ? (int8_t)byte : byte) + o->a_imm) * w;
+            t = (int32_t)((uint32_t)t + (uint32_t)one);
         }
     memcpy(&bias, pm + (p * lanes + lane) * 8, 4);
     if (o->use_bias) t = (int32_t)((uint32_t)t + (uint32_t)bias);
@@ -72,7 +79,7 @@ static void dw_oracle(const struct rig *r, const struct dw *o, uint8_t *xm, floa
         for (int64_t x = 0; x < o->n1; x++)
             for (int64_t lane = 0; lane < r->m->n; lane++) {
                 int64_t d = (o->d + x * o->ds1 + i3 * o->ds3) * r->m->n + lane;
-                float v = dw_lane(r, o, x, i3, lane, xm, pm);
+                float v = dw_lane(r, o, x, i3, lane, xm, am, pm);
                 double q = nearbyint((double)v) + o->zp;
                 q = q < o->lo ? o->lo : q > o->hi ? o->hi : q;
                 if (o->d_kind)
@@ -164,21 +171,22 @@ static void errors(void **state) {
         int64_t value;
         unsigned want;
     } t[] = {
-        {HD_F_vx_n0, 0, HD_ERR_operand},      {HD_F_vx_n0, 4, HD_ERR_operand},
-        {HD_F_vx_n1, 0, HD_ERR_operand},      {HD_F_vx_n2, 0, HD_ERR_operand},
-        {HD_F_vx_n2, 4, HD_ERR_none},         {HD_F_vx_n2, 5, HD_ERR_operand},
-        {HD_F_vx_n3, 0, HD_ERR_operand},      {HD_F_vx_sx, 0, HD_ERR_operand},
-        {HD_F_vx_sx, 3, HD_ERR_none},         {HD_F_vx_a_kind, 0, HD_ERR_operand},
-        {HD_F_vx_a_kind, 4, HD_ERR_operand},  {HD_F_vx_a_kind, 3, HD_ERR_none},
-        {HD_F_vx_b_kind, 2, HD_ERR_operand},  {HD_F_vx_alu, 1, HD_ERR_operand},
-        {HD_F_vx_red, 1, HD_ERR_operand},     {HD_F_vx_nred, 1, HD_ERR_operand},
-        {HD_F_vx_d_kind, 3, HD_ERR_operand},  {HD_F_vx_a_imm, 255, HD_ERR_none},
-        {HD_F_vx_a_imm, 256, HD_ERR_operand}, {HD_F_vx_a_imm, -256, HD_ERR_operand},
-        {HD_F_vx_a, 8192 - 72, HD_ERR_none},  {HD_F_vx_a, 8192 - 71, HD_ERR_range},
-        {HD_F_vx_as0, -1, HD_ERR_range},      {HD_F_vx_d, 8192 - 20, HD_ERR_none},
-        {HD_F_vx_d, 8192 - 19, HD_ERR_range}, {HD_F_vx_ds3, -600, HD_ERR_range},
-        {HD_F_vx_p, 256 - 6, HD_ERR_none},    {HD_F_vx_p, 256 - 5, HD_ERR_range},
-        {HD_F_vx_ps3, -1, HD_ERR_range},
+        {HD_F_vx_n0, 0, HD_ERR_operand},       {HD_F_vx_n0, 4, HD_ERR_operand},
+        {HD_F_vx_n1, 0, HD_ERR_operand},       {HD_F_vx_n2, 0, HD_ERR_operand},
+        {HD_F_vx_n2, 4, HD_ERR_none},          {HD_F_vx_n2, 5, HD_ERR_operand},
+        {HD_F_vx_n3, 0, HD_ERR_operand},       {HD_F_vx_sx, 0, HD_ERR_operand},
+        {HD_F_vx_sx, 3, HD_ERR_none},          {HD_F_vx_a_kind, 0, HD_ERR_operand},
+        {HD_F_vx_a_kind, 4, HD_ERR_operand},   {HD_F_vx_a_kind, 3, HD_ERR_none},
+        {HD_F_vx_b_kind, 0, HD_ERR_none},      {HD_F_vx_b_kind, 1, HD_ERR_operand},
+        {HD_F_vx_b_kind, 2, HD_ERR_operand},   {HD_F_vx_b_kind, 5, HD_ERR_operand},
+        {HD_F_vx_alu, 1, HD_ERR_operand},      {HD_F_vx_red, 1, HD_ERR_operand},
+        {HD_F_vx_nred, 1, HD_ERR_operand},     {HD_F_vx_d_kind, 3, HD_ERR_operand},
+        {HD_F_vx_a_imm, 255, HD_ERR_none},     {HD_F_vx_a_imm, 256, HD_ERR_operand},
+        {HD_F_vx_a_imm, -256, HD_ERR_operand}, {HD_F_vx_a, 8192 - 72, HD_ERR_none},
+        {HD_F_vx_a, 8192 - 71, HD_ERR_range},  {HD_F_vx_as0, -1, HD_ERR_range},
+        {HD_F_vx_d, 8192 - 20, HD_ERR_none},   {HD_F_vx_d, 8192 - 19, HD_ERR_range},
+        {HD_F_vx_ds3, -600, HD_ERR_range},     {HD_F_vx_p, 256 - 6, HD_ERR_none},
+        {HD_F_vx_p, 256 - 5, HD_ERR_range},    {HD_F_vx_ps3, -1, HD_ERR_range},
     };
     assert_int_equal(hd_machines[1].xm_bytes / hd_machines[1].n, 8192);
     assert_int_equal(hd_pm_words(&hd_machines[1]), 256);
