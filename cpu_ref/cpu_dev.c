@@ -2,10 +2,10 @@
  * Buffers are host memory. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cpu_ref/cpu_int8.h"
 #include "cpu_ref/cpu_plan.h"
+#include "runtime/base/parallel.h"
 
 struct hd_device {
     struct hd_host_mem mem;
@@ -36,9 +36,8 @@ static hd_status cpu_open(hd_ctx *ctx, const struct hd_device_options *opt, hd_d
     if (!d) return hd_fail(ctx, HD_NOMEM, "cpu: no memory for the device");
     d->mem.device = "cpu";
     d->timed = opt->timed;
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    d->threads = opt->threads ? opt->threads : cores > 1 ? (int)cores : 1;
-    if (!hd_cpu_threads_open(d->threads)) d->threads = 1;
+    d->threads = opt->threads ? opt->threads : hd_cores();
+    if (!hd_threads_open(d->threads)) d->threads = 1;
     *out = d;
     return HD_OK;
 }

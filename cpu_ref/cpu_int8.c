@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/base/num.h"
+#include "runtime/base/parallel.h"
 
 #if defined __x86_64__ && defined __AVX2__
 
@@ -109,7 +110,7 @@ static void run_unit(void *arg, int64_t i, int thread) {
 
 void hd_q_conv_run(const hd_q_conv *c, const void *x, const void *other, void *y, void *scratch) {
     struct hd_q_unit u = {c, x, c->d.has_sum ? other : NULL, y, scratch};
-    hd_cpu_parallel(c->threads, c->d.v.n * c->n_strips * c->n_splits, run_unit, &u);
+    hd_parallel(c->threads, c->d.v.n * c->n_strips * c->n_splits, run_unit, &u);
 }
 
 #endif

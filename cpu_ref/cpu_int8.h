@@ -69,9 +69,4 @@ void hd_q_quantize_run(int64_t n, int64_t c, int64_t pixels, const float *x, flo
 void hd_q_dequantize_run(const void *x, bool x_signed, int32_t zp, float scale, float *y,
                          int64_t n);
 
-/* Runs fn(arg, i, thread) for i = 0 .. n-1, thread below `threads`; serial when that is 1. */
-void hd_cpu_parallel(int threads, int64_t n, void (*fn)(void *arg, int64_t i, int thread),
-                     void *arg);
-bool hd_cpu_threads_open(int threads); /* starts what is missing; false = cannot, use one thread */
-
 #endif

@@ -12,6 +12,7 @@
 #include "cpu_ref/cpu_int8.h"
 #include "cpu_ref/dnnl_api.h"
 #include "runtime/base/num.h"
+#include "runtime/base/parallel.h"
 
 enum {
     CHUNK = 4096,        /* elements of a row, where one long row can be cut */
@@ -329,7 +330,7 @@ static hd_status run_loops(struct hd_cpu_run *r, const struct hd_cpu_step *step)
     for (int d = 0; d < s->rank; d++) outer *= s->dim[d];
     if (outer * s->rows * s->n < PARALLEL_MIN) threads = 1;
     if (outer < threads) j.parts = hd_min(threads, s->rows);
-    hd_cpu_parallel((int)threads, outer * j.parts, run_part, &j);
+    hd_parallel((int)threads, outer * j.parts, run_part, &j);
     return HD_OK;
 }
 

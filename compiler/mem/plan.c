@@ -8,24 +8,28 @@
  *
  * XM is cut in two: the lower part holds resident tensors (place.c), the upper part is a ring of
  * tile buffers for tensors that stream from and to DRAM. Every cut of CUTS is tried, with chains of
- * layers (chain.c) and without; the one with the fewest estimated cycles (sched/estimate.c) wins,
- * and refine.c then improves it layer by layer. The arena is placed by liveness, too, except that
- * what crosses the border of a step keeps its own place.
+ * layers (chain.c) and without; those with the fewest estimated cycles (sched/estimate.c) are
+ * improved layer by layer (refine.c), and the best wins. Plans are tried beside each other, each on
+ * a copy (struct attempt), with the same result for any number of threads. The arena is placed by
+ * liveness, too, except that what crosses the border of a step keeps its own place.
  */
 #include <string.h>
 
 #include "compiler/mem/place.h"
 #include "runtime/base/num.h"
+#include "runtime/base/parallel.h"
 
 enum { CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
 enum {
-    SHORT = 30000,  /* cycles of a program of which every plan is refined */
-    LONG = 5000000, /* of one of which one plan of each kind of chains is */
-    PLANS = 2,      /* of each kind, of those between */
-    SWEEPS = 3,     /* more of refinement, of the best */
-    MARGIN = 5000,  /* such a part more is nothing */
-    HALVES = 500,   /* such a part less is worth a longer program */
-    ONE_BANK = 32   /* such a part more, of layers that stream through one bank */
+    SHORT = 30000,   /* cycles of a program of which every plan is refined */
+    LONG = 5000000,  /* of one of which one plan of each kind of chains is */
+    PLANS = 2,       /* of each kind, of those between */
+    SWEEPS = 3,      /* more of refinement, of the best */
+    MARGIN = 5000,   /* such a part more is nothing */
+    HALVES = 500,    /* such a part less is worth a longer program */
+    ONE_BANK = 32,   /* such a part more, of layers that stream through one bank */
+    THREADS = 4,     /* at most, since each has the operations of a program in memory; */
+    MANY_OPS = 50000 /* of a program of which one has */
 };
 
 /* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
@@ -220,11 +224,14 @@ struct decided {
     uint32_t xm_ring_bytes;
 };
 
-static void keep(struct hd_lowering *lo, struct decided *d) {
-    if (!d->layers) {
-        d->layers = hd_new_array(lo->arena, struct hd_layer, lo->n_layers + 1);
-        d->tensors = hd_new_array(lo->arena, struct hd_mtensor, lo->n_tensors + 1);
-    }
+static struct decided *room_for_decided(struct hd_lowering *lo) {
+    struct decided *d = hd_new(lo->arena, struct decided);
+    d->layers = hd_new_array(lo->arena, struct hd_layer, lo->n_layers + 1);
+    d->tensors = hd_new_array(lo->arena, struct hd_mtensor, lo->n_tensors + 1);
+    return d;
+}
+
+static void keep(const struct hd_lowering *lo, struct decided *d) {
     memcpy(d->layers, lo->layers, lo->n_layers * sizeof *d->layers);
     memcpy(d->tensors, lo->tensors, lo->n_tensors * sizeof *d->tensors);
     d->arena_bytes = lo->model->arena_bytes, d->xm_ring_bytes = lo->xm_ring_bytes;
@@ -236,16 +243,70 @@ static void take_back(struct hd_lowering *lo, const struct decided *d) {
     lo->model->arena_bytes = d->arena_bytes, lo->xm_ring_bytes = d->xm_ring_bytes;
 }
 
+static bool any_rolls(const struct hd_lowering *lo) {
+    for (size_t i = 0; i < lo->n_layers; i++)
+        if (lo->layers[i].roll_th) return true;
+    return false;
+}
+
+/* Plans that are tried beside each other. */
+struct attempts {
+    const struct hd_lowering *lo;
+    bool refine;
+    struct attempt {
+        int plan;
+        int64_t cycles; /* INT64_MAX: it is none */
+        size_t ops;
+        struct decided *decided; /* NULL = not wanted; in memory that lives as long as lo */
+    } of[CHAINS * CUTS];
+    int n, first;
+};
+
+static hd_status make_plan(struct hd_lowering *lo, int plan, bool refine) {
+    struct hd_room *spans = hd_new_array(lo->arena, struct hd_room, 2 * lo->n_tensors + 1);
+    return refine ? refined(lo, spans, plan) : plan_with_ring(lo, spans, plan);
+}
+
+/* One of them, on a copy of what plans change; the rest of lo is read only. */
+static void try_one(void *arg, int64_t i, int thread) {
+    (void)thread;
+    struct attempts *a = arg;
+    struct attempt *t = &a->of[a->first + i];
+    struct hd_lowering lo = *a->lo;
+    hd_model model = *a->lo->model;
+    lo.ctx = hd_ctx_create();
+    lo.arena = lo.too_big_arena = hd_arena_create();
+    lo.model = &model;
+    lo.layers = hd_dup(lo.arena, lo.layers, lo.n_layers * sizeof *lo.layers);
+    lo.tensors = hd_dup(lo.arena, lo.tensors, lo.n_tensors * sizeof *lo.tensors);
+    lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);
+    t->cycles = INT64_MAX;
+    if (make_plan(&lo, t->plan, a->refine) == HD_OK &&
+        (t->plan % CHAINS != HD_CHAINS_ROLLING || any_rolls(&lo))) {
+        t->cycles = plan_cycles(&lo), t->ops = lo.most_ops;
+        if (t->decided) keep(&lo, t->decided);
+    }
+    hd_arena_destroy(lo.arena);
+    hd_ctx_destroy(lo.ctx);
+}
+
+/* Those from `first` on. */
+static void try_all(struct attempts *a, int first) {
+    int threads = a->lo->most_ops > MANY_OPS ? 1 : (int)hd_min(hd_cores(), THREADS);
+    if (!hd_threads_open(threads)) threads = 1;
+    a->first = first;
+    hd_parallel(threads, a->n - first, try_one, a);
+}
+
 /* The best plan with coarse tiles need not be the best with refined ones, and chains gain most: of
  * each kind of chains the PLANS most promising are refined, of a short program, where beginning and
  * end count, all that come near. */
-static hd_status best_refined(struct hd_lowering *lo, struct hd_room *spans, int64_t *cycles,
-                              int best) {
-    struct decided decided = {0};
+static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best) {
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
     bool brief = cycles[best] < SHORT;
     int most = cycles[best] < LONG ? PLANS : 1;
     int tried[CHAINS] = {0};
+    struct attempts a = {.lo = lo, .refine = true};
     for (int n = 0; n < CHAINS * CUTS; n++) {
         int next = 0;
         for (int plan = 1; plan < CHAINS * CUTS; plan++)
@@ -255,33 +316,31 @@ static hd_status best_refined(struct hd_lowering *lo, struct hd_room *spans, int
         for (int plan = 0; plan < CHAINS * CUTS; plan++) /* many cuts make the same plan */
             if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
         if (!brief && tried[next % CHAINS]++ >= most) continue;
-        if (refined(lo, spans, next) != HD_OK) continue;
-        int64_t now = plan_cycles(lo);
-        if (now < least) keep(lo, &decided), least = now, best = next;
+        struct attempt *t = &a.of[a.n++];
+        t->plan = next, t->decided = room_for_decided(lo);
     }
-    hd_clear(lo->ctx);
-    if (!decided.layers) return refined(lo, spans, best);
+    try_all(&a, 0);
+    struct decided *decided = NULL;
+    for (int i = 0; i < a.n; i++)
+        if (a.of[i].cycles < least)
+            decided = a.of[i].decided, least = a.of[i].cycles, best = a.of[i].plan;
+    if (!decided) return make_plan(lo, best, true);
+    take_back(lo, decided);
     if (least < LONG) { /* sums of tiles in the halves of AM in turn, where that gains */
         lo->halves = true;
-        lo->halves = refined(lo, spans, best) == HD_OK && plan_cycles(lo) < least - least / HALVES;
-        if (lo->halves) keep(lo, &decided);
+        lo->halves = make_plan(lo, best, true) == HD_OK && plan_cycles(lo) < least - least / HALVES;
+        if (lo->halves) keep(lo, decided);
         hd_clear(lo->ctx);
     }
-    take_back(lo, &decided);
+    take_back(lo, decided);
     for (int i = 0; i < SWEEPS && least < LONG; i++) { /* what is best depends on the neighbours */
         TRY(hd_refine_tiles(lo));
         int64_t now = plan_cycles(lo);
         if (now >= least) break;
-        keep(lo, &decided), least = now;
+        keep(lo, decided), least = now;
     }
-    take_back(lo, &decided);
+    take_back(lo, decided);
     return HD_OK;
-}
-
-static bool any_rolls(const struct hd_lowering *lo) {
-    for (size_t i = 0; i < lo->n_layers; i++)
-        if (lo->layers[i].roll_th) return true;
-    return false;
 }
 
 int64_t hd_step_price(struct hd_lowering *lo, size_t first, size_t end) {
@@ -320,7 +379,6 @@ static int64_t products(const struct hd_lowering *lo) {
 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
-    struct hd_room *spans = hd_new_array(lo->arena, struct hd_room, 2 * lo->n_tensors + 1);
     lo->fill = hd_new_array(lo->arena, struct hd_fill, (size_t)lo->model->n_steps + 1);
     lo->join = hd_new_array(lo->arena, size_t, (size_t)lo->model->n_steps + 1);
     int best = -1;
@@ -329,20 +387,22 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     hd_choose_chains(lo, HD_CHAINS_WHOLE);
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->layers[i].chain_last > lo->layers[i].chain_first;
-    hd_status s = HD_OK;
     lo->brief = products(lo) < HD_BRIEF;
+    struct attempts a = {.lo = lo};
     for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
         cycles[plan] = INT64_MAX;
-        if (plan % CHAINS != HD_CHAINS_NONE && !any_chain) continue;
-        s = plan_with_ring(lo, spans, plan);
-        if (s != HD_OK || (plan % CHAINS == HD_CHAINS_ROLLING && !any_rolls(lo))) continue;
-        cycles[plan] = plan_cycles(lo);
-        if (cycles[plan] < best_cycles) best = plan, best_cycles = cycles[plan];
+        if (plan % CHAINS == HD_CHAINS_NONE || any_chain) a.of[a.n++].plan = plan;
     }
-    if (best < 0) return s; /* the message of the last try, which had all of XM for streaming */
-    hd_clear(lo->ctx);
-    lo->halves = false;
-    TRY(best_refined(lo, spans, cycles, best));
+    try_one(&a, 0, 0); /* it tells how many operations there are */
+    lo->most_ops = a.of[0].ops;
+    try_all(&a, 1);
+    for (int i = 0; i < a.n; i++) {
+        cycles[a.of[i].plan] = a.of[i].cycles;
+        if (a.of[i].cycles < best_cycles) best = a.of[i].plan, best_cycles = a.of[i].cycles;
+    }
+    if (best < 0) /* the message of the last try, which has all of XM for streaming */
+        return make_plan(lo, a.of[a.n - 1].plan, false);
+    TRY(best_refined(lo, cycles, best));
     choose_joins(lo);
     hd_join_padding(lo);
     hd_refine_bytes(lo);

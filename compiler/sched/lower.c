@@ -297,6 +297,7 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
     if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
         cycles = hd_sched_estimate(&w->s, begins, &words) + words * 4 / hd_axi_bytes(lo->m);
+    if (w->s.n_ops > lo->most_ops) lo->most_ops = w->s.n_ops;
     hd_arena_destroy(scratch);
     return cycles;
 }

@@ -367,6 +367,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     bool brief;  /* few cycles: bytes of program count (HD_BRIEF) */
     bool halves; /* sums of tiles lie in the halves of AM in turn, else one behind the other */
     uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
+    size_t most_ops;        /* of what was estimated */
     uint8_t *image;
     size_t image_bytes, cap_image;
     uint8_t *params; /* PM words of matrix and depthwise layers, until they are in the image */

@@ -15,6 +15,7 @@
 #include "cpu_ref/cpu_int8.h"
 #include "cpu_ref/cpu_int8_pack.h"
 #include "runtime/base/num.h"
+#include "runtime/base/parallel.h"
 
 #ifdef __x86_64__
 
@@ -185,7 +186,7 @@ static void destroy(struct test *t) {
 static void convolutions(void **unused) {
     (void)unused;
     if (!hd_q_available()) skip();
-    assert_true(hd_cpu_threads_open(2));
+    assert_true(hd_threads_open(2));
     for (int i = 0; i < CASES; i++) {
         struct test t;
         state = (uint32_t)i;

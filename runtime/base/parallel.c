@@ -1,4 +1,5 @@
-/* Threads of device cpu for our own kernels: one pool of the process.
+/* Threads for loops whose rounds are independent (kernels of device cpu, plans of the compiler):
+ * one pool of the process.
  *
  * The caller works, too, and workers take units as they come: a worker that the system does not run
  * at the moment, on a busy machine, holds nobody up, as the caller then does its units and waits
@@ -9,8 +10,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
+#include <unistd.h>
 
-#include "cpu_ref/cpu_int8.h"
+#include "runtime/base/parallel.h"
 
 enum { WORKERS_MAX = 255, SPINS = 4000, SPINS_CALLER = 20000 };
 
@@ -76,7 +78,12 @@ static void *work(void *number) {
     return NULL;
 }
 
-bool hd_cpu_threads_open(int threads) {
+int hd_cores(void) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores < 1 ? 1 : cores > WORKERS_MAX ? WORKERS_MAX : (int)cores;
+}
+
+bool hd_threads_open(int threads) {
     bool ok = true;
     pthread_mutex_lock(&pool.lock);
     while (pool.workers < threads - 1 && ok) {
@@ -93,7 +100,7 @@ static void alone(int64_t n, void (*fn)(void *, int64_t, int), void *arg) {
     for (int64_t i = 0; i < n; i++) fn(arg, i, 0);
 }
 
-void hd_cpu_parallel(int threads, int64_t n, void (*fn)(void *, int64_t, int), void *arg) {
+void hd_parallel(int threads, int64_t n, void (*fn)(void *, int64_t, int), void *arg) {
     if (threads < 2 || n < 2 || pthread_mutex_trylock(&pool.user) != 0) {
         alone(n, fn, arg);
         return;
