@@ -90,7 +90,8 @@ static bool random_lx(struct gen *g) {
     apart(g, 3, n, run, 40, d);
     run *= unit;
     for (int l = 0; l < 3; l++) d[l] *= unit;
-    if (!am && n[2] == 1 && run % 4 == 1) d[2] = -1; /* of no loop: not used */
+    for (int l = 0; l < 3 && !am; l++)
+        if (n[l] == 1 && run % 4 == 1 + l) d[l] = -1; /* of no loop: not used */
     for (int l = 0; l < 3; l++) s[l] = gen_chance(g, 25) ? d[l] : near_zero(g, -200, 900);
     struct box chip = box_of(3, n, d, run);
     int64_t dst = place(g, chip, 0, size), seg = !gen_chance(g, 10), src;
@@ -348,6 +349,7 @@ static bool random_st(struct gen *g) {
     if (sat == 3) run += run % 2;
     apart(g, 3, n, run, 90, d);
     for (int l = 0; l < 3; l++) {
+        if (n[l] == 1 && run % 8 == 1 + l) d[l] = -1; /* of no loop: not used */
         s[l] = gen_chance(g, 30) ? d[l] * grow : gen_pick(g, -90, 200);
         if (sat) s[l] -= s[l] % 4;
     }
