@@ -70,7 +70,7 @@ oracle::Op draw(const oracle::Op &like, bool first) {
     o.dw = first ? chance(20) : like.dw;
     o.vx_fn = first ? (chance(35) ? pick(1, 7) : 0) : like.vx_fn ? pick(1, 7) : 0;
     o.vx_a_kind = o.dw ? pick(2, 3) : pick(0, 6);
-    o.vx_b_kind = o.dw ? 4 : pick(0, 6);
+    o.vx_b_kind = !o.dw ? pick(0, 6) : chance(50) ? 4 : 0; // 0: sums go on
     o.vx_alu = o.dw ? 0 : pick(0, 5);
     if (!first && like.vx_fn)
         o.vx_alu = like.vx_alu == kMul ? kMul : pick(0, 1) * pick(1, 2); // behind or before
@@ -223,6 +223,7 @@ bool dw(Bench &b, const oracle::Op &o, unsigned slot) {
         return int32_t(int8_t((at % 8 < 4 ? w.bias[at / 8] : w.scale[at / 8]) >> 8 * (at % 4)));
     };
     int32_t x[4][12][kN];
+    uint32_t from[kN] = {}; // what a window adds to
     for (int c = 0; c < cols + 4; c++)
         for (int r = 0; r < rows; r++) {
             Operands v = operands(o);
@@ -234,8 +235,10 @@ bool dw(Bench &b, const oracle::Op &o, unsigned slot) {
             top.d_valid_i = 1, top.d_slot_i = slot, top.d_row_i = unsigned(r),
             top.d_window_i = window;
             top.d_first_i = r == 0, top.d_last_i = r == rows - 1 && window;
+            for (int n = 0; n < kN && window && r == 0 && !o.vx_b_kind; n++) from[n] = v.b_am[n];
             if (window && r == rows - 1) {
-                uint32_t t[kN] = {};
+                uint32_t t[kN];
+                memcpy(t, from, sizeof t);
                 for (int n = 0; n < kN; n++)
                     for (int ky = 0; ky < rows; ky++)
                         for (int kx = 0; kx < cols; kx++)
