@@ -21,15 +21,15 @@
 
 enum { CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
 enum {
-    SHORT = 30000,   /* cycles of a program of which every plan is refined */
-    LONG = 5000000,  /* of one of which one plan of each kind of chains is */
-    PLANS = 2,       /* of each kind, of those between */
-    SWEEPS = 3,      /* more of refinement, of the best */
-    MARGIN = 5000,   /* such a part more is nothing */
-    HALVES = 500,    /* such a part less is worth a longer program */
-    ONE_BANK = 32,   /* such a part more, of layers that stream through one bank */
-    THREADS = 4,     /* at most, since each has the operations of a program in memory; */
-    MANY_OPS = 50000 /* of a program of which one has */
+    SHORT = 30000,  /* cycles of a program of which every plan is refined */
+    LONG = 5000000, /* of one of which one plan of each kind of chains is */
+    PLANS = 2,      /* of each kind, of those between */
+    SWEEPS = 3,     /* more of refinement, of the best */
+    MARGIN = 5000,  /* such a part more is nothing */
+    HALVES = 500,   /* such a part less is worth a longer program */
+    ONE_BANK = 32,  /* such a part more, of layers that stream through one bank */
+    THREADS = 4,    /* at most, */
+    OPS = 100000    /* and that many operations in their memory, some 4 KB each */
 };
 
 /* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
@@ -292,7 +292,8 @@ static void try_one(void *arg, int64_t i, int thread) {
 
 /* Those from `first` on. */
 static void try_all(struct attempts *a, int first) {
-    int threads = a->lo->most_ops > MANY_OPS ? 1 : (int)hd_min(hd_cores(), THREADS);
+    int64_t room = OPS / hd_max(1, (int64_t)a->lo->most_ops);
+    int threads = (int)hd_max(1, hd_min(room, hd_min(hd_cores(), THREADS)));
     if (!hd_threads_open(threads)) threads = 1;
     a->first = first;
     hd_parallel(threads, a->n - first, try_one, a);
@@ -393,9 +394,10 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
         cycles[plan] = INT64_MAX;
         if (plan % CHAINS == HD_CHAINS_NONE || any_chain) a.of[a.n++].plan = plan;
     }
-    try_one(&a, 0, 0); /* it tells how many operations there are */
-    lo->most_ops = a.of[0].ops;
-    try_all(&a, 1);
+    int alone = 0; /* until one tells how many operations there are */
+    for (; alone < a.n && !lo->most_ops; alone++)
+        try_one(&a, alone, 0), lo->most_ops = a.of[alone].ops;
+    try_all(&a, alone);
     for (int i = 0; i < a.n; i++) {
         cycles[a.of[i].plan] = a.of[i].cycles;
         if (a.of[i].cycles < best_cycles) best = a.of[i].plan, best_cycles = a.of[i].cycles;
