@@ -116,8 +116,8 @@ static hd_status in_parts(struct hd_lowerer *w, const struct hd_tile *t, int nt,
             int some = (int)hd_min(many, inner - i);
             struct window v = {.am = hd_low_accumulators(w, (int64_t)t->tw * some)};
             struct part q = down ? (struct part){i, some, o, 1} : (struct part){o, 1, i, some};
-            for (int p = parts - 1; p >= 0;
-                 p--) { /* bias and scale lie before the taps of part 0 */
+            /* part 0 last: bias and scale lie before its taps */
+            for (int p = parts - 1; p >= 0; p--) {
                 v.taps = hd_layer_dw_part(w->l, p), v.first = p == parts - 1, v.last = p == 0;
                 TRY(window_op(w, t, nt, pm, out, c, &q, &v));
             }
