@@ -101,6 +101,12 @@ static void put_add(struct text *t, int unit, int word, uint32_t v) {
         put(t, " word%d+=0x%" PRIx32, word, v);
 }
 
+static void put_word(struct text *t, const struct hd_op_word *op, int word) {
+    if (op->set >> word & 1) put_set(t, op->unit, word, op->lit);
+    if (op->add >> word & 1) put_add(t, op->unit, word, op->lit[word]);
+}
+
+/* Fields come as isa.def lists them, whatever their words are. */
 static void put_op(struct text *t, const struct hd_op_word *op) {
     int o = op->unit < HD_UNITS ? hd_op_by_code((enum hd_unit)op->unit, op->code) : -1;
     if (o < 0) {
@@ -111,10 +117,15 @@ static void put_op(struct text *t, const struct hd_op_word *op) {
     if (op->tag) put(t, " @%" PRId32, op->tag);
     put_list(t, "wait", op->wait);
     put_list(t, "sig", op->signal);
-    for (int i = 0; i < HD_PARAM_WORDS; i++) {
-        if (op->set >> i & 1) put_set(t, op->unit, i, op->lit);
-        if (op->add >> i & 1) put_add(t, op->unit, i, op->lit[i]);
+    uint32_t done = 0;
+    for (int f = 0; f < HD_FIELDS; f++) {
+        int word = hd_isa_fields[f].word;
+        if (hd_isa_fields[f].unit != op->unit || done >> word & 1) continue;
+        put_word(t, op, word);
+        done |= UINT32_C(1) << word;
     }
+    for (int i = 0; i < HD_PARAM_WORDS; i++) /* words without a field */
+        if (!(done >> i & 1)) put_word(t, op, i);
 }
 
 void hd_op_text(const struct hd_op_word *op, char *out, size_t out_bytes) {

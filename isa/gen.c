@@ -187,11 +187,14 @@ static void isa_sv(void) {
     sv_int("LoopBackMax", HD_LOOP_BACK_MAX);
     sv_int("LoopWindow", HD_LOOP_WINDOW);
     sv_int("LoopFreshMax", HD_LOOP_FRESH_MAX);
+    sv_int("LoopAgainByte", HD_LOOP_AGAIN_BYTE);
     sv_int("LoopAgainMax", HD_LOOP_AGAIN_MAX);
     sv_int("ItemMaxBytes", HD_ITEM_MAX_BYTES);
     sv_new_words();
     sv_int("ParamWords", HD_PARAM_WORDS);
     sv_int("OpMaxWords", HD_OP_MAX_WORDS);
+    sv_int("TurnWord", HD_TURN_WORD);
+    sv_int("TurnsWord", HD_TURNS_WORD);
     sv_int("Semaphores", HD_SEMAPHORES);
     sv_int("SemMax", HD_SEM_MAX);
     sv_int("Segments", HD_SEGMENTS);
@@ -261,6 +264,7 @@ static void cfg_sv(const struct hd_machine *m) {
     printf("\n");
     sv_int("AxiBytes", hd_axi_bytes(m));
     sv_int("BurstBeats", hd_burst_beats(m));
+    sv_int("BurstCost", HD_BURST_COST);
     sv_int("XmRowBytes", row);
     sv_int("WmWords", hd_wm_words(m));
     sv_int("AmWords", hd_am_words(m));
@@ -374,7 +378,14 @@ static void md_stream(void) {
            "each of\n"
            "the %d semaphores in its wait mask is above zero, decrements those, runs, and when its "
            "effects\n"
-           "are visible increments each one in its signal mask (%d at most).\n\n",
+           "are visible increments each one in its signal mask (%d at most).\n\n"
+           "An operation of any unit but SEQ whose `turns` is not 0 has turns 0 to `turns` - 1. "
+           "Where its `turn`,\n"
+           "taken as unsigned, is none of them, so that its turns have not begun (below 0) or are "
+           "over, it\n"
+           "changes its words and its layer number and does nothing else: it does not wait, run or "
+           "signal, and\n"
+           "its operands need not be legal. A nop has the turns of operation 1.\n\n",
            HD_PARAM_WORDS, HD_SEMAPHORES, HD_SEM_MAX);
 }
 

@@ -24,9 +24,9 @@
  *
  * Issue: bundles in order; an operation enters its unit's queue (machine.queue_ops deep; a full
  * queue holds issue). Each unit takes its operations in order: applies set/add to the sticky words
- * of the operation when it takes them, waits until every semaphore of the wait mask is above zero,
- * then decrements those, runs, and when all its effects are visible increments every semaphore of
- * the signal mask (255 at most).
+ * of the operation when it takes them, leaves it there if it is not its turn, waits until every
+ * semaphore of the wait mask is above zero, then decrements those, runs, and when all its effects
+ * are visible increments every semaphore of the signal mask (255 at most).
  */
 #ifndef HD_ISA_ISA_H
 #define HD_ISA_ISA_H
@@ -38,13 +38,15 @@
 #include "runtime/base/status.h"
 
 enum {
-    HD_ISA_VERSION = 1 << 16 | 4,
+    HD_ISA_VERSION = 1 << 16 | 5,
     HD_PROG_MAGIC = 0x314c4448,        /* "HDL1" */
     HD_PROG_MAGIC_PACKED = 0x334c4448, /* "HDL3" */
     HD_PROG_HEADER_WORDS = 4,          /* of a plain program */
     HD_PROG_WORDS_MAX = 1 << 24,       /* that tools unpack; machines issue any number */
     HD_PARAM_WORDS = 32,               /* sticky words of an operation, at most */
-    HD_OP_SETS = 2,                    /* sets of them that a unit has, at most */
+    HD_TURN_WORD = 3,                  /* where `turn` and `turns` are, of every unit but SEQ */
+    HD_TURNS_WORD = 6,
+    HD_OP_SETS = 2, /* sets of them that a unit has, at most */
     HD_OP_MAX_WORDS = 5 + HD_PARAM_WORDS,
     HD_SEMAPHORES = 32,
     HD_SEM_MAX = 255,
@@ -106,7 +108,10 @@ enum { /* its first byte */
 #include "isa/isa.def"
        HD_LOOP_FRESH_MORE = (1 << HD_LOOP_fresh_BITS) - 1, /* this, and a byte that adds to it */
        HD_LOOP_FRESH_MAX = HD_LOOP_FRESH_MORE + 255,
-       HD_LOOP_AGAIN_MORE = (1 << HD_LOOP_again_BITS) - 1, /* two bytes; also the most without */
+       HD_LOOP_AGAIN_MORE = (1 << HD_LOOP_again_BITS) - 1, /* two bytes */
+       HD_LOOP_AGAIN_BYTE = HD_LOOP_AGAIN_MORE - 1, /* a byte that adds to it and 1; also the most
+                                                       without */
+       HD_LOOP_AGAIN_BYTE_MAX = HD_LOOP_AGAIN_BYTE + 1 + 255,
        HD_LOOP_AGAIN_MAX = 65535,
        HD_LOOP_MIN = 2,                                            /* words of a body */
        HD_LOOP_BACK_MAX = 256 * ((1 << HD_LOOP_far_BITS) - 1) - 1, /* the same, at most */
@@ -172,6 +177,13 @@ static inline int hd_op_set(unsigned code) {
 
 /* Applies tag, set and add; returns the words of the operation. */
 uint32_t *hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky);
+
+/* Whether an operation with those words runs: it has no turns, or it is its turn. One that does not
+ * run does not wait or signal either. */
+static inline bool hd_op_runs(const uint32_t words[HD_PARAM_WORDS]) {
+    uint32_t turns = words[HD_TURNS_WORD] & 0xffff;
+    return !turns || words[HD_TURN_WORD] < turns;
+}
 
 /* Encodes one operation: returns words written, at most HD_OP_MAX_WORDS. */
 int hd_op_encode(const struct hd_op_word *op, uint32_t *out);
@@ -270,6 +282,10 @@ hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m);
 uint32_t hd_machine_hash(const struct hd_machine *m);
 
 /* Derived sizes: the formulas every user of the table shares. */
+enum {
+    HD_BURST_COST = 5
+}; /* beats that a burst counts beside its own (hd_rd_arb): its place among
+      those that memory has open */
 /* Beats of the longest burst that the machine sends: enough to hide latency with 16 of them, and
  * short enough that LX and LW share the bus evenly whatever the runs of the other. */
 static inline uint32_t hd_burst_beats(const struct hd_machine *m) {

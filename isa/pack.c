@@ -2,7 +2,8 @@
  *
  * hd_prog_pack finds, for every word, the longest run of words that issued before and can issue
  * again, counted from the end for every distance at once, and then the cheapest way to cut the
- * program into new words and such runs, by bytes.
+ * program into new words and such runs, by bytes, once for each number of bytes that tokens may
+ * have on average.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ int hd_loop_decode(const uint32_t *stream, size_t n, size_t at, uint64_t before,
         again = (uint32_t)(v >> 8 * bytes) & 0xffff;
         bytes += 2;
     } else if (again) {
-        again++;
+        again += 1 + (again == HD_LOOP_AGAIN_BYTE ? (uint32_t)(v >> 8 * bytes++) & 0xff : 0);
     }
     struct hd_loop l = {fresh, again, back};
     *out_why = left < (size_t)bytes ? "it ends too early" : wrong_loop(&l, far, before);
@@ -64,9 +65,13 @@ int hd_loop_decode(const uint32_t *stream, size_t n, size_t at, uint64_t before,
 int hd_loop_encode(const struct hd_loop *loop, uint32_t back_before,
                    uint8_t out[HD_ITEM_MAX_BYTES]) {
     bool fresh_more = loop->fresh >= HD_LOOP_FRESH_MORE;
-    bool again_more = loop->again == 1 || loop->again > HD_LOOP_AGAIN_MORE;
+    bool again_more = loop->again == 1 || loop->again > HD_LOOP_AGAIN_BYTE_MAX;
+    bool again_byte = !again_more && loop->again > HD_LOOP_AGAIN_BYTE;
     uint32_t fresh = fresh_more ? HD_LOOP_FRESH_MORE : loop->fresh;
-    uint32_t again = again_more ? HD_LOOP_AGAIN_MORE : loop->again ? loop->again - 1 : 0;
+    uint32_t again = again_more    ? HD_LOOP_AGAIN_MORE
+                     : again_byte  ? HD_LOOP_AGAIN_BYTE
+                     : loop->again ? loop->again - 1
+                                   : 0;
     uint32_t far = loop->again && loop->back != back_before ? loop->back / 256 + 1 : 0;
     int n = 1;
     out[0] = 0;
@@ -74,6 +79,7 @@ int hd_loop_encode(const struct hd_loop *loop, uint32_t back_before,
 #include "isa/isa.def"
     if (far) out[n++] = (uint8_t)loop->back;
     if (fresh_more) out[n++] = (uint8_t)(loop->fresh - HD_LOOP_FRESH_MORE);
+    if (again_byte) out[n++] = (uint8_t)(loop->again - HD_LOOP_AGAIN_BYTE - 1);
     if (again_more) {
         out[n++] = (uint8_t)loop->again;
         out[n++] = (uint8_t)(loop->again >> 8);
@@ -147,10 +153,14 @@ int hd_new_word_encode(uint32_t word, int form, uint8_t out[HD_ITEM_MAX_BYTES]) 
 
 /* How many new words the token at hand has, as far as its bytes depend on it. */
 enum { STATES = HD_LOOP_FRESH_MORE + 1 };
-enum choice { NEW, AGAIN, AGAIN_SHORT }; /* the last: no more of the run than a code says */
+/* Bytes of a token are tried from 1 to: its body may have as many words as that of the one before,
+ * or not, which the cut decides. */
+enum { TOKEN_BYTES = 3, SHORTER = 8 };
+enum choice { NEW, AGAIN };
 
 struct plan {                   /* one per word, and one behind the last */
     uint16_t run, back;         /* the longest run from here on; 0: none */
+    uint16_t take;              /* words of it that issue again, if that is what to do here */
     uint32_t cost;              /* bytes from here to the end, behind a token without new words */
     unsigned char best[STATES]; /* what to do here */
 };
@@ -173,29 +183,31 @@ static void longest_runs(const uint32_t *w, size_t n, struct plan *p) {
     }
 }
 
-/* Bytes from `at` on when the token at hand ends with a run of that length. A token counts as one
- * byte: the body has most often as many words as that of the token before, and to take two for one
- * makes the rest longer than it saves. */
-static uint32_t run_cost(const struct plan *p, size_t n, size_t at, uint32_t run) {
+/* Bytes from `at` on when the token at hand ends with a run of that length and the one behind it
+ * has `token` bytes. */
+static uint32_t run_cost(const struct plan *p, size_t n, size_t at, uint32_t run, uint32_t token) {
     if (run < HD_LOOP_MIN) return UINT32_MAX;
-    uint32_t more = run > HD_LOOP_AGAIN_MORE ? 2 : 0;
-    uint32_t token = at + run < n; /* the next one */
-    return more + token + p[at + run].cost;
+    uint32_t more = run > HD_LOOP_AGAIN_BYTE_MAX ? 2 : run > HD_LOOP_AGAIN_BYTE;
+    return more + (at + run < n ? token : 0) + p[at + run].cost;
 }
 
-static void choose(const uint32_t *w, struct plan *p, size_t n) {
+static void choose(const uint32_t *w, struct plan *p, size_t n, uint32_t token) {
     uint32_t next[STATES] = {0}; /* bytes from the next word on */
     p[n].cost = 0;
     for (size_t i = n; i-- > 0;) {
-        uint32_t length = p[i].run, cut = HD_LOOP_AGAIN_MORE, here[STATES];
-        uint32_t whole = run_cost(p, n, i, length);
-        uint32_t part = length > cut ? run_cost(p, n, i, cut) : UINT32_MAX;
+        const uint32_t length = p[i].run, cuts[] = {HD_LOOP_AGAIN_BYTE, HD_LOOP_AGAIN_BYTE_MAX};
+        uint32_t again = UINT32_MAX, here[STATES];
+        for (uint32_t k = 0; k < SHORTER + 2;
+             k++) { /* the next run may begin before this one ends */
+            uint32_t r = k < SHORTER ? length - k : cuts[k - SHORTER];
+            uint32_t cost = r <= length ? run_cost(p, n, i, r, token) : UINT32_MAX;
+            if (cost < again) again = cost, p[i].take = (uint16_t)r;
+        }
         uint32_t bytes = (uint32_t)forms[form_of(w[i], 0)].bytes;
         for (int s = 0; s < STATES; s++) {
             int to = s < STATES - 1 ? s + 1 : s;
             uint32_t fresh = bytes + (to > s && to == STATES - 1) + next[to];
-            uint32_t again = whole <= part ? whole : part;
-            p[i].best[s] = again > fresh ? NEW : whole <= part ? AGAIN : AGAIN_SHORT;
+            p[i].best[s] = again > fresh ? NEW : AGAIN;
             here[s] = again > fresh ? fresh : again;
         }
         p[i].cost = here[0];
@@ -222,7 +234,7 @@ static size_t emit(const uint32_t *w, const struct plan *p, size_t n, uint8_t *o
             l.fresh += what == NEW;
         }
         const struct plan *from = &p[at + l.fresh];
-        if (what != NEW) l.again = what == AGAIN ? from->run : HD_LOOP_AGAIN_MORE;
+        if (what != NEW) l.again = from->take;
         if (!issues_again(w, at + l.fresh, l.again, back)) l.back = from->back;
         to += (size_t)hd_loop_encode(&l, back, out + to);
         if (l.again) back = l.back;
@@ -255,10 +267,16 @@ size_t hd_prog_pack(const uint32_t *words, size_t n, uint32_t *out) {
     if (reversed && p) {
         for (size_t i = 0; i < body; i++) reversed[i] = from[body - 1 - i];
         longest_runs(reversed, body, p);
-        choose(from, p, body);
-        size_t bytes = 4 * (HD_PROG_HEADER_WORDS + 1);
-        bytes += emit(from, p, body, (uint8_t *)out + bytes);
-        packed = hd_prog_packed_header(words, n, bytes, out);
+        const size_t at = 4 * (HD_PROG_HEADER_WORDS + 1);
+        size_t best = SIZE_MAX, last = 0;
+        uint32_t token = 0;
+        for (uint32_t i = 1; i <= TOKEN_BYTES + 1; i++) {
+            if (i > TOKEN_BYTES && last == best) break;
+            choose(from, p, body, i > TOKEN_BYTES ? token : i);
+            last = emit(from, p, body, (uint8_t *)out + at);
+            if (last < best) best = last, token = i;
+        }
+        packed = hd_prog_packed_header(words, n, at + best, out);
     }
     free(reversed);
     free(p);

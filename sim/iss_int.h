@@ -43,7 +43,7 @@ struct flying_op { /* handed to the engine, not complete */
     uint64_t take, start, stall_sem; /* for the probe */
 };
 
-enum front_state { FRONT_IDLE, FRONT_SEM, FRONT_OFFER };
+enum front_state { FRONT_IDLE, FRONT_TURN, FRONT_SEM, FRONT_OFFER };
 
 /* One unit: queue, sticky words, the operation taken, the operations in its engine. */
 struct front {
@@ -133,10 +133,10 @@ struct store {
 };
 
 struct read_bus { /* hd_rd_arb */
-    bool ar, lw_last;
+    bool ar;
     uint8_t ar_id;
-    uint32_t ar_beats;
-    bool valid[2], last[2]; /* the buffer of two */
+    uint32_t ar_beats, credit; /* credit: beats that LX may still ask for before LW */
+    bool valid[2], last[2];    /* the buffer of two */
     uint8_t id[2];
 };
 

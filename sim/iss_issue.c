@@ -51,12 +51,17 @@ static void decode(hd_iss *iss) {
             s->words = (int)n;
 }
 
-static bool units_idle(const hd_iss *iss) {
+/* *out_next: when they may be, where no event of a unit says so. */
+static bool units_idle(const hd_iss *iss, uint64_t *out_next) {
+    uint64_t next = 0;
     for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
         const struct front *f = &iss->front[u];
         if (f->q_n || f->f_n || f->state != FRONT_IDLE) return false;
+        if (f->ready > next) next = f->ready; /* in this cycle it left an operation out */
     }
-    return true;
+    if (next <= iss->now) return true;
+    *out_next = next;
+    return false;
 }
 
 bool hd_iss_take_semaphores(hd_iss *iss, uint32_t mask) {
@@ -95,7 +100,7 @@ static bool seq_step(hd_iss *iss, const struct hd_op_word *op, uint32_t pc) {
         return false;
     }
     if (s->seq == SEQ_BARRIER) {
-        if (!units_idle(iss)) return false;
+        if (!units_idle(iss, &s->next)) return false;
         s->seq = SEQ_END;
         s->t = iss->now + 1;
         s->next = s->t;
@@ -196,6 +201,15 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
     return true;
 }
 
+/* Whether hd_front looks at the turn in a cycle of its own: the last word that came changed it, or
+ * the header was all. */
+static bool turn_comes_last(const struct front *f) {
+    uint32_t changed = f->cur.op.set | f->cur.op.add;
+    bool turns = f->words[HD_TURNS_WORD] & 0xffff;
+    return changed >> HD_TURNS_WORD == 1 ||
+           (turns && (changed >> HD_TURN_WORD == 1 || f->cur.n_words == 1));
+}
+
 void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
     struct front *f = &iss->front[u];
     f->next = HD_NEVER;
@@ -210,7 +224,7 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
         f->q_head = (f->q_head + 1) % HD_QUEUE_MAX;
         f->q_n--;
         f->words = hd_op_apply(&f->cur.op, &f->sticky);
-        f->state = FRONT_SEM;
+        f->state = turn_comes_last(f) || !hd_op_runs(f->words) ? FRONT_TURN : FRONT_SEM;
         f->take = iss->now;
         f->stall_sem = iss->count[u].stall_sem;
         /* its words one by one, from when the front was free for them; the last as it comes */
@@ -222,6 +236,16 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
     }
     if (f->ready > iss->now) {
         f->next = f->ready;
+        return;
+    }
+    if (f->state == FRONT_TURN) {
+        bool runs = hd_op_runs(f->words);
+        f->state = runs ? FRONT_SEM : FRONT_IDLE;
+        if (turn_comes_last(f)) f->ready = iss->now + 1;
+        f->next = f->ready;
+        if (!runs)
+            hd_iss_set_next(&iss->issue.next, f->ready); /* a barrier may have waited for it */
+        if (f->ready == iss->now && !runs) hd_iss_front_step(iss, u); /* the next header is read */
         return;
     }
     if (f->state == FRONT_SEM) {

@@ -142,7 +142,7 @@ static void count_traffic(hd_iss *iss, const struct hd_axi_in *in) {
 
 static int pick(const struct read_bus *b, const bool asks[IDS]) {
     if (asks[ID_FETCH]) return ID_FETCH;
-    if (asks[ID_LX] && (b->lw_last || !asks[ID_LW])) return ID_LX;
+    if (asks[ID_LX] && (b->credit || !asks[ID_LW])) return ID_LX;
     return asks[ID_LW] ? ID_LW : NOBODY;
 }
 
@@ -209,7 +209,9 @@ void hd_iss_tick(hd_iss *iss) {
     if (who != NOBODY) {
         b->ar_id = (uint8_t)who;
         b->ar_beats = beats[who];
-        if (who != ID_FETCH) b->lw_last = who == ID_LW;
+        if (who == ID_LW) b->credit = beats[who];
+        uint32_t cost = beats[who] + HD_BURST_COST;
+        if (who == ID_LX) b->credit -= b->credit < cost ? b->credit : cost;
     }
     if (who == ID_FETCH) hd_iss_fetch_granted(iss, beats[ID_FETCH]);
     for (int i = 0; i < 2; i++) {

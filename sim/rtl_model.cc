@@ -157,6 +157,7 @@ void call_hook(hd_rtl *m) {
     c.taken_pc[HD_UNIT_seq] = r->hd_top__DOT__u_core__DOT__u_issue__DOT__pc_q;
 #define FRONT(u)                                                                                   \
     c.taken[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__taken_q;               \
+    c.left_out[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__drop;               \
     c.taken_pc[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__pc_q;               \
     c.done_pc[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__done_pc_q
     FRONT(lx);

@@ -87,7 +87,11 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
             *op = (struct hd_check_op){ops[i].unit, ops[i].code,   bundle, at + (size_t)offset[i],
                                        ops[i].wait, ops[i].signal, NULL};
             if (halted) hd_check_add(k, false, op, "stands after halt and never runs");
-            hd_check_operands(k, op, hd_op_apply(&ops[i], &sticky[op->unit]), windows);
+            const uint32_t *held = hd_op_apply(&ops[i], &sticky[op->unit]);
+            if (op->unit == HD_UNIT_seq || hd_op_runs(held))
+                hd_check_operands(k, op, held, windows);
+            else
+                op->code = 0, op->wait = op->signal = 0; /* it is not its turn */
             int code = hd_op_by_code((enum hd_unit)op->unit, op->code);
             if (code == HD_OP_seq_halt) halted = true;
         }

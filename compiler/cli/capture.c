@@ -96,6 +96,7 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
             const uint32_t *held = hd_op_apply(&ops[i], &sticky[ops[i].unit]);
             int layer = sticky[ops[i].unit].tag;
             if (ops[i].unit == HD_UNIT_seq || layer >= x->m->n_layers) continue;
+            if (!hd_op_runs(held)) continue;
             if (ops[i].unit == HD_UNIT_vx) note_rolled(x, &ops[i], layer, pc, held);
             note_written(x, &ops[i], pc, held);
             x->left[layer]++;

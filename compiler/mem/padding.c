@@ -1,8 +1,8 @@
 /* Padding of several tensors, filled at once.
  *
  * needs: a complete plan (plan.c)
- * gives: per step a range of XM that takes a value (hd_fill), tensors whose padding that is, and
- *        places for all residents
+ * gives: per step a range of XM that takes a value (hd_fill), tensors whose padding that is,
+ *        tensors whose rows share padding, and places for all residents
  * destroys: the places of residents
  *
  * A tensor that stays keeps its padding around it, which LX fills in two operations or three: 30 to
@@ -10,6 +10,9 @@
  * and LX has little to do, XM often room. So tensors with one pad value lie side by side, and one
  * run fills all of them, pixels too, before the first is written; nobody else has their places from
  * then on. Tensors that are alike may follow each other in one place: nobody writes its padding.
+ *
+ * What is padding on the right of a row may be that on the left of the next: a third less to fill,
+ * but rows are closer together, so other banks meet. Tried by estimate as well.
  *
  * The run takes longer than the borders alone, and what is written soon waits for it. So it is for
  * the estimate to say with which tensor it begins, and for how many of those behind it.
@@ -42,8 +45,7 @@ static struct padded padded_of(struct hd_lowering *lo, size_t from, size_t to) {
     return p;
 }
 
-/* Same size, padding at the same places. */
-static bool alike(const struct hd_mtensor *a, const struct hd_mtensor *b) {
+bool hd_mtensors_alike(const struct hd_mtensor *a, const struct hd_mtensor *b) {
     return a->n == b->n && a->h == b->h && a->w == b->w && a->cp == b->cp && a->apart == b->apart &&
            a->pt == b->pt && a->pb == b->pb && a->pl == b->pl && a->pr == b->pr;
 }
@@ -60,7 +62,7 @@ static struct hd_mtensor *followed(const struct hd_lowering *lo, const struct pa
     const struct hd_mtensor *t = &lo->tensors[p->ids[i]];
     for (size_t k = first; k < i; k++) {
         struct hd_mtensor *o = &lo->tensors[p->ids[k]];
-        bool last = o->filled && alike(o, t) && o->kept_to < t->use_first;
+        bool last = o->filled && hd_mtensors_alike(o, t) && o->kept_to < t->use_first;
         for (size_t m = k + 1; m < i; m++)
             last = last && !(lo->tensors[p->ids[m]].filled && lo->tensors[p->ids[m]].xm == o->xm);
         if (last) return o;
@@ -95,11 +97,9 @@ struct step {
     struct hd_room *spans;
 };
 
-/* What a choice makes of the step; INT64_MAX: not all that stay on chip have room with it. */
-static int64_t attempt(const struct step *s, struct choice c) {
+/* Tensors get their places; what the step takes. INT64_MAX: not all that stay on chip have room. */
+static int64_t placed(const struct step *s) {
     struct hd_lowering *lo = s->lo;
-    memcpy(lo->tensors, s->was, lo->n_tensors * sizeof *s->was);
-    lo->fill[lo->layers[s->from].step] = lay_out(lo, &s->p, c);
     hd_place_residents(lo, s->by_size, s->spans, true);
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i], *was = &s->was[i];
@@ -107,6 +107,29 @@ static int64_t attempt(const struct step *s, struct choice c) {
             return INT64_MAX;
     }
     return hd_step_price(lo, s->from, s->to);
+}
+
+/* What a choice makes of the step. */
+static int64_t attempt(const struct step *s, struct choice c) {
+    struct hd_lowering *lo = s->lo;
+    memcpy(lo->tensors, s->was, lo->n_tensors * sizeof *s->was);
+    lo->fill[lo->layers[s->from].step] = lay_out(lo, &s->p, c);
+    return placed(s);
+}
+
+/* All tensors whose padding is filled share columns, if that is better. */
+static int64_t share_columns(const struct step *s, int64_t least) {
+    struct hd_lowering *lo = s->lo;
+    for (size_t i = 0; i < s->p.n; i++) {
+        struct hd_mtensor *t = &lo->tensors[s->p.ids[i]];
+        t->shares = t->def >= 0 && !t->comes_in && !t->has_parts;
+    }
+    for (size_t i = 0; i < lo->n_tensors; i++) /* what streams has room now, but a plan without */
+        lo->tensors[i].never_resident = lo->tensors[i].never_resident || !lo->tensors[i].resident;
+    int64_t price = placed(s);
+    if (price < least) return price;
+    memcpy(lo->tensors, s->was, lo->n_tensors * sizeof *s->was);
+    return least;
 }
 
 /* Places at which the run may begin: others get the lowest free ones, and operands of a sum want
@@ -133,6 +156,8 @@ static void join_step(struct hd_lowering *lo, size_t from, size_t to) {
     size_t n = places(lo, from, to, at);
     int64_t least = hd_step_price(lo, from, to);
     s.spans = hd_new_array(lo->arena, struct hd_room, 2 * lo->n_tensors + 1);
+    memcpy(was, lo->tensors, lo->n_tensors * sizeof *was);
+    least = share_columns(&s, least);
     memcpy(was, lo->tensors, lo->n_tensors * sizeof *was);
     for (size_t k = 0; k < s.p.n && k < FIRST; k++)
         for (size_t end = s.p.n, room = false; end > k && !room; end--) /* as many as have room */

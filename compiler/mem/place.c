@@ -33,8 +33,13 @@ static int64_t first_fit(const struct hd_room *spans, size_t n, const struct hd_
     return at + want->bytes <= limit ? at : -1;
 }
 
+int hd_mtensor_shared(const struct hd_mtensor *t) {
+    return t->shares && !t->roll && !t->apart ? (int)hd_min(t->pl, t->pr) : 0;
+}
+
 int hd_mtensor_pitch(const struct hd_mtensor *t) {
-    int columns = t->w + t->pl + t->pr, bytes = (t->apart ? (columns + 1) / 2 : columns) * t->cp;
+    int columns = t->w + t->pl + t->pr - hd_mtensor_shared(t),
+        bytes = (t->apart ? (columns + 1) / 2 : columns) * t->cp;
     return t->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
 }
 
@@ -47,7 +52,8 @@ int64_t hd_mtensor_rows(const struct hd_mtensor *t) {
 }
 
 int64_t hd_mtensor_xm_bytes(const struct hd_mtensor *t) {
-    return t->apart + hd_round_up(hd_mtensor_rows(t) * hd_mtensor_pitch(t), HD_XM_GRANULE);
+    int64_t rows = hd_mtensor_rows(t) * hd_mtensor_pitch(t);
+    return t->apart + hd_round_up(rows + hd_mtensor_shared(t) * t->cp, HD_XM_GRANULE);
 }
 
 int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t) {

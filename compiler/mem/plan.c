@@ -346,8 +346,10 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
 
 int64_t hd_step_price(struct hd_lowering *lo, size_t first, size_t end) {
     int64_t cycles = hd_estimate_layers(lo, first, end);
-    int64_t bytes = cycles < HD_BRIEF ? hd_estimate_bytes(lo, first, end) : 0;
-    return cycles + (bytes * HD_DEAR > (int64_t)lo->image_bytes ? HD_CYCLES_PER_BYTE * bytes : 0);
+    if (cycles >= HD_BRIEF) return cycles;
+    struct hd_cost c = hd_estimate_program(lo, first, end);
+    bool dear = c.bytes * HD_DEAR > (int64_t)lo->image_bytes;
+    return dear ? c.cycles + HD_CYCLES_PER_BYTE * c.bytes : cycles;
 }
 
 /* Weights of several layers come together where that costs nothing: PM words with those of one of
@@ -371,6 +373,61 @@ static void choose_joins(struct hd_lowering *lo) {
     }
 }
 
+/* Ways in which the weights of a step [first, end) come. */
+struct load_search {
+    struct hd_lowering *lo;
+    size_t first, end;
+    struct hd_loads best;
+    int64_t cycles, least; /* of the first; price of the best, where bytes are dear, else bytes */
+    bool dear;
+};
+
+static void consider_loads(struct load_search *s, struct hd_loads loads) {
+    s->lo->loads[s->lo->layers[s->first].step] = loads;
+    struct hd_cost c = hd_estimate_program(s->lo, s->first, s->end);
+    if (!s->dear && c.cycles > s->cycles + s->cycles / MARGIN) return;
+    int64_t price = s->dear ? c.cycles + HD_CYCLES_PER_BYTE * c.bytes : c.bytes;
+    if (price < s->least) s->best = loads, s->least = price;
+}
+
+/* Of a brief program: in which order PM words come; then WM words of several layers with one load,
+ * those of a chain from one layer on, or of all behind it, too. */
+static void choose_loads(struct hd_lowering *lo) {
+    for (size_t i = 0, end; i < lo->n_layers; i = end) {
+        struct hd_loads *loads = &lo->loads[lo->layers[i].step];
+        end = hd_step_end(lo, i);
+        if (lo->model->steps[lo->layers[i].step].estimate > HD_BRIEF) continue;
+        struct hd_cost c = hd_estimate_program(lo, i, end);
+        struct load_search s = {lo, i, end, *loads, c.cycles, INT64_MAX, false};
+        s.dear = c.bytes * HD_DEAR > (int64_t)lo->image_bytes;
+        consider_loads(&s, *loads);
+        for (int k = 1; k < 4; k++)
+            consider_loads(&s, (struct hd_loads){.cut_first = k & 1, .params_first = k >> 1});
+        for (size_t k = i; k < end; k++)
+            for (int how = 0; how < 4 && lo->layers[k].kind == HD_LAYER_MATMUL; how++) {
+                struct hd_loads q = s.best;
+                q.first = k, q.end = how & 1 ? end : (size_t)lo->layers[k].chain_last + 1;
+                q.early = how & 2;
+                consider_loads(&s, q);
+            }
+        *loads = s.best;
+    }
+}
+
+/* What is behind the taps of gathered windows is filled once, not with each tile, where that costs
+ * nothing. */
+static void choose_tails(struct hd_lowering *lo) {
+    for (size_t i = 0, end; i < lo->n_layers; i = end) {
+        bool *tails = &lo->tails[lo->layers[i].step], gathers = false;
+        end = hd_step_end(lo, i);
+        for (size_t k = i; k < end; k++) gathers = gathers || lo->layers[k].im2col;
+        if (!gathers || !lo->brief) continue;
+        int64_t price = hd_step_price(lo, i, end);
+        *tails = true;
+        *tails = hd_step_price(lo, i, end) < price;
+    }
+}
+
 /* Cycles of all products, at best. */
 static int64_t products(const struct hd_lowering *lo) {
     int64_t macs = 0;
@@ -382,6 +439,8 @@ static int64_t products(const struct hd_lowering *lo) {
 hd_status hd_plan_memory(struct hd_lowering *lo) {
     lo->fill = hd_new_array(lo->arena, struct hd_fill, (size_t)lo->model->n_steps + 1);
     lo->join = hd_new_array(lo->arena, size_t, (size_t)lo->model->n_steps + 1);
+    lo->loads = hd_new_array(lo->arena, struct hd_loads, (size_t)lo->model->n_steps + 1);
+    lo->tails = hd_new_array(lo->arena, bool, (size_t)lo->model->n_steps + 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
@@ -407,7 +466,9 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     TRY(best_refined(lo, cycles, best));
     choose_joins(lo);
     hd_join_padding(lo);
+    choose_tails(lo);
     hd_refine_bytes(lo);
+    choose_loads(lo);
     report_activation_memory(lo);
     return HD_OK;
 }

@@ -292,10 +292,9 @@ struct shorter {
 
 static void consider_shorter(struct shorter *s, struct asked q) {
     if (!tile(s->lo, &s->w, &q)) return;
-    int64_t cycles = hd_estimate_layers(s->lo, s->w.from, s->w.to);
-    if (cycles > s->most) return;
-    int64_t bytes = hd_estimate_bytes(s->lo, s->w.from, s->w.to);
-    int64_t price = s->dear ? cycles + HD_CYCLES_PER_BYTE * bytes : bytes;
+    struct hd_cost c = hd_estimate_program(s->lo, s->w.from, s->w.to);
+    if (c.cycles > s->most) return;
+    int64_t price = s->dear ? c.cycles + HD_CYCLES_PER_BYTE * c.bytes : c.bytes;
     if (price < s->price) s->best = q, s->price = price;
 }
 
@@ -322,8 +321,8 @@ void hd_refine_bytes(struct hd_lowering *lo) {
     for (size_t from = 0, to; from < lo->n_layers; from = to) {
         to = hd_step_end(lo, from);
         if (lo->model->steps[lo->layers[from].step].estimate > HD_BRIEF) continue; /* by plan.c */
-        int64_t cycles = hd_estimate_layers(lo, from, to);
-        int64_t bytes = hd_estimate_bytes(lo, from, to);
+        const struct hd_cost now = hd_estimate_program(lo, from, to);
+        const int64_t cycles = now.cycles, bytes = now.bytes;
         struct shorter s = {.lo = lo, .dear = bytes * HD_DEAR > (int64_t)lo->image_bytes};
         s.price = s.dear ? cycles + HD_CYCLES_PER_BYTE * bytes : bytes;
         s.most = cycles + cycles / (s.dear ? MOST_DEAR : MOST);

@@ -17,9 +17,9 @@
 
 #include "runtime/base/num.h"
 
-/* Bytes of XM that a brief program's dependences tell apart: where rows share a granule, waits come
- * with some rows and not with others. */
-enum { XM_FINE = 16 };
+/* Bytes that a brief program's dependences tell apart: where rows share a granule, waits come with
+ * some rows and not with others. */
+enum { XM_FINE = 16, ARENA_FINE = 64 };
 
 enum {
     TOKENS_EARLY = 96, /* from here on the next operation takes a token early */
@@ -31,8 +31,8 @@ void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) 
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
                                HD_TM_TABLES, hd_am_words(m), (int64_t)lo->model->arena_bytes};
-    int64_t granule[HD_SPACES] = {
-        lo->brief ? XM_FINE : HD_XM_GRANULE, 1, 1, 1, 1, HD_ARENA_GRANULE};
+    int64_t granule[HD_SPACES] = {lo->brief ? XM_FINE : HD_XM_GRANULE,      1, 1, 1, 1,
+                                  lo->brief ? ARENA_FINE : HD_ARENA_GRANULE};
     for (int k = 0; k < HD_SPACES; k++) {
         s->granule[k] = granule[k];
         s->n_granules[k] = hd_ceil_div(size[k], granule[k]) + 1;
@@ -49,6 +49,7 @@ void hd_sched_begin(struct hd_sched *s, enum hd_unit unit, unsigned code, int ta
     op->unit = (uint8_t)unit;
     op->code = (uint8_t)code;
     op->tag = (uint16_t)tag;
+    op->tile = s->tile;
     op->number = ++s->count[unit];
     size_t n = (size_t)op->number - 1;
     *hd_push(s->arena, s->by_number[unit], n, s->cap_by_number[unit]) = (int)s->n_ops - 1;
@@ -157,6 +158,40 @@ hd_status hd_sched_end(struct hd_sched *s) {
                 (int)hd_max(op->knows[v], v == u ? (int64_t)s->needs[u] : from->knows[v]);
     }
     return HD_OK;
+}
+
+/* The semaphores that the most kinds of operations name get the lowest numbers: masks of small
+ * numbers are short, and what comes again is in a loop. */
+void hd_sched_number_semaphores(struct hd_sched *s) {
+    enum { KINDS = 64 };
+    int uses[HD_SEMAPHORES] = {0}, now[HD_SEMAPHORES];
+    uint64_t kinds[HD_UNITS][KINDS] = {{0}};
+    for (size_t i = 0; i < s->n_ops; i++) {
+        const struct hd_slot_op *op = &s->ops[i];
+        uint64_t kind = (uint64_t)op->wait << 32 | op->signal;
+        int at = 0;
+        while (at < KINDS && kinds[op->unit][at] && kinds[op->unit][at] != kind) at++;
+        if (!kind || at == KINDS || kinds[op->unit][at]) continue;
+        kinds[op->unit][at] = kind;
+        for (int k = 0; k < s->n_semaphores; k++)
+            uses[k] += (int)(op->wait >> k & 1) + (int)(op->signal >> k & 1);
+    }
+    for (int k = 0; k < s->n_semaphores; k++) {
+        now[k] = 0;
+        for (int j = 0; j < s->n_semaphores; j++)
+            now[k] += uses[j] > uses[k] || (uses[j] == uses[k] && j > k);
+    }
+    for (size_t i = 0; i < s->n_ops; i++) {
+        uint32_t *masks[] = {&s->ops[i].wait, &s->ops[i].signal};
+        for (int m = 0; m < 2; m++) {
+            uint32_t mask = 0;
+            for (int k = 0; k < s->n_semaphores; k++) mask |= (*masks[m] >> k & 1) << now[k];
+            *masks[m] = mask;
+        }
+    }
+    for (int u = 0; u < HD_UNITS; u++)
+        for (int v = 0; v < HD_UNITS; v++)
+            if (s->semaphore[u][v] >= 0) s->semaphore[u][v] = now[s->semaphore[u][v]];
 }
 
 /* ---- bound on tokens ---- */

@@ -31,6 +31,7 @@ enum {
     DMA_FIRST = 6, /* accepted to the first address */
     DMA_DONE = 4,
     HALT = 4,
+    RECORDS = 32, /* runs of a load by which its addresses are ahead of what is on chip */
     IN_FLIGHT = 8 /* operations of a unit */
 };
 static const double NEVER = 1e18;
@@ -47,7 +48,7 @@ struct reads {                  /* the read channel */
     double end[HD_OPEN_BURSTS]; /* of the data of the last bursts */
     int next;                   /* the oldest of them */
     double asked, data;         /* the last burst was asked for, its data end */
-    int turn;                   /* of the loaders, which asks first */
+    double credit;              /* beats for which LX asks before LW */
 };
 
 struct timing {
@@ -331,11 +332,12 @@ static void takes_next(struct timing *t, int u, int k, double at) {
 /* The operation starts now. */
 static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
+    bool active = op->code && (u == HD_UNIT_seq || hd_op_runs(op->words));
     double start = t->now, done = start + 1;
     t->start[u][k] = start;
     t->next[u]++;
     t->free[u] = start;
-    if (op->code && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
+    if (active && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
         double begin = start;
         if (u == HD_UNIT_vx && drained(t, op) > begin) begin = drained(t, op);
         if (u == HD_UNIT_vx) {
@@ -346,7 +348,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         t->free[u] = begin + (double)iterations(op);
         done = t->free[u] + MX_DONE;
         begin_mx(t, op);
-    } else if (op->code && u != HD_UNIT_seq) {
+    } else if (active && u != HD_UNIT_seq) {
         int64_t runs, beats, padding;
         double first = start + DMA_FIRST;
         transfer(t, op, &runs, &beats, &padding);
@@ -367,9 +369,11 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
                                        .at = first - 1,
                                        .beats = (double)beats / (double)bursts};
             t->free[u] = done = -1;
-        } else { /* padding alone */
+        } else { /* padding alone: what is behind it asks when RECORDS runs of it are left */
+            int64_t chunks = hd_ceil_div(field(op, HD_F_lx_run), t->axi), ahead = RECORDS * chunks;
+            double last = t->filled[u] - (double)(padding > ahead ? ahead : padding);
             done = t->filled[u] + DMA_DONE;
-            takes_next(t, u, k, start + 1);
+            takes_next(t, u, k, padding > ahead && last > start + 1 ? last : start + 1);
         }
     }
     if (done >= 0 && k > 0 && done < t->done[u][k - 1]) done = t->done[u][k - 1];
@@ -403,7 +407,7 @@ static double asks(const struct timing *t, int u) {
 /* The loader that asks next, at *out_at; -1 = none. */
 static int asker(const struct timing *t, double *out_at) {
     double at[2] = {asks(t, loaders[0]), asks(t, loaders[1])};
-    int i = at[0] < at[1] ? 0 : at[1] < at[0] ? 1 : t->reads.turn;
+    int i = at[0] < at[1] ? 0 : at[1] < at[0] || t->reads.credit <= 0;
     *out_at = at[i];
     return at[i] < NEVER ? i : -1;
 }
@@ -413,7 +417,8 @@ static bool next_burst(struct timing *t, int i, double at) {
     int u = loaders[i];
     struct load *l = &t->load[u];
     t->filled[u] = ask(t, at, l->beats, t->filled[u]);
-    t->reads.turn = !i;
+    double cost = l->beats + HD_BURST_COST, left = t->reads.credit - cost;
+    t->reads.credit = u == HD_UNIT_lw ? l->beats : left > 0 ? left : 0;
     l->at = at + 1;
     if (--l->bursts) return false;
     t->done[u][l->number] = t->filled[u] + DMA_DONE;

@@ -29,6 +29,16 @@ static struct hd_tile sized(const struct hd_layer *l, struct hd_tile t) {
     return t;
 }
 
+/* Whether WM words that come together come behind this tile: those of layers behind the chain do;
+ * what its own layers need they ask for, unless it comes early. */
+static bool load_ahead(const struct hd_lowerer *w) {
+    size_t first = w->ahead[HD_WM].first, before = first;
+    if (first > (size_t)w->l->chain_last) return true;
+    while (before-- > (size_t)w->l->chain_first && w->lo->layers[before].kind != HD_LAYER_MATMUL)
+        continue;
+    return w->lo->loads[w->l->step].early && (size_t)w->l->tag == before;
+}
+
 static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
     static hd_status (*const emit[HD_LAYER_KINDS])(struct hd_lowerer *, struct hd_tile *, int) = {
 #define INTRINSIC(kind, ...) [HD_LAYER_##kind] = emit_##kind,
@@ -36,7 +46,7 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
     };
     t = sized(w->l, t);
     TRY(emit[w->l->kind](w, &t, only_nt));
-    return hd_low_load_joined(w, HD_WM);
+    return load_ahead(w) ? hd_low_load_joined(w, HD_WM) : HD_OK;
 }
 
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
@@ -119,7 +129,7 @@ struct layer_state { /* of a layer whose tiles are being issued */
     const struct hd_layer *l;
     struct hd_chunk *chunks;
     int64_t stay_wm, stay_pm;
-    int next_y;
+    int next_y, tiles; /* tiles: those that are issued */
     int below; /* row behind the padding below its rolling operand that is there; 0 = none is */
 };
 
@@ -131,7 +141,7 @@ static bool place_ring(struct hd_ring *r, int64_t at, int64_t size) {
 }
 
 static void place_ring_in(struct hd_lowerer *w, enum hd_ring_in i, int64_t at, int64_t size) {
-    if (place_ring(&w->xm_in[i], at, size)) w->last[i].l = NULL;
+    if (place_ring(&w->xm_in[i], at, size)) w->last[i].l = w->tails.l = NULL;
     for (int k = 0; k < HD_RINGS_IN; k++) { /* what another ring has there will be gone */
         const struct hd_ring *r = &w->xm_in[k];
         if (k != (int)i && r->first < at + size && at < r->first + r->size) w->last[k].l = NULL;
@@ -162,6 +172,34 @@ static void enter(struct hd_lowerer *w, struct layer_state *s) {
     w->stay_pm = s->stay_pm;
 }
 
+/* What layer l makes keeps padding of its own, which is to be filled; or NULL. */
+static const struct hd_mtensor *to_fill(const struct hd_lowerer *w, const struct hd_layer *l) {
+    const struct hd_mtensor *y = hd_low_whole(w, l->out);
+    bool pads = y->pt || y->pb || y->pl || y->pr;
+    return pads && y->resident && y->def == l->tag && !y->filled ? y : NULL;
+}
+
+/* Padding of what n layers make. Tensors that are alike and lie at one distance are filled by the
+ * same operations, which loop over them. */
+static hd_status fill_padding(struct hd_lowerer *w, const struct hd_layer *l, size_t n) {
+    for (size_t i = 0, next; i < n; i = next) {
+        const struct hd_mtensor *first = to_fill(w, &l[i]), *last = first;
+        struct hd_many many = {1, 0};
+        w->l = &l[i];
+        for (next = i + 1; first && next < n; next++) {
+            const struct hd_mtensor *y = to_fill(w, &l[next]);
+            if (!y) continue;
+            int64_t step = (int64_t)y->xm - last->xm;
+            bool joins = !y->roll && !first->roll && y->pad_value == first->pad_value &&
+                         hd_mtensors_alike(first, y) && (many.n == 1 || step == many.step);
+            if (!joins) break;
+            many.n++, many.step = step, last = y;
+        }
+        if (first) TRY(hd_low_fill_padding(w, first, many));
+    }
+    return HD_OK;
+}
+
 /* Padding, weight bookkeeping, and room for weights that stay: of all n layers together, because a
  * ring must not come round to a layer that is still in work. */
 static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t n,
@@ -186,22 +224,35 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t 
         out[i].stay_wm = there[HD_WM][i] < 0 ? out[i].stay_wm + wm_at : there[HD_WM][i];
         out[i].stay_pm = there[HD_PM][i] < 0 ? out[i].stay_pm + pm_at : there[HD_PM][i];
         enter(w, &out[i]);
-        const struct hd_mtensor *y = hd_low_tensor(w, l[i].out);
-        if (y->base >= 0) y = hd_low_tensor(w, y->base);
-        bool own = y->resident && y->def == l[i].tag && !y->filled;
-        if (own) TRY(hd_low_fill_padding(w, y));
     }
-    return HD_OK;
+    return fill_padding(w, l, n);
+}
+
+/* Sums of a chain that goes row by row, if its program is brief: tile t of each layer has the t-th
+ * place, so the rounds of the chain are alike (turns.c). A later layer makes its tile when that of
+ * the one before it is there, so nobody waits for the place. 0: sums are where the ring has room.
+ */
+static int64_t words_of_sums(const struct hd_lowerer *w, const struct layer_state *s, size_t n) {
+    enum { FEWEST = 4 }; /* places */
+    int64_t words = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_layer *l = s[i].l;
+        if (l->kind == HD_LAYER_MATMUL)
+            words = hd_max(words, (int64_t)l->nts * hd_max(l->th, l->first_th) * l->tw);
+    }
+    return w->lo->brief && words * FEWEST <= hd_am_words(w->m) ? words : 0;
 }
 
 /* Issues tiles of layer k of a chain until its first `rows` output rows are there, and before each
  * of them the rows of the layer before that it reads. */
-static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t k, int rows) {
+static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t k, int rows,
+                            int64_t sums) {
     const struct hd_layer *l = s[k].l;
     while (s[k].next_y < rows) {
         int y = s[k].next_y, th = (int)hd_min(y ? l->th : l->first_th, l->oh - y);
         int last = hd_layer_row(l, y) + hd_layer_rows(l, th);
-        if (k > 0) TRY(issue_rows(w, s, k - 1, (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh)));
+        int above = k > 0 ? (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh) : 0;
+        if (k > 0) TRY(issue_rows(w, s, k - 1, above, sums));
         enter(w, &s[k]);
         const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
         if (x->roll && last > x->h) { /* not before: they take the place of rows */
@@ -209,7 +260,10 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
             s[k].below = (int)hd_min(last, x->h + x->pb);
             TRY(hd_low_fill_rows(w, x, from, s[k].below));
         }
+        if (sums) w->sums_at = s[k].tiles % (hd_am_words(w->m) / sums) * sums;
+        w->s.tile = ++s[k].tiles;
         TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
+        w->s.tile = 0, w->sums_at = -1;
         s[k].next_y = y + th;
     }
     return HD_OK;
@@ -235,9 +289,13 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first,
         by_rows = by_rows && first[i].tw == first[i].ow && !first[i].chunk_outer && !first[i].wave;
     hd_low_join_params(w, (size_t)first->tag, n, end);
     TRY(prepare(w, first, n, s));
+    enter(w, &s[0]);
+    if (w->lo->loads[first->step].params_first) TRY(hd_low_load_joined(w, HD_PM));
+    size_t own = hd_low_joins_own(w, (size_t)first->tag, n);
+    if (own < n) hd_low_join_own(w, (size_t)first->tag, n, s[own].stay_wm);
     hd_low_join_words(w, (size_t)first->tag, n, end, s->stay_wm);
     for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
-        TRY(issue_rows(w, s, i, first[i].oh));
+        TRY(issue_rows(w, s, i, first[i].oh, words_of_sums(w, s, n)));
     if (by_rows) return HD_OK;
     if (first->beside) return issue_beside(w, s);
     for (size_t i = 0; i < n; i++) {
@@ -264,6 +322,7 @@ static void init_rings(struct hd_lowerer *w) {
     w->tm = (struct hd_ring){0, HD_TM_TABLES, 0};
     w->am = (struct hd_ring){0, hd_am_words(m), 0};
     w->am_next[1] = hd_am_words(m) / 2;
+    w->sums_at = -1;
 }
 
 /* Operations of the chains of `step` among layers [first, end). */
@@ -287,7 +346,30 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
             TRY(hd_note(lo->ctx, lower_chain(w, l, n, end), "while lowering %s",
                         lo->g->nodes[l->node].name));
     }
+    hd_sched_number_semaphores(&w->s);
     return HD_OK;
+}
+
+enum { MOST_ALIKE = 32 }; /* rounds that are alike: such a part more cycles, at most */
+
+/* Of a brief program: rounds of chains are made alike where that is worth its cycles, which are
+ * those of issue and of what is left out. */
+static bool choose_turns(const struct hd_sched *s, struct hd_sched *alike, int64_t *out_cycles,
+                         int64_t *out_bytes) {
+    const struct hd_lowering *lo = s->lo;
+    int64_t words;
+    struct hd_sched as_is = *s;
+    *alike = *s;
+    *out_bytes = hd_sched_bytes(&as_is), *out_cycles = hd_sched_estimate(s, true, &words);
+    if (lo->opt->all_turns) return hd_sched_turns(alike);
+    bool dear = *out_bytes * HD_DEAR > (int64_t)lo->image_bytes;
+    if (!lo->brief || !dear || !lo->opt->latency_hiding || !hd_sched_turns(alike)) return false;
+    int64_t bytes = hd_sched_bytes(alike), cycles = hd_sched_estimate(alike, true, &words);
+    int64_t more = cycles - *out_cycles;
+    if (more > *out_cycles / MOST_ALIKE || more > HD_CYCLES_PER_BYTE * (*out_bytes - bytes))
+        return false;
+    *out_cycles = cycles, *out_bytes = bytes;
+    return true;
 }
 
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
@@ -302,14 +384,15 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     return cycles;
 }
 
-int64_t hd_estimate_bytes(struct hd_lowering *lo, size_t first, size_t end) {
+struct hd_cost hd_estimate_program(struct hd_lowering *lo, size_t first, size_t end) {
     hd_arena *scratch = hd_arena_create();
     struct hd_lowerer *w;
-    int64_t bytes = INT64_MAX;
+    struct hd_cost c = {INT64_MAX / 2, INT64_MAX / 2 / HD_DEAR};
+    struct hd_sched alike;
     if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
-        bytes = hd_sched_bytes(&w->s);
+        choose_turns(&w->s, &alike, &c.cycles, &c.bytes);
     hd_arena_destroy(scratch);
-    return bytes;
+    return c;
 }
 
 /* needs / gives / destroys: see the head of this file. */
@@ -318,10 +401,14 @@ hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
     struct hd_lowerer *w;
     hd_status st = lower_layers(lo, scratch, step, 0, lo->n_layers, &w);
     size_t offset = 0, bytes = 0;
-    int64_t bundles = 0, words = 0;
+    struct hd_cost cost;
+    int64_t bundles = 0;
+    struct hd_sched alike;
     if (st == HD_OK) {
-        lo->model->steps[step].estimate = hd_sched_estimate(&w->s, true, &words);
+        bool turns = choose_turns(&w->s, &alike, &cost.cycles, &cost.bytes);
+        lo->model->steps[step].estimate = cost.cycles;
         hd_sched_bound_tokens(&w->s);
+        if (turns) hd_sched_turns(&w->s);
         st = hd_sched_encode(&w->s, &offset, &bytes, &bundles);
     }
     struct hd_step *s = &lo->model->steps[step];

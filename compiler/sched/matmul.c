@@ -26,6 +26,16 @@ static void touch_sums(struct hd_lowerer *w, const struct hd_matmul *q, int firs
         touch_words(w, HD_SPACE_AM, at, pixels, q->n, q->am_nt, write);
 }
 
+/* Of one run the distance to the next is idle, but must be aligned for this port, where idle.def
+ * asks for the widest: what LW holds may stay. */
+static int64_t idle_distance(const struct hd_lowerer *w) {
+    const struct hd_sched *s = &w->s;
+    if (s->count[HD_UNIT_lw] < 2) return 0;
+    const struct hd_slot_op *before = &s->ops[s->by_number[HD_UNIT_lw][s->count[HD_UNIT_lw] - 2]];
+    int64_t held = hd_field_get(before->words, HD_F_lw_s1);
+    return held % hd_axi_bytes(w->m) ? 0 : held;
+}
+
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1) {
     static const enum hd_space space[] = {HD_SPACE_WM, HD_SPACE_PM, HD_SPACE_TM};
@@ -35,7 +45,7 @@ void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, i
     hd_low_set(w, HD_F_lw_dst, dst);
     hd_low_set(w, HD_F_lw_count, count);
     hd_low_set(w, HD_F_lw_n1, n1);
-    hd_low_set(w, HD_F_lw_s1, s1);
+    hd_low_set(w, HD_F_lw_s1, n1 == 1 ? idle_distance(w) : s1);
     hd_low_set(w, HD_F_lw_d1, d1);
     touch_words(w, space[mem], dst, count, n1, d1, true);
 }
@@ -61,7 +71,7 @@ hd_status hd_mm_load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw,
     size_t src = l->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
     *out = l->weights_stay ? w->stay_wm + (int64_t)nt * l->red
                            : hd_ring_take(&w->wm, (int64_t)n * words);
-    if (w->ahead[HD_WM].place[l->tag] >= 0) return HD_OK;
+    if (w->ahead[HD_WM].place[l->tag] >= 0) return hd_low_load_joined(w, HD_WM);
     if (cw == l->cw)
         hd_low_load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else

@@ -31,6 +31,7 @@ struct hd_slot_op {
     uint8_t unit, code;
     uint16_t tag;
     int number;            /* among the operations of its unit, from 1 */
+    int tile;              /* of a layer in a rolling chain, from 1; else 0 */
     uint32_t wait, signal; /* masks */
     uint32_t reads_banks;  /* of XM */
     uint32_t writes_banks; /* of XM that it writes */
@@ -44,6 +45,7 @@ struct hd_sched {
     hd_arena *arena;
     struct hd_slot_op *ops;
     size_t n_ops, cap_ops;
+    int tile;                       /* of the operations to come */
     int count[HD_UNITS];            /* operations so far */
     int last[HD_UNITS][HD_OP_SETS]; /* number of the last of each set of words; 0: none */
     int *by_number[HD_UNITS];       /* number - 1 -> index in ops */
@@ -69,6 +71,8 @@ hd_status hd_sched_end(struct hd_sched *s);
 void hd_op_settle(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
                   const uint32_t held[HD_PARAM_WORDS]);
 
+/* Behind the last operation. */
+void hd_sched_number_semaphores(struct hd_sched *s);
 /* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile
  * up. */
 void hd_sched_bound_tokens(struct hd_sched *s);
@@ -84,6 +88,10 @@ struct hd_op_lengths {
     int64_t words, packed;
 };
 struct hd_op_lengths hd_sched_lengths(const struct hd_sched *s, hd_arena *a);
+
+/* Makes the rounds of rolling chains alike by operations that are left out; false: no chain has
+ * such rounds, nothing changed. Behind hd_sched_bound_tokens, if that is called. */
+bool hd_sched_turns(struct hd_sched *s);
 
 /* Bytes that the program would have. */
 int64_t hd_sched_bytes(struct hd_sched *s);

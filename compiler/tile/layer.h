@@ -70,6 +70,9 @@ struct hd_mtensor {
     /* resident, for windows that read two columns a cycle: columns x + pl that are odd lie so many
      * bytes behind the even ones, in other banks; 0: columns in order */
     int apart;
+    /* resident, and what is padding on the right of a row is padding on the left of the next, too,
+     * so that LX has less to fill (mem/padding.c) */
+    bool shares;
     /* resident, and its padding comes with that of others (hd_fill): so its place is its own, or
      * that of one of them that is alike, from layer kept_from to kept_to */
     bool filled;
@@ -85,9 +88,22 @@ struct hd_fill {
     uint32_t at, bytes;
 };
 
+/* How weights of a step come (sched/ahead.c). WM words of layers [first, end) with one load when
+ * the first of them needs its own, or behind those of the first layer of its chain; none do where
+ * the two are equal. PM words that come together: those that the image cuts first, and before
+ * anything else of the first chain that has them. */
+struct hd_loads {
+    size_t first, end;
+    bool early, cut_first, params_first;
+};
+
 /* Bytes between rows of a resident tensor. Rows of a rolling one are granules of their own
  * (sched/deps.c), else reading one would wait for writing the next. */
 int hd_mtensor_pitch(const struct hd_mtensor *t);
+/* Columns of padding on the right of its rows that are those on the left of the next. */
+int hd_mtensor_shared(const struct hd_mtensor *t);
+/* Same size, padding at the same places. */
+bool hd_mtensors_alike(const struct hd_mtensor *a, const struct hd_mtensor *b);
 /* Its rows on chip: padding included, slots and those written twice. */
 int64_t hd_mtensor_rows(const struct hd_mtensor *t);
 /* Of a rolling tensor: the slot of row y, which may be padding above the image. */
@@ -375,7 +391,9 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     /* per step: weights of several layers come together (sched/ahead.c): PM words of layers from
      * this one on, minus 1; 0 = of none, nor WM words */
     size_t *join;
-    struct hd_fill *fill; /* per step */
+    struct hd_loads *loads; /* per step */
+    struct hd_fill *fill;   /* per step */
+    bool *tails; /* per step: what is behind the taps of gathered windows is filled beforehand */
 };
 
 /* Appends zeroed bytes to the image at a multiple of HD_CODE_ALIGN; returns the offset. */
@@ -540,8 +558,11 @@ enum { HD_BRIEF = 100000, HD_DEAR = 100, HD_CYCLES_PER_BYTE = 5 };
 size_t hd_step_end(const struct hd_lowering *lo, size_t i);
 /* Cycles of layers [first, end), a step, and the price of its program. */
 int64_t hd_step_price(struct hd_lowering *lo, size_t first, size_t end);
-/* Bytes of their program. */
-int64_t hd_estimate_bytes(struct hd_lowering *lo, size_t first, size_t end);
+/* Cycles of their program and its bytes, as it will be written (sched/turns.c). */
+struct hd_cost {
+    int64_t cycles, bytes;
+};
+struct hd_cost hd_estimate_program(struct hd_lowering *lo, size_t first, size_t end);
 /* Asks tiling for better tiles, chunks, orders and rings, by estimates. */
 hd_status hd_refine_tiles(struct hd_lowering *lo);
 /* Of a brief program: tiles that make it shorter at hardly more cycles. */

@@ -2,7 +2,8 @@
 // id; each beat goes to the engine of its id. ArHolds is AXI's rule for AR.
 // assume: KnownId
 // mutant: s/assign free = !valid_q || arready_i/assign free = 1'b1/
-// mutant: s/else if (ar_valid_i\[1\] && (turn_q || !ar_valid_i\[2\])) pick/else if (ar_valid_i[1]) pick/
+// mutant: s/else if (ar_valid_i\[1\] && (credit_q != '0 || !ar_valid_i\[2\])) pick/else if (ar_valid_i[1]) pick/
+// mutant: s/credit_q > lx_cost ? credit_q - lx_cost/credit_q > lx_cost ? credit_q - 9'd1/
 // mutant: s/id_q <= pick/id_q <= pick \& 2'd1/
 // mutant: s/assign ready     = id == 2'd3 || r_ready_i\[id\]/assign ready     = r_ready_i != '0/
 
@@ -32,18 +33,26 @@
   `ASSERT(NoneTwice, arvalid_o == open_q)
   `ASSERT(Unchanged, !open_q || (arid_o == id_f && araddr_o == addr_f && arlen_o == len_f))
 
-  // LX and LW in turn: neither is passed over twice.
-  logic [1:0] passed_q;
+  // LX and LW in turn, by beats: LW never goes twice while LX asks, and LX goes before LW only until it has
+  // had as many beats as the last burst of LW, and BurstCost more of each of its own.
+  logic        passed_q;
+  logic [9:0]  had_q, spent_q, more;  // beats of that burst, and of LX since
+  assign more = spent_q + 10'(ar_len_i[15:8]) + 10'(1 + hd_cfg_pkg::BurstCost);
   always_ff @(posedge clk_i)
-    if (!rst_ni) passed_q <= '0;
-    else begin
-      passed_q[0] <= ar_valid_i[1] && !taken[1] && (passed_q[0] || taken[2]);
-      passed_q[1] <= ar_valid_i[2] && !taken[2] && (passed_q[1] || taken[1]);
+    if (!rst_ni) begin
+      passed_q <= 1'b0;
+      had_q    <= '0;
+      spent_q  <= '0;
+    end else begin
+      passed_q <= ar_valid_i[1] && !taken[1] && (passed_q || taken[2]);
+      if (taken[2]) had_q <= 10'(ar_len_i[23:16]) + 10'd1;
+      if (taken[2]) spent_q <= '0;
+      else if (taken[1]) spent_q <= more > had_q ? had_q : more;
     end
-  `ASSERT(LxTurn, !(passed_q[0] && ar_valid_i[1] && taken[2]))
-  `ASSERT(LwTurn, !(passed_q[1] && ar_valid_i[2] && taken[1]))
-  `ASSERT(TurnLx, !passed_q[0] || turn_q)
-  `ASSERT(TurnLw, !passed_q[1] || !turn_q)
+  `ASSERT(LxTurn, !(passed_q && ar_valid_i[1] && taken[2]))
+  `ASSERT(LwTurn, !(ar_valid_i[2] && taken[1]) || spent_q < had_q)
+  `ASSERT(TurnLx, !passed_q || credit_q != '0)
+  `ASSERT(Credit, had_q <= 10'd256 && spent_q <= had_q && 10'(credit_q) == had_q - spent_q)
 
   // Read data, behind hd_skid (proved by itself): the beat goes to the engine of its id and to no other, and
   // leaves when that engine takes it.

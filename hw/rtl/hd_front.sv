@@ -7,6 +7,9 @@
 // else. Up to 8 operations are in flight; the oldest ends with op_done_i and then signals. nop never
 // reaches the engine. stop_i freezes everything, so that the state can be read.
 //
+// An operation that has turns takes one cycle more, in which its turn is looked at: out of it, its words
+// stay, and nothing else of it does.
+//
 // Operations 0 and 1 have one set of words, operation 2 has its own (Sets = 2): the set of the
 // operation at hand is in params_q, the other one beside it. They change places in the cycle in which
 // a header is read that needs it, so the engine sees registers, whichever set it is.
@@ -58,7 +61,7 @@ module hd_front #(
   localparam int unsigned QueueWords = 1 << $clog2(QueueOps * (5 + Words));
   localparam int unsigned WordBits   = $clog2(Words);
 
-  typedef enum logic [2:0] {Idle, Wait, Signal, Set, Add, Params, Sem, Offer} state_e;
+  typedef enum logic [3:0] {Idle, Wait, Signal, Set, Add, Params, Turn, Sem, Offer} state_e;
 
   logic clk;  // of hd_gate
 
@@ -112,10 +115,26 @@ module hd_front #(
   logic [WordBits-1:0] index;
   logic                start, taken_q, handover, flight_ready;  // taken: its last word is queued, its place free
   logic [32*Words-1:0] params_q;
+  logic [32*Words-1:0] other;     // words of the set that waits
+  logic                second_q;  // params_q has the second set
+  logic                change;    // the sets change places
 
   assign code  = word[hd_isa_pkg::HeadCodeLsb +: hd_isa_pkg::HeadCodeBits];
   assign flags = {word[hd_isa_pkg::HeadAddLsb], word[hd_isa_pkg::HeadSetLsb],
                   word[hd_isa_pkg::HeadSignalLsb], word[hd_isa_pkg::HeadWaitLsb]};
+
+  // What follows the last word: it is not its turn, and the next header is read; or a cycle for the turn, if
+  // that word changed it, or is the header; or the semaphores.
+  logic [15:0] turns, turns_at_hand;
+  logic        drop, over, late;  // it is not its turn: says this cycle; the words; is known a cycle later
+  state_e      complete;
+  assign turns         = params_q[32 * hd_isa_pkg::TurnsWord +: 16];
+  assign turns_at_hand = change ? other[32 * hd_isa_pkg::TurnsWord +: 16] : turns;
+  assign over          = turns != '0 && params_q[32 * hd_isa_pkg::TurnWord +: 32] >= 32'(turns);
+  assign late          = state_q == Idle ? turns_at_hand != '0 :
+                         state_q == Params && (index == WordBits'(hd_isa_pkg::TurnsWord) ||
+                                               (index == WordBits'(hd_isa_pkg::TurnWord) && turns != '0));
+  assign complete      = late ? Turn : over && state_q != Idle ? Idle : Sem;
 
   // Which state follows once the masks of the flags in `left` remain.
   always_comb begin
@@ -139,7 +158,7 @@ module hd_front #(
     else if (left[2]) next = Set;
     else if (left[3]) next = Add;
     else if (todo != '0) next = Params;
-    else next = Sem;
+    else next = complete;
   end
 
   always_comb begin
@@ -152,6 +171,7 @@ module hd_front #(
     state_d    = state_q;
     todo_d     = todo_q;
     word_ready = 1'b0;
+    drop       = 1'b0;
     unique case (state_q)
       Idle: if (start) begin
         word_ready = 1'b1;
@@ -161,11 +181,19 @@ module hd_front #(
         word_ready = 1'b1;
         state_d    = next;
         todo_d     = todo;
+        drop       = next == Idle;
       end
       Params: if (!stop_i && word_valid) begin
         word_ready = 1'b1;
         todo_d     = todo_q & (todo_q - 32'd1);
-        if (todo_d == '0) state_d = Sem;
+        if (todo_d == '0) begin
+          state_d = complete;
+          drop    = complete == Idle;
+        end
+      end
+      Turn: if (!stop_i) begin
+        state_d = over ? Idle : Sem;
+        drop    = over;
       end
       Sem: if (!stop_i && (wait_q == '0 || grant_i)) state_d = handover ? Idle : Offer;
       Offer: if (handover) state_d = Idle;
@@ -202,7 +230,7 @@ module hd_front #(
     end else begin
       state_q <= state_d;
       todo_q  <= todo_d;
-      if (handover) taken_q <= 1'b0;
+      if (handover || drop) taken_q <= 1'b0;
       else if (pc_pop) taken_q <= 1'b1;
       if (pc_pop) pc_q <= pc_head;
       if (start) begin
@@ -226,10 +254,7 @@ module hd_front #(
   end
 
   // ---- sticky words ----------------------------------------------------------------------------
-  logic [32*Words-1:0] other;     // words of the set that waits
-  logic [31:0]         operand;
-  logic                second_q;  // params_q has the second set
-  logic                change;    // the sets change places
+  logic [31:0] operand;
 
   assign change  = Sets > 1 && start && second_q != (code > 4'd1);
   assign operand = change ? 32'd0 : word;
@@ -306,7 +331,7 @@ module hd_front #(
   );
 
   `ASSERT_INIT(SetsOfTwo, Sets == 1 || Sets == 2)
-  `ASSERT(WholeBeforeItGoes, !(state_q == Sem || state_q == Offer) || taken_q)
+  `ASSERT(WholeBeforeItGoes, !(state_q == Turn || state_q == Sem || state_q == Offer) || taken_q)
   `ASSERT(RoomForWords, !w_valid_i || space)
   `ASSERT(RoomForOp, !(w_valid_i && w_last_i) || w_ready_o)
   `ASSERT(EndOfWork, !(op_done_i || op_err_i) || stop_i || active_o)

@@ -44,6 +44,7 @@ module hd_unpack (
   logic [FreshBits-1:0]                 fresh;
   logic [BackBits-1:0]                  back, back_q;  // back_q: of the last token that said it
   logic [AgainBits-1:0]                 again;
+  logic [15:0]                          more_again;  // what comes behind the bytes of `far` and `fresh`
   logic [2:0]                           loop_bytes, word_bytes;
   logic [31:0]                          word;
   logic                                 word_ok;
@@ -66,9 +67,13 @@ module hd_unpack (
       fresh      = FreshBits'(fresh_code) + FreshBits'(behind[7:0]);
       loop_bytes = loop_bytes + 3'd1;
     end
+    more_again = fresh_code == '1 ? behind[23:8] : behind[15:0];
     if (again_code == '1) begin
-      again      = fresh_code == '1 ? behind[23:8] : behind[15:0];
+      again      = more_again;
       loop_bytes = loop_bytes + 3'd2;
+    end else if (32'(again_code) == hd_isa_pkg::LoopAgainByte) begin
+      again      = AgainBits'(hd_isa_pkg::LoopAgainByte + 1) + AgainBits'(more_again[7:0]);
+      loop_bytes = loop_bytes + 3'd1;
     end
   end
 

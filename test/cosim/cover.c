@@ -21,9 +21,23 @@ static const char *const bin_names[BINS] = {"0", "1", "above 1", "-1", "below -1
 static const char *const float_names[BINS] = {"zero", "subnormal", "normal",   "",
                                               "",     "negative",  "infinite", "NaN"};
 
+/* Of an operation that has turns, and of one that has none though its turn is not 0. */
+enum turn_kind {
+    TURN_BEFORE,
+    TURN_FIRST,
+    TURN_LAST,
+    TURN_JUST_BEHIND,
+    TURN_BEHIND,
+    TURN_ANY,
+    TURNS
+};
+static const char *const turn_names[TURNS] = {"before",      "first",  "last",
+                                              "just behind", "behind", "no turns"};
+
 static struct {
-    long used, waits, signals, adds;
-    long field[HD_FIELDS][BINS];
+    long used, waits, signals, adds, left_out;
+    long field[HD_FIELDS][BINS]; /* of those that run */
+    long turn[TURNS];
 } seen[HD_OPCODES];
 
 static bool is_small(const struct hd_field_info *f) {
@@ -56,6 +70,19 @@ static void count(long *bins, const struct hd_field_info *f, int64_t v) {
     }
 }
 
+static void count_turn(long *bins, const uint32_t *held) {
+    uint32_t turn = held[HD_TURN_WORD], turns = held[HD_TURNS_WORD] & 0xffff;
+    if (!turns) {
+        bins[TURN_ANY] += turn != 0;
+        return;
+    }
+    bins[TURN_BEFORE] += turn >> 31;
+    bins[TURN_FIRST] += turn == 0;
+    bins[TURN_LAST] += turn == turns - 1;
+    bins[TURN_JUST_BEHIND] += turn == turns;
+    bins[TURN_BEHIND] += turn > turns && !(turn >> 31);
+}
+
 void cover_program(const uint32_t *words, size_t n) {
     struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
     struct hd_op_word op[HD_UNITS];
@@ -72,7 +99,10 @@ void cover_program(const uint32_t *words, size_t n) {
             seen[o].waits += op[i].wait != 0;
             seen[o].signals += op[i].signal != 0;
             seen[o].adds += op[i].add != 0;
-            for (int f = 0; op[i].code && f < HD_FIELDS; f++)
+            bool runs = u == HD_UNIT_seq || hd_op_runs(held);
+            if (u != HD_UNIT_seq) count_turn(seen[o].turn, held);
+            seen[o].left_out += !runs;
+            for (int f = 0; runs && op[i].code && f < HD_FIELDS; f++)
                 if (hd_isa_fields[f].unit == (enum hd_unit)u)
                     count(seen[o].field[f], &hd_isa_fields[f],
                           hd_field_get(held, (enum hd_field)f));
@@ -150,8 +180,8 @@ static const char *excuse(int op, int field, int bin) {
 
 int cover_print(void) {
     int all_bins = 0, all_hit = 0, all_excused = 0, missed = 0;
-    printf("%-12s %8s %8s %8s %8s %6s %6s %8s\n", "operation", "used", "waits", "signals", "adds",
-           "bins", "hit", "excused");
+    printf("%-12s %8s %8s %8s %8s %8s %6s %6s %8s\n", "operation", "used", "waits", "signals",
+           "adds", "left out", "bins", "hit", "excused");
     for (int o = 0; o < HD_OPCODES; o++) {
         const struct hd_op_info *op = &hd_isa_ops[o];
         int bins = 1, hit = seen[o].used > 0, excused = 0;
@@ -176,9 +206,15 @@ int cover_print(void) {
                 }
             }
         }
+        for (int k = 0; op->unit && k < TURNS; k++) {
+            bins++;
+            hit += seen[o].turn[k] > 0;
+            if (!seen[o].turn[k] && len < sizeof text - 64)
+                len += (size_t)snprintf(text + len, sizeof text - len, " turn %s", turn_names[k]);
+        }
         snprintf(name, sizeof name, "%s.%s", hd_isa_units[op->unit].name, op->name);
-        printf("%-12s %8ld %8ld %8ld %8ld %6d %6d %8d\n", name, seen[o].used, seen[o].waits,
-               seen[o].signals, seen[o].adds, bins, hit, excused);
+        printf("%-12s %8ld %8ld %8ld %8ld %8ld %6d %6d %8d\n", name, seen[o].used, seen[o].waits,
+               seen[o].signals, seen[o].adds, seen[o].left_out, bins, hit, excused);
         if (!seen[o].used)
             printf("    never used\n");
         else if (len)

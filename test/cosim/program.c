@@ -70,6 +70,10 @@ static void spoil(struct gen *g, struct op *op) {
     }
 }
 
+static bool runs(const struct op *op) {
+    return op->code && op->unit && !op->left_out;
+}
+
 void program_random(struct program *p, const struct hd_machine *m, uint64_t seed, enum kind kind) {
     *p = (struct program){.m = m, .cut = {-1, -1, 0}};
     struct gen g = {p, m, NULL, {seed * UINT64_C(0x2545f4914f6cdd1d) + 1}};
@@ -81,14 +85,18 @@ void program_random(struct program *p, const struct hd_machine *m, uint64_t seed
         } else if (gen_chance(&g, 6)) {
             gen_begin(&g, (int)gen_pick(&g, 0, HD_UNITS - 1), 0);
             p->op[p->n - 1].after = (int)gen_pick(&g, 0, p->n - 2);
+            gen_random_turns(&g);
         } else {
             int unit = (int)gen_pick(&g, 1, HD_UNITS - 1);
             int repeat = gen_chance(&g, 20) ? (int)gen_pick(&g, 2, 12) : 1;
-            while (repeat-- > 0 && p->n < first + n) gen_random_op(&g, unit);
+            while (repeat-- > 0 && p->n < first + n) {
+                gen_random_op(&g, unit);
+                if (g.op->left_out && g.op->code && gen_chance(&g, 30)) spoil(&g, g.op);
+            }
         }
     }
     int victim = (int)gen_pick(&g, first, p->n - 1);
-    while (victim > 0 && (!p->op[victim].code || !p->op[victim].unit)) victim--;
+    while (victim > 0 && !runs(&p->op[victim])) victim--;
     if (kind == KIND_ILLEGAL) spoil(&g, &p->op[victim]);
     if (kind == KIND_DEADLOCK) p->op[victim].extra = UINT32_C(1) << 31;
     p->n_body = p->n;

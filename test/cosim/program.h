@@ -35,6 +35,8 @@ struct op {
     uint32_t add_bits; /* words that go as add */
     bool opens_bundle; /* else it joins the bundle before where the order of slots allows */
     bool dropped;
+    bool left_out; /* it is not its turn: touches nothing, and nobody waits for it */
+    uint32_t idle_wait, idle_signal; /* then these stand in it, too */
 };
 
 struct edge { /* operation `to` waits for operation `from` */

@@ -18,7 +18,7 @@ static bool conflict(const struct op *a, const struct op *b) {
 
 /* An operation waits for the last one of every other unit that it conflicts with, unless its unit
  * has waited for that or a later one. One semaphore per ordered pair of units: its k-th signal is
- * for its k-th wait. */
+ * for its k-th wait. Those that are left out touch nothing, and `after` does not mean them. */
 static void order(const struct program *p, uint32_t *wait, uint32_t *signal) {
     int waited[HD_UNITS][HD_UNITS];
     memset(waited, -1, sizeof waited);
@@ -29,7 +29,8 @@ static void order(const struct program *p, uint32_t *wait, uint32_t *signal) {
         signal[i] = 0;
         for (int j = i - 1; j >= 0 && !op->dropped; j--) {
             const struct op *from = &p->op[j];
-            if (from->dropped || from->unit == op->unit || seen[from->unit]) continue;
+            if (from->dropped || from->left_out || from->unit == op->unit || seen[from->unit])
+                continue;
             if (op->after != j && !conflict(op, from)) continue;
             seen[from->unit] = true;
             if (j <= waited[op->unit][from->unit]) continue;
@@ -61,7 +62,8 @@ static int encode(const struct op *op, uint32_t wait, uint32_t signal, uint16_t 
     struct hd_op_word o = {
         .unit = op->unit, .code = op->code, .tag = tag - unit->tag, .wait = wait, .signal = signal};
     unit->tag = tag;
-    for (int i = 0; op->code && op->unit && i < hd_isa_units[op->unit].n_words; i++) {
+    for (int i = 0; op->unit && i < hd_isa_units[op->unit].n_words; i++) {
+        if (!op->code && i != HD_TURN_WORD && i != HD_TURNS_WORD) continue;
         if (sticky[i] == op->words[i] && !(op->set_bits >> i & 1)) continue;
         bool add = op->add_bits >> i & 1;
         *(add ? &o.add : &o.set) |= UINT32_C(1) << i;
@@ -84,7 +86,8 @@ static size_t emit_ops(const struct program *p, int first, int end, const uint32
             bundle = n++;
             out[bundle] = 0;
         }
-        n += (size_t)encode(op, wait[i], signal[i], (uint16_t)i, &sticky[op->unit], out + n);
+        n += (size_t)encode(op, wait[i] | op->idle_wait, signal[i] | op->idle_signal, (uint16_t)i,
+                            &sticky[op->unit], out + n);
         uint32_t slots = hd_bundle_slots(out[bundle]) | UINT32_C(1) << op->unit;
         out[bundle] = hd_bundle_head(slots);
         last_unit = op->unit;

@@ -68,16 +68,19 @@ static uint32_t random_word() {
 static void put_token(std::vector<uint8_t> &out, uint32_t fresh, uint32_t again, uint32_t back,
                       uint32_t &last) {
     bool says = again ? back != last || chance(20) : back != 0, more = fresh > 2,
-         many = again == 1 || again > 15 || (again != 0 && chance(10)) || (again == 0 && chance(5));
+         many = again == 1 || again > 270 || (again != 0 && chance(10)) || (again == 0 && chance(5)),
+         one = !many && again > 14;
     if (says) last = back;
     out.push_back(uint8_t((more ? 3 : fresh) |
                           (many    ? 15
+                           : one   ? 14
                            : again ? again - 1
                                    : 0)
                               << 2 |
                           (says ? 1 + (back >> 8) : 0) << 6));
     if (says) out.push_back(uint8_t(back));
     if (more) out.push_back(uint8_t(fresh - 3));
+    if (one) out.push_back(uint8_t(again - 15));
     if (many) out.push_back(uint8_t(again)), out.push_back(uint8_t(again >> 8));
 }
 
@@ -192,7 +195,9 @@ struct UnpackModel {
         if (far) back = (far - 1) << 8 | uint32_t(v >> 8 & 255);
         fresh = uint32_t(v & 3), again = uint32_t(v >> 2 & 15);
         if (fresh == 3) fresh += uint32_t(v >> at & 255), at += 8;
-        again = again == 15 ? uint32_t(v >> at & 0xffff) : again + (again != 0);
+        again = again == 15   ? uint32_t(v >> at & 0xffff)
+                : again == 14 ? 15 + uint32_t(v >> at & 255)
+                              : again + (again != 0);
     }
 };
 

@@ -124,7 +124,8 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, ui
     struct hd_compile_options c = {.machine = o->dev.machine,
                                    .latency_hiding = o->latency_hiding && seed % 4 != 3,
                                    .keep_all = seed % 2 == 0,
-                                   .place_all = seed % 8 != 5};
+                                   .place_all = seed % 8 != 5,
+                                   .all_turns = seed % 3 == 1};
     hd_model *m;
     TRY(hd_graph_infer(ctx, g));
     TRY(hd_graph_verify(ctx, g));

@@ -12,7 +12,7 @@ loop 4
   end
   st.nop sig=7
   seq.nop wait=7 # the next row: 16 - 9 further
-  { st.store word1+=7 run=1 }
+  { st.store word4+=7 run=1 }
 end
 seq.barrier
 loop 1

@@ -45,7 +45,7 @@ static void op_text_is_cut_at_its_room(void **state) {
         .unit = HD_UNIT_mx, .code = 1, .tag = 9, .wait = 10, .set = 2, .lit = {0, 256}};
     char text[64], small[8];
     hd_op_text(&op, text, sizeof text);
-    assert_string_equal(text, "mx.gemm @9 wait=1,3 x=0x100");
+    assert_string_equal(text, "mx.gemm @9 wait=1,3 w=0x100");
     hd_op_text(&op, small, sizeof small);
     assert_string_equal(small, "mx.gemm");
     op.code = 15;
@@ -65,17 +65,17 @@ static void errors_say_where_and_what(void **state) {
          "t:2:6: got 'gem', want mx.OP with OP one of nop, gemm\n    mx.gem x=1\n       ^"},
         {"lw.load n2=1",
          "t:1:9: got 'n2', want one of @tag, wait, sig, seg, mem, col, cut, src, dst, count, n1, "
-         "s1, d1, s2\n  lw.load n2=1\n          ^"},
+         "s1, d1, s2, turn, turns\n  lw.load n2=1\n          ^"},
         {"mx.gemm n0=70000",
          "t:1:12: mx.n0: 70000 is not in 0..65535\n  mx.gemm n0=70000\n             ^"},
         {"mx.gemm n0+=1",
          "t:1:9: mx.n0 cannot be added to: it is a float or shares its word; use = or "
-         "word4+=\n  mx.gemm n0+=1\n          ^"},
+         "word12+=\n  mx.gemm n0+=1\n          ^"},
         {"mx.gemm x=1 x=2", "t:1:13: mx.x is given twice\n  mx.gemm x=1 x=2\n              ^"},
         {"mx.gemm x=1 x+=2", "t:1:13: mx.x is given twice\n  mx.gemm x=1 x+=2\n              ^"},
-        {"mx.gemm word4=0 n0=2",
-         "t:1:17: mx.n0: word 4 of this operation is already given in another way"
-         "\n  mx.gemm word4=0 n0=2\n                  ^"},
+        {"mx.gemm word12=0 n0=2",
+         "t:1:18: mx.n0: word 12 of this operation is already given in another way"
+         "\n  mx.gemm word12=0 n0=2\n                   ^"},
         {"mx.gemm wait=32",
          "t:1:14: wait: 32 is not in 0..31\n  mx.gemm wait=32\n               ^"},
         {"vx.map a_scale=nan",

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -15,8 +16,8 @@ static void tables_are_consistent(void **state) {
     const char *bad = hd_isa_check();
     assert_string_equal(bad ? bad : "", "");
     assert_int_equal(hd_isa_units[HD_UNIT_seq].n_words, 0);
-    assert_int_equal(hd_isa_units[HD_UNIT_lx].n_words, 15);
-    assert_int_equal(hd_isa_units[HD_UNIT_vx].n_words, 21);
+    assert_int_equal(hd_isa_units[HD_UNIT_lx].n_words, 17);
+    assert_int_equal(hd_isa_units[HD_UNIT_vx].n_words, 23);
     assert_int_equal(hd_isa_hash(), hd_isa_hash());
     assert_string_equal(hd_error_text(HD_ERR_none), "no error");
     assert_string_equal(hd_error_text(11), "unknown error");
@@ -87,6 +88,32 @@ static void operations_have_their_own_words(void **state) {
     op.code = 2;
     assert_int_equal(hd_op_apply(&op, &unit)[0], 9);
     assert_int_equal(unit.tag, 65535);
+}
+
+static void turns_say_who_runs(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t turn, turns;
+        bool runs;
+    } cases[] = {{0, 0, true},           {5, 0, true},          {UINT32_MAX, 0, true},
+                 {UINT32_MAX, 3, false}, {0, 3, true},          {2, 3, true},
+                 {3, 3, false},          {0, 1, true},          {1, 1, false},
+                 {65534, 65535, true},   {65535, 65535, false}, {1, 0xffff0000, true},
+                 {1, 0xffff0001, false}}; /* the upper half of the word says nothing */
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t words[HD_PARAM_WORDS] = {0};
+        words[HD_TURN_WORD] = cases[i].turn, words[HD_TURNS_WORD] = cases[i].turns;
+        assert_int_equal(hd_op_runs(words), cases[i].runs);
+    }
+    int n = 0;
+    for (int f = 0; f < HD_FIELDS; f++) { /* every unit has them, in the same words */
+        const struct hd_field_info *i = &hd_isa_fields[f];
+        bool turn = !strcmp(i->name, "turn"), turns = !strcmp(i->name, "turns");
+        if (turn) assert_int_equal(i->word, HD_TURN_WORD);
+        if (turns) assert_int_equal(i->word, HD_TURNS_WORD);
+        n += turn + turns;
+    }
+    assert_int_equal(n, 2 * (HD_UNITS - 1));
 }
 
 static void random_operations_round_trip(void **state) {
@@ -163,7 +190,7 @@ static void illegal_operations_are_refused(void **state) {
         {HD_UNIT_mx, {0x00000010}, 1},              /* no such code */
         {HD_UNIT_vx, {0x00000018}, 1},              /* no such code */
         {HD_UNIT_seq, {0x00000088, 1, 0}, 3},       /* SEQ has no words */
-        {HD_UNIT_lw, {0x00000088, 0x100, 0}, 3},    /* word 8 of 8 */
+        {HD_UNIT_lw, {0x00000088, 0x400, 0}, 3},    /* word 10 of 10 */
         {HD_UNIT_mx, {0x0000008c, 0x2, 0x2, 0}, 4}, /* set and add the same word */
         {HD_UNIT_mx, {0x00000088, 0x3, 0}, 3},      /* one of two words */
         {HD_UNIT_mx, {0x00000009}, 1},              /* wait mask is missing */
@@ -201,23 +228,24 @@ static const struct hand by_hand[] = {
     {"seq.halt", 2, {0x00000001, 0x00000008}},
     {"seq.barrier wait=0,31 sig=4", 4, {0x00000001, 0x00000013, 0x80000001, 0x00000010}},
     {"mx.gemm", 2, {0x00000008, 0x00000008}},
-    {"mx.gemm @7 x=0x100", 4, {0x00000008, 0x00000788, 0x00000002, 0x00000100}},
+    {"mx.gemm @7 x=0x100", 4, {0x00000008, 0x00000788, 0x00000010, 0x00000100}},
     {"mx.gemm n0=9 xs0=-1 w+=4",
      6,
-     {0x00000008, 0x0000008c, 0x00000010, 0x00000004, 0x00000004, 0xffff0009}},
+     {0x00000008, 0x0000008c, 0x00001000, 0x00000002, 0x00000004, 0xffff0009}},
     {"lx.load edge=1 pad=128 dst=64 rows=14 y0=-3",
      6,
-     {0x00000002, 0x00000088, 0x00004005, 0x00008004, 0x00000040, 0x000efffd}},
+     {0x00000002, 0x00000088, 0x00000091, 0xfffd000e, 0x00000040, 0x00008004}},
     {"lw.load @-3 mem=1 src+=-64",
      6,
-     {0x00000004, 0xfffffd8c, 0x00000001, 0x00000002, 0x00000004, 0xffffffc0}},
+     {0x00000004, 0xfffffd8c, 0x00000020, 0x00000004, 0xffffffc0, 0x00000004}},
     {"vx.map a_kind=2 scale_pm=1 alu=1 red=1 nred=4 d_kind=1 a_scale=0.5 lo=-128 hi=127",
      6,
-     {0x00000010, 0x00000088, 0x000a0001, 0x00018982, 0x3f000000, 0x007fff80}},
-    {"vx.dw a=5", 4, {0x00000010, 0x00000090, 0x00000002, 0x00000005}},
+     {0x00000010, 0x00000088, 0x00130000, 0x3f000000, 0x007fff80, 0x00089441}},
+    {"vx.dw a=5", 4, {0x00000010, 0x00000090, 0x00000004, 0x00000005}},
     {"st.store seg=1 sig=1 run=16",
      6,
-     {0x00000020, 0x0000008a, 0x00000002, 0x00000009, 0x00000001, 0x00000010}},
+     {0x00000020, 0x0000008a, 0x00000002, 0x00000102, 0x00000001, 0x00000010}},
+    {"lx.nop turn=-1 turns=3", 5, {0x00000002, 0x00000080, 0x00000048, 0xffffffff, 0x00000003}},
     {"{ st.nop wait=2 ; lx.nop sig=2 }",
      5,
      {0x00000022, 0x00000002, 0x00000004, 0x00000001, 0x00000004}},
@@ -249,6 +277,7 @@ int main(void) {
         cmocka_unit_test(every_field_keeps_its_corners),
         cmocka_unit_test(set_replaces_and_add_wraps),
         cmocka_unit_test(operations_have_their_own_words),
+        cmocka_unit_test(turns_say_who_runs),
         cmocka_unit_test(random_operations_round_trip),
         cmocka_unit_test(truncated_bundles_are_illegal),
         cmocka_unit_test(corrupted_bundles_stay_inside),

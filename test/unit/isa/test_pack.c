@@ -70,13 +70,12 @@ static size_t new_bytes(size_t n) {
     return n < 3 ? 1 + 5 * n : n <= 258 ? 2 + 5 * n : 2 + 5 * 258 + new_bytes(n - 258);
 }
 
-/* What repeats costs a byte beside its new words up to 15 words, another byte up to 30, then 3 up
- * to 65535. */
+/* What repeats costs a byte beside its new words up to 14 words, 2 up to 270, 3 up to 65535. */
 static void loops_cost_no_word(void **state) {
     (void)state;
     static const struct {
         size_t body, rounds, more;
-    } cases[] = {{300, 1, 0},  {7, 3, 1},    {7, 4, 2},    {100, 2, 3},          {100, 50, 3},
+    } cases[] = {{300, 1, 0},  {7, 3, 1},    {7, 4, 2},    {100, 2, 2},          {100, 50, 3},
                  {2, 8000, 3}, {1, 8000, 3}, {767, 10, 3}, {100, 900, 3 + 1 + 2}};
     hd_ctx *ctx = hd_ctx_create();
     uint32_t *w = malloc(100000 * sizeof *w);
@@ -104,30 +103,32 @@ static void words_have_the_bytes_they_need(void **state) {
         uint32_t word;
         int bytes;
     } cases[] = {{0, 1},
-                 {31, 1},
-                 {(uint32_t)-32, 1},
-                 {32, 2},
+                 {63, 1},
+                 {(uint32_t)-64, 1},
+                 {64, 2},
                  {8191, 2},
-                 {(uint32_t)-33, 2},
+                 {(uint32_t)-65, 2},
                  {(uint32_t)-8192, 2},
                  {8192, 3},
-                 {0x1fffff, 3},
+                 {0x3ff00, 3},
                  {(uint32_t)-8193, 3},
-                 {0x200000, 3}, /* from here on the higher number is not 0 */
-                 {0x1f001f, 2},
-                 {0x1f0020, 3},
-                 {(uint32_t)-0x200000, 2},
-                 {(uint32_t)-0x200020, 2},
-                 {(uint32_t)-0x200021, 3},
-                 {0x1ff01ff, 3},
-                 {0x1ff0200, 4},
-                 {(uint32_t)-0x2000200, 3},
-                 {(uint32_t)-0x2000201, 4},
-                 {0x1fff1fff, 4},
-                 {0x1fff2000, 5},
-                 {0x20000000, 5},
-                 {(uint32_t)-0x20002000, 4},
-                 {(uint32_t)-0x20002001, 5},
+                 {(uint32_t)-0x3ff00, 3},
+                 {0x40000, 2}, /* from here on the higher number is not 0 */
+                 {0x40040, 4},
+                 {0x1f003f, 2},
+                 {0x1f0040, 4},
+                 {(uint32_t)-0x200040, 2},
+                 {(uint32_t)-0x200041, 4},
+                 {0x200003, 3},
+                 {0x200004, 4},
+                 {0x3fff0003, 3},
+                 {0x3fff0004, 5},
+                 {(uint32_t)-0x40000004, 3},
+                 {(uint32_t)-0x40000005, 5},
+                 {0x7ffff00, 4},
+                 {0x8000100, 5},
+                 {(uint32_t)-0x7ffff00, 4},
+                 {(uint32_t)-0x8000100, 5},
                  {0x7fffffff, 5},
                  {0x80000000, 5}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -155,11 +156,12 @@ static void words_of_two_numbers_by_hand(void **state) {
         int n;
         uint8_t bytes[5];
     } cases[] = {
-        {0x00020001, 2, {0x13, 0x08}},             /* 2 << 10 | 1 << 4 | 3 */
-        {0x0001ffff, 2, {0xf3, 0x0b}},             /* 2 << 16, less 1 */
-        {0xfed4012c, 3, {0xc7, 0x12, 0xb5}},       /* -300 << 16, and 300 */
-        {0xe0001f40, 4, {0x0b, 0xf4, 0x01, 0x80}}, /* -8192 << 16, and 8000 */
-        {0x80000000, 5, {0x0f, 0x00, 0x00, 0x00, 0x08}},
+        {0x00020001, 2, {0x0b, 0x08}},             /* 2 << 10 | 1 << 3 | 3 */
+        {0x0001ffff, 2, {0xfb, 0x0b}},             /* 2 << 16, less 1 */
+        {0xfed40002, 3, {0x9f, 0xa8, 0xfd}},       /* -300 << 16, and 2 */
+        {0x00002000, 3, {0x0f, 0x00, 0x04}},       /* 8192 << 5 | 15 */
+        {0x01dbad25, 4, {0x57, 0xd2, 0xba, 0x1d}}, /* itself << 4 | 7 */
+        {0x80000000, 5, {0x3f, 0x00, 0x00, 0x00, 0x20}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t got[HD_ITEM_MAX_BYTES];
@@ -187,9 +189,9 @@ static void loops_nest(void **state) {
 }
 
 /* By hand: 3 new words, 7 words again from 2 back; then 1 new word, and 2 again from as far. Bytes:
- * 5b 02 00 (3 new ones, again 6 + 1, back 2), 28 (10), ad fe (-85 << 2 | 1), 02 00 03 (0xc000), 05
- * (1 new one, again 1 + 1), 34 (13), 0. */
-#define BY_HAND 0x334c4448, 0, 0, 8, 17, 0x2800025b, 0x0002fead, 0x00340503
+ * 5b 02 00 (3 new ones, again 6 + 1, back 2), 14 (10 << 1), ad fe (-85 << 2 | 1), 0f 00 18 (0xc000
+ * << 5 | 15), 05 (1 new one, again 1 + 1), 1a (13 << 1), 0. */
+#define BY_HAND 0x334c4448, 0, 0, 8, 17, 0x1400025b, 0x000ffead, 0x001a0518
 
 static void by_hand(void **state) {
     (void)state;
@@ -220,16 +222,16 @@ static void wrong_streams_are_refused(void **state) {
         {4, 16777217, "packed program: it issues 16777217 words, want 4 to 16777216"},
         {4, 14, "packed program: there is more behind its end, byte 29"},
         {4, 18, "packed program: byte 31: loop token that says nothing"},
-        {5, 0x28000200, "packed program: byte 20: loop token that says nothing"},
-        {5, 0x28000243,
+        {5, 0x14000200, "packed program: byte 20: loop token that says nothing"},
+        {5, 0x14000243,
          "packed program: byte 20: loop token with a body that does not issue again"},
-        {5, 0x2800015b, "packed program: byte 20: loop over fewer than 2 words"},
-        {5, 0x2800021b, "packed program: byte 20: loop over fewer than 2 words"},
-        {5, 0x2800045b, "packed program: byte 20: loop over words before the first of the program"},
-        {5, 0x2800029b, "packed program: byte 20: loop over words before the first of the program"},
-        {7, 0x000f0503, "packed program: byte 30: it ends too early"},
-        {7, 0x34010303, "packed program: byte 29: it is longer than its header says"},
-        {7, 0x00340003, "packed program: byte 29: loop token that says nothing"},
+        {5, 0x1400015b, "packed program: byte 20: loop over fewer than 2 words"},
+        {5, 0x1400021b, "packed program: byte 20: loop over fewer than 2 words"},
+        {5, 0x1400045b, "packed program: byte 20: loop over words before the first of the program"},
+        {5, 0x1400029b, "packed program: byte 20: loop over words before the first of the program"},
+        {7, 0x003f0518, "packed program: byte 30: it ends too early"},
+        {7, 0x1a010318, "packed program: byte 29: it is longer than its header says"},
+        {7, 0x001a0018, "packed program: byte 29: loop token that says nothing"},
         {4, 14 - 1, "packed program: byte 20: it is longer than its header says"},
     };
     hd_ctx *ctx = hd_ctx_create();

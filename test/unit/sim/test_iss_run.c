@@ -89,7 +89,7 @@ static void sticky(void **state) {
     chain_words(lx, st, 0, 0);
     rig_op(&r, HD_OP_lx_load, 0, 0, lx);
     struct hd_op_word op = {
-        .unit = HD_UNIT_lx, .code = 1, .set = 4, .add = 2, .lit = {0, 5000, 2048}};
+        .unit = HD_UNIT_lx, .code = 1, .set = 16, .add = 4, .lit = {[2] = 5000, [4] = 2048}};
     int len = hd_op_encode(&op, r.code + r.n + 1);
     r.code[r.n] = hd_bundle_head(1u << HD_UNIT_lx);
     r.n += (uint32_t)len + 1;
