@@ -346,7 +346,6 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
             TRY(hd_note(lo->ctx, lower_chain(w, l, n, end), "while lowering %s",
                         lo->g->nodes[l->node].name));
     }
-    hd_sched_number_semaphores(&w->s);
     return HD_OK;
 }
 
@@ -354,21 +353,19 @@ enum { MOST_ALIKE = 32 }; /* rounds that are alike: such a part more cycles, at 
 
 /* Of a brief program: rounds of chains are made alike where that is worth its cycles, which are
  * those of issue and of what is left out. */
-static bool choose_turns(const struct hd_sched *s, struct hd_sched *alike, int64_t *out_cycles,
-                         int64_t *out_bytes) {
+static bool choose_turns(struct hd_sched *s, struct hd_sched *alike, struct hd_cost *out) {
     const struct hd_lowering *lo = s->lo;
     int64_t words;
-    struct hd_sched as_is = *s;
+    *out = (struct hd_cost){hd_sched_estimate(s, true, &words), hd_sched_bytes(s)};
     *alike = *s;
-    *out_bytes = hd_sched_bytes(&as_is), *out_cycles = hd_sched_estimate(s, true, &words);
     if (lo->opt->all_turns) return hd_sched_turns(alike);
-    bool dear = *out_bytes * HD_DEAR > (int64_t)lo->image_bytes;
+    bool dear = out->bytes * HD_DEAR > (int64_t)lo->image_bytes;
     if (!lo->brief || !dear || !lo->opt->latency_hiding || !hd_sched_turns(alike)) return false;
-    int64_t bytes = hd_sched_bytes(alike), cycles = hd_sched_estimate(alike, true, &words);
-    int64_t more = cycles - *out_cycles;
-    if (more > *out_cycles / MOST_ALIKE || more > HD_CYCLES_PER_BYTE * (*out_bytes - bytes))
+    struct hd_cost c = {hd_sched_estimate(alike, true, &words), hd_sched_bytes(alike)};
+    int64_t more = c.cycles - out->cycles;
+    if (more > out->cycles / MOST_ALIKE || more > HD_CYCLES_PER_BYTE * (out->bytes - c.bytes))
         return false;
-    *out_cycles = cycles, *out_bytes = bytes;
+    *out = c;
     return true;
 }
 
@@ -389,8 +386,10 @@ struct hd_cost hd_estimate_program(struct hd_lowering *lo, size_t first, size_t 
     struct hd_lowerer *w;
     struct hd_cost c = {INT64_MAX / 2, INT64_MAX / 2 / HD_DEAR};
     struct hd_sched alike;
-    if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
-        choose_turns(&w->s, &alike, &c.cycles, &c.bytes);
+    if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK) {
+        hd_sched_number_semaphores(&w->s);
+        choose_turns(&w->s, &alike, &c);
+    }
     hd_arena_destroy(scratch);
     return c;
 }
@@ -402,11 +401,14 @@ hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
     hd_status st = lower_layers(lo, scratch, step, 0, lo->n_layers, &w);
     size_t offset = 0, bytes = 0;
     struct hd_cost cost;
-    int64_t bundles = 0;
+    int64_t bundles = 0, words;
     struct hd_sched alike;
     if (st == HD_OK) {
-        bool turns = choose_turns(&w->s, &alike, &cost.cycles, &cost.bytes);
-        lo->model->steps[step].estimate = cost.cycles;
+        bool brief = lo->brief || lo->opt->all_turns; /* else bytes are not worth counting */
+        hd_sched_number_semaphores(&w->s);
+        bool turns = brief && choose_turns(&w->s, &alike, &cost);
+        lo->model->steps[step].estimate =
+            brief ? cost.cycles : hd_sched_estimate(&w->s, true, &words);
         hd_sched_bound_tokens(&w->s);
         if (turns) hd_sched_turns(&w->s);
         st = hd_sched_encode(&w->s, &offset, &bytes, &bundles);
