@@ -324,8 +324,8 @@ static void md_loops(void) {
 #include "isa/isa.def"
     printf(
         "\nA new word is a code in the lowest bits of its first byte and two signed numbers above "
-        "it, of which the\nhigher counts 2^16; the word is their sum. What is still above them is "
-        "zero:\n\n"
+        "it, of which the\nhigher counts 2^16; the word is their sum. A number of n bits goes from "
+        "-(2^(n-1) - 1) to 2^(n-1).\nWhat is still above them is zero:\n\n"
         "| code | its bits | bytes | bits of the lower number | of the higher |\n"
         "| --- | --- | --- | --- | --- |\n");
 #define NEW_WORD(form, code_bits, code, bytes, low, high)                                          \
@@ -385,7 +385,10 @@ static void md_stream(void) {
            "over, it\n"
            "changes its words and its layer number and does nothing else: it does not wait, run or "
            "signal, and\n"
-           "its operands need not be legal. A nop has the turns of operation 1.\n\n",
+           "its operands need not be legal. A nop has the turns of operation 1. Each operation "
+           "first adds\n"
+           "`turn_step` to `turn`, both as the one before with the same words left them, if "
+           "`turns` was not 0.\n\n",
            HD_PARAM_WORDS, HD_SEMAPHORES, HD_SEM_MAX);
 }
 

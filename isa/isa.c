@@ -45,6 +45,7 @@ const struct hd_field_info hd_isa_fields[HD_FIELDS] = {
 
 uint32_t *hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky) {
     uint32_t *words = sticky->words[hd_op_set(op->code)];
+    hd_turn_step(words);
     for (int i = 0; i < HD_PARAM_WORDS; i++) {
         if (op->set >> i & 1) words[i] = op->lit[i];
         if (op->add >> i & 1) words[i] += op->lit[i];

@@ -38,7 +38,7 @@
 #include "runtime/base/status.h"
 
 enum {
-    HD_ISA_VERSION = 1 << 16 | 5,
+    HD_ISA_VERSION = 1 << 16 | 6,
     HD_PROG_MAGIC = 0x314c4448,        /* "HDL1" */
     HD_PROG_MAGIC_PACKED = 0x334c4448, /* "HDL3" */
     HD_PROG_HEADER_WORDS = 4,          /* of a plain program */
@@ -175,7 +175,13 @@ static inline int hd_op_set(unsigned code) {
     return code < 2 ? 0 : (int)code - 1;
 }
 
-/* Applies tag, set and add; returns the words of the operation. */
+/* The turn moves to that of the next operation with those words. */
+static inline void hd_turn_step(uint32_t words[HD_PARAM_WORDS]) {
+    const uint32_t turns = words[HD_TURNS_WORD];
+    if (turns & 0xffff) words[HD_TURN_WORD] += (uint32_t)(int16_t)(turns >> 16);
+}
+
+/* Applies the step of the turn, tag, set and add; returns the words of the operation. */
 uint32_t *hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky);
 
 /* Whether an operation with those words runs: it has no turns, or it is its turn. One that does not
@@ -282,10 +288,8 @@ hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m);
 uint32_t hd_machine_hash(const struct hd_machine *m);
 
 /* Derived sizes: the formulas every user of the table shares. */
-enum {
-    HD_BURST_COST = 5
-}; /* beats that a burst counts beside its own (hd_rd_arb): its place among
-      those that memory has open */
+/* Beats that a burst counts beside its own (hd_rd_arb): its place among those that are open. */
+enum { HD_BURST_COST = 5 };
 /* Beats of the longest burst that the machine sends: enough to hide latency with 16 of them, and
  * short enough that LX and LW share the bus evenly whatever the runs of the other. */
 static inline uint32_t hd_burst_beats(const struct hd_machine *m) {

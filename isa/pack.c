@@ -87,11 +87,11 @@ int hd_loop_encode(const struct hd_loop *loop, uint32_t back_before,
     return n;
 }
 
-/* The lowest `width` bits, the highest of them the sign. */
+/* The lowest `width` bits as a number from -(2^(width - 1) - 1) to 2^(width - 1). */
 static uint32_t extended(uint64_t v, int width) {
     if (width == 0) return 0;
-    uint64_t sign = UINT64_C(1) << (width - 1), low = v & (2 * sign - 1);
-    return (uint32_t)((low ^ sign) - sign);
+    uint64_t most = UINT64_C(1) << (width - 1), low = v & (2 * most - 1);
+    return (uint32_t)(low > most ? low - 2 * most : low);
 }
 
 int hd_new_word_form(uint8_t first_byte) {

@@ -140,9 +140,9 @@ static void count_traffic(hd_iss *iss, const struct hd_axi_in *in) {
     }
 }
 
-static int pick(const struct read_bus *b, const bool asks[IDS]) {
+static int pick(const struct read_bus *b, const bool asks[IDS], uint32_t lx_beats) {
     if (asks[ID_FETCH]) return ID_FETCH;
-    if (asks[ID_LX] && (b->credit || !asks[ID_LW])) return ID_LX;
+    if (asks[ID_LX] && (b->credit >= lx_beats + HD_BURST_COST || !asks[ID_LW])) return ID_LX;
     return asks[ID_LW] ? ID_LW : NOBODY;
 }
 
@@ -194,7 +194,7 @@ void hd_iss_tick(hd_iss *iss) {
                       hd_iss_load_asks(iss, &iss->load[0], &beats[ID_LX]),
                       hd_iss_load_asks(iss, &iss->load[1], &beats[ID_LW])};
     bool free = !b->ar || in.arready, room[2];
-    int who = free ? pick(b, asks) : NOBODY;
+    int who = free ? pick(b, asks, beats[ID_LX]) : NOBODY;
     for (int i = 0; i < 2; i++) room[i] = iss->load[i].runs.n < HD_RECORDS;
 
     int beat = b->valid[0] ? b->id[0] : NOBODY; /* at an engine */
@@ -209,8 +209,8 @@ void hd_iss_tick(hd_iss *iss) {
     if (who != NOBODY) {
         b->ar_id = (uint8_t)who;
         b->ar_beats = beats[who];
-        if (who == ID_LW) b->credit = beats[who];
         uint32_t cost = beats[who] + HD_BURST_COST;
+        if (who == ID_LW) b->credit = cost + (asks[ID_LX] ? b->credit : 0);
         if (who == ID_LX) b->credit -= b->credit < cost ? b->credit : cost;
     }
     if (who == ID_FETCH) hd_iss_fetch_granted(iss, beats[ID_FETCH]);

@@ -112,16 +112,17 @@ static hd_status add_wait(struct hd_sched *s, struct hd_slot_op *op, int unit, u
 }
 
 /* A row of operations waits each for the next of another unit, and this one, the last of them, for
- * none: it waits as they do where that operation was done long ago. So it needs no words of its
- * own, nor does the operation that would be the only one to signal nobody. */
+ * none: it waits as they do where that operation is followed by another and needed nothing of late.
+ * So it needs no words of its own, nor does the operation that would be the only one to signal
+ * nobody. */
 static bool goes_on(struct hd_sched *s, const struct hd_slot_op *op, int unit) {
-    enum { LONG_AGO = 4 }; /* operations */
+    enum { FOLLOWED = 2, LONG_AGO = 4 }; /* operations */
     if (!s->lo->brief || op->number <= 2) return false;
     const struct hd_slot_op *a = numbered(s, op->unit, (uint32_t)op->number - 2),
                             *b = numbered(s, op->unit, (uint32_t)op->number - 1);
     bool row = a->tag == op->tag && b->tag == op->tag && a->after[unit] &&
                b->after[unit] == a->after[unit] + 1 && op->knows[unit] == b->after[unit];
-    if (!row || op->knows[unit] + LONG_AGO > s->count[unit]) return false;
+    if (!row || op->knows[unit] + FOLLOWED > s->count[unit]) return false;
     return numbered(s, unit, (uint32_t)op->knows[unit] + 1)->knows[op->unit] + LONG_AGO <
            op->number;
 }

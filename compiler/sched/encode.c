@@ -34,6 +34,7 @@ static int encode_op(const struct hd_slot_op *op, struct hd_sticky *unit, uint32
                            .wait = op->wait,
                            .signal = op->signal};
     unit->tag = op->tag;
+    hd_turn_step(held);
     for (int i = 0; op->number > 0 && i < hd_isa_units[op->unit].n_words; i++) {
         if (op->words[i] == held[i]) continue;
         e.add |= UINT32_C(1) << i;

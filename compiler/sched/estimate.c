@@ -30,25 +30,31 @@ enum {
     VX_DONE = 19,  /* likewise */
     DMA_FIRST = 6, /* accepted to the first address */
     DMA_DONE = 4,
+    BURST_DONE = 1, /* its last beat to one more of its engine */
     HALT = 4,
     RECORDS = 32, /* runs of a load by which its addresses are ahead of what is on chip */
     IN_FLIGHT = 8 /* operations of a unit */
 };
 static const double NEVER = 1e18;
-static const double WORD_BYTES = 2.4; /* of the packed program, for each word that adds to it */
+static const double WORD_BYTES = 1.7; /* of the packed program, for each word that adds to it */
 
 struct load { /* of LX or LW, whose addresses go out */
     int number;
     int64_t bursts; /* that are still to be asked for */
     double at;      /* the first, at the earliest; then the next */
-    double beats;   /* of each */
+    double beats;   /* of each, and */
+    double held;    /* cycles for which it holds the data channel */
 };
 
-struct reads {                  /* the read channel */
+struct open_bursts {
     double end[HD_OPEN_BURSTS]; /* of the data of the last bursts */
     int next;                   /* the oldest of them */
-    double asked, data;         /* the last burst was asked for, its data end */
-    double credit;              /* beats for which LX asks before LW */
+};
+
+struct reads { /* the read channel */
+    struct open_bursts all, of[HD_UNITS];
+    double accepted, data; /* the last burst by memory; its data end */
+    double credit;         /* beats for which LX asks before LW */
 };
 
 struct timing {
@@ -58,7 +64,8 @@ struct timing {
         *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
     double
         free[HD_UNITS]; /* when the unit takes its next operation; < 0 = when its load has asked */
-    int next[HD_UNITS]; /* operations started */
+    int next[HD_UNITS]; /* operations started; */
+    int last[HD_UNITS]; /* 1 more than the last of them that the unit got: it was its turn */
     const int *length;  /* words of each operation */
     struct load load[HD_UNITS];
     double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
@@ -70,7 +77,8 @@ struct timing {
     struct hd_vx_reads vx;             /* the operation that VX is at, */
     struct hd_vx_place vx_at;
     double vx_began, vx_drains; /* its last iteration to done */
-    struct hd_bank_user mx;     /* that MX is at, as VX sees it */
+    int64_t vx_late;
+    struct hd_bank_user mx; /* that MX is at, as VX sees it */
 };
 
 static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
@@ -84,23 +92,55 @@ static int64_t inside(int64_t n, int64_t at, int64_t step, int64_t end) {
     return hd_max(0, hd_min(n, after) - first);
 }
 
-/* Runs and beats of a load or store, and chunks of whole runs of padding. Runs that go on in DRAM
- * and on chip are one, but where a load is cut to a tensor or comes column-wise. */
-static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_t *out_runs,
-                     int64_t *out_beats, int64_t *out_padding) {
+/* Where runs begin in a beat (DRAM) or a chunk (chip) of `axi` bytes: `first`, and behind it every
+ * `step` bytes, each place as often as the others. */
+struct places {
+    int64_t first, step, n;
+};
+
+/* Of runs that begin at `at` and at steps of which `steps` is the OR. */
+static struct places places_of(const struct timing *t, int64_t at, int64_t steps) {
+    int64_t all = steps | t->axi, step = all & -all;
+    return (struct places){at & (step - 1), step, t->axi / step};
+}
+
+/* Beats (chunks) of a run: the mean of ceil((place + run) / axi). */
+static double beats_of(const struct places *p, int64_t run) {
+    return (double)(hd_ceil_div(p->first + run, p->step) + p->n - 1) / (double)p->n;
+}
+
+/* Cycles for which LX holds the data channel, for each run: one for a chunk that it fills, and one
+ * more where the run begins later in a beat than in a chunk. */
+static double cycles_of_run(const struct places *dram, const struct places *chip, int64_t run) {
+    bool one = dram->n == 1 && chip->n == 1;
+    double later = one ? dram->first > chip->first : (1 - 1 / (double)hd_max(dram->n, chip->n)) / 2;
+    double beats = beats_of(dram, run), chunks = beats_of(chip, run) + later;
+    return beats > chunks ? beats : chunks;
+}
+
+/* A load or store. Runs that go on in DRAM and on chip are one, but where a load is cut to a tensor
+ * or comes column-wise. */
+struct transfer {
+    int64_t runs, beats;
+    int64_t padding; /* chunks of whole runs of padding */
+    double held;     /* cycles of the data channel, at least as many as beats */
+};
+
+static struct transfer transfer(const struct timing *t, const struct hd_slot_op *op) {
+    struct transfer r = {0};
     const struct hd_machine *m = t->s->lo->m;
     static const enum hd_field lx[] = {HD_F_lx_n1, HD_F_lx_n2, HD_F_lx_n3, HD_F_lx_s1, HD_F_lx_s2,
                                        HD_F_lx_s3, HD_F_lx_d1, HD_F_lx_d2, HD_F_lx_d3},
                                st[] = {HD_F_st_n1, HD_F_st_n2, HD_F_st_n3, HD_F_st_d1, HD_F_st_d2,
                                        HD_F_st_d3, HD_F_st_s1, HD_F_st_s2, HD_F_st_s3};
-    int64_t run, n[3] = {1, 1, 1}, step[3] = {0}, chip[3] = {0};
+    int64_t run, at, steps = 0, n[3] = {1, 1, 1}, step[3] = {0}, chip[3] = {0};
+    int64_t chip_at = 0, chip_steps = 0;
     bool apart = false;
-    *out_padding = 0;
     if (op->unit == HD_UNIT_lw) {
         int64_t word = hd_lw_word_bytes(m, field(op, HD_F_lw_mem)),
                 count = field(op, HD_F_lw_count);
         run = count * word - field(op, HD_F_lw_cut) * t->axi;
-        n[0] = field(op, HD_F_lw_n1);
+        n[0] = field(op, HD_F_lw_n1), at = field(op, HD_F_lw_src);
         step[0] = field(op, HD_F_lw_s1), chip[0] = field(op, HD_F_lw_d1) * word;
         apart = field(op, HD_F_lw_col);
         if (apart) { /* K rows for each, of words or, where the port is wider, of a word */
@@ -111,6 +151,8 @@ static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_
     } else {
         const enum hd_field *f = op->unit == HD_UNIT_lx ? lx : st;
         run = field(op, op->unit == HD_UNIT_lx ? HD_F_lx_run : HD_F_st_run);
+        at = field(op, op->unit == HD_UNIT_lx ? HD_F_lx_src : HD_F_st_dst);
+        chip_at = op->unit == HD_UNIT_lx ? field(op, HD_F_lx_dst) : 0;
         for (int i = 0; i < 3; i++)
             n[i] = field(op, f[i]), step[i] = field(op, f[3 + i]), chip[i] = field(op, f[6 + i]);
         apart = op->unit == HD_UNIT_lx && field(op, HD_F_lx_edge);
@@ -120,19 +162,22 @@ static void transfer(const struct timing *t, const struct hd_slot_op *op, int64_
                           field(op, HD_F_lx_row_bytes) + run - 1);
             n[1] =
                 inside(n[1], field(op, HD_F_lx_y0), field(op, HD_F_lx_ys), field(op, HD_F_lx_rows));
-            *out_padding = (all - n[0] * n[1] * n[2]) * hd_ceil_div(run, t->axi);
-            if (!n[0] || !n[1]) {
-                *out_runs = *out_beats = 0;
-                return;
-            }
+            r.padding = (all - n[0] * n[1] * n[2]) * hd_ceil_div(run, t->axi);
+            if (!n[0] || !n[1]) return r;
         }
     }
     for (int i = 0; i < 3 && !apart; i++) {
         if (n[i] > 1 && (step[i] != run || chip[i] != run)) break;
         run *= n[i], n[i] = 1;
     }
-    *out_runs = n[0] * n[1] * n[2];
-    *out_beats = *out_runs * hd_ceil_div(run, t->axi);
+    for (int i = 0; i < 3; i++)
+        if (n[i] > 1) steps |= step[i], chip_steps |= chip[i];
+    const struct places dram = places_of(t, at, steps), on_chip = places_of(t, chip_at, chip_steps);
+    r.runs = n[0] * n[1] * n[2];
+    r.beats = (int64_t)((double)r.runs * beats_of(&dram, run));
+    r.held = (double)r.beats;
+    if (op->unit == HD_UNIT_lx) r.held = (double)r.runs * cycles_of_run(&dram, &on_chip, run);
+    return r;
 }
 
 /* Iterations of a matrix or vector operation. */
@@ -153,12 +198,18 @@ static bool xm_kind(int64_t kind) {
     return kind == 2 || kind == 3;
 }
 
+/* By so much an iteration of a vector operation takes longer than of the simplest; one of the next
+ * does not overtake it. */
+static int64_t vector_late(const struct hd_slot_op *op) {
+    if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return 2;
+    return field(op, HD_F_vx_lanes) + 8 * (field(op, HD_F_vx_fn) != 0) +
+           (field(op, HD_F_vx_lut) != 0);
+}
+
 /* Last iteration of a vector operation to done. */
 static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
-    if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return VX_DONE + 2;
-    int64_t done = VX_DONE + field(op, HD_F_vx_lanes) + 8 * (field(op, HD_F_vx_fn) != 0) +
-                   (field(op, HD_F_vx_lut) != 0);
-    return field(op, HD_F_vx_d_kind) == 3 ? done + t->s->lo->m->n + 1 : done;
+    bool turned = op->code != hd_isa_ops[HD_OP_vx_dw].code && field(op, HD_F_vx_d_kind) == 3;
+    return VX_DONE + vector_late(op) + (turned ? t->s->lo->m->n + 1 : 0);
 }
 
 /* A vector operation that reads XM begins when the one before that writes XM has drained; so with
@@ -209,7 +260,7 @@ static int first_store(const struct timing *t, uint32_t banks) {
 
 /* The operation of MX (VX) that is not through; NULL = none. */
 static const struct hd_slot_op *at_work(const struct timing *t, int u) {
-    int k = t->next[u];
+    int k = t->last[u];
     if (!k || t->free[u] <= t->now) return NULL;
     const struct hd_slot_op *op = &t->s->ops[t->s->by_number[u][k - 1]];
     return op->code ? op : NULL;
@@ -235,7 +286,7 @@ static void see_mx(struct timing *t, const struct hd_slot_op *mx) {
 
 /* The operation that VX is at ends as far as what MX does now is known. */
 static void end_vx(struct timing *t) {
-    int k = t->next[HD_UNIT_vx] - 1;
+    int k = t->last[HD_UNIT_vx] - 1;
     const struct hd_slot_op *op = &t->s->ops[t->s->by_number[HD_UNIT_vx][k]];
     struct hd_vx_place p = t->vx_at;
     hd_vx_go_on(&t->vx, &p, &t->mx, NEVER);
@@ -259,7 +310,7 @@ static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin
     hd_vx_reads_of(t->s->lo->m, op, n, &t->vx);
     t->vx_began = begin;
     t->vx_at = (struct hd_vx_place){.at = begin, .left = (double)n};
-    t->vx_drains = (double)vector_done(t, op);
+    t->vx_drains = (double)vector_done(t, op), t->vx_late = vector_late(op);
     t->mx.any = false;
     const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
     if (mx) see_mx(t, mx);
@@ -329,18 +380,30 @@ static void takes_next(struct timing *t, int u, int k, double at) {
     t->free[u] = at > done ? at : done;
 }
 
+/* It is not its turn: the front reads its words, whatever the unit does, and that is all. */
+static bool left_out(const struct hd_slot_op *op) {
+    return op->unit != HD_UNIT_seq && !hd_op_runs(op->words);
+}
+
 /* The operation starts now. */
 static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
-    bool active = op->code && (u == HD_UNIT_seq || hd_op_runs(op->words));
-    double start = t->now, done = start + 1;
+    bool active = op->code;
+    double start = t->now, done = start + 1, vx_free = t->free[HD_UNIT_vx];
     t->start[u][k] = start;
     t->next[u]++;
+    if (left_out(op)) {
+        t->done[u][k] = k > 0 && t->done[u][k - 1] > done ? t->done[u][k - 1] : done;
+        return;
+    }
+    t->last[u] = t->next[u];
     t->free[u] = start;
     if (active && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
         double begin = start;
-        if (u == HD_UNIT_vx && drained(t, op) > begin) begin = drained(t, op);
         if (u == HD_UNIT_vx) {
+            double behind = vx_free + (double)(t->vx_late - vector_late(op));
+            if (behind > begin) begin = behind;
+            if (drained(t, op) > begin) begin = drained(t, op);
             begin_vx(t, op, begin);
             hold_load(t, op);
             return;
@@ -349,31 +412,33 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         done = t->free[u] + MX_DONE;
         begin_mx(t, op);
     } else if (active && u != HD_UNIT_seq) {
-        int64_t runs, beats, padding;
+        const struct transfer r = transfer(t, op);
         double first = start + DMA_FIRST;
-        transfer(t, op, &runs, &beats, &padding);
-        if (padding) t->filled[u] = (t->filled[u] > first ? t->filled[u] : first) + (double)padding;
+        if (r.padding)
+            t->filled[u] = (t->filled[u] > first ? t->filled[u] : first) + (double)r.padding;
         if (u == HD_UNIT_st) {
             double data = first > t->write_free ? first : t->write_free;
-            send(t, data, runs, beats);
+            send(t, data, r.runs, r.beats);
             t->done[u][k] = t->write_free + t->latency + DMA_DONE;
             begin_store(t, op);
             done = t->done[u][k];
             double next = t->write_free - (double)t->latency - 32;
-            takes_next(t, u, k, next > start + (double)runs ? next : start + (double)runs);
-        } else if (beats) {
-            int64_t run = beats / runs, longest = hd_burst_beats(t->s->lo->m);
-            int64_t bursts = runs * hd_ceil_div(run, longest);
+            double walked = start + (double)r.runs;
+            takes_next(t, u, k, next > walked ? next : walked);
+        } else if (r.beats) {
+            int64_t run = r.beats / r.runs, longest = hd_burst_beats(t->s->lo->m);
+            int64_t bursts = r.runs * hd_ceil_div(run, longest);
             t->load[u] = (struct load){.number = k,
                                        .bursts = bursts,
                                        .at = first - 1,
-                                       .beats = (double)beats / (double)bursts};
+                                       .beats = (double)r.beats / (double)bursts,
+                                       .held = r.held / (double)bursts};
             t->free[u] = done = -1;
         } else { /* padding alone: what is behind it asks when RECORDS runs of it are left */
             int64_t chunks = hd_ceil_div(field(op, HD_F_lx_run), t->axi), ahead = RECORDS * chunks;
-            double last = t->filled[u] - (double)(padding > ahead ? ahead : padding);
+            double last = t->filled[u] - (double)(r.padding > ahead ? ahead : r.padding);
             done = t->filled[u] + DMA_DONE;
-            takes_next(t, u, k, padding > ahead && last > start + 1 ? last : start + 1);
+            takes_next(t, u, k, r.padding > ahead && last > start + 1 ? last : start + 1);
         }
     }
     if (done >= 0 && k > 0 && done < t->done[u][k - 1]) done = t->done[u][k - 1];
@@ -382,32 +447,40 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
 
 static const int loaders[] = {HD_UNIT_lx, HD_UNIT_lw};
 
-/* A burst is asked for: when its data end. */
-static double ask(struct timing *t, double at, double beats, double not_before) {
+static void opens(struct open_bursts *b, double end) {
+    b->end[b->next] = end;
+    b->next = (b->next + 1) % HD_OPEN_BURSTS;
+}
+
+/* A burst of unit u is asked for that holds the data channel for so many cycles: when its data end.
+ * It waits in the register of the arbiter until memory has room. */
+static double ask(struct timing *t, int u, double at, double cycles) {
     struct reads *r = &t->reads;
-    double data = at + (double)t->latency + 1;
+    double room = r->all.end[r->all.next] - 1; /* as one is done */
+    r->accepted = at > room ? at : room;
+    double data = r->accepted + (double)t->latency + 1;
     if (r->data > data) data = r->data;
-    if (not_before > data) data = not_before;
-    r->asked = at;
-    r->data = r->end[r->next] = data + beats;
-    r->next = (r->next + 1) % HD_OPEN_BURSTS;
+    if (t->filled[u] > data) data = t->filled[u];
+    r->data = data + cycles;
+    opens(&r->all, r->data), opens(&r->of[u], r->data);
     return r->data;
 }
 
-/* When unit u asks for its next burst. */
+/* When unit u asks for its next burst: the register is free, one of its own bursts is done. */
 static double asks(const struct timing *t, int u) {
     const struct load *l = &t->load[u];
     const struct reads *r = &t->reads;
     if (!l->bursts) return NEVER;
-    double at = l->at > r->asked + 1 ? l->at : r->asked + 1;
-    double open = r->end[r->next] + 1; /* one is done */
-    return at > open ? at : open;
+    double at = l->at > r->accepted + 1 ? l->at : r->accepted + 1;
+    double done = r->of[u].end[r->of[u].next] + BURST_DONE;
+    return at > done ? at : done;
 }
 
 /* The loader that asks next, at *out_at; -1 = none. */
 static int asker(const struct timing *t, double *out_at) {
     double at[2] = {asks(t, loaders[0]), asks(t, loaders[1])};
-    int i = at[0] < at[1] ? 0 : at[1] < at[0] || t->reads.credit <= 0;
+    bool lw_first = t->reads.credit < t->load[loaders[0]].beats + HD_BURST_COST;
+    int i = at[0] < at[1] ? 0 : at[1] < at[0] || lw_first;
     *out_at = at[i];
     return at[i] < NEVER ? i : -1;
 }
@@ -416,9 +489,12 @@ static int asker(const struct timing *t, double *out_at) {
 static bool next_burst(struct timing *t, int i, double at) {
     int u = loaders[i];
     struct load *l = &t->load[u];
-    t->filled[u] = ask(t, at, l->beats, t->filled[u]);
-    double cost = l->beats + HD_BURST_COST, left = t->reads.credit - cost;
-    t->reads.credit = u == HD_UNIT_lw ? l->beats : left > 0 ? left : 0;
+    double cost = l->beats + HD_BURST_COST, *credit = &t->reads.credit;
+    if (u == HD_UNIT_lx)
+        *credit = *credit > cost ? *credit - cost : 0;
+    else
+        *credit = cost + (asks(t, HD_UNIT_lx) <= at ? *credit : 0);
+    t->filled[u] = ask(t, u, at, l->held);
     l->at = at + 1;
     if (--l->bursts) return false;
     t->done[u][l->number] = t->filled[u] + DMA_DONE;
@@ -429,13 +505,15 @@ static bool next_burst(struct timing *t, int i, double at) {
 /* When the next operation of unit u can start; NEVER while that is not known. */
 static double can_start(const struct timing *t, int u) {
     const struct hd_sched *s = t->s;
-    if (t->next[u] >= s->count[u] || t->free[u] < 0) return NEVER;
+    if (t->next[u] >= s->count[u]) return NEVER;
     double at = t->issued[u][t->next[u]];
     if (at < 0) return NEVER;
     const struct hd_slot_op *op = &s->ops[s->by_number[u][t->next[u]]];
     double taken = t->next[u] ? t->start[u][t->next[u] - 1] : 0;
     taken += t->length[op - s->ops]; /* word by word, the last as it comes */
     at = at + TAKE > taken ? at + TAKE : taken;
+    if (left_out(op)) return at > t->now ? at : t->now;
+    if (t->free[u] < 0) return NEVER;
     if (t->free[u] > at) at = t->free[u];
     for (int v = 0; v < HD_UNITS; v++) {
         if (!op->after[v]) continue;
@@ -479,10 +557,10 @@ int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_wo
     struct issue q = {.t = &t, .begins = begins, .issued = FETCH + (double)t.latency, .stream = 20};
     double end = 0;
     int queue = (int)s->lo->m->queue_ops + 1; /* one more is at the front */
-    t.reads.asked = -1;
+    t.reads.accepted = -1;
     for (int i = 0; begins && i < CHUNKS && i * CHUNK < (double)l.packed * WORD_BYTES; i++)
-        ask(&t, BEGIN + i, CHUNK / (double)t.axi, 0);
-    t.length = l.of;
+        ask(&t, HD_UNIT_seq, BEGIN + i, CHUNK / (double)t.axi);
+    t.length = l.own;
     for (int u = 0; u < HD_UNITS; u++) {
         double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
         for (int i = 0; i < 3; i++) {

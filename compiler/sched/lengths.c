@@ -37,9 +37,11 @@ static bool seen(uint64_t *table, uint64_t what) {
 /* Words of the operation that issue, with that of its bundle when it begins one; *out_stream: what
  * it adds to the stream. One word by word like an earlier one is in a loop, or begins it where it
  * stands behind another one than then; of one that changes the same words others are new. */
-static int64_t words(struct program *p, const struct hd_slot_op *op, int64_t *out_stream) {
+static int64_t words(struct program *p, const struct hd_slot_op *op, int64_t *out_stream,
+                     bool *out_bundle) {
     uint32_t *held = p->held[op->unit][hd_op_set(op->code)], by[HD_PARAM_WORDS] = {0};
     bool bundle = !p->mask || p->mask >> op->unit;
+    hd_turn_step(held);
     int64_t n = 2 + (op->wait != 0) + (op->signal != 0) + bundle, differ = 0;
     uint64_t key = mixed(mixed(op->unit + 1u, op->code), (uint64_t)op->wait << 32 | op->signal);
     uint64_t form = key;
@@ -58,17 +60,20 @@ static int64_t words(struct program *p, const struct hd_slot_op *op, int64_t *ou
     f->key = key;
     memcpy(f->by, by, sizeof by);
     p->last = form;
+    *out_bundle = bundle;
     p->mask = (bundle ? 0 : p->mask) | UINT32_C(1) << op->unit;
     return n;
 }
 
 struct hd_op_lengths hd_sched_lengths(const struct hd_sched *s, hd_arena *a) {
     struct program *p = hd_new(a, struct program);
-    struct hd_op_lengths l = {hd_new_array(a, int, s->n_ops + 1),
-                              hd_new_array(a, int, s->n_ops + 1), 0, 0};
+    struct hd_op_lengths l = {.of = hd_new_array(a, int, s->n_ops + 1),
+                              .own = hd_new_array(a, int, s->n_ops + 1),
+                              .stream = hd_new_array(a, int, s->n_ops + 1)};
     for (size_t i = 0; i < s->n_ops; i++) {
-        int64_t stream, n = words(p, &s->ops[i], &stream);
-        l.of[i] = (int)n, l.stream[i] = (int)stream;
+        bool bundle;
+        int64_t stream, n = words(p, &s->ops[i], &stream, &bundle);
+        l.of[i] = (int)n, l.own[i] = (int)n - bundle, l.stream[i] = (int)stream;
         l.words += n, l.packed += stream;
     }
     return l;

@@ -82,9 +82,10 @@ void hd_sched_bound_tokens(struct hd_sched *s);
  * hd_sched_bound_tokens. */
 int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_words);
 
-/* Program words of each operation that issue, that the stream has; their sums. */
+/* Program words of each operation that issue, of them without the bundle's that it begins; that the
+ * stream has; sums of the first and the last. */
 struct hd_op_lengths {
-    int *of, *stream;
+    int *of, *own, *stream;
     int64_t words, packed;
 };
 struct hd_op_lengths hd_sched_lengths(const struct hd_sched *s, hd_arena *a);

@@ -196,7 +196,7 @@ static uint32_t step_of(const struct slot *t, const struct result *r, int word) 
 
 /* Words of what is left out go on as those of the others do; turns count from the first that is
  * not. */
-static void set_words(const struct slot *t, struct result *r) {
+static void set_words(const struct slot *t, int16_t turn_step, struct result *r) {
     int n = (int)t->n, end = t->begin + t->total;
     for (int w = 0; w < hd_isa_units[t->like.unit].n_words; w++) {
         uint32_t by = step_of(t, r, w);
@@ -207,8 +207,26 @@ static void set_words(const struct slot *t, struct result *r) {
     }
     for (int i = 0; i < n; i++) {
         uint32_t *words = r->ops[t->at[i]].words;
-        words[HD_TURN_WORD] = (uint32_t)(i - t->begin), words[HD_TURNS_WORD] = (uint32_t)t->total;
+        words[HD_TURN_WORD] = (uint32_t)(i - t->begin);
+        words[HD_TURNS_WORD] = (uint32_t)t->total | (uint32_t)turn_step << 16;
     }
+}
+
+/* Turns by which most slots with the same words lie behind the one before; of a slot alone in its
+ * set: the next one. */
+static int16_t turn_step(const struct chain *c, const struct slot *of) {
+    const struct slot *before = NULL;
+    int most = 1, votes = 0;
+    for (size_t k = 0; k < c->n_slots; k++) {
+        const struct slot *t = &c->slots[k];
+        if (t->like.unit != of->like.unit || hd_op_set(t->like.code) != hd_op_set(of->like.code))
+            continue;
+        int by = before ? before->begin - t->begin : 0;
+        if (before && !votes) most = by;
+        if (before) votes += by == most ? 1 : -1;
+        before = t;
+    }
+    return most >= INT16_MIN && most <= INT16_MAX ? (int16_t)most : 0;
 }
 
 static bool make_alike(struct chain *c, struct result *r) {
@@ -222,8 +240,26 @@ static bool make_alike(struct chain *c, struct result *r) {
     }
     for (size_t k = 0; k < c->n_slots; k++)
         if (c->slots[k].n > TURNS_MAX) return false;
-    for (size_t k = 0; k < c->n_slots; k++)
-        if (has_turns(c, &c->slots[k])) set_words(&c->slots[k], r);
+    for (size_t k = 0; k < c->n_slots; k++) {
+        struct slot *t = &c->slots[k];
+        if (has_turns(c, t)) set_words(t, turn_step(c, t), r);
+    }
+    return true;
+}
+
+/* Whether operation i and those behind it that are no part of a round run with the turn that their
+ * unit holds. */
+static bool run_as_held(const struct result *r, size_t i, const uint32_t *held) {
+    const struct hd_slot_op *op = &r->ops[i];
+    uint32_t words[HD_PARAM_WORDS];
+    memcpy(words, held, sizeof words);
+    for (; i < r->n; i++) {
+        const struct hd_slot_op *k = &r->ops[i];
+        if (k->unit != op->unit || hd_op_set(k->code) != hd_op_set(op->code)) continue;
+        if (k->words[HD_TURNS_WORD]) break;
+        if (!hd_op_runs(words)) return false;
+        hd_turn_step(words);
+    }
     return true;
 }
 
@@ -235,10 +271,11 @@ static void settle_turns(struct result *r) {
         struct hd_slot_op *op = &r->ops[i];
         uint32_t *h = held[op->unit][hd_op_set(op->code)];
         if (op->unit == HD_UNIT_seq) continue;
+        hd_turn_step(h);
         if (!op->words[HD_TURNS_WORD]) {
             if (op->number < 0) memcpy(op->words, h, sizeof op->words); /* a nop has none */
             op->words[HD_TURN_WORD] = h[HD_TURN_WORD];
-            op->words[HD_TURNS_WORD] = hd_op_runs(h) ? h[HD_TURNS_WORD] : 0;
+            op->words[HD_TURNS_WORD] = run_as_held(r, i, h) ? h[HD_TURNS_WORD] : 0;
         }
         memcpy(h, op->words, sizeof op->words);
     }

@@ -553,7 +553,7 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
  * data. Where it is also more than such a part of the weights (HD_DEAR), a byte of it is as dear as
  * so many cycles; hd_refine_bytes spends a part of all cycles at most, of others bytes alone count
  * and a smaller part. */
-enum { HD_BRIEF = 100000, HD_DEAR = 100, HD_CYCLES_PER_BYTE = 5 };
+enum { HD_BRIEF = 100000, HD_DEAR = 100, HD_CYCLES_PER_BYTE = 2 };
 /* Behind the last layer of the step of layer i. */
 size_t hd_step_end(const struct hd_lowering *lo, size_t i);
 /* Cycles of layers [first, end), a step, and the price of its program. */

@@ -2,8 +2,9 @@
 // id; each beat goes to the engine of its id. ArHolds is AXI's rule for AR.
 // assume: KnownId
 // mutant: s/assign free = !valid_q || arready_i/assign free = 1'b1/
-// mutant: s/else if (ar_valid_i\[1\] && (credit_q != '0 || !ar_valid_i\[2\])) pick/else if (ar_valid_i[1]) pick/
-// mutant: s/credit_q > lx_cost ? credit_q - lx_cost/credit_q > lx_cost ? credit_q - 9'd1/
+// mutant: s/else if (ar_valid_i\[1\] && (credit_q >= lx_cost || !ar_valid_i\[2\])) pick/else if (ar_valid_i[1]) pick/
+// mutant: s/credit_q > lx_cost ? credit_q - lx_cost/credit_q > lx_cost ? credit_q - 10'd1/
+// mutant: s/ar_valid_i\[1\] ? credit_q : '0/10'd0/
 // mutant: s/id_q <= pick/id_q <= pick \& 2'd1/
 // mutant: s/assign ready     = id == 2'd3 || r_ready_i\[id\]/assign ready     = r_ready_i != '0/
 
@@ -33,26 +34,22 @@
   `ASSERT(NoneTwice, arvalid_o == open_q)
   `ASSERT(Unchanged, !open_q || (arid_o == id_f && araddr_o == addr_f && arlen_o == len_f))
 
-  // LX and LW in turn, by beats: LW never goes twice while LX asks, and LX goes before LW only until it has
-  // had as many beats as the last burst of LW, and BurstCost more of each of its own.
-  logic        passed_q;
-  logic [9:0]  had_q, spent_q, more;  // beats of that burst, and of LX since
-  assign more = spent_q + 10'(ar_len_i[15:8]) + 10'(1 + hd_cfg_pkg::BurstCost);
+  // LX and LW in turn, by beats: LX goes before LW only when what LW has had since LX asked in vain, or last, pays for
+  // it, and LW before LX only when it does not. Bursts are as long as engines make them, 64 beats at most, so no sum
+  // wraps: LX waits for at most two bursts of LW.
+  `DUTY(ShortBursts, ar_len_i[15:8] < 8'd64 && ar_len_i[23:16] < 8'd64)
+  `ASSUME(LxHolds, !$past(ar_valid_i[1] && !ar_ready_o[1]) || (ar_valid_i[1] && $stable(ar_len_i[15:8])))
+  logic [9:0] saved_q, lx_pays, lw_gives;
+  assign lx_pays  = 10'(ar_len_i[15:8]) + 10'(1 + hd_cfg_pkg::BurstCost);
+  assign lw_gives = 10'(ar_len_i[23:16]) + 10'(1 + hd_cfg_pkg::BurstCost);
   always_ff @(posedge clk_i)
-    if (!rst_ni) begin
-      passed_q <= 1'b0;
-      had_q    <= '0;
-      spent_q  <= '0;
-    end else begin
-      passed_q <= ar_valid_i[1] && !taken[1] && (passed_q || taken[2]);
-      if (taken[2]) had_q <= 10'(ar_len_i[23:16]) + 10'd1;
-      if (taken[2]) spent_q <= '0;
-      else if (taken[1]) spent_q <= more > had_q ? had_q : more;
-    end
-  `ASSERT(LxTurn, !(passed_q && ar_valid_i[1] && taken[2]))
-  `ASSERT(LwTurn, !(ar_valid_i[2] && taken[1]) || spent_q < had_q)
-  `ASSERT(TurnLx, !passed_q || credit_q != '0)
-  `ASSERT(Credit, had_q <= 10'd256 && spent_q <= had_q && 10'(credit_q) == had_q - spent_q)
+    if (!rst_ni) saved_q <= '0;
+    else if (taken[1]) saved_q <= saved_q < lx_pays ? '0 : saved_q - lx_pays;
+    else if (taken[2]) saved_q <= ar_valid_i[1] ? saved_q + lw_gives : lw_gives;
+  `ASSERT(LwTurn, !(ar_valid_i[2] && taken[1]) || saved_q >= lx_pays)
+  `ASSERT(LxTurn, !(ar_valid_i[1] && taken[2]) || saved_q < lx_pays)
+  `ASSERT(Credit, credit_q == saved_q)
+  `ASSERT(NoWrap, saved_q <= 10'(2 * (64 + hd_cfg_pkg::BurstCost)))
 
   // Read data, behind hd_skid (proved by itself): the beat goes to the engine of its id and to no other, and
   // leaves when that engine takes it.

@@ -14,6 +14,8 @@
 // mutant: s/room     = !out_valid_q || out_ready/room     = 1'b1/
 // mutant: s/low[31:16] + high/high/
 // mutant: s/clean\[f\];/1'b1;/
+// mutant: s/v\[LowBits-1\] && v\[LowBits-2:0\] != '0/v[LowBits-1]/
+// mutant: s/v\[HighBits-1\] && v\[HighBits-2:0\] != '0/v[HighBits-1]/
 
   // The program is known from the first word on.
   `ASSUME(TotalHeld, $stable(total_i) && $stable(packed_i))
@@ -43,41 +45,43 @@
   `ASSERT(OneUse, !(read_loop && step && is_new))
   `ASSERT(TakesItems, drop_o == 3'd0 || read_loop || (step && is_new))
   `ASSERT(TakesAToken, !read_loop || drop_o == (bytes_i[1:0] == 2'd3 ? 3'd2 : 3'd1) +
-                                               (bytes_i[5:2] == 4'd15 ? 3'd2 : 3'd0) + 3'(bytes_i[7:6] != 2'd0))
+                                               (bytes_i[5:2] < 4'd14 ? 3'd0 : bytes_i[5:2] == 4'd14 ? 3'd1 : 3'd2) + 3'(bytes_i[7:6] != 2'd0))
   // What it says of the body; what it does not, the one before has said.
   `ASSERT(Body, !read_loop || back_d == (bytes_i[7:6] == 2'd0 ? back_q :
                                          BackBits'(bytes_i[15:8]) + (BackBits'(bytes_i[7:6] - 2'd1) << 8)))
   `ASSERT(SaysSomething, !loop_q || wrong || again_q != '0 ||
                          (fresh_q != '0 && $past(bytes_i[7:6]) == 2'd0))
   `ASSERT(BodyStays, read_loop || back_d == back_q)
-  // The forms of a new word, as docs/isa.md has them.
-  logic       new_word;  // of a packed program
-  logic [3:0] form;
+  // The forms of a new word, as docs/isa.md has them: what is in front of the code's first zero from below. A number of n
+  // bits is negative where its highest bit is set and another one, too.
+  logic        new_word;  // of a packed program
+  logic [5:0]  code;
+  logic [15:0] upper;     // the higher of two numbers: where the lower one is negative, the upper half is one less
   assign new_word = step && is_new && packed_i;
-  assign form     = bytes_i[3:0];
-  `ASSERT(TakesAWord, !(step && is_new) ||
-                      drop_o == (!packed_i ? 3'd4 : form[1:0] == 2'd0 ? 3'd1 : form[1:0] == 2'd1 ? 3'd2 :
-                                 form[1:0] == 2'd2 ? 3'd3 : 3'd2 + {1'b0, form[3:2]}))
-  `ASSERT(PlainWord, !(step && !packed_i) || word == bytes_i[31:0])
-  `ASSERT(OneByte, !(new_word && form[1:0] == 2'd0) ||
-                   ({word[5:0], 2'd0} == bytes_i[7:0] && word[31:6] == {26{word[5]}}))
-  `ASSERT(TwoBytes, !(new_word && form[1:0] == 2'd1) ||
-                    ({word[13:0], 2'd1} == bytes_i[15:0] && word[31:14] == {18{word[13]}}))
-  `ASSERT(ThreeBytes, !(new_word && form[1:0] == 2'd2) ||
-                      ({word[21:0], 2'd2} == bytes_i[23:0] && word[31:22] == {10{word[21]}}))
-  // Two numbers: where the lower one is negative, the upper half is one less than the higher.
-  logic [15:0] upper;
-  assign upper = word[31:16] + 16'(word[15]);
-  `ASSERT(TwoOf6, !(new_word && form == 4'd3) ||
-                  ({upper[5:0], word[5:0], 4'd3} == bytes_i[15:0] && word[15:6] == {10{word[5]}} &&
-                   upper[15:6] == {10{upper[5]}}))
-  `ASSERT(TwoOf10, !(new_word && form == 4'd7) ||
-                   ({upper[9:0], word[9:0], 4'd7} == bytes_i[23:0] && word[15:10] == {6{word[9]}} &&
-                    upper[15:10] == {6{upper[9]}}))
-  `ASSERT(TwoOf14, !(new_word && form == 4'd11) ||
-                   ({upper[13:0], word[13:0], 4'd11} == bytes_i[31:0] && word[15:14] == {2{word[13]}} &&
-                    upper[15:14] == {2{upper[13]}}))
-  `ASSERT(Whole, !(new_word && form == 4'd15) || {4'd0, word, 4'd15} == bytes_i)
+  assign code     = bytes_i[5:0];
+  assign upper    = word[31:16] + 16'(word[15]);
+  `ASSERT(PlainWord, !(step && !packed_i) || (word == bytes_i[31:0] && drop_o == 3'd4))
+  `ASSERT(Of7, !(new_word && !code[0]) ||
+               (drop_o == 3'd1 && {word[6:0], 1'd0} == bytes_i[7:0] &&
+                word[31:7] == {25{word[6] && word[5:0] != '0}}))
+  `ASSERT(Of14, !(new_word && code[1:0] == 2'd1) ||
+                (drop_o == 3'd2 && {word[13:0], 2'd1} == bytes_i[15:0] &&
+                 word[31:14] == {18{word[13] && word[12:0] != '0}}))
+  `ASSERT(Of7And6, !(new_word && code[2:0] == 3'd3) ||
+                   (drop_o == 3'd2 && {upper[5:0], word[6:0], 3'd3} == bytes_i[15:0] &&
+                    word[15:7] == {9{word[6] && word[5:0] != '0}} &&
+                    upper[15:6] == {10{upper[5] && upper[4:0] != '0}}))
+  `ASSERT(Of28, !(new_word && code[3:0] == 4'd7) ||
+                (drop_o == 3'd4 && {word[27:0], 4'd7} == bytes_i[31:0] &&
+                 word[31:28] == {4{word[27] && word[26:0] != '0}}))
+  `ASSERT(Of19, !(new_word && code[4:0] == 5'd15) ||
+                (drop_o == 3'd3 && {word[18:0], 5'd15} == bytes_i[23:0] &&
+                 word[31:19] == {13{word[18] && word[17:0] != '0}}))
+  `ASSERT(Of3And15, !(new_word && code == 6'd31) ||
+                    (drop_o == 3'd3 && {upper[14:0], word[2:0], 6'd31} == bytes_i[23:0] &&
+                     word[15:3] == {13{word[2] && word[1:0] != '0}} &&
+                     upper[15] == (upper[14] && upper[13:0] != '0)))
+  `ASSERT(Of32, !(new_word && code == 6'd63) || (drop_o == 3'd5 && {2'd0, word, 6'd63} == bytes_i))
   `ASSERT(LoopIsOver, !read_loop || (fresh_q == '0 && (again_q == '0 || (again_q == 1 && step))))
   `ASSERT(PlainHasNoLoops, packed_i || (fresh_q == '0 && again_q == '0 && !loop_q))
   `ASSERT(NothingOfAWrongToken, !wrong || (!step && drop_o == 3'd0))

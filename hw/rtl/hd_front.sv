@@ -8,7 +8,7 @@
 // reaches the engine. stop_i freezes everything, so that the state can be read.
 //
 // An operation that has turns takes one cycle more, in which its turn is looked at: out of it, its words
-// stay, and nothing else of it does.
+// stay, and nothing else of it does. When it has gone, its turn moves on by its step.
 //
 // Operations 0 and 1 have one set of words, operation 2 has its own (Sets = 2): the set of the
 // operation at hand is in params_q, the other one beside it. They change places in the cycle in which
@@ -254,19 +254,26 @@ module hd_front #(
   end
 
   // ---- sticky words ----------------------------------------------------------------------------
+  logic        go_on;  // the operation has gone: the turn moves on
+  logic [15:0] turn_step;
   logic [31:0] operand;
 
   assign change  = Sets > 1 && start && second_q != (code > 4'd1);
   assign operand = change ? 32'd0 : word;
 
+  assign go_on     = (handover || drop) && turns != '0;
+  assign turn_step = params_q[32 * hd_isa_pkg::TurnsWord + 16 +: 16];
+
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
       params_q <= '0;
       second_q <= 1'b0;
-    end else if (change || (state_q == Params && word_ready)) begin
+    end else begin
       if (change) second_q <= !second_q;
       for (int unsigned i = 0; i < Words; i++)
-        if (change || index == WordBits'(i))
+        if (go_on && i == hd_isa_pkg::TurnWord)
+          params_q[32 * i +: 32] <= params_q[32 * i +: 32] + 32'(signed'(turn_step));
+        else if (change || (state_q == Params && word_ready && index == WordBits'(i)))
           params_q[32 * i +: 32] <= (change ? other[32 * i +: 32] :
                                      add_q[i] ? params_q[32 * i +: 32] : 32'd0) + operand;
     end

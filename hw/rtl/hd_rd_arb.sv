@@ -1,6 +1,7 @@
-// Shares the AXI read channels: fetch (id 0) first, then LX (1) and LW (2) in turn, by beats: behind a
-// burst of LW, LX goes first until it has had as many, where each burst of LX counts BurstCost more. So a
-// gather, whose runs are bursts of a beat or two, keeps its share beside weights, whose bursts are long.
+// Shares the AXI read channels: fetch (id 0) first, then LX (1) and LW (2) in turn, by beats (deficit
+// round robin): a burst of LW gives LX its beats and BurstCost more, and LX goes first when it can pay its own
+// burst likewise. So a gather, whose runs are bursts of a beat or two, keeps its share beside weights, whose
+// bursts are long. What LX cannot pay with is kept while it waits.
 //
 // A request goes to a register in front of AR, one per cycle; from there it can no longer be
 // withdrawn. R passes a two-entry buffer and goes to the engine that its id names. Latency 1 cycle
@@ -40,19 +41,21 @@ module hd_rd_arb #(
   input  logic [1:0]            rid_i
 );
   logic        valid_q;
-  logic [8:0]  credit_q, lx_cost;  // beats that LX may still ask for before LW; those of its burst
+  logic [9:0]  credit_q, lx_cost, lw_cost;  // what LX may spend before LW; costs of the bursts at hand
   logic [63:0] addr_q;
   logic [7:0]  len_q;
   logic [1:0]  id_q, pick;
   logic        free;
 
-  assign free    = !valid_q || arready_i;
-  assign lx_cost = 9'(ar_len_i[15:8]) + 9'(1 + hd_cfg_pkg::BurstCost);
+  assign lx_cost = 10'(ar_len_i[15:8]) + 10'(1 + hd_cfg_pkg::BurstCost);
+  assign lw_cost = 10'(ar_len_i[23:16]) + 10'(1 + hd_cfg_pkg::BurstCost);
+
+  assign free = !valid_q || arready_i;
 
   always_comb begin
     pick = 2'd3;
     if (ar_valid_i[0]) pick = 2'd0;
-    else if (ar_valid_i[1] && (credit_q != '0 || !ar_valid_i[2])) pick = 2'd1;
+    else if (ar_valid_i[1] && (credit_q >= lx_cost || !ar_valid_i[2])) pick = 2'd1;
     else if (ar_valid_i[2]) pick = 2'd2;
   end
 
@@ -69,7 +72,7 @@ module hd_rd_arb #(
     end else if (free) begin
       valid_q <= pick != 2'd3;
       if (pick == 2'd1) credit_q <= credit_q > lx_cost ? credit_q - lx_cost : '0;
-      if (pick == 2'd2) credit_q <= 9'(ar_len_i[23:16]) + 9'd1;
+      if (pick == 2'd2) credit_q <= lw_cost + (ar_valid_i[1] ? credit_q : '0);
     end
     if (free) begin
       id_q <= pick;

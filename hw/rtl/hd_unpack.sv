@@ -77,8 +77,8 @@ module hd_unpack (
     end
   end
 
-  // A new word is the sum of two signed numbers, of which the higher counts 2^16. Form f of it has
-  // bits [8 * f +: 8] of the package's constants.
+  // A new word is the sum of two signed numbers, of which the higher counts 2^16; n bits are a number
+  // from -(2^(n-1) - 1) to 2^(n-1). Form f of it has bits [8 * f +: 8] of the package's constants.
   localparam int unsigned Forms = hd_isa_pkg::NewWordForms;
   logic [Forms-1:0]    is_form, clean;       // by form; clean: what is above the numbers is zero
   logic [32*Forms-1:0] lows;
@@ -95,9 +95,17 @@ module hd_unpack (
     localparam int unsigned Bits     = 8 * 32'(hd_isa_pkg::NewWordBytes[8*f+:8]);
 
     assign is_form[f]        = bytes_i[CodeBits-1:0] == CodeBits'(hd_isa_pkg::NewWordCode[8*f+:8]);
-    assign lows[32 * f +: 32] = 32'(signed'(bytes_i[CodeBits +: LowBits]));
+    if (LowBits < 32) begin : gen_low
+      logic [LowBits-1:0] v;
+      assign v = bytes_i[CodeBits +: LowBits];
+      assign lows[32 * f +: 32] = {{32 - LowBits{v[LowBits-1] && v[LowBits-2:0] != '0}}, v};
+    end else begin : gen_whole
+      assign lows[32 * f +: 32] = bytes_i[CodeBits +: 32];
+    end
     if (HighBits != 0) begin : gen_high
-      assign highs[16 * f +: 16] = 16'(signed'(bytes_i[HighLsb +: HighBits]));
+      logic [HighBits-1:0] v;
+      assign v = bytes_i[HighLsb +: HighBits];
+      assign highs[16 * f +: 16] = {{16 - HighBits{v[HighBits-1] && v[HighBits-2:0] != '0}}, v};
     end else begin : gen_one
       assign highs[16 * f +: 16] = '0;
     end

@@ -407,7 +407,10 @@ void gen_random_turns(struct gen *g) {
     }
     op->words[HD_TURN_WORD] = (uint32_t)turn;
     op->words[HD_TURNS_WORD] = (uint32_t)turns;
-    if (gen_chance(g, 10)) op->words[HD_TURNS_WORD] |= rng_next(&g->r) & 0xffff0000;
+    if (gen_chance(g, 40)) { /* the step to the turn of the next */
+        int64_t step = gen_chance(g, 60) ? gen_pick(g, -1, 1) : gen_pick(g, INT16_MIN, INT16_MAX);
+        op->words[HD_TURNS_WORD] |= (uint32_t)step << 16;
+    }
     if (hd_op_runs(op->words)) return;
     op->left_out = true;
     op->n_touch = 0;

@@ -62,6 +62,7 @@ static int encode(const struct op *op, uint32_t wait, uint32_t signal, uint16_t 
     struct hd_op_word o = {
         .unit = op->unit, .code = op->code, .tag = tag - unit->tag, .wait = wait, .signal = signal};
     unit->tag = tag;
+    hd_turn_step(sticky);
     for (int i = 0; op->unit && i < hd_isa_units[op->unit].n_words; i++) {
         if (!op->code && i != HD_TURN_WORD && i != HD_TURNS_WORD) continue;
         if (sticky[i] == op->words[i] && !(op->set_bits >> i & 1)) continue;

@@ -5,6 +5,7 @@
 #: arena 0x420 i8 0 0 0 0 1 0 0 0  0 0 0 0 0 1 0 0  0 0 0 0 0 0 1 0  0 0 0 0 0 0 0 1
 #: dump 0x1000 80 u8
 #: dump 0x1100 32 u8
+#: dump 0x1200 32 u8
 lx.nop wait=9 sig=3 turn=-3 turns=3
 st.nop wait=9 sig=3 turn=-4 turns=3
 lx.load sig=3 seg=1 src=0x100 dst=8 run=4 n1=1 n2=1 n3=1
@@ -16,9 +17,9 @@ seq.barrier
 # Only `turns` changes, the turn being 4: none, it runs. ST's turn is 4 of 5.
 lx.load sig=3 turns=0
 st.store wait=3 turn+=1 turns=5 dst+=8 src+=8
-# The upper half of that word says nothing.
-lx.load sig=3 word6=0x10000 src=0x180 dst=72
-st.store wait=3 word6=0x30000 turn=-1 dst+=8 src+=8
+# Without turns there is no step.
+lx.load sig=3 turn_step=1 src=0x180 dst=72
+st.store wait=3 turn_step=3 turn=-1 dst+=8 src+=8
 # LW: turn 1 of 2, then 2 of 2, which would put other weights there.
 lw.load sig=5 seg=1 src=0x400 dst=0 count=1 n1=1 turn=1 turns=2
 lw.load sig=5 src=0 turn+=1
@@ -39,14 +40,32 @@ vx.dw wait=9 turn=2 d=18
 seq.barrier
 st.store turns=0 dst=0x1100 src=128 run=32
 seq.barrier
+# The turn moves by its step, before what the next operation changes: 2, 1, 0, -1, -2 + 2; then once more, and no more
+# without turns. So the loads to 164, 168, 176 and from 180 on run. ST has one operation a round, its turn is the round.
+lx.load turns=0 src=0x600 dst=160 run=32
+lx.load turn=2 turns=2 turn_step=-1 src=0x640 run=4
+lx.load dst+=4 src+=4
+lx.load dst+=4 src+=4
+lx.load dst+=4 src+=4
+lx.load dst+=4 src+=4 turn+=2
+lx.load dst+=4 src+=4 turns=0
+lx.load dst+=4 src+=4 turn=9 turn_step=5
+lx.load dst+=4 src+=4 turns=10
+seq.barrier
+st.store turn=-1 turns=4 turn_step=1 dst=0x11f8 src=152 run=8
+loop 5
+  st.store dst+=8 src+=8
+end
+seq.barrier
+st.store turns=0 run=4 dst=0x1100 src=128
 # A barrier behind operations that are left out when nothing else is in work, the last of them late.
-lx.load sig=10 src=0x100 dst=0 run=64
+lx.load sig=10 src=0x100 dst=0 run=64 turns=0
 mx.nop wait=10 turn=0
 mx.gemm turn=9
 mx.gemm wait=9 sig=4
 mx.gemm wait=9 turn=7
 seq.halt
-#= iss: 783 cycles, 488 bytes read, 52 bytes written
+#= iss: 1034 cycles, 632 bytes read, 88 bytes written
 #= 0x1000 u8 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
 #= 0x1010 u8 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
 #= 0x1020 u8 48 49 50 51 36 37 38 39 64 65 66 67 44 45 46 47
@@ -54,4 +73,6 @@ seq.halt
 #= 0x1040 u8 112 113 114 115 68 69 70 71 128 129 130 131 76 77 78 79
 #= 0x1100 u8 112 113 114 115 0 0 0 0 112 113 114 115 0 0 0 0
 #= 0x1110 u8 5 5 5 5 5 5 5 5 6 6 6 6 6 6 6 6
-#= rtl: 783 cycles, 488 bytes read, 52 bytes written
+#= 0x1200 u8 0 1 2 3 68 69 70 71 72 73 74 75 12 13 14 15
+#= 0x1210 u8 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95
+#= rtl: 1034 cycles, 632 bytes read, 88 bytes written

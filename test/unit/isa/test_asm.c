@@ -65,7 +65,7 @@ static void errors_say_where_and_what(void **state) {
          "t:2:6: got 'gem', want mx.OP with OP one of nop, gemm\n    mx.gem x=1\n       ^"},
         {"lw.load n2=1",
          "t:1:9: got 'n2', want one of @tag, wait, sig, seg, mem, col, cut, src, dst, count, n1, "
-         "s1, d1, s2, turn, turns\n  lw.load n2=1\n          ^"},
+         "s1, d1, s2, turn, turns, turn_step\n  lw.load n2=1\n          ^"},
         {"mx.gemm n0=70000",
          "t:1:12: mx.n0: 70000 is not in 0..65535\n  mx.gemm n0=70000\n             ^"},
         {"mx.gemm n0+=1",

@@ -99,7 +99,7 @@ static void turns_say_who_runs(void **state) {
                  {UINT32_MAX, 3, false}, {0, 3, true},          {2, 3, true},
                  {3, 3, false},          {0, 1, true},          {1, 1, false},
                  {65534, 65535, true},   {65535, 65535, false}, {1, 0xffff0000, true},
-                 {1, 0xffff0001, false}}; /* the upper half of the word says nothing */
+                 {1, 0xffff0001, false}}; /* the upper half is the step */
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t words[HD_PARAM_WORDS] = {0};
         words[HD_TURN_WORD] = cases[i].turn, words[HD_TURNS_WORD] = cases[i].turns;
@@ -111,9 +111,34 @@ static void turns_say_who_runs(void **state) {
         bool turn = !strcmp(i->name, "turn"), turns = !strcmp(i->name, "turns");
         if (turn) assert_int_equal(i->word, HD_TURN_WORD);
         if (turns) assert_int_equal(i->word, HD_TURNS_WORD);
-        n += turn + turns;
+        bool step = !strcmp(i->name, "turn_step");
+        if (step) assert_int_equal(i->word, HD_TURNS_WORD);
+        n += turn + turns + step;
     }
-    assert_int_equal(n, 2 * (HD_UNITS - 1));
+    assert_int_equal(n, 3 * (HD_UNITS - 1));
+}
+
+/* From one operation to the next, before its own changes; each set by itself; without turns not at
+ * all. */
+static void turns_move_by_their_step(void **state) {
+    (void)state;
+    const uint32_t turn = 1u << 3, turns = 1u << 6;
+    struct hd_sticky unit = {.tag = 0};
+    struct hd_op_word op = {.unit = HD_UNIT_vx, .code = 1, .set = turn | turns};
+    op.lit[3] = 10, op.lit[6] = 0xfffd0005; /* 5 turns, step -3 */
+    assert_int_equal(hd_op_apply(&op, &unit)[3], 10);
+    op.set = 0;
+    assert_int_equal(hd_op_apply(&op, &unit)[3], 7);
+    op.code = 2;
+    assert_int_equal(hd_op_apply(&op, &unit)[3], 0);
+    op.code = 0;
+    assert_int_equal(hd_op_apply(&op, &unit)[3], 4);
+    op.code = 1, op.add = turn, op.lit[3] = 2;
+    assert_int_equal(hd_op_apply(&op, &unit)[3], 3);
+    op.add = 0, op.set = turns, op.lit[6] = 0x00070000; /* the old step, a last time */
+    assert_int_equal(hd_op_apply(&op, &unit)[3], 0);
+    op.set = 0;
+    assert_int_equal(hd_op_apply(&op, &unit)[3], 0);
 }
 
 static void random_operations_round_trip(void **state) {
@@ -240,7 +265,7 @@ static const struct hand by_hand[] = {
      {0x00000004, 0xfffffd8c, 0x00000020, 0x00000004, 0xffffffc0, 0x00000004}},
     {"vx.map a_kind=2 scale_pm=1 alu=1 red=1 nred=4 d_kind=1 a_scale=0.5 lo=-128 hi=127",
      6,
-     {0x00000010, 0x00000088, 0x00130000, 0x3f000000, 0x007fff80, 0x00089441}},
+     {0x00000010, 0x00000088, 0x00114000, 0x007fff80, 0x3f000000, 0x00089441}},
     {"vx.dw a=5", 4, {0x00000010, 0x00000090, 0x00000004, 0x00000005}},
     {"st.store seg=1 sig=1 run=16",
      6,
@@ -278,6 +303,7 @@ int main(void) {
         cmocka_unit_test(set_replaces_and_add_wraps),
         cmocka_unit_test(operations_have_their_own_words),
         cmocka_unit_test(turns_say_who_runs),
+        cmocka_unit_test(turns_move_by_their_step),
         cmocka_unit_test(random_operations_round_trip),
         cmocka_unit_test(truncated_bundles_are_illegal),
         cmocka_unit_test(corrupted_bundles_stay_inside),

@@ -17,7 +17,7 @@
 #include "runtime/runtime.h"
 
 /* By so much the estimate may be off. */
-enum { ESTIMATE_PART = 25, ESTIMATE_CYCLES = 80 };
+enum { ESTIMATE_PART = 25, ESTIMATE_CYCLES = 64 };
 
 /* A name, and parameters behind it: "tiny am_bytes=65536". */
 static inline hd_status load_machine(hd_ctx *ctx, const char *text, struct hd_machine *out) {
