@@ -263,7 +263,8 @@ void hd_iss_complete(hd_iss *iss, enum hd_unit u) {
     f->f_head = (f->f_head + 1) % HD_IN_FLIGHT;
     f->f_n--;
     uint64_t oldest = done.start > f->last_end ? done.start : f->last_end;
-    uint64_t end = iss->now - (u == HD_UNIT_vx && !done.nop && !f->f_n); /* see vx_is_done */
+    bool alone = !f->f_n || f->fly[f->f_head].start == iss->now; /* see vx_is_done */
+    uint64_t end = iss->now - (u == HD_UNIT_vx && !done.nop && alone);
     tell_op(iss, &(struct hd_op_record){(uint8_t)u, done.tag, done.pc, done.take, done.start,
                                         done.nop ? iss->now : oldest, end, done.stall_sem,
                                         iss->count[u].stall_mem - f->stall_mem,

@@ -5,7 +5,7 @@
 // drop: WholeBeforeItGoes RoomForWords RoomForOp EndOfWork
 // mutants: Sets=2
 // quick: !stop_i && grant_i && op_ready_i && op_done_i && wait_q == 32'd0
-// quick: (word & 32'hfffeff00) == 32'd0
+// quick: (word & 32'h7ffeff00) == 32'd0
 // mutant: s/start && second_q != (code > 4'd1)/1'b0/
 // mutant: s/other_q <= params_q;/other_q <= other_q;/
 // mutant: s/operand = change ? 32'd0 : word/operand = word/
