@@ -9,11 +9,12 @@
 // mutant: s/start && second_q != (code > 4'd1)/1'b0/
 // mutant: s/other_q <= params_q;/other_q <= other_q;/
 // mutant: s/operand = change ? 32'd0 : word/operand = word/
-// mutant: s/(change || (state_q == Params && word_ready && index == WordBits'(i)))/(state_q == Params \&\& word_ready \&\& index == WordBits'(i))/
+// mutant: s/(change || (state_q == Params && word_ready/((state_q == Params \&\& word_ready/
+// mutant: s/turn_comes ? 32'd0 : //
 // mutant: s/(handover || drop) && turns != '0/handover \&\& turns != '0/
 // mutant: s/(handover || drop) && turns != '0/handover || drop/
-// mutant: s/32'(signed'(turn_step))/32'(turn_step)/
-// mutant: s/add_q\[i\] ? params_q/1'b0 ? params_q/
+// mutant: s/32'(signed'(params_q\[32 * hd_isa_pkg::TurnsWord + 16 +: 16\]))/32'(params_q[32 * hd_isa_pkg::TurnsWord + 16 +: 16])/
+// mutant: s/adds\[i\] ? params_q/1'b0 ? params_q/
 // mutant: s/state_q == Idle ? turns_at_hand != '0/state_q == Idle ? 1'b0/
 // mutant: s/change ? other[32 * hd_isa_pkg::TurnsWord +: 16] : turns/turns/
 // mutant: s/index == WordBits'(hd_isa_pkg::TurnsWord) ||/1'b0 ||/

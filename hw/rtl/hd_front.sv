@@ -254,15 +254,16 @@ module hd_front #(
   end
 
   // ---- sticky words ----------------------------------------------------------------------------
-  logic        go_on;  // the operation has gone: the turn moves on
-  logic [15:0] turn_step;
-  logic [31:0] operand;
+  logic        go_on, turn_comes;  // the operation has gone, the turn moves on; it is the word at hand
+  logic [31:0] operand, turn_step, adds;  // adds: words to which is added
 
   assign change  = Sets > 1 && start && second_q != (code > 4'd1);
   assign operand = change ? 32'd0 : word;
 
-  assign go_on     = (handover || drop) && turns != '0;
-  assign turn_step = params_q[32 * hd_isa_pkg::TurnsWord + 16 +: 16];
+  assign go_on      = (handover || drop) && turns != '0;
+  assign turn_comes = state_q == Params && index == WordBits'(hd_isa_pkg::TurnWord);
+  assign turn_step  = 32'(signed'(params_q[32 * hd_isa_pkg::TurnsWord + 16 +: 16]));
+  assign adds       = add_q | (turn_comes ? 32'd0 : 32'd1 << hd_isa_pkg::TurnWord);
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
@@ -271,11 +272,12 @@ module hd_front #(
     end else begin
       if (change) second_q <= !second_q;
       for (int unsigned i = 0; i < Words; i++)
-        if (go_on && i == hd_isa_pkg::TurnWord)
-          params_q[32 * i +: 32] <= params_q[32 * i +: 32] + 32'(signed'(turn_step));
-        else if (change || (state_q == Params && word_ready && index == WordBits'(i)))
+        if (change || (state_q == Params && word_ready && index == WordBits'(i)) ||
+            (go_on && i == hd_isa_pkg::TurnWord))
           params_q[32 * i +: 32] <= (change ? other[32 * i +: 32] :
-                                     add_q[i] ? params_q[32 * i +: 32] : 32'd0) + operand;
+                                     adds[i] ? params_q[32 * i +: 32] : 32'd0) +
+                                    (i == hd_isa_pkg::TurnWord && !turn_comes && !change ?
+                                     turn_step : operand);
     end
   end
 
