@@ -287,9 +287,10 @@ hd_status hd_machine_set(hd_ctx *ctx, struct hd_machine *m, const char *key_valu
 hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m);
 uint32_t hd_machine_hash(const struct hd_machine *m);
 
-/* Derived sizes: the formulas every user of the table shares. */
 /* Beats that a burst counts beside its own (hd_rd_arb): its place among those that are open. */
 enum { HD_BURST_COST = 5 };
+
+/* Derived sizes: the formulas every user of the table shares. */
 /* Beats of the longest burst that the machine sends: enough to hide latency with 16 of them, and
  * short enough that LX and LW share the bus evenly whatever the runs of the other. */
 static inline uint32_t hd_burst_beats(const struct hd_machine *m) {

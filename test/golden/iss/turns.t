@@ -37,6 +37,9 @@ vx.map d=17
 vx.dw turn+=1 zp=6
 vx.map wait=9 turn=1 d=18
 vx.dw wait=9 turn=2 d=18
+# A header alone: the turn of vx.dw is over, vx.map has none.
+vx.map turns=0 d=17
+vx.dw
 seq.barrier
 st.store turns=0 dst=0x1100 src=128 run=32
 seq.barrier
@@ -65,7 +68,7 @@ mx.gemm turn=9
 mx.gemm wait=9 sig=4
 mx.gemm wait=9 turn=7
 seq.halt
-#= iss: 1034 cycles, 632 bytes read, 88 bytes written
+#= iss: 1036 cycles, 696 bytes read, 88 bytes written
 #= 0x1000 u8 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15
 #= 0x1010 u8 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
 #= 0x1020 u8 48 49 50 51 36 37 38 39 64 65 66 67 44 45 46 47
@@ -75,4 +78,4 @@ seq.halt
 #= 0x1110 u8 5 5 5 5 5 5 5 5 6 6 6 6 6 6 6 6
 #= 0x1200 u8 0 1 2 3 68 69 70 71 72 73 74 75 12 13 14 15
 #= 0x1210 u8 80 81 82 83 84 85 86 87 88 89 90 91 92 93 94 95
-#= rtl: 1034 cycles, 632 bytes read, 88 bytes written
+#= rtl: 1036 cycles, 696 bytes read, 88 bytes written
