@@ -386,7 +386,7 @@ void gen_random_turns(struct gen *g) {
     int64_t turns = gen_chance(g, 40) ? gen_pick(g, 1, 3) : gen_pick(g, 1, 65535), turn = 0;
     switch (gen_pick(g, 0, 6)) {
     case 0:
-        turns = 0, turn = gen_chance(g, 60) ? gen_pick(g, -2, 2) : (int32_t)rng_next(&g->r);
+        turns = 0, turn = gen_chance(g, 80) ? gen_pick(g, -1, 1) : (int32_t)rng_next(&g->r);
         break;
     case 1:
         break;
