@@ -154,13 +154,17 @@ static const char *plan_text(const struct hd_lowering *lo, const struct hd_layer
                           l->rnn.r_stay, l->rnn.gates * l->rnn.vectors, from, to);
     if (!matmul && l->kind != HD_LAYER_DEPTHWISE)
         return hd_sprintf(lo->model->arena, "tile %dx%d, in %s, out %s", l->th, l->tw, from, to);
-    return hd_sprintf(lo->model->arena, "tile %dx%d, %d %s chunks of %d words %s, in %s, out %s",
+    const char *planes =
+        l->planes == 1
+            ? ""
+            : hd_sprintf(lo->model->arena, ", weights take 9 bits: %d times the work", l->planes);
+    return hd_sprintf(lo->model->arena, "tile %dx%d, %d %s chunks of %d words %s, in %s, out %s%s",
                       l->th, l->tw, (int)hd_ceil_div(l->nts, l->nb), matmul ? "weight" : "window",
                       l->nb * (matmul ? hd_layer_block_words(l) : l->pm_words),
                       l->weights_stay  ? "kept"
                       : l->chunk_outer ? "outside tiles"
                                        : "per tile",
-                      from, to);
+                      from, to, planes);
 }
 
 static void describe_layers(struct hd_lowering *lo) {

@@ -94,13 +94,14 @@ static int sub_size(int n, int first, int block) {
     return n > first ? (n - first + block - 1) / block : 0;
 }
 
+/* Taps of an output tile, of all planes. */
 static int operand_taps(const struct hd_layer *l) {
-    return l->im2col ? 1 : l->taps;
+    return l->im2col ? l->planes : l->taps;
 }
 
-/* One sub-window over the tile; its accumulators begin at `am`. */
+/* One sub-window over the tile by one plane of the weights; its accumulators begin at `am`. */
 static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, const struct hd_sub *s,
-                           int64_t am) {
+                           int plane, int64_t am) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int kh = l->im2col ? 1 : s->kh, kw = l->im2col ? 1 : s->kw;
@@ -110,10 +111,10 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, cons
     int64_t at = (int64_t)q->in.at / k + s->row * pitch + s->col * pixel;
     hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
     hd_low_set(w, HD_F_mx_nred, 3);
-    hd_low_set(w, HD_F_mx_accumulate, q->c > 0);
+    hd_low_set(w, HD_F_mx_accumulate, q->c > 0 || plane > 0);
     hd_low_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
     hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (l->parts ? 0 : q->c));
-    hd_low_set(w, HD_F_mx_w, q->wm + s->tap * q->tap);
+    hd_low_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->tap);
     hd_low_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
     set_loop(w, 1, kw, s->dx * pixel, q->tap, 0);
@@ -135,23 +136,25 @@ static hd_status sub_windows(struct hd_lowerer *w, const struct hd_matmul *q) {
     for (int i = 0; i < hd_layer_subs(l); i++) {
         struct hd_sub s = hd_layer_sub(l, i);
         int pixels = sub_size(q->th, s.y, l->uy) * sub_size(q->tw, s.x, l->ux);
-        if (pixels) TRY(matrix_op(w, q, &s, am));
+        for (int plane = 0; pixels && plane < l->planes; plane++)
+            TRY(matrix_op(w, q, &s, plane, am));
         am += (int64_t)pixels * q->am_px;
     }
     return HD_OK;
 }
 
-/* Packed pixels: output columns phase, phase + P, ... of the tile. */
+/* Packed pixels: output columns phase, phase + P, ... of the tile, by one plane of the weights. */
 static hd_status phase_op(struct hd_lowerer *w, const struct hd_matmul *q, const struct hd_tile *t,
-                          int phase) {
+                          int phase, int plane) {
     const struct hd_layer *l = w->l;
     struct hd_phase f = hd_layer_phase(l, phase);
     const struct hd_view *in = f.shifted ? &t->in[1] : &q->in;
     int k = (int)w->m->k, phases = hd_layer_phases(l), pitch = in->pitch / k;
     int column = (t->x + phase) * l->sx - l->pl - f.off - in->x; /* pixels from the view's first */
-    int words = hd_layer_phase_words(l, phase);
+    int words = plane * (l->red / l->planes) + hd_layer_phase_words(l, phase);
     hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
     hd_low_set(w, HD_F_mx_nred, 2);
+    hd_low_set(w, HD_F_mx_accumulate, plane > 0);
     hd_low_set(w, HD_F_mx_x_unsigned, hd_low_tensor(w, l->in[0])->is_unsigned);
     hd_low_set(w, HD_F_mx_x, (int64_t)in->at / k + column / l->ppw);
     hd_low_set(w, HD_F_mx_w, q->wm + words);
@@ -172,7 +175,7 @@ static hd_status phase_op(struct hd_lowerer *w, const struct hd_matmul *q, const
 hd_status hd_mm_ops(struct hd_lowerer *w, struct hd_matmul q, const struct hd_tile *t) {
     int n = q.n, taps = operand_taps(w->l);
     for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
-        TRY(phase_op(w, &q, t, f));
+        for (int plane = 0; plane < w->l->planes; plane++) TRY(phase_op(w, &q, t, f, plane));
     if (w->l->ppw > 1) return HD_OK;
     if (w->l->x_step_uniform) return sub_windows(w, &q);
     q.n = 1;

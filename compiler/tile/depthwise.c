@@ -8,7 +8,8 @@
  * each but the last leaves its sum in AM as an integer (below 2^24, so binary32 on the way holds
  * it), and the next one goes on from there. Where taps are dx columns apart, every dx-th column is
  * an operation of its own, whose windows slide over every dx-th column of the input. A 7x7 window
- * is 21 vectors for each one of the result, where MX would take 49.
+ * is 21 vectors for each one of the result, where MX would take 49. Each plane of weights of 9 bits
+ * (planes.c) is parts of its own.
  */
 #include <string.h>
 
@@ -42,16 +43,17 @@ static int rows(const struct hd_layer *l) {
 
 int hd_layer_dw_parts(const struct hd_layer *l) {
     struct hd_dw_part q;
-    return rows(l) * columns(l, 0, &q);
+    return l->planes * rows(l) * columns(l, 0, &q);
 }
 
 struct hd_dw_part hd_layer_dw_part(const struct hd_layer *l, int i) {
     struct hd_dw_part q = {0};
     int down = rows(l), across = columns(l, 0, &q);
     for (int k = 0; k <= i; k++) {
-        int y = k / across;
+        int y = k / across % down;
         if (k) q.pm += (int)hd_ceil_div(q.kh * q.kw, TAPS_PER_WORD);
         columns(l, k % across, &q);
+        q.plane = k / across / down;
         q.row = l->kh * y / down, q.kh = l->kh * (y + 1) / down - q.row;
     }
     return q;
@@ -69,7 +71,7 @@ int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels) {
 
 int64_t hd_dw_pixel_vectors(const struct hd_layer *l) {
     struct hd_dw_part q;
-    return (int64_t)l->kh * columns(l, 0, &q) * (l->sx / q.step);
+    return (int64_t)l->planes * l->kh * columns(l, 0, &q) * (l->sx / q.step);
 }
 
 /* PM words of an output tile: bias and scale, then the taps of each part. */
@@ -89,7 +91,8 @@ bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
         return false;
     int parts = hd_layer_dw_parts(l);
     if (parts == 1 && !dilated) return true;
-    if (pm_words(l) > (int)hd_pm_words(lo->m) / 4 || l->kh * l->kw > TAPS_MAX) return false;
+    if (pm_words(l) > (int)hd_pm_words(lo->m) / 4 || l->planes * l->kh * l->kw > TAPS_MAX)
+        return false;
     int64_t words = (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
     int64_t loads = (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) / hd_axi_bytes(lo->m);
     int64_t mx = hd_max((int64_t)x->n * l->oh * l->ow * words, loads);
@@ -121,7 +124,7 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w
             uint8_t *to = p + (1 + q.pm) * TAPS_PER_WORD * n + c % n;
             for (int t = 0; t < q.kh * q.kw; t++) {
                 int ky = q.row + t / q.kw, kx = q.col + t % q.kw * q.step;
-                to[t * n] = (uint8_t)w[(c * l->kh + ky) * l->kw + kx];
+                to[t * n] = (uint8_t)w[((q.plane * l->oc + c) * l->kh + ky) * l->kw + kx];
             }
         }
     }

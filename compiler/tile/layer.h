@@ -216,7 +216,9 @@ struct hd_layer {
     struct hd_transposed {
         int k, s, d, p; /* kernel, stride, dilation and pad in front, as the node says */
     } up[2];            /* rows, columns */
-    int taps;           /* of all sub-windows: WM words of an output tile are taps * cw */
+    int planes; /* of its weights: bytes whose sum each weight is, 1 unless it has 9 bits (planes.c)
+                 */
+    int taps;   /* of all sub-windows and planes: WM words of an output tile are taps * cw */
     bool max_pool;
     bool centred;  /* NORM: the mean is taken off */
     int counts[4]; /* of an average pool: rows [0], to [1], columns [2] to [3] whose taps count */
@@ -234,7 +236,7 @@ struct hd_layer {
 
     /* MATMUL: out tile nt reads cw words per tap, from word x_word(nt) of the pixel */
     int groups, cw, nts,
-        red;    /* red = kh*kw*cw words per output vector; all phases when pixels are packed */
+        red;    /* red = taps*cw words per output vector; all phases when pixels are packed */
     int ppw;    /* pixels per word, 1 unless packed (pixels.c) */
     int shift;  /* > 0: packed pixels come twice, the second time in words that begin so many pixels
                    later: windows that need fewer of those read them */
@@ -311,16 +313,24 @@ struct hd_sub hd_layer_sub(const struct hd_layer *l, int i);
 /* Of a transposed convolution: geometry of its blocks, from l->up. */
 void hd_transposed_window(struct hd_layer *l);
 struct hd_lowering;
-/* Its weights i8 [M,C/group,kh,kw] as WM words, and PM words with a bias for each pixel of a block
- */
+/* Its weights i8 [planes,M,C/group,kh,kw] as WM words, and PM words with a bias for each pixel of a
+ * block */
 void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
                         const int32_t *bias, const float *scale, int64_t n_scale);
 
-/* Part i of the window of a depthwise layer: kh x kw taps from (row, col), columns `step` apart, in
- * the PM words behind word pm of an output tile. One part is the whole window; each of several goes
- * on from the sums of those before it (tile/depthwise.c). */
+/* Bytes that add up to a weight of tensor w, i8 or i16: 1 to 3; more than 3 where it is of no use
+ * to the machine. */
+enum { HD_PLANES = 3 };
+int hd_weight_planes(const struct hd_tensor *w);
+/* Those bytes, plane by plane, each in the order of w; of one plane the tensor's own. Owned by the
+ * lowering's arena or by the tensor. */
+const int8_t *hd_weight_bytes(const struct hd_lowering *lo, const struct hd_tensor *w, int planes);
+
+/* Part i of the window of a depthwise layer: kh x kw taps from (row, col), columns `step` apart, of
+ * one plane of the weights, in the PM words behind word pm of an output tile. One part is the whole
+ * window; each of several goes on from the sums of those before it (tile/depthwise.c). */
 struct hd_dw_part {
-    int row, col, kh, kw, step, pm;
+    int row, col, kh, kw, step, plane, pm;
 };
 int hd_layer_dw_parts(const struct hd_layer *l);
 struct hd_dw_part hd_layer_dw_part(const struct hd_layer *l, int i);
@@ -328,7 +338,7 @@ struct hd_dw_part hd_layer_dw_part(const struct hd_layer *l, int i);
 int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels);
 /* The same for a pixel in a long row. */
 int64_t hd_dw_pixel_vectors(const struct hd_layer *l);
-/* A convolution that VX takes as windows; it becomes one, with weights i8 [M,1,kh,kw]. */
+/* A convolution that VX takes as windows; it becomes one, with weights i8 [planes,M,1,kh,kw]. */
 bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l);
 void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
                      const int32_t *bias, const float *scale, int64_t n_scale);

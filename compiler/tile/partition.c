@@ -77,9 +77,9 @@ static const char *refuses_matmul(const hd_graph *g, const struct hd_node *n, co
         *hint = "export the network with constant weights";
         return "weights, bias or scale are not constant";
     }
-    if (w->dtype != HD_I8) {
+    if (hd_weight_planes(w) > HD_PLANES) {
         *hint = "quantise weights to int8";
-        return "weights are not int8";
+        return "weights have more than 9 bits";
     }
     if (n->op != HD_IR_qgemm && g->tensors[n->in[0]].rank > 4) {
         *hint = "split it into 2-D convolutions";

@@ -45,15 +45,16 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
     l->x_step_uniform = true;
     for (int nt = 0; nt < l->nts; nt++)
         if (hd_layer_x_word(l, x, lo->m, nt) != nt * l->x_step) l->x_step_uniform = false;
+    l->taps *= l->planes;
     l->red = l->taps * l->cw;
     if (x->gathered) {
         l->im2col = hd_im2col_bytes(l, x->c, lo->m);
-        l->red = l->cw = l->im2col / (int)lo->m->k;
+        l->cw = l->im2col / (int)lo->m->k, l->red = l->planes * l->cw;
     } else if (x->cp < (int)lo->m->k) {
         l->ppw = (int)lo->m->k / x->cp;
         l->shift = hd_pixel_shift(lo, l, x->n, x->h, x->w, x->cp);
         if (l->shift) lo->tensors[l->in[0]].never_resident = true;
-        l->red = hd_layer_phase_words(l, hd_layer_phases(l));
+        l->red = l->planes * hd_layer_phase_words(l, hd_layer_phases(l));
     }
     l->cwb = l->cw;
 }
@@ -80,39 +81,50 @@ static void place_tap(const struct hd_lowering *lo, const struct hd_layer *l, in
     *lane = pixel % l->ppw * (k / l->ppw) + c;
 }
 
-/* WM words in the order [nt][ky][kx][cw] and PM words [nt], zero points folded into the bias. w is
- * [M, C/group, kh, kw]; for a dense layer over a flattened image that is the order in which ONNX
- * flattens, too. */
+/* One plane of the weights of output channel oc, [C/group, kh, kw], into its column of WM words. */
+static void pack_channel(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
+                         int oc, int plane) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int n = (int)lo->m->n, k = (int)lo->m->k, nt = oc / n, taps = l->kh * l->kw;
+    int group_in = x->c / l->groups, first = oc / (l->oc / l->groups) * group_in;
+    int x_word = hd_layer_x_word(l, x, lo->m, nt);
+    int phases = l->ppw > 1 ? hd_layer_phases(l) : 1;
+    size_t words = (size_t)nt * (size_t)l->red + (size_t)(plane * (l->red / l->planes));
+    for (int ky = 0; ky < l->kh; ky++)
+        for (int kx = 0; kx < l->kw; kx++)
+            for (int ic = 0, run; ic < group_in; ic += run) {
+                const int8_t *from = row + (ic * l->kh + ky) * l->kw + kx;
+                run = group_in - ic; /* lanes that follow each other */
+                for (int f = 0, word, lane; f < phases; f++) {
+                    place_tap(lo, l, f, ky, kx, first + ic - x_word * k, &word, &lane);
+                    if (run > k - lane) run = k - lane;
+                    size_t at = (words + (size_t)word) * (size_t)n + (size_t)(oc % n);
+                    uint8_t *to = lo->image + l->w_offset + at * (size_t)k + (size_t)lane;
+                    for (int i = 0; i < run; i++) to[i] = (uint8_t)from[i * taps];
+                }
+            }
+}
+
+/* WM words in the order [nt][plane][ky][kx][cw] and PM words [nt], zero points folded into the
+ * bias. w is [plane, M, C/group, kh, kw]; for a dense layer over a flattened image that is the
+ * order in which ONNX flattens, too. */
 static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
                          const int32_t *bias, const float *scale, int64_t n_scale, int32_t x_zp) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    int n = (int)lo->m->n, k = (int)lo->m->k;
-    int group_in = x->c / l->groups, group_out = l->oc / l->groups;
-    int phases = l->ppw > 1 ? hd_layer_phases(l) : 1, taps = l->kh * l->kw;
-    l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * (size_t)(n * k));
+    int n = (int)lo->m->n;
+    int per_channel = x->c / l->groups * l->kh * l->kw;
+    l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
     l->p_offset = hd_params_reserve(lo, (size_t)l->nts * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++) {
-        int nt = oc / n, first = oc / group_out * group_in,
-            x_word = hd_layer_x_word(l, x, lo->m, nt);
-        const int8_t *row = w + (size_t)oc * (size_t)group_in * (size_t)taps;
         uint32_t sum = 0;
-        for (int i = 0; i < group_in * taps; i++) sum += (uint32_t)(int32_t)row[i];
-        for (int ky = 0; ky < l->kh; ky++)
-            for (int kx = 0; kx < l->kw; kx++)
-                for (int ic = 0, run; ic < group_in; ic += run) {
-                    const int8_t *from = row + (ic * l->kh + ky) * l->kw + kx;
-                    run = group_in - ic; /* lanes that follow each other */
-                    for (int f = 0, word, lane; f < phases; f++) {
-                        place_tap(lo, l, f, ky, kx, first + ic - x_word * k, &word, &lane);
-                        if (run > k - lane) run = k - lane;
-                        size_t at = ((size_t)nt * (size_t)l->red + (size_t)word) * (size_t)n +
-                                    (size_t)(oc % n);
-                        uint8_t *to = lo->image + l->w_offset + at * (size_t)k + (size_t)lane;
-                        for (int i = 0; i < run; i++) to[i] = (uint8_t)from[i * taps];
-                    }
-                }
+        for (int plane = 0; plane < l->planes; plane++) {
+            const int8_t *row =
+                w + ((size_t)plane * (size_t)l->oc + (size_t)oc) * (size_t)per_channel;
+            for (int i = 0; i < per_channel; i++) sum += (uint32_t)(int32_t)row[i];
+            pack_channel(lo, l, row, oc, plane);
+        }
         uint32_t b = (uint32_t)bias[oc] - (uint32_t)x_zp * sum;
-        uint8_t *p = lo->params + l->p_offset + ((size_t)nt * (size_t)n + (size_t)(oc % n)) * 8;
+        uint8_t *p = lo->params + l->p_offset + (size_t)oc * 8;
         memcpy(p, &b, 4);
         memcpy(p + 4, &scale[n_scale == 1 ? 0 : oc], 4);
     }
@@ -165,19 +177,21 @@ static void tensorize_matmul(struct hd_lowering *lo, const struct hd_node *n, st
     }
     l->pad_value = (int)hd_attr_int(n, "x_zp", 0);
     l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
+    l->planes = hd_weight_planes(w);
+    const int8_t *bytes = hd_weight_bytes(lo, w, l->planes);
     const struct hd_layer windows = *l;
     matmul_words(lo, l);
     if (hd_takes_windows(lo, l)) {
         *l = windows;
-        hd_pack_windows(lo, l, w->data, g->tensors[n->in[2]].data, scale->data,
+        hd_pack_windows(lo, l, bytes, g->tensors[n->in[2]].data, scale->data,
                         hd_tensor_elems(scale));
         return;
     }
     if (n->op == HD_IR_qconvtranspose)
-        hd_transposed_pack(lo, l, w->data, g->tensors[n->in[2]].data, scale->data,
+        hd_transposed_pack(lo, l, bytes, g->tensors[n->in[2]].data, scale->data,
                            hd_tensor_elems(scale));
     else
-        pack_weights(lo, l, w->data, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
+        pack_weights(lo, l, bytes, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
                      l->pad_value);
 }
 
@@ -229,6 +243,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
                            .ppw = 1,
                            .uy = 1,
                            .ux = 1,
+                           .planes = 1,
                            .taps = 1,
                            .pm_words = 1};
     for (int i = 1; i < HD_LAYER_INPUTS; i++) l->in[i] = -1;

@@ -73,7 +73,7 @@ struct hd_sub hd_layer_sub(const struct hd_layer *l, int i) {
     struct hd_sub s = {.y = i / l->ux, .x = i % l->ux};
     struct axis v = axis_taps(&l->up[0], s.y), h = axis_taps(&l->up[1], s.x);
     if (!v.n || !h.n) { /* the tap of zeros, of any input */
-        s.kh = s.kw = s.dy = s.dx = 1, s.tap = l->taps - 1;
+        s.kh = s.kw = s.dy = s.dx = 1, s.tap = l->taps / l->planes - 1;
         return s;
     }
     s.kh = v.n, s.dy = v.step, s.row = v.at + l->pt;
@@ -99,44 +99,50 @@ int hd_layer_cols(const struct hd_layer *l, int n) {
     return ((int)hd_ceil_div(n, l->ux) - 1) * l->sx + (l->kw - 1) * l->dx + 1;
 }
 
-/* Words and PM word of output channel oc at pixel i of a block. */
-static void pack_channel(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *w, int oc,
-                         int i, int32_t bias, float scale) {
+/* One plane of the weights of output channel oc at pixel i of a block, [C/group, kh, kw], into its
+ * column of WM words; returns their sum, mod 2^32. */
+static uint32_t pack_taps(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
+                          int oc, int i, int plane) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int n = (int)lo->m->n, k = (int)lo->m->k, nt = oc / n;
     int group_in = x->c / l->groups, first = oc / (l->oc / l->groups) * group_in;
     int lead = first - hd_layer_x_word(l, x, lo->m, nt) * k; /* lanes before the group's */
     struct hd_sub s = hd_layer_sub(l, i);
     struct axis v = axis_taps(&l->up[0], s.y), h = axis_taps(&l->up[1], s.x);
+    size_t words = (size_t)nt * (size_t)l->red + (size_t)(plane * (l->red / l->planes));
     uint32_t sum = 0;
     for (int ty = 0; ty < v.n; ty++)
         for (int tx = 0; tx < h.n; tx++)
             for (int ic = 0; ic < group_in; ic++) {
                 int ky = v.tap - ty * v.less, kx = h.tap - tx * h.less;
-                int8_t value = w[((size_t)oc * (size_t)group_in + (size_t)ic) *
-                                     (size_t)(l->up[0].k * l->up[1].k) +
-                                 (size_t)(ky * l->up[1].k + kx)];
+                int8_t value = row[(ic * l->up[0].k + ky) * l->up[1].k + kx];
                 int word = (s.tap + ty * h.n + tx) * l->cw + (lead + ic) / k;
-                size_t at =
-                    ((size_t)nt * (size_t)l->red + (size_t)word) * (size_t)n + (size_t)(oc % n);
+                size_t at = (words + (size_t)word) * (size_t)n + (size_t)(oc % n);
                 lo->image[l->w_offset + at * (size_t)k + (size_t)((lead + ic) % k)] =
                     (uint8_t)value;
                 sum += (uint32_t)(int32_t)value;
             }
-    uint32_t b = (uint32_t)bias - (uint32_t)l->pad_value * sum;
-    uint8_t *p =
-        lo->params + l->p_offset +
-        (((size_t)nt * (size_t)l->pm_words + (size_t)i) * (size_t)n + (size_t)(oc % n)) * 8;
-    memcpy(p, &b, 4);
-    memcpy(p + 4, &scale, 4);
+    return sum;
 }
 
 void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
                         const int32_t *bias, const float *scale, int64_t n_scale) {
-    int n = (int)lo->m->n, k = (int)lo->m->k;
-    l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * (size_t)(n * k));
+    int n = (int)lo->m->n, subs = hd_layer_subs(l);
+    size_t per_channel =
+        (size_t)(lo->tensors[l->in[0]].c / l->groups) * (size_t)(l->up[0].k * l->up[1].k);
+    l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
     l->p_offset = hd_params_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++)
-        for (int i = 0; i < hd_layer_subs(l); i++)
-            pack_channel(lo, l, w, oc, i, bias[oc], scale[n_scale == 1 ? 0 : oc]);
+        for (int i = 0; i < subs; i++) {
+            uint32_t sum = 0;
+            for (int plane = 0; plane < l->planes; plane++)
+                sum +=
+                    pack_taps(lo, l, w + ((size_t)plane * (size_t)l->oc + (size_t)oc) * per_channel,
+                              oc, i, plane);
+            uint32_t b = (uint32_t)bias[oc] - (uint32_t)l->pad_value * sum;
+            size_t word = (size_t)(oc / n) * (size_t)l->pm_words + (size_t)i;
+            uint8_t *p = lo->params + l->p_offset + (word * (size_t)n + (size_t)(oc % n)) * 8;
+            memcpy(p, &b, 4);
+            memcpy(p + 4, &scale[n_scale == 1 ? 0 : oc], 4);
+        }
 }

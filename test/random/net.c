@@ -32,6 +32,19 @@ hd_dtype net_byte_type(struct net *x) {
     return rng_next(&x->r) % 3 ? HD_I8 : HD_U8;
 }
 
+/* One in five has a zero point, so that many weights take 9 bits. */
+int net_weights_less_zero(struct net *x, int rank, const int64_t *dim) {
+    if (rng_next(&x->r) % 5) return net_weights(x, rank, dim);
+    int64_t n = 1;
+    for (int i = 0; i < rank; i++) n *= dim[i];
+    int16_t *w = malloc((size_t)n * sizeof *w);
+    int least = -rng_range(&x->r, 0, 255);
+    for (int64_t i = 0; i < n; i++) w[i] = (int16_t)rng_range(&x->r, least, least + 255);
+    int t = hd_graph_const(x->g, "w", HD_I16, rank, dim, w);
+    free(w);
+    return t;
+}
+
 int net_weights(struct net *x, int rank, const int64_t *dim) {
     int64_t n = 1;
     for (int i = 0; i < rank; i++) n *= dim[i];

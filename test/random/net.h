@@ -28,6 +28,7 @@ void net_zero_point(struct net *x, int node, const char *name, int tensor);
 hd_dtype net_byte_type(struct net *x);
 /* Constants: int8 weights, bias and scale of oc channels that sum up fan_in products. */
 int net_weights(struct net *x, int rank, const int64_t *dim);
+int net_weights_less_zero(struct net *x, int rank, const int64_t *dim); /* i8, or i16 of 9 bits */
 void net_bias_and_scale(struct net *x, int oc, int64_t fan_in, int out[2]);
 
 /* ---- net_window.c: layers with windows ---- */

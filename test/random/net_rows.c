@@ -18,7 +18,7 @@ void net_dense(struct net *x, int in) {
     }
     int64_t wdim[2] = {oc, depth}, dim[2] = {rows, oc};
     hd_dtype type = net_byte_type(x);
-    int bs[2], w = net_weights(x, 2, wdim);
+    int bs[2], w = net_weights_less_zero(x, 2, wdim);
     net_bias_and_scale(x, oc, depth, bs);
     int ins[4] = {in, w, bs[0], bs[1]};
     net_add(x, HD_IR_qgemm, 4, ins, type, 2, dim, &node);
@@ -156,7 +156,7 @@ void net_products(struct net *x, int in) {
 static int projection(struct net *x, int in, int width) {
     int64_t depth = net_shape(x, in)->dim[1], wdim[2] = {width, depth},
             dim[2] = {net_shape(x, in)->dim[0], width};
-    int bs[2], node, w = net_weights(x, 2, wdim);
+    int bs[2], node, w = net_weights_less_zero(x, 2, wdim);
     net_bias_and_scale(x, width, depth, bs);
     int ins[4] = {in, w, bs[0], bs[1]}, y = net_add(x, HD_IR_qgemm, 4, ins, HD_I8, 2, dim, &node);
     net_zero_point(x, node, "x_zp", in);

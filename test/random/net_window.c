@@ -59,7 +59,7 @@ void net_conv_of(struct net *x, int in, int oc, int groups, int fixed) {
     dim[2] = out[0], dim[3] = out[1];
     net_set_shape(x, y, dim);
     int64_t wdim[4] = {oc, c / groups, kernel[0], kernel[1]};
-    int w = net_weights(x, rank, wdim), bs[2];
+    int w = net_weights_less_zero(x, rank, wdim), bs[2];
     net_bias_and_scale(x, oc, wdim[1] * wdim[2] * wdim[3], bs);
     x->g->nodes[node].in[1] = w;
     x->g->nodes[node].in[2] = bs[0];
@@ -118,7 +118,7 @@ void net_conv_transposed(struct net *x, int in) {
     dim[2] = out[0], dim[3] = out[1];
     net_set_shape(x, y, dim);
     int64_t wdim[4] = {oc, c / groups, kernel[0], kernel[1]};
-    int w = net_weights(x, t.rank, wdim);
+    int w = net_weights_less_zero(x, t.rank, wdim);
     net_bias_and_scale(x, oc, wdim[1] * wdim[2] * wdim[3], bs);
     x->g->nodes[node].in[1] = w;
     x->g->nodes[node].in[2] = bs[0];

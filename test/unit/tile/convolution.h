@@ -8,6 +8,8 @@ struct conv_shape { /* rows first */
     int64_t c, h, w, kernel[2], stride[2], pad[2];
     int64_t dilation[2]; /* 0: 1 */
     int64_t oc;          /* 0: depthwise */
+    int zero;            /* > 0: weights are uint8 with that zero point, so they take 9 bits */
+    int ups;             /* 1: transposed */
 };
 
 /* One more convolution, of tensor x; weights of all of them begin alike. */
@@ -15,6 +17,7 @@ static inline int add_convolution(hd_graph *g, int x, const struct conv_shape *s
                                   const char *name) {
     enum { MOST_TAPS = 1 << 20, MOST_CHANNELS = 1024 };
     static int8_t w[MOST_TAPS];
+    static int16_t wide[MOST_TAPS];
     static int32_t bias[MOST_CHANNELS];
     int64_t oc = s->oc ? s->oc : s->c, taps = s->kernel[0] * s->kernel[1] * (s->oc ? s->c : 1);
     int64_t one = 1, wd[4] = {oc, s->oc ? s->c : 1, s->kernel[0], s->kernel[1]},
@@ -24,12 +27,14 @@ static inline int add_convolution(hd_graph *g, int x, const struct conv_shape *s
     float scale = 1.0f / (float)(16 * taps);
     assert_true(oc * taps <= MOST_TAPS && oc <= MOST_CHANNELS);
     for (int i = 0; i < oc * taps; i++) w[i] = (int8_t)(i * 37 + i / 7);
+    for (int i = 0; i < oc * taps; i++) wide[i] = (int16_t)((uint8_t)w[i] - s->zero);
     for (int i = 0; i < oc; i++) bias[i] = i * 11 - 300;
     int in[4] = {x}, y = hd_graph_tensor(g, name, HD_I8, 0, NULL);
-    in[1] = hd_graph_const(g, "w", HD_I8, 4, wd, w);
+    in[1] = s->zero ? hd_graph_const(g, "w", HD_I16, 4, wd, wide)
+                    : hd_graph_const(g, "w", HD_I8, 4, wd, w);
     in[2] = hd_graph_const(g, "bias", HD_I32, 1, &oc, bias);
     in[3] = hd_graph_const(g, "scale", HD_F32, 1, &one, &scale);
-    int node = hd_graph_node(g, HD_IR_qconv, name, 4, in, 1, &y);
+    int node = hd_graph_node(g, s->ups ? HD_IR_qconvtranspose : HD_IR_qconv, name, 4, in, 1, &y);
     hd_attr_set_ints(g, node, "kernel_shape", 2, s->kernel);
     hd_attr_set_ints(g, node, "strides", 2, s->stride);
     hd_attr_set_ints(g, node, "dilations", 2, dilations);

@@ -5,14 +5,13 @@
 
 enum { TAPS = 13 };
 
-/* Every tap in one part, parts that vx.dw takes, PM words of their own. */
-static void parts(void **state) {
-    (void)state;
+/* Every tap of a plane in one part, parts that vx.dw takes, PM words of their own. */
+static void parts_of(int planes) {
     for (int kh = 1; kh <= TAPS; kh++)
         for (int kw = 1; kw <= TAPS; kw++)
             for (int sx = 1; sx <= 3; sx++) {
-                struct hd_layer l = {.kh = kh, .kw = kw, .sx = sx};
-                int seen[TAPS][TAPS] = {{0}}, pm = 0;
+                struct hd_layer l = {.kh = kh, .kw = kw, .sx = sx, .planes = planes};
+                int seen[HD_PLANES][TAPS][TAPS] = {{{0}}}, pm = 0;
                 int64_t vectors = 0;
                 for (int i = 0; i < hd_layer_dw_parts(&l); i++) {
                     struct hd_dw_part q = hd_layer_dw_part(&l, i);
@@ -22,12 +21,19 @@ static void parts(void **state) {
                     pm += (q.kh * q.kw + 7) / 8;
                     vectors += q.kh * (sx / q.step);
                     for (int t = 0; t < q.kh * q.kw; t++)
-                        seen[q.row + t / q.kw][q.col + t % q.kw * q.step]++;
+                        seen[q.plane][q.row + t / q.kw][q.col + t % q.kw * q.step]++;
                 }
-                for (int t = 0; t < TAPS * TAPS; t++)
-                    assert_int_equal(seen[t / TAPS][t % TAPS], t / TAPS < kh && t % TAPS < kw);
+                for (int p = 0; p < HD_PLANES; p++)
+                    for (int t = 0; t < TAPS * TAPS; t++)
+                        assert_int_equal(seen[p][t / TAPS][t % TAPS],
+                                         p < planes && t / TAPS < kh && t % TAPS < kw);
                 assert_int_equal(hd_dw_pixel_vectors(&l), vectors);
             }
+}
+
+static void parts(void **state) {
+    (void)state;
+    for (int planes = 1; planes <= HD_PLANES; planes++) parts_of(planes);
 }
 
 /* Cycles that the compiler estimates. */
