@@ -6,10 +6,10 @@
 #include "compiler/compiler.h"
 #include "compiler/pass/pattern.h"
 
-const char *const hd_pass_names[] = {"axes",      "fold",      "shapes",    "cse",    "simplify",
-                                     "sink",      "layout",    "batchnorm", "norm",   "gelu",
-                                     "attention", "recurrent", "qdq",       "dce",    "split",
-                                     "legalize",  "shuffle",   "separate",  "repeat", NULL};
+const char *const hd_pass_names[] = {
+    "axes",    "fold",     "shapes",    "cse",       "simplify", "sink", "layout", "batchnorm",
+    "norm",    "gelu",     "attention", "recurrent", "qdq",      "dce",  "split",  "legalize",
+    "shuffle", "separate", "repeat",    "integer",   "dynamic",  NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -20,8 +20,8 @@ static bool enters_graphs(const char *name) {
 }
 
 static hd_status legalize(hd_ctx *ctx, hd_graph *g) {
-    static const char *const sequence[] = {"recurrent", "norm", "qdq", "simplify",
-                                           "norm",      "gelu", "cse", "fold"};
+    static const char *const sequence[] = {"integer", "recurrent", "norm", "qdq", "simplify",
+                                           "norm",    "gelu",      "cse",  "fold"};
     TRY(hd_pass_run(ctx, g, "axes"));
     for (size_t before = 0, ifs = SIZE_MAX; ifs != before && ifs;) { /* shapes settle conditions */
         before = ifs;

@@ -17,6 +17,9 @@ hd_rewrite hd_rw_rmsnorm;         /* x, s over the last dimension, without the m
 hd_rewrite hd_rw_gelu;            /* of x; t: by tanh */
 hd_rewrite hd_rw_softmax;         /* of x along $a */
 hd_rewrite hd_rw_batchnorm;       /* new w and bias for node y */
+hd_rewrite hd_rw_integer;         /* i as a float product of what is dequantised, [bias], when it is
+                                     quantised again */
+hd_rewrite hd_rw_dynamic;         /* i as a float product of what was quantised to d */
 hd_rewrite hd_rw_attention;       /* marks the root: attention="plain" or "masked" */
 
 /* All attributes of node `from`, for node `to`. */

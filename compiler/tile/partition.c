@@ -175,6 +175,12 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     case HD_IR_qrescale:
     case HD_IR_qmean:
         break;
+    case HD_IR_dynamicquantize:
+    case HD_IR_convinteger:
+    case HD_IR_matmulinteger:
+        *out_hint = "make its scales constant: heddle quantize";
+        return n->op == HD_IR_dynamicquantize ? "its scale is known in the run only"
+                                              : "its sums are not quantised by constant scales";
     default:
         if (hd_is_move(g, n)) {
             const char *why = hd_move_refuses(lo, node, out_hint);
