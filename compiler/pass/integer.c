@@ -2,10 +2,17 @@
  * quantised networks have otherwise, which qdq (static scales) and heddle quantize (dynamic ones)
  * know. Rows of patterns.def, passes integer and dynamic.
  *
- *   integer: convinteger(x, w) [+ b] -> float * s [+ c] [-> act] -> quantize, all scales constant,
- *            becomes conv(dequantize(x, 1), dequantize(w, s), dequantize(b, s)); qdq makes a qconv
- * of it. Its accumulators and scale are the same: s / y_scale. matmulinteger likewise dynamic:
- * convinteger(dynamicquantize(x), w) -> float * (x_scale * s) becomes conv(x, (w - w_zp) * s)
+ * needs: shapes, constants folded
+ * gives: the products below, as conv or matmul (and add)
+ * destroys: the nodes of the match; what else they served is left to dce
+ *
+ * integer: convinteger(x, w) [+ b] -> float * s [+ c] [-> act] -> quantize, all scales constant
+ *   -> conv(dequantize(x, 1), dequantize(w, s), dequantize(b, s) or c), of which qdq makes a qconv
+ *      with the same accumulators and the scale s / y_scale
+ * dynamic: convinteger(dynamicquantize(x), w) -> float * (x_scale * s)
+ *   -> conv(x, (w - w_zp) * s)
+ *
+ * matmulinteger likewise.
  */
 #include <string.h>
 
