@@ -213,6 +213,7 @@ hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile
     if (s == HD_OK) s = hd_legalize(ctx, g);
     if (s == HD_OK && dumps(opt, "legalize")) s = dump_graph(ctx, g, opt);
     bool host = s == HD_OK && opt->host_only;
+    int scales_found = g->scales_found;
     int64_t naive = host ? naive_bytes(g) : 0; /* of the graph before it is split */
     if (s == HD_OK) s = hd_pass_run(ctx, g, host ? "split" : "shuffle");
     if (s == HD_OK && !host) s = hd_pass_run(ctx, g, "separate");
@@ -221,6 +222,7 @@ hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", onnx_path);
     if (opt->host_only) (*out)->naive_bytes = naive;
+    (*out)->scales_found = scales_found;
     (*out)->compile_seconds = now_seconds() - start;
     return HD_OK;
 }

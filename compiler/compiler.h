@@ -53,6 +53,9 @@ static inline int64_t hd_compile_latency(const struct hd_compile_options *opt) {
 hd_status hd_import_onnx(hd_ctx *ctx, const char *path, const struct hd_bind *bind, hd_graph **out);
 /* Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
+/* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete" or "legalize". Errors: as
+ * hd_pass_run. */
+hd_status hd_run_pass(hd_ctx *ctx, hd_graph *g, const char *name);
 /* Stages 3..: legalised graph -> model. Borrows g, and puts movement of data between layouts that
  * meet in it (tile/meet.c), which changes no value. */
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out);

@@ -117,6 +117,7 @@ struct hd_model {
     int64_t planned_bytes, naive_bytes, lower_bound_bytes; /* activation memory */
     int64_t n_ops, n_bundles;                              /* of all programs, for reports */
     double compile_seconds;                                /* not saved */
+    int scales_found; /* tensors whose scale is not from the file (complete.c); not saved */
 };
 
 /* All memory of a model is its own arena. */

@@ -46,6 +46,11 @@ static void print_plan(const hd_model *m, FILE *out) {
     fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
             (long long)m->planned_bytes, (long long)m->naive_bytes,
             (long long)m->lower_bound_bytes);
+    if (m->scales_found)
+        fprintf(out,
+                "%d tensors between integers have no scale in the file: they got ranges without "
+                "data; heddle quantize gives them some by data (docs/compiler.md)\n",
+                m->scales_found);
 }
 
 static json_object *plan_json(const hd_model *m, const char *path, const char *out) {
@@ -56,6 +61,7 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
     cli_add_str(o, "out", out);
     cli_add_str(o, "machine", m->machine.name);
     cli_add_num(o, "compile_seconds", m->compile_seconds);
+    cli_add_int(o, "scales_found", m->scales_found);
     cli_add_int(o, "operations", m->n_ops);
     cli_add_int(o, "bundles", m->n_bundles);
     int64_t code, plain;

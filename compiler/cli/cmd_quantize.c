@@ -185,6 +185,13 @@ static hd_status import(struct job *j) {
     return s;
 }
 
+/* A layer with float weights, or without a scale for its result in the file. */
+static bool is_new(const struct job *j, int node) {
+    const struct hd_quant_plan *p = &j->plan;
+    if (!p->layer[node]) return false;
+    return hd_quant_weights(j->ref, node) >= 0 || p->like[p->group[p->result[node]]] < 0;
+}
+
 static hd_status choose(struct job *j) {
     bool *keep = NULL, any = false;
     j->keep = hd_new_array(j->a, const char *, j->ref->n_nodes + 1);
@@ -205,10 +212,10 @@ static hd_status choose(struct job *j) {
     j->order = hd_new_array(j->a, int, j->ref->n_nodes + 1);
     j->n_order = hd_graph_order(j->ref, j->order);
     for (size_t i = 0; i < j->plan.n_nodes; i++)
-        if (j->plan.layer[i]) return HD_OK;
+        if (is_new(j, (int)i)) return HD_OK;
     return hd_fail(j->c->ctx, HD_INVALID,
                    "%s: nothing to quantise: no convolution or product by constant float weights "
-                   "that is not kept",
+                   "that is not kept, and nothing between integers without a scale",
                    j->path);
 }
 

@@ -142,6 +142,7 @@ struct hd_graph { /* read the fields freely; change them through the functions b
     size_t n_axes, cap_axes;
     hd_graph **subgraphs; /* every graph that an attribute has held */
     size_t n_subgraphs, cap_subgraphs;
+    int scales_found; /* tensors without a scale in the file that completion gave one */
     bool specialised; /* some shapes depend on input values and are those of one run */
     void *file;       /* keeps a mapped file alive; freed by file_free */
     void (*file_free)(void *file);

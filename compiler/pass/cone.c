@@ -8,11 +8,9 @@
 
 enum { DEPTH = 12 }; /* operations in a row; both operands of each are followed */
 
-/* Float elementwise operations: the rows of elem.def whose result is of the operands' type. */
+/* Elementwise operations on floats, and on what comparing those gives. */
 static bool elementwise(enum hd_ir_op op) {
     switch (op) {
-#define SAME  true
-#define TRUTH false
 #define ACTIVATION(name, ...)                                                                      \
     case HD_IR_##name:                                                                             \
         return true;
@@ -21,10 +19,14 @@ static bool elementwise(enum hd_ir_op op) {
         return true;
 #define BINARY(name, types, result, ...)                                                           \
     case HD_IR_##name:                                                                             \
-        return result;
+        return true;
 #include "compiler/ir/elem.def"
-#undef SAME
-#undef TRUTH
+    case HD_IR_and:
+    case HD_IR_or:
+    case HD_IR_xor:
+    case HD_IR_not:
+    case HD_IR_where:
+    case HD_IR_cast:
     case HD_IR_clip:
     case HD_IR_gelu:
     case HD_IR_pow:
@@ -34,13 +36,17 @@ static bool elementwise(enum hd_ir_op op) {
     }
 }
 
+static bool is_value(const struct hd_tensor *t) {
+    return t->known && (t->dtype == HD_F32 || t->dtype == HD_BOOL);
+}
+
 static bool same_shape(const struct hd_tensor *a, const struct hd_tensor *b) {
-    return a->known && b->known && a->dtype == HD_F32 && b->dtype == HD_F32 && a->rank == b->rank &&
+    return is_value(a) && is_value(b) && a->rank == b->rank &&
            !memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim);
 }
 
 static bool scalar_const(const struct hd_tensor *t) {
-    return t->data && t->dtype == HD_F32 && hd_tensor_elems(t) == 1;
+    return t->data && is_value(t) && hd_tensor_elems(t) == 1;
 }
 
 static int root_of(const hd_graph *g, int t, const bool *stop, int depth) {
@@ -59,7 +65,8 @@ static int root_of(const hd_graph *g, int t, const bool *stop, int depth) {
 }
 
 int hd_cone_root(const hd_graph *g, int t, const bool *stop) {
-    return root_of(g, t, stop, DEPTH);
+    int root = root_of(g, t, stop, DEPTH);
+    return g->tensors[root].dtype == HD_F32 ? root : t;
 }
 
 /* The tensor of `to` that stands for t: constants become scalars, nodes are copied. */
@@ -72,7 +79,7 @@ static int copy(const hd_graph *g, int t, hd_graph *to, int *map) {
     HD_ASSERT(n->n_in <= 4);
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] >= 0) in[i] = copy(g, n->in[i], to, map);
-    map[t] = hd_graph_tensor(to, x->name, HD_F32, 0, NULL);
+    map[t] = hd_graph_tensor(to, x->name, x->dtype, 0, NULL);
     int id = hd_graph_node(to, n->op, n->name, n->n_in, in, 1, &map[t]);
     for (int i = 0; i < n->n_attrs; i++) {
         const struct hd_attr *a = &n->attrs[i];

@@ -5,7 +5,8 @@
 #include "compiler/ir/ir.h"
 
 /* The tensor that t is an elementwise function of: every other operand on the way is a constant of
- * one element, and all shapes are that of t, which is f32. t itself when it is no such function.
+ * one element, and all shapes are that of t; t, the tensor and what is between are f32, comparisons
+ * bool. t itself when it is no such function.
  * The search ends at tensors with stop[id] set (NULL: none), and after a few operations. */
 int hd_cone_root(const hd_graph *g, int t, const bool *stop);
 

@@ -1,41 +1,24 @@
-/* Passes by name, and legalisation as their sequence. */
+/* Passes by name. */
 #include "compiler/pass/pass.h"
 
 #include <string.h>
 
-#include "compiler/compiler.h"
 #include "compiler/pass/pattern.h"
 
 const char *const hd_pass_names[] = {
-    "axes",    "fold",     "shapes",    "cse",       "simplify", "sink", "layout", "batchnorm",
-    "norm",    "gelu",     "attention", "recurrent", "qdq",      "dce",  "split",  "legalize",
-    "shuffle", "separate", "repeat",    "integer",   "dynamic",  NULL};
+    "axes",      "fold",    "shapes",   "cse",       "simplify",  "sink",    "layout",
+    "batchnorm", "norm",    "gelu",     "attention", "recurrent", "qdq",     "dce",
+    "split",     "shuffle", "separate", "repeat",    "integer",   "dynamic", NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
-    static const char *const whole[] = {"axes", "split", "legalize"};
+    static const char *const whole[] = {"axes", "split"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (!strcmp(name, whole[i])) return false;
     return true;
 }
 
-static hd_status legalize(hd_ctx *ctx, hd_graph *g) {
-    static const char *const sequence[] = {"integer", "recurrent", "norm", "qdq", "simplify",
-                                           "norm",    "gelu",      "cse",  "fold"};
-    TRY(hd_pass_run(ctx, g, "axes"));
-    for (size_t before = 0, ifs = SIZE_MAX; ifs != before && ifs;) { /* shapes settle conditions */
-        before = ifs;
-        TRY(hd_pass_run(ctx, g, "fold"));
-        TRY(hd_pass_run(ctx, g, "shapes"));
-        ifs = hd_count_ifs(g);
-    }
-    for (size_t i = 0; i < sizeof sequence / sizeof *sequence; i++)
-        TRY(hd_pass_run(ctx, g, sequence[i]));
-    return HD_OK;
-}
-
 static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
-    char allowed[256] = "";
     if (!strcmp(name, "axes")) return hd_axes_lower(ctx, g);
     if (!strcmp(name, "fold")) return hd_pass_fold(ctx, g);
     if (!strcmp(name, "shapes")) return hd_pass_shapes(ctx, g);
@@ -46,16 +29,12 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "repeat")) return hd_pass_repeat(ctx, g);
     if (!strcmp(name, "layout")) return hd_pass_layout(ctx, g);
     if (!strcmp(name, "recurrent")) return hd_pass_recurrent(ctx, g);
-    if (!strcmp(name, "legalize")) return legalize(ctx, g);
     if (!strcmp(name, "cse") || !strcmp(name, "dce")) {
         *name == 'c' ? hd_pass_cse(g) : hd_pass_dce(g);
         return HD_OK;
     }
     if (hd_pass_has_patterns(name)) return hd_pass_patterns(ctx, g, name);
-    for (size_t i = 0; hd_pass_names[i]; i++)
-        snprintf(allowed + strlen(allowed), sizeof allowed - strlen(allowed), "%s%s", i ? ", " : "",
-                 hd_pass_names[i]);
-    return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed %s", name, allowed);
+    return hd_fail(ctx, HD_INVALID, "no pass '%s'", name);
 }
 
 static hd_status run_inside(hd_ctx *ctx, hd_graph *g, const char *name) {
@@ -76,8 +55,4 @@ static hd_status run_inside(hd_ctx *ctx, hd_graph *g, const char *name) {
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name) {
     TRY(hd_note(ctx, run_inside(ctx, g, name), "in pass %s", name));
     return hd_note(ctx, hd_graph_verify(ctx, g), "after pass %s", name);
-}
-
-hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
-    return hd_pass_run(ctx, g, "legalize");
 }

@@ -4,11 +4,10 @@
 
 #include "compiler/ir/ir.h"
 
-/* Runs one pass by name, in place: one of hd_pass_names; "legalize" is what models go through. The
- * graph is verified afterwards. Errors: HD_INVALID when there is no such pass; a graph the pass
+/* Runs one pass by name, in place: one of hd_pass_names. The graph is verified afterwards. Errors: HD_INVALID when there is no such pass; a graph the pass
  * refuses. */
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name);
-/* The names, in the order of the pipeline; NULL at the end. */
+/* The names; NULL at the end. Their order as models go through them: compiler/legalize.c. */
 extern const char *const hd_pass_names[];
 
 hd_status hd_pass_fold(hd_ctx *ctx, hd_graph *g);

@@ -4,9 +4,11 @@
  * gives: q operations wherever a pattern below matches; the rest stays float, and correct
  * destroys: matched quantize nodes; float nodes that nothing reads any more are left to dce
  *
- *   move(dequantize(x)..)     -> dequantize(move(x)..)    of values that stay as they are
- * (qdq_move.c) quantize(move(v..))       -> move(quantize(v)..) quantize([act](dequantize(x))) ->
- * qrescale, or x itself quantize([act](conv(dequantize(x), w, b)))            -> qconv
+ *   move(dequantize(x)..) -> dequantize(move(x)..), of values that stay as they are (qdq_move.c)
+ *   quantize(move(v..))   -> move(quantize(v)..)
+ *
+ *   quantize([act](dequantize(x)))                         -> qrescale, or x itself
+ *   quantize([act](conv(dequantize(x), w, b)))             -> qconv
  *   the same of convtranspose                              -> qconvtranspose
  *   quantize([act](gemm | matmul [+ b]))                  -> qgemm
  *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd; mul: qmul
@@ -15,7 +17,10 @@
  *                                                            layernorm: qlayernorm (qdq_rows.c)
  *   quantize([act](resize(dequantize(x)))), linear        -> qresize (qdq_resize.c)
  *   quantize(lstm(dequantize(x), ..)), gru, rnn            -> qlstm, qgru, qrnn
- *   quantize(f(dequantize(x)))                            -> qtable, f any elementwise function
+ *   quantize(f(dequantize(x)))                             -> qtable, f any elementwise function
+ *   move(dequantize(constant))                             -> dequantize(constant) (qdq_constant.c)
+ *   clip(quantize(x))                                      -> quantize(clip(x)); clips of other
+ *                                                             integers: qrescale (qdq_clip.c)
  *
  * act = any chain of relu and clip, which narrows lo..hi. The first two rewrites move dequantize
  * down and quantize up until they meet something else; each makes one float node fewer, so they
@@ -347,6 +352,8 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
 }
 
 hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
+    TRY(hd_qdq_move_constants(ctx, g));
+    for (size_t i = 0, n = g->n_nodes; i < n; i++) hd_qdq_clip(g, (int)i);
     for (bool changed = true; changed;) {
         changed = false;
         size_t n = g->n_nodes; /* new nodes wait for the next round */

@@ -69,7 +69,12 @@ bool hd_qdq_is_linear_resize(const hd_graph *g, int node);
  * where to. */
 int hd_qdq_moved_operands(const struct hd_node *n);
 
+/* Weights moved after they are dequantised are moved constants (qdq_constant.c). Errors: of
+ * kernels. */
+hd_status hd_qdq_move_constants(hd_ctx *ctx, hd_graph *g);
+
 /* Rewrites of one node; false when it does not match. See qdq.c. */
+bool hd_qdq_clip(hd_graph *g, int node);
 bool hd_qdq_push_down(hd_graph *g, int node);
 bool hd_qdq_pull_up(hd_graph *g, int q);
 bool hd_qdq_table(hd_ctx *ctx, hd_graph *g, int q);

@@ -4,6 +4,7 @@
  *   reducesum, or what includes channels     -> conv by ones, or by 1 / count
  *   reducemean, reducesum of rows            -> matmul by ones, or by 1 / count
  *   over the middle of rows [B,S,C]          -> transpose, then as an image
+ *   other reducemax                          -> transpose, and a pool of what is reduced in a row
  *
  * needs: shapes. gives: the same values up to rounding. A reduction over images, or of other kinds,
  * stays as it is.
@@ -44,7 +45,7 @@ static bool open_reduction(hd_graph *g, int node, struct reduction *r) {
         if (r->x.dim[d] == 1) r->set &= ~(1u << d); /* nothing to reduce */
         if (r->set >> d & 1) r->count *= r->x.dim[d];
     }
-    return r->set != 0 && r->count <= 1 << 20;
+    return r->count <= 1 << 20;
 }
 
 /* Images come from operations that have windows; what else has rank 3 is rows. */
@@ -168,15 +169,51 @@ static bool over_rows(struct reduction *r) {
     return as_window(r, turned);
 }
 
+/* What is reduced becomes the width of an image, everything else its channels. */
+static bool over_width(struct reduction *r) {
+    int64_t perm[HD_MAX_RANK], dim[HD_MAX_RANK], kernel[2] = {1, r->count};
+    int n = 0, rank = r->x.rank, x = r->g->nodes[r->node].in[0];
+    bool moves = false;
+    for (int reduced = 0; reduced < 2; reduced++)
+        for (int d = 0; d < rank; d++)
+            if ((int)(r->set >> d & 1) == reduced) {
+                moves = moves || d != n;
+                dim[n] = r->x.dim[d], perm[n++] = d;
+            }
+    int64_t images = rank > 1 && !(r->set & 1) ? r->x.dim[0] : 1;
+    int64_t view[4] = {images, hd_tensor_elems(&r->x) / images / r->count, 1, r->count};
+    if (view[1] > 65535 || r->count > 65535) return false;
+    if (moves) {
+        int turned = tensor(r, "turned", rank, dim);
+        int id = hd_graph_node(r->g, HD_IR_transpose, r->y.name, 1, &x, 1, &turned);
+        hd_attr_set_ints(r->g, id, "perm", rank, perm);
+        x = turned;
+    }
+    int image = reshape(r, x, tensor(r, "image", 4, view));
+    view[3] = 1;
+    int id = finish(r, HD_IR_maxpool, 1, &image, result(r, 4, view));
+    hd_attr_set_ints(r->g, id, "kernel_shape", 2, kernel);
+    return true;
+}
+
 bool hd_reduce_as_window(hd_graph *g, int node, bool pools_only) {
     struct reduction r;
     if (!open_reduction(g, node, &r)) return false;
     r.pools_only = pools_only;
+    if (!r.set) { /* of one element each */
+        int x = g->nodes[node].in[0];
+        int id = finish(&r, HD_IR_reshape, 1, &x, g->nodes[node].out[0]);
+        hd_attr_set_ints(g, id, "shape", r.y.rank, r.y.dim);
+        return true;
+    }
     int last = r.x.rank;
     unsigned set = r.set;
     while (last > 0 && (set >> (last - 1) & 1)) set &= ~(1u << --last); /* the dimensions behind */
     int x = g->nodes[node].in[0];
-    if (r.x.rank == 4 || (r.x.rank == 3 && is_image(g, x))) return as_window(&r, x);
+    bool image = r.x.rank == 4 || (r.x.rank == 3 && is_image(g, x));
+    if (image && as_window(&r, x)) return true;
+    if (r.max) return over_width(&r);
+    if (image) return false;
     if (set == 0) return as_product(&r);
     return r.x.rank == 3 && r.set == 1u << 1 && over_rows(&r);
 }

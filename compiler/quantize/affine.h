@@ -17,7 +17,12 @@ bool hd_affine_of(const hd_graph *g, const struct hd_node *n, int x, int axis, s
 /* The values of constant t for each of n channels on `axis` of a tensor of this rank. */
 bool hd_quant_per_channel(const hd_graph *g, int t, int rank, int axis, int64_t n, double *out);
 
-/* canonical.c: forms that have integers, of operations that have none. True: something changed. */
-bool hd_quant_canonical(hd_graph *g, hd_arena *a);
+/* canonical.c: forms that have integers, of operations that have none. wanted: of these nodes; NULL
+ * = of those behind layers. True: something changed. */
+bool hd_quant_canonical(hd_graph *g, hd_arena *a, const bool *wanted);
+
+/* ready.c: a factor and summand per channel, node `next`, into the scales and bias of a layer of
+ * integer weights in front of it. False: it stays. */
+bool hd_quant_ready_absorb(hd_graph *g, hd_arena *a, int node, int next);
 
 #endif

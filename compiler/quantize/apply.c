@@ -123,7 +123,12 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
         int from = x->p->group[t];
         int32_t zero;
         if (!has_range(x, t)) continue;
-        if (x->scale_const[from] < 0) {
+        int like = x->p->like[from];
+        if (x->scale_const[from] < 0 && like >= 0) {
+            x->scale_const[from] = x->g->nodes[like].in[1];
+            x->zero_const[from] = x->g->nodes[like].in[2];
+            x->scale[from] = *(const float *)x->g->tensors[x->scale_const[from]].data;
+        } else if (x->scale_const[from] < 0) {
             float part = x->o->part ? x->o->part[from] : 1;
             struct hd_quant_options o = *x->o;
             o.symmetric = o.symmetric || (centred[from] && two_sides(lo[from], hi[from]));
@@ -134,7 +139,10 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
             x->zero_const[from] =
                 hd_graph_const(x->g, name(x, (int)t, "zero"), x->o->type, 0, NULL, &byte);
         }
-        x->scale[t] = x->scale[from];
+        struct hd_qparam own;
+        int integers;
+        bool given = x->p->given[t] && hd_qdq_dequantized(x->g, (int)t, &integers, &own);
+        x->scale[t] = given ? own.scale : x->scale[from];
         x->scale_const[t] = x->scale_const[from];
         x->zero_const[t] = x->zero_const[from];
     }
@@ -144,16 +152,31 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
 /* dequantize(quantize(from)) -> to */
 static void pair(struct apply *x, int t, int from, int to) {
     struct hd_tensor shape = x->g->tensors[t];
-    int q = hd_graph_tensor(x->g, name(x, t, "q"), x->o->type, shape.rank, shape.dim);
+    hd_dtype type = x->g->tensors[x->zero_const[t]].dtype;
+    int q = hd_graph_tensor(x->g, name(x, t, "q"), type, shape.rank, shape.dim);
     int in[3] = {from, x->scale_const[t], x->zero_const[t]};
     hd_graph_node(x->g, HD_IR_quantize, name(x, t, "quantize"), 3, in, 1, &q);
     in[0] = q;
     hd_graph_node(x->g, HD_IR_dequantize, name(x, t, "dequantize"), 3, in, 1, &to);
 }
 
+/* The file quantises it with this scale already, and nothing reads it as float. */
+static bool is_wrapped(const struct apply *x, int t) {
+    int user[16];
+    size_t n = hd_graph_users(x->g, t, user, 16);
+    bool is = n > 0 && n <= 16 && !hd_graph_is_output(x->g, t);
+    for (size_t i = 0; is && i < n; i++) {
+        const struct hd_node *u = &x->g->nodes[user[i]];
+        is = u->op == HD_IR_quantize && u->in[1] == x->scale_const[t] &&
+             u->in[2] == x->zero_const[t];
+    }
+    return is;
+}
+
 /* Its maker writes a new tensor; t is that, quantised and back. */
 static void wrap(struct apply *x, int t) {
     hd_graph *g = x->g;
+    if (is_wrapped(x, t)) return;
     struct hd_tensor shape = g->tensors[t];
     int raw = hd_graph_tensor(g, name(x, t, "float"), HD_F32, shape.rank, shape.dim);
     int maker = shape.producer;
@@ -302,9 +325,12 @@ static void recurrent(struct apply *x, hd_arena *a, int node) {
 /* Operands that the node wants as integers. */
 static void take_sides(struct apply *x, int node) {
     struct hd_node *n = &x->g->nodes[node];
-    for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] >= 0 && (size_t)n->in[i] < x->p->n_tensors && x->side[n->in[i]] >= 0)
-            n->in[i] = x->side[n->in[i]];
+    int moved = hd_qdq_moved_operands(n);
+    for (int i = 0; i < n->n_in; i++) {
+        int t = n->in[i];
+        if (t < 0 || (size_t)t >= x->p->n_tensors || x->side[t] < 0) continue;
+        if (!x->p->given[t] || i < moved) n->in[i] = x->side[t];
+    }
 }
 
 hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *plan,
@@ -323,7 +349,7 @@ hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *p
     for (size_t t = 0; t < n; t++) x.scale_const[t] = x.zero_const[t] = x.side[t] = -1;
     hd_status s = make_scales(&x, a);
     for (size_t t = 0; s == HD_OK && t < plan->n_tensors; t++) {
-        if (!plan->side[t] || plan->made[t]) continue;
+        if (!plan->side[t] || (plan->made[t] && !plan->given[t])) continue;
         struct hd_tensor shape = g->tensors[t];
         x.side[t] = hd_graph_tensor(g, name(&x, (int)t, "int8"), HD_F32, shape.rank, shape.dim);
         pair(&x, (int)t, (int)t, x.side[t]);
@@ -336,7 +362,7 @@ hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *p
         else if (plan->layer[i] || (!plan->why[i] && hd_qdq_moved_operands(&g->nodes[i])))
             take_sides(&x, (int)i);
     for (size_t t = 0; s == HD_OK && t < plan->n_tensors; t++)
-        if (plan->made[t]) wrap(&x, (int)t);
+        if (plan->made[t] && !plan->given[t]) wrap(&x, (int)t);
     hd_arena_destroy(a);
     if (s == HD_OK) s = hd_graph_infer(ctx, g);
     return s == HD_OK ? hd_graph_verify(ctx, g) : s;

@@ -113,13 +113,14 @@ static bool prelu(hd_graph *g, hd_arena *a, int node, bool behind) {
     return true;
 }
 
-bool hd_quant_canonical(hd_graph *g, hd_arena *a) {
+bool hd_quant_canonical(hd_graph *g, hd_arena *a, const bool *wanted) {
     int *order = hd_new_array(a, int, g->n_nodes + 1);
     size_t n = hd_graph_order(g, order);
     const bool *behind = behind_layers(g, a, order, n);
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *nd = &g->nodes[order[i]];
-        bool is = false;
+        bool is = wanted && wanted[order[i]];
+        if (wanted && !is) continue;
         for (int k = 0; k < nd->n_in; k++) is = is || (nd->in[k] >= 0 && behind[nd->in[k]]);
         if (nd->op == HD_IR_prelu ? prelu(g, a, order[i], is)
                                   : is && nd->n_in > 1 && scale_channels(g, a, order[i]))

@@ -102,6 +102,19 @@ static void make(struct chooser *c, int node, int t) {
     c->p->made[t] = true;
 }
 
+/* quantize with one scale reads t. */
+static int quantised(const hd_graph *g, int t) {
+    struct hd_qparam p, best = {0};
+    int user[16], found = -1;
+    size_t n = hd_graph_users(g, t, user, 16);
+    for (size_t i = 0; i < n && i < 16; i++) {
+        const struct hd_node *u = &g->nodes[user[i]];
+        if (u->op != HD_IR_quantize || u->in[0] != t || !hd_qdq_param(g, u, &p)) continue;
+        if (found < 0 || p.scale > best.scale) best = p, found = user[i];
+    }
+    return found;
+}
+
 /* ---- kinds of nodes ---- */
 
 /* Integers beside the float tensor for those that want them. */
@@ -255,7 +268,8 @@ static const char *movement(struct chooser *c, int node, int n_moved) {
         if (!c->p->made[n->in[i]] && !constant_f32(c->g, n->in[i])) return "it moves float values";
     }
     if (!any) return "it moves float values";
-    for (int i = 0; i < n_moved; i++) want(c, n->in[i]);
+    for (int i = 0; i < n_moved; i++)
+        c->p->side[n->in[i]] = !c->p->made[n->in[i]] || c->p->given[n->in[i]];
     for (int i = n_moved; i < n->n_in; i++)
         if (n->in[i] >= 0 && !c->g->tensors[n->in[i]].data)
             return "where to is known in the run only";
@@ -327,9 +341,19 @@ static const char *function(struct chooser *c, int node) {
     int t = n->out[0], root = n->n_out == 1 ? hd_cone_root(c->g, t, c->p->made) : t;
     if (root == t || !c->p->made[root]) return root == t ? "" : "its operand is float";
     if (goes_on(c, t, root)) return NULL;
-    if (spans_magnitudes(n) && !only_summed(c, t))
+    if (c->g->tensors[t].dtype != HD_F32) return "it has no integer form";
+    if (spans_magnitudes(n) && !only_summed(c, t) && quantised(c->g, t) < 0)
         return "its results span too many magnitudes for 8 bits";
     make(c, node, t);
+    return NULL;
+}
+
+/* Integers that the file has already. */
+static const char *dequantised(struct chooser *c, int node) {
+    struct hd_qparam p;
+    int t = c->g->nodes[node].out[0], x;
+    if (hd_qdq_dequantized(c->g, t, &x, &p) && !c->g->tensors[x].data)
+        c->p->made[t] = c->p->given[t] = true;
     return NULL;
 }
 
@@ -338,9 +362,12 @@ static const char *choose(struct chooser *c, int node) {
     int n_moved = hd_qdq_moved_operands(n);
     bool product = n->op == HD_IR_conv || n->op == HD_IR_convtranspose || n->op == HD_IR_gemm ||
                    n->op == HD_IR_matmul;
+    if (n->op == HD_IR_quantize) return NULL;
+    if (n->op == HD_IR_dequantize) return dequantised(c, node);
     if (c->keep && c->keep[node]) return c->keep[node];
     if (c->logs[node]) return "a logarithm reads it, and needs more than 8 bits";
-    if (hd_quant_weights(c->g, node) >= 0 && c->g->tensors[n->out[0]].known) {
+    bool weighs = hd_quant_weights(c->g, node) >= 0 || hd_quant_ready(c->g, node) >= 0;
+    if (weighs && c->g->tensors[n->out[0]].known) {
         layer(c, node);
         return NULL;
     }
@@ -369,6 +396,8 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
                               .made = hd_new_array(a, bool, g->n_tensors + 1),
                               .side = hd_new_array(a, bool, g->n_tensors + 1),
                               .group = hd_new_array(a, int, g->n_tensors + 1),
+                              .given = hd_new_array(a, bool, g->n_tensors + 1),
+                              .like = hd_new_array(a, int, g->n_tensors + 1),
                               .centred = hd_new_array(a, bool, g->n_tensors + 1),
                               .observe = hd_new_array(a, bool, g->n_tensors + 1),
                               .mask = hd_new_array(a, int, g->n_nodes + 1)};
@@ -376,7 +405,7 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
     int *order = hd_new_array(a, int, g->n_nodes + 1);
     size_t n = hd_graph_order(g, order);
     const char *undecided = "";
-    for (size_t i = 0; i < g->n_tensors; i++) p.group[i] = (int)i;
+    for (size_t i = 0; i < g->n_tensors; i++) p.group[i] = (int)i, p.like[i] = -1;
     for (size_t i = 0; i < g->n_nodes; i++) p.why[i] = undecided, p.mask[i] = -1;
     mark_logs(&c, order, n);
     for (size_t i = 0; i < n; i++)
@@ -384,6 +413,8 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
     for (size_t i = 0; i < g->n_tensors; i++) {
         p.group[i] = leader(p.group, (int)i);
         p.observe[i] = (p.observe[i] || p.made[i] || p.side[i]) && !g->tensors[i].data;
+        int q = p.observe[i] ? quantised(g, (int)i) : -1;
+        if (q >= 0) p.like[p.group[i]] = q;
     }
     hd_ctx_destroy(c.ctx);
     *out = p;

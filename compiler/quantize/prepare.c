@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "compiler/pass/pass.h"
+#include "compiler/pass/qdq.h"
 #include "compiler/quantize/affine.h"
 
 static const float *f32(const hd_graph *g, int t) {
@@ -202,10 +203,10 @@ static void add_bias(hd_graph *g, int node) {
 
 /* where(c, s, C) -> s + where(c, 0, C), C far below all scores and only softmax reads it: the same
  * weights. */
-static void mask_as_sum(hd_graph *g, int node) {
+bool hd_quant_mask_as_sum(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
-    int y = n.out[0], reader = hd_graph_only_user(g, y);
-    if (reader < 0 || g->nodes[reader].op != HD_IR_softmax) return;
+    int y = n.out[0], reader = n.op == HD_IR_where ? hd_graph_only_user(g, y) : -1;
+    if (reader < 0 || g->nodes[reader].op != HD_IR_softmax) return false;
     for (int side = 1; side < 3; side++) {
         const float *far = f32(g, n.in[side]);
         int s = n.in[3 - side];
@@ -223,8 +224,9 @@ static void mask_as_sum(hd_graph *g, int node) {
         hd_graph_node(g, HD_IR_where, g->tensors[m].name, 3, in, 1, &m);
         int id = hd_graph_node(g, HD_IR_add, n.name, 2, (int[]){s, m}, 1, &y);
         hd_graph_swap_names(g, id, node);
-        return;
+        return true;
     }
+    return false;
 }
 
 static hd_status fold_constants(hd_ctx *ctx, hd_graph *g, const int *order, size_t n) {
@@ -244,6 +246,7 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     TRY(hd_pass_run(ctx, g, "dynamic"));
     TRY(hd_pass_run(ctx, g, "recurrent"));
     TRY(hd_pass_run(ctx, g, "norm"));
+    TRY(hd_qdq_move_constants(ctx, g));
     hd_arena *a = hd_arena_create();
     bool changed = true;
     hd_status s = HD_OK;
@@ -257,8 +260,8 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             const struct hd_node *nd = &g->nodes[order[i]];
             if (nd->dead) continue;
             if (nd->op == HD_IR_gemm) plain_gemm(g, a, order[i]);
-            if (nd->op == HD_IR_where) mask_as_sum(g, order[i]);
-            if (nd->dead) continue;
+            if (nd->dead || hd_quant_mask_as_sum(g, order[i]) || hd_quant_extreme(g, order[i]))
+                continue;
             if (nd->op == HD_IR_lrn && hd_quant_lrn(g, order[i])) continue;
             bool instance = nd->op == HD_IR_instancenorm || nd->op == HD_IR_groupnorm;
             if (instance && hd_quant_instance(g, order[i])) continue;
@@ -268,10 +271,12 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
             if (nd->op != HD_IR_conv && nd->op != HD_IR_convtranspose && nd->op != HD_IR_gemm)
                 continue;
             int next = hd_graph_only_user(g, nd->out[0]);
-            if (next >= 0) changed = absorb(g, a, order[i], next) || changed;
+            if (next >= 0)
+                changed = absorb(g, a, order[i], next) ||
+                          hd_quant_ready_absorb(g, a, order[i], next) || changed;
         }
         changed = changed || g->n_nodes != n_nodes;
-        if (!changed && s == HD_OK) changed = hd_quant_canonical(g, a);
+        if (!changed && s == HD_OK) changed = hd_quant_canonical(g, a, NULL);
         if (changed && s == HD_OK) s = hd_graph_infer(ctx, g); /* shapes of what is new */
     }
     for (size_t i = 0, n = g->n_nodes; i < n; i++)

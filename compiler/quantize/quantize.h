@@ -34,6 +34,8 @@ struct hd_quant_plan {
     bool *made;                /* per tensor: comes as integers from the node that makes it */
     bool *side;                /* per tensor: float, and integers for those nodes that want them */
     int *group;                /* per tensor: one of those that share scale and zero point */
+    bool *given;               /* per tensor: dequantised by the file: made, with its own scale */
+    int *like;                 /* per group: a quantize whose scale it takes; -1 = none */
     bool *centred;             /* per tensor: zero point 0 where the range has two sides */
     bool *observe;             /* per tensor: made or side, or in the range of such; no constants */
     int *mask; /* per node: a sum that only softmax reads, of integers and this tensor; else -1 */
@@ -51,6 +53,11 @@ hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g);
 bool hd_quant_lrn(hd_graph *g, int node);
 /* An instance or group normalisation as a layer norm of rows (instance.c); false: it stays. */
 bool hd_quant_instance(hd_graph *g, int node);
+
+/* The larger or smaller of two tensors as a max pool (extremes.c); false: it stays. */
+bool hd_quant_extreme(hd_graph *g, int node);
+/* Scores that a condition hides as a sum with a mask, in front of softmax; false: it stays. */
+bool hd_quant_mask_as_sum(hd_graph *g, int node);
 
 /* keep: per node, why it is to stay float, NULL = it is not; keep NULL = none is. Everything in
  * *out is the arena's. */
@@ -97,6 +104,8 @@ hd_status hd_quant_apply(hd_ctx *ctx, hd_graph *g, const struct hd_quant_plan *p
 /* A conv, gemm or matmul with constant float weights: the axis of its output channels in them; -1
  * = it is none. */
 int hd_quant_weights(const hd_graph *g, int node);
+/* The same of a layer whose weights are dequantised integers (ready.c). */
+int hd_quant_ready(const hd_graph *g, int node);
 /* The add of a constant vector that is the only reader of a gemm or matmul without bias; -1 = none.
  * *out_bias = the constant. */
 int hd_quant_bias_add(const hd_graph *g, int node, int *out_bias);
@@ -104,5 +113,9 @@ int hd_quant_bias_add(const hd_graph *g, int node, int *out_bias);
  * tensor of its sums, bias included. */
 int64_t hd_quant_bias_channels(const hd_graph *g, const struct hd_quant_plan *plan, int node,
                                int *out_sum);
+
+/* Integers between the integers of a network that gives scales to some tensors only (complete.c).
+ * *out_changed: qdq has more to do. g->scales_found counts tensors that got a range. Errors: those of kernels that fold constants. */
+hd_status hd_quant_complete(hd_ctx *ctx, hd_graph *g, bool *out_changed);
 
 #endif

@@ -119,8 +119,8 @@ static hd_status by_file(hd_ctx *ctx, hd_model **m) {
     return HD_OK;
 }
 
-static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, uint64_t seed,
-                           bool *out_same, int *on_machine) {
+static hd_status run_graph(hd_ctx *ctx, hd_graph *g, bool legalize, const struct options *o,
+                           uint64_t seed, bool *out_same, int *on_machine) {
     struct hd_compile_options c = {.machine = o->dev.machine,
                                    .latency_hiding = o->latency_hiding && seed % 4 != 3,
                                    .keep_all = seed % 2 == 0,
@@ -130,6 +130,8 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, const struct options *o, ui
     TRY(hd_graph_infer(ctx, g));
     TRY(hd_graph_verify(ctx, g));
     if (o->print) TRY(hd_graph_print(ctx, g, false, stdout));
+    if (legalize) TRY(hd_legalize(ctx, g));
+    if (legalize && o->print) TRY(hd_graph_print(ctx, g, false, stdout));
     TRY(hd_lower(ctx, g, &c, &m));
     *on_machine += m->n_layers;
     for (int i = 0; o->print && i < m->n_host_ops; i++)
@@ -145,7 +147,7 @@ static bool passes(hd_ctx *ctx, const struct random_kind *kind, const struct opt
     bool same = false;
     hd_graph *g = kind->generate(seed, layers, o->small);
     hd_clear(ctx);
-    hd_status s = run_graph(ctx, g, o, seed, &same, on_machine);
+    hd_status s = run_graph(ctx, g, kind->legalize, o, seed, &same, on_machine);
     hd_graph_destroy(g);
     if (s != HD_OK) printf("  %s\n", hd_message(ctx));
     return s == HD_OK && same;

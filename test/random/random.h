@@ -11,6 +11,7 @@ struct random_kind {
     /* A legal graph of so many layers; same arguments, same graph. Fewer layers give a part of it,
      * which is what shrinking needs. small: for a slow device. */
     hd_graph *(*generate)(uint64_t seed, int layers, bool small);
+    bool legalize; /* the graph is as a file has it */
 };
 
 /* The program: count networks from seed on, each of them compiled (options by its seed), checked

@@ -5,5 +5,4 @@ graph g {
   y ? = relu(x)
   output y
 }
-#= heddle opt: no pass 'nonsense', allowed axes, fold, shapes, cse, simplify, sink, layout, batchnorm, norm, gelu, attention, recurrent, qdq, dce, split, legalize, shuffle, separate, repeat, integer, dynamic
-#=   in pass nonsense
+#= heddle opt: no pass 'nonsense', allowed legalize, complete, axes, fold, shapes, cse, simplify, sink, layout, batchnorm, norm, gelu, attention, recurrent, qdq, dce, split, shuffle, separate, repeat, integer, dynamic

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 #include <math.h>
 
+#include "compiler/compiler.h"
 #include "compiler/pass/pass.h"
 #include "compiler/pass/pattern.h"
 #include "cpu_ref/golden.h"
@@ -50,7 +51,7 @@ static void keeps_values(const char *path, const char *pass, double bound) {
     hd_graph *g = parse(ctx, path), *h = parse(ctx, path);
     assert_int_equal(hd_graph_infer(ctx, g), HD_OK);
     assert_int_equal(hd_graph_infer(ctx, h), HD_OK);
-    assert_int_equal(hd_pass_run(ctx, h, pass), HD_OK);
+    assert_int_equal(hd_run_pass(ctx, h, pass), HD_OK);
     struct hd_tensor *before = run(ctx, g, a), *after = run(ctx, h, a);
     for (size_t i = 0; i < g->n_outputs; i++) {
         const struct hd_tensor *x = &before[g->outputs[i]], *y = &after[h->outputs[i]];
@@ -72,6 +73,9 @@ static void passes_keep_values(void **state) {
     (void)state;
     keeps_values("test/golden/pass/simplify.t", "simplify", 0);
     keeps_values("test/golden/pass/simplify.t", "legalize", 0);
+    keeps_values("test/golden/pass/product.t", "norm", 1e-6);
+    keeps_values("test/golden/pass/qcdq.t", "qdq", 0);
+    keeps_values("test/golden/pass/weights_moved.t", "qdq", 0);
     keeps_values("test/golden/pass/sink.t", "sink", 0);
     keeps_values("test/golden/pass/layout.t", "layout", 0);
     keeps_values("test/golden/pass/layout_concat.t", "layout", 0);

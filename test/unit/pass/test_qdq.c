@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "compiler/compiler.h"
 #include "compiler/pass/pass.h"
 #include "cpu_ref/golden.h"
 
@@ -238,7 +239,7 @@ static void patterns(void **state) {
         hd_clear(ctx);
         snprintf(text, sizeof text, "graph g {\n" SCALES "%s\n}", samples[i].before);
         if (hd_graph_parse(ctx, text, "before", &g) != HD_OK ||
-            hd_pass_run(ctx, g, "legalize") != HD_OK)
+            hd_legalize(ctx, g) != HD_OK)
             fail_msg("%s: %s", samples[i].what, hd_message(ctx));
         nodes_of(ctx, g, got, sizeof got);
         if (strcmp(got, samples[i].after))
@@ -269,7 +270,7 @@ static hd_graph *legalized(hd_ctx *ctx, const char *body) {
     char text[2048];
     hd_graph *g;
     snprintf(text, sizeof text, "graph g {\n" SCALES "%s\n}", body);
-    if (hd_graph_parse(ctx, text, "t", &g) != HD_OK || hd_pass_run(ctx, g, "legalize") != HD_OK)
+    if (hd_graph_parse(ctx, text, "t", &g) != HD_OK || hd_legalize(ctx, g) != HD_OK)
         fail_msg("%s", hd_message(ctx));
     return g;
 }
@@ -329,8 +330,8 @@ static void unknown_pass_is_refused(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
     hd_graph *g = hd_graph_create();
-    assert_int_equal(hd_pass_run(ctx, g, "magic"), HD_INVALID);
-    assert_non_null(strstr(hd_message(ctx), "allowed axes, fold, "));
+    assert_int_equal(hd_run_pass(ctx, g, "magic"), HD_INVALID);
+    assert_non_null(strstr(hd_message(ctx), "allowed legalize, complete, axes, fold, "));
     hd_graph_destroy(g);
     hd_ctx_destroy(ctx);
 }

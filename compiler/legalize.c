@@ -1,0 +1,44 @@
+/* Legalisation: the passes that every model goes through, in their order. */
+#include <string.h>
+
+#include "compiler/compiler.h"
+#include "compiler/pass/pass.h"
+#include "compiler/quantize/quantize.h"
+
+static hd_status passes(hd_ctx *ctx, hd_graph *g, const char *const *name) {
+    for (; *name; name++) TRY(hd_pass_run(ctx, g, *name));
+    return HD_OK;
+}
+
+static hd_status complete(hd_ctx *ctx, hd_graph *g) {
+    bool changed = false;
+    TRY(hd_note(ctx, hd_quant_complete(ctx, g, &changed), "in pass complete"));
+    return changed ? hd_pass_run(ctx, g, "qdq") : HD_OK;
+}
+
+hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
+    static const char *const integers[] = {"integer", "recurrent", "norm", "qdq", NULL},
+                             *const rest[] = {"simplify", "norm", "gelu", "cse", "fold", NULL};
+    TRY(hd_pass_run(ctx, g, "axes"));
+    for (size_t before = 0, ifs = SIZE_MAX; ifs != before && ifs;) { /* shapes settle conditions */
+        before = ifs;
+        TRY(hd_pass_run(ctx, g, "fold"));
+        TRY(hd_pass_run(ctx, g, "shapes"));
+        ifs = hd_count_ifs(g);
+    }
+    TRY(passes(ctx, g, integers));
+    TRY(complete(ctx, g));
+    return passes(ctx, g, rest);
+}
+
+hd_status hd_run_pass(hd_ctx *ctx, hd_graph *g, const char *name) {
+    if (!strcmp(name, "legalize")) return hd_legalize(ctx, g);
+    if (!strcmp(name, "complete")) return complete(ctx, g);
+    char allowed[256] = "legalize, complete";
+    for (size_t i = 0; hd_pass_names[i]; i++) {
+        if (!strcmp(name, hd_pass_names[i])) return hd_pass_run(ctx, g, name);
+        size_t n = strlen(allowed);
+        snprintf(allowed + n, sizeof allowed - n, ", %s", hd_pass_names[i]);
+    }
+    return hd_fail(ctx, HD_INVALID, "no pass '%s', allowed %s", name, allowed);
+}
