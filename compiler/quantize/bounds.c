@@ -8,7 +8,8 @@
  * Backward: the values that readers tell apart. quantize saturates, so what lies beyond its range,
  * or beyond what a function or the other operand of a sum can bring back into it, need not be held.
  *
- * The range is where both meet. */
+ * The range is where both meet. What only such a sum bounds has none: its values may be much
+ * smaller than the range, and integers would hold few of their bits. */
 #include "compiler/quantize/bounds.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ enum {
 
 struct interval {
     float lo, hi; /* lo > hi: nothing */
+    bool loose;   /* a guess at what a product makes: most values may be much smaller */
 };
 
 struct bounds {
@@ -36,26 +38,31 @@ struct bounds {
     struct interval *can, *need; /* per tensor */
 };
 
-static const struct interval WHOLE = {-INFINITY, INFINITY}, NOTHING = {INFINITY, -INFINITY};
+static const struct interval WHOLE = {-INFINITY, INFINITY, false},
+                             NOTHING = {INFINITY, -INFINITY, false};
+
+static struct interval from(float lo, float hi) {
+    return (struct interval){lo, hi, false};
+}
 
 static bool is_nothing(struct interval a) {
     return !(a.lo <= a.hi);
 }
 
 static struct interval hull(struct interval a, struct interval b) {
-    return (struct interval){fminf(a.lo, b.lo), fmaxf(a.hi, b.hi)};
+    return (struct interval){fminf(a.lo, b.lo), fmaxf(a.hi, b.hi), a.loose || b.loose};
 }
 
 static struct interval meet(struct interval a, struct interval b) {
-    return (struct interval){fmaxf(a.lo, b.lo), fminf(a.hi, b.hi)};
+    return (struct interval){fmaxf(a.lo, b.lo), fminf(a.hi, b.hi), a.loose || b.loose};
 }
 
 static struct interval plus(struct interval a, struct interval b) {
-    return (struct interval){a.lo + b.lo, a.hi + b.hi};
+    return (struct interval){a.lo + b.lo, a.hi + b.hi, a.loose || b.loose};
 }
 
 static struct interval negated(struct interval a) {
-    return (struct interval){-a.hi, -a.lo};
+    return (struct interval){-a.hi, -a.lo, a.loose};
 }
 
 static float magnitude(struct interval a) {
@@ -69,11 +76,12 @@ static bool is_finite(struct interval a) {
 static struct interval times(struct interval a, struct interval b) {
     if (!is_finite(a) || !is_finite(b)) return WHOLE;
     float p = a.lo * b.lo, q = a.lo * b.hi, r = a.hi * b.lo, s = a.hi * b.hi;
-    return (struct interval){fminf(fminf(p, q), fminf(r, s)), fmaxf(fmaxf(p, q), fmaxf(r, s))};
+    return (struct interval){fminf(fminf(p, q), fminf(r, s)), fmaxf(fmaxf(p, q), fmaxf(r, s)),
+                             a.loose || b.loose};
 }
 
 static struct interval representable(const struct hd_qparam *p, int64_t lo, int64_t hi) {
-    return (struct interval){(float)(lo - p->zp) * p->scale, (float)(hi - p->zp) * p->scale};
+    return from((float)(lo - p->zp) * p->scale, (float)(hi - p->zp) * p->scale);
 }
 
 static int64_t least(hd_dtype t) {
@@ -86,7 +94,7 @@ static struct interval of_constant(const struct hd_tensor *t) {
     struct interval r = NOTHING;
     const float *v = t->data;
     for (int64_t i = 0; t->dtype == HD_F32 && i < hd_tensor_elems(t); i++)
-        if (isfinite(v[i])) r = hull(r, (struct interval){v[i], v[i]});
+        if (isfinite(v[i])) r = hull(r, from(v[i], v[i]));
     return is_nothing(r) ? WHOLE : r;
 }
 
@@ -106,9 +114,11 @@ static struct interval weighted_sum(struct interval x, double sum, double square
                                     double negative) {
     double lo = (double)x.lo, hi = (double)x.hi, mean = (lo + hi) / 2 * sum;
     double spread = DEVIATIONS * (hi - lo) * sqrt(squares / 12);
-    struct interval all = {(float)(positive * lo + negative * hi),
-                           (float)(positive * hi + negative * lo)},
-                    most = {(float)(fmin(mean, 0) - spread), (float)(fmax(mean, 0) + spread)};
+    struct interval all = from((float)(positive * lo + negative * hi),
+                               (float)(positive * hi + negative * lo)),
+                    most = from((float)(fmin(mean, 0) - spread), (float)(fmax(mean, 0) + spread));
+    double terms = (positive - negative) * (positive - negative); /* times squares: how many */
+    all.loose = x.loose || terms > 1.5 * squares;
     return meet(all, most);
 }
 
@@ -129,13 +139,13 @@ static float weight(const hd_graph *g, int w, const struct hd_node *d, int64_t i
 }
 
 static struct interval of_bias(const hd_graph *g, int t) {
-    if (t < 0) return (struct interval){0, 0};
+    if (t < 0) return from(0, 0);
     if (g->tensors[t].data) return of_constant(&g->tensors[t]);
     const struct hd_node *d = hd_qdq_maker(g, t);
     struct interval r = NOTHING;
     for (int64_t i = 0; i < hd_tensor_elems(&g->tensors[t]); i++) {
         float v = (float)((const int32_t *)g->tensors[d->in[0]].data)[i] * at(g, d->in[1], i);
-        r = hull(r, (struct interval){v, v});
+        r = hull(r, from(v, v));
     }
     return r;
 }
@@ -187,43 +197,57 @@ static struct interval of_product(const struct bounds *b, const struct hd_node *
     }
     double most =
         fmin(k * (double)magnitude(v[0]) * (double)magnitude(v[1]), DEVIATIONS * sqrt(squares));
-    return (struct interval){(float)-most, (float)most};
+    return (struct interval){(float)-most, (float)most, true};
 }
 
 static struct interval of_layernorm(const struct bounds *b, const struct hd_node *n) {
     const struct hd_tensor *x = &b->g->tensors[n->in[0]];
     float most = fminf(sqrtf((float)x->dim[x->rank - 1]), OUTLIER);
-    struct interval scale = b->can[n->in[1]], r = {-most, most};
-    r = times(r, (struct interval){-magnitude(scale), magnitude(scale)});
+    struct interval scale = b->can[n->in[1]], r = from(-most, most);
+    r = times(r, from(-magnitude(scale), magnitude(scale)));
     return n->n_in > 2 && n->in[2] >= 0 ? plus(r, b->can[n->in[2]]) : r;
 }
 
-/* x[0..SAMPLES-1] over r, ends included. */
+/* x[0..SAMPLES-1] over r, ends included; where 0 is inside, closest about it, where functions bend.
+ */
 static void spread(struct interval r, float *x) {
-    for (int i = 0; i < SAMPLES; i++) x[i] = r.lo + (r.hi - r.lo) * (float)i / (float)(SAMPLES - 1);
+    for (int i = 0; i < SAMPLES; i++) {
+        float u = (float)i / (float)(SAMPLES - 1), v = 2 * u - 1;
+        bool inside = r.lo < 0 && r.hi > 0;
+        x[i] = inside ? v * v * v * (v < 0 ? -r.lo : r.hi) : r.lo + (r.hi - r.lo) * u;
+    }
 }
 
 static struct interval bounded(struct interval r) {
-    return meet(r, (struct interval){-LARGEST, LARGEST});
+    return meet(r, from(-LARGEST, LARGEST));
 }
 
-static struct interval of_function(const struct bounds *b, int t, int root) {
+static struct interval image(const struct bounds *b, int t, int root, struct interval of) {
     float x[SAMPLES], y[SAMPLES];
     struct interval r = NOTHING;
-    spread(bounded(b->can[root]), x);
+    spread(of, x);
     if (hd_cone_eval(b->ctx, b->g, t, root, x, SAMPLES, y) != HD_OK) {
         hd_clear(b->ctx);
         return WHOLE;
     }
     for (int i = 0; i < SAMPLES; i++) {
         if (!isfinite(y[i])) return WHOLE;
-        r = hull(r, (struct interval){y[i], y[i]});
+        r = hull(r, from(y[i], y[i]));
     }
     return r;
 }
 
+/* Of a root that is loose, the function is, too, unless a quarter of the root's range makes half as
+ * much. */
+static struct interval of_function(const struct bounds *b, int t, int root) {
+    struct interval x = bounded(b->can[root]), r = image(b, t, root, x);
+    struct interval part = image(b, t, root, from(x.lo / 4, x.hi / 4));
+    r.loose = x.loose && !(part.hi - part.lo > 0.5f * (r.hi - r.lo));
+    return r;
+}
+
 static struct interval of_moved(const struct bounds *b, const struct hd_node *n, int moved) {
-    struct interval r = NOTHING, zero = {0, 0};
+    struct interval r = NOTHING, zero = from(0, 0);
     for (int i = 0; i < moved; i++) r = hull(r, b->can[n->in[i]]);
     if (n->op == HD_IR_pad) r = hull(r, n->n_in > 2 && n->in[2] >= 0 ? b->can[n->in[2]] : zero);
     return r;
@@ -245,7 +269,7 @@ static struct interval forward(const struct bounds *b, const struct hd_node *n, 
     if (root != t) return of_function(b, t, root);
     if (axis >= 0) return of_layer(b, n, axis);
     if (moved) return of_moved(b, n, moved);
-    struct interval zero = {0, 0};
+    struct interval zero = from(0, 0);
     switch (n->op) {
     case HD_IR_dequantize:
         return of_integers(b->g, n);
@@ -253,7 +277,7 @@ static struct interval forward(const struct bounds *b, const struct hd_node *n, 
     case HD_IR_gemm:
         return of_product(b, n);
     case HD_IR_softmax:
-        return (struct interval){0, 1};
+        return from(0, 1);
     case HD_IR_layernorm:
         return of_layernorm(b, n);
     case HD_IR_avgpool:
@@ -278,9 +302,10 @@ static void asks(struct bounds *b, int t, struct interval r) {
 
 /* The part of root's values beyond which the function changes by less than half a step of 8 bits,
  * once it is held to what its readers tell apart. */
-static struct interval through_function(const struct bounds *b, int t, int root) {
-    struct interval r = bounded(b->can[root]), y = b->need[t];
-    float x[SAMPLES], v[SAMPLES], half = (y.hi - y.lo) / 510;
+static struct interval through_function(const struct bounds *b, int t, int root,
+                                        struct interval y) {
+    struct interval r = bounded(b->can[root]);
+    float x[SAMPLES], v[SAMPLES], half = (y.hi - y.lo) / 510, low = 0, high = 0;
     for (int round = 0; round < ROUNDS; round++) {
         int first = 0, last = SAMPLES - 1;
         spread(r, x);
@@ -289,11 +314,25 @@ static struct interval through_function(const struct bounds *b, int t, int root)
             return WHOLE;
         }
         for (int i = 0; i < SAMPLES; i++) v[i] = fmaxf(y.lo, fminf(y.hi, v[i]));
-        while (first < SAMPLES - 1 && fabsf(v[first + 1] - v[0]) <= half) first++;
-        while (last > first && fabsf(v[last - 1] - v[SAMPLES - 1]) <= half) last--;
-        r = (struct interval){x[first], x[last]};
+        if (!round) low = v[0], high = v[SAMPLES - 1];
+        while (first < SAMPLES - 1 && fabsf(v[first + 1] - low) <= half) first++;
+        while (last > first && fabsf(v[last - 1] - high) <= half) last--;
+        r = from(x[first], x[last]);
     }
     return r;
+}
+
+/* The operand of a layer with one weight for each channel, which makes y: by the smallest of them,
+ * or half of the largest, since what much smaller ones leave out changes y little. */
+static struct interval scaled(const struct bounds *b, const struct hd_node *n, struct interval y) {
+    const struct hd_tensor *w = &b->g->tensors[n->in[1]];
+    bool one = n->op == HD_IR_conv && hd_tensor_elems(w) == w->dim[0] && w->data &&
+               w->dtype == HD_F32 && hd_attr_int(n, "group", 1) == w->dim[0];
+    float largest = magnitude(b->can[n->in[1]]), least = INFINITY;
+    for (int64_t c = 0; one && c < w->dim[0]; c++)
+        least = fminf(least, fabsf(((const float *)w->data)[c]));
+    float most = one ? magnitude(y) / fmaxf(least, largest / 2) : INFINITY;
+    return is_finite(y) && isfinite(most) ? from(-most, most) : WHOLE;
 }
 
 /* One operand of a sum, so that the sum is in y; `other` is what is added. Where that can be more
@@ -301,28 +340,23 @@ static struct interval through_function(const struct bounds *b, int t, int root)
 static struct interval summand(struct interval y, struct interval other) {
     float most = magnitude(y);
     if (!is_finite(y)) return WHOLE;
-    if (!(other.hi - other.lo <= 4 * most)) return (struct interval){-most, most};
-    return (struct interval){y.lo - other.hi, y.hi - other.lo};
-}
-
-/* One operand of a product, so that it is in y with the largest that the other can be. */
-static struct interval factor(struct interval y, struct interval other) {
-    float most = magnitude(y) / magnitude(other);
-    return is_finite(y) && isfinite(most) && is_finite(other) ? (struct interval){-most, most}
-                                                              : WHOLE;
+    if (!(other.hi - other.lo <= 4 * most)) return from(-most, most);
+    return from(y.lo - other.hi, y.hi - other.lo);
 }
 
 static void backward(struct bounds *b, const struct hd_node *n, int t) {
     struct hd_qparam p;
     int moved = hd_qdq_moved_operands(n), root = root_of(b, t);
-    struct interval y = b->need[t];
+    struct interval y = b->need[t], less = meet(y, b->can[t]);
     if (n->op == HD_IR_quantize && hd_qdq_param(b->g, n, &p)) {
         int64_t lo = least(p.type);
         asks(b, n->in[0], representable(&p, lo, lo + 255));
         return;
     }
+    if (is_nothing(y)) return;
+    if (!b->can[t].loose && !is_nothing(less)) y = less; /* it has no other values */
     if (root != t) {
-        if (!is_nothing(y)) asks(b, root, is_finite(y) ? through_function(b, t, root) : WHOLE);
+        asks(b, root, is_finite(y) ? through_function(b, t, root, y) : WHOLE);
         return;
     }
     for (int i = 0; i < n->n_in; i++) {
@@ -335,14 +369,12 @@ static void backward(struct bounds *b, const struct hd_node *n, int t) {
             asks(b, x, summand(y, other));
         else if (n->op == HD_IR_sub && x != n->in[1 - i])
             asks(b, x, i ? negated(summand(y, negated(other))) : summand(y, negated(other)));
-        else if (n->op == HD_IR_mul && x != n->in[1 - i])
-            asks(b, x, factor(y, other));
         else if (n->op == HD_IR_resize && !i)
             asks(b, x, y);
         else if (n->op == HD_IR_avgpool)
-            asks(b, x, times(y, (struct interval){-OUTLIER, OUTLIER}));
+            asks(b, x, times(y, from(-OUTLIER, OUTLIER)));
         else
-            asks(b, x, WHOLE);
+            asks(b, x, i ? WHOLE : scaled(b, n, y));
     }
 }
 
@@ -374,7 +406,7 @@ void hd_quant_bounds(hd_ctx *ctx, const hd_graph *g, const struct hd_quant_plan 
         struct interval r = meet(b.can[t], b.need[t]);
         if (is_nothing(r)) r = b.can[t];
         stats[t] = (struct hd_quant_stats){.lo = fminf(r.lo, 0), .hi = fmaxf(r.hi, 0), .n = 1};
-        if (is_finite(r)) continue;
+        if (is_finite(r) && !(b.can[t].loose && !is_finite(b.need[t]))) continue;
         stats[t].not_finite = 1;
         stats[t].lo = stats[t].hi = 0;
     }

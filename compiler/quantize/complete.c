@@ -144,15 +144,23 @@ static int behind_moves(const hd_graph *g, int t) {
     return t;
 }
 
-/* Scores for softmax, or the sum of those and a mask, which has the range of the scores. */
-static bool is_too_coarse(const hd_graph *g, const struct hd_quant_plan *p,
-                          const struct hd_quant_stats *stats, int node) {
-    if (g->nodes[node].op != HD_IR_softmax || !p->layer[node]) return false;
+/* The scores that softmax reads, or those in the sum of them and a mask, where steps of theirs are
+ * too large for it; -1: they are not. */
+static int coarse_scores(const hd_graph *g, const struct hd_quant_plan *p,
+                         const struct hd_quant_stats *stats, int node) {
+    if (g->nodes[node].op != HD_IR_softmax || !p->layer[node]) return -1;
     int t = behind_moves(g, g->nodes[node].in[0]), maker = g->tensors[t].producer;
     if (maker >= 0 && p->mask[maker] >= 0)
-        t = g->nodes[maker].in[g->nodes[maker].in[0] == p->mask[maker] ? 1 : 0];
-    if (p->given[t] || p->like[p->group[t]] >= 0) return false;
-    return (stats[t].hi - stats[t].lo) / 255 > SOFTMAX_STEP;
+        t = behind_moves(g, g->nodes[maker].in[g->nodes[maker].in[0] == p->mask[maker] ? 1 : 0]);
+    bool found = !p->given[t] && p->like[p->group[t]] < 0;
+    return found && (stats[t].hi - stats[t].lo) / 255 > SOFTMAX_STEP ? t : -1;
+}
+
+/* The layer that makes t; -1 = none. */
+static int layer_of(const struct hd_quant_plan *p, int t) {
+    for (size_t i = 0; t >= 0 && i < p->n_nodes; i++)
+        if (p->layer[i] && p->result[i] == t) return (int)i;
+    return -1;
 }
 
 /* Integers with a scale of their own, which nothing bounds. */
@@ -169,8 +177,8 @@ static bool keep_unbounded(const hd_graph *g, const struct hd_quant_plan *p,
     for (size_t i = 0; i < p->n_nodes; i++) {
         if (g->nodes[i].dead || keep[i]) continue;
         const struct hd_node *n = &g->nodes[i];
-        bool coarse = is_too_coarse(g, p, stats, (int)i), result = false, side = false,
-             made = false;
+        int scores = layer_of(p, coarse_scores(g, p, stats, (int)i));
+        bool result = false, side = false, made = false;
         if (p->why[i] || p->mask[i] >= 0)
             continue; /* sums with masks have the range of the scores */
         for (int k = 0; k < n->n_out; k++) result = result || is_unbounded(p, stats, n->out[k]);
@@ -179,8 +187,10 @@ static bool keep_unbounded(const hd_graph *g, const struct hd_quant_plan *p,
             side = side || (is && !p->made[n->in[k]]);
             made = made || (is && p->made[n->in[k]]); /* its maker goes first */
         }
-        if (!coarse && (made || (!result && !side))) continue;
-        keep[i] = coarse ? "its scores have no scale" : "nothing bounds its values";
+        if (scores >= 0)
+            keep[scores] = "softmax needs smaller steps than its range has", found = true;
+        if (made || (!result && !side)) continue;
+        keep[i] = "nothing bounds its values closely";
         found = true;
     }
     return found;

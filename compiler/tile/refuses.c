@@ -133,7 +133,9 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
             return n->op == HD_IR_quantize ? "reads float at the border of the network"
                                            : "the back end has no lowering of this operation";
         }
-        *out_hint = "quantise the node (QDQ around it), or leave it at the border of the network";
+        *out_hint =
+            "quantise the node (heddle quantize, or QDQ around it), or leave it at the border of "
+            "the network";
         return "computes in float; the machine works on int8";
     }
     for (int i = 0; i < n->n_in; i++) {
