@@ -29,7 +29,7 @@ enum {
     HALVES = 500,   /* such a part less is worth a longer program */
     ONE_BANK = 32,  /* such a part more, of layers that stream through one bank */
     THREADS = 4,    /* at most, */
-    OPS = 100000    /* and that many operations in their memory, some 4 KB each */
+    OPS = 150000    /* and that many operations in their memory, 1 to 4 KB each */
 };
 
 /* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */

@@ -71,7 +71,8 @@ int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels) {
 
 int64_t hd_dw_pixel_vectors(const struct hd_layer *l) {
     struct hd_dw_part q;
-    return (int64_t)l->planes * l->kh * columns(l, 0, &q) * (l->sx / q.step);
+    int64_t parts = columns(l, 0, &q); /* and q, before it is read */
+    return l->planes * l->kh * parts * (l->sx / q.step);
 }
 
 /* PM words of an output tile: bias and scale, then the taps of each part. */
