@@ -11,7 +11,8 @@
 #include "compiler/pass/pass.h"
 #include "cpu_ref/golden.h"
 
-enum { FOLD_BYTES = 1 << 20 }; /* larger results would bloat the model file */
+/* Results that are larger, and larger than their operands, would bloat the model file. */
+enum { FOLD_BYTES = 1 << 20 };
 
 static hd_status compute(hd_ctx *ctx, hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
@@ -90,6 +91,21 @@ void hd_pass_dce(hd_graph *g) {
     free(before);
 }
 
+static size_t bytes_of(const hd_graph *g, int t) {
+    return t < 0 || !g->tensors[t].known ? 0 : hd_tensor_bytes(&g->tensors[t]);
+}
+
+/* Its results are small, or no larger than a constant that it reads, as quantised weights are. */
+static bool is_worth_it(const hd_graph *g, const struct hd_node *n) {
+    size_t from = FOLD_BYTES;
+    for (int k = 0; k < n->n_in; k++)
+        if (n->in[k] >= 0 && g->tensors[n->in[k]].data && bytes_of(g, n->in[k]) > from)
+            from = bytes_of(g, n->in[k]);
+    for (int k = 0; k < n->n_out; k++)
+        if (bytes_of(g, n->out[k]) > from) return false;
+    return true;
+}
+
 static hd_status sweep(hd_ctx *ctx, hd_graph *g) {
     int *order = malloc((g->n_nodes + 1) * sizeof *order);
     HD_ASSERT(order != NULL);
@@ -97,11 +113,7 @@ static hd_status sweep(hd_ctx *ctx, hd_graph *g) {
     hd_status s = HD_OK;
     for (size_t i = 0; i < n && s == HD_OK; i++) {
         const struct hd_node *nd = &g->nodes[order[i]];
-        bool small = true;
-        for (int k = 0; k < nd->n_out; k++)
-            if (nd->out[k] >= 0 && g->tensors[nd->out[k]].known)
-                small = small && hd_tensor_bytes(&g->tensors[nd->out[k]]) <= FOLD_BYTES;
-        if (small && nd->op != HD_IR_dequantize) s = hd_fold_node(ctx, g, order[i]);
+        if (is_worth_it(g, nd) && nd->op != HD_IR_dequantize) s = hd_fold_node(ctx, g, order[i]);
         if (s == HD_UNSUPPORTED) { /* a type without a kernel: it stays, and fails when it is run */
             hd_clear(ctx);
             s = HD_OK;

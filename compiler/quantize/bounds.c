@@ -328,9 +328,11 @@ static struct interval scaled(const struct bounds *b, const struct hd_node *n, s
     const struct hd_tensor *w = &b->g->tensors[n->in[1]];
     bool one = n->op == HD_IR_conv && hd_tensor_elems(w) == w->dim[0] && w->data &&
                w->dtype == HD_F32 && hd_attr_int(n, "group", 1) == w->dim[0];
-    float largest = magnitude(b->can[n->in[1]]), least = INFINITY;
-    for (int64_t c = 0; one && c < w->dim[0]; c++)
-        least = fminf(least, fabsf(((const float *)w->data)[c]));
+    float largest = 0, least = INFINITY;
+    for (int64_t c = 0; one && c < w->dim[0]; c++) {
+        float v = fabsf(((const float *)w->data)[c]);
+        largest = fmaxf(largest, v), least = fminf(least, v);
+    }
     float most = one ? magnitude(y) / fmaxf(least, largest / 2) : INFINITY;
     return is_finite(y) && isfinite(most) ? from(-most, most) : WHOLE;
 }
@@ -389,9 +391,15 @@ void hd_quant_bounds(hd_ctx *ctx, const hd_graph *g, const struct hd_quant_plan 
     size_t n = hd_graph_order(g, order);
     memcpy(b.made, plan->made, g->n_tensors);
     for (size_t t = 0; t < g->n_tensors; t++) {
-        b.can[t] = g->tensors[t].data ? of_constant(&g->tensors[t]) : WHOLE;
+        b.can[t] = WHOLE;
         b.need[t] = hd_graph_is_output(g, (int)t) ? WHOLE : NOTHING;
     }
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; k < g->nodes[order[i]].n_in; k++) {
+            int t = g->nodes[order[i]].in[k];
+            bool weights = k == 1 && hd_quant_weights(g, order[i]) >= 0;
+            if (t >= 0 && g->tensors[t].data && !weights) b.can[t] = of_constant(&g->tensors[t]);
+        }
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < g->nodes[order[i]].n_out; k++) {
             int t = g->nodes[order[i]].out[k];

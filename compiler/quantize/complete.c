@@ -109,10 +109,10 @@ static hd_status reform_all(hd_ctx *ctx, hd_graph *g, hd_arena *a, bool **out_in
         *out_inside = any ? is : NULL;
         if (!any) return HD_OK;
         changed = false;
-        for (size_t i = 0; i < n && !changed; i++) {
-            if (!is[order[i]]) continue;
+        for (size_t i = 0; i < n; i++) {
+            if (!is[order[i]] || g->nodes[order[i]].dead) continue;
             TRY(fold_operands(ctx, g, order[i], &changed));
-            changed = changed || reform(g, a, order[i]);
+            changed = reform(g, a, order[i]) || changed;
         }
         if (!changed) changed = hd_quant_canonical(g, a, is);
         if (changed) TRY(hd_graph_infer(ctx, g));
@@ -208,7 +208,8 @@ hd_status hd_quant_complete(hd_ctx *ctx, hd_graph *g, bool *out_changed) {
     bool *is = NULL;
     size_t old = 0;
     *out_changed = false;
-    hd_status s = reform_all(ctx, g, a, &is, &old);
+    /* shapes that are those of one run may not be built on */
+    hd_status s = g->specialised ? HD_OK : reform_all(ctx, g, a, &is, &old);
     if (s == HD_OK && is) {
         struct hd_quant_options o = {.range = HD_RANGE_MINMAX, .type = HD_I8};
         struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, g->n_tensors + 1);
