@@ -6,11 +6,22 @@ static bool is_bytes(hd_dtype t) {
     return t == HD_I8 || t == HD_U8;
 }
 
-/* The bounds of an integer clip or relu, within those of the type; false unless constant. */
+static bool is_bound(enum hd_ir_op op) {
+    return op == HD_IR_clip || op == HD_IR_relu || op == HD_IR_max || op == HD_IR_min;
+}
+
+/* The bounds of an integer clip, relu, max or min, within those of the type; false unless constant.
+ */
 static bool bounds(const hd_graph *g, const struct hd_node *n, int *lo, int *hi) {
     hd_dtype type = g->tensors[n->out[0]].dtype;
     *lo = type == HD_I8 ? -128 : 0, *hi = *lo + 255;
     if (n->op == HD_IR_relu && *lo < 0) *lo = 0;
+    if (n->op == HD_IR_max || n->op == HD_IR_min) { /* with a constant on the right */
+        const struct hd_tensor *t = n->n_in == 2 ? &g->tensors[n->in[1]] : NULL;
+        if (!t || !t->data || hd_tensor_elems(t) != 1) return false;
+        *(n->op == HD_IR_max ? lo : hi) =
+            type == HD_I8 ? *(const int8_t *)t->data : *(const uint8_t *)t->data;
+    }
     for (int i = 1; n->op == HD_IR_clip && i < n->n_in; i++) {
         if (n->in[i] < 0) continue;
         const struct hd_tensor *t = &g->tensors[n->in[i]];
@@ -18,7 +29,7 @@ static bool bounds(const hd_graph *g, const struct hd_node *n, int *lo, int *hi)
         *(i == 1 ? lo : hi) = type == HD_I8 ? *(const int8_t *)t->data : *(const uint8_t *)t->data;
     }
     if (*lo > *hi) *lo = *hi; /* min(max(x, lo), hi) */
-    return n->op == HD_IR_clip || n->op == HD_IR_relu;
+    return true;
 }
 
 static int bound(hd_graph *g, const struct hd_qparam *p, int v) {
@@ -48,8 +59,8 @@ static bool in_front(hd_graph *g, int node, int lo, int hi) {
 bool hd_qdq_clip(hd_graph *g, int node) {
     const struct hd_node n = g->nodes[node];
     int lo, hi;
-    bool may = !n.dead && (n.op == HD_IR_clip || n.op == HD_IR_relu) &&
-               g->tensors[n.out[0]].known && is_bytes(g->tensors[n.out[0]].dtype);
+    bool may = !n.dead && is_bound(n.op) && g->tensors[n.out[0]].known &&
+               is_bytes(g->tensors[n.out[0]].dtype);
     if (!may || g->tensors[n.in[0]].data || !bounds(g, &n, &lo, &hi)) return false;
     if (in_front(g, node, lo, hi)) return true;
     int y = n.out[0];

@@ -77,6 +77,16 @@ static int channels_norm(hd_ctx *ctx, struct hd_match *m, const int of[3], float
     return hd_match_emit(ctx, m, HD_IR_transpose, 1, &y, "perm", x.rank, back);
 }
 
+/* A scale of 1 for the dimensions of x from `first` on. */
+static int ones(hd_graph *g, int x, int first) {
+    const struct hd_tensor t = g->tensors[x];
+    int64_t n = 1;
+    for (int d = first; d < t.rank; d++) n *= t.dim[d];
+    float *v = hd_new_array(g->arena, float, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) v[i] = 1;
+    return hd_graph_const(g, "norm.ones", HD_F32, t.rank - first, t.dim + first, v);
+}
+
 int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
     hd_graph *g = m->g;
     int in[3] = {hd_match_get(m, "x"), hd_match_get(m, "s"), hd_match_get(m, "b")};
@@ -85,9 +95,10 @@ int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
     const struct hd_tensor *x = &g->tensors[in[0]], *eps = &g->tensors[e];
     if (x->dtype != HD_F32 || !keeps_dims(m) || !squares(m) || hd_tensor_elems(eps) != 1) return -1;
     float epsilon = *(const float *)eps->data;
-    if (inner_axis(g, a, x, &first) && inner_axis(g, a2, x, &other) && first == other)
+    if (in[1] >= 0 && inner_axis(g, a, x, &first) && inner_axis(g, a2, x, &other) && first == other)
         return channels_norm(ctx, m, in, epsilon, first);
     if (!last_axes(g, a, x, &first) || !last_axes(g, a2, x, &other) || first != other) return -1;
+    if (in[1] < 0) in[1] = ones(g, in[0], first), x = &g->tensors[in[0]];
     for (int i = 1; i < 3 && in[i] >= 0;
          i++) { /* scale and bias are of the last dimensions, no more, no less */
         const struct hd_tensor *w = &g->tensors[in[i]];
@@ -105,10 +116,12 @@ int hd_rw_layernorm(hd_ctx *ctx, struct hd_match *m) {
 int hd_rw_rmsnorm(hd_ctx *ctx, struct hd_match *m) {
     hd_graph *g = m->g;
     int in[2] = {hd_match_get(m, "x"), hd_match_get(m, "s")}, e = hd_match_get(m, "e"), first = 0;
-    const struct hd_tensor *x = &g->tensors[in[0]], *s = &g->tensors[in[1]];
+    const struct hd_tensor *x = &g->tensors[in[0]];
     if (!last_axes(g, hd_match_get(m, "a"), x, &first) || first != x->rank - 1 ||
-        x->dtype != HD_F32 || !keeps_dims(m) || !squares(m) ||
-        hd_tensor_elems(&g->tensors[e]) != 1 || s->rank != 1 || s->dim[0] != x->dim[first])
+        x->dtype != HD_F32 || !keeps_dims(m) || !squares(m) || hd_tensor_elems(&g->tensors[e]) != 1)
+        return -1;
+    if (in[1] < 0) in[1] = ones(g, in[0], first);
+    if (g->tensors[in[1]].rank != 1 || g->tensors[in[1]].dim[0] != g->tensors[in[0]].dim[first])
         return -1;
     float epsilon = *(const float *)g->tensors[e].data;
     int y = hd_match_emit(ctx, m, HD_IR_layernorm, 2, in, NULL, 0, NULL);

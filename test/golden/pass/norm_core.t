@@ -1,0 +1,59 @@
+# RUN: heddle opt --pass norm %s
+graph g {
+  input x f32[2,3,4]
+  const axes i64[1] = {-1}
+  const two f32[] = {2.0}
+  const e f32[] = {0.001}
+  const inner i64[1] = {1}
+  m ? = reducemean(x, axes)
+  d ? = sub(x, m)
+  p ? = pow(d, two)
+  v ? = reducemean(p, axes)
+  a ? = add(v, e)
+  r ? = sqrt(a)
+  y ? = div(d, r)
+  p2 ? = mul(x, x)
+  v2 ? = reducemean(p2, axes)
+  a2 ? = add(v2, e)
+  r2 ? = sqrt(a2)
+  y2 ? = div(x, r2)
+  p3 ? = pow(x, two)
+  v3 ? = reducemean(p3, axes)
+  a3 ? = add(v3, e)
+  r3 ? = sqrt(a3)
+  k3 ? = reciprocal(r3)
+  y3 ? = mul(x, k3)
+  m4 ? = reducemean(x, inner)
+  d4 ? = sub(x, m4)
+  p4 ? = mul(d4, d4)
+  v4 ? = reducemean(p4, inner)
+  a4 ? = add(v4, e)
+  r4 ? = sqrt(a4)
+  y4 ? = div(d4, r4)
+  output y
+  output y2
+  output y3
+  output y4
+}
+#= graph g {
+#=   input x f32[2,3,4]
+#=   const e f32[] = {0x1.0624dep-10}
+#=   const inner i64[1] = {1}
+#=   const norm.ones f32[4] = {0x1p+0, 0x1p+0, 0x1p+0, 0x1p+0}
+#=   const norm.ones_32 f32[4] = {0x1p+0, 0x1p+0, 0x1p+0, 0x1p+0}
+#=   const norm.ones_34 f32[4] = {0x1p+0, 0x1p+0, 0x1p+0, 0x1p+0}
+#=   m4 f32[2,1,4] = reducemean(x, inner)
+#=   d4 f32[2,3,4] = sub(x, m4)
+#=   p4 f32[2,3,4] = mul(d4, d4)
+#=   v4 f32[2,1,4] = reducemean(p4, inner)
+#=   a4 f32[2,1,4] = add(v4, e)
+#=   r4 f32[2,1,4] = sqrt(a4)
+#=   y4 f32[2,3,4] = div(d4, r4)
+#=   y f32[2,3,4] = layernorm(x, norm.ones) axis=2 epsilon=0x1.0624dep-10
+#=   y2 f32[2,3,4] = layernorm(x, norm.ones_32) axis=2 centred=0 epsilon=0x1.0624dep-10
+#=   y3 f32[2,3,4] = layernorm(x, norm.ones_34) axis=2 centred=0 epsilon=0x1.0624dep-10
+#=   output y
+#=   output y2
+#=   output y3
+#=   output y4
+#= }
