@@ -4,8 +4,8 @@
 
 #include "compiler/ir/ir.h"
 
-/* Runs one pass by name, in place: one of hd_pass_names. The graph is verified afterwards. Errors: HD_INVALID when there is no such pass; a graph the pass
- * refuses. */
+/* Runs one pass by name, in place: one of hd_pass_names. The graph is verified afterwards. Errors:
+ * HD_INVALID when there is no such pass; a graph the pass refuses. */
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name);
 /* The names; NULL at the end. Their order as models go through them: compiler/legalize.c. */
 extern const char *const hd_pass_names[];

@@ -115,7 +115,8 @@ int64_t hd_quant_bias_channels(const hd_graph *g, const struct hd_quant_plan *pl
                                int *out_sum);
 
 /* Integers between the integers of a network that gives scales to some tensors only (complete.c).
- * *out_changed: qdq has more to do. g->scales_found counts tensors that got a range. Errors: those of kernels that fold constants. */
+ * *out_changed: qdq has more to do. g->scales_found counts tensors that got a range. Errors: those
+ * of kernels that fold constants. */
 hd_status hd_quant_complete(hd_ctx *ctx, hd_graph *g, bool *out_changed);
 
 #endif

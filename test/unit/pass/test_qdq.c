@@ -238,8 +238,7 @@ static void patterns(void **state) {
         hd_graph *g;
         hd_clear(ctx);
         snprintf(text, sizeof text, "graph g {\n" SCALES "%s\n}", samples[i].before);
-        if (hd_graph_parse(ctx, text, "before", &g) != HD_OK ||
-            hd_legalize(ctx, g) != HD_OK)
+        if (hd_graph_parse(ctx, text, "before", &g) != HD_OK || hd_legalize(ctx, g) != HD_OK)
             fail_msg("%s: %s", samples[i].what, hd_message(ctx));
         nodes_of(ctx, g, got, sizeof got);
         if (strcmp(got, samples[i].after))
