@@ -41,6 +41,7 @@ static hd_graph *generate(uint64_t seed, int layers, bool small) {
 }
 
 int main(int argc, char **argv) {
-    static const struct random_kind kind = {"random_move", 4, generate};
+    static const struct random_kind kind = {
+        .name = "random_move", .most_layers = 4, .generate = generate};
     return random_main(argc, argv, &kind);
 }

@@ -64,6 +64,7 @@ static hd_graph *generate(uint64_t seed, int n_layers, bool small) {
 }
 
 int main(int argc, char **argv) {
-    static const struct random_kind kind = {"random_net", 9, generate};
+    static const struct random_kind kind = {
+        .name = "random_net", .most_layers = 9, .generate = generate};
     return random_main(argc, argv, &kind);
 }

@@ -119,6 +119,7 @@ static hd_graph *generate(uint64_t seed, int layers, bool small) {
 }
 
 int main(int argc, char **argv) {
-    static const struct random_kind kind = {"random_rnn", 3, generate};
+    static const struct random_kind kind = {
+        .name = "random_rnn", .most_layers = 3, .generate = generate};
     return random_main(argc, argv, &kind);
 }
