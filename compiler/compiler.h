@@ -55,7 +55,7 @@ hd_status hd_import_onnx(hd_ctx *ctx, const char *path, const struct hd_bind *bi
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
 /* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete" or "legalize". Errors: as
  * hd_pass_run. */
-hd_status hd_run_pass(hd_ctx *ctx, hd_graph *g, const char *name);
+hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name);
 /* Stages 3..: legalised graph -> model. Borrows g, and puts movement of data between layouts that
  * meet in it (tile/meet.c), which changes no value. */
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out);

@@ -31,7 +31,7 @@ hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
     return passes(ctx, g, rest);
 }
 
-hd_status hd_run_pass(hd_ctx *ctx, hd_graph *g, const char *name) {
+hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "legalize")) return hd_legalize(ctx, g);
     if (!strcmp(name, "complete")) return complete(ctx, g);
     char allowed[256] = "legalize, complete";

@@ -10,7 +10,7 @@ static hd_status run_passes(struct cli *c, hd_graph *g) {
     char *list = hd_strdup(a, c->opt.pass ? c->opt.pass : ""), *save = NULL;
     hd_status s = HD_OK;
     for (char *p = strtok_r(list, ",", &save); p && s == HD_OK; p = strtok_r(NULL, ",", &save)) {
-        s = hd_run_pass(c->ctx, g, p);
+        s = hd_opt_pass(c->ctx, g, p);
     }
     hd_arena_destroy(a);
     return s;

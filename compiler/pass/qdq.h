@@ -56,6 +56,9 @@ bool hd_qdq_param(const hd_graph *g, const struct hd_node *n, struct hd_qparam *
 /* t = dequantize(x) with one scale, x i8 or u8. */
 bool hd_qdq_dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p);
 
+/* The dequantize node that makes t of constants; NULL = none. */
+const struct hd_node *hd_qdq_constant(const hd_graph *g, int t);
+
 /* A new tensor of the type and shape of `like`, with another element type. */
 int hd_qdq_tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix);
 /* Attributes of node `from` for node `to`; window_only: those of windows, and group. */
@@ -72,6 +75,9 @@ int hd_qdq_moved_operands(const struct hd_node *n);
 /* Weights moved after they are dequantised are moved constants (qdq_constant.c). Errors: of
  * kernels. */
 hd_status hd_qdq_move_constants(hd_ctx *ctx, hd_graph *g);
+
+/* The tensor that t is, moved by operations of one such operand. */
+int hd_qdq_behind_moves(const hd_graph *g, int t);
 
 /* Rewrites of one node; false when it does not match. See qdq.c. */
 bool hd_qdq_clip(hd_graph *g, int node);

@@ -35,15 +35,13 @@ static bool is_settled(const hd_graph *g, const struct hd_node *n) {
 }
 
 static hd_status move_constant(hd_ctx *ctx, hd_graph *g, int node) {
-    const struct hd_node n = g->nodes[node], *maker = n.n_in ? hd_qdq_maker(g, n.in[0]) : NULL;
-    if (!maker || maker->op != HD_IR_dequantize || n.op == HD_IR_pad || n.op == HD_IR_maxpool ||
-        hd_qdq_moved_operands(&n) != 1 || !is_settled(g, &n))
+    const struct hd_node n = g->nodes[node], *maker = n.n_in ? hd_qdq_constant(g, n.in[0]) : NULL;
+    if (!maker || n.op == HD_IR_pad || n.op == HD_IR_maxpool || hd_qdq_moved_operands(&n) != 1 ||
+        !is_settled(g, &n))
         return HD_OK;
     const struct hd_node d = *maker;
     const struct hd_tensor x = g->tensors[d.in[0]];
-    bool constant = x.data && g->tensors[d.in[1]].data && g->tensors[d.in[2]].data;
     int axis = 0;
-    if (!constant) return HD_OK;
     if (hd_tensor_elems(&g->tensors[d.in[1]]) > 1) {
         int64_t from = hd_attr_int(&d, "axis", 1);
         axis = axis_behind(g, &n, &x, (int)(from < 0 ? from + x.rank : from));

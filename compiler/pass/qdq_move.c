@@ -12,6 +12,13 @@ bool hd_qdq_dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p) {
     return true;
 }
 
+const struct hd_node *hd_qdq_constant(const hd_graph *g, int t) {
+    const struct hd_node *d = hd_qdq_maker(g, t);
+    bool is = d && d->op == HD_IR_dequantize;
+    for (int i = 0; is && i < d->n_in; i++) is = g->tensors[d->in[i]].data != NULL;
+    return is ? d : NULL;
+}
+
 int hd_qdq_tensor_like(hd_graph *g, int like, hd_dtype type, const char *suffix) {
     struct hd_tensor t = g->tensors[like];
     return hd_graph_tensor(g, hd_sprintf(g->arena, "%s.%s", t.name, suffix), type, t.rank, t.dim);
@@ -64,6 +71,12 @@ int hd_qdq_moved_operands(const struct hd_node *n) {
     default:
         return 0;
     }
+}
+
+int hd_qdq_behind_moves(const hd_graph *g, int t) {
+    for (const struct hd_node *n; (n = hd_qdq_maker(g, t)) && hd_qdq_moved_operands(n) == 1;)
+        t = n->in[0];
+    return t;
 }
 
 static enum hd_ir_op move_on_integers(enum hd_ir_op op) {

@@ -29,8 +29,7 @@ struct einsum {
 
 /* A constant, or one that is dequantised. */
 static bool is_weights(const hd_graph *g, int t) {
-    const struct hd_node *d = hd_qdq_maker(g, t);
-    return g->tensors[t].data || (d && d->op == HD_IR_dequantize && g->tensors[d->in[0]].data);
+    return g->tensors[t].data || hd_qdq_constant(g, t);
 }
 
 /* The dimension of operand i that has the label; -1: none, -2: several, or one that broadcasts. */

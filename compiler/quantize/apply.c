@@ -109,7 +109,8 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
         if (x->g->tensors[t].data) {
             range_of_constant(&x->g->tensors[t], &l, &h);
         } else {
-            if (!masked(x, (int)t) && x->p->like[to] < 0) TRY(check_finite(x, (int)t));
+            if (!masked(x, (int)t) && !x->p->given[t] && x->p->like[to] < 0)
+                TRY(check_finite(x, (int)t));
             hd_quant_clip(&x->stats[t], x->o, &l, &h);
         }
         lo[to] = fminf(lo[to], l);

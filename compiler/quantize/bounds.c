@@ -34,6 +34,7 @@ struct interval {
 struct bounds {
     hd_ctx *ctx;
     const hd_graph *g;
+    const struct hd_quant_plan *p;
     bool *made;                  /* per tensor: where the search for the root of a function ends */
     struct interval *can, *need; /* per tensor */
 };
@@ -171,16 +172,9 @@ static struct interval of_layer(const struct bounds *b, const struct hd_node *n,
     return plus(r, of_bias(g, n->n_in > 2 ? n->in[2] : -1));
 }
 
-/* Behind moves, the node that makes t. */
-static const struct hd_node *behind_moves(const hd_graph *g, int t) {
-    const struct hd_node *n = hd_qdq_maker(g, t);
-    while (n && hd_qdq_moved_operands(n) == 1) n = hd_qdq_maker(g, n->in[0]);
-    return n;
-}
-
 static bool is_probability(const hd_graph *g, int t) {
-    const struct hd_node *n = behind_moves(g, t);
-    if (n && n->op == HD_IR_dequantize) n = behind_moves(g, n->in[0]);
+    const struct hd_node *n = hd_qdq_maker(g, hd_qdq_behind_moves(g, t));
+    if (n && n->op == HD_IR_dequantize) n = hd_qdq_maker(g, hd_qdq_behind_moves(g, n->in[0]));
     return n && (n->op == HD_IR_softmax || n->op == HD_IR_qsoftmax);
 }
 
@@ -294,6 +288,17 @@ static struct interval forward(const struct bounds *b, const struct hd_node *n, 
     }
 }
 
+/* A tensor that takes the scale of a quantize has the range of that. */
+static struct interval as_quantised(const struct bounds *b, int t, struct interval r) {
+    int like = b->p->made[t] && !b->p->given[t] ? b->p->like[b->p->group[t]] : -1;
+    struct hd_qparam p;
+    if (like < 0 || !hd_qdq_param(b->g, &b->g->nodes[like], &p)) return r;
+    int64_t lo = least(p.type);
+    struct interval q = representable(&p, lo, lo + 255), both = meet(r, q);
+    both.loose = false;
+    return is_nothing(both) ? q : both;
+}
+
 /* ---- backward ---- */
 
 static void asks(struct bounds *b, int t, struct interval r) {
@@ -384,7 +389,10 @@ void hd_quant_bounds(hd_ctx *ctx, const hd_graph *g, const struct hd_quant_plan 
                      struct hd_quant_stats *stats) {
     hd_arena *a = hd_arena_create();
     size_t n_tensors = g->n_tensors + 1;
-    struct bounds b = {ctx, g, hd_new_array(a, bool, n_tensors),
+    struct bounds b = {ctx,
+                       g,
+                       plan,
+                       hd_new_array(a, bool, n_tensors),
                        hd_new_array(a, struct interval, n_tensors),
                        hd_new_array(a, struct interval, n_tensors)};
     int *order = hd_new_array(a, int, g->n_nodes + 1);
@@ -404,7 +412,7 @@ void hd_quant_bounds(hd_ctx *ctx, const hd_graph *g, const struct hd_quant_plan 
         for (int k = 0; k < g->nodes[order[i]].n_out; k++) {
             int t = g->nodes[order[i]].out[k];
             if (t >= 0 && g->tensors[t].known && g->tensors[t].dtype == HD_F32)
-                b.can[t] = forward(&b, &g->nodes[order[i]], t);
+                b.can[t] = as_quantised(&b, t, forward(&b, &g->nodes[order[i]], t));
         }
     while (n--)
         for (int k = 0; k < g->nodes[order[n]].n_out; k++)

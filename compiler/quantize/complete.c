@@ -77,10 +77,11 @@ static bool *inside(const hd_graph *g, hd_arena *a, const int *order, size_t n, 
 static hd_status fold_operands(hd_ctx *ctx, hd_graph *g, int node, bool *out_changed) {
     const struct hd_node *n = &g->nodes[node];
     for (int i = 0; !is_layer(n->op) && i < n->n_in; i++) {
-        const struct hd_node *d = hd_qdq_maker(g, n->in[i]);
-        if (!d || d->op != HD_IR_dequantize || !g->tensors[d->in[0]].data) continue;
-        TRY(hd_fold_node(ctx, g, g->tensors[n->in[i]].producer));
-        *out_changed = true;
+        if (!hd_qdq_constant(g, n->in[i])) continue;
+        hd_status s = hd_fold_node(ctx, g, g->tensors[n->in[i]].producer);
+        if (s != HD_OK && s != HD_UNSUPPORTED) return s;
+        if (s != HD_OK) hd_clear(ctx); /* a type without a kernel: it stays */
+        *out_changed = *out_changed || s == HD_OK;
     }
     return HD_OK;
 }
@@ -138,20 +139,15 @@ static const char **kept(const hd_graph *g, hd_arena *a, const bool *is, size_t 
     return keep;
 }
 
-static int behind_moves(const hd_graph *g, int t) {
-    for (const struct hd_node *n; (n = hd_qdq_maker(g, t)) && hd_qdq_moved_operands(n) == 1;)
-        t = n->in[0];
-    return t;
-}
-
 /* The scores that softmax reads, or those in the sum of them and a mask, where steps of theirs are
  * too large for it; -1: they are not. */
 static int coarse_scores(const hd_graph *g, const struct hd_quant_plan *p,
                          const struct hd_quant_stats *stats, int node) {
     if (g->nodes[node].op != HD_IR_softmax || !p->layer[node]) return -1;
-    int t = behind_moves(g, g->nodes[node].in[0]), maker = g->tensors[t].producer;
+    int t = hd_qdq_behind_moves(g, g->nodes[node].in[0]), maker = g->tensors[t].producer;
     if (maker >= 0 && p->mask[maker] >= 0)
-        t = behind_moves(g, g->nodes[maker].in[g->nodes[maker].in[0] == p->mask[maker] ? 1 : 0]);
+        t = hd_qdq_behind_moves(
+            g, g->nodes[maker].in[g->nodes[maker].in[0] == p->mask[maker] ? 1 : 0]);
     bool found = !p->given[t] && p->like[p->group[t]] < 0;
     return found && (stats[t].hi - stats[t].lo) / 255 > SOFTMAX_STEP ? t : -1;
 }
@@ -179,8 +175,7 @@ static bool keep_unbounded(const hd_graph *g, const struct hd_quant_plan *p,
         const struct hd_node *n = &g->nodes[i];
         int scores = layer_of(p, coarse_scores(g, p, stats, (int)i));
         bool result = false, side = false, made = false;
-        if (p->why[i] || p->mask[i] >= 0)
-            continue; /* sums with masks have the range of the scores */
+        if (p->why[i]) continue;
         for (int k = 0; k < n->n_out; k++) result = result || is_unbounded(p, stats, n->out[k]);
         for (int k = 0; k < n->n_in; k++) {
             bool is = is_unbounded(p, stats, n->in[k]);

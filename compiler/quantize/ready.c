@@ -7,19 +7,11 @@
 #include "compiler/pass/qdq.h"
 #include "compiler/quantize/affine.h"
 
-/* The node that dequantises constant t; NULL = none. */
-static const struct hd_node *constant_maker(const hd_graph *g, int t) {
-    const struct hd_node *d = hd_qdq_maker(g, t);
-    bool is = d && d->op == HD_IR_dequantize;
-    for (int i = 0; is && i < d->n_in; i++) is = g->tensors[d->in[i]].data != NULL;
-    return is ? d : NULL;
-}
-
 int hd_quant_ready(const hd_graph *g, int node) {
     const struct hd_node *n = &g->nodes[node];
     bool product = n->op == HD_IR_gemm || n->op == HD_IR_matmul;
     if (!product && n->op != HD_IR_conv && n->op != HD_IR_convtranspose) return -1;
-    const struct hd_node *d = constant_maker(g, n->in[1]);
+    const struct hd_node *d = hd_qdq_constant(g, n->in[1]);
     const struct hd_tensor *x = &g->tensors[n->in[0]];
     if (!d || x->data || !x->known || x->dtype != HD_F32) return -1;
     const struct hd_tensor *w = &g->tensors[d->in[0]];
@@ -31,7 +23,9 @@ int hd_quant_ready(const hd_graph *g, int node) {
     if (!bytes || !fits || (scales != 1 && hd_attr_int(d, "axis", 1) != axis)) return -1;
     if (hd_attr_float(n, "alpha", 1) != 1.0f || hd_attr_float(n, "beta", 1) != 1.0f) return -1;
     int bias = n->n_in > 2 ? n->in[2] : -1;
-    return bias < 0 || g->tensors[bias].data || constant_maker(g, bias) ? axis : -1;
+    if (bias < 0 || g->tensors[bias].data) return axis;
+    d = hd_qdq_constant(g, bias);
+    return d && g->tensors[d->in[0]].dtype == HD_I32 ? axis : -1;
 }
 
 /* ---- factors and summands behind them ---- */
@@ -40,7 +34,7 @@ int hd_quant_ready(const hd_graph *g, int node) {
 static const double *bias_values(const hd_graph *g, hd_arena *a, int t, int64_t n) {
     double *out = hd_new_array(a, double, (size_t)n + 1);
     if (t < 0) return out;
-    const struct hd_node *d = constant_maker(g, t);
+    const struct hd_node *d = hd_qdq_constant(g, t);
     const struct hd_tensor *x = &g->tensors[d ? d->in[0] : t];
     int64_t elems = hd_tensor_elems(x), scales = d ? hd_tensor_elems(&g->tensors[d->in[1]]) : 1;
     bool zero = !d || hd_const_is(g, d->in[2], 0, false);
@@ -97,7 +91,7 @@ bool hd_quant_ready_absorb(hd_graph *g, hd_arena *a, int node, int next) {
     if (axis < 0 || n.op == HD_IR_matmul || by.n_out != 1 ||
         (transposed && hd_attr_int(&n, "group", 1) != 1))
         return false;
-    const struct hd_node d = *constant_maker(g, n.in[1]);
+    const struct hd_node d = *hd_qdq_constant(g, n.in[1]);
     const struct hd_tensor w = g->tensors[d.in[0]], *before = &g->tensors[n.out[0]];
     struct hd_affine f = hd_affine_new(a, w.dim[axis]);
     struct turned v;

@@ -128,6 +128,22 @@ static int larger(struct net *n, int x) {
     return two(n, HD_IR_max, one(n, HD_IR_neg, x), conv(n, x, 1, false));
 }
 
+static int smaller(struct net *n, int x) {
+    return two(n, HD_IR_min, one(n, HD_IR_neg, x), conv(n, x, 1, false));
+}
+
+static int threshold(struct net *n, int x) { /* of one tensor, by a comparison */
+    int high = two(n, HD_IR_greater, x, number(n, 0.4f));
+    n->g->tensors[high].dtype = HD_BOOL;
+    return op(n, HD_IR_where, 3, (int[]){high, x, number(n, 0.1f)});
+}
+
+static int below_largest(struct net *n, int x) { /* of the channels */
+    int axes = hd_graph_const(n->g, "axes", HD_I64, 1, (int64_t[]){1}, (int64_t[]){1});
+    int m = dequantize(n, quantize(n, two(n, HD_IR_reducemax, x, axes), 0.03f, 2), 0.03f, 2);
+    return two(n, HD_IR_sub, x, m);
+}
+
 static int instance(struct net *n, int x) {
     return op(n, HD_IR_instancenorm, 3,
               (int[]){x, channels(n, 1, 0.5f, 0.05f), channels(n, 1, -0.4f, 0.05f)});
@@ -223,6 +239,9 @@ static void values_are_near(void **state) {
     near(batchnorm, 0.03f, 1, 0.02);
     near(prelu, 0.02f, 4, 0.9);
     near(larger, 0.03f, 1, 0.01);
+    near(smaller, 0.03f, 1, 0.1);
+    near(threshold, 0.03f, 0, 0);
+    near(below_largest, 0.05f, 0, 0);
     near(instance, 0.03f, 2, 0.6);
     near(attention, 0.02f, 2, 0.1);
 }
