@@ -29,7 +29,7 @@ static const struct {
     const char *name;
 } names[] = {
 #define ONNX_SAME(name, min_in, max_in, op) {HD_IR_##op, #name},
-#include "compiler/import/onnx_ops.def"
+#include "compiler/import/onnx/onnx_ops.def"
 #define EXPORT(op, name) {HD_IR_##op, #name},
 #include "compiler/export/onnx_names.def"
 };

@@ -1,1 +1,1 @@
-SRCS += $(wildcard compiler/ir/*.c compiler/import/*.c compiler/pass/*.c)
+SRCS += $(wildcard compiler/ir/*.c compiler/import/*.c compiler/import/*/*.c compiler/pass/*.c)

@@ -1,7 +1,7 @@
 /* ONNX elementwise operations whose import takes more than a row of the table. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 /* ---- opset 6: broadcast=1, axis=.. ---- */
 

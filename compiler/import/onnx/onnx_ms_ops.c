@@ -3,7 +3,7 @@
  * Source: ONNX Runtime, docs/ContribOperators.md. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 /* ---- helpers ---- */
 

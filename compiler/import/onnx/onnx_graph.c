@@ -1,11 +1,11 @@
 /* GraphProto -> nodes of a graph, one by one in file order, which ONNX requires to be a topological
  * one; what an op becomes is in onnx_*_ops.c. */
-#include "compiler/import/onnx_graph.h"
+#include "compiler/import/onnx/onnx_graph.h"
 
 #include <string.h>
 
-#include "compiler/import/bind.h"
-#include "compiler/import/resolve.h"
+#include "compiler/import/onnx/bind.h"
+#include "compiler/import/onnx/resolve.h"
 
 static hd_status add_initializer(struct hd_importer *m, struct hd_slice message) {
     struct hd_tensor_pb t;

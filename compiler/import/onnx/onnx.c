@@ -1,10 +1,10 @@
 /* ONNX ModelProto -> graph as written. The file stays mapped; constants point into it. */
-#include "compiler/import/onnx.h"
+#include "compiler/import/onnx/onnx.h"
 
 #include <string.h>
 
 #include "compiler/import/import.h"
-#include "compiler/import/onnx_graph.h"
+#include "compiler/import/onnx/onnx_graph.h"
 
 static void parse_opset(struct hd_importer *m, struct hd_onnx_model_info *info, size_t *cap,
                         const struct hd_pb_field *field) {

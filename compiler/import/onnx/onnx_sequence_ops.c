@@ -3,7 +3,7 @@
  * have to be known on import, as constants or from the inputs of the run. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 #include "runtime/base/num.h"
 
 enum { MOST = 4096 }; /* tensors of a sequence */

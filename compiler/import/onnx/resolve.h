@@ -1,8 +1,8 @@
-/* Private to compiler/import: values of the run that shapes are taken from. */
+/* Private to compiler/import/onnx: values of the run that shapes are taken from. */
 #ifndef HD_IMPORT_RESOLVE_H
 #define HD_IMPORT_RESOLVE_H
 
-#include "compiler/import/onnx.h"
+#include "compiler/import/onnx/onnx.h"
 
 struct hd_run *hd_run_create(hd_arena *a);
 /* The value of a graph input, dense; it must outlive the import. */

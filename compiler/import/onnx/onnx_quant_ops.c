@@ -2,7 +2,7 @@
  * legalisation has one kind of pattern to find and gives the same q operations for both forms. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 /* A scale or zero point with n values where the file has one; only constants need it. */
 static int spread(struct hd_importer *m, int tensor, int64_t n) {

@@ -2,7 +2,7 @@
  * operation that has them is imported. */
 #include <string.h>
 
-#include "compiler/import/onnx.h"
+#include "compiler/import/onnx/onnx.h"
 
 char *hd_onnx_text(hd_arena *a, const struct hd_pb_field *f) {
     return hd_strndup(a, f->wire == HD_PB_BYTES ? (const char *)f->data : "",

@@ -1,7 +1,7 @@
 /* ONNX data movement. Shapes are resolved here, so the IR's reshape carries its result. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 #include "compiler/import/tensor_pb.h"
 
 static hd_status cast_to(struct hd_importer *m, const struct hd_onnx_node *n, hd_dtype t) {

@@ -2,7 +2,7 @@
  * needs to know shapes: auto_pad and global windows are resolved when inference knows them. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 /* Operands of n, up to 8. */
 static int emit(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op) {

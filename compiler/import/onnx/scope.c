@@ -2,7 +2,7 @@
  * from there becomes an input of its own. */
 #include <string.h>
 
-#include "compiler/import/onnx.h"
+#include "compiler/import/onnx/onnx.h"
 #include "runtime/base/num.h"
 
 struct entry {

@@ -1,7 +1,7 @@
 /* ONNX resizing, sampling and regions of interest: older forms become the newest opset's. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 static hd_status resize(struct hd_importer *m, const struct hd_onnx_node *n, const int *in) {
     static const char *const names[] = {"cubic_coeff_a",

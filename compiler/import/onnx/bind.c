@@ -1,6 +1,6 @@
 /* Open dimensions of the network's inputs get their sizes: from --shape, from tensors that are
  * given, or 1 for a batch in front. Dimensions of one name have one size. */
-#include "compiler/import/bind.h"
+#include "compiler/import/onnx/bind.h"
 
 #include <string.h>
 

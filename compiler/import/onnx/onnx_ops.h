@@ -1,8 +1,8 @@
-/* Private to compiler/import: helpers of the import_<Op> functions, and their prototypes. */
+/* Private to compiler/import/onnx: helpers of the import_<Op> functions, and their prototypes. */
 #ifndef HD_IMPORT_ONNX_OPS_H
 #define HD_IMPORT_ONNX_OPS_H
 
-#include "compiler/import/onnx.h"
+#include "compiler/import/onnx/onnx.h"
 
 #define ONNX_OP(name, ...)                                                                         \
     hd_status import_##name(struct hd_importer *m, const struct hd_onnx_node *n);
@@ -10,7 +10,7 @@
     hd_status import_##name(struct hd_importer *m, const struct hd_onnx_node *n);
 #define ONNX_MS(name, ...)                                                                         \
     hd_status import_ms_##name(struct hd_importer *m, const struct hd_onnx_node *n);
-#include "compiler/import/onnx_ops.def"
+#include "compiler/import/onnx/onnx_ops.def"
 
 hd_status hd_onnx_bad(struct hd_importer *m, const struct hd_onnx_node *n, hd_status code,
                       const char *fmt, ...) __attribute__((format(printf, 4, 5)));

@@ -1,7 +1,7 @@
 /* ONNX reductions, softmax and its kin, losses. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 /* ---- reductions ---- */
 

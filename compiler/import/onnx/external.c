@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "compiler/import/onnx.h"
+#include "compiler/import/onnx/onnx.h"
 
 hd_status hd_mapping_open(hd_ctx *ctx, const char *path, struct hd_mapping **out) {
     struct stat st;

@@ -1,4 +1,4 @@
-/* Private to compiler/import: the parsed parts of a model and the state of one import. */
+/* Private to compiler/import/onnx: the parsed parts of a model and the state of one import. */
 #ifndef HD_IMPORT_ONNX_H
 #define HD_IMPORT_ONNX_H
 

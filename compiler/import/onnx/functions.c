@@ -2,7 +2,7 @@
  * Names of the body get the name of the call in front. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 enum { INLINED = 1 << 17 }; /* nodes: functions that call each other grow exponentially */
 

@@ -3,8 +3,8 @@
  * fit the shapes). */
 #include <string.h>
 
-#include "compiler/import/onnx_graph.h"
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_graph.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 static hd_status parse_body(struct hd_importer *m, const struct hd_onnx_node *n, const char *name,
                             struct hd_onnx_graph *out) {

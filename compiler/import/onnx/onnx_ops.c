@@ -1,5 +1,5 @@
 /* Arithmetic ONNX operations, the table of all, and the helpers they share. */
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -189,7 +189,7 @@ static const struct {
 #define ONNX_MS(name, min_in, max_in, doc)                                                         \
     {"com.microsoft", #name, min_in, max_in, import_ms_##name, HD_IR_OPS, false},
 #define ONNX_SAME(name, min_in, max_in, op) {"", #name, min_in, max_in, NULL, HD_IR_##op, true},
-#include "compiler/import/onnx_ops.def"
+#include "compiler/import/onnx/onnx_ops.def"
 };
 
 static hd_status import_same(struct hd_importer *m, const struct hd_onnx_node *n,

@@ -1,5 +1,5 @@
 /* ONNX signal processing. */
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 /* Attribute output_datatype becomes `to`. */
 static hd_status typed(struct hd_importer *m, const struct hd_onnx_node *n, enum hd_ir_op op,

@@ -1,8 +1,8 @@
-/* Private to compiler/import: the graph of the model. */
+/* Private to compiler/import/onnx: the graph of the model. */
 #ifndef HD_IMPORT_ONNX_GRAPH_H
 #define HD_IMPORT_ONNX_GRAPH_H
 
-#include "compiler/import/onnx.h"
+#include "compiler/import/onnx/onnx.h"
 
 hd_status hd_onnx_add_initializers(struct hd_importer *m, const struct hd_onnx_graph *graph);
 /* Initializers, inputs (sized by bind), nodes, outputs. */

@@ -1,7 +1,7 @@
 /* ONNX data movement whose import takes more than a row of the table. */
 #include <string.h>
 
-#include "compiler/import/onnx_ops.h"
+#include "compiler/import/onnx/onnx_ops.h"
 
 /* Without perm the dimensions are reversed. */
 hd_status import_Transpose(struct hd_importer *m, const struct hd_onnx_node *n) {

@@ -1,6 +1,6 @@
 /* Shapes that depend on values: what is imported so far is run on golden with the values that are
  * given, as far as the shape in question needs it. */
-#include "compiler/import/resolve.h"
+#include "compiler/import/onnx/resolve.h"
 
 #include <string.h>
 
