@@ -1,6 +1,6 @@
 /* The pipeline, on one screen.
  *
- *   import      compiler/import   ONNX file -> graph as written
+ *   import      compiler/import   network file -> graph as written
  *   legalize    compiler/pass     constants folded, QDQ and QLinear forms -> q* operations
  *   partition   compiler/tile     nodes -> machine layers and host nodes, in steps
  *   tensorize   compiler/tile     node -> loop nest on the matrix or vector unit, packed weights
@@ -203,11 +203,11 @@ static double now_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile_options *opt,
+hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
                      hd_model **out) {
     double start = now_seconds();
     hd_graph *g;
-    TRY(hd_import_onnx(ctx, onnx_path, &opt->bind, &g));
+    TRY(hd_import(ctx, path, &opt->bind, &g));
     hd_status s = HD_OK;
     if (dumps(opt, "import")) s = dump_graph(ctx, g, opt);
     if (s == HD_OK) s = hd_legalize(ctx, g);
@@ -220,7 +220,7 @@ hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile
     if (s == HD_OK && !host) s = hd_pass_run(ctx, g, "repeat");
     if (s == HD_OK) s = hd_lower(ctx, g, opt, out);
     hd_graph_destroy(g);
-    if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", onnx_path);
+    if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", path);
     if (opt->host_only) (*out)->naive_bytes = naive;
     (*out)->scales_found = scales_found;
     (*out)->compile_seconds = now_seconds() - start;

@@ -1,4 +1,4 @@
-/* The compiler's public face: ONNX file (or graph) in, model out. */
+/* The compiler's public face: network file (or graph) in, model out. */
 #ifndef HD_COMPILER_COMPILER_H
 #define HD_COMPILER_COMPILER_H
 
@@ -49,8 +49,13 @@ static inline int64_t hd_compile_latency(const struct hd_compile_options *opt) {
     return opt->mem_latency ? opt->mem_latency : 64;
 }
 
-/* Stage 1: ONNX file -> graph as written (compiler/import). bind may be NULL. */
-hd_status hd_import_onnx(hd_ctx *ctx, const char *path, const struct hd_bind *bind, hd_graph **out);
+/* Stage 1: a file of any format in compiler/import/formats.def -> graph as written. bind may be
+ * NULL. */
+hd_status hd_import(hd_ctx *ctx, const char *path, const struct hd_bind *bind, hd_graph **out);
+/* The names that a network has in a folder of its own; NULL at the end. */
+extern const char *const hd_model_files[];
+/* The extension is that of a network. */
+bool hd_is_network(const char *path);
 /* Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
 /* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete" or "legalize". Errors: as
@@ -60,7 +65,7 @@ hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name);
  * meet in it (tile/meet.c), which changes no value. */
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out);
 /* All of it. */
-hd_status hd_compile(hd_ctx *ctx, const char *onnx_path, const struct hd_compile_options *opt,
+hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
                      hd_model **out);
 
 #endif

@@ -63,7 +63,7 @@ hd_status cli_import(struct cli *c, const char *path, hd_graph **out) {
     hd_arena *a = hd_arena_create();
     struct hd_bind bind = {0};
     hd_status s = cli_bind_inputs(c, a, path, &bind);
-    if (s == HD_OK) s = hd_import_onnx(c->ctx, path, &bind, out);
+    if (s == HD_OK) s = hd_import(c->ctx, path, &bind, out);
     hd_arena_destroy(a);
     return s;
 }

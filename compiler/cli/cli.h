@@ -151,9 +151,11 @@ struct cli_tensor;
 
 /* --machine and --set applied, or the base machine. */
 hd_status cli_machine(struct cli *c, struct hd_machine *out);
-/* File behind a MODEL argument: itself, or model.onnx in a folder. *out_path is the arena's. */
+/* File behind a MODEL argument: itself, or the network in a folder. *out_path is the arena's. */
 hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char **out_path);
-/* The last part of a path that tells a model from others: the folder's name for FOLDER/model.onnx.
+const char *cli_model_in(hd_arena *a, const char *folder); /* NULL = no network */
+/* The last part of a path that tells a model from others: the folder's name for FOLDER/model.onnx
+ * and its like.
  */
 const char *cli_short_name(hd_arena *a, const char *path);
 bool cli_is_hdl(const char *path); /* a compiled model */
@@ -164,7 +166,7 @@ const char *cli_stored_model(hd_arena *a, const char *folder);
  * Open dimensions take their sizes from --shape, then from --inputs or the first data set beside
  * it. */
 hd_status cli_open_model(struct cli *c, const char *path, bool host_only, hd_model **out);
-/* The same for an .onnx file, with the tensors of one data set for the inputs. */
+/* The same for a network, with the tensors of one data set for the inputs. */
 hd_status cli_open_model_for(struct cli *c, const char *path, bool host_only,
                              const struct cli_tensor *t, int n, hd_model **out);
 /* The graph as written, its open dimensions sized in the same way. */

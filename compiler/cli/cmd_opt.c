@@ -46,8 +46,7 @@ static hd_status parse(struct cli *c, const char *path, hd_graph **out) {
 static hd_status work(struct cli *c, hd_arena *a, hd_graph **g) {
     const char *path = NULL;
     TRY(cli_model_path(c, a, c->args[0], &path));
-    size_t n = strlen(path);
-    if (n > 5 && !strcmp(path + n - 5, ".onnx"))
+    if (hd_is_network(path))
         TRY(cli_import(c, path, g));
     else
         TRY(parse(c, path, g));

@@ -25,7 +25,7 @@ static hd_status check_file(struct job *j) {
     hd_graph *g = NULL;
     struct score s = {0};
     quantize_progress(j, "int8 network");
-    TRY(hd_import_onnx(j->c->ctx, j->c->opt.out, NULL, &g));
+    TRY(hd_import(j->c->ctx, j->c->opt.out, NULL, &g));
     hd_status ok = hd_legalize(j->c->ctx, g);
     if (ok == HD_OK) ok = score_outputs(j, g, j->output_error, &s);
     j->same_top = s.same_top;
@@ -178,7 +178,7 @@ static hd_status import(struct job *j) {
     const struct cli_set *first = j->data.sets && !j->data.arrays ? &j->data.sets[0] : NULL;
     TRY(cli_bind(c, j->a, first ? first->t : NULL, first ? first->n : 0, &bind));
     hd_graph *g = NULL;
-    TRY(hd_import_onnx(c->ctx, j->path, &bind, &g));
+    TRY(hd_import(c->ctx, j->path, &bind, &g));
     hd_status s = hd_note(c->ctx, hd_quant_prepare(c->ctx, g), "in %s", j->path);
     if (s == HD_OK) s = clone_graph(c->ctx, g, &j->ref); /* ids of clones agree */
     hd_graph_destroy(g);

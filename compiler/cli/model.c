@@ -1,5 +1,5 @@
-/* The MODEL argument: an .onnx or .hdl file, or a folder that holds model.onnx; and sessions on it.
- */
+/* The MODEL argument: a network, an .hdl file, or a folder that holds a network under a usual name;
+ * and sessions on it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,17 +22,32 @@ hd_status cli_model_path(struct cli *c, hd_arena *a, const char *arg, const char
     if (!S_ISDIR(st.st_mode)) return HD_OK;
     size_t n = strlen(arg);
     while (n > 1 && arg[n - 1] == '/') n--;
-    const char *path = hd_sprintf(a, "%.*s/model.onnx", (int)n, arg);
-    if (stat(path, &st) != 0)
-        return hd_fail(c->ctx, HD_IO, "%s: a folder without model.onnx; name an .onnx or .hdl file",
-                       arg);
-    *out_path = path;
-    return HD_OK;
+    *out_path = cli_model_in(a, hd_strndup(a, arg, n));
+    if (*out_path) return HD_OK;
+    const char *names = "";
+    for (int i = 0; hd_model_files[i]; i++)
+        names = hd_sprintf(a, "%s%s%s", names, i ? ", " : "", hd_model_files[i]);
+    return hd_fail(c->ctx, HD_IO, "%s: a folder without %s; name a network or an .hdl file", arg,
+                   names);
+}
+
+const char *cli_model_in(hd_arena *a, const char *folder) {
+    for (int i = 0; hd_model_files[i]; i++) {
+        const char *path = hd_sprintf(a, "%s/%s", folder, hd_model_files[i]);
+        if (access(path, R_OK) == 0) return path;
+    }
+    return NULL;
 }
 
 const char *cli_short_name(hd_arena *a, const char *path) {
     size_t n = strlen(path);
-    if (n > 11 && !strcmp(path + n - 11, "/model.onnx")) n -= 11;
+    for (int i = 0; hd_model_files[i]; i++) {
+        size_t k = strlen(hd_model_files[i]);
+        if (n <= k + 1 || path[n - k - 1] != '/' || strcmp(path + n - k, hd_model_files[i]))
+            continue;
+        n -= k + 1;
+        break;
+    }
     while (n > 1 && path[n - 1] == '/') n--;
     size_t from = n;
     while (from && path[from - 1] != '/') from--;
@@ -89,7 +104,7 @@ static hd_status load(struct cli *c, const char *path, const struct hd_machine *
                       hd_model **out) {
     bool chosen = c->opt.machine || c->opt.n_sets;
     if (c->opt.keep || c->opt.dump)
-        return hd_fail(c->ctx, HD_INVALID, "%s: is compiled; --keep and --dump want the .onnx file",
+        return hd_fail(c->ctx, HD_INVALID, "%s: is compiled; --keep and --dump want the network",
                        path);
     TRY(hd_model_load(c->ctx, path, out));
     if (!chosen || hd_machine_hash(want) == (*out)->machine_hash) return HD_OK;

@@ -26,7 +26,7 @@ static void use(hd_ctx *ctx, hd_graph *g) {
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     hd_ctx *ctx = hd_ctx_create();
     hd_graph *g;
-    if (hd_import_onnx_memory(ctx, data, size, "input", &g) == HD_OK) {
+    if (hd_import_memory(ctx, data, size, "input", &g) == HD_OK) {
         use(ctx, g);
         hd_graph_destroy(g);
     } else {

@@ -53,48 +53,21 @@ static hd_status import_model(struct hd_importer *m, struct hd_onnx_model_info *
     return hd_graph_verify(m->ctx, m->g);
 }
 
-static hd_status import_into(hd_ctx *ctx, hd_graph *g, const void *data, size_t bytes,
-                             const char *path, struct hd_mapping **files,
-                             const struct hd_bind *bind) {
+hd_status hd_read_onnx(hd_ctx *ctx, hd_graph *g, const struct hd_source *from) {
     hd_arena *a = hd_arena_create();
-    const char *slash = path ? strrchr(path, '/') : NULL;
+    const char *slash = from->path ? strrchr(from->path, '/') : NULL;
     size_t inlined = 0;
-    struct hd_onnx_model_info info = {.files = files, .inlined = &inlined};
-    if (path) info.folder = slash ? hd_strndup(a, path, (size_t)(slash - path) + 1) : ".";
+    struct hd_onnx_model_info info = {.files = from->files, .inlined = &inlined};
+    if (from->path)
+        info.folder = slash ? hd_strndup(a, from->path, (size_t)(slash - from->path) + 1) : ".";
     struct hd_importer m = {.ctx = ctx,
                             .g = g,
                             .arena = a,
-                            .borrow = path != NULL,
+                            .borrow = from->path != NULL,
                             .model = &info,
                             .prefix = "",
                             .scope = hd_scope_create(a, NULL)};
-    hd_status s = import_model(&m, &info, data, bytes, bind);
+    hd_status s = import_model(&m, &info, from->data, from->bytes, from->bind);
     hd_arena_destroy(a);
     return s;
-}
-
-hd_status hd_import_onnx_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
-                                hd_graph **out) {
-    hd_graph *g = hd_graph_create();
-    hd_status s = import_into(ctx, g, data, bytes, NULL, NULL, NULL);
-    if (s == HD_OK)
-        *out = g;
-    else
-        hd_graph_destroy(g);
-    return hd_note(ctx, s, "while importing %s", name);
-}
-
-hd_status hd_import_onnx(hd_ctx *ctx, const char *path, const struct hd_bind *bind,
-                         hd_graph **out) {
-    struct hd_mapping *files = NULL;
-    TRY(hd_mapping_open(ctx, path, &files));
-    hd_graph *g = hd_graph_create();
-    g->file_free = hd_mapping_close_all;
-    hd_status s = import_into(ctx, g, files->data, files->bytes, path, &files, bind);
-    g->file = files; /* the list has grown by files with data */
-    if (s == HD_OK)
-        *out = g;
-    else
-        hd_graph_destroy(g);
-    return hd_note(ctx, s, "while importing %s", path);
 }

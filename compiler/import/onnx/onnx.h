@@ -3,6 +3,7 @@
 #define HD_IMPORT_ONNX_H
 
 #include "compiler/compiler.h"
+#include "compiler/import/mapping.h"
 #include "compiler/import/pb.h"
 #include "compiler/import/tensor_pb.h"
 #include "compiler/ir/ir.h"
@@ -52,9 +53,8 @@ struct hd_onnx_graph { /* GraphProto, its parts as they lie in the file */
     size_t n_nodes, n_inputs, n_outputs, n_initializers;
 };
 
-struct hd_scope;   /* names of the file -> tensors (scope.c) */
-struct hd_run;     /* values of a run of what is imported so far (resolve.c) */
-struct hd_mapping; /* of the model file and of those with its data (external.c) */
+struct hd_scope; /* names of the file -> tensors (scope.c) */
+struct hd_run;   /* values of a run of what is imported so far (resolve.c) */
 
 struct hd_captures { /* outer tensors that became inputs of a graph, in order */
     int *outer;
@@ -173,13 +173,5 @@ hd_status hd_onnx_value(struct hd_importer *m, int tensor, const void **out);
 
 /* Fills t->data of a tensor with t->location set. The path must stay in the model's folder. */
 hd_status hd_onnx_external(struct hd_importer *m, const char *what, struct hd_tensor_pb *t);
-struct hd_mapping {
-    struct hd_mapping *next;
-    const char *path;
-    void *data;
-    size_t bytes;
-};
-hd_status hd_mapping_open(hd_ctx *ctx, const char *path, struct hd_mapping **out);
-void hd_mapping_close_all(void *first); /* struct hd_mapping * */
 
 #endif

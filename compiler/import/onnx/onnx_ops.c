@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "compiler/pass/pass.h"
+#include "compiler/import/import.h"
 #include "runtime/base/num.h"
 
 /* ---- helpers ---- */
@@ -160,17 +160,11 @@ int hd_onnx_emit_inner(struct hd_importer *m, const struct hd_onnx_node *n, enum
 }
 
 hd_status hd_onnx_done(struct hd_importer *m, int node) {
-    enum { SHAPE_VALUES = 64 }; /* shape arithmetic is never larger */
-    const struct hd_node *nd = &m->g->nodes[node];
     TRY(hd_graph_infer_node(m->ctx, m->g, node));
+    const struct hd_node *nd = &m->g->nodes[node];
     for (int i = 0; m->run && i < nd->n_out; i++)
         if (nd->out[i] >= 0 && !m->g->tensors[nd->out[i]].known) return hd_onnx_resolve(m, node);
-    if (nd->op == HD_IR_dequantize || nd->op == HD_IR_quantize) return HD_OK; /* legalisation's */
-    for (int i = 0; i < nd->n_out; i++) {
-        const struct hd_tensor *y = nd->out[i] < 0 ? NULL : &m->g->tensors[nd->out[i]];
-        if (y && (!y->known || hd_tensor_elems(y) > SHAPE_VALUES)) return HD_OK;
-    }
-    return hd_fold_node(m->ctx, m->g, node);
+    return hd_import_done(m->ctx, m->g, node);
 }
 
 /* ---- table ---- */

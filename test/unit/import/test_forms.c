@@ -29,7 +29,7 @@ static hd_status import(hd_ctx *ctx, const struct msg *node, int64_t opset, hd_g
     put_value(&graph, 12, "y", 0, 0, NULL);
     struct msg m = model_msg(&graph, opset);
     hd_clear(ctx);
-    return hd_import_onnx_memory(ctx, m.b, m.n, "test", g);
+    return hd_import_memory(ctx, m.b, m.n, "test", g);
 }
 
 /* The printed graph holds each of the lines. */

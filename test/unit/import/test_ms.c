@@ -158,7 +158,7 @@ static void values(void **state) {
         hd_arena *a = hd_arena_create();
         struct msg m = model_of(s);
         hd_graph *g;
-        if (hd_import_onnx_memory(ctx, m.b, m.n, "test", &g) != HD_OK)
+        if (hd_import_memory(ctx, m.b, m.n, "test", &g) != HD_OK)
             fail_msg("%s: %s", s->op, hd_message(ctx));
         struct hd_tensor *t = hd_golden_tensors(g, a);
         if (hd_golden_eval(ctx, g, NULL, 0, t, a) != HD_OK)
@@ -198,7 +198,7 @@ static void refusals(void **state) {
         hd_ctx *ctx = hd_ctx_create();
         struct msg m = model_of(&bad[i].s);
         hd_graph *g;
-        assert_int_not_equal(hd_import_onnx_memory(ctx, m.b, m.n, "test", &g), HD_OK);
+        assert_int_not_equal(hd_import_memory(ctx, m.b, m.n, "test", &g), HD_OK);
         if (!strstr(hd_message(ctx), bad[i].want))
             fail_msg("want %s, got %s", bad[i].want, hd_message(ctx));
         hd_ctx_destroy(ctx);

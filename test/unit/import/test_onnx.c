@@ -38,7 +38,7 @@ static struct msg graph_of(const struct msg *node, int64_t batch) {
 static hd_status import_node(hd_ctx *ctx, const struct msg *node, int64_t opset, hd_graph **g) {
     struct msg graph = graph_of(node, -1), m = model_msg(&graph, opset);
     hd_clear(ctx);
-    return hd_import_onnx_memory(ctx, m.b, m.n, "test", g);
+    return hd_import_memory(ctx, m.b, m.n, "test", g);
 }
 
 static char *text_of(hd_ctx *ctx, const hd_graph *g) {
@@ -138,7 +138,7 @@ static void shapes_are_limited_before_allocation(void **state) {
     const int64_t dims[] = {INT64_C(1) << 40, -5, INT64_MAX};
     for (int i = 0; i < 3; i++) {
         struct msg graph = graph_of(&n, dims[i]), m = model_msg(&graph, 13);
-        assert_int_not_equal(hd_import_onnx_memory(ctx, m.b, m.n, "test", &g), HD_OK);
+        assert_int_not_equal(hd_import_memory(ctx, m.b, m.n, "test", &g), HD_OK);
         assert_non_null(strstr(hd_message(ctx), "'x': dimension 0 is"));
     }
     struct msg t = tensor_msg("t", I8, 2, (int64_t[]){1 << 20, 1 << 20}, "", 0);
@@ -179,7 +179,7 @@ static void qlinear_becomes_qconv(void **state) {
     put_value(&graph, 11, "x", U8, 4, (int64_t[]){1, 1, 2, 2});
     put_value(&graph, 12, "y", U8, 4, (int64_t[]){1, 2, 2, 2});
     struct msg m = model_msg(&graph, 13);
-    if (hd_import_onnx_memory(ctx, m.b, m.n, "test", &g) != HD_OK || hd_legalize(ctx, g) != HD_OK)
+    if (hd_import_memory(ctx, m.b, m.n, "test", &g) != HD_OK || hd_legalize(ctx, g) != HD_OK)
         fail_msg("%s", hd_message(ctx));
     char *text = text_of(ctx, g);
     assert_non_null(strstr(text, "i32[2] = {100, -100}"));
@@ -199,7 +199,7 @@ static void damage(const void *data, size_t bytes, size_t step) {
         void *part = malloc(cut ? cut : 1);
         memcpy(part, data, cut);
         hd_clear(ctx);
-        if (hd_import_onnx_memory(ctx, part, cut, "cut", &g) == HD_OK)
+        if (hd_import_memory(ctx, part, cut, "cut", &g) == HD_OK)
             hd_graph_destroy(g);
         else
             assert_true(hd_message(ctx)[0] != 0);
@@ -212,7 +212,7 @@ static void damage(const void *data, size_t bytes, size_t step) {
             memcpy(copy, data, bytes);
             copy[at] ^= (uint8_t)flip;
             hd_clear(ctx);
-            if (hd_import_onnx_memory(ctx, copy, bytes, "flip", &g) == HD_OK) {
+            if (hd_import_memory(ctx, copy, bytes, "flip", &g) == HD_OK) {
                 if (hd_legalize(ctx, g) != HD_OK) assert_true(hd_message(ctx)[0] != 0);
                 hd_graph_destroy(g);
             } else {

@@ -175,8 +175,8 @@ static void check_int8(const struct hd_quant_options *o) {
     char path[] = "/tmp/heddle-quantize-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    if (hd_export_onnx(ctx, q, path) || hd_import_onnx(ctx, path, NULL, &file) ||
-        hd_legalize(ctx, q) || hd_legalize(ctx, file))
+    if (hd_export_onnx(ctx, q, path) || hd_import(ctx, path, NULL, &file) || hd_legalize(ctx, q) ||
+        hd_legalize(ctx, file))
         fail_msg("%s", hd_message(ctx));
     unlink(path);
     close(fd);
@@ -266,8 +266,8 @@ static void recurrent_layers(void **state) {
     char path[] = "/tmp/heddle-quantize-XXXXXX";
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    if (hd_export_onnx(ctx, q, path) || hd_import_onnx(ctx, path, NULL, &file) ||
-        hd_legalize(ctx, q) || hd_legalize(ctx, file))
+    if (hd_export_onnx(ctx, q, path) || hd_import(ctx, path, NULL, &file) || hd_legalize(ctx, q) ||
+        hd_legalize(ctx, file))
         fail_msg("%s", hd_message(ctx));
     unlink(path);
     close(fd);
