@@ -18,6 +18,9 @@ $(B)/headers/%.ok: %.h $(B)/flags
 check-gen: $(GEN)/isa.md ## docs/isa.md is what the tables print
 	$(Q)cmp -s $< docs/isa.md || { echo "docs/isa.md is stale: run 'make gen'" >&2; exit 1; }
 
+check-docs: ## pages keep to docs/style.md: columns, sentences, links, names of files and targets
+	$(Q)python3 scripts/check_docs.py --test > /dev/null && python3 scripts/check_docs.py
+
 lint-c: ## clang-format and, where installed, cppcheck
 	$(Q)clang-format --dry-run -Werror $(C_FOR_LINT)
 	$(Q)if command -v cppcheck > /dev/null; then cppcheck -q --error-exitcode=1 --std=c11 -I. \
@@ -31,4 +34,4 @@ lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(R
 	$(Q)verilator --lint-only -Wall --assert $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
 	    $(call PKGS,$*) $(RTL_SRCS)
 
-.PHONY: check check-layers check-headers check-gen lint-c format lint-rtl
+.PHONY: check check-layers check-headers check-gen check-docs lint-c format lint-rtl

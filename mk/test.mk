@@ -73,7 +73,7 @@ else
 	    echo "  conform $$d: $$(tail -1 $(B)/test-conform.$$d.log)"; done
 endif
 
-# Networks of the workplace, where they lie beside the repository.
+# Real networks, where they lie beside the repository.
 SHARED     ?= ../shared/models
 SHARED_RUN := mlperf_ic_resnet8_int8_qdq mlperf_ic_resnet8_int8_qlinear mlperf_ad_autoencoder_int8_qdq
 test-shared: heddle rtl-base ## networks of ../shared/models on rtl, where that folder is
