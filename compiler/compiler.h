@@ -5,24 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "compiler/import/network.h"
 #include "compiler/ir/ir.h"
 #include "isa/isa.h"
 #include "runtime/model.h"
-
-/* What gives open dimensions of a network their sizes. All may be absent; then the first dimension
- * of an input is a batch of 1. */
-struct hd_bind {
-    const struct hd_shape_bind { /* --shape */
-        const char *name;        /* of an input, or of a dimension (then rank = 1) */
-        int rank;
-        int64_t dim[HD_MAX_RANK];
-    } * shapes;
-    size_t n_shapes;
-    /* Tensors for the inputs, by name or else by position: dtype, rank, dim, and data. When a shape
-     * inside the network depends on values, those of a run with this data are taken. */
-    const struct hd_tensor *inputs;
-    size_t n_inputs;
-};
 
 struct hd_name_list { /* of nodes of the legalised graph */
     const char *const *name;
@@ -49,14 +35,8 @@ static inline int64_t hd_compile_latency(const struct hd_compile_options *opt) {
     return opt->mem_latency ? opt->mem_latency : 64;
 }
 
-/* Stage 1: a file of any format in compiler/import/formats.def -> graph as written. bind may be
- * NULL. */
-hd_status hd_import(hd_ctx *ctx, const char *path, const struct hd_bind *bind, hd_graph **out);
-/* The names that a network has in a folder of its own; NULL at the end. */
-extern const char *const hd_model_files[];
-/* The extension is that of a network. */
-bool hd_is_network(const char *path);
-/* Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
+/* Stage 1 is hd_import() (compiler/import/network.h).
+ * Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
 /* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete" or "legalize". Errors: as
  * hd_pass_run. */

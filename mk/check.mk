@@ -15,11 +15,15 @@ $(B)/headers/%.ok: %.h $(B)/flags
 	    && touch $@
 -include $(wildcard $(HEADERS:%.h=$(B)/headers/%.d))
 
-check-gen: $(GEN)/isa.md ## docs/isa.md is what the tables print
+check-gen: $(GEN)/isa.md check-man ## docs/isa.md and docs/man/heddle.1 are what the tables print
 	$(Q)cmp -s $< docs/isa.md || { echo "docs/isa.md is stale: run 'make gen'" >&2; exit 1; }
 
 check-docs: ## pages keep to docs/style.md: columns, sentences, links, names of files and targets
 	$(Q)python3 scripts/check_docs.py --test > /dev/null && python3 scripts/check_docs.py
+
+check-man: heddle ## the manual page and completion are what compiler/cli/*.def print
+	$(Q)$(B)/heddle help --man | cmp -s - docs/man/heddle.1 || { echo "docs/man/heddle.1 is stale: run 'make gen'" >&2; exit 1; }
+	$(Q)$(B)/heddle help --completion bash | bash scripts/check_completion.sh
 
 lint-c: ## clang-format and, where installed, cppcheck
 	$(Q)clang-format --dry-run -Werror $(C_FOR_LINT)
@@ -34,4 +38,4 @@ lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(R
 	$(Q)verilator --lint-only -Wall --assert $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
 	    $(call PKGS,$*) $(RTL_SRCS)
 
-.PHONY: check check-layers check-headers check-gen check-docs lint-c format lint-rtl
+.PHONY: check check-layers check-headers check-gen check-man check-docs lint-c format lint-rtl

@@ -50,9 +50,10 @@ RT_FILES := $(addprefix $(B)/lib/,libheddle_rt.so.$(RT_SO) libheddle_host.so.$(R
 libs: $(RT_FILES) ## libheddle_rt (shared and static), libheddle_host, libheddle_sim
 
 D = $(DESTDIR)$(1)
-install: heddle libs ## program, libraries, header, pkg-config file, manual pages: DESTDIR= PREFIX=/usr/local
+install: heddle libs ## program, libraries, header, pkg-config file, manual pages, completion: DESTDIR= PREFIX=/usr/local
 	$(Q)install -d $(call D,$(PREFIX)/bin) $(call D,$(LIBDIR)/pkgconfig) $(call D,$(LIBDIR)/heddle/rtl) \
-	    $(call D,$(PREFIX)/include) $(call D,$(PREFIX)/share/man/man1) $(call D,$(PREFIX)/share/man/man3)
+	    $(call D,$(PREFIX)/include) $(call D,$(PREFIX)/share/man/man1) $(call D,$(PREFIX)/share/man/man3) \
+	    $(call D,$(PREFIX)/share/bash-completion/completions) $(call D,$(PREFIX)/share/zsh/site-functions)
 	$(Q)install $(B)/heddle $(call D,$(PREFIX)/bin/heddle)
 	$(Q)for l in libheddle_rt libheddle_host libheddle_sim; do install -m 644 $(B)/lib/$$l.so.$(RT_SO) $(call D,$(LIBDIR)); done
 	$(Q)strip --strip-unneeded $(call D,$(LIBDIR))/libheddle_*.so.$(RT_SO)
@@ -62,6 +63,8 @@ install: heddle libs ## program, libraries, header, pkg-config file, manual page
 	$(Q)install -m 644 $(B)/lib/heddle_rt.pc $(call D,$(LIBDIR)/pkgconfig)
 	$(Q)for f in $(PLUGINS); do install -m 644 $$f $(call D,$(LIBDIR)/heddle); done
 	$(Q)install -m 644 docs/man/heddle.1 $(call D,$(PREFIX)/share/man/man1)
+	$(Q)$(B)/heddle help --completion bash > $(call D,$(PREFIX)/share/bash-completion/completions/heddle)
+	$(Q)$(B)/heddle help --completion zsh > $(call D,$(PREFIX)/share/zsh/site-functions/_heddle)
 	$(Q)install -m 644 docs/man/heddle_rt.3 $(call D,$(PREFIX)/share/man/man3)
 	$(Q)for f in $(wildcard build/rtl/libhd_rtl_*.so); do install -m 644 $$(readlink -f $$f) \
 	    $(call D,$(LIBDIR)/heddle/rtl)/$$(basename $$f); done
@@ -71,7 +74,8 @@ uninstall: ## remove what install put there
 	$(Q)rm -f $(call D,$(PREFIX)/bin/heddle) $(call D,$(LIBDIR))/libheddle_rt.* $(call D,$(LIBDIR))/libheddle_host.* \
 	    $(call D,$(LIBDIR))/libheddle_sim.* \
 	    $(call D,$(PREFIX)/include/heddle_rt.h) $(call D,$(LIBDIR)/pkgconfig/heddle_rt.pc) \
-	    $(call D,$(PREFIX)/share/man/man1/heddle.1) $(call D,$(PREFIX)/share/man/man3/heddle_rt.3)
+	    $(call D,$(PREFIX)/share/man/man1/heddle.1) $(call D,$(PREFIX)/share/man/man3/heddle_rt.3) \
+	    $(call D,$(PREFIX)/share/bash-completion/completions/heddle) $(call D,$(PREFIX)/share/zsh/site-functions/_heddle)
 
 .PHONY: libs install uninstall
 

@@ -26,6 +26,9 @@ $(GEN)/%/hd_cfg_pkg.sv: $(GEN_BIN) FORCE ; $(call print,cfg-sv $(or $(RTL_ARGS),
 PKGS = $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/$(1)/hd_cfg_pkg.sv
 gen: $(call PKGS,base) $(call PKGS,tiny) $(call PKGS,big) $(GEN)/isa.md ## write SystemVerilog packages and docs/isa.md
 	$(Q)cmp -s $(GEN)/isa.md docs/isa.md || cp $(GEN)/isa.md docs/isa.md
+gen: gen-man
+gen-man: heddle ## write docs/man/heddle.1
+	$(Q)$(B)/heddle help --man > $(B)/heddle.1 && { cmp -s $(B)/heddle.1 docs/man/heddle.1 || cp $(B)/heddle.1 docs/man/heddle.1; }
 
 # ---- Verilator models ----------------------------------------------------------------------
 RTL_CXX   := $(or $(shell command -v clang++ 2> /dev/null),g++)

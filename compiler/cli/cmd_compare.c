@@ -6,9 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/cli/capture.h"
-#include "compiler/cli/compare.h"
-#include "compiler/cli/items.h"
+#include "compiler/compare/capture.h"
+#include "compiler/compare/compare.h"
+#include "compiler/compare/first_diff.h"
+#include "compiler/report/items.h"
+#include "compiler/session/session.h"
+#include "compiler/tensors/tensors.h"
+#include "runtime/runtime.h"
 
 enum { DEVICES_MAX = 8 };
 
@@ -17,12 +21,12 @@ struct side { /* a model on a device */
     const char *label; /* the device; of two models, with its number: iss:2 */
     const hd_model *m; /* with values for every checkpoint */
     hd_session *session;
-    struct cli_capture capture;
+    struct hd_capture capture;
     bool captures;
 };
 
 struct comparison {
-    struct cli *c;
+    struct hd_cmd *c;
     hd_arena *a;
     hd_model *own[2]; /* as compiled or loaded */
     hd_model with[2]; /* the same, with values for every checkpoint */
@@ -34,7 +38,7 @@ struct comparison {
     const bool *layers; /* of the first model: those that are compared */
     int *order;         /* its values, in the order in which they are made */
     FILE *text;         /* where lines go; NULL = nowhere */
-    struct cli_errors *errors;
+    struct hd_value_errors *errors;
     json_object *runs, *values;
     int n_values, n_differ, n_near;
     const char *first; /* value that differs first, of all runs */
@@ -46,7 +50,7 @@ struct comparison {
 /* ---- what is compared ----------------------------------------------------------------------- */
 
 static hd_status split_devices(struct comparison *x) {
-    struct cli *c = x->c;
+    struct hd_cmd *c = x->c;
     char *list = hd_strdup(x->a, c->opt.devices), *save = NULL;
     for (char *p = strtok_r(list, ",", &save); p; p = strtok_r(NULL, ",", &save)) {
         if (x->n_sides == DEVICES_MAX)
@@ -86,7 +90,7 @@ static void add_value(struct comparison *x, hd_model *w, const hd_graph *g, int 
 
 static bool runs_graphs(const struct comparison *x) { /* two devices or more */
     int n = 0;
-    for (int i = 0; i < x->n_sides; i++) n += cli_is_graph_device(x->side[i].device);
+    for (int i = 0; i < x->n_sides; i++) n += hd_is_graph_device(x->side[i].device);
     return n > 1;
 }
 
@@ -157,17 +161,17 @@ static bool is_compared(const struct comparison *x, int value) {
 /* ---- running -------------------------------------------------------------------------------- */
 
 static hd_status open_side(struct comparison *x, struct side *s, const bool *layers) {
-    struct cli with = *x->c;
-    s->captures = !cli_is_graph_device(s->device) && hd_device_by_scheme(s->device);
+    struct hd_cmd with = *x->c;
+    s->captures = !hd_is_graph_device(s->device) && hd_device_by_scheme(s->device);
     if (s->captures) {
-        cli_capture_init(&s->capture, s->m, layers);
+        hd_capture_init(&s->capture, s->m, layers);
         with.probe = &s->capture.probe;
     }
-    hd_status r = cli_open_session(&with, s->m, s->device, &s->session);
+    hd_status r = hd_open_session(&with, s->m, s->device, &s->session);
     if (r == HD_UNSUPPORTED && s->captures && hd_device_by_scheme(s->device)) {
         hd_clear(x->c->ctx); /* a board: it shows what leaves it */
         with.probe = NULL;
-        r = cli_open_session(&with, s->m, s->device, &s->session);
+        r = hd_open_session(&with, s->m, s->device, &s->session);
     }
     return r;
 }
@@ -177,24 +181,24 @@ static void close_sides(struct comparison *x) {
         struct side *s = &x->side[i];
         hd_session_close(s->session);
         s->session = NULL;
-        if (s->captures) cli_capture_deinit(&s->capture);
+        if (s->captures) hd_capture_deinit(&s->capture);
         s->captures = false;
     }
 }
 
 static hd_status run_sides(struct comparison *x, const bool *layers) {
-    struct cli *c = x->c;
+    struct hd_cmd *c = x->c;
     for (int i = 0; i < x->n_sides; i++) {
         struct side *s = &x->side[i];
-        cli_progress(c, "compare: running %s", s->device);
-        void **out = cli_output_buffers(x->a, s->m);
+        hd_cmd_progress(c, "compare: running %s", s->device);
+        void **out = hd_output_buffers(x->a, s->m);
         hd_status r = open_side(x, s, layers);
         if (r == HD_OK) r = hd_session_run(c->ctx, s->session, x->in, out);
         if (r == HD_OK && s->captures && s->capture.failed)
             r = hd_fail(c->ctx, HD_NOMEM, "no memory to keep the results of layers; try --bisect");
         TRY(hd_note(c->ctx, r, "on device %s", s->device));
     }
-    cli_progress_end(c);
+    hd_cmd_progress_end(c);
     return HD_OK;
 }
 
@@ -210,9 +214,10 @@ static hd_status value_of(struct comparison *x, const struct side *s, int value,
         if (got->rank != want->rank || got->dtype != want->dtype ||
             memcmp(got->dim, want->dim, sizeof got->dim))
             return hd_fail(x->c->ctx, HD_INVALID, "%s is %s%s in %s and %s%s in %s", want->name,
-                           cli_dtype_name(want->dtype), cli_shape_text(x->a, want->dim, want->rank),
-                           x->path[0], cli_dtype_name(got->dtype),
-                           cli_shape_text(x->a, got->dim, got->rank), x->path[1]);
+                           hd_onnx_dtype_name(want->dtype),
+                           hd_dims_text(x->a, want->dim, want->rank), x->path[0],
+                           hd_onnx_dtype_name(got->dtype), hd_dims_text(x->a, got->dim, got->rank),
+                           x->path[1]);
     }
     for (int i = 0; s->captures && i < s->m->n_places; i++)
         if (s->m->places[i].tensor == s->m->values[v].tensor && s->capture.dense[i]) {
@@ -229,7 +234,7 @@ static hd_status value_of(struct comparison *x, const struct side *s, int value,
 /* How far a value may be off: bits of machines and of integers never differ, but kernels of other
  * devices may add floats up in another order. */
 static bool may_round(const struct side *a, const struct side *b) {
-    return cli_is_graph_device(a->device) && cli_is_graph_device(b->device);
+    return hd_is_graph_device(a->device) && hd_is_graph_device(b->device);
 }
 
 static const char *layer_of(const struct comparison *x, int value) {
@@ -253,16 +258,17 @@ static hd_status compare_value(struct comparison *x, int value, uint64_t seed, b
         }
         if (s != HD_OK) break;
         shared++;
-        struct cli_error e = cli_error_of(v, ref, got);
-        enum cli_verdict verdict = cli_error_verdict(&e, v, may_round(&x->side[0], side));
-        json_object_array_add(x->values, cli_error_json(&e, v, layer_of(x, value), side->label));
-        cli_errors_add(x->errors, v, layer_of(x, value), side->label, &e);
-        differ += verdict == CLI_DIFFERS;
-        near += verdict == CLI_NEAR;
-        if (x->text && verdict != CLI_SAME)
-            cli_error_print(&e, verdict, v, layer_of(x, value), x->side[0].label, side->label, ref,
-                            got, verdict == CLI_DIFFERS && !x->first, x->text);
-        if (verdict == CLI_DIFFERS && !x->first) {
+        struct hd_value_error e = hd_value_error_of(v, ref, got);
+        enum hd_verdict verdict = hd_value_error_verdict(&e, v, may_round(&x->side[0], side));
+        json_object_array_add(x->values,
+                              hd_value_error_json(&e, v, layer_of(x, value), side->label));
+        hd_value_errors_add(x->errors, v, layer_of(x, value), side->label, &e);
+        differ += verdict == HD_DIFFERS;
+        near += verdict == HD_NEAR;
+        if (x->text && verdict != HD_SAME)
+            hd_value_error_print(&e, verdict, v, layer_of(x, value), x->side[0].label, side->label,
+                                 ref, got, verdict == HD_DIFFERS && !x->first, x->text);
+        if (verdict == HD_DIFFERS && !x->first) {
             x->first = v->name, x->first_seed = seed, x->first_device = side->label;
             x->first_layer = layer_of(x, value);
         }
@@ -276,14 +282,14 @@ static hd_status compare_value(struct comparison *x, int value, uint64_t seed, b
     x->n_differ += differ > 0;
     x->n_near += near > 0 && !differ;
     if (!differ && !near && x->text)
-        fprintf(x->text, "ok   %s %s%s%s%s\n", v->name, cli_dtype_name(v->dtype),
-                cli_shape_text(x->a, v->dim, v->rank), v->layer >= 0 ? ", layer " : "",
+        fprintf(x->text, "ok   %s %s%s%s%s\n", v->name, hd_onnx_dtype_name(v->dtype),
+                hd_dims_text(x->a, v->dim, v->rank), v->layer >= 0 ? ", layer " : "",
                 v->layer >= 0 ? layer_of(x, value) : "");
     return HD_OK;
 }
 
 static hd_status compare_once(struct comparison *x, uint64_t seed) {
-    struct cli *c = x->c;
+    struct hd_cmd *c = x->c;
     c->opt.mem.jitter_seed = seed;
     x->values = json_object_new_array();
     if (c->opt.mem.jitter && x->text)
@@ -322,7 +328,7 @@ static hd_status compare_only(struct comparison *x, const char *name, FILE *text
 
 /* Looks for the first value that differs, taking for granted that what follows it differs, too. */
 static hd_status bisect(struct comparison *x, uint64_t seed) {
-    struct cli *c = x->c;
+    struct hd_cmd *c = x->c;
     const hd_model *m = &x->with[0];
     const char **names = hd_new_array(x->a, const char *, (size_t)m->n_values + 1);
     int n = 0, runs = 0;
@@ -336,7 +342,7 @@ static hd_status bisect(struct comparison *x, uint64_t seed) {
     while (differs && hi - lo > 1) {
         int mid = lo + (hi - lo) / 2;
         bool d = false;
-        cli_progress(c, "compare: %d values are left", hi - lo);
+        hd_cmd_progress(c, "compare: %d values are left", hi - lo);
         TRY(compare_only(x, names[mid], NULL, &d));
         runs++;
         if (d)
@@ -364,18 +370,18 @@ static hd_status find_operation(struct comparison *x) {
     const char *machine[2];
     int n = 0;
     for (int i = 0; i < x->n_sides && n < 2; i++)
-        if (!cli_is_graph_device(x->side[i].device)) machine[n++] = x->side[i].device;
+        if (!hd_is_graph_device(x->side[i].device)) machine[n++] = x->side[i].device;
     if (!x->n_differ || n < 2 || x->n_models > 1 || !strcmp(machine[0], machine[1])) return HD_OK;
     x->c->opt.mem.jitter_seed = x->first_seed;
-    return cli_first_difference(x->c, x->a, x->own[0], machine, x->in, x->text, &x->operation);
+    return hd_first_difference(x->c, x->a, x->own[0], machine, x->in, x->text, &x->operation);
 }
 
 static hd_status open_models(struct comparison *x) {
-    struct cli *c = x->c;
+    struct hd_cmd *c = x->c;
     bool *layers = NULL;
     for (int i = 0; i < x->n_models; i++) {
-        TRY(cli_model_path(c, x->a, c->args[i], &x->path[i]));
-        TRY(cli_open_model(c, x->path[i], false, &x->own[i]));
+        TRY(hd_model_path(c, x->a, c->args[i], &x->path[i]));
+        TRY(hd_open_model(c, x->path[i], false, &x->own[i]));
         TRY(add_checkpoints(x, i, NULL));
     }
     for (int i = 0; i < x->n_sides; i++) {
@@ -384,17 +390,17 @@ static hd_status open_models(struct comparison *x) {
         s->m = &x->with[which];
         s->label = x->n_models > 1 ? hd_sprintf(x->a, "%s:%d", s->device, which + 1) : s->device;
     }
-    TRY(cli_select_layers(c, x->a, c->opt.select, x->own[0], &layers));
+    TRY(hd_select_layers(c, x->a, c->opt.select, x->own[0], &layers));
     x->layers = layers;
     return sort_values(x);
 }
 
 static hd_status compare(struct comparison *x) {
-    struct cli *c = x->c;
+    struct hd_cmd *c = x->c;
     const char *what;
     TRY(split_devices(x));
     TRY(open_models(x));
-    TRY(cli_inputs(c, x->a, x->own[0], x->path[0], &x->in, &what));
+    TRY(hd_cmd_inputs(c, x->a, x->own[0], x->path[0], &x->in, &what));
     if (x->text) {
         fprintf(x->text, "%s, machine %s, inputs: %s\n", x->path[0], x->own[0]->machine.name, what);
         if (x->n_models > 1) fprintf(x->text, "against %s\n", x->path[1]);
@@ -403,7 +409,7 @@ static hd_status compare(struct comparison *x) {
     for (uint64_t seed = first; seed <= last; seed++)
         TRY(c->opt.bisect ? bisect(x, seed) : compare_once(x, seed));
     if (x->text && (x->n_differ || x->n_near) && !c->opt.bisect)
-        cli_errors_print(x->errors, x->text);
+        hd_value_errors_print(x->errors, x->text);
     return find_operation(x);
 }
 
@@ -426,36 +432,36 @@ static void say(const struct comparison *x, bool same) {
 static int conclude(struct comparison *x) {
     bool same = x->n_differ == 0 && x->n_values > 0;
     say(x, same);
-    int status = CLI_DONE;
+    int status = HD_EXIT_DONE;
     if (x->c->opt.json) {
         json_object *o = json_object_new_object();
-        cli_add_str(o, "schema", "heddle.compare/1");
-        cli_add_str(o, "model", x->path[0]);
-        cli_add_str(o, "against", x->n_models > 1 ? x->path[1] : NULL);
-        cli_add_str(o, "devices", x->c->opt.devices);
-        cli_add_str(o, "machine", x->own[0]->machine.name);
+        hd_json_str(o, "schema", "heddle.compare/1");
+        hd_json_str(o, "model", x->path[0]);
+        hd_json_str(o, "against", x->n_models > 1 ? x->path[1] : NULL);
+        hd_json_str(o, "devices", x->c->opt.devices);
+        hd_json_str(o, "machine", x->own[0]->machine.name);
         json_object_object_add(o, "ok", json_object_new_boolean(same));
-        cli_add_int(o, "compared", x->n_values);
-        cli_add_int(o, "differ", x->n_differ);
-        cli_add_int(o, "near", x->n_near);
-        cli_add_str(o, "first_difference", x->first);
-        cli_add_str(o, "first_layer", x->first_layer);
+        hd_json_int(o, "compared", x->n_values);
+        hd_json_int(o, "differ", x->n_differ);
+        hd_json_int(o, "near", x->n_near);
+        hd_json_str(o, "first_difference", x->first);
+        hd_json_str(o, "first_layer", x->first_layer);
         json_object_object_add(o, "first_operation", json_object_get(x->operation));
         json_object_object_add(o, "runs", json_object_get(x->runs));
-        status = cli_write_json(x->c, o);
+        status = hd_cmd_write_json(x->c, o);
     }
-    return status != CLI_DONE ? status : same ? CLI_DONE : CLI_FAILED;
+    return status != HD_EXIT_DONE ? status : same ? HD_EXIT_DONE : HD_EXIT_FAILED;
 }
 
-int cmd_compare(struct cli *c) {
+int cmd_compare(struct hd_cmd *c) {
     if (!c->opt.devices || (!strchr(c->opt.devices, ',') && c->n_args < 2))
-        return cli_usage(c, "--devices: got '%s', want at least two names: --devices golden,iss",
-                         c->opt.devices ? c->opt.devices : "");
+        return hd_cmd_usage(c, "--devices: got '%s', want at least two names: --devices golden,iss",
+                            c->opt.devices ? c->opt.devices : "");
     struct comparison x = {.c = c, .a = hd_arena_create(), .runs = json_object_new_array()};
     x.n_models = c->n_args;
-    x.errors = cli_errors_create(x.a);
-    x.text = cli_json_on_stdout(c) ? NULL : stdout;
-    int status = compare(&x) == HD_OK ? conclude(&x) : cli_fail(c);
+    x.errors = hd_value_errors_create(x.a);
+    x.text = hd_cmd_json_on_stdout(c) ? NULL : stdout;
+    int status = compare(&x) == HD_OK ? conclude(&x) : hd_cmd_fail(c);
     for (int i = 0; i < 2; i++) hd_model_destroy(x.own[i]);
     hd_arena_destroy(x.a);
     json_object_put(x.runs);

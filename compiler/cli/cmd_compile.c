@@ -4,7 +4,10 @@
 
 #include "compiler/check/check.h"
 #include "compiler/cli/cli.h"
+#include "compiler/command/table.h"
 #include "compiler/emit/bundle.h"
+#include "compiler/report/report.h"
+#include "compiler/session/session.h"
 #include "runtime/base/io.h"
 
 /* Bytes of all programs, and what they would be without loops. */
@@ -21,20 +24,20 @@ static void code_size(const hd_model *m, int64_t *out_bytes, int64_t *out_plain)
 }
 
 static void print_plan(const hd_model *m, FILE *out) {
-    struct cli_table t;
-    cli_table_init(&t, "llrrl");
-    cli_cells(&t, (const char *[]){"layer", "op", "MACs", "roofline", "plan"}, 5);
+    struct hd_table t;
+    hd_table_init(&t, "llrrl");
+    hd_table_cells(&t, (const char *[]){"layer", "op", "MACs", "roofline", "plan"}, 5);
     for (int i = 0; i < m->n_layers; i++) {
         const struct hd_layer_info *l = &m->layers[i];
-        cli_cell(&t, "%s", l->name);
-        cli_cell(&t, "%s", l->op);
-        cli_cell(&t, "%lld", (long long)l->macs);
-        cli_cell(&t, "%lld", (long long)l->roofline_cycles);
-        cli_cell(&t, "%s", l->plan);
+        hd_table_cell(&t, "%s", l->name);
+        hd_table_cell(&t, "%s", l->op);
+        hd_table_cell(&t, "%lld", (long long)l->macs);
+        hd_table_cell(&t, "%lld", (long long)l->roofline_cycles);
+        hd_table_cell(&t, "%s", l->plan);
     }
-    cli_table_print(&t, out);
+    hd_table_print(&t, out);
     if (m->n_host_ops) fputs("\n", out);
-    cli_print_host_ops(m, out);
+    hd_print_host_ops(m, out);
     int64_t code, plain;
     code_size(m, &code, &plain);
     fprintf(out,
@@ -56,37 +59,37 @@ static void print_plan(const hd_model *m, FILE *out) {
 static json_object *plan_json(const hd_model *m, const char *path, const char *out) {
     json_object *o = json_object_new_object(), *layers = json_object_new_array(),
                 *host = json_object_new_array();
-    cli_add_str(o, "schema", "heddle.compile/1");
-    cli_add_str(o, "model", path);
-    cli_add_str(o, "out", out);
-    cli_add_str(o, "machine", m->machine.name);
-    cli_add_num(o, "compile_seconds", m->compile_seconds);
-    cli_add_int(o, "scales_found", m->scales_found);
-    cli_add_int(o, "operations", m->n_ops);
-    cli_add_int(o, "bundles", m->n_bundles);
+    hd_json_str(o, "schema", "heddle.compile/1");
+    hd_json_str(o, "model", path);
+    hd_json_str(o, "out", out);
+    hd_json_str(o, "machine", m->machine.name);
+    hd_json_num(o, "compile_seconds", m->compile_seconds);
+    hd_json_int(o, "scales_found", m->scales_found);
+    hd_json_int(o, "operations", m->n_ops);
+    hd_json_int(o, "bundles", m->n_bundles);
     int64_t code, plain;
     code_size(m, &code, &plain);
-    cli_add_int(o, "code_bytes", code);
-    cli_add_int(o, "code_bytes_without_loops", plain);
-    cli_add_int(o, "image_bytes", (int64_t)m->image_bytes);
-    cli_add_int(o, "arena_bytes", (int64_t)m->arena_bytes);
+    hd_json_int(o, "code_bytes", code);
+    hd_json_int(o, "code_bytes_without_loops", plain);
+    hd_json_int(o, "image_bytes", (int64_t)m->image_bytes);
+    hd_json_int(o, "arena_bytes", (int64_t)m->arena_bytes);
     for (int i = 0; i < m->n_layers; i++) {
         const struct hd_layer_info *l = &m->layers[i];
         json_object *x = json_object_new_object();
-        cli_add_str(x, "name", l->name);
-        cli_add_str(x, "op", l->op);
-        cli_add_int(x, "macs", l->macs);
-        cli_add_int(x, "roofline_cycles", l->roofline_cycles);
-        cli_add_str(x, "plan", l->plan);
+        hd_json_str(x, "name", l->name);
+        hd_json_str(x, "op", l->op);
+        hd_json_int(x, "macs", l->macs);
+        hd_json_int(x, "roofline_cycles", l->roofline_cycles);
+        hd_json_str(x, "plan", l->plan);
         json_object_array_add(layers, x);
     }
     for (int i = 0; i < m->n_host_ops; i++) {
         json_object *x = json_object_new_object();
-        cli_add_str(x, "node", m->host_ops[i].node);
-        cli_add_str(x, "op", m->host_ops[i].op);
-        cli_add_str(x, "reason", m->host_ops[i].reason);
-        cli_add_str(x, "hint", m->host_ops[i].hint);
-        cli_add_num(x, "host_us", (double)m->host_ops[i].ns / 1000);
+        hd_json_str(x, "node", m->host_ops[i].node);
+        hd_json_str(x, "op", m->host_ops[i].op);
+        hd_json_str(x, "reason", m->host_ops[i].reason);
+        hd_json_str(x, "hint", m->host_ops[i].hint);
+        hd_json_num(x, "host_us", (double)m->host_ops[i].ns / 1000);
         json_object_array_add(host, x);
     }
     json_object_object_add(o, "layers", layers);
@@ -95,7 +98,7 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
 }
 
 /* Every program that leaves the compiler passes the static check. */
-static hd_status check_programs(struct cli *c, const hd_model *m) {
+static hd_status check_programs(struct hd_cmd *c, const hd_model *m) {
     struct hd_check k;
     struct hd_check_windows w = {{m->image_bytes, m->arena_bytes}};
     hd_check_init(&k);
@@ -133,7 +136,7 @@ static const char *bundle_name(hd_arena *a, const char *path) {
     return ok ? name : NULL;
 }
 
-static hd_status write_bundle(struct cli *c, hd_arena *a, const hd_model *m) {
+static hd_status write_bundle(struct hd_cmd *c, hd_arena *a, const hd_model *m) {
     struct hd_buf source = {0}, header = {0};
     const char *out = c->opt.out;
     const char *h = hd_sprintf(a, "%.*sh", (int)strlen(out) - 1, out);
@@ -145,29 +148,30 @@ static hd_status write_bundle(struct cli *c, hd_arena *a, const hd_model *m) {
     return s;
 }
 
-int cmd_compile(struct cli *c) {
+int cmd_compile(struct hd_cmd *c) {
     if (!c->opt.out && !c->opt.dump)
-        return cli_usage(c, "-o OUT.hdl is missing: where should the model go?");
+        return hd_cmd_usage(c, "-o OUT.hdl is missing: where should the model go?");
     bool bundle = c->opt.emit && !strcmp(c->opt.emit, "c");
-    if (bundle && !c->opt.out) return cli_usage(c, "--emit c needs -o OUT.c");
+    if (bundle && !c->opt.out) return hd_cmd_usage(c, "--emit c needs -o OUT.c");
     hd_arena *a = hd_arena_create();
     hd_model *m = NULL;
     const char *path;
     if (bundle && !bundle_name(a, c->opt.out)) {
         hd_arena_destroy(a);
-        return cli_usage(c,
-                         "--emit c: got '%s', want -o NAME.c where NAME can be a name in C; NAME.h "
-                         "is written beside it",
-                         c->opt.out);
+        return hd_cmd_usage(
+            c,
+            "--emit c: got '%s', want -o NAME.c where NAME can be a name in C; NAME.h "
+            "is written beside it",
+            c->opt.out);
     }
-    hd_status s = cli_model_path(c, a, c->args[0], &path);
-    if (s == HD_OK) s = cli_open_model(c, path, false, &m);
+    hd_status s = hd_model_path(c, a, c->args[0], &path);
+    if (s == HD_OK) s = hd_open_model(c, path, false, &m);
     if (s == HD_OK) s = check_programs(c, m);
     if (s == HD_OK && c->opt.out)
         s = bundle ? write_bundle(c, a, m) : hd_model_save(c->ctx, m, c->opt.out);
-    int status = s == HD_OK ? CLI_DONE : cli_fail(c);
-    if (s == HD_OK && !cli_json_on_stdout(c) && !c->opt.dump) print_plan(m, stdout);
-    if (s == HD_OK && c->opt.json) status = cli_write_json(c, plan_json(m, path, c->opt.out));
+    int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
+    if (s == HD_OK && !hd_cmd_json_on_stdout(c) && !c->opt.dump) print_plan(m, stdout);
+    if (s == HD_OK && c->opt.json) status = hd_cmd_write_json(c, plan_json(m, path, c->opt.out));
     hd_model_destroy(m);
     hd_arena_destroy(a);
     return status;

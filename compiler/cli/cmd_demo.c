@@ -4,9 +4,14 @@
 #include <string.h>
 
 #include "compiler/cli/cli.h"
+#include "compiler/command/table.h"
+#include "compiler/report/report.h"
+#include "compiler/session/session.h"
+#include "compiler/tensors/tensors.h"
+#include "runtime/runtime.h"
 
 struct demo {
-    struct cli *c;
+    struct hd_cmd *c;
     hd_arena *a;
     const char *folder, *path;
     hd_model *m;
@@ -17,11 +22,11 @@ struct demo {
     int right_device, right_golden, equal;
     uint64_t cycles, least, most;
     double seconds;
-    struct cli_run first; /* of image 0 */
+    struct hd_run_facts first; /* of image 0 */
 };
 
-static const struct cli_tensor *array(const struct cli_tensor *t, int n, const char *name,
-                                      int rank) {
+static const struct hd_file_tensor *array(const struct hd_file_tensor *t, int n, const char *name,
+                                          int rank) {
     for (int i = 0; i < n; i++)
         if (!strcmp(t[i].name, name) && t[i].rank == rank &&
             hd_dtype_from_onnx(t[i].dtype) == HD_U8)
@@ -30,13 +35,13 @@ static const struct cli_tensor *array(const struct cli_tensor *t, int n, const c
 }
 
 static hd_status load(struct demo *d) {
-    struct cli *c = d->c;
-    struct cli_tensor *t;
+    struct hd_cmd *c = d->c;
+    struct hd_file_tensor *t;
     int n;
-    TRY(cli_model_path(c, d->a, d->folder, &d->path));
-    const char *data = hd_sprintf(d->a, "%s/digits.npz", cli_folder_of(d->a, d->path));
-    TRY(cli_load_npz(c->ctx, d->a, data, &t, &n));
-    const struct cli_tensor *image = array(t, n, "image", 3), *label = array(t, n, "label", 1);
+    TRY(hd_model_path(c, d->a, d->folder, &d->path));
+    const char *data = hd_sprintf(d->a, "%s/digits.npz", hd_folder_of(d->a, d->path));
+    TRY(hd_load_npz(c->ctx, d->a, data, &t, &n));
+    const struct hd_file_tensor *image = array(t, n, "image", 3), *label = array(t, n, "label", 1);
     if (!image || !label || image->dim[0] != label->dim[0] || image->dim[0] < 1)
         return hd_fail(c->ctx, HD_INVALID, "%s: want uint8 arrays image [N,8,8] and label [N]",
                        data);
@@ -45,7 +50,7 @@ static hd_status load(struct demo *d) {
     d->n_images = image->dim[0];
     d->pixels = image->dim[1] * image->dim[2];
     if (c->opt.images && c->opt.images < d->n_images) d->n_images = c->opt.images;
-    TRY(cli_open_model(c, d->path, false, &d->m));
+    TRY(hd_open_model(c, d->path, false, &d->m));
     const struct hd_value_info *in = &d->m->values[d->m->inputs[0]],
                                *out = &d->m->values[d->m->outputs[0]];
     if (d->m->n_inputs != 1 || hd_dtype_from_onnx(in->dtype) != HD_F32 ||
@@ -55,8 +60,8 @@ static hd_status load(struct demo *d) {
                        "%s: want one float input of %lld pixels and float logits", d->path,
                        (long long)d->pixels);
     d->n_classes = (int)(hd_value_dense_bytes(out) / 4);
-    TRY(cli_open_session(c, d->m, c->opt.device, &d->device));
-    return cli_open_session(c, d->m, "golden", &d->golden);
+    TRY(hd_open_session(c, d->m, c->opt.device, &d->device));
+    return hd_open_session(c, d->m, "golden", &d->golden);
 }
 
 static int largest(const float *x, int n) {
@@ -67,12 +72,12 @@ static int largest(const float *x, int n) {
 }
 
 static hd_status run_image(struct demo *d, int64_t i, float *x, void **out, void **ref) {
-    struct cli *c = d->c;
+    struct hd_cmd *c = d->c;
     struct hd_counters k;
     for (int64_t p = 0; p < d->pixels; p++) x[p] = d->images[i * d->pixels + p];
-    double start = cli_now();
+    double start = hd_seconds();
     TRY(hd_session_run(c->ctx, d->device, (const void *[]){x}, out));
-    d->seconds += cli_now() - start;
+    d->seconds += hd_seconds() - start;
     TRY(hd_session_counters(c->ctx, d->device, &k));
     TRY(hd_session_run(c->ctx, d->golden, (const void *[]){x}, ref));
     size_t bytes = (size_t)d->n_classes * 4;
@@ -86,66 +91,66 @@ static hd_status run_image(struct demo *d, int64_t i, float *x, void **out, void
 }
 
 static void print(struct demo *d) {
-    struct cli *c = d->c;
-    FILE *out = cli_json_on_stdout(c) ? stderr : stdout;
+    struct hd_cmd *c = d->c;
+    FILE *out = hd_cmd_json_on_stdout(c) ? stderr : stdout;
     double n = (double)d->n_images;
     fprintf(out, "one image, layer by layer (device %s, machine %s):\n\n", c->opt.device,
             d->m->machine.name);
-    cli_print_layers(c, &d->first, out);
+    hd_print_layers(c, &d->first, out);
     fprintf(out, "\n");
-    struct cli_table t;
-    cli_table_init(&t, "lrl");
-    cli_cells(&t, (const char *[]){"accuracy, golden"}, 1);
-    cli_cell(&t, "%.2f %%", 100 * d->right_golden / n);
-    cli_cell(&t, "%d of %lld held-out digits", d->right_golden, (long long)d->n_images);
-    cli_cell(&t, "accuracy, %s", c->opt.device);
-    cli_cell(&t, "%.2f %%", 100 * d->right_device / n);
-    cli_cell(&t, "%d of %lld held-out digits", d->right_device, (long long)d->n_images);
-    cli_cell(&t, "agreement");
-    cli_cell(&t, "%.2f %%", 100 * d->equal / n);
-    cli_cell(&t, "%d of %lld images with logits bit-equal to golden's", d->equal,
-             (long long)d->n_images);
-    cli_cell(&t, "cycles per image");
-    cli_cell(&t, "%.0f", (double)d->cycles / n);
-    cli_cell(&t, "mean; %llu to %llu; %.1f us at %u MHz", (unsigned long long)d->least,
-             (unsigned long long)d->most, (double)d->cycles / n / d->m->machine.clock_mhz,
-             d->m->machine.clock_mhz);
-    cli_cell(&t, "simulation");
-    cli_cell(&t, "%.2f s", d->seconds);
-    cli_cell(&t, "%.0f cycles/s", d->seconds > 0 ? (double)d->cycles / d->seconds : 0);
-    cli_table_print(&t, out);
+    struct hd_table t;
+    hd_table_init(&t, "lrl");
+    hd_table_cells(&t, (const char *[]){"accuracy, golden"}, 1);
+    hd_table_cell(&t, "%.2f %%", 100 * d->right_golden / n);
+    hd_table_cell(&t, "%d of %lld held-out digits", d->right_golden, (long long)d->n_images);
+    hd_table_cell(&t, "accuracy, %s", c->opt.device);
+    hd_table_cell(&t, "%.2f %%", 100 * d->right_device / n);
+    hd_table_cell(&t, "%d of %lld held-out digits", d->right_device, (long long)d->n_images);
+    hd_table_cell(&t, "agreement");
+    hd_table_cell(&t, "%.2f %%", 100 * d->equal / n);
+    hd_table_cell(&t, "%d of %lld images with logits bit-equal to golden's", d->equal,
+                  (long long)d->n_images);
+    hd_table_cell(&t, "cycles per image");
+    hd_table_cell(&t, "%.0f", (double)d->cycles / n);
+    hd_table_cell(&t, "mean; %llu to %llu; %.1f us at %u MHz", (unsigned long long)d->least,
+                  (unsigned long long)d->most, (double)d->cycles / n / d->m->machine.clock_mhz,
+                  d->m->machine.clock_mhz);
+    hd_table_cell(&t, "simulation");
+    hd_table_cell(&t, "%.2f s", d->seconds);
+    hd_table_cell(&t, "%.0f cycles/s", d->seconds > 0 ? (double)d->cycles / d->seconds : 0);
+    hd_table_print(&t, out);
 }
 
 static json_object *demo_json(const struct demo *d, bool ok) {
     json_object *o = json_object_new_object();
-    cli_add_str(o, "schema", "heddle.demo/1");
-    cli_add_str(o, "device", d->c->opt.device);
+    hd_json_str(o, "schema", "heddle.demo/1");
+    hd_json_str(o, "device", d->c->opt.device);
     json_object_object_add(o, "ok", json_object_new_boolean(ok));
-    cli_add_int(o, "images", d->n_images);
-    cli_add_int(o, "right_device", d->right_device);
-    cli_add_int(o, "right_golden", d->right_golden);
-    cli_add_int(o, "bit_equal", d->equal);
-    cli_add_int(o, "cycles", (int64_t)d->cycles);
-    cli_add_num(o, "wall_seconds", d->seconds);
-    json_object_object_add(o, "first_image", cli_run_json(d->c, &d->first));
+    hd_json_int(o, "images", d->n_images);
+    hd_json_int(o, "right_device", d->right_device);
+    hd_json_int(o, "right_golden", d->right_golden);
+    hd_json_int(o, "bit_equal", d->equal);
+    hd_json_int(o, "cycles", (int64_t)d->cycles);
+    hd_json_num(o, "wall_seconds", d->seconds);
+    json_object_object_add(o, "first_image", hd_run_json(d->c, &d->first));
     return o;
 }
 
 static hd_status run(struct demo *d) {
-    struct cli *c = d->c;
+    struct hd_cmd *c = d->c;
     TRY(load(d));
     float *x = hd_new_array(d->a, float, (size_t)d->pixels);
-    void **out = cli_output_buffers(d->a, d->m), **ref = cli_output_buffers(d->a, d->m);
+    void **out = hd_output_buffers(d->a, d->m), **ref = hd_output_buffers(d->a, d->m);
     for (int64_t i = 0; i < d->n_images; i++) {
-        cli_progress(c, "image %lld of %lld", (long long)i + 1, (long long)d->n_images);
+        hd_cmd_progress(c, "image %lld of %lld", (long long)i + 1, (long long)d->n_images);
         TRY(hd_note(c->ctx, run_image(d, i, x, out, ref), "in image %lld", (long long)i));
         if (i) continue;
-        d->first = (struct cli_run){.model = d->m,
-                                    .path = d->path,
-                                    .device = c->opt.device,
-                                    .inputs = "image 0",
-                                    .wall_seconds = d->seconds,
-                                    .has_cycles = !cli_is_graph_device(c->opt.device)};
+        d->first = (struct hd_run_facts){.model = d->m,
+                                         .path = d->path,
+                                         .device = c->opt.device,
+                                         .inputs = "image 0",
+                                         .wall_seconds = d->seconds,
+                                         .has_cycles = !hd_is_graph_device(c->opt.device)};
         TRY(hd_session_counters(c->ctx, d->device, &d->first.counters));
         struct hd_layer_counters *layers =
             hd_new_array(d->a, struct hd_layer_counters, (size_t)d->m->n_layers + 1);
@@ -153,20 +158,20 @@ static hd_status run(struct demo *d) {
             memcpy(layers, d->first.counters.layers, (size_t)d->m->n_layers * sizeof *layers);
         d->first.counters.layers = layers;
     }
-    cli_progress_end(c);
+    hd_cmd_progress_end(c);
     return HD_OK;
 }
 
-int cmd_demo(struct cli *c) {
+int cmd_demo(struct hd_cmd *c) {
     struct demo d = {
         .c = c, .a = hd_arena_create(), .folder = c->n_args ? c->args[0] : "test/models/digits"};
     int status;
     if (run(&d) != HD_OK) {
-        status = cli_fail(c);
+        status = hd_cmd_fail(c);
     } else {
         bool ok = d.equal == d.n_images;
         print(&d);
-        status = ok ? CLI_DONE : CLI_FAILED;
+        status = ok ? HD_EXIT_DONE : HD_EXIT_FAILED;
         if (!ok)
             fprintf(stderr,
                     "heddle demo: %s and golden differ on %lld of %lld images; heddle compare %s "
@@ -174,7 +179,8 @@ int cmd_demo(struct cli *c) {
                     "golden,%s names the layer\n",
                     c->opt.device, (long long)(d.n_images - d.equal), (long long)d.n_images,
                     d.folder, c->opt.device);
-        if (c->opt.json && cli_write_json(c, demo_json(&d, ok)) != CLI_DONE) status = CLI_FAILED;
+        if (c->opt.json && hd_cmd_write_json(c, demo_json(&d, ok)) != HD_EXIT_DONE)
+            status = HD_EXIT_FAILED;
     }
     hd_session_close(d.device);
     hd_session_close(d.golden);

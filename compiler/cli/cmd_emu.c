@@ -17,7 +17,7 @@ static void tell_ready(const char *message) {
     hd_emu_write(STDIN_FILENO, message, n, 1000);
 }
 
-static hd_status serve(struct cli *c, hd_emu *e) {
+static hd_status serve(struct hd_cmd *c, hd_emu *e) {
     if (!c->n_args) return hd_emu_serve_xrt(c->ctx, e);
     if (strcmp(c->args[0], "-")) return hd_emu_serve_at(c->ctx, e, c->args[0]);
     tell_ready("");
@@ -34,22 +34,22 @@ static void sweep_after(const char *file) {
     }
 }
 
-int cmd_emu_device(struct cli *c) {
+int cmd_emu_device(struct hd_cmd *c) {
     bool from_stdin = c->n_args && !strcmp(c->args[0], "-");
     struct hd_machine m;
     struct hd_device_options opt;
     hd_emu *e = NULL;
-    hd_status s = cli_machine(c, &m);
+    hd_status s = hd_cmd_machine(c, &m);
     if (!s) {
-        cli_device_options(c, &m, &opt);
+        hd_cmd_device_options(c, &m, &opt);
         s = hd_emu_create(c->ctx, c->opt.device, &opt, &e);
     }
     if (s && from_stdin) { /* the other side shows it */
         tell_ready(hd_message(c->ctx));
-        return CLI_FAILED;
+        return HD_EXIT_FAILED;
     }
     if (!s) s = serve(c, e);
     if (from_stdin && !hd_emu_was_closed(e)) sweep_after(c->opt.machine);
     hd_emu_destroy(e);
-    return s ? cli_fail(c) : CLI_DONE;
+    return s ? hd_cmd_fail(c) : HD_EXIT_DONE;
 }

@@ -14,11 +14,12 @@
 
 #include "compiler/cli/cli.h"
 #include "runtime/base/io.h"
+#include "runtime/runtime.h"
 
 enum { ARENA_BYTES = 65536, WATCHDOG = 20000, LINE_VALUES = 16 };
 
 struct exec {
-    struct cli *c;
+    struct hd_cmd *c;
     hd_arena *a;
     const char *path;
     hd_model *m;
@@ -125,7 +126,7 @@ static hd_status load(struct exec *x) {
     void *text;
     size_t bytes;
     uint32_t *words = NULL;
-    TRY(cli_machine(x->c, &machine));
+    TRY(hd_cmd_machine(x->c, &machine));
     TRY(hd_file_read(x->c->ctx, x->path, &text, &bytes));
     x->arena = hd_alloc(x->a, ARENA_BYTES);
     for (size_t i = 0; i < ARENA_BYTES; i++) x->arena[i] = (uint8_t)i;
@@ -234,7 +235,7 @@ static hd_status run_device(struct exec *x, const char *scheme, struct hd_buf *b
                        "device %s runs graphs only; iss and rtl run programs", scheme);
     struct hd_device_options o;
     hd_device *dev = NULL;
-    cli_device_options(x->c, &x->m->machine, &o);
+    hd_cmd_device_options(x->c, &x->m->machine, &o);
     o.watchdog_cycles = WATCHDOG;
     TRY(ops->open(x->c->ctx, &o, &dev));
     hd_status s = run_on(x, ops, dev, b, out_ran);
@@ -268,12 +269,12 @@ static hd_status run_all(struct exec *x, bool *out_ok) {
     return s;
 }
 
-int cmd_exec(struct cli *c) {
+int cmd_exec(struct hd_cmd *c) {
     struct exec x = {.c = c, .a = hd_arena_create(), .path = c->args[0]};
     bool ok = false;
     hd_status s = load(&x);
     if (s == HD_OK) s = run_all(&x, &ok);
-    int status = s != HD_OK ? cli_fail(c) : ok ? CLI_DONE : CLI_FAILED;
+    int status = s != HD_OK ? hd_cmd_fail(c) : ok ? HD_EXIT_DONE : HD_EXIT_FAILED;
     if (x.m) hd_model_destroy(x.m);
     hd_arena_destroy(x.a);
     return status;

@@ -8,7 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compiler/cli/fold.h"
+#include "compiler/report/fold.h"
+#include "compiler/session/session.h"
 
 enum { FOLD_FROM = 60, BIG = 400 }; /* operations */
 
@@ -17,16 +18,16 @@ static const char *const palette[] = {"#cfe3f7", "#f8d9b6", "#d5ecd4", "#e5d5f0"
 enum { COLORS = sizeof palette / sizeof palette[0] };
 
 struct picture {
-    struct cli *c;
+    struct hd_cmd *c;
     hd_arena *a;
     const char *path, *color;
     hd_model *m;
     hd_graph *import, *legal, *g; /* g: the one that is drawn */
-    struct cli_items items;
+    struct hd_op_items items;
     bool *outlined; /* per item: --select means it */
     int *ids, n;    /* items that are operations, in order */
     int *drawn;     /* per item: the item that stands for it */
-    struct cli_block *blocks;
+    struct hd_block *blocks;
     int n_blocks;
     const char *legend[COLORS];
     int n_legend;
@@ -34,13 +35,13 @@ struct picture {
     FILE *f;
 };
 
-static const struct hd_item_attr *attr(const struct hd_item *it, enum cli_attr which) {
+static const struct hd_item_attr *attr(const struct hd_item *it, enum hd_op_attr which) {
     for (int i = 0; i < it->n_attrs; i++)
-        if (!strcmp(it->attrs[i].name, cli_attr_table[which].name)) return &it->attrs[i];
+        if (!strcmp(it->attrs[i].name, hd_op_attrs[which].name)) return &it->attrs[i];
     return NULL;
 }
 
-static const char *text_of(const struct hd_item *it, enum cli_attr which) {
+static const char *text_of(const struct hd_item *it, enum hd_op_attr which) {
     const struct hd_item_attr *v = attr(it, which);
     return v && v->text ? v->text : "";
 }
@@ -55,7 +56,7 @@ static void put_text(FILE *f, const char *text) { /* within quotes */
 /* ---- colours -------------------------------------------------------------------------------- */
 
 static double cost(const struct hd_item *it) {
-    const struct hd_item_attr *v = attr(it, CLI_ATTR_roofline);
+    const struct hd_item_attr *v = attr(it, HD_OP_ATTR_roofline);
     return v ? v->number : 0;
 }
 
@@ -69,8 +70,8 @@ static const char *by_name(struct picture *x, const char *name) {
 }
 
 static const char *fill(struct picture *x, const struct hd_item *it) {
-    if (!strcmp(x->color, "dtype")) return by_name(x, text_of(it, CLI_ATTR_dtype));
-    if (!strcmp(x->color, "device")) return by_name(x, text_of(it, CLI_ATTR_device));
+    if (!strcmp(x->color, "dtype")) return by_name(x, text_of(it, HD_OP_ATTR_dtype));
+    if (!strcmp(x->color, "device")) return by_name(x, text_of(it, HD_OP_ATTR_device));
     double share = x->most_cost > 0 ? sqrt(cost(it) / x->most_cost) : 0;
     return hd_sprintf(x->a, "#%02x%02x%02x", 255 - (int)(25 * share), 255 - (int)(170 * share),
                       255 - (int)(190 * share));
@@ -87,15 +88,15 @@ static void put_node(struct picture *x, int id) {
     fputs("\\n", x->f);
     put_text(x->f, it->type);
     fputs("  ", x->f);
-    put_text(x->f, text_of(it, CLI_ATTR_dtype));
-    fprintf(x->f, "[%s]", text_of(it, CLI_ATTR_shape));
+    put_text(x->f, text_of(it, HD_OP_ATTR_dtype));
+    fprintf(x->f, "[%s]", text_of(it, HD_OP_ATTR_shape));
     if (!strcmp(x->color, "cost") && !fused && cost(it) > 0)
         fprintf(x->f, "\\n%.0f cycles at least", cost(it));
     fprintf(x->f, "\", fillcolor=\"%s\"%s", fill(x, it),
             x->outlined[id] ? ", color=\"#d01c1c\", penwidth=3" : "");
     fputs(", tooltip=\"", x->f);
-    put_text(x->f, *text_of(it, CLI_ATTR_reason) ? text_of(it, CLI_ATTR_reason)
-                                                 : text_of(it, CLI_ATTR_plan));
+    put_text(x->f, *text_of(it, HD_OP_ATTR_reason) ? text_of(it, HD_OP_ATTR_reason)
+                                                   : text_of(it, HD_OP_ATTR_plan));
     fputs("\"];\n", x->f);
 }
 
@@ -167,7 +168,7 @@ static void put_legend(const struct picture *x) {
 static void put_dot(struct picture *x) {
     int block = 0;
     fputs("digraph network {\n  label=\"", x->f);
-    put_text(x->f, cli_short_name(x->a, x->path));
+    put_text(x->f, hd_short_name(x->a, x->path));
     fputs("\"; labelloc=t; fontname=\"DejaVu Sans\";\n"
           "  node [shape=box, style=\"filled,rounded\", color=\"#8a93a3\", fontsize=10, "
           "fontname=\"DejaVu Sans\", margin=\"0.10,0.04\"];\n"
@@ -180,7 +181,7 @@ static void put_dot(struct picture *x) {
             put_node(x, x->ids[i++]);
             continue;
         }
-        const struct cli_block *b = &x->blocks[block];
+        const struct hd_block *b = &x->blocks[block];
         fprintf(x->f, "  subgraph cluster_%d { label=\"%d times\"; style=\"rounded,bold\";\n",
                 block, b->count);
         for (int k = 0; k < b->period; k++) put_node(x, x->ids[i + k]);
@@ -255,7 +256,7 @@ static void fold(struct picture *x) {
     const struct hd_items *s = &x->items.items;
     for (int i = 0; i < x->n; i++) x->drawn[x->ids[i]] = x->ids[i];
     if (!strcmp(how, "yes") || (!strcmp(how, "auto") && x->n >= FOLD_FROM))
-        x->n_blocks = cli_find_blocks(x->a, s, x->ids, x->n, &x->blocks);
+        x->n_blocks = hd_find_blocks(x->a, s, x->ids, x->n, &x->blocks);
     for (int b = 0; b < x->n_blocks; b++)
         for (int i = 0; i < x->blocks[b].period * x->blocks[b].count; i++)
             x->drawn[x->ids[x->blocks[b].first + i]] =
@@ -269,29 +270,29 @@ static void fold(struct picture *x) {
 }
 
 static hd_status open_graphs(struct picture *x) {
-    struct cli *c = x->c;
+    struct hd_cmd *c = x->c;
     const char *stage = c->opt.stage ? c->opt.stage : "legalize";
-    TRY(cli_model_path(c, x->a, c->args[0], &x->path));
-    TRY(cli_open_model(c, x->path, false, &x->m));
+    TRY(hd_model_path(c, x->a, c->args[0], &x->path));
+    TRY(hd_open_model(c, x->path, false, &x->m));
     TRY(hd_graph_load(c->ctx, x->m->graph, x->m->graph_bytes, &x->legal));
     x->g = x->legal;
     if (strcmp(stage, "import")) return HD_OK;
-    if (cli_is_hdl(x->path))
+    if (hd_is_hdl(x->path))
         return hd_fail(c->ctx, HD_INVALID,
                        "%s: a compiled model does not hold the graph as written; use --stage "
                        "legalize, or the .onnx file",
                        x->path);
-    TRY(cli_import(c, x->path, &x->import));
+    TRY(hd_cmd_import(c, x->path, &x->import));
     x->g = x->import;
     return HD_OK;
 }
 
 static hd_status picture(struct picture *x) {
-    struct cli *c = x->c;
+    struct hd_cmd *c = x->c;
     x->color = c->opt.color ? c->opt.color : "device";
     TRY(open_graphs(x));
-    struct cli_item_source s = {.graph = x->g, .legal = x->import ? x->legal : NULL, .model = x->m};
-    cli_items_build(c, x->a, &s, &x->items);
+    struct hd_op_source s = {.graph = x->g, .legal = x->import ? x->legal : NULL, .model = x->m};
+    hd_op_items_build(c, x->a, &s, &x->items);
     const struct hd_items *items = &x->items.items;
     bool plan = c->opt.stage && !strcmp(c->opt.stage, "plan");
     x->ids = hd_new_array(x->a, int, (size_t)items->n + 1);
@@ -299,7 +300,7 @@ static hd_status picture(struct picture *x) {
     x->outlined = hd_new_array(x->a, bool, (size_t)items->n + 1);
     for (int i = 0; i < items->n; i++) {
         const struct hd_item *it = &items->item[i];
-        if (it->is_scope || (plan && !*text_of(it, CLI_ATTR_device))) continue; /* folded away */
+        if (it->is_scope || (plan && !*text_of(it, HD_OP_ATTR_device))) continue; /* folded away */
         x->ids[x->n++] = i;
         if (cost(it) > x->most_cost) x->most_cost = cost(it);
     }
@@ -312,11 +313,11 @@ static hd_status picture(struct picture *x) {
     return write_picture(x);
 }
 
-int cmd_graph(struct cli *c) {
+int cmd_graph(struct hd_cmd *c) {
     if (!c->opt.out)
-        return cli_usage(c, "-o FILE is missing: a name that ends in .svg, .png, .pdf or .dot");
+        return hd_cmd_usage(c, "-o FILE is missing: a name that ends in .svg, .png, .pdf or .dot");
     struct picture x = {.c = c, .a = hd_arena_create()};
-    int status = picture(&x) == HD_OK ? CLI_DONE : cli_fail(c);
+    int status = picture(&x) == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
     hd_model_destroy(x.m);
     hd_graph_destroy(x.import);
     hd_graph_destroy(x.legal);

@@ -2,33 +2,36 @@
 #include <string.h>
 
 #include "compiler/cli/cli.h"
+#include "compiler/command/table.h"
+#include "compiler/ir/ir.h"
+#include "runtime/runtime.h"
 
-static int finish(struct cli *c, struct cli_table *t, json_object *list, const char *schema,
+static int finish(struct hd_cmd *c, struct hd_table *t, json_object *list, const char *schema,
                   const char *key) {
-    if (!cli_json_on_stdout(c)) {
-        cli_table_print(t, stdout);
+    if (!hd_cmd_json_on_stdout(c)) {
+        hd_table_print(t, stdout);
     } else {
         FILE *none = fopen("/dev/null", "w");
-        cli_table_print(t, none ? none : stderr);
+        hd_table_print(t, none ? none : stderr);
         if (none) fclose(none);
     }
     if (!c->opt.json) {
         json_object_put(list);
-        return CLI_DONE;
+        return HD_EXIT_DONE;
     }
     json_object *o = json_object_new_object();
-    cli_add_str(o, "schema", schema);
+    hd_json_str(o, "schema", schema);
     json_object_object_add(o, key, list);
-    return cli_write_json(c, o);
+    return hd_cmd_write_json(c, o);
 }
 
-int cmd_devices(struct cli *c) {
+int cmd_devices(struct hd_cmd *c) {
     struct hd_device_options opt = {0};
-    if (cli_machine(c, &opt.machine) != HD_OK) return cli_fail(c);
-    struct cli_table t;
+    if (hd_cmd_machine(c, &opt.machine) != HD_OK) return hd_cmd_fail(c);
+    struct hd_table t;
     json_object *list = json_object_new_array();
-    cli_table_init(&t, "llll");
-    cli_cells(&t, (const char *[]){"device", "runs", "here", "what it is"}, 4);
+    hd_table_init(&t, "llll");
+    hd_table_cells(&t, (const char *[]){"device", "runs", "here", "what it is"}, 4);
     for (int i = 0; hd_devices[i]; i++) {
         const struct hd_device_ops *d = hd_devices[i];
         struct hd_device_info info = {.available = true};
@@ -37,16 +40,16 @@ int cmd_devices(struct cli *c) {
             info.why_not = hd_message(c->ctx);
         }
         const char *runs = d->sections & HD_RUNS_PROG ? "programs" : "graphs";
-        cli_cells(&t, (const char *[]){d->scheme, runs, info.available ? "yes" : "no"}, 3);
+        hd_table_cells(&t, (const char *[]){d->scheme, runs, info.available ? "yes" : "no"}, 3);
         const char *more = info.available ? info.description : info.why_not;
-        cli_cell(&t, "%s%s%s", d->doc, more ? ": " : "", more ? more : "");
+        hd_table_cell(&t, "%s%s%s", d->doc, more ? ": " : "", more ? more : "");
         json_object *o = json_object_new_object();
-        cli_add_str(o, "name", d->scheme);
-        cli_add_str(o, "runs", runs);
-        cli_add_str(o, "doc", d->doc);
-        cli_add_str(o, "description", info.description);
+        hd_json_str(o, "name", d->scheme);
+        hd_json_str(o, "runs", runs);
+        hd_json_str(o, "doc", d->doc);
+        hd_json_str(o, "description", info.description);
         json_object_object_add(o, "available", json_object_new_boolean(info.available));
-        cli_add_str(o, "why_not", info.available ? NULL : info.why_not);
+        hd_json_str(o, "why_not", info.available ? NULL : info.why_not);
         json_object_array_add(list, o);
     }
     return finish(c, &t, list, "heddle.devices/1", "devices");
@@ -58,39 +61,39 @@ static uint32_t param_of(const struct hd_machine *m, int i) {
     return v;
 }
 
-int cmd_machines(struct cli *c) {
+int cmd_machines(struct hd_cmd *c) {
     struct hd_machine list[16];
     int n = 0;
     for (; n < hd_n_machines && n < 15; n++) list[n] = hd_machines[n];
-    if (c->opt.machine || c->opt.n_sets) {
-        if (cli_machine(c, &list[n]) != HD_OK) return cli_fail(c);
+    if (c->opt.machine || c->opt.sets.n) {
+        if (hd_cmd_machine(c, &list[n]) != HD_OK) return hd_cmd_fail(c);
         n++;
     }
     char align[20] = "l";
     for (int i = 0; i < n; i++) strcat(align, "r");
     strcat(align, "l");
-    struct cli_table t;
+    struct hd_table t;
     json_object *array = json_object_new_array();
-    cli_table_init(&t, align);
-    cli_cell(&t, "parameter");
-    for (int i = 0; i < n; i++) cli_cell(&t, "%s", list[i].name);
-    cli_cell(&t, "meaning");
+    hd_table_init(&t, align);
+    hd_table_cell(&t, "parameter");
+    for (int i = 0; i < n; i++) hd_table_cell(&t, "%s", list[i].name);
+    hd_table_cell(&t, "meaning");
     for (int p = 0; p < hd_n_machine_params; p++) {
-        cli_cell(&t, "%s", hd_machine_params[p].name);
-        for (int i = 0; i < n; i++) cli_cell(&t, "%u", param_of(&list[i], p));
-        cli_cell(&t, "%s", hd_machine_params[p].doc);
+        hd_table_cell(&t, "%s", hd_machine_params[p].name);
+        for (int i = 0; i < n; i++) hd_table_cell(&t, "%u", param_of(&list[i], p));
+        hd_table_cell(&t, "%s", hd_machine_params[p].doc);
     }
-    cli_cell(&t, "fingerprint");
-    for (int i = 0; i < n; i++) cli_cell(&t, "0x%08x", hd_machine_hash(&list[i]));
-    cli_cell(&t, "of all parameters that a program depends on");
+    hd_table_cell(&t, "fingerprint");
+    for (int i = 0; i < n; i++) hd_table_cell(&t, "0x%08x", hd_machine_hash(&list[i]));
+    hd_table_cell(&t, "of all parameters that a program depends on");
     for (int i = 0; i < n; i++) {
         json_object *o = json_object_new_object();
         char hash[16];
         snprintf(hash, sizeof hash, "0x%08x", hd_machine_hash(&list[i]));
-        cli_add_str(o, "name", list[i].name);
-        cli_add_str(o, "fingerprint", hash);
+        hd_json_str(o, "name", list[i].name);
+        hd_json_str(o, "fingerprint", hash);
         for (int p = 0; p < hd_n_machine_params; p++)
-            cli_add_int(o, hd_machine_params[p].name, param_of(&list[i], p));
+            hd_json_int(o, hd_machine_params[p].name, param_of(&list[i], p));
         json_object_array_add(array, o);
     }
     return finish(c, &t, array, "heddle.machines/1", "machines");
@@ -107,20 +110,20 @@ static const char *where(hd_arena *a, enum hd_ir_op op) {
     return *wants[op] ? hd_sprintf(a, "machine (%s), host", wants[op]) : "machine, host";
 }
 
-int cmd_ops(struct cli *c) {
+int cmd_ops(struct hd_cmd *c) {
     hd_arena *a = hd_arena_create();
-    struct cli_table t;
+    struct hd_table t;
     json_object *list = json_object_new_array();
-    cli_table_init(&t, "lll");
-    cli_cells(&t, (const char *[]){"operation", "runs on", "operands ; attributes"}, 3);
+    hd_table_init(&t, "lll");
+    hd_table_cells(&t, (const char *[]){"operation", "runs on", "operands ; attributes"}, 3);
     for (int i = 0; i < HD_IR_OPS; i++) {
-        cli_cells(&t,
-                  (const char *[]){hd_ir_ops[i].name, where(a, (enum hd_ir_op)i), hd_ir_ops[i].doc},
-                  3);
+        hd_table_cells(
+            &t, (const char *[]){hd_ir_ops[i].name, where(a, (enum hd_ir_op)i), hd_ir_ops[i].doc},
+            3);
         json_object *o = json_object_new_object();
-        cli_add_str(o, "name", hd_ir_ops[i].name);
-        cli_add_str(o, "runs_on", where(a, (enum hd_ir_op)i));
-        cli_add_str(o, "doc", hd_ir_ops[i].doc);
+        hd_json_str(o, "name", hd_ir_ops[i].name);
+        hd_json_str(o, "runs_on", where(a, (enum hd_ir_op)i));
+        hd_json_str(o, "doc", hd_ir_ops[i].doc);
         json_object_array_add(list, o);
     }
     hd_arena_destroy(a);

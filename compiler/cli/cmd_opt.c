@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "compiler/cli/cli.h"
+#include "compiler/compiler.h"
+#include "compiler/session/session.h"
 #include "runtime/base/io.h"
 
-static hd_status run_passes(struct cli *c, hd_graph *g) {
+static hd_status run_passes(struct hd_cmd *c, hd_graph *g) {
     hd_arena *a = hd_arena_create();
     char *list = hd_strdup(a, c->opt.pass ? c->opt.pass : ""), *save = NULL;
     hd_status s = HD_OK;
@@ -17,7 +19,7 @@ static hd_status run_passes(struct cli *c, hd_graph *g) {
 }
 
 /* Through memory, so that a file is written whole or not at all. */
-static hd_status print(struct cli *c, const hd_graph *g) {
+static hd_status print(struct hd_cmd *c, const hd_graph *g) {
     bool to_file = c->opt.out && strcmp(c->opt.out, "-");
     if (!to_file) return hd_graph_print(c->ctx, g, c->opt.full, stdout);
     char *text = NULL;
@@ -31,7 +33,7 @@ static hd_status print(struct cli *c, const hd_graph *g) {
     return s;
 }
 
-static hd_status parse(struct cli *c, const char *path, hd_graph **out) {
+static hd_status parse(struct hd_cmd *c, const char *path, hd_graph **out) {
     void *text;
     size_t bytes;
     TRY(hd_file_read(c->ctx, path, &text, &bytes));
@@ -43,22 +45,22 @@ static hd_status parse(struct cli *c, const char *path, hd_graph **out) {
     return s;
 }
 
-static hd_status work(struct cli *c, hd_arena *a, hd_graph **g) {
+static hd_status work(struct hd_cmd *c, hd_arena *a, hd_graph **g) {
     const char *path = NULL;
-    TRY(cli_model_path(c, a, c->args[0], &path));
+    TRY(hd_model_path(c, a, c->args[0], &path));
     if (hd_is_network(path))
-        TRY(cli_import(c, path, g));
+        TRY(hd_cmd_import(c, path, g));
     else
         TRY(parse(c, path, g));
     TRY(run_passes(c, *g));
     return print(c, *g);
 }
 
-int cmd_opt(struct cli *c) {
+int cmd_opt(struct hd_cmd *c) {
     hd_arena *a = hd_arena_create();
     hd_graph *g = NULL;
     hd_status s = work(c, a, &g);
     hd_graph_destroy(g);
     hd_arena_destroy(a);
-    return s == HD_OK ? CLI_DONE : cli_fail(c);
+    return s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
 }

@@ -9,8 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/cli/quantize_job.h"
+#include "compiler/calibrate/data.h"
+#include "compiler/calibrate/job.h"
+#include "compiler/command/table.h"
+#include "compiler/compiler.h"
 #include "compiler/export/export.h"
+#include "compiler/session/session.h"
 #include "runtime/base/io.h"
 
 /* One dimension, beside those of 1. */
@@ -57,33 +61,34 @@ static void print_search(const struct job *j, FILE *out) {
 }
 
 static void print_report(struct job *j, FILE *out) {
-    struct cli_table t;
+    struct hd_table t;
     int layers = 0, floats = 0;
-    cli_table_init(&t, "lllrrr");
-    cli_cells(&t, (const char *[]){"layer", "op", "result", "from", "to", "SNR dB"}, 6);
+    hd_table_init(&t, "lllrrr");
+    hd_table_cells(&t, (const char *[]){"layer", "op", "result", "from", "to", "SNR dB"}, 6);
     for (size_t k = 0; k < j->n_order; k++) {
         size_t i = (size_t)j->order[k];
         if (!j->plan.layer[i]) continue;
         const struct hd_node *n = &j->ref->nodes[i];
         int y = j->plan.result[i];
-        cli_cells(&t, (const char *[]){n->name, hd_ir_ops[n->op].name, j->ref->tensors[y].name}, 3);
-        cli_cell(&t, "%.4g", (double)j->stats[y].lo);
-        cli_cell(&t, "%.4g", (double)j->stats[y].hi);
-        cli_cell(&t, "%.1f", decibels(&j->tensor_error[y]));
+        hd_table_cells(
+            &t, (const char *[]){n->name, hd_ir_ops[n->op].name, j->ref->tensors[y].name}, 3);
+        hd_table_cell(&t, "%.4g", (double)j->stats[y].lo);
+        hd_table_cell(&t, "%.4g", (double)j->stats[y].hi);
+        hd_table_cell(&t, "%.1f", decibels(&j->tensor_error[y]));
         layers++;
     }
-    if (layers) cli_table_print(&t, out);
-    cli_table_init(&t, "lll");
-    cli_cells(&t, (const char *[]){"stays float", "op", "because"}, 3);
+    if (layers) hd_table_print(&t, out);
+    hd_table_init(&t, "lll");
+    hd_table_cells(&t, (const char *[]){"stays float", "op", "because"}, 3);
     for (size_t k = 0; k < j->n_order; k++) {
         size_t i = (size_t)j->order[k];
         if (!stays_float(j, i)) continue;
         const struct hd_node *n = &j->ref->nodes[i];
-        cli_cells(&t, (const char *[]){n->name, hd_ir_ops[n->op].name, j->plan.why[i]}, 3);
+        hd_table_cells(&t, (const char *[]){n->name, hd_ir_ops[n->op].name, j->plan.why[i]}, 3);
         floats++;
     }
     fputc('\n', out);
-    if (floats) cli_table_print(&t, out);
+    if (floats) hd_table_print(&t, out);
     if (floats) fputc('\n', out);
     for (size_t i = 0; i < j->ref->n_outputs; i++)
         fprintf(out, "output %s: %.1f dB\n", j->ref->tensors[j->ref->outputs[i]].name,
@@ -97,7 +102,7 @@ static void print_report(struct job *j, FILE *out) {
 
 static void add_db(json_object *o, const struct error *e) {
     if (e->noise > 0)
-        cli_add_num(o, "snr_db", decibels(e));
+        hd_json_num(o, "snr_db", decibels(e));
     else
         json_object_object_add(o, "snr_db", NULL);
 }
@@ -105,32 +110,32 @@ static void add_db(json_object *o, const struct error *e) {
 static json_object *report_json(struct job *j) {
     json_object *o = json_object_new_object(), *layers = json_object_new_array(),
                 *floats = json_object_new_array(), *outputs = json_object_new_array();
-    cli_add_str(o, "schema", "heddle.quantize/1");
-    cli_add_str(o, "model", j->path);
-    cli_add_str(o, "out", j->c->opt.out);
-    cli_add_str(o, "calibration", j->data.what);
-    cli_add_int(o, "sets", j->data.n);
-    if (j->classes) cli_add_int(o, "same_top1", j->same_top);
-    cli_add_int(o, "trials", j->trials);
-    cli_add_int(o, "biases_corrected", j->corrected);
-    cli_add_int(o, "tuning_rounds", j->tuned);
+    hd_json_str(o, "schema", "heddle.quantize/1");
+    hd_json_str(o, "model", j->path);
+    hd_json_str(o, "out", j->c->opt.out);
+    hd_json_str(o, "calibration", j->data.what);
+    hd_json_int(o, "sets", j->data.n);
+    if (j->classes) hd_json_int(o, "same_top1", j->same_top);
+    hd_json_int(o, "trials", j->trials);
+    hd_json_int(o, "biases_corrected", j->corrected);
+    hd_json_int(o, "tuning_rounds", j->tuned);
     json_object_object_add(o, "ranges_narrowed", json_object_new_boolean(j->narrowed));
-    cli_add_int(o, "kept_in_float", j->kept);
+    hd_json_int(o, "kept_in_float", j->kept);
     for (size_t k = 0; k < j->n_order; k++) {
         size_t i = (size_t)j->order[k];
         const struct hd_node *n = &j->ref->nodes[i];
         json_object *x = json_object_new_object();
         int y = j->plan.result[i];
-        cli_add_str(x, "name", n->name);
-        cli_add_str(x, "op", hd_ir_ops[n->op].name);
+        hd_json_str(x, "name", n->name);
+        hd_json_str(x, "op", hd_ir_ops[n->op].name);
         if (j->plan.layer[i]) {
-            cli_add_str(x, "result", j->ref->tensors[y].name);
-            cli_add_num(x, "from", (double)j->stats[y].lo);
-            cli_add_num(x, "to", (double)j->stats[y].hi);
+            hd_json_str(x, "result", j->ref->tensors[y].name);
+            hd_json_num(x, "from", (double)j->stats[y].lo);
+            hd_json_num(x, "to", (double)j->stats[y].hi);
             add_db(x, &j->tensor_error[y]);
             json_object_array_add(layers, x);
         } else if (stays_float(j, i)) {
-            cli_add_str(x, "reason", j->plan.why[i]);
+            hd_json_str(x, "reason", j->plan.why[i]);
             json_object_array_add(floats, x);
         } else {
             json_object_put(x);
@@ -138,7 +143,7 @@ static json_object *report_json(struct job *j) {
     }
     for (size_t i = 0; i < j->ref->n_outputs; i++) {
         json_object *x = json_object_new_object();
-        cli_add_str(x, "name", j->ref->tensors[j->ref->outputs[i]].name);
+        hd_json_str(x, "name", j->ref->tensors[j->ref->outputs[i]].name);
         add_db(x, &j->output_error[i]);
         json_object_array_add(outputs, x);
     }
@@ -150,8 +155,8 @@ static json_object *report_json(struct job *j) {
 
 /* ---- the command ---- */
 
-static int parse_range(struct cli *c, struct hd_quant_options *o) {
-    const char *r = c->opt.range ? c->opt.range : "minmax";
+static int parse_range(struct hd_cmd *c, struct hd_quant_options *o) {
+    const char *r = c->opt.calibrate.range ? c->opt.calibrate.range : "minmax";
     o->percentile = 99.99;
     if (!strcmp(r, "minmax")) {
         o->range = HD_RANGE_MINMAX;
@@ -162,21 +167,23 @@ static int parse_range(struct cli *c, struct hd_quant_options *o) {
         o->range = HD_RANGE_PERCENTILE;
         if (r[10]) o->percentile = strtod(r + 11, &end);
         if (r[10] && (end == r + 11 || *end || !(o->percentile > 50 && o->percentile <= 100)))
-            return cli_usage(c, "--range: got '%s', want percentile:P with 50 < P <= 100", r);
+            return hd_cmd_usage(c, "--range: got '%s', want percentile:P with 50 < P <= 100", r);
     } else {
-        return cli_usage(c, "--range: got '%s', want minmax, percentile, percentile:P or entropy",
-                         r);
+        return hd_cmd_usage(
+            c, "--range: got '%s', want minmax, percentile, percentile:P or entropy", r);
     }
-    o->type = c->opt.activations && !strcmp(c->opt.activations, "uint8") ? HD_U8 : HD_I8;
-    o->symmetric = c->opt.symmetric;
-    return CLI_DONE;
+    o->type = c->opt.calibrate.activations && !strcmp(c->opt.calibrate.activations, "uint8")
+                  ? HD_U8
+                  : HD_I8;
+    o->symmetric = c->opt.calibrate.symmetric;
+    return HD_EXIT_DONE;
 }
 
 static hd_status import(struct job *j) {
-    struct cli *c = j->c;
+    struct hd_cmd *c = j->c;
     struct hd_bind bind = {0};
-    const struct cli_set *first = j->data.sets && !j->data.arrays ? &j->data.sets[0] : NULL;
-    TRY(cli_bind(c, j->a, first ? first->t : NULL, first ? first->n : 0, &bind));
+    const struct hd_data_set *first = j->data.sets && !j->data.arrays ? &j->data.sets[0] : NULL;
+    TRY(hd_cmd_bind(c, j->a, first ? first->t : NULL, first ? first->n : 0, &bind));
     hd_graph *g = NULL;
     TRY(hd_import(c->ctx, j->path, &bind, &g));
     hd_status s = hd_note(c->ctx, hd_quant_prepare(c->ctx, g), "in %s", j->path);
@@ -196,9 +203,9 @@ static hd_status choose(struct job *j) {
     bool *keep = NULL, any = false;
     j->keep = hd_new_array(j->a, const char *, j->ref->n_nodes + 1);
     if (j->c->opt.keep) {
-        struct cli_item_source s = {.graph = j->ref};
+        struct hd_op_source s = {.graph = j->ref};
         keep = hd_new_array(j->a, bool, j->ref->n_nodes + 1);
-        TRY(cli_select_nodes(j->c, j->a, j->c->opt.keep, &s, keep));
+        TRY(hd_select_nodes(j->c, j->a, j->c->opt.keep, &s, keep));
         for (size_t i = 0; i < j->ref->n_nodes; i++) any = any || keep[i];
         if (!any)
             return hd_fail(j->c->ctx, HD_INVALID,
@@ -221,14 +228,15 @@ static hd_status choose(struct job *j) {
 
 static hd_status quantize(struct job *j) {
     hd_ctx *ctx = j->c->ctx;
-    TRY(cli_model_path(j->c, j->a, j->c->args[0], &j->path));
+    TRY(hd_model_path(j->c, j->a, j->c->args[0], &j->path));
     TRY(hd_file_prepare(ctx, j->c->opt.out));
-    TRY(cli_load_calibration(j->c, j->a, j->path, &j->data));
+    TRY(hd_load_calibration(j->c, j->a, j->path, &j->data));
     TRY(import(j));
     TRY(choose(j));
     TRY(calibrate(j));
     j->even = true;
-    if (j->c->opt.equalize && hd_quant_equalise(j->ref, &j->plan, j->stats)) TRY(calibrate(j));
+    if (j->c->opt.calibrate.equalize && hd_quant_equalise(j->ref, &j->plan, j->stats))
+        TRY(calibrate(j));
     j->classes = is_row(&j->ref->tensors[j->ref->outputs[0]]);
     TRY(reference_outputs(j));
     TRY(search(j));
@@ -240,20 +248,20 @@ static hd_status quantize(struct job *j) {
     return hd_note(ctx, check_file(j), "while checking %s", j->c->opt.out);
 }
 
-int cmd_quantize(struct cli *c) {
+int cmd_quantize(struct hd_cmd *c) {
     struct job j = {.c = c};
     int status = parse_range(c, &j.o);
-    if (status != CLI_DONE) return status;
-    if (!c->opt.out) return cli_usage(c, "-o OUT.onnx is missing: where should the network go?");
-    if (!cli_is_graph_device(c->opt.device))
-        return cli_usage(c, "--device: got '%s', want golden or cpu, which run float networks",
-                         c->opt.device);
+    if (status != HD_EXIT_DONE) return status;
+    if (!c->opt.out) return hd_cmd_usage(c, "-o OUT.onnx is missing: where should the network go?");
+    if (!hd_is_graph_device(c->opt.device))
+        return hd_cmd_usage(c, "--device: got '%s', want golden or cpu, which run float networks",
+                            c->opt.device);
     j.a = hd_arena_create();
     hd_status s = quantize(&j);
-    cli_progress_end(c);
-    status = s == HD_OK ? CLI_DONE : cli_fail(c);
-    if (s == HD_OK && !cli_json_on_stdout(c)) print_report(&j, stdout);
-    if (s == HD_OK && c->opt.json) status = cli_write_json(c, report_json(&j));
+    hd_cmd_progress_end(c);
+    status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
+    if (s == HD_OK && !hd_cmd_json_on_stdout(c)) print_report(&j, stdout);
+    if (s == HD_OK && c->opt.json) status = hd_cmd_write_json(c, report_json(&j));
     if (j.g) hd_graph_destroy(j.g);
     if (j.ref) hd_graph_destroy(j.ref);
     hd_arena_destroy(j.a);

@@ -2,8 +2,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "compiler/cli/html.h"
-#include "compiler/cli/items.h"
+#include "compiler/report/html.h"
+#include "compiler/report/items.h"
+#include "compiler/report/report.h"
+#include "compiler/report/timeline.h"
+#include "compiler/session/session.h"
+#include "compiler/tensors/tensors.h"
+#include "runtime/runtime.h"
 
 static int by_time(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -11,34 +16,34 @@ static int by_time(const void *a, const void *b) {
 }
 
 /* Runs --repeat times (a device that is measured by the clock once more, to warm up). */
-static hd_status run_repeats(struct cli *c, hd_arena *a, hd_session *s, struct cli_run *r,
+static hd_status run_repeats(struct hd_cmd *c, hd_arena *a, hd_session *s, struct hd_run_facts *r,
                              const void *const *in, void *const *out) {
     int n = c->opt.repeat;
     double *times = hd_new_array(a, double, (size_t)n);
     if (!r->has_cycles && n > 1) TRY(hd_session_run(c->ctx, s, in, out));
     for (int i = 0; i < n; i++) {
-        cli_progress(c, "run %d of %d", i + 1, n);
-        double start = cli_now();
+        hd_cmd_progress(c, "run %d of %d", i + 1, n);
+        double start = hd_seconds();
         TRY(hd_session_run(c->ctx, s, in, out));
-        times[i] = cli_now() - start;
+        times[i] = hd_seconds() - start;
     }
-    cli_progress_end(c);
+    hd_cmd_progress_end(c);
     qsort(times, (size_t)n, sizeof *times, by_time);
     r->wall_seconds = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
     r->n_steps = hd_session_steps(s, &r->steps);
     return hd_session_counters(c->ctx, s, &r->counters);
 }
 
-static struct cli_tensor tensor_of(const struct hd_value_info *v, const void *data) {
-    struct cli_tensor t = {v->name, v->dtype, v->rank, {0}, data, hd_value_dense_bytes(v)};
+static struct hd_file_tensor tensor_of(const struct hd_value_info *v, const void *data) {
+    struct hd_file_tensor t = {v->name, v->dtype, v->rank, {0}, data, hd_value_dense_bytes(v)};
     memcpy(t.dim, v->dim, sizeof t.dim);
     return t;
 }
 
 /* Outputs of the network, then what --keep made visible. */
-static hd_status save_outputs(struct cli *c, hd_arena *a, const hd_model *m, hd_session *s,
+static hd_status save_outputs(struct hd_cmd *c, hd_arena *a, const hd_model *m, hd_session *s,
                               void *const *out) {
-    struct cli_tensor *t = hd_new_array(a, struct cli_tensor, (size_t)m->n_values + 1);
+    struct hd_file_tensor *t = hd_new_array(a, struct hd_file_tensor, (size_t)m->n_values + 1);
     bool *saved = hd_new_array(a, bool, (size_t)m->n_values + 1);
     int n = 0;
     for (int i = 0; i < m->n_outputs; i++) {
@@ -51,73 +56,75 @@ static hd_status save_outputs(struct cli *c, hd_arena *a, const hd_model *m, hd_
         TRY(hd_session_value(c->ctx, s, v, data));
         t[n++] = tensor_of(&m->values[v], data);
     }
-    return cli_save_npz(c->ctx, c->opt.outputs, t, n);
+    return hd_save_npz(c->ctx, c->opt.outputs, t, n);
 }
 
-static int report(struct cli *c, const struct cli_run *r) {
-    if (!cli_json_on_stdout(c)) cli_print_run(c, r, stdout);
-    return c->opt.json ? cli_write_json(c, cli_run_json(c, r)) : CLI_DONE;
+static int report(struct hd_cmd *c, const struct hd_run_facts *r) {
+    if (!hd_cmd_json_on_stdout(c)) hd_print_run(c, r, stdout);
+    return c->opt.json ? hd_cmd_write_json(c, hd_run_json(c, r)) : HD_EXIT_DONE;
 }
 
-static hd_status run(struct cli *c, hd_arena *a, struct cli_run *r, hd_model **model,
+static hd_status run(struct hd_cmd *c, hd_arena *a, struct hd_run_facts *r, hd_model **model,
                      hd_session **s) {
-    bool host_only = cli_is_graph_device(c->opt.device);
-    TRY(cli_model_path(c, a, c->args[0], &r->path));
-    TRY(cli_open_model(c, r->path, host_only, model));
+    bool host_only = hd_is_graph_device(c->opt.device);
+    TRY(hd_model_path(c, a, c->args[0], &r->path));
+    TRY(hd_open_model(c, r->path, host_only, model));
     if (host_only) (*model)->n_host_ops = 0; /* nothing stays behind: the device runs all of it */
     r->model = *model;
     const void **in;
-    TRY(cli_inputs(c, a, *model, r->path, &in, &r->inputs));
-    void **out = cli_output_buffers(a, *model);
+    TRY(hd_cmd_inputs(c, a, *model, r->path, &in, &r->inputs));
+    void **out = hd_output_buffers(a, *model);
     const struct hd_probe *probes[2] = {NULL, NULL};
-    struct cli_trace *trace = NULL;
-    struct cli_profile *profile = NULL;
-    if (c->opt.trace) {
+    struct hd_timeline *trace = NULL;
+    struct hd_profile *profile = NULL;
+    if (c->opt.trace.path) {
         bool *layers = NULL;
-        if (c->opt.select) TRY(cli_select_layers(c, a, c->opt.select, *model, &layers));
-        trace = cli_trace_create(a, *model, &c->opt, layers);
-        probes[0] = cli_trace_probe(trace);
+        if (c->opt.select) TRY(hd_select_layers(c, a, c->opt.select, *model, &layers));
+        trace = hd_timeline_create(a, *model, &c->opt, layers);
+        probes[0] = hd_timeline_probe(trace);
     }
     c->timed = true;
     if (c->opt.report) {
-        profile = cli_profile_create(a, *model);
+        profile = hd_profile_create(a, *model);
         probes[1] = &profile->probe;
     }
-    c->probe = cli_probe_join(a, probes, 2);
-    hd_status opened = cli_open_session(c, *model, c->opt.device, s);
+    c->probe = hd_probe_join(a, probes, 2);
+    hd_status opened = hd_open_session(c, *model, c->opt.device, s);
     if (opened == HD_UNSUPPORTED && c->probe) { /* a board: it tells counters only */
         c->probe = NULL;
         profile = NULL;
         hd_clear(c->ctx);
-        opened = cli_open_session(c, *model, c->opt.device, s);
+        opened = hd_open_session(c, *model, c->opt.device, s);
     }
     TRY(opened);
     TRY(run_repeats(c, a, *s, r, in, out));
-    if (trace) TRY(cli_trace_write(c, trace, r, c->opt.trace));
-    if (c->opt.report) TRY(cli_report_run(c, r, profile, c->opt.report));
+    if (trace) TRY(hd_timeline_write(c, trace, r, c->opt.trace.path));
+    if (c->opt.report) TRY(hd_report_run(c, r, profile, c->opt.report));
     return c->opt.outputs ? save_outputs(c, a, *model, *s, out) : HD_OK;
 }
 
-int cmd_run(struct cli *c) {
-    if (c->opt.trace && cli_is_graph_device(c->opt.device))
-        return cli_usage(c, "--trace: device %s has no cycles, want iss or rtl", c->opt.device);
-    if (c->opt.report && cli_is_graph_device(c->opt.device))
-        return cli_usage(c, "--report: device %s has no cycles, want iss or rtl", c->opt.device);
-    if (!c->opt.trace && (c->opt.trace_from || c->opt.trace_cycles))
-        return cli_usage(c, "--trace-from, --trace-cycles: want --trace FILE.json, too");
-    if (c->opt.trace_level && !c->opt.trace)
-        return cli_usage(c, "--trace-level: wants --trace FILE.json, too");
-    if (c->opt.functional && (strcmp(c->opt.device, "iss") || c->opt.trace || c->opt.report))
-        return cli_usage(c, "--functional: gives results without time, on device iss alone; leave "
+int cmd_run(struct hd_cmd *c) {
+    if (c->opt.trace.path && hd_is_graph_device(c->opt.device))
+        return hd_cmd_usage(c, "--trace: device %s has no cycles, want iss or rtl", c->opt.device);
+    if (c->opt.report && hd_is_graph_device(c->opt.device))
+        return hd_cmd_usage(c, "--report: device %s has no cycles, want iss or rtl", c->opt.device);
+    if (!c->opt.trace.path && (c->opt.trace.from || c->opt.trace.cycles))
+        return hd_cmd_usage(c, "--trace-from, --trace-cycles: want --trace FILE.json, too");
+    if (c->opt.trace.level && !c->opt.trace.path)
+        return hd_cmd_usage(c, "--trace-level: wants --trace FILE.json, too");
+    if (c->opt.functional && (strcmp(c->opt.device, "iss") || c->opt.trace.path || c->opt.report))
+        return hd_cmd_usage(c,
+                            "--functional: gives results without time, on device iss alone; leave "
                             "out --trace and --report");
-    if (c->opt.select && !c->opt.trace && !c->opt.dump)
-        return cli_usage(c, "--select: says what --trace or --dump show; give one of them, too");
+    if (c->opt.select && !c->opt.trace.path && !c->opt.dump)
+        return hd_cmd_usage(c, "--select: says what --trace or --dump show; give one of them, too");
     hd_arena *a = hd_arena_create();
     hd_model *model = NULL;
     hd_session *s = NULL;
-    struct cli_run r = {.device = c->opt.device, .has_cycles = !cli_is_graph_device(c->opt.device)};
+    struct hd_run_facts r = {.device = c->opt.device,
+                             .has_cycles = !hd_is_graph_device(c->opt.device)};
     hd_status ok = run(c, a, &r, &model, &s);
-    int status = ok == HD_OK ? report(c, &r) : cli_fail(c);
+    int status = ok == HD_OK ? report(c, &r) : hd_cmd_fail(c);
     hd_session_close(s);
     hd_model_destroy(model);
     hd_arena_destroy(a);

@@ -12,14 +12,17 @@
 #include <sys/stat.h>
 
 #include "compiler/cli/cli.h"
-#include "compiler/cli/tolerance.h"
+#include "compiler/compare/tolerance.h"
+#include "compiler/session/session.h"
+#include "compiler/tensors/tensors.h"
 #include "cpu_ref/kernels.h"
 #include "runtime/base/io.h"
+#include "runtime/runtime.h"
 
 enum { DEPTH_MAX = 16 };
 
 struct tester {
-    struct cli *c;
+    struct hd_cmd *c;
     hd_arena *a; /* of the folder in work */
     json_object *cases;
     int passed, failed, skipped;
@@ -34,7 +37,7 @@ enum verdict { PASS, FAIL, SKIP };
 static void say(struct tester *t, const char *what, enum verdict v, const char *why) {
     static const char *const word[] = {"ok  ", "FAIL", "skip"};
     static const char *const key[] = {"passed", "failed", "skipped"};
-    cli_progress_end(t->c);
+    hd_cmd_progress_end(t->c);
     t->passed += v == PASS, t->failed += v == FAIL, t->skipped += v == SKIP;
     if (t->text) {
         fprintf(t->text, "%s %s: ", word[v], what);
@@ -48,9 +51,9 @@ static void say(struct tester *t, const char *what, enum verdict v, const char *
         fflush(t->text);
     }
     json_object *o = json_object_new_object();
-    cli_add_str(o, "case", what);
-    cli_add_str(o, "verdict", key[v]);
-    cli_add_str(o, "detail", why);
+    hd_json_str(o, "case", what);
+    hd_json_str(o, "verdict", key[v]);
+    hd_json_str(o, "detail", why);
     json_object_array_add(t->cases, o);
 }
 
@@ -59,26 +62,26 @@ static void say(struct tester *t, const char *what, enum verdict v, const char *
 /* Compares one output with the stored one: NULL when it agrees, else the reason. *out_most is the
  * largest difference. */
 static const char *check_output(hd_arena *a, const struct hd_value_info *v, const void *got,
-                                const struct cli_tensor *want, const struct cli_tolerance *tol,
+                                const struct hd_file_tensor *want, const struct hd_tolerance *tol,
                                 double *out_most) {
     size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
-    bool same = cli_dtypes_agree(want->dtype, v->dtype) && want->rank == v->rank;
+    bool same = hd_dtypes_agree(want->dtype, v->dtype) && want->rank == v->rank;
     for (int i = 0; same && i < v->rank; i++) same = want->dim[i] == v->dim[i];
     if (!same)
         return hd_sprintf(a, "output %s is %s%s, the stored one %s%s", v->name,
-                          cli_dtype_name(v->dtype), cli_shape_text(a, v->dim, v->rank),
-                          cli_dtype_name(want->dtype), cli_shape_text(a, want->dim, want->rank));
+                          hd_onnx_dtype_name(v->dtype), hd_dims_text(a, v->dim, v->rank),
+                          hd_onnx_dtype_name(want->dtype), hd_dims_text(a, want->dim, want->rank));
     size_t wrong = 0, first = 0;
     double largest = 0;
     *out_most = 0;
     for (size_t i = 0; i < n && tol->of_largest > 0; i++) {
-        double y = fabs(cli_element(want->data, v->dtype, i));
+        double y = fabs(hd_element(want->data, v->dtype, i));
         if (y > largest && isfinite(y)) largest = y;
     }
     double atol = tol->absolute + tol->of_largest * largest;
     bool exact = atol == 0 && tol->relative == 0;
     for (size_t i = 0; i < n; i++) {
-        double x = cli_element(got, v->dtype, i), y = cli_element(want->data, v->dtype, i),
+        double x = hd_element(got, v->dtype, i), y = hd_element(want->data, v->dtype, i),
                d = fabs(x - y);
         const char *bx = (const char *)got + i * (size_t)v->elem_bytes,
                    *by = (const char *)want->data + i * (size_t)v->elem_bytes;
@@ -91,15 +94,15 @@ static const char *check_output(hd_arena *a, const struct hd_value_info *v, cons
         a,
         "output %s: %zu of %zu values beyond the tolerance (%s), largest difference %g, first at "
         "element %zu: got %g, want %g",
-        v->name, wrong, n, tol->text, *out_most, first, cli_element(got, v->dtype, first),
-        cli_element(want->data, v->dtype, first));
+        v->name, wrong, n, tol->text, *out_most, first, hd_element(got, v->dtype, first),
+        hd_element(want->data, v->dtype, first));
 }
 
 /* Integer values that left the machine, against golden; *out_n counts them. NULL when all are
  * bit-equal. */
 static const char *check_integers(struct tester *t, const hd_model *m, hd_session *s,
                                   hd_session *golden, int *out_n) {
-    struct cli *c = t->c;
+    struct hd_cmd *c = t->c;
     *out_n = 0;
     for (int i = 0; i < m->n_values; i++) {
         const struct hd_value_info *v = &m->values[i];
@@ -131,21 +134,21 @@ struct folder_case {
 
 static hd_status run_set(struct tester *t, struct folder_case *f, const char *set,
                          const char **out_why, const char **out_text) {
-    struct cli *c = t->c;
-    struct cli_tensor *in, *want;
+    struct hd_cmd *c = t->c;
+    struct hd_file_tensor *in, *want;
     int n_in, n_want, n_ints = 0;
     const void **data;
     double most = 0;
-    TRY(cli_load_set(c->ctx, t->a, set, "input", &in, &n_in));
-    TRY(cli_load_set(c->ctx, t->a, set, "output", &want, &n_want));
+    TRY(hd_load_set(c->ctx, t->a, set, "input", &in, &n_in));
+    TRY(hd_load_set(c->ctx, t->a, set, "output", &want, &n_want));
     if (n_in)
-        TRY(cli_match_inputs(c->ctx, t->a, f->m, in, n_in, &data));
+        TRY(hd_match_inputs(c->ctx, t->a, f->m, in, n_in, &data));
     else
-        data = cli_ramp_inputs(t->a, f->m);
+        data = hd_ramp_inputs(t->a, f->m);
     if (n_want < f->m->n_outputs)
         return hd_fail(c->ctx, HD_INVALID, "%d stored outputs, the network has %d", n_want,
                        f->m->n_outputs);
-    void **out = cli_output_buffers(t->a, f->m), **ref = cli_output_buffers(t->a, f->m);
+    void **out = hd_output_buffers(t->a, f->m), **ref = hd_output_buffers(t->a, f->m);
     TRY(hd_session_run(c->ctx, f->s, data, out));
     if (f->golden) {
         TRY(hd_note(c->ctx, hd_session_run(c->ctx, f->golden, data, ref), "on device golden"));
@@ -154,8 +157,8 @@ static hd_status run_set(struct tester *t, struct folder_case *f, const char *se
     const char *text = "";
     for (int i = 0; i < f->m->n_outputs && !*out_why; i++) {
         const struct hd_value_info *v = &f->m->values[f->m->outputs[i]];
-        struct cli_tolerance tol;
-        cli_output_tolerance(t->a, f->g, v->tensor, &tol);
+        struct hd_tolerance tol;
+        hd_output_tolerance(t->a, f->g, v->tensor, &tol);
         *out_why = check_output(t->a, v, out[i], &want[i], &tol, &most);
         text = hd_sprintf(t->a, "%s%smax|diff| %.4g, tolerance %s", text, i ? "; " : "", most,
                           tol.text);
@@ -174,28 +177,28 @@ static void close_case(struct folder_case *f) {
     *f = (struct folder_case){.path = f->path};
 }
 
-static hd_status open_case(struct tester *t, struct folder_case *f, const struct cli_tensor *in,
+static hd_status open_case(struct tester *t, struct folder_case *f, const struct hd_file_tensor *in,
                            int n_in) {
-    struct cli *c = t->c;
-    bool graph_device = cli_is_graph_device(c->opt.device);
+    struct hd_cmd *c = t->c;
+    bool graph_device = hd_is_graph_device(c->opt.device);
     close_case(f);
-    TRY(cli_open_model_for(c, f->path, graph_device, in, n_in, &f->m));
+    TRY(hd_open_model_for(c, f->path, graph_device, in, n_in, &f->m));
     TRY(hd_graph_load(c->ctx, f->m->graph, f->m->graph_bytes, &f->g));
-    TRY(cli_open_session(c, f->m, c->opt.device, &f->s));
-    return graph_device ? HD_OK : cli_open_session(c, f->m, "golden", &f->golden);
+    TRY(hd_open_session(c, f->m, c->opt.device, &f->s));
+    return graph_device ? HD_OK : hd_open_session(c, f->m, "golden", &f->golden);
 }
 
 /* Compiles for this data set, unless the model at hand fits it. */
 static hd_status fit_case(struct tester *t, struct folder_case *f, const char *set) {
-    struct cli_tensor *in = NULL;
+    struct hd_file_tensor *in = NULL;
     const void **data;
     int n_in = 0;
-    TRY(cli_load_set(t->c->ctx, t->a, set, "input", &in, &n_in));
+    TRY(hd_load_set(t->c->ctx, t->a, set, "input", &in, &n_in));
     if (f->s && !f->g->specialised && n_in &&
-        cli_match_inputs(t->c->ctx, t->a, f->m, in, n_in, &data) == HD_OK)
+        hd_match_inputs(t->c->ctx, t->a, f->m, in, n_in, &data) == HD_OK)
         return HD_OK;
     hd_clear(t->c->ctx);
-    cli_progress(t->c, "compiling for %s", set);
+    hd_cmd_progress(t->c, "compiling for %s", set);
     hd_status s = open_case(t, f, in, n_in);
     if (s != HD_OK) close_case(f);
     return s;
@@ -205,7 +208,7 @@ static void test_set(struct tester *t, struct folder_case *f, const char *set) {
     const char *why = NULL, *text = "";
     hd_clear(t->c->ctx);
     hd_status fit = fit_case(t, f, set), r = fit;
-    if (fit == HD_OK) cli_progress(t->c, "%s", set);
+    if (fit == HD_OK) hd_cmd_progress(t->c, "%s", set);
     if (fit == HD_OK) r = run_set(t, f, set, &why, &text);
     if (r != HD_OK) why = hd_message(t->c->ctx);
     if (t->reason)
@@ -221,7 +224,7 @@ static void test_folder(struct tester *t, const char *folder) {
     t->a = hd_arena_create();
     struct folder_case f = {.path = hd_sprintf(t->a, "%s/model.onnx", folder)};
     int n;
-    char **sets = cli_data_sets(t->a, f.path, &n);
+    char **sets = hd_data_sets(t->a, f.path, &n);
     if (!n) say(t, folder, SKIP, "no test_data_set_N beside model.onnx");
     for (int i = 0; i < n; i++) test_set(t, &f, sets[i]);
     close_case(&f);
@@ -296,9 +299,9 @@ static hd_status walk(struct tester *t, const char *folder, int depth) {
     return s;
 }
 
-int cmd_test(struct cli *c) {
+int cmd_test(struct hd_cmd *c) {
     struct tester t = {
-        .c = c, .cases = json_object_new_array(), .text = cli_json_on_stdout(c) ? NULL : stdout};
+        .c = c, .cases = json_object_new_array(), .text = hd_cmd_json_on_stdout(c) ? NULL : stdout};
     hd_arena *a = hd_arena_create();
     hd_status s = c->opt.list ? read_list(&t, a) : HD_OK;
     for (int i = 0; s == HD_OK && i < c->n_args; i++) {
@@ -310,26 +313,26 @@ int cmd_test(struct cli *c) {
     hd_arena_destroy(a);
     if (s != HD_OK) {
         json_object_put(t.cases);
-        return cli_fail(c);
+        return hd_cmd_fail(c);
     }
     if (t.text)
         fprintf(t.text, "%d passed, %d failed, %d skipped\n", t.passed, t.failed, t.skipped);
     bool ok = t.failed == 0 && t.passed + t.skipped > 0;
     if (t.passed + t.failed + t.skipped == 0)
         fprintf(stderr, "heddle test: no model.onnx in %s or below it\n", c->args[0]);
-    int status = CLI_DONE;
+    int status = HD_EXIT_DONE;
     if (c->opt.json) {
         json_object *o = json_object_new_object();
-        cli_add_str(o, "schema", "heddle.test/1");
-        cli_add_str(o, "device", c->opt.device);
+        hd_json_str(o, "schema", "heddle.test/1");
+        hd_json_str(o, "device", c->opt.device);
         json_object_object_add(o, "ok", json_object_new_boolean(ok));
-        cli_add_int(o, "passed", t.passed);
-        cli_add_int(o, "failed", t.failed);
-        cli_add_int(o, "skipped", t.skipped);
+        hd_json_int(o, "passed", t.passed);
+        hd_json_int(o, "failed", t.failed);
+        hd_json_int(o, "skipped", t.skipped);
         json_object_object_add(o, "cases", t.cases);
-        status = cli_write_json(c, o);
+        status = hd_cmd_write_json(c, o);
     } else {
         json_object_put(t.cases);
     }
-    return status != CLI_DONE ? status : ok ? CLI_DONE : CLI_FAILED;
+    return status != HD_EXIT_DONE ? status : ok ? HD_EXIT_DONE : HD_EXIT_FAILED;
 }

@@ -7,7 +7,7 @@
 #include "runtime/base/io.h"
 
 /* Text or bytes to --out, or to stdout when that is absent or "-". */
-static hd_status emit(struct cli *c, const void *data, size_t bytes) {
+static hd_status emit(struct hd_cmd *c, const void *data, size_t bytes) {
     if (c->opt.out && strcmp(c->opt.out, "-"))
         return hd_file_write(c->ctx, c->opt.out, data, bytes);
     if (bytes && fwrite(data, 1, bytes, stdout) != bytes)
@@ -15,7 +15,7 @@ static hd_status emit(struct cli *c, const void *data, size_t bytes) {
     return HD_OK;
 }
 
-static hd_status assemble(struct cli *c, const char *path, const struct hd_machine *m,
+static hd_status assemble(struct hd_cmd *c, const char *path, const struct hd_machine *m,
                           uint32_t **words, size_t *n) {
     void *text;
     size_t bytes;
@@ -27,19 +27,19 @@ static hd_status assemble(struct cli *c, const char *path, const struct hd_machi
     return s;
 }
 
-int cmd_asm(struct cli *c) {
+int cmd_asm(struct hd_cmd *c) {
     struct hd_machine m;
     uint32_t *words = NULL;
     size_t n = 0;
     struct hd_buf b = {0};
-    if (!c->opt.out) return cli_usage(c, "-o OUT.bin is missing: where should the program go?");
-    hd_status s = cli_machine(c, &m);
+    if (!c->opt.out) return hd_cmd_usage(c, "-o OUT.bin is missing: where should the program go?");
+    hd_status s = hd_cmd_machine(c, &m);
     if (s == HD_OK) s = assemble(c, c->args[0], &m, &words, &n);
     for (size_t i = 0; s == HD_OK && i < n; i++) hd_buf_u32(&b, words[i]);
     if (s == HD_OK) s = emit(c, b.data, b.n);
     hd_buf_free(&b);
     free(words);
-    return s == HD_OK ? CLI_DONE : cli_fail(c);
+    return s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
 }
 
 /* ---- programs in a file --------------------------------------------------------------------- */
@@ -56,7 +56,7 @@ struct programs {
     int n;
 };
 
-static hd_status from_words(struct cli *c, hd_arena *a, const char *path, const void *data,
+static hd_status from_words(struct hd_cmd *c, hd_arena *a, const char *path, const void *data,
                             size_t bytes, struct program *out) {
     if (bytes % 4)
         return hd_fail(c->ctx, HD_INVALID, "%s: %zu bytes, a program is whole 4-byte words", path,
@@ -68,7 +68,7 @@ static hd_status from_words(struct cli *c, hd_arena *a, const char *path, const 
     return HD_OK;
 }
 
-static hd_status from_model(struct cli *c, hd_arena *a, const char *path, const void *data,
+static hd_status from_model(struct hd_cmd *c, hd_arena *a, const char *path, const void *data,
                             size_t bytes, struct programs *p) {
     TRY(hd_model_load_memory(c->ctx, data, bytes, path, &p->model));
     const hd_model *m = p->model;
@@ -84,7 +84,7 @@ static hd_status from_model(struct cli *c, hd_arena *a, const char *path, const 
 }
 
 /* .hdl (all its programs), assembled words, or (text_machine given) assembly text. */
-static hd_status load_programs(struct cli *c, hd_arena *a, const char *path,
+static hd_status load_programs(struct hd_cmd *c, hd_arena *a, const char *path,
                                const struct hd_machine *text_machine, struct programs *p) {
     void *data;
     size_t bytes;
@@ -108,7 +108,7 @@ static hd_status load_programs(struct cli *c, hd_arena *a, const char *path,
     return s;
 }
 
-int cmd_disasm(struct cli *c) {
+int cmd_disasm(struct hd_cmd *c) {
     hd_arena *a = hd_arena_create();
     struct programs p = {0};
     struct hd_buf b = {0};
@@ -129,7 +129,7 @@ int cmd_disasm(struct cli *c) {
     hd_buf_free(&b);
     hd_model_destroy(p.model);
     hd_arena_destroy(a);
-    return s == HD_OK ? CLI_DONE : cli_fail(c);
+    return s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
 }
 
 /* ---- check ---- */
@@ -151,24 +151,24 @@ static json_object *findings_json(const struct hd_check *k) {
     for (int i = 0; i < k->n_findings; i++) {
         const struct hd_finding *f = &k->findings[i];
         json_object *o = json_object_new_object();
-        cli_add_str(o, "severity", f->error ? "error" : "warning");
+        hd_json_str(o, "severity", f->error ? "error" : "warning");
         json_object_object_add(o, "bundle", f->bundle >= 0 ? json_object_new_int(f->bundle) : NULL);
-        cli_add_int(o, "word", (int64_t)f->word);
-        cli_add_str(o, "operation", f->op);
-        cli_add_str(o, "message", f->text);
+        hd_json_int(o, "word", (int64_t)f->word);
+        hd_json_str(o, "operation", f->op);
+        hd_json_str(o, "message", f->text);
         json_object_array_add(a, o);
     }
     return a;
 }
 
-int cmd_check(struct cli *c) {
+int cmd_check(struct hd_cmd *c) {
     hd_arena *a = hd_arena_create();
     struct programs p = {0};
     struct hd_machine m;
     struct hd_check k;
     int64_t n_ops = 0;
     hd_check_init(&k);
-    hd_status s = cli_machine(c, &m);
+    hd_status s = hd_cmd_machine(c, &m);
     if (s == HD_OK) s = load_programs(c, a, c->args[0], &m, &p);
     for (int i = 0; s == HD_OK && i < p.n; i++) {
         struct hd_check_windows w = {
@@ -177,9 +177,9 @@ int cmd_check(struct cli *c) {
                          p.model && !c->opt.machine ? &p.model->machine : &m, p.model ? &w : NULL);
         n_ops += (int64_t)k.n_ops;
     }
-    int status = s != HD_OK ? cli_fail(c) : k.n_errors ? CLI_FAILED : CLI_DONE;
+    int status = s != HD_OK ? hd_cmd_fail(c) : k.n_errors ? HD_EXIT_FAILED : HD_EXIT_DONE;
     if (s == HD_OK) {
-        if (!cli_json_on_stdout(c)) {
+        if (!hd_cmd_json_on_stdout(c)) {
             print_findings(&k, stdout);
             printf("%s: %d program%s, %lld bundles, %lld operations: %d errors, %d warnings\n",
                    c->args[0], p.n, p.n == 1 ? "" : "s", (long long)k.n_bundles, (long long)n_ops,
@@ -187,15 +187,15 @@ int cmd_check(struct cli *c) {
         }
         if (c->opt.json) {
             json_object *o = json_object_new_object();
-            cli_add_str(o, "schema", "heddle.check/1");
-            cli_add_str(o, "file", c->args[0]);
+            hd_json_str(o, "schema", "heddle.check/1");
+            hd_json_str(o, "file", c->args[0]);
             json_object_object_add(o, "ok", json_object_new_boolean(k.n_errors == 0));
-            cli_add_int(o, "bundles", k.n_bundles);
-            cli_add_int(o, "operations", n_ops);
-            cli_add_int(o, "errors", k.n_errors);
-            cli_add_int(o, "warnings", k.n_warnings);
+            hd_json_int(o, "bundles", k.n_bundles);
+            hd_json_int(o, "operations", n_ops);
+            hd_json_int(o, "errors", k.n_errors);
+            hd_json_int(o, "warnings", k.n_warnings);
             json_object_object_add(o, "findings", findings_json(&k));
-            if (cli_write_json(c, o) != CLI_DONE) status = CLI_FAILED;
+            if (hd_cmd_write_json(c, o) != HD_EXIT_DONE) status = HD_EXIT_FAILED;
         }
     }
     hd_check_deinit(&k);

@@ -6,20 +6,21 @@
 #include <zip.h>
 
 #include "compiler/cli/cli.h"
+#include "compiler/command/table.h"
 #include "driver/xclbin.h"
 
 /* ---- write ---------------------------------------------------------------------------------- */
 
 /* The script by which XRT starts the device: this program, with the options of the command line.
  * XRT does not notice that a device died, hence the kill. */
-static const char *script(struct cli *c, hd_arena *a) {
+static const char *script(struct hd_cmd *c, hd_arena *a) {
     char self[2048];
     ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     self[n > 0 ? n : 0] = 0;
-    const struct cli_options *o = &c->opt;
+    const struct hd_options *o = &c->opt;
     char *s = hd_sprintf(a, "#!/bin/sh\n'%s' emu-device --device '%s' --machine '%s'",
                          n > 0 ? self : "heddle", o->device, o->machine ? o->machine : "base");
-    for (int i = 0; i < o->n_sets; i++) s = hd_sprintf(a, "%s --set '%s'", s, o->sets[i]);
+    for (int i = 0; i < o->sets.n; i++) s = hd_sprintf(a, "%s --set '%s'", s, o->sets.text[i]);
     if (o->mem.latency) s = hd_sprintf(a, "%s --mem-latency %" PRIu32, s, o->mem.latency);
     if (o->mem.bytes_per_cycle)
         s = hd_sprintf(a, "%s --mem-bytes-per-cycle %" PRIu32, s, o->mem.bytes_per_cycle);
@@ -71,12 +72,12 @@ static bool zip_of(hd_arena *a, const char *text, void **out, size_t *out_bytes)
     return ok;
 }
 
-static hd_status write_file(struct cli *c, hd_arena *a) {
+static hd_status write_file(struct hd_cmd *c, hd_arena *a) {
     struct hd_machine m;
     struct hd_buf b = {0};
     void *payload;
     size_t bytes;
-    TRY(cli_machine(c, &m));
+    TRY(hd_cmd_machine(c, &m));
     if (!zip_of(a, script(c, a), &payload, &bytes))
         return hd_fail(c->ctx, HD_NOMEM, "%s: no memory for its start script", c->opt.out);
     hd_xclbin_emulation(&m, payload, bytes, &b);
@@ -90,27 +91,28 @@ static hd_status write_file(struct cli *c, hd_arena *a) {
 static void print_tables(const struct hd_xclbin *x) {
     static const char *const control[] = {"ap_ctrl_hs", "ap_ctrl_chain", "user managed",
                                           "ap_ctrl_me", "adapter"};
-    struct cli_table t;
-    cli_table_init(&t, "lrl");
-    cli_cells(&t, (const char *[]){"section", "bytes", "name"}, 3);
+    struct hd_table t;
+    hd_table_init(&t, "lrl");
+    hd_table_cells(&t, (const char *[]){"section", "bytes", "name"}, 3);
     for (int i = 0; i < x->n_sections; i++) {
-        cli_cell(&t, "%s", hd_xclbin_section_name(x->sections[i].kind));
-        cli_cell(&t, "%" PRIu64, x->sections[i].bytes);
-        cli_cell(&t, "%s", x->sections[i].name);
+        hd_table_cell(&t, "%s", hd_xclbin_section_name(x->sections[i].kind));
+        hd_table_cell(&t, "%" PRIu64, x->sections[i].bytes);
+        hd_table_cell(&t, "%s", x->sections[i].name);
     }
-    cli_table_print(&t, stdout);
-    cli_table_init(&t, "lrrl");
-    cli_cells(&t, (const char *[]){"bank", "base", "MiB", "used"}, 4);
+    hd_table_print(&t, stdout);
+    hd_table_init(&t, "lrrl");
+    hd_table_cells(&t, (const char *[]){"bank", "base", "MiB", "used"}, 4);
     for (int i = 0; i < x->n_banks; i++) {
-        cli_cell(&t, "%d %s", i, x->banks[i].tag);
-        cli_cell(&t, "0x%" PRIx64, x->banks[i].base);
-        cli_cell(&t, "%" PRIu64, x->banks[i].bytes >> 20);
-        cli_cell(&t, "%s", x->banks[i].used ? "yes" : "no");
+        hd_table_cell(&t, "%d %s", i, x->banks[i].tag);
+        hd_table_cell(&t, "0x%" PRIx64, x->banks[i].base);
+        hd_table_cell(&t, "%" PRIu64, x->banks[i].bytes >> 20);
+        hd_table_cell(&t, "%s", x->banks[i].used ? "yes" : "no");
     }
     printf("\n");
-    cli_table_print(&t, stdout);
-    cli_table_init(&t, "lrll");
-    cli_cells(&t, (const char *[]){"compute unit", "registers", "control", "argument:bank"}, 4);
+    hd_table_print(&t, stdout);
+    hd_table_init(&t, "lrll");
+    hd_table_cells(&t, (const char *[]){"compute unit", "registers", "control", "argument:bank"},
+                   4);
     for (int i = 0; i < x->n_ips; i++) {
         unsigned k = x->ips[i].properties >> 8 & 0xff;
         char links[200] = "";
@@ -119,16 +121,16 @@ static void print_tables(const struct hd_xclbin *x) {
             if (x->links[j].ip == (uint32_t)i)
                 at += (size_t)snprintf(links + at, sizeof links - at, "%" PRIu32 ":%" PRIu32 " ",
                                        x->links[j].arg, x->links[j].bank);
-        cli_cell(&t, "%s", x->ips[i].name);
-        cli_cell(&t, "0x%" PRIx64, x->ips[i].base);
-        cli_cell(&t, "%s", k < sizeof control / sizeof *control ? control[k] : "?");
-        cli_cell(&t, "%s", links);
+        hd_table_cell(&t, "%s", x->ips[i].name);
+        hd_table_cell(&t, "0x%" PRIx64, x->ips[i].base);
+        hd_table_cell(&t, "%s", k < sizeof control / sizeof *control ? control[k] : "?");
+        hd_table_cell(&t, "%s", links);
     }
     printf("\n");
-    cli_table_print(&t, stdout);
+    hd_table_print(&t, stdout);
 }
 
-static hd_status info(struct cli *c, hd_arena *a) {
+static hd_status info(struct hd_cmd *c, hd_arena *a) {
     struct hd_xclbin x;
     TRY(hd_xclbin_read(c->ctx, a, c->args[1], &x));
     printf("platform  %s\nmode      %s\ntools     %u.%u.%u\nuuid      ", x.platform,
@@ -141,16 +143,16 @@ static hd_status info(struct cli *c, hd_arena *a) {
     return HD_OK;
 }
 
-int cmd_xclbin(struct cli *c) {
+int cmd_xclbin(struct hd_cmd *c) {
     bool writes = !strcmp(c->args[0], "write");
     if (!writes && strcmp(c->args[0], "info"))
-        return cli_usage(c, "got '%s', want write or info", c->args[0]);
+        return hd_cmd_usage(c, "got '%s', want write or info", c->args[0]);
     if (writes && (c->n_args != 1 || !c->opt.out || !strcmp(c->opt.out, "-")))
-        return cli_usage(c, "write takes no argument, and needs a file: -o OUT.xclbin");
+        return hd_cmd_usage(c, "write takes no argument, and needs a file: -o OUT.xclbin");
     if (!writes && c->n_args != 2)
-        return cli_usage(c, "info needs a file: heddle xclbin info FILE");
+        return hd_cmd_usage(c, "info needs a file: heddle xclbin info FILE");
     hd_arena *a = hd_arena_create();
     hd_status s = writes ? write_file(c, a) : info(c, a);
     hd_arena_destroy(a);
-    return s == HD_OK ? CLI_DONE : cli_fail(c);
+    return s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
 }

@@ -32,6 +32,21 @@ bool hd_is_network(const char *path) {
     return by_extension(path) != NULL;
 }
 
+const char *hd_short_name(hd_arena *a, const char *path) {
+    size_t n = strlen(path);
+    for (int i = 0; hd_model_files[i]; i++) {
+        size_t k = strlen(hd_model_files[i]);
+        if (n <= k + 1 || path[n - k - 1] != '/' || strcmp(path + n - k, hd_model_files[i]))
+            continue;
+        n -= k + 1;
+        break;
+    }
+    while (n > 1 && path[n - 1] == '/') n--;
+    size_t from = n;
+    while (from && path[from - 1] != '/') from--;
+    return hd_sprintf(a, "%.*s", (int)(n - from), path + from);
+}
+
 static const struct format *format_of(const char *path, const void *data, size_t bytes) {
     for (size_t i = 0; i < FORMATS; i++) {
         size_t n = strlen(formats[i].magic), at = formats[i].magic_at;

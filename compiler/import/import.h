@@ -1,10 +1,10 @@
 /* Reading networks: what the readers of all formats share. hd_import() for files is in
- * compiler/compiler.h. */
+ * network.h. */
 #ifndef HD_IMPORT_IMPORT_H
 #define HD_IMPORT_IMPORT_H
 
-#include "compiler/compiler.h"
 #include "compiler/import/mapping.h"
+#include "compiler/import/network.h"
 
 /* A network in memory, or a mapped file. */
 struct hd_source {

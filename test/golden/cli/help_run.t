@@ -9,8 +9,8 @@
 #=   --machine NAME|FILE        machine (default base); heddle machines lists them
 #=   --set KEY=VALUE            change one machine parameter; may be repeated
 #=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)
-#=   --outputs OUT.npz          write the outputs
 #=   --shape NAME=N,N,..        sizes of an input, or the size of an open dimension; may be repeated
+#=   --outputs OUT.npz          write the outputs
 #=   --seed N                   seed of random inputs (default 1)
 #=   --repeat N                 run N times; times are the median
 #=   --mem-latency CYCLES       simulated DRAM: cycles to first data (default 64)
@@ -19,13 +19,14 @@
 #=   --mem-jitter SEED|A..B     simulated DRAM: random timing; A..B runs every seed (compare)
 #=   --no-latency-hiding        compile so that every operation waits for the one before it
 #=   --functional               device iss: results only, no cycles; sooner
-#=   --dump STAGE               print the compiler's state: import, legalize, plan, program, all
+#=   --dump import|legalize|plan|program|all
+#=                              print the compiler's state after a stage
 #=   --threads N                threads for devices that use several
 #=   --json FILE                write the facts as JSON; - is standard output
 #=   --trace FILE.json          write a timeline that Perfetto and chrome://tracing open
 #=   --trace-from CYCLE         leave out of the trace what ended before
 #=   --trace-cycles N           and what began N cycles later
-#=   --trace-level LEVEL        op (default), or layer: one event per unit and layer
+#=   --trace-level op|layer     an event per operation (default), or per unit and layer
 #=   --report FILE.html         write a report: one page that opens in any browser
 #=   --select SELECTOR          only these layers in --dump, --trace and compare (docs/query.md)
 #=   --keep SELECTOR            layers whose result is also stored in DRAM; of quantize: nodes that stay float (docs/query.md)

@@ -1,0 +1,340 @@
+/* The facts of one run: totals, the table for people, the JSON of cli.md. Both come from the same
+ * numbers. */
+#include "compiler/report/report.h"
+
+#include <string.h>
+
+#include "compiler/command/table.h"
+#include "compiler/tensors/tensors.h"
+#include "runtime/base/num.h"
+
+static double ratio(double a, double b) {
+    return b > 0 ? a / b : 0;
+}
+
+static int64_t peak(const hd_model *m) {
+    return (int64_t)m->machine.k * m->machine.n;
+}
+
+static int64_t roofline_of(const struct hd_cmd *c, const hd_model *m,
+                           const struct hd_layer_info *l) {
+    struct hd_mem_options mem = hd_cmd_mem(c, &m->machine);
+    return hd_max(hd_ceil_div(l->macs, peak(m)),
+                  hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle));
+}
+
+struct hd_layer_facts hd_layer_facts(const struct hd_cmd *c, const struct hd_run_facts *r, int i) {
+    const hd_model *m = r->model;
+    const struct hd_layer_info *l = &m->layers[i];
+    struct hd_mem_options mem = hd_cmd_mem(c, &m->machine);
+    struct hd_layer_facts x = {
+        .name = l->name, .op = l->op, .macs = l->macs, .roofline = roofline_of(c, m, l)};
+    if (r->counters.layers && i < r->counters.n_layers) {
+        const struct hd_layer_counters *k = &r->counters.layers[i];
+        x.cycles = (int64_t)k->cycles;
+        x.dram_bytes = (int64_t)(k->read_bytes + k->write_bytes);
+        x.mx_busy = (int64_t)k->mx_busy;
+        x.vx_busy = (int64_t)k->vx_busy;
+    }
+    int64_t compute = hd_ceil_div(l->macs, peak(m));
+    int64_t memory = hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle);
+    x.bound = l->vector_ops > compute && l->vector_ops > memory ? "vector"
+              : memory > compute                                ? "memory"
+                                                                : "compute";
+    x.utilization = ratio((double)x.macs, (double)x.cycles * (double)peak(m));
+    x.efficiency = ratio((double)x.roofline, (double)x.cycles);
+    return x;
+}
+
+struct hd_totals hd_run_totals(const struct hd_cmd *c, const struct hd_run_facts *r) {
+    const hd_model *m = r->model;
+    struct hd_totals t = {0};
+    for (int i = 0; i < m->n_layers; i++) {
+        t.macs += m->layers[i].macs;
+        t.unavoidable_bytes += m->layers[i].unavoidable_bytes;
+        t.roofline_cycles += roofline_of(c, m, &m->layers[i]);
+    }
+    t.utilization = ratio((double)t.macs, (double)r->counters.cycles * (double)peak(m));
+    t.efficiency = ratio((double)t.roofline_cycles, (double)r->counters.cycles);
+    return t;
+}
+
+/* ---- for people --------------------------------------------------------------------------- */
+
+void hd_print_layers(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
+    const hd_model *m = r->model;
+    if (!m->n_layers) return;
+    struct hd_table t;
+    hd_table_init(&t, "llrrrrrlrrr");
+    hd_table_cells(&t,
+                   (const char *[]){"layer", "op", "cycles", "MACs", "MAC util", "roofline",
+                                    "efficiency", "bound", "MX busy", "VX busy", "DRAM bytes"},
+                   11);
+    for (int i = 0; i < m->n_layers && r->counters.layers; i++) { /* a board counts no layers */
+        struct hd_layer_facts x = hd_layer_facts(c, r, i);
+        hd_table_cell(&t, "%s", x.name);
+        hd_table_cell(&t, "%s", x.op);
+        hd_table_cell(&t, "%lld", (long long)x.cycles);
+        hd_table_cell(&t, "%lld", (long long)x.macs);
+        hd_table_cell(&t, "%.1f %%", 100 * x.utilization);
+        hd_table_cell(&t, "%lld", (long long)x.roofline);
+        hd_table_cell(&t, "%.1f %%", 100 * x.efficiency);
+        hd_table_cell(&t, "%s", x.bound);
+        hd_table_cell(&t, "%lld", (long long)x.mx_busy);
+        hd_table_cell(&t, "%lld", (long long)x.vx_busy);
+        hd_table_cell(&t, "%lld", (long long)x.dram_bytes);
+    }
+    struct hd_totals s = hd_run_totals(c, r);
+    hd_table_cells(&t, (const char *[]){"total", ""}, 2);
+    hd_table_cell(&t, "%llu", (unsigned long long)r->counters.cycles);
+    hd_table_cell(&t, "%lld", (long long)s.macs);
+    hd_table_cell(&t, "%.1f %%", 100 * s.utilization);
+    hd_table_cell(&t, "%lld", (long long)s.roofline_cycles);
+    hd_table_cell(&t, "%.1f %%", 100 * s.efficiency);
+    hd_table_cell(&t, "%s", "");
+    hd_table_cell(&t, "%llu", (unsigned long long)r->counters.unit[HD_UNIT_mx].busy);
+    hd_table_cell(&t, "%llu", (unsigned long long)r->counters.unit[HD_UNIT_vx].busy);
+    hd_table_cell(&t, "%llu",
+                  (unsigned long long)(r->counters.read_bytes + r->counters.write_bytes));
+    hd_table_print(&t, out);
+}
+
+static int64_t idle_cycles(const struct hd_counters *k, int u) {
+    const struct hd_unit_counters *x = &k->unit[u];
+    int64_t used = (int64_t)(x->busy + x->stall_sem + x->stall_mem + x->stall_bank);
+    return hd_max((int64_t)k->cycles - used, 0);
+}
+
+static void print_units(const struct hd_run_facts *r, FILE *out) {
+    struct hd_table t;
+    hd_table_init(&t, "lrrrrr");
+    hd_table_cells(
+        &t,
+        (const char *[]){"unit", "busy", "stall semaphore", "stall memory", "stall bank", "idle"},
+        6);
+    for (int u = 0; u < HD_UNITS; u++) {
+        const struct hd_unit_counters *x = &r->counters.unit[u];
+        if (u == HD_UNIT_seq) continue;
+        hd_table_cell(&t, "%s", hd_isa_units[u].name);
+        hd_table_cell(&t, "%llu", (unsigned long long)x->busy);
+        hd_table_cell(&t, "%llu", (unsigned long long)x->stall_sem);
+        hd_table_cell(&t, "%llu", (unsigned long long)x->stall_mem);
+        hd_table_cell(&t, "%llu", (unsigned long long)x->stall_bank);
+        hd_table_cell(&t, "%lld", (long long)idle_cycles(&r->counters, u));
+    }
+    hd_table_print(&t, out);
+}
+
+void hd_print_host_ops(const hd_model *m, FILE *out) {
+    if (!m->n_host_ops) return;
+    struct hd_table t;
+    hd_table_init(&t, "llrll");
+    hd_table_cells(
+        &t, (const char *[]){"on the host", "op", "us, about", "reason", "what would change it"},
+        5);
+    for (int i = 0; i < m->n_host_ops; i++) {
+        const struct hd_host_op *h = &m->host_ops[i];
+        hd_table_cells(&t, (const char *[]){h->node, h->op}, 2);
+        hd_table_cell(&t, "%.1f", (double)h->ns / 1000);
+        hd_table_cells(&t, (const char *[]){h->reason, h->hint}, 2);
+    }
+    hd_table_print(&t, out);
+}
+
+static void print_outputs(const hd_model *m, FILE *out) {
+    hd_arena *a = hd_arena_create();
+    for (int i = 0; i < m->n_outputs; i++) {
+        const struct hd_value_info *v = &m->values[m->outputs[i]];
+        fprintf(out, "output %s %s%s\n", v->name, hd_onnx_dtype_name(v->dtype),
+                hd_dims_text(a, v->dim, v->rank));
+    }
+    hd_arena_destroy(a);
+}
+
+static void print_activation_memory(const hd_model *m, FILE *out) {
+    fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
+            (long long)m->planned_bytes, (long long)m->naive_bytes,
+            (long long)m->lower_bound_bytes);
+}
+
+void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
+    const hd_model *m = r->model;
+    fprintf(out, "%s on %s, inputs: %s\n", r->path, r->device, r->inputs);
+    if (r->has_cycles) {
+        struct hd_mem_options mem = hd_cmd_mem(c, &m->machine);
+        fprintf(out,
+                "machine %s: %ux%u MACs, %u-bit port; memory: latency %u cycles, %u bytes/cycle, "
+                "%u bursts",
+                m->machine.name, m->machine.k, m->machine.n, m->machine.axi_bits, mem.latency,
+                mem.bytes_per_cycle, mem.outstanding);
+        if (mem.jitter) fprintf(out, ", jitter seed %llu", (unsigned long long)mem.jitter_seed);
+        fputs("\n\n", out);
+        if (c->opt.functional) {
+            fprintf(out, "results only: --functional; %.3f s\n", r->wall_seconds);
+            print_outputs(m, out);
+            return;
+        }
+        hd_print_layers(c, r, out);
+        fputs("\n", out);
+        print_units(r, out);
+        fprintf(
+            out, "\nDRAM: %llu bytes read (%llu of them program), %llu written; %lld unavoidable\n",
+            (unsigned long long)r->counters.read_bytes, (unsigned long long)r->counters.code_bytes,
+            (unsigned long long)r->counters.write_bytes,
+            (long long)hd_run_totals(c, r).unavoidable_bytes);
+        print_activation_memory(m, out);
+        fprintf(out, "%llu cycles in %.3f s: %.0f cycles/s; at %u MHz this is %.3f ms\n",
+                (unsigned long long)r->counters.cycles, r->wall_seconds,
+                ratio((double)r->counters.cycles, r->wall_seconds), m->machine.clock_mhz,
+                (double)r->counters.cycles / (1000.0 * m->machine.clock_mhz));
+        hd_print_host_ops(m, out);
+    } else {
+        fprintf(out, "%.6f s\n", r->wall_seconds);
+        print_activation_memory(m, out);
+        hd_print_steps(r, out);
+    }
+    print_outputs(m, out);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------- */
+
+static json_object *machine_json(const struct hd_machine *m) {
+    char hash[16];
+    json_object *o = json_object_new_object();
+    snprintf(hash, sizeof hash, "0x%08x", hd_machine_hash(m));
+    hd_json_str(o, "name", m->name);
+    hd_json_int(o, "k", m->k);
+    hd_json_int(o, "n", m->n);
+    hd_json_int(o, "axi_bits", m->axi_bits);
+    hd_json_str(o, "fingerprint", hash);
+    return o;
+}
+
+static json_object *mem_json(const struct hd_mem_options *mem) {
+    json_object *o = json_object_new_object();
+    hd_json_int(o, "latency", mem->latency);
+    hd_json_int(o, "bytes_per_cycle", mem->bytes_per_cycle);
+    hd_json_int(o, "outstanding", mem->outstanding);
+    json_object_object_add(o, "jitter_seed",
+                           mem->jitter ? json_object_new_uint64(mem->jitter_seed) : NULL);
+    return o;
+}
+
+json_object *hd_units_json(const struct hd_counters *k) {
+    json_object *o = json_object_new_object();
+    for (int u = 0; u < HD_UNITS; u++) {
+        if (u == HD_UNIT_seq) continue;
+        json_object *x = json_object_new_object();
+        hd_json_int(x, "busy", (int64_t)k->unit[u].busy);
+        hd_json_int(x, "stall_semaphore", (int64_t)k->unit[u].stall_sem);
+        hd_json_int(x, "stall_memory", (int64_t)k->unit[u].stall_mem);
+        hd_json_int(x, "stall_bank", (int64_t)k->unit[u].stall_bank);
+        hd_json_int(x, "idle", idle_cycles(k, u));
+        json_object_object_add(o, hd_isa_units[u].name, x);
+    }
+    return o;
+}
+
+static json_object *row_json(const struct hd_layer_facts *x, bool has_cycles) {
+    json_object *o = json_object_new_object();
+    hd_json_str(o, "name", x->name);
+    hd_json_str(o, "op", x->op);
+    json_object_object_add(o, "cycles", has_cycles ? json_object_new_int64(x->cycles) : NULL);
+    hd_json_int(o, "macs", x->macs);
+    hd_json_num(o, "mac_utilization", x->utilization);
+    hd_json_int(o, "roofline_cycles", x->roofline);
+    hd_json_num(o, "efficiency", x->efficiency);
+    hd_json_str(o, "bound", x->bound);
+    hd_json_int(o, "dram_bytes", x->dram_bytes);
+    return o;
+}
+
+/* Layers of the machine in order, then the nodes that stay on the host (0 cycles of the machine).
+ */
+static json_object *layers_json(const struct hd_cmd *c, const struct hd_run_facts *r) {
+    json_object *a = json_object_new_array();
+    for (int i = 0; i < r->model->n_layers; i++) {
+        struct hd_layer_facts x = hd_layer_facts(c, r, i);
+        json_object_array_add(a, row_json(&x, r->has_cycles));
+    }
+    for (int i = 0; i < r->model->n_host_ops; i++) {
+        const struct hd_host_op *h = &r->model->host_ops[i];
+        struct hd_layer_facts x = {.name = h->node, .op = h->op, .bound = "host"};
+        json_object_array_add(a, row_json(&x, r->has_cycles));
+    }
+    return a;
+}
+
+static json_object *host_ops_json(const hd_model *m) {
+    json_object *a = json_object_new_array();
+    for (int i = 0; i < m->n_host_ops; i++) {
+        json_object *o = json_object_new_object();
+        hd_json_str(o, "node", m->host_ops[i].node);
+        hd_json_str(o, "op", m->host_ops[i].op);
+        hd_json_str(o, "reason", m->host_ops[i].reason);
+        hd_json_str(o, "hint", m->host_ops[i].hint);
+        hd_json_num(o, "host_us", (double)m->host_ops[i].ns / 1000);
+        json_object_array_add(a, o);
+    }
+    return a;
+}
+
+static json_object *outputs_json(const hd_model *m) {
+    json_object *a = json_object_new_array();
+    for (int i = 0; i < m->n_outputs; i++) {
+        const struct hd_value_info *v = &m->values[m->outputs[i]];
+        json_object *o = json_object_new_object();
+        hd_json_str(o, "name", v->name);
+        hd_json_str(o, "dtype", hd_onnx_dtype_name(v->dtype));
+        json_object_object_add(o, "shape", hd_json_shape(v->dim, v->rank));
+        json_object_array_add(a, o);
+    }
+    return a;
+}
+
+static void add_memory_facts(json_object *o, const struct hd_run_facts *r,
+                             const struct hd_totals *s) {
+    json_object *d = json_object_new_object(), *a = json_object_new_object();
+    hd_json_int(d, "read_bytes", (int64_t)r->counters.read_bytes);
+    hd_json_int(d, "write_bytes", (int64_t)r->counters.write_bytes);
+    hd_json_int(d, "code_bytes", (int64_t)r->counters.code_bytes);
+    hd_json_int(d, "unavoidable_bytes", s->unavoidable_bytes);
+    json_object_object_add(o, "dram", d);
+    json_object_object_add(o, "units", hd_units_json(&r->counters));
+    hd_json_int(a, "planned_bytes", r->model->planned_bytes);
+    hd_json_int(a, "naive_bytes", r->model->naive_bytes);
+    hd_json_int(a, "lower_bound_bytes", r->model->lower_bound_bytes);
+    json_object_object_add(o, "activation_memory", a);
+}
+
+json_object *hd_run_json(struct hd_cmd *c, const struct hd_run_facts *r) {
+    const hd_model *m = r->model;
+    int64_t estimate = 0; /* of a model that was compiled just now */
+    for (int i = 0; i < m->n_steps; i++) estimate += m->steps[i].estimate;
+    struct hd_mem_options mem = hd_cmd_mem(c, &m->machine);
+    struct hd_totals s = hd_run_totals(c, r);
+    json_object *o = json_object_new_object();
+    hd_json_str(o, "schema", "heddle.run/1");
+    hd_json_str(o, "model", r->path);
+    hd_json_str(o, "device", r->device);
+    hd_json_str(o, "inputs", r->inputs);
+    json_object_object_add(o, "ok", json_object_new_boolean(1));
+    json_object_object_add(o, "machine", machine_json(&m->machine));
+    json_object_object_add(o, "memory_model", mem_json(&mem));
+    json_object_object_add(
+        o, "cycles", r->has_cycles ? json_object_new_int64((int64_t)r->counters.cycles) : NULL);
+    if (r->has_cycles && estimate) hd_json_int(o, "estimated_cycles", estimate);
+    hd_json_num(o, "wall_seconds", r->wall_seconds);
+    hd_json_num(o, "cycles_per_second", ratio((double)r->counters.cycles, r->wall_seconds));
+    hd_json_num(o, "compile_seconds", m->compile_seconds);
+    hd_json_int(o, "macs", s.macs);
+    hd_json_num(o, "mac_utilization", s.utilization);
+    hd_json_int(o, "roofline_cycles", s.roofline_cycles);
+    hd_json_num(o, "efficiency", s.efficiency);
+    add_memory_facts(o, r, &s);
+    json_object_object_add(o, "host_ops", host_ops_json(m));
+    json_object_object_add(o, "layers", layers_json(c, r));
+    if (r->n_steps) json_object_object_add(o, "steps", hd_steps_json(r));
+    json_object_object_add(o, "outputs", outputs_json(m));
+    return o;
+}

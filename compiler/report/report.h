@@ -1,0 +1,43 @@
+/* The facts of one run, as tables and as JSON. */
+#ifndef HD_REPORT_REPORT_H
+#define HD_REPORT_REPORT_H
+
+#include <stdio.h>
+
+#include "compiler/command/command.h"
+#include "compiler/ir/ir.h"
+#include "runtime/runtime.h"
+
+struct hd_run_facts {
+    const hd_model *model;
+    const char *path, *device, *inputs;
+    struct hd_counters counters;
+    double wall_seconds;
+    bool has_cycles;                  /* the device is a machine */
+    const struct hd_exec_step *steps; /* of a device that plans the graph itself */
+    int n_steps;
+};
+
+/* Totals over layers. */
+struct hd_totals {
+    int64_t macs, roofline_cycles, unavoidable_bytes;
+    double utilization, efficiency;
+};
+struct hd_layer_facts { /* what plan and run say of one layer */
+    const char *name, *op, *bound;
+    int64_t cycles, macs, roofline, dram_bytes, mx_busy, vx_busy;
+    double utilization, efficiency;
+};
+/* Of layer i; without a run the measured fields are zero. */
+struct hd_layer_facts hd_layer_facts(const struct hd_cmd *c, const struct hd_run_facts *r, int i);
+struct hd_totals hd_run_totals(const struct hd_cmd *c, const struct hd_run_facts *r);
+void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out);
+void hd_print_layers(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out);
+void hd_print_host_ops(const hd_model *m, FILE *out);
+/* Busy and stalled cycles of every unit. */
+json_object *hd_units_json(const struct hd_counters *k);
+json_object *hd_run_json(struct hd_cmd *c, const struct hd_run_facts *r);
+void hd_print_steps(const struct hd_run_facts *r, FILE *out);
+json_object *hd_steps_json(const struct hd_run_facts *r);
+
+#endif

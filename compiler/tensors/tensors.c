@@ -1,0 +1,283 @@
+/* Inputs and outputs: data sets beside the model, tensor files, random inputs. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/import/tensor_pb.h"
+#include "compiler/tensors/tensors.h"
+#include "cpu_ref/kernels.h"
+#include "runtime/base/half.h"
+#include "runtime/base/io.h"
+#include "runtime/base/num.h"
+
+const char *hd_dims_text(hd_arena *a, const int64_t *dim, int rank) {
+    const char *text = "[";
+    for (int i = 0; i < rank; i++)
+        text = hd_sprintf(a, "%s%s%lld", text, i ? "," : "", (long long)dim[i]);
+    return hd_sprintf(a, "%s]", text);
+}
+
+const char *hd_onnx_dtype_name(int onnx_dtype) {
+    int t = hd_dtype_from_onnx(onnx_dtype);
+    return t < 0 ? "unknown type" : hd_dtype_name((hd_dtype)t);
+}
+
+bool hd_dtypes_agree(int file, int value) {
+    return file == value || (hd_dtype_from_onnx(file) == HD_U16 && /* bits, as in ONNX's tests */
+                             hd_dtype_from_onnx(value) == HD_BF16);
+}
+
+double hd_element(const void *data, int onnx_dtype, size_t i) {
+    switch (hd_dtype_from_onnx(onnx_dtype)) {
+    case HD_F32:
+        return ((const float *)data)[i];
+    case HD_F64:
+        return ((const double *)data)[i];
+    case HD_U8:
+    case HD_BOOL:
+        return ((const uint8_t *)data)[i];
+    case HD_I8:
+        return ((const int8_t *)data)[i];
+    case HD_F16:
+        return hd_f16_to_f32(((const uint16_t *)data)[i]);
+    case HD_BF16:
+        return hd_bf16_to_f32(((const uint16_t *)data)[i]);
+    case HD_U16:
+        return ((const uint16_t *)data)[i];
+    case HD_I16:
+        return ((const int16_t *)data)[i];
+    case HD_I32:
+        return ((const int32_t *)data)[i];
+    case HD_U32:
+        return ((const uint32_t *)data)[i];
+    case HD_I64:
+        return (double)((const int64_t *)data)[i];
+    case HD_U64:
+        return (double)((const uint64_t *)data)[i];
+    default:
+        return 0;
+    }
+}
+
+const char *hd_folder_of(hd_arena *a, const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? hd_strndup(a, path, slash == path ? 1 : (size_t)(slash - path)) : ".";
+}
+
+static int set_number(const char *name) {
+    char *end;
+    if (strncmp(name, "test_data_set_", 14)) return -1;
+    long v = strtol(name + 14, &end, 10);
+    return end == name + 14 || *end || v < 0 || v > 1000000 ? -1 : (int)v;
+}
+
+static int by_number(const void *a, const void *b) {
+    const char *x = strrchr(*(char *const *)a, '/') + 1, *y = strrchr(*(char *const *)b, '/') + 1;
+    return set_number(x) - set_number(y);
+}
+
+char **hd_data_sets(hd_arena *a, const char *model_path, int *out_n) {
+    const char *folder = hd_folder_of(a, model_path);
+    char **list = NULL;
+    size_t n = 0, cap = 0;
+    DIR *d = opendir(folder);
+    for (struct dirent *e; d && (e = readdir(d));)
+        if (set_number(e->d_name) >= 0)
+            *hd_push(a, list, n, cap) = hd_sprintf(a, "%s/%s", folder, e->d_name);
+    if (d) closedir(d);
+    if (n) qsort(list, n, sizeof *list, by_number);
+    *out_n = (int)n;
+    return list;
+}
+
+hd_status hd_load_pb(hd_ctx *ctx, hd_arena *a, const char *path, struct hd_file_tensor *out) {
+    struct hd_tensor_pb t;
+    TRY(hd_tensor_pb_read(ctx, path, a, &t));
+    *out = (struct hd_file_tensor){.name = t.name ? t.name : "",
+                                   .dtype = hd_dtype_to_onnx(t.dtype),
+                                   .rank = t.rank,
+                                   .data = t.data,
+                                   .bytes = t.bytes};
+    for (int i = 0; i < t.rank; i++) out->dim[i] = t.dim[i];
+    return HD_OK;
+}
+
+hd_status hd_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *kind,
+                      struct hd_file_tensor **out, int *out_n) {
+    struct hd_file_tensor *list = NULL;
+    size_t n = 0, cap = 0;
+    for (;;) {
+        struct stat st;
+        const char *path = hd_sprintf(a, "%s/%s_%zu.pb", folder, kind, n);
+        if (stat(path, &st) != 0) break;
+        struct hd_file_tensor t;
+        TRY(hd_load_pb(ctx, a, path, &t));
+        *hd_push(a, list, n, cap) = t;
+    }
+    *out = list;
+    *out_n = (int)n;
+    return HD_OK;
+}
+
+/* Equal dimensions, apart from leading ones. */
+static bool shapes_agree(const struct hd_file_tensor *t, const struct hd_value_info *v) {
+    int i = 0, k = 0;
+    while (i < t->rank && t->rank - i > v->rank && t->dim[i] == 1) i++;
+    while (k < v->rank && v->rank - k > t->rank && v->dim[k] == 1) k++;
+    if (t->rank - i != v->rank - k) return false;
+    for (; i < t->rank; i++, k++)
+        if (t->dim[i] != v->dim[k]) return false;
+    return true;
+}
+
+hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
+                          const struct hd_file_tensor *t, int n, const void ***out) {
+    const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
+    for (int i = 0; i < m->n_inputs; i++) {
+        const struct hd_value_info *v = &m->values[m->inputs[i]];
+        const struct hd_file_tensor *from = i < n ? &t[i] : NULL;
+        for (int k = 0; k < n; k++)
+            if (!strcmp(t[k].name, v->name)) from = &t[k];
+        if (!from)
+            return hd_fail(ctx, HD_INVALID, "input %s: %d tensors given, the network takes %d",
+                           v->name, n, m->n_inputs);
+        if (!hd_dtypes_agree(from->dtype, v->dtype) || !shapes_agree(from, v))
+            return hd_fail(ctx, HD_INVALID, "input %s: got %s%s, want %s%s", v->name,
+                           hd_onnx_dtype_name(from->dtype), hd_dims_text(a, from->dim, from->rank),
+                           hd_onnx_dtype_name(v->dtype), hd_dims_text(a, v->dim, v->rank));
+        in[i] = from->data;
+    }
+    *out = in;
+    return HD_OK;
+}
+
+/* ---- random ------------------------------------------------------------------------------- */
+
+static uint64_t next_random(uint64_t *s) { /* splitmix64 */
+    uint64_t z = (*s += UINT64_C(0x9e3779b97f4a7c15));
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+/* The range that a quantize node behind a float input represents; -1..1 when there is none. */
+static void float_range(const hd_graph *g, int tensor, float *lo, float *hi) {
+    *lo = -1, *hi = 1;
+    for (size_t i = 0; g && i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead || n->op != HD_IR_quantize || n->in[0] != tensor || n->in[1] < 0) continue;
+        const struct hd_tensor *s = &g->tensors[n->in[1]],
+                               *z = n->in[2] < 0 ? NULL : &g->tensors[n->in[2]];
+        if (!s->data || hd_tensor_elems(s) != 1) continue;
+        float scale = (float)hd_element(s->data, hd_dtype_to_onnx(s->dtype), 0);
+        float zp = z && z->data ? (float)hd_element(z->data, hd_dtype_to_onnx(z->dtype), 0) : 0;
+        bool is_unsigned = g->tensors[n->out[0]].dtype == HD_U8;
+        *lo = ((is_unsigned ? 0 : -128) - zp) * scale;
+        *hi = ((is_unsigned ? 255 : 127) - zp) * scale;
+    }
+}
+
+static void fill_random(const struct hd_value_info *v, const hd_graph *g, uint64_t seed,
+                        void *out) {
+    size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
+    float lo, hi;
+    float_range(g, v->tensor, &lo, &hi);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t r = next_random(&seed);
+        float f = lo + (hi - lo) * ((float)(r >> 40) / 16777216.0f);
+        switch (hd_dtype_from_onnx(v->dtype)) {
+        case HD_F32:
+            ((float *)out)[i] = f;
+            break;
+        case HD_F64:
+            ((double *)out)[i] = f;
+            break;
+        case HD_F16:
+            ((uint16_t *)out)[i] = (uint16_t)(0x3800 | (r & 0x83ff));
+            break; /* +-0.5 .. +-1 */
+        case HD_BF16:
+            ((uint16_t *)out)[i] = hd_f32_to_bf16(f);
+            break;
+        case HD_U8:
+        case HD_I8:
+            ((uint8_t *)out)[i] = (uint8_t)(r >> 32);
+            break;
+        case HD_BOOL:
+            ((uint8_t *)out)[i] = (uint8_t)(r >> 63);
+            break;
+        default:
+            memset((char *)out + i * (size_t)v->elem_bytes, 0, (size_t)v->elem_bytes);
+            break;
+        }
+    }
+}
+
+hd_status hd_random_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, uint64_t seed,
+                           const void ***out) {
+    hd_graph *g = NULL;
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
+    const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
+    for (int i = 0; i < m->n_inputs; i++) {
+        const struct hd_value_info *v = &m->values[m->inputs[i]];
+        void *data = hd_alloc(a, hd_value_dense_bytes(v) + 1);
+        fill_random(v, g, seed + (uint64_t)i * 1000003, data);
+        in[i] = data;
+    }
+    hd_graph_destroy(g);
+    *out = in;
+    return HD_OK;
+}
+
+const void **hd_ramp_inputs(hd_arena *a, const hd_model *m) {
+    const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
+    for (int i = 0; i < m->n_inputs; i++) {
+        const struct hd_value_info *v = &m->values[m->inputs[i]];
+        size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
+        void *data = hd_alloc(a, hd_value_dense_bytes(v) + 1);
+        int t = hd_dtype_from_onnx(v->dtype);
+        for (size_t k = 0; k < n && t >= 0; k++)
+            hd_k_put_f64(data, (hd_dtype)t, (int64_t)k, (double)k / (double)n);
+        in[i] = data;
+    }
+    return in;
+}
+
+static bool ends_with(const char *s, const char *end) {
+    size_t n = strlen(s), k = strlen(end);
+    return n >= k && !strcmp(s + n - k, end);
+}
+
+hd_status hd_load_tensors(hd_ctx *ctx, hd_arena *a, const char *path, struct hd_file_tensor **out,
+                          int *out_n) {
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return hd_fail(ctx, HD_IO, "%s: cannot open: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode)) {
+        TRY(hd_load_set(ctx, a, path, "input", out, out_n));
+        return *out_n ? HD_OK : hd_fail(ctx, HD_INVALID, "%s: a folder without input_0.pb", path);
+    }
+    if (ends_with(path, ".npz")) return hd_load_npz(ctx, a, path, out, out_n);
+    *out = hd_new(a, struct hd_file_tensor);
+    *out_n = 1;
+    if (ends_with(path, ".pb")) return hd_load_pb(ctx, a, path, *out);
+    if (!ends_with(path, ".npy"))
+        return hd_fail(ctx, HD_INVALID,
+                       "%s: unknown kind of file; --inputs takes a test_data_set folder, .pb, .npy "
+                       "or .npz",
+                       path);
+    void *data;
+    size_t bytes;
+    TRY(hd_file_read(ctx, path, &data, &bytes));
+    hd_status s = hd_load_npy(ctx, a, data, bytes, path, *out);
+    free(data);
+    return s;
+}
+
+void **hd_output_buffers(hd_arena *a, const hd_model *m) {
+    void **out = hd_new_array(a, void *, (size_t)m->n_outputs + 1);
+    for (int i = 0; i < m->n_outputs; i++)
+        out[i] = hd_alloc(a, hd_value_dense_bytes(&m->values[m->outputs[i]]) + 1);
+    return out;
+}

@@ -1,0 +1,3 @@
+# RUN: heddle help nothing
+# EXIT: 2
+#= heddle: unknown command 'nothing'; heddle --help lists them
