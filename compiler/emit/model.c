@@ -208,32 +208,31 @@ static void describe_places(struct hd_lowering *lo) {
         int64_t rows =
             t->roll ? t->roll + t->mirror - t->slot_of_0 : (int64_t)t->n * (t->h + t->pt + t->pb);
         int64_t skipped = t->roll ? (int64_t)t->slot_of_0 * hd_mtensor_pitch(t) : 0;
-        m->places[i] =
-            (struct hd_place){.tensor = t->tensor,
-                              .layer = t->made,
-                              .first = t->use_first,
-                              .last = t->use_last,
-                              .comes_in = t->comes_in,
-                              .goes_out = t->goes_out,
-                              .on_chip = t->resident,
-                              .in_arena = t->in_arena,
-                              .xm_offset = t->xm + (uint64_t)skipped,
-                              .xm_bytes = (uint64_t)(t->apart + rows * hd_mtensor_pitch(t) +
-                                                     hd_mtensor_shared(t) * t->cp - t->at_c),
-                              .pitch = hd_mtensor_pitch(t),
-                              .rolling = t->roll,
-                              .apart = t->apart,
-                              .arena_offset = t->arena,
-                              .arena_bytes = (uint64_t)((int64_t)t->n * t->h * t->w * t->cp),
-                              .n = t->rows ? t->h : t->n,
-                              .h = t->rows ? 1 : t->h,
-                              .w = t->w,
-                              .c = t->c,
-                              .c_pad = t->cp,
-                              .pt = t->pt,
-                              .pb = t->pb,
-                              .pl = t->pl,
-                              .pr = t->pr - hd_mtensor_shared(t)};
+        m->places[i] = (struct hd_place){
+            .tensor = t->tensor,
+            .layer = t->made,
+            .first = t->use_first,
+            .last = t->use_last,
+            .comes_in = t->comes_in,
+            .goes_out = t->goes_out,
+            .on_chip = t->resident,
+            .in_arena = t->in_arena,
+            .xm_offset = t->xm + (uint64_t)skipped,
+            .xm_bytes = (uint64_t)(t->apart + rows * hd_mtensor_pitch(t) - t->at_c),
+            .pitch = hd_mtensor_pitch(t),
+            .rolling = t->roll,
+            .apart = t->apart,
+            .arena_offset = t->arena,
+            .arena_bytes = (uint64_t)((int64_t)t->n * t->h * t->w * t->cp),
+            .n = t->rows ? t->h : t->n,
+            .h = t->rows ? 1 : t->h,
+            .w = t->w,
+            .c = t->c,
+            .c_pad = t->cp,
+            .pt = t->pt,
+            .pb = t->pb,
+            .pl = t->pl,
+            .pr = t->pr};
     }
 }
 

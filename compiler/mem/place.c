@@ -33,13 +33,8 @@ static int64_t first_fit(const struct hd_room *spans, size_t n, const struct hd_
     return at + want->bytes <= limit ? at : -1;
 }
 
-int hd_mtensor_shared(const struct hd_mtensor *t) {
-    return t->shares && !t->roll && !t->apart ? (int)hd_min(t->pl, t->pr) : 0;
-}
-
 int hd_mtensor_pitch(const struct hd_mtensor *t) {
-    int columns = t->w + t->pl + t->pr - hd_mtensor_shared(t),
-        bytes = (t->apart ? (columns + 1) / 2 : columns) * t->cp;
+    int columns = t->w + t->pl + t->pr, bytes = (t->apart ? (columns + 1) / 2 : columns) * t->cp;
     return t->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
 }
 
@@ -52,8 +47,7 @@ int64_t hd_mtensor_rows(const struct hd_mtensor *t) {
 }
 
 int64_t hd_mtensor_xm_bytes(const struct hd_mtensor *t) {
-    int64_t rows = hd_mtensor_rows(t) * hd_mtensor_pitch(t);
-    return t->apart + hd_round_up(rows + hd_mtensor_shared(t) * t->cp, HD_XM_GRANULE);
+    return t->apart + hd_round_up(hd_mtensor_rows(t) * hd_mtensor_pitch(t), HD_XM_GRANULE);
 }
 
 int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t) {
@@ -108,13 +102,12 @@ static int64_t below_rings(const struct hd_lowering *lo, int from, int to) {
 }
 
 /* What is stored from XM gets banks of its own where there is room left: the store unit would wait
- * where the matrix unit reads. spans[k] is of the first that is not `filled`. */
-static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans, size_t n,
-                   size_t k) {
+ * where the matrix unit reads. */
+static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans, size_t n) {
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
-    for (size_t i = 0; i < lo->n_tensors; i++) {
+    for (size_t i = 0, k = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
-        if (t->base >= 0 || !t->resident || t->filled) continue;
+        if (t->base >= 0 || !t->resident) continue;
         struct hd_room *s = &spans[k++];
         if (!t->goes_out && !t->kept) continue;
         int64_t at = first_fit(spans, n, s, below_rings(lo, s->from, s->to), bank, 0);
@@ -147,24 +140,11 @@ static int64_t fit(const struct hd_lowering *lo, struct hd_room *spans, size_t n
     return at < 0 ? first_fit(spans, n, want, limit, HD_XM_GRANULE, 0) : at;
 }
 
-/* Those that have places already (mem/padding.c); how many. */
-static size_t place_filled(struct hd_lowering *lo, struct hd_room *spans) {
+void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans, bool apart) {
     size_t n = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
-        struct hd_mtensor *t = &lo->tensors[i];
-        if (!t->filled) continue;
-        spans[n] = (struct hd_room){t->xm, hd_mtensor_xm_bytes(t), t->kept_from, t->kept_to, t, 0};
-        t->resident = t->xm + spans[n].bytes <= below_rings(lo, t->kept_from, t->kept_to);
-        n++;
-    }
-    return n;
-}
-
-void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans, bool apart) {
-    size_t filled = place_filled(lo, spans), n = filled;
-    for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
-        if (t->base >= 0 || t->filled) continue;
+        if (t->base >= 0) continue;
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct hd_room s = {
             0, hd_mtensor_xm_bytes(t), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
@@ -180,7 +160,7 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
         t->xm = (uint32_t)s.at;
         spans[n++] = s;
     }
-    spread(lo, ids, spans, n, filled);
+    spread(lo, ids, spans, n);
     hd_share_places(lo);
 }
 

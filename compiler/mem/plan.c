@@ -344,14 +344,6 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
     return HD_OK;
 }
 
-int64_t hd_step_price(struct hd_lowering *lo, size_t first, size_t end) {
-    int64_t cycles = hd_estimate_layers(lo, first, end);
-    if (cycles >= HD_BRIEF) return cycles;
-    struct hd_cost c = hd_estimate_program(lo, first, end);
-    bool dear = c.bytes * HD_DEAR > (int64_t)lo->image_bytes;
-    return dear ? c.cycles + HD_CYCLES_PER_BYTE * c.bytes : cycles;
-}
-
 /* Weights of several layers come together where that costs nothing: PM words with those of one of
  * the first layers, else WM words alone. */
 static void choose_joins(struct hd_lowering *lo) {
@@ -359,95 +351,29 @@ static void choose_joins(struct hd_lowering *lo) {
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         size_t *join = &lo->join[lo->layers[i].step], best = 0;
         end = hd_step_end(lo, i);
-        int64_t least = hd_step_price(lo, i, end);
+        int64_t least = hd_estimate_layers(lo, i, end);
         lo->model->steps[lo->layers[i].step].estimate = least;
         int64_t first = least < JOINS ? FIRST : 1;
         least += least / MARGIN;
         const size_t tries = (size_t)hd_min((int64_t)(end - i), first);
         for (size_t k = 0; k <= tries; k++) {
             *join = k < tries ? i + k + 1 : end + 1;
-            int64_t price = hd_step_price(lo, i, end);
+            int64_t price = hd_estimate_layers(lo, i, end);
             if (best ? price < least : price <= least) best = *join, least = price;
         }
         *join = best;
     }
 }
 
-/* Ways in which the weights of a step [first, end) come. */
-struct load_search {
-    struct hd_lowering *lo;
-    size_t first, end;
-    struct hd_loads best;
-    int64_t cycles, least; /* of the first; price of the best, where bytes are dear, else bytes */
-    bool dear;
-};
-
-static void consider_loads(struct load_search *s, struct hd_loads loads) {
-    s->lo->loads[s->lo->layers[s->first].step] = loads;
-    struct hd_cost c = hd_estimate_program(s->lo, s->first, s->end);
-    if (!s->dear && c.cycles > s->cycles + s->cycles / MARGIN) return;
-    int64_t price = s->dear ? c.cycles + HD_CYCLES_PER_BYTE * c.bytes : c.bytes;
-    if (price < s->least) s->best = loads, s->least = price;
-}
-
-/* Of a brief program: in which order PM words come; then WM words of several layers with one load,
- * those of a chain from one layer on, or of all behind it, too. */
-static void choose_loads(struct hd_lowering *lo) {
-    for (size_t i = 0, end; i < lo->n_layers; i = end) {
-        struct hd_loads *loads = &lo->loads[lo->layers[i].step];
-        end = hd_step_end(lo, i);
-        if (lo->model->steps[lo->layers[i].step].estimate > HD_BRIEF) continue;
-        struct hd_cost c = hd_estimate_program(lo, i, end);
-        struct load_search s = {lo, i, end, *loads, c.cycles, INT64_MAX, false};
-        s.dear = c.bytes * HD_DEAR > (int64_t)lo->image_bytes;
-        consider_loads(&s, *loads);
-        for (int k = 1; k < 4; k++)
-            consider_loads(&s, (struct hd_loads){.cut_first = k & 1, .params_first = k >> 1});
-        for (size_t k = i; k < end; k++)
-            for (int how = 0; how < 4 && lo->layers[k].kind == HD_LAYER_MATMUL; how++) {
-                struct hd_loads q = s.best;
-                q.first = k, q.end = how & 1 ? end : (size_t)lo->layers[k].chain_last + 1;
-                q.early = how & 2;
-                consider_loads(&s, q);
-            }
-        *loads = s.best;
-    }
-}
-
-/* What is behind the taps of gathered windows is filled once, not with each tile, where that costs
- * nothing. */
-static void choose_tails(struct hd_lowering *lo) {
-    for (size_t i = 0, end; i < lo->n_layers; i = end) {
-        bool *tails = &lo->tails[lo->layers[i].step], gathers = false;
-        end = hd_step_end(lo, i);
-        for (size_t k = i; k < end; k++) gathers = gathers || lo->layers[k].im2col;
-        if (!gathers || !lo->brief) continue;
-        int64_t price = hd_step_price(lo, i, end);
-        *tails = true;
-        *tails = hd_step_price(lo, i, end) < price;
-    }
-}
-
-/* Cycles of all products, at best. */
-static int64_t products(const struct hd_lowering *lo) {
-    int64_t macs = 0;
-    for (size_t i = 0; i < lo->n_layers; i++) macs += lo->layers[i].macs;
-    return macs / ((int64_t)lo->m->n * lo->m->k);
-}
-
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
-    lo->fill = hd_new_array(lo->arena, struct hd_fill, (size_t)lo->model->n_steps + 1);
     lo->join = hd_new_array(lo->arena, size_t, (size_t)lo->model->n_steps + 1);
-    lo->loads = hd_new_array(lo->arena, struct hd_loads, (size_t)lo->model->n_steps + 1);
-    lo->tails = hd_new_array(lo->arena, bool, (size_t)lo->model->n_steps + 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
     hd_choose_chains(lo, HD_CHAINS_WHOLE);
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->layers[i].chain_last > lo->layers[i].chain_first;
-    lo->brief = products(lo) < HD_BRIEF;
     struct attempts a = {.lo = lo};
     for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
         cycles[plan] = INT64_MAX;
@@ -465,10 +391,6 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
         return make_plan(lo, a.of[a.n - 1].plan, false);
     TRY(best_refined(lo, cycles, best));
     choose_joins(lo);
-    hd_join_padding(lo);
-    choose_tails(lo);
-    hd_refine_bytes(lo);
-    choose_loads(lo);
     report_activation_memory(lo);
     return HD_OK;
 }

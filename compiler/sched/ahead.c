@@ -105,35 +105,6 @@ void hd_low_join_params(struct hd_lowerer *w, size_t first, size_t n, size_t end
     place(w, HD_PM);
 }
 
-size_t hd_low_joins_own(const struct hd_lowerer *w, size_t first, size_t n) {
-    const struct hd_loads *q = &w->lo->loads[w->lo->layers[first].step];
-    if (q->first == q->end || q->first < first || q->first >= first + n) return n;
-    if (w->ahead[HD_WM].end > first) return n; /* some are there already */
-    for (size_t i = q->first; i < first + n; i++)
-        if (!joins(&w->lo->layers[i])) return n;
-    return q->first - first;
-}
-
-void hd_low_join_own(struct hd_lowerer *w, size_t first, size_t n, int64_t at) {
-    const struct hd_loads *q = &w->lo->loads[w->lo->layers[first].step];
-    struct hd_ahead a = {q->first, first + n, at, 0, false, w->ahead[HD_WM].place};
-    struct hd_ring wm = w->wm;
-    int64_t words = 0, more = 0;
-    for (size_t i = q->first; i < first + n; i++) words += words_of(&w->lo->layers[i], HD_WM);
-    for (size_t i = first + n; i < q->end && joins(&w->lo->layers[i]); i++) { /* whole chains */
-        more += words_of(&w->lo->layers[i], HD_WM);
-        if ((int)i == w->lo->layers[i].chain_last && words + more <= wm.size / 2)
-            a.end = i + 1, a.words = more;
-    }
-    if (a.words && hd_ring_take(&wm, a.words) == at + words)
-        w->wm = wm;
-    else
-        a.words = 0, a.end = first + n;
-    a.words += words;
-    w->ahead[HD_WM] = a;
-    place(w, HD_WM);
-}
-
 void hd_low_join_words(struct hd_lowerer *w, size_t first, size_t n, size_t end, int64_t own) {
     struct hd_ring wm = w->wm;
     struct hd_ahead a, *before = &w->ahead[HD_WM];
@@ -192,8 +163,7 @@ hd_status hd_low_load_joined(struct hd_lowerer *w, int mem) {
     struct run r = {0};
     if (a->loaded || a->first == a->end) return HD_OK;
     a->loaded = true;
-    bool cut_first = w->lo->loads[w->lo->layers[a->first].step].cut_first;
-    for (int k = 0, cut = cut_first; k < 2; k++, cut = !cut)
+    for (int cut = 0; cut < 2; cut++)
         for (size_t i = a->first; i < a->end; i++) {
             const struct hd_layer *l = &w->lo->layers[i];
             size_t src = mem == HD_WM ? l->w_offset : l->p_offset;

@@ -17,10 +17,6 @@
 
 #include "runtime/base/num.h"
 
-/* Bytes that a brief program's dependences tell apart: where rows share a granule, waits come with
- * some rows and not with others. */
-enum { XM_FINE = 16, ARENA_FINE = 64 };
-
 enum {
     TOKENS_EARLY = 96, /* from here on the next operation takes a token early */
     TOKENS_MAX = 192   /* here a nop does; the rest of HD_SEM_MAX is for operations in queues */
@@ -31,8 +27,7 @@ void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) 
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
                                HD_TM_TABLES, hd_am_words(m), (int64_t)lo->model->arena_bytes};
-    int64_t granule[HD_SPACES] = {lo->brief ? XM_FINE : HD_XM_GRANULE,      1, 1, 1, 1,
-                                  lo->brief ? ARENA_FINE : HD_ARENA_GRANULE};
+    int64_t granule[HD_SPACES] = {HD_XM_GRANULE, 1, 1, 1, 1, HD_ARENA_GRANULE};
     for (int k = 0; k < HD_SPACES; k++) {
         s->granule[k] = granule[k];
         s->n_granules[k] = hd_ceil_div(size[k], granule[k]) + 1;
@@ -111,22 +106,6 @@ static hd_status add_wait(struct hd_sched *s, struct hd_slot_op *op, int unit, u
     return HD_OK;
 }
 
-/* A row of operations waits each for the next of another unit, and this one, the last of them, for
- * none: it waits as they do where that operation is followed by another and needed nothing of late.
- * So it needs no words of its own, nor does the operation that would be the only one to signal
- * nobody. */
-static bool goes_on(struct hd_sched *s, const struct hd_slot_op *op, int unit) {
-    enum { FOLLOWED = 2, LONG_AGO = 4 }; /* operations */
-    if (!s->lo->brief || op->number <= 2) return false;
-    const struct hd_slot_op *a = numbered(s, op->unit, (uint32_t)op->number - 2),
-                            *b = numbered(s, op->unit, (uint32_t)op->number - 1);
-    bool row = a->tag == op->tag && b->tag == op->tag && a->after[unit] &&
-               b->after[unit] == a->after[unit] + 1 && op->knows[unit] == b->after[unit];
-    if (!row || op->knows[unit] + FOLLOWED > s->count[unit]) return false;
-    return numbered(s, unit, (uint32_t)op->knows[unit] + 1)->knows[op->unit] + LONG_AGO <
-           op->number;
-}
-
 /* Turns the needs of the operation into the fewest waits and updates what its unit knows. */
 hd_status hd_sched_end(struct hd_sched *s) {
     static const uint32_t at_start[HD_PARAM_WORDS];
@@ -145,11 +124,6 @@ hd_status hd_sched_end(struct hd_sched *s) {
         for (int v = 0; wanted[u] && v < HD_UNITS; v++)
             if (v != u && wanted[v] && implies(s, v, s->needs[v], u, s->needs[u]))
                 wanted[u] = false;
-    for (int u = 0; u < HD_UNITS; u++)
-        if (!wanted[u] && goes_on(s, op, u)) {
-            s->needs[u] = (uint32_t)op->knows[u] + 1;
-            wanted[u] = true;
-        }
     for (int u = 0; u < HD_UNITS; u++) {
         if (!wanted[u]) continue;
         TRY(add_wait(s, op, u, s->needs[u]));

@@ -29,14 +29,9 @@ static struct hd_tile sized(const struct hd_layer *l, struct hd_tile t) {
     return t;
 }
 
-/* Whether WM words that come together come behind this tile: those of layers behind the chain do;
- * what its own layers need they ask for, unless it comes early. */
+/* WM words of layers behind the chain come behind this tile. */
 static bool load_ahead(const struct hd_lowerer *w) {
-    size_t first = w->ahead[HD_WM].first, before = first;
-    if (first > (size_t)w->l->chain_last) return true;
-    while (before-- > (size_t)w->l->chain_first && w->lo->layers[before].kind != HD_LAYER_MATMUL)
-        continue;
-    return w->lo->loads[w->l->step].early && (size_t)w->l->tag == before;
+    return w->ahead[HD_WM].first > (size_t)w->l->chain_last;
 }
 
 static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
@@ -141,7 +136,7 @@ static bool place_ring(struct hd_ring *r, int64_t at, int64_t size) {
 }
 
 static void place_ring_in(struct hd_lowerer *w, enum hd_ring_in i, int64_t at, int64_t size) {
-    if (place_ring(&w->xm_in[i], at, size)) w->last[i].l = w->tails.l = NULL;
+    if (place_ring(&w->xm_in[i], at, size)) w->last[i].l = NULL;
     for (int k = 0; k < HD_RINGS_IN; k++) { /* what another ring has there will be gone */
         const struct hd_ring *r = &w->xm_in[k];
         if (k != (int)i && r->first < at + size && at < r->first + r->size) w->last[k].l = NULL;
@@ -172,32 +167,12 @@ static void enter(struct hd_lowerer *w, struct layer_state *s) {
     w->stay_pm = s->stay_pm;
 }
 
-/* What layer l makes keeps padding of its own, which is to be filled; or NULL. */
-static const struct hd_mtensor *to_fill(const struct hd_lowerer *w, const struct hd_layer *l) {
+/* Padding that layer l's result keeps around it. */
+static hd_status fill_padding(struct hd_lowerer *w, const struct hd_layer *l) {
     const struct hd_mtensor *y = hd_low_whole(w, l->out);
     bool pads = y->pt || y->pb || y->pl || y->pr;
-    return pads && y->resident && y->def == l->tag && !y->filled ? y : NULL;
-}
-
-/* Padding of what n layers make. Tensors that are alike and lie at one distance are filled by the
- * same operations, which loop over them. */
-static hd_status fill_padding(struct hd_lowerer *w, const struct hd_layer *l, size_t n) {
-    for (size_t i = 0, next; i < n; i = next) {
-        const struct hd_mtensor *first = to_fill(w, &l[i]), *last = first;
-        struct hd_many many = {1, 0};
-        w->l = &l[i];
-        for (next = i + 1; first && next < n; next++) {
-            const struct hd_mtensor *y = to_fill(w, &l[next]);
-            if (!y) continue;
-            int64_t step = (int64_t)y->xm - last->xm;
-            bool joins = !y->roll && !first->roll && y->pad_value == first->pad_value &&
-                         hd_mtensors_alike(first, y) && (many.n == 1 || step == many.step);
-            if (!joins) break;
-            many.n++, many.step = step, last = y;
-        }
-        if (first) TRY(hd_low_fill_padding(w, first, many));
-    }
-    return HD_OK;
+    w->l = l;
+    return pads && y->resident && y->def == l->tag ? hd_low_fill_padding(w, y) : HD_OK;
 }
 
 /* Padding, weight bookkeeping, and room for weights that stay: of all n layers together, because a
@@ -216,43 +191,26 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t 
         wm += stay_wm ? (int64_t)l[i].nts * l[i].red : 0; /* depthwise: 0 words */
         pm += stay_pm ? (int64_t)l[i].nts * l[i].pm_words : 0;
     }
-    const struct hd_fill *f = &w->lo->fill[l->step];
     w->l = l;
-    if (f->first == l->tag) TRY(hd_low_fill(w, f->value, f->at, f->bytes, 1, 0));
     int64_t wm_at = hd_ring_take(&w->wm, wm), pm_at = hd_ring_take(&w->pm, pm);
     for (size_t i = 0; i < n; i++) {
         out[i].stay_wm = there[HD_WM][i] < 0 ? out[i].stay_wm + wm_at : there[HD_WM][i];
         out[i].stay_pm = there[HD_PM][i] < 0 ? out[i].stay_pm + pm_at : there[HD_PM][i];
         enter(w, &out[i]);
     }
-    return fill_padding(w, l, n);
-}
-
-/* Sums of a chain that goes row by row, if its program is brief: tile t of each layer has the t-th
- * place, so the rounds of the chain are alike (turns.c). A later layer makes its tile when that of
- * the one before it is there, so nobody waits for the place. 0: sums are where the ring has room.
- */
-static int64_t words_of_sums(const struct hd_lowerer *w, const struct layer_state *s, size_t n) {
-    enum { FEWEST = 4 }; /* places */
-    int64_t words = 0;
-    for (size_t i = 0; i < n; i++) {
-        const struct hd_layer *l = s[i].l;
-        if (l->kind == HD_LAYER_MATMUL)
-            words = hd_max(words, (int64_t)l->nts * hd_max(l->th, l->first_th) * l->tw);
-    }
-    return w->lo->brief && words * FEWEST <= hd_am_words(w->m) ? words : 0;
+    for (size_t i = 0; i < n; i++) TRY(fill_padding(w, &l[i]));
+    return HD_OK;
 }
 
 /* Issues tiles of layer k of a chain until its first `rows` output rows are there, and before each
  * of them the rows of the layer before that it reads. */
-static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t k, int rows,
-                            int64_t sums) {
+static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t k, int rows) {
     const struct hd_layer *l = s[k].l;
     while (s[k].next_y < rows) {
         int y = s[k].next_y, th = (int)hd_min(y ? l->th : l->first_th, l->oh - y);
         int last = hd_layer_row(l, y) + hd_layer_rows(l, th);
         int above = k > 0 ? (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh) : 0;
-        if (k > 0) TRY(issue_rows(w, s, k - 1, above, sums));
+        if (k > 0) TRY(issue_rows(w, s, k - 1, above));
         enter(w, &s[k]);
         const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
         if (x->roll && last > x->h) { /* not before: they take the place of rows */
@@ -260,10 +218,9 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
             s[k].below = (int)hd_min(last, x->h + x->pb);
             TRY(hd_low_fill_rows(w, x, from, s[k].below));
         }
-        if (sums) w->sums_at = s[k].tiles % (hd_am_words(w->m) / sums) * sums;
         w->s.tile = ++s[k].tiles;
         TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
-        w->s.tile = 0, w->sums_at = -1;
+        w->s.tile = 0;
         s[k].next_y = y + th;
     }
     return HD_OK;
@@ -290,12 +247,9 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first,
     hd_low_join_params(w, (size_t)first->tag, n, end);
     TRY(prepare(w, first, n, s));
     enter(w, &s[0]);
-    if (w->lo->loads[first->step].params_first) TRY(hd_low_load_joined(w, HD_PM));
-    size_t own = hd_low_joins_own(w, (size_t)first->tag, n);
-    if (own < n) hd_low_join_own(w, (size_t)first->tag, n, s[own].stay_wm);
     hd_low_join_words(w, (size_t)first->tag, n, end, s->stay_wm);
     for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
-        TRY(issue_rows(w, s, i, first[i].oh, words_of_sums(w, s, n)));
+        TRY(issue_rows(w, s, i, first[i].oh));
     if (by_rows) return HD_OK;
     if (first->beside) return issue_beside(w, s);
     for (size_t i = 0; i < n; i++) {
@@ -322,7 +276,6 @@ static void init_rings(struct hd_lowerer *w) {
     w->tm = (struct hd_ring){0, HD_TM_TABLES, 0};
     w->am = (struct hd_ring){0, hd_am_words(m), 0};
     w->am_next[1] = hd_am_words(m) / 2;
-    w->sums_at = -1;
 }
 
 /* Operations of the chains of `step` among layers [first, end). */
@@ -349,26 +302,6 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
     return HD_OK;
 }
 
-enum { MOST_ALIKE = 32 }; /* rounds that are alike: such a part more cycles, at most */
-
-/* Of a brief program: rounds of chains are made alike where that is worth its cycles, which are
- * those of issue and of what is left out. */
-static bool choose_turns(struct hd_sched *s, struct hd_sched *alike, struct hd_cost *out) {
-    const struct hd_lowering *lo = s->lo;
-    int64_t words;
-    *out = (struct hd_cost){hd_sched_estimate(s, true, &words), hd_sched_bytes(s)};
-    *alike = *s;
-    if (lo->opt->all_turns) return hd_sched_turns(alike);
-    bool dear = out->bytes * HD_DEAR > (int64_t)lo->image_bytes;
-    if (!lo->brief || !dear || !lo->opt->latency_hiding || !hd_sched_turns(alike)) return false;
-    struct hd_cost c = {hd_sched_estimate(alike, true, &words), hd_sched_bytes(alike)};
-    int64_t more = c.cycles - out->cycles;
-    if (more > out->cycles / MOST_ALIKE || more > HD_CYCLES_PER_BYTE * (out->bytes - c.bytes))
-        return false;
-    *out = c;
-    return true;
-}
-
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     hd_arena *scratch = hd_arena_create();
     struct hd_lowerer *w;
@@ -381,36 +314,18 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     return cycles;
 }
 
-struct hd_cost hd_estimate_program(struct hd_lowering *lo, size_t first, size_t end) {
-    hd_arena *scratch = hd_arena_create();
-    struct hd_lowerer *w;
-    struct hd_cost c = {INT64_MAX / 2, INT64_MAX / 2 / HD_DEAR};
-    struct hd_sched alike;
-    if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK) {
-        hd_sched_number_semaphores(&w->s);
-        choose_turns(&w->s, &alike, &c);
-    }
-    hd_arena_destroy(scratch);
-    return c;
-}
-
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
     hd_arena *scratch = hd_arena_create();
     struct hd_lowerer *w;
     hd_status st = lower_layers(lo, scratch, step, 0, lo->n_layers, &w);
     size_t offset = 0, bytes = 0;
-    struct hd_cost cost;
     int64_t bundles = 0, words;
-    struct hd_sched alike;
     if (st == HD_OK) {
-        bool brief = lo->brief || lo->opt->all_turns; /* else bytes are not worth counting */
         hd_sched_number_semaphores(&w->s);
-        bool turns = brief && choose_turns(&w->s, &alike, &cost);
-        lo->model->steps[step].estimate =
-            brief ? cost.cycles : hd_sched_estimate(&w->s, true, &words);
+        lo->model->steps[step].estimate = hd_sched_estimate(&w->s, true, &words);
         hd_sched_bound_tokens(&w->s);
-        if (turns) hd_sched_turns(&w->s);
+        if (lo->opt->all_turns) hd_sched_turns(&w->s);
         st = hd_sched_encode(&w->s, &offset, &bytes, &bundles);
     }
     struct hd_step *s = &lo->model->steps[step];

@@ -53,13 +53,6 @@ struct hd_last_tile {
                          end */
 };
 
-/* Places of gathered tiles of a layer, bytes [from, to) of a ring, in which what is behind the taps
- * of each window is filled; l NULL: none. */
-struct hd_tails {
-    const struct hd_layer *l;
-    int64_t from, to;
-};
-
 /* Rings for operands: what MX reads, and all else outside a chain that keeps apart what VX reads;
  * that; two views (hd_layer_two_views), in place of the first or the second. */
 enum hd_ring_in { HD_RING_MX, HD_RING_VX, HD_RING_PAIRS, HD_RING_PAIRS_B, HD_RINGS_IN };
@@ -83,8 +76,7 @@ struct hd_lowerer {
     struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm, am;
     enum hd_ring_in in;                    /* of the layer in work: of its first view */
     struct hd_last_tile last[HD_RINGS_IN]; /* of xm_in */
-    struct hd_tails tails;
-    int first_half;            /* bytes of each pixel that are loaded now, 0 = all; */
+    int first_half;                        /* bytes of each pixel that are loaded now, 0 = all; */
     struct hd_view to_load[2]; /* where each view of the tile goes whose other half waits */
     int64_t am_next[2];        /* of AM, in each of its halves */
     int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
@@ -99,8 +91,6 @@ struct hd_lowerer {
     int group, groups, *to_come;
     struct hd_ahead ahead[2];
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
-    int64_t
-        sums_at; /* AM, of the next sums of a tile that has its place there; -1: `am` gives it */
 };
 
 int64_t hd_ring_take(struct hd_ring *r, int64_t size);
@@ -142,20 +132,12 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
 /* n runs of `run` bytes of XM, `step` apart, take the value. */
 hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
                       int64_t step);
-/* The same in n places, `step` apart. */
-struct hd_many {
-    int n;
-    int64_t step;
-};
-hd_status hd_low_fill_many(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
-                           int64_t step, struct hd_many many);
 /* Bytes [from, to) of each pixel of a view take zeros: lanes of its last word that no output tile
  * has (K > N). They meet weights of zero, but nobody may read what nobody wrote. */
 hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to);
 /* The padding that a resident tensor keeps around it; of a rolling one, what is there from the
- * beginning. many: of so many tensors that are alike, of which it is the first and none rolls. */
-hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t,
-                              struct hd_many many);
+ * beginning. */
+hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t);
 /* Rows [y, end) of padding above or below a rolling tensor, with their mirror images. */
 hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int y, int end);
 /* Stores channels [c, c + bytes) of a tile, if the tensor has a place in DRAM. */
@@ -209,10 +191,6 @@ hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t);
  * `end`: whether PM words of it and of those behind it come together; and whether WM words of those
  * behind it do, while it is in work, whose own are from `own` on. Then the loads, if they are not
  * issued. */
-/* WM words of a part of the chain, and perhaps of chains behind it, come together (hd_loads), the
- * first of them to `at`. */
-size_t hd_low_joins_own(const struct hd_lowerer *w, size_t first, size_t n);
-void hd_low_join_own(struct hd_lowerer *w, size_t first, size_t n, int64_t at);
 void hd_low_join_params(struct hd_lowerer *w, size_t first, size_t n, size_t end);
 void hd_low_join_words(struct hd_lowerer *w, size_t first, size_t n, size_t end, int64_t own);
 hd_status hd_low_load_joined(struct hd_lowerer *w, int mem);

@@ -306,15 +306,13 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     struct hd_chunk *ch = &w->chunks[nt / l->nb], once = {-1, -1};
     if (!l->weights_stay && !l->chunk_outer) ch = &once;
     int n = (int)hd_min(l->nb, l->nts - nt);
-    /* sums of a pixel: then fewer words change between layers; steps have 16 bits */
-    bool beside = w->lo->brief && (int64_t)n * t->th * t->tw <= INT16_MAX;
     struct hd_matmul q = {.in = t->in[0],
                           .nt = nt,
                           .n = n,
                           .th = t->th,
                           .tw = t->tw,
-                          .am_px = beside ? n : 1,
-                          .am_nt = beside ? 1 : t->th * t->tw};
+                          .am_px = 1,
+                          .am_nt = t->th * t->tw};
     if (l->kind == HD_LAYER_DEPTHWISE) {
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
         return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);

@@ -125,30 +125,16 @@ static int piece(const struct hd_lowerer *w, const struct mean *q) {
     return (int)hd_max(LANES, hd_floor_to(hd_min(room, even), LANES));
 }
 
-/* Pixels of a tile of the layer that makes the image, if a brief program loads the image tile by
- * tile: then each load waits for one store, and each store is like the others. Else 0. */
-static int stored_together(const struct hd_lowerer *w, const struct mean *q) {
-    const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[0]);
-    const struct hd_layer *from = x->def >= 0 ? &w->lo->layers[x->def] : NULL;
-    bool rows = w->lo->brief && from && from->tw == from->ow && from->first_th <= from->th;
-    bool fits = (int64_t)q->count * q->nv * w->m->n <= w->xm_in[w->in].size;
-    return rows && fits ? from->th * from->tw : 0;
-}
-
 static hd_status mean_streamed(struct hd_lowerer *w, struct hd_tile *t, const struct mean *q) {
-    int together = stored_together(w, q), most = together ? together : piece(w, q);
-    int64_t bytes = q->nv * (int64_t)w->m->n, rounded = hd_round_up(most * bytes, 64), image = 0;
-    if (together) image = hd_ring_take(&w->xm_in[w->in], hd_round_up(q->count * bytes, 64));
+    int most = piece(w, q);
+    int64_t bytes = q->nv * (int64_t)w->m->n, rounded = hd_round_up(most * bytes, 64);
     for (int at = 0, n; at < q->count; at += n) {
         n = (int)hd_min(most, q->count - at);
-        int64_t to = together ? image + at * bytes : hd_ring_take(&w->xm_in[w->in], rounded);
+        int64_t to = hd_ring_take(&w->xm_in[w->in], rounded);
         TRY(load_pixels(w, t->img, q, at, n, (uint32_t)to, &t->in[0]));
-        if (!together) TRY(mean_pixels(w, q, &t->in[0], 0, at));
+        TRY(mean_pixels(w, q, &t->in[0], 0, at));
     }
-    if (!together) return HD_OK;
-    t->in[0].at = (uint32_t)image, t->in[0].cols = q->count;
-    t->in[0].pitch = (int)(q->count * bytes);
-    return mean_pixels(w, q, &t->in[0], 0, 0);
+    return HD_OK;
 }
 
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {

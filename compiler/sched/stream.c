@@ -80,7 +80,6 @@ static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, st
                         struct writes *p) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
     struct hd_ring *r = &w->xm_in[(int)w->in + view];
-    w->tails.l = NULL;
     struct hd_last_tile *last = &w->last[(int)w->in + view];
     struct hd_view *above = &last->v, rest = *v;
     int shared = above->y + above->rows - v->y;

@@ -177,50 +177,8 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
     return hd_sched_end(&w->s);
 }
 
-/* Bytes from a streamed tile of `size` to the next, of the layer's result or of its operand: as
- * many as a tile of a resident one of the same chain moves on, if that is not much more. Then
- * operations of all its layers move on alike, and loops of the program say it once. */
-static int64_t step_of_chain(const struct hd_lowerer *w, bool result, int64_t size, int64_t room) {
-    const struct hd_layer *l = w->l;
-    for (int i = l->chain_first; i <= l->chain_last; i++) {
-        const struct hd_layer *k = &w->lo->layers[i];
-        const struct hd_mtensor *t = hd_low_tensor(w, result ? k->out : k->in[0]);
-        int64_t step = (int64_t)k->th * (result ? 1 : k->sy) * hd_mtensor_pitch(t);
-        bool alike = k->kind == l->kind && k->oh == l->oh && k->th == l->th && t->resident;
-        if (k != l && alike && step > size && step <= 2 * size && 2 * step <= room) return step;
-    }
-    return size;
-}
-
-/* Bytes behind the taps of the windows of a tile at `at`, one of those that the ring gives in turn,
- * `step` apart: zeros, in all places from here on to which tiles will come. Nobody else writes
- * there as long as no other layer has the ring, so the next tiles find theirs filled. */
-static hd_status fill_tails(struct hd_lowerer *w, const struct hd_tile *t, uint32_t at,
-                            int64_t step) {
-    const struct hd_layer *l = w->l;
-    const struct hd_ring *r = &w->xm_in[HD_RING_MX];
-    struct hd_tails *f = &w->tails;
-    int taps = l->kh * l->kw * hd_low_tensor(w, l->in[0])->cp;
-    int across = (int)hd_ceil_div(l->ow, l->tw), down = hd_layer_bands(l);
-    if (f->l == l && at >= f->from && at < f->to && (at - f->from) % step == 0) return HD_OK;
-    int64_t tiles = (int64_t)hd_low_tensor(w, l->out)->n * down * across;
-    tiles -= ((int64_t)t->img * down + t->y / l->th) * across + t->x / l->tw;
-    tiles = hd_min(tiles, (r->first + r->size - at) / step);
-    *f = (struct hd_tails){l, at, at + tiles * step};
-    return hd_low_fill_many(w, 0, at + (uint32_t)taps, l->im2col - taps, t->th * t->tw, l->im2col,
-                            (struct hd_many){(int)tiles, step});
-}
-
-/* Tiles are alike, but smaller ones at the end, so what is behind the taps can be filled once. */
-static bool tails_stay(const struct hd_lowerer *w) {
-    const struct hd_layer *l = w->l;
-    bool alone = l->chain_first == l->chain_last || !w->lo->layers[l->chain_first].beside;
-    return w->lo->tails[l->step] && alone && l->first_th == l->th && l->ow % l->tw == 0;
-}
-
 /* The windows of a tile. MX must not read what nobody wrote, so where a window does not fill its
- * words, its last row goes on to their end, or that is filled beforehand; those bytes meet weights
- * of zero. */
+ * words, its last row goes on to their end; those bytes meet weights of zero. */
 static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
@@ -228,7 +186,6 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
     struct hd_ring *ring = &w->xm_in[HD_RING_MX];
     int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
-    bytes = step_of_chain(w, false, bytes, ring->size);
     t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(ring, bytes),
                                 .pitch = t->tw * l->im2col,
                                 .cp = l->im2col,
@@ -237,10 +194,8 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
                                 .y = t->y,
                                 .x = t->x,
                                 .decimated = true};
-    bool filled = rest > run && tails_stay(w);
-    if (filled) TRY(fill_tails(w, t, t->in[0].at, bytes));
     for (int r = 0; r < t->th; r++) {
-        if (rest == run || filled) {
+        if (rest == run) {
             TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh, run));
             continue;
         }
@@ -250,8 +205,8 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     return HD_OK;
 }
 
-hd_status hd_low_fill_many(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
-                           int64_t step, struct hd_many many) {
+hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
+                      int64_t step) {
     if (run <= 0 || n <= 0) return HD_OK;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, 1);
@@ -260,20 +215,11 @@ hd_status hd_low_fill_many(struct hd_lowerer *w, int value, uint32_t at, int64_t
     hd_low_set(w, HD_F_lx_dst, at);
     hd_low_set(w, HD_F_lx_run, run);
     hd_low_set(w, HD_F_lx_n1, n);
-    hd_low_set(w, HD_F_lx_n2, many.n);
+    hd_low_set(w, HD_F_lx_n2, 1);
     hd_low_set(w, HD_F_lx_n3, 1);
     hd_low_set(w, HD_F_lx_d1, step);
-    hd_low_set(w, HD_F_lx_d2, many.step);
-    for (int i = 0; i < many.n; i++) {
-        int64_t first = at + i * many.step;
-        hd_sched_touch(&w->s, HD_SPACE_XM, first, first + (n - 1) * step + run, true);
-    }
+    hd_sched_touch(&w->s, HD_SPACE_XM, at, at + (n - 1) * step + run, true);
     return hd_sched_end(&w->s);
-}
-
-hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
-                      int64_t step) {
-    return hd_low_fill_many(w, value, at, run, n, step, (struct hd_many){1, 0});
 }
 
 hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to) {
@@ -305,24 +251,23 @@ hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int
 /* `rows` rows from `at` on, each behind `left` columns of padding: those, what lies behind `cols`
  * columns, `right` of it in the last row, and whole rows above and below. */
 static hd_status fill_around(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t at,
-                             const int rows[3], const int cols[3], struct hd_many many) {
+                             const int rows[3], const int cols[3]) {
     int64_t pitch = hd_mtensor_pitch(t), inner = (int64_t)cols[1] * t->cp,
             left = (int64_t)cols[0] * t->cp, right = (int64_t)cols[2] * t->cp;
     int64_t above = rows[0] * pitch + left, below = rows[2] * pitch + right;
     uint32_t side = at + (uint32_t)(above + inner);
     uint32_t last = side + (uint32_t)((rows[1] - 1) * pitch);
     bool alike = above == below;
-    TRY(hd_low_fill_many(w, t->pad_value, at, above, alike ? 2 : 1, last - at, many));
+    TRY(hd_low_fill(w, t->pad_value, at, above, alike ? 2 : 1, last - at));
     if (left + right > 0)
-        TRY(hd_low_fill_many(w, t->pad_value, side, pitch - inner, rows[1] - 1, pitch, many));
-    return hd_low_fill_many(w, t->pad_value, last, alike ? 0 : below, 1, 0, many);
+        TRY(hd_low_fill(w, t->pad_value, side, pitch - inner, rows[1] - 1, pitch));
+    return hd_low_fill(w, t->pad_value, last, alike ? 0 : below, 1, 0);
 }
 
 /* The padding that is there from the beginning: around each image of a tensor that a layer is about
  * to write, of a rolling one on the sides of all slots and in the rows above the image. Where
  * columns are apart, even and odd ones are images of their own. */
-hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t,
-                              struct hd_many many) {
+hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
     int all = t->pl + t->w + t->pr, end = t->pl + t->w, step = t->apart ? 2 : 1;
     int rows[3] = {t->pt, t->h, t->pb}, slots[3] = {0, (int)hd_mtensor_rows(t), 0};
     for (int i = 0; i < t->n * step; i++) {
@@ -331,8 +276,7 @@ hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t,
                        (all - part + step - 1) / step};
         cols[2] -= cols[1], cols[1] -= cols[0];
         uint32_t at = t->roll ? t->xm : resident_at(t, i / step, -t->pt, -t->pl);
-        TRY(fill_around(w, t, at + (uint32_t)(part * t->apart), t->roll ? slots : rows, cols,
-                        many));
+        TRY(fill_around(w, t, at + (uint32_t)(part * t->apart), t->roll ? slots : rows, cols));
     }
     return t->roll ? hd_low_fill_rows(w, t, -t->pt, 0) : HD_OK;
 }
@@ -405,7 +349,6 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
     if (t->resident) return hd_low_resident(t, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
-    size = step_of_chain(w, true, size, w->xm_out.size);
     return (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_out, size),
                             .pitch = cols * bytes,
                             .cp = bytes,
@@ -463,7 +406,6 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
 }
 
 int64_t hd_low_sums(struct hd_lowerer *w, int64_t words) {
-    if (w->sums_at >= 0) return (w->sums_at += words) - words;
     return w->lo->halves ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
 }
 
@@ -504,23 +446,9 @@ static hd_status window_rows(struct hd_lowerer *w, struct hd_tile *t, int rows) 
     return HD_OK;
 }
 
-/* Rows that each tile behind the first loads, when it takes the others from the one above; else 0.
- */
-static int rows_of_a_load(const struct hd_lowerer *w, const struct hd_tile *t) {
-    const struct hd_layer *l = w->l;
-    bool one = l->in[1] < 0 && l->tw == l->ow && l->first_th == l->th && !t->channels;
-    bool shares =
-        hd_layer_streams(w->lo, l, 0) && !hd_layer_decimates(w->lo, l) && !hd_layer_pairs(w->lo, l);
-    return one && shares && l->th * l->sy < hd_layer_rows(l, l->th) ? l->th * l->sy : 0;
-}
-
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     if (w->l->im2col) return gather(w, t);
-    int rows = hd_layer_rows(w->l, t->th), step = rows_of_a_load(w, t);
-    /* those of the first tile by as many: then its loads are like all behind them */
-    for (int n = step ? (rows - 1) % step + 1 : rows; !t->y && w->lo->brief && n < rows; n += step)
-        TRY(window_rows(w, t, n));
-    return window_rows(w, t, rows);
+    return window_rows(w, t, hd_layer_rows(w->l, t->th));
 }
 
 void hd_low_set_requant(struct hd_lowerer *w) {

@@ -16,7 +16,6 @@
  *   tiling.c      layer -> tile sizes and loop order
  *   mem/plan.c    which tensors stay on chip, and where everything lives
  *   mem/place.c   where tensors lie in XM and in the arena
- *   mem/padding.c padding of several tensors that is filled at once
  *   sched/        layers -> slot operations, semaphores, bundles
  */
 #ifndef HD_COMPILER_LAYER_H
@@ -70,40 +69,13 @@ struct hd_mtensor {
     /* resident, for windows that read two columns a cycle: columns x + pl that are odd lie so many
      * bytes behind the even ones, in other banks; 0: columns in order */
     int apart;
-    /* resident, and what is padding on the right of a row is padding on the left of the next, too,
-     * so that LX has less to fill (mem/padding.c) */
-    bool shares;
-    /* resident, and its padding comes with that of others (hd_fill): so its place is its own, or
-     * that of one of them that is alike, from layer kept_from to kept_to */
-    bool filled;
-    int kept_from, kept_to;
     bool in_arena;
     uint64_t arena;
-};
-
-/* A range of XM that takes a value before the chain of layers `first` (0 bytes: none does): padding
- * of tensors that lie there (mem/padding.c). */
-struct hd_fill {
-    int first, value;
-    uint32_t at, bytes;
-};
-
-/* How weights of a step come (sched/ahead.c). WM words of layers [first, end) with one load when
- * the first of them needs its own, or behind those of the first layer of its chain; none do where
- * the two are equal. PM words that come together: those that the image cuts first, and before
- * anything else of the first chain that has them. */
-struct hd_loads {
-    size_t first, end;
-    bool early, cut_first, params_first;
 };
 
 /* Bytes between rows of a resident tensor. Rows of a rolling one are granules of their own
  * (sched/deps.c), else reading one would wait for writing the next. */
 int hd_mtensor_pitch(const struct hd_mtensor *t);
-/* Columns of padding on the right of its rows that are those on the left of the next. */
-int hd_mtensor_shared(const struct hd_mtensor *t);
-/* Same size, padding at the same places. */
-bool hd_mtensors_alike(const struct hd_mtensor *a, const struct hd_mtensor *b);
 /* Its rows on chip: padding included, slots and those written twice. */
 int64_t hd_mtensor_rows(const struct hd_mtensor *t);
 /* Of a rolling tensor: the slot of row y, which may be padding above the image. */
@@ -390,7 +362,6 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_arena *too_big_arena; /* outlives the attempts */
     struct hd_layer *layers;
     size_t n_layers, cap_layers;
-    bool brief;  /* few cycles: bytes of program count (HD_BRIEF) */
     bool halves; /* sums of tiles lie in the halves of AM in turn, else one behind the other */
     uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
     size_t most_ops;        /* of what was estimated */
@@ -401,9 +372,6 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     /* per step: weights of several layers come together (sched/ahead.c): PM words of layers from
      * this one on, minus 1; 0 = of none, nor WM words */
     size_t *join;
-    struct hd_loads *loads; /* per step */
-    struct hd_fill *fill;   /* per step */
-    bool *tails; /* per step: what is behind the taps of gathered windows is filled beforehand */
 };
 
 /* Appends zeroed bytes to the image at a multiple of HD_CODE_ALIGN; returns the offset. */
@@ -553,30 +521,13 @@ void hd_part_rings(struct hd_lowering *lo);
 /* The result of a layer is also stored in DRAM, for the caller to see. */
 bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t);
 hd_status hd_plan_memory(struct hd_lowering *lo);
-/* Of a brief program: padding that is filled at once, where that makes it shorter at hardly more
- * cycles. */
-void hd_join_padding(struct hd_lowering *lo);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
  * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
-/* A step of so many cycles is brief: its program is looked at, that of others is little beside the
- * data. Where it is also more than such a part of the weights (HD_DEAR), a byte of it is as dear as
- * so many cycles; hd_refine_bytes spends a part of all cycles at most, of others bytes alone count
- * and a smaller part. */
-enum { HD_BRIEF = 100000, HD_DEAR = 100, HD_CYCLES_PER_BYTE = 2 };
 /* Behind the last layer of the step of layer i. */
 size_t hd_step_end(const struct hd_lowering *lo, size_t i);
-/* Cycles of layers [first, end), a step, and the price of its program. */
-int64_t hd_step_price(struct hd_lowering *lo, size_t first, size_t end);
-/* Cycles of their program and its bytes, as it will be written (sched/turns.c). */
-struct hd_cost {
-    int64_t cycles, bytes;
-};
-struct hd_cost hd_estimate_program(struct hd_lowering *lo, size_t first, size_t end);
 /* Asks tiling for better tiles, chunks, orders and rings, by estimates. */
 hd_status hd_refine_tiles(struct hd_lowering *lo);
-/* Of a brief program: tiles that make it shorter at hardly more cycles. */
-void hd_refine_bytes(struct hd_lowering *lo);
 hd_status hd_schedule_step(struct hd_lowering *lo, int step);
 
 #endif
