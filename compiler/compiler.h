@@ -18,7 +18,7 @@ bool hd_name_listed(const struct hd_name_list *list, const char *name);
 
 struct hd_compile_options {
     struct hd_machine machine;
-    uint32_t mem_latency;     /* cycles to the first data that tiles are chosen for; 0 = 64 */
+    uint32_t mem_latency;     /* cycles to the first data that tiles are chosen for; 0 = default */
     bool latency_hiding;      /* false: every operation waits for the one before it */
     bool keep_all;            /* every layer boundary is also stored in DRAM */
     struct hd_name_list keep; /* or only the results of these layers */
@@ -32,7 +32,7 @@ struct hd_compile_options {
 };
 
 static inline int64_t hd_compile_latency(const struct hd_compile_options *opt) {
-    return opt->mem_latency ? opt->mem_latency : 64;
+    return opt->mem_latency ? opt->mem_latency : HD_DEFAULT_mem_latency;
 }
 
 /* Stage 1 is hd_import() (compiler/import/network.h).

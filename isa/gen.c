@@ -108,6 +108,36 @@ static void sv_unit(int u) {
     printf("  } %s_params_t;\n", ui->name);
 }
 
+/* Values of fields, as wide as the first field that has them. */
+static void sv_values(void) {
+    static const char *const sets[] = {
+        "",
+#define VALUES(set, doc) #set,
+#include "isa/isa.def"
+    };
+    char set[64], name[64];
+    printf("\n  // Values of fields\n");
+    for (int i = 0; i < hd_n_isa_values; i++) {
+        const struct hd_field_value *v = &hd_isa_values[i];
+        int f = 0;
+        while (f < HD_FIELDS && hd_isa_fields[f].set != v->set) f++;
+        if (f == HD_FIELDS) continue;
+        int width = hd_isa_fields[f].width;
+        printf("  localparam logic [%d:0] %s%s = %d'd%d; // %s\n", width - 1,
+               camel(sets[v->set], set), camel(v->name, name), width, v->code, v->doc);
+    }
+}
+
+static void sv_timing(void) {
+    char text[64];
+    printf("\n  // From isa/timing.def\n");
+#define CYCLES(name, cycles, doc)                                                                  \
+    printf("  localparam int unsigned %sCycles = %d; // %s\n", camel(#name, text), cycles, doc);
+#define COUNT(name, n, doc)                                                                        \
+    printf("  localparam int unsigned %s = %d; // %s\n", camel(#name, text), n, doc);
+#include "isa/timing.def"
+}
+
 /* Rows of the function tables, one vector of 66 bits each: {c0 [28], c1 [23], c2 [15]}. */
 static void fn_sv(void) {
     static const struct {
@@ -203,6 +233,8 @@ static void isa_sv(void) {
     sv_int("TmTables", HD_TM_TABLES);
     sv_int("TmWordBytes", HD_TM_WORD_BYTES);
     for (int u = 0; u < HD_UNITS; u++) sv_unit(u);
+    sv_values();
+    sv_timing();
     fn_sv();
     printf("\nendpackage\n/* verilator lint_on UNUSEDPARAM */\n");
 }
@@ -264,7 +296,6 @@ static void cfg_sv(const struct hd_machine *m) {
     printf("\n");
     sv_int("AxiBytes", hd_axi_bytes(m));
     sv_int("BurstBeats", hd_burst_beats(m));
-    sv_int("BurstCost", HD_BURST_COST);
     sv_int("XmRowBytes", row);
     sv_int("WmWords", hd_wm_words(m));
     sv_int("AmWords", hd_am_words(m));
@@ -423,6 +454,16 @@ static void md_text(void) {
         "A text with loops becomes a packed program.\n\n");
 }
 
+static void md_values(enum hd_value_set set) {
+    const char *before = ": ";
+    for (int i = 0; i < hd_n_isa_values; i++) {
+        if (hd_isa_values[i].set != set) continue;
+        printf("%s%d ", before, hd_isa_values[i].code);
+        cell(hd_isa_values[i].doc);
+        before = "; ";
+    }
+}
+
 static void md_unit(int u) {
     static const char *const kinds[] = {"U", "S", "F", "E"};
     printf("## `%s`: %s\n\nSlot bit %d, %d parameter words.\n\n", hd_isa_units[u].name,
@@ -440,9 +481,20 @@ static void md_unit(int u) {
         printf("| %d | %d:%d | `%s` | %s | ", f->word, f->lsb + f->width - 1, f->lsb, f->name,
                kinds[f->kind]);
         cell(f->doc);
+        if (f->set) md_values(f->set);
         printf(" |\n");
     }
     printf("\n");
+}
+
+static void md_timing(void) {
+    printf("\n## Time\n\nFrom `isa/timing.def`; the RTL asserts the cycles, the ISS and the "
+           "estimate of the compiler count with\nthem. No fingerprint depends on them.\n\n"
+           "| name | value | meaning |\n| --- | --- | --- |\n");
+#define CYCLES(name, cycles, doc) printf("| `" #name "` | %d cycles | %s |\n", cycles, doc);
+#define COUNT(name, n, doc)       printf("| `" #name "` | %d | %s |\n", n, doc);
+#define DEFAULT(name, value, doc) printf("| `" #name "` | %d, of tools | %s |\n", value, doc);
+#include "isa/timing.def"
 }
 
 static void md_regs(void) {
@@ -486,6 +538,7 @@ static void md(void) {
     for (int u = 0; u < HD_UNITS; u++) md_unit(u);
     md_regs();
     md_machines();
+    md_timing();
 }
 
 /* ---- main ----------------------------------------------------------------------------------- */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/base/fn.h"
+
 /* union words_UNIT is one byte longer than the unit's highest word plus one: FIELD rows follow
  * their UNIT row, so the number of words in use is a constant. hd_isa_check confirms it. */
 union words_none {
@@ -27,10 +29,24 @@ const struct hd_op_info hd_isa_ops[HD_OPCODES] = {
 };
 const struct hd_field_info hd_isa_fields[HD_FIELDS] = {
 #define FIELD(unit, field, word, lsb, width, kind, doc)                                            \
-    [HD_F_##unit##_##field] = {#field, doc, HD_UNIT_##unit, word, lsb, width, HD_KIND_##kind},
+    [HD_F_##unit##_##                                                                              \
+        field] = {#field, doc, HD_UNIT_##unit, word, lsb, width, HD_KIND_##kind, HD_SET_none},
+#define CHOICE(unit, field, word, lsb, width, set, doc)                                            \
+    [HD_F_##unit##_##                                                                              \
+        field] = {#field, doc, HD_UNIT_##unit, word, lsb, width, HD_KIND_E, HD_SET_##set},
 #include "isa/isa.def"
 };
+const struct hd_field_value hd_isa_values[] = {
+#define VALUE(set, name, code, doc) {HD_SET_##set, #name, doc, code},
+#include "isa/isa.def"
+};
+const int hd_n_isa_values = sizeof hd_isa_values / sizeof hd_isa_values[0];
 
+_Static_assert((int)HD_V_vx_fn_exp == HD_FN_EXP && (int)HD_V_vx_fn_rcp == HD_FN_RCP &&
+                   (int)HD_V_vx_fn_rsqrt == HD_FN_RSQRT && (int)HD_V_vx_fn_tanh == HD_FN_TANH &&
+                   (int)HD_V_vx_fn_sigmoid == HD_FN_SIGMOID && (int)HD_V_vx_fn_erf == HD_FN_ERF &&
+                   (int)HD_V_vx_fn_phi == HD_FN_PHI,
+               "runtime/base/fn.h has the codes of vx_fn");
 #define UNIT(unit, code, doc)                                                                      \
     _Static_assert((code) < HD_UNITS, "unit " #unit ": code past HD_UNITS");
 #define OP(unit, op, code, doc)                                                                    \
@@ -179,6 +195,13 @@ int hd_field_by_name(enum hd_unit unit, const char *name, size_t len) {
     return -1;
 }
 
+int hd_value_max(enum hd_field f) {
+    int max = -1;
+    for (int v = 0; v < hd_n_isa_values; v++)
+        if (hd_isa_values[v].set == hd_isa_fields[f].set) max = hd_isa_values[v].code;
+    return max;
+}
+
 /* ---- the tables themselves ------------------------------------------------------------------ */
 
 /* Every row a string literal, so that a complaint about row i needs no buffer. */
@@ -188,7 +211,13 @@ static const char *const op_complaint[HD_OPCODES] = {
 };
 static const char *const field_complaint[HD_FIELDS] = {
 #define FIELD(unit, field, ...)                                                                    \
-    "field " #unit "." #field ": overlaps another field, or its name is taken",
+    "field " #unit "." #field                                                                      \
+    ": overlaps another field, its name is taken, or a value of its set does not fit",
+#include "isa/isa.def"
+};
+static const char *const value_complaint[] = {
+#define VALUE(set, name, code, doc)                                                                \
+    "value " #set "." #name ": codes of a set count from 0, and each name stands once",
 #include "isa/isa.def"
 };
 static const char *const unit_complaint[HD_UNITS] = {
@@ -199,6 +228,7 @@ static const char *const unit_complaint[HD_UNITS] = {
 static bool field_row_ok(int i) {
     const struct hd_field_info *a = &hd_isa_fields[i];
     if (a->word >= hd_isa_units[a->unit].n_words) return false;
+    if (a->set && hd_value_max((enum hd_field)i) >> a->width) return false;
     if (!strcmp(a->name, "wait") || !strcmp(a->name, "sig") || !strncmp(a->name, "word", 4))
         return false; /* names of the text format */
     for (int j = 0; j < i; j++) {
@@ -209,6 +239,14 @@ static bool field_row_ok(int i) {
             return false;
     }
     return true;
+}
+
+/* Rows of a set stand together, so the one before tells the code. */
+static bool value_row_ok(int i) {
+    const struct hd_field_value *v = &hd_isa_values[i], *before = i ? v - 1 : NULL;
+    for (int j = 0; j < i; j++)
+        if (hd_isa_values[j].set == v->set && !strcmp(hd_isa_values[j].name, v->name)) return false;
+    return v->code == (before && before->set == v->set ? before->code + 1 : 0);
 }
 
 static bool unit_row_ok(int u) {
@@ -231,6 +269,8 @@ const char *hd_isa_check(void) {
             if (a->unit == b->unit && (a->code == b->code || strcmp(a->name, b->name) == 0))
                 return op_complaint[i];
         }
+    for (int i = 0; i < hd_n_isa_values; i++)
+        if (!value_row_ok(i)) return value_complaint[i];
     for (int i = 0; i < HD_FIELDS; i++)
         if (!field_row_ok(i)) return field_complaint[i];
     return NULL;
@@ -259,6 +299,8 @@ uint32_t hd_isa_hash(void) {
         h = fnv_u32(fnv_u32(h, (uint32_t)f->word), (uint32_t)f->lsb);
         h = fnv_u32(fnv_u32(h, (uint32_t)f->width), f->kind);
     }
+    for (int i = 0; i < hd_n_isa_values; i++)
+        h = fnv_text(fnv_u32(h, (uint32_t)hd_isa_values[i].code), hd_isa_values[i].name);
 #define BUNDLE(field, lsb, width, doc) h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
 #define HEAD(field, lsb, width, doc)   h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
 #define LOOP(field, lsb, width, doc)   h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);

@@ -1,5 +1,5 @@
 /* Instruction set and machine tables: encode, decode, fingerprints. See isa.def, machine.def,
- * regs.def.
+ * timing.def, regs.def.
  *
  * Stream format, 32-bit little-endian words:
  *
@@ -76,6 +76,18 @@ enum hd_field {
 
 enum hd_field_kind { HD_KIND_U, HD_KIND_S, HD_KIND_F, HD_KIND_E };
 
+/* Values of fields: HD_V_vx_kind_zero is one of HD_SET_vx_kind. */
+enum hd_value_set {
+    HD_SET_none, /* of fields that have any value */
+#define VALUES(set, doc) HD_SET_##set,
+#include "isa/isa.def"
+    HD_VALUE_SETS
+};
+enum {
+#define VALUE(set, name, code, doc) HD_V_##set##_##name = code,
+#include "isa/isa.def"
+};
+
 struct hd_unit_info {
     const char *name, *doc;
     int n_words; /* sticky words in use */
@@ -90,6 +102,12 @@ struct hd_field_info {
     enum hd_unit unit;
     int word, lsb, width;
     enum hd_field_kind kind;
+    enum hd_value_set set;
+};
+struct hd_field_value {
+    enum hd_value_set set;
+    const char *name, *doc;
+    int code;
 };
 
 enum { /* places in the headers */
@@ -127,6 +145,8 @@ enum { /* forms of new words, the last of which holds any */
 extern const struct hd_unit_info hd_isa_units[HD_UNITS];
 extern const struct hd_op_info hd_isa_ops[HD_OPCODES];
 extern const struct hd_field_info hd_isa_fields[HD_FIELDS];
+extern const struct hd_field_value hd_isa_values[]; /* set by set, by code */
+extern const int hd_n_isa_values;
 
 /* One operation, decoded: header, semaphores and the words it changes. */
 struct hd_op_word {
@@ -250,6 +270,9 @@ hd_status hd_prog_unpack(hd_ctx *ctx, const uint32_t *words, size_t n, uint32_t 
  * what they lead to, but for an operation that has both, and tags are layer numbers. */
 void hd_prog_absolute(uint32_t *words, size_t n);
 
+/* The highest legal value of a field that has a set of values. */
+int hd_value_max(enum hd_field f);
+
 /* -1 when there is none of that name. */
 int hd_unit_by_name(const char *name, size_t len);
 int hd_op_by_name(enum hd_unit unit, const char *name, size_t len);
@@ -287,12 +310,18 @@ hd_status hd_machine_set(hd_ctx *ctx, struct hd_machine *m, const char *key_valu
 hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m);
 uint32_t hd_machine_hash(const struct hd_machine *m);
 
-/* Beats that a burst counts beside its own (hd_rd_arb): its place among those that are open. */
-enum { HD_BURST_COST = 5 };
+/* ---- time: timing.def ----------------------------------------------------------------------- */
+
+enum { /* HD_T_: cycles, HD_N_: how many, HD_DEFAULT_: of tools */
+#define CYCLES(name, cycles, doc) HD_T_##name = cycles,
+#define COUNT(name, n, doc)       HD_N_##name = n,
+#define DEFAULT(name, value, doc) HD_DEFAULT_##name = value,
+#include "isa/timing.def"
+};
 
 /* Derived sizes: the formulas every user of the table shares. */
-/* Beats of the longest burst that the machine sends: enough to hide latency with 16 of them, and
- * short enough that LX and LW share the bus evenly whatever the runs of the other. */
+/* Beats of the longest burst that the machine sends: enough to hide latency with HD_N_open_bursts
+ * of them, and short enough that LX and LW share the bus evenly whatever the runs of the other. */
 static inline uint32_t hd_burst_beats(const struct hd_machine *m) {
     return m->axi_bits >= 256 ? 16 : 4096 / m->axi_bits;
 }
@@ -317,18 +346,18 @@ static inline uint32_t hd_am_words(const struct hd_machine *m) {
 static inline uint32_t hd_pm_words(const struct hd_machine *m) {
     return m->pm_bytes / (m->n * 8);
 }
-/* The memory that lw.mem names (0 WM, 1 PM, 2 TM): bytes of a word, and words; 0 for another. */
+/* The memory that lw.mem names: bytes of a word, and words; 0 where it names none. */
 static inline uint32_t hd_lw_word_bytes(const struct hd_machine *m, int64_t mem) {
-    return mem == 0   ? hd_wm_word_bytes(m)
-           : mem == 1 ? hd_pm_word_bytes(m)
-           : mem == 2 ? (uint32_t)HD_TM_WORD_BYTES
-                      : 0;
+    return mem == HD_V_lw_mem_wm   ? hd_wm_word_bytes(m)
+           : mem == HD_V_lw_mem_pm ? hd_pm_word_bytes(m)
+           : mem == HD_V_lw_mem_tm ? (uint32_t)HD_TM_WORD_BYTES
+                                   : 0;
 }
 static inline uint32_t hd_lw_words(const struct hd_machine *m, int64_t mem) {
-    return mem == 0   ? hd_wm_words(m)
-           : mem == 1 ? hd_pm_words(m)
-           : mem == 2 ? (uint32_t)HD_TM_TABLES
-                      : 0;
+    return mem == HD_V_lw_mem_wm   ? hd_wm_words(m)
+           : mem == HD_V_lw_mem_pm ? hd_pm_words(m)
+           : mem == HD_V_lw_mem_tm ? (uint32_t)HD_TM_TABLES
+                                   : 0;
 }
 
 /* ---- registers ------------------------------------------------------------------------------ */

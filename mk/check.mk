@@ -35,7 +35,7 @@ format: ## rewrite all C in the house format
 
 lint-rtl: $(if $(RTL_SRCS),$(MACHINES:%=lint-rtl-%)) ## Verilator lint of the whole design; warnings are errors
 lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(RTL_SRCS)
-	$(Q)verilator --lint-only -Wall --assert $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
+	$(Q)verilator --lint-only -Wall --assert +define+HD_CHECKS $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
 	    $(call PKGS,$*) $(RTL_SRCS)
 
 .PHONY: check check-layers check-headers check-gen check-man check-docs lint-c format lint-rtl

@@ -9,7 +9,7 @@ MACHINES := tiny base big
 RTL_TOP  ?= hd_top
 
 # ---- the printer and what it prints --------------------------------------------------------
-$(GEN_BIN): $(isa/gen_SRCS) isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/regs.def runtime/base/fn.def runtime/base/status.h
+$(GEN_BIN): $(isa/gen_SRCS) isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/timing.def isa/regs.def runtime/base/fn.def runtime/base/fn.h runtime/base/status.h
 	@mkdir -p $(@D); echo "  GEN   $@"
 	$(Q)$(CC) -I. -std=c11 -O1 $(WARN) $(isa/gen_SRCS) -o $@.tmp.$$$$ && mv $@.tmp.$$$$ $@
 
@@ -36,7 +36,7 @@ RTL_CXX   := $(or $(shell command -v clang++ 2> /dev/null),g++)
 RTL_OPT   := -O3 $(NATIVE) $(if $(NATIVE),-mno-sse4a)
 RTL_FLAGS := -O3 --x-assign fast --x-initial fast
 RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_mem.h sim/rtl_model.*)) \
-             isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/regs.def runtime/base/fn.def
+             isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/timing.def isa/regs.def runtime/base/fn.def
 
 # $(1) output folder, $(2) extra Verilator flags
 define rtl_rule
@@ -52,7 +52,7 @@ build/$(1)/libhd_rtl_%.so: build/$(1)/%/lib.so
 	$$(Q)ln -sf $$*/lib.so $$@
 endef
 $(eval $(call rtl_rule,rtl,--noassert))
-$(eval $(call rtl_rule,rtl-assert,--assert))
+$(eval $(call rtl_rule,rtl-assert,--assert +define+HD_CHECKS))
 # Every unit clocked in every cycle, as synthesised: what hd_gate leaves out must not be seen.
 $(eval $(call rtl_rule,rtl-ungated,--noassert +define+HD_UNGATED))
 # Without splitting of always blocks: a counter behind `if (x < b) b = x;` would be put behind the assignment.

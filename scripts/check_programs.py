@@ -13,7 +13,7 @@ import collections, glob, re, sys
 def read_table():
     text = open("isa/isa.def").read()
     ops = re.findall(r"^OP\((\w+), (\w+), (\d+)", text, re.M)
-    fields = re.findall(r"^FIELD\((\w+), (\w+), (\d+), \d+, (\d+), (\w)", text, re.M)
+    fields = re.findall(r"^(?:FIELD|CHOICE)\((\w+), (\w+), (\d+), \d+, (\d+), (\w)", text, re.M)
     small, words = collections.defaultdict(dict), collections.defaultdict(lambda: collections.defaultdict(list))
     for unit, field, word, width, kind in fields:
         words[unit][word].append(field)

@@ -371,11 +371,11 @@ static void start(hd_iss *iss) {
     }
     struct fetch *f = &iss->fetch;
     f->at = iss->code_offset;
-    f->first = (f->at / HD_FETCH_CHUNK + HD_FETCH_CHUNKS) * HD_FETCH_CHUNK;
+    f->first = (f->at / HD_N_fetch_chunk + HD_N_fetch_chunks) * HD_N_fetch_chunk;
     if (f->first > iss->image_bytes) f->first = iss->image_bytes;
     f->known = HD_NEVER;
     iss->tick = iss->functional ? HD_NEVER : 0;
-    iss->issue.next = iss->free_issue ? HD_T_START : HD_NEVER;
+    iss->issue.next = iss->free_issue ? HD_T_fetch_request : HD_NEVER;
 }
 
 /* Nothing can ever happen again. As in the hardware the sequencer reports it, at the operation it

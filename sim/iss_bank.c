@@ -70,14 +70,14 @@ static int64_t place(const struct nest *a, uint64_t i) { /* of output i */
 
 /* The last iteration of an output issues in cycle t; returns when, if it adds to that word. */
 static uint64_t after_hazard(const hd_iss *iss, int64_t at, uint64_t t) {
-    for (int i = 0; i < HD_MX_HAZARD; i++)
-        if (iss->mx_wrote[i].at == at && t < iss->mx_wrote[i].t + HD_MX_HAZARD + 1)
-            t = iss->mx_wrote[i].t + HD_MX_HAZARD + 1;
+    for (int i = 0; i < HD_N_mx_hazard; i++)
+        if (iss->mx_wrote[i].at == at && t < iss->mx_wrote[i].t + HD_N_mx_hazard + 1)
+            t = iss->mx_wrote[i].t + HD_N_mx_hazard + 1;
     return t;
 }
 
 static void wrote(hd_iss *iss, int64_t at, uint64_t t) {
-    iss->mx_wrote[iss->n_mx_wrote++ % HD_MX_HAZARD] = (struct mx_write){t, at};
+    iss->mx_wrote[iss->n_mx_wrote++ % HD_N_mx_hazard] = (struct mx_write){t, at};
 }
 
 /* The operation in cycles instead of iterations and outputs, with those in which it waits. Returns
@@ -133,10 +133,10 @@ uint64_t hd_iss_mx_start(hd_iss *iss, const uint32_t *words, uint64_t iterations
     list(&o->xm, &x);
     list(&o->am, &a);
     uint64_t outputs = iterations / o->inner;
-    if (o->accumulate && o->inner <= HD_MX_HAZARD)
+    if (o->accumulate && o->inner <= HD_N_mx_hazard)
         iterations = with_hazards(iss, o, &a);
     else
-        for (uint64_t i = outputs < HD_MX_HAZARD ? outputs : HD_MX_HAZARD; i-- > 0;)
+        for (uint64_t i = outputs < HD_N_mx_hazard ? outputs : HD_N_mx_hazard; i-- > 0;)
             wrote(iss, place(&a, outputs - 1 - i), iss->now + iterations - i * o->inner);
     iss->mx_end = o->start + iterations;
     return iterations;
@@ -165,11 +165,11 @@ static int output(struct mx_op *o, struct bank_cursor *c, uint64_t t) {
 }
 
 int hd_iss_mx_reads_am(hd_iss *iss, uint64_t t) {
-    struct mx_op *o = t < HD_T_MX_READ ? NULL : issues(iss, t - HD_T_MX_READ);
-    return o && o->accumulate ? output(o, &o->at_read, t - HD_T_MX_READ) : -1;
+    struct mx_op *o = t < HD_T_mx_read ? NULL : issues(iss, t - HD_T_mx_read);
+    return o && o->accumulate ? output(o, &o->at_read, t - HD_T_mx_read) : -1;
 }
 
 int hd_iss_mx_writes_am(hd_iss *iss, uint64_t t) {
-    struct mx_op *o = t < HD_T_MX_WRITE ? NULL : issues(iss, t - HD_T_MX_WRITE);
-    return o ? output(o, &o->at_write, t - HD_T_MX_WRITE) : -1;
+    struct mx_op *o = t < HD_T_mx_write ? NULL : issues(iss, t - HD_T_mx_write);
+    return o ? output(o, &o->at_write, t - HD_T_mx_write) : -1;
 }

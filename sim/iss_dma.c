@@ -37,9 +37,9 @@ static void walk_st(const uint32_t *words, struct run_walk *w) {
                            .dram_step = {GET(d1), GET(d2), GET(d3)},
                            .chip = GET(src),
                            .chip_step = {GET(s1), GET(s2), GET(s3)},
-                           .shrink = GET(sat) == 0   ? 0
-                                     : GET(sat) == 3 ? 1
-                                                     : 2,
+                           .shrink = GET(sat) == HD_V_st_sat_none    ? 0
+                                     : GET(sat) == HD_V_st_sat_int16 ? 1
+                                                                     : 2,
                            .in_am = GET(mem) != 0};
 #undef GET
 }
@@ -156,7 +156,7 @@ static unsigned check(const hd_iss *iss, const struct run_walk *walk, int64_t se
 /* n bytes of saturated int32: `sat` as in the instruction. */
 static void saturate(uint8_t *to, const uint8_t *from, int64_t n, int64_t sat) {
     static const int32_t lo[] = {0, -128, 0, INT16_MIN}, hi[] = {0, 127, 255, INT16_MAX};
-    int64_t bytes = sat == 3 ? 2 : 1;
+    int64_t bytes = sat == HD_V_st_sat_int16 ? 2 : 1;
     for (int64_t i = 0; i < n / bytes; i++) {
         int32_t v;
         memcpy(&v, from + 4 * i, 4);
@@ -209,7 +209,7 @@ unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
     hd_iss_walk(iss, HD_UNIT_lx, words, &w);
     int64_t seg = hd_field_get(words, HD_F_lx_seg);
-    bool am = hd_field_get(words, HD_F_lx_mem) != 0;
+    bool am = hd_field_get(words, HD_F_lx_mem) == HD_V_chip_am;
     if (am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) return HD_ERR_operand;
     unsigned err = check(iss, &w, seg, am ? iss->m.am_bytes : iss->m.xm_bytes);
     int64_t places = w.run | w.chip | w.chip_step[0] | w.chip_step[1] | w.chip_step[2];
@@ -229,8 +229,9 @@ unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words) {
     bool col = hd_field_get(words, HD_F_lw_col) != 0;
     int64_t steps = hd_field_get(words, HD_F_lw_s1), axi = hd_axi_bytes(&iss->m);
     int64_t cut = hd_field_get(words, HD_F_lw_cut);
-    if (mem > 2 || (col && (mem || hd_field_get(words, HD_F_lw_count) > UINT16_MAX)) ||
-        (cut && (mem != 1 || cut * axi >= hd_pm_word_bytes(&iss->m))))
+    if (mem > HD_V_lw_mem_tm ||
+        (col && (mem != HD_V_lw_mem_wm || hd_field_get(words, HD_F_lw_count) > UINT16_MAX)) ||
+        (cut && (mem != HD_V_lw_mem_pm || cut * axi >= hd_pm_word_bytes(&iss->m))))
         return HD_ERR_operand;
     if (col) {
         steps |= hd_field_get(words, HD_F_lw_s2);
@@ -252,15 +253,15 @@ unsigned hd_iss_st(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
     hd_iss_walk(iss, HD_UNIT_st, words, &w);
     int64_t seg = hd_field_get(words, HD_F_st_seg);
-    bool am = hd_field_get(words, HD_F_st_mem) != 0;
+    bool am = hd_field_get(words, HD_F_st_mem) == HD_V_chip_am;
     int64_t sat = hd_field_get(words, HD_F_st_sat);
     if ((am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) || (sat && !am))
         return HD_ERR_operand;
     unsigned err = check(iss, &w, seg, am ? iss->m.am_bytes : iss->m.xm_bytes);
     if (err == HD_ERR_operand) return err;
-    if (seg == 0) return HD_ERR_window; /* read-only */
+    if (seg == HD_V_seg_image) return HD_ERR_window; /* read-only */
     if (sat && ((w.chip | w.chip_step[0] | w.chip_step[1] | w.chip_step[2]) % 4 ||
-                (sat == 3 && w.run % 2)))
+                (sat == HD_V_st_sat_int16 && w.run % 2)))
         return HD_ERR_range;
     if (!err && sat)
         store_saturated(iss, w, seg, sat);

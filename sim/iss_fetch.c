@@ -14,7 +14,7 @@ static uint64_t limit(const struct fetch *f, uint64_t t) {
 /* Bytes of the next burst. */
 static uint64_t chunk(const hd_iss *iss, uint64_t t) {
     const struct fetch *f = &iss->fetch;
-    uint64_t bytes = HD_FETCH_CHUNK - (iss->image_ptr + f->at) % HD_FETCH_CHUNK;
+    uint64_t bytes = HD_N_fetch_chunk - (iss->image_ptr + f->at) % HD_N_fetch_chunk;
     return bytes < limit(f, t) - f->at ? bytes : limit(f, t) - f->at;
 }
 
@@ -23,14 +23,15 @@ static uint32_t burst_beats(const hd_iss *iss, uint64_t t) {
 }
 
 static bool has_room(const hd_iss *iss, uint32_t beats) {
-    return iss->fetch.reserved + beats <= HD_FETCH_CHUNKS * HD_FETCH_CHUNK / (uint32_t)iss->axi;
+    return iss->fetch.reserved + beats <= HD_N_fetch_chunks * HD_N_fetch_chunk / (uint32_t)iss->axi;
 }
 
 bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats) {
     struct fetch *f = &iss->fetch;
     for (; f->n_freed != f->n_gone && f->gone[f->n_freed % HD_FETCH_BEATS] < iss->now; f->n_freed++)
         f->reserved--;
-    if (iss->free_issue || iss->now < HD_T_START || f->at >= limit(f, iss->now)) return false;
+    if (iss->free_issue || iss->now < HD_T_fetch_request || f->at >= limit(f, iss->now))
+        return false;
     *out_beats = burst_beats(iss, iss->now);
     return has_room(iss, *out_beats);
 }
@@ -42,13 +43,13 @@ void hd_iss_fetch_granted(hd_iss *iss, uint32_t beats) {
 
 void hd_iss_fetch_beat(hd_iss *iss) {
     struct fetch *f = &iss->fetch;
-    f->came[f->n_came++ % HD_FETCH_BEATS] = iss->now + HD_T_WORD;
-    hd_iss_set_next(&iss->issue.next, iss->now + HD_T_WORD);
+    f->came[f->n_came++ % HD_FETCH_BEATS] = iss->now + HD_T_fetch_word;
+    hd_iss_set_next(&iss->issue.next, iss->now + HD_T_fetch_word);
 }
 
 uint64_t hd_iss_fetch_next(const hd_iss *iss) {
     const struct fetch *f = &iss->fetch;
-    uint64_t t = iss->now + 1 > HD_T_START ? iss->now + 1 : HD_T_START;
+    uint64_t t = iss->now + 1 > HD_T_fetch_request ? iss->now + 1 : HD_T_fetch_request;
     if (t < f->known && f->at >= f->first) t = f->known;
     if (iss->free_issue || t == HD_NEVER || f->at >= limit(f, t)) return HD_NEVER;
     if (has_room(iss, burst_beats(iss, t))) return t;
@@ -128,7 +129,7 @@ void hd_iss_take_header(hd_iss *iss) {
     u->n_to = HD_PROG_HEADER_WORDS;
     u->in = u->at;
     u->step = s->t - 1;
-    u->entered[(u->in - 1) % HD_BYTES_WORDS] = u->step - u->packed; /* the first one beside it */
+    u->entered[(u->in - 1) % HD_N_stream_words] = u->step - u->packed; /* the first one beside it */
     s->pc = HD_PROG_HEADER_WORDS;
     s->next = s->t;
     hd_iss_send_words(iss); /* the word beside it leaves its beat now */
@@ -166,13 +167,13 @@ bool hd_iss_word(hd_iss *iss, uint32_t *out) {
  * or nothing has made room for it. */
 static bool enter(hd_iss *iss) {
     struct unpack *u = &iss->unpack;
-    if (u->in == u->words || u->in - u->from / 4 == HD_BYTES_WORDS) return false;
-    uint64_t t = word_ready(iss, u->in), *before = &u->entered[(u->in - 1) % HD_BYTES_WORDS];
-    uint64_t room = u->left[u->in % HD_BYTES_WORDS] + 1;
+    if (u->in == u->words || u->in - u->from / 4 == HD_N_stream_words) return false;
+    uint64_t t = word_ready(iss, u->in), *before = &u->entered[(u->in - 1) % HD_N_stream_words];
+    uint64_t room = u->left[u->in % HD_N_stream_words] + 1;
     if (t == HD_NEVER) return false;
     if (t <= *before) t = *before + 1;
     if (t < room) t = room;
-    u->entered[u->in % HD_BYTES_WORDS] = t;
+    u->entered[u->in % HD_N_stream_words] = t;
     word_gone(iss, u->in++, t);
     return true;
 }
@@ -181,9 +182,9 @@ static bool enter(hd_iss *iss) {
 static bool take_item(struct unpack *u, int bytes, uint64_t *t) {
     uint32_t end = u->from + (uint32_t)bytes, last = (end - 1) / 4;
     if (last >= u->in) return false;
-    uint64_t ready = u->entered[last % HD_BYTES_WORDS] + 1;
+    uint64_t ready = u->entered[last % HD_N_stream_words] + 1;
     if (ready > *t) *t = ready;
-    for (uint32_t w = u->from / 4; w < end / 4; w++) u->left[w % HD_BYTES_WORDS] = *t;
+    for (uint32_t w = u->from / 4; w < end / 4; w++) u->left[w % HD_N_stream_words] = *t;
     u->from = end;
     return true;
 }
@@ -227,9 +228,9 @@ static bool choose(hd_iss *iss) {
 
 /* From there to the words that issue can take. */
 static void push(struct unpack *u) {
-    uint64_t room = u->taken[u->n_sent % HD_UNPACK_WORDS] + 1;
+    uint64_t room = u->taken[u->n_sent % HD_N_issue_words] + 1;
     u->out = u->held_since + 1 > room ? u->held_since + 1 : room;
-    u->sent[u->n_sent++ % HD_UNPACK_WORDS] = u->out;
+    u->sent[u->n_sent++ % HD_N_issue_words] = u->out;
     u->held = false;
 }
 
@@ -238,7 +239,7 @@ void hd_iss_send_words(hd_iss *iss) {
     for (bool moved = !iss->free_issue && iss->code_words; moved;) {
         bool more = u->n_chosen < iss->code_words - HD_PROG_HEADER_WORDS;
         moved = enter(iss);
-        if (u->held && u->n_sent - u->n_taken < HD_UNPACK_WORDS) {
+        if (u->held && u->n_sent - u->n_taken < HD_N_issue_words) {
             push(u);
             moved = true;
         }
@@ -256,9 +257,9 @@ bool hd_iss_take_words(hd_iss *iss, uint32_t end) {
     for (; s->pc < end; s->pc++) {
         hd_iss_send_words(iss);
         if (u->n_sent == u->n_taken) return false;
-        uint64_t out = u->sent[u->n_taken % HD_UNPACK_WORDS];
+        uint64_t out = u->sent[u->n_taken % HD_N_issue_words];
         s->t = s->t > out + 1 ? s->t : out + 1;
-        u->taken[u->n_taken++ % HD_UNPACK_WORDS] = s->t++;
+        u->taken[u->n_taken++ % HD_N_issue_words] = s->t++;
     }
     hd_iss_send_words(iss);
     return true;

@@ -8,26 +8,7 @@
 #define HD_NEVER          UINT64_MAX
 #define HD_ISS_MAX_CYCLES (UINT64_C(1) << 36) /* no run goes on beyond */
 
-enum { HD_IN_FLIGHT = 8, HD_QUEUE_MAX = 16 };
-
-/* Timing of the hardware that isa tables do not give, in cycles: see the headers of hw/rtl. */
-enum hd_iss_timing {
-    HD_T_START = 2,         /* start to the first request of fetch */
-    HD_T_WORD = 1,          /* data at fetch to a word that can issue */
-    HD_T_HALT = 3,          /* units idle to done */
-    HD_T_MX_READ = 5,       /* an iteration to its read of AM, */
-    HD_T_MX_WRITE = 8,      /* to its write, */
-    HD_T_MX_DONE = 9,       /* and to done */
-    HD_T_VX_WRITE = 19,     /* an iteration to its write; done is a cycle later */
-    HD_T_VX_DW = 2,         /* later than a plain map: a dw, */
-    HD_T_VX_ACROSS = 1,     /* a reduction across lanes, */
-    HD_T_VX_FN = 8,         /* a function, */
-    HD_T_VX_LUT = 1,        /* a table; */
-    HD_T_VX_FN_SWITCH = 15, /* a function behind the alu to one before it, at least */
-    HD_T_VX_TURN = 2,       /* last vector of a block to its first column */
-    HD_FETCH_CHUNK = 256,   /* bytes: longest burst of fetch */
-    HD_FETCH_CHUNKS = 2     /* in its buffer */
-};
+enum { HD_QUEUE_MAX = 16 };
 
 struct queued_op {
     struct hd_op_word op;
@@ -55,7 +36,7 @@ struct front {
     struct queued_op cur;
     uint64_t ready;       /* state change not before; offered: since when */
     uint64_t engine_free; /* engine can accept from this cycle; HD_NEVER: not known yet */
-    struct flying_op fly[HD_IN_FLIGHT];
+    struct flying_op fly[HD_N_ops_in_flight];
     uint32_t f_head, f_n;
     uint64_t next;                  /* cycle of the front's next event */
     uint64_t stall_mem, stall_bank; /* counters at the last end, for the probe */
@@ -74,13 +55,6 @@ struct run_walk { /* a DMA operation as runs of contiguous bytes */
 };
 
 /* ---- engines of LX, LW and ST, register by register as in hw/rtl ---- */
-enum {
-    HD_DMA_OPEN = 16, /* bursts that an engine has open */
-    HD_RECORDS = 32,  /* runs between address and data side of a load; of a store 16 */
-    HD_ST_RECORDS = 16,
-    HD_ST_CHUNKS = 8 /* between XM and W */
-};
-
 struct dma_run {               /* a run of contiguous bytes on its way through an engine */
     uint64_t addr;             /* bus address of its first byte that goes over the bus */
     int64_t chip, run, lo, hi; /* byte address on chip, bytes, the part that goes over the bus */
@@ -90,7 +64,7 @@ struct dma_run {               /* a run of contiguous bytes on its way through a
 };
 
 struct run_queue {
-    struct dma_run r[HD_RECORDS];
+    struct dma_run r[HD_N_load_records];
     uint32_t head, n;
 };
 
@@ -120,8 +94,8 @@ struct store {
     bool aw;
     uint32_t aw_beats;
     struct run_queue runs, packs;
-    uint8_t burst[HD_ST_RECORDS];  /* beats - 1 */
-    bool resp_last[HD_ST_RECORDS]; /* open bursts: last of its operation */
+    uint8_t burst[HD_N_store_records];  /* beats - 1 */
+    bool resp_last[HD_N_store_records]; /* open bursts: last of its operation */
     uint32_t burst_at, n_bursts, resp_at, n_resps;
     bool read, in_am, coming[2], whole[2]; /* granted one and two cycles ago */
     int64_t read_chip;
@@ -152,11 +126,6 @@ struct fetch {
     uint32_t n_came, n_gone, n_freed; /* so far; freed: no longer reserved */
 };
 
-enum {
-    HD_BYTES_WORDS = 4, /* between hd_fetch and hd_unpack */
-    HD_UNPACK_WORDS = 4 /* between hd_unpack and issue */
-};
-
 struct unpack { /* from the words of the stream to those that issue */
     bool packed;
     uint32_t words; /* of the stream */
@@ -167,7 +136,7 @@ struct unpack { /* from the words of the stream to those that issue */
     /* when they come */
     uint32_t at, in, from; /* word of the header; of the rest next word to be cut, next byte */
     /* cycles in which the last words were cut into bytes, and in which their last byte was taken */
-    uint64_t entered[HD_BYTES_WORDS], left[HD_BYTES_WORDS];
+    uint64_t entered[HD_N_stream_words], left[HD_N_stream_words];
     struct hd_loop now;
     bool looped;                    /* the last one came from a loop */
     bool held, bad;                 /* it waits for room among those below; no token */
@@ -175,7 +144,7 @@ struct unpack { /* from the words of the stream to those that issue */
                                        it was, in which the one before went on */
     uint32_t n_chosen;
     /* cycles in which the last ones came to issue, and were taken */
-    uint64_t sent[HD_UNPACK_WORDS], taken[HD_UNPACK_WORDS];
+    uint64_t sent[HD_N_issue_words], taken[HD_N_issue_words];
     uint32_t n_sent, n_taken;
 };
 
@@ -192,7 +161,7 @@ struct bank_cursor {
     size_t at;
     uint64_t begin;
 };
-enum { HD_MX_RECENT = 16, HD_MX_HAZARD = 3 /* cycles in which a sum cannot be added to */ };
+enum { HD_MX_RECENT = 16 };
 struct mx_write {
     uint64_t t; /* cycle of the iteration that makes it */
     int64_t at;
@@ -284,9 +253,9 @@ struct hd_iss {
     struct store store;
     struct read_bus bus;
     struct vx_time vx;
-    struct mx_op mx[HD_MX_RECENT];          /* a ring */
-    uint32_t n_mx;                          /* so far */
-    struct mx_write mx_wrote[HD_MX_HAZARD]; /* a ring */
+    struct mx_op mx[HD_MX_RECENT];            /* a ring */
+    uint32_t n_mx;                            /* so far */
+    struct mx_write mx_wrote[HD_N_mx_hazard]; /* a ring */
     uint32_t n_mx_wrote;
     uint64_t mx_end;       /* cycle behind its last iteration */
     uint64_t tick, ticked; /* the next cycle of the engines that matters; the last one + 1 */

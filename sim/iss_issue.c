@@ -113,7 +113,7 @@ static bool seq_step(hd_iss *iss, const struct hd_op_word *op, uint32_t pc) {
     hd_iss_signal(iss, op->signal, HD_UNIT_seq, pc);
     if (op->code == hd_isa_ops[HD_OP_seq_halt].code && iss->running) {
         iss->running = false;
-        iss->now += HD_T_HALT;
+        iss->now += HD_T_halt;
     }
     return true;
 }
@@ -181,18 +181,18 @@ void hd_iss_issue_step(hd_iss *iss) {
 static bool hand_over(hd_iss *iss, enum hd_unit u) {
     struct front *f = &iss->front[u];
     bool nop = f->cur.op.code == 0;
-    if (f->f_n == HD_IN_FLIGHT || (nop && f->f_n)) return false; /* hd_front: why nops wait */
+    if (f->f_n == HD_N_ops_in_flight || (nop && f->f_n)) return false; /* hd_front: why nops wait */
     if (!nop && f->engine_free > iss->now) {
         if (f->engine_free != HD_NEVER) f->next = f->engine_free;
         return false;
     }
-    uint32_t slot = (f->f_head + f->f_n) % HD_IN_FLIGHT;
+    uint32_t slot = (f->f_head + f->f_n) % HD_N_ops_in_flight;
     f->fly[slot] = (struct flying_op){
         f->cur.op.signal, f->cur.pc, f->sticky.tag, nop,
         iss->now + 1,     f->take,   iss->now + 1,  iss->count[u].stall_sem - f->stall_sem};
     if (!nop && !hd_iss_engine_start(iss, u, slot)) return false;
     if (f->f_n) { /* completions come in order */
-        uint64_t before = f->fly[(slot + HD_IN_FLIGHT - 1) % HD_IN_FLIGHT].done;
+        uint64_t before = f->fly[(slot + HD_N_ops_in_flight - 1) % HD_N_ops_in_flight].done;
         if (before != HD_NEVER && f->fly[slot].done <= before) f->fly[slot].done = before + 1;
     }
     f->f_n++;
@@ -249,7 +249,7 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
         return;
     }
     if (f->state == FRONT_SEM) {
-        if (f->f_n == HD_IN_FLIGHT || !hd_iss_take_semaphores(iss, f->cur.op.wait)) return;
+        if (f->f_n == HD_N_ops_in_flight || !hd_iss_take_semaphores(iss, f->cur.op.wait)) return;
         f->state = FRONT_OFFER;
         f->ready = iss->now;
     }
@@ -260,7 +260,7 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
 void hd_iss_complete(hd_iss *iss, enum hd_unit u) {
     struct front *f = &iss->front[u];
     struct flying_op done = f->fly[f->f_head];
-    f->f_head = (f->f_head + 1) % HD_IN_FLIGHT;
+    f->f_head = (f->f_head + 1) % HD_N_ops_in_flight;
     f->f_n--;
     uint64_t oldest = done.start > f->last_end ? done.start : f->last_end;
     bool alone = !f->f_n || f->fly[f->f_head].start == iss->now; /* see vx_is_done */

@@ -72,7 +72,7 @@ void hd_iss_gen_step(hd_iss *iss, struct dma_gen *g, enum hd_unit u, bool c_done
 }
 
 uint64_t hd_iss_gen_next(const hd_iss *iss, const struct dma_gen *g) {
-    if (g->c_valid) return g->c.beats && g->open == HD_DMA_OPEN ? HD_NEVER : iss->now + 1;
+    if (g->c_valid) return g->c.beats && g->open == HD_N_open_bursts ? HD_NEVER : iss->now + 1;
     if (g->walking || g->b_valid) return iss->now + 1;
     return !g->joining ? HD_NEVER : g->joined > iss->now ? g->joined : iss->now + 1;
 }
@@ -81,8 +81,8 @@ uint64_t hd_iss_gen_next(const hd_iss *iss, const struct dma_gen *g) {
 
 bool hd_iss_load_asks(const hd_iss *iss, const struct load *l, uint32_t *out_beats) {
     const struct dma_gen *g = &l->gen;
-    if (!g->c_valid || !g->c.beats || g->open == HD_DMA_OPEN) return false;
-    if (!g->mid && l->runs.n == HD_RECORDS) return false;
+    if (!g->c_valid || !g->c.beats || g->open == HD_N_open_bursts) return false;
+    if (!g->mid && l->runs.n == HD_N_load_records) return false;
     *out_beats = hd_iss_gen_burst(iss, g);
     return true;
 }
@@ -99,7 +99,7 @@ void hd_iss_load_addr(hd_iss *iss, enum hd_unit u, bool room, uint32_t sent) {
     } else if (g->c_valid && !g->c.beats) { /* padding alone */
         record = done = room;
     }
-    if (record) l->runs.r[(l->runs.head + l->runs.n++) % HD_RECORDS] = g->c;
+    if (record) l->runs.r[(l->runs.head + l->runs.n++) % HD_N_load_records] = g->c;
     hd_iss_gen_step(iss, g, u, done);
 }
 
@@ -112,7 +112,7 @@ static void take_run(const hd_iss *iss, struct load *l) {
     if (!l->run) return;
     const struct dma_run *r = &l->runs.r[l->runs.head];
     int64_t axi = iss->axi, off = r->chip % axi, sa = (int64_t)(r->addr % (uint64_t)axi);
-    l->runs.head = (l->runs.head + 1) % HD_RECORDS;
+    l->runs.head = (l->runs.head + 1) % HD_N_load_records;
     l->runs.n--;
     l->last = r->last;
     l->in_am = r->in_am;
@@ -169,7 +169,7 @@ void hd_iss_lw_data(hd_iss *iss, bool here) {
     iss->count[HD_UNIT_lw].stall_mem += l->runs.n && !here;
     if (!here || --r->beats) return;
     if (r->last) hd_iss_engine_done(iss, HD_UNIT_lw, iss->now + 1);
-    l->runs.head = (l->runs.head + 1) % HD_RECORDS;
+    l->runs.head = (l->runs.head + 1) % HD_N_load_records;
     l->runs.n--;
 }
 

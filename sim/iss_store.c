@@ -2,11 +2,11 @@
 #include "sim/iss_int.h"
 
 static struct dma_run *put(struct run_queue *q) {
-    return &q->r[(q->head + q->n++) % HD_RECORDS];
+    return &q->r[(q->head + q->n++) % HD_N_load_records];
 }
 static struct dma_run *take(struct run_queue *q) {
     struct dma_run *r = &q->r[q->head];
-    q->head = (q->head + 1) % HD_RECORDS;
+    q->head = (q->head + 1) % HD_N_load_records;
     q->n--;
     return r;
 }
@@ -26,8 +26,8 @@ static void take_read(const hd_iss *iss, struct store *s) {
 
 /* Reads the next chunk if there is room for it and its bank is free. */
 static void read(hd_iss *iss, struct store *s, struct hd_iss_banks *taken, uint32_t chunks) {
-    bool want = s->read && chunks + s->coming[0] + s->coming[1] < HD_ST_CHUNKS, granted = want;
-    bool room = s->packs.n < HD_ST_RECORDS;
+    bool want = s->read && chunks + s->coming[0] + s->coming[1] < HD_N_store_chunks, granted = want;
+    bool room = s->packs.n < HD_N_store_records;
     if (want)
         granted = s->in_am ? !(taken->am_read >> (s->read_chip >> iss->am_shift) & 1)
                            : !(taken->xm_read >> (s->read_chip >> iss->xm_shift) & 1);
@@ -71,7 +71,7 @@ static void pack(hd_iss *iss, struct store *s, bool there, uint32_t chunks, bool
         s->out_bytes = (uint32_t)((final ? s->end : iss->axi) - s->skip);
         s->beat = burst_end ? 0 : s->beat + 1;
         if (burst_end) {
-            s->burst_at = (s->burst_at + 1) % HD_ST_RECORDS;
+            s->burst_at = (s->burst_at + 1) % HD_N_store_records;
             s->n_bursts--;
         }
     }
@@ -91,7 +91,8 @@ static void pack(hd_iss *iss, struct store *s, bool there, uint32_t chunks, bool
 static void address(hd_iss *iss, struct store *s, uint32_t runs, uint32_t resps, bool awready) {
     struct dma_gen *g = &s->gen;
     bool free = !s->aw || awready;
-    bool go = g->c_valid && free && resps < HD_ST_RECORDS && (g->mid || runs < HD_ST_RECORDS);
+    bool go =
+        g->c_valid && free && resps < HD_N_store_records && (g->mid || runs < HD_N_store_records);
     bool done = false;
     if (free) s->aw = go;
     if (go) {
@@ -100,8 +101,8 @@ static void address(hd_iss *iss, struct store *s, uint32_t runs, uint32_t resps,
         hd_iss_gen_sent(iss, g, beats);
         done = !g->mid;
         s->aw_beats = beats;
-        s->burst[(s->burst_at + s->n_bursts++) % HD_ST_RECORDS] = (uint8_t)(beats - 1);
-        s->resp_last[(s->resp_at + s->n_resps++) % HD_ST_RECORDS] = g->c.last && done;
+        s->burst[(s->burst_at + s->n_bursts++) % HD_N_store_records] = (uint8_t)(beats - 1);
+        s->resp_last[(s->resp_at + s->n_resps++) % HD_N_store_records] = g->c.last && done;
     }
     hd_iss_gen_step(iss, g, HD_UNIT_st, done);
 }
@@ -115,7 +116,7 @@ void hd_iss_store_tick(hd_iss *iss, struct hd_iss_banks *taken) {
         (s->out && !in->wready) || (!s->out && !s->n_bursts && resps);
     if (in->bvalid) {
         if (s->resp_last[s->resp_at]) hd_iss_engine_done(iss, HD_UNIT_st, iss->now + 1);
-        s->resp_at = (s->resp_at + 1) % HD_ST_RECORDS;
+        s->resp_at = (s->resp_at + 1) % HD_N_store_records;
         s->n_resps--;
     }
     read(iss, s, taken, chunks);
@@ -127,7 +128,7 @@ uint64_t hd_iss_store_next(const hd_iss *iss) {
     const struct store *s = &iss->store;
     bool busy = s->aw || s->read || s->coming[0] || s->coming[1] || s->chunks || s->run || s->out ||
                 s->packs.n || s->runs.n;
-    if (!busy && s->gen.c_valid && s->n_resps == HD_ST_RECORDS) return HD_NEVER;
+    if (!busy && s->gen.c_valid && s->n_resps == HD_N_store_records) return HD_NEVER;
     return busy ? iss->now + 1 : hd_iss_gen_next(iss, &s->gen);
 }
 

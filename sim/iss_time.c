@@ -26,7 +26,7 @@ void hd_iss_engine_free(hd_iss *iss, enum hd_unit u) {
 void hd_iss_engine_done(hd_iss *iss, enum hd_unit u, uint64_t t) {
     struct front *f = &iss->front[u];
     for (uint32_t i = 0; i < f->f_n; i++) {
-        uint64_t *done = &f->fly[(f->f_head + i) % HD_IN_FLIGHT].done;
+        uint64_t *done = &f->fly[(f->f_head + i) % HD_N_ops_in_flight].done;
         if (*done != HD_NEVER) continue;
         *done = t;
         return;
@@ -48,10 +48,10 @@ static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles) {
     f->engine_free = f->fly[slot].done = HD_NEVER;
     if (cycles > iss->budget) { /* does not end */
         f->engine_free = iss->now + cycles;
-        f->fly[slot].done = f->engine_free + HD_T_MX_DONE;
+        f->fly[slot].done = f->engine_free + HD_T_mx_done;
     } else if (u == HD_UNIT_mx) {
         f->engine_free = iss->now + hd_iss_mx_start(iss, f->words, cycles);
-        f->fly[slot].done = f->engine_free + HD_T_MX_DONE;
+        f->fly[slot].done = f->engine_free + HD_T_mx_done;
     } else {
         if (u == HD_UNIT_vx)
             hd_iss_vx_start(iss, f->cur.op.code, f->words);
@@ -142,7 +142,7 @@ static void count_traffic(hd_iss *iss, const struct hd_axi_in *in) {
 
 static int pick(const struct read_bus *b, const bool asks[IDS], uint32_t lx_beats) {
     if (asks[ID_FETCH]) return ID_FETCH;
-    if (asks[ID_LX] && (b->credit >= lx_beats + HD_BURST_COST || !asks[ID_LW])) return ID_LX;
+    if (asks[ID_LX] && (b->credit >= lx_beats + HD_N_burst_cost || !asks[ID_LW])) return ID_LX;
     return asks[ID_LW] ? ID_LW : NOBODY;
 }
 
@@ -195,7 +195,7 @@ void hd_iss_tick(hd_iss *iss) {
                       hd_iss_load_asks(iss, &iss->load[1], &beats[ID_LW])};
     bool free = !b->ar || in.arready, room[2];
     int who = free ? pick(b, asks, beats[ID_LX]) : NOBODY;
-    for (int i = 0; i < 2; i++) room[i] = iss->load[i].runs.n < HD_RECORDS;
+    for (int i = 0; i < 2; i++) room[i] = iss->load[i].runs.n < HD_N_load_records;
 
     int beat = b->valid[0] ? b->id[0] : NOBODY; /* at an engine */
     bool lx_takes = on_chip(iss, beat == ID_LX), last = b->last[0];
@@ -209,7 +209,7 @@ void hd_iss_tick(hd_iss *iss) {
     if (who != NOBODY) {
         b->ar_id = (uint8_t)who;
         b->ar_beats = beats[who];
-        uint32_t cost = beats[who] + HD_BURST_COST;
+        uint32_t cost = beats[who] + HD_N_burst_cost;
         if (who == ID_LW) b->credit = cost + (asks[ID_LX] ? b->credit : 0);
         if (who == ID_LX) b->credit -= b->credit < cost ? b->credit : cost;
     }

@@ -8,10 +8,6 @@
 
 enum { LOOPS = 4, LANES = 64 };
 enum { DW_COLS = 3, DW_ROWS = 4, DW_IMM = 255, TAPS_PER_WORD = 8 };
-enum { KIND_AM_INT, KIND_AM_F32, KIND_XM_S8, KIND_XM_U8, KIND_ZERO, KIND_PM_INT, KIND_PM_F32 };
-enum { TO_XM, TO_AM_F32, TO_AM_INT, TO_XM_TURNED };
-enum { ALU_A, ALU_ADD, ALU_SUB, ALU_MUL, ALU_MAX, ALU_MIN };
-enum { RED_NONE, RED_SUM, RED_MAX };
 
 struct map {
     int64_t n[LOOPS], as[LOOPS], bs[LOOPS], ds[LOOPS], ps[LOOPS];
@@ -30,7 +26,7 @@ static float float_of(uint32_t bits) {
 }
 
 static bool is_f32(int kind) {
-    return kind == KIND_AM_F32 || kind == KIND_PM_F32;
+    return kind == HD_V_vx_kind_am_f32 || kind == HD_V_vx_kind_pm_f32;
 }
 
 static void map_of(const uint32_t *words, struct map *o) {
@@ -49,8 +45,8 @@ static void map_of(const uint32_t *words, struct map *o) {
     o->fn = (int)GET(fn), o->lut = (int)GET(lut), o->tail = (int)GET(tail), o->q = (int)GET(q);
     o->lanes = GET(lanes) != 0;
     o->use_bias = GET(use_bias) != 0, o->scale_pm = GET(scale_pm) != 0;
-    o->use_pm = o->use_bias || o->scale_pm || o->a_kind > KIND_ZERO ||
-                (o->alu != ALU_A && o->b_kind > KIND_ZERO);
+    o->use_pm = o->use_bias || o->scale_pm || o->a_kind > HD_V_vx_kind_zero ||
+                (o->alu != HD_V_vx_alu_a && o->b_kind > HD_V_vx_kind_zero);
     if (is_f32(o->a_kind)) o->use_bias = false;
     o->a_imm = (uint32_t)GET(a_imm), o->b_imm = (uint32_t)GET(b_imm);
     o->a_scale = float_of((uint32_t)GET(a_scale)), o->b_scale = float_of((uint32_t)GET(b_scale));
@@ -60,10 +56,10 @@ static void map_of(const uint32_t *words, struct map *o) {
 }
 
 static bool in_xm(int kind) {
-    return kind == KIND_XM_S8 || kind == KIND_XM_U8;
+    return kind == HD_V_vx_kind_xm_int8 || kind == HD_V_vx_kind_xm_uint8;
 }
 static bool in_am(int kind) {
-    return kind == KIND_AM_INT || kind == KIND_AM_F32;
+    return kind == HD_V_vx_kind_am_int32 || kind == HD_V_vx_kind_am_f32;
 }
 
 static bool inside(int64_t at, const int64_t *n, const int64_t *step, int from, int64_t size) {
@@ -79,7 +75,7 @@ static bool inside(int64_t at, const int64_t *n, const int64_t *step, int from, 
 }
 
 static bool to_am(const struct map *o) {
-    return o->d_kind == TO_AM_F32 || o->d_kind == TO_AM_INT;
+    return o->d_kind == HD_V_vx_dest_am_f32 || o->d_kind == HD_V_vx_dest_am_int32;
 }
 
 /* Operands that map and dw share. */
@@ -88,13 +84,13 @@ static bool common_legal(const hd_iss *iss, const struct map *o) {
 }
 
 static bool map_legal(const hd_iss *iss, const struct map *o) {
-    if (!common_legal(iss, o) || o->nred > LOOPS || o->a_kind > KIND_PM_F32 ||
-        o->b_kind > KIND_PM_F32 || o->alu > ALU_MIN || o->red > RED_MAX)
+    if (!common_legal(iss, o) || o->nred > LOOPS || o->a_kind > HD_V_vx_kind_pm_f32 ||
+        o->b_kind > HD_V_vx_kind_pm_f32 || o->alu > HD_V_vx_alu_min || o->red > HD_V_vx_red_max)
         return false;
-    if (o->red == RED_NONE && (o->nred || o->lanes)) return false;
-    if (o->red == RED_SUM && is_f32(o->a_kind)) return false;
-    if (o->nred && o->a_kind > KIND_ZERO) return false;
-    return o->d_kind != TO_XM_TURNED || (!o->nred && o->n[0] == (int64_t)iss->m.n);
+    if (o->red == HD_V_vx_red_none && (o->nred || o->lanes)) return false;
+    if (o->red == HD_V_vx_red_sum && is_f32(o->a_kind)) return false;
+    if (o->nred && o->a_kind > HD_V_vx_kind_zero) return false;
+    return o->d_kind != HD_V_vx_dest_xm_transposed || (!o->nred && o->n[0] == (int64_t)iss->m.n);
 }
 
 static unsigned check(const hd_iss *iss, const struct map *o) {
@@ -104,8 +100,8 @@ static unsigned check(const hd_iss *iss, const struct map *o) {
     int64_t xm = iss->m.xm_bytes / iss->m.n, am = hd_am_words(&iss->m), pm = hd_pm_words(&iss->m);
     if ((in_xm(o->a_kind) && !inside(o->a, o->n, o->as, 0, xm)) ||
         (in_am(o->a_kind) && !inside(o->a, o->n, o->as, 0, am)) ||
-        (o->alu != ALU_A && in_xm(o->b_kind) && !inside(o->b, o->n, o->bs, o->nred, xm)) ||
-        (o->alu != ALU_A && in_am(o->b_kind) && !inside(o->b, o->n, o->bs, o->nred, am)) ||
+        (o->alu != HD_V_vx_alu_a && in_xm(o->b_kind) && !inside(o->b, o->n, o->bs, o->nred, xm)) ||
+        (o->alu != HD_V_vx_alu_a && in_am(o->b_kind) && !inside(o->b, o->n, o->bs, o->nred, am)) ||
         !inside(o->d, o->n, o->ds, o->nred, to_am(o) ? am : xm) ||
         (o->use_pm && !inside(o->p, o->n, o->ps, o->nred, pm)))
         return HD_ERR_range;
@@ -115,10 +111,10 @@ static unsigned check(const hd_iss *iss, const struct map *o) {
 /* The integers (or binary32 bits) of one operand vector; those of PM lie at p_at. */
 static void load(const hd_iss *iss, int kind, int64_t at, int64_t p_at, uint32_t imm,
                  uint32_t *out) {
-    if (kind > KIND_ZERO) {
+    if (kind > HD_V_vx_kind_zero) {
         for (int i = 0; i < (int)iss->m.n; i++) {
             memcpy(&out[i], iss->pm + (p_at * iss->m.n + i) * 8, 4);
-            if (kind == KIND_PM_INT) out[i] += imm;
+            if (kind == HD_V_vx_kind_pm_int32) out[i] += imm;
         }
         return;
     }
@@ -126,16 +122,16 @@ static void load(const hd_iss *iss, int kind, int64_t at, int64_t p_at, uint32_t
     const int32_t *am = iss->am + at * n;
     const uint8_t *xm = iss->xm + at * n;
     switch (kind) {
-    case KIND_AM_INT:
+    case HD_V_vx_kind_am_int32:
         for (int i = 0; i < n; i++) out[i] = (uint32_t)am[i] + imm;
         break;
-    case KIND_AM_F32:
+    case HD_V_vx_kind_am_f32:
         memcpy(out, am, (size_t)n * 4);
         break;
-    case KIND_XM_S8:
+    case HD_V_vx_kind_xm_int8:
         for (int i = 0; i < n; i++) out[i] = (uint32_t)(int32_t)(int8_t)xm[i] + imm;
         break;
-    case KIND_XM_U8:
+    case HD_V_vx_kind_xm_uint8:
         for (int i = 0; i < n; i++) out[i] = xm[i] + imm;
         break;
     default:
@@ -146,7 +142,7 @@ static void load(const hd_iss *iss, int kind, int64_t at, int64_t p_at, uint32_t
 static void reduce(int red, int n, bool first, const uint32_t *t, uint32_t *acc) {
     if (first)
         memcpy(acc, t, (size_t)n * 4);
-    else if (red == RED_MAX)
+    else if (red == HD_V_vx_red_max)
         for (int i = 0; i < n; i++) acc[i] = (int32_t)t[i] > (int32_t)acc[i] ? t[i] : acc[i];
     else
         for (int i = 0; i < n; i++) acc[i] += t[i];
@@ -166,7 +162,7 @@ static void across(int red, int n, uint32_t *acc) {
 
 /* Lanes that do not count take the value that changes nothing. */
 static void cut_tail(const struct map *o, int n, uint32_t *t) {
-    for (int i = o->tail; i < n; i++) t[i] = o->red == RED_MAX ? UINT32_C(1) << 31 : 0;
+    for (int i = o->tail; i < n; i++) t[i] = o->red == HD_V_vx_red_max ? UINT32_C(1) << 31 : 0;
 }
 
 static bool is_nan(float v) {
@@ -187,22 +183,22 @@ static void to_float(int kind, int n, const uint32_t *t, float *out) {
 static float pick(int alu, float a, float b) { /* a NaN gives the other operand */
     if (is_nan(b)) return a;
     if (is_nan(a)) return b;
-    return (alu == ALU_MAX ? a > b : a < b) ? a : b;
+    return (alu == HD_V_vx_alu_max ? a > b : a < b) ? a : b;
 }
 
 static void combine(int alu, int n, const float *a, const float *b, float *r) {
     switch (alu) {
-    case ALU_ADD:
+    case HD_V_vx_alu_add:
         for (int i = 0; i < n; i++) r[i] = plain(a[i] + b[i]);
         break;
-    case ALU_SUB:
+    case HD_V_vx_alu_sub:
         for (int i = 0; i < n; i++) r[i] = plain(a[i] - b[i]);
         break;
-    case ALU_MUL:
+    case HD_V_vx_alu_mul:
         for (int i = 0; i < n; i++) r[i] = plain(a[i] * b[i]);
         break;
-    case ALU_MAX:
-    case ALU_MIN:
+    case HD_V_vx_alu_max:
+    case HD_V_vx_alu_min:
         for (int i = 0; i < n; i++) r[i] = pick(alu, a[i], b[i]);
         break;
     default:
@@ -223,7 +219,7 @@ static void to_bytes(hd_iss *iss, const struct map *o, const float *r, int64_t d
         for (int i = 0; i < n; i++) y[i] = (uint8_t)hd_requant(r[i], o->zp, o->lo, o->hi);
     if (o->lut)
         for (int i = 0; i < n; i++) y[i] = iss->tm[(o->lut - 1) * HD_TM_WORD_BYTES + y[i]];
-    if (o->d_kind == TO_XM) {
+    if (o->d_kind == HD_V_vx_dest_xm) {
         memcpy(iss->xm + d_at * n, y, (size_t)n);
         return;
     }
@@ -256,20 +252,20 @@ static void finish(hd_iss *iss, const struct map *o, uint32_t *t, int64_t b_at, 
     }
     to_float(o->a_kind, n, t, fa);
     for (int i = 0; i < n; i++) fa[i] = plain(fa[i] * scale[i]);
-    if (o->alu != ALU_A) {
+    if (o->alu != HD_V_vx_alu_a) {
         uint32_t b[LANES];
         load(iss, o->b_kind, b_at, p_at, o->b_imm, b);
         to_float(o->b_kind, n, b, fb);
         for (int i = 0; i < n; i++) fb[i] = plain(fb[i] * o->b_scale);
     }
-    if (o->fn && o->alu == ALU_MUL)
+    if (o->fn && o->alu == HD_V_vx_alu_mul)
         for (int i = 0; i < n; i++) fa[i] = hd_fn((enum hd_fn)o->fn, fa[i]);
     combine(o->alu, n, fa, fb, r);
-    if (o->fn && o->alu != ALU_MUL)
+    if (o->fn && o->alu != HD_V_vx_alu_mul)
         for (int i = 0; i < n; i++) r[i] = hd_fn((enum hd_fn)o->fn, r[i]);
-    if (o->d_kind == TO_AM_F32)
+    if (o->d_kind == HD_V_vx_dest_am_f32)
         memcpy(iss->am + d_at * n, r, (size_t)n * 4);
-    else if (o->d_kind == TO_AM_INT)
+    else if (o->d_kind == HD_V_vx_dest_am_int32)
         for (int i = 0; i < n; i++) iss->am[d_at * n + i] = hd_round_scaled(r[i], o->q);
     else
         to_bytes(iss, o, r, d_at);
@@ -295,7 +291,7 @@ static unsigned run_map(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles
     if (__builtin_mul_overflow(inner, outer, out_cycles)) *out_cycles = HD_NEVER / 2;
     if (*out_cycles > iss->budget) return HD_ERR_none;
     uint64_t cycles = 0;
-    bool total = o.red == RED_MAX && is_f32(o.a_kind);
+    bool total = o.red == HD_V_vx_red_max && is_f32(o.a_kind);
     iss->vx_turn = 0;
     for (uint64_t v = 0; v < outer; v++) {
         uint32_t acc[LANES], t[LANES];
@@ -309,15 +305,17 @@ static unsigned run_map(hd_iss *iss, const uint32_t *words, uint64_t *out_cycles
             for (int l = 0; l < o.nred; l++) a_at += i[l] * o.as[l];
             load(iss, o.a_kind, a_at, at[3], o.a_imm, t);
             if (total) reorder((int)iss->m.n, t);
-            if (o.red != RED_NONE && o.tail && i[0] == o.n[0] - 1) cut_tail(&o, (int)iss->m.n, t);
+            if (o.red != HD_V_vx_red_none && o.tail && i[0] == o.n[0] - 1)
+                cut_tail(&o, (int)iss->m.n, t);
             reduce(o.red, (int)iss->m.n, r == 0, t, acc);
             for (int l = 0; l < o.nred && ++i[l] == o.n[l]; l++) i[l] = 0;
         }
-        cycles += inner + (o.alu != ALU_A && clash(iss, &o, a_at, at[1]));
+        cycles += inner + (o.alu != HD_V_vx_alu_a && clash(iss, &o, a_at, at[1]));
         if (o.lanes) across(o.red, (int)iss->m.n, acc);
         if (total) reorder((int)iss->m.n, acc);
         finish(iss, &o, acc, at[1], at[2], at[3]);
-        if (o.d_kind == TO_XM_TURNED && i[0] == o.n[0] - 1) turn(iss, &o, at[2] - i[0] * o.ds[0]);
+        if (o.d_kind == HD_V_vx_dest_xm_transposed && i[0] == o.n[0] - 1)
+            turn(iss, &o, at[2] - i[0] * o.ds[0]);
         for (int l = o.nred; l < LOOPS && ++i[l] == o.n[l]; l++) i[l] = 0;
     }
     *out_cycles = cycles;
@@ -331,7 +329,7 @@ static bool pairs(const struct map *o) { /* every second column comes from B */
 }
 
 static bool sums(const struct map *o) { /* windows add to B */
-    return o->b_kind == KIND_AM_INT;
+    return o->b_kind == HD_V_vx_kind_am_int32;
 }
 
 static int64_t dw_columns(const struct map *o) { /* vectors of A in a row of outputs */
@@ -344,10 +342,10 @@ static unsigned check_dw(const hd_iss *iss, const struct map *o) {
     for (int l = 0; l < LOOPS; l++)
         if (o->n[l] == 0) return HD_ERR_operand;
     if (o->n[0] > DW_COLS || o->n[2] > DW_ROWS || o->sx == 0 || !in_xm(o->a_kind) ||
-        (o->b_kind != KIND_ZERO && !sums(o) &&
+        (o->b_kind != HD_V_vx_kind_zero && !sums(o) &&
          (o->b_kind != o->a_kind || o->sx != 2 || o->n[0] < 2)) ||
-        o->alu != ALU_A || o->red != RED_NONE || o->nred != 0 || o->d_kind == TO_XM_TURNED ||
-        imm < -DW_IMM || imm > DW_IMM)
+        o->alu != HD_V_vx_alu_a || o->red != HD_V_vx_red_none || o->nred != 0 ||
+        o->d_kind == HD_V_vx_dest_xm_transposed || imm < -DW_IMM || imm > DW_IMM)
         return HD_ERR_operand;
     int64_t xm = iss->m.xm_bytes / iss->m.n, am = hd_am_words(&iss->m), pm = hd_pm_words(&iss->m);
     int64_t tap_words = (o->n[0] * o->n[2] + TAPS_PER_WORD - 1) / TAPS_PER_WORD;

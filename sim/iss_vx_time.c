@@ -4,17 +4,14 @@
 
 #include "sim/iss_int.h"
 
-enum { KIND_AM_INT, KIND_AM_F32, KIND_XM_S8, KIND_XM_U8, ALU_A = 0, ALU_MUL = 3 };
-enum { TO_AM_F32 = 1, TO_AM_INT = 2, TURNED = 3 };
-
 static void set_late(struct vx_time *v, bool lanes, bool fn, bool lut, int alu) {
-    v->fn_before = fn && alu == ALU_MUL;
+    v->fn_before = fn && alu == HD_V_vx_alu_mul;
     v->fn_behind = fn && !v->fn_before;
-    v->late[0] = v->dw ? HD_T_VX_DW : lanes ? HD_T_VX_ACROSS : 0;
-    v->late[1] = v->late[0] + (v->fn_before ? HD_T_VX_FN : 0);
-    v->late[2] = v->late[0] + (fn ? HD_T_VX_FN : 0);
-    v->late[3] = v->late[2] + (lut ? HD_T_VX_LUT : 0);
-    v->late[4] = v->dw ? HD_T_VX_DW : 0; /* before the reduction */
+    v->late[0] = v->dw ? HD_T_vx_dw : lanes ? HD_T_vx_lanes : 0;
+    v->late[1] = v->late[0] + (v->fn_before ? HD_T_vx_fn : 0);
+    v->late[2] = v->late[0] + (fn ? HD_T_vx_fn : 0);
+    v->late[3] = v->late[2] + (lut ? HD_T_vx_lut : 0);
+    v->late[4] = v->dw ? HD_T_vx_dw : 0; /* before the reduction */
 }
 
 /* dw as a nest: rows innermost, then the columns of a row of outputs, then vectors of channels. */
@@ -58,13 +55,13 @@ void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words) {
     int alu = (int)GET(alu);
     v->run = true;
     v->dw = code == hd_isa_ops[HD_OP_vx_dw].code;
-    v->pairs = v->dw && (b == KIND_XM_S8 || b == KIND_XM_U8);
-    v->sums = v->dw && b == KIND_AM_INT;
-    v->two = alu != ALU_A || v->pairs || v->sums;
-    v->to_am = d == TO_AM_F32 || d == TO_AM_INT;
-    v->turns = d == TURNED;
-    v->a_am = a <= KIND_AM_F32, v->a_xm = !v->a_am && a <= KIND_XM_U8;
-    v->b_am = b <= KIND_AM_F32, v->b_xm = !v->b_am && b <= KIND_XM_U8;
+    v->pairs = v->dw && (b == HD_V_vx_kind_xm_int8 || b == HD_V_vx_kind_xm_uint8);
+    v->sums = v->dw && b == HD_V_vx_kind_am_int32;
+    v->two = alu != HD_V_vx_alu_a || v->pairs || v->sums;
+    v->to_am = d == HD_V_vx_dest_am_f32 || d == HD_V_vx_dest_am_int32;
+    v->turns = d == HD_V_vx_dest_xm_transposed;
+    v->a_am = a <= HD_V_vx_kind_am_f32, v->a_xm = !v->a_am && a <= HD_V_vx_kind_xm_uint8;
+    v->b_am = b <= HD_V_vx_kind_am_f32, v->b_xm = !v->b_am && b <= HD_V_vx_kind_xm_uint8;
     v->got_a = v->got_b = false;
     for (int l = 0; l < 4; l++)
         v->at[HD_VX_A][l] = GET(a), v->at[HD_VX_B][l] = GET(b), v->at[HD_VX_D][l] = GET(d);
@@ -84,7 +81,7 @@ void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words) {
 static bool may_issue(const struct vx_time *v, uint64_t t) {
     for (int i = 0; i < HD_VX_PLACES; i++)
         if (v->from[i] > t + v->late[i]) return false;
-    if (v->fn_before && v->fn_end && t <= v->fn_end + HD_T_VX_FN_SWITCH) return false;
+    if (v->fn_before && v->fn_end && t <= v->fn_end + HD_T_vx_fn_switch) return false;
     if ((v->a_xm || (v->two && v->b_xm)) && v->n_xm != !v->to_am) return false;
     if ((v->a_am || (v->two && v->b_am)) && v->n_am != v->to_am) return false;
     return v->turns || !v->n_turn;
@@ -107,12 +104,13 @@ static bool take_am(const hd_iss *iss, uint32_t *taken, int64_t at) {
 static void push(hd_iss *iss, bool end) {
     struct vx_time *v = &iss->vx;
     uint32_t mask = HD_VX_RESULTS - 1;
-    uint64_t ready = iss->now + HD_T_VX_WRITE + v->late[3];
+    uint64_t ready = iss->now + HD_T_vx_write + v->late[3];
     v->result[(v->first + v->n_results++) & mask] =
         (struct vx_result){v->turns ? HD_NEVER : ready, v->at[HD_VX_D][0], v->to_am, v->turns, end};
     if (!v->turns || ++v->block < iss->m.n) return;
     for (uint32_t j = 0; j < v->block; j++) /* columns leave when the last vector is in */
-        v->result[(v->first + v->n_results - v->block + j) & mask].ready = ready + HD_T_VX_TURN + j;
+        v->result[(v->first + v->n_results - v->block + j) & mask].ready =
+            ready + HD_T_vx_transpose + j;
     v->block = 0;
 }
 

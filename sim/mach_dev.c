@@ -14,7 +14,6 @@
 #define MAX_CYCLES                                                                                 \
     (UINT64_C(1) << 34)         /* of one run; longer is taken for a program that does not end */
 #define SLICE UINT64_C(1000000) /* cycles between looks at the clock */
-enum { DEFAULT_LATENCY = 64, DEFAULT_OUTSTANDING = 16, DEFAULT_WATCHDOG = 1000000 };
 
 struct hd_device {
     const struct hd_mach_backend *backend;
@@ -43,7 +42,7 @@ struct hd_exec {
 /* ---- open and close ------------------------------------------------------------------------- */
 
 static uint32_t watchdog_of(const struct hd_device_options *opt, uint32_t latency) {
-    uint64_t w = opt->watchdog_cycles ? opt->watchdog_cycles : DEFAULT_WATCHDOG;
+    uint64_t w = opt->watchdog_cycles ? opt->watchdog_cycles : HD_DEFAULT_watchdog;
     if (!opt->watchdog_cycles && w < (uint64_t)latency * 64) w = (uint64_t)latency * 64;
     return w > UINT32_MAX ? UINT32_MAX : (uint32_t)w;
 }
@@ -52,9 +51,9 @@ hd_status hd_mach_mem_config(hd_ctx *ctx, const char *scheme, const struct hd_de
                              struct hd_mem_config *out) {
     uint32_t axi = hd_axi_bytes(&opt->machine);
     const struct hd_mem_options *m = &opt->mem;
-    struct hd_mem_config cfg = {m->latency ? m->latency : DEFAULT_LATENCY,
+    struct hd_mem_config cfg = {m->latency ? m->latency : HD_DEFAULT_mem_latency,
                                 m->bytes_per_cycle ? m->bytes_per_cycle : axi,
-                                m->outstanding ? m->outstanding : DEFAULT_OUTSTANDING, 0};
+                                m->outstanding ? m->outstanding : HD_DEFAULT_mem_outstanding, 0};
     if (cfg.outstanding > HD_MEM_MAX_OUTSTANDING)
         return hd_fail(ctx, HD_INVALID, "%s: %" PRIu32 " outstanding bursts, at most %d", scheme,
                        cfg.outstanding, HD_MEM_MAX_OUTSTANDING);

@@ -226,21 +226,22 @@ static void check_mx(struct hd_check *k, struct hd_check_op *op, const uint32_t 
 static void touch_vx(struct hd_check *k, struct hd_check_op *op, const char *what, int64_t kind,
                      int64_t base, const struct nest *nest, const int64_t *step, int first,
                      bool write) {
-    bool am = kind <= 1;
+    bool am = kind <= HD_V_vx_kind_am_f32;
     touch(k, op, what, am ? HD_CHECK_AM : HD_CHECK_XM, am ? 1 : k->m->n, base, nest, step, first, 1,
           write);
 }
 
 /* Kind of operand that lies where a result of this d_kind goes. */
 static int64_t vx_place(int64_t d_kind) {
-    return d_kind == 1 || d_kind == 2 ? 1 : 2;
+    return d_kind == HD_V_vx_dest_am_f32 || d_kind == HD_V_vx_dest_am_int32 ? HD_V_vx_kind_am_f32
+                                                                            : HD_V_vx_kind_xm_int8;
 }
 
 /* Operands of what happens to a result, of map and dw. */
 static void check_result(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
     at_most(k, op, "tail", GET(vx_tail), k->m->n);
     at_most(k, op, "lut", GET(vx_lut), HD_TM_TABLES);
-    if (GET(vx_lut) && vx_place(GET(vx_d_kind)) == 1)
+    if (GET(vx_lut) && vx_place(GET(vx_d_kind)) == HD_V_vx_kind_am_f32)
         hd_check_add(k, true, op, "lut is %lld, a table is for bytes and the result goes to AM",
                      (long long)GET(vx_lut));
 }
@@ -252,56 +253,61 @@ static void touch_table(struct hd_check *k, struct hd_check_op *op, int64_t lut)
 }
 
 static void check_vx(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
-    enum { AM_F32 = 1, ZERO = 4, PM_F32 = 6, RED_SUM = 1, TURNED = 3 };
     struct nest nest = {4, {GET(vx_n0), GET(vx_n1), GET(vx_n2), GET(vx_n3)}};
     int64_t as[4] = {GET(vx_as0), GET(vx_as1), GET(vx_as2), GET(vx_as3)};
     int64_t bs[4] = {GET(vx_bs0), GET(vx_bs1), GET(vx_bs2), GET(vx_bs3)};
     int64_t ds[4] = {GET(vx_ds0), GET(vx_ds1), GET(vx_ds2), GET(vx_ds3)};
     int64_t ps[4] = {GET(vx_ps0), GET(vx_ps1), GET(vx_ps2), GET(vx_ps3)};
     int64_t nred = GET(vx_nred), a = GET(vx_a_kind), b = GET(vx_b_kind), d = GET(vx_d_kind);
-    at_most(k, op, "a_kind", a, PM_F32);
-    at_most(k, op, "b_kind", b, PM_F32);
-    at_most(k, op, "alu", GET(vx_alu), 5);
-    at_most(k, op, "red", GET(vx_red), 2);
+    static const enum hd_field choices[] = {HD_F_vx_a_kind, HD_F_vx_b_kind, HD_F_vx_alu,
+                                            HD_F_vx_red};
+    for (size_t i = 0; i < sizeof choices / sizeof *choices; i++)
+        at_most(k, op, hd_isa_fields[choices[i]].name, hd_field_get(w, choices[i]),
+                hd_value_max(choices[i]));
     at_most(k, op, "nred", nred, 4);
     check_result(k, op, w);
     if (GET(vx_red) == 0 && (nred != 0 || GET(vx_lanes)))
         hd_check_add(k, true, op, "nred is %lld and lanes %lld, red none wants 0", (long long)nred,
                      (long long)GET(vx_lanes));
-    if (GET(vx_red) == RED_SUM && (a == AM_F32 || a == PM_F32))
+    if (GET(vx_red) == HD_V_vx_red_sum && (a == HD_V_vx_kind_am_f32 || a == HD_V_vx_kind_pm_f32))
         hd_check_add(k, true, op, "a sum works on integers, a_kind is binary32");
-    if (nred && a > ZERO)
+    if (nred && a > HD_V_vx_kind_zero)
         hd_check_add(k, true, op, "nred is %lld, an operand A from PM wants 0", (long long)nred);
-    if (d == TURNED && (nred || nest.n[0] != (int64_t)k->m->n))
+    if (d == HD_V_vx_dest_xm_transposed && (nred || nest.n[0] != (int64_t)k->m->n))
         hd_check_add(k, true, op, "n0 is %lld and nred %lld, a transposed block wants %lld and 0",
                      (long long)nest.n[0], (long long)nred, (long long)k->m->n);
-    if (nred > 4 || a > PM_F32 || b > PM_F32 || !loops_run(k, op, &nest, 0)) return;
-    bool two = GET(vx_alu) != 0;
+    if (nred > 4 || a > HD_V_vx_kind_pm_f32 || b > HD_V_vx_kind_pm_f32 ||
+        !loops_run(k, op, &nest, 0))
+        return;
+    bool two = GET(vx_alu) != HD_V_vx_alu_a;
     int first = (int)nred;
-    if (a < ZERO) touch_vx(k, op, "operand A", a, GET(vx_a), &nest, as, 0, false);
-    if (b < ZERO && two) touch_vx(k, op, "operand B", b, GET(vx_b), &nest, bs, first, false);
+    if (a < HD_V_vx_kind_zero) touch_vx(k, op, "operand A", a, GET(vx_a), &nest, as, 0, false);
+    if (b < HD_V_vx_kind_zero && two)
+        touch_vx(k, op, "operand B", b, GET(vx_b), &nest, bs, first, false);
     touch_vx(k, op, "destination", vx_place(d), GET(vx_d), &nest, ds, first, true);
     if (GET(vx_lut) && GET(vx_lut) <= HD_TM_TABLES) touch_table(k, op, GET(vx_lut));
-    if (GET(vx_use_bias) || GET(vx_scale_pm) || a > ZERO || (two && b > ZERO))
+    if (GET(vx_use_bias) || GET(vx_scale_pm) || a > HD_V_vx_kind_zero ||
+        (two && b > HD_V_vx_kind_zero))
         touch(k, op, "PM words", HD_CHECK_PM, 1, GET(vx_p), &nest, ps, first, 1, false);
 }
 
 /* vx.dw: taps lie in the PM words behind the one of bias and scale, 8 a word. */
 static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
-    enum { AM_INT = 0, S8 = 2, U8 = 3, ZERO = 4, COLS = 3, ROWS = 4, IMM = 255, TAPS = 8 };
+    enum { COLS = 3, ROWS = 4, IMM = 255, TAPS = 8 };
     int64_t n0 = GET(vx_n0), n1 = GET(vx_n1), n2 = GET(vx_n2), n3 = GET(vx_n3), sx = GET(vx_sx);
     int64_t a = GET(vx_a_kind), d = GET(vx_d_kind), imm = GET(vx_a_imm);
     struct nest all = {4, {n0, n1, n2, n3}};
     at_most(k, op, "n0", n0, COLS);
     at_most(k, op, "n2", n2, ROWS);
-    at_most(k, op, "d_kind", d, 2);
+    at_most(k, op, "d_kind", d, HD_V_vx_dest_am_int32);
     check_result(k, op, w);
     if (sx < 1) hd_check_add(k, true, op, "sx is 0, 1 to 3");
-    if (a != S8 && a != U8)
+    if (a != HD_V_vx_kind_xm_int8 && a != HD_V_vx_kind_xm_uint8)
         hd_check_add(k, true, op, "a_kind is %lld, 2 or 3 (bytes of XM)", (long long)a);
     if (GET(vx_alu) || GET(vx_red) || GET(vx_nred) || GET(vx_lanes))
         hd_check_add(k, true, op, "alu, red, nred and lanes must be 0");
-    bool sums = GET(vx_b_kind) == AM_INT, pairs = GET(vx_b_kind) != ZERO && !sums;
+    bool sums = GET(vx_b_kind) == HD_V_vx_kind_am_int32,
+         pairs = GET(vx_b_kind) != HD_V_vx_kind_zero && !sums;
     if (pairs && (GET(vx_b_kind) != a || sx != 2 || n0 < 2))
         hd_check_add(k, true, op,
                      "b_kind is %lld: 4, 0 for sums that go on, or for pairs of columns as a_kind, "
@@ -315,10 +321,10 @@ static void check_dw(struct hd_check *k, struct hd_check_op *op, const uint32_t 
     int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)}, ps[1] = {GET(vx_ps3)};
     int64_t bs[3] = {GET(vx_bs0), GET(vx_bs2), GET(vx_bs3)};
     int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)}, sum[2] = {GET(vx_bs1), GET(vx_bs3)};
-    touch_vx(k, op, "operand A", S8, GET(vx_a), &in, as, 0, false);
+    touch_vx(k, op, "operand A", HD_V_vx_kind_xm_int8, GET(vx_a), &in, as, 0, false);
     in.n[0] = n1;
-    if (pairs) touch_vx(k, op, "operand B", S8, GET(vx_b), &in, bs, 0, false);
-    if (sums) touch_vx(k, op, "operand B", AM_INT, GET(vx_b), &out, sum, 0, false);
+    if (pairs) touch_vx(k, op, "operand B", HD_V_vx_kind_xm_int8, GET(vx_b), &in, bs, 0, false);
+    if (sums) touch_vx(k, op, "operand B", HD_V_vx_kind_am_int32, GET(vx_b), &out, sum, 0, false);
     touch_vx(k, op, "destination", vx_place(d), GET(vx_d), &out, ds, 0, true);
     if (GET(vx_lut) && GET(vx_lut) <= HD_TM_TABLES) touch_table(k, op, GET(vx_lut));
     touch(k, op, "PM words", HD_CHECK_PM, 1, GET(vx_p), &par, ps, 0, 1 + hd_ceil_div(n0 * n2, TAPS),

@@ -95,8 +95,8 @@ void hd_cmd_device_options(const struct hd_cmd *c, const struct hd_machine *m,
 
 struct hd_mem_options hd_cmd_mem(const struct hd_cmd *c, const struct hd_machine *m) {
     struct hd_mem_options o = c->opt.mem;
-    if (!o.latency) o.latency = 64;
+    if (!o.latency) o.latency = HD_DEFAULT_mem_latency;
     if (!o.bytes_per_cycle) o.bytes_per_cycle = hd_axi_bytes(m);
-    if (!o.outstanding) o.outstanding = 16;
+    if (!o.outstanding) o.outstanding = HD_DEFAULT_mem_outstanding;
     return o;
 }

@@ -181,10 +181,7 @@ static void describe_layers(struct hd_lowering *lo) {
         d->macs = l->macs;
         d->step = l->step;
         int64_t vectors = l->kind == HD_LAYER_MOVE ? 0 : (int64_t)y->n * l->oh * l->nts;
-        int passes = l->kind == HD_LAYER_SOFTMAX  ? 4
-                     : l->kind == HD_LAYER_NORM   ? 7
-                     : l->kind == HD_LAYER_RESIZE ? 2
-                                                  : 1;
+        int passes = l->kind == HD_LAYER_RESIZE ? 2 : hd_rows_passes(l);
         d->vector_ops = l->kind == HD_LAYER_DEPTHWISE ? vectors * hd_dw_row_vectors(l, l->ow)
                         : l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN
                             ? vectors * l->ow * l->kh * l->kw

@@ -5,7 +5,7 @@
 
 #include "runtime/base/num.h"
 
-enum { LOOPS = 6, AM_BANKS = 2, KIND_AM_LAST = 1, KIND_XM_LAST = 3 };
+enum { LOOPS = 6, AM_BANKS = 2 };
 
 struct nest { /* loop 0 innermost, in words; lo, hi: reach of the loops below */
     int loops;
@@ -77,9 +77,10 @@ static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int
     int64_t kind = field(op, which ? HD_F_vx_b_kind : HD_F_vx_a_kind);
     int step = which ? HD_F_vx_bs0 : HD_F_vx_as0;
     bool dw = op->code == hd_isa_ops[HD_OP_vx_dw].code;
-    if (kind > KIND_XM_LAST) return false;
+    if (kind > HD_V_vx_kind_xm_uint8) return false;
     *out = (struct nest){.bank = m->xm_bytes / m->xm_banks / m->n};
-    if (kind <= KIND_AM_LAST) out->bank = hd_am_words(m) / AM_BANKS, out->first_bit = HD_BANK_AM;
+    if (kind <= HD_V_vx_kind_am_f32)
+        out->bank = hd_am_words(m) / AM_BANKS, out->first_bit = HD_BANK_AM;
     if (!dw) {
         out->loops = 4;
         for (int l = 0; l < 4; l++) {
@@ -118,7 +119,7 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
     }
     for (int l = 0; map && l < field(op, HD_F_vx_nred); l++)
         out->b_part /= (double)field(op, HD_F_vx_n0 + l);
-    if (!map && field(op, HD_F_vx_b_kind) <= KIND_AM_LAST)
+    if (!map && field(op, HD_F_vx_b_kind) <= HD_V_vx_kind_am_f32)
         out->b_part = 1 / (double)(field(op, HD_F_vx_n2) * field(op, HD_F_vx_sx));
 }
 

@@ -18,7 +18,7 @@ static hd_status store_block(struct hd_lowerer *w, const struct hd_mtensor *t, u
     int64_t word = hd_wm_word_bytes(w->m), of_block = t->cp / k * word;
     int64_t at = (int64_t)t->words + block * of_block + c / k * word + lane * k + c % k;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, 1);
+    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_st_dst, at);
     hd_low_set(w, HD_F_st_src, from);
     hd_low_set(w, HD_F_st_run, run);
@@ -81,7 +81,7 @@ static hd_status stage(struct hd_lowerer *w, int id) {
         int64_t at = (int64_t)t->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
         uint32_t to = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], hd_round_up(bytes, 64));
         hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-        hd_low_set(w, HD_F_lx_seg, 1);
+        hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
         hd_low_set(w, HD_F_lx_src, at), hd_low_set(w, HD_F_lx_dst, to);
         hd_low_set(w, HD_F_lx_run, bytes);
         hd_low_set(w, HD_F_lx_n1, 1), hd_low_set(w, HD_F_lx_n2, 1), hd_low_set(w, HD_F_lx_n3, 1);
@@ -104,22 +104,22 @@ static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int6
     int64_t word = hd_wm_word_bytes(w->m), at, end;
     *out = hd_ring_take(&w->wm, (int64_t)n * l->cw + p->parts[1]);
     if (p->parts[1]) { /* and behind them the constant ones */
-        hd_low_load_words(w, 0, l->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
+        hd_low_load_words(w, HD_V_lw_mem_wm, l->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
         TRY(hd_sched_end(&w->s));
     }
     if (p->columns) { /* WM words [k][nt] */
         at = (int64_t)t->arena + (int64_t)row * t->cp + c + nt * lanes;
         end = at + (int64_t)(l->cw * k - 1) * t->cp + n * lanes;
-        hd_low_load_words(w, 0, 0, *out, n, l->cw, (int64_t)k * t->cp, n);
+        hd_low_load_words(w, HD_V_lw_mem_wm, 0, *out, n, l->cw, (int64_t)k * t->cp, n);
         hd_low_set(w, HD_F_lw_col, 1), hd_low_set(w, HD_F_lw_s2, t->cp);
     } else { /* [nt][k] */
         int64_t of_block = t->cp / k * word;
         int64_t block = row / t->word_rows * hd_ceil_div(t->word_rows, lanes) + nt;
         at = (int64_t)t->words + block * of_block + c / k * word;
         end = at + (n - 1) * of_block + l->cw * word;
-        hd_low_load_words(w, 0, 0, *out, l->cw, n, of_block, l->cw);
+        hd_low_load_words(w, HD_V_lw_mem_wm, 0, *out, l->cw, n, of_block, l->cw);
     }
-    hd_low_set(w, HD_F_lw_seg, 1), hd_low_set(w, HD_F_lw_src, at);
+    hd_low_set(w, HD_F_lw_seg, HD_V_seg_arena), hd_low_set(w, HD_F_lw_src, at);
     hd_sched_touch(&w->s, HD_SPACE_ARENA, at, end, false);
     return hd_sched_end(&w->s);
 }
@@ -145,7 +145,7 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
                           .cols = 1,
                           .y = row};
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_lx_edge, p->pads), hd_low_set(w, HD_F_lx_pad, p->a_zp & 0xff);
     hd_low_set(w, HD_F_lx_src, at), hd_low_set(w, HD_F_lx_dst, v->at);
     hd_low_set(w, HD_F_lx_run, bytes);
@@ -250,7 +250,7 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
     if (t->resident && c + bytes >= t->c) /* behind the last vector of the pixel */
         TRY(hd_low_fill_lanes(w, &out, c + bytes, t->bytes));
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_low_set(w, HD_F_vx_a_imm, l->a_imm);
     hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(l->a_scale));
     hd_low_set(w, HD_F_vx_a, am), hd_low_set(w, HD_F_vx_d, part.at / (uint32_t)lanes);

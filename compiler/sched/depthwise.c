@@ -40,7 +40,10 @@ struct window {
 static void sums(struct hd_lowerer *w, const struct hd_tile *t, const struct part *q,
                  const struct window *v, bool write) {
     int many = q->rows * q->vecs;
-    hd_low_set(w, write ? HD_F_vx_d_kind : HD_F_vx_b_kind, write ? 2 : 0);
+    if (write)
+        hd_low_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_int32);
+    else
+        hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_int32);
     hd_low_set(w, write ? HD_F_vx_d : HD_F_vx_b, v->am + v->phase);
     hd_low_set(w, write ? HD_F_vx_ds1 : HD_F_vx_bs1, w->l->dx);
     hd_low_set(w, write ? HD_F_vx_ds3 : HD_F_vx_bs3, many > 1 ? t->tw : 0);
@@ -63,7 +66,7 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
     hd_low_set(w, HD_F_vx_sx, l->sx / v->taps.step);
     if (x->apart || hd_layer_pairs(w->lo, l)) {
         struct hd_view b = window_rows(w, t, 1, q);
-        hd_low_set(w, HD_F_vx_b_kind, x->is_unsigned ? 3 : 2);
+        hd_low_set(w, HD_F_vx_b_kind, hd_low_byte_kind(w, 0));
         hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + at);
         hd_low_set(w, HD_F_vx_bs0, b.cp / lanes);
         hd_low_set(w, HD_F_vx_bs2, l->dy * b.pitch / lanes);

@@ -7,7 +7,7 @@
  * A simulation of events: an operation starts when it is issued, its unit is free and what it waits
  * for is done. Durations are those of docs/hw.md: one iteration a cycle on MX and VX, one beat a
  * cycle on each direction of the bus. Reads go burst by burst: fetch, LX and LW ask for one a
- * cycle, in turn, no more than HD_OPEN_BURSTS are open, and data come in the order in which they
+ * cycle, in turn, no more than HD_N_open_bursts are open, and data come in the order in which they
  * were asked for (what a load asks for: bursts.c). VX waits for banks of XM that MX reads and for
  * its own operands (banks.c), stores for both; loads beside VX are modelled roughly. How long words
  * take to issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
@@ -19,22 +19,15 @@
 #include "compiler/sched/sched.h"
 #include "runtime/base/num.h"
 
-enum {
-    /* cycles, docs/hw.md */
-    FETCH = 5,     /* start to the first request, data to the last word of the header */
-    TAKE = 5,      /* last word issued to the operation that the unit's front offers */
-    BEGIN = 3,     /* start to the first request */
-    CHUNK = 256,   /* bytes of a burst of the program; */
-    CHUNKS = 2,    /* that many of them are asked for ahead */
-    SIGNAL = 1,    /* done of one unit to start of another */
-    MX_DONE = 9,   /* last iteration to done */
-    VX_DONE = 19,  /* likewise */
-    DMA_FIRST = 6, /* accepted to the first address */
-    DMA_DONE = 4,
-    BURST_DONE = 1, /* its last beat to one more of its engine */
-    HALT = 4,
-    RECORDS = 32, /* runs of a load by which its addresses are ahead of what is on chip */
-    IN_FLIGHT = 8 /* operations of a unit */
+enum { /* cycles; what one module decides is in isa/timing.def */
+       ASK = HD_T_fetch_request + HD_T_read_address,   /* start to the first AR */
+       FETCH = ASK + HD_T_read_data + HD_T_fetch_word, /* and what the header adds to latency */
+       TAKE = 5,   /* last word issued to the operation that the unit's front offers */
+       SIGNAL = 1, /* done of one unit to start of another */
+       DMA_FIRST = HD_T_lx_request + HD_T_read_address + 1, /* offered to the first address */
+       DMA_DONE = 4,
+       BURST_DONE = 1, /* its last beat to one more of its engine */
+       HALT = HD_T_halt + 1
 };
 static const double NEVER = 1e18;
 static const double WORD_BYTES = 1.7; /* of the packed program, for each word that adds to it */
@@ -48,8 +41,8 @@ struct load { /* of LX or LW, whose addresses go out */
 };
 
 struct open_bursts {
-    double end[HD_OPEN_BURSTS]; /* of the data of the last bursts */
-    int next;                   /* the oldest of them */
+    double end[HD_N_open_bursts]; /* of the data of the last bursts */
+    int next;                     /* the oldest of them */
 };
 
 struct reads { /* the read channel */
@@ -72,10 +65,10 @@ struct timing {
     double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
     struct reads reads;
     double write_free, now;
-    double burst_free[HD_OPEN_BURSTS]; /* when the bursts sent last are acknowledged */
-    int burst;                         /* the oldest of them */
-    double vx_written[2];              /* when the last result of VX is in XM, in AM */
-    struct hd_vx_reads vx;             /* the operation that VX is at, */
+    double burst_free[HD_N_open_bursts]; /* when the bursts sent last are acknowledged */
+    int burst;                           /* the oldest of them */
+    double vx_written[2];                /* when the last result of VX is in XM, in AM */
+    struct hd_vx_reads vx;               /* the operation that VX is at, */
     struct hd_vx_place vx_at;
     double vx_began, vx_drains; /* its last iteration to done */
     int64_t vx_late;
@@ -101,21 +94,22 @@ static int64_t iterations(const struct hd_slot_op *op) {
 }
 
 static bool xm_kind(int64_t kind) {
-    return kind == 2 || kind == 3;
+    return kind == HD_V_vx_kind_xm_int8 || kind == HD_V_vx_kind_xm_uint8;
 }
 
 /* By so much an iteration of a vector operation takes longer than of the simplest; one of the next
  * does not overtake it. */
 static int64_t vector_late(const struct hd_slot_op *op) {
-    if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return 2;
-    return field(op, HD_F_vx_lanes) + 8 * (field(op, HD_F_vx_fn) != 0) +
-           (field(op, HD_F_vx_lut) != 0);
+    if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return HD_T_vx_dw;
+    return HD_T_vx_lanes * field(op, HD_F_vx_lanes) + HD_T_vx_fn * (field(op, HD_F_vx_fn) != 0) +
+           HD_T_vx_lut * (field(op, HD_F_vx_lut) != 0);
 }
 
 /* Last iteration of a vector operation to done. */
 static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
-    bool turned = op->code != hd_isa_ops[HD_OP_vx_dw].code && field(op, HD_F_vx_d_kind) == 3;
-    return VX_DONE + vector_late(op) + (turned ? t->s->lo->m->n + 1 : 0);
+    bool turned = op->code != hd_isa_ops[HD_OP_vx_dw].code &&
+                  field(op, HD_F_vx_d_kind) == HD_V_vx_dest_xm_transposed;
+    return HD_T_vx_write + vector_late(op) + (turned ? t->s->lo->m->n + HD_T_vx_transpose - 1 : 0);
 }
 
 /* A vector operation that reads XM begins when the one before that writes XM has drained; so with
@@ -147,7 +141,7 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
     }
     if (later <= 0) return;
     t->write_free += later;
-    for (int i = 0; i < HD_OPEN_BURSTS; i++)
+    for (int i = 0; i < HD_N_open_bursts; i++)
         if (t->burst_free[i] > t->now) t->burst_free[i] += later;
     double next = t->write_free - (double)t->latency - 32;
     if (next > t->free[HD_UNIT_st]) t->free[HD_UNIT_st] = next;
@@ -199,7 +193,8 @@ static void end_vx(struct timing *t) {
     double done = p.at + t->vx_drains;
     if (k > 0 && done < t->done[HD_UNIT_vx][k - 1]) done = t->done[HD_UNIT_vx][k - 1];
     t->free[HD_UNIT_vx] = p.at, t->done[HD_UNIT_vx][k] = done;
-    t->vx_written[field(op, HD_F_vx_d_kind) == 1 || field(op, HD_F_vx_d_kind) == 2] = done;
+    const int64_t dest = field(op, HD_F_vx_d_kind);
+    t->vx_written[dest == HD_V_vx_dest_am_f32 || dest == HD_V_vx_dest_am_int32] = done;
 }
 
 /* Stores from number `first` on wait for VX. */
@@ -248,7 +243,7 @@ static void begin_store(struct timing *t, const struct hd_slot_op *op) {
 static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
     const struct hd_sched *s = t->s;
     int k = t->next[HD_UNIT_lx], first = k;
-    while (first > 0 && first > k - IN_FLIGHT &&
+    while (first > 0 && first > k - HD_N_ops_in_flight &&
            (t->done[HD_UNIT_lx][first - 1] < 0 || t->done[HD_UNIT_lx][first - 1] > t->now))
         first--;
     if (first == k) return;
@@ -262,27 +257,28 @@ static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
     t->filled[HD_UNIT_lx] += wait;
 }
 
-/* Bursts of a store, the first from `at` on. One more waits until the oldest of HD_OPEN_BURSTS is
+/* Bursts of a store, the first from `at` on. One more waits until the oldest of HD_N_open_bursts is
  * acknowledged, whichever operation that belongs to. */
 static void send(struct timing *t, double at, int64_t runs, int64_t beats) {
     int64_t longest = hd_burst_beats(t->s->lo->m);
     double bursts = (double)(runs * hd_ceil_div(beats, runs * longest));
     double each = (double)beats / bursts;
-    int many = bursts < 2 * HD_OPEN_BURSTS ? (int)bursts : 2 * HD_OPEN_BURSTS;
-    for (int i = 0; i < many; i++, t->burst = (t->burst + 1) % HD_OPEN_BURSTS) {
+    int many = bursts < 2 * HD_N_open_bursts ? (int)bursts : 2 * HD_N_open_bursts;
+    for (int i = 0; i < many; i++, t->burst = (t->burst + 1) % HD_N_open_bursts) {
         double *free = &t->burst_free[t->burst];
         at = (at > *free ? at : *free) + each;
         *free = at + (double)t->latency + 2;
     }
-    double round = HD_OPEN_BURSTS * each, acknowledged = each + (double)t->latency + 2;
-    double rest = (bursts - many) / HD_OPEN_BURSTS * (round > acknowledged ? round : acknowledged);
-    for (int i = 0; i < HD_OPEN_BURSTS; i++) t->burst_free[i] += rest;
+    double round = HD_N_open_bursts * each, acknowledged = each + (double)t->latency + 2;
+    double rest =
+        (bursts - many) / HD_N_open_bursts * (round > acknowledged ? round : acknowledged);
+    for (int i = 0; i < HD_N_open_bursts; i++) t->burst_free[i] += rest;
     t->write_free = at + rest;
 }
 
 /* Unit u has asked for all data of operation k by `at`: the next ones may go ahead. */
 static void takes_next(struct timing *t, int u, int k, double at) {
-    double done = k + 1 >= IN_FLIGHT ? t->done[u][k + 1 - IN_FLIGHT] : 0;
+    double done = k + 1 >= HD_N_ops_in_flight ? t->done[u][k + 1 - HD_N_ops_in_flight] : 0;
     t->free[u] = at > done ? at : done;
 }
 
@@ -315,7 +311,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
             return;
         }
         t->free[u] = begin + (double)iterations(op);
-        done = t->free[u] + MX_DONE;
+        done = t->free[u] + HD_T_mx_done;
         begin_mx(t, op);
     } else if (active && u != HD_UNIT_seq) {
         const struct hd_bursts r = hd_bursts_of(t->s->lo->m, op);
@@ -340,8 +336,10 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
                                        .beats = (double)r.beats / (double)bursts,
                                        .held = r.held / (double)bursts};
             t->free[u] = done = -1;
-        } else { /* padding alone: what is behind it asks when RECORDS runs of it are left */
-            int64_t chunks = hd_ceil_div(field(op, HD_F_lx_run), t->axi), ahead = RECORDS * chunks;
+        } else { /* padding alone: what is behind it asks when HD_N_load_records runs of it are left
+                  */
+            int64_t chunks = hd_ceil_div(field(op, HD_F_lx_run), t->axi),
+                    ahead = HD_N_load_records * chunks;
             double last = t->filled[u] - (double)(r.padding > ahead ? ahead : r.padding);
             done = t->filled[u] + DMA_DONE;
             takes_next(t, u, k, r.padding > ahead && last > start + 1 ? last : start + 1);
@@ -355,7 +353,7 @@ static const int loaders[] = {HD_UNIT_lx, HD_UNIT_lw};
 
 static void opens(struct open_bursts *b, double end) {
     b->end[b->next] = end;
-    b->next = (b->next + 1) % HD_OPEN_BURSTS;
+    b->next = (b->next + 1) % HD_N_open_bursts;
 }
 
 /* A burst of unit u is asked for that holds the data channel for so many cycles: when its data end.
@@ -385,7 +383,7 @@ static double asks(const struct timing *t, int u) {
 /* The loader that asks next, at *out_at; -1 = none. */
 static int asker(const struct timing *t, double *out_at) {
     double at[2] = {asks(t, loaders[0]), asks(t, loaders[1])};
-    bool lw_first = t->reads.credit < t->load[loaders[0]].beats + HD_BURST_COST;
+    bool lw_first = t->reads.credit < t->load[loaders[0]].beats + HD_N_burst_cost;
     int i = at[0] < at[1] ? 0 : at[1] < at[0] || lw_first;
     *out_at = at[i];
     return at[i] < NEVER ? i : -1;
@@ -395,7 +393,7 @@ static int asker(const struct timing *t, double *out_at) {
 static bool next_burst(struct timing *t, int i, double at) {
     int u = loaders[i];
     struct load *l = &t->load[u];
-    double cost = l->beats + HD_BURST_COST, *credit = &t->reads.credit;
+    double cost = l->beats + HD_N_burst_cost, *credit = &t->reads.credit;
     if (u == HD_UNIT_lx)
         *credit = *credit > cost ? *credit - cost : 0;
     else
@@ -434,21 +432,23 @@ enum { SHORT = 70000 /* cycles of a program whose loops are looked for */ };
 
 struct issue {
     const struct timing *t;
-    bool begins;         /* the operations are a program from its beginning */
-    double issued;       /* the last word */
-    double stream;       /* bytes that were fetched for it */
-    double gone[CHUNKS]; /* when the chunks before were issued */
+    bool begins;                    /* the operations are a program from its beginning */
+    double issued;                  /* the last word */
+    double stream;                  /* bytes that were fetched for it */
+    double gone[HD_N_fetch_chunks]; /* when the chunks before were issued */
 };
 
 /* n words more issue, `stream` of them new ones. Of the program as many chunks as the buffer of
  * fetch holds are asked for at once, each of the others when one of those has issued. */
 static double issue(struct issue *q, double n, double stream) {
-    int before = (int)(q->stream / CHUNK), chunk;
-    q->stream += stream * WORD_BYTES, chunk = (int)(q->stream / CHUNK);
-    for (int i = before; i < chunk; i++) q->gone[i % CHUNKS] = q->issued;
+    int before = (int)(q->stream / HD_N_fetch_chunk), chunk;
+    q->stream += stream * WORD_BYTES, chunk = (int)(q->stream / HD_N_fetch_chunk);
+    for (int i = before; i < chunk; i++) q->gone[i % HD_N_fetch_chunks] = q->issued;
     if (q->begins && chunk) {
-        double asked = chunk < CHUNKS ? BEGIN : q->gone[chunk % CHUNKS]; /* its place is free */
-        double ahead = chunk < CHUNKS ? 0 : chunk * CHUNK;
+        double asked = chunk < HD_N_fetch_chunks
+                           ? ASK
+                           : q->gone[chunk % HD_N_fetch_chunks]; /* its place is free */
+        double ahead = chunk < HD_N_fetch_chunks ? 0 : chunk * HD_N_fetch_chunk;
         double there = asked + (double)q->t->latency + 5 + (q->stream - ahead) / (double)q->t->axi;
         if (there > q->issued) q->issued = there;
     }
@@ -464,8 +464,10 @@ int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_wo
     double end = 0;
     int queue = (int)s->lo->m->queue_ops + 1; /* one more is at the front */
     t.reads.accepted = -1;
-    for (int i = 0; begins && i < CHUNKS && i * CHUNK < (double)l.packed * WORD_BYTES; i++)
-        ask(&t, HD_UNIT_seq, BEGIN + i, CHUNK / (double)t.axi);
+    for (int i = 0;
+         begins && i < HD_N_fetch_chunks && i * HD_N_fetch_chunk < (double)l.packed * WORD_BYTES;
+         i++)
+        ask(&t, HD_UNIT_seq, ASK + i, HD_N_fetch_chunk / (double)t.axi);
     t.length = l.own;
     for (int u = 0; u < HD_UNITS; u++) {
         double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};

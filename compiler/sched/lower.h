@@ -95,6 +95,11 @@ struct hd_lowerer {
 
 int64_t hd_ring_take(struct hd_ring *r, int64_t size);
 const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id);
+/* a_kind or b_kind of the bytes of operand i of the layer. */
+static inline int hd_low_byte_kind(const struct hd_lowerer *w, int i) {
+    return hd_low_tensor(w, w->l->in[i])->is_unsigned ? HD_V_vx_kind_xm_uint8
+                                                      : HD_V_vx_kind_xm_int8;
+}
 
 /* One operation of the layer in work: begin, set fields, touch memory, hd_sched_end. */
 void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op);

@@ -38,7 +38,9 @@ static int64_t idle_distance(const struct hd_lowerer *w) {
 
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1) {
-    static const enum hd_space space[] = {HD_SPACE_WM, HD_SPACE_PM, HD_SPACE_TM};
+    static const enum hd_space space[] = {[HD_V_lw_mem_wm] = HD_SPACE_WM,
+                                          [HD_V_lw_mem_pm] = HD_SPACE_PM,
+                                          [HD_V_lw_mem_tm] = HD_SPACE_TM};
     hd_low_begin(w, HD_UNIT_lw, HD_OP_lw_load);
     hd_low_set(w, HD_F_lw_mem, mem);
     hd_low_set(w, HD_F_lw_src, (int64_t)src);
@@ -57,9 +59,9 @@ hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     *out = l->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
     if (w->ahead[HD_PM].place[l->tag] >= 0) return hd_low_load_joined(w, HD_PM);
     if (l->pm_cut)
-        hd_low_load_words(w, 1, src, *out, words, n, (int64_t)bytes, words);
+        hd_low_load_words(w, HD_V_lw_mem_pm, src, *out, words, n, (int64_t)bytes, words);
     else
-        hd_low_load_words(w, 1, src, *out, n * words, 1, 0, 0);
+        hd_low_load_words(w, HD_V_lw_mem_pm, src, *out, n * words, 1, 0, 0);
     hd_low_set(w, HD_F_lw_cut, l->pm_cut);
     return hd_sched_end(&w->s);
 }
@@ -73,9 +75,9 @@ hd_status hd_mm_load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw,
                            : hd_ring_take(&w->wm, (int64_t)n * words);
     if (w->ahead[HD_WM].place[l->tag] >= 0) return hd_low_load_joined(w, HD_WM);
     if (cw == l->cw)
-        hd_low_load_words(w, 0, src, *out, (int64_t)n * l->red, 1, 0, 0);
+        hd_low_load_words(w, HD_V_lw_mem_wm, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else
-        hd_low_load_words(w, 0, src, *out + (l->weights_stay ? c : 0), cw, n * taps,
+        hd_low_load_words(w, HD_V_lw_mem_wm, src, *out + (l->weights_stay ? c : 0), cw, n * taps,
                           (int64_t)(l->cw * (int)word), l->weights_stay ? l->cw : cw);
     return hd_sched_end(&w->s);
 }
@@ -199,8 +201,8 @@ static hd_status requantise_columns(struct hd_lowerer *w, const struct hd_matmul
     bool dense = l->uy * l->ux == 1 && step == 1 && out->pitch == tw * out->cp;
     if (dense && cols * th <= UINT16_MAX) cols *= th, th = 1; /* rows go on in both memories */
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, 0);
-    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_int32);
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_low_set(w, HD_F_vx_use_bias, 1);
     hd_low_set(w, HD_F_vx_scale_pm, 1);
     hd_low_set(w, HD_F_vx_a, am + (int64_t)(q->row * tw + first) * q->am_px);

@@ -12,11 +12,11 @@ static hd_status mean_taps(struct hd_lowerer *w, const struct hd_view *px, int n
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_operand_a(w);
     hd_low_set(w, HD_F_vx_a, (int64_t)px->at / n + v0);
-    hd_low_set(w, HD_F_vx_d_kind, 1);
+    hd_low_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32);
     hd_low_set(w, HD_F_vx_d, partial);
     if (!first)
-        hd_low_set(w, HD_F_vx_alu, 1), hd_low_set(w, HD_F_vx_b_kind, 1),
-            hd_low_set(w, HD_F_vx_b, partial);
+        hd_low_set(w, HD_F_vx_alu, HD_V_vx_alu_add),
+            hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32), hd_low_set(w, HD_F_vx_b, partial);
     hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(1));
     hd_low_set(w, HD_F_vx_n0, nv), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1),
         hd_low_set(w, HD_F_vx_ds0, 1);
@@ -31,12 +31,12 @@ static hd_status mean_taps(struct hd_lowerer *w, const struct hd_view *px, int n
 /* sums[0, n) = sums[0, n) + sums[n, 2n), all binary32 in AM. */
 static hd_status mean_fold(struct hd_lowerer *w, int64_t sums, int n) {
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, 1), hd_low_set(w, HD_F_vx_a, sums),
+    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_low_set(w, HD_F_vx_a, sums),
         hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_b_kind, 1), hd_low_set(w, HD_F_vx_b, sums + n),
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32), hd_low_set(w, HD_F_vx_b, sums + n),
         hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_alu, 1);
-    hd_low_set(w, HD_F_vx_d_kind, 1), hd_low_set(w, HD_F_vx_d, sums);
+    hd_low_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
+    hd_low_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32), hd_low_set(w, HD_F_vx_d, sums);
     hd_low_set(w, HD_F_vx_n0, n), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1),
         hd_low_set(w, HD_F_vx_ds0, 1);
     hd_low_set(w, HD_F_vx_n1, 1), hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
@@ -47,9 +47,9 @@ static hd_status mean_fold(struct hd_lowerer *w, int64_t sums, int n) {
 static hd_status mean_requantise(struct hd_lowerer *w, int64_t sums, int nv,
                                  const struct hd_view *out, int v0) {
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, 1), hd_low_set(w, HD_F_vx_a, sums),
+    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_low_set(w, HD_F_vx_a, sums),
         hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(w->l->b_scale));
-    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_low_set(w, HD_F_vx_d, (int64_t)out->at / (int)w->m->n + v0);
     hd_low_set(w, HD_F_vx_n0, nv), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
     hd_low_set(w, HD_F_vx_n1, 1), hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
@@ -105,7 +105,7 @@ static hd_status load_pixels(struct hd_lowerer *w, int img, const struct mean *q
                   (int64_t)q->from * (int)w->m->n;
     *out = (struct hd_view){.at = xm_at, .pitch = n * bytes, .cp = bytes, .rows = 1, .cols = n};
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_lx_src, src);
     hd_low_set(w, HD_F_lx_dst, out->at);
     hd_low_set(w, HD_F_lx_run, whole ? n * bytes : bytes);

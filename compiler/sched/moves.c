@@ -25,7 +25,7 @@ static hd_status transfer(struct hd_lowerer *w, const struct hd_transfer *t, int
                           int rows, uint32_t to, const struct hd_view *out) {
     const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[t->input]);
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, !x->constant);
+    hd_low_set(w, HD_F_lx_seg, x->constant ? HD_V_seg_image : HD_V_seg_arena);
     hd_low_set(w, HD_F_lx_src, (int64_t)x->arena + t->src);
     hd_low_set(w, HD_F_lx_dst, to + (uint32_t)t->dst);
     hd_low_set(w, HD_F_lx_run, t->run);

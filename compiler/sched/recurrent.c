@@ -10,7 +10,7 @@
 /* ---- states ---- */
 
 static hd_status zero_state(struct hd_cell *c) {
-    return hd_cell_map(c, (struct hd_cell_map){.a_kind = ZERO, .d = c->state});
+    return hd_cell_map(c, (struct hd_cell_map){.a_kind = HD_V_vx_kind_zero, .d = c->state});
 }
 
 /* The binary32 state between DRAM, [row][vector], and AM, [vector][row]. */
@@ -19,7 +19,7 @@ static hd_status load_state(struct hd_cell *c, int seg, int64_t src) {
     int64_t word = 4 * (int64_t)w->m->n, row = word * c->r->vectors;
     src += (c->d * c->r->batch + c->b0) * row;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, seg), hd_low_set(w, HD_F_lx_mem, 1);
+    hd_low_set(w, HD_F_lx_seg, seg), hd_low_set(w, HD_F_lx_mem, HD_V_chip_am);
     hd_low_set(w, HD_F_lx_src, src), hd_low_set(w, HD_F_lx_dst, c->state * word);
     hd_low_set(w, HD_F_lx_run, word);
     hd_low_set(w, HD_F_lx_n1, c->r->vectors), hd_low_set(w, HD_F_lx_n2, c->rows);
@@ -37,7 +37,7 @@ static hd_status store_state(struct hd_cell *c) {
     int64_t word = 4 * (int64_t)w->m->n, row = word * c->r->vectors;
     int64_t dst = (int64_t)t->arena + (c->d * c->r->batch + c->b0) * row;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, 1), hd_low_set(w, HD_F_st_mem, 1);
+    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena), hd_low_set(w, HD_F_st_mem, HD_V_chip_am);
     hd_low_set(w, HD_F_st_dst, dst), hd_low_set(w, HD_F_st_src, c->state * word);
     hd_low_set(w, HD_F_st_run, word);
     hd_low_set(w, HD_F_st_n1, c->r->vectors), hd_low_set(w, HD_F_st_n2, c->rows);
@@ -79,9 +79,10 @@ static hd_status begin_h(struct hd_cell *c) {
     int in = c->r->in_h;
     c->before = c->now;
     if (c->r->gates == 3)
-        return hd_cell_map(
-            c, (struct hd_cell_map){
-                   .a_kind = AM_F32, .a = c->state, .a_scale = c->r->scale, .to_y = true});
+        return hd_cell_map(c, (struct hd_cell_map){.a_kind = HD_V_vx_kind_am_f32,
+                                                   .a = c->state,
+                                                   .a_scale = c->r->scale,
+                                                   .to_y = true});
     if (in < 0 && c->r->h_offset >= 0) return load_h(c, 0, c->r->h_offset, c->y->bytes);
     if (in < 0)
         return hd_low_fill(w, w->l->zp, (uint32_t)c->now.at, c->y->bytes, c->rows, c->now.pitch);
@@ -132,7 +133,7 @@ static hd_status store_rows(struct hd_cell *c, int i) {
     v.step = y->resident ? between * c->now.pitch : run;
     if (!c->backwards) v.at -= (n - 1) * v.step;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, 1);
+    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_st_dst, dst), hd_low_set(w, HD_F_st_src, v.at);
     hd_low_set(w, HD_F_st_run, y->bytes), hd_low_set(w, HD_F_st_n1, c->rows);
     hd_low_set(w, HD_F_st_n2, n), hd_low_set(w, HD_F_st_n3, 1);

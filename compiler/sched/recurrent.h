@@ -8,8 +8,6 @@
 #include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 
-enum { AM_INT, AM_F32, ZERO = 4 };              /* a_kind, b_kind */
-enum { ALU_A, ALU_ADD, ALU_SUB, ALU_MUL };      /* alu */
 enum { OF_X, OF_H, PARTS };                     /* products */
 enum { FIRST_LOADS = 8, STEP_MAX = INT16_MAX }; /* pieces in which weights come; field of mx */
 

@@ -10,7 +10,7 @@ static hd_status load_tiles(struct hd_cell *c, int part, int nt, int n, int64_t 
     int cw = part ? c->r->cwh : c->r->cwx;
     size_t src =
         (part ? image->r : image->w) + (size_t)nt * (size_t)cw * (size_t)hd_wm_word_bytes(c->w->m);
-    hd_low_load_words(c->w, 0, src, to, (int64_t)n * cw, 1, 0, 0);
+    hd_low_load_words(c->w, HD_V_lw_mem_wm, src, to, (int64_t)n * cw, 1, 0, 0);
     return hd_sched_end(&c->w->s);
 }
 
@@ -22,13 +22,15 @@ hd_status hd_cell_params(struct hd_cell *c, int part, int gate, int64_t *out) {
         if (c->pm_loaded[part]) return HD_OK;
         c->pm_loaded[part] = true;
         first = part * hd_cell_tiles(c), n = hd_cell_tiles(c);
-        hd_low_load_words(c->w, 1, c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m),
+        hd_low_load_words(c->w, HD_V_lw_mem_pm,
+                          c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m),
                           c->pm + first, n, 1, 0, 0);
         return hd_sched_end(&c->w->s);
     }
     *out = hd_ring_take(&c->w->pm, n);
-    hd_low_load_words(c->w, 1, c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m),
-                      *out, n, 1, 0, 0);
+    hd_low_load_words(c->w, HD_V_lw_mem_pm,
+                      c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m), *out, n, 1,
+                      0, 0);
     return hd_sched_end(&c->w->s);
 }
 
@@ -117,10 +119,10 @@ hd_status hd_cell_map(struct hd_cell *c, struct hd_cell_map m) {
     float a_scale = m.a_scale != 0 ? m.a_scale : 1, b_scale = m.b_scale != 0 ? m.b_scale : 1;
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_set(w, HD_F_vx_a_kind, m.a_kind);
-    hd_low_set(w, HD_F_vx_b_kind, m.alu ? AM_F32 : ZERO);
+    hd_low_set(w, HD_F_vx_b_kind, m.alu ? HD_V_vx_kind_am_f32 : HD_V_vx_kind_zero);
     hd_low_set(w, HD_F_vx_use_bias, m.pm != 0), hd_low_set(w, HD_F_vx_scale_pm, m.pm != 0);
     hd_low_set(w, HD_F_vx_alu, m.alu), hd_low_set(w, HD_F_vx_fn, m.fn);
-    hd_low_set(w, HD_F_vx_d_kind, m.to_y ? 0 : 1);
+    hd_low_set(w, HD_F_vx_d_kind, m.to_y ? HD_V_vx_dest_xm : HD_V_vx_dest_am_f32);
     hd_low_set(w, HD_F_vx_a, m.a), hd_low_set(w, HD_F_vx_b, m.alu ? m.b : 0);
     hd_low_set(w, HD_F_vx_d, m.to_y ? c->now.at / lanes : m.d);
     hd_low_set(w, HD_F_vx_p, m.pm ? m.pm - 1 : 0);
@@ -139,7 +141,7 @@ hd_status hd_cell_map(struct hd_cell *c, struct hd_cell_map m) {
     if (m.to_y) hd_low_set_requant(w);
     for (int64_t s = 0; s < n; s++) {
         int64_t at = s * steps;
-        if (m.a_kind != ZERO)
+        if (m.a_kind != HD_V_vx_kind_zero)
             hd_sched_touch(&w->s, HD_SPACE_AM, m.a + at, m.a + at + extent, false);
         if (!m.to_y) hd_sched_touch(&w->s, HD_SPACE_AM, m.d + at, m.d + at + extent, true);
     }
@@ -155,9 +157,9 @@ hd_status hd_cell_gates(struct hd_cell *c, int i, int g, int n, int fn, int64_t 
     for (int k = 0; k < n; k += at_once) {
         int64_t pm, at = (g + k) * c->q;
         TRY(hd_cell_params(c, OF_H, g + k, &pm));
-        TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_ADD,
+        TRY(hd_cell_map(c, (struct hd_cell_map){.alu = HD_V_vx_alu_add,
                                                 .fn = fn,
-                                                .a_kind = AM_INT,
+                                                .a_kind = HD_V_vx_kind_am_int32,
                                                 .a = c->sums + at,
                                                 .pm = pm + 1,
                                                 .b = hd_cell_slot(c, i) + at,
@@ -172,8 +174,8 @@ hd_status hd_cell_gate(struct hd_cell *c, int i, int g, int fn, int64_t d) {
 }
 
 hd_status hd_cell_combine(struct hd_cell *c, int alu, int64_t a, int64_t b, int64_t d) {
-    return hd_cell_map(c,
-                       (struct hd_cell_map){.alu = alu, .a_kind = AM_F32, .a = a, .b = b, .d = d});
+    return hd_cell_map(
+        c, (struct hd_cell_map){.alu = alu, .a_kind = HD_V_vx_kind_am_f32, .a = a, .b = b, .d = d});
 }
 
 /* ---- products of x ---- */
@@ -193,7 +195,7 @@ static hd_status rows_of_x(struct hd_cell *c, int i, int n, struct hd_cell_rows 
         int64_t src = (int64_t)x->arena + (int64_t)row * x->cp;
         v.at = hd_ring_take(&w->xm_in[HD_RING_MX], n * v.step);
         hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-        hd_low_set(w, HD_F_lx_seg, 1);
+        hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
         hd_low_set(w, HD_F_lx_src, src), hd_low_set(w, HD_F_lx_dst, v.at);
         hd_low_set(w, HD_F_lx_run, x->bytes), hd_low_set(w, HD_F_lx_n1, c->rows);
         hd_low_set(w, HD_F_lx_n2, n), hd_low_set(w, HD_F_lx_n3, 1), hd_low_set(w, HD_F_lx_ys, 1);
@@ -217,7 +219,7 @@ static hd_status scale_of_x(struct hd_cell *c, int i, int n, int nt, int count) 
     TRY(hd_cell_params(c, OF_X, nt / c->r->vectors, &pm));
     for (int s = 0; s < n; s += at_once ? n : 1) {
         int64_t at = hd_cell_slot(c, i + s) + (int64_t)nt * c->rows;
-        TRY(hd_cell_map(c, (struct hd_cell_map){.a_kind = AM_INT,
+        TRY(hd_cell_map(c, (struct hd_cell_map){.a_kind = HD_V_vx_kind_am_int32,
                                                 .a = at,
                                                 .d = at,
                                                 .pm = pm + nt % c->r->vectors + 1,

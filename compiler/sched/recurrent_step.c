@@ -5,9 +5,9 @@
 
 /* y = tanh(c) * o */
 static hd_status lstm_end(struct hd_cell *c, int64_t o) {
-    return hd_cell_map(c, (struct hd_cell_map){.alu = ALU_MUL,
+    return hd_cell_map(c, (struct hd_cell_map){.alu = HD_V_vx_alu_mul,
                                                .fn = HD_FN_TANH,
-                                               .a_kind = AM_F32,
+                                               .a_kind = HD_V_vx_kind_am_f32,
                                                .a = c->state,
                                                .b = o,
                                                .b_scale = c->r->scale,
@@ -16,13 +16,13 @@ static hd_status lstm_end(struct hd_cell *c, int64_t o) {
 
 /* c = f * c + i * g: f and i are neighbours, c and g too. */
 static hd_status lstm_state(struct hd_cell *c, int64_t f) {
-    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_MUL,
-                                            .a_kind = AM_F32,
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = HD_V_vx_alu_mul,
+                                            .a_kind = HD_V_vx_kind_am_f32,
                                             .a = f,
                                             .b = c->state,
                                             .d = f,
                                             .tiles = 2 * c->r->vectors}));
-    return hd_cell_combine(c, ALU_ADD, f, f + c->q, c->state);
+    return hd_cell_combine(c, HD_V_vx_alu_add, f, f + c->q, c->state);
 }
 
 /* Products of a few cycles: what counts is how often the vector unit begins. */
@@ -39,13 +39,13 @@ static hd_status lstm_step(struct hd_cell *c, int i) { /* f, i, c, o */
     int64_t f = c->sums, g = c->sums + 2 * c->q, o = c->sums + 3 * c->q;
     TRY(hd_cell_gate_product(c, 0, &c->before));
     TRY(hd_cell_gate(c, i, 0, HD_FN_SIGMOID, f));
-    TRY(hd_cell_combine(c, ALU_MUL, f, c->state, f));
+    TRY(hd_cell_combine(c, HD_V_vx_alu_mul, f, c->state, f));
     TRY(hd_cell_gate_product(c, 1, &c->before));
     TRY(hd_cell_gate(c, i, 1, HD_FN_SIGMOID, c->tmp));
     TRY(hd_cell_gate_product(c, 2, &c->before));
     TRY(hd_cell_gate(c, i, 2, HD_FN_TANH, g));
-    TRY(hd_cell_combine(c, ALU_MUL, g, c->tmp, c->tmp));
-    TRY(hd_cell_combine(c, ALU_ADD, f, c->tmp, c->state));
+    TRY(hd_cell_combine(c, HD_V_vx_alu_mul, g, c->tmp, c->tmp));
+    TRY(hd_cell_combine(c, HD_V_vx_alu_add, f, c->tmp, c->state));
     TRY(hd_cell_gate_product(c, 3, &c->before));
     TRY(hd_cell_filler(c, i));
     TRY(hd_cell_gate(c, i, 3, HD_FN_SIGMOID, o));
@@ -54,11 +54,11 @@ static hd_status lstm_step(struct hd_cell *c, int i) { /* f, i, c, o */
 
 /* state = (state - in) * update + in, and y of it. */
 static hd_status gru_end(struct hd_cell *c, int64_t in, int64_t update) {
-    TRY(hd_cell_combine(c, ALU_MUL, c->tmp, update, c->tmp));
-    TRY(hd_cell_combine(c, ALU_ADD, c->tmp, in, c->state));
-    return hd_cell_map(c,
-                       (struct hd_cell_map){
-                           .a_kind = AM_F32, .a = c->state, .a_scale = c->r->scale, .to_y = true});
+    TRY(hd_cell_combine(c, HD_V_vx_alu_mul, c->tmp, update, c->tmp));
+    TRY(hd_cell_combine(c, HD_V_vx_alu_add, c->tmp, in, c->state));
+    return hd_cell_map(
+        c, (struct hd_cell_map){
+               .a_kind = HD_V_vx_kind_am_f32, .a = c->state, .a_scale = c->r->scale, .to_y = true});
 }
 
 static hd_status gru_short_step(struct hd_cell *c, int i) { /* r, z, h */
@@ -67,16 +67,19 @@ static hd_status gru_short_step(struct hd_cell *c, int i) { /* r, z, h */
     TRY(hd_cell_filler(c, i));
     TRY(hd_cell_gates(c, i, 0, 2, HD_FN_SIGMOID, r));
     TRY(hd_cell_params(c, OF_H, 2, &pm));
-    TRY(hd_cell_map(c,
-                    (struct hd_cell_map){
-                        .alu = ALU_MUL, .a_kind = AM_INT, .a = h, .pm = pm + 1, .b = r, .d = h}));
-    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_ADD,
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = HD_V_vx_alu_mul,
+                                            .a_kind = HD_V_vx_kind_am_int32,
+                                            .a = h,
+                                            .pm = pm + 1,
+                                            .b = r,
+                                            .d = h}));
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = HD_V_vx_alu_add,
                                             .fn = HD_FN_TANH,
-                                            .a_kind = AM_F32,
+                                            .a_kind = HD_V_vx_kind_am_f32,
                                             .a = h,
                                             .b = hd_cell_slot(c, i) + 2 * c->q,
                                             .d = h}));
-    TRY(hd_cell_combine(c, ALU_SUB, c->state, h, c->tmp));
+    TRY(hd_cell_combine(c, HD_V_vx_alu_sub, c->state, h, c->tmp));
     return gru_end(c, h, z);
 }
 
@@ -86,16 +89,19 @@ static hd_status gru_before_step(struct hd_cell *c, int i) { /* r, h, z */
     TRY(hd_cell_gate(c, i, 0, HD_FN_SIGMOID, c->tmp));
     TRY(hd_cell_gate_product(c, 1, &c->before));
     TRY(hd_cell_params(c, OF_H, 1, &pm));
-    TRY(hd_cell_map(
-        c, (struct hd_cell_map){
-               .alu = ALU_MUL, .a_kind = AM_INT, .a = h, .pm = pm + 1, .b = c->tmp, .d = h}));
-    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_ADD,
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = HD_V_vx_alu_mul,
+                                            .a_kind = HD_V_vx_kind_am_int32,
+                                            .a = h,
+                                            .pm = pm + 1,
+                                            .b = c->tmp,
+                                            .d = h}));
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = HD_V_vx_alu_add,
                                             .fn = HD_FN_TANH,
-                                            .a_kind = AM_F32,
+                                            .a_kind = HD_V_vx_kind_am_f32,
                                             .a = h,
                                             .b = hd_cell_slot(c, i) + c->q,
                                             .d = h}));
-    TRY(hd_cell_combine(c, ALU_SUB, c->state, h, c->tmp));
+    TRY(hd_cell_combine(c, HD_V_vx_alu_sub, c->state, h, c->tmp));
     TRY(hd_cell_gate_product(c, 2, &c->before));
     TRY(hd_cell_filler(c, i));
     TRY(hd_cell_gate(c, i, 2, HD_FN_SIGMOID, z));
@@ -107,8 +113,8 @@ static hd_status gru_after_step(struct hd_cell *c, int i) { /* r, z, h */
     TRY(hd_cell_gate_product(c, 0, &c->before));
     TRY(hd_cell_gate_product(c, 1, &c->before)); /* reads the row that r * h is about to take */
     TRY(hd_cell_gates(c, i, 0, c->r->together ? 2 : 1, HD_FN_SIGMOID, r));
-    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = ALU_MUL,
-                                            .a_kind = AM_F32,
+    TRY(hd_cell_map(c, (struct hd_cell_map){.alu = HD_V_vx_alu_mul,
+                                            .a_kind = HD_V_vx_kind_am_f32,
                                             .a = r,
                                             .b = c->state,
                                             .b_scale = c->r->scale,
@@ -117,7 +123,7 @@ static hd_status gru_after_step(struct hd_cell *c, int i) { /* r, z, h */
     TRY(hd_cell_gate_product(c, 2, &c->now));
     TRY(hd_cell_filler(c, i));
     TRY(hd_cell_gate(c, i, 2, HD_FN_TANH, h));
-    TRY(hd_cell_combine(c, ALU_SUB, c->state, h, c->tmp));
+    TRY(hd_cell_combine(c, HD_V_vx_alu_sub, c->state, h, c->tmp));
     return gru_end(c, h, z);
 }
 
@@ -126,8 +132,8 @@ static hd_status rnn_step(struct hd_cell *c, int i) {
     TRY(hd_cell_filler(c, i));
     TRY(hd_cell_gate(c, i, 0, c->r->no_tanh ? HD_FN_NONE : HD_FN_TANH, c->sums));
     return hd_cell_map(
-        c,
-        (struct hd_cell_map){.a_kind = AM_F32, .a = c->sums, .a_scale = c->r->scale, .to_y = true});
+        c, (struct hd_cell_map){
+               .a_kind = HD_V_vx_kind_am_f32, .a = c->sums, .a_scale = c->r->scale, .to_y = true});
 }
 
 hd_status hd_cell_step(struct hd_cell *c, int i) {

@@ -4,8 +4,6 @@
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
-enum { F32 = 1, ADD = 1 };
-
 struct group { /* results first, first + step, ..: n of them */
     int first, step, n;
     int from, behind; /* what the first one lies between, counted from what the tile reads */
@@ -44,17 +42,18 @@ static struct group longest(const struct hd_layer *l, int way, int size, int o, 
 /* Rows [v] of AM: vectors of all columns that the tile reads. */
 static hd_status rows(struct hd_lowerer *w, const struct hd_view *in, const struct group *g,
                       int64_t at, int64_t v, int vectors) {
-    int n = (int)w->m->n, kind = hd_low_tensor(w, w->l->in[0])->is_unsigned ? 3 : 2;
+    int n = (int)w->m->n, kind = hd_low_byte_kind(w, 0);
     int64_t words = (int64_t)in->cols * vectors, a = in->at / (uint32_t)n, pitch = in->pitch / n;
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_alu, ADD);
+    hd_low_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
     hd_low_set(w, HD_F_vx_a_kind, kind), hd_low_set(w, HD_F_vx_b_kind, kind);
     hd_low_set(w, HD_F_vx_a_imm, w->l->a_imm), hd_low_set(w, HD_F_vx_b_imm, w->l->a_imm);
     hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(g->weight[0]));
     hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(g->weight[1]));
     hd_low_set(w, HD_F_vx_a, a + (g->from - in->y) * pitch);
     hd_low_set(w, HD_F_vx_b, a + (g->behind - in->y) * pitch);
-    hd_low_set(w, HD_F_vx_d_kind, F32), hd_low_set(w, HD_F_vx_d, v + (g->first - at) * words);
+    hd_low_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32),
+        hd_low_set(w, HD_F_vx_d, v + (g->first - at) * words);
     hd_low_set(w, HD_F_vx_n0, vectors);
     hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
     hd_low_set(w, HD_F_vx_n1, in->cols);
@@ -75,8 +74,9 @@ static hd_status columns(struct hd_lowerer *w, const struct hd_view *in, const s
     int n = (int)w->m->n;
     int64_t words = (int64_t)in->cols * vectors;
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_alu, ADD);
-    hd_low_set(w, HD_F_vx_a_kind, F32), hd_low_set(w, HD_F_vx_b_kind, F32);
+    hd_low_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
+    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32);
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32);
     hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(g->weight[0]));
     hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(g->weight[1]));
     hd_low_set(w, HD_F_vx_a, v + (int64_t)(g->from - in->x) * vectors);

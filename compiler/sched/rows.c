@@ -7,11 +7,6 @@
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
-enum { F32 = 1, INT32 = 2 }; /* kinds of operands and results in AM */
-enum { ADD = 1, SUB = 2, MUL = 3 };
-enum { SUM = 1, MAX = 2 };
-enum { EXP = 1, RCP = 2, RSQRT = 3 };
-
 struct rows {
     const struct hd_tile *t;
     struct hd_view out;
@@ -25,7 +20,8 @@ struct rows {
  * not look at `tail`, so it is the same in all. */
 static void begin(struct hd_lowerer *w, const struct rows *r) {
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, 4), hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_zero);
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_low_set(w, HD_F_vx_n0, r->vectors), hd_low_set(w, HD_F_vx_n1, r->t->tw);
     hd_low_set(w, HD_F_vx_n2, r->t->th), hd_low_set(w, HD_F_vx_n3, 1);
     hd_low_set(w, HD_F_vx_tail, w->l->oc % (int)w->m->n);
@@ -61,7 +57,7 @@ static void bytes(struct hd_lowerer *w, const struct rows *r, enum which which) 
 
 static void operand(struct hd_lowerer *w, const struct rows *r, float scale) {
     bytes(w, r, A);
-    kind(w, A, hd_low_tensor(w, w->l->in[0])->is_unsigned ? 3 : 2, scale);
+    kind(w, A, hd_low_byte_kind(w, 0), scale);
 }
 
 /* Vectors of all pixels in AM. */
@@ -76,7 +72,7 @@ static void values(struct hd_lowerer *w, const struct rows *r, enum which which,
 /* One word of each pixel in AM, for all its vectors. */
 static void word(struct hd_lowerer *w, const struct rows *r, enum which which, int64_t at) {
     stream(w, which, at, 0, 1, r->t->tw);
-    kind(w, which, F32, 1);
+    kind(w, which, which == D ? HD_V_vx_dest_am_f32 : HD_V_vx_kind_am_f32, 1);
     hd_sched_touch(&w->s, HD_SPACE_AM, at, at + (int64_t)r->t->th * r->t->tw, which == D);
 }
 
@@ -107,25 +103,25 @@ static hd_status softmax(struct hd_lowerer *w, const struct rows *r) {
     int bits = hd_softmax_bits(l->oc);
     begin(w, r); /* the largest, scaled */
     operand(w, r, l->a_scale);
-    reduce(w, r, MAX);
+    reduce(w, r, HD_V_vx_red_max);
     word(w, r, D, r->first);
     TRY(hd_sched_end(&w->s));
     begin(w, r); /* e = exp(x - largest) */
     operand(w, r, l->a_scale);
     word(w, r, B, r->first);
-    compute(w, SUB, EXP);
-    values(w, r, D, r->values, INT32, 0);
+    compute(w, HD_V_vx_alu_sub, HD_V_vx_fn_exp);
+    values(w, r, D, r->values, HD_V_vx_dest_am_int32, 0);
     hd_low_set(w, HD_F_vx_q, bits);
     TRY(hd_sched_end(&w->s));
     begin(w, r); /* their sum */
-    values(w, r, A, r->values, 0, ldexpf(1, -bits));
-    reduce(w, r, SUM);
+    values(w, r, A, r->values, HD_V_vx_kind_am_int32, ldexpf(1, -bits));
+    reduce(w, r, HD_V_vx_red_sum);
     word(w, r, D, r->total);
     TRY(hd_sched_end(&w->s));
     begin(w, r); /* e / sum */
     word(w, r, A, r->total);
-    values(w, r, B, r->values, 0, l->b_scale);
-    compute(w, MUL, RCP);
+    values(w, r, B, r->values, HD_V_vx_kind_am_int32, l->b_scale);
+    compute(w, HD_V_vx_alu_mul, HD_V_vx_fn_rcp);
     bytes(w, r, D);
     return hd_sched_end(&w->s);
 }
@@ -136,19 +132,19 @@ static hd_status deviations(struct hd_lowerer *w, const struct rows *r) {
         begin(w, r);
         operand(w, r, 1);
         hd_low_set(w, HD_F_vx_a_imm, l->a_imm);
-        values(w, r, D, r->values, F32, 0);
+        values(w, r, D, r->values, HD_V_vx_dest_am_f32, 0);
         return hd_sched_end(&w->s);
     }
     begin(w, r); /* mean */
     operand(w, r, l->a_scale);
-    reduce(w, r, SUM);
+    reduce(w, r, HD_V_vx_red_sum);
     word(w, r, D, r->first);
     TRY(hd_sched_end(&w->s));
     begin(w, r); /* d = x - mean */
     operand(w, r, 1);
     word(w, r, B, r->first);
-    compute(w, SUB, 0);
-    values(w, r, D, r->values, F32, 0);
+    compute(w, HD_V_vx_alu_sub, HD_V_vx_fn_none);
+    values(w, r, D, r->values, HD_V_vx_dest_am_f32, 0);
     return hd_sched_end(&w->s);
 }
 
@@ -157,30 +153,31 @@ static hd_status norm(struct hd_lowerer *w, const struct rows *r) {
     int bits = hd_norm_bits(l->oc);
     TRY(deviations(w, r));
     begin(w, r); /* squares */
-    values(w, r, A, r->values, F32, 1);
-    values(w, r, B, r->values, F32, 1);
-    compute(w, MUL, 0);
-    values(w, r, D, r->aux, INT32, 0);
+    values(w, r, A, r->values, HD_V_vx_kind_am_f32, 1);
+    values(w, r, B, r->values, HD_V_vx_kind_am_f32, 1);
+    compute(w, HD_V_vx_alu_mul, HD_V_vx_fn_none);
+    values(w, r, D, r->aux, HD_V_vx_dest_am_int32, 0);
     hd_low_set(w, HD_F_vx_q, bits);
     TRY(hd_sched_end(&w->s));
     begin(w, r); /* 1 / sqrt(their mean + epsilon) */
-    values(w, r, A, r->aux, 0, ldexpf(l->a_scale, -bits));
-    reduce(w, r, SUM);
+    values(w, r, A, r->aux, HD_V_vx_kind_am_int32, ldexpf(l->a_scale, -bits));
+    reduce(w, r, HD_V_vx_red_sum);
     hd_low_set(w, HD_F_vx_b_imm, 1), hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
-    compute(w, ADD, RSQRT);
+    compute(w, HD_V_vx_alu_add, HD_V_vx_fn_rsqrt);
     word(w, r, D, r->total);
     TRY(hd_sched_end(&w->s));
     begin(w, r); /* d * that */
-    values(w, r, A, r->values, F32, 1);
+    values(w, r, A, r->values, HD_V_vx_kind_am_f32, 1);
     word(w, r, B, r->total);
-    compute(w, MUL, 0);
-    values(w, r, D, r->values, F32, 0);
+    compute(w, HD_V_vx_alu_mul, HD_V_vx_fn_none);
+    values(w, r, D, r->values, HD_V_vx_dest_am_f32, 0);
     TRY(hd_sched_end(&w->s));
     begin(w, r); /* * scale + bias */
-    values(w, r, A, r->values, F32, 1);
+    values(w, r, A, r->values, HD_V_vx_kind_am_f32, 1);
     hd_low_set(w, HD_F_vx_scale_pm, 1);
-    hd_low_set(w, HD_F_vx_b_kind, 6), hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(1));
-    compute(w, ADD, 0);
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_pm_f32);
+    hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(1));
+    compute(w, HD_V_vx_alu_add, HD_V_vx_fn_none);
     hd_low_set(w, HD_F_vx_p, w->chunks[0].pm), hd_low_set(w, HD_F_vx_ps0, 1);
     hd_sched_touch(&w->s, HD_SPACE_PM, w->chunks[0].pm, w->chunks[0].pm + r->vectors, false);
     bytes(w, r, D);
@@ -194,10 +191,12 @@ hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t) {
     if (is_norm && w->chunks[0].pm < 0) { /* before the first tile */
         int words = hd_low_tensor(w, l->out)->bytes / (int)w->m->n;
         w->chunks[0].pm = hd_ring_take(&w->pm, words);
-        hd_low_load_words(w, 1, l->p_offset, w->chunks[0].pm, words, 1, 0, 0);
+        hd_low_load_words(w, HD_V_lw_mem_pm, l->p_offset, w->chunks[0].pm, words, 1, 0, 0);
         TRY(hd_sched_end(&w->s));
     }
     struct rows r = rows_of(w, t);
+    const int before = w->s.count[HD_UNIT_vx];
     TRY(is_norm ? norm(w, &r) : softmax(w, &r));
+    HD_ASSERT(w->s.count[HD_UNIT_vx] - before == hd_rows_passes(l));
     return hd_low_store(w, t->img, &r.out, 0, hd_low_tensor(w, l->out)->bytes);
 }

@@ -12,8 +12,11 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from,
                           bool is_unsigned) {
     int n = (int)w->m->n;
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, !from ? 4 : is_unsigned ? 3 : 2);
-    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_kind,
+               !from         ? HD_V_vx_kind_zero
+               : is_unsigned ? HD_V_vx_kind_xm_uint8
+                             : HD_V_vx_kind_xm_int8);
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_low_set(w, HD_F_vx_a_imm, from ? 0 : w->l->pad_value);
     hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
     hd_low_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);

@@ -63,8 +63,8 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
     hd_low_set(w, HD_F_vx_n3, 1);
     hd_low_touch(w, &t->in[0], false);
     if (l->in[1] >= 0) {
-        hd_low_set(w, HD_F_vx_alu, l->product ? 3 : 1);
-        hd_low_set(w, HD_F_vx_b_kind, hd_low_tensor(w, l->in[1])->is_unsigned ? 3 : 2);
+        hd_low_set(w, HD_F_vx_alu, l->product ? HD_V_vx_alu_mul : HD_V_vx_alu_add);
+        hd_low_set(w, HD_F_vx_b_kind, hd_low_byte_kind(w, 1));
         hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
         hd_low_set(w, HD_F_vx_b_imm, l->b_imm);
         hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
@@ -89,7 +89,7 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
         if (!y) out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
         if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
             w->chunks[0].pm = hd_ring_take(&w->tm, 1);
-            hd_low_load_words(w, 2, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
+            hd_low_load_words(w, HD_V_lw_mem_tm, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
             TRY(hd_sched_end(&w->s));
         }
         struct hd_view to = out;
@@ -131,7 +131,7 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const s
         float scale = hd_pool_scale(l->a_scale, (int64_t)l->kh * l->kw, count);
         hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(scale));
     }
-    hd_low_set(w, HD_F_vx_red, l->max_pool ? 2 : 1);
+    hd_low_set(w, HD_F_vx_red, l->max_pool ? HD_V_vx_red_max : HD_V_vx_red_sum);
     hd_low_set(w, HD_F_vx_nred, 2);
     hd_low_set(w, HD_F_vx_a, src.at / (uint32_t)n);
     hd_low_set(w, HD_F_vx_d, dst.at / (uint32_t)n);

@@ -119,7 +119,7 @@ hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     bool by_pixels = xs > 1 || v->decimated || v->channels || v->cp != t->cp;
     bool one_run = !edge && !by_pixels && v->cols == t->w && v->pitch == row;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, !t->constant);
+    hd_low_set(w, HD_F_lx_seg, t->constant ? HD_V_seg_image : HD_V_seg_arena);
     hd_low_set(w, HD_F_lx_edge, edge);
     hd_low_set(w, HD_F_lx_pad, (t->resident ? t->pad_value : w->l->pad_value) & 0xff);
     hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
@@ -151,7 +151,7 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
     int64_t src = (int64_t)t->arena + tile->img * t->h * row + y * row + (int64_t)x * t->cp;
     uint32_t dst = v->at + (uint32_t)(row_out * v->pitch + first * l->kw * t->cp);
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_lx_edge, 1);
     hd_low_set(w, HD_F_lx_pad, l->pad_value & 0xff);
     hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
@@ -209,7 +209,7 @@ hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run,
                       int64_t step) {
     if (run <= 0 || n <= 0) return HD_OK;
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, 1);
+    hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_lx_edge, 1);
     hd_low_set(w, HD_F_lx_pad, value & 0xff);
     hd_low_set(w, HD_F_lx_dst, at);
@@ -377,7 +377,7 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     bool whole = bytes == t->cp && xs == 1;
     bool one_run = whole && v->cols == t->w && v->pitch == row;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, 1);
+    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_st_dst,
                (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
     hd_low_set(w, HD_F_st_src, src);
@@ -459,8 +459,8 @@ void hd_low_set_requant(struct hd_lowerer *w) {
 
 void hd_low_operand_a(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
-    hd_low_set(w, HD_F_vx_a_kind, hd_low_tensor(w, l->in[0])->is_unsigned ? 3 : 2);
-    hd_low_set(w, HD_F_vx_b_kind, 4);
+    hd_low_set(w, HD_F_vx_a_kind, hd_low_byte_kind(w, 0));
+    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_low_set(w, HD_F_vx_a_imm, l->a_imm);
     hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(l->a_scale));
     hd_low_set_requant(w);

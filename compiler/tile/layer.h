@@ -28,9 +28,6 @@
  * it (mem/plan.c): else a store to the end of one would hold up loads of the next. And of XM. */
 enum { HD_ARENA_GRANULE = 256, HD_XM_GRANULE = 64 };
 
-/* Read bursts that are open at a time, of all units together (docs/hw.md); so many of stores. */
-enum { HD_OPEN_BURSTS = 16 };
-
 /* A tensor in machine layout: [n][h][w][cp] bytes, cp = channels rounded up to whole words and
  * vectors. Several graph tensors (reshapes of each other) may share one. */
 struct hd_mtensor {
@@ -437,6 +434,8 @@ const char *hd_rows_refuses(const struct hd_lowering *lo, const struct hd_node *
 void hd_tensorize_rows(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
 /* Words of AM that one pixel takes in each of its halves. */
 int hd_rows_words(const struct hd_lowering *lo, const struct hd_layer *l);
+/* How often VX goes over a vector; 1 for layers of other kinds. */
+int hd_rows_passes(const struct hd_layer *l);
 /* The layer that makes output `out` of the node. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l);
 /* qlstm, qgru, qrnn. refuses: NULL, or why the machine does not take it. */

@@ -22,7 +22,6 @@ enum {
     TRANSFERS_MAX = 1 << 15,
     FILLED = 0, /* index of an element that comes from no operand; golden's own filling is 0, too */
     BAND_BYTES = 256, /* wanted of a run into a turned band: a burst hides its latency */
-    OUTSTANDING = 16, /* bursts of LX on their way at a time */
 };
 
 static int data_operands(const struct hd_node *n) {
@@ -262,7 +261,7 @@ static double load_cycles(const struct hd_lowering *lo, const struct hd_move_row
     double cycles = 0, latency = (double)hd_compile_latency(lo->opt);
     for (size_t i = 0; i < m->n; i++) {
         double beats = (double)hd_ceil_div(m->list[i].run, hd_axi_bytes(lo->m));
-        double gap = (latency + beats + 3) / OUTSTANDING;
+        double gap = (latency + beats + 3) / HD_N_open_bursts;
         cycles += m->list[i].n1 * (beats > gap ? beats : gap);
     }
     return cycles;

@@ -19,7 +19,7 @@
 
 double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes) {
     double beats = (double)hd_ceil_div(bytes, hd_axi_bytes(lo->m));
-    return hd_max(beats, (double)(hd_compile_latency(lo->opt) + 2) / HD_OPEN_BURSTS);
+    return hd_max(beats, (double)(hd_compile_latency(lo->opt) + 2) / HD_N_open_bursts);
 }
 
 static int gcd(int a, int b) {

@@ -34,6 +34,13 @@ int hd_rows_words(const struct hd_lowering *lo, const struct hd_layer *l) {
     return lo->tensors[l->out].bytes / (int)lo->m->n + 2;
 }
 
+int hd_rows_passes(const struct hd_layer *l) {
+    enum { SOFTMAX = 4, NORM = 5, MEAN = 1 }; /* docs/numerics.md */
+    return l->kind == HD_LAYER_SOFTMAX ? SOFTMAX
+           : l->kind == HD_LAYER_NORM  ? NORM + (l->centred ? MEAN : 0)
+                                       : 1;
+}
+
 /* PM words of the channels: bias and scale, both binary32. */
 static void pack_params(struct hd_lowering *lo, struct hd_layer *l, const float *scale,
                         const float *bias) {

@@ -40,8 +40,8 @@
   `DUTY(ShortBursts, ar_len_i[15:8] < 8'd64 && ar_len_i[23:16] < 8'd64)
   `ASSUME(LxHolds, !$past(ar_valid_i[1] && !ar_ready_o[1]) || (ar_valid_i[1] && $stable(ar_len_i[15:8])))
   logic [9:0] saved_q, lx_pays, lw_gives;
-  assign lx_pays  = 10'(ar_len_i[15:8]) + 10'(1 + hd_cfg_pkg::BurstCost);
-  assign lw_gives = 10'(ar_len_i[23:16]) + 10'(1 + hd_cfg_pkg::BurstCost);
+  assign lx_pays  = 10'(ar_len_i[15:8]) + 10'(1 + hd_isa_pkg::BurstCost);
+  assign lw_gives = 10'(ar_len_i[23:16]) + 10'(1 + hd_isa_pkg::BurstCost);
   always_ff @(posedge clk_i)
     if (!rst_ni) saved_q <= '0;
     else if (taken[1]) saved_q <= saved_q < lx_pays ? '0 : saved_q - lx_pays;
@@ -49,7 +49,7 @@
   `ASSERT(LwTurn, !(ar_valid_i[2] && taken[1]) || saved_q >= lx_pays)
   `ASSERT(LxTurn, !(ar_valid_i[1] && taken[2]) || saved_q < lx_pays)
   `ASSERT(Credit, credit_q == saved_q)
-  `ASSERT(NoWrap, saved_q <= 10'(2 * (64 + hd_cfg_pkg::BurstCost)))
+  `ASSERT(NoWrap, saved_q <= 10'(2 * (64 + hd_isa_pkg::BurstCost)))
 
   // Read data, behind hd_skid (proved by itself): the beat goes to the engine of its id and to no other, and
   // leaves when that engine takes it.

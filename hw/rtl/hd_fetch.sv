@@ -43,8 +43,8 @@ module hd_fetch #(
   output logic                  err_o,
   output logic [4:0]            err_code_o
 );
-  localparam int unsigned ChunkBytes = 256;
-  localparam int unsigned Chunks     = 2;                          // in the buffer
+  localparam int unsigned ChunkBytes = hd_isa_pkg::FetchChunk;
+  localparam int unsigned Chunks     = hd_isa_pkg::FetchChunks;                          // in the buffer
   localparam int unsigned Beats      = Chunks * ChunkBytes / AxiBytes;
   localparam int unsigned BeatBits   = $clog2(Beats);
   localparam int unsigned OffBits    = $clog2(AxiBytes);

@@ -299,7 +299,7 @@ module hd_front #(
 
   hd_fifo #(
     .Width(81),
-    .Depth(8)
+    .Depth(hd_isa_pkg::OpsInFlight)
   ) u_flight (
     .clk_i        (clk),
     .rst_ni,

@@ -66,7 +66,6 @@ module hd_lw #(
   localparam int unsigned ColBits    = $clog2(ColBytes);
   localparam int unsigned NBits      = $clog2(N);
   localparam int unsigned RecBits    = 24 + 24 + 2 + 5 + 1 + 1 + 6 + 6 + OffBits;
-  localparam logic [1:0] Wm = 2'd0, Pm = 2'd1, Tm = 2'd2;
 
   logic clk;  // of hd_gate
 
@@ -82,9 +81,10 @@ module hd_lw #(
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
-    if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > 2'd1 || now.mem > Tm ||
-        (now.col && (now.mem != Wm || now.count > 24'hffff)) ||
-        (now.cut != 6'd0 && (now.mem != Pm || (now.cut >> PmPartBits) != 6'd0)))
+    if (now.count == 24'd0 || now.n1 == 16'd0 || now.seg > hd_isa_pkg::SegArena ||
+        now.mem > hd_isa_pkg::LwMemTm ||
+        (now.col && (now.mem != hd_isa_pkg::LwMemWm || now.count > 24'hffff)) ||
+        (now.cut != 6'd0 && (now.mem != hd_isa_pkg::LwMemPm || (now.cut >> PmPartBits) != 6'd0)))
       op_bad = hd_reg_pkg::ErrOperand;
     else if (now.col ? (now.src[ColBits-1:0] | now.s1[ColBits-1:0] | now.s2[ColBits-1:0]) != '0 :
                        (now.src[OffBits-1:0] | now.s1[OffBits-1:0]) != '0)
@@ -102,7 +102,8 @@ module hd_lw #(
     .clk_i        (clk),
     .load_i    (accept),
     .join_i    (!now.col && now.cut == 6'd0),
-    .scale_i   (4'(OffBits + (now.mem == Wm ? WmPartBits : now.mem == Pm ? PmPartBits :
+    .scale_i   (4'(OffBits +
+      (now.mem == hd_isa_pkg::LwMemWm ? WmPartBits : now.mem == hd_isa_pkg::LwMemPm ? PmPartBits :
                               TmPartBits))),
     .run_i     (now.col && Split ? 24'd1 : now.count),
     .n_i       (now.col ? {now.n1, Split ? now.count[15:0] : 16'd1, 16'(K)} :
@@ -162,11 +163,14 @@ module hd_lw #(
   logic [35:0] bytes, j_bytes;  // of each run: shift and cut stand before the register, not before the checks
 
   assign j_bytes = p.col ? 36'(j_count) << NBits :
-                   (36'(j_count) << (OffBits + (p.mem == Wm ? WmPartBits : p.mem == Pm ? PmPartBits : TmPartBits))) -
+                   (36'(j_count) << (OffBits +
+                   (p.mem == hd_isa_pkg::LwMemWm ? WmPartBits :
+                   p.mem == hd_isa_pkg::LwMemPm ? PmPartBits : TmPartBits))) -
                    (36'(p.cut) << OffBits);
 
   always_comb begin
-    words = mem_q == Wm ? 25'(WmWords) : mem_q == Pm ? 25'(PmWords) :
+    words = mem_q == hd_isa_pkg::LwMemWm ? 25'(WmWords) :
+            mem_q == hd_isa_pkg::LwMemPm ? 25'(PmWords) :
             25'(hd_isa_pkg::TmTables);
     err   = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
@@ -239,7 +243,7 @@ module hd_lw #(
     .last_o (unused_last)
   );
 
-  assign may_ask    = open_q != 5'd16 && !stop_i;
+  assign may_ask    = open_q != 5'(hd_isa_pkg::OpenBursts) && !stop_i;
   assign ar_valid_o = burst_valid && may_ask && (!first || rec_ready);
   assign rec_valid  = c_valid_q && !stop_i && (!c_data || (first && may_ask && ar_ready_i));
   assign c_done     = c_data ? burst_done : rec_valid && rec_ready;
@@ -261,7 +265,7 @@ module hd_lw #(
 
   hd_fifo #(
     .Width(RecBits),
-    .Depth(32)
+    .Depth(hd_isa_pkg::LoadRecords)
   ) u_records (
     .clk_i        (clk),
     .rst_ni,
@@ -282,16 +286,17 @@ module hd_lw #(
   logic [4:0]  code_q;
 
   assign word_last = word_q == d_count - 24'd1;  // beside the part's comparison, not before it
-  assign part_end = d_col ? 9'(N / ColBytes - 1) : d_mem == Wm ? 9'(WmBytes / AxiBytes - 1) :
-                    d_mem == Pm ? 9'(PmBytes / AxiBytes - 1) :
+  assign part_end = d_col ? 9'(N / ColBytes - 1) :
+                    d_mem == hd_isa_pkg::LwMemWm ? 9'(WmBytes / AxiBytes - 1) :
+                    d_mem == hd_isa_pkg::LwMemPm ? 9'(PmBytes / AxiBytes - 1) :
                     9'(hd_isa_pkg::TmWordBytes / AxiBytes - 1);
   assign write    = r_valid_i && !r_err_i && d_valid && !stop_i && !failed_q;
   assign run_end  = write && part_q == part_end - 9'(d_cut) && word_last;
   assign d_ready  = run_end;
 
-  assign wm_we_o = write && d_mem == Wm;
-  assign pm_we_o = write && d_mem == Pm;
-  assign tm_we_o = write && d_mem == Tm;
+  assign wm_we_o = write && d_mem == hd_isa_pkg::LwMemWm;
+  assign pm_we_o = write && d_mem == hd_isa_pkg::LwMemPm;
+  assign tm_we_o = write && d_mem == hd_isa_pkg::LwMemTm;
   assign addr_o  = d_loc + word_q;
   assign part_o  = part_q;
   assign wdata_o = Split && d_col ? r_data_i >> {d_off, 3'd0} : r_data_i;
@@ -334,6 +339,18 @@ module hd_lw #(
            done_q || report_q),
     .clk_o(clk)
   );
+
+`ifdef HD_CHECKS
+  hd_time_check #(
+    .Cycles(hd_isa_pkg::LwRequestCycles)
+  ) u_time (
+    .clk_i,
+    .rst_ni,
+    .start_i (accept && !(j_valid_q || a_valid_q || c_valid_q)),
+    .cancel_i(stop_i || (j_valid_q && !joined)),
+    .event_i (c_valid_q)
+  );
+`endif
 
   `ASSERT_INIT(WholeParts, WmBytes >= AxiBytes && PmBytes >= AxiBytes)
   `ASSERT(RecordForBeat, !r_valid_i || d_valid || stop_i || failed_q)

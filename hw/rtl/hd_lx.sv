@@ -84,7 +84,7 @@ module hd_lx #(
 
   hd_fifo #(
     .Width(RecBits),
-    .Depth(32)
+    .Depth(hd_isa_pkg::LoadRecords)
   ) u_records (
     .clk_i        (clk),
     .rst_ni,

@@ -56,7 +56,7 @@ module hd_lx_gen #(
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
     if (now.run == 24'd0 || now.n1 == 16'd0 || now.n2 == 16'd0 || now.n3 == 16'd0 ||
-        now.seg > 2'd1 || (now.mem && AmWord < AxiBytes))
+        now.seg > hd_isa_pkg::SegArena || (now.mem && AmWord < AxiBytes))
       op_bad = hd_reg_pkg::ErrOperand;
     else if (now.mem && (now.run[1:0] | now.dst[1:0] | now.d1[1:0] | now.d2[1:0] | now.d3[1:0]) != '0)
       op_bad = hd_reg_pkg::ErrRange;
@@ -268,7 +268,7 @@ module hd_lx_gen #(
     .last_o (unused_last)
   );
 
-  assign may_ask     = open_q != 5'd16 && !stop_i;
+  assign may_ask     = open_q != 5'(hd_isa_pkg::OpenBursts) && !stop_i;
   assign ar_valid_o  = burst_valid && may_ask && (!first || rec_ready_i);
   assign rec_valid_o = c_valid_q && !stop_i && (!c_data_q || (first && may_ask && ar_ready_i));
   assign c_done      = c_data_q ? burst_done : rec_valid_o && rec_ready_i;
@@ -282,5 +282,17 @@ module hd_lx_gen #(
     else open_q <= open_q + 5'(ar_valid_o && ar_ready_i) - 5'(r_end_i);
   end
 
-  `ASSERT(OpenInRange, open_q <= 5'd16)
+`ifdef HD_CHECKS
+  hd_time_check #(
+    .Cycles(hd_isa_pkg::LxRequestCycles)
+  ) u_time (
+    .clk_i,
+    .rst_ni,
+    .start_i (accept && !busy_o),
+    .cancel_i(stop_i || (j_valid_q && !joined)),
+    .event_i (c_valid_q)
+  );
+`endif
+
+  `ASSERT(OpenInRange, open_q <= 5'(hd_isa_pkg::OpenBursts))
 endmodule

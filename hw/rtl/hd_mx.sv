@@ -56,7 +56,9 @@ module hd_mx #(
   output logic                                stall_bank_o
 );
   localparam int unsigned Loops = 6;
-  localparam int unsigned Depth = 9;  // cycles from issue to done
+  localparam int unsigned Depth = hd_isa_pkg::MxDoneCycles;  // from issue to done,
+  localparam int unsigned Read  = hd_isa_pkg::MxReadCycles;  // to the read of AM,
+  localparam int unsigned Write = hd_isa_pkg::MxWriteCycles; // to its write
   localparam int unsigned AmBits = $clog2(AmWords);
 
   hd_isa_pkg::mx_params_t p;
@@ -104,7 +106,7 @@ module hd_mx #(
 
   // ---- pipeline control: element i belongs to the iteration issued i + 1 cycles ago -------------
   logic [Depth-1:0] wr_q, end_q, err_q;  // writes AM; last of its operation; failed
-  logic [6:0]       acc_q;
+  logic [Write-2:0] acc_q;
   logic [AmBits-1:0] a_q [Depth-1];              // what is issued is in range
   logic [4:0]       err_code_q;
   logic             sum_first, sum_last, fail, hazard;
@@ -120,10 +122,9 @@ module hd_mx #(
          (sum_last && a_addr >= 24'(AmWords))))
       code = hd_reg_pkg::ErrRange;
     fail   = run_q && code != hd_reg_pkg::ErrNone;
-    hazard = sum_last && accumulate_q &&
-             ((wr_q[0] && a_q[0] == a_addr[AmBits-1:0]) ||
-              (wr_q[1] && a_q[1] == a_addr[AmBits-1:0]) ||
-              (wr_q[2] && a_q[2] == a_addr[AmBits-1:0]));
+    hazard = 1'b0;
+    for (int unsigned i = 0; i < hd_isa_pkg::MxHazard; i++)
+      if (sum_last && accumulate_q && wr_q[i] && a_q[i] == a_addr[AmBits-1:0]) hazard = 1'b1;
   end
 
   assign xm_req_o  = run_q && !fail && !hazard;
@@ -156,7 +157,7 @@ module hd_mx #(
       bad_q        <= bad;
     end
     if (fail) err_code_q <= code;
-    acc_q <= {acc_q[5:0], accumulate_q};
+    acc_q <= {acc_q[Write-3:0], accumulate_q};
     if (issue || wr_q != '0) begin
       a_q[0] <= a_addr[AmBits-1:0];
       for (int unsigned i = 1; i < Depth - 1; i++) a_q[i] <= a_q[i - 1];
@@ -188,16 +189,16 @@ module hd_mx #(
     .acc_o       (acc)
   );
 
-  assign am_re_o    = wr_q[4] && acc_q[4];
-  assign am_raddr_o = 24'(a_q[4]);
-  assign am_we_o    = wr_q[7];
-  assign am_waddr_o = 24'(a_q[7]);
+  assign am_re_o    = wr_q[Read-1] && acc_q[Read-1];
+  assign am_raddr_o = 24'(a_q[Read-1]);
+  assign am_we_o    = wr_q[Write-1];
+  assign am_waddr_o = 24'(a_q[Write-1]);
   assign am_wdata_o = y_q;
 
   always_ff @(posedge clk_i) begin
-    if (wr_q[6])
+    if (wr_q[Write-2])
       for (int unsigned n = 0; n < N; n++)
-        y_q[32 * n +: 32] <= acc[32 * n +: 32] + (acc_q[6] ? am_rdata_i[32 * n +: 32] : 32'd0);
+        y_q[32 * n +: 32] <= acc[32 * n +: 32] + (acc_q[Write-2] ? am_rdata_i[32 * n +: 32] : 32'd0);
   end
 
   assign op_done_o     = end_q[Depth-1];

@@ -47,8 +47,8 @@ module hd_rd_arb #(
   logic [1:0]  id_q, pick;
   logic        free;
 
-  assign lx_cost = 10'(ar_len_i[15:8]) + 10'(1 + hd_cfg_pkg::BurstCost);
-  assign lw_cost = 10'(ar_len_i[23:16]) + 10'(1 + hd_cfg_pkg::BurstCost);
+  assign lx_cost = 10'(ar_len_i[15:8]) + 10'(1 + hd_isa_pkg::BurstCost);
+  assign lw_cost = 10'(ar_len_i[23:16]) + 10'(1 + hd_isa_pkg::BurstCost);
 
   assign free = !valid_q || arready_i;
 

@@ -95,7 +95,7 @@ module hd_st #(
 
   hd_fifo #(
     .Width(RunBits),
-    .Depth(16)
+    .Depth(hd_isa_pkg::StoreRecords)
   ) u_runs (
     .clk_i        (clk),
     .rst_ni,
@@ -116,7 +116,7 @@ module hd_st #(
 
   hd_fifo #(
     .Width(8),
-    .Depth(16)
+    .Depth(hd_isa_pkg::StoreRecords)
   ) u_bursts (
     .clk_i        (clk),
     .rst_ni,
@@ -164,7 +164,7 @@ module hd_st #(
 
   hd_fifo #(
     .Width(6),
-    .Depth(16)
+    .Depth(hd_isa_pkg::StoreRecords)
   ) u_resps (
     .clk_i        (clk),
     .rst_ni,

@@ -41,7 +41,7 @@ module hd_st_data #(
   output logic                  busy_o     // a chunk or a beat is in work
 );
   localparam int unsigned CntBits = 27;
-  localparam int unsigned Chunks  = 8;     // buffer between XM and W
+  localparam int unsigned Chunks  = hd_isa_pkg::StoreChunks;     // buffer between XM and W
 
   logic [OffBits-1:0] n_da, n_so;
   logic [23:0]        n_run;
@@ -49,7 +49,8 @@ module hd_st_data #(
   logic               n_mem;
   logic [1:0]         n_sat, n_grow;     // log2 of chunks that become one
   assign {n_sat, n_mem, n_da, n_run, n_loc} = run_i;
-  assign n_grow = n_sat == 2'd0 ? 2'd0 : n_sat == 2'd3 ? 2'd1 : 2'd2;
+  assign n_grow = n_sat == hd_isa_pkg::StSatNone ? 2'd0 : n_sat == hd_isa_pkg::StSatInt16 ? 2'd1 :
+                  2'd2;
   assign n_so = n_loc[OffBits-1:0];
 
   // ---- packer's record of the run that is being read or waits to be packed ---------------------
@@ -60,7 +61,7 @@ module hd_st_data #(
 
   hd_fifo #(
     .Width(2 * OffBits + 24),
-    .Depth(16)
+    .Depth(hd_isa_pkg::StoreRecords)
   ) u_packs (
     .clk_i,
     .rst_ni,
@@ -95,7 +96,8 @@ module hd_st_data #(
   assign run_ready_o = pack_ready && !stop_i &&
                        (!read_q || (granted && read_left_q == 25'd1));
   assign read_take   = run_valid_i && run_ready_o;
-  assign most        = {sat_q != 2'd0 && sat_q != 2'd3, sat_q != 2'd0};
+  assign most        = {sat_q != hd_isa_pkg::StSatNone && sat_q != hd_isa_pkg::StSatInt16,
+                       sat_q != hd_isa_pkg::StSatNone};
   assign part        = read_addr_q[OffBits+:2] & most;
   assign whole       = read_left_q == 25'd1 || part == most;
 
@@ -145,12 +147,13 @@ module hd_st_data #(
         bytes[8 * i +: 8] = got[32 * i + 31] ? 8'd0 :
                             got[32 * i + 8 +: 23] != '0 ? 8'hff : got[32 * i +: 8];
     end
-    made = of_sat == 2'd0 ? got : parts_q;
+    made = of_sat == hd_isa_pkg::StSatNone ? got : parts_q;
     for (int unsigned i = 0; i < 4; i++)
-      if ((of_sat == 2'd1 || of_sat == 2'd2) && of_part == 2'(i))
+      if ((of_sat == hd_isa_pkg::StSatInt8 || of_sat == hd_isa_pkg::StSatUint8) && of_part == 2'(i))
         made[8 * Lanes * i +: 8 * Lanes] = bytes;
     for (int unsigned i = 0; i < 2; i++)
-      if (of_sat == 2'd3 && of_part == 2'(i)) made[16 * Lanes * i +: 16 * Lanes] = halves;
+      if (of_sat == hd_isa_pkg::StSatInt16 &&
+          of_part == 2'(i)) made[16 * Lanes * i +: 16 * Lanes] = halves;
   end
 
   always_ff @(posedge clk_i) if (coming_q[1]) parts_q <= made;

@@ -54,7 +54,8 @@ module hd_st_gen #(
   logic [1:0]                        shrink;  // log2 of bytes of AM that become one
   assign p      = params_q;
   assign now    = op_params_i;
-  assign shrink = now.sat == 2'd0 ? 2'd0 : now.sat == 2'd3 ? 2'd1 : 2'd2;
+  assign shrink = now.sat == hd_isa_pkg::StSatNone ? 2'd0 :
+                  now.sat == hd_isa_pkg::StSatInt16 ? 2'd1 : 2'd2;
 
   always_comb begin
     shrunk     = op_params_i;
@@ -67,11 +68,13 @@ module hd_st_gen #(
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
     if (now.run == 24'd0 || now.n1 == 16'd0 || now.n2 == 16'd0 || now.n3 == 16'd0 ||
-        now.seg > 2'd1 || (now.mem && AmWord < AxiBytes) || (now.sat != 2'd0 && !now.mem))
+        now.seg > hd_isa_pkg::SegArena || (now.mem && AmWord < AxiBytes) ||
+          (now.sat != hd_isa_pkg::StSatNone && !now.mem))
       op_bad = hd_reg_pkg::ErrOperand;
-    else if (now.seg == 2'd0) op_bad = hd_reg_pkg::ErrWindow;
-    else if (now.sat != 2'd0 && ((now.src[1:0] | now.s1[1:0] | now.s2[1:0] | now.s3[1:0]) != '0 ||
-                                 (now.sat == 2'd3 && now.run[0])))
+    else if (now.seg == hd_isa_pkg::SegImage) op_bad = hd_reg_pkg::ErrWindow;
+    else if (now.sat != hd_isa_pkg::StSatNone &&
+             ((now.src[1:0] | now.s1[1:0] | now.s2[1:0] | now.s3[1:0]) != '0 ||
+                                 (now.sat == hd_isa_pkg::StSatInt16 && now.run[0])))
       op_bad = hd_reg_pkg::ErrRange;
     if (op_code_i != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
   end
@@ -143,7 +146,8 @@ module hd_st_gen #(
     addr = seg_ptr_i[127:64] + 64'(ext);
     err  = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
-      if (29'(loc) + 29'(run_q) > 29'(sat_q == 2'd3 ? AmBytes / 2 : sat_q != 2'd0 ? AmBytes / 4 :
+      if (29'(loc) + 29'(run_q) > 29'(sat_q == hd_isa_pkg::StSatInt16 ? AmBytes / 2 :
+                                      sat_q != hd_isa_pkg::StSatNone  ? AmBytes / 4 :
                                       mem_q ? AmBytes : XmBytes)) err = hd_reg_pkg::ErrRange;
       else if (33'(ext) + 33'(run_q) > 33'(seg_bytes_i[63:32])) err = hd_reg_pkg::ErrWindow;
     end
@@ -229,6 +233,18 @@ module hd_st_gen #(
       aw_len_q  <= burst_len;
     end
   end
+
+`ifdef HD_CHECKS
+  hd_time_check #(
+    .Cycles(hd_isa_pkg::StAddressCycles)
+  ) u_time (
+    .clk_i,
+    .rst_ni,
+    .start_i (accept && !busy_o),
+    .cancel_i(stop_i || (j_valid_q && !joined) || (c_valid_q && !go)),
+    .event_i (awvalid_o)
+  );
+`endif
 
   `ASSERT(AwHolds, !$past(awvalid_o && !awready_i) ||
                    (awvalid_o && $stable(awaddr_o) && $stable(awlen_o)))

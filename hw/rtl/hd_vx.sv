@@ -77,15 +77,11 @@ module hd_vx #(
   output logic                              stall_bank_o
 );
   localparam int unsigned Loops   = 4;
-  localparam int unsigned Slots   = 8;
+  localparam int unsigned Slots   = hd_isa_pkg::OpsInFlight;
   // Results on their way, at most: more than the latency, and a block to be transposed.
   localparam int unsigned Results = 1 << $clog2(N + 32);
   localparam int unsigned ResBits = $clog2(Results);
   localparam int unsigned XmVecs  = XmBytes / N;
-  localparam logic [2:0] AmInt32 = 3'd0, AmF32 = 3'd1, XmU8 = 3'd3, KindZero = 3'd4, PmInt = 3'd5, PmF32 = 3'd6;
-  localparam logic [2:0] AluA = 3'd0, AluMul = 3'd3, AluMin = 3'd5;
-  localparam logic [1:0] RedNone = 2'd0, RedSum = 2'd1, RedMax = 2'd2;
-  localparam logic [1:0] AmWord = 2'd1, AmInt = 2'd2, Transposed = 2'd3;
   localparam int unsigned CountBits = 18;  // of the columns of a dw
   // What a dw reads from PM next: taps 0..7, taps 8..11, bias and scale.
   localparam logic [1:0] PmLo = 2'd0, PmHi = 2'd1, PmConst = 2'd2, PmNone = 2'd3;
@@ -104,26 +100,30 @@ module hd_vx #(
   logic             accept, dw, pairs, sums, to_am;
 
   assign dw    = op_code_i == hd_isa_pkg::VxDw;
-  assign sums  = dw && p.b_kind == AmInt32;
-  assign pairs = dw && p.b_kind != KindZero && !sums;
-  assign to_am = p.d_kind == AmWord || p.d_kind == AmInt;
+  assign sums  = dw && p.b_kind == hd_isa_pkg::VxKindAmInt32;
+  assign pairs = dw && p.b_kind != hd_isa_pkg::VxKindZero && !sums;
+  assign to_am = p.d_kind == hd_isa_pkg::VxDestAmF32 || p.d_kind == hd_isa_pkg::VxDestAmInt32;
 
   // The rows of a dw are its loop 0, and reduce; the columns are loop 1.
   always_comb begin
     for (int unsigned l = 0; l < Loops; l++) inner[l] = dw ? l == 0 : l < 32'(p.nred);
     bad = hd_reg_pkg::ErrNone;
     if (p.nred > 3'(Loops) || p.n0 == 16'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 ||
-        p.a_kind > PmF32 || p.b_kind > PmF32 || p.alu > AluMin || p.red > RedMax ||
-        (p.red == RedNone && (p.nred != 3'd0 || p.lanes)) || 32'(p.tail) > N ||
-        (p.red == RedSum && (p.a_kind == AmF32 || p.a_kind == PmF32)) ||
-        (p.nred != 3'd0 && p.a_kind >= PmInt) ||
+        p.a_kind > hd_isa_pkg::VxKindPmF32 || p.b_kind > hd_isa_pkg::VxKindPmF32 ||
+        p.alu > hd_isa_pkg::VxAluMin || p.red > hd_isa_pkg::VxRedMax ||
+        (p.red == hd_isa_pkg::VxRedNone && (p.nred != 3'd0 || p.lanes)) || 32'(p.tail) > N ||
+        (p.red == hd_isa_pkg::VxRedSum &&
+         (p.a_kind == hd_isa_pkg::VxKindAmF32 || p.a_kind == hd_isa_pkg::VxKindPmF32)) ||
+        (p.nred != 3'd0 && p.a_kind >= hd_isa_pkg::VxKindPmInt32) ||
         32'(p.lut) > hd_isa_pkg::TmTables || (p.lut != 3'd0 && to_am) ||
-        (p.d_kind == Transposed && (p.nred != 3'd0 || 32'(p.n0) != N)))
+        (p.d_kind == hd_isa_pkg::VxDestXmTransposed && (p.nred != 3'd0 || 32'(p.n0) != N)))
       bad = hd_reg_pkg::ErrOperand;
     if (dw && (p.n0 > 16'd3 || p.n2 > 16'd4 || p.sx == 2'd0 ||
-               (p.a_kind != 3'd2 && p.a_kind != 3'd3) || p.alu != AluA ||
+               (p.a_kind != hd_isa_pkg::VxKindXmInt8 && p.a_kind != hd_isa_pkg::VxKindXmUint8) ||
+               p.alu != hd_isa_pkg::VxAluA ||
                (pairs && (p.b_kind != p.a_kind || p.sx != 2'd2 || p.n0 < 16'd2)) ||
-               p.red != RedNone || p.d_kind == Transposed || signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
+               p.red != hd_isa_pkg::VxRedNone || p.d_kind == hd_isa_pkg::VxDestXmTransposed ||
+               signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
       bad = hd_reg_pkg::ErrOperand;
     if (!dw && op_code_i != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
   end
@@ -252,18 +252,22 @@ module hd_vx #(
   // Cycles that an iteration is late, compared with a plain map: before the reduction (dw; lanes come
   // behind it), before its end, before the alu, before the result, at the end. Nothing may overtake at any of these places. A function
   // that works before the alu comes 16 cycles after one behind it.
-  localparam logic [3:0] FnCycles = 4'd8;
   localparam int unsigned Places = 5;
   logic [3:0]  late_sum, late_bias, late_alu, late_res;
   logic [4*Places-1:0] late, late_q, age_q;
   logic [3:0]  fn_age_q;
   logic        fn_mul_q, fn_post_q;
+  logic        fn, fn_mul;  // a function; one that works before the alu
 
-  assign late_sum  = dw ? 4'd2 : 4'd0;
-  assign late_bias = dw ? 4'd2 : 4'(p.lanes);
-  assign late_alu  = late_bias + (p.fn != 3'd0 && p.alu == AluMul ? FnCycles : 4'd0);
-  assign late_res  = late_bias + (p.fn != 3'd0 ? FnCycles : 4'd0);
-  assign late      = {late_res + 4'(p.lut != 3'd0), late_res, late_alu, late_bias, late_sum};
+  assign fn        = p.fn != hd_isa_pkg::VxFnNone;
+  assign fn_mul    = fn && p.alu == hd_isa_pkg::VxAluMul;
+  assign late_sum  = dw ? 4'(hd_isa_pkg::VxDwCycles) : 4'd0;
+  assign late_bias = dw ? 4'(hd_isa_pkg::VxDwCycles) : 
+                     p.lanes ? 4'(hd_isa_pkg::VxLanesCycles) : 4'd0;
+  assign late_alu  = late_bias + (fn_mul ? 4'(hd_isa_pkg::VxFnCycles) : 4'd0);
+  assign late_res  = late_bias + (fn ? 4'(hd_isa_pkg::VxFnCycles) : 4'd0);
+  assign late      = {late_res + (p.lut != 3'd0 ? 4'(hd_isa_pkg::VxLutCycles) : 4'd0),
+                      late_res, late_alu, late_bias, late_sum};
 
   always_comb begin
     in_order = !(fn_mul_q && fn_age_q != 4'd0);
@@ -278,13 +282,13 @@ module hd_vx #(
       for (int unsigned i = 0; i < Places; i++)
         if (commit) age_q[4 * i +: 4] <= late_q[4 * i +: 4];
         else if (age_q[4 * i +: 4] != 4'd0) age_q[4 * i +: 4] <= age_q[4 * i +: 4] - 4'd1;
-      if (commit && fn_post_q) fn_age_q <= 4'd15;
+      if (commit && fn_post_q) fn_age_q <= 4'(hd_isa_pkg::VxFnSwitchCycles);
       else if (fn_age_q != 4'd0) fn_age_q <= fn_age_q - 4'd1;
     end
     if (accept) begin
       late_q    <= late;
-      fn_mul_q  <= p.fn != 3'd0 && p.alu == AluMul;
-      fn_post_q <= p.fn != 3'd0 && p.alu != AluMul;
+      fn_mul_q  <= fn_mul;
+      fn_post_q <= fn && !fn_mul;
     end
   end
 
@@ -322,21 +326,22 @@ module hd_vx #(
       ops_q        <= ops_q + 4'(accept) - 4'(end_op);
       xm_writers_q <= xm_writers_q + 4'(accept && !to_am) - 4'(end_op && !end_to_am);
       am_writers_q <= am_writers_q + 4'(accept && to_am) - 4'(end_op && end_to_am);
-      turners_q    <= turners_q + 4'(accept && p.d_kind == Transposed) - 4'(end_op && end_turns);
+      turners_q    <= turners_q + 4'(accept && p.d_kind == hd_isa_pkg::VxDestXmTransposed) -
+                      4'(end_op && end_turns);
       waiting_q    <= waiting_q + (ResBits + 1)'(push) - (ResBits + 1)'(pop);
       order_w_q    <= order_w_q + ResBits'(push);
       order_r_q    <= order_r_q + ResBits'(pop);
     end
     if (accept) begin
-      two_q   <= p.alu != AluA || pairs || sums;
-      pm_q    <= p.use_bias || p.scale_pm || p.a_kind >= PmInt ||
-                 (p.alu != AluA && p.b_kind >= PmInt);
+      two_q   <= p.alu != hd_isa_pkg::VxAluA || pairs || sums;
+      pm_q    <= p.use_bias || p.scale_pm || p.a_kind >= hd_isa_pkg::VxKindPmInt32 ||
+                 (p.alu != hd_isa_pkg::VxAluA && p.b_kind >= hd_isa_pkg::VxKindPmInt32);
       to_am_q <= to_am;
-      tr_q    <= p.d_kind == Transposed;
-      a_xm_q  <= p.a_kind > AmF32 && p.a_kind <= XmU8;
-      a_am_q  <= p.a_kind <= AmF32;
-      b_xm_q  <= p.b_kind > AmF32 && p.b_kind <= XmU8;
-      b_am_q  <= p.b_kind <= AmF32;
+      tr_q    <= p.d_kind == hd_isa_pkg::VxDestXmTransposed;
+      a_xm_q  <= p.a_kind > hd_isa_pkg::VxKindAmF32 && p.a_kind <= hd_isa_pkg::VxKindXmUint8;
+      a_am_q  <= p.a_kind <= hd_isa_pkg::VxKindAmF32;
+      b_xm_q  <= p.b_kind > hd_isa_pkg::VxKindAmF32 && p.b_kind <= hd_isa_pkg::VxKindXmUint8;
+      b_am_q  <= p.b_kind <= hd_isa_pkg::VxKindAmF32;
       outer_q <= ~inner;
       bad_q   <= bad;
     end
@@ -451,6 +456,39 @@ module hd_vx #(
     .en_i (!rst_ni || op_valid_i || tm_we_i || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0),
     .clk_o(clk)
   );
+
+  // ---- time -------------------------------------------------------------------------------------
+`ifdef HD_CHECKS
+  // Each result comes as late as isa/timing.def says; of a block of N, counted from its last vector.
+  logic [31:0]              now_q, issued [Results], from;
+  logic [Results-1:0]       turns_q;
+  logic [3:0]               later [Results];
+  logic [ResBits-1:0]       issued_w_q, whole;
+  logic [$clog2(N)-1:0]     column_q;
+
+  assign whole = fifo_w_q + ResBits'(N - 1) - ResBits'(column_q);
+  assign from  = !turns_q[fifo_w_q] ? issued[fifo_w_q] :
+                 issued[whole] + hd_isa_pkg::VxTransposeCycles + 32'(column_q);
+
+  always_ff @(posedge clk_i) begin
+    now_q <= rst_ni ? now_q + 32'd1 : '0;
+    if (!rst_ni) begin
+      issued_w_q <= '0;
+      column_q   <= '0;
+    end else begin
+      if (push && !fail) begin
+        issued_w_q          <= issued_w_q + ResBits'(1);
+        issued[issued_w_q]  <= now_q;
+        later[issued_w_q]   <= late_q[4 * (Places - 1) +: 4];
+        turns_q[issued_w_q] <= tr_q;
+      end
+      if (res_valid && turns_q[fifo_w_q]) column_q <= column_q + $clog2(N)'(1);
+    end
+  end
+
+  `ASSERT(ResultInTime, !res_valid ||
+                        now_q + 32'd1 == from + hd_isa_pkg::VxWriteCycles + 32'(later[fifo_w_q]))
+`endif
 
   `ASSERT(ResultsInOrder, !res_valid || waiting_q != '0)
   `ASSERT(WaitingInRange, waiting_q <= (ResBits + 1)'(Results))

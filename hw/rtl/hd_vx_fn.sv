@@ -19,9 +19,6 @@ module hd_vx_fn #(
 
   output logic [32*Lanes-1:0] y_o
 );
-  // Codes of vx.fn.
-  localparam logic [2:0] Exp = 3'd1, Rcp = 3'd2, Rsqrt = 3'd3, Tanh = 3'd4, Sigmoid = 3'd5,
-                         Erf = 3'd6, Phi = 3'd7;
   localparam int unsigned RowBits  = 66;
   localparam logic [28:0] One      = 29'd1 << 27;
   localparam logic [32:0] Log2e    = 33'd6196328019;  // log2(e) * 2^32
@@ -82,9 +79,10 @@ module hd_vx_fn #(
     en_q  <= rst_ni ? {en_q[5:0], en_i} : '0;
     fn1_q <= fn_i;
     fn2_q <= fn1_q;
-    half3_q <= fn2_q == Sigmoid || fn2_q == Phi;
+    half3_q <= fn2_q == hd_isa_pkg::VxFnSigmoid || fn2_q == hd_isa_pkg::VxFnPhi;
     half4_q <= half3_q;
-    odd3_q  <= fn2_q == Rcp || fn2_q == Tanh || fn2_q == Erf;
+    odd3_q  <= fn2_q == hd_isa_pkg::VxFnRcp || fn2_q == hd_isa_pkg::VxFnTanh ||
+               fn2_q == hd_isa_pkg::VxFnErf;
     odd4_q  <= odd3_q;
   end
 
@@ -163,24 +161,24 @@ module hd_vx_fn #(
         minus3[n] = minus2[n];
         fix3[n]   = fix2[n];
         one3[n]   = 1'b0;
-        erf = fn2_q == Erf || fn2_q == Phi;
-        neg = fn2_q == Exp && minus2[n];
+        erf = fn2_q == hd_isa_pkg::VxFnErf || fn2_q == hd_isa_pkg::VxFnPhi;
+        neg = fn2_q == hd_isa_pkg::VxFnExp && minus2[n];
         x = num2[n] >> shift2[n];
         v = (34'(x[32:1]) ^ {34{neg}}) + {33'd0, x[0] ^ neg};
         unique case (fn2_q)
-          Exp: begin
+          hd_isa_pkg::VxFnExp: begin
             table3[n] = 10'(hd_isa_pkg::FnAtExp);
             off3[n]   = 8'(v[23:18]);
             t3[n]     = v[17:0];
             scale3[n] = {v[33], v[33:24]};
           end
-          Rcp: begin
+          hd_isa_pkg::VxFnRcp: begin
             table3[n] = 10'(hd_isa_pkg::FnAtRcp);
             off3[n]   = 8'(m2[n][22:16]);
             t3[n]     = {m2[n][15:0], 2'd0};
             scale3[n] = 11'sd0 - 11'(e2[n]);
           end
-          Rsqrt: begin
+          hd_isa_pkg::VxFnRsqrt: begin
             table3[n] = 10'(hd_isa_pkg::FnAtRsq);
             off3[n]   = 8'({e2[n][0], m2[n][22:17]});
             t3[n]     = {m2[n][16:0], 1'd0};
@@ -199,7 +197,8 @@ module hd_vx_fn #(
               off3[n] = 8'(v[24:18]);
               t3[n]   = v[17:0];
             end
-            scale3[n] = fn2_q == Sigmoid || fn2_q == Phi ? -11'sd1 : 11'sd0;
+            scale3[n] = fn2_q == hd_isa_pkg::VxFnSigmoid ||
+                        fn2_q == hd_isa_pkg::VxFnPhi ? -11'sd1 : 11'sd0;
           end
         endcase
       end
@@ -211,9 +210,9 @@ module hd_vx_fn #(
         logic signed [8:0] shift;
         lo = 24'((41'({1'b1, m1[n]}) * 41'(Log2e[16:0])) >> 17);
         hi = 40'({1'b1, m1[n]}) * 40'(Log2e[32:17]);
-        shift = (fn1_q == Exp ? 9'sd6 : 9'sd2) - e1[n];
+        shift = (fn1_q == hd_isa_pkg::VxFnExp ? 9'sd6 : 9'sd2) - e1[n];
         num2[n]   = shift[8:6] != 3'd0 ? 33'd0 :
-                    fn1_q == Exp ? 33'((hi + 40'(lo)) >> 7) : {6'd1, m1[n], 4'd0};
+                    fn1_q == hd_isa_pkg::VxFnExp ? 33'((hi + 40'(lo)) >> 7) : {6'd1, m1[n], 4'd0};
         shift2[n] = shift[5:0];
         far2[n]   = shift[8];
         m2[n]     = m1[n];
@@ -233,13 +232,13 @@ module hd_vx_fn #(
         nan = ones && !inf;
         minus1[n] = a[31] && !nan;
         m1[n]     = a[22:0];  // of a zero, too: its e1 makes it one
-        e1[n]     = {1'b0, a[30:23]} - (fn_i == Sigmoid ? 9'd128 : 9'd127);
+        e1[n]     = {1'b0, a[30:23]} - (fn_i == hd_isa_pkg::VxFnSigmoid ? 9'd128 : 9'd127);
         fix1[n]   = nan ? Nan : Value;
         if (!nan)
           unique case (fn_i)
-            Exp:     if (a[30:23] >= 8'd134) fix1[n] = a[31] ? Zero : Inf;
-            Rcp:     fix1[n] = zero ? Inf : inf ? Zero : Value;
-            Rsqrt:   fix1[n] = zero ? Inf : a[31] ? Nan : inf ? Zero : Value;
+            hd_isa_pkg::VxFnExp:     if (a[30:23] >= 8'd134) fix1[n] = a[31] ? Zero : Inf;
+            hd_isa_pkg::VxFnRcp:     fix1[n] = zero ? Inf : inf ? Zero : Value;
+            hd_isa_pkg::VxFnRsqrt:   fix1[n] = zero ? Inf : a[31] ? Nan : inf ? Zero : Value;
             default: ;
           endcase
       end

@@ -53,14 +53,8 @@ module hd_vx_lanes #(
 );
   localparam int unsigned SlotBits = $clog2(Slots);
   localparam int unsigned Depth    = 13;
-  localparam int unsigned FnDepth  = 8;
+  localparam int unsigned FnDepth  = hd_isa_pkg::VxFnCycles;
   localparam int unsigned Group    = N <= 16 ? 4 : 8;  // lanes that the first step across lanes joins
-  // Codes of the fields, see isa.def.
-  localparam logic [2:0] AmInt = 3'd0, AmF32 = 3'd1, XmS8 = 3'd2, XmU8 = 3'd3, PmInt = 3'd5,
-                         PmF32 = 3'd6;
-  localparam logic [2:0] AluA = 3'd0, AluAdd = 3'd1, AluSub = 3'd2, AluMul = 3'd3, AluMax = 3'd4,
-                         AluMin = 3'd5;
-  localparam logic [1:0] RedNone = 2'd0, RedMax = 2'd2;
 
   // ---- parameters by slot -----------------------------------------------------------------------
   hd_isa_pkg::vx_params_t p;
@@ -97,10 +91,14 @@ module hd_vx_lanes #(
       width[p_slot_i]    <= p.n0[1:0];
       a_kind[p_slot_i]   <= p.a_kind;
       b_kind[p_slot_i]   <= p.b_kind;
-      a_f32[p_slot_i]    <= p.a_kind == AmF32 || p.a_kind == PmF32;
-      b_f32[p_slot_i]    <= p.b_kind == AmF32 || p.b_kind == PmF32;
-      total[p_slot_i]    <= (p.a_kind == AmF32 || p.a_kind == PmF32) && p.red == RedMax;
-      use_bias[p_slot_i] <= p.use_bias && p.a_kind != AmF32 && p.a_kind != PmF32;
+      a_f32[p_slot_i]    <= p.a_kind == hd_isa_pkg::VxKindAmF32 ||
+                            p.a_kind == hd_isa_pkg::VxKindPmF32;
+      b_f32[p_slot_i]    <= p.b_kind == hd_isa_pkg::VxKindAmF32 ||
+                            p.b_kind == hd_isa_pkg::VxKindPmF32;
+      total[p_slot_i]    <= (p.a_kind == hd_isa_pkg::VxKindAmF32 ||
+                            p.a_kind == hd_isa_pkg::VxKindPmF32) && p.red == hd_isa_pkg::VxRedMax;
+      use_bias[p_slot_i] <= p.use_bias && p.a_kind != hd_isa_pkg::VxKindAmF32 &&
+                            p.a_kind != hd_isa_pkg::VxKindPmF32;
       scale_pm[p_slot_i] <= p.scale_pm;
       alu[p_slot_i]      <= p.alu;
       red[p_slot_i]      <= p.red;
@@ -108,7 +106,7 @@ module hd_vx_lanes #(
       fn[p_slot_i]       <= p.fn;
       lut[p_slot_i]      <= p.lut;
       lanes[p_slot_i]    <= p.lanes;
-      tail[p_slot_i]     <= p.red == RedNone || p.tail == 7'd0 ? 7'(N) : p.tail;
+      tail[p_slot_i]     <= p.red == hd_isa_pkg::VxRedNone || p.tail == 7'd0 ? 7'(N) : p.tail;
       q[p_slot_i]        <= p.q;
       a_imm[p_slot_i]    <= p.a_imm;
       b_imm[p_slot_i]    <= p.b_imm;
@@ -127,7 +125,8 @@ module hd_vx_lanes #(
   logic [64*N-1:0]     win_pm;
 
   assign map_valid = d_valid_i && !dw[d_slot_i];
-  assign adds      = d_valid_i && d_first_i && d_window_i && dw[d_slot_i] && b_kind[d_slot_i] == AmInt;
+  assign adds      = d_valid_i && d_first_i && d_window_i && dw[d_slot_i] &&
+                     b_kind[d_slot_i] == hd_isa_pkg::VxKindAmInt32;
 
   hd_vx_window #(
     .N(N),
@@ -143,10 +142,11 @@ module hd_vx_lanes #(
     .in_valid_i   (d_valid_i && dw[d_slot_i]),
     .in_sum_i     (d_window_i),
     .in_row_i     (d_row_i),
-    .in_unsigned_i(a_kind[d_slot_i] == XmU8),
+    .in_unsigned_i(a_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8),
     .in_imm_i     (a_imm[d_slot_i][9:0]),
     .in_tag_i     ({d_slot_i, d_first_i, d_last_i}),
-    .in_pairs_i   (b_kind[d_slot_i] == XmS8 || b_kind[d_slot_i] == XmU8),
+    .in_pairs_i   (b_kind[d_slot_i] == hd_isa_pkg::VxKindXmInt8 ||
+      b_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8),
     .x_i          (a_xm_i),
     .before_i     (b_xm_i),
     .valid_o      (win_valid),
@@ -164,10 +164,12 @@ module hd_vx_lanes #(
   logic [SlotBits-1:0] across_slot_q, s9, s13, fn_slot;
 
   assign ends      = v_q[2] && last2_q;
-  assign fn_before = v_q[9] && fn[s_q[9]] != 3'd0 && alu[s_q[9]] == AluMul;
-  assign fn_behind = v_q[13] && fn[s_q[13]] != 3'd0 && alu[s_q[13]] != AluMul;
-  assign fn_back9  = fn_valid && alu[fn_slot] == AluMul;
-  assign fn_back13 = fn_valid && alu[fn_slot] != AluMul;
+  assign fn_before = v_q[9] && fn[s_q[9]] != hd_isa_pkg::VxFnNone &&
+                     alu[s_q[9]] == hd_isa_pkg::VxAluMul;
+  assign fn_behind = v_q[13] && fn[s_q[13]] != hd_isa_pkg::VxFnNone &&
+                     alu[s_q[13]] != hd_isa_pkg::VxAluMul;
+  assign fn_back9  = fn_valid && alu[fn_slot] == hd_isa_pkg::VxAluMul;
+  assign fn_back13 = fn_valid && alu[fn_slot] != hd_isa_pkg::VxAluMul;
   assign v9        = (v_q[9] && !fn_before) || fn_back9;
   assign v13       = (v_q[13] && !fn_behind) || fn_back13;
   assign s9        = fn_back9 ? fn_slot : s_q[9];
@@ -222,7 +224,7 @@ module hd_vx_lanes #(
       logic [31:0] whole;
       for (int unsigned i = 1; i < N / Group; i = 2 * i)
         for (int unsigned g = 0; g + i < N / Group; g = g + 2 * i)
-          part[g] = joined(red[across_slot_q] == RedMax, part[g], part[g + i]);
+          part[g] = joined(red[across_slot_q] == hd_isa_pkg::VxRedMax, part[g], part[g + i]);
       whole = total[across_slot_q] ? order(part[0]) : part[0];
       for (int unsigned n = 0; n < N; n++) begin
         ta_q[32 * n +: 32]     <= whole + (use_bias[across_slot_q] ? pb_l[n] : 32'd0);
@@ -241,7 +243,7 @@ module hd_vx_lanes #(
       for (int unsigned n = 0; n < N; n++) tree[n] = acc[n];
       for (int unsigned i = 1; i < Group; i = 2 * i)
         for (int unsigned n = 0; n < N; n = n + 2 * i)
-          tree[n] = joined(red[s_q[2]] == RedMax, tree[n], tree[n + i]);
+          tree[n] = joined(red[s_q[2]] == hd_isa_pkg::VxRedMax, tree[n], tree[n + i]);
       for (int unsigned g = 0; g < N / Group; g++) part[g] = tree[g * Group];
       for (int unsigned n = 0; n < N; n++) begin
         tb_l[n] = tb2[n];
@@ -253,10 +255,11 @@ module hd_vx_lanes #(
     if (v_q[1]) begin
       if (dw[s_q[1]])
         for (int unsigned n = 0; n < N; n++)
-          acc[n] = (!first_q ? acc[n] : b_kind[s_q[1]] == AmInt ? tb[n] : 32'd0) + dot[32 * n +: 32];
-      else if (first_q || red[s_q[1]] == RedNone)
+          acc[n] = (!first_q ? acc[n] : b_kind[s_q[1]] == hd_isa_pkg::VxKindAmInt32 ? tb[n] :
+                   32'd0) + dot[32 * n +: 32];
+      else if (first_q || red[s_q[1]] == hd_isa_pkg::VxRedNone)
         for (int unsigned n = 0; n < N; n++) acc[n] = ta[n];
-      else if (red[s_q[1]] == RedMax)
+      else if (red[s_q[1]] == hd_isa_pkg::VxRedMax)
         for (int unsigned n = 0; n < N; n++)
           acc[n] = signed'(ta[n]) > signed'(acc[n]) ? ta[n] : acc[n];
       else for (int unsigned n = 0; n < N; n++) acc[n] = acc[n] + ta[n];
@@ -268,7 +271,7 @@ module hd_vx_lanes #(
         end
     end
     // 1
-    if (win_valid && win_first && b_kind[win_slot] == AmInt)
+    if (win_valid && win_first && b_kind[win_slot] == hd_isa_pkg::VxKindAmInt32)
       for (int unsigned n = 0; n < N; n++) tb[n] = to2[n];
     if (win_valid && win_last)
       for (int unsigned n = 0; n < N; n++) begin
@@ -278,30 +281,30 @@ module hd_vx_lanes #(
     else if (map_valid) begin
       for (int unsigned n = 0; n < N; n++)
         unique case (a_kind[d_slot_i])
-          AmInt:   ta[n] = a_am_i[32 * n +: 32] + a_imm[d_slot_i];
-          AmF32:   ta[n] = a_am_i[32 * n +: 32];
-          PmInt:   ta[n] = pm_i[64 * n +: 32] + a_imm[d_slot_i];
-          PmF32:   ta[n] = pm_i[64 * n +: 32];
-          XmS8:    ta[n] = 32'(signed'(a_xm_i[8 * n +: 8])) + a_imm[d_slot_i];
-          XmU8:    ta[n] = 32'(a_xm_i[8 * n +: 8]) + a_imm[d_slot_i];
+          hd_isa_pkg::VxKindAmInt32:   ta[n] = a_am_i[32 * n +: 32] + a_imm[d_slot_i];
+          hd_isa_pkg::VxKindAmF32:   ta[n] = a_am_i[32 * n +: 32];
+          hd_isa_pkg::VxKindPmInt32:   ta[n] = pm_i[64 * n +: 32] + a_imm[d_slot_i];
+          hd_isa_pkg::VxKindPmF32:   ta[n] = pm_i[64 * n +: 32];
+          hd_isa_pkg::VxKindXmInt8:    ta[n] = 32'(signed'(a_xm_i[8 * n +: 8])) + a_imm[d_slot_i];
+          hd_isa_pkg::VxKindXmUint8:    ta[n] = 32'(a_xm_i[8 * n +: 8]) + a_imm[d_slot_i];
           default: ta[n] = a_imm[d_slot_i];
         endcase
       if (total[d_slot_i])
         for (int unsigned n = 0; n < N; n++) ta[n] = order(ta[n]);
       if (d_tail_i && tail[d_slot_i] != 7'(N))
         for (int unsigned n = 0; n < N; n++)
-          if (n >= 32'(tail[d_slot_i])) ta[n] = {red[d_slot_i] == RedMax, 31'd0};
+          if (n >= 32'(tail[d_slot_i])) ta[n] = {red[d_slot_i] == hd_isa_pkg::VxRedMax, 31'd0};
       if (d_last_i)
         for (int unsigned n = 0; n < N; n++) begin
           pb[n] = pm_i[64 * n +: 32];
           ps[n] = scale_pm[d_slot_i] ? pm_i[64 * n + 32 +: 32] : a_scale[d_slot_i];
           unique case (b_kind[d_slot_i])
-            AmInt:   tb[n] = b_am_i[32 * n +: 32] + b_imm[d_slot_i];
-            AmF32:   tb[n] = b_am_i[32 * n +: 32];
-            PmInt:   tb[n] = pm_i[64 * n +: 32] + b_imm[d_slot_i];
-            PmF32:   tb[n] = pm_i[64 * n +: 32];
-            XmS8:    tb[n] = 32'(signed'(b_xm_i[8 * n +: 8])) + b_imm[d_slot_i];
-            XmU8:    tb[n] = 32'(b_xm_i[8 * n +: 8]) + b_imm[d_slot_i];
+            hd_isa_pkg::VxKindAmInt32:   tb[n] = b_am_i[32 * n +: 32] + b_imm[d_slot_i];
+            hd_isa_pkg::VxKindAmF32:   tb[n] = b_am_i[32 * n +: 32];
+            hd_isa_pkg::VxKindPmInt32:   tb[n] = pm_i[64 * n +: 32] + b_imm[d_slot_i];
+            hd_isa_pkg::VxKindPmF32:   tb[n] = pm_i[64 * n +: 32];
+            hd_isa_pkg::VxKindXmInt8:    tb[n] = 32'(signed'(b_xm_i[8 * n +: 8])) + b_imm[d_slot_i];
+            hd_isa_pkg::VxKindXmUint8:    tb[n] = 32'(b_xm_i[8 * n +: 8]) + b_imm[d_slot_i];
             default: tb[n] = b_imm[d_slot_i];
           endcase
         end
@@ -316,8 +319,8 @@ module hd_vx_lanes #(
   // ---- to binary32 (5), scale (9) ---------------------------------------------------------------
   logic [32*N-1:0] a5, b5, fa, fb;
   logic            b3_en, b5_en;
-  assign b3_en = v_q[3] && alu[s_q[3]] != AluA;
-  assign b5_en = v_q[5] && alu[s_q[5]] != AluA;
+  assign b3_en = v_q[3] && alu[s_q[3]] != hd_isa_pkg::VxAluA;
+  assign b5_en = v_q[5] && alu[s_q[5]] != hd_isa_pkg::VxAluA;
 
   always_ff @(posedge clk_i) begin
     if (v_q[3]) scale4_q <= scale3_q;
@@ -370,11 +373,12 @@ module hd_vx_lanes #(
   logic [32*N-1:0] sum, prod;
   logic [32*N-1:0] pick10_q, pick11_q, pick12_q, pick13_q;  // fa, or the one that max / min chooses
   logic            add_en, mul_en;
-  assign add_en = v9 && (alu[s9] == AluAdd || alu[s9] == AluSub);
-  assign mul_en = v9 && alu[s9] == AluMul;
+  assign add_en = v9 && (alu[s9] == hd_isa_pkg::VxAluAdd || alu[s9] == hd_isa_pkg::VxAluSub);
+  assign mul_en = v9 && alu[s9] == hd_isa_pkg::VxAluMul;
 
   hd_f32_add #(.Lanes(N)) u_add (
-    .clk_i, .rst_ni, .en_i(add_en), .sub_i(alu[s9] == AluSub), .a_i(fa), .b_i(fb), .y_o(sum)
+    .clk_i, .rst_ni, .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .a_i(fa), .b_i(fb),
+      .y_o(sum)
   );
   hd_f32_mul #(.Lanes(N)) u_mul (
     .clk_i, .rst_ni, .en_i(mul_en), .a_i(fn_back9 ? fn_y : fa),
@@ -385,7 +389,8 @@ module hd_vx_lanes #(
     if (v_q[12]) pick13_q <= pick12_q;
     if (v_q[11]) pick12_q <= pick11_q;
     if (v_q[10]) pick11_q <= pick10_q;
-    if (v_q[9] && (alu[s_q[9]] == AluMax || alu[s_q[9]] == AluMin)) begin
+    if (v_q[9] && (alu[s_q[9]] == hd_isa_pkg::VxAluMax ||
+        alu[s_q[9]] == hd_isa_pkg::VxAluMin)) begin
       for (int unsigned n = 0; n < N; n++) begin : gen_pick
         logic [31:0] x, y;
         logic        x_nan, y_nan, gt, eq;
@@ -397,15 +402,15 @@ module hd_vx_lanes #(
         gt = !eq && (x[31] != y[31] ? y[31] : x[31] ? x[30:0] < y[30:0] : x[30:0] > y[30:0]);
         // max: fa > fb ? fa : fb, min: fa < fb ? fa : fb; a NaN gives the other operand.
         pick10_q[32 * n +: 32] <=
-          y_nan || (!x_nan && !eq && gt == (alu[s_q[9]] == AluMax)) ? x : y;
+          y_nan || (!x_nan && !eq && gt == (alu[s_q[9]] == hd_isa_pkg::VxAluMax)) ? x : y;
       end
     end else if (v_q[9]) pick10_q <= fa;
   end
 
   always_comb begin
     r = pick13_q;
-    if (alu[s_q[13]] == AluAdd || alu[s_q[13]] == AluSub) r = sum;
-    if (alu[s_q[13]] == AluMul) r = prod;
+    if (alu[s_q[13]] == hd_isa_pkg::VxAluAdd || alu[s_q[13]] == hd_isa_pkg::VxAluSub) r = sum;
+    if (alu[s_q[13]] == hd_isa_pkg::VxAluMul) r = prod;
   end
 
   // ---- result -----------------------------------------------------------------------------------

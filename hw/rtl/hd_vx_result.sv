@@ -35,7 +35,6 @@ module hd_vx_result #(
   localparam int unsigned PartBits  = $clog2(256 / AxiBytes);
   localparam int unsigned OffBits   = $clog2(AxiBytes);
   localparam int unsigned TableBits = $clog2(Tables);
-  localparam logic [1:0] AmF32 = 2'd1, AmInt = 2'd2, Transposed = 2'd3;
 
   // {transposed, table} of the last cycles
   logic [2:0] v_q;
@@ -44,7 +43,7 @@ module hd_vx_result #(
 
   always_ff @(posedge clk_i) begin
     v_q     <= rst_ni ? {v_q[1:0], valid_i} : '0;
-    kind1_q <= {d_kind_i == Transposed, lut_i};
+    kind1_q <= {d_kind_i == hd_isa_pkg::VxDestXmTransposed, lut_i};
     kind2_q <= kind1_q;
     kind3_q <= kind2_q;
     v4_q    <= rst_ni && v_q[2] && kind3_q[2:0] != 3'd0;
@@ -53,7 +52,8 @@ module hd_vx_result #(
 
   logic [32*N-1:0] word;
   hd_f32_to_int #(.Lanes(N)) u_to_int (
-    .clk_i, .rst_ni, .en_i(valid_i), .raw_i(d_kind_i == AmF32), .word_i(d_kind_i == AmInt),
+    .clk_i, .rst_ni, .en_i(valid_i), .raw_i(d_kind_i == hd_isa_pkg::VxDestAmF32),
+      .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32),
     .q_i, .zp_i, .lo_i, .hi_i, .a_i, .y_o(word)
   );
 

@@ -222,7 +222,7 @@ static uint32_t reg_read(struct iss_or_rtl *d, uint32_t offset) {
 /* Runs the program; false when it cannot be run at all. */
 static bool run(const struct prog *p, const struct hd_rtl_api *api, uint32_t latency,
                 struct result *r) {
-    struct hd_mem_config cfg = {latency, hd_axi_bytes(p->m), 16, 0};
+    struct hd_mem_config cfg = {latency, hd_axi_bytes(p->m), HD_DEFAULT_mem_outstanding, 0};
     hd_axi_mem *mem = hd_axi_mem_create(hd_axi_bytes(p->m), &cfg);
     const struct hd_rtl_memory port = {mem, hd_axi_mem_reset, hd_axi_mem_step};
     struct iss_or_rtl d = {.api = api};
@@ -315,7 +315,7 @@ static int compare(struct prog *p, const struct hd_rtl_api *api, uint32_t latenc
 
 int main(int argc, char **argv) {
     uint64_t seed = 1, count = 20;
-    uint32_t latency = 64;
+    uint32_t latency = HD_DEFAULT_mem_latency;
     const char *machine = "tiny";
     for (int i = 1; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "--seed")) seed = strtoull(argv[i + 1], NULL, 0);

@@ -24,6 +24,31 @@ static void tables_are_consistent(void **state) {
     assert_string_equal(hd_error_text(1000000), "unknown error");
 }
 
+/* By hand, outside the tables: what is in programs that others have, and what hardware has. */
+static void values_and_times(void **state) {
+    (void)state;
+    assert_int_equal(HD_V_vx_kind_am_int32, 0);
+    assert_int_equal(HD_V_vx_kind_xm_uint8, 3);
+    assert_int_equal(HD_V_vx_kind_pm_f32, 6);
+    assert_int_equal(HD_V_vx_alu_mul, 3);
+    assert_int_equal(HD_V_vx_alu_min, 5);
+    assert_int_equal(HD_V_vx_red_max, 2);
+    assert_int_equal(HD_V_vx_dest_am_int32, 2);
+    assert_int_equal(HD_V_vx_dest_xm_transposed, 3);
+    assert_int_equal(HD_V_vx_fn_sigmoid, 5);
+    assert_int_equal(HD_V_lw_mem_tm, 2);
+    assert_int_equal(HD_V_st_sat_int16, 3);
+    assert_int_equal(HD_V_seg_arena, 1);
+    assert_int_equal(hd_value_max(HD_F_vx_b_kind), 6);
+    assert_int_equal(hd_value_max(HD_F_st_mem), 1);
+    assert_int_equal(hd_value_max(HD_F_vx_n0), -1);
+    assert_int_equal(HD_T_mx_done, 9);
+    assert_int_equal(HD_T_vx_write, 19);
+    assert_int_equal(HD_T_vx_fn, 8);
+    assert_int_equal(HD_N_open_bursts, 16);
+    assert_int_equal(HD_DEFAULT_mem_latency, 64);
+}
+
 static void names_are_found(void **state) {
     (void)state;
     assert_int_equal(hd_unit_by_name("mxx", 2), HD_UNIT_mx);
@@ -298,6 +323,7 @@ static void bundles_by_hand(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_are_consistent),
+        cmocka_unit_test(values_and_times),
         cmocka_unit_test(names_are_found),
         cmocka_unit_test(every_field_keeps_its_corners),
         cmocka_unit_test(set_replaces_and_add_wraps),
