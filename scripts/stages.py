@@ -17,9 +17,9 @@ def dump(heddle, stage):
                           capture_output=True, text=True, check=True).stdout
     lines = [l for l in text.splitlines() if l and not l.startswith("# machine")]  # a fingerprint
     out = []
-    for line in lines:  # 110 columns, as the page
-        while len(line) > 110:
-            at = line.rindex(" ", 0, 110)
+    for line in lines:  # 100 columns with the indentation
+        while len(line) > 96:
+            at = line.rindex(" ", 0, 96)
             out.append("    " + line[:at])
             line = "      " + line[at + 1:]
         out.append("    " + line)
