@@ -3,7 +3,7 @@
 C_FOR_LINT := $(filter-out test/rtl/% test/mutate/%,$(ALL_C))
 HEADERS    := $(filter-out test/rtl/% test/mutate/% $(CXX_HEADERS) $(ABSENT_HEADERS),$(filter %.h,$(ALL_C)))
 
-check: check-layers check-headers check-gen lint-c lint-rtl ## all static checks
+check: check-layers check-headers check-gen check-docs lint-c lint-rtl ## all static checks
 
 check-layers: ## no folder includes from a layer above it
 	$(Q)awk -f scripts/check_layers.awk test/layers.txt $(ALL_C)

@@ -3,7 +3,8 @@
 
   lines have at most 100 columns, sentences at most 40 words;
   links between pages lead to a page and a heading that are there;
-  files, folders and make targets that a page names in backticks are there.
+  files, folders and make targets that a page names in backticks are there;
+  so are commands and options of heddle, in backticks and in code.
 
 docs/isa.md is printed from tables, so its lines and sentences are not counted; nor are the columns
 of what a program printed, which stands in a block of ```text. Pages in docs/decisions say what was
@@ -22,6 +23,8 @@ GENERATED = {"docs/isa.md"}
 FENCE = re.compile(r"\s*(```|<!-- stage|<!-- end)")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 PATH = re.compile(r"`([a-z_0-9]+(?:/[A-Za-z0-9_.*-]+)+/?)`")
+HEDDLE = re.compile(r"\bheddle ([a-z][a-z-]*)(.*)")
+OPTION = re.compile(r"--([a-z][a-z-]+)")
 MAKE = re.compile(r"\bmake ([a-z][a-z0-9-]*)(?=[ `,.;:)]|$)")
 
 
@@ -104,6 +107,25 @@ def targets():
     return found
 
 
+def commands():
+    """Names of commands, and of options, by the tables that the program prints its help from."""
+    words = []
+    for name, row in (("commands", r'COMMAND\("([a-z-]+)"'),
+                      ("options", r'OPTION\(\w+, "([a-z-]+)"')):
+        with open(f"compiler/cli/{name}.def") as f:
+            words.append(set(re.findall(row, f.read())))
+    return words[0], words[1] | {"help", "version"}
+
+
+def unknown_words(number, text, known):
+    for command, rest in HEDDLE.findall(text):
+        if command not in known[0]:
+            yield number, f"there is no command heddle {command}"
+        for option in OPTION.findall(rest):
+            if option not in known[1]:
+                yield number, f"heddle has no option --{option}"
+
+
 def gone(text, known):
     top = {d for d in os.listdir(".") if os.path.isdir(d)} - {"build"}
     for number, line, code in split(text):
@@ -111,9 +133,12 @@ def gone(text, known):
             variable = re.search("[A-Z]{3}|_X", path)
             if path.split("/")[0] in top and not variable and not glob.glob(path):
                 yield number, f"there is no {path}"
-        for name in MAKE.findall(line if code else " ".join(re.findall(r"`[^`]*`", line))):
-            if name not in known:
-                yield number, f"there is no make target {name}"
+        for span in [line] if code else re.findall(r"`([^`]*)`", line):
+            for name in MAKE.findall(span):
+                if name not in known["make"]:
+                    yield number, f"there is no make target {name}"
+            if code != "text":
+                yield from unknown_words(number, span, known["heddle"])
 
 
 def faults(page, text, known, read):
@@ -134,8 +159,10 @@ def read_file(path):
 
 
 def test():
+    known = {"make": {"all"}, "heddle": ({"run"}, {"device"})}
+
     def messages(text, page="docs/x.md"):
-        return [m for _, m in faults(page, text, {"all"}, read_file)]
+        return [m for _, m in faults(page, text, known, read_file)]
 
     long = " ".join(["word"] * 41) + "."
     wrapped = long.replace(" word", "\nword")
@@ -152,13 +179,15 @@ def test():
     assert len(messages("`hw/none.sv`")) == 1 and not messages("`hw/rtl`, `isa/*.def`")
     assert not messages("`hw/none.sv`", "docs/decisions/x.md")
     assert len(messages("`make nothing`")) == 1 and not messages("`make all`")
+    assert len(messages("`heddle walk`")) == 1 and not messages("`heddle run --device iss`")
+    assert len(messages("    heddle run M --devise iss")) == 1
     print("check_docs: tests of the checker pass")
 
 
 def main():
     if sys.argv[1:] == ["--test"]:
         return test()
-    known, bad = targets(), 0
+    known, bad = {"make": targets(), "heddle": commands()}, 0
     for page in ["README.md"] + sorted(glob.glob("docs/**/*.md", recursive=True)):
         for number, message in faults(page, read_file(page), known, read_file):
             print(f"{page}:{number}: {message}")
