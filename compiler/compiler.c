@@ -23,12 +23,6 @@
 #include "compiler/tile/layer.h"
 #include "isa/isa.h"
 
-bool hd_name_listed(const struct hd_name_list *list, const char *name) {
-    for (int i = 0; i < list->n; i++)
-        if (!strcmp(list->name[i], name)) return true;
-    return false;
-}
-
 /* --dump shows this node. */
 static bool shows(const struct hd_compile_options *opt, const char *name) {
     return !opt->dump_only.n || hd_name_listed(&opt->dump_only, name);

@@ -42,4 +42,8 @@ void hd_golden_bytes(const hd_graph *g, const int *order, size_t n, size_t *out_
 hd_status hd_golden_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tensor *t, bool trust,
                          hd_arena *results, hd_arena *scratch);
 
+/* When every input of the node is constant: computes it, makes the output a constant, kills the
+ * node. */
+hd_status hd_fold_node(hd_ctx *ctx, hd_graph *g, int node);
+
 #endif

@@ -7,7 +7,7 @@
 
 #include "cpu_ref/golden.h"
 #include "cpu_ref/host.h"
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 
 struct hd_device {
     struct hd_host_mem mem;

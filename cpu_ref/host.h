@@ -3,7 +3,7 @@
 #define HD_CPU_REF_HOST_H
 
 #include "compiler/ir/ir.h"
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 
 /* ---- buffers ---- */
 

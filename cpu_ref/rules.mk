@@ -1,4 +1,4 @@
-SRCS += $(filter-out cpu_ref/plugin.c cpu_ref/dnnl_%.c cpu_ref/jit_%.c,$(wildcard cpu_ref/*.c))
+SRCS += $(filter-out cpu_ref/dnnl_%.c cpu_ref/jit_%.c,$(wildcard cpu_ref/*.c))
 # Kernels with their own processor check; the rest of the program stays as portable as asked for.
 ifeq ($(shell uname -m),x86_64)
 FLAGS_cpu_ref/cpu_int8.c     := -O3 -mavx2 -mfma

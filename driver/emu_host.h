@@ -3,7 +3,7 @@
 #ifndef HD_DRIVER_EMU_HOST_H
 #define HD_DRIVER_EMU_HOST_H
 
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 
 typedef struct hd_emu_host hd_emu_host;
 

@@ -5,8 +5,8 @@ HEADERS    := $(filter-out test/rtl/% test/mutate/% $(CXX_HEADERS) $(ABSENT_HEAD
 
 check: check-layers check-headers check-gen check-docs lint-c lint-rtl ## all static checks
 
-check-layers: ## no folder includes from a layer above it
-	$(Q)awk -f scripts/check_layers.awk test/layers.txt $(ALL_C)
+check-layers: heddle ## no folder includes from, or calls, a layer above it; docs/architecture.md says so
+	$(Q)python3 scripts/check_layers.py test/layers.txt docs/architecture.md $(B) $(ALL_C) $(sort $(shell find $(FOLDERS) -name '*.cc' 2> /dev/null))
 
 # Those of libraries that are not installed are in ABSENT_HEADERS. Those of test/rtl and test/mutate are C++; another header that needs C++ is named in CXX_HEADERS by its folder's rules.mk.
 check-headers: $(HEADERS:%.h=$(B)/headers/%.ok) ## every header compiles on its own

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 #include "runtime/heddle_rt.h"
 
 #define EXTERN(scheme) extern const struct hd_device_ops hd_device_##scheme;

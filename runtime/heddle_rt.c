@@ -1,7 +1,7 @@
 /* What only users of the library call: facts of a model. */
 #include "runtime/heddle_rt.h"
 
-#include "runtime/model.h"
+#include "runtime/device/model.h"
 
 _Static_assert((int)HD_IO_RANK == (int)HD_VALUE_RANK,
                "every value of a model fits the public face");

@@ -90,7 +90,7 @@ HD_API hd_status hd_device_check(hd_ctx *ctx, const char *device);
 /* ---- running -------------------------------------------------------------------------------- */
 
 typedef struct hd_session hd_session;
-struct hd_device_options; /* of the source tree: runtime/hal.h */
+struct hd_device_options; /* of the source tree: runtime/device/hal.h */
 
 /* Opens the device, loads the model into it and allocates all that running needs. Programs run on
  * `device`; what the compiler left to the host runs on "golden". opt: NULL, or what the tools of

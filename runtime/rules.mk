@@ -1,4 +1,4 @@
 SRCS += runtime/base/status.c runtime/base/arena.c runtime/base/io.c runtime/base/fn.c runtime/base/half.c runtime/base/parallel.c \
-        runtime/model.c runtime/value.c runtime/devices.c runtime/session.c runtime/queue.c runtime/heddle_rt.c \
-        runtime/null_dev.c
+        runtime/device/model.c runtime/device/value.c runtime/devices.c runtime/session.c runtime/queue.c runtime/heddle_rt.c \
+        runtime/device/null_dev.c
 LDLIBS += -lz

@@ -3,9 +3,9 @@
 #ifndef HD_RUNTIME_RUNTIME_H
 #define HD_RUNTIME_RUNTIME_H
 
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
+#include "runtime/device/model.h"
 #include "runtime/heddle_rt.h"
-#include "runtime/model.h"
 
 /* Dense copy of any value of the model after a run; HD_UNSUPPORTED if it stayed on chip. */
 hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out);

@@ -9,7 +9,7 @@
 #ifndef HD_SIM_ISS_H
 #define HD_SIM_ISS_H
 
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 #include "sim/axi_mem.h"
 
 typedef struct hd_iss hd_iss;

@@ -6,7 +6,7 @@
 #ifndef HD_SIM_MACH_DEV_H
 #define HD_SIM_MACH_DEV_H
 
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 #include "sim/axi_mem.h"
 
 struct hd_mach_block { /* memory that the host writes and the machine reaches */

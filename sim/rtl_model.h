@@ -9,7 +9,7 @@
 #define HD_SIM_RTL_MODEL_H
 
 #include "isa/isa.h"
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 #include "sim/axi_mem.h"
 
 enum { HD_RTL_ABI = 4 }; /* changes with any struct in this header or in axi_mem.h */

@@ -2,7 +2,7 @@
 #ifndef HD_SIM_TRACE_H
 #define HD_SIM_TRACE_H
 
-#include "runtime/probe.h"
+#include "runtime/device/probe.h"
 #include "sim/rtl_model.h"
 
 struct hd_trace;

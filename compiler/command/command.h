@@ -13,7 +13,7 @@
 #include "compiler/command/json.h"
 #include "isa/isa.h"
 #include "runtime/base/status.h"
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 
 /* The exit status, nothing else. */
 enum hd_exit { HD_EXIT_DONE = 0, HD_EXIT_FAILED = 1, HD_EXIT_USAGE = 2 };

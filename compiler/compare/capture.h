@@ -4,7 +4,7 @@
 #define HD_COMPARE_CAPTURE_H
 
 #include "compiler/check/check.h"
-#include "runtime/probe.h"
+#include "runtime/device/probe.h"
 #include "runtime/runtime.h"
 
 struct rolled;

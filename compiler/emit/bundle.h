@@ -5,7 +5,7 @@
 
 #include "compiler/ir/ir.h"
 #include "runtime/base/io.h"
-#include "runtime/model.h"
+#include "runtime/device/model.h"
 
 /* Source and header of model m; `name` prefixes what they define and is the header's file name, a C
  * identifier. Appends to *c and *h, the caller's. The same model gives the same text. Errors:

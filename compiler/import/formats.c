@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "compiler/import/import.h"
-#include "compiler/pass/pass.h"
+#include "cpu_ref/golden.h"
 
 static const struct format {
     const char *name, *extension, *magic;

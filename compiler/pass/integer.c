@@ -18,6 +18,7 @@
 
 #include "compiler/pass/pass.h"
 #include "compiler/pass/rewrite.h"
+#include "cpu_ref/golden.h"
 
 /* The product, and what the rewrite makes of its operands. */
 struct product {

@@ -26,10 +26,6 @@ hd_status hd_pass_split(hd_ctx *ctx, hd_graph *g);
 void hd_pass_dce(hd_graph *g);
 void hd_pass_cse(hd_graph *g);
 
-/* When every input of the node is constant: computes it, makes the output a constant, kills the
- * node. */
-hd_status hd_fold_node(hd_ctx *ctx, hd_graph *g, int node);
-
 /* Constants go into the graphs that read them, and a branch takes the place of an if whose
  * condition is constant (branch.c). *out_changed: nodes are new, and shapes inferred. */
 hd_status hd_fold_flow(hd_ctx *ctx, hd_graph *g, bool *out_changed);

@@ -7,6 +7,7 @@
 
 #include "compiler/pass/pass.h"
 #include "compiler/pass/qdq.h"
+#include "cpu_ref/golden.h"
 
 /* The axis of y that is `axis` of x; -1: none. */
 static int axis_behind(const hd_graph *g, const struct hd_node *n, const struct hd_tensor *x,

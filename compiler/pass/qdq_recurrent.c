@@ -13,6 +13,7 @@
 #include "compiler/ir/rnn.h"
 #include "compiler/pass/pass.h"
 #include "compiler/pass/qdq.h"
+#include "cpu_ref/golden.h"
 #include "runtime/base/num.h"
 
 enum { X, W, R, B, LENS, H, C, P, OPERANDS };

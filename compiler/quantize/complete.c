@@ -21,6 +21,7 @@
 
 #include "compiler/pass/pass.h"
 #include "compiler/pass/qdq.h"
+#include "cpu_ref/golden.h"
 
 /* Softmax tells apart what differs by a part of this. */
 static const float SOFTMAX_STEP = 0.5f;

@@ -6,6 +6,7 @@
 #include "compiler/pass/pass.h"
 #include "compiler/pass/qdq.h"
 #include "compiler/quantize/affine.h"
+#include "cpu_ref/golden.h"
 
 static const float *f32(const hd_graph *g, int t) {
     return t >= 0 && g->tensors[t].data && g->tensors[t].dtype == HD_F32 ? g->tensors[t].data

@@ -3,7 +3,7 @@
 #ifndef HD_REPORT_PROFILE_H
 #define HD_REPORT_PROFILE_H
 
-#include "runtime/probe.h"
+#include "runtime/device/probe.h"
 #include "runtime/runtime.h"
 
 enum { HD_BINS = 4096, HD_OPS_MAX = 1000000 };

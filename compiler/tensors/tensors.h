@@ -5,7 +5,7 @@
 
 #include "compiler/ir/ir.h"
 #include "runtime/base/arena.h"
-#include "runtime/model.h"
+#include "runtime/device/model.h"
 
 struct hd_file_tensor {
     const char *name; /* "" when the file has none */

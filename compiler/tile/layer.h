@@ -21,8 +21,9 @@
 #ifndef HD_COMPILER_LAYER_H
 #define HD_COMPILER_LAYER_H
 
-#include "compiler/compiler.h"
 #include "compiler/ir/ir.h"
+#include "compiler/options/options.h"
+#include "runtime/device/model.h"
 
 /* Bytes of the arena that dependences tell apart (sched/deps.c), so tensors begin at multiples of
  * it (mem/plan.c): else a store to the end of one would hold up loads of the next. And of XM. */

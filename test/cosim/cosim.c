@@ -17,7 +17,7 @@
 
 #include "compiler/check/check.h"
 #include "compiler/sched/sched.h"
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 #include "test/cosim/cover.h"
 #include "test/cosim/program.h"
 #include "test/cosim/timing.h"

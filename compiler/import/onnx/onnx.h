@@ -2,8 +2,8 @@
 #ifndef HD_IMPORT_ONNX_H
 #define HD_IMPORT_ONNX_H
 
-#include "compiler/compiler.h"
 #include "compiler/import/mapping.h"
+#include "compiler/import/network.h"
 #include "compiler/import/pb.h"
 #include "compiler/import/tensor_pb.h"
 #include "compiler/ir/ir.h"

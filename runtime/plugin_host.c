@@ -1,13 +1,14 @@
-/* Face of libheddle_sim.so: the simulators, for libheddle_rt. It has its own copy of what it uses
- * of runtime/ and isa/, so it works with the shared and with the static library. */
-#include "runtime/hal.h"
+/* Face of libheddle_host.so: what the compiler left to the host, for libheddle_rt. It has its own
+ * copy of what it uses of runtime/ and isa/, so it works with the shared and with the static
+ * library. */
+#include "runtime/device/hal.h"
 #include "runtime/heddle_rt.h"
 
-#define SIM_DEVICE(scheme) extern const struct hd_device_ops hd_device_##scheme;
+#define HOST_DEVICE(scheme) extern const struct hd_device_ops hd_device_##scheme;
 #include "runtime/devices.def"
 
 static const struct hd_device_ops *const devices[] = {
-#define SIM_DEVICE(scheme) &hd_device_##scheme,
+#define HOST_DEVICE(scheme) &hd_device_##scheme,
 #include "runtime/devices.def"
     NULL};
 

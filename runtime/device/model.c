@@ -1,5 +1,5 @@
 /* The model container: create, save, load. docs/runtime.md describes the file byte by byte. */
-#include "runtime/model.h"
+#include "runtime/device/model.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* The device table: what a device implements. One static const table per device, one row in
- * devices.def. runtime/null_dev.c is the commented skeleton to copy. */
-#ifndef HD_RUNTIME_HAL_H
-#define HD_RUNTIME_HAL_H
+ * devices.def. runtime/device/null_dev.c is the commented skeleton to copy. */
+#ifndef HD_DEVICE_HAL_H
+#define HD_DEVICE_HAL_H
 
 #include "isa/isa.h"
 #include "runtime/base/status.h"
-#include "runtime/model.h"
-#include "runtime/probe.h"
+#include "runtime/device/model.h"
+#include "runtime/device/probe.h"
 
 typedef struct hd_device hd_device; /* defined by each device */
 typedef struct hd_exec hd_exec;     /* a loaded step, defined by each device */
@@ -94,7 +94,8 @@ const struct hd_device_ops *hd_device_by_scheme(const char *scheme); /* NULL = n
 /* The same; libheddle_rt loads the library that has it. HD_UNSUPPORTED, HD_MISMATCH. */
 hd_status hd_device_find(hd_ctx *ctx, const char *scheme, const struct hd_device_ops **out);
 
-/* What a library of further devices exports as `hd_plugin` (cpu_ref/plugin.c, sim/plugin.c). */
+/* What a library of further devices exports as `hd_plugin` (runtime/plugin_host.c,
+ * plugin_sim.c). */
 #define HD_PLUGIN_HOST "libheddle_host.so.0"
 #define HD_PLUGIN_SIM  "libheddle_sim.so.0"
 struct hd_plugin {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/hal.h"
+#include "runtime/device/hal.h"
 
 struct block {
     void *data;

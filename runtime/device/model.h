@@ -10,13 +10,19 @@
  * offset, bytes, crc32 of the rest), sections MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, PLAC;
  * every length is checked on load.
  */
-#ifndef HD_RUNTIME_MODEL_H
-#define HD_RUNTIME_MODEL_H
+#ifndef HD_DEVICE_MODEL_H
+#define HD_DEVICE_MODEL_H
 
 #include "isa/isa.h"
 #include "runtime/base/arena.h"
 #include "runtime/base/status.h"
-#include "runtime/heddle_rt.h" /* hd_model_load, hd_model_destroy */
+
+/* Of the library's face (runtime/heddle_rt.h), which says more of them. */
+typedef struct hd_model hd_model;
+HD_API hd_status hd_model_load(hd_ctx *ctx, const char *path, hd_model **out);
+HD_API hd_status hd_model_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
+                                      hd_model **out);
+HD_API void hd_model_destroy(hd_model *m);
 
 enum { HD_VALUE_RANK = 8 };
 

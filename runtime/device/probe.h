@@ -2,8 +2,8 @@
  * memories at the end. For traces, and for finding where two machines part.
  *
  * Given to a device in hd_device_options; devices that know no more than counters ignore it. */
-#ifndef HD_RUNTIME_PROBE_H
-#define HD_RUNTIME_PROBE_H
+#ifndef HD_DEVICE_PROBE_H
+#define HD_DEVICE_PROBE_H
 
 #include "isa/isa.h"
 

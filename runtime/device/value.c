@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "runtime/base/num.h"
-#include "runtime/model.h"
+#include "runtime/device/model.h"
 
 struct hd_value_image hd_value_image(const struct hd_value_info *v) {
     struct hd_value_image i = {1, 1, 1, (size_t)v->c_pad};

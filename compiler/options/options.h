@@ -1,0 +1,36 @@
+/* What the compiler is asked for. */
+#ifndef HD_OPTIONS_OPTIONS_H
+#define HD_OPTIONS_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "compiler/import/network.h"
+#include "isa/isa.h"
+
+struct hd_name_list { /* of nodes of the legalised graph */
+    const char *const *name;
+    int n;
+};
+bool hd_name_listed(const struct hd_name_list *list, const char *name);
+
+struct hd_compile_options {
+    struct hd_machine machine;
+    uint32_t mem_latency;     /* cycles to the first data that tiles are chosen for; 0 = default */
+    bool latency_hiding;      /* false: every operation waits for the one before it */
+    bool keep_all;            /* every layer boundary is also stored in DRAM */
+    struct hd_name_list keep; /* or only the results of these layers */
+    struct hd_bind bind;      /* sizes of open dimensions */
+    bool place_all;           /* whatever can, goes to the machine, also where it does not pay */
+    bool all_turns;           /* rounds of chains are alike where they can be, not where it pays */
+    bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
+    const char *dump;         /* stage name, NULL = none; "all" */
+    struct hd_name_list dump_only; /* only these nodes; empty = all */
+    FILE *dump_to;
+};
+
+static inline int64_t hd_compile_latency(const struct hd_compile_options *opt) {
+    return opt->mem_latency ? opt->mem_latency : HD_DEFAULT_mem_latency;
+}
+
+#endif
