@@ -35,10 +35,11 @@ static bool dumps(const struct hd_compile_options *opt, const char *stage) {
 static void dump_layers(const struct hd_lowering *lo) {
     FILE *f = lo->opt->dump_to;
     fprintf(f, "# plan: XM %u bytes resident area, %u bytes ring\n",
-            lo->m->xm_bytes - lo->xm_ring_bytes, lo->xm_ring_bytes);
+            lo->m->xm_bytes - lo->plan.xm_ring_bytes, lo->plan.xm_ring_bytes);
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+        const struct hd_placement *xp = &lo->plan.places[l->in[0]], *yp = &lo->plan.places[l->out];
         if (!shows(lo->opt, lo->g->nodes[l->node].name)) continue;
         fprintf(
             f,
@@ -47,8 +48,8 @@ static void dump_layers(const struct hd_lowering *lo) {
             hd_intrinsics[l->kind].operations, x->n, x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp,
             l->kh, l->kw, l->sy, l->sx);
         fprintf(f, "  %s\n", lo->model->layers[i].plan);
-        if (x->resident) fprintf(f, "  in at XM 0x%x\n", x->xm);
-        if (y->resident) fprintf(f, "  out at XM 0x%x\n", y->xm);
+        if (xp->resident) fprintf(f, "  in at XM 0x%x\n", xp->xm);
+        if (yp->resident) fprintf(f, "  out at XM 0x%x\n", yp->xm);
     }
 }
 

@@ -23,8 +23,9 @@ static int value_of(struct hd_lowering *lo, int *map, int tensor) {
     int mt = lo->tensor_of[tensor];
     if (mt >= 0) {
         const struct hd_mtensor *x = &lo->tensors[mt];
-        v->in_arena = x->in_arena;
-        v->arena_offset = x->arena;
+        const struct hd_placement *xp = &lo->plan.places[mt];
+        v->in_arena = xp->in_arena;
+        v->arena_offset = xp->arena;
         v->layout = lo->rows[tensor] ? HD_LAYOUT_ROWS : HD_LAYOUT_NHWC;
         v->c_pad = x->cp;
         v->layer = x->made;
@@ -114,8 +115,9 @@ static int64_t tensor_bytes(const struct hd_mtensor *t) {
 }
 
 /* A tensor that cannot stay on chip; a few rows of it at a time can. */
-static bool too_large(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    return tensor_bytes(t) > lo->m->xm_bytes && !t->roll;
+static bool too_large(const struct hd_lowering *lo, const struct hd_placement *tp) {
+    const struct hd_mtensor *t = tp->t;
+    return tensor_bytes(t) > lo->m->xm_bytes && !tp->roll;
 }
 
 /* Activation bytes of a layer that DRAM must carry: borders of the network, and what is too large
@@ -124,46 +126,50 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
     int64_t bytes = 0;
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
         const struct hd_mtensor *x = &lo->tensors[l->in[i]];
+        const struct hd_placement *xp = &lo->plan.places[l->in[i]];
         bool first = true;
         for (int k = 0; k < l->tag; k++)
             for (int o = 0; o < HD_LAYER_INPUTS; o++)
                 if (lo->layers[k].in[o] == l->in[i]) first = false;
-        if ((x->comes_in && first) || too_large(lo, x)) bytes += tensor_bytes(x);
+        if ((x->comes_in && first) || too_large(lo, xp)) bytes += tensor_bytes(x);
     }
     const struct hd_mtensor *y = &lo->tensors[l->out];
-    if (y->goes_out || too_large(lo, y)) bytes += tensor_bytes(y);
+    const struct hd_placement *yp = &lo->plan.places[l->out];
+    if (y->goes_out || too_large(lo, yp)) bytes += tensor_bytes(y);
     if (l->kind == HD_LAYER_RECURRENT && l->rnn.out_state >= 0)
         bytes += tensor_bytes(&lo->tensors[l->rnn.out_state]);
     return bytes;
 }
 
-static const char *plan_text(const struct hd_lowering *lo, const struct hd_layer *l) {
-    const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-    const char *from = x->roll       ? "rolling"
-                       : x->resident ? "on chip"
-                                     : "streamed",
-               *to = y->roll       ? "rolling"
-                     : y->resident ? "on chip"
-                                   : "streamed";
+static const char *plan_text(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    const struct hd_placement *xp = &lo->plan.places[l->in[0]], *yp = &lo->plan.places[l->out];
+    const char *from = xp->roll       ? "rolling"
+                       : xp->resident ? "on chip"
+                                      : "streamed",
+               *to = yp->roll       ? "rolling"
+                     : yp->resident ? "on chip"
+                                    : "streamed";
     bool matmul = l->kind == HD_LAYER_MATMUL;
     if (l->kind == HD_LAYER_RECURRENT)
         return hd_sprintf(lo->model->arena,
                           "%d of the batch at a time, products of x %d steps ahead, their weights "
                           "%s, of the state's %d of %d tiles kept, in %s, out %s",
-                          l->rnn.rows, l->rnn.ahead, l->rnn.w_stay ? "kept" : "loaded each time",
-                          l->rnn.r_stay, l->rnn.gates * l->rnn.vectors, from, to);
+                          lt->rnn.rows, lt->rnn.ahead, lt->rnn.w_stay ? "kept" : "loaded each time",
+                          lt->rnn.r_stay, l->rnn.gates * l->rnn.vectors, from, to);
     if (!matmul && l->kind != HD_LAYER_DEPTHWISE)
-        return hd_sprintf(lo->model->arena, "tile %dx%d, in %s, out %s", l->th, l->tw, from, to);
+        return hd_sprintf(lo->model->arena, "tile %dx%d, in %s, out %s", lt->th, lt->tw, from, to);
     const char *planes =
         l->planes == 1
             ? ""
             : hd_sprintf(lo->model->arena, ", weights take 9 bits: %d times the work", l->planes);
     return hd_sprintf(lo->model->arena, "tile %dx%d, %d %s chunks of %d words %s, in %s, out %s%s",
-                      l->th, l->tw, (int)hd_ceil_div(l->nts, l->nb), matmul ? "weight" : "window",
-                      l->nb * (matmul ? hd_layer_block_words(l) : l->pm_words),
-                      l->weights_stay  ? "kept"
-                      : l->chunk_outer ? "outside tiles"
-                                       : "per tile",
+                      lt->th, lt->tw, (int)hd_ceil_div(l->nts, lt->nb),
+                      matmul ? "weight" : "window",
+                      lt->nb * (matmul ? hd_layer_block_words(lt) : l->pm_words),
+                      lt->weights_stay  ? "kept"
+                      : lt->chunk_outer ? "outside tiles"
+                                        : "per tile",
                       from, to, planes);
 }
 
@@ -173,6 +179,7 @@ static void describe_layers(struct hd_lowering *lo) {
     m->n_layers = (int)lo->n_layers;
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
+        const struct hd_tiling *lt = &lo->plan.tilings[i];
         const struct hd_node *n = &lo->g->nodes[l->node];
         const struct hd_mtensor *y = &lo->tensors[l->out];
         struct hd_layer_info *d = &m->layers[i];
@@ -190,7 +197,7 @@ static void describe_layers(struct hd_lowering *lo) {
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),
                                     hd_ceil_div(d->unavoidable_bytes, hd_axi_bytes(lo->m)));
-        d->plan = plan_text(lo, l);
+        d->plan = plan_text(lo, lt);
     }
 }
 
@@ -199,27 +206,28 @@ static void describe_places(struct hd_lowering *lo) {
     hd_model *m = lo->model;
     m->places = hd_new_array(m->arena, struct hd_place, lo->n_tensors ? lo->n_tensors : 1);
     m->n_places = (int)lo->n_tensors;
-    m->xm_ring = lo->m->xm_bytes - lo->xm_ring_bytes;
+    m->xm_ring = lo->m->xm_bytes - lo->plan.xm_ring_bytes;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
-        int64_t rows =
-            t->roll ? t->roll + t->mirror - t->slot_of_0 : (int64_t)t->n * (t->h + t->pt + t->pb);
-        int64_t skipped = t->roll ? (int64_t)t->slot_of_0 * hd_mtensor_pitch(t) : 0;
+        const struct hd_placement *tp = &lo->plan.places[i];
+        int64_t rows = tp->roll ? tp->roll + tp->mirror - tp->slot_of_0
+                                : (int64_t)t->n * (t->h + t->pt + t->pb);
+        int64_t skipped = tp->roll ? (int64_t)tp->slot_of_0 * hd_mtensor_pitch(tp) : 0;
         m->places[i] = (struct hd_place){
             .tensor = t->tensor,
             .layer = t->made,
-            .first = t->use_first,
-            .last = t->use_last,
+            .first = tp->use_first,
+            .last = tp->use_last,
             .comes_in = t->comes_in,
             .goes_out = t->goes_out,
-            .on_chip = t->resident,
-            .in_arena = t->in_arena,
-            .xm_offset = t->xm + (uint64_t)skipped,
-            .xm_bytes = (uint64_t)(t->apart + rows * hd_mtensor_pitch(t) - t->at_c),
-            .pitch = hd_mtensor_pitch(t),
-            .rolling = t->roll,
-            .apart = t->apart,
-            .arena_offset = t->arena,
+            .on_chip = tp->resident,
+            .in_arena = tp->in_arena,
+            .xm_offset = tp->xm + (uint64_t)skipped,
+            .xm_bytes = (uint64_t)(tp->apart + rows * hd_mtensor_pitch(tp) - t->at_c),
+            .pitch = hd_mtensor_pitch(tp),
+            .rolling = tp->roll,
+            .apart = tp->apart,
+            .arena_offset = tp->arena,
             .arena_bytes = (uint64_t)((int64_t)t->n * t->h * t->w * t->cp),
             .n = t->rows ? t->h : t->n,
             .h = t->rows ? 1 : t->h,
@@ -237,6 +245,7 @@ static void describe_places(struct hd_lowering *lo) {
 void hd_emit_model(struct hd_lowering *lo) {
     const hd_graph *g = lo->g;
     hd_model *m = lo->model;
+    m->arena_bytes = lo->plan.arena_bytes;
     size_t n = g->n_tensors ? g->n_tensors : 1;
     int *map = hd_new_array(lo->arena, int, n),
         *step = hd_new_array(lo->arena, int, g->n_nodes + 1);

@@ -18,18 +18,20 @@
 
 enum { MIN_TILE_CYCLES = 256 }; /* of the shortest operation of a rolling chain */
 
-static bool chains_well(const struct hd_layer *l) {
+static bool chains_well(const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
     if (l->kind == HD_LAYER_POOL) return true;
-    return (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) && l->weights_stay &&
+    return (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) && lt->weights_stay &&
            l->uy * l->ux == 1;
 }
 
-static bool follows(const struct hd_lowering *lo, const struct hd_layer *a,
-                    const struct hd_layer *b) {
+static bool follows(const struct hd_lowering *lo, const struct hd_tiling *at,
+                    const struct hd_tiling *bt) {
+    const struct hd_layer *a = at->l, *b = bt->l;
     const struct hd_mtensor *out = &lo->tensors[a->out];
     int id = out->base < 0 ? a->out : out->base;
     const struct hd_mtensor *between = &lo->tensors[id];
-    return a->step == b->step && chains_well(a) && chains_well(b) && a->kind != b->kind &&
+    return a->step == b->step && chains_well(at) && chains_well(bt) && a->kind != b->kind &&
            b->in[0] == id && between->made == a->tag && out->h == between->h && between->n == 1 &&
            between->h > 1;
 }
@@ -62,7 +64,8 @@ static bool beside(const struct hd_lowering *lo, const struct hd_layer *a,
                    const struct hd_layer *b) {
     const struct hd_layer *mx = a->kind == HD_LAYER_MATMUL ? a : b;
     return a->step == b->step && (a->kind == HD_LAYER_SOFTMAX || b->kind == HD_LAYER_SOFTMAX) &&
-           mx->kind == HD_LAYER_MATMUL && chains_well(mx) && !reads(lo, b, a->out);
+           mx->kind == HD_LAYER_MATMUL && chains_well(&lo->plan.tilings[mx->tag]) &&
+           !reads(lo, b, a->out);
 }
 
 static int64_t row_cycles(const struct hd_layer *l) {
@@ -91,7 +94,8 @@ static bool choose_rows(struct hd_lowering *lo, size_t first, size_t last, int h
     if (!th) return false;
     for (size_t i = last + 1; i-- > first;) {
         struct hd_layer *l = &lo->layers[i];
-        l->chain_th = th;
+        struct hd_tiling *lt = &lo->plan.tilings[i];
+        lt->chain_th = th;
         th *= l->sy; /* of the layer before */
     }
     return true;
@@ -112,19 +116,21 @@ static bool vector_bound(const struct hd_lowering *lo, size_t first, size_t last
 /* Bytes from even columns of a tensor to odd ones for b, whose windows then read two a
  * cycle: an operation meets columns that are next to each other at most, so a bank and a pixel
  * between the two are enough. 0: b does not read so. */
-static int columns_apart(const struct hd_lowering *lo, struct hd_mtensor *t,
+static int columns_apart(const struct hd_lowering *lo, struct hd_placement *tp,
                          const struct hd_layer *b) {
+    const struct hd_mtensor *t = tp->t;
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
     if (!hd_layer_by_pairs(b)) return 0;
-    t->apart = 1; /* rows are as long as each part needs */
-    int64_t part = hd_mtensor_rows(t) * hd_mtensor_pitch(t);
+    tp->apart = 1; /* rows are as long as each part needs */
+    int64_t part = hd_mtensor_rows(tp) * hd_mtensor_pitch(tp);
     int64_t apart = hd_round_up(hd_max(part, bank + t->cp), HD_XM_GRANULE);
     return apart / lo->m->n <= INT16_MAX ? (int)apart : 0;
 }
 
 /* The same of a tensor that may stay whole, of which only b reads what one product makes. */
-static int whole_apart(const struct hd_lowering *lo, struct hd_mtensor *t,
+static int whole_apart(const struct hd_lowering *lo, struct hd_placement *tp,
                        const struct hd_layer *b) {
+    const struct hd_mtensor *t = tp->t;
     bool alone = t->base < 0 && !t->has_parts && t->def >= 0 && t->last == b->tag && !t->comes_in &&
                  !t->goes_out && !t->read_from_dram;
     if (!alone || lo->layers[t->def].kind != HD_LAYER_MATMUL ||
@@ -132,30 +138,33 @@ static int whole_apart(const struct hd_lowering *lo, struct hd_mtensor *t,
         return 0;
     for (int i = t->def + 1; i < t->last; i++)
         if (reads(lo, &lo->layers[i], b->in[0])) return 0;
-    return columns_apart(lo, t, b);
+    return columns_apart(lo, tp, b);
 }
 
 /* Slots for what is read, written and one tile ahead. */
 static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
-    for (size_t i = first; i <= last; i++) lo->layers[i].roll_th = lo->layers[i].chain_th;
+    for (size_t i = first; i <= last; i++)
+        lo->plan.tilings[i].roll_th = lo->plan.tilings[i].chain_th;
     for (size_t i = first; i < last; i++) {
         const struct hd_layer *a = &lo->layers[i], *b = &lo->layers[i + 1];
+        const struct hd_tiling *at = &lo->plan.tilings[i], *bt = &lo->plan.tilings[i + 1];
         struct hd_mtensor *t = &lo->tensors[a->out];
+        struct hd_placement *tp = &lo->plan.places[a->out];
         if (!can_roll(lo, a, b)) continue;
         /* the window of b's next tile, and the tile of a behind it */
-        int window = (b->roll_th - 1) * b->sy + (b->kh - 1) * b->dy + 1;
-        int64_t ahead = hd_round_up(window - b->pt + a->roll_th, a->roll_th);
-        int slots = (int)hd_round_up(ahead + b->pt, a->roll_th);
-        if (b->kh > 1) slots += lo->layers[first].more_slots * a->roll_th;
+        int window = (bt->roll_th - 1) * b->sy + (b->kh - 1) * b->dy + 1;
+        int64_t ahead = hd_round_up(window - b->pt + at->roll_th, at->roll_th);
+        int slots = (int)hd_round_up(ahead + b->pt, at->roll_th);
+        if (b->kh > 1) slots += lo->plan.tilings[first].more_slots * at->roll_th;
         if (slots >= t->h) continue; /* all of it is there anyway */
-        t->roll = slots;
-        t->mirror = (b->kh - 1) * b->dy;
-        t->slot_of_0 = 0;
+        tp->roll = slots;
+        tp->mirror = (b->kh - 1) * b->dy;
+        tp->slot_of_0 = 0;
         /* windows that all begin in slots that sy divides need fewer rows behind the last slot; a
          * tile may end there, too */
-        int mirror = (int)hd_max(t->mirror + 1 - b->sy, 0);
-        if (slots % b->sy == 0 && b->pt <= mirror) t->mirror = mirror, t->slot_of_0 = b->pt;
-        if (vector_bound(lo, first, last)) t->apart = columns_apart(lo, t, b);
+        int mirror = (int)hd_max(tp->mirror + 1 - b->sy, 0);
+        if (slots % b->sy == 0 && b->pt <= mirror) tp->mirror = mirror, tp->slot_of_0 = b->pt;
+        if (vector_bound(lo, first, last)) tp->apart = columns_apart(lo, tp, b);
     }
 }
 
@@ -163,35 +172,38 @@ static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
     bool enabled = kind != HD_CHAINS_NONE;
     for (size_t i = 0; i < lo->n_tensors; i++)
-        lo->tensors[i].roll = lo->tensors[i].mirror = lo->tensors[i].slot_of_0 =
-            lo->tensors[i].apart = 0;
+        lo->plan.places[i].roll = lo->plan.places[i].mirror = lo->plan.places[i].slot_of_0 =
+            lo->plan.places[i].apart = 0;
     for (size_t i = 0; i < lo->n_layers; i++)
-        lo->layers[i].roll_th = lo->layers[i].chain_th = 0, lo->layers[i].beside = false;
-    for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->layers[i]);
+        lo->plan.tilings[i].roll_th = lo->plan.tilings[i].chain_th = 0,
+        lo->plan.tilings[i].beside = false;
+    for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->plan.tilings[i]);
     for (size_t i = 0, last; i < lo->n_layers; i = last + 1) {
         for (last = i; enabled && last + 1 < lo->n_layers; last++)
-            if (!follows(lo, &lo->layers[last], &lo->layers[last + 1]) ||
+            if (!follows(lo, &lo->plan.tilings[last], &lo->plan.tilings[last + 1]) ||
                 !fit_together(lo, i, last + 1))
                 break;
         bool in_turn = enabled && last == i && i + 1 < lo->n_layers &&
                        beside(lo, &lo->layers[i], &lo->layers[i + 1]);
-        if (in_turn && i + 2 < lo->n_layers && follows(lo, &lo->layers[i + 1], &lo->layers[i + 2]))
+        if (in_turn && i + 2 < lo->n_layers &&
+            follows(lo, &lo->plan.tilings[i + 1], &lo->plan.tilings[i + 2]))
             in_turn = false;
         if (in_turn) last++;
         for (size_t k = i; k <= last; k++) {
-            lo->layers[k].chain_first = (int)i;
-            lo->layers[k].chain_last = (int)last;
-            lo->layers[k].beside = in_turn;
+            lo->plan.tilings[k].chain_first = (int)i;
+            lo->plan.tilings[k].chain_last = (int)last;
+            lo->plan.tilings[k].beside = in_turn;
         }
         if (last == i || in_turn) continue;
         bool rolls = kind == HD_CHAINS_ROLLING;
-        if (rolls && choose_rows(lo, i, last, lo->layers[i].finer + lo->layers[i].no_room / 2))
+        if (rolls &&
+            choose_rows(lo, i, last, lo->plan.tilings[i].finer + lo->plan.tilings[i].no_room / 2))
             roll_chain(lo, i, last);
         else
             choose_rows(lo, i, last, 0);
     }
     for (size_t i = 0; i < lo->n_layers; i++) {
-        struct hd_mtensor *t = &lo->tensors[lo->layers[i].in[0]];
-        if (!t->roll) t->apart = whole_apart(lo, t, &lo->layers[i]);
+        struct hd_placement *tp = &lo->plan.places[lo->layers[i].in[0]];
+        if (!tp->roll) tp->apart = whole_apart(lo, tp, &lo->layers[i]);
     }
 }

@@ -33,21 +33,23 @@ static int64_t first_fit(const struct hd_room *spans, size_t n, const struct hd_
     return at + want->bytes <= limit ? at : -1;
 }
 
-int hd_mtensor_pitch(const struct hd_mtensor *t) {
-    int columns = t->w + t->pl + t->pr, bytes = (t->apart ? (columns + 1) / 2 : columns) * t->cp;
-    return t->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
+int hd_mtensor_pitch(const struct hd_placement *tp) {
+    const struct hd_mtensor *t = tp->t;
+    int columns = t->w + t->pl + t->pr, bytes = (tp->apart ? (columns + 1) / 2 : columns) * t->cp;
+    return tp->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
 }
 
-int hd_mtensor_slot(const struct hd_mtensor *t, int y) {
-    return ((y + t->slot_of_0) % t->roll + t->roll) % t->roll;
+int hd_mtensor_slot(const struct hd_placement *tp, int y) {
+    return ((y + tp->slot_of_0) % tp->roll + tp->roll) % tp->roll;
 }
 
-int64_t hd_mtensor_rows(const struct hd_mtensor *t) {
-    return t->roll ? t->roll + t->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
+int64_t hd_mtensor_rows(const struct hd_placement *tp) {
+    const struct hd_mtensor *t = tp->t;
+    return tp->roll ? tp->roll + tp->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
 }
 
-int64_t hd_mtensor_xm_bytes(const struct hd_mtensor *t) {
-    return t->apart + hd_round_up(hd_mtensor_rows(t) * hd_mtensor_pitch(t), HD_XM_GRANULE);
+int64_t hd_mtensor_xm_bytes(const struct hd_placement *tp) {
+    return tp->apart + hd_round_up(hd_mtensor_rows(tp) * hd_mtensor_pitch(tp), HD_XM_GRANULE);
 }
 
 int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t) {
@@ -60,17 +62,17 @@ int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t) {
 /* Layers between which a tensor must keep its place: from its first to its last use, whole chains.
  */
 int hd_first_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
-    if (t->def >= 0) return lo->layers[t->def].chain_first;
+    if (t->def >= 0) return lo->plan.tilings[t->def].chain_first;
     for (size_t i = 0; i < lo->n_layers; i++)
         for (int k = 0; k < HD_LAYER_INPUTS; k++)
             if (lo->layers[i].in[k] >= 0 && &lo->tensors[lo->layers[i].in[k]] == t)
-                return lo->layers[i].chain_first;
+                return lo->plan.tilings[i].chain_first;
     return 0;
 }
 
 int hd_last_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
     int last = t->last > t->def ? t->last : t->def;
-    return last < 0 ? last : lo->layers[last].chain_last;
+    return last < 0 ? last : lo->plan.tilings[last].chain_last;
 }
 
 bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t) {
@@ -84,8 +86,8 @@ int *hd_by_size(struct hd_lowering *lo) {
     int *ids = hd_new_array(lo->arena, int, lo->n_tensors ? lo->n_tensors : 1);
     for (size_t i = 0; i < lo->n_tensors; i++) {
         size_t k = i;
-        for (; k > 0 &&
-               hd_mtensor_xm_bytes(&lo->tensors[ids[k - 1]]) < hd_mtensor_xm_bytes(&lo->tensors[i]);
+        for (; k > 0 && hd_mtensor_xm_bytes(&lo->plan.places[ids[k - 1]]) <
+                            hd_mtensor_xm_bytes(&lo->plan.places[i]);
              k--)
             ids[k] = ids[k - 1];
         ids[k] = (int)i;
@@ -97,7 +99,7 @@ int *hd_by_size(struct hd_lowering *lo) {
 static int64_t below_rings(const struct hd_lowering *lo, int from, int to) {
     uint32_t ring = 0;
     for (int i = from < 0 ? 0 : from; i <= to; i++)
-        ring = (uint32_t)hd_max(ring, lo->layers[i].ring_bytes);
+        ring = (uint32_t)hd_max(ring, lo->plan.tilings[i].ring_bytes);
     return (int64_t)lo->m->xm_bytes - ring;
 }
 
@@ -107,13 +109,14 @@ static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
     for (size_t i = 0, k = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
-        if (t->base >= 0 || !t->resident) continue;
+        struct hd_placement *tp = &lo->plan.places[ids[i]];
+        if (t->base >= 0 || !tp->resident) continue;
         struct hd_room *s = &spans[k++];
         if (!t->goes_out && !t->kept) continue;
         int64_t at = first_fit(spans, n, s, below_rings(lo, s->from, s->to), bank, 0);
         if (at < 0) continue;
         s->at = at;
-        t->xm = (uint32_t)at;
+        tp->xm = (uint32_t)at;
     }
 }
 
@@ -144,20 +147,21 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
     size_t n = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
+        struct hd_placement *tp = &lo->plan.places[ids[i]];
         if (t->base >= 0) continue;
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct hd_room s = {
-            0, hd_mtensor_xm_bytes(t), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
+            0, hd_mtensor_xm_bytes(tp), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
         s.at = fit(lo, spans, n, t, &s, apart);
-        if (s.at < 0 && t->apart && !t->roll) {
-            t->apart = 0, s.bytes = hd_mtensor_xm_bytes(t);
+        if (s.at < 0 && tp->apart && !tp->roll) {
+            tp->apart = 0, s.bytes = hd_mtensor_xm_bytes(tp);
             s.at = fit(lo, spans, n, t, &s, apart);
         }
-        t->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
-                      !t->never_resident;
-        if (!t->resident) t->roll = t->mirror = t->slot_of_0 = t->apart = 0;
-        if (!t->resident) continue;
-        t->xm = (uint32_t)s.at;
+        tp->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
+                       !t->never_resident;
+        if (!tp->resident) tp->roll = tp->mirror = tp->slot_of_0 = tp->apart = 0;
+        if (!tp->resident) continue;
+        tp->xm = (uint32_t)s.at;
         spans[n++] = s;
     }
     spread(lo, ids, spans, n);
@@ -173,26 +177,28 @@ static int64_t word_bytes_of(const struct hd_lowering *lo, const struct hd_mtens
 static void place_words(struct hd_lowering *lo, struct hd_room *spans, size_t n) {
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[i];
+        struct hd_placement *tp = &lo->plan.places[i];
         if (t->base >= 0 || !t->word_rows) continue;
         struct hd_room s = {0,    word_bytes_of(lo, t), hd_first_use(lo, t), hd_last_use(lo, t), t,
                             false};
         s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE, 0);
-        t->words = (uint64_t)s.at;
+        tp->words = (uint64_t)s.at;
         spans[n++] = s;
-        lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
+        lo->plan.arena_bytes = (uint64_t)hd_max((int64_t)lo->plan.arena_bytes, s.at + s.bytes);
     }
 }
 
 void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *spans) {
     size_t n = 0;
     int last_layer = (int)lo->n_layers;
-    lo->model->arena_bytes = 0;
+    lo->plan.arena_bytes = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
+        struct hd_placement *tp = &lo->plan.places[ids[i]];
         bool crosses = t->comes_in || t->goes_out;
         if (t->base >= 0 || t->constant) continue;
-        t->in_arena = !t->resident || crosses || t->kept || t->read_from_dram;
-        if (!t->in_arena) continue;
+        tp->in_arena = !tp->resident || crosses || t->kept || t->read_from_dram;
+        if (!tp->in_arena) continue;
         bool own_place = crosses || t->kept;
         struct hd_room s = {0,
                             hd_mtensor_dram_bytes(t),
@@ -201,9 +207,9 @@ void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *span
                             t,
                             false};
         s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE, 0);
-        t->arena = (uint64_t)s.at;
+        tp->arena = (uint64_t)s.at;
         spans[n++] = s;
-        lo->model->arena_bytes = (uint64_t)hd_max((int64_t)lo->model->arena_bytes, s.at + s.bytes);
+        lo->plan.arena_bytes = (uint64_t)hd_max((int64_t)lo->plan.arena_bytes, s.at + s.bytes);
     }
     place_words(lo, spans, n);
     hd_share_places(lo);

@@ -15,7 +15,7 @@ struct hd_room {
 int hd_first_use(const struct hd_lowering *lo, const struct hd_mtensor *t);
 int hd_last_use(const struct hd_lowering *lo, const struct hd_mtensor *t);
 /* Bytes that a tensor takes in XM when it is resident, and in the arena. */
-int64_t hd_mtensor_xm_bytes(const struct hd_mtensor *t);
+int64_t hd_mtensor_xm_bytes(const struct hd_placement *tp);
 int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t);
 /* Tensor ids, largest in XM first. */
 int *hd_by_size(struct hd_lowering *lo);

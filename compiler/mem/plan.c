@@ -37,11 +37,12 @@ static bool stop_rolling(struct hd_lowering *lo) {
     bool any = false;
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
-        bool room = l->tag == l->chain_last || lo->tensors[l->out].resident;
-        if (!l->roll_th || (room && !lo->too_big[l->node])) continue;
-        lo->layers[l->chain_first].no_room++;
+        struct hd_tiling *lt = &lo->plan.tilings[i];
+        bool room = l->tag == lt->chain_last || lo->plan.places[l->out].resident;
+        if (!lt->roll_th || (room && !lo->too_big[l->node])) continue;
+        lo->plan.tilings[lt->chain_first].no_room++;
         any = true;
-        i = (size_t)l->chain_last;
+        i = (size_t)lt->chain_last;
     }
     return any;
 }
@@ -51,10 +52,11 @@ static bool wants_ring(struct hd_lowering *lo) {
     bool any = false;
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_layer *l = &lo->layers[i];
-        if (l->roll_th || l->own_ring || l->beside || l->tag == l->chain_last ||
-            lo->tensors[l->out].resident)
+        struct hd_tiling *lt = &lo->plan.tilings[i];
+        if (lt->roll_th || lt->own_ring || lt->beside || l->tag == lt->chain_last ||
+            lo->plan.places[l->out].resident)
             continue;
-        for (int k = l->chain_first; k <= l->chain_last; k++) lo->layers[k].own_ring = true;
+        for (int k = lt->chain_first; k <= lt->chain_last; k++) lo->plan.tilings[k].own_ring = true;
         any = true;
     }
     return any;
@@ -65,17 +67,17 @@ static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int pla
     hd_status s = HD_OK;
     hd_choose_chains(lo, (enum hd_chains)(plan % CHAINS));
     const int *ids = hd_by_size(lo);
-    lo->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
+    lo->plan.xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
     hd_choose_rings(lo);
     hd_place_residents(lo, ids, spans, false);
     for (size_t i = 0; i < lo->n_layers; i++)
         lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
     hd_part_rings(lo);
     for (size_t i = 0; i < lo->n_layers; i++) {
-        struct hd_layer *l = &lo->layers[i];
-        l->ask_tiles = l->ask_first = l->ask_rest = l->ask_group = l->ask_nb = 0,
-        l->ask_order = HD_ORDER_ANY, l->ask_head = (struct hd_head){0};
-        hd_status one = hd_choose_tiles(lo, l);
+        struct hd_tiling *lt = &lo->plan.tilings[i];
+        lt->ask_tiles = lt->ask_first = lt->ask_rest = lt->ask_group = lt->ask_nb = 0,
+        lt->ask_order = HD_ORDER_ANY, lt->ask_head = (struct hd_head){0};
+        hd_status one = hd_choose_tiles(lo, lt);
         if (one != HD_OK) s = one;
     }
     hd_place_arena(lo, ids, spans);
@@ -85,7 +87,7 @@ static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int pla
 static hd_status plan_with_ring(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     hd_status s;
     for (size_t i = 0; i < lo->n_layers; i++)
-        lo->layers[i].no_room = 0, lo->layers[i].own_ring = false;
+        lo->plan.tilings[i].no_room = 0, lo->plan.tilings[i].own_ring = false;
     do s = try_plan(lo, spans, plan);
     while (stop_rolling(lo) || wants_ring(lo)); /* ends: each chain gets one, or rolls less */
     return s;
@@ -93,11 +95,12 @@ static hd_status plan_with_ring(struct hd_lowering *lo, struct hd_room *spans, i
 
 /* Tensors stream through a ring that lies in one bank: units wait there for each other more than
  * the estimate knows. */
-static bool one_bank(const struct hd_lowering *lo, const struct hd_layer *l) {
-    bool streams = !lo->tensors[l->out].resident;
+static bool one_bank(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    bool streams = !lo->plan.places[l->out].resident;
     for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++)
         streams = streams || hd_layer_streams(lo, l, o);
-    return streams && l->ring_bytes < 2 * (lo->m->xm_bytes / lo->m->xm_banks);
+    return streams && lt->ring_bytes < 2 * (lo->m->xm_bytes / lo->m->xm_banks);
 }
 
 size_t hd_step_end(const struct hd_lowering *lo, size_t i) {
@@ -113,7 +116,7 @@ static int64_t plan_cycles(struct hd_lowering *lo) {
         end = hd_step_end(lo, i);
         int64_t step = hd_estimate_layers(lo, i, end), waits = 0;
         if (step == INT64_MAX) return step;
-        for (size_t k = i; k < end; k++) waits += one_bank(lo, &lo->layers[k]);
+        for (size_t k = i; k < end; k++) waits += one_bank(lo, &lo->plan.tilings[k]);
         cycles += step + step * waits / (int64_t)(end - i) / ONE_BANK;
     }
     return cycles;
@@ -124,11 +127,12 @@ static void report_activation_memory(struct hd_lowering *lo) {
     int64_t top = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
+        const struct hd_placement *tp = &lo->plan.places[i];
         if (t->base >= 0 || t->constant) continue;
         m->naive_bytes += hd_mtensor_dram_bytes(t);
-        if (t->resident) top = hd_max(top, t->xm + hd_mtensor_xm_bytes(t));
+        if (tp->resident) top = hd_max(top, tp->xm + hd_mtensor_xm_bytes(tp));
     }
-    m->planned_bytes = top + (int64_t)m->arena_bytes;
+    m->planned_bytes = top + (int64_t)lo->plan.arena_bytes;
     for (size_t l = 0; l < lo->n_layers; l++) {
         int64_t live = 0;
         for (size_t i = 0; i < lo->n_tensors; i++) {
@@ -145,21 +149,21 @@ static void report_activation_memory(struct hd_lowering *lo) {
 static uint32_t decisions(const struct hd_lowering *lo) {
     uint32_t h = HD_HASH_INIT;
     for (size_t i = 0; i < lo->n_tensors; i++) {
-        const bool is[2] = {lo->tensors[i].resident, lo->tensors[i].roll > 0};
+        const bool is[2] = {lo->plan.places[i].resident, lo->plan.places[i].roll > 0};
         h = hd_hash(h, is, sizeof is);
     }
     for (size_t i = 0; i < lo->n_layers; i++)
-        h = hd_hash(h, &lo->layers[i].ring_bytes, sizeof lo->layers[i].ring_bytes);
+        h = hd_hash(h, &lo->plan.tilings[i].ring_bytes, sizeof lo->plan.tilings[i].ring_bytes);
     return h;
 }
 
 /* The chain that begins at i, with its neighbours. */
 static int64_t chain_cycles(struct hd_lowering *lo, size_t i) {
-    size_t from = i, to = (size_t)lo->layers[i].chain_last + 1;
+    size_t from = i, to = (size_t)lo->plan.tilings[i].chain_last + 1;
     if (i > 0 && lo->layers[i - 1].step == lo->layers[i].step)
-        from = (size_t)lo->layers[i - 1].chain_first;
+        from = (size_t)lo->plan.tilings[i - 1].chain_first;
     if (to < lo->n_layers && lo->layers[to].step == lo->layers[i].step)
-        to = (size_t)lo->layers[to].chain_last + 1;
+        to = (size_t)lo->plan.tilings[to].chain_last + 1;
     return hd_estimate_layers(lo, from, to);
 }
 
@@ -167,9 +171,9 @@ static int64_t chain_cycles(struct hd_lowering *lo, size_t i) {
  * written twice. */
 static hd_status widen(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     uint32_t as_is = decisions(lo);
-    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
-        int *more = &lo->layers[i].more_slots, best = 0;
-        if (!lo->layers[i].roll_th) continue;
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan.tilings[i].chain_last + 1) {
+        int *more = &lo->plan.tilings[i].more_slots, best = 0;
+        if (!lo->plan.tilings[i].roll_th) continue;
         int64_t least = chain_cycles(lo, i);
         for (*more = 1; *more <= 8; *more *= 2) {
             hd_status s = plan_with_ring(lo, spans, plan);
@@ -187,12 +191,12 @@ static hd_status widen(struct hd_lowering *lo, struct hd_room *spans, int plan) 
 /* Tiles of half the rows, or a quarter, of rolling chains: the shorter VX is busy with one, the
  * sooner it is there for MX. */
 static hd_status make_finer(struct hd_lowering *lo, struct hd_room *spans, int plan) {
-    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
-        int *finer = &lo->layers[i].finer, best = 0;
-        if (!lo->layers[i].roll_th) continue;
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan.tilings[i].chain_last + 1) {
+        int *finer = &lo->plan.tilings[i].finer, best = 0;
+        if (!lo->plan.tilings[i].roll_th) continue;
         int64_t least = chain_cycles(lo, i);
         for (*finer = 1; *finer <= 2; ++*finer) {
-            if (plan_with_ring(lo, spans, plan) != HD_OK || !lo->layers[i].roll_th) break;
+            if (plan_with_ring(lo, spans, plan) != HD_OK || !lo->plan.tilings[i].roll_th) break;
             int64_t now = chain_cycles(lo, i);
             if (now < least) best = *finer, least = now;
         }
@@ -205,47 +209,21 @@ static hd_status make_finer(struct hd_lowering *lo, struct hd_room *spans, int p
 
 /* The plan, with tiles refined. */
 static hd_status refined(struct hd_lowering *lo, struct hd_room *spans, int plan) {
-    for (size_t i = 0; i < lo->n_layers; i++) lo->layers[i].more_slots = lo->layers[i].finer = 0;
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->plan.tilings[i].more_slots = lo->plan.tilings[i].finer = 0;
     TRY(plan_with_ring(lo, spans, plan));
     TRY(make_finer(lo, spans, plan));
     TRY(widen(lo, spans, plan));
     for (size_t i = 0; i < lo->n_tensors; i++) {
-        lo->tensors[i].use_first = hd_first_use(lo, &lo->tensors[i]);
-        lo->tensors[i].use_last = hd_last_use(lo, &lo->tensors[i]);
+        lo->plan.places[i].use_first = hd_first_use(lo, &lo->tensors[i]);
+        lo->plan.places[i].use_last = hd_last_use(lo, &lo->tensors[i]);
     }
     return hd_refine_tiles(lo);
 }
 
-/* All that a plan decides. */
-struct decided {
-    struct hd_layer *layers;
-    struct hd_mtensor *tensors;
-    uint64_t arena_bytes;
-    uint32_t xm_ring_bytes;
-};
-
-static struct decided *room_for_decided(struct hd_lowering *lo) {
-    struct decided *d = hd_new(lo->arena, struct decided);
-    d->layers = hd_new_array(lo->arena, struct hd_layer, lo->n_layers + 1);
-    d->tensors = hd_new_array(lo->arena, struct hd_mtensor, lo->n_tensors + 1);
-    return d;
-}
-
-static void keep(const struct hd_lowering *lo, struct decided *d) {
-    memcpy(d->layers, lo->layers, lo->n_layers * sizeof *d->layers);
-    memcpy(d->tensors, lo->tensors, lo->n_tensors * sizeof *d->tensors);
-    d->arena_bytes = lo->model->arena_bytes, d->xm_ring_bytes = lo->xm_ring_bytes;
-}
-
-static void take_back(struct hd_lowering *lo, const struct decided *d) {
-    memcpy(lo->layers, d->layers, lo->n_layers * sizeof *d->layers);
-    memcpy(lo->tensors, d->tensors, lo->n_tensors * sizeof *d->tensors);
-    lo->model->arena_bytes = d->arena_bytes, lo->xm_ring_bytes = d->xm_ring_bytes;
-}
-
 static bool any_rolls(const struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_layers; i++)
-        if (lo->layers[i].roll_th) return true;
+        if (lo->plan.tilings[i].roll_th) return true;
     return false;
 }
 
@@ -257,7 +235,7 @@ struct attempts {
         int plan;
         int64_t cycles; /* INT64_MAX: it is none */
         size_t ops;
-        struct decided *decided; /* NULL = not wanted; in memory that lives as long as lo */
+        struct hd_plan *found; /* NULL = not wanted; in memory that lives as long as lo */
     } of[CHAINS * CUTS];
     int n, first;
 };
@@ -273,18 +251,15 @@ static void try_one(void *arg, int64_t i, int thread) {
     struct attempts *a = arg;
     struct attempt *t = &a->of[a->first + i];
     struct hd_lowering lo = *a->lo;
-    hd_model model = *a->lo->model;
     lo.ctx = hd_ctx_create();
     lo.arena = lo.too_big_arena = hd_arena_create();
-    lo.model = &model;
-    lo.layers = hd_dup(lo.arena, lo.layers, lo.n_layers * sizeof *lo.layers);
-    lo.tensors = hd_dup(lo.arena, lo.tensors, lo.n_tensors * sizeof *lo.tensors);
+    lo.plan = hd_plan_copy(&a->lo->plan, lo.arena);
     lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);
     t->cycles = INT64_MAX;
     if (make_plan(&lo, t->plan, a->refine) == HD_OK &&
         (t->plan % CHAINS != HD_CHAINS_ROLLING || any_rolls(&lo))) {
         t->cycles = plan_cycles(&lo), t->ops = lo.most_ops;
-        if (t->decided) keep(&lo, t->decided);
+        if (t->found) hd_plan_assign(t->found, &lo.plan);
     }
     hd_arena_destroy(lo.arena);
     hd_ctx_destroy(lo.ctx);
@@ -318,29 +293,32 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
             if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
         if (!brief && tried[next % CHAINS]++ >= most) continue;
         struct attempt *t = &a.of[a.n++];
-        t->plan = next, t->decided = room_for_decided(lo);
+        t->plan = next;
+        t->found = hd_new(lo->arena, struct hd_plan);
+        *t->found = hd_plan_copy(&lo->plan, lo->arena);
     }
     try_all(&a, 0);
-    struct decided *decided = NULL;
+    struct hd_plan *found = NULL;
     for (int i = 0; i < a.n; i++)
         if (a.of[i].cycles < least)
-            decided = a.of[i].decided, least = a.of[i].cycles, best = a.of[i].plan;
-    if (!decided) return make_plan(lo, best, true);
-    take_back(lo, decided);
+            found = a.of[i].found, least = a.of[i].cycles, best = a.of[i].plan;
+    if (!found) return make_plan(lo, best, true);
+    hd_plan_assign(&lo->plan, found);
     if (least < LONG) { /* sums of tiles in the halves of AM in turn, where that gains */
-        lo->halves = true;
-        lo->halves = make_plan(lo, best, true) == HD_OK && plan_cycles(lo) < least - least / HALVES;
-        if (lo->halves) keep(lo, decided);
+        lo->plan.halves = true;
+        lo->plan.halves =
+            make_plan(lo, best, true) == HD_OK && plan_cycles(lo) < least - least / HALVES;
+        if (lo->plan.halves) hd_plan_assign(found, &lo->plan);
         hd_clear(lo->ctx);
     }
-    take_back(lo, decided);
+    hd_plan_assign(&lo->plan, found);
     for (int i = 0; i < SWEEPS && least < LONG; i++) { /* what is best depends on the neighbours */
         TRY(hd_refine_tiles(lo));
         int64_t now = plan_cycles(lo);
         if (now >= least) break;
-        keep(lo, decided), least = now;
+        hd_plan_assign(found, &lo->plan), least = now;
     }
-    take_back(lo, decided);
+    hd_plan_assign(&lo->plan, found);
     return HD_OK;
 }
 
@@ -367,13 +345,14 @@ static void choose_joins(struct hd_lowering *lo) {
 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
+    lo->plan = hd_plan_create(lo, lo->arena);
     lo->join = hd_new_array(lo->arena, size_t, (size_t)lo->model->n_steps + 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
     hd_choose_chains(lo, HD_CHAINS_WHOLE);
     for (size_t i = 0; i < lo->n_layers; i++)
-        any_chain = any_chain || lo->layers[i].chain_last > lo->layers[i].chain_first;
+        any_chain = any_chain || lo->plan.tilings[i].chain_last > lo->plan.tilings[i].chain_first;
     struct attempts a = {.lo = lo};
     for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
         cycles[plan] = INT64_MAX;

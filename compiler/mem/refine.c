@@ -25,19 +25,21 @@ struct asked {
 };
 
 static struct asked get(const struct hd_lowering *lo, const struct window *w) {
-    const struct hd_layer *l = &lo->layers[w->first];
-    return (struct asked){l->ask_tiles,  l->ask_first, l->ask_rest, l->ask_group, l->ask_nb,
-                          l->ask_halves, l->ask_order, l->ask_head, l->ring_in,   l->ring_vx};
+    const struct hd_tiling *lt = &lo->plan.tilings[w->first];
+    return (struct asked){lt->ask_tiles,  lt->ask_first, lt->ask_rest, lt->ask_group, lt->ask_nb,
+                          lt->ask_halves, lt->ask_order, lt->ask_head, lt->ring_in,   lt->ring_vx};
 }
 
 /* The chain is tiled as asked; false when it does not fit. */
 static bool tile(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
     for (size_t i = w->first; i < w->end; i++) {
         struct hd_layer *l = &lo->layers[i];
-        l->ask_tiles = q->tiles, l->ask_first = q->first_rows, l->ask_rest = q->last_rows,
-        l->ask_group = q->group, l->ask_nb = q->nb, l->ask_order = q->order, l->ask_head = q->head;
-        l->ring_in = q->ring_in, l->ring_vx = q->ring_vx, l->ask_halves = q->halves;
-        if (hd_choose_tiles(lo, l) != HD_OK) {
+        struct hd_tiling *lt = &lo->plan.tilings[i];
+        lt->ask_tiles = q->tiles, lt->ask_first = q->first_rows, lt->ask_rest = q->last_rows,
+        lt->ask_group = q->group, lt->ask_nb = q->nb, lt->ask_order = q->order,
+        lt->ask_head = q->head;
+        lt->ring_in = q->ring_in, lt->ring_vx = q->ring_vx, lt->ask_halves = q->halves;
+        if (hd_choose_tiles(lo, lt) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
             return false;
         }
@@ -62,16 +64,16 @@ struct search {
 static uint64_t tiling_of(const struct search *s) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (size_t i = s->w.first; i < s->w.end; i++) {
-        const struct hd_layer *l = &s->lo->layers[i];
-        const int64_t v[] = {l->th,         l->first_th,
-                             l->tw,         l->nb,
-                             l->cwb,        l->chunk_outer + 2 * l->parts,
-                             l->wave,       l->weights_stay,
-                             l->ring_in,    l->wave ? l->ask_group : 0,
-                             l->head.words, l->head.first,
-                             l->head.body,  l->head.step,
-                             l->head.last,  l->ask_halves,
-                             l->ring_vx};
+        const struct hd_tiling *lt = &s->lo->plan.tilings[i];
+        const int64_t v[] = {lt->th,         lt->first_th,
+                             lt->tw,         lt->nb,
+                             lt->cwb,        lt->chunk_outer + 2 * lt->parts,
+                             lt->wave,       lt->weights_stay,
+                             lt->ring_in,    lt->wave ? lt->ask_group : 0,
+                             lt->head.words, lt->head.first,
+                             lt->head.body,  lt->head.step,
+                             lt->head.last,  lt->ask_halves,
+                             lt->ring_vx};
         for (size_t k = 0; k < sizeof v / sizeof *v; k++)
             h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
     }
@@ -94,7 +96,7 @@ static void consider(struct search *s, struct asked q) {
 }
 
 static void search_tiles(struct search *s) {
-    if (s->lo->layers[s->w.first].roll_th) return; /* rows are the chain's */
+    if (s->lo->plan.tilings[s->w.first].roll_th) return; /* rows are the chain's */
     struct asked q = s->best;
     for (int i = 0; i < N_TILES; i++) {
         q.tiles = tiles[i];
@@ -119,7 +121,7 @@ static void search_ends(struct search *s) {
 
 /* How much of a pixel a wave stores at once: early, or in long bursts. */
 static void search_groups(struct search *s) {
-    if (!s->lo->layers[s->w.first].wave || s->w.end - s->w.first > 1) return;
+    if (!s->lo->plan.tilings[s->w.first].wave || s->w.end - s->w.first > 1) return;
     for (int bytes = 16; bytes <= 256; bytes *= 2) {
         struct asked q = s->best;
         q.group = bytes;
@@ -131,13 +133,14 @@ static void search_groups(struct search *s) {
  * tiles. */
 static void search_chunks(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
+    const struct hd_tiling *lt = &s->lo->plan.tilings[s->w.first];
     bool jointly = s->cycles < SHORT || l->kind == HD_LAYER_DEPTHWISE;
     bool matmul = l->kind == HD_LAYER_MATMUL;
     if (s->w.end - s->w.first > 1 || (!matmul && l->kind != HD_LAYER_DEPTHWISE)) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
-        bool stays = l->weights_stay && s->lo->tensors[l->in[0]].resident;
+        bool stays = lt->weights_stay && s->lo->plan.places[l->in[0]].resident;
         if (order == HD_ORDER_WAVE ? !stays || !matmul
-                                   : matmul && order != HD_ORDER_ANY && l->weights_stay)
+                                   : matmul && order != HD_ORDER_ANY && lt->weights_stay)
             continue;
         for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks *= 2) {
             struct asked q = s->best;
@@ -163,9 +166,11 @@ static void search_head(struct search *s) {
                                                 {1, 2, 3, 4, 8},
                                                 {1, 2, 4}};
     const struct hd_layer *l = &s->lo->layers[s->w.first];
+    const struct hd_tiling *lt = &s->lo->plan.tilings[s->w.first];
     const struct hd_mtensor *x = &s->lo->tensors[l->in[0]];
-    if (s->w.end - s->w.first > 1 || l->kind != HD_LAYER_MATMUL || !l->weights_stay) return;
-    if (!x->resident || !x->comes_in || s->cycles > SHORT / 2) return;
+    const struct hd_placement *xp = &s->lo->plan.places[l->in[0]];
+    if (s->w.end - s->w.first > 1 || l->kind != HD_LAYER_MATMUL || !lt->weights_stay) return;
+    if (!xp->resident || !x->comes_in || s->cycles > SHORT / 2) return;
     struct search own = *s;
     own.cycles = INT64_MAX;
     own.best.order = HD_ORDER_WAVE;
@@ -180,7 +185,7 @@ static void search_head(struct search *s) {
                                         &q.head.step,  &q.head.last,  &q.nb};
                 *number[i] = values[i][k];
                 int64_t cycles = attempt(&own, &q);
-                if (cycles < own.cycles && l->head.words) own.best = q, own.cycles = cycles;
+                if (cycles < own.cycles && lt->head.words) own.best = q, own.cycles = cycles;
             }
     }
     if (own.cycles < s->cycles) s->best = own.best, s->cycles = own.cycles;
@@ -188,10 +193,10 @@ static void search_head(struct search *s) {
 
 /* A chain whose operands are read by MX and by VX: every way to part the ring. */
 static void search_parts(struct search *s) {
-    const struct hd_layer *l = &s->lo->layers[s->w.first];
+    const struct hd_tiling *lt = &s->lo->plan.tilings[s->w.first];
     uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks;
-    if (!l->ring_vx) return;
-    for (uint32_t in = 2 * bank; in < l->ring_bytes; in += bank)
+    if (!lt->ring_vx) return;
+    for (uint32_t in = 2 * bank; in < lt->ring_bytes; in += bank)
         for (uint32_t vx = bank; vx < in; vx += bank) {
             struct asked q = s->best;
             q.ring_in = in, q.ring_vx = vx;
@@ -203,7 +208,7 @@ static void search_ring(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     bool depthwise = s->w.end - s->w.first == 1 && l->kind == HD_LAYER_DEPTHWISE;
     uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks,
-             ring = s->lo->layers[s->w.first].ring_bytes;
+             ring = s->lo->plan.tilings[s->w.first].ring_bytes;
     if (s->best.ring_in == 0 || s->best.ring_in == ring) return; /* one operand streams */
     for (uint32_t in = bank; in < ring; in += bank) {
         struct asked q = s->best;
@@ -245,13 +250,14 @@ static void tile_again(struct hd_lowering *lo, const struct window *w, const str
 hd_status hd_refine_tiles(struct hd_lowering *lo) {
     size_t from = 0, to = 0; /* the step, and what it takes */
     int64_t whole = INT64_MAX;
-    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->layers[i].chain_last + 1) {
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan.tilings[i].chain_last + 1) {
         struct search s = {.lo = lo};
-        s.w = (struct window){i, (size_t)lo->layers[i].chain_last + 1, i, 0};
+        s.w = (struct window){i, (size_t)lo->plan.tilings[i].chain_last + 1, i, 0};
         s.w.to = s.w.end;
-        if (i > 0 && same_step(lo, i, i - 1)) s.w.from = (size_t)lo->layers[i - 1].chain_first;
+        if (i > 0 && same_step(lo, i, i - 1))
+            s.w.from = (size_t)lo->plan.tilings[i - 1].chain_first;
         if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
-            s.w.to = (size_t)lo->layers[s.w.end].chain_last + 1;
+            s.w.to = (size_t)lo->plan.tilings[s.w.end].chain_last + 1;
         const struct asked before = s.best = get(lo, &s.w);
         if (i >= to) from = i, to = hd_step_end(lo, i), whole = hd_estimate_layers(lo, from, to);
         s.cycles = attempt(&s, &s.best);

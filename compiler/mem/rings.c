@@ -24,14 +24,15 @@ static int64_t bytes_out(const struct hd_lowering *lo, const struct hd_layer *l,
 
 /* The parts of the ring of a chain through which a tensor streams, each in banks of its own:
  * operands that MX reads, that VX reads, results. */
-static void chain_ring(const struct hd_lowering *lo, const struct hd_layer *first, int64_t bank,
+static void chain_ring(const struct hd_lowering *lo, const struct hd_tiling *firstt, int64_t bank,
                        int64_t *mx, int64_t *vx, int64_t *out) {
     *mx = *vx = *out = 0;
-    for (int i = first->chain_first; i <= first->chain_last; i++) {
+    for (int i = firstt->chain_first; i <= firstt->chain_last; i++) {
         const struct hd_layer *l = &lo->layers[i];
+        const struct hd_tiling *lt = &lo->plan.tilings[i];
         int64_t *part = l->kind == HD_LAYER_MATMUL ? mx : vx;
-        *part = hd_max(*part, bytes_in(lo, l, l->chain_th, bank));
-        *out = hd_max(*out, bytes_out(lo, l, l->chain_th, bank));
+        *part = hd_max(*part, bytes_in(lo, l, lt->chain_th, bank));
+        *out = hd_max(*out, bytes_out(lo, l, lt->chain_th, bank));
     }
 }
 
@@ -40,29 +41,31 @@ static void chain_ring(const struct hd_lowering *lo, const struct hd_layer *firs
 void hd_choose_rings(struct hd_lowering *lo) {
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
     for (size_t i = 0; i < lo->n_layers; i++) {
-        struct hd_layer *l = &lo->layers[i];
-        l->ring_bytes = lo->xm_ring_bytes;
-        l->ring_in = (uint32_t)hd_floor_to(lo->xm_ring_bytes / 2,
-                                           lo->xm_ring_bytes < 2 * bank ? HD_XM_GRANULE : bank);
+        struct hd_tiling *lt = &lo->plan.tilings[i];
+        lt->ring_bytes = lo->plan.xm_ring_bytes;
+        lt->ring_in = (uint32_t)hd_floor_to(
+            lo->plan.xm_ring_bytes / 2, lo->plan.xm_ring_bytes < 2 * bank ? HD_XM_GRANULE : bank);
         int64_t in, out, mx, vx;
-        l->ring_vx = 0;
-        if (l->own_ring && !l->roll_th) {
-            chain_ring(lo, &lo->layers[l->chain_first], bank, &mx, &vx, &out);
-            int64_t more = hd_max(0, (int64_t)lo->xm_ring_bytes - mx - vx - out);
+        lt->ring_vx = 0;
+        if (lt->own_ring && !lt->roll_th) {
+            chain_ring(lo, &lo->plan.tilings[lt->chain_first], bank, &mx, &vx, &out);
+            int64_t more = hd_max(0, (int64_t)lo->plan.xm_ring_bytes - mx - vx - out);
             more = hd_floor_to(more / 2, bank);
             if (mx + vx + out <= lo->m->xm_bytes) {
-                l->ring_bytes = (uint32_t)hd_max(lo->xm_ring_bytes, mx + vx + out);
-                l->ring_in = (uint32_t)(mx + vx + more);
-                l->ring_vx = (uint32_t)vx;
+                lt->ring_bytes = (uint32_t)hd_max(lo->plan.xm_ring_bytes, mx + vx + out);
+                lt->ring_in = (uint32_t)(mx + vx + more);
+                lt->ring_vx = (uint32_t)vx;
             }
         }
-        if (!l->roll_th) continue;
+        if (!lt->roll_th) continue;
         /* of a rolling chain the tensors between do not stream */
-        const struct hd_layer *a = &lo->layers[l->chain_first], *b = &lo->layers[l->chain_last];
-        int64_t unit = a->no_room % 2 ? HD_XM_GRANULE : bank;
-        in = bytes_in(lo, a, a->roll_th, unit), out = bytes_out(lo, b, b->roll_th, unit);
-        l->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
-        l->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
+        const struct hd_layer *a = &lo->layers[lt->chain_first], *b = &lo->layers[lt->chain_last];
+        const struct hd_tiling *at = &lo->plan.tilings[lt->chain_first],
+                               *bt = &lo->plan.tilings[lt->chain_last];
+        int64_t unit = at->no_room % 2 ? HD_XM_GRANULE : bank;
+        in = bytes_in(lo, a, at->roll_th, unit), out = bytes_out(lo, b, bt->roll_th, unit);
+        lt->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
+        lt->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
     }
 }
 
@@ -71,7 +74,7 @@ void hd_part_rings(struct hd_lowering *lo) {
     uint32_t bank = lo->m->xm_bytes / lo->m->xm_banks;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         bool in = false, out = false, mx = false, vx = false;
-        end = (size_t)lo->layers[i].chain_last + 1;
+        end = (size_t)lo->plan.tilings[i].chain_last + 1;
         for (size_t k = i; k < end; k++) {
             const struct hd_layer *l = &lo->layers[k];
             for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++) {
@@ -81,16 +84,16 @@ void hd_part_rings(struct hd_lowering *lo) {
                 vx = vx || (streams && l->kind != HD_LAYER_MATMUL);
             }
             in = in || (l->bmm && l->bmm->parts[0]) || l->turned.band;
-            out = out || !lo->tensors[l->out].resident;
+            out = out || !lo->plan.places[l->out].resident;
         }
         for (size_t k = i; k < end; k++) {
-            struct hd_layer *l = &lo->layers[k];
-            l->ring_in = !out ? l->ring_bytes : in ? l->ring_in : 0;
+            struct hd_tiling *lt = &lo->plan.tilings[k];
+            lt->ring_in = !out ? lt->ring_bytes : in ? lt->ring_in : 0;
             if (!mx || !vx)
-                l->ring_vx = 0;
-            else if (!l->ring_vx)
-                l->ring_vx = (uint32_t)hd_floor_to(l->ring_in / 2,
-                                                   l->ring_in < 2 * bank ? HD_XM_GRANULE : bank);
+                lt->ring_vx = 0;
+            else if (!lt->ring_vx)
+                lt->ring_vx = (uint32_t)hd_floor_to(lt->ring_in / 2,
+                                                    lt->ring_in < 2 * bank ? HD_XM_GRANULE : bank);
         }
     }
 }

@@ -21,8 +21,9 @@ static bool has_weights(const struct hd_layer *l) {
 
 /* Its weights come once and stay, all words of a tap at a time; or it has none and takes none of
  * the rings of WM and PM. */
-static bool joins(const struct hd_layer *l) {
-    if (has_weights(l)) return l->weights_stay && l->cwb == l->cw && !l->head.words;
+static bool joins(const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    if (has_weights(l)) return lt->weights_stay && lt->cwb == l->cw && !lt->head.words;
     return l->kind != HD_LAYER_BMM && l->kind != HD_LAYER_NORM && l->kind != HD_LAYER_RECURRENT;
 }
 
@@ -40,7 +41,8 @@ static bool reads_dram(const struct hd_lowerer *w, size_t first, size_t n) {
     for (size_t i = first; i < first + n; i++)
         for (int k = 0; k < HD_LAYER_INPUTS && w->lo->layers[i].in[k] >= 0; k++) {
             const struct hd_mtensor *x = hd_low_tensor(w, w->lo->layers[i].in[k]);
-            if (!x->resident || x->comes_in) return true;
+            const struct hd_placement *xp = hd_low_place(w, w->lo->layers[i].in[k]);
+            if (!xp->resident || x->comes_in) return true;
         }
     return false;
 }
@@ -72,10 +74,11 @@ static bool choose(struct hd_lowerer *w, int mem, size_t from, size_t end, int64
     *out = (struct hd_ahead){from, from, 0, 0, false, w->ahead[mem].place};
     for (size_t i = from; i < end; i++) {
         const struct hd_layer *l = &w->lo->layers[i];
+        const struct hd_tiling *lt = &w->lo->plan.tilings[i];
         room -= bytes_of(w, l, mem), words += words_of(l, mem), all += words_of(l, mem) > 0;
-        if (!joins(l) || l->step != w->lo->layers[from].step || room < 0 || words > r->size / 2)
+        if (!joins(lt) || l->step != w->lo->layers[from].step || room < 0 || words > r->size / 2)
             break;
-        if ((int)i == l->chain_last) out->end = i + 1, out->words = words, loads = all;
+        if ((int)i == lt->chain_last) out->end = i + 1, out->words = words, loads = all;
     }
     if (loads < 2) return false;
     out->at = hd_ring_take(r, out->words);
@@ -114,7 +117,7 @@ void hd_low_join_words(struct hd_lowerer *w, size_t first, size_t n, size_t end,
     if (before->first < first + n && before->end > first && !before->loaded) return;
     if (reads_dram(w, first, n)) return;
     for (size_t i = first; i < first + n; i++) {
-        if (!joins(&w->lo->layers[i])) return;
+        if (!joins(&w->lo->plan.tilings[i])) return;
         words += words_of(&w->lo->layers[i], HD_WM);
     }
     if (first < before->end) own = before->at, words = before->words;

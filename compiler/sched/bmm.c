@@ -11,12 +11,13 @@
 
 /* Rows of the tensor to their place among its words: n blocks of `rows` rows, from lane `lane`;
  * of their channels from c on `run` bytes of each of `words` words. */
-static hd_status store_block(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
+static hd_status store_block(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
                              int pitch, int64_t block, int lane, int rows, int n, int c, int run,
                              int words) {
+    const struct hd_mtensor *t = tp->t;
     int k = (int)w->m->k, lanes = (int)w->m->n;
     int64_t word = hd_wm_word_bytes(w->m), of_block = t->cp / k * word;
-    int64_t at = (int64_t)t->words + block * of_block + c / k * word + lane * k + c % k;
+    int64_t at = (int64_t)tp->words + block * of_block + c / k * word + lane * k + c % k;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
     hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_st_dst, at);
@@ -39,21 +40,22 @@ static hd_status store_block(struct hd_lowerer *w, const struct hd_mtensor *t, u
 
 /* The same of channels [c, c + bytes): whole words, and where K > N the rest of one in front of
  * them or behind. */
-static hd_status store_blocks(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
+static hd_status store_blocks(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
                               int pitch, int64_t block, int lane, int rows, int n, int c,
                               int bytes) {
     int k = (int)w->m->k;
     for (int run, words, done = 0; done < bytes; done += run * words) {
         run = (int)hd_min(k - (c + done) % k, bytes - done);
         words = run < k ? 1 : (bytes - done) / k;
-        TRY(store_block(w, t, from + (uint32_t)done, pitch, block, lane, rows, n, c + done, run,
+        TRY(store_block(w, tp, from + (uint32_t)done, pitch, block, lane, rows, n, c + done, run,
                         words));
     }
     return HD_OK;
 }
 
-hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
+hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
                              int pitch, int y, int rows, int c, int bytes) {
+    const struct hd_mtensor *t = tp->t;
     int lanes = (int)w->m->n;
     int64_t blocks = hd_ceil_div(t->word_rows, lanes);
     for (int n, done = 0; done < rows; done += n) {
@@ -62,7 +64,7 @@ hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, u
         n = (int)hd_min(rows - done, t->word_rows - in_group);
         int whole = lane ? 0 : n / lanes;
         n = whole ? whole * lanes : (int)hd_min(n, lanes - lane);
-        TRY(store_blocks(w, t, from + (uint32_t)(done * pitch), pitch, block, lane,
+        TRY(store_blocks(w, tp, from + (uint32_t)(done * pitch), pitch, block, lane,
                          whole ? lanes : n, whole ? whole : 1, c, bytes));
     }
     return HD_OK;
@@ -72,13 +74,14 @@ hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, u
  * its first reader. */
 static hd_status stage(struct hd_lowerer *w, int id) {
     const struct hd_mtensor *t = hd_low_whole(w, id);
+    const struct hd_placement *tp = hd_low_whole_place(w, id);
     int lanes = (int)w->m->n;
     bool *staged = &w->staged[t - w->lo->tensors];
     if (*staged) return HD_OK;
     *staged = true;
     for (int y = 0; y < t->h; y += lanes) {
         int rows = (int)hd_min(lanes, t->h - y);
-        int64_t at = (int64_t)t->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
+        int64_t at = (int64_t)tp->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
         uint32_t to = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], hd_round_up(bytes, 64));
         hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
         hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
@@ -88,7 +91,7 @@ static hd_status stage(struct hd_lowerer *w, int id) {
         hd_sched_touch(&w->s, HD_SPACE_ARENA, at, at + bytes, false);
         hd_sched_touch(&w->s, HD_SPACE_XM, to, to + bytes, true);
         TRY(hd_sched_end(&w->s));
-        TRY(hd_low_store_words(w, t, to, t->cp, y, rows, 0, t->cp));
+        TRY(hd_low_store_words(w, tp, to, t->cp, y, rows, 0, t->cp));
     }
     return HD_OK;
 }
@@ -100,6 +103,7 @@ static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int6
     const struct hd_layer *l = w->l;
     const struct hd_bmm *p = l->bmm;
     const struct hd_mtensor *t = hd_low_whole(w, l->in[1]);
+    const struct hd_placement *tp = hd_low_whole_place(w, l->in[1]);
     int k = (int)w->m->k, lanes = (int)w->m->n, row = p->w_row[batch], c = p->w_channel[batch];
     int64_t word = hd_wm_word_bytes(w->m), at, end;
     *out = hd_ring_take(&w->wm, (int64_t)n * l->cw + p->parts[1]);
@@ -108,14 +112,14 @@ static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int6
         TRY(hd_sched_end(&w->s));
     }
     if (p->columns) { /* WM words [k][nt] */
-        at = (int64_t)t->arena + (int64_t)row * t->cp + c + nt * lanes;
+        at = (int64_t)tp->arena + (int64_t)row * t->cp + c + nt * lanes;
         end = at + (int64_t)(l->cw * k - 1) * t->cp + n * lanes;
         hd_low_load_words(w, HD_V_lw_mem_wm, 0, *out, n, l->cw, (int64_t)k * t->cp, n);
         hd_low_set(w, HD_F_lw_col, 1), hd_low_set(w, HD_F_lw_s2, t->cp);
     } else { /* [nt][k] */
         int64_t of_block = t->cp / k * word;
         int64_t block = row / t->word_rows * hd_ceil_div(t->word_rows, lanes) + nt;
-        at = (int64_t)t->words + block * of_block + c / k * word;
+        at = (int64_t)tp->words + block * of_block + c / k * word;
         end = at + (n - 1) * of_block + l->cw * word;
         hd_low_load_words(w, HD_V_lw_mem_wm, 0, *out, l->cw, n, of_block, l->cw);
     }
@@ -129,14 +133,15 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
     const struct hd_layer *l = w->l;
     const struct hd_bmm *p = l->bmm;
     const struct hd_mtensor *t = hd_low_tensor(w, l->in[0]);
+    const struct hd_placement *tp = hd_low_place(w, l->in[0]);
     int row = p->a_row[batch] + y, c = p->a_channel[batch], bytes = l->cw * (int)w->m->k;
-    if (t->resident) {
+    if (tp->resident) {
         TRY(hd_low_input(w, 0, 0, row, 0, rows, 1, v));
         v->at += (uint32_t)c;
         v->channels = bytes;
         return HD_OK;
     }
-    int64_t at = (int64_t)t->arena + (int64_t)row * t->cp + c;
+    int64_t at = (int64_t)tp->arena + (int64_t)row * t->cp + c;
     int64_t size = hd_round_up((int64_t)rows * bytes, 64);
     *v = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size),
                           .pitch = bytes,
@@ -239,6 +244,7 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
     const struct hd_layer *l = w->l;
     const struct hd_bmm *p = l->bmm;
     const struct hd_mtensor *t = hd_low_tensor(w, l->out);
+    const struct hd_placement *tp = hd_low_place(w, l->out);
     int lanes = (int)w->m->n, c = p->y_channel[batch] + nt * lanes, bytes = n * lanes;
     int64_t am = hd_low_accumulators(w, (int64_t)rows * n);
     struct hd_view a;
@@ -246,8 +252,8 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
     TRY(sums(w, &a, n, wm, am));
     struct hd_view out = hd_low_output(w, 0, p->y_row[batch] + y, 0, rows, 1, bytes);
     struct hd_view part = out; /* that is written */
-    if (t->resident) part.at += (uint32_t)c, part.channels = bytes;
-    if (t->resident && c + bytes >= t->c) /* behind the last vector of the pixel */
+    if (tp->resident) part.at += (uint32_t)c, part.channels = bytes;
+    if (tp->resident && c + bytes >= t->c) /* behind the last vector of the pixel */
         TRY(hd_low_fill_lanes(w, &out, c + bytes, t->bytes));
     hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
@@ -268,15 +274,16 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
 /* Batches, chunks of output tiles, tiles of rows. */
 hd_status hd_low_bmm(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     const struct hd_bmm *p = l->bmm;
     if (hd_bmm_stages(w->lo, l)) TRY(stage(w, l->in[1]));
     for (int b = 0; b < p->batches; b++)
-        for (int nt = 0; nt < l->nts; nt += l->nb) {
-            int n = (int)hd_min(l->nb, l->nts - nt);
+        for (int nt = 0; nt < l->nts; nt += lt->nb) {
+            int n = (int)hd_min(lt->nb, l->nts - nt);
             int64_t wm;
             TRY(load_words(w, b, nt, n, &wm));
-            for (int y = 0; y < l->oh; y += l->th)
-                TRY(tile(w, b, y, (int)hd_min(l->th, l->oh - y), nt, n, wm));
+            for (int y = 0; y < l->oh; y += lt->th)
+                TRY(tile(w, b, y, (int)hd_min(lt->th, l->oh - y), nt, n, wm));
         }
     return HD_OK;
 }

@@ -26,7 +26,7 @@ void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) 
     *s = (struct hd_sched){.lo = lo, .arena = arena};
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
-                               HD_TM_TABLES, hd_am_words(m), (int64_t)lo->model->arena_bytes};
+                               HD_TM_TABLES, hd_am_words(m), (int64_t)lo->plan.arena_bytes};
     int64_t granule[HD_SPACES] = {HD_XM_GRANULE, 1, 1, 1, 1, HD_ARENA_GRANULE};
     for (int k = 0; k < HD_SPACES; k++) {
         s->granule[k] = granule[k];

@@ -12,12 +12,12 @@ struct part {
 static struct hd_view window_rows(const struct hd_lowerer *w, const struct hd_tile *t, int i,
                                   const struct part *q) {
     const struct hd_layer *l = w->l;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
     int rows = (q->rows - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     struct hd_view v = t->in[i];
-    if (x->roll || x->apart) { /* contiguous for one row of windows, not for all */
-        int first = 0, cols = x->apart ? hd_low_pair_columns(l, t->tw, i, &first) : v.cols;
-        struct hd_view r = hd_low_resident(x, t->img, (t->y + q->row) * l->sy - l->pt,
+    if (xp->roll || xp->apart) { /* contiguous for one row of windows, not for all */
+        int first = 0, cols = xp->apart ? hd_low_pair_columns(l, t->tw, i, &first) : v.cols;
+        struct hd_view r = hd_low_resident(xp, t->img, (t->y + q->row) * l->sy - l->pt,
                                            t->x * l->sx - l->pl + first, rows, cols);
         r.alternate = r.other, r.other = 0;
         return r;
@@ -54,8 +54,10 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
                                 const struct hd_view *out, int c, const struct part *q,
                                 const struct window *v) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    int lanes = (int)w->m->n, at = q->vec + (t->channels && !x->resident ? 0 : nt);
+    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
+    int lanes = (int)w->m->n, at = q->vec + (t->channels && !xp->resident ? 0 : nt);
     bool down = q->rows > 1;
     struct hd_view src = window_rows(w, t, 0, q), dst = *out;
     int64_t first = v->taps.row * l->dy * src.pitch + (v->taps.col * l->dx + v->phase) * src.cp;
@@ -64,7 +66,7 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
     hd_low_set(w, HD_F_vx_use_bias, v->last), hd_low_set(w, HD_F_vx_scale_pm, v->last);
     if (!v->last) hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
     hd_low_set(w, HD_F_vx_sx, l->sx / v->taps.step);
-    if (x->apart || hd_layer_pairs(w->lo, l)) {
+    if (xp->apart || hd_layer_pairs(w->lo, lt)) {
         struct hd_view b = window_rows(w, t, 1, q);
         hd_low_set(w, HD_F_vx_b_kind, hd_low_byte_kind(w, 0));
         hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + at);
@@ -82,7 +84,7 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
     hd_low_set(w, HD_F_vx_n3, down ? q->rows : q->vecs);
     hd_low_set(w, HD_F_vx_as3, down ? l->sy * src.pitch / lanes : 1);
     hd_low_set(w, HD_F_vx_ps3, down ? 0 : l->pm_words);
-    if (t->channels && x->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
+    if (t->channels && xp->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
     hd_low_touch(w, &src, false);
     hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)(q->vec + q->vecs) * l->pm_words, false);
     if (!v->first) sums(w, t, q, v, false);
@@ -133,7 +135,7 @@ hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt
                            const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
     int64_t step = (int64_t)hd_max(l->sy * t->in[0].pitch, out->pitch) / w->m->n;
-    bool far = step > INT16_MAX, down = t->th > n && !far && !hd_low_tensor(w, l->in[0])->roll;
+    bool far = step > INT16_MAX, down = t->th > n && !far && !hd_low_place(w, l->in[0])->roll;
     struct window whole = {.taps = hd_layer_dw_part(l, 0), .first = true, .last = true};
     if (hd_layer_dw_parts(l) > 1) return in_parts(w, t, nt, n, pm, out, c, down);
     for (int i = 0; i < (down ? n : t->th); i++) {
@@ -147,10 +149,12 @@ hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt
  * bands of the last chunk, and where halves share no granule (deps.c). */
 static int first_half(const struct hd_lowerer *w, const struct hd_tile *t, int nt) {
     const struct hd_layer *l = w->l;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]), *y = hd_low_tensor(w, l->out);
-    bool last = nt >= 0 && nt + l->nb >= l->nts && t->img == y->n - 1 &&
-                t->y + l->ask_halves * l->th >= l->oh;
-    if (!l->ask_halves || l->kind != HD_LAYER_DEPTHWISE || !last || x->resident ||
+    const struct hd_tiling *lt = w->lt;
+    const struct hd_mtensor *y = hd_low_tensor(w, l->out);
+    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
+    bool last = nt >= 0 && nt + lt->nb >= l->nts && t->img == y->n - 1 &&
+                t->y + lt->ask_halves * lt->th >= l->oh;
+    if (!lt->ask_halves || l->kind != HD_LAYER_DEPTHWISE || !last || xp->resident ||
         hd_layer_row(l, t->y) < 0)
         return 0;
     return (int)hd_floor_to((l->nts - nt) / 2 * (int)w->m->n, 64);
@@ -162,14 +166,15 @@ bool hd_low_in_halves(const struct hd_lowerer *w, const struct hd_tile *t, int n
 
 hd_status hd_low_halves(struct hd_lowerer *w, struct hd_tile *t, int nt) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     int lanes = (int)w->m->n, bytes = t->channels, half = first_half(w, t, nt), n = l->nts - nt;
-    struct hd_chunk *ch = &w->chunks[nt / l->nb];
+    struct hd_chunk *ch = &w->chunks[nt / lt->nb];
     w->first_half = half;
     hd_status ok = hd_low_inputs(w, t);
     w->first_half = 0;
     TRY(ok);
     if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
-    bool resident = hd_low_tensor(w, l->out)->resident;
+    bool resident = hd_low_place(w, l->out)->resident;
     struct hd_view all = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
     TRY(hd_low_fill_lanes(w, &all, (l->nts - (resident ? 0 : nt)) * lanes,
                           resident ? hd_low_tensor(w, l->out)->bytes : bytes));

@@ -21,15 +21,16 @@ struct head {
     int64_t wm, pm, am;
 };
 
-static struct hd_tile rows(const struct hd_layer *l, int y, int n) {
-    return (struct hd_tile){.y = y, .th = n, .tw = l->tw};
+static struct hd_tile rows(const struct hd_tiling *lt, int y, int n) {
+    return (struct hd_tile){.y = y, .th = n, .tw = lt->tw};
 }
 
 /* A tile with output tiles [nt, nt + n), words [c, c + cw) of each tap. */
 static struct hd_matmul product(struct hd_lowerer *w, const struct head *h, const struct hd_tile *t,
                                 int nt, int n, int c, int cw) {
     const struct hd_layer *l = w->l;
-    int am_nt = l->oh * l->tw;
+    const struct hd_tiling *lt = w->lt;
+    int am_nt = l->oh * lt->tw;
     return (struct hd_matmul){.in = t->in[0],
                               .th = t->th,
                               .tw = t->tw,
@@ -53,19 +54,20 @@ static hd_status multiply(struct hd_lowerer *w, const struct head *h, const stru
  * others, and these should be what the first products need. */
 static hd_status begin(struct hd_lowerer *w, struct head *h, struct hd_tile *first) {
     const struct hd_layer *l = w->l;
-    int words = l->head.words;
+    const struct hd_tiling *lt = w->lt;
+    int words = lt->head.words;
     int64_t at;
-    for (int nt = 0; nt < l->nts; nt += l->nb) {
-        TRY(hd_mm_load_weights(w, nt, (int)hd_min(l->nb, l->nts - nt), 0, words, &at));
+    for (int nt = 0; nt < l->nts; nt += lt->nb) {
+        TRY(hd_mm_load_weights(w, nt, (int)hd_min(lt->nb, l->nts - nt), 0, words, &at));
         if (nt == 0) {
             h->wm = at;
             TRY(hd_low_load_part(w, first, words * (int)w->m->k));
         }
-        TRY(multiply(w, h, first, nt, l->nb, 0, words));
+        TRY(multiply(w, h, first, nt, lt->nb, 0, words));
     }
-    for (int y = 0; y < l->head.body; y += l->head.step) {
-        int n = (int)hd_min(l->head.step, l->head.body - y);
-        struct hd_tile t = rows(l, l->head.first + y, n);
+    for (int y = 0; y < lt->head.body; y += lt->head.step) {
+        int n = (int)hd_min(lt->head.step, lt->head.body - y);
+        struct hd_tile t = rows(lt, lt->head.first + y, n);
         TRY(hd_low_inputs(w, &t));
         TRY(multiply(w, h, &t, 0, l->nts, 0, words));
     }
@@ -74,14 +76,15 @@ static hd_status begin(struct hd_lowerer *w, struct head *h, struct hd_tile *fir
 
 static hd_status passes(struct hd_lowerer *w, const struct head *h) {
     const struct hd_layer *l = w->l;
-    struct hd_tile body = rows(l, l->head.first, l->head.body);
+    const struct hd_tiling *lt = w->lt;
+    struct hd_tile body = rows(lt, lt->head.first, lt->head.body);
     int64_t at;
     TRY(hd_low_inputs(w, &body)); /* they are there */
-    for (int c = l->head.words, cw; c < l->cw; c += cw) {
-        cw = (int)hd_min(l->head.words, l->cw - c);
-        for (int nt = 0; nt < l->nts; nt += l->nb) {
-            TRY(hd_mm_load_weights(w, nt, (int)hd_min(l->nb, l->nts - nt), c, cw, &at));
-            TRY(multiply(w, h, &body, nt, l->nb, c, cw));
+    for (int c = lt->head.words, cw; c < l->cw; c += cw) {
+        cw = (int)hd_min(lt->head.words, l->cw - c);
+        for (int nt = 0; nt < l->nts; nt += lt->nb) {
+            TRY(hd_mm_load_weights(w, nt, (int)hd_min(lt->nb, l->nts - nt), c, cw, &at));
+            TRY(multiply(w, h, &body, nt, lt->nb, c, cw));
         }
     }
     return HD_OK;
@@ -91,14 +94,15 @@ static hd_status passes(struct hd_lowerer *w, const struct head *h) {
 static hd_status finish(struct hd_lowerer *w, const struct head *h, int y, int end, int step,
                         bool complete) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     const struct hd_mtensor *out = hd_low_tensor(w, l->out);
     for (int n; y < end; y += n) {
         n = (int)hd_min(step, end - y);
-        struct hd_tile t = rows(l, y, n);
+        struct hd_tile t = rows(lt, y, n);
         TRY(hd_low_inputs(w, &t));
         if (!complete) TRY(multiply(w, h, &t, 0, l->nts, 0, l->cw));
         struct hd_matmul q = product(w, h, &t, 0, l->nts, 0, l->cw);
-        struct hd_view v = hd_low_output(w, 0, y, 0, n, l->tw, out->cp);
+        struct hd_view v = hd_low_output(w, 0, y, 0, n, lt->tw, out->cp);
         TRY(hd_low_fill_lanes(w, &v, l->nts * (int)w->m->n, out->bytes));
         TRY(hd_mm_requantise(w, &q, h->pm, &v, 0));
         TRY(hd_low_store(w, 0, &v, 0, out->bytes));
@@ -108,15 +112,16 @@ static hd_status finish(struct hd_lowerer *w, const struct head *h, int y, int e
 
 hd_status hd_low_head(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
-    struct hd_tile first = rows(l, 0, l->head.first), all = rows(l, 0, l->oh);
-    int end = l->head.first + l->head.body;
-    struct head h = {.am = hd_low_accumulators(w, (int64_t)l->nts * l->oh * l->tw)};
+    const struct hd_tiling *lt = w->lt;
+    struct hd_tile first = rows(lt, 0, lt->head.first), all = rows(lt, 0, l->oh);
+    int end = lt->head.first + lt->head.body;
+    struct head h = {.am = hd_low_accumulators(w, (int64_t)l->nts * l->oh * lt->tw)};
     TRY(begin(w, &h, &first));
     TRY(passes(w, &h));
     TRY(hd_low_load_part(w, &first, 0));
     TRY(hd_low_params(w, 0, l->nts, &h.pm));
     TRY(hd_low_inputs(w, &all));
-    TRY(multiply(w, &h, &first, 0, l->nts, l->head.words, l->cw - l->head.words));
+    TRY(multiply(w, &h, &first, 0, l->nts, lt->head.words, l->cw - lt->head.words));
     TRY(finish(w, &h, 0, end, (end + 3) / 4, true));
-    return finish(w, &h, end, l->oh, l->head.last, false);
+    return finish(w, &h, end, l->oh, lt->head.last, false);
 }

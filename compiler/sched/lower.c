@@ -23,15 +23,16 @@
     }
 #include "compiler/tile/intrinsics.def"
 
-static struct hd_tile sized(const struct hd_layer *l, struct hd_tile t) {
-    t.th = (int)hd_min(t.y ? l->th : l->first_th, l->oh - t.y);
-    t.tw = (int)hd_min(l->tw, l->ow - t.x);
+static struct hd_tile sized(const struct hd_tiling *lt, struct hd_tile t) {
+    const struct hd_layer *l = lt->l;
+    t.th = (int)hd_min(t.y ? lt->th : lt->first_th, l->oh - t.y);
+    t.tw = (int)hd_min(lt->tw, l->ow - t.x);
     return t;
 }
 
 /* WM words of layers behind the chain come behind this tile. */
 static bool load_ahead(const struct hd_lowerer *w) {
-    return w->ahead[HD_WM].first > (size_t)w->l->chain_last;
+    return w->ahead[HD_WM].first > (size_t)w->lt->chain_last;
 }
 
 static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
@@ -39,38 +40,41 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
 #define INTRINSIC(kind, ...) [HD_LAYER_##kind] = emit_##kind,
 #include "compiler/tile/intrinsics.def"
     };
-    t = sized(w->l, t);
+    t = sized(w->lt, t);
     TRY(emit[w->l->kind](w, &t, only_nt));
     return load_ahead(w) ? hd_low_load_joined(w, HD_WM) : HD_OK;
 }
 
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     if (l->kind == HD_LAYER_RECURRENT) return hd_low_recurrent(w);
     for (int img = 0; img < hd_low_tensor(w, l->out)->n; img++)
-        for (int i = 0; i < hd_layer_bands(l); i++)
-            for (int x = 0; x < l->ow; x += l->tw)
-                TRY(one_tile(w, (struct hd_tile){.img = img, .y = hd_layer_band(l, i), .x = x},
+        for (int i = 0; i < hd_layer_bands(lt); i++)
+            for (int x = 0; x < l->ow; x += lt->tw)
+                TRY(one_tile(w, (struct hd_tile){.img = img, .y = hd_layer_band(lt, i), .x = x},
                              only_nt));
     return HD_OK;
 }
 
 /* Tile `index` of the layer, images and columns included. */
-static struct hd_tile tile_at(const struct hd_layer *l, int index) {
-    int across = (int)hd_ceil_div(l->ow, l->tw), down = hd_layer_bands(l);
-    return sized(l, (struct hd_tile){.number = index,
-                                     .img = index / (across * down),
-                                     .y = hd_layer_band(l, index / across % down),
-                                     .x = index % across * l->tw});
+static struct hd_tile tile_at(const struct hd_tiling *lt, int index) {
+    const struct hd_layer *l = lt->l;
+    int across = (int)hd_ceil_div(l->ow, lt->tw), down = hd_layer_bands(lt);
+    return sized(lt, (struct hd_tile){.number = index,
+                                      .img = index / (across * down),
+                                      .y = hd_layer_band(lt, index / across % down),
+                                      .x = index % across * lt->tw});
 }
 
 /* chunk: of weights, -1 = all. */
 static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
-    return one_tile(w, tile_at(w->l, index), chunk < 0 ? -1 : chunk * w->l->nb);
+    return one_tile(w, tile_at(w->lt, index), chunk < 0 ? -1 : chunk * w->lt->nb);
 }
 
-static int64_t tiles_of(const struct hd_lowerer *w, const struct hd_layer *l) {
-    return hd_low_tensor(w, l->out)->n * hd_layer_bands(l) * hd_ceil_div(l->ow, l->tw);
+static int64_t tiles_of(const struct hd_lowerer *w, const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    return hd_low_tensor(w, l->out)->n * hd_layer_bands(lt) * hd_ceil_div(l->ow, lt->tw);
 }
 
 enum { STORE_BYTES = 64 }; /* a burst that is worth it */
@@ -97,11 +101,12 @@ static bool tile_is_next(const struct hd_lowerer *w, const struct wave *v) {
  * first tile and the first chunk, and each one more, of either, brings more of it. */
 static hd_status layer_wave(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
-    if (l->head.words && !w->loaded[l->in[0]]) return hd_low_head(w);
-    int chunks = (int)hd_ceil_div(l->nts, l->nb);
-    int tiles = (int)tiles_of(w, l);
-    int bytes = l->ask_group ? l->ask_group : STORE_BYTES;
-    w->group = (int)hd_max(1, bytes / (l->nb * (int)w->m->n));
+    const struct hd_tiling *lt = w->lt;
+    if (lt->head.words && !w->loaded[l->in[0]]) return hd_low_head(w);
+    int chunks = (int)hd_ceil_div(l->nts, lt->nb);
+    int tiles = (int)tiles_of(w, lt);
+    int bytes = lt->ask_group ? lt->ask_group : STORE_BYTES;
+    w->group = (int)hd_max(1, bytes / (lt->nb * (int)w->m->n));
     w->groups = (int)hd_ceil_div(chunks, w->group);
     w->to_come = hd_new_array(w->s.arena, int, (size_t)(tiles * w->groups));
     for (int i = 0; i < tiles * w->groups; i++)
@@ -122,6 +127,7 @@ static hd_status layer_wave(struct hd_lowerer *w) {
 
 struct layer_state { /* of a layer whose tiles are being issued */
     const struct hd_layer *l;
+    const struct hd_tiling *lt;
     struct hd_chunk *chunks;
     int64_t stay_wm, stay_pm;
     int next_y, tiles; /* tiles: those that are issued */
@@ -144,12 +150,12 @@ static void place_ring_in(struct hd_lowerer *w, enum hd_ring_in i, int64_t at, i
 }
 
 /* The ring for streamed tiles, in its parts. */
-static void part_ring(struct hd_lowerer *w, const struct hd_layer *l) {
-    int64_t first, in = hd_layer_ring_in(l, &first), half = hd_layer_half_ring(w->lo, l);
-    int64_t out = l->ring_bytes - l->ring_in, end = w->m->xm_bytes;
-    int64_t at = end - l->ring_bytes + first;
+static void part_ring(struct hd_lowerer *w, const struct hd_tiling *lt) {
+    int64_t first, in = hd_layer_ring_in(lt, &first), half = hd_layer_half_ring(w->lo, lt);
+    int64_t out = lt->ring_bytes - lt->ring_in, end = w->m->xm_bytes;
+    int64_t at = end - lt->ring_bytes + first;
     place_ring(&w->xm_out, end - out, out);
-    w->in = hd_layer_two_views(w->lo, l) ? HD_RING_PAIRS : first ? HD_RING_VX : HD_RING_MX;
+    w->in = hd_layer_two_views(w->lo, lt) ? HD_RING_PAIRS : first ? HD_RING_VX : HD_RING_MX;
     if (w->in != HD_RING_PAIRS) {
         place_ring_in(w, w->in, at, in);
         return;
@@ -159,8 +165,8 @@ static void part_ring(struct hd_lowerer *w, const struct hd_layer *l) {
 }
 
 static void enter(struct hd_lowerer *w, struct layer_state *s) {
-    w->l = s->l;
-    part_ring(w, s->l);
+    w->l = s->l, w->lt = s->lt;
+    part_ring(w, s->lt);
     w->chunks = s->chunks;
     w->slice_c = -1;
     w->stay_wm = s->stay_wm;
@@ -168,37 +174,40 @@ static void enter(struct hd_lowerer *w, struct layer_state *s) {
 }
 
 /* Padding that layer l's result keeps around it. */
-static hd_status fill_padding(struct hd_lowerer *w, const struct hd_layer *l) {
+static hd_status fill_padding(struct hd_lowerer *w, const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
     const struct hd_mtensor *y = hd_low_whole(w, l->out);
+    const struct hd_placement *yp = hd_low_whole_place(w, l->out);
     bool pads = y->pt || y->pb || y->pl || y->pr;
-    w->l = l;
-    return pads && y->resident && y->def == l->tag ? hd_low_fill_padding(w, y) : HD_OK;
+    w->l = l, w->lt = lt;
+    return pads && yp->resident && y->def == l->tag ? hd_low_fill_padding(w, yp) : HD_OK;
 }
 
 /* Padding, weight bookkeeping, and room for weights that stay: of all n layers together, because a
  * ring must not come round to a layer that is still in work. */
-static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t n,
+static hd_status prepare(struct hd_lowerer *w, const struct hd_tiling *lt, size_t n,
                          struct layer_state *out) {
+    const struct hd_layer *l = lt->l;
     const int64_t *there[2] = {w->ahead[HD_WM].place + l->tag, w->ahead[HD_PM].place + l->tag};
     int64_t wm = 0, pm = 0;
     for (size_t i = 0; i < n; i++) {
-        bool stay = l[i].weights_stay, stay_wm, stay_pm;
-        int chunks = l[i].nb > 0 ? (int)hd_ceil_div(l[i].nts, l[i].nb) : 1;
-        out[i] = (struct layer_state){.l = &l[i], .stay_wm = wm, .stay_pm = pm};
+        bool stay = lt[i].weights_stay, stay_wm, stay_pm;
+        int chunks = lt[i].nb > 0 ? (int)hd_ceil_div(l[i].nts, lt[i].nb) : 1;
+        out[i] = (struct layer_state){.l = &l[i], .lt = &lt[i], .stay_wm = wm, .stay_pm = pm};
         out[i].chunks = hd_new_array(w->s.arena, struct hd_chunk, (size_t)chunks);
         for (int k = 0; k < chunks; k++) out[i].chunks[k] = (struct hd_chunk){-1, -1};
         stay_wm = stay && there[HD_WM][i] < 0, stay_pm = stay && there[HD_PM][i] < 0;
         wm += stay_wm ? (int64_t)l[i].nts * l[i].red : 0; /* depthwise: 0 words */
         pm += stay_pm ? (int64_t)l[i].nts * l[i].pm_words : 0;
     }
-    w->l = l;
+    w->l = l, w->lt = lt;
     int64_t wm_at = hd_ring_take(&w->wm, wm), pm_at = hd_ring_take(&w->pm, pm);
     for (size_t i = 0; i < n; i++) {
         out[i].stay_wm = there[HD_WM][i] < 0 ? out[i].stay_wm + wm_at : there[HD_WM][i];
         out[i].stay_pm = there[HD_PM][i] < 0 ? out[i].stay_pm + pm_at : there[HD_PM][i];
         enter(w, &out[i]);
     }
-    for (size_t i = 0; i < n; i++) TRY(fill_padding(w, &l[i]));
+    for (size_t i = 0; i < n; i++) TRY(fill_padding(w, &lt[i]));
     return HD_OK;
 }
 
@@ -206,17 +215,19 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_layer *l, size_t 
  * of them the rows of the layer before that it reads. */
 static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t k, int rows) {
     const struct hd_layer *l = s[k].l;
+    const struct hd_tiling *lt = s[k].lt;
     while (s[k].next_y < rows) {
-        int y = s[k].next_y, th = (int)hd_min(y ? l->th : l->first_th, l->oh - y);
+        int y = s[k].next_y, th = (int)hd_min(y ? lt->th : lt->first_th, l->oh - y);
         int last = hd_layer_row(l, y) + hd_layer_rows(l, th);
-        int above = k > 0 ? (int)hd_min(last + s[k - 1].l->th, s[k - 1].l->oh) : 0;
+        int above = k > 0 ? (int)hd_min(last + s[k - 1].lt->th, s[k - 1].l->oh) : 0;
         if (k > 0) TRY(issue_rows(w, s, k - 1, above));
         enter(w, &s[k]);
         const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-        if (x->roll && last > x->h) { /* not before: they take the place of rows */
+        const struct hd_placement *xp = hd_low_place(w, l->in[0]);
+        if (xp->roll && last > x->h) { /* not before: they take the place of rows */
             int from = (int)hd_max(s[k].below, x->h);
             s[k].below = (int)hd_min(last, x->h + x->pb);
-            TRY(hd_low_fill_rows(w, x, from, s[k].below));
+            TRY(hd_low_fill_rows(w, xp, from, s[k].below));
         }
         w->s.tile = ++s[k].tiles;
         TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
@@ -228,7 +239,7 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
 
 /* Tiles of two layers that do not read each other, such a part of each at a time. */
 static hd_status issue_beside(struct hd_lowerer *w, struct layer_state *s) {
-    const int64_t n[2] = {tiles_of(w, s[0].l), tiles_of(w, s[1].l)};
+    const int64_t n[2] = {tiles_of(w, s[0].lt), tiles_of(w, s[1].lt)};
     for (int64_t done[2] = {0}; done[0] < n[0] || done[1] < n[1];) {
         int k = done[0] * n[1] <= done[1] * n[0] && done[0] < n[0] ? 0 : 1;
         enter(w, &s[k]);
@@ -238,32 +249,34 @@ static hd_status issue_beside(struct hd_lowerer *w, struct layer_state *s) {
 }
 
 /* Layers first .. first + n - 1, which are one chain; those behind it end with layer `end`. */
-static hd_status lower_chain(struct hd_lowerer *w, const struct hd_layer *first, size_t n,
+static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *firstt, size_t n,
                              size_t end) {
+    const struct hd_layer *first = firstt->l;
     struct layer_state *s = hd_new_array(w->s.arena, struct layer_state, n);
-    bool by_rows = n > 1 && !first->beside;
+    bool by_rows = n > 1 && !firstt->beside;
     for (size_t i = 0; i < n; i++)
-        by_rows = by_rows && first[i].tw == first[i].ow && !first[i].chunk_outer && !first[i].wave;
+        by_rows =
+            by_rows && firstt[i].tw == first[i].ow && !firstt[i].chunk_outer && !firstt[i].wave;
     hd_low_join_params(w, (size_t)first->tag, n, end);
-    TRY(prepare(w, first, n, s));
+    TRY(prepare(w, firstt, n, s));
     enter(w, &s[0]);
     hd_low_join_words(w, (size_t)first->tag, n, end, s->stay_wm);
     for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
         TRY(issue_rows(w, s, i, first[i].oh));
     if (by_rows) return HD_OK;
-    if (first->beside) return issue_beside(w, s);
+    if (firstt->beside) return issue_beside(w, s);
     for (size_t i = 0; i < n; i++) {
         enter(w, &s[i]);
         if (first[i].kind == HD_LAYER_BMM) {
             TRY(hd_low_bmm(w));
             continue;
         }
-        if (first[i].wave) {
+        if (firstt[i].wave) {
             TRY(layer_wave(w));
             continue;
         }
-        if (!first[i].chunk_outer) TRY(layer_tiles(w, -1));
-        for (int nt = 0; first[i].chunk_outer && nt < first[i].nts; nt += first[i].nb)
+        if (!firstt[i].chunk_outer) TRY(layer_tiles(w, -1));
+        for (int nt = 0; firstt[i].chunk_outer && nt < first[i].nts; nt += firstt[i].nb)
             TRY(layer_tiles(w, nt));
     }
     return HD_OK;
@@ -294,9 +307,10 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
     init_rings(w);
     for (size_t i = first, n; i < end; i += n) {
         const struct hd_layer *l = &lo->layers[i];
-        n = (size_t)(l->chain_last - l->chain_first + 1);
+        const struct hd_tiling *lt = &lo->plan.tilings[i];
+        n = (size_t)(lt->chain_last - lt->chain_first + 1);
         if (l->step == step)
-            TRY(hd_note(lo->ctx, lower_chain(w, l, n, end), "while lowering %s",
+            TRY(hd_note(lo->ctx, lower_chain(w, lt, n, end), "while lowering %s",
                         lo->g->nodes[l->node].name));
     }
     return HD_OK;

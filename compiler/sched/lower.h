@@ -73,6 +73,7 @@ struct hd_lowerer {
     struct hd_lowering *lo;
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
+    const struct hd_tiling *lt;
     struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm, am;
     enum hd_ring_in in;                    /* of the layer in work: of its first view */
     struct hd_last_tile last[HD_RINGS_IN]; /* of xm_in */
@@ -95,6 +96,7 @@ struct hd_lowerer {
 
 int64_t hd_ring_take(struct hd_ring *r, int64_t size);
 const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id);
+const struct hd_placement *hd_low_place(const struct hd_lowerer *w, int id);
 /* a_kind or b_kind of the bytes of operand i of the layer. */
 static inline int hd_low_byte_kind(const struct hd_lowerer *w, int i) {
     return hd_low_tensor(w, w->l->in[i])->is_unsigned ? HD_V_vx_kind_xm_uint8
@@ -118,7 +120,7 @@ hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int r
                        struct hd_view *out);
 /* The same, where x and y are of the view and its place in XM is known (load_view) or is one that
  * its ring gives (stream); what lies outside the tensor gets the pad value. */
-hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
+hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_placement *tp, int img,
                            const struct hd_view *v);
 hd_status hd_low_stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v);
 /* Two views of the columns of a tile, in banks of their own: the last of each window and every
@@ -129,7 +131,7 @@ hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, i
 hd_status hd_low_load_part(struct hd_lowerer *w, struct hd_tile *t, int channels);
 /* Views of every operand that a tile's windows cover. */
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t);
-struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
+struct hd_view hd_low_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
                                int cols);
 /* Where a tile of the output goes; `bytes` of each pixel when it streams. */
 struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
@@ -142,17 +144,18 @@ hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run,
 hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to);
 /* The padding that a resident tensor keeps around it; of a rolling one, what is there from the
  * beginning. */
-hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t);
+hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_placement *tp);
 /* Rows [y, end) of padding above or below a rolling tensor, with their mirror images. */
-hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int y, int end);
+hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_placement *tp, int y, int end);
 /* Stores channels [c, c + bytes) of a tile, if the tensor has a place in DRAM. */
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes);
 /* Stores rows [y, y + rows), channels [c, c + bytes) of a whole tensor, that lie at `from`, also as
  * words of WM (bmm.c). */
-hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t from,
+hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
                              int pitch, int y, int rows, int c, int bytes);
 /* The tensor, or the one that it is part of. */
 const struct hd_mtensor *hd_low_whole(const struct hd_lowerer *w, int id);
+const struct hd_placement *hd_low_whole_place(const struct hd_lowerer *w, int id);
 /* lw.load of n1 runs of words of the image into WM, PM or TM; hd_sched_end is the caller's. */
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1);

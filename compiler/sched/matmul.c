@@ -54,9 +54,10 @@ void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, i
 
 hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     int words = l->pm_words;
     size_t bytes = hd_layer_pm_bytes(l, w->m), src = l->p_offset + (size_t)nt * bytes;
-    *out = l->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
+    *out = lt->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
     if (w->ahead[HD_PM].place[l->tag] >= 0) return hd_low_load_joined(w, HD_PM);
     if (l->pm_cut)
         hd_low_load_words(w, HD_V_lw_mem_pm, src, *out, words, n, (int64_t)bytes, words);
@@ -68,17 +69,18 @@ hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
 
 hd_status hd_mm_load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     int taps = l->taps, words = cw == l->cw ? l->red : taps * cw;
     size_t word = hd_wm_word_bytes(w->m);
     size_t src = l->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
-    *out = l->weights_stay ? w->stay_wm + (int64_t)nt * l->red
-                           : hd_ring_take(&w->wm, (int64_t)n * words);
+    *out = lt->weights_stay ? w->stay_wm + (int64_t)nt * l->red
+                            : hd_ring_take(&w->wm, (int64_t)n * words);
     if (w->ahead[HD_WM].place[l->tag] >= 0) return hd_low_load_joined(w, HD_WM);
     if (cw == l->cw)
         hd_low_load_words(w, HD_V_lw_mem_wm, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else
-        hd_low_load_words(w, HD_V_lw_mem_wm, src, *out + (l->weights_stay ? c : 0), cw, n * taps,
-                          (int64_t)(l->cw * (int)word), l->weights_stay ? l->cw : cw);
+        hd_low_load_words(w, HD_V_lw_mem_wm, src, *out + (lt->weights_stay ? c : 0), cw, n * taps,
+                          (int64_t)(l->cw * (int)word), lt->weights_stay ? l->cw : cw);
     return hd_sched_end(&w->s);
 }
 
@@ -105,6 +107,7 @@ static int operand_taps(const struct hd_layer *l) {
 static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, const struct hd_sub *s,
                            int plane, int64_t am) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int kh = l->im2col ? 1 : s->kh, kw = l->im2col ? 1 : s->kw;
     int k = (int)w->m->k, taps = operand_taps(l), pixel = q->in.cp / k, pitch = q->in.pitch / k;
@@ -115,7 +118,7 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, cons
     hd_low_set(w, HD_F_mx_nred, 3);
     hd_low_set(w, HD_F_mx_accumulate, q->c > 0 || plane > 0);
     hd_low_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
-    hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (l->parts ? 0 : q->c));
+    hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (lt->parts ? 0 : q->c));
     hd_low_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->tap);
     hd_low_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
@@ -251,12 +254,12 @@ struct copy {
     int first, n, slots;
 };
 
-static void copies(const struct hd_mtensor *y, const struct hd_view *out, struct copy c[2]) {
+static void copies(const struct hd_placement *yp, const struct hd_view *out, struct copy c[2]) {
     memset(c, 0, 2 * sizeof *c);
-    if (!y->roll) return;
-    int slot = hd_mtensor_slot(y, out->y), in = y->roll - slot;
-    c[0] = (struct copy){0, (int)hd_min(out->rows, y->mirror - slot), y->roll};
-    c[1] = (struct copy){in, out->rows - in, -y->roll};
+    if (!yp->roll) return;
+    int slot = hd_mtensor_slot(yp, out->y), in = yp->roll - slot;
+    c[0] = (struct copy){0, (int)hd_min(out->rows, yp->mirror - slot), yp->roll};
+    c[1] = (struct copy){in, out->rows - in, -yp->roll};
 }
 
 static struct hd_view copied(const struct hd_view *out, const struct copy *c) {
@@ -268,7 +271,7 @@ static struct hd_view copied(const struct hd_view *out, const struct copy *c) {
 static hd_status mirror(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,
                         const struct hd_view *out, int c) {
     struct copy list[2];
-    copies(hd_low_tensor(w, w->l->out), out, list);
+    copies(hd_low_place(w, w->l->out), out, list);
     for (int i = 0; i < 2; i++) {
         if (list[i].n <= 0) continue;
         struct hd_matmul part = *q;
@@ -282,7 +285,7 @@ static hd_status mirror(struct hd_lowerer *w, const struct hd_matmul *q, int64_t
 /* Lanes of each pixel that no channel has. */
 static hd_status fill_lanes(struct hd_lowerer *w, const struct hd_view *out, int from, int to) {
     struct copy list[2];
-    copies(hd_low_tensor(w, w->l->out), out, list);
+    copies(hd_low_place(w, w->l->out), out, list);
     TRY(hd_low_fill_lanes(w, out, from, to));
     for (int i = 0; i < 2; i++) {
         struct hd_view at = copied(out, &list[i]);
@@ -305,9 +308,10 @@ static hd_status load_part(struct hd_lowerer *w, const struct hd_tile *t, struct
 static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, int nt,
                                const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
-    struct hd_chunk *ch = &w->chunks[nt / l->nb], once = {-1, -1};
-    if (!l->weights_stay && !l->chunk_outer) ch = &once;
-    int n = (int)hd_min(l->nb, l->nts - nt);
+    const struct hd_tiling *lt = w->lt;
+    struct hd_chunk *ch = &w->chunks[nt / lt->nb], once = {-1, -1};
+    if (!lt->weights_stay && !lt->chunk_outer) ch = &once;
+    int n = (int)hd_min(lt->nb, l->nts - nt);
     struct hd_matmul q = {.in = t->in[0],
                           .nt = nt,
                           .n = n,
@@ -319,11 +323,11 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
         return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
     }
-    q.am = (l->cwb < l->cw ? hd_low_accumulators : hd_low_sums)(w, (int64_t)n * t->th * t->tw);
-    for (q.c = 0; q.c < l->cw; q.c += l->cwb) {
-        q.cw = q.tap = (int)hd_min(l->cwb, l->cw - q.c);
-        if (l->parts) TRY(load_part(w, t, &q));
-        if (ch->wm < 0 || l->cwb < l->cw) TRY(hd_mm_load_weights(w, nt, n, q.c, q.cw, &ch->wm));
+    q.am = (lt->cwb < l->cw ? hd_low_accumulators : hd_low_sums)(w, (int64_t)n * t->th * t->tw);
+    for (q.c = 0; q.c < l->cw; q.c += lt->cwb) {
+        q.cw = q.tap = (int)hd_min(lt->cwb, l->cw - q.c);
+        if (lt->parts) TRY(load_part(w, t, &q));
+        if (ch->wm < 0 || lt->cwb < l->cw) TRY(hd_mm_load_weights(w, nt, n, q.c, q.cw, &ch->wm));
         q.wm = ch->wm;
         TRY(hd_mm_ops(w, q, t));
     }
@@ -333,7 +337,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
 }
 
 int hd_low_chunk_bytes(const struct hd_lowerer *w, int nt) {
-    int n = (int)w->m->n, last = (int)hd_min(nt + w->l->nb, w->l->nts);
+    int n = (int)w->m->n, last = (int)hd_min(nt + w->lt->nb, w->l->nts);
     int cp = hd_low_tensor(w, w->l->out)->bytes;
     return last == w->l->nts ? cp - nt * n
                              : (last - nt) * n; /* the last chunk stores the padding, too */
@@ -342,7 +346,7 @@ int hd_low_chunk_bytes(const struct hd_lowerer *w, int nt) {
 /* The last chunk of its group stores all of them. */
 static hd_status store_group(struct hd_lowerer *w, const struct hd_tile *t,
                              const struct hd_view *out, int chunk) {
-    int group = chunk / w->group, n = w->group * w->l->nb * (int)w->m->n, c = group * n;
+    int group = chunk / w->group, n = w->group * w->lt->nb * (int)w->m->n, c = group * n;
     if (--w->to_come[t->number * w->groups + group] > 0) return HD_OK;
     int rest = hd_low_tensor(w, w->l->out)->bytes - c; /* the last one stores the padding, too */
     return hd_low_store(w, t->img, out, c, group + 1 < w->groups ? n : rest);
@@ -352,11 +356,12 @@ static hd_status store_group(struct hd_lowerer *w, const struct hd_tile *t,
  * is under way. */
 static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t, int nt) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    struct hd_chunk *ch = &w->chunks[nt / l->nb];
-    int n = (int)hd_min(l->nb, l->nts - nt);
+    struct hd_chunk *ch = &w->chunks[nt / lt->nb];
+    int n = (int)hd_min(lt->nb, l->nts - nt);
     int64_t words = (int64_t)n * l->red * hd_wm_word_bytes(w->m);
-    bool stays = l->kind == HD_LAYER_MATMUL && l->weights_stay && l->cwb == l->cw;
+    bool stays = l->kind == HD_LAYER_MATMUL && lt->weights_stay && lt->cwb == l->cw;
     if (!stays || ch->wm >= 0 || words <= (int64_t)hd_layer_rows(l, t->th) * x->w * x->bytes)
         return HD_OK;
     return hd_mm_load_weights(w, nt, n, 0, l->cw, &ch->wm);
@@ -364,27 +369,28 @@ static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t
 
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
     TRY(load_longer_first(w, t, only_nt < 0 ? 0 : only_nt));
-    if (only_nt >= 0 && hd_layer_slices(w->lo, l)) {
+    if (only_nt >= 0 && hd_layer_slices(w->lo, lt)) {
         t->c = only_nt * n;
         t->channels = hd_low_chunk_bytes(w, only_nt);
     }
     if (hd_low_in_halves(w, t, only_nt)) return hd_low_halves(w, t, only_nt);
-    if (!l->parts) TRY(hd_low_inputs(w, t));
+    if (!lt->parts) TRY(hd_low_inputs(w, t));
     if (only_nt >= 0) {
         int bytes = hd_low_chunk_bytes(w, only_nt);
-        bool resident = hd_low_tensor(w, l->out)->resident;
+        bool resident = hd_low_place(w, l->out)->resident;
         struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
-        if (only_nt + l->nb >= l->nts)
+        if (only_nt + lt->nb >= l->nts)
             TRY(hd_low_fill_lanes(w, &out, (l->nts - (resident ? 0 : only_nt)) * n,
                                   resident ? cp : bytes));
         TRY(chunk_on_tile(w, t, only_nt, &out, resident ? only_nt * n : 0));
-        if (l->wave && resident) return store_group(w, t, &out, only_nt / l->nb);
+        if (lt->wave && resident) return store_group(w, t, &out, only_nt / lt->nb);
         return hd_low_store(w, t->img, &out, only_nt * n, bytes);
     }
     struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
     TRY(fill_lanes(w, &out, l->nts * n, cp));
-    for (int nt = 0; nt < l->nts; nt += l->nb) TRY(chunk_on_tile(w, t, nt, &out, nt * n));
+    for (int nt = 0; nt < l->nts; nt += lt->nb) TRY(chunk_on_tile(w, t, nt, &out, nt * n));
     return hd_low_store(w, t->img, &out, 0, cp);
 }

@@ -99,9 +99,10 @@ static hd_status mean_pixels(struct hd_lowerer *w, const struct mean *q, const s
 static hd_status load_pixels(struct hd_lowerer *w, int img, const struct mean *q, int at, int n,
                              uint32_t xm_at, struct hd_view *out) {
     const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[0]);
+    const struct hd_placement *xp = hd_low_place(w, w->l->in[0]);
     int bytes = q->nv * (int)w->m->n;
     bool whole = bytes == x->cp;
-    int64_t src = (int64_t)x->arena + ((int64_t)img * q->count + at) * x->cp +
+    int64_t src = (int64_t)xp->arena + ((int64_t)img * q->count + at) * x->cp +
                   (int64_t)q->from * (int)w->m->n;
     *out = (struct hd_view){.at = xm_at, .pitch = n * bytes, .cp = bytes, .rows = 1, .cols = n};
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
@@ -140,9 +141,10 @@ static hd_status mean_streamed(struct hd_lowerer *w, struct hd_tile *t, const st
 hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
     int bytes = hd_low_tensor(w, l->out)->bytes, n = (int)w->m->n, vectors = bytes / n;
     int64_t most = hd_am_words(w->m) / 2 / LANES;
-    if (x->resident)
+    if (xp->resident)
         TRY(hd_low_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
     else
         most = hd_min(most, (w->xm_in[w->in].size / 2 - 63) / (LANES * n));
@@ -150,7 +152,7 @@ hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {
     for (int v = 0; v < vectors; v += (int)most) {
         struct mean q = {x->h * x->w, v, (int)hd_min(most, vectors - v), 0};
         q.sums = hd_low_accumulators(w, (int64_t)LANES * q.nv);
-        TRY(x->resident ? mean_pixels(w, &q, &t->in[0], v, 0) : mean_streamed(w, t, &q));
+        TRY(xp->resident ? mean_pixels(w, &q, &t->in[0], v, 0) : mean_streamed(w, t, &q));
         if (q.count % LANES == 0) TRY(mean_fold_lanes(w, q.sums, q.nv));
         TRY(mean_requantise(w, q.sums, q.nv, &out, v));
     }

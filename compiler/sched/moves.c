@@ -24,9 +24,10 @@ static int alike(const struct hd_move_rows *m, int row, int most) {
 static hd_status transfer(struct hd_lowerer *w, const struct hd_transfer *t, int64_t row_step,
                           int rows, uint32_t to, const struct hd_view *out) {
     const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[t->input]);
+    const struct hd_placement *xp = hd_low_place(w, w->l->in[t->input]);
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, x->constant ? HD_V_seg_image : HD_V_seg_arena);
-    hd_low_set(w, HD_F_lx_src, (int64_t)x->arena + t->src);
+    hd_low_set(w, HD_F_lx_src, (int64_t)xp->arena + t->src);
     hd_low_set(w, HD_F_lx_dst, to + (uint32_t)t->dst);
     hd_low_set(w, HD_F_lx_run, t->run);
     hd_low_set(w, HD_F_lx_n1, t->n1);
@@ -39,8 +40,8 @@ static hd_status transfer(struct hd_lowerer *w, const struct hd_transfer *t, int
     int64_t a = t->src, b = t->src, ways[2] = {(t->n1 - 1) * t->s1, (rows - 1) * row_step};
     for (int i = 0; i < 2; i++) *(ways[i] < 0 ? &a : &b) += ways[i];
     if (!x->constant)
-        hd_sched_touch(&w->s, HD_SPACE_ARENA, (int64_t)x->arena + a, (int64_t)x->arena + b + t->run,
-                       false);
+        hd_sched_touch(&w->s, HD_SPACE_ARENA, (int64_t)xp->arena + a,
+                       (int64_t)xp->arena + b + t->run, false);
     hd_low_touch(w, out, true);
     return hd_sched_end(&w->s);
 }
@@ -139,9 +140,10 @@ static hd_status turned_tile(struct hd_lowerer *w, const struct hd_tile *t,
 
 hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     const struct hd_mtensor *y = hd_low_tensor(w, l->out);
     struct hd_view out = hd_low_output(w, t->img, t->y, 0, t->th, y->w, y->cp);
-    if (l->turns) return turned_tile(w, t, &out);
+    if (lt->turns) return turned_tile(w, t, &out);
     if (l->move.fills)
         TRY(hd_low_fill(w, l->pad_value, out.at, (int64_t)y->w * y->cp, t->th, out.pitch));
     for (int r = 0, n; r < t->th; r += n) {

@@ -33,9 +33,9 @@ static hd_status load_state(struct hd_cell *c, int seg, int64_t src) {
 
 static hd_status store_state(struct hd_cell *c) {
     struct hd_lowerer *w = c->w;
-    const struct hd_mtensor *t = hd_low_tensor(w, c->r->out_state);
+    const struct hd_placement *tp = hd_low_place(w, c->r->out_state);
     int64_t word = 4 * (int64_t)w->m->n, row = word * c->r->vectors;
-    int64_t dst = (int64_t)t->arena + (c->d * c->r->batch + c->b0) * row;
+    int64_t dst = (int64_t)tp->arena + (c->d * c->r->batch + c->b0) * row;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
     hd_low_set(w, HD_F_st_seg, HD_V_seg_arena), hd_low_set(w, HD_F_st_mem, HD_V_chip_am);
     hd_low_set(w, HD_F_st_dst, dst), hd_low_set(w, HD_F_st_src, c->state * word);
@@ -53,7 +53,7 @@ static hd_status begin_state(struct hd_cell *c) {
     const struct hd_layer *l = c->w->l;
     if (c->r->gates == 1) return HD_OK;
     if (c->r->in_state >= 0)
-        return load_state(c, 1, (int64_t)hd_low_tensor(c->w, l->in[c->r->in_state])->arena);
+        return load_state(c, 1, (int64_t)hd_low_place(c->w, l->in[c->r->in_state])->arena);
     return c->r->state_offset < 0 ? zero_state(c) : load_state(c, 0, c->r->state_offset);
 }
 
@@ -87,7 +87,8 @@ static hd_status begin_h(struct hd_cell *c) {
     if (in < 0)
         return hd_low_fill(w, w->l->zp, (uint32_t)c->now.at, c->y->bytes, c->rows, c->now.pitch);
     const struct hd_mtensor *h = hd_low_tensor(w, w->l->in[in]);
-    if (!h->resident) return load_h(c, 1, (int64_t)h->arena, h->cp);
+    const struct hd_placement *hp = hd_low_place(w, w->l->in[in]);
+    if (!hp->resident) return load_h(c, 1, (int64_t)hp->arena, h->cp);
     struct hd_view v;
     TRY(hd_low_input(w, in, 0, c->d * c->r->batch + c->b0, 0, c->rows, 1, &v));
     c->before = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
@@ -102,16 +103,17 @@ static int y_row(const struct hd_cell *c, int t) {
 
 /* Steps of the group of out_steps that i lies in. */
 static int group_steps(const struct hd_cell *c, int i) {
-    int first = i - i % c->r->out_steps;
-    return (int)hd_min(c->r->out_steps, c->r->steps - first);
+    int first = i - i % c->rt->out_steps;
+    return (int)hd_min(c->rt->out_steps, c->r->steps - first);
 }
 
 static void begin_row(struct hd_cell *c, int i, int64_t *group) {
-    int at = i % c->r->out_steps, n = group_steps(c, i);
+    int at = i % c->rt->out_steps, n = group_steps(c, i);
     int64_t step = (int64_t)c->rows * c->y->bytes;
     c->before = c->now;
-    if (c->y->resident) {
-        struct hd_view v = hd_low_resident(c->y, 0, y_row(c, hd_cell_step_of(c, i)), 0, c->rows, 1);
+    if (c->yp->resident) {
+        struct hd_view v =
+            hd_low_resident(c->yp, 0, y_row(c, hd_cell_step_of(c, i)), 0, c->rows, 1);
         c->now = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
         return;
     }
@@ -124,13 +126,14 @@ static void begin_row(struct hd_cell *c, int i, int64_t *group) {
 static hd_status store_rows(struct hd_cell *c, int i) {
     struct hd_lowerer *w = c->w;
     const struct hd_mtensor *y = c->y;
+    const struct hd_placement *yp = c->yp;
     int n = group_steps(c, i);
-    if (!y->in_arena || i % c->r->out_steps != n - 1) return HD_OK;
+    if (!yp->in_arena || i % c->rt->out_steps != n - 1) return HD_OK;
     int low = c->backwards ? hd_cell_step_of(c, i) : i - n + 1;
     int64_t between = (int64_t)c->r->directions * c->r->batch, run = (int64_t)c->rows * y->bytes;
-    int64_t dst = (int64_t)y->arena + (int64_t)y_row(c, low) * y->cp;
+    int64_t dst = (int64_t)yp->arena + (int64_t)y_row(c, low) * y->cp;
     struct hd_cell_rows v = {.at = c->now.at, .pitch = c->now.pitch, .n = n};
-    v.step = y->resident ? between * c->now.pitch : run;
+    v.step = yp->resident ? between * c->now.pitch : run;
     if (!c->backwards) v.at -= (n - 1) * v.step;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
     hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
@@ -151,17 +154,17 @@ static void place_sums(struct hd_cell *c) {
     int64_t half = hd_am_words(c->w->m) / 2;
     c->q = (int64_t)c->r->vectors * c->rows;
     c->sums = 0;
-    c->state = c->r->apart ? half : c->r->gates * c->q;
+    c->state = c->rt->apart ? half : c->r->gates * c->q;
     c->tmp = c->state + c->q;
     c->wx = c->tmp + c->q;
 }
 
 static hd_status sequence(struct hd_cell *c) {
-    int ahead = c->r->ahead, steps = c->r->steps;
+    int ahead = c->rt->ahead, steps = c->r->steps;
     int64_t group = 0;
     place_sums(c);
     for (int i = 0; i < steps; i++) {
-        bool first = i == 0, block = c->r->w_stay && ahead > 1 ? first : i % ahead == 0;
+        bool first = i == 0, block = c->rt->w_stay && ahead > 1 ? first : i % ahead == 0;
         begin_row(c, i, &group);
         if (block) TRY(hd_cell_block_of_x(c, i, (int)hd_min(ahead, steps - i)));
         if (first) {
@@ -177,22 +180,25 @@ static hd_status sequence(struct hd_cell *c) {
 
 hd_status hd_low_recurrent(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     const struct hd_recurrent *r = &l->rnn;
+    const struct hd_recurrent_tiling *rt = &lt->rnn;
     struct hd_cell c = {
-        .w = w, .r = r, .x = hd_low_tensor(w, l->in[0]), .y = hd_low_tensor(w, l->out)};
-    int64_t nts = hd_cell_tiles(&c), stay_w = r->w_stay ? nts * r->cwx : 0;
-    int64_t stay_r = (int64_t)r->r_stay * r->cwh;
-    bool all = r->w_stay && r->r_stay == nts;
+        .w = w, .r = r, .rt = rt, .x = hd_low_tensor(w, l->in[0]), .y = hd_low_tensor(w, l->out)};
+    c.xp = hd_low_place(w, l->in[0]), c.yp = hd_low_place(w, l->out);
+    int64_t nts = hd_cell_tiles(&c), stay_w = rt->w_stay ? nts * r->cwx : 0;
+    int64_t stay_r = (int64_t)rt->r_stay * r->cwh;
+    bool all = rt->w_stay && rt->r_stay == nts;
     for (c.d = 0; c.d < r->directions; c.d++) {
-        int64_t ring = all ? 0 : r->wm_ring;
+        int64_t ring = all ? 0 : rt->wm_ring;
         c.backwards = r->reverse || c.d == 1;
         c.wm[OF_X] = hd_ring_take(&w->wm, stay_w + stay_r + ring);
         c.wm[OF_H] = c.wm[OF_X] + stay_w;
         c.wm_ring = (struct hd_ring){c.wm[OF_H] + stay_r, ring, 0};
-        if (r->pm_stay) c.pm = hd_ring_take(&w->pm, 2 * nts);
+        if (rt->pm_stay) c.pm = hd_ring_take(&w->pm, 2 * nts);
         for (int p = 0; p < PARTS; p++) c.loaded[p] = 0, c.pm_loaded[p] = false;
-        for (c.b0 = 0; c.b0 < r->batch; c.b0 += r->rows) {
-            c.rows = (int)hd_min(r->rows, r->batch - c.b0);
+        for (c.b0 = 0; c.b0 < r->batch; c.b0 += rt->rows) {
+            c.rows = (int)hd_min(rt->rows, r->batch - c.b0);
             TRY(sequence(&c));
         }
     }

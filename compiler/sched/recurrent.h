@@ -19,7 +19,9 @@ struct hd_cell_rows { /* in XM, bytes: `rows` of each of n steps */
 struct hd_cell { /* a direction and part of the batch */
     struct hd_lowerer *w;
     const struct hd_recurrent *r;
+    const struct hd_recurrent_tiling *rt;
     const struct hd_mtensor *x, *y;
+    const struct hd_placement *xp, *yp;
     int d, b0, rows;
     bool backwards;
     int64_t q; /* AM words of a gate: vectors * rows */
@@ -49,7 +51,7 @@ static inline int hd_cell_step_of(const struct hd_cell *c, int i) {
 }
 
 static inline int64_t hd_cell_slot(const struct hd_cell *c, int i) {
-    return c->wx + i % c->r->ahead * c->r->gates * c->q;
+    return c->wx + i % c->rt->ahead * c->r->gates * c->q;
 }
 
 static inline void hd_cell_touch_xm(struct hd_cell *c, const struct hd_cell_rows *v, int64_t bytes,

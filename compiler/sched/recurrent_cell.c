@@ -17,7 +17,7 @@ static hd_status load_tiles(struct hd_cell *c, int part, int nt, int n, int64_t 
 /* PM words of a gate: bias and scale of its products. */
 hd_status hd_cell_params(struct hd_cell *c, int part, int gate, int64_t *out) {
     int nh = c->r->vectors, first = part * hd_cell_tiles(c) + gate * nh, n = nh;
-    if (c->r->pm_stay) {
+    if (c->rt->pm_stay) {
         *out = c->pm + first;
         if (c->pm_loaded[part]) return HD_OK;
         c->pm_loaded[part] = true;
@@ -71,7 +71,7 @@ static hd_status gemm(struct hd_cell *c, int part, const struct hd_cell_rows *v,
 static hd_status product(struct hd_cell *c, int part, const struct hd_cell_rows *v, int nt, int n,
                          int64_t am) {
     int cw = part ? c->r->cwh : c->r->cwx;
-    int stay = part ? c->r->r_stay : c->r->w_stay ? hd_cell_tiles(c) : 0;
+    int stay = part ? c->rt->r_stay : c->rt->w_stay ? hd_cell_tiles(c) : 0;
     for (int end = nt + n, m; nt < end; nt += m, am += (int64_t)m * c->rows) {
         int64_t wm = c->wm[part] + (int64_t)nt * cw;
         if (nt < c->loaded[part]) {
@@ -153,7 +153,7 @@ hd_status hd_cell_map(struct hd_cell *c, struct hd_cell_map m) {
 
 /* d = fn(sums of h of n gates from g + products of x of step i), in binary32. */
 hd_status hd_cell_gates(struct hd_cell *c, int i, int g, int n, int fn, int64_t d) {
-    int at_once = c->r->pm_stay ? n : 1;
+    int at_once = c->rt->pm_stay ? n : 1;
     for (int k = 0; k < n; k += at_once) {
         int64_t pm, at = (g + k) * c->q;
         TRY(hd_cell_params(c, OF_H, g + k, &pm));
@@ -184,15 +184,16 @@ hd_status hd_cell_combine(struct hd_cell *c, int alu, int64_t a, int64_t b, int6
 static hd_status rows_of_x(struct hd_cell *c, int i, int n, struct hd_cell_rows *out) {
     struct hd_lowerer *w = c->w;
     const struct hd_mtensor *x = c->x;
+    const struct hd_placement *xp = c->xp;
     int batch = c->r->batch, low = c->backwards ? hd_cell_step_of(c, i + n - 1) : i;
     int row = low * batch + c->b0;
     struct hd_cell_rows v = {.n = n, .pitch = x->bytes, .step = (int64_t)c->rows * x->bytes};
-    if (x->resident) {
+    if (xp->resident) {
         struct hd_view in;
         TRY(hd_low_input(w, 0, 0, row, 0, (n - 1) * batch + c->rows, 1, &in));
         v.at = in.at, v.pitch = in.pitch, v.step = (int64_t)batch * in.pitch;
     } else {
-        int64_t src = (int64_t)x->arena + (int64_t)row * x->cp;
+        int64_t src = (int64_t)xp->arena + (int64_t)row * x->cp;
         v.at = hd_ring_take(&w->xm_in[HD_RING_MX], n * v.step);
         hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
         hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
@@ -231,7 +232,7 @@ static hd_status scale_of_x(struct hd_cell *c, int i, int n, int nt, int count) 
 
 /* Products of x of n steps, scaled: in pieces, so that the vector unit is not far behind. */
 hd_status hd_cell_block_of_x(struct hd_cell *c, int i, int n) {
-    int piece = (int)hd_max(1, c->r->pm_stay ? c->r->vectors / 2 : c->r->vectors),
+    int piece = (int)hd_max(1, c->rt->pm_stay ? c->r->vectors / 2 : c->r->vectors),
         nts = hd_cell_tiles(c);
     struct hd_cell_rows v = {0};
     TRY(rows_of_x(c, i, n, &v));
@@ -244,20 +245,20 @@ hd_status hd_cell_block_of_x(struct hd_cell *c, int i, int n) {
 }
 
 hd_status hd_cell_scale_of_filler(struct hd_cell *c, int i) {
-    int count = c->r->pm_stay ? hd_cell_tiles(c) : c->r->vectors;
+    int count = c->rt->pm_stay ? hd_cell_tiles(c) : c->r->vectors;
     for (int nt = 0; nt < hd_cell_tiles(c); nt += count) TRY(scale_of_x(c, i, 1, nt, count));
     return HD_OK;
 }
 
 /* Whether step i is followed by the products of x of a later one. */
 bool hd_cell_fills(const struct hd_cell *c, int i) {
-    return c->r->w_stay && c->r->ahead > 1 && i > 0 && i + c->r->ahead - 1 < c->r->steps;
+    return c->rt->w_stay && c->rt->ahead > 1 && i > 0 && i + c->rt->ahead - 1 < c->r->steps;
 }
 
 /* Behind the last product of step i: work for the matrix unit while it would wait for the gates. */
 hd_status hd_cell_filler(struct hd_cell *c, int i) {
     struct hd_cell_rows v = {0};
-    int later = i + c->r->ahead - 1;
+    int later = i + c->rt->ahead - 1;
     if (!hd_cell_fills(c, i)) return HD_OK;
     TRY(rows_of_x(c, later, 1, &v));
     return product(c, OF_X, &v, 0, hd_cell_tiles(c), hd_cell_slot(c, later));

@@ -82,6 +82,7 @@ static bool sides_apart(const struct hd_mtensor *t, const struct hd_view *v) {
 static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v,
                         struct writes *p) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
+    const struct hd_placement *tp = hd_low_place(w, w->l->in[operand]);
     struct hd_ring *r = &w->xm_in[(int)w->in + view];
     struct hd_last_tile *last = &w->last[(int)w->in + view];
     struct hd_view *above = &last->v, rest = *v;
@@ -134,7 +135,7 @@ static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, st
     rest.at += (uint32_t)(by_vx * rest.pitch), rest.y += by_vx, rest.rows -= by_vx;
     w->to_load[view] = rest;
     rest.channels = w->first_half;
-    return hd_low_load_view(w, t, img, &rest);
+    return hd_low_load_view(w, tp, img, &rest);
 }
 
 hd_status hd_low_stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v) {
@@ -176,10 +177,10 @@ hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, i
 }
 
 hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int half) {
-    for (int i = hd_layer_pairs(w->lo, w->l); i >= 0; i--) {
+    for (int i = hd_layer_pairs(w->lo, w->lt); i >= 0; i--) {
         struct hd_view v = w->to_load[i];
         v.at += (uint32_t)half, v.c += half, v.channels = v.cp - half;
-        TRY(hd_low_load_view(w, hd_low_tensor(w, w->l->in[0]), t->img, &v));
+        TRY(hd_low_load_view(w, hd_low_place(w, w->l->in[0]), t->img, &v));
     }
     return HD_OK;
 }

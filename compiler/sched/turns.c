@@ -305,9 +305,10 @@ bool hd_sched_turns(struct hd_sched *s) {
     for (size_t i = 0; i < s->n_ops;) {
         const struct hd_slot_op *op = &s->ops[i];
         struct chain c = {.s = s, .arena = s->arena, .first = i, .end = i + 1};
-        const struct hd_layer *layers = s->lo->layers;
+        const struct hd_tiling *layerst = s->lo->plan.tilings;
         for (size_t k = i + 1; op->tile && k < s->n_ops; k++)
-            if (s->ops[k].tile && layers[s->ops[k].tag].chain_first == layers[op->tag].chain_first)
+            if (s->ops[k].tile &&
+                layerst[s->ops[k].tag].chain_first == layerst[op->tag].chain_first)
                 c.end = k + 1;
         bool alike = op->tile && make_alike(&c, &r);
         for (size_t k = c.first; !alike && k < c.end; k++) put(&c, &r, &s->ops[k]);

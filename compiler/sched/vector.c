@@ -103,7 +103,7 @@ hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
 static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const struct hd_view *out,
                           int y, int x, int n_x, const int win[4], int count) {
     const struct hd_layer *l = w->l;
-    const struct hd_mtensor *from = hd_low_tensor(w, l->in[0]);
+    const struct hd_placement *fromp = hd_low_place(w, l->in[0]);
     const struct hd_view *in = &t->in[0];
     int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_low_tensor(w, l->out)->bytes / n;
     int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
@@ -115,8 +115,8 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const s
                           .cols = (win[3] - win[2] - 1) * l->dx + 1 + (n_x - 1) * l->sx,
                           .y = iy,
                           .x = ix};
-    if (from->roll) /* contiguous for one row of windows, not for all */
-        src = hd_low_resident(from, t->img, iy, ix, src.rows, src.cols);
+    if (fromp->roll) /* contiguous for one row of windows, not for all */
+        src = hd_low_resident(fromp, t->img, iy, ix, src.rows, src.cols);
     struct hd_view dst = {.at = out->at +
                                 (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
                           .pitch = out->pitch,

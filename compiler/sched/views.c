@@ -18,6 +18,15 @@ const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id) {
     return &w->lo->tensors[id];
 }
 
+const struct hd_placement *hd_low_place(const struct hd_lowerer *w, int id) {
+    return &w->lo->plan.places[id];
+}
+
+const struct hd_placement *hd_low_whole_place(const struct hd_lowerer *w, int id) {
+    int base = w->lo->tensors[id].base;
+    return hd_low_place(w, base < 0 ? id : base);
+}
+
 const struct hd_mtensor *hd_low_whole(const struct hd_lowerer *w, int id) {
     const struct hd_mtensor *t = &w->lo->tensors[id];
     return t->base < 0 ? t : &w->lo->tensors[t->base];
@@ -33,25 +42,27 @@ void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
 
 /* ---- XM views ---- */
 
-static uint32_t resident_at(const struct hd_mtensor *t, int img, int y, int x) {
+static uint32_t resident_at(const struct hd_placement *tp, int img, int y, int x) {
+    const struct hd_mtensor *t = tp->t;
     int row = img * (t->h + t->pt + t->pb) + y + t->pt, col = x + t->pl;
-    if (t->roll) row = hd_mtensor_slot(t, y); /* negative rows are padding above the image */
-    int at = t->apart ? col % 2 * t->apart + col / 2 * t->cp : col * t->cp;
-    return t->xm + (uint32_t)(row * hd_mtensor_pitch(t) + at);
+    if (tp->roll) row = hd_mtensor_slot(tp, y); /* negative rows are padding above the image */
+    int at = tp->apart ? col % 2 * tp->apart + col / 2 * t->cp : col * t->cp;
+    return tp->xm + (uint32_t)(row * hd_mtensor_pitch(tp) + at);
 }
 
-struct hd_view hd_low_resident(const struct hd_mtensor *t, int img, int y, int x, int rows,
+struct hd_view hd_low_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
                                int cols) {
-    return (struct hd_view){.at = resident_at(t, img, y, x),
-                            .pitch = hd_mtensor_pitch(t),
+    const struct hd_mtensor *t = tp->t;
+    return (struct hd_view){.at = resident_at(tp, img, y, x),
+                            .pitch = hd_mtensor_pitch(tp),
                             .cp = t->cp,
                             .rows = rows,
                             .cols = cols,
                             .y = y,
                             .x = x,
-                            .other = !t->apart         ? 0
-                                     : (x + t->pl) % 2 ? t->cp - t->apart
-                                                       : t->apart};
+                            .other = !tp->apart        ? 0
+                                     : (x + t->pl) % 2 ? t->cp - tp->apart
+                                                       : tp->apart};
 }
 
 int hd_low_parts(const struct hd_view *v, struct hd_view out[2]) {
@@ -86,9 +97,10 @@ void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
 /* ---- loads and stores ---- */
 
 /* Rows [y0, y1) of an image in the arena; of a row alone, columns [x0, x1). */
-static void touch_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int img, int y0, int y1,
+static void touch_rows(struct hd_lowerer *w, const struct hd_placement *tp, int img, int y0, int y1,
                        int x0, int x1, bool write) {
-    int64_t row = (int64_t)t->w * t->cp, at = (int64_t)t->arena + img * t->h * row;
+    const struct hd_mtensor *t = tp->t;
+    int64_t row = (int64_t)t->w * t->cp, at = (int64_t)tp->arena + img * t->h * row;
     y0 = (int)hd_max(y0, 0), y1 = (int)hd_min(y1, t->h);
     bool part = y1 - y0 == 1;
     x0 = part ? (int)hd_max(x0, 0) : 0, x1 = part ? (int)hd_min(x1, t->w) : t->w;
@@ -109,10 +121,11 @@ static void load_pixels(struct hd_lowerer *w, const struct hd_mtensor *t, const 
     hd_low_set(w, HD_F_lx_ys, ys);
 }
 
-hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int img,
+hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_placement *tp, int img,
                            const struct hd_view *v) {
+    const struct hd_mtensor *t = tp->t;
     int64_t row = (int64_t)t->w * t->cp;
-    int64_t src = (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + v->c;
+    int64_t src = (int64_t)tp->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + v->c;
     int ys = v->decimated ? w->l->sy : 1, xs = v->decimated ? w->l->sx : v->alternate ? 2 : 1;
     int end_y = v->y + (v->rows - 1) * ys + 1, end_x = v->x + (v->cols - 1) * xs + 1;
     bool edge = v->y < 0 || v->x < 0 || end_y > t->h || end_x > t->w;
@@ -121,7 +134,7 @@ hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, t->constant ? HD_V_seg_image : HD_V_seg_arena);
     hd_low_set(w, HD_F_lx_edge, edge);
-    hd_low_set(w, HD_F_lx_pad, (t->resident ? t->pad_value : w->l->pad_value) & 0xff);
+    hd_low_set(w, HD_F_lx_pad, (tp->resident ? t->pad_value : w->l->pad_value) & 0xff);
     hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
     hd_low_set(w, HD_F_lx_dst, v->at);
     hd_low_set(w, HD_F_lx_run, (int64_t)v->cols * v->cp * (one_run ? v->rows : 1));
@@ -136,19 +149,20 @@ hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_mtensor *t, int
     hd_low_set(w, HD_F_lx_y0, edge ? v->y : 0);
     hd_low_set(w, HD_F_lx_rows, t->h);
     if (by_pixels) load_pixels(w, t, v, ys, xs);
-    touch_rows(w, t, img, v->y, end_y, v->x, end_x, false);
+    touch_rows(w, tp, img, v->y, end_y, v->x, end_x, false);
     hd_low_touch(w, v, true);
     return hd_sched_end(&w->s);
 }
 
 /* Windows of one row of outputs (im2col): rows [first, first + n) of each, `run` bytes of a row. */
-static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
+static hd_status gather_rows(struct hd_lowerer *w, const struct hd_placement *tp,
                              const struct hd_tile *tile, int row_out, const struct hd_view *v,
                              int first, int n, int run) {
+    const struct hd_mtensor *t = tp->t;
     const struct hd_layer *l = w->l;
     int64_t row = (int64_t)t->w * t->cp;
     int y = (tile->y + row_out) * l->sy - l->pt + first * l->dy, x = tile->x * l->sx - l->pl;
-    int64_t src = (int64_t)t->arena + tile->img * t->h * row + y * row + (int64_t)x * t->cp;
+    int64_t src = (int64_t)tp->arena + tile->img * t->h * row + y * row + (int64_t)x * t->cp;
     uint32_t dst = v->at + (uint32_t)(row_out * v->pitch + first * l->kw * t->cp);
     hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
     hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
@@ -170,7 +184,7 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
     hd_low_set(w, HD_F_lx_y0, y);
     hd_low_set(w, HD_F_lx_rows, t->h);
     int end_x = x + (tile->tw - 1) * l->sx + (int)hd_ceil_div(run, t->cp);
-    touch_rows(w, t, tile->img, y, y + (n - 1) * l->dy + 1, x, end_x, false);
+    touch_rows(w, tp, tile->img, y, y + (n - 1) * l->dy + 1, x, end_x, false);
     struct hd_view part = *v;
     part.at += (uint32_t)(row_out * v->pitch), part.rows = 1;
     hd_low_touch(w, &part, true);
@@ -182,6 +196,7 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_mtensor *t,
 static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
     w->last[HD_RING_MX].l = NULL; /* of another layer of the chain */
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
     struct hd_ring *ring = &w->xm_in[HD_RING_MX];
@@ -196,11 +211,11 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
                                 .decimated = true};
     for (int r = 0; r < t->th; r++) {
         if (rest == run) {
-            TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh, run));
+            TRY(gather_rows(w, xp, t, r, &t->in[0], 0, l->kh, run));
             continue;
         }
-        if (l->kh > 1) TRY(gather_rows(w, x, t, r, &t->in[0], 0, l->kh - 1, run));
-        TRY(gather_rows(w, x, t, r, &t->in[0], l->kh - 1, 1, rest));
+        if (l->kh > 1) TRY(gather_rows(w, xp, t, r, &t->in[0], 0, l->kh - 1, run));
+        TRY(gather_rows(w, xp, t, r, &t->in[0], l->kh - 1, 1, rest));
     }
     return HD_OK;
 }
@@ -236,23 +251,26 @@ hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int f
 }
 
 /* Whole rows of padding of a rolling tensor, with their mirror images. */
-hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_mtensor *t, int y, int end) {
-    int64_t pitch = hd_mtensor_pitch(t);
+hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_placement *tp, int y, int end) {
+    const struct hd_mtensor *t = tp->t;
+    int64_t pitch = hd_mtensor_pitch(tp);
     for (; y < end; y++) {
-        uint32_t at = resident_at(t, 0, y, -t->pl);
-        int n = 1 + (t->apart > 0); /* of even and of odd columns */
-        TRY(hd_low_fill(w, t->pad_value, at, pitch, n, t->apart));
-        if (at < t->xm + (uint32_t)(t->mirror * pitch))
-            TRY(hd_low_fill(w, t->pad_value, at + (uint32_t)(t->roll * pitch), pitch, n, t->apart));
+        uint32_t at = resident_at(tp, 0, y, -t->pl);
+        int n = 1 + (tp->apart > 0); /* of even and of odd columns */
+        TRY(hd_low_fill(w, t->pad_value, at, pitch, n, tp->apart));
+        if (at < tp->xm + (uint32_t)(tp->mirror * pitch))
+            TRY(hd_low_fill(w, t->pad_value, at + (uint32_t)(tp->roll * pitch), pitch, n,
+                            tp->apart));
     }
     return HD_OK;
 }
 
 /* `rows` rows from `at` on, each behind `left` columns of padding: those, what lies behind `cols`
  * columns, `right` of it in the last row, and whole rows above and below. */
-static hd_status fill_around(struct hd_lowerer *w, const struct hd_mtensor *t, uint32_t at,
+static hd_status fill_around(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t at,
                              const int rows[3], const int cols[3]) {
-    int64_t pitch = hd_mtensor_pitch(t), inner = (int64_t)cols[1] * t->cp,
+    const struct hd_mtensor *t = tp->t;
+    int64_t pitch = hd_mtensor_pitch(tp), inner = (int64_t)cols[1] * t->cp,
             left = (int64_t)cols[0] * t->cp, right = (int64_t)cols[2] * t->cp;
     int64_t above = rows[0] * pitch + left, below = rows[2] * pitch + right;
     uint32_t side = at + (uint32_t)(above + inner);
@@ -267,18 +285,19 @@ static hd_status fill_around(struct hd_lowerer *w, const struct hd_mtensor *t, u
 /* The padding that is there from the beginning: around each image of a tensor that a layer is about
  * to write, of a rolling one on the sides of all slots and in the rows above the image. Where
  * columns are apart, even and odd ones are images of their own. */
-hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) {
-    int all = t->pl + t->w + t->pr, end = t->pl + t->w, step = t->apart ? 2 : 1;
-    int rows[3] = {t->pt, t->h, t->pb}, slots[3] = {0, (int)hd_mtensor_rows(t), 0};
+hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_placement *tp) {
+    const struct hd_mtensor *t = tp->t;
+    int all = t->pl + t->w + t->pr, end = t->pl + t->w, step = tp->apart ? 2 : 1;
+    int rows[3] = {t->pt, t->h, t->pb}, slots[3] = {0, (int)hd_mtensor_rows(tp), 0};
     for (int i = 0; i < t->n * step; i++) {
         int part = i % step; /* columns part, part + step, .. */
         int cols[3] = {(t->pl - part + step - 1) / step, (end - part + step - 1) / step,
                        (all - part + step - 1) / step};
         cols[2] -= cols[1], cols[1] -= cols[0];
-        uint32_t at = t->roll ? t->xm : resident_at(t, i / step, -t->pt, -t->pl);
-        TRY(fill_around(w, t, at + (uint32_t)(part * t->apart), t->roll ? slots : rows, cols));
+        uint32_t at = tp->roll ? tp->xm : resident_at(tp, i / step, -t->pt, -t->pl);
+        TRY(fill_around(w, tp, at + (uint32_t)(part * tp->apart), tp->roll ? slots : rows, cols));
     }
-    return t->roll ? hd_low_fill_rows(w, t, -t->pt, 0) : HD_OK;
+    return tp->roll ? hd_low_fill_rows(w, tp, -t->pt, 0) : HD_OK;
 }
 
 /* A resident tensor that comes from outside is loaded as far as it is needed, padding included: up
@@ -286,6 +305,7 @@ hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_mtensor *t) 
 static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, int c,
                                int channels) {
     const struct hd_mtensor *t = hd_low_tensor(w, id);
+    const struct hd_placement *tp = hd_low_place(w, id);
     int rows = t->h + t->pt + t->pb;
     int need = img * rows + (int)hd_min(end + t->pt, rows);
     bool slice = channels && channels < t->cp;
@@ -294,9 +314,9 @@ static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, i
     while (*loaded < need) {
         int at = *loaded, y = at % rows, n = (int)hd_min(need - at, rows - y);
         struct hd_view v =
-            hd_low_resident(t, at / rows, y - t->pt, -t->pl, n, t->w + t->pl + t->pr);
+            hd_low_resident(tp, at / rows, y - t->pt, -t->pl, n, t->w + t->pl + t->pr);
         if (slice) v.c = c, v.channels = channels, v.at += (uint32_t)c;
-        TRY(hd_low_load_view(w, t, at / rows, &v));
+        TRY(hd_low_load_view(w, tp, at / rows, &v));
         *loaded += n;
     }
     if (slice && c + channels == t->cp) w->loaded[id] = w->slice_loaded;
@@ -306,23 +326,25 @@ static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, i
 hd_status hd_low_load_part(struct hd_lowerer *w, struct hd_tile *tile, int channels) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *t = hd_low_tensor(w, l->in[0]);
+    const struct hd_placement *tp = hd_low_place(w, l->in[0]);
     int y = hd_layer_row(l, tile->y), x = hd_layer_col(l, tile->x);
     int rows = hd_layer_rows(l, tile->th), cols = hd_layer_cols(l, tile->tw);
     int n = (int)hd_min(y + rows + t->pt, t->h + t->pt + t->pb);
-    tile->in[0] = hd_low_resident(t, tile->img, y, x, rows, cols);
-    struct hd_view v = hd_low_resident(t, 0, -t->pt, -t->pl, n, t->w + t->pl + t->pr);
+    tile->in[0] = hd_low_resident(tp, tile->img, y, x, rows, cols);
+    struct hd_view v = hd_low_resident(tp, 0, -t->pt, -t->pl, n, t->w + t->pl + t->pr);
     v.channels = channels;
     w->loaded[l->in[0]] = (int)hd_max(w->loaded[l->in[0]], n);
-    return hd_low_load_view(w, t, 0, &v);
+    return hd_low_load_view(w, tp, 0, &v);
 }
 
 /* hd_low_input of `channels` channels from c when it streams. */
 static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
                              int c, int channels, struct hd_view *out) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[i]);
-    if (t->resident) {
+    const struct hd_placement *tp = hd_low_place(w, w->l->in[i]);
+    if (tp->resident) {
         if (t->comes_in) TRY(load_resident(w, w->l->in[i], img, y + rows, c, channels));
-        *out = hd_low_resident(t, img, y, x, rows, cols);
+        *out = hd_low_resident(tp, img, y, x, rows, cols);
         return HD_OK;
     }
     bool decimated = hd_layer_decimates(w->lo, w->l);
@@ -346,8 +368,8 @@ hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int r
 /* Where a tile of the output goes; channels [c, c + bytes) of it when streamed. */
 struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
                              int bytes) {
-    const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
-    if (t->resident) return hd_low_resident(t, img, y, x, rows, cols);
+    const struct hd_placement *tp = hd_low_place(w, w->l->out);
+    if (tp->resident) return hd_low_resident(tp, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
     return (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_out, size),
                             .pitch = cols * bytes,
@@ -362,16 +384,18 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
  * or when it is of some channels only. */
 hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes) {
     const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
+    const struct hd_placement *tp = hd_low_place(w, w->l->out);
     const struct hd_mtensor *all = hd_low_whole(w, w->l->out);
-    uint32_t src = v->at + (uint32_t)(t->resident && !v->channels ? c : 0);
+    const struct hd_placement *allp = hd_low_whole_place(w, w->l->out);
+    uint32_t src = v->at + (uint32_t)(tp->resident && !v->channels ? c : 0);
     struct hd_view part[2];
     for (int i = 0, n = v->other ? hd_low_parts(v, part) : 0; i < n; i++)
         TRY(hd_low_store(w, img, &part[i], c, bytes));
     if (v->other) return HD_OK;
     if (all->word_rows && !all->comes_in && !all->words_by_reader)
-        TRY(hd_low_store_words(w, all, src, v->pitch, v->y + t->at_row, v->rows, c + t->at_c,
+        TRY(hd_low_store_words(w, allp, src, v->pitch, v->y + t->at_row, v->rows, c + t->at_c,
                                bytes));
-    if (!t->in_arena) return HD_OK;
+    if (!tp->in_arena) return HD_OK;
     int64_t row = (int64_t)t->w * t->cp;
     int xs = v->alternate ? 2 : 1;
     bool whole = bytes == t->cp && xs == 1;
@@ -379,7 +403,7 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
     hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
     hd_low_set(w, HD_F_st_dst,
-               (int64_t)t->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
+               (int64_t)tp->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
     hd_low_set(w, HD_F_st_src, src);
     hd_low_set(w, HD_F_st_run, one_run ? v->rows * row : whole ? (int64_t)v->cols * t->cp : bytes);
     hd_low_set(w, HD_F_st_n1, whole ? 1 : v->cols);
@@ -390,7 +414,7 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
     hd_low_set(w, HD_F_st_s1, v->cp);
     hd_low_set(w, HD_F_st_s2, v->pitch);
     hd_low_touch(w, v, false);
-    touch_rows(w, t, img, v->y, v->y + v->rows, v->x, v->x + (v->cols - 1) * xs + 1, true);
+    touch_rows(w, tp, img, v->y, v->y + v->rows, v->x, v->x + (v->cols - 1) * xs + 1, true);
     return hd_sched_end(&w->s);
 }
 
@@ -406,7 +430,7 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
 }
 
 int64_t hd_low_sums(struct hd_lowerer *w, int64_t words) {
-    return w->lo->halves ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
+    return w->lo->plan.halves ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
 }
 
 /* Two views of a tile of packed pixels, whole words of each. */
@@ -430,8 +454,9 @@ static hd_status shifted(struct hd_lowerer *w, struct hd_tile *t, int rows, int 
 /* The first `rows` rows that the windows of a tile cover. */
 static hd_status window_rows(struct hd_lowerer *w, struct hd_tile *t, int rows) {
     const struct hd_layer *l = w->l;
+    const struct hd_tiling *lt = w->lt;
     int cols = hd_layer_cols(l, t->tw), x = hd_layer_col(l, t->x);
-    if (hd_layer_pairs(w->lo, l)) return hd_low_load_pairs(w, t, rows, x);
+    if (hd_layer_pairs(w->lo, lt)) return hd_low_load_pairs(w, t, rows, x);
     if (l->shift) return shifted(w, t, rows, x, cols);
     if (l->ppw > 1) { /* whole words */
         int first = (int)hd_floor_to(x, l->ppw);

@@ -307,7 +307,7 @@ hd_status hd_tensorize_bmm(struct hd_lowering *lo, const struct hd_node *n, stru
     p->depth = (int)f[0].m.cols;
     p->a_zp = (int32_t)hd_attr_int(n, "a_zp", 0), p->w_zp = (int32_t)hd_attr_int(n, "b_zp", 0);
     l->oh = (int)f[2].m.rows, l->ow = 1, l->oc = (int)f[2].m.cols;
-    l->cw = l->cwb = l->red = (int)hd_ceil_div(f[0].m.cols, k);
+    l->cw = l->red = (int)hd_ceil_div(f[0].m.cols, k);
     l->nts = (int)hd_ceil_div(l->oc, lo->m->n);
     l->a_scale = hd_attr_float(n, "scale", 1);
     l->a_imm = (int32_t)((uint32_t)p->a_zp * (uint32_t)p->w_zp * (uint32_t)(l->cw * k));

@@ -42,7 +42,8 @@ struct hd_mtensor {
     bool kept; /* hd_is_kept, of it or of a part */
     bool rows; /* [..,C]: n = w = 1, h = rows; else [N,C,..]: the last dimension is w */
     bool is_unsigned;
-    bool constant; /* lies in the image, `arena` bytes from its beginning */
+    bool constant; /* lies in the image, image_at bytes from its beginning */
+    uint64_t image_at;
     bool f32; /* state of a recurrent layer: rows of c / 4 binary32 numbers, in DRAM and AM only */
     int pad_value;      /* byte that padding holds: the zero point its consumers use */
     bool pads_agree;    /* every consumer that pads uses that value */
@@ -50,34 +51,22 @@ struct hd_mtensor {
     int made;           /* index of the last layer that writes it: def, but of one with parts */
     int def, last; /* index of the layer that makes it (-1: comes in), and of its last reader */
     bool comes_in, goes_out; /* crosses the border of its step */
-    int use_first, use_last; /* layers between which it keeps its place (whole chains) */
     bool gathered;           /* read as im2col windows only: pixels of c bytes, never resident */
     bool read_from_dram;     /* by a move: it is stored even when it is resident */
     bool never_resident;     /* a reader needs it from DRAM */
     int overrun;             /* rows that a reader goes on behind its last one */
     int word_rows;           /* > 0: it is also stored as words of WM, in groups of so many rows */
     bool words_by_reader;    /* its maker cannot do that, so its first reader does */
-    uint64_t words;          /* where (sched/bmm.c) */
-    bool resident;           /* whole tensor lives in XM from use_first to use_last */
-    uint32_t xm;             /* byte address when resident */
-    /* resident, but only `roll` rows at a time: row y lies in slot (y + slot_of_0) mod roll; the
-     * first `mirror` slots are written a second time behind the last one, so that every window and
-     * every tile is contiguous; mirror >= slot_of_0 */
-    int roll, mirror, slot_of_0;
-    /* resident, for windows that read two columns a cycle: columns x + pl that are odd lie so many
-     * bytes behind the even ones, in other banks; 0: columns in order */
-    int apart;
-    bool in_arena;
-    uint64_t arena;
 };
 
+struct hd_placement;
 /* Bytes between rows of a resident tensor. Rows of a rolling one are granules of their own
  * (sched/deps.c), else reading one would wait for writing the next. */
-int hd_mtensor_pitch(const struct hd_mtensor *t);
+int hd_mtensor_pitch(const struct hd_placement *tp);
 /* Its rows on chip: padding included, slots and those written twice. */
-int64_t hd_mtensor_rows(const struct hd_mtensor *t);
+int64_t hd_mtensor_rows(const struct hd_placement *tp);
 /* Of a rolling tensor: the slot of row y, which may be padding above the image. */
-int hd_mtensor_slot(const struct hd_mtensor *t, int y);
+int hd_mtensor_slot(const struct hd_placement *tp, int y);
 
 enum hd_layer_kind {
 #define INTRINSIC(kind, ...) HD_LAYER_##kind,
@@ -141,13 +130,6 @@ struct hd_recurrent {
     struct hd_recurrent_image { /* of a direction, in the image */
         size_t w, r, p;         /* WM words [gate][nh][cw]; PM words: of w [gate][nh], of r */
     } image[2];
-    /* tiling */
-    int rows;                    /* of the batch at a time */
-    int ahead;                   /* steps whose products of x have room in AM */
-    int out_steps;               /* steps that are stored at once */
-    bool w_stay, pm_stay, apart; /* apart: products of x in the other bank of AM than those of h */
-    int r_stay;                  /* output tiles of r that are loaded once */
-    int64_t wm_ring;             /* WM words in which the rest takes turns */
 };
 
 enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER, HD_ORDER_WAVE };
@@ -221,6 +203,24 @@ struct hd_layer {
     int32_t a_imm, b_imm, zp, lo, hi;
     float a_scale, b_scale;
 
+    int64_t macs, weight_bytes;
+};
+
+struct hd_lowering;
+/* What was chosen for a recurrent layer. */
+struct hd_recurrent_tiling {
+    const struct hd_recurrent *r;
+    int rows;                    /* of the batch at a time */
+    int ahead;                   /* steps whose products of x have room in AM */
+    int out_steps;               /* steps that are stored at once */
+    bool w_stay, pm_stay, apart; /* apart: products of x in the other bank of AM than those of h */
+    int r_stay;                  /* output tiles of r that are loaded once */
+    int64_t wm_ring;             /* WM words in which the rest takes turns */
+};
+
+/* The choice of a plan for one layer: requests of the search, and what tiling made of them. */
+struct hd_tiling {
+    const struct hd_layer *l;
     /* what refine.c asks of tiling, 0 = tiling's own choice */
     int no_room;    /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
     bool own_ring;  /* of its chain, through which a tensor streams: of bytes that suit its tiles */
@@ -242,7 +242,6 @@ struct hd_layer {
     uint32_t ring_vx; /* of ring_in, for layers whose operand VX reads; 0 = they share it with those
                          whose operand MX reads */
 
-    /* tiling */
     int th, tw;          /* output rows and columns of a pixel tile */
     int first_th;        /* rows of the first band of tiles, at most th */
     int nb;              /* output tiles (of N channels) per weight chunk */
@@ -256,9 +255,43 @@ struct hd_layer {
 
     int chain_first, chain_last; /* tags: layers whose tiles are issued in turn (mem/chain.c) */
     bool beside;                 /* of a chain of two, whose tiles do not wait for each other */
-
-    int64_t macs, weight_bytes;
+    struct hd_recurrent_tiling rnn;
 };
+
+/* The choice of a plan for one tensor: where it lies, and from when to when. */
+struct hd_placement {
+    const struct hd_mtensor *t;
+    int use_first, use_last; /* layers between which it keeps its place (whole chains) */
+    uint64_t words;          /* where (sched/bmm.c) */
+    bool resident;           /* whole tensor lives in XM from use_first to use_last */
+    uint32_t xm;             /* byte address when resident */
+    /* resident, but only `roll` rows at a time: row y lies in slot (y + slot_of_0) mod roll; the
+     * first `mirror` slots are written a second time behind the last one, so that every window and
+     * every tile is contiguous; mirror >= slot_of_0 */
+    int roll, mirror, slot_of_0;
+    /* resident, for windows that read two columns a cycle: columns x + pl that are odd lie so many
+     * bytes behind the even ones, in other banks; 0: columns in order */
+    int apart;
+    bool in_arena;
+    uint64_t arena;
+};
+
+/* A plan is a value: a copy of it is another plan. Tilings are by hd_layer.tag, placements by index
+ * of the tensor. */
+struct hd_plan {
+    struct hd_tiling *tilings;
+    struct hd_placement *places;
+    size_t n_tilings, n_places;
+    uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
+    uint64_t arena_bytes;
+    bool halves; /* sums of tiles lie in the halves of AM in turn, else one behind the other */
+};
+/* A plan of lo's layers and tensors in which nothing is chosen; a copy of one. Owned by the arena.
+ */
+struct hd_plan hd_plan_create(const struct hd_lowering *lo, hd_arena *a);
+struct hd_plan hd_plan_copy(const struct hd_plan *p, hd_arena *a);
+/* out, which has the same layers and tensors, becomes p. */
+void hd_plan_assign(struct hd_plan *out, const struct hd_plan *p);
 
 /* The first word of a pixel that output tile nt reads. */
 int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
@@ -360,9 +393,8 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_arena *too_big_arena; /* outlives the attempts */
     struct hd_layer *layers;
     size_t n_layers, cap_layers;
-    bool halves; /* sums of tiles lie in the halves of AM in turn, else one behind the other */
-    uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
-    size_t most_ops;        /* of what was estimated */
+    struct hd_plan plan; /* the one in work */
+    size_t most_ops;     /* of what was estimated */
     uint8_t *image;
     size_t image_bytes, cap_image;
     uint8_t *params; /* PM words of matrix and depthwise layers, until they are in the image */
@@ -444,7 +476,7 @@ const char *hd_recurrent_refuses(const struct hd_lowering *lo, const struct hd_n
                                  const char **out_hint);
 void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
 /* Sets what must stay on chip and what takes turns; false: it does not fit, *out_why says why. */
-bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_layer *l, const char **out_why);
+bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_tiling *lt, const char **out_why);
 bool hd_is_recurrent(const struct hd_node *n);
 int64_t hd_recurrent_vectors(const struct hd_layer *l); /* iterations of the vector unit */
 /* A node that only moves elements, whatever its name: which elements is found by running golden on
@@ -467,11 +499,11 @@ int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, s
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
 /* HD_UNSUPPORTED when the layer fits no way: the reason is then in lo->too_big and the caller
  * starts again without that node. */
-hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_layer *l);
+hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt);
 /* Bytes of XM that one buffered tile of this layer's streamed operands takes, with its current
  * tiling. */
 int hd_layer_block_words(
-    const struct hd_layer *l); /* WM words of one output tile in one reduction block */
+    const struct hd_tiling *lt); /* WM words of one output tile in one reduction block */
 /* Bytes of the image behind the PM words of one output tile. */
 size_t hd_layer_pm_bytes(const struct hd_layer *l, const struct hd_machine *m);
 int64_t hd_layer_weight_bytes(const struct hd_lowering *lo,
@@ -482,20 +514,20 @@ struct hd_tile_bytes {
 };
 /* Tiles of input i are loaded into the ring; a move takes its inputs from the arena directly. */
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i);
-struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_layer *l);
+struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt);
 /* Of an operand from DRAM only the channels of a chunk are loaded with it: depthwise. */
-bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_layer *l);
+bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_tiling *lt);
 /* The bytes for tiles of a layer's operands in the ring, from byte *first of it on. */
-int64_t hd_layer_ring_in(const struct hd_layer *l, int64_t *first);
+int64_t hd_layer_ring_in(const struct hd_tiling *lt, int64_t *first);
 /* Stride 2, depthwise: windows that can read two columns a cycle. */
 bool hd_layer_by_pairs(const struct hd_layer *l);
 /* Such, streamed: VX reads two columns a cycle, from two views in two parts of the
  * ring for inputs, the first of this many bytes. Not where LX would take longer to pick every
  * second pixel than VX saves. */
-bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_layer *l);
+bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_tiling *lt);
 /* Its operand comes as two views: those pairs, or packed pixels that are shifted. */
-bool hd_layer_two_views(const struct hd_lowering *lo, const struct hd_layer *l);
-int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_layer *l);
+bool hd_layer_two_views(const struct hd_lowering *lo, const struct hd_tiling *lt);
+int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_tiling *lt);
 /* Bytes between rows of a streamed tile, of `bytes` each. Rows that the next tile reads, too, do
  * not share granules (sched/deps.c) with those that are loaded for it. */
 int hd_layer_pitch(const struct hd_layer *l, int bytes);
@@ -509,9 +541,9 @@ int hd_resize_reads(const struct hd_layer *l, int way, int size, int o, int n, i
 int hd_resize_span(const struct hd_layer *l, int way, int size, int n);
 int64_t hd_resize_words(const struct hd_lowering *lo, const struct hd_layer *l, int th, int tw);
 /* Bands of tiles down an image, and the first row of band i. */
-int hd_layer_bands(const struct hd_layer *l);
-int hd_layer_band(const struct hd_layer *l, int i);
-void hd_choose_chunks(const struct hd_lowering *lo, struct hd_layer *l);
+int hd_layer_bands(const struct hd_tiling *lt);
+int hd_layer_band(const struct hd_tiling *lt, int i);
+void hd_choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt);
 enum hd_chains { HD_CHAINS_NONE, HD_CHAINS_WHOLE, HD_CHAINS_ROLLING };
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind);
 /* Rings of all layers for a plan; their parts, when it is known what stays on chip (mem/rings.c).

@@ -247,8 +247,8 @@ static void pack_constant(struct hd_lowering *lo, struct hd_mtensor *t) {
                               .layout = t->rows ? HD_LAYOUT_ROWS : HD_LAYOUT_NHWC};
     for (int i = 0; i < c->rank; i++) v.dim[i] = c->dim[i];
     t->constant = true;
-    t->arena = hd_image_reserve(lo, hd_value_arena_bytes(&v));
-    hd_value_pack(&v, c->data, lo->image + t->arena);
+    t->image_at = hd_image_reserve(lo, hd_value_arena_bytes(&v));
+    hd_value_pack(&v, c->data, lo->image + t->image_at);
 }
 
 static int add_mtensor(struct partition *p, int tensor) {

@@ -204,7 +204,6 @@ void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, str
     operands(lo, n, l);
     for (int d = 0; d < s.directions; d++) pack_direction(lo, n, &s, &l->rnn, d);
     l->weight_bytes = weight_traffic(lo, &s);
-    l->nb = 0;
 }
 
 int64_t hd_recurrent_vectors(const struct hd_layer *l) {
@@ -217,20 +216,22 @@ int64_t hd_recurrent_vectors(const struct hd_layer *l) {
 
 /* Weights that stay, and the ring for those that do not: at least two output tiles of each. Those
  * of x may give their place to more of those of h. */
-static bool choose_weights(const struct hd_lowering *lo, struct hd_recurrent *r, bool x_stays) {
+static bool choose_weights(const struct hd_lowering *lo, struct hd_recurrent_tiling *rt,
+                           bool x_stays) {
+    const struct hd_recurrent *r = rt->r;
     int64_t wm = hd_wm_words(lo->m), nts = (int64_t)r->gates * r->vectors;
     int64_t most = hd_max(r->cwx, r->cwh), w = nts * r->cwx, h = nts * r->cwh;
-    r->w_stay = w + h <= wm;
-    r->r_stay = (int)nts;
-    r->wm_ring = wm - h - (r->w_stay ? w : 0);
-    if (r->w_stay) return true;
+    rt->w_stay = w + h <= wm;
+    rt->r_stay = (int)nts;
+    rt->wm_ring = wm - h - (rt->w_stay ? w : 0);
+    if (rt->w_stay) return true;
     int64_t ring = hd_max(wm / 16, hd_min(4 * most, wm / 2));
     if (2 * most > wm) return false;
     ring = hd_max(ring, 2 * most);
-    r->w_stay = x_stays && w + ring <= wm;
-    int64_t rest = wm - ring - (r->w_stay ? w : 0);
-    r->r_stay = (int)hd_min(nts, rest / r->cwh);
-    r->wm_ring = wm - (r->w_stay ? w : 0) - (int64_t)r->r_stay * r->cwh;
+    rt->w_stay = x_stays && w + ring <= wm;
+    int64_t rest = wm - ring - (rt->w_stay ? w : 0);
+    rt->r_stay = (int)hd_min(nts, rest / r->cwh);
+    rt->wm_ring = wm - (rt->w_stay ? w : 0) - (int64_t)rt->r_stay * r->cwh;
     return true;
 }
 
@@ -242,58 +243,64 @@ static int64_t am_words(const struct hd_recurrent *r, int64_t ahead) {
 
 /* Steps whose products of x are made before the first step: as long as weights load, and a step
  * makes less of it. */
-static int64_t wanted_ahead(const struct hd_lowering *lo, const struct hd_recurrent *r) {
+static int64_t wanted_ahead(const struct hd_lowering *lo, const struct hd_recurrent_tiling *rt) {
+    const struct hd_recurrent *r = rt->r;
     int64_t nts = (int64_t)r->gates * r->vectors;
     int64_t load = nts * (r->cwx + r->cwh) * (int64_t)hd_wm_word_bytes(lo->m) / hd_axi_bytes(lo->m);
-    return hd_max(2, hd_ceil_div(load, nts * r->cwx * r->rows) + 1);
+    return hd_max(2, hd_ceil_div(load, nts * r->cwx * rt->rows) + 1);
 }
 
-static bool choose(const struct hd_lowering *lo, struct hd_layer *l, bool x_stays,
+static bool choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_stays,
                    const char **out_why) {
-    struct hd_recurrent *r = &l->rnn;
+    const struct hd_layer *l = lt->l;
+    const struct hd_recurrent *r = &l->rnn;
+    struct hd_recurrent_tiling *rt = &lt->rnn;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
+    const struct hd_placement *xp = &lo->plan.places[l->in[0]], *yp = &lo->plan.places[l->out];
     int64_t am = hd_am_words(lo->m), half = am / 2, pm = hd_pm_words(lo->m);
-    l->th = l->oh, l->tw = l->ow;
+    lt->th = l->oh, lt->tw = l->ow;
     *out_why = "two output tiles of its weights do not fit in weight memory";
-    if (!choose_weights(lo, r, x_stays)) return false;
+    if (!choose_weights(lo, rt, x_stays)) return false;
     *out_why = "scales of one gate do not fit in parameter memory twice";
     if (r->vectors > pm / 2) return false;
-    r->pm_stay = 2 * r->gates * r->vectors <= pm;
+    rt->pm_stay = 2 * r->gates * r->vectors <= pm;
     *out_why = "gates of one step do not fit in accumulator memory";
     if (r->vectors * am_words(r, 1) > am) return false;
     int64_t room = hd_max(1, am / (r->vectors * am_words(r, 2)));
-    if (!x->resident) room = hd_min(room, l->ring_in / x->bytes);
-    int64_t out = (int64_t)(l->ring_bytes - l->ring_in) / 2 / y->bytes;
-    if (!y->resident) room = hd_min(room, out);
+    if (!xp->resident) room = hd_min(room, lt->ring_in / x->bytes);
+    int64_t out = (int64_t)(lt->ring_bytes - lt->ring_in) / 2 / y->bytes;
+    if (!yp->resident) room = hd_min(room, out);
     *out_why = "a row of its operand and two of its result do not fit in activation memory";
     if (room < 1) return false;
-    r->rows = (int)hd_min(r->batch, room);
-    r->rows = (int)hd_ceil_div(r->batch, hd_ceil_div(r->batch, r->rows));
-    int64_t q = (int64_t)r->vectors * r->rows, apart = (half / q - 2) / r->gates;
-    r->apart = r->w_stay && q * r->gates <= half && half / q > 2 && apart >= hd_min(2, r->steps);
-    int64_t ahead = r->apart ? apart : (am / q - r->gates - 2) / r->gates;
-    int64_t wanted = l->ask_tiles ? l->ask_tiles : wanted_ahead(lo, r);
-    if (r->w_stay || l->ask_tiles) ahead = hd_min(ahead, hd_max(2, wanted));
-    if (!x->resident) ahead = hd_min(ahead, l->ring_in / ((int64_t)r->rows * x->bytes));
-    r->ahead = (int)hd_max(1, hd_min(ahead, r->steps));
-    r->out_steps = (int)hd_min(r->steps, STEPS_STORED);
-    if (!y->resident) r->out_steps = (int)hd_max(1, hd_min(r->out_steps, out / r->rows));
+    rt->rows = (int)hd_min(r->batch, room);
+    rt->rows = (int)hd_ceil_div(r->batch, hd_ceil_div(r->batch, rt->rows));
+    int64_t q = (int64_t)r->vectors * rt->rows, apart = (half / q - 2) / r->gates;
+    rt->apart = rt->w_stay && q * r->gates <= half && half / q > 2 && apart >= hd_min(2, r->steps);
+    int64_t ahead = rt->apart ? apart : (am / q - r->gates - 2) / r->gates;
+    int64_t wanted = lt->ask_tiles ? lt->ask_tiles : wanted_ahead(lo, rt);
+    if (rt->w_stay || lt->ask_tiles) ahead = hd_min(ahead, hd_max(2, wanted));
+    if (!xp->resident) ahead = hd_min(ahead, lt->ring_in / ((int64_t)rt->rows * x->bytes));
+    rt->ahead = (int)hd_max(1, hd_min(ahead, r->steps));
+    rt->out_steps = (int)hd_min(r->steps, STEPS_STORED);
+    if (!yp->resident) rt->out_steps = (int)hd_max(1, hd_min(rt->out_steps, out / rt->rows));
     return true;
 }
 
 /* Words of WM that are loaded more than once: of h in every step, of x for every `ahead` steps. */
-static int64_t loaded_again(const struct hd_recurrent *r) {
-    int64_t nts = (int64_t)r->gates * r->vectors, blocks = hd_ceil_div(r->steps, r->ahead);
-    return (nts - r->r_stay) * r->cwh * r->steps + (r->w_stay ? 0 : nts * r->cwx * blocks);
+static int64_t loaded_again(const struct hd_recurrent_tiling *rt) {
+    const struct hd_recurrent *r = rt->r;
+    int64_t nts = (int64_t)r->gates * r->vectors, blocks = hd_ceil_div(r->steps, rt->ahead);
+    return (nts - rt->r_stay) * r->cwh * r->steps + (rt->w_stay ? 0 : nts * r->cwx * blocks);
 }
 
-bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_layer *l, const char **out_why) {
-    bool fits = choose(lo, l, true, out_why);
-    if (fits && loaded_again(&l->rnn) == 0) return true;
-    struct hd_layer staying = *l;
-    if (!choose(lo, l, false, out_why) ||
-        (fits && loaded_again(&staying.rnn) <= loaded_again(&l->rnn)))
-        *l = staying;
+bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_tiling *lt, const char **out_why) {
+    lt->rnn.r = &lt->l->rnn;
+    bool fits = choose(lo, lt, true, out_why);
+    if (fits && loaded_again(&lt->rnn) == 0) return true;
+    const struct hd_tiling staying = *lt;
+    if (!choose(lo, lt, false, out_why) ||
+        (fits && loaded_again(&staying.rnn) <= loaded_again(&lt->rnn)))
+        *lt = staying;
     else
         fits = true;
     return fits;

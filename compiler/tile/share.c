@@ -188,20 +188,26 @@ void hd_share_uses(struct hd_lowering *lo) {
         r->read_from_dram = r->read_from_dram || t->read_from_dram;
         r->last = (int)hd_max(r->last, hd_max(t->last, t->def));
     }
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[i];
+        const struct hd_mtensor *r = hd_mtensor_root(lo, t);
+        t->pt = r->pt, t->pb = r->pb, t->pl = r->pl, t->pr = r->pr;
+        t->pad_value = r->pad_value, t->pads_agree = r->pads_agree;
+    }
 }
 
 void hd_share_places(struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[i];
+        struct hd_placement *tp = &lo->plan.places[i];
         if (t->base < 0) continue;
         const struct hd_mtensor *r = &lo->tensors[t->base];
+        const struct hd_placement *rp = &lo->plan.places[t->base];
         int64_t row = (int64_t)r->w * r->cp;
-        t->pt = r->pt, t->pb = r->pb, t->pl = r->pl, t->pr = r->pr;
-        t->pad_value = r->pad_value, t->pads_agree = r->pads_agree;
-        t->resident = r->resident, t->in_arena = r->in_arena;
-        t->xm = r->xm + (uint32_t)(t->at_c + (t->at_row + t->at_img * (r->h + r->pt + r->pb)) *
-                                                 hd_mtensor_pitch(r));
-        t->arena = r->arena + (uint64_t)(t->at_c + (t->at_row + (int64_t)t->at_img * r->h) * row);
-        t->use_first = r->use_first, t->use_last = r->use_last;
+        tp->resident = rp->resident, tp->in_arena = rp->in_arena;
+        tp->xm = rp->xm + (uint32_t)(t->at_c + (t->at_row + t->at_img * (r->h + r->pt + r->pb)) *
+                                                   hd_mtensor_pitch(rp));
+        tp->arena = rp->arena + (uint64_t)(t->at_c + (t->at_row + (int64_t)t->at_img * r->h) * row);
+        tp->use_first = rp->use_first, tp->use_last = rp->use_last;
     }
 }

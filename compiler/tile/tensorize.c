@@ -56,7 +56,6 @@ static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
         if (l->shift) lo->tensors[l->in[0]].never_resident = true;
         l->red = l->planes * hd_layer_phase_words(l, hd_layer_phases(l));
     }
-    l->cwb = l->cw;
 }
 
 /* Where tap (ky, kx) of channel c (from the first word that the tile reads) lies in the words of an
