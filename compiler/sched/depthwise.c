@@ -55,7 +55,6 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
                                 const struct window *v) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     const struct hd_placement *xp = hd_low_place(w, l->in[0]);
     int lanes = (int)w->m->n, at = q->vec + (t->channels && !xp->resident ? 0 : nt);
     bool down = q->rows > 1;
