@@ -61,38 +61,89 @@ static int sign(struct hd_loop_group *g, int x) {
     return INS(SELECT, BIN(LESS, zero, x), constant(g, 1), less);
 }
 
+enum kind { NONE, UNARY, BINARY, LOGIC, NOT, REDUCE, OTHER };
+
+/* What is here; jit: of a function that is one instruction, else HD_JIT_CONST. */
+static const struct {
+    enum kind kind;
+    enum hd_jit_op jit;
+} known[HD_IR_OPS] = {
+#define KNOWN(op, kind) [HD_IR_##op] = {kind, HD_JIT_CONST}
+#define DIRECT(op, jit) [HD_IR_##op] = {UNARY, HD_JIT_##jit}
+    DIRECT(abs, ABS),
+    DIRECT(neg, NEG),
+    DIRECT(exp, EXP),
+    DIRECT(log, LOG),
+    DIRECT(sqrt, SQRT),
+    DIRECT(erf, ERF),
+    DIRECT(floor, FLOOR),
+    DIRECT(ceil, CEIL),
+    DIRECT(round, ROUND),
+    DIRECT(tanh, TANH),
+    DIRECT(sigmoid, SIGMOID),
+    KNOWN(relu, UNARY),
+    KNOWN(sign, UNARY),
+    KNOWN(reciprocal, UNARY),
+    KNOWN(gelu, UNARY),
+    KNOWN(hardsigmoid, UNARY),
+    KNOWN(hardswish, UNARY),
+    KNOWN(leakyrelu, UNARY),
+    KNOWN(thresholdedrelu, UNARY),
+    KNOWN(elu, UNARY),
+    KNOWN(celu, UNARY),
+    KNOWN(selu, UNARY),
+    KNOWN(softplus, UNARY),
+    KNOWN(softsign, UNARY),
+    KNOWN(mish, UNARY),
+    KNOWN(add, BINARY),
+    KNOWN(sub, BINARY),
+    KNOWN(mul, BINARY),
+    KNOWN(div, BINARY),
+    KNOWN(max, BINARY),
+    KNOWN(min, BINARY),
+    KNOWN(prelu, BINARY),
+    KNOWN(less, BINARY),
+    KNOWN(lessorequal, BINARY),
+    KNOWN(greater, BINARY),
+    KNOWN(greaterorequal, BINARY),
+    KNOWN(equal, BINARY),
+    KNOWN(and, LOGIC),
+    KNOWN(or, LOGIC),
+    KNOWN(xor, LOGIC),
+    KNOWN(reducesum, REDUCE),
+    KNOWN(reducemean, REDUCE),
+    KNOWN(reducemax, REDUCE),
+    KNOWN(reducemin, REDUCE),
+    KNOWN(reducel1, REDUCE),
+    KNOWN(reducel2, REDUCE),
+    KNOWN(reducesumsquare, REDUCE),
+    KNOWN(reducelogsum, REDUCE),
+    KNOWN(reducelogsumexp, REDUCE),
+    KNOWN(clip, OTHER),
+    KNOWN(pow, OTHER),
+    KNOWN(where, OTHER),
+    KNOWN(softmax, OTHER),
+    KNOWN(logsoftmax, OTHER),
+    KNOWN(layernorm, OTHER),
+    KNOWN(instancenorm, OTHER),
+    KNOWN(batchnorm, OTHER),
+    KNOWN(not, NOT)};
+
+static enum kind kind_of(enum hd_ir_op op) {
+    return known[op].kind;
+}
+
 /* Operations of one float. -1 = not here. */
 static int unary(struct hd_loop_group *g, const struct hd_node *n, int x) {
     float a;
+    if (known[n->op].jit != HD_JIT_CONST) return hd_loop_ins(g, known[n->op].jit, x, 0, 0);
     switch (n->op) {
     case HD_IR_relu:
         return below(g, x, 0, constant(g, 0), x);
-    case HD_IR_abs:
-        return UN(ABS, x);
-    case HD_IR_neg:
-        return UN(NEG, x);
     case HD_IR_sign:
         return sign(g, x);
-    case HD_IR_exp:
-        return UN(EXP, x);
-    case HD_IR_log:
-        return UN(LOG, x);
-    case HD_IR_sqrt:
-        return UN(SQRT, x);
     case HD_IR_reciprocal:
         return BIN(DIV, constant(g, 1), x);
-    case HD_IR_erf:
-        return UN(ERF, x);
-    case HD_IR_floor:
-        return UN(FLOOR, x);
-    case HD_IR_ceil:
-        return UN(CEIL, x);
-    case HD_IR_round:
-        return UN(ROUND, x);
-    case HD_IR_tanh:
-        return UN(TANH, x);
-    case HD_IR_sigmoid:
-        return UN(SIGMOID, x);
     case HD_IR_gelu:
         return gelu(g, n, x);
     case HD_IR_hardsigmoid:
@@ -338,79 +389,6 @@ static int batchnorm(struct hd_loop_group *g, const struct hd_node *n, int x) {
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
-
-enum kind { NONE, UNARY, BINARY, LOGIC, NOT, REDUCE, OTHER };
-
-static enum kind kind_of(enum hd_ir_op op) {
-    switch (op) {
-    case HD_IR_relu:
-    case HD_IR_abs:
-    case HD_IR_neg:
-    case HD_IR_sign:
-    case HD_IR_exp:
-    case HD_IR_log:
-    case HD_IR_sqrt:
-    case HD_IR_reciprocal:
-    case HD_IR_erf:
-    case HD_IR_floor:
-    case HD_IR_ceil:
-    case HD_IR_round:
-    case HD_IR_tanh:
-    case HD_IR_sigmoid:
-    case HD_IR_gelu:
-    case HD_IR_hardsigmoid:
-    case HD_IR_hardswish:
-    case HD_IR_leakyrelu:
-    case HD_IR_thresholdedrelu:
-    case HD_IR_elu:
-    case HD_IR_celu:
-    case HD_IR_selu:
-    case HD_IR_softplus:
-    case HD_IR_softsign:
-    case HD_IR_mish:
-        return UNARY;
-    case HD_IR_add:
-    case HD_IR_sub:
-    case HD_IR_mul:
-    case HD_IR_div:
-    case HD_IR_max:
-    case HD_IR_min:
-    case HD_IR_prelu:
-    case HD_IR_less:
-    case HD_IR_lessorequal:
-    case HD_IR_greater:
-    case HD_IR_greaterorequal:
-    case HD_IR_equal:
-        return BINARY;
-    case HD_IR_and:
-    case HD_IR_or:
-    case HD_IR_xor:
-        return LOGIC;
-    case HD_IR_not:
-        return NOT;
-    case HD_IR_reducesum:
-    case HD_IR_reducemean:
-    case HD_IR_reducemax:
-    case HD_IR_reducemin:
-    case HD_IR_reducel1:
-    case HD_IR_reducel2:
-    case HD_IR_reducesumsquare:
-    case HD_IR_reducelogsum:
-    case HD_IR_reducelogsumexp:
-        return REDUCE;
-    case HD_IR_clip:
-    case HD_IR_pow:
-    case HD_IR_where:
-    case HD_IR_softmax:
-    case HD_IR_logsoftmax:
-    case HD_IR_layernorm:
-    case HD_IR_instancenorm:
-    case HD_IR_batchnorm:
-        return OTHER;
-    default:
-        return NONE;
-    }
-}
 
 static bool type_is(const struct hd_cpu_plan *p, int t, hd_dtype type) {
     return t >= 0 && p->g->tensors[t].dtype == type;

@@ -134,10 +134,29 @@ static void store(struct row *r, const struct hd_jit_ins *k, LLVMValueRef v, LLV
                      truth ? 1 : ALIGN_F32);
 }
 
+/* LLVM's function of one operand, or NULL. */
+static const char *intrinsic_of(enum hd_jit_op op) {
+    switch (op) {
+    case HD_JIT_ABS:
+        return "llvm.fabs";
+    case HD_JIT_SQRT:
+        return "llvm.sqrt";
+    case HD_JIT_FLOOR:
+        return "llvm.floor";
+    case HD_JIT_CEIL:
+        return "llvm.ceil";
+    case HD_JIT_ROUND:
+        return "llvm.rint";
+    default:
+        return NULL;
+    }
+}
+
 static LLVMValueRef compute(struct row *r, const struct hd_jit_ins *k, LLVMValueRef a,
                             LLVMValueRef b, LLVMValueRef c) {
     const struct hd_jit_gen *g = r->g;
     LLVMBuilderRef bb = g->b;
+    if (intrinsic_of(k->op)) return hd_jit_call(g, intrinsic_of(k->op), a);
     switch (k->op) {
     case HD_JIT_CONST:
         return hd_jit_const(g, (double)k->imm);
@@ -159,16 +178,6 @@ static LLVMValueRef compute(struct row *r, const struct hd_jit_ins *k, LLVMValue
         return LLVMBuildSelect(bb, c, a, b, "");
     case HD_JIT_NEG:
         return LLVMBuildFNeg(bb, a, "");
-    case HD_JIT_ABS:
-        return hd_jit_call(g, "llvm.fabs", a);
-    case HD_JIT_SQRT:
-        return hd_jit_call(g, "llvm.sqrt", a);
-    case HD_JIT_FLOOR:
-        return hd_jit_call(g, "llvm.floor", a);
-    case HD_JIT_CEIL:
-        return hd_jit_call(g, "llvm.ceil", a);
-    case HD_JIT_ROUND:
-        return hd_jit_call(g, "llvm.rint", a);
     case HD_JIT_EXP:
         return hd_jit_exp(g, a);
     case HD_JIT_LOG:

@@ -3,10 +3,17 @@
 C_FOR_LINT := $(filter-out test/rtl/% test/mutate/%,$(ALL_C))
 HEADERS    := $(filter-out test/rtl/% test/mutate/% $(CXX_HEADERS) $(ABSENT_HEADERS),$(filter %.h,$(ALL_C)))
 
-check: check-layers check-headers check-gen check-docs lint-c lint-rtl ## all static checks
+SIZED = $(sort $(shell find $(FOLDERS) hw mk scripts -type f ! -name '*.md' ! -name '*.pyc' ! -name '*.txt' \
+          \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.sv*' -o -name '*.py' -o -name '*.js' \
+          -o -name '*.mk' -o -name '*.sh' -o -name '*.awk' \)))
+
+check: check-layers check-size check-headers check-gen check-docs lint-c lint-rtl ## all static checks
 
 check-layers: heddle ## no folder includes from, or calls, a layer above it; docs/architecture.md says so
 	$(Q)python3 scripts/check_layers.py test/layers.txt docs/architecture.md $(B) $(ALL_C) $(sort $(shell find $(FOLDERS) -name '*.cc' 2> /dev/null))
+
+check-size: ## functions, structs and files are not too large
+	$(Q)python3 scripts/check_size.py --test && python3 scripts/check_size.py test/size.txt $(SIZED)
 
 # Those of libraries that are not installed are in ABSENT_HEADERS. Those of test/rtl and test/mutate are C++; another header that needs C++ is named in CXX_HEADERS by its folder's rules.mk.
 check-headers: $(HEADERS:%.h=$(B)/headers/%.ok) ## every header compiles on its own
@@ -38,4 +45,4 @@ lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(R
 	$(Q)verilator --lint-only -Wall --assert +define+HD_CHECKS $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
 	    $(call PKGS,$*) $(RTL_SRCS)
 
-.PHONY: check check-layers check-headers check-gen check-man check-docs lint-c format lint-rtl
+.PHONY: check check-layers check-size check-headers check-gen check-man check-docs lint-c format lint-rtl

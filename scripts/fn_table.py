@@ -42,6 +42,6 @@ print("/* runtime/base/fn.def -- function tables of the vector unit, printed by 
       "#ifndef TABLE\n#define TABLE(...)\n#endif\n#ifndef ROW\n#define ROW(...)\n#endif")
 for name, doc, rows in TABLES:
     print(f"/* {doc} */\nTABLE({name}, {len(rows)})")
-    for c in rows:
-        print("ROW(%d, %d, %d)" % c)
+    for i in range(0, len(rows), 3):
+        print(" ".join("ROW(%d, %d, %d)" % c for c in rows[i:i + 3]))
 print("#undef TABLE\n#undef ROW")

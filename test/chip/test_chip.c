@@ -358,7 +358,9 @@ static void control(struct chip *c) {
     chip_program(c, "{ lx.nop wait=7 ; mx.nop wait=7 }\nvx.nop sig=7\nvx.nop sig=7\nseq.halt\n");
     equal("error", chip_run(c), HD_ERR_none);
     equal("no token is left", chip_reg(c, HD_REG_sem_nonzero), 0);
+}
 
+static void registers(struct chip *c) {
     test = "what is written is read";
     static const struct {
         uint32_t reg, mask;
@@ -385,8 +387,11 @@ static void control(struct chip *c) {
     equal("version", chip_reg(c, HD_REG_isa_version), HD_ISA_VERSION);
     equal("isa", chip_reg(c, HD_REG_isa_hash), chip_program(c, copy)[1]);
     equal("machine", chip_reg(c, HD_REG_machine_hash), chip_program(c, copy)[2]);
+}
 
+static void reset(struct chip *c) {
     test = "reset in mid-run";
+    int64_t first = run_copy(c);
     for (int at = 20; at < 800; at += 37) {
         chip_program(c, fill);
         chip_set(c, HD_REG_ap_ctrl, 1);
@@ -413,6 +418,8 @@ int main(int argc, char **argv) {
         images(&c);
         streams(&c);
         control(&c);
+        registers(&c);
+        reset(&c);
         chip_close(&c);
         chip_open(&c, all[d], machine, 200);
         rates_dma(&c);

@@ -178,6 +178,33 @@ static void without_plugins(void **unused) {
 
 enum { QC = 16, QM = 32, QH = 7, QW = 5 };
 
+struct onednn_want {
+    const int8_t *w;
+    const int32_t *bias;
+    const float *scale;
+    const uint8_t *x, *y; /* y: what came */
+    bool x_signed, y_signed;
+    int x_zp, y_zp, lo, hi;
+};
+
+static void check_onednn(const struct onednn_want *q) {
+    for (int oy = 0; oy < QH; oy++)
+        for (int ox = 0; ox < QW; ox++)
+            for (int m = 0; m < QM; m++) {
+                int32_t acc = q->bias[m];
+                for (int k = 0; k < 9 * QC; k++) {
+                    int iy = oy + k / QC / 3 - 1, ix = ox + k / QC % 3 - 1, c = k % QC;
+                    if (iy < 0 || iy >= QH || ix < 0 || ix >= QW) continue;
+                    int v = q->x[(iy * QW + ix) * QC + c];
+                    acc +=
+                        ((q->x_signed ? (int8_t)v : v) - q->x_zp) * q->w[(m * QC + c) * 9 + k / QC];
+                }
+                int got = q->y[(oy * QW + ox) * QM + m];
+                assert_int_equal(q->y_signed ? (int8_t)got : got,
+                                 hd_requant((float)acc * q->scale[m], q->y_zp, q->lo, q->hi));
+            }
+}
+
 static void onednn_case(struct hd_cpu_plan *p, bool x_signed, bool y_signed, int x_zp, int y_zp,
                         bool clip) {
     static int8_t w[QM * QC * 9];
@@ -224,20 +251,8 @@ static void onednn_case(struct hd_cpu_plan *p, bool x_signed, bool y_signed, int
     assert_int_equal(p->dnnl->run(op, &operand, y, scratch), 0);
     int lo = y_signed ? -128 : 0, hi = y_signed ? 127 : 255;
     if (clip) lo = lo > y_zp - 20 ? lo : y_zp - 20, hi = hi < y_zp + 30 ? hi : y_zp + 30;
-    for (int oy = 0; oy < QH; oy++)
-        for (int ox = 0; ox < QW; ox++)
-            for (int m = 0; m < QM; m++) {
-                int32_t acc = bias[m];
-                for (int k = 0; k < 9 * QC; k++) {
-                    int iy = oy + k / QC / 3 - 1, ix = ox + k / QC % 3 - 1, c = k % QC;
-                    if (iy < 0 || iy >= QH || ix < 0 || ix >= QW) continue;
-                    int v = x[(iy * QW + ix) * QC + c];
-                    acc += ((x_signed ? (int8_t)v : v) - x_zp) * w[(m * QC + c) * 9 + k / QC];
-                }
-                int got = y[(oy * QW + ox) * QM + m];
-                assert_int_equal(y_signed ? (int8_t)got : got,
-                                 hd_requant((float)acc * scale[m], y_zp, lo, hi));
-            }
+    struct onednn_want want = {w, bias, scale, x, y, x_signed, y_signed, x_zp, y_zp, lo, hi};
+    check_onednn(&want);
     free(scratch);
     p->dnnl->destroy(op);
 }

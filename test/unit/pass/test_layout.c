@@ -96,12 +96,13 @@ static void join(struct random_graph *r, int id) {
     }
 }
 
-static void step(struct random_graph *r) {
+/* Operations that compute. */
+static void compute(struct random_graph *r, int what, int x, int axis) {
     hd_graph *g = r->g;
-    int x = r->pool[pick(r->n)], y = r->pool[pick(r->n)], axis = pick(r->rank), id = 0;
+    int y = r->pool[pick(r->n)], id = 0;
     int64_t dim[4], list[8] = {0};
     memcpy(dim, g->tensors[x].dim, sizeof dim);
-    switch (pick(20)) {
+    switch (what) {
     case 0:
         join(r, emit(r, HD_IR_relu, 1, &x, 1));
         return;
@@ -122,6 +123,48 @@ static void step(struct random_graph *r) {
         y = constant(g, HD_F32, r->rank - id, dim + id);
         join(r, emit(r, pick(2) ? HD_IR_mul : HD_IR_sub, 2, (int[]){x, y}, 1));
         return;
+    case 7: {
+        static const enum hd_ir_op ops[] = {HD_IR_reducemax, HD_IR_reducesum, HD_IR_reducemean};
+        list[0] = axis, list[1] = (axis + 1) % r->rank;
+        id = emit(r, ops[pick(3)], 2, (int[]){x, ints(g, 1 + pick(2), list)}, 1);
+        hd_attr_set_int(g, id, "keepdims", pick(3) > 0);
+        join(r, id);
+        return;
+    }
+    case 8:
+        id = emit(r, pick(2) ? HD_IR_softmax : HD_IR_argmax, 1, &x, 1);
+        hd_attr_set_int(g, id, "axis", axis);
+        join(r, id);
+        return;
+    case 11:
+        join(r, emit(r, HD_IR_cumsum, 2, (int[]){x, ints(g, 1, (int64_t[]){axis})}, 1));
+        return;
+    case 12: { /* there and back in bytes, by one scale or one for each index */
+        int64_t n = pick(3) && dim[axis] <= 64 ? dim[axis] : 1;
+        int s = constant(g, HD_F32, 1, &n), z = constant(g, HD_I8, 1, &n);
+        id = emit(r, HD_IR_quantize, 3, (int[]){x, s, z}, 1);
+        hd_attr_set_int(g, id, "axis", axis);
+        assert_int_equal(hd_graph_infer_node(r->ctx, g, id), HD_OK);
+        id = emit(r, HD_IR_dequantize, 3, (int[]){g->nodes[id].out[0], s, z}, 1);
+        hd_attr_set_int(g, id, "axis", axis);
+        join(r, id);
+        return;
+    }
+    case 13: /* cares for the order */
+        join(r, emit(r, HD_IR_trilu, 1, &x, 1));
+        return;
+    default: /* of move */
+        return;
+    }
+}
+
+/* Operations that only move values. */
+static void move(struct random_graph *r, int what, int x, int axis) {
+    hd_graph *g = r->g;
+    int id = 0;
+    int64_t dim[4], list[8] = {0};
+    memcpy(dim, g->tensors[x].dim, sizeof dim);
+    switch (what) {
     case 3:
         id = emit(r, HD_IR_concat, 2, (int[]){x, x}, 1);
         hd_attr_set_int(g, id, "axis", axis - (pick(2) ? r->rank : 0));
@@ -150,20 +193,6 @@ static void step(struct random_graph *r) {
         hd_attr_set_string(g, id, "mode", pick(2) ? "edge" : "constant");
         join(r, id);
         return;
-    case 7: {
-        static const enum hd_ir_op ops[] = {HD_IR_reducemax, HD_IR_reducesum, HD_IR_reducemean};
-        list[0] = axis, list[1] = (axis + 1) % r->rank;
-        y = ints(g, 1 + pick(2), list);
-        id = emit(r, ops[pick(3)], 2, (int[]){x, y}, 1);
-        hd_attr_set_int(g, id, "keepdims", pick(3) > 0);
-        join(r, id);
-        return;
-    }
-    case 8:
-        id = emit(r, pick(2) ? HD_IR_softmax : HD_IR_argmax, 1, &x, 1);
-        hd_attr_set_int(g, id, "axis", axis);
-        join(r, id);
-        return;
     case 9:
         for (int d = 0; d < r->rank; d++) list[d] = 1 + (d == axis);
         join(r, emit(r, HD_IR_tile, 2, (int[]){x, ints(g, r->rank, list)}, 1));
@@ -171,28 +200,17 @@ static void step(struct random_graph *r) {
     case 10:
         join(r, emit(r, HD_IR_expand, 2, (int[]){x, ints(g, r->rank, dim)}, 1));
         return;
-    case 11:
-        join(r, emit(r, HD_IR_cumsum, 2, (int[]){x, ints(g, 1, (int64_t[]){axis})}, 1));
-        return;
-    case 12: { /* there and back in bytes, by one scale or one for each index */
-        int64_t n = pick(3) && dim[axis] <= 64 ? dim[axis] : 1;
-        int s = constant(g, HD_F32, 1, &n), z = constant(g, HD_I8, 1, &n);
-        id = emit(r, HD_IR_quantize, 3, (int[]){x, s, z}, 1);
-        hd_attr_set_int(g, id, "axis", axis);
-        assert_int_equal(hd_graph_infer_node(r->ctx, g, id), HD_OK);
-        id = emit(r, HD_IR_dequantize, 3, (int[]){g->nodes[id].out[0], s, z}, 1);
-        hd_attr_set_int(g, id, "axis", axis);
-        join(r, id);
-        return;
-    }
-    case 13: /* cares for the order */
-        join(r, emit(r, HD_IR_trilu, 1, &x, 1));
-        return;
     default:
         id = emit(r, HD_IR_transpose, 1, &x, 1);
         hd_attr_set_ints(g, id, "perm", r->rank, r->perm[pick(2)]);
         join(r, id);
     }
+}
+
+static void step(struct random_graph *r) {
+    int x = r->pool[pick(r->n)], axis = pick(r->rank), what = pick(20);
+    bool computes = what < 3 || what == 7 || what == 8 || (what > 10 && what < 14);
+    (computes ? compute : move)(r, what, x, axis);
 }
 
 static hd_graph *random_graph(hd_ctx *ctx, int seed) {

@@ -31,6 +31,35 @@ static int *list(hd_model *m, int n, const int *v) {
 }
 
 /* y = relu(x) + 1 on the host, and a value in the machine's layout that nothing uses. */
+/* Layers, host operations, places. */
+static void add_facts(hd_model *m, int i) {
+    m->n_layers = 1;
+    m->layers = hd_new(m->arena, struct hd_layer_info);
+    m->layers[0] = (struct hd_layer_info){"l", "qconv", 100, 10, 20, 30, 0, "plan"};
+    m->n_host_ops = 1;
+    m->host_ops = hd_new(m->arena, struct hd_host_op);
+    m->host_ops[0] = (struct hd_host_op){"relu", "relu", "float", "quantise", 1234};
+    m->planned_bytes = 7;
+    m->n_places = 1;
+    m->xm_ring = 4096;
+    m->places = hd_new(m->arena, struct hd_place);
+    m->places[0] = (struct hd_place){.tensor = i,
+                                     .layer = -1,
+                                     .on_chip = true,
+                                     .in_arena = true,
+                                     .xm_offset = 32,
+                                     .xm_bytes = 3 * 4 * 16,
+                                     .arena_bytes = 64,
+                                     .n = 1,
+                                     .h = 2,
+                                     .w = 2,
+                                     .c = 3,
+                                     .c_pad = 16,
+                                     .pt = 1,
+                                     .pl = 2,
+                                     .pitch = 4 * 16};
+}
+
 static hd_model *small_model(hd_ctx *ctx) {
     hd_graph *g = hd_graph_create();
     int64_t dim[2] = {2, 3}, img[4] = {1, 3, 2, 2};
@@ -82,31 +111,7 @@ static hd_model *small_model(hd_ctx *ctx) {
                                    .n_inputs = 1,
                                    .outputs = list(m, 1, (int[]){2}),
                                    .n_outputs = 1};
-    m->n_layers = 1;
-    m->layers = hd_new(m->arena, struct hd_layer_info);
-    m->layers[0] = (struct hd_layer_info){"l", "qconv", 100, 10, 20, 30, 0, "plan"};
-    m->n_host_ops = 1;
-    m->host_ops = hd_new(m->arena, struct hd_host_op);
-    m->host_ops[0] = (struct hd_host_op){"relu", "relu", "float", "quantise", 1234};
-    m->planned_bytes = 7;
-    m->n_places = 1;
-    m->xm_ring = 4096;
-    m->places = hd_new(m->arena, struct hd_place);
-    m->places[0] = (struct hd_place){.tensor = i,
-                                     .layer = -1,
-                                     .on_chip = true,
-                                     .in_arena = true,
-                                     .xm_offset = 32,
-                                     .xm_bytes = 3 * 4 * 16,
-                                     .arena_bytes = 64,
-                                     .n = 1,
-                                     .h = 2,
-                                     .w = 2,
-                                     .c = 3,
-                                     .c_pad = 16,
-                                     .pt = 1,
-                                     .pl = 2,
-                                     .pitch = 4 * 16};
+    add_facts(m, i);
     return m;
 }
 
