@@ -3,7 +3,7 @@
 C_FOR_LINT := $(filter-out test/rtl/% test/mutate/%,$(ALL_C))
 HEADERS    := $(filter-out test/rtl/% test/mutate/% $(CXX_HEADERS) $(ABSENT_HEADERS),$(filter %.h,$(ALL_C)))
 
-SIZED = $(sort $(shell find $(FOLDERS) hw mk scripts -type f ! -name '*.md' ! -name '*.pyc' ! -name '*.txt' \
+SIZED = $(sort $(shell find $(wildcard $(FOLDERS)) hw mk scripts -type f ! -name '*.md' ! -name '*.pyc' ! -name '*.txt' \
           \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.sv*' -o -name '*.py' -o -name '*.js' \
           -o -name '*.mk' -o -name '*.sh' -o -name '*.awk' \)))
 
