@@ -149,6 +149,15 @@ static bool binary_post(const struct hd_cpu_plan *p, const struct hd_node *n, in
     }
 }
 
+/* oneDNN 2.6 gives two post-operations of one kind the parameters of the first. */
+static bool repeats(const struct chain *c) {
+    enum hd_dnnl_post_kind kind = c->post[c->n].kind;
+    if (kind == HD_POST_ADD || kind == HD_POST_MUL) return false; /* their operands are their own */
+    for (int i = 0; i < c->n; i++)
+        if (c->post[i].kind == kind) return true;
+    return false;
+}
+
 static void find_chain(const struct hd_cpu_plan *p, int t, int channel, struct chain *c) {
     bool has_sum = false;
     c->n = 0;
@@ -162,7 +171,8 @@ static void find_chain(const struct hd_cpu_plan *p, int t, int channel, struct c
         if (n->n_out != 1 || !same_shape(tensor(p, n->out[0]), tensor(p, t)) ||
             tensor(p, n->out[0])->dtype != HD_F32 ||
             (!unary_post(p, n, k) &&
-             !binary_post(p, n, t, channel, &has_sum, k, &c->operand[c->n])))
+             !binary_post(p, n, t, channel, &has_sum, k, &c->operand[c->n])) ||
+            repeats(c))
             return;
         c->node[c->n++] = user;
         t = n->out[0];
