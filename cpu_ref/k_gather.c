@@ -109,6 +109,27 @@ static void combine(enum how how, hd_dtype t, void *y, int64_t at, const void *v
         hd_copy_element(y, at, v, i, hd_dtype_bytes(t));
 }
 
+/* cache, update, first place per batch?: y = cache, its places from there on along the axis taken
+ * by the update; circular: behind the last is the first.  Source: ONNX TensorScatter-24. */
+hd_status k_tensorscatter(const struct hd_kernel *k) {
+    const struct hd_tensor *x = hd_k_in(k, 0), *u = hd_k_in(k, 1), *f = hd_k_in(k, 2);
+    int64_t axis = hd_k_axis(k, "axis", -2, x->rank), size = x->dim[axis], n = u->dim[axis];
+    int64_t outer = product(x->dim, 0, axis), each = x->dim[0] ? outer / x->dim[0] : 0;
+    size_t bytes = (size_t)product(x->dim, axis + 1, x->rank) * hd_dtype_bytes(x->dtype);
+    bool circular = !strcmp(hd_attr_string(k->n, "mode", "linear"), "circular");
+    if (hd_tensor_bytes(x)) memcpy(k->out, k->in[0], hd_tensor_bytes(x));
+    for (int64_t o = 0; o < outer; o++) {
+        int64_t first = f ? hd_k_i64(k->in[2], f->dtype, o / each) : 0;
+        if (first < 0 || first > size || (!circular && first > size - n))
+            return hd_fail(k->ctx, HD_INVALID, "place %lld of batch %lld, allowed 0..%lld",
+                           (long long)first, (long long)(o / each),
+                           (long long)(circular ? size : size - n));
+        for (int64_t i = 0; i < n && bytes; i++)
+            hd_copy_element(k->out, o * size + (first + i) % size, k->in[1], o * n + i, bytes);
+    }
+    return HD_OK;
+}
+
 /* x, index, updates; y = x, then y[index[i][j]][j] takes updates[i][j] for axis 0, in order.
  * Source: ONNX ScatterElements-18. */
 hd_status k_scatterelements(const struct hd_kernel *k) {

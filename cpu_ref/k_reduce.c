@@ -169,9 +169,9 @@ hd_status k_argmin(const struct hd_kernel *k) {
     return arg(k, -1);
 }
 
-/* x, axis; sums of what stands before, with or (exclusive) without the element itself.
- * Source: ONNX CumSum-14. */
-hd_status k_cumsum(const struct hd_kernel *k) {
+/* Along an axis, from the other end with reverse: what stands before each element and (unless
+ * exclusive) itself, as a sum or a product. */
+static hd_status cumulate(const struct hd_kernel *k, bool product) {
     const struct hd_tensor *x = hd_k_in(k, 0);
     int64_t axis = 0;
     hd_k_ints(k, 1, &axis, 1);
@@ -180,23 +180,29 @@ hd_status k_cumsum(const struct hd_kernel *k) {
          reverse = hd_attr_int(k->n, "reverse", 0) != 0,
          real = x->dtype == HD_F32 || x->dtype == HD_F64;
     for (int64_t i = 0; i < l.n; i++) {
-        double sum = 0;
-        uint64_t whole = 0;
+        double acc = product;
+        uint64_t whole = product;
         for (int64_t s = 0; s < l.size; s++) {
             int64_t j = lane_start(&l, i) + (reverse ? l.size - 1 - s : s) * l.inner;
-            double before = sum;
-            uint64_t whole_before = whole;
+            double v = real ? hd_k_f64(k->in[0], x->dtype, j) : 0, before = acc;
+            uint64_t n = real ? 0 : (uint64_t)hd_k_i64(k->in[0], x->dtype, j), old = whole;
+            acc = product ? acc * v : acc + v;
+            whole = product ? whole * n : whole + n;
             if (real)
-                sum += hd_k_f64(k->in[0], x->dtype, j);
+                hd_k_put_f64(k->out, x->dtype, j, exclusive ? before : acc);
             else
-                whole += (uint64_t)hd_k_i64(k->in[0], x->dtype, j);
-            if (real)
-                hd_k_put_f64(k->out, x->dtype, j, exclusive ? before : sum);
-            else
-                hd_k_put_i64(k->out, x->dtype, j, (int64_t)(exclusive ? whole_before : whole));
+                hd_k_put_i64(k->out, x->dtype, j, (int64_t)(exclusive ? old : whole));
         }
     }
     return HD_OK;
+}
+
+/* Source: ONNX CumSum-14, CumProd-26. */
+hd_status k_cumsum(const struct hd_kernel *k) {
+    return cumulate(k, false);
+}
+hd_status k_cumprod(const struct hd_kernel *k) {
+    return cumulate(k, true);
 }
 
 enum soft { SOFT, LOGSOFT, HARD };

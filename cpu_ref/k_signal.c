@@ -54,14 +54,25 @@ static void run_transform(const struct transform *t, const double *x, double *y)
     }
 }
 
-/* x [.., n at axis, .., 1 or 2] cut or filled with zeros to `length`, y [.., bins, .., 2].
- * Source: ONNX DFT-17. */
+/* The upper half of a spectrum of n bins, which mirrors the lower half of a real signal. */
+static void mirror(double *x, int64_t n, int64_t given) {
+    for (int64_t i = n / 2 + 1; i < n; i++) {
+        bool there = n - i < given;
+        x[2 * i] = there ? x[2 * (n - i)] : 0;
+        x[2 * i + 1] = there ? -x[2 * (n - i) + 1] : 0;
+    }
+}
+
+/* x [.., n at axis, .., 1 or 2] cut or filled with zeros to `length`, y [.., bins, .., 2];
+ * inverse and onesided: x [.., n / 2 + 1, .., 2] and y [.., n, .., 1].  Source: ONNX DFT-20. */
 hd_status k_dft(const struct hd_kernel *k) {
     const struct hd_tensor *xt = hd_k_in(k, 0), *lt = hd_k_in(k, 1), *yt = hd_k_out(k);
     int64_t axis = hd_attr_int(k->n, "axis", 1), outer = 1, inner = 1,
             parts = xt->dim[xt->rank - 1];
     axis = axis < 0 ? axis + xt->rank : axis;
-    int64_t given = xt->dim[axis], n = lt ? hd_k_i64(k->in[1], lt->dtype, 0) : given;
+    bool real = hd_attr_int(k->n, "inverse", 0) && hd_attr_int(k->n, "onesided", 0);
+    int64_t given = xt->dim[axis], n = real ? yt->dim[axis] : given, step = real ? 1 : 2;
+    if (lt) n = hd_k_i64(k->in[1], lt->dtype, 0);
     for (int64_t d = 0; d < axis; d++) outer *= xt->dim[d];
     for (int64_t d = axis + 1; d < xt->rank - 1; d++) inner *= xt->dim[d];
     struct transform t =
@@ -74,9 +85,11 @@ hd_status k_dft(const struct hd_kernel *k) {
             for (int64_t i = 0; i < hd_min(n, given); i++)
                 for (int64_t p = 0; p < parts; p++)
                     from[2 * i + p] = x[((o * given + i) * inner + j) * parts + p];
+            if (real) mirror(from, n, given);
             run_transform(&t, from, to);
             for (int64_t b = 0; b < t.bins; b++)
-                hd_k_narrow(k->out, yt->dtype, ((o * t.bins + b) * inner + j) * 2, 2, &to[2 * b]);
+                hd_k_narrow(k->out, yt->dtype, ((o * t.bins + b) * inner + j) * step, step,
+                            &to[2 * b]);
         }
     return HD_OK;
 }

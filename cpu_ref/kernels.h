@@ -7,8 +7,8 @@
  *       return HD_OK;
  *   }
  *
- * f16 never reaches a kernel, but those of control flow: the runner widens operands to f32, and
- * rounds results once (docs/numerics.md). bool is one byte, 0 or 1. */
+ * f16 never reaches a kernel, but those of control flow and bitcast: the runner widens operands to
+ * f32, and rounds results once (docs/numerics.md). bool is one byte, 0 or 1. */
 #ifndef HD_CPU_REF_KERNELS_H
 #define HD_CPU_REF_KERNELS_H
 
@@ -57,12 +57,13 @@ hd_status hd_k_result(const struct hd_kernel *k, int i, hd_dtype t, int rank, co
 double hd_k_f64(const void *p, hd_dtype t, int64_t i);
 int64_t hd_k_i64(const void *p, hd_dtype t, int64_t i);
 /* Stores with a conversion: float to integer truncates and saturates, NaN gives 0, bool is v != 0;
- * integers wrap. */
+ * integers wrap, and all that is put into types below a byte; floats of one byte and less saturate.
+ */
 void hd_k_put_f64(void *p, hd_dtype t, int64_t i, double v);
 void hd_k_put_i64(void *p, hd_dtype t, int64_t i, int64_t v);
-static inline bool hd_k_is_float(hd_dtype t) {
-    return t == HD_F32 || t == HD_F64 || t == HD_F16 || t == HD_BF16;
-}
+bool hd_k_is_float(hd_dtype t);
+/* Which float of one byte or less t is, -1 = none (enum hd_small). */
+int hd_k_small(hd_dtype t);
 
 /* Index into operand x for element i of a result of shape y, dims aligned at the end (numpy
  * broadcasting). */

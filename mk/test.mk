@@ -73,6 +73,18 @@ else
 	    echo "  conform $$d: $$(tail -1 $(B)/test-conform.$$d.log)"; done
 endif
 
+# A later suite: a folder like onnx/backend/test/data/node. What is left out is printed, by reasons.
+ifneq ($(ONNX_NODE_TESTS),)
+test-conform: conform-later
+conform-later: heddle
+	$(Q)test -d "$(ONNX_NODE_TESTS)" || { echo "conform: no folder $(ONNX_NODE_TESTS); ONNX_NODE_TESTS=DIR names one that holds test_*/model.onnx"; exit 1; }
+	$(Q)for d in $(CONFORM_DEVICES); do $(B)/heddle test --device $$d --list test/conform/left_out_later.txt $(ONNX_NODE_TESTS) \
+	    > $(B)/test-conform.later.$$d.log 2>&1 || { grep -v '^ok\|^skip' $(B)/test-conform.later.$$d.log; exit 1; }; \
+	    echo "  conform $$d, $(ONNX_NODE_TESTS): $$(tail -1 $(B)/test-conform.later.$$d.log)"; done
+	@sed -n 's/^skip [^ ]*: /    left out: /p' $(B)/test-conform.later.$(lastword $(CONFORM_DEVICES)).log | sort | uniq -c
+endif
+.PHONY: conform-later
+
 # Real networks, where they lie beside the repository.
 SHARED     ?= ../shared/models
 SHARED_RUN := mlperf_ic_resnet8_int8_qdq mlperf_ic_resnet8_int8_qlinear mlperf_ad_autoencoder_int8_qdq

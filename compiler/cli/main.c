@@ -46,6 +46,7 @@ static int run(const struct cli_command *cmd, int argc, char **argv) {
     else if (status == HD_EXIT_DONE)
         status = cmd->run(&c);
     hd_cmd_progress_end(&c);
+    fputs(hd_warnings(c.ctx), stderr);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == HD_EXIT_DONE) {
         fprintf(stderr, "heddle %s: cannot write to standard output\n", cmd->name);
         status = HD_EXIT_FAILED;

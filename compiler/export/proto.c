@@ -1,7 +1,10 @@
 /* Protobuf and the ONNX messages that hold tensors. Field numbers: onnx.proto. */
 #include "compiler/export/proto.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "compiler/import/tensor_pb.h"
 
 static void varint(struct hd_buf *b, uint64_t v) {
     unsigned char p[10];
@@ -48,7 +51,12 @@ void hd_proto_tensor(struct hd_buf *b, int field, const struct hd_tensor *t, con
     for (int i = 0; i < t->rank; i++) hd_proto_int(&m, 1, t->dim[i]);
     hd_proto_int(&m, 2, hd_dtype_to_onnx(t->dtype));
     if (name) hd_proto_str(&m, 8, name);
-    hd_proto_bytes(&m, 9, t->data, hd_tensor_bytes(t));
+    struct hd_tensor_pb raw = {.dtype = t->dtype, .bytes = hd_tensor_bytes(t)};
+    size_t bytes = hd_tensor_pb_file_bytes(&raw);
+    uint8_t *packed = hd_dtype_bits(t->dtype) < 8 ? calloc(bytes + 1, 1) : NULL;
+    if (packed) hd_tensor_pb_pack(t->dtype, t->data, raw.bytes, packed);
+    hd_proto_bytes(&m, 9, packed ? packed : t->data, bytes);
+    free(packed);
     hd_proto_message(b, field, &m);
 }
 

@@ -148,9 +148,33 @@ static hd_status scan(hd_ctx *ctx, const char *what, const void *message, size_t
     int t = hd_dtype_from_onnx(onnx);
     if (t < 0)
         return hd_fail(ctx, onnx > 0 ? HD_UNSUPPORTED : HD_INVALID,
-                       "tensor '%s': ONNX data type %d, allowed 1..7, 9..13 and 16", what, onnx);
+                       "tensor '%s': ONNX data type %d, allowed 1..7, 9..13 and 16..26", what,
+                       onnx);
     out->dtype = (hd_dtype)t;
     return HD_OK;
+}
+
+size_t hd_tensor_pb_file_bytes(const struct hd_tensor_pb *t) {
+    size_t bits = (size_t)hd_dtype_bits(t->dtype);
+    return bits >= 8 ? t->bytes : (t->bytes * bits + 7) / 8;
+}
+
+/* Element i lies in the low bits first. */
+const void *hd_tensor_pb_unpack(hd_dtype t, const uint8_t *from, size_t n, hd_arena *arena) {
+    unsigned bits = (unsigned)hd_dtype_bits(t), each = 8 / bits, mask = (1u << bits) - 1;
+    unsigned sign = t == HD_I4 || t == HD_I2 ? 1u << (bits - 1) : 0;
+    uint8_t *to = hd_alloc(arena, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        unsigned v = from[i / each] >> (i % each * bits) & mask;
+        to[i] = (uint8_t)((v ^ sign) - sign);
+    }
+    return to;
+}
+
+void hd_tensor_pb_pack(hd_dtype t, const uint8_t *from, size_t n, uint8_t *to) {
+    unsigned bits = (unsigned)hd_dtype_bits(t), each = 8 / bits, mask = (1u << bits) - 1;
+    for (size_t i = 0; i < n; i++)
+        to[i / each] = (uint8_t)(to[i / each] | (from[i] & mask) << (i % each * bits));
 }
 
 static void put_value(void *to, hd_dtype t, size_t i, uint64_t v) {
@@ -174,6 +198,35 @@ static void *copy_typed(const void *message, size_t bytes, const struct raw_tens
     return to;
 }
 
+/* The values of t, from wherever the message has them. */
+static hd_status take_data(hd_ctx *ctx, const char *what, const void *message, size_t bytes,
+                           const struct raw_tensor *raw, bool borrow, hd_arena *arena,
+                           struct hd_tensor_pb *t) {
+    size_t elem = hd_dtype_bytes(t->dtype), n = t->bytes / elem,
+           file_bytes = hd_tensor_pb_file_bytes(t);
+    bool packed = file_bytes != t->bytes || hd_dtype_bits(t->dtype) < 8;
+    size_t n_typed = packed ? file_bytes : n; /* packed ones: a value for each byte of them */
+    t->data = NULL;
+    if (t->location) return HD_OK;
+    if (raw->has_raw) {
+        if (raw->raw_bytes != file_bytes)
+            return hd_fail(ctx, HD_INVALID, "tensor '%s': %zu bytes of data, its shape wants %zu",
+                           what, raw->raw_bytes, file_bytes);
+        bool aligned = (uintptr_t)raw->raw % elem == 0;
+        t->data = packed ? hd_tensor_pb_unpack(t->dtype, raw->raw, n, arena)
+                  : borrow && aligned && t->bytes ? raw->raw
+                                                  : hd_dup(arena, raw->raw, t->bytes);
+        return HD_OK;
+    }
+    if (raw->n_typed != n_typed || (n && raw->typed != field_of(t->dtype)))
+        return hd_fail(ctx, HD_INVALID,
+                       "tensor '%s': %zu values in field %u, its shape wants %zu in field %u", what,
+                       raw->n_typed, raw->typed, n_typed, field_of(t->dtype));
+    t->data = copy_typed(message, bytes, raw, t->dtype, arena);
+    if (packed) t->data = hd_tensor_pb_unpack(t->dtype, t->data, n, arena);
+    return HD_OK;
+}
+
 hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message, size_t bytes,
                              bool borrow, hd_arena *arena, struct hd_tensor_pb *out) {
     struct hd_tensor_pb t = {.name = ""};
@@ -182,24 +235,9 @@ hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message,
     if (!what) what = t.name;
     if (s != HD_OK) return hd_note(ctx, s, "in tensor '%s'", what);
     TRY(hd_shape_check(ctx, what, t.dtype, t.rank, t.dim));
-    size_t elem = hd_dtype_bytes(t.dtype), n = 1;
-    for (int i = 0; i < t.rank; i++) n *= (size_t)t.dim[i];
-    t.bytes = n * elem;
-    if (t.location) {
-        t.data = NULL;
-    } else if (raw.has_raw) {
-        if (raw.raw_bytes != t.bytes)
-            return hd_fail(ctx, HD_INVALID, "tensor '%s': %zu bytes of data, its shape wants %zu",
-                           what, raw.raw_bytes, t.bytes);
-        bool aligned = (uintptr_t)raw.raw % elem == 0;
-        t.data = borrow && aligned && t.bytes ? raw.raw : hd_dup(arena, raw.raw, t.bytes);
-    } else {
-        if (raw.n_typed != n || (n && raw.typed != field_of(t.dtype)))
-            return hd_fail(ctx, HD_INVALID,
-                           "tensor '%s': %zu values in field %u, its shape wants %zu in field %u",
-                           what, raw.n_typed, raw.typed, n, field_of(t.dtype));
-        t.data = copy_typed(message, bytes, &raw, t.dtype, arena);
-    }
+    t.bytes = hd_dtype_bytes(t.dtype);
+    for (int i = 0; i < t.rank; i++) t.bytes *= (size_t)t.dim[i];
+    TRY(take_data(ctx, what, message, bytes, &raw, borrow, arena, &t));
     *out = t;
     return HD_OK;
 }
@@ -240,8 +278,12 @@ hd_status hd_tensor_pb_write(hd_ctx *ctx, const char *path, const struct hd_tens
         ok = ok && put_key(f, F_DIMS, HD_PB_VARINT, (uint64_t)t->dim[i]);
     ok = ok && put_key(f, F_TYPE, HD_PB_VARINT, (uint64_t)hd_dtype_to_onnx(t->dtype));
     if (len) ok = ok && put_key(f, F_NAME, HD_PB_BYTES, len) && fwrite(t->name, 1, len, f) == len;
-    ok = ok && put_key(f, F_RAW, HD_PB_BYTES, t->bytes) &&
-         (!t->bytes || fwrite(t->data, 1, t->bytes, f) == t->bytes);
+    size_t bytes = hd_tensor_pb_file_bytes(t);
+    uint8_t *packed = hd_dtype_bits(t->dtype) < 8 ? calloc(bytes + 1, 1) : NULL;
+    if (packed) hd_tensor_pb_pack(t->dtype, t->data, t->bytes, packed);
+    ok = ok && put_key(f, F_RAW, HD_PB_BYTES, bytes) &&
+         (!bytes || fwrite(packed ? packed : t->data, 1, bytes, f) == bytes);
+    free(packed);
     ok = fclose(f) == 0 && ok;
     return ok ? HD_OK : hd_fail(ctx, HD_IO, "%s: cannot be written: %s", path, strerror(errno));
 }

@@ -22,6 +22,13 @@ struct hd_tensor_pb {
 hd_status hd_tensor_pb_parse(hd_ctx *ctx, const char *what, const void *message, size_t bytes,
                              bool borrow, hd_arena *arena, struct hd_tensor_pb *out);
 
+/* Bytes that the data of t take in a file: less than t->bytes where elements are below a byte. */
+size_t hd_tensor_pb_file_bytes(const struct hd_tensor_pb *t);
+/* Elements below a byte, n of them: a byte each (copied to the arena), and back (`to` is zeroed).
+ */
+const void *hd_tensor_pb_unpack(hd_dtype t, const uint8_t *from, size_t n, hd_arena *arena);
+void hd_tensor_pb_pack(hd_dtype t, const uint8_t *from, size_t n, uint8_t *to);
+
 /* One file, which holds its data itself. Errors: HD_IO, HD_INVALID, HD_UNSUPPORTED. */
 hd_status hd_tensor_pb_read(hd_ctx *ctx, const char *path, hd_arena *arena,
                             struct hd_tensor_pb *out);

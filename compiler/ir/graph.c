@@ -30,6 +30,11 @@ size_t hd_dtype_bytes(hd_dtype t) {
     return (unsigned)t < HD_DTYPES ? dtypes[t].bytes : 0;
 }
 
+int hd_dtype_bits(hd_dtype t) {
+    if (t == HD_U4 || t == HD_I4 || t == HD_F4E2M1) return 4;
+    return t == HD_U2 || t == HD_I2 ? 2 : (int)hd_dtype_bytes(t) * 8;
+}
+
 int hd_dtype_from_onnx(int onnx) {
     for (int i = 0; i < HD_DTYPES; i++)
         if (dtypes[i].onnx == onnx) return i;

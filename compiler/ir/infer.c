@@ -60,7 +60,7 @@ hd_status hd_infer_want_type(struct infer *c, int i, hd_dtype t) {
 hd_status hd_infer_want_types(struct infer *c, int i, unsigned set) {
     const struct hd_tensor *x = in(c, i);
     if (!x || set >> x->dtype & 1) return HD_OK;
-    char s[128] = "";
+    char s[256] = "";
     size_t n = 0;
     for (int t = 0; t < HD_DTYPES; t++)
         if (set >> t & 1)

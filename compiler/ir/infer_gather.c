@@ -113,6 +113,26 @@ hd_status hd_infer_scatternd(struct infer *c) {
     return scatter(c);
 }
 
+hd_status hd_infer_tensorscatter(struct infer *c) {
+    const struct hd_tensor *x = in(c, 0), *u = in(c, 1);
+    const char *mode = hd_attr_string(c->n, "mode", "linear");
+    int64_t axis = 0;
+    if (strcmp(mode, "linear") && strcmp(mode, "circular"))
+        return BAD(c, "mode '%s', allowed linear and circular", mode);
+    TRY(hd_infer_want_type(c, 1, x->dtype));
+    TRY(hd_infer_want_rank(c, 1, x->rank));
+    TRY(hd_infer_axis(c, "axis", -2, x->rank, &axis));
+    if (axis == 0) return BAD(c, "%s", "axis 0 is that of the batch, want another");
+    TRY(hd_infer_want_types(c, 2, 1u << HD_I64 | 1u << HD_I32));
+    TRY(hd_infer_want_vector(c, 2, x->dim[0]));
+    for (int d = 0; d < x->rank; d++)
+        if (d == axis ? u->dim[d] > x->dim[d] : u->dim[d] != x->dim[d])
+            return BAD(c, "dimension %d of the update '%s' is %lld, of '%s' %lld", d, u->name,
+                       (long long)u->dim[d], x->name, (long long)x->dim[d]);
+    hd_infer_like(c, 0, x);
+    return HD_OK;
+}
+
 hd_status hd_infer_onehot(struct infer *c) {
     const struct hd_tensor *x = in(c, 0), *v = in(c, 2);
     int64_t axis = 0, depth = 0, dim[HD_MAX_RANK + 1];

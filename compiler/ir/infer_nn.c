@@ -62,6 +62,29 @@ hd_status hd_infer_conv(struct infer *c) {
     return hd_infer_want_vector(c, 2, in(c, 1)->dim[0]);
 }
 
+hd_status hd_infer_deformconv(struct infer *c) {
+    const struct hd_tensor *x = in(c, 0), *w = in(c, 1);
+    int64_t groups = hd_attr_int(c->n, "offset_group", 1);
+    TRY(want_float(c, 4));
+    TRY(hd_infer_want_rank(c, 0, 4));
+    TRY(conv_shape(c));
+    int64_t taps = w->dim[2] * w->dim[3];
+    if (groups < 1 || groups > x->dim[1] || x->dim[1] % groups)
+        return BAD(c, "offset_group %lld does not divide %lld channels", (long long)groups,
+                   (long long)x->dim[1]);
+    for (int i = 2; i < 5; i += 2) { /* offsets, mask */
+        const struct hd_tensor *t = in(c, i);
+        int64_t want[4] = {x->dim[0], groups * taps * (i == 2 ? 2 : 1), c->out->dim[2],
+                           c->out->dim[3]};
+        if (t && (t->rank != 4 || memcmp(t->dim, want, sizeof want)))
+            return BAD(c, "operand '%s' does not fit, want [%lld,%lld,%lld,%lld]", t->name,
+                       (long long)want[0], (long long)want[1], (long long)want[2],
+                       (long long)want[3]);
+    }
+    c->out->dtype = x->dtype;
+    return hd_infer_want_vector(c, 3, w->dim[0]);
+}
+
 hd_status hd_infer_convtranspose(struct infer *c) {
     const struct hd_tensor *x = in(c, 0), *w = in(c, 1);
     struct hd_window_nd v;

@@ -5,11 +5,11 @@
 #include "compiler/ir/move.h"
 
 /* x, axes?: dimensions that are reduced become 1, or go without keepdims. */
-static hd_status reduce(struct infer *c) {
+static hd_status reduce(struct infer *c, unsigned types) {
     const struct hd_tensor *x = in(c, 0);
     int64_t axes[HD_MAX_RANK], at = 0;
     int n = 0;
-    TRY(hd_infer_want_types(c, 0, HD_T_NUMBER));
+    TRY(hd_infer_want_types(c, 0, types));
     TRY(hd_infer_int_list(c, 1, axes, HD_MAX_RANK, &n));
     if (n < 0) return hd_infer_later(c);
     for (int i = 0; i < n; i++) {
@@ -30,20 +30,20 @@ static hd_status reduce(struct infer *c) {
     return HD_OK;
 }
 
-#define REDUCE(name)                                                                               \
+#define REDUCE(name, types)                                                                        \
     hd_status hd_infer_##name(struct infer *c) {                                                   \
-        return reduce(c);                                                                          \
+        return reduce(c, types);                                                                   \
     }
-REDUCE(reducesum)
-REDUCE(reducemean)
-REDUCE(reducemax)
-REDUCE(reducemin)
-REDUCE(reduceprod)
-REDUCE(reducel1)
-REDUCE(reducel2)
-REDUCE(reducelogsum)
-REDUCE(reducelogsumexp)
-REDUCE(reducesumsquare)
+REDUCE(reducesum, HD_T_NUMBER)
+REDUCE(reducemean, HD_T_NUMBER)
+REDUCE(reducemax, HD_T_ANY)
+REDUCE(reducemin, HD_T_ANY)
+REDUCE(reduceprod, HD_T_NUMBER)
+REDUCE(reducel1, HD_T_NUMBER)
+REDUCE(reducel2, HD_T_NUMBER)
+REDUCE(reducelogsum, HD_T_NUMBER)
+REDUCE(reducelogsumexp, HD_T_NUMBER)
+REDUCE(reducesumsquare, HD_T_NUMBER)
 
 static hd_status arg(struct infer *c) {
     const struct hd_tensor *x = in(c, 0);
@@ -85,7 +85,7 @@ hd_status hd_infer_hardmax(struct infer *c) {
     return along_axis(c, HD_T_FLOAT, -1);
 }
 
-hd_status hd_infer_cumsum(struct infer *c) {
+static hd_status cumulate(struct infer *c) {
     int64_t axis = 0;
     int n = 0;
     TRY(hd_infer_want_types(c, 0, HD_T_NUMBER));
@@ -95,6 +95,13 @@ hd_status hd_infer_cumsum(struct infer *c) {
     if (n < 0) return hd_infer_later(c); /* the axis must be checked before the kernel trusts it */
     hd_infer_like(c, 0, in(c, 0));
     return HD_OK;
+}
+
+hd_status hd_infer_cumsum(struct infer *c) {
+    return cumulate(c);
+}
+hd_status hd_infer_cumprod(struct infer *c) {
+    return cumulate(c);
 }
 
 hd_status hd_infer_topk(struct infer *c) {

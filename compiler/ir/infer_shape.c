@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/ir/infer_int.h"
+#include "runtime/base/half.h"
 
 /* ---- data movement ---- */
 
@@ -17,6 +18,18 @@ hd_status hd_infer_cast(struct infer *c) {
     if (t < 0)
         return BAD(c, "attribute to is '%s', want the name of a type", a && a->s ? a->s : "absent");
     hd_infer_like(c, 0, in(c, 0));
+    c->out->dtype = (hd_dtype)t;
+    return HD_OK;
+}
+
+hd_status hd_infer_bitcast(struct infer *c) {
+    const struct hd_tensor *x = in(c, 0);
+    int t = hd_dtype_by_name(hd_attr_string(c->n, "to", ""));
+    if (t < 0 || hd_dtype_bits((hd_dtype)t) != hd_dtype_bits(x->dtype))
+        return BAD(c, "to is '%s', want a type of %d bits like %s of '%s'",
+                   hd_attr_string(c->n, "to", ""), hd_dtype_bits(x->dtype), hd_dtype_name(x->dtype),
+                   x->name);
+    hd_infer_like(c, 0, x);
     c->out->dtype = (hd_dtype)t;
     return HD_OK;
 }
@@ -177,6 +190,10 @@ static double scalar(hd_dtype t, const void *p) {
         return (double)*(const float *)p;
     case HD_F64:
         return *(const double *)p;
+    case HD_F16:
+        return (double)hd_f16_to_f32(*(const uint16_t *)p);
+    case HD_BF16:
+        return (double)hd_bf16_to_f32(*(const uint16_t *)p);
     case HD_I16:
         return *(const int16_t *)p;
     case HD_I32:
@@ -191,8 +208,7 @@ hd_status hd_infer_range(struct infer *c) {
     const struct hd_tensor *s = in(c, 0);
     double v[3];
     for (int i = 0; i < 3; i++) {
-        TRY(hd_infer_want_types(
-            c, i, 1u << HD_F32 | 1u << HD_F64 | 1u << HD_I16 | 1u << HD_I32 | 1u << HD_I64));
+        TRY(hd_infer_want_types(c, i, HD_T_FLOAT | 1u << HD_I16 | 1u << HD_I32 | 1u << HD_I64));
         TRY(hd_infer_want_type(c, i, s->dtype));
         if (hd_tensor_elems(in(c, i)) != 1)
             return BAD(c, "operand '%s' has %lld values, want 1", in(c, i)->name,

@@ -51,14 +51,15 @@ hd_status hd_infer_dft(struct infer *c) {
                    x->name, x->rank);
     TRY(hd_infer_axis(c, "axis", 1, x->rank, &axis));
     if (axis == x->rank - 1) return BAD(c, "axis %lld is that of the parts", (long long)axis);
-    if (hd_attr_int(c->n, "onesided", 0) && hd_attr_int(c->n, "inverse", 0))
-        return BAD(c, "%s", "onesided and inverse, allowed one of them");
-    TRY(one_int(c, 1, 1, x->dim[axis], &n));
+    bool real = hd_attr_int(c->n, "onesided", 0) && hd_attr_int(c->n, "inverse", 0);
+    TRY(one_int(c, 1, 1, real ? 2 * (x->dim[axis] - 1) : x->dim[axis], &n));
     if (n < 0) return hd_infer_later(c);
-    if (n == 0) return BAD(c, "dimension %lld of '%s' is empty", (long long)axis, x->name);
+    if (n <= 0 || x->dim[axis] == 0)
+        return BAD(c, "dimension %lld of '%s' is %lld, which makes a transform of %lld",
+                   (long long)axis, x->name, (long long)x->dim[axis], (long long)n);
     hd_infer_like(c, 0, x);
-    c->out->dim[axis] = bins_of(c, n, 0);
-    c->out->dim[x->rank - 1] = 2;
+    c->out->dim[axis] = real ? n : bins_of(c, n, 0);
+    c->out->dim[x->rank - 1] = real ? 1 : 2;
     return HD_OK;
 }
 

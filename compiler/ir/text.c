@@ -108,7 +108,12 @@ static void put_value(FILE *f, const struct hd_tensor *t, int64_t i) {
     case HD_U64:
         fprintf(f, "%" PRIu64, ((const uint64_t *)p)[i]);
         break;
-    default:
+    case HD_I4:
+    case HD_I2:
+        fprintf(f, "%d", ((const int8_t *)p)[i]);
+        break;
+    default: /* u4, u2, and the bits of floats of one byte */
+        fprintf(f, "%u", ((const uint8_t *)p)[i]);
         break;
     }
 }

@@ -16,6 +16,11 @@ static const struct {
              {"i2", HD_I16},  {"i4", HD_I32}, {"i8", HD_I64}, {"b1", HD_BOOL},
              {"f2", HD_F16},  {"f8", HD_F64}, {"u4", HD_U32}, {"u8", HD_U64}};
 
+/* Types that numpy lacks and that take a byte here: as integers, floats by their bits. */
+static const char *byte_descr(hd_dtype t) {
+    return t == HD_I4 || t == HD_I2 ? "i1" : "u1";
+}
+
 static const char *value_of(const char *header, const char *key) {
     const char *p = strstr(header, key);
     if (!p) return NULL;
@@ -136,7 +141,7 @@ hd_status hd_load_npz(hd_ctx *ctx, hd_arena *a, const char *path, struct hd_file
 static const char *descr_of(int onnx) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if ((int)kinds[i].type == hd_dtype_from_onnx(onnx)) return kinds[i].descr;
-    return "f4";
+    return byte_descr((hd_dtype)hd_dtype_from_onnx(onnx));
 }
 
 static void npy_bytes(struct hd_buf *b, const struct hd_file_tensor *t) {

@@ -30,35 +30,8 @@ bool hd_dtypes_agree(int file, int value) {
 }
 
 double hd_element(const void *data, int onnx_dtype, size_t i) {
-    switch (hd_dtype_from_onnx(onnx_dtype)) {
-    case HD_F32:
-        return ((const float *)data)[i];
-    case HD_F64:
-        return ((const double *)data)[i];
-    case HD_U8:
-    case HD_BOOL:
-        return ((const uint8_t *)data)[i];
-    case HD_I8:
-        return ((const int8_t *)data)[i];
-    case HD_F16:
-        return hd_f16_to_f32(((const uint16_t *)data)[i]);
-    case HD_BF16:
-        return hd_bf16_to_f32(((const uint16_t *)data)[i]);
-    case HD_U16:
-        return ((const uint16_t *)data)[i];
-    case HD_I16:
-        return ((const int16_t *)data)[i];
-    case HD_I32:
-        return ((const int32_t *)data)[i];
-    case HD_U32:
-        return ((const uint32_t *)data)[i];
-    case HD_I64:
-        return (double)((const int64_t *)data)[i];
-    case HD_U64:
-        return (double)((const uint64_t *)data)[i];
-    default:
-        return 0;
-    }
+    int t = hd_dtype_from_onnx(onnx_dtype);
+    return t < 0 ? 0 : hd_k_f64(data, (hd_dtype)t, (int64_t)i);
 }
 
 const char *hd_folder_of(hd_arena *a, const char *path) {

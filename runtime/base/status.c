@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct hd_ctx {
-    char msg[4096];
+    char msg[4096], warnings[1024];
 };
 
 const char *hd_status_text(hd_status s) {
@@ -53,6 +53,21 @@ hd_status hd_note(hd_ctx *ctx, hd_status s, const char *fmt, ...) {
     vsnprintf(ctx->msg + n + 3, sizeof ctx->msg - n - 3, fmt, ap);
     va_end(ap);
     return s;
+}
+
+void hd_warn(hd_ctx *ctx, const char *fmt, ...) {
+    char line[256];
+    size_t n = strlen(ctx->warnings);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    if (strstr(ctx->warnings, line) || n + strlen(line) + 2 > sizeof ctx->warnings) return;
+    snprintf(ctx->warnings + n, sizeof ctx->warnings - n, "%s\n", line);
+}
+
+const char *hd_warnings(const hd_ctx *ctx) {
+    return ctx->warnings;
 }
 
 void hd_assert_fail(const char *cond, const char *file, int line) {

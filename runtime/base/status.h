@@ -14,6 +14,10 @@ hd_status hd_fail(hd_ctx *ctx, hd_status code, const char *fmt, ...)
 hd_status hd_note(hd_ctx *ctx, hd_status s, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Something to know that stops nothing: a line that is kept, once, for the program to print. */
+void hd_warn(hd_ctx *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+const char *hd_warnings(const hd_ctx *ctx); /* all of them, each with its newline */
+
 #define TRY(expr)                                                                                  \
     do {                                                                                           \
         hd_status try_status_ = (expr);                                                            \

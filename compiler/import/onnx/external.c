@@ -48,19 +48,22 @@ static hd_status mapped(struct hd_importer *m, const char *path, struct hd_mappi
 hd_status hd_onnx_external(struct hd_importer *m, const char *what, struct hd_tensor_pb *t) {
     char path[PATH_MAX];
     struct hd_mapping *file = NULL;
-    size_t elem = hd_dtype_bytes(t->dtype);
-    if (t->has_length && t->length != t->bytes)
+    size_t elem = hd_dtype_bytes(t->dtype), bytes = hd_tensor_pb_file_bytes(t);
+    if (t->has_length && t->length != bytes)
         return hd_fail(m->ctx, HD_INVALID,
                        "tensor '%s': %llu bytes of data in '%s', its shape wants %zu", what,
-                       (unsigned long long)t->length, t->location, t->bytes);
+                       (unsigned long long)t->length, t->location, bytes);
     t->data = hd_alloc(m->g->arena, 1);
     if (!t->bytes) return HD_OK;
     TRY(safe_path(m, what, t->location, path));
     TRY(mapped(m, path, &file));
-    if (t->offset > file->bytes || t->bytes > file->bytes - t->offset)
+    if (t->offset > file->bytes || bytes > file->bytes - t->offset)
         return hd_fail(m->ctx, HD_INVALID, "tensor '%s': %zu bytes at %llu of '%s', which has %zu",
-                       what, t->bytes, (unsigned long long)t->offset, t->location, file->bytes);
+                       what, bytes, (unsigned long long)t->offset, t->location, file->bytes);
     const char *data = (const char *)file->data + t->offset;
-    t->data = (uintptr_t)data % elem ? hd_dup(m->g->arena, data, t->bytes) : data;
+    if (hd_dtype_bits(t->dtype) < 8)
+        t->data = hd_tensor_pb_unpack(t->dtype, (const uint8_t *)data, t->bytes, m->g->arena);
+    else
+        t->data = (uintptr_t)data % elem ? hd_dup(m->g->arena, data, t->bytes) : data;
     return HD_OK;
 }

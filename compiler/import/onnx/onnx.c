@@ -44,10 +44,15 @@ static hd_status import_model(struct hd_importer *m, struct hd_onnx_model_info *
     if (!graph.data || ir_version < 1)
         return hd_fail(m->ctx, HD_INVALID, "not an ONNX model: it holds no %s",
                        graph.data ? "IR version" : "graph");
-    if (m->opset < HD_ONNX_OPSET_MIN || m->opset > HD_ONNX_OPSET_MAX)
+    if (m->opset < 1)
         return hd_fail(m->ctx, HD_UNSUPPORTED,
-                       "opset %lld, allowed %d..%d; convert with onnx.version_converter",
-                       (long long)m->opset, HD_ONNX_OPSET_MIN, HD_ONNX_OPSET_MAX);
+                       "no opset of domain ai.onnx, want 1 or more: it has operations of other "
+                       "domains alone");
+    if (m->opset > HD_ONNX_OPSET_MAX)
+        hd_warn(m->ctx,
+                "warning: opset %lld is newer than %d: its operations are read as opset %d has "
+                "them",
+                (long long)m->opset, HD_ONNX_OPSET_MAX, HD_ONNX_OPSET_MAX);
     TRY(hd_onnx_parse_graph(m, graph, &parts));
     TRY(hd_onnx_import_network(m, &parts, bind));
     return hd_graph_verify(m->ctx, m->g);

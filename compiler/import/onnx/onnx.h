@@ -8,7 +8,7 @@
 #include "compiler/import/tensor_pb.h"
 #include "compiler/ir/ir.h"
 
-enum { HD_ONNX_OPSET_MIN = 1, HD_ONNX_OPSET_MAX = 21 };
+enum { HD_ONNX_OPSET_MAX = 26 }; /* the newest that was read when this was written */
 
 struct hd_slice {
     const uint8_t *data;

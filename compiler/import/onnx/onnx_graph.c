@@ -154,8 +154,8 @@ static hd_status add_input(struct hd_importer *m, const struct hd_onnx_value *v,
     int t = hd_dtype_from_onnx(v->elem_type);
     if (t < 0)
         return hd_fail(m->ctx, HD_UNSUPPORTED,
-                       "graph input '%s': ONNX data type %d, allowed 1..7, 9..13 and 16", v->name,
-                       v->elem_type);
+                       "graph input '%s': ONNX data type %d, allowed 1..7, 9..13 and 16..26",
+                       v->name, v->elem_type);
     TRY(hd_shape_check(m->ctx, v->name, (hd_dtype)t, v->rank, v->dim));
     if (hd_scope_has(m->scope, v->name))
         return hd_fail(m->ctx, HD_INVALID, "graph input '%s' appears twice", v->name);

@@ -65,7 +65,7 @@ hd_status import_EyeLike(struct hd_importer *m, const struct hd_onnx_node *n) {
     int x = hd_onnx_in(m, n, 0), t = a ? hd_dtype_from_onnx((int)a->i) : -1;
     if (a && t < 0)
         return hd_onnx_bad(m, n, HD_UNSUPPORTED,
-                           "dtype is ONNX data type %lld, allowed 1..7, 9..13 and 16",
+                           "dtype is ONNX data type %lld, allowed 1..7, 9..13 and 16..26",
                            (long long)a->i);
     int id = hd_onnx_emit(m, n, HD_IR_eyelike, 1, &x);
     hd_attr_set_int(m->g, id, "k", hd_onnx_int(n, "k", 0));

@@ -40,6 +40,12 @@ hd_status import_ConvInteger(struct hd_importer *m, const struct hd_onnx_node *n
     return hd_onnx_conv_attrs(m, n, emit(m, n, HD_IR_convinteger));
 }
 
+hd_status import_DeformConv(struct hd_importer *m, const struct hd_onnx_node *n) {
+    int id = emit(m, n, HD_IR_deformconv);
+    hd_onnx_copy_attrs(m, n, id, (const char *const[]){"offset_group", NULL});
+    return hd_onnx_conv_attrs(m, n, id);
+}
+
 hd_status import_ConvTranspose(struct hd_importer *m, const struct hd_onnx_node *n) {
     static const char *const names[] = {"output_padding", "output_shape", NULL};
     int id = emit(m, n, HD_IR_convtranspose);

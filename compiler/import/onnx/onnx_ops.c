@@ -49,10 +49,13 @@ hd_status hd_onnx_int_list(struct hd_importer *m, const struct hd_onnx_node *n, 
                            int i, int64_t *out, int max, int *out_n) {
     const struct hd_onnx_attr *a = hd_onnx_attr(n, name);
     const struct hd_tensor *t = i >= 0 ? hd_onnx_tensor(m, n, (size_t)i) : NULL;
+    const void *data = NULL;
     *out_n = -1;
     if (!a && !t) return HD_OK;
-    if (!a && (!t->data || t->rank > 1 || (t->dtype != HD_I64 && t->dtype != HD_I32)))
-        return hd_onnx_bad(m, n, t->data ? HD_INVALID : HD_UNSUPPORTED,
+    if (!a) TRY(hd_onnx_value(m, hd_onnx_in(m, n, (size_t)i), &data));
+    if (t) t = hd_onnx_tensor(m, n, (size_t)i);
+    if (!a && (!data || t->rank > 1 || (t->dtype != HD_I64 && t->dtype != HD_I32)))
+        return hd_onnx_bad(m, n, data ? HD_INVALID : HD_UNSUPPORTED,
                            "%s (input %d, '%s') must be a constant list of integers", name, i,
                            t->name);
     int64_t count = a ? (int64_t)a->n_ints : hd_tensor_elems(t);
@@ -61,8 +64,8 @@ hd_status hd_onnx_int_list(struct hd_importer *m, const struct hd_onnx_node *n, 
                            (long long)count, max);
     for (int64_t k = 0; k < count; k++)
         out[k] = a                    ? a->ints[k]
-                 : t->dtype == HD_I64 ? ((const int64_t *)t->data)[k]
-                                      : ((const int32_t *)t->data)[k];
+                 : t->dtype == HD_I64 ? ((const int64_t *)data)[k]
+                                      : ((const int32_t *)data)[k];
     *out_n = (int)count;
     return HD_OK;
 }

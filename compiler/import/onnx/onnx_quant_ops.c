@@ -2,7 +2,7 @@
  * legalisation has one kind of pattern to find and gives the same q operations for both forms. */
 #include <string.h>
 
-#include "compiler/import/onnx/onnx_ops.h"
+#include "compiler/import/onnx/onnx_quant.h"
 
 /* A scale or zero point with n values where the file has one; only constants need it. */
 static int spread(struct hd_importer *m, int tensor, int64_t n) {
@@ -32,20 +32,57 @@ static void set_axis(struct hd_importer *m, int node, int64_t axis) {
         hd_attr_set_int(m->g, node, "axis", axis < 0 ? axis + x->rank : axis);
 }
 
+/* Types for which the IR has quantize and dequantize. */
+static bool is_plain(hd_dtype t) {
+    return t == HD_I8 || t == HD_U8 || t == HD_I16 || t == HD_U16;
+}
+
+/* The type that attribute output_dtype names, else def. */
+static hd_status named_type(struct hd_importer *m, const struct hd_onnx_node *n, hd_dtype def,
+                            hd_dtype *out) {
+    int64_t given = hd_onnx_int(n, "output_dtype", 0);
+    int t = given ? hd_dtype_from_onnx((int)given) : (int)def;
+    if (t < 0)
+        return hd_onnx_bad(m, n, HD_UNSUPPORTED,
+                           "output_dtype is ONNX data type %lld, allowed 1..7, 9..13 and 16..26",
+                           (long long)given);
+    *out = (hd_dtype)t;
+    return HD_OK;
+}
+
 hd_status import_QuantizeLinear(struct hd_importer *m, const struct hd_onnx_node *n) {
+    struct hd_onnx_build b = {m, n, HD_OK};
     int in[3] = {hd_onnx_in(m, n, 0), hd_onnx_in(m, n, 1), hd_onnx_in(m, n, 2)};
-    if (in[2] < 0) in[2] = zeros(m, n, HD_U8, in[1]);
+    hd_dtype t = HD_U8;
+    TRY(named_type(m, n, in[2] < 0 ? HD_U8 : m->g->tensors[in[2]].dtype, &t));
+    if (!is_plain(t) || hd_onnx_int(n, "block_size", 0)) return hd_onnx_quantize_wide(m, n, t);
+    in[1] = hd_build_f32(&b, "scale", in[1]);
+    TRY(b.s);
+    if (in[2] < 0) in[2] = zeros(m, n, t, in[1]);
     int id = hd_onnx_emit(m, n, HD_IR_quantize, 3, in);
     set_axis(m, id, hd_onnx_int(n, "axis", 1));
     return hd_onnx_done(m, id);
 }
 
 hd_status import_DequantizeLinear(struct hd_importer *m, const struct hd_onnx_node *n) {
-    int in[3] = {hd_onnx_in(m, n, 0), hd_onnx_in(m, n, 1), hd_onnx_in(m, n, 2)};
-    if (in[2] < 0) in[2] = zeros(m, n, m->g->tensors[in[0]].dtype, in[1]);
-    int id = hd_onnx_emit(m, n, HD_IR_dequantize, 3, in);
+    struct hd_onnx_build b = {m, n, HD_OK};
+    int in[3] = {hd_onnx_in(m, n, 0), hd_onnx_in(m, n, 1), hd_onnx_in(m, n, 2)}, y;
+    hd_dtype t = m->g->tensors[in[1]].dtype;
+    TRY(named_type(m, n, t == HD_F8E8M0 ? HD_F32 : t, &t));
+    in[0] = hd_onnx_whole_bytes(&b, "x", in[0]);
+    TRY(b.s);
+    hd_dtype from = m->g->tensors[in[0]].dtype;
+    if ((!is_plain(from) && from != HD_I32) || hd_onnx_int(n, "block_size", 0))
+        return hd_onnx_dequantize_wide(m, n, t);
+    in[1] = hd_build_f32(&b, "scale", in[1]);
+    in[2] = hd_onnx_whole_bytes(&b, "zero", in[2]);
+    TRY(b.s);
+    if (in[2] < 0) in[2] = zeros(m, n, from, in[1]);
+    int id = t == HD_F32 ? hd_onnx_emit(m, n, HD_IR_dequantize, 3, in)
+                         : hd_onnx_emit_inner(m, n, HD_IR_dequantize, "wide", 3, in, &y);
     set_axis(m, id, hd_onnx_int(n, "axis", 1));
-    return hd_onnx_done(m, id);
+    TRY(hd_onnx_done(m, id));
+    return t == HD_F32 ? HD_OK : hd_build_end(&b, 0, hd_build_cast(&b, "typed", y, t));
 }
 
 static hd_status left_out(struct hd_importer *m, const struct hd_onnx_node *n, size_t i) {
@@ -55,8 +92,11 @@ static hd_status left_out(struct hd_importer *m, const struct hd_onnx_node *n, s
 hd_status hd_onnx_dequantized(struct hd_importer *m, const struct hd_onnx_node *n,
                               const char *suffix, size_t x, size_t scale, size_t zero, int64_t axis,
                               int *out) {
+    struct hd_onnx_build b = {m, n, HD_OK};
     int in[3] = {hd_onnx_in(m, n, x), hd_onnx_in(m, n, scale), hd_onnx_in(m, n, zero)};
     if (in[0] < 0 || in[1] < 0) return left_out(m, n, in[0] < 0 ? x : scale);
+    in[1] = hd_build_f32(&b, suffix, in[1]);
+    TRY(b.s);
     if (in[2] < 0) in[2] = zeros(m, n, m->g->tensors[in[0]].dtype, in[1]);
     int64_t ns = hd_tensor_elems(&m->g->tensors[in[1]]),
             nz = hd_tensor_elems(&m->g->tensors[in[2]]);
@@ -69,8 +109,11 @@ hd_status hd_onnx_dequantized(struct hd_importer *m, const struct hd_onnx_node *
 
 hd_status hd_onnx_quantized(struct hd_importer *m, const struct hd_onnx_node *n, int value,
                             size_t scale, size_t zero, hd_dtype type) {
+    struct hd_onnx_build b = {m, n, HD_OK};
     int in[3] = {value, hd_onnx_in(m, n, scale), hd_onnx_in(m, n, zero)};
     if (in[1] < 0) return left_out(m, n, scale);
+    in[1] = hd_build_f32(&b, "y_scale", in[1]);
+    TRY(b.s);
     if (in[2] < 0) in[2] = zeros(m, n, type, in[1]);
     int id = hd_onnx_emit(m, n, HD_IR_quantize, 3, in);
     set_axis(m, id, 1);

@@ -5,8 +5,10 @@
 #include "compiler/import/tensor_pb.h"
 
 static hd_status cast_to(struct hd_importer *m, const struct hd_onnx_node *n, hd_dtype t) {
+    static const char *const attrs[] = {"saturate", "round_mode", NULL};
     int x = hd_onnx_in(m, n, 0), id = hd_onnx_emit(m, n, HD_IR_cast, 1, &x);
     hd_attr_set_string(m->g, id, "to", hd_dtype_name(t));
+    if (t >= HD_F8E4M3FN) hd_onnx_copy_attrs(m, n, id, attrs);
     return hd_onnx_done(m, id);
 }
 
@@ -25,13 +27,24 @@ hd_status import_Cast(struct hd_importer *m, const struct hd_onnx_node *n) {
         if (!strcmp(old[i].name, name)) t = (int)old[i].type;
     if (t < 0)
         return hd_onnx_bad(m, n, HD_UNSUPPORTED,
-                           "to is ONNX data type %lld, allowed 1..7, 9..13 and 16",
+                           "to is ONNX data type %lld, allowed 1..7, 9..13 and 16..26",
                            (long long)hd_onnx_int(n, "to", 0));
     return cast_to(m, n, (hd_dtype)t);
 }
 
 hd_status import_CastLike(struct hd_importer *m, const struct hd_onnx_node *n) {
     return cast_to(m, n, hd_onnx_tensor(m, n, 1)->dtype);
+}
+
+hd_status import_BitCast(struct hd_importer *m, const struct hd_onnx_node *n) {
+    int x = hd_onnx_in(m, n, 0), t = hd_dtype_from_onnx((int)hd_onnx_int(n, "to", 0));
+    if (t < 0)
+        return hd_onnx_bad(m, n, HD_UNSUPPORTED,
+                           "to is ONNX data type %lld, allowed 1..7, 9..13 and 16..26",
+                           (long long)hd_onnx_int(n, "to", 0));
+    int id = hd_onnx_emit(m, n, HD_IR_bitcast, 1, &x);
+    hd_attr_set_string(m->g, id, "to", hd_dtype_name((hd_dtype)t));
+    return hd_onnx_done(m, id);
 }
 
 /* One IR operation when the shape of x is known, and another that works it out in the run. */

@@ -8,7 +8,7 @@ static hd_status typed(struct hd_importer *m, const struct hd_onnx_node *n, enum
     for (size_t i = 0; i < 5; i++) in[i] = hd_onnx_in(m, n, i);
     if (t < 0)
         return hd_onnx_bad(m, n, HD_UNSUPPORTED,
-                           "output_datatype is %lld, allowed 1..7, 9..13 and 16",
+                           "output_datatype is %lld, allowed 1..7, 9..13 and 16..26",
                            (long long)hd_onnx_int(n, "output_datatype", 1));
     int id = hd_onnx_emit(m, n, op, (int)n->n_in, in);
     if (kind) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct msg { /* one protobuf message under construction */
-    uint8_t b[4096];
+    uint8_t b[8192];
     size_t n;
 };
 

@@ -12,9 +12,10 @@
 #include "compiler/import/import.h"
 #include "test/unit/import/build.h"
 
-enum { F32 = 1, I64 = 7, F16 = 10 };
+enum { F32 = 1, I64 = 7, F16 = 10, BF16 = 16, F8 = 17, U4 = 21, I4 = 22, I2 = 26 };
 
-/* x f32[2,3,4], h f16[2], t i64[2,4] and the constants k i64[1] = {2}, c f32[3] -> node -> y */
+/* x f32[2,3,4], h f16[2], t i64[2,4], q f32[1,4,2,8], kv f32[1,2,3,8] and the constants k i64[1] =
+ * {2}, c f32[3], s f16[3], b f32[2,2,4], i4[3], i2[3], f8[3] -> node -> y */
 static hd_status import(hd_ctx *ctx, const struct msg *node, int64_t opset, hd_graph **g) {
     static const float c[3] = {1, 2, 3};
     struct msg graph = {.n = 0}, k = tensor_msg("k", I64, 1, (int64_t[]){1}, (int64_t[]){2}, 8);
@@ -23,6 +24,18 @@ static hd_status import(hd_ctx *ctx, const struct msg *node, int64_t opset, hd_g
     put_msg(&graph, 5, &k);
     k = tensor_msg("c", F32, 1, (int64_t[]){3}, c, sizeof c);
     put_msg(&graph, 5, &k);
+    k = tensor_msg("s", F16, 1, (int64_t[]){3}, (uint16_t[]){0x3c00, 0x4000, 0x3800}, 6);
+    put_msg(&graph, 5, &k);
+    k = tensor_msg("b", F32, 3, (int64_t[]){2, 2, 4}, (float[16]){1}, 64);
+    put_msg(&graph, 5, &k);
+    k = tensor_msg("i4", I4, 1, (int64_t[]){3}, (uint8_t[]){0x7f, 0x08}, 2);
+    put_msg(&graph, 5, &k);
+    k = tensor_msg("i2", I2, 1, (int64_t[]){3}, (uint8_t[]){0x2d}, 1);
+    put_msg(&graph, 5, &k);
+    k = tensor_msg("f8", F8, 1, (int64_t[]){3}, (uint8_t[]){0x38, 0, 0}, 3);
+    put_msg(&graph, 5, &k);
+    put_value(&graph, 11, "q", F32, 4, (int64_t[]){1, 4, 2, 8});
+    put_value(&graph, 11, "kv", F32, 4, (int64_t[]){1, 2, 3, 8});
     put_value(&graph, 11, "x", F32, 3, (int64_t[]){2, 3, 4});
     put_value(&graph, 11, "h", F16, 1, (int64_t[]){2});
     put_value(&graph, 11, "t", I64, 2, (int64_t[]){2, 4});
@@ -123,8 +136,58 @@ static void one_form(void **state) {
     refused(&n, 9, "dtype is ONNX data type 8");
 }
 
+/* Types that quantize and dequantize of the IR lack: by the operations that it has. */
+static void quantisation(void **state) {
+    (void)state;
+    struct msg n = node_msg("DequantizeLinear", "i4", "s", NULL, "y");
+    attr_int(&n, "axis", 0);
+    BECOMES(&n, 21, "const node.x i8[3] = {-1, 7, -8}",
+            "const node.scale f32[3] = {0x1p+0, 0x1p+1, 0x1p-1}",
+            "node.wide f32[3] = dequantize(node.x, node.scale, node.zero_point) axis=0",
+            "node.typed f16[3] = cast(node.wide) to=\"f16\"");
+    n = node_msg("DequantizeLinear", "i2", "c", NULL, "y");
+    attr_int(&n, "axis", 0);
+    BECOMES(&n, 25, "const node.x i8[3] = {1, -1, -2}", "y f32[3] = dequantize(node.x, c,");
+    n = node_msg("DequantizeLinear", "f8", "c", NULL, "y");
+    attr_int(&n, "axis", 0);
+    BECOMES(&n, 19, "const y f32[3] = {0x1p+0, 0x0p+0, 0x0p+0}");
+    n = node_msg("QuantizeLinear", "x", "b", NULL, "y"); /* blocks of 2 of 3 rows */
+    attr_int(&n, "axis", 1);
+    attr_int(&n, "block_size", 2);
+    attr_int(&n, "output_dtype", U4);
+    BECOMES(&n, 21, "const node.scale f32[2,3,4] = #", "node.steps f32[2,3,4] = div(x, node.scale)",
+            "node.clipped f32[2,3,4] = clip(node.rounded, node.lo, node.hi)",
+            "y u4[2,3,4] = cast(node.clipped) @node to=\"u4\"");
+    n = node_msg("QuantizeLinear", "x", "b", NULL, "y");
+    attr_int(&n, "axis", 1);
+    attr_int(&n, "block_size", 3);
+    refused(&n, 21, "do not fit axis 1 of 'x' in blocks of 3");
+}
+
+/* Attention is products and a softmax; two query heads that share keys are rows of one product. */
+static void transformers(void **state) {
+    (void)state;
+    struct msg n = node_msg("Attention", "q", "kv", "kv", "y");
+    attr_int(&n, "is_causal", 1);
+    BECOMES(&n, 23, "node.scores f32[1,2,4,8] = reshape(node.scaled) shape=[1,2,4,8]",
+            "node.causal f32[2,3] = ", "node.weights f32[1,4,2,3] = softmax(node.biased)",
+            "y f32[1,4,2,8] = identity(");
+    n = node_msg("Attention", "q", "q", "kv", "y");
+    refused(&n, 23, "the sizes and lengths must be equal");
+    n = node_msg("Attention", "x", "x", "x", "y");
+    refused(&n, 23, "q_num_heads and kv_num_heads");
+    n = node_msg("RMSNormalization", "x", "c", NULL, "y");
+    attr_int(&n, "axis", 1);
+    refused(&n, 23, "does not broadcast");
+    n = node_msg("Swish", "x", NULL, NULL, "y");
+    attr_float(&n, "alpha", 2);
+    BECOMES(&n, 24, "node.scaled f32[2,3,4] = mul(x, node.alpha)",
+            "node.gate f32[2,3,4] = sigmoid(node.scaled)", "node.y f32[2,3,4] = mul(x, node.gate)");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(attributes_become_operands),
-                                       cmocka_unit_test(one_form)};
+                                       cmocka_unit_test(one_form), cmocka_unit_test(quantisation),
+                                       cmocka_unit_test(transformers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,24 @@ static void operations(void **state) {
     becomes(&n, 11, "y f32[1,1,3,8,8,1] = reshape(x)");
 }
 
+/* What is known of a newer opset runs, and the program is told. */
+static void newer_opsets_warn(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    struct msg n = node_msg("Relu", "x", NULL, NULL, "y");
+    hd_graph *g;
+    assert_int_equal(import_node(ctx, &n, 26, &g), HD_OK);
+    assert_string_equal(hd_warnings(ctx), "");
+    hd_graph_destroy(g);
+    for (int i = 0; i < 2; i++) { /* once, however often */
+        assert_int_equal(import_node(ctx, &n, 99, &g), HD_OK);
+        assert_string_equal(hd_warnings(ctx), "warning: opset 99 is newer than 26: its operations "
+                                              "are read as opset 26 has them\n");
+        hd_graph_destroy(g);
+    }
+    hd_ctx_destroy(ctx);
+}
+
 static void wrong_models(void **state) {
     (void)state;
     struct msg n = node_msg("Fancy", "x", NULL, NULL, "y");
@@ -110,7 +128,7 @@ static void wrong_models(void **state) {
     put_str(&n, 7, "com.example");
     refused(&n, 13, HD_UNSUPPORTED, "com.example");
     n = node_msg("Relu", "x", NULL, NULL, "y");
-    refused(&n, 99, HD_UNSUPPORTED, "opset 99, allowed 1..21");
+    refused(&n, 0, HD_UNSUPPORTED, "no opset of domain ai.onnx");
     n = node_msg("Relu", "nowhere", NULL, NULL, "y");
     refused(&n, 13, HD_INVALID, "input 0 ('nowhere') is no graph input");
     n = node_msg("Relu", "y", NULL, NULL, "y");
@@ -268,6 +286,7 @@ static void tensor_files(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations),
+        cmocka_unit_test(newer_opsets_warn),
         cmocka_unit_test(wrong_models),
         cmocka_unit_test(shapes_are_limited_before_allocation),
         cmocka_unit_test(qlinear_becomes_qconv),

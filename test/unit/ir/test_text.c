@@ -33,7 +33,7 @@ static hd_graph *rich(void) {
     int x = hd_graph_tensor(g, "input", HD_F32, 1, four),
         y = hd_graph_tensor(g, "a \"b\"\\\n\xc3\xa9", HD_F32, 0, NULL);
     int z = hd_graph_tensor(g, "onnx::Add_1", HD_F32, 0, NULL);
-    int keep[16], n = 0;
+    int keep[HD_DTYPES + 4], n = 0;
     keep[n++] = hd_graph_const(g, "f32", HD_F32, 1, four, f);
     keep[n++] = hd_graph_const(g, "f64", HD_F64, 1, two, d);
     keep[n++] = hd_graph_const(g, "i64", HD_I64, 1, two, i64);
