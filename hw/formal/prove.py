@@ -33,6 +33,7 @@ OPAQUE = "hd_compute"
 FRESH = bool(os.environ.get("FRESH"))
 JOBS = int(os.environ.get("JOBS", os.cpu_count()))
 VERSION = subprocess.run(["yosys", "-V"], text=True, stdout=subprocess.PIPE).stdout
+WRONG = "Resizing cell port", "implicitly declared"  # warnings of yosys that are errors: a port lost bits, or its name
 BUFFER_BITS = 128    # a larger buffer is proved one bit wide: its control sees no data, its bits are alike
 
 
@@ -42,6 +43,9 @@ def yosys(script, log, limit=None):
     p = subprocess.run(["yosys", "-p", script], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                        preexec_fn=bound)
     rc, out = (124 if p.returncode < 0 else p.returncode), p.stdout
+    lost = [line for line in out.splitlines() if any(w in line for w in WRONG)]
+    if lost and not rc:
+        rc, out = 1, out + "\n" + lost[0]
     with open(log, "w") as f:
         f.write(out)
     return rc, out
@@ -70,7 +74,8 @@ def closure(module, texts):
         m = todo.pop()
         names.insert(0, m)
         todo += [n for n in set(re.findall(r"^ +(hd_\w+) (?:#\(|\w+ \()", texts[m], re.M)) - set(names) if n in texts]
-    return sorted(set(names) - {module}) + [module]
+    own = [n for n in sorted(texts) if n.endswith("_pkg") and any(f"{n}::" in texts[m] for m in names)]
+    return own + sorted(set(names) - {module}) + [module]
 
 
 def write_files(folder, names, texts):

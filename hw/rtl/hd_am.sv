@@ -10,39 +10,32 @@ module hd_am #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
   parameter int unsigned Words    = hd_cfg_pkg::AmWords
 ) (
-  input  logic            clk_i,
-  input  logic            rst_ni,
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
 
   // MX: read (for accumulate) and write
-  input  logic            mx_re_i,
-  input  logic [23:0]     mx_raddr_i,
-  output logic [32*N-1:0] mx_rdata_o,
-  input  logic            mx_we_i,
-  input  logic [23:0]     mx_waddr_i,
-  input  logic [32*N-1:0] mx_wdata_i,
+  input  hd_bus_pkg::word_t     mx_i,
+  output logic [32*N-1:0]       mx_rdata_o,
+  input  hd_bus_pkg::word_t     mxw_i,
+  input  logic [32*N-1:0]       mxw_wdata_i,
 
   // VX: two reads and a write
-  input  logic            vxa_req_i,
-  input  logic [23:0]     vxa_addr_i,
-  output logic            vxa_gnt_o,
-  output logic [32*N-1:0] vxa_rdata_o,
-  input  logic            vxb_req_i,
-  input  logic [23:0]     vxb_addr_i,
-  output logic            vxb_gnt_o,
-  output logic [32*N-1:0] vxb_rdata_o,
-  input  logic            vxw_req_i,
-  input  logic [23:0]     vxw_addr_i,
-  output logic            vxw_gnt_o,
-  input  logic [32*N-1:0] vxw_wdata_i,
+  input  hd_bus_pkg::word_t     vxa_i,
+  output logic                  vxa_gnt_o,
+  output logic [32*N-1:0]       vxa_rdata_o,
+  input  hd_bus_pkg::word_t     vxb_i,
+  output logic                  vxb_gnt_o,
+  output logic [32*N-1:0]       vxb_rdata_o,
+  input  hd_bus_pkg::word_t     vxw_i,
+  output logic                  vxw_gnt_o,
+  input  logic [32*N-1:0]       vxw_wdata_i,
 
   // LX write and ST read: byte addresses of AxiBytes-aligned chunks
-  input  logic                  lx_req_i,
-  input  logic [27:0]           lx_addr_i,
+  input  hd_bus_pkg::chunk_t    lx_i,  // its xm is hd_xm's
   input  logic [8*AxiBytes-1:0] lx_wdata_i,
   input  logic [AxiBytes-1:0]   lx_be_i,
   output logic                  lx_gnt_o,
-  input  logic                  st_req_i,
-  input  logic [27:0]           st_addr_i,
+  input  hd_bus_pkg::chunk_t    st_i,
   output logic                  st_gnt_o,
   output logic [8*AxiBytes-1:0] st_rdata_o
 );
@@ -53,25 +46,25 @@ module hd_am #(
 
   logic mx_rbank, mx_wbank, a_bank, b_bank, w_bank, lx_bank, st_bank;
   logic [23:0] lx_word, st_word;
-  assign lx_word  = 24'(lx_addr_i >> OffBits);
-  assign st_word  = 24'(st_addr_i >> OffBits);
+  assign lx_word  = 24'(lx_i.addr >> OffBits);
+  assign st_word  = 24'(st_i.addr >> OffBits);
   assign lx_bank  = lx_word[RowBits];
   assign st_bank  = st_word[RowBits];
-  assign mx_rbank = mx_raddr_i[RowBits];
-  assign mx_wbank = mx_waddr_i[RowBits];
-  assign a_bank   = vxa_addr_i[RowBits];
-  assign b_bank   = vxb_addr_i[RowBits];
-  assign w_bank   = vxw_addr_i[RowBits];
+  assign mx_rbank = mx_i.addr[RowBits];
+  assign mx_wbank = mxw_i.addr[RowBits];
+  assign a_bank   = vxa_i.addr[RowBits];
+  assign b_bank   = vxb_i.addr[RowBits];
+  assign w_bank   = vxw_i.addr[RowBits];
 
-  assign vxa_gnt_o = vxa_req_i && !(mx_re_i && mx_rbank == a_bank);
-  assign vxb_gnt_o = vxb_req_i && !(mx_re_i && mx_rbank == b_bank) &&
-                     !(vxa_req_i && a_bank == b_bank);
-  assign vxw_gnt_o = vxw_req_i && !(mx_we_i && mx_wbank == w_bank);
+  assign vxa_gnt_o = vxa_i.req && !(mx_i.req && mx_rbank == a_bank);
+  assign vxb_gnt_o = vxb_i.req && !(mx_i.req && mx_rbank == b_bank) &&
+                     !(vxa_i.req && a_bank == b_bank);
+  assign vxw_gnt_o = vxw_i.req && !(mxw_i.req && mx_wbank == w_bank);
 
-  assign st_gnt_o  = st_req_i && !(mx_re_i && mx_rbank == st_bank) &&
-                     !(vxa_req_i && a_bank == st_bank) && !(vxb_req_i && b_bank == st_bank);
-  assign lx_gnt_o  = lx_req_i && !(mx_we_i && mx_wbank == lx_bank) &&
-                     !(vxw_req_i && w_bank == lx_bank);
+  assign st_gnt_o  = st_i.am && !(mx_i.req && mx_rbank == st_bank) &&
+                     !(vxa_i.req && a_bank == st_bank) && !(vxb_i.req && b_bank == st_bank);
+  assign lx_gnt_o  = lx_i.am && !(mxw_i.req && mx_wbank == lx_bank) &&
+                     !(vxw_i.req && w_bank == lx_bank);
 
   // A chunk of LX in word form: the data repeats, the lane enables choose.
   logic [32*N-1:0] lx_row;
@@ -81,7 +74,7 @@ module hd_am #(
     lx_lanes = '0;
     for (int unsigned n = 0; n < N; n++)
       lx_lanes[n] = lx_be_i[4 * n % Chunk] &&
-                    4 * n / Chunk == 32'(lx_addr_i[OffBits-1:0]) / Chunk;
+                    4 * n / Chunk == 32'(lx_i.addr[OffBits-1:0]) / Chunk;
   end
 
   if (Chunk < AxiBytes) begin : gen_idle
@@ -93,8 +86,8 @@ module hd_am #(
 
   for (genvar b = 0; b < 2; b++) begin : gen_bank
     logic mx_r, mx_w, a_here, b_here, w_here, lx_here, st_here;
-    assign mx_r   = mx_re_i && mx_rbank == (b == 1);
-    assign mx_w   = mx_we_i && mx_wbank == (b == 1);
+    assign mx_r   = mx_i.req && mx_rbank == (b == 1);
+    assign mx_w   = mxw_i.req && mx_wbank == (b == 1);
     assign a_here = vxa_gnt_o && a_bank == (b == 1);
     assign b_here = vxb_gnt_o && b_bank == (b == 1);
     assign w_here = vxw_gnt_o && w_bank == (b == 1);
@@ -108,14 +101,14 @@ module hd_am #(
     ) u_ram (
       .clk_i,
       .re_i   (mx_r || a_here || b_here || st_here),
-      .raddr_i(mx_r   ? mx_raddr_i[RowBits-1:0] :
-               a_here ? vxa_addr_i[RowBits-1:0] :
-               b_here ? vxb_addr_i[RowBits-1:0] : st_word[RowBits-1:0]),
+      .raddr_i(mx_r   ? mx_i.addr[RowBits-1:0] :
+               a_here ? vxa_i.addr[RowBits-1:0] :
+               b_here ? vxb_i.addr[RowBits-1:0] : st_word[RowBits-1:0]),
       .rdata_o(rdata[32 * N * b +: 32 * N]),
       .we_i   (mx_w || w_here ? '1 : lx_here ? lx_lanes : '0),
-      .waddr_i(mx_w   ? mx_waddr_i[RowBits-1:0] :
-               w_here ? vxw_addr_i[RowBits-1:0] : lx_word[RowBits-1:0]),
-      .wdata_i(mx_w ? mx_wdata_i : w_here ? vxw_wdata_i : lx_row)
+      .waddr_i(mx_w   ? mxw_i.addr[RowBits-1:0] :
+               w_here ? vxw_i.addr[RowBits-1:0] : lx_word[RowBits-1:0]),
+      .wdata_i(mx_w ? mxw_wdata_i : w_here ? vxw_wdata_i : lx_row)
     );
   end
 
@@ -124,14 +117,14 @@ module hd_am #(
   logic [OffBits:0] st_sel_q;  // byte in `rdata`
 
   always_ff @(posedge clk_i) begin
-    mx_q      <= rst_ni && mx_re_i;
+    mx_q      <= rst_ni && mx_i.req;
     a_q       <= rst_ni && vxa_gnt_o;
     b_q       <= rst_ni && vxb_gnt_o;
     mx_bank_q <= mx_rbank;
     a_bank_q  <= a_bank;
     b_bank_q  <= b_bank;
     st_q      <= rst_ni && st_gnt_o;
-    st_sel_q  <= {st_bank, st_addr_i[OffBits-1:0]};
+    st_sel_q  <= {st_bank, st_i.addr[OffBits-1:0]};
     if (st_q) st_rdata_o <= (8 * AxiBytes)'(rdata[{st_sel_q, 3'd0} +: 8 * Chunk]);
     if (mx_q) mx_rdata_o <= mx_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];
     if (a_q) vxa_rdata_o <= a_bank_q ? rdata[64*N-1:32*N] : rdata[32*N-1:0];

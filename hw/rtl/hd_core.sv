@@ -13,9 +13,8 @@ module hd_core #(
   input  logic                  stop_i,
   output logic                  drained_o,
 
-  // Configuration: segment s at [64 * s +: 64], [32 * s +: 32]
-  input  logic [127:0]          seg_ptr_i,
-  input  logic [63:0]           seg_bytes_i,
+  // Configuration
+  input  hd_bus_pkg::segments_t seg_i,
   input  logic [31:0]           code_offset_i,
   input  logic [31:0]           watchdog_i,
 
@@ -42,21 +41,17 @@ module hd_core #(
   output logic [6:0]            wr_bytes_o,    // written in this cycle
 
   // AXI
-  output logic                  arvalid_o,
-  input  logic                  arready_i,
-  output logic [63:0]           araddr_o,
-  output logic [7:0]            arlen_o,
+  output hd_bus_pkg::burst_t    ar_o,
   output logic [1:0]            arid_o,
+  input  logic                  arready_i,
   input  logic                  rvalid_i,
   output logic                  rready_o,
   input  logic [8*AxiBytes-1:0] rdata_i,
   input  logic [1:0]            rresp_i,
   input  logic                  rlast_i,
   input  logic [1:0]            rid_i,
-  output logic                  awvalid_o,
+  output hd_bus_pkg::burst_t    aw_o,
   input  logic                  awready_i,
-  output logic [63:0]           awaddr_o,
-  output logic [7:0]            awlen_o,
   output logic                  wvalid_o,
   input  logic                  wready_i,
   output logic [8*AxiBytes-1:0] wdata_o,
@@ -80,11 +75,11 @@ module hd_core #(
   logic [4:0]  fetch_code, issue_code;
   logic [2:0]  issue_unit;
 
-  logic [2:0]            ar_valid, ar_ready, r_valid, r_ready;
-  logic [191:0]          ar_addr;
-  logic [23:0]           ar_len;
+  hd_bus_pkg::burst_t    fetch_ar, lx_ar, lw_ar;
+  hd_bus_pkg::beat_t     fetch_r, lx_r, lw_r;
+  logic [2:0]            ar_ready;  // of fetch, LX, LW
+  logic                  lx_r_ready;
   logic [8*AxiBytes-1:0] r_data;
-  logic                  r_err, r_last;
 
   hd_fetch #(
     .AxiBytes(AxiBytes)
@@ -94,17 +89,17 @@ module hd_core #(
     .run_i        (!stop_i),
     .stop_i,
     .drained_o    (fetch_drained),
-    .image_ptr_i  (seg_ptr_i[63:0]),
-    .image_bytes_i(seg_bytes_i[31:0]),
+    .image_ptr_i  (seg_i.image.ptr),
+    .image_bytes_i(seg_i.image.bytes),
     .code_offset_i,
-    .ar_valid_o   (ar_valid[0]),
+    .ar_valid_o   (fetch_ar.valid),
     .ar_ready_i   (ar_ready[0]),
-    .ar_addr_o    (ar_addr[63:0]),
-    .ar_len_o     (ar_len[7:0]),
-    .r_valid_i    (r_valid[0]),
+    .ar_addr_o    (fetch_ar.addr),
+    .ar_len_o     (fetch_ar.len),
+    .r_valid_i    (fetch_r.valid),
     .r_data_i     (r_data),
-    .r_err_i      (r_err),
-    .r_last_i     (r_last),
+    .r_err_i      (fetch_r.err),
+    .r_last_i     (fetch_r.last),
     .word_valid_o (word_valid),
     .word_ready_i (word_ready),
     .word_o       (word),
@@ -113,9 +108,6 @@ module hd_core #(
     .err_o        (fetch_err),
     .err_code_o   (fetch_code)
   );
-  assign r_ready[0] = 1'b1;
-  assign r_ready[2] = 1'b1;
-
   // Bit or part u of each belongs to unit u.
   logic [5:0]   w_valid, w_ready, want, grant, signal, idle, took, overflow;
   logic [191:0] wait_mask, signal_mask, pc, done_pc, next_pc;
@@ -176,7 +168,7 @@ module hd_core #(
   logic [5:0]  op_valid, op_ready, op_done, op_err, active, stall_sem;
   logic [23:0] op_code;
   logic [29:0] op_err_code, queued;
-  logic [95:0] op_tag, tag;
+  logic [95:0] unused_tag, tag;
 
   logic [32*hd_isa_pkg::LxWords-1:0] lx_params;
   logic [32*hd_isa_pkg::LwWords-1:0] lw_params;
@@ -187,10 +179,7 @@ module hd_core #(
   assign op_valid[Seq]    = 1'b0;
   assign op_ready[Seq]    = 1'b1;
   assign op_code[3:0]     = '0;
-  assign op_done[Seq]     = 1'b0;
-  assign op_err[Seq]      = 1'b0;
-  assign op_err_code[4:0] = '0;
-  assign op_tag[15:0]     = '0;
+  assign unused_tag[15:0] = '0;
   assign queued[4:0]      = '0;
   assign active[Seq]      = issue_active;
   assign stall_sem[Seq]   = issue_stall;
@@ -217,7 +206,7 @@ module hd_core #(
     .op_ready_i   (op_ready[Lx]),
     .op_code_o    (op_code[4*Lx+:4]),
     .op_params_o  (lx_params),
-    .op_tag_o     (op_tag[16*Lx+:16]),
+    .op_tag_o     (unused_tag[16*Lx+:16]),
     .op_done_i    (op_done[Lx]),
     .op_err_i     (op_err[Lx]),
     .idle_o       (idle[Lx]),
@@ -252,7 +241,7 @@ module hd_core #(
     .op_ready_i   (op_ready[Lw]),
     .op_code_o    (op_code[4*Lw+:4]),
     .op_params_o  (lw_params),
-    .op_tag_o     (op_tag[16*Lw+:16]),
+    .op_tag_o     (unused_tag[16*Lw+:16]),
     .op_done_i    (op_done[Lw]),
     .op_err_i     (op_err[Lw]),
     .idle_o       (idle[Lw]),
@@ -287,7 +276,7 @@ module hd_core #(
     .op_ready_i   (op_ready[Mx]),
     .op_code_o    (op_code[4*Mx+:4]),
     .op_params_o  (mx_params),
-    .op_tag_o     (op_tag[16*Mx+:16]),
+    .op_tag_o     (unused_tag[16*Mx+:16]),
     .op_done_i    (op_done[Mx]),
     .op_err_i     (op_err[Mx]),
     .idle_o       (idle[Mx]),
@@ -322,7 +311,7 @@ module hd_core #(
     .op_ready_i   (op_ready[Vx]),
     .op_code_o    (op_code[4*Vx+:4]),
     .op_params_o  (vx_params),
-    .op_tag_o     (op_tag[16*Vx+:16]),
+    .op_tag_o     (unused_tag[16*Vx+:16]),
     .op_done_i    (op_done[Vx]),
     .op_err_i     (op_err[Vx]),
     .idle_o       (idle[Vx]),
@@ -357,7 +346,7 @@ module hd_core #(
     .op_ready_i   (op_ready[St]),
     .op_code_o    (op_code[4*St+:4]),
     .op_params_o  (st_params),
-    .op_tag_o     (op_tag[16*St+:16]),
+    .op_tag_o     (unused_tag[16*St+:16]),
     .op_done_i    (op_done[St]),
     .op_err_i     (op_err[St]),
     .idle_o       (idle[St]),
@@ -372,38 +361,38 @@ module hd_core #(
   );
 
   // ---- DMA -------------------------------------------------------------------------------------
-  logic                  lx_drained, lw_drained, st_drained;
-  logic                  lx_req, lx_gnt, st_req, st_gnt, wm_we, pm_we, tm_we, wm_col;
-  logic                  lx_am_req, lx_am_gnt, st_am_req, st_am_gnt;
-  logic [8*AxiBytes-1:0] st_am_rdata;
-  logic [5:0]            wm_k;
-  logic [27:0]           lx_addr, st_addr;
-  logic [8*AxiBytes-1:0] lx_wdata, lw_wdata, st_rdata;
-  logic [AxiBytes-1:0]   lx_be;
-  logic [23:0]           lw_addr;
-  logic [8:0]            lw_part;
-  logic                  lx_stall_mem, lx_stall_bank, lw_stall_mem, st_stall_mem, st_stall_bank;
-  logic [6:0]            w_bytes;
+  hd_bus_pkg::result_t    lx_res, lw_res, mx_res, vx_res, st_res;
+  hd_bus_pkg::chunk_t     lx_chunk, st_chunk;
+  hd_bus_pkg::chunk_gnt_t lx_gnt, st_gnt;
+  hd_bus_pkg::part_t      part;
+  hd_bus_pkg::stall_t     lx_stall, st_stall;
+  logic                   lx_drained, lw_drained, st_drained, lw_stall_mem;
+  logic [8*AxiBytes-1:0]  lx_wdata, part_wdata, st_xm_rdata, st_am_rdata;
+  logic [AxiBytes-1:0]    lx_be;
+  logic [6:0]             w_bytes;
+
+  assign op_done     = {st_res.done, vx_res.done, mx_res.done, lw_res.done, lx_res.done, 1'b0};
+  assign op_err      = {st_res.err, vx_res.err, mx_res.err, lw_res.err, lx_res.err, 1'b0};
+  assign op_err_code = {st_res.err_code, vx_res.err_code, mx_res.err_code, lw_res.err_code,
+                        lx_res.err_code, hd_reg_pkg::ErrNone};
 
   hd_rd_arb #(
     .AxiBytes(AxiBytes)
   ) u_rd_arb (
     .clk_i,
     .rst_ni,
-    .ar_valid_i(ar_valid),
+    .fetch_ar_i(fetch_ar),
+    .lx_ar_i   (lx_ar),
+    .lw_ar_i   (lw_ar),
     .ar_ready_o(ar_ready),
-    .ar_addr_i (ar_addr),
-    .ar_len_i  (ar_len),
-    .r_valid_o (r_valid),
-    .r_ready_i (r_ready),
+    .fetch_r_o (fetch_r),
+    .lx_r_o    (lx_r),
+    .lw_r_o    (lw_r),
+    .r_ready_i ({1'b1, lx_r_ready, 1'b1}),
     .r_data_o  (r_data),
-    .r_err_o   (r_err),
-    .r_last_o  (r_last),
-    .arvalid_o,
-    .arready_i,
-    .araddr_o,
-    .arlen_o,
+    .ar_o,
     .arid_o,
+    .arready_i,
     .rvalid_i,
     .rready_o,
     .rdata_i,
@@ -418,34 +407,21 @@ module hd_core #(
     .clk_i,
     .rst_ni,
     .stop_i,
-    .drained_o    (lx_drained),
-    .seg_ptr_i,
-    .seg_bytes_i,
-    .op_valid_i   (op_valid[Lx]),
-    .op_ready_o   (op_ready[Lx]),
-    .op_code_i    (op_code[4*Lx+:4]),
-    .op_params_i  (lx_params),
-    .op_done_o    (op_done[Lx]),
-    .op_err_o     (op_err[Lx]),
-    .op_err_code_o(op_err_code[5*Lx+:5]),
-    .ar_valid_o   (ar_valid[1]),
-    .ar_ready_i   (ar_ready[1]),
-    .ar_addr_o    (ar_addr[127:64]),
-    .ar_len_o     (ar_len[15:8]),
-    .r_valid_i    (r_valid[1]),
-    .r_ready_o    (r_ready[1]),
-    .r_data_i     (r_data),
-    .r_err_i      (r_err),
-    .r_last_i     (r_last),
-    .xm_req_o     (lx_req),
-    .xm_gnt_i     (lx_gnt),
-    .am_req_o     (lx_am_req),
-    .am_gnt_i     (lx_am_gnt),
-    .xm_addr_o    (lx_addr),
-    .xm_wdata_o   (lx_wdata),
-    .xm_be_o      (lx_be),
-    .stall_mem_o  (lx_stall_mem),
-    .stall_bank_o (lx_stall_bank)
+    .drained_o  (lx_drained),
+    .seg_i,
+    .op_i       ({op_valid[Lx], op_code[4*Lx+:4], lx_params}),
+    .op_ready_o (op_ready[Lx]),
+    .res_o      (lx_res),
+    .ar_o       (lx_ar),
+    .ar_ready_i (ar_ready[1]),
+    .r_i        (lx_r),
+    .r_ready_o  (lx_r_ready),
+    .r_data_i   (r_data),
+    .chunk_o    (lx_chunk),
+    .chunk_gnt_i(lx_gnt),
+    .wdata_o    (lx_wdata),
+    .be_o       (lx_be),
+    .stall_o    (lx_stall)
   );
 
   hd_lw #(
@@ -454,33 +430,18 @@ module hd_core #(
     .clk_i,
     .rst_ni,
     .stop_i,
-    .drained_o    (lw_drained),
-    .seg_ptr_i,
-    .seg_bytes_i,
-    .op_valid_i   (op_valid[Lw]),
-    .op_ready_o   (op_ready[Lw]),
-    .op_code_i    (op_code[4*Lw+:4]),
-    .op_params_i  (lw_params),
-    .op_done_o    (op_done[Lw]),
-    .op_err_o     (op_err[Lw]),
-    .op_err_code_o(op_err_code[5*Lw+:5]),
-    .ar_valid_o   (ar_valid[2]),
-    .ar_ready_i   (ar_ready[2]),
-    .ar_addr_o    (ar_addr[191:128]),
-    .ar_len_o     (ar_len[23:16]),
-    .r_valid_i    (r_valid[2]),
-    .r_data_i     (r_data),
-    .r_err_i      (r_err),
-    .r_last_i     (r_last),
-    .wm_we_o      (wm_we),
-    .wm_col_o     (wm_col),
-    .wm_k_o       (wm_k),
-    .pm_we_o      (pm_we),
-    .tm_we_o      (tm_we),
-    .addr_o       (lw_addr),
-    .part_o       (lw_part),
-    .wdata_o      (lw_wdata),
-    .stall_mem_o  (lw_stall_mem)
+    .drained_o  (lw_drained),
+    .seg_i,
+    .op_i       ({op_valid[Lw], op_code[4*Lw+:4], lw_params}),
+    .op_ready_o (op_ready[Lw]),
+    .res_o      (lw_res),
+    .ar_o       (lw_ar),
+    .ar_ready_i (ar_ready[2]),
+    .r_i        (lw_r),
+    .r_data_i   (r_data),
+    .part_o     (part),
+    .wdata_o    (part_wdata),
+    .stall_mem_o(lw_stall_mem)
   );
 
   hd_st #(
@@ -489,27 +450,17 @@ module hd_core #(
     .clk_i,
     .rst_ni,
     .stop_i,
-    .drained_o    (st_drained),
-    .seg_ptr_i,
-    .seg_bytes_i,
-    .op_valid_i   (op_valid[St]),
-    .op_ready_o   (op_ready[St]),
-    .op_code_i    (op_code[4*St+:4]),
-    .op_params_i  (st_params),
-    .op_done_o    (op_done[St]),
-    .op_err_o     (op_err[St]),
-    .op_err_code_o(op_err_code[5*St+:5]),
-    .xm_req_o     (st_req),
-    .xm_gnt_i     (st_gnt),
-    .am_req_o     (st_am_req),
-    .am_gnt_i     (st_am_gnt),
-    .am_rdata_i   (st_am_rdata),
-    .xm_addr_o    (st_addr),
-    .xm_rdata_i   (st_rdata),
-    .awvalid_o,
-    .awready_i,
-    .awaddr_o,
-    .awlen_o,
+    .drained_o  (st_drained),
+    .seg_i,
+    .op_i       ({op_valid[St], op_code[4*St+:4], st_params}),
+    .op_ready_o (op_ready[St]),
+    .res_o      (st_res),
+    .chunk_o    (st_chunk),
+    .chunk_gnt_i(st_gnt),
+    .xm_rdata_i (st_xm_rdata),
+    .am_rdata_i (st_am_rdata),
+    .aw_o,
+    .aw_ready_i (awready_i),
     .wvalid_o,
     .wready_i,
     .wdata_o,
@@ -518,9 +469,8 @@ module hd_core #(
     .bvalid_i,
     .bready_o,
     .bresp_i,
-    .wbytes_o     (w_bytes),
-    .stall_mem_o  (st_stall_mem),
-    .stall_bank_o (st_stall_bank)
+    .wbytes_o   (w_bytes),
+    .stall_o    (st_stall)
   );
 
   // ---- compute ---------------------------------------------------------------------------------
@@ -530,61 +480,36 @@ module hd_core #(
     .AxiBytes(AxiBytes)
   ) u_compute (
     .clk_i,
-    .rst_ni          (rst_ni && !stop_i),
-    .mx_op_valid_i   (op_valid[Mx]),
-    .mx_op_ready_o   (op_ready[Mx]),
-    .mx_op_code_i    (op_code[4*Mx+:4]),
-    .mx_op_params_i  (mx_params),
-    .mx_op_tag_i     (op_tag[16*Mx+:16]),
-    .mx_op_done_o    (op_done[Mx]),
-    .mx_op_err_o     (op_err[Mx]),
-    .mx_op_err_code_o(op_err_code[5*Mx+:5]),
-    .vx_op_valid_i   (op_valid[Vx]),
-    .vx_op_ready_o   (op_ready[Vx]),
-    .vx_op_code_i    (op_code[4*Vx+:4]),
-    .vx_op_params_i  (vx_params),
-    .vx_op_tag_i     (op_tag[16*Vx+:16]),
-    .vx_op_done_o    (op_done[Vx]),
-    .vx_op_err_o     (op_err[Vx]),
-    .vx_op_err_code_o(op_err_code[5*Vx+:5]),
-    .lx_req_i        (lx_req),
-    .lx_addr_i       (lx_addr),
-    .lx_wdata_i      (lx_wdata),
-    .lx_be_i         (lx_be),
-    .lx_gnt_o        (lx_gnt),
-    .st_req_i        (st_req),
-    .st_addr_i       (st_addr),
-    .st_gnt_o        (st_gnt),
-    .st_rdata_o      (st_rdata),
-    .lx_am_req_i     (lx_am_req),
-    .lx_am_gnt_o     (lx_am_gnt),
-    .st_am_req_i     (st_am_req),
-    .st_am_gnt_o     (st_am_gnt),
-    .st_am_rdata_o   (st_am_rdata),
-    .wm_we_i         (wm_we),
-    .wm_addr_i       (lw_addr),
-    .wm_part_i       (lw_part),
-    .wm_col_i        (wm_col),
-    .wm_k_i          (wm_k),
-    .wm_wdata_i      (lw_wdata),
-    .pm_we_i         (pm_we),
-    .tm_we_i         (tm_we),
-    .pm_addr_i       (lw_addr),
-    .pm_part_i       (lw_part),
-    .pm_wdata_i      (lw_wdata),
-    .mx_busy_o       (mx_busy),
-    .mx_stall_bank_o (mx_stall_bank),
-    .vx_busy_o       (vx_busy),
-    .vx_moved_o      (vx_moved),
-    .vx_stall_bank_o (vx_stall_bank)
+    .rst_ni         (rst_ni && !stop_i),
+    .mx_op_i        ({op_valid[Mx], op_code[4*Mx+:4], mx_params}),
+    .mx_op_ready_o  (op_ready[Mx]),
+    .mx_res_o       (mx_res),
+    .vx_op_i        ({op_valid[Vx], op_code[4*Vx+:4], vx_params}),
+    .vx_op_ready_o  (op_ready[Vx]),
+    .vx_res_o       (vx_res),
+    .lx_i           (lx_chunk),
+    .lx_gnt_o       (lx_gnt),
+    .lx_wdata_i     (lx_wdata),
+    .lx_be_i        (lx_be),
+    .st_i           (st_chunk),
+    .st_gnt_o       (st_gnt),
+    .st_xm_rdata_o  (st_xm_rdata),
+    .st_am_rdata_o  (st_am_rdata),
+    .part_i         (part),
+    .part_wdata_i   (part_wdata),
+    .mx_busy_o      (mx_busy),
+    .mx_stall_bank_o(mx_stall_bank),
+    .vx_busy_o      (vx_busy),
+    .vx_moved_o     (vx_moved),
+    .vx_stall_bank_o(vx_stall_bank)
   );
 
   // ---- state and events ------------------------------------------------------------------------
   assign busy_o       = {active[St], vx_busy, mx_busy, active[Lw], active[Lx], issue_busy};
   assign stall_sem_o  = stall_sem;
-  assign stall_mem_o  = {st_stall_mem, 1'b0, 1'b0, lw_stall_mem, lx_stall_mem,
+  assign stall_mem_o  = {st_stall.mem, 1'b0, 1'b0, lw_stall_mem, lx_stall.mem,
                          !word_valid && !active[Seq] && !done_o};
-  assign stall_bank_o = {st_stall_bank, vx_stall_bank, mx_stall_bank, 1'b0, lx_stall_bank, 1'b0};
+  assign stall_bank_o = {st_stall.bank, vx_stall_bank, mx_stall_bank, 1'b0, lx_stall.bank, 1'b0};
   assign active_o     = active;
   assign tag_o        = tag;
   assign queued_o     = queued;
@@ -600,9 +525,9 @@ module hd_core #(
   logic [31:0] still_q;
 
   assign progress = took != '0 || op_done != '0 || issue_busy || (mx_busy && !mx_stall_bank) ||
-                    vx_moved || (lx_req && lx_gnt) || (st_req && st_gnt) ||
-                    (arvalid_o && arready_i) || (rvalid_i && rready_o) ||
-                    (awvalid_o && awready_i) || (wvalid_o && wready_i) || (bvalid_i && bready_o);
+                    vx_moved || (lx_chunk.xm && lx_gnt.xm) || (st_chunk.xm && st_gnt.xm) ||
+                    (ar_o.valid && arready_i) || (rvalid_i && rready_o) ||
+                    (aw_o.valid && awready_i) || (wvalid_o && wready_i) || (bvalid_i && bready_o);
   assign expired  = watchdog_i != 32'd0 && still_q >= watchdog_i;
 
   always_ff @(posedge clk_i) begin

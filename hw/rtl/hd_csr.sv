@@ -33,8 +33,7 @@ module hd_csr #(
   output logic         core_rst_no,
   output logic         core_stop_o,
   input  logic         core_drained_i,
-  output logic [127:0] seg_ptr_o,
-  output logic [63:0]  seg_bytes_o,
+  output hd_bus_pkg::segments_t seg_o,
   output logic [31:0]  code_offset_o,
   output logic [31:0]  watchdog_o,
   input  logic         core_done_i,
@@ -136,8 +135,7 @@ module hd_csr #(
   assign start      = write && awaddr_i == hd_reg_pkg::RegApCtrl && wdata_i[0] && mask[0];
   assign soft_reset = write && awaddr_i == hd_reg_pkg::RegSoftReset && wdata_i[0] && mask[0];
 
-  assign seg_ptr_o     = {arena_ptr_q, image_ptr_q};
-  assign seg_bytes_o   = {arena_bytes_q, image_bytes_q};
+  assign seg_o         = {arena_ptr_q, arena_bytes_q, image_ptr_q, image_bytes_q};
   assign code_offset_o = code_offset_q;
   assign watchdog_o    = watchdog_q;
   assign interrupt_o   = gie_q && isr_q != 2'd0;

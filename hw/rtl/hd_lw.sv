@@ -16,46 +16,29 @@ module hd_lw #(
   parameter int unsigned WmWords  = hd_cfg_pkg::WmWords,
   parameter int unsigned PmWords  = hd_cfg_pkg::PmWords
 ) (
-  input  logic                              clk_i,
-  input  logic                              rst_ni,
-  input  logic                              stop_i,
-  output logic                              drained_o,
-
-  // Segments
-  input  logic [127:0]                      seg_ptr_i,
-  input  logic [63:0]                       seg_bytes_i,
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  stop_i,
+  output logic                  drained_o,
+  input  hd_bus_pkg::segments_t seg_i,
 
   // Operations, from hd_front
-  input  logic                              op_valid_i,
-  output logic                              op_ready_o,
-  input  logic [3:0]                        op_code_i,
-  input  logic [32*hd_isa_pkg::LwWords-1:0] op_params_i,
-  output logic                              op_done_o,
-  output logic                              op_err_o,
-  output logic [4:0]                        op_err_code_o,
+  input  hd_isa_pkg::lw_op_t    op_i,
+  output logic                  op_ready_o,
+  output hd_bus_pkg::result_t   res_o,
 
   // Read channel
-  output logic                              ar_valid_o,
-  input  logic                              ar_ready_i,
-  output logic [63:0]                       ar_addr_o,
-  output logic [7:0]                        ar_len_o,
-  input  logic                              r_valid_i,
-  input  logic [8*AxiBytes-1:0]             r_data_i,
-  input  logic                              r_err_i,
-  input  logic                              r_last_i,
+  output hd_bus_pkg::burst_t    ar_o,
+  input  logic                  ar_ready_i,
+  input  hd_bus_pkg::beat_t     r_i,
+  input  logic [8*AxiBytes-1:0] r_data_i,
 
-  // WM, PM and TM write: part of a word
-  output logic                              wm_we_o,
-  output logic                              wm_col_o,  // part of column wm_k_o
-  output logic [5:0]                        wm_k_o,
-  output logic                              pm_we_o,
-  output logic                              tm_we_o,
-  output logic [23:0]                       addr_o,
-  output logic [8:0]                        part_o,
-  output logic [8*AxiBytes-1:0]             wdata_o,
+  // WM, PM and TM write
+  output hd_bus_pkg::part_t     part_o,
+  output logic [8*AxiBytes-1:0] wdata_o,
 
   // Counters
-  output logic                              stall_mem_o
+  output logic                  stall_mem_o
 );
   localparam int unsigned OffBits    = $clog2(AxiBytes);
   localparam int unsigned WmPartBits = $clog2(WmBytes / AxiBytes);
@@ -69,15 +52,25 @@ module hd_lw #(
 
   logic clk;  // of hd_gate
 
-  // ---- the operation being joined --------------------------------------------------------------
-  logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
-  logic [4:0]                        op_bad, j_bad_q;
-  logic [32*hd_isa_pkg::LwWords-1:0] params_q;
-  logic [23:0]                       j_count;
-  logic [47:0]                       j_n;
-  hd_isa_pkg::lw_params_t            p, now;
-  assign p   = params_q;
-  assign now = op_params_i;
+  // log2 of the parts of a word of that memory
+  function automatic logic [3:0] part_bits(input logic [1:0] mem);
+    part_bits = mem == hd_isa_pkg::LwMemWm ? 4'(WmPartBits) :
+                mem == hd_isa_pkg::LwMemPm ? 4'(PmPartBits) : 4'(TmPartBits);
+  endfunction
+
+  // ---- operations and their runs ---------------------------------------------------------------
+  localparam int unsigned ParamBits = 32 * hd_isa_pkg::LwWords;
+
+  logic                   load, a_valid, a_adv, a_last, halt_q, runs_busy, joining;
+  logic [4:0]             op_bad, j_bad, bad_q, err;
+  logic [ParamBits-1:0]   params;
+  logic [23:0]            j_count;
+  logic [31:0]            ext;
+  logic [23:0]            loc;
+  logic [1:0]             unused_level;
+  hd_isa_pkg::lw_params_t p, now;
+  assign p   = params;
+  assign now = op_i.params;
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
@@ -89,73 +82,56 @@ module hd_lw #(
     else if (now.col ? (now.src[ColBits-1:0] | now.s1[ColBits-1:0] | now.s2[ColBits-1:0]) != '0 :
                        (now.src[OffBits-1:0] | now.s1[OffBits-1:0]) != '0)
       op_bad = hd_reg_pkg::ErrRange;
-    if (op_code_i != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
+    if (op_i.code != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  assign op_ready_o = !stop_i && !halt_q && (!j_valid_q || load);
-  assign accept     = op_valid_i && op_ready_o;
-  assign load       = j_valid_q && joined && (!a_valid_q || (a_adv && a_last)) && !halt_q;
-
-  hd_run_join #(
-    .LocBits(24)
-  ) u_join (
-    .clk_i        (clk),
-    .load_i    (accept),
+  hd_runs #(
+    .LocBits(24),
+    .KeepBits(ParamBits + 5)
+  ) u_runs (
+    .clk_i     (clk),
+    .rst_ni,
+    .stop_i,
+    .halt_i    (halt_q),
+    .op_valid_i(op_i.valid),
+    .op_ready_o,
     .join_i    (!now.col && now.cut == 6'd0),
-    .scale_i   (4'(OffBits +
-      (now.mem == hd_isa_pkg::LwMemWm ? WmPartBits : now.mem == hd_isa_pkg::LwMemPm ? PmPartBits :
-                              TmPartBits))),
+    .scale_i   (4'(OffBits) + part_bits(now.mem)),
     .run_i     (now.col && Split ? 24'd1 : now.count),
     .n_i       (now.col ? {now.n1, Split ? now.count[15:0] : 16'd1, 16'(K)} :
                           {16'd1, 16'd1, now.n1}),
     .ext_step_i({64'd0, now.s1}),
     .loc_step_i({48'd0, now.d1}),
-    .ready_o   (joined),
+    .keep_i    ({op_bad, op_i.params}),
+    .load_o    (load),
+    .keep_o    ({j_bad, params}),
     .run_o     (j_count),
-    .n_o       (j_n)
-  );
-
-  always_ff @(posedge clk) begin
-    if (!rst_ni) j_valid_q <= 1'b0;
-    else if (op_ready_o) j_valid_q <= accept;
-    if (accept) begin
-      params_q <= op_params_i;
-      j_bad_q  <= op_bad;
-    end
-  end
-
-  // ---- the run at hand -------------------------------------------------------------------------
-  logic        seg_q, col_q;
-  logic [1:0]  mem_q;
-  logic [5:0]  k_q, cut_q;
-  logic [4:0]  bad_q;
-  logic [31:0] ext;
-  logic [23:0] loc, count_q;
-  logic [1:0]  unused_level;
-
-  hd_run_nest #(
-    .LocBits(24)
-  ) u_nest (
-    .clk_i        (clk),
-    .load_i    (load),
-    .n_i       (j_n),
-    .ext_i     (p.src),
-    .ext_step_i(p.col ? {p.s1, 32'(N), p.s2} : {64'd0, p.s1}),
-    .loc_i     (p.dst),
-    .loc_step_i(p.col ? {p.d1, 24'd1, 24'd0} : {48'd0, p.d1}),
+    .from_ext_i(p.src),
+    .from_loc_i(p.dst),
+    .walk_ext_i(p.col ? {p.s1, 32'(N), p.s2} : {64'd0, p.s1}),
+    .walk_loc_i(p.col ? {p.d1, 24'd1, 24'd0} : {48'd0, p.d1}),
+    .valid_o   (a_valid),
     .adv_i     (a_adv),
+    .end_i     (err != hd_reg_pkg::ErrNone),
     .ext_o     (ext),
     .loc_o     (loc),
     .level_o   (unused_level),
-    .last_o    (a_last)
+    .last_o    (a_last),
+    .busy_o    (runs_busy),
+    .joining_o (joining)
   );
+
+  logic        seg_q, col_q;
+  logic [1:0]  mem_q;
+  logic [5:0]  k_q, cut_q;
+  logic [23:0] count_q;
 
   // ---- checks, bus address ---------------------------------------------------------------------
   logic        c_valid_q, c_ready, c_done, c_last_q;
   logic [1:0]  c_mem_q;
   logic        c_col_q;
   logic [5:0]  c_k_q, c_cut_q;
-  logic [4:0]  c_err_q, err;
+  logic [4:0]  c_err_q;
   logic [63:0] c_addr_q;
   logic [24:0] c_beats_q;
   logic [23:0] c_loc_q, c_count_q;
@@ -163,10 +139,7 @@ module hd_lw #(
   logic [35:0] bytes, j_bytes;  // of each run: shift and cut stand before the register, not before the checks
 
   assign j_bytes = p.col ? 36'(j_count) << NBits :
-                   (36'(j_count) << (OffBits +
-                   (p.mem == hd_isa_pkg::LwMemWm ? WmPartBits :
-                   p.mem == hd_isa_pkg::LwMemPm ? PmPartBits : TmPartBits))) -
-                   (36'(p.cut) << OffBits);
+                   (36'(j_count) << (OffBits + 32'(part_bits(p.mem)))) - (36'(p.cut) << OffBits);
 
   always_comb begin
     words = mem_q == hd_isa_pkg::LwMemWm ? 25'(WmWords) :
@@ -175,27 +148,24 @@ module hd_lw #(
     err   = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
       if (25'(loc) + 25'(count_q) > words) err = hd_reg_pkg::ErrRange;
-      else if (36'(ext) + bytes > {4'd0, seg_q ? seg_bytes_i[63:32] : seg_bytes_i[31:0]})
+      else if (36'(ext) + bytes > {4'd0, seg_q ? seg_i.arena.bytes : seg_i.image.bytes})
         err = hd_reg_pkg::ErrWindow;
     end
   end
 
   assign c_ready = !c_valid_q || c_done;
-  assign a_adv   = a_valid_q && c_ready;
+  assign a_adv   = a_valid && c_ready;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
-      a_valid_q <= 1'b0;
       c_valid_q <= 1'b0;
       halt_q    <= 1'b0;
     end else begin
-      if (load) a_valid_q <= 1'b1;
-      else if (a_adv && (a_last || err != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
-      if (c_ready) c_valid_q <= a_valid_q && !halt_q;
+      if (c_ready) c_valid_q <= a_valid && !halt_q;
       if (a_adv && err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
     end
     if (load) begin
-      bad_q   <= j_bad_q;
+      bad_q   <= j_bad;
       count_q <= j_count;
       mem_q   <= p.mem;
       seg_q   <= p.seg[0];
@@ -210,7 +180,7 @@ module hd_lw #(
       c_last_q  <= a_last;
       c_err_q   <= err;
       c_mem_q   <= mem_q;
-      c_addr_q  <= (seg_q ? seg_ptr_i[127:64] : seg_ptr_i[63:0]) + 64'(ext);
+      c_addr_q  <= (seg_q ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(ext);
       c_col_q   <= col_q;
       c_k_q     <= k_q;
       c_cut_q   <= cut_q;
@@ -221,38 +191,29 @@ module hd_lw #(
   end
 
   // ---- bursts and records ----------------------------------------------------------------------
-  logic       burst_valid, burst_done, first, unused_last, may_ask, rec_valid, rec_ready, c_data;
-  logic [4:0] open_q;
+  logic rec_valid, rec_ready, c_data, open;
 
-  assign c_data = c_err_q == hd_reg_pkg::ErrNone;
+  assign c_data    = c_err_q == hd_reg_pkg::ErrNone;
+  assign drained_o = !open;
 
-  hd_burst #(
+  hd_read_bursts #(
     .AxiBytes(AxiBytes)
-  ) u_burst (
-    .clk_i        (clk),
+  ) u_bursts (
+    .clk_i      (clk),
     .rst_ni,
-    .valid_i(c_valid_q && c_data),
-    .ready_o(burst_done),
-    .addr_i (c_addr_q),
-    .beats_i(c_beats_q),
-    .valid_o(burst_valid),
-    .ready_i(ar_valid_o && ar_ready_i),
-    .addr_o (ar_addr_o),
-    .len_o  (ar_len_o),
-    .first_o(first),
-    .last_o (unused_last)
+    .stop_i,
+    .valid_i    (c_valid_q),
+    .data_i     (c_data),
+    .addr_i     (c_addr_q),
+    .beats_i    (c_beats_q),
+    .done_o     (c_done),
+    .ar_o,
+    .ar_ready_i,
+    .r_end_i    (r_i.valid && r_i.last),
+    .open_o     (open),
+    .rec_valid_o(rec_valid),
+    .rec_ready_i(rec_ready)
   );
-
-  assign may_ask    = open_q != 5'(hd_isa_pkg::OpenBursts) && !stop_i;
-  assign ar_valid_o = burst_valid && may_ask && (!first || rec_ready);
-  assign rec_valid  = c_valid_q && !stop_i && (!c_data || (first && may_ask && ar_ready_i));
-  assign c_done     = c_data ? burst_done : rec_valid && rec_ready;
-  assign drained_o  = open_q == 5'd0;
-
-  always_ff @(posedge clk) begin
-    if (!rst_ni) open_q <= 5'd0;
-    else open_q <= open_q + 5'(ar_valid_o && ar_ready_i) - 5'(r_valid_i && r_last_i);
-  end
 
   logic               d_valid, d_ready, d_last;
   logic [1:0]         d_mem;
@@ -290,23 +251,21 @@ module hd_lw #(
                     d_mem == hd_isa_pkg::LwMemWm ? 9'(WmBytes / AxiBytes - 1) :
                     d_mem == hd_isa_pkg::LwMemPm ? 9'(PmBytes / AxiBytes - 1) :
                     9'(hd_isa_pkg::TmWordBytes / AxiBytes - 1);
-  assign write    = r_valid_i && !r_err_i && d_valid && !stop_i && !failed_q;
+  assign write    = r_i.valid && !r_i.err && d_valid && !stop_i && !failed_q;
   assign run_end  = write && part_q == part_end - 9'(d_cut) && word_last;
   assign d_ready  = run_end;
 
-  assign wm_we_o = write && d_mem == hd_isa_pkg::LwMemWm;
-  assign pm_we_o = write && d_mem == hd_isa_pkg::LwMemPm;
-  assign tm_we_o = write && d_mem == hd_isa_pkg::LwMemTm;
-  assign addr_o  = d_loc + word_q;
-  assign part_o  = part_q;
-  assign wdata_o = Split && d_col ? r_data_i >> {d_off, 3'd0} : r_data_i;
-  assign wm_col_o = d_col;
-  assign wm_k_o   = d_k;
+  assign part_o.wm   = write && d_mem == hd_isa_pkg::LwMemWm;
+  assign part_o.pm   = write && d_mem == hd_isa_pkg::LwMemPm;
+  assign part_o.tm   = write && d_mem == hd_isa_pkg::LwMemTm;
+  assign part_o.col  = d_col;
+  assign part_o.k    = d_k;
+  assign part_o.addr = d_loc + word_q;
+  assign part_o.part = part_q;
+  assign wdata_o     = Split && d_col ? r_data_i >> {d_off, 3'd0} : r_data_i;
 
-  assign op_done_o     = done_q;
-  assign op_err_o      = report_q;
-  assign op_err_code_o = code_q;
-  assign stall_mem_o   = d_valid && !r_valid_i && !stop_i;
+  assign res_o       = {done_q, report_q, code_q};
+  assign stall_mem_o   = d_valid && !r_i.valid && !stop_i;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
@@ -323,7 +282,7 @@ module hd_lw #(
         if (run_end || part_q == part_end) word_q <= run_end ? 24'd0 : word_q + 24'd1;
       end
       if (!failed_q && !stop_i && d_valid &&
-          (d_err != hd_reg_pkg::ErrNone || (r_valid_i && r_err_i))) begin
+          (d_err != hd_reg_pkg::ErrNone || (r_i.valid && r_i.err))) begin
         failed_q <= 1'b1;
         report_q <= 1'b1;
         code_q   <= d_err != hd_reg_pkg::ErrNone ? d_err : hd_reg_pkg::ErrAxi;
@@ -335,7 +294,7 @@ module hd_lw #(
   // Stands still with no operation, record or burst.
   hd_gate u_gate (
     .clk_i,
-    .en_i (!rst_ni || op_valid_i || j_valid_q || a_valid_q || c_valid_q || !drained_o || d_valid || r_valid_i ||
+    .en_i (!rst_ni || op_i.valid || runs_busy || c_valid_q || !drained_o || d_valid || r_i.valid ||
            done_q || report_q),
     .clk_o(clk)
   );
@@ -346,12 +305,12 @@ module hd_lw #(
   ) u_time (
     .clk_i,
     .rst_ni,
-    .start_i (accept && !(j_valid_q || a_valid_q || c_valid_q)),
-    .cancel_i(stop_i || (j_valid_q && !joined)),
+    .start_i (op_i.valid && op_ready_o && !runs_busy && !c_valid_q),
+    .cancel_i(stop_i || joining),
     .event_i (c_valid_q)
   );
 `endif
 
   `ASSERT_INIT(WholeParts, WmBytes >= AxiBytes && PmBytes >= AxiBytes)
-  `ASSERT(RecordForBeat, !r_valid_i || d_valid || stop_i || failed_q)
+  `ASSERT(RecordForBeat, !r_i.valid || d_valid || stop_i || failed_q)
 endmodule

@@ -11,32 +11,26 @@ module hd_lx_data #(
   parameter int unsigned OffBits  = $clog2(AxiBytes),
   parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1
 ) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic                  stop_i,   // drop what comes
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   stop_i,  // drop what comes
 
-  input  logic                  rec_valid_i,
-  output logic                  rec_ready_o,
-  input  logic [RecBits-1:0]    rec_i,    // see hd_lx_gen
+  input  logic                   rec_valid_i,
+  output logic                   rec_ready_o,
+  input  logic [RecBits-1:0]     rec_i,  // see hd_lx_gen
 
-  input  logic                  r_valid_i,
-  output logic                  r_ready_o,
-  input  logic [8*AxiBytes-1:0] r_data_i,
-  input  logic                  r_err_i,
+  input  hd_bus_pkg::beat_t      r_i,  // its end is hd_lx_gen's
+  output logic                   r_ready_o,
+  input  logic [8*AxiBytes-1:0]  r_data_i,
 
-  output logic                  xm_req_o,
-  input  logic                  xm_gnt_i,
-  output logic                  am_req_o,
-  input  logic                  am_gnt_i,
-  output logic [27:0]           xm_addr_o,
-  output logic [8*AxiBytes-1:0] xm_wdata_o,
-  output logic [AxiBytes-1:0]   xm_be_o,
+  output hd_bus_pkg::chunk_t     chunk_o,
+  input  hd_bus_pkg::chunk_gnt_t chunk_gnt_i,
+  output logic [8*AxiBytes-1:0]  wdata_o,
+  output logic [AxiBytes-1:0]    be_o,
 
-  output logic                  op_done_o,
-  output logic                  op_err_o,
-  output logic [4:0]            op_err_code_o,
-  output logic                  busy_o,   // a run or the end of one is in work
-  output logic                  wait_mem_o
+  output hd_bus_pkg::result_t    res_o,
+  output logic                   busy_o,  // a run or the end of one is in work
+  output logic                   wait_mem_o
 );
   localparam int unsigned CntBits = 27;
 
@@ -76,16 +70,16 @@ module hd_lx_data #(
     final_chunk = end_q <= CntBits'(AxiBytes);
     ok          = run_q && err_q == hd_reg_pkg::ErrNone && !failed_q && !stop_i;
     prime       = ok && data_here && prime_q;
-    fire        = ok && !prime && out_free && (!needs || (r_valid_i && !r_err_i));
-    step        = fire || (prime && r_valid_i && !r_err_i);
+    fire        = ok && !prime && out_free && (!needs || (r_i.valid && !r_i.err));
+    step        = fire || (prime && r_i.valid && !r_i.err);
   end
 
   // A bad beat is held until the chunk before it is written; then it ends the work.
   assign r_ready_o   = stop_i || failed_q ||
-                       (ok && (prime || (needs && out_free)) && !(r_valid_i && r_err_i && out_q));
+                       (ok && (prime || (needs && out_free)) && !(r_i.valid && r_i.err && out_q));
   assign rec_ready_o = !stop_i && !failed_q && (!run_q || (fire && final_chunk));
   assign busy_o      = run_q || out_q || done_q;  // a run that failed stays
-  assign wait_mem_o  = ok && (prime || (needs && out_free)) && !r_valid_i;
+  assign wait_mem_o  = ok && (prime || (needs && out_free)) && !r_i.valid;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) run_q <= 1'b0;
@@ -124,13 +118,11 @@ module hd_lx_data #(
   logic [AxiBytes-1:0]     out_be_q;
   logic [16*AxiBytes-1:8]  pair;
 
-  assign granted    = xm_gnt_i || am_gnt_i;
+  assign granted    = chunk_gnt_i.xm || chunk_gnt_i.am;
   assign out_free   = !out_q || granted;
-  assign xm_req_o   = out_q && !out_mem_q;
-  assign am_req_o   = out_q && out_mem_q;
-  assign xm_addr_o  = out_addr_q;
-  assign xm_wdata_o = out_data_q;
-  assign xm_be_o    = out_be_q;
+  assign chunk_o    = {out_q && !out_mem_q, out_q && out_mem_q, out_addr_q};
+  assign wdata_o    = out_data_q;
+  assign be_o       = out_be_q;
   assign pair       = {r_data_i, prev_q};
 
   always_ff @(posedge clk_i) begin
@@ -151,12 +143,11 @@ module hd_lx_data #(
   end
 
   // ---- end of operations -----------------------------------------------------------------------
-  logic       done_q, report_q;
+  logic       done_q, report_q, unused_last;
   logic [4:0] code_q;
+  assign unused_last = r_i.last;
 
-  assign op_done_o     = done_q;
-  assign op_err_o      = report_q;
-  assign op_err_code_o = code_q;
+  assign res_o = {done_q, report_q, code_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -171,7 +162,7 @@ module hd_lx_data #(
           failed_q <= 1'b1;
           report_q <= 1'b1;
           code_q   <= err_q;
-        end else if (ok && needs && r_valid_i && r_err_i) begin
+        end else if (ok && needs && r_i.valid && r_i.err) begin
           failed_q <= 1'b1;
           report_q <= 1'b1;
           code_q   <= hd_reg_pkg::ErrAxi;
@@ -180,6 +171,6 @@ module hd_lx_data #(
     end
   end
 
-  `ASSERT(NotBoth, !(op_done_o && op_err_o))
+  `ASSERT(NotBoth, !(done_q && report_q))
   `ASSERT(BeatsUsed, !(fire && final_chunk) || lo_q == hi_q || beats_q == 25'(needs))
 endmodule

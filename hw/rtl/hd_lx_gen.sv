@@ -14,44 +14,42 @@ module hd_lx_gen #(
   parameter int unsigned OffBits  = $clog2(AxiBytes),
   parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1
 ) (
-  input  logic                            clk_i,
-  input  logic                            rst_ni,
-  input  logic                            stop_i,     // ask for nothing more
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  stop_i,  // ask for nothing more
 
-  // Segments: pointer and window of segment s at [64 * s +: 64], [32 * s +: 32]
-  input  logic [127:0]                    seg_ptr_i,
-  input  logic [63:0]                     seg_bytes_i,
+  input  hd_bus_pkg::segments_t seg_i,
 
   // Operations
-  input  logic                            op_valid_i,
-  output logic                            op_ready_o,
-  input  logic [3:0]                      op_code_i,
-  input  logic [32*hd_isa_pkg::LxWords-1:0] op_params_i,
+  input  hd_isa_pkg::lx_op_t    op_i,
+  output logic                  op_ready_o,
 
   // Read bursts
-  output logic                            ar_valid_o,
-  input  logic                            ar_ready_i,
-  output logic [63:0]                     ar_addr_o,
-  output logic [7:0]                      ar_len_o,
-  input  logic                            r_end_i,    // last beat of a burst
-  output logic                            open_o,     // a burst is open
-  output logic                            busy_o,     // an operation is in work, or a burst open
+  output hd_bus_pkg::burst_t    ar_o,
+  input  logic                  ar_ready_i,
+  input  logic                  r_end_i,  // last beat of a burst
+  output logic                  open_o,  // a burst is open
+  output logic                  busy_o,  // an operation is in work, or a burst open
 
   // Records: {to AM, last of operation, error, pad, offset of the first byte in its beat,
   //           end and begin of the valid part, run bytes, address}
-  output logic                            rec_valid_o,
-  input  logic                            rec_ready_i,
-  output logic [RecBits-1:0]              rec_o
+  output logic                  rec_valid_o,
+  input  logic                  rec_ready_i,
+  output logic [RecBits-1:0]    rec_o
 );
-  // ---- the operation being joined --------------------------------------------------------------
-  logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
-  logic [4:0]                        op_bad, j_bad_q;
-  logic [32*hd_isa_pkg::LxWords-1:0] params_q;
-  logic [23:0]                       j_run;
-  logic [47:0]                       j_n;
-  hd_isa_pkg::lx_params_t            p, now;
-  assign p   = params_q;
-  assign now = op_params_i;
+  // ---- operations and their runs ---------------------------------------------------------------
+  localparam int unsigned ParamBits = 32 * hd_isa_pkg::LxWords;
+
+  logic                   load, a_valid, a_adv, a_last, halt_q, runs_busy, joining;
+  logic [4:0]             op_bad, j_bad, bad_q;
+  logic [ParamBits-1:0]   params;
+  logic [23:0]            j_run;
+  logic [1:0]             level;
+  logic [31:0]            ext;
+  logic [27:0]            loc;
+  hd_isa_pkg::lx_params_t p, now;
+  assign p   = params;
+  assign now = op_i.params;
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
@@ -60,44 +58,46 @@ module hd_lx_gen #(
       op_bad = hd_reg_pkg::ErrOperand;
     else if (now.mem && (now.run[1:0] | now.dst[1:0] | now.d1[1:0] | now.d2[1:0] | now.d3[1:0]) != '0)
       op_bad = hd_reg_pkg::ErrRange;
-    if (op_code_i != hd_isa_pkg::LxLoad) op_bad = hd_reg_pkg::ErrEncoding;
+    if (op_i.code != hd_isa_pkg::LxLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  assign op_ready_o = !stop_i && !halt_q && (!j_valid_q || load);
-  assign accept     = op_valid_i && op_ready_o;
-  assign load       = j_valid_q && joined && (!a_valid_q || (a_adv && a_last)) && !halt_q;
-
-  hd_run_join #(
-    .LocBits(28)
-  ) u_join (
+  hd_runs #(
+    .LocBits(28),
+    .KeepBits(ParamBits + 5)
+  ) u_runs (
     .clk_i,
-    .load_i    (accept),
+    .rst_ni,
+    .stop_i,
+    .halt_i    (halt_q),
+    .op_valid_i(op_i.valid),
+    .op_ready_o,
     .join_i    (!now.edge_),
     .scale_i   (4'd0),
     .run_i     (now.run),
     .n_i       ({now.n3, now.n2, now.n1}),
     .ext_step_i({now.s3, now.s2, now.s1}),
     .loc_step_i({now.d3, now.d2, now.d1}),
-    .ready_o   (joined),
+    .keep_i    ({op_bad, op_i.params}),
+    .load_o    (load),
+    .keep_o    ({j_bad, params}),
     .run_o     (j_run),
-    .n_o       (j_n)
+    .from_ext_i(p.src),
+    .from_loc_i(p.dst),
+    .walk_ext_i({p.s3, p.s2, p.s1}),
+    .walk_loc_i({p.d3, p.d2, p.d1}),
+    .valid_o   (a_valid),
+    .adv_i     (a_adv),
+    .end_i     (bad_q != hd_reg_pkg::ErrNone),
+    .ext_o     (ext),
+    .loc_o     (loc),
+    .level_o   (level),
+    .last_o    (a_last),
+    .busy_o    (runs_busy),
+    .joining_o (joining)
   );
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) j_valid_q <= 1'b0;
-    else if (op_ready_o) j_valid_q <= accept;
-    if (accept) begin
-      params_q <= op_params_i;
-      j_bad_q  <= op_bad;
-    end
-  end
 
   // ---- stage A: the run at hand ----------------------------------------------------------------
   logic               b_ready;
-  logic [4:0]         bad_q;
-  logic [1:0]         level;
-  logic [31:0]        ext;
-  logic [27:0]        loc;
   logic signed [47:0] x_q, x0_q;
   logic signed [33:0] y_q, y0_q;
   logic signed [31:0] s1_q;
@@ -107,31 +107,11 @@ module hd_lx_gen #(
   logic [7:0]         pad_q;
   logic               edge_q, seg_q, mem_q;
 
-  assign a_adv = a_valid_q && b_ready;
-
-  hd_run_nest #(
-    .LocBits(28)
-  ) u_nest (
-    .clk_i,
-    .load_i    (load),
-    .n_i       (j_n),
-    .ext_i     (p.src),
-    .ext_step_i({p.s3, p.s2, p.s1}),
-    .loc_i     (p.dst),
-    .loc_step_i({p.d3, p.d2, p.d1}),
-    .adv_i     (a_adv),
-    .ext_o     (ext),
-    .loc_o     (loc),
-    .level_o   (level),
-    .last_o    (a_last)
-  );
+  assign a_adv = a_valid && b_ready;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) a_valid_q <= 1'b0;
-    else if (load) a_valid_q <= 1'b1;
-    else if (a_adv && (a_last || bad_q != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
     if (load) begin
-      bad_q       <= j_bad_q;
+      bad_q       <= j_bad;
       x_q         <= 48'(p.x0);
       x0_q        <= 48'(p.x0);
       y_q         <= 34'(p.y0);
@@ -185,7 +165,7 @@ module hd_lx_gen #(
     if (!rst_ni) begin
       b_valid_q <= 1'b0;
     end else if (b_ready) begin
-      b_valid_q <= a_valid_q;
+      b_valid_q <= a_valid;
     end
     if (a_adv) begin
       b_err_q  <= bad_q != hd_reg_pkg::ErrNone ? bad_q :
@@ -215,10 +195,10 @@ module hd_lx_gen #(
 
   always_comb begin
     b_len  = b_hi_q - b_lo_q;
-    b_addr = (b_seg_q ? seg_ptr_i[127:64] : seg_ptr_i[63:0]) + 64'(b_ext_q);
+    b_addr = (b_seg_q ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(b_ext_q);
     b_err  = b_err_q;
     if (b_err_q == hd_reg_pkg::ErrNone && b_len != 24'd0 &&
-        33'(b_ext_q) + 33'(b_len) > {1'b0, b_seg_q ? seg_bytes_i[63:32] : seg_bytes_i[31:0]})
+        33'(b_ext_q) + 33'(b_len) > {1'b0, b_seg_q ? seg_i.arena.bytes : seg_i.image.bytes})
       b_err = hd_reg_pkg::ErrWindow;
   end
 
@@ -248,39 +228,28 @@ module hd_lx_gen #(
   end
 
   // ---- bursts and records ----------------------------------------------------------------------
-  logic       burst_valid, burst_done, first, unused_last, may_ask;
-  logic [4:0] open_q;
-
-  hd_burst #(
+  hd_read_bursts #(
     .AxiBytes(AxiBytes)
-  ) u_burst (
+  ) u_bursts (
     .clk_i,
     .rst_ni,
-    .valid_i(c_valid_q && c_data_q),
-    .ready_o(burst_done),
+    .stop_i,
+    .valid_i(c_valid_q),
+    .data_i (c_data_q),
     .addr_i (c_addr_q),
     .beats_i(c_beats_q),
-    .valid_o(burst_valid),
-    .ready_i(ar_valid_o && ar_ready_i),
-    .addr_o (ar_addr_o),
-    .len_o  (ar_len_o),
-    .first_o(first),
-    .last_o (unused_last)
+    .done_o (c_done),
+    .ar_o,
+    .ar_ready_i,
+    .r_end_i,
+    .open_o,
+    .rec_valid_o,
+    .rec_ready_i
   );
 
-  assign may_ask     = open_q != 5'(hd_isa_pkg::OpenBursts) && !stop_i;
-  assign ar_valid_o  = burst_valid && may_ask && (!first || rec_ready_i);
-  assign rec_valid_o = c_valid_q && !stop_i && (!c_data_q || (first && may_ask && ar_ready_i));
-  assign c_done      = c_data_q ? burst_done : rec_valid_o && rec_ready_i;
-  assign open_o      = open_q != 5'd0;
-  assign busy_o      = j_valid_q || a_valid_q || b_valid_q || c_valid_q || open_o;
-  assign rec_o       = {c_mem_q, c_last_q, c_err_q, c_pad_q, c_addr_q[OffBits-1:0], c_hi_q, c_lo_q, c_run_q,
-                        c_loc_q};
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) open_q <= 5'd0;
-    else open_q <= open_q + 5'(ar_valid_o && ar_ready_i) - 5'(r_end_i);
-  end
+  assign busy_o = runs_busy || b_valid_q || c_valid_q || open_o;
+  assign rec_o  = {c_mem_q, c_last_q, c_err_q, c_pad_q, c_addr_q[OffBits-1:0], c_hi_q, c_lo_q, c_run_q,
+                   c_loc_q};
 
 `ifdef HD_CHECKS
   hd_time_check #(
@@ -288,11 +257,10 @@ module hd_lx_gen #(
   ) u_time (
     .clk_i,
     .rst_ni,
-    .start_i (accept && !busy_o),
-    .cancel_i(stop_i || (j_valid_q && !joined)),
+    .start_i (op_i.valid && op_ready_o && !busy_o),
+    .cancel_i(stop_i || joining),
     .event_i (c_valid_q)
   );
 `endif
 
-  `ASSERT(OpenInRange, open_q <= 5'(hd_isa_pkg::OpenBursts))
 endmodule

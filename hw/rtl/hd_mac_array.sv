@@ -24,17 +24,13 @@ module hd_mac_array #(
   input  logic                  rst_ni,
 
   // Weight write port
-  input  logic                  we_i,
-  input  logic [23:0]           waddr_i,
-  input  logic [8:0]            wpart_i,
-  input  logic                  wcol_i,
-  input  logic [5:0]            wk_i,
+  input  hd_bus_pkg::part_t     part_i,  // those of PM and TM are others'
   input  logic [8*AxiBytes-1:0] wdata_i,
 
   // One step: multiply XM word x_i (2 cycles later) by WM word addr_i
   input  logic                  en_i,
   input  logic [23:0]           addr_i,
-  input  logic                  first_i,       // 1: the sum starts here
+  input  logic                  first_i,  // 1: the sum starts here
   input  logic                  x_unsigned_i,
   input  logic [8*K-1:0]        x_i,
 
@@ -62,10 +58,10 @@ module hd_mac_array #(
     logic [8*AxiBytes-1:0] wdata;
     always_comb
       for (int unsigned b = 0; b < AxiBytes; b++) begin
-        be[b] = we_i && (wcol_i ? 32'(wk_i) == (p * AxiBytes + b) % K &&
-                                  32'(wpart_i) == (p * AxiBytes + b) / K / AxiBytes :
-                                  wpart_i == 9'(p));
-        wdata[8 * b +: 8] = wcol_i ? wdata_i[8 * ((p * AxiBytes + b) / K % AxiBytes) +: 8] :
+        be[b] = part_i.wm && (part_i.col ? 32'(part_i.k) == (p * AxiBytes + b) % K &&
+                                  32'(part_i.part) == (p * AxiBytes + b) / K / AxiBytes :
+                                  part_i.part == 9'(p));
+        wdata[8 * b +: 8] = part_i.col ? wdata_i[8 * ((p * AxiBytes + b) / K % AxiBytes) +: 8] :
                                      wdata_i[8 * b +: 8];
       end
     hd_ram #(
@@ -78,7 +74,7 @@ module hd_mac_array #(
       .raddr_i(addr_i[AddrBits-1:0]),
       .rdata_o(w1[8 * AxiBytes * p +: 8 * AxiBytes]),
       .we_i   (be),
-      .waddr_i(waddr_i[AddrBits-1:0]),
+      .waddr_i(part_i.addr[AddrBits-1:0]),
       .wdata_i(wdata)
     );
   end
@@ -150,14 +146,14 @@ module hd_mac_array #(
     if (en_i)
       for (int unsigned k = 0; k < K; k++)
         for (int unsigned n = 0; n < N; n++) w1[k][n] = wm[addr_i[AddrBits-1:0]][k][n];
-    if (we_i && wcol_i) begin
+    if (part_i.wm && part_i.col) begin
       for (int unsigned j = 0; j < AxiBytes && j < N; j++)
-        wm[waddr_i[AddrBits-1:0]][wk_i[$clog2(K)-1:0]][(32'(wpart_i) * AxiBytes + j) % N] =
+        wm[part_i.addr[AddrBits-1:0]][part_i.k[$clog2(K)-1:0]][(32'(part_i.part) * AxiBytes + j) % N] =
           wdata_i[8 * j +: 8];
-    end else if (we_i)
+    end else if (part_i.wm)
       for (int unsigned j = 0; j < AxiBytes; j++)
-        wm[waddr_i[AddrBits-1:0]][(32'(wpart_i) * AxiBytes + j) % K]
-          [(32'(wpart_i) * AxiBytes + j) / K % N] = wdata_i[8 * j +: 8];
+        wm[part_i.addr[AddrBits-1:0]][(32'(part_i.part) * AxiBytes + j) % K]
+          [(32'(part_i.part) * AxiBytes + j) / K % N] = wdata_i[8 * j +: 8];
 `endif
   end
 

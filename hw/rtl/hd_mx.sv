@@ -17,43 +17,32 @@ module hd_mx #(
   parameter int unsigned WmWords  = hd_cfg_pkg::WmWords,
   parameter int unsigned AmWords  = hd_cfg_pkg::AmWords
 ) (
-  input  logic                                clk_i,
-  input  logic                                rst_ni,
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
 
   // Operations, from hd_front
-  input  logic                                op_valid_i,
-  output logic                                op_ready_o,
-  input  logic [3:0]                          op_code_i,
-  input  logic [32*hd_isa_pkg::MxWords-1:0]   op_params_i,
-  output logic                                op_done_o,
-  output logic                                op_err_o,
-  output logic [4:0]                          op_err_code_o,
+  input  hd_isa_pkg::mx_op_t    op_i,
+  output logic                  op_ready_o,
+  output hd_bus_pkg::result_t   res_o,
 
   // Weight write port, from LW
-  input  logic                                wm_we_i,
-  input  logic [23:0]                         wm_addr_i,
-  input  logic [8:0]                          wm_part_i,
-  input  logic                                wm_col_i,
-  input  logic [5:0]                          wm_k_i,
-  input  logic [8*AxiBytes-1:0]               wm_wdata_i,
+  input  hd_bus_pkg::part_t     part_i,
+  input  logic [8*AxiBytes-1:0] part_wdata_i,
 
   // XM read
-  output logic                                xm_req_o,
-  output logic [23:0]                         xm_addr_o,
-  input  logic                                xm_gnt_i,
-  input  logic [8*K-1:0]                      xm_rdata_i,
+  output hd_bus_pkg::word_t     xm_o,
+  input  logic                  xm_gnt_i,
+  input  logic [8*K-1:0]        xm_rdata_i,
 
   // AM read and write, always granted
-  output logic                                am_re_o,
-  output logic [23:0]                         am_raddr_o,
-  input  logic [32*N-1:0]                     am_rdata_i,
-  output logic                                am_we_o,
-  output logic [23:0]                         am_waddr_o,
-  output logic [32*N-1:0]                     am_wdata_o,
+  output hd_bus_pkg::word_t     am_o,
+  input  logic [32*N-1:0]       am_rdata_i,
+  output hd_bus_pkg::word_t     amw_o,
+  output logic [32*N-1:0]       amw_wdata_o,
 
   // Counters
-  output logic                                busy_o,
-  output logic                                stall_bank_o
+  output logic                  busy_o,
+  output logic                  stall_bank_o
 );
   localparam int unsigned Loops = 6;
   localparam int unsigned Depth = hd_isa_pkg::MxDoneCycles;  // from issue to done,
@@ -62,7 +51,7 @@ module hd_mx #(
   localparam int unsigned AmBits = $clog2(AmWords);
 
   hd_isa_pkg::mx_params_t p;
-  assign p = op_params_i;
+  assign p = op_i.params;
 
   // ---- the operation in issue -------------------------------------------------------------------
   logic             run_q, accumulate_q, unsigned_q, failed_q;
@@ -78,7 +67,7 @@ module hd_mx #(
     if (p.nred > 3'(Loops) || p.n0 == 16'd0 || p.n1 == 16'd0 || p.n2 == 16'd0 || p.n3 == 16'd0 ||
         p.n4 == 16'd0 || p.n5 == 16'd0)
       bad = hd_reg_pkg::ErrOperand;
-    if (op_code_i != hd_isa_pkg::MxGemm) bad = hd_reg_pkg::ErrEncoding;
+    if (op_i.code != hd_isa_pkg::MxGemm) bad = hd_reg_pkg::ErrEncoding;
   end
 
   logic [23:0]      x_addr, w_addr, a_addr;
@@ -127,12 +116,11 @@ module hd_mx #(
       if (sum_last && accumulate_q && wr_q[i] && a_q[i] == a_addr[AmBits-1:0]) hazard = 1'b1;
   end
 
-  assign xm_req_o  = run_q && !fail && !hazard;
-  assign xm_addr_o = x_addr;
-  assign issue     = xm_req_o && xm_gnt_i;
+  assign xm_o  = {run_q && !fail && !hazard, x_addr};
+  assign issue = xm_o.req && xm_gnt_i;
 
   assign op_ready_o = !failed_q && (!run_q || (issue && &last));
-  assign accept     = op_valid_i && op_ready_o;
+  assign accept     = op_i.valid && op_ready_o;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -175,12 +163,8 @@ module hd_mx #(
   ) u_array (
     .clk_i,
     .rst_ni,
-    .we_i        (wm_we_i),
-    .waddr_i     (wm_addr_i),
-    .wpart_i     (wm_part_i),
-    .wcol_i      (wm_col_i),
-    .wk_i        (wm_k_i),
-    .wdata_i     (wm_wdata_i),
+    .part_i,
+    .wdata_i     (part_wdata_i),
     .en_i        (issue),
     .addr_i      (w_addr),
     .first_i     (sum_first),
@@ -189,11 +173,9 @@ module hd_mx #(
     .acc_o       (acc)
   );
 
-  assign am_re_o    = wr_q[Read-1] && acc_q[Read-1];
-  assign am_raddr_o = 24'(a_q[Read-1]);
-  assign am_we_o    = wr_q[Write-1];
-  assign am_waddr_o = 24'(a_q[Write-1]);
-  assign am_wdata_o = y_q;
+  assign am_o        = {wr_q[Read-1] && acc_q[Read-1], 24'(a_q[Read-1])};
+  assign amw_o       = {wr_q[Write-1], 24'(a_q[Write-1])};
+  assign amw_wdata_o = y_q;
 
   always_ff @(posedge clk_i) begin
     if (wr_q[Write-2])
@@ -201,12 +183,10 @@ module hd_mx #(
         y_q[32 * n +: 32] <= acc[32 * n +: 32] + (acc_q[Write-2] ? am_rdata_i[32 * n +: 32] : 32'd0);
   end
 
-  assign op_done_o     = end_q[Depth-1];
-  assign op_err_o      = err_q[Depth-1];
-  assign op_err_code_o = err_code_q;
-  assign busy_o        = run_q || (end_q | err_q) != '0;
-  assign stall_bank_o  = xm_req_o && !xm_gnt_i;
+  assign res_o        = {end_q[Depth-1], err_q[Depth-1], err_code_q};
+  assign busy_o       = run_q || (end_q | err_q) != '0;
+  assign stall_bank_o = xm_o.req && !xm_gnt_i;
 
-  `ASSERT(OneEnd, !(op_done_o && op_err_o))
-  `ASSERT(WriteInRange, !am_we_o || am_waddr_o < 24'(AmWords))
+  `ASSERT(OneEnd, !(res_o.done && res_o.err))
+  `ASSERT(WriteInRange, !amw_o.req || amw_o.addr < 24'(AmWords))
 endmodule

@@ -1,7 +1,7 @@
 // Parameter memory: words of 8 bytes per lane (int32 bias, binary32 scale), written in parts of
 // AxiBytes by LW, read whole by VX.
 //
-// Read data is valid 2 cycles after re_i and holds until the data of the next read. Never stalls.
+// Read data is valid 2 cycles after read_i and holds until the data of the next read. Never stalls.
 `include "hd_assert.svh"
 
 module hd_pm #(
@@ -11,13 +11,9 @@ module hd_pm #(
 ) (
   input  logic                  clk_i,
 
-  input  logic                  we_i,
-  input  logic [23:0]           waddr_i,
-  input  logic [8:0]            wpart_i,
-  input  logic [8*AxiBytes-1:0] wdata_i,
-
-  input  logic                  re_i,
-  input  logic [23:0]           raddr_i,
+  input  hd_bus_pkg::part_t     part_i,
+  input  logic [8*AxiBytes-1:0] part_wdata_i,
+  input  hd_bus_pkg::word_t     read_i,
   output logic [64*N-1:0]       rdata_o
 );
   localparam int unsigned Parts    = 8 * N / AxiBytes;
@@ -33,17 +29,17 @@ module hd_pm #(
       .BeBits(8 * AxiBytes)
     ) u_ram (
       .clk_i,
-      .re_i,
-      .raddr_i(raddr_i[AddrBits-1:0]),
+      .re_i   (read_i.req),
+      .raddr_i(read_i.addr[AddrBits-1:0]),
       .rdata_o(rdata[8 * AxiBytes * p +: 8 * AxiBytes]),
-      .we_i   (we_i && wpart_i == 9'(p)),
-      .waddr_i(waddr_i[AddrBits-1:0]),
-      .wdata_i
+      .we_i   (part_i.pm && part_i.part == 9'(p)),
+      .waddr_i(part_i.addr[AddrBits-1:0]),
+      .wdata_i(part_wdata_i)
     );
   end
 
   always_ff @(posedge clk_i) begin
-    re_q <= re_i;
+    re_q <= read_i.req;
     if (re_q) rdata_o <= rdata;
   end
 

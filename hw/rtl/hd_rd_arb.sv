@@ -14,25 +14,23 @@ module hd_rd_arb #(
   input  logic                  clk_i,
   input  logic                  rst_ni,
 
-  // Requests: bit and part e = engine e (0 fetch, 1 LX, 2 LW)
-  input  logic [2:0]            ar_valid_i,
+  // Requests; bit e of the others = engine e (0 fetch, 1 LX, 2 LW)
+  input  hd_bus_pkg::burst_t    fetch_ar_i,
+  input  hd_bus_pkg::burst_t    lx_ar_i,
+  input  hd_bus_pkg::burst_t    lw_ar_i,
   output logic [2:0]            ar_ready_o,
-  input  logic [191:0]          ar_addr_i,
-  input  logic [23:0]           ar_len_i,
 
   // Read data to the engines
-  output logic [2:0]            r_valid_o,
+  output hd_bus_pkg::beat_t     fetch_r_o,
+  output hd_bus_pkg::beat_t     lx_r_o,
+  output hd_bus_pkg::beat_t     lw_r_o,
   input  logic [2:0]            r_ready_i,
   output logic [8*AxiBytes-1:0] r_data_o,
-  output logic                  r_err_o,
-  output logic                  r_last_o,
 
   // AXI
-  output logic                  arvalid_o,
-  input  logic                  arready_i,
-  output logic [63:0]           araddr_o,
-  output logic [7:0]            arlen_o,
+  output hd_bus_pkg::burst_t    ar_o,
   output logic [1:0]            arid_o,
+  input  logic                  arready_i,
   input  logic                  rvalid_i,
   output logic                  rready_o,
   input  logic [8*AxiBytes-1:0] rdata_i,
@@ -40,29 +38,35 @@ module hd_rd_arb #(
   input  logic                  rlast_i,
   input  logic [1:0]            rid_i
 );
+  logic [71:0] picked;  // address and length
   logic        valid_q;
+  logic [2:0]  asks;
   logic [9:0]  credit_q, lx_cost, lw_cost;  // what LX may spend before LW; costs of the bursts at hand
   logic [63:0] addr_q;
   logic [7:0]  len_q;
   logic [1:0]  id_q, pick;
   logic        free;
 
-  assign lx_cost = 10'(ar_len_i[15:8]) + 10'(1 + hd_isa_pkg::BurstCost);
-  assign lw_cost = 10'(ar_len_i[23:16]) + 10'(1 + hd_isa_pkg::BurstCost);
+  assign lx_cost = 10'(lx_ar_i.len) + 10'(1 + hd_isa_pkg::BurstCost);
+  assign lw_cost = 10'(lw_ar_i.len) + 10'(1 + hd_isa_pkg::BurstCost);
 
+  assign asks = {lw_ar_i.valid, lx_ar_i.valid, fetch_ar_i.valid};
   assign free = !valid_q || arready_i;
 
   always_comb begin
     pick = 2'd3;
-    if (ar_valid_i[0]) pick = 2'd0;
-    else if (ar_valid_i[1] && (credit_q >= lx_cost || !ar_valid_i[2])) pick = 2'd1;
-    else if (ar_valid_i[2]) pick = 2'd2;
+    if (asks[0]) pick = 2'd0;
+    else if (asks[1] && (credit_q >= lx_cost || !asks[2])) pick = 2'd1;
+    else if (asks[2]) pick = 2'd2;
+    unique case (pick)
+      2'd0: picked = {fetch_ar_i.addr, fetch_ar_i.len};
+      2'd1: picked = {lx_ar_i.addr, lx_ar_i.len};
+      default: picked = {lw_ar_i.addr, lw_ar_i.len};
+    endcase
   end
 
   assign ar_ready_o = {free && pick == 2'd2, free && pick == 2'd1, free && pick == 2'd0};
-  assign arvalid_o  = valid_q;
-  assign araddr_o   = addr_q;
-  assign arlen_o    = len_q;
+  assign ar_o       = {valid_q, addr_q, len_q};
   assign arid_o     = id_q;
 
   always_ff @(posedge clk_i) begin
@@ -72,28 +76,15 @@ module hd_rd_arb #(
     end else if (free) begin
       valid_q <= pick != 2'd3;
       if (pick == 2'd1) credit_q <= credit_q > lx_cost ? credit_q - lx_cost : '0;
-      if (pick == 2'd2) credit_q <= lw_cost + (ar_valid_i[1] ? credit_q : '0);
+      if (pick == 2'd2) credit_q <= lw_cost + (asks[1] ? credit_q : '0);
     end
     if (free) begin
-      id_q <= pick;
-      unique case (pick)
-        2'd0: begin
-          addr_q <= ar_addr_i[63:0];
-          len_q  <= ar_len_i[7:0];
-        end
-        2'd1: begin
-          addr_q <= ar_addr_i[127:64];
-          len_q  <= ar_len_i[15:8];
-        end
-        default: begin
-          addr_q <= ar_addr_i[191:128];
-          len_q  <= ar_len_i[23:16];
-        end
-      endcase
+      id_q            <= pick;
+      {addr_q, len_q} <= picked;
     end
   end
 
-  logic       valid, ready;
+  logic       valid, ready, r_err, r_last;
   logic [1:0] id;
 
   hd_skid #(
@@ -106,13 +97,15 @@ module hd_rd_arb #(
     .data_i ({rdata_i, rid_i, rresp_i != 2'd0, rlast_i}),
     .valid_o(valid),
     .ready_i(ready),
-    .data_o ({r_data_o, id, r_err_o, r_last_o})
+    .data_o ({r_data_o, id, r_err, r_last})
   );
 
-  assign r_valid_o = {valid && id == 2'd2, valid && id == 2'd1, valid && id == 2'd0};
+  assign fetch_r_o = {valid && id == 2'd0, r_err, r_last};
+  assign lx_r_o    = {valid && id == 2'd1, r_err, r_last};
+  assign lw_r_o    = {valid && id == 2'd2, r_err, r_last};
   assign ready     = id == 2'd3 || r_ready_i[id];
 
   `ASSERT(KnownId, !valid || id != 2'd3)
-  `ASSERT(ArHolds, !$past(arvalid_o && !arready_i) ||
-                   (arvalid_o && $stable(araddr_o) && $stable(arlen_o) && $stable(arid_o)))
+  `ASSERT(ArHolds, !$past(ar_o.valid && !arready_i) ||
+                   (ar_o.valid && $stable(ar_o) && $stable(arid_o)))
 endmodule

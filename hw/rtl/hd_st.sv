@@ -9,51 +9,38 @@ module hd_st #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
   parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes
 ) (
-  input  logic                              clk_i,
-  input  logic                              rst_ni,
-  input  logic                              stop_i,
-  output logic                              drained_o,
-
-  // Segments
-  input  logic [127:0]                      seg_ptr_i,
-  input  logic [63:0]                       seg_bytes_i,
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   stop_i,
+  output logic                   drained_o,
+  input  hd_bus_pkg::segments_t  seg_i,
 
   // Operations, from hd_front
-  input  logic                              op_valid_i,
-  output logic                              op_ready_o,
-  input  logic [3:0]                        op_code_i,
-  input  logic [32*hd_isa_pkg::StWords-1:0] op_params_i,
-  output logic                              op_done_o,
-  output logic                              op_err_o,
-  output logic [4:0]                        op_err_code_o,
+  input  hd_isa_pkg::st_op_t     op_i,
+  output logic                   op_ready_o,
+  output hd_bus_pkg::result_t    res_o,
 
   // XM or AM read
-  output logic                              xm_req_o,
-  input  logic                              xm_gnt_i,
-  output logic [27:0]                       xm_addr_o,
-  input  logic [8*AxiBytes-1:0]             xm_rdata_i,
-  output logic                              am_req_o,
-  input  logic                              am_gnt_i,
-  input  logic [8*AxiBytes-1:0]             am_rdata_i,
+  output hd_bus_pkg::chunk_t     chunk_o,
+  input  hd_bus_pkg::chunk_gnt_t chunk_gnt_i,
+  input  logic [8*AxiBytes-1:0]  xm_rdata_i,
+  input  logic [8*AxiBytes-1:0]  am_rdata_i,
 
   // AXI write channels
-  output logic                              awvalid_o,
-  input  logic                              awready_i,
-  output logic [63:0]                       awaddr_o,
-  output logic [7:0]                        awlen_o,
-  output logic                              wvalid_o,
-  input  logic                              wready_i,
-  output logic [8*AxiBytes-1:0]             wdata_o,
-  output logic [AxiBytes-1:0]               wstrb_o,
-  output logic                              wlast_o,
-  input  logic                              bvalid_i,
-  output logic                              bready_o,
-  input  logic [1:0]                        bresp_i,
+  output hd_bus_pkg::burst_t     aw_o,
+  input  logic                   aw_ready_i,
+  output logic                   wvalid_o,
+  input  logic                   wready_i,
+  output logic [8*AxiBytes-1:0]  wdata_o,
+  output logic [AxiBytes-1:0]    wstrb_o,
+  output logic                   wlast_o,
+  input  logic                   bvalid_i,
+  output logic                   bready_o,
+  input  logic [1:0]             bresp_i,
 
   // Counters
-  output logic [6:0]                        wbytes_o,  // strobed bytes of the beat on W
-  output logic                              stall_mem_o,
-  output logic                              stall_bank_o
+  output logic [6:0]             wbytes_o,  // strobed bytes of the beat on W
+  output hd_bus_pkg::stall_t     stall_o
 );
   localparam int unsigned OffBits = $clog2(AxiBytes);
   localparam int unsigned RunBits = OffBits + 55;
@@ -71,16 +58,11 @@ module hd_st #(
     .clk_i        (clk),
     .rst_ni,
     .stop_i,
-    .seg_ptr_i,
-    .seg_bytes_i,
-    .op_valid_i,
+    .seg_i,
+    .op_i,
     .op_ready_o,
-    .op_code_i,
-    .op_params_i,
-    .awvalid_o,
-    .awready_i,
-    .awaddr_o,
-    .awlen_o,
+    .aw_o,
+    .aw_ready_i,
     .run_valid_o  (gen_run_valid),
     .run_ready_i  (gen_run_ready),
     .run_o        (gen_run),
@@ -142,12 +124,9 @@ module hd_st #(
     .burst_valid_i(burst_valid),
     .burst_ready_o(burst_ready),
     .burst_len_i  (burst_len),
-    .xm_req_o,
-    .xm_gnt_i,
-    .xm_addr_o,
+    .chunk_o,
+    .chunk_gnt_i,
     .xm_rdata_i,
-    .am_req_o,
-    .am_gnt_i,
     .am_rdata_i,
     .wvalid_o,
     .wready_i,
@@ -181,12 +160,10 @@ module hd_st #(
   assign bready_o      = 1'b1;
   assign pop           = bvalid_i;
   assign drained_o     = open_q == 5'd0;
-  assign op_done_o     = done_q;
-  assign op_err_o      = report_q;
-  assign op_err_code_o = code_q;
-  assign stall_mem_o   = !stop_i && ((wvalid_o && !wready_i) || (!wvalid_o && !burst_valid &&
+  assign res_o         = {done_q, report_q, code_q};
+  assign stall_o.mem   = !stop_i && ((wvalid_o && !wready_i) || (!wvalid_o && !burst_valid &&
                                      resp_valid));
-  assign stall_bank_o  = (xm_req_o && !xm_gnt_i) || (am_req_o && !am_gnt_i);
+  assign stall_o.bank  = (chunk_o.xm && !chunk_gnt_i.xm) || (chunk_o.am && !chunk_gnt_i.am);
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
@@ -211,7 +188,7 @@ module hd_st #(
   // Stands still with no operation, record or burst.
   hd_gate u_gate (
     .clk_i,
-    .en_i (!rst_ni || op_valid_i || gen_busy || run_valid || burst_valid || resp_valid || data_busy ||
+    .en_i (!rst_ni || op_i.valid || gen_busy || run_valid || burst_valid || resp_valid || data_busy ||
            !drained_o || bvalid_i || done_q || report_q),
     .clk_o(clk)
   );

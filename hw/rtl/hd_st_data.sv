@@ -10,35 +10,32 @@ module hd_st_data #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
   parameter int unsigned OffBits  = $clog2(AxiBytes)
 ) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic                  stop_i,
+  input  logic                   clk_i,
+  input  logic                   rst_ni,
+  input  logic                   stop_i,
 
   // Records of runs and of bursts, see hd_st_gen
-  input  logic                  run_valid_i,
-  output logic                  run_ready_o,
-  input  logic [OffBits+54:0]   run_i,
-  input  logic                  burst_valid_i,
-  output logic                  burst_ready_o,
-  input  logic [7:0]            burst_len_i,
+  input  logic                   run_valid_i,
+  output logic                   run_ready_o,
+  input  logic [OffBits+54:0]    run_i,
+  input  logic                   burst_valid_i,
+  output logic                   burst_ready_o,
+  input  logic [7:0]             burst_len_i,
 
   // XM or AM read, data 2 cycles after the grant
-  output logic                  xm_req_o,
-  input  logic                  xm_gnt_i,
-  output logic                  am_req_o,
-  input  logic                  am_gnt_i,
-  input  logic [8*AxiBytes-1:0] am_rdata_i,
-  output logic [27:0]           xm_addr_o,
-  input  logic [8*AxiBytes-1:0] xm_rdata_i,
+  output hd_bus_pkg::chunk_t     chunk_o,
+  input  hd_bus_pkg::chunk_gnt_t chunk_gnt_i,
+  input  logic [8*AxiBytes-1:0]  xm_rdata_i,
+  input  logic [8*AxiBytes-1:0]  am_rdata_i,
 
   // Write data
-  output logic                  wvalid_o,
-  input  logic                  wready_i,
-  output logic [8*AxiBytes-1:0] wdata_o,
-  output logic [AxiBytes-1:0]   wstrb_o,
-  output logic                  wlast_o,
-  output logic [6:0]            wbytes_o,  // strobed bytes of the beat
-  output logic                  busy_o     // a chunk or a beat is in work
+  output logic                   wvalid_o,
+  input  logic                   wready_i,
+  output logic [8*AxiBytes-1:0]  wdata_o,
+  output logic [AxiBytes-1:0]    wstrb_o,
+  output logic                   wlast_o,
+  output logic [6:0]             wbytes_o,  // strobed bytes of the beat
+  output logic                   busy_o  // a chunk or a beat is in work
 );
   localparam int unsigned CntBits = 27;
   localparam int unsigned Chunks  = hd_isa_pkg::StoreChunks;     // buffer between XM and W
@@ -89,10 +86,8 @@ module hd_st_data #(
 
   assign free        = 4'(Chunks) - chunks - 4'(coming_q[0]) - 4'(coming_q[1]);
   assign want        = read_q && free != 4'd0 && !stop_i;
-  assign xm_req_o    = want && !mem_q;
-  assign am_req_o    = want && mem_q;
-  assign granted     = (xm_req_o && xm_gnt_i) || (am_req_o && am_gnt_i);
-  assign xm_addr_o   = read_addr_q;
+  assign chunk_o     = {want && !mem_q, want && mem_q, read_addr_q};
+  assign granted     = (chunk_o.xm && chunk_gnt_i.xm) || (chunk_o.am && chunk_gnt_i.am);
   assign run_ready_o = pack_ready && !stop_i &&
                        (!read_q || (granted && read_left_q == 25'd1));
   assign read_take   = run_valid_i && run_ready_o;

@@ -14,51 +14,47 @@ module hd_st_gen #(
   parameter int unsigned AmWord   = 4 * hd_cfg_pkg::N,  // bytes
   parameter int unsigned OffBits  = $clog2(AxiBytes)
 ) (
-  input  logic                              clk_i,
-  input  logic                              rst_ni,
-  input  logic                              stop_i,
-
-  // Segments
-  input  logic [127:0]                      seg_ptr_i,
-  input  logic [63:0]                       seg_bytes_i,
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  input  logic                  stop_i,
+  input  hd_bus_pkg::segments_t seg_i,
 
   // Operations
-  input  logic                              op_valid_i,
-  output logic                              op_ready_o,
-  input  logic [3:0]                        op_code_i,
-  input  logic [32*hd_isa_pkg::StWords-1:0] op_params_i,
+  input  hd_isa_pkg::st_op_t    op_i,
+  output logic                  op_ready_o,
 
   // Write address
-  output logic                              awvalid_o,
-  input  logic                              awready_i,
-  output logic [63:0]                       awaddr_o,
-  output logic [7:0]                        awlen_o,
+  output hd_bus_pkg::burst_t    aw_o,
+  input  logic                  aw_ready_i,
 
   // Records of runs: {sat, from AM, offset of the first byte in its beat, run bytes, address}
-  output logic                              run_valid_o,
-  input  logic                              run_ready_i,
-  output logic [OffBits+54:0]               run_o,
+  output logic                  run_valid_o,
+  input  logic                  run_ready_i,
+  output logic [OffBits+54:0]   run_o,
   // Records of bursts: {last of operation, error, beats - 1}
-  output logic                              burst_valid_o,
-  input  logic                              burst_ready_i,
-  output logic [13:0]                       burst_o,
-  output logic                              busy_o      // an operation or an address is in work
+  output logic                  burst_valid_o,
+  input  logic                  burst_ready_i,
+  output logic [13:0]           burst_o,
+  output logic                  busy_o  // an operation or an address is in work
 );
-  // ---- the operation being joined --------------------------------------------------------------
-  logic                              j_valid_q, joined, accept, load, a_valid_q, a_adv, a_last, halt_q;
-  logic [4:0]                        op_bad, j_bad_q;
-  logic [32*hd_isa_pkg::StWords-1:0] params_q;
-  logic [23:0]                       j_run;
-  logic [47:0]                       j_n;
-  hd_isa_pkg::st_params_t            p, now, shrunk;
-  logic [1:0]                        shrink;  // log2 of bytes of AM that become one
-  assign p      = params_q;
-  assign now    = op_params_i;
+  // ---- operations and their runs ---------------------------------------------------------------
+  localparam int unsigned ParamBits = 32 * hd_isa_pkg::StWords;
+
+  logic                   load, a_valid, a_adv, a_last, halt_q, runs_busy, joining;
+  logic [4:0]             op_bad, j_bad, bad_q, err;
+  logic [ParamBits-1:0]   params;
+  logic [23:0]            j_run;
+  logic [31:0]            ext;
+  logic [27:0]            loc;
+  logic [1:0]             shrink, unused_level;  // shrink: log2 of bytes of AM that become one
+  hd_isa_pkg::st_params_t p, now, shrunk;
+  assign p      = params;
+  assign now    = op_i.params;
   assign shrink = now.sat == hd_isa_pkg::StSatNone ? 2'd0 :
                   now.sat == hd_isa_pkg::StSatInt16 ? 2'd1 : 2'd2;
 
   always_comb begin
-    shrunk     = op_params_i;
+    shrunk     = now;
     shrunk.src = now.src >> shrink;
     shrunk.s1  = now.s1 >>> shrink;
     shrunk.s2  = now.s2 >>> shrink;
@@ -76,99 +72,80 @@ module hd_st_gen #(
              ((now.src[1:0] | now.s1[1:0] | now.s2[1:0] | now.s3[1:0]) != '0 ||
                                  (now.sat == hd_isa_pkg::StSatInt16 && now.run[0])))
       op_bad = hd_reg_pkg::ErrRange;
-    if (op_code_i != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
+    if (op_i.code != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  assign op_ready_o = !stop_i && !halt_q && (!j_valid_q || load);
-  assign accept     = op_valid_i && op_ready_o;
-  assign load       = j_valid_q && joined && (!a_valid_q || (a_adv && a_last)) && !halt_q;
-
-  hd_run_join #(
-    .LocBits(28)
-  ) u_join (
+  hd_runs #(
+    .LocBits(28),
+    .KeepBits(ParamBits + 5)
+  ) u_runs (
     .clk_i,
-    .load_i    (accept),
+    .rst_ni,
+    .stop_i,
+    .halt_i    (halt_q),
+    .op_valid_i(op_i.valid),
+    .op_ready_o,
     .join_i    (1'b1),
     .scale_i   (4'd0),
     .run_i     (now.run),
     .n_i       ({now.n3, now.n2, now.n1}),
     .ext_step_i({now.d3, now.d2, now.d1}),
     .loc_step_i({shrunk.s3, shrunk.s2, shrunk.s1}),
-    .ready_o   (joined),
+    .keep_i    ({op_bad, shrunk}),
+    .load_o    (load),
+    .keep_o    ({j_bad, params}),
     .run_o     (j_run),
-    .n_o       (j_n)
-  );
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni) j_valid_q <= 1'b0;
-    else if (op_ready_o) j_valid_q <= accept;
-    if (accept) begin
-      params_q <= shrunk;
-      j_bad_q  <= op_bad;
-    end
-  end
-
-  // ---- the run at hand -------------------------------------------------------------------------
-  logic [4:0]  bad_q;
-  logic        mem_q, c_mem_q;
-  logic [1:0]  sat_q, c_sat_q;
-  logic [31:0] ext;
-  logic [27:0] loc;
-  logic [23:0] run_q;
-  logic [1:0]  unused_level;
-
-  hd_run_nest #(
-    .LocBits(28)
-  ) u_nest (
-    .clk_i,
-    .load_i    (load),
-    .n_i       (j_n),
-    .ext_i     (p.dst),
-    .ext_step_i({p.d3, p.d2, p.d1}),
-    .loc_i     (p.src),
-    .loc_step_i({p.s3, p.s2, p.s1}),
+    .from_ext_i(p.dst),
+    .from_loc_i(p.src),
+    .walk_ext_i({p.d3, p.d2, p.d1}),
+    .walk_loc_i({p.s3, p.s2, p.s1}),
+    .valid_o   (a_valid),
     .adv_i     (a_adv),
+    .end_i     (err != hd_reg_pkg::ErrNone),
     .ext_o     (ext),
     .loc_o     (loc),
     .level_o   (unused_level),
-    .last_o    (a_last)
+    .last_o    (a_last),
+    .busy_o    (runs_busy),
+    .joining_o (joining)
   );
+
+  logic        mem_q, c_mem_q;
+  logic [1:0]  sat_q, c_sat_q;
+  logic [23:0] run_q;
 
   // ---- checks, bus address ---------------------------------------------------------------------
   logic        c_valid_q, c_ready, c_done, c_last_q;
-  logic [4:0]  c_err_q, err;
+  logic [4:0]  c_err_q;
   logic [63:0] c_addr_q, addr;
   logic [24:0] c_beats_q;
   logic [27:0] c_loc_q;
   logic [23:0] c_run_q;
 
   always_comb begin
-    addr = seg_ptr_i[127:64] + 64'(ext);
+    addr = seg_i.arena.ptr + 64'(ext);
     err  = bad_q;
     if (bad_q == hd_reg_pkg::ErrNone) begin
       if (29'(loc) + 29'(run_q) > 29'(sat_q == hd_isa_pkg::StSatInt16 ? AmBytes / 2 :
                                       sat_q != hd_isa_pkg::StSatNone  ? AmBytes / 4 :
                                       mem_q ? AmBytes : XmBytes)) err = hd_reg_pkg::ErrRange;
-      else if (33'(ext) + 33'(run_q) > 33'(seg_bytes_i[63:32])) err = hd_reg_pkg::ErrWindow;
+      else if (33'(ext) + 33'(run_q) > 33'(seg_i.arena.bytes)) err = hd_reg_pkg::ErrWindow;
     end
   end
 
   assign c_ready = !c_valid_q || c_done;
-  assign a_adv   = a_valid_q && c_ready;
+  assign a_adv   = a_valid && c_ready;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
-      a_valid_q <= 1'b0;
       c_valid_q <= 1'b0;
       halt_q    <= 1'b0;
     end else begin
-      if (load) a_valid_q <= 1'b1;
-      else if (a_adv && (a_last || err != hd_reg_pkg::ErrNone)) a_valid_q <= 1'b0;
-      if (c_ready) c_valid_q <= a_valid_q && !halt_q;
+      if (c_ready) c_valid_q <= a_valid && !halt_q;
       if (a_adv && err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
     end
     if (load) begin
-      bad_q <= j_bad_q;
+      bad_q <= j_bad;
       run_q <= j_run;
       mem_q <= p.mem;
       sat_q <= p.sat;
@@ -212,7 +189,7 @@ module hd_st_gen #(
     .last_o (burst_last)
   );
 
-  assign go            = burst_valid && !stop_i && (!aw_q || awready_i) && burst_ready_i &&
+  assign go            = burst_valid && !stop_i && (!aw_q || aw_ready_i) && burst_ready_i &&
                          (!first || run_ready_i);
   assign run_valid_o   = go && first;
   assign run_o         = {c_sat_q, c_mem_q, c_addr_q[OffBits-1:0], c_run_q, c_loc_q};
@@ -220,14 +197,12 @@ module hd_st_gen #(
   assign burst_o       = {c_last_q && burst_last, c_err_q, burst_len};
   assign c_done        = data ? burst_done : burst_valid_o && burst_ready_i;
 
-  assign busy_o    = j_valid_q || a_valid_q || c_valid_q || aw_q;
-  assign awvalid_o = aw_q;
-  assign awaddr_o  = aw_addr_q;
-  assign awlen_o   = aw_len_q;
+  assign busy_o = runs_busy || c_valid_q || aw_q;
+  assign aw_o   = {aw_q, aw_addr_q, aw_len_q};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) aw_q <= 1'b0;
-    else if (!aw_q || awready_i) aw_q <= go;
+    else if (!aw_q || aw_ready_i) aw_q <= go;
     if (go) begin
       aw_addr_q <= burst_addr;
       aw_len_q  <= burst_len;
@@ -240,12 +215,11 @@ module hd_st_gen #(
   ) u_time (
     .clk_i,
     .rst_ni,
-    .start_i (accept && !busy_o),
-    .cancel_i(stop_i || (j_valid_q && !joined) || (c_valid_q && !go)),
-    .event_i (awvalid_o)
+    .start_i (op_i.valid && op_ready_o && !busy_o),
+    .cancel_i(stop_i || joining || (c_valid_q && !go)),
+    .event_i (aw_q)
   );
 `endif
 
-  `ASSERT(AwHolds, !$past(awvalid_o && !awready_i) ||
-                   (awvalid_o && $stable(awaddr_o) && $stable(awlen_o)))
+  `ASSERT(AwHolds, !$past(aw_o.valid && !aw_ready_i) || (aw_q && $stable(aw_o)))
 endmodule

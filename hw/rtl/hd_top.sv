@@ -58,8 +58,8 @@ module hd_top #(
   input  logic [1:0]           m_axi_gmem_bid
 );
   logic         core_rst_n, core_stop, core_drained, core_done, core_err, rd_beat, rd_code;
-  logic [127:0] seg_ptr;
-  logic [63:0]  seg_bytes;
+  hd_bus_pkg::segments_t seg;
+  hd_bus_pkg::burst_t    ar, aw;
   logic [31:0]  code_offset, watchdog, core_err_pc;
   logic [4:0]   core_err_code;
   logic [2:0]   core_err_unit;
@@ -83,6 +83,8 @@ module hd_top #(
 
   assign s_axi_control_bresp = 2'd0;
   assign s_axi_control_rresp = 2'd0;
+  assign {m_axi_gmem_arvalid, m_axi_gmem_araddr, m_axi_gmem_arlen} = ar;
+  assign {m_axi_gmem_awvalid, m_axi_gmem_awaddr, m_axi_gmem_awlen} = aw;
   assign m_axi_gmem_arsize   = 3'($clog2(AxiBits / 8));
   assign m_axi_gmem_awsize   = 3'($clog2(AxiBits / 8));
   assign m_axi_gmem_arburst  = 2'd1;
@@ -113,8 +115,7 @@ module hd_top #(
     .core_rst_no    (core_rst_n),
     .core_stop_o    (core_stop),
     .core_drained_i (core_drained),
-    .seg_ptr_o      (seg_ptr),
-    .seg_bytes_o    (seg_bytes),
+    .seg_o          (seg),
     .code_offset_o  (code_offset),
     .watchdog_o     (watchdog),
     .core_done_i    (core_done),
@@ -144,8 +145,7 @@ module hd_top #(
     .rst_ni       (core_rst_n),
     .stop_i       (core_stop),
     .drained_o    (core_drained),
-    .seg_ptr_i    (seg_ptr),
-    .seg_bytes_i  (seg_bytes),
+    .seg_i        (seg),
     .code_offset_i(code_offset),
     .watchdog_i   (watchdog),
     .done_o       (core_done),
@@ -166,10 +166,8 @@ module hd_top #(
     .rd_beat_o    (rd_beat),
     .rd_code_o    (rd_code),
     .wr_bytes_o   (wr_bytes),
-    .arvalid_o    (m_axi_gmem_arvalid),
+    .ar_o         (ar),
     .arready_i    (m_axi_gmem_arready),
-    .araddr_o     (m_axi_gmem_araddr),
-    .arlen_o      (m_axi_gmem_arlen),
     .arid_o       (m_axi_gmem_arid),
     .rvalid_i     (m_axi_gmem_rvalid),
     .rready_o     (m_axi_gmem_rready),
@@ -177,10 +175,8 @@ module hd_top #(
     .rresp_i      (m_axi_gmem_rresp),
     .rlast_i      (m_axi_gmem_rlast),
     .rid_i        (m_axi_gmem_rid),
-    .awvalid_o    (m_axi_gmem_awvalid),
+    .aw_o         (aw),
     .awready_i    (m_axi_gmem_awready),
-    .awaddr_o     (m_axi_gmem_awaddr),
-    .awlen_o      (m_axi_gmem_awlen),
     .wvalid_o     (m_axi_gmem_wvalid),
     .wready_i     (m_axi_gmem_wready),
     .wdata_o      (m_axi_gmem_wdata),

@@ -26,55 +26,46 @@ module hd_vx #(
   parameter int unsigned AmWords  = hd_cfg_pkg::AmWords,
   parameter int unsigned PmWords  = hd_cfg_pkg::PmWords
 ) (
-  input  logic                              clk_i,
-  input  logic                              rst_ni,
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
 
   // Operations, from hd_front
-  input  logic                              op_valid_i,
-  output logic                              op_ready_o,
-  input  logic [3:0]                        op_code_i,
-  input  logic [32*hd_isa_pkg::VxWords-1:0] op_params_i,
-  output logic                              op_done_o,
-  output logic                              op_err_o,
-  output logic [4:0]                        op_err_code_o,
+  input  hd_isa_pkg::vx_op_t    op_i,
+  output logic                  op_ready_o,
+  output hd_bus_pkg::result_t   res_o,
 
-  // XM reads and write; AM reads and write
-  output logic                              xma_req_o,
-  input  logic                              xma_gnt_i,
-  input  logic [8*N-1:0]                    xma_rdata_i,
-  output logic                              xmb_req_o,
-  input  logic                              xmb_gnt_i,
-  input  logic [8*N-1:0]                    xmb_rdata_i,
-  output logic                              xmw_req_o,
-  input  logic                              xmw_gnt_i,
-  output logic                              ama_req_o,
-  input  logic                              ama_gnt_i,
-  input  logic [32*N-1:0]                   ama_rdata_i,
-  output logic                              amb_req_o,
-  input  logic                              amb_gnt_i,
-  input  logic [32*N-1:0]                   amb_rdata_i,
-  output logic                              amw_req_o,
-  input  logic                              amw_gnt_i,
-  output logic [23:0]                       a_addr_o,  // of operand A, in its memory
-  output logic [23:0]                       b_addr_o,
-  output logic [23:0]                       w_addr_o,
-  output logic [32*N-1:0]                   wdata_o,   // XM: the low 8 * N bits
+  // XM reads and write; AM reads and write. A word is asked for in the memory where it lies, so the
+  // addresses of both are the same.
+  output hd_bus_pkg::word_t     xma_o,
+  input  logic                  xma_gnt_i,
+  input  logic [8*N-1:0]        xma_rdata_i,
+  output hd_bus_pkg::word_t     xmb_o,
+  input  logic                  xmb_gnt_i,
+  input  logic [8*N-1:0]        xmb_rdata_i,
+  output hd_bus_pkg::word_t     xmw_o,
+  input  logic                  xmw_gnt_i,
+  output hd_bus_pkg::word_t     ama_o,
+  input  logic                  ama_gnt_i,
+  input  logic [32*N-1:0]       ama_rdata_i,
+  output hd_bus_pkg::word_t     amb_o,
+  input  logic                  amb_gnt_i,
+  input  logic [32*N-1:0]       amb_rdata_i,
+  output hd_bus_pkg::word_t     amw_o,
+  input  logic                  amw_gnt_i,
+  output logic [32*N-1:0]       wdata_o,  // XM: the low 8 * N bits
 
   // PM read
-  output logic                              pm_re_o,
-  output logic [23:0]                       pm_addr_o,
-  input  logic [64*N-1:0]                   pm_rdata_i,
+  output hd_bus_pkg::word_t     pm_o,
+  input  logic [64*N-1:0]       pm_rdata_i,
 
   // Table write: part of a table
-  input  logic                              tm_we_i,
-  input  logic [23:0]                       tm_addr_i,
-  input  logic [8:0]                        tm_part_i,
-  input  logic [8*AxiBytes-1:0]             tm_wdata_i,
+  input  hd_bus_pkg::part_t     part_i,
+  input  logic [8*AxiBytes-1:0] part_wdata_i,
 
   // Counters
-  output logic                              busy_o,
-  output logic                              moved_o,   // an iteration issued or a result left
-  output logic                              stall_bank_o
+  output logic                  busy_o,
+  output logic                  moved_o,  // an iteration issued or a result left
+  output logic                  stall_bank_o
 );
   localparam int unsigned Loops   = 4;
   localparam int unsigned Slots   = hd_isa_pkg::OpsInFlight;
@@ -89,7 +80,7 @@ module hd_vx #(
   logic clk;  // of hd_gate
 
   hd_isa_pkg::vx_params_t p;
-  assign p = op_params_i;
+  assign p = op_i.params;
 
   // ---- the operation in issue -------------------------------------------------------------------
   logic             run_q, failed_q, two_q, pm_q, to_am_q, tr_q;
@@ -99,7 +90,7 @@ module hd_vx #(
   logic [4:0]       bad_q, bad;
   logic             accept, dw, pairs, sums, to_am;
 
-  assign dw    = op_code_i == hd_isa_pkg::VxDw;
+  assign dw    = op_i.code == hd_isa_pkg::VxDw;
   assign sums  = dw && p.b_kind == hd_isa_pkg::VxKindAmInt32;
   assign pairs = dw && p.b_kind != hd_isa_pkg::VxKindZero && !sums;
   assign to_am = p.d_kind == hd_isa_pkg::VxDestAmF32 || p.d_kind == hd_isa_pkg::VxDestAmInt32;
@@ -125,7 +116,7 @@ module hd_vx #(
                p.red != hd_isa_pkg::VxRedNone || p.d_kind == hd_isa_pkg::VxDestXmTransposed ||
                signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
       bad = hd_reg_pkg::ErrOperand;
-    if (!dw && op_code_i != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
+    if (!dw && op_i.code != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
   end
 
   logic [23:0]      a_addr, b_addr, d_addr, p_addr;
@@ -199,21 +190,19 @@ module hd_vx #(
   assign fail      = run_q && code != hd_reg_pkg::ErrNone && room;
   assign go        = run_q && code == hd_reg_pkg::ErrNone && clear && (room || !sum_last) && !lead &&
                      in_order;
-  assign xma_req_o = go && a_xm_q && !got_a_q;
-  assign ama_req_o = go && a_am_q && !got_a_q;
-  assign xmb_req_o = go && want_b && b_xm_q && !got_b_q;
-  assign amb_req_o = go && want_b && b_am_q && !got_b_q;
-  assign a_addr_o  = a_addr;
-  assign b_addr_o  = b_addr;
+  assign xma_o     = {go && a_xm_q && !got_a_q, a_addr};
+  assign ama_o     = {go && a_am_q && !got_a_q, a_addr};
+  assign xmb_o     = {go && want_b && b_xm_q && !got_b_q, b_addr};
+  assign amb_o     = {go && want_b && b_am_q && !got_b_q, b_addr};
   assign a_ok      = got_a_q || !(a_xm_q || a_am_q) || xma_gnt_i || ama_gnt_i;
   assign b_ok      = got_b_q || !want_b || !(b_xm_q || b_am_q) || xmb_gnt_i || amb_gnt_i;
   assign commit    = go && a_ok && b_ok;
-  assign pm_re_o   = dw_q ? lead || (commit && pm_next_q != PmNone) : commit && sum_last && pm_q;
-  assign pm_addr_o = p_addr + (!dw_q ? 24'd0 : pm_next_q == PmLo ? 24'd1 :
+  assign pm_o.req  = dw_q ? lead || (commit && pm_next_q != PmNone) : commit && sum_last && pm_q;
+  assign pm_o.addr = p_addr + (!dw_q ? 24'd0 : pm_next_q == PmLo ? 24'd1 :
                                pm_next_q == PmHi ? 24'd2 : 24'd0);
 
   assign op_ready_o = !failed_q && ops_q < 4'(Slots) && (!run_q || (commit && &last));
-  assign accept     = op_valid_i && op_ready_o;
+  assign accept     = op_i.valid && op_ready_o;
   assign push       = fail || (commit && sum_last);
 
   // ---- dw: columns and words of PM --------------------------------------------------------------
@@ -298,8 +287,9 @@ module hd_vx #(
   logic               head_err, head_end, head_am, head_tr;
   logic [4:0]         head_code;
   logic [ResBits-1:0] order_w_q, order_r_q;
+  logic [23:0]        w_addr;
 
-  assign {head_tr, head_err, head_end, head_am, head_code, w_addr_o} = order[order_r_q];
+  assign {head_tr, head_err, head_end, head_am, head_code, w_addr} = order[order_r_q];
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
@@ -319,7 +309,7 @@ module hd_vx #(
       if (accept) run_q <= 1'b1;
       else if (fail || (commit && &last)) run_q <= 1'b0;
       if (fail) failed_q <= 1'b1;
-      else if (op_err_o) failed_q <= 1'b0;
+      else if (err_q) failed_q <= 1'b0;
       got_a_q <= go && !commit && a_ok;
       got_b_q <= go && !commit && b_ok && want_b;
       if (accept) slot_q <= slot_q + 3'd1;
@@ -358,7 +348,7 @@ module hd_vx #(
 
   always_comb begin
     d_load = '0;
-    if (dw_q && pm_re_o) d_load[pm_next_q] = 1'b1;
+    if (dw_q && pm_o.req) d_load[pm_next_q] = 1'b1;
   end
 
   always_ff @(posedge clk) begin
@@ -382,13 +372,11 @@ module hd_vx #(
   ) u_lanes (
     .clk_i        (clk),
     .rst_ni,
-    .tm_we_i,
-    .tm_addr_i,
-    .tm_part_i,
-    .tm_wdata_i,
+    .part_i,
+    .part_wdata_i,
     .p_we_i     (accept),
     .p_slot_i   (slot_q + 3'd1),
-    .p_i        (op_params_i),
+    .p_i        (op_i.params),
     .p_dw_i     (dw),
     .d_valid_i  (d_valid_q[1]),
     .d_slot_i   (d_slot2_q),
@@ -414,11 +402,11 @@ module hd_vx #(
   logic [4:0]      err_code_q;
 
   assign ready     = fifo_w_q != fifo_r_q || full_q;
-  assign xmw_req_o = ready && !head_err && !head_am;
-  assign amw_req_o = ready && !head_err && head_am;
+  assign xmw_o     = {ready && !head_err && !head_am, w_addr};
+  assign amw_o     = {ready && !head_err && head_am, w_addr};
   assign wdata_o   = fifo[fifo_r_q];
-  assign pop       = (waiting_q != '0 && head_err) || (xmw_req_o && xmw_gnt_i) ||
-                     (amw_req_o && amw_gnt_i);
+  assign pop       = (waiting_q != '0 && head_err) || (xmw_o.req && xmw_gnt_i) ||
+                     (amw_o.req && amw_gnt_i);
   assign end_op    = pop && head_end;
   assign end_to_am = head_am;
   assign end_turns = head_tr;
@@ -442,18 +430,16 @@ module hd_vx #(
     if (pop) err_code_q <= head_code;
   end
 
-  assign op_done_o     = done_q;
-  assign op_err_o      = err_q;
-  assign op_err_code_o = err_code_q;
-  assign busy_o        = ops_q != '0;
-  assign moved_o       = commit || pop;
-  assign stall_bank_o  = (go && !commit) || (amw_req_o && !amw_gnt_i) || (xmw_req_o && !xmw_gnt_i);
+  assign res_o        = {done_q, err_q, err_code_q};
+  assign busy_o       = ops_q != '0;
+  assign moved_o      = commit || pop;
+  assign stall_bank_o = (go && !commit) || (amw_o.req && !amw_gnt_i) || (xmw_o.req && !xmw_gnt_i);
 
   // ---- clock ------------------------------------------------------------------------------------
   // Nothing in flight, nothing to forget: it can stand still.
   hd_gate u_gate (
     .clk_i,
-    .en_i (!rst_ni || op_valid_i || tm_we_i || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0),
+    .en_i (!rst_ni || op_i.valid || part_i.tm || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0),
     .clk_o(clk)
   );
 
@@ -492,5 +478,5 @@ module hd_vx #(
 
   `ASSERT(ResultsInOrder, !res_valid || waiting_q != '0)
   `ASSERT(WaitingInRange, waiting_q <= (ResBits + 1)'(Results))
-  `ASSERT(OneOperandPort, !(xma_req_o && ama_req_o) && !(xmb_req_o && amb_req_o))
+  `ASSERT(OneOperandPort, !(xma_o.req && ama_o.req) && !(xmb_o.req && amb_o.req))
 endmodule

@@ -18,10 +18,8 @@ module hd_vx_lanes #(
   input  logic                              rst_ni,
 
   // Table write, see hd_vx_result
-  input  logic                              tm_we_i,
-  input  logic [23:0]                       tm_addr_i,
-  input  logic [8:0]                        tm_part_i,
-  input  logic [8*AxiBytes-1:0]             tm_wdata_i,
+  input  hd_bus_pkg::part_t                 part_i,
+  input  logic [8*AxiBytes-1:0]             part_wdata_i,
 
   // Parameters of a slot
   input  logic                              p_we_i,
@@ -33,8 +31,8 @@ module hd_vx_lanes #(
   input  logic                              d_valid_i,
   input  logic [$clog2(Slots)-1:0]          d_slot_i,
   input  logic                              d_first_i,  // a reduction starts
-  input  logic                              d_last_i,   // a reduction ends: there is a result
-  input  logic                              d_tail_i,   // last iteration of loop 0
+  input  logic                              d_last_i,  // a reduction ends: there is a result
+  input  logic                              d_tail_i,  // last iteration of loop 0
   input  logic [32*N-1:0]                   a_am_i,
   input  logic [8*N-1:0]                    a_xm_i,
   input  logic [32*N-1:0]                   b_am_i,
@@ -420,10 +418,8 @@ module hd_vx_lanes #(
   ) u_result (
     .clk_i,
     .rst_ni,
-    .tm_we_i,
-    .tm_addr_i,
-    .tm_part_i,
-    .tm_wdata_i,
+    .part_i,
+    .part_wdata_i,
     .valid_i (v13),
     .d_kind_i(d_kind[s13]),
     .q_i     (q[s13]),

@@ -14,10 +14,8 @@ module hd_vx_result #(
   input  logic                  rst_ni,
 
   // Table write: part `part` of AxiBytes of a table
-  input  logic                  tm_we_i,
-  input  logic [23:0]           tm_addr_i,
-  input  logic [8:0]            tm_part_i,
-  input  logic [8*AxiBytes-1:0] tm_wdata_i,
+  input  hd_bus_pkg::part_t     part_i,
+  input  logic [8*AxiBytes-1:0] part_wdata_i,
 
   // Value, and what becomes of it
   input  logic                  valid_i,
@@ -26,7 +24,7 @@ module hd_vx_result #(
   input  logic signed [15:0]    zp_i,
   input  logic signed [15:0]    lo_i,
   input  logic signed [15:0]    hi_i,
-  input  logic [2:0]            lut_i,     // 0: none
+  input  logic [2:0]            lut_i,  // 0: none
   input  logic [32*N-1:0]       a_i,
 
   output logic                  valid_o,
@@ -64,7 +62,7 @@ module hd_vx_result #(
   assign table3 = TableBits'(kind3_q[2:0] - 3'd1);
 
   always_ff @(posedge clk_i) begin
-    if (tm_we_i) tm[{tm_addr_i[TableBits-1:0], tm_part_i[PartBits-1:0]}] <= tm_wdata_i;
+    if (part_i.tm) tm[{part_i.addr[TableBits-1:0], part_i.part[PartBits-1:0]}] <= part_wdata_i;
     if (v_q[2] && kind3_q[2:0] != 3'd0)
       for (int unsigned n = 0; n < N; n++) begin : gen_find
         logic [8*AxiBytes-1:0] line;

@@ -16,33 +16,27 @@ module hd_xm #(
   input  logic                  rst_ni,
 
   // MX read, address in words of K bytes
-  input  logic                  mx_req_i,
-  input  logic [23:0]           mx_addr_i,
+  input  hd_bus_pkg::word_t     mx_i,
   output logic                  mx_gnt_o,
   output logic [8*K-1:0]        mx_rdata_o,
 
   // VX reads and write, addresses in vectors of N bytes
-  input  logic                  vxa_req_i,
-  input  logic [23:0]           vxa_addr_i,
+  input  hd_bus_pkg::word_t     vxa_i,
   output logic                  vxa_gnt_o,
   output logic [8*N-1:0]        vxa_rdata_o,
-  input  logic                  vxb_req_i,
-  input  logic [23:0]           vxb_addr_i,
+  input  hd_bus_pkg::word_t     vxb_i,
   output logic                  vxb_gnt_o,
   output logic [8*N-1:0]        vxb_rdata_o,
-  input  logic                  vxw_req_i,
-  input  logic [23:0]           vxw_addr_i,
+  input  hd_bus_pkg::word_t     vxw_i,
   output logic                  vxw_gnt_o,
   input  logic [8*N-1:0]        vxw_wdata_i,
 
   // LX write and ST read, byte addresses of AxiBytes-aligned chunks
-  input  logic                  lx_req_i,
-  input  logic [27:0]           lx_addr_i,
+  input  hd_bus_pkg::chunk_t    lx_i,  // its am is hd_am's
   input  logic [8*AxiBytes-1:0] lx_wdata_i,
   input  logic [AxiBytes-1:0]   lx_be_i,
   output logic                  lx_gnt_o,
-  input  logic                  st_req_i,
-  input  logic [27:0]           st_addr_i,
+  input  hd_bus_pkg::chunk_t    st_i,
   output logic                  st_gnt_o,
   output logic [8*AxiBytes-1:0] st_rdata_o
 );
@@ -54,27 +48,27 @@ module hd_xm #(
 
   // Byte address of every port.
   logic [27:0] mx_at, a_at, b_at, w_at;
-  assign mx_at = 28'(mx_addr_i) << $clog2(K);
-  assign a_at  = 28'(vxa_addr_i) << $clog2(N);
-  assign b_at  = 28'(vxb_addr_i) << $clog2(N);
-  assign w_at  = 28'(vxw_addr_i) << $clog2(N);
+  assign mx_at = 28'(mx_i.addr) << $clog2(K);
+  assign a_at  = 28'(vxa_i.addr) << $clog2(N);
+  assign b_at  = 28'(vxb_i.addr) << $clog2(N);
+  assign w_at  = 28'(vxw_i.addr) << $clog2(N);
 
   logic [BankBits-1:0] mx_bank, a_bank, b_bank, st_bank, w_bank, lx_bank;
   assign mx_bank = mx_at[BankLsb +: BankBits];
   assign a_bank  = a_at[BankLsb +: BankBits];
   assign b_bank  = b_at[BankLsb +: BankBits];
-  assign st_bank = st_addr_i[BankLsb +: BankBits];
+  assign st_bank = st_i.addr[BankLsb +: BankBits];
   assign w_bank  = w_at[BankLsb +: BankBits];
-  assign lx_bank = lx_addr_i[BankLsb +: BankBits];
+  assign lx_bank = lx_i.addr[BankLsb +: BankBits];
 
-  assign mx_gnt_o  = mx_req_i;
-  assign vxa_gnt_o = vxa_req_i && !(mx_req_i && mx_bank == a_bank);
-  assign vxb_gnt_o = vxb_req_i && !(mx_req_i && mx_bank == b_bank) &&
-                     !(vxa_req_i && a_bank == b_bank);
-  assign st_gnt_o  = st_req_i && !(mx_req_i && mx_bank == st_bank) &&
-                     !(vxa_req_i && a_bank == st_bank) && !(vxb_req_i && b_bank == st_bank);
-  assign vxw_gnt_o = vxw_req_i;
-  assign lx_gnt_o  = lx_req_i && !(vxw_req_i && w_bank == lx_bank);
+  assign mx_gnt_o  = mx_i.req;
+  assign vxa_gnt_o = vxa_i.req && !(mx_i.req && mx_bank == a_bank);
+  assign vxb_gnt_o = vxb_i.req && !(mx_i.req && mx_bank == b_bank) &&
+                     !(vxa_i.req && a_bank == b_bank);
+  assign st_gnt_o  = st_i.xm && !(mx_i.req && mx_bank == st_bank) &&
+                     !(vxa_i.req && a_bank == st_bank) && !(vxb_i.req && b_bank == st_bank);
+  assign vxw_gnt_o = vxw_i.req;
+  assign lx_gnt_o  = lx_i.xm && !(vxw_i.req && w_bank == lx_bank);
 
   // Write data in row form: the data repeats along the row, the byte enables choose.
   logic [RowBytes-1:0]   w_be, lx_be;
@@ -82,7 +76,7 @@ module hd_xm #(
   assign w_row  = {RowBytes / N{vxw_wdata_i}};
   assign lx_row = {RowBytes / AxiBytes{lx_wdata_i}};
   assign w_be   = RowBytes'({N{1'b1}}) << w_at[OffBits-1:0];
-  assign lx_be  = RowBytes'(lx_be_i) << lx_addr_i[OffBits-1:0];
+  assign lx_be  = RowBytes'(lx_be_i) << lx_i.addr[OffBits-1:0];
 
   logic [8*RowBytes*Banks-1:0] rdata;
 
@@ -99,8 +93,8 @@ module hd_xm #(
     assign lx_here = lx_gnt_o && lx_bank == BankBits'(b);
     assign raddr   = mx_here ? mx_at[OffBits +: RowBits] :
                      a_here  ? a_at[OffBits +: RowBits] :
-                     b_here  ? b_at[OffBits +: RowBits] : st_addr_i[OffBits +: RowBits];
-    assign waddr   = w_here ? w_at[OffBits +: RowBits] : lx_addr_i[OffBits +: RowBits];
+                     b_here  ? b_at[OffBits +: RowBits] : st_i.addr[OffBits +: RowBits];
+    assign waddr   = w_here ? w_at[OffBits +: RowBits] : lx_i.addr[OffBits +: RowBits];
     assign be      = w_here ? w_be : lx_here ? lx_be : '0;
 
     hd_ram #(
@@ -130,7 +124,7 @@ module hd_xm #(
     mx_sel_q <= {mx_bank, mx_at[OffBits-1:0]};
     a_sel_q  <= {a_bank, a_at[OffBits-1:0]};
     b_sel_q  <= {b_bank, b_at[OffBits-1:0]};
-    st_sel_q <= {st_bank, st_addr_i[OffBits-1:0]};
+    st_sel_q <= {st_bank, st_i.addr[OffBits-1:0]};
     if (mx_q) mx_rdata_o <= rdata[{mx_sel_q, 3'd0} +: 8 * K];
     if (a_q) vxa_rdata_o <= rdata[{a_sel_q, 3'd0} +: 8 * N];
     if (b_q) vxb_rdata_o <= rdata[{b_sel_q, 3'd0} +: 8 * N];

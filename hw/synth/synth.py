@@ -39,6 +39,9 @@ def yosys(script, log):
     with open(log, "w") as f:
         if subprocess.run(["yosys", "-q", "-s", log + ".ys"], stdout=f, stderr=f).returncode:
             sys.exit(f"synth.py: yosys failed, see {log}")
+    for line in open(log):  # a port lost bits, or its name is wrong
+        if "Resizing cell port" in line or "implicitly declared" in line:
+            sys.exit(f"synth.py: {line.strip()} (see {log})")
 
 
 def base_name(name):

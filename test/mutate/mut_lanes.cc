@@ -256,18 +256,18 @@ bool dw(Bench &b, const oracle::Op &o, unsigned slot) {
 bool run(Dut &d) {
     Vunit &top = d.top;
     Bench b{d, {}};
-    top.rst_ni = 0, top.tm_we_i = 0;
+    top.rst_ni = 0, top.part_i = 0;
     if (!b.idle(30)) return false;
     top.rst_ni = 1;
     for (int part = 0; part < kTables * 32; part++) {
         uint64_t v = 0;
         for (int i = 0; i < 8; i++)
             v |= uint64_t(tables[part / 32][8 * (part % 32) + i] = uint8_t(rng())) << 8 * i;
-        top.tm_we_i = 1, top.tm_wdata_i = v;
-        top.tm_addr_i = unsigned(part / 32), top.tm_part_i = unsigned(part % 32);
+        top.part_wdata_i = v;
+        top.part_i = part_bits(kTmPart, unsigned(part / 32), unsigned(part % 32));
         if (!b.idle(1)) return false;
     }
-    top.tm_we_i = 0;
+    top.part_i = 0;
     unsigned slot = 0;
     oracle::Op o;
     for (int batch = 0; batch < 700; batch++) {

@@ -100,38 +100,40 @@ struct Bench {
         const bool offer = !todo.empty() && chance(records);
         drive_record(offer ? todo.front() : draw(0xffffff));
         top.rec_valid_i = offer;
-        top.r_valid_i = taken < made && chance(beats);
-        top.r_data_i = top.r_valid_i ? beat(taken) : rng();
-        top.r_err_i = top.r_valid_i ? taken == bad : unsigned(rng() & 1);
-        if (top.r_valid_i && taken >= bad) top.r_data_i = rng();
-        top.xm_gnt_i = top.am_gnt_i = 0;
+        const bool beat_valid = taken < made && chance(beats);
+        top.r_data_i = beat_valid ? beat(taken) : rng();
+        const bool beat_err = beat_valid ? taken == bad : rng() & 1;
+        top.r_i = unsigned(beat_valid) << 2 | unsigned(beat_err) << 1;
+        if (beat_valid && taken >= bad) top.r_data_i = rng();
+        top.chunk_gnt_i = 0;
         d.low();
-        if (top.xm_req_o && top.am_req_o) return false;
-        const bool req = top.xm_req_o || top.am_req_o;
-        top.xm_gnt_i = top.xm_req_o && chance(grants);
-        top.am_gnt_i = top.am_req_o && chance(grants);
+        const bool xm = top.chunk_o >> 29 & 1, am = top.chunk_o >> 28 & 1, req = xm || am;
+        if (xm && am) return false;
+        const bool xm_gnt = xm && chance(grants), am_gnt = am && chance(grants);
+        top.chunk_gnt_i = unsigned(xm_gnt) << 1 | unsigned(am_gnt);
         d.low();
-        const bool quiet = top.stop_i || err_seen || top.op_err_o;
+        const bool done = top.res_o >> 6 & 1, err = top.res_o >> 5 & 1;
+        const bool quiet = top.stop_i || err_seen || err;
         if (req) {
             uint32_t addr;
             uint64_t data, mask = 0;
             unsigned be;
-            if (!expected(&addr, &data, &be) || bool(top.am_req_o) != work.front().am) return false;
+            if (!expected(&addr, &data, &be) || am != work.front().am) return false;
             for (int b = 0; b < int(kAxi); b++) mask |= be >> b & 1 ? 0xffull << 8 * b : 0;
-            if (top.xm_addr_o != addr || top.xm_be_o != be || ((top.xm_wdata_o ^ data) & mask))
+            if ((top.chunk_o & 0xfffffff) != addr || top.be_o != be ||
+                ((top.wdata_o ^ data) & mask))
                 return false;
         }
-        if (bool(top.op_done_o) != done_due) return false;
-        if (top.op_err_o && (!err_may || err_seen || req || top.op_err_code_o != code))
-            return false;
-        err_seen |= top.op_err_o;
-        if (bool(top.busy_o) != (!work.empty() || done_due || top.op_err_o)) return false;
+        if (done != done_due) return false;
+        if (err && (!err_may || err_seen || req || (top.res_o & 31) != code)) return false;
+        err_seen |= err;
+        if (bool(top.busy_o) != (!work.empty() || done_due || err)) return false;
         if (quiet ? !top.r_ready_o || top.rec_ready_o || top.wait_mem_o
-                  : bool(top.wait_mem_o) != (top.r_ready_o && !top.r_valid_i))
+                  : bool(top.wait_mem_o) != (top.r_ready_o && !beat_valid))
             return false;
-        if (top.r_valid_i && top.r_ready_o && !quiet && (work.empty() || taken > bad)) return false;
-        const bool took = offer && top.rec_ready_o, write = top.xm_gnt_i || top.am_gnt_i;
-        taken += top.r_valid_i && top.r_ready_o;
+        if (beat_valid && top.r_ready_o && !quiet && (work.empty() || taken > bad)) return false;
+        const bool took = offer && top.rec_ready_o, write = xm_gnt || am_gnt;
+        taken += beat_valid && top.r_ready_o;
         done_due = false;
         if (write) {
             stopped_writes += top.stop_i;

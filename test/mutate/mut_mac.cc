@@ -20,8 +20,7 @@ bool run(Dut &d) {
     auto write_row = [&](int word, int n) {
         uint64_t v = 0;
         for (int k = 0; k < kK; k++) v |= uint64_t(uint8_t(w[word][n][k] = byte())) << 8 * k;
-        top.we_i = 1, top.wcol_i = 0;
-        top.waddr_i = unsigned(word), top.wpart_i = unsigned(n), top.wk_i = unsigned(rng()) & 63;
+        top.part_i = part_bits(kWmPart, unsigned(word), unsigned(n), false, unsigned(rng()) & 63);
         top.wdata_i = v;
     };
     auto write_column = [&](int word, int k) {
@@ -30,8 +29,7 @@ bool run(Dut &d) {
             v &= ~(uint64_t(255) << 8 * n);
             v |= uint64_t(uint8_t(w[word][n][k] = byte())) << 8 * n;
         }
-        top.we_i = 1, top.wcol_i = 1;
-        top.waddr_i = unsigned(word), top.wpart_i = 0, top.wk_i = unsigned(k);
+        top.part_i = part_bits(kWmPart, unsigned(word), 0, true, unsigned(k));
         top.wdata_i = v;
     };
     for (int i = 0; i < kWords * kN; i++) {
@@ -39,9 +37,9 @@ bool run(Dut &d) {
         d.clock();
     }
     for (int t = 0; t < 5000; t++) {
-        top.we_i = 0, top.wcol_i = unsigned(pick(0, 1));
+        const bool column = pick(0, 1);
         top.wdata_i = rng();
-        top.waddr_i = unsigned(pick(0, kWords - 1));
+        top.part_i = part_bits(kNoPart, unsigned(pick(0, kWords - 1)), 0, column);
         int written = -1;
         if (chance(12)) {
             written = int(pick(0, kWords - 1));

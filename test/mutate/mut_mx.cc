@@ -2,11 +2,14 @@
 // a reset on the way, against plain loops.
 #include <deque>
 
+extern "C" {
+#include "isa/isa.h"
+}
 #include "test/mutate/mutants.h"
 
 namespace {
 
-constexpr int kK = 8, kN = 2, kXm = 64, kAm = 32, kWm = 16, kLoops = 6;
+constexpr int kK = 8, kN = 2, kXm = 64, kAm = 32, kWm = 16, kLoops = 6, kWords = 18;
 enum {
 #define ERR(name, code, doc) kErr_##name = code,
 #include "isa/regs.def"
@@ -30,13 +33,19 @@ struct Bench {
 
     uint64_t am_word(unsigned a) { return am[a % kAm][0] | uint64_t(am[a % kAm][1]) << 32; }
 
+    // op_i: valid, code and the words, whose first is the lowest.
+    void offered(bool valid) {
+        uint32_t &head = d.top.op_i[kWords];
+        head = (head & 15) | uint32_t(valid) << 4;
+    }
+
     // One cycle; true when the operation was taken.
     bool clock(bool offer, bool grant, int result = -1) {
         Vunit &top = d.top;
-        top.op_valid_i = offer;
+        offered(offer);
         top.xm_rdata_i = x_read[1], top.am_rdata_i = a_read[1];
         d.low();
-        top.xm_gnt_i = grant && top.xm_req_o;
+        top.xm_gnt_i = grant && word_req(top.xm_o);
         d.low();
         bool taken = offer && top.op_ready_o && top.rst_ni;
         if (bool(top.busy_o) != !results.empty()) good = false;
@@ -45,24 +54,24 @@ struct Bench {
         x_read[1] = x_read[0], a_read[1] = a_read[0];
         x_read[0] = rng() << 32 ^ rng(), a_read[0] = rng() << 32 ^ rng();
         if (top.xm_gnt_i) {
-            if (top.xm_addr_o >= kXm)
+            if (word_addr(top.xm_o) >= kXm)
                 good = false;
             else
-                memcpy(&x_read[0], xm[top.xm_addr_o], kK);
+                memcpy(&x_read[0], xm[word_addr(top.xm_o)], kK);
         }
-        if (bool(top.stall_bank_o) != (top.xm_req_o && !top.xm_gnt_i)) good = false;
-        if (top.am_re_o) a_read[0] = am_word(top.am_raddr_o);
-        if (top.am_we_o) {
-            if (top.am_waddr_o >= kAm)
+        if (bool(top.stall_bank_o) != (word_req(top.xm_o) && !top.xm_gnt_i)) good = false;
+        if (word_req(top.am_o)) a_read[0] = am_word(word_addr(top.am_o));
+        if (word_req(top.amw_o)) {
+            const uint32_t at = word_addr(top.amw_o);
+            if (at >= kAm)
                 good = false;
             else
-                am[top.am_waddr_o][0] = uint32_t(top.am_wdata_o),
-                am[top.am_waddr_o][1] = uint32_t(top.am_wdata_o >> 32);
+                am[at][0] = uint32_t(top.amw_wdata_o), am[at][1] = uint32_t(top.amw_wdata_o >> 32);
         }
-        if (top.op_done_o || top.op_err_o) {
-            if (results.empty() || (top.op_done_o && top.op_err_o) ||
-                bool(top.op_done_o) != (results.front() < 0) ||
-                (top.op_err_o && int(top.op_err_code_o) != results.front()))
+        const bool done = top.res_o >> 6 & 1, err = top.res_o >> 5 & 1;
+        if (done || err) {
+            if (results.empty() || (done && err) || done != (results.front() < 0) ||
+                (err && int(top.res_o & 31) != results.front()))
                 good = false;
             if (!results.empty()) results.pop_front();
         }
@@ -141,16 +150,20 @@ Op draw() {
 }
 
 void put(Vunit &top, const Op &o) {
-    uint32_t p[16] = {};
-    p[0] = uint32_t(o.nred) | uint32_t(o.accumulate) << 3 | uint32_t(o.uns) << 4;
-    p[1] = uint32_t(o.x) & 0xffffff, p[2] = uint32_t(o.w) & 0xffffff,
-    p[3] = uint32_t(o.a) & 0xffffff;
+    uint32_t p[HD_PARAM_WORDS] = {};
+    auto set = [&](int field, int64_t v) {
+        const hd_field_info &f = hd_isa_fields[field]; // what does not fit is cut
+        p[f.word] |= (uint32_t(v) & hd_field_mask(&f)) << f.lsb;
+    };
+    set(HD_F_mx_nred, o.nred), set(HD_F_mx_accumulate, o.accumulate);
+    set(HD_F_mx_x_unsigned, o.uns);
+    set(HD_F_mx_x, o.x), set(HD_F_mx_w, o.w), set(HD_F_mx_a, o.a);
     for (int l = 0; l < kLoops; l++) {
-        p[4 + 2 * l] = uint32_t(o.n[l]) | uint32_t(o.xs[l]) << 16;
-        p[5 + 2 * l] = (uint32_t(o.ws[l]) & 0xffff) | uint32_t(o.as[l]) << 16;
+        set(HD_F_mx_n0 + 4 * l, o.n[l]), set(HD_F_mx_xs0 + 4 * l, o.xs[l]);
+        set(HD_F_mx_ws0 + 4 * l, o.ws[l]), set(HD_F_mx_as0 + 4 * l, o.as[l]);
     }
-    for (int i = 0; i < 16; i++) top.op_params_i[i] = p[i];
-    top.op_code_i = o.code;
+    for (int i = 0; i < kWords; i++) top.op_i[i] = p[i];
+    top.op_i[kWords] = o.code;
 }
 
 } // namespace
@@ -158,7 +171,8 @@ void put(Vunit &top, const Op &o) {
 bool run(Dut &d) {
     Vunit &top = d.top;
     Bench b{d};
-    top.rst_ni = 0, top.op_valid_i = 0, top.wm_we_i = 0;
+    top.rst_ni = 0, top.part_i = 0;
+    for (int i = 0; i <= kWords; i++) top.op_i[i] = 0;
     for (int i = 0; i < 12; i++) d.clock();
     b.reset();
     for (auto &word : b.xm)
@@ -167,18 +181,18 @@ bool run(Dut &d) {
         uint64_t v = 0;
         for (int k = 0; k < kK; k++)
             v |= uint64_t(uint8_t(b.wm[i / kN][i % kN][k] = int8_t(rng()))) << 8 * k;
-        top.wm_we_i = 1, top.wm_addr_i = unsigned(i / kN), top.wm_part_i = unsigned(i % kN),
-        top.wm_wdata_i = v;
+        top.part_i = part_bits(kWmPart, unsigned(i / kN), unsigned(i % kN));
+        top.part_wdata_i = v;
         b.clock(false, false);
     }
     for (int k = 0; k < kK; k++) { // word 0 again, column by column
-        top.wm_col_i = 1, top.wm_k_i = unsigned(k), top.wm_addr_i = 0, top.wm_part_i = 0,
-        top.wm_wdata_i = 0;
+        top.part_i = part_bits(kWmPart, 0, 0, true, unsigned(k));
+        top.part_wdata_i = 0;
         for (int n = 0; n < kN; n++)
-            top.wm_wdata_i |= uint64_t(uint8_t(b.wm[0][n][k] = int8_t(rng()))) << 8 * n;
+            top.part_wdata_i |= uint64_t(uint8_t(b.wm[0][n][k] = int8_t(rng()))) << 8 * n;
         b.clock(false, false);
     }
-    top.wm_we_i = top.wm_col_i = 0;
+    top.part_i = 0;
     for (auto &word : b.am) // what accumulating operations add to
         for (uint32_t &v : word) v = uint32_t(rng());
     memcpy(b.want, b.am, sizeof b.am);

@@ -23,7 +23,7 @@ struct Bench {
     bool clock() {
         Vunit &top = d.top;
         d.clock();
-        top.tm_we_i = 0;
+        top.part_i = 0;
         if (!top.valid_o) return true;
         if (due.empty()) return false;
         Out o = due.front();
@@ -38,8 +38,8 @@ struct Bench {
         uint64_t v = 0;
         for (int i = 0; i < 8; i++)
             v |= uint64_t(tm[table][8 * part + i] = uint8_t(rng())) << 8 * i;
-        d.top.tm_we_i = 1;
-        d.top.tm_addr_i = unsigned(table), d.top.tm_part_i = unsigned(part), d.top.tm_wdata_i = v;
+        d.top.part_i = part_bits(kTmPart, unsigned(table), unsigned(part));
+        d.top.part_wdata_i = v;
         return clock();
     }
 };

@@ -1,7 +1,7 @@
 // What the benches of mutated units share: the loop over mutants.
 //
-// A bench defines run(): drives a new unit and returns false at the first difference from its oracle, also
-// when the unit does not answer. It draws the same vectors for every mutant.
+// A bench defines run(): drives a new unit and returns false at the first difference from its
+// oracle, also when the unit does not answer. It draws the same vectors for every mutant.
 #ifndef HD_TEST_MUTATE_MUTANTS_H
 #define HD_TEST_MUTATE_MUTANTS_H
 
@@ -45,6 +45,19 @@ struct Dut {
         top.eval();
     }
 };
+
+// A part_t and a word_t of hd_bus_pkg.
+enum Memory { kWmPart = 4, kPmPart = 2, kTmPart = 1, kNoPart = 0 };
+static inline uint64_t part_bits(Memory memory, uint64_t addr, unsigned part, bool col = false,
+                                 unsigned k = 0) {
+    return uint64_t(memory) << 40 | uint64_t(col) << 39 | uint64_t(k) << 33 | addr << 9 | part;
+}
+static inline bool word_req(uint32_t word) {
+    return word >> 24;
+}
+static inline uint32_t word_addr(uint32_t word) {
+    return word & 0xffffff;
+}
 
 bool run(Dut &d);
 

@@ -80,7 +80,7 @@ def depends_on(gen, unit, count):
     for tool in ("yosys", "verilator"):
         h.update(subprocess.run([tool, "--version"] if tool == "verilator" else [tool, "-V"], stdout=subprocess.PIPE).stdout)
     for name in ([__file__, f"{HERE}/mut_{bench}.cc", "hw/rtl/hd_assert.svh"] + [f"hw/rtl/{f}.sv" for f in files.split()] +
-                 [f"{gen}/hd_isa_pkg.sv", f"{gen}/hd_reg_pkg.sv", f"{gen}/tiny/hd_cfg_pkg.sv"] +
+                 [f"{gen}/hd_isa_pkg.sv", f"{gen}/hd_reg_pkg.sv", f"{gen}/tiny/hd_cfg_pkg.sv", "hw/rtl/hd_bus_pkg.sv"] +
                  sorted(glob.glob(f"{HERE}/*.h") + glob.glob("test/rtl/*.h") + glob.glob("runtime/base/*.[ch]") +
                         glob.glob("isa/*.def"))):
         with open(name, "rb") as f:
@@ -106,7 +106,7 @@ def make_netlists(work, gen, unit, count):
     """Writes the mutated netlist as Verilog; returns the list of mutations."""
     _, files, params = UNITS[unit]
     files = files.split()
-    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/tiny/hd_cfg_pkg.sv"
+    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/tiny/hd_cfg_pkg.sv hw/rtl/hd_bus_pkg.sv"
     sources = " ".join([f"{work}/{unit}.sv"] + [f"hw/rtl/{f}.sv" for f in files[1:]])
     with open(f"{work}/{unit}.sv", "w") as f:
         f.write(with_parameters(open(f"hw/rtl/{files[0]}.sv").read(), params))

@@ -70,7 +70,33 @@ module tb_hd_compute #(
 );
   localparam int unsigned RowBits = $clog2(hd_cfg_pkg::AmWords) - 1;
 
-  hd_compute #(.K(K), .N(N), .AxiBytes(AxiBytes)) u_dut (.*);
+  // The bench writes one memory at a time.
+  hd_compute #(.K(K), .N(N), .AxiBytes(AxiBytes)) u_dut (
+    .clk_i,
+    .rst_ni,
+    .mx_op_i        ({mx_op_valid_i, mx_op_code_i, mx_op_params_i}),
+    .mx_op_ready_o,
+    .mx_res_o       ({mx_op_done_o, mx_op_err_o, mx_op_err_code_o}),
+    .vx_op_i        ({vx_op_valid_i, vx_op_code_i, vx_op_params_i}),
+    .vx_op_ready_o,
+    .vx_res_o       ({vx_op_done_o, vx_op_err_o, vx_op_err_code_o}),
+    .lx_i           ({lx_req_i, lx_am_req_i, lx_addr_i}),
+    .lx_gnt_o       ({lx_gnt_o, lx_am_gnt_o}),
+    .lx_wdata_i,
+    .lx_be_i,
+    .st_i           ({st_req_i, st_am_req_i, st_addr_i}),
+    .st_gnt_o       ({st_gnt_o, st_am_gnt_o}),
+    .st_xm_rdata_o  (st_rdata_o),
+    .st_am_rdata_o,
+    .part_i         ({wm_we_i, pm_we_i, tm_we_i, wm_col_i, wm_k_i,
+                      wm_we_i ? wm_addr_i : pm_addr_i, wm_we_i ? wm_part_i : pm_part_i}),
+    .part_wdata_i   (wm_we_i ? wm_wdata_i : pm_wdata_i),
+    .mx_busy_o,
+    .mx_stall_bank_o,
+    .vx_busy_o,
+    .vx_moved_o,
+    .vx_stall_bank_o
+  );
 
   assign peek_o = peek_addr_i[RowBits] ?
     u_dut.u_am.gen_bank[1].u_ram.mem[peek_addr_i[RowBits-1:0]] :

@@ -1,0 +1,71 @@
+// Signals that travel together between modules. Operations are hd_isa_pkg::lx_op_t and its like.
+//
+// What is as wide as a module's parameters (data, byte enables) goes beside these structs, and so does
+// what travels the other way: `ready` of a request, `gnt` of an access to memory.
+package hd_bus_pkg;
+  typedef struct packed {
+    logic [63:0] ptr;    // AXI address
+    logic [31:0] bytes;  // window: access beyond it is an error
+  } segment_t;
+
+  typedef struct packed {
+    segment_t arena;
+    segment_t image;
+  } segments_t;
+
+  // What an engine says of its operations, in order: one pulse each.
+  typedef struct packed {
+    logic       done;      // every effect is visible
+    logic       err;       // instead of done: it stopped
+    logic [4:0] err_code;
+  } result_t;
+
+  // A request of AXI's AR or AW; it holds until it is ready.
+  typedef struct packed {
+    logic        valid;
+    logic [63:0] addr;  // beat-aligned
+    logic [7:0]  len;   // beats - 1
+  } burst_t;
+
+  // A beat of AXI's R, without its data.
+  typedef struct packed {
+    logic valid;
+    logic err;
+    logic last;  // of its burst
+  } beat_t;
+
+  // Access to a chunk of XM or AM, AxiBytes wide: byte address, aligned. Holds until its grant.
+  typedef struct packed {
+    logic        xm;
+    logic        am;
+    logic [27:0] addr;
+  } chunk_t;
+
+  typedef struct packed {
+    logic xm;
+    logic am;
+  } chunk_gnt_t;
+
+  // What LW writes: part `part` (AxiBytes) of word `addr` of WM, PM or TM.
+  typedef struct packed {
+    logic        wm;
+    logic        pm;
+    logic        tm;
+    logic        col;   // of WM, column-wise: part of column k
+    logic [5:0]  k;
+    logic [23:0] addr;
+    logic [8:0]  part;
+  } part_t;
+
+  // A word read of XM or AM, or the write of one, without data. Holds until its grant.
+  typedef struct packed {
+    logic        req;
+    logic [23:0] addr;
+  } word_t;
+
+  // Why a unit stands still in this cycle.
+  typedef struct packed {
+    logic mem;   // DRAM
+    logic bank;  // a bank that another unit has
+  } stall_t;
+endpackage

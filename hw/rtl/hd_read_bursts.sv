@@ -1,0 +1,68 @@
+// Asks for the beats of runs in bursts (hd_burst), no more than OpenBursts open, and passes a record of each run.
+//
+// A run holds until done_o. One without data (data_i low: padding, or an error) has a record alone. A run's record goes
+// with its first burst, so the data side knows a run before its first beat. Latency: none, the request is the run's;
+// throughput: a burst a cycle. Stalls: OpenBursts are open, AR or the record not taken, stop_i.
+`include "hd_assert.svh"
+
+module hd_read_bursts #(
+  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
+) (
+  input  logic               clk_i,
+  input  logic               rst_ni,
+  input  logic               stop_i,
+
+  // The run: address of its first byte, beats that it touches
+  input  logic               valid_i,
+  input  logic               data_i,
+  input  logic [63:0]        addr_i,
+  input  logic [24:0]        beats_i,
+  output logic               done_o,
+
+  // Read bursts, and the last beats of such
+  output hd_bus_pkg::burst_t ar_o,
+  input  logic               ar_ready_i,
+  input  logic               r_end_i,
+  output logic               open_o,
+
+  // Its record
+  output logic               rec_valid_o,
+  input  logic               rec_ready_i
+);
+  logic        burst_valid, burst_done, first, unused_last, may_ask;
+  logic [63:0] addr;
+  logic [7:0]  len;
+  logic [4:0]  open_q;
+
+  hd_burst #(
+    .AxiBytes(AxiBytes)
+  ) u_burst (
+    .clk_i,
+    .rst_ni,
+    .valid_i(valid_i && data_i),
+    .ready_o(burst_done),
+    .addr_i,
+    .beats_i,
+    .valid_o(burst_valid),
+    .ready_i(ar_o.valid && ar_ready_i),
+    .addr_o (addr),
+    .len_o  (len),
+    .first_o(first),
+    .last_o (unused_last)
+  );
+
+  assign may_ask     = open_q != 5'(hd_isa_pkg::OpenBursts) && !stop_i;
+  assign ar_o.valid  = burst_valid && may_ask && (!first || rec_ready_i);
+  assign ar_o.addr   = addr;
+  assign ar_o.len    = len;
+  assign rec_valid_o = valid_i && !stop_i && (!data_i || (first && may_ask && ar_ready_i));
+  assign done_o      = data_i ? burst_done : rec_valid_o && rec_ready_i;
+  assign open_o      = open_q != 5'd0;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) open_q <= 5'd0;
+    else open_q <= open_q + 5'(ar_o.valid && ar_ready_i) - 5'(r_end_i);
+  end
+
+  `ASSERT(OpenInRange, open_q <= 5'(hd_isa_pkg::OpenBursts))
+endmodule
