@@ -73,9 +73,9 @@ $(B)/heddle: $(CLI:%.c=$(B)/%.o) $(B)/libheddle.a
 tests: $(UNIT) $(FUZZ) ## build, but do not run, C tests and fuzz targets
 $(UNIT): %: %.o $(B)/libheddle.a ; $(call link,-lcmocka)
 ifeq ($(BUILD),fuzz)
-$(FUZZ): %: %.o $(B)/libheddle.a ; $(call link,-fsanitize=fuzzer)
+$(FUZZ): %: %.o $(B)/test/fuzz/network.o $(B)/libheddle.a ; $(call link,-fsanitize=fuzzer)
 else
-$(FUZZ): %: %.o $(B)/test/fuzz/main.o $(B)/libheddle.a ; $(call link)
+$(FUZZ): %: %.o $(B)/test/fuzz/main.o $(B)/test/fuzz/network.o $(B)/libheddle.a ; $(call link)
 endif
 
 include mk/rtl.mk mk/test.mk mk/check.mk mk/xrt.mk mk/xclbin.mk mk/install.mk mk/bundle.mk mk/formal.mk mk/synth.mk

@@ -115,7 +115,7 @@ static hd_status attempt(struct hd_lowering *lo) {
 /* Devices plan for shapes, so every tensor has one; and a model keeps nothing between runs. */
 static hd_status check_known(hd_ctx *ctx, const hd_graph *g) {
     for (size_t i = 0; i < g->n_tensors; i++)
-        if (g->tensors[i].initial)
+        if (g->tensors[i].initial && !hd_graph_is_input(g, (int)i))
             return hd_fail(ctx, HD_UNSUPPORTED,
                            "variable '%s': models have none; make it an input and an output",
                            g->tensors[i].name);

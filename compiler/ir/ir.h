@@ -92,8 +92,10 @@ struct hd_tensor {
     int axis[HD_MAX_RANK]; /* of each dimension: id + 1 in the graph's axes, 0 = without a name */
     const void
         *data; /* constant: dense little-endian values, owned by the graph (or the mapped file) */
-    const void *initial; /* variable: its value before the first run; data is NULL then */
-    int producer;        /* node id, -1 for inputs and constants */
+    /* Variable: its value before the first run; data is NULL then. Inputs that have one are state:
+     * they are the last inputs, and the last outputs are what they are in the next run. */
+    const void *initial;
+    int producer; /* node id, -1 for inputs and constants */
 };
 
 enum hd_attr_kind {

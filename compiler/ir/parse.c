@@ -211,7 +211,9 @@ static hd_status constant(struct parser *s, bool variable) {
     TRY(expect(s, "{"));
     size_t elem = hd_dtype_bytes(t.dtype), n = (size_t)hd_tensor_elems(&t);
     if (n / 2 > strlen(s->p)) return bad(s, "one value per element of the type");
-    TRY(new_tensor(s, text, &t, &id));
+    id = variable ? hd_tensor_by_name(s->g, text) : -1;
+    if (id < 0 || !hd_graph_is_input(s->g, id) || hd_tensor_bytes(&s->g->tensors[id]) != n * elem)
+        TRY(new_tensor(s, text, &t, &id));
     char *data = hd_alloc(s->g->arena, n * elem + 1);
     for (size_t i = 0; i < n; i++) {
         uint64_t bits = 0;

@@ -131,8 +131,7 @@ static hd_status check_all(hd_ctx *ctx, const hd_graph *g, hd_arena *a, int dept
         TRY(check_attrs(ctx, n, depth));
     }
     TRY(check_tensors(ctx, g, writers));
-    for (size_t i = 0; i < g->n_tensors; i++)
-        has_source[i] = writers[i] || g->tensors[i].data || g->tensors[i].initial;
+    for (size_t i = 0; i < g->n_tensors; i++) has_source[i] = writers[i] || g->tensors[i].data;
     for (size_t i = 0; i < g->n_inputs; i++) {
         const struct hd_tensor *t = &g->tensors[g->inputs[i]];
         if (has_source[g->inputs[i]])
@@ -142,6 +141,8 @@ static hd_status check_all(hd_ctx *ctx, const hd_graph *g, hd_arena *a, int dept
             return hd_fail(ctx, HD_INVALID, "graph input '%s' has no shape", t->name);
         has_source[g->inputs[i]] = true;
     }
+    for (size_t i = 0; i < g->n_tensors; i++)
+        has_source[i] = has_source[i] || g->tensors[i].initial;
     TRY(check_sources(ctx, g, has_source));
     if (hd_graph_order(g, order) != live)
         return hd_fail(ctx, HD_INVALID, "graph '%s' has a cycle", g->name);

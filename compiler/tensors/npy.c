@@ -1,5 +1,5 @@
-/* NumPy files: the .npy header (versions 1 to 3, C order, little endian) and .npz archives through
- * libzip. */
+/* NumPy files: the .npy header (versions 1 to 3, C or Fortran order, little endian) and .npz
+ * archives through libzip. */
 #include <stdlib.h>
 #include <string.h>
 #include <zip.h>
@@ -36,12 +36,12 @@ static hd_status bad_npy(hd_ctx *ctx, const char *name, const char *what) {
 
 /* {'descr': '<f4', 'fortran_order': False, 'shape': (1, 8, 8), } */
 static hd_status parse_header(hd_ctx *ctx, const char *header, const char *name,
-                              struct hd_file_tensor *out) {
+                              struct hd_file_tensor *out, bool *fortran) {
     const char *descr = value_of(header, "'descr'"), *order = value_of(header, "'fortran_order'");
     const char *shape = value_of(header, "'shape'");
     if (!descr || !order || !shape)
         return bad_npy(ctx, name, "its header lacks descr, fortran_order or shape");
-    if (strncmp(order, "False", 5)) return bad_npy(ctx, name, "Fortran order; save it in C order");
+    *fortran = strncmp(order, "False", 5) != 0;
     if (*descr++ != '\'') return bad_npy(ctx, name, "structured type; want a plain number type");
     if (*descr == '>') return bad_npy(ctx, name, "big endian; want little endian");
     if (*descr == '<' || *descr == '|' || *descr == '=') descr++;
@@ -68,6 +68,20 @@ static hd_status parse_header(hd_ctx *ctx, const char *header, const char *name,
     }
 }
 
+/* First index fastest -> last index fastest. */
+static const void *reordered(hd_arena *a, const struct hd_file_tensor *t, const char *data) {
+    char *out = hd_alloc(a, t->bytes + 1);
+    size_t elem = hd_dtype_bytes((hd_dtype)hd_dtype_from_onnx(t->dtype)), n = t->bytes / elem;
+    int64_t at[HD_VALUE_RANK] = {0};
+    for (size_t i = 0; i < n; i++) {
+        size_t to = 0;
+        for (int d = 0; d < t->rank; d++) to = to * (size_t)t->dim[d] + (size_t)at[d];
+        memcpy(out + to * elem, data + i * elem, elem);
+        for (int d = 0; d < t->rank && ++at[d] == t->dim[d]; d++) at[d] = 0;
+    }
+    return out;
+}
+
 hd_status hd_load_npy(hd_ctx *ctx, hd_arena *a, const void *data, size_t bytes, const char *name,
                       struct hd_file_tensor *out) {
     struct hd_cursor c = {.data = data, .n = bytes};
@@ -84,10 +98,11 @@ hd_status hd_load_npy(hd_ctx *ctx, hd_arena *a, const void *data, size_t bytes, 
     const char *text = hd_cursor_take(&c, n);
     if (!text) return bad_npy(ctx, name, "cut short in its header");
     *out = (struct hd_file_tensor){.name = ""};
-    TRY(parse_header(ctx, hd_strndup(a, text, n), name, out));
+    bool fortran = false;
+    TRY(parse_header(ctx, hd_strndup(a, text, n), name, out, &fortran));
     const void *values = hd_cursor_take(&c, out->bytes);
     if (!values) return bad_npy(ctx, name, "cut short");
-    out->data = hd_dup(a, values, out->bytes);
+    out->data = fortran ? reordered(a, out, values) : hd_dup(a, values, out->bytes);
     return HD_OK;
 }
 

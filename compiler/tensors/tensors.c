@@ -77,16 +77,31 @@ hd_status hd_load_pb(hd_ctx *ctx, hd_arena *a, const char *path, struct hd_file_
     return HD_OK;
 }
 
+static hd_status load_npy_file(hd_ctx *ctx, hd_arena *a, const char *path,
+                               struct hd_file_tensor *out) {
+    void *data;
+    size_t bytes;
+    TRY(hd_file_read(ctx, path, &data, &bytes));
+    hd_status s = hd_load_npy(ctx, a, data, bytes, path, out);
+    free(data);
+    return s;
+}
+
 hd_status hd_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *kind,
                       struct hd_file_tensor **out, int *out_n) {
     struct hd_file_tensor *list = NULL;
     size_t n = 0, cap = 0;
     for (;;) {
         struct stat st;
-        const char *path = hd_sprintf(a, "%s/%s_%zu.pb", folder, kind, n);
-        if (stat(path, &st) != 0) break;
-        struct hd_file_tensor t;
-        TRY(hd_load_pb(ctx, a, path, &t));
+        const char *path = hd_sprintf(a, "%s/%s_%zu.pb", folder, kind, n),
+                   *npy = hd_sprintf(a, "%s/%s_%zu.npy", folder, kind, n);
+        struct hd_file_tensor t = {.name = ""};
+        if (stat(path, &st) == 0)
+            TRY(hd_load_pb(ctx, a, path, &t));
+        else if (stat(npy, &st) == 0)
+            TRY(load_npy_file(ctx, a, npy, &t));
+        else
+            break;
         *hd_push(a, list, n, cap) = t;
     }
     *out = list;
@@ -105,6 +120,22 @@ static bool shapes_agree(const struct hd_file_tensor *t, const struct hd_value_i
     return true;
 }
 
+/* A state begins with its initial value, which the graph of the model holds; *out NULL = input i is
+ * no state. */
+static hd_status initial_value(hd_ctx *ctx, hd_arena *a, const hd_model *m, int i,
+                               const void **out) {
+    hd_graph *g = NULL;
+    const struct hd_value_info *v = &m->values[m->inputs[i]];
+    *out = NULL;
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
+    int t = hd_tensor_by_name(g, v->name);
+    if (t >= 0 && g->tensors[t].initial &&
+        hd_tensor_bytes(&g->tensors[t]) == hd_value_dense_bytes(v))
+        *out = hd_dup(a, g->tensors[t].initial, hd_value_dense_bytes(v));
+    hd_graph_destroy(g);
+    return HD_OK;
+}
+
 hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
                           const struct hd_file_tensor *t, int n, const void ***out) {
     const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
@@ -113,6 +144,8 @@ hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
         const struct hd_file_tensor *from = i < n ? &t[i] : NULL;
         for (int k = 0; k < n; k++)
             if (!strcmp(t[k].name, v->name)) from = &t[k];
+        if (!from) TRY(initial_value(ctx, a, m, i, &in[i]));
+        if (in[i]) continue;
         if (!from)
             return hd_fail(ctx, HD_INVALID, "input %s: %d tensors given, the network takes %d",
                            v->name, n, m->n_inputs);
@@ -195,7 +228,11 @@ hd_status hd_random_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, uint64_t
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         void *data = hd_alloc(a, hd_value_dense_bytes(v) + 1);
-        fill_random(v, g, seed + (uint64_t)i * 1000003, data);
+        const struct hd_tensor *t = v->tensor < 0 ? NULL : &g->tensors[v->tensor];
+        if (t && t->initial)
+            memcpy(data, t->initial, hd_value_dense_bytes(v));
+        else
+            fill_random(v, g, seed + (uint64_t)i * 1000003, data);
         in[i] = data;
     }
     hd_graph_destroy(g);
@@ -240,12 +277,7 @@ hd_status hd_load_tensors(hd_ctx *ctx, hd_arena *a, const char *path, struct hd_
                        "%s: unknown kind of file; --inputs takes a test_data_set folder, .pb, .npy "
                        "or .npz",
                        path);
-    void *data;
-    size_t bytes;
-    TRY(hd_file_read(ctx, path, &data, &bytes));
-    hd_status s = hd_load_npy(ctx, a, data, bytes, path, *out);
-    free(data);
-    return s;
+    return load_npy_file(ctx, a, path, *out);
 }
 
 void **hd_output_buffers(hd_arena *a, const hd_model *m) {

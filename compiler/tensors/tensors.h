@@ -22,13 +22,14 @@ hd_status hd_load_npz(hd_ctx *ctx, hd_arena *a, const char *path, struct hd_file
                       int *out_n);
 hd_status hd_save_npz(hd_ctx *ctx, const char *path, const struct hd_file_tensor *t, int n);
 hd_status hd_load_pb(hd_ctx *ctx, hd_arena *a, const char *path, struct hd_file_tensor *out);
-/* kind_0.pb, kind_1.pb, ... in a test_data_set folder; kind "input" or "output". */
+/* kind_0.pb or kind_0.npy, kind_1, ... in a test_data_set folder; kind "input" or "output". */
 hd_status hd_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *kind,
                       struct hd_file_tensor **out, int *out_n);
 /* Folders test_data_set_N beside the model, by number; all strings are the arena's. */
 char **hd_data_sets(hd_arena *a, const char *model_path, int *out_n);
 const char *hd_folder_of(hd_arena *a, const char *path);
-/* The model's inputs in order, from tensors of a file; errors name input, got and want. */
+/* The model's inputs in order, from tensors of a file; states that are not given begin with their
+ * initial value. Errors name input, got and want. */
 hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
                           const struct hd_file_tensor *t, int n, const void ***out);
 /* x[i] = i / n: the inputs of ONNX's own networks that come with outputs only. */
