@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "compiler/import/tflite/tflite.h"
-#include "compiler/pass/pass.h"
+#include "cpu_ref/golden.h"
 
 hd_status hd_tfl_bad(struct hd_tfl *m, hd_status code, const char *fmt, ...) {
     va_list ap;

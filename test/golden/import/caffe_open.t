@@ -1,0 +1,2 @@
+# RUN: heddle opt test/golden/import/models/open.prototxt
+# EXIT: 1

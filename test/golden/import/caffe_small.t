@@ -1,0 +1,1 @@
+# RUN: heddle opt test/golden/import/models/small.prototxt

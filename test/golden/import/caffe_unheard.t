@@ -1,0 +1,2 @@
+# RUN: heddle opt test/golden/import/models/unheard.prototxt
+# EXIT: 1
