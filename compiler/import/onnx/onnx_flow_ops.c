@@ -5,6 +5,7 @@
 
 #include "compiler/import/onnx/onnx_graph.h"
 #include "compiler/import/onnx/onnx_ops.h"
+#include "compiler/import/onnx/resolve.h"
 
 static hd_status parse_body(struct hd_importer *m, const struct hd_onnx_node *n, const char *name,
                             struct hd_onnx_graph *out) {
@@ -53,26 +54,63 @@ static void spread_captures(struct hd_importer *sub, const int *all, size_t n) {
     for (size_t i = 0; i < n; i++) hd_graph_input(g, inputs[i]);
 }
 
+static const char *const branch_name[2] = {"then_branch", "else_branch"};
+
+static bool one_bool(const struct hd_tensor *t) {
+    return t->dtype == HD_BOOL && hd_tensor_elems(t) == 1;
+}
+
+/* Which branch the condition takes, when that follows from constants; -1 = not known. Messages of
+ * the attempt are nobody's. */
+static int live_branch(const struct hd_importer *m, int condition) {
+    struct hd_importer trial = *m;
+    const void *data = NULL;
+    bool specialised = m->g->specialised;
+    if (!one_bool(&m->g->tensors[condition])) return -1;
+    trial.ctx = hd_ctx_create();
+    trial.run = hd_run_create(m->arena); /* without values, so that it ends at the first input */
+    if (hd_onnx_value(&trial, condition, &data) != HD_OK) data = NULL;
+    hd_ctx_destroy(trial.ctx);
+    m->g->specialised = specialised; /* constants: every run decides so */
+    return data ? *(const uint8_t *)data == 0 : -1;
+}
+
+static hd_status only_branch(struct hd_importer *m, const struct hd_onnx_node *n, int i) {
+    struct hd_onnx_graph part;
+    TRY(parse_body(m, n, branch_name[i], &part));
+    if (part.n_outputs < n->n_out)
+        return hd_onnx_bad(m, n, HD_INVALID, "%s has %zu outputs, want %zu", branch_name[i],
+                           part.n_outputs, n->n_out);
+    return in_place(m, n, &part);
+}
+
+/* Both branches as graphs; *out_failed = the one that cannot be, -1 = none. */
+static hd_status import_branches(struct hd_importer *m, const struct hd_onnx_node *n,
+                                 struct hd_importer sub[2], int *out_failed) {
+    struct hd_onnx_graph part;
+    hd_status s = HD_OK;
+    *out_failed = -1;
+    for (int i = 0; s == HD_OK && i < 2; i++) {
+        s = parse_body(m, n, branch_name[i], &part);
+        if (s == HD_OK) s = hd_onnx_import_subgraph(m, &part, NULL, 0, &sub[i]);
+        if (s != HD_OK) *out_failed = i;
+    }
+    if (*out_failed == 1) hd_graph_destroy(sub[0].g);
+    return s;
+}
+
 hd_status import_If(struct hd_importer *m, const struct hd_onnx_node *n) {
-    static const char *const name[2] = {"then_branch", "else_branch"};
     const struct hd_tensor *cond = hd_onnx_tensor(m, n, 0);
-    struct hd_onnx_graph part[2];
     struct hd_importer sub[2];
     size_t n_in = 1, captures;
-    if (cond->data && cond->dtype == HD_BOOL && hd_tensor_elems(cond) == 1) {
-        bool yes = *(const uint8_t *)cond->data != 0;
-        TRY(parse_body(m, n, name[!yes], &part[0]));
-        if (part[0].n_outputs < n->n_out)
-            return hd_onnx_bad(m, n, HD_INVALID, "%s has %zu outputs, want %zu", name[!yes],
-                               part[0].n_outputs, n->n_out);
-        return in_place(m, n, &part[0]);
-    }
-    for (int i = 0; i < 2; i++) TRY(parse_body(m, n, name[i], &part[i]));
-    TRY(hd_onnx_import_subgraph(m, &part[0], NULL, 0, &sub[0]));
-    hd_status s = hd_onnx_import_subgraph(m, &part[1], NULL, 0, &sub[1]);
+    int failed;
+    if (cond->data && one_bool(cond)) return only_branch(m, n, *(const uint8_t *)cond->data == 0);
+    hd_status s = import_branches(m, n, sub, &failed);
     if (s != HD_OK) {
-        hd_graph_destroy(sub[0].g);
-        return s;
+        int live = live_branch(m, hd_onnx_in(m, n, 0));
+        if (live == !failed) return hd_clear(m->ctx), only_branch(m, n, live);
+        return hd_note(m->ctx, s, "in the %s of node '%s' (%s), whose condition only a run knows",
+                       branch_name[failed], n->name, n->op);
     }
     captures = sub[0].captures->n + sub[1].captures->n;
     int *in = hd_new_array(m->arena, int, captures + 2);
