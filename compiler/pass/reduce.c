@@ -161,6 +161,7 @@ static bool as_product(struct reduction *r) {
 
 /* [B,S,C] over S: an image of C channels. */
 static bool over_rows(struct reduction *r) {
+    if (r->pools_only && !r->mean) return false; /* before anything is made */
     int64_t dim[3] = {r->x.dim[0], r->x.dim[2], r->x.dim[1]}, perm[3] = {0, 2, 1};
     int x = r->g->nodes[r->node].in[0], turned = tensor(r, "turned", 3, dim);
     int id = hd_graph_node(r->g, HD_IR_transpose, r->y.name, 1, &x, 1, &turned);

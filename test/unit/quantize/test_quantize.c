@@ -445,8 +445,27 @@ static void what_onnx_lacks_is_refused(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* What cannot become a pool stays as it is, and nothing is made on the way. */
+static void sums_over_rows_stay(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g =
+        parse(ctx, "graph net {\ninput x f32[2,5,4]\nconst w f32[4,3] = {1,2,3,4,5,6,7,8,9,1,2,"
+                   "3}\nconst a i64[1] = {1}\nh ? = matmul(x, w)\ny ? = reducesum(h, a)\n"
+                   "output y\n}");
+    assert_int_equal(hd_graph_infer(ctx, g), HD_OK);
+    alarm(20); /* it never ended */
+    assert_int_equal(hd_quant_prepare(ctx, g), HD_OK);
+    alarm(0);
+    assert_int_equal(count(g, HD_IR_reducesum), 1);
+    assert_int_equal(count(g, HD_IR_transpose), 0);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_over_rows_stay),
         cmocka_unit_test(prepared_graph_computes_the_same),
         cmocka_unit_test(forms_with_integers_compute_the_same),
         cmocka_unit_test(int8_network_is_near),
