@@ -243,6 +243,7 @@ static hd_status fold_constants(hd_ctx *ctx, hd_graph *g, const int *order, size
 }
 
 hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
+    TRY(hd_quant_widen(ctx, g));
     TRY(hd_pass_run(ctx, g, "fold"));
     TRY(hd_pass_run(ctx, g, "dynamic"));
     TRY(hd_pass_run(ctx, g, "recurrent"));

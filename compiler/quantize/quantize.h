@@ -48,6 +48,8 @@ struct hd_quant_plan {
  * Convolutions and gemms without a bias get one of zeros, which can be shifted. */
 hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g);
 
+/* float16 and bfloat16 as float32 in all but inputs and outputs (widen.c): part of preparing. */
+hd_status hd_quant_widen(hd_ctx *ctx, hd_graph *g);
 /* A local response normalisation as a convolution and elementwise operations (lrn.c); false: it
  * stays. */
 bool hd_quant_lrn(hd_graph *g, int node);

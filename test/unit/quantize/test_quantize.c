@@ -445,6 +445,35 @@ static void what_onnx_lacks_is_refused(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* A network in float16: its weights are read, and inputs and outputs keep their type. 15360 are the
+ * bits of 1, 48128 those of -1. */
+static void half_weights(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    hd_graph *g =
+        parse(ctx, "graph net {\ninput x f16[1,1,2,2]\nconst w f16[2,1,1,1] = {15360,48128}\n"
+                   "c ? = conv(x, w)\ny ? = relu(c)\noutput y\n}");
+    struct hd_quant_plan plan;
+    assert_int_equal(hd_graph_infer(ctx, g), HD_OK);
+    if (hd_quant_prepare(ctx, g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    hd_quant_choose(a, g, NULL, &plan);
+    int layers = 0;
+    for (size_t i = 0; i < plan.n_nodes; i++) layers += plan.layer[i];
+    assert_true(layers >= 1);
+    assert_int_equal(g->tensors[g->inputs[0]].dtype, HD_F16);
+    assert_int_equal(g->tensors[g->outputs[0]].dtype, HD_F16);
+    assert_string_equal(g->tensors[g->outputs[0]].name, "y");
+    struct hd_tensor *t = hd_golden_tensors(g, a);
+    t[g->inputs[0]].data = (uint16_t[]){15360, 48128, 0, 15360};
+    if (hd_golden_eval(ctx, g, NULL, 0, t, a) != HD_OK) fail_msg("%s", hd_message(ctx));
+    assert_memory_equal(t[g->outputs[0]].data, ((uint16_t[]){15360, 0, 0, 15360, 0, 15360, 0, 0}),
+                        16);
+    hd_arena_destroy(a);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 /* What cannot become a pool stays as it is, and nothing is made on the way. */
 static void sums_over_rows_stay(void **state) {
     (void)state;
@@ -466,6 +495,7 @@ static void sums_over_rows_stay(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_over_rows_stay),
+        cmocka_unit_test(half_weights),
         cmocka_unit_test(prepared_graph_computes_the_same),
         cmocka_unit_test(forms_with_integers_compute_the_same),
         cmocka_unit_test(int8_network_is_near),
