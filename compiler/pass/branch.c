@@ -63,18 +63,22 @@ static hd_status give_constants(hd_ctx *ctx, hd_graph *g, int node) {
     return HD_OK;
 }
 
-/* The branch that is taken always, NULL = it is for the run to tell, or it cannot stand outside:
- * variables have their place, and an axis may have another length here. */
+/* It can stand in g: variables have their place, and an axis may have another length here. */
+static bool can_stand(hd_graph *g, const hd_graph *b) {
+    for (size_t i = 0; i < b->n_tensors; i++)
+        if (b->tensors[i].initial) return false;
+    for (size_t i = 0; i < b->n_axes; i++)
+        if (hd_graph_axis(g, b->axes[i].name, b->axes[i].length) < 0) return false;
+    return true;
+}
+
+/* The branch that is taken always, NULL = it is for the run to tell, or it cannot stand outside. */
 static const hd_graph *settled(hd_graph *g, const struct hd_node *n) {
     if (n->dead || n->op != HD_IR_if) return NULL;
     const struct hd_tensor *cond = &g->tensors[n->in[0]];
     if (!cond->data || cond->dtype != HD_BOOL || hd_tensor_elems(cond) != 1) return NULL;
     const hd_graph *b = hd_attr_graph(n, *(const uint8_t *)cond->data ? "then" : "else");
-    for (size_t i = 0; i < b->n_tensors; i++)
-        if (b->tensors[i].initial) return NULL;
-    for (size_t i = 0; i < b->n_axes; i++)
-        if (hd_graph_axis(g, b->axes[i].name, b->axes[i].length) < 0) return NULL;
-    return b;
+    return can_stand(g, b) ? b : NULL;
 }
 
 static int *mapped(hd_arena *a, const int *id, int n, const int *map) {
@@ -110,13 +114,18 @@ static void wait_for(hd_graph *g, int node, const int *made, size_t n_made) {
                 hd_graph_after(g, (int)i, made[j]);
 }
 
-static void in_place(hd_graph *g, int node, const hd_graph *b, hd_arena *a) {
-    const struct hd_node n = g->nodes[node];
-    int *map = map_tensors(g, b, &n, a), *order = hd_new_array(a, int, b->n_nodes + 1);
-    int *made = hd_new_array(a, int, b->n_nodes + (size_t)n.n_out + 1);
+struct placed { /* nodes that stand for an if */
+    hd_arena *a;
+    int *node;
+    size_t n, cap;
+};
+
+/* The nodes of a branch of n in g; the tensors of g that its tensors are. */
+static int *place(hd_graph *g, const struct hd_node *n, const hd_graph *b, struct placed *made) {
+    hd_arena *a = made->a;
+    int *map = map_tensors(g, b, n, a), *order = hd_new_array(a, int, b->n_nodes + 1);
     int *to = hd_new_array(a, int, b->n_nodes + 1);
-    size_t n_made = 0, n_order = hd_graph_order(b, order);
-    hd_graph_kill(g, node);
+    size_t n_order = hd_graph_order(b, order);
     for (size_t i = 0; i < n_order; i++) {
         const struct hd_node *from = &b->nodes[order[i]];
         int id =
@@ -127,16 +136,67 @@ static void in_place(hd_graph *g, int node, const hd_graph *b, hd_arena *a) {
         g->nodes[id].n_attrs = from->n_attrs;
         for (int k = 0; k < from->n_after; k++)
             if (!b->nodes[from->after[k]].dead) hd_graph_after(g, id, to[from->after[k]]);
-        to[order[i]] = made[n_made++] = id;
+        to[order[i]] = *hd_push(a, made->node, made->n, made->cap) = id;
     }
+    g->specialised = g->specialised || b->specialised;
+    return map;
+}
+
+/* What the if waited for, and what waited for it. */
+static void keep_order(hd_graph *g, int node, const struct hd_node *n, const struct placed *made) {
+    for (size_t i = 0; i < made->n; i++)
+        for (int k = 0; k < n->n_after; k++) hd_graph_after(g, made->node[i], n->after[k]);
+    wait_for(g, node, made->node, made->n);
+}
+
+static void in_place(hd_graph *g, int node, const hd_graph *b, hd_arena *a) {
+    const struct hd_node n = g->nodes[node];
+    struct placed made = {.a = a};
+    hd_graph_kill(g, node);
+    const int *map = place(g, &n, b, &made);
     for (int i = 0; i < n.n_out; i++)
         if (n.out[i] >= 0)
-            made[n_made++] =
+            *hd_push(a, made.node, made.n, made.cap) =
                 hd_graph_node(g, HD_IR_identity, n.name, 1, &map[b->outputs[i]], 1, &n.out[i]);
-    for (size_t i = 0; i < n_made; i++)
-        for (int k = 0; k < n.n_after; k++) hd_graph_after(g, made[i], n.after[k]);
-    wait_for(g, node, made, n_made);
-    g->specialised = g->specialised || b->specialised;
+    keep_order(g, node, &n, &made);
+}
+
+/* Results of both branches have one known type and shape. */
+static bool alike(const hd_graph *x, const hd_graph *y, int n) {
+    for (int i = 0; i < n; i++) {
+        const struct hd_tensor *a = &x->tensors[x->outputs[i]], *b = &y->tensors[y->outputs[i]];
+        if (!a->known || !b->known || a->dtype != b->dtype || a->rank != b->rank ||
+            memcmp(a->dim, b->dim, (size_t)a->rank * sizeof *a->dim))
+            return false;
+    }
+    return true;
+}
+
+bool hd_branches_in_place(hd_graph *g, int node) {
+    const struct hd_node n = g->nodes[node];
+    hd_graph *b[2] = {hd_attr_graph(&n, "then"), hd_attr_graph(&n, "else")};
+    if (n.dead || n.op != HD_IR_if || !alike(b[0], b[1], n.n_out) || !can_stand(g, b[0]) ||
+        !can_stand(g, b[1]))
+        return false;
+    hd_arena *a = hd_arena_create();
+    struct placed made = {.a = a};
+    const int *map[2];
+    int cond = hd_graph_tensor(g, hd_sprintf(g->arena, "%s.condition", n.name), HD_BOOL, 0, NULL);
+    g->tensors[cond].known = true;
+    hd_graph_kill(g, node);
+    for (int i = 0; i < 2; i++) map[i] = place(g, &n, b[i], &made);
+    int id = hd_graph_node(g, HD_IR_reshape, g->tensors[cond].name, 1, n.in, 1, &cond);
+    hd_attr_set_ints(g, id, "shape", 0, NULL);
+    for (int i = 0; i < n.n_out; i++) {
+        if (n.out[i] < 0) continue;
+        int in[3] = {cond, map[0][b[0]->outputs[i]], map[1][b[1]->outputs[i]]};
+        id = hd_graph_node(g, HD_IR_where, n.name, 3, in, 1, &n.out[i]);
+        hd_graph_swap_names(g, id, node);
+        *hd_push(a, made.node, made.n, made.cap) = id;
+    }
+    keep_order(g, node, &n, &made);
+    hd_arena_destroy(a);
+    return true;
 }
 
 hd_status hd_fold_flow(hd_ctx *ctx, hd_graph *g, bool *out_changed) {

@@ -29,6 +29,10 @@ void hd_pass_cse(hd_graph *g);
 /* Constants go into the graphs that read them, and a branch takes the place of an if whose
  * condition is constant (branch.c). *out_changed: nodes are new, and shapes inferred. */
 hd_status hd_fold_flow(hd_ctx *ctx, hd_graph *g, bool *out_changed);
+/* Both branches of an if, and a where for each result, when these have the same known shape: what
+ * is inside can then become integers and run on the machine. False: it stays. Shapes are to be
+ * inferred again. */
+bool hd_branches_in_place(hd_graph *g, int node);
 /* Live ones, those of graphs in attributes, too. */
 size_t hd_count_ifs(const hd_graph *g);
 

@@ -242,8 +242,36 @@ static hd_status fold_constants(hd_ctx *ctx, hd_graph *g, const int *order, size
     return HD_OK;
 }
 
+/* A layer of constant weights is in it, or in a branch of an if in it. */
+static bool has_layer(const hd_graph *g) {
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead) continue;
+        if (hd_quant_weights(g, (int)i) >= 0) return true;
+        if (n->op == HD_IR_if &&
+            (has_layer(hd_attr_graph(n, "then")) || has_layer(hd_attr_graph(n, "else"))))
+            return true;
+    }
+    return false;
+}
+
+/* Branches with layers stand in the network itself, where they are observed and become integers:
+ * both run, and the condition takes one of the results. */
+static hd_status open_branches(hd_ctx *ctx, hd_graph *g) {
+    bool changed = false;
+    for (size_t i = 0; i < g->n_nodes; i++) { /* what is new has branches, too */
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead || n->op != HD_IR_if) continue;
+        if (has_layer(hd_attr_graph(n, "then")) || has_layer(hd_attr_graph(n, "else")))
+            changed = hd_branches_in_place(g, (int)i) || changed;
+    }
+    return changed ? hd_graph_infer(ctx, g) : HD_OK;
+}
+
 hd_status hd_quant_prepare(hd_ctx *ctx, hd_graph *g) {
     TRY(hd_quant_widen(ctx, g));
+    TRY(hd_pass_run(ctx, g, "fold"));
+    TRY(open_branches(ctx, g));
     TRY(hd_pass_run(ctx, g, "fold"));
     TRY(hd_pass_run(ctx, g, "dynamic"));
     TRY(hd_pass_run(ctx, g, "recurrent"));

@@ -1,0 +1,40 @@
+#!/usr/bin/python3
+"""Networks that the quantiser reads in forms of their own: half.onnx has float16 weights, branch.onnx
+an If of two convolutions, batch.onnx an open batch. Run in this folder; standard library only."""
+import struct
+import sys
+
+sys.path.insert(0, "..")
+from onnx_writer import *
+
+
+def halves(*v):
+    return struct.pack(f"<{len(v)}e", *v)
+
+
+def weights(n, step):
+    return [(i * 7 % 13 - 6) * step for i in range(n)]
+
+
+def branch(name, weight):
+    body = [node("Conv", ["x", weight], [name], name)]
+    return subgraph(f"{name}_branch", graph(body, [], [value(name, None)], name=name))
+
+
+forms = {
+    "half": model([node("Conv", ["x", "w"], ["c"], "conv"), node("Relu", ["c"], ["y"], "relu")],
+                  [value("x", 1, 2, 4, 4, type=FLOAT16)], [value("y", None, type=FLOAT16)],
+                  [tensor("w", (3, 2, 1, 1), halves(*weights(6, 0.25)), FLOAT16)]),
+    "branch": model([node("If", ["c"], ["t"], "choose", branch("then", "w1"), branch("else", "w2")),
+                     node("Relu", ["t"], ["y"], "relu")],
+                    [value("x", 1, 2, 4, 4), value("c", 1, type=BOOL)], [value("y", None)],
+                    [tensor("w1", (3, 2, 1, 1), floats(*weights(6, 0.25))),
+                     tensor("w2", (3, 2, 1, 1), floats(*weights(6, -0.5)))]),
+    "batch": model([node("Conv", ["x", "w1"], ["c"], "conv"), node("Relu", ["c"], ["r"], "relu"),
+                    node("Flatten", ["r"], ["f"], "flat"), node("MatMul", ["f", "w2"], ["y"], "classes")],
+                   [value("x", "N", 2, 4, 4)], [value("y", "N", 5)],
+                   [tensor("w1", (3, 2, 1, 1), floats(*weights(6, 0.25))),
+                    tensor("w2", (48, 5), floats(*weights(240, 0.125)))])}
+for name, data in forms.items():
+    with open(f"{name}.onnx", "wb") as f:
+        f.write(data)
