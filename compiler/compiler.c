@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include "compiler/emit/emit.h"
+#include "compiler/tile/kind.h"
 #include "compiler/ir/memory.h"
 #include "compiler/pass/pass.h"
 #include "compiler/tile/layer.h"
@@ -45,7 +46,7 @@ static void dump_layers(const struct hd_lowering *lo) {
             f,
             "layer %d %s %s as %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n",
             l->tag, hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name,
-            hd_intrinsics[l->kind].operations, x->n, x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp,
+            l->kind->operations, x->n, x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp,
             l->kh, l->kw, l->sy, l->sx);
         fprintf(f, "  %s\n", lo->model->layers[i].plan);
         if (xp->resident) fprintf(f, "  in at XM 0x%x\n", xp->xm);

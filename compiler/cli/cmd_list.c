@@ -102,9 +102,9 @@ int cmd_machines(struct hd_cmd *c) {
 /* Where an operation can run at all; the partitioner decides by node. */
 static const char *where(hd_arena *a, enum hd_ir_op op) {
     static const char *const wants[HD_IR_OPS] = {
-#define COMPUTES(op, of_what) [HD_IR_##op] = of_what,
-#define MOVES(op, of_what)    [HD_IR_##op] = of_what,
-#include "compiler/tile/machine_ops.def"
+#define COMPUTES(op, kind, of_what) [HD_IR_##op] = of_what,
+#define MOVES(op, of_what)          [HD_IR_##op] = of_what,
+#include "compiler/kind/machine_ops.def"
     };
     if (!wants[op]) return "host";
     return *wants[op] ? hd_sprintf(a, "machine (%s), host", wants[op]) : "machine, host";

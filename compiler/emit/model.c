@@ -5,6 +5,7 @@
  * destroys: nothing
  */
 #include "compiler/emit/emit.h"
+#include "compiler/tile/kind.h"
 
 #include "runtime/base/num.h"
 
@@ -136,8 +137,7 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
     const struct hd_mtensor *y = &lo->tensors[l->out];
     const struct hd_placement *yp = &lo->plan.places[l->out];
     if (y->goes_out || too_large(lo, yp)) bytes += tensor_bytes(y);
-    if (l->kind == HD_LAYER_RECURRENT && l->rnn.out_state >= 0)
-        bytes += tensor_bytes(&lo->tensors[l->rnn.out_state]);
+    if (l->state >= 0) bytes += tensor_bytes(&lo->tensors[l->state]);
     return bytes;
 }
 
@@ -150,15 +150,12 @@ static const char *plan_text(const struct hd_lowering *lo, const struct hd_tilin
                *to = yp->roll       ? "rolling"
                      : yp->resident ? "on chip"
                                     : "streamed";
-    bool matmul = l->kind == HD_LAYER_MATMUL;
-    if (l->kind == HD_LAYER_RECURRENT)
-        return hd_sprintf(lo->model->arena,
-                          "%d of the batch at a time, products of x %d steps ahead, their weights "
-                          "%s, of the state's %d of %d tiles kept, in %s, out %s",
-                          lt->rnn.rows, lt->rnn.ahead, lt->rnn.w_stay ? "kept" : "loaded each time",
-                          lt->rnn.r_stay, l->rnn.gates * l->rnn.vectors, from, to);
-    if (!matmul && l->kind != HD_LAYER_DEPTHWISE)
-        return hd_sprintf(lo->model->arena, "tile %dx%d, in %s, out %s", lt->th, lt->tw, from, to);
+    hd_arena *a = lo->model->arena;
+    if (l->kind->plan_text)
+        return hd_sprintf(a, "%s, in %s, out %s", l->kind->plan_text(a, lt), from, to);
+    bool matmul = l->kind->product;
+    if (!l->kind->weights)
+        return hd_sprintf(a, "tile %dx%d, in %s, out %s", lt->th, lt->tw, from, to);
     const char *planes =
         l->planes == 1
             ? ""
@@ -181,19 +178,12 @@ static void describe_layers(struct hd_lowering *lo) {
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_tiling *lt = &lo->plan.tilings[i];
         const struct hd_node *n = &lo->g->nodes[l->node];
-        const struct hd_mtensor *y = &lo->tensors[l->out];
         struct hd_layer_info *d = &m->layers[i];
         d->name = hd_strdup(m->arena, n->name);
         d->op = hd_ir_ops[n->op].name;
         d->macs = l->macs;
         d->step = l->step;
-        int64_t vectors = l->kind == HD_LAYER_MOVE ? 0 : (int64_t)y->n * l->oh * l->nts;
-        int passes = l->kind == HD_LAYER_RESIZE ? 2 : hd_rows_passes(l);
-        d->vector_ops = l->kind == HD_LAYER_DEPTHWISE ? vectors * hd_dw_row_vectors(l, l->ow)
-                        : l->kind == HD_LAYER_POOL || l->kind == HD_LAYER_MEAN
-                            ? vectors * l->ow * l->kh * l->kw
-                        : l->kind == HD_LAYER_RECURRENT ? hd_recurrent_vectors(l)
-                                                        : vectors * l->ow * passes;
+        d->vector_ops = l->kind->vector_ops(lo, l);
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),
                                     hd_ceil_div(d->unavoidable_bytes, hd_axi_bytes(lo->m)));

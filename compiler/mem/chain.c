@@ -13,6 +13,7 @@
  * a rolling chain the tensors between the layers never exist as a whole: a few rows of each stay on
  * chip, in slots that are used in turn, and nothing of them goes to DRAM.
  */
+#include "compiler/tile/kind.h"
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
@@ -20,9 +21,8 @@ enum { MIN_TILE_CYCLES = 256 }; /* of the shortest operation of a rolling chain 
 
 static bool chains_well(const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    if (l->kind == HD_LAYER_POOL) return true;
-    return (l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE) && lt->weights_stay &&
-           l->uy * l->ux == 1;
+    if (!l->kind->chains) return false;
+    return !l->kind->weights || (lt->weights_stay && l->uy * l->ux == 1);
 }
 
 static bool follows(const struct hd_lowering *lo, const struct hd_tiling *at,
@@ -37,7 +37,7 @@ static bool follows(const struct hd_lowering *lo, const struct hd_tiling *at,
 }
 
 static int64_t wm_words(const struct hd_layer *l) {
-    return l->kind == HD_LAYER_MATMUL ? (int64_t)l->nts * l->red : 0;
+    return l->kind->product ? (int64_t)l->nts * l->red : 0;
 }
 
 /* Weights and parameters of layers [first, last] fit on chip side by side. */
@@ -62,26 +62,25 @@ static bool reads(const struct hd_lowering *lo, const struct hd_layer *l, int te
  * VX's alone, and the projection of the values behind it. */
 static bool beside(const struct hd_lowering *lo, const struct hd_layer *a,
                    const struct hd_layer *b) {
-    const struct hd_layer *mx = a->kind == HD_LAYER_MATMUL ? a : b;
-    return a->step == b->step && (a->kind == HD_LAYER_SOFTMAX || b->kind == HD_LAYER_SOFTMAX) &&
-           mx->kind == HD_LAYER_MATMUL && chains_well(&lo->plan.tilings[mx->tag]) &&
-           !reads(lo, b, a->out);
+    const struct hd_layer *mx = a->kind->product ? a : b;
+    return a->step == b->step && (a->kind->only_vx || b->kind->only_vx) && mx->kind->product &&
+           chains_well(&lo->plan.tilings[mx->tag]) && !reads(lo, b, a->out);
 }
 
 static int64_t row_cycles(const struct hd_layer *l) {
-    return l->ow * hd_intrinsics[l->kind].pixel_cycles(l);
+    return l->ow * l->kind->pixel_cycles(l);
 }
 
 /* A tensor between two layers of a chain of which only a few rows need to be there at a time. */
 static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
                      const struct hd_layer *b) {
     const struct hd_mtensor *t = &lo->tensors[a->out];
-    bool window = b->kind == HD_LAYER_DEPTHWISE || b->kind == HD_LAYER_POOL;
-    bool pointwise = b->kind == HD_LAYER_MATMUL && b->kh == 1 && b->sy == 1 && b->pt == 0;
+    bool window = !b->kind->product && b->kind->chains;
+    bool pointwise = b->kind->product && b->kh == 1 && b->sy == 1 && b->pt == 0;
     return t->base < 0 && !t->has_parts && t->def == a->tag && t->last == b->tag &&
            !t->read_from_dram && !t->goes_out && !t->comes_in && t->n == 1 && t->pads_agree &&
            b->ppw == 1 && b->in[0] == a->out && b->in[1] < 0 &&
-           (pointwise || (window && a->kind == HD_LAYER_MATMUL));
+           (pointwise || (window && a->kind->product));
 }
 
 /* Rows per tile, so that operations are not short; halved so many times. false: none are left. */
@@ -106,7 +105,7 @@ static bool vector_bound(const struct hd_lowering *lo, size_t first, size_t last
     int64_t mx = 0, vx = 0;
     for (size_t i = first; i <= last; i++) {
         const struct hd_layer *l = &lo->layers[i];
-        bool product = l->kind == HD_LAYER_MATMUL;
+        bool product = l->kind->product;
         *(product ? &mx : &vx) += l->oh * row_cycles(l);
         if (product) vx += (int64_t)l->oh * l->ow * l->nts; /* its results become bytes */
     }
@@ -133,7 +132,7 @@ static int whole_apart(const struct hd_lowering *lo, struct hd_placement *tp,
     const struct hd_mtensor *t = tp->t;
     bool alone = t->base < 0 && !t->has_parts && t->def >= 0 && t->last == b->tag && !t->comes_in &&
                  !t->goes_out && !t->read_from_dram;
-    if (!alone || lo->layers[t->def].kind != HD_LAYER_MATMUL ||
+    if (!alone || !lo->layers[t->def].kind->product ||
         lo->layers[t->def].uy * lo->layers[t->def].ux > 1)
         return 0;
     for (int i = t->def + 1; i < t->last; i++)

@@ -8,6 +8,7 @@
  * except that what crosses the border of a step keeps its own place.
  */
 #include "compiler/mem/place.h"
+#include "compiler/tile/kind.h"
 
 #include "runtime/base/num.h"
 
@@ -126,7 +127,7 @@ static bool summed(const struct hd_lowering *lo, const struct hd_mtensor *a,
     const struct hd_mtensor *t = lo->tensors;
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
-        if (l->kind != HD_LAYER_ADD || l->in[0] < 0 || l->in[1] < 0) continue;
+        if (!l->kind->adds || l->in[0] < 0 || l->in[1] < 0) continue;
         if ((&t[l->in[0]] == a && &t[l->in[1]] == b) || (&t[l->in[0]] == b && &t[l->in[1]] == a))
             return true;
     }

@@ -10,6 +10,7 @@
  * tiles, chunks and order, tiles again, the border of the ring. No search over a whole network is
  * needed because a change is only felt nearby.
  */
+#include "compiler/tile/kind.h"
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
@@ -134,9 +135,9 @@ static void search_groups(struct search *s) {
 static void search_chunks(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     const struct hd_tiling *lt = &s->lo->plan.tilings[s->w.first];
-    bool jointly = s->cycles < SHORT || l->kind == HD_LAYER_DEPTHWISE;
-    bool matmul = l->kind == HD_LAYER_MATMUL;
-    if (s->w.end - s->w.first > 1 || (!matmul && l->kind != HD_LAYER_DEPTHWISE)) return;
+    bool jointly = s->cycles < SHORT || l->kind->slides;
+    bool matmul = l->kind->product;
+    if (s->w.end - s->w.first > 1 || (!matmul && !l->kind->slides)) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
         bool stays = lt->weights_stay && s->lo->plan.places[l->in[0]].resident;
         if (order == HD_ORDER_WAVE ? !stays || !matmul
@@ -169,7 +170,7 @@ static void search_head(struct search *s) {
     const struct hd_tiling *lt = &s->lo->plan.tilings[s->w.first];
     const struct hd_mtensor *x = &s->lo->tensors[l->in[0]];
     const struct hd_placement *xp = &s->lo->plan.places[l->in[0]];
-    if (s->w.end - s->w.first > 1 || l->kind != HD_LAYER_MATMUL || !lt->weights_stay) return;
+    if (s->w.end - s->w.first > 1 || !l->kind->product || !lt->weights_stay) return;
     if (!xp->resident || !x->comes_in || s->cycles > SHORT / 2) return;
     struct search own = *s;
     own.cycles = INT64_MAX;
@@ -206,7 +207,7 @@ static void search_parts(struct search *s) {
 
 static void search_ring(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
-    bool depthwise = s->w.end - s->w.first == 1 && l->kind == HD_LAYER_DEPTHWISE;
+    bool depthwise = s->w.end - s->w.first == 1 && l->kind->slides;
     uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks,
              ring = s->lo->plan.tilings[s->w.first].ring_bytes;
     if (s->best.ring_in == 0 || s->best.ring_in == ring) return; /* one operand streams */
@@ -228,7 +229,7 @@ static void search_ring(struct search *s) {
 /* A short depthwise layer is done sooner when its last tiles go through in smaller parts. */
 static void search_halves(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
-    if (s->w.end - s->w.first > 1 || l->kind != HD_LAYER_DEPTHWISE || s->cycles > SHORT) return;
+    if (s->w.end - s->w.first > 1 || !l->kind->slides || s->cycles > SHORT) return;
     for (int bands = 1; bands <= 3; bands++) {
         struct asked q = s->best;
         q.halves = bands;

@@ -4,6 +4,7 @@
  * gives: ring_bytes, ring_in, ring_vx of layers
  * destroys: earlier rings
  */
+#include "compiler/tile/kind.h"
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
@@ -30,7 +31,7 @@ static void chain_ring(const struct hd_lowering *lo, const struct hd_tiling *fir
     for (int i = firstt->chain_first; i <= firstt->chain_last; i++) {
         const struct hd_layer *l = &lo->layers[i];
         const struct hd_tiling *lt = &lo->plan.tilings[i];
-        int64_t *part = l->kind == HD_LAYER_MATMUL ? mx : vx;
+        int64_t *part = l->kind->product ? mx : vx;
         *part = hd_max(*part, bytes_in(lo, l, lt->chain_th, bank));
         *out = hd_max(*out, bytes_out(lo, l, lt->chain_th, bank));
     }
@@ -80,8 +81,8 @@ void hd_part_rings(struct hd_lowering *lo) {
             for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++) {
                 bool streams = hd_layer_streams(lo, l, o);
                 in = in || streams;
-                mx = mx || (streams && l->kind == HD_LAYER_MATMUL);
-                vx = vx || (streams && l->kind != HD_LAYER_MATMUL);
+                mx = mx || (streams && l->kind->product);
+                vx = vx || (streams && !l->kind->product);
             }
             in = in || (l->bmm && l->bmm->parts[0]) || l->turned.band;
             out = out || !lo->plan.places[l->out].resident;

@@ -10,13 +10,14 @@
  * step, from which layer on PM words come together and whether any do (mem/plan.c).
  */
 #include "compiler/sched/lower.h"
+#include "compiler/tile/kind.h"
 #include "runtime/base/num.h"
 
 /* Of the cycles of the layer that waits for PM words, those that they take. */
 enum { PM_SHARE = 4 };
 
 static bool has_weights(const struct hd_layer *l) {
-    return l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE;
+    return l->kind->weights;
 }
 
 /* Its weights come once and stay, all words of a tap at a time; or it has none and takes none of
@@ -24,11 +25,11 @@ static bool has_weights(const struct hd_layer *l) {
 static bool joins(const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     if (has_weights(l)) return lt->weights_stay && lt->cwb == l->cw && !lt->head.words;
-    return l->kind != HD_LAYER_BMM && l->kind != HD_LAYER_NORM && l->kind != HD_LAYER_RECURRENT;
+    return !l->kind->own_params;
 }
 
 static int64_t words_of(const struct hd_layer *l, int mem) {
-    if (mem == HD_WM) return l->kind == HD_LAYER_MATMUL ? (int64_t)l->nts * l->red : 0;
+    if (mem == HD_WM) return l->kind->product ? (int64_t)l->nts * l->red : 0;
     return has_weights(l) ? (int64_t)l->nts * l->pm_words : 0;
 }
 
@@ -52,8 +53,8 @@ static int64_t unit_cycles(const struct hd_lowerer *w, size_t first, size_t n) {
     int64_t cycles[2] = {0};
     for (size_t i = first; i < first + n; i++) {
         const struct hd_layer *l = &w->lo->layers[i];
-        cycles[l->kind == HD_LAYER_MATMUL] += (int64_t)hd_low_tensor(w, l->out)->n * l->oh * l->ow *
-                                              hd_intrinsics[l->kind].pixel_cycles(l);
+        cycles[l->kind->product] +=
+            (int64_t)hd_low_tensor(w, l->out)->n * l->oh * l->ow * l->kind->pixel_cycles(l);
     }
     return hd_max(cycles[0], cycles[1]);
 }

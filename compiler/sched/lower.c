@@ -9,19 +9,13 @@
  * dependences as data does, so double or deeper buffering comes from the size of the rings alone.
  */
 #include "compiler/sched/lower.h"
+#include "compiler/tile/kind.h"
 
 #include <string.h>
 
 #include "runtime/base/num.h"
 
 /* ---- layers ---- */
-
-#define INTRINSIC(kind, operations, expression, memories, cycles, emit)                            \
-    static hd_status emit_##kind(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {           \
-        (void)t, (void)only_nt;                                                                    \
-        return emit;                                                                               \
-    }
-#include "compiler/tile/intrinsics.def"
 
 static struct hd_tile sized(const struct hd_tiling *lt, struct hd_tile t) {
     const struct hd_layer *l = lt->l;
@@ -36,19 +30,14 @@ static bool load_ahead(const struct hd_lowerer *w) {
 }
 
 static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
-    static hd_status (*const emit[HD_LAYER_KINDS])(struct hd_lowerer *, struct hd_tile *, int) = {
-#define INTRINSIC(kind, ...) [HD_LAYER_##kind] = emit_##kind,
-#include "compiler/tile/intrinsics.def"
-    };
-    t = sized(w->lt, t);
-    TRY(emit[w->l->kind](w, &t, only_nt));
+    t = sized(w->lt, t), t.only_nt = only_nt;
+    TRY(w->l->kind->lower(w, &t));
     return load_ahead(w) ? hd_low_load_joined(w, HD_WM) : HD_OK;
 }
 
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    if (l->kind == HD_LAYER_RECURRENT) return hd_low_recurrent(w);
     for (int img = 0; img < hd_low_tensor(w, l->out)->n; img++)
         for (int i = 0; i < hd_layer_bands(lt); i++)
             for (int x = 0; x < l->ow; x += lt->tw)
@@ -267,8 +256,8 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *first
     if (firstt->beside) return issue_beside(w, s);
     for (size_t i = 0; i < n; i++) {
         enter(w, &s[i]);
-        if (first[i].kind == HD_LAYER_BMM) {
-            TRY(hd_low_bmm(w));
+        if (first[i].kind->lower_layer) {
+            TRY(first[i].kind->lower_layer(w));
             continue;
         }
         if (firstt[i].wave) {

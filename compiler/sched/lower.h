@@ -34,6 +34,7 @@ struct hd_view {
 struct hd_tile {
     int img, y, x, th, tw;
     int number;      /* among the tiles of its layer, in a wave */
+    int only_nt;     /* the weight chunk when chunks are the outer loop, else -1 */
     int c, channels; /* that are read, when the layer slices; else 0 */
     struct hd_view in[2];
 };
@@ -184,17 +185,10 @@ bool hd_low_in_halves(const struct hd_lowerer *w, const struct hd_tile *t, int n
 hd_status hd_low_halves(struct hd_lowerer *w, struct hd_tile *t, int nt);
 hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int half);
 
-/* One tile of a layer. only_nt: the weight chunk when chunks are the outer loop, else -1. */
-hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt);
+/* One tile of a layer with weights. */
+hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t);
 /* The whole of a wave that has a head. */
 hd_status hd_low_head(struct hd_lowerer *w);
-hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t);
-hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t);
-hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t);
-hd_status hd_low_resize(struct hd_lowerer *w, struct hd_tile *t);
-hd_status hd_low_bmm(struct hd_lowerer *w); /* the whole layer */
-hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t);
-hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t);
 /* The chain of layers [first, first + n) is about to be issued; those behind it end with layer
  * `end`: whether PM words of it and of those behind it come together; and whether WM words of those
  * behind it do, while it is in work, whose own are from `own` on. Then the loads, if they are not
@@ -202,7 +196,5 @@ hd_status hd_low_move(struct hd_lowerer *w, struct hd_tile *t);
 void hd_low_join_params(struct hd_lowerer *w, size_t first, size_t n, size_t end);
 void hd_low_join_words(struct hd_lowerer *w, size_t first, size_t n, size_t end, int64_t own);
 hd_status hd_low_load_joined(struct hd_lowerer *w, int mem);
-/* The whole of a recurrent layer. */
-hd_status hd_low_recurrent(struct hd_lowerer *w);
 
 #endif

@@ -68,17 +68,8 @@ int64_t hd_mtensor_rows(const struct hd_placement *tp);
 /* Of a rolling tensor: the slot of row y, which may be padding above the image. */
 int hd_mtensor_slot(const struct hd_placement *tp, int y);
 
-enum hd_layer_kind {
-#define INTRINSIC(kind, ...) HD_LAYER_##kind,
-#include "compiler/tile/intrinsics.def"
-    HD_LAYER_KINDS
-};
 struct hd_layer;
-struct hd_intrinsic {
-    const char *operations, *expression, *memories;
-    int64_t (*pixel_cycles)(const struct hd_layer *l);
-};
-extern const struct hd_intrinsic hd_intrinsics[HD_LAYER_KINDS]; /* intrinsics.def */
+struct hd_kind; /* kind.h */
 
 enum { HD_LAYER_INPUTS = 16 };
 
@@ -124,7 +115,6 @@ struct hd_recurrent {
      * constants, at these offsets of the image, -1 = none. */
     int in_h, in_state;
     int64_t h_offset, state_offset;
-    int out_state;              /* mtensor of the last state, -1 = nobody wants it */
     int vectors;                /* of a state: nh */
     int cwx, cwh;               /* words of a row of x and of h */
     struct hd_recurrent_image { /* of a direction, in the image */
@@ -149,11 +139,12 @@ struct hd_bmm {
 };
 
 struct hd_layer {
-    enum hd_layer_kind kind;
+    const struct hd_kind *kind;
     int node;
     int step;
     int tag;                          /* index in the model's layers */
     int in[HD_LAYER_INPUTS], out;     /* indexes of mtensors; -1 behind the last input */
+    int state;                        /* mtensor of a second result, the last state; -1 = none */
     int result;                       /* graph id of the output that it makes */
     struct hd_move_rows move, turned; /* two ways to do the same */
     struct hd_recurrent rnn;
@@ -293,7 +284,9 @@ struct hd_plan hd_plan_copy(const struct hd_plan *p, hd_arena *a);
 /* out, which has the same layers and tensors, becomes p. */
 void hd_plan_assign(struct hd_plan *out, const struct hd_plan *p);
 
-/* The first word of a pixel that output tile nt reads. */
+/* The first word of a pixel that output tile nt touches; that it reads, as many as others do. */
+int hd_layer_first_word(const struct hd_layer *l, const struct hd_mtensor *x,
+                        const struct hd_machine *m, int nt);
 int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
                     const struct hd_machine *m, int nt);
 
@@ -329,6 +322,8 @@ int hd_weight_planes(const struct hd_tensor *w);
  * lowering's arena or by the tensor. */
 const int8_t *hd_weight_bytes(const struct hd_lowering *lo, const struct hd_tensor *w, int planes);
 
+enum { HD_DW_TAPS_PER_WORD = 8 }; /* isa.def, vx.dw */
+
 /* Part i of the window of a depthwise layer: kh x kw taps from (row, col), columns `step` apart, of
  * one plane of the weights, in the PM words behind word pm of an output tile. One part is the whole
  * window; each of several goes on from the sums of those before it (tile/depthwise.c). */
@@ -341,17 +336,14 @@ struct hd_dw_part hd_layer_dw_part(const struct hd_layer *l, int i);
 int64_t hd_dw_row_vectors(const struct hd_layer *l, int pixels);
 /* The same for a pixel in a long row. */
 int64_t hd_dw_pixel_vectors(const struct hd_layer *l);
-/* A convolution that VX takes as windows; it becomes one, with weights i8 [planes,M,1,kh,kw]. */
-bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l);
-void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
-                     const int32_t *bias, const float *scale, int64_t n_scale);
-
 /* Packed pixels: output columns f, f + P, ... start `off` pixels into a word and span `words` per
  * row. */
 struct hd_phase {
     int off, words;
     bool shifted; /* of the words that begin later */
 };
+/* Kernel, stride, dilation, padding and output of a window node. */
+void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g);
 /* Cycles that LX takes for each of many runs of so many bytes, one burst each: latency is hidden
  * only as far as bursts are open at a time. */
 double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes);
@@ -452,33 +444,15 @@ bool hd_strides_through(const struct hd_node *n);
 bool hd_strided_through(const hd_graph *g, const struct hd_node *n, bool back,
                         struct hd_strided *v);
 /* Products of two activations (bmm.c). *fold: transposes and reshapes that become addressing. */
-const char *hd_bmm_refuses(const struct hd_lowering *lo, const struct hd_node *n,
-                           const char **out_hint);
 void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *fold);
 enum hd_bmm_role { HD_BMM_A, HD_BMM_W, HD_BMM_Y };
 int hd_bmm_tensor(const struct hd_lowering *lo, int node,
                   enum hd_bmm_role role); /* that it reads */
-hd_status hd_tensorize_bmm(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
 /* Its second operand comes in and has to be stored as words before it. */
 bool hd_bmm_stages(const struct hd_lowering *lo, const struct hd_layer *l);
-/* Softmax and layer norm (rows.c): along the channels of each pixel. */
-const char *hd_rows_refuses(const struct hd_lowering *lo, const struct hd_node *n,
-                            const char **out_hint);
-void hd_tensorize_rows(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
-/* Words of AM that one pixel takes in each of its halves. */
-int hd_rows_words(const struct hd_lowering *lo, const struct hd_layer *l);
-/* How often VX goes over a vector; 1 for layers of other kinds. */
-int hd_rows_passes(const struct hd_layer *l);
 /* The layer that makes output `out` of the node. */
 hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l);
-/* qlstm, qgru, qrnn. refuses: NULL, or why the machine does not take it. */
-const char *hd_recurrent_refuses(const struct hd_lowering *lo, const struct hd_node *n,
-                                 const char **out_hint);
-void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l);
-/* Sets what must stay on chip and what takes turns; false: it does not fit, *out_why says why. */
-bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_tiling *lt, const char **out_why);
 bool hd_is_recurrent(const struct hd_node *n);
-int64_t hd_recurrent_vectors(const struct hd_layer *l); /* iterations of the vector unit */
 /* A node that only moves elements, whatever its name: which elements is found by running golden on
  * indexes. NULL, or why the machine does not take it. */
 bool hd_is_move(const hd_graph *g, const struct hd_node *n);
@@ -490,9 +464,6 @@ void hd_chain_moves(struct hd_lowering *lo, const bool *machine);
 /* Tensors whose elements a move moves, through those that are part of it; returns how many, at most
  * HD_LAYER_INPUTS. */
 int hd_move_operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INPUTS]);
-hd_status hd_tensorize_move(struct hd_lowering *lo, const struct hd_node *n, int out,
-                            struct hd_layer *l);
-void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g);
 int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
                    int whole, bool *out_gathered);
 /* NULL when the machine can run this node, else the reason; *out_hint says what would change it. */
@@ -535,11 +506,24 @@ int hd_layer_pitch(const struct hd_layer *l, int bytes);
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l);
 /* MEAN: partial sums, docs/numerics.md; it takes so many pixels at a time at least. */
 enum { HD_MEAN_LANES = 4 };
-/* RESIZE: rows (columns: way 1) that results [o, o + n) lie between, the first of them in *first;
- * the most that any n results do (`size` there are); words of AM that a tile needs. */
-int hd_resize_reads(const struct hd_layer *l, int way, int size, int o, int n, int *first);
-int hd_resize_span(const struct hd_layer *l, int way, int size, int n);
-int64_t hd_resize_words(const struct hd_lowering *lo, const struct hd_layer *l, int th, int tw);
+/* ---- tiling.c, for kinds ---- */
+/* AM words of one half: MX writes one while VX reads the other. */
+static inline int hd_half_am(const struct hd_machine *m) {
+    return (int)hd_am_words(m) / 2;
+}
+/* Shrinks a tile of at most pixels_max results until AM holds it and two of it fit in the ring;
+ * false: none does. */
+bool hd_fit_tile(const struct hd_lowering *lo, struct hd_tiling *lt, int64_t pixels_max);
+/* Enough tiles for overlap, of even height. */
+void hd_split_for_overlap(struct hd_tiling *lt);
+/* Weight chunks of a product; the most pixels whose sums AM holds; with room in WM for its words.
+ */
+void hd_choose_weight_chunks(const struct hd_lowering *lo, struct hd_tiling *lt);
+int64_t hd_accumulated_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt);
+int64_t hd_weight_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
+                         const char **out_why);
+const char *hd_pixel_too_large(const struct hd_lowering *lo, const struct hd_tiling *lt);
+
 /* Bands of tiles down an image, and the first row of band i. */
 int hd_layer_bands(const struct hd_tiling *lt);
 int hd_layer_band(const struct hd_tiling *lt, int i);

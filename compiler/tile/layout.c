@@ -9,41 +9,30 @@
  * take over what their neighbours want, so that no data moves between them; where both meet, only
  * a node that moves data can stand between, and it does (move.c).
  */
-#include "compiler/tile/layer.h"
+#include "compiler/tile/kind.h"
 #include "runtime/base/num.h"
 
 enum want { ANY, CHANNELS, ROWS };
 
-static bool elementwise(const struct hd_node *n) {
-    return n->op == HD_IR_qadd || n->op == HD_IR_qmul || n->op == HD_IR_qrescale ||
-           n->op == HD_IR_qtable;
+static enum hd_wish kind_wish(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_kind *k = hd_kind_of(g, n);
+    return k && k->wish ? k->wish(n) : HD_WISH_NONE;
 }
 
-static enum want wish(const struct hd_node *n) {
-    switch (n->op) {
-    case HD_IR_qconv:
-    case HD_IR_qconvtranspose:
-    case HD_IR_qavgpool:
-    case HD_IR_qmaxpool:
-    case HD_IR_qmean:
-    case HD_IR_qresize:
-        return CHANNELS;
-    case HD_IR_qgemm:
-    case HD_IR_qmatmul:
-    case HD_IR_qlayernorm:
-        return ROWS;
-    case HD_IR_qsoftmax:
-        return hd_attr_int(n, "axis", -1) == 1 ? CHANNELS : ROWS;
-    default:
-        return ANY;
-    }
+static bool elementwise(const hd_graph *g, const struct hd_node *n) {
+    return kind_wish(g, n) == HD_WISH_AS_RESULT;
+}
+
+static enum want wish(const hd_graph *g, const struct hd_node *n) {
+    enum hd_wish w = hd_is_recurrent(n) ? HD_WISH_NONE : kind_wish(g, n);
+    return w == HD_WISH_IMAGE ? CHANNELS : w == HD_WISH_ROWS ? ROWS : ANY;
 }
 
 bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows) {
     const struct hd_node *n = &lo->g->nodes[node];
-    enum want w = wish(n);
+    enum want w = wish(lo->g, n);
     if (w == ANY && hd_is_recurrent(n)) w = ROWS;
-    if (w == ANY && elementwise(n)) w = lo->rows[n->out[0]] ? ROWS : CHANNELS;
+    if (w == ANY && elementwise(lo->g, n)) w = lo->rows[n->out[0]] ? ROWS : CHANNELS;
     *out_rows = w == ROWS;
     return w != ANY;
 }
@@ -71,7 +60,8 @@ static bool spread(const hd_graph *g, char *want, bool moves) {
     bool any = false;
     for (size_t i = 0; i < g->n_nodes; i++) {
         const struct hd_node *n = &g->nodes[i];
-        if (n->dead || n->out[0] < 0 || !(elementwise(n) || (moves && hd_is_move(g, n)))) continue;
+        if (n->dead || n->out[0] < 0 || !(elementwise(g, n) || (moves && hd_is_move(g, n))))
+            continue;
         for (int k = 0; k < n->n_in; k++)
             if (n->in[k] >= 0 && !g->tensors[n->in[k]].data)
                 for (int o = 0; o < n->n_out; o++)
@@ -90,9 +80,9 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
     for (size_t i = 0; i < g->n_nodes; i++) {
         const struct hd_node *n = &g->nodes[i];
         if (n->dead) continue;
-        set(want, n->in[0], wish(n));
+        set(want, n->in[0], wish(g, n));
         if (n->op == HD_IR_qmatmul) set(want, n->in[1], ROWS);
-        set(want, n->out[0], wish(n));
+        set(want, n->out[0], wish(g, n));
     }
     for (size_t i = 0; i < g->n_nodes; i++) { /* states are rows, and sequences of them */
         const struct hd_node *n = &g->nodes[i];

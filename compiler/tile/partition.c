@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "compiler/tile/kind.h"
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
@@ -35,7 +36,7 @@ void hd_params_to_image(struct hd_lowering *lo) {
         size_t at = hd_image_reserve(lo, 0), axi = hd_axi_bytes(lo->m);
         for (size_t i = 0; i < lo->n_layers; i++) {
             struct hd_layer *l = &lo->layers[i];
-            bool has = l->kind == HD_LAYER_MATMUL || l->kind == HD_LAYER_DEPTHWISE;
+            bool has = l->kind->weights;
             if (!has || (l->pm_cut > 0) != cut) continue;
             size_t bytes = (size_t)l->nts * hd_layer_pm_bytes(l, lo->m);
             lo->image = hd_grow(lo->arena, lo->image, &lo->cap_image, at + bytes, 1);
@@ -316,14 +317,14 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
     y->def = l->tag;
     struct hd_mtensor *whole = hd_mtensor_root(lo, y);
     if (whole->def < 0) whole->def = l->tag; /* the first of its parts */
-    if (state) lo->tensors[l->rnn.out_state].def = l->tag;
+    if (state) lo->tensors[l->state].def = l->tag;
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
         struct hd_mtensor *x = &lo->tensors[l->in[i]];
         x->last = l->tag;
         if (x->def < 0 || lo->layers[x->def].step != step) x->comes_in = true;
         if (x->def >= 0 && lo->layers[x->def].step != step) x->goes_out = true;
     }
-    if (l->kind != HD_LAYER_MATMUL && l->kind != HD_LAYER_DEPTHWISE) return HD_OK;
+    if (!l->kind->weights) return HD_OK;
     struct hd_mtensor *part = &lo->tensors[l->in[0]], *x = hd_mtensor_root(lo, part);
     int bottom = hd_layer_row(l, 0) + hd_layer_rows(l, l->oh) - part->h;
     int right = hd_layer_col(l, 0) + hd_layer_cols(l, l->ow) - x->w;

@@ -12,6 +12,7 @@
  * chip The last two are chosen by DRAM bytes. Tiles are rows of pixels as a rule: then the first
  * tile of the next layer needs only the first tiles of this one, and layers overlap.
  */
+#include "compiler/tile/kind.h"
 #include "compiler/tile/layer.h"
 #include "runtime/base/num.h"
 
@@ -21,7 +22,7 @@ enum {
 };
 
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l) {
-    return l->kind == HD_LAYER_MATMUL && l->kh == 1 && l->kw == 1 && l->ppw == 1 && !l->im2col &&
+    return l->kind->product && l->kh == 1 && l->kw == 1 && l->ppw == 1 && !l->im2col &&
            (l->sx > 1 || l->sy > 1) && !lo->plan.places[l->in[0]].resident;
 }
 
@@ -29,10 +30,10 @@ bool hd_layer_slices(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     const struct hd_placement *xp = &lo->plan.places[l->in[0]];
-    return l->kind == HD_LAYER_DEPTHWISE && lt->chunk_outer && (!xp->resident || x->comes_in);
+    return l->kind->slides && lt->chunk_outer && (!xp->resident || x->comes_in);
 }
 
-/* Bytes of a streamed pixel that a tile needs at once: a mean may take its channels in parts. */
+/* Bytes of a streamed pixel that a tile needs at once. */
 static int least_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt, int i) {
     const struct hd_layer *l = lt->l;
     if (hd_layer_slices(lo, lt)) { /* the last of them with what fills its word, where K > N */
@@ -40,11 +41,11 @@ static int least_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt,
         return lt->nb * n + (int)hd_max(0, lo->tensors[l->out].bytes - l->nts * n);
     }
     if (lt->parts) return lt->cwb * (int)lo->m->k;
-    return l->kind == HD_LAYER_MEAN ? (int)lo->m->n : lo->tensors[l->in[i]].bytes;
+    return lo->tensors[l->in[i]].bytes;
 }
 
 bool hd_layer_by_pairs(const struct hd_layer *l) {
-    return l->kind == HD_LAYER_DEPTHWISE && l->sx == 2 && l->kw > 1 && hd_layer_dw_parts(l) == 1;
+    return l->kind->slides && l->sx == 2 && l->kw > 1 && hd_layer_dw_parts(l) == 1;
 }
 
 bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_tiling *lt) {
@@ -59,7 +60,7 @@ bool hd_layer_pairs(const struct hd_lowering *lo, const struct hd_tiling *lt) {
 
 int64_t hd_layer_ring_in(const struct hd_tiling *lt, int64_t *first) {
     const struct hd_layer *l = lt->l;
-    bool vx = lt->ring_vx && l->kind != HD_LAYER_MATMUL;
+    bool vx = lt->ring_vx && !l->kind->product;
     *first = vx ? (int64_t)lt->ring_in - lt->ring_vx : 0;
     return vx ? lt->ring_vx : (int64_t)lt->ring_in - lt->ring_vx;
 }
@@ -76,53 +77,31 @@ int64_t hd_layer_half_ring(const struct hd_lowering *lo, const struct hd_tiling 
 }
 
 bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
-    if (l->kind == HD_LAYER_RECURRENT && i > 0) return false; /* initial states have their place */
-    if (l->kind == HD_LAYER_BMM && i == 1) return hd_bmm_stages(lo, l);
-    return l->kind != HD_LAYER_MOVE && !lo->plan.places[l->in[i]].resident;
+    return l->kind->streams ? l->kind->streams(lo, l, i) : !lo->plan.places[l->in[i]].resident;
 }
 
 int hd_layer_pitch(const struct hd_layer *l, int bytes) {
-    bool shares = (l->kh - 1) * l->dy + 1 > l->sy || l->kind == HD_LAYER_RESIZE || l->row_of[0] ||
-                  l->row_of[1];
+    bool shares =
+        (l->kh - 1) * l->dy + 1 > l->sy || l->kind->overlaps || l->row_of[0] || l->row_of[1];
     return shares ? (int)hd_round_up(bytes, 64) : bytes;
-}
-
-/* Of a product of two activations: words of rows, a block of the second operand that comes in,
- * constant words. */
-static struct hd_tile_bytes bmm_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
-    struct hd_tile_bytes bytes = {0};
-    if (hd_layer_streams(lo, l, 0)) bytes.in = hd_round_up((int64_t)lt->th * l->cw * lo->m->k, 64);
-    if (hd_bmm_stages(lo, l))
-        bytes.in += hd_round_up((int64_t)lo->m->n * lo->tensors[l->in[1]].cp, 64);
-    if (l->bmm->parts[0]) bytes.in += hd_round_up(2 * lo->m->k, 64);
-    if (!lo->plan.places[l->out].resident)
-        bytes.out = hd_round_up((int64_t)lt->th * lt->nb * lo->m->n, 64);
-    return bytes;
 }
 
 struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     struct hd_tile_bytes bytes = {0};
-    if (l->kind == HD_LAYER_BMM) return bmm_bytes(lo, lt);
+    if (l->kind->tile_bytes) return l->kind->tile_bytes(lo, lt);
     int rows = hd_layer_rows(l, lt->th), cols = hd_layer_cols(l, lt->tw);
     if (hd_layer_decimates(lo, l)) rows = lt->th, cols = lt->tw;
-    if (l->kind == HD_LAYER_RESIZE) {
-        rows = hd_resize_span(l, 0, lo->tensors[l->in[0]].h, lt->th);
-        cols = hd_resize_span(l, 1, lo->tensors[l->in[0]].w, lt->tw);
-    }
+    if (l->kind->reads) l->kind->reads(lo, lt, &rows, &cols);
     if (hd_layer_pairs(lo, lt)) {
         bytes.pair = (int64_t)rows * hd_layer_pitch(l, (lt->tw + 1) * least_bytes(lo, lt, 0));
         bytes.pair = hd_round_up(bytes.pair, 64);
         cols = 2 * (lt->tw + 1);
     }
-    if (l->kind == HD_LAYER_MEAN && hd_layer_streams(lo, l, 0))
-        rows = 1, cols = HD_MEAN_LANES, bytes.in = 64;
     if (l->ppw > 1) cols += 2 * l->ppw; /* from the word before to the word behind */
     if (l->shift)
         bytes.pair =
             hd_round_up((int64_t)rows * hd_layer_pitch(l, cols * least_bytes(lo, lt, 0)), 64);
-    if (lt->turns) bytes.in = 2 * hd_turned_bytes(lo, l);
     if (l->im2col) bytes.in = hd_round_up((int64_t)lt->th * lt->tw * l->im2col, 64);
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0 && !l->im2col; i++)
         if (hd_layer_streams(lo, l, i))
@@ -141,11 +120,6 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
 int hd_layer_block_words(const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     return lt->cwb == l->cw ? l->red : l->taps * lt->cwb;
-}
-
-/* Halves of the accumulator memory alternate between MX and VX. */
-static int accumulators(const struct hd_machine *m) {
-    return (int)hd_am_words(m) / 2;
 }
 
 /* A window has so many words that not even those of one output tile are in WM twice: blocks of the
@@ -168,10 +142,10 @@ static void choose_block(const struct hd_lowering *lo, struct hd_tiling *lt, int
     lt->weights_stay = false;
 }
 
-static void choose_chunk(const struct hd_lowering *lo, struct hd_tiling *lt) {
+void hd_choose_weight_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     int words = (int)hd_wm_words(lo->m), pm = (int)hd_pm_words(lo->m), red = l->red;
-    int most = accumulators(lo->m) / (l->uy * l->ux); /* at least a block of pixels */
+    int most = hd_half_am(lo->m) / (l->uy * l->ux); /* at least a block of pixels */
     most = (int)hd_min(most, pm / 4 / l->pm_words);
     lt->cwb = l->cw;
     if (lt->parts || (l->ppw == 1 && !l->im2col && red > words / 2)) {
@@ -189,7 +163,7 @@ static void choose_chunk(const struct hd_lowering *lo, struct hd_tiling *lt) {
 static bool fits_twice(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     struct hd_tile_bytes b = hd_layer_tile_bytes(lo, lt);
-    if (l->kind == HD_LAYER_RESIZE && hd_resize_words(lo, l, lt->th, lt->tw) > accumulators(lo->m))
+    if (l->kind->am_words && l->kind->am_words(lo, l, lt->th, lt->tw) > hd_half_am(lo->m))
         return false;
     if (b.pair && 2 * b.pair > hd_layer_half_ring(lo, lt)) return false;
     int64_t first;
@@ -203,8 +177,8 @@ static int blocks(int n, int block, int all) {
 
 /* Columns of a tile: sums of a row's windows of several parts are in accumulators at a time. */
 static int columns_max(const struct hd_lowering *lo, const struct hd_layer *l) {
-    int parts = l->kind == HD_LAYER_DEPTHWISE ? hd_layer_dw_parts(l) : 1;
-    return parts > 1 ? (int)hd_min(l->ow, accumulators(lo->m)) : l->ow;
+    int parts = l->kind->slides ? hd_layer_dw_parts(l) : 1;
+    return parts > 1 ? (int)hd_min(l->ow, hd_half_am(lo->m)) : l->ow;
 }
 
 /* Rows that a tile takes as a whole: a block of a transposed convolution, a turned band. */
@@ -213,7 +187,7 @@ static int block_rows(const struct hd_tiling *lt) {
 }
 
 /* Shrinks a tile until accumulators hold it and two of it fit in the ring. */
-static bool fit_tile(const struct hd_lowering *lo, struct hd_tiling *lt, int64_t pixels_max) {
+bool hd_fit_tile(const struct hd_lowering *lo, struct hd_tiling *lt, int64_t pixels_max) {
     const struct hd_layer *l = lt->l;
     lt->tw = blocks((int)hd_min(columns_max(lo, l), pixels_max / hd_min(block_rows(lt), l->oh)),
                     l->ux, l->ow);
@@ -232,11 +206,11 @@ static bool fit_tile(const struct hd_lowering *lo, struct hd_tiling *lt, int64_t
 /* The same; a depthwise layer takes fewer channels at a time where that helps. */
 static bool fit_channels(const struct hd_lowering *lo, struct hd_tiling *lt, int64_t pixels_max) {
     const struct hd_layer *l = lt->l;
-    bool fits = fit_tile(lo, lt, pixels_max);
-    while (!fits && l->kind == HD_LAYER_DEPTHWISE && !lt->roll_th && lt->nb > 1) {
+    bool fits = hd_fit_tile(lo, lt, pixels_max);
+    while (!fits && l->kind->slides && !lt->roll_th && lt->nb > 1) {
         lt->nb = (int)hd_ceil_div(lt->nb, 2);
         lt->chunk_outer = true;
-        fits = fit_tile(lo, lt, pixels_max);
+        fits = hd_fit_tile(lo, lt, pixels_max);
     }
     return fits;
 }
@@ -257,11 +231,11 @@ int hd_layer_bands(const struct hd_tiling *lt) {
 
 /* Enough tiles for overlap, of even height; an image of too few rows (one that is a sequence) is
  * cut across. */
-static void split_for_overlap(struct hd_tiling *lt, int64_t cycles_per_pixel) {
+void hd_split_for_overlap(struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    int64_t layer_cycles = (int64_t)l->oh * l->ow * cycles_per_pixel;
+    int64_t layer_cycles = (int64_t)l->oh * l->ow * l->kind->pixel_cycles(l);
     int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
-    bool each = l->kind == HD_LAYER_MATMUL && (lt->parts || lt->cwb < l->cw);
+    bool each = l->kind->product && (lt->parts || lt->cwb < l->cw);
     if (each) wanted = 1; /* weights come for each tile */
     if (lt->ask_tiles) wanted = lt->ask_tiles;
     int most = lt->th;
@@ -286,38 +260,12 @@ size_t hd_layer_pm_bytes(const struct hd_layer *l, const struct hd_machine *m) {
 }
 
 int64_t hd_layer_weight_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
-    if (l->kind == HD_LAYER_DEPTHWISE) return l->nts * (int64_t)hd_layer_pm_bytes(l, lo->m);
-    return l->kind == HD_LAYER_MATMUL ? (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) : 0;
+    if (l->kind->slides) return l->nts * (int64_t)hd_layer_pm_bytes(l, lo->m);
+    return l->kind->product ? (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) : 0;
 }
 
-/* Taps of a depthwise layer live in PM, beside bias and scale. */
-static void choose_depthwise_chunk(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
-    int words = (int)hd_pm_words(lo->m);
-    lt->weights_stay = l->nts * l->pm_words <= words / 4 * 3;
-    int nb = lt->weights_stay ? l->nts : (int)hd_max(1, words / 4 / l->pm_words);
-    if (lt->ask_nb) nb = (int)hd_min(lt->ask_nb, nb);
-    lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
-    lt->chunk_outer =
-        !lt->roll_th && lt->nb < l->nts &&
-        (lt->ask_order == HD_ORDER_ANY ? !lt->weights_stay : lt->ask_order == HD_ORDER_CHUNK_OUTER);
-}
-
-/* Output tiles whose words of the second operand are in WM at a time. */
-static void choose_bmm_chunk(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
-    int words = (int)hd_wm_words(lo->m);
-    int nb = (int)hd_max(1, hd_min(words / 4 / l->cw, accumulators(lo->m)));
-    if (lt->ask_nb) nb = (int)hd_min(lt->ask_nb, nb);
-    lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
-}
-
-/* Weight chunks: of matrix and depthwise layers; nothing for others. */
 static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
-    if (l->kind == HD_LAYER_MATMUL) choose_chunk(lo, lt);
-    if (l->kind == HD_LAYER_DEPTHWISE) choose_depthwise_chunk(lo, lt);
-    if (l->kind == HD_LAYER_BMM) choose_bmm_chunk(lo, lt);
+    if (lt->l->kind->choose_chunks) lt->l->kind->choose_chunks(lo, lt);
 }
 
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
@@ -336,7 +284,7 @@ static void choose_head(const struct hd_lowering *lo, struct hd_tiling *lt) {
                  (l->kh - 1) * l->dy + 1 <= l->sy;
     bool whole =
         lt->tw == l->ow && x->n == 1 && x->base < 0 && !x->has_parts && x->comes_in && yp->resident;
-    bool fits = (int64_t)l->oh * lt->tw * l->nts <= accumulators(lo->m) && h->words < l->cw &&
+    bool fits = (int64_t)l->oh * lt->tw * l->nts <= hd_half_am(lo->m) && h->words < l->cw &&
                 h->first + h->body <= l->oh;
     lt->head = lt->wave && plain && whole && fits ? *h : (struct hd_head){0};
 }
@@ -366,13 +314,13 @@ static hd_status roll_tile(struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     lt->tw = l->ow, lt->first_th = lt->th = (int)hd_min(lt->roll_th, l->oh);
     int64_t pixels = (int64_t)lt->tw * lt->th;
-    if (l->kind == HD_LAYER_MATMUL) {
-        if (pixels > accumulators(lo->m)) return does_not_fit(lo, l, "rows of a chain");
-        lt->nb = (int)hd_min(lt->nb, accumulators(lo->m) / pixels);
+    if (l->kind->product) {
+        if (pixels > hd_half_am(lo->m)) return does_not_fit(lo, l, "rows of a chain");
+        lt->nb = (int)hd_min(lt->nb, hd_half_am(lo->m) / pixels);
     }
     lt->chunk_outer = lt->wave = false;
     if (lt->tw > columns_max(lo, l)) return does_not_fit(lo, l, "rows of a chain");
-    bool stays = lt->weights_stay || l->kind == HD_LAYER_POOL;
+    bool stays = lt->weights_stay || !l->kind->weights;
     if (!stays || !fits_twice(lo, lt)) return does_not_fit(lo, l, "rows of a chain");
     return HD_OK;
 }
@@ -382,62 +330,44 @@ static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, 
     return hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", lo->g->nodes[l->node].name, why);
 }
 
-/* Turned in whole bands, if they fit. */
-static bool fit_turned(const struct hd_lowering *lo, struct hd_tiling *lt) {
+int64_t hd_accumulated_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+    return hd_min(hd_half_am(lo->m) / lt->nb, 65535);
+}
+
+int64_t hd_weight_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
+                         const char **out_why) {
     const struct hd_layer *l = lt->l;
-    lt->turns = l->turned.band > 0;
-    if (lt->turns && fit_tile(lo, lt, INT32_MAX) && lt->tw == l->ow) return true;
-    lt->turns = false;
-    return false;
+    int64_t words = hd_layer_block_words(lt);
+    if (words > hd_wm_words(lo->m) / 2)
+        *out_why = hd_sprintf(lo->too_big_arena,
+                              "a window of %dx%d needs %lld words of weight memory twice, there "
+                              "are %u",
+                              l->kh, l->kw, (long long)words, hd_wm_words(lo->m));
+    return hd_accumulated_pixels(lo, lt);
+}
+
+const char *hd_pixel_too_large(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+    struct hd_tile_bytes b = hd_layer_tile_bytes(lo, lt);
+    return hd_sprintf(lo->too_big_arena,
+                      "one output pixel needs %lld bytes of activation memory twice, %u are there "
+                      "for streaming",
+                      (long long)(b.in + b.out), lt->ring_bytes);
 }
 
 static hd_status choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    int64_t pixels_max = INT32_MAX;
-    const char *why;
-    if (l->kind == HD_LAYER_RECURRENT)
-        return hd_choose_recurrent(lo, lt, &why) ? HD_OK : does_not_fit(lo, l, why);
+    const char *why = NULL;
+    if (l->kind->choose_tiles) {
+        why = l->kind->choose_tiles(lo, lt);
+        return why ? does_not_fit(lo, l, why) : HD_OK;
+    }
     choose_chunks(lo, lt);
-    if (l->kind == HD_LAYER_MATMUL) {
-        int64_t words = hd_layer_block_words(lt);
-        if (words > hd_wm_words(lo->m) / 2)
-            return does_not_fit(
-                lo, l,
-                hd_sprintf(lo->too_big_arena,
-                           "a window of %dx%d needs %lld words of weight memory twice, there "
-                           "are %u",
-                           l->kh, l->kw, (long long)words, hd_wm_words(lo->m)));
-        pixels_max = hd_min(accumulators(lo->m) / lt->nb, 65535);
-    } else if (l->kind == HD_LAYER_DEPTHWISE) {
-        pixels_max = 65535;
-    }
-    if (l->kind == HD_LAYER_BMM) {
-        pixels_max = hd_min(accumulators(lo->m) / lt->nb, 65535);
-        if ((int64_t)l->cw + 2 > hd_wm_words(lo->m) / 2)
-            return does_not_fit(lo, l, "words of one column need half of weight memory");
-    }
-    if (l->kind == HD_LAYER_SOFTMAX || l->kind == HD_LAYER_NORM) {
-        pixels_max = accumulators(lo->m) / hd_rows_words(lo, l);
-        bool fits = pixels_max && (uint32_t)hd_rows_words(lo, l) <= hd_pm_words(lo->m) / 2;
-        if (!fits) return does_not_fit(lo, l, "a row does not fit in half of accumulator memory");
-    }
-    bool turned = l->kind == HD_LAYER_MOVE && fit_turned(lo, lt);
-    if (!turned && l->kind == HD_LAYER_MOVE && !l->move.first)
-        return does_not_fit(lo, l, "a band of the result does not fit in activation memory twice");
-    if (!turned && !fit_channels(lo, lt, pixels_max))
-        return does_not_fit(
-            lo, l,
-            hd_sprintf(
-                lo->too_big_arena,
-                "one output pixel needs %lld bytes of activation memory twice, %u are "
-                "there for streaming",
-                (long long)(hd_layer_tile_bytes(lo, lt).in + hd_layer_tile_bytes(lo, lt).out),
-                lt->ring_bytes));
-    if (l->kind == HD_LAYER_MOVE && lt->tw < l->ow)
-        return does_not_fit(lo, l, "a row of the result does not fit in activation memory twice");
+    int64_t most = l->kind->most_pixels ? l->kind->most_pixels(lo, lt, &why) : INT32_MAX;
+    if (why) return does_not_fit(lo, l, why);
+    if (!fit_channels(lo, lt, most)) return does_not_fit(lo, l, hd_pixel_too_large(lo, lt));
     if (lt->roll_th) return roll_tile(lo, lt);
-    split_for_overlap(lt, hd_intrinsics[l->kind].pixel_cycles(l));
-    if (l->kind == HD_LAYER_MATMUL) choose_order(lo, lt);
+    hd_split_for_overlap(lt);
+    if (l->kind->product) choose_order(lo, lt);
     return HD_OK;
 }
 
@@ -464,8 +394,8 @@ static bool takes_parts(const struct hd_lowering *lo, const struct hd_tiling *lt
     const struct hd_layer *l = lt->l;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     const struct hd_placement *xp = &lo->plan.places[l->in[0]];
-    return l->kind == HD_LAYER_MATMUL && l->groups == 1 && l->ppw == 1 && !l->im2col &&
-           !lt->roll_th && !xp->resident && x->bytes == l->cw * (int)lo->m->k;
+    return l->kind->product && l->groups == 1 && l->ppw == 1 && !l->im2col && !lt->roll_th &&
+           !xp->resident && x->bytes == l->cw * (int)lo->m->k;
 }
 
 /* needs / gives / destroys: see the head of this file. */

@@ -3,7 +3,9 @@
  * Per pixel there are vectors in one half of AM and sums in the other, so that a pass that reads
  * both does not wait for banks. */
 #include <math.h>
+#include <string.h>
 
+#include "compiler/kind/kinds.h"
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
@@ -15,6 +17,17 @@ struct rows {
     int64_t values, aux;  /* AM: vectors of each pixel, in either half */
     int64_t first, total; /* AM: a word of each pixel */
 };
+
+/* Words of AM that one pixel takes in each of its halves: its vectors, and two for sums. */
+static int words_of_pixel(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return lo->tensors[l->out].bytes / (int)lo->m->n + 2;
+}
+
+/* Passes over the channels, docs/numerics.md. */
+static int passes(const struct hd_layer *l) {
+    enum { SOFTMAX = 4, NORM = 5, MEAN = 1 };
+    return l->kind == &hd_kind_softmax ? SOFTMAX : NORM + (l->centred ? MEAN : 0);
+}
 
 /* vx.map over the vectors of all pixels; loops (vector, column, row). Those that reduce nothing do
  * not look at `tail`, so it is the same in all. */
@@ -93,7 +106,7 @@ static struct rows rows_of(struct hd_lowerer *w, const struct hd_tile *t) {
     struct rows r = {.t = t, .vectors = cp / n, .counted = (int)hd_ceil_div(w->l->oc, n)};
     r.out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
     r.values = hd_low_accumulators(w, (int64_t)pixels * r.vectors);
-    r.first = hd_low_accumulators(w, (int64_t)pixels * hd_rows_words(w->lo, w->l));
+    r.first = hd_low_accumulators(w, (int64_t)pixels * words_of_pixel(w->lo, w->l));
     r.total = r.first + pixels, r.aux = r.total + pixels;
     return r;
 }
@@ -184,9 +197,9 @@ static hd_status norm(struct hd_lowerer *w, const struct rows *r) {
     return hd_sched_end(&w->s);
 }
 
-hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t) {
+static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    bool is_norm = l->kind == HD_LAYER_NORM;
+    bool is_norm = l->kind == &hd_kind_norm;
     TRY(hd_low_inputs(w, t));
     if (is_norm && w->chunks[0].pm < 0) { /* before the first tile */
         int words = hd_low_tensor(w, l->out)->bytes / (int)w->m->n;
@@ -197,6 +210,114 @@ hd_status hd_low_rows(struct hd_lowerer *w, struct hd_tile *t) {
     struct rows r = rows_of(w, t);
     const int before = w->s.count[HD_UNIT_vx];
     TRY(is_norm ? norm(w, &r) : softmax(w, &r));
-    HD_ASSERT(w->s.count[HD_UNIT_vx] - before == hd_rows_passes(l));
+    HD_ASSERT(w->s.count[HD_UNIT_vx] - before == passes(l));
     return hd_low_store(w, t->img, &r.out, 0, hd_low_tensor(w, l->out)->bytes);
 }
+
+/* ---- the layer ---- */
+
+static const char *refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
+    const hd_graph *g = lo->g;
+    const struct hd_node *n = &g->nodes[node];
+    const struct hd_tensor *x = &g->tensors[n->in[0]];
+    int64_t axis = n->op == HD_IR_qsoftmax ? hd_attr_int(n, "axis", -1) : -1;
+    if (axis < 0) axis += x->rank;
+    if (axis != (lo->rows[n->in[0]] ? x->rank - 1 : 1)) {
+        *out_hint = "transpose the tensor, so that it works along the last dimension";
+        return "works along another dimension than the channels";
+    }
+    for (int i = 1; i < n->n_in; i++)
+        if (!g->tensors[n->in[i]].data) {
+            *out_hint = "export the network with constant scale and bias";
+            return "scale or bias is not constant";
+        }
+    return NULL;
+}
+
+/* PM words of the channels: bias and scale, both binary32. */
+static void pack_params(struct hd_lowering *lo, struct hd_layer *l, const float *scale,
+                        const float *bias) {
+    size_t vectors = (size_t)lo->tensors[l->out].bytes / lo->m->n;
+    l->p_offset = hd_image_reserve(lo, vectors * hd_pm_word_bytes(lo->m));
+    uint8_t *p = lo->image + l->p_offset;
+    for (int c = 0; c < l->oc; c++, p += 8) {
+        memcpy(p, &bias[c], 4);
+        memcpy(p + 4, &scale[c], 4);
+    }
+    l->weight_bytes = l->oc * 8;
+}
+
+static hd_status make_softmax(struct hd_lowering *lo, const struct hd_node *n, int out,
+                              struct hd_layer *l) {
+    (void)lo, (void)out;
+    l->a_scale = hd_attr_float(n, "x_scale", 1);
+    l->b_scale = ldexpf(1, -hd_softmax_bits(l->oc)) * hd_attr_float(n, "scale", 1);
+    return HD_OK;
+}
+
+static hd_status make_norm(struct hd_lowering *lo, const struct hd_node *n, int out,
+                           struct hd_layer *l) {
+    (void)out;
+    l->centred = hd_attr_int(n, "centred", 1) != 0;
+    if (!l->centred) l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
+    l->a_scale = 1.0f / (float)l->oc;
+    l->b_scale = hd_attr_float(n, "epsilon", 0);
+    pack_params(lo, l, lo->g->tensors[n->in[1]].data, lo->g->tensors[n->in[2]].data);
+    return HD_OK;
+}
+
+static enum hd_wish softmax_wish(const struct hd_node *n) {
+    return hd_attr_int(n, "axis", -1) == 1 ? HD_WISH_IMAGE : HD_WISH_ROWS;
+}
+
+static enum hd_wish norm_wish(const struct hd_node *n) {
+    (void)n;
+    return HD_WISH_ROWS;
+}
+
+static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
+                           const char **out_why) {
+    int words = words_of_pixel(lo, lt->l);
+    int64_t pixels = hd_half_am(lo->m) / words;
+    if (!pixels || (uint32_t)words > hd_pm_words(lo->m) / 2)
+        *out_why = "a row does not fit in half of accumulator memory";
+    return pixels;
+}
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    return (int64_t)l->nts * passes(l);
+}
+
+static int64_t vector_ops(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return passes(l) * hd_vectors_once(lo, l);
+}
+
+const struct hd_kind hd_kind_softmax = {
+    .name = "softmax",
+    .operations = "vx.map",
+    .expression = "exp(x[m,i,j]) / sum over c of exp(x[c,i,j])",
+    .memories = "XM AM -> AM, AM -> XM",
+    .only_vx = true,
+    .refuses = refuses,
+    .wish = softmax_wish,
+    .make = make_softmax,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = vector_ops,
+    .most_pixels = most_pixels,
+    .lower = lower,
+};
+
+const struct hd_kind hd_kind_norm = {
+    .name = "norm",
+    .operations = "vx.map",
+    .expression = "(x[m,i,j] - mean) / deviation over c * gamma[m] + beta[m]",
+    .memories = "XM AM PM -> AM, AM -> XM",
+    .own_params = true,
+    .refuses = refuses,
+    .wish = norm_wish,
+    .make = make_norm,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = vector_ops,
+    .most_pixels = most_pixels,
+    .lower = lower,
+};

@@ -1,5 +1,5 @@
 /* Recurrent layers: one step of lstm, gru and rnn. */
-#include "compiler/sched/recurrent.h"
+#include "compiler/kind/recurrent.h"
 
 /* ---- steps ---- */
 

@@ -13,7 +13,7 @@
  */
 #include <string.h>
 
-#include "compiler/tile/layer.h"
+#include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
 enum { CHAIN = 8 }; /* nodes between a product and storage */
@@ -219,9 +219,9 @@ void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *fold) {
     }
 }
 
-const char *hd_bmm_refuses(const struct hd_lowering *lo, const struct hd_node *n,
-                           const char **out_hint) {
+const char *hd_bmm_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
     const hd_graph *g = lo->g;
+    const struct hd_node *n = &g->nodes[node];
     const struct hd_tensor *a = &g->tensors[n->in[0]], *w = &g->tensors[n->in[1]];
     *out_hint = "";
     if (a->rank < 2 || w->rank < 2) return "an operand has less than two dimensions";
@@ -279,7 +279,7 @@ static hd_status want_words(struct hd_lowering *lo, const struct hd_layer *l, st
     bool one = true;
     for (int b = 0; b < m->n; b++) one = one && m->row[b] == 0;
     for (size_t i = 0; i + 1 < lo->n_layers; i++) /* those have stores of their own */
-        if (lo->layers[i].kind == HD_LAYER_RECURRENT &&
+        if (lo->layers[i].kind->own_stores &&
             hd_mtensor_root(lo, &lo->tensors[lo->layers[i].out]) == w)
             w->words_by_reader = w->read_from_dram = true;
     int rows = one ? w->h : (int)m->cols;
@@ -290,7 +290,9 @@ static hd_status want_words(struct hd_lowering *lo, const struct hd_layer *l, st
                    lo->too_big[l->node]);
 }
 
-hd_status hd_tensorize_bmm(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, int out,
+                      struct hd_layer *l) {
+    (void)out;
     struct found f[3];
     for (int r = 0; r < 3; r++) {
         bool ok = find(lo, n, (enum hd_bmm_role)r, lo->strides, &f[r]);
@@ -298,7 +300,7 @@ hd_status hd_tensorize_bmm(struct hd_lowering *lo, const struct hd_node *n, stru
     }
     int k = (int)lo->m->k;
     struct hd_bmm *p = l->bmm = hd_new(lo->arena, struct hd_bmm);
-    l->kind = HD_LAYER_BMM;
+    l->kind = &hd_kind_bmm;
     l->in[0] = lo->tensor_of[f[0].tensor], l->in[1] = lo->tensor_of[f[1].tensor];
     l->result = f[2].tensor;
     l->out = lo->tensor_of[f[2].tensor];

@@ -1,5 +1,5 @@
 /* Recurrent layers: products of x and h, and what the vector unit makes of them. */
-#include "compiler/sched/recurrent.h"
+#include "compiler/kind/recurrent.h"
 
 #include <stdlib.h>
 

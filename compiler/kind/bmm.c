@@ -4,71 +4,9 @@
  * Stored words: rows of the tensor in blocks of N; of each block, words of K channels one behind
  * the other, each N rows by K bytes, which is a word of WM. Zero points are taken off by products
  * with constant words, accumulated on the same sums. */
+#include "compiler/kind/kinds.h"
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
-
-/* ---- stored words ---- */
-
-/* Rows of the tensor to their place among its words: n blocks of `rows` rows, from lane `lane`;
- * of their channels from c on `run` bytes of each of `words` words. */
-static hd_status store_block(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
-                             int pitch, int64_t block, int lane, int rows, int n, int c, int run,
-                             int words) {
-    const struct hd_mtensor *t = tp->t;
-    int k = (int)w->m->k, lanes = (int)w->m->n;
-    int64_t word = hd_wm_word_bytes(w->m), of_block = t->cp / k * word;
-    int64_t at = (int64_t)tp->words + block * of_block + c / k * word + lane * k + c % k;
-    hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
-    hd_low_set(w, HD_F_st_dst, at);
-    hd_low_set(w, HD_F_st_src, from);
-    hd_low_set(w, HD_F_st_run, run);
-    hd_low_set(w, HD_F_st_n1, rows), hd_low_set(w, HD_F_st_d1, k);
-    hd_low_set(w, HD_F_st_s1, pitch);
-    hd_low_set(w, HD_F_st_n2, words), hd_low_set(w, HD_F_st_d2, word);
-    hd_low_set(w, HD_F_st_s2, k);
-    hd_low_set(w, HD_F_st_n3, n), hd_low_set(w, HD_F_st_d3, of_block);
-    hd_low_set(w, HD_F_st_s3, (int64_t)lanes * pitch);
-    struct hd_view v = {
-        .at = from, .pitch = pitch, .cp = run * words, .rows = n > 1 ? n * lanes : rows, .cols = 1};
-    hd_low_touch(w, &v, false);
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, at,
-                   at + (n - 1) * of_block + (words - 1) * word + (rows - 1) * (int64_t)k + run,
-                   true);
-    return hd_sched_end(&w->s);
-}
-
-/* The same of channels [c, c + bytes): whole words, and where K > N the rest of one in front of
- * them or behind. */
-static hd_status store_blocks(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
-                              int pitch, int64_t block, int lane, int rows, int n, int c,
-                              int bytes) {
-    int k = (int)w->m->k;
-    for (int run, words, done = 0; done < bytes; done += run * words) {
-        run = (int)hd_min(k - (c + done) % k, bytes - done);
-        words = run < k ? 1 : (bytes - done) / k;
-        TRY(store_block(w, tp, from + (uint32_t)done, pitch, block, lane, rows, n, c + done, run,
-                        words));
-    }
-    return HD_OK;
-}
-
-hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
-                             int pitch, int y, int rows, int c, int bytes) {
-    const struct hd_mtensor *t = tp->t;
-    int lanes = (int)w->m->n;
-    int64_t blocks = hd_ceil_div(t->word_rows, lanes);
-    for (int n, done = 0; done < rows; done += n) {
-        int in_group = (y + done) % t->word_rows, lane = in_group % lanes;
-        int64_t block = (y + done) / t->word_rows * blocks + in_group / lanes;
-        n = (int)hd_min(rows - done, t->word_rows - in_group);
-        int whole = lane ? 0 : n / lanes;
-        n = whole ? whole * lanes : (int)hd_min(n, lanes - lane);
-        TRY(store_blocks(w, tp, from + (uint32_t)(done * pitch), pitch, block, lane,
-                         whole ? lanes : n, whole ? whole : 1, c, bytes));
-    }
-    return HD_OK;
-}
 
 /* A second operand that comes from outside, or from a maker that cannot do it, rows [0, h), before
  * its first reader. */
@@ -272,7 +210,7 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
 }
 
 /* Batches, chunks of output tiles, tiles of rows. */
-hd_status hd_low_bmm(struct hd_lowerer *w) {
+static hd_status lower(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     const struct hd_bmm *p = l->bmm;
@@ -287,3 +225,64 @@ hd_status hd_low_bmm(struct hd_lowerer *w) {
         }
     return HD_OK;
 }
+
+/* Of a product of two activations: words of rows, a block of the second operand that comes in,
+ * constant words. */
+static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    struct hd_tile_bytes bytes = {0};
+    if (hd_layer_streams(lo, l, 0)) bytes.in = hd_round_up((int64_t)lt->th * l->cw * lo->m->k, 64);
+    if (hd_bmm_stages(lo, l))
+        bytes.in += hd_round_up((int64_t)lo->m->n * lo->tensors[l->in[1]].cp, 64);
+    if (l->bmm->parts[0]) bytes.in += hd_round_up(2 * lo->m->k, 64);
+    if (!lo->plan.places[l->out].resident)
+        bytes.out = hd_round_up((int64_t)lt->th * lt->nb * lo->m->n, 64);
+    return bytes;
+}
+
+/* Output tiles whose words of the second operand are in WM at a time. */
+static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    int words = (int)hd_wm_words(lo->m);
+    int nb = (int)hd_max(1, hd_min(words / 4 / l->cw, hd_half_am(lo->m)));
+    if (lt->ask_nb) nb = (int)hd_min(lt->ask_nb, nb);
+    lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
+}
+
+static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
+                           const char **out_why) {
+    if ((int64_t)lt->l->cw + 2 > hd_wm_words(lo->m) / 2)
+        *out_why = "words of one column need half of weight memory";
+    return hd_accumulated_pixels(lo, lt);
+}
+
+static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
+    return i == 1 ? hd_bmm_stages(lo, l) : !lo->plan.places[l->in[i]].resident;
+}
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    return (int64_t)l->nts * l->cw;
+}
+
+static enum hd_wish wish(const struct hd_node *n) {
+    (void)n;
+    return HD_WISH_ROWS;
+}
+
+const struct hd_kind hd_kind_bmm = {
+    .name = "bmm",
+    .operations = "st.store lw.load mx.gemm vx.map",
+    .expression = "sum over c of a[i,c] * b[c,m], both activations",
+    .memories = "XM -> DRAM -> WM, XM WM -> AM, AM PM -> XM",
+    .own_params = true,
+    .refuses = hd_bmm_refuses,
+    .wish = wish,
+    .make = hd_bmm_make,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = hd_vectors_once,
+    .streams = streams,
+    .tile_bytes = tile_bytes,
+    .choose_chunks = choose_chunks,
+    .most_pixels = most_pixels,
+    .lower_layer = lower,
+};

@@ -1,4 +1,5 @@
 /* Mean of an image: partial sums in binary32 in AM, in the order that docs/numerics.md gives. */
+#include "compiler/kind/kinds.h"
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
@@ -138,7 +139,7 @@ static hd_status mean_streamed(struct hd_lowerer *w, struct hd_tile *t, const st
     return HD_OK;
 }
 
-hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {
+static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     const struct hd_placement *xp = hd_low_place(w, l->in[0]);
@@ -158,3 +159,41 @@ hd_status hd_low_mean(struct hd_lowerer *w, struct hd_tile *t) {
     }
     return hd_low_store(w, t->img, &out, 0, bytes);
 }
+
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
+                      struct hd_layer *l) {
+    (void)out;
+    l->kh = lo->tensors[l->in[0]].h, l->kw = lo->tensors[l->in[0]].w; /* the window is the image */
+    l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
+    l->a_scale = hd_attr_float(n, "x_scale", 1);
+    l->b_scale = hd_attr_float(n, "scale", 1);
+    return HD_OK;
+}
+
+/* A few pixels at a time, of some of their channels. */
+static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    struct hd_tile_bytes bytes = {0};
+    if (hd_layer_streams(lo, l, 0))
+        bytes.in = 64 + hd_round_up(hd_layer_pitch(l, LANES * (int)lo->m->n), 64);
+    if (!lo->plan.places[l->out].resident)
+        bytes.out = hd_round_up((int64_t)lt->th * lt->tw * lo->tensors[l->out].bytes, 64);
+    return bytes;
+}
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    return (int64_t)l->nts * l->kh * l->kw;
+}
+
+const struct hd_kind hd_kind_mean = {
+    .name = "mean",
+    .operations = "vx.map",
+    .expression = "sum over i, j of x[m,i,j], in binary32",
+    .memories = "XM AM -> AM, AM -> XM",
+    .wish = hd_wish_image,
+    .make = make,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = hd_vectors_of_windows,
+    .tile_bytes = tile_bytes,
+    .lower = lower,
+};

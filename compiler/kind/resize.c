@@ -1,8 +1,15 @@
 /* Linear resize of a tile: rows first, two of them weighted and added into binary32 in AM, then
  * columns of those. Results that lie in the same way between their neighbours, such as every second
  * one where an image becomes twice as large, are one operation. */
+#include "compiler/kind/kinds.h"
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
+
+/* Rows (columns: way 1) that results [o, o + n) lie between, the first of them in *first. */
+static int reads_of(const struct hd_layer *l, int way, int size, int o, int n, int *first) {
+    *first = l->at[way][o];
+    return (int)hd_min(l->at[way][o + n - 1] + 2, size) - *first;
+}
 
 struct group { /* results first, first + step, ..: n of them */
     int first, step, n;
@@ -97,12 +104,12 @@ static hd_status columns(struct hd_lowerer *w, const struct hd_view *in, const s
     return hd_sched_end(&w->s);
 }
 
-hd_status hd_low_resize(struct hd_lowerer *w, struct hd_tile *t) {
+static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int bytes = hd_low_tensor(w, l->out)->bytes, vectors = bytes / (int)w->m->n, y0, x0;
-    int n_rows = hd_resize_reads(l, 0, x->h, t->y, t->th, &y0);
-    int n_cols = hd_resize_reads(l, 1, x->w, t->x, t->tw, &x0);
+    int n_rows = reads_of(l, 0, x->h, t->y, t->th, &y0);
+    int n_cols = reads_of(l, 1, x->w, t->x, t->tw, &x0);
     TRY(hd_low_input(w, 0, t->img, y0, x0, n_rows, n_cols, &t->in[0]));
     struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
     int64_t v = hd_low_accumulators(w, (int64_t)t->th * n_cols * vectors);
@@ -119,3 +126,64 @@ hd_status hd_low_resize(struct hd_lowerer *w, struct hd_tile *t) {
     }
     return hd_low_store(w, t->img, &out, 0, bytes);
 }
+
+/* The most that any n results in this way read. */
+static int span(const struct hd_layer *l, int way, int size, int n) {
+    int most = 1, first, all = way ? l->ow : l->oh;
+    for (int o = 0; o + n <= all; o++)
+        most = (int)hd_max(most, reads_of(l, way, size, o, n, &first));
+    return most;
+}
+
+static int64_t am_words(const struct hd_lowering *lo, const struct hd_layer *l, int th, int tw) {
+    int vectors = lo->tensors[l->out].bytes / (int)lo->m->n;
+    return (int64_t)th * span(l, 1, lo->tensors[l->in[0]].w, tw) * vectors;
+}
+
+static void reads(const struct hd_lowering *lo, const struct hd_tiling *lt, int *rows, int *cols) {
+    const struct hd_mtensor *x = &lo->tensors[lt->l->in[0]];
+    *rows = span(lt->l, 0, x->h, lt->th), *cols = span(lt->l, 1, x->w, lt->tw);
+}
+
+static const char *refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
+    (void)out_hint;
+    for (int i = 1; i < 5; i++)
+        if (!lo->g->tensors[lo->g->nodes[node].in[i]].data)
+            return "where it reads is known in the run only";
+    return NULL;
+}
+
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
+                      struct hd_layer *l) {
+    (void)out;
+    l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
+    for (int way = 0; way < 2; way++) {
+        l->at[way] = lo->g->tensors[n->in[1 + 2 * way]].data;
+        l->by[way] = lo->g->tensors[n->in[2 + 2 * way]].data;
+    }
+    return HD_OK;
+}
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    return (int64_t)l->nts * 4;
+}
+
+static int64_t vector_ops(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return 2 * hd_vectors_once(lo, l);
+}
+
+const struct hd_kind hd_kind_resize = {
+    .name = "resize",
+    .operations = "vx.map",
+    .expression = "sum over p, q < 2 of x[m, row[i] + p, column[j] + q] * rows[i,p] * columns[j,q]",
+    .memories = "XM -> AM, AM -> XM",
+    .overlaps = true,
+    .refuses = refuses,
+    .wish = hd_wish_image,
+    .make = make,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = vector_ops,
+    .reads = reads,
+    .am_words = am_words,
+    .lower = lower,
+};

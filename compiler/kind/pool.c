@@ -1,103 +1,8 @@
-/* Vector layers: residual add, rescale, pooling. */
+/* Pooling: maxima and averages of windows. */
+#include "compiler/ir/window.h"
+#include "compiler/kind/kinds.h"
 #include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
-
-/* Vectors between pixels (rows) of operand i; 0 when it has one for all of the tile's. */
-static int column_step(const struct hd_tile *t, int i, int n) {
-    return t->in[i].cols == t->tw ? t->in[i].cp / n : 0;
-}
-
-static int row_step(const struct hd_tile *t, int i, int n) {
-    return t->in[i].rows == t->th ? t->in[i].pitch / n : 0;
-}
-
-/* The rows from y on, at most `rows`, for which each operand has either a row of its own, one
- * behind the other, or the same. */
-static int alike(const struct hd_layer *l, int y, int rows) {
-    for (int i = 0; i < 2; i++) {
-        const int *of = l->row_of[i];
-        int n = 1;
-        if (!of || rows < 2) continue;
-        int step = of[y + 1] - of[y];
-        if (step == 0 || step == 1)
-            while (n < rows && of[y + n] == of[y] + n * step) n++;
-        rows = n;
-    }
-    return rows;
-}
-
-/* Operands of rows that are alike: what has one image, row or column is read again for all. */
-static hd_status operands(struct hd_lowerer *w, struct hd_tile *t) {
-    const struct hd_layer *l = w->l;
-    for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
-        const struct hd_mtensor *x = hd_low_tensor(w, l->in[i]);
-        const int *of = l->row_of[i];
-        bool wide = x->n == hd_low_tensor(w, l->out)->n, high = x->h > 1;
-        int y = of ? of[t->y] : high ? t->y : 0, rows = high ? t->th : 1;
-        if (of && t->th > 1 && of[t->y + 1] == y) rows = 1;
-        TRY(hd_low_input(w, i, wide ? t->img : 0, y, x->w == 1 ? 0 : t->x, rows,
-                         x->w == 1 ? 1 : t->tw, &t->in[i]));
-    }
-    return HD_OK;
-}
-
-/* Rows of channels whose operands are in XM; out: where they go. Loops as those of requantisation
- * (matmul.c), so that fewer words change between them. */
-static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
-                          const struct hd_view *out) {
-    const struct hd_layer *l = w->l;
-    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_operand_a(w);
-    if (l->table_words) {
-        hd_low_set(w, HD_F_vx_lut, w->chunks[0].pm + 1);
-        hd_sched_touch(&w->s, HD_SPACE_TM, w->chunks[0].pm, w->chunks[0].pm + 1, false);
-    }
-    hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_d, out->at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, t->tw), hd_low_set(w, HD_F_vx_as0, column_step(t, 0, n)),
-        hd_low_set(w, HD_F_vx_ds0, out->cp / n);
-    hd_low_set(w, HD_F_vx_n1, t->th), hd_low_set(w, HD_F_vx_as1, row_step(t, 0, n)),
-        hd_low_set(w, HD_F_vx_ds1, out->pitch / n);
-    hd_low_set(w, HD_F_vx_n2, cp / n), hd_low_set(w, HD_F_vx_as2, 1), hd_low_set(w, HD_F_vx_ds2, 1);
-    hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_touch(w, &t->in[0], false);
-    if (l->in[1] >= 0) {
-        hd_low_set(w, HD_F_vx_alu, l->product ? HD_V_vx_alu_mul : HD_V_vx_alu_add);
-        hd_low_set(w, HD_F_vx_b_kind, hd_low_byte_kind(w, 1));
-        hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
-        hd_low_set(w, HD_F_vx_b_imm, l->b_imm);
-        hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
-        hd_low_set(w, HD_F_vx_bs0, column_step(t, 1, n)),
-            hd_low_set(w, HD_F_vx_bs1, row_step(t, 1, n)), hd_low_set(w, HD_F_vx_bs2, 1);
-        hd_low_touch(w, &t->in[1], false);
-    }
-    hd_low_touch(w, out, true);
-    return hd_sched_end(&w->s);
-}
-
-/* Add, multiply, rescale, table: whole rows of channels at once. */
-hd_status hd_low_elementwise(struct hd_lowerer *w, struct hd_tile *t) {
-    const struct hd_layer *l = w->l;
-    int cp = hd_low_tensor(w, l->out)->bytes;
-    struct hd_view out = {0};
-    for (int y = 0, rows; y < t->th; y += rows) {
-        struct hd_tile part = *t;
-        part.y += y;
-        part.th = rows = alike(l, part.y, t->th - y);
-        TRY(operands(w, &part));
-        if (!y) out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
-        if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
-            w->chunks[0].pm = hd_ring_take(&w->tm, 1);
-            hd_low_load_words(w, HD_V_lw_mem_tm, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
-            TRY(hd_sched_end(&w->s));
-        }
-        struct hd_view to = out;
-        to.at += (uint32_t)(y * out.pitch), to.y += y, to.rows = rows;
-        TRY(map_rows(w, &part, &to));
-    }
-    return hd_low_store(w, t->img, &out, 0, cp);
-}
 
 /* Pooling of output pixels [x, x + n) of row y, whose windows all have the same clipped shape. */
 static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const struct hd_view *out,
@@ -159,7 +64,7 @@ static int counted(const struct hd_layer *l, int way, int start) {
     return win[1] - win[0];
 }
 
-hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t) {
+static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
     int y0 = (int)hd_max(0, t->y * l->sy - l->pt), x0 = (int)hd_max(0, t->x * l->sx - l->pl);
@@ -183,3 +88,70 @@ hd_status hd_low_pool(struct hd_lowerer *w, struct hd_tile *t) {
         }
     return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->bytes);
 }
+
+/* ---- the layer ---- */
+
+/* Taps of an average count inside the image, or inside the padding, too. */
+static void pool_counts(const struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    bool pads = hd_attr_int(n, "count_include_pad", 0) != 0,
+         flat = lo->g->tensors[n->in[0]].rank == 3;
+    int64_t p[4];
+    hd_attr_ints(n, "pads", p, 2 * (2 - flat), 0);
+    l->counts[0] = pads ? -l->pt : 0, l->counts[2] = pads ? -l->pl : 0;
+    l->counts[1] = x->h + (pads && !flat ? (int)p[2] : 0);
+    l->counts[3] = x->w + (pads ? (int)p[flat ? 1 : 3] : 0);
+}
+
+/* Some window has no tap inside the image, which dilated ones can. */
+static bool misses_image(const struct hd_lowering *lo, const struct hd_node *n) {
+    struct hd_window v;
+    if (hd_window_get(lo->ctx, n, &lo->g->tensors[n->in[0]], NULL, &v) != HD_OK) return true;
+    for (int way = 0; way < 2; way++) {
+        int64_t stride = way ? v.sx : v.sy, step = way ? v.dx : v.dy, size = way ? v.w : v.h;
+        for (int64_t o = 0; o < (way ? v.ow : v.oh); o++) {
+            int64_t start = o * stride - (way ? v.pl : v.pt);
+            int64_t first = start < 0 ? hd_ceil_div(-start, step) : 0;
+            if (first >= (way ? v.kw : v.kh) || start + first * step >= size) return true;
+        }
+    }
+    return false;
+}
+
+static const char *refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    (void)out_hint;
+    if (lo->g->tensors[n->in[0]].rank > 4) return "window has more than two dimensions";
+    return misses_image(lo, n) ? "a window lies beside the image" : NULL;
+}
+
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
+                      struct hd_layer *l) {
+    (void)out;
+    bool u8 = lo->tensors[l->out].is_unsigned;
+    hd_window_attrs(l, n, lo->g);
+    l->max_pool = n->op == HD_IR_qmaxpool;
+    pool_counts(lo, n, l);
+    l->a_imm = l->max_pool ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
+    l->a_scale = l->max_pool ? 1 : hd_attr_float(n, "scale", 1);
+    if (l->max_pool) l->lo = u8 ? 0 : -128, l->hi = u8 ? 255 : 127;
+    return HD_OK;
+}
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    return (int64_t)l->nts * l->kh * l->kw;
+}
+
+const struct hd_kind hd_kind_pool = {
+    .name = "pool",
+    .operations = "vx.map",
+    .expression = "max or sum over p, q of x[i*sy + p*dy - pt, j*sx + q*dx - pl, m]",
+    .memories = "XM -> XM",
+    .chains = true,
+    .refuses = refuses,
+    .wish = hd_wish_image,
+    .make = make,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = hd_vectors_of_windows,
+    .lower = lower,
+};

@@ -4,6 +4,7 @@
 #ifndef HD_COMPILER_RECURRENT_H
 #define HD_COMPILER_RECURRENT_H
 
+#include "compiler/kind/kinds.h"
 #include "compiler/sched/lower.h"
 #include "runtime/base/fn.h"
 #include "runtime/base/num.h"

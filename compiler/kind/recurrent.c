@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "compiler/ir/rnn.h"
-#include "compiler/tile/layer.h"
+#include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
 enum { X, W, R, BIAS, SCALE, INITIAL, INITIAL_C, OPERANDS };
@@ -38,9 +38,9 @@ bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor 
     return true;
 }
 
-const char *hd_recurrent_refuses(const struct hd_lowering *lo, const struct hd_node *n,
-                                 const char **out_hint) {
+static const char *refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
     const hd_graph *g = lo->g;
+    const struct hd_node *n = &g->nodes[node];
     struct hd_mtensor m;
     *out_hint = "export the network with constant weights";
     for (int i = W; i <= SCALE; i++)
@@ -170,7 +170,7 @@ static void operands(struct hd_lowering *lo, const struct hd_node *n, struct hd_
             l->in[count++] = lo->tensor_of[n->in[i]];
         }
     }
-    r->out_state = n->n_out > 1 && n->out[1] >= 0 ? lo->tensor_of[n->out[1]] : -1;
+    l->state = n->n_out > 1 && n->out[1] >= 0 ? lo->tensor_of[n->out[1]] : -1;
 }
 
 /* Bytes of weights that DRAM must carry: once, and again in each step what WM cannot hold. */
@@ -179,7 +179,9 @@ static int64_t weight_traffic(const struct hd_lowering *lo, const struct hd_qrnn
     return s->directions * (all + hd_max(0, r - (int64_t)lo->m->wm_bytes) * (s->steps - 1));
 }
 
-void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
+                      struct hd_layer *l) {
+    (void)out;
     const struct hd_tensor *t[OPERANDS] = {NULL};
     struct hd_qrnn s;
     for (int i = 0; i < n->n_in; i++)
@@ -187,7 +189,6 @@ void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, str
     hd_status st = hd_qrnn_get(lo->ctx, n, t, &s);
     HD_ASSERT(st == HD_OK); /* verified */
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-    l->kind = HD_LAYER_RECURRENT;
     l->rnn = (struct hd_recurrent){.gates = s.gates,
                                    .directions = s.directions,
                                    .steps = (int)s.steps,
@@ -204,9 +205,11 @@ void hd_tensorize_recurrent(struct hd_lowering *lo, const struct hd_node *n, str
     operands(lo, n, l);
     for (int d = 0; d < s.directions; d++) pack_direction(lo, n, &s, &l->rnn, d);
     l->weight_bytes = weight_traffic(lo, &s);
+    return HD_OK;
 }
 
-int64_t hd_recurrent_vectors(const struct hd_layer *l) {
+static int64_t vector_ops(const struct hd_lowering *lo, const struct hd_layer *l) {
+    (void)lo;
     const struct hd_recurrent *r = &l->rnn;
     int maps = r->gates == 1 ? 2 : 8; /* of a step, per vector of a gate; scales of x apart */
     return (int64_t)r->steps * r->directions * r->batch * r->vectors * (r->gates + maps);
@@ -293,15 +296,55 @@ static int64_t loaded_again(const struct hd_recurrent_tiling *rt) {
     return (nts - rt->r_stay) * r->cwh * r->steps + (rt->w_stay ? 0 : nts * r->cwx * blocks);
 }
 
-bool hd_choose_recurrent(const struct hd_lowering *lo, struct hd_tiling *lt, const char **out_why) {
+static const char *choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt) {
+    const char *why = NULL;
     lt->rnn.r = &lt->l->rnn;
-    bool fits = choose(lo, lt, true, out_why);
-    if (fits && loaded_again(&lt->rnn) == 0) return true;
+    bool fits = choose(lo, lt, true, &why);
+    if (fits && loaded_again(&lt->rnn) == 0) return NULL;
     const struct hd_tiling staying = *lt;
-    if (!choose(lo, lt, false, out_why) ||
-        (fits && loaded_again(&staying.rnn) <= loaded_again(&lt->rnn)))
-        *lt = staying;
-    else
-        fits = true;
-    return fits;
+    bool loads = choose(lo, lt, false, &why);
+    if (loads && (!fits || loaded_again(&staying.rnn) > loaded_again(&lt->rnn))) return NULL;
+    *lt = staying;
+    return fits ? NULL : why;
 }
+
+static const char *plan_text(hd_arena *a, const struct hd_tiling *lt) {
+    const struct hd_recurrent *r = &lt->l->rnn;
+    return hd_sprintf(a,
+                      "%d of the batch at a time, products of x %d steps ahead, their weights %s, "
+                      "of the state's %d of %d tiles kept",
+                      lt->rnn.rows, lt->rnn.ahead, lt->rnn.w_stay ? "kept" : "loaded each time",
+                      lt->rnn.r_stay, r->gates * r->vectors);
+}
+
+static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
+    return i == 0 && !lo->plan.places[l->in[0]].resident; /* initial states have their place */
+}
+
+static enum hd_wish wish(const struct hd_node *n) {
+    (void)n;
+    return HD_WISH_ROWS;
+}
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    return l->nts;
+}
+
+const struct hd_kind hd_kind_recurrent = {
+    .name = "recurrent",
+    .operations = "mx.gemm vx.map",
+    .expression = "gates of one time step after the other",
+    .memories = "XM WM -> AM, AM PM -> XM",
+    .own_params = true,
+    .own_stores = true,
+    .knows_operands = true,
+    .refuses = refuses,
+    .wish = wish,
+    .make = make,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = vector_ops,
+    .streams = streams,
+    .choose_tiles = choose_tiles,
+    .plan_text = plan_text,
+    .lower_layer = hd_recurrent_lower,
+};

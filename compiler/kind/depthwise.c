@@ -1,5 +1,8 @@
 /* Depthwise layers: vx.dw over the rows of a tile, and the last tile in halves. */
+#include "compiler/kind/kinds.h"
 #include "compiler/sched/lower.h"
+#include <string.h>
+
 #include "runtime/base/num.h"
 
 /* Output rows and vectors of channels of one vx.dw, from the first of its tile and of pm; its outer
@@ -153,8 +156,7 @@ static int first_half(const struct hd_lowerer *w, const struct hd_tile *t, int n
     const struct hd_placement *xp = hd_low_place(w, l->in[0]);
     bool last = nt >= 0 && nt + lt->nb >= l->nts && t->img == y->n - 1 &&
                 t->y + lt->ask_halves * lt->th >= l->oh;
-    if (!lt->ask_halves || l->kind != HD_LAYER_DEPTHWISE || !last || xp->resident ||
-        hd_layer_row(l, t->y) < 0)
+    if (!lt->ask_halves || !l->kind->slides || !last || xp->resident || hd_layer_row(l, t->y) < 0)
         return 0;
     return (int)hd_floor_to((l->nts - nt) / 2 * (int)w->m->n, 64);
 }
@@ -190,3 +192,106 @@ hd_status hd_low_halves(struct hd_lowerer *w, struct hd_tile *t, int nt) {
     }
     return HD_OK;
 }
+
+/* ---- the layer ---- */
+
+enum { TAPS_MAX = (1 << 24) / (128 * 255) }; /* sums stay below 2^24 */
+enum { BEGIN = 20 }; /* cycles from the end of one operation of VX to the results, docs/hw.md */
+
+/* PM words of an output tile: bias and scale, then the taps of each part. */
+static int pm_words(const struct hd_layer *l) {
+    struct hd_dw_part last = hd_layer_dw_part(l, hd_layer_dw_parts(l) - 1);
+    return 1 + last.pm + (int)hd_ceil_div(last.kh * last.kw, HD_DW_TAPS_PER_WORD);
+}
+
+/* needs: the words that it would be for MX. Windows of one part, or of parts that PM has room for,
+ * whose sums binary32 holds and that take less time than the same as a grouped convolution on MX,
+ * whose words for a tap are nearly all zeros. */
+bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    bool dilated = l->dx > 1;
+    if (l->up[0].k || l->groups != x->c || l->oc != x->c || x->c <= 1 || l->sx > 3) return false;
+    if (dilated && (l->sx > 1 || l->kw == 1 || (int64_t)l->dx * x->cp / lo->m->n > INT16_MAX))
+        return false;
+    int parts = hd_layer_dw_parts(l);
+    if (parts == 1 && !dilated) return true;
+    if (pm_words(l) > (int)hd_pm_words(lo->m) / 4 || l->planes * l->kh * l->kw > TAPS_MAX)
+        return false;
+    int64_t words = (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
+    int64_t loads = (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) / hd_axi_bytes(lo->m);
+    int64_t mx = hd_max((int64_t)x->n * l->oh * l->ow * words, loads);
+    int64_t vx = (int64_t)x->n * l->oh * l->nts * hd_dw_row_vectors(l, l->ow);
+    vx += BEGIN * hd_min(l->oh, l->nts) * hd_min(l->dx, l->ow) * parts;
+    return vx < mx;
+}
+
+/* PM words of vx.dw per vector of channels: bias and scale, then 8 taps of all lanes a word. Of the
+ * last word the image has what taps there are, in whole AXI words. */
+void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
+                     const int32_t *bias, const float *scale, int64_t n_scale) {
+    int n = (int)lo->m->n, parts = hd_layer_dw_parts(l);
+    struct hd_dw_part last = hd_layer_dw_part(l, parts - 1);
+    l->kind = &hd_kind_depthwise;
+    l->a_imm = -l->pad_value;
+    l->nts = (int)hd_ceil_div(l->oc, n);
+    l->pm_words = pm_words(l);
+    int absent = (HD_DW_TAPS_PER_WORD * (l->pm_words - 1 - last.pm) - last.kh * last.kw) * n;
+    l->pm_cut = absent / (int)hd_axi_bytes(lo->m);
+    size_t bytes = hd_layer_pm_bytes(l, lo->m);
+    l->p_offset = hd_params_reserve(lo, (size_t)l->nts * bytes);
+    for (int c = 0; c < l->oc; c++) {
+        uint8_t *p = lo->params + l->p_offset + (size_t)(c / n) * bytes;
+        memcpy(p + c % n * 8, &bias[c], 4);
+        memcpy(p + c % n * 8 + 4, &scale[n_scale == 1 ? 0 : c], 4);
+        for (int i = 0; i < parts; i++) {
+            struct hd_dw_part q = hd_layer_dw_part(l, i);
+            uint8_t *to = p + (1 + q.pm) * HD_DW_TAPS_PER_WORD * n + c % n;
+            for (int t = 0; t < q.kh * q.kw; t++) {
+                int ky = q.row + t / q.kw, kx = q.col + t % q.kw * q.step;
+                to[t * n] = (uint8_t)w[((q.plane * l->oc + c) * l->kh + ky) * l->kw + kx];
+            }
+        }
+    }
+}
+
+/* Taps of a depthwise layer live in PM, beside bias and scale. */
+static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    int words = (int)hd_pm_words(lo->m);
+    lt->weights_stay = l->nts * l->pm_words <= words / 4 * 3;
+    int nb = lt->weights_stay ? l->nts : (int)hd_max(1, words / 4 / l->pm_words);
+    if (lt->ask_nb) nb = (int)hd_min(lt->ask_nb, nb);
+    lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
+    lt->chunk_outer =
+        !lt->roll_th && lt->nb < l->nts &&
+        (lt->ask_order == HD_ORDER_ANY ? !lt->weights_stay : lt->ask_order == HD_ORDER_CHUNK_OUTER);
+}
+
+static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
+                           const char **out_why) {
+    (void)lo, (void)lt, (void)out_why;
+    return 65535;
+}
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    return l->nts * hd_dw_pixel_vectors(l);
+}
+
+static int64_t vector_ops(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return (int64_t)lo->tensors[l->out].n * l->oh * l->nts * hd_dw_row_vectors(l, l->ow);
+}
+
+const struct hd_kind hd_kind_depthwise = {
+    .name = "depthwise",
+    .operations = "vx.dw",
+    .expression = "sum over p, q of w[m,p,q] * x[i*sy + p*dy - pt, j*sx + q - pl, m]",
+    .memories = "XM PM -> XM",
+    .slides = true,
+    .weights = true,
+    .chains = true,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = vector_ops,
+    .choose_chunks = choose_chunks,
+    .most_pixels = most_pixels,
+    .lower = hd_low_matmul,
+};

@@ -5,7 +5,7 @@
  * take the place of their sums. A row of y is where the next step reads h; before the first step it
  * holds the initial state.
  */
-#include "compiler/sched/recurrent.h"
+#include "compiler/kind/recurrent.h"
 
 /* ---- states ---- */
 
@@ -33,7 +33,7 @@ static hd_status load_state(struct hd_cell *c, int seg, int64_t src) {
 
 static hd_status store_state(struct hd_cell *c) {
     struct hd_lowerer *w = c->w;
-    const struct hd_placement *tp = hd_low_place(w, c->r->out_state);
+    const struct hd_placement *tp = hd_low_place(w, c->w->l->state);
     int64_t word = 4 * (int64_t)w->m->n, row = word * c->r->vectors;
     int64_t dst = (int64_t)tp->arena + (c->d * c->r->batch + c->b0) * row;
     hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
@@ -175,10 +175,10 @@ static hd_status sequence(struct hd_cell *c) {
         if (hd_cell_fills(c, i)) TRY(hd_cell_scale_of_filler(c, i + ahead - 1));
         TRY(store_rows(c, i));
     }
-    return c->r->out_state < 0 ? HD_OK : store_state(c);
+    return c->w->l->state < 0 ? HD_OK : store_state(c);
 }
 
-hd_status hd_low_recurrent(struct hd_lowerer *w) {
+hd_status hd_recurrent_lower(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     const struct hd_recurrent *r = &l->rnn;

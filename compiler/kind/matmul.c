@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
 /* n runs of `count` words, `step` apart. */
@@ -319,7 +320,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
                           .tw = t->tw,
                           .am_px = 1,
                           .am_nt = t->th * t->tw};
-    if (l->kind == HD_LAYER_DEPTHWISE) {
+    if (l->kind->slides) {
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
         return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
     }
@@ -361,13 +362,14 @@ static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t
     struct hd_chunk *ch = &w->chunks[nt / lt->nb];
     int n = (int)hd_min(lt->nb, l->nts - nt);
     int64_t words = (int64_t)n * l->red * hd_wm_word_bytes(w->m);
-    bool stays = l->kind == HD_LAYER_MATMUL && lt->weights_stay && lt->cwb == l->cw;
+    bool stays = l->kind->product && lt->weights_stay && lt->cwb == l->cw;
     if (!stays || ch->wm >= 0 || words <= (int64_t)hd_layer_rows(l, t->th) * x->w * x->bytes)
         return HD_OK;
     return hd_mm_load_weights(w, nt, n, 0, l->cw, &ch->wm);
 }
 
-hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
+hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t) {
+    const int only_nt = t->only_nt;
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
@@ -394,3 +396,26 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t, int only_nt) {
     for (int nt = 0; nt < l->nts; nt += lt->nb) TRY(chunk_on_tile(w, t, nt, &out, nt * n));
     return hd_low_store(w, t->img, &out, 0, cp);
 }
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    int per = l->ppw > 1 ? hd_layer_phases(l) : l->uy * l->ux;
+    return hd_max(1, (int64_t)l->nts * l->red / per);
+}
+
+const struct hd_kind hd_kind_matmul = {
+    .name = "matmul",
+    .operations = "mx.gemm vx.map",
+    .expression = "sum over p, q, c of w[m,p,q,c] * x[i*sy + p*dy - pt, j*sx + q*dx - pl, c]",
+    .memories = "XM WM -> AM, AM PM -> XM",
+    .product = true,
+    .weights = true,
+    .chains = true,
+    .refuses = hd_matmul_refuses,
+    .wish = hd_matmul_wish,
+    .make = hd_matmul_make,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = hd_vectors_once,
+    .choose_chunks = hd_choose_weight_chunks,
+    .most_pixels = hd_weight_pixels,
+    .lower = hd_low_matmul,
+};

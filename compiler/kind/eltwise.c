@@ -1,0 +1,229 @@
+/* Elementwise layers: sums and products that broadcast, rescaling, byte tables. */
+#include <string.h>
+
+#include "compiler/kind/kinds.h"
+#include "compiler/sched/lower.h"
+#include "runtime/base/num.h"
+
+/* Vectors between pixels (rows) of operand i; 0 when it has one for all of the tile's. */
+static int column_step(const struct hd_tile *t, int i, int n) {
+    return t->in[i].cols == t->tw ? t->in[i].cp / n : 0;
+}
+
+static int row_step(const struct hd_tile *t, int i, int n) {
+    return t->in[i].rows == t->th ? t->in[i].pitch / n : 0;
+}
+
+/* The rows from y on, at most `rows`, for which each operand has either a row of its own, one
+ * behind the other, or the same. */
+static int alike(const struct hd_layer *l, int y, int rows) {
+    for (int i = 0; i < 2; i++) {
+        const int *of = l->row_of[i];
+        int n = 1;
+        if (!of || rows < 2) continue;
+        int step = of[y + 1] - of[y];
+        if (step == 0 || step == 1)
+            while (n < rows && of[y + n] == of[y] + n * step) n++;
+        rows = n;
+    }
+    return rows;
+}
+
+/* Operands of rows that are alike: what has one image, row or column is read again for all. */
+static hd_status operands(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
+        const struct hd_mtensor *x = hd_low_tensor(w, l->in[i]);
+        const int *of = l->row_of[i];
+        bool wide = x->n == hd_low_tensor(w, l->out)->n, high = x->h > 1;
+        int y = of ? of[t->y] : high ? t->y : 0, rows = high ? t->th : 1;
+        if (of && t->th > 1 && of[t->y + 1] == y) rows = 1;
+        TRY(hd_low_input(w, i, wide ? t->img : 0, y, x->w == 1 ? 0 : t->x, rows,
+                         x->w == 1 ? 1 : t->tw, &t->in[i]));
+    }
+    return HD_OK;
+}
+
+/* Rows of channels whose operands are in XM; out: where they go. Loops as those of requantisation
+ * (matmul.c), so that fewer words change between them. */
+static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
+                          const struct hd_view *out) {
+    const struct hd_layer *l = w->l;
+    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
+    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_low_operand_a(w);
+    if (l->table_words) {
+        hd_low_set(w, HD_F_vx_lut, w->chunks[0].pm + 1);
+        hd_sched_touch(&w->s, HD_SPACE_TM, w->chunks[0].pm, w->chunks[0].pm + 1, false);
+    }
+    hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_d, out->at / (uint32_t)n);
+    hd_low_set(w, HD_F_vx_n0, t->tw), hd_low_set(w, HD_F_vx_as0, column_step(t, 0, n)),
+        hd_low_set(w, HD_F_vx_ds0, out->cp / n);
+    hd_low_set(w, HD_F_vx_n1, t->th), hd_low_set(w, HD_F_vx_as1, row_step(t, 0, n)),
+        hd_low_set(w, HD_F_vx_ds1, out->pitch / n);
+    hd_low_set(w, HD_F_vx_n2, cp / n), hd_low_set(w, HD_F_vx_as2, 1), hd_low_set(w, HD_F_vx_ds2, 1);
+    hd_low_set(w, HD_F_vx_n3, 1);
+    hd_low_touch(w, &t->in[0], false);
+    if (l->in[1] >= 0) {
+        hd_low_set(w, HD_F_vx_alu, l->product ? HD_V_vx_alu_mul : HD_V_vx_alu_add);
+        hd_low_set(w, HD_F_vx_b_kind, hd_low_byte_kind(w, 1));
+        hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
+        hd_low_set(w, HD_F_vx_b_imm, l->b_imm);
+        hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
+        hd_low_set(w, HD_F_vx_bs0, column_step(t, 1, n)),
+            hd_low_set(w, HD_F_vx_bs1, row_step(t, 1, n)), hd_low_set(w, HD_F_vx_bs2, 1);
+        hd_low_touch(w, &t->in[1], false);
+    }
+    hd_low_touch(w, out, true);
+    return hd_sched_end(&w->s);
+}
+
+/* Add, multiply, rescale, table: whole rows of channels at once. */
+static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
+    const struct hd_layer *l = w->l;
+    int cp = hd_low_tensor(w, l->out)->bytes;
+    struct hd_view out = {0};
+    for (int y = 0, rows; y < t->th; y += rows) {
+        struct hd_tile part = *t;
+        part.y += y;
+        part.th = rows = alike(l, part.y, t->th - y);
+        TRY(operands(w, &part));
+        if (!y) out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
+        if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
+            w->chunks[0].pm = hd_ring_take(&w->tm, 1);
+            hd_low_load_words(w, HD_V_lw_mem_tm, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
+            TRY(hd_sched_end(&w->s));
+        }
+        struct hd_view to = out;
+        to.at += (uint32_t)(y * out.pitch), to.y += y, to.rows = rows;
+        TRY(map_rows(w, &part, &to));
+    }
+    return hd_low_store(w, t->img, &out, 0, cp);
+}
+
+/* ---- the layer ---- */
+
+/* Rows of operand i of a sum or product for each row of an image of the result. Dimensions that are
+ * rows: all but channels, images and columns. */
+static int *rows_of(const struct hd_lowering *lo, const struct hd_node *n, int i) {
+    const struct hd_tensor *x = &lo->g->tensors[n->in[i]], *y = &lo->g->tensors[n->out[0]];
+    bool rows = lo->rows[n->out[0]], plain = true;
+    int first = rows ? 0 : 2, end = y->rank - 1;
+    bool only = true;
+    int h = lo->tensors[lo->tensor_of[n->out[0]]].h;
+    if (x->rank != y->rank) return NULL;
+    int *of = hd_new_array(lo->arena, int, (size_t)h);
+    for (int r = 0; r < h; r++) {
+        int64_t at = r, step = 1;
+        for (int d = end - 1; d >= first; d--) {
+            of[r] += (int)(x->dim[d] == 1 ? 0 : at % y->dim[d] * step);
+            at /= y->dim[d], step *= x->dim[d];
+        }
+        plain = plain && of[r] == r;
+        only = only && of[r] == 0;
+    }
+    return plain || only ? NULL : of;
+}
+
+static void operands_of(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+    for (int i = 0; i < 2; i++) l->row_of[i] = rows_of(lo, n, i);
+    l->in[1] = lo->tensor_of[n->in[1]];
+    l->a_imm = -(int32_t)hd_attr_int(n, "a_zp", 0);
+    l->b_imm = -(int32_t)hd_attr_int(n, "b_zp", 0);
+}
+
+static hd_status make_add(struct hd_lowering *lo, const struct hd_node *n, int out,
+                          struct hd_layer *l) {
+    (void)out;
+    operands_of(lo, n, l);
+    l->product = n->op == HD_IR_qmul;
+    l->a_scale = hd_attr_float(n, l->product ? "scale" : "a_scale", 1);
+    l->b_scale = l->product ? 1 : hd_attr_float(n, "b_scale", 1);
+    return HD_OK;
+}
+
+/* A table: the byte as it is, then the table. */
+static hd_status make_rescale(struct hd_lowering *lo, const struct hd_node *n, int out,
+                              struct hd_layer *l) {
+    bool u8 = lo->tensors[l->in[0]].is_unsigned;
+    (void)out;
+    if (n->op == HD_IR_qrescale) {
+        l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
+        l->a_scale = hd_attr_float(n, "scale", 1);
+        return HD_OK;
+    }
+    l->a_scale = 1;
+    l->zp = 0, l->lo = u8 ? 0 : -128, l->hi = u8 ? 255 : 127;
+    l->table_words = 1;
+    l->t_offset = hd_image_reserve(lo, HD_TM_WORD_BYTES);
+    memcpy(lo->image + l->t_offset, lo->g->tensors[n->in[1]].data, HD_TM_WORD_BYTES);
+    l->weight_bytes = HD_TM_WORD_BYTES;
+    return HD_OK;
+}
+
+/* An operand of a sum or product is read again for each image, row or column that it lacks. */
+static const char *refuses_broadcast(const struct hd_lowering *lo, int in, int out,
+                                     const struct hd_mtensor *x) {
+    struct hd_mtensor y;
+    if (!hd_machine_shape(lo, out, &y)) return NULL; /* has its own message */
+    if (x->c != y.c) return "an operand broadcasts along channels";
+    bool same = lo->g->tensors[in].rank == lo->g->tensors[out].rank;
+    return same || (x->n == y.n && x->h == y.h && x->w == y.w) ? NULL : "operands differ in rank";
+}
+
+static const char *refuses_add(const struct hd_lowering *lo, int node, const char **out_hint) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    struct hd_mtensor first, x;
+    (void)out_hint;
+    for (int i = 0; i < 2; i++) {
+        if (!hd_operand_shape(lo, n, i, i ? &x : &first)) return NULL; /* has its own message */
+        if (i && x.rows != first.rows) return "operands have different layouts";
+        const char *why = refuses_broadcast(lo, n->in[i], n->out[0], i ? &x : &first);
+        if (why) return why;
+    }
+    return NULL;
+}
+
+static const char *refuses_rescale(const struct hd_lowering *lo, int node, const char **out_hint) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    (void)out_hint;
+    return n->op == HD_IR_qtable && !lo->g->tensors[n->in[1]].data ? "the table is not constant"
+                                                                   : NULL;
+}
+
+static enum hd_wish wish(const struct hd_node *n) {
+    (void)n;
+    return HD_WISH_AS_RESULT;
+}
+
+static int64_t pixel_cycles(const struct hd_layer *l) {
+    return l->nts;
+}
+
+const struct hd_kind hd_kind_add = {
+    .name = "add",
+    .operations = "vx.map",
+    .expression = "a[m,i,j] + b[m,i,j], or their product",
+    .memories = "XM XM -> XM",
+    .adds = true,
+    .refuses = refuses_add,
+    .wish = wish,
+    .make = make_add,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = hd_vectors_once,
+    .lower = lower,
+};
+
+const struct hd_kind hd_kind_rescale = {
+    .name = "rescale",
+    .operations = "vx.map",
+    .expression = "f(x[m,i,j]), f a scale or a table",
+    .memories = "XM TM -> XM",
+    .refuses = refuses_rescale,
+    .wish = wish,
+    .make = make_rescale,
+    .pixel_cycles = pixel_cycles,
+    .vector_ops = hd_vectors_once,
+    .lower = lower,
+};

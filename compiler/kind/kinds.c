@@ -1,0 +1,28 @@
+/* What several kinds of layers do alike, and which kind a node becomes. */
+#include "compiler/kind/kinds.h"
+
+#include "runtime/base/num.h"
+
+enum hd_wish hd_wish_image(const struct hd_node *n) {
+    (void)n;
+    return HD_WISH_IMAGE;
+}
+
+int64_t hd_vectors_once(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return (int64_t)lo->tensors[l->out].n * l->oh * l->nts * l->ow;
+}
+
+int64_t hd_vectors_of_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
+    return hd_vectors_once(lo, l) * l->kh * l->kw;
+}
+
+const struct hd_kind *hd_kind_of(const hd_graph *g, const struct hd_node *n) {
+    switch (n->op) {
+#define COMPUTES(op, kind, of_what)                                                                \
+    case HD_IR_##op:                                                                               \
+        return &hd_kind_##kind;
+#include "compiler/kind/machine_ops.def"
+    default:
+        return hd_is_move(g, n) ? &hd_kind_move : NULL;
+    }
+}
