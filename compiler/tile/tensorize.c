@@ -39,8 +39,7 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
     l->oh = y->h, l->ow = y->w, l->oc = y->c;
     requant_attrs(l, n);
     l->macs = hd_attr_int(n, "moves", 0) ? 0 : hd_node_macs(lo->g, n);
+    l->nts = (int)hd_ceil_div(y->c, lo->m->n);
     l->kind = hd_kind_of(lo->g, n);
-    TRY(l->kind->make(lo, n, out, l));
-    if (!l->kind->weights) l->nts = (int)hd_ceil_div(y->c, lo->m->n);
-    return HD_OK;
+    return l->kind->make(lo, n, out, l);
 }
