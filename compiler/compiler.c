@@ -18,9 +18,9 @@
 #include <time.h>
 
 #include "compiler/emit/emit.h"
-#include "compiler/tile/kind.h"
 #include "compiler/ir/memory.h"
 #include "compiler/pass/pass.h"
+#include "compiler/tile/kind.h"
 #include "compiler/tile/layer.h"
 #include "isa/isa.h"
 
@@ -46,8 +46,8 @@ static void dump_layers(const struct hd_lowering *lo) {
             f,
             "layer %d %s %s as %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n",
             l->tag, hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name,
-            l->kind->operations, x->n, x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp,
-            l->kh, l->kw, l->sy, l->sx);
+            l->kind->operations, x->n, x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp, l->kh, l->kw,
+            l->sy, l->sx);
         fprintf(f, "  %s\n", lo->model->layers[i].plan);
         if (xp->resident) fprintf(f, "  in at XM 0x%x\n", xp->xm);
         if (yp->resident) fprintf(f, "  out at XM 0x%x\n", yp->xm);
