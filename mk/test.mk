@@ -27,6 +27,7 @@ TB_DIR := $(B)/test/rtl/$(TB_MACHINE)
 $(TB_DIR)/tb_%: test/rtl/tb_%.cc $(sort $(wildcard test/rtl/*.h test/rtl/*.sv)) $(RTL_DEPS) \
                 $(call PKGS,$(TB_MACHINE)) $(B)/libheddle.a
 	@mkdir -p $@.dir; echo "  VLT   $@"
+	$(Q)rm -f $@.dir/tb_*.[od] # their lists of headers may name one that has moved
 	$(Q)flock $@.dir verilator --cc --exe --build -O3 --assert +define+HD_CHECKS -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
 	    --Mdir $@.dir --top-module $(if $(wildcard test/rtl/tb_$*.sv),tb_$*,$*) \
 	    -CFLAGS "-I$(CURDIR) -std=c++17 -ffp-contract=off -DMACHINE=$(TB_MACHINE) $(filter -fsanitize%,$(MODE))" \

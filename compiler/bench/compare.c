@@ -3,7 +3,6 @@
  *
  * A machine's latency is its cycles at its stated clock; that of other devices is the median by the
  * clock of this computer, after a warm-up. Devices come from the device table. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,7 @@
 #include "compiler/report/html.h"
 #include "compiler/session/session.h"
 #include "compiler/tensors/tensors.h"
+#include "runtime/base/io.h"
 #include "runtime/runtime.h"
 
 enum { DEVICES_MAX = 16, RUNS_MAX = 1000, RTL_CYCLES_MAX = 200000 };
@@ -213,8 +213,9 @@ static hd_status write_csv(struct bench *b, const char *path) {
     static const char *const key[] = {"model",        "device",       "latency_ms",
                                       "throughput",   "cycles",       "agreement",
                                       "max_abs_diff", "memory_bytes", "note"};
-    FILE *f = strcmp(path, "-") ? fopen(path, "w") : stdout;
-    if (!f) return hd_fail(b->c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
+    struct hd_out out;
+    TRY(hd_out_open(b->c->ctx, path, &out));
+    FILE *f = out.f;
     for (size_t k = 0; k < sizeof key / sizeof key[0]; k++)
         fprintf(f, "%s%s", k ? "," : "", key[k]);
     fputc('\n', f);
@@ -229,10 +230,7 @@ static hd_status write_csv(struct bench *b, const char *path) {
                 fputs(json_object_to_json_string(v), f);
             if (k + 1 == sizeof key / sizeof key[0]) fputc('\n', f);
         }
-    bool bad = ferror(f) != 0;
-    if ((f != stdout && fclose(f) != 0) || bad)
-        return hd_fail(b->c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
-    return HD_OK;
+    return hd_out_close(b->c->ctx, &out, HD_OK);
 }
 
 static hd_status write_page(struct bench *b, const char *path) {

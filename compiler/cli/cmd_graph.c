@@ -10,6 +10,7 @@
 
 #include "compiler/report/fold.h"
 #include "compiler/session/session.h"
+#include "runtime/base/io.h"
 
 enum { FOLD_FROM = 60, BIG = 400 }; /* operations */
 
@@ -197,8 +198,8 @@ static void put_dot(struct picture *x) {
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* Runs dot -TFORMAT -o path on what put_dot writes. */
-static hd_status draw(struct picture *x, const char *format, const char *path) {
+/* Runs dot -TFORMAT on what put_dot writes; its result goes to out. */
+static hd_status draw(struct picture *x, const char *format, const char *path, FILE *out) {
     hd_ctx *ctx = x->c->ctx;
     int fd[2];
     if (pipe(fd) != 0) return hd_fail(ctx, HD_IO, "dot: no pipe: %s", strerror(errno));
@@ -207,9 +208,10 @@ static hd_status draw(struct picture *x, const char *format, const char *path) {
     pid_t pid = fork();
     if (pid == 0) {
         dup2(fd[0], STDIN_FILENO);
+        dup2(fileno(out), STDOUT_FILENO);
         close(fd[0]);
         close(fd[1]);
-        execlp("dot", "dot", hd_sprintf(x->a, "-T%s", format), "-o", path, (char *)NULL);
+        execlp("dot", "dot", hd_sprintf(x->a, "-T%s", format), (char *)NULL);
         _exit(127);
     }
     close(fd[0]);
@@ -233,20 +235,21 @@ static hd_status draw(struct picture *x, const char *format, const char *path) {
 
 static hd_status write_picture(struct picture *x) {
     const char *path = x->c->opt.out, *dot = strrchr(path, '.');
-    if (dot && (!strcmp(dot, ".svg") || !strcmp(dot, ".png") || !strcmp(dot, ".pdf")))
-        return draw(x, dot + 1, path);
-    if (strcmp(path, "-") && (!dot || strcmp(dot, ".dot")))
+    bool draws = dot && (!strcmp(dot, ".svg") || !strcmp(dot, ".png") || !strcmp(dot, ".pdf"));
+    if (!draws && strcmp(path, "-") && (!dot || strcmp(dot, ".dot")))
         return hd_fail(x->c->ctx, HD_INVALID,
                        "-o %s: want a name that ends in .svg, .png, .pdf or .dot, "
                        "or - for DOT on standard output",
                        path);
-    x->f = strcmp(path, "-") ? fopen(path, "w") : stdout;
-    if (!x->f) return hd_fail(x->c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
-    put_dot(x);
-    bool bad = ferror(x->f) != 0;
-    if ((x->f != stdout && fclose(x->f) != 0) || bad)
-        return hd_fail(x->c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
-    return HD_OK;
+    struct hd_out out;
+    TRY(hd_out_open(x->c->ctx, path, &out));
+    x->f = out.f;
+    hd_status s = HD_OK;
+    if (draws)
+        s = draw(x, dot + 1, path, out.f);
+    else
+        put_dot(x);
+    return hd_out_close(x->c->ctx, &out, s);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */

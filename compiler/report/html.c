@@ -1,7 +1,6 @@
 /* The data of a report, and the page around it. */
 #include "compiler/report/html.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,11 +23,13 @@ static const char *const script[] = {
     NULL};
 
 hd_status hd_report_write(struct hd_cmd *c, json_object *data, const char *path) {
-    FILE *f = fopen(path, "w");
-    if (!f) {
+    struct hd_out out;
+    hd_status s = hd_out_open(c->ctx, path, &out);
+    if (s != HD_OK) {
         json_object_put(data);
-        return hd_fail(c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
+        return s;
     }
+    FILE *f = out.f;
     fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Heddle "
           "report</title>"
           "<link rel=\"icon\" href=\"data:,\">\n<style>\n",
@@ -41,10 +42,7 @@ hd_status hd_report_write(struct hd_cmd *c, json_object *data, const char *path)
     for (int i = 0; script[i]; i++) fputs(script[i], f);
     fputs("</script></body></html>\n", f);
     json_object_put(data);
-    bool bad = ferror(f) != 0;
-    if (fclose(f) != 0 || bad)
-        return hd_fail(c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
-    return HD_OK;
+    return hd_out_close(c->ctx, &out, HD_OK);
 }
 
 static void push_int(json_object *list, int64_t v) {

@@ -6,13 +6,13 @@
  * Operations outside the window, or of layers that were not selected, are dropped as they come. At
  * level "layer" operations of one layer that follow each other in a unit are one event. A device
  * that tells only counters gives an event per unit and counter. 1 us in the viewer is 1 cycle. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compiler/report/profile.h"
 #include "compiler/report/report.h"
 #include "compiler/report/timeline.h"
+#include "runtime/base/io.h"
 
 enum { PID = 1 };
 
@@ -433,8 +433,9 @@ static void put_counters(const struct hd_run_facts *r, FILE *f) {
 
 hd_status hd_timeline_write(struct hd_cmd *c, struct hd_timeline *t, const struct hd_run_facts *r,
                             const char *path) {
-    FILE *f = fopen(path, "w");
-    if (!f) return hd_fail(c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
+    struct hd_out out;
+    TRY(hd_out_open(c->ctx, path, &out));
+    FILE *f = out.f;
     size_t n;
     const struct event *e = collect(t, &n);
     fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":", f);
@@ -444,8 +445,5 @@ hd_status hd_timeline_write(struct hd_cmd *c, struct hd_timeline *t, const struc
     for (size_t i = 0; i < n; i++) put_event(t, &e[i], f);
     if (t->step < 0) put_counters(r, f);
     fputs("\n]}\n", f);
-    bool bad = ferror(f) != 0;
-    if (fclose(f) != 0 || bad)
-        return hd_fail(c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
-    return HD_OK;
+    return hd_out_close(c->ctx, &out, HD_OK);
 }

@@ -40,19 +40,62 @@ hd_status hd_file_read(hd_ctx *ctx, const char *path, void **out, size_t *out_by
     return s;
 }
 
+/* A file of its own beside path, with the rights that path has. */
+static FILE *open_beside(struct hd_out *out, const struct stat *old) {
+    size_t room = strlen(out->path) + 32;
+    out->tmp = malloc(room);
+    if (!out->tmp) return NULL;
+    snprintf(out->tmp, room, "%s.tmp.%ld", out->path, (long)getpid());
+    FILE *f = fopen(out->tmp, "wb");
+    if (f && old) (void)!fchmod(fileno(f), old->st_mode & 07777); /* else it has the usual ones */
+    return f;
+}
+
+static hd_status out_failed(hd_ctx *ctx, struct hd_out *out, int why) {
+    hd_status s = hd_fail(ctx, HD_IO, "%s: cannot write: %s", out->path, strerror(why));
+    free(out->path);
+    free(out->tmp);
+    *out = (struct hd_out){0};
+    return s;
+}
+
+hd_status hd_out_open(hd_ctx *ctx, const char *path, struct hd_out *out) {
+    struct stat st;
+    bool is_stdout = !strcmp(path, "-"), exists = !is_stdout && stat(path, &st) == 0;
+    char *real = exists ? realpath(path, NULL) : NULL; /* a link keeps pointing there */
+    *out = (struct hd_out){.path = real ? real : strdup(is_stdout ? "standard output" : path)};
+    if (!out->path) return hd_fail(ctx, HD_NOMEM, "%s: no memory for its name", path);
+    if (is_stdout)
+        out->f = stdout;
+    else if (exists && !S_ISREG(st.st_mode)) /* a device or pipe stays what it is */
+        out->f = fopen(path, "wb");
+    else
+        out->f = open_beside(out, exists ? &st : NULL);
+    return out->f ? HD_OK : out_failed(ctx, out, errno);
+}
+
+hd_status hd_out_close(hd_ctx *ctx, struct hd_out *out, hd_status s) {
+    if (!out->f) return s;
+    bool failed = ferror(out->f) != 0;
+    int why = out->why ? out->why : EIO;
+    if (fflush(out->f) != 0) failed = true, why = errno;
+    if (!failed && out->tmp && fsync(fileno(out->f)) != 0) failed = true, why = errno;
+    if (out->f != stdout && fclose(out->f) != 0 && !failed) failed = true, why = errno;
+    if (out->tmp && s == HD_OK && !failed && rename(out->tmp, out->path) != 0)
+        failed = true, why = errno;
+    if (out->tmp && (s != HD_OK || failed)) remove(out->tmp);
+    if (s == HD_OK && failed) return out_failed(ctx, out, why);
+    free(out->path);
+    free(out->tmp);
+    *out = (struct hd_out){0};
+    return s;
+}
+
 hd_status hd_file_write(hd_ctx *ctx, const char *path, const void *data, size_t bytes) {
-    size_t room = strlen(path) + 32;
-    char *tmp = malloc(room);
-    if (!tmp) return hd_fail(ctx, HD_NOMEM, "%s: no memory for its name", path);
-    snprintf(tmp, room, "%s.tmp.%ld", path, (long)getpid());
-    FILE *f = fopen(tmp, "wb");
-    bool ok = f != NULL && (bytes == 0 || fwrite(data, 1, bytes, f) == bytes);
-    if (f && fclose(f) != 0) ok = false;
-    if (ok) ok = rename(tmp, path) == 0;
-    int why = errno;
-    if (!ok && f) remove(tmp);
-    free(tmp);
-    return ok ? HD_OK : hd_fail(ctx, HD_IO, "%s: cannot write: %s", path, strerror(why));
+    struct hd_out out;
+    TRY(hd_out_open(ctx, path, &out));
+    if (bytes && fwrite(data, 1, bytes, out.f) != bytes) out.why = errno;
+    return hd_out_close(ctx, &out, HD_OK);
 }
 
 hd_status hd_file_prepare(hd_ctx *ctx, const char *path) {

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/status.h"
@@ -15,7 +16,16 @@ enum { HD_FILE_MAX_MIB = 4096 }; /* larger files are refused before anything is 
 /* *out is malloc'd with one zero byte behind the end (so text needs no copy); the caller frees it.
  */
 hd_status hd_file_read(hd_ctx *ctx, const char *path, void **out, size_t *out_bytes);
-/* Writes path.tmp.PID, then renames: a reader sees the old file or the whole new one. */
+/* A file that has its name only when it is complete: path.tmp.PID, which close renames. Standard
+ * output ("-"), devices and pipes are written as they are. */
+struct hd_out {
+    FILE *f; /* write here; errors are looked for by close */
+    char *path, *tmp;
+    int why; /* errno of a write that failed, when the writer knows */
+};
+hd_status hd_out_open(hd_ctx *ctx, const char *path, struct hd_out *out);
+/* s is what the caller has come to: unless it is HD_OK, nothing is left. Gives s, or HD_IO. */
+hd_status hd_out_close(hd_ctx *ctx, struct hd_out *out, hd_status s);
 hd_status hd_file_write(hd_ctx *ctx, const char *path, const void *data, size_t bytes);
 
 /* Makes the folders of a file that is to be written later, as far as they are missing; HD_IO when

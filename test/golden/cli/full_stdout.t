@@ -1,0 +1,3 @@
+# RUN: heddle machines > /dev/full
+# EXIT: 1
+#= heddle machines: cannot write to standard output
