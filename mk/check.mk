@@ -7,7 +7,7 @@ SIZED = $(sort $(shell find $(wildcard $(FOLDERS)) hw mk scripts -type f ! -name
           \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.sv*' -o -name '*.py' -o -name '*.js' \
           -o -name '*.mk' -o -name '*.sh' -o -name '*.awk' \)))
 
-check: check-layers check-size check-headers check-gen check-docs lint-c lint-rtl ## all static checks
+check: check-layers check-size check-headers check-clang check-gen check-docs lint-c lint-rtl ## all static checks
 
 check-layers: heddle ## no folder includes from, or calls, a layer above it; docs/architecture.md says so
 	$(Q)python3 scripts/check_layers.py test/layers.txt docs/architecture.md $(B) $(ALL_C) $(sort $(shell find $(FOLDERS) -name '*.cc' 2> /dev/null))
@@ -32,6 +32,14 @@ check-man: heddle ## the manual page and completion are what compiler/cli/*.def 
 	$(Q)$(B)/heddle help --man | cmp -s - docs/man/heddle.1 || { echo "docs/man/heddle.1 is stale: run 'make gen'" >&2; exit 1; }
 	$(Q)$(B)/heddle help --completion bash | bash scripts/check_completion.sh
 
+# The fuzz targets are built by clang, which warns of other things than gcc; warnings are errors.
+CLANG_OK := $(patsubst %.c,$(B)/clang/%.ok,$(filter-out cpu_ref/jit_% cpu_ref/dnnl_% test/rtl/% test/mutate/% test/rt/% test/bundle/%,$(filter %.c,$(ALL_C))))
+check-clang: $(if $(shell command -v clang),$(CLANG_OK)) ## clang has nothing to say about any file
+$(B)/clang/%.ok: %.c $(B)/flags
+	@mkdir -p $(@D); clang $(OURS) $(MODE) $(FLAGS_$<) -fsyntax-only -MMD -MP -MF $(@:.ok=.d) -MT $@ $< && touch $@
+$(B)/clang/compiler/report/html.ok: $(PAGE:%=$(B)/compiler/report/%.inc)
+-include $(wildcard $(CLANG_OK:.ok=.d))
+
 lint-c: ## clang-format and, where installed, cppcheck
 	$(Q)clang-format --dry-run -Werror $(C_FOR_LINT)
 	$(Q)if command -v cppcheck > /dev/null; then cppcheck -q --error-exitcode=1 --std=c11 -I. \
@@ -45,4 +53,4 @@ lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(R
 	$(Q)verilator --lint-only -Wall --assert +define+HD_CHECKS $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
 	    $(call PKGS,$*) $(RTL_SRCS)
 
-.PHONY: check check-layers check-size check-headers check-gen check-man check-docs lint-c format lint-rtl
+.PHONY: check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl

@@ -160,9 +160,10 @@ static hd_status no_queue(hd_ctx *ctx, const hd_session *s) {
 
 hd_status hd_session_submit(hd_ctx *ctx, hd_session *s, const void *const *inputs,
                             void *const *outputs, uint64_t *out_request) {
+    *out_request = 0;
+    TRY(hd_check_arrays(ctx, s, inputs, (const void *const *)outputs));
     struct hd_queue *q = s->queue;
     const hd_model *m = s->model;
-    *out_request = 0;
     if (!q) return no_queue(ctx, s);
     struct request *r = NULL;
     pthread_mutex_lock(&q->lock);

@@ -363,8 +363,28 @@ void hd_session_close(hd_session *s) {
     free(s);
 }
 
+hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *inputs,
+                          const void *const *outputs) {
+    if (!s) return hd_fail(ctx, HD_INVALID, "no session: got NULL, want one of hd_session_open");
+    const hd_model *m = s->model;
+    for (int i = 0; i < m->n_inputs; i++) {
+        const struct hd_value_info *v = &m->values[m->inputs[i]];
+        if (hd_value_dense_bytes(v) && (!inputs || !inputs[i]))
+            return hd_fail(ctx, HD_INVALID, "%s: input %d (%s) is NULL, want its %zu bytes",
+                           m->name, i, v->name, hd_value_dense_bytes(v));
+    }
+    for (int i = 0; i < m->n_outputs; i++) {
+        const struct hd_value_info *v = &m->values[m->outputs[i]];
+        if (hd_value_dense_bytes(v) && (!outputs || !outputs[i]))
+            return hd_fail(ctx, HD_INVALID, "%s: output %d (%s) is NULL, want room for %zu bytes",
+                           m->name, i, v->name, hd_value_dense_bytes(v));
+    }
+    return HD_OK;
+}
+
 hd_status hd_session_run(hd_ctx *ctx, hd_session *s, const void *const *inputs,
                          void *const *outputs) {
+    TRY(hd_check_arrays(ctx, s, inputs, (const void *const *)outputs));
     if (!s->queue) return hd_slot_run(ctx, s, s->last, inputs, outputs, NULL);
     uint64_t request = 0;
     TRY(hd_session_submit(ctx, s, inputs, outputs, &request));

@@ -37,6 +37,10 @@ struct hd_session {
     struct hd_queue *queue; /* NULL = none */
 };
 
+/* A session, and arrays for all that is not empty; HD_INVALID names what is NULL. */
+hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *inputs,
+                          const void *const *outputs);
+
 hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out);
 
 /* A part of a run ended; NULL where nobody wants to know. */

@@ -147,6 +147,12 @@ static hd_status run_one(struct bench *b, const char *path, void ***ref, bool *r
     return ok;
 }
 
+static void cell_if(struct hd_table *t, bool known, const char *format, double v) {
+    char text[64] = "";
+    if (known) snprintf(text, sizeof text, format, v);
+    hd_table_cell(t, "%s", text);
+}
+
 static void add_row(struct bench *b, const struct result *r, struct hd_table *t) {
     json_object *o = json_object_new_object();
     hd_json_str(o, "model", r->model);
@@ -156,9 +162,9 @@ static void add_row(struct bench *b, const struct result *r, struct hd_table *t)
         hd_table_cells(t, (const char *[]){"", "", "", "failed", "", r->note}, 6);
         hd_json_str(o, "agreement", "failed");
     } else {
-        hd_table_cell(t, r->latency_ms > 0 ? "%.4g" : "", r->latency_ms);
-        hd_table_cell(t, r->latency_ms > 0 ? "%.4g" : "", 1000 / r->latency_ms);
-        hd_table_cell(t, r->has_cycles ? "%llu" : "", (unsigned long long)r->cycles);
+        cell_if(t, r->latency_ms > 0, "%.4g", r->latency_ms);
+        cell_if(t, r->latency_ms > 0, "%.4g", 1000 / r->latency_ms);
+        cell_if(t, r->has_cycles, "%.0f", (double)r->cycles);
         hd_table_cell(t, "%s", r->agreement);
         hd_table_cell(t, "%.1f", (double)r->memory_bytes / 1024);
         hd_table_cell(t, "%s", r->note ? r->note : "");

@@ -118,7 +118,7 @@ static void run_device(struct cosim *x, const hd_model *m, int d) {
     hd_device *dev;
     hd_exec *e;
     hd_buffer arena;
-    hd_fence fence;
+    hd_fence fence = 0;
     struct hd_counters k;
     if (ops->open(x->ctx, &o, &dev) || ops->alloc(x->ctx, dev, x->arena_bytes, &arena) ||
         ops->write(x->ctx, dev, arena, 0, x->start, x->arena_bytes) ||

@@ -279,6 +279,14 @@ static void runs_on_golden(void **state) {
         float want[6] = {1, 1, 2, 3, 1, 5};
         assert_memory_equal(y, want, sizeof want);
     }
+    const void *in[] = {NULL};
+    assert_int_equal(hd_session_run(ctx, NULL, in, NULL), HD_INVALID);
+    assert_int_equal(hd_session_run(ctx, s, NULL, (void *[]){y}), HD_INVALID);
+    assert_int_equal(hd_session_run(ctx, s, in, (void *[]){y}), HD_INVALID);
+    assert_string_equal(hd_message(ctx), "small: input 0 (x) is NULL, want its 24 bytes");
+    assert_int_equal(hd_session_run(ctx, s, (const void *[]){x}, NULL), HD_INVALID);
+    assert_int_equal(hd_session_run(ctx, s, (const void *[]){x}, (void *[]){NULL}), HD_INVALID);
+    assert_string_equal(hd_message(ctx), "small: output 0 (y) is NULL, want room for 24 bytes");
     assert_int_equal(hd_session_value(ctx, s, 1, r), HD_OK);
     assert_true(r[5] == 4.0f);
     assert_int_equal(hd_session_value(ctx, s, 9, r), HD_INVALID);

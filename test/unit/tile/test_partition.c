@@ -12,8 +12,8 @@
 
 static hd_model *lowered(hd_ctx *ctx, const char *text, bool place_all) {
     struct hd_compile_options o = {.latency_hiding = true, .place_all = place_all};
-    hd_graph *g;
-    hd_model *m;
+    hd_graph *g = NULL;
+    hd_model *m = NULL;
     if (hd_machine_load(ctx, "base", &o.machine) != HD_OK ||
         hd_graph_parse(ctx, text, "net", &g) != HD_OK || hd_lower(ctx, g, &o, &m) != HD_OK)
         fail_msg("%s", hd_message(ctx));

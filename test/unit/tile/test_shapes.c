@@ -217,8 +217,8 @@ static void streams_have_banks(void **state) {
     struct hd_compile_options o = {.latency_hiding = true};
     struct hd_counters k;
     hd_ctx *ctx = hd_ctx_create();
-    hd_graph *g;
-    hd_model *m;
+    hd_graph *g = NULL;
+    hd_model *m = NULL;
     hd_session *s;
     if (hd_graph_parse(ctx,
                        "graph g {\n input a i8[1,128,768]\n input b i8[1,128,768]\n"
