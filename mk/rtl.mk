@@ -19,7 +19,7 @@ print = @mkdir -p $(@D); $(GEN_BIN) $(1) > $@.tmp.$$$$ && { cmp -s $@.tmp.$$$$ $
 
 $(GEN)/hd_isa_pkg.sv: $(GEN_BIN) FORCE ; $(call print,isa-sv)
 $(GEN)/hd_reg_pkg.sv: $(GEN_BIN) FORCE ; $(call print,reg-sv)
-$(GEN)/isa.md: $(GEN_BIN) FORCE ; $(call print,md)
+$(GEN)/isa.md: $(GEN_BIN) scripts/wrap_md.awk FORCE ; $(call print,md | awk -f scripts/wrap_md.awk)
 # $* is a machine's name, or a hash that comes with RTL_ARGS.
 $(GEN)/%/hd_cfg_pkg.sv: $(GEN_BIN) FORCE ; $(call print,cfg-sv $(or $(RTL_ARGS),$*))
 

@@ -6,9 +6,9 @@
   files, folders and make targets that a page names in backticks are there;
   so are commands and options of heddle, in backticks and in code.
 
-docs/isa.md is printed from tables, so its lines and sentences are not counted; nor are the columns
-of what a program printed, which stands in a block of ```text. Pages in docs/decisions say what was
-true on their date, so files that they name may have gone.
+docs/isa.md is printed from tables and full of formulas, so its sentences are not counted; nor are
+the columns of what a program printed, which stands in a block of ```text. Pages in docs/decisions
+say what was true on their date, so files that they name may have gone.
 
   check_docs.py          prints one line per fault, exit 1 if there is any
   check_docs.py --test   tests the checker itself
@@ -142,10 +142,10 @@ def gone(text, known):
 
 
 def faults(page, text, known, read):
+    for number, line, code in split(text):
+        if len(line) > COLUMNS and code != "text":
+            yield number, f"{len(line)} columns, at most {COLUMNS}: break the line"
     if page not in GENERATED:
-        for number, line, code in split(text):
-            if len(line) > COLUMNS and code != "text":
-                yield number, f"{len(line)} columns, at most {COLUMNS}: break the line"
         for number, n, start in long_sentences(text):
             yield number, f"{n} words in a sentence, at most {WORDS}: split it ({start}...)"
     yield from bad_links(page, text, read)
