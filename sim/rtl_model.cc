@@ -155,16 +155,20 @@ void call_hook(hd_rtl *m) {
     c.active = r->hd_top__DOT__active;
     for (int u = 0; u < HD_UNITS; u++) c.tag[u] = tag_of(m, u);
     c.taken_pc[HD_UNIT_seq] = r->hd_top__DOT__u_core__DOT__u_issue__DOT__pc_q;
-#define FRONT(u)                                                                                   \
-    c.taken[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__taken_q;               \
-    c.left_out[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__drop;               \
-    c.taken_pc[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__pc_q;               \
-    c.done_pc[HD_UNIT_##u] = r->hd_top__DOT__u_core__DOT__u_front_##u##__DOT__done_pc_q
-    FRONT(lx);
-    FRONT(lw);
-    FRONT(mx);
-    FRONT(vx);
-    FRONT(st);
+#define FRONT(u, number)                                                                           \
+    static_assert(HD_UNIT_##u == number, "the generate block of hd_core");                         \
+    c.taken[HD_UNIT_##u] = r->FRONT_OF(number, taken_q);                                           \
+    c.left_out[HD_UNIT_##u] = r->FRONT_OF(number, drop);                                           \
+    c.taken_pc[HD_UNIT_##u] = r->FRONT_OF(number, pc_q);                                           \
+    c.done_pc[HD_UNIT_##u] = r->FRONT_OF(number, done_pc_q)
+#define FRONT_OF(number, signal)                                                                   \
+    hd_top__DOT__u_core__DOT__gen_front__BRA__##number##__KET____DOT__u_front__DOT__##signal
+    FRONT(lx, 1);
+    FRONT(lw, 2);
+    FRONT(mx, 3);
+    FRONT(vx, 4);
+    FRONT(st, 5);
+#undef FRONT_OF
 #undef FRONT
     c.read_bytes = m->in.rvalid && m->out.rready ? kAxiBytes : 0;
     c.write_bytes = r->hd_top__DOT__wr_bytes;
@@ -335,14 +339,15 @@ template <class Root, class F> void find_ram(std::vector<ram> &, const Root *, F
 #define FIND_RAMS(path)                                                                            \
     FIND_RAM(path, 0)                                                                              \
     FIND_RAM(path, 1)                                                                              \
-    FIND_RAM(path, 2) FIND_RAM(path, 3) FIND_RAM(path, 4) FIND_RAM(path, 5) FIND_RAM(path, 6)      \
-        FIND_RAM(path, 7) FIND_RAM(path, 8) FIND_RAM(path, 9) FIND_RAM(path, 10)                   \
-            FIND_RAM(path, 11) FIND_RAM(path, 12) FIND_RAM(path, 13) FIND_RAM(path, 14)            \
-                FIND_RAM(path, 15) FIND_RAM(path, 16) FIND_RAM(path, 17) FIND_RAM(path, 18)        \
-                    FIND_RAM(path, 19) FIND_RAM(path, 20) FIND_RAM(path, 21) FIND_RAM(path, 22)    \
-                        FIND_RAM(path, 23) FIND_RAM(path, 24) FIND_RAM(path, 25)                   \
-                            FIND_RAM(path, 26) FIND_RAM(path, 27) FIND_RAM(path, 28)               \
-                                FIND_RAM(path, 29) FIND_RAM(path, 30) FIND_RAM(path, 31)
+    FIND_RAM(path, 2)                                                                              \
+    FIND_RAM(path, 3) FIND_RAM(path, 4) FIND_RAM(path, 5) FIND_RAM(path, 6) FIND_RAM(path, 7)      \
+        FIND_RAM(path, 8) FIND_RAM(path, 9) FIND_RAM(path, 10) FIND_RAM(path, 11)                  \
+            FIND_RAM(path, 12) FIND_RAM(path, 13) FIND_RAM(path, 14) FIND_RAM(path, 15)            \
+                FIND_RAM(path, 16) FIND_RAM(path, 17) FIND_RAM(path, 18) FIND_RAM(path, 19)        \
+                    FIND_RAM(path, 20) FIND_RAM(path, 21) FIND_RAM(path, 22) FIND_RAM(path, 23)    \
+                        FIND_RAM(path, 24) FIND_RAM(path, 25) FIND_RAM(path, 26)                   \
+                            FIND_RAM(path, 27) FIND_RAM(path, 28) FIND_RAM(path, 29)               \
+                                FIND_RAM(path, 30) FIND_RAM(path, 31)
 
 template <class Root> std::vector<ram> rams_of(const Root *r, hd_probe_memory which) {
     std::vector<ram> to;

@@ -1,14 +1,14 @@
 // Properties of hd_csr: the AXI4-Lite slave's handshake rules, and the run's states.
 // cut: rdata
 // any: MachineHash
-// mutant: s/bvalid_q <= write || (bvalid_q && !bready_i)/bvalid_q <= write/
-// mutant: s/assign read      = arvalid_i && !rvalid_q/assign read      = arvalid_i/
+// mutant: s/bvalid_q <= write || (bvalid_q && !req_i.bready)/bvalid_q <= write/
+// mutant: s/assign read      = req_i.arvalid && !rvalid_q/assign read      = req_i.arvalid/
 // mutant: s/if (finish) begin/if (state_q == Drain) begin/
 
   // Address and data of a write are taken together, and only when there is no answer under way.
-  `ASSERT(WriteTogether, awready_o == wready_o)
-  `ASSERT(WriteTaken, !awready_o || (awvalid_i && wvalid_i))
-  `ASSERT(ReadTaken, !arready_o || arvalid_i)
+  `ASSERT(WriteTogether, rsp_o.awready == rsp_o.wready)
+  `ASSERT(WriteTaken, !rsp_o.awready || (req_i.awvalid && req_i.wvalid))
+  `ASSERT(ReadTaken, !rsp_o.arready || req_i.arvalid)
 
   // Requests taken and not yet answered, counted at the ports.
   logic [1:0]  writes_q, reads_q;
@@ -18,17 +18,17 @@
       writes_q <= 2'd0;
       reads_q  <= 2'd0;
     end else begin
-      writes_q <= writes_q + 2'(awvalid_i && awready_o) - 2'(bvalid_o && bready_i);
-      reads_q  <= reads_q + 2'(arvalid_i && arready_o) - 2'(rvalid_o && rready_i);
+      writes_q <= writes_q + 2'(req_i.awvalid && rsp_o.awready) - 2'(rsp_o.bvalid && req_i.bready);
+      reads_q  <= reads_q + 2'(req_i.arvalid && rsp_o.arready) - 2'(rsp_o.rvalid && req_i.rready);
     end
-    rdata_f <= rdata_o;
+    rdata_f <= rsp_o.rdata;
   end
   `ASSERT(OneWrite, writes_q <= 2'd1)
   `ASSERT(OneRead, reads_q <= 2'd1)
-  `ASSERT(OneResponse, bvalid_o == (writes_q != 2'd0))
-  `ASSERT(OneAnswer, rvalid_o == (reads_q != 2'd0))
-  `ASSERT(BHolds, !$past(bvalid_o && !bready_i) || bvalid_o)
-  `ASSERT(RHolds, !$past(rvalid_o && !rready_i) || (rvalid_o && rdata_o == rdata_f))
+  `ASSERT(OneResponse, rsp_o.bvalid == (writes_q != 2'd0))
+  `ASSERT(OneAnswer, rsp_o.rvalid == (reads_q != 2'd0))
+  `ASSERT(BHolds, !$past(rsp_o.bvalid && !req_i.bready) || rsp_o.bvalid)
+  `ASSERT(RHolds, !$past(rsp_o.rvalid && !req_i.rready) || (rsp_o.rvalid && rsp_o.rdata == rdata_f))
 
   // A run begins with one cycle of reset and ends when the core has drained.
   `ASSERT(ResetOnce, !$past(!core_rst_no) || core_rst_no)

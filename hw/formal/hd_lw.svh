@@ -34,6 +34,8 @@
         64'(any_PmWords) << (OffBits + any_PmPartBits) <= 64'd16777216)
   `DUTY(SplitIsOne, !(load && p.col && Split) || j_count == 24'd1)
   `ASSERT(SplitCount, !(a_valid && col_q && Split) || count_q == 24'd1)
+  (* hierconn *) logic [4:0] \u_bursts.open_q ;
+  `DUTY(EndsOpen, !(r_i.valid && r_i.last) || \u_bursts.open_q != 5'd0)
 
   `ASSERT(ErrorAsksNothing, !(c_valid_q && c_err_q != hd_reg_pkg::ErrNone) || !ar_o.valid)
   // What the proof of hd_read_bursts takes for granted: the run holds until its bursts have gone.

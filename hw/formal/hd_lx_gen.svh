@@ -11,6 +11,8 @@
 // mutant: s/b_ext_q  <= ext + 32'(lo)/b_ext_q  <= ext/
 
   `ASSUME(Held, $stable(seg_i))
+  (* hierconn *) logic [4:0] \u_bursts.open_q ;
+  `DUTY(EndsOpen, !r_end_i || \u_bursts.open_q != 5'd0)
   `ASSUME(RecordRoomStays, !$past(rec_ready_i && !rec_valid_o) || rec_ready_i)
 
   // Byte j of the run at hand, chosen freely.

@@ -68,4 +68,52 @@ package hd_bus_pkg;
     logic mem;   // DRAM
     logic bank;  // a bank that another unit has
   } stall_t;
+
+  // What a run is told before it begins.
+  typedef struct packed {
+    segments_t   seg;
+    logic [31:0] code_offset;
+    logic [31:0] watchdog;
+  } config_t;
+
+  // The first error of a run; of several in a cycle the one that hd_core chooses.
+  typedef struct packed {
+    logic        valid;
+    logic [4:0]  code;
+    logic [2:0]  unit;
+    logic [31:0] pc;
+  } error_t;
+
+  // What happens in this cycle, for the counters. Bit u is unit u.
+  typedef struct packed {
+    logic [5:0] stall_bank;
+    logic [5:0] stall_mem;
+    logic [5:0] stall_sem;
+    logic [5:0] busy;
+    logic       rd_beat;
+    logic       rd_code;   // it is a beat of the program
+    logic [6:0] wr_bytes;  // written
+  } events_t;
+
+  // AXI4-Lite: what the master says, and what the slave does.
+  typedef struct packed {
+    logic        awvalid;
+    logic [11:0] awaddr;
+    logic        wvalid;
+    logic [31:0] wdata;
+    logic [3:0]  wstrb;
+    logic        bready;
+    logic        arvalid;
+    logic [11:0] araddr;
+    logic        rready;
+  } axil_req_t;
+
+  typedef struct packed {
+    logic        awready;
+    logic        wready;
+    logic        bvalid;
+    logic        arready;
+    logic        rvalid;
+    logic [31:0] rdata;
+  } axil_rsp_t;
 endpackage

@@ -13,32 +13,20 @@ module hd_core #(
   input  logic                  stop_i,
   output logic                  drained_o,
 
-  // Configuration
-  input  hd_bus_pkg::segments_t seg_i,
-  input  logic [31:0]           code_offset_i,
-  input  logic [31:0]           watchdog_i,
+  input  hd_bus_pkg::config_t   cfg_i,
 
   // End of the program
   output logic                  done_o,
-  output logic                  err_o,
-  output logic [4:0]            err_code_o,
-  output logic [2:0]            err_unit_o,
-  output logic [31:0]           err_pc_o,
+  output hd_bus_pkg::error_t    err_o,
 
   // State and events of unit u at [u], [16 * u +: 16], [32 * u +: 32]
-  output logic [5:0]            busy_o,
-  output logic [5:0]            stall_sem_o,
-  output logic [5:0]            stall_mem_o,
-  output logic [5:0]            stall_bank_o,
+  output hd_bus_pkg::events_t   events_o,
   output logic [5:0]            active_o,
   output logic [95:0]           tag_o,
   output logic [29:0]           queued_o,
   output logic [191:0]          wait_mask_o,
   output logic [191:0]          next_pc_o,
   output logic [31:0]           sem_nonzero_o,
-  output logic                  rd_beat_o,
-  output logic                  rd_code_o,     // it is a beat of the program
-  output logic [6:0]            wr_bytes_o,    // written in this cycle
 
   // AXI
   output hd_bus_pkg::burst_t    ar_o,
@@ -89,9 +77,9 @@ module hd_core #(
     .run_i        (!stop_i),
     .stop_i,
     .drained_o    (fetch_drained),
-    .image_ptr_i  (seg_i.image.ptr),
-    .image_bytes_i(seg_i.image.bytes),
-    .code_offset_i,
+    .image_ptr_i  (cfg_i.seg.image.ptr),
+    .image_bytes_i(cfg_i.seg.image.bytes),
+    .code_offset_i(cfg_i.code_offset),
     .ar_valid_o   (fetch_ar.valid),
     .ar_ready_i   (ar_ready[0]),
     .ar_addr_o    (fetch_ar.addr),
@@ -170,12 +158,6 @@ module hd_core #(
   logic [29:0] op_err_code, queued;
   logic [95:0] unused_tag, tag;
 
-  logic [32*hd_isa_pkg::LxWords-1:0] lx_params;
-  logic [32*hd_isa_pkg::LwWords-1:0] lw_params;
-  logic [32*hd_isa_pkg::MxWords-1:0] mx_params;
-  logic [32*hd_isa_pkg::VxWords-1:0] vx_params;
-  logic [32*hd_isa_pkg::StWords-1:0] st_params;
-
   assign op_valid[Seq]    = 1'b0;
   assign op_ready[Seq]    = 1'b1;
   assign op_code[3:0]     = '0;
@@ -185,180 +167,52 @@ module hd_core #(
   assign stall_sem[Seq]   = issue_stall;
   assign tag[15:0]        = issue_tag;
 
-  hd_front #(
-    .Words(hd_isa_pkg::LxWords),
-    .Sets(hd_isa_pkg::LxSets)
-  ) u_front_lx (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .w_valid_i    (w_valid[Lx]),
-    .w_ready_o    (w_ready[Lx]),
-    .w_data_i     (w_data),
-    .w_last_i     (w_last),
-    .w_pc_i       (w_pc),
-    .want_o       (want[Lx]),
-    .wait_mask_o  (wait_mask[32*Lx+:32]),
-    .grant_i      (grant[Lx]),
-    .signal_o     (signal[Lx]),
-    .signal_mask_o(signal_mask[32*Lx+:32]),
-    .op_valid_o   (op_valid[Lx]),
-    .op_ready_i   (op_ready[Lx]),
-    .op_code_o    (op_code[4*Lx+:4]),
-    .op_params_o  (lx_params),
-    .op_tag_o     (unused_tag[16*Lx+:16]),
-    .op_done_i    (op_done[Lx]),
-    .op_err_i     (op_err[Lx]),
-    .idle_o       (idle[Lx]),
-    .stall_sem_o  (stall_sem[Lx]),
-    .took_o       (took[Lx]),
-    .active_o     (active[Lx]),
-    .tag_o        (tag[16*Lx+:16]),
-    .pc_o         (pc[32*Lx+:32]),
-    .done_pc_o    (done_pc[32*Lx+:32]),
-    .next_pc_o    (next_pc[32*Lx+:32]),
-    .queued_o     (queued[5*Lx+:5])
-  );
+  // Words and sets of them of the parameters of unit u: [8 * u +: 8].
+  localparam logic [8*Units-1:0] Words = {8'(hd_isa_pkg::StWords), 8'(hd_isa_pkg::VxWords),
+                                          8'(hd_isa_pkg::MxWords), 8'(hd_isa_pkg::LwWords),
+                                          8'(hd_isa_pkg::LxWords), 8'd0};
+  localparam logic [8*Units-1:0] Sets  = {8'(hd_isa_pkg::StSets), 8'(hd_isa_pkg::VxSets),
+                                          8'(hd_isa_pkg::MxSets), 8'(hd_isa_pkg::LwSets),
+                                          8'(hd_isa_pkg::LxSets), 8'd0};
 
-  hd_front #(
-    .Words(hd_isa_pkg::LwWords),
-    .Sets(hd_isa_pkg::LwSets)
-  ) u_front_lw (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .w_valid_i    (w_valid[Lw]),
-    .w_ready_o    (w_ready[Lw]),
-    .w_data_i     (w_data),
-    .w_last_i     (w_last),
-    .w_pc_i       (w_pc),
-    .want_o       (want[Lw]),
-    .wait_mask_o  (wait_mask[32*Lw+:32]),
-    .grant_i      (grant[Lw]),
-    .signal_o     (signal[Lw]),
-    .signal_mask_o(signal_mask[32*Lw+:32]),
-    .op_valid_o   (op_valid[Lw]),
-    .op_ready_i   (op_ready[Lw]),
-    .op_code_o    (op_code[4*Lw+:4]),
-    .op_params_o  (lw_params),
-    .op_tag_o     (unused_tag[16*Lw+:16]),
-    .op_done_i    (op_done[Lw]),
-    .op_err_i     (op_err[Lw]),
-    .idle_o       (idle[Lw]),
-    .stall_sem_o  (stall_sem[Lw]),
-    .took_o       (took[Lw]),
-    .active_o     (active[Lw]),
-    .tag_o        (tag[16*Lw+:16]),
-    .pc_o         (pc[32*Lw+:32]),
-    .done_pc_o    (done_pc[32*Lw+:32]),
-    .next_pc_o    (next_pc[32*Lw+:32]),
-    .queued_o     (queued[5*Lw+:5])
-  );
+  for (genvar u = Lx; u < Units; u++) begin : gen_front
+    logic [32*Words[8*u+:8]-1:0] params;
 
-  hd_front #(
-    .Words(hd_isa_pkg::MxWords),
-    .Sets(hd_isa_pkg::MxSets)
-  ) u_front_mx (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .w_valid_i    (w_valid[Mx]),
-    .w_ready_o    (w_ready[Mx]),
-    .w_data_i     (w_data),
-    .w_last_i     (w_last),
-    .w_pc_i       (w_pc),
-    .want_o       (want[Mx]),
-    .wait_mask_o  (wait_mask[32*Mx+:32]),
-    .grant_i      (grant[Mx]),
-    .signal_o     (signal[Mx]),
-    .signal_mask_o(signal_mask[32*Mx+:32]),
-    .op_valid_o   (op_valid[Mx]),
-    .op_ready_i   (op_ready[Mx]),
-    .op_code_o    (op_code[4*Mx+:4]),
-    .op_params_o  (mx_params),
-    .op_tag_o     (unused_tag[16*Mx+:16]),
-    .op_done_i    (op_done[Mx]),
-    .op_err_i     (op_err[Mx]),
-    .idle_o       (idle[Mx]),
-    .stall_sem_o  (stall_sem[Mx]),
-    .took_o       (took[Mx]),
-    .active_o     (active[Mx]),
-    .tag_o        (tag[16*Mx+:16]),
-    .pc_o         (pc[32*Mx+:32]),
-    .done_pc_o    (done_pc[32*Mx+:32]),
-    .next_pc_o    (next_pc[32*Mx+:32]),
-    .queued_o     (queued[5*Mx+:5])
-  );
-
-  hd_front #(
-    .Words(hd_isa_pkg::VxWords),
-    .Sets(hd_isa_pkg::VxSets)
-  ) u_front_vx (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .w_valid_i    (w_valid[Vx]),
-    .w_ready_o    (w_ready[Vx]),
-    .w_data_i     (w_data),
-    .w_last_i     (w_last),
-    .w_pc_i       (w_pc),
-    .want_o       (want[Vx]),
-    .wait_mask_o  (wait_mask[32*Vx+:32]),
-    .grant_i      (grant[Vx]),
-    .signal_o     (signal[Vx]),
-    .signal_mask_o(signal_mask[32*Vx+:32]),
-    .op_valid_o   (op_valid[Vx]),
-    .op_ready_i   (op_ready[Vx]),
-    .op_code_o    (op_code[4*Vx+:4]),
-    .op_params_o  (vx_params),
-    .op_tag_o     (unused_tag[16*Vx+:16]),
-    .op_done_i    (op_done[Vx]),
-    .op_err_i     (op_err[Vx]),
-    .idle_o       (idle[Vx]),
-    .stall_sem_o  (stall_sem[Vx]),
-    .took_o       (took[Vx]),
-    .active_o     (active[Vx]),
-    .tag_o        (tag[16*Vx+:16]),
-    .pc_o         (pc[32*Vx+:32]),
-    .done_pc_o    (done_pc[32*Vx+:32]),
-    .next_pc_o    (next_pc[32*Vx+:32]),
-    .queued_o     (queued[5*Vx+:5])
-  );
-
-  hd_front #(
-    .Words(hd_isa_pkg::StWords),
-    .Sets(hd_isa_pkg::StSets)
-  ) u_front_st (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .w_valid_i    (w_valid[St]),
-    .w_ready_o    (w_ready[St]),
-    .w_data_i     (w_data),
-    .w_last_i     (w_last),
-    .w_pc_i       (w_pc),
-    .want_o       (want[St]),
-    .wait_mask_o  (wait_mask[32*St+:32]),
-    .grant_i      (grant[St]),
-    .signal_o     (signal[St]),
-    .signal_mask_o(signal_mask[32*St+:32]),
-    .op_valid_o   (op_valid[St]),
-    .op_ready_i   (op_ready[St]),
-    .op_code_o    (op_code[4*St+:4]),
-    .op_params_o  (st_params),
-    .op_tag_o     (unused_tag[16*St+:16]),
-    .op_done_i    (op_done[St]),
-    .op_err_i     (op_err[St]),
-    .idle_o       (idle[St]),
-    .stall_sem_o  (stall_sem[St]),
-    .took_o       (took[St]),
-    .active_o     (active[St]),
-    .tag_o        (tag[16*St+:16]),
-    .pc_o         (pc[32*St+:32]),
-    .done_pc_o    (done_pc[32*St+:32]),
-    .next_pc_o    (next_pc[32*St+:32]),
-    .queued_o     (queued[5*St+:5])
-  );
+    hd_front #(
+      .Words(32'(Words[8*u+:8])),
+      .Sets(32'(Sets[8*u+:8]))
+    ) u_front (
+      .clk_i,
+      .rst_ni,
+      .stop_i,
+      .w_valid_i    (w_valid[u]),
+      .w_ready_o    (w_ready[u]),
+      .w_data_i     (w_data),
+      .w_last_i     (w_last),
+      .w_pc_i       (w_pc),
+      .want_o       (want[u]),
+      .wait_mask_o  (wait_mask[32*u+:32]),
+      .grant_i      (grant[u]),
+      .signal_o     (signal[u]),
+      .signal_mask_o(signal_mask[32*u+:32]),
+      .op_valid_o   (op_valid[u]),
+      .op_ready_i   (op_ready[u]),
+      .op_code_o    (op_code[4*u+:4]),
+      .op_params_o  (params),
+      .op_tag_o     (unused_tag[16*u+:16]),
+      .op_done_i    (op_done[u]),
+      .op_err_i     (op_err[u]),
+      .idle_o       (idle[u]),
+      .stall_sem_o  (stall_sem[u]),
+      .took_o       (took[u]),
+      .active_o     (active[u]),
+      .tag_o        (tag[16*u+:16]),
+      .pc_o         (pc[32*u+:32]),
+      .done_pc_o    (done_pc[32*u+:32]),
+      .next_pc_o    (next_pc[32*u+:32]),
+      .queued_o     (queued[5*u+:5])
+    );
+  end
 
   // ---- DMA -------------------------------------------------------------------------------------
   hd_bus_pkg::result_t    lx_res, lw_res, mx_res, vx_res, st_res;
@@ -408,8 +262,8 @@ module hd_core #(
     .rst_ni,
     .stop_i,
     .drained_o  (lx_drained),
-    .seg_i,
-    .op_i       ({op_valid[Lx], op_code[4*Lx+:4], lx_params}),
+    .seg_i      (cfg_i.seg),
+    .op_i       ({op_valid[Lx], op_code[4*Lx+:4], gen_front[Lx].params}),
     .op_ready_o (op_ready[Lx]),
     .res_o      (lx_res),
     .ar_o       (lx_ar),
@@ -431,8 +285,8 @@ module hd_core #(
     .rst_ni,
     .stop_i,
     .drained_o  (lw_drained),
-    .seg_i,
-    .op_i       ({op_valid[Lw], op_code[4*Lw+:4], lw_params}),
+    .seg_i      (cfg_i.seg),
+    .op_i       ({op_valid[Lw], op_code[4*Lw+:4], gen_front[Lw].params}),
     .op_ready_o (op_ready[Lw]),
     .res_o      (lw_res),
     .ar_o       (lw_ar),
@@ -451,8 +305,8 @@ module hd_core #(
     .rst_ni,
     .stop_i,
     .drained_o  (st_drained),
-    .seg_i,
-    .op_i       ({op_valid[St], op_code[4*St+:4], st_params}),
+    .seg_i      (cfg_i.seg),
+    .op_i       ({op_valid[St], op_code[4*St+:4], gen_front[St].params}),
     .op_ready_o (op_ready[St]),
     .res_o      (st_res),
     .chunk_o    (st_chunk),
@@ -481,10 +335,10 @@ module hd_core #(
   ) u_compute (
     .clk_i,
     .rst_ni         (rst_ni && !stop_i),
-    .mx_op_i        ({op_valid[Mx], op_code[4*Mx+:4], mx_params}),
+    .mx_op_i        ({op_valid[Mx], op_code[4*Mx+:4], gen_front[Mx].params}),
     .mx_op_ready_o  (op_ready[Mx]),
     .mx_res_o       (mx_res),
-    .vx_op_i        ({op_valid[Vx], op_code[4*Vx+:4], vx_params}),
+    .vx_op_i        ({op_valid[Vx], op_code[4*Vx+:4], gen_front[Vx].params}),
     .vx_op_ready_o  (op_ready[Vx]),
     .vx_res_o       (vx_res),
     .lx_i           (lx_chunk),
@@ -505,19 +359,19 @@ module hd_core #(
   );
 
   // ---- state and events ------------------------------------------------------------------------
-  assign busy_o       = {active[St], vx_busy, mx_busy, active[Lw], active[Lx], issue_busy};
-  assign stall_sem_o  = stall_sem;
-  assign stall_mem_o  = {st_stall.mem, 1'b0, 1'b0, lw_stall_mem, lx_stall.mem,
+  assign events_o.busy       = {active[St], vx_busy, mx_busy, active[Lw], active[Lx], issue_busy};
+  assign events_o.stall_sem  = stall_sem;
+  assign events_o.stall_mem  = {st_stall.mem, 1'b0, 1'b0, lw_stall_mem, lx_stall.mem,
                          !word_valid && !active[Seq] && !done_o};
-  assign stall_bank_o = {st_stall.bank, vx_stall_bank, mx_stall_bank, 1'b0, lx_stall.bank, 1'b0};
+  assign events_o.stall_bank = {st_stall.bank, vx_stall_bank, mx_stall_bank, 1'b0, lx_stall.bank, 1'b0};
   assign active_o     = active;
   assign tag_o        = tag;
   assign queued_o     = queued;
   assign wait_mask_o  = wait_mask;
   assign next_pc_o    = next_pc;
-  assign rd_beat_o    = rvalid_i && rready_o;
-  assign rd_code_o    = rid_i == 2'd0;
-  assign wr_bytes_o   = wvalid_o && wready_i ? w_bytes : 7'd0;
+  assign events_o.rd_beat    = rvalid_i && rready_o;
+  assign events_o.rd_code    = rid_i == 2'd0;
+  assign events_o.wr_bytes   = wvalid_o && wready_i ? w_bytes : 7'd0;
   assign drained_o    = fetch_drained && lx_drained && lw_drained && st_drained;
 
   // ---- watchdog --------------------------------------------------------------------------------
@@ -528,7 +382,7 @@ module hd_core #(
                     vx_moved || (lx_chunk.xm && lx_gnt.xm) || (st_chunk.xm && st_gnt.xm) ||
                     (ar_o.valid && arready_i) || (rvalid_i && rready_o) ||
                     (aw_o.valid && awready_i) || (wvalid_o && wready_i) || (bvalid_i && bready_o);
-  assign expired  = watchdog_i != 32'd0 && still_q >= watchdog_i;
+  assign expired  = cfg_i.watchdog != 32'd0 && still_q >= cfg_i.watchdog;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || progress || stop_i) still_q <= 32'd0;
@@ -537,39 +391,39 @@ module hd_core #(
 
   // ---- the first error, lowest unit first ------------------------------------------------------
   always_comb begin
-    err_o      = 1'b0;
-    err_code_o = hd_reg_pkg::ErrNone;
-    err_unit_o = 3'd0;
-    err_pc_o   = issue_pc;
+    err_o.valid = 1'b0;
+    err_o.code  = hd_reg_pkg::ErrNone;
+    err_o.unit  = 3'd0;
+    err_o.pc    = issue_pc;
     if (expired) begin
-      err_o      = 1'b1;
-      err_code_o = hd_reg_pkg::ErrWatchdog;
+      err_o.valid = 1'b1;
+      err_o.code  = hd_reg_pkg::ErrWatchdog;
     end
     for (int unsigned i = 0; i < Units; i++) begin
       if (overflow[Units - 1 - i]) begin
-        err_o      = 1'b1;
-        err_code_o = hd_reg_pkg::ErrSemaphore;
-        err_unit_o = 3'(Units - 1 - i);
-        err_pc_o   = done_pc[32 * (Units - 1 - i) +: 32];
+        err_o.valid = 1'b1;
+        err_o.code  = hd_reg_pkg::ErrSemaphore;
+        err_o.unit  = 3'(Units - 1 - i);
+        err_o.pc    = done_pc[32 * (Units - 1 - i) +: 32];
       end
       if (op_err[Units - 1 - i]) begin
-        err_o      = 1'b1;
-        err_code_o = op_err_code[5 * (Units - 1 - i) +: 5];
-        err_unit_o = 3'(Units - 1 - i);
-        err_pc_o   = pc[32 * (Units - 1 - i) +: 32];
+        err_o.valid = 1'b1;
+        err_o.code  = op_err_code[5 * (Units - 1 - i) +: 5];
+        err_o.unit  = 3'(Units - 1 - i);
+        err_o.pc    = pc[32 * (Units - 1 - i) +: 32];
       end
     end
     if (issue_err) begin
-      err_o      = 1'b1;
-      err_code_o = issue_code;
-      err_unit_o = issue_unit;
-      err_pc_o   = issue_pc;
+      err_o.valid = 1'b1;
+      err_o.code  = issue_code;
+      err_o.unit  = issue_unit;
+      err_o.pc    = issue_pc;
     end
     if (fetch_err) begin
-      err_o      = 1'b1;
-      err_code_o = fetch_code;
-      err_unit_o = 3'd0;
-      err_pc_o   = '0;
+      err_o.valid = 1'b1;
+      err_o.code  = fetch_code;
+      err_o.unit  = 3'd0;
+      err_o.pc    = '0;
     end
   end
 endmodule

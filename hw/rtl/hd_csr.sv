@@ -8,54 +8,29 @@
 module hd_csr #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
 ) (
-  input  logic         clk_i,
-  input  logic         rst_ni,
-  output logic         interrupt_o,
+  input  logic                  clk_i,
+  input  logic                  rst_ni,
+  output logic                  interrupt_o,
 
-  // AXI4-Lite
-  input  logic         awvalid_i,
-  output logic         awready_o,
-  input  logic [11:0]  awaddr_i,
-  input  logic         wvalid_i,
-  output logic         wready_o,
-  input  logic [31:0]  wdata_i,
-  input  logic [3:0]   wstrb_i,
-  output logic         bvalid_o,
-  input  logic         bready_i,
-  input  logic         arvalid_i,
-  output logic         arready_o,
-  input  logic [11:0]  araddr_i,
-  output logic         rvalid_o,
-  input  logic         rready_i,
-  output logic [31:0]  rdata_o,
+  input  hd_bus_pkg::axil_req_t req_i,
+  output hd_bus_pkg::axil_rsp_t rsp_o,
 
   // Core control
-  output logic         core_rst_no,
-  output logic         core_stop_o,
-  input  logic         core_drained_i,
-  output hd_bus_pkg::segments_t seg_o,
-  output logic [31:0]  code_offset_o,
-  output logic [31:0]  watchdog_o,
-  input  logic         core_done_i,
-  input  logic         core_err_i,
-  input  logic [4:0]   core_err_code_i,
-  input  logic [2:0]   core_err_unit_i,
-  input  logic [31:0]  core_err_pc_i,
+  output logic                  core_rst_no,
+  output logic                  core_stop_o,
+  input  logic                  core_drained_i,
+  output hd_bus_pkg::config_t   cfg_o,
+  input  logic                  core_done_i,
+  input  hd_bus_pkg::error_t    core_err_i,
 
   // Core state and events, see hd_core
-  input  logic [5:0]   busy_i,
-  input  logic [5:0]   stall_sem_i,
-  input  logic [5:0]   stall_mem_i,
-  input  logic [5:0]   stall_bank_i,
-  input  logic [5:0]   active_i,
-  input  logic [95:0]  tag_i,
-  input  logic [29:0]  queued_i,
-  input  logic [191:0] wait_mask_i,
-  input  logic [191:0] next_pc_i,
-  input  logic [31:0]  sem_nonzero_i,
-  input  logic         rd_beat_i,
-  input  logic         rd_code_i,
-  input  logic [6:0]   wr_bytes_i
+  input  hd_bus_pkg::events_t   events_i,
+  input  logic [5:0]            active_i,
+  input  logic [95:0]           tag_i,
+  input  logic [29:0]           queued_i,
+  input  logic [191:0]          wait_mask_i,
+  input  logic [191:0]          next_pc_i,
+  input  logic [31:0]           sem_nonzero_i
 );
   localparam int unsigned Units = hd_isa_pkg::Units;
 
@@ -99,12 +74,12 @@ module hd_csr #(
         end
         Clear: state_q <= Run;
         Run: begin
-          if (core_err_i) begin
-            err_q      <= core_err_code_i;
-            err_unit_q <= core_err_unit_i;
-            err_pc_q   <= core_err_pc_i;
+          if (core_err_i.valid) begin
+            err_q      <= core_err_i.code;
+            err_unit_q <= core_err_i.unit;
+            err_pc_q   <= core_err_i.pc;
           end
-          if (core_err_i || core_done_i || soft_reset) state_q <= Drain;
+          if (core_err_i.valid || core_done_i || soft_reset) state_q <= Drain;
           if (soft_reset) quiet_q <= 1'b1;
         end
         default: begin
@@ -127,18 +102,13 @@ module hd_csr #(
   logic [63:0] image_ptr_q, arena_ptr_q;
   logic [31:0] image_bytes_q, arena_bytes_q, code_offset_q, watchdog_q;
 
-  assign write      = awvalid_i && wvalid_i && !bvalid_q;
-  assign awready_o  = write;
-  assign wready_o   = write;
-  assign bvalid_o   = bvalid_q;
-  assign mask       = {{8{wstrb_i[3]}}, {8{wstrb_i[2]}}, {8{wstrb_i[1]}}, {8{wstrb_i[0]}}};
-  assign start      = write && awaddr_i == hd_reg_pkg::RegApCtrl && wdata_i[0] && mask[0];
-  assign soft_reset = write && awaddr_i == hd_reg_pkg::RegSoftReset && wdata_i[0] && mask[0];
+  assign write      = req_i.awvalid && req_i.wvalid && !bvalid_q;
+  assign mask       = {{8{req_i.wstrb[3]}}, {8{req_i.wstrb[2]}}, {8{req_i.wstrb[1]}}, {8{req_i.wstrb[0]}}};
+  assign start      = write && req_i.awaddr == hd_reg_pkg::RegApCtrl && req_i.wdata[0] && mask[0];
+  assign soft_reset = write && req_i.awaddr == hd_reg_pkg::RegSoftReset && req_i.wdata[0] && mask[0];
 
-  assign seg_o         = {arena_ptr_q, arena_bytes_q, image_ptr_q, image_bytes_q};
-  assign code_offset_o = code_offset_q;
-  assign watchdog_o    = watchdog_q;
-  assign interrupt_o   = gie_q && isr_q != 2'd0;
+  assign cfg_o       = {arena_ptr_q, arena_bytes_q, image_ptr_q, image_bytes_q, code_offset_q, watchdog_q};
+  assign interrupt_o = gie_q && isr_q != 2'd0;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
@@ -153,27 +123,27 @@ module hd_csr #(
       code_offset_q <= '0;
       watchdog_q    <= '0;
     end else begin
-      bvalid_q <= write || (bvalid_q && !bready_i);
+      bvalid_q <= write || (bvalid_q && !req_i.bready);
       if (write) begin
-        unique case (awaddr_i)
-          hd_reg_pkg::RegGie: if (mask[0]) gie_q <= wdata_i[0];
-          hd_reg_pkg::RegIer: if (mask[0]) ier_q <= wdata_i[1:0];
+        unique case (req_i.awaddr)
+          hd_reg_pkg::RegGie: if (mask[0]) gie_q <= req_i.wdata[0];
+          hd_reg_pkg::RegIer: if (mask[0]) ier_q <= req_i.wdata[1:0];
           hd_reg_pkg::RegImagePtr:
-            image_ptr_q[31:0] <= (image_ptr_q[31:0] & ~mask) | (wdata_i & mask);
+            image_ptr_q[31:0] <= (image_ptr_q[31:0] & ~mask) | (req_i.wdata & mask);
           hd_reg_pkg::RegImagePtr + 12'd4:
-            image_ptr_q[63:32] <= (image_ptr_q[63:32] & ~mask) | (wdata_i & mask);
+            image_ptr_q[63:32] <= (image_ptr_q[63:32] & ~mask) | (req_i.wdata & mask);
           hd_reg_pkg::RegArenaPtr:
-            arena_ptr_q[31:0] <= (arena_ptr_q[31:0] & ~mask) | (wdata_i & mask);
+            arena_ptr_q[31:0] <= (arena_ptr_q[31:0] & ~mask) | (req_i.wdata & mask);
           hd_reg_pkg::RegArenaPtr + 12'd4:
-            arena_ptr_q[63:32] <= (arena_ptr_q[63:32] & ~mask) | (wdata_i & mask);
-          hd_reg_pkg::RegImageBytes: image_bytes_q <= (image_bytes_q & ~mask) | (wdata_i & mask);
-          hd_reg_pkg::RegArenaBytes: arena_bytes_q <= (arena_bytes_q & ~mask) | (wdata_i & mask);
-          hd_reg_pkg::RegCodeOffset: code_offset_q <= (code_offset_q & ~mask) | (wdata_i & mask);
-          hd_reg_pkg::RegWatchdog: watchdog_q <= (watchdog_q & ~mask) | (wdata_i & mask);
+            arena_ptr_q[63:32] <= (arena_ptr_q[63:32] & ~mask) | (req_i.wdata & mask);
+          hd_reg_pkg::RegImageBytes: image_bytes_q <= (image_bytes_q & ~mask) | (req_i.wdata & mask);
+          hd_reg_pkg::RegArenaBytes: arena_bytes_q <= (arena_bytes_q & ~mask) | (req_i.wdata & mask);
+          hd_reg_pkg::RegCodeOffset: code_offset_q <= (code_offset_q & ~mask) | (req_i.wdata & mask);
+          hd_reg_pkg::RegWatchdog: watchdog_q <= (watchdog_q & ~mask) | (req_i.wdata & mask);
           default: ;
         endcase
       end
-      isr_q <= (isr_q ^ (write && awaddr_i == hd_reg_pkg::RegIsr ? wdata_i[1:0] & mask[1:0] : 2'd0))
+      isr_q <= (isr_q ^ (write && req_i.awaddr == hd_reg_pkg::RegIsr ? req_i.wdata[1:0] & mask[1:0] : 2'd0))
                | (finish && !quiet_q ? ier_q : 2'd0);
     end
   end
@@ -183,7 +153,7 @@ module hd_csr #(
   logic [63:0]        count_q [4*Units];  // used in one block alone, see hd_nest
   logic [63:0]        cycles_q, read_q, write_q, code_q;
   logic [4*Units-1:0] event_now;
-  assign event_now = {stall_bank_i, stall_mem_i, stall_sem_i, busy_i};
+  assign event_now = {events_i.stall_bank, events_i.stall_mem, events_i.stall_sem, events_i.busy};
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni || state_q == Clear) begin
@@ -193,9 +163,9 @@ module hd_csr #(
       code_q   <= '0;
     end else if (state_q != Idle) begin
       cycles_q <= cycles_q + 64'd1;
-      if (rd_beat_i) read_q <= read_q + 64'(AxiBytes);
-      if (rd_beat_i && rd_code_i) code_q <= code_q + 64'(AxiBytes);
-      write_q <= write_q + 64'(wr_bytes_i);
+      if (events_i.rd_beat) read_q <= read_q + 64'(AxiBytes);
+      if (events_i.rd_beat && events_i.rd_code) code_q <= code_q + 64'(AxiBytes);
+      write_q <= write_q + 64'(events_i.wr_bytes);
     end
   end
 
@@ -205,11 +175,9 @@ module hd_csr #(
   logic [2:0]  state_of;  // unit of a state word
   logic [11:0] at;
 
-  assign read      = arvalid_i && !rvalid_q;
-  assign arready_o = read;
-  assign rvalid_o  = rvalid_q;
-  assign rdata_o   = rdata_q;
-  assign at        = {araddr_i[11:2], 2'd0};
+  assign read      = req_i.arvalid && !rvalid_q;
+  assign rsp_o     = {write, write, bvalid_q, read, rvalid_q, rdata_q};
+  assign at        = {req_i.araddr[11:2], 2'd0};
   assign state_of  = at[4:2];
   assign read_ctrl = read && at == hd_reg_pkg::RegApCtrl;
 
@@ -260,7 +228,7 @@ module hd_csr #(
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) rvalid_q <= 1'b0;
-    else rvalid_q <= read || (rvalid_q && !rready_i);
+    else rvalid_q <= read || (rvalid_q && !req_i.rready);
     if (read) begin
       rdata_q <= rdata;
       for (int unsigned i = 0; i < 4 * Units; i++)

@@ -57,12 +57,13 @@ module hd_top #(
   input  logic [1:0]           m_axi_gmem_bresp,
   input  logic [1:0]           m_axi_gmem_bid
 );
-  logic         core_rst_n, core_stop, core_drained, core_done, core_err, rd_beat, rd_code;
-  hd_bus_pkg::segments_t seg;
+  logic         core_rst_n, core_stop, core_drained, core_done;
+  hd_bus_pkg::axil_req_t req;
+  hd_bus_pkg::axil_rsp_t rsp;
+  hd_bus_pkg::config_t   cfg;
+  hd_bus_pkg::error_t    core_err;
+  hd_bus_pkg::events_t   events;
   hd_bus_pkg::burst_t    ar, aw;
-  logic [31:0]  code_offset, watchdog, core_err_pc;
-  logic [4:0]   core_err_code;
-  logic [2:0]   core_err_unit;
   logic [191:0] wait_mask, next_pc;
   logic [31:0]  sem_nonzero;
   logic [29:0]  queued;
@@ -81,6 +82,15 @@ module hd_top #(
   logic [1:0] unused_bid;
   assign unused_bid = m_axi_gmem_bid;
 
+  assign {stall_bank, stall_mem, stall_sem, busy} =
+    {events.stall_bank, events.stall_mem, events.stall_sem, events.busy};
+  assign wr_bytes = events.wr_bytes;
+
+  assign req = {s_axi_control_awvalid, s_axi_control_awaddr, s_axi_control_wvalid,
+                s_axi_control_wdata, s_axi_control_wstrb, s_axi_control_bready,
+                s_axi_control_arvalid, s_axi_control_araddr, s_axi_control_rready};
+  assign {s_axi_control_awready, s_axi_control_wready, s_axi_control_bvalid,
+          s_axi_control_arready, s_axi_control_rvalid, s_axi_control_rdata} = rsp;
   assign s_axi_control_bresp = 2'd0;
   assign s_axi_control_rresp = 2'd0;
   assign {m_axi_gmem_arvalid, m_axi_gmem_araddr, m_axi_gmem_arlen} = ar;
@@ -94,48 +104,24 @@ module hd_top #(
   hd_csr #(
     .AxiBytes(AxiBits / 8)
   ) u_csr (
-    .clk_i          (ap_clk),
-    .rst_ni         (ap_rst_n),
-    .interrupt_o    (interrupt),
-    .awvalid_i      (s_axi_control_awvalid),
-    .awready_o      (s_axi_control_awready),
-    .awaddr_i       (s_axi_control_awaddr),
-    .wvalid_i       (s_axi_control_wvalid),
-    .wready_o       (s_axi_control_wready),
-    .wdata_i        (s_axi_control_wdata),
-    .wstrb_i        (s_axi_control_wstrb),
-    .bvalid_o       (s_axi_control_bvalid),
-    .bready_i       (s_axi_control_bready),
-    .arvalid_i      (s_axi_control_arvalid),
-    .arready_o      (s_axi_control_arready),
-    .araddr_i       (s_axi_control_araddr),
-    .rvalid_o       (s_axi_control_rvalid),
-    .rready_i       (s_axi_control_rready),
-    .rdata_o        (s_axi_control_rdata),
-    .core_rst_no    (core_rst_n),
-    .core_stop_o    (core_stop),
-    .core_drained_i (core_drained),
-    .seg_o          (seg),
-    .code_offset_o  (code_offset),
-    .watchdog_o     (watchdog),
-    .core_done_i    (core_done),
-    .core_err_i     (core_err),
-    .core_err_code_i(core_err_code),
-    .core_err_unit_i(core_err_unit),
-    .core_err_pc_i  (core_err_pc),
-    .busy_i         (busy),
-    .stall_sem_i    (stall_sem),
-    .stall_mem_i    (stall_mem),
-    .stall_bank_i   (stall_bank),
-    .active_i       (active),
-    .tag_i          (tag),
-    .queued_i       (queued),
-    .wait_mask_i    (wait_mask),
-    .next_pc_i      (next_pc),
-    .sem_nonzero_i  (sem_nonzero),
-    .rd_beat_i      (rd_beat),
-    .rd_code_i      (rd_code),
-    .wr_bytes_i     (wr_bytes)
+    .clk_i         (ap_clk),
+    .rst_ni        (ap_rst_n),
+    .interrupt_o   (interrupt),
+    .req_i         (req),
+    .rsp_o         (rsp),
+    .core_rst_no   (core_rst_n),
+    .core_stop_o   (core_stop),
+    .core_drained_i(core_drained),
+    .cfg_o         (cfg),
+    .core_done_i   (core_done),
+    .core_err_i    (core_err),
+    .events_i      (events),
+    .active_i      (active),
+    .tag_i         (tag),
+    .queued_i      (queued),
+    .wait_mask_i   (wait_mask),
+    .next_pc_i     (next_pc),
+    .sem_nonzero_i (sem_nonzero)
   );
 
   hd_core #(
@@ -145,27 +131,16 @@ module hd_top #(
     .rst_ni       (core_rst_n),
     .stop_i       (core_stop),
     .drained_o    (core_drained),
-    .seg_i        (seg),
-    .code_offset_i(code_offset),
-    .watchdog_i   (watchdog),
+    .cfg_i        (cfg),
     .done_o       (core_done),
     .err_o        (core_err),
-    .err_code_o   (core_err_code),
-    .err_unit_o   (core_err_unit),
-    .err_pc_o     (core_err_pc),
-    .busy_o       (busy),
-    .stall_sem_o  (stall_sem),
-    .stall_mem_o  (stall_mem),
-    .stall_bank_o (stall_bank),
+    .events_o     (events),
     .active_o     (active),
     .tag_o        (tag),
     .queued_o     (queued),
     .wait_mask_o  (wait_mask),
     .next_pc_o    (next_pc),
     .sem_nonzero_o(sem_nonzero),
-    .rd_beat_o    (rd_beat),
-    .rd_code_o    (rd_code),
-    .wr_bytes_o   (wr_bytes),
     .ar_o         (ar),
     .arready_i    (m_axi_gmem_arready),
     .arid_o       (m_axi_gmem_arid),

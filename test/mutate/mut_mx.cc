@@ -2,6 +2,7 @@
 // a reset on the way, against plain loops.
 #include <deque>
 
+#define _Noreturn [[noreturn]]
 extern "C" {
 #include "isa/isa.h"
 }
