@@ -6,7 +6,18 @@
 
 #include "compiler/command/command.h"
 
-enum cli_option_kind { CLI_FLAG, CLI_TEXT, CLI_WORD, CLI_FILE, CLI_NUMBER, CLI_LIST, CLI_SEEDS };
+enum cli_option_kind {
+    CLI_FLAG,
+    CLI_TEXT,
+    CLI_WORD,
+    CLI_FILE,
+    CLI_NUMBER,
+    CLI_LIST,
+    CLI_SEEDS,
+    CLI_OUTPUT,
+    CLI_SELECTOR,
+    CLI_DEVICES
+};
 enum cli_option_id {
 #define OPTION(id, ...) OPT_##id,
 #include "compiler/cli/options.def"
@@ -38,6 +49,10 @@ bool cli_takes(const struct cli_command *cmd, int option);
 
 /* Fills c->opt and c->args. HD_EXIT_DONE, or HD_EXIT_USAGE after a message. */
 int cli_parse(struct hd_cmd *c, const struct cli_command *cmd, int argc, char **argv);
+
+/* What can be said of the options before anything is done: files can be written, selectors parse,
+ * devices are known. HD_EXIT_DONE, or HD_EXIT_FAILED after a message. */
+int cli_check(struct hd_cmd *c);
 
 void cli_print_usage(FILE *out);
 void cli_print_help(const struct cli_command *cmd, FILE *out);

@@ -235,12 +235,7 @@ static hd_status draw(struct picture *x, const char *format, const char *path, F
 
 static hd_status write_picture(struct picture *x) {
     const char *path = x->c->opt.out, *dot = strrchr(path, '.');
-    bool draws = dot && (!strcmp(dot, ".svg") || !strcmp(dot, ".png") || !strcmp(dot, ".pdf"));
-    if (!draws && strcmp(path, "-") && (!dot || strcmp(dot, ".dot")))
-        return hd_fail(x->c->ctx, HD_INVALID,
-                       "-o %s: want a name that ends in .svg, .png, .pdf or .dot, "
-                       "or - for DOT on standard output",
-                       path);
+    bool draws = strcmp(path, "-") && strcmp(dot, ".dot");
     struct hd_out out;
     TRY(hd_out_open(x->c->ctx, path, &out));
     x->f = out.f;
@@ -316,9 +311,24 @@ static hd_status picture(struct picture *x) {
     return write_picture(x);
 }
 
+/* A name that says what is wanted. */
+static bool is_picture(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return !strcmp(path, "-") || (dot && (!strcmp(dot, ".svg") || !strcmp(dot, ".png") ||
+                                          !strcmp(dot, ".pdf") || !strcmp(dot, ".dot")));
+}
+
 int cmd_graph(struct hd_cmd *c) {
     if (!c->opt.out)
         return hd_cmd_usage(c, "-o FILE is missing: a name that ends in .svg, .png, .pdf or .dot");
+    if (!is_picture(c->opt.out)) {
+        hd_fail(
+            c->ctx, HD_INVALID,
+            "-o %s: want a name that ends in .svg, .png, .pdf or .dot, or - for DOT on standard "
+            "output",
+            c->opt.out);
+        return hd_cmd_fail(c);
+    }
     struct picture x = {.c = c, .a = hd_arena_create()};
     int status = picture(&x) == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
     hd_model_destroy(x.m);

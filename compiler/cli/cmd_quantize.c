@@ -229,7 +229,6 @@ static hd_status choose(struct job *j) {
 static hd_status quantize(struct job *j) {
     hd_ctx *ctx = j->c->ctx;
     TRY(hd_model_path(j->c, j->a, j->c->args[0], &j->path));
-    TRY(hd_file_prepare(ctx, j->c->opt.out));
     TRY(hd_load_calibration(j->c, j->a, j->path, &j->data));
     TRY(import(j));
     TRY(choose(j));

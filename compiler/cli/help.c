@@ -167,7 +167,7 @@ static void put_zsh_option(const struct cli_option *o, FILE *out) {
         put_zsh(o->arg, out);
         fputs(":", out);
     }
-    if (o->kind == CLI_FILE) fputs("_files", out);
+    if (o->kind == CLI_FILE || o->kind == CLI_OUTPUT) fputs("_files", out);
     if (o->kind == CLI_WORD) {
         fputs("(", out);
         put_words(o->arg, out);

@@ -43,7 +43,7 @@ static int run(const struct cli_command *cmd, int argc, char **argv) {
     int status = cli_parse(&c, cmd, argc, argv);
     if (status == HD_EXIT_DONE && c.opt.help)
         cli_print_help(cmd, stdout);
-    else if (status == HD_EXIT_DONE)
+    else if (status == HD_EXIT_DONE && (status = cli_check(&c)) == HD_EXIT_DONE)
         status = cmd->run(&c);
     hd_cmd_progress_end(&c);
     fputs(hd_warnings(c.ctx), stderr);

@@ -96,6 +96,9 @@ static int store(struct hd_cmd *c, const struct cli_option *o, const char *text)
         return HD_EXIT_DONE;
     case CLI_TEXT:
     case CLI_FILE:
+    case CLI_OUTPUT:
+    case CLI_SELECTOR:
+    case CLI_DEVICES:
         *(const char **)field = text;
         return HD_EXIT_DONE;
     case CLI_WORD:

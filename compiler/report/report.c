@@ -157,10 +157,28 @@ static void print_activation_memory(const hd_model *m, FILE *out) {
             (long long)m->lower_bound_bytes);
 }
 
+/* What would bring work to the machine: the first hint that names a command, else the list. */
+static void print_unused(const struct hd_run_facts *r, FILE *out) {
+    const hd_model *m = r->model;
+    bool is_float = false;
+    for (int i = 0; i < m->n_host_ops; i++)
+        is_float = is_float || strstr(m->host_ops[i].hint, "heddle quantize");
+    fprintf(out, "nothing ran on the machine, all %d operations on the host: ", m->n_host_ops);
+    if (is_float)
+        fprintf(out, "heddle quantize %s -o INT8.onnx makes an int8 network\n", r->path);
+    else
+        fprintf(out, "heddle compile %s --json - has the reason of each\n", r->path);
+}
+
 void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
     const hd_model *m = r->model;
+    bool unused = r->has_cycles && !m->n_layers;
+    if (unused) print_unused(r, out);
     fprintf(out, "%s on %s, inputs: %s\n", r->path, r->device, r->inputs);
-    if (r->has_cycles) {
+    if (unused) {
+        fprintf(out, "%.6f s\n", r->wall_seconds);
+        hd_print_host_ops(m, out);
+    } else if (r->has_cycles) {
         struct hd_mem_options mem = hd_cmd_mem(c, &m->machine);
         fprintf(out,
                 "machine %s: %ux%u MACs, %u-bit port; memory: latency %u cycles, %u bytes/cycle, "

@@ -46,6 +46,16 @@ hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor
     return HD_OK;
 }
 
+/* Before seconds of compiling: do the files of --inputs fit? */
+static hd_status check_inputs(struct hd_cmd *c, hd_arena *a, const char *path,
+                              const struct hd_bind *bind, const struct hd_file_tensor *t, int n) {
+    hd_graph *g;
+    TRY(hd_import(c->ctx, path, bind, &g));
+    hd_status s = hd_note(c->ctx, hd_check_inputs(c->ctx, a, g, t, n), "in %s", c->opt.inputs);
+    hd_graph_destroy(g);
+    return s;
+}
+
 /* A data set beside the model need not be of use here. */
 hd_status hd_cmd_bind_inputs(struct hd_cmd *c, hd_arena *a, const char *path, struct hd_bind *out) {
     struct hd_file_tensor *t = NULL;
@@ -57,7 +67,8 @@ hd_status hd_cmd_bind_inputs(struct hd_cmd *c, hd_arena *a, const char *path, st
         hd_clear(c->ctx);
         n = 0;
     }
-    return hd_cmd_bind(c, a, t, n, out);
+    TRY(hd_cmd_bind(c, a, t, n, out));
+    return c->opt.inputs ? check_inputs(c, a, path, out, t, n) : HD_OK;
 }
 
 hd_status hd_cmd_import(struct hd_cmd *c, const char *path, hd_graph **out) {

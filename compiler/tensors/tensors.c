@@ -110,29 +110,47 @@ hd_status hd_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *
 }
 
 /* Equal dimensions, apart from leading ones. */
-static bool shapes_agree(const struct hd_file_tensor *t, const struct hd_value_info *v) {
+static bool shapes_agree(const struct hd_file_tensor *t, const int64_t *dim, int rank) {
     int i = 0, k = 0;
-    while (i < t->rank && t->rank - i > v->rank && t->dim[i] == 1) i++;
-    while (k < v->rank && v->rank - k > t->rank && v->dim[k] == 1) k++;
-    if (t->rank - i != v->rank - k) return false;
+    while (i < t->rank && t->rank - i > rank && t->dim[i] == 1) i++;
+    while (k < rank && rank - k > t->rank && dim[k] == 1) k++;
+    if (t->rank - i != rank - k) return false;
     for (; i < t->rank; i++, k++)
-        if (t->dim[i] != v->dim[k]) return false;
+        if (t->dim[i] != dim[k]) return false;
     return true;
 }
 
-/* A state begins with its initial value, which the graph of the model holds; *out NULL = input i is
- * no state. */
-static hd_status initial_value(hd_ctx *ctx, hd_arena *a, const hd_model *m, int i,
-                               const void **out) {
-    hd_graph *g = NULL;
-    const struct hd_value_info *v = &m->values[m->inputs[i]];
-    *out = NULL;
-    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
-    int t = hd_tensor_by_name(g, v->name);
-    if (t >= 0 && g->tensors[t].initial &&
-        hd_tensor_bytes(&g->tensors[t]) == hd_value_dense_bytes(v))
-        *out = hd_dup(a, g->tensors[t].initial, hd_value_dense_bytes(v));
-    hd_graph_destroy(g);
+/* The tensor for input i, by its name or else by its place. */
+static const struct hd_file_tensor *tensor_for(const struct hd_file_tensor *t, int n, int i,
+                                               const char *name) {
+    const struct hd_file_tensor *from = i < n ? &t[i] : NULL;
+    for (int k = 0; k < n; k++)
+        if (!strcmp(t[k].name, name)) from = &t[k];
+    return from;
+}
+
+static hd_status check_input(hd_ctx *ctx, hd_arena *a, const struct hd_file_tensor *from,
+                             const char *name, int dtype, const int64_t *dim, int rank) {
+    if (hd_dtypes_agree(from->dtype, dtype) && shapes_agree(from, dim, rank)) return HD_OK;
+    return hd_fail(ctx, HD_INVALID, "input %s: got %s%s, want %s%s", name,
+                   hd_onnx_dtype_name(from->dtype), hd_dims_text(a, from->dim, from->rank),
+                   hd_onnx_dtype_name(dtype), hd_dims_text(a, dim, rank));
+}
+
+static hd_status too_few(hd_ctx *ctx, const char *name, int given, int wanted) {
+    return hd_fail(ctx, HD_INVALID, "input %s: %d tensors given, the network takes %d", name, given,
+                   wanted);
+}
+
+hd_status hd_check_inputs(hd_ctx *ctx, hd_arena *a, const hd_graph *g,
+                          const struct hd_file_tensor *t, int n) {
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        const struct hd_tensor *x = &g->tensors[g->inputs[i]];
+        const struct hd_file_tensor *from = tensor_for(t, n, (int)i, x->name);
+        if (!from) return too_few(ctx, x->name, n, (int)g->n_inputs);
+        if (x->known)
+            TRY(check_input(ctx, a, from, x->name, hd_dtype_to_onnx(x->dtype), x->dim, x->rank));
+    }
     return HD_OK;
 }
 
@@ -141,18 +159,9 @@ hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
     const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
-        const struct hd_file_tensor *from = i < n ? &t[i] : NULL;
-        for (int k = 0; k < n; k++)
-            if (!strcmp(t[k].name, v->name)) from = &t[k];
-        if (!from) TRY(initial_value(ctx, a, m, i, &in[i]));
-        if (in[i]) continue;
-        if (!from)
-            return hd_fail(ctx, HD_INVALID, "input %s: %d tensors given, the network takes %d",
-                           v->name, n, m->n_inputs);
-        if (!hd_dtypes_agree(from->dtype, v->dtype) || !shapes_agree(from, v))
-            return hd_fail(ctx, HD_INVALID, "input %s: got %s%s, want %s%s", v->name,
-                           hd_onnx_dtype_name(from->dtype), hd_dims_text(a, from->dim, from->rank),
-                           hd_onnx_dtype_name(v->dtype), hd_dims_text(a, v->dim, v->rank));
+        const struct hd_file_tensor *from = tensor_for(t, n, i, v->name);
+        if (!from) return too_few(ctx, v->name, n, m->n_inputs);
+        TRY(check_input(ctx, a, from, v->name, v->dtype, v->dim, v->rank));
         in[i] = from->data;
     }
     *out = in;

@@ -28,6 +28,9 @@ hd_status hd_load_set(hd_ctx *ctx, hd_arena *a, const char *folder, const char *
 /* Folders test_data_set_N beside the model, by number; all strings are the arena's. */
 char **hd_data_sets(hd_arena *a, const char *model_path, int *out_n);
 const char *hd_folder_of(hd_arena *a, const char *path);
+/* Whether the tensors fit the inputs of g; errors name input, got and want. */
+hd_status hd_check_inputs(hd_ctx *ctx, hd_arena *a, const hd_graph *g,
+                          const struct hd_file_tensor *t, int n);
 /* The model's inputs in order, from tensors of a file; states that are not given begin with their
  * initial value. Errors name input, got and want. */
 hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,

@@ -98,6 +98,24 @@ hd_status hd_file_write(hd_ctx *ctx, const char *path, const void *data, size_t 
     return hd_out_close(ctx, &out, HD_OK);
 }
 
+hd_status hd_file_writable(hd_ctx *ctx, const char *path) {
+    char folder[4096];
+    struct stat st;
+    const char *slash = strrchr(path, '/');
+    size_t n = slash == path ? 1 : slash ? (size_t)(slash - path) : 0;
+    if (n >= sizeof folder)
+        return hd_fail(ctx, HD_INVALID, "%s: the path has %zu bytes, at most %zu", path,
+                       strlen(path), sizeof folder - 1);
+    memcpy(folder, path, n);
+    folder[n] = 0;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return hd_fail(ctx, HD_IO, "%s: is a folder, want a file", path);
+    bool is_file = stat(path, &st) != 0 || S_ISREG(st.st_mode);
+    if (access(!is_file ? path : n ? folder : ".", is_file ? W_OK | X_OK : W_OK) != 0)
+        return hd_fail(ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
+    return HD_OK;
+}
+
 hd_status hd_file_prepare(hd_ctx *ctx, const char *path) {
     char folder[4096];
     size_t n = strlen(path);
@@ -111,12 +129,7 @@ hd_status hd_file_prepare(hd_ctx *ctx, const char *path) {
         if (mkdir(folder, 0777) != 0 && errno != EEXIST)
             return hd_fail(ctx, HD_IO, "%s: cannot make the folder: %s", folder, strerror(errno));
     }
-    const char *slash = strrchr(path, '/');
-    if (slash && slash > path)
-        memcpy(folder, path, (size_t)(slash - path)), folder[slash - path] = 0;
-    if (access(!slash ? "." : slash == path ? "/" : folder, W_OK | X_OK) != 0)
-        return hd_fail(ctx, HD_IO, "%s: cannot write there: %s", path, strerror(errno));
-    return HD_OK;
+    return hd_file_writable(ctx, path);
 }
 
 const void *hd_cursor_take(struct hd_cursor *c, uint64_t bytes) {

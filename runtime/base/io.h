@@ -28,9 +28,9 @@ hd_status hd_out_open(hd_ctx *ctx, const char *path, struct hd_out *out);
 hd_status hd_out_close(hd_ctx *ctx, struct hd_out *out, hd_status s);
 hd_status hd_file_write(hd_ctx *ctx, const char *path, const void *data, size_t bytes);
 
-/* Makes the folders of a file that is to be written later, as far as they are missing; HD_IO when
- * that cannot be, or when they do not let anyone write: so that long work is not lost at its end.
- */
+/* HD_IO when a file of this name cannot be written, asked before long work. */
+hd_status hd_file_writable(hd_ctx *ctx, const char *path);
+/* The same, and makes the folders that are missing. */
 hd_status hd_file_prepare(hd_ctx *ctx, const char *path);
 
 /* Reads move forward; the first one past the end sets `bad`, and everything after it gives zero. */
