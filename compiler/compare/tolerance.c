@@ -1,12 +1,8 @@
-/* Tolerance of an output.
+/* Tolerance of an output: the rows of tolerance.def along the graph.
  *
- * Float: rtol 1e-3 as in ONNX's own tests, and what sums in another order can move a value that
- * cancels: 1e-6 of the largest. Quantised: exporters round differently, so each requantisation may
- * turn one way or the other. Errors of half a step that are independent add up as a random walk:
- * sqrt(d) / 2 steps behind d requantisations, and one step at least. A float output behind a
- * dequantize has that in steps of its scale; behind a softmax, what such steps can move: two logits
- * moving s towards or from each other change a probability by at most tanh(s) / 2. Where scales are
- * made in the run (dynamicquantize), a step is taken as 1/255 of the largest value.
+ * A quantised tensor is in doubt by steps, a float one behind a dequantize by that many of its
+ * scale; float operations pass the doubt on. Scales that are made in the run (dynamicquantize) give
+ * none while their operands are equal to the bit, which they are behind exact operations.
  */
 #include "compiler/compare/tolerance.h"
 
@@ -14,6 +10,7 @@
 
 #include "compiler/session/session.h"
 #include "compiler/tensors/tensors.h"
+#include "cpu_ref/kernels.h"
 
 static bool quantised(enum hd_ir_op op) {
     switch (op) {
@@ -40,85 +37,189 @@ static bool quantised(enum hd_ir_op op) {
     }
 }
 
-static bool moves_data(enum hd_ir_op op) {
-    return op == HD_IR_reshape || op == HD_IR_transpose || op == HD_IR_identity ||
-           op == HD_IR_relu || op == HD_IR_clip || op == HD_IR_maxpool || op == HD_IR_qmaxpool ||
-           op == HD_IR_concat;
+struct doubt {       /* of one tensor */
+    int depth;       /* requantisations on the longest path to it */
+    double absolute; /* of a float one */
+    bool lost;       /* of a float one: behind an operation without a row */
+    bool rounded;    /* not equal to the bit in every library */
+    int flips;       /* dynamicquantize of such a one on the longest path to it */
+};
+
+static double steps_of(int depth) {
+#define STEPS(name, factor, reason) static const double name = factor;
+#include "compiler/compare/tolerance.def"
+    return fmax(1, floor(rounding * sqrt((double)depth)));
 }
 
-static double largest_scale(const struct hd_tensor *t) {
-    double most = 0;
-    for (int64_t i = 0; t->data && i < hd_tensor_elems(t); i++)
-        most = fmax(most, hd_element(t->data, hd_dtype_to_onnx(t->dtype), (size_t)i));
-    return most;
+static double flips_of(int depth) {
+#define FLIPS(factor, reason) static const double flip = factor;
+#include "compiler/compare/tolerance.def"
+    return flip * sqrt((double)depth);
 }
 
-/* Requantisations on the longest path to `tensor`; *out_dynamic: some scale is made in the run. */
-static double rounding_steps(hd_arena *a, const hd_graph *g, int tensor, bool *out_dynamic) {
+static bool is_exact(enum hd_ir_op op) {
+    switch (op) {
+#define EXACT(name) case HD_IR_##name:
+#include "compiler/compare/tolerance.def"
+        return true;
+    default:
+        return quantised(op);
+    }
+}
+
+static double element(const struct hd_tensor *t, int64_t i) {
+    return fabs(hd_k_f64(t->data, t->dtype, i));
+}
+
+/* The largest magnitude of a constant, or its smallest. */
+static double extreme(const struct hd_tensor *t, bool largest) {
+    double v = 0;
+    for (int64_t i = 0; t->data && i < hd_tensor_elems(t); i++) {
+        double x = element(t, i);
+        if (!i || (largest ? x > v : x < v)) v = x;
+    }
+    return v;
+}
+
+/* Root of the largest sum of squares of the weights that one result is made with. */
+static double root_of_squares(const struct hd_node *n, const struct hd_tensor *w) {
+    bool rows = n->op == HD_IR_conv || (n->op == HD_IR_gemm && hd_attr_int(n, "transB", 0));
+    int64_t elems = hd_tensor_elems(w), last = w->rank ? w->dim[w->rank - 1] : 1, most = 1;
+    int64_t outputs = rows ? w->dim[0] : last, each = outputs ? elems / outputs : 0;
+    double worst = 0;
+    if (!rows && w->rank > 2) each = w->dim[w->rank - 2], most = elems / (each * last);
+    for (int64_t b = 0; b < most; b++)
+        for (int64_t o = 0; o < outputs; o++) {
+            double sum = 0;
+            for (int64_t i = 0; i < each; i++) {
+                double v = element(w, rows ? o * each + i : (b * each + i) * last + o);
+                sum += v * v;
+            }
+            worst = fmax(worst, sum);
+        }
+    return sqrt(worst);
+}
+
+/* w of the rows of `PASSES`; negative: there is none. */
+static double weight(const hd_graph *g, const struct hd_node *n, bool first_doubtful) {
+    const struct hd_tensor *other =
+        n->n_in > 1 && n->in[first_doubtful] >= 0 ? &g->tensors[n->in[first_doubtful]] : NULL;
+    switch (n->op) {
+    case HD_IR_mul:
+        return other && other->data ? extreme(other, true) : -1;
+    case HD_IR_div: {
+        double least = first_doubtful && other && other->data ? extreme(other, false) : 0;
+        return least > 0 ? least : -1;
+    }
+    case HD_IR_conv:
+    case HD_IR_gemm:
+    case HD_IR_matmul:
+        return first_doubtful && other && other->data ? root_of_squares(n, other) : -1;
+    default:
+        return 1;
+    }
+}
+
+/* A row's bound; false: the operation has none. */
+static bool passes(enum hd_ir_op op, double d, double w, double *out) {
+    if (w < 0) return false;
+    switch (op) {
+#define PASSES(name, bound, reason)                                                                \
+    case HD_IR_##name:                                                                             \
+        *out = bound;                                                                              \
+        return true;
+#include "compiler/compare/tolerance.def"
+    default:
+        return false;
+    }
+}
+
+/* The doubt of a node's results. */
+static struct doubt behind(const hd_graph *g, const struct hd_node *n, const struct doubt *of) {
+    struct doubt y = {0};
+    double d = 0;
+    bool first = false;
+    for (int k = 0; k < n->n_in; k++) {
+        const struct doubt *x = n->in[k] < 0 ? NULL : &of[n->in[k]];
+        if (!x) continue;
+        if (x->depth > y.depth) y.depth = x->depth;
+        d += n->op == HD_IR_concat ? fmax(d, x->absolute) - d : x->absolute;
+        first = first || (k == 0 && x->absolute > 0);
+        if (x->flips > y.flips) y.flips = x->flips;
+        y.lost = y.lost || x->lost;
+        y.rounded = y.rounded || x->rounded;
+    }
+    if (n->op == HD_IR_dynamicquantize) y.flips += y.rounded;
+    y.rounded = y.rounded || !is_exact(n->op);
+    if (n->op == HD_IR_dequantize)
+        d = y.depth ? steps_of(y.depth) * extreme(&g->tensors[n->in[1]], true) : 0;
+    else if (quantised(n->op))
+        y.depth++, d = 0, y.lost = false;
+    else if (d > 0 && !passes(n->op, d, weight(g, n, first), &d))
+        d = 0, y.lost = true;
+    y.absolute = d;
+    return y;
+}
+
+static struct doubt doubt_of(hd_arena *a, const hd_graph *g, int tensor) {
     int *order = hd_new_array(a, int, g->n_nodes + 1);
-    int *depth = hd_new_array(a, int, g->n_tensors + 1);
-    bool *dynamic = hd_new_array(a, bool, g->n_tensors + 1);
+    struct doubt *of = hd_new_array(a, struct doubt, g->n_tensors + 1);
     size_t n = hd_graph_order(g, order);
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *nd = &g->nodes[order[i]];
-        int most = 0;
-        bool made = nd->op == HD_IR_dynamicquantize;
-        for (int k = 0; k < nd->n_in; k++) {
-            if (nd->in[k] < 0) continue;
-            most = depth[nd->in[k]] > most ? depth[nd->in[k]] : most;
-            made = made || dynamic[nd->in[k]];
-        }
-        for (int k = 0; k < nd->n_out; k++) {
-            if (nd->out[k] < 0) continue;
-            depth[nd->out[k]] = most + (quantised(nd->op) || nd->op == HD_IR_dynamicquantize);
-            dynamic[nd->out[k]] = made;
-        }
+        struct doubt y = behind(g, nd, of);
+        for (int k = 0; k < nd->n_out; k++)
+            if (nd->out[k] >= 0) of[nd->out[k]] = y;
     }
-    *out_dynamic = dynamic[tensor];
-    return fmax(1, floor(sqrt((double)depth[tensor]) / 2));
+    return of[tensor];
 }
 
-static struct hd_tolerance behind_scale(hd_arena *a, double scale, double steps, bool softmax) {
-    double step = scale * steps;
-    struct hd_tolerance t = {.absolute = (softmax ? tanh(step) / 2 : step) * (1 + 1e-6)};
-    t.text = softmax ? hd_sprintf(a, "%.4g (softmax of %g step%s of %.4g)", t.absolute, steps,
-                                  steps > 1 ? "s" : "", scale)
-                     : hd_sprintf(a, "%.4g (%g step%s)", t.absolute, steps, steps > 1 ? "s" : "");
-    return t;
+/* What the type itself allows. */
+static struct hd_tolerance of_type(hd_arena *a, hd_dtype t) {
+    static const struct {
+        hd_dtype type;
+        int bits; /* of the fraction: a unit of the last place is 2^-bits of the value */
+        double relative, of_largest;
+    } rows[] = {
+#define BITS_F32                                  23
+#define BITS_F64                                  23
+#define BITS_F16                                  10
+#define BITS_BF16                                 7
+#define FLOAT(type, relative, of_largest, reason) {HD_##type, BITS_##type, relative, of_largest},
+#include "compiler/compare/tolerance.def"
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (rows[i].type != t) continue;
+        double ulp = ldexp(1, -rows[i].bits);
+        return (struct hd_tolerance){.absolute = t == HD_F16 ? 0x1p-24 : 1e-7,
+                                     .relative = rows[i].relative * ulp,
+                                     .of_largest = rows[i].of_largest * ulp,
+                                     .text = hd_sprintf(a, "%g ulp, and %g of the largest",
+                                                        rows[i].relative, rows[i].of_largest)};
+    }
+    return (struct hd_tolerance){.text = "exact"};
 }
 
 void hd_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct hd_tolerance *out) {
-    bool softmax = false, dynamic = false;
     hd_dtype type = g->tensors[tensor].dtype;
-    bool is_float = type == HD_F32 || type == HD_F64 || type == HD_F16 || type == HD_BF16;
-    double steps = rounding_steps(a, g, tensor, &dynamic);
-    *out = (struct hd_tolerance){1e-7, 1e-3, 1e-6, "rtol 1e-3, atol 1e-7 + 1e-6 of the largest"};
-    if (type == HD_BF16) /* files of ONNX have it cut off, not rounded */
-        *out = (struct hd_tolerance){1e-7, 0x1p-7, 0, "one step of bfloat16"};
-    if (!is_float) *out = (struct hd_tolerance){.text = "exact"};
-    if (is_float && dynamic) {
-        out->of_largest = steps / 255;
-        out->text = hd_sprintf(a, "rtol 1e-3, atol %g/255 of the largest (%g step%s)", steps, steps,
-                               steps > 1 ? "s" : "");
-        return;
-    }
-    for (int i = 0; i < 64 && g->tensors[tensor].producer >= 0; i++) {
-        const struct hd_node *n = &g->nodes[g->tensors[tensor].producer];
-        if (is_float && n->op == HD_IR_dequantize) {
-            double scale = largest_scale(&g->tensors[n->in[1]]);
-            if (scale > 0) *out = behind_scale(a, scale, steps, softmax);
+    struct doubt d = doubt_of(a, g, tensor);
+    double steps = steps_of(d.depth), flips = flips_of(d.flips);
+    const char *s = steps > 1 ? "s" : "";
+    *out = of_type(a, type);
+    if (!hd_k_is_float(type)) {
+        if (!d.depth || (type != HD_I8 && type != HD_U8 && type != HD_I16 && type != HD_U16))
             return;
-        }
-        if (!is_float && quantised(n->op)) {
-            *out = (struct hd_tolerance){
-                .absolute = steps,
-                .text = hd_sprintf(a, "%g (%g step%s)", steps, steps, steps > 1 ? "s" : "")};
-            return;
-        }
-        if (is_float && n->op == HD_IR_softmax)
-            softmax = true;
-        else if (!moves_data(n->op))
-            return;
-        tensor = n->in[0];
+        out->absolute = steps;
+        out->text = hd_sprintf(a, "%g (%g step%s)", steps, steps, s);
+    } else if (flips > 0) {
+        out->of_largest += flips / 255;
+        out->text = hd_sprintf(a, "%s, and %.3g/255 of it (%d roundings of what is not exact)",
+                               out->text, flips, d.flips);
+    } else if (d.lost) {
+        out->of_largest += steps / 255;
+        out->text = hd_sprintf(a, "%s, and %g/255 of it (%g step%s)", out->text, steps, steps, s);
+    } else if (d.absolute > 0) {
+        out->absolute += d.absolute * (1 + 1e-6);
+        out->text = hd_sprintf(a, "%.4g (%g step%s), %s", d.absolute, steps, s, out->text);
     }
 }
