@@ -136,15 +136,14 @@ static bool summed(const struct hd_lowering *lo, const struct hd_mtensor *a,
 
 /* A place in other banks than those of tensors with which it is summed, if there is one. */
 static int64_t fit(const struct hd_lowering *lo, struct hd_room *spans, size_t n,
-                   const struct hd_mtensor *t, const struct hd_room *want, bool apart) {
-    int64_t limit = below_rings(lo, want->from, want->to), at = -1;
-    for (size_t i = 0; apart && i < n; i++) spans[i].apart = summed(lo, t, spans[i].of);
-    if (apart)
-        at = first_fit(spans, n, want, limit, HD_XM_GRANULE, lo->m->xm_bytes / lo->m->xm_banks);
+                   const struct hd_mtensor *t, const struct hd_room *want) {
+    int64_t limit = below_rings(lo, want->from, want->to);
+    for (size_t i = 0; i < n; i++) spans[i].apart = summed(lo, t, spans[i].of);
+    int64_t at = first_fit(spans, n, want, limit, HD_XM_GRANULE, lo->m->xm_bytes / lo->m->xm_banks);
     return at < 0 ? first_fit(spans, n, want, limit, HD_XM_GRANULE, 0) : at;
 }
 
-void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans, bool apart) {
+void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans) {
     size_t n = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
@@ -153,10 +152,10 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
         bool crosses_programs = t->comes_in && t->def >= 0;
         struct hd_room s = {
             0, hd_mtensor_xm_bytes(tp), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
-        s.at = fit(lo, spans, n, t, &s, apart);
+        s.at = fit(lo, spans, n, t, &s);
         if (s.at < 0 && tp->apart && !tp->roll) {
             tp->apart = 0, s.bytes = hd_mtensor_xm_bytes(tp);
-            s.at = fit(lo, spans, n, t, &s, apart);
+            s.at = fit(lo, spans, n, t, &s);
         }
         tp->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                        !t->never_resident;

@@ -20,9 +20,9 @@ int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t);
 /* Tensor ids, largest in XM first. */
 int *hd_by_size(struct hd_lowering *lo);
 
-/* spans: room for 2 * n_tensors + 1. apart: operands of sums lie in banks of their own where there
+/* spans: room for 2 * n_tensors + 1. Operands of sums lie in banks of their own where there
  * is room, since VX would read a vector of each in two cycles from one. */
-void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans, bool apart);
+void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans);
 void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *spans);
 
 #endif

@@ -69,7 +69,7 @@ static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int pla
     const int *ids = hd_by_size(lo);
     lo->plan.xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
     hd_choose_rings(lo);
-    hd_place_residents(lo, ids, spans, false);
+    hd_place_residents(lo, ids, spans);
     for (size_t i = 0; i < lo->n_layers; i++)
         lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
     hd_part_rings(lo);
