@@ -1,4 +1,4 @@
-/* Depthwise layers: vx.dw over the rows of a tile, and the last tile in halves. */
+/* Depthwise layers: vx.dw over the rows of a tile. */
 #include "compiler/kind/kinds.h"
 #include "compiler/sched/lower.h"
 #include <string.h>
@@ -147,52 +147,6 @@ hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt
     return HD_OK;
 }
 
-/* Bytes of the first half of a pixel of this tile and chunk; 0: it is done at once. Only the last
- * bands of the last chunk, and where halves share no granule (deps.c). */
-static int first_half(const struct hd_lowerer *w, const struct hd_tile *t, int nt) {
-    const struct hd_layer *l = w->l;
-    const struct hd_tiling *lt = w->lt;
-    const struct hd_mtensor *y = hd_low_tensor(w, l->out);
-    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
-    bool last = nt >= 0 && nt + lt->nb >= l->nts && t->img == y->n - 1 &&
-                t->y + lt->ask_halves * lt->th >= l->oh;
-    if (!lt->ask_halves || !l->kind->slides || !last || xp->resident || hd_layer_row(l, t->y) < 0)
-        return 0;
-    return (int)hd_floor_to((l->nts - nt) / 2 * (int)w->m->n, 64);
-}
-
-bool hd_low_in_halves(const struct hd_lowerer *w, const struct hd_tile *t, int nt) {
-    return first_half(w, t, nt) > 0;
-}
-
-hd_status hd_low_halves(struct hd_lowerer *w, struct hd_tile *t, int nt) {
-    const struct hd_layer *l = w->l;
-    const struct hd_tiling *lt = w->lt;
-    int lanes = (int)w->m->n, bytes = t->channels, half = first_half(w, t, nt), n = l->nts - nt;
-    struct hd_chunk *ch = &w->chunks[nt / lt->nb];
-    w->first_half = half;
-    hd_status ok = hd_low_inputs(w, t);
-    w->first_half = 0;
-    TRY(ok);
-    if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
-    bool resident = hd_low_place(w, l->out)->resident;
-    struct hd_view all = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
-    TRY(hd_low_fill_lanes(w, &all, (l->nts - (resident ? 0 : nt)) * lanes,
-                          resident ? hd_low_tensor(w, l->out)->bytes : bytes));
-    for (int h = 0; h < 2; h++) {
-        int from = h ? half : 0, size = h ? bytes - half : half, first = from / lanes;
-        struct hd_tile part = *t;
-        struct hd_view out = all;
-        for (int i = 0; i < 2; i++) part.in[i].at += (uint32_t)from, part.in[i].channels = size;
-        out.at += (uint32_t)(resident ? nt * lanes + from : from), out.channels = size;
-        if (h) TRY(hd_low_second_half(w, t, half));
-        TRY(hd_low_depthwise(w, &part, nt + first, h ? n - first : half / lanes,
-                             ch->pm + first * l->pm_words, &out, 0));
-        TRY(hd_low_store(w, t->img, &out, nt * lanes + from, size));
-    }
-    return HD_OK;
-}
-
 /* ---- the layer ---- */
 
 enum { TAPS_MAX = (1 << 24) / (128 * 255) }; /* sums stay below 2^24 */
@@ -238,9 +192,9 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w
     int absent = (HD_DW_TAPS_PER_WORD * (l->pm_words - 1 - last.pm) - last.kh * last.kw) * n;
     l->pm_cut = absent / (int)hd_axi_bytes(lo->m);
     size_t bytes = hd_layer_pm_bytes(l, lo->m);
-    l->p_offset = hd_params_reserve(lo, (size_t)l->nts * bytes);
+    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * bytes);
     for (int c = 0; c < l->oc; c++) {
-        uint8_t *p = lo->params + l->p_offset + (size_t)(c / n) * bytes;
+        uint8_t *p = lo->image + l->p_offset + (size_t)(c / n) * bytes;
         memcpy(p + c % n * 8, &bias[c], 4);
         memcpy(p + c % n * 8 + 4, &scale[n_scale == 1 ? 0 : c], 4);
         for (int i = 0; i < parts; i++) {

@@ -2,12 +2,23 @@
  *
  * The loops of mx.gemm are (channel word, kx, ky | column, row, output tile), the first three the
  * reduction; with packed pixels (tile/pixels.c) there is one operation per phase. */
-#include "compiler/sched/matmul.h"
+#include "compiler/sched/lower.h"
 
 #include <string.h>
 
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
+
+/* A product over a part of a layer. */
+struct product {
+    struct hd_view in;
+    int nt, n; /* output tiles of the operation */
+    int c, cw; /* words of each tap; c > 0 adds to the sums that are there */
+    int64_t wm, am;
+    int am_px, am_nt; /* accumulators between pixels, between output tiles */
+    int th, tw;
+    int row; /* of the tile, first to be requantised */
+};
 
 /* n runs of `count` words, `step` apart. */
 static void touch_words(struct hd_lowerer *w, enum hd_space space, int64_t at, int64_t count,
@@ -18,7 +29,7 @@ static void touch_words(struct hd_lowerer *w, enum hd_space space, int64_t at, i
 }
 
 /* Sums of `pixels` pixels of all output tiles, from number `first` on. */
-static void touch_sums(struct hd_lowerer *w, const struct hd_matmul *q, int first, int pixels,
+static void touch_sums(struct hd_lowerer *w, const struct product *q, int first, int pixels,
                        bool write) {
     int64_t at = q->am + (int64_t)first * q->am_px;
     if (q->am_px > 1)
@@ -59,7 +70,6 @@ hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     int words = l->pm_words;
     size_t bytes = hd_layer_pm_bytes(l, w->m), src = l->p_offset + (size_t)nt * bytes;
     *out = lt->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
-    if (w->ahead[HD_PM].place[l->tag] >= 0) return hd_low_load_joined(w, HD_PM);
     if (l->pm_cut)
         hd_low_load_words(w, HD_V_lw_mem_pm, src, *out, words, n, (int64_t)bytes, words);
     else
@@ -68,7 +78,7 @@ hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     return hd_sched_end(&w->s);
 }
 
-hd_status hd_mm_load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
+static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     int taps = l->taps, words = cw == l->cw ? l->red : taps * cw;
@@ -76,12 +86,11 @@ hd_status hd_mm_load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw,
     size_t src = l->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
     *out = lt->weights_stay ? w->stay_wm + (int64_t)nt * l->red
                             : hd_ring_take(&w->wm, (int64_t)n * words);
-    if (w->ahead[HD_WM].place[l->tag] >= 0) return hd_low_load_joined(w, HD_WM);
     if (cw == l->cw)
         hd_low_load_words(w, HD_V_lw_mem_wm, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else
-        hd_low_load_words(w, HD_V_lw_mem_wm, src, *out + (lt->weights_stay ? c : 0), cw, n * taps,
-                          (int64_t)(l->cw * (int)word), lt->weights_stay ? l->cw : cw);
+        hd_low_load_words(w, HD_V_lw_mem_wm, src, *out, cw, n * taps, (int64_t)(l->cw * (int)word),
+                          cw);
     return hd_sched_end(&w->s);
 }
 
@@ -105,7 +114,7 @@ static int operand_taps(const struct hd_layer *l) {
 }
 
 /* One sub-window over the tile by one plane of the weights; its accumulators begin at `am`. */
-static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, const struct hd_sub *s,
+static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const struct hd_sub *s,
                            int plane, int64_t am) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
@@ -120,23 +129,23 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct hd_matmul *q, cons
     hd_low_set(w, HD_F_mx_accumulate, q->c > 0 || plane > 0);
     hd_low_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
     hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (lt->parts ? 0 : q->c));
-    hd_low_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->tap);
+    hd_low_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->cw);
     hd_low_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
-    set_loop(w, 1, kw, s->dx * pixel, q->tap, 0);
-    set_loop(w, 2, kh, s->dy * pitch, kw * q->tap, 0);
+    set_loop(w, 1, kw, s->dx * pixel, q->cw, 0);
+    set_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
     set_loop(w, 3, tw, sx * pixel, 0, q->am_px);
     set_loop(w, 4, th, sy * pitch, 0, tw * q->am_px);
-    set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->tap : 0,
+    set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
              q->n > 1 ? q->am_nt : 0);
     hd_low_touch(w, &q->in, false);
-    touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->tap, false);
+    touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->cw, false);
     touch_sums(w, q, 0, q->th * q->tw, true);
     return hd_sched_end(&w->s);
 }
 
 /* All sub-windows, their accumulators one behind the other. */
-static hd_status sub_windows(struct hd_lowerer *w, const struct hd_matmul *q) {
+static hd_status sub_windows(struct hd_lowerer *w, const struct product *q) {
     const struct hd_layer *l = w->l;
     int64_t am = q->am;
     for (int i = 0; i < hd_layer_subs(l); i++) {
@@ -150,7 +159,7 @@ static hd_status sub_windows(struct hd_lowerer *w, const struct hd_matmul *q) {
 }
 
 /* Packed pixels: output columns phase, phase + P, ... of the tile, by one plane of the weights. */
-static hd_status phase_op(struct hd_lowerer *w, const struct hd_matmul *q, const struct hd_tile *t,
+static hd_status phase_op(struct hd_lowerer *w, const struct product *q, const struct hd_tile *t,
                           int phase, int plane) {
     const struct hd_layer *l = w->l;
     struct hd_phase f = hd_layer_phase(l, phase);
@@ -178,14 +187,14 @@ static hd_status phase_op(struct hd_lowerer *w, const struct hd_matmul *q, const
     return hd_sched_end(&w->s);
 }
 
-hd_status hd_mm_ops(struct hd_lowerer *w, struct hd_matmul q, const struct hd_tile *t) {
+static hd_status products(struct hd_lowerer *w, struct product q, const struct hd_tile *t) {
     int n = q.n, taps = operand_taps(w->l);
     for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
         for (int plane = 0; plane < w->l->planes; plane++) TRY(phase_op(w, &q, t, f, plane));
     if (w->l->ppw > 1) return HD_OK;
     if (w->l->x_step_uniform) return sub_windows(w, &q);
     q.n = 1;
-    for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.tap, q.am += q.am_nt)
+    for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.cw, q.am += q.am_nt)
         TRY(sub_windows(w, &q));
     return HD_OK;
 }
@@ -193,7 +202,7 @@ hd_status hd_mm_ops(struct hd_lowerer *w, struct hd_matmul q, const struct hd_ti
 /* Accumulators of sub-window i, from `am` -> bytes of the output tile, bias, scale and clamp in one
  * pass; columns first, first + step, .. of it. Of a view whose columns are apart two of those at
  * once, if both have as many. */
-static hd_status requantise_columns(struct hd_lowerer *w, const struct hd_matmul *q, int i,
+static hd_status requantise_columns(struct hd_lowerer *w, const struct product *q, int i,
                                     int64_t am, int64_t pm, const struct hd_view *out, int c,
                                     int first, int step) {
     const struct hd_layer *l = w->l;
@@ -227,7 +236,7 @@ static hd_status requantise_columns(struct hd_lowerer *w, const struct hd_matmul
     return hd_sched_end(&w->s);
 }
 
-static hd_status requantise_sub(struct hd_lowerer *w, const struct hd_matmul *q, int i, int64_t am,
+static hd_status requantise_sub(struct hd_lowerer *w, const struct product *q, int i, int64_t am,
                                 int64_t pm, const struct hd_view *out, int c) {
     int step = out->other ? 2 : 1, n = q->tw % 2 ? hd_min(step, q->tw) : 1;
     for (int first = 0; first < n; first++)
@@ -235,8 +244,8 @@ static hd_status requantise_sub(struct hd_lowerer *w, const struct hd_matmul *q,
     return HD_OK;
 }
 
-hd_status hd_mm_requantise(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,
-                           const struct hd_view *out, int c) {
+static hd_status requantise(struct hd_lowerer *w, const struct product *q, int64_t pm,
+                            const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
     int64_t am = q->am;
     for (int i = 0; i < hd_layer_subs(l); i++) {
@@ -269,16 +278,16 @@ static struct hd_view copied(const struct hd_view *out, const struct copy *c) {
     return at;
 }
 
-static hd_status mirror(struct hd_lowerer *w, const struct hd_matmul *q, int64_t pm,
+static hd_status mirror(struct hd_lowerer *w, const struct product *q, int64_t pm,
                         const struct hd_view *out, int c) {
     struct copy list[2];
     copies(hd_low_place(w, w->l->out), out, list);
     for (int i = 0; i < 2; i++) {
         if (list[i].n <= 0) continue;
-        struct hd_matmul part = *q;
+        struct product part = *q;
         struct hd_view at = copied(out, &list[i]);
         part.row = list[i].first, part.th = list[i].n;
-        TRY(hd_mm_requantise(w, &part, pm, &at, c));
+        TRY(requantise(w, &part, pm, &at, c));
     }
     return HD_OK;
 }
@@ -296,7 +305,7 @@ static hd_status fill_lanes(struct hd_lowerer *w, const struct hd_view *out, int
 }
 
 /* The words of the operand's pixels that a reduction block reads. */
-static hd_status load_part(struct hd_lowerer *w, const struct hd_tile *t, struct hd_matmul *q) {
+static hd_status load_part(struct hd_lowerer *w, const struct hd_tile *t, struct product *q) {
     struct hd_tile part = *t;
     int k = (int)w->m->k;
     part.c = q->c * k, part.channels = q->cw * k;
@@ -313,27 +322,27 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     struct hd_chunk *ch = &w->chunks[nt / lt->nb], once = {-1, -1};
     if (!lt->weights_stay && !lt->chunk_outer) ch = &once;
     int n = (int)hd_min(lt->nb, l->nts - nt);
-    struct hd_matmul q = {.in = t->in[0],
-                          .nt = nt,
-                          .n = n,
-                          .th = t->th,
-                          .tw = t->tw,
-                          .am_px = 1,
-                          .am_nt = t->th * t->tw};
+    struct product q = {.in = t->in[0],
+                        .nt = nt,
+                        .n = n,
+                        .th = t->th,
+                        .tw = t->tw,
+                        .am_px = 1,
+                        .am_nt = t->th * t->tw};
     if (l->kind->slides) {
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
         return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
     }
-    q.am = (lt->cwb < l->cw ? hd_low_accumulators : hd_low_sums)(w, (int64_t)n * t->th * t->tw);
+    q.am = hd_low_accumulators(w, (int64_t)n * t->th * t->tw);
     for (q.c = 0; q.c < l->cw; q.c += lt->cwb) {
-        q.cw = q.tap = (int)hd_min(lt->cwb, l->cw - q.c);
+        q.cw = (int)hd_min(lt->cwb, l->cw - q.c);
         if (lt->parts) TRY(load_part(w, t, &q));
-        if (ch->wm < 0 || lt->cwb < l->cw) TRY(hd_mm_load_weights(w, nt, n, q.c, q.cw, &ch->wm));
+        if (ch->wm < 0 || lt->cwb < l->cw) TRY(load_weights(w, nt, n, q.c, q.cw, &ch->wm));
         q.wm = ch->wm;
-        TRY(hd_mm_ops(w, q, t));
+        TRY(products(w, q, t));
     }
     if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm)); /* needed last */
-    TRY(hd_mm_requantise(w, &q, ch->pm, out, c));
+    TRY(requantise(w, &q, ch->pm, out, c));
     return mirror(w, &q, ch->pm, out, c);
 }
 
@@ -365,7 +374,7 @@ static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t
     bool stays = l->kind->product && lt->weights_stay && lt->cwb == l->cw;
     if (!stays || ch->wm >= 0 || words <= (int64_t)hd_layer_rows(l, t->th) * x->w * x->bytes)
         return HD_OK;
-    return hd_mm_load_weights(w, nt, n, 0, l->cw, &ch->wm);
+    return load_weights(w, nt, n, 0, l->cw, &ch->wm);
 }
 
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t) {
@@ -378,7 +387,6 @@ hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t) {
         t->c = only_nt * n;
         t->channels = hd_low_chunk_bytes(w, only_nt);
     }
-    if (hd_low_in_halves(w, t, only_nt)) return hd_low_halves(w, t, only_nt);
     if (!lt->parts) TRY(hd_low_inputs(w, t));
     if (only_nt >= 0) {
         int bytes = hd_low_chunk_bytes(w, only_nt);

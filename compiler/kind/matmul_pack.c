@@ -96,7 +96,7 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
     int n = (int)lo->m->n;
     int per_channel = x->c / l->groups * l->kh * l->kw;
     l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
-    l->p_offset = hd_params_reserve(lo, (size_t)l->nts * (size_t)n * 8);
+    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++) {
         uint32_t sum = 0;
         for (int plane = 0; plane < l->planes; plane++) {
@@ -106,7 +106,7 @@ static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_
             pack_channel(lo, l, row, oc, plane);
         }
         uint32_t b = (uint32_t)bias[oc] - (uint32_t)x_zp * sum;
-        uint8_t *p = lo->params + l->p_offset + (size_t)oc * 8;
+        uint8_t *p = lo->image + l->p_offset + (size_t)oc * 8;
         memcpy(p, &b, 4);
         memcpy(p + 4, &scale[n_scale == 1 ? 0 : oc], 4);
     }

@@ -25,8 +25,6 @@ enum {
     LONG = 5000000, /* of one of which one plan of each kind of chains is */
     PLANS = 2,      /* of each kind, of those between */
     SWEEPS = 3,     /* more of refinement, of the best */
-    MARGIN = 5000,  /* such a part more is nothing */
-    HALVES = 500,   /* such a part less is worth a longer program */
     ONE_BANK = 32,  /* such a part more, of layers that stream through one bank */
     THREADS = 4,    /* at most, */
     OPS = 150000    /* and that many operations in their memory, 1 to 4 KB each */
@@ -76,7 +74,7 @@ static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int pla
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_tiling *lt = &lo->plan.tilings[i];
         lt->ask_tiles = lt->ask_first = lt->ask_rest = lt->ask_group = lt->ask_nb = 0,
-        lt->ask_order = HD_ORDER_ANY, lt->ask_head = (struct hd_head){0};
+        lt->ask_order = HD_ORDER_ANY;
         hd_status one = hd_choose_tiles(lo, lt);
         if (one != HD_OK) s = one;
     }
@@ -304,14 +302,6 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
             found = a.of[i].found, least = a.of[i].cycles, best = a.of[i].plan;
     if (!found) return make_plan(lo, best, true);
     hd_plan_assign(&lo->plan, found);
-    if (least < LONG) { /* sums of tiles in the halves of AM in turn, where that gains */
-        lo->plan.halves = true;
-        lo->plan.halves =
-            make_plan(lo, best, true) == HD_OK && plan_cycles(lo) < least - least / HALVES;
-        if (lo->plan.halves) hd_plan_assign(found, &lo->plan);
-        hd_clear(lo->ctx);
-    }
-    hd_plan_assign(&lo->plan, found);
     for (int i = 0; i < SWEEPS && least < LONG; i++) { /* what is best depends on the neighbours */
         TRY(hd_refine_tiles(lo));
         int64_t now = plan_cycles(lo);
@@ -322,31 +312,9 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
     return HD_OK;
 }
 
-/* Weights of several layers come together where that costs nothing: PM words with those of one of
- * the first layers, else WM words alone. */
-static void choose_joins(struct hd_lowering *lo) {
-    enum { FIRST = 6, JOINS = 500000 }; /* cycles of a program that takes long to estimate */
-    for (size_t i = 0, end; i < lo->n_layers; i = end) {
-        size_t *join = &lo->join[lo->layers[i].step], best = 0;
-        end = hd_step_end(lo, i);
-        int64_t least = hd_estimate_layers(lo, i, end);
-        lo->model->steps[lo->layers[i].step].estimate = least;
-        int64_t first = least < JOINS ? FIRST : 1;
-        least += least / MARGIN;
-        const size_t tries = (size_t)hd_min((int64_t)(end - i), first);
-        for (size_t k = 0; k <= tries; k++) {
-            *join = k < tries ? i + k + 1 : end + 1;
-            int64_t price = hd_estimate_layers(lo, i, end);
-            if (best ? price < least : price <= least) best = *join, least = price;
-        }
-        *join = best;
-    }
-}
-
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
     lo->plan = hd_plan_create(lo, lo->arena);
-    lo->join = hd_new_array(lo->arena, size_t, (size_t)lo->model->n_steps + 1);
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
@@ -369,7 +337,6 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     if (best < 0) /* the message of the last try, which has all of XM for streaming */
         return make_plan(lo, a.of[a.n - 1].plan, false);
     TRY(best_refined(lo, cycles, best));
-    choose_joins(lo);
     report_activation_memory(lo);
     return HD_OK;
 }

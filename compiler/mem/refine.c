@@ -19,16 +19,15 @@ struct window { /* chain [first, end) within the layers [from, to) that are esti
 };
 
 struct asked {
-    int tiles, first_rows, last_rows, group, nb, halves;
+    int tiles, first_rows, last_rows, group, nb;
     enum hd_order order;
-    struct hd_head head;
     uint32_t ring_in, ring_vx;
 };
 
 static struct asked get(const struct hd_lowering *lo, const struct window *w) {
     const struct hd_tiling *lt = &lo->plan.tilings[w->first];
-    return (struct asked){lt->ask_tiles,  lt->ask_first, lt->ask_rest, lt->ask_group, lt->ask_nb,
-                          lt->ask_halves, lt->ask_order, lt->ask_head, lt->ring_in,   lt->ring_vx};
+    return (struct asked){lt->ask_tiles, lt->ask_first, lt->ask_rest, lt->ask_group,
+                          lt->ask_nb,    lt->ask_order, lt->ring_in,  lt->ring_vx};
 }
 
 /* The chain is tiled as asked; false when it does not fit. */
@@ -37,9 +36,8 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
         struct hd_layer *l = &lo->layers[i];
         struct hd_tiling *lt = &lo->plan.tilings[i];
         lt->ask_tiles = q->tiles, lt->ask_first = q->first_rows, lt->ask_rest = q->last_rows,
-        lt->ask_group = q->group, lt->ask_nb = q->nb, lt->ask_order = q->order,
-        lt->ask_head = q->head;
-        lt->ring_in = q->ring_in, lt->ring_vx = q->ring_vx, lt->ask_halves = q->halves;
+        lt->ask_group = q->group, lt->ask_nb = q->nb, lt->ask_order = q->order;
+        lt->ring_in = q->ring_in, lt->ring_vx = q->ring_vx;
         if (hd_choose_tiles(lo, lt) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
             return false;
@@ -66,14 +64,11 @@ static uint64_t tiling_of(const struct search *s) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (size_t i = s->w.first; i < s->w.end; i++) {
         const struct hd_tiling *lt = &s->lo->plan.tilings[i];
-        const int64_t v[] = {lt->th,         lt->first_th,
-                             lt->tw,         lt->nb,
-                             lt->cwb,        lt->chunk_outer + 2 * lt->parts,
-                             lt->wave,       lt->weights_stay,
-                             lt->ring_in,    lt->wave ? lt->ask_group : 0,
-                             lt->head.words, lt->head.first,
-                             lt->head.body,  lt->head.step,
-                             lt->head.last,  lt->ask_halves,
+        const int64_t v[] = {lt->th,      lt->first_th,
+                             lt->tw,      lt->nb,
+                             lt->cwb,     lt->chunk_outer + 2 * lt->parts,
+                             lt->wave,    lt->weights_stay,
+                             lt->ring_in, lt->wave ? lt->ask_group : 0,
                              lt->ring_vx};
         for (size_t k = 0; k < sizeof v / sizeof *v; k++)
             h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
@@ -156,42 +151,6 @@ static void search_chunks(struct search *s) {
     }
 }
 
-/* A short layer whose operand comes in with its weights: beginning with a part of the reduction.
- * One number after the other, and again while that helps. */
-static void search_head(struct search *s) {
-    enum { NUMBERS = 6, VALUES = 10 };
-    static const int values[NUMBERS][VALUES] = {{1, 2, 4, 8, 16},
-                                                {4, 6, 7, 8, 9, 10, 11, 12, 13, 16},
-                                                {8, 16, 20, 24, 32, 36, 40, 48},
-                                                {1, 2, 3, 4, 5, 6, 8},
-                                                {1, 2, 3, 4, 8},
-                                                {1, 2, 4}};
-    const struct hd_layer *l = &s->lo->layers[s->w.first];
-    const struct hd_tiling *lt = &s->lo->plan.tilings[s->w.first];
-    const struct hd_mtensor *x = &s->lo->tensors[l->in[0]];
-    const struct hd_placement *xp = &s->lo->plan.places[l->in[0]];
-    if (s->w.end - s->w.first > 1 || !l->kind->product || !lt->weights_stay) return;
-    if (!xp->resident || !x->comes_in || s->cycles > SHORT / 2) return;
-    struct search own = *s;
-    own.cycles = INT64_MAX;
-    own.best.order = HD_ORDER_WAVE;
-    own.best.nb = 1;
-    own.best.head = (struct hd_head){1, 8, 32, 4, 2};
-    for (int64_t before = 0; before != own.cycles;) {
-        before = own.cycles;
-        for (int i = 0; i < NUMBERS; i++)
-            for (int k = 0; k < VALUES && values[i][k]; k++) {
-                struct asked q = own.best;
-                int *number[NUMBERS] = {&q.head.words, &q.head.first, &q.head.body,
-                                        &q.head.step,  &q.head.last,  &q.nb};
-                *number[i] = values[i][k];
-                int64_t cycles = attempt(&own, &q);
-                if (cycles < own.cycles && lt->head.words) own.best = q, own.cycles = cycles;
-            }
-    }
-    if (own.cycles < s->cycles) s->best = own.best, s->cycles = own.cycles;
-}
-
 /* A chain whose operands are read by MX and by VX: every way to part the ring. */
 static void search_parts(struct search *s) {
     const struct hd_tiling *lt = &s->lo->plan.tilings[s->w.first];
@@ -223,17 +182,6 @@ static void search_ring(struct search *s) {
                 q.order = chunks > 1 ? HD_ORDER_CHUNK_OUTER : HD_ORDER_ANY;
                 consider(s, q);
             }
-    }
-}
-
-/* A short depthwise layer is done sooner when its last tiles go through in smaller parts. */
-static void search_halves(struct search *s) {
-    const struct hd_layer *l = &s->lo->layers[s->w.first];
-    if (s->w.end - s->w.first > 1 || !l->kind->slides || s->cycles > SHORT) return;
-    for (int bands = 1; bands <= 3; bands++) {
-        struct asked q = s->best;
-        q.halves = bands;
-        consider(s, q);
     }
 }
 
@@ -271,8 +219,6 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_groups(&s);
         search_ends(&s);
         search_groups(&s);
-        search_halves(&s);
-        search_head(&s);
         tile_again(lo, &s.w, &s.best);
         if (whole < LONG) { /* what is better here may be worse further on */
             int64_t now = hd_estimate_layers(lo, from, to);

@@ -24,15 +24,9 @@ static struct hd_tile sized(const struct hd_tiling *lt, struct hd_tile t) {
     return t;
 }
 
-/* WM words of layers behind the chain come behind this tile. */
-static bool load_ahead(const struct hd_lowerer *w) {
-    return w->ahead[HD_WM].first > (size_t)w->lt->chain_last;
-}
-
 static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
     t = sized(w->lt, t), t.only_nt = only_nt;
-    TRY(w->l->kind->lower(w, &t));
-    return load_ahead(w) ? hd_low_load_joined(w, HD_WM) : HD_OK;
+    return w->l->kind->lower(w, &t);
 }
 
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
@@ -91,7 +85,6 @@ static bool tile_is_next(const struct hd_lowerer *w, const struct wave *v) {
 static hd_status layer_wave(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    if (lt->head.words && !w->loaded[l->in[0]]) return hd_low_head(w);
     int chunks = (int)hd_ceil_div(l->nts, lt->nb);
     int tiles = (int)tiles_of(w, lt);
     int bytes = lt->ask_group ? lt->ask_group : STORE_BYTES;
@@ -177,23 +170,20 @@ static hd_status fill_padding(struct hd_lowerer *w, const struct hd_tiling *lt) 
 static hd_status prepare(struct hd_lowerer *w, const struct hd_tiling *lt, size_t n,
                          struct layer_state *out) {
     const struct hd_layer *l = lt->l;
-    const int64_t *there[2] = {w->ahead[HD_WM].place + l->tag, w->ahead[HD_PM].place + l->tag};
     int64_t wm = 0, pm = 0;
     for (size_t i = 0; i < n; i++) {
-        bool stay = lt[i].weights_stay, stay_wm, stay_pm;
         int chunks = lt[i].nb > 0 ? (int)hd_ceil_div(l[i].nts, lt[i].nb) : 1;
         out[i] = (struct layer_state){.l = &l[i], .lt = &lt[i], .stay_wm = wm, .stay_pm = pm};
         out[i].chunks = hd_new_array(w->s.arena, struct hd_chunk, (size_t)chunks);
         for (int k = 0; k < chunks; k++) out[i].chunks[k] = (struct hd_chunk){-1, -1};
-        stay_wm = stay && there[HD_WM][i] < 0, stay_pm = stay && there[HD_PM][i] < 0;
-        wm += stay_wm ? (int64_t)l[i].nts * l[i].red : 0; /* depthwise: 0 words */
-        pm += stay_pm ? (int64_t)l[i].nts * l[i].pm_words : 0;
+        if (!lt[i].weights_stay) continue;
+        wm += (int64_t)l[i].nts * l[i].red; /* depthwise: 0 words */
+        pm += (int64_t)l[i].nts * l[i].pm_words;
     }
     w->l = l, w->lt = lt;
     int64_t wm_at = hd_ring_take(&w->wm, wm), pm_at = hd_ring_take(&w->pm, pm);
     for (size_t i = 0; i < n; i++) {
-        out[i].stay_wm = there[HD_WM][i] < 0 ? out[i].stay_wm + wm_at : there[HD_WM][i];
-        out[i].stay_pm = there[HD_PM][i] < 0 ? out[i].stay_pm + pm_at : there[HD_PM][i];
+        out[i].stay_wm += wm_at, out[i].stay_pm += pm_at;
         enter(w, &out[i]);
     }
     for (size_t i = 0; i < n; i++) TRY(fill_padding(w, &lt[i]));
@@ -237,19 +227,15 @@ static hd_status issue_beside(struct hd_lowerer *w, struct layer_state *s) {
     return HD_OK;
 }
 
-/* Layers first .. first + n - 1, which are one chain; those behind it end with layer `end`. */
-static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *firstt, size_t n,
-                             size_t end) {
+/* Layers first .. first + n - 1, which are one chain. */
+static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *firstt, size_t n) {
     const struct hd_layer *first = firstt->l;
     struct layer_state *s = hd_new_array(w->s.arena, struct layer_state, n);
     bool by_rows = n > 1 && !firstt->beside;
     for (size_t i = 0; i < n; i++)
         by_rows =
             by_rows && firstt[i].tw == first[i].ow && !firstt[i].chunk_outer && !firstt[i].wave;
-    hd_low_join_params(w, (size_t)first->tag, n, end);
     TRY(prepare(w, firstt, n, s));
-    enter(w, &s[0]);
-    hd_low_join_words(w, (size_t)first->tag, n, end, s->stay_wm);
     for (size_t i = n; by_rows && i-- > 0;) /* the last first; then rows that nothing there reads */
         TRY(issue_rows(w, s, i, first[i].oh));
     if (by_rows) return HD_OK;
@@ -276,8 +262,8 @@ static void init_rings(struct hd_lowerer *w) {
     w->wm = (struct hd_ring){0, hd_wm_words(m), 0};
     w->pm = (struct hd_ring){0, hd_pm_words(m), 0};
     w->tm = (struct hd_ring){0, HD_TM_TABLES, 0};
-    w->am = (struct hd_ring){0, hd_am_words(m), 0};
-    w->am_next[1] = hd_am_words(m) / 2;
+    int64_t half = hd_am_words(m) / 2;
+    w->am[0] = (struct hd_ring){0, half, 0}, w->am[1] = (struct hd_ring){half, half, 0};
 }
 
 /* Operations of the chains of `step` among layers [first, end). */
@@ -288,10 +274,6 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
     w->m = lo->m;
     w->loaded = hd_new_array(scratch, int, lo->n_tensors ? lo->n_tensors : 1);
     w->staged = hd_new_array(scratch, bool, lo->n_tensors + 1);
-    for (int mem = 0; mem < 2; mem++) {
-        w->ahead[mem].place = hd_new_array(scratch, int64_t, lo->n_layers + 1);
-        for (size_t i = 0; i < lo->n_layers; i++) w->ahead[mem].place[i] = -1;
-    }
     hd_sched_init(&w->s, lo, scratch);
     init_rings(w);
     for (size_t i = first, n; i < end; i += n) {
@@ -299,7 +281,7 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
         const struct hd_tiling *lt = &lo->plan.tilings[i];
         n = (size_t)(lt->chain_last - lt->chain_first + 1);
         if (l->step == step)
-            TRY(hd_note(lo->ctx, lower_chain(w, lt, n, end), "while lowering %s",
+            TRY(hd_note(lo->ctx, lower_chain(w, lt, n), "while lowering %s",
                         lo->g->nodes[l->node].name));
     }
     return HD_OK;

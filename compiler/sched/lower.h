@@ -3,8 +3,6 @@
  *   lower.c    the loop over layers and tiles
  *   views.c    views of tensors in XM, loads, padding, stores
  *   matmul.c   matrix layers: weight chunks, mx.gemm, requantisation
- *   ahead.c    weights of several layers together
- *   head.c     matrix layers that begin with a part of the reduction
  *   vector.c   residual add, rescale, pooling
  *   mean.c     mean of an image
  *   resize.c   linear resize of images
@@ -58,29 +56,18 @@ struct hd_last_tile {
  * that; two views (hd_layer_two_views), in place of the first or the second. */
 enum hd_ring_in { HD_RING_MX, HD_RING_VX, HD_RING_PAIRS, HD_RING_PAIRS_B, HD_RINGS_IN };
 
-/* Layers [first, end) whose WM words (PM words) are loaded together, to words [at, at + words), and
- * whether that is issued; per layer, where its words are, -1 = they come by themselves (ahead.c).
- */
-enum { HD_WM, HD_PM };
-struct hd_ahead {
-    size_t first, end;
-    int64_t at, words;
-    bool loaded;
-    int64_t *place;
-};
-
 struct hd_lowerer {
     struct hd_sched s;
     struct hd_lowering *lo;
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
     const struct hd_tiling *lt;
-    struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm, am;
+    struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm;
     enum hd_ring_in in;                    /* of the layer in work: of its first view */
     struct hd_last_tile last[HD_RINGS_IN]; /* of xm_in */
-    int first_half;                        /* bytes of each pixel that are loaded now, 0 = all; */
-    struct hd_view to_load[2]; /* where each view of the tile goes whose other half waits */
-    int64_t am_next[2];        /* of AM, in each of its halves */
+    struct hd_view to_load[2];             /* what is loaded of each view of the tile */
+    struct hd_ring am[2]; /* halves of AM, in turn: MX writes one while VX reads the other */
+    bool am_second;       /* the next sums take the second */
     int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
                      loaded */
     bool *staged; /* per mtensor: stored as words by its reader */
@@ -91,7 +78,6 @@ struct hd_lowerer {
     /* of a wave: results of `group` chunks are stored together, in bursts that are worth it; how
      * many of them are still to come, per tile and group */
     int group, groups, *to_come;
-    struct hd_ahead ahead[2];
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
 };
 
@@ -127,9 +113,6 @@ hd_status hd_low_stream(struct hd_lowerer *w, int view, int operand, int img, st
 /* Two views of the columns of a tile, in banks of their own: the last of each window and every
  * second before it, and the others. */
 hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x);
-/* The first tile of a layer whose operand is resident and not loaded yet: its first `channels`
- * channels are loaded, 0 = all of them. */
-hd_status hd_low_load_part(struct hd_lowerer *w, struct hd_tile *t, int channels);
 /* Views of every operand that a tile's windows cover. */
 hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t);
 struct hd_view hd_low_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
@@ -160,13 +143,8 @@ const struct hd_placement *hd_low_whole_place(const struct hd_lowerer *w, int id
 /* lw.load of n1 runs of words of the image into WM, PM or TM; hd_sched_end is the caller's. */
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1);
-/* AM words of a tile, in the two banks in turn: of one whose operations read what they have
- * written.
- */
+/* AM words of a tile, in the two banks in turn. */
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words);
-/* The same of a tile whose sums are complete when they are written: behind those of the one before,
- * so that tiles are alike, unless the plan has halves. MX writes a bank while VX reads it. */
-int64_t hd_low_sums(struct hd_lowerer *w, int64_t words);
 
 /* vx.map: clamp and zero point of the result; operand A as the layer's first input. */
 void hd_low_set_requant(struct hd_lowerer *w);
@@ -179,22 +157,7 @@ int hd_low_chunk_bytes(const struct hd_lowerer *w, int nt);
 /* Depthwise: sliding windows over n vectors of channels of a tile. */
 hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
                            const struct hd_view *out, int c);
-/* The last tile of the last chunk in halves of its channels: VX works on the first while LX loads
- * the second, ST stores the first while VX works on the second. */
-bool hd_low_in_halves(const struct hd_lowerer *w, const struct hd_tile *t, int nt);
-hd_status hd_low_halves(struct hd_lowerer *w, struct hd_tile *t, int nt);
-hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int half);
-
 /* One tile of a layer with weights. */
 hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t);
-/* The whole of a wave that has a head. */
-hd_status hd_low_head(struct hd_lowerer *w);
-/* The chain of layers [first, first + n) is about to be issued; those behind it end with layer
- * `end`: whether PM words of it and of those behind it come together; and whether WM words of those
- * behind it do, while it is in work, whose own are from `own` on. Then the loads, if they are not
- * issued. */
-void hd_low_join_params(struct hd_lowerer *w, size_t first, size_t n, size_t end);
-void hd_low_join_words(struct hd_lowerer *w, size_t first, size_t n, size_t end, int64_t own);
-hd_status hd_low_load_joined(struct hd_lowerer *w, int mem);
 
 #endif

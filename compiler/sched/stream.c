@@ -134,7 +134,6 @@ static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, st
     *last = now;
     rest.at += (uint32_t)(by_vx * rest.pitch), rest.y += by_vx, rest.rows -= by_vx;
     w->to_load[view] = rest;
-    rest.channels = w->first_half;
     return hd_low_load_view(w, tp, img, &rest);
 }
 
@@ -173,14 +172,5 @@ hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, i
         for (int k = 0; k < p[i].n; k++)
             TRY(map_rows(w, p[i].from[k].rows ? &p[i].from[k] : NULL, &p[i].to[k],
                          i || t->y ? &w->to_load[i] : NULL, in->is_unsigned));
-    return HD_OK;
-}
-
-hd_status hd_low_second_half(struct hd_lowerer *w, const struct hd_tile *t, int half) {
-    for (int i = hd_layer_pairs(w->lo, w->lt); i >= 0; i--) {
-        struct hd_view v = w->to_load[i];
-        v.at += (uint32_t)half, v.c += half, v.channels = v.cp - half;
-        TRY(hd_low_load_view(w, hd_low_place(w, w->l->in[0]), t->img, &v));
-    }
     return HD_OK;
 }

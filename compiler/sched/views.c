@@ -323,20 +323,6 @@ static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, i
     return HD_OK;
 }
 
-hd_status hd_low_load_part(struct hd_lowerer *w, struct hd_tile *tile, int channels) {
-    const struct hd_layer *l = w->l;
-    const struct hd_mtensor *t = hd_low_tensor(w, l->in[0]);
-    const struct hd_placement *tp = hd_low_place(w, l->in[0]);
-    int y = hd_layer_row(l, tile->y), x = hd_layer_col(l, tile->x);
-    int rows = hd_layer_rows(l, tile->th), cols = hd_layer_cols(l, tile->tw);
-    int n = (int)hd_min(y + rows + t->pt, t->h + t->pt + t->pb);
-    tile->in[0] = hd_low_resident(tp, tile->img, y, x, rows, cols);
-    struct hd_view v = hd_low_resident(tp, 0, -t->pt, -t->pl, n, t->w + t->pl + t->pr);
-    v.channels = channels;
-    w->loaded[l->in[0]] = (int)hd_max(w->loaded[l->in[0]], n);
-    return hd_low_load_view(w, tp, 0, &v);
-}
-
 /* hd_low_input of `channels` channels from c when it streams. */
 static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
                              int c, int channels, struct hd_view *out) {
@@ -419,18 +405,9 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
 }
 
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
-    struct hd_ring *all = &w->am, half = *all;
-    half.size /= 2;
-    bool second = all->next > half.size; /* the last place ends there */
-    if (!second) half.first = half.size;
-    int64_t at = w->am_next[!second];
-    if (at + words > half.first + half.size) at = half.first;
-    w->am_next[!second] = all->next = at + words;
-    return at;
-}
-
-int64_t hd_low_sums(struct hd_lowerer *w, int64_t words) {
-    return w->lo->plan.halves ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
+    struct hd_ring *half = &w->am[w->am_second];
+    w->am_second = !w->am_second;
+    return hd_ring_take(half, words);
 }
 
 /* Two views of a tile of packed pixels, whole words of each. */

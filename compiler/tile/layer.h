@@ -73,13 +73,6 @@ struct hd_kind; /* kind.h */
 
 enum { HD_LAYER_INPUTS = 16 };
 
-/* How a layer begins with a part of its reduction (sched/head.c): words of each tap at a time, 0 =
- * it does not; rows of the first tile; rows behind it, and of a load of them; rows of each result.
- */
-struct hd_head {
-    int words, first, body, step, last;
-};
-
 /* One transfer into a row of the result of a MOVE: `run` bytes, n1 times. */
 struct hd_transfer {
     int input;
@@ -222,10 +215,8 @@ struct hd_tiling {
     int roll_th;    /* the same when the chain rolls, else 0 */
     int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
     int ask_first,
-        ask_rest;   /* rows of the first and last band, fewer than of the others; 0 = even */
-    int ask_halves; /* depthwise: bands at the end that are done in halves of their channels */
-    int ask_group;  /* bytes of a pixel that a wave stores together */
-    struct hd_head ask_head;
+        ask_rest;  /* rows of the first and last band, fewer than of the others; 0 = even */
+    int ask_group; /* bytes of a pixel that a wave stores together */
     enum hd_order ask_order;
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
      * for a chain */
@@ -233,16 +224,15 @@ struct hd_tiling {
     uint32_t ring_vx; /* of ring_in, for layers whose operand VX reads; 0 = they share it with those
                          whose operand MX reads */
 
-    int th, tw;          /* output rows and columns of a pixel tile */
-    int first_th;        /* rows of the first band of tiles, at most th */
-    int nb;              /* output tiles (of N channels) per weight chunk */
-    int cwb;             /* words per tap of a reduction block; == cw when not split */
-    bool parts;          /* of the operand, too, come with each such block, not all with a tile */
-    bool turns;          /* MOVE: by `turned` */
-    bool chunk_outer;    /* weight chunk loop outside the pixel loop */
-    bool wave;           /* tiles and chunks in turn; weights and input stay */
-    bool weights_stay;   /* all chunks fit in WM at once: loaded once */
-    struct hd_head head; /* of a wave */
+    int th, tw;        /* output rows and columns of a pixel tile */
+    int first_th;      /* rows of the first band of tiles, at most th */
+    int nb;            /* output tiles (of N channels) per weight chunk */
+    int cwb;           /* words per tap of a reduction block; == cw when not split */
+    bool parts;        /* of the operand, too, come with each such block, not all with a tile */
+    bool turns;        /* MOVE: by `turned` */
+    bool chunk_outer;  /* weight chunk loop outside the pixel loop */
+    bool wave;         /* tiles and chunks in turn; weights and input stay */
+    bool weights_stay; /* all chunks fit in WM at once: loaded once */
 
     int chain_first, chain_last; /* tags: layers whose tiles are issued in turn (mem/chain.c) */
     bool beside;                 /* of a chain of two, whose tiles do not wait for each other */
@@ -275,7 +265,6 @@ struct hd_plan {
     size_t n_tilings, n_places;
     uint32_t xm_ring_bytes; /* part of XM for streamed tiles, of layers that do not roll */
     uint64_t arena_bytes;
-    bool halves; /* sums of tiles lie in the halves of AM in turn, else one behind the other */
 };
 /* A plan of lo's layers and tensors in which nothing is chosen; a copy of one. Owned by the arena.
  */
@@ -389,20 +378,10 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     size_t most_ops;     /* of what was estimated */
     uint8_t *image;
     size_t image_bytes, cap_image;
-    uint8_t *params; /* PM words of matrix and depthwise layers, until they are in the image */
-    size_t params_bytes, cap_params;
-    /* per step: weights of several layers come together (sched/ahead.c): PM words of layers from
-     * this one on, minus 1; 0 = of none, nor WM words */
-    size_t *join;
 };
 
 /* Appends zeroed bytes to the image at a multiple of HD_CODE_ALIGN; returns the offset. */
 size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
-/* The same of lo->params, at a multiple of what LW may load from. When all layers are there, what
- * is in it goes into the image, words of equal form side by side, and p_offset becomes an offset of
- * that: so one load can bring those of several layers. */
-size_t hd_params_reserve(struct hd_lowering *lo, size_t bytes);
-void hd_params_to_image(struct hd_lowering *lo);
 
 /* Passes, in order. Each one's needs / gives / destroys stand with it. */
 hd_status hd_choose_layouts(struct hd_lowering *lo);

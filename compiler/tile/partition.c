@@ -24,30 +24,6 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes) {
     return at;
 }
 
-size_t hd_params_reserve(struct hd_lowering *lo, size_t bytes) {
-    size_t at = (size_t)hd_round_up((int64_t)lo->params_bytes, hd_axi_bytes(lo->m));
-    lo->params = hd_grow(lo->arena, lo->params, &lo->cap_params, at + bytes, 1);
-    lo->params_bytes = at + bytes;
-    return at;
-}
-
-void hd_params_to_image(struct hd_lowering *lo) {
-    for (int cut = 0; cut < 2; cut++) {
-        size_t at = hd_image_reserve(lo, 0), axi = hd_axi_bytes(lo->m);
-        for (size_t i = 0; i < lo->n_layers; i++) {
-            struct hd_layer *l = &lo->layers[i];
-            bool has = l->kind->weights;
-            if (!has || (l->pm_cut > 0) != cut) continue;
-            size_t bytes = (size_t)l->nts * hd_layer_pm_bytes(l, lo->m);
-            lo->image = hd_grow(lo->arena, lo->image, &lo->cap_image, at + bytes, 1);
-            memcpy(lo->image + at, lo->params + l->p_offset, bytes);
-            l->p_offset = at;
-            lo->image_bytes = at + bytes;
-            at = (size_t)hd_round_up((int64_t)(at + bytes), (int64_t)axi);
-        }
-    }
-}
-
 static bool same_storage(const struct hd_mtensor *a, const struct hd_mtensor *b) {
     return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c && a->rows == b->rows;
 }
@@ -447,6 +423,5 @@ hd_status hd_partition(struct hd_lowering *lo) {
     }
     mark_borders(&p);
     hd_share_uses(lo);
-    hd_params_to_image(lo);
     return HD_OK;
 }

@@ -273,22 +273,6 @@ void hd_choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
     choose_chunks(lo, lt);
 }
 
-/* The head of a wave, if that is asked for: windows of rows that share none, and accumulators that
- * are all there at a time. */
-static void choose_head(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
-    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
-    const struct hd_placement *yp = &lo->plan.places[l->out];
-    const struct hd_head *h = &lt->ask_head;
-    bool plain = l->ppw == 1 && !l->im2col && l->uy * l->ux == 1 && l->groups == 1 &&
-                 (l->kh - 1) * l->dy + 1 <= l->sy;
-    bool whole =
-        lt->tw == l->ow && x->n == 1 && x->base < 0 && !x->has_parts && x->comes_in && yp->resident;
-    bool fits = (int64_t)l->oh * lt->tw * l->nts <= hd_half_am(lo->m) && h->words < l->cw &&
-                h->first + h->body <= l->oh;
-    lt->head = lt->wave && plain && whole && fits ? *h : (struct hd_head){0};
-}
-
 static void choose_order(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
@@ -304,7 +288,6 @@ static void choose_order(const struct hd_lowering *lo, struct hd_tiling *lt) {
         lt->chunk_outer = lt->ask_order == HD_ORDER_CHUNK_OUTER;
     if (lt->parts) lt->chunk_outer = true; /* a tile of all results need not fit */
     lt->wave = lt->ask_order == HD_ORDER_WAVE && lt->weights_stay && xp->resident;
-    choose_head(lo, lt);
 }
 
 static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why);

@@ -131,7 +131,7 @@ void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t
     size_t per_channel =
         (size_t)(lo->tensors[l->in[0]].c / l->groups) * (size_t)(l->up[0].k * l->up[1].k);
     l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
-    l->p_offset = hd_params_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
+    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++)
         for (int i = 0; i < subs; i++) {
             uint32_t sum = 0;
@@ -141,7 +141,7 @@ void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t
                               oc, i, plane);
             uint32_t b = (uint32_t)bias[oc] - (uint32_t)l->pad_value * sum;
             size_t word = (size_t)(oc / n) * (size_t)l->pm_words + (size_t)i;
-            uint8_t *p = lo->params + l->p_offset + (word * (size_t)n + (size_t)(oc % n)) * 8;
+            uint8_t *p = lo->image + l->p_offset + (word * (size_t)n + (size_t)(oc % n)) * 8;
             memcpy(p, &b, 4);
             memcpy(p + 4, &scale[n_scale == 1 ? 0 : oc], 4);
         }
