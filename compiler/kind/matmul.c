@@ -333,7 +333,10 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
         return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
     }
-    q.am = hd_low_accumulators(w, (int64_t)n * t->th * t->tw);
+    /* MX writes a bank while VX reads it, but one that it reads, too, waits */
+    int64_t words = (int64_t)n * t->th * t->tw;
+    bool adds = lt->cwb < l->cw || l->planes > 1;
+    q.am = adds ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
     for (q.c = 0; q.c < l->cw; q.c += lt->cwb) {
         q.cw = (int)hd_min(lt->cwb, l->cw - q.c);
         if (lt->parts) TRY(load_part(w, t, &q));

@@ -126,20 +126,6 @@ static int columns_apart(const struct hd_lowering *lo, struct hd_placement *tp,
     return apart / lo->m->n <= INT16_MAX ? (int)apart : 0;
 }
 
-/* The same of a tensor that may stay whole, of which only b reads what one product makes. */
-static int whole_apart(const struct hd_lowering *lo, struct hd_placement *tp,
-                       const struct hd_layer *b) {
-    const struct hd_mtensor *t = tp->t;
-    bool alone = t->base < 0 && !t->has_parts && t->def >= 0 && t->last == b->tag && !t->comes_in &&
-                 !t->goes_out && !t->read_from_dram;
-    if (!alone || !lo->layers[t->def].kind->product ||
-        lo->layers[t->def].uy * lo->layers[t->def].ux > 1)
-        return 0;
-    for (int i = t->def + 1; i < t->last; i++)
-        if (reads(lo, &lo->layers[i], b->in[0])) return 0;
-    return columns_apart(lo, tp, b);
-}
-
 /* Slots for what is read, written and one tile ahead. */
 static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
     for (size_t i = first; i <= last; i++)
@@ -200,9 +186,5 @@ void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
             roll_chain(lo, i, last);
         else
             choose_rows(lo, i, last, 0);
-    }
-    for (size_t i = 0; i < lo->n_layers; i++) {
-        struct hd_placement *tp = &lo->plan.places[lo->layers[i].in[0]];
-        if (!tp->roll) tp->apart = whole_apart(lo, tp, &lo->layers[i]);
     }
 }

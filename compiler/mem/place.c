@@ -109,7 +109,7 @@ static int64_t below_rings(const struct hd_lowering *lo, int from, int to) {
 static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans, size_t n) {
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
     for (size_t i = 0, k = 0; i < lo->n_tensors; i++) {
-        struct hd_mtensor *t = &lo->tensors[ids[i]];
+        const struct hd_mtensor *t = &lo->tensors[ids[i]];
         struct hd_placement *tp = &lo->plan.places[ids[i]];
         if (t->base >= 0 || !tp->resident) continue;
         struct hd_room *s = &spans[k++];
@@ -153,10 +153,6 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
         struct hd_room s = {
             0, hd_mtensor_xm_bytes(tp), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
         s.at = fit(lo, spans, n, t, &s);
-        if (s.at < 0 && tp->apart && !tp->roll) {
-            tp->apart = 0, s.bytes = hd_mtensor_xm_bytes(tp);
-            s.at = fit(lo, spans, n, t, &s);
-        }
         tp->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                        !t->never_resident;
         if (!tp->resident) tp->roll = tp->mirror = tp->slot_of_0 = tp->apart = 0;

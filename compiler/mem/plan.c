@@ -73,8 +73,7 @@ static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int pla
     hd_part_rings(lo);
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_tiling *lt = &lo->plan.tilings[i];
-        lt->ask_tiles = lt->ask_first = lt->ask_rest = lt->ask_group = lt->ask_nb = 0,
-        lt->ask_order = HD_ORDER_ANY;
+        lt->ask_tiles = lt->ask_nb = 0, lt->ask_order = HD_ORDER_ANY;
         hd_status one = hd_choose_tiles(lo, lt);
         if (one != HD_OK) s = one;
     }

@@ -19,15 +19,14 @@ struct window { /* chain [first, end) within the layers [from, to) that are esti
 };
 
 struct asked {
-    int tiles, first_rows, last_rows, group, nb;
+    int tiles, nb;
     enum hd_order order;
     uint32_t ring_in, ring_vx;
 };
 
 static struct asked get(const struct hd_lowering *lo, const struct window *w) {
     const struct hd_tiling *lt = &lo->plan.tilings[w->first];
-    return (struct asked){lt->ask_tiles, lt->ask_first, lt->ask_rest, lt->ask_group,
-                          lt->ask_nb,    lt->ask_order, lt->ring_in,  lt->ring_vx};
+    return (struct asked){lt->ask_tiles, lt->ask_nb, lt->ask_order, lt->ring_in, lt->ring_vx};
 }
 
 /* The chain is tiled as asked; false when it does not fit. */
@@ -35,8 +34,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
     for (size_t i = w->first; i < w->end; i++) {
         struct hd_layer *l = &lo->layers[i];
         struct hd_tiling *lt = &lo->plan.tilings[i];
-        lt->ask_tiles = q->tiles, lt->ask_first = q->first_rows, lt->ask_rest = q->last_rows,
-        lt->ask_group = q->group, lt->ask_nb = q->nb, lt->ask_order = q->order;
+        lt->ask_tiles = q->tiles, lt->ask_nb = q->nb, lt->ask_order = q->order;
         lt->ring_in = q->ring_in, lt->ring_vx = q->ring_vx;
         if (hd_choose_tiles(lo, lt) != HD_OK) {
             lo->too_big[l->node] = NULL; /* only like this */
@@ -64,12 +62,9 @@ static uint64_t tiling_of(const struct search *s) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     for (size_t i = s->w.first; i < s->w.end; i++) {
         const struct hd_tiling *lt = &s->lo->plan.tilings[i];
-        const int64_t v[] = {lt->th,      lt->first_th,
-                             lt->tw,      lt->nb,
-                             lt->cwb,     lt->chunk_outer + 2 * lt->parts,
-                             lt->wave,    lt->weights_stay,
-                             lt->ring_in, lt->wave ? lt->ask_group : 0,
-                             lt->ring_vx};
+        const int64_t v[] = {
+            lt->th,   lt->tw,           lt->nb,      lt->cwb,    lt->chunk_outer + 2 * lt->parts,
+            lt->wave, lt->weights_stay, lt->ring_in, lt->ring_vx};
         for (size_t k = 0; k < sizeof v / sizeof *v; k++)
             h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
     }
@@ -96,31 +91,6 @@ static void search_tiles(struct search *s) {
     struct asked q = s->best;
     for (int i = 0; i < N_TILES; i++) {
         q.tiles = tiles[i];
-        consider(s, q);
-    }
-}
-
-/* A short layer begins sooner with a small tile and is done sooner after a small one. */
-static void search_ends(struct search *s) {
-    int oh = s->lo->layers[s->w.first].oh;
-    if (s->w.end - s->w.first > 1 || s->cycles > SHORT / 2) return;
-    for (int first = 0; first < 4; first++)
-        for (int last = 0; last < 4; last++)
-            for (int i = first || last ? 1 : 0; i < N_TILES; i++) {
-                struct asked q = s->best;
-                q.tiles = tiles[i];
-                q.first_rows = first ? (int)hd_ceil_div(oh, 2 << first) : 0;
-                q.last_rows = last ? (int)hd_ceil_div(oh, 4 << last) : 0;
-                consider(s, q);
-            }
-}
-
-/* How much of a pixel a wave stores at once: early, or in long bursts. */
-static void search_groups(struct search *s) {
-    if (!s->lo->plan.tilings[s->w.first].wave || s->w.end - s->w.first > 1) return;
-    for (int bytes = 16; bytes <= 256; bytes *= 2) {
-        struct asked q = s->best;
-        q.group = bytes;
         consider(s, q);
     }
 }
@@ -216,9 +186,6 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_parts(&s);
         search_ring(&s);
         search_tiles(&s);
-        search_groups(&s);
-        search_ends(&s);
-        search_groups(&s);
         tile_again(lo, &s.w, &s.best);
         if (whole < LONG) { /* what is better here may be worse further on */
             int64_t now = hd_estimate_layers(lo, from, to);

@@ -19,7 +19,7 @@
 
 static struct hd_tile sized(const struct hd_tiling *lt, struct hd_tile t) {
     const struct hd_layer *l = lt->l;
-    t.th = (int)hd_min(t.y ? lt->th : lt->first_th, l->oh - t.y);
+    t.th = (int)hd_min(lt->th, l->oh - t.y);
     t.tw = (int)hd_min(lt->tw, l->ow - t.x);
     return t;
 }
@@ -35,8 +35,7 @@ static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     for (int img = 0; img < hd_low_tensor(w, l->out)->n; img++)
         for (int i = 0; i < hd_layer_bands(lt); i++)
             for (int x = 0; x < l->ow; x += lt->tw)
-                TRY(one_tile(w, (struct hd_tile){.img = img, .y = hd_layer_band(lt, i), .x = x},
-                             only_nt));
+                TRY(one_tile(w, (struct hd_tile){.img = img, .y = i * lt->th, .x = x}, only_nt));
     return HD_OK;
 }
 
@@ -46,7 +45,7 @@ static struct hd_tile tile_at(const struct hd_tiling *lt, int index) {
     int across = (int)hd_ceil_div(l->ow, lt->tw), down = hd_layer_bands(lt);
     return sized(lt, (struct hd_tile){.number = index,
                                       .img = index / (across * down),
-                                      .y = hd_layer_band(lt, index / across % down),
+                                      .y = index / across % down * lt->th,
                                       .x = index % across * lt->tw});
 }
 
@@ -87,8 +86,7 @@ static hd_status layer_wave(struct hd_lowerer *w) {
     const struct hd_tiling *lt = w->lt;
     int chunks = (int)hd_ceil_div(l->nts, lt->nb);
     int tiles = (int)tiles_of(w, lt);
-    int bytes = lt->ask_group ? lt->ask_group : STORE_BYTES;
-    w->group = (int)hd_max(1, bytes / (lt->nb * (int)w->m->n));
+    w->group = (int)hd_max(1, STORE_BYTES / (lt->nb * (int)w->m->n));
     w->groups = (int)hd_ceil_div(chunks, w->group);
     w->to_come = hd_new_array(w->s.arena, int, (size_t)(tiles * w->groups));
     for (int i = 0; i < tiles * w->groups; i++)
@@ -196,7 +194,7 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
     const struct hd_layer *l = s[k].l;
     const struct hd_tiling *lt = s[k].lt;
     while (s[k].next_y < rows) {
-        int y = s[k].next_y, th = (int)hd_min(y ? lt->th : lt->first_th, l->oh - y);
+        int y = s[k].next_y, th = (int)hd_min(lt->th, l->oh - y);
         int last = hd_layer_row(l, y) + hd_layer_rows(l, th);
         int above = k > 0 ? (int)hd_min(last + s[k - 1].lt->th, s[k - 1].l->oh) : 0;
         if (k > 0) TRY(issue_rows(w, s, k - 1, above));
@@ -262,8 +260,8 @@ static void init_rings(struct hd_lowerer *w) {
     w->wm = (struct hd_ring){0, hd_wm_words(m), 0};
     w->pm = (struct hd_ring){0, hd_pm_words(m), 0};
     w->tm = (struct hd_ring){0, HD_TM_TABLES, 0};
-    int64_t half = hd_am_words(m) / 2;
-    w->am[0] = (struct hd_ring){0, half, 0}, w->am[1] = (struct hd_ring){half, half, 0};
+    w->am = (struct hd_ring){0, hd_am_words(m), 0};
+    w->am_next[1] = hd_am_words(m) / 2;
 }
 
 /* Operations of the chains of `step` among layers [first, end). */

@@ -62,12 +62,11 @@ struct hd_lowerer {
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
     const struct hd_tiling *lt;
-    struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm;
+    struct hd_ring xm_in[HD_RINGS_IN], xm_out, wm, pm, tm, am;
     enum hd_ring_in in;                    /* of the layer in work: of its first view */
     struct hd_last_tile last[HD_RINGS_IN]; /* of xm_in */
     struct hd_view to_load[2];             /* what is loaded of each view of the tile */
-    struct hd_ring am[2]; /* halves of AM, in turn: MX writes one while VX reads the other */
-    bool am_second;       /* the next sums take the second */
+    int64_t am_next[2];                    /* of AM, in each of its halves */
     int *loaded;  /* per mtensor: rows, padding included, of a resident one from outside that are
                      loaded */
     bool *staged; /* per mtensor: stored as words by its reader */
@@ -143,7 +142,8 @@ const struct hd_placement *hd_low_whole_place(const struct hd_lowerer *w, int id
 /* lw.load of n1 runs of words of the image into WM, PM or TM; hd_sched_end is the caller's. */
 void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                        int n1, int64_t s1, int64_t d1);
-/* AM words of a tile, in the two banks in turn. */
+/* AM words of a tile, in the two banks in turn: of one whose operations read what they have
+ * written. Sums that are complete when they are written take the ring `am` as it comes. */
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words);
 
 /* vx.map: clamp and zero point of the result; operand A as the layer's first input. */

@@ -405,9 +405,14 @@ hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, i
 }
 
 int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
-    struct hd_ring *half = &w->am[w->am_second];
-    w->am_second = !w->am_second;
-    return hd_ring_take(half, words);
+    struct hd_ring *all = &w->am, half = *all;
+    half.size /= 2;
+    bool second = all->next > half.size; /* the last place ends there */
+    if (!second) half.first = half.size;
+    int64_t at = w->am_next[!second];
+    if (at + words > half.first + half.size) at = half.first;
+    w->am_next[!second] = all->next = at + words;
+    return at;
 }
 
 /* Two views of a tile of packed pixels, whole words of each. */

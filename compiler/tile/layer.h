@@ -214,9 +214,6 @@ struct hd_tiling {
     int chain_th;   /* rows of a tile that suit its chain (mem/chain.c); 0 = it is alone */
     int roll_th;    /* the same when the chain rolls, else 0 */
     int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
-    int ask_first,
-        ask_rest;  /* rows of the first and last band, fewer than of the others; 0 = even */
-    int ask_group; /* bytes of a pixel that a wave stores together */
     enum hd_order ask_order;
     /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
      * for a chain */
@@ -225,7 +222,6 @@ struct hd_tiling {
                          whose operand MX reads */
 
     int th, tw;        /* output rows and columns of a pixel tile */
-    int first_th;      /* rows of the first band of tiles, at most th */
     int nb;            /* output tiles (of N channels) per weight chunk */
     int cwb;           /* words per tap of a reduction block; == cw when not split */
     bool parts;        /* of the operand, too, come with each such block, not all with a tile */
@@ -503,9 +499,8 @@ int64_t hd_weight_pixels(const struct hd_lowering *lo, const struct hd_tiling *l
                          const char **out_why);
 const char *hd_pixel_too_large(const struct hd_lowering *lo, const struct hd_tiling *lt);
 
-/* Bands of tiles down an image, and the first row of band i. */
+/* Bands of tiles down an image. */
 int hd_layer_bands(const struct hd_tiling *lt);
-int hd_layer_band(const struct hd_tiling *lt, int i);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt);
 enum hd_chains { HD_CHAINS_NONE, HD_CHAINS_WHOLE, HD_CHAINS_ROLLING };
 void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind);

@@ -220,13 +220,9 @@ static int even(int all, int64_t n, int block) {
     return (int)hd_min(all, hd_round_up(hd_ceil_div(all, n), block));
 }
 
-int hd_layer_band(const struct hd_tiling *lt, int i) {
-    return i ? lt->first_th + (i - 1) * lt->th : 0;
-}
-
 int hd_layer_bands(const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    return 1 + (int)hd_ceil_div(hd_max(0, l->oh - lt->first_th), lt->th);
+    return (int)hd_ceil_div(l->oh, lt->th);
 }
 
 /* Enough tiles for overlap, of even height; an image of too few rows (one that is a sequence) is
@@ -238,17 +234,9 @@ void hd_split_for_overlap(struct hd_tiling *lt) {
     bool each = l->kind->product && (lt->parts || lt->cwb < l->cw);
     if (each) wanted = 1; /* weights come for each tile */
     if (lt->ask_tiles) wanted = lt->ask_tiles;
-    int most = lt->th;
     if (lt->tw == l->ow) lt->th = (int)hd_min(lt->th, even(l->oh, wanted, block_rows(lt)));
     if (lt->own_ring && !lt->ask_tiles) lt->th = (int)hd_min(lt->th, lt->chain_th);
-    int64_t bands = hd_ceil_div(l->oh, lt->th);
-    lt->th = even(l->oh, bands, block_rows(lt));
-    int ends = lt->ask_first + lt->ask_rest, n = (lt->ask_first > 0) + (lt->ask_rest > 0);
-    bool uneven =
-        ends && ends < l->oh && bands > n && block_rows(lt) == 1; /* those between are even */
-    int64_t between = hd_max(bands, hd_min(wanted, l->oh)) - n;
-    if (uneven && even(l->oh - ends, between, 1) <= most) lt->th = even(l->oh - ends, between, 1);
-    lt->first_th = uneven && lt->ask_first ? (int)hd_min(lt->ask_first, lt->th) : lt->th;
+    lt->th = even(l->oh, hd_layer_bands(lt), block_rows(lt));
     int64_t across = l->oh < TILES_WANTED ? hd_ceil_div(wanted, hd_layer_bands(lt)) : 1;
     lt->tw = even(l->ow, hd_max(across, hd_ceil_div(l->ow, lt->tw)), l->ux);
     if (l->ppw > 1 && lt->tw < l->ow)
@@ -295,7 +283,7 @@ static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, 
 /* The tile of a layer in a rolling chain: whole rows, as many as the chain says. */
 static hd_status roll_tile(struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    lt->tw = l->ow, lt->first_th = lt->th = (int)hd_min(lt->roll_th, l->oh);
+    lt->tw = l->ow, lt->th = (int)hd_min(lt->roll_th, l->oh);
     int64_t pixels = (int64_t)lt->tw * lt->th;
     if (l->kind->product) {
         if (pixels > hd_half_am(lo->m)) return does_not_fit(lo, l, "rows of a chain");

@@ -96,26 +96,6 @@ static void two_columns_a_cycle(void **state) {
     hd_ctx_destroy(ctx);
 }
 
-/* The same of a tensor that stays whole on chip. */
-static void two_columns_of_whole_tensors(void **state) {
-    (void)state;
-    hd_ctx *ctx = hd_ctx_create();
-    static const char *const machines[] = {"tiny", "base", "big"};
-    for (int m = 0; m < 3; m++) {
-        bool whole = false; /* in some of them; others roll */
-        for (int64_t w = 12; w < 16; w++)
-            for (int64_t kernel = 2; kernel <= 3; kernel++) {
-                hd_graph *g = narrowed(ctx, 11, w, 8, (int64_t[]){kernel, kernel}, w % 2);
-                hd_model *model = golden_is_iss(ctx, g, machines[m], 64);
-                for (int i = 0; i < model->n_places; i++)
-                    whole = whole || (model->places[i].apart && !model->places[i].rolling);
-                hd_model_destroy(model);
-            }
-        assert_true(whole);
-    }
-    hd_ctx_destroy(ctx);
-}
-
 /* Of 4 pixels a word every second window of 3, with stride 1 or 2, is in two words; of words that
  * begin 2 pixels later it is in one. */
 static void pixels_come_twice(void **state) {
@@ -141,7 +121,6 @@ static void pixels_come_twice(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pools_beside_products), cmocka_unit_test(padding_below),
-        cmocka_unit_test(two_columns_a_cycle), cmocka_unit_test(two_columns_of_whole_tensors),
-        cmocka_unit_test(pixels_come_twice)};
+        cmocka_unit_test(two_columns_a_cycle), cmocka_unit_test(pixels_come_twice)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
