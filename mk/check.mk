@@ -7,7 +7,7 @@ SIZED = $(sort $(shell find $(wildcard $(FOLDERS)) hw mk scripts -type f ! -name
           \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.sv*' -o -name '*.py' -o -name '*.js' \
           -o -name '*.mk' -o -name '*.sh' -o -name '*.awk' \)))
 
-check: check-layers check-size check-headers check-clang check-gen check-docs lint-c lint-rtl ## all static checks
+check: check-layers check-size check-headers check-clang check-gen check-docs lint-c lint-rtl check-repeats ## all static checks
 
 check-layers: heddle ## no folder includes from, or calls, a layer above it; docs/architecture.md says so
 	$(Q)python3 scripts/check_layers.py test/layers.txt docs/architecture.md $(B) $(ALL_C) $(sort $(shell find $(FOLDERS) -name '*.cc' 2> /dev/null))
@@ -53,4 +53,8 @@ lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(R
 	$(Q)verilator --lint-only -Wall --assert +define+HD_CHECKS $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
 	    $(call PKGS,$*) $(RTL_SRCS)
 
-.PHONY: check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl
+REPEATS := 40
+check-repeats: ## text of hw/rtl that repeats but for names: at most REPEATS runs of six lines
+	$(Q)python3 scripts/repeats.py --limit $(REPEATS)
+
+.PHONY: check-repeats check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl

@@ -2,9 +2,10 @@
 //
 // Per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one write, MX > VX > LX.
 // ST and LX move chunks of AxiBytes inside a word, LX with byte enables of whole lanes. MX is
-// always granted. Read data is valid 2 cycles after the grant and holds until the data of the
-// port's next grant; a write is visible to reads granted in the next cycle. Addresses lie inside
-// the memory.
+// always granted. Addresses lie inside the memory.
+// Latency: read data 2 cycles after the grant, held until the data of the port's next grant; a write is visible to
+// reads granted in the next cycle. Throughput: a word or chunk per port and cycle. Stalls: the bank of the word is taken
+// by a port before it; the request holds until its grant.
 module hd_am #(
   parameter int unsigned N        = hd_cfg_pkg::N,
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,

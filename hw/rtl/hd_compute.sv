@@ -1,4 +1,5 @@
-// The compute side: XM, AM, PM, matrix unit (with WM) and vector unit. Wiring only.
+// The compute side: XM, AM, PM, matrix unit (with WM) and vector unit. Wiring only: latency, throughput and stalls are
+// those of the modules inside. A reset stops both units and forgets their operations; memories keep their contents.
 module hd_compute #(
   parameter int unsigned K        = hd_cfg_pkg::K,
   parameter int unsigned N        = hd_cfg_pkg::N,

@@ -1,7 +1,8 @@
 // The machine without its registers: fetch, issue, semaphores, a front per unit, the DMA engines and
 // the compute side. Wiring, the choice of the first error, and the watchdog.
 //
-// Works from reset while stop_i is low. After stop_i the fronts hold their state for the registers,
+// Guarantees: one error at most, that of the lowest unit (err_o, done_o: until reset); no cycle is added
+// to those of the modules inside, and nothing here stalls them. Works from reset while stop_i is low. After stop_i the fronts hold their state for the registers,
 // the compute side is in reset, and drained_o rises when every open AXI burst has ended.
 `include "hd_assert.svh"
 

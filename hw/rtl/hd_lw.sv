@@ -2,9 +2,10 @@
 // column-wise: K runs, one for each row in DRAM, fill a column each. Where N is less than AxiBytes, a beat of a
 // column-wise run holds one word's part, N bytes.
 //
-// One beat per cycle; a beat is always taken, since the memories always take a write. Works ahead with
-// its addresses, into the next operation too, until 16 bursts are open. op_done_o comes 1 cycle after
-// the operation's last write. Stalls: no beat. An error ends the work until reset.
+// Works ahead with its addresses, into the next operation too. Latency: LwRequestCycles from an operation
+// to its first request; done comes 1 cycle after its last write. Throughput: a beat a cycle; a beat is
+// always taken, since the memories always take a write. Stalls: no beat, OpenBursts are open. An error
+// ends the work until reset.
 `include "hd_assert.svh"
 
 module hd_lw #(

@@ -1,8 +1,8 @@
 // Activation load: runs lx.load, DRAM -> XM or AM. Address side, records, data side.
 //
 // Accepts the next operation when the addresses of the last run have been made, so its reads are on
-// their way while data still comes. From acceptance to the first AR: 4 cycles. See hd_lx_gen and
-// hd_lx_data for throughput and stalls.
+// their way while data still comes. Latency: LxRequestCycles from an operation to its first request.
+// Throughput: a run a cycle, a chunk a cycle. Stalls: those of hd_lx_gen and hd_lx_data.
 module hd_lx #(
   parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
   parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes

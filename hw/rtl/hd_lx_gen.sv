@@ -1,9 +1,11 @@
 // Address side of LX: walks the runs of lx.load, finds the valid part of each, checks it, asks for its
 // beats and passes a record of the run to the data side (hd_lx_data). Works ahead of the data, into
-// the next operation too, until 16 bursts are open or the records are full.
+// the next operation too.
 //
-// One run per cycle when its valid part is one burst. An illegal run becomes a record with an error
-// code, after which nothing follows until reset.
+// Latency: LxRequestCycles from an operation to its first request, one more for each joined loop.
+// Throughput: a run a cycle when its valid part is one burst. Stalls: OpenBursts are open, the records
+// are full, AR not taken. An illegal run becomes a record with an error code, after which nothing
+// follows until reset.
 `include "hd_assert.svh"
 
 module hd_lx_gen #(

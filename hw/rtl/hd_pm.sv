@@ -1,7 +1,8 @@
 // Parameter memory: words of 8 bytes per lane (int32 bias, binary32 scale), written in parts of
 // AxiBytes by LW, read whole by VX.
 //
-// Read data is valid 2 cycles after read_i and holds until the data of the next read. Never stalls.
+// Latency: read data 2 cycles after read_i, held until the data of the next read. Throughput: a read and a write a
+// cycle. Never stalls.
 `include "hd_assert.svh"
 
 module hd_pm #(

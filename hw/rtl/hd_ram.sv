@@ -1,6 +1,6 @@
 // Memory with one read and one write port, byte enables of BeBits. Maps to block RAM.
 //
-// Latency 1 cycle; rdata_o holds until the next read. A read in the cycle of a write to the same
+// Latency 1 cycle, a read and a write a cycle; rdata_o holds until the next read. A read in the cycle of a write to the same
 // word gives the old word. Never stalls.
 module hd_ram #(
   parameter int unsigned Width  = 64,

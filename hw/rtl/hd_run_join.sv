@@ -1,8 +1,8 @@
 // Joins the runs of a strided transfer that continue each other both in DRAM and on chip, so that they
 // become long bursts.
 //
-// load_i takes an operation; from the next cycle on ready_o says that nothing is left to join, which
-// takes one cycle per joined loop. A run of more than 2^24 - 1 units becomes 2^24 - 1, which no memory
+// load_i takes an operation; from the next cycle on ready_o says that nothing is left to join. Latency:
+// 1 cycle, and one per joined loop; throughput: an operation in as many cycles; it never stalls. A run of more than 2^24 - 1 units becomes 2^24 - 1, which no memory
 // holds; what is joined to it is not defined. Until the next load_i the outputs stay.
 module hd_run_join #(
   parameter int unsigned LocBits = 28

@@ -3,7 +3,8 @@
 // want_i with a mask: grant_o in the same cycle when every semaphore of the mask is above zero, and
 // those drop by one at the end of it. A request is held back while a lower unit, whose whole mask is
 // above zero, wants one of its semaphores. signal_i increments at the end of the cycle. A count above
-// 255 becomes 255 and raises overflow_o of a unit that signalled it in the next cycle. No other stalls.
+// 255 becomes 255 and raises overflow_o of a unit that signalled it in the next cycle. Latency: a signal is seen by
+// a request of the next cycle. Throughput: every unit in every cycle. No other stalls.
 // No path goes from one unit's grant to the next unit's: that chain was 19 LUTs long. Counts lie bit by
 // bit, bit i of all 32 side by side, so that all are added in a few operations of a simulator.
 `include "hd_assert.svh"

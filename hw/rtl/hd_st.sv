@@ -1,8 +1,9 @@
 // Store: runs st.store, XM or AM -> DRAM. Address side, data side, responses.
 //
 // Accepts the next operation when the addresses of the last run have been made. An operation is done
-// when the response to its last burst has come; up to 16 bursts are open. See hd_st_gen and hd_st_data
-// for throughput and stalls. An error ends the work until reset.
+// when the response to its last burst has come. Latency: StAddressCycles from an operation to AW.
+// Throughput: a run a cycle, a beat a cycle. Stalls: those of hd_st_gen and hd_st_data, and StoreRecords
+// bursts that have no response. An error ends the work until reset.
 `include "hd_assert.svh"
 
 module hd_st #(

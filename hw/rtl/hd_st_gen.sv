@@ -2,9 +2,9 @@
 // records to the reading side (XM), the packing side (W) and the response side (B). Of a saturating
 // store it counts bytes of AM as the bytes that they become.
 //
-// One run per cycle when it is one burst. At most 16 bursts are open, from the address to the
-// response. An illegal run becomes a response record with an error code, after which nothing follows
-// until reset.
+// Latency: StAddressCycles from an operation to AW, one more for each joined loop. Throughput: a run a
+// cycle when it is one burst. Stalls: AW not taken, a list of records is full. An illegal run becomes a
+// response record with an error code, after which nothing follows until reset.
 `include "hd_assert.svh"
 
 module hd_st_gen #(

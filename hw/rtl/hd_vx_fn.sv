@@ -35,24 +35,14 @@ module hd_vx_fn #(
   logic       half3_q, half4_q;  // half of a function from -1 to 1, and a half
   logic       odd3_q, odd4_q;    // the sign of the argument is that of the value
 
-  logic               minus1 [Lanes];
-  logic               minus2 [Lanes];
-  logic               minus3 [Lanes];
-  logic               minus4 [Lanes];
-  logic               minus5 [Lanes];
-  logic               minus6 [Lanes];
-  logic               minus7 [Lanes];
+  logic               minus1 [Lanes], minus2 [Lanes], minus3 [Lanes], minus4 [Lanes], minus5 [Lanes],
+                      minus6 [Lanes], minus7 [Lanes];
   logic signed [8:0]  e1     [Lanes];
   logic signed [8:0]  e2     [Lanes];
   logic [22:0]        m1     [Lanes];
   logic [22:0]        m2     [Lanes];
-  logic [1:0]         fix1   [Lanes];
-  logic [1:0]         fix2   [Lanes];
-  logic [1:0]         fix3   [Lanes];
-  logic [1:0]         fix4   [Lanes];
-  logic [1:0]         fix5   [Lanes];
-  logic [1:0]         fix6   [Lanes];
-  logic [1:0]         fix7   [Lanes];
+  logic [1:0]         fix1   [Lanes], fix2   [Lanes], fix3   [Lanes], fix4   [Lanes], fix5   [Lanes],
+                      fix6   [Lanes], fix7   [Lanes];
   logic [32:0]        num2   [Lanes];  // the argument, x * log2(e) for exp, before its shift
   logic [5:0]         shift2 [Lanes];
   logic               far2   [Lanes];  // beyond all tables

@@ -190,21 +190,12 @@ module hd_vx_lanes #(
   end
 
   // ---- integer part: select (1), reduce (2), bias (3) -------------------------------------------
-  logic [31:0]     ta   [N];
-  logic [31:0]     tb   [N];
-  logic [31:0]     pb   [N];  // bias
-  logic [31:0]     ps   [N];  // scale of A
-  logic [31:0]     acc  [N];
-  logic [31:0]     tb2  [N];
-  logic [31:0]     pb2  [N];
-  logic [31:0]     ps2  [N];
-  logic [31:0]     to1  [N];        // of a dw: what its sum adds to, and that a cycle later
-  logic [31:0]     to2  [N];
-  logic [31:0]     tree [N];        // across lanes, within groups
-  logic [31:0]     part [N/Group];  // of a group
-  logic [31:0]     tb_l [N];
-  logic [31:0]     pb_l [N];
-  logic [31:0]     ps_l [N];
+  logic [31:0]     ta   [N], tb   [N], pb   [N], ps   [N];  // A, B, bias, scale of A
+  logic [31:0]     acc  [N], tb2  [N], pb2  [N], ps2  [N];  // a cycle later
+  logic [31:0]     tb_l [N], pb_l [N], ps_l [N];            // beside what goes across lanes
+  logic [31:0]     to1  [N], to2  [N];  // of a dw: what its sum adds to, and that a cycle later
+  logic [31:0]     tree [N];            // across lanes, within groups
+  logic [31:0]     part [N/Group];      // of a group
   logic [32*N-1:0] ta_q, tb_q, scale3_q, scale4_q, scale5_q;
 
   // Its own inverse: the order of binary32 becomes that of int32.
@@ -279,13 +270,13 @@ module hd_vx_lanes #(
     else if (map_valid) begin
       for (int unsigned n = 0; n < N; n++)
         unique case (a_kind[d_slot_i])
-          hd_isa_pkg::VxKindAmInt32:   ta[n] = a_am_i[32 * n +: 32] + a_imm[d_slot_i];
+          hd_isa_pkg::VxKindAmInt32: ta[n] = a_am_i[32 * n +: 32] + a_imm[d_slot_i];
           hd_isa_pkg::VxKindAmF32:   ta[n] = a_am_i[32 * n +: 32];
-          hd_isa_pkg::VxKindPmInt32:   ta[n] = pm_i[64 * n +: 32] + a_imm[d_slot_i];
+          hd_isa_pkg::VxKindPmInt32: ta[n] = pm_i[64 * n +: 32] + a_imm[d_slot_i];
           hd_isa_pkg::VxKindPmF32:   ta[n] = pm_i[64 * n +: 32];
-          hd_isa_pkg::VxKindXmInt8:    ta[n] = 32'(signed'(a_xm_i[8 * n +: 8])) + a_imm[d_slot_i];
-          hd_isa_pkg::VxKindXmUint8:    ta[n] = 32'(a_xm_i[8 * n +: 8]) + a_imm[d_slot_i];
-          default: ta[n] = a_imm[d_slot_i];
+          hd_isa_pkg::VxKindXmInt8:  ta[n] = 32'(signed'(a_xm_i[8 * n +: 8])) + a_imm[d_slot_i];
+          hd_isa_pkg::VxKindXmUint8: ta[n] = 32'(a_xm_i[8 * n +: 8]) + a_imm[d_slot_i];
+          default:                   ta[n] = a_imm[d_slot_i];
         endcase
       if (total[d_slot_i])
         for (int unsigned n = 0; n < N; n++) ta[n] = order(ta[n]);
@@ -297,13 +288,13 @@ module hd_vx_lanes #(
           pb[n] = pm_i[64 * n +: 32];
           ps[n] = scale_pm[d_slot_i] ? pm_i[64 * n + 32 +: 32] : a_scale[d_slot_i];
           unique case (b_kind[d_slot_i])
-            hd_isa_pkg::VxKindAmInt32:   tb[n] = b_am_i[32 * n +: 32] + b_imm[d_slot_i];
+            hd_isa_pkg::VxKindAmInt32: tb[n] = b_am_i[32 * n +: 32] + b_imm[d_slot_i];
             hd_isa_pkg::VxKindAmF32:   tb[n] = b_am_i[32 * n +: 32];
-            hd_isa_pkg::VxKindPmInt32:   tb[n] = pm_i[64 * n +: 32] + b_imm[d_slot_i];
+            hd_isa_pkg::VxKindPmInt32: tb[n] = pm_i[64 * n +: 32] + b_imm[d_slot_i];
             hd_isa_pkg::VxKindPmF32:   tb[n] = pm_i[64 * n +: 32];
-            hd_isa_pkg::VxKindXmInt8:    tb[n] = 32'(signed'(b_xm_i[8 * n +: 8])) + b_imm[d_slot_i];
-            hd_isa_pkg::VxKindXmUint8:    tb[n] = 32'(b_xm_i[8 * n +: 8]) + b_imm[d_slot_i];
-            default: tb[n] = b_imm[d_slot_i];
+            hd_isa_pkg::VxKindXmInt8:  tb[n] = 32'(signed'(b_xm_i[8 * n +: 8])) + b_imm[d_slot_i];
+            hd_isa_pkg::VxKindXmUint8: tb[n] = 32'(b_xm_i[8 * n +: 8]) + b_imm[d_slot_i];
+            default:                   tb[n] = b_imm[d_slot_i];
           endcase
         end
     end

@@ -1,9 +1,10 @@
 // Activation memory: byte addressed, Banks contiguous ranges, rows of RowBytes.
 //
-// Per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one write, VX > LX. A
-// request holds until its grant, which comes in the same cycle. Read data is valid 2 cycles after
-// the grant and holds until the data of the port's next grant. A write is visible to reads granted
-// in the next cycle. Addresses must lie inside the memory (the engines check them).
+// Per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one write, VX > LX. The
+// grant comes in the cycle of the request. Addresses must lie inside the memory (the engines check them).
+// Latency: read data 2 cycles after the grant, held until the data of the port's next grant; a write is visible to
+// reads granted in the next cycle. Throughput: a word or chunk per port and cycle. Stalls: the bank is taken by a
+// port before it; the request holds until its grant.
 module hd_xm #(
   parameter int unsigned K        = hd_cfg_pkg::K,
   parameter int unsigned N        = hd_cfg_pkg::N,
