@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "compiler/cli/cli.h"
+#include "compiler/cli/test_cases.h"
 #include "compiler/compare/tolerance.h"
 #include "compiler/session/session.h"
 #include "compiler/tensors/tensors.h"
@@ -21,20 +21,7 @@
 
 enum { DEPTH_MAX = 16 };
 
-struct tester {
-    struct hd_cmd *c;
-    hd_arena *a; /* of the folder in work */
-    json_object *cases;
-    int passed, failed, skipped;
-    FILE *text;          /* NULL: only JSON */
-    const char **listed; /* --list: case and reason, in turn */
-    size_t n_listed;
-    const char *reason; /* of the folder in work when it is listed */
-};
-
-enum verdict { PASS, FAIL, SKIP };
-
-static void say(struct tester *t, const char *what, enum verdict v, const char *why) {
+void test_say(struct tester *t, const char *what, enum verdict v, const char *why) {
     static const char *const word[] = {"ok  ", "FAIL", "skip"};
     static const char *const key[] = {"passed", "failed", "skipped"};
     hd_cmd_progress_end(t->c);
@@ -321,12 +308,13 @@ static void test_set(struct tester *t, struct folder_case *f, const char *set) {
     if (fit == HD_OK) r = run_set(t, f, set, &why, &text);
     if (r != HD_OK) why = hd_message(t->c->ctx);
     if (t->reason)
-        say(t, set, why ? SKIP : FAIL,
-            why ? t->reason : "it is in the list of those left out, and passes; take it out there");
+        test_say(t, set, why ? SKIP : FAIL,
+                 why ? t->reason
+                     : "it is in the list of those left out, and passes; take it out there");
     else if (fit == HD_UNSUPPORTED && !t->listed)
-        say(t, set, SKIP, why);
+        test_say(t, set, SKIP, why);
     else
-        say(t, set, why ? FAIL : PASS, why ? why : text);
+        test_say(t, set, why ? FAIL : PASS, why ? why : text);
 }
 
 static void test_folder(struct tester *t, const char *folder) {
@@ -334,7 +322,7 @@ static void test_folder(struct tester *t, const char *folder) {
     struct folder_case f = {.path = hd_model_in(t->a, folder)};
     int n;
     char **sets = hd_data_sets(t->a, f.path, &n);
-    if (!n) say(t, folder, SKIP, "no test_data_set_N beside the network");
+    if (!n) test_say(t, folder, SKIP, "no test_data_set_N beside the network");
     for (int i = 0; i < n; i++) test_set(t, &f, sets[i]);
     close_case(&f);
     hd_arena_destroy(t->a);
@@ -366,7 +354,7 @@ static hd_status read_list(struct tester *t, hd_arena *a) {
     return HD_OK;
 }
 
-static const char *listed(const struct tester *t, const char *folder) {
+const char *test_listed(const struct tester *t, const char *folder) {
     for (size_t i = 0; i < t->n_listed; i += 2) {
         size_t n = strlen(t->listed[i]), k = strlen(folder);
         if (k >= n && !strcmp(folder + k - n, t->listed[i]) && (k == n || folder[k - n - 1] == '/'))
@@ -386,6 +374,11 @@ static bool is_folder(const char *path) {
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+static bool is_module(const char *path) {
+    size_t n = strlen(path);
+    return n > 5 && !strcmp(path + n - 5, ".mlir");
+}
+
 static hd_status walk(struct tester *t, const char *folder, int depth) {
     hd_arena *a = hd_arena_create();
     char **list = NULL;
@@ -398,10 +391,13 @@ static hd_status walk(struct tester *t, const char *folder, int depth) {
             *hd_push(a, list, n, cap) = hd_sprintf(a, "%s/%s", folder, e->d_name);
     if (d) closedir(d);
     if (n) qsort(list, n, sizeof *list, by_name);
-    t->reason = listed(t, folder);
+    t->reason = test_listed(t, folder);
     if (s == HD_OK && hd_model_in(a, folder)) test_folder(t, folder);
     for (size_t i = 0; s == HD_OK && i < n && depth < DEPTH_MAX; i++)
-        if (is_folder(list[i])) s = walk(t, list[i], depth + 1);
+        if (is_folder(list[i]))
+            s = walk(t, list[i], depth + 1);
+        else if (is_module(list[i]))
+            test_checks(t, list[i]);
     hd_arena_destroy(a);
     return s;
 }
@@ -415,7 +411,10 @@ int cmd_test(struct hd_cmd *c) {
         char *folder = c->args[i];
         size_t n = strlen(folder);
         while (n > 1 && folder[n - 1] == '/') folder[--n] = 0;
-        s = walk(&t, folder, 0);
+        if (is_module(folder))
+            test_checks(&t, folder);
+        else
+            s = walk(&t, folder, 0);
     }
     hd_arena_destroy(a);
     if (s != HD_OK) {

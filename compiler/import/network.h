@@ -19,6 +19,10 @@ struct hd_bind {
      * inside the network depends on values, those of a run with this data are taken. */
     const struct hd_tensor *inputs;
     size_t n_inputs;
+    /* Of a file whose functions check themselves (StableHLO): the comparisons of the n-th, from 1,
+     * as pairs of outputs checkI.eq.got and checkI.eq.want; also almost and close. HD_MISMATCH when
+     * there are fewer. 0 = the network. */
+    int check;
 };
 
 /* A file of any format in formats.def -> graph as written. bind may be NULL. */

@@ -42,7 +42,8 @@ hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor
                                    .data = t[i].data};
         memcpy(in[i].dim, t[i].dim, sizeof in[i].dim);
     }
-    *out = (struct hd_bind){s, (size_t)c->opt.shapes.n, in, (size_t)n};
+    *out = (struct hd_bind){
+        .shapes = s, .n_shapes = (size_t)c->opt.shapes.n, .inputs = in, .n_inputs = (size_t)n};
     return HD_OK;
 }
 

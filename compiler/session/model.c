@@ -123,6 +123,16 @@ hd_status hd_open_model_for(struct hd_cmd *c, const char *path, bool host_only,
     return s;
 }
 
+hd_status hd_open_checks(struct hd_cmd *c, const char *path, bool host_only, int check,
+                         hd_model **out) {
+    struct hd_machine want;
+    TRY(hd_cmd_machine(c, &want));
+    hd_arena *a = hd_arena_create();
+    hd_status s = compile(c, a, path, &want, host_only, &(struct hd_bind){.check = check}, out);
+    hd_arena_destroy(a);
+    return s;
+}
+
 hd_status hd_open_model(struct hd_cmd *c, const char *path, bool host_only, hd_model **out) {
     struct hd_machine want;
     struct hd_bind bind = {0};

@@ -21,6 +21,9 @@ hd_status hd_open_model(struct hd_cmd *c, const char *path, bool host_only, hd_m
 /* The same for a network, with the tensors of one data set for the inputs. */
 hd_status hd_open_model_for(struct hd_cmd *c, const char *path, bool host_only,
                             const struct hd_file_tensor *t, int n, hd_model **out);
+/* The comparisons of one function that checks itself (hd_bind.check). */
+hd_status hd_open_checks(struct hd_cmd *c, const char *path, bool host_only, int check,
+                         hd_model **out);
 /* The graph as written, its open dimensions sized in the same way. */
 hd_status hd_cmd_import(struct hd_cmd *c, const char *path, hd_graph **out);
 /* What hd_open_model sizes them with; n tensors, or those of --inputs or beside the model. */

@@ -1,0 +1,4 @@
+func.func @main() -> tensor<i1> {
+  %0 = call @main() : () -> tensor<i1>
+  return %0 : tensor<i1>
+}
