@@ -2,14 +2,15 @@
  *
  *   import      compiler/import   network file -> graph as written
  *   legalize    compiler/pass     constants folded, QDQ and QLinear forms -> q* operations
+ *   prepare     compiler/pass     what the machine takes better: shuffle, separate, repeat, meet
  *   partition   compiler/tile     nodes -> machine layers and host nodes, in steps
  *   tensorize   compiler/tile     node -> loop nest on the matrix or vector unit, packed weights
  *   plan        compiler/mem      what stays on chip, tiles, addresses
  *   schedule    compiler/sched    tiles -> slot operations -> semaphores -> bundles
  *   emit        compiler/emit     tables of the model
  *
- * --dump STAGE prints the graph after import or legalize, the layers after plan, the program after
- * emit.
+ * --dump STAGE prints the graph after import, legalize or prepare (`lowered`), the plan, the
+ * machine operations (`ops`), the program after emit. Texts of lowered, plan and ops are read back.
  */
 #include "compiler/compiler.h"
 
@@ -19,6 +20,7 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/ir/memory.h"
+#include "compiler/mem/plan_text.h"
 #include "compiler/pass/pass.h"
 #include "compiler/tile/kind.h"
 #include "compiler/tile/layer.h"
@@ -27,31 +29,6 @@
 /* --dump shows this node. */
 static bool shows(const struct hd_compile_options *opt, const char *name) {
     return !opt->dump_only.n || hd_name_listed(&opt->dump_only, name);
-}
-
-static bool dumps(const struct hd_compile_options *opt, const char *stage) {
-    return opt->dump && (!strcmp(opt->dump, stage) || !strcmp(opt->dump, "all"));
-}
-
-static void dump_layers(const struct hd_lowering *lo) {
-    FILE *f = lo->opt->dump_to;
-    fprintf(f, "# plan: XM %u bytes resident area, %u bytes ring\n",
-            lo->m->xm_bytes - lo->plan.xm_ring_bytes, lo->plan.xm_ring_bytes);
-    for (size_t i = 0; i < lo->n_layers; i++) {
-        const struct hd_layer *l = &lo->layers[i];
-        const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-        const struct hd_placement *xp = &lo->plan.places[l->in[0]], *yp = &lo->plan.places[l->out];
-        if (!shows(lo->opt, lo->g->nodes[l->node].name)) continue;
-        fprintf(
-            f,
-            "layer %d %s %s as %s: in [%d,%d,%d,%d] out [%d,%d,%d,%d] window %dx%d stride %d,%d\n",
-            l->tag, hd_ir_ops[lo->g->nodes[l->node].op].name, lo->g->nodes[l->node].name,
-            l->kind->operations, x->n, x->h, x->w, x->cp, y->n, l->oh, l->ow, y->cp, l->kh, l->kw,
-            l->sy, l->sx);
-        fprintf(f, "  %s\n", lo->model->layers[i].plan);
-        if (xp->resident) fprintf(f, "  in at XM 0x%x\n", xp->xm);
-        if (yp->resident) fprintf(f, "  out at XM 0x%x\n", yp->xm);
-    }
 }
 
 /* Only the operations of the layers that are meant; those of a bundle stand on lines of their own.
@@ -88,13 +65,19 @@ static hd_status dump_program(struct hd_lowering *lo) {
 }
 
 static hd_status run_stages(struct hd_lowering *lo) {
+    const struct hd_stage_text *plan = &lo->opt->plan;
+    if (plan->text) TRY(hd_plan_parse_host(lo, plan->text, plan->file));
     TRY(hd_partition(lo)); /* tensorizes each layer it finds */
-    if (lo->n_layers) TRY(hd_plan_memory(lo));
+    if (plan->text)
+        TRY(hd_plan_parse(lo, plan->text, plan->file));
+    else if (lo->n_layers)
+        TRY(hd_plan_memory(lo));
+    if (lo->n_layers) hd_plan_report(lo);
     for (int i = 0; i < lo->model->n_steps; i++)
         if (lo->model->steps[i].kind == HD_STEP_PROG) TRY(hd_schedule_step(lo, i));
     hd_emit_model(lo);
-    if (dumps(lo->opt, "plan")) dump_layers(lo);
-    if (dumps(lo->opt, "program")) TRY(dump_program(lo));
+    if (hd_dumps(lo->opt, "plan")) hd_plan_print(lo, lo->opt->dump_to);
+    if (hd_dumps(lo->opt, "program")) TRY(dump_program(lo));
     return HD_OK;
 }
 
@@ -133,6 +116,15 @@ static hd_status check_known(hd_ctx *ctx, const hd_graph *g) {
     return HD_OK;
 }
 
+/* The graph, or only the lines of the nodes that are meant. */
+static hd_status dump_graph(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt) {
+    if (!opt->dump_only.n) return hd_graph_print(ctx, g, false, opt->dump_to);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        if (!g->nodes[i].dead && shows(opt, g->nodes[i].name))
+            hd_node_print(g, (int)i, opt->dump_to);
+    return HD_OK;
+}
+
 /* Temporaries of a graph, each with memory of its own. */
 static int64_t naive_bytes(const hd_graph *g) {
     hd_arena *a = hd_arena_create();
@@ -158,7 +150,8 @@ hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *op
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
     hd_status s = check_known(ctx, g);
-    if (s == HD_OK && !opt->host_only) s = hd_meet_layouts(ctx, g, opt->place_all);
+    if (s == HD_OK && !opt->host_only && !opt->lowered) s = hd_prepare(ctx, g, opt->place_all);
+    if (s == HD_OK && hd_dumps(opt, "lowered")) s = dump_graph(ctx, g, opt);
     const char **too_big = hd_new_array(notes, const char *, g->n_nodes + 1);
     if (s != HD_OK) {
         hd_arena_destroy(notes);
@@ -169,7 +162,7 @@ hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *op
         lo.too_big = too_big;
         lo.too_big_arena = notes;
         s = attempt(&lo);
-    } while (s == HD_UNSUPPORTED);
+    } while (s == HD_UNSUPPORTED && !opt->plan.text);
     void *bytes = NULL;
     if (s == HD_OK) s = hd_graph_save(ctx, g, &bytes, &lo.model->graph_bytes);
     if (s == HD_OK && opt->host_only) report_memory(g, lo.model);
@@ -184,15 +177,6 @@ hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *op
     return s;
 }
 
-/* The graph, or only the lines of the nodes that are meant. */
-static hd_status dump_graph(hd_ctx *ctx, const hd_graph *g, const struct hd_compile_options *opt) {
-    if (!opt->dump_only.n) return hd_graph_print(ctx, g, false, opt->dump_to);
-    for (size_t i = 0; i < g->n_nodes; i++)
-        if (!g->nodes[i].dead && shows(opt, g->nodes[i].name))
-            hd_node_print(g, (int)i, opt->dump_to);
-    return HD_OK;
-}
-
 static double now_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -205,15 +189,13 @@ hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_opti
     hd_graph *g;
     TRY(hd_import(ctx, path, &opt->bind, &g));
     hd_status s = HD_OK;
-    if (dumps(opt, "import")) s = dump_graph(ctx, g, opt);
+    if (hd_dumps(opt, "import")) s = dump_graph(ctx, g, opt);
     if (s == HD_OK) s = hd_legalize(ctx, g);
-    if (s == HD_OK && dumps(opt, "legalize")) s = dump_graph(ctx, g, opt);
+    if (s == HD_OK && hd_dumps(opt, "legalize")) s = dump_graph(ctx, g, opt);
     bool host = s == HD_OK && opt->host_only;
     int scales_found = g->scales_found;
     int64_t naive = host ? naive_bytes(g) : 0; /* of the graph before it is split */
-    if (s == HD_OK) s = hd_pass_run(ctx, g, host ? "split" : "shuffle");
-    if (s == HD_OK && !host) s = hd_pass_run(ctx, g, "separate");
-    if (s == HD_OK && !host) s = hd_pass_run(ctx, g, "repeat");
+    if (host) s = hd_pass_run(ctx, g, "split");
     if (s == HD_OK) s = hd_lower(ctx, g, opt, out);
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", path);

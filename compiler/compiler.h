@@ -10,11 +10,14 @@
 /* Stage 1 is hd_import() (compiler/import/network.h).
  * Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
-/* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete" or "legalize". Errors: as
- * hd_pass_run. */
+/* Stage 3: what the machine takes better, in a legal graph; then movement of data between layouts
+ * that meet (tile/meet.c), where that pays or always. Changes no value. */
+hd_status hd_prepare(hd_ctx *ctx, hd_graph *g, bool always);
+/* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete", "legalize" or "prepare".
+ * Errors: as hd_pass_run. */
 hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name);
-/* Stages 3..: legalised graph -> model. Borrows g, and puts movement of data between layouts that
- * meet in it (tile/meet.c), which changes no value. */
+/* The rest: legalised graph -> model. Borrows g, and prepares it unless opt->lowered says that it
+ * is. */
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out);
 /* All of it. */
 hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,

@@ -1,9 +1,11 @@
-/* Legalisation: the passes that every model goes through, in their order. */
+/* The passes that every model goes through, in their order: legalisation, and what the machine
+ * takes better. */
 #include <string.h>
 
 #include "compiler/compiler.h"
 #include "compiler/pass/pass.h"
 #include "compiler/quantize/quantize.h"
+#include "compiler/tile/layer.h"
 
 static hd_status passes(hd_ctx *ctx, hd_graph *g, const char *const *name) {
     for (; *name; name++) TRY(hd_pass_run(ctx, g, *name));
@@ -31,10 +33,18 @@ hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
     return passes(ctx, g, rest);
 }
 
+hd_status hd_prepare(hd_ctx *ctx, hd_graph *g, bool always) {
+    static const char *const list[] = {"shuffle", "separate", "repeat", NULL};
+    TRY(passes(ctx, g, list));
+    TRY(hd_note(ctx, hd_meet_layouts(ctx, g, always), "in pass meet"));
+    return hd_graph_verify(ctx, g);
+}
+
 hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "legalize")) return hd_legalize(ctx, g);
     if (!strcmp(name, "complete")) return complete(ctx, g);
-    char allowed[256] = "legalize, complete";
+    if (!strcmp(name, "prepare")) return hd_prepare(ctx, g, false);
+    char allowed[320] = "legalize, complete, prepare";
     for (size_t i = 0; hd_pass_names[i]; i++) {
         if (!strcmp(name, hd_pass_names[i])) return hd_pass_run(ctx, g, name);
         size_t n = strlen(allowed);

@@ -123,6 +123,16 @@ test-sweep: heddle gen ## a few parameter sets; illegal ones refused by name
 	$(Q)python3 scripts/sweep.py $(B) --fast
 sweep: heddle gen $(COSIM) ## every parameter set: lint, refusals, networks on iss, a sample on rtl
 	$(Q)python3 scripts/sweep.py $(B)
+# Small ones in `make test`, on each machine; the others with `make roundtrip`.
+STAGES := $(B)/test/stages/stages
+$(STAGES): $(B)/test/stages/round_trip.o
+SMALL := $(wildcard test/models/* $(SHARED)/tflm_* $(SHARED)/mlperf_*_int8_qdq)
+roundtrip: $(STAGES) ## text of every stage of each network of ../shared/models, read back, gives the same program
+	$(Q)set -e; for m in tiny base big; do $(STAGES) $$m $(wildcard $(SHARED)/*_* $(SHARED)/light/*); done
+test-stages: $(STAGES) ## the same of small networks
+	$(Q)for m in tiny base; do $(STAGES) $$m $(SMALL) || exit 1; done > $(B)/stages.log 2>&1 || { cat $(B)/stages.log; exit 1; }
+	@echo "  stages: $$(grep -c ^ok $(B)/stages.log) networks, texts give the same programs"
+
 # Other programs and networks every night: the seed is the time, and a failure prints it.
 nightly: test-gates sweep ## 10,000 random programs on tiny, base and big, 10,000 random networks (N=20 for a look)
 	$(Q)n=$(if $(filter command line environment,$(origin N)),$(N),10000); s=$$(date +%s); set -e; \
@@ -166,7 +176,7 @@ demo: heddle rtl-base ## compile and run an example network on the simulated chi
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-zoo test-shared test-cosim test-report test-sweep test-mutants-fast ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-cosim test-report test-sweep test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
@@ -204,5 +214,5 @@ cov-rtl: $(COSIM) $(COV_VX) $(CHIP) heddle build/rtl-cov/libhd_rtl_tiny.so ## li
 	    $(B)/heddle run test/models/digits --device rtl --machine tiny > /dev/null
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
 
-.PHONY: zoo test-zoo test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
+.PHONY: roundtrip test-stages zoo test-zoo test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
         test-shared test-cosim test-report test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl

@@ -96,8 +96,7 @@ int *hd_by_size(struct hd_lowering *lo) {
     return ids;
 }
 
-/* What the rings of layers [from, to] leave of XM. */
-static int64_t below_rings(const struct hd_lowering *lo, int from, int to) {
+int64_t hd_below_rings(const struct hd_lowering *lo, int from, int to) {
     uint32_t ring = 0;
     for (int i = from < 0 ? 0 : from; i <= to; i++)
         ring = (uint32_t)hd_max(ring, lo->plan.tilings[i].ring_bytes);
@@ -114,7 +113,7 @@ static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans
         if (t->base >= 0 || !tp->resident) continue;
         struct hd_room *s = &spans[k++];
         if (!t->goes_out && !t->kept) continue;
-        int64_t at = first_fit(spans, n, s, below_rings(lo, s->from, s->to), bank, 0);
+        int64_t at = first_fit(spans, n, s, hd_below_rings(lo, s->from, s->to), bank, 0);
         if (at < 0) continue;
         s->at = at;
         tp->xm = (uint32_t)at;
@@ -137,7 +136,7 @@ static bool summed(const struct hd_lowering *lo, const struct hd_mtensor *a,
 /* A place in other banks than those of tensors with which it is summed, if there is one. */
 static int64_t fit(const struct hd_lowering *lo, struct hd_room *spans, size_t n,
                    const struct hd_mtensor *t, const struct hd_room *want) {
-    int64_t limit = below_rings(lo, want->from, want->to);
+    int64_t limit = hd_below_rings(lo, want->from, want->to);
     for (size_t i = 0; i < n; i++) spans[i].apart = summed(lo, t, spans[i].of);
     int64_t at = first_fit(spans, n, want, limit, HD_XM_GRANULE, lo->m->xm_bytes / lo->m->xm_banks);
     return at < 0 ? first_fit(spans, n, want, limit, HD_XM_GRANULE, 0) : at;
@@ -164,8 +163,7 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
     hd_share_places(lo);
 }
 
-/* The second form of second operands of products: words of WM. */
-static int64_t word_bytes_of(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+int64_t hd_mtensor_word_bytes(const struct hd_lowering *lo, const struct hd_mtensor *t) {
     int64_t groups = hd_ceil_div(t->h, t->word_rows), n = lo->m->n;
     return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, HD_XM_GRANULE);
 }
@@ -175,8 +173,8 @@ static void place_words(struct hd_lowering *lo, struct hd_room *spans, size_t n)
         struct hd_mtensor *t = &lo->tensors[i];
         struct hd_placement *tp = &lo->plan.places[i];
         if (t->base >= 0 || !t->word_rows) continue;
-        struct hd_room s = {0,    word_bytes_of(lo, t), hd_first_use(lo, t), hd_last_use(lo, t), t,
-                            false};
+        struct hd_room s = {
+            0, hd_mtensor_word_bytes(lo, t), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
         s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE, 0);
         tp->words = (uint64_t)s.at;
         spans[n++] = s;

@@ -17,6 +17,10 @@ int hd_last_use(const struct hd_lowering *lo, const struct hd_mtensor *t);
 /* Bytes that a tensor takes in XM when it is resident, and in the arena. */
 int64_t hd_mtensor_xm_bytes(const struct hd_placement *tp);
 int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t);
+/* The second form of second operands of products, words of WM: bytes in the arena. */
+int64_t hd_mtensor_word_bytes(const struct hd_lowering *lo, const struct hd_mtensor *t);
+/* What the rings of layers [from, to] leave of XM. */
+int64_t hd_below_rings(const struct hd_lowering *lo, int from, int to);
 /* Tensor ids, largest in XM first. */
 int *hd_by_size(struct hd_lowering *lo);
 

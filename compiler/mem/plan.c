@@ -119,7 +119,7 @@ static int64_t plan_cycles(struct hd_lowering *lo) {
     return cycles;
 }
 
-static void report_activation_memory(struct hd_lowering *lo) {
+void hd_plan_report(struct hd_lowering *lo) {
     hd_model *m = lo->model;
     int64_t top = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
@@ -336,6 +336,5 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     if (best < 0) /* the message of the last try, which has all of XM for streaming */
         return make_plan(lo, a.of[a.n - 1].plan, false);
     TRY(best_refined(lo, cycles, best));
-    report_activation_memory(lo);
     return HD_OK;
 }

@@ -14,6 +14,11 @@ struct hd_name_list { /* of nodes of the legalised graph */
 };
 bool hd_name_listed(const struct hd_name_list *list, const char *name);
 
+/* Text of a stage, and its file's name for messages; text = NULL: none. */
+struct hd_stage_text {
+    const char *text, *file;
+};
+
 struct hd_compile_options {
     struct hd_machine machine;
     uint32_t mem_latency;     /* cycles to the first data that tiles are chosen for; 0 = default */
@@ -24,10 +29,15 @@ struct hd_compile_options {
     bool place_all;           /* whatever can, goes to the machine, also where it does not pay */
     bool all_turns;           /* rounds of chains are alike where they can be, not where it pays */
     bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
-    const char *dump;         /* stage name, NULL = none; "all" */
-    struct hd_name_list dump_only; /* only these nodes; empty = all */
+    bool lowered;             /* the graph is what --dump lowered prints: passes are done */
+    struct hd_stage_text plan, ops; /* read, in place of planning and of lowering */
+    const char *dump;               /* stage name, NULL = none; "all" */
+    struct hd_name_list dump_only;  /* only these nodes; empty = all */
     FILE *dump_to;
 };
+
+/* --dump asks for the stage. */
+bool hd_dumps(const struct hd_compile_options *opt, const char *stage);
 
 static inline int64_t hd_compile_latency(const struct hd_compile_options *opt) {
     return opt->mem_latency ? opt->mem_latency : HD_DEFAULT_mem_latency;

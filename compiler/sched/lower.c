@@ -9,6 +9,7 @@
  * dependences as data does, so double or deeper buffering comes from the size of the rings alone.
  */
 #include "compiler/sched/lower.h"
+#include "compiler/sched/ops_text.h"
 #include "compiler/tile/kind.h"
 
 #include <string.h>
@@ -297,21 +298,38 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     return cycles;
 }
 
+static hd_status make_operations(struct hd_lowering *lo, hd_arena *scratch, int step,
+                                 struct hd_lowerer **out) {
+    int64_t words;
+    TRY(lower_layers(lo, scratch, step, 0, lo->n_layers, out));
+    struct hd_sched *s = &(*out)->s;
+    hd_sched_number_semaphores(s);
+    lo->model->steps[step].estimate = hd_sched_estimate(s, true, &words);
+    hd_sched_bound_tokens(s);
+    if (lo->opt->all_turns) hd_sched_turns(s);
+    return HD_OK;
+}
+
+static hd_status read_operations(struct hd_lowering *lo, hd_arena *scratch, int step,
+                                 struct hd_lowerer **out) {
+    const struct hd_stage_text *t = &lo->opt->ops;
+    *out = hd_new(scratch, struct hd_lowerer);
+    hd_sched_init(&(*out)->s, lo, scratch);
+    return hd_ops_parse(&(*out)->s, step, t->text, t->file, &lo->model->steps[step].estimate);
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
     hd_arena *scratch = hd_arena_create();
     struct hd_lowerer *w;
-    hd_status st = lower_layers(lo, scratch, step, 0, lo->n_layers, &w);
-    size_t offset = 0, bytes = 0;
-    int64_t bundles = 0, words;
-    if (st == HD_OK) {
-        hd_sched_number_semaphores(&w->s);
-        lo->model->steps[step].estimate = hd_sched_estimate(&w->s, true, &words);
-        hd_sched_bound_tokens(&w->s);
-        if (lo->opt->all_turns) hd_sched_turns(&w->s);
-        st = hd_sched_encode(&w->s, &offset, &bytes, &bundles);
-    }
     struct hd_step *s = &lo->model->steps[step];
+    hd_status st = lo->opt->ops.text ? read_operations(lo, scratch, step, &w)
+                                     : make_operations(lo, scratch, step, &w);
+    size_t offset = 0, bytes = 0;
+    int64_t bundles = 0;
+    if (st == HD_OK && hd_dumps(lo->opt, "ops"))
+        hd_ops_print(&w->s, step, s->estimate, lo->opt->dump_to);
+    if (st == HD_OK) st = hd_sched_encode(&w->s, &offset, &bytes, &bundles);
     s->code_offset = (uint32_t)offset;
     s->code_bytes = (uint32_t)bytes;
     lo->model->n_ops += (int64_t)w->s.n_ops;

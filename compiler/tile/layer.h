@@ -194,63 +194,23 @@ struct hd_lowering;
 /* What was chosen for a recurrent layer. */
 struct hd_recurrent_tiling {
     const struct hd_recurrent *r;
-    int rows;                    /* of the batch at a time */
-    int ahead;                   /* steps whose products of x have room in AM */
-    int out_steps;               /* steps that are stored at once */
-    bool w_stay, pm_stay, apart; /* apart: products of x in the other bank of AM than those of h */
-    int r_stay;                  /* output tiles of r that are loaded once */
-    int64_t wm_ring;             /* WM words in which the rest takes turns */
+#define RECURRENT(type, name, ...) type name;
+#include "compiler/mem/tiling.def"
 };
 
 /* The choice of a plan for one layer: requests of the search, and what tiling made of them. */
 struct hd_tiling {
     const struct hd_layer *l;
-    /* what refine.c asks of tiling, 0 = tiling's own choice */
-    int no_room;    /* for its rolling chain in this plan: 1 = with banks for each, 2 = at all */
-    bool own_ring;  /* of its chain, through which a tensor streams: of bytes that suit its tiles */
-    int finer;      /* of its rolling chain: how often rows of tiles are halved */
-    int more_slots; /* of its rolling chain: tiles for which windows find slots beyond what they
-                       need */
-    int chain_th;   /* rows of a tile that suit its chain (mem/chain.c); 0 = it is alone */
-    int roll_th;    /* the same when the chain rolls, else 0 */
-    int ask_tiles, ask_nb; /* bands of rows, output tiles per chunk */
-    enum hd_order ask_order;
-    /* the end of XM where tiles of streamed tensors take turns: bytes in all, and for inputs; one
-     * for a chain */
-    uint32_t ring_bytes, ring_in;
-    uint32_t ring_vx; /* of ring_in, for layers whose operand VX reads; 0 = they share it with those
-                         whose operand MX reads */
-
-    int th, tw;        /* output rows and columns of a pixel tile */
-    int nb;            /* output tiles (of N channels) per weight chunk */
-    int cwb;           /* words per tap of a reduction block; == cw when not split */
-    bool parts;        /* of the operand, too, come with each such block, not all with a tile */
-    bool turns;        /* MOVE: by `turned` */
-    bool chunk_outer;  /* weight chunk loop outside the pixel loop */
-    bool wave;         /* tiles and chunks in turn; weights and input stay */
-    bool weights_stay; /* all chunks fit in WM at once: loaded once */
-
-    int chain_first, chain_last; /* tags: layers whose tiles are issued in turn (mem/chain.c) */
-    bool beside;                 /* of a chain of two, whose tiles do not wait for each other */
+#define TILING(type, name, ...) type name;
+#include "compiler/mem/tiling.def"
     struct hd_recurrent_tiling rnn;
 };
 
 /* The choice of a plan for one tensor: where it lies, and from when to when. */
 struct hd_placement {
     const struct hd_mtensor *t;
-    int use_first, use_last; /* layers between which it keeps its place (whole chains) */
-    uint64_t words;          /* where (sched/bmm.c) */
-    bool resident;           /* whole tensor lives in XM from use_first to use_last */
-    uint32_t xm;             /* byte address when resident */
-    /* resident, but only `roll` rows at a time: row y lies in slot (y + slot_of_0) mod roll; the
-     * first `mirror` slots are written a second time behind the last one, so that every window and
-     * every tile is contiguous; mirror >= slot_of_0 */
-    int roll, mirror, slot_of_0;
-    /* resident, for windows that read two columns a cycle: columns x + pl that are odd lie so many
-     * bytes behind the even ones, in other banks; 0: columns in order */
-    int apart;
-    bool in_arena;
-    uint64_t arena;
+#define PLACE(type, name, ...) type name;
+#include "compiler/mem/place.def"
 };
 
 /* A plan is a value: a copy of it is another plan. Tilings are by hd_layer.tag, placements by index
@@ -511,6 +471,8 @@ void hd_part_rings(struct hd_lowering *lo);
 /* The result of a layer is also stored in DRAM, for the caller to see. */
 bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t);
 hd_status hd_plan_memory(struct hd_lowering *lo);
+/* The model's figures of activation memory, by the plan. */
+void hd_plan_report(struct hd_lowering *lo);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
  * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
