@@ -5,12 +5,16 @@
 #include "compiler/session/session.h"
 #include "test/stages/round_trip.h"
 
-static hd_status one(hd_ctx *ctx, const char *machine, const char *path, const char **out_skipped) {
+static hd_status one(hd_ctx *ctx, hd_arena *a, const char *machine, const char *path,
+                     const char **out_skipped) {
     struct hd_compile_options o = {.latency_hiding = true};
+    struct hd_cmd c = {.ctx = ctx};
     hd_graph *g = NULL;
-    TRY(hd_machine_load(ctx, machine, &o.machine));
     *out_skipped = NULL;
-    if (hd_import(ctx, path, NULL, &g) != HD_OK) {
+    TRY(hd_machine_load(ctx, machine, &o.machine));
+    hd_status read = hd_cmd_bind_inputs(&c, a, path, &o.bind);
+    if (read == HD_OK) read = hd_import(ctx, path, &o.bind, &g);
+    if (read != HD_OK) {
         *out_skipped = hd_message(ctx);
         return HD_OK;
     }
@@ -28,7 +32,7 @@ int main(int argc, char **argv) {
         const char *skipped = NULL;
         hd_arena *a = hd_arena_create();
         const char *in = hd_model_in(a, argv[i]);
-        hd_status s = one(ctx, argv[1], in ? in : argv[i], &skipped);
+        hd_status s = one(ctx, a, argv[1], in ? in : argv[i], &skipped);
         printf("%-7s %s %s%s%s\n",
                s != HD_OK ? "FAILED"
                : skipped  ? "left"
