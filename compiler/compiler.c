@@ -9,8 +9,8 @@
  *   schedule    compiler/sched    tiles -> slot operations -> semaphores -> bundles
  *   emit        compiler/emit     tables of the model
  *
- * --dump STAGE prints the graph after import, legalize or prepare (`lowered`), the plan, the
- * machine operations (`ops`), the program after emit. Texts of lowered, plan and ops are read back.
+ * --dump STAGE prints the graph after import, legalize or prepare, the plan, the
+ * machine operations (`ops`), the program after emit. Texts of prepare, plan and ops are read back.
  */
 #include "compiler/compiler.h"
 
@@ -150,8 +150,9 @@ hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *op
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
     hd_status s = check_known(ctx, g);
-    if (s == HD_OK && !opt->host_only && !opt->lowered) s = hd_prepare(ctx, g, opt->place_all);
-    if (s == HD_OK && hd_dumps(opt, "lowered")) s = dump_graph(ctx, g, opt);
+    if (s == HD_OK && !opt->host_only && !opt->prepared)
+        s = hd_meet_layouts(ctx, g, opt->place_all);
+    if (s == HD_OK && hd_dumps(opt, "prepare")) s = dump_graph(ctx, g, opt);
     const char **too_big = hd_new_array(notes, const char *, g->n_nodes + 1);
     if (s != HD_OK) {
         hd_arena_destroy(notes);
@@ -196,7 +197,10 @@ hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_opti
     int scales_found = g->scales_found;
     int64_t naive = host ? naive_bytes(g) : 0; /* of the graph before it is split */
     if (host) s = hd_pass_run(ctx, g, "split");
-    if (s == HD_OK) s = hd_lower(ctx, g, opt, out);
+    struct hd_compile_options prepared = *opt;
+    prepared.prepared = true;
+    if (s == HD_OK && !host) s = hd_prepare(ctx, g, opt->place_all);
+    if (s == HD_OK) s = hd_lower(ctx, g, &prepared, out);
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", path);
     if (opt->host_only) (*out)->naive_bytes = naive;

@@ -16,8 +16,8 @@ hd_status hd_prepare(hd_ctx *ctx, hd_graph *g, bool always);
 /* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete", "legalize" or "prepare".
  * Errors: as hd_pass_run. */
 hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name);
-/* The rest: legalised graph -> model. Borrows g, and prepares it unless opt->lowered says that it
- * is. */
+/* The rest: legalised graph -> model. Borrows g, and lets layouts meet in it unless opt->prepared
+ * says that it is prepared. */
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out);
 /* All of it. */
 hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "compiler/command/command.h"
+#include "compiler/ir/ir.h"
+#include "runtime/device/model.h"
 
 enum cli_option_kind {
     CLI_FLAG,
@@ -58,6 +60,12 @@ void cli_print_usage(FILE *out);
 void cli_print_help(const struct cli_command *cmd, FILE *out);
 void cli_print_man(FILE *out);
 void cli_print_completion(const char *shell, FILE *out); /* bash or zsh */
+
+/* Every program that leaves the compiler passes the static check (cmd_compile.c). */
+hd_status cli_check_programs(struct hd_cmd *c, const hd_model *m);
+/* heddle opt --stage (cmd_stage.c): from the graph of a stage to a program; parsed: g was read from
+ * text, so it is that stage's graph, else a network as written. */
+hd_status cli_go_on(struct hd_cmd *c, hd_graph *g, bool parsed);
 
 #define COMMAND(name, function, ...) int function(struct hd_cmd *c);
 #include "compiler/cli/commands.def"

@@ -97,8 +97,7 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
     return o;
 }
 
-/* Every program that leaves the compiler passes the static check. */
-static hd_status check_programs(struct hd_cmd *c, const hd_model *m) {
+hd_status cli_check_programs(struct hd_cmd *c, const hd_model *m) {
     struct hd_check k;
     struct hd_check_windows w = {{m->image_bytes, m->arena_bytes}};
     hd_check_init(&k);
@@ -166,7 +165,7 @@ int cmd_compile(struct hd_cmd *c) {
     }
     hd_status s = hd_model_path(c, a, c->args[0], &path);
     if (s == HD_OK) s = hd_open_model(c, path, false, &m);
-    if (s == HD_OK) s = check_programs(c, m);
+    if (s == HD_OK) s = cli_check_programs(c, m);
     if (s == HD_OK && c->opt.out)
         s = bundle ? write_bundle(c, a, m) : hd_model_save(c->ctx, m, c->opt.out);
     int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);

@@ -270,6 +270,9 @@ static void fold(struct picture *x) {
 static hd_status open_graphs(struct picture *x) {
     struct hd_cmd *c = x->c;
     const char *stage = c->opt.stage ? c->opt.stage : "legalize";
+    if (!strcmp(stage, "prepare") || !strcmp(stage, "ops"))
+        return hd_fail(c->ctx, HD_INVALID, "--stage: got '%s', want import, legalize or plan",
+                       stage);
     TRY(hd_model_path(c, x->a, c->args[0], &x->path));
     TRY(hd_open_model(c, x->path, false, &x->m));
     TRY(hd_graph_load(c->ctx, x->m->graph, x->m->graph_bytes, &x->legal));

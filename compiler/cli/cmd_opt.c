@@ -1,4 +1,5 @@
-/* heddle opt: graph passes on the text form of a graph, or on an ONNX file; text comes out. */
+/* heddle opt: graph passes on the text form of a graph, or on a network; text comes out, or with
+ * --stage a program. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,15 +49,23 @@ static hd_status parse(struct hd_cmd *c, const char *path, hd_graph **out) {
 static hd_status work(struct hd_cmd *c, hd_arena *a, hd_graph **g) {
     const char *path = NULL;
     TRY(hd_model_path(c, a, c->args[0], &path));
-    if (hd_is_network(path))
+    bool network = hd_is_network(path);
+    if (network)
         TRY(hd_cmd_import(c, path, g));
     else
         TRY(parse(c, path, g));
     TRY(run_passes(c, *g));
-    return print(c, *g);
+    return c->opt.stage ? cli_go_on(c, *g, !network) : print(c, *g);
 }
 
 int cmd_opt(struct hd_cmd *c) {
+    const char *stage = c->opt.stage;
+    if (!stage && (c->opt.plan || c->opt.ops || c->opt.dump))
+        return hd_cmd_usage(c, "--plan, --ops and --dump want --stage: where to go on from");
+    if (stage && !strcmp(stage, "plan") && !c->opt.plan)
+        return hd_cmd_usage(c, "--stage plan wants --plan FILE, as --dump plan prints it");
+    if (stage && !strcmp(stage, "ops") && !c->opt.ops)
+        return hd_cmd_usage(c, "--stage ops wants --ops FILE, as --dump ops prints it");
     hd_arena *a = hd_arena_create();
     hd_graph *g = NULL;
     hd_status s = work(c, a, &g);

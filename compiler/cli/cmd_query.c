@@ -49,6 +49,10 @@ static hd_status run_profile(struct query *x) {
 
 static hd_status query(struct query *x) {
     struct hd_cmd *c = x->c;
+    const char *meant = c->opt.stage ? c->opt.stage : "";
+    if (!strcmp(meant, "prepare") || !strcmp(meant, "ops"))
+        return hd_fail(c->ctx, HD_INVALID, "--stage: got '%s', want import, legalize or plan",
+                       meant);
     x->text = c->args[1];
     TRY(hd_query_parse(c->ctx, x->a, x->text, &x->q));
     TRY(hd_model_path(c, x->a, c->args[0], &x->path));

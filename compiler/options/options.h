@@ -29,7 +29,7 @@ struct hd_compile_options {
     bool place_all;           /* whatever can, goes to the machine, also where it does not pay */
     bool all_turns;           /* rounds of chains are alike where they can be, not where it pays */
     bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
-    bool lowered;             /* the graph is what --dump lowered prints: passes are done */
+    bool prepared;            /* the graph is what --dump prepare prints: passes are done */
     struct hd_stage_text plan, ops; /* read, in place of planning and of lowering */
     const char *dump;               /* stage name, NULL = none; "all" */
     struct hd_name_list dump_only;  /* only these nodes; empty = all */

@@ -23,7 +23,7 @@ static hd_status compile(hd_ctx *ctx, hd_graph *g, struct hd_compile_options o, 
     size_t n = 0;
     FILE *f = stage ? open_memstream(out_text, &n) : NULL;
     if (stage && !f) return hd_fail(ctx, HD_NOMEM, "no memory for the text of stage %s", stage);
-    o.lowered = true, o.dump = stage, o.dump_to = f;
+    o.prepared = true, o.dump = stage, o.dump_to = f;
     hd_status s = hd_lower(ctx, g, &o, out);
     if (f) fclose(f);
     return s;
@@ -49,7 +49,7 @@ static hd_status each(hd_ctx *ctx, const hd_model *m, hd_graph *g,
     struct hd_compile_options o = *opt;
     hd_model *other = NULL;
     TRY(compile(ctx, g, o, "plan", &t->plan, &other));
-    TRY(same(ctx, m, other, "lowered"));
+    TRY(same(ctx, m, other, "prepare"));
     o.plan = (struct hd_stage_text){t->plan, "plan"};
     TRY(compile(ctx, g, o, "ops", &t->ops, &other));
     TRY(same(ctx, m, other, "plan"));
@@ -65,7 +65,7 @@ hd_status round_trip(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *
     TRY(hd_prepare(ctx, g, opt->place_all));
     hd_status s = graph_text(ctx, g, &t.graph);
     if (s == HD_OK) s = compile(ctx, g, *opt, NULL, NULL, &m);
-    if (s == HD_OK) s = hd_graph_parse(ctx, t.graph, "lowered", &again);
+    if (s == HD_OK) s = hd_graph_parse(ctx, t.graph, "prepare", &again);
     if (s == HD_OK) s = each(ctx, m, again, opt, &t);
     if (m) hd_model_destroy(m);
     if (again) hd_graph_destroy(again);

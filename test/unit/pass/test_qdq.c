@@ -330,7 +330,7 @@ static void unknown_pass_is_refused(void **state) {
     hd_ctx *ctx = hd_ctx_create();
     hd_graph *g = hd_graph_create();
     assert_int_equal(hd_opt_pass(ctx, g, "magic"), HD_INVALID);
-    assert_non_null(strstr(hd_message(ctx), "allowed legalize, complete, axes, fold, "));
+    assert_non_null(strstr(hd_message(ctx), "allowed legalize, complete, prepare, axes, fold, "));
     hd_graph_destroy(g);
     hd_ctx_destroy(ctx);
 }
