@@ -13,5 +13,5 @@ offers "compile compare" heddle comp
 offers "quantize query" heddle help qu
 offers "--trace --trace-from --trace-cycles --trace-level" heddle run m.onnx --tr
 offers "" heddle machines --tr
-offers "plan program" heddle run m.onnx --dump p
+offers "prepare plan program" heddle run m.onnx --dump p
 offers "Makefile" heddle run Makef

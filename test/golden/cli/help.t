@@ -13,7 +13,7 @@
 #=   disasm     print the programs of a .hdl file, or of an assembled one, as text
 #=   check      check a program without running it: encoding, operands, bounds, deadlock
 #=   exec       run one program without a model; '#:' lines set memory and name what is printed
-#=   opt        run graph passes on a network or on the text form of a graph; print the text
+#=   opt        run graph passes on a network or on the text form of a graph and print the text; or --stage: go on to a program
 #=   devices    devices of this program, and whether they can be used here
 #=   machines   machines and their parameters
 #=   ops        graph operations, and where they run
