@@ -93,6 +93,6 @@ help: ## print this list
 FORCE:
 .PHONY: FORCE all lib heddle tests deps clean help
 # Kept though only pattern rules mention them. (Not .SECONDARY: that would leave missing objects missing.)
-.PRECIOUS: $(B)/%.o build/rtl/%/lib.so build/rtl-assert/%/lib.so build/rtl-ungated/%/lib.so build/rtl-cov/%/lib.so $(GEN)/%/hd_cfg_pkg.sv $(TB_DIR)/tb_% \
+.PRECIOUS: $(B)/%.o $(BUILD_DIR)/rtl/%/lib.so $(BUILD_DIR)/rtl-assert/%/lib.so $(BUILD_DIR)/rtl-ungated/%/lib.so $(BUILD_DIR)/rtl-cov/%/lib.so $(GEN)/%/hd_cfg_pkg.sv $(TB_DIR)/tb_% \
            $(B)/test/unit/% $(B)/test/device/% $(B)/test/fuzz/% $(B)/test/random/%
 -include $(wildcard $(DEPS))

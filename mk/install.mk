@@ -86,5 +86,8 @@ test-rt: ## libheddle_rt as its users have it: installed files, docs/example.c, 
 	    $(MAKE) --no-print-directory install DESTDIR=$(RT_DEST) PREFIX=/usr > $(B)/install.log && \
 	    $(MAKE) --no-print-directory BUILD=tsan libs > $(B)/install.log && test/rt/run.sh $(B) $(RT_DEST) build/tsan/lib; \
 	    else echo "  SKIP  test-rt: with BUILD=release, debug only"; fi
-test: test-rt
+test-readonly: heddle rtl-tiny ## a source tree that cannot be written: RTL models in the user's cache
+	$(Q)test/rt/readonly.sh $(B)
+test: test-rt test-readonly
+.PHONY: test-readonly
 .PHONY: test-rt

@@ -3,8 +3,10 @@
 # build/<mode>/rtl is a link to build/rtl, where the program looks. hw/rules.mk gives RTL_SRCS in
 # dependency order, without the generated packages.
 
-GEN_BIN  := build/tools/gen
-GEN      := build/gen
+# Where all of them go: a program whose source tree cannot be written says a folder of its user.
+BUILD_DIR := build
+GEN_BIN   := $(BUILD_DIR)/tools/gen
+GEN       := $(BUILD_DIR)/gen
 MACHINES := tiny base big
 RTL_TOP  ?= hd_top
 
@@ -40,16 +42,16 @@ RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_me
 
 # $(1) output folder, $(2) extra Verilator flags
 define rtl_rule
-build/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
-	@echo "  VLT   build/$(1)/$$*"; mkdir -p $$(@D)
+$(BUILD_DIR)/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
+	@echo "  VLT   $(BUILD_DIR)/$(1)/$$*"; mkdir -p $$(@D)
 	$$(Q)rm -f $$(@D)/obj/rtl_model.[od] # its list of headers may name one that has moved
 	$$(Q)flock $$(@D) verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
 	    --Mdir $$(@D)/obj --top-module $(RTL_TOP) --prefix V$(RTL_TOP) \
 	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" \
 	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$$(RTL_OPT)' OPT_GLOBAL='$$(RTL_OPT)'" \
-	    -o $(CURDIR)/$$@.tmp $$(call PKGS,$$*) $(RTL_SRCS) $(CURDIR)/sim/rtl_model.cc \
+	    -o $$(abspath $$@).tmp $$(call PKGS,$$*) $(RTL_SRCS) $(CURDIR)/sim/rtl_model.cc \
 	    > $$(@D)/log 2>&1 && mv $$@.tmp $$@ || { cat $$(@D)/log; exit 1; }
-build/$(1)/libhd_rtl_%.so: build/$(1)/%/lib.so
+$(BUILD_DIR)/$(1)/libhd_rtl_%.so: $(BUILD_DIR)/$(1)/%/lib.so
 	$$(Q)ln -sf $$*/lib.so $$@
 endef
 $(eval $(call rtl_rule,rtl,--noassert))
@@ -58,19 +60,19 @@ $(eval $(call rtl_rule,rtl-assert,--assert +define+HD_CHECKS))
 $(eval $(call rtl_rule,rtl-ungated,--noassert +define+HD_UNGATED))
 # Without splitting of always blocks: a counter behind `if (x < b) b = x;` would be put behind the assignment.
 $(eval $(call rtl_rule,rtl-cov,--noassert -fno-split --coverage-line --coverage-toggle))
-build/rtl-cov/%/lib.so: RTL_OPT := -O1
+$(BUILD_DIR)/rtl-cov/%/lib.so: RTL_OPT := -O1
 
 rtl: $(MACHINES:%=rtl-%) ## build the RTL models of tiny, base and big (or rtl-base alone)
-$(MACHINES:%=rtl-%): rtl-%: build/rtl/libhd_rtl_%.so
-rtl-assert: $(MACHINES:%=build/rtl-assert/libhd_rtl_%.so) ## the same with assertions; HEDDLE_RTL_DIR=build/rtl-assert
+$(MACHINES:%=rtl-%): rtl-%: $(BUILD_DIR)/rtl/libhd_rtl_%.so
+rtl-assert: $(MACHINES:%=$(BUILD_DIR)/rtl-assert/libhd_rtl_%.so) ## the same with assertions; HEDDLE_RTL_DIR=build/rtl-assert
 
 # The model of any machine, by the hash of its parameters: MACHINE_ARGS="base k=8" OUT=file.so
 rtl-custom: $(GEN_BIN) ## one RTL model: MACHINE_ARGS="base k=8" OUT=file.so
 	$(Q)[ -n "$(MACHINE_ARGS)" ] && [ -n "$(OUT)" ] || \
 	    { echo 'usage: make rtl-custom MACHINE_ARGS="base k=8" OUT=file.so' >&2; exit 2; }
 	$(Q)h=$$($(GEN_BIN) hash $(MACHINE_ARGS)) && \
-	    $(MAKE) --no-print-directory build/rtl/$$h/lib.so RTL_ARGS="$(MACHINE_ARGS)" && \
-	    { cmp -s build/rtl/$$h/lib.so "$(OUT)" || { mkdir -p "$$(dirname "$(OUT)")" && \
-      cp build/rtl/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"; }; }
+	    $(MAKE) --no-print-directory $(BUILD_DIR)/rtl/$$h/lib.so RTL_ARGS="$(MACHINE_ARGS)" && \
+	    { cmp -s $(BUILD_DIR)/rtl/$$h/lib.so "$(OUT)" || { mkdir -p "$$(dirname "$(OUT)")" && \
+      cp $(BUILD_DIR)/rtl/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"; }; }
 
 .PHONY: gen rtl rtl-assert rtl-custom $(MACHINES:%=rtl-%)

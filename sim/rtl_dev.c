@@ -50,14 +50,48 @@ static bool own_folder(char *out) {
     return n && snprintf(out, PATH_BYTES, "%.*s", n, us.dli_fname) < PATH_BYTES;
 }
 
-enum { BESIDE_PROGRAM, PREFIX_OF_PROGRAM, BESIDE_LIBRARY, PLACES };
+/* Root of the repository, when the program lies in its build/MODE. */
+static bool repository(char *out) {
+    char probe[PATH_BYTES + 16];
+    if (!program_folder(out) || strlen(out) + 8 > PATH_BYTES) return false;
+    for (int up = 0; up < 6; up++) { /* build/MODE, and build/MODE/test/NAME */
+        snprintf(probe, sizeof probe, "%s/hw/rules.mk", out);
+        if (access(probe, R_OK) == 0) return true;
+        char *slash = strrchr(out, '/');
+        if (!slash) return false;
+        *slash = 0;
+    }
+    return false;
+}
+
+/* What make builds into when this user cannot write build/ of the repository: a folder in his
+ * cache, named after the repository. False: he can, or there is no repository. */
+static bool cache_folder(char *out) {
+    char root[PATH_BYTES], build[PATH_BYTES + 8];
+    const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    if (!repository(root)) return false;
+    snprintf(build, sizeof build, "%s/build", root);
+    if (access(build, W_OK) == 0) return false;
+    for (char *p = root; *p; p++)
+        if (*p == '/') *p = '%';
+    bool has_xdg = xdg && *xdg == '/'; /* the XDG rules: a relative one does not count */
+    if (!has_xdg && !(home && *home)) return false;
+    int n = snprintf(out, PATH_BYTES, "%s%s/heddle/%s", has_xdg ? xdg : home,
+                     has_xdg ? "" : "/.cache", root);
+    return n > 0 && n < PATH_BYTES;
+}
+
+enum { BESIDE_PROGRAM, IN_CACHE, PREFIX_OF_PROGRAM, BESIDE_LIBRARY, PLACES };
 
 static bool model_folder(int place, char *out) {
-    static const char *const below[PLACES] = {"/rtl", "/../lib/heddle/rtl", "/heddle/rtl"};
+    static const char *const below[PLACES] = {"/rtl", "/rtl", "/../lib/heddle/rtl", "/heddle/rtl"};
     const char *dir = getenv("HEDDLE_RTL_DIR");
     if (dir && *dir)
         return place == BESIDE_PROGRAM && snprintf(out, PATH_BYTES, "%s", dir) < PATH_BYTES;
-    if (!(place == BESIDE_LIBRARY ? own_folder(out) : program_folder(out))) return false;
+    bool known = place == BESIDE_LIBRARY ? own_folder(out)
+                 : place == IN_CACHE     ? cache_folder(out)
+                                         : program_folder(out);
+    if (!known) return false;
     if (strlen(out) + strlen(below[place]) + 1 > PATH_BYTES) return false;
     strcat(out, below[place]);
     return true;
@@ -85,26 +119,13 @@ static bool model_path(const struct hd_machine *m, char *out) {
         if (!model_folder(place, folder)) continue;
         int n = snprintf(path, sizeof path, "%s/%s", folder, file);
         if (n < 0 || n >= PATH_BYTES) continue;
-        if (place != BESIDE_PROGRAM && access(path, R_OK) != 0) continue;
-        if (found && access(path, R_OK) != 0) continue;
+        bool goes_here = place == BESIDE_PROGRAM || place == IN_CACHE;
+        if (!goes_here && access(path, R_OK) != 0) continue;
+        if (place == BESIDE_PROGRAM && found && access(path, R_OK) != 0) continue;
         memcpy(out, path, (size_t)n + 1);
         found = true;
     }
     return found;
-}
-
-/* Root of the repository, when the program lies in its build/MODE. */
-static bool repository(char *out) {
-    char probe[PATH_BYTES + 16];
-    if (!program_folder(out) || strlen(out) + 8 > PATH_BYTES) return false;
-    for (int up = 0; up < 6; up++) { /* build/MODE, and build/MODE/test/NAME */
-        snprintf(probe, sizeof probe, "%s/hw/rules.mk", out);
-        if (access(probe, R_OK) == 0) return true;
-        char *slash = strrchr(out, '/');
-        if (!slash) return false;
-        *slash = 0;
-    }
-    return false;
 }
 
 static void machine_args(const struct hd_machine *m, char *out, size_t bytes) {
@@ -122,6 +143,7 @@ enum made { MADE, NO_MAKE, NOT_MADE };
  * make says on stderr what it builds. */
 static enum made build_model(const struct hd_machine *m, const char *path) {
     char root[PATH_BYTES], target[64] = "rtl-custom", args[1024] = "", out[PATH_BYTES + 8] = "";
+    char cache[PATH_BYTES], where[PATH_BYTES + 16] = "BUILD_DIR=build";
     if (getenv("HEDDLE_RTL_DIR") && access(path, R_OK) == 0) return MADE;
     if (!repository(root)) return NO_MAKE;
     if (table_name(m)) {
@@ -130,11 +152,14 @@ static enum made build_model(const struct hd_machine *m, const char *path) {
         machine_args(m, args, sizeof args);
         snprintf(out, sizeof out, "OUT=%s", path);
     }
+    bool read_only = cache_folder(cache);
+    if (read_only && strncmp(path, cache, strlen(cache)) && access(path, R_OK) == 0) return MADE;
+    if (read_only) snprintf(where, sizeof where, "BUILD_DIR=%s", cache);
     pid_t pid = fork();
     if (pid == 0) {
         dup2(STDERR_FILENO, STDOUT_FILENO);
         unsetenv("MAKEFLAGS"); /* a make that runs this program is none of its business */
-        execlp("make", "make", "-s", "-C", root, target, args[0] ? args : (char *)NULL, out,
+        execlp("make", "make", "-s", "-C", root, target, where, args[0] ? args : (char *)NULL, out,
                (char *)NULL);
         _exit(127);
     }
