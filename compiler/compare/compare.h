@@ -42,4 +42,8 @@ void hd_value_errors_add(struct hd_value_errors *t, const struct hd_value_info *
                          const char *layer, const char *device, const struct hd_value_error *e);
 void hd_value_errors_print(const struct hd_value_errors *t, FILE *out);
 
+/* The model of the command's argument on its --devices, or two models: every value that two of them
+ * give, and where they part. Gives the exit status. */
+int hd_compare_models(struct hd_cmd *c);
+
 #endif
