@@ -1,3 +1,3 @@
 # RUN: heddle run test/golden/cli
 # EXIT: 1
-#= heddle run: test/golden/cli: a folder without model.onnx, model.tflite; name a network or an .hdl file
+#= heddle run: test/golden/cli: a folder without model.onnx, model.tflite, deploy.prototxt, model.mlir; name a network or an .hdl file
