@@ -144,6 +144,12 @@ random: heddle rtl-tiny $(RANDOM_NET) ## random networks on tiny, base and big, 
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --seed $(SEED) --count $$(( $(COUNT) / 20 ))
 
 # RTL=200e6: those below so many multiply-accumulates on rtl, too.
+OTHER ?= ../shared/models_other
+test-other: heddle ## TFLite, Caffe and StableHLO cases of ../shared/models_other on golden and cpu, where that folder is
+	$(Q)if [ ! -d $(OTHER) ]; then echo "  other: skipped, there is no folder $(OTHER)"; else \
+	for d in golden cpu; do $(B)/heddle test --device $$d --list test/conform/other_left_out.txt $(OTHER) > $(B)/test-other.log 2>&1 \
+	    || { grep -vE '^(ok|skip)' $(B)/test-other.log; exit 1; }; echo "  other $$d: $$(tail -1 $(B)/test-other.log)"; done; fi
+
 networks: heddle ## every network of ../shared/models on the machine, quantised where it must be; NETWORKS="NAME..", RTL=200e6: on rtl, too
 	$(Q)$(if $(RTL),$(MAKE) rtl-base)
 	$(Q)python3 scripts/networks.py $(B) $(SHARED) $(if $(RTL),--rtl $(RTL)) $(NETWORKS)
@@ -176,7 +182,7 @@ demo: heddle rtl-base ## compile and run an example network on the simulated chi
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-cosim test-report test-sweep test-mutants-fast ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-other test-cosim test-report test-sweep test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
@@ -215,4 +221,4 @@ cov-rtl: $(COSIM) $(COV_VX) $(CHIP) heddle build/rtl-cov/libhd_rtl_tiny.so ## li
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
 
 .PHONY: roundtrip test-stages zoo test-zoo test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
-        test-shared test-cosim test-report test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl
+        test-shared test-other test-cosim test-report test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl

@@ -307,9 +307,10 @@ static void test_set(struct tester *t, struct folder_case *f, const char *set) {
     if (fit == HD_OK) hd_cmd_progress(t->c, "%s", set);
     if (fit == HD_OK) r = run_set(t, f, set, &why, &text);
     if (r != HD_OK) why = hd_message(t->c->ctx);
-    if (t->reason)
+    const char *reason = t->reason ? t->reason : test_listed(t, set);
+    if (reason)
         test_say(t, set, why ? SKIP : FAIL,
-                 why ? t->reason
+                 why ? reason
                      : "it is in the list of those left out, and passes; take it out there");
     else if (fit == HD_UNSUPPORTED && !t->listed)
         test_say(t, set, SKIP, why);

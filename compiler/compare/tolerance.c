@@ -200,6 +200,28 @@ static struct hd_tolerance of_type(hd_arena *a, hd_dtype t) {
     return (struct hd_tolerance){.text = "exact"};
 }
 
+/* What a step in front of the integer operation that makes `tensor` moves its result by, in steps:
+ * a softmax moves a probability by at most tanh(s) / 2, a table by its steepest difference. */
+static double steepest(const hd_graph *g, int tensor, double steps) {
+    const struct hd_node *n = NULL;
+    double most = 1;
+    for (int i = 0; i < 64 && g->tensors[tensor].producer >= 0; i++, tensor = n->in[0]) {
+        n = &g->nodes[g->tensors[tensor].producer];
+        if (n->op != HD_IR_reshape && n->op != HD_IR_transpose && n->op != HD_IR_identity) break;
+    }
+    if (n && n->op == HD_IR_qsoftmax)
+        most = tanh((double)hd_attr_float(n, "x_scale", 0) * steps) / 2 *
+               (double)hd_attr_float(n, "scale", 1) / steps;
+    const struct hd_tensor *t = n && n->op == HD_IR_qtable ? &g->tensors[n->in[1]] : NULL;
+    bool is_signed = t && g->tensors[n->in[0]].dtype == HD_I8;
+    for (int x = 0; t && t->data && x < 255; x++) { /* neighbours in value, not in their bytes */
+        int at = is_signed ? (x + 128) & 255 : x;
+        most = fmax(most, fabs(hd_k_f64(t->data, t->dtype, at) -
+                               hd_k_f64(t->data, t->dtype, (at + 1) & 255)));
+    }
+    return fmax(most, 1);
+}
+
 void hd_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct hd_tolerance *out) {
     hd_dtype type = g->tensors[tensor].dtype;
     struct doubt d = doubt_of(a, g, tensor);
@@ -209,8 +231,8 @@ void hd_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct hd_t
     if (!hd_k_is_float(type)) {
         if (!d.depth || (type != HD_I8 && type != HD_U8 && type != HD_I16 && type != HD_U16))
             return;
-        out->absolute = steps;
-        out->text = hd_sprintf(a, "%g (%g step%s)", steps, steps, s);
+        out->absolute = steps * steepest(g, tensor, steps);
+        out->text = hd_sprintf(a, "%.4g (%g step%s)", out->absolute, steps, s);
     } else if (flips > 0) {
         out->of_largest += flips / 255;
         out->text = hd_sprintf(a, "%s, and %.3g/255 of it (%d roundings of what is not exact)",

@@ -147,10 +147,27 @@ hd_status hd_check_inputs(hd_ctx *ctx, hd_arena *a, const hd_graph *g,
     for (size_t i = 0; i < g->n_inputs; i++) {
         const struct hd_tensor *x = &g->tensors[g->inputs[i]];
         const struct hd_file_tensor *from = tensor_for(t, n, (int)i, x->name);
+        if (!from && x->initial) continue; /* state, which begins with that */
         if (!from) return too_few(ctx, x->name, n, (int)g->n_inputs);
         if (x->known)
             TRY(check_input(ctx, a, from, x->name, hd_dtype_to_onnx(x->dtype), x->dim, x->rank));
     }
+    return HD_OK;
+}
+
+/* A state begins with its initial value, which the graph of the model holds; *out NULL = input i is
+ * no state. */
+static hd_status initial_value(hd_ctx *ctx, hd_arena *a, const hd_model *m, int i,
+                               const void **out) {
+    hd_graph *g = NULL;
+    const struct hd_value_info *v = &m->values[m->inputs[i]];
+    *out = NULL;
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
+    int t = hd_tensor_by_name(g, v->name);
+    if (t >= 0 && g->tensors[t].initial &&
+        hd_tensor_bytes(&g->tensors[t]) == hd_value_dense_bytes(v))
+        *out = hd_dup(a, g->tensors[t].initial, hd_value_dense_bytes(v));
+    hd_graph_destroy(g);
     return HD_OK;
 }
 
@@ -160,6 +177,8 @@ hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         const struct hd_file_tensor *from = tensor_for(t, n, i, v->name);
+        if (!from) TRY(initial_value(ctx, a, m, i, &in[i]));
+        if (in[i]) continue;
         if (!from) return too_few(ctx, v->name, n, m->n_inputs);
         TRY(check_input(ctx, a, from, v->name, v->dtype, v->dim, v->rank));
         in[i] = from->data;
