@@ -14,6 +14,7 @@
 #=   check      check a program without running it: encoding, operands, bounds, deadlock
 #=   exec       run one program without a model; '#:' lines set memory and name what is printed
 #=   opt        run graph passes on a network or on the text form of a graph and print the text; or --stage: go on to a program
+#=   convert    write a network of any format that is read (TFLite, Caffe, StableHLO, ONNX) as standard ONNX
 #=   devices    devices of this program, and whether they can be used here
 #=   machines   machines and their parameters
 #=   ops        graph operations, and where they run
