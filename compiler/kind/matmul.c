@@ -333,10 +333,11 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
         return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
     }
-    /* MX writes a bank while VX reads it, but one that it reads, too, waits */
     int64_t words = (int64_t)n * t->th * t->tw;
-    bool adds = lt->cwb < l->cw || l->planes > 1;
-    q.am = adds ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
+    /* Sums to which MX adds wait where VX reads their bank. Else halves in turn are better but for
+     * rolling chains: EfficientNet 3 % faster, MobileNetV2 1 % slower. */
+    bool halves = !lt->roll_th || l->planes > 1;
+    q.am = halves ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
     for (q.c = 0; q.c < l->cw; q.c += lt->cwb) {
         q.cw = (int)hd_min(lt->cwb, l->cw - q.c);
         if (lt->parts) TRY(load_part(w, t, &q));
