@@ -48,6 +48,8 @@ struct score { /* of an int8 network */
 };
 
 hd_status clone_graph(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
+/* The same with constants that lie in g, which outlives it, unless it has graphs in attributes. */
+hd_status working_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
 /* Outputs of g, and the tensors that are wanted (NULL = none), on the device of the options. */
 hd_status runner_open(struct job *j, const hd_graph *g, const bool *wanted, struct runner *r);
 hd_status runner_run(struct job *j, struct runner *r, const void **in);

@@ -10,6 +10,42 @@
 
 /* ---- running ---- */
 
+/* Nodes of g under the ids that they have there; their lists of attributes are their own. */
+static void copy_nodes(const hd_graph *g, hd_graph *h) {
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        int id = hd_graph_node(h, n->op, n->name, n->n_in, n->in, n->n_out, n->out);
+        struct hd_node *m = &h->nodes[id];
+        m->dead = n->dead;
+        m->attrs = hd_dup(h->arena, n->attrs, (size_t)n->n_attrs * sizeof *n->attrs);
+        m->n_attrs = n->n_attrs;
+        m->after = hd_dup(h->arena, n->after, (size_t)n->n_after * sizeof *n->after);
+        m->n_after = n->n_after;
+    }
+}
+
+/* A copy whose constants lie in g, which outlives it. */
+static hd_graph *share_graph(const hd_graph *g) {
+    hd_graph *h = hd_graph_create();
+    h->name = hd_strdup(h->arena, g->name);
+    for (size_t i = 0; i < g->n_axes; i++) hd_graph_axis(h, g->axes[i].name, g->axes[i].length);
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const struct hd_tensor *t = &g->tensors[i];
+        hd_graph_tensor(h, t->name, t->dtype, t->rank, t->dim);
+    }
+    copy_nodes(g, h);
+    for (size_t i = 0; i < g->n_tensors; i++) {
+        const char *name = h->tensors[i].name;
+        h->tensors[i] = g->tensors[i];
+        h->tensors[i].name = name;
+    }
+    for (size_t i = 0; i < g->n_inputs; i++) hd_graph_input(h, g->inputs[i]);
+    for (size_t i = 0; i < g->n_outputs; i++) hd_graph_output(h, g->outputs[i]);
+    h->scales_found = g->scales_found;
+    h->specialised = g->specialised;
+    return h;
+}
+
 hd_status clone_graph(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
     void *bytes = NULL;
     size_t n = 0;
@@ -17,6 +53,13 @@ hd_status clone_graph(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
     hd_status s = hd_graph_load(ctx, bytes, n, out);
     free(bytes);
     return s;
+}
+
+hd_status working_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
+    if (g->n_subgraphs)
+        return clone_graph(ctx, g, out); /* passes change those of attributes, too */
+    *out = share_graph(g);
+    return HD_OK;
 }
 
 void runner_close(struct runner *r) {
@@ -31,7 +74,7 @@ static hd_status runner_model(struct job *j, const hd_graph *g, const bool *want
     struct hd_compile_options o = {.host_only = true};
     hd_graph *copy = NULL;
     TRY(hd_cmd_machine(j->c, &o.machine));
-    TRY(clone_graph(j->c->ctx, g, &copy));
+    TRY(working_copy(j->c->ctx, g, &copy));
     hd_status s = HD_OK;
     for (size_t t = 0; wanted && t < j->plan.n_tensors; t++) {
         int id = wanted[t] ? hd_tensor_by_name(copy, g->tensors[t].name) : -1;
@@ -129,6 +172,17 @@ hd_status calibrate(struct job *j) {
 
 /* ---- errors ---- */
 
+enum { COMPARE_BYTES = 256 << 20 }; /* of results of layers that wait to be compared */
+
+struct layer_run { /* of one network on some data sets */
+    hd_arena *a;
+    int n;       /* outputs */
+    int *tensor; /* as in runner */
+    struct hd_value_info *value;
+    void **out;
+    const void ***in; /* per data set */
+};
+
 static void add_error(struct error *e, const struct hd_value_info *v, const void *ref,
                       const void *got) {
     size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes;
@@ -150,26 +204,72 @@ size_t largest(const struct hd_value_info *v, const void *x) {
     return best;
 }
 
-hd_status compare_layers(struct job *j) {
-    struct runner ref, got;
-    TRY(runner_open(j, j->ref, j->plan.made, &ref));
-    hd_status s = runner_open(j, j->g, j->plan.made, &got);
-    for (int i = 0; s == HD_OK && i < j->data.n; i++) {
-        const void **in = NULL;
-        hd_arena *a = hd_arena_create();
+/* Inputs of data set i for m, in the arena: made-up ones depend on the network that they are for.
+ */
+static hd_status keep_inputs(struct job *j, const hd_model *m, int i, hd_arena *a,
+                             const void ***out) {
+    const void **in = NULL;
+    TRY(hd_calibration_inputs(j->c, a, m, &j->data, i, &in));
+    *out = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
+    for (int k = 0; k < m->n_inputs; k++)
+        (*out)[k] = hd_dup(a, in[k], hd_value_dense_bytes(&m->values[m->inputs[k]]));
+    return HD_OK;
+}
+
+/* Results of the layers of g for data sets first .. last - 1, to out: those of a set in a row.
+ * Inputs are those of `like`, NULL = those of the data, which are kept. */
+static hd_status layer_outputs(struct job *j, const hd_graph *g, int first, int last,
+                               const struct layer_run *like, struct layer_run *r) {
+    struct runner run;
+    TRY(runner_open(j, g, j->plan.made, &run));
+    hd_status s = HD_OK;
+    r->n = run.m->n_outputs;
+    r->tensor = hd_dup(r->a, run.tensor, (size_t)r->n * sizeof *run.tensor);
+    r->value = hd_new_array(r->a, struct hd_value_info, (size_t)r->n + 1);
+    r->out = hd_new_array(r->a, void *, (size_t)r->n *(size_t)(last - first) + 1);
+    for (int k = 0; k < r->n; k++) r->value[k] = run.m->values[run.m->outputs[k]];
+    r->in = hd_new_array(r->a, const void **, (size_t)(last - first) + 1);
+    for (int i = 0; s == HD_OK && i < last - first; i++) {
         quantize_progress(j, "error of layers");
-        s = hd_calibration_inputs(j->c, a, ref.m, &j->data, i, &in);
-        if (s == HD_OK) s = runner_run(j, &ref, in);
-        if (s == HD_OK) s = runner_run(j, &got, in);
-        for (int k = 0; s == HD_OK && k < ref.m->n_outputs; k++)
-            if (ref.tensor[k] >= 0)
-                add_error(&j->tensor_error[ref.tensor[k]], &ref.m->values[ref.m->outputs[k]],
-                          ref.out[k], got.out[k]);
-        hd_arena_destroy(a);
+        if (like)
+            r->in[i] = like->in[i];
+        else
+            s = keep_inputs(j, run.m, first + i, r->a, &r->in[i]);
+        if (s == HD_OK) s = runner_run(j, &run, r->in[i]);
+        for (int k = 0; s == HD_OK && k < r->n; k++)
+            r->out[i * r->n + k] = hd_dup(r->a, run.out[k], hd_value_dense_bytes(&r->value[k]));
     }
-    if (got.m) runner_close(&got);
-    runner_close(&ref);
+    runner_close(&run);
     return s;
+}
+
+static void add_errors(struct job *j, const struct layer_run *ref, const struct layer_run *got,
+                       int sets) {
+    for (int i = 0; i < sets * ref->n; i++) {
+        int k = i % ref->n;
+        if (ref->tensor[k] >= 0)
+            add_error(&j->tensor_error[ref->tensor[k]], &ref->value[k], ref->out[i], got->out[i]);
+    }
+}
+
+/* The networks run in turn, a few sets at a time, so that only one is in memory. */
+hd_status compare_layers(struct job *j) {
+    size_t each = 1;
+    for (size_t t = 0; t < j->plan.n_tensors; t++)
+        if (j->plan.made[t]) each += hd_tensor_bytes(&j->ref->tensors[t]);
+    size_t fit = COMPARE_BYTES / each;
+    int step = fit < 1 ? 1 : fit > (size_t)j->data.n ? j->data.n : (int)fit;
+    for (int i = 0; i < j->data.n; i += step) {
+        int last = i + step < j->data.n ? i + step : j->data.n;
+        hd_arena *a = hd_arena_create();
+        struct layer_run ref = {.a = a}, got = {.a = a};
+        hd_status s = layer_outputs(j, j->ref, i, last, NULL, &ref);
+        if (s == HD_OK) s = layer_outputs(j, j->g, i, last, &ref, &got);
+        if (s == HD_OK) add_errors(j, &ref, &got, last - i);
+        hd_arena_destroy(a);
+        TRY(s);
+    }
+    return HD_OK;
 }
 
 hd_status reference_outputs(struct job *j) {

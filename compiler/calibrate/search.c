@@ -23,7 +23,7 @@ static bool all_agree(const struct job *j, const struct score *s) {
 }
 
 hd_status rewritten(struct job *j, hd_graph **out) {
-    TRY(clone_graph(j->c->ctx, j->ref, out));
+    TRY(working_copy(j->c->ctx, j->ref, out));
     hd_status s = hd_quant_apply(j->c->ctx, *out, &j->plan, j->stats, &j->o);
     if (s == HD_OK) return s;
     hd_graph_destroy(*out);
