@@ -59,6 +59,9 @@ module hd_lw #(
                 mem == hd_isa_pkg::LwMemPm ? 4'(PmPartBits) : 4'(TmPartBits);
   endfunction
 
+  logic [15:0] rows;  // in DRAM, of a word that is loaded column-wise
+  assign rows = 16'(K);
+
   // ---- operations and their runs ---------------------------------------------------------------
   localparam int unsigned ParamBits = 32 * hd_isa_pkg::LwWords;
 
@@ -99,7 +102,7 @@ module hd_lw #(
     .join_i    (!now.col && now.cut == 6'd0),
     .scale_i   (4'(OffBits) + part_bits(now.mem)),
     .run_i     (now.col && Split ? 24'd1 : now.count),
-    .n_i       (now.col ? {now.n1, Split ? now.count[15:0] : 16'd1, 16'(K)} :
+    .n_i       (now.col ? {now.n1, Split ? now.count[15:0] : 16'd1, rows} :
                           {16'd1, 16'd1, now.n1}),
     .ext_step_i({64'd0, now.s1}),
     .loc_step_i({48'd0, now.d1}),
