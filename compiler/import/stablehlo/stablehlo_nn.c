@@ -417,6 +417,8 @@ hd_status hd_shlo_op_convolution(struct hd_shlo *m) {
     }
     int id = hd_shlo_node(m, HD_IR_conv, 2, in, &y);
     hd_attr_set_int(m->g, id, "group", c.groups * c.batch_groups);
+    const struct hd_tensor w = hd_shlo_shape(m, in[1]);
+    hd_attr_set_ints(m->g, id, "kernel_shape", w.rank - 2, w.dim + 2);
     if (c.sp) hd_attr_set_ints(m->g, id, "strides", c.sp, c.stride);
     if (c.sp) hd_attr_set_ints(m->g, id, "dilations", c.sp, c.rhs);
     TRY(hd_shlo_done(m, id));

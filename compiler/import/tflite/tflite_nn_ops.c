@@ -125,6 +125,7 @@ static hd_status conv_2d(struct hd_tfl *m, const int64_t *perm, int64_t group, i
     set_window(m, id, hd_tfl_option(m, 0, 1, 0), hd_tfl_option(m, 2, 4, 0),
                hd_tfl_option(m, 1, 4, 0));
     hd_attr_set_int(m->g, id, "group", group);
+    hd_attr_set_ints(m->g, id, "kernel_shape", 2, w->dim + 1);
     hd_attr_set_ints(
         m->g, id, "dilations", 2,
         (int64_t[]){hd_tfl_option(m, dilation + 1, 4, 1), hd_tfl_option(m, dilation, 4, 1)});
@@ -161,6 +162,7 @@ hd_status hd_tfl_conv3d(struct hd_tfl *m) {
     TRY(hd_tfl_weights(m, 1, 5, (int64_t[]){4, 3, 0, 1, 2}, 0, &in[1]));
     TRY(hd_tfl_bias(m, 2, hd_tfl_in(m, 0), hd_tfl_in(m, 1), &in[2]));
     int id = hd_tfl_node(m, HD_IR_conv, in[2] >= 0 ? 3 : 2, in, &y);
+    hd_attr_set_ints(m->g, id, "kernel_shape", 3, hd_tfl_in(m, 1)->dim);
     hd_attr_set_ints(m->g, id, "strides", 3,
                      (int64_t[]){hd_tfl_option(m, 1, 4, 0), hd_tfl_option(m, 3, 4, 0),
                                  hd_tfl_option(m, 2, 4, 0)});
@@ -206,6 +208,7 @@ hd_status hd_tfl_transpose_conv(struct hd_tfl *m) {
         more[i] = over < 0 ? -over : 0;
     }
     int id = hd_tfl_node(m, HD_IR_convtranspose, in[2] >= 0 ? 3 : 2, in, &v);
+    hd_attr_set_ints(m->g, id, "kernel_shape", 2, w->dim + 1);
     hd_attr_set_ints(m->g, id, "strides", 2, stride);
     hd_attr_set_ints(m->g, id, "pads", 4, pads);
     hd_attr_set_ints(m->g, id, "output_padding", 2, more);

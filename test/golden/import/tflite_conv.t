@@ -20,7 +20,7 @@
 #=   y_6 f32[1,3,4,4] = transpose(y_5) @y_2 perm=[0,3,1,2]
 #=   y_12 f32[2,3,3,3] = dequantize(y_8, y.c_9, y_11) @y_5 axis=0
 #=   y_16 f32[2] = dequantize(b, y.c_14, y.c_15) @y_6 axis=0
-#=   y_17 f32[1,2,4,4] = conv(y_6, y_12, y_16) @y_7 strides=[1,1] group=1 dilations=[1,1] pads=[1,1,1,1]
+#=   y_17 f32[1,2,4,4] = conv(y_6, y_12, y_16) @y_7 strides=[1,1] group=1 kernel_shape=[3,3] dilations=[1,1] pads=[1,1,1,1]
 #=   y_18 f32[1,2,4,4] = relu(y_17) @y_8
 #=   y_19 f32[1,4,4,2] = transpose(y_18) @y_9 perm=[0,2,3,1]
 #=   y_23 i8[1,4,4,2] = quantize(y_19, y.c_20, y_22) @y_11
