@@ -31,16 +31,17 @@ static bool shows(const struct hd_compile_options *opt, const char *name) {
     return !opt->dump_only.n || hd_name_listed(&opt->dump_only, name);
 }
 
-/* Only the operations of the layers that are meant; those of a bundle stand on lines of their own.
- */
+/* Only the operations of the layers that are meant; those of a bundle stand on lines of their own,
+ * and each names its layer where that changes. */
 static void put_program(const struct hd_lowering *lo, char *text) {
+    size_t layer[HD_UNITS] = {0};
     for (char *line = text, *next; *line; line = next) {
-        char *end = strchr(line, '\n'), *tag = strchr(line, '@');
+        char *end = strchr(line, '\n'), *op = line + strspn(line, "{ "), *tag = strstr(op, "tag=");
         next = end ? end + 1 : line + strlen(line);
-        size_t layer = tag && tag < next ? strtoul(tag + 1, NULL, 10) : 0;
-        bool is_op = strchr("{ ", *line) || strchr(line, '.');
-        if (!is_op || *line == '#' ||
-            (layer < lo->n_layers && shows(lo->opt, lo->g->nodes[lo->layers[layer].node].name)))
+        int unit = hd_unit_by_name(op, strcspn(op, "."));
+        if (unit >= 0 && tag && tag < next) layer[unit] = strtoul(tag + strlen("tag="), NULL, 10);
+        if (unit < 0 || (layer[unit] < lo->n_layers &&
+                         shows(lo->opt, lo->g->nodes[lo->layers[layer[unit]].node].name)))
             fwrite(line, 1, (size_t)(next - line), lo->opt->dump_to);
     }
 }
@@ -49,15 +50,9 @@ static hd_status dump_program(struct hd_lowering *lo) {
     for (int i = 0; i < lo->model->n_steps; i++) {
         const struct hd_step *s = &lo->model->steps[i];
         char *text = NULL;
-        uint32_t *words;
-        size_t n;
         if (s->kind != HD_STEP_PROG) continue;
         const void *code = lo->image + s->code_offset; /* HD_CODE_ALIGN keeps words aligned */
-        TRY(hd_prog_unpack(lo->ctx, code, s->code_bytes / 4, &words, &n));
-        hd_prog_absolute(words, n);
-        hd_status st = hd_disasm(lo->ctx, words, n, &text);
-        free(words);
-        TRY(st);
+        TRY(hd_disasm(lo->ctx, code, s->code_bytes / 4, &text));
         put_program(lo, text);
         free(text);
     }

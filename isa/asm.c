@@ -16,7 +16,6 @@ struct parser {
     hd_ctx *ctx;
     const char *name, *text, *p;
     bool in_braces; /* then a line's end is a blank */
-    bool has_loops;
     uint32_t *words;
     size_t n, cap;
 };
@@ -26,10 +25,10 @@ struct op_state {
     struct hd_op_word op;
     uint32_t whole; /* words given as wordN */
     bool seen[HD_FIELDS];
-    bool has_tag, has_wait, has_sig;
+    bool has_wait, has_sig;
 };
 
-enum { SHOWN_COLUMNS = 120, NAME_LIST_BYTES = 1024, TOKEN_BYTES = 64, LOOP_DEPTH_MAX = 16 };
+enum { SHOWN_COLUMNS = 120, NAME_LIST_BYTES = 1024, TOKEN_BYTES = 64 };
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
@@ -75,7 +74,6 @@ static const char *op_names(struct name_list *l, int unit) {
     return l->text;
 }
 static const char *field_names(struct name_list *l, int unit) {
-    name_add(l, "@tag");
     name_add(l, "wait");
     name_add(l, "sig");
     for (int f = 0; f < HD_FIELDS; f++)
@@ -201,32 +199,13 @@ static hd_status parse_list(struct parser *ps, const char *what, uint32_t *out) 
 
 /* ---- items ---------------------------------------------------------------------------------- */
 
-/* Reads '=' or '+='. */
-static hd_status parse_assign(struct parser *ps, const char *what, bool *out_add) {
+static hd_status parse_assign(struct parser *ps, const char *what) {
     char text[TOKEN_BYTES];
     skip_blanks(ps, ps->in_braces);
-    *out_add = ps->p[0] == '+' && ps->p[1] == '=';
-    if (!*out_add && *ps->p != '=')
-        return fail_at(ps, ps->p, "after %s: got %s, want = or +=", what, got(ps->p, text));
-    ps->p += *out_add ? 2 : 1;
+    if (*ps->p != '=')
+        return fail_at(ps, ps->p, "after %s: got %s, want =", what, got(ps->p, text));
+    ps->p++;
     skip_blanks(ps, ps->in_braces);
-    return HD_OK;
-}
-
-static bool alone_in_word(int f) {
-    if (hd_isa_fields[f].lsb != 0 || hd_isa_fields[f].kind == HD_KIND_F) return false;
-    for (int g = 0; g < HD_FIELDS; g++)
-        if (g != f && hd_isa_fields[g].unit == hd_isa_fields[f].unit &&
-            hd_isa_fields[g].word == hd_isa_fields[f].word)
-            return false;
-    return true;
-}
-
-static hd_status add_word(struct parser *ps, struct op_state *st, const char *what, int word) {
-    int64_t v;
-    TRY(parse_number(ps, what, INT32_MIN, UINT32_MAX, &v));
-    st->op.add |= UINT32_C(1) << word;
-    st->op.lit[word] = (uint32_t)v;
     return HD_OK;
 }
 
@@ -236,20 +215,14 @@ static hd_status parse_field(struct parser *ps, struct op_state *st, int f) {
     uint32_t bit = UINT32_C(1) << fi->word;
     char what[TOKEN_BYTES];
     snprintf(what, sizeof what, "%s.%s", hd_isa_units[fi->unit].name, fi->name);
-    bool add;
     int64_t v;
     ps->p += strlen(fi->name);
-    TRY(parse_assign(ps, what, &add));
+    TRY(parse_assign(ps, what));
     if (st->seen[f]) return fail_at(ps, at, "%s is given twice", what);
-    if ((add ? st->op.set | st->op.add : st->op.add | st->whole) & bit)
+    if (st->whole & bit)
         return fail_at(ps, at, "%s: word %d of this operation is already given in another way",
                        what, fi->word);
     st->seen[f] = true;
-    if (add && !alone_in_word(f))
-        return fail_at(ps, at,
-                       "%s cannot be added to: it is a float or shares its word; use = or word%d+=",
-                       what, fi->word);
-    if (add) return add_word(ps, st, what, fi->word);
 
     int64_t span = INT64_C(1) << fi->width;
     if (fi->kind == HD_KIND_F)
@@ -263,7 +236,7 @@ static hd_status parse_field(struct parser *ps, struct op_state *st, int f) {
     return HD_OK;
 }
 
-/* wordN=value or wordN+=value. */
+/* wordN=value. */
 static hd_status parse_whole_word(struct parser *ps, struct op_state *st, size_t len) {
     const char *at = ps->p;
     char what[TOKEN_BYTES];
@@ -274,13 +247,10 @@ static hd_status parse_whole_word(struct parser *ps, struct op_state *st, size_t
         return fail_at(ps, at, "%s: unit %s has the words word0..word%d", what,
                        hd_isa_units[st->op.unit].name, n_words - 1);
     uint32_t bit = UINT32_C(1) << word;
-    bool add;
     ps->p += len;
-    TRY(parse_assign(ps, what, &add));
-    if ((st->op.set | st->op.add) & bit)
-        return fail_at(ps, at, "%s is already given in this operation", what);
+    TRY(parse_assign(ps, what));
+    if (st->op.set & bit) return fail_at(ps, at, "%s is already given in this operation", what);
     st->whole |= bit;
-    if (add) return add_word(ps, st, what, (int)word);
     TRY(parse_number(ps, what, 0, UINT32_MAX, &v));
     st->op.set |= bit;
     st->op.lit[word] = (uint32_t)v;
@@ -289,11 +259,9 @@ static hd_status parse_whole_word(struct parser *ps, struct op_state *st, size_t
 
 static hd_status parse_semaphores(struct parser *ps, const char *what, bool *seen, uint32_t *out) {
     const char *at = ps->p;
-    bool add;
     ps->p += strlen(what);
-    TRY(parse_assign(ps, what, &add));
-    if (add || *seen)
-        return fail_at(ps, at, "%s: want it once, as %s=3 or %s=1,5", what, what, what);
+    TRY(parse_assign(ps, what));
+    if (*seen) return fail_at(ps, at, "%s: want it once, as %s=3 or %s=1,5", what, what, what);
     *seen = true;
     return parse_list(ps, what, out);
 }
@@ -302,15 +270,6 @@ static hd_status parse_item(struct parser *ps, struct op_state *st) {
     char text[TOKEN_BYTES];
     struct name_list list = {0};
     int unit = st->op.unit;
-    if (*ps->p == '@') {
-        int64_t tag;
-        if (st->has_tag) return fail_at(ps, ps->p, "the tag is given twice");
-        st->has_tag = true;
-        ps->p++;
-        TRY(parse_number(ps, "tag", -HD_TAG_MAX - 1, HD_TAG_MAX, &tag));
-        st->op.tag = (int32_t)tag;
-        return HD_OK;
-    }
     size_t len = name_len(ps->p);
     if (len == 4 && !memcmp(ps->p, "wait", 4))
         return parse_semaphores(ps, "wait", &st->has_wait, &st->op.wait);
@@ -423,78 +382,19 @@ static hd_status parse_bundle(struct parser *ps) {
     return HD_OK;
 }
 
-/* ---- loops and programs --------------------------------------------------------------------- */
-
-static bool at_word(const struct parser *ps, const char *word) {
-    return name_len(ps->p) == strlen(word) && !memcmp(ps->p, word, strlen(word));
-}
-
-static hd_status parse_block(struct parser *ps, int depth);
-
-/* loop COUNT ... end: the bundles between, COUNT times. hd_prog_pack makes a loop of the rounds. */
-static hd_status parse_loop(struct parser *ps, int depth) {
-    const char *at = ps->p;
-    char text[TOKEN_BYTES];
-    int64_t rounds;
-    if (depth == LOOP_DEPTH_MAX)
-        return fail_at(ps, at, "loops stand in each other at most %d deep", LOOP_DEPTH_MAX);
-    ps->p += strlen("loop");
-    skip_blanks(ps, false);
-    TRY(parse_number(ps, "rounds of the loop", 1, HD_PROG_WORDS_MAX, &rounds));
-    skip_blanks(ps, false);
-    if (*ps->p && *ps->p != '\n')
-        return fail_at(ps, ps->p, "got %s, want the end of the line after loop COUNT",
-                       got(ps->p, text));
-    size_t start = ps->n;
-    TRY(parse_block(ps, depth + 1));
-    if (!at_word(ps, "end")) return fail_at(ps, at, "this loop has no end");
-    ps->p += strlen("end");
-    size_t body = ps->n - start;
-    if (body > (HD_PROG_WORDS_MAX - start) / (size_t)rounds)
-        return fail_at(ps, at, "the program issues more than %d words", HD_PROG_WORDS_MAX);
-    TRY(reserve(ps, body * (size_t)rounds));
-    for (; rounds > 1; rounds--) {
-        memcpy(ps->words + ps->n, ps->words + ps->n - body, body * sizeof *ps->words);
-        ps->n += body;
-    }
-    ps->has_loops = true;
-    return HD_OK;
-}
-
-/* Bundles and loops up to the end of the text, or of the loop that they stand in. */
-static hd_status parse_block(struct parser *ps, int depth) {
-    for (skip_blanks(ps, true); *ps->p; skip_blanks(ps, true)) {
-        if (depth > 0 && at_word(ps, "end")) break;
-        TRY(at_word(ps, "loop") ? parse_loop(ps, depth) : parse_bundle(ps));
-    }
-    return HD_OK;
-}
-
-static hd_status pack(struct parser *ps) {
-    uint32_t *packed = malloc(hd_prog_packed_max(ps->n) * sizeof *packed);
-    size_t n = packed ? hd_prog_pack(ps->words, ps->n, packed) : 0;
-    if (!n) {
-        free(packed);
-        return hd_fail(ps->ctx, HD_NOMEM, "%s: no memory to pack %zu program words", ps->name,
-                       ps->n);
-    }
-    free(ps->words);
-    ps->words = packed;
-    ps->n = n;
-    return HD_OK;
-}
+/* ---- programs ------------------------------------------------------------------------------- */
 
 static hd_status parse_program(struct parser *ps, const struct hd_machine *m) {
     TRY(reserve(ps, HD_PROG_HEADER_WORDS));
     ps->n = HD_PROG_HEADER_WORDS;
-    TRY(parse_block(ps, 0));
+    for (skip_blanks(ps, true); *ps->p; skip_blanks(ps, true)) TRY(parse_bundle(ps));
     if (ps->n > UINT32_MAX)
         return hd_fail(ps->ctx, HD_INVALID, "%s: %zu words, at most 2^32 - 1", ps->name, ps->n);
     ps->words[0] = HD_PROG_MAGIC;
     ps->words[1] = hd_isa_hash();
     ps->words[2] = hd_machine_hash(m);
     ps->words[3] = (uint32_t)ps->n;
-    return ps->has_loops ? pack(ps) : HD_OK;
+    return HD_OK;
 }
 
 hd_status hd_asm(hd_ctx *ctx, const struct hd_machine *m, const char *text, const char *name,

@@ -1,5 +1,4 @@
-/* Disassembler: program words -> text that assembles to the same words, of a packed program to
- * those that it issues. */
+/* Disassembler: program words -> text that assembles to the same words. */
 #include "isa/isa.h"
 
 #include <inttypes.h>
@@ -91,21 +90,6 @@ static void put_set(struct text *t, int unit, int word, const uint32_t words[HD_
     if (!n_put) put_value(t, first, 0);
 }
 
-static void put_add(struct text *t, int unit, int word, uint32_t v) {
-    int n = 0, only = -1;
-    for (int f = 0; f < HD_FIELDS; f++)
-        if ((int)hd_isa_fields[f].unit == unit && hd_isa_fields[f].word == word) n++, only = f;
-    if (n == 1 && hd_isa_fields[only].lsb == 0 && hd_isa_fields[only].kind != HD_KIND_F)
-        put(t, " %s+=%" PRId32, hd_isa_fields[only].name, (int32_t)v);
-    else
-        put(t, " word%d+=0x%" PRIx32, word, v);
-}
-
-static void put_word(struct text *t, const struct hd_op_word *op, int word) {
-    if (op->set >> word & 1) put_set(t, op->unit, word, op->lit);
-    if (op->add >> word & 1) put_add(t, op->unit, word, op->lit[word]);
-}
-
 /* Fields come as isa.def lists them, whatever their words are. */
 static void put_op(struct text *t, const struct hd_op_word *op) {
     int o = op->unit < HD_UNITS ? hd_op_by_code((enum hd_unit)op->unit, op->code) : -1;
@@ -114,18 +98,17 @@ static void put_op(struct text *t, const struct hd_op_word *op) {
         return;
     }
     put(t, "%s.%s", hd_isa_units[op->unit].name, hd_isa_ops[o].name);
-    if (op->tag) put(t, " @%" PRId32, op->tag);
     put_list(t, "wait", op->wait);
     put_list(t, "sig", op->signal);
     uint32_t done = 0;
     for (int f = 0; f < HD_FIELDS; f++) {
         int word = hd_isa_fields[f].word;
         if (hd_isa_fields[f].unit != op->unit || done >> word & 1) continue;
-        put_word(t, op, word);
+        if (op->set >> word & 1) put_set(t, op->unit, word, op->lit);
         done |= UINT32_C(1) << word;
     }
     for (int i = 0; i < HD_PARAM_WORDS; i++) /* words without a field */
-        if (!(done >> i & 1)) put_word(t, op, i);
+        if (op->set & ~done & UINT32_C(1) << i) put_set(t, op->unit, i, op->lit);
 }
 
 void hd_op_text(const struct hd_op_word *op, char *out, size_t out_bytes) {
@@ -143,13 +126,14 @@ static hd_status check_header(hd_ctx *ctx, const uint32_t *words, size_t n) {
                        (int)HD_PROG_HEADER_WORDS);
     if (words[0] != HD_PROG_MAGIC)
         return hd_fail(ctx, HD_INVALID,
-                       "program: starts with 0x%08" PRIx32 ", want 0x%08x (\"HDL1\")", words[0],
+                       "program: starts with 0x%08" PRIx32 ", want 0x%08x (\"HDL4\")", words[0],
                        (unsigned)HD_PROG_MAGIC);
     if (words[1] != hd_isa_hash())
         return hd_fail(ctx, HD_MISMATCH,
-                       "program: ISA hash 0x%08" PRIx32 ", this build has 0x%08" PRIx32
-                       "; recompile it",
-                       words[1], hd_isa_hash());
+                       "program: made for instruction set %s (0x%08" PRIx32
+                       "), this program has " HD_ISA_VERSION_TEXT " (0x%08" PRIx32
+                       "); assemble or compile it again",
+                       hd_isa_version(words[1]), words[1], hd_isa_hash());
     if (words[3] != n)
         return hd_fail(ctx, HD_INVALID, "program: header says %" PRIu32 " words, there are %zu",
                        words[3], n);
@@ -193,11 +177,7 @@ static hd_status put_program(hd_ctx *ctx, struct text *t, const uint32_t *words,
 
 hd_status hd_disasm(hd_ctx *ctx, const uint32_t *words, size_t n, char **out_text) {
     struct text t = {.own = true};
-    uint32_t *plain = NULL;
-    size_t n_plain = 0;
-    hd_status s = hd_prog_unpack(ctx, words, n, &plain, &n_plain);
-    if (s == HD_OK) s = put_program(ctx, &t, plain, n_plain);
-    free(plain);
+    hd_status s = put_program(ctx, &t, words, n);
     if (s != HD_OK) {
         free(t.s);
         return s;

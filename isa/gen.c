@@ -93,11 +93,6 @@ static void sv_unit(int u) {
     printf("  localparam int unsigned Unit%s = %d;\n", name, u);
     printf("  localparam int unsigned %sWords = %d; // sticky parameter words\n", name,
            ui->n_words);
-    int sets = 1;
-    for (int o = 0; o < HD_OPCODES; o++)
-        if ((int)hd_isa_ops[o].unit == u && hd_op_set(hd_isa_ops[o].code) >= sets) sets++;
-    if (ui->n_words)
-        printf("  localparam int unsigned %sSets = %d; // of them, by operation\n", name, sets);
     for (int o = 0; o < HD_OPCODES; o++)
         if ((int)hd_isa_ops[o].unit == u)
             printf("  localparam logic [3:0] %s%s = 4'd%u;\n", name, camel(hd_isa_ops[o].name, op),
@@ -172,40 +167,11 @@ static void fn_sv(void) {
                (uint32_t)rows[i][1] & 0x7fffff, (uint32_t)rows[i][2] & 0x7fff, i ? "," : "};");
 }
 
-/* Forms of a new word: a column of the table is a constant, of which form f has bits [8 * f +: 8].
- */
-static void sv_new_words(void) {
-    uint64_t code_bits = 0, codes = 0, n_bytes = 0, low_bits = 0, high_bits = 0;
-    int n = 0;
-#define NEW_WORD(form, code_width, code, bytes, low, high)                                         \
-    code_bits |= UINT64_C(code_width) << 8 * (form);                                               \
-    codes |= UINT64_C(code) << 8 * (form);                                                         \
-    n_bytes |= UINT64_C(bytes) << 8 * (form);                                                      \
-    low_bits |= UINT64_C(low) << 8 * (form);                                                       \
-    high_bits |= UINT64_C(high) << 8 * (form);                                                     \
-    n = (form) + 1;
-#include "isa/isa.def"
-    sv_int("NewWordForms", n);
-    const struct {
-        const char *name;
-        uint64_t value;
-    } columns[] = {{"CodeBits", code_bits},
-                   {"Code", codes},
-                   {"Bytes", n_bytes},
-                   {"LowBits", low_bits},
-                   {"HighBits", high_bits}};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
-        printf("  localparam logic [%d:0] NewWord%s = %d'h%" PRIx64 "; // 8 bits a form\n",
-               8 * n - 1, columns[i].name, 8 * n, columns[i].value);
-}
-
 static void isa_sv(void) {
     sv_head("isa/isa.def", "hd_isa_pkg");
     printf("  localparam logic [31:0] IsaVersion = 32'h%08x;\n", (unsigned)HD_ISA_VERSION);
     printf("  localparam logic [31:0] IsaHash = 32'h%08" PRIx32 ";\n", hd_isa_hash());
     printf("  localparam logic [31:0] ProgMagic = 32'h%08x;\n", (unsigned)HD_PROG_MAGIC);
-    printf("  localparam logic [31:0] ProgMagicPacked = 32'h%08x;\n",
-           (unsigned)HD_PROG_MAGIC_PACKED);
     sv_int("ProgHeaderWords", HD_PROG_HEADER_WORDS);
     char name[64];
 #define PLACE(prefix, field, lsb, width, doc)                                                      \
@@ -214,21 +180,16 @@ static void isa_sv(void) {
     printf("  localparam int unsigned " prefix "%sBits = %d;\n", name, width);
 #define BUNDLE(...) PLACE("Bundle", __VA_ARGS__)
 #define HEAD(...)   PLACE("Head", __VA_ARGS__)
-#define LOOP(...)   PLACE("Loop", __VA_ARGS__)
 #include "isa/isa.def"
 #undef PLACE
-    sv_int("LoopMin", HD_LOOP_MIN);
-    sv_int("LoopBackMax", HD_LOOP_BACK_MAX);
-    sv_int("LoopWindow", HD_LOOP_WINDOW);
-    sv_int("LoopFreshMax", HD_LOOP_FRESH_MAX);
-    sv_int("LoopAgainByte", HD_LOOP_AGAIN_BYTE);
-    sv_int("LoopAgainMax", HD_LOOP_AGAIN_MAX);
-    sv_int("ItemMaxBytes", HD_ITEM_MAX_BYTES);
-    sv_new_words();
+    uint32_t named = 0;
+#define HEAD(field, lsb, width, doc) named |= ((UINT32_C(1) << (width)) - 1) << (lsb);
+#include "isa/isa.def"
+    printf("  localparam logic [31:0] HeadNamed = 32'h%08" PRIx32 "; // bits that have a name\n",
+           named);
     sv_int("ParamWords", HD_PARAM_WORDS);
     sv_int("OpMaxWords", HD_OP_MAX_WORDS);
-    sv_int("TurnWord", HD_TURN_WORD);
-    sv_int("TurnsWord", HD_TURNS_WORD);
+    sv_int("TagWord", HD_TAG_WORD);
     sv_int("Semaphores", HD_SEMAPHORES);
     sv_int("SemMax", HD_SEM_MAX);
     sv_int("Segments", HD_SEGMENTS);
@@ -342,61 +303,20 @@ static void cell(const char *s) {
     }
 }
 
-static void md_loops(void) {
-    printf("A packed program has loops; the compiler writes such programs. Its header is [0] "
-           "0x%08x\n"
-           "[1] [2] as above [3] words of the stream, header included [4] words that issue, the 4 "
-           "of a\n"
-           "plain header included. Behind it stand bytes: loop tokens, each followed by its new "
-           "words; zeros\n"
-           "fill the last word. A token is one byte and those that its fields ask for, that of "
-           "`far` first, "
-           "then that of\n`fresh`:\n\n"
-           "| bits | field | meaning |\n| --- | --- | --- |\n",
-           (unsigned)HD_PROG_MAGIC_PACKED);
-#define LOOP(field, lsb, width, doc)                                                               \
-    printf("| %d:%d | `" #field "` | %s |\n", (lsb) + (width)-1, lsb, doc);
-#include "isa/isa.def"
-    printf(
-        "\nA new word is a code in the lowest bits of its first byte and two signed numbers above "
-        "it, of which the\nhigher counts 2^16; the word is their sum. A number of n bits goes from "
-        "-(2^(n-1) - 1) to 2^(n-1).\nWhat is still above them is zero:\n\n"
-        "| code | its bits | bytes | bits of the lower number | of the higher |\n"
-        "| --- | --- | --- | --- | --- |\n");
-#define NEW_WORD(form, code_bits, code, bytes, low, high)                                          \
-    printf("| 0x%x | %d | %d | %d | %d |\n", code, code_bits, bytes, low, high);
-#include "isa/isa.def"
-    printf(
-        "\nWhat issues is: the new words, then `again` words, each the one that issued `back` "
-        "words before.\n"
-        "So a loop over bundles is one token whatever its rounds, loops nest, and no cycle and no "
-        "operation\n"
-        "is spent on them. The address registers of a loop are the parameter words: `add` moves "
-        "them from\n"
-        "round to round. `pc` counts the words that issue, from 4 on, so a packed program has "
-        "the places\n"
-        "of the plain one. Illegal: `fresh` and `again` both 0, `back` below %d, before the first "
-        "bundle,\n"
-        "`far` not 0 when `again` is, a stream that ends before the words that its header "
-        "promises.\n\n",
-        HD_LOOP_MIN);
-}
-
 static void md_stream(void) {
-    printf(
-        "<!-- Generated by isa/gen.c. Do not edit: `make gen` rewrites it. -->\n"
-        "# Instruction set\n\n"
-        "Version %d.%d. How the machine behaves around these tables is in `docs/hw.md`.\n\n"
-        "## Stream\n\n"
-        "Little-endian 32-bit words. The program starts at image + `code_offset`, a multiple of "
-        "%d.\n\n"
-        "    program    header, bundle, bundle, ...\n"
-        "    header     [0] 0x%08x  [1] ISA hash  [2] machine hash  [3] words, header included\n"
-        "    bundle     header; then one operation per set bit of the slot mask, lowest unit "
-        "first\n"
-        "    operation  header; then, where present: wait mask, signal mask, set mask, add mask,\n"
-        "               one word per bit of (set | add), lowest first\n\n",
-        HD_ISA_VERSION >> 16, HD_ISA_VERSION & 0xffff, HD_CODE_ALIGN, (unsigned)HD_PROG_MAGIC);
+    printf("<!-- Generated by isa/gen.c. Do not edit: `make gen` rewrites it. -->\n"
+           "# Instruction set\n\n"
+           "Version %d.%d. How the machine behaves around these tables is in `docs/hw.md`.\n\n"
+           "## Stream\n\n"
+           "Little-endian 32-bit words. The program starts at image + `code_offset`, a multiple of "
+           "%d.\n\n"
+           "    program    header, bundle, bundle, ...\n"
+           "    header     [0] 0x%08x  [1] ISA hash  [2] machine hash  [3] words, header included\n"
+           "    bundle     header; then one operation per set bit of the slot mask, lowest unit "
+           "first\n"
+           "    operation  header; then, where present: wait mask, signal mask;\n"
+           "               then one word per bit of `set`, lowest first\n\n",
+           HD_ISA_VERSION >> 16, HD_ISA_VERSION & 0xffff, HD_CODE_ALIGN, (unsigned)HD_PROG_MAGIC);
     printf("Bits that have no name are zero.\n\n"
            "| header of | bits | field | meaning |\n| --- | --- | --- | --- |\n");
 #define PLACE(of, field, lsb, width, doc)                                                          \
@@ -406,36 +326,22 @@ static void md_stream(void) {
 #include "isa/isa.def"
 #undef PLACE
     printf("\n");
-    md_loops();
-    printf("Every operation has up to %d sticky parameter words, zero at program start; those of "
-           "the codes 0 and 1\nof a unit are the same. `set` replaces a word,\n"
-           "`add` adds to it modulo 2^32; both at once is illegal. Then the operation waits until "
-           "each of\n"
-           "the %d semaphores in its wait mask is above zero, decrements those, runs, and when its "
-           "effects\n"
-           "are visible increments each one in its signal mask (%d at most).\n\n"
-           "An operation of any unit but SEQ whose `turns` is not 0 has turns 0 to `turns` - 1. "
-           "Where its `turn`,\n"
-           "taken as unsigned, is none of them, so that its turns have not begun (below 0) or are "
-           "over, it\n"
-           "changes its words and its layer number and does nothing else: it does not wait, run or "
-           "signal, and\n"
-           "its operands need not be legal. A nop has the turns of operation 1. Each operation "
-           "first adds\n"
-           "`turn_step` to `turn`, both as the one before with the same words left them, if "
-           "`turns` was not 0.\n\n",
-           HD_PARAM_WORDS, HD_SEMAPHORES, HD_SEM_MAX);
+    printf(
+        "A unit has up to %d sticky parameter words, zero at program start. An operation replaces "
+        "those\nthat it carries and keeps the others. Then it waits until each of the %d "
+        "semaphores "
+        "in its wait\nmask is above zero, decrements those, runs, and when its effects are visible "
+        "increments each\none in its signal mask (%d at most).\n\n",
+        HD_PARAM_WORDS, HD_SEMAPHORES, HD_SEM_MAX);
 }
 
 static void md_text(void) {
     printf(
         "## Text\n\n"
-        "    text    = { bundle | loop }\n"
-        "    loop    = 'loop' rounds, then bundles and loops on lines of their own, then 'end'\n"
+        "    text    = { bundle }\n"
         "    bundle  = op, ended by the end of the line | '{' op { ';' op } '}', over any lines\n"
         "    op      = unit '.' name { item }, units of a bundle in any order, each at most once\n"
-        "    item    = '@' layers | 'wait=' list | 'sig=' list | field '=' value | field '+=' "
-        "value\n"
+        "    item    = 'wait=' list | 'sig=' list | field '=' value\n"
         "    list    = semaphore numbers 0..31 between commas\n"
         "    value   = decimal or 0x hexadecimal, with '-' for signed fields; for binary32 fields "
         "also\n"
@@ -444,18 +350,10 @@ static void md_text(void) {
         "              0x without '.' or 'p' is the 32 bits themselves\n\n"
         "`field=value` sets the word that holds the field; fields of that word that are not named "
         "become\n"
-        "zero. `field+=value` adds to the word; only a field that is alone in its word, from bit "
-        "0, may be\n"
-        "added. `@2` adds 2 to the layer number of the unit, `@-1` takes 1 away.\n"
-        "`word3=value` and `word3+=value` name a whole parameter word by its number. '#' "
-        "starts a\n"
-        "comment.\n\n"
-        "    lx.load @7 sig=1 src=0x400 dst=0 run=64 n1=1 n2=14 n3=1 ys=1\n"
-        "    loop 4\n"
-        "    { mx.gemm wait=1 sig=3 x=0x100 n0=9 xs0=1 w+=4 ; lw.load src+=0x900 }\n"
-        "    end\n"
-        "    seq.halt\n\n"
-        "A text with loops becomes a packed program.\n\n");
+        "zero. `word3=value` names a whole parameter word by its number. '#' starts a comment.\n\n"
+        "    lx.load tag=7 sig=1 src=0x400 dst=0 run=64 n1=1 n2=14 n3=1 ys=1\n"
+        "    { mx.gemm wait=1 sig=3 x=0x100 n0=9 xs0=1 ; lw.load src=0x900 }\n"
+        "    seq.halt\n\n");
 }
 
 static void md_values(enum hd_value_set set) {

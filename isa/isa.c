@@ -50,8 +50,7 @@ _Static_assert((int)HD_V_vx_fn_exp == HD_FN_EXP && (int)HD_V_vx_fn_rcp == HD_FN_
 #define UNIT(unit, code, doc)                                                                      \
     _Static_assert((code) < HD_UNITS, "unit " #unit ": code past HD_UNITS");
 #define OP(unit, op, code, doc)                                                                    \
-    _Static_assert((code) < 16 && (code) <= HD_OP_SETS,                                            \
-                   "op " #unit "." #op ": code past 15, or without a set of words");
+    _Static_assert((code) < 1 << HD_HEAD_code_BITS, "op " #unit "." #op ": code past its bits");
 #define FIELD(unit, field, word, lsb, width, kind, doc)                                            \
     _Static_assert((word) < HD_PARAM_WORDS && (width) > 0 && (lsb) + (width) <= 32,                \
                    "field " #unit "." #field " leaves its word");
@@ -59,15 +58,9 @@ _Static_assert((int)HD_V_vx_fn_exp == HD_FN_EXP && (int)HD_V_vx_fn_rcp == HD_FN_
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-uint32_t *hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky) {
-    uint32_t *words = sticky->words[hd_op_set(op->code)];
-    hd_turn_step(words);
-    for (int i = 0; i < HD_PARAM_WORDS; i++) {
-        if (op->set >> i & 1) words[i] = op->lit[i];
-        if (op->add >> i & 1) words[i] += op->lit[i];
-    }
-    sticky->tag += (uint16_t)op->tag;
-    return words;
+void hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky) {
+    for (int i = 0; i < HD_PARAM_WORDS; i++)
+        if (op->set >> i & 1) sticky->words[i] = op->lit[i];
 }
 
 /* ---- operations ----------------------------------------------------------------------------- */
@@ -75,22 +68,21 @@ uint32_t *hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky) {
 enum { /* bits of an operation's header */
        HAS_WAIT = 1 << HD_HEAD_wait_LSB,
        HAS_SIGNAL = 1 << HD_HEAD_signal_LSB,
-       HAS_SET = 1 << HD_HEAD_set_LSB,
-       HAS_ADD = 1 << HD_HEAD_add_LSB,
        CODE_MAX = (1 << HD_HEAD_code_BITS) - 1
 };
-_Static_assert(HD_HEAD_tag_LSB + HD_HEAD_tag_BITS == 32, "every bit of a header has a name");
+static const uint32_t NAMED = /* every other bit is zero */
+#define HEAD(field, lsb, width, doc) ((UINT32_C(1) << (width)) - 1) << (lsb) |
+#include "isa/isa.def"
+    0;
+_Static_assert(HD_HEAD_set_BITS == (int)HD_PARAM_WORDS, "a bit of the mask for every word");
 
 int hd_op_encode(const struct hd_op_word *op, uint32_t *out) {
-    HD_ASSERT(op->tag >= -HD_TAG_MAX - 1 && op->tag <= HD_TAG_MAX);
     int n = 1;
-    out[0] = (uint32_t)op->code << HD_HEAD_code_LSB | (uint32_t)op->tag << HD_HEAD_tag_LSB;
+    out[0] = (uint32_t)op->code << HD_HEAD_code_LSB | op->set << HD_HEAD_set_LSB;
     if (op->wait) out[0] |= HAS_WAIT, out[n++] = op->wait;
     if (op->signal) out[0] |= HAS_SIGNAL, out[n++] = op->signal;
-    if (op->set) out[0] |= HAS_SET, out[n++] = op->set;
-    if (op->add) out[0] |= HAS_ADD, out[n++] = op->add;
     for (int i = 0; i < HD_PARAM_WORDS; i++)
-        if ((op->set | op->add) >> i & 1) out[n++] = op->lit[i];
+        if (op->set >> i & 1) out[n++] = op->lit[i];
     return n;
 }
 
@@ -104,27 +96,23 @@ static int read_head(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_
                      const char **out_why) {
     if (n < 1) return 1;
     uint32_t head = in[0], code = head >> HD_HEAD_code_LSB & CODE_MAX;
+    if (head & ~NAMED)
+        return illegal(out_why, "reserved bits of an operation's header are not zero");
     if (hd_op_by_code(unit, code) < 0) return illegal(out_why, "unknown operation code");
     *op = (struct hd_op_word){
-        .unit = (uint8_t)unit, .code = (uint8_t)code, .tag = (int32_t)head >> HD_HEAD_tag_LSB};
+        .unit = (uint8_t)unit, .code = (uint8_t)code, .set = head >> HD_HEAD_set_LSB};
+    if (op->set >> hd_isa_units[unit].n_words)
+        return illegal(out_why, "set mask names a parameter word that the unit does not have");
     const struct {
         uint32_t bit, *mask;
-    } masks[] = {
-        {HAS_WAIT, &op->wait}, {HAS_SIGNAL, &op->signal}, {HAS_SET, &op->set}, {HAS_ADD, &op->add}};
+    } masks[] = {{HAS_WAIT, &op->wait}, {HAS_SIGNAL, &op->signal}};
     int at = 1;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 2; i++) {
         if (!(head & masks[i].bit)) continue;
         if ((size_t)at < n) *masks[i].mask = in[at];
         at++;
     }
-    int words = hd_isa_units[unit].n_words;
-    uint32_t known = words >= 32 ? UINT32_MAX : (UINT32_C(1) << words) - 1;
-    if (op->set & op->add)
-        return illegal(out_why, "a parameter word is in both the set and the add mask");
-    if ((op->set | op->add) & ~known)
-        return illegal(out_why,
-                       "set or add mask names a parameter word that the unit does not have");
-    for (int i = 0; i < HD_PARAM_WORDS; i++) at += (op->set | op->add) >> i & 1;
+    for (int i = 0; i < HD_PARAM_WORDS; i++) at += op->set >> i & 1;
     return at;
 }
 
@@ -141,7 +129,7 @@ int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_w
     if (words && (size_t)words > n) return illegal(out_why, "operation is cut off");
     if (!words) return 0;
     for (int i = HD_PARAM_WORDS; i-- > 0;)
-        if ((op.set | op.add) >> i & 1) op.lit[i] = in[--at];
+        if (op.set >> i & 1) op.lit[i] = in[--at];
     *out = op;
     return words;
 }
@@ -221,7 +209,7 @@ static const char *const value_complaint[] = {
 #include "isa/isa.def"
 };
 static const char *const unit_complaint[HD_UNITS] = {
-#define UNIT(unit, code, doc) [code] = "unit " #unit ": no nop, or a gap in its parameter words",
+#define UNIT(unit, code, doc) [code] = "unit " #unit ": no nop, no tag, or a gap in its words",
 #include "isa/isa.def"
 };
 
@@ -249,13 +237,19 @@ static bool value_row_ok(int i) {
     return v->code == (before && before->set == v->set ? before->code + 1 : 0);
 }
 
+/* Every unit with words has its tag in the same one. */
+static bool has_tag(int u) {
+    int f = hd_field_by_name((enum hd_unit)u, "tag", 3);
+    return !hd_isa_units[u].n_words || (f >= 0 && hd_isa_fields[f].word == HD_TAG_WORD &&
+                                        hd_isa_fields[f].lsb == 0 && hd_isa_fields[f].width == 16);
+}
+
 static bool unit_row_ok(int u) {
     uint32_t used = 0;
     for (int f = 0; f < HD_FIELDS; f++)
         if ((int)hd_isa_fields[f].unit == u) used |= UINT32_C(1) << hd_isa_fields[f].word;
     int n = hd_isa_units[u].n_words;
-    uint32_t want = n == 32 ? UINT32_MAX : (UINT32_C(1) << n) - 1;
-    return used == want && hd_op_by_code((enum hd_unit)u, 0) >= 0;
+    return used == (UINT32_C(1) << n) - 1 && has_tag(u) && hd_op_by_code((enum hd_unit)u, 0) >= 0;
 }
 
 const char *hd_isa_check(void) {
@@ -303,11 +297,15 @@ uint32_t hd_isa_hash(void) {
         h = fnv_text(fnv_u32(h, (uint32_t)hd_isa_values[i].code), hd_isa_values[i].name);
 #define BUNDLE(field, lsb, width, doc) h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
 #define HEAD(field, lsb, width, doc)   h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
-#define LOOP(field, lsb, width, doc)   h = fnv_u32(fnv_u32(fnv_text(h, #field), lsb), width);
-#define NEW_WORD(form, code_bits, code, bytes, low, high)                                          \
-    h = fnv_u32(fnv_u32(fnv_u32(fnv_u32(fnv_u32(h, code_bits), code), bytes), low), high);
 #include "isa/isa.def"
     return h;
+}
+
+const char *hd_isa_version(uint32_t hash) {
+#define VERSION(major, minor, old)                                                                 \
+    if (hash == (old)) return #major "." #minor;
+#include "isa/versions.def"
+    return hash == hd_isa_hash() ? HD_ISA_VERSION_TEXT : "unknown";
 }
 
 /* ---- registers ------------------------------------------------------------------------------ */

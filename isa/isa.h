@@ -7,26 +7,17 @@
  *   header      [0] HD_PROG_MAGIC [1] isa hash [2] machine hash [3] words, header included
  *   bundle      slot mask (bit u = unit u; BUNDLE in isa.def); then one operation per set bit,
  *               lowest unit first
- *   operation   code, what follows, tag (HEAD); then, where present and in this order: wait mask,
- *               signal mask, set mask, add mask, and one word for each bit of (set | add), lowest
- * parameter word first. A bit in both masks is illegal. The tag is added to the layer number of the
- * unit, which begins at 0.
+ *   operation   header (HEAD): code, what follows, mask of the parameter words that change; then,
+ *               where present and in this order: wait mask, signal mask, and one word for each bit
+ *               of the set mask, lowest parameter word first
  *
  * Bits that have no name are zero.
  *
- * A packed program says where words issue again, and is a stream of bytes: its header is [0]
- * HD_PROG_MAGIC_PACKED [1] [2] as above [3] words of the stream, header included [4] words that
- * issue, a plain header of 4 included. Behind it stand loop tokens (LOOP in isa.def), each followed
- * by its new words (NEW_WORD); what issues is: the new words, then `again` words, each the one that
- * issued `back` words before. So a loop of any number of rounds is one token, loops nest, and what
- * repeats is words: whole bundles, or the parts of them that are alike. `pc`, wherever a register
- * or a report has one, counts the words that issue, so it is that of the plain program.
- *
  * Issue: bundles in order; an operation enters its unit's queue (machine.queue_ops deep; a full
- * queue holds issue). Each unit takes its operations in order: applies set/add to the sticky words
- * of the operation when it takes them, leaves it there if it is not its turn, waits until every
- * semaphore of the wait mask is above zero, then decrements those, runs, and when all its effects
- * are visible increments every semaphore of the signal mask (255 at most).
+ * queue holds issue). Each unit takes its operations in order: replaces the sticky words that the
+ * operation carries, waits until every semaphore of the wait mask is above zero, then decrements
+ * those, runs, and when all its effects are visible increments every semaphore of the signal mask
+ * (255 at most).
  */
 #ifndef HD_ISA_ISA_H
 #define HD_ISA_ISA_H
@@ -37,17 +28,19 @@
 
 #include "runtime/base/status.h"
 
+#define HD_ISA_MAJOR        2
+#define HD_ISA_MINOR        0
+#define HD_TEXT_OF(x)       #x
+#define HD_TEXT(x)          HD_TEXT_OF(x)
+#define HD_ISA_VERSION_TEXT HD_TEXT(HD_ISA_MAJOR) "." HD_TEXT(HD_ISA_MINOR)
+
 enum {
-    HD_ISA_VERSION = 1 << 16 | 6,
-    HD_PROG_MAGIC = 0x314c4448,        /* "HDL1" */
-    HD_PROG_MAGIC_PACKED = 0x334c4448, /* "HDL3" */
-    HD_PROG_HEADER_WORDS = 4,          /* of a plain program */
-    HD_PROG_WORDS_MAX = 1 << 24,       /* that tools unpack; machines issue any number */
-    HD_PARAM_WORDS = 32,               /* sticky words of an operation, at most */
-    HD_TURN_WORD = 3,                  /* where `turn` and `turns` are, of every unit but SEQ */
-    HD_TURNS_WORD = 6,
-    HD_OP_SETS = 2, /* sets of them that a unit has, at most */
-    HD_OP_MAX_WORDS = 5 + HD_PARAM_WORDS,
+    HD_ISA_VERSION = HD_ISA_MAJOR << 16 | HD_ISA_MINOR,
+    HD_PROG_MAGIC = 0x344c4448, /* "HDL4" */
+    HD_PROG_HEADER_WORDS = 4,
+    HD_PARAM_WORDS = 24, /* sticky words of a unit, at most */
+    HD_TAG_WORD = 0,     /* where `tag` is, of every unit but SEQ */
+    HD_OP_MAX_WORDS = 3 + HD_PARAM_WORDS,
     HD_SEMAPHORES = 32,
     HD_SEM_MAX = 255,
     HD_SEGMENTS = 2,  /* image, arena */
@@ -115,31 +108,6 @@ enum { /* places in the headers */
     HD_BUNDLE_##field##_LSB = lsb, HD_BUNDLE_##field##_BITS = width,
 #define HEAD(field, lsb, width, doc) HD_HEAD_##field##_LSB = lsb, HD_HEAD_##field##_BITS = width,
 #include "isa/isa.def"
-       HD_TAG_MAX = (1 << (HD_HEAD_tag_BITS - 1)) - 1 /* either way */
-};
-
-struct hd_loop {                 /* the loop token of a packed program: numbers of words */
-    uint32_t fresh, again, back; /* back: of the last token that said it, while again is 0 */
-};
-enum { /* its first byte */
-#define LOOP(field, lsb, width, doc) HD_LOOP_##field##_LSB = lsb, HD_LOOP_##field##_BITS = width,
-#include "isa/isa.def"
-       HD_LOOP_FRESH_MORE = (1 << HD_LOOP_fresh_BITS) - 1, /* this, and a byte that adds to it */
-       HD_LOOP_FRESH_MAX = HD_LOOP_FRESH_MORE + 255,
-       HD_LOOP_AGAIN_MORE = (1 << HD_LOOP_again_BITS) - 1, /* two bytes */
-       HD_LOOP_AGAIN_BYTE = HD_LOOP_AGAIN_MORE - 1, /* a byte that adds to it and 1; also the most
-                                                       without */
-       HD_LOOP_AGAIN_BYTE_MAX = HD_LOOP_AGAIN_BYTE + 1 + 255,
-       HD_LOOP_AGAIN_MAX = 65535,
-       HD_LOOP_MIN = 2,                                            /* words of a body */
-       HD_LOOP_BACK_MAX = 256 * ((1 << HD_LOOP_far_BITS) - 1) - 1, /* the same, at most */
-       HD_LOOP_WINDOW = 1024, /* words that the sequencer keeps: a power of two above that */
-       HD_ITEM_MAX_BYTES = 5  /* of a token, of a new word */
-};
-enum { /* forms of new words, the last of which holds any */
-#define NEW_WORD(form, ...) HD_NEW_WORD_##form = form,
-#include "isa/isa.def"
-       HD_NEW_WORD_FORMS
 };
 
 extern const struct hd_unit_info hd_isa_units[HD_UNITS];
@@ -150,10 +118,9 @@ extern const int hd_n_isa_values;
 
 /* One operation, decoded: header, semaphores and the words it changes. */
 struct hd_op_word {
-    uint8_t unit, code;              /* encoded op code */
-    int32_t tag;                     /* added to the layer number of the unit; within HD_TAG_MAX */
-    uint32_t wait, signal, set, add; /* masks */
-    uint32_t lit[HD_PARAM_WORDS];    /* literal of word i, valid where bit i of set|add */
+    uint8_t unit, code;           /* encoded op code */
+    uint32_t wait, signal, set;   /* masks */
+    uint32_t lit[HD_PARAM_WORDS]; /* value of word i, valid where bit i of set */
 };
 
 /* Value of a field in a unit's parameter words (sign-extended for S); whether one fits; its
@@ -186,36 +153,17 @@ static inline void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f,
 
 /* What a unit keeps from one operation to the next; all zero at program start. */
 struct hd_sticky {
-    uint32_t words[HD_OP_SETS][HD_PARAM_WORDS];
-    uint16_t tag; /* layer number */
+    uint32_t words[HD_PARAM_WORDS];
 };
 
-/* Which set an operation of that code has: 0 and 1 the same, each other one of its own. */
-static inline int hd_op_set(unsigned code) {
-    return code < 2 ? 0 : (int)code - 1;
-}
-
-/* The turn moves to that of the next operation with those words. */
-static inline void hd_turn_step(uint32_t words[HD_PARAM_WORDS]) {
-    const uint32_t turns = words[HD_TURNS_WORD];
-    if (turns & 0xffff) words[HD_TURN_WORD] += (uint32_t)(int16_t)(turns >> 16);
-}
-
-/* Applies the step of the turn, tag, set and add; returns the words of the operation. */
-uint32_t *hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky);
-
-/* Whether an operation with those words runs: it has no turns, or it is its turn. One that does not
- * run does not wait or signal either. */
-static inline bool hd_op_runs(const uint32_t words[HD_PARAM_WORDS]) {
-    uint32_t turns = words[HD_TURNS_WORD] & 0xffff;
-    return !turns || words[HD_TURN_WORD] < turns;
-}
+/* Replaces the words that the operation carries. */
+void hd_op_apply(const struct hd_op_word *op, struct hd_sticky *sticky);
 
 /* Encodes one operation: returns words written, at most HD_OP_MAX_WORDS. */
 int hd_op_encode(const struct hd_op_word *op, uint32_t *out);
 /* Decodes one operation of `unit` from at most n words: returns words read, or 0 if it is illegal
- * (unknown code, reserved bits, masks that overlap or name absent words, too short); *out_why then
- * says why. */
+ * (unknown code, reserved bits, a mask that names absent words, too short); *out_why then says why.
+ */
 int hd_op_decode(enum hd_unit unit, const uint32_t *in, size_t n, struct hd_op_word *out,
                  const char **out_why);
 
@@ -235,41 +183,6 @@ static inline uint32_t hd_bundle_slots(uint32_t head) {
 int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],
                      int out_offset[HD_UNITS], int *out_n, const char **out_why);
 
-/* ---- packed programs ---- */
-
-/* What stands in byte `at` of a packed stream of n words, header included: a loop token, when
- * `before` words have issued, or a new word. Both return its bytes; 0, with the reason, when it is
- * illegal or the stream ends before it does. *loop is the token before (0 at first), then this one;
- * it stays as it is when this one is illegal. */
-int hd_loop_decode(const uint32_t *stream, size_t n, size_t at, uint64_t before,
-                   struct hd_loop *loop, const char **out_why);
-int hd_new_word_decode(const uint32_t *stream, size_t n, size_t at, uint32_t *out,
-                       const char **out_why);
-/* The other way, at out; they return the bytes. Of the forms from `form` on, usually 0, the one
- * with the fewest bytes is taken. `back_before` is that of the token before; one that no token
- * can have, like UINT32_MAX, makes the token say its own. */
-int hd_loop_encode(const struct hd_loop *loop, uint32_t back_before,
-                   uint8_t out[HD_ITEM_MAX_BYTES]);
-int hd_new_word_form(uint8_t first_byte);
-int hd_new_word_encode(uint32_t word, int form, uint8_t out[HD_ITEM_MAX_BYTES]);
-/* Makes a packed program of n words of a plain one whole: its stream has `bytes`, header included,
- * and those behind the header are there. Writes the header, fills the last word with zeros; returns
- * the words of the stream. */
-size_t hd_prog_packed_header(const uint32_t *plain, size_t n, size_t bytes, uint32_t *out);
-/* Packs a plain program of n words; out has room for hd_prog_packed_max(n). Returns the words of
- * the packed one, which are the fewest; 0: no memory. */
-size_t hd_prog_pack(const uint32_t *words, size_t n, uint32_t *out);
-size_t hd_prog_packed_max(size_t n);
-/* The plain program that a packed one issues; a plain one, or what is neither, is copied.
- * *out_words is malloc'd. HD_INVALID: a word of the packed program is wrong. HD_UNSUPPORTED: it
- * issues more than HD_PROG_WORDS_MAX words. */
-hd_status hd_prog_unpack(hd_ctx *ctx, const uint32_t *words, size_t n, uint32_t **out_words,
-                         size_t *out_n);
-
-/* For reading, not for running, in place: words of a plain program that go as `add` become `set` to
- * what they lead to, but for an operation that has both, and tags are layer numbers. */
-void hd_prog_absolute(uint32_t *words, size_t n);
-
 /* The highest legal value of a field that has a set of values. */
 int hd_value_max(enum hd_field f);
 
@@ -282,6 +195,8 @@ int hd_field_by_name(enum hd_unit unit, const char *name, size_t len);
 /* Checks the tables themselves. NULL, or a static message that names the first bad row. */
 const char *hd_isa_check(void);
 uint32_t hd_isa_hash(void);
+/* "2.0" of the hash of an instruction set that was released, "unknown" of another. */
+const char *hd_isa_version(uint32_t hash);
 
 /* ---- machines ------------------------------------------------------------------------------- */
 
@@ -390,13 +305,11 @@ int hd_kernel_args(struct hd_kernel_arg out[HD_KERNEL_ARGS_MAX]); /* returns how
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Assembles text to program words (header included) for machine m, packed when it has loops;
- * grammar in docs/isa.md. *out_words is malloc'd, the caller frees it. HD_INVALID: line, column,
- * the line and a caret. */
+/* Assembles text to program words (header included) for machine m; grammar in docs/isa.md.
+ * *out_words is malloc'd, the caller frees it. HD_INVALID: line, column, the line and a caret. */
 hd_status hd_asm(hd_ctx *ctx, const struct hd_machine *m, const char *text, const char *name,
                  uint32_t **out_words, size_t *out_n);
-/* Text of a program; assembling it gives the same words, those that it issues when it is packed.
- * *out_text is malloc'd. */
+/* Text of a program; assembling it gives the same words. *out_text is malloc'd. */
 hd_status hd_disasm(hd_ctx *ctx, const uint32_t *words, size_t n, char **out_text);
 /* One operation as text without newline, for reports: "mx.gemm wait=3 sig=5 x=0x100 ...". */
 void hd_op_text(const struct hd_op_word *op, char *out, size_t out_bytes);

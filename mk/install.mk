@@ -8,7 +8,7 @@ LIBDIR  ?= $(PREFIX)/lib
 RT_VERSION := $(shell sed -n 's/^.define HD_RT_VERSION "\(.*\)"/\1/p' runtime/heddle_rt.h)
 RT_SO   := 0
 
-BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c isa/pack.c
+BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c
 RT_SRCS   := $(BASE_SRCS) runtime/device/model.c runtime/device/value.c runtime/devices.c runtime/session.c runtime/queue.c \
              runtime/heddle_rt.c sim/mach_dev.c sim/mach_report.c driver/emu_host.c driver/emu_left.c driver/emu_wire.c driver/xclbin.c \
              $(wildcard driver/xrt*.c)

@@ -169,7 +169,7 @@ static uint32_t unit_state(const hd_iss *iss, uint32_t reg, int u) {
         bool work = s->decoded && s->at < s->n;
         if (reg == HD_REG_next_pc) return work ? s->bundle + (uint32_t)s->offset[s->at] : s->pc;
         if (reg == HD_REG_wait_mask) return s->seq == SEQ_SEM ? s->ops[s->at].wait : 0;
-        if (reg == HD_REG_tag && s->seq != SEQ_NONE) return s->tag | UINT32_C(1) << 31;
+        if (reg == HD_REG_tag && s->seq != SEQ_NONE) return UINT32_C(1) << 31;
         return 0;
     }
     bool in_sem = f->state == FRONT_SEM && f->ready <= iss->now;
@@ -340,7 +340,7 @@ static void clear_run(hd_iss *iss) {
     memset(&iss->vx, 0, sizeof iss->vx);
     memset(&iss->axi_out, 0, sizeof iss->axi_out);
     memset(&iss->fetch, 0, sizeof iss->fetch);
-    memset(&iss->unpack, 0, sizeof iss->unpack);
+    memset(&iss->words, 0, sizeof iss->words);
     memset(&iss->issue, 0, sizeof iss->issue);
     memset(iss->count, 0, sizeof iss->count);
     if (iss->layers) memset(iss->layers, 0, (size_t)iss->cap_layers * sizeof *iss->layers);

@@ -24,14 +24,13 @@ struct flying_op { /* handed to the engine, not complete */
     uint64_t take, start, stall_sem; /* for the probe */
 };
 
-enum front_state { FRONT_IDLE, FRONT_TURN, FRONT_SEM, FRONT_OFFER };
+enum front_state { FRONT_IDLE, FRONT_SEM, FRONT_OFFER };
 
 /* One unit: queue, sticky words, the operation taken, the operations in its engine. */
 struct front {
     struct queued_op queue[HD_QUEUE_MAX];
     uint32_t q_head, q_n;
     struct hd_sticky sticky;
-    const uint32_t *words; /* in sticky, of the operation taken */
     enum front_state state;
     struct queued_op cur;
     uint64_t ready;       /* state change not before; offered: since when */
@@ -126,26 +125,11 @@ struct fetch {
     uint32_t n_came, n_gone, n_freed; /* so far; freed: no longer reserved */
 };
 
-struct unpack { /* from the words of the stream to those that issue */
-    bool packed;
-    uint32_t words; /* of the stream */
-    /* what they are, as far as bundles are decoded */
-    uint32_t to, n_to; /* next byte of the stream, next word that issues */
-    struct hd_loop ahead;
-    uint32_t window[HD_LOOP_WINDOW];
-    /* when they come */
-    uint32_t at, in, from; /* word of the header; of the rest next word to be cut, next byte */
-    /* cycles in which the last words were cut into bytes, and in which their last byte was taken */
-    uint64_t entered[HD_N_stream_words], left[HD_N_stream_words];
-    struct hd_loop now;
-    bool looped;                    /* the last one came from a loop */
-    bool held, bad;                 /* it waits for room among those below; no token */
-    uint64_t step, held_since, out; /* cycle in which it was chosen (or a token read), in which
-                                       it was, in which the one before went on */
-    uint32_t n_chosen;
-    /* cycles in which the last ones came to issue, and were taken */
+struct words {        /* from the buffer to issue */
+    uint32_t in;      /* the next one to leave the buffer */
+    uint64_t entered; /* cycle in which the one before did */
+    /* cycles in which the last ones did, and in which they were taken */
     uint64_t sent[HD_N_issue_words], taken[HD_N_issue_words];
-    uint32_t n_sent, n_taken;
 };
 
 /* ---- MX in time: when it reads and writes which bank ---- */
@@ -205,8 +189,7 @@ struct vx_time {
 enum seq_state { SEQ_NONE, SEQ_SEM, SEQ_BARRIER, SEQ_END };
 
 struct issue {
-    uint32_t pc, bundle;                           /* next word; start of the bundle in work */
-    uint32_t code[1 + HD_UNITS * HD_OP_MAX_WORDS]; /* the bundle */
+    uint32_t pc, bundle; /* next word; start of the bundle in work */
     struct hd_op_word ops[HD_UNITS];
     int offset[HD_UNITS];
     int n, at, words; /* operations of the bundle, the one in work, words */
@@ -215,7 +198,6 @@ struct issue {
     enum hd_unit wrong_at; /* at a word of that unit, its place */
     uint32_t wrong_pc;
     enum seq_state seq;
-    uint16_t tag; /* layer number of the sequencer */
     uint64_t t;   /* cycle of the next word, or of the next step of a SEQ operation */
     uint64_t seq_start, seq_granted; /* of the SEQ operation in work, for the probe */
     uint64_t next;
@@ -243,11 +225,11 @@ struct hd_iss {
     bool started, running; /* running: no halt and no error yet */
     uint64_t now, budget;  /* budget: cycles that the run may still take */
     const uint32_t *code;  /* the program, where it is in DRAM */
-    uint32_t code_words;   /* that issue, a header of 4 included; 0: not known yet */
+    uint32_t code_words;   /* header included; 0: not known yet */
     uint8_t sem[HD_SEMAPHORES];
     struct front front[HD_UNITS]; /* [seq] has no queue */
     struct fetch fetch;
-    struct unpack unpack;
+    struct words words;
     struct issue issue;
     struct load load[2]; /* LX, LW */
     struct store store;
@@ -281,18 +263,13 @@ void hd_iss_set_next(uint64_t *next, uint64_t t); /* lowers *next to t */
 void hd_iss_tell_dram(const hd_iss *iss, uint64_t cycle, bool write,
                       uint32_t bytes); /* the probe */
 
-/* ---- iss_fetch.c: fetch, loops ---- */
+/* ---- iss_fetch.c ---- */
 /* Whether fetch asks for a burst in this cycle, and for how many beats; it is granted. */
 bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats);
 void hd_iss_fetch_granted(hd_iss *iss, uint32_t beats);
 void hd_iss_fetch_beat(hd_iss *iss);           /* a beat comes in this cycle */
 uint64_t hd_iss_fetch_next(const hd_iss *iss); /* cycle of its next request, as far as known */
 void hd_iss_take_header(hd_iss *iss);          /* then how long the program is is known */
-/* The next word that issues, or false and an error: the stream is wrong there. */
-/* The next word that issues, by value; false: the stream is wrong there, see struct issue. */
-bool hd_iss_word(hd_iss *iss, uint32_t *out);
-/* What comes next does not decode: an error once everything before it has issued. */
-bool hd_iss_wrong(hd_iss *iss, enum hd_unit unit, uint32_t pc);
 /* Words go on to issue as far as there is room. */
 void hd_iss_send_words(hd_iss *iss);
 /* Issue takes the words up to `end`, one per cycle; false when one is not asked for yet. */

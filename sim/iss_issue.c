@@ -6,62 +6,52 @@
 
 /* ---- issue ---------------------------------------------------------------------------------- */
 
-bool hd_iss_wrong(hd_iss *iss, enum hd_unit unit, uint32_t pc) {
-    iss->issue.wrong = true, iss->issue.wrong_at = unit, iss->issue.wrong_pc = pc;
-    return false;
+/* What comes next does not decode: an error once everything before it has issued. */
+static void is_wrong(struct issue *s, enum hd_unit unit, uint32_t pc) {
+    s->wrong = true, s->wrong_at = unit, s->wrong_pc = pc;
 }
 
-/* Reads words of the bundle until it has n; false: the program ends before, or is wrong there. */
-static bool read_to(hd_iss *iss, uint32_t *n_read, uint32_t n) {
+/* The operation of unit u at word `at` of the bundle. */
+static void decode_op(hd_iss *iss, enum hd_unit u, uint32_t at) {
     struct issue *s = &iss->issue;
-    for (; *n_read < n; ++*n_read) {
-        if (s->pc + *n_read == iss->code_words)
-            return hd_iss_wrong(iss, HD_UNIT_seq, iss->code_words);
-        if (!hd_iss_word(iss, &s->code[*n_read])) return false;
-    }
-    return true;
-}
-
-/* The operation of unit u at word `at` of the bundle, the next one; *n_read: words read so far. */
-static bool decode_op(hd_iss *iss, enum hd_unit u, uint32_t at, uint32_t *n_read) {
-    struct issue *s = &iss->issue;
+    const uint32_t *words = iss->code + s->bundle + at;
+    size_t left = iss->code_words - s->bundle - at;
     const char *why;
-    int length;
-    while ((length = hd_op_words(u, s->code + at, *n_read - at)) > (int)(*n_read - at))
-        if (!read_to(iss, n_read, at + (uint32_t)length)) return false;
-    if (!length) return hd_iss_wrong(iss, u, s->pc + at);
-    hd_op_decode(u, s->code + at, *n_read - at, &s->ops[s->n], &why);
-    s->offset[s->n++] = (int)at;
-    return true;
+    int length = hd_op_words(u, words, left);
+    if (!length) {
+        is_wrong(s, u, s->bundle + at);
+    } else if ((size_t)length > left) {
+        is_wrong(s, HD_UNIT_seq, iss->code_words);
+    } else {
+        hd_op_decode(u, words, left, &s->ops[s->n], &why);
+        s->offset[s->n++] = (int)at;
+        s->words = (int)at + length;
+    }
 }
 
 /* A bundle ends where the last of its operations does, so what is read says how much there is. */
 static void decode(hd_iss *iss) {
     struct issue *s = &iss->issue;
-    uint32_t n = 0, slots = 0;
     s->n = s->words = s->at = 0;
     s->bundle = s->pc;
     s->decoded = true;
-    if (!read_to(iss, &n, 1)) return;
-    slots = hd_bundle_slots(s->code[0]);
-    if (s->code[0] != hd_bundle_head(slots)) hd_iss_wrong(iss, HD_UNIT_seq, s->pc);
+    if (s->pc == iss->code_words) {
+        is_wrong(s, HD_UNIT_seq, iss->code_words);
+        return;
+    }
+    uint32_t head = iss->code[s->pc], slots = hd_bundle_slots(head);
+    if (head != hd_bundle_head(slots)) is_wrong(s, HD_UNIT_seq, s->pc);
     s->words = 1;
     for (int u = 0; u < HD_UNITS && !s->wrong; u++)
-        if (slots >> u & 1 && decode_op(iss, (enum hd_unit)u, (uint32_t)s->words, &n))
-            s->words = (int)n;
+        if (slots >> u & 1) decode_op(iss, (enum hd_unit)u, (uint32_t)s->words);
 }
 
-/* *out_next: when they may be, where no event of a unit says so. */
-static bool units_idle(const hd_iss *iss, uint64_t *out_next) {
-    uint64_t next = 0;
+static bool units_idle(const hd_iss *iss) {
     for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
         const struct front *f = &iss->front[u];
         if (f->q_n || f->f_n || f->state != FRONT_IDLE) return false;
-        if (f->ready > next) next = f->ready; /* in this cycle it left an operation out */
     }
-    if (next <= iss->now) return true;
-    *out_next = next;
-    return false;
+    return true;
 }
 
 bool hd_iss_take_semaphores(hd_iss *iss, uint32_t mask) {
@@ -100,7 +90,7 @@ static bool seq_step(hd_iss *iss, const struct hd_op_word *op, uint32_t pc) {
         return false;
     }
     if (s->seq == SEQ_BARRIER) {
-        if (!units_idle(iss, &s->next)) return false;
+        if (!units_idle(iss)) return false;
         s->seq = SEQ_END;
         s->t = iss->now + 1;
         s->next = s->t;
@@ -108,7 +98,7 @@ static bool seq_step(hd_iss *iss, const struct hd_op_word *op, uint32_t pc) {
     }
     s->seq = SEQ_NONE;
     s->t = iss->now + 1;
-    tell_op(iss, &(struct hd_op_record){HD_UNIT_seq, s->tag, pc, s->seq_start, s->seq_start,
+    tell_op(iss, &(struct hd_op_record){HD_UNIT_seq, 0, pc, s->seq_start, s->seq_start,
                                         s->seq_start, s->t, s->seq_granted - s->seq_start, 0, 0});
     hd_iss_signal(iss, op->signal, HD_UNIT_seq, pc);
     if (op->code == hd_isa_ops[HD_OP_seq_halt].code && iss->running) {
@@ -140,7 +130,6 @@ static bool issue_op(hd_iss *iss) {
             return true;
         }
         s->seq = SEQ_SEM;
-        s->tag += (uint16_t)op->tag;
         s->next = s->seq_start = s->t;
         if (s->t > iss->now) return false;
     }
@@ -188,8 +177,8 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
     }
     uint32_t slot = (f->f_head + f->f_n) % HD_N_ops_in_flight;
     f->fly[slot] = (struct flying_op){
-        f->cur.op.signal, f->cur.pc, f->sticky.tag, nop,
-        iss->now + 1,     f->take,   iss->now + 1,  iss->count[u].stall_sem - f->stall_sem};
+        f->cur.op.signal, f->cur.pc,    (uint16_t)f->sticky.words[HD_TAG_WORD], nop, iss->now + 1,
+        f->take,          iss->now + 1, iss->count[u].stall_sem - f->stall_sem};
     if (!nop && !hd_iss_engine_start(iss, u, slot)) return false;
     if (f->f_n) { /* completions come in order */
         uint64_t before = f->fly[(slot + HD_N_ops_in_flight - 1) % HD_N_ops_in_flight].done;
@@ -199,15 +188,6 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
     f->state = FRONT_IDLE;
     f->next = iss->now + 1;
     return true;
-}
-
-/* Whether hd_front looks at the turn in a cycle of its own: the last word that came changed it, or
- * the header was all. */
-static bool turn_comes_last(const struct front *f) {
-    uint32_t changed = f->cur.op.set | f->cur.op.add;
-    bool turns = f->words[HD_TURNS_WORD] & 0xffff;
-    return changed >> HD_TURNS_WORD == 1 ||
-           (turns && (changed >> HD_TURN_WORD == 1 || f->cur.n_words == 1));
 }
 
 void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
@@ -223,8 +203,8 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
         f->cur = *q;
         f->q_head = (f->q_head + 1) % HD_QUEUE_MAX;
         f->q_n--;
-        f->words = hd_op_apply(&f->cur.op, &f->sticky);
-        f->state = turn_comes_last(f) || !hd_op_runs(f->words) ? FRONT_TURN : FRONT_SEM;
+        hd_op_apply(&f->cur.op, &f->sticky);
+        f->state = FRONT_SEM;
         f->take = iss->now;
         f->stall_sem = iss->count[u].stall_sem;
         /* its words one by one, from when the front was free for them; the last as it comes */
@@ -236,16 +216,6 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
     }
     if (f->ready > iss->now) {
         f->next = f->ready;
-        return;
-    }
-    if (f->state == FRONT_TURN) {
-        bool runs = hd_op_runs(f->words);
-        f->state = runs ? FRONT_SEM : FRONT_IDLE;
-        if (turn_comes_last(f)) f->ready = iss->now + 1;
-        f->next = f->ready;
-        if (!runs)
-            hd_iss_set_next(&iss->issue.next, f->ready); /* a barrier may have waited for it */
-        if (f->ready == iss->now && !runs) hd_iss_front_step(iss, u); /* the next header is read */
         return;
     }
     if (f->state == FRONT_SEM) {

@@ -36,11 +36,11 @@ void hd_iss_engine_done(hd_iss *iss, enum hd_unit u, uint64_t t) {
 static unsigned run_op(hd_iss *iss, enum hd_unit u, uint64_t *out_cycles) {
     struct front *f = &iss->front[u];
     *out_cycles = 0;
-    return u == HD_UNIT_lx   ? hd_iss_lx(iss, f->words)
-           : u == HD_UNIT_lw ? hd_iss_lw(iss, f->words)
-           : u == HD_UNIT_mx ? hd_iss_mx(iss, f->words, out_cycles)
-           : u == HD_UNIT_vx ? hd_iss_vx(iss, f->cur.op.code, f->words, out_cycles)
-                             : hd_iss_st(iss, f->words);
+    return u == HD_UNIT_lx   ? hd_iss_lx(iss, f->sticky.words)
+           : u == HD_UNIT_lw ? hd_iss_lw(iss, f->sticky.words)
+           : u == HD_UNIT_mx ? hd_iss_mx(iss, f->sticky.words, out_cycles)
+           : u == HD_UNIT_vx ? hd_iss_vx(iss, f->cur.op.code, f->sticky.words, out_cycles)
+                             : hd_iss_st(iss, f->sticky.words);
 }
 
 static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles) {
@@ -50,15 +50,15 @@ static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles) {
         f->engine_free = iss->now + cycles;
         f->fly[slot].done = f->engine_free + HD_T_mx_done;
     } else if (u == HD_UNIT_mx) {
-        f->engine_free = iss->now + hd_iss_mx_start(iss, f->words, cycles);
+        f->engine_free = iss->now + hd_iss_mx_start(iss, f->sticky.words, cycles);
         f->fly[slot].done = f->engine_free + HD_T_mx_done;
     } else {
         if (u == HD_UNIT_vx)
-            hd_iss_vx_start(iss, f->cur.op.code, f->words);
+            hd_iss_vx_start(iss, f->cur.op.code, f->sticky.words);
         else
             hd_iss_gen_start(iss,
                              u == HD_UNIT_st ? &iss->store.gen : &iss->load[u == HD_UNIT_lw].gen, u,
-                             f->words);
+                             f->sticky.words);
         hd_iss_set_next(&iss->tick, iss->now + 1);
     }
 }

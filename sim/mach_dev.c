@@ -34,7 +34,7 @@ struct hd_device {
 struct hd_exec {
     const hd_model *model;
     int step;
-    uint32_t *program; /* plain; NULL when it cannot be unpacked */
+    const uint32_t *program; /* in the image */
     size_t n_words;
     struct hd_mach_block image; /* the machine's copy, when it has DRAM of its own */
 };
@@ -217,9 +217,10 @@ hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, h
                        step, m->name);
     if (m->isa_hash != hd_isa_hash())
         return hd_fail(ctx, HD_MISMATCH,
-                       "%s: %s is for instruction set 0x%08" PRIx32 ", this is 0x%08" PRIx32
-                       "; compile it again",
-                       scheme, m->name, m->isa_hash, hd_isa_hash());
+                       "%s: %s is for instruction set %s (0x%08" PRIx32 "), this is %s (0x%08" PRIx32
+                       "); compile it again",
+                       scheme, m->name, hd_isa_version(m->isa_hash), m->isa_hash,
+                       HD_ISA_VERSION_TEXT, hd_isa_hash());
     if (m->machine_hash != hd_machine_hash(&d->machine)) return machine_mismatch(ctx, d, m);
     const struct hd_step *s = &m->steps[step];
     if (m->image_bytes > UINT32_MAX || m->arena_bytes > UINT32_MAX)
@@ -234,9 +235,8 @@ hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, h
     hd_exec *x = calloc(1, sizeof *x);
     if (!x) return hd_fail(ctx, HD_NOMEM, "%s: no memory for step %d of %s", scheme, step, m->name);
     *x = (hd_exec){.model = m, .step = step};
-    const void *code = (const char *)m->image + s->code_offset;
-    if (hd_prog_unpack(ctx, code, s->code_bytes / 4, &x->program, &x->n_words) != HD_OK)
-        hd_clear(ctx); /* the machine will say what is wrong; reports do without its text */
+    x->program = (const void *)((const char *)m->image + s->code_offset);
+    x->n_words = s->code_bytes / 4;
     hd_status status = d->backend->memory ? load_image(ctx, d, x) : HD_OK;
     if (status) {
         hd_mach_unload(d, x);
@@ -249,7 +249,6 @@ hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, h
 void hd_mach_unload(hd_device *d, hd_exec *x) {
     if (d->running == x) give_up(d);
     block_free(d, &x->image);
-    free(x->program);
     free(x);
 }
 

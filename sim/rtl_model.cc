@@ -158,7 +158,6 @@ void call_hook(hd_rtl *m) {
 #define FRONT(u, number)                                                                           \
     static_assert(HD_UNIT_##u == number, "the generate block of hd_core");                         \
     c.taken[HD_UNIT_##u] = r->FRONT_OF(number, taken_q);                                           \
-    c.left_out[HD_UNIT_##u] = r->FRONT_OF(number, drop);                                           \
     c.taken_pc[HD_UNIT_##u] = r->FRONT_OF(number, pc_q);                                           \
     c.done_pc[HD_UNIT_##u] = r->FRONT_OF(number, done_pc_q)
 #define FRONT_OF(number, signal)                                                                   \

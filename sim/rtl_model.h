@@ -12,7 +12,7 @@
 #include "runtime/device/hal.h"
 #include "sim/axi_mem.h"
 
-enum { HD_RTL_ABI = 4 }; /* changes with any struct in this header or in axi_mem.h */
+enum { HD_RTL_ABI = 5 }; /* changes with any struct in this header or in axi_mem.h */
 
 struct hd_rtl; /* a model */
 
@@ -28,7 +28,6 @@ struct hd_rtl_cycle { /* one clock of a run, just before its edge; bit u of a ma
     uint8_t active;                   /* an operation is in the unit */
     uint16_t tag[HD_UNITS];           /* of the oldest operation in the unit, valid where active */
     bool taken[HD_UNITS];             /* the front has an operation, whole; of SEQ: never */
-    bool left_out[HD_UNITS];          /* it finds that it is not that operation's turn */
     uint32_t taken_pc[HD_UNITS];      /* of the operation taken last; SEQ: in work */
     uint32_t done_pc[HD_UNITS];       /* of the operation that ended last, not of SEQ */
     uint32_t read_bytes, write_bytes; /* over the bus in this cycle */

@@ -1,9 +1,8 @@
 /* Operations of the RTL, found from what its fronts show in every cycle.
  *
  * A front has an operation from the cycle after it took its last word from the queue to that of the
- * hand-over, or to that in which it finds that it is not the operation's turn; done_pc changes in
- * the cycle after the oldest operation ended. Places count the words that issue, so a place names
- * one operation. */
+ * hand-over; done_pc changes in the cycle after the oldest operation ended. A place names one
+ * operation. */
 #include "sim/trace.h"
 
 #include <stdlib.h>
@@ -15,7 +14,6 @@ struct unit {
     struct hd_op_record op[OPEN_OPS];
     unsigned head, n;
     bool in_front; /* the newest is not handed over yet */
-    bool left_out; /* in the last cycle it was not the turn of the newest */
     bool counted;  /* the oldest was seen active */
     bool taken;
     uint32_t done_pc;
@@ -88,14 +86,10 @@ static void unit_cycle(struct hd_trace *t, const struct hd_rtl_cycle *c, unsigne
         u->in_front = true;
     }
     if (!taken && u->in_front) {
-        if (u->n && u->left_out)
-            u->n--; /* it is left out */
-        else if (u->n)
-            newest(u)->start = c->cycle;
+        if (u->n) newest(u)->start = c->cycle;
         u->in_front = false;
     }
     u->taken = taken;
-    u->left_out = c->left_out[unit];
     if (!u->n) return;
     if (c->stall_sem >> unit & 1) newest(u)->stall_sem++;
     if (!(c->active >> unit & 1)) return;

@@ -57,8 +57,8 @@ static bool check_header(struct hd_check *k) {
     if (w[0] != HD_PROG_MAGIC)
         hd_check_add(k, true, NULL, "begins with 0x%08x, want 0x%08x", w[0], HD_PROG_MAGIC);
     if (w[1] != hd_isa_hash())
-        hd_check_add(k, true, NULL, "made for instruction set 0x%08x, this one is 0x%08x", w[1],
-                     hd_isa_hash());
+        hd_check_add(k, true, NULL, "made for instruction set %s (0x%08x), this one is %s (0x%08x)",
+                     hd_isa_version(w[1]), w[1], HD_ISA_VERSION_TEXT, hd_isa_hash());
     if (w[2] != hd_machine_hash(k->m))
         hd_check_add(k, true, NULL, "made for machine 0x%08x, %s is 0x%08x", w[2], k->m->name,
                      hd_machine_hash(k->m));
@@ -69,7 +69,7 @@ static bool check_header(struct hd_check *k) {
 
 /* Fills k->ops; false when a bundle does not decode. */
 static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
-    struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
+    struct hd_sticky sticky[HD_UNITS] = {{{0}}};
     size_t at = HD_PROG_HEADER_WORDS;
     bool halted = false;
     for (int bundle = 0; at < k->n_words; bundle++, k->n_bundles++) {
@@ -87,11 +87,8 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
             *op = (struct hd_check_op){ops[i].unit, ops[i].code,   bundle, at + (size_t)offset[i],
                                        ops[i].wait, ops[i].signal, NULL};
             if (halted) hd_check_add(k, false, op, "stands after halt and never runs");
-            const uint32_t *held = hd_op_apply(&ops[i], &sticky[op->unit]);
-            if (op->unit == HD_UNIT_seq || hd_op_runs(held))
-                hd_check_operands(k, op, held, windows);
-            else
-                op->code = 0, op->wait = op->signal = 0; /* it is not its turn */
+            hd_op_apply(&ops[i], &sticky[op->unit]);
+            hd_check_operands(k, op, sticky[op->unit].words, windows);
             int code = hd_op_by_code((enum hd_unit)op->unit, op->code);
             if (code == HD_OP_seq_halt) halted = true;
         }
@@ -101,25 +98,10 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
     return halted;
 }
 
-/* From here on k->words are those that issue. */
-static bool unpack(struct hd_check *k) {
-    hd_ctx *ctx = hd_ctx_create();
-    uint32_t *words = NULL;
-    hd_status s = hd_prog_unpack(ctx, k->words, k->n_words, &words, &k->n_words);
-    if (s == HD_OK)
-        k->words = hd_dup(k->arena, words, k->n_words * sizeof *words);
-    else
-        hd_check_add(k, true, NULL, "%s", hd_message(ctx));
-    free(words);
-    hd_ctx_destroy(ctx);
-    return s == HD_OK;
-}
-
 void hd_check_program(struct hd_check *k, const uint32_t *words, size_t n,
                       const struct hd_machine *m, const struct hd_check_windows *windows) {
     k->words = words;
     k->n_words = n;
-    if (n && words[0] == HD_PROG_MAGIC_PACKED && !unpack(k)) return;
     k->m = m;
     k->n_ops = 0;
     memset(k->semaphore_max, 0, sizeof k->semaphore_max);

@@ -10,17 +10,11 @@
 #include "compiler/session/session.h"
 #include "runtime/base/io.h"
 
-/* Bytes of all programs, and what they would be without loops. */
-static void code_size(const hd_model *m, int64_t *out_bytes, int64_t *out_plain) {
-    *out_bytes = *out_plain = 0;
-    for (int i = 0; i < m->n_steps; i++) {
-        const struct hd_step *s = &m->steps[i];
-        if (s->kind != HD_STEP_PROG) continue;
-        const uint32_t *words = (const void *)((const char *)m->image + s->code_offset);
-        bool packed = words[0] == HD_PROG_MAGIC_PACKED;
-        *out_bytes += s->code_bytes;
-        *out_plain += packed ? (int64_t)words[HD_PROG_HEADER_WORDS] * 4 : s->code_bytes;
-    }
+static int64_t code_bytes(const hd_model *m) {
+    int64_t n = 0;
+    for (int i = 0; i < m->n_steps; i++)
+        if (m->steps[i].kind == HD_STEP_PROG) n += m->steps[i].code_bytes;
+    return n;
 }
 
 static void print_plan(const hd_model *m, FILE *out) {
@@ -38,14 +32,12 @@ static void print_plan(const hd_model *m, FILE *out) {
     hd_table_print(&t, out);
     if (m->n_host_ops) fputs("\n", out);
     hd_print_host_ops(m, out);
-    int64_t code, plain;
-    code_size(m, &code, &plain);
     fprintf(out,
             "\nmachine %s (fingerprint 0x%08x): %lld operations in %lld bundles, image %zu bytes, "
             "arena %llu bytes\n",
             m->machine.name, m->machine_hash, (long long)m->n_ops, (long long)m->n_bundles,
             m->image_bytes, (unsigned long long)m->arena_bytes);
-    fprintf(out, "program: %lld bytes, %lld without loops\n", (long long)code, (long long)plain);
+    fprintf(out, "program: %lld bytes\n", (long long)code_bytes(m));
     fprintf(out, "activation memory: %lld bytes planned, %lld without reuse, %lld at least\n",
             (long long)m->planned_bytes, (long long)m->naive_bytes,
             (long long)m->lower_bound_bytes);
@@ -67,10 +59,7 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
     hd_json_int(o, "scales_found", m->scales_found);
     hd_json_int(o, "operations", m->n_ops);
     hd_json_int(o, "bundles", m->n_bundles);
-    int64_t code, plain;
-    code_size(m, &code, &plain);
-    hd_json_int(o, "code_bytes", code);
-    hd_json_int(o, "code_bytes_without_loops", plain);
+    hd_json_int(o, "code_bytes", code_bytes(m));
     hd_json_int(o, "image_bytes", (int64_t)m->image_bytes);
     hd_json_int(o, "arena_bytes", (int64_t)m->arena_bytes);
     for (int i = 0; i < m->n_layers; i++) {

@@ -73,7 +73,7 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
                   const struct hd_probe_eye *eye) {
     struct hd_capture *x = user;
     (void)step;
-    struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
+    struct hd_sticky sticky[HD_UNITS] = {{{0}}};
     x->eye = eye;
     x->n_rolled = 0;
     hd_check_deinit(&x->check);
@@ -93,10 +93,10 @@ static void begin(void *user, int step, const uint32_t *program, size_t n_words,
         if (!words) return;
         for (int i = 0; i < n; i++) {
             uint32_t pc = (uint32_t)at + (uint32_t)offset[i];
-            const uint32_t *held = hd_op_apply(&ops[i], &sticky[ops[i].unit]);
-            int layer = sticky[ops[i].unit].tag;
+            const uint32_t *held = sticky[ops[i].unit].words;
+            hd_op_apply(&ops[i], &sticky[ops[i].unit]);
+            int layer = (int)(held[HD_TAG_WORD] & UINT16_MAX);
             if (ops[i].unit == HD_UNIT_seq || layer >= x->m->n_layers) continue;
-            if (!hd_op_runs(held)) continue;
             if (ops[i].unit == HD_UNIT_vx) note_rolled(x, &ops[i], layer, pc, held);
             note_written(x, &ops[i], pc, held);
             x->left[layer]++;

@@ -119,13 +119,10 @@ static uint32_t *cut_words(struct search *x) {
 
 static hd_status read_program(struct search *x) {
     const struct hd_step *s = &x->m->steps[x->step];
-    const void *code = (const char *)x->m->image + s->code_offset;
-    uint32_t *words;
-    TRY(hd_prog_unpack(x->c->ctx, code, s->code_bytes / 4, &words, &x->n_words));
-    x->words = hd_dup(x->a, words, x->n_words * sizeof *words);
-    free(words);
+    x->words = (const void *)((const char *)x->m->image + s->code_offset);
+    x->n_words = s->code_bytes / 4;
     size_t place = (x->m->image_bytes + HD_CODE_ALIGN - 1) / HD_CODE_ALIGN * HD_CODE_ALIGN;
-    size_t bytes = x->n_words * sizeof *words;
+    size_t bytes = x->n_words * sizeof *x->words;
     free(x->cut.image);
     x->cut.image = calloc(1, place + bytes);
     if (!x->cut.image || place + bytes > UINT32_MAX)
@@ -137,7 +134,7 @@ static hd_status read_program(struct search *x) {
     x->cut.steps[x->step].code_bytes = (uint32_t)bytes;
     x->n_ops = 0;
     int bundle = 0;
-    uint16_t layer[HD_UNITS] = {0};
+    struct hd_sticky sticky[HD_UNITS] = {{{0}}};
     for (size_t pc = HD_PROG_HEADER_WORDS; pc < x->n_words; bundle++) {
         struct hd_op_word ops[HD_UNITS];
         int offset[HD_UNITS], n;
@@ -146,9 +143,10 @@ static hd_status read_program(struct search *x) {
         if (!length) break;
         for (int i = 0; i < n; i++) {
             uint8_t u = ops[i].unit;
-            layer[u] += (uint16_t)ops[i].tag;
+            hd_op_apply(&ops[i], &sticky[u]);
+            uint16_t layer = (uint16_t)sticky[u].words[HD_TAG_WORD];
             *hd_push(x->a, x->ops, x->n_ops, x->cap_ops) =
-                (struct place){(uint32_t)pc, (uint32_t)offset[i], bundle, u, layer[u]};
+                (struct place){(uint32_t)pc, (uint32_t)offset[i], bundle, u, layer};
         }
         pc += (size_t)length;
     }
@@ -225,14 +223,12 @@ static const char *op_text(const struct search *x, size_t i) {
 /* The operation with every parameter, not only those that it changes. */
 static const char *full_text(const struct search *x, size_t i) {
     char text[2000] = "";
-    struct hd_sticky sticky = {.tag = 0};
-    const uint32_t *words = sticky.words[0];
+    struct hd_sticky sticky = {{0}};
     struct hd_op_word op;
     for (size_t k = 0; k <= i; k++)
-        if (x->ops[k].unit == x->ops[i].unit && op_at(x, k, &op)) words = hd_op_apply(&op, &sticky);
-    op.set = (uint32_t)((UINT64_C(1) << hd_isa_units[op.unit].n_words) - 1);
-    op.add = 0;
-    memcpy(op.lit, words, sizeof op.lit);
+        if (x->ops[k].unit == x->ops[i].unit && op_at(x, k, &op)) hd_op_apply(&op, &sticky);
+    op.set = (UINT32_C(1) << hd_isa_units[op.unit].n_words) - 1;
+    memcpy(op.lit, sticky.words, sizeof op.lit);
     hd_op_text(&op, text, sizeof text);
     return hd_strdup(x->a, text);
 }

@@ -27,7 +27,6 @@ struct hd_compile_options {
     struct hd_name_list keep; /* or only the results of these layers */
     struct hd_bind bind;      /* sizes of open dimensions */
     bool place_all;           /* whatever can, goes to the machine, also where it does not pay */
-    bool all_turns;           /* rounds of chains are alike where they can be, not where it pays */
     bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
     bool prepared;            /* the graph is what --dump prepare prints: passes are done */
     struct hd_stage_text plan, ops; /* read, in place of planning and of lowering */

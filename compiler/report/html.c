@@ -218,14 +218,11 @@ struct listing {
 };
 
 /* Each operation goes to the listing of its layer. */
-static void list_program(hd_ctx *ctx, const hd_model *m, int step, struct listing *out,
-                         size_t most) {
+static void list_program(const hd_model *m, int step, struct listing *out, size_t most) {
     const struct hd_step *s = &m->steps[step];
-    uint32_t *words = NULL;
-    size_t n_words = 0;
-    const void *code = (const char *)m->image + s->code_offset;
-    if (hd_prog_unpack(ctx, code, s->code_bytes / 4, &words, &n_words) != HD_OK) hd_clear(ctx);
-    hd_prog_absolute(words, n_words);
+    const uint32_t *words = (const void *)((const char *)m->image + s->code_offset);
+    size_t n_words = s->code_bytes / 4;
+    struct hd_sticky sticky[HD_UNITS] = {{{0}}};
     for (size_t pc = HD_PROG_HEADER_WORDS; pc < n_words;) {
         struct hd_op_word ops[HD_UNITS];
         int offset[HD_UNITS], n;
@@ -234,8 +231,10 @@ static void list_program(hd_ctx *ctx, const hd_model *m, int step, struct listin
         if (!len) break;
         for (int i = 0; i < n; i++) {
             char text[1000], line[1100];
-            if (ops[i].unit == HD_UNIT_seq || ops[i].tag >= m->n_layers) continue;
-            struct listing *l = &out[ops[i].tag];
+            hd_op_apply(&ops[i], &sticky[ops[i].unit]);
+            uint32_t layer = sticky[ops[i].unit].words[HD_TAG_WORD];
+            if (ops[i].unit == HD_UNIT_seq || layer >= (uint32_t)m->n_layers) continue;
+            struct listing *l = &out[layer];
             hd_op_text(&ops[i], text, sizeof text);
             int bytes = snprintf(line, sizeof line, "%6zu  %s\n", pc + (size_t)offset[i], text);
             if (l->text.n + (size_t)bytes > most)
@@ -245,15 +244,14 @@ static void list_program(hd_ctx *ctx, const hd_model *m, int step, struct listin
         }
         pc += (size_t)len;
     }
-    free(words);
 }
 
-static json_object *code_json(hd_ctx *ctx, const hd_model *m, hd_arena *a) {
+static json_object *code_json(const hd_model *m, hd_arena *a) {
     struct listing *all = hd_new_array(a, struct listing, (size_t)m->n_layers + 1);
     json_object *list = json_object_new_array();
     size_t most = CODE_BYTES_MAX / ((size_t)m->n_layers + 1);
     for (int i = 0; i < m->n_steps; i++)
-        if (m->steps[i].kind == HD_STEP_PROG) list_program(ctx, m, i, all, most);
+        if (m->steps[i].kind == HD_STEP_PROG) list_program(m, i, all, most);
     for (int i = 0; i < m->n_layers; i++) {
         struct listing *l = &all[i];
         if (l->n_left_out) {
@@ -301,7 +299,7 @@ static json_object *run_data(struct hd_cmd *c, hd_arena *a, const struct hd_run_
     hd_json_int(o, "arena_bytes", (int64_t)m->arena_bytes);
     hd_json_int(o, "image_bytes", (int64_t)m->image_bytes);
     json_object_object_add(o, "places", places_json(a, m, g));
-    json_object_object_add(o, "code", code_json(c->ctx, m, a));
+    json_object_object_add(o, "code", code_json(m, a));
     return o;
 }
 

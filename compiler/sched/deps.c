@@ -44,7 +44,7 @@ void hd_sched_begin(struct hd_sched *s, enum hd_unit unit, unsigned code, int ta
     op->unit = (uint8_t)unit;
     op->code = (uint8_t)code;
     op->tag = (uint16_t)tag;
-    op->tile = s->tile;
+    if (unit != HD_UNIT_seq) op->words[HD_TAG_WORD] = op->tag;
     op->number = ++s->count[unit];
     size_t n = (size_t)op->number - 1;
     *hd_push(s->arena, s->by_number[unit], n, s->cap_by_number[unit]) = (int)s->n_ops - 1;
@@ -110,10 +110,9 @@ static hd_status add_wait(struct hd_sched *s, struct hd_slot_op *op, int unit, u
 hd_status hd_sched_end(struct hd_sched *s) {
     static const uint32_t at_start[HD_PARAM_WORDS];
     struct hd_slot_op *op = current(s);
-    int *last = &s->last[op->unit][hd_op_set(op->code)];
-    const uint32_t *held = *last ? numbered(s, op->unit, (uint32_t)*last)->words : at_start;
-    *last = op->number;
-    hd_op_settle(op->unit, op->code, op->words, held);
+    bool first = op->number == 1;
+    hd_op_settle(op->unit, op->code, op->words,
+                 first ? at_start : numbered(s, op->unit, (uint32_t)op->number - 1)->words);
     if (!s->lo->opt
              ->latency_hiding) /* one after the other: wait for the operation before this one */
         for (int u = 0; u < HD_UNITS; u++)
@@ -133,40 +132,6 @@ hd_status hd_sched_end(struct hd_sched *s) {
                 (int)hd_max(op->knows[v], v == u ? (int64_t)s->needs[u] : from->knows[v]);
     }
     return HD_OK;
-}
-
-/* The semaphores that the most kinds of operations name get the lowest numbers: masks of small
- * numbers are short, and what comes again is in a loop. */
-void hd_sched_number_semaphores(struct hd_sched *s) {
-    enum { KINDS = 64 };
-    int uses[HD_SEMAPHORES] = {0}, now[HD_SEMAPHORES];
-    uint64_t kinds[HD_UNITS][KINDS] = {{0}};
-    for (size_t i = 0; i < s->n_ops; i++) {
-        const struct hd_slot_op *op = &s->ops[i];
-        uint64_t kind = (uint64_t)op->wait << 32 | op->signal;
-        int at = 0;
-        while (at < KINDS && kinds[op->unit][at] && kinds[op->unit][at] != kind) at++;
-        if (!kind || at == KINDS || kinds[op->unit][at]) continue;
-        kinds[op->unit][at] = kind;
-        for (int k = 0; k < s->n_semaphores; k++)
-            uses[k] += (int)(op->wait >> k & 1) + (int)(op->signal >> k & 1);
-    }
-    for (int k = 0; k < s->n_semaphores; k++) {
-        now[k] = 0;
-        for (int j = 0; j < s->n_semaphores; j++)
-            now[k] += uses[j] > uses[k] || (uses[j] == uses[k] && j > k);
-    }
-    for (size_t i = 0; i < s->n_ops; i++) {
-        uint32_t *masks[] = {&s->ops[i].wait, &s->ops[i].signal};
-        for (int m = 0; m < 2; m++) {
-            uint32_t mask = 0;
-            for (int k = 0; k < s->n_semaphores; k++) mask |= (*masks[m] >> k & 1) << now[k];
-            *masks[m] = mask;
-        }
-    }
-    for (int u = 0; u < HD_UNITS; u++)
-        for (int v = 0; v < HD_UNITS; v++)
-            if (s->semaphore[u][v] >= 0) s->semaphore[u][v] = now[s->semaphore[u][v]];
 }
 
 /* ---- bound on tokens ---- */

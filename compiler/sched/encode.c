@@ -1,13 +1,11 @@
-/* Encoding: slot operations -> bundles -> program words with loops.
+/* Encoding: slot operations -> bundles -> program words.
  *
  * needs: operations in issue order with wait and signal masks
- * gives: the program, packed, appended to the image
+ * gives: the program, appended to the image
  * destroys: nothing
  *
  * A bundle takes operations as long as their units come in slot order. An operation carries only
- * the parameter words that differ from what its unit already holds, and each as what it adds to
- * them: so the rounds of a loop over tiles, whose addresses move by the same step, are alike word
- * by word, and hd_prog_pack makes loops of them.
+ * the parameter words that differ from what its unit already holds.
  */
 #include <string.h>
 
@@ -27,19 +25,12 @@ static void put(hd_arena *a, struct words *p, const uint32_t *w, int n) {
 
 /* The operation with only the words that change; updates what the unit holds. */
 static int encode_op(const struct hd_slot_op *op, struct hd_sticky *unit, uint32_t *out) {
-    uint32_t *held = unit->words[hd_op_set(op->code)];
-    struct hd_op_word e = {.unit = op->unit,
-                           .code = op->code,
-                           .tag = op->tag - unit->tag,
-                           .wait = op->wait,
-                           .signal = op->signal};
-    unit->tag = op->tag;
-    hd_turn_step(held);
+    struct hd_op_word e = {
+        .unit = op->unit, .code = op->code, .wait = op->wait, .signal = op->signal};
     for (int i = 0; op->number > 0 && i < hd_isa_units[op->unit].n_words; i++) {
-        if (op->words[i] == held[i]) continue;
-        e.add |= UINT32_C(1) << i;
-        e.lit[i] = op->words[i] - held[i];
-        held[i] = op->words[i];
+        if (op->words[i] == unit->words[i]) continue;
+        e.set |= UINT32_C(1) << i;
+        e.lit[i] = unit->words[i] = op->words[i];
     }
     return hd_op_encode(&e, out);
 }
@@ -53,7 +44,7 @@ static void put_bundle(hd_arena *a, struct words *p, uint32_t mask, const uint32
 
 static struct words encode(struct hd_sched *s) {
     struct words p = {0};
-    struct hd_sticky held[HD_UNITS] = {{.tag = 0}};
+    struct hd_sticky held[HD_UNITS] = {{{0}}};
     uint32_t header[HD_PROG_HEADER_WORDS] = {HD_PROG_MAGIC, hd_isa_hash(),
                                              hd_machine_hash(s->lo->m), 0};
     uint32_t buffer[HD_UNITS * HD_OP_MAX_WORDS];
@@ -79,21 +70,9 @@ static struct words encode(struct hd_sched *s) {
  * words as can be when its first loads are asked for. */
 enum { FETCH_BYTES = 256 };
 
-static struct words packed(struct hd_sched *s) {
-    struct words p = encode(s);
-    uint32_t *w = hd_new_array(s->arena, uint32_t, hd_prog_packed_max(p.n));
-    size_t n = hd_prog_pack(p.w, p.n, w);
-    if (n && n < p.n) p.w = w, p.n = n;
-    return p;
-}
-
-int64_t hd_sched_bytes(struct hd_sched *s) {
-    return (int64_t)(packed(s).n * sizeof(uint32_t));
-}
-
 hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
                           int64_t *out_bundles) {
-    struct words p = packed(s);
+    struct words p = encode(s);
     *out_bytes = p.n * sizeof *p.w;
     size_t over = s->lo->image_bytes % FETCH_BYTES;
     if (over) hd_image_reserve(s->lo, FETCH_BYTES - over);

@@ -22,6 +22,8 @@
 enum { /* cycles; what one module decides is in isa/timing.def */
        ASK = HD_T_fetch_request + HD_T_read_address,   /* start to the first AR */
        FETCH = ASK + HD_T_read_data + HD_T_fetch_word, /* and what the header adds to latency */
+       CHUNK_WORDS = HD_N_fetch_chunk / 4,
+       CHUNK_FIRST = HD_T_read_data + HD_T_fetch_word + 1, /* its first beat to its first word */
        TAKE = 5,   /* last word issued to the operation that the unit's front offers */
        SIGNAL = 1, /* done of one unit to start of another */
        DMA_FIRST = HD_T_lx_request + HD_T_read_address + 1, /* offered to the first address */
@@ -30,7 +32,6 @@ enum { /* cycles; what one module decides is in isa/timing.def */
        HALT = HD_T_halt + 1
 };
 static const double NEVER = 1e18;
-static const double WORD_BYTES = 1.7; /* of the packed program, for each word that adds to it */
 
 struct load { /* of LX or LW, whose addresses go out */
     int number;
@@ -58,8 +59,7 @@ struct timing {
         *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
     double
         free[HD_UNITS]; /* when the unit takes its next operation; < 0 = when its load has asked */
-    int next[HD_UNITS]; /* operations started; */
-    int last[HD_UNITS]; /* 1 more than the last of them that the unit got: it was its turn */
+    int next[HD_UNITS]; /* operations started */
     const int *length;  /* words of each operation */
     struct load load[HD_UNITS];
     double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
@@ -160,7 +160,7 @@ static int first_store(const struct timing *t, uint32_t banks) {
 
 /* The operation of MX (VX) that is not through; NULL = none. */
 static const struct hd_slot_op *at_work(const struct timing *t, int u) {
-    int k = t->last[u];
+    int k = t->next[u];
     if (!k || t->free[u] <= t->now) return NULL;
     const struct hd_slot_op *op = &t->s->ops[t->s->by_number[u][k - 1]];
     return op->code ? op : NULL;
@@ -186,7 +186,7 @@ static void see_mx(struct timing *t, const struct hd_slot_op *mx) {
 
 /* The operation that VX is at ends as far as what MX does now is known. */
 static void end_vx(struct timing *t) {
-    int k = t->last[HD_UNIT_vx] - 1;
+    int k = t->next[HD_UNIT_vx] - 1;
     const struct hd_slot_op *op = &t->s->ops[t->s->by_number[HD_UNIT_vx][k]];
     struct hd_vx_place p = t->vx_at;
     hd_vx_go_on(&t->vx, &p, &t->mx, NEVER);
@@ -282,11 +282,6 @@ static void takes_next(struct timing *t, int u, int k, double at) {
     t->free[u] = at > done ? at : done;
 }
 
-/* It is not its turn: the front reads its words, whatever the unit does, and that is all. */
-static bool left_out(const struct hd_slot_op *op) {
-    return op->unit != HD_UNIT_seq && !hd_op_runs(op->words);
-}
-
 /* The operation starts now. */
 static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
@@ -294,11 +289,6 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
     double start = t->now, done = start + 1, vx_free = t->free[HD_UNIT_vx];
     t->start[u][k] = start;
     t->next[u]++;
-    if (left_out(op)) {
-        t->done[u][k] = k > 0 && t->done[u][k - 1] > done ? t->done[u][k - 1] : done;
-        return;
-    }
-    t->last[u] = t->next[u];
     t->free[u] = start;
     if (active && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
         double begin = start;
@@ -416,7 +406,6 @@ static double can_start(const struct timing *t, int u) {
     double taken = t->next[u] ? t->start[u][t->next[u] - 1] : 0;
     taken += t->length[op - s->ops]; /* word by word, the last as it comes */
     at = at + TAKE > taken ? at + TAKE : taken;
-    if (left_out(op)) return at > t->now ? at : t->now;
     if (t->free[u] < 0) return NEVER;
     if (t->free[u] > at) at = t->free[u];
     for (int v = 0; v < HD_UNITS; v++) {
@@ -428,46 +417,51 @@ static double can_start(const struct timing *t, int u) {
     return at > t->now ? at : t->now;
 }
 
-enum { SHORT = 70000 /* cycles of a program whose loops are looked for */ };
-
 struct issue {
-    const struct timing *t;
-    bool begins;                    /* the operations are a program from its beginning */
-    double issued;                  /* the last word */
-    double stream;                  /* bytes that were fetched for it */
-    double gone[HD_N_fetch_chunks]; /* when the chunks before were issued */
+    struct timing *t;
+    bool begins;                     /* the operations are a program from its beginning */
+    double issued;                   /* the last word */
+    int64_t words, n;                /* of the program that have issued, header included; in all */
+    double there[HD_N_fetch_chunks]; /* when the first word of the next chunks can issue */
 };
 
-/* n words more issue, `stream` of them new ones. Of the program as many chunks as the buffer of
- * fetch holds are asked for at once, each of the others when one of those has issued. */
-static double issue(struct issue *q, double n, double stream) {
-    int before = (int)(q->stream / HD_N_fetch_chunk), chunk;
-    q->stream += stream * WORD_BYTES, chunk = (int)(q->stream / HD_N_fetch_chunk);
-    for (int i = before; i < chunk; i++) q->gone[i % HD_N_fetch_chunks] = q->issued;
-    if (q->begins && chunk) {
-        double asked = chunk < HD_N_fetch_chunks
-                           ? ASK
-                           : q->gone[chunk % HD_N_fetch_chunks]; /* its place is free */
-        double ahead = chunk < HD_N_fetch_chunks ? 0 : chunk * HD_N_fetch_chunk;
-        double there = asked + (double)q->t->latency + 5 + (q->stream - ahead) / (double)q->t->axi;
-        if (there > q->issued) q->issued = there;
-    }
-    return q->issued += n;
+/* The chunk that begins with that word is asked for at `at`, beside what the loads ask for. Issue
+ * may be ahead of the units, whose loads of that time are not known; it takes its place among those
+ * of now. */
+static void ask_chunk(struct issue *q, int64_t word, double at) {
+    if (!q->begins || word >= q->n) return;
+    double beats = HD_N_fetch_chunk / (double)q->t->axi, from = at < q->t->now ? at : q->t->now;
+    double data = ask(q->t, HD_UNIT_seq, from, beats) - beats + (at - from);
+    q->there[word / CHUNK_WORDS % HD_N_fetch_chunks] = data + CHUNK_FIRST;
 }
 
-int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_words) {
+/* n words more issue, one a cycle. A chunk that has issued leaves its place to another. */
+static double issue(struct issue *q, int64_t n) {
+    while (n > 0) {
+        int64_t left = CHUNK_WORDS - q->words % CHUNK_WORDS, k = n < left ? n : left;
+        double there = q->there[q->words / CHUNK_WORDS % HD_N_fetch_chunks];
+        q->issued = (there > q->issued ? there : q->issued) + (double)k;
+        q->words += k, n -= k;
+        if (k == left) ask_chunk(q, q->words + (HD_N_fetch_chunks - 1) * CHUNK_WORDS, q->issued);
+    }
+    return q->issued;
+}
+
+int64_t hd_sched_estimate(const struct hd_sched *s, bool begins) {
     hd_arena *a = hd_arena_create();
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
     struct hd_op_lengths l = hd_sched_lengths(s, a);
-    struct issue q = {.t = &t, .begins = begins, .issued = FETCH + (double)t.latency, .stream = 20};
+    struct issue q = {.t = &t,
+                      .begins = begins,
+                      .issued = FETCH + (double)t.latency,
+                      .words = HD_PROG_HEADER_WORDS,
+                      .n = HD_PROG_HEADER_WORDS + l.words};
     double end = 0;
     int queue = (int)s->lo->m->queue_ops + 1; /* one more is at the front */
     t.reads.accepted = -1;
-    for (int i = 0;
-         begins && i < HD_N_fetch_chunks && i * HD_N_fetch_chunk < (double)l.packed * WORD_BYTES;
-         i++)
-        ask(&t, HD_UNIT_seq, ASK + i, HD_N_fetch_chunk / (double)t.axi);
+    for (int64_t i = 0; i < HD_N_fetch_chunks; i++)
+        ask_chunk(&q, i * CHUNK_WORDS, (double)(ASK + i));
     t.length = l.own;
     for (int u = 0; u < HD_UNITS; u++) {
         double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
@@ -482,7 +476,7 @@ int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_wo
             if (op->number > queue && t.next[op->unit] < op->number - queue) break;
             double room = op->number > queue ? t.start[op->unit][op->number - 1 - queue] + 2 : 0;
             if (room > q.issued) q.issued = room;
-            issue(&q, l.of[i], l.stream[i]);
+            issue(&q, l.of[i]);
             t.issued[op->unit][op->number - 1] = q.issued;
         }
         double at = NEVER, asks_at;
@@ -503,8 +497,6 @@ int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_wo
     }
     for (int u = 0; u < HD_UNITS; u++)
         if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
-    /* Of two long programs that are estimated alike the one with fewer operations is better. */
-    *out_words = end >= SHORT ? l.words : begins ? 0 : l.packed;
     hd_arena_destroy(a);
     return (int64_t)(end > q.issued ? end : q.issued) + HALT;
 }

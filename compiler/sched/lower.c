@@ -111,7 +111,7 @@ struct layer_state { /* of a layer whose tiles are being issued */
     const struct hd_tiling *lt;
     struct hd_chunk *chunks;
     int64_t stay_wm, stay_pm;
-    int next_y, tiles; /* tiles: those that are issued */
+    int next_y;
     int below; /* row behind the padding below its rolling operand that is there; 0 = none is */
 };
 
@@ -207,9 +207,7 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
             s[k].below = (int)hd_min(last, x->h + x->pb);
             TRY(hd_low_fill_rows(w, xp, from, s[k].below));
         }
-        w->s.tile = ++s[k].tiles;
         TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
-        w->s.tile = 0;
         s[k].next_y = y + th;
     }
     return HD_OK;
@@ -289,10 +287,10 @@ static hd_status lower_layers(struct hd_lowering *lo, hd_arena *scratch, int ste
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     hd_arena *scratch = hd_arena_create();
     struct hd_lowerer *w;
-    int64_t cycles = INT64_MAX, words = 0;
+    int64_t cycles = INT64_MAX;
     bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
     if (lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
-        cycles = hd_sched_estimate(&w->s, begins, &words) + words * 4 / hd_axi_bytes(lo->m);
+        cycles = hd_sched_estimate(&w->s, begins);
     if (w->s.n_ops > lo->most_ops) lo->most_ops = w->s.n_ops;
     hd_arena_destroy(scratch);
     return cycles;
@@ -300,13 +298,10 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
 
 static hd_status make_operations(struct hd_lowering *lo, hd_arena *scratch, int step,
                                  struct hd_lowerer **out) {
-    int64_t words;
     TRY(lower_layers(lo, scratch, step, 0, lo->n_layers, out));
     struct hd_sched *s = &(*out)->s;
-    hd_sched_number_semaphores(s);
-    lo->model->steps[step].estimate = hd_sched_estimate(s, true, &words);
+    lo->model->steps[step].estimate = hd_sched_estimate(s, true);
     hd_sched_bound_tokens(s);
-    if (lo->opt->all_turns) hd_sched_turns(s);
     return HD_OK;
 }
 

@@ -31,7 +31,6 @@ struct hd_slot_op {
     uint8_t unit, code;
     uint16_t tag;
     int number;            /* among the operations of its unit, from 1 */
-    int tile;              /* of a layer in a rolling chain, from 1; else 0 */
     uint32_t wait, signal; /* masks */
     uint32_t reads_banks;  /* of XM */
     uint32_t writes_banks; /* of XM that it writes */
@@ -45,10 +44,8 @@ struct hd_sched {
     hd_arena *arena;
     struct hd_slot_op *ops;
     size_t n_ops, cap_ops;
-    int tile;                       /* of the operations to come */
-    int count[HD_UNITS];            /* operations so far */
-    int last[HD_UNITS][HD_OP_SETS]; /* number of the last of each set of words; 0: none */
-    int *by_number[HD_UNITS];       /* number - 1 -> index in ops */
+    int count[HD_UNITS];      /* operations so far */
+    int *by_number[HD_UNITS]; /* number - 1 -> index in ops */
     size_t cap_by_number[HD_UNITS];
     uint32_t needs[HD_UNITS]; /* of the operation being built: number waited for, per unit */
     /* last operation of each unit that wrote or read each granule of each memory; NULL: none did */
@@ -71,31 +68,21 @@ hd_status hd_sched_end(struct hd_sched *s);
 void hd_op_settle(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
                   const uint32_t held[HD_PARAM_WORDS]);
 
-/* Behind the last operation. */
-void hd_sched_number_semaphores(struct hd_sched *s);
 /* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile
  * up. */
 void hd_sched_bound_tokens(struct hd_sched *s);
 
 /* Cycles that the operations take, by the model of estimate.c, with fetch when they are a program
- * from its beginning; and program words that the cycles do not know of. Before
- * hd_sched_bound_tokens. */
-int64_t hd_sched_estimate(const struct hd_sched *s, bool begins, int64_t *out_words);
+ * from its beginning. Before hd_sched_bound_tokens. */
+int64_t hd_sched_estimate(const struct hd_sched *s, bool begins);
 
-/* Program words of each operation that issue, of them without the bundle's that it begins; that the
- * stream has; sums of the first and the last. */
+/* Program words of each operation; of them without the bundle's that it begins; their sum. */
 struct hd_op_lengths {
-    int *of, *own, *stream;
-    int64_t words, packed;
+    int *of, *own;
+    int64_t words;
 };
 struct hd_op_lengths hd_sched_lengths(const struct hd_sched *s, hd_arena *a);
 
-/* Makes the rounds of rolling chains alike by operations that are left out; false: no chain has
- * such rounds, nothing changed. Behind hd_sched_bound_tokens, if that is called. */
-bool hd_sched_turns(struct hd_sched *s);
-
-/* Bytes that the program would have. */
-int64_t hd_sched_bytes(struct hd_sched *s);
 /* Program words, header first: appends them to the image and returns their offset. */
 hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
                           int64_t *out_bundles);

@@ -1,7 +1,7 @@
 /* Fields that an operation does not look at keep what its words hold, so that the program need not
  * change them.
  *
- * needs: the operation's fields; the one before it that has the same sticky words, settled
+ * needs: the operation's fields; the one before it of its unit, settled
  * gives: values of the fields that idle.def says are idle
  * destroys: nothing that has a meaning
  */
@@ -19,10 +19,8 @@ static void keep(enum hd_field f, uint32_t *w, const uint32_t *held) {
 
 void hd_op_settle(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
                   const uint32_t held[HD_PARAM_WORDS]) {
-    if (!code) { /* a nop looks at its turn alone */
-        const uint32_t turn = w[HD_TURN_WORD], turns = w[HD_TURNS_WORD];
+    if (!code) { /* a nop looks at none */
         memcpy(w, held, HD_PARAM_WORDS * sizeof *w);
-        w[HD_TURN_WORD] = turn, w[HD_TURNS_WORD] = turns;
         return;
     }
     /* Words of most operations are those of the one before: the first test ends most rows. */

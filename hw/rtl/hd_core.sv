@@ -101,7 +101,6 @@ module hd_core #(
   logic [5:0]   w_valid, w_ready, want, grant, signal, idle, took, overflow;
   logic [191:0] wait_mask, signal_mask, pc, done_pc, next_pc;
   logic [31:0]  w_data, w_pc, issue_pc;
-  logic [15:0]  issue_tag;
   logic         w_last, issue_busy, issue_stall, issue_active;
 
   hd_issue u_issue (
@@ -127,7 +126,6 @@ module hd_core #(
     .busy_o       (issue_busy),
     .stall_sem_o  (issue_stall),
     .active_o     (issue_active),
-    .tag_o        (issue_tag),
     .pc_o         (issue_pc),
     .done_o       (done_o),
     .err_o        (issue_err),
@@ -166,22 +164,18 @@ module hd_core #(
   assign queued[4:0]      = '0;
   assign active[Seq]      = issue_active;
   assign stall_sem[Seq]   = issue_stall;
-  assign tag[15:0]        = issue_tag;
+  assign tag[15:0]        = '0;
 
-  // Words and sets of them of the parameters of unit u: [8 * u +: 8].
+  // Words of the parameters of unit u: [8 * u +: 8].
   localparam logic [8*Units-1:0] Words = {8'(hd_isa_pkg::StWords), 8'(hd_isa_pkg::VxWords),
                                           8'(hd_isa_pkg::MxWords), 8'(hd_isa_pkg::LwWords),
                                           8'(hd_isa_pkg::LxWords), 8'd0};
-  localparam logic [8*Units-1:0] Sets  = {8'(hd_isa_pkg::StSets), 8'(hd_isa_pkg::VxSets),
-                                          8'(hd_isa_pkg::MxSets), 8'(hd_isa_pkg::LwSets),
-                                          8'(hd_isa_pkg::LxSets), 8'd0};
 
   for (genvar u = Lx; u < Units; u++) begin : gen_front
     logic [32*Words[8*u+:8]-1:0] params;
 
     hd_front #(
-      .Words(32'(Words[8*u+:8])),
-      .Sets(32'(Sets[8*u+:8]))
+      .Words(32'(Words[8*u+:8]))
     ) u_front (
       .clk_i,
       .rst_ni,

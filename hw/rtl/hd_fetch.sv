@@ -1,12 +1,11 @@
-// Reads the program from the image into a buffer, checks its header, gives one word per cycle: what
-// follows the header goes through hd_bytes, which cuts words into bytes, and hd_unpack.
+// Reads the program from the image into a buffer, checks its header, gives what follows it, one word
+// per cycle.
 //
 // Starts after reset when run_i is high. Space in the buffer is reserved before a burst is asked for,
 // so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. As many as
 // the buffer holds are asked for before the length of the program is known; what they bring too much is
 // dropped.
-// end_o: every word that issues has been taken, or none can come because the stream is wrong. An error
-// stays until reset.
+// end_o: every word has been taken. An error stays until reset.
 `include "hd_assert.svh"
 
 module hd_fetch #(
@@ -37,7 +36,7 @@ module hd_fetch #(
   output logic                  word_valid_o,
   input  logic                  word_ready_i,
   output logic [31:0]           word_o,
-  output logic [31:0]           pc_o,      // place of the word among those that issue
+  output logic [31:0]           pc_o,      // place of the word in the program
   output logic                  end_o,
 
   output logic                  err_o,
@@ -79,13 +78,11 @@ module hd_fetch #(
   logic                  beat_valid, unused_ready;
   logic [8*AxiBytes-1:0] beat;
   logic [BeatBits:0]     unused_count;
-  logic [31:0]           raw_q, raw_words_q;    // place in the stream, its length
-  logic [31:0]           pc_q, words_q;         // the same of the words that issue
+  logic [31:0]           next_q, words_q;       // the next word to leave the buffer; the program's
+  logic [31:0]           pc_q;                  // the next one to issue
   logic [WordBits-1:0]   i_word;
-  logic [31:0]           raw, total, first;     // at hand; words that issue; behind that
-  logic [39:0]           bytes;
-  logic [2:0]            have, drop, n_take;
-  logic                  take, header, totals, packed_q, raw_valid, raw_ready, valid, bad;
+  logic [2:0]            n_take;
+  logic                  take, header, word_here, word_room, skid_valid;
 
   hd_fifo #(
     .Width(8 * AxiBytes),
@@ -103,61 +100,40 @@ module hd_fetch #(
     .count_o(unused_count)
   );
 
-  // The header is aligned, so each of its words has its place in a beat. With the word that only
-  // packed programs have, `totals`, the first one behind it is taken, too.
-  assign total     = beat[32 * (Header % Words) +: 32];
-  assign first     = beat[32 * ((Header + 1) % Words) +: 32];
-  assign header    = raw_q < 32'(Header);
-  assign totals    = raw_q == 32'(Header) && packed_q;
-  assign i_word    = raw_q[WordBits-1:0];
-  assign raw       = totals ? first : beat[{i_word, 5'd0} +: 32];
-  assign raw_valid = beat_valid && !err_o && !header && (totals ? raw_words_q != 32'(Header + 1) :
-                                                         raw_q != raw_words_q);
-  assign take      = beat_valid && !err_o && (header || (raw_ready && (totals || raw_valid)));
-  assign n_take    = header ? 3'(HeaderStep) : 3'd1 + 3'(totals && raw_valid);
+  // The header is aligned, so each of its words has its place in a beat.
+  assign header    = next_q < 32'(Header);
+  assign i_word    = next_q[WordBits-1:0];
+  assign word_here = beat_valid && !err_o && !header && next_q != words_q;
+  assign take      = beat_valid && !err_o && (header || (word_here && word_room));
+  assign n_take    = header ? 3'(HeaderStep) : 3'd1;
   assign pop       = take && WordBits'(i_word + WordBits'(n_take)) == '0;
 
-  hd_bytes u_bytes (
+  hd_skid #(
+    .Width(32)
+  ) u_word (
     .clk_i,
     .rst_ni,
-    .valid_i(raw_valid),
-    .ready_o(raw_ready),
-    .data_i (raw),
-    .bytes_o(bytes),
-    .have_o (have),
-    .drop_i (drop)
+    .valid_i(word_here),
+    .ready_o(word_room),
+    .data_i (beat[{i_word, 5'd0} +: 32]),
+    .valid_o(skid_valid),
+    .ready_i(word_ready_i && !err_o),
+    .data_o (word_o)
   );
 
-  hd_unpack u_unpack (
-    .clk_i,
-    .rst_ni,
-    .packed_i  (packed_q),
-    .total_i   (words_q),
-    .bytes_i   (bytes),
-    .have_i    (have),
-    .drop_o    (drop),
-    .end_i     (known_q && raw_q == raw_words_q),
-    .valid_o   (valid),
-    .ready_i   (word_ready_i && !err_o),
-    .word_o,
-    .bad_o     (bad)
-  );
-
-  assign word_valid_o = valid && !err_o;
-
-  assign end_o = known_q && (bad || pc_q == words_q);
-  assign pc_o  = pc_q;
+  assign word_valid_o = skid_valid && !err_o;
+  assign end_o        = known_q && pc_q == words_q;
+  assign pc_o         = pc_q;
 
   // ---- checks ----------------------------------------------------------------------------------
   logic [31:0] magic, isa, machine, length;
-  logic        in_low, in_high, packed_d;  // words 0 and 1 of the header are at hand, 2 and 3
+  logic        in_low, in_high;  // words 0 and 1 of the header are at hand, 2 and 3
   assign magic    = beat[31:0];
   assign isa      = beat[63:32];
   assign machine  = beat[32 * (2 % Words) +: 32];
   assign length   = beat[32 * (3 % Words) +: 32];
-  assign in_low   = HeaderStep == Header || !raw_q[1];
-  assign in_high  = HeaderStep == Header || raw_q[1];
-  assign packed_d = in_low ? magic == hd_isa_pkg::ProgMagicPacked : packed_q;
+  assign in_low   = HeaderStep == Header || !next_q[1];
+  assign in_high  = HeaderStep == Header || next_q[1];
 
   logic [4:0]  err_q, err_d;
   logic [32:0] first_end;  // of the bursts that are asked for before the length is known
@@ -176,14 +152,11 @@ module hd_fetch #(
       end else if (r_valid_i && r_err_i) begin
         err_d = hd_reg_pkg::ErrAxi;
       end else if (take && header) begin
-        if (in_low && magic != hd_isa_pkg::ProgMagic && magic != hd_isa_pkg::ProgMagicPacked)
-          err_d = hd_reg_pkg::ErrMagic;
+        if (in_low && magic != hd_isa_pkg::ProgMagic) err_d = hd_reg_pkg::ErrMagic;
         else if (in_low && isa != hd_isa_pkg::IsaHash) err_d = hd_reg_pkg::ErrIsa;
         else if (in_high && machine != hd_cfg_pkg::MachineHash) err_d = hd_reg_pkg::ErrMachine;
         else if (in_high && end_bytes > 35'(image_bytes_i)) err_d = hd_reg_pkg::ErrWindow;
-        else if (in_high && length < 32'(Header) + 32'(packed_d)) err_d = hd_reg_pkg::ErrEncoding;
-      end else if (take && totals && total < 32'(Header)) begin
-        err_d = hd_reg_pkg::ErrEncoding;
+        else if (in_high && length < 32'(Header)) err_d = hd_reg_pkg::ErrEncoding;
       end
     end
   end
@@ -196,8 +169,7 @@ module hd_fetch #(
       limit_q    <= '0;
       reserved_q <= '0;
       open_q     <= '0;
-      packed_q   <= 1'b0;
-      raw_q      <= '0;
+      next_q     <= '0;
       pc_q       <= 32'(hd_isa_pkg::ProgHeaderWords);
       err_q      <= hd_reg_pkg::ErrNone;
     end else begin
@@ -208,21 +180,13 @@ module hd_fetch #(
         limit_q <= first_end < 33'(image_bytes_i) ? first_end[31:0] : image_bytes_i;
       end else begin
         if (ask) at_q <= at_q + 32'(want);
-        if (take && header) begin
-          packed_q <= packed_d;
-          if (in_high) begin
-            raw_words_q <= length;
-            words_q     <= length;
-            limit_q     <= end_bytes[31:0];  // if it is above, the program is refused
-            known_q     <= !packed_d;
-          end
-        end
-        if (take && totals) begin
-          words_q <= total;
+        if (take && header && in_high) begin
+          words_q <= length;
+          limit_q <= end_bytes[31:0];  // if it is above, the program is refused
           known_q <= 1'b1;
         end
       end
-      if (take) raw_q <= raw_q + 32'(n_take);
+      if (take) next_q <= next_q + 32'(n_take);
       if (word_valid_o && word_ready_i) pc_q <= pc_q + 32'd1;
       reserved_q <= reserved_q + (ask ? burst : '0) - (BeatBits + 1)'(pop);
       open_q     <= open_q + (BeatBits + 1)'(ask) - (BeatBits + 1)'(r_valid_i && r_last_i);

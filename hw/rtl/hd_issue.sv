@@ -38,7 +38,6 @@ module hd_issue (
   output logic                         busy_o,       // a word moved or a SEQ operation ended
   output logic                         stall_sem_o,
   output logic                         active_o,     // a SEQ operation is in work
-  output logic [15:0]                  tag_o,
   output logic [31:0]                  pc_o,         // operation in work
   output logic                         done_o,
   output logic                         err_o,
@@ -48,23 +47,24 @@ module hd_issue (
   localparam int unsigned Units = hd_isa_pkg::Units;
 
   typedef enum logic [3:0] {
-    Bundle, Head, Wait, Signal, Set, Add, Params, SeqSem, SeqIdle, SeqEnd, Halted, Failed
+    Bundle, Head, Wait, Signal, Params, SeqSem, SeqIdle, SeqEnd, Halted, Failed
   } state_e;
 
   state_e      state_q, state_d, after;
   logic [hd_isa_pkg::BundleSlotsBits-1:0] slots_q;  // slots of the bundle that still come
-  logic [3:0]  code_q, code, flags_q, flags;  // flags: add, set, signal, wait mask still comes
-  logic [15:0] tag_q;
-  logic [31:0] pc_q, set_q, wait_q, signal_q, todo;
-  logic [5:0]  params_q, n_todo;
+  logic [3:0]  code_q, code;
+  logic [1:0]  flags_q, flags;                 // signal, wait mask still comes
+  logic [31:0] pc_q, wait_q, signal_q;
+  logic [4:0]  params_q, n_todo;               // parameter words that still come
   logic [2:0]  unit;
-  logic [31:0] known;                          // parameter words that the unit has
+  logic [31:0] known, set;                     // parameter words that the unit has; that come
   logic        bad, take, op_word, op_end, op_last;
 
   localparam int unsigned SlotBits = hd_isa_pkg::BundleSlotsBits;
   logic [SlotBits-1:0] slots;                  // as a bundle's header has them
   assign slots = word_i[hd_isa_pkg::BundleSlotsLsb +: SlotBits];
   assign code  = word_i[hd_isa_pkg::HeadCodeLsb +: hd_isa_pkg::HeadCodeBits];
+  assign set   = 32'(word_i[hd_isa_pkg::HeadSetLsb +: hd_isa_pkg::HeadSetBits]);
 
   // Masks of the parameter words of every unit.
   localparam logic [31:0] KnownLx = (32'd1 << hd_isa_pkg::LxWords) - 32'd1;
@@ -88,44 +88,30 @@ module hd_issue (
 
   always_comb begin
     // What the word brings, by state.
-    flags  = flags_q;
-    todo   = 32'd0;
+    flags  = 2'd0;
+    n_todo = params_q;
     bad    = 1'b0;
     unique case (state_q)
       Bundle: bad = (word_i >> (hd_isa_pkg::BundleSlotsLsb + SlotBits)) != 32'd0;
       Head: begin
-        flags = {word_i[hd_isa_pkg::HeadAddLsb], word_i[hd_isa_pkg::HeadSetLsb],
-                 word_i[hd_isa_pkg::HeadSignalLsb], word_i[hd_isa_pkg::HeadWaitLsb]};
-        bad   = code > (32'(unit) == hd_isa_pkg::UnitSeq ? hd_isa_pkg::SeqBarrier :
-                        32'(unit) == hd_isa_pkg::UnitVx ? hd_isa_pkg::VxDw : 4'd1);
+        flags  = {word_i[hd_isa_pkg::HeadSignalLsb], word_i[hd_isa_pkg::HeadWaitLsb]};
+        n_todo = 5'd0;
+        for (int unsigned i = 0; i < hd_isa_pkg::ParamWords; i++) n_todo = n_todo + 5'(set[i]);
+        bad    = (word_i & ~hd_isa_pkg::HeadNamed) != 32'd0 || (set & ~known) != 32'd0 ||
+                 code > (32'(unit) == hd_isa_pkg::UnitSeq ? hd_isa_pkg::SeqBarrier :
+                         32'(unit) == hd_isa_pkg::UnitVx ? hd_isa_pkg::VxDw : 4'd1);
       end
-      Wait:   flags = flags_q & 4'b1110;
-      Signal: flags = flags_q & 4'b1100;
-      Set: begin
-        flags = flags_q & 4'b1000;
-        todo  = word_i;
-        bad   = (word_i & ~known) != 32'd0;
-      end
-      Add: begin
-        flags = 4'd0;
-        todo  = set_q | word_i;
-        bad   = (word_i & ~known) != 32'd0 || (set_q & word_i) != 32'd0;
-      end
-      default: flags = 4'd0;
+      Wait:    flags = flags_q & 2'b10;
+      Params:  n_todo = params_q - 5'd1;
+      default: ;
     endcase
-    n_todo = state_q == Params ? params_q - 6'd1 : 6'd0;
-    if (state_q != Params && flags == 4'd0)
-      for (int unsigned i = 0; i < 32; i++) n_todo = n_todo + 6'(todo[i]);
-    op_word = state_q == Head || state_q == Wait || state_q == Signal || state_q == Set ||
-              state_q == Add || state_q == Params;
-    op_end  = flags == 4'd0 && n_todo == 6'd0;            // the operation's last word
+    op_word = state_q == Head || state_q == Wait || state_q == Signal || state_q == Params;
+    op_end  = flags == 2'd0 && n_todo == 5'd0;            // the operation's last word
     op_last = (slots_q & (slots_q - SlotBits'(1))) == '0;       // the bundle's last operation
 
     if (flags[0]) after = Wait;
     else if (flags[1]) after = Signal;
-    else if (flags[2]) after = Set;
-    else if (flags[3]) after = Add;
-    else if (n_todo != 6'd0) after = Params;
+    else if (n_todo != 5'd0) after = Params;
     else if (unit == 3'd0) after = SeqSem;
     else if (!op_last) after = Head;
     else after = Bundle;
@@ -170,7 +156,6 @@ module hd_issue (
   assign stall_sem_o   = want_o && !grant_i;
   assign active_o      = state_q == SeqSem || state_q == SeqIdle || state_q == SeqEnd;
   assign busy_o        = take || state_q == SeqEnd;
-  assign tag_o         = tag_q;
   assign done_o        = state_q == Halted;
 
   logic [2:0] err_unit_q;
@@ -184,7 +169,6 @@ module hd_issue (
       state_q    <= Bundle;
       slots_q    <= '0;
       pc_q       <= '0;
-      tag_q      <= '0;
       wait_q     <= '0;
       signal_q   <= '0;
       err_unit_q <= '0;
@@ -200,14 +184,11 @@ module hd_issue (
           Head: begin
             pc_q     <= word_pc_i;
             code_q   <= code;
-            if (unit == 3'd0) tag_q <= tag_q + word_i[hd_isa_pkg::HeadTagLsb +: 16];
-            set_q    <= 32'd0;
             wait_q   <= 32'd0;
             signal_q <= 32'd0;
           end
           Wait:    wait_q <= word_i;
           Signal:  signal_q <= word_i;
-          Set:     set_q <= word_i;
           default: ;
         endcase
         if (state_q != Bundle) begin

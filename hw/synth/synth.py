@@ -23,7 +23,7 @@ LUTS_OF = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4,
            "RAM32M16": 8, "RAM64M8": 8, "RAM128X1D": 4, "RAM256X1D": 8, "RAM512X1S": 8}
 # Units whose lanes are alike: lanes that are synthesised. Two of hd_vx_fn share the ports of a table.
 LANES = {"hd_f32_from_int": 1, "hd_f32_mul": 1, "hd_f32_add": 1, "hd_f32_to_int": 1, "hd_vx_fn": 2}
-CONTROL = ["hd_fetch", "hd_bytes", "hd_unpack", "hd_issue", "hd_sem", "hd_csr"]  # SEQ, decode, semaphores, registers
+CONTROL = ["hd_fetch", "hd_issue", "hd_sem", "hd_csr"]  # SEQ, decode, semaphores, registers
 LEVEL_NS = 0.38      # a LUT6 (0.12) and the route to it (0.26), speed grade -2
 CARRY = 0.1          # levels: about 0.04 ns
 DSP = {"whole": 5, "in": 3, "out": 2}  # levels: a multiplier without registers, up to its M register, behind it

@@ -257,8 +257,10 @@ static hd_status get_header(struct loader *l, const void *data, size_t bytes) {
     if (l->m->isa_hash != hd_isa_hash())
         return hd_fail(
             l->ctx, HD_MISMATCH,
-            "%s: made for instruction set 0x%08x, this program has 0x%08x; compile again", l->file,
-            l->m->isa_hash, hd_isa_hash());
+            "%s: made for instruction set %s (0x%08x), this program has %s (0x%08x); compile it "
+            "again: heddle compile MODEL.onnx -o %s",
+            l->file, hd_isa_version(l->m->isa_hash), l->m->isa_hash, HD_ISA_VERSION_TEXT,
+            hd_isa_hash(), l->file);
     if (table != HEADER_BYTES || n_sections != SECTIONS)
         return hd_fail(l->ctx, HD_INVALID,
                        "%s: section table at %llu with %u entries, want %d with %d", l->file,

@@ -155,12 +155,6 @@ static void errors(struct chip *c) {
           HD_UNIT_seq, -1);
     equal("VX is the one that waits", chip_reg(c, HD_REG_wait_mask + 4 * HD_UNIT_vx), 8);
     equal("at its operation", chip_reg(c, HD_REG_next_pc + 4 * HD_UNIT_vx), first);
-    test = "the sequencer's layer"; /* 0x10003 + 9 - 5, without those of others, mod 2^16 */
-    chip_program(c, "{ seq.nop @0x10003; mx.nop @80 }\nlx.nop @90\nseq.nop @9\n"
-                    "seq.halt @-5 wait=3\n");
-    equal("code", chip_run(c), HD_ERR_watchdog);
-    equal("number", chip_reg(c, HD_REG_tag) & 0xffff, 7);
-
     test = "semaphore";
     static char many[20000] = "";
     if (!*many)
@@ -203,81 +197,9 @@ static void refuses(struct chip *c, const char *what, const char *text, int word
     equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
 }
 
-/* A packed program by hand: a bundle of two words, then `n` bytes, of which the last `beyond` are
- * behind the end of the stream; `more` words issue, says the header. The first one of the bytes has
- * place `at` in its word. */
-static void stream(struct chip *c, int at, const uint8_t *bytes, size_t n, size_t beyond,
-                   uint32_t more) {
-    uint32_t words[64] = {0}, *image = chip_program(c, "mx.nop\nseq.halt\n");
-    const struct hd_loop bundle = {.fresh = 2};
-    uint8_t *out = (uint8_t *)words;
-    size_t to = 4 * (HD_PROG_HEADER_WORDS + 1);
-    /* Forms of the two words: some put the rest at `at`. */
-    for (int i = 0; i < HD_NEW_WORD_FORMS * HD_NEW_WORD_FORMS; i++) {
-        int forms[] = {i / HD_NEW_WORD_FORMS, i % HD_NEW_WORD_FORMS};
-        to = 4 * (HD_PROG_HEADER_WORDS + 1);
-        to += (size_t)hd_loop_encode(&bundle, 0, out + to);
-        for (int k = 0; k < 2; k++)
-            to += (size_t)hd_new_word_encode(image[HD_PROG_HEADER_WORDS + k], forms[k], out + to);
-        if (to % 4 == (size_t)at) break;
-    }
-    equal("place of the first byte", (int64_t)to % 4, at);
-    memcpy(out + to, bytes, n);
-    hd_prog_packed_header(image, HD_PROG_HEADER_WORDS + 2 + more, to + n - beyond, words);
-    memset(out + to + n - beyond, 0, sizeof words - (to + n - beyond));
-    memcpy(out + to + n - beyond, bytes + n - beyond, beyond);
-    memcpy(image, words, sizeof words);
-}
-
-/* What no stream may have: the machine stops where it stands, behind what has issued. */
-static void streams(struct chip *c) {
-    static const struct {
-        const char *what;
-        uint8_t bytes[8];
-        size_t n, beyond;
-        int at; /* -1: anywhere */
-        uint32_t more;
-    } bad[] = {
-        {"token: neither new nor again", {0}, 1, 0, -1, 2},
-        {"token: again 0 in two bytes", {15 << 2}, 3, 0, -1, 2},
-        {"token: new ones and a body that does not issue", {1 | 1 << 6, 2, 0}, 3, 0, -1, 1},
-        {"token: a body of no word", {1 << 2 | 1 << 6, 0}, 2, 0, -1, 2},
-        {"token: a body of one word", {1 << 2 | 1 << 6, 1}, 2, 0, -1, 2},
-        {"token: a body like that of the token before, which had none", {1 << 2}, 1, 0, -1, 2},
-        {"token: a body from before the first word", {1 << 2 | 1 << 6, 3}, 2, 0, -1, 2},
-        {"token: the same behind a new word", {1 << 2 | 1 | 1 << 6, 4, 0}, 3, 0, -1, 3},
-        {"token: the same by 256", {1 << 2 | 2 << 6, 2}, 2, 0, -1, 2},
-        {"new word: the lowest bit above it", {1, 63, 0, 0, 0, 64}, 6, 0, -1, 1},
-        {"new word: the highest bit above it", {1, 63, 0, 0, 0, 128}, 6, 0, -1, 1},
-        {"the stream ends in a token", {1 << 2 | 1 << 6, 2}, 2, 1, 3, 2},
-        {"in a token's number of new words", {3, 0, 0, 0, 0}, 5, 4, 3, 3},
-        {"in a token's number of words again", {15 << 2 | 1 << 6, 2, 2, 0}, 4, 1, 1, 2},
-        {"in a new word", {1, 15, 0, 0, 0, 0}, 6, 4, 2, 1},
-        {"before a new word", {1, 0}, 2, 1, 3, 1},
-        {"before a token", {1, 0}, 2, 2, 0, 1},
-    };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        for (int at = 0; at < 4; at++) {
-            if (bad[i].at >= 0 && at != bad[i].at) continue;
-            test = bad[i].what;
-            stream(c, at, bad[i].bytes, bad[i].n, bad[i].beyond, bad[i].more);
-            equal("code", chip_run(c), HD_ERR_encoding);
-            equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
-            equal("word", chip_reg(c, HD_REG_error_pc), HD_PROG_HEADER_WORDS + 2);
-        }
-    static const uint8_t again[] = {1 << 2 | 1 << 6, 2};
-    test = "the bundle again, and no halt";
-    stream(c, 0, again, 2, 0, 2);
-    equal("code", chip_run(c), HD_ERR_encoding);
-    equal("word", chip_reg(c, HD_REG_error_pc), HD_PROG_HEADER_WORDS + 4);
-}
-
 /* Where the program lies, and its header. */
 static void images(struct chip *c) {
     static const char plain[] = "seq.nop\nseq.halt\n";
-    static const char packed[] = "loop 9\nmx.nop\nend\nseq.halt\n";
-    static const char long_op[] = /* new words of 5 bytes */
-        "loop 9\nmx.nop\nend\nmx.gemm n0=1 x=0x7f7fff w=0x7f7ffe a=0x7f7ffd\nseq.halt\n";
     static const struct {
         const char *what;
         uint32_t reg, value, code;
@@ -297,14 +219,14 @@ static void images(struct chip *c) {
     }
     refuses(c, "program longer than the window", plain, 3, CHIP_DRAM / 4 + 1, HD_ERR_window);
     refuses(c, "program shorter than its header", plain, 3, 3, HD_ERR_encoding);
-    refuses(c, "packed, shorter than its header", packed, 3, 4, HD_ERR_encoding);
-    refuses(c, "packed, promises fewer words than a header", packed, 4, 3, HD_ERR_encoding);
-    refuses(c, "packed, ends in mid-bundle", packed, 4, HD_PROG_HEADER_WORDS + 1, HD_ERR_encoding);
-    uint32_t all = chip_program(c, packed)[3];
-    refuses(c, "packed, its stream ends behind a bundle", packed, 3, all - 1, HD_ERR_encoding);
-    all = chip_program(c, long_op)[3];
-    refuses(c, "packed, its stream ends in mid-bundle", long_op, 3, all - 3, HD_ERR_encoding);
-    refuses(c, "a loop token of nothing", packed, 5, 0, HD_ERR_encoding);
+    refuses(c, "program without a bundle", plain, 3, HD_PROG_HEADER_WORDS, HD_ERR_encoding);
+    refuses(c, "program without halt", plain, 3, HD_PROG_HEADER_WORDS + 2, HD_ERR_encoding);
+    refuses(c, "program that ends in mid-bundle", plain, 3, HD_PROG_HEADER_WORDS + 3,
+            HD_ERR_encoding);
+    refuses(c, "program of ISA 1.6", plain, 0, 0x314c4448, HD_ERR_magic);
+    refuses(c, "reserved bits of a bundle", plain, 4, 0x41, HD_ERR_encoding);
+    refuses(c, "reserved bits of an operation", plain, 5, 0x40, HD_ERR_encoding);
+    refuses(c, "words that SEQ does not have", plain, 5, 0x100, HD_ERR_encoding);
 }
 
 /* ---- control --------------------------------------------------------------------------------- */
@@ -416,7 +338,6 @@ int main(int argc, char **argv) {
         counters(&c);
         errors(&c);
         images(&c);
-        streams(&c);
         control(&c);
         registers(&c);
         reset(&c);

@@ -34,7 +34,7 @@ struct cosim {
     hd_ctx *ctx;
     struct hd_machine m;
     uint64_t seed;
-    uint32_t words[MAX_WORDS], packed[PACKED_WORDS];
+    uint32_t words[MAX_WORDS];
     uint8_t *start, *got[2]; /* arenas */
     size_t arena_bytes;
     char text[2][TEXT_BYTES]; /* "" or the device's report */
@@ -151,16 +151,6 @@ static void where_differs(struct cosim *x) {
              x->got[0][at], x->got[1][at]);
 }
 
-/* The program as it runs: of 8 programs 3 are plain, 1 is packed well, 4 at random. */
-static const uint32_t *form_of(struct cosim *x, const struct program *p, size_t *out_n) {
-    uint32_t form = mix(x->seed + 13) % 8;
-    size_t n = *out_n = program_emit(p, x->words);
-    if (form < 3) return x->words;
-    *out_n = form == 3 ? hd_prog_pack(x->words, n, x->packed)
-                       : program_pack(x->words, n, x->seed, x->packed);
-    return x->packed;
-}
-
 /* How far apart the cycles are, as a share; a few at the ends of short programs are none. */
 static double cycles_off(const struct cosim *x) {
     double iss = (double)x->cycles[0], rtl = (double)x->cycles[1];
@@ -169,9 +159,8 @@ static double cycles_off(const struct cosim *x) {
 
 /* True when both machines did the same, and what this kind of program must do. */
 static bool same(struct cosim *x, const struct program *p, enum kind kind) {
-    size_t n;
-    const uint32_t *words = form_of(x, p, &n);
-    hd_model *m = make_model(x, words, n);
+    size_t n = program_emit(p, x->words);
+    hd_model *m = make_model(x, x->words, n);
     for (int d = 0; d < 2; d++) run_device(x, m, d);
     hd_model_destroy(m);
     x->why[0] = 0;
@@ -248,9 +237,6 @@ static bool one(struct cosim *x, struct program *p, bool print) {
         return false;
     }
     if (same(x, p, kind)) {
-        size_t n;
-        const uint32_t *words = form_of(x, p, &n);
-        if (kind == KIND_LEGAL) cover_loops(words, n);
         if (kind == KIND_LEGAL) cover_program(x->words, program_emit(p, x->words));
         return true;
     }
@@ -292,7 +278,7 @@ static bool idle_is_idle(struct cosim *x, struct program *p) {
         }
         uint32_t any[HD_PARAM_WORDS];
         for (int i = 0; !d && i < p->n; i++) {
-            if (!p->op[i].code) continue; /* a nop has no words but its turns, which are not idle */
+            if (!p->op[i].code) continue; /* a nop has no words */
             for (int k = 0; k < HD_PARAM_WORDS; k++)
                 any[k] = mix(x->seed * 977 + (uint64_t)(i * HD_PARAM_WORDS + k));
             hd_op_settle(p->op[i].unit, p->op[i].code, p->op[i].words, any);

@@ -21,23 +21,9 @@ static const char *const bin_names[BINS] = {"0", "1", "above 1", "-1", "below -1
 static const char *const float_names[BINS] = {"zero", "subnormal", "normal",   "",
                                               "",     "negative",  "infinite", "NaN"};
 
-/* Of an operation that has turns, and of one that has none though its turn is not 0. */
-enum turn_kind {
-    TURN_BEFORE,
-    TURN_FIRST,
-    TURN_LAST,
-    TURN_JUST_BEHIND,
-    TURN_BEHIND,
-    TURN_ANY,
-    TURNS
-};
-static const char *const turn_names[TURNS] = {"before",      "first",  "last",
-                                              "just behind", "behind", "no turns"};
-
 static struct {
-    long used, waits, signals, adds, left_out;
-    long field[HD_FIELDS][BINS]; /* of those that run */
-    long turn[TURNS];
+    long used, waits, signals;
+    long field[HD_FIELDS][BINS];
 } seen[HD_OPCODES];
 
 static bool is_small(const struct hd_field_info *f) {
@@ -70,21 +56,8 @@ static void count(long *bins, const struct hd_field_info *f, int64_t v) {
     }
 }
 
-static void count_turn(long *bins, const uint32_t *held) {
-    uint32_t turn = held[HD_TURN_WORD], turns = held[HD_TURNS_WORD] & 0xffff;
-    if (!turns) {
-        bins[TURN_ANY] += turn != 0;
-        return;
-    }
-    bins[TURN_BEFORE] += turn >> 31;
-    bins[TURN_FIRST] += turn == 0;
-    bins[TURN_LAST] += turn == turns - 1;
-    bins[TURN_JUST_BEHIND] += turn == turns;
-    bins[TURN_BEHIND] += turn > turns && !(turn >> 31);
-}
-
 void cover_program(const uint32_t *words, size_t n) {
-    struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
+    struct hd_sticky sticky[HD_UNITS] = {{{0}}};
     struct hd_op_word op[HD_UNITS];
     int offset[HD_UNITS], ops;
     const char *why;
@@ -94,62 +67,15 @@ void cover_program(const uint32_t *words, size_t n) {
         at += (size_t)length;
         for (int i = 0; i < ops; i++) {
             int u = op[i].unit, o = hd_op_by_code((enum hd_unit)u, op[i].code);
-            const uint32_t *held = hd_op_apply(&op[i], &sticky[u]);
+            hd_op_apply(&op[i], &sticky[u]);
             seen[o].used++;
             seen[o].waits += op[i].wait != 0;
             seen[o].signals += op[i].signal != 0;
-            seen[o].adds += op[i].add != 0;
-            bool runs = u == HD_UNIT_seq || hd_op_runs(held);
-            if (u != HD_UNIT_seq) count_turn(seen[o].turn, held);
-            seen[o].left_out += !runs;
-            for (int f = 0; runs && op[i].code && f < HD_FIELDS; f++)
+            for (int f = 0; op[i].code && f < HD_FIELDS; f++)
                 if (hd_isa_fields[f].unit == (enum hd_unit)u)
                     count(seen[o].field[f], &hd_isa_fields[f],
-                          hd_field_get(held, (enum hd_field)f));
+                          hd_field_get(sticky[u].words, (enum hd_field)f));
         }
-    }
-}
-
-/* Kinds of loop tokens. */
-static const char *const loop_names[] = {"fresh 0",
-                                         "fresh 1..257",
-                                         "fresh 258",
-                                         "back 2",
-                                         "back 3..766",
-                                         "back 767",
-                                         "again 0",
-                                         "again 1",
-                                         "again >1",
-                                         "part of a body",
-                                         "a body and no more",
-                                         "round the body"};
-enum { LOOP_KINDS = sizeof loop_names / sizeof *loop_names };
-static long loops[LOOP_KINDS], n_packed;
-static long new_words[HD_NEW_WORD_FORMS][4]; /* by form and place in the word of the stream */
-
-void cover_loops(const uint32_t *words, size_t n) {
-    size_t issued = HD_PROG_HEADER_WORDS, at = 4 * (HD_PROG_HEADER_WORDS + 1);
-    if (words[0] != HD_PROG_MAGIC_PACKED) return;
-    struct hd_loop l = {0};
-    n_packed++;
-    while (issued < words[HD_PROG_HEADER_WORDS]) {
-        const char *why;
-        uint32_t word;
-        int bytes = hd_loop_decode(words, n, at, issued - HD_PROG_HEADER_WORDS, &l, &why);
-        if (!bytes) return;
-        at += (size_t)bytes;
-        loops[l.fresh == 0 ? 0 : l.fresh < HD_LOOP_FRESH_MAX ? 1 : 2]++;
-        loops[l.again == 0 ? 6 : l.again == 1 ? 7 : 8]++;
-        if (l.again) {
-            loops[l.back == HD_LOOP_MIN ? 3 : l.back < HD_LOOP_BACK_MAX ? 4 : 5]++;
-            loops[l.again < l.back ? 9 : l.again == l.back ? 10 : 11]++;
-        }
-        for (uint32_t i = 0; i < l.fresh; i++) {
-            if (!(bytes = hd_new_word_decode(words, n, at, &word, &why))) return;
-            new_words[hd_new_word_form((uint8_t)(words[at / 4] >> 8 * (at % 4)))][at % 4]++;
-            at += (size_t)bytes;
-        }
-        issued += l.fresh + l.again;
     }
 }
 
@@ -180,8 +106,8 @@ static const char *excuse(int op, int field, int bin) {
 
 int cover_print(void) {
     int all_bins = 0, all_hit = 0, all_excused = 0, missed = 0;
-    printf("%-12s %8s %8s %8s %8s %8s %6s %6s %8s\n", "operation", "used", "waits", "signals",
-           "adds", "left out", "bins", "hit", "excused");
+    printf("%-12s %8s %8s %8s %6s %6s %8s\n", "operation", "used", "waits", "signals", "bins", "hit",
+           "excused");
     for (int o = 0; o < HD_OPCODES; o++) {
         const struct hd_op_info *op = &hd_isa_ops[o];
         int bins = 1, hit = seen[o].used > 0, excused = 0;
@@ -206,15 +132,9 @@ int cover_print(void) {
                 }
             }
         }
-        for (int k = 0; op->unit && k < TURNS; k++) {
-            bins++;
-            hit += seen[o].turn[k] > 0;
-            if (!seen[o].turn[k] && len < sizeof text - 64)
-                len += (size_t)snprintf(text + len, sizeof text - len, " turn %s", turn_names[k]);
-        }
         snprintf(name, sizeof name, "%s.%s", hd_isa_units[op->unit].name, op->name);
-        printf("%-12s %8ld %8ld %8ld %8ld %8ld %6d %6d %8d\n", name, seen[o].used, seen[o].waits,
-               seen[o].signals, seen[o].adds, seen[o].left_out, bins, hit, excused);
+        printf("%-12s %8ld %8ld %8ld %6d %6d %8d\n", name, seen[o].used, seen[o].waits, seen[o].signals,
+               bins, hit, excused);
         if (!seen[o].used)
             printf("    never used\n");
         else if (len)
@@ -224,22 +144,6 @@ int cover_print(void) {
         all_excused += excused;
         missed += bins - hit - excused;
     }
-    printf("packed programs %ld, loop tokens by kind:", n_packed);
-    for (int i = 0; i < LOOP_KINDS; i++) {
-        printf("%s %s %ld", i ? "," : "", loop_names[i], loops[i]);
-        all_bins++;
-        all_hit += loops[i] > 0;
-        missed += loops[i] == 0;
-    }
-    printf("\nnew words by form and place:");
-    for (int f = 0; f < HD_NEW_WORD_FORMS; f++)
-        for (int at = 0; at < 4; at++) {
-            printf("%s%ld", at ? " " : f ? ", " : " ", new_words[f][at]);
-            all_bins++;
-            all_hit += new_words[f][at] > 0;
-            missed += new_words[f][at] == 0;
-        }
-    printf("\n");
     printf("coverage: %d of %d bins hit (%.1f %%), %d excused (test/cosim/cover.def), %d missed\n",
            all_hit, all_bins, 100.0 * all_hit / all_bins, all_excused, missed);
     return missed;

@@ -26,8 +26,6 @@ bool ranges_overlap(int64_t lo, int64_t hi, int64_t lo2, int64_t hi2);
 
 /* Begins the program's next operation; it is at hand then. */
 struct op *gen_begin(struct gen *g, int unit, int code);
-/* Turns for the operation at hand, in which it may run or not. */
-void gen_random_turns(struct gen *g);
 /* A random operation of the unit, legal and with what it touches; a nop where none was found. */
 void gen_random_op(struct gen *g, int unit);
 

@@ -71,7 +71,7 @@ static void spoil(struct gen *g, struct op *op) {
 }
 
 static bool runs(const struct op *op) {
-    return op->code && op->unit && !op->left_out;
+    return op->code && op->unit;
 }
 
 void program_random(struct program *p, const struct hd_machine *m, uint64_t seed, enum kind kind) {
@@ -85,14 +85,10 @@ void program_random(struct program *p, const struct hd_machine *m, uint64_t seed
         } else if (gen_chance(&g, 6)) {
             gen_begin(&g, (int)gen_pick(&g, 0, HD_UNITS - 1), 0);
             p->op[p->n - 1].after = (int)gen_pick(&g, 0, p->n - 2);
-            gen_random_turns(&g);
         } else {
             int unit = (int)gen_pick(&g, 1, HD_UNITS - 1);
             int repeat = gen_chance(&g, 20) ? (int)gen_pick(&g, 2, 12) : 1;
-            while (repeat-- > 0 && p->n < first + n) {
-                gen_random_op(&g, unit);
-                if (g.op->left_out && g.op->code && gen_chance(&g, 30)) spoil(&g, g.op);
-            }
+            while (repeat-- > 0 && p->n < first + n) gen_random_op(&g, unit);
         }
     }
     int victim = (int)gen_pick(&g, first, p->n - 1);

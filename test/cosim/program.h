@@ -32,11 +32,8 @@ struct op {
     int after;         /* also waits for this operation, -1 = none */
     uint32_t extra;    /* waits on these semaphores, too: a deadlock */
     uint32_t set_bits; /* words that go as set though they do not change */
-    uint32_t add_bits; /* words that go as add */
     bool opens_bundle; /* else it joins the bundle before where the order of slots allows */
     bool dropped;
-    bool left_out; /* it is not its turn: touches nothing, and nobody waits for it */
-    uint32_t idle_wait, idle_signal; /* then these stand in it, too */
 };
 
 struct edge { /* operation `to` waits for operation `from` */
@@ -62,9 +59,5 @@ int program_edges(const struct program *p, struct edge out[MAX_EDGES]);
 size_t program_arena_bytes(const struct hd_machine *m);
 /* Words, header included; returns their number. */
 size_t program_emit(const struct program *p, uint32_t *out);
-/* A packed form of a plain program of n words, cut at random places: any loop that gives the words,
- * not the best. out has room for PACKED_WORDS. Same seed: same form. */
-enum { PACKED_WORDS = 2 * MAX_WORDS };
-size_t program_pack(const uint32_t *words, size_t n, uint64_t seed, uint32_t *out);
 
 #endif

@@ -375,51 +375,10 @@ struct op *gen_begin(struct gen *g, int unit, int code) {
     *g->op = (struct op){.unit = (uint8_t)unit, .code = (uint8_t)code, .after = -1};
     g->op->opens_bundle = gen_chance(g, 60);
     g->op->set_bits = gen_chance(g, 20) ? rng_next(&g->r) & rng_next(&g->r) : 0;
-    g->op->add_bits = gen_chance(g, 40) ? rng_next(&g->r) : 0;
     return g->op;
 }
 
-/* Before, first, last, inside, just behind or behind, or no turns and any turn. */
-void gen_random_turns(struct gen *g) {
-    struct op *op = g->op;
-    if (!op->unit || !gen_chance(g, 30)) return;
-    int64_t turns = gen_chance(g, 40) ? gen_pick(g, 1, 3) : gen_pick(g, 1, 65535), turn = 0;
-    switch (gen_pick(g, 0, 6)) {
-    case 0:
-        turns = 0, turn = gen_chance(g, 80) ? gen_pick(g, -1, 1) : (int32_t)rng_next(&g->r);
-        break;
-    case 1:
-        break;
-    case 2:
-        turn = turns - 1;
-        break;
-    case 3:
-        turn = gen_pick(g, 0, turns - 1);
-        break;
-    case 4:
-        turn = gen_chance(g, 50) ? -1 : -gen_pick(g, 1, INT64_C(1) << 31);
-        break;
-    case 5:
-        turn = turns;
-        break;
-    default:
-        turn = gen_pick(g, turns + 1, INT32_MAX);
-    }
-    op->words[HD_TURN_WORD] = (uint32_t)turn;
-    op->words[HD_TURNS_WORD] = (uint32_t)turns;
-    if (gen_chance(g, 40)) { /* the step to the turn of the next */
-        int64_t step = gen_chance(g, 60) ? gen_pick(g, -1, 1) : gen_pick(g, INT16_MIN, INT16_MAX);
-        op->words[HD_TURNS_WORD] |= (uint32_t)step << 16;
-    }
-    if (hd_op_runs(op->words)) return;
-    op->left_out = true;
-    op->n_touch = 0;
-    op->after = -1;
-    if (gen_chance(g, 50)) op->idle_wait = rng_next(&g->r);
-    if (gen_chance(g, 50)) op->idle_signal = rng_next(&g->r);
-}
-
-static void random_op(struct gen *g, int unit) {
+void gen_random_op(struct gen *g, int unit) {
     static bool (*const make[HD_UNITS])(struct gen *) = {NULL,      random_lx, random_lw,
                                                          random_mx, random_vx, random_st};
     struct op *op = gen_begin(g, unit, 1);
@@ -432,9 +391,4 @@ static void random_op(struct gen *g, int unit) {
     }
     op->code = 0; /* nop */
     op->n_touch = 0;
-}
-
-void gen_random_op(struct gen *g, int unit) {
-    random_op(g, unit);
-    gen_random_turns(g);
 }

@@ -73,7 +73,6 @@ static void mark_lx(struct check *c, const uint32_t *w, struct bytes *b) {
 static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
     const uint32_t *w = op->words;
     b->known = true;
-    if (op->left_out) return;
     switch (hd_op_by_code((enum hd_unit)op->unit, op->code)) {
     case HD_OP_lx_load:
         b->known = !GET(lx_mem);

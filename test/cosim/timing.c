@@ -44,9 +44,7 @@ static void add(const char *name, bool alone, const uint64_t cycles[2], uint64_t
 static void kind_of(const struct op *o, char out[32]) {
 #define GET(f) hd_field_get(o->words, HD_F_##f)
     const char *unit = hd_isa_units[o->unit].name;
-    if (o->left_out)
-        snprintf(out, 32, "left out");
-    else if (o->unit == HD_UNIT_vx && o->code == hd_isa_ops[HD_OP_vx_dw].code)
+    if (o->unit == HD_UNIT_vx && o->code == hd_isa_ops[HD_OP_vx_dw].code)
         snprintf(out, 32, "vx.dw");
     else if (o->unit == HD_UNIT_vx)
         snprintf(out, 32, "vx.map%s%s%s%s%s", GET(vx_nred) ? " red" : "",

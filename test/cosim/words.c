@@ -1,9 +1,7 @@
-/* Order of a random program's operations, and its words, plain and packed. */
+/* Order of a random program's operations, and its words. */
 #include "test/cosim/gen.h"
 
 #include <string.h>
-
-#include "runtime/base/num.h"
 
 static bool conflict(const struct op *a, const struct op *b) {
     for (int i = 0; i < a->n_touch; i++)
@@ -18,7 +16,7 @@ static bool conflict(const struct op *a, const struct op *b) {
 
 /* An operation waits for the last one of every other unit that it conflicts with, unless its unit
  * has waited for that or a later one. One semaphore per ordered pair of units: its k-th signal is
- * for its k-th wait. Those that are left out touch nothing, and `after` does not mean them. */
+ * for its k-th wait. */
 static void order(const struct program *p, uint32_t *wait, uint32_t *signal) {
     int waited[HD_UNITS][HD_UNITS];
     memset(waited, -1, sizeof waited);
@@ -29,7 +27,7 @@ static void order(const struct program *p, uint32_t *wait, uint32_t *signal) {
         signal[i] = 0;
         for (int j = i - 1; j >= 0 && !op->dropped; j--) {
             const struct op *from = &p->op[j];
-            if (from->dropped || from->left_out || from->unit == op->unit || seen[from->unit])
+            if (from->dropped || from->unit == op->unit || seen[from->unit])
                 continue;
             if (op->after != j && !conflict(op, from)) continue;
             seen[from->unit] = true;
@@ -58,18 +56,13 @@ int program_edges(const struct program *p, struct edge out[MAX_EDGES]) {
 
 static int encode(const struct op *op, uint32_t wait, uint32_t signal, uint16_t tag,
                   struct hd_sticky *unit, uint32_t *out) {
-    uint32_t *sticky = unit->words[hd_op_set(op->code)];
-    struct hd_op_word o = {
-        .unit = op->unit, .code = op->code, .tag = tag - unit->tag, .wait = wait, .signal = signal};
-    unit->tag = tag;
-    hd_turn_step(sticky);
+    struct hd_op_word o = {.unit = op->unit, .code = op->code, .wait = wait, .signal = signal};
     for (int i = 0; op->unit && i < hd_isa_units[op->unit].n_words; i++) {
-        if (!op->code && i != HD_TURN_WORD && i != HD_TURNS_WORD) continue;
-        if (sticky[i] == op->words[i] && !(op->set_bits >> i & 1)) continue;
-        bool add = op->add_bits >> i & 1;
-        *(add ? &o.add : &o.set) |= UINT32_C(1) << i;
-        o.lit[i] = add ? op->words[i] - sticky[i] : op->words[i];
-        sticky[i] = op->words[i];
+        if (!op->code && i != HD_TAG_WORD) continue;
+        uint32_t v = i == HD_TAG_WORD ? tag : op->words[i];
+        if (unit->words[i] == v && !(op->set_bits >> i & 1)) continue;
+        o.set |= UINT32_C(1) << i;
+        o.lit[i] = unit->words[i] = v;
     }
     return hd_op_encode(&o, out);
 }
@@ -87,8 +80,7 @@ static size_t emit_ops(const struct program *p, int first, int end, const uint32
             bundle = n++;
             out[bundle] = 0;
         }
-        n += (size_t)encode(op, wait[i] | op->idle_wait, signal[i] | op->idle_signal, (uint16_t)i,
-                            &sticky[op->unit], out + n);
+        n += (size_t)encode(op, wait[i], signal[i], (uint16_t)i, &sticky[op->unit], out + n);
         uint32_t slots = hd_bundle_slots(out[bundle]) | UINT32_C(1) << op->unit;
         out[bundle] = hd_bundle_head(slots);
         last_unit = op->unit;
@@ -98,7 +90,7 @@ static size_t emit_ops(const struct program *p, int first, int end, const uint32
 
 size_t program_emit(const struct program *p, uint32_t *out) {
     uint32_t wait[MAX_OPS], signal[MAX_OPS];
-    struct hd_sticky sticky[HD_UNITS] = {{.tag = 0}};
+    struct hd_sticky sticky[HD_UNITS] = {{{0}}};
     size_t n = HD_PROG_HEADER_WORDS;
     order(p, wait, signal);
     if (p->cut.to >= 0) wait[p->cut.to] &= ~p->cut.semaphore;
@@ -114,56 +106,4 @@ size_t program_emit(const struct program *p, uint32_t *out) {
     out[2] = hd_machine_hash(p->m);
     out[3] = (uint32_t)n;
     return n;
-}
-
-/* ---- packed at random ------------------------------------------------------------------------ */
-
-enum { CUTS = 200 }; /* tries of one loop */
-
-static uint32_t again_from(const uint32_t *w, size_t at, size_t n, size_t back) {
-    uint32_t run = 0;
-    while (at + run < n && run < HD_LOOP_AGAIN_MAX && w[at + run] == w[at + run - back]) run++;
-    return run;
-}
-
-/* A loop at word `at`: the distance is random, or that of the one before, the length all of it, one
- * word, or between. */
-static void random_loop(struct gen *g, const uint32_t *w, size_t at, size_t n, uint32_t before,
-                        struct hd_loop *l) {
-    int64_t most = (int64_t)at - HD_PROG_HEADER_WORDS;
-    if (most > HD_LOOP_BACK_MAX) most = HD_LOOP_BACK_MAX;
-    for (int i = 0; i < CUTS && most >= HD_LOOP_MIN; i++) {
-        int64_t back = gen_chance(g, 5)              ? most
-                       : gen_chance(g, 20)           ? HD_LOOP_MIN
-                       : before && gen_chance(g, 20) ? hd_min(before, most)
-                                                     : gen_pick(g, HD_LOOP_MIN, most);
-        uint32_t run = again_from(w, at, n, (size_t)back);
-        if (run <= l->again) continue;
-        l->back = (uint32_t)back;
-        l->again = run;
-    }
-    if (l->again && gen_chance(g, 30)) l->again = (uint32_t)gen_pick(g, 1, l->again);
-}
-
-size_t program_pack(const uint32_t *words, size_t n, uint64_t seed, uint32_t *out) {
-    struct gen g = {.r = {seed}};
-    size_t at = HD_PROG_HEADER_WORDS, to = 4 * (HD_PROG_HEADER_WORDS + 1);
-    uint8_t *bytes = (uint8_t *)out;
-    int64_t most = gen_chance(&g, 50) ? HD_LOOP_FRESH_MAX : 12;
-    bool wide = gen_chance(&g, 30); /* some words in more bytes than they need */
-    uint32_t back = 0;
-    while (at < n) {
-        struct hd_loop l = {0};
-        l.fresh = (uint32_t)gen_pick(&g, 0, n - at < (size_t)most ? (int64_t)(n - at) : most);
-        random_loop(&g, words, at + l.fresh, n, back, &l);
-        if (!l.fresh && !l.again) l.fresh = 1;
-        to += (size_t)hd_loop_encode(&l, gen_chance(&g, 30) ? UINT32_MAX : back, bytes + to);
-        if (l.again) back = l.back;
-        for (uint32_t i = 0; i < l.fresh; i++) {
-            int form = wide && gen_chance(&g, 20) ? (int)gen_pick(&g, 0, HD_NEW_WORD_FORMS - 1) : 0;
-            to += (size_t)hd_new_word_encode(words[at + i], form, bytes + to);
-        }
-        at += l.fresh + l.again;
-    }
-    return hd_prog_packed_header(words, n, to, out);
 }

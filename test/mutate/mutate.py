@@ -39,9 +39,7 @@ UNITS = {
     "burst": ("burst", "hd_burst", "AxiBytes=8 MaxBeats=64"),
     "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "K=8 N=2 AxiBytes=8 XmBytes=512 AmWords=32 WmWords=16"),
     "fn": ("f32", "hd_vx_fn", "Lanes=1"),
-    "bytes": ("bytes", "hd_bytes", ""),
-    "unpack": ("unpack", "hd_unpack hd_ram hd_fifo", ""),
-    "fetch": ("fetch", "hd_fetch hd_fifo hd_bytes hd_unpack hd_ram", "AxiBytes=8"),
+    "fetch": ("fetch", "hd_fetch hd_fifo hd_skid", "AxiBytes=8"),
     "lanes": ("lanes", "hd_vx_lanes hd_vx_window hd_vx_fn hd_f32_from_int hd_f32_mul hd_f32_add hd_f32_to_int hd_vx_result "
               "hd_vx_transpose", "N=4 AxiBytes=8 Slots=4"),
 }

@@ -124,8 +124,7 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, bool legalize, const struct
     struct hd_compile_options c = {.machine = o->dev.machine,
                                    .latency_hiding = o->latency_hiding && seed % 4 != 3,
                                    .keep_all = seed % 2 == 0,
-                                   .place_all = seed % 8 != 5,
-                                   .all_turns = seed % 3 == 1};
+                                   .place_all = seed % 8 != 5};
     hd_model *m;
     TRY(hd_graph_infer(ctx, g));
     TRY(hd_graph_verify(ctx, g));

@@ -40,18 +40,14 @@ struct Program {
         hd_op_word o = {};
         o.unit = static_cast<uint8_t>(unit);
         o.code = static_cast<uint8_t>(code);
-        o.tag = static_cast<int16_t>(tag - sticky[unit].tag);
-        sticky[unit].tag = tag;
+        if (unit != HD_UNIT_seq) next[unit][HD_TAG_WORD] = tag;
         o.wait = wait;
         o.signal = signal;
-        uint32_t *words = sticky[unit].words[hd_op_set(code)];
         for (int i = 0; i < hd_isa_units[unit].n_words; i++) {
-            uint32_t now = words[i], want = next[unit][i];
-            if (now == want && !chance(10)) continue;
-            bool add = chance(30);
-            (add ? o.add : o.set) |= 1u << i;
-            o.lit[i] = add ? want - now : want;
-            words[i] = want;
+            uint32_t want = next[unit][i];
+            if (sticky[unit].words[i] == want && !chance(10)) continue;
+            o.set |= 1u << i;
+            o.lit[i] = sticky[unit].words[i] = want;
         }
         uint32_t buf[HD_OP_MAX_WORDS];
         int n = hd_op_encode(&o, buf);

@@ -5,6 +5,6 @@ lx.load sig=0 seg=1 src=0 dst=0 run=4097 n1=1 n2=1 n3=1
 st.store wait=0 seg=1 src=0 dst=0x2001 run=4097 n1=60000 n2=1 n3=1 d1=4099 s1=0
 lx.load src=0x7548f91 dst=0x1040 run=1
 seq.halt
-#= error: bundle 2, word 27: race, read after write: lx reads arena bytes 122982289, which st.store of bundle 1, word 15, writes; no semaphore puts them in order
+#= error: bundle 2, word 25: race, read after write: lx reads arena bytes 122982289, which st.store of bundle 1, word 14, writes; no semaphore puts them in order
 #=     lx.load src=0x7548f91 dst=0x1040 run=1
 #= test/golden/check/long_rows.t: 1 program, 4 bundles, 4 operations: 1 errors, 0 warnings

@@ -11,6 +11,6 @@ lx.nop sig=0
 seq.halt
 #= error: bundle 0, word 5: deadlock: mx waits for semaphore 0, which no operation that can run signals; 4 more in its queue
 #=     mx.gemm wait=0 n0=1 n1=1 n2=1 n3=1 n4=1 n5=1
-#= error: bundle 5, word 23: deadlock: issue stands here, the queue of mx is full (4 operations)
+#= error: bundle 5, word 22: deadlock: issue stands here, the queue of mx is full (4 operations)
 #=     mx.nop
 #= test/golden/check/queue_full.t: 1 program, 8 bundles, 8 operations: 2 errors, 0 warnings

@@ -11,5 +11,5 @@ seq.barrier
 st.store seg=1 dst=0x1000 src=0 run=4 n1=1 n2=1 n3=1
 st.store mem=1 seg=1 dst=0x1010
 seq.halt
-#= 0x1000 u8 72 68 76 49
-#= 0x1010 u8 64 68 76 49
+#= 0x1000 u8 72 68 76 52
+#= 0x1010 u8 64 68 76 52

@@ -11,7 +11,7 @@ mx.gemm n0=1 n1=1 n2=1 n3=1 n4=1 n5=1
 mx.gemm accumulate=1
 mx.gemm
 mx.gemm
-mx.gemm a=1 n0=2 n1=1 word14=0x10000 accumulate=0
+mx.gemm a=1 n0=2 n1=1 as0=1 accumulate=0
 mx.gemm accumulate=1
 mx.gemm
 seq.barrier

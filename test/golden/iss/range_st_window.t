@@ -4,4 +4,4 @@
 st.store seg=1 dst=65472 src=0 run=64 n1=1 n2=1 n3=1
 st.store dst=65473
 seq.halt
-#= error 5, DRAM access outside the segment's window (unit st) at word 14: st.store dst=0xffc1
+#= error 5, DRAM access outside the segment's window (unit st) at word 13: st.store dst=0xffc1

@@ -11,7 +11,7 @@ lx.load seg=1 src=0 dst=0 run=256 n1=1 n2=1 n3=1
 lw.load mem=1 seg=1 src=0x200 dst=0 count=2 n1=1 cut=4
 seq.barrier
 vx.map a_kind=2 b_kind=4 n0=6 n1=1 n2=1 n3=1 as0=1 ds0=1 d_kind=2 a_scale=1 a_imm=1000
-vx.dw a_kind=3 b_kind=0 sx=1 n0=2 n1=3 n2=1 n3=1 as0=1 d_kind=2 b=1 bs1=1 d=1 ds1=1 a_scale=1
+vx.dw a_kind=3 b_kind=0 sx=1 n0=2 n1=3 n2=1 n3=1 as0=1 a_imm=0 d_kind=2 b=1 bs1=1 d=1 ds1=1 a_scale=1
 vx.dw a_kind=3 b_kind=0 sx=2 n0=3 n1=2 n2=1 n3=1 as0=1 use_bias=1 scale_pm=1 d_kind=0 d=32 ds1=1 b=1 bs1=2 zp=-600 lo=-128 hi=127
 seq.barrier
 st.store mem=1 seg=1 dst=0x1000 src=0 run=192 n1=1 n2=1 n3=1

@@ -37,14 +37,12 @@ static inline struct hd_op_word random_op(uint64_t *seed) {
     memset(&op, 0, sizeof op);
     op.unit = (uint8_t)info->unit;
     op.code = (uint8_t)info->code;
-    if (random_u32(seed) % 2) op.tag = (int32_t)random_u32(seed) >> HD_HEAD_tag_LSB;
     if (random_u32(seed) % 2) op.wait = random_u32(seed) & random_u32(seed);
     if (random_u32(seed) % 2) op.signal = random_u32(seed) & random_u32(seed);
     uint32_t known = (UINT32_C(1) << hd_isa_units[op.unit].n_words) - 1;
     op.set = random_u32(seed) & random_u32(seed) & known;
-    op.add = random_u32(seed) & random_u32(seed) & known & ~op.set;
     for (int i = 0; i < HD_PARAM_WORDS; i++)
-        if ((op.set | op.add) >> i & 1) op.lit[i] = random_word(seed);
+        if (op.set >> i & 1) op.lit[i] = random_word(seed);
     return op;
 }
 

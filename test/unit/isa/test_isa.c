@@ -16,8 +16,8 @@ static void tables_are_consistent(void **state) {
     const char *bad = hd_isa_check();
     assert_string_equal(bad ? bad : "", "");
     assert_int_equal(hd_isa_units[HD_UNIT_seq].n_words, 0);
-    assert_int_equal(hd_isa_units[HD_UNIT_lx].n_words, 17);
-    assert_int_equal(hd_isa_units[HD_UNIT_vx].n_words, 23);
+    assert_int_equal(hd_isa_units[HD_UNIT_lx].n_words, 16);
+    assert_int_equal(hd_isa_units[HD_UNIT_vx].n_words, 22);
     assert_int_equal(hd_isa_hash(), hd_isa_hash());
     assert_string_equal(hd_error_text(HD_ERR_none), "no error");
     assert_string_equal(hd_error_text(11), "unknown error");
@@ -86,84 +86,23 @@ static void every_field_keeps_its_corners(void **state) {
     }
 }
 
-static void set_replaces_and_add_wraps(void **state) {
+static void words_stay_until_they_are_set(void **state) {
     (void)state;
-    struct hd_sticky unit = {.words = {{7, 0xffffffff, 5}}, .tag = 65535};
-    struct hd_op_word op = {.code = 1, .tag = 3, .set = 1, .add = 2, .lit = {3, 2}};
-    const uint32_t *words = hd_op_apply(&op, &unit);
-    assert_int_equal(words[0], 3);
-    assert_int_equal(words[1], 1);
-    assert_int_equal(words[2], 5);
-    assert_int_equal(unit.tag, 2);
-}
-
-/* vx.dw has words of its own, nop those of vx.map. */
-static void operations_have_their_own_words(void **state) {
-    (void)state;
-    struct hd_sticky unit = {.tag = 0};
-    struct hd_op_word op = {.unit = HD_UNIT_vx, .code = 1, .tag = -1, .set = 1, .lit = {3}};
+    struct hd_sticky unit = {{7, 0xffffffff, 5}};
+    struct hd_op_word op = {.code = 1, .set = 5, .lit = {3, 2, 1}};
     hd_op_apply(&op, &unit);
-    op.code = 2, op.add = 1, op.set = 0, op.tag = 0;
-    assert_int_equal(hd_op_apply(&op, &unit)[0], 3);
-    assert_int_equal(hd_op_apply(&op, &unit)[0], 6);
-    op.code = 0;
-    assert_int_equal(hd_op_apply(&op, &unit)[0], 6);
-    op.code = 1;
-    assert_int_equal(hd_op_apply(&op, &unit)[0], 9);
-    op.code = 2;
-    assert_int_equal(hd_op_apply(&op, &unit)[0], 9);
-    assert_int_equal(unit.tag, 65535);
+    assert_int_equal(unit.words[0], 3);
+    assert_int_equal(unit.words[1], 0xffffffff);
+    assert_int_equal(unit.words[2], 1);
 }
 
-static void turns_say_who_runs(void **state) {
+static void old_versions_have_names(void **state) {
     (void)state;
-    static const struct {
-        uint32_t turn, turns;
-        bool runs;
-    } cases[] = {{0, 0, true},           {5, 0, true},          {UINT32_MAX, 0, true},
-                 {UINT32_MAX, 3, false}, {0, 3, true},          {2, 3, true},
-                 {3, 3, false},          {0, 1, true},          {1, 1, false},
-                 {65534, 65535, true},   {65535, 65535, false}, {1, 0xffff0000, true},
-                 {1, 0xffff0001, false}}; /* the upper half is the step */
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        uint32_t words[HD_PARAM_WORDS] = {0};
-        words[HD_TURN_WORD] = cases[i].turn, words[HD_TURNS_WORD] = cases[i].turns;
-        assert_int_equal(hd_op_runs(words), cases[i].runs);
-    }
-    int n = 0;
-    for (int f = 0; f < HD_FIELDS; f++) { /* every unit has them, in the same words */
-        const struct hd_field_info *i = &hd_isa_fields[f];
-        bool turn = !strcmp(i->name, "turn"), turns = !strcmp(i->name, "turns");
-        if (turn) assert_int_equal(i->word, HD_TURN_WORD);
-        if (turns) assert_int_equal(i->word, HD_TURNS_WORD);
-        bool step = !strcmp(i->name, "turn_step");
-        if (step) assert_int_equal(i->word, HD_TURNS_WORD);
-        n += turn + turns + step;
-    }
-    assert_int_equal(n, 3 * (HD_UNITS - 1));
-}
-
-/* From one operation to the next, before its own changes; each set by itself; without turns not at
- * all. */
-static void turns_move_by_their_step(void **state) {
-    (void)state;
-    const uint32_t turn = 1u << 3, turns = 1u << 6;
-    struct hd_sticky unit = {.tag = 0};
-    struct hd_op_word op = {.unit = HD_UNIT_vx, .code = 1, .set = turn | turns};
-    op.lit[3] = 10, op.lit[6] = 0xfffd0005; /* 5 turns, step -3 */
-    assert_int_equal(hd_op_apply(&op, &unit)[3], 10);
-    op.set = 0;
-    assert_int_equal(hd_op_apply(&op, &unit)[3], 7);
-    op.code = 2;
-    assert_int_equal(hd_op_apply(&op, &unit)[3], 0);
-    op.code = 0;
-    assert_int_equal(hd_op_apply(&op, &unit)[3], 4);
-    op.code = 1, op.add = turn, op.lit[3] = 2;
-    assert_int_equal(hd_op_apply(&op, &unit)[3], 3);
-    op.add = 0, op.set = turns, op.lit[6] = 0x00070000; /* the old step, a last time */
-    assert_int_equal(hd_op_apply(&op, &unit)[3], 0);
-    op.set = 0;
-    assert_int_equal(hd_op_apply(&op, &unit)[3], 0);
+    assert_string_equal(hd_isa_version(0x10c4d690), "1.6");
+    assert_string_equal(hd_isa_version(0xd5247de3), "1.5");
+    assert_string_equal(hd_isa_version(hd_isa_hash()), "2.0");
+    assert_string_equal(hd_isa_version(hd_isa_hash() + 1), "unknown");
+    assert_int_equal(HD_ISA_VERSION, 0x20000);
 }
 
 static void random_operations_round_trip(void **state) {
@@ -237,14 +176,16 @@ struct illegal_case {
 static void illegal_operations_are_refused(void **state) {
     (void)state;
     static const struct illegal_case cases[] = {
-        {HD_UNIT_mx, {0x00000010}, 1},              /* no such code */
-        {HD_UNIT_vx, {0x00000018}, 1},              /* no such code */
-        {HD_UNIT_seq, {0x00000088, 1, 0}, 3},       /* SEQ has no words */
-        {HD_UNIT_lw, {0x00000088, 0x400, 0}, 3},    /* word 10 of 10 */
-        {HD_UNIT_mx, {0x0000008c, 0x2, 0x2, 0}, 4}, /* set and add the same word */
-        {HD_UNIT_mx, {0x00000088, 0x3, 0}, 3},      /* one of two words */
-        {HD_UNIT_mx, {0x00000009}, 1},              /* wait mask is missing */
-        {HD_UNIT_mx, {0}, 0},                       /* nothing */
+        {HD_UNIT_mx, {0x00000002}, 1},     /* no such code */
+        {HD_UNIT_vx, {0x00000003}, 1},     /* no such code */
+        {HD_UNIT_seq, {0x00000101, 0}, 2}, /* SEQ has no words */
+        {HD_UNIT_lw, {0x00020001, 0}, 2},  /* word 9 of 9 */
+        {HD_UNIT_mx, {0x00000041}, 1},     /* reserved bits */
+        {HD_UNIT_mx, {0x00000081}, 1},
+        {HD_UNIT_mx, {0x00000301, 0}, 2}, /* one of two words */
+        {HD_UNIT_mx, {0x00000011}, 1},    /* wait mask is missing */
+        {HD_UNIT_mx, {0x00000031, 1}, 2}, /* signal mask is missing */
+        {HD_UNIT_mx, {0}, 0},             /* nothing */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct hd_op_word op;
@@ -253,9 +194,9 @@ static void illegal_operations_are_refused(void **state) {
         assert_non_null(why);
     }
     const uint32_t bundles[][2] = {
-        {0x00000041, 8},
-        {0x80000001, 8}, /* reserved bits 6, 31 */
-        {0x00000003, 8}, /* the second operation is missing */
+        {0x00000041, 1},
+        {0x80000001, 1}, /* reserved bits 6, 31 */
+        {0x00000003, 1}, /* the second operation is missing */
     };
     for (size_t i = 0; i < sizeof bundles / sizeof bundles[0]; i++) {
         struct hd_op_word ops[HD_UNITS];
@@ -275,30 +216,27 @@ struct hand {
 };
 
 static const struct hand by_hand[] = {
-    {"seq.halt", 2, {0x00000001, 0x00000008}},
-    {"seq.barrier wait=0,31 sig=4", 4, {0x00000001, 0x00000013, 0x80000001, 0x00000010}},
-    {"mx.gemm", 2, {0x00000008, 0x00000008}},
-    {"mx.gemm @7 x=0x100", 4, {0x00000008, 0x00000788, 0x00000010, 0x00000100}},
-    {"mx.gemm n0=9 xs0=-1 w+=4",
-     6,
-     {0x00000008, 0x0000008c, 0x00001000, 0x00000002, 0x00000004, 0xffff0009}},
+    {"seq.halt", 2, {0x00000001, 0x00000001}},
+    {"seq.barrier wait=0,31 sig=4", 4, {0x00000001, 0x00000032, 0x80000001, 0x00000010}},
+    {"mx.gemm", 2, {0x00000008, 0x00000001}},
+    {"mx.gemm tag=7 x=0x100", 4, {0x00000008, 0x00000501, 0x00000007, 0x00000100}},
+    {"mx.gemm n0=9 xs0=-1 w=4", 4, {0x00000008, 0x00002801, 0x00000004, 0xffff0009}},
     {"lx.load edge=1 pad=128 dst=64 rows=14 y0=-3",
-     6,
-     {0x00000002, 0x00000088, 0x00000091, 0xfffd000e, 0x00000040, 0x00008004}},
-    {"lw.load @-3 mem=1 src+=-64",
-     6,
-     {0x00000004, 0xfffffd8c, 0x00000020, 0x00000004, 0xffffffc0, 0x00000004}},
+     5,
+     {0x00000002, 0x00800a01, 0x00008004, 0x00000040, 0xfffd000e}},
+    {"lw.load tag=65535 mem=1 src=64",
+     5,
+     {0x00000004, 0x00000701, 0x0000ffff, 0x00000004, 0x00000040}},
     {"vx.map a_kind=2 scale_pm=1 alu=1 red=1 nred=4 d_kind=1 a_scale=0.5 lo=-128 hi=127",
-     6,
-     {0x00000010, 0x00000088, 0x00114000, 0x007fff80, 0x3f000000, 0x00089441}},
-    {"vx.dw a=5", 4, {0x00000010, 0x00000090, 0x00000004, 0x00000005}},
+     5,
+     {0x00000010, 0x14000201, 0x00089441, 0x3f000000, 0x007fff80}},
+    {"vx.dw a=5", 3, {0x00000010, 0x00000402, 0x00000005}},
     {"st.store seg=1 sig=1 run=16",
-     6,
-     {0x00000020, 0x0000008a, 0x00000002, 0x00000102, 0x00000001, 0x00000010}},
-    {"lx.nop turn=-1 turns=3", 5, {0x00000002, 0x00000080, 0x00000048, 0xffffffff, 0x00000003}},
+     5,
+     {0x00000020, 0x00001221, 0x00000002, 0x00000001, 0x00000010}},
     {"{ st.nop wait=2 ; lx.nop sig=2 }",
      5,
-     {0x00000022, 0x00000002, 0x00000004, 0x00000001, 0x00000004}},
+     {0x00000022, 0x00000020, 0x00000004, 0x00000010, 0x00000004}},
 };
 
 static void bundles_by_hand(void **state) {
@@ -313,7 +251,7 @@ static void bundles_by_hand(void **state) {
         assert_int_equal(n, HD_PROG_HEADER_WORDS + want);
         for (size_t w = 0; w < want; w++)
             assert_int_equal(words[HD_PROG_HEADER_WORDS + w], by_hand[i].words[w]);
-        assert_int_equal(words[0], 0x314c4448);
+        assert_int_equal(words[0], 0x344c4448);
         assert_int_equal(words[3], n);
         free(words);
     }
@@ -326,10 +264,8 @@ int main(void) {
         cmocka_unit_test(values_and_times),
         cmocka_unit_test(names_are_found),
         cmocka_unit_test(every_field_keeps_its_corners),
-        cmocka_unit_test(set_replaces_and_add_wraps),
-        cmocka_unit_test(operations_have_their_own_words),
-        cmocka_unit_test(turns_say_who_runs),
-        cmocka_unit_test(turns_move_by_their_step),
+        cmocka_unit_test(words_stay_until_they_are_set),
+        cmocka_unit_test(old_versions_have_names),
         cmocka_unit_test(random_operations_round_trip),
         cmocka_unit_test(truncated_bundles_are_illegal),
         cmocka_unit_test(corrupted_bundles_stay_inside),

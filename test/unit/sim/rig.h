@@ -23,7 +23,6 @@ struct rig {
     uint8_t *image, *arena; /* data of the image begins at RIG_DATA */
     uint32_t *code;
     uint32_t n; /* words of code */
-    uint16_t layer[HD_UNITS];
     uint64_t rng;
 };
 
@@ -72,16 +71,14 @@ static inline void rig_close(struct rig *r) {
  * unit. Returns its word offset. */
 static inline uint32_t rig_op(struct rig *r, enum hd_opcode o, uint32_t wait, uint32_t signal,
                               const uint32_t *words) {
-    if (r->n == HD_PROG_HEADER_WORDS) memset(r->layer, 0, sizeof r->layer);
     struct hd_op_word op = {.unit = (uint8_t)hd_isa_ops[o].unit,
                             .code = (uint8_t)hd_isa_ops[o].code,
-                            .tag = (int32_t)hd_isa_ops[o].unit - r->layer[hd_isa_ops[o].unit],
                             .wait = wait,
                             .signal = signal};
-    r->layer[op.unit] = op.unit;
     if (words) {
         op.set = (UINT32_C(1) << hd_isa_units[op.unit].n_words) - 1;
         memcpy(op.lit, words, sizeof op.lit);
+        op.lit[HD_TAG_WORD] = op.unit;
     }
     assert_true(r->n + 1 + HD_OP_MAX_WORDS <= RIG_CODE_WORDS);
     int len = hd_op_encode(&op, r->code + r->n + 1);

@@ -81,15 +81,16 @@ static void jitter(void **state) {
     }
 }
 
-/* Sticky words: the second load carries two words, set and add. */
+/* Sticky words: the second load carries two words. */
 static void sticky(void **state) {
     (void)state;
     struct rig r = rig_open(0, 0);
     uint32_t lx[HD_PARAM_WORDS] = {0}, st[HD_PARAM_WORDS] = {0};
     chain_words(lx, st, 0, 0);
     rig_op(&r, HD_OP_lx_load, 0, 0, lx);
-    struct hd_op_word op = {
-        .unit = HD_UNIT_lx, .code = 1, .set = 16, .add = 4, .lit = {[2] = 5000, [4] = 2048}};
+    struct hd_op_word op = {.unit = HD_UNIT_lx, .code = 1, .set = 12};
+    hd_field_set(op.lit, HD_F_lx_src, RIG_DATA + 5000);
+    hd_field_set(op.lit, HD_F_lx_dst, 2048);
     int len = hd_op_encode(&op, r.code + r.n + 1);
     r.code[r.n] = hd_bundle_head(1u << HD_UNIT_lx);
     r.n += (uint32_t)len + 1;
