@@ -28,12 +28,7 @@ struct row {
     struct hd_lowering lo;
 };
 
-/* Tensor i is read by layer i, which makes tensor i + 1. */
-static inline void make_row(struct row *r) {
-    memset(r, 0, sizeof *r);
-    r->ctx = hd_ctx_create(), r->g = hd_graph_create(), r->model = hd_model_create();
-    if (hd_machine_load(r->ctx, "tiny", &r->m) != HD_OK) fail_msg("%s", hd_message(r->ctx));
-    r->opt.machine = r->m, r->model->name = "row", r->model->n_steps = 1;
+static inline void make_tensors(struct row *r) {
     for (int i = 0; i <= ROW; i++) {
         char name[8] = {'t', (char)('0' + i)};
         int t = hd_graph_tensor(r->g, name, HD_I8, 0, NULL), before = t - 1;
@@ -53,6 +48,9 @@ static inline void make_row(struct row *r) {
                                             .comes_in = i == 0,
                                             .goes_out = i == ROW};
     }
+}
+
+static inline void make_layers(struct row *r) {
     for (int i = 0; i < ROW; i++) {
         struct hd_layer *l = &r->layers[i];
         *l = (struct hd_layer){.kind = &hd_kind_rescale,
@@ -76,6 +74,16 @@ static inline void make_row(struct row *r) {
                                .oc = CHANNELS};
         for (int k = 0; k < HD_LAYER_INPUTS; k++) l->in[k] = k ? -1 : i;
     }
+}
+
+/* Tensor i is read by layer i, which makes tensor i + 1. */
+static inline void make_row(struct row *r) {
+    memset(r, 0, sizeof *r);
+    r->ctx = hd_ctx_create(), r->g = hd_graph_create(), r->model = hd_model_create();
+    if (hd_machine_load(r->ctx, "tiny", &r->m) != HD_OK) fail_msg("%s", hd_message(r->ctx));
+    r->opt.machine = r->m, r->model->name = "row", r->model->n_steps = 1;
+    make_tensors(r);
+    make_layers(r);
     r->lo = (struct hd_lowering){.ctx = r->ctx,
                                  .arena = hd_arena_create(),
                                  .g = r->g,

@@ -74,8 +74,7 @@ static inline void gemm(struct list *l, int64_t x, int64_t iterations, int64_t a
 }
 
 static inline int64_t cycles(const struct list *l) {
-    int64_t words;
-    return hd_sched_estimate(&l->s, true, &words);
+    return hd_sched_estimate(&l->s, true);
 }
 
 #endif
