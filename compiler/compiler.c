@@ -3,10 +3,9 @@
  *   import      compiler/import   network file -> graph as written
  *   legalize    compiler/pass     constants folded, QDQ and QLinear forms -> q* operations
  *   prepare     compiler/pass     what the machine takes better: shuffle, separate, repeat, meet
- *   partition   compiler/tile     nodes -> machine layers and host nodes, in steps
- *   tensorize   compiler/tile     node -> loop nest on the matrix or vector unit, packed weights
- *   plan        compiler/mem      what stays on chip, tiles, addresses
- *   schedule    compiler/sched    tiles -> slot operations -> semaphores -> bundles
+ *   partition   compiler/partition    nodes -> layers of the machine and host nodes, in steps
+ *   search      compiler/search       layers -> the plan of least cost: what stays on chip, tiles
+ *   lower       compiler/machine_ops  layers and plan -> machine operations and what they wait for
  *   emit        compiler/emit     tables of the model
  *
  * --dump STAGE prints the graph after import, legalize or prepare, the plan, the
@@ -20,10 +19,11 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/ir/memory.h"
-#include "compiler/mem/plan_text.h"
+#include "compiler/layer/kind.h"
+#include "compiler/partition/partition.h"
 #include "compiler/pass/pass.h"
-#include "compiler/tile/kind.h"
-#include "compiler/tile/layer.h"
+#include "compiler/plan/plan_text.h"
+#include "compiler/search/search.h"
 #include "isa/isa.h"
 
 /* --dump shows this node. */

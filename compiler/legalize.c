@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "compiler/compiler.h"
+#include "compiler/partition/partition.h"
 #include "compiler/pass/pass.h"
 #include "compiler/quantize/quantize.h"
-#include "compiler/tile/layer.h"
 
 static hd_status passes(hd_ctx *ctx, hd_graph *g, const char *const *name) {
     for (; *name; name++) TRY(hd_pass_run(ctx, g, *name));

@@ -5,7 +5,7 @@
  * destroys: nothing
  */
 #include "compiler/emit/emit.h"
-#include "compiler/tile/kind.h"
+#include "compiler/layer/kind.h"
 
 #include "runtime/base/num.h"
 
@@ -24,7 +24,7 @@ static int value_of(struct hd_lowering *lo, int *map, int tensor) {
     int mt = lo->tensor_of[tensor];
     if (mt >= 0) {
         const struct hd_mtensor *x = &lo->tensors[mt];
-        const struct hd_placement *xp = &lo->plan.places[mt];
+        const struct hd_placement *xp = &lo->plan->places[mt];
         v->in_arena = xp->in_arena;
         v->arena_offset = xp->arena;
         v->layout = lo->rows[tensor] ? HD_LAYOUT_ROWS : HD_LAYOUT_NHWC;
@@ -127,7 +127,7 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
     int64_t bytes = 0;
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
         const struct hd_mtensor *x = &lo->tensors[l->in[i]];
-        const struct hd_placement *xp = &lo->plan.places[l->in[i]];
+        const struct hd_placement *xp = &lo->plan->places[l->in[i]];
         bool first = true;
         for (int k = 0; k < l->tag; k++)
             for (int o = 0; o < HD_LAYER_INPUTS; o++)
@@ -135,7 +135,7 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
         if ((x->comes_in && first) || too_large(lo, xp)) bytes += tensor_bytes(x);
     }
     const struct hd_mtensor *y = &lo->tensors[l->out];
-    const struct hd_placement *yp = &lo->plan.places[l->out];
+    const struct hd_placement *yp = &lo->plan->places[l->out];
     if (y->goes_out || too_large(lo, yp)) bytes += tensor_bytes(y);
     if (l->state >= 0) bytes += tensor_bytes(&lo->tensors[l->state]);
     return bytes;
@@ -143,7 +143,7 @@ static int64_t unavoidable_activations(const struct hd_lowering *lo, const struc
 
 static const char *plan_text(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    const struct hd_placement *xp = &lo->plan.places[l->in[0]], *yp = &lo->plan.places[l->out];
+    const struct hd_placement *xp = &lo->plan->places[l->in[0]], *yp = &lo->plan->places[l->out];
     const char *from = xp->roll       ? "rolling"
                        : xp->resident ? "on chip"
                                       : "streamed",
@@ -176,7 +176,7 @@ static void describe_layers(struct hd_lowering *lo) {
     m->n_layers = (int)lo->n_layers;
     for (size_t i = 0; i < lo->n_layers; i++) {
         const struct hd_layer *l = &lo->layers[i];
-        const struct hd_tiling *lt = &lo->plan.tilings[i];
+        const struct hd_tiling *lt = &lo->plan->tilings[i];
         const struct hd_node *n = &lo->g->nodes[l->node];
         struct hd_layer_info *d = &m->layers[i];
         d->name = hd_strdup(m->arena, n->name);
@@ -196,10 +196,10 @@ static void describe_places(struct hd_lowering *lo) {
     hd_model *m = lo->model;
     m->places = hd_new_array(m->arena, struct hd_place, lo->n_tensors ? lo->n_tensors : 1);
     m->n_places = (int)lo->n_tensors;
-    m->xm_ring = lo->m->xm_bytes - lo->plan.xm_ring_bytes;
+    m->xm_ring = lo->m->xm_bytes - lo->plan->xm_ring_bytes;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[i];
-        const struct hd_placement *tp = &lo->plan.places[i];
+        const struct hd_placement *tp = &lo->plan->places[i];
         int64_t rows = tp->roll ? tp->roll + tp->mirror - tp->slot_of_0
                                 : (int64_t)t->n * (t->h + t->pt + t->pb);
         int64_t skipped = tp->roll ? (int64_t)tp->slot_of_0 * hd_mtensor_pitch(tp) : 0;
@@ -235,7 +235,7 @@ static void describe_places(struct hd_lowering *lo) {
 void hd_emit_model(struct hd_lowering *lo) {
     const hd_graph *g = lo->g;
     hd_model *m = lo->model;
-    m->arena_bytes = lo->plan.arena_bytes;
+    m->arena_bytes = lo->plan->arena_bytes;
     size_t n = g->n_tensors ? g->n_tensors : 1;
     int *map = hd_new_array(lo->arena, int, n),
         *step = hd_new_array(lo->arena, int, g->n_nodes + 1);

@@ -5,7 +5,6 @@
  * the other, each N rows by K bytes, which is a word of WM. Zero points are taken off by products
  * with constant words, accumulated on the same sums. */
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
 /* A second operand that comes from outside, or from a maker that cannot do it, rows [0, h), before
@@ -235,7 +234,7 @@ static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struc
     if (hd_bmm_stages(lo, l))
         bytes.in += hd_round_up((int64_t)lo->m->n * lo->tensors[l->in[1]].cp, 64);
     if (l->bmm->parts[0]) bytes.in += hd_round_up(2 * lo->m->k, 64);
-    if (!lo->plan.places[l->out].resident)
+    if (!lo->plan->places[l->out].resident)
         bytes.out = hd_round_up((int64_t)lt->th * lt->nb * lo->m->n, 64);
     return bytes;
 }
@@ -257,7 +256,7 @@ static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling 
 }
 
 static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
-    return i == 1 ? hd_bmm_stages(lo, l) : !lo->plan.places[l->in[i]].resident;
+    return i == 1 ? hd_bmm_stages(lo, l) : !lo->plan->places[l->in[i]].resident;
 }
 
 static int64_t pixel_cycles(const struct hd_layer *l) {

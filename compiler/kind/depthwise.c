@@ -1,6 +1,5 @@
 /* Depthwise layers: vx.dw over the rows of a tile. */
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include <string.h>
 
 #include "runtime/base/num.h"

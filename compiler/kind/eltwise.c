@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
 /* Vectors between pixels (rows) of operand i; 0 when it has one for all of the tile's. */

@@ -1,12 +1,11 @@
 /* Matrix layers: weight chunks into WM and PM, mx.gemm over a tile, requantisation by vx.map.
  *
  * The loops of mx.gemm are (channel word, kx, ky | column, row, output tile), the first three the
- * reduction; with packed pixels (tile/pixels.c) there is one operation per phase. */
-#include "compiler/sched/lower.h"
+ * reduction; with packed pixels (layer/pixels.c) there is one operation per phase. */
+#include "compiler/kind/kinds.h"
 
 #include <string.h>
 
-#include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
 /* A product over a part of a layer. */

@@ -1,6 +1,5 @@
 /* Mean of an image: partial sums in binary32 in AM, in the order that docs/numerics.md gives. */
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
 enum { LANES = HD_MEAN_LANES };
@@ -176,7 +175,7 @@ static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struc
     struct hd_tile_bytes bytes = {0};
     if (hd_layer_streams(lo, l, 0))
         bytes.in = 64 + hd_round_up(hd_layer_pitch(l, LANES * (int)lo->m->n), 64);
-    if (!lo->plan.places[l->out].resident)
+    if (!lo->plan->places[l->out].resident)
         bytes.out = hd_round_up((int64_t)lt->th * lt->tw * lo->tensors[l->out].bytes, 64);
     return bytes;
 }

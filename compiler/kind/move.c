@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include "cpu_ref/golden.h"
 #include "runtime/base/num.h"
 
@@ -516,7 +515,7 @@ static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int 
 static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     struct hd_tile_bytes bytes = {0};
     if (lt->turns) bytes.in = 2 * hd_turned_bytes(lo, lt->l);
-    if (!lo->plan.places[lt->l->out].resident)
+    if (!lo->plan->places[lt->l->out].resident)
         bytes.out = hd_round_up((int64_t)lt->th * lt->tw * lo->tensors[lt->l->out].bytes, 64);
     return bytes;
 }

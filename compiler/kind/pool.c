@@ -1,7 +1,6 @@
 /* Pooling: maxima and averages of windows. */
 #include "compiler/ir/window.h"
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
 /* Pooling of output pixels [x, x + n) of row y, whose windows all have the same clipped shape. */

@@ -6,8 +6,8 @@
  *
  * A step is two products: of x, which does not depend on the step before, and of h, which does.
  * Products of x are made `ahead` steps early, so they fill the time in which the matrix unit would
- * wait for the gates (sched/recurrent.c). Gates come in the order in which they are needed, so that
- * the vector unit works on one while the matrix unit makes the next.
+ * wait for the gates (kind/recurrent_sequence.c). Gates come in the order in which they are needed,
+ * so that the vector unit works on one while the matrix unit makes the next.
  */
 #include <string.h>
 
@@ -259,7 +259,7 @@ static bool choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_st
     const struct hd_recurrent *r = &l->rnn;
     struct hd_recurrent_tiling *rt = &lt->rnn;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-    const struct hd_placement *xp = &lo->plan.places[l->in[0]], *yp = &lo->plan.places[l->out];
+    const struct hd_placement *xp = &lo->plan->places[l->in[0]], *yp = &lo->plan->places[l->out];
     int64_t am = hd_am_words(lo->m), half = am / 2, pm = hd_pm_words(lo->m);
     lt->th = l->oh, lt->tw = l->ow;
     *out_why = "two output tiles of its weights do not fit in weight memory";
@@ -318,7 +318,7 @@ static const char *plan_text(hd_arena *a, const struct hd_tiling *lt) {
 }
 
 static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {
-    return i == 0 && !lo->plan.places[l->in[0]].resident; /* initial states have their place */
+    return i == 0 && !lo->plan->places[l->in[0]].resident; /* initial states have their place */
 }
 
 static enum hd_wish wish(const struct hd_node *n) {

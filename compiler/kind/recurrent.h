@@ -5,7 +5,6 @@
 #define HD_COMPILER_RECURRENT_H
 
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 

@@ -1,4 +1,4 @@
-/* Recurrent layers, step by step (tile/recurrent.c says what is where; docs/compiler.md why).
+/* Recurrent layers, step by step (kind/recurrent.c says what is where; docs/compiler.md why).
  *
  * AM holds, in vectors of N results, [gate][vector][row]: sums of h, the state, one more, and for
  * each of `ahead` steps the products of x, which become binary32 as soon as they are there. Gates

@@ -2,7 +2,6 @@
  * columns of those. Results that lie in the same way between their neighbours, such as every second
  * one where an image becomes twice as large, are one operation. */
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
 /* Rows (columns: way 1) that results [o, o + n) lie between, the first of them in *first. */

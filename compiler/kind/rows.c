@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "compiler/kind/kinds.h"
-#include "compiler/sched/lower.h"
 #include "runtime/base/num.h"
 
 struct rows {

@@ -5,7 +5,7 @@
  *
  * A channel (a group of channels) is a row: layer norm over rows of [N,C,..] or [N,groups,..]
  * without scale and bias, then batch normalisation for these, which goes into a layer or becomes
- * one. The machine turns the image into rows and back (compiler/tile/move.c). */
+ * one. The machine turns the image into rows and back (compiler/kind/move.c). */
 #include "compiler/quantize/quantize.h"
 
 static int reshaped(hd_graph *g, int from, const char *name, int rank, const int64_t *dim) {

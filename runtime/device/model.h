@@ -93,7 +93,7 @@ struct hd_layer_info { /* index = tag of its operations */
 
 struct hd_host_op {
     const char *node, *op, *reason, *hint;
-    int64_t ns; /* that the host takes for it, about (compiler/tile/cost.c) */
+    int64_t ns; /* that the host takes for it, about (compiler/partition/segment.c) */
 };
 
 typedef struct hd_model hd_model;

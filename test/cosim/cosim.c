@@ -7,7 +7,7 @@
  *
  * --coverage ends in a table of operations and modes; of COVERED_BY programs or more it fails when
  * one is missed without a reason. --timing compares cycles instead: see timing.h. --idle compares a
- * program with itself after the fields that compiler/sched/idle.def calls idle have changed.
+ * program with itself after the fields that compiler/machine_ops/idle.def calls idle have changed.
  */
 #include <getopt.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "compiler/check/check.h"
-#include "compiler/sched/sched.h"
+#include "compiler/search/search.h"
 #include "runtime/device/hal.h"
 #include "test/cosim/cover.h"
 #include "test/cosim/program.h"
@@ -260,7 +260,7 @@ static bool cycles_of(void *user, const struct program *p, uint64_t out[2]) {
     return !*x->text[0] && !*x->text[1];
 }
 
-/* Fields that the compiler takes for idle (compiler/sched/idle.def) hold anything: the RTL must
+/* Fields that the compiler takes for idle (compiler/machine_ops/idle.def) hold anything: the RTL must
  * make of that what the ISS makes of the program as it was. */
 static bool idle_is_idle(struct cosim *x, struct program *p) {
     program_random(p, &x->m, x->seed, KIND_LEGAL);

@@ -1,0 +1,199 @@
+/* Banks that MX and VX read, and what VX waits for them: see banks.h. As in sim/iss_bank.c an
+ * operation is cut into runs of iterations in one bank, but not into short ones: of these only the
+ * banks are known, not their order, and VX waits in its share of the cycles. */
+#include "compiler/cost/banks.h"
+
+#include "runtime/base/num.h"
+
+enum { LOOPS = 6, AM_BANKS = 2 };
+
+struct nest { /* loop 0 innermost, in words; lo, hi: reach of the loops below */
+    int loops;
+    int64_t n[LOOPS], step[LOOPS], lo[LOOPS + 1], hi[LOOPS + 1];
+    int64_t bank;  /* words of one */
+    int first_bit; /* of bank 0 */
+    double brief;  /* iterations that are not worth a run of their own */
+};
+
+static void add_run(struct hd_bank_runs *r, double n, uint64_t banks) {
+    struct hd_bank_run *last = r->n_runs ? &r->run[r->n_runs - 1] : NULL;
+    if (last && (last->banks == banks || r->n_runs == HD_BANK_RUNS))
+        last->n += n, last->banks |= banks;
+    else
+        r->run[r->n_runs++] = (struct hd_bank_run){n, banks};
+}
+
+static void add(struct hd_bank_runs *r, const struct nest *x, int loops, int64_t at) {
+    int64_t lo = (at + x->lo[loops]) / x->bank, hi = (at + x->hi[loops]) / x->bank;
+    double n = 1;
+    for (int i = 0; i < loops; i++) n *= (double)x->n[i];
+    if (lo == hi || n <= x->brief) {
+        add_run(r, n, ((UINT64_C(2) << hi) - (UINT64_C(1) << lo)) << x->first_bit);
+        return;
+    }
+    for (int64_t i = 0; i < x->n[loops - 1]; i++) add(r, x, loops - 1, at + i * x->step[loops - 1]);
+}
+
+static void runs_of(struct nest *x, int64_t at, struct hd_bank_runs *out) {
+    double n = 1;
+    for (int l = 0; l < x->loops; l++) {
+        int64_t d = (x->n[l] - 1) * x->step[l];
+        x->lo[l + 1] = x->lo[l] + hd_min(d, 0), x->hi[l + 1] = x->hi[l] + hd_max(d, 0);
+        n *= (double)x->n[l];
+    }
+    x->brief = n / HD_BANK_RUNS;
+    out->n_runs = 0;
+    add(out, x, x->loops, at);
+}
+
+static int64_t field(const struct hd_slot_op *op, int f) {
+    return hd_field_get(op->words, (enum hd_field)f);
+}
+
+void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op, double start,
+                        double end, struct hd_bank_user *out) {
+    struct nest x = {.loops = LOOPS, .bank = m->xm_bytes / m->xm_banks / m->k};
+    int64_t nred = field(op, HD_F_mx_nred), inner = 1, lo = field(op, HD_F_mx_a), hi = lo;
+    for (int l = 0; l < LOOPS; l++) {
+        x.n[l] = field(op, HD_F_mx_n0 + 4 * l);
+        x.step[l] = field(op, HD_F_mx_xs0 + 4 * l);
+        int64_t d = (x.n[l] - 1) * field(op, HD_F_mx_as0 + 4 * l);
+        if (l < nred)
+            inner *= x.n[l];
+        else
+            lo += hd_min(d, 0), hi += hd_max(d, 0);
+    }
+    runs_of(&x, field(op, HD_F_mx_x), &out->xm);
+    out->any = true, out->start = start, out->end = end;
+    int64_t bank = hd_am_words(m) / AM_BANKS;
+    bool adds = field(op, HD_F_mx_accumulate);
+    out->am = adds ? ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM : 0;
+    out->am_part = 1 / (double)inner;
+}
+
+/* Operand A (0) or B (1) as a nest; false: it lies elsewhere, or is none. */
+static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int which,
+                    struct nest *out) {
+    int64_t kind = field(op, which ? HD_F_vx_b_kind : HD_F_vx_a_kind);
+    int step = which ? HD_F_vx_bs0 : HD_F_vx_as0;
+    bool dw = op->code == hd_isa_ops[HD_OP_vx_dw].code;
+    if (kind > HD_V_vx_kind_xm_uint8) return false;
+    *out = (struct nest){.bank = m->xm_bytes / m->xm_banks / m->n};
+    if (kind <= HD_V_vx_kind_am_f32)
+        out->bank = hd_am_words(m) / AM_BANKS, out->first_bit = HD_BANK_AM;
+    if (!dw) {
+        out->loops = 4;
+        for (int l = 0; l < 4; l++) {
+            out->n[l] = field(op, HD_F_vx_n0 + l);
+            out->step[l] = which && l < field(op, HD_F_vx_nred) ? 0 : field(op, step + l);
+        }
+        return true;
+    }
+    static const int loop[] = {2, 0, 3}; /* rows of the window, columns, vectors of channels */
+    int64_t n0 = field(op, HD_F_vx_n0), n1 = field(op, HD_F_vx_n1);
+    bool pairs = field(op, HD_F_vx_b_kind) == field(op, HD_F_vx_a_kind);
+    out->loops = 3;
+    out->n[0] = field(op, HD_F_vx_n2), out->n[2] = field(op, HD_F_vx_n3);
+    out->n[1] = pairs ? n1 + n0 - 2 : (n1 - 1) * field(op, HD_F_vx_sx) + n0;
+    for (int l = 0; l < 3; l++) out->step[l] = field(op, step + loop[l]);
+    if (which && !pairs) { /* a sum for each window */
+        out->step[0] = 0;
+        out->step[1] = field(op, HD_F_vx_bs1) / field(op, HD_F_vx_sx);
+    }
+    return true;
+}
+
+void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int64_t iterations,
+                    struct hd_vx_reads *out) {
+    struct nest x;
+    bool map = op->code != hd_isa_ops[HD_OP_vx_dw].code;
+    out->banks = 0, out->b_part = 1;
+    for (int which = 0; which < 2; which++) {
+        struct hd_bank_runs *r = &out->operand[which];
+        bool reads = (!which || !map || field(op, HD_F_vx_alu)) && operand(m, op, which, &x);
+        if (reads)
+            runs_of(&x, field(op, which ? HD_F_vx_b : HD_F_vx_a), r);
+        else
+            r->n_runs = 1, r->run[0] = (struct hd_bank_run){(double)iterations, 0};
+        for (int i = 0; i < r->n_runs; i++) out->banks |= r->run[i].banks;
+    }
+    for (int l = 0; map && l < field(op, HD_F_vx_nred); l++)
+        out->b_part /= (double)field(op, HD_F_vx_n0 + l);
+    if (!map && field(op, HD_F_vx_b_kind) <= HD_V_vx_kind_am_f32)
+        out->b_part = 1 / (double)(field(op, HD_F_vx_n2) * field(op, HD_F_vx_sx));
+}
+
+void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, double end,
+                        struct hd_bank_user *out) {
+    double n = 0;
+    *out = (struct hd_bank_user){.any = true, .start = start, .end = end};
+    for (int i = 0; i < v->operand[which].n_runs; i++) n += v->operand[which].run[i].n;
+    out->xm.n_runs = v->operand[which].n_runs;
+    for (int i = 0; i < out->xm.n_runs; i++) {
+        out->xm.run[i] = v->operand[which].run[i];
+        out->xm.run[i].n *= (end - start) / n;
+    }
+}
+
+/* The share of cycles in which words of `a` and of `b` are in one bank. */
+static double meet(uint64_t a, uint64_t b) {
+    if (!(a & b)) return 0;
+    if (a == b && !(a & (a - 1))) return 1;
+    return (double)__builtin_popcountll(a & b) / __builtin_popcountll(a) / __builtin_popcountll(b);
+}
+
+/* MX's banks at `at`, and until when it reads these. */
+static uint64_t mx_banks(const struct hd_bank_user *mx, double at, double *out_until) {
+    double end = mx->start;
+    for (int i = 0; i < mx->xm.n_runs; i++) {
+        end += mx->xm.run[i].n;
+        if (end <= at) continue;
+        *out_until = end;
+        return mx->xm.run[i].banks;
+    }
+    return 0;
+}
+
+/* n iterations are done. */
+static void move(const struct hd_vx_reads *v, struct hd_vx_place *p, double n) {
+    static const double NONE = 1e-6;
+    p->left -= n;
+    if (p->left < NONE) p->left = 0;
+    for (int w = 0; w < 2; w++) {
+        const struct hd_bank_runs *r = &v->operand[w];
+        p->done[w] += n;
+        if (p->done[w] > r->run[p->run[w]].n - NONE && p->run[w] + 1 < r->n_runs)
+            p->run[w]++, p->done[w] = 0;
+    }
+}
+
+void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_bank_user *mx,
+                 double until) {
+    static const double ALWAYS = 0.99;
+    while (p->left > 0 && p->at < until) {
+        const struct hd_bank_run *a = &v->operand[0].run[p->run[0]],
+                                 *b = &v->operand[1].run[p->run[1]];
+        double n = p->left, stop = until, waits = 0;
+        if (a->n - p->done[0] < n) n = a->n - p->done[0];
+        if (b->n - p->done[1] < n) n = b->n - p->done[1];
+        if (mx->any && p->at < mx->end) {
+            double changes = mx->end;
+            uint64_t xm = mx_banks(mx, p->at, &changes);
+            if (changes < stop) stop = changes;
+            waits = meet(xm, a->banks) + v->b_part * meet(xm, b->banks);
+            if (mx->am)
+                waits +=
+                    mx->am_part * (meet(mx->am, a->banks) + v->b_part * meet(mx->am, b->banks));
+        }
+        if (waits > ALWAYS) {
+            p->at = stop;
+            continue;
+        }
+        double each = (1 + v->b_part * meet(a->banks, b->banks)) / (1 - waits);
+        if (p->at + n * each > stop)
+            n = (stop - p->at) / each, p->at = stop;
+        else
+            p->at += n * each;
+        move(v, p, n);
+    }
+}

@@ -1,0 +1,56 @@
+/* Banks that the operations of MX and VX read, and how long VX waits for them: MX comes first, so
+ * an iteration of VX whose operand lies in the bank that MX reads waits until MX has left it. */
+#ifndef HD_COMPILER_SCHED_BANKS_H
+#define HD_COMPILER_SCHED_BANKS_H
+
+#include "compiler/cost/cost.h"
+
+enum { HD_BANK_RUNS = 64 };
+
+/* Banks in the order of iterations: n of them read a word of one of `banks`. */
+struct hd_bank_runs {
+    int n_runs;
+    struct hd_bank_run {
+        double n;
+        uint64_t banks; /* bit b: bank b of XM; HD_BANK_AM + b: of AM */
+    } run[HD_BANK_RUNS];
+};
+enum { HD_BANK_AM = 32 };
+
+/* An operation that comes first where others want its bank: of MX, or before stores of VX. */
+struct hd_bank_user {
+    bool any; /* something that may concern others */
+    double start, end;
+    struct hd_bank_runs xm;
+    uint64_t am;    /* banks of AM that it adds to, */
+    double am_part; /* in this part of its cycles */
+};
+
+/* An operation of VX at work. */
+struct hd_vx_reads {
+    double b_part;  /* B is read in this part of its iterations */
+    uint64_t banks; /* of both operands, in all */
+    struct hd_bank_runs operand[2];
+};
+
+/* How far it is: at `at` so many iterations are left, of each operand's run so many are done. */
+struct hd_vx_place {
+    double at, left, done[2];
+    int run[2];
+};
+
+void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op, double start,
+                        double end, struct hd_bank_user *out);
+void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int64_t iterations,
+                    struct hd_vx_reads *out);
+
+/* Operand `which` of it, all of whose iterations end at `end`. */
+void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, double end,
+                        struct hd_bank_user *out);
+
+/* Goes on until `until` or the last iteration, beside one operation of MX; p->at: where it stops.
+ */
+void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_bank_user *mx,
+                 double until);
+
+#endif

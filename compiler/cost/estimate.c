@@ -1,0 +1,502 @@
+/* Estimate: how many cycles a list of slot operations takes, before it is encoded.
+ *
+ * needs: operations with what they wait for (deps.c)
+ * gives: cycles from start to halt
+ * destroys: nothing
+ *
+ * A simulation of events: an operation starts when it is issued, its unit is free and what it waits
+ * for is done. Durations are those of docs/hw.md: one iteration a cycle on MX and VX, one beat a
+ * cycle on each direction of the bus. Reads go burst by burst: fetch, LX and LW ask for one a
+ * cycle, in turn, no more than HD_N_open_bursts are open, and data come in the order in which they
+ * were asked for (what a load asks for: bursts.c). VX waits for banks of XM that MX reads and for
+ * its own operands (banks.c), stores for both; loads beside VX are modelled roughly. How long words
+ * take to issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
+ */
+#include <string.h>
+
+#include "compiler/cost/banks.h"
+#include "compiler/cost/bursts.h"
+#include "compiler/cost/cost.h"
+#include "runtime/base/num.h"
+
+enum { /* cycles; what one module decides is in isa/timing.def */
+       ASK = HD_T_fetch_request + HD_T_read_address,   /* start to the first AR */
+       FETCH = ASK + HD_T_read_data + HD_T_fetch_word, /* and what the header adds to latency */
+       CHUNK_WORDS = HD_N_fetch_chunk / 4,
+       CHUNK_FIRST = HD_T_read_data + HD_T_fetch_word + 1, /* its first beat to its first word */
+       TAKE = 5,   /* last word issued to the operation that the unit's front offers */
+       SIGNAL = 1, /* done of one unit to start of another */
+       DMA_FIRST = HD_T_lx_request + HD_T_read_address + 1, /* offered to the first address */
+       DMA_DONE = 4,
+       BURST_DONE = 1, /* its last beat to one more of its engine */
+       HALT = HD_T_halt + 1
+};
+static const double NEVER = 1e18;
+
+struct load { /* of LX or LW, whose addresses go out */
+    int number;
+    int64_t bursts; /* that are still to be asked for */
+    double at;      /* the first, at the earliest; then the next */
+    double beats;   /* of each, and */
+    double held;    /* cycles for which it holds the data channel */
+};
+
+struct open_bursts {
+    double end[HD_N_open_bursts]; /* of the data of the last bursts */
+    int next;                     /* the oldest of them */
+};
+
+struct reads { /* the read channel */
+    struct open_bursts all, of[HD_UNITS];
+    double accepted, data; /* the last burst by memory; its data end */
+    double credit;         /* beats for which LX asks before LW */
+};
+
+struct timing {
+    const struct hd_sched *s;
+    int64_t axi, latency;
+    double *done[HD_UNITS], *start[HD_UNITS],
+        *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
+    double
+        free[HD_UNITS]; /* when the unit takes its next operation; < 0 = when its load has asked */
+    int next[HD_UNITS]; /* operations started */
+    const int *length;  /* words of each operation */
+    struct load load[HD_UNITS];
+    double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
+    struct reads reads;
+    double write_free, now;
+    double burst_free[HD_N_open_bursts]; /* when the bursts sent last are acknowledged */
+    int burst;                           /* the oldest of them */
+    double vx_written[2];                /* when the last result of VX is in XM, in AM */
+    struct hd_vx_reads vx;               /* the operation that VX is at, */
+    struct hd_vx_place vx_at;
+    double vx_began, vx_drains; /* its last iteration to done */
+    int64_t vx_late;
+    struct hd_bank_user mx; /* that MX is at, as VX sees it */
+};
+
+static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
+    return hd_field_get(op->words, f);
+}
+
+/* Iterations of a matrix or vector operation. */
+static int64_t iterations(const struct hd_slot_op *op) {
+    if (op->unit == HD_UNIT_mx)
+        return field(op, HD_F_mx_n0) * field(op, HD_F_mx_n1) * field(op, HD_F_mx_n2) *
+               field(op, HD_F_mx_n3) * field(op, HD_F_mx_n4) * field(op, HD_F_mx_n5);
+    int64_t n0 = field(op, HD_F_vx_n0), n1 = field(op, HD_F_vx_n1);
+    int64_t outer = field(op, HD_F_vx_n2) * field(op, HD_F_vx_n3);
+    if (op->code == hd_isa_ops[HD_OP_vx_dw].code)
+        return outer * (field(op, HD_F_vx_b_kind) == field(op, HD_F_vx_a_kind)
+                            ? n1 + n0 - 2 /* two columns a cycle */
+                            : (n1 - 1) * field(op, HD_F_vx_sx) + n0);
+    return outer * n0 * n1;
+}
+
+static bool xm_kind(int64_t kind) {
+    return kind == HD_V_vx_kind_xm_int8 || kind == HD_V_vx_kind_xm_uint8;
+}
+
+/* By so much an iteration of a vector operation takes longer than of the simplest; one of the next
+ * does not overtake it. */
+static int64_t vector_late(const struct hd_slot_op *op) {
+    if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return HD_T_vx_dw;
+    return HD_T_vx_lanes * field(op, HD_F_vx_lanes) + HD_T_vx_fn * (field(op, HD_F_vx_fn) != 0) +
+           HD_T_vx_lut * (field(op, HD_F_vx_lut) != 0);
+}
+
+/* Last iteration of a vector operation to done. */
+static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
+    bool turned = op->code != hd_isa_ops[HD_OP_vx_dw].code &&
+                  field(op, HD_F_vx_d_kind) == HD_V_vx_dest_xm_transposed;
+    return HD_T_vx_write + vector_late(op) + (turned ? t->s->lo->m->n + HD_T_vx_transpose - 1 : 0);
+}
+
+/* A vector operation that reads XM begins when the one before that writes XM has drained; so with
+ * AM. */
+static double drained(const struct timing *t, const struct hd_slot_op *op) {
+    int64_t a = field(op, HD_F_vx_a_kind), b = field(op, HD_F_vx_b_kind);
+    if (op->code != hd_isa_ops[HD_OP_vx_dw].code && !field(op, HD_F_vx_alu)) b = a;
+    double xm = xm_kind(a) || xm_kind(b) ? t->vx_written[0] : 0;
+    double am = a < 2 || b < 2 ? t->vx_written[1] : 0;
+    return xm > am ? xm : am;
+}
+
+/* Stores [first, next) are on their way and wait where units that come first read their banks. */
+static void hold_stores(struct timing *t, int first, const struct hd_bank_user *by) {
+    const struct hd_sched *s = t->s;
+    const double behind = (double)t->latency + DMA_DONE + DMA_FIRST;
+    double *done = t->done[HD_UNIT_st], from = t->now, was = t->now, later = 0;
+    for (int k = first; k < t->next[HD_UNIT_st]; k++) {
+        double read = done[k] - behind;
+        struct hd_vx_reads st = {.operand = {{.n_runs = 1}, {.n_runs = 1}}};
+        struct hd_vx_place p = {.at = from, .left = read - was};
+        if (read <= was) continue;
+        st.operand[0].run[0] =
+            (struct hd_bank_run){p.left, s->ops[s->by_number[HD_UNIT_st][k]].reads_banks};
+        st.operand[1].run[0] = (struct hd_bank_run){p.left, 0};
+        hd_vx_go_on(&st, &p, by, NEVER);
+        was = read, from = p.at, later = p.at - read;
+        done[k] += later;
+    }
+    if (later <= 0) return;
+    t->write_free += later;
+    for (int i = 0; i < HD_N_open_bursts; i++)
+        if (t->burst_free[i] > t->now) t->burst_free[i] += later;
+    double next = t->write_free - (double)t->latency - 32;
+    if (next > t->free[HD_UNIT_st]) t->free[HD_UNIT_st] = next;
+}
+
+/* The first store on its way that reads one of the banks; -1: none does. */
+static int first_store(const struct timing *t, uint32_t banks) {
+    const struct hd_sched *s = t->s;
+    const double behind = (double)t->latency + DMA_DONE + DMA_FIRST;
+    int k = t->next[HD_UNIT_st];
+    uint32_t read = 0;
+    while (k > 0 && t->done[HD_UNIT_st][k - 1] - behind > t->now)
+        read |= s->ops[s->by_number[HD_UNIT_st][--k]].reads_banks;
+    return read & banks ? k : -1;
+}
+
+/* The operation of MX (VX) that is not through; NULL = none. */
+static const struct hd_slot_op *at_work(const struct timing *t, int u) {
+    int k = t->next[u];
+    if (!k || t->free[u] <= t->now) return NULL;
+    const struct hd_slot_op *op = &t->s->ops[t->s->by_number[u][k - 1]];
+    return op->code ? op : NULL;
+}
+
+static struct hd_bank_user mx_user(const struct timing *t, const struct hd_slot_op *mx) {
+    struct hd_bank_user by;
+    hd_bank_user_of_mx(t->s->lo->m, mx, t->start[HD_UNIT_mx][mx->number - 1], t->free[HD_UNIT_mx],
+                       &by);
+    return by;
+}
+
+static void hold_for_mx(struct timing *t, int first, const struct hd_slot_op *mx) {
+    struct hd_bank_user by = mx_user(t, mx);
+    hold_stores(t, first, &by);
+}
+
+/* What MX does may concern VX. */
+static void see_mx(struct timing *t, const struct hd_slot_op *mx) {
+    bool adds = field(mx, HD_F_mx_accumulate) && t->vx.banks >> HD_BANK_AM;
+    if (adds || (mx->reads_banks & t->vx.banks)) t->mx = mx_user(t, mx);
+}
+
+/* The operation that VX is at ends as far as what MX does now is known. */
+static void end_vx(struct timing *t) {
+    int k = t->next[HD_UNIT_vx] - 1;
+    const struct hd_slot_op *op = &t->s->ops[t->s->by_number[HD_UNIT_vx][k]];
+    struct hd_vx_place p = t->vx_at;
+    hd_vx_go_on(&t->vx, &p, &t->mx, NEVER);
+    double done = p.at + t->vx_drains;
+    if (k > 0 && done < t->done[HD_UNIT_vx][k - 1]) done = t->done[HD_UNIT_vx][k - 1];
+    t->free[HD_UNIT_vx] = p.at, t->done[HD_UNIT_vx][k] = done;
+    const int64_t dest = field(op, HD_F_vx_d_kind);
+    t->vx_written[dest == HD_V_vx_dest_am_f32 || dest == HD_V_vx_dest_am_int32] = done;
+}
+
+/* Stores from number `first` on wait for VX. */
+static void hold_for_vx(struct timing *t, int first) {
+    struct hd_bank_user vx;
+    for (int which = 0; which < 2; which++) {
+        hd_bank_user_of_vx(&t->vx, which, t->vx_began, t->free[HD_UNIT_vx], &vx);
+        hold_stores(t, first, &vx);
+    }
+}
+
+static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin) {
+    int64_t n = iterations(op);
+    hd_vx_reads_of(t->s->lo->m, op, n, &t->vx);
+    t->vx_began = begin;
+    t->vx_at = (struct hd_vx_place){.at = begin, .left = (double)n};
+    t->vx_drains = (double)vector_done(t, op), t->vx_late = vector_late(op);
+    t->mx.any = false;
+    const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
+    if (mx) see_mx(t, mx);
+    end_vx(t);
+    int store = first_store(t, (uint32_t)t->vx.banks);
+    if (store >= 0) hold_for_vx(t, store);
+}
+
+static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
+    int store = first_store(t, op->reads_banks);
+    if (store >= 0) hold_for_mx(t, store, op);
+    if (!at_work(t, HD_UNIT_vx)) return;
+    hd_vx_go_on(&t->vx, &t->vx_at, &t->mx, t->now);
+    t->mx.any = false;
+    see_mx(t, op);
+    end_vx(t);
+}
+
+/* The store that began last, beside MX and VX. */
+static void begin_store(struct timing *t, const struct hd_slot_op *op) {
+    const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
+    int k = t->next[HD_UNIT_st] - 1;
+    if (mx && mx->reads_banks & op->reads_banks) hold_for_mx(t, k, mx);
+    if (at_work(t, HD_UNIT_vx) && t->vx.banks & op->reads_banks) hold_for_vx(t, k);
+}
+
+/* LX waits where VX writes the bank that it fills: as measured, about half of the time in which
+ * both are there. */
+static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
+    const struct hd_sched *s = t->s;
+    int k = t->next[HD_UNIT_lx], first = k;
+    while (first > 0 && first > k - HD_N_ops_in_flight &&
+           (t->done[HD_UNIT_lx][first - 1] < 0 || t->done[HD_UNIT_lx][first - 1] > t->now))
+        first--;
+    if (first == k) return;
+    uint32_t fills = s->ops[s->by_number[HD_UNIT_lx][first]].writes_banks;
+    uint32_t both = fills & vx->writes_banks;
+    if (!both) return;
+    double wait = (double)iterations(vx) / 2 * __builtin_popcount(both) / __builtin_popcount(fills);
+    for (; first < k; first++)
+        if (t->done[HD_UNIT_lx][first] > 0) t->done[HD_UNIT_lx][first] += wait;
+    if (t->reads.data > t->now) t->reads.data += wait;
+    t->filled[HD_UNIT_lx] += wait;
+}
+
+/* Bursts of a store, the first from `at` on. One more waits until the oldest of HD_N_open_bursts is
+ * acknowledged, whichever operation that belongs to. */
+static void send(struct timing *t, double at, int64_t runs, int64_t beats) {
+    int64_t longest = hd_burst_beats(t->s->lo->m);
+    double bursts = (double)(runs * hd_ceil_div(beats, runs * longest));
+    double each = (double)beats / bursts;
+    int many = bursts < 2 * HD_N_open_bursts ? (int)bursts : 2 * HD_N_open_bursts;
+    for (int i = 0; i < many; i++, t->burst = (t->burst + 1) % HD_N_open_bursts) {
+        double *free = &t->burst_free[t->burst];
+        at = (at > *free ? at : *free) + each;
+        *free = at + (double)t->latency + 2;
+    }
+    double round = HD_N_open_bursts * each, acknowledged = each + (double)t->latency + 2;
+    double rest =
+        (bursts - many) / HD_N_open_bursts * (round > acknowledged ? round : acknowledged);
+    for (int i = 0; i < HD_N_open_bursts; i++) t->burst_free[i] += rest;
+    t->write_free = at + rest;
+}
+
+/* Unit u has asked for all data of operation k by `at`: the next ones may go ahead. */
+static void takes_next(struct timing *t, int u, int k, double at) {
+    double done = k + 1 >= HD_N_ops_in_flight ? t->done[u][k + 1 - HD_N_ops_in_flight] : 0;
+    t->free[u] = at > done ? at : done;
+}
+
+/* The operation starts now. */
+static void start_op(struct timing *t, const struct hd_slot_op *op) {
+    int u = op->unit, k = op->number - 1;
+    bool active = op->code;
+    double start = t->now, done = start + 1, vx_free = t->free[HD_UNIT_vx];
+    t->start[u][k] = start;
+    t->next[u]++;
+    t->free[u] = start;
+    if (active && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
+        double begin = start;
+        if (u == HD_UNIT_vx) {
+            double behind = vx_free + (double)(t->vx_late - vector_late(op));
+            if (behind > begin) begin = behind;
+            if (drained(t, op) > begin) begin = drained(t, op);
+            begin_vx(t, op, begin);
+            hold_load(t, op);
+            return;
+        }
+        t->free[u] = begin + (double)iterations(op);
+        done = t->free[u] + HD_T_mx_done;
+        begin_mx(t, op);
+    } else if (active && u != HD_UNIT_seq) {
+        const struct hd_bursts r = hd_bursts_of(t->s->lo->m, op);
+        double first = start + DMA_FIRST;
+        if (r.padding)
+            t->filled[u] = (t->filled[u] > first ? t->filled[u] : first) + (double)r.padding;
+        if (u == HD_UNIT_st) {
+            double data = first > t->write_free ? first : t->write_free;
+            send(t, data, r.runs, r.beats);
+            t->done[u][k] = t->write_free + t->latency + DMA_DONE;
+            begin_store(t, op);
+            done = t->done[u][k];
+            double next = t->write_free - (double)t->latency - 32;
+            double walked = start + (double)r.runs;
+            takes_next(t, u, k, next > walked ? next : walked);
+        } else if (r.beats) {
+            int64_t run = r.beats / r.runs, longest = hd_burst_beats(t->s->lo->m);
+            int64_t bursts = r.runs * hd_ceil_div(run, longest);
+            t->load[u] = (struct load){.number = k,
+                                       .bursts = bursts,
+                                       .at = first - 1,
+                                       .beats = (double)r.beats / (double)bursts,
+                                       .held = r.held / (double)bursts};
+            t->free[u] = done = -1;
+        } else { /* padding alone: what is behind it asks when HD_N_load_records runs of it are left
+                  */
+            int64_t chunks = hd_ceil_div(field(op, HD_F_lx_run), t->axi),
+                    ahead = HD_N_load_records * chunks;
+            double last = t->filled[u] - (double)(r.padding > ahead ? ahead : r.padding);
+            done = t->filled[u] + DMA_DONE;
+            takes_next(t, u, k, r.padding > ahead && last > start + 1 ? last : start + 1);
+        }
+    }
+    if (done >= 0 && k > 0 && done < t->done[u][k - 1]) done = t->done[u][k - 1];
+    t->done[u][k] = done;
+}
+
+static const int loaders[] = {HD_UNIT_lx, HD_UNIT_lw};
+
+static void opens(struct open_bursts *b, double end) {
+    b->end[b->next] = end;
+    b->next = (b->next + 1) % HD_N_open_bursts;
+}
+
+/* A burst of unit u is asked for that holds the data channel for so many cycles: when its data end.
+ * It waits in the register of the arbiter until memory has room. */
+static double ask(struct timing *t, int u, double at, double cycles) {
+    struct reads *r = &t->reads;
+    double room = r->all.end[r->all.next] - 1; /* as one is done */
+    r->accepted = at > room ? at : room;
+    double data = r->accepted + (double)t->latency + 1;
+    if (r->data > data) data = r->data;
+    if (t->filled[u] > data) data = t->filled[u];
+    r->data = data + cycles;
+    opens(&r->all, r->data), opens(&r->of[u], r->data);
+    return r->data;
+}
+
+/* When unit u asks for its next burst: the register is free, one of its own bursts is done. */
+static double asks(const struct timing *t, int u) {
+    const struct load *l = &t->load[u];
+    const struct reads *r = &t->reads;
+    if (!l->bursts) return NEVER;
+    double at = l->at > r->accepted + 1 ? l->at : r->accepted + 1;
+    double done = r->of[u].end[r->of[u].next] + BURST_DONE;
+    return at > done ? at : done;
+}
+
+/* The loader that asks next, at *out_at; -1 = none. */
+static int asker(const struct timing *t, double *out_at) {
+    double at[2] = {asks(t, loaders[0]), asks(t, loaders[1])};
+    bool lw_first = t->reads.credit < t->load[loaders[0]].beats + HD_N_burst_cost;
+    int i = at[0] < at[1] ? 0 : at[1] < at[0] || lw_first;
+    *out_at = at[i];
+    return at[i] < NEVER ? i : -1;
+}
+
+/* Loader i asks for one burst; true: for the last of its load. */
+static bool next_burst(struct timing *t, int i, double at) {
+    int u = loaders[i];
+    struct load *l = &t->load[u];
+    double cost = l->beats + HD_N_burst_cost, *credit = &t->reads.credit;
+    if (u == HD_UNIT_lx)
+        *credit = *credit > cost ? *credit - cost : 0;
+    else
+        *credit = cost + (asks(t, HD_UNIT_lx) <= at ? *credit : 0);
+    t->filled[u] = ask(t, u, at, l->held);
+    l->at = at + 1;
+    if (--l->bursts) return false;
+    t->done[u][l->number] = t->filled[u] + DMA_DONE;
+    takes_next(t, u, l->number, at + 1);
+    return true;
+}
+
+/* When the next operation of unit u can start; NEVER while that is not known. */
+static double can_start(const struct timing *t, int u) {
+    const struct hd_sched *s = t->s;
+    if (t->next[u] >= s->count[u]) return NEVER;
+    double at = t->issued[u][t->next[u]];
+    if (at < 0) return NEVER;
+    const struct hd_slot_op *op = &s->ops[s->by_number[u][t->next[u]]];
+    double taken = t->next[u] ? t->start[u][t->next[u] - 1] : 0;
+    taken += t->length[op - s->ops]; /* word by word, the last as it comes */
+    at = at + TAKE > taken ? at + TAKE : taken;
+    if (t->free[u] < 0) return NEVER;
+    if (t->free[u] > at) at = t->free[u];
+    for (int v = 0; v < HD_UNITS; v++) {
+        if (!op->after[v]) continue;
+        double done = t->done[v][op->after[v] - 1];
+        if (done < 0) return NEVER;
+        if (done + SIGNAL > at) at = done + SIGNAL;
+    }
+    return at > t->now ? at : t->now;
+}
+
+struct issue {
+    struct timing *t;
+    bool begins;                     /* the operations are a program from its beginning */
+    double issued;                   /* the last word */
+    int64_t words, n;                /* of the program that have issued, header included; in all */
+    double there[HD_N_fetch_chunks]; /* when the first word of the next chunks can issue */
+};
+
+/* The chunk that begins with that word is asked for at `at`, beside what the loads ask for. Issue
+ * may be ahead of the units, whose loads of that time are not known; it takes its place among those
+ * of now. */
+static void ask_chunk(struct issue *q, int64_t word, double at) {
+    if (!q->begins || word >= q->n) return;
+    double beats = HD_N_fetch_chunk / (double)q->t->axi, from = at < q->t->now ? at : q->t->now;
+    double data = ask(q->t, HD_UNIT_seq, from, beats) - beats + (at - from);
+    q->there[word / CHUNK_WORDS % HD_N_fetch_chunks] = data + CHUNK_FIRST;
+}
+
+/* n words more issue, one a cycle. A chunk that has issued leaves its place to another. */
+static double issue(struct issue *q, int64_t n) {
+    while (n > 0) {
+        int64_t left = CHUNK_WORDS - q->words % CHUNK_WORDS, k = n < left ? n : left;
+        double there = q->there[q->words / CHUNK_WORDS % HD_N_fetch_chunks];
+        q->issued = (there > q->issued ? there : q->issued) + (double)k;
+        q->words += k, n -= k;
+        if (k == left) ask_chunk(q, q->words + (HD_N_fetch_chunks - 1) * CHUNK_WORDS, q->issued);
+    }
+    return q->issued;
+}
+
+int64_t hd_sched_estimate(const struct hd_sched *s, bool begins) {
+    hd_arena *a = hd_arena_create();
+    struct timing t = {
+        .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
+    struct hd_op_lengths l = hd_sched_lengths(s, a);
+    struct issue q = {.t = &t,
+                      .begins = begins,
+                      .issued = FETCH + (double)t.latency,
+                      .words = HD_PROG_HEADER_WORDS,
+                      .n = HD_PROG_HEADER_WORDS + l.words};
+    double end = 0;
+    int queue = (int)s->lo->m->queue_ops + 1; /* one more is at the front */
+    t.reads.accepted = -1;
+    for (int64_t i = 0; i < HD_N_fetch_chunks; i++)
+        ask_chunk(&q, i * CHUNK_WORDS, (double)(ASK + i));
+    t.length = l.own;
+    for (int u = 0; u < HD_UNITS; u++) {
+        double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
+        for (int i = 0; i < 3; i++) {
+            *lists[i] = hd_new_array(a, double, (size_t)s->count[u] + 1);
+            for (int k = 0; k < s->count[u]; k++) (*lists[i])[k] = -1;
+        }
+    }
+    for (size_t i = 0;;) {
+        for (; i < s->n_ops; i++) { /* the queue has room when an earlier operation has left it */
+            const struct hd_slot_op *op = &s->ops[i];
+            if (op->number > queue && t.next[op->unit] < op->number - queue) break;
+            double room = op->number > queue ? t.start[op->unit][op->number - 1 - queue] + 2 : 0;
+            if (room > q.issued) q.issued = room;
+            issue(&q, l.of[i]);
+            t.issued[op->unit][op->number - 1] = q.issued;
+        }
+        double at = NEVER, asks_at;
+        int unit = -1, loader;
+        for (int u = 0; u < HD_UNITS; u++) {
+            double ready = can_start(&t, u);
+            if (ready < at) at = ready, unit = u;
+        }
+        bool same = true; /* while no load is complete, nothing else can start sooner */
+        while (same && (loader = asker(&t, &asks_at)) >= 0 && asks_at < at) {
+            if (asks_at > t.now) t.now = asks_at;
+            same = !next_burst(&t, loader, asks_at);
+        }
+        if (!same) continue;
+        if (at >= NEVER) break;
+        t.now = at;
+        start_op(&t, &s->ops[s->by_number[unit][t.next[unit]]]);
+    }
+    for (int u = 0; u < HD_UNITS; u++)
+        if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
+    hd_arena_destroy(a);
+    return (int64_t)(end > q.issued ? end : q.issued) + HALT;
+}

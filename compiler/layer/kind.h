@@ -1,0 +1,76 @@
+/* What a kind of layer is: one row, one file. No other file asks which kind a layer is: it asks for
+ * a property or calls a function of the row.
+ *
+ * `lo` is the lowering in work, `l` a layer, `lt` its tiling. A function that a kind does not need
+ * is NULL. */
+#ifndef HD_COMPILER_KIND_H
+#define HD_COMPILER_KIND_H
+
+#include "compiler/layer/layer.h"
+
+struct hd_lowerer;
+struct hd_tiling;
+struct hd_tile;
+
+/* The layout that a node needs its operands and result in. */
+enum hd_wish { HD_WISH_NONE, HD_WISH_IMAGE, HD_WISH_ROWS, HD_WISH_AS_RESULT };
+
+struct hd_kind {
+    const char *name;       /* in dumps */
+    const char *operations; /* that it is lowered to, isa/isa.def */
+    const char *expression; /* of output (m, i, j), in the names of struct hd_layer */
+    const char *memories;   /* that its operations read -> write */
+
+    bool product;    /* MX multiplies its operand by packed weights */
+    bool slides;     /* VX slides windows over its operand (vx.dw) */
+    bool weights;    /* packed weights, and PM words of bias and scale: chunks of output tiles */
+    bool chains;     /* its tiles may be issued in turn with those of its neighbours */
+    bool only_vx;    /* works long on VX alone: a product may go beside it */
+    bool adds;       /* VX reads two operands of equal size at once */
+    bool own_params; /* takes room in WM or PM that is not that of weights */
+    bool own_stores; /* stores its results in its own way, not tile by tile */
+    bool knows_operands; /* `refuses` judges layouts of operands and results, too */
+    bool overlaps;       /* a tile reads rows that the next one reads, too */
+
+    /* ---- partition ---- */
+    /* NULL: the machine takes this node, as far as its kind knows; else the reason. *out_hint: what
+     * would change that. */
+    const char *(*refuses)(const struct hd_lowering *lo, int node, const char **out_hint);
+    enum hd_wish (*wish)(const struct hd_node *n);
+    /* Fills l, of which operands, result and requantisation are there. HD_UNSUPPORTED: it turned
+     * out not to fit, and lo->too_big says why. */
+    hd_status (*make)(struct hd_lowering *lo, const struct hd_node *n, int out, struct hd_layer *l);
+
+    /* ---- plan ---- */
+    /* Cycles of its unit for one output pixel, all channels. */
+    int64_t (*pixel_cycles)(const struct hd_layer *l);
+    /* Vectors that VX works on, of the whole layer, for its roofline. */
+    int64_t (*vector_ops)(const struct hd_lowering *lo, const struct hd_layer *l);
+    /* Whether tiles of operand i come through the ring. NULL: if it is not resident. */
+    bool (*streams)(const struct hd_lowering *lo, const struct hd_layer *l, int i);
+    /* Bytes of XM for a tile of its streamed operands. NULL: the windows of the tile. */
+    struct hd_tile_bytes (*tile_bytes)(const struct hd_lowering *lo, const struct hd_tiling *lt);
+    /* Rows and columns of the operand that a tile reads. NULL: those of its windows. */
+    void (*reads)(const struct hd_lowering *lo, const struct hd_tiling *lt, int *rows, int *cols);
+    /* How many output tiles have their weights on chip at a time: lt->nb. */
+    void (*choose_chunks)(const struct hd_lowering *lo, struct hd_tiling *lt);
+    /* Output pixels of a tile, at most; 0: not one fits, *out_why says why. */
+    int64_t (*most_pixels)(const struct hd_lowering *lo, const struct hd_tiling *lt,
+                           const char **out_why);
+    /* Words of AM that a tile of th x tw results takes while it is made. */
+    int64_t (*am_words)(const struct hd_lowering *lo, const struct hd_layer *l, int th, int tw);
+    /* Tiles of its own, in place of bands of rows: NULL, or why it does not fit. */
+    const char *(*choose_tiles)(struct hd_lowering *lo, struct hd_tiling *lt);
+    /* The plan in words, for people. NULL: the tile. */
+    const char *(*plan_text)(hd_arena *a, const struct hd_tiling *lt);
+
+    /* ---- machine operations: of one tile, or of the whole layer ---- */
+    hd_status (*lower)(struct hd_lowerer *w, struct hd_tile *t);
+    hd_status (*lower_layer)(struct hd_lowerer *w);
+};
+
+extern const struct hd_kind hd_kind_matmul, hd_kind_depthwise, hd_kind_add, hd_kind_pool,
+    hd_kind_mean, hd_kind_resize, hd_kind_rescale, hd_kind_softmax, hd_kind_norm, hd_kind_recurrent,
+    hd_kind_bmm, hd_kind_move;
+
+#endif

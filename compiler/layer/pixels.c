@@ -1,0 +1,131 @@
+/* Packing of pixels: first layers have few channels, so a word of K bytes can hold several pixels.
+ *
+ * A tensor that comes from the host and is read by dense convolutions only is stored with cp bytes
+ * per pixel, cp a power of two below K: ppw = K / cp pixels share a word. A window then spans few
+ * words per row instead of one per tap. It starts at any pixel of a word, so output columns fall
+ * into ppw / gcd(stride, ppw) phases; each phase has its own copy of the weights, moved to where
+ * its pixels lie, and its own matrix operation over every P-th column. Exact: what lies beside the
+ * window meets zeros.
+ *
+ * Or LX gathers windows (im2col): the tensor lies dense in DRAM, each window becomes kh*kw*c
+ * contiguous bytes in XM, and the layer is a dense one. That fills the words best and costs a run
+ * of LX per row of each window, so it pays where a window meets many output channels. The cheapest
+ * by estimated cycles is taken.
+ *
+ *   3x3, stride 1, 3 channels, K = 16: 4 pixels a word; 1 or 2 words per row of the window, not 3.
+ */
+#include "compiler/layer/layer.h"
+#include "runtime/base/num.h"
+
+double hd_run_cycles(const struct hd_lowering *lo, int64_t bytes) {
+    double beats = (double)hd_ceil_div(bytes, hd_axi_bytes(lo->m));
+    return hd_max(beats, (double)(hd_compile_latency(lo->opt) + 2) / HD_N_open_bursts);
+}
+
+static int gcd(int a, int b) {
+    return b ? gcd(b, a % b) : a;
+}
+
+int hd_layer_phases(const struct hd_layer *l) {
+    return (int)hd_min(l->ppw / gcd(l->sx, l->ppw), l->ow);
+}
+
+/* A window that begins `start` pixels behind where a word does. */
+static struct hd_phase window_at(const struct hd_layer *l, int start) {
+    int off = (start % l->ppw + l->ppw) % l->ppw;
+    return (struct hd_phase){.off = off,
+                             .words = (int)hd_ceil_div(off + (l->kw - 1) * l->dx + 1, l->ppw)};
+}
+
+struct hd_phase hd_layer_phase(const struct hd_layer *l, int phase) {
+    int start = phase * l->sx - l->pl;
+    struct hd_phase p = window_at(l, start), q = window_at(l, start - l->shift);
+    q.shifted = true;
+    return q.words < p.words ? q : p;
+}
+
+int hd_layer_phase_words(const struct hd_layer *l, int phases) {
+    int words = 0;
+    for (int f = 0; f < phases; f++) words += l->kh * hd_layer_phase(l, f).words;
+    return words;
+}
+
+int hd_pixel_shift(const struct hd_lowering *lo, const struct hd_layer *l, int images, int h, int w,
+                   int cp) {
+    struct hd_layer s = *l;
+    s.shift = 0;
+    int phases = hd_layer_phases(l), best = 0, plain = hd_layer_phase_words(&s, phases);
+    int least = plain;
+    for (s.shift = 1; s.shift < l->ppw; s.shift++) {
+        int words = hd_layer_phase_words(&s, phases);
+        if (words < least) least = words, best = s.shift;
+    }
+    int64_t nts = hd_ceil_div(l->oc, lo->m->n);
+    int64_t saved = (int64_t)images * l->oh * l->ow * nts * (plain - least) / phases;
+    return saved > (int64_t)images * h * w * cp / hd_axi_bytes(lo->m) ? best : 0;
+}
+
+/* Cycles of MX and of loading weights and input once, if pixels took cp bytes. */
+static int64_t cost(const struct hd_lowering *lo, struct hd_layer l, const struct hd_tensor *x,
+                    int cp) {
+    const struct hd_machine *m = lo->m;
+    int64_t nts = hd_ceil_div(l.oc, m->n), pixels = (int64_t)l.oh * l.ow * x->dim[0];
+    int64_t input = hd_tensor_elems(x) / x->dim[1] * cp / hd_axi_bytes(m);
+    if (cp >= (int)m->k) {
+        int64_t red = (int64_t)l.kh * l.kw * l.cw;
+        return pixels * nts * red + nts * red * hd_wm_word_bytes(m) / hd_axi_bytes(m) + input;
+    }
+    l.ppw = (int)m->k / cp;
+    int h = (int)x->dim[x->rank - 2], w = (int)x->dim[x->rank - 1];
+    l.shift = hd_pixel_shift(lo, &l, (int)x->dim[0], x->rank == 3 ? 1 : h, w, cp);
+    if (l.shift) input *= 2;
+    int phases = hd_layer_phases(&l), words = hd_layer_phase_words(&l, phases);
+    if (nts * words > hd_wm_words(m) / 2) return INT64_MAX;
+    return pixels * nts * words / phases + nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m) +
+           input;
+}
+
+int hd_im2col_bytes(const struct hd_layer *l, int channels, const struct hd_machine *m) {
+    return (int)hd_round_up((int64_t)l->kh * l->kw * channels, m->k);
+}
+
+/* The same if LX gathers windows: a run for each row of each window, once for each chunk of weights
+ * that do not stay. */
+static int64_t cost_gathered(const struct hd_lowering *lo, const struct hd_layer *l,
+                             const struct hd_tensor *x) {
+    const struct hd_machine *m = lo->m;
+    int64_t nts = hd_ceil_div(l->oc, m->n), windows = (int64_t)l->oh * l->ow * x->dim[0];
+    int64_t bytes = hd_im2col_bytes(l, (int)x->dim[1], m), words = bytes / m->k;
+    double run = hd_run_cycles(lo, l->kw * x->dim[1] + hd_axi_bytes(m) - 1); /* not aligned */
+    int64_t half = hd_wm_words(m) / 2, times = hd_ceil_div(nts, hd_max(1, half / words));
+    if (x->dim[1] >= m->k || l->dx != 1 || words > half) return INT64_MAX;
+    return hd_max(windows * nts * words, (int64_t)((double)(times * windows * l->kh) * run)) +
+           nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m);
+}
+
+/* Bytes per pixel of a tensor from outside that the given convolutions read; `whole` when packing
+ * does not pay. Source of the idea: space-to-depth of first layers, here without moving data. */
+int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
+                   int whole, bool *out_gathered) {
+    const struct hd_tensor *x = &lo->g->tensors[tensor];
+    int best = whole;
+    int64_t best_cost = INT64_MAX, gathered = 0;
+    *out_gathered = false;
+    if (x->rank != 3 && x->rank != 4) return whole;
+    for (int cp = whole; cp >= x->dim[1]; cp = cp > (int)lo->m->k ? (int)lo->m->k : cp / 2) {
+        int64_t sum = 0;
+        for (size_t i = 0; i < n_users && sum < INT64_MAX; i++) {
+            const struct hd_node *n = &lo->g->nodes[users[i]];
+            if (n->op != HD_IR_qconv || hd_attr_int(n, "group", 1) != 1) return whole;
+            struct hd_layer l = {.groups = 1};
+            hd_window_attrs(&l, n, lo->g);
+            l.cw = (int)hd_ceil_div(x->dim[1], lo->m->k);
+            int64_t c = cost(lo, l, x, cp), d = cp == whole ? cost_gathered(lo, &l, x) : 0;
+            sum = c == INT64_MAX ? c : sum + c;
+            gathered = d == INT64_MAX || gathered == INT64_MAX ? INT64_MAX : gathered + d;
+        }
+        if (sum < best_cost && (cp == whole || cp < (int)lo->m->k)) best = cp, best_cost = sum;
+    }
+    *out_gathered = gathered < best_cost - best_cost / 8; /* the sure way unless it pays well */
+    return *out_gathered ? (int)x->dim[1] : best;
+}

@@ -1,0 +1,54 @@
+/* Tensors in machine layout: their shape, the whole that they are part of, room in the image. */
+#include "compiler/layer/layer.h"
+#include "runtime/base/num.h"
+
+size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes) {
+    size_t at = (size_t)hd_round_up((int64_t)lo->image_bytes, HD_CODE_ALIGN);
+    lo->image = hd_grow(lo->arena, lo->image, &lo->cap_image, at + bytes, 1);
+    lo->image_bytes = at + bytes;
+    return at;
+}
+
+static bool shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+    const struct hd_tensor *t = &lo->g->tensors[tensor];
+    bool rows = lo->rows[tensor];
+    int channel = rows ? t->rank - 1 : 1;
+    int64_t n = 1, h = 1, w = 1;
+    if ((t->dtype != HD_I8 && t->dtype != HD_U8) || !t->known || t->rank < 1) return false;
+    for (int i = 0; i < t->rank; i++) {
+        if (t->dim[i] < 1 || t->dim[i] > 65535) return false;
+        if (i == channel) continue;
+        int64_t *to = rows ? &h : i == 0 ? &n : i == t->rank - 1 && i > 1 ? &w : &h;
+        if ((*to *= t->dim[i]) > 65535) return false;
+    }
+    if (!rows && hd_max(h, w) > 32767) return false; /* lx.y0, for rows of padding */
+    *out = (struct hd_mtensor){.n = (int)n,
+                               .h = (int)h,
+                               .w = (int)w,
+                               .c = (int)t->dim[channel],
+                               .rows = rows,
+                               .is_unsigned = t->dtype == HD_U8};
+    return true;
+}
+
+bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+    return !lo->g->tensors[tensor].data && shape(lo, tensor, out);
+}
+
+bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
+    return lo->g->tensors[tensor].data && shape(lo, tensor, out);
+}
+
+bool hd_takes_constants(enum hd_ir_op op) {
+    return op == HD_IR_qadd || op == HD_IR_qmul || op == HD_IR_concat;
+}
+
+bool hd_operand_shape(const struct hd_lowering *lo, const struct hd_node *n, int i,
+                      struct hd_mtensor *out) {
+    return hd_machine_shape(lo, n->in[i], out) ||
+           (hd_takes_constants(n->op) && hd_constant_shape(lo, n->in[i], out));
+}
+
+struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t) {
+    return t->base < 0 ? t : &lo->tensors[t->base];
+}

@@ -1,0 +1,34 @@
+/* Windows of a node, and which words of a pixel an output tile of a product reads. */
+#include "compiler/layer/layer.h"
+#include "runtime/base/num.h"
+
+/* First word of a pixel that output tile nt touches. */
+int hd_layer_first_word(const struct hd_layer *l, const struct hd_mtensor *x,
+                        const struct hd_machine *m, int nt) {
+    int group_in = x->c / l->groups, group_out = l->oc / l->groups;
+    return nt * (int)m->n / group_out * group_in / (int)m->k;
+}
+
+int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
+                    const struct hd_machine *m, int nt) {
+    int words = (int)hd_ceil_div(x->c, m->k); /* none behind them: they would be the next pixel's */
+    return (int)hd_min(hd_layer_first_word(l, x, m, nt), hd_max(0, words - l->cw));
+}
+
+/* Kernel, stride, dilation, padding and output of a window node. */
+void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g) {
+    const struct hd_tensor *y = &g->tensors[n->out[0]];
+    int flat = y->rank == 3; /* one dimension: an image of height 1 */
+    int64_t kernel[2] = {1, 1}, stride[2] = {1, 1}, dilation[2] = {1, 1}, pad[4] = {0}, p[4];
+    hd_attr_ints(n, "kernel_shape", kernel + flat, 2 - flat, 1);
+    hd_attr_ints(n, "strides", stride + flat, 2 - flat, 1);
+    hd_attr_ints(n, "dilations", dilation + flat, 2 - flat, 1);
+    hd_attr_ints(n, "pads", p, 2 * (2 - flat), 0);
+    pad[0] = flat ? 0 : p[0], pad[1] = flat ? p[0] : p[1];
+    l->kh = (int)kernel[0], l->kw = (int)kernel[1];
+    l->sy = (int)stride[0], l->sx = (int)stride[1];
+    l->dy = (int)dilation[0], l->dx = (int)dilation[1];
+    l->pt = (int)pad[0], l->pl = (int)pad[1];
+    l->oh = flat ? 1 : (int)y->dim[2], l->ow = (int)y->dim[y->rank - 1];
+    l->oc = (int)y->dim[1];
+}

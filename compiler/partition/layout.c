@@ -1,0 +1,104 @@
+/* Layouts: which dimension of a tensor becomes the channels of the machine's pixels.
+ *
+ * needs: a legalised graph
+ * gives: lo->rows
+ * destroys: nothing
+ *
+ * Images are [N,C,..], so convolutions and pools want dimension 1; everything that works along the
+ * last dimension (dense layers, and what feeds them) wants that one. Operations that do not care
+ * take over what their neighbours want, so that no data moves between them; where both meet, only
+ * a node that moves data can stand between, and it does (move.c).
+ */
+#include "compiler/partition/partition.h"
+#include "runtime/base/num.h"
+
+enum want { ANY, CHANNELS, ROWS };
+
+static enum hd_wish kind_wish(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_kind *k = hd_kind_of(g, n);
+    return k && k->wish ? k->wish(n) : HD_WISH_NONE;
+}
+
+static bool elementwise(const hd_graph *g, const struct hd_node *n) {
+    return kind_wish(g, n) == HD_WISH_AS_RESULT;
+}
+
+static enum want wish(const hd_graph *g, const struct hd_node *n) {
+    enum hd_wish w = hd_is_recurrent(n) ? HD_WISH_NONE : kind_wish(g, n);
+    return w == HD_WISH_IMAGE ? CHANNELS : w == HD_WISH_ROWS ? ROWS : ANY;
+}
+
+bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    enum want w = wish(lo->g, n);
+    if (w == ANY && hd_is_recurrent(n)) w = ROWS;
+    if (w == ANY && elementwise(lo->g, n)) w = lo->rows[n->out[0]] ? ROWS : CHANNELS;
+    *out_rows = w == ROWS;
+    return w != ANY;
+}
+
+static bool set(char *want, int tensor, enum want w) {
+    if (tensor < 0 || w == ANY || want[tensor] != ANY) return false;
+    want[tensor] = (char)w;
+    return true;
+}
+
+/* Two tensors whose layouts may well be the same: hands a wish from one to the other. */
+static bool hand_over(const hd_graph *g, char *want, int a, int b) {
+    const struct hd_tensor *x = &g->tensors[a], *y = &g->tensors[b];
+    bool last = x->rank && y->rank && x->dim[x->rank - 1] == y->dim[y->rank - 1];
+    bool first = x->rank > 2 && y->rank > 2 && x->dim[0] == y->dim[0] && x->dim[1] == y->dim[1];
+    bool any = false;
+    for (int way = 0; way < 2; way++) {
+        int from = way ? b : a, to = way ? a : b;
+        if (want[from] == ROWS ? last : first) any = set(want, to, (enum want)want[from]) || any;
+    }
+    return any;
+}
+
+static bool spread(const hd_graph *g, char *want, bool moves) {
+    bool any = false;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead || n->out[0] < 0 || !(elementwise(g, n) || (moves && hd_is_move(g, n))))
+            continue;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] >= 0 && !g->tensors[n->in[k]].data)
+                for (int o = 0; o < n->n_out; o++)
+                    if (n->out[o] >= 0) any = hand_over(g, want, n->in[k], n->out[o]) || any;
+    }
+    return any;
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_choose_layouts(struct hd_lowering *lo) {
+    const hd_graph *g = lo->g;
+    char *want = hd_new_array(lo->arena, char, g->n_tensors ? g->n_tensors : 1);
+    lo->rows = hd_new_array(lo->arena, bool, g->n_tensors ? g->n_tensors : 1);
+    for (size_t i = 0; i < g->n_tensors; i++)
+        if (g->tensors[i].rank < 3) want[i] = ROWS;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead) continue;
+        set(want, n->in[0], wish(g, n));
+        if (n->op == HD_IR_qmatmul) set(want, n->in[1], ROWS);
+        set(want, n->out[0], wish(g, n));
+    }
+    for (size_t i = 0; i < g->n_nodes; i++) { /* states are rows, and sequences of them */
+        const struct hd_node *n = &g->nodes[i];
+        for (int k = 0; !n->dead && hd_is_recurrent(n) && k < n->n_in; k++)
+            set(want, n->in[k], ROWS);
+        for (int k = 0; !n->dead && hd_is_recurrent(n) && k < n->n_out; k++)
+            set(want, n->out[k], ROWS);
+    }
+    while (spread(g, want, false)) continue;
+    while (spread(g, want, true) || spread(g, want, false)) continue;
+    for (size_t i = 0; i < g->n_tensors; i++)
+        lo->rows[i] = want[i] == ROWS || (want[i] == ANY && g->tensors[i].rank == 3);
+    for (size_t i = 0; i < g->n_nodes; i++) { /* constants: as what is made with them */
+        const struct hd_node *n = &g->nodes[i];
+        for (int k = 0; !n->dead && hd_takes_constants(n->op) && k < n->n_in; k++)
+            if (g->tensors[n->in[k]].data) lo->rows[n->in[k]] = lo->rows[n->out[0]];
+    }
+    return HD_OK;
+}

@@ -1,0 +1,419 @@
+/* Partition: which node runs on the machine, which on the host, and in which step.
+ *
+ * needs: a legalised, verified graph
+ * gives: mtensors, layers in order, the model's values, steps, layer and host tables (offsets and
+ *        programs are filled in later)
+ * destroys: nothing
+ *
+ * A node goes to the machine when hd_machine_refuses() has no reason against it. Steps alternate:
+ * all host nodes that are ready, then all machine nodes that are ready, and so on until none is
+ * left.
+ */
+#include <string.h>
+
+#include "compiler/partition/partition.h"
+#include "runtime/base/num.h"
+
+enum place { ON_HOST, ON_MACHINE, FOLDED, CHAINED };
+
+static bool same_storage(const struct hd_mtensor *a, const struct hd_mtensor *b) {
+    return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c && a->rows == b->rows;
+}
+
+/* A flatten of one image, [1,C,H,W] -> [1,C*H*W]: free for a dense layer, which becomes a window.
+ */
+static bool is_flatten(const struct hd_lowering *lo, const struct hd_node *n) {
+    struct hd_mtensor a, b;
+    if (n->op != HD_IR_reshape || n->n_in > 1 || !hd_machine_shape(lo, n->in[0], &a) ||
+        !hd_machine_shape(lo, n->out[0], &b))
+        return false;
+    return !a.rows && a.n == 1 && b.h == 1 && b.w == 1 && b.c == a.c * a.h * a.w;
+}
+
+static const struct hd_node *producer(const hd_graph *g, int tensor) {
+    int p = g->tensors[tensor].producer;
+    return p < 0 ? NULL : &g->nodes[p];
+}
+
+struct partition {
+    struct hd_lowering *lo;
+    enum place *place;
+    int *order;
+    size_t n_order;
+    bool *done;        /* per node */
+    const char **left; /* per node: why it is left to the host although the machine could */
+};
+
+static bool all_users_on_machine(const struct partition *p, int tensor, enum hd_ir_op only) {
+    const hd_graph *g = p->lo->g;
+    size_t n = hd_graph_users(g, tensor, NULL, 0);
+    int *users = hd_new_array(p->lo->arena, int, n ? n : 1);
+    hd_graph_users(g, tensor, users, n);
+    for (size_t i = 0; i < n; i++)
+        if (p->place[users[i]] != ON_MACHINE ||
+            (only != HD_IR_OPS && g->nodes[users[i]].op != only))
+            return false;
+    for (size_t i = 0; i < g->n_outputs; i++)
+        if (g->outputs[i] == tensor) return false;
+    return n > 0;
+}
+
+/* Reshapes that cost nothing between machine layers disappear. */
+static bool folds(const struct partition *p, int node) {
+    const hd_graph *g = p->lo->g;
+    const struct hd_node *n = &g->nodes[node];
+    struct hd_mtensor a, b;
+    if (n->op != HD_IR_reshape || n->n_in > 1 || !hd_machine_shape(p->lo, n->in[0], &a) ||
+        !hd_machine_shape(p->lo, n->out[0], &b))
+        return false;
+    int maker = g->tensors[n->in[0]].producer;
+    bool from_machine = maker >= 0 && p->place[maker] != ON_HOST;
+    if (same_storage(&a, &b)) return from_machine || all_users_on_machine(p, n->out[0], HD_IR_OPS);
+    return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], HD_IR_qgemm);
+}
+
+/* A dense layer's operand is its own rows, or an image behind a flatten that folds. */
+static bool gemm_fits(const struct partition *p, int node) {
+    const hd_graph *g = p->lo->g;
+    const struct hd_node *n = &g->nodes[node], *maker = producer(g, n->in[0]);
+    struct hd_mtensor x;
+    hd_machine_shape(p->lo, n->in[0], &x);
+    if (x.c == g->tensors[n->in[1]].dim[1]) return true;
+    return maker && is_flatten(p->lo, maker);
+}
+
+/* A node that only moves data, at the border: the host has the data in its hands there anyway, and
+ * packs them for the machine in the same pass. */
+static bool moves_at_border(const struct partition *p, int node) {
+    const hd_graph *g = p->lo->g;
+    const struct hd_node *n = &g->nodes[node];
+    bool from_machine = false, to_machine = false;
+    if (!hd_is_move(g, n)) return false;
+    for (int i = 0; i < n->n_in; i++) {
+        int maker = n->in[i] < 0 ? -1 : g->tensors[n->in[i]].producer;
+        from_machine = from_machine || (maker >= 0 && p->place[maker] != ON_HOST);
+    }
+    for (int o = 0; o < n->n_out; o++) {
+        if (n->out[o] < 0) continue;
+        size_t users = hd_graph_users(g, n->out[o], NULL, 0);
+        int *user = hd_new_array(p->lo->arena, int, users ? users : 1);
+        hd_graph_users(g, n->out[o], user, users);
+        for (size_t i = 0; i < users; i++) to_machine = to_machine || p->place[user[i]] != ON_HOST;
+    }
+    return !from_machine || !to_machine;
+}
+
+/* The step of each node, as take_step() will find it: even ones are the host's. */
+static int *count_steps(const struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    int *step = hd_new_array(p->lo->arena, int, g->n_nodes + 1);
+    for (size_t i = 0; i < p->n_order; i++) {
+        const struct hd_node *n = &g->nodes[p->order[i]];
+        int s = 0;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] >= 0 && g->tensors[n->in[k]].producer >= 0)
+                s = (int)hd_max(s, step[g->tensors[n->in[k]].producer]);
+        step[p->order[i]] = s + ((p->place[p->order[i]] != ON_HOST) != s % 2);
+    }
+    return step;
+}
+
+/* Parts of the network whose way to the machine costs more than it saves stay on the host; never
+ * all of it. */
+static void leave_segments(struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    for (bool any = true; any;) {
+        int *steps = count_steps(p), last = 0, n_steps = 0;
+        any = false;
+        for (size_t i = 0; i < p->n_order; i++) last = (int)hd_max(last, steps[p->order[i]]);
+        bool *used = hd_new_array(p->lo->arena, bool, (size_t)last + 2);
+        for (size_t i = 0; i < p->n_order; i++) used[steps[p->order[i]]] = true;
+        for (int s = 1; s <= last; s += 2) n_steps += used[s];
+        for (int s = 1; s <= last && n_steps > 1 && !any; s += 2) {
+            struct hd_segment_cost c = hd_segment_cost(p->lo, steps, s);
+            if (!used[s] || c.machine_ns <= c.host_ns) continue;
+            any = true; /* steps are counted anew */
+            for (size_t i = 0; i < p->n_order; i++) {
+                int id = p->order[i];
+                if (steps[id] != s || g->nodes[id].dead) continue;
+                p->place[id] = ON_HOST;
+                p->left[id] = hd_sprintf(
+                    p->lo->model->arena,
+                    "%.0f us on the machine with the transfers of its part of the network, "
+                    "%.0f us here",
+                    c.machine_ns / 1000, c.host_ns / 1000);
+            }
+        }
+    }
+}
+
+static void choose_places(struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    const char *hint;
+    for (size_t i = 0; i < p->n_order; i++) {
+        int id = p->order[i];
+        bool ok = !hd_machine_refuses(p->lo, id, &hint);
+        if (ok && g->nodes[id].op == HD_IR_qgemm) ok = gemm_fits(p, id);
+        p->place[id] = ok ? ON_MACHINE : ON_HOST;
+    }
+    if (!p->lo->opt->place_all) leave_segments(p);
+    int *steps = count_steps(p); /* what follows changes them for no layer */
+    for (size_t i = 0; i < p->n_order; i++) {
+        int id = p->order[i];
+        if (p->place[id] == ON_MACHINE && hd_share_node(p->lo, id, steps)) p->place[id] = FOLDED;
+    }
+    for (bool any = true; any;) {
+        any = false;
+        for (size_t i = 0; i < p->n_order; i++) {
+            int id = p->order[i];
+            if (p->place[id] != ON_MACHINE || !moves_at_border(p, id)) continue;
+            p->place[id] = ON_HOST;
+            any = true;
+        }
+    }
+    bool *machine = hd_new_array(p->lo->arena, bool, g->n_nodes + 1);
+    for (size_t i = 0; i < p->n_order; i++)
+        machine[p->order[i]] = p->place[p->order[i]] == ON_MACHINE;
+    hd_bmm_views(p->lo, machine, p->lo->strides);
+    for (size_t i = 0; i < p->n_order; i++)
+        if (p->lo->strides[p->order[i]]) p->place[p->order[i]] = FOLDED;
+    for (size_t i = 0; i < p->n_order; i++) { /* dense layers want their flatten to fold */
+        int id = p->order[i];
+        machine[id] =
+            p->place[id] == ON_MACHINE && !(is_flatten(p->lo, &g->nodes[id]) && folds(p, id));
+    }
+    hd_chain_moves(p->lo, machine);
+    for (size_t i = 0; i < p->n_order; i++) {
+        int id = p->order[i], x = g->nodes[id].n_in ? g->nodes[id].in[0] : -1;
+        int maker = x < 0 ? -1 : g->tensors[x].producer;
+        if (p->lo->chained[id])
+            p->place[id] = CHAINED;
+        else if ((maker < 0 || !p->lo->chained[maker]) && folds(p, id))
+            p->place[id] = FOLDED;
+    }
+}
+
+/* Bytes per pixel: whole words and vectors, or packed when only convolutions of this program read
+ * it. */
+static int pixel_bytes(const struct partition *p, int tensor, struct hd_mtensor *t) {
+    struct hd_lowering *lo = p->lo;
+    int whole = (int)hd_round_up(t->c, hd_max(lo->m->k, lo->m->n)),
+        maker = lo->g->tensors[tensor].producer;
+    size_t n = hd_graph_users(lo->g, tensor, NULL, 0);
+    int *users = hd_new_array(lo->arena, int, n ? n : 1);
+    if (maker >= 0 && p->place[maker] != ON_HOST) return whole;
+    if (!all_users_on_machine(p, tensor, HD_IR_qconv)) return whole;
+    hd_graph_users(lo->g, tensor, users, n);
+    return hd_pixel_bytes(lo, tensor, users, n, whole, &t->gathered);
+}
+
+/* A constant in the form that a tensor has in the arena, in the image. */
+static void pack_constant(struct hd_lowering *lo, struct hd_mtensor *t) {
+    const struct hd_tensor *c = &lo->g->tensors[t->tensor];
+    struct hd_value_info v = {.elem_bytes = 1,
+                              .rank = c->rank,
+                              .c_pad = t->cp,
+                              .layout = t->rows ? HD_LAYOUT_ROWS : HD_LAYOUT_NHWC};
+    for (int i = 0; i < c->rank; i++) v.dim[i] = c->dim[i];
+    t->constant = true;
+    t->image_at = hd_image_reserve(lo, hd_value_arena_bytes(&v));
+    hd_value_pack(&v, c->data, lo->image + t->image_at);
+}
+
+static int add_mtensor(struct partition *p, int tensor) {
+    struct hd_lowering *lo = p->lo;
+    if (lo->tensor_of[tensor] >= 0) return lo->tensor_of[tensor];
+    struct hd_share s = lo->share[tensor];
+    int whole = s.base < 0 ? -1 : add_mtensor(p, s.base);
+    struct hd_mtensor *t = hd_push(lo->arena, lo->tensors, lo->n_tensors, lo->cap_tensors);
+    bool state = lo->g->tensors[tensor].dtype == HD_F32;
+    HD_ASSERT(state ? hd_state_shape(lo, tensor, t)
+                    : hd_machine_shape(lo, tensor, t) || hd_constant_shape(lo, tensor, t));
+    t->tensor = tensor;
+    if (!state) t->cp = pixel_bytes(p, tensor, t);
+    t->bytes = t->cp;
+    if (lo->g->tensors[tensor].data) pack_constant(lo, t);
+    t->def = -1, t->last = -1;
+    t->base = -1;
+    t->pads_agree = true;
+    if (whole >= 0) {
+        const struct hd_mtensor *w = &lo->tensors[whole];
+        t->base = w->base < 0 ? whole : w->base;
+        t->at_c = w->at_c + s.c, t->at_row = w->at_row + s.row, t->at_img = w->at_img + s.img;
+        t->def = w->def;
+        lo->tensors[t->base].has_parts = true;
+        t->cp = lo->tensors[t->base].cp; /* `bytes` stays what its own channels need */
+    }
+    return lo->tensor_of[tensor] = (int)(lo->n_tensors - 1);
+}
+
+static bool ready(const struct partition *p, int node) {
+    const hd_graph *g = p->lo->g;
+    for (int i = 0; i < g->nodes[node].n_in; i++) {
+        int t = g->nodes[node].in[i], maker = t < 0 ? -1 : g->tensors[t].producer;
+        if (maker >= 0 && !p->done[maker]) return false;
+    }
+    return true;
+}
+
+static bool is_operand(const struct hd_lowering *lo, const struct hd_node *n, int i) {
+    return n->in[i] >= 0 && (!lo->g->tensors[n->in[i]].data || hd_takes_constants(n->op));
+}
+
+/* A layer for output `out`: notes what each tensor's padding must hold. */
+static hd_status add_layer(struct partition *p, int node, int out, int step) {
+    struct hd_lowering *lo = p->lo;
+    const struct hd_node *n = &lo->g->nodes[node];
+    bool moves = hd_is_move(lo->g, n);
+    int operand[HD_LAYER_INPUTS], operands = moves ? hd_move_operands(lo, node, operand) : n->n_in;
+    for (int i = 0; i < operands; i++) {
+        if (moves)
+            add_mtensor(p, operand[i]);
+        else if (is_operand(lo, n, i))
+            add_mtensor(p, n->in[i]);
+    }
+    int y_id = n->out[out];
+    if (n->op == HD_IR_qmatmul) y_id = hd_bmm_tensor(lo, node, HD_BMM_Y);
+    lo->tensor_of[n->out[out]] = add_mtensor(p, y_id);
+    bool state = hd_is_recurrent(n) && n->n_out > 1 && n->out[1] >= 0;
+    if (state) add_mtensor(p, n->out[1]);
+    struct hd_layer *l = hd_push(lo->arena, lo->layers, lo->n_layers, lo->cap_layers);
+    TRY(hd_tensorize(lo, node, out, l));
+    l->step = step;
+    l->tag = (int)lo->n_layers - 1;
+    struct hd_mtensor *y = &lo->tensors[l->out];
+    y->def = l->tag;
+    struct hd_mtensor *whole = hd_mtensor_root(lo, y);
+    if (whole->def < 0) whole->def = l->tag; /* the first of its parts */
+    if (state) lo->tensors[l->state].def = l->tag;
+    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
+        struct hd_mtensor *x = &lo->tensors[l->in[i]];
+        x->last = l->tag;
+        if (x->def < 0 || lo->layers[x->def].step != step) x->comes_in = true;
+        if (x->def >= 0 && lo->layers[x->def].step != step) x->goes_out = true;
+    }
+    if (!l->kind->weights) return HD_OK;
+    struct hd_mtensor *part = &lo->tensors[l->in[0]], *x = hd_mtensor_root(lo, part);
+    int bottom = hd_layer_row(l, 0) + hd_layer_rows(l, l->oh) - part->h;
+    int right = hd_layer_col(l, 0) + hd_layer_cols(l, l->ow) - x->w;
+    if (part->h < x->h && (l->pt > 0 || bottom > 0)) x->pads_agree = false; /* its neighbours */
+    if (l->pt > 0 || l->pl > 0 || bottom > 0 || right > 0) {
+        if ((x->pt || x->pb || x->pl || x->pr) && x->pad_value != l->pad_value)
+            x->pads_agree = false;
+        x->pad_value = l->pad_value;
+        x->pt = (int)hd_max(x->pt, l->pt), x->pl = (int)hd_max(x->pl, l->pl);
+        x->pb = (int)hd_max(x->pb, bottom), x->pr = (int)hd_max(x->pr, right);
+    }
+    if (l->ppw > 1) { /* rows begin and end with a word */
+        x->pl = (int)hd_round_up(x->pl, l->ppw);
+        x->pr = (int)hd_round_up(x->w + x->pr, l->ppw) - x->w;
+    }
+    return HD_OK;
+}
+
+static hd_status add_folded(struct partition *p, int node) {
+    const struct hd_node *n = &p->lo->g->nodes[node];
+    if (p->lo->shares[node]) {
+        for (int o = 0; o < n->n_out; o++) add_mtensor(p, n->out[o]);
+        return HD_OK;
+    }
+    p->lo->tensor_of[n->out[0]] = add_mtensor(p, n->in[0]);
+    return HD_OK;
+}
+
+static void add_host(struct partition *p, struct hd_step *s, int node) {
+    struct hd_lowering *lo = p->lo;
+    const struct hd_node *n = &lo->g->nodes[node];
+    hd_model *m = lo->model;
+    s->nodes[s->n_nodes++] = node;
+    struct hd_host_op *h = &m->host_ops[m->n_host_ops++];
+    const char *hint, *why = hd_machine_refuses(lo, node, &hint);
+    if (!why && p->left[node])
+        why = p->left[node], hint = "quantise the nodes around it, so that it joins a larger part";
+    if (!why && hd_is_move(lo->g, n))
+        why = "moves data at the border of the machine's part, where the host packs them anyway",
+        hint = "";
+    if (!why) why = "a dense layer behind a reshape that does not fold", hint = "flatten one image";
+    *h = (struct hd_host_op){hd_strdup(m->arena, n->name), hd_ir_ops[n->op].name, why, hint,
+                             (int64_t)hd_host_ns(lo->g, node)};
+}
+
+/* A layer for each result, but recurrent ones make theirs together. */
+static int layers_of(const struct hd_node *n) {
+    return hd_is_recurrent(n) ? 1 : n->n_out;
+}
+
+/* Takes every ready node of one kind, and what becomes ready by that; false when there was none. */
+static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step, bool *out_any) {
+    struct hd_lowering *lo = p->lo;
+    struct hd_step s = {.kind = kind};
+    s.nodes = hd_new_array(lo->model->arena, int, p->n_order ? p->n_order : 1);
+    *out_any = false;
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < p->n_order; i++) {
+            int id = p->order[i];
+            if (p->done[id] || (p->place[id] == ON_HOST) != (kind == HD_STEP_HOST) || !ready(p, id))
+                continue;
+            if (kind == HD_STEP_HOST)
+                add_host(p, &s, id);
+            else if (p->place[id] == FOLDED)
+                TRY(add_folded(p, id));
+            else if (p->place[id] == ON_MACHINE)
+                for (int o = 0; o < layers_of(&lo->g->nodes[id]); o++)
+                    if (lo->g->nodes[id].out[o] >= 0) TRY(add_layer(p, id, o, step));
+            p->done[id] = more = *out_any = true;
+        }
+    }
+    if (*out_any) lo->model->steps[lo->model->n_steps++] = s;
+    return HD_OK;
+}
+
+static void goes_out(struct hd_lowering *lo, int tensor) {
+    if (tensor < 0 || lo->tensor_of[tensor] < 0) return;
+    struct hd_mtensor *t = &lo->tensors[lo->tensor_of[tensor]];
+    if (t->def >= 0) t->goes_out = true;
+}
+
+/* What host nodes and the caller read must leave the machine. */
+static void mark_borders(struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    for (size_t i = 0; i < p->n_order; i++) {
+        const struct hd_node *n = &g->nodes[p->order[i]];
+        for (int k = 0; p->place[p->order[i]] == ON_HOST && k < n->n_in; k++)
+            goes_out(p->lo, n->in[k]);
+    }
+    for (size_t i = 0; i < g->n_outputs; i++) goes_out(p->lo, g->outputs[i]);
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_partition(struct hd_lowering *lo) {
+    size_t n = lo->g->n_nodes;
+    struct partition p = {.lo = lo};
+    p.place = hd_new_array(lo->arena, enum place, n ? n : 1);
+    p.order = hd_new_array(lo->arena, int, n ? n : 1);
+    p.done = hd_new_array(lo->arena, bool, n ? n : 1);
+    p.left = hd_new_array(lo->arena, const char *, n ? n : 1);
+    p.n_order = hd_graph_order(lo->g, p.order);
+    lo->tensor_of = hd_new_array(lo->arena, int, lo->g->n_tensors ? lo->g->n_tensors : 1);
+    lo->share = hd_new_array(lo->arena, struct hd_share, lo->g->n_tensors + 1);
+    lo->shares = hd_new_array(lo->arena, bool, n + 1);
+    lo->strides = hd_new_array(lo->arena, bool, n + 1);
+    lo->chained = hd_new_array(lo->arena, bool, n + 1);
+    for (size_t i = 0; i < lo->g->n_tensors; i++) lo->tensor_of[i] = lo->share[i].base = -1;
+    hd_model *m = lo->model;
+    m->steps = hd_new_array(m->arena, struct hd_step, n + 1);
+    m->host_ops = hd_new_array(m->arena, struct hd_host_op, n + 1);
+    TRY(hd_choose_layouts(lo));
+    if (!lo->opt->host_only) choose_places(&p);
+    for (bool host = true, any = true;;) {
+        bool now;
+        TRY(take_step(&p, host ? HD_STEP_HOST : HD_STEP_PROG, m->n_steps, &now));
+        if (!now && !any) break;
+        any = now;
+        host = !host;
+    }
+    mark_borders(&p);
+    hd_share_uses(lo);
+    return HD_OK;
+}

@@ -1,0 +1,32 @@
+/* Which node runs where, and the layers of those that the machine runs. */
+#ifndef HD_COMPILER_PARTITION_H
+#define HD_COMPILER_PARTITION_H
+
+#include "compiler/kind/kinds.h"
+
+/* Passes, in order. Each one's needs / gives / destroys stand with it. */
+hd_status hd_choose_layouts(struct hd_lowering *lo);
+/* The layout that a node needs its operands and result in; false: it does not care. */
+bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows);
+/* Puts movement of data between layouts that meet, where that pays (meet.c). */
+hd_status hd_meet_layouts(hd_ctx *ctx, hd_graph *g, bool always);
+hd_status hd_partition(struct hd_lowering *lo);
+/* Time that golden takes for a node, about (cost.c). */
+double hd_host_ns(const hd_graph *g, int node);
+/* The nodes of one step on the machine, with start and transfers of its values, and on the host.
+ * steps: per node, -1 for none. */
+struct hd_segment_cost {
+    double machine_ns, host_ns;
+};
+struct hd_segment_cost hd_segment_cost(const struct hd_lowering *lo, const int *steps, int step);
+/* Tries to make a concat, split or slice one that moves nothing; steps: per node, in which program
+ * it will be (share.c). */
+bool hd_share_node(struct hd_lowering *lo, int node, const int *steps);
+/* What happens to parts happens to the whole: after partition. */
+void hd_share_uses(struct hd_lowering *lo);
+/* The layer that makes output `out` of the node. */
+hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l);
+/* NULL when the machine can run this node, else the reason; *out_hint says what would change it. */
+const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
+
+#endif

@@ -1,0 +1,64 @@
+/* Which nodes the machine cannot run, why, and what would change it: the text that users read.
+ *
+ * needs: a legalised, verified graph
+ * gives: NULL for a node that the machine can run, else the reason and a hint
+ * destroys: nothing
+ */
+#include "compiler/partition/partition.h"
+#include "runtime/base/num.h"
+
+static bool is_byte(const struct hd_tensor *t) {
+    return t->dtype == HD_I8 || t->dtype == HD_U8;
+}
+
+/* A node that becomes no layer. */
+static const char *refuses_other(const hd_graph *g, const struct hd_node *n, const char **hint) {
+    switch (n->op) {
+    case HD_IR_dynamicquantize:
+    case HD_IR_convinteger:
+    case HD_IR_matmulinteger:
+        *hint = "make its scales constant: heddle quantize";
+        return n->op == HD_IR_dynamicquantize ? "its scale is known in the run only"
+                                              : "its sums are not quantised by constant scales";
+    default:
+        break;
+    }
+    if (n->out[0] >= 0 && is_byte(&g->tensors[n->out[0]])) {
+        *hint = n->op == HD_IR_quantize ? "feed integers to the network" : "";
+        return n->op == HD_IR_quantize ? "reads float at the border of the network"
+                                       : "the back end has no lowering of this operation";
+    }
+    *hint = "quantise the node (heddle quantize, or QDQ around it), or leave it at the border of "
+            "the network";
+    return "computes in float; the machine works on int8";
+}
+
+const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
+    const hd_graph *g = lo->g;
+    const struct hd_node *n = &g->nodes[node];
+    struct hd_mtensor a = {0}, b = {0}, first = {0};
+    *out_hint = "use a machine with larger memories (--machine, --set)";
+    if (lo->too_big[node]) return lo->too_big[node];
+    *out_hint = "";
+    const struct hd_kind *k = hd_kind_of(g, n);
+    if (!k) return refuses_other(g, n, out_hint);
+    const char *why = k->refuses ? k->refuses(lo, node, out_hint) : NULL;
+    if (why || k->knows_operands) return why;
+    for (int i = 0; i < n->n_in; i++) {
+        if (n->in[i] < 0) continue;
+        if (g->tensors[n->in[i]].data && i > 0 && !hd_takes_constants(n->op)) continue;
+        if (!hd_operand_shape(lo, n, i, &a)) {
+            *out_hint = "int8 or uint8 tensors, not constant, with dimensions up to 65535";
+            return "operand has no machine layout";
+        }
+        if (i == 0) first = a;
+    }
+    for (int i = 0; i < n->n_out; i++)
+        if (n->out[i] >= 0 && !hd_machine_shape(lo, n->out[i], &b)) {
+            *out_hint = "int8 or uint8 tensors with dimensions up to 65535";
+            return "result has no machine layout";
+        }
+    if (!hd_is_move(g, n) && b.rows != first.rows)
+        return "operand and result have different layouts";
+    return NULL;
+}

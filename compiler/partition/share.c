@@ -1,0 +1,193 @@
+/* Shared storage: concat, split and slice that move nothing.
+ *
+ * needs: a graph, the step in which each node will run
+ * gives: lo->share: which tensors lie inside which other ones; which nodes need no layer then
+ * destroys: nothing
+ *
+ * The operands of a concat are written straight into their places of its result, and the readers
+ * of a split or slice read their places of its operand. That takes: places that begin with a whole
+ * word and a whole vector; writers that write nothing but their own lanes, so all operands of a
+ * concat but the last fill their words; makers in the same program; and each tensor inside one
+ * other at most. Along the channels the parts are slices of each pixel, along rows or images they
+ * are runs of them.
+ */
+#include "compiler/partition/partition.h"
+#include "runtime/base/num.h"
+
+/* What an axis of a tensor is on the machine. */
+enum way { NO_WAY, CHANNELS, ROWS, IMAGES };
+
+static enum way way_of(const struct hd_lowering *lo, int tensor, int axis) {
+    const struct hd_tensor *t = &lo->g->tensors[tensor];
+    bool outermost = true;
+    for (int i = 0; i < axis; i++) outermost = outermost && t->dim[i] == 1;
+    if (axis == (lo->rows[tensor] ? t->rank - 1 : 1)) return CHANNELS;
+    if (lo->rows[tensor]) return outermost ? ROWS : NO_WAY;
+    if (axis == 0) return IMAGES;
+    return axis == 2 && t->rank == 4 && t->dim[0] == 1 ? ROWS : NO_WAY;
+}
+
+/* Puts `part` at index `at` of the axis of `whole`. */
+static void put(struct hd_lowering *lo, int part, int whole, enum way way, int axis, int64_t at) {
+    const struct hd_tensor *t = &lo->g->tensors[whole];
+    for (int i = axis + 1; way == ROWS && lo->rows[whole] && i < t->rank - 1; i++) at *= t->dim[i];
+    lo->share[part] = (struct hd_share){.base = whole,
+                                        .c = way == CHANNELS ? (int)at : 0,
+                                        .row = way == ROWS ? (int)at : 0,
+                                        .img = way == IMAGES ? (int)at : 0};
+}
+
+static bool whole_words(const struct hd_lowering *lo, int64_t channels) {
+    return channels % hd_max(lo->m->k, lo->m->n) == 0;
+}
+
+/* Layers that know parts: they step by cp and touch `bytes` of a pixel. */
+static bool knows_parts(const hd_graph *g, const struct hd_node *n) {
+    switch (n->op) {
+    case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
+    case HD_IR_qgemm:
+    case HD_IR_qadd:
+    case HD_IR_qmul:
+    case HD_IR_qtable:
+    case HD_IR_qrescale:
+    case HD_IR_qresize:
+    case HD_IR_qavgpool:
+    case HD_IR_qmaxpool:
+    case HD_IR_qmean:
+        return true;
+    default:
+        return hd_is_move(g, n);
+    }
+}
+
+/* All its readers on the machine do. */
+static bool readers_know(const struct hd_lowering *lo, int tensor, const int *steps) {
+    int user[64];
+    size_t n = hd_graph_users(lo->g, tensor, user, 64);
+    for (size_t i = 0; i < n && i < 64; i++)
+        if (steps[user[i]] % 2 && !knows_parts(lo->g, &lo->g->nodes[user[i]])) return false;
+    return n <= 64;
+}
+
+/* Made in this step by a layer that can write anywhere. A node that moves data is none: at the
+ * border it goes to the host in the end. */
+static bool made_here(const struct hd_lowering *lo, int tensor, int step, const int *steps) {
+    int maker = lo->g->tensors[tensor].producer;
+    if (maker < 0 || steps[maker] != step) return false;
+    const struct hd_node *n = &lo->g->nodes[maker];
+    return lo->shares[maker] || (knows_parts(lo->g, n) && !hd_is_move(lo->g, n));
+}
+
+static bool has_shape(const struct hd_lowering *lo, int tensor, bool rows) {
+    struct hd_mtensor m;
+    return hd_machine_shape(lo, tensor, &m) && lo->rows[tensor] == rows;
+}
+
+static bool share_concat(struct hd_lowering *lo, const struct hd_node *n, int step,
+                         const int *steps) {
+    const hd_graph *g = lo->g;
+    int y = n->out[0], axis = (int)hd_attr_int(n, "axis", 0);
+    if (axis < 0) axis += g->tensors[y].rank;
+    enum way way = way_of(lo, y, axis);
+    if (way == NO_WAY || !has_shape(lo, y, lo->rows[y])) return false;
+    for (int i = 0; i < n->n_in; i++) {
+        int x = n->in[i];
+        if (!has_shape(lo, x, lo->rows[y]) || lo->share[x].base >= 0 ||
+            !made_here(lo, x, step, steps) || !readers_know(lo, x, steps))
+            return false;
+        if (way == CHANNELS && i + 1 < n->n_in && !whole_words(lo, g->tensors[x].dim[axis]))
+            return false;
+        for (int k = 0; k < i; k++)
+            if (n->in[k] == x) return false;
+    }
+    int64_t at = 0;
+    for (int i = 0; i < n->n_in; i++) {
+        put(lo, n->in[i], y, way, axis, at);
+        at += g->tensors[n->in[i]].dim[axis];
+    }
+    return true;
+}
+
+/* The axis of a slice with step 1, -1 = of several axes, or of another step. */
+static int slice_axis(const hd_graph *g, const struct hd_node *n, int64_t *at) {
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
+    int axis = -1;
+    for (int i = 0; i < x->rank; i++)
+        if (x->dim[i] != y->dim[i]) {
+            if (axis >= 0) return -1;
+            axis = i;
+        }
+    int64_t v[3] = {0, 0, 1}; /* start, axis, step: one of each, or it is none for us */
+    for (int i = 0; i < 3; i++) {
+        int in = (int[]){1, 3, 4}[i];
+        if (n->n_in <= in || n->in[in] < 0) {
+            if (i == 1) v[1] = 0;
+            continue;
+        }
+        const struct hd_tensor *t = &g->tensors[n->in[in]];
+        if (!t->data || hd_tensor_elems(t) != 1) return -1;
+        v[i] = t->dtype == HD_I64 ? *(const int64_t *)t->data : *(const int32_t *)t->data;
+    }
+    if (v[1] < 0) v[1] += x->rank;
+    if (axis < 0 || v[1] != axis || v[2] != 1) return -1;
+    *at = v[0] < 0 ? v[0] + x->dim[axis] : v[0];
+    return *at < 0 || *at + y->dim[axis] > x->dim[axis] ? -1 : axis;
+}
+
+static bool share_parts(struct hd_lowering *lo, const struct hd_node *n, int step,
+                        const int *steps) {
+    const hd_graph *g = lo->g;
+    int x = n->in[0], axis = (int)hd_attr_int(n, "axis", 0);
+    int64_t at = 0;
+    if (n->op == HD_IR_slice) axis = slice_axis(g, n, &at);
+    if (n->op == HD_IR_split && axis < 0) axis += g->tensors[x].rank;
+    if (axis < 0 || !made_here(lo, x, step, steps) || !has_shape(lo, x, lo->rows[x])) return false;
+    enum way way = way_of(lo, x, axis);
+    int64_t first = at;
+    if (way == NO_WAY) return false;
+    for (int o = 0; o < n->n_out; o++) {
+        int y = n->out[o];
+        if (y < 0 || !has_shape(lo, y, lo->rows[x]) || lo->share[y].base >= 0 ||
+            !readers_know(lo, y, steps) || (way == CHANNELS && !whole_words(lo, at)))
+            return false;
+        at += g->tensors[y].dim[axis];
+    }
+    for (int o = 0; o < n->n_out; o++) {
+        put(lo, n->out[o], x, way, axis, first);
+        first += g->tensors[n->out[o]].dim[axis];
+    }
+    return true;
+}
+
+bool hd_share_node(struct hd_lowering *lo, int node, const int *steps) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    if (n->op == HD_IR_concat)
+        lo->shares[node] = share_concat(lo, n, steps[node], steps);
+    else if (n->op == HD_IR_split || n->op == HD_IR_slice)
+        lo->shares[node] = share_parts(lo, n, steps[node], steps);
+    return lo->shares[node];
+}
+
+/* ---- of mtensors ---- */
+
+void hd_share_uses(struct hd_lowering *lo) {
+    for (size_t i = 0; i < lo->n_tensors; i++) lo->tensors[i].made = lo->tensors[i].def;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[i], *r = hd_mtensor_root(lo, t);
+        t->kept = hd_is_kept(lo, t);
+        if (r == t) continue;
+        r->kept = r->kept || t->kept;
+        r->made = (int)hd_max(r->made, t->def);
+        r->comes_in = r->comes_in || t->comes_in;
+        r->goes_out = r->goes_out || t->goes_out;
+        r->read_from_dram = r->read_from_dram || t->read_from_dram;
+        r->last = (int)hd_max(r->last, hd_max(t->last, t->def));
+    }
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[i];
+        const struct hd_mtensor *r = hd_mtensor_root(lo, t);
+        t->pt = r->pt, t->pb = r->pb, t->pl = r->pl, t->pr = r->pr;
+        t->pad_value = r->pad_value, t->pads_agree = r->pads_agree;
+    }
+}

@@ -1,0 +1,45 @@
+/* A graph node becomes a layer: what is alike in all kinds of them.
+ *
+ * needs: a legalised graph, mtensors of the node's operands and result
+ * gives: the layer (kind.h, make)
+ * destroys: nothing
+ */
+#include "compiler/partition/partition.h"
+#include "runtime/base/num.h"
+
+static void requant_attrs(struct hd_layer *l, const struct hd_node *n) {
+    l->zp = (int32_t)hd_attr_int(n, "y_zp", 0);
+    l->lo = (int32_t)hd_attr_int(n, "lo", -128);
+    l->hi = (int32_t)hd_attr_int(n, "hi", 127);
+}
+
+/* needs: hd_machine_refuses() said NULL. See the head of this file. */
+hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l) {
+    const struct hd_node *n = &lo->g->nodes[node];
+    *l = (struct hd_layer){.node = node,
+                           .state = -1,
+                           .kh = 1,
+                           .kw = 1,
+                           .sy = 1,
+                           .sx = 1,
+                           .dy = 1,
+                           .dx = 1,
+                           .groups = 1,
+                           .ppw = 1,
+                           .uy = 1,
+                           .ux = 1,
+                           .planes = 1,
+                           .taps = 1,
+                           .pm_words = 1};
+    for (int i = 1; i < HD_LAYER_INPUTS; i++) l->in[i] = -1;
+    l->in[0] = lo->tensor_of[n->in[0]];
+    l->result = n->out[out];
+    l->out = lo->tensor_of[l->result];
+    const struct hd_mtensor *y = &lo->tensors[l->out];
+    l->oh = y->h, l->ow = y->w, l->oc = y->c;
+    requant_attrs(l, n);
+    l->macs = hd_attr_int(n, "moves", 0) ? 0 : hd_node_macs(lo->g, n);
+    l->nts = (int)hd_ceil_div(y->c, lo->m->n);
+    l->kind = hd_kind_of(lo->g, n);
+    return l->kind->make(lo, n, out, l);
+}

@@ -1,0 +1,190 @@
+/* Chains: neighbouring layers whose tiles are issued in turn, so that MX and VX work at the same
+ * time.
+ *
+ * needs: layers in order, their weight chunks
+ * gives: chain_first, chain_last of layers; roll_th of them and roll, mirror of tensors that roll
+ * destroys: earlier chains
+ *
+ * A matrix layer next to a depthwise one (expand, depthwise, project) leaves one of the two units
+ * idle if they run one after the other, since a queue holds few operations. In a chain each tile of
+ * the last layer is preceded by just the tiles of the earlier ones that it needs. All layers of a
+ * chain keep their weights on chip together, and their tensors live for the whole chain
+ * (search/search.c). Two neighbours for different units that do not read each other are a chain,
+ * too. In a rolling chain the tensors between the layers never exist as a whole: a few rows of each
+ * stay on chip, in slots that are used in turn, and nothing of them goes to DRAM.
+ */
+#include "compiler/layer/kind.h"
+#include "compiler/plan/plan.h"
+#include "runtime/base/num.h"
+
+enum { MIN_TILE_CYCLES = 256 }; /* of the shortest operation of a rolling chain */
+
+static bool chains_well(const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    if (!l->kind->chains) return false;
+    return !l->kind->weights || (lt->weights_stay && l->uy * l->ux == 1);
+}
+
+static bool follows(const struct hd_lowering *lo, const struct hd_tiling *at,
+                    const struct hd_tiling *bt) {
+    const struct hd_layer *a = at->l, *b = bt->l;
+    const struct hd_mtensor *out = &lo->tensors[a->out];
+    int id = out->base < 0 ? a->out : out->base;
+    const struct hd_mtensor *between = &lo->tensors[id];
+    return a->step == b->step && chains_well(at) && chains_well(bt) && a->kind != b->kind &&
+           b->in[0] == id && between->made == a->tag && out->h == between->h && between->n == 1 &&
+           between->h > 1;
+}
+
+static int64_t wm_words(const struct hd_layer *l) {
+    return l->kind->product ? (int64_t)l->nts * l->red : 0;
+}
+
+/* Weights and parameters of layers [first, last] fit on chip side by side. */
+static bool fit_together(const struct hd_lowering *lo, size_t first, size_t last) {
+    int64_t wm = 0, pm = 0;
+    for (size_t i = first; i <= last; i++) {
+        wm += wm_words(&lo->layers[i]);
+        pm += (int64_t)lo->layers[i].nts * lo->layers[i].pm_words;
+    }
+    return wm <= hd_wm_words(lo->m) / 8 * 7 && pm <= hd_pm_words(lo->m) / 8 * 7;
+}
+
+static bool reads(const struct hd_lowering *lo, const struct hd_layer *l, int tensor) {
+    const struct hd_mtensor *t = lo->tensors;
+    int id = t[tensor].base < 0 ? tensor : t[tensor].base;
+    for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++)
+        if (l->in[i] == id || t[l->in[i]].base == id) return true;
+    return false;
+}
+
+/* Neighbours for two units, of which the second reads nothing of the first: a softmax, which is
+ * VX's alone, and the projection of the values behind it. */
+static bool beside(const struct hd_lowering *lo, const struct hd_layer *a,
+                   const struct hd_layer *b) {
+    const struct hd_layer *mx = a->kind->product ? a : b;
+    return a->step == b->step && (a->kind->only_vx || b->kind->only_vx) && mx->kind->product &&
+           chains_well(&lo->plan->tilings[mx->tag]) && !reads(lo, b, a->out);
+}
+
+static int64_t row_cycles(const struct hd_layer *l) {
+    return l->ow * l->kind->pixel_cycles(l);
+}
+
+/* A tensor between two layers of a chain of which only a few rows need to be there at a time. */
+static bool can_roll(const struct hd_lowering *lo, const struct hd_layer *a,
+                     const struct hd_layer *b) {
+    const struct hd_mtensor *t = &lo->tensors[a->out];
+    bool window = !b->kind->product && b->kind->chains;
+    bool pointwise = b->kind->product && b->kh == 1 && b->sy == 1 && b->pt == 0;
+    return t->base < 0 && !t->has_parts && t->def == a->tag && t->last == b->tag &&
+           !t->read_from_dram && !t->goes_out && !t->comes_in && t->n == 1 && t->pads_agree &&
+           b->ppw == 1 && b->in[0] == a->out && b->in[1] < 0 &&
+           (pointwise || (window && a->kind->product));
+}
+
+/* Rows per tile, so that operations are not short; halved so many times. false: none are left. */
+static bool choose_rows(struct hd_lowering *lo, size_t first, size_t last, int halvings) {
+    int64_t shortest = INT64_MAX;
+    for (size_t i = first; i <= last; i++) shortest = hd_min(shortest, row_cycles(&lo->layers[i]));
+    int th = 1;
+    while (th * shortest < MIN_TILE_CYCLES && 4 * th < lo->layers[last].oh) th *= 2;
+    th >>= halvings;
+    if (!th) return false;
+    for (size_t i = last + 1; i-- > first;) {
+        struct hd_layer *l = &lo->layers[i];
+        struct hd_tiling *lt = &lo->plan->tilings[i];
+        lt->chain_th = th;
+        th *= l->sy; /* of the layer before */
+    }
+    return true;
+}
+
+/* VX has about as much to do in a chain as MX, or more. */
+static bool vector_bound(const struct hd_lowering *lo, size_t first, size_t last) {
+    int64_t mx = 0, vx = 0;
+    for (size_t i = first; i <= last; i++) {
+        const struct hd_layer *l = &lo->layers[i];
+        bool product = l->kind->product;
+        *(product ? &mx : &vx) += l->oh * row_cycles(l);
+        if (product) vx += (int64_t)l->oh * l->ow * l->nts; /* its results become bytes */
+    }
+    return vx > mx / 4 * 3;
+}
+
+/* Bytes from even columns of a tensor to odd ones for b, whose windows then read two a
+ * cycle: an operation meets columns that are next to each other at most, so a bank and a pixel
+ * between the two are enough. 0: b does not read so. */
+static int columns_apart(const struct hd_lowering *lo, struct hd_placement *tp,
+                         const struct hd_layer *b) {
+    const struct hd_mtensor *t = tp->t;
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    if (!hd_layer_by_pairs(b)) return 0;
+    tp->apart = 1; /* rows are as long as each part needs */
+    int64_t part = hd_mtensor_rows(tp) * hd_mtensor_pitch(tp);
+    int64_t apart = hd_round_up(hd_max(part, bank + t->cp), HD_XM_GRANULE);
+    return apart / lo->m->n <= INT16_MAX ? (int)apart : 0;
+}
+
+/* Slots for what is read, written and one tile ahead. */
+static void roll_chain(struct hd_lowering *lo, size_t first, size_t last) {
+    for (size_t i = first; i <= last; i++)
+        lo->plan->tilings[i].roll_th = lo->plan->tilings[i].chain_th;
+    for (size_t i = first; i < last; i++) {
+        const struct hd_layer *a = &lo->layers[i], *b = &lo->layers[i + 1];
+        const struct hd_tiling *at = &lo->plan->tilings[i], *bt = &lo->plan->tilings[i + 1];
+        struct hd_mtensor *t = &lo->tensors[a->out];
+        struct hd_placement *tp = &lo->plan->places[a->out];
+        if (!can_roll(lo, a, b)) continue;
+        /* the window of b's next tile, and the tile of a behind it */
+        int window = (bt->roll_th - 1) * b->sy + (b->kh - 1) * b->dy + 1;
+        int64_t ahead = hd_round_up(window - b->pt + at->roll_th, at->roll_th);
+        int slots = (int)hd_round_up(ahead + b->pt, at->roll_th);
+        if (b->kh > 1) slots += lo->plan->tilings[first].more_slots * at->roll_th;
+        if (slots >= t->h) continue; /* all of it is there anyway */
+        tp->roll = slots;
+        tp->mirror = (b->kh - 1) * b->dy;
+        tp->slot_of_0 = 0;
+        /* windows that all begin in slots that sy divides need fewer rows behind the last slot; a
+         * tile may end there, too */
+        int mirror = (int)hd_max(tp->mirror + 1 - b->sy, 0);
+        if (slots % b->sy == 0 && b->pt <= mirror) tp->mirror = mirror, tp->slot_of_0 = b->pt;
+        if (vector_bound(lo, first, last)) tp->apart = columns_apart(lo, tp, b);
+    }
+}
+
+/* needs / gives / destroys: see the head of this file. */
+void hd_choose_chains(struct hd_lowering *lo, enum hd_chains kind) {
+    bool enabled = kind != HD_CHAINS_NONE;
+    for (size_t i = 0; i < lo->n_tensors; i++)
+        lo->plan->places[i].roll = lo->plan->places[i].mirror = lo->plan->places[i].slot_of_0 =
+            lo->plan->places[i].apart = 0;
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->plan->tilings[i].roll_th = lo->plan->tilings[i].chain_th = 0,
+        lo->plan->tilings[i].beside = false;
+    for (size_t i = 0; i < lo->n_layers; i++) hd_choose_chunks(lo, &lo->plan->tilings[i]);
+    for (size_t i = 0, last; i < lo->n_layers; i = last + 1) {
+        for (last = i; enabled && last + 1 < lo->n_layers; last++)
+            if (!follows(lo, &lo->plan->tilings[last], &lo->plan->tilings[last + 1]) ||
+                !fit_together(lo, i, last + 1))
+                break;
+        bool in_turn = enabled && last == i && i + 1 < lo->n_layers &&
+                       beside(lo, &lo->layers[i], &lo->layers[i + 1]);
+        if (in_turn && i + 2 < lo->n_layers &&
+            follows(lo, &lo->plan->tilings[i + 1], &lo->plan->tilings[i + 2]))
+            in_turn = false;
+        if (in_turn) last++;
+        for (size_t k = i; k <= last; k++) {
+            lo->plan->tilings[k].chain_first = (int)i;
+            lo->plan->tilings[k].chain_last = (int)last;
+            lo->plan->tilings[k].beside = in_turn;
+        }
+        if (last == i || in_turn) continue;
+        bool rolls = kind == HD_CHAINS_ROLLING;
+        if (rolls &&
+            choose_rows(lo, i, last, lo->plan->tilings[i].finer + lo->plan->tilings[i].no_room / 2))
+            roll_chain(lo, i, last);
+        else
+            choose_rows(lo, i, last, 0);
+    }
+}

@@ -1,0 +1,226 @@
+/* Where tensors lie, in XM and in the arena.
+ *
+ * needs: what stays on chip if it has room (chain.c), rings (rings.c)
+ * gives: resident / xm, in_arena / arena of every tensor
+ * destroys: nothing
+ *
+ * Residents are placed by liveness, largest first, at the lowest free address; so is the arena,
+ * except that what crosses the border of a step keeps its own place.
+ */
+#include "compiler/layer/kind.h"
+#include "compiler/plan/plan.h"
+
+#include "runtime/base/num.h"
+
+/* Lowest address below `limit`, a multiple of `align`, at which none of the pieces of `align` bytes
+ * that it takes is used by another span overlapping [from, to]; -1 = none. `bank` > 0: nor is a
+ * piece of `bank` bytes by one that is to be `apart`. */
+static int64_t first_fit(const struct hd_room *spans, size_t n, const struct hd_room *want,
+                         int64_t limit, int64_t align, int64_t bank) {
+    int64_t at = 0, bytes = hd_round_up(want->bytes, align);
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (size_t i = 0; i < n; i++) {
+            const struct hd_room *s = &spans[i];
+            int64_t first = s->at, end = s->at + s->bytes;
+            if (bank && s->apart) first = hd_floor_to(first, bank), end = hd_round_up(end, bank);
+            if (s == want || s->to < want->from || s->from > want->to || first >= at + bytes ||
+                end <= at)
+                continue;
+            at = hd_round_up(end, align);
+            moved = true;
+        }
+    }
+    return at + want->bytes <= limit ? at : -1;
+}
+
+int hd_mtensor_pitch(const struct hd_placement *tp) {
+    const struct hd_mtensor *t = tp->t;
+    int columns = t->w + t->pl + t->pr, bytes = (tp->apart ? (columns + 1) / 2 : columns) * t->cp;
+    return tp->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
+}
+
+int hd_mtensor_slot(const struct hd_placement *tp, int y) {
+    return ((y + tp->slot_of_0) % tp->roll + tp->roll) % tp->roll;
+}
+
+int64_t hd_mtensor_rows(const struct hd_placement *tp) {
+    const struct hd_mtensor *t = tp->t;
+    return tp->roll ? tp->roll + tp->mirror : (int64_t)t->n * (t->h + t->pt + t->pb);
+}
+
+int64_t hd_mtensor_xm_bytes(const struct hd_placement *tp) {
+    return tp->apart + hd_round_up(hd_mtensor_rows(tp) * hd_mtensor_pitch(tp), HD_XM_GRANULE);
+}
+
+int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t) {
+    int64_t bytes = (int64_t)t->n * t->h * t->w * t->cp;
+    bytes += (int64_t)t->overrun * t->cp;
+    return hd_round_up(bytes + (t->has_parts ? t->cp : 0),
+                       HD_XM_GRANULE); /* rows of parts reach over */
+}
+
+/* Layers between which a tensor must keep its place: from its first to its last use, whole chains.
+ */
+int hd_first_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    if (t->def >= 0) return lo->plan->tilings[t->def].chain_first;
+    for (size_t i = 0; i < lo->n_layers; i++)
+        for (int k = 0; k < HD_LAYER_INPUTS; k++)
+            if (lo->layers[i].in[k] >= 0 && &lo->tensors[lo->layers[i].in[k]] == t)
+                return lo->plan->tilings[i].chain_first;
+    return 0;
+}
+
+int hd_last_use(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    int last = t->last > t->def ? t->last : t->def;
+    return last < 0 ? last : lo->plan->tilings[last].chain_last;
+}
+
+bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    return lo->opt->keep_all ||
+           (t->def >= 0 &&
+            hd_name_listed(&lo->opt->keep, lo->g->nodes[lo->layers[t->def].node].name));
+}
+
+/* Tensor ids, largest in XM first. */
+int *hd_by_size(struct hd_lowering *lo) {
+    int *ids = hd_new_array(lo->arena, int, lo->n_tensors ? lo->n_tensors : 1);
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        size_t k = i;
+        for (; k > 0 && hd_mtensor_xm_bytes(&lo->plan->places[ids[k - 1]]) <
+                            hd_mtensor_xm_bytes(&lo->plan->places[i]);
+             k--)
+            ids[k] = ids[k - 1];
+        ids[k] = (int)i;
+    }
+    return ids;
+}
+
+int64_t hd_below_rings(const struct hd_lowering *lo, int from, int to) {
+    uint32_t ring = 0;
+    for (int i = from < 0 ? 0 : from; i <= to; i++)
+        ring = (uint32_t)hd_max(ring, lo->plan->tilings[i].ring_bytes);
+    return (int64_t)lo->m->xm_bytes - ring;
+}
+
+/* What is stored from XM gets banks of its own where there is room left: the store unit would wait
+ * where the matrix unit reads. */
+static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans, size_t n) {
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    for (size_t i = 0, k = 0; i < lo->n_tensors; i++) {
+        const struct hd_mtensor *t = &lo->tensors[ids[i]];
+        struct hd_placement *tp = &lo->plan->places[ids[i]];
+        if (t->base >= 0 || !tp->resident) continue;
+        struct hd_room *s = &spans[k++];
+        if (!t->goes_out && !t->kept) continue;
+        int64_t at = first_fit(spans, n, s, hd_below_rings(lo, s->from, s->to), bank, 0);
+        if (at < 0) continue;
+        s->at = at;
+        tp->xm = (uint32_t)at;
+    }
+}
+
+/* VX reads both: of one bank it would read a vector in two cycles. */
+static bool summed(const struct hd_lowering *lo, const struct hd_mtensor *a,
+                   const struct hd_mtensor *b) {
+    const struct hd_mtensor *t = lo->tensors;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        const struct hd_layer *l = &lo->layers[i];
+        if (!l->kind->adds || l->in[0] < 0 || l->in[1] < 0) continue;
+        if ((&t[l->in[0]] == a && &t[l->in[1]] == b) || (&t[l->in[0]] == b && &t[l->in[1]] == a))
+            return true;
+    }
+    return false;
+}
+
+/* A place in other banks than those of tensors with which it is summed, if there is one. */
+static int64_t fit(const struct hd_lowering *lo, struct hd_room *spans, size_t n,
+                   const struct hd_mtensor *t, const struct hd_room *want) {
+    int64_t limit = hd_below_rings(lo, want->from, want->to);
+    for (size_t i = 0; i < n; i++) spans[i].apart = summed(lo, t, spans[i].of);
+    int64_t at = first_fit(spans, n, want, limit, HD_XM_GRANULE, lo->m->xm_bytes / lo->m->xm_banks);
+    return at < 0 ? first_fit(spans, n, want, limit, HD_XM_GRANULE, 0) : at;
+}
+
+void hd_share_places(struct hd_lowering *lo) {
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[i];
+        struct hd_placement *tp = &lo->plan->places[i];
+        if (t->base < 0) continue;
+        const struct hd_mtensor *r = &lo->tensors[t->base];
+        const struct hd_placement *rp = &lo->plan->places[t->base];
+        int64_t row = (int64_t)r->w * r->cp;
+        tp->resident = rp->resident, tp->in_arena = rp->in_arena;
+        tp->xm = rp->xm + (uint32_t)(t->at_c + (t->at_row + t->at_img * (r->h + r->pt + r->pb)) *
+                                                   hd_mtensor_pitch(rp));
+        tp->arena = rp->arena + (uint64_t)(t->at_c + (t->at_row + (int64_t)t->at_img * r->h) * row);
+        tp->use_first = rp->use_first, tp->use_last = rp->use_last;
+    }
+}
+
+void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans) {
+    size_t n = 0;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[ids[i]];
+        struct hd_placement *tp = &lo->plan->places[ids[i]];
+        if (t->base >= 0) continue;
+        bool crosses_programs = t->comes_in && t->def >= 0;
+        struct hd_room s = {
+            0, hd_mtensor_xm_bytes(tp), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
+        s.at = fit(lo, spans, n, t, &s);
+        tp->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
+                       !t->never_resident;
+        if (!tp->resident) tp->roll = tp->mirror = tp->slot_of_0 = tp->apart = 0;
+        if (!tp->resident) continue;
+        tp->xm = (uint32_t)s.at;
+        spans[n++] = s;
+    }
+    spread(lo, ids, spans, n);
+    hd_share_places(lo);
+}
+
+int64_t hd_mtensor_word_bytes(const struct hd_lowering *lo, const struct hd_mtensor *t) {
+    int64_t groups = hd_ceil_div(t->h, t->word_rows), n = lo->m->n;
+    return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, HD_XM_GRANULE);
+}
+
+static void place_words(struct hd_lowering *lo, struct hd_room *spans, size_t n) {
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[i];
+        struct hd_placement *tp = &lo->plan->places[i];
+        if (t->base >= 0 || !t->word_rows) continue;
+        struct hd_room s = {
+            0, hd_mtensor_word_bytes(lo, t), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE, 0);
+        tp->words = (uint64_t)s.at;
+        spans[n++] = s;
+        lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);
+    }
+}
+
+void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *spans) {
+    size_t n = 0;
+    int last_layer = (int)lo->n_layers;
+    lo->plan->arena_bytes = 0;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        struct hd_mtensor *t = &lo->tensors[ids[i]];
+        struct hd_placement *tp = &lo->plan->places[ids[i]];
+        bool crosses = t->comes_in || t->goes_out;
+        if (t->base >= 0 || t->constant) continue;
+        tp->in_arena = !tp->resident || crosses || t->kept || t->read_from_dram;
+        if (!tp->in_arena) continue;
+        bool own_place = crosses || t->kept;
+        struct hd_room s = {0,
+                            hd_mtensor_dram_bytes(t),
+                            own_place ? 0 : hd_first_use(lo, t),
+                            own_place ? last_layer : hd_last_use(lo, t),
+                            t,
+                            false};
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE, 0);
+        tp->arena = (uint64_t)s.at;
+        spans[n++] = s;
+        lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);
+    }
+    place_words(lo, spans, n);
+    hd_share_places(lo);
+}

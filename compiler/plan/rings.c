@@ -1,0 +1,100 @@
+/* Rings: the end of XM where tiles of streamed tensors take turns, and its parts.
+ *
+ * needs: chains (chain.c), what of XM is for streaming (plan.c); hd_part_rings: residency
+ * gives: ring_bytes, ring_in, ring_vx of layers
+ * destroys: earlier rings
+ */
+#include "compiler/layer/kind.h"
+#include "compiler/plan/plan.h"
+#include "runtime/base/num.h"
+
+/* Two tiles of th rows of what a layer reads, and of what it makes. */
+static int64_t bytes_in(const struct hd_lowering *lo, const struct hd_layer *l, int64_t th,
+                        int64_t bank) {
+    const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    int64_t rows = (th - 1) * l->sy + (l->kh - 1) * l->dy + 1;
+    int64_t in = rows * (x->w + 2 * l->kw + 2 * l->ppw) * x->cp;
+    if (l->im2col) in = th * l->ow * l->im2col;
+    return hd_round_up(2 * in + 128, bank) * (l->shift ? 2 : 1);
+}
+
+static int64_t bytes_out(const struct hd_lowering *lo, const struct hd_layer *l, int64_t th,
+                         int64_t bank) {
+    return hd_round_up(2 * th * l->ow * lo->tensors[l->out].cp + 128, bank);
+}
+
+/* The parts of the ring of a chain through which a tensor streams, each in banks of its own:
+ * operands that MX reads, that VX reads, results. */
+static void chain_ring(const struct hd_lowering *lo, const struct hd_tiling *firstt, int64_t bank,
+                       int64_t *mx, int64_t *vx, int64_t *out) {
+    *mx = *vx = *out = 0;
+    for (int i = firstt->chain_first; i <= firstt->chain_last; i++) {
+        const struct hd_layer *l = &lo->layers[i];
+        const struct hd_tiling *lt = &lo->plan->tilings[i];
+        int64_t *part = l->kind->product ? mx : vx;
+        *part = hd_max(*part, bytes_in(lo, l, lt->chain_th, bank));
+        *out = hd_max(*out, bytes_out(lo, l, lt->chain_th, bank));
+    }
+}
+
+/* Rings, and which part of each is for streamed inputs: banks of their own where there is room, so
+ * that the store unit does not wait for banks that the matrix unit reads. */
+void hd_choose_rings(struct hd_lowering *lo) {
+    int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_tiling *lt = &lo->plan->tilings[i];
+        lt->ring_bytes = lo->plan->xm_ring_bytes;
+        lt->ring_in = (uint32_t)hd_floor_to(
+            lo->plan->xm_ring_bytes / 2, lo->plan->xm_ring_bytes < 2 * bank ? HD_XM_GRANULE : bank);
+        int64_t in, out, mx, vx;
+        lt->ring_vx = 0;
+        if (lt->own_ring && !lt->roll_th) {
+            chain_ring(lo, &lo->plan->tilings[lt->chain_first], bank, &mx, &vx, &out);
+            int64_t more = hd_max(0, (int64_t)lo->plan->xm_ring_bytes - mx - vx - out);
+            more = hd_floor_to(more / 2, bank);
+            if (mx + vx + out <= lo->m->xm_bytes) {
+                lt->ring_bytes = (uint32_t)hd_max(lo->plan->xm_ring_bytes, mx + vx + out);
+                lt->ring_in = (uint32_t)(mx + vx + more);
+                lt->ring_vx = (uint32_t)vx;
+            }
+        }
+        if (!lt->roll_th) continue;
+        /* of a rolling chain the tensors between do not stream */
+        const struct hd_layer *a = &lo->layers[lt->chain_first], *b = &lo->layers[lt->chain_last];
+        const struct hd_tiling *at = &lo->plan->tilings[lt->chain_first],
+                               *bt = &lo->plan->tilings[lt->chain_last];
+        int64_t unit = at->no_room % 2 ? HD_XM_GRANULE : bank;
+        in = bytes_in(lo, a, at->roll_th, unit), out = bytes_out(lo, b, bt->roll_th, unit);
+        lt->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
+        lt->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
+    }
+}
+
+/* Where only one direction streams, it gets all of the ring. */
+void hd_part_rings(struct hd_lowering *lo) {
+    uint32_t bank = lo->m->xm_bytes / lo->m->xm_banks;
+    for (size_t i = 0, end; i < lo->n_layers; i = end) {
+        bool in = false, out = false, mx = false, vx = false;
+        end = (size_t)lo->plan->tilings[i].chain_last + 1;
+        for (size_t k = i; k < end; k++) {
+            const struct hd_layer *l = &lo->layers[k];
+            for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++) {
+                bool streams = hd_layer_streams(lo, l, o);
+                in = in || streams;
+                mx = mx || (streams && l->kind->product);
+                vx = vx || (streams && !l->kind->product);
+            }
+            in = in || (l->bmm && l->bmm->parts[0]) || l->turned.band;
+            out = out || !lo->plan->places[l->out].resident;
+        }
+        for (size_t k = i; k < end; k++) {
+            struct hd_tiling *lt = &lo->plan->tilings[k];
+            lt->ring_in = !out ? lt->ring_bytes : in ? lt->ring_in : 0;
+            if (!mx || !vx)
+                lt->ring_vx = 0;
+            else if (!lt->ring_vx)
+                lt->ring_vx = (uint32_t)hd_floor_to(lt->ring_in / 2,
+                                                    lt->ring_in < 2 * bank ? HD_XM_GRANULE : bank);
+        }
+    }
+}

@@ -1,0 +1,198 @@
+/* Refinement: better tiles, weight chunks, loop orders and ring borders, one chain of layers after
+ * the other.
+ *
+ * needs: a complete plan (plan.c)
+ * gives: what layers ask of tiling (ask_tiles, ask_nb, ask_order, ring_in), and such tiles
+ * destroys: the tiles chosen before
+ *
+ * Each candidate is lowered together with the chains before and after it, since what counts is what
+ * overlaps, and judged by the estimate of its operations (cost/estimate.c). Coordinate descent:
+ * tiles, chunks and order, tiles again, the border of the ring. No search over a whole network is
+ * needed because a change is only felt nearby.
+ */
+#include "compiler/layer/kind.h"
+#include "compiler/search/search.h"
+#include "runtime/base/num.h"
+
+struct window { /* chain [first, end) within the layers [from, to) that are estimated */
+    size_t first, end, from, to;
+};
+
+struct asked {
+    int tiles, nb;
+    enum hd_order order;
+    uint32_t ring_in, ring_vx;
+};
+
+static struct asked get(const struct hd_lowering *lo, const struct window *w) {
+    const struct hd_tiling *lt = &lo->plan->tilings[w->first];
+    return (struct asked){lt->ask_tiles, lt->ask_nb, lt->ask_order, lt->ring_in, lt->ring_vx};
+}
+
+/* The chain is tiled as asked; false when it does not fit. */
+static bool tile(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
+    for (size_t i = w->first; i < w->end; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        struct hd_tiling *lt = &lo->plan->tilings[i];
+        lt->ask_tiles = q->tiles, lt->ask_nb = q->nb, lt->ask_order = q->order;
+        lt->ring_in = q->ring_in, lt->ring_vx = q->ring_vx;
+        if (hd_choose_tiles(lo, lt) != HD_OK) {
+            lo->too_big[l->node] = NULL; /* only like this */
+            return false;
+        }
+    }
+    return true;
+}
+
+static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 112};
+enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, LONG = 500000, SEEN = 256 };
+
+struct search {
+    struct hd_lowering *lo;
+    struct window w;
+    struct asked best;
+    int64_t cycles;
+    /* tilings that were estimated, the latest: much that is asked comes out alike */
+    uint64_t seen[SEEN];
+    int64_t seen_cycles[SEEN];
+};
+
+/* What tiling made of the chain, as a number (FNV-1a). */
+static uint64_t tiling_of(const struct search *s) {
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = s->w.first; i < s->w.end; i++) {
+        const struct hd_tiling *lt = &s->lo->plan->tilings[i];
+        const int64_t v[] = {
+            lt->th,   lt->tw,           lt->nb,      lt->cwb,    lt->chunk_outer + 2 * lt->parts,
+            lt->wave, lt->weights_stay, lt->ring_in, lt->ring_vx};
+        for (size_t k = 0; k < sizeof v / sizeof *v; k++)
+            h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
+    }
+    return h ? h : 1;
+}
+
+/* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit. */
+static int64_t attempt(struct search *s, const struct asked *q) {
+    if (!tile(s->lo, &s->w, q)) return INT64_MAX;
+    uint64_t h = tiling_of(s);
+    int at = (int)(h >> 32) & (SEEN - 1);
+    if (s->seen[at] != h)
+        s->seen[at] = h, s->seen_cycles[at] = hd_estimate_layers(s->lo, s->w.from, s->w.to);
+    return s->seen_cycles[at];
+}
+
+static void consider(struct search *s, struct asked q) {
+    int64_t cycles = attempt(s, &q);
+    if (cycles < s->cycles - s->cycles / 2000) s->best = q, s->cycles = cycles;
+}
+
+static void search_tiles(struct search *s) {
+    if (s->lo->plan->tilings[s->w.first].roll_th) return; /* rows are the chain's */
+    struct asked q = s->best;
+    for (int i = 0; i < N_TILES; i++) {
+        q.tiles = tiles[i];
+        consider(s, q);
+    }
+}
+
+/* Of a short layer, whose beginning and end count, every choice together with every number of
+ * tiles. */
+static void search_chunks(struct search *s) {
+    const struct hd_layer *l = &s->lo->layers[s->w.first];
+    const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
+    bool jointly = s->cycles < SHORT || l->kind->slides;
+    bool matmul = l->kind->product;
+    if (s->w.end - s->w.first > 1 || (!matmul && !l->kind->slides)) return;
+    for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
+        bool stays = lt->weights_stay && s->lo->plan->places[l->in[0]].resident;
+        if (order == HD_ORDER_WAVE ? !stays || !matmul
+                                   : matmul && order != HD_ORDER_ANY && lt->weights_stay)
+            continue;
+        for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks *= 2) {
+            struct asked q = s->best;
+            q.order = (enum hd_order)order;
+            q.nb = (int)hd_ceil_div(l->nts, chunks);
+            consider(s, q);
+            for (int i = 0; jointly && i < N_TILES; i++) {
+                q.tiles = tiles[i];
+                consider(s, q);
+            }
+        }
+    }
+}
+
+/* A chain whose operands are read by MX and by VX: every way to part the ring. */
+static void search_parts(struct search *s) {
+    const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
+    uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks;
+    if (!lt->ring_vx) return;
+    for (uint32_t in = 2 * bank; in < lt->ring_bytes; in += bank)
+        for (uint32_t vx = bank; vx < in; vx += bank) {
+            struct asked q = s->best;
+            q.ring_in = in, q.ring_vx = vx;
+            consider(s, q);
+        }
+}
+
+static void search_ring(struct search *s) {
+    const struct hd_layer *l = &s->lo->layers[s->w.first];
+    bool depthwise = s->w.end - s->w.first == 1 && l->kind->slides;
+    uint32_t bank = s->lo->m->xm_bytes / s->lo->m->xm_banks,
+             ring = s->lo->plan->tilings[s->w.first].ring_bytes;
+    if (s->best.ring_in == 0 || s->best.ring_in == ring) return; /* one operand streams */
+    for (uint32_t in = bank; in < ring; in += bank) {
+        struct asked q = s->best;
+        q.ring_in = in;
+        if (in == s->best.ring_in) continue;
+        consider(s, q);
+        if (!depthwise) continue; /* halos: tiles want to be as high as their part allows */
+        for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks += (chunks + 1) / 2)
+            for (int i = 0; i < N_TILES; i++) {
+                q.tiles = tiles[i], q.nb = (int)hd_ceil_div(l->nts, chunks);
+                q.order = chunks > 1 ? HD_ORDER_CHUNK_OUTER : HD_ORDER_ANY;
+                consider(s, q);
+            }
+    }
+}
+
+static bool same_step(const struct hd_lowering *lo, size_t a, size_t b) {
+    return lo->layers[a].step == lo->layers[b].step;
+}
+
+/* As it was asked before, which fitted. */
+static void tile_again(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
+    bool tiled = tile(lo, w, q);
+    HD_ASSERT(tiled);
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_refine_tiles(struct hd_lowering *lo) {
+    size_t from = 0, to = 0; /* the step, and what it takes */
+    int64_t whole = INT64_MAX;
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
+        struct search s = {.lo = lo};
+        s.w = (struct window){i, (size_t)lo->plan->tilings[i].chain_last + 1, i, 0};
+        s.w.to = s.w.end;
+        if (i > 0 && same_step(lo, i, i - 1))
+            s.w.from = (size_t)lo->plan->tilings[i - 1].chain_first;
+        if (s.w.end < lo->n_layers && same_step(lo, i, s.w.end))
+            s.w.to = (size_t)lo->plan->tilings[s.w.end].chain_last + 1;
+        const struct asked before = s.best = get(lo, &s.w);
+        if (i >= to) from = i, to = hd_step_end(lo, i), whole = hd_estimate_layers(lo, from, to);
+        s.cycles = attempt(&s, &s.best);
+        search_tiles(&s);
+        search_chunks(&s);
+        search_tiles(&s);
+        search_parts(&s);
+        search_ring(&s);
+        search_tiles(&s);
+        tile_again(lo, &s.w, &s.best);
+        if (whole < LONG) { /* what is better here may be worse further on */
+            int64_t now = hd_estimate_layers(lo, from, to);
+            if (now > whole) tile_again(lo, &s.w, &before);
+            whole = hd_min(whole, now);
+        }
+        hd_clear(lo->ctx);
+    }
+    return HD_OK;
+}

@@ -1,0 +1,343 @@
+/* Memory planning: which tensors stay in XM for their whole life, and where tensors lie in XM and
+ * in the arena.
+ *
+ * needs: layers and mtensors (partition)
+ * gives: resident / xm, in_arena / arena, the XM ring, tiles and chains of every layer, activation
+ *        memory figures
+ * destroys: nothing
+ *
+ * XM is cut in two: the lower part holds resident tensors (place.c), the upper part is a ring of
+ * tile buffers for tensors that stream from and to DRAM. Every cut of CUTS is tried, with chains of
+ * layers (chain.c) and without; those with the fewest estimated cycles (cost/estimate.c) are
+ * improved layer by layer (refine.c), and the best wins. Plans are tried beside each other, each on
+ * a copy (struct attempt), with the same result for any number of threads. The arena is placed by
+ * liveness, too, except that what crosses the border of a step keeps its own place.
+ */
+#include <string.h>
+
+#include "compiler/search/search.h"
+#include "runtime/base/num.h"
+#include "runtime/base/parallel.h"
+
+enum { CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
+enum {
+    SHORT = 30000,  /* cycles of a program of which every plan is refined */
+    LONG = 5000000, /* of one of which one plan of each kind of chains is */
+    PLANS = 2,      /* of each kind, of those between */
+    SWEEPS = 3,     /* more of refinement, of the best */
+    ONE_BANK = 32,  /* such a part more, of layers that stream through one bank */
+    THREADS = 4,    /* at most, */
+    OPS = 150000    /* and that many operations in their memory, 1 to 4 KB each */
+};
+
+/* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
+static bool stop_rolling(struct hd_lowering *lo) {
+    bool any = false;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        struct hd_tiling *lt = &lo->plan->tilings[i];
+        bool room = l->tag == lt->chain_last || lo->plan->places[l->out].resident;
+        if (!lt->roll_th || (room && !lo->too_big[l->node])) continue;
+        lo->plan->tilings[lt->chain_first].no_room++;
+        any = true;
+        i = (size_t)lt->chain_last;
+    }
+    return any;
+}
+
+/* A chain through which a tensor streams wants a ring of its own. */
+static bool wants_ring(struct hd_lowering *lo) {
+    bool any = false;
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_layer *l = &lo->layers[i];
+        struct hd_tiling *lt = &lo->plan->tilings[i];
+        if (lt->roll_th || lt->own_ring || lt->beside || l->tag == lt->chain_last ||
+            lo->plan->places[l->out].resident)
+            continue;
+        for (int k = lt->chain_first; k <= lt->chain_last; k++)
+            lo->plan->tilings[k].own_ring = true;
+        any = true;
+    }
+    return any;
+}
+
+static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int plan) {
+    int cut = plan / CHAINS;
+    hd_status s = HD_OK;
+    hd_choose_chains(lo, (enum hd_chains)(plan % CHAINS));
+    const int *ids = hd_by_size(lo);
+    lo->plan->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
+    hd_choose_rings(lo);
+    hd_place_residents(lo, ids, spans);
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
+    hd_part_rings(lo);
+    for (size_t i = 0; i < lo->n_layers; i++) {
+        struct hd_tiling *lt = &lo->plan->tilings[i];
+        lt->ask_tiles = lt->ask_nb = 0, lt->ask_order = HD_ORDER_ANY;
+        hd_status one = hd_choose_tiles(lo, lt);
+        if (one != HD_OK) s = one;
+    }
+    hd_place_arena(lo, ids, spans);
+    return s;
+}
+
+static hd_status plan_with_ring(struct hd_lowering *lo, struct hd_room *spans, int plan) {
+    hd_status s;
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->plan->tilings[i].no_room = 0, lo->plan->tilings[i].own_ring = false;
+    do s = try_plan(lo, spans, plan);
+    while (stop_rolling(lo) || wants_ring(lo)); /* ends: each chain gets one, or rolls less */
+    return s;
+}
+
+/* Tensors stream through a ring that lies in one bank: units wait there for each other more than
+ * the estimate knows. */
+static bool one_bank(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+    const struct hd_layer *l = lt->l;
+    bool streams = !lo->plan->places[l->out].resident;
+    for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++)
+        streams = streams || hd_layer_streams(lo, l, o);
+    return streams && lt->ring_bytes < 2 * (lo->m->xm_bytes / lo->m->xm_banks);
+}
+
+size_t hd_step_end(const struct hd_lowering *lo, size_t i) {
+    int step = lo->layers[i].step;
+    while (i < lo->n_layers && lo->layers[i].step == step) i++;
+    return i;
+}
+
+/* Cycles of the whole plan: of each step apart. */
+static int64_t plan_cycles(struct hd_lowering *lo) {
+    int64_t cycles = 0;
+    for (size_t i = 0, end; i < lo->n_layers; i = end) {
+        end = hd_step_end(lo, i);
+        int64_t step = hd_estimate_layers(lo, i, end), waits = 0;
+        if (step == INT64_MAX) return step;
+        for (size_t k = i; k < end; k++) waits += one_bank(lo, &lo->plan->tilings[k]);
+        cycles += step + step * waits / (int64_t)(end - i) / ONE_BANK;
+    }
+    return cycles;
+}
+
+void hd_plan_report(struct hd_lowering *lo) {
+    hd_model *m = lo->model;
+    int64_t top = 0;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        const struct hd_mtensor *t = &lo->tensors[i];
+        const struct hd_placement *tp = &lo->plan->places[i];
+        if (t->base >= 0 || t->constant) continue;
+        m->naive_bytes += hd_mtensor_dram_bytes(t);
+        if (tp->resident) top = hd_max(top, tp->xm + hd_mtensor_xm_bytes(tp));
+    }
+    m->planned_bytes = top + (int64_t)lo->plan->arena_bytes;
+    for (size_t l = 0; l < lo->n_layers; l++) {
+        int64_t live = 0;
+        for (size_t i = 0; i < lo->n_tensors; i++) {
+            const struct hd_mtensor *t = &lo->tensors[i];
+            if (t->base < 0 && !t->constant && hd_first_use(lo, t) <= (int)l &&
+                hd_last_use(lo, t) >= (int)l)
+                live += hd_mtensor_dram_bytes(t);
+        }
+        m->lower_bound_bytes = hd_max(m->lower_bound_bytes, live);
+    }
+}
+
+/* What a plan decided about tensors and rings, as a number. */
+static uint32_t decisions(const struct hd_lowering *lo) {
+    uint32_t h = HD_HASH_INIT;
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        const bool is[2] = {lo->plan->places[i].resident, lo->plan->places[i].roll > 0};
+        h = hd_hash(h, is, sizeof is);
+    }
+    for (size_t i = 0; i < lo->n_layers; i++)
+        h = hd_hash(h, &lo->plan->tilings[i].ring_bytes, sizeof lo->plan->tilings[i].ring_bytes);
+    return h;
+}
+
+/* The chain that begins at i, with its neighbours. */
+static int64_t chain_cycles(struct hd_lowering *lo, size_t i) {
+    size_t from = i, to = (size_t)lo->plan->tilings[i].chain_last + 1;
+    if (i > 0 && lo->layers[i - 1].step == lo->layers[i].step)
+        from = (size_t)lo->plan->tilings[i - 1].chain_first;
+    if (to < lo->n_layers && lo->layers[to].step == lo->layers[i].step)
+        to = (size_t)lo->plan->tilings[to].chain_last + 1;
+    return hd_estimate_layers(lo, from, to);
+}
+
+/* More slots for rolling chains where that displaces nothing: a smaller part of their rows is
+ * written twice. */
+static hd_status widen(struct hd_lowering *lo, struct hd_room *spans, int plan) {
+    uint32_t as_is = decisions(lo);
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
+        int *more = &lo->plan->tilings[i].more_slots, best = 0;
+        if (!lo->plan->tilings[i].roll_th) continue;
+        int64_t least = chain_cycles(lo, i);
+        for (*more = 1; *more <= 8; *more *= 2) {
+            hd_status s = plan_with_ring(lo, spans, plan);
+            if (s != HD_OK || decisions(lo) != as_is) break;
+            int64_t now = chain_cycles(lo, i);
+            if (now < least) best = *more, least = now;
+        }
+        *more = best;
+        hd_clear(lo->ctx);
+        TRY(plan_with_ring(lo, spans, plan));
+    }
+    return HD_OK;
+}
+
+/* Tiles of half the rows, or a quarter, of rolling chains: the shorter VX is busy with one, the
+ * sooner it is there for MX. */
+static hd_status make_finer(struct hd_lowering *lo, struct hd_room *spans, int plan) {
+    for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
+        int *finer = &lo->plan->tilings[i].finer, best = 0;
+        if (!lo->plan->tilings[i].roll_th) continue;
+        int64_t least = chain_cycles(lo, i);
+        for (*finer = 1; *finer <= 2; ++*finer) {
+            if (plan_with_ring(lo, spans, plan) != HD_OK || !lo->plan->tilings[i].roll_th) break;
+            int64_t now = chain_cycles(lo, i);
+            if (now < least) best = *finer, least = now;
+        }
+        *finer = best;
+        hd_clear(lo->ctx);
+        TRY(plan_with_ring(lo, spans, plan));
+    }
+    return HD_OK;
+}
+
+/* The plan, with tiles refined. */
+static hd_status refined(struct hd_lowering *lo, struct hd_room *spans, int plan) {
+    for (size_t i = 0; i < lo->n_layers; i++)
+        lo->plan->tilings[i].more_slots = lo->plan->tilings[i].finer = 0;
+    TRY(plan_with_ring(lo, spans, plan));
+    TRY(make_finer(lo, spans, plan));
+    TRY(widen(lo, spans, plan));
+    for (size_t i = 0; i < lo->n_tensors; i++) {
+        lo->plan->places[i].use_first = hd_first_use(lo, &lo->tensors[i]);
+        lo->plan->places[i].use_last = hd_last_use(lo, &lo->tensors[i]);
+    }
+    return hd_refine_tiles(lo);
+}
+
+static bool any_rolls(const struct hd_lowering *lo) {
+    for (size_t i = 0; i < lo->n_layers; i++)
+        if (lo->plan->tilings[i].roll_th) return true;
+    return false;
+}
+
+/* Plans that are tried beside each other. */
+struct attempts {
+    const struct hd_lowering *lo;
+    bool refine;
+    struct attempt {
+        int plan;
+        int64_t cycles; /* INT64_MAX: it is none */
+        size_t ops;
+        struct hd_plan *found; /* NULL = not wanted; in memory that lives as long as lo */
+    } of[CHAINS * CUTS];
+    int n, first;
+};
+
+static hd_status make_plan(struct hd_lowering *lo, int plan, bool refine) {
+    struct hd_room *spans = hd_new_array(lo->arena, struct hd_room, 2 * lo->n_tensors + 1);
+    return refine ? refined(lo, spans, plan) : plan_with_ring(lo, spans, plan);
+}
+
+/* One of them, on a copy of what plans change; the rest of lo is read only. */
+static void try_one(void *arg, int64_t i, int thread) {
+    (void)thread;
+    struct attempts *a = arg;
+    struct attempt *t = &a->of[a->first + i];
+    struct hd_lowering lo = *a->lo;
+    lo.ctx = hd_ctx_create();
+    lo.arena = lo.too_big_arena = hd_arena_create();
+    struct hd_plan plan = hd_plan_copy(a->lo->plan, lo.arena);
+    lo.plan = &plan;
+    lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);
+    t->cycles = INT64_MAX;
+    if (make_plan(&lo, t->plan, a->refine) == HD_OK &&
+        (t->plan % CHAINS != HD_CHAINS_ROLLING || any_rolls(&lo))) {
+        t->cycles = plan_cycles(&lo), t->ops = lo.most_ops;
+        if (t->found) hd_plan_assign(t->found, lo.plan);
+    }
+    hd_arena_destroy(lo.arena);
+    hd_ctx_destroy(lo.ctx);
+}
+
+/* Those from `first` on. */
+static void try_all(struct attempts *a, int first) {
+    int64_t room = OPS / hd_max(1, (int64_t)a->lo->most_ops);
+    int threads = (int)hd_max(1, hd_min(room, hd_min(hd_cores(), THREADS)));
+    if (!hd_threads_open(threads)) threads = 1;
+    a->first = first;
+    hd_parallel(threads, a->n - first, try_one, a);
+}
+
+/* The best plan with coarse tiles need not be the best with refined ones, and chains gain most: of
+ * each kind of chains the PLANS most promising are refined, of a short program, where beginning and
+ * end count, all that come near. */
+static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best) {
+    int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
+    bool brief = cycles[best] < SHORT;
+    int most = cycles[best] < LONG ? PLANS : 1;
+    int tried[CHAINS] = {0};
+    struct attempts a = {.lo = lo, .refine = true};
+    for (int n = 0; n < CHAINS * CUTS; n++) {
+        int next = 0;
+        for (int plan = 1; plan < CHAINS * CUTS; plan++)
+            if (cycles[plan] < cycles[next]) next = plan;
+        int64_t coarse = cycles[next];
+        if (coarse > near) break;
+        for (int plan = 0; plan < CHAINS * CUTS; plan++) /* many cuts make the same plan */
+            if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
+        if (!brief && tried[next % CHAINS]++ >= most) continue;
+        struct attempt *t = &a.of[a.n++];
+        t->plan = next;
+        t->found = hd_new(lo->arena, struct hd_plan);
+        *t->found = hd_plan_copy(lo->plan, lo->arena);
+    }
+    try_all(&a, 0);
+    struct hd_plan *found = NULL;
+    for (int i = 0; i < a.n; i++)
+        if (a.of[i].cycles < least)
+            found = a.of[i].found, least = a.of[i].cycles, best = a.of[i].plan;
+    if (!found) return make_plan(lo, best, true);
+    hd_plan_assign(lo->plan, found);
+    for (int i = 0; i < SWEEPS && least < LONG; i++) { /* what is best depends on the neighbours */
+        TRY(hd_refine_tiles(lo));
+        int64_t now = plan_cycles(lo);
+        if (now >= least) break;
+        hd_plan_assign(found, lo->plan), least = now;
+    }
+    hd_plan_assign(lo->plan, found);
+    return HD_OK;
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_plan_memory(struct hd_lowering *lo) {
+    lo->plan = hd_new(lo->arena, struct hd_plan);
+    *lo->plan = hd_plan_create(lo, lo->arena);
+    int best = -1;
+    int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
+    bool any_chain = false;
+    hd_choose_chains(lo, HD_CHAINS_WHOLE);
+    for (size_t i = 0; i < lo->n_layers; i++)
+        any_chain = any_chain || lo->plan->tilings[i].chain_last > lo->plan->tilings[i].chain_first;
+    struct attempts a = {.lo = lo};
+    for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
+        cycles[plan] = INT64_MAX;
+        if (plan % CHAINS == HD_CHAINS_NONE || any_chain) a.of[a.n++].plan = plan;
+    }
+    int alone = 0; /* until one tells how many operations there are */
+    for (; alone < a.n && !lo->most_ops; alone++)
+        try_one(&a, alone, 0), lo->most_ops = a.of[alone].ops;
+    try_all(&a, alone);
+    for (int i = 0; i < a.n; i++) {
+        cycles[a.of[i].plan] = a.of[i].cycles;
+        if (a.of[i].cycles < best_cycles) best = a.of[i].plan, best_cycles = a.of[i].cycles;
+    }
+    if (best < 0) /* the message of the last try, which has all of XM for streaming */
+        return make_plan(lo, a.of[a.n - 1].plan, false);
+    TRY(best_refined(lo, cycles, best));
+    return HD_OK;
+}

@@ -1,0 +1,38 @@
+/* How long VX waits for banks, counted by hand. */
+#include <math.h>
+
+#include "compiler/cost/banks.h"
+#include "test/unit/cost/operations.h"
+
+/* VX at 100 iterations: A from bank a, B from bank b, in this part of them. */
+static struct hd_vx_reads reads(int a, int b, double b_part) {
+    struct hd_vx_reads v = {.b_part = b_part, .banks = UINT64_C(1) << a | UINT64_C(1) << b};
+    v.operand[0] = (struct hd_bank_runs){1, {{100, UINT64_C(1) << a}}};
+    v.operand[1] = (struct hd_bank_runs){1, {{100, UINT64_C(1) << b}}};
+    return v;
+}
+
+/* Until the last iteration, beside MX in cycles [10, 60) of bank 2. */
+static double takes(struct hd_vx_reads v, bool mx) {
+    struct hd_bank_user m = {.any = mx, .start = 10, .end = 60};
+    m.xm = (struct hd_bank_runs){1, {{50, 1 << 2}}};
+    struct hd_vx_place p = {.at = 10, .left = 100};
+    hd_vx_go_on(&v, &p, &m, 1e9);
+    assert_true(p.left == 0);
+    return p.at - 10;
+}
+
+static void by_hand(void **state) {
+    (void)state;
+    assert_true(fabs(takes(reads(0, 1, 0), false) - 100) < 1e-6);
+    assert_true(fabs(takes(reads(0, 0, 1), false) - 200) < 1e-6); /* both from one bank */
+    assert_true(fabs(takes(reads(0, 0, 0.25), false) - 125) < 1e-6);
+    assert_true(fabs(takes(reads(0, 1, 1), true) - 100) < 1e-6);   /* MX reads another */
+    assert_true(fabs(takes(reads(2, 1, 1), true) - 150) < 1e-6);   /* none until MX is done */
+    assert_true(fabs(takes(reads(0, 2, 0.5), true) - 125) < 1e-6); /* half of 50 cycles */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,79 @@
+/* The estimate of short lists of operations: what adds up, what goes side by side. */
+#include "test/unit/cost/operations.h"
+
+static void one_iteration_a_cycle(void **state) {
+    (void)state;
+    int64_t took[2];
+    for (int i = 0; i < 2; i++) {
+        struct list l;
+        make_list(&l, "tiny", 64);
+        gemm(&l, 0, 100 + 400 * i, 0);
+        took[i] = cycles(&l);
+        drop_list(&l);
+    }
+    assert_int_equal(took[1] - took[0], 400);
+}
+
+/* A beat a cycle; the first comes after the latency of memory. */
+static void one_beat_a_cycle(void **state) {
+    (void)state;
+    int64_t took[3];
+    for (int i = 0; i < 3; i++) {
+        struct list l;
+        make_list(&l, "tiny", i == 2 ? 164 : 64);
+        load(&l, 0, 0, i == 1 ? 2048 : 1024, 1, 2048);
+        took[i] = cycles(&l);
+        drop_list(&l);
+    }
+    assert_int_equal(took[1] - took[0], 1024 / 8);
+    assert_int_equal(took[2] - took[0], 2 * 100); /* of the program's first words, then of data */
+}
+
+/* A product beside a load takes no longer than the longer of both; behind it, the sum. */
+static void only_what_depends_waits(void **state) {
+    (void)state;
+    enum { ITERATIONS = 500 };
+    int64_t alone, beside, behind;
+    struct list l;
+    make_list(&l, "tiny", 64);
+    load(&l, 0, 0, 2048, 1, 2048);
+    alone = cycles(&l);
+    gemm(&l, l.m.xm_bytes / 2, ITERATIONS, 0); /* of another half of XM */
+    beside = cycles(&l);
+    assert_int_equal(l.s.ops[1].wait, 0);
+    drop_list(&l);
+    make_list(&l, "tiny", 64);
+    load(&l, 0, 0, 2048, 1, 2048);
+    gemm(&l, 0, ITERATIONS, 0);
+    behind = cycles(&l);
+    assert_int_not_equal(l.s.ops[1].wait, 0);
+    assert_int_equal(l.s.ops[1].after[HD_UNIT_lx], 1);
+    drop_list(&l);
+    assert_true(beside < alone + ITERATIONS);
+    assert_in_range(behind, alone + ITERATIONS - 20, alone + ITERATIONS + 40);
+}
+
+/* A product waits for the last load that wrote what it reads, not for later ones. */
+static void a_wait_that_is_implied_is_left_out(void **state) {
+    (void)state;
+    struct list l;
+    make_list(&l, "tiny", 64);
+    load(&l, 0, 0, 64, 1, 64);
+    load(&l, 64, 64, 64, 1, 64);
+    load(&l, 128, 128, 64, 1, 64);
+    gemm(&l, 64, 10, 0);
+    gemm(&l, 0, 10, 1); /* load 1 is known to be done: LX works in order */
+    assert_int_equal(l.s.ops[3].after[HD_UNIT_lx], 2);
+    assert_int_equal(l.s.ops[4].wait, 0);
+    assert_int_equal(l.s.ops[2].signal, 0);
+    assert_int_equal(l.s.ops[1].signal, l.s.ops[3].wait);
+    drop_list(&l);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(one_iteration_a_cycle),
+                                       cmocka_unit_test(one_beat_a_cycle),
+                                       cmocka_unit_test(only_what_depends_waits),
+                                       cmocka_unit_test(a_wait_that_is_implied_is_left_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
