@@ -63,6 +63,8 @@ static hd_status run_stages(struct hd_lowering *lo) {
     const struct hd_stage_text *plan = &lo->opt->plan;
     if (plan->text) TRY(hd_plan_parse_host(lo, plan->text, plan->file));
     TRY(hd_partition(lo)); /* tensorizes each layer it finds */
+    lo->plan = hd_new(lo->arena, struct hd_plan);
+    *lo->plan = hd_plan_create(lo, lo->arena);
     if (plan->text)
         TRY(hd_plan_parse(lo, plan->text, plan->file));
     else if (lo->n_layers)

@@ -56,6 +56,7 @@ static void print_op(const struct hd_slot_op *op, FILE *f) {
     print_mask(f, "wait", op->wait);
     print_mask(f, "signal", op->signal);
     for (int i = 0; op->number > 0 && i < HD_FIELDS; i++) {
+        if (hd_isa_fields[i].word == HD_TAG_WORD) continue; /* behind the @ */
         int64_t v =
             (int)hd_isa_fields[i].unit == op->unit ? hd_field_get(op->words, (enum hd_field)i) : 0;
         if (v) print_field(f, (enum hd_field)i, v);
@@ -198,6 +199,7 @@ static hd_status parse_op(struct hd_sched *s, struct hd_lines *r) {
     r->p++;
     TRY(hd_lines_integer(r, 0, (int64_t)s->lo->n_layers - 1, &tag));
     op->tag = (uint16_t)tag;
+    if (op->unit != HD_UNIT_seq) op->words[HD_TAG_WORD] = op->tag;
     while (!hd_lines_end(r)) TRY(parse_item(r, op));
     return HD_OK;
 }

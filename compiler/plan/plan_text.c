@@ -202,8 +202,6 @@ static hd_status all_there(const struct reader *s, const char *what, const bool 
 }
 
 hd_status hd_plan_parse(struct hd_lowering *lo, const char *text, const char *file) {
-    lo->plan = hd_new(lo->arena, struct hd_plan);
-    *lo->plan = hd_plan_create(lo, lo->arena);
     for (size_t i = 0; i < lo->n_tensors; i++) lo->plan->places[i].arena = 0;
     struct reader s = {.r = {lo->ctx, text, file, 0},
                        .lo = lo,

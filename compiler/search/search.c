@@ -315,8 +315,6 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
-    lo->plan = hd_new(lo->arena, struct hd_plan);
-    *lo->plan = hd_plan_create(lo, lo->arena);
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
