@@ -18,8 +18,7 @@ int main(int argc, char **argv) {
     const char *file = argc > 1 ? argv[1] : "digits.hdl", *device = argc > 2 ? argv[2] : "iss";
     float image[64], logits[10] = {0};
     int best = 0;
-    for (int i = 0; i < 64; i++)
-        image[i] = (float)(strchr(ink, picture[i]) - ink) * 16 / 9;
+    for (int i = 0; i < 64; i++) image[i] = (float)(strchr(ink, picture[i]) - ink) * 16 / 9;
 
     hd_ctx *ctx = hd_ctx_create();
     hd_model *model = NULL;

@@ -28,7 +28,8 @@ bool hd_iss_fetch_asks(hd_iss *iss, uint32_t *out_beats) {
     struct fetch *f = &iss->fetch;
     for (; f->n_freed != f->n_gone && f->gone[f->n_freed % HD_FETCH_BEATS] < iss->now; f->n_freed++)
         f->reserved--;
-    if (iss->free_issue || iss->now < HD_T_fetch_request || f->at >= limit(f, iss->now)) return false;
+    if (iss->free_issue || iss->now < HD_T_fetch_request || f->at >= limit(f, iss->now))
+        return false;
     *out_beats = burst_beats(iss, iss->now);
     return has_room(iss, *out_beats);
 }

@@ -198,7 +198,7 @@ struct issue {
     enum hd_unit wrong_at; /* at a word of that unit, its place */
     uint32_t wrong_pc;
     enum seq_state seq;
-    uint64_t t;   /* cycle of the next word, or of the next step of a SEQ operation */
+    uint64_t t; /* cycle of the next word, or of the next step of a SEQ operation */
     uint64_t seq_start, seq_granted; /* of the SEQ operation in work, for the probe */
     uint64_t next;
 };

@@ -217,8 +217,8 @@ hd_status hd_mach_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step, h
                        step, m->name);
     if (m->isa_hash != hd_isa_hash())
         return hd_fail(ctx, HD_MISMATCH,
-                       "%s: %s is for instruction set %s (0x%08" PRIx32 "), this is %s (0x%08" PRIx32
-                       "); compile it again",
+                       "%s: %s is for instruction set %s (0x%08" PRIx32
+                       "), this is %s (0x%08" PRIx32 "); compile it again",
                        scheme, m->name, hd_isa_version(m->isa_hash), m->isa_hash,
                        HD_ISA_VERSION_TEXT, hd_isa_hash());
     if (m->machine_hash != hd_machine_hash(&d->machine)) return machine_mismatch(ctx, d, m);

@@ -260,8 +260,8 @@ static bool cycles_of(void *user, const struct program *p, uint64_t out[2]) {
     return !*x->text[0] && !*x->text[1];
 }
 
-/* Fields that the compiler takes for idle (compiler/machine_ops/idle.def) hold anything: the RTL must
- * make of that what the ISS makes of the program as it was. */
+/* Fields that the compiler takes for idle (compiler/machine_ops/idle.def) hold anything: the RTL
+ * must make of that what the ISS makes of the program as it was. */
 static bool idle_is_idle(struct cosim *x, struct program *p) {
     program_random(p, &x->m, x->seed, KIND_LEGAL);
     for (size_t i = 0; i < x->arena_bytes; i++) x->start[i] = (uint8_t)mix(i * 31 + x->seed);

@@ -106,8 +106,8 @@ static const char *excuse(int op, int field, int bin) {
 
 int cover_print(void) {
     int all_bins = 0, all_hit = 0, all_excused = 0, missed = 0;
-    printf("%-12s %8s %8s %8s %6s %6s %8s\n", "operation", "used", "waits", "signals", "bins", "hit",
-           "excused");
+    printf("%-12s %8s %8s %8s %6s %6s %8s\n", "operation", "used", "waits", "signals", "bins",
+           "hit", "excused");
     for (int o = 0; o < HD_OPCODES; o++) {
         const struct hd_op_info *op = &hd_isa_ops[o];
         int bins = 1, hit = seen[o].used > 0, excused = 0;
@@ -133,8 +133,8 @@ int cover_print(void) {
             }
         }
         snprintf(name, sizeof name, "%s.%s", hd_isa_units[op->unit].name, op->name);
-        printf("%-12s %8ld %8ld %8ld %6d %6d %8d\n", name, seen[o].used, seen[o].waits, seen[o].signals,
-               bins, hit, excused);
+        printf("%-12s %8ld %8ld %8ld %6d %6d %8d\n", name, seen[o].used, seen[o].waits,
+               seen[o].signals, bins, hit, excused);
         if (!seen[o].used)
             printf("    never used\n");
         else if (len)

@@ -1,5 +1,6 @@
 /* Functional coverage of random programs: for every operation of the ISA its uses, and of each
- * of its fields the values (up to 3 bits) or the kinds of values that it had. cover.def says which cannot be, and why. */
+ * of its fields the values (up to 3 bits) or the kinds of values that it had. cover.def says which
+ * cannot be, and why. */
 #ifndef HD_TEST_COSIM_COVER_H
 #define HD_TEST_COSIM_COVER_H
 

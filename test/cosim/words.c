@@ -27,8 +27,7 @@ static void order(const struct program *p, uint32_t *wait, uint32_t *signal) {
         signal[i] = 0;
         for (int j = i - 1; j >= 0 && !op->dropped; j--) {
             const struct op *from = &p->op[j];
-            if (from->dropped || from->unit == op->unit || seen[from->unit])
-                continue;
+            if (from->dropped || from->unit == op->unit || seen[from->unit]) continue;
             if (op->after != j && !conflict(op, from)) continue;
             seen[from->unit] = true;
             if (j <= waited[op->unit][from->unit]) continue;
