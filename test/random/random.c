@@ -15,6 +15,7 @@
 #include "compiler/compiler.h"
 #include "runtime/runtime.h"
 #include "test/rng.h"
+#include "test/stages/round_trip.h"
 
 enum { MAX_IO = 16 };
 
@@ -131,6 +132,9 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, bool legalize, const struct
     if (o->print) TRY(hd_graph_print(ctx, g, false, stdout));
     if (legalize) TRY(hd_legalize(ctx, g));
     if (legalize && o->print) TRY(hd_graph_print(ctx, g, false, stdout));
+    TRY(hd_prepare(ctx, g, c.place_all));
+    if (seed % 4 == 2) TRY(round_trip(ctx, g, &c));
+    c.prepared = true;
     TRY(hd_lower(ctx, g, &c, &m));
     *on_machine += m->n_layers;
     for (int i = 0; o->print && i < m->n_host_ops; i++)

@@ -62,7 +62,6 @@ hd_status round_trip(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *
     struct texts t = {0};
     hd_graph *again = NULL;
     hd_model *m = NULL;
-    TRY(hd_prepare(ctx, g, opt->place_all));
     hd_status s = graph_text(ctx, g, &t.graph);
     if (s == HD_OK) s = compile(ctx, g, *opt, NULL, NULL, &m);
     if (s == HD_OK) s = hd_graph_parse(ctx, t.graph, "prepare", &again);

@@ -5,7 +5,7 @@
 #include "compiler/compiler.h"
 
 /* HD_OK: the model that each text leads to is that of the graph byte for byte, image and arena.
- * g: legal; it is prepared on the way. */
+ * g: prepared (hd_prepare). */
 hd_status round_trip(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt);
 
 #endif
