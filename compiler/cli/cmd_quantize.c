@@ -186,6 +186,11 @@ static hd_status import(struct job *j) {
     TRY(hd_cmd_bind(c, j->a, first ? first->t : NULL, first ? first->n : 0, &bind));
     hd_graph *g = NULL;
     TRY(hd_import(c->ctx, j->path, &bind, &g));
+    if (g->closed)
+        hd_warn(c->ctx,
+                "warning: dimensions that are open in the file are written with one size: %s; "
+                "quantise with --shape for another",
+                g->closed);
     hd_status s = hd_note(c->ctx, hd_quant_prepare(c->ctx, g), "in %s", j->path);
     if (s == HD_OK) s = clone_graph(c->ctx, g, &j->ref); /* ids of clones agree */
     hd_graph_destroy(g);

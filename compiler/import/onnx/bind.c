@@ -112,6 +112,18 @@ static hd_status check_names(struct binder *b, const struct hd_onnx_value *v, si
     return HD_OK;
 }
 
+/* Dimensions that had no size, for people: "x[0] = 1, x[2] = 7". */
+static const char *closed_text(struct hd_importer *m, const struct hd_onnx_value *v, size_t n,
+                               const bool *open) {
+    const char *text = NULL;
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < v[i].rank; d++)
+            if (open[i * HD_MAX_RANK + (size_t)d])
+                text = hd_sprintf(m->g->arena, "%s%s%s[%d] = %lld", text ? text : "",
+                                  text ? ", " : "", v[i].name, d, (long long)v[i].dim[d]);
+    return text;
+}
+
 hd_status hd_bind_inputs(struct hd_importer *m, const struct hd_bind *bind, struct hd_onnx_value *v,
                          size_t n) {
     static const struct hd_bind none;
@@ -120,6 +132,9 @@ hd_status hd_bind_inputs(struct hd_importer *m, const struct hd_bind *bind, stru
         if (v[i].rank > HD_MAX_RANK)
             return hd_fail(m->ctx, HD_UNSUPPORTED, "graph input '%s': rank %d, at most %d",
                            v[i].name, v[i].rank, HD_MAX_RANK);
+    bool *open = hd_new_array(m->arena, bool, n *HD_MAX_RANK + 1);
+    for (size_t i = 0; i < n; i++)
+        for (int d = 0; d < v[i].rank; d++) open[i * HD_MAX_RANK + (size_t)d] = v[i].dim[d] == -1;
     TRY(check_names(&b, v, n));
     for (size_t k = 0; k < b.bind->n_shapes; k++) {
         const struct hd_shape_bind *s = &b.bind->shapes[k];
@@ -140,5 +155,6 @@ hd_status hd_bind_inputs(struct hd_importer *m, const struct hd_bind *bind, stru
         if (t) apply_tensor(&b, t, &v[i]);
     }
     for (size_t i = 0; i < n; i++) TRY(close_dims(&b, &v[i]));
+    m->g->closed = closed_text(m, v, n, open);
     return HD_OK;
 }
