@@ -151,8 +151,8 @@ void hd_share_places(struct hd_lowering *lo) {
         const struct hd_placement *rp = &lo->plan->places[t->base];
         int64_t row = (int64_t)r->w * r->cp;
         tp->resident = rp->resident, tp->in_arena = rp->in_arena;
-        tp->xm = rp->xm + (uint32_t)(t->at_c + (t->at_row + t->at_img * (r->h + r->pt + r->pb)) *
-                                                   hd_mtensor_pitch(rp));
+        int above = t->at_row + t->at_img * (r->h + r->pt + r->pb);
+        tp->xm = rp->resident ? rp->xm + (uint32_t)(t->at_c + above * hd_mtensor_pitch(rp)) : 0;
         tp->arena = rp->arena + (uint64_t)(t->at_c + (t->at_row + (int64_t)t->at_img * r->h) * row);
         tp->use_first = rp->use_first, tp->use_last = rp->use_last;
     }
