@@ -51,8 +51,8 @@
   `ASSERT(InItsBeat, !take || 32'(i_word) + 32'(n_take) <= Words)
   // Each word goes on once: what has left the buffer is issued, or one of the two in between.
   logic [1:0] between;
-  assign between = 2'(u_word.valid_q) + 2'(u_word.full_q);
-  `ASSERT(FullIsValid, !u_word.full_q || u_word.valid_q)
+  assign between = 2'(skid_valid) + 2'(!word_room);
+  `ASSERT(FullIsValid, word_room || skid_valid)
   `ASSERT(EachGoesOnce, err_o || (known_q ? pc_q + 32'(between) == next_q : pc_q == 32'(Header) && between == 2'd0))
   `ASSERT(EndIsLast, err_o || !known_q || next_q <= words_q)
   `ASSERT(HeaderFirst, err_o || known_q == (next_q >= 32'd4))

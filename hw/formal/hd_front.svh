@@ -8,8 +8,6 @@
 // mutant: s/params_q\[32 * i +: 32\] <= word/params_q[32 * i +: 32] <= ~word/
 // mutant: s/todo_q & (todo_q - Words'(1))/todo_q - Words'(1)/
 // mutant: s/if (todo_q\[Words - 1 - i\])/if (todo_q[i])/
-// mutant: s/todo_d     = set;/todo_d     = set | todo_q;/
-// mutant: s/Offer: if (handover) state_d = Idle/Offer: state_d = Idle/
 
   // One word, chosen freely.
   (* anyconst *) logic [WordBits-1:0] which;
