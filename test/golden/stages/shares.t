@@ -60,4 +60,4 @@ graph shares {
 #= # [1,8,8,16]
 #= tensor 2 a in_arena=1
 #= # [1,8,8,16]
-#= tensor 3 b use_first=1 use_last=1 xm=8 in_arena=1 arena=8
+#= tensor 3 b use_first=1 use_last=1 in_arena=1 arena=8
