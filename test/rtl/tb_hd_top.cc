@@ -425,7 +425,7 @@ const Fault kFaults[] = {
     {"lx.load run=1 n1=1 n2=1 n3=1 seg=1 src=0xffffffff\nseq.halt", -1, 0, HD_ERR_window, 1, 5},
     {"lx.load run=2 n1=1 n2=1 n3=1 seg=1 src=0xfffff\nseq.halt", -1, 0, HD_ERR_window, 1, 5},
     {"lx.load run=1 n1=1 n2=1 n3=1 dst=0xffffff\nseq.halt", -1, 0, HD_ERR_range, 1, 5},
-    {"lx.nop\nlx.load run=9 n1=1 n2=1 n3=1 seg=1\nlx.load src=0xffffffff\nseq.halt", -1, 0, HD_ERR_window, 1, 14},
+    {"lx.nop\nlx.load run=9 n1=1 n2=1 n3=1 seg=1\nlx.load src=0xffffffff\nseq.halt", -1, 0, HD_ERR_window, 1, 13},
     {"lw.load count=1 n1=1 src=1\nseq.halt", -1, 0, HD_ERR_range, 2, 5},
     {"lw.load count=1 n1=1 dst=0xffffff\nseq.halt", -1, 0, HD_ERR_range, 2, 5},
     {"lw.load count=1 n1=0\nseq.halt", -1, 0, HD_ERR_operand, 2, 5},
