@@ -62,7 +62,7 @@ def package(sets, edit=None):
 
 def verilator(folder):
     rtl = re.findall(r"hd_\w+", re.search(r"addsuffix \.sv,(.*?)\)\)", open("hw/rules.mk").read(), re.S)[1])
-    return run("verilator", "--lint-only", "-Wall", "--assert", "hw/lint/heddle.vlt", "-Ihw/rtl", "--top-module",
+    return run("verilator", "--lint-only", "-Wall", "--assert", "+define+HD_CHECKS", "hw/lint/heddle.vlt", "-Ihw/rtl", "--top-module",
                "hd_top", "build/gen/hd_isa_pkg.sv", "build/gen/hd_reg_pkg.sv", f"{folder}/hd_cfg_pkg.sv",
                *(f"hw/rtl/{m}.sv" for m in rtl))
 

@@ -408,13 +408,13 @@ const Fault kFaults[] = {
     {"seq.halt", 5, 8u << HD_HEAD_code_LSB, HD_ERR_encoding, 0, 5},
     {"seq.halt", 5, 2u << HD_HEAD_code_LSB, HD_ERR_encoding, 0, 5},
     {"seq.halt", 5, 1u << HD_HEAD_code_LSB, HD_ERR_encoding, 0, 6}, // nop: the program ends
-    {"seq.halt", 5, 1u << 31, HD_ERR_none, 0, 0},                   // of the layer number
+    {"seq.halt", 5, 1u << 31, HD_ERR_encoding, 0, 5},               // a word that SEQ lacks
     {"seq.halt", 3, 6 ^ 5, HD_ERR_encoding, 0, 5},                  // words of the program: it ends in a bundle,
-    {"mx.gemm n0=1\nseq.halt", 3, 10 ^ 7, HD_ERR_encoding, 0, 7},   // in an operation
+    {"mx.gemm n0=1\nseq.halt", 3, 9 ^ 6, HD_ERR_encoding, 0, 6},    // in an operation
     {"mx.nop\nseq.halt", 3, 8 ^ 6, HD_ERR_encoding, 0, 6},          // and behind one
     {"mx.nop\nseq.halt", 4, 1u << HD_UNIT_st, HD_ERR_encoding, 0, 8}, // one more in the bundle
     {"seq.nop\nseq.nop", -1, 0, HD_ERR_encoding, 0, 8},
-    {"mx.gemm n0=1\nseq.halt", 6, 1u << 20, HD_ERR_encoding, 3, 5},
+    {"mx.gemm n0=1\nseq.halt", 5, 1u << (HD_HEAD_set_LSB + 23), HD_ERR_encoding, 3, 5},
     {"seq.halt wait=3", -1, 0, HD_ERR_watchdog, 0, 5},
     {"lx.nop wait=3\nseq.barrier\nseq.halt", -1, 0, HD_ERR_watchdog, 0, 8},
     {"mx.gemm\nseq.halt", -1, 0, HD_ERR_operand, 3, 5},
