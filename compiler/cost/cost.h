@@ -5,14 +5,14 @@
 #include "compiler/machine_ops/machine_ops.h"
 
 /* Cycles that the operations take, by the model of estimate.c, with fetch when they are a program
- * from its beginning. Before hd_sched_bound_tokens. */
-int64_t hd_sched_estimate(const struct hd_sched *s, bool begins);
+ * from its beginning. Before hd_ops_bound_tokens. */
+int64_t hd_ops_estimate(const struct hd_ops *s, bool begins);
 /* Program words of each operation; of them without the bundle's that it begins; their sum. */
 struct hd_op_lengths {
     int *of, *own;
     int64_t words;
 };
-struct hd_op_lengths hd_sched_lengths(const struct hd_sched *s, hd_arena *a);
+struct hd_op_lengths hd_ops_lengths(const struct hd_ops *s, hd_arena *a);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
  * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);

@@ -53,7 +53,7 @@ struct reads { /* the read channel */
 };
 
 struct timing {
-    const struct hd_sched *s;
+    const struct hd_ops *s;
     int64_t axi, latency;
     double *done[HD_UNITS], *start[HD_UNITS],
         *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
@@ -124,7 +124,7 @@ static double drained(const struct timing *t, const struct hd_slot_op *op) {
 
 /* Stores [first, next) are on their way and wait where units that come first read their banks. */
 static void hold_stores(struct timing *t, int first, const struct hd_bank_user *by) {
-    const struct hd_sched *s = t->s;
+    const struct hd_ops *s = t->s;
     const double behind = (double)t->latency + DMA_DONE + DMA_FIRST;
     double *done = t->done[HD_UNIT_st], from = t->now, was = t->now, later = 0;
     for (int k = first; k < t->next[HD_UNIT_st]; k++) {
@@ -149,7 +149,7 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
 
 /* The first store on its way that reads one of the banks; -1: none does. */
 static int first_store(const struct timing *t, uint32_t banks) {
-    const struct hd_sched *s = t->s;
+    const struct hd_ops *s = t->s;
     const double behind = (double)t->latency + DMA_DONE + DMA_FIRST;
     int k = t->next[HD_UNIT_st];
     uint32_t read = 0;
@@ -241,7 +241,7 @@ static void begin_store(struct timing *t, const struct hd_slot_op *op) {
 /* LX waits where VX writes the bank that it fills: as measured, about half of the time in which
  * both are there. */
 static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
-    const struct hd_sched *s = t->s;
+    const struct hd_ops *s = t->s;
     int k = t->next[HD_UNIT_lx], first = k;
     while (first > 0 && first > k - HD_N_ops_in_flight &&
            (t->done[HD_UNIT_lx][first - 1] < 0 || t->done[HD_UNIT_lx][first - 1] > t->now))
@@ -398,7 +398,7 @@ static bool next_burst(struct timing *t, int i, double at) {
 
 /* When the next operation of unit u can start; NEVER while that is not known. */
 static double can_start(const struct timing *t, int u) {
-    const struct hd_sched *s = t->s;
+    const struct hd_ops *s = t->s;
     if (t->next[u] >= s->count[u]) return NEVER;
     double at = t->issued[u][t->next[u]];
     if (at < 0) return NEVER;
@@ -447,11 +447,11 @@ static double issue(struct issue *q, int64_t n) {
     return q->issued;
 }
 
-int64_t hd_sched_estimate(const struct hd_sched *s, bool begins) {
+int64_t hd_ops_estimate(const struct hd_ops *s, bool begins) {
     hd_arena *a = hd_arena_create();
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
-    struct hd_op_lengths l = hd_sched_lengths(s, a);
+    struct hd_op_lengths l = hd_ops_lengths(s, a);
     struct issue q = {.t = &t,
                       .begins = begins,
                       .issued = FETCH + (double)t.latency,

@@ -8,7 +8,7 @@
 
 #include "compiler/cost/cost.h"
 
-struct hd_op_lengths hd_sched_lengths(const struct hd_sched *s, hd_arena *a) {
+struct hd_op_lengths hd_ops_lengths(const struct hd_ops *s, hd_arena *a) {
     static const uint32_t at_start[HD_PARAM_WORDS];
     const uint32_t *held[HD_UNITS];
     struct hd_op_lengths l = {.of = hd_new_array(a, int, s->n_ops + 1),

@@ -42,7 +42,7 @@ static void put_bundle(hd_arena *a, struct words *p, uint32_t mask, const uint32
     p->bundles++;
 }
 
-static struct words encode(struct hd_sched *s) {
+static struct words encode(struct hd_ops *s) {
     struct words p = {0};
     struct hd_sticky held[HD_UNITS] = {{{0}}};
     uint32_t header[HD_PROG_HEADER_WORDS] = {HD_PROG_MAGIC, hd_isa_hash(),
@@ -70,8 +70,8 @@ static struct words encode(struct hd_sched *s) {
  * words as can be when its first loads are asked for. */
 enum { FETCH_BYTES = 256 };
 
-hd_status hd_sched_encode(struct hd_sched *s, size_t *out_offset, size_t *out_bytes,
-                          int64_t *out_bundles) {
+hd_status hd_ops_encode(struct hd_ops *s, size_t *out_offset, size_t *out_bytes,
+                        int64_t *out_bundles) {
     struct words p = encode(s);
     *out_bytes = p.n * sizeof *p.w;
     size_t over = s->lo->image_bytes % FETCH_BYTES;

@@ -6,9 +6,9 @@
 static hd_status make_operations(struct hd_lowering *lo, hd_arena *scratch, int step,
                                  struct hd_lowerer **out) {
     TRY(hd_lower_layers(lo, scratch, step, 0, lo->n_layers, out));
-    struct hd_sched *s = &(*out)->s;
-    lo->model->steps[step].estimate = hd_sched_estimate(s, true);
-    hd_sched_bound_tokens(s);
+    struct hd_ops *s = &(*out)->s;
+    lo->model->steps[step].estimate = hd_ops_estimate(s, true);
+    hd_ops_bound_tokens(s);
     return HD_OK;
 }
 
@@ -16,7 +16,7 @@ static hd_status read_operations(struct hd_lowering *lo, hd_arena *scratch, int 
                                  struct hd_lowerer **out) {
     const struct hd_stage_text *t = &lo->opt->ops;
     *out = hd_new(scratch, struct hd_lowerer);
-    hd_sched_init(&(*out)->s, lo, scratch);
+    hd_ops_init(&(*out)->s, lo, scratch);
     return hd_ops_parse(&(*out)->s, step, t->text, t->file, &lo->model->steps[step].estimate);
 }
 
@@ -31,7 +31,7 @@ hd_status hd_schedule_step(struct hd_lowering *lo, int step) {
     int64_t bundles = 0;
     if (st == HD_OK && hd_dumps(lo->opt, "ops"))
         hd_ops_print(&w->s, step, s->estimate, lo->opt->dump_to);
-    if (st == HD_OK) st = hd_sched_encode(&w->s, &offset, &bytes, &bundles);
+    if (st == HD_OK) st = hd_ops_encode(&w->s, &offset, &bytes, &bundles);
     s->code_offset = (uint32_t)offset;
     s->code_bytes = (uint32_t)bytes;
     lo->model->n_ops += (int64_t)w->s.n_ops;

@@ -10,8 +10,8 @@
 /* A second operand that comes from outside, or from a maker that cannot do it, rows [0, h), before
  * its first reader. */
 static hd_status stage(struct hd_lowerer *w, int id) {
-    const struct hd_mtensor *t = hd_low_whole(w, id);
-    const struct hd_placement *tp = hd_low_whole_place(w, id);
+    const struct hd_mtensor *t = hd_lower_whole(w, id);
+    const struct hd_placement *tp = hd_lower_whole_place(w, id);
     int lanes = (int)w->m->n;
     bool *staged = &w->staged[t - w->lo->tensors];
     if (*staged) return HD_OK;
@@ -20,15 +20,16 @@ static hd_status stage(struct hd_lowerer *w, int id) {
         int rows = (int)hd_min(lanes, t->h - y);
         int64_t at = (int64_t)tp->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
         uint32_t to = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], hd_round_up(bytes, 64));
-        hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-        hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
-        hd_low_set(w, HD_F_lx_src, at), hd_low_set(w, HD_F_lx_dst, to);
-        hd_low_set(w, HD_F_lx_run, bytes);
-        hd_low_set(w, HD_F_lx_n1, 1), hd_low_set(w, HD_F_lx_n2, 1), hd_low_set(w, HD_F_lx_n3, 1);
-        hd_sched_touch(&w->s, HD_SPACE_ARENA, at, at + bytes, false);
-        hd_sched_touch(&w->s, HD_SPACE_XM, to, to + bytes, true);
-        TRY(hd_sched_end(&w->s));
-        TRY(hd_low_store_words(w, tp, to, t->cp, y, rows, 0, t->cp));
+        hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+        hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+        hd_lower_set(w, HD_F_lx_src, at), hd_lower_set(w, HD_F_lx_dst, to);
+        hd_lower_set(w, HD_F_lx_run, bytes);
+        hd_lower_set(w, HD_F_lx_n1, 1), hd_lower_set(w, HD_F_lx_n2, 1),
+            hd_lower_set(w, HD_F_lx_n3, 1);
+        hd_ops_touch(&w->s, HD_SPACE_ARENA, at, at + bytes, false);
+        hd_ops_touch(&w->s, HD_SPACE_XM, to, to + bytes, true);
+        TRY(hd_ops_end(&w->s));
+        TRY(hd_lower_store_words(w, tp, to, t->cp, y, rows, 0, t->cp));
     }
     return HD_OK;
 }
@@ -39,41 +40,41 @@ static hd_status stage(struct hd_lowerer *w, int id) {
 static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int64_t *out) {
     const struct hd_layer *l = w->l;
     const struct hd_bmm *p = l->bmm;
-    const struct hd_mtensor *t = hd_low_whole(w, l->in[1]);
-    const struct hd_placement *tp = hd_low_whole_place(w, l->in[1]);
+    const struct hd_mtensor *t = hd_lower_whole(w, l->in[1]);
+    const struct hd_placement *tp = hd_lower_whole_place(w, l->in[1]);
     int k = (int)w->m->k, lanes = (int)w->m->n, row = p->w_row[batch], c = p->w_channel[batch];
     int64_t word = hd_wm_word_bytes(w->m), at, end;
     *out = hd_ring_take(&w->wm, (int64_t)n * l->cw + p->parts[1]);
     if (p->parts[1]) { /* and behind them the constant ones */
-        hd_low_load_words(w, HD_V_lw_mem_wm, l->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
-        TRY(hd_sched_end(&w->s));
+        hd_lower_load_words(w, HD_V_lw_mem_wm, l->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
+        TRY(hd_ops_end(&w->s));
     }
     if (p->columns) { /* WM words [k][nt] */
         at = (int64_t)tp->arena + (int64_t)row * t->cp + c + nt * lanes;
         end = at + (int64_t)(l->cw * k - 1) * t->cp + n * lanes;
-        hd_low_load_words(w, HD_V_lw_mem_wm, 0, *out, n, l->cw, (int64_t)k * t->cp, n);
-        hd_low_set(w, HD_F_lw_col, 1), hd_low_set(w, HD_F_lw_s2, t->cp);
+        hd_lower_load_words(w, HD_V_lw_mem_wm, 0, *out, n, l->cw, (int64_t)k * t->cp, n);
+        hd_lower_set(w, HD_F_lw_col, 1), hd_lower_set(w, HD_F_lw_s2, t->cp);
     } else { /* [nt][k] */
         int64_t of_block = t->cp / k * word;
         int64_t block = row / t->word_rows * hd_ceil_div(t->word_rows, lanes) + nt;
         at = (int64_t)tp->words + block * of_block + c / k * word;
         end = at + (n - 1) * of_block + l->cw * word;
-        hd_low_load_words(w, HD_V_lw_mem_wm, 0, *out, l->cw, n, of_block, l->cw);
+        hd_lower_load_words(w, HD_V_lw_mem_wm, 0, *out, l->cw, n, of_block, l->cw);
     }
-    hd_low_set(w, HD_F_lw_seg, HD_V_seg_arena), hd_low_set(w, HD_F_lw_src, at);
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, at, end, false);
-    return hd_sched_end(&w->s);
+    hd_lower_set(w, HD_F_lw_seg, HD_V_seg_arena), hd_lower_set(w, HD_F_lw_src, at);
+    hd_ops_touch(&w->s, HD_SPACE_ARENA, at, end, false);
+    return hd_ops_end(&w->s);
 }
 
 /* Rows [y, y + rows) of the first operand of a batch; *out_at = its first byte in XM. */
 static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, struct hd_view *v) {
     const struct hd_layer *l = w->l;
     const struct hd_bmm *p = l->bmm;
-    const struct hd_mtensor *t = hd_low_tensor(w, l->in[0]);
-    const struct hd_placement *tp = hd_low_place(w, l->in[0]);
+    const struct hd_mtensor *t = hd_lower_tensor(w, l->in[0]);
+    const struct hd_placement *tp = hd_lower_place(w, l->in[0]);
     int row = p->a_row[batch] + y, c = p->a_channel[batch], bytes = l->cw * (int)w->m->k;
     if (tp->resident) {
-        TRY(hd_low_input(w, 0, 0, row, 0, rows, 1, v));
+        TRY(hd_lower_input(w, 0, 0, row, 0, rows, 1, v));
         v->at += (uint32_t)c;
         v->channels = bytes;
         return HD_OK;
@@ -86,20 +87,21 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
                           .rows = rows,
                           .cols = 1,
                           .y = row};
-    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
-    hd_low_set(w, HD_F_lx_edge, p->pads), hd_low_set(w, HD_F_lx_pad, p->a_zp & 0xff);
-    hd_low_set(w, HD_F_lx_src, at), hd_low_set(w, HD_F_lx_dst, v->at);
-    hd_low_set(w, HD_F_lx_run, bytes);
-    hd_low_set(w, HD_F_lx_n1, 1), hd_low_set(w, HD_F_lx_n2, rows), hd_low_set(w, HD_F_lx_n3, 1);
-    hd_low_set(w, HD_F_lx_s2, t->cp), hd_low_set(w, HD_F_lx_d2, bytes);
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+    hd_lower_set(w, HD_F_lx_edge, p->pads), hd_lower_set(w, HD_F_lx_pad, p->a_zp & 0xff);
+    hd_lower_set(w, HD_F_lx_src, at), hd_lower_set(w, HD_F_lx_dst, v->at);
+    hd_lower_set(w, HD_F_lx_run, bytes);
+    hd_lower_set(w, HD_F_lx_n1, 1), hd_lower_set(w, HD_F_lx_n2, rows),
+        hd_lower_set(w, HD_F_lx_n3, 1);
+    hd_lower_set(w, HD_F_lx_s2, t->cp), hd_lower_set(w, HD_F_lx_d2, bytes);
     if (p->pads) { /* behind the last k */
-        hd_low_set(w, HD_F_lx_ys, 1), hd_low_set(w, HD_F_lx_rows, rows);
-        hd_low_set(w, HD_F_lx_row_bytes, p->depth);
+        hd_lower_set(w, HD_F_lx_ys, 1), hd_lower_set(w, HD_F_lx_rows, rows);
+        hd_lower_set(w, HD_F_lx_row_bytes, p->depth);
     }
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, at, at + (int64_t)(rows - 1) * t->cp + bytes, false);
-    hd_low_touch(w, v, true);
-    return hd_sched_end(&w->s);
+    hd_ops_touch(&w->s, HD_SPACE_ARENA, at, at + (int64_t)(rows - 1) * t->cp + bytes, false);
+    hd_lower_touch(w, v, true);
+    return hd_ops_end(&w->s);
 }
 
 /* ---- products ---- */
@@ -121,15 +123,15 @@ static hd_status multiply(struct hd_lowerer *w, const struct nest *q) {
                                {q->n, 0, q->w_nt, q->rows},
                                {1, 0, 0, 0},
                                {1, 0, 0, 0}};
-    hd_low_set(w, HD_F_mx_nred, 2);
-    hd_low_set(w, HD_F_mx_accumulate, q->more);
-    hd_low_set(w, HD_F_mx_x_unsigned, q->is_unsigned);
-    hd_low_set(w, HD_F_mx_x, q->x), hd_low_set(w, HD_F_mx_w, q->w);
-    hd_low_set(w, HD_F_mx_a, q->am);
+    hd_lower_set(w, HD_F_mx_nred, 2);
+    hd_lower_set(w, HD_F_mx_accumulate, q->more);
+    hd_lower_set(w, HD_F_mx_x_unsigned, q->is_unsigned);
+    hd_lower_set(w, HD_F_mx_x, q->x), hd_lower_set(w, HD_F_mx_w, q->w);
+    hd_lower_set(w, HD_F_mx_a, q->am);
     for (int i = 0; i < 6; i++)
-        for (int f = 0; f < 4; f++) hd_low_set(w, (enum hd_field)(first[i] + f), loop[i][f]);
-    hd_sched_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->rows * q->n, true);
-    return hd_sched_end(&w->s);
+        for (int f = 0; f < 4; f++) hd_lower_set(w, (enum hd_field)(first[i] + f), loop[i][f]);
+    hd_ops_touch(&w->s, HD_SPACE_AM, q->am, q->am + (int64_t)q->rows * q->n, true);
+    return hd_ops_end(&w->s);
 }
 
 /* The sums without zero points: products with constant words are added. */
@@ -148,31 +150,31 @@ static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int6
                      .parts = 1,
                      .rows = a->rows,
                      .n = n,
-                     .is_unsigned = hd_low_tensor(w, l->in[0])->is_unsigned};
+                     .is_unsigned = hd_lower_tensor(w, l->in[0])->is_unsigned};
     struct nest of_a = q, of_w = q;
-    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
-    hd_low_touch(w, a, false);
-    hd_sched_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * l->cw, false);
+    hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_lower_touch(w, a, false);
+    hd_ops_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * l->cw, false);
     TRY(multiply(w, &q));
     if (p->parts[1]) { /* - w_zp * sum of a */
         int64_t word = wm + n * l->cw;
         of_a.more = true, of_a.w = word, of_a.w_word = of_a.w_nt = 0, of_a.w_part = 1;
         of_a.parts = p->parts[1];
-        hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
-        hd_low_touch(w, a, false);
-        hd_sched_touch(&w->s, HD_SPACE_WM, word, word + p->parts[1], false);
+        hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+        hd_lower_touch(w, a, false);
+        hd_ops_touch(&w->s, HD_SPACE_WM, word, word + p->parts[1], false);
         TRY(multiply(w, &of_a));
     }
     if (!p->parts[0]) return HD_OK;
     uint32_t at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX],
                                          hd_round_up(2 * k, 64)); /* - a_zp * sum of w */
     for (int i = 0; i < p->parts[0]; i++)
-        TRY(hd_low_fill(w, p->part[0][i], at + (uint32_t)(i * k), k, 1, 0));
+        TRY(hd_lower_fill(w, p->part[0][i], at + (uint32_t)(i * k), k, 1, 0));
     of_w.more = true, of_w.is_unsigned = false, of_w.parts = p->parts[0];
     of_w.x = at / (uint32_t)k, of_w.x_word = of_w.x_row = 0, of_w.x_part = 1;
-    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
-    hd_sched_touch(&w->s, HD_SPACE_XM, at, at + p->parts[0] * k, false);
-    hd_sched_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * l->cw, false);
+    hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_ops_touch(&w->s, HD_SPACE_XM, at, at + p->parts[0] * k, false);
+    hd_ops_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * l->cw, false);
     return multiply(w, &of_w);
 }
 
@@ -180,32 +182,33 @@ static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int6
 static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, int n, int64_t wm) {
     const struct hd_layer *l = w->l;
     const struct hd_bmm *p = l->bmm;
-    const struct hd_mtensor *t = hd_low_tensor(w, l->out);
-    const struct hd_placement *tp = hd_low_place(w, l->out);
+    const struct hd_mtensor *t = hd_lower_tensor(w, l->out);
+    const struct hd_placement *tp = hd_lower_place(w, l->out);
     int lanes = (int)w->m->n, c = p->y_channel[batch] + nt * lanes, bytes = n * lanes;
-    int64_t am = hd_low_accumulators(w, (int64_t)rows * n);
+    int64_t am = hd_lower_accumulators(w, (int64_t)rows * n);
     struct hd_view a;
     TRY(load_rows(w, batch, y, rows, &a));
     TRY(sums(w, &a, n, wm, am));
-    struct hd_view out = hd_low_output(w, 0, p->y_row[batch] + y, 0, rows, 1, bytes);
+    struct hd_view out = hd_lower_output(w, 0, p->y_row[batch] + y, 0, rows, 1, bytes);
     struct hd_view part = out; /* that is written */
     if (tp->resident) part.at += (uint32_t)c, part.channels = bytes;
     if (tp->resident && c + bytes >= t->c) /* behind the last vector of the pixel */
-        TRY(hd_low_fill_lanes(w, &out, c + bytes, t->bytes));
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
-    hd_low_set(w, HD_F_vx_a_imm, l->a_imm);
-    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(l->a_scale));
-    hd_low_set(w, HD_F_vx_a, am), hd_low_set(w, HD_F_vx_d, part.at / (uint32_t)lanes);
-    hd_low_set(w, HD_F_vx_n0, rows), hd_low_set(w, HD_F_vx_as0, 1);
-    hd_low_set(w, HD_F_vx_ds0, out.pitch / lanes);
-    hd_low_set(w, HD_F_vx_n1, n), hd_low_set(w, HD_F_vx_as1, rows), hd_low_set(w, HD_F_vx_ds1, 1);
-    hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_set_requant(w);
-    hd_sched_touch(&w->s, HD_SPACE_AM, am, am + (int64_t)rows * n, false);
-    hd_low_touch(w, &part, true);
-    TRY(hd_sched_end(&w->s));
-    return hd_low_store(w, 0, &out, c, bytes);
+        TRY(hd_lower_fill_lanes(w, &out, c + bytes, t->bytes));
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+    hd_lower_set(w, HD_F_vx_a_imm, l->a_imm);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(l->a_scale));
+    hd_lower_set(w, HD_F_vx_a, am), hd_lower_set(w, HD_F_vx_d, part.at / (uint32_t)lanes);
+    hd_lower_set(w, HD_F_vx_n0, rows), hd_lower_set(w, HD_F_vx_as0, 1);
+    hd_lower_set(w, HD_F_vx_ds0, out.pitch / lanes);
+    hd_lower_set(w, HD_F_vx_n1, n), hd_lower_set(w, HD_F_vx_as1, rows),
+        hd_lower_set(w, HD_F_vx_ds1, 1);
+    hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_set_requant(w);
+    hd_ops_touch(&w->s, HD_SPACE_AM, am, am + (int64_t)rows * n, false);
+    hd_lower_touch(w, &part, true);
+    TRY(hd_ops_end(&w->s));
+    return hd_lower_store(w, 0, &out, c, bytes);
 }
 
 /* Batches, chunks of output tiles, tiles of rows. */

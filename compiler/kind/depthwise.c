@@ -14,13 +14,13 @@ struct part {
 static struct hd_view window_rows(const struct hd_lowerer *w, const struct hd_tile *t, int i,
                                   const struct part *q) {
     const struct hd_layer *l = w->l;
-    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
+    const struct hd_placement *xp = hd_lower_place(w, l->in[0]);
     int rows = (q->rows - 1) * l->sy + (l->kh - 1) * l->dy + 1;
     struct hd_view v = t->in[i];
     if (xp->roll || xp->apart) { /* contiguous for one row of windows, not for all */
-        int first = 0, cols = xp->apart ? hd_low_pair_columns(l, t->tw, i, &first) : v.cols;
-        struct hd_view r = hd_low_resident(xp, t->img, (t->y + q->row) * l->sy - l->pt,
-                                           t->x * l->sx - l->pl + first, rows, cols);
+        int first = 0, cols = xp->apart ? hd_lower_pair_columns(l, t->tw, i, &first) : v.cols;
+        struct hd_view r = hd_lower_resident(xp, t->img, (t->y + q->row) * l->sy - l->pt,
+                                             t->x * l->sx - l->pl + first, rows, cols);
         r.alternate = r.other, r.other = 0;
         return r;
     }
@@ -43,13 +43,13 @@ static void sums(struct hd_lowerer *w, const struct hd_tile *t, const struct par
                  const struct window *v, bool write) {
     int many = q->rows * q->vecs;
     if (write)
-        hd_low_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_int32);
+        hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_int32);
     else
-        hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_int32);
-    hd_low_set(w, write ? HD_F_vx_d : HD_F_vx_b, v->am + v->phase);
-    hd_low_set(w, write ? HD_F_vx_ds1 : HD_F_vx_bs1, w->l->dx);
-    hd_low_set(w, write ? HD_F_vx_ds3 : HD_F_vx_bs3, many > 1 ? t->tw : 0);
-    hd_sched_touch(&w->s, HD_SPACE_AM, v->am, v->am + (int64_t)t->tw * many, write);
+        hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_int32);
+    hd_lower_set(w, write ? HD_F_vx_d : HD_F_vx_b, v->am + v->phase);
+    hd_lower_set(w, write ? HD_F_vx_ds1 : HD_F_vx_bs1, w->l->dx);
+    hd_lower_set(w, write ? HD_F_vx_ds3 : HD_F_vx_bs3, many > 1 ? t->tw : 0);
+    hd_ops_touch(&w->s, HD_SPACE_AM, v->am, v->am + (int64_t)t->tw * many, write);
 }
 
 static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, int nt, int64_t pm,
@@ -57,49 +57,50 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
                                 const struct window *v) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
+    const struct hd_placement *xp = hd_lower_place(w, l->in[0]);
     int lanes = (int)w->m->n, at = q->vec + (t->channels && !xp->resident ? 0 : nt);
     bool down = q->rows > 1;
     struct hd_view src = window_rows(w, t, 0, q), dst = *out;
     int64_t first = v->taps.row * l->dy * src.pitch + (v->taps.col * l->dx + v->phase) * src.cp;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
-    hd_low_operand_a(w);
-    hd_low_set(w, HD_F_vx_use_bias, v->last), hd_low_set(w, HD_F_vx_scale_pm, v->last);
-    if (!v->last) hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_sx, l->sx / v->taps.step);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
+    hd_lower_operand_a(w);
+    hd_lower_set(w, HD_F_vx_use_bias, v->last), hd_lower_set(w, HD_F_vx_scale_pm, v->last);
+    if (!v->last) hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1));
+    hd_lower_set(w, HD_F_vx_sx, l->sx / v->taps.step);
     if (xp->apart || hd_layer_pairs(w->lo, lt)) {
         struct hd_view b = window_rows(w, t, 1, q);
-        hd_low_set(w, HD_F_vx_b_kind, hd_low_byte_kind(w, 0));
-        hd_low_set(w, HD_F_vx_b, (int64_t)b.at / lanes + at);
-        hd_low_set(w, HD_F_vx_bs0, b.cp / lanes);
-        hd_low_set(w, HD_F_vx_bs2, l->dy * b.pitch / lanes);
-        hd_low_set(w, HD_F_vx_bs3, down ? l->sy * b.pitch / lanes : 1);
-        hd_low_touch(w, &b, false);
+        hd_lower_set(w, HD_F_vx_b_kind, hd_lower_byte_kind(w, 0));
+        hd_lower_set(w, HD_F_vx_b, (int64_t)b.at / lanes + at);
+        hd_lower_set(w, HD_F_vx_bs0, b.cp / lanes);
+        hd_lower_set(w, HD_F_vx_bs2, l->dy * b.pitch / lanes);
+        hd_lower_set(w, HD_F_vx_bs3, down ? l->sy * b.pitch / lanes : 1);
+        hd_lower_touch(w, &b, false);
     }
-    hd_low_set(w, HD_F_vx_a, ((int64_t)src.at + first) / lanes + at);
-    hd_low_set(w, HD_F_vx_p, pm + q->vec * l->pm_words + v->taps.pm);
-    hd_low_set(w, HD_F_vx_n0, v->taps.kw);
-    hd_low_set(w, HD_F_vx_as0, v->taps.step * l->dx * src.cp / lanes);
-    hd_low_set(w, HD_F_vx_n1, hd_ceil_div(t->tw - v->phase, l->dx));
-    hd_low_set(w, HD_F_vx_n2, v->taps.kh), hd_low_set(w, HD_F_vx_as2, l->dy * src.pitch / lanes);
-    hd_low_set(w, HD_F_vx_n3, down ? q->rows : q->vecs);
-    hd_low_set(w, HD_F_vx_as3, down ? l->sy * src.pitch / lanes : 1);
-    hd_low_set(w, HD_F_vx_ps3, down ? 0 : l->pm_words);
+    hd_lower_set(w, HD_F_vx_a, ((int64_t)src.at + first) / lanes + at);
+    hd_lower_set(w, HD_F_vx_p, pm + q->vec * l->pm_words + v->taps.pm);
+    hd_lower_set(w, HD_F_vx_n0, v->taps.kw);
+    hd_lower_set(w, HD_F_vx_as0, v->taps.step * l->dx * src.cp / lanes);
+    hd_lower_set(w, HD_F_vx_n1, hd_ceil_div(t->tw - v->phase, l->dx));
+    hd_lower_set(w, HD_F_vx_n2, v->taps.kh),
+        hd_lower_set(w, HD_F_vx_as2, l->dy * src.pitch / lanes);
+    hd_lower_set(w, HD_F_vx_n3, down ? q->rows : q->vecs);
+    hd_lower_set(w, HD_F_vx_as3, down ? l->sy * src.pitch / lanes : 1);
+    hd_lower_set(w, HD_F_vx_ps3, down ? 0 : l->pm_words);
     if (t->channels && xp->resident) src.at += (uint32_t)t->c, src.channels = t->channels;
-    hd_low_touch(w, &src, false);
-    hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)(q->vec + q->vecs) * l->pm_words, false);
+    hd_lower_touch(w, &src, false);
+    hd_ops_touch(&w->s, HD_SPACE_PM, pm, pm + (int64_t)(q->vec + q->vecs) * l->pm_words, false);
     if (!v->first) sums(w, t, q, v, false);
     if (!v->last) {
         sums(w, t, q, v, true);
-        return hd_sched_end(&w->s);
+        return hd_ops_end(&w->s);
     }
     dst.at += (uint32_t)(q->row * out->pitch), dst.rows = q->rows, dst.y += q->row;
-    hd_low_set(w, HD_F_vx_d,
-               (int64_t)(dst.at + (uint32_t)(c + v->phase * out->cp)) / lanes + q->vec);
-    hd_low_set(w, HD_F_vx_ds1, l->dx * out->cp / lanes);
-    hd_low_set(w, HD_F_vx_ds3, down ? out->pitch / lanes : 1);
-    hd_low_touch(w, &dst, true);
-    return hd_sched_end(&w->s);
+    hd_lower_set(w, HD_F_vx_d,
+                 (int64_t)(dst.at + (uint32_t)(c + v->phase * out->cp)) / lanes + q->vec);
+    hd_lower_set(w, HD_F_vx_ds1, l->dx * out->cp / lanes);
+    hd_lower_set(w, HD_F_vx_ds3, down ? out->pitch / lanes : 1);
+    hd_lower_touch(w, &dst, true);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status window_op(struct hd_lowerer *w, const struct hd_tile *t, int nt, int64_t pm,
@@ -120,7 +121,7 @@ static hd_status in_parts(struct hd_lowerer *w, const struct hd_tile *t, int nt,
     for (int o = 0; o < outer; o++)
         for (int i = 0; i < inner; i += many) {
             int some = (int)hd_min(many, inner - i);
-            struct window v = {.am = hd_low_accumulators(w, (int64_t)t->tw * some)};
+            struct window v = {.am = hd_lower_accumulators(w, (int64_t)t->tw * some)};
             struct part q = down ? (struct part){i, some, o, 1} : (struct part){o, 1, i, some};
             /* part 0 last: bias and scale lie before its taps */
             for (int p = parts - 1; p >= 0; p--) {
@@ -132,11 +133,11 @@ static hd_status in_parts(struct hd_lowerer *w, const struct hd_tile *t, int nt,
 }
 
 /* An operation begins when the results of the one before are in XM, so the fewer the better. */
-hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
-                           const struct hd_view *out, int c) {
+hd_status hd_lower_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n,
+                             int64_t pm, const struct hd_view *out, int c) {
     const struct hd_layer *l = w->l;
     int64_t step = (int64_t)hd_max(l->sy * t->in[0].pitch, out->pitch) / w->m->n;
-    bool far = step > INT16_MAX, down = t->th > n && !far && !hd_low_place(w, l->in[0])->roll;
+    bool far = step > INT16_MAX, down = t->th > n && !far && !hd_lower_place(w, l->in[0])->roll;
     struct window whole = {.taps = hd_layer_dw_part(l, 0), .first = true, .last = true};
     if (hd_layer_dw_parts(l) > 1) return in_parts(w, t, nt, n, pm, out, c, down);
     for (int i = 0; i < (down ? n : t->th); i++) {
@@ -246,5 +247,5 @@ const struct hd_kind hd_kind_depthwise = {
     .vector_ops = vector_ops,
     .choose_chunks = choose_chunks,
     .most_pixels = most_pixels,
-    .lower = hd_low_matmul,
+    .lower = hd_lower_matmul,
 };

@@ -32,13 +32,13 @@ static int alike(const struct hd_layer *l, int y, int rows) {
 static hd_status operands(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
-        const struct hd_mtensor *x = hd_low_tensor(w, l->in[i]);
+        const struct hd_mtensor *x = hd_lower_tensor(w, l->in[i]);
         const int *of = l->row_of[i];
-        bool wide = x->n == hd_low_tensor(w, l->out)->n, high = x->h > 1;
+        bool wide = x->n == hd_lower_tensor(w, l->out)->n, high = x->h > 1;
         int y = of ? of[t->y] : high ? t->y : 0, rows = high ? t->th : 1;
         if (of && t->th > 1 && of[t->y + 1] == y) rows = 1;
-        TRY(hd_low_input(w, i, wide ? t->img : 0, y, x->w == 1 ? 0 : t->x, rows,
-                         x->w == 1 ? 1 : t->tw, &t->in[i]));
+        TRY(hd_lower_input(w, i, wide ? t->img : 0, y, x->w == 1 ? 0 : t->x, rows,
+                           x->w == 1 ? 1 : t->tw, &t->in[i]));
     }
     return HD_OK;
 }
@@ -48,57 +48,58 @@ static hd_status operands(struct hd_lowerer *w, struct hd_tile *t) {
 static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
                           const struct hd_view *out) {
     const struct hd_layer *l = w->l;
-    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_operand_a(w);
+    int n = (int)w->m->n, cp = hd_lower_tensor(w, l->out)->bytes;
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_operand_a(w);
     if (l->table_words) {
-        hd_low_set(w, HD_F_vx_lut, w->chunks[0].pm + 1);
-        hd_sched_touch(&w->s, HD_SPACE_TM, w->chunks[0].pm, w->chunks[0].pm + 1, false);
+        hd_lower_set(w, HD_F_vx_lut, w->chunks[0].pm + 1);
+        hd_ops_touch(&w->s, HD_SPACE_TM, w->chunks[0].pm, w->chunks[0].pm + 1, false);
     }
-    hd_low_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_d, out->at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, t->tw), hd_low_set(w, HD_F_vx_as0, column_step(t, 0, n)),
-        hd_low_set(w, HD_F_vx_ds0, out->cp / n);
-    hd_low_set(w, HD_F_vx_n1, t->th), hd_low_set(w, HD_F_vx_as1, row_step(t, 0, n)),
-        hd_low_set(w, HD_F_vx_ds1, out->pitch / n);
-    hd_low_set(w, HD_F_vx_n2, cp / n), hd_low_set(w, HD_F_vx_as2, 1), hd_low_set(w, HD_F_vx_ds2, 1);
-    hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_touch(w, &t->in[0], false);
+    hd_lower_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
+    hd_lower_set(w, HD_F_vx_d, out->at / (uint32_t)n);
+    hd_lower_set(w, HD_F_vx_n0, t->tw), hd_lower_set(w, HD_F_vx_as0, column_step(t, 0, n)),
+        hd_lower_set(w, HD_F_vx_ds0, out->cp / n);
+    hd_lower_set(w, HD_F_vx_n1, t->th), hd_lower_set(w, HD_F_vx_as1, row_step(t, 0, n)),
+        hd_lower_set(w, HD_F_vx_ds1, out->pitch / n);
+    hd_lower_set(w, HD_F_vx_n2, cp / n), hd_lower_set(w, HD_F_vx_as2, 1),
+        hd_lower_set(w, HD_F_vx_ds2, 1);
+    hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_touch(w, &t->in[0], false);
     if (l->in[1] >= 0) {
-        hd_low_set(w, HD_F_vx_alu, l->product ? HD_V_vx_alu_mul : HD_V_vx_alu_add);
-        hd_low_set(w, HD_F_vx_b_kind, hd_low_byte_kind(w, 1));
-        hd_low_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
-        hd_low_set(w, HD_F_vx_b_imm, l->b_imm);
-        hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(l->b_scale));
-        hd_low_set(w, HD_F_vx_bs0, column_step(t, 1, n)),
-            hd_low_set(w, HD_F_vx_bs1, row_step(t, 1, n)), hd_low_set(w, HD_F_vx_bs2, 1);
-        hd_low_touch(w, &t->in[1], false);
+        hd_lower_set(w, HD_F_vx_alu, l->product ? HD_V_vx_alu_mul : HD_V_vx_alu_add);
+        hd_lower_set(w, HD_F_vx_b_kind, hd_lower_byte_kind(w, 1));
+        hd_lower_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
+        hd_lower_set(w, HD_F_vx_b_imm, l->b_imm);
+        hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(l->b_scale));
+        hd_lower_set(w, HD_F_vx_bs0, column_step(t, 1, n)),
+            hd_lower_set(w, HD_F_vx_bs1, row_step(t, 1, n)), hd_lower_set(w, HD_F_vx_bs2, 1);
+        hd_lower_touch(w, &t->in[1], false);
     }
-    hd_low_touch(w, out, true);
-    return hd_sched_end(&w->s);
+    hd_lower_touch(w, out, true);
+    return hd_ops_end(&w->s);
 }
 
 /* Add, multiply, rescale, table: whole rows of channels at once. */
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    int cp = hd_low_tensor(w, l->out)->bytes;
+    int cp = hd_lower_tensor(w, l->out)->bytes;
     struct hd_view out = {0};
     for (int y = 0, rows; y < t->th; y += rows) {
         struct hd_tile part = *t;
         part.y += y;
         part.th = rows = alike(l, part.y, t->th - y);
         TRY(operands(w, &part));
-        if (!y) out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
+        if (!y) out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
         if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
             w->chunks[0].pm = hd_ring_take(&w->tm, 1);
-            hd_low_load_words(w, HD_V_lw_mem_tm, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
-            TRY(hd_sched_end(&w->s));
+            hd_lower_load_words(w, HD_V_lw_mem_tm, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
+            TRY(hd_ops_end(&w->s));
         }
         struct hd_view to = out;
         to.at += (uint32_t)(y * out.pitch), to.y += y, to.rows = rows;
         TRY(map_rows(w, &part, &to));
     }
-    return hd_low_store(w, t->img, &out, 0, cp);
+    return hd_lower_store(w, t->img, &out, 0, cp);
 }
 
 /* ---- the layer ---- */

@@ -49,17 +49,17 @@ void hd_chain_moves(struct hd_lowering *lo, const bool *machine);
 /* Tensors whose elements a move moves, through those that are part of it; returns how many, at most
  * HD_LAYER_INPUTS. */
 int hd_move_operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INPUTS]);
-/* lw.load of n1 runs of words of the image into WM, PM or TM; hd_sched_end is the caller's. */
-void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
-                       int n1, int64_t s1, int64_t d1);
+/* lw.load of n1 runs of words of the image into WM, PM or TM; hd_ops_end is the caller's. */
+void hd_lower_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
+                         int n1, int64_t s1, int64_t d1);
 /* PM words of n output tiles from nt; bytes of a pixel of the chunk that begins there. */
-hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out);
-int hd_low_chunk_bytes(const struct hd_lowerer *w, int nt);
+hd_status hd_lower_params(struct hd_lowerer *w, int nt, int n, int64_t *out);
+int hd_lower_chunk_bytes(const struct hd_lowerer *w, int nt);
 /* Depthwise: sliding windows over n vectors of channels of a tile. */
-hd_status hd_low_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n, int64_t pm,
-                           const struct hd_view *out, int c);
+hd_status hd_lower_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n,
+                             int64_t pm, const struct hd_view *out, int c);
 /* One tile of a layer with weights. */
-hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t);
+hd_status hd_lower_matmul(struct hd_lowerer *w, struct hd_tile *t);
 
 /* The kind of layer that a node of the graph becomes (machine_ops.def); NULL: none. */
 const struct hd_kind *hd_kind_of(const hd_graph *g, const struct hd_node *n);

@@ -24,7 +24,7 @@ static void touch_words(struct hd_lowerer *w, enum hd_space space, int64_t at, i
                         int64_t n, int64_t step, bool write) {
     if (step == count) count *= n, n = 1;
     for (int64_t i = 0; i < n; i++)
-        hd_sched_touch(&w->s, space, at + i * step, at + i * step + count, write);
+        hd_ops_touch(&w->s, space, at + i * step, at + i * step + count, write);
 }
 
 /* Sums of `pixels` pixels of all output tiles, from number `first` on. */
@@ -40,41 +40,41 @@ static void touch_sums(struct hd_lowerer *w, const struct product *q, int first,
 /* Of one run the distance to the next is idle, but must be aligned for this port, where idle.def
  * asks for the widest: what LW holds may stay. */
 static int64_t idle_distance(const struct hd_lowerer *w) {
-    const struct hd_sched *s = &w->s;
+    const struct hd_ops *s = &w->s;
     if (s->count[HD_UNIT_lw] < 2) return 0;
     const struct hd_slot_op *before = &s->ops[s->by_number[HD_UNIT_lw][s->count[HD_UNIT_lw] - 2]];
     int64_t held = hd_field_get(before->words, HD_F_lw_s1);
     return held % hd_axi_bytes(w->m) ? 0 : held;
 }
 
-void hd_low_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
-                       int n1, int64_t s1, int64_t d1) {
+void hd_lower_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
+                         int n1, int64_t s1, int64_t d1) {
     static const enum hd_space space[] = {[HD_V_lw_mem_wm] = HD_SPACE_WM,
                                           [HD_V_lw_mem_pm] = HD_SPACE_PM,
                                           [HD_V_lw_mem_tm] = HD_SPACE_TM};
-    hd_low_begin(w, HD_UNIT_lw, HD_OP_lw_load);
-    hd_low_set(w, HD_F_lw_mem, mem);
-    hd_low_set(w, HD_F_lw_src, (int64_t)src);
-    hd_low_set(w, HD_F_lw_dst, dst);
-    hd_low_set(w, HD_F_lw_count, count);
-    hd_low_set(w, HD_F_lw_n1, n1);
-    hd_low_set(w, HD_F_lw_s1, n1 == 1 ? idle_distance(w) : s1);
-    hd_low_set(w, HD_F_lw_d1, d1);
+    hd_lower_begin(w, HD_UNIT_lw, HD_OP_lw_load);
+    hd_lower_set(w, HD_F_lw_mem, mem);
+    hd_lower_set(w, HD_F_lw_src, (int64_t)src);
+    hd_lower_set(w, HD_F_lw_dst, dst);
+    hd_lower_set(w, HD_F_lw_count, count);
+    hd_lower_set(w, HD_F_lw_n1, n1);
+    hd_lower_set(w, HD_F_lw_s1, n1 == 1 ? idle_distance(w) : s1);
+    hd_lower_set(w, HD_F_lw_d1, d1);
     touch_words(w, space[mem], dst, count, n1, d1, true);
 }
 
-hd_status hd_low_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
+hd_status hd_lower_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     int words = l->pm_words;
     size_t bytes = hd_layer_pm_bytes(l, w->m), src = l->p_offset + (size_t)nt * bytes;
     *out = lt->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
     if (l->pm_cut)
-        hd_low_load_words(w, HD_V_lw_mem_pm, src, *out, words, n, (int64_t)bytes, words);
+        hd_lower_load_words(w, HD_V_lw_mem_pm, src, *out, words, n, (int64_t)bytes, words);
     else
-        hd_low_load_words(w, HD_V_lw_mem_pm, src, *out, n * words, 1, 0, 0);
-    hd_low_set(w, HD_F_lw_cut, l->pm_cut);
-    return hd_sched_end(&w->s);
+        hd_lower_load_words(w, HD_V_lw_mem_pm, src, *out, n * words, 1, 0, 0);
+    hd_lower_set(w, HD_F_lw_cut, l->pm_cut);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw, int64_t *out) {
@@ -86,20 +86,20 @@ static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw
     *out = lt->weights_stay ? w->stay_wm + (int64_t)nt * l->red
                             : hd_ring_take(&w->wm, (int64_t)n * words);
     if (cw == l->cw)
-        hd_low_load_words(w, HD_V_lw_mem_wm, src, *out, (int64_t)n * l->red, 1, 0, 0);
+        hd_lower_load_words(w, HD_V_lw_mem_wm, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else
-        hd_low_load_words(w, HD_V_lw_mem_wm, src, *out, cw, n * taps, (int64_t)(l->cw * (int)word),
-                          cw);
-    return hd_sched_end(&w->s);
+        hd_lower_load_words(w, HD_V_lw_mem_wm, src, *out, cw, n * taps,
+                            (int64_t)(l->cw * (int)word), cw);
+    return hd_ops_end(&w->s);
 }
 
 static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as) {
     static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
                                           HD_F_mx_n3, HD_F_mx_n4, HD_F_mx_n5};
-    hd_low_set(w, first[i], n); /* the four fields of a loop follow each other in isa.def */
-    hd_low_set(w, (enum hd_field)(first[i] + 1), xs);
-    hd_low_set(w, (enum hd_field)(first[i] + 2), ws);
-    hd_low_set(w, (enum hd_field)(first[i] + 3), as);
+    hd_lower_set(w, first[i], n); /* the four fields of a loop follow each other in isa.def */
+    hd_lower_set(w, (enum hd_field)(first[i] + 1), xs);
+    hd_lower_set(w, (enum hd_field)(first[i] + 2), ws);
+    hd_lower_set(w, (enum hd_field)(first[i] + 3), as);
 }
 
 /* Rows (columns) of sub-window s in a tile of n. */
@@ -117,19 +117,19 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const 
                            int plane, int64_t am) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
     int kh = l->im2col ? 1 : s->kh, kw = l->im2col ? 1 : s->kw;
     int k = (int)w->m->k, taps = operand_taps(l), pixel = q->in.cp / k, pitch = q->in.pitch / k;
     int sx = q->in.decimated ? 1 : l->sx, sy = q->in.decimated ? 1 : l->sy;
     int tw = sub_size(q->tw, s->x, l->ux), th = sub_size(q->th, s->y, l->uy);
     int64_t at = (int64_t)q->in.at / k + s->row * pitch + s->col * pixel;
-    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
-    hd_low_set(w, HD_F_mx_nred, 3);
-    hd_low_set(w, HD_F_mx_accumulate, q->c > 0 || plane > 0);
-    hd_low_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
-    hd_low_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (lt->parts ? 0 : q->c));
-    hd_low_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->cw);
-    hd_low_set(w, HD_F_mx_a, am);
+    hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_lower_set(w, HD_F_mx_nred, 3);
+    hd_lower_set(w, HD_F_mx_accumulate, q->c > 0 || plane > 0);
+    hd_lower_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
+    hd_lower_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (lt->parts ? 0 : q->c));
+    hd_lower_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->cw);
+    hd_lower_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
     set_loop(w, 1, kw, s->dx * pixel, q->cw, 0);
     set_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
@@ -137,10 +137,10 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const 
     set_loop(w, 4, th, sy * pitch, 0, tw * q->am_px);
     set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
              q->n > 1 ? q->am_nt : 0);
-    hd_low_touch(w, &q->in, false);
+    hd_lower_touch(w, &q->in, false);
     touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->cw, false);
     touch_sums(w, q, 0, q->th * q->tw, true);
-    return hd_sched_end(&w->s);
+    return hd_ops_end(&w->s);
 }
 
 /* All sub-windows, their accumulators one behind the other. */
@@ -166,13 +166,13 @@ static hd_status phase_op(struct hd_lowerer *w, const struct product *q, const s
     int k = (int)w->m->k, phases = hd_layer_phases(l), pitch = in->pitch / k;
     int column = (t->x + phase) * l->sx - l->pl - f.off - in->x; /* pixels from the view's first */
     int words = plane * (l->red / l->planes) + hd_layer_phase_words(l, phase);
-    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
-    hd_low_set(w, HD_F_mx_nred, 2);
-    hd_low_set(w, HD_F_mx_accumulate, plane > 0);
-    hd_low_set(w, HD_F_mx_x_unsigned, hd_low_tensor(w, l->in[0])->is_unsigned);
-    hd_low_set(w, HD_F_mx_x, (int64_t)in->at / k + column / l->ppw);
-    hd_low_set(w, HD_F_mx_w, q->wm + words);
-    hd_low_set(w, HD_F_mx_a, q->am + (int64_t)phase * q->am_px);
+    hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_lower_set(w, HD_F_mx_nred, 2);
+    hd_lower_set(w, HD_F_mx_accumulate, plane > 0);
+    hd_lower_set(w, HD_F_mx_x_unsigned, hd_lower_tensor(w, l->in[0])->is_unsigned);
+    hd_lower_set(w, HD_F_mx_x, (int64_t)in->at / k + column / l->ppw);
+    hd_lower_set(w, HD_F_mx_w, q->wm + words);
+    hd_lower_set(w, HD_F_mx_a, q->am + (int64_t)phase * q->am_px);
     set_loop(w, 0, f.words, 1, 1, 0);
     set_loop(w, 1, l->kh, l->dy * pitch, f.words, 0);
     set_loop(w, 2, hd_ceil_div(q->tw - phase, phases), phases * l->sx / l->ppw, 0,
@@ -180,10 +180,10 @@ static hd_status phase_op(struct hd_lowerer *w, const struct product *q, const s
     set_loop(w, 3, q->th, l->sy * pitch, 0, q->tw * q->am_px);
     set_loop(w, 4, q->n, 0, q->n > 1 ? l->red : 0, q->n > 1 ? q->am_nt : 0);
     set_loop(w, 5, 1, 0, 0, 0);
-    hd_low_touch(w, in, false);
-    hd_sched_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
+    hd_lower_touch(w, in, false);
+    hd_ops_touch(&w->s, HD_SPACE_WM, q->wm, q->wm + (int64_t)q->n * l->red, false);
     touch_sums(w, q, 0, q->th * q->tw, true);
-    return hd_sched_end(&w->s);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status products(struct hd_lowerer *w, struct product q, const struct hd_tile *t) {
@@ -212,27 +212,28 @@ static hd_status requantise_columns(struct hd_lowerer *w, const struct product *
     int64_t at = out->at + (uint32_t)(c + (first ? out->other : 0));
     bool dense = l->uy * l->ux == 1 && step == 1 && out->pitch == tw * out->cp;
     if (dense && cols * th <= UINT16_MAX) cols *= th, th = 1; /* rows go on in both memories */
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_int32);
-    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
-    hd_low_set(w, HD_F_vx_use_bias, 1);
-    hd_low_set(w, HD_F_vx_scale_pm, 1);
-    hd_low_set(w, HD_F_vx_a, am + (int64_t)(q->row * tw + first) * q->am_px);
-    hd_low_set(w, HD_F_vx_d, at / n + s.y * pitch + s.x * pixel);
-    hd_low_set(w, HD_F_vx_p, pm + i);
-    hd_low_set(w, HD_F_vx_n0, cols), hd_low_set(w, HD_F_vx_as0, step * q->am_px),
-        hd_low_set(w, HD_F_vx_ds0, l->ux * pixel);
-    hd_low_set(w, HD_F_vx_n1, th), hd_low_set(w, HD_F_vx_as1, tw * q->am_px),
-        hd_low_set(w, HD_F_vx_ds1, th > 1 ? l->uy * pitch : 0);
-    hd_low_set(w, HD_F_vx_n2, q->n), hd_low_set(w, HD_F_vx_as2, q->n > 1 ? q->am_nt : 0);
-    hd_low_set(w, HD_F_vx_ds2, 1), hd_low_set(w, HD_F_vx_ps2, l->pm_words);
-    hd_low_set(w, HD_F_vx_n3, both);
-    if (both > 1) hd_low_set(w, HD_F_vx_as3, q->am_px), hd_low_set(w, HD_F_vx_ds3, out->other / n);
-    hd_low_set_requant(w);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_int32);
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+    hd_lower_set(w, HD_F_vx_use_bias, 1);
+    hd_lower_set(w, HD_F_vx_scale_pm, 1);
+    hd_lower_set(w, HD_F_vx_a, am + (int64_t)(q->row * tw + first) * q->am_px);
+    hd_lower_set(w, HD_F_vx_d, at / n + s.y * pitch + s.x * pixel);
+    hd_lower_set(w, HD_F_vx_p, pm + i);
+    hd_lower_set(w, HD_F_vx_n0, cols), hd_lower_set(w, HD_F_vx_as0, step * q->am_px),
+        hd_lower_set(w, HD_F_vx_ds0, l->ux * pixel);
+    hd_lower_set(w, HD_F_vx_n1, th), hd_lower_set(w, HD_F_vx_as1, tw * q->am_px),
+        hd_lower_set(w, HD_F_vx_ds1, th > 1 ? l->uy * pitch : 0);
+    hd_lower_set(w, HD_F_vx_n2, q->n), hd_lower_set(w, HD_F_vx_as2, q->n > 1 ? q->am_nt : 0);
+    hd_lower_set(w, HD_F_vx_ds2, 1), hd_lower_set(w, HD_F_vx_ps2, l->pm_words);
+    hd_lower_set(w, HD_F_vx_n3, both);
+    if (both > 1)
+        hd_lower_set(w, HD_F_vx_as3, q->am_px), hd_lower_set(w, HD_F_vx_ds3, out->other / n);
+    hd_lower_set_requant(w);
     touch_sums(w, q, q->row * q->tw, q->th * q->tw, false);
-    hd_sched_touch(&w->s, HD_SPACE_PM, pm, pm + q->n * l->pm_words, false);
-    hd_low_touch(w, out, true);
-    return hd_sched_end(&w->s);
+    hd_ops_touch(&w->s, HD_SPACE_PM, pm, pm + q->n * l->pm_words, false);
+    hd_lower_touch(w, out, true);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status requantise_sub(struct hd_lowerer *w, const struct product *q, int i, int64_t am,
@@ -280,7 +281,7 @@ static struct hd_view copied(const struct hd_view *out, const struct copy *c) {
 static hd_status mirror(struct hd_lowerer *w, const struct product *q, int64_t pm,
                         const struct hd_view *out, int c) {
     struct copy list[2];
-    copies(hd_low_place(w, w->l->out), out, list);
+    copies(hd_lower_place(w, w->l->out), out, list);
     for (int i = 0; i < 2; i++) {
         if (list[i].n <= 0) continue;
         struct product part = *q;
@@ -294,11 +295,11 @@ static hd_status mirror(struct hd_lowerer *w, const struct product *q, int64_t p
 /* Lanes of each pixel that no channel has. */
 static hd_status fill_lanes(struct hd_lowerer *w, const struct hd_view *out, int from, int to) {
     struct copy list[2];
-    copies(hd_low_place(w, w->l->out), out, list);
-    TRY(hd_low_fill_lanes(w, out, from, to));
+    copies(hd_lower_place(w, w->l->out), out, list);
+    TRY(hd_lower_fill_lanes(w, out, from, to));
     for (int i = 0; i < 2; i++) {
         struct hd_view at = copied(out, &list[i]);
-        if (list[i].n > 0) TRY(hd_low_fill_lanes(w, &at, from, to));
+        if (list[i].n > 0) TRY(hd_lower_fill_lanes(w, &at, from, to));
     }
     return HD_OK;
 }
@@ -308,7 +309,7 @@ static hd_status load_part(struct hd_lowerer *w, const struct hd_tile *t, struct
     struct hd_tile part = *t;
     int k = (int)w->m->k;
     part.c = q->c * k, part.channels = q->cw * k;
-    TRY(hd_low_inputs(w, &part));
+    TRY(hd_lower_inputs(w, &part));
     q->in = part.in[0];
     return HD_OK;
 }
@@ -329,14 +330,14 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
                         .am_px = 1,
                         .am_nt = t->th * t->tw};
     if (l->kind->slides) {
-        if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm));
-        return hd_low_depthwise(w, t, nt, n, ch->pm, out, c);
+        if (ch->pm < 0) TRY(hd_lower_params(w, nt, n, &ch->pm));
+        return hd_lower_depthwise(w, t, nt, n, ch->pm, out, c);
     }
     int64_t words = (int64_t)n * t->th * t->tw;
     /* Sums to which MX adds wait where VX reads their bank. Else halves in turn are better but for
      * rolling chains: EfficientNet 3 % faster, MobileNetV2 1 % slower. */
     bool halves = !lt->roll_th || l->planes > 1;
-    q.am = halves ? hd_low_accumulators(w, words) : hd_ring_take(&w->am, words);
+    q.am = halves ? hd_lower_accumulators(w, words) : hd_ring_take(&w->am, words);
     for (q.c = 0; q.c < l->cw; q.c += lt->cwb) {
         q.cw = (int)hd_min(lt->cwb, l->cw - q.c);
         if (lt->parts) TRY(load_part(w, t, &q));
@@ -344,14 +345,14 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
         q.wm = ch->wm;
         TRY(products(w, q, t));
     }
-    if (ch->pm < 0) TRY(hd_low_params(w, nt, n, &ch->pm)); /* needed last */
+    if (ch->pm < 0) TRY(hd_lower_params(w, nt, n, &ch->pm)); /* needed last */
     TRY(requantise(w, &q, ch->pm, out, c));
     return mirror(w, &q, ch->pm, out, c);
 }
 
-int hd_low_chunk_bytes(const struct hd_lowerer *w, int nt) {
+int hd_lower_chunk_bytes(const struct hd_lowerer *w, int nt) {
     int n = (int)w->m->n, last = (int)hd_min(nt + w->lt->nb, w->l->nts);
-    int cp = hd_low_tensor(w, w->l->out)->bytes;
+    int cp = hd_lower_tensor(w, w->l->out)->bytes;
     return last == w->l->nts ? cp - nt * n
                              : (last - nt) * n; /* the last chunk stores the padding, too */
 }
@@ -361,8 +362,8 @@ static hd_status store_group(struct hd_lowerer *w, const struct hd_tile *t,
                              const struct hd_view *out, int chunk) {
     int group = chunk / w->group, n = w->group * w->lt->nb * (int)w->m->n, c = group * n;
     if (--w->to_come[t->number * w->groups + group] > 0) return HD_OK;
-    int rest = hd_low_tensor(w, w->l->out)->bytes - c; /* the last one stores the padding, too */
-    return hd_low_store(w, t->img, out, c, group + 1 < w->groups ? n : rest);
+    int rest = hd_lower_tensor(w, w->l->out)->bytes - c; /* the last one stores the padding, too */
+    return hd_lower_store(w, t->img, out, c, group + 1 < w->groups ? n : rest);
 }
 
 /* Of the loads that a first product waits for the longer one goes first: the other begins while it
@@ -370,7 +371,7 @@ static hd_status store_group(struct hd_lowerer *w, const struct hd_tile *t,
 static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t, int nt) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
     struct hd_chunk *ch = &w->chunks[nt / lt->nb];
     int n = (int)hd_min(lt->nb, l->nts - nt);
     int64_t words = (int64_t)n * l->red * hd_wm_word_bytes(w->m);
@@ -380,32 +381,32 @@ static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t
     return load_weights(w, nt, n, 0, l->cw, &ch->wm);
 }
 
-hd_status hd_low_matmul(struct hd_lowerer *w, struct hd_tile *t) {
+hd_status hd_lower_matmul(struct hd_lowerer *w, struct hd_tile *t) {
     const int only_nt = t->only_nt;
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    int n = (int)w->m->n, cp = hd_low_tensor(w, l->out)->bytes;
+    int n = (int)w->m->n, cp = hd_lower_tensor(w, l->out)->bytes;
     TRY(load_longer_first(w, t, only_nt < 0 ? 0 : only_nt));
     if (only_nt >= 0 && hd_layer_slices(w->lo, lt)) {
         t->c = only_nt * n;
-        t->channels = hd_low_chunk_bytes(w, only_nt);
+        t->channels = hd_lower_chunk_bytes(w, only_nt);
     }
-    if (!lt->parts) TRY(hd_low_inputs(w, t));
+    if (!lt->parts) TRY(hd_lower_inputs(w, t));
     if (only_nt >= 0) {
-        int bytes = hd_low_chunk_bytes(w, only_nt);
-        bool resident = hd_low_place(w, l->out)->resident;
-        struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
+        int bytes = hd_lower_chunk_bytes(w, only_nt);
+        bool resident = hd_lower_place(w, l->out)->resident;
+        struct hd_view out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
         if (only_nt + lt->nb >= l->nts)
-            TRY(hd_low_fill_lanes(w, &out, (l->nts - (resident ? 0 : only_nt)) * n,
-                                  resident ? cp : bytes));
+            TRY(hd_lower_fill_lanes(w, &out, (l->nts - (resident ? 0 : only_nt)) * n,
+                                    resident ? cp : bytes));
         TRY(chunk_on_tile(w, t, only_nt, &out, resident ? only_nt * n : 0));
         if (lt->wave && resident) return store_group(w, t, &out, only_nt / lt->nb);
-        return hd_low_store(w, t->img, &out, only_nt * n, bytes);
+        return hd_lower_store(w, t->img, &out, only_nt * n, bytes);
     }
-    struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
+    struct hd_view out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
     TRY(fill_lanes(w, &out, l->nts * n, cp));
     for (int nt = 0; nt < l->nts; nt += lt->nb) TRY(chunk_on_tile(w, t, nt, &out, nt * n));
-    return hd_low_store(w, t->img, &out, 0, cp);
+    return hd_lower_store(w, t->img, &out, 0, cp);
 }
 
 static int64_t pixel_cycles(const struct hd_layer *l) {
@@ -428,5 +429,5 @@ const struct hd_kind hd_kind_matmul = {
     .vector_ops = hd_vectors_once,
     .choose_chunks = hd_choose_weight_chunks,
     .most_pixels = hd_weight_pixels,
-    .lower = hd_low_matmul,
+    .lower = hd_lower_matmul,
 };

@@ -9,54 +9,56 @@ enum { LANES = HD_MEAN_LANES };
 static hd_status mean_taps(struct hd_lowerer *w, const struct hd_view *px, int n_taps, int v0,
                            int nv, int64_t partial, bool first) {
     int n = (int)w->m->n;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_operand_a(w);
-    hd_low_set(w, HD_F_vx_a, (int64_t)px->at / n + v0);
-    hd_low_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32);
-    hd_low_set(w, HD_F_vx_d, partial);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_operand_a(w);
+    hd_lower_set(w, HD_F_vx_a, (int64_t)px->at / n + v0);
+    hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32);
+    hd_lower_set(w, HD_F_vx_d, partial);
     if (!first)
-        hd_low_set(w, HD_F_vx_alu, HD_V_vx_alu_add),
-            hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32), hd_low_set(w, HD_F_vx_b, partial);
-    hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_n0, nv), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1),
-        hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, n_taps), hd_low_set(w, HD_F_vx_as1, px->cp / n),
-        hd_low_set(w, HD_F_vx_bs1, nv), hd_low_set(w, HD_F_vx_ds1, nv);
-    hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_touch(w, px, false);
-    hd_sched_touch(&w->s, HD_SPACE_AM, partial, partial + (int64_t)n_taps * nv, true);
-    return hd_sched_end(&w->s);
+        hd_lower_set(w, HD_F_vx_alu, HD_V_vx_alu_add),
+            hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32),
+            hd_lower_set(w, HD_F_vx_b, partial);
+    hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(1));
+    hd_lower_set(w, HD_F_vx_n0, nv), hd_lower_set(w, HD_F_vx_as0, 1),
+        hd_lower_set(w, HD_F_vx_bs0, 1), hd_lower_set(w, HD_F_vx_ds0, 1);
+    hd_lower_set(w, HD_F_vx_n1, n_taps), hd_lower_set(w, HD_F_vx_as1, px->cp / n),
+        hd_lower_set(w, HD_F_vx_bs1, nv), hd_lower_set(w, HD_F_vx_ds1, nv);
+    hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_touch(w, px, false);
+    hd_ops_touch(&w->s, HD_SPACE_AM, partial, partial + (int64_t)n_taps * nv, true);
+    return hd_ops_end(&w->s);
 }
 
 /* sums[0, n) = sums[0, n) + sums[n, 2n), all binary32 in AM. */
 static hd_status mean_fold(struct hd_lowerer *w, int64_t sums, int n) {
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_low_set(w, HD_F_vx_a, sums),
-        hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32), hd_low_set(w, HD_F_vx_b, sums + n),
-        hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
-    hd_low_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32), hd_low_set(w, HD_F_vx_d, sums);
-    hd_low_set(w, HD_F_vx_n0, n), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1),
-        hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, 1), hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
-    hd_sched_touch(&w->s, HD_SPACE_AM, sums, sums + 2 * n, true);
-    return hd_sched_end(&w->s);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_a, sums),
+        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1));
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_b, sums + n),
+        hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(1));
+    hd_lower_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
+    hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32), hd_lower_set(w, HD_F_vx_d, sums);
+    hd_lower_set(w, HD_F_vx_n0, n), hd_lower_set(w, HD_F_vx_as0, 1),
+        hd_lower_set(w, HD_F_vx_bs0, 1), hd_lower_set(w, HD_F_vx_ds0, 1);
+    hd_lower_set(w, HD_F_vx_n1, 1), hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_ops_touch(&w->s, HD_SPACE_AM, sums, sums + 2 * n, true);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status mean_requantise(struct hd_lowerer *w, int64_t sums, int nv,
                                  const struct hd_view *out, int v0) {
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_low_set(w, HD_F_vx_a, sums),
-        hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(w->l->b_scale));
-    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
-    hd_low_set(w, HD_F_vx_d, (int64_t)out->at / (int)w->m->n + v0);
-    hd_low_set(w, HD_F_vx_n0, nv), hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, 1), hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_set_requant(w);
-    hd_sched_touch(&w->s, HD_SPACE_AM, sums, sums + nv, false);
-    hd_low_touch(w, out, true);
-    return hd_sched_end(&w->s);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_a, sums),
+        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(w->l->b_scale));
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+    hd_lower_set(w, HD_F_vx_d, (int64_t)out->at / (int)w->m->n + v0);
+    hd_lower_set(w, HD_F_vx_n0, nv), hd_lower_set(w, HD_F_vx_as0, 1),
+        hd_lower_set(w, HD_F_vx_ds0, 1);
+    hd_lower_set(w, HD_F_vx_n1, 1), hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_set_requant(w);
+    hd_ops_touch(&w->s, HD_SPACE_AM, sums, sums + nv, false);
+    hd_lower_touch(w, out, true);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status mean_fold_lanes(struct hd_lowerer *w, int64_t sums, int nv) {
@@ -98,24 +100,24 @@ static hd_status mean_pixels(struct hd_lowerer *w, const struct mean *q, const s
  * xm_at of XM. */
 static hd_status load_pixels(struct hd_lowerer *w, int img, const struct mean *q, int at, int n,
                              uint32_t xm_at, struct hd_view *out) {
-    const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[0]);
-    const struct hd_placement *xp = hd_low_place(w, w->l->in[0]);
+    const struct hd_mtensor *x = hd_lower_tensor(w, w->l->in[0]);
+    const struct hd_placement *xp = hd_lower_place(w, w->l->in[0]);
     int bytes = q->nv * (int)w->m->n;
     bool whole = bytes == x->cp;
     int64_t src = (int64_t)xp->arena + ((int64_t)img * q->count + at) * x->cp +
                   (int64_t)q->from * (int)w->m->n;
     *out = (struct hd_view){.at = xm_at, .pitch = n * bytes, .cp = bytes, .rows = 1, .cols = n};
-    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
-    hd_low_set(w, HD_F_lx_src, src);
-    hd_low_set(w, HD_F_lx_dst, out->at);
-    hd_low_set(w, HD_F_lx_run, whole ? n * bytes : bytes);
-    hd_low_set(w, HD_F_lx_n1, whole ? 1 : n), hd_low_set(w, HD_F_lx_s1, x->cp),
-        hd_low_set(w, HD_F_lx_d1, bytes);
-    hd_low_set(w, HD_F_lx_n2, 1), hd_low_set(w, HD_F_lx_n3, 1);
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, src, src + (int64_t)(n - 1) * x->cp + bytes, false);
-    hd_low_touch(w, out, true);
-    return hd_sched_end(&w->s);
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+    hd_lower_set(w, HD_F_lx_src, src);
+    hd_lower_set(w, HD_F_lx_dst, out->at);
+    hd_lower_set(w, HD_F_lx_run, whole ? n * bytes : bytes);
+    hd_lower_set(w, HD_F_lx_n1, whole ? 1 : n), hd_lower_set(w, HD_F_lx_s1, x->cp),
+        hd_lower_set(w, HD_F_lx_d1, bytes);
+    hd_lower_set(w, HD_F_lx_n2, 1), hd_lower_set(w, HD_F_lx_n3, 1);
+    hd_ops_touch(&w->s, HD_SPACE_ARENA, src, src + (int64_t)(n - 1) * x->cp + bytes, false);
+    hd_lower_touch(w, out, true);
+    return hd_ops_end(&w->s);
 }
 
 enum { PIECES = 8 }; /* of a streamed image, so that work begins early */
@@ -140,23 +142,23 @@ static hd_status mean_streamed(struct hd_lowerer *w, struct hd_tile *t, const st
 
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
-    int bytes = hd_low_tensor(w, l->out)->bytes, n = (int)w->m->n, vectors = bytes / n;
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
+    const struct hd_placement *xp = hd_lower_place(w, l->in[0]);
+    int bytes = hd_lower_tensor(w, l->out)->bytes, n = (int)w->m->n, vectors = bytes / n;
     int64_t most = hd_am_words(w->m) / 2 / LANES;
     if (xp->resident)
-        TRY(hd_low_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
+        TRY(hd_lower_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
     else
         most = hd_min(most, (w->xm_in[w->in].size / 2 - 63) / (LANES * n));
-    struct hd_view out = hd_low_output(w, t->img, 0, 0, 1, 1, bytes);
+    struct hd_view out = hd_lower_output(w, t->img, 0, 0, 1, 1, bytes);
     for (int v = 0; v < vectors; v += (int)most) {
         struct mean q = {x->h * x->w, v, (int)hd_min(most, vectors - v), 0};
-        q.sums = hd_low_accumulators(w, (int64_t)LANES * q.nv);
+        q.sums = hd_lower_accumulators(w, (int64_t)LANES * q.nv);
         TRY(xp->resident ? mean_pixels(w, &q, &t->in[0], v, 0) : mean_streamed(w, t, &q));
         if (q.count % LANES == 0) TRY(mean_fold_lanes(w, q.sums, q.nv));
         TRY(mean_requantise(w, q.sums, q.nv, &out, v));
     }
-    return hd_low_store(w, t->img, &out, 0, bytes);
+    return hd_lower_store(w, t->img, &out, 0, bytes);
 }
 
 static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,

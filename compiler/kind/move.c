@@ -349,27 +349,27 @@ static int alike(const struct hd_move_rows *m, int row, int most) {
 
 static hd_status transfer(struct hd_lowerer *w, const struct hd_transfer *t, int64_t row_step,
                           int rows, uint32_t to, const struct hd_view *out) {
-    const struct hd_mtensor *x = hd_low_tensor(w, w->l->in[t->input]);
-    const struct hd_placement *xp = hd_low_place(w, w->l->in[t->input]);
-    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, x->constant ? HD_V_seg_image : HD_V_seg_arena);
-    hd_low_set(w, HD_F_lx_src, (int64_t)xp->arena + t->src);
-    hd_low_set(w, HD_F_lx_dst, to + (uint32_t)t->dst);
-    hd_low_set(w, HD_F_lx_run, t->run);
-    hd_low_set(w, HD_F_lx_n1, t->n1);
-    hd_low_set(w, HD_F_lx_n2, rows);
-    hd_low_set(w, HD_F_lx_n3, 1);
-    hd_low_set(w, HD_F_lx_s1, t->s1);
-    hd_low_set(w, HD_F_lx_d1, t->d1);
-    hd_low_set(w, HD_F_lx_s2, row_step);
-    hd_low_set(w, HD_F_lx_d2, out->pitch);
+    const struct hd_mtensor *x = hd_lower_tensor(w, w->l->in[t->input]);
+    const struct hd_placement *xp = hd_lower_place(w, w->l->in[t->input]);
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, x->constant ? HD_V_seg_image : HD_V_seg_arena);
+    hd_lower_set(w, HD_F_lx_src, (int64_t)xp->arena + t->src);
+    hd_lower_set(w, HD_F_lx_dst, to + (uint32_t)t->dst);
+    hd_lower_set(w, HD_F_lx_run, t->run);
+    hd_lower_set(w, HD_F_lx_n1, t->n1);
+    hd_lower_set(w, HD_F_lx_n2, rows);
+    hd_lower_set(w, HD_F_lx_n3, 1);
+    hd_lower_set(w, HD_F_lx_s1, t->s1);
+    hd_lower_set(w, HD_F_lx_d1, t->d1);
+    hd_lower_set(w, HD_F_lx_s2, row_step);
+    hd_lower_set(w, HD_F_lx_d2, out->pitch);
     int64_t a = t->src, b = t->src, ways[2] = {(t->n1 - 1) * t->s1, (rows - 1) * row_step};
     for (int i = 0; i < 2; i++) *(ways[i] < 0 ? &a : &b) += ways[i];
     if (!x->constant)
-        hd_sched_touch(&w->s, HD_SPACE_ARENA, (int64_t)xp->arena + a,
-                       (int64_t)xp->arena + b + t->run, false);
-    hd_low_touch(w, out, true);
-    return hd_sched_end(&w->s);
+        hd_ops_touch(&w->s, HD_SPACE_ARENA, (int64_t)xp->arena + a, (int64_t)xp->arena + b + t->run,
+                     false);
+    hd_lower_touch(w, out, true);
+    return hd_ops_end(&w->s);
 }
 
 /* Loops 0 to 2 of a VX operation that copies bytes: iterations, steps of A and of the result. */
@@ -378,20 +378,20 @@ static hd_status copy(struct hd_lowerer *w, const struct hd_view *from, const st
     static const enum hd_field n[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2},
                                as[] = {HD_F_vx_as0, HD_F_vx_as1, HD_F_vx_as2},
                                ds[] = {HD_F_vx_ds0, HD_F_vx_ds1, HD_F_vx_ds2};
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_operand_a(w);
-    hd_low_set(w, HD_F_vx_d_kind, d_kind);
-    hd_low_set(w, HD_F_vx_a, from->at / w->m->n);
-    hd_low_set(w, HD_F_vx_d, to->at / w->m->n);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_operand_a(w);
+    hd_lower_set(w, HD_F_vx_d_kind, d_kind);
+    hd_lower_set(w, HD_F_vx_a, from->at / w->m->n);
+    hd_lower_set(w, HD_F_vx_d, to->at / w->m->n);
     for (int i = 0; i < 3; i++) {
-        hd_low_set(w, n[i], loops[i][0]);
-        hd_low_set(w, as[i], loops[i][1]);
-        hd_low_set(w, ds[i], loops[i][2]);
+        hd_lower_set(w, n[i], loops[i][0]);
+        hd_lower_set(w, as[i], loops[i][1]);
+        hd_lower_set(w, ds[i], loops[i][2]);
     }
-    hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_touch(w, from, false);
-    hd_low_touch(w, to, true);
-    return hd_sched_end(&w->s);
+    hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_touch(w, from, false);
+    hd_lower_touch(w, to, true);
+    return hd_ops_end(&w->s);
 }
 
 /* VX turns blocks [first, first + blocks) of a slice of a band into pixels from `pixel` on, cp
@@ -412,7 +412,7 @@ static hd_status turn_blocks(struct hd_lowerer *w, const struct hd_view *slice, 
 static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
                               const struct hd_view *out) {
     const struct hd_move_rows *m = &w->l->turned;
-    const struct hd_mtensor *y = hd_low_tensor(w, w->l->out);
+    const struct hd_mtensor *y = hd_lower_tensor(w, w->l->out);
     int n = (int)w->m->n, pixels = rows * y->w, columns = hd_turned_columns(w->m, pixels);
     int c = s * m->slice, high = (int)hd_min(m->slice, y->cp - c);
     int64_t size = (int64_t)m->slice * columns;
@@ -423,8 +423,8 @@ static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
                             .cols = columns};
     int from = m->holes ? 0 : (int)hd_max(0, y->c - c); /* channels that come from nowhere */
     if (from < high)
-        TRY(hd_low_fill(w, w->l->pad_value, slice.at + (uint32_t)(from * columns), columns,
-                        high - from, columns));
+        TRY(hd_lower_fill(w, w->l->pad_value, slice.at + (uint32_t)(from * columns), columns,
+                          high - from, columns));
     const size_t *first = &m->first[row * m->slices + s];
     for (size_t i = first[0]; i < first[1]; i++)
         TRY(transfer(w, &m->list[i], 0, 1, slice.at, &slice));
@@ -454,24 +454,24 @@ static hd_status turned(struct hd_lowerer *w, int row, int rows, const struct hd
 
 static hd_status turned_tile(struct hd_lowerer *w, const struct hd_tile *t,
                              const struct hd_view *out) {
-    int high = hd_low_tensor(w, w->l->out)->h;
+    int high = hd_lower_tensor(w, w->l->out)->h;
     for (int r = 0, n; r < t->th; r += n) {
         struct hd_view to = *out;
         n = (int)hd_min(w->l->turned.band, t->th - r);
         to.at += (uint32_t)(r * out->pitch), to.y += r, to.rows = n;
         TRY(turned(w, t->img * high + t->y + r, n, &to));
     }
-    return hd_low_store(w, t->img, out, 0, hd_low_tensor(w, w->l->out)->cp);
+    return hd_lower_store(w, t->img, out, 0, hd_lower_tensor(w, w->l->out)->cp);
 }
 
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    const struct hd_mtensor *y = hd_low_tensor(w, l->out);
-    struct hd_view out = hd_low_output(w, t->img, t->y, 0, t->th, y->w, y->cp);
+    const struct hd_mtensor *y = hd_lower_tensor(w, l->out);
+    struct hd_view out = hd_lower_output(w, t->img, t->y, 0, t->th, y->w, y->cp);
     if (lt->turns) return turned_tile(w, t, &out);
     if (l->move.fills)
-        TRY(hd_low_fill(w, l->pad_value, out.at, (int64_t)y->w * y->cp, t->th, out.pitch));
+        TRY(hd_lower_fill(w, l->pad_value, out.at, (int64_t)y->w * y->cp, t->th, out.pitch));
     for (int r = 0, n; r < t->th; r += n) {
         int row = t->img * y->h + t->y + r;
         size_t first = l->move.first[row], count = l->move.first[row + 1] - first;
@@ -482,7 +482,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
                          out.at + (uint32_t)(r * out.pitch), &out));
         }
     }
-    return hd_low_store(w, t->img, &out, 0, y->cp);
+    return hd_lower_store(w, t->img, &out, 0, y->cp);
 }
 
 /* ---- the kind ---- */

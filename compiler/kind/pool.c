@@ -7,9 +7,9 @@
 static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const struct hd_view *out,
                           int y, int x, int n_x, const int win[4], int count) {
     const struct hd_layer *l = w->l;
-    const struct hd_placement *fromp = hd_low_place(w, l->in[0]);
+    const struct hd_placement *fromp = hd_lower_place(w, l->in[0]);
     const struct hd_view *in = &t->in[0];
-    int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_low_tensor(w, l->out)->bytes / n;
+    int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_lower_tensor(w, l->out)->bytes / n;
     int iy = y * l->sy - l->pt + win[0] * l->dy, ix = x * l->sx - l->pl + win[2] * l->dx;
     struct hd_view src = {.at =
                               in->at + (uint32_t)((iy - in->y) * in->pitch + (ix - in->x) * in->cp),
@@ -20,7 +20,7 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const s
                           .y = iy,
                           .x = ix};
     if (fromp->roll) /* contiguous for one row of windows, not for all */
-        src = hd_low_resident(fromp, t->img, iy, ix, src.rows, src.cols);
+        src = hd_lower_resident(fromp, t->img, iy, ix, src.rows, src.cols);
     struct hd_view dst = {.at = out->at +
                                 (uint32_t)((y - out->y) * out->pitch + (x - out->x) * out->cp),
                           .pitch = out->pitch,
@@ -29,25 +29,26 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const s
                           .cols = n_x,
                           .y = y,
                           .x = x};
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_operand_a(w);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_operand_a(w);
     if (!l->max_pool) {
         float scale = hd_pool_scale(l->a_scale, (int64_t)l->kh * l->kw, count);
-        hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(scale));
+        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(scale));
     }
-    hd_low_set(w, HD_F_vx_red, l->max_pool ? HD_V_vx_red_max : HD_V_vx_red_sum);
-    hd_low_set(w, HD_F_vx_nred, 2);
-    hd_low_set(w, HD_F_vx_a, src.at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_d, dst.at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, win[3] - win[2]), hd_low_set(w, HD_F_vx_as0, l->dx * pixel);
-    hd_low_set(w, HD_F_vx_n1, win[1] - win[0]), hd_low_set(w, HD_F_vx_as1, l->dy * in->pitch / n);
-    hd_low_set(w, HD_F_vx_n2, n_x), hd_low_set(w, HD_F_vx_as2, l->sx * pixel),
-        hd_low_set(w, HD_F_vx_ds2, out->cp / n);
-    hd_low_set(w, HD_F_vx_n3, vectors), hd_low_set(w, HD_F_vx_as3, 1),
-        hd_low_set(w, HD_F_vx_ds3, 1);
-    hd_low_touch(w, &src, false);
-    hd_low_touch(w, &dst, true);
-    return hd_sched_end(&w->s);
+    hd_lower_set(w, HD_F_vx_red, l->max_pool ? HD_V_vx_red_max : HD_V_vx_red_sum);
+    hd_lower_set(w, HD_F_vx_nred, 2);
+    hd_lower_set(w, HD_F_vx_a, src.at / (uint32_t)n);
+    hd_lower_set(w, HD_F_vx_d, dst.at / (uint32_t)n);
+    hd_lower_set(w, HD_F_vx_n0, win[3] - win[2]), hd_lower_set(w, HD_F_vx_as0, l->dx * pixel);
+    hd_lower_set(w, HD_F_vx_n1, win[1] - win[0]),
+        hd_lower_set(w, HD_F_vx_as1, l->dy * in->pitch / n);
+    hd_lower_set(w, HD_F_vx_n2, n_x), hd_lower_set(w, HD_F_vx_as2, l->sx * pixel),
+        hd_lower_set(w, HD_F_vx_ds2, out->cp / n);
+    hd_lower_set(w, HD_F_vx_n3, vectors), hd_lower_set(w, HD_F_vx_as3, 1),
+        hd_lower_set(w, HD_F_vx_ds3, 1);
+    hd_lower_touch(w, &src, false);
+    hd_lower_touch(w, &dst, true);
+    return hd_ops_end(&w->s);
 }
 
 /* Taps [out[0], out[1]) of a window that starts at `start` lie inside [0, size). */
@@ -65,13 +66,13 @@ static int counted(const struct hd_layer *l, int way, int start) {
 
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
     int y0 = (int)hd_max(0, t->y * l->sy - l->pt), x0 = (int)hd_max(0, t->x * l->sx - l->pl);
     int y1 = (int)hd_min(x->h, (t->y + t->th - 1) * l->sy - l->pt + (l->kh - 1) * l->dy + 1);
     int x1 = (int)hd_min(x->w, (t->x + t->tw - 1) * l->sx - l->pl + (l->kw - 1) * l->dx + 1);
-    TRY(hd_low_input(w, 0, t->img, y0, x0, y1 - y0, x1 - x0, &t->in[0]));
+    TRY(hd_lower_input(w, 0, t->img, y0, x0, y1 - y0, x1 - x0, &t->in[0]));
     struct hd_view out =
-        hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, hd_low_tensor(w, l->out)->bytes);
+        hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, hd_lower_tensor(w, l->out)->bytes);
     for (int y = t->y; y < t->y + t->th; y++)
         for (int ox = t->x, n; ox < t->x + t->tw; ox += n) {
             int win[4], other[2], across = counted(l, 1, ox * l->sx - l->pl);
@@ -85,7 +86,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
             }
             TRY(pool_run(w, t, &out, y, ox, n, win, counted(l, 0, y * l->sy - l->pt) * across));
         }
-    return hd_low_store(w, t->img, &out, 0, hd_low_tensor(w, l->out)->bytes);
+    return hd_lower_store(w, t->img, &out, 0, hd_lower_tensor(w, l->out)->bytes);
 }
 
 /* ---- the layer ---- */

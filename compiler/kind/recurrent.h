@@ -58,7 +58,7 @@ static inline void hd_cell_touch_xm(struct hd_cell *c, const struct hd_cell_rows
                                     bool write) {
     int64_t far = (v->n - 1) * v->step, lo = v->at + (far < 0 ? far : 0);
     int64_t hi = v->at + (far > 0 ? far : 0) + (c->rows - 1) * v->pitch + bytes;
-    hd_sched_touch(&c->w->s, HD_SPACE_XM, lo, hi, write);
+    hd_ops_touch(&c->w->s, HD_SPACE_XM, lo, hi, write);
 }
 
 /* ---- recurrent_cell.c ---- */

@@ -10,8 +10,8 @@ static hd_status load_tiles(struct hd_cell *c, int part, int nt, int n, int64_t 
     int cw = part ? c->r->cwh : c->r->cwx;
     size_t src =
         (part ? image->r : image->w) + (size_t)nt * (size_t)cw * (size_t)hd_wm_word_bytes(c->w->m);
-    hd_low_load_words(c->w, HD_V_lw_mem_wm, src, to, (int64_t)n * cw, 1, 0, 0);
-    return hd_sched_end(&c->w->s);
+    hd_lower_load_words(c->w, HD_V_lw_mem_wm, src, to, (int64_t)n * cw, 1, 0, 0);
+    return hd_ops_end(&c->w->s);
 }
 
 /* PM words of a gate: bias and scale of its products. */
@@ -22,25 +22,25 @@ hd_status hd_cell_params(struct hd_cell *c, int part, int gate, int64_t *out) {
         if (c->pm_loaded[part]) return HD_OK;
         c->pm_loaded[part] = true;
         first = part * hd_cell_tiles(c), n = hd_cell_tiles(c);
-        hd_low_load_words(c->w, HD_V_lw_mem_pm,
-                          c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m),
-                          c->pm + first, n, 1, 0, 0);
-        return hd_sched_end(&c->w->s);
+        hd_lower_load_words(c->w, HD_V_lw_mem_pm,
+                            c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m),
+                            c->pm + first, n, 1, 0, 0);
+        return hd_ops_end(&c->w->s);
     }
     *out = hd_ring_take(&c->w->pm, n);
-    hd_low_load_words(c->w, HD_V_lw_mem_pm,
-                      c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m), *out, n, 1,
-                      0, 0);
-    return hd_sched_end(&c->w->s);
+    hd_lower_load_words(c->w, HD_V_lw_mem_pm,
+                        c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m), *out, n, 1,
+                        0, 0);
+    return hd_ops_end(&c->w->s);
 }
 
 static void set_loop(struct hd_lowerer *w, int i, int64_t n, int64_t xs, int64_t ws, int64_t as) {
     static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
                                           HD_F_mx_n3, HD_F_mx_n4, HD_F_mx_n5};
-    hd_low_set(w, first[i], n); /* the four fields of a loop follow each other in isa.def */
-    hd_low_set(w, (enum hd_field)(first[i] + 1), n > 1 ? xs : 0);
-    hd_low_set(w, (enum hd_field)(first[i] + 2), n > 1 ? ws : 0);
-    hd_low_set(w, (enum hd_field)(first[i] + 3), n > 1 ? as : 0);
+    hd_lower_set(w, first[i], n); /* the four fields of a loop follow each other in isa.def */
+    hd_lower_set(w, (enum hd_field)(first[i] + 1), n > 1 ? xs : 0);
+    hd_lower_set(w, (enum hd_field)(first[i] + 2), n > 1 ? ws : 0);
+    hd_lower_set(w, (enum hd_field)(first[i] + 3), n > 1 ? as : 0);
 }
 
 /* AM[am + tile * rows + row + step * gates * q] = products of n output tiles from WM word wm. */
@@ -49,22 +49,22 @@ static hd_status gemm(struct hd_cell *c, int part, const struct hd_cell_rows *v,
     struct hd_lowerer *w = c->w;
     int k = (int)w->m->k, cw = part ? c->r->cwh : c->r->cwx;
     int64_t steps = c->r->gates * c->q;
-    hd_low_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
-    hd_low_set(w, HD_F_mx_nred, 1);
-    hd_low_set(w, HD_F_mx_x_unsigned, (part ? c->y : c->x)->is_unsigned);
-    hd_low_set(w, HD_F_mx_x, v->at / k);
-    hd_low_set(w, HD_F_mx_w, wm);
-    hd_low_set(w, HD_F_mx_a, am);
+    hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
+    hd_lower_set(w, HD_F_mx_nred, 1);
+    hd_lower_set(w, HD_F_mx_x_unsigned, (part ? c->y : c->x)->is_unsigned);
+    hd_lower_set(w, HD_F_mx_x, v->at / k);
+    hd_lower_set(w, HD_F_mx_w, wm);
+    hd_lower_set(w, HD_F_mx_a, am);
     set_loop(w, 0, cw, 1, 1, 0);
     set_loop(w, 1, c->rows, v->pitch / k, 0, 1);
     set_loop(w, 2, v->n, v->step / k, 0, steps);
     set_loop(w, 3, n, 0, cw, c->rows);
     set_loop(w, 4, 1, 0, 0, 0), set_loop(w, 5, 1, 0, 0, 0);
     hd_cell_touch_xm(c, v, (int64_t)cw * k, false);
-    hd_sched_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * cw, false);
+    hd_ops_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * cw, false);
     for (int s = 0; s < v->n; s++)
-        hd_sched_touch(&w->s, HD_SPACE_AM, am + s * steps, am + s * steps + n * c->rows, true);
-    return hd_sched_end(&w->s);
+        hd_ops_touch(&w->s, HD_SPACE_AM, am + s * steps, am + s * steps + n * c->rows, true);
+    return hd_ops_end(&w->s);
 }
 
 /* Products of output tiles [nt, nt + n): weights that are there at once, others as they come. */
@@ -117,38 +117,39 @@ hd_status hd_cell_map(struct hd_cell *c, struct hd_cell_map m) {
     int64_t inner = loops ? c->rows : c->rows * nh, outer = loops ? nh : 1;
     int64_t n = m.n > 1 ? m.n : 1, steps = c->r->gates * c->q, extent = (int64_t)c->rows * nh;
     float a_scale = m.a_scale != 0 ? m.a_scale : 1, b_scale = m.b_scale != 0 ? m.b_scale : 1;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind, m.a_kind);
-    hd_low_set(w, HD_F_vx_b_kind, m.alu ? HD_V_vx_kind_am_f32 : HD_V_vx_kind_zero);
-    hd_low_set(w, HD_F_vx_use_bias, m.pm != 0), hd_low_set(w, HD_F_vx_scale_pm, m.pm != 0);
-    hd_low_set(w, HD_F_vx_alu, m.alu), hd_low_set(w, HD_F_vx_fn, m.fn);
-    hd_low_set(w, HD_F_vx_d_kind, m.to_y ? HD_V_vx_dest_xm : HD_V_vx_dest_am_f32);
-    hd_low_set(w, HD_F_vx_a, m.a), hd_low_set(w, HD_F_vx_b, m.alu ? m.b : 0);
-    hd_low_set(w, HD_F_vx_d, m.to_y ? c->now.at / lanes : m.d);
-    hd_low_set(w, HD_F_vx_p, m.pm ? m.pm - 1 : 0);
-    hd_low_set(w, HD_F_vx_n0, inner), hd_low_set(w, HD_F_vx_as0, 1);
-    hd_low_set(w, HD_F_vx_bs0, m.alu != 0);
-    hd_low_set(w, HD_F_vx_ds0, m.to_y ? (c->rows > 1 ? c->now.pitch / lanes : 0) : 1);
-    hd_low_set(w, HD_F_vx_n1, outer), hd_low_set(w, HD_F_vx_as1, outer > 1 ? c->rows : 0);
-    hd_low_set(w, HD_F_vx_bs1, outer > 1 && m.alu ? c->rows : 0);
-    hd_low_set(w, HD_F_vx_ds1, outer == 1 ? 0 : m.to_y ? 1 : c->rows);
-    hd_low_set(w, HD_F_vx_ps1, m.pm && outer > 1);
-    hd_low_set(w, HD_F_vx_n2, n);
-    hd_low_set(w, HD_F_vx_as2, n > 1 ? steps : 0), hd_low_set(w, HD_F_vx_ds2, n > 1 ? steps : 0);
-    hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(a_scale));
-    hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(b_scale));
-    if (m.to_y) hd_low_set_requant(w);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_a_kind, m.a_kind);
+    hd_lower_set(w, HD_F_vx_b_kind, m.alu ? HD_V_vx_kind_am_f32 : HD_V_vx_kind_zero);
+    hd_lower_set(w, HD_F_vx_use_bias, m.pm != 0), hd_lower_set(w, HD_F_vx_scale_pm, m.pm != 0);
+    hd_lower_set(w, HD_F_vx_alu, m.alu), hd_lower_set(w, HD_F_vx_fn, m.fn);
+    hd_lower_set(w, HD_F_vx_d_kind, m.to_y ? HD_V_vx_dest_xm : HD_V_vx_dest_am_f32);
+    hd_lower_set(w, HD_F_vx_a, m.a), hd_lower_set(w, HD_F_vx_b, m.alu ? m.b : 0);
+    hd_lower_set(w, HD_F_vx_d, m.to_y ? c->now.at / lanes : m.d);
+    hd_lower_set(w, HD_F_vx_p, m.pm ? m.pm - 1 : 0);
+    hd_lower_set(w, HD_F_vx_n0, inner), hd_lower_set(w, HD_F_vx_as0, 1);
+    hd_lower_set(w, HD_F_vx_bs0, m.alu != 0);
+    hd_lower_set(w, HD_F_vx_ds0, m.to_y ? (c->rows > 1 ? c->now.pitch / lanes : 0) : 1);
+    hd_lower_set(w, HD_F_vx_n1, outer), hd_lower_set(w, HD_F_vx_as1, outer > 1 ? c->rows : 0);
+    hd_lower_set(w, HD_F_vx_bs1, outer > 1 && m.alu ? c->rows : 0);
+    hd_lower_set(w, HD_F_vx_ds1, outer == 1 ? 0 : m.to_y ? 1 : c->rows);
+    hd_lower_set(w, HD_F_vx_ps1, m.pm && outer > 1);
+    hd_lower_set(w, HD_F_vx_n2, n);
+    hd_lower_set(w, HD_F_vx_as2, n > 1 ? steps : 0),
+        hd_lower_set(w, HD_F_vx_ds2, n > 1 ? steps : 0);
+    hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(a_scale));
+    hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(b_scale));
+    if (m.to_y) hd_lower_set_requant(w);
     for (int64_t s = 0; s < n; s++) {
         int64_t at = s * steps;
         if (m.a_kind != HD_V_vx_kind_zero)
-            hd_sched_touch(&w->s, HD_SPACE_AM, m.a + at, m.a + at + extent, false);
-        if (!m.to_y) hd_sched_touch(&w->s, HD_SPACE_AM, m.d + at, m.d + at + extent, true);
+            hd_ops_touch(&w->s, HD_SPACE_AM, m.a + at, m.a + at + extent, false);
+        if (!m.to_y) hd_ops_touch(&w->s, HD_SPACE_AM, m.d + at, m.d + at + extent, true);
     }
-    if (m.alu) hd_sched_touch(&w->s, HD_SPACE_AM, m.b, m.b + extent, false);
-    if (m.pm) hd_sched_touch(&w->s, HD_SPACE_PM, m.pm - 1, m.pm - 1 + nh, false);
+    if (m.alu) hd_ops_touch(&w->s, HD_SPACE_AM, m.b, m.b + extent, false);
+    if (m.pm) hd_ops_touch(&w->s, HD_SPACE_PM, m.pm - 1, m.pm - 1 + nh, false);
     if (m.to_y) hd_cell_touch_xm(c, &c->now, c->y->bytes, true);
-    return hd_sched_end(&w->s);
+    return hd_ops_end(&w->s);
 }
 
 /* d = fn(sums of h of n gates from g + products of x of step i), in binary32. */
@@ -190,22 +191,23 @@ static hd_status rows_of_x(struct hd_cell *c, int i, int n, struct hd_cell_rows 
     struct hd_cell_rows v = {.n = n, .pitch = x->bytes, .step = (int64_t)c->rows * x->bytes};
     if (xp->resident) {
         struct hd_view in;
-        TRY(hd_low_input(w, 0, 0, row, 0, (n - 1) * batch + c->rows, 1, &in));
+        TRY(hd_lower_input(w, 0, 0, row, 0, (n - 1) * batch + c->rows, 1, &in));
         v.at = in.at, v.pitch = in.pitch, v.step = (int64_t)batch * in.pitch;
     } else {
         int64_t src = (int64_t)xp->arena + (int64_t)row * x->cp;
         v.at = hd_ring_take(&w->xm_in[HD_RING_MX], n * v.step);
-        hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-        hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
-        hd_low_set(w, HD_F_lx_src, src), hd_low_set(w, HD_F_lx_dst, v.at);
-        hd_low_set(w, HD_F_lx_run, x->bytes), hd_low_set(w, HD_F_lx_n1, c->rows);
-        hd_low_set(w, HD_F_lx_n2, n), hd_low_set(w, HD_F_lx_n3, 1), hd_low_set(w, HD_F_lx_ys, 1);
-        hd_low_set(w, HD_F_lx_s1, x->cp), hd_low_set(w, HD_F_lx_d1, v.pitch);
-        hd_low_set(w, HD_F_lx_s2, (int64_t)batch * x->cp), hd_low_set(w, HD_F_lx_d2, v.step);
-        hd_sched_touch(&w->s, HD_SPACE_ARENA, src,
-                       src + ((int64_t)(n - 1) * batch + c->rows - 1) * x->cp + x->bytes, false);
+        hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+        hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+        hd_lower_set(w, HD_F_lx_src, src), hd_lower_set(w, HD_F_lx_dst, v.at);
+        hd_lower_set(w, HD_F_lx_run, x->bytes), hd_lower_set(w, HD_F_lx_n1, c->rows);
+        hd_lower_set(w, HD_F_lx_n2, n), hd_lower_set(w, HD_F_lx_n3, 1),
+            hd_lower_set(w, HD_F_lx_ys, 1);
+        hd_lower_set(w, HD_F_lx_s1, x->cp), hd_lower_set(w, HD_F_lx_d1, v.pitch);
+        hd_lower_set(w, HD_F_lx_s2, (int64_t)batch * x->cp), hd_lower_set(w, HD_F_lx_d2, v.step);
+        hd_ops_touch(&w->s, HD_SPACE_ARENA, src,
+                     src + ((int64_t)(n - 1) * batch + c->rows - 1) * x->cp + x->bytes, false);
         hd_cell_touch_xm(c, &v, x->bytes, true);
-        TRY(hd_sched_end(&w->s));
+        TRY(hd_ops_end(&w->s));
     }
     if (c->backwards) v.at += (n - 1) * v.step, v.step = -v.step;
     *out = v;

@@ -18,42 +18,42 @@ static hd_status load_state(struct hd_cell *c, int seg, int64_t src) {
     struct hd_lowerer *w = c->w;
     int64_t word = 4 * (int64_t)w->m->n, row = word * c->r->vectors;
     src += (c->d * c->r->batch + c->b0) * row;
-    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, seg), hd_low_set(w, HD_F_lx_mem, HD_V_chip_am);
-    hd_low_set(w, HD_F_lx_src, src), hd_low_set(w, HD_F_lx_dst, c->state * word);
-    hd_low_set(w, HD_F_lx_run, word);
-    hd_low_set(w, HD_F_lx_n1, c->r->vectors), hd_low_set(w, HD_F_lx_n2, c->rows);
-    hd_low_set(w, HD_F_lx_n3, 1), hd_low_set(w, HD_F_lx_ys, 1);
-    hd_low_set(w, HD_F_lx_s1, word), hd_low_set(w, HD_F_lx_d1, c->rows * word);
-    hd_low_set(w, HD_F_lx_s2, row), hd_low_set(w, HD_F_lx_d2, word);
-    if (seg) hd_sched_touch(&w->s, HD_SPACE_ARENA, src, src + c->rows * row, false);
-    hd_sched_touch(&w->s, HD_SPACE_AM, c->state, c->state + c->q, true);
-    return hd_sched_end(&w->s);
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, seg), hd_lower_set(w, HD_F_lx_mem, HD_V_chip_am);
+    hd_lower_set(w, HD_F_lx_src, src), hd_lower_set(w, HD_F_lx_dst, c->state * word);
+    hd_lower_set(w, HD_F_lx_run, word);
+    hd_lower_set(w, HD_F_lx_n1, c->r->vectors), hd_lower_set(w, HD_F_lx_n2, c->rows);
+    hd_lower_set(w, HD_F_lx_n3, 1), hd_lower_set(w, HD_F_lx_ys, 1);
+    hd_lower_set(w, HD_F_lx_s1, word), hd_lower_set(w, HD_F_lx_d1, c->rows * word);
+    hd_lower_set(w, HD_F_lx_s2, row), hd_lower_set(w, HD_F_lx_d2, word);
+    if (seg) hd_ops_touch(&w->s, HD_SPACE_ARENA, src, src + c->rows * row, false);
+    hd_ops_touch(&w->s, HD_SPACE_AM, c->state, c->state + c->q, true);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status store_state(struct hd_cell *c) {
     struct hd_lowerer *w = c->w;
-    const struct hd_placement *tp = hd_low_place(w, c->w->l->state);
+    const struct hd_placement *tp = hd_lower_place(w, c->w->l->state);
     int64_t word = 4 * (int64_t)w->m->n, row = word * c->r->vectors;
     int64_t dst = (int64_t)tp->arena + (c->d * c->r->batch + c->b0) * row;
-    hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena), hd_low_set(w, HD_F_st_mem, HD_V_chip_am);
-    hd_low_set(w, HD_F_st_dst, dst), hd_low_set(w, HD_F_st_src, c->state * word);
-    hd_low_set(w, HD_F_st_run, word);
-    hd_low_set(w, HD_F_st_n1, c->r->vectors), hd_low_set(w, HD_F_st_n2, c->rows);
-    hd_low_set(w, HD_F_st_n3, 1);
-    hd_low_set(w, HD_F_st_d1, word), hd_low_set(w, HD_F_st_s1, c->rows * word);
-    hd_low_set(w, HD_F_st_d2, row), hd_low_set(w, HD_F_st_s2, word);
-    hd_sched_touch(&w->s, HD_SPACE_AM, c->state, c->state + c->q, false);
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, dst, dst + c->rows * row, true);
-    return hd_sched_end(&w->s);
+    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
+    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena), hd_lower_set(w, HD_F_st_mem, HD_V_chip_am);
+    hd_lower_set(w, HD_F_st_dst, dst), hd_lower_set(w, HD_F_st_src, c->state * word);
+    hd_lower_set(w, HD_F_st_run, word);
+    hd_lower_set(w, HD_F_st_n1, c->r->vectors), hd_lower_set(w, HD_F_st_n2, c->rows);
+    hd_lower_set(w, HD_F_st_n3, 1);
+    hd_lower_set(w, HD_F_st_d1, word), hd_lower_set(w, HD_F_st_s1, c->rows * word);
+    hd_lower_set(w, HD_F_st_d2, row), hd_lower_set(w, HD_F_st_s2, word);
+    hd_ops_touch(&w->s, HD_SPACE_AM, c->state, c->state + c->q, false);
+    hd_ops_touch(&w->s, HD_SPACE_ARENA, dst, dst + c->rows * row, true);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status begin_state(struct hd_cell *c) {
     const struct hd_layer *l = c->w->l;
     if (c->r->gates == 1) return HD_OK;
     if (c->r->in_state >= 0)
-        return load_state(c, 1, (int64_t)hd_low_place(c->w, l->in[c->r->in_state])->arena);
+        return load_state(c, 1, (int64_t)hd_lower_place(c->w, l->in[c->r->in_state])->arena);
     return c->r->state_offset < 0 ? zero_state(c) : load_state(c, 0, c->r->state_offset);
 }
 
@@ -62,15 +62,15 @@ static hd_status load_h(struct hd_cell *c, int seg, int64_t src, int cp) {
     struct hd_lowerer *w = c->w;
     int bytes = c->y->bytes;
     src += (c->d * c->r->batch + c->b0) * cp;
-    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, seg);
-    hd_low_set(w, HD_F_lx_src, src), hd_low_set(w, HD_F_lx_dst, c->now.at);
-    hd_low_set(w, HD_F_lx_run, bytes), hd_low_set(w, HD_F_lx_n1, c->rows);
-    hd_low_set(w, HD_F_lx_n2, 1), hd_low_set(w, HD_F_lx_n3, 1), hd_low_set(w, HD_F_lx_ys, 1);
-    hd_low_set(w, HD_F_lx_s1, cp), hd_low_set(w, HD_F_lx_d1, c->now.pitch);
-    if (seg) hd_sched_touch(&w->s, HD_SPACE_ARENA, src, src + (c->rows - 1) * cp + bytes, false);
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, seg);
+    hd_lower_set(w, HD_F_lx_src, src), hd_lower_set(w, HD_F_lx_dst, c->now.at);
+    hd_lower_set(w, HD_F_lx_run, bytes), hd_lower_set(w, HD_F_lx_n1, c->rows);
+    hd_lower_set(w, HD_F_lx_n2, 1), hd_lower_set(w, HD_F_lx_n3, 1), hd_lower_set(w, HD_F_lx_ys, 1);
+    hd_lower_set(w, HD_F_lx_s1, cp), hd_lower_set(w, HD_F_lx_d1, c->now.pitch);
+    if (seg) hd_ops_touch(&w->s, HD_SPACE_ARENA, src, src + (c->rows - 1) * cp + bytes, false);
     hd_cell_touch_xm(c, &c->now, bytes, true);
-    return hd_sched_end(&w->s);
+    return hd_ops_end(&w->s);
 }
 
 /* What the first step reads: in the row that it is about to write, or where it lies in XM. */
@@ -85,12 +85,12 @@ static hd_status begin_h(struct hd_cell *c) {
                                                    .to_y = true});
     if (in < 0 && c->r->h_offset >= 0) return load_h(c, 0, c->r->h_offset, c->y->bytes);
     if (in < 0)
-        return hd_low_fill(w, w->l->zp, (uint32_t)c->now.at, c->y->bytes, c->rows, c->now.pitch);
-    const struct hd_mtensor *h = hd_low_tensor(w, w->l->in[in]);
-    const struct hd_placement *hp = hd_low_place(w, w->l->in[in]);
+        return hd_lower_fill(w, w->l->zp, (uint32_t)c->now.at, c->y->bytes, c->rows, c->now.pitch);
+    const struct hd_mtensor *h = hd_lower_tensor(w, w->l->in[in]);
+    const struct hd_placement *hp = hd_lower_place(w, w->l->in[in]);
     if (!hp->resident) return load_h(c, 1, (int64_t)hp->arena, h->cp);
     struct hd_view v;
-    TRY(hd_low_input(w, in, 0, c->d * c->r->batch + c->b0, 0, c->rows, 1, &v));
+    TRY(hd_lower_input(w, in, 0, c->d * c->r->batch + c->b0, 0, c->rows, 1, &v));
     c->before = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
     return HD_OK;
 }
@@ -113,7 +113,7 @@ static void begin_row(struct hd_cell *c, int i, int64_t *group) {
     c->before = c->now;
     if (c->yp->resident) {
         struct hd_view v =
-            hd_low_resident(c->yp, 0, y_row(c, hd_cell_step_of(c, i)), 0, c->rows, 1);
+            hd_lower_resident(c->yp, 0, y_row(c, hd_cell_step_of(c, i)), 0, c->rows, 1);
         c->now = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
         return;
     }
@@ -135,17 +135,17 @@ static hd_status store_rows(struct hd_cell *c, int i) {
     struct hd_cell_rows v = {.at = c->now.at, .pitch = c->now.pitch, .n = n};
     v.step = yp->resident ? between * c->now.pitch : run;
     if (!c->backwards) v.at -= (n - 1) * v.step;
-    hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
-    hd_low_set(w, HD_F_st_dst, dst), hd_low_set(w, HD_F_st_src, v.at);
-    hd_low_set(w, HD_F_st_run, y->bytes), hd_low_set(w, HD_F_st_n1, c->rows);
-    hd_low_set(w, HD_F_st_n2, n), hd_low_set(w, HD_F_st_n3, 1);
-    hd_low_set(w, HD_F_st_d1, y->cp), hd_low_set(w, HD_F_st_s1, v.pitch);
-    hd_low_set(w, HD_F_st_d2, between * y->cp), hd_low_set(w, HD_F_st_s2, v.step);
+    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
+    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena);
+    hd_lower_set(w, HD_F_st_dst, dst), hd_lower_set(w, HD_F_st_src, v.at);
+    hd_lower_set(w, HD_F_st_run, y->bytes), hd_lower_set(w, HD_F_st_n1, c->rows);
+    hd_lower_set(w, HD_F_st_n2, n), hd_lower_set(w, HD_F_st_n3, 1);
+    hd_lower_set(w, HD_F_st_d1, y->cp), hd_lower_set(w, HD_F_st_s1, v.pitch);
+    hd_lower_set(w, HD_F_st_d2, between * y->cp), hd_lower_set(w, HD_F_st_s2, v.step);
     hd_cell_touch_xm(c, &v, y->bytes, false);
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, dst,
-                   dst + ((n - 1) * between + c->rows - 1) * y->cp + y->bytes, true);
-    return hd_sched_end(&w->s);
+    hd_ops_touch(&w->s, HD_SPACE_ARENA, dst,
+                 dst + ((n - 1) * between + c->rows - 1) * y->cp + y->bytes, true);
+    return hd_ops_end(&w->s);
 }
 
 /* ---- the layer ---- */
@@ -183,9 +183,12 @@ hd_status hd_recurrent_lower(struct hd_lowerer *w) {
     const struct hd_tiling *lt = w->lt;
     const struct hd_recurrent *r = &l->rnn;
     const struct hd_recurrent_tiling *rt = &lt->rnn;
-    struct hd_cell c = {
-        .w = w, .r = r, .rt = rt, .x = hd_low_tensor(w, l->in[0]), .y = hd_low_tensor(w, l->out)};
-    c.xp = hd_low_place(w, l->in[0]), c.yp = hd_low_place(w, l->out);
+    struct hd_cell c = {.w = w,
+                        .r = r,
+                        .rt = rt,
+                        .x = hd_lower_tensor(w, l->in[0]),
+                        .y = hd_lower_tensor(w, l->out)};
+    c.xp = hd_lower_place(w, l->in[0]), c.yp = hd_lower_place(w, l->out);
     int64_t nts = hd_cell_tiles(&c), stay_w = rt->w_stay ? nts * r->cwx : 0;
     int64_t stay_r = (int64_t)rt->r_stay * r->cwh;
     bool all = rt->w_stay && rt->r_stay == nts;

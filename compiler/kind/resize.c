@@ -48,70 +48,72 @@ static struct group longest(const struct hd_layer *l, int way, int size, int o, 
 /* Rows [v] of AM: vectors of all columns that the tile reads. */
 static hd_status rows(struct hd_lowerer *w, const struct hd_view *in, const struct group *g,
                       int64_t at, int64_t v, int vectors) {
-    int n = (int)w->m->n, kind = hd_low_byte_kind(w, 0);
+    int n = (int)w->m->n, kind = hd_lower_byte_kind(w, 0);
     int64_t words = (int64_t)in->cols * vectors, a = in->at / (uint32_t)n, pitch = in->pitch / n;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
-    hd_low_set(w, HD_F_vx_a_kind, kind), hd_low_set(w, HD_F_vx_b_kind, kind);
-    hd_low_set(w, HD_F_vx_a_imm, w->l->a_imm), hd_low_set(w, HD_F_vx_b_imm, w->l->a_imm);
-    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(g->weight[0]));
-    hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(g->weight[1]));
-    hd_low_set(w, HD_F_vx_a, a + (g->from - in->y) * pitch);
-    hd_low_set(w, HD_F_vx_b, a + (g->behind - in->y) * pitch);
-    hd_low_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32),
-        hd_low_set(w, HD_F_vx_d, v + (g->first - at) * words);
-    hd_low_set(w, HD_F_vx_n0, vectors);
-    hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, in->cols);
-    hd_low_set(w, HD_F_vx_as1, in->cp / n), hd_low_set(w, HD_F_vx_bs1, in->cp / n);
-    hd_low_set(w, HD_F_vx_ds1, vectors);
-    hd_low_set(w, HD_F_vx_n2, g->n), hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_set(w, HD_F_vx_as2, g->from_step * pitch),
-        hd_low_set(w, HD_F_vx_bs2, g->from_step * pitch);
-    hd_low_set(w, HD_F_vx_ds2, g->step * words);
-    hd_low_touch(w, in, false);
-    hd_sched_touch(&w->s, HD_SPACE_AM, v + (g->first - at) * words,
-                   v + (g->first - at + (g->n - 1) * g->step + 1) * words, true);
-    return hd_sched_end(&w->s);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
+    hd_lower_set(w, HD_F_vx_a_kind, kind), hd_lower_set(w, HD_F_vx_b_kind, kind);
+    hd_lower_set(w, HD_F_vx_a_imm, w->l->a_imm), hd_lower_set(w, HD_F_vx_b_imm, w->l->a_imm);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(g->weight[0]));
+    hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(g->weight[1]));
+    hd_lower_set(w, HD_F_vx_a, a + (g->from - in->y) * pitch);
+    hd_lower_set(w, HD_F_vx_b, a + (g->behind - in->y) * pitch);
+    hd_lower_set(w, HD_F_vx_d_kind, HD_V_vx_dest_am_f32),
+        hd_lower_set(w, HD_F_vx_d, v + (g->first - at) * words);
+    hd_lower_set(w, HD_F_vx_n0, vectors);
+    hd_lower_set(w, HD_F_vx_as0, 1), hd_lower_set(w, HD_F_vx_bs0, 1),
+        hd_lower_set(w, HD_F_vx_ds0, 1);
+    hd_lower_set(w, HD_F_vx_n1, in->cols);
+    hd_lower_set(w, HD_F_vx_as1, in->cp / n), hd_lower_set(w, HD_F_vx_bs1, in->cp / n);
+    hd_lower_set(w, HD_F_vx_ds1, vectors);
+    hd_lower_set(w, HD_F_vx_n2, g->n), hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_set(w, HD_F_vx_as2, g->from_step * pitch),
+        hd_lower_set(w, HD_F_vx_bs2, g->from_step * pitch);
+    hd_lower_set(w, HD_F_vx_ds2, g->step * words);
+    hd_lower_touch(w, in, false);
+    hd_ops_touch(&w->s, HD_SPACE_AM, v + (g->first - at) * words,
+                 v + (g->first - at + (g->n - 1) * g->step + 1) * words, true);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status columns(struct hd_lowerer *w, const struct hd_view *in, const struct hd_view *out,
                          const struct group *g, int64_t v, int vectors) {
     int n = (int)w->m->n;
     int64_t words = (int64_t)in->cols * vectors;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
-    hd_low_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32);
-    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32);
-    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(g->weight[0]));
-    hd_low_set(w, HD_F_vx_b_scale, hd_low_f32_bits(g->weight[1]));
-    hd_low_set(w, HD_F_vx_a, v + (int64_t)(g->from - in->x) * vectors);
-    hd_low_set(w, HD_F_vx_b, v + (int64_t)(g->behind - in->x) * vectors);
-    hd_low_set(w, HD_F_vx_d, (out->at + (uint32_t)((g->first - out->x) * out->cp)) / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, vectors);
-    hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_bs0, 1), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, g->n);
-    hd_low_set(w, HD_F_vx_as1, g->from_step * vectors),
-        hd_low_set(w, HD_F_vx_bs1, g->from_step * vectors);
-    hd_low_set(w, HD_F_vx_ds1, g->step * out->cp / n);
-    hd_low_set(w, HD_F_vx_n2, out->rows), hd_low_set(w, HD_F_vx_n3, 1);
-    hd_low_set(w, HD_F_vx_as2, words), hd_low_set(w, HD_F_vx_bs2, words);
-    hd_low_set(w, HD_F_vx_ds2, out->pitch / n);
-    hd_low_set_requant(w);
-    hd_sched_touch(&w->s, HD_SPACE_AM, v, v + out->rows * words, false);
-    hd_low_touch(w, out, true);
-    return hd_sched_end(&w->s);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_alu, HD_V_vx_alu_add);
+    hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32);
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_am_f32);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(g->weight[0]));
+    hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(g->weight[1]));
+    hd_lower_set(w, HD_F_vx_a, v + (int64_t)(g->from - in->x) * vectors);
+    hd_lower_set(w, HD_F_vx_b, v + (int64_t)(g->behind - in->x) * vectors);
+    hd_lower_set(w, HD_F_vx_d, (out->at + (uint32_t)((g->first - out->x) * out->cp)) / (uint32_t)n);
+    hd_lower_set(w, HD_F_vx_n0, vectors);
+    hd_lower_set(w, HD_F_vx_as0, 1), hd_lower_set(w, HD_F_vx_bs0, 1),
+        hd_lower_set(w, HD_F_vx_ds0, 1);
+    hd_lower_set(w, HD_F_vx_n1, g->n);
+    hd_lower_set(w, HD_F_vx_as1, g->from_step * vectors),
+        hd_lower_set(w, HD_F_vx_bs1, g->from_step * vectors);
+    hd_lower_set(w, HD_F_vx_ds1, g->step * out->cp / n);
+    hd_lower_set(w, HD_F_vx_n2, out->rows), hd_lower_set(w, HD_F_vx_n3, 1);
+    hd_lower_set(w, HD_F_vx_as2, words), hd_lower_set(w, HD_F_vx_bs2, words);
+    hd_lower_set(w, HD_F_vx_ds2, out->pitch / n);
+    hd_lower_set_requant(w);
+    hd_ops_touch(&w->s, HD_SPACE_AM, v, v + out->rows * words, false);
+    hd_lower_touch(w, out, true);
+    return hd_ops_end(&w->s);
 }
 
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    int bytes = hd_low_tensor(w, l->out)->bytes, vectors = bytes / (int)w->m->n, y0, x0;
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
+    int bytes = hd_lower_tensor(w, l->out)->bytes, vectors = bytes / (int)w->m->n, y0, x0;
     int n_rows = reads_of(l, 0, x->h, t->y, t->th, &y0);
     int n_cols = reads_of(l, 1, x->w, t->x, t->tw, &x0);
-    TRY(hd_low_input(w, 0, t->img, y0, x0, n_rows, n_cols, &t->in[0]));
-    struct hd_view out = hd_low_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
-    int64_t v = hd_low_accumulators(w, (int64_t)t->th * n_cols * vectors);
+    TRY(hd_lower_input(w, 0, t->img, y0, x0, n_rows, n_cols, &t->in[0]));
+    struct hd_view out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, bytes);
+    int64_t v = hd_lower_accumulators(w, (int64_t)t->th * n_cols * vectors);
     for (int way = 0; way < 2; way++) {
         int o = way ? t->x : t->y, end = o + (way ? t->tw : t->th);
         bool *done = hd_new_array(w->s.arena, bool, (size_t)end + 1);
@@ -123,7 +125,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
                     : rows(w, &t->in[0], &g, t->y, v, vectors));
         }
     }
-    return hd_low_store(w, t->img, &out, 0, bytes);
+    return hd_lower_store(w, t->img, &out, 0, bytes);
 }
 
 /* The most that any n results in this way read. */

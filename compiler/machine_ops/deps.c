@@ -22,8 +22,8 @@ enum {
     TOKENS_MAX = 192   /* here a nop does; the rest of HD_SEM_MAX is for operations in queues */
 };
 
-void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) {
-    *s = (struct hd_sched){.lo = lo, .arena = arena};
+void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena) {
+    *s = (struct hd_ops){.lo = lo, .arena = arena};
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
                                HD_TM_TABLES, hd_am_words(m), (int64_t)lo->plan->arena_bytes};
@@ -35,11 +35,11 @@ void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena) 
     memset(s->semaphore, -1, sizeof s->semaphore);
 }
 
-static struct hd_slot_op *current(struct hd_sched *s) {
+static struct hd_slot_op *current(struct hd_ops *s) {
     return &s->ops[s->n_ops - 1];
 }
 
-void hd_sched_begin(struct hd_sched *s, enum hd_unit unit, unsigned code, int tag) {
+void hd_ops_begin(struct hd_ops *s, enum hd_unit unit, unsigned code, int tag) {
     struct hd_slot_op *op = hd_push(s->arena, s->ops, s->n_ops, s->cap_ops);
     op->unit = (uint8_t)unit;
     op->code = (uint8_t)code;
@@ -55,7 +55,7 @@ void hd_sched_begin(struct hd_sched *s, enum hd_unit unit, unsigned code, int ta
     }
 }
 
-void hd_sched_set(struct hd_sched *s, enum hd_field f, int64_t v) {
+void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v) {
     hd_field_set(current(s)->words, f, v);
 }
 
@@ -64,7 +64,7 @@ static int latest(const int *of, int64_t n, int most) {
     return most;
 }
 
-void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t hi, bool write) {
+void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi, bool write) {
     const struct hd_slot_op *op = current(s);
     int64_t first = lo / s->granule[space], last = (hi - 1) / s->granule[space];
     int64_t n = last - first + 1;
@@ -86,16 +86,16 @@ void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t
     for (int64_t i = first; i <= last; i++) (*mine)[i] = op->number;
 }
 
-static struct hd_slot_op *numbered(struct hd_sched *s, int unit, uint32_t number) {
+static struct hd_slot_op *numbered(struct hd_ops *s, int unit, uint32_t number) {
     return &s->ops[s->by_number[unit][number - 1]];
 }
 
 /* Waiting for operation `a` of unit ua makes waiting for number `b` of unit ub needless. */
-static bool implies(struct hd_sched *s, int ua, uint32_t a, int ub, uint32_t b) {
+static bool implies(struct hd_ops *s, int ua, uint32_t a, int ub, uint32_t b) {
     return (uint32_t)numbered(s, ua, a)->knows[ub] >= b;
 }
 
-static hd_status add_wait(struct hd_sched *s, struct hd_slot_op *op, int unit, uint32_t number) {
+static hd_status add_wait(struct hd_ops *s, struct hd_slot_op *op, int unit, uint32_t number) {
     int *sem = &s->semaphore[unit][op->unit];
     if (*sem < 0) *sem = s->n_semaphores++;
     HD_ASSERT(*sem < HD_SEMAPHORES); /* 5 units make 20 pairs */
@@ -107,7 +107,7 @@ static hd_status add_wait(struct hd_sched *s, struct hd_slot_op *op, int unit, u
 }
 
 /* Turns the needs of the operation into the fewest waits and updates what its unit knows. */
-hd_status hd_sched_end(struct hd_sched *s) {
+hd_status hd_ops_end(struct hd_ops *s) {
     static const uint32_t at_start[HD_PARAM_WORDS];
     struct hd_slot_op *op = current(s);
     bool first = op->number == 1;
@@ -136,8 +136,8 @@ hd_status hd_sched_end(struct hd_sched *s) {
 
 /* ---- bound on tokens ---- */
 
-static void insert_nop(struct hd_sched *s, struct hd_slot_op **out, size_t *n, size_t *cap,
-                       int unit, int sem) {
+static void insert_nop(struct hd_ops *s, struct hd_slot_op **out, size_t *n, size_t *cap, int unit,
+                       int sem) {
     struct hd_slot_op *nop = hd_push(s->arena, *out, *n, *cap);
     nop->unit = (uint8_t)unit;
     nop->code = 0;
@@ -145,7 +145,7 @@ static void insert_nop(struct hd_sched *s, struct hd_slot_op **out, size_t *n, s
     nop->number = -1; /* carries no parameter words */
 }
 
-void hd_sched_bound_tokens(struct hd_sched *s) {
+void hd_ops_bound_tokens(struct hd_ops *s) {
     struct hd_slot_op *out = NULL;
     size_t n = 0, cap = 0;
     int level[HD_SEMAPHORES] = {0}, owed[HD_SEMAPHORES] = {0}, to[HD_SEMAPHORES] = {0};

@@ -33,7 +33,7 @@ static hd_status one_tile(struct hd_lowerer *w, struct hd_tile t, int only_nt) {
 static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    for (int img = 0; img < hd_low_tensor(w, l->out)->n; img++)
+    for (int img = 0; img < hd_lower_tensor(w, l->out)->n; img++)
         for (int i = 0; i < hd_layer_bands(lt); i++)
             for (int x = 0; x < l->ow; x += lt->tw)
                 TRY(one_tile(w, (struct hd_tile){.img = img, .y = i * lt->th, .x = x}, only_nt));
@@ -57,7 +57,7 @@ static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
 
 static int64_t tiles_of(const struct hd_lowerer *w, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    return hd_low_tensor(w, l->out)->n * hd_layer_bands(lt) * hd_ceil_div(l->ow, lt->tw);
+    return hd_lower_tensor(w, l->out)->n * hd_layer_bands(lt) * hd_ceil_div(l->ow, lt->tw);
 }
 
 enum { STORE_BYTES = 64 }; /* a burst that is worth it */
@@ -72,7 +72,7 @@ struct wave {
  * Tiles that a layer before makes come at its pace, so then both sides grow alike. */
 static bool tile_is_next(const struct hd_lowerer *w, const struct wave *v) {
     const struct hd_layer *l = w->l;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
     if (v->t == v->tiles || v->c == v->chunks) return v->t < v->tiles;
     if (x->def >= 0) return v->t < v->c;
     int64_t tile_bytes = (int64_t)x->n * x->h * x->w * x->bytes / v->tiles;
@@ -157,11 +157,11 @@ static void enter(struct hd_lowerer *w, struct layer_state *s) {
 /* Padding that layer l's result keeps around it. */
 static hd_status fill_padding(struct hd_lowerer *w, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    const struct hd_mtensor *y = hd_low_whole(w, l->out);
-    const struct hd_placement *yp = hd_low_whole_place(w, l->out);
+    const struct hd_mtensor *y = hd_lower_whole(w, l->out);
+    const struct hd_placement *yp = hd_lower_whole_place(w, l->out);
     bool pads = y->pt || y->pb || y->pl || y->pr;
     w->l = l, w->lt = lt;
-    return pads && yp->resident && y->def == l->tag ? hd_low_fill_padding(w, yp) : HD_OK;
+    return pads && yp->resident && y->def == l->tag ? hd_lower_fill_padding(w, yp) : HD_OK;
 }
 
 /* Padding, weight bookkeeping, and room for weights that stay: of all n layers together, because a
@@ -200,12 +200,12 @@ static hd_status issue_rows(struct hd_lowerer *w, struct layer_state *s, size_t 
         int above = k > 0 ? (int)hd_min(last + s[k - 1].lt->th, s[k - 1].l->oh) : 0;
         if (k > 0) TRY(issue_rows(w, s, k - 1, above));
         enter(w, &s[k]);
-        const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-        const struct hd_placement *xp = hd_low_place(w, l->in[0]);
+        const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
+        const struct hd_placement *xp = hd_lower_place(w, l->in[0]);
         if (xp->roll && last > x->h) { /* not before: they take the place of rows */
             int from = (int)hd_max(s[k].below, x->h);
             s[k].below = (int)hd_min(last, x->h + x->pb);
-            TRY(hd_low_fill_rows(w, xp, from, s[k].below));
+            TRY(hd_lower_fill_rows(w, xp, from, s[k].below));
         }
         TRY(one_tile(w, (struct hd_tile){.y = y}, -1));
         s[k].next_y = y + th;
@@ -271,7 +271,7 @@ hd_status hd_lower_layers(struct hd_lowering *lo, hd_arena *scratch, int step, s
     w->m = lo->m;
     w->loaded = hd_new_array(scratch, int, lo->n_tensors ? lo->n_tensors : 1);
     w->staged = hd_new_array(scratch, bool, lo->n_tensors + 1);
-    hd_sched_init(&w->s, lo, scratch);
+    hd_ops_init(&w->s, lo, scratch);
     init_rings(w);
     for (size_t i = first, n; i < end; i += n) {
         const struct hd_layer *l = &lo->layers[i];

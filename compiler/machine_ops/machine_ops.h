@@ -37,7 +37,7 @@ struct hd_slot_op {
     int knows[HD_UNITS];   /* operations of each unit that are complete when this one starts */
     uint32_t words[HD_PARAM_WORDS];
 };
-struct hd_sched {
+struct hd_ops {
     struct hd_lowering *lo;
     hd_arena *arena;
     struct hd_slot_op *ops;
@@ -52,20 +52,20 @@ struct hd_sched {
     int semaphore[HD_UNITS][HD_UNITS]; /* from unit, to unit; -1 = not in use */
     int n_semaphores;
 };
-void hd_sched_init(struct hd_sched *s, struct hd_lowering *lo, hd_arena *arena);
-/* Starts an operation; fields and touched memory follow; hd_sched_end closes it. */
-void hd_sched_begin(struct hd_sched *s, enum hd_unit unit, unsigned code, int tag);
-void hd_sched_set(struct hd_sched *s, enum hd_field f, int64_t v);
+void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena);
+/* Starts an operation; fields and touched memory follow; hd_ops_end closes it. */
+void hd_ops_begin(struct hd_ops *s, enum hd_unit unit, unsigned code, int tag);
+void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v);
 /* [lo, hi) in units of the space: bytes for XM and ARENA, words for the others. */
-void hd_sched_touch(struct hd_sched *s, enum hd_space space, int64_t lo, int64_t hi, bool write);
-hd_status hd_sched_end(struct hd_sched *s);
+void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi, bool write);
+hd_status hd_ops_end(struct hd_ops *s);
 /* Fields of w that the operation does not look at (idle.def) become those of `held`, what its unit
  * holds before it. */
 void hd_op_settle(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
                   const uint32_t held[HD_PARAM_WORDS]);
 /* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile
  * up. */
-void hd_sched_bound_tokens(struct hd_sched *s);
+void hd_ops_bound_tokens(struct hd_ops *s);
 /* A rectangle of pixels in XM: byte address of its first pixel, bytes between rows and pixels. */
 struct hd_view {
     uint32_t at;
@@ -102,7 +102,7 @@ struct hd_last_tile {
  * that; two views (hd_layer_two_views), in place of the first or the second. */
 enum hd_ring_in { HD_RING_MX, HD_RING_VX, HD_RING_PAIRS, HD_RING_PAIRS_B, HD_RINGS_IN };
 struct hd_lowerer {
-    struct hd_sched s;
+    struct hd_ops s;
     struct hd_lowering *lo;
     const struct hd_machine *m;
     const struct hd_layer *l; /* in work */
@@ -125,68 +125,68 @@ struct hd_lowerer {
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
 };
 int64_t hd_ring_take(struct hd_ring *r, int64_t size);
-const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id);
-const struct hd_placement *hd_low_place(const struct hd_lowerer *w, int id);
+const struct hd_mtensor *hd_lower_tensor(const struct hd_lowerer *w, int id);
+const struct hd_placement *hd_lower_place(const struct hd_lowerer *w, int id);
 /* a_kind or b_kind of the bytes of operand i of the layer. */
-static inline int hd_low_byte_kind(const struct hd_lowerer *w, int i) {
-    return hd_low_tensor(w, w->l->in[i])->is_unsigned ? HD_V_vx_kind_xm_uint8
-                                                      : HD_V_vx_kind_xm_int8;
+static inline int hd_lower_byte_kind(const struct hd_lowerer *w, int i) {
+    return hd_lower_tensor(w, w->l->in[i])->is_unsigned ? HD_V_vx_kind_xm_uint8
+                                                        : HD_V_vx_kind_xm_int8;
 }
-/* One operation of the layer in work: begin, set fields, touch memory, hd_sched_end. */
-void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op);
-void hd_low_set(struct hd_lowerer *w, enum hd_field f, int64_t v);
-void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write);
+/* One operation of the layer in work: begin, set fields, touch memory, hd_ops_end. */
+void hd_lower_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op);
+void hd_lower_set(struct hd_lowerer *w, enum hd_field f, int64_t v);
+void hd_lower_touch(struct hd_lowerer *w, const struct hd_view *v, bool write);
 /* A view of columns that are apart as one of every second column from the first on and one of the
  * others; of other views the view itself. Returns how many. */
-int hd_low_parts(const struct hd_view *v, struct hd_view out[2]);
+int hd_lower_parts(const struct hd_view *v, struct hd_view out[2]);
 /* Of what windows that read pairs take from view i: its columns for tw results and, from the first
  * of the windows, the first of them. */
-int hd_low_pair_columns(const struct hd_layer *l, int tw, int i, int *out_first);
-int64_t hd_low_f32_bits(float f);
+int hd_lower_pair_columns(const struct hd_layer *l, int tw, int i, int *out_first);
+int64_t hd_lower_f32_bits(float f);
 /* The rectangle [y, y+rows) x [x, x+cols) of operand i, in XM; loaded if it streams. */
-hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
-                       struct hd_view *out);
+hd_status hd_lower_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
+                         struct hd_view *out);
 /* The same, where x and y are of the view and its place in XM is known (load_view) or is one that
  * its ring gives (stream); what lies outside the tensor gets the pad value. */
-hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_placement *tp, int img,
-                           const struct hd_view *v);
-hd_status hd_low_stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v);
+hd_status hd_lower_load_view(struct hd_lowerer *w, const struct hd_placement *tp, int img,
+                             const struct hd_view *v);
+hd_status hd_lower_stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v);
 /* Two views of the columns of a tile, in banks of their own: the last of each window and every
  * second before it, and the others. */
-hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x);
+hd_status hd_lower_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x);
 /* Views of every operand that a tile's windows cover. */
-hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t);
-struct hd_view hd_low_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
-                               int cols);
+hd_status hd_lower_inputs(struct hd_lowerer *w, struct hd_tile *t);
+struct hd_view hd_lower_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
+                                 int cols);
 /* Where a tile of the output goes; `bytes` of each pixel when it streams. */
-struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
-                             int bytes);
+struct hd_view hd_lower_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
+                               int bytes);
 /* n runs of `run` bytes of XM, `step` apart, take the value. */
-hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
-                      int64_t step);
+hd_status hd_lower_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
+                        int64_t step);
 /* Bytes [from, to) of each pixel of a view take zeros: lanes of its last word that no output tile
  * has (K > N). They meet weights of zero, but nobody may read what nobody wrote. */
-hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to);
+hd_status hd_lower_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to);
 /* The padding that a resident tensor keeps around it; of a rolling one, what is there from the
  * beginning. */
-hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_placement *tp);
+hd_status hd_lower_fill_padding(struct hd_lowerer *w, const struct hd_placement *tp);
 /* Rows [y, end) of padding above or below a rolling tensor, with their mirror images. */
-hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_placement *tp, int y, int end);
+hd_status hd_lower_fill_rows(struct hd_lowerer *w, const struct hd_placement *tp, int y, int end);
 /* Stores channels [c, c + bytes) of a tile, if the tensor has a place in DRAM. */
-hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes);
+hd_status hd_lower_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes);
 /* Stores rows [y, y + rows), channels [c, c + bytes) of a whole tensor, that lie at `from`, also as
  * words of WM (bmm.c). */
-hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
-                             int pitch, int y, int rows, int c, int bytes);
+hd_status hd_lower_store_words(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
+                               int pitch, int y, int rows, int c, int bytes);
 /* The tensor, or the one that it is part of. */
-const struct hd_mtensor *hd_low_whole(const struct hd_lowerer *w, int id);
-const struct hd_placement *hd_low_whole_place(const struct hd_lowerer *w, int id);
+const struct hd_mtensor *hd_lower_whole(const struct hd_lowerer *w, int id);
+const struct hd_placement *hd_lower_whole_place(const struct hd_lowerer *w, int id);
 /* AM words of a tile, in the two banks in turn: of one whose operations read what they have
  * written. Sums that are complete when they are written take the ring `am` as it comes. */
-int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words);
+int64_t hd_lower_accumulators(struct hd_lowerer *w, int64_t words);
 /* vx.map: clamp and zero point of the result; operand A as the layer's first input. */
-void hd_low_set_requant(struct hd_lowerer *w);
-void hd_low_operand_a(struct hd_lowerer *w);
+void hd_lower_set_requant(struct hd_lowerer *w);
+void hd_lower_operand_a(struct hd_lowerer *w);
 /* Operations of the chains of `step` among layers [first, end), in `scratch`. *out also when it
  * fails. */
 hd_status hd_lower_layers(struct hd_lowering *lo, hd_arena *scratch, int step, size_t first,

@@ -64,7 +64,7 @@ static void print_op(const struct hd_slot_op *op, FILE *f) {
     fputc('\n', f);
 }
 
-void hd_ops_print(const struct hd_sched *s, int step, int64_t estimate, FILE *out) {
+void hd_ops_print(const struct hd_ops *s, int step, int64_t estimate, FILE *out) {
     const struct hd_lowering *lo = s->lo;
     const struct hd_name_list *only = &lo->opt->dump_only;
     int tag = -1;
@@ -189,7 +189,7 @@ static hd_status parse_name(struct hd_lines *r, struct hd_slot_op *op) {
     return hd_lines_fail(r, want);
 }
 
-static hd_status parse_op(struct hd_sched *s, struct hd_lines *r) {
+static hd_status parse_op(struct hd_ops *s, struct hd_lines *r) {
     struct hd_slot_op *op = hd_push(s->arena, s->ops, s->n_ops, s->cap_ops);
     int64_t tag = 0;
     *op = (struct hd_slot_op){.number = 1};
@@ -204,7 +204,7 @@ static hd_status parse_op(struct hd_sched *s, struct hd_lines *r) {
     return HD_OK;
 }
 
-hd_status hd_ops_parse(struct hd_sched *s, int step, const char *text, const char *file,
+hd_status hd_ops_parse(struct hd_ops *s, int step, const char *text, const char *file,
                        int64_t *out_estimate) {
     struct hd_lines r = {s->lo->ctx, text, file, 0};
     struct step_head head = {0};

@@ -11,28 +11,28 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_view *from,
                           const struct hd_view *to, const struct hd_view *behind,
                           bool is_unsigned) {
     int n = (int)w->m->n;
-    hd_low_begin(w, HD_UNIT_vx, HD_OP_vx_map);
-    hd_low_set(w, HD_F_vx_a_kind,
-               !from         ? HD_V_vx_kind_zero
-               : is_unsigned ? HD_V_vx_kind_xm_uint8
-                             : HD_V_vx_kind_xm_int8);
-    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
-    hd_low_set(w, HD_F_vx_a_imm, from ? 0 : w->l->pad_value);
-    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(1));
-    hd_low_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
-    hd_low_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
-    hd_low_set(w, HD_F_vx_d, to->at / (uint32_t)n);
-    hd_low_set(w, HD_F_vx_n0, to->cols * to->cp / n), hd_low_set(w, HD_F_vx_ds0, 1);
-    hd_low_set(w, HD_F_vx_n1, to->rows), hd_low_set(w, HD_F_vx_ds1, to->pitch / n);
-    hd_low_set(w, HD_F_vx_n2, 1), hd_low_set(w, HD_F_vx_n3, 1);
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_a_kind,
+                 !from         ? HD_V_vx_kind_zero
+                 : is_unsigned ? HD_V_vx_kind_xm_uint8
+                               : HD_V_vx_kind_xm_int8);
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+    hd_lower_set(w, HD_F_vx_a_imm, from ? 0 : w->l->pad_value);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1));
+    hd_lower_set(w, HD_F_vx_lo, is_unsigned ? 0 : -128);
+    hd_lower_set(w, HD_F_vx_hi, is_unsigned ? 255 : 127);
+    hd_lower_set(w, HD_F_vx_d, to->at / (uint32_t)n);
+    hd_lower_set(w, HD_F_vx_n0, to->cols * to->cp / n), hd_lower_set(w, HD_F_vx_ds0, 1);
+    hd_lower_set(w, HD_F_vx_n1, to->rows), hd_lower_set(w, HD_F_vx_ds1, to->pitch / n);
+    hd_lower_set(w, HD_F_vx_n2, 1), hd_lower_set(w, HD_F_vx_n3, 1);
     if (from) {
-        hd_low_set(w, HD_F_vx_a, from->at / (uint32_t)n);
-        hd_low_set(w, HD_F_vx_as0, 1), hd_low_set(w, HD_F_vx_as1, from->pitch / n);
-        hd_low_touch(w, from, false);
+        hd_lower_set(w, HD_F_vx_a, from->at / (uint32_t)n);
+        hd_lower_set(w, HD_F_vx_as0, 1), hd_lower_set(w, HD_F_vx_as1, from->pitch / n);
+        hd_lower_touch(w, from, false);
     }
-    if (behind) hd_low_touch(w, behind, false);
-    hd_low_touch(w, to, true);
-    return hd_sched_end(&w->s);
+    if (behind) hd_lower_touch(w, behind, false);
+    hd_lower_touch(w, to, true);
+    return hd_ops_end(&w->s);
 }
 
 /* Columns of a view that lie in the tensor; the padding on its sides outlives the rows between,
@@ -81,8 +81,8 @@ static bool sides_apart(const struct hd_mtensor *t, const struct hd_view *v) {
  * there yet. */
 static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v,
                         struct writes *p) {
-    const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[operand]);
-    const struct hd_placement *tp = hd_low_place(w, w->l->in[operand]);
+    const struct hd_mtensor *t = hd_lower_tensor(w, w->l->in[operand]);
+    const struct hd_placement *tp = hd_lower_place(w, w->l->in[operand]);
     struct hd_ring *r = &w->xm_in[(int)w->in + view];
     struct hd_last_tile *last = &w->last[(int)w->in + view];
     struct hd_view *above = &last->v, rest = *v;
@@ -134,17 +134,17 @@ static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, st
     *last = now;
     rest.at += (uint32_t)(by_vx * rest.pitch), rest.y += by_vx, rest.rows -= by_vx;
     w->to_load[view] = rest;
-    return hd_low_load_view(w, tp, img, &rest);
+    return hd_lower_load_view(w, tp, img, &rest);
 }
 
-hd_status hd_low_stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v) {
+hd_status hd_lower_stream(struct hd_lowerer *w, int view, int operand, int img, struct hd_view *v) {
     struct writes none = {0};
     TRY(stream(w, view, operand, img, v, &none));
     HD_ASSERT(!none.n); /* only into views of alternate columns */
     return HD_OK;
 }
 
-int hd_low_pair_columns(const struct hd_layer *l, int tw, int i, int *out_first) {
+int hd_lower_pair_columns(const struct hd_layer *l, int tw, int i, int *out_first) {
     bool even = l->kw % 2 == 0; /* the last column of a window is one of the first view */
     *out_first = i == 0 ? even : !even;
     return tw + (i == 0 && !even);
@@ -152,12 +152,12 @@ int hd_low_pair_columns(const struct hd_layer *l, int tw, int i, int *out_first)
 
 /* LX waits where VX writes the same bank. So it begins with the second view, while VX writes into
  * the first, and VX writes into the second behind it. */
-hd_status hd_low_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
-    const struct hd_mtensor *in = hd_low_tensor(w, w->l->in[0]);
+hd_status hd_lower_load_pairs(struct hd_lowerer *w, struct hd_tile *t, int rows, int x) {
+    const struct hd_mtensor *in = hd_lower_tensor(w, w->l->in[0]);
     int cp = t->channels ? t->channels : in->cp;
     struct writes p[2] = {0};
     for (int k = 0; k < 2; k++) {
-        int i = t->y ? k : !k, first, cols = hd_low_pair_columns(w->l, t->tw, i, &first);
+        int i = t->y ? k : !k, first, cols = hd_lower_pair_columns(w->l, t->tw, i, &first);
         t->in[i] = (struct hd_view){.pitch = hd_layer_pitch(w->l, cols * cp),
                                     .cp = cp,
                                     .rows = rows,

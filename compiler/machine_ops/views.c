@@ -14,30 +14,30 @@ int64_t hd_ring_take(struct hd_ring *r, int64_t size) {
     return at;
 }
 
-const struct hd_mtensor *hd_low_tensor(const struct hd_lowerer *w, int id) {
+const struct hd_mtensor *hd_lower_tensor(const struct hd_lowerer *w, int id) {
     return &w->lo->tensors[id];
 }
 
-const struct hd_placement *hd_low_place(const struct hd_lowerer *w, int id) {
+const struct hd_placement *hd_lower_place(const struct hd_lowerer *w, int id) {
     return &w->lo->plan->places[id];
 }
 
-const struct hd_placement *hd_low_whole_place(const struct hd_lowerer *w, int id) {
+const struct hd_placement *hd_lower_whole_place(const struct hd_lowerer *w, int id) {
     int base = w->lo->tensors[id].base;
-    return hd_low_place(w, base < 0 ? id : base);
+    return hd_lower_place(w, base < 0 ? id : base);
 }
 
-const struct hd_mtensor *hd_low_whole(const struct hd_lowerer *w, int id) {
+const struct hd_mtensor *hd_lower_whole(const struct hd_lowerer *w, int id) {
     const struct hd_mtensor *t = &w->lo->tensors[id];
     return t->base < 0 ? t : &w->lo->tensors[t->base];
 }
 
-void hd_low_set(struct hd_lowerer *w, enum hd_field f, int64_t v) {
-    hd_sched_set(&w->s, f, v);
+void hd_lower_set(struct hd_lowerer *w, enum hd_field f, int64_t v) {
+    hd_ops_set(&w->s, f, v);
 }
 
-void hd_low_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
-    hd_sched_begin(&w->s, unit, hd_isa_ops[op].code, w->l->tag);
+void hd_lower_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) {
+    hd_ops_begin(&w->s, unit, hd_isa_ops[op].code, w->l->tag);
 }
 
 /* ---- XM views ---- */
@@ -50,8 +50,8 @@ static uint32_t resident_at(const struct hd_placement *tp, int img, int y, int x
     return tp->xm + (uint32_t)(row * hd_mtensor_pitch(tp) + at);
 }
 
-struct hd_view hd_low_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
-                               int cols) {
+struct hd_view hd_lower_resident(const struct hd_placement *tp, int img, int y, int x, int rows,
+                                 int cols) {
     const struct hd_mtensor *t = tp->t;
     return (struct hd_view){.at = resident_at(tp, img, y, x),
                             .pitch = hd_mtensor_pitch(tp),
@@ -65,7 +65,7 @@ struct hd_view hd_low_resident(const struct hd_placement *tp, int img, int y, in
                                                        : tp->apart};
 }
 
-int hd_low_parts(const struct hd_view *v, struct hd_view out[2]) {
+int hd_lower_parts(const struct hd_view *v, struct hd_view out[2]) {
     out[0] = out[1] = *v;
     if (!v->other) return 1;
     out[1].at += (uint32_t)v->other, out[1].x++;
@@ -74,24 +74,24 @@ int hd_low_parts(const struct hd_view *v, struct hd_view out[2]) {
     return out[1].cols ? 2 : 1;
 }
 
-void hd_low_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
+void hd_lower_touch(struct hd_lowerer *w, const struct hd_view *v, bool write) {
     struct hd_view part[2];
-    for (int i = 0, n = v->other ? hd_low_parts(v, part) : 0; i < n; i++)
-        hd_low_touch(w, &part[i], write);
+    for (int i = 0, n = v->other ? hd_lower_parts(v, part) : 0; i < n; i++)
+        hd_lower_touch(w, &part[i], write);
     if (v->other) return;
     for (int i = 0; v->channels && i < v->rows * v->cols; i++) {
         int64_t at = v->at + (int64_t)(i / v->cols) * v->pitch + (int64_t)(i % v->cols) * v->cp;
-        hd_sched_touch(&w->s, HD_SPACE_XM, at, at + v->channels, write);
+        hd_ops_touch(&w->s, HD_SPACE_XM, at, at + v->channels, write);
     }
     if (v->channels) return;
     for (int i = 0; v->alternate && i < v->rows; i++) { /* beside it may be padding by VX */
         int64_t at = v->at + (int64_t)i * v->pitch;
-        hd_sched_touch(&w->s, HD_SPACE_XM, at, at + (int64_t)v->cols * v->cp, write);
+        hd_ops_touch(&w->s, HD_SPACE_XM, at, at + (int64_t)v->cols * v->cp, write);
     }
     if (v->alternate) return;
     int64_t end = v->at + (int64_t)(v->rows - 1) * v->pitch + (int64_t)v->cols * v->cp;
     end = hd_min(end, w->m->xm_bytes); /* of a part of pixels that end sooner */
-    hd_sched_touch(&w->s, HD_SPACE_XM, v->at, end, write);
+    hd_ops_touch(&w->s, HD_SPACE_XM, v->at, end, write);
 }
 
 /* ---- loads and stores ---- */
@@ -105,24 +105,24 @@ static void touch_rows(struct hd_lowerer *w, const struct hd_placement *tp, int 
     bool part = y1 - y0 == 1;
     x0 = part ? (int)hd_max(x0, 0) : 0, x1 = part ? (int)hd_min(x1, t->w) : t->w;
     if (y1 > y0 && x1 > x0 && !t->constant)
-        hd_sched_touch(&w->s, HD_SPACE_ARENA, at + y0 * row + (int64_t)x0 * t->cp,
-                       at + (y1 - 1) * row + (int64_t)x1 * t->cp, write);
+        hd_ops_touch(&w->s, HD_SPACE_ARENA, at + y0 * row + (int64_t)x0 * t->cp,
+                     at + (y1 - 1) * row + (int64_t)x1 * t->cp, write);
 }
 
 /* The pixels of a 1x1 window with stride, or some channels of each pixel: a run each. */
 static void load_pixels(struct hd_lowerer *w, const struct hd_mtensor *t, const struct hd_view *v,
                         int ys, int xs) {
-    hd_low_set(w, HD_F_lx_run, v->channels ? v->channels : v->cp);
-    hd_low_set(w, HD_F_lx_n1, v->cols);
-    hd_low_set(w, HD_F_lx_n2, v->rows);
-    hd_low_set(w, HD_F_lx_s1, (int64_t)xs * t->cp);
-    hd_low_set(w, HD_F_lx_d1, v->cp);
-    hd_low_set(w, HD_F_lx_s2, (int64_t)ys * t->w * t->cp);
-    hd_low_set(w, HD_F_lx_ys, ys);
+    hd_lower_set(w, HD_F_lx_run, v->channels ? v->channels : v->cp);
+    hd_lower_set(w, HD_F_lx_n1, v->cols);
+    hd_lower_set(w, HD_F_lx_n2, v->rows);
+    hd_lower_set(w, HD_F_lx_s1, (int64_t)xs * t->cp);
+    hd_lower_set(w, HD_F_lx_d1, v->cp);
+    hd_lower_set(w, HD_F_lx_s2, (int64_t)ys * t->w * t->cp);
+    hd_lower_set(w, HD_F_lx_ys, ys);
 }
 
-hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_placement *tp, int img,
-                           const struct hd_view *v) {
+hd_status hd_lower_load_view(struct hd_lowerer *w, const struct hd_placement *tp, int img,
+                             const struct hd_view *v) {
     const struct hd_mtensor *t = tp->t;
     int64_t row = (int64_t)t->w * t->cp;
     int64_t src = (int64_t)tp->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + v->c;
@@ -131,27 +131,27 @@ hd_status hd_low_load_view(struct hd_lowerer *w, const struct hd_placement *tp, 
     bool edge = v->y < 0 || v->x < 0 || end_y > t->h || end_x > t->w;
     bool by_pixels = xs > 1 || v->decimated || v->channels || v->cp != t->cp;
     bool one_run = !edge && !by_pixels && v->cols == t->w && v->pitch == row;
-    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, t->constant ? HD_V_seg_image : HD_V_seg_arena);
-    hd_low_set(w, HD_F_lx_edge, edge);
-    hd_low_set(w, HD_F_lx_pad, (tp->resident ? t->pad_value : w->l->pad_value) & 0xff);
-    hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
-    hd_low_set(w, HD_F_lx_dst, v->at);
-    hd_low_set(w, HD_F_lx_run, (int64_t)v->cols * v->cp * (one_run ? v->rows : 1));
-    hd_low_set(w, HD_F_lx_n1, 1);
-    hd_low_set(w, HD_F_lx_n2, one_run ? 1 : v->rows);
-    hd_low_set(w, HD_F_lx_n3, 1);
-    hd_low_set(w, HD_F_lx_ys, 1);
-    hd_low_set(w, HD_F_lx_s2, row);
-    hd_low_set(w, HD_F_lx_d2, v->pitch);
-    hd_low_set(w, HD_F_lx_x0, (int64_t)v->x * t->cp + v->c);
-    hd_low_set(w, HD_F_lx_row_bytes, row);
-    hd_low_set(w, HD_F_lx_y0, edge ? v->y : 0);
-    hd_low_set(w, HD_F_lx_rows, t->h);
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, t->constant ? HD_V_seg_image : HD_V_seg_arena);
+    hd_lower_set(w, HD_F_lx_edge, edge);
+    hd_lower_set(w, HD_F_lx_pad, (tp->resident ? t->pad_value : w->l->pad_value) & 0xff);
+    hd_lower_set(w, HD_F_lx_src, src & 0xffffffff);
+    hd_lower_set(w, HD_F_lx_dst, v->at);
+    hd_lower_set(w, HD_F_lx_run, (int64_t)v->cols * v->cp * (one_run ? v->rows : 1));
+    hd_lower_set(w, HD_F_lx_n1, 1);
+    hd_lower_set(w, HD_F_lx_n2, one_run ? 1 : v->rows);
+    hd_lower_set(w, HD_F_lx_n3, 1);
+    hd_lower_set(w, HD_F_lx_ys, 1);
+    hd_lower_set(w, HD_F_lx_s2, row);
+    hd_lower_set(w, HD_F_lx_d2, v->pitch);
+    hd_lower_set(w, HD_F_lx_x0, (int64_t)v->x * t->cp + v->c);
+    hd_lower_set(w, HD_F_lx_row_bytes, row);
+    hd_lower_set(w, HD_F_lx_y0, edge ? v->y : 0);
+    hd_lower_set(w, HD_F_lx_rows, t->h);
     if (by_pixels) load_pixels(w, t, v, ys, xs);
     touch_rows(w, tp, img, v->y, end_y, v->x, end_x, false);
-    hd_low_touch(w, v, true);
-    return hd_sched_end(&w->s);
+    hd_lower_touch(w, v, true);
+    return hd_ops_end(&w->s);
 }
 
 /* Windows of one row of outputs (im2col): rows [first, first + n) of each, `run` bytes of a row. */
@@ -164,39 +164,39 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_placement *tp
     int y = (tile->y + row_out) * l->sy - l->pt + first * l->dy, x = tile->x * l->sx - l->pl;
     int64_t src = (int64_t)tp->arena + tile->img * t->h * row + y * row + (int64_t)x * t->cp;
     uint32_t dst = v->at + (uint32_t)(row_out * v->pitch + first * l->kw * t->cp);
-    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
-    hd_low_set(w, HD_F_lx_edge, 1);
-    hd_low_set(w, HD_F_lx_pad, l->pad_value & 0xff);
-    hd_low_set(w, HD_F_lx_src, src & 0xffffffff);
-    hd_low_set(w, HD_F_lx_dst, dst);
-    hd_low_set(w, HD_F_lx_run, run);
-    hd_low_set(w, HD_F_lx_n1, tile->tw);
-    hd_low_set(w, HD_F_lx_n2, n);
-    hd_low_set(w, HD_F_lx_n3, 1);
-    hd_low_set(w, HD_F_lx_ys, l->dy);
-    hd_low_set(w, HD_F_lx_s1, (int64_t)l->sx * t->cp);
-    hd_low_set(w, HD_F_lx_d1, l->im2col);
-    hd_low_set(w, HD_F_lx_s2, l->dy * row);
-    hd_low_set(w, HD_F_lx_d2, (int64_t)l->kw * t->cp);
-    hd_low_set(w, HD_F_lx_x0, (int64_t)x * t->cp);
-    hd_low_set(w, HD_F_lx_row_bytes, row);
-    hd_low_set(w, HD_F_lx_y0, y);
-    hd_low_set(w, HD_F_lx_rows, t->h);
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+    hd_lower_set(w, HD_F_lx_edge, 1);
+    hd_lower_set(w, HD_F_lx_pad, l->pad_value & 0xff);
+    hd_lower_set(w, HD_F_lx_src, src & 0xffffffff);
+    hd_lower_set(w, HD_F_lx_dst, dst);
+    hd_lower_set(w, HD_F_lx_run, run);
+    hd_lower_set(w, HD_F_lx_n1, tile->tw);
+    hd_lower_set(w, HD_F_lx_n2, n);
+    hd_lower_set(w, HD_F_lx_n3, 1);
+    hd_lower_set(w, HD_F_lx_ys, l->dy);
+    hd_lower_set(w, HD_F_lx_s1, (int64_t)l->sx * t->cp);
+    hd_lower_set(w, HD_F_lx_d1, l->im2col);
+    hd_lower_set(w, HD_F_lx_s2, l->dy * row);
+    hd_lower_set(w, HD_F_lx_d2, (int64_t)l->kw * t->cp);
+    hd_lower_set(w, HD_F_lx_x0, (int64_t)x * t->cp);
+    hd_lower_set(w, HD_F_lx_row_bytes, row);
+    hd_lower_set(w, HD_F_lx_y0, y);
+    hd_lower_set(w, HD_F_lx_rows, t->h);
     int end_x = x + (tile->tw - 1) * l->sx + (int)hd_ceil_div(run, t->cp);
     touch_rows(w, tp, tile->img, y, y + (n - 1) * l->dy + 1, x, end_x, false);
     struct hd_view part = *v;
     part.at += (uint32_t)(row_out * v->pitch), part.rows = 1;
-    hd_low_touch(w, &part, true);
-    return hd_sched_end(&w->s);
+    hd_lower_touch(w, &part, true);
+    return hd_ops_end(&w->s);
 }
 
 /* The windows of a tile. MX must not read what nobody wrote, so where a window does not fill its
  * words, its last row goes on to their end; those bytes meet weights of zero. */
 static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    const struct hd_mtensor *x = hd_low_tensor(w, l->in[0]);
-    const struct hd_placement *xp = hd_low_place(w, l->in[0]);
+    const struct hd_mtensor *x = hd_lower_tensor(w, l->in[0]);
+    const struct hd_placement *xp = hd_lower_place(w, l->in[0]);
     w->last[HD_RING_MX].l = NULL; /* of another layer of the chain */
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
     struct hd_ring *ring = &w->xm_in[HD_RING_MX];
@@ -220,47 +220,47 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     return HD_OK;
 }
 
-hd_status hd_low_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
-                      int64_t step) {
+hd_status hd_lower_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
+                        int64_t step) {
     if (run <= 0 || n <= 0) return HD_OK;
-    hd_low_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_low_set(w, HD_F_lx_seg, HD_V_seg_arena);
-    hd_low_set(w, HD_F_lx_edge, 1);
-    hd_low_set(w, HD_F_lx_pad, value & 0xff);
-    hd_low_set(w, HD_F_lx_dst, at);
-    hd_low_set(w, HD_F_lx_run, run);
-    hd_low_set(w, HD_F_lx_n1, n);
-    hd_low_set(w, HD_F_lx_n2, 1);
-    hd_low_set(w, HD_F_lx_n3, 1);
-    hd_low_set(w, HD_F_lx_d1, step);
-    hd_sched_touch(&w->s, HD_SPACE_XM, at, at + (n - 1) * step + run, true);
-    return hd_sched_end(&w->s);
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+    hd_lower_set(w, HD_F_lx_edge, 1);
+    hd_lower_set(w, HD_F_lx_pad, value & 0xff);
+    hd_lower_set(w, HD_F_lx_dst, at);
+    hd_lower_set(w, HD_F_lx_run, run);
+    hd_lower_set(w, HD_F_lx_n1, n);
+    hd_lower_set(w, HD_F_lx_n2, 1);
+    hd_lower_set(w, HD_F_lx_n3, 1);
+    hd_lower_set(w, HD_F_lx_d1, step);
+    hd_ops_touch(&w->s, HD_SPACE_XM, at, at + (n - 1) * step + run, true);
+    return hd_ops_end(&w->s);
 }
 
-hd_status hd_low_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to) {
+hd_status hd_lower_fill_lanes(struct hd_lowerer *w, const struct hd_view *v, int from, int to) {
     struct hd_view part[2];
     if (from >= to) return HD_OK;
-    for (int i = 0, n = v->other ? hd_low_parts(v, part) : 0; i < n; i++)
-        TRY(hd_low_fill_lanes(w, &part[i], from, to));
+    for (int i = 0, n = v->other ? hd_lower_parts(v, part) : 0; i < n; i++)
+        TRY(hd_lower_fill_lanes(w, &part[i], from, to));
     if (v->other) return HD_OK;
     bool dense = v->pitch == v->cols * v->cp && v->rows * v->cols <= 65535;
     int n = dense ? v->rows * v->cols : v->cols;
     for (int r = 0; r < (dense ? 1 : v->rows); r++)
-        TRY(hd_low_fill(w, 0, v->at + (uint32_t)(r * v->pitch + from), to - from, n, v->cp));
+        TRY(hd_lower_fill(w, 0, v->at + (uint32_t)(r * v->pitch + from), to - from, n, v->cp));
     return HD_OK;
 }
 
 /* Whole rows of padding of a rolling tensor, with their mirror images. */
-hd_status hd_low_fill_rows(struct hd_lowerer *w, const struct hd_placement *tp, int y, int end) {
+hd_status hd_lower_fill_rows(struct hd_lowerer *w, const struct hd_placement *tp, int y, int end) {
     const struct hd_mtensor *t = tp->t;
     int64_t pitch = hd_mtensor_pitch(tp);
     for (; y < end; y++) {
         uint32_t at = resident_at(tp, 0, y, -t->pl);
         int n = 1 + (tp->apart > 0); /* of even and of odd columns */
-        TRY(hd_low_fill(w, t->pad_value, at, pitch, n, tp->apart));
+        TRY(hd_lower_fill(w, t->pad_value, at, pitch, n, tp->apart));
         if (at < tp->xm + (uint32_t)(tp->mirror * pitch))
-            TRY(hd_low_fill(w, t->pad_value, at + (uint32_t)(tp->roll * pitch), pitch, n,
-                            tp->apart));
+            TRY(hd_lower_fill(w, t->pad_value, at + (uint32_t)(tp->roll * pitch), pitch, n,
+                              tp->apart));
     }
     return HD_OK;
 }
@@ -276,16 +276,16 @@ static hd_status fill_around(struct hd_lowerer *w, const struct hd_placement *tp
     uint32_t side = at + (uint32_t)(above + inner);
     uint32_t last = side + (uint32_t)((rows[1] - 1) * pitch);
     bool alike = above == below;
-    TRY(hd_low_fill(w, t->pad_value, at, above, alike ? 2 : 1, last - at));
+    TRY(hd_lower_fill(w, t->pad_value, at, above, alike ? 2 : 1, last - at));
     if (left + right > 0)
-        TRY(hd_low_fill(w, t->pad_value, side, pitch - inner, rows[1] - 1, pitch));
-    return hd_low_fill(w, t->pad_value, last, alike ? 0 : below, 1, 0);
+        TRY(hd_lower_fill(w, t->pad_value, side, pitch - inner, rows[1] - 1, pitch));
+    return hd_lower_fill(w, t->pad_value, last, alike ? 0 : below, 1, 0);
 }
 
 /* The padding that is there from the beginning: around each image of a tensor that a layer is about
  * to write, of a rolling one on the sides of all slots and in the rows above the image. Where
  * columns are apart, even and odd ones are images of their own. */
-hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_placement *tp) {
+hd_status hd_lower_fill_padding(struct hd_lowerer *w, const struct hd_placement *tp) {
     const struct hd_mtensor *t = tp->t;
     int all = t->pl + t->w + t->pr, end = t->pl + t->w, step = tp->apart ? 2 : 1;
     int rows[3] = {t->pt, t->h, t->pb}, slots[3] = {0, (int)hd_mtensor_rows(tp), 0};
@@ -297,15 +297,15 @@ hd_status hd_low_fill_padding(struct hd_lowerer *w, const struct hd_placement *t
         uint32_t at = tp->roll ? tp->xm : resident_at(tp, i / step, -t->pt, -t->pl);
         TRY(fill_around(w, tp, at + (uint32_t)(part * tp->apart), tp->roll ? slots : rows, cols));
     }
-    return tp->roll ? hd_low_fill_rows(w, tp, -t->pt, 0) : HD_OK;
+    return tp->roll ? hd_lower_fill_rows(w, tp, -t->pt, 0) : HD_OK;
 }
 
 /* A resident tensor that comes from outside is loaded as far as it is needed, padding included: up
  * to row `end` of image `img`, `channels` of it from c (0: all of them). */
 static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, int c,
                                int channels) {
-    const struct hd_mtensor *t = hd_low_tensor(w, id);
-    const struct hd_placement *tp = hd_low_place(w, id);
+    const struct hd_mtensor *t = hd_lower_tensor(w, id);
+    const struct hd_placement *tp = hd_lower_place(w, id);
     int rows = t->h + t->pt + t->pb;
     int need = img * rows + (int)hd_min(end + t->pt, rows);
     bool slice = channels && channels < t->cp;
@@ -314,23 +314,23 @@ static hd_status load_resident(struct hd_lowerer *w, int id, int img, int end, i
     while (*loaded < need) {
         int at = *loaded, y = at % rows, n = (int)hd_min(need - at, rows - y);
         struct hd_view v =
-            hd_low_resident(tp, at / rows, y - t->pt, -t->pl, n, t->w + t->pl + t->pr);
+            hd_lower_resident(tp, at / rows, y - t->pt, -t->pl, n, t->w + t->pl + t->pr);
         if (slice) v.c = c, v.channels = channels, v.at += (uint32_t)c;
-        TRY(hd_low_load_view(w, tp, at / rows, &v));
+        TRY(hd_lower_load_view(w, tp, at / rows, &v));
         *loaded += n;
     }
     if (slice && c + channels == t->cp) w->loaded[id] = w->slice_loaded;
     return HD_OK;
 }
 
-/* hd_low_input of `channels` channels from c when it streams. */
+/* hd_lower_input of `channels` channels from c when it streams. */
 static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
                              int c, int channels, struct hd_view *out) {
-    const struct hd_mtensor *t = hd_low_tensor(w, w->l->in[i]);
-    const struct hd_placement *tp = hd_low_place(w, w->l->in[i]);
+    const struct hd_mtensor *t = hd_lower_tensor(w, w->l->in[i]);
+    const struct hd_placement *tp = hd_lower_place(w, w->l->in[i]);
     if (tp->resident) {
         if (t->comes_in) TRY(load_resident(w, w->l->in[i], img, y + rows, c, channels));
-        *out = hd_low_resident(tp, img, y, x, rows, cols);
+        *out = hd_lower_resident(tp, img, y, x, rows, cols);
         return HD_OK;
     }
     bool decimated = hd_layer_decimates(w->lo, w->l);
@@ -343,19 +343,19 @@ static hd_status input_slice(struct hd_lowerer *w, int i, int img, int y, int x,
                             .x = x,
                             .decimated = decimated,
                             .c = c};
-    return hd_low_stream(w, 0, i, img, out);
+    return hd_lower_stream(w, 0, i, img, out);
 }
 
-hd_status hd_low_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
-                       struct hd_view *out) {
-    return input_slice(w, i, img, y, x, rows, cols, 0, hd_low_tensor(w, w->l->in[i])->bytes, out);
+hd_status hd_lower_input(struct hd_lowerer *w, int i, int img, int y, int x, int rows, int cols,
+                         struct hd_view *out) {
+    return input_slice(w, i, img, y, x, rows, cols, 0, hd_lower_tensor(w, w->l->in[i])->bytes, out);
 }
 
 /* Where a tile of the output goes; channels [c, c + bytes) of it when streamed. */
-struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
-                             int bytes) {
-    const struct hd_placement *tp = hd_low_place(w, w->l->out);
-    if (tp->resident) return hd_low_resident(tp, img, y, x, rows, cols);
+struct hd_view hd_lower_output(struct hd_lowerer *w, int img, int y, int x, int rows, int cols,
+                               int bytes) {
+    const struct hd_placement *tp = hd_lower_place(w, w->l->out);
+    if (tp->resident) return hd_lower_resident(tp, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
     return (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_out, size),
                             .pitch = cols * bytes,
@@ -368,43 +368,46 @@ struct hd_view hd_low_output(struct hd_lowerer *w, int img, int y, int x, int ro
 
 /* Stores channels [c, c + bytes) of a tile. v: the whole pixel when resident, those bytes when not
  * or when it is of some channels only. */
-hd_status hd_low_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes) {
-    const struct hd_mtensor *t = hd_low_tensor(w, w->l->out);
-    const struct hd_placement *tp = hd_low_place(w, w->l->out);
-    const struct hd_mtensor *all = hd_low_whole(w, w->l->out);
-    const struct hd_placement *allp = hd_low_whole_place(w, w->l->out);
+hd_status hd_lower_store(struct hd_lowerer *w, int img, const struct hd_view *v, int c, int bytes) {
+    const struct hd_mtensor *t = hd_lower_tensor(w, w->l->out);
+    const struct hd_placement *tp = hd_lower_place(w, w->l->out);
+    const struct hd_mtensor *all = hd_lower_whole(w, w->l->out);
+    const struct hd_placement *allp = hd_lower_whole_place(w, w->l->out);
     uint32_t src = v->at + (uint32_t)(tp->resident && !v->channels ? c : 0);
     struct hd_view part[2];
-    for (int i = 0, n = v->other ? hd_low_parts(v, part) : 0; i < n; i++)
-        TRY(hd_low_store(w, img, &part[i], c, bytes));
+    for (int i = 0, n = v->other ? hd_lower_parts(v, part) : 0; i < n; i++)
+        TRY(hd_lower_store(w, img, &part[i], c, bytes));
     if (v->other) return HD_OK;
     if (all->word_rows && !all->comes_in && !all->words_by_reader)
-        TRY(hd_low_store_words(w, allp, src, v->pitch, v->y + t->at_row, v->rows, c + t->at_c,
-                               bytes));
+        TRY(hd_lower_store_words(w, allp, src, v->pitch, v->y + t->at_row, v->rows, c + t->at_c,
+                                 bytes));
     if (!tp->in_arena) return HD_OK;
     int64_t row = (int64_t)t->w * t->cp;
     int xs = v->alternate ? 2 : 1;
     bool whole = bytes == t->cp && xs == 1;
     bool one_run = whole && v->cols == t->w && v->pitch == row;
-    hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
-    hd_low_set(w, HD_F_st_dst,
-               (int64_t)tp->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
-    hd_low_set(w, HD_F_st_src, src);
-    hd_low_set(w, HD_F_st_run, one_run ? v->rows * row : whole ? (int64_t)v->cols * t->cp : bytes);
-    hd_low_set(w, HD_F_st_n1, whole ? 1 : v->cols);
-    hd_low_set(w, HD_F_st_n2, one_run ? 1 : v->rows);
-    hd_low_set(w, HD_F_st_n3, 1);
-    hd_low_set(w, HD_F_st_d1, (int64_t)xs * t->cp);
-    hd_low_set(w, HD_F_st_d2, row);
-    hd_low_set(w, HD_F_st_s1, v->cp);
-    hd_low_set(w, HD_F_st_s2, v->pitch);
-    hd_low_touch(w, v, false);
+    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
+    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena);
+    hd_lower_set(w, HD_F_st_dst,
+                 (int64_t)tp->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
+    hd_lower_set(w, HD_F_st_src, src);
+    hd_lower_set(w, HD_F_st_run,
+                 one_run ? v->rows * row
+                 : whole ? (int64_t)v->cols * t->cp
+                         : bytes);
+    hd_lower_set(w, HD_F_st_n1, whole ? 1 : v->cols);
+    hd_lower_set(w, HD_F_st_n2, one_run ? 1 : v->rows);
+    hd_lower_set(w, HD_F_st_n3, 1);
+    hd_lower_set(w, HD_F_st_d1, (int64_t)xs * t->cp);
+    hd_lower_set(w, HD_F_st_d2, row);
+    hd_lower_set(w, HD_F_st_s1, v->cp);
+    hd_lower_set(w, HD_F_st_s2, v->pitch);
+    hd_lower_touch(w, v, false);
     touch_rows(w, tp, img, v->y, v->y + v->rows, v->x, v->x + (v->cols - 1) * xs + 1, true);
-    return hd_sched_end(&w->s);
+    return hd_ops_end(&w->s);
 }
 
-int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
+int64_t hd_lower_accumulators(struct hd_lowerer *w, int64_t words) {
     struct hd_ring *all = &w->am, half = *all;
     half.size /= 2;
     bool second = all->next > half.size; /* the last place ends there */
@@ -418,7 +421,7 @@ int64_t hd_low_accumulators(struct hd_lowerer *w, int64_t words) {
 /* Two views of a tile of packed pixels, whole words of each. */
 static hd_status shifted(struct hd_lowerer *w, struct hd_tile *t, int rows, int x, int cols) {
     const struct hd_layer *l = w->l;
-    int cp = hd_low_tensor(w, l->in[0])->cp;
+    int cp = hd_lower_tensor(w, l->in[0])->cp;
     for (int i = 0; i < 2; i++) {
         int shift = i ? l->shift : 0, first = (int)hd_floor_to(x - shift, l->ppw) + shift;
         int n = (int)hd_round_up(x + cols - first, l->ppw);
@@ -428,7 +431,7 @@ static hd_status shifted(struct hd_lowerer *w, struct hd_tile *t, int rows, int 
                                     .cols = n,
                                     .y = hd_layer_row(l, t->y),
                                     .x = first};
-        TRY(hd_low_stream(w, i, 0, t->img, &t->in[i]));
+        TRY(hd_lower_stream(w, i, 0, t->img, &t->in[i]));
     }
     return HD_OK;
 }
@@ -438,7 +441,7 @@ static hd_status window_rows(struct hd_lowerer *w, struct hd_tile *t, int rows) 
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     int cols = hd_layer_cols(l, t->tw), x = hd_layer_col(l, t->x);
-    if (hd_layer_pairs(w->lo, lt)) return hd_low_load_pairs(w, t, rows, x);
+    if (hd_layer_pairs(w->lo, lt)) return hd_lower_load_pairs(w, t, rows, x);
     if (l->shift) return shifted(w, t, rows, x, cols);
     if (l->ppw > 1) { /* whole words */
         int first = (int)hd_floor_to(x, l->ppw);
@@ -446,34 +449,34 @@ static hd_status window_rows(struct hd_lowerer *w, struct hd_tile *t, int rows) 
         x = first;
     }
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
-        int channels = t->channels ? t->channels : hd_low_tensor(w, l->in[i])->bytes;
+        int channels = t->channels ? t->channels : hd_lower_tensor(w, l->in[i])->bytes;
         TRY(input_slice(w, i, t->img, hd_layer_row(l, t->y), x, rows, cols, t->c, channels,
                         &t->in[i]));
     }
     return HD_OK;
 }
 
-hd_status hd_low_inputs(struct hd_lowerer *w, struct hd_tile *t) {
+hd_status hd_lower_inputs(struct hd_lowerer *w, struct hd_tile *t) {
     if (w->l->im2col) return gather(w, t);
     return window_rows(w, t, hd_layer_rows(w->l, t->th));
 }
 
-void hd_low_set_requant(struct hd_lowerer *w) {
-    hd_low_set(w, HD_F_vx_lo, w->l->lo);
-    hd_low_set(w, HD_F_vx_hi, w->l->hi);
-    hd_low_set(w, HD_F_vx_zp, w->l->zp);
+void hd_lower_set_requant(struct hd_lowerer *w) {
+    hd_lower_set(w, HD_F_vx_lo, w->l->lo);
+    hd_lower_set(w, HD_F_vx_hi, w->l->hi);
+    hd_lower_set(w, HD_F_vx_zp, w->l->zp);
 }
 
-void hd_low_operand_a(struct hd_lowerer *w) {
+void hd_lower_operand_a(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
-    hd_low_set(w, HD_F_vx_a_kind, hd_low_byte_kind(w, 0));
-    hd_low_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
-    hd_low_set(w, HD_F_vx_a_imm, l->a_imm);
-    hd_low_set(w, HD_F_vx_a_scale, hd_low_f32_bits(l->a_scale));
-    hd_low_set_requant(w);
+    hd_lower_set(w, HD_F_vx_a_kind, hd_lower_byte_kind(w, 0));
+    hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
+    hd_lower_set(w, HD_F_vx_a_imm, l->a_imm);
+    hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(l->a_scale));
+    hd_lower_set_requant(w);
 }
 
-int64_t hd_low_f32_bits(float f) {
+int64_t hd_lower_f32_bits(float f) {
     uint32_t u;
     memcpy(&u, &f, 4);
     return u;

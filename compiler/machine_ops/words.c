@@ -13,24 +13,24 @@ static hd_status store_block(struct hd_lowerer *w, const struct hd_placement *tp
     int k = (int)w->m->k, lanes = (int)w->m->n;
     int64_t word = hd_wm_word_bytes(w->m), of_block = t->cp / k * word;
     int64_t at = (int64_t)tp->words + block * of_block + c / k * word + lane * k + c % k;
-    hd_low_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_low_set(w, HD_F_st_seg, HD_V_seg_arena);
-    hd_low_set(w, HD_F_st_dst, at);
-    hd_low_set(w, HD_F_st_src, from);
-    hd_low_set(w, HD_F_st_run, run);
-    hd_low_set(w, HD_F_st_n1, rows), hd_low_set(w, HD_F_st_d1, k);
-    hd_low_set(w, HD_F_st_s1, pitch);
-    hd_low_set(w, HD_F_st_n2, words), hd_low_set(w, HD_F_st_d2, word);
-    hd_low_set(w, HD_F_st_s2, k);
-    hd_low_set(w, HD_F_st_n3, n), hd_low_set(w, HD_F_st_d3, of_block);
-    hd_low_set(w, HD_F_st_s3, (int64_t)lanes * pitch);
+    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
+    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena);
+    hd_lower_set(w, HD_F_st_dst, at);
+    hd_lower_set(w, HD_F_st_src, from);
+    hd_lower_set(w, HD_F_st_run, run);
+    hd_lower_set(w, HD_F_st_n1, rows), hd_lower_set(w, HD_F_st_d1, k);
+    hd_lower_set(w, HD_F_st_s1, pitch);
+    hd_lower_set(w, HD_F_st_n2, words), hd_lower_set(w, HD_F_st_d2, word);
+    hd_lower_set(w, HD_F_st_s2, k);
+    hd_lower_set(w, HD_F_st_n3, n), hd_lower_set(w, HD_F_st_d3, of_block);
+    hd_lower_set(w, HD_F_st_s3, (int64_t)lanes * pitch);
     struct hd_view v = {
         .at = from, .pitch = pitch, .cp = run * words, .rows = n > 1 ? n * lanes : rows, .cols = 1};
-    hd_low_touch(w, &v, false);
-    hd_sched_touch(&w->s, HD_SPACE_ARENA, at,
-                   at + (n - 1) * of_block + (words - 1) * word + (rows - 1) * (int64_t)k + run,
-                   true);
-    return hd_sched_end(&w->s);
+    hd_lower_touch(w, &v, false);
+    hd_ops_touch(&w->s, HD_SPACE_ARENA, at,
+                 at + (n - 1) * of_block + (words - 1) * word + (rows - 1) * (int64_t)k + run,
+                 true);
+    return hd_ops_end(&w->s);
 }
 
 /* The same of channels [c, c + bytes): whole words, and where K > N the rest of one in front of
@@ -48,8 +48,8 @@ static hd_status store_blocks(struct hd_lowerer *w, const struct hd_placement *t
     return HD_OK;
 }
 
-hd_status hd_low_store_words(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
-                             int pitch, int y, int rows, int c, int bytes) {
+hd_status hd_lower_store_words(struct hd_lowerer *w, const struct hd_placement *tp, uint32_t from,
+                               int pitch, int y, int rows, int c, int bytes) {
     const struct hd_mtensor *t = tp->t;
     int lanes = (int)w->m->n;
     int64_t blocks = hd_ceil_div(t->word_rows, lanes);

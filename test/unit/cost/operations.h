@@ -16,7 +16,7 @@ struct list {
     struct hd_compile_options opt;
     struct hd_lowering lo;
     struct hd_plan plan;
-    struct hd_sched s;
+    struct hd_ops s;
 };
 
 static inline void make_list(struct list *l, const char *machine, uint32_t latency) {
@@ -28,7 +28,7 @@ static inline void make_list(struct list *l, const char *machine, uint32_t laten
     l->lo =
         (struct hd_lowering){.ctx = l->ctx, .arena = hd_arena_create(), .opt = &l->opt, .m = &l->m};
     l->lo.plan = &l->plan, l->plan.arena_bytes = 1 << 20;
-    hd_sched_init(&l->s, &l->lo, l->lo.arena);
+    hd_ops_init(&l->s, &l->lo, l->lo.arena);
 }
 
 static inline void drop_list(struct list *l) {
@@ -37,12 +37,12 @@ static inline void drop_list(struct list *l) {
 }
 
 static inline struct hd_slot_op *begin(struct list *l, enum hd_opcode op) {
-    hd_sched_begin(&l->s, hd_isa_ops[op].unit, hd_isa_ops[op].code, 0);
+    hd_ops_begin(&l->s, hd_isa_ops[op].unit, hd_isa_ops[op].code, 0);
     return &l->s.ops[l->s.n_ops - 1];
 }
 
 static inline void end(struct list *l) {
-    assert_int_equal(hd_sched_end(&l->s), HD_OK);
+    assert_int_equal(hd_ops_end(&l->s), HD_OK);
 }
 
 /* lx.load of n runs, `step` bytes apart in the arena, side by side at byte `to` of XM. */
@@ -50,13 +50,13 @@ static inline const struct hd_slot_op *load(struct list *l, int64_t from, int64_
                                             int64_t n, int64_t step) {
     size_t at = l->s.n_ops;
     begin(l, HD_OP_lx_load);
-    hd_sched_set(&l->s, HD_F_lx_seg, 1);
-    hd_sched_set(&l->s, HD_F_lx_src, from), hd_sched_set(&l->s, HD_F_lx_dst, to);
-    hd_sched_set(&l->s, HD_F_lx_run, run), hd_sched_set(&l->s, HD_F_lx_n1, n);
-    hd_sched_set(&l->s, HD_F_lx_s1, step), hd_sched_set(&l->s, HD_F_lx_d1, run);
-    hd_sched_set(&l->s, HD_F_lx_n2, 1), hd_sched_set(&l->s, HD_F_lx_n3, 1);
-    hd_sched_touch(&l->s, HD_SPACE_ARENA, from, from + n * step, false);
-    hd_sched_touch(&l->s, HD_SPACE_XM, to, to + n * run, true);
+    hd_ops_set(&l->s, HD_F_lx_seg, 1);
+    hd_ops_set(&l->s, HD_F_lx_src, from), hd_ops_set(&l->s, HD_F_lx_dst, to);
+    hd_ops_set(&l->s, HD_F_lx_run, run), hd_ops_set(&l->s, HD_F_lx_n1, n);
+    hd_ops_set(&l->s, HD_F_lx_s1, step), hd_ops_set(&l->s, HD_F_lx_d1, run);
+    hd_ops_set(&l->s, HD_F_lx_n2, 1), hd_ops_set(&l->s, HD_F_lx_n3, 1);
+    hd_ops_touch(&l->s, HD_SPACE_ARENA, from, from + n * step, false);
+    hd_ops_touch(&l->s, HD_SPACE_XM, to, to + n * run, true);
     end(l);
     return &l->s.ops[at];
 }
@@ -66,16 +66,16 @@ static inline void gemm(struct list *l, int64_t x, int64_t iterations, int64_t a
     begin(l, HD_OP_mx_gemm);
     static const enum hd_field ones[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2, HD_F_mx_n4,
                                          HD_F_mx_n5};
-    for (int i = 0; i < 5; i++) hd_sched_set(&l->s, ones[i], 1);
-    hd_sched_set(&l->s, HD_F_mx_nred, 3), hd_sched_set(&l->s, HD_F_mx_n3, iterations);
-    hd_sched_set(&l->s, HD_F_mx_x, x / (int64_t)l->m.k), hd_sched_set(&l->s, HD_F_mx_a, a);
-    hd_sched_touch(&l->s, HD_SPACE_XM, x, x + l->m.k, false);
-    hd_sched_touch(&l->s, HD_SPACE_AM, a, a + 1, true);
+    for (int i = 0; i < 5; i++) hd_ops_set(&l->s, ones[i], 1);
+    hd_ops_set(&l->s, HD_F_mx_nred, 3), hd_ops_set(&l->s, HD_F_mx_n3, iterations);
+    hd_ops_set(&l->s, HD_F_mx_x, x / (int64_t)l->m.k), hd_ops_set(&l->s, HD_F_mx_a, a);
+    hd_ops_touch(&l->s, HD_SPACE_XM, x, x + l->m.k, false);
+    hd_ops_touch(&l->s, HD_SPACE_AM, a, a + 1, true);
     end(l);
 }
 
 static inline int64_t cycles(const struct list *l) {
-    return hd_sched_estimate(&l->s, true);
+    return hd_ops_estimate(&l->s, true);
 }
 
 #endif
