@@ -23,6 +23,7 @@
 #include "compiler/partition/partition.h"
 #include "compiler/pass/pass.h"
 #include "compiler/plan/plan_text.h"
+#include "compiler/roofline/roofline.h"
 #include "compiler/search/search.h"
 #include "isa/isa.h"
 
@@ -142,7 +143,43 @@ static void report_memory(const hd_graph *g, hd_model *m) {
     hd_arena_destroy(a);
 }
 
-hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out) {
+/* ---- bounds of layers ----------------------------------------------------------------------- */
+
+/* Bounds of the nodes of a legal graph by name: what is made of it later has the names, and work of
+ * its own that is none of the network's. */
+struct named_bounds {
+    const char *name;
+    struct hd_bounds bounds;
+};
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct named_bounds *)a)->name, ((const struct named_bounds *)b)->name);
+}
+
+static struct named_bounds *take_bounds(hd_arena *a, const hd_graph *g,
+                                        const struct hd_machine *m) {
+    struct named_bounds *list = hd_new_array(a, struct named_bounds, g->n_nodes + 1);
+    const struct hd_bounds *b = hd_roofline(a, g, m);
+    for (size_t i = 0; i < g->n_nodes; i++)
+        list[i] = (struct named_bounds){hd_strdup(a, g->nodes[i].name), b[i]};
+    qsort(list, g->n_nodes, sizeof *list, by_name);
+    return list;
+}
+
+static void give_bounds(hd_model *m, struct named_bounds *list, size_t n) {
+    for (int i = 0; i < m->n_layers; i++) {
+        struct named_bounds key = {.name = m->layers[i].name};
+        struct named_bounds *found = bsearch(&key, list, n, sizeof *list, by_name);
+        if (!found) continue;
+        m->layers[i].bounds = found->bounds;
+        found->bounds = (struct hd_bounds){0};
+    }
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt,
+                       hd_model **out) {
     const struct hd_lowering fresh = {.ctx = ctx, .g = g, .opt = opt, .m = &opt->machine};
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
@@ -175,6 +212,16 @@ hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *op
     return s;
 }
 
+hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out) {
+    hd_arena *a = hd_arena_create();
+    size_t n = g->n_nodes;
+    struct named_bounds *bounds = take_bounds(a, g, &opt->machine);
+    hd_status s = lower(ctx, g, opt, out);
+    if (s == HD_OK) give_bounds(*out, bounds, n);
+    hd_arena_destroy(a);
+    return s;
+}
+
 static double now_seconds(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -196,8 +243,13 @@ hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_opti
     if (host) s = hd_pass_run(ctx, g, "split");
     struct hd_compile_options prepared = *opt;
     prepared.prepared = true;
+    hd_arena *a = hd_arena_create();
+    size_t n = g->n_nodes;
+    struct named_bounds *bounds = s == HD_OK ? take_bounds(a, g, &opt->machine) : NULL;
     if (s == HD_OK && !host) s = hd_prepare(ctx, g, opt->place_all);
-    if (s == HD_OK) s = hd_lower(ctx, g, &prepared, out);
+    if (s == HD_OK) s = lower(ctx, g, &prepared, out);
+    if (s == HD_OK) give_bounds(*out, bounds, n);
+    hd_arena_destroy(a);
     hd_graph_destroy(g);
     if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", path);
     if (opt->host_only) (*out)->naive_bytes = naive;

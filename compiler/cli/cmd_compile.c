@@ -7,6 +7,7 @@
 #include "compiler/command/table.h"
 #include "compiler/emit/bundle.h"
 #include "compiler/report/report.h"
+#include "compiler/roofline/roofline.h"
 #include "compiler/session/session.h"
 #include "runtime/base/io.h"
 
@@ -15,6 +16,10 @@ static int64_t code_bytes(const hd_model *m) {
     for (int i = 0; i < m->n_steps; i++)
         if (m->steps[i].kind == HD_STEP_PROG) n += m->steps[i].code_bytes;
     return n;
+}
+
+static int64_t roofline_of(const hd_model *m, const struct hd_layer_info *l, const char **out) {
+    return hd_bound_cycles(&l->bounds, hd_axi_bytes(&m->machine), out);
 }
 
 static void print_plan(const hd_model *m, FILE *out) {
@@ -26,7 +31,7 @@ static void print_plan(const hd_model *m, FILE *out) {
         hd_table_cell(&t, "%s", l->name);
         hd_table_cell(&t, "%s", l->op);
         hd_table_cell(&t, "%lld", (long long)l->macs);
-        hd_table_cell(&t, "%lld", (long long)l->roofline_cycles);
+        hd_table_cell(&t, "%lld", (long long)roofline_of(m, l, NULL));
         hd_table_cell(&t, "%s", l->plan);
     }
     hd_table_print(&t, out);
@@ -68,7 +73,9 @@ static json_object *plan_json(const hd_model *m, const char *path, const char *o
         hd_json_str(x, "name", l->name);
         hd_json_str(x, "op", l->op);
         hd_json_int(x, "macs", l->macs);
-        hd_json_int(x, "roofline_cycles", l->roofline_cycles);
+        const char *bound;
+        hd_json_int(x, "roofline_cycles", roofline_of(m, l, &bound));
+        hd_json_str(x, "bound", bound);
         hd_json_str(x, "plan", l->plan);
         json_object_array_add(layers, x);
     }

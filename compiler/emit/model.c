@@ -1,7 +1,7 @@
 /* Emission: the tables of the model that runtime, reports and compare read.
  *
  * needs: partition, memory plan, programs in the image
- * gives: values, step inputs and outputs, layers with roofline and plan text
+ * gives: values, step inputs and outputs, layers with plan text
  * destroys: nothing
  */
 #include "compiler/emit/emit.h"
@@ -185,8 +185,6 @@ static void describe_layers(struct hd_lowering *lo) {
         d->step = l->step;
         d->vector_ops = l->kind->vector_ops(lo, l);
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
-        d->roofline_cycles = hd_max(hd_ceil_div(d->macs, (int64_t)lo->m->k * lo->m->n),
-                                    hd_ceil_div(d->unavoidable_bytes, hd_axi_bytes(lo->m)));
         d->plan = plan_text(lo, lt);
     }
 }

@@ -66,6 +66,7 @@ static json_object *layer_json(const struct hd_cmd *c, const struct hd_run_facts
     hd_json_num(o, "mac_utilization", f.utilization);
     hd_json_int(o, "roofline_cycles", f.roofline);
     hd_json_num(o, "efficiency", f.efficiency);
+    hd_json_num(o, "plan_efficiency", f.plan_efficiency);
     hd_json_int(o, "dram_bytes", f.dram_bytes);
     hd_json_int(o, "unavoidable_bytes", l->unavoidable_bytes);
     hd_json_int(o, "mx_busy", f.mx_busy);

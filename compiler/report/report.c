@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/command/table.h"
+#include "compiler/roofline/roofline.h"
 #include "compiler/tensors/tensors.h"
 #include "runtime/base/num.h"
 
@@ -16,8 +17,9 @@ static int64_t peak(const hd_model *m) {
     return (int64_t)m->machine.k * m->machine.n;
 }
 
-static int64_t roofline_of(const struct hd_cmd *c, const hd_model *m,
-                           const struct hd_layer_info *l) {
+/* By the older definition: what the plan at hand cannot avoid. */
+static int64_t plan_roofline_of(const struct hd_cmd *c, const hd_model *m,
+                                const struct hd_layer_info *l) {
     struct hd_mem_options mem = hd_cmd_mem(c, &m->machine);
     return hd_max(hd_ceil_div(l->macs, peak(m)),
                   hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle));
@@ -26,9 +28,9 @@ static int64_t roofline_of(const struct hd_cmd *c, const hd_model *m,
 struct hd_layer_facts hd_layer_facts(const struct hd_cmd *c, const struct hd_run_facts *r, int i) {
     const hd_model *m = r->model;
     const struct hd_layer_info *l = &m->layers[i];
-    struct hd_mem_options mem = hd_cmd_mem(c, &m->machine);
     struct hd_layer_facts x = {
-        .name = l->name, .op = l->op, .macs = l->macs, .roofline = roofline_of(c, m, l)};
+        .name = l->name, .op = l->op, .macs = l->macs, .plan_roofline = plan_roofline_of(c, m, l)};
+    x.roofline = hd_bound_cycles(&l->bounds, hd_cmd_mem(c, &m->machine).bytes_per_cycle, &x.bound);
     if (r->counters.layers && i < r->counters.n_layers) {
         const struct hd_layer_counters *k = &r->counters.layers[i];
         x.cycles = (int64_t)k->cycles;
@@ -36,26 +38,28 @@ struct hd_layer_facts hd_layer_facts(const struct hd_cmd *c, const struct hd_run
         x.mx_busy = (int64_t)k->mx_busy;
         x.vx_busy = (int64_t)k->vx_busy;
     }
-    int64_t compute = hd_ceil_div(l->macs, peak(m));
-    int64_t memory = hd_ceil_div(l->unavoidable_bytes, mem.bytes_per_cycle);
-    x.bound = l->vector_ops > compute && l->vector_ops > memory ? "vector"
-              : memory > compute                                ? "memory"
-                                                                : "compute";
     x.utilization = ratio((double)x.macs, (double)x.cycles * (double)peak(m));
     x.efficiency = ratio((double)x.roofline, (double)x.cycles);
+    x.plan_efficiency = ratio((double)x.plan_roofline, (double)x.cycles);
     return x;
 }
 
 struct hd_totals hd_run_totals(const struct hd_cmd *c, const struct hd_run_facts *r) {
     const hd_model *m = r->model;
+    int64_t port = hd_cmd_mem(c, &m->machine).bytes_per_cycle;
     struct hd_totals t = {0};
     for (int i = 0; i < m->n_layers; i++) {
-        t.macs += m->layers[i].macs;
-        t.unavoidable_bytes += m->layers[i].unavoidable_bytes;
-        t.roofline_cycles += roofline_of(c, m, &m->layers[i]);
+        const struct hd_layer_info *l = &m->layers[i];
+        t.macs += l->macs;
+        t.unavoidable_bytes += l->unavoidable_bytes;
+        t.least_bytes += l->bounds.read_bytes + l->bounds.write_bytes;
+        t.roofline_cycles += hd_bound_cycles(&l->bounds, port, NULL);
+        t.plan_roofline_cycles += plan_roofline_of(c, m, l);
     }
-    t.utilization = ratio((double)t.macs, (double)r->counters.cycles * (double)peak(m));
-    t.efficiency = ratio((double)t.roofline_cycles, (double)r->counters.cycles);
+    double cycles = (double)r->counters.cycles;
+    t.utilization = ratio((double)t.macs, cycles * (double)peak(m));
+    t.efficiency = ratio((double)t.roofline_cycles, cycles);
+    t.plan_efficiency = ratio((double)t.plan_roofline_cycles, cycles);
     return t;
 }
 
@@ -65,11 +69,12 @@ void hd_print_layers(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) 
     const hd_model *m = r->model;
     if (!m->n_layers) return;
     struct hd_table t;
-    hd_table_init(&t, "llrrrrrlrrr");
+    hd_table_init(&t, "llrrrrrlrrrr");
     hd_table_cells(&t,
                    (const char *[]){"layer", "op", "cycles", "MACs", "MAC util", "roofline",
-                                    "efficiency", "bound", "MX busy", "VX busy", "DRAM bytes"},
-                   11);
+                                    "efficiency", "bound", "by plan", "MX busy", "VX busy",
+                                    "DRAM bytes"},
+                   12);
     for (int i = 0; i < m->n_layers && r->counters.layers; i++) { /* a board counts no layers */
         struct hd_layer_facts x = hd_layer_facts(c, r, i);
         hd_table_cell(&t, "%s", x.name);
@@ -80,6 +85,7 @@ void hd_print_layers(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) 
         hd_table_cell(&t, "%lld", (long long)x.roofline);
         hd_table_cell(&t, "%.1f %%", 100 * x.efficiency);
         hd_table_cell(&t, "%s", x.bound);
+        hd_table_cell(&t, "%.1f %%", 100 * x.plan_efficiency);
         hd_table_cell(&t, "%lld", (long long)x.mx_busy);
         hd_table_cell(&t, "%lld", (long long)x.vx_busy);
         hd_table_cell(&t, "%lld", (long long)x.dram_bytes);
@@ -92,6 +98,7 @@ void hd_print_layers(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) 
     hd_table_cell(&t, "%lld", (long long)s.roofline_cycles);
     hd_table_cell(&t, "%.1f %%", 100 * s.efficiency);
     hd_table_cell(&t, "%s", "");
+    hd_table_cell(&t, "%.1f %%", 100 * s.plan_efficiency);
     hd_table_cell(&t, "%llu", (unsigned long long)r->counters.unit[HD_UNIT_mx].busy);
     hd_table_cell(&t, "%llu", (unsigned long long)r->counters.unit[HD_UNIT_vx].busy);
     hd_table_cell(&t, "%llu",
@@ -195,11 +202,14 @@ void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
         hd_print_layers(c, r, out);
         fputs("\n", out);
         print_units(r, out);
-        fprintf(
-            out, "\nDRAM: %llu bytes read (%llu of them program), %llu written; %lld unavoidable\n",
-            (unsigned long long)r->counters.read_bytes, (unsigned long long)r->counters.code_bytes,
-            (unsigned long long)r->counters.write_bytes,
-            (long long)hd_run_totals(c, r).unavoidable_bytes);
+        fprintf(out,
+                "\nDRAM: %llu bytes read (%llu of them program), %llu written; %lld unavoidable "
+                "with this plan, %lld with any\n",
+                (unsigned long long)r->counters.read_bytes,
+                (unsigned long long)r->counters.code_bytes,
+                (unsigned long long)r->counters.write_bytes,
+                (long long)hd_run_totals(c, r).unavoidable_bytes,
+                (long long)hd_run_totals(c, r).least_bytes);
         print_activation_memory(m, out);
         fprintf(out, "%llu cycles in %.3f s: %.0f cycles/s; at %u MHz this is %.3f ms\n",
                 (unsigned long long)r->counters.cycles, r->wall_seconds,
@@ -263,6 +273,8 @@ static json_object *row_json(const struct hd_layer_facts *x, bool has_cycles) {
     hd_json_int(o, "roofline_cycles", x->roofline);
     hd_json_num(o, "efficiency", x->efficiency);
     hd_json_str(o, "bound", x->bound);
+    hd_json_int(o, "plan_roofline_cycles", x->plan_roofline);
+    hd_json_num(o, "plan_efficiency", x->plan_efficiency);
     hd_json_int(o, "dram_bytes", x->dram_bytes);
     return o;
 }
@@ -317,6 +329,7 @@ static void add_memory_facts(json_object *o, const struct hd_run_facts *r,
     hd_json_int(d, "write_bytes", (int64_t)r->counters.write_bytes);
     hd_json_int(d, "code_bytes", (int64_t)r->counters.code_bytes);
     hd_json_int(d, "unavoidable_bytes", s->unavoidable_bytes);
+    hd_json_int(d, "least_bytes", s->least_bytes);
     json_object_object_add(o, "dram", d);
     json_object_object_add(o, "units", hd_units_json(&r->counters));
     hd_json_int(a, "planned_bytes", r->model->planned_bytes);
@@ -349,6 +362,8 @@ json_object *hd_run_json(struct hd_cmd *c, const struct hd_run_facts *r) {
     hd_json_num(o, "mac_utilization", s.utilization);
     hd_json_int(o, "roofline_cycles", s.roofline_cycles);
     hd_json_num(o, "efficiency", s.efficiency);
+    hd_json_int(o, "plan_roofline_cycles", s.plan_roofline_cycles);
+    hd_json_num(o, "plan_efficiency", s.plan_efficiency);
     add_memory_facts(o, r, &s);
     json_object_object_add(o, "host_ops", host_ops_json(m));
     json_object_object_add(o, "layers", layers_json(c, r));

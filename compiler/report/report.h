@@ -18,15 +18,17 @@ struct hd_run_facts {
     int n_steps;
 };
 
-/* Totals over layers. */
+/* Totals over layers. roofline: sum of what no schedule can beat (compiler/roofline); efficiency:
+ * its share of the cycles. plan_: the same of the bounds that the plan at hand has, MACs of MX and
+ * the bytes that it cannot avoid. least_bytes: bytes of the port that no plan avoids. */
 struct hd_totals {
-    int64_t macs, roofline_cycles, unavoidable_bytes;
-    double utilization, efficiency;
+    int64_t macs, roofline_cycles, plan_roofline_cycles, unavoidable_bytes, least_bytes;
+    double utilization, efficiency, plan_efficiency;
 };
 struct hd_layer_facts { /* what plan and run say of one layer */
     const char *name, *op, *bound;
-    int64_t cycles, macs, roofline, dram_bytes, mx_busy, vx_busy;
-    double utilization, efficiency;
+    int64_t cycles, macs, roofline, plan_roofline, dram_bytes, mx_busy, vx_busy;
+    double utilization, efficiency, plan_efficiency;
 };
 /* Of layer i; without a run the measured fields are zero. */
 struct hd_layer_facts hd_layer_facts(const struct hd_cmd *c, const struct hd_run_facts *r, int i);

@@ -8,7 +8,7 @@
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
-enum { FORMAT = 4, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+enum { FORMAT = 5, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
 #define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
 #define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
@@ -92,7 +92,11 @@ static void put_layers(struct hd_buf *b, const hd_model *m) {
         hd_buf_u64(b, (uint64_t)l->macs);
         hd_buf_u64(b, (uint64_t)l->vector_ops);
         hd_buf_u64(b, (uint64_t)l->unavoidable_bytes);
-        hd_buf_u64(b, (uint64_t)l->roofline_cycles);
+        hd_buf_u64(b, (uint64_t)l->bounds.mx_cycles);
+        hd_buf_u64(b, (uint64_t)l->bounds.vx_cycles);
+        hd_buf_u64(b, (uint64_t)l->bounds.chain_cycles);
+        hd_buf_u64(b, (uint64_t)l->bounds.read_bytes);
+        hd_buf_u64(b, (uint64_t)l->bounds.write_bytes);
         hd_buf_u32(b, (uint32_t)l->step);
         hd_buf_str(b, l->plan);
     }
@@ -403,7 +407,7 @@ static hd_status get_steps(struct loader *l) {
 static hd_status get_layers(struct loader *l) {
     struct hd_cursor *c = &l->section[LAYR];
     hd_model *m = l->m;
-    m->n_layers = hd_cursor_count(c, 48);
+    m->n_layers = hd_cursor_count(c, 80);
     m->layers = hd_new_array(m->arena, struct hd_layer_info, (size_t)m->n_layers + 1);
     for (int i = 0; i < m->n_layers; i++) {
         struct hd_layer_info *d = &m->layers[i];
@@ -412,7 +416,11 @@ static hd_status get_layers(struct loader *l) {
         d->macs = (int64_t)hd_cursor_u64(c);
         d->vector_ops = (int64_t)hd_cursor_u64(c);
         d->unavoidable_bytes = (int64_t)hd_cursor_u64(c);
-        d->roofline_cycles = (int64_t)hd_cursor_u64(c);
+        d->bounds.mx_cycles = (int64_t)hd_cursor_u64(c);
+        d->bounds.vx_cycles = (int64_t)hd_cursor_u64(c);
+        d->bounds.chain_cycles = (int64_t)hd_cursor_u64(c);
+        d->bounds.read_bytes = (int64_t)hd_cursor_u64(c);
+        d->bounds.write_bytes = (int64_t)hd_cursor_u64(c);
         d->step = (int)hd_cursor_u32(c);
         d->plan = hd_cursor_str(c, m->arena);
         if (!c->bad && (d->step < 0 || d->step >= m->n_steps))

@@ -79,14 +79,19 @@ struct hd_step {
     int64_t estimate; /* PROG: cycles by the compiler's model; not saved */
 };
 
+/* What no schedule can beat: cycles of MX, VX and the chain of a recurrence, bytes of the port each
+ * way (compiler/roofline). */
+struct hd_bounds {
+    int64_t mx_cycles, vx_cycles, chain_cycles, read_bytes, write_bytes;
+};
+
 struct hd_layer_info { /* index = tag of its operations */
     const char *name, *op;
     int64_t macs;
     int64_t vector_ops;        /* VX vectors it needs at least, on this machine */
     int64_t unavoidable_bytes; /* DRAM bytes it cannot avoid: weights, network inputs and outputs,
-                                  spilled activations */
-    int64_t roofline_cycles;   /* max(macs / (k*n), unavoidable_bytes / axi bytes per cycle) at the
-                                  default memory model */
+                                  what this plan spills */
+    struct hd_bounds bounds;   /* of the node, once where it became several layers */
     int step;                  /* whose program it is part of */
     const char *plan;          /* one line for people: tiles, where operands live */
 };

@@ -180,12 +180,13 @@ function layers() {
     ['#', (l, i) => i], ['layer', l => l.name, null, true], ['op', l => l.op, null, true], num('cycles', l => l.cycles),
     ['share', l => l.cycles, l => { const s = el(null, 'span'); el(s, 'span', { class: 'share', style: `width:${Math.round(60 * l.cycles / Math.max(...D.layers.map(x => x.cycles), 1))}px` }); s.append(pct(l.cycles / total)); return s; }],
     num('MACs', l => l.macs), ['MAC util', l => l.mac_utilization, l => pct(l.mac_utilization)], num('roofline', l => l.roofline_cycles),
-    ['efficiency', l => l.efficiency, l => pct(l.efficiency)], ['bound', l => l.bound, null, true], num('MX busy', l => l.mx_busy), num('VX busy', l => l.vx_busy),
+    ['efficiency', l => l.efficiency, l => pct(l.efficiency)], ['bound', l => l.bound, null, true],
+    ['by plan', l => l.plan_efficiency, l => pct(l.plan_efficiency)], num('MX busy', l => l.mx_busy), num('VX busy', l => l.vx_busy),
     num('DRAM bytes', l => l.dram_bytes), num('needed', l => l.unavoidable_bytes),
     num('wait unit', l => stall(l, 1)), num('wait DRAM', l => stall(l, 2)), num('wait bank', l => stall(l, 3)), num('ops', l => l.n_ops), ['plan', l => l.plan, null, true]];
   const trs = sortable(box, cols, D.layers, (tr, l, i) => {
     tr.addEventListener('click', () => choose(i));
-    [14, 15, 16].forEach((c, k) => hover(tr.children[c], byUnit(k + 1)(l)));
+    [15, 16, 17].forEach((c, k) => hover(tr.children[c], byUnit(k + 1)(l)));
   });
   onChoose.push(() => trs.forEach((tr, i) => { tr.className = i === chosen ? 'chosen' : ''; }));
   document.body.dataset.layers = trs.length;

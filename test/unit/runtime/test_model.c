@@ -35,7 +35,13 @@ static int *list(hd_model *m, int n, const int *v) {
 static void add_facts(hd_model *m, int i) {
     m->n_layers = 1;
     m->layers = hd_new(m->arena, struct hd_layer_info);
-    m->layers[0] = (struct hd_layer_info){"l", "qconv", 100, 10, 20, 30, 0, "plan"};
+    m->layers[0] = (struct hd_layer_info){.name = "l",
+                                          .op = "qconv",
+                                          .macs = 100,
+                                          .vector_ops = 10,
+                                          .unavoidable_bytes = 20,
+                                          .bounds = {30, 31, 32, 33, 34},
+                                          .plan = "plan"};
     m->n_host_ops = 1;
     m->host_ops = hd_new(m->arena, struct hd_host_op);
     m->host_ops[0] = (struct hd_host_op){"relu", "relu", "float", "quantise", 1234};
@@ -141,7 +147,8 @@ static void round_trip(void **state) {
     assert_string_equal(m->values[3].name, "img");
     assert_int_equal(m->values[3].c_pad, 16);
     assert_int_equal(m->steps[0].n_nodes, 2);
-    assert_int_equal(m->layers[0].roofline_cycles, 30);
+    assert_int_equal(m->layers[0].bounds.mx_cycles, 30);
+    assert_int_equal(m->layers[0].bounds.write_bytes, 34);
     assert_string_equal(m->host_ops[0].hint, "quantise");
     assert_int_equal(m->host_ops[0].ns, 1234);
     assert_memory_equal(m->image, "0123456789abcdef", 16);
