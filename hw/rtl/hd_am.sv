@@ -95,18 +95,14 @@ module hd_am #(
     assign lx_here = lx_gnt_o && lx_bank == (b == 1);
     assign st_here = st_gnt_o && st_bank == (b == 1);
 
-    hd_ram #(
-      .Width(32 * N),
-      .Depth(Words / 2),
-      .BeBits(32)
-    ) u_ram (
+    hd_ram #(.Width(32 * N), .Depth(Words / 2), .BeBits(32)) u_ram (
       .clk_i,
-      .re_i   (mx_r || a_here || b_here || st_here),
+      .we_i(mx_w || w_here ? '1 : lx_here ? lx_lanes : '0),
+      .re_i(mx_r || a_here || b_here || st_here),
       .raddr_i(mx_r   ? mx_i.addr[RowBits-1:0] :
                a_here ? vxa_i.addr[RowBits-1:0] :
                b_here ? vxb_i.addr[RowBits-1:0] : st_word[RowBits-1:0]),
       .rdata_o(rdata[32 * N * b +: 32 * N]),
-      .we_i   (mx_w || w_here ? '1 : lx_here ? lx_lanes : '0),
       .waddr_i(mx_w   ? mxw_i.addr[RowBits-1:0] :
                w_here ? vxw_i.addr[RowBits-1:0] : lx_word[RowBits-1:0]),
       .wdata_i(mx_w ? mxw_wdata_i : w_here ? vxw_wdata_i : lx_row)

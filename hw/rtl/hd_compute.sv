@@ -44,128 +44,46 @@ module hd_compute #(
   logic [32*N-1:0]   mx_am_rdata, mx_amw_wdata, ama_rdata, amb_rdata, vx_wdata;
   logic [64*N-1:0]   pm_rdata;
 
-  hd_mx #(
-    .K(K),
-    .N(N),
-    .AxiBytes(AxiBytes)
-  ) u_mx (
-    .clk_i,
-    .rst_ni,
-    .op_i        (mx_op_i),
-    .op_ready_o  (mx_op_ready_o),
-    .res_o       (mx_res_o),
-    .part_i,
-    .part_wdata_i,
-    .xm_o        (mx_xm),
-    .xm_gnt_i    (mx_xm_gnt),
-    .xm_rdata_i  (mx_xm_rdata),
-    .am_o        (mx_am),
-    .am_rdata_i  (mx_am_rdata),
-    .amw_o       (mx_amw),
-    .amw_wdata_o (mx_amw_wdata),
-    .busy_o      (mx_busy_o),
-    .stall_bank_o(mx_stall_bank_o)
+  hd_mx #(.K(K), .N(N), .AxiBytes(AxiBytes)) u_mx (
+    .clk_i, .rst_ni,
+    .op_i(mx_op_i), .op_ready_o(mx_op_ready_o), .res_o(mx_res_o),
+    .part_i, .part_wdata_i,
+    .xm_o(mx_xm), .xm_gnt_i(mx_xm_gnt), .xm_rdata_i(mx_xm_rdata),
+    .am_o(mx_am), .am_rdata_i(mx_am_rdata), .amw_o(mx_amw), .amw_wdata_o(mx_amw_wdata),
+    .busy_o(mx_busy_o), .stall_bank_o(mx_stall_bank_o)
   );
 
-  hd_vx #(
-    .N(N),
-    .AxiBytes(AxiBytes)
-  ) u_vx (
-    .clk_i,
-    .rst_ni,
-    .op_i        (vx_op_i),
-    .op_ready_o  (vx_op_ready_o),
-    .res_o       (vx_res_o),
-    .xma_o       (xma),
-    .xma_gnt_i   (xma_gnt),
-    .xma_rdata_i (xma_rdata),
-    .xmb_o       (xmb),
-    .xmb_gnt_i   (xmb_gnt),
-    .xmb_rdata_i (xmb_rdata),
-    .xmw_o       (xmw),
-    .xmw_gnt_i   (xmw_gnt),
-    .ama_o       (ama),
-    .ama_gnt_i   (ama_gnt),
-    .ama_rdata_i (ama_rdata),
-    .amb_o       (amb),
-    .amb_gnt_i   (amb_gnt),
-    .amb_rdata_i (amb_rdata),
-    .amw_o       (amw),
-    .amw_gnt_i   (amw_gnt),
-    .wdata_o     (vx_wdata),
-    .pm_o        (pm),
-    .pm_rdata_i  (pm_rdata),
-    .part_i,
-    .part_wdata_i,
-    .busy_o      (vx_busy_o),
-    .moved_o     (vx_moved_o),
-    .stall_bank_o(vx_stall_bank_o)
+  hd_vx #(.N(N), .AxiBytes(AxiBytes)) u_vx (
+    .clk_i, .rst_ni,
+    .op_i(vx_op_i), .op_ready_o(vx_op_ready_o), .res_o(vx_res_o),
+    .xma_o(xma), .xma_gnt_i(xma_gnt), .xma_rdata_i(xma_rdata), .xmb_o(xmb), .xmb_gnt_i(xmb_gnt),
+    .xmb_rdata_i(xmb_rdata), .xmw_o(xmw), .xmw_gnt_i(xmw_gnt), .ama_o(ama), .ama_gnt_i(ama_gnt),
+    .ama_rdata_i(ama_rdata), .amb_o(amb), .amb_gnt_i(amb_gnt), .amb_rdata_i(amb_rdata), .amw_o(amw),
+    .amw_gnt_i(amw_gnt), .wdata_o(vx_wdata),
+    .pm_o(pm), .pm_rdata_i(pm_rdata),
+    .part_i, .part_wdata_i,
+    .busy_o(vx_busy_o), .moved_o(vx_moved_o), .stall_bank_o(vx_stall_bank_o)
   );
 
-  hd_xm #(
-    .K(K),
-    .N(N),
-    .AxiBytes(AxiBytes)
-  ) u_xm (
-    .clk_i,
-    .rst_ni,
-    .mx_i       (mx_xm),
-    .mx_gnt_o   (mx_xm_gnt),
-    .mx_rdata_o (mx_xm_rdata),
-    .vxa_i      (xma),
-    .vxa_gnt_o  (xma_gnt),
-    .vxa_rdata_o(xma_rdata),
-    .vxb_i      (xmb),
-    .vxb_gnt_o  (xmb_gnt),
-    .vxb_rdata_o(xmb_rdata),
-    .vxw_i      (xmw),
-    .vxw_gnt_o  (xmw_gnt),
-    .vxw_wdata_i(vx_wdata[8*N-1:0]),
-    .lx_i,
-    .lx_wdata_i,
-    .lx_be_i,
-    .lx_gnt_o   (lx_gnt_o.xm),
-    .st_i,
-    .st_gnt_o   (st_gnt_o.xm),
-    .st_rdata_o (st_xm_rdata_o)
+  hd_xm #(.K(K), .N(N), .AxiBytes(AxiBytes)) u_xm (
+    .clk_i, .rst_ni,
+    .mx_i(mx_xm), .mx_gnt_o(mx_xm_gnt), .mx_rdata_o(mx_xm_rdata),
+    .vxa_i(xma), .vxa_gnt_o(xma_gnt), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_gnt_o(xmb_gnt),
+    .vxb_rdata_o(xmb_rdata), .vxw_i(xmw), .vxw_gnt_o(xmw_gnt), .vxw_wdata_i(vx_wdata[8*N-1:0]),
+    .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.xm), .st_i, .st_gnt_o(st_gnt_o.xm),
+    .st_rdata_o(st_xm_rdata_o)
   );
 
-  hd_am #(
-    .N(N),
-    .AxiBytes(AxiBytes)
-  ) u_am (
-    .clk_i,
-    .rst_ni,
-    .mx_i       (mx_am),
-    .mx_rdata_o (mx_am_rdata),
-    .mxw_i      (mx_amw),
-    .mxw_wdata_i(mx_amw_wdata),
-    .vxa_i      (ama),
-    .vxa_gnt_o  (ama_gnt),
-    .vxa_rdata_o(ama_rdata),
-    .vxb_i      (amb),
-    .vxb_gnt_o  (amb_gnt),
-    .vxb_rdata_o(amb_rdata),
-    .vxw_i      (amw),
-    .vxw_gnt_o  (amw_gnt),
-    .vxw_wdata_i(vx_wdata),
-    .lx_i,
-    .lx_wdata_i,
-    .lx_be_i,
-    .lx_gnt_o   (lx_gnt_o.am),
-    .st_i,
-    .st_gnt_o   (st_gnt_o.am),
-    .st_rdata_o (st_am_rdata_o)
+  hd_am #(.N(N), .AxiBytes(AxiBytes)) u_am (
+    .clk_i, .rst_ni,
+    .mx_i(mx_am), .mx_rdata_o(mx_am_rdata), .mxw_i(mx_amw), .mxw_wdata_i(mx_amw_wdata),
+    .vxa_i(ama), .vxa_gnt_o(ama_gnt), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_gnt_o(amb_gnt),
+    .vxb_rdata_o(amb_rdata), .vxw_i(amw), .vxw_gnt_o(amw_gnt), .vxw_wdata_i(vx_wdata),
+    .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.am), .st_i, .st_gnt_o(st_gnt_o.am),
+    .st_rdata_o(st_am_rdata_o)
   );
 
-  hd_pm #(
-    .N(N),
-    .AxiBytes(AxiBytes)
-  ) u_pm (
-    .clk_i,
-    .part_i,
-    .part_wdata_i,
-    .read_i (pm),
-    .rdata_o(pm_rdata)
+  hd_pm #(.N(N), .AxiBytes(AxiBytes)) u_pm (
+    .clk_i, .part_i, .part_wdata_i, .read_i(pm), .rdata_o(pm_rdata)
   );
 endmodule

@@ -70,32 +70,16 @@ module hd_core #(
   logic                  lx_r_ready;
   logic [8*AxiBytes-1:0] r_data;
 
-  hd_fetch #(
-    .AxiBytes(AxiBytes)
-  ) u_fetch (
-    .clk_i,
-    .rst_ni,
-    .run_i        (!stop_i),
-    .stop_i,
-    .drained_o    (fetch_drained),
-    .image_ptr_i  (cfg_i.seg.image.ptr),
-    .image_bytes_i(cfg_i.seg.image.bytes),
+  hd_fetch #(.AxiBytes(AxiBytes)) u_fetch (
+    .clk_i, .rst_ni, .run_i(!stop_i), .stop_i, .drained_o(fetch_drained),
+    .image_ptr_i(cfg_i.seg.image.ptr), .image_bytes_i(cfg_i.seg.image.bytes),
     .code_offset_i(cfg_i.code_offset),
-    .ar_valid_o   (fetch_ar.valid),
-    .ar_ready_i   (ar_ready[0]),
-    .ar_addr_o    (fetch_ar.addr),
-    .ar_len_o     (fetch_ar.len),
-    .r_valid_i    (fetch_r.valid),
-    .r_data_i     (r_data),
-    .r_err_i      (fetch_r.err),
-    .r_last_i     (fetch_r.last),
-    .word_valid_o (word_valid),
-    .word_ready_i (word_ready),
-    .word_o       (word),
-    .pc_o         (word_pc),
-    .end_o        (word_end),
-    .err_o        (fetch_err),
-    .err_code_o   (fetch_code)
+    .ar_valid_o(fetch_ar.valid), .ar_ready_i(ar_ready[0]), .ar_addr_o(fetch_ar.addr),
+    .ar_len_o(fetch_ar.len), .r_valid_i(fetch_r.valid), .r_data_i(r_data), .r_err_i(fetch_r.err),
+    .r_last_i(fetch_r.last),
+    .word_valid_o(word_valid), .word_ready_i(word_ready), .word_o(word), .pc_o(word_pc),
+    .end_o(word_end),
+    .err_o(fetch_err), .err_code_o(fetch_code)
   );
   // Bit or part u of each belongs to unit u.
   logic [5:0]   w_valid, w_ready, want, grant, signal, idle, took, overflow;
@@ -104,33 +88,15 @@ module hd_core #(
   logic         w_last, issue_busy, issue_stall, issue_active;
 
   hd_issue u_issue (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .word_valid_i (word_valid),
-    .word_ready_o (word_ready),
-    .word_i       (word),
-    .word_pc_i    (word_pc),
-    .word_end_i   (word_end),
-    .w_valid_o    (w_valid),
-    .w_ready_i    (w_ready),
-    .w_data_o     (w_data),
-    .w_last_o     (w_last),
-    .w_pc_o       (w_pc),
-    .units_idle_i (&idle),
-    .want_o       (want[Seq]),
-    .wait_mask_o  (wait_mask[31:0]),
-    .grant_i      (grant[Seq]),
-    .signal_o     (signal[Seq]),
+    .clk_i, .rst_ni, .stop_i,
+    .word_valid_i(word_valid), .word_ready_o(word_ready), .word_i(word), .word_pc_i(word_pc),
+    .word_end_i(word_end),
+    .w_valid_o(w_valid), .w_ready_i(w_ready), .w_data_o(w_data), .w_last_o(w_last), .w_pc_o(w_pc),
+    .units_idle_i(&idle),
+    .want_o(want[Seq]), .wait_mask_o(wait_mask[31:0]), .grant_i(grant[Seq]), .signal_o(signal[Seq]),
     .signal_mask_o(signal_mask[31:0]),
-    .busy_o       (issue_busy),
-    .stall_sem_o  (issue_stall),
-    .active_o     (issue_active),
-    .pc_o         (issue_pc),
-    .done_o       (done_o),
-    .err_o        (issue_err),
-    .err_code_o   (issue_code),
-    .err_unit_o   (issue_unit)
+    .busy_o(issue_busy), .stall_sem_o(issue_stall), .active_o(issue_active), .pc_o(issue_pc),
+    .done_o(done_o), .err_o(issue_err), .err_code_o(issue_code), .err_unit_o(issue_unit)
   );
   assign w_ready[Seq]  = 1'b1;
   assign idle[Seq]     = 1'b1;
@@ -140,15 +106,10 @@ module hd_core #(
   assign next_pc[31:0] = issue_pc;
 
   hd_sem u_sem (
-    .clk_i,
-    .rst_ni,
-    .want_i       (want),
-    .wait_mask_i  (wait_mask),
-    .grant_o      (grant),
-    .signal_i     (signal),
+    .clk_i, .rst_ni,
+    .want_i(want), .wait_mask_i(wait_mask), .grant_o(grant), .signal_i(signal),
     .signal_mask_i(signal_mask),
-    .nonzero_o    (sem_nonzero_o),
-    .overflow_o   (overflow)
+    .nonzero_o(sem_nonzero_o), .overflow_o(overflow)
   );
 
   // ---- fronts ----------------------------------------------------------------------------------
@@ -174,38 +135,18 @@ module hd_core #(
   for (genvar u = Lx; u < Units; u++) begin : gen_front
     logic [32*Words[8*u+:8]-1:0] params;
 
-    hd_front #(
-      .Words(32'(Words[8*u+:8]))
-    ) u_front (
-      .clk_i,
-      .rst_ni,
-      .stop_i,
-      .w_valid_i    (w_valid[u]),
-      .w_ready_o    (w_ready[u]),
-      .w_data_i     (w_data),
-      .w_last_i     (w_last),
-      .w_pc_i       (w_pc),
-      .want_o       (want[u]),
-      .wait_mask_o  (wait_mask[32*u+:32]),
-      .grant_i      (grant[u]),
-      .signal_o     (signal[u]),
+    hd_front #(.Words(32'(Words[8*u+:8]))) u_front (
+      .clk_i, .rst_ni, .stop_i,
+      .w_valid_i(w_valid[u]), .w_ready_o(w_ready[u]), .w_data_i(w_data), .w_last_i(w_last),
+      .w_pc_i(w_pc),
+      .want_o(want[u]), .wait_mask_o(wait_mask[32*u+:32]), .grant_i(grant[u]), .signal_o(signal[u]),
       .signal_mask_o(signal_mask[32*u+:32]),
-      .op_valid_o   (op_valid[u]),
-      .op_ready_i   (op_ready[u]),
-      .op_code_o    (op_code[4*u+:4]),
-      .op_params_o  (params),
-      .op_tag_o     (unused_tag[16*u+:16]),
-      .op_done_i    (op_done[u]),
-      .op_err_i     (op_err[u]),
-      .idle_o       (idle[u]),
-      .stall_sem_o  (stall_sem[u]),
-      .took_o       (took[u]),
-      .active_o     (active[u]),
-      .tag_o        (tag[16*u+:16]),
-      .pc_o         (pc[32*u+:32]),
-      .done_pc_o    (done_pc[32*u+:32]),
-      .next_pc_o    (next_pc[32*u+:32]),
-      .queued_o     (queued[5*u+:5])
+      .op_valid_o(op_valid[u]), .op_ready_i(op_ready[u]), .op_code_o(op_code[4*u+:4]),
+      .op_params_o(params), .op_tag_o(unused_tag[16*u+:16]), .op_done_i(op_done[u]),
+      .op_err_i(op_err[u]),
+      .idle_o(idle[u]), .stall_sem_o(stall_sem[u]), .took_o(took[u]), .active_o(active[u]),
+      .tag_o(tag[16*u+:16]), .pc_o(pc[32*u+:32]), .done_pc_o(done_pc[32*u+:32]),
+      .next_pc_o(next_pc[32*u+:32]), .queued_o(queued[5*u+:5])
     );
   end
 
@@ -225,132 +166,55 @@ module hd_core #(
   assign op_err_code = {st_res.err_code, vx_res.err_code, mx_res.err_code, lw_res.err_code,
                         lx_res.err_code, hd_reg_pkg::ErrNone};
 
-  hd_rd_arb #(
-    .AxiBytes(AxiBytes)
-  ) u_rd_arb (
-    .clk_i,
-    .rst_ni,
-    .fetch_ar_i(fetch_ar),
-    .lx_ar_i   (lx_ar),
-    .lw_ar_i   (lw_ar),
-    .ar_ready_o(ar_ready),
-    .fetch_r_o (fetch_r),
-    .lx_r_o    (lx_r),
-    .lw_r_o    (lw_r),
-    .r_ready_i ({1'b1, lx_r_ready, 1'b1}),
-    .r_data_o  (r_data),
-    .ar_o,
-    .arid_o,
-    .arready_i,
-    .rvalid_i,
-    .rready_o,
-    .rdata_i,
-    .rresp_i,
-    .rlast_i,
-    .rid_i
+  hd_rd_arb #(.AxiBytes(AxiBytes)) u_rd_arb (
+    .clk_i, .rst_ni,
+    .fetch_ar_i(fetch_ar), .lx_ar_i(lx_ar), .lw_ar_i(lw_ar), .ar_ready_o(ar_ready),
+    .fetch_r_o(fetch_r), .lx_r_o(lx_r), .lw_r_o(lw_r), .r_ready_i({1'b1, lx_r_ready, 1'b1}),
+    .r_data_o(r_data),
+    .ar_o, .arid_o, .arready_i, .rvalid_i, .rready_o, .rdata_i, .rresp_i, .rlast_i, .rid_i
   );
 
-  hd_lx #(
-    .AxiBytes(AxiBytes)
-  ) u_lx (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .drained_o  (lx_drained),
-    .seg_i      (cfg_i.seg),
-    .op_i       ({op_valid[Lx], op_code[4*Lx+:4], gen_front[Lx].params}),
-    .op_ready_o (op_ready[Lx]),
-    .res_o      (lx_res),
-    .ar_o       (lx_ar),
-    .ar_ready_i (ar_ready[1]),
-    .r_i        (lx_r),
-    .r_ready_o  (lx_r_ready),
-    .r_data_i   (r_data),
-    .chunk_o    (lx_chunk),
-    .chunk_gnt_i(lx_gnt),
-    .wdata_o    (lx_wdata),
-    .be_o       (lx_be),
-    .stall_o    (lx_stall)
+  hd_lx #(.AxiBytes(AxiBytes)) u_lx (
+    .clk_i, .rst_ni, .stop_i, .drained_o(lx_drained), .seg_i(cfg_i.seg),
+    .op_i({op_valid[Lx], op_code[4*Lx+:4], gen_front[Lx].params}), .op_ready_o(op_ready[Lx]),
+    .res_o(lx_res),
+    .ar_o(lx_ar), .ar_ready_i(ar_ready[1]), .r_i(lx_r), .r_ready_o(lx_r_ready), .r_data_i(r_data),
+    .chunk_o(lx_chunk), .chunk_gnt_i(lx_gnt), .wdata_o(lx_wdata), .be_o(lx_be),
+    .stall_o(lx_stall)
   );
 
-  hd_lw #(
-    .AxiBytes(AxiBytes)
-  ) u_lw (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .drained_o  (lw_drained),
-    .seg_i      (cfg_i.seg),
-    .op_i       ({op_valid[Lw], op_code[4*Lw+:4], gen_front[Lw].params}),
-    .op_ready_o (op_ready[Lw]),
-    .res_o      (lw_res),
-    .ar_o       (lw_ar),
-    .ar_ready_i (ar_ready[2]),
-    .r_i        (lw_r),
-    .r_data_i   (r_data),
-    .part_o     (part),
-    .wdata_o    (part_wdata),
+  hd_lw #(.AxiBytes(AxiBytes)) u_lw (
+    .clk_i, .rst_ni, .stop_i, .drained_o(lw_drained), .seg_i(cfg_i.seg),
+    .op_i({op_valid[Lw], op_code[4*Lw+:4], gen_front[Lw].params}), .op_ready_o(op_ready[Lw]),
+    .res_o(lw_res),
+    .ar_o(lw_ar), .ar_ready_i(ar_ready[2]), .r_i(lw_r), .r_data_i(r_data),
+    .part_o(part), .wdata_o(part_wdata),
     .stall_mem_o(lw_stall_mem)
   );
 
-  hd_st #(
-    .AxiBytes(AxiBytes)
-  ) u_st (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .drained_o  (st_drained),
-    .seg_i      (cfg_i.seg),
-    .op_i       ({op_valid[St], op_code[4*St+:4], gen_front[St].params}),
-    .op_ready_o (op_ready[St]),
-    .res_o      (st_res),
-    .chunk_o    (st_chunk),
-    .chunk_gnt_i(st_gnt),
-    .xm_rdata_i (st_xm_rdata),
-    .am_rdata_i (st_am_rdata),
-    .aw_o,
-    .aw_ready_i (awready_i),
-    .wvalid_o,
-    .wready_i,
-    .wdata_o,
-    .wstrb_o,
-    .wlast_o,
-    .bvalid_i,
-    .bready_o,
-    .bresp_i,
-    .wbytes_o   (w_bytes),
-    .stall_o    (st_stall)
+  hd_st #(.AxiBytes(AxiBytes)) u_st (
+    .clk_i, .rst_ni, .stop_i, .drained_o(st_drained), .seg_i(cfg_i.seg),
+    .op_i({op_valid[St], op_code[4*St+:4], gen_front[St].params}), .op_ready_o(op_ready[St]),
+    .res_o(st_res),
+    .chunk_o(st_chunk), .chunk_gnt_i(st_gnt), .xm_rdata_i(st_xm_rdata), .am_rdata_i(st_am_rdata),
+    .aw_o, .aw_ready_i(awready_i), .wvalid_o, .wready_i, .wdata_o, .wstrb_o, .wlast_o, .bvalid_i,
+    .bready_o, .bresp_i,
+    .wbytes_o(w_bytes), .stall_o(st_stall)
   );
 
   // ---- compute ---------------------------------------------------------------------------------
   logic mx_busy, mx_stall_bank, vx_busy, vx_moved, vx_stall_bank;
 
-  hd_compute #(
-    .AxiBytes(AxiBytes)
-  ) u_compute (
-    .clk_i,
-    .rst_ni         (rst_ni && !stop_i),
-    .mx_op_i        ({op_valid[Mx], op_code[4*Mx+:4], gen_front[Mx].params}),
-    .mx_op_ready_o  (op_ready[Mx]),
-    .mx_res_o       (mx_res),
-    .vx_op_i        ({op_valid[Vx], op_code[4*Vx+:4], gen_front[Vx].params}),
-    .vx_op_ready_o  (op_ready[Vx]),
-    .vx_res_o       (vx_res),
-    .lx_i           (lx_chunk),
-    .lx_gnt_o       (lx_gnt),
-    .lx_wdata_i     (lx_wdata),
-    .lx_be_i        (lx_be),
-    .st_i           (st_chunk),
-    .st_gnt_o       (st_gnt),
-    .st_xm_rdata_o  (st_xm_rdata),
-    .st_am_rdata_o  (st_am_rdata),
-    .part_i         (part),
-    .part_wdata_i   (part_wdata),
-    .mx_busy_o      (mx_busy),
-    .mx_stall_bank_o(mx_stall_bank),
-    .vx_busy_o      (vx_busy),
-    .vx_moved_o     (vx_moved),
-    .vx_stall_bank_o(vx_stall_bank)
+  hd_compute #(.AxiBytes(AxiBytes)) u_compute (
+    .clk_i, .rst_ni(rst_ni && !stop_i),
+    .mx_op_i({op_valid[Mx], op_code[4*Mx+:4], gen_front[Mx].params}), .mx_op_ready_o(op_ready[Mx]),
+    .mx_res_o(mx_res), .vx_op_i({op_valid[Vx], op_code[4*Vx+:4], gen_front[Vx].params}),
+    .vx_op_ready_o(op_ready[Vx]), .vx_res_o(vx_res),
+    .lx_i(lx_chunk), .lx_gnt_o(lx_gnt), .lx_wdata_i(lx_wdata), .lx_be_i(lx_be), .st_i(st_chunk),
+    .st_gnt_o(st_gnt), .st_xm_rdata_o(st_xm_rdata), .st_am_rdata_o(st_am_rdata),
+    .part_i(part), .part_wdata_i(part_wdata),
+    .mx_busy_o(mx_busy), .mx_stall_bank_o(mx_stall_bank), .vx_busy_o(vx_busy),
+    .vx_moved_o(vx_moved), .vx_stall_bank_o(vx_stall_bank)
   );
 
   // ---- state and events ------------------------------------------------------------------------

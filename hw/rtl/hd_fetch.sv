@@ -84,19 +84,10 @@ module hd_fetch #(
   logic [2:0]            n_take;
   logic                  take, header, word_here, word_room, skid_valid;
 
-  hd_fifo #(
-    .Width(8 * AxiBytes),
-    .Depth(Beats)
-  ) u_beats (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(r_valid_i),
-    .ready_o(unused_ready),
-    .data_i (r_data_i),
-    .valid_o(beat_valid),
-    .ready_i(pop),
-    .data_o (beat),
+  hd_fifo #(.Width(8 * AxiBytes), .Depth(Beats)) u_beats (
+    .clk_i, .rst_ni, .clear_i(1'b0),
+    .valid_i(r_valid_i), .ready_o(unused_ready), .data_i(r_data_i),
+    .valid_o(beat_valid), .ready_i(pop), .data_o(beat),
     .count_o(unused_count)
   );
 
@@ -108,17 +99,10 @@ module hd_fetch #(
   assign n_take    = header ? 3'(HeaderStep) : 3'd1;
   assign pop       = take && WordBits'(i_word + WordBits'(n_take)) == '0;
 
-  hd_skid #(
-    .Width(32)
-  ) u_word (
-    .clk_i,
-    .rst_ni,
-    .valid_i(word_here),
-    .ready_o(word_room),
-    .data_i (beat[{i_word, 5'd0} +: 32]),
-    .valid_o(skid_valid),
-    .ready_i(word_ready_i && !err_o),
-    .data_o (word_o)
+  hd_skid #(.Width(32)) u_word (
+    .clk_i, .rst_ni,
+    .valid_i(word_here), .ready_o(word_room), .data_i(beat[{i_word, 5'd0} +: 32]),
+    .valid_o(skid_valid), .ready_i(word_ready_i && !err_o), .data_o(word_o)
   );
 
   assign word_valid_o = skid_valid && !err_o;

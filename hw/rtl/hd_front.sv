@@ -63,35 +63,17 @@ module hd_front #(
   logic [$clog2(QueueOps):0]   ops;
   logic [$clog2(QueueWords):0] unused_count;
 
-  hd_fifo #(
-    .Width(32),
-    .Depth(QueueWords)
-  ) u_words (
-    .clk_i        (clk),
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(w_valid_i),
-    .ready_o(space),
-    .data_i (w_data_i),
-    .valid_o(word_valid),
-    .ready_i(word_ready),
-    .data_o (word),
+  hd_fifo #(.Width(32), .Depth(QueueWords)) u_words (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(w_valid_i), .ready_o(space), .data_i(w_data_i),
+    .valid_o(word_valid), .ready_i(word_ready), .data_o(word),
     .count_o(unused_count)
   );
 
-  hd_fifo #(
-    .Width(32),
-    .Depth(QueueOps)
-  ) u_pcs (
-    .clk_i        (clk),
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(w_valid_i && w_last_i),
-    .ready_o(w_ready_o),
-    .data_i (w_pc_i),
-    .valid_o(pc_valid),
-    .ready_i(pc_pop),
-    .data_o (pc_head),
+  hd_fifo #(.Width(32), .Depth(QueueOps)) u_pcs (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(w_valid_i && w_last_i), .ready_o(w_ready_o), .data_i(w_pc_i),
+    .valid_o(pc_valid), .ready_i(pc_pop), .data_o(pc_head),
     .count_o(ops)
   );
 
@@ -217,19 +199,10 @@ module hd_front #(
   logic [80:0] head;
   logic [3:0]  unused_flight;
 
-  hd_fifo #(
-    .Width(81),
-    .Depth(hd_isa_pkg::OpsInFlight)
-  ) u_flight (
-    .clk_i        (clk),
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(handover),
-    .ready_o(flight_ready),
-    .data_i ({nop, pc_q, tag, signal_q}),
-    .valid_o(head_valid),
-    .ready_i(retire),
-    .data_o (head),
+  hd_fifo #(.Width(81), .Depth(hd_isa_pkg::OpsInFlight)) u_flight (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(handover), .ready_o(flight_ready), .data_i({nop, pc_q, tag, signal_q}),
+    .valid_o(head_valid), .ready_i(retire), .data_o(head),
     .count_o(unused_flight)
   );
 
@@ -255,7 +228,7 @@ module hd_front #(
   // Stands still while no word comes, no state changes and nothing enters or leaves the engine.
   hd_gate u_gate (
     .clk_i,
-    .en_i (!rst_ni || w_valid_i || word_ready || pc_pop || state_d != state_q || handover || retire),
+    .en_i(!rst_ni || w_valid_i || word_ready || pc_pop || state_d != state_q || handover || retire),
     .clk_o(clk)
   );
 

@@ -89,40 +89,19 @@ module hd_lw #(
     if (op_i.code != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  hd_runs #(
-    .LocBits(24),
-    .KeepBits(ParamBits + 5)
-  ) u_runs (
-    .clk_i     (clk),
-    .rst_ni,
-    .stop_i,
-    .halt_i    (halt_q),
-    .op_valid_i(op_i.valid),
-    .op_ready_o,
-    .join_i    (!now.col && now.cut == 6'd0),
-    .scale_i   (4'(OffBits) + part_bits(now.mem)),
-    .run_i     (now.col && Split ? 24'd1 : now.count),
-    .n_i       (now.col ? {now.n1, Split ? now.count[15:0] : 16'd1, rows} :
+  hd_runs #(.LocBits(24), .KeepBits(ParamBits + 5)) u_runs (
+    .clk_i(clk), .rst_ni, .stop_i, .halt_i(halt_q),
+    .op_valid_i(op_i.valid), .op_ready_o, .join_i(!now.col && now.cut == 6'd0),
+    .scale_i(4'(OffBits) + part_bits(now.mem)), .run_i(now.col && Split ? 24'd1 : now.count),
+    .n_i(now.col ? {now.n1, Split ? now.count[15:0] : 16'd1, rows} :
                           {16'd1, 16'd1, now.n1}),
-    .ext_step_i({64'd0, now.s1}),
-    .loc_step_i({48'd0, now.d1}),
-    .keep_i    ({op_bad, op_i.params}),
-    .load_o    (load),
-    .keep_o    ({j_bad, params}),
-    .run_o     (j_count),
-    .from_ext_i(p.src),
-    .from_loc_i(p.dst),
-    .walk_ext_i(p.col ? {p.s1, 32'(N), p.s2} : {64'd0, p.s1}),
+    .ext_step_i({64'd0, now.s1}), .loc_step_i({48'd0, now.d1}), .keep_i({op_bad, op_i.params}),
+    .load_o(load), .keep_o({j_bad, params}), .run_o(j_count), .from_ext_i(p.src),
+    .from_loc_i(p.dst), .walk_ext_i(p.col ? {p.s1, 32'(N), p.s2} : {64'd0, p.s1}),
     .walk_loc_i(p.col ? {p.d1, 24'd1, 24'd0} : {48'd0, p.d1}),
-    .valid_o   (a_valid),
-    .adv_i     (a_adv),
-    .end_i     (err != hd_reg_pkg::ErrNone),
-    .ext_o     (ext),
-    .loc_o     (loc),
-    .level_o   (unused_level),
-    .last_o    (a_last),
-    .busy_o    (runs_busy),
-    .joining_o (joining)
+    .valid_o(a_valid), .adv_i(a_adv), .end_i(err != hd_reg_pkg::ErrNone), .ext_o(ext), .loc_o(loc),
+    .level_o(unused_level), .last_o(a_last),
+    .busy_o(runs_busy), .joining_o(joining)
   );
 
   logic        seg_q, col_q;
@@ -200,23 +179,11 @@ module hd_lw #(
   assign c_data    = c_err_q == hd_reg_pkg::ErrNone;
   assign drained_o = !open;
 
-  hd_read_bursts #(
-    .AxiBytes(AxiBytes)
-  ) u_bursts (
-    .clk_i      (clk),
-    .rst_ni,
-    .stop_i,
-    .valid_i    (c_valid_q),
-    .data_i     (c_data),
-    .addr_i     (c_addr_q),
-    .beats_i    (c_beats_q),
-    .done_o     (c_done),
-    .ar_o,
-    .ar_ready_i,
-    .r_end_i    (r_i.valid && r_i.last),
-    .open_o     (open),
-    .rec_valid_o(rec_valid),
-    .rec_ready_i(rec_ready)
+  hd_read_bursts #(.AxiBytes(AxiBytes)) u_bursts (
+    .clk_i(clk), .rst_ni, .stop_i,
+    .valid_i(c_valid_q), .data_i(c_data), .addr_i(c_addr_q), .beats_i(c_beats_q), .done_o(c_done),
+    .ar_o, .ar_ready_i, .r_end_i(r_i.valid && r_i.last), .open_o(open),
+    .rec_valid_o(rec_valid), .rec_ready_i(rec_ready)
   );
 
   logic               d_valid, d_ready, d_last;
@@ -228,19 +195,12 @@ module hd_lw #(
   logic [23:0]        d_loc, d_count;
   logic [5:0]         unused_count;
 
-  hd_fifo #(
-    .Width(RecBits),
-    .Depth(hd_isa_pkg::LoadRecords)
-  ) u_records (
-    .clk_i        (clk),
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(rec_valid),
-    .ready_o(rec_ready),
-    .data_i ({c_addr_q[OffBits-1:0], c_cut_q, c_k_q, c_col_q, c_last_q, c_err_q, c_mem_q, c_loc_q, c_count_q}),
-    .valid_o(d_valid),
-    .ready_i(d_ready),
-    .data_o ({d_off, d_cut, d_k, d_col, d_last, d_err, d_mem, d_loc, d_count}),
+  hd_fifo #(.Width(RecBits), .Depth(hd_isa_pkg::LoadRecords)) u_records (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(rec_valid), .ready_o(rec_ready),
+    .data_i({c_addr_q[OffBits-1:0], c_cut_q, c_k_q, c_col_q, c_last_q, c_err_q, c_mem_q, c_loc_q, c_count_q}),
+    .valid_o(d_valid), .ready_i(d_ready),
+    .data_o({d_off, d_cut, d_k, d_col, d_last, d_err, d_mem, d_loc, d_count}),
     .count_o(unused_count)
   );
 
@@ -298,20 +258,15 @@ module hd_lw #(
   // Stands still with no operation, record or burst.
   hd_gate u_gate (
     .clk_i,
-    .en_i (!rst_ni || op_i.valid || runs_busy || c_valid_q || !drained_o || d_valid || r_i.valid ||
+    .en_i(!rst_ni || op_i.valid || runs_busy || c_valid_q || !drained_o || d_valid || r_i.valid ||
            done_q || report_q),
     .clk_o(clk)
   );
 
 `ifdef HD_CHECKS
-  hd_time_check #(
-    .Cycles(hd_isa_pkg::LwRequestCycles)
-  ) u_time (
-    .clk_i,
-    .rst_ni,
-    .start_i (op_i.valid && op_ready_o && !runs_busy && !c_valid_q),
-    .cancel_i(stop_i || joining),
-    .event_i (c_valid_q)
+  hd_time_check #(.Cycles(hd_isa_pkg::LwRequestCycles)) u_time (
+    .clk_i, .rst_ni, .start_i(op_i.valid && op_ready_o && !runs_busy && !c_valid_q),
+    .cancel_i(stop_i || joining), .event_i(c_valid_q)
   );
 `endif
 

@@ -42,68 +42,34 @@ module hd_lx #(
   logic [RecBits-1:0] gen_rec, rec;
   logic [5:0]         unused_count;
 
-  hd_lx_gen #(
-    .AxiBytes(AxiBytes),
-    .XmBytes(XmBytes)
-  ) u_gen (
-    .clk_i        (clk),
-    .rst_ni,
-    .stop_i,
+  hd_lx_gen #(.AxiBytes(AxiBytes), .XmBytes(XmBytes)) u_gen (
+    .clk_i(clk), .rst_ni, .stop_i,
     .seg_i,
-    .op_i,
-    .op_ready_o,
-    .ar_o,
-    .ar_ready_i,
-    .r_end_i    (r_i.valid && r_ready_o && r_i.last),
-    .open_o     (open),
-    .busy_o     (gen_busy),
-    .rec_valid_o(gen_valid),
-    .rec_ready_i(gen_ready),
-    .rec_o      (gen_rec)
+    .op_i, .op_ready_o,
+    .ar_o, .ar_ready_i, .r_end_i(r_i.valid && r_ready_o && r_i.last), .open_o(open),
+    .busy_o(gen_busy),
+    .rec_valid_o(gen_valid), .rec_ready_i(gen_ready), .rec_o(gen_rec)
   );
 
-  hd_fifo #(
-    .Width(RecBits),
-    .Depth(hd_isa_pkg::LoadRecords)
-  ) u_records (
-    .clk_i        (clk),
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(gen_valid),
-    .ready_o(gen_ready),
-    .data_i (gen_rec),
-    .valid_o(rec_valid),
-    .ready_i(rec_ready),
-    .data_o (rec),
+  hd_fifo #(.Width(RecBits), .Depth(hd_isa_pkg::LoadRecords)) u_records (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(gen_valid), .ready_o(gen_ready), .data_i(gen_rec),
+    .valid_o(rec_valid), .ready_i(rec_ready), .data_o(rec),
     .count_o(unused_count)
   );
 
-  hd_lx_data #(
-    .AxiBytes(AxiBytes)
-  ) u_data (
-    .clk_i        (clk),
-    .rst_ni,
-    .stop_i,
-    .rec_valid_i(rec_valid),
-    .rec_ready_o(rec_ready),
-    .rec_i      (rec),
-    .r_i,
-    .r_ready_o,
-    .r_data_i,
-    .chunk_o,
-    .chunk_gnt_i,
-    .wdata_o,
-    .be_o,
-    .res_o,
-    .busy_o     (data_busy),
-    .wait_mem_o (stall_o.mem)
+  hd_lx_data #(.AxiBytes(AxiBytes)) u_data (
+    .clk_i(clk), .rst_ni, .stop_i,
+    .rec_valid_i(rec_valid), .rec_ready_o(rec_ready), .rec_i(rec),
+    .r_i, .r_ready_o, .r_data_i,
+    .chunk_o, .chunk_gnt_i, .wdata_o, .be_o,
+    .res_o, .busy_o(data_busy), .wait_mem_o(stall_o.mem)
   );
 
   // ---- clock ------------------------------------------------------------------------------------
   // Stands still with no operation, record or burst.
   hd_gate u_gate (
-    .clk_i,
-    .en_i (!rst_ni || op_i.valid || gen_busy || rec_valid || data_busy || r_i.valid),
+    .clk_i, .en_i(!rst_ni || op_i.valid || gen_busy || rec_valid || data_busy || r_i.valid),
     .clk_o(clk)
   );
 

@@ -63,39 +63,16 @@ module hd_lx_gen #(
     if (op_i.code != hd_isa_pkg::LxLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  hd_runs #(
-    .LocBits(28),
-    .KeepBits(ParamBits + 5)
-  ) u_runs (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .halt_i    (halt_q),
-    .op_valid_i(op_i.valid),
-    .op_ready_o,
-    .join_i    (!now.edge_),
-    .scale_i   (4'd0),
-    .run_i     (now.run),
-    .n_i       ({now.n3, now.n2, now.n1}),
-    .ext_step_i({now.s3, now.s2, now.s1}),
-    .loc_step_i({now.d3, now.d2, now.d1}),
-    .keep_i    ({op_bad, op_i.params}),
-    .load_o    (load),
-    .keep_o    ({j_bad, params}),
-    .run_o     (j_run),
-    .from_ext_i(p.src),
-    .from_loc_i(p.dst),
-    .walk_ext_i({p.s3, p.s2, p.s1}),
-    .walk_loc_i({p.d3, p.d2, p.d1}),
-    .valid_o   (a_valid),
-    .adv_i     (a_adv),
-    .end_i     (bad_q != hd_reg_pkg::ErrNone),
-    .ext_o     (ext),
-    .loc_o     (loc),
-    .level_o   (level),
-    .last_o    (a_last),
-    .busy_o    (runs_busy),
-    .joining_o (joining)
+  hd_runs #(.LocBits(28), .KeepBits(ParamBits + 5)) u_runs (
+    .clk_i, .rst_ni, .stop_i, .halt_i(halt_q),
+    .op_valid_i(op_i.valid), .op_ready_o, .join_i(!now.edge_), .scale_i(4'd0), .run_i(now.run),
+    .n_i({now.n3, now.n2, now.n1}), .ext_step_i({now.s3, now.s2, now.s1}),
+    .loc_step_i({now.d3, now.d2, now.d1}), .keep_i({op_bad, op_i.params}),
+    .load_o(load), .keep_o({j_bad, params}), .run_o(j_run), .from_ext_i(p.src), .from_loc_i(p.dst),
+    .walk_ext_i({p.s3, p.s2, p.s1}), .walk_loc_i({p.d3, p.d2, p.d1}),
+    .valid_o(a_valid), .adv_i(a_adv), .end_i(bad_q != hd_reg_pkg::ErrNone), .ext_o(ext),
+    .loc_o(loc), .level_o(level), .last_o(a_last),
+    .busy_o(runs_busy), .joining_o(joining)
   );
 
   // ---- stage A: the run at hand ----------------------------------------------------------------
@@ -230,23 +207,11 @@ module hd_lx_gen #(
   end
 
   // ---- bursts and records ----------------------------------------------------------------------
-  hd_read_bursts #(
-    .AxiBytes(AxiBytes)
-  ) u_bursts (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .valid_i(c_valid_q),
-    .data_i (c_data_q),
-    .addr_i (c_addr_q),
-    .beats_i(c_beats_q),
-    .done_o (c_done),
-    .ar_o,
-    .ar_ready_i,
-    .r_end_i,
-    .open_o,
-    .rec_valid_o,
-    .rec_ready_i
+  hd_read_bursts #(.AxiBytes(AxiBytes)) u_bursts (
+    .clk_i, .rst_ni, .stop_i,
+    .valid_i(c_valid_q), .data_i(c_data_q), .addr_i(c_addr_q), .beats_i(c_beats_q), .done_o(c_done),
+    .ar_o, .ar_ready_i, .r_end_i, .open_o,
+    .rec_valid_o, .rec_ready_i
   );
 
   assign busy_o = runs_busy || b_valid_q || c_valid_q || open_o;
@@ -254,14 +219,9 @@ module hd_lx_gen #(
                    c_loc_q};
 
 `ifdef HD_CHECKS
-  hd_time_check #(
-    .Cycles(hd_isa_pkg::LxRequestCycles)
-  ) u_time (
-    .clk_i,
-    .rst_ni,
-    .start_i (op_i.valid && op_ready_o && !busy_o),
-    .cancel_i(stop_i || joining),
-    .event_i (c_valid_q)
+  hd_time_check #(.Cycles(hd_isa_pkg::LxRequestCycles)) u_time (
+    .clk_i, .rst_ni, .start_i(op_i.valid && op_ready_o && !busy_o), .cancel_i(stop_i || joining),
+    .event_i(c_valid_q)
   );
 `endif
 

@@ -64,18 +64,11 @@ module hd_mac_array #(
         wdata[8 * b +: 8] = part_i.col ? wdata_i[8 * ((p * AxiBytes + b) / K % AxiBytes) +: 8] :
                                      wdata_i[8 * b +: 8];
       end
-    hd_ram #(
-      .Width(8 * AxiBytes),
-      .Depth(Words),
-      .BeBits(8)
-    ) u_ram (
+    hd_ram #(.Width(8 * AxiBytes), .Depth(Words), .BeBits(8)) u_ram (
       .clk_i,
-      .re_i   (en_i),
-      .raddr_i(addr_i[AddrBits-1:0]),
-      .rdata_o(w1[8 * AxiBytes * p +: 8 * AxiBytes]),
-      .we_i   (be),
-      .waddr_i(part_i.addr[AddrBits-1:0]),
-      .wdata_i(wdata)
+      .we_i(be),
+      .re_i(en_i), .raddr_i(addr_i[AddrBits-1:0]), .rdata_o(w1[8 * AxiBytes * p +: 8 * AxiBytes]),
+      .waddr_i(part_i.addr[AddrBits-1:0]), .wdata_i(wdata)
     );
   end
 
@@ -83,14 +76,10 @@ module hd_mac_array #(
   for (genvar k = 0; k < K; k++) begin : gen_k
     for (genvar n = 0; n < N; n += 2) begin : gen_n
       hd_mac2 u_mac2 (
-        .clk_i,
-        .we_i(en_q[0]),
-        .w0_i(w1[8 * (n * K + k) +: 8]),
-        .w1_i(w1[8 * (n * K + K + k) +: 8]),
-        .en_i(en_q[1]),
-        .x_i ({!uns_q[1] && x_i[8 * k + 7], x_i[8 * k +: 8]}),
-        .p0_o(products[18 * (N * k + n) +: 18]),
-        .p1_o(products[18 * (N * k + n + 1) +: 18])
+        .clk_i, .we_i(en_q[0]), .w0_i(w1[8 * (n * K + k) +: 8]),
+        .w1_i(w1[8 * (n * K + K + k) +: 8]), .en_i(en_q[1]),
+        .x_i({!uns_q[1] && x_i[8 * k + 7], x_i[8 * k +: 8]}),
+        .p0_o(products[18 * (N * k + n) +: 18]), .p1_o(products[18 * (N * k + n + 1) +: 18])
       );
     end
   end

@@ -74,23 +74,15 @@ module hd_mx #(
   logic [Loops-1:0] first, last;
   logic             issue;
 
-  hd_nest #(
-    .Loops(Loops),
-    .Streams(3)
-  ) u_nest (
+  hd_nest #(.Loops(Loops), .Streams(3)) u_nest (
     .clk_i,
-    .load_i (accept),
-    .n_i    ({p.n5, p.n4, p.n3, p.n2, p.n1, p.n0}),
-    .step_i ({{16{!inner[5]}} & p.as5, {16{!inner[4]}} & p.as4, {16{!inner[3]}} & p.as3,
+    .load_i(accept), .n_i({p.n5, p.n4, p.n3, p.n2, p.n1, p.n0}),
+    .step_i({{16{!inner[5]}} & p.as5, {16{!inner[4]}} & p.as4, {16{!inner[3]}} & p.as3,
               {16{!inner[2]}} & p.as2, {16{!inner[1]}} & p.as1, {16{!inner[0]}} & p.as0,
               p.ws5, p.ws4, p.ws3, p.ws2, p.ws1, p.ws0,
               p.xs5, p.xs4, p.xs3, p.xs2, p.xs1, p.xs0}),
-    .base_i ({p.a, p.w, p.x}),
-    .adv_i  (issue),
-    .stay_i ('0),
-    .addr_o ({a_addr, w_addr, x_addr}),
-    .first_o(first),
-    .last_o (last)
+    .base_i({p.a, p.w, p.x}),
+    .adv_i(issue), .stay_i('0), .addr_o({a_addr, w_addr, x_addr}), .first_o(first), .last_o(last)
   );
 
   // ---- pipeline control: element i belongs to the iteration issued i + 1 cycles ago -------------
@@ -155,22 +147,11 @@ module hd_mx #(
   // ---- data -------------------------------------------------------------------------------------
   logic [32*N-1:0] acc, y_q;
 
-  hd_mac_array #(
-    .K(K),
-    .N(N),
-    .AxiBytes(AxiBytes),
-    .Words(WmWords)
-  ) u_array (
-    .clk_i,
-    .rst_ni,
-    .part_i,
-    .wdata_i     (part_wdata_i),
-    .en_i        (issue),
-    .addr_i      (w_addr),
-    .first_i     (sum_first),
-    .x_unsigned_i(unsigned_q),
-    .x_i         (xm_rdata_i),
-    .acc_o       (acc)
+  hd_mac_array #(.K(K), .N(N), .AxiBytes(AxiBytes), .Words(WmWords)) u_array (
+    .clk_i, .rst_ni,
+    .part_i, .wdata_i(part_wdata_i),
+    .en_i(issue), .addr_i(w_addr), .first_i(sum_first), .x_unsigned_i(unsigned_q), .x_i(xm_rdata_i),
+    .acc_o(acc)
   );
 
   assign am_o        = {wr_q[Read-1] && acc_q[Read-1], 24'(a_q[Read-1])};

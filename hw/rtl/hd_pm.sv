@@ -24,18 +24,12 @@ module hd_pm #(
   logic [64*N-1:0] rdata;
 
   for (genvar p = 0; p < Parts; p++) begin : gen_part
-    hd_ram #(
-      .Width(8 * AxiBytes),
-      .Depth(Words),
-      .BeBits(8 * AxiBytes)
-    ) u_ram (
+    hd_ram #(.Width(8 * AxiBytes), .Depth(Words), .BeBits(8 * AxiBytes)) u_ram (
       .clk_i,
-      .re_i   (read_i.req),
-      .raddr_i(read_i.addr[AddrBits-1:0]),
+      .we_i(part_i.pm && part_i.part == 9'(p)),
+      .re_i(read_i.req), .raddr_i(read_i.addr[AddrBits-1:0]),
       .rdata_o(rdata[8 * AxiBytes * p +: 8 * AxiBytes]),
-      .we_i   (part_i.pm && part_i.part == 9'(p)),
-      .waddr_i(part_i.addr[AddrBits-1:0]),
-      .wdata_i(part_wdata_i)
+      .waddr_i(part_i.addr[AddrBits-1:0]), .wdata_i(part_wdata_i)
     );
   end
 

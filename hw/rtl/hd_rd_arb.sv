@@ -87,17 +87,10 @@ module hd_rd_arb #(
   logic       valid, ready, r_err, r_last;
   logic [1:0] id;
 
-  hd_skid #(
-    .Width(8 * AxiBytes + 4)
-  ) u_r (
-    .clk_i,
-    .rst_ni,
-    .valid_i(rvalid_i),
-    .ready_o(rready_o),
-    .data_i ({rdata_i, rid_i, rresp_i != 2'd0, rlast_i}),
-    .valid_o(valid),
-    .ready_i(ready),
-    .data_o ({r_data_o, id, r_err, r_last})
+  hd_skid #(.Width(8 * AxiBytes + 4)) u_r (
+    .clk_i, .rst_ni,
+    .valid_i(rvalid_i), .ready_o(rready_o), .data_i({rdata_i, rid_i, rresp_i != 2'd0, rlast_i}),
+    .valid_o(valid), .ready_i(ready), .data_o({r_data_o, id, r_err, r_last})
   );
 
   assign fetch_r_o = {valid && id == 2'd0, r_err, r_last};

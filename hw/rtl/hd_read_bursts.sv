@@ -34,21 +34,11 @@ module hd_read_bursts #(
   logic [7:0]  len;
   logic [4:0]  open_q;
 
-  hd_burst #(
-    .AxiBytes(AxiBytes)
-  ) u_burst (
-    .clk_i,
-    .rst_ni,
-    .valid_i(valid_i && data_i),
-    .ready_o(burst_done),
-    .addr_i,
-    .beats_i,
-    .valid_o(burst_valid),
-    .ready_i(ar_o.valid && ar_ready_i),
-    .addr_o (addr),
-    .len_o  (len),
-    .first_o(first),
-    .last_o (unused_last)
+  hd_burst #(.AxiBytes(AxiBytes)) u_burst (
+    .clk_i, .rst_ni,
+    .valid_i(valid_i && data_i), .ready_o(burst_done), .addr_i, .beats_i,
+    .valid_o(burst_valid), .ready_i(ar_o.valid && ar_ready_i), .addr_o(addr), .len_o(len),
+    .first_o(first), .last_o(unused_last)
   );
 
   assign may_ask     = open_q != 5'(hd_isa_pkg::OpenBursts) && !stop_i;

@@ -58,37 +58,17 @@ module hd_runs #(
   assign busy_o     = joined_q || walk_q;
   assign joining_o  = joined_q && !joined;
 
-  hd_run_join #(
-    .LocBits(LocBits)
-  ) u_join (
+  hd_run_join #(.LocBits(LocBits)) u_join (
     .clk_i,
-    .load_i (accept),
-    .join_i,
-    .scale_i,
-    .run_i,
-    .n_i,
-    .ext_step_i,
-    .loc_step_i,
-    .ready_o(joined),
-    .run_o,
-    .n_o    (n)
+    .load_i(accept), .join_i, .scale_i, .run_i, .n_i, .ext_step_i, .loc_step_i,
+    .ready_o(joined), .run_o, .n_o(n)
   );
 
-  hd_run_nest #(
-    .LocBits(LocBits)
-  ) u_nest (
+  hd_run_nest #(.LocBits(LocBits)) u_nest (
     .clk_i,
-    .load_i    (load_o),
-    .n_i       (n),
-    .ext_i     (from_ext_i),
-    .ext_step_i(walk_ext_i),
-    .loc_i     (from_loc_i),
+    .load_i(load_o), .n_i(n), .ext_i(from_ext_i), .ext_step_i(walk_ext_i), .loc_i(from_loc_i),
     .loc_step_i(walk_loc_i),
-    .adv_i,
-    .ext_o,
-    .loc_o,
-    .level_o,
-    .last_o
+    .adv_i, .ext_o, .loc_o, .level_o, .last_o
   );
 
   always_ff @(posedge clk_i) begin

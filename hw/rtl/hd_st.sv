@@ -52,43 +52,22 @@ module hd_st #(
   logic [RunBits-1:0] gen_run, run;
   logic [13:0]        gen_burst;
 
-  hd_st_gen #(
-    .AxiBytes(AxiBytes),
-    .XmBytes(XmBytes)
-  ) u_gen (
-    .clk_i        (clk),
-    .rst_ni,
-    .stop_i,
-    .seg_i,
-    .op_i,
-    .op_ready_o,
-    .aw_o,
-    .aw_ready_i,
-    .run_valid_o  (gen_run_valid),
-    .run_ready_i  (gen_run_ready),
-    .run_o        (gen_run),
-    .burst_valid_o(gen_burst_valid),
-    .burst_ready_i(gen_burst_ready),
-    .burst_o      (gen_burst),
-    .busy_o       (gen_busy)
+  hd_st_gen #(.AxiBytes(AxiBytes), .XmBytes(XmBytes)) u_gen (
+    .clk_i(clk), .rst_ni, .stop_i, .seg_i,
+    .op_i, .op_ready_o,
+    .aw_o, .aw_ready_i,
+    .run_valid_o(gen_run_valid), .run_ready_i(gen_run_ready), .run_o(gen_run),
+    .burst_valid_o(gen_burst_valid), .burst_ready_i(gen_burst_ready), .burst_o(gen_burst),
+    .busy_o(gen_busy)
   );
 
   // Runs to the data side.
   logic [4:0] unused_runs, unused_bursts, unused_resps;
 
-  hd_fifo #(
-    .Width(RunBits),
-    .Depth(hd_isa_pkg::StoreRecords)
-  ) u_runs (
-    .clk_i        (clk),
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(gen_run_valid),
-    .ready_o(gen_run_ready),
-    .data_i (gen_run),
-    .valid_o(run_valid),
-    .ready_i(run_ready),
-    .data_o (run),
+  hd_fifo #(.Width(RunBits), .Depth(hd_isa_pkg::StoreRecords)) u_runs (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(gen_run_valid), .ready_o(gen_run_ready), .data_i(gen_run),
+    .valid_o(run_valid), .ready_i(run_ready), .data_o(run),
     .count_o(unused_runs)
   );
 
@@ -97,64 +76,30 @@ module hd_st #(
   logic [7:0] burst_len;
   assign gen_error = gen_burst[12:8] != hd_reg_pkg::ErrNone;
 
-  hd_fifo #(
-    .Width(8),
-    .Depth(hd_isa_pkg::StoreRecords)
-  ) u_bursts (
-    .clk_i        (clk),
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(gen_burst_valid && gen_burst_ready && !gen_error),
-    .ready_o(unused_burst_ready),
-    .data_i (gen_burst[7:0]),
-    .valid_o(burst_valid),
-    .ready_i(burst_ready),
-    .data_o (burst_len),
+  hd_fifo #(.Width(8), .Depth(hd_isa_pkg::StoreRecords)) u_bursts (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(gen_burst_valid && gen_burst_ready && !gen_error), .ready_o(unused_burst_ready),
+    .data_i(gen_burst[7:0]),
+    .valid_o(burst_valid), .ready_i(burst_ready), .data_o(burst_len),
     .count_o(unused_bursts)
   );
 
-  hd_st_data #(
-    .AxiBytes(AxiBytes)
-  ) u_data (
-    .clk_i        (clk),
-    .rst_ni,
-    .stop_i,
-    .run_valid_i  (run_valid),
-    .run_ready_o  (run_ready),
-    .run_i        (run),
-    .burst_valid_i(burst_valid),
-    .burst_ready_o(burst_ready),
-    .burst_len_i  (burst_len),
-    .chunk_o,
-    .chunk_gnt_i,
-    .xm_rdata_i,
-    .am_rdata_i,
-    .wvalid_o,
-    .wready_i,
-    .wdata_o,
-    .wstrb_o,
-    .wlast_o,
-    .wbytes_o,
-    .busy_o       (data_busy)
+  hd_st_data #(.AxiBytes(AxiBytes)) u_data (
+    .clk_i(clk), .rst_ni, .stop_i,
+    .run_valid_i(run_valid), .run_ready_o(run_ready), .run_i(run), .burst_valid_i(burst_valid),
+    .burst_ready_o(burst_ready), .burst_len_i(burst_len),
+    .chunk_o, .chunk_gnt_i, .xm_rdata_i, .am_rdata_i,
+    .wvalid_o, .wready_i, .wdata_o, .wstrb_o, .wlast_o, .wbytes_o, .busy_o(data_busy)
   );
 
   // Open bursts, oldest first, and the end of operations.
   logic       resp_valid, resp_last, pop, done_q, report_q, failed_q;
   logic [4:0] resp_err, code_q, open_q;
 
-  hd_fifo #(
-    .Width(6),
-    .Depth(hd_isa_pkg::StoreRecords)
-  ) u_resps (
-    .clk_i        (clk),
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(gen_burst_valid),
-    .ready_o(gen_burst_ready),
-    .data_i (gen_burst[13:8]),
-    .valid_o(resp_valid),
-    .ready_i(pop),
-    .data_o ({resp_last, resp_err}),
+  hd_fifo #(.Width(6), .Depth(hd_isa_pkg::StoreRecords)) u_resps (
+    .clk_i(clk), .rst_ni, .clear_i(1'b0),
+    .valid_i(gen_burst_valid), .ready_o(gen_burst_ready), .data_i(gen_burst[13:8]),
+    .valid_o(resp_valid), .ready_i(pop), .data_o({resp_last, resp_err}),
     .count_o(unused_resps)
   );
 
@@ -189,7 +134,7 @@ module hd_st #(
   // Stands still with no operation, record or burst.
   hd_gate u_gate (
     .clk_i,
-    .en_i (!rst_ni || op_i.valid || gen_busy || run_valid || burst_valid || resp_valid || data_busy ||
+    .en_i(!rst_ni || op_i.valid || gen_busy || run_valid || burst_valid || resp_valid || data_busy ||
            !drained_o || bvalid_i || done_q || report_q),
     .clk_o(clk)
   );

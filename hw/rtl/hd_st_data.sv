@@ -56,19 +56,10 @@ module hd_st_data #(
   logic [23:0]        p_run;
   logic [4:0]         unused_packs;
 
-  hd_fifo #(
-    .Width(2 * OffBits + 24),
-    .Depth(hd_isa_pkg::StoreRecords)
-  ) u_packs (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(read_take),
-    .ready_o(pack_ready),
-    .data_i ({n_da, n_so, n_run}),
-    .valid_o(pack_valid),
-    .ready_i(pack_take),
-    .data_o ({p_da, p_so, p_run}),
+  hd_fifo #(.Width(2 * OffBits + 24), .Depth(hd_isa_pkg::StoreRecords)) u_packs (
+    .clk_i, .rst_ni, .clear_i(1'b0),
+    .valid_i(read_take), .ready_o(pack_ready), .data_i({n_da, n_so, n_run}),
+    .valid_o(pack_valid), .ready_i(pack_take), .data_o({p_da, p_so, p_run}),
     .count_o(unused_packs)
   );
 
@@ -153,19 +144,10 @@ module hd_st_data #(
 
   always_ff @(posedge clk_i) if (coming_q[1]) parts_q <= made;
 
-  hd_fifo #(
-    .Width(8 * AxiBytes),
-    .Depth(Chunks)
-  ) u_chunks (
-    .clk_i,
-    .rst_ni,
-    .clear_i(1'b0),
-    .valid_i(coming_q[1] && whole_q[1]),
-    .ready_o(unused_ready),
-    .data_i (made),
-    .valid_o(chunk_valid),
-    .ready_i(chunk_take),
-    .data_o (chunk),
+  hd_fifo #(.Width(8 * AxiBytes), .Depth(Chunks)) u_chunks (
+    .clk_i, .rst_ni, .clear_i(1'b0),
+    .valid_i(coming_q[1] && whole_q[1]), .ready_o(unused_ready), .data_i(made),
+    .valid_o(chunk_valid), .ready_i(chunk_take), .data_o(chunk),
     .count_o(chunks)
   );
 

@@ -75,39 +75,16 @@ module hd_st_gen #(
     if (op_i.code != hd_isa_pkg::StStore) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  hd_runs #(
-    .LocBits(28),
-    .KeepBits(ParamBits + 5)
-  ) u_runs (
-    .clk_i,
-    .rst_ni,
-    .stop_i,
-    .halt_i    (halt_q),
-    .op_valid_i(op_i.valid),
-    .op_ready_o,
-    .join_i    (1'b1),
-    .scale_i   (4'd0),
-    .run_i     (now.run),
-    .n_i       ({now.n3, now.n2, now.n1}),
-    .ext_step_i({now.d3, now.d2, now.d1}),
-    .loc_step_i({shrunk.s3, shrunk.s2, shrunk.s1}),
-    .keep_i    ({op_bad, shrunk}),
-    .load_o    (load),
-    .keep_o    ({j_bad, params}),
-    .run_o     (j_run),
-    .from_ext_i(p.dst),
-    .from_loc_i(p.src),
-    .walk_ext_i({p.d3, p.d2, p.d1}),
-    .walk_loc_i({p.s3, p.s2, p.s1}),
-    .valid_o   (a_valid),
-    .adv_i     (a_adv),
-    .end_i     (err != hd_reg_pkg::ErrNone),
-    .ext_o     (ext),
-    .loc_o     (loc),
-    .level_o   (unused_level),
-    .last_o    (a_last),
-    .busy_o    (runs_busy),
-    .joining_o (joining)
+  hd_runs #(.LocBits(28), .KeepBits(ParamBits + 5)) u_runs (
+    .clk_i, .rst_ni, .stop_i, .halt_i(halt_q),
+    .op_valid_i(op_i.valid), .op_ready_o, .join_i(1'b1), .scale_i(4'd0), .run_i(now.run),
+    .n_i({now.n3, now.n2, now.n1}), .ext_step_i({now.d3, now.d2, now.d1}),
+    .loc_step_i({shrunk.s3, shrunk.s2, shrunk.s1}), .keep_i({op_bad, shrunk}),
+    .load_o(load), .keep_o({j_bad, params}), .run_o(j_run), .from_ext_i(p.dst), .from_loc_i(p.src),
+    .walk_ext_i({p.d3, p.d2, p.d1}), .walk_loc_i({p.s3, p.s2, p.s1}),
+    .valid_o(a_valid), .adv_i(a_adv), .end_i(err != hd_reg_pkg::ErrNone), .ext_o(ext), .loc_o(loc),
+    .level_o(unused_level), .last_o(a_last),
+    .busy_o(runs_busy), .joining_o(joining)
   );
 
   logic        mem_q, c_mem_q;
@@ -172,21 +149,11 @@ module hd_st_gen #(
 
   assign data = c_err_q == hd_reg_pkg::ErrNone;
 
-  hd_burst #(
-    .AxiBytes(AxiBytes)
-  ) u_burst (
-    .clk_i,
-    .rst_ni,
-    .valid_i(c_valid_q && data),
-    .ready_o(burst_done),
-    .addr_i (c_addr_q),
-    .beats_i(c_beats_q),
-    .valid_o(burst_valid),
-    .ready_i(go),
-    .addr_o (burst_addr),
-    .len_o  (burst_len),
-    .first_o(first),
-    .last_o (burst_last)
+  hd_burst #(.AxiBytes(AxiBytes)) u_burst (
+    .clk_i, .rst_ni,
+    .valid_i(c_valid_q && data), .ready_o(burst_done), .addr_i(c_addr_q), .beats_i(c_beats_q),
+    .valid_o(burst_valid), .ready_i(go), .addr_o(burst_addr), .len_o(burst_len), .first_o(first),
+    .last_o(burst_last)
   );
 
   assign go            = burst_valid && !stop_i && (!aw_q || aw_ready_i) && burst_ready_i &&
@@ -210,14 +177,9 @@ module hd_st_gen #(
   end
 
 `ifdef HD_CHECKS
-  hd_time_check #(
-    .Cycles(hd_isa_pkg::StAddressCycles)
-  ) u_time (
-    .clk_i,
-    .rst_ni,
-    .start_i (op_i.valid && op_ready_o && !busy_o),
-    .cancel_i(stop_i || joining || (c_valid_q && !go)),
-    .event_i (aw_q)
+  hd_time_check #(.Cycles(hd_isa_pkg::StAddressCycles)) u_time (
+    .clk_i, .rst_ni, .start_i(op_i.valid && op_ready_o && !busy_o),
+    .cancel_i(stop_i || joining || (c_valid_q && !go)), .event_i(aw_q)
   );
 `endif
 

@@ -77,7 +77,9 @@ module hd_top #(
   logic [95:0]  tag /* verilator public_flat_rd */;
   logic [6:0]   wr_bytes /* verilator public_flat_rd */;
 
-  hd_cfg_check u_cfg_check ();
+  hd_cfg_check u_cfg_check (
+    
+  );
 
   logic [1:0] unused_bid;
   assign unused_bid = m_axi_gmem_bid;
@@ -101,64 +103,26 @@ module hd_top #(
   assign m_axi_gmem_awburst  = 2'd1;
   assign m_axi_gmem_awid     = 2'd0;
 
-  hd_csr #(
-    .AxiBytes(AxiBits / 8)
-  ) u_csr (
-    .clk_i         (ap_clk),
-    .rst_ni        (ap_rst_n),
-    .interrupt_o   (interrupt),
-    .req_i         (req),
-    .rsp_o         (rsp),
-    .core_rst_no   (core_rst_n),
-    .core_stop_o   (core_stop),
-    .core_drained_i(core_drained),
-    .cfg_o         (cfg),
-    .core_done_i   (core_done),
-    .core_err_i    (core_err),
-    .events_i      (events),
-    .active_i      (active),
-    .tag_i         (tag),
-    .queued_i      (queued),
-    .wait_mask_i   (wait_mask),
-    .next_pc_i     (next_pc),
-    .sem_nonzero_i (sem_nonzero)
+  hd_csr #(.AxiBytes(AxiBits / 8)) u_csr (
+    .clk_i(ap_clk), .rst_ni(ap_rst_n), .interrupt_o(interrupt),
+    .req_i(req), .rsp_o(rsp),
+    .core_rst_no(core_rst_n), .core_stop_o(core_stop), .core_drained_i(core_drained), .cfg_o(cfg),
+    .core_done_i(core_done), .core_err_i(core_err),
+    .events_i(events), .active_i(active), .tag_i(tag), .queued_i(queued), .wait_mask_i(wait_mask),
+    .next_pc_i(next_pc), .sem_nonzero_i(sem_nonzero)
   );
 
-  hd_core #(
-    .AxiBytes(AxiBits / 8)
-  ) u_core (
-    .clk_i        (ap_clk),
-    .rst_ni       (core_rst_n),
-    .stop_i       (core_stop),
-    .drained_o    (core_drained),
-    .cfg_i        (cfg),
-    .done_o       (core_done),
-    .err_o        (core_err),
-    .events_o     (events),
-    .active_o     (active),
-    .tag_o        (tag),
-    .queued_o     (queued),
-    .wait_mask_o  (wait_mask),
-    .next_pc_o    (next_pc),
-    .sem_nonzero_o(sem_nonzero),
-    .ar_o         (ar),
-    .arready_i    (m_axi_gmem_arready),
-    .arid_o       (m_axi_gmem_arid),
-    .rvalid_i     (m_axi_gmem_rvalid),
-    .rready_o     (m_axi_gmem_rready),
-    .rdata_i      (m_axi_gmem_rdata),
-    .rresp_i      (m_axi_gmem_rresp),
-    .rlast_i      (m_axi_gmem_rlast),
-    .rid_i        (m_axi_gmem_rid),
-    .aw_o         (aw),
-    .awready_i    (m_axi_gmem_awready),
-    .wvalid_o     (m_axi_gmem_wvalid),
-    .wready_i     (m_axi_gmem_wready),
-    .wdata_o      (m_axi_gmem_wdata),
-    .wstrb_o      (m_axi_gmem_wstrb),
-    .wlast_o      (m_axi_gmem_wlast),
-    .bvalid_i     (m_axi_gmem_bvalid),
-    .bready_o     (m_axi_gmem_bready),
-    .bresp_i      (m_axi_gmem_bresp)
+  hd_core #(.AxiBytes(AxiBits / 8)) u_core (
+    .clk_i(ap_clk), .rst_ni(core_rst_n), .stop_i(core_stop), .drained_o(core_drained),
+    .cfg_i(cfg),
+    .done_o(core_done), .err_o(core_err),
+    .events_o(events), .active_o(active), .tag_o(tag), .queued_o(queued), .wait_mask_o(wait_mask),
+    .next_pc_o(next_pc), .sem_nonzero_o(sem_nonzero),
+    .ar_o(ar), .arready_i(m_axi_gmem_arready), .arid_o(m_axi_gmem_arid),
+    .rvalid_i(m_axi_gmem_rvalid), .rready_o(m_axi_gmem_rready), .rdata_i(m_axi_gmem_rdata),
+    .rresp_i(m_axi_gmem_rresp), .rlast_i(m_axi_gmem_rlast), .rid_i(m_axi_gmem_rid), .aw_o(aw),
+    .awready_i(m_axi_gmem_awready), .wvalid_o(m_axi_gmem_wvalid), .wready_i(m_axi_gmem_wready),
+    .wdata_o(m_axi_gmem_wdata), .wstrb_o(m_axi_gmem_wstrb), .wlast_o(m_axi_gmem_wlast),
+    .bvalid_i(m_axi_gmem_bvalid), .bready_o(m_axi_gmem_bready), .bresp_i(m_axi_gmem_bresp)
   );
 endmodule

@@ -365,34 +365,15 @@ module hd_vx #(
     d_slot2_q  <= d_slot1_q;
   end
 
-  hd_vx_lanes #(
-    .N(N),
-    .AxiBytes(AxiBytes),
-    .Slots(Slots)
-  ) u_lanes (
-    .clk_i        (clk),
-    .rst_ni,
-    .part_i,
-    .part_wdata_i,
-    .p_we_i     (accept),
-    .p_slot_i   (slot_q + 3'd1),
-    .p_i        (op_i.params),
-    .p_dw_i     (dw),
-    .d_valid_i  (d_valid_q[1]),
-    .d_slot_i   (d_slot2_q),
-    .d_first_i  (d_first_q[1]),
-    .d_last_i   (d_last_q[1]),
-    .d_tail_i   (d_tail_q[1]),
-    .d_row_i    (d_row2_q),
-    .d_window_i (d_window_q[1]),
-    .d_load_i   (d_load2_q),
-    .a_am_i     (ama_rdata_i),
-    .a_xm_i     (xma_rdata_i),
-    .b_am_i     (amb_rdata_i),
-    .b_xm_i     (xmb_rdata_i),
-    .pm_i       (pm_rdata_i),
-    .res_valid_o(res_valid),
-    .res_o      (res)
+  hd_vx_lanes #(.N(N), .AxiBytes(AxiBytes), .Slots(Slots)) u_lanes (
+    .clk_i(clk), .rst_ni,
+    .part_i, .part_wdata_i,
+    .p_we_i(accept), .p_slot_i(slot_q + 3'd1), .p_i(op_i.params), .p_dw_i(dw),
+    .d_valid_i(d_valid_q[1]), .d_slot_i(d_slot2_q), .d_first_i(d_first_q[1]),
+    .d_last_i(d_last_q[1]), .d_tail_i(d_tail_q[1]), .a_am_i(ama_rdata_i), .a_xm_i(xma_rdata_i),
+    .b_am_i(amb_rdata_i), .b_xm_i(xmb_rdata_i), .pm_i(pm_rdata_i),
+    .d_row_i(d_row2_q), .d_window_i(d_window_q[1]), .d_load_i(d_load2_q),
+    .res_valid_o(res_valid), .res_o(res)
   );
 
   // ---- write ------------------------------------------------------------------------------------
@@ -439,7 +420,7 @@ module hd_vx #(
   // Nothing in flight, nothing to forget: it can stand still.
   hd_gate u_gate (
     .clk_i,
-    .en_i (!rst_ni || op_i.valid || part_i.tm || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0),
+    .en_i(!rst_ni || op_i.valid || part_i.tm || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0),
     .clk_o(clk)
   );
 

@@ -126,31 +126,17 @@ module hd_vx_lanes #(
   assign adds      = d_valid_i && d_first_i && d_window_i && dw[d_slot_i] &&
                      b_kind[d_slot_i] == hd_isa_pkg::VxKindAmInt32;
 
-  hd_vx_window #(
-    .N(N),
-    .TagBits(SlotBits + 2)
-  ) u_window (
-    .clk_i,
-    .rst_ni,
-    .load_lo_i    (d_load_i[0]),
-    .load_hi_i    (d_load_i[1]),
-    .load_pm_i    (d_load_i[2]),
-    .width_i      (width[d_slot_i]),
-    .pm_i,
-    .in_valid_i   (d_valid_i && dw[d_slot_i]),
-    .in_sum_i     (d_window_i),
-    .in_row_i     (d_row_i),
-    .in_unsigned_i(a_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8),
-    .in_imm_i     (a_imm[d_slot_i][9:0]),
-    .in_tag_i     ({d_slot_i, d_first_i, d_last_i}),
-    .in_pairs_i   (b_kind[d_slot_i] == hd_isa_pkg::VxKindXmInt8 ||
+  hd_vx_window #(.N(N), .TagBits(SlotBits + 2)) u_window (
+    .clk_i, .rst_ni,
+    .load_lo_i(d_load_i[0]), .load_hi_i(d_load_i[1]), .load_pm_i(d_load_i[2]),
+    .width_i(width[d_slot_i]), .pm_i,
+    .in_valid_i(d_valid_i && dw[d_slot_i]), .in_sum_i(d_window_i), .in_row_i(d_row_i),
+    .in_unsigned_i(a_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8), .in_imm_i(a_imm[d_slot_i][9:0]),
+    .in_tag_i({d_slot_i, d_first_i, d_last_i}),
+    .in_pairs_i(b_kind[d_slot_i] == hd_isa_pkg::VxKindXmInt8 ||
       b_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8),
-    .x_i          (a_xm_i),
-    .before_i     (b_xm_i),
-    .valid_o      (win_valid),
-    .tag_o        ({win_slot, win_first, win_last}),
-    .pm_o         (win_pm),
-    .dot_o        (dot)
+    .x_i(a_xm_i), .before_i(b_xm_i),
+    .valid_o(win_valid), .tag_o({win_slot, win_first, win_last}), .pm_o(win_pm), .dot_o(dot)
   );
 
   // ---- control: element i belongs to the iteration given i cycles ago (dw: i + 2) ---------------
@@ -354,8 +340,10 @@ module hd_vx_lanes #(
   end
 
   hd_vx_fn #(.Lanes(N)) u_fn (
-    .clk_i, .rst_ni, .en_i(fn_before || fn_behind),
-    .fn_i(fn[fn_behind ? s_q[13] : s_q[9]]), .a_i(fn_behind ? r : fa), .y_o(fn_y)
+    .clk_i, .rst_ni,
+    .en_i(fn_before || fn_behind), .fn_i(fn[fn_behind ? s_q[13] : s_q[9]]),
+    .a_i(fn_behind ? r : fa),
+    .y_o(fn_y)
   );
 
   // ---- alu (13) ---------------------------------------------------------------------------------
@@ -366,12 +354,14 @@ module hd_vx_lanes #(
   assign mul_en = v9 && alu[s9] == hd_isa_pkg::VxAluMul;
 
   hd_f32_add #(.Lanes(N)) u_add (
-    .clk_i, .rst_ni, .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .a_i(fa), .b_i(fb),
-      .y_o(sum)
+    .clk_i, .rst_ni,
+    .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .a_i(fa), .b_i(fb),
+    .y_o(sum)
   );
   hd_f32_mul #(.Lanes(N)) u_mul (
-    .clk_i, .rst_ni, .en_i(mul_en), .a_i(fn_back9 ? fn_y : fa),
-    .b_i(fn_back9 ? fb_late[fb_r_q] : fb), .y_o(prod)
+    .clk_i, .rst_ni,
+    .en_i(mul_en), .a_i(fn_back9 ? fn_y : fa), .b_i(fn_back9 ? fb_late[fb_r_q] : fb),
+    .y_o(prod)
   );
 
   always_ff @(posedge clk_i) begin
@@ -403,23 +393,11 @@ module hd_vx_lanes #(
   end
 
   // ---- result -----------------------------------------------------------------------------------
-  hd_vx_result #(
-    .N(N),
-    .AxiBytes(AxiBytes)
-  ) u_result (
-    .clk_i,
-    .rst_ni,
-    .part_i,
-    .part_wdata_i,
-    .valid_i (v13),
-    .d_kind_i(d_kind[s13]),
-    .q_i     (q[s13]),
-    .zp_i    (zp[s13]),
-    .lo_i    (lo[s13]),
-    .hi_i    (hi[s13]),
-    .lut_i   (lut[s13]),
-    .a_i     (fn_back13 ? fn_y : r),
-    .valid_o (res_valid_o),
-    .y_o     (res_o)
+  hd_vx_result #(.N(N), .AxiBytes(AxiBytes)) u_result (
+    .clk_i, .rst_ni,
+    .part_i, .part_wdata_i,
+    .valid_i(v13), .d_kind_i(d_kind[s13]), .q_i(q[s13]), .zp_i(zp[s13]), .lo_i(lo[s13]),
+    .hi_i(hi[s13]), .lut_i(lut[s13]), .a_i(fn_back13 ? fn_y : r),
+    .valid_o(res_valid_o), .y_o(res_o)
   );
 endmodule

@@ -50,9 +50,10 @@ module hd_vx_result #(
 
   logic [32*N-1:0] word;
   hd_f32_to_int #(.Lanes(N)) u_to_int (
-    .clk_i, .rst_ni, .en_i(valid_i), .raw_i(d_kind_i == hd_isa_pkg::VxDestAmF32),
-      .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32),
-    .q_i, .zp_i, .lo_i, .hi_i, .a_i, .y_o(word)
+    .clk_i, .rst_ni,
+    .en_i(valid_i), .raw_i(d_kind_i == hd_isa_pkg::VxDestAmF32),
+    .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32), .q_i, .zp_i, .lo_i, .hi_i, .a_i,
+    .y_o(word)
   );
 
   // ---- tables -----------------------------------------------------------------------------------
@@ -78,8 +79,8 @@ module hd_vx_result #(
   assign tr_valid = (plain && kind3_q[3]) || (v4_q && tr4_q);
 
   hd_vx_transpose #(.N(N)) u_transpose (
-    .clk_i, .rst_ni, .valid_i(tr_valid), .x_i(v4_q ? found_q : word[8*N-1:0]),
-    .valid_o(col_valid), .y_o(column)
+    .clk_i, .rst_ni, .valid_i(tr_valid), .x_i(v4_q ? found_q : word[8*N-1:0]), .valid_o(col_valid),
+    .y_o(column)
   );
 
   assign valid_o = (plain && !kind3_q[3]) || (v4_q && !tr4_q) || col_valid;

@@ -98,18 +98,12 @@ module hd_xm #(
     assign waddr   = w_here ? w_at[OffBits +: RowBits] : lx_i.addr[OffBits +: RowBits];
     assign be      = w_here ? w_be : lx_here ? lx_be : '0;
 
-    hd_ram #(
-      .Width(8 * RowBytes),
-      .Depth(Rows),
-      .BeBits(8)
-    ) u_ram (
+    hd_ram #(.Width(8 * RowBytes), .Depth(Rows), .BeBits(8)) u_ram (
       .clk_i,
-      .re_i   (mx_here || a_here || b_here || st_here),
-      .raddr_i(raddr),
+      .we_i(be),
+      .re_i(mx_here || a_here || b_here || st_here), .raddr_i(raddr),
       .rdata_o(rdata[8 * RowBytes * b +: 8 * RowBytes]),
-      .we_i   (be),
-      .waddr_i(waddr),
-      .wdata_i(w_here ? w_row : lx_row)
+      .waddr_i(waddr), .wdata_i(w_here ? w_row : lx_row)
     );
   end
 
