@@ -249,6 +249,16 @@ static uint32_t param(const struct hd_machine *m, int i) {
     return v;
 }
 
+/* Words as they travel between modules. */
+static const char *const cfg_types[][3] = {
+    {"data_t", "8*AxiBytes", "a beat of AXI, a chunk of XM or AM, a part of a word"},
+    {"strobe_t", "AxiBytes", "its bytes that count"},
+    {"x_t", "8*K", "of XM for MX: K bytes"},
+    {"vec_t", "8*N", "of XM for VX: N bytes"},
+    {"sums_t", "32*N", "of AM: N integers or binary32"},
+    {"consts_t", "64*N", "of PM: N pairs of bias and scale"},
+};
+
 static void cfg_sv(const struct hd_machine *m) {
     char name[64];
     uint32_t row = m->k > m->n ? m->k : m->n;
@@ -265,6 +275,9 @@ static void cfg_sv(const struct hd_machine *m) {
     sv_int("WmWords", hd_wm_words(m));
     sv_int("AmWords", hd_am_words(m));
     sv_int("PmWords", hd_pm_words(m));
+    for (size_t i = 0; i < sizeof cfg_types / sizeof cfg_types[0]; i++)
+        printf("%s  typedef logic [%s-1:0] %s; // %s\n", i ? "" : "\n", cfg_types[i][1],
+               cfg_types[i][0], cfg_types[i][2]);
     printf("\nendpackage\n/* verilator lint_on UNUSEDPARAM */\n");
 }
 

@@ -6,34 +6,34 @@
 // any: K WmBytes PmBytes WmWords PmWords WmPartBits PmPartBits
 // quick: op_i.valid && op_i.code == hd_isa_pkg::LwLoad && seg_i == {64'd0, 32'd65536, 64'd0, 32'd65536}
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
-// mutant: s/(36'(p.cut) << OffBits)/36'd0/
+// mutant: s/(36'(joined.cut) << OffBits)/36'd0/
 // mutant: s/(now.cut >> PmPartBits) != 6'd0/1'b0/
 // mutant: s/36'(ext) + bytes > /36'(ext) > /
-// mutant: s/c_beats_q <= col_q && Split ? 25'd1 :/c_beats_q <= col_q \&\& Split ? 25'd2 :/
+// mutant: s/c_beats_q <= at_q.col && Split ? 25'd1 :/c_beats_q <= at_q.col \&\& Split ? 25'd2 :/
 
   // The host holds the segments during a run; they begin at multiples of 64 bytes where weights are read.
   `ASSUME(Held, $stable(seg_i))
   `DUTY(Multiple, seg_i.image.ptr[5:0] == '0 && seg_i.arena.ptr[5:0] == '0)
 
   // Sums of multiples, which op_bad checks; a split run is one word (join_i is 0).
-  `DUTY(ExtMultiple, bad_q != hd_reg_pkg::ErrNone ||
-        (col_q ? ext[ColBits-1:0] == '0 : ext[OffBits-1:0] == '0))
-  `DUTY(RunNotEmpty, bad_q != hd_reg_pkg::ErrNone || count_q != '0)  // op_bad checks it, joining keeps it
+  `DUTY(ExtMultiple, at_q.bad != hd_reg_pkg::ErrNone ||
+        (at_q.col ? ext[ColBits-1:0] == '0 : ext[OffBits-1:0] == '0))
+  `DUTY(RunNotEmpty, at_q.bad != hd_reg_pkg::ErrNone || count_q != '0)  // op_bad checks it, joining keeps it
   // op_bad checks it.
   (* hierconn *) logic \u_runs.joined_q ;
-  `ASSERT(CutJoined, !\u_runs.joined_q || j_bad != hd_reg_pkg::ErrNone || p.cut == '0 ||
-          (p.mem == hd_isa_pkg::LwMemPm && (p.cut >> any_PmPartBits) == '0))
-  `ASSERT(CutIsLess, !a_valid || bad_q != hd_reg_pkg::ErrNone || cut_q == '0 ||
-          (mem_q == hd_isa_pkg::LwMemPm && (cut_q >> any_PmPartBits) == '0))
-  `ASSERT(BytesOfRun, !a_valid || bytes == (col_q ? 36'(count_q) << NBits :
-          (36'(count_q) << (OffBits + (mem_q == hd_isa_pkg::LwMemWm ? any_WmPartBits : mem_q == hd_isa_pkg::LwMemPm ? any_PmPartBits : TmPartBits))) -
-          (36'(cut_q) << OffBits)))
+  `ASSERT(CutJoined, !\u_runs.joined_q || joined.bad != hd_reg_pkg::ErrNone || joined.cut == '0 ||
+          (joined.mem == hd_isa_pkg::LwMemPm && (joined.cut >> any_PmPartBits) == '0))
+  `ASSERT(CutIsLess, !a_valid || at_q.bad != hd_reg_pkg::ErrNone || at_q.cut == '0 ||
+          (at_q.mem == hd_isa_pkg::LwMemPm && (at_q.cut >> any_PmPartBits) == '0))
+  `ASSERT(BytesOfRun, !a_valid || bytes == (at_q.col ? 36'(count_q) << NBits :
+          (36'(count_q) << (OffBits + (at_q.mem == hd_isa_pkg::LwMemWm ? any_WmPartBits : at_q.mem == hd_isa_pkg::LwMemPm ? any_PmPartBits : TmPartBits))) -
+          (36'(at_q.cut) << OffBits)))
   // Words of up to 64 x 64 and 64 x 8 bytes, memories of up to 16 MiB (isa/machine.def).
   `DUTY(Sizes, any_WmPartBits <= 32'd9 && any_PmPartBits <= 32'd6 &&
         64'(any_WmWords) << (OffBits + any_WmPartBits) <= 64'd16777216 &&
         64'(any_PmWords) << (OffBits + any_PmPartBits) <= 64'd16777216)
-  `DUTY(SplitIsOne, !(load && p.col && Split) || j_count == 24'd1)
-  `ASSERT(SplitCount, !(a_valid && col_q && Split) || count_q == 24'd1)
+  `DUTY(SplitIsOne, !(load && joined.col && Split) || j_count == 24'd1)
+  `ASSERT(SplitCount, !(a_valid && at_q.col && Split) || count_q == 24'd1)
   (* hierconn *) logic [4:0] \u_bursts.open_q ;
   `DUTY(EndsOpen, !(r_i.valid && r_i.last) || \u_bursts.open_q != 5'd0)
 
@@ -50,7 +50,7 @@
     if (a_adv) begin
       first_f <= ext;
       bytes_f <= bytes;
-      seg_f   <= seg_q;
+      seg_f   <= at_q.seg;
     end
   `ASSERT(Fence, !(c_valid_q && c_data) ||
           (c_addr_q == (seg_f ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(first_f) &&

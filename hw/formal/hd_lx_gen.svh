@@ -6,7 +6,7 @@
 // quick: op_i.valid && op_i.code == hd_isa_pkg::LxLoad && seg_i == {64'd0, 32'd4096, 64'd0, 32'd4096}
 // mutant: s/assign c_ready = !c_valid_q || c_done/assign c_ready = 1'b1/
 // mutant: s/else if (row_end < run_end) hi = row_end\[23:0\]/else if (row_end <= run_end) hi = row_end[23:0] - 24'd1/
-// mutant: s/y_q >= 34'(signed'({1'b0, rows_q}))/y_q > 34'(signed'({1'b0, rows_q}))/
+// mutant: s/y_q >= 34'(signed'({1'b0, at_q.rows}))/y_q > 34'(signed'({1'b0, at_q.rows}))/
 // mutant: s/33'(b_ext_q) + 33'(b_len) > /33'(b_ext_q) > /
 // mutant: s/b_ext_q  <= ext + 32'(lo)/b_ext_q  <= ext/
 
@@ -20,8 +20,8 @@
   logic signed [48:0]       x_f;
   assign x_f = 49'(x_q) + 49'(signed'({1'b0, j}));
   `ASSERT(ValidPart, j >= run_q || (j >= lo && j < hi) ==
-          (!edge_q || (x_f >= 49'sd0 && x_f < 49'(signed'({1'b0, row_bytes_q})) &&
-                       y_q >= 34'sd0 && y_q < 34'(signed'({1'b0, rows_q})))))
+          (!at_q.edge_ || (x_f >= 49'sd0 && x_f < 49'(signed'({1'b0, at_q.row_bytes})) &&
+                       y_q >= 34'sd0 && y_q < 34'(signed'({1'b0, at_q.rows})))))
   `ASSERT(PartInRun, !a_valid || (lo <= run_q && hi <= run_q && lo <= hi))
 
   // Of the run at hand in stage B, then C: offset in the segment of its first byte, whether it is joined or not.

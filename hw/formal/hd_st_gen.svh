@@ -9,7 +9,7 @@
 // mutant: s/c_beats_q <= (25'(run_q) + 25'(addr\[OffBits-1:0\])/c_beats_q <= (25'(run_q)/
 
   `ASSUME(Held, $stable(seg_i))
-  `DUTY(RunNotEmpty, bad_q != hd_reg_pkg::ErrNone || run_q != '0)  // op_bad checks it, joining keeps it
+  `DUTY(RunNotEmpty, at_q.bad != hd_reg_pkg::ErrNone || run_q != '0)  // op_bad checks it, joining keeps it
   logic [31:0] ext_f;  // of the run at hand
   always_ff @(posedge clk_i) if (a_adv) ext_f <= ext;
   `ASSERT(Fence, !(c_valid_q && data) || (c_addr_q == seg_i.arena.ptr + 64'(ext_f) &&
@@ -22,11 +22,11 @@
   logic        open_q;
   logic [7:0]  len_f;
   logic        record;
-  assign record = burst_valid_o && burst_ready_i && burst_o[12:8] == hd_reg_pkg::ErrNone;
+  assign record = burst_valid_o && burst_ready_i && burst_o.err == hd_reg_pkg::ErrNone;
   always_ff @(posedge clk_i) begin
     if (!rst_ni) open_q <= 1'b0;
     else open_q <= record || (open_q && !aw_ready_i);
-    if (record) len_f <= burst_o[7:0];
+    if (record) len_f <= burst_o.len;
   end
   `ASSERT(RecordThenAw, aw_o.valid == open_q)
   `ASSERT(NoneLost, !(record && open_q) || aw_ready_i)

@@ -119,12 +119,14 @@ def parameter_sets(work, gen, copies, texts):
         machines = list(pool.map(lambda s: elaborate(work, gen, s, rtl), sweep.legal() + sweep.ends()))
     for folder, package, out in machines:
         value = dict(re.findall(r"localparam .*?(\w+) = (.*);", package))
+        types = {t: re.findall(r"[A-Z]\w*", width) for width, t in re.findall(r"typedef logic \[(.*)-1:0\] (\w+);", package)}
         for m in copies:
             blocks = re.findall(rf"pre-parsed AST for module `\\{m}'\.\n((?:Parameter .*\n)*)", out)
             for block in blocks or ([""] if re.search(rf"\\{m}\b", out) else []):
                 got = {n: int(v) for n, v in re.findall(r"Parameter \\(\w+) = (-?\d+)", block)}
                 params = tuple(sorted((n, v) for n, v in got.items() if n not in steering(m)["any"]))
-                constants = tuple((n, value[n]) for n in sorted(reads[m]) if n not in got)
+                names = {c for n in reads[m] for c in types.get(n, [n])}  # a type is read for its width
+                constants = tuple((n, value[n]) for n in sorted(names) if n not in got)
                 found[m].setdefault((params, constants), folder)
     return found
 

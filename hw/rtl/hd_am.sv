@@ -6,46 +6,38 @@
 // Latency: read data 2 cycles after the grant, held until the data of the port's next grant; a write is visible to
 // reads granted in the next cycle. Throughput: a word or chunk per port and cycle. Stalls: the bank of the word is taken
 // by a port before it; the request holds until its grant.
-module hd_am #(
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned Words    = hd_cfg_pkg::AmWords
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_am (
+  input  logic                clk_i, rst_ni,
 
   // MX: read (for accumulate) and write
-  input  hd_bus_pkg::word_t     mx_i,
-  output logic [32*N-1:0]       mx_rdata_o,
-  input  hd_bus_pkg::word_t     mxw_i,
-  input  logic [32*N-1:0]       mxw_wdata_i,
+  input  hd_bus_pkg::word_t   mx_i, mxw_i,
+  output hd_cfg_pkg::sums_t   mx_rdata_o,
+  input  hd_cfg_pkg::sums_t   mxw_wdata_i,
 
   // VX: two reads and a write
-  input  hd_bus_pkg::word_t     vxa_i,
-  output logic                  vxa_gnt_o,
-  output logic [32*N-1:0]       vxa_rdata_o,
-  input  hd_bus_pkg::word_t     vxb_i,
-  output logic                  vxb_gnt_o,
-  output logic [32*N-1:0]       vxb_rdata_o,
-  input  hd_bus_pkg::word_t     vxw_i,
-  output logic                  vxw_gnt_o,
-  input  logic [32*N-1:0]       vxw_wdata_i,
+  input  hd_bus_pkg::word_t   vxa_i, vxb_i, vxw_i,
+  output logic                vxa_gnt_o, vxb_gnt_o, vxw_gnt_o,
+  output hd_cfg_pkg::sums_t   vxa_rdata_o, vxb_rdata_o,
+  input  hd_cfg_pkg::sums_t   vxw_wdata_i,
 
   // LX write and ST read: byte addresses of AxiBytes-aligned chunks
-  input  hd_bus_pkg::chunk_t    lx_i,  // its xm is hd_xm's
-  input  logic [8*AxiBytes-1:0] lx_wdata_i,
-  input  logic [AxiBytes-1:0]   lx_be_i,
-  output logic                  lx_gnt_o,
-  input  hd_bus_pkg::chunk_t    st_i,
-  output logic                  st_gnt_o,
-  output logic [8*AxiBytes-1:0] st_rdata_o
+  input  hd_bus_pkg::chunk_t  lx_i,  // its xm is hd_xm's
+  input  hd_cfg_pkg::data_t   lx_wdata_i,
+  input  hd_cfg_pkg::strobe_t lx_be_i,
+  output logic                lx_gnt_o,
+  input  hd_bus_pkg::chunk_t  st_i,
+  output logic                st_gnt_o,
+  output hd_cfg_pkg::data_t   st_rdata_o
 );
+  localparam int unsigned N        = hd_cfg_pkg::N;
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned Words    = hd_cfg_pkg::AmWords;
   // Where a word is shorter than a chunk, LX and ST refuse AM; then these ports are idle.
   localparam int unsigned Chunk   = AxiBytes < 4 * N ? AxiBytes : 4 * N;
   localparam int unsigned OffBits = $clog2(4 * N);
   localparam int unsigned RowBits = $clog2(Words) - 1;
 
-  logic mx_rbank, mx_wbank, a_bank, b_bank, w_bank, lx_bank, st_bank;
+  logic        mx_rbank, mx_wbank, a_bank, b_bank, w_bank, lx_bank, st_bank;
   logic [23:0] lx_word, st_word;
   assign lx_word  = 24'(lx_i.addr >> OffBits);
   assign st_word  = 24'(st_i.addr >> OffBits);
@@ -110,7 +102,7 @@ module hd_am #(
   end
 
   // Second cycle of a read: choose the bank.
-  logic mx_q, a_q, b_q, st_q, mx_bank_q, a_bank_q, b_bank_q;
+  logic             mx_q, a_q, b_q, st_q, mx_bank_q, a_bank_q, b_bank_q;
   logic [OffBits:0] st_sel_q;  // byte in `rdata`
 
   always_ff @(posedge clk_i) begin

@@ -4,12 +4,8 @@
 // Latency: none, the first burst is combinational. Throughput: a burst a cycle. Stalls: ready_i is low.
 `include "hd_assert.svh"
 
-module hd_burst #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned MaxBeats = hd_cfg_pkg::BurstBeats
-) (
-  input  logic        clk_i,
-  input  logic        rst_ni,
+module hd_burst (
+  input  logic        clk_i, rst_ni,
 
   // Run: address of its first byte, beats it touches
   input  logic        valid_i,
@@ -25,6 +21,8 @@ module hd_burst #(
   output logic        first_o,  // first burst of the run
   output logic        last_o
 );
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned MaxBeats = hd_cfg_pkg::BurstBeats;
   localparam int unsigned OffBits  = $clog2(AxiBytes);
   localparam int unsigned PageBits = 12 - OffBits;
 

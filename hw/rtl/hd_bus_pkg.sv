@@ -1,7 +1,7 @@
 // Signals that travel together between modules. Operations are hd_isa_pkg::lx_op_t and its like.
 //
-// What is as wide as a module's parameters (data, byte enables) goes beside these structs, and so does
-// what travels the other way: `ready` of a request, `gnt` of an access to memory.
+// Data and strobes (hd_cfg_pkg::data_t and its like) go beside these structs, and so does what travels
+// the other way: `ready` of a request, `gnt` of an access to memory.
 package hd_bus_pkg;
   typedef struct packed {
     logic [63:0] ptr;    // AXI address
@@ -56,6 +56,46 @@ package hd_bus_pkg;
     logic [23:0] addr;
     logic [8:0]  part;
   } part_t;
+
+  // The runs of a strided transfer between DRAM and a memory on chip: three loops around a run.
+  // Units on chip are bytes, of LW words.
+  typedef struct packed {
+    logic [47:0] n;         // iterations, at least 1; loop l at [16 * l +: 16]
+    logic [95:0] ext_step;  // bytes in DRAM, loop l at [32 * l +: 32]
+    logic [83:0] loc_step;  // units on chip, loop l at [28 * l +: 28]
+    logic [31:0] ext;       // place of the first run: offset in DRAM,
+    logic [27:0] loc;       // address on chip
+    logic [23:0] run;       // units of each
+  } runs_t;
+
+  // A run of LX on its way from addresses to data.
+  typedef struct packed {
+    logic        mem;   // to AM
+    logic        last;  // of its operation
+    logic [4:0]  err;
+    logic [7:0]  pad;   // byte
+    logic [5:0]  off;   // of the first byte in its beat
+    logic [23:0] hi;    // end of the valid part,
+    logic [23:0] lo;    // begin of it,
+    logic [23:0] run;   // bytes
+    logic [27:0] loc;   // address on chip
+  } load_run_t;
+
+  // A run of ST likewise.
+  typedef struct packed {
+    logic [1:0]  sat;
+    logic        mem;  // from AM
+    logic [5:0]  off;  // of the first byte in its beat
+    logic [23:0] run;  // bytes
+    logic [27:0] loc;  // address on chip
+  } store_run_t;
+
+  // A burst of ST, to the data side and the responses.
+  typedef struct packed {
+    logic       last;  // of its operation
+    logic [4:0] err;   // instead of a burst
+    logic [7:0] len;   // beats - 1
+  } store_burst_t;
 
   // A word read of XM or AM, or the write of one, without data. Holds until its grant.
   typedef struct packed {

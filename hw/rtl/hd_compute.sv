@@ -1,12 +1,7 @@
 // The compute side: XM, AM, PM, matrix unit (with WM) and vector unit. Wiring only: latency, throughput and stalls are
 // those of the modules inside. A reset stops both units and forgets their operations; memories keep their contents.
-module hd_compute #(
-  parameter int unsigned K        = hd_cfg_pkg::K,
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
-) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
+module hd_compute (
+  input  logic                   clk_i, rst_ni,
 
   // Operations of MX and VX
   input  hd_isa_pkg::mx_op_t     mx_op_i,
@@ -19,24 +14,21 @@ module hd_compute #(
   // XM and AM: LX writes, ST reads
   input  hd_bus_pkg::chunk_t     lx_i,
   output hd_bus_pkg::chunk_gnt_t lx_gnt_o,
-  input  logic [8*AxiBytes-1:0]  lx_wdata_i,
-  input  logic [AxiBytes-1:0]    lx_be_i,
+  input  hd_cfg_pkg::data_t      lx_wdata_i,
+  input  hd_cfg_pkg::strobe_t    lx_be_i,
   input  hd_bus_pkg::chunk_t     st_i,
   output hd_bus_pkg::chunk_gnt_t st_gnt_o,
-  output logic [8*AxiBytes-1:0]  st_xm_rdata_o,
-  output logic [8*AxiBytes-1:0]  st_am_rdata_o,
+  output hd_cfg_pkg::data_t      st_xm_rdata_o, st_am_rdata_o,
 
   // WM, PM, TM: LW writes
   input  hd_bus_pkg::part_t      part_i,
-  input  logic [8*AxiBytes-1:0]  part_wdata_i,
+  input  hd_cfg_pkg::data_t      part_wdata_i,
 
   // Counters
-  output logic                   mx_busy_o,
-  output logic                   mx_stall_bank_o,
-  output logic                   vx_busy_o,
-  output logic                   vx_moved_o,
-  output logic                   vx_stall_bank_o
+  output logic                   mx_busy_o, mx_stall_bank_o, vx_busy_o, vx_moved_o, vx_stall_bank_o
 );
+  localparam int unsigned K = hd_cfg_pkg::K;
+  localparam int unsigned N = hd_cfg_pkg::N;
   hd_bus_pkg::word_t mx_xm, mx_am, mx_amw, xma, xmb, xmw, ama, amb, amw, pm;
   logic              mx_xm_gnt, xma_gnt, xmb_gnt, xmw_gnt, ama_gnt, amb_gnt, amw_gnt;
   logic [8*K-1:0]    mx_xm_rdata;
@@ -44,7 +36,7 @@ module hd_compute #(
   logic [32*N-1:0]   mx_am_rdata, mx_amw_wdata, ama_rdata, amb_rdata, vx_wdata;
   logic [64*N-1:0]   pm_rdata;
 
-  hd_mx #(.K(K), .N(N), .AxiBytes(AxiBytes)) u_mx (
+  hd_mx u_mx (
     .clk_i, .rst_ni,
     .op_i(mx_op_i), .op_ready_o(mx_op_ready_o), .res_o(mx_res_o),
     .part_i, .part_wdata_i,
@@ -53,19 +45,19 @@ module hd_compute #(
     .busy_o(mx_busy_o), .stall_bank_o(mx_stall_bank_o)
   );
 
-  hd_vx #(.N(N), .AxiBytes(AxiBytes)) u_vx (
+  hd_vx u_vx (
     .clk_i, .rst_ni,
     .op_i(vx_op_i), .op_ready_o(vx_op_ready_o), .res_o(vx_res_o),
     .xma_o(xma), .xma_gnt_i(xma_gnt), .xma_rdata_i(xma_rdata), .xmb_o(xmb), .xmb_gnt_i(xmb_gnt),
-    .xmb_rdata_i(xmb_rdata), .xmw_o(xmw), .xmw_gnt_i(xmw_gnt), .ama_o(ama), .ama_gnt_i(ama_gnt),
-    .ama_rdata_i(ama_rdata), .amb_o(amb), .amb_gnt_i(amb_gnt), .amb_rdata_i(amb_rdata), .amw_o(amw),
+    .xmw_o(xmw), .xmw_gnt_i(xmw_gnt), .ama_o(ama), .ama_gnt_i(ama_gnt), .ama_rdata_i(ama_rdata),
+    .amb_o(amb), .amb_gnt_i(amb_gnt), .xmb_rdata_i(xmb_rdata), .amb_rdata_i(amb_rdata), .amw_o(amw),
     .amw_gnt_i(amw_gnt), .wdata_o(vx_wdata),
     .pm_o(pm), .pm_rdata_i(pm_rdata),
     .part_i, .part_wdata_i,
     .busy_o(vx_busy_o), .moved_o(vx_moved_o), .stall_bank_o(vx_stall_bank_o)
   );
 
-  hd_xm #(.K(K), .N(N), .AxiBytes(AxiBytes)) u_xm (
+  hd_xm u_xm (
     .clk_i, .rst_ni,
     .mx_i(mx_xm), .mx_gnt_o(mx_xm_gnt), .mx_rdata_o(mx_xm_rdata),
     .vxa_i(xma), .vxa_gnt_o(xma_gnt), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_gnt_o(xmb_gnt),
@@ -74,7 +66,7 @@ module hd_compute #(
     .st_rdata_o(st_xm_rdata_o)
   );
 
-  hd_am #(.N(N), .AxiBytes(AxiBytes)) u_am (
+  hd_am u_am (
     .clk_i, .rst_ni,
     .mx_i(mx_am), .mx_rdata_o(mx_am_rdata), .mxw_i(mx_amw), .mxw_wdata_i(mx_amw_wdata),
     .vxa_i(ama), .vxa_gnt_o(ama_gnt), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_gnt_o(amb_gnt),
@@ -83,7 +75,7 @@ module hd_compute #(
     .st_rdata_o(st_am_rdata_o)
   );
 
-  hd_pm #(.N(N), .AxiBytes(AxiBytes)) u_pm (
+  hd_pm u_pm (
     .clk_i, .part_i, .part_wdata_i, .read_i(pm), .rdata_o(pm_rdata)
   );
 endmodule

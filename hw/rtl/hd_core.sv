@@ -6,57 +6,52 @@
 // the compute side is in reset, and drained_o rises when every open AXI burst has ended.
 `include "hd_assert.svh"
 
-module hd_core #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic                  stop_i,
-  output logic                  drained_o,
+module hd_core (
+  input  logic                clk_i, rst_ni, stop_i,
+  output logic                drained_o,
 
-  input  hd_bus_pkg::config_t   cfg_i,
+  input  hd_bus_pkg::config_t cfg_i,
 
   // End of the program
-  output logic                  done_o,
-  output hd_bus_pkg::error_t    err_o,
+  output logic                done_o,
+  output hd_bus_pkg::error_t  err_o,
 
   // State and events of unit u at [u], [16 * u +: 16], [32 * u +: 32]
-  output hd_bus_pkg::events_t   events_o,
-  output logic [5:0]            active_o,
-  output logic [95:0]           tag_o,
-  output logic [29:0]           queued_o,
-  output logic [191:0]          wait_mask_o,
-  output logic [191:0]          next_pc_o,
-  output logic [31:0]           sem_nonzero_o,
+  output hd_bus_pkg::events_t events_o,
+  output logic [5:0]          active_o,
+  output logic [95:0]         tag_o,
+  output logic [29:0]         queued_o,
+  output logic [191:0]        wait_mask_o, next_pc_o,
+  output logic [31:0]         sem_nonzero_o,
 
   // AXI
-  output hd_bus_pkg::burst_t    ar_o,
-  output logic [1:0]            arid_o,
-  input  logic                  arready_i,
-  input  logic                  rvalid_i,
-  output logic                  rready_o,
-  input  logic [8*AxiBytes-1:0] rdata_i,
-  input  logic [1:0]            rresp_i,
-  input  logic                  rlast_i,
-  input  logic [1:0]            rid_i,
-  output hd_bus_pkg::burst_t    aw_o,
-  input  logic                  awready_i,
-  output logic                  wvalid_o,
-  input  logic                  wready_i,
-  output logic [8*AxiBytes-1:0] wdata_o,
-  output logic [AxiBytes-1:0]   wstrb_o,
-  output logic                  wlast_o,
-  input  logic                  bvalid_i,
-  output logic                  bready_o,
-  input  logic [1:0]            bresp_i
+  output hd_bus_pkg::burst_t  ar_o,
+  output logic [1:0]          arid_o,
+  input  logic                arready_i, rvalid_i,
+  output logic                rready_o,
+  input  hd_cfg_pkg::data_t   rdata_i,
+  input  logic [1:0]          rresp_i,
+  input  logic                rlast_i,
+  input  logic [1:0]          rid_i,
+  output hd_bus_pkg::burst_t  aw_o,
+  input  logic                awready_i,
+  output logic                wvalid_o,
+  input  logic                wready_i,
+  output hd_cfg_pkg::data_t   wdata_o,
+  output hd_cfg_pkg::strobe_t wstrb_o,
+  output logic                wlast_o,
+  input  logic                bvalid_i,
+  output logic                bready_o,
+  input  logic [1:0]          bresp_i
 );
-  localparam int unsigned Units = hd_isa_pkg::Units;
-  localparam int unsigned Seq   = hd_isa_pkg::UnitSeq;
-  localparam int unsigned Lx    = hd_isa_pkg::UnitLx;
-  localparam int unsigned Lw    = hd_isa_pkg::UnitLw;
-  localparam int unsigned Mx    = hd_isa_pkg::UnitMx;
-  localparam int unsigned Vx    = hd_isa_pkg::UnitVx;
-  localparam int unsigned St    = hd_isa_pkg::UnitSt;
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned Units    = hd_isa_pkg::Units;
+  localparam int unsigned Seq      = hd_isa_pkg::UnitSeq;
+  localparam int unsigned Lx       = hd_isa_pkg::UnitLx;
+  localparam int unsigned Lw       = hd_isa_pkg::UnitLw;
+  localparam int unsigned Mx       = hd_isa_pkg::UnitMx;
+  localparam int unsigned Vx       = hd_isa_pkg::UnitVx;
+  localparam int unsigned St       = hd_isa_pkg::UnitSt;
 
   // ---- program ---------------------------------------------------------------------------------
   logic        word_valid, word_ready, word_end, fetch_err, issue_err, fetch_drained;
@@ -70,13 +65,13 @@ module hd_core #(
   logic                  lx_r_ready;
   logic [8*AxiBytes-1:0] r_data;
 
-  hd_fetch #(.AxiBytes(AxiBytes)) u_fetch (
+  hd_fetch u_fetch (
     .clk_i, .rst_ni, .run_i(!stop_i), .stop_i, .drained_o(fetch_drained),
-    .image_ptr_i(cfg_i.seg.image.ptr), .image_bytes_i(cfg_i.seg.image.bytes),
+    .image_bytes_i(cfg_i.seg.image.bytes), .image_ptr_i(cfg_i.seg.image.ptr),
     .code_offset_i(cfg_i.code_offset),
-    .ar_valid_o(fetch_ar.valid), .ar_ready_i(ar_ready[0]), .ar_addr_o(fetch_ar.addr),
-    .ar_len_o(fetch_ar.len), .r_valid_i(fetch_r.valid), .r_data_i(r_data), .r_err_i(fetch_r.err),
-    .r_last_i(fetch_r.last),
+    .r_err_i(fetch_r.err), .ar_valid_o(fetch_ar.valid), .ar_ready_i(ar_ready[0]),
+    .ar_addr_o(fetch_ar.addr), .ar_len_o(fetch_ar.len), .r_valid_i(fetch_r.valid),
+    .r_data_i(r_data), .r_last_i(fetch_r.last),
     .word_valid_o(word_valid), .word_ready_i(word_ready), .word_o(word), .pc_o(word_pc),
     .end_o(word_end),
     .err_o(fetch_err), .err_code_o(fetch_code)
@@ -89,14 +84,14 @@ module hd_core #(
 
   hd_issue u_issue (
     .clk_i, .rst_ni, .stop_i,
-    .word_valid_i(word_valid), .word_ready_o(word_ready), .word_i(word), .word_pc_i(word_pc),
+    .word_i(word), .word_valid_i(word_valid), .word_ready_o(word_ready), .word_pc_i(word_pc),
     .word_end_i(word_end),
     .w_valid_o(w_valid), .w_ready_i(w_ready), .w_data_o(w_data), .w_last_o(w_last), .w_pc_o(w_pc),
     .units_idle_i(&idle),
     .want_o(want[Seq]), .wait_mask_o(wait_mask[31:0]), .grant_i(grant[Seq]), .signal_o(signal[Seq]),
     .signal_mask_o(signal_mask[31:0]),
-    .busy_o(issue_busy), .stall_sem_o(issue_stall), .active_o(issue_active), .pc_o(issue_pc),
-    .done_o(done_o), .err_o(issue_err), .err_code_o(issue_code), .err_unit_o(issue_unit)
+    .done_o(done_o), .busy_o(issue_busy), .stall_sem_o(issue_stall), .active_o(issue_active),
+    .pc_o(issue_pc), .err_o(issue_err), .err_code_o(issue_code), .err_unit_o(issue_unit)
   );
   assign w_ready[Seq]  = 1'b1;
   assign idle[Seq]     = 1'b1;
@@ -141,8 +136,8 @@ module hd_core #(
       .w_pc_i(w_pc),
       .want_o(want[u]), .wait_mask_o(wait_mask[32*u+:32]), .grant_i(grant[u]), .signal_o(signal[u]),
       .signal_mask_o(signal_mask[32*u+:32]),
-      .op_valid_o(op_valid[u]), .op_ready_i(op_ready[u]), .op_code_o(op_code[4*u+:4]),
-      .op_params_o(params), .op_tag_o(unused_tag[16*u+:16]), .op_done_i(op_done[u]),
+      .op_done_i(op_done[u]), .op_valid_o(op_valid[u]), .op_ready_i(op_ready[u]),
+      .op_code_o(op_code[4*u+:4]), .op_params_o(params), .op_tag_o(unused_tag[16*u+:16]),
       .op_err_i(op_err[u]),
       .idle_o(idle[u]), .stall_sem_o(stall_sem[u]), .took_o(took[u]), .active_o(active[u]),
       .tag_o(tag[16*u+:16]), .pc_o(pc[32*u+:32]), .done_pc_o(done_pc[32*u+:32]),
@@ -166,15 +161,15 @@ module hd_core #(
   assign op_err_code = {st_res.err_code, vx_res.err_code, mx_res.err_code, lw_res.err_code,
                         lx_res.err_code, hd_reg_pkg::ErrNone};
 
-  hd_rd_arb #(.AxiBytes(AxiBytes)) u_rd_arb (
+  hd_rd_arb u_rd_arb (
     .clk_i, .rst_ni,
     .fetch_ar_i(fetch_ar), .lx_ar_i(lx_ar), .lw_ar_i(lw_ar), .ar_ready_o(ar_ready),
     .fetch_r_o(fetch_r), .lx_r_o(lx_r), .lw_r_o(lw_r), .r_ready_i({1'b1, lx_r_ready, 1'b1}),
     .r_data_o(r_data),
-    .ar_o, .arid_o, .arready_i, .rvalid_i, .rready_o, .rdata_i, .rresp_i, .rlast_i, .rid_i
+    .arready_i, .ar_o, .arid_o, .rvalid_i, .rready_o, .rdata_i, .rresp_i, .rlast_i, .rid_i
   );
 
-  hd_lx #(.AxiBytes(AxiBytes)) u_lx (
+  hd_lx u_lx (
     .clk_i, .rst_ni, .stop_i, .drained_o(lx_drained), .seg_i(cfg_i.seg),
     .op_i({op_valid[Lx], op_code[4*Lx+:4], gen_front[Lx].params}), .op_ready_o(op_ready[Lx]),
     .res_o(lx_res),
@@ -183,7 +178,7 @@ module hd_core #(
     .stall_o(lx_stall)
   );
 
-  hd_lw #(.AxiBytes(AxiBytes)) u_lw (
+  hd_lw u_lw (
     .clk_i, .rst_ni, .stop_i, .drained_o(lw_drained), .seg_i(cfg_i.seg),
     .op_i({op_valid[Lw], op_code[4*Lw+:4], gen_front[Lw].params}), .op_ready_o(op_ready[Lw]),
     .res_o(lw_res),
@@ -192,11 +187,11 @@ module hd_core #(
     .stall_mem_o(lw_stall_mem)
   );
 
-  hd_st #(.AxiBytes(AxiBytes)) u_st (
+  hd_st u_st (
     .clk_i, .rst_ni, .stop_i, .drained_o(st_drained), .seg_i(cfg_i.seg),
     .op_i({op_valid[St], op_code[4*St+:4], gen_front[St].params}), .op_ready_o(op_ready[St]),
     .res_o(st_res),
-    .chunk_o(st_chunk), .chunk_gnt_i(st_gnt), .xm_rdata_i(st_xm_rdata), .am_rdata_i(st_am_rdata),
+    .xm_rdata_i(st_xm_rdata), .chunk_o(st_chunk), .chunk_gnt_i(st_gnt), .am_rdata_i(st_am_rdata),
     .aw_o, .aw_ready_i(awready_i), .wvalid_o, .wready_i, .wdata_o, .wstrb_o, .wlast_o, .bvalid_i,
     .bready_o, .bresp_i,
     .wbytes_o(w_bytes), .stall_o(st_stall)
@@ -205,13 +200,13 @@ module hd_core #(
   // ---- compute ---------------------------------------------------------------------------------
   logic mx_busy, mx_stall_bank, vx_busy, vx_moved, vx_stall_bank;
 
-  hd_compute #(.AxiBytes(AxiBytes)) u_compute (
+  hd_compute u_compute (
     .clk_i, .rst_ni(rst_ni && !stop_i),
     .mx_op_i({op_valid[Mx], op_code[4*Mx+:4], gen_front[Mx].params}), .mx_op_ready_o(op_ready[Mx]),
     .mx_res_o(mx_res), .vx_op_i({op_valid[Vx], op_code[4*Vx+:4], gen_front[Vx].params}),
     .vx_op_ready_o(op_ready[Vx]), .vx_res_o(vx_res),
-    .lx_i(lx_chunk), .lx_gnt_o(lx_gnt), .lx_wdata_i(lx_wdata), .lx_be_i(lx_be), .st_i(st_chunk),
-    .st_gnt_o(st_gnt), .st_xm_rdata_o(st_xm_rdata), .st_am_rdata_o(st_am_rdata),
+    .st_xm_rdata_o(st_xm_rdata), .lx_i(lx_chunk), .lx_gnt_o(lx_gnt), .lx_wdata_i(lx_wdata),
+    .lx_be_i(lx_be), .st_i(st_chunk), .st_gnt_o(st_gnt), .st_am_rdata_o(st_am_rdata),
     .part_i(part), .part_wdata_i(part_wdata),
     .mx_busy_o(mx_busy), .mx_stall_bank_o(mx_stall_bank), .vx_busy_o(vx_busy),
     .vx_moved_o(vx_moved), .vx_stall_bank_o(vx_stall_bank)

@@ -6,19 +6,15 @@
 // answer before it has not been taken. The core is never stalled.
 `include "hd_assert.svh"
 
-module hd_csr #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_csr (
+  input  logic                  clk_i, rst_ni,
   output logic                  interrupt_o,
 
   input  hd_bus_pkg::axil_req_t req_i,
   output hd_bus_pkg::axil_rsp_t rsp_o,
 
   // Core control
-  output logic                  core_rst_no,
-  output logic                  core_stop_o,
+  output logic                  core_rst_no, core_stop_o,
   input  logic                  core_drained_i,
   output hd_bus_pkg::config_t   cfg_o,
   input  logic                  core_done_i,
@@ -29,11 +25,11 @@ module hd_csr #(
   input  logic [5:0]            active_i,
   input  logic [95:0]           tag_i,
   input  logic [29:0]           queued_i,
-  input  logic [191:0]          wait_mask_i,
-  input  logic [191:0]          next_pc_i,
+  input  logic [191:0]          wait_mask_i, next_pc_i,
   input  logic [31:0]           sem_nonzero_i
 );
-  localparam int unsigned Units = hd_isa_pkg::Units;
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned Units    = hd_isa_pkg::Units;
 
   // ---- the run ---------------------------------------------------------------------------------
   typedef enum logic [1:0] {Idle, Clear, Run, Drain} state_e;

@@ -3,13 +3,11 @@
 module hd_f32_add #(
   parameter int unsigned Lanes = 16
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input  logic                clk_i, rst_ni,
 
   input  logic                en_i,
   input  logic                sub_i,  // 1: a - b
-  input  logic [32*Lanes-1:0] a_i,
-  input  logic [32*Lanes-1:0] b_i,
+  input  logic [32*Lanes-1:0] a_i, b_i,
 
   output logic [32*Lanes-1:0] y_o
 );

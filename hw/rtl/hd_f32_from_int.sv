@@ -3,11 +3,9 @@
 module hd_f32_from_int #(
   parameter int unsigned Lanes = 16
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input  logic                clk_i, rst_ni,
 
-  input  logic                en_i,
-  input  logic                raw_i,
+  input  logic                en_i, raw_i,
   input  logic [32*Lanes-1:0] a_i,
 
   output logic [32*Lanes-1:0] y_o

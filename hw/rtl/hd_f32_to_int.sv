@@ -5,16 +5,11 @@
 module hd_f32_to_int #(
   parameter int unsigned Lanes = 16
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input  logic                clk_i, rst_ni,
 
-  input  logic                en_i,
-  input  logic                raw_i,
-  input  logic                word_i,
+  input  logic                en_i, raw_i, word_i,
   input  logic signed [5:0]   q_i,
-  input  logic signed [15:0]  zp_i,
-  input  logic signed [15:0]  lo_i,
-  input  logic signed [15:0]  hi_i,
+  input  logic signed [15:0]  zp_i, lo_i, hi_i,
   input  logic [32*Lanes-1:0] a_i,
 
   output logic [32*Lanes-1:0] y_o  // raw, word: lane n at 32 * n; else byte n at 8 * n, other bits any

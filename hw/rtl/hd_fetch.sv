@@ -8,40 +8,35 @@
 // end_o: every word has been taken. An error stays until reset.
 `include "hd_assert.svh"
 
-module hd_fetch #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic                  run_i,
-  input  logic                  stop_i,    // ask for nothing more
-  output logic                  drained_o, // no burst is open
+module hd_fetch (
+  input  logic              clk_i, rst_ni, run_i,
+  input  logic              stop_i,    // ask for nothing more
+  output logic              drained_o, // no burst is open
 
   // Program place
-  input  logic [63:0]           image_ptr_i,
-  input  logic [31:0]           image_bytes_i,
-  input  logic [31:0]           code_offset_i,
+  input  logic [63:0]       image_ptr_i,
+  input  logic [31:0]       image_bytes_i, code_offset_i,
 
   // Read bursts
-  output logic                  ar_valid_o,
-  input  logic                  ar_ready_i,
-  output logic [63:0]           ar_addr_o,
-  output logic [7:0]            ar_len_o,
-  input  logic                  r_valid_i,
-  input  logic [8*AxiBytes-1:0] r_data_i,
-  input  logic                  r_err_i,
-  input  logic                  r_last_i,
+  output logic              ar_valid_o,
+  input  logic              ar_ready_i,
+  output logic [63:0]       ar_addr_o,
+  output logic [7:0]        ar_len_o,
+  input  logic              r_valid_i,
+  input  hd_cfg_pkg::data_t r_data_i,
+  input  logic              r_err_i, r_last_i,
 
   // Words
-  output logic                  word_valid_o,
-  input  logic                  word_ready_i,
-  output logic [31:0]           word_o,
-  output logic [31:0]           pc_o,      // place of the word in the program
-  output logic                  end_o,
+  output logic              word_valid_o,
+  input  logic              word_ready_i,
+  output logic [31:0]       word_o,
+  output logic [31:0]       pc_o,      // place of the word in the program
+  output logic              end_o,
 
-  output logic                  err_o,
-  output logic [4:0]            err_code_o
+  output logic              err_o,
+  output logic [4:0]        err_code_o
 );
+  localparam int unsigned AxiBytes   = hd_cfg_pkg::AxiBytes;
   localparam int unsigned ChunkBytes = hd_isa_pkg::FetchChunk;
   localparam int unsigned Chunks     = hd_isa_pkg::FetchChunks;                          // in the buffer
   localparam int unsigned Beats      = Chunks * ChunkBytes / AxiBytes;

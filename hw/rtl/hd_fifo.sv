@@ -8,9 +8,7 @@ module hd_fifo #(
   parameter int unsigned Width = 32,
   parameter int unsigned Depth = 8
 ) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  input  logic                   clear_i,
+  input  logic                   clk_i, rst_ni, clear_i,
 
   input  logic                   valid_i,
   output logic                   ready_o,

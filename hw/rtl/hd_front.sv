@@ -9,12 +9,9 @@
 `include "hd_assert.svh"
 
 module hd_front #(
-  parameter int unsigned Words    = 16,
-  parameter int unsigned QueueOps = hd_cfg_pkg::QueueOps
+  parameter int unsigned Words = 16
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
-  input  logic                stop_i,
+  input  logic                clk_i, rst_ni, stop_i,
 
   // Words from hd_issue; pc_i with the last word is the operation's place in the program
   input  logic                w_valid_i,
@@ -36,8 +33,7 @@ module hd_front #(
   output logic [3:0]          op_code_o,
   output logic [32*Words-1:0] op_params_o,
   output logic [15:0]         op_tag_o,
-  input  logic                op_done_i,
-  input  logic                op_err_i,
+  input  logic                op_done_i, op_err_i,
 
   // State
   output logic                idle_o,       // nothing queued, nothing in flight
@@ -50,6 +46,7 @@ module hd_front #(
   output logic [31:0]         next_pc_o,    // of the operation taken but not handed over, or queued
   output logic [4:0]          queued_o
 );
+  localparam int unsigned QueueOps   = hd_cfg_pkg::QueueOps;
   localparam int unsigned QueueWords = 1 << $clog2(QueueOps * (3 + Words));
   localparam int unsigned WordBits   = $clog2(Words);
 
@@ -58,8 +55,8 @@ module hd_front #(
   logic clk;  // of hd_gate
 
   // ---- queue -----------------------------------------------------------------------------------
-  logic        word_valid, word_ready, pc_valid, pc_pop, space;
-  logic [31:0] word, pc_head;
+  logic                        word_valid, word_ready, pc_valid, pc_pop, space;
+  logic [31:0]                 word, pc_head;
   logic [$clog2(QueueOps):0]   ops;
   logic [$clog2(QueueWords):0] unused_count;
 

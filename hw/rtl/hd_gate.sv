@@ -4,8 +4,7 @@
 // register of the unit could change in a way that is ever seen, and during reset. `make test-gates`
 // runs random programs with and without (+define+HD_UNGATED): every cycle count is the same.
 module hd_gate (
-  input  logic clk_i,
-  input  logic en_i,
+  input  logic clk_i, en_i,
   output logic clk_o
 );
 `ifdef VERILATOR

@@ -8,15 +8,12 @@
 `include "hd_assert.svh"
 
 module hd_issue (
-  input  logic                         clk_i,
-  input  logic                         rst_ni,
-  input  logic                         stop_i,
+  input  logic                         clk_i, rst_ni, stop_i,
 
   // Program words
   input  logic                         word_valid_i,
   output logic                         word_ready_o,
-  input  logic [31:0]                  word_i,
-  input  logic [31:0]                  word_pc_i,
+  input  logic [31:0]                  word_i, word_pc_i,
   input  logic                         word_end_i,   // none comes any more
 
   // To the fronts; bit u = unit u, bit 0 unused
@@ -39,8 +36,7 @@ module hd_issue (
   output logic                         stall_sem_o,
   output logic                         active_o,     // a SEQ operation is in work
   output logic [31:0]                  pc_o,         // operation in work
-  output logic                         done_o,
-  output logic                         err_o,
+  output logic                         done_o, err_o,
   output logic [4:0]                   err_code_o,
   output logic [2:0]                   err_unit_o
 );

@@ -8,18 +8,8 @@
 // ends the work until reset.
 `include "hd_assert.svh"
 
-module hd_lw #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned K        = hd_cfg_pkg::K,
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned WmBytes  = hd_cfg_pkg::N * hd_cfg_pkg::K,  // of a word
-  parameter int unsigned PmBytes  = hd_cfg_pkg::N * 8,
-  parameter int unsigned WmWords  = hd_cfg_pkg::WmWords,
-  parameter int unsigned PmWords  = hd_cfg_pkg::PmWords
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
-  input  logic                  stop_i,
+module hd_lw (
+  input  logic                  clk_i, rst_ni, stop_i,
   output logic                  drained_o,
   input  hd_bus_pkg::segments_t seg_i,
 
@@ -32,15 +22,22 @@ module hd_lw #(
   output hd_bus_pkg::burst_t    ar_o,
   input  logic                  ar_ready_i,
   input  hd_bus_pkg::beat_t     r_i,
-  input  logic [8*AxiBytes-1:0] r_data_i,
+  input  hd_cfg_pkg::data_t     r_data_i,
 
   // WM, PM and TM write
   output hd_bus_pkg::part_t     part_o,
-  output logic [8*AxiBytes-1:0] wdata_o,
+  output hd_cfg_pkg::data_t     wdata_o,
 
   // Counters
   output logic                  stall_mem_o
 );
+  localparam int unsigned AxiBytes   = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned K          = hd_cfg_pkg::K;
+  localparam int unsigned N          = hd_cfg_pkg::N;
+  localparam int unsigned WmBytes    = hd_cfg_pkg::N * hd_cfg_pkg::K;  // of a word
+  localparam int unsigned PmBytes    = hd_cfg_pkg::N * 8;
+  localparam int unsigned WmWords    = hd_cfg_pkg::WmWords;
+  localparam int unsigned PmWords    = hd_cfg_pkg::PmWords;
   localparam int unsigned OffBits    = $clog2(AxiBytes);
   localparam int unsigned WmPartBits = $clog2(WmBytes / AxiBytes);
   localparam int unsigned PmPartBits = $clog2(PmBytes / AxiBytes);
@@ -63,18 +60,41 @@ module hd_lw #(
   assign rows = 16'(K);
 
   // ---- operations and their runs ---------------------------------------------------------------
-  localparam int unsigned ParamBits = 32 * hd_isa_pkg::LwWords;
+  typedef struct packed {  // what is kept of one
+    logic [4:0] bad;       // error code of illegal parameters
+    logic       seg;
+    logic       col;
+    logic [1:0] mem;
+    logic [5:0] cut;
+  } keep_t;
 
-  logic                   load, a_valid, a_adv, a_last, halt_q, runs_busy, joining;
-  logic [4:0]             op_bad, j_bad, bad_q, err;
-  logic [ParamBits-1:0]   params;
+  logic                   load, a_valid, a_adv, a_last, fail, runs_busy, joining;
+  logic [4:0]             op_bad, err;
+  keep_t                  joined, at_q;
   logic [23:0]            j_count;
   logic [31:0]            ext;
   logic [23:0]            loc;
   logic [1:0]             unused_level;
-  hd_isa_pkg::lw_params_t p, now;
-  assign p   = params;
+  logic [3:0]             unused_loc;
+  hd_isa_pkg::lw_params_t now;
+  hd_bus_pkg::runs_t      runs;
   assign now = op_i.params;
+
+  // Column-wise the loops are those of a column, of the words (with a beat for each) and of the runs.
+  always_comb begin
+    runs.n        = {32'h00010001, now.n1};
+    runs.ext_step = {64'd0, now.s1};
+    runs.loc_step = {60'd0, now.d1};
+    runs.ext      = now.src;
+    runs.loc      = {4'd0, now.dst};
+    runs.run      = now.count;
+    if (now.col) begin
+      runs.n        = {now.n1, Split ? now.count[15:0] : 16'd1, rows};
+      runs.ext_step = {now.s1, 32'(N), now.s2};
+      runs.loc_step = {4'd0, now.d1, 28'd1, 28'd0};
+      if (Split) runs.run = 24'd1;
+    end
+  end
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
@@ -89,24 +109,18 @@ module hd_lw #(
     if (op_i.code != hd_isa_pkg::LwLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  hd_runs #(.LocBits(24), .KeepBits(ParamBits + 5)) u_runs (
-    .clk_i(clk), .rst_ni, .stop_i, .halt_i(halt_q),
+  hd_runs #(.KeepBits($bits(joined))) u_runs (
+    .clk_i(clk), .rst_ni, .stop_i,
     .op_valid_i(op_i.valid), .op_ready_o, .join_i(!now.col && now.cut == 6'd0),
-    .scale_i(4'(OffBits) + part_bits(now.mem)), .run_i(now.col && Split ? 24'd1 : now.count),
-    .n_i(now.col ? {now.n1, Split ? now.count[15:0] : 16'd1, rows} :
-                          {16'd1, 16'd1, now.n1}),
-    .ext_step_i({64'd0, now.s1}), .loc_step_i({48'd0, now.d1}), .keep_i({op_bad, op_i.params}),
-    .load_o(load), .keep_o({j_bad, params}), .run_o(j_count), .from_ext_i(p.src),
-    .from_loc_i(p.dst), .walk_ext_i(p.col ? {p.s1, 32'(N), p.s2} : {64'd0, p.s1}),
-    .walk_loc_i(p.col ? {p.d1, 24'd1, 24'd0} : {48'd0, p.d1}),
-    .valid_o(a_valid), .adv_i(a_adv), .end_i(err != hd_reg_pkg::ErrNone), .ext_o(ext), .loc_o(loc),
+    .scale_i(4'(OffBits) + part_bits(now.mem)), .runs_i(runs),
+    .keep_i({op_bad, now.seg[0], now.col, now.mem, now.cut}),
+    .load_o(load), .keep_o(joined), .run_o(j_count),
+    .adv_i(a_adv), .valid_o(a_valid), .fail_i(fail), .ext_o(ext), .loc_o({unused_loc, loc}),
     .level_o(unused_level), .last_o(a_last),
     .busy_o(runs_busy), .joining_o(joining)
   );
 
-  logic        seg_q, col_q;
-  logic [1:0]  mem_q;
-  logic [5:0]  k_q, cut_q;
+  logic [5:0]  k_q;
   logic [23:0] count_q;
 
   // ---- checks, bus address ---------------------------------------------------------------------
@@ -121,40 +135,32 @@ module hd_lw #(
   logic [24:0] words;
   logic [35:0] bytes, j_bytes;  // of each run: shift and cut stand before the register, not before the checks
 
-  assign j_bytes = p.col ? 36'(j_count) << NBits :
-                   (36'(j_count) << (OffBits + 32'(part_bits(p.mem)))) - (36'(p.cut) << OffBits);
+  assign j_bytes = joined.col ? 36'(j_count) << NBits :
+                   (36'(j_count) << (OffBits + 32'(part_bits(joined.mem)))) - (36'(joined.cut) << OffBits);
 
   always_comb begin
-    words = mem_q == hd_isa_pkg::LwMemWm ? 25'(WmWords) :
-            mem_q == hd_isa_pkg::LwMemPm ? 25'(PmWords) :
+    words = at_q.mem == hd_isa_pkg::LwMemWm ? 25'(WmWords) :
+            at_q.mem == hd_isa_pkg::LwMemPm ? 25'(PmWords) :
             25'(hd_isa_pkg::TmTables);
-    err   = bad_q;
-    if (bad_q == hd_reg_pkg::ErrNone) begin
+    err   = at_q.bad;
+    if (at_q.bad == hd_reg_pkg::ErrNone) begin
       if (25'(loc) + 25'(count_q) > words) err = hd_reg_pkg::ErrRange;
-      else if (36'(ext) + bytes > {4'd0, seg_q ? seg_i.arena.bytes : seg_i.image.bytes})
+      else if (36'(ext) + bytes > {4'd0, at_q.seg ? seg_i.arena.bytes : seg_i.image.bytes})
         err = hd_reg_pkg::ErrWindow;
     end
   end
 
   assign c_ready = !c_valid_q || c_done;
   assign a_adv   = a_valid && c_ready;
+  assign fail    = a_adv && err != hd_reg_pkg::ErrNone;
 
   always_ff @(posedge clk) begin
-    if (!rst_ni) begin
-      c_valid_q <= 1'b0;
-      halt_q    <= 1'b0;
-    end else begin
-      if (c_ready) c_valid_q <= a_valid && !halt_q;
-      if (a_adv && err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
-    end
+    if (!rst_ni) c_valid_q <= 1'b0;
+    else if (c_ready) c_valid_q <= a_valid;
     if (load) begin
-      bad_q   <= j_bad;
+      at_q    <= joined;
       count_q <= j_count;
-      mem_q   <= p.mem;
-      seg_q   <= p.seg[0];
-      col_q   <= p.col;
       k_q     <= '0;
-      cut_q   <= p.cut;
       bytes   <= j_bytes;
     end else if (a_adv) begin
       k_q     <= k_q == 6'(K - 1) ? '0 : k_q + 6'd1;
@@ -162,12 +168,12 @@ module hd_lw #(
     if (a_adv) begin
       c_last_q  <= a_last;
       c_err_q   <= err;
-      c_mem_q   <= mem_q;
-      c_addr_q  <= (seg_q ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(ext);
-      c_col_q   <= col_q;
+      c_mem_q   <= at_q.mem;
+      c_addr_q  <= (at_q.seg ? seg_i.arena.ptr : seg_i.image.ptr) + 64'(ext);
+      c_col_q   <= at_q.col;
       c_k_q     <= k_q;
-      c_cut_q   <= cut_q;
-      c_beats_q <= col_q && Split ? 25'd1 : 25'(bytes >> OffBits);
+      c_cut_q   <= at_q.cut;
+      c_beats_q <= at_q.col && Split ? 25'd1 : 25'(bytes >> OffBits);
       c_loc_q   <= loc;
       c_count_q <= count_q;
     end
@@ -179,10 +185,10 @@ module hd_lw #(
   assign c_data    = c_err_q == hd_reg_pkg::ErrNone;
   assign drained_o = !open;
 
-  hd_read_bursts #(.AxiBytes(AxiBytes)) u_bursts (
+  hd_read_bursts u_bursts (
     .clk_i(clk), .rst_ni, .stop_i,
     .valid_i(c_valid_q), .data_i(c_data), .addr_i(c_addr_q), .beats_i(c_beats_q), .done_o(c_done),
-    .ar_o, .ar_ready_i, .r_end_i(r_i.valid && r_i.last), .open_o(open),
+    .ar_ready_i, .ar_o, .r_end_i(r_i.valid && r_i.last), .open_o(open),
     .rec_valid_o(rec_valid), .rec_ready_i(rec_ready)
   );
 

@@ -3,13 +3,8 @@
 // Accepts the next operation when the addresses of the last run have been made, so its reads are on
 // their way while data still comes. Latency: LxRequestCycles from an operation to its first request.
 // Throughput: a run a cycle, a chunk a cycle. Stalls: those of hd_lx_gen and hd_lx_data.
-module hd_lx #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes
-) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  input  logic                   stop_i,
+module hd_lx (
+  input  logic                   clk_i, rst_ni, stop_i,
   output logic                   drained_o,
   input  hd_bus_pkg::segments_t  seg_i,
 
@@ -23,26 +18,23 @@ module hd_lx #(
   input  logic                   ar_ready_i,
   input  hd_bus_pkg::beat_t      r_i,
   output logic                   r_ready_o,
-  input  logic [8*AxiBytes-1:0]  r_data_i,
+  input  hd_cfg_pkg::data_t      r_data_i,
 
   // XM or AM write
   output hd_bus_pkg::chunk_t     chunk_o,
   input  hd_bus_pkg::chunk_gnt_t chunk_gnt_i,
-  output logic [8*AxiBytes-1:0]  wdata_o,
-  output logic [AxiBytes-1:0]    be_o,
+  output hd_cfg_pkg::data_t      wdata_o,
+  output hd_cfg_pkg::strobe_t    be_o,
 
   // Counters
   output hd_bus_pkg::stall_t     stall_o
 );
-  localparam int unsigned OffBits = $clog2(AxiBytes);
-  localparam int unsigned RecBits = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1;
+  logic                  clk;  // of hd_gate
+  logic                  gen_valid, gen_ready, rec_valid, rec_ready, open, gen_busy, data_busy;
+  hd_bus_pkg::load_run_t gen_rec, rec;
+  logic [5:0]            unused_count;
 
-  logic clk;  // of hd_gate
-  logic               gen_valid, gen_ready, rec_valid, rec_ready, open, gen_busy, data_busy;
-  logic [RecBits-1:0] gen_rec, rec;
-  logic [5:0]         unused_count;
-
-  hd_lx_gen #(.AxiBytes(AxiBytes), .XmBytes(XmBytes)) u_gen (
+  hd_lx_gen u_gen (
     .clk_i(clk), .rst_ni, .stop_i,
     .seg_i,
     .op_i, .op_ready_o,
@@ -51,14 +43,14 @@ module hd_lx #(
     .rec_valid_o(gen_valid), .rec_ready_i(gen_ready), .rec_o(gen_rec)
   );
 
-  hd_fifo #(.Width(RecBits), .Depth(hd_isa_pkg::LoadRecords)) u_records (
+  hd_fifo #(.Width($bits(rec)), .Depth(hd_isa_pkg::LoadRecords)) u_records (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
     .valid_i(gen_valid), .ready_o(gen_ready), .data_i(gen_rec),
     .valid_o(rec_valid), .ready_i(rec_ready), .data_o(rec),
     .count_o(unused_count)
   );
 
-  hd_lx_data #(.AxiBytes(AxiBytes)) u_data (
+  hd_lx_data u_data (
     .clk_i(clk), .rst_ni, .stop_i,
     .rec_valid_i(rec_valid), .rec_ready_o(rec_ready), .rec_i(rec),
     .r_i, .r_ready_o, .r_data_i,

@@ -7,33 +7,30 @@
 // error ends the work.
 `include "hd_assert.svh"
 
-module hd_lx_data #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned OffBits  = $clog2(AxiBytes),
-  parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1
-) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
+module hd_lx_data (
+  input  logic                   clk_i, rst_ni,
   input  logic                   stop_i,  // drop what comes
 
   input  logic                   rec_valid_i,
   output logic                   rec_ready_o,
-  input  logic [RecBits-1:0]     rec_i,  // see hd_lx_gen
+  input  hd_bus_pkg::load_run_t  rec_i,
 
   input  hd_bus_pkg::beat_t      r_i,  // its end is hd_lx_gen's
   output logic                   r_ready_o,
-  input  logic [8*AxiBytes-1:0]  r_data_i,
+  input  hd_cfg_pkg::data_t      r_data_i,
 
   output hd_bus_pkg::chunk_t     chunk_o,
   input  hd_bus_pkg::chunk_gnt_t chunk_gnt_i,
-  output logic [8*AxiBytes-1:0]  wdata_o,
-  output logic [AxiBytes-1:0]    be_o,
+  output hd_cfg_pkg::data_t      wdata_o,
+  output hd_cfg_pkg::strobe_t    be_o,
 
   output hd_bus_pkg::result_t    res_o,
   output logic                   busy_o,  // a run or the end of one is in work
   output logic                   wait_mem_o
 );
-  localparam int unsigned CntBits = 27;
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned OffBits  = $clog2(AxiBytes);
+  localparam int unsigned CntBits  = 27;
 
   // ---- the run at hand -------------------------------------------------------------------------
   logic                      run_q, last_q, mem_q, prime_q, failed_q;
@@ -45,16 +42,10 @@ module hd_lx_data #(
   logic [24:0]               beats_q;             // not taken yet, if there is a valid part
   logic [OffBits-1:0]        shift_q;             // {beat, beat before} moves right by 1 byte more than this
 
-  // Fields of the next record.
-  logic                      n_last, n_mem;
-  logic [4:0]                n_err;
-  logic [7:0]                n_pad;
-  logic [OffBits-1:0]        n_sa, n_da, n_off;
-  logic [23:0]               n_hi, n_lo, n_run;
-  logic [27:0]               n_loc;
-  assign {n_mem, n_last, n_err, n_pad, n_sa, n_hi, n_lo, n_run, n_loc} = rec_i;
-  assign n_off = n_loc[OffBits-1:0];
-  assign n_da  = n_off + OffBits'(n_lo);
+  // Places of the next run's first byte in its chunk: of the run, of the valid part.
+  logic [OffBits-1:0] n_da, n_off;
+  assign n_off = rec_i.loc[OffBits-1:0];
+  assign n_da  = n_off + OffBits'(rec_i.lo);
 
   // ---- the chunk at hand -----------------------------------------------------------------------
   logic [OffBits:0] d_from, d_to, e_to;           // bytes of the chunk: data, end of the run
@@ -86,18 +77,18 @@ module hd_lx_data #(
     if (!rst_ni) run_q <= 1'b0;
     else if (rec_ready_o) run_q <= rec_valid_i;
     if (rec_ready_o && rec_valid_i) begin
-      err_q   <= n_err;
-      last_q  <= n_last;
-      mem_q   <= n_mem;
-      pad_q   <= n_pad;
-      addr_q  <= {n_loc[27:OffBits], {OffBits{1'b0}}};
+      err_q   <= rec_i.err;
+      last_q  <= rec_i.last;
+      mem_q   <= rec_i.mem;
+      pad_q   <= rec_i.pad;
+      addr_q  <= {rec_i.loc[27:OffBits], {OffBits{1'b0}}};
       skip_q  <= n_off;
-      end_q   <= CntBits'(n_run) + CntBits'(n_off);
-      lo_q    <= CntBits'(n_lo) + CntBits'(n_off);
-      hi_q    <= CntBits'(n_hi) + CntBits'(n_off);
-      beats_q <= (25'(n_hi - n_lo) + 25'(n_sa) + 25'(AxiBytes - 1)) >> OffBits;
-      prime_q <= n_da < n_sa;
-      shift_q <= ~(n_da - n_sa);
+      end_q   <= CntBits'(rec_i.run) + CntBits'(n_off);
+      lo_q    <= CntBits'(rec_i.lo) + CntBits'(n_off);
+      hi_q    <= CntBits'(rec_i.hi) + CntBits'(n_off);
+      beats_q <= (25'(rec_i.hi - rec_i.lo) + 25'(rec_i.off) + 25'(AxiBytes - 1)) >> OffBits;
+      prime_q <= 6'(n_da) < rec_i.off;
+      shift_q <= OffBits'(~(6'(n_da) - rec_i.off));
     end else if (step) begin
       if (needs) beats_q <= beats_q - 25'd1;
       prime_q <= prime_q && !prime;
@@ -112,12 +103,12 @@ module hd_lx_data #(
   end
 
   // ---- output register -------------------------------------------------------------------------
-  logic                    out_q, out_last_q, out_mem_q, granted;
-  logic [27:0]             out_addr_q;
-  logic [8*AxiBytes-1:0]   out_data_q;
-  logic [8*AxiBytes-1:8]   prev_q;
-  logic [AxiBytes-1:0]     out_be_q;
-  logic [16*AxiBytes-1:8]  pair;
+  logic                   out_q, out_last_q, out_mem_q, granted;
+  logic [27:0]            out_addr_q;
+  logic [8*AxiBytes-1:0]  out_data_q;
+  logic [8*AxiBytes-1:8]  prev_q;
+  logic [AxiBytes-1:0]    out_be_q;
+  logic [16*AxiBytes-1:8] pair;
 
   assign granted    = chunk_gnt_i.xm || chunk_gnt_i.am;
   assign out_free   = !out_q || granted;

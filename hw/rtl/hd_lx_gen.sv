@@ -8,16 +8,8 @@
 // follows until reset.
 `include "hd_assert.svh"
 
-module hd_lx_gen #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
-  parameter int unsigned AmBytes  = hd_cfg_pkg::AmBytes,
-  parameter int unsigned AmWord   = 4 * hd_cfg_pkg::N,  // bytes
-  parameter int unsigned OffBits  = $clog2(AxiBytes),
-  parameter int unsigned RecBits  = 28 + 24 * 3 + OffBits + 8 + 5 + 1 + 1
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_lx_gen (
+  input  logic                  clk_i, rst_ni,
   input  logic                  stop_i,  // ask for nothing more
 
   input  hd_bus_pkg::segments_t seg_i,
@@ -33,25 +25,43 @@ module hd_lx_gen #(
   output logic                  open_o,  // a burst is open
   output logic                  busy_o,  // an operation is in work, or a burst open
 
-  // Records: {to AM, last of operation, error, pad, offset of the first byte in its beat,
-  //           end and begin of the valid part, run bytes, address}
+  // Its runs
   output logic                  rec_valid_o,
   input  logic                  rec_ready_i,
-  output logic [RecBits-1:0]    rec_o
+  output hd_bus_pkg::load_run_t rec_o
 );
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned XmBytes  = hd_cfg_pkg::XmBytes;
+  localparam int unsigned AmBytes  = hd_cfg_pkg::AmBytes;
+  localparam int unsigned AmWord   = 4 * hd_cfg_pkg::N;  // bytes
+  localparam int unsigned OffBits  = $clog2(AxiBytes);
   // ---- operations and their runs ---------------------------------------------------------------
-  localparam int unsigned ParamBits = 32 * hd_isa_pkg::LxWords;
+  typedef struct packed {  // what is kept of one
+    logic [4:0]         bad;  // error code of illegal parameters
+    logic               seg;
+    logic               mem;
+    logic               edge_;
+    logic [7:0]         pad;
+    logic [15:0]        rows;
+    logic [31:0]        row_bytes;
+    logic [15:0]        ys;
+    logic signed [31:0] s1;
+    logic signed [31:0] x0;
+    logic signed [15:0] y0;
+  } keep_t;
 
-  logic                   load, a_valid, a_adv, a_last, halt_q, runs_busy, joining;
-  logic [4:0]             op_bad, j_bad, bad_q;
-  logic [ParamBits-1:0]   params;
+  logic                   load, a_valid, a_adv, a_last, fail, runs_busy, joining;
+  logic [4:0]             op_bad;
+  keep_t                  joined, at_q;
   logic [23:0]            j_run;
   logic [1:0]             level;
   logic [31:0]            ext;
   logic [27:0]            loc;
-  hd_isa_pkg::lx_params_t p, now;
-  assign p   = params;
-  assign now = op_i.params;
+  hd_isa_pkg::lx_params_t now;
+  hd_bus_pkg::runs_t      runs;
+  assign now  = op_i.params;
+  assign runs = {now.n3, now.n2, now.n1, now.s3, now.s2, now.s1, now.d3, now.d2, now.d1, now.src,
+                 now.dst, now.run};
 
   always_comb begin
     op_bad = hd_reg_pkg::ErrNone;
@@ -63,51 +73,35 @@ module hd_lx_gen #(
     if (op_i.code != hd_isa_pkg::LxLoad) op_bad = hd_reg_pkg::ErrEncoding;
   end
 
-  hd_runs #(.LocBits(28), .KeepBits(ParamBits + 5)) u_runs (
-    .clk_i, .rst_ni, .stop_i, .halt_i(halt_q),
-    .op_valid_i(op_i.valid), .op_ready_o, .join_i(!now.edge_), .scale_i(4'd0), .run_i(now.run),
-    .n_i({now.n3, now.n2, now.n1}), .ext_step_i({now.s3, now.s2, now.s1}),
-    .loc_step_i({now.d3, now.d2, now.d1}), .keep_i({op_bad, op_i.params}),
-    .load_o(load), .keep_o({j_bad, params}), .run_o(j_run), .from_ext_i(p.src), .from_loc_i(p.dst),
-    .walk_ext_i({p.s3, p.s2, p.s1}), .walk_loc_i({p.d3, p.d2, p.d1}),
-    .valid_o(a_valid), .adv_i(a_adv), .end_i(bad_q != hd_reg_pkg::ErrNone), .ext_o(ext),
-    .loc_o(loc), .level_o(level), .last_o(a_last),
+  hd_runs #(.KeepBits($bits(joined))) u_runs (
+    .clk_i, .rst_ni, .stop_i,
+    .op_valid_i(op_i.valid), .op_ready_o, .join_i(!now.edge_), .scale_i(4'd0), .runs_i(runs),
+    .keep_i({op_bad, now.seg[0], now.mem, now.edge_, now.pad, now.rows, now.row_bytes, now.ys,
+             now.s1, now.x0, now.y0}),
+    .load_o(load), .keep_o(joined), .run_o(j_run),
+    .adv_i(a_adv), .valid_o(a_valid), .fail_i(fail), .ext_o(ext), .loc_o(loc), .level_o(level),
+    .last_o(a_last),
     .busy_o(runs_busy), .joining_o(joining)
   );
 
   // ---- stage A: the run at hand ----------------------------------------------------------------
   logic               b_ready;
-  logic signed [47:0] x_q, x0_q;
-  logic signed [33:0] y_q, y0_q;
-  logic signed [31:0] s1_q;
-  logic [15:0]        ys_q, rows_q;
-  logic [31:0]        row_bytes_q;
+  logic signed [47:0] x_q;  // place of the run in its row
+  logic signed [33:0] y_q;  // its row
   logic [23:0]        run_q;
-  logic [7:0]         pad_q;
-  logic               edge_q, seg_q, mem_q;
 
   assign a_adv = a_valid && b_ready;
 
   always_ff @(posedge clk_i) begin
     if (load) begin
-      bad_q       <= j_bad;
-      x_q         <= 48'(p.x0);
-      x0_q        <= 48'(p.x0);
-      y_q         <= 34'(p.y0);
-      y0_q        <= 34'(p.y0);
-      s1_q        <= p.s1;
-      ys_q        <= p.ys;
-      rows_q      <= p.rows;
-      row_bytes_q <= p.row_bytes;
-      run_q       <= j_run;
-      pad_q       <= p.pad;
-      edge_q      <= p.edge_;
-      seg_q       <= p.seg[0];
-      mem_q       <= p.mem;
+      at_q  <= joined;
+      run_q <= j_run;
+      x_q   <= 48'(joined.x0);
+      y_q   <= 34'(joined.y0);
     end else if (a_adv) begin
-      x_q <= level == 2'd0 ? x_q + 48'(s1_q) : x0_q;
-      if (level == 2'd1) y_q <= y_q + 34'(signed'({1'b0, ys_q}));
-      if (level == 2'd2) y_q <= y0_q;
+      x_q <= level == 2'd0 ? x_q + 48'(at_q.s1) : 48'(at_q.x0);
+      if (level == 2'd1) y_q <= y_q + 34'(signed'({1'b0, at_q.ys}));
+      if (level == 2'd2) y_q <= 34'(at_q.y0);
     end
   end
 
@@ -122,16 +116,16 @@ module hd_lx_gen #(
 
   always_comb begin
     run_end = 48'(signed'({1'b0, run_q}));
-    row_end = 48'(signed'({1'b0, row_bytes_q})) - x_q;  // position in the run at which the row ends
+    row_end = 48'(signed'({1'b0, at_q.row_bytes})) - x_q;  // position in the run at which the row ends
     ahead  = -x_q;                                     // position at which the row begins
     lo      = 24'd0;
     hi      = run_q;
-    if (edge_q) begin
+    if (at_q.edge_) begin
       if (ahead >= run_end) lo = run_q;
       else if (ahead > 48'sd0) lo = ahead[23:0];
       if (row_end <= 48'sd0) hi = 24'd0;
       else if (row_end < run_end) hi = row_end[23:0];
-      if (y_q < 34'sd0 || y_q >= 34'(signed'({1'b0, rows_q})) || hi <= lo) begin
+      if (y_q < 34'sd0 || y_q >= 34'(signed'({1'b0, at_q.rows})) || hi <= lo) begin
         lo = run_q;
         hi = run_q;
       end
@@ -141,36 +135,33 @@ module hd_lx_gen #(
   assign b_ready = !b_valid_q || c_ready;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      b_valid_q <= 1'b0;
-    end else if (b_ready) begin
-      b_valid_q <= a_valid;
-    end
+    if (!rst_ni) b_valid_q <= 1'b0;
+    else if (b_ready) b_valid_q <= a_valid && !fail;
     if (a_adv) begin
-      b_err_q  <= bad_q != hd_reg_pkg::ErrNone ? bad_q :
-                  29'(loc) + 29'(run_q) > 29'(mem_q ? AmBytes : XmBytes) ? hd_reg_pkg::ErrRange :
+      b_err_q  <= at_q.bad != hd_reg_pkg::ErrNone ? at_q.bad :
+                  29'(loc) + 29'(run_q) > 29'(at_q.mem ? AmBytes : XmBytes) ? hd_reg_pkg::ErrRange :
                   hd_reg_pkg::ErrNone;
       b_last_q <= a_last;
-      b_seg_q  <= seg_q;
-      b_mem_q  <= mem_q;
+      b_seg_q  <= at_q.seg;
+      b_mem_q  <= at_q.mem;
       b_ext_q  <= ext + 32'(lo);
       b_loc_q  <= loc;
       b_lo_q   <= lo;
       b_hi_q   <= hi;
       b_run_q  <= run_q;
-      b_pad_q  <= pad_q;
+      b_pad_q  <= at_q.pad;
     end
   end
 
   // ---- stage C: bus address, window ------------------------------------------------------------
-  logic               c_valid_q, c_last_q, c_data_q, c_mem_q;
-  logic [4:0]         c_err_q, b_err;
-  logic [63:0]        c_addr_q, b_addr;
-  logic [24:0]        c_beats_q;
-  logic [27:0]        c_loc_q;
-  logic [23:0]        c_lo_q, c_hi_q, c_run_q, b_len;
-  logic [7:0]         c_pad_q;
-  logic               c_done;
+  logic        c_valid_q, c_last_q, c_data_q, c_mem_q;
+  logic [4:0]  c_err_q, b_err;
+  logic [63:0] c_addr_q, b_addr;
+  logic [24:0] c_beats_q;
+  logic [27:0] c_loc_q;
+  logic [23:0] c_lo_q, c_hi_q, c_run_q, b_len;
+  logic [7:0]  c_pad_q;
+  logic        c_done;
 
   always_comb begin
     b_len  = b_hi_q - b_lo_q;
@@ -182,15 +173,11 @@ module hd_lx_gen #(
   end
 
   assign c_ready = !c_valid_q || c_done;
+  assign fail    = b_valid_q && c_ready && b_err != hd_reg_pkg::ErrNone;
 
   always_ff @(posedge clk_i) begin
-    if (!rst_ni) begin
-      c_valid_q <= 1'b0;
-      halt_q    <= 1'b0;
-    end else begin
-      if (c_ready) c_valid_q <= b_valid_q && !halt_q;
-      if (b_valid_q && c_ready && b_err != hd_reg_pkg::ErrNone) halt_q <= 1'b1;
-    end
+    if (!rst_ni) c_valid_q <= 1'b0;
+    else if (c_ready) c_valid_q <= b_valid_q;
     if (b_valid_q && c_ready) begin
       c_last_q  <= b_last_q;
       c_mem_q   <= b_mem_q;
@@ -207,16 +194,16 @@ module hd_lx_gen #(
   end
 
   // ---- bursts and records ----------------------------------------------------------------------
-  hd_read_bursts #(.AxiBytes(AxiBytes)) u_bursts (
+  hd_read_bursts u_bursts (
     .clk_i, .rst_ni, .stop_i,
     .valid_i(c_valid_q), .data_i(c_data_q), .addr_i(c_addr_q), .beats_i(c_beats_q), .done_o(c_done),
-    .ar_o, .ar_ready_i, .r_end_i, .open_o,
+    .ar_ready_i, .ar_o, .r_end_i, .open_o,
     .rec_valid_o, .rec_ready_i
   );
 
   assign busy_o = runs_busy || b_valid_q || c_valid_q || open_o;
-  assign rec_o  = {c_mem_q, c_last_q, c_err_q, c_pad_q, c_addr_q[OffBits-1:0], c_hi_q, c_lo_q, c_run_q,
-                   c_loc_q};
+  assign rec_o  = {c_mem_q, c_last_q, c_err_q, c_pad_q, 6'(c_addr_q[OffBits-1:0]), c_hi_q, c_lo_q,
+                   c_run_q, c_loc_q};
 
 `ifdef HD_CHECKS
   hd_time_check #(.Cycles(hd_isa_pkg::LxRequestCycles)) u_time (

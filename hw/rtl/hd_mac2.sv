@@ -14,12 +14,10 @@ module hd_mac2 #(
 ) (
   input  logic               clk_i,
   input  logic               we_i,   // takes the weights
-  input  logic signed [7:0]  w0_i,
-  input  logic signed [7:0]  w1_i,
+  input  logic signed [7:0]  w0_i, w1_i,
   input  logic               en_i,   // multiplies x_i by the weights taken
   input  logic signed [8:0]  x_i,
-  output logic signed [17:0] p0_o,
-  output logic signed [17:0] p1_o
+  output logic signed [17:0] p0_o, p1_o
 );
   logic [47:0] p;
   logic [26:0] a;

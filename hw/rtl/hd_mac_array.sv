@@ -14,28 +14,26 @@
 // this is what makes the simulation fast (the loops become vector instructions of the host).
 `include "hd_assert.svh"
 
-module hd_mac_array #(
-  parameter int unsigned K        = hd_cfg_pkg::K,
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned Words    = hd_cfg_pkg::WmWords
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_mac_array (
+  input  logic              clk_i, rst_ni,
 
   // Weight write port
-  input  hd_bus_pkg::part_t     part_i,  // those of PM and TM are others'
-  input  logic [8*AxiBytes-1:0] wdata_i,
+  input  hd_bus_pkg::part_t part_i,  // those of PM and TM are others'
+  input  hd_cfg_pkg::data_t wdata_i,
 
   // One step: multiply XM word x_i (2 cycles later) by WM word addr_i
-  input  logic                  en_i,
-  input  logic [23:0]           addr_i,
-  input  logic                  first_i,  // 1: the sum starts here
-  input  logic                  x_unsigned_i,
-  input  logic [8*K-1:0]        x_i,
+  input  logic              en_i,
+  input  logic [23:0]       addr_i,
+  input  logic              first_i,  // 1: the sum starts here
+  input  logic              x_unsigned_i,
+  input  hd_cfg_pkg::x_t    x_i,
 
-  output logic [32*N-1:0]       acc_o
+  output hd_cfg_pkg::sums_t acc_o
 );
+  localparam int unsigned K        = hd_cfg_pkg::K;
+  localparam int unsigned N        = hd_cfg_pkg::N;
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned Words    = hd_cfg_pkg::WmWords;
   localparam int unsigned AddrBits = $clog2(Words);
   localparam int unsigned G4       = K / 4;          // sums of 4 products
   localparam int unsigned G16      = (G4 + 3) / 4;   // sums of up to 16 products
@@ -50,8 +48,8 @@ module hd_mac_array #(
 
 `ifdef SYNTHESIS
   logic signed [17:0] pr  [K][N];
-  logic [8*N*K-1:0]   w1;                            // read registers of the memory
-  logic [18*N*K-1:0]  products;
+  logic [8*N*K-1:0]  w1;                            // read registers of the memory
+  logic [18*N*K-1:0] products;
 
   for (genvar p = 0; p < N * K / AxiBytes; p++) begin : gen_part
     logic [AxiBytes-1:0]   be;

@@ -9,46 +9,42 @@
 // of its op_done_o, after the writes that came before, and nothing is accepted until then.
 `include "hd_assert.svh"
 
-module hd_mx #(
-  parameter int unsigned K        = hd_cfg_pkg::K,
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
-  parameter int unsigned WmWords  = hd_cfg_pkg::WmWords,
-  parameter int unsigned AmWords  = hd_cfg_pkg::AmWords
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_mx (
+  input  logic                clk_i, rst_ni,
 
   // Operations, from hd_front
-  input  hd_isa_pkg::mx_op_t    op_i,
-  output logic                  op_ready_o,
-  output hd_bus_pkg::result_t   res_o,
+  input  hd_isa_pkg::mx_op_t  op_i,
+  output logic                op_ready_o,
+  output hd_bus_pkg::result_t res_o,
 
   // Weight write port, from LW
-  input  hd_bus_pkg::part_t     part_i,
-  input  logic [8*AxiBytes-1:0] part_wdata_i,
+  input  hd_bus_pkg::part_t   part_i,
+  input  hd_cfg_pkg::data_t   part_wdata_i,
 
   // XM read
-  output hd_bus_pkg::word_t     xm_o,
-  input  logic                  xm_gnt_i,
-  input  logic [8*K-1:0]        xm_rdata_i,
+  output hd_bus_pkg::word_t   xm_o,
+  input  logic                xm_gnt_i,
+  input  hd_cfg_pkg::x_t      xm_rdata_i,
 
   // AM read and write, always granted
-  output hd_bus_pkg::word_t     am_o,
-  input  logic [32*N-1:0]       am_rdata_i,
-  output hd_bus_pkg::word_t     amw_o,
-  output logic [32*N-1:0]       amw_wdata_o,
+  output hd_bus_pkg::word_t   am_o,
+  input  hd_cfg_pkg::sums_t   am_rdata_i,
+  output hd_bus_pkg::word_t   amw_o,
+  output hd_cfg_pkg::sums_t   amw_wdata_o,
 
   // Counters
-  output logic                  busy_o,
-  output logic                  stall_bank_o
+  output logic                busy_o, stall_bank_o
 );
-  localparam int unsigned Loops = 6;
-  localparam int unsigned Depth = hd_isa_pkg::MxDoneCycles;  // from issue to done,
-  localparam int unsigned Read  = hd_isa_pkg::MxReadCycles;  // to the read of AM,
-  localparam int unsigned Write = hd_isa_pkg::MxWriteCycles; // to its write
-  localparam int unsigned AmBits = $clog2(AmWords);
+  localparam int unsigned K       = hd_cfg_pkg::K;
+  localparam int unsigned N       = hd_cfg_pkg::N;
+  localparam int unsigned XmBytes = hd_cfg_pkg::XmBytes;
+  localparam int unsigned WmWords = hd_cfg_pkg::WmWords;
+  localparam int unsigned AmWords = hd_cfg_pkg::AmWords;
+  localparam int unsigned Loops   = 6;
+  localparam int unsigned Depth   = hd_isa_pkg::MxDoneCycles;  // from issue to done,
+  localparam int unsigned Read    = hd_isa_pkg::MxReadCycles;  // to the read of AM,
+  localparam int unsigned Write   = hd_isa_pkg::MxWriteCycles; // to its write
+  localparam int unsigned AmBits  = $clog2(AmWords);
 
   hd_isa_pkg::mx_params_t p;
   assign p = op_i.params;
@@ -86,12 +82,12 @@ module hd_mx #(
   );
 
   // ---- pipeline control: element i belongs to the iteration issued i + 1 cycles ago -------------
-  logic [Depth-1:0] wr_q, end_q, err_q;  // writes AM; last of its operation; failed
-  logic [Write-2:0] acc_q;
+  logic [Depth-1:0]  wr_q, end_q, err_q;  // writes AM; last of its operation; failed
+  logic [Write-2:0]  acc_q;
   logic [AmBits-1:0] a_q [Depth-1];              // what is issued is in range
-  logic [4:0]       err_code_q;
-  logic             sum_first, sum_last, fail, hazard;
-  logic [4:0]       code;
+  logic [4:0]        err_code_q;
+  logic              sum_first, sum_last, fail, hazard;
+  logic [4:0]        code;
 
   assign sum_first = &(first | outer_q);
   assign sum_last  = &(last | outer_q);
@@ -147,7 +143,7 @@ module hd_mx #(
   // ---- data -------------------------------------------------------------------------------------
   logic [32*N-1:0] acc, y_q;
 
-  hd_mac_array #(.K(K), .N(N), .AxiBytes(AxiBytes), .Words(WmWords)) u_array (
+  hd_mac_array u_array (
     .clk_i, .rst_ni,
     .part_i, .wdata_i(part_wdata_i),
     .en_i(issue), .addr_i(w_addr), .first_i(sum_first), .x_unsigned_i(unsigned_q), .x_i(xm_rdata_i),

@@ -5,18 +5,17 @@
 // cycle. Never stalls.
 `include "hd_assert.svh"
 
-module hd_pm #(
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned Words    = hd_cfg_pkg::PmWords
-) (
-  input  logic                  clk_i,
+module hd_pm (
+  input  logic                clk_i,
 
-  input  hd_bus_pkg::part_t     part_i,
-  input  logic [8*AxiBytes-1:0] part_wdata_i,
-  input  hd_bus_pkg::word_t     read_i,
-  output logic [64*N-1:0]       rdata_o
+  input  hd_bus_pkg::part_t   part_i,
+  input  hd_cfg_pkg::data_t   part_wdata_i,
+  input  hd_bus_pkg::word_t   read_i,
+  output hd_cfg_pkg::consts_t rdata_o
 );
+  localparam int unsigned N        = hd_cfg_pkg::N;
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned Words    = hd_cfg_pkg::PmWords;
   localparam int unsigned Parts    = 8 * N / AxiBytes;
   localparam int unsigned AddrBits = $clog2(Words);
 

@@ -8,36 +8,29 @@
 // each way, one address and one beat per cycle. An engine that is not ready holds all of R.
 `include "hd_assert.svh"
 
-module hd_rd_arb #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_rd_arb (
+  input  logic               clk_i, rst_ni,
 
   // Requests; bit e of the others = engine e (0 fetch, 1 LX, 2 LW)
-  input  hd_bus_pkg::burst_t    fetch_ar_i,
-  input  hd_bus_pkg::burst_t    lx_ar_i,
-  input  hd_bus_pkg::burst_t    lw_ar_i,
-  output logic [2:0]            ar_ready_o,
+  input  hd_bus_pkg::burst_t fetch_ar_i, lx_ar_i, lw_ar_i,
+  output logic [2:0]         ar_ready_o,
 
   // Read data to the engines
-  output hd_bus_pkg::beat_t     fetch_r_o,
-  output hd_bus_pkg::beat_t     lx_r_o,
-  output hd_bus_pkg::beat_t     lw_r_o,
-  input  logic [2:0]            r_ready_i,
-  output logic [8*AxiBytes-1:0] r_data_o,
+  output hd_bus_pkg::beat_t  fetch_r_o, lx_r_o, lw_r_o,
+  input  logic [2:0]         r_ready_i,
+  output hd_cfg_pkg::data_t  r_data_o,
 
   // AXI
-  output hd_bus_pkg::burst_t    ar_o,
-  output logic [1:0]            arid_o,
-  input  logic                  arready_i,
-  input  logic                  rvalid_i,
-  output logic                  rready_o,
-  input  logic [8*AxiBytes-1:0] rdata_i,
-  input  logic [1:0]            rresp_i,
-  input  logic                  rlast_i,
-  input  logic [1:0]            rid_i
+  output hd_bus_pkg::burst_t ar_o,
+  output logic [1:0]         arid_o,
+  input  logic               arready_i, rvalid_i,
+  output logic               rready_o,
+  input  hd_cfg_pkg::data_t  rdata_i,
+  input  logic [1:0]         rresp_i,
+  input  logic               rlast_i,
+  input  logic [1:0]         rid_i
 );
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
   logic [71:0] picked;  // address and length
   logic        valid_q;
   logic [2:0]  asks;

@@ -5,24 +5,18 @@
 // throughput: a burst a cycle. Stalls: OpenBursts are open, AR or the record not taken, stop_i.
 `include "hd_assert.svh"
 
-module hd_read_bursts #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes
-) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
-  input  logic               stop_i,
+module hd_read_bursts (
+  input  logic               clk_i, rst_ni, stop_i,
 
   // The run: address of its first byte, beats that it touches
-  input  logic               valid_i,
-  input  logic               data_i,
+  input  logic               valid_i, data_i,
   input  logic [63:0]        addr_i,
   input  logic [24:0]        beats_i,
   output logic               done_o,
 
   // Read bursts, and the last beats of such
   output hd_bus_pkg::burst_t ar_o,
-  input  logic               ar_ready_i,
-  input  logic               r_end_i,
+  input  logic               ar_ready_i, r_end_i,
   output logic               open_o,
 
   // Its record
@@ -34,7 +28,7 @@ module hd_read_bursts #(
   logic [7:0]  len;
   logic [4:0]  open_q;
 
-  hd_burst #(.AxiBytes(AxiBytes)) u_burst (
+  hd_burst u_burst (
     .clk_i, .rst_ni,
     .valid_i(valid_i && data_i), .ready_o(burst_done), .addr_i, .beats_i,
     .valid_o(burst_valid), .ready_i(ar_o.valid && ar_ready_i), .addr_o(addr), .len_o(len),

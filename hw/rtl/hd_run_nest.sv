@@ -4,33 +4,28 @@
 // Addresses wrap at their width. level_o is the loop that the next adv_i steps: 0 next run of the
 // row, 1 next row, 2 next plane. Latency 1 cycle, one run per cycle, load_i may come with the last
 // adv_i. No stalls.
-module hd_run_nest #(
-  parameter int unsigned LocBits = 28
-) (
-  input  logic               clk_i,
+module hd_run_nest (
+  input  logic              clk_i,
 
-  input  logic               load_i,
-  input  logic [47:0]        n_i,         // iterations, loop l at [16 * l +: 16]
-  input  logic [31:0]        ext_i,       // DRAM offset
-  input  logic [95:0]        ext_step_i,
-  input  logic [LocBits-1:0] loc_i,       // on-chip address
-  input  logic [3*LocBits-1:0] loc_step_i,
+  input  logic              load_i,
+  input  hd_bus_pkg::runs_t runs_i,  // its run is not looked at
 
-  input  logic               adv_i,
-  output logic [31:0]        ext_o,
-  output logic [LocBits-1:0] loc_o,
-  output logic [1:0]         level_o,
-  output logic               last_o       // the last run of all
+  input  logic              adv_i,
+  output logic [31:0]       ext_o,
+  output logic [27:0]       loc_o,
+  output logic [1:0]        level_o,
+  output logic              last_o   // the last run of all
 );
   logic [15:0]        most_q [2];  // iterations - 1; the outermost loop never starts again
   logic [15:0]        left_q [3];  // iterations after this one
   logic [31:0]        ext_q  [3];  // address where this iteration of the loop began
-  logic [LocBits-1:0] loc_q  [3];
+  logic [27:0]        loc_q  [3];
   logic [31:0]        ext_step_q [3];
-  logic [LocBits-1:0] loc_step_q [3];
+  logic [27:0]        loc_step_q [3];
   logic [31:0]        ext_next;
-  logic [LocBits-1:0] loc_next;
+  logic [27:0]        loc_next;
   logic [1:0]         level;
+  logic [23:0]        unused_run;
 
   always_comb begin
     level = left_q[0] != 16'd0 ? 2'd0 : left_q[1] != 16'd0 ? 2'd1 : 2'd2;
@@ -38,6 +33,7 @@ module hd_run_nest #(
     loc_next = loc_q[level] + loc_step_q[level];
   end
 
+  assign unused_run = runs_i.run;
   assign ext_o   = ext_q[0];
   assign loc_o   = loc_q[0];
   assign level_o = level;
@@ -45,13 +41,13 @@ module hd_run_nest #(
 
   always_ff @(posedge clk_i) begin
     if (load_i) begin
-      for (int unsigned l = 0; l < 2; l++) most_q[l] <= n_i[16 * l +: 16] - 16'd1;
+      for (int unsigned l = 0; l < 2; l++) most_q[l] <= runs_i.n[16 * l +: 16] - 16'd1;
       for (int unsigned l = 0; l < 3; l++) begin
-        left_q[l]     <= n_i[16 * l +: 16] - 16'd1;
-        ext_q[l]      <= ext_i;
-        loc_q[l]      <= loc_i;
-        ext_step_q[l] <= ext_step_i[32 * l +: 32];
-        loc_step_q[l] <= loc_step_i[LocBits * l +: LocBits];
+        left_q[l]     <= runs_i.n[16 * l +: 16] - 16'd1;
+        ext_q[l]      <= runs_i.ext;
+        loc_q[l]      <= runs_i.loc;
+        ext_step_q[l] <= runs_i.ext_step[32 * l +: 32];
+        loc_step_q[l] <= runs_i.loc_step[28 * l +: 28];
       end
     end else if (adv_i) begin
       for (int unsigned l = 0; l < 2; l++) if (2'(l) < level) left_q[l] <= most_q[l];

@@ -10,18 +10,17 @@
 `include "hd_assert.svh"
 
 module hd_sem (
-  input  logic                                                   clk_i,
-  input  logic                                                   rst_ni,
+  input  logic                                                clk_i, rst_ni,
 
   // Mask of unit u at [32 * u +: 32]
-  input  logic [hd_isa_pkg::Units-1:0]                           want_i,
-  input  logic [hd_isa_pkg::Units*hd_isa_pkg::Semaphores-1:0]    wait_mask_i,
-  output logic [hd_isa_pkg::Units-1:0]                           grant_o,
-  input  logic [hd_isa_pkg::Units-1:0]                           signal_i,
-  input  logic [hd_isa_pkg::Units*hd_isa_pkg::Semaphores-1:0]    signal_mask_i,
+  input  logic [hd_isa_pkg::Units-1:0]                        want_i,
+  input  logic [hd_isa_pkg::Units*hd_isa_pkg::Semaphores-1:0] wait_mask_i,
+  output logic [hd_isa_pkg::Units-1:0]                        grant_o,
+  input  logic [hd_isa_pkg::Units-1:0]                        signal_i,
+  input  logic [hd_isa_pkg::Units*hd_isa_pkg::Semaphores-1:0] signal_mask_i,
 
-  output logic [hd_isa_pkg::Semaphores-1:0]                      nonzero_o,
-  output logic [hd_isa_pkg::Units-1:0]                           overflow_o
+  output logic [hd_isa_pkg::Semaphores-1:0]                   nonzero_o,
+  output logic [hd_isa_pkg::Units-1:0]                        overflow_o
 );
   localparam int unsigned Units = hd_isa_pkg::Units;
   localparam int unsigned Sems  = hd_isa_pkg::Semaphores;

@@ -6,13 +6,8 @@
 // bursts that have no response. An error ends the work until reset.
 `include "hd_assert.svh"
 
-module hd_st #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes
-) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  input  logic                   stop_i,
+module hd_st (
+  input  logic                   clk_i, rst_ni, stop_i,
   output logic                   drained_o,
   input  hd_bus_pkg::segments_t  seg_i,
 
@@ -24,16 +19,15 @@ module hd_st #(
   // XM or AM read
   output hd_bus_pkg::chunk_t     chunk_o,
   input  hd_bus_pkg::chunk_gnt_t chunk_gnt_i,
-  input  logic [8*AxiBytes-1:0]  xm_rdata_i,
-  input  logic [8*AxiBytes-1:0]  am_rdata_i,
+  input  hd_cfg_pkg::data_t      xm_rdata_i, am_rdata_i,
 
   // AXI write channels
   output hd_bus_pkg::burst_t     aw_o,
   input  logic                   aw_ready_i,
   output logic                   wvalid_o,
   input  logic                   wready_i,
-  output logic [8*AxiBytes-1:0]  wdata_o,
-  output logic [AxiBytes-1:0]    wstrb_o,
+  output hd_cfg_pkg::data_t      wdata_o,
+  output hd_cfg_pkg::strobe_t    wstrb_o,
   output logic                   wlast_o,
   input  logic                   bvalid_i,
   output logic                   bready_o,
@@ -43,16 +37,13 @@ module hd_st #(
   output logic [6:0]             wbytes_o,  // strobed bytes of the beat on W
   output hd_bus_pkg::stall_t     stall_o
 );
-  localparam int unsigned OffBits = $clog2(AxiBytes);
-  localparam int unsigned RunBits = OffBits + 55;
+  logic                     clk;  // of hd_gate
+  logic                     gen_run_valid, gen_run_ready, run_valid, run_ready;
+  logic                     gen_burst_valid, gen_burst_ready, gen_busy, data_busy;
+  hd_bus_pkg::store_run_t   gen_run, run;
+  hd_bus_pkg::store_burst_t gen_burst;
 
-  logic clk;  // of hd_gate
-  logic               gen_run_valid, gen_run_ready, run_valid, run_ready;
-  logic               gen_burst_valid, gen_burst_ready, gen_busy, data_busy;
-  logic [RunBits-1:0] gen_run, run;
-  logic [13:0]        gen_burst;
-
-  hd_st_gen #(.AxiBytes(AxiBytes), .XmBytes(XmBytes)) u_gen (
+  hd_st_gen u_gen (
     .clk_i(clk), .rst_ni, .stop_i, .seg_i,
     .op_i, .op_ready_o,
     .aw_o, .aw_ready_i,
@@ -64,7 +55,7 @@ module hd_st #(
   // Runs to the data side.
   logic [4:0] unused_runs, unused_bursts, unused_resps;
 
-  hd_fifo #(.Width(RunBits), .Depth(hd_isa_pkg::StoreRecords)) u_runs (
+  hd_fifo #(.Width($bits(run)), .Depth(hd_isa_pkg::StoreRecords)) u_runs (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
     .valid_i(gen_run_valid), .ready_o(gen_run_ready), .data_i(gen_run),
     .valid_o(run_valid), .ready_i(run_ready), .data_o(run),
@@ -74,21 +65,21 @@ module hd_st #(
   // Bursts to the data side; those that are errors go to the responses only.
   logic       burst_valid, burst_ready, unused_burst_ready, gen_error;
   logic [7:0] burst_len;
-  assign gen_error = gen_burst[12:8] != hd_reg_pkg::ErrNone;
+  assign gen_error = gen_burst.err != hd_reg_pkg::ErrNone;
 
   hd_fifo #(.Width(8), .Depth(hd_isa_pkg::StoreRecords)) u_bursts (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
     .valid_i(gen_burst_valid && gen_burst_ready && !gen_error), .ready_o(unused_burst_ready),
-    .data_i(gen_burst[7:0]),
+    .data_i(gen_burst.len),
     .valid_o(burst_valid), .ready_i(burst_ready), .data_o(burst_len),
     .count_o(unused_bursts)
   );
 
-  hd_st_data #(.AxiBytes(AxiBytes)) u_data (
+  hd_st_data u_data (
     .clk_i(clk), .rst_ni, .stop_i,
     .run_valid_i(run_valid), .run_ready_o(run_ready), .run_i(run), .burst_valid_i(burst_valid),
     .burst_ready_o(burst_ready), .burst_len_i(burst_len),
-    .chunk_o, .chunk_gnt_i, .xm_rdata_i, .am_rdata_i,
+    .xm_rdata_i, .chunk_o, .chunk_gnt_i, .am_rdata_i,
     .wvalid_o, .wready_i, .wdata_o, .wstrb_o, .wlast_o, .wbytes_o, .busy_o(data_busy)
   );
 
@@ -98,7 +89,7 @@ module hd_st #(
 
   hd_fifo #(.Width(6), .Depth(hd_isa_pkg::StoreRecords)) u_resps (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
-    .valid_i(gen_burst_valid), .ready_o(gen_burst_ready), .data_i(gen_burst[13:8]),
+    .valid_i(gen_burst_valid), .ready_o(gen_burst_ready), .data_i({gen_burst.last, gen_burst.err}),
     .valid_o(resp_valid), .ready_i(pop), .data_o({resp_last, resp_err}),
     .count_o(unused_resps)
   );

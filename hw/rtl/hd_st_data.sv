@@ -6,18 +6,13 @@
 // ready. After stop_i the beats of open bursts still go out, with no byte strobed.
 `include "hd_assert.svh"
 
-module hd_st_data #(
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned OffBits  = $clog2(AxiBytes)
-) (
-  input  logic                   clk_i,
-  input  logic                   rst_ni,
-  input  logic                   stop_i,
+module hd_st_data (
+  input  logic                   clk_i, rst_ni, stop_i,
 
   // Records of runs and of bursts, see hd_st_gen
   input  logic                   run_valid_i,
   output logic                   run_ready_o,
-  input  logic [OffBits+54:0]    run_i,
+  input  hd_bus_pkg::store_run_t run_i,
   input  logic                   burst_valid_i,
   output logic                   burst_ready_o,
   input  logic [7:0]             burst_len_i,
@@ -25,54 +20,52 @@ module hd_st_data #(
   // XM or AM read, data 2 cycles after the grant
   output hd_bus_pkg::chunk_t     chunk_o,
   input  hd_bus_pkg::chunk_gnt_t chunk_gnt_i,
-  input  logic [8*AxiBytes-1:0]  xm_rdata_i,
-  input  logic [8*AxiBytes-1:0]  am_rdata_i,
+  input  hd_cfg_pkg::data_t      xm_rdata_i, am_rdata_i,
 
   // Write data
   output logic                   wvalid_o,
   input  logic                   wready_i,
-  output logic [8*AxiBytes-1:0]  wdata_o,
-  output logic [AxiBytes-1:0]    wstrb_o,
+  output hd_cfg_pkg::data_t      wdata_o,
+  output hd_cfg_pkg::strobe_t    wstrb_o,
   output logic                   wlast_o,
   output logic [6:0]             wbytes_o,  // strobed bytes of the beat
   output logic                   busy_o  // a chunk or a beat is in work
 );
-  localparam int unsigned CntBits = 27;
-  localparam int unsigned Chunks  = hd_isa_pkg::StoreChunks;     // buffer between XM and W
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned OffBits  = $clog2(AxiBytes);
+  localparam int unsigned CntBits  = 27;
+  localparam int unsigned Chunks   = hd_isa_pkg::StoreChunks;     // buffer between XM and W
 
-  logic [OffBits-1:0] n_da, n_so;
-  logic [23:0]        n_run;
-  logic [27:0]        n_loc;
-  logic               n_mem;
-  logic [1:0]         n_sat, n_grow;     // log2 of chunks that become one
-  assign {n_sat, n_mem, n_da, n_run, n_loc} = run_i;
-  assign n_grow = n_sat == hd_isa_pkg::StSatNone ? 2'd0 : n_sat == hd_isa_pkg::StSatInt16 ? 2'd1 :
-                  2'd2;
-  assign n_so = n_loc[OffBits-1:0];
+  logic [OffBits-1:0] n_so;    // place of the run's first byte in its chunk
+  logic [1:0]         n_grow;  // log2 of chunks that become one
+  assign n_so   = run_i.loc[OffBits-1:0];
+  assign n_grow = run_i.sat == hd_isa_pkg::StSatNone ? 2'd0 :
+                  run_i.sat == hd_isa_pkg::StSatInt16 ? 2'd1 : 2'd2;
 
   // ---- packer's record of the run that is being read or waits to be packed ---------------------
   logic               pack_valid, pack_ready, pack_take, read_take;
-  logic [OffBits-1:0] p_da, p_so;
+  logic [5:0]         p_da;
+  logic [OffBits-1:0] p_so;
   logic [23:0]        p_run;
   logic [4:0]         unused_packs;
 
-  hd_fifo #(.Width(2 * OffBits + 24), .Depth(hd_isa_pkg::StoreRecords)) u_packs (
+  hd_fifo #(.Width(6 + OffBits + 24), .Depth(hd_isa_pkg::StoreRecords)) u_packs (
     .clk_i, .rst_ni, .clear_i(1'b0),
-    .valid_i(read_take), .ready_o(pack_ready), .data_i({n_da, n_so, n_run}),
+    .valid_i(read_take), .ready_o(pack_ready), .data_i({run_i.off, n_so, run_i.run}),
     .valid_o(pack_valid), .ready_i(pack_take), .data_o({p_da, p_so, p_run}),
     .count_o(unused_packs)
   );
 
   // ---- reading XM ------------------------------------------------------------------------------
-  logic        read_q, unused_ready, chunk_valid, chunk_take;
-  logic [27:0] read_addr_q;
-  logic [24:0] read_left_q;           // chunks, this one included
-  logic [1:0]  coming_q;              // granted one and two cycles ago
-  logic [1:0]  from_am_q, whole_q;    // of those, from AM; the last of those that become one
-  logic [3:0]  of_sat_q, of_part_q;   // of those, what they become, and which part of a chunk
-  logic [1:0]  sat_q, part, most;
-  logic        mem_q, want, granted, whole;
-  logic [3:0]  chunks, free;
+  logic                  read_q, unused_ready, chunk_valid, chunk_take;
+  logic [27:0]           read_addr_q;
+  logic [24:0]           read_left_q;           // chunks, this one included
+  logic [1:0]            coming_q;              // granted one and two cycles ago
+  logic [1:0]            from_am_q, whole_q;    // of those, from AM; the last of those that become one
+  logic [3:0]            of_sat_q, of_part_q;   // of those, what they become, and which part of a chunk
+  logic [1:0]            sat_q, part, most;
+  logic                  mem_q, want, granted, whole;
+  logic [3:0]            chunks, free;
   logic [8*AxiBytes-1:0] chunk;
 
   assign free        = 4'(Chunks) - chunks - 4'(coming_q[0]) - 4'(coming_q[1]);
@@ -100,10 +93,10 @@ module hd_st_data #(
     of_sat_q  <= {of_sat_q[1:0], sat_q};
     of_part_q <= {of_part_q[1:0], part};
     if (read_take) begin
-      mem_q       <= n_mem;
-      sat_q       <= n_sat;
-      read_addr_q <= (n_loc << n_grow) & ~28'(AxiBytes - 1);
-      read_left_q <= (25'(n_run) + (25'(n_so) & (25'(AxiBytes - 1) >> n_grow)) +
+      mem_q       <= run_i.mem;
+      sat_q       <= run_i.sat;
+      read_addr_q <= (run_i.loc << n_grow) & ~28'(AxiBytes - 1);
+      read_left_q <= (25'(run_i.run) + (25'(n_so) & (25'(AxiBytes - 1) >> n_grow)) +
                       25'((AxiBytes >> n_grow) - 1)) >> (OffBits - 32'(n_grow));
     end else if (granted) begin
       read_addr_q <= read_addr_q + 28'(AxiBytes);
@@ -176,11 +169,11 @@ module hd_st_data #(
     if (!rst_ni) run_q <= 1'b0;
     else if (pack_take) run_q <= pack_valid;
     if (pack_take) begin
-      skip_q  <= p_da;
+      skip_q  <= OffBits'(p_da);
       end_q   <= CntBits'(p_run) + CntBits'(p_da);
       left_q  <= (25'(p_run) + 25'(p_so) + 25'(AxiBytes - 1)) >> OffBits;
-      prime_q <= p_da < p_so;
-      shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(p_da - p_so));
+      prime_q <= p_da < 6'(p_so);
+      shift_q <= (OffBits + 1)'(AxiBytes) - (OffBits + 1)'(OffBits'(p_da - 6'(p_so)));
     end else begin
       if (chunk_take && chunk_valid) begin
         left_q  <= left_q - 25'd1;

@@ -1,8 +1,6 @@
 // Kernel ports: AXI4-Lite slave, AXI4 master, interrupt, with the names that XRT tools expect.
 // Wiring only: it adds no cycle and no stall.
-module hd_top #(
-  parameter int unsigned AxiBits = hd_cfg_pkg::AxiBits
-) (
+module hd_top (
   input  logic                 ap_clk,
   input  logic                 ap_rst_n,
   output logic                 interrupt,
@@ -36,7 +34,7 @@ module hd_top #(
   output logic [1:0]           m_axi_gmem_arid,
   input  logic                 m_axi_gmem_rvalid,
   output logic                 m_axi_gmem_rready,
-  input  logic [AxiBits-1:0]   m_axi_gmem_rdata,
+  input  logic [hd_cfg_pkg::AxiBits-1:0]   m_axi_gmem_rdata,
   input  logic [1:0]           m_axi_gmem_rresp,
   input  logic                 m_axi_gmem_rlast,
   input  logic [1:0]           m_axi_gmem_rid,
@@ -49,24 +47,25 @@ module hd_top #(
   output logic [1:0]           m_axi_gmem_awid,
   output logic                 m_axi_gmem_wvalid,
   input  logic                 m_axi_gmem_wready,
-  output logic [AxiBits-1:0]   m_axi_gmem_wdata,
-  output logic [AxiBits/8-1:0] m_axi_gmem_wstrb,
+  output logic [hd_cfg_pkg::AxiBits-1:0]   m_axi_gmem_wdata,
+  output logic [hd_cfg_pkg::AxiBits/8-1:0] m_axi_gmem_wstrb,
   output logic                 m_axi_gmem_wlast,
   input  logic                 m_axi_gmem_bvalid,
   output logic                 m_axi_gmem_bready,
   input  logic [1:0]           m_axi_gmem_bresp,
   input  logic [1:0]           m_axi_gmem_bid
 );
-  logic         core_rst_n, core_stop, core_drained, core_done;
+  localparam int unsigned AxiBits = hd_cfg_pkg::AxiBits;
+  logic                  core_rst_n, core_stop, core_drained, core_done;
   hd_bus_pkg::axil_req_t req;
   hd_bus_pkg::axil_rsp_t rsp;
   hd_bus_pkg::config_t   cfg;
   hd_bus_pkg::error_t    core_err;
   hd_bus_pkg::events_t   events;
   hd_bus_pkg::burst_t    ar, aw;
-  logic [191:0] wait_mask, next_pc;
-  logic [31:0]  sem_nonzero;
-  logic [29:0]  queued;
+  logic [191:0]          wait_mask, next_pc;
+  logic [31:0]           sem_nonzero;
+  logic [29:0]           queued;
 
   // The simulator's accounting reads these.
   logic [5:0]   busy /* verilator public_flat_rd */;
@@ -103,22 +102,22 @@ module hd_top #(
   assign m_axi_gmem_awburst  = 2'd1;
   assign m_axi_gmem_awid     = 2'd0;
 
-  hd_csr #(.AxiBytes(AxiBits / 8)) u_csr (
+  hd_csr u_csr (
     .clk_i(ap_clk), .rst_ni(ap_rst_n), .interrupt_o(interrupt),
     .req_i(req), .rsp_o(rsp),
     .core_rst_no(core_rst_n), .core_stop_o(core_stop), .core_drained_i(core_drained), .cfg_o(cfg),
     .core_done_i(core_done), .core_err_i(core_err),
-    .events_i(events), .active_i(active), .tag_i(tag), .queued_i(queued), .wait_mask_i(wait_mask),
+    .wait_mask_i(wait_mask), .events_i(events), .active_i(active), .tag_i(tag), .queued_i(queued),
     .next_pc_i(next_pc), .sem_nonzero_i(sem_nonzero)
   );
 
-  hd_core #(.AxiBytes(AxiBits / 8)) u_core (
+  hd_core u_core (
     .clk_i(ap_clk), .rst_ni(core_rst_n), .stop_i(core_stop), .drained_o(core_drained),
     .cfg_i(cfg),
     .done_o(core_done), .err_o(core_err),
-    .events_o(events), .active_o(active), .tag_o(tag), .queued_o(queued), .wait_mask_o(wait_mask),
+    .wait_mask_o(wait_mask), .events_o(events), .active_o(active), .tag_o(tag), .queued_o(queued),
     .next_pc_o(next_pc), .sem_nonzero_o(sem_nonzero),
-    .ar_o(ar), .arready_i(m_axi_gmem_arready), .arid_o(m_axi_gmem_arid),
+    .arready_i(m_axi_gmem_arready), .ar_o(ar), .arid_o(m_axi_gmem_arid),
     .rvalid_i(m_axi_gmem_rvalid), .rready_o(m_axi_gmem_rready), .rdata_i(m_axi_gmem_rdata),
     .rresp_i(m_axi_gmem_rresp), .rlast_i(m_axi_gmem_rlast), .rid_i(m_axi_gmem_rid), .aw_o(aw),
     .awready_i(m_axi_gmem_awready), .wvalid_o(m_axi_gmem_wvalid), .wready_i(m_axi_gmem_wready),

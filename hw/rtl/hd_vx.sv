@@ -19,60 +19,45 @@
 // of its op_done_o, after the writes that came before, and nothing is accepted until then.
 `include "hd_assert.svh"
 
-module hd_vx #(
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned XmBytes  = hd_cfg_pkg::XmBytes,
-  parameter int unsigned AmWords  = hd_cfg_pkg::AmWords,
-  parameter int unsigned PmWords  = hd_cfg_pkg::PmWords
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_vx (
+  input  logic                clk_i, rst_ni,
 
   // Operations, from hd_front
-  input  hd_isa_pkg::vx_op_t    op_i,
-  output logic                  op_ready_o,
-  output hd_bus_pkg::result_t   res_o,
+  input  hd_isa_pkg::vx_op_t  op_i,
+  output logic                op_ready_o,
+  output hd_bus_pkg::result_t res_o,
 
   // XM reads and write; AM reads and write. A word is asked for in the memory where it lies, so the
   // addresses of both are the same.
-  output hd_bus_pkg::word_t     xma_o,
-  input  logic                  xma_gnt_i,
-  input  logic [8*N-1:0]        xma_rdata_i,
-  output hd_bus_pkg::word_t     xmb_o,
-  input  logic                  xmb_gnt_i,
-  input  logic [8*N-1:0]        xmb_rdata_i,
-  output hd_bus_pkg::word_t     xmw_o,
-  input  logic                  xmw_gnt_i,
-  output hd_bus_pkg::word_t     ama_o,
-  input  logic                  ama_gnt_i,
-  input  logic [32*N-1:0]       ama_rdata_i,
-  output hd_bus_pkg::word_t     amb_o,
-  input  logic                  amb_gnt_i,
-  input  logic [32*N-1:0]       amb_rdata_i,
-  output hd_bus_pkg::word_t     amw_o,
-  input  logic                  amw_gnt_i,
-  output logic [32*N-1:0]       wdata_o,  // XM: the low 8 * N bits
+  output hd_bus_pkg::word_t   xma_o, xmb_o, xmw_o, ama_o, amb_o, amw_o,
+  input  logic                xma_gnt_i, xmb_gnt_i, xmw_gnt_i, ama_gnt_i, amb_gnt_i, amw_gnt_i,
+  input  hd_cfg_pkg::vec_t    xma_rdata_i, xmb_rdata_i,
+  input  hd_cfg_pkg::sums_t   ama_rdata_i, amb_rdata_i,
+  output hd_cfg_pkg::sums_t   wdata_o,  // XM: the low 8 * N bits
 
   // PM read
-  output hd_bus_pkg::word_t     pm_o,
-  input  logic [64*N-1:0]       pm_rdata_i,
+  output hd_bus_pkg::word_t   pm_o,
+  input  hd_cfg_pkg::consts_t pm_rdata_i,
 
   // Table write: part of a table
-  input  hd_bus_pkg::part_t     part_i,
-  input  logic [8*AxiBytes-1:0] part_wdata_i,
+  input  hd_bus_pkg::part_t   part_i,
+  input  hd_cfg_pkg::data_t   part_wdata_i,
 
   // Counters
-  output logic                  busy_o,
-  output logic                  moved_o,  // an iteration issued or a result left
-  output logic                  stall_bank_o
+  output logic                busy_o,
+  output logic                moved_o,  // an iteration issued or a result left
+  output logic                stall_bank_o
 );
+  localparam int unsigned N       = hd_cfg_pkg::N;
+  localparam int unsigned XmBytes = hd_cfg_pkg::XmBytes;
+  localparam int unsigned AmWords = hd_cfg_pkg::AmWords;
+  localparam int unsigned PmWords = hd_cfg_pkg::PmWords;
   localparam int unsigned Loops   = 4;
   localparam int unsigned Slots   = hd_isa_pkg::OpsInFlight;
   // Results on their way, at most: more than the latency, and a block to be transposed.
-  localparam int unsigned Results = 1 << $clog2(N + 32);
-  localparam int unsigned ResBits = $clog2(Results);
-  localparam int unsigned XmVecs  = XmBytes / N;
+  localparam int unsigned Results   = 1 << $clog2(N + 32);
+  localparam int unsigned ResBits   = $clog2(Results);
+  localparam int unsigned XmVecs    = XmBytes / N;
   localparam int unsigned CountBits = 18;  // of the columns of a dw
   // What a dw reads from PM next: taps 0..7, taps 8..11, bias and scale.
   localparam logic [1:0] PmLo = 2'd0, PmHi = 2'd1, PmConst = 2'd2, PmNone = 2'd3;
@@ -160,11 +145,11 @@ module hd_vx #(
   );
 
   // ---- issue ------------------------------------------------------------------------------------
-  logic       sum_first, sum_last, room, clear, fail, go, a_ok, b_ok, got_a_q, got_b_q, want_b;
-  logic [4:0] code;
-  logic [3:0] ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
-  logic [3:0] turners_q;                          // and those that transpose
-  logic       pop, push, end_op, end_to_am, end_turns, in_order;
+  logic             sum_first, sum_last, room, clear, fail, go, a_ok, b_ok, got_a_q, got_b_q, want_b;
+  logic [4:0]       code;
+  logic [3:0]       ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
+  logic [3:0]       turners_q;                          // and those that transpose
+  logic             pop, push, end_op, end_to_am, end_turns, in_order;
   logic [ResBits:0] waiting_q;                    // results on their way
 
   assign sum_first = &(first | outer_q);
@@ -242,11 +227,11 @@ module hd_vx #(
   // behind it), before its end, before the alu, before the result, at the end. Nothing may overtake at any of these places. A function
   // that works before the alu comes 16 cycles after one behind it.
   localparam int unsigned Places = 5;
-  logic [3:0]  late_sum, late_bias, late_alu, late_res;
+  logic [3:0]          late_sum, late_bias, late_alu, late_res;
   logic [4*Places-1:0] late, late_q, age_q;
-  logic [3:0]  fn_age_q;
-  logic        fn_mul_q, fn_post_q;
-  logic        fn, fn_mul;  // a function; one that works before the alu
+  logic [3:0]          fn_age_q;
+  logic                fn_mul_q, fn_post_q;
+  logic                fn, fn_mul;  // a function; one that works before the alu
 
   assign fn        = p.fn != hd_isa_pkg::VxFnNone;
   assign fn_mul    = fn && p.alu == hd_isa_pkg::VxAluMul;
@@ -365,7 +350,7 @@ module hd_vx #(
     d_slot2_q  <= d_slot1_q;
   end
 
-  hd_vx_lanes #(.N(N), .AxiBytes(AxiBytes), .Slots(Slots)) u_lanes (
+  hd_vx_lanes u_lanes (
     .clk_i(clk), .rst_ni,
     .part_i, .part_wdata_i,
     .p_we_i(accept), .p_slot_i(slot_q + 3'd1), .p_i(op_i.params), .p_dw_i(dw),
@@ -377,10 +362,10 @@ module hd_vx #(
   );
 
   // ---- write ------------------------------------------------------------------------------------
-  logic [32*N-1:0] fifo [Results];
+  logic [32*N-1:0]    fifo [Results];
   logic [ResBits-1:0] fifo_w_q, fifo_r_q;
-  logic            ready, full_q, done_q, err_q;  // full_q: the FIFO of results is full
-  logic [4:0]      err_code_q;
+  logic               ready, full_q, done_q, err_q;  // full_q: the FIFO of results is full
+  logic [4:0]         err_code_q;
 
   assign ready     = fifo_w_q != fifo_r_q || full_q;
   assign xmw_o     = {ready && !head_err && !head_am, w_addr};
@@ -428,10 +413,10 @@ module hd_vx #(
 `ifdef HD_CHECKS
   // Each result comes as late as isa/timing.def says; of a block of N, counted from its last vector.
   logic [31:0]              now_q, issued [Results], from;
-  logic [Results-1:0]       turns_q;
-  logic [3:0]               later [Results];
-  logic [ResBits-1:0]       issued_w_q, whole;
-  logic [$clog2(N)-1:0]     column_q;
+  logic [Results-1:0]   turns_q;
+  logic [3:0]           later [Results];
+  logic [ResBits-1:0]   issued_w_q, whole;
+  logic [$clog2(N)-1:0] column_q;
 
   assign whole = fifo_w_q + ResBits'(N - 1) - ResBits'(column_q);
   assign from  = !turns_q[fifo_w_q] ? issued[fifo_w_q] :

@@ -10,8 +10,7 @@
 module hd_vx_fn #(
   parameter int unsigned Lanes = 16
 ) (
-  input  logic                clk_i,
-  input  logic                rst_ni,
+  input  logic                clk_i, rst_ni,
 
   input  logic                en_i,
   input  logic [2:0]          fn_i,

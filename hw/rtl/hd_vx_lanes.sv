@@ -9,46 +9,43 @@
 // takes 1 cycle more, a function 8, before the alu when that multiplies, else behind it; a table 1.
 // The user keeps operations of different latency apart (hd_vx, "operations of different latency").
 // Throughput 1 iteration per cycle. Never stalls.
-module hd_vx_lanes #(
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned Slots    = 8
-) (
-  input  logic                              clk_i,
-  input  logic                              rst_ni,
+module hd_vx_lanes (
+  input  logic                                       clk_i, rst_ni,
 
   // Table write, see hd_vx_result
-  input  hd_bus_pkg::part_t                 part_i,
-  input  logic [8*AxiBytes-1:0]             part_wdata_i,
+  input  hd_bus_pkg::part_t                          part_i,
+  input  hd_cfg_pkg::data_t                          part_wdata_i,
 
   // Parameters of a slot
-  input  logic                              p_we_i,
-  input  logic [$clog2(Slots)-1:0]          p_slot_i,
-  input  logic [32*hd_isa_pkg::VxWords-1:0] p_i,
-  input  logic                              p_dw_i,
+  input  logic                                       p_we_i,
+  input  logic [$clog2(hd_isa_pkg::OpsInFlight)-1:0] p_slot_i,
+  input  logic [32*hd_isa_pkg::VxWords-1:0]          p_i,
+  input  logic                                       p_dw_i,
 
   // One iteration and its operands
-  input  logic                              d_valid_i,
-  input  logic [$clog2(Slots)-1:0]          d_slot_i,
-  input  logic                              d_first_i,  // a reduction starts
-  input  logic                              d_last_i,  // a reduction ends: there is a result
-  input  logic                              d_tail_i,  // last iteration of loop 0
-  input  logic [32*N-1:0]                   a_am_i,
-  input  logic [8*N-1:0]                    a_xm_i,
-  input  logic [32*N-1:0]                   b_am_i,
-  input  logic [8*N-1:0]                    b_xm_i,
-  input  logic [64*N-1:0]                   pm_i,
+  input  logic                                       d_valid_i,
+  input  logic [$clog2(hd_isa_pkg::OpsInFlight)-1:0] d_slot_i,
+  input  logic                                       d_first_i,  // a reduction starts
+  input  logic                                       d_last_i,  // a reduction ends: there is a result
+  input  logic                                       d_tail_i,  // last iteration of loop 0
+  input  hd_cfg_pkg::sums_t                          a_am_i,
+  input  hd_cfg_pkg::vec_t                           a_xm_i,
+  input  hd_cfg_pkg::sums_t                          b_am_i,
+  input  hd_cfg_pkg::vec_t                           b_xm_i,
+  input  hd_cfg_pkg::consts_t                        pm_i,
 
   // Of a dw: row of the window, the column ends a window, and what pm_i holds (may come without an
   // iteration): bit 0 taps 0..7, bit 1 taps 8..11, bit 2 bias and scale
-  input  logic [1:0]                        d_row_i,
-  input  logic                              d_window_i,
-  input  logic [2:0]                        d_load_i,
+  input  logic [1:0]                                 d_row_i,
+  input  logic                                       d_window_i,
+  input  logic [2:0]                                 d_load_i,
 
   // Result: AM word, or XM vector in the low 8 * N bits
-  output logic                              res_valid_o,
-  output logic [32*N-1:0]                   res_o
+  output logic                                       res_valid_o,
+  output hd_cfg_pkg::sums_t                          res_o
 );
+  localparam int unsigned N        = hd_cfg_pkg::N;
+  localparam int unsigned Slots    = 8;
   localparam int unsigned SlotBits = $clog2(Slots);
   localparam int unsigned Depth    = 13;
   localparam int unsigned FnDepth  = hd_isa_pkg::VxFnCycles;
@@ -62,8 +59,8 @@ module hd_vx_lanes #(
   logic [1:0]         width    [Slots];  // of a dw: columns of a window
   logic [2:0]         a_kind   [Slots];
   logic [2:0]         b_kind   [Slots];
-  logic               use_bias [Slots];
-  logic               scale_pm [Slots];
+  logic use_bias [Slots];
+  logic scale_pm [Slots];
   logic [2:0]         alu      [Slots];
   logic [1:0]         red      [Slots];
   logic [1:0]         d_kind   [Slots];
@@ -126,16 +123,16 @@ module hd_vx_lanes #(
   assign adds      = d_valid_i && d_first_i && d_window_i && dw[d_slot_i] &&
                      b_kind[d_slot_i] == hd_isa_pkg::VxKindAmInt32;
 
-  hd_vx_window #(.N(N), .TagBits(SlotBits + 2)) u_window (
+  hd_vx_window #(.TagBits(SlotBits + 2)) u_window (
     .clk_i, .rst_ni,
     .load_lo_i(d_load_i[0]), .load_hi_i(d_load_i[1]), .load_pm_i(d_load_i[2]),
     .width_i(width[d_slot_i]), .pm_i,
-    .in_valid_i(d_valid_i && dw[d_slot_i]), .in_sum_i(d_window_i), .in_row_i(d_row_i),
+    .x_i(a_xm_i), .in_valid_i(d_valid_i && dw[d_slot_i]), .in_sum_i(d_window_i), .in_row_i(d_row_i),
     .in_unsigned_i(a_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8), .in_imm_i(a_imm[d_slot_i][9:0]),
     .in_tag_i({d_slot_i, d_first_i, d_last_i}),
     .in_pairs_i(b_kind[d_slot_i] == hd_isa_pkg::VxKindXmInt8 ||
       b_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8),
-    .x_i(a_xm_i), .before_i(b_xm_i),
+    .before_i(b_xm_i),
     .valid_o(win_valid), .tag_o({win_slot, win_first, win_last}), .pm_o(win_pm), .dot_o(dot)
   );
 
@@ -309,17 +306,17 @@ module hd_vx_lanes #(
     .clk_i, .rst_ni, .en_i(b3_en), .raw_i(b_f32[s_q[3]]), .a_i(tb_q), .y_o(b5)
   );
   hd_f32_mul #(.Lanes(N)) u_scale_a (
-    .clk_i, .rst_ni, .en_i(v_q[5]), .a_i(a5), .b_i(scale5_q), .y_o(fa)
+    .clk_i, .rst_ni, .a_i(a5), .en_i(v_q[5]), .b_i(scale5_q), .y_o(fa)
   );
   hd_f32_mul #(.Lanes(N)) u_scale_b (
-    .clk_i, .rst_ni, .en_i(b5_en), .a_i(b5), .b_i({N{b_scale[s_q[5]]}}), .y_o(fb)
+    .clk_i, .rst_ni, .a_i(b5), .en_i(b5_en), .b_i({N{b_scale[s_q[5]]}}), .y_o(fb)
   );
 
   // ---- function: from 9 back to 9, or from 13 back to 13 ----------------------------------------
-  logic [32*N-1:0]     r, fn_y;
-  logic [32*N-1:0]     fb_late [FnDepth];  // fb of results in the function before the alu
-  logic [2:0]          fb_w_q, fb_r_q;
-  logic [FnDepth:1]    fn_v_q;
+  logic [32*N-1:0]  r, fn_y;
+  logic [32*N-1:0]  fb_late [FnDepth];  // fb of results in the function before the alu
+  logic [2:0]       fb_w_q, fb_r_q;
+  logic [FnDepth:1] fn_v_q;
   logic [SlotBits-1:0] fn_s_q [1:FnDepth];
 
   assign fn_valid = fn_v_q[FnDepth];
@@ -355,12 +352,12 @@ module hd_vx_lanes #(
 
   hd_f32_add #(.Lanes(N)) u_add (
     .clk_i, .rst_ni,
-    .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .a_i(fa), .b_i(fb),
+    .a_i(fa), .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .b_i(fb),
     .y_o(sum)
   );
   hd_f32_mul #(.Lanes(N)) u_mul (
     .clk_i, .rst_ni,
-    .en_i(mul_en), .a_i(fn_back9 ? fn_y : fa), .b_i(fn_back9 ? fb_late[fb_r_q] : fb),
+    .a_i(fn_back9 ? fn_y : fa), .en_i(mul_en), .b_i(fn_back9 ? fb_late[fb_r_q] : fb),
     .y_o(prod)
   );
 
@@ -393,10 +390,10 @@ module hd_vx_lanes #(
   end
 
   // ---- result -----------------------------------------------------------------------------------
-  hd_vx_result #(.N(N), .AxiBytes(AxiBytes)) u_result (
+  hd_vx_result u_result (
     .clk_i, .rst_ni,
     .part_i, .part_wdata_i,
-    .valid_i(v13), .d_kind_i(d_kind[s13]), .q_i(q[s13]), .zp_i(zp[s13]), .lo_i(lo[s13]),
+    .zp_i(zp[s13]), .lo_i(lo[s13]), .valid_i(v13), .d_kind_i(d_kind[s13]), .q_i(q[s13]),
     .hi_i(hi[s13]), .lut_i(lut[s13]), .a_i(fn_back13 ? fn_y : r),
     .valid_o(res_valid_o), .y_o(res_o)
   );

@@ -5,31 +5,27 @@
 // cycle later than one without; no result of another kind follows one that is transposed before its
 // block has left. Latency 3 cycles, 4 with a table; throughput 1 vector per cycle; never stalls.
 // Tables hold 256 bytes each, a write is visible to lookups of the next cycle.
-module hd_vx_result #(
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned Tables   = hd_isa_pkg::TmTables
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_vx_result (
+  input  logic               clk_i, rst_ni,
 
   // Table write: part `part` of AxiBytes of a table
-  input  hd_bus_pkg::part_t     part_i,
-  input  logic [8*AxiBytes-1:0] part_wdata_i,
+  input  hd_bus_pkg::part_t  part_i,
+  input  hd_cfg_pkg::data_t  part_wdata_i,
 
   // Value, and what becomes of it
-  input  logic                  valid_i,
-  input  logic [1:0]            d_kind_i,
-  input  logic signed [5:0]     q_i,
-  input  logic signed [15:0]    zp_i,
-  input  logic signed [15:0]    lo_i,
-  input  logic signed [15:0]    hi_i,
-  input  logic [2:0]            lut_i,  // 0: none
-  input  logic [32*N-1:0]       a_i,
+  input  logic               valid_i,
+  input  logic [1:0]         d_kind_i,
+  input  logic signed [5:0]  q_i,
+  input  logic signed [15:0] zp_i, lo_i, hi_i,
+  input  logic [2:0]         lut_i,  // 0: none
+  input  hd_cfg_pkg::sums_t  a_i,
 
-  output logic                  valid_o,
-  output logic [32*N-1:0]       y_o
+  output logic               valid_o,
+  output hd_cfg_pkg::sums_t  y_o
 );
+  localparam int unsigned N         = hd_cfg_pkg::N;
+  localparam int unsigned AxiBytes  = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned Tables    = hd_isa_pkg::TmTables;
   localparam int unsigned PartBits  = $clog2(256 / AxiBytes);
   localparam int unsigned OffBits   = $clog2(AxiBytes);
   localparam int unsigned TableBits = $clog2(Tables);
@@ -51,15 +47,15 @@ module hd_vx_result #(
   logic [32*N-1:0] word;
   hd_f32_to_int #(.Lanes(N)) u_to_int (
     .clk_i, .rst_ni,
-    .en_i(valid_i), .raw_i(d_kind_i == hd_isa_pkg::VxDestAmF32),
-    .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32), .q_i, .zp_i, .lo_i, .hi_i, .a_i,
+    .en_i(valid_i), .raw_i(d_kind_i == hd_isa_pkg::VxDestAmF32), .zp_i, .lo_i,
+    .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32), .q_i, .hi_i, .a_i,
     .y_o(word)
   );
 
   // ---- tables -----------------------------------------------------------------------------------
   logic [8*AxiBytes-1:0] tm [Tables*256/AxiBytes];
-  logic [8*N-1:0]        found_q;
-  logic [TableBits-1:0]  table3;
+  logic [8*N-1:0]       found_q;
+  logic [TableBits-1:0] table3;
   assign table3 = TableBits'(kind3_q[2:0] - 3'd1);
 
   always_ff @(posedge clk_i) begin
@@ -78,7 +74,7 @@ module hd_vx_result #(
   assign plain    = v_q[2] && kind3_q[2:0] == 3'd0;
   assign tr_valid = (plain && kind3_q[3]) || (v4_q && tr4_q);
 
-  hd_vx_transpose #(.N(N)) u_transpose (
+  hd_vx_transpose u_transpose (
     .clk_i, .rst_ni, .valid_i(tr_valid), .x_i(v4_q ? found_q : word[8*N-1:0]), .valid_o(col_valid),
     .y_o(column)
   );

@@ -6,16 +6,13 @@
 // memory (c + i) mod N at address i, so that a row goes in, and a column out, in one cycle.
 `include "hd_assert.svh"
 
-module hd_vx_transpose #(
-  parameter int unsigned N = hd_cfg_pkg::N
-) (
-  input  logic           clk_i,
-  input  logic           rst_ni,
-  input  logic           valid_i,
-  input  logic [8*N-1:0] x_i,
-  output logic           valid_o,
-  output logic [8*N-1:0] y_o
+module hd_vx_transpose (
+  input  logic             clk_i, rst_ni, valid_i,
+  input  hd_cfg_pkg::vec_t x_i,
+  output logic             valid_o,
+  output hd_cfg_pkg::vec_t y_o
 );
+  localparam int unsigned N = hd_cfg_pkg::N;
   localparam int unsigned Bits = $clog2(N);
 
   logic [Bits-1:0] in_q, out_q;

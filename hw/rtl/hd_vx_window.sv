@@ -11,35 +11,31 @@
 `include "hd_assert.svh"
 
 module hd_vx_window #(
-  parameter int unsigned N       = hd_cfg_pkg::N,
   parameter int unsigned TagBits = 5
 ) (
-  input  logic               clk_i,
-  input  logic               rst_ni,
+  input  logic                clk_i, rst_ni,
 
   // Words of PM: taps 0..7, taps 8..11, bias and scale
-  input  logic               load_lo_i,
-  input  logic               load_hi_i,
-  input  logic               load_pm_i,
-  input  logic [1:0]         width_i,  // columns of the window, 1..3
-  input  logic [64*N-1:0]    pm_i,
+  input  logic                load_lo_i, load_hi_i, load_pm_i,
+  input  logic [1:0]          width_i,  // columns of the window, 1..3
+  input  hd_cfg_pkg::consts_t pm_i,
 
   // Input vector
-  input  logic               in_valid_i,
-  input  logic               in_sum_i,  // the column is the last one of a window
-  input  logic [1:0]         in_row_i,
-  input  logic               in_unsigned_i,
-  input  logic [9:0]         in_imm_i,
-  input  logic [TagBits-1:0] in_tag_i,
-  input  logic               in_pairs_i,
-  input  logic [8*N-1:0]     x_i,
-  input  logic [8*N-1:0]     before_i,
+  input  logic                in_valid_i,
+  input  logic                in_sum_i,  // the column is the last one of a window
+  input  logic [1:0]          in_row_i,
+  input  logic                in_unsigned_i,
+  input  logic [9:0]          in_imm_i,
+  input  logic [TagBits-1:0]  in_tag_i,
+  input  logic                in_pairs_i,
+  input  hd_cfg_pkg::vec_t    x_i, before_i,
 
-  output logic               valid_o,
-  output logic [TagBits-1:0] tag_o,
-  output logic [64*N-1:0]    pm_o,
-  output logic [32*N-1:0]    dot_o
+  output logic                valid_o,
+  output logic [TagBits-1:0]  tag_o,
+  output hd_cfg_pkg::consts_t pm_o,
+  output hd_cfg_pkg::sums_t   dot_o
 );
+  localparam int unsigned N    = hd_cfg_pkg::N;
   localparam int unsigned Rows = 4;
   localparam int unsigned Cols = 3;
 

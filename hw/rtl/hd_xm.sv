@@ -5,46 +5,39 @@
 // Latency: read data 2 cycles after the grant, held until the data of the port's next grant; a write is visible to
 // reads granted in the next cycle. Throughput: a word or chunk per port and cycle. Stalls: the bank is taken by a
 // port before it; the request holds until its grant.
-module hd_xm #(
-  parameter int unsigned K        = hd_cfg_pkg::K,
-  parameter int unsigned N        = hd_cfg_pkg::N,
-  parameter int unsigned AxiBytes = hd_cfg_pkg::AxiBytes,
-  parameter int unsigned RowBytes = hd_cfg_pkg::XmRowBytes,
-  parameter int unsigned Bytes    = hd_cfg_pkg::XmBytes,
-  parameter int unsigned Banks    = hd_cfg_pkg::XmBanks
-) (
-  input  logic                  clk_i,
-  input  logic                  rst_ni,
+module hd_xm (
+  input  logic                clk_i, rst_ni,
 
   // MX read, address in words of K bytes
-  input  hd_bus_pkg::word_t     mx_i,
-  output logic                  mx_gnt_o,
-  output logic [8*K-1:0]        mx_rdata_o,
+  input  hd_bus_pkg::word_t   mx_i,
+  output logic                mx_gnt_o,
+  output hd_cfg_pkg::x_t      mx_rdata_o,
 
   // VX reads and write, addresses in vectors of N bytes
-  input  hd_bus_pkg::word_t     vxa_i,
-  output logic                  vxa_gnt_o,
-  output logic [8*N-1:0]        vxa_rdata_o,
-  input  hd_bus_pkg::word_t     vxb_i,
-  output logic                  vxb_gnt_o,
-  output logic [8*N-1:0]        vxb_rdata_o,
-  input  hd_bus_pkg::word_t     vxw_i,
-  output logic                  vxw_gnt_o,
-  input  logic [8*N-1:0]        vxw_wdata_i,
+  input  hd_bus_pkg::word_t   vxa_i, vxb_i, vxw_i,
+  output logic                vxa_gnt_o, vxb_gnt_o, vxw_gnt_o,
+  output hd_cfg_pkg::vec_t    vxa_rdata_o, vxb_rdata_o,
+  input  hd_cfg_pkg::vec_t    vxw_wdata_i,
 
   // LX write and ST read, byte addresses of AxiBytes-aligned chunks
-  input  hd_bus_pkg::chunk_t    lx_i,  // its am is hd_am's
-  input  logic [8*AxiBytes-1:0] lx_wdata_i,
-  input  logic [AxiBytes-1:0]   lx_be_i,
-  output logic                  lx_gnt_o,
-  input  hd_bus_pkg::chunk_t    st_i,
-  output logic                  st_gnt_o,
-  output logic [8*AxiBytes-1:0] st_rdata_o
+  input  hd_bus_pkg::chunk_t  lx_i,  // its am is hd_am's
+  input  hd_cfg_pkg::data_t   lx_wdata_i,
+  input  hd_cfg_pkg::strobe_t lx_be_i,
+  output logic                lx_gnt_o,
+  input  hd_bus_pkg::chunk_t  st_i,
+  output logic                st_gnt_o,
+  output hd_cfg_pkg::data_t   st_rdata_o
 );
-  localparam int unsigned Rows    = Bytes / Banks / RowBytes;
-  localparam int unsigned OffBits = $clog2(RowBytes);
-  localparam int unsigned RowBits = $clog2(Rows);
-  localparam int unsigned BankLsb = OffBits + RowBits;
+  localparam int unsigned K        = hd_cfg_pkg::K;
+  localparam int unsigned N        = hd_cfg_pkg::N;
+  localparam int unsigned AxiBytes = hd_cfg_pkg::AxiBytes;
+  localparam int unsigned RowBytes = hd_cfg_pkg::XmRowBytes;
+  localparam int unsigned Bytes    = hd_cfg_pkg::XmBytes;
+  localparam int unsigned Banks    = hd_cfg_pkg::XmBanks;
+  localparam int unsigned Rows     = Bytes / Banks / RowBytes;
+  localparam int unsigned OffBits  = $clog2(RowBytes);
+  localparam int unsigned RowBits  = $clog2(Rows);
+  localparam int unsigned BankLsb  = OffBits + RowBits;
   localparam int unsigned BankBits = $clog2(Banks);
 
   // Byte address of every port.

@@ -71,7 +71,7 @@ module tb_hd_compute #(
   localparam int unsigned RowBits = $clog2(hd_cfg_pkg::AmWords) - 1;
 
   // The bench writes one memory at a time.
-  hd_compute #(.K(K), .N(N), .AxiBytes(AxiBytes)) u_dut (
+  hd_compute u_dut (
     .clk_i,
     .rst_ni,
     .mx_op_i        ({mx_op_valid_i, mx_op_code_i, mx_op_params_i}),
