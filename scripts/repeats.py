@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Text of hw/rtl that repeats but for names.
 
-usage: repeats.py [--limit N] [--list] [--wiring] [FILE...]        default: hw/rtl/*.sv
+usage: repeats.py [--limit N] [--list] [FILE...]        default: hw/rtl/*.sv
 
-A block is six lines in a row. Left out are comments, blank lines, lines that hold nothing but `begin`, `end`, `else`
-and brackets, and what wires modules together by names alone: a port or parameter of an instance that is one name
-(`.a(b),`), a parameter whose default is one name, clock and reset (with --wiring they count). Blocks are alike when they are the same once every name is `_`; words of the language and numbers stay.
+A block is six lines in a row. Left out are comments, blank lines, and lines that hold nothing but `begin`, `end`,
+`else` and brackets. Blocks are alike when they are the same once every name is `_`; words of the language and numbers
+stay.
 Where blocks that stand at the same places follow each other, they are one run, however long it is. Prints the number
 of runs and, with --list or above N, each with its places; exit 1 above N.
 """
@@ -16,26 +16,23 @@ import re
 import sys
 
 BLOCK = 6
-WIRING = re.compile(r"\.\w+ *(\(\w*\))?,?|parameter int unsigned \w+ *= [\w:]+,?|input +logic +(clk_i|rst_ni),")
 KEYWORDS = set("""always_comb always_ff assign automatic begin bit break case default else end endcase endfunction
 endmodule for function generate genvar if import initial inout input int integer localparam logic module negedge output
 package parameter posedge return signed struct typedef unique unsigned""".split())
 
 
-def bare(line, wiring):
+def bare(line):
     """The line without comment, names and spaces; '' when it does not count."""
     line = line.split("//")[0]
-    if not wiring and WIRING.fullmatch(line.strip()):
-        return ""
     if not re.search(r"[A-Za-z]", re.sub(r"\b(begin|end|else)\b", "", line)):
         return ""
     return re.sub(r"\s+", "", re.sub(r"[A-Za-z_]\w*", lambda m: m.group() if m.group() in KEYWORDS else "_", line))
 
 
-def read(path, wiring=False):
+def read(path):
     """[(line number, bare text)] of the lines that count."""
     text = re.sub(r"/\*.*?\*/", lambda m: "\n" * m.group().count("\n"), open(path).read(), flags=re.S)
-    every = [(number, bare(line, wiring)) for number, line in enumerate(text.split("\n"), 1)]
+    every = [(number, bare(line)) for number, line in enumerate(text.split("\n"), 1)]
     return [line for line in every if line[1]]
 
 
@@ -69,10 +66,9 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("--limit", type=int)
     p.add_argument("--list", action="store_true")
-    p.add_argument("--wiring", action="store_true")
     p.add_argument("file", nargs="*")
     a = p.parse_args()
-    files = {path: read(path, a.wiring) for path in a.file or sorted(glob.glob("hw/rtl/*.sv"))}
+    files = {path: read(path) for path in a.file or sorted(glob.glob("hw/rtl/*.sv"))}
     found = runs(files)
     above = a.limit is not None and len(found) > a.limit
     for run in found if a.list or above else ():
