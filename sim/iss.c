@@ -25,7 +25,7 @@ hd_iss *hd_iss_create(const struct hd_machine *machine, hd_axi_mem *mem) {
     iss->am = calloc(1, machine->am_bytes);
     iss->pm = calloc(1, machine->pm_bytes);
     iss->tm = calloc(HD_TM_TABLES, HD_TM_WORD_BYTES);
-    iss->last_tag = -1;
+    iss->tags.last_tag = -1;
     iss->axi = hd_axi_bytes(machine);
     iss->xm_shift = log2_of(machine->xm_bytes / machine->xm_banks);
     iss->am_shift = log2_of(machine->am_bytes / 2);
@@ -41,7 +41,7 @@ void hd_iss_destroy(hd_iss *iss) {
     free(iss->am);
     free(iss->pm);
     free(iss->tm);
-    free(iss->layers);
+    free(iss->tags.layers);
     hd_iss_time_free(iss);
     free(iss);
 }
@@ -84,8 +84,8 @@ void *hd_iss_memory(hd_iss *iss, enum hd_iss_memory which, size_t *out_bytes) {
 }
 
 const struct hd_layer_counters *hd_iss_layers(const hd_iss *iss, int *out_n) {
-    *out_n = iss->n_layers;
-    return iss->layers;
+    *out_n = iss->tags.n_layers;
+    return iss->tags.layers;
 }
 
 /* ---- registers ------------------------------------------------------------------------------ */
@@ -96,48 +96,48 @@ static void set_half(uint64_t *v, int high, uint32_t half) {
 
 static void finish(hd_iss *iss) { /* done, and its interrupt bits */
     iss->started = false;
-    iss->ctrl = CTRL_DONE | CTRL_IDLE | CTRL_READY;
-    iss->isr |= iss->ier & 3;
+    iss->reg.ctrl = CTRL_DONE | CTRL_IDLE | CTRL_READY;
+    iss->reg.isr |= iss->reg.ier & 3;
 }
 
 void hd_iss_reg_write(hd_iss *iss, uint32_t offset, uint32_t value) {
     switch (offset) {
     case HD_REG_ap_ctrl:
-        if (value & CTRL_START) iss->ctrl = CTRL_START;
+        if (value & CTRL_START) iss->reg.ctrl = CTRL_START;
         break;
     case HD_REG_gie:
-        iss->gie = value & 1;
+        iss->reg.gie = value & 1;
         break;
     case HD_REG_ier:
-        iss->ier = value & 3;
+        iss->reg.ier = value & 3;
         break;
     case HD_REG_isr:
-        iss->isr ^= value & 3;
+        iss->reg.isr ^= value & 3;
         break;
     case HD_REG_image_ptr:
     case HD_REG_image_ptr + 4:
-        set_half(&iss->image_ptr, offset != HD_REG_image_ptr, value);
+        set_half(&iss->reg.image_ptr, offset != HD_REG_image_ptr, value);
         break;
     case HD_REG_arena_ptr:
     case HD_REG_arena_ptr + 4:
-        set_half(&iss->arena_ptr, offset != HD_REG_arena_ptr, value);
+        set_half(&iss->reg.arena_ptr, offset != HD_REG_arena_ptr, value);
         break;
     case HD_REG_image_bytes:
-        iss->image_bytes = value;
+        iss->reg.image_bytes = value;
         break;
     case HD_REG_arena_bytes:
-        iss->arena_bytes = value;
+        iss->reg.arena_bytes = value;
         break;
     case HD_REG_code_offset:
-        iss->code_offset = value;
+        iss->reg.code_offset = value;
         break;
     case HD_REG_watchdog:
-        iss->watchdog = value;
+        iss->reg.watchdog = value;
         break;
     case HD_REG_soft_reset:
         if (value & 1) {
             iss->running = iss->started = false;
-            iss->ctrl = CTRL_IDLE;
+            iss->reg.ctrl = CTRL_IDLE;
         }
         break;
     default:
@@ -154,7 +154,7 @@ static uint32_t read_unit_counter(const hd_iss *iss, uint32_t offset) {
                                      HD_REG_stall_bank};
     for (int i = 0; i < 4; i++) {
         if (offset < first[i] || offset >= first[i] + 8 * HD_UNITS) continue;
-        const struct hd_unit_counters *c = &iss->count[(offset - first[i]) / 8];
+        const struct hd_unit_counters *c = &iss->total.count[(offset - first[i]) / 8];
         const uint64_t v[] = {c->busy, c->stall_sem, c->stall_mem, c->stall_bank};
         return half(v[i], offset & 7, 0);
     }
@@ -197,24 +197,24 @@ static uint32_t sem_nonzero(const hd_iss *iss) {
 
 uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset) {
     uint32_t v;
-#define CASE64(name)                                                                               \
+#define CASE64(in, name)                                                                           \
     case HD_REG_##name:                                                                            \
     case HD_REG_##name + 4:                                                                        \
-        return half(iss->name, offset, HD_REG_##name)
+        return half(iss->in.name, offset, HD_REG_##name)
 #define CASE32(name)                                                                               \
     case HD_REG_##name:                                                                            \
-        return iss->name
+        return iss->reg.name
     switch (offset) {
     case HD_REG_ap_ctrl:
-        v = iss->ctrl ? iss->ctrl : CTRL_IDLE;
-        if (!iss->running) iss->ctrl &= ~(uint32_t)(CTRL_DONE | CTRL_READY);
+        v = iss->reg.ctrl ? iss->reg.ctrl : CTRL_IDLE;
+        if (!iss->running) iss->reg.ctrl &= ~(uint32_t)(CTRL_DONE | CTRL_READY);
         return v;
-        CASE64(image_ptr);
-        CASE64(arena_ptr);
-        CASE64(cycles);
-        CASE64(read_bytes);
-        CASE64(write_bytes);
-        CASE64(code_bytes);
+        CASE64(reg, image_ptr);
+        CASE64(reg, arena_ptr);
+        CASE64(total, cycles);
+        CASE64(total, read_bytes);
+        CASE64(total, write_bytes);
+        CASE64(total, code_bytes);
         CASE32(gie);
         CASE32(ier);
         CASE32(isr);
@@ -243,16 +243,16 @@ uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset) {
 /* ---- accounting ----------------------------------------------------------------------------- */
 
 struct hd_layer_counters *hd_iss_layer(hd_iss *iss, uint16_t tag) {
-    if (tag >= iss->cap_layers) {
+    if (tag >= iss->tags.cap_layers) {
         int cap = tag * 2 + 64;
-        struct hd_layer_counters *p = realloc(iss->layers, (size_t)cap * sizeof *p);
+        struct hd_layer_counters *p = realloc(iss->tags.layers, (size_t)cap * sizeof *p);
         HD_ASSERT(p != NULL);
-        memset(p + iss->cap_layers, 0, (size_t)(cap - iss->cap_layers) * sizeof *p);
-        iss->layers = p;
-        iss->cap_layers = cap;
+        memset(p + iss->tags.cap_layers, 0, (size_t)(cap - iss->tags.cap_layers) * sizeof *p);
+        iss->tags.layers = p;
+        iss->tags.cap_layers = cap;
     }
-    if (tag >= iss->n_layers) iss->n_layers = tag + 1;
-    return &iss->layers[tag];
+    if (tag >= iss->tags.n_layers) iss->tags.n_layers = tag + 1;
+    return &iss->tags.layers[tag];
 }
 
 /* Tag of the oldest operation in the unit's engine in cycle t, or -1. */
@@ -281,14 +281,15 @@ static uint64_t next_change(const hd_iss *iss, uint64_t t, uint64_t end) {
 
 /* Counts the cycles up to t, in which nothing changed. */
 static void count_cycles(hd_iss *iss, uint64_t t) {
-    uint64_t n = t - iss->counted_to, at = iss->counted_to;
+    uint64_t n = t - iss->tags.counted_to, at = iss->tags.counted_to;
     int mx = tag_in_work(iss, HD_UNIT_mx, at), vx = tag_in_work(iss, HD_UNIT_vx, at);
-    int tag = mx >= 0 ? mx : vx >= 0 ? vx : iss->last_tag;
+    int tag = mx >= 0 ? mx : vx >= 0 ? vx : iss->tags.last_tag;
     if (tag < 0)
-        iss->no_tag_cycles += n;
+        iss->tags.no_tag_cycles += n;
     else {
-        if (iss->last_tag < 0) hd_iss_layer(iss, (uint16_t)tag)->cycles += iss->no_tag_cycles;
-        iss->last_tag = tag;
+        if (iss->tags.last_tag < 0)
+            hd_iss_layer(iss, (uint16_t)tag)->cycles += iss->tags.no_tag_cycles;
+        iss->tags.last_tag = tag;
         hd_iss_layer(iss, (uint16_t)tag)->cycles += n;
     }
     if (mx >= 0) hd_iss_layer(iss, (uint16_t)mx)->mx_busy += n;
@@ -297,24 +298,24 @@ static void count_cycles(hd_iss *iss, uint64_t t) {
     for (int u = HD_UNIT_lx; u < HD_UNITS; u++) {
         const struct front *f = &iss->front[u];
         if (tag_in_work(iss, (enum hd_unit)u, at) >= 0)
-            iss->count[u].busy += u == HD_UNIT_vx && vx_done ? 0 : n;
+            iss->total.count[u].busy += u == HD_UNIT_vx && vx_done ? 0 : n;
         else if (f->state == FRONT_SEM && f->ready < t)
-            iss->count[u].stall_sem += t - (f->ready > at ? f->ready : at);
+            iss->total.count[u].stall_sem += t - (f->ready > at ? f->ready : at);
     }
-    if (iss->issue.seq == SEQ_SEM) iss->count[HD_UNIT_seq].stall_sem += n;
-    iss->counted_to = t;
+    if (iss->issue.seq == SEQ_SEM) iss->total.count[HD_UNIT_seq].stall_sem += n;
+    iss->tags.counted_to = t;
 }
 
 static void account(hd_iss *iss, uint64_t t) {
-    while (iss->counted_to < t && !iss->functional)
-        count_cycles(iss, next_change(iss, iss->counted_to, t));
+    while (iss->tags.counted_to < t && !iss->functional)
+        count_cycles(iss, next_change(iss, iss->tags.counted_to, t));
 }
 
 void hd_iss_error(hd_iss *iss, unsigned code, enum hd_unit unit, uint32_t pc) {
     if (!iss->running) return;
-    iss->error = code;
-    iss->error_unit = (uint32_t)unit;
-    iss->error_pc = pc;
+    iss->reg.error = code;
+    iss->reg.error_unit = (uint32_t)unit;
+    iss->reg.error_pc = pc;
     iss->running = false;
 }
 
@@ -342,15 +343,17 @@ static void clear_run(hd_iss *iss) {
     memset(&iss->fetch, 0, sizeof iss->fetch);
     memset(&iss->words, 0, sizeof iss->words);
     memset(&iss->issue, 0, sizeof iss->issue);
-    memset(iss->count, 0, sizeof iss->count);
-    if (iss->layers) memset(iss->layers, 0, (size_t)iss->cap_layers * sizeof *iss->layers);
-    iss->n_layers = 0;
-    iss->last_tag = -1;
-    iss->error = iss->error_unit = iss->error_pc = 0;
-    iss->now = iss->cycles = iss->read_bytes = iss->write_bytes = iss->code_bytes = 0;
-    iss->counted_to = iss->no_tag_cycles = iss->ticked = iss->mx_end = 0;
-    iss->n_mx = 0;
-    memset(iss->mx_wrote, 0, sizeof iss->mx_wrote);
+    memset(iss->total.count, 0, sizeof iss->total.count);
+    if (iss->tags.layers)
+        memset(iss->tags.layers, 0, (size_t)iss->tags.cap_layers * sizeof *iss->tags.layers);
+    iss->tags.n_layers = 0;
+    iss->tags.last_tag = -1;
+    iss->reg.error = iss->reg.error_unit = iss->reg.error_pc = 0;
+    iss->now = iss->total.cycles = iss->total.read_bytes = iss->total.write_bytes =
+        iss->total.code_bytes = 0;
+    iss->tags.counted_to = iss->tags.no_tag_cycles = iss->ticked = iss->mx.end = 0;
+    iss->mx.n_op = 0;
+    memset(iss->mx.wrote, 0, sizeof iss->mx.wrote);
     iss->code_words = 0;
     for (int u = 0; u < HD_UNITS; u++) iss->front[u].next = HD_NEVER;
 }
@@ -359,20 +362,20 @@ static void clear_run(hd_iss *iss) {
 static void start(hd_iss *iss) {
     clear_run(iss);
     iss->running = iss->started = true;
-    uint64_t begin = (uint64_t)iss->code_offset + 4 * HD_PROG_HEADER_WORDS;
-    if (begin > iss->image_bytes)
+    uint64_t begin = (uint64_t)iss->reg.code_offset + 4 * HD_PROG_HEADER_WORDS;
+    if (begin > iss->reg.image_bytes)
         hd_iss_error(iss, HD_ERR_window, HD_UNIT_seq, 0);
-    else if ((iss->image_ptr | iss->code_offset) % HD_CODE_ALIGN)
+    else if ((iss->reg.image_ptr | iss->reg.code_offset) % HD_CODE_ALIGN)
         hd_iss_error(iss, HD_ERR_range, HD_UNIT_seq, 0);
     else {
-        iss->code = hd_axi_mem_at(iss->mem, iss->image_ptr + iss->code_offset,
-                                  iss->image_bytes - iss->code_offset);
+        iss->code = hd_axi_mem_at(iss->mem, iss->reg.image_ptr + iss->reg.code_offset,
+                                  iss->reg.image_bytes - iss->reg.code_offset);
         if (!iss->code) hd_iss_error(iss, HD_ERR_axi, HD_UNIT_seq, 0);
     }
     struct fetch *f = &iss->fetch;
-    f->at = iss->code_offset;
+    f->at = iss->reg.code_offset;
     f->first = (f->at / HD_N_fetch_chunk + HD_N_fetch_chunks) * HD_N_fetch_chunk;
-    if (f->first > iss->image_bytes) f->first = iss->image_bytes;
+    if (f->first > iss->reg.image_bytes) f->first = iss->reg.image_bytes;
     f->known = HD_NEVER;
     iss->tick = iss->functional ? HD_NEVER : 0;
     iss->issue.next = iss->free_issue ? HD_T_fetch_request : HD_NEVER;
@@ -381,7 +384,7 @@ static void start(hd_iss *iss) {
 /* Nothing can ever happen again. As in the hardware the sequencer reports it, at the operation it
  * is at. */
 static void deadlock(hd_iss *iss) {
-    iss->now += iss->watchdog;
+    iss->now += iss->reg.watchdog;
     account(iss, iss->now);
     hd_iss_error(iss, HD_ERR_watchdog, HD_UNIT_seq, unit_state(iss, HD_REG_next_pc, HD_UNIT_seq));
 }
@@ -410,7 +413,7 @@ static void run_cycle(hd_iss *iss) {
 }
 
 bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
-    if (iss->ctrl != CTRL_START) return true;
+    if (iss->reg.ctrl != CTRL_START) return true;
     if (!iss->started) start(iss);
     uint64_t limit = max_cycles ? max_cycles : HD_NEVER - 1;
     while (iss->running) {
@@ -420,7 +423,7 @@ bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
             break;
         }
         if (t > limit || t > HD_ISS_MAX_CYCLES) {
-            iss->cycles = limit;
+            iss->total.cycles = limit;
             return false;
         }
         account(iss, t);
@@ -429,7 +432,7 @@ bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
         run_cycle(iss);
     }
     account(iss, iss->now);
-    iss->cycles = iss->functional ? 0 : iss->now;
+    iss->total.cycles = iss->functional ? 0 : iss->now;
     finish(iss);
     return true;
 }

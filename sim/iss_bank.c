@@ -71,13 +71,13 @@ static int64_t place(const struct nest *a, uint64_t i) { /* of output i */
 /* The last iteration of an output issues in cycle t; returns when, if it adds to that word. */
 static uint64_t after_hazard(const hd_iss *iss, int64_t at, uint64_t t) {
     for (int i = 0; i < HD_N_mx_hazard; i++)
-        if (iss->mx_wrote[i].at == at && t < iss->mx_wrote[i].t + HD_N_mx_hazard + 1)
-            t = iss->mx_wrote[i].t + HD_N_mx_hazard + 1;
+        if (iss->mx.wrote[i].at == at && t < iss->mx.wrote[i].t + HD_N_mx_hazard + 1)
+            t = iss->mx.wrote[i].t + HD_N_mx_hazard + 1;
     return t;
 }
 
 static void wrote(hd_iss *iss, int64_t at, uint64_t t) {
-    iss->mx_wrote[iss->n_mx_wrote++ % HD_N_mx_hazard] = (struct mx_write){t, at};
+    iss->mx.wrote[iss->mx.n_wrote++ % HD_N_mx_hazard] = (struct mx_write){t, at};
 }
 
 /* The operation in cycles instead of iterations and outputs, with those in which it waits. Returns
@@ -108,7 +108,7 @@ static uint64_t with_hazards(hd_iss *iss, struct mx_op *o, const struct nest *a)
 }
 
 uint64_t hd_iss_mx_start(hd_iss *iss, const uint32_t *words, uint64_t iterations) {
-    struct mx_op *o = &iss->mx[iss->n_mx++ % HD_MX_RECENT];
+    struct mx_op *o = &iss->mx.op[iss->mx.n_op++ % HD_MX_RECENT];
     int64_t word = hd_am_word_bytes(&iss->m);
     int nred = (int)hd_field_get(words, HD_F_mx_nred);
     struct nest x = {.loops = LOOPS, .shift = iss->xm_shift};
@@ -138,16 +138,16 @@ uint64_t hd_iss_mx_start(hd_iss *iss, const uint32_t *words, uint64_t iterations
     else
         for (uint64_t i = outputs < HD_N_mx_hazard ? outputs : HD_N_mx_hazard; i-- > 0;)
             wrote(iss, place(&a, outputs - 1 - i), iss->now + iterations - i * o->inner);
-    iss->mx_end = o->start + iterations;
+    iss->mx.end = o->start + iterations;
     return iterations;
 }
 
 /* The operation of which an iteration issues in cycle t; NULL = none. */
 static struct mx_op *issues(hd_iss *iss, uint64_t t) {
-    uint32_t n = iss->n_mx < HD_MX_RECENT ? iss->n_mx : HD_MX_RECENT;
-    if (t >= iss->mx_end) return NULL;
+    uint32_t n = iss->mx.n_op < HD_MX_RECENT ? iss->mx.n_op : HD_MX_RECENT;
+    if (t >= iss->mx.end) return NULL;
     for (uint32_t i = 1; i <= n; i++) {
-        struct mx_op *o = &iss->mx[(iss->n_mx - i) % HD_MX_RECENT];
+        struct mx_op *o = &iss->mx.op[(iss->mx.n_op - i) % HD_MX_RECENT];
         if (t >= o->start) return t < o->start + o->iterations ? o : NULL;
     }
     return NULL;

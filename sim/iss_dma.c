@@ -4,10 +4,10 @@
 #include "sim/iss_int.h"
 
 static int64_t window(const hd_iss *iss, int64_t seg) {
-    return seg ? iss->arena_bytes : iss->image_bytes;
+    return seg ? iss->reg.arena_bytes : iss->reg.image_bytes;
 }
 static uint64_t base(const hd_iss *iss, int64_t seg) {
-    return seg ? iss->arena_ptr : iss->image_ptr;
+    return seg ? iss->reg.arena_ptr : iss->reg.image_ptr;
 }
 
 static void walk_lx(const uint32_t *words, struct run_walk *w) {

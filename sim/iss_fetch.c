@@ -12,7 +12,7 @@ static uint64_t limit(const struct fetch *f, uint64_t t) {
 /* Bytes of the next burst. */
 static uint64_t chunk(const hd_iss *iss, uint64_t t) {
     const struct fetch *f = &iss->fetch;
-    uint64_t bytes = HD_N_fetch_chunk - (iss->image_ptr + f->at) % HD_N_fetch_chunk;
+    uint64_t bytes = HD_N_fetch_chunk - (iss->reg.image_ptr + f->at) % HD_N_fetch_chunk;
     return bytes < limit(f, t) - f->at ? bytes : limit(f, t) - f->at;
 }
 
@@ -74,7 +74,7 @@ static void word_gone(hd_iss *iss, uint32_t pc, uint64_t t) {
 
 static unsigned header_error(const hd_iss *iss) {
     const uint32_t *h = iss->code;
-    uint64_t room = (iss->image_bytes - iss->code_offset) / 4;
+    uint64_t room = (iss->reg.image_bytes - iss->reg.code_offset) / 4;
     if (h[0] != HD_PROG_MAGIC) return HD_ERR_magic;
     if (h[1] != hd_isa_hash()) return HD_ERR_isa;
     if (h[2] != hd_machine_hash(&iss->m)) return HD_ERR_machine;
@@ -103,7 +103,7 @@ void hd_iss_take_header(hd_iss *iss) {
         return;
     }
     if (!iss->free_issue) {
-        iss->fetch.end = iss->code_offset + 4 * (uint64_t)iss->code[3];
+        iss->fetch.end = iss->reg.code_offset + 4 * (uint64_t)iss->code[3];
         iss->fetch.known = s->t;
         hd_iss_set_next(&iss->tick, s->t);
     }

@@ -203,6 +203,33 @@ struct issue {
     uint64_t next;
 };
 
+/* The registers of regs.def, those that are computed when they are read excepted. */
+struct iss_regs {
+    uint32_t ctrl, gie, ier, isr, image_bytes, arena_bytes, code_offset, watchdog;
+    uint64_t image_ptr, arena_ptr;
+    uint32_t error, error_unit, error_pc;
+};
+
+struct iss_totals { /* of the run */
+    uint64_t cycles, read_bytes, write_bytes, code_bytes;
+    struct hd_unit_counters count[HD_UNITS];
+};
+
+struct iss_tags { /* accounting by the tags of operations */
+    struct hd_layer_counters *layers;
+    int n_layers, cap_layers;
+    uint64_t counted_to, no_tag_cycles;
+    int last_tag; /* -1 = none yet */
+};
+
+struct mx_time {
+    struct mx_op op[HD_MX_RECENT];         /* a ring */
+    uint32_t n_op;                         /* so far */
+    struct mx_write wrote[HD_N_mx_hazard]; /* a ring */
+    uint32_t n_wrote;
+    uint64_t end; /* cycle behind its last iteration */
+};
+
 struct hd_iss {
     struct hd_machine m;
     hd_axi_mem *mem;
@@ -212,13 +239,9 @@ struct hd_iss {
     int8_t *wm;
     int32_t *am;
     size_t xm_bytes;
-
-    /* registers */
-    uint32_t ctrl, gie, ier, isr, image_bytes, arena_bytes, code_offset, watchdog;
-    uint64_t image_ptr, arena_ptr;
-    uint32_t error, error_unit, error_pc;
-    uint64_t cycles, read_bytes, write_bytes, code_bytes;
-    struct hd_unit_counters count[HD_UNITS];
+    struct iss_regs reg;
+    struct iss_totals total;
+    struct iss_tags tags;
 
     /* the run */
     bool free_issue;
@@ -235,23 +258,13 @@ struct hd_iss {
     struct store store;
     struct read_bus bus;
     struct vx_time vx;
-    struct mx_op mx[HD_MX_RECENT];            /* a ring */
-    uint32_t n_mx;                            /* so far */
-    struct mx_write mx_wrote[HD_N_mx_hazard]; /* a ring */
-    uint32_t n_mx_wrote;
-    uint64_t mx_end;       /* cycle behind its last iteration */
+    struct mx_time mx;
     uint64_t tick, ticked; /* the next cycle of the engines that matters; the last one + 1 */
     struct hd_axi_out axi_out;
     int64_t axi;               /* bytes of a beat */
     int xm_shift, am_shift;    /* log2 of the bytes of a bank */
     uint8_t vx_block[64 * 64]; /* vectors of a block that is being transposed */
     int64_t vx_turn;           /* of them, complete */
-
-    /* accounting */
-    struct hd_layer_counters *layers;
-    int n_layers, cap_layers;
-    uint64_t counted_to, no_tag_cycles;
-    int last_tag; /* -1 = none yet */
 };
 
 /* ---- iss.c ---- */

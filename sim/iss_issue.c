@@ -176,9 +176,14 @@ static bool hand_over(hd_iss *iss, enum hd_unit u) {
         return false;
     }
     uint32_t slot = (f->f_head + f->f_n) % HD_N_ops_in_flight;
-    f->fly[slot] = (struct flying_op){
-        f->cur.op.signal, f->cur.pc,    (uint16_t)f->sticky.words[HD_TAG_WORD], nop, iss->now + 1,
-        f->take,          iss->now + 1, iss->count[u].stall_sem - f->stall_sem};
+    f->fly[slot] = (struct flying_op){f->cur.op.signal,
+                                      f->cur.pc,
+                                      (uint16_t)f->sticky.words[HD_TAG_WORD],
+                                      nop,
+                                      iss->now + 1,
+                                      f->take,
+                                      iss->now + 1,
+                                      iss->total.count[u].stall_sem - f->stall_sem};
     if (!nop && !hd_iss_engine_start(iss, u, slot)) return false;
     if (f->f_n) { /* completions come in order */
         uint64_t before = f->fly[(slot + HD_N_ops_in_flight - 1) % HD_N_ops_in_flight].done;
@@ -206,7 +211,7 @@ void hd_iss_front_step(hd_iss *iss, enum hd_unit u) {
         hd_op_apply(&f->cur.op, &f->sticky);
         f->state = FRONT_SEM;
         f->take = iss->now;
-        f->stall_sem = iss->count[u].stall_sem;
+        f->stall_sem = iss->total.count[u].stall_sem;
         /* its words one by one, from when the front was free for them; the last as it comes */
         uint64_t last = f->ready + f->cur.n_words, came = q->ready + 1;
         f->ready = iss->free_issue ? iss->now + 1 : last > came ? last : came;
@@ -237,10 +242,10 @@ void hd_iss_complete(hd_iss *iss, enum hd_unit u) {
     uint64_t end = iss->now - (u == HD_UNIT_vx && !done.nop && alone);
     tell_op(iss, &(struct hd_op_record){(uint8_t)u, done.tag, done.pc, done.take, done.start,
                                         done.nop ? iss->now : oldest, end, done.stall_sem,
-                                        iss->count[u].stall_mem - f->stall_mem,
-                                        iss->count[u].stall_bank - f->stall_bank});
-    f->stall_mem = iss->count[u].stall_mem; /* between two ends: of the one that ended */
-    f->stall_bank = iss->count[u].stall_bank;
+                                        iss->total.count[u].stall_mem - f->stall_mem,
+                                        iss->total.count[u].stall_bank - f->stall_bank});
+    f->stall_mem = iss->total.count[u].stall_mem; /* between two ends: of the one that ended */
+    f->stall_bank = iss->total.count[u].stall_bank;
     f->last_end = iss->now;
     hd_iss_signal(iss, done.signal, u, done.pc);
     hd_iss_wake(iss);

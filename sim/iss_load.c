@@ -9,7 +9,7 @@ void hd_iss_gen_start(hd_iss *iss, struct dma_gen *g, enum hd_unit u, const uint
         [HD_UNIT_lx] = HD_F_lx_seg, [HD_UNIT_lw] = HD_F_lw_seg, [HD_UNIT_st] = HD_F_st_seg};
     g->joining = true;
     hd_iss_walk(iss, u, words, &g->next);
-    g->next_base = hd_field_get(words, seg[u]) ? iss->arena_ptr : iss->image_ptr;
+    g->next_base = hd_field_get(words, seg[u]) ? iss->reg.arena_ptr : iss->reg.image_ptr;
     g->joined = iss->now + 1 + g->next.n_joined;
 }
 
@@ -139,8 +139,8 @@ bool hd_iss_lx_data(hd_iss *iss, bool here, const struct hd_iss_banks *taken) {
     bool final = l->end <= iss->axi, prime = data && l->prime;
     bool fire = l->run && !prime && free && (!needs || here);
     bool takes = here && data && (prime || (needs && free));
-    iss->count[HD_UNIT_lx].stall_mem += l->run && (prime || (needs && free)) && !here;
-    iss->count[HD_UNIT_lx].stall_bank += l->out && !granted;
+    iss->total.count[HD_UNIT_lx].stall_mem += l->run && (prime || (needs && free)) && !here;
+    iss->total.count[HD_UNIT_lx].stall_bank += l->out && !granted;
     if (l->out && granted && l->out_last) hd_iss_engine_done(iss, HD_UNIT_lx, iss->now + 1);
     if (free) l->out = fire;
     if (fire) {
@@ -166,7 +166,7 @@ bool hd_iss_lx_data(hd_iss *iss, bool here, const struct hd_iss_banks *taken) {
 void hd_iss_lw_data(hd_iss *iss, bool here) {
     struct load *l = &iss->load[1];
     struct dma_run *r = &l->runs.r[l->runs.head];
-    iss->count[HD_UNIT_lw].stall_mem += l->runs.n && !here;
+    iss->total.count[HD_UNIT_lw].stall_mem += l->runs.n && !here;
     if (!here || --r->beats) return;
     if (r->last) hd_iss_engine_done(iss, HD_UNIT_lw, iss->now + 1);
     l->runs.head = (l->runs.head + 1) % HD_N_load_records;
@@ -181,6 +181,6 @@ uint64_t hd_iss_load_next(const hd_iss *iss, enum hd_unit u) {
 }
 
 void hd_iss_load_waits(hd_iss *iss, uint64_t cycles) {
-    iss->count[HD_UNIT_lx].stall_mem += iss->load[0].run ? cycles : 0;
-    iss->count[HD_UNIT_lw].stall_mem += iss->load[1].runs.n ? cycles : 0;
+    iss->total.count[HD_UNIT_lx].stall_mem += iss->load[0].run ? cycles : 0;
+    iss->total.count[HD_UNIT_lw].stall_mem += iss->load[1].runs.n ? cycles : 0;
 }

@@ -31,7 +31,7 @@ static void read(hd_iss *iss, struct store *s, struct hd_iss_banks *taken, uint3
     if (want)
         granted = s->in_am ? !(taken->am_read >> (s->read_chip >> iss->am_shift) & 1)
                            : !(taken->xm_read >> (s->read_chip >> iss->xm_shift) & 1);
-    iss->count[HD_UNIT_st].stall_bank += want && !granted;
+    iss->total.count[HD_UNIT_st].stall_bank += want && !granted;
     int64_t most = (1 << s->shrink) - 1, part = s->read_chip / iss->axi & most;
     s->chunks += s->coming[1] && s->whole[1];
     s->coming[1] = s->coming[0];
@@ -112,7 +112,7 @@ void hd_iss_store_tick(hd_iss *iss, struct hd_iss_banks *taken) {
     const struct hd_axi_in *in = hd_axi_mem_drives(iss->mem);
     uint32_t runs = s->runs.n, resps = s->n_resps, chunks = s->chunks;
     bool packs = s->packs.n > 0;
-    iss->count[HD_UNIT_st].stall_mem +=
+    iss->total.count[HD_UNIT_st].stall_mem +=
         (s->out && !in->wready) || (!s->out && !s->n_bursts && resps);
     if (in->bvalid) {
         if (s->resp_last[s->resp_at]) hd_iss_engine_done(iss, HD_UNIT_st, iss->now + 1);
@@ -134,5 +134,5 @@ uint64_t hd_iss_store_next(const hd_iss *iss) {
 
 void hd_iss_store_waits(hd_iss *iss, uint64_t cycles) {
     const struct store *s = &iss->store;
-    iss->count[HD_UNIT_st].stall_mem += !s->out && !s->n_bursts && s->n_resps ? cycles : 0;
+    iss->total.count[HD_UNIT_st].stall_mem += !s->out && !s->n_bursts && s->n_resps ? cycles : 0;
 }

@@ -73,8 +73,8 @@ bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot) {
 
 void hd_iss_time_free(hd_iss *iss) {
     for (int i = 0; i < HD_MX_RECENT; i++) {
-        free(iss->mx[i].xm.run);
-        free(iss->mx[i].am.run);
+        free(iss->mx.op[i].xm.run);
+        free(iss->mx.op[i].am.run);
     }
 }
 
@@ -126,15 +126,15 @@ static void count_traffic(hd_iss *iss, const struct hd_axi_in *in) {
     const struct hd_axi_out *out = &iss->axi_out;
     uint32_t axi = (uint32_t)iss->axi;
     if (in->rvalid && out->rready) {
-        iss->read_bytes += axi;
+        iss->total.read_bytes += axi;
         if (in->rid == ID_FETCH)
-            iss->code_bytes += axi;
+            iss->total.code_bytes += axi;
         else
             count_bytes(iss, in->rid == ID_LX ? HD_UNIT_lx : HD_UNIT_lw, false, axi);
         hd_iss_tell_dram(iss, iss->now, false, axi);
     }
     if (out->wvalid && in->wready) {
-        iss->write_bytes += iss->store.out_bytes;
+        iss->total.write_bytes += iss->store.out_bytes;
         count_bytes(iss, HD_UNIT_st, true, iss->store.out_bytes);
         hd_iss_tell_dram(iss, iss->now, true, iss->store.out_bytes);
     }

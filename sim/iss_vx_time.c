@@ -190,7 +190,7 @@ void hd_iss_vx_tick(hd_iss *iss, struct hd_iss_banks *taken) {
     uint32_t n = iss->vx.n_results;
     if (iss->vx.run) issue(iss, taken, &stalls[0]);
     if (n) write(iss, taken, &stalls[1]);
-    iss->count[HD_UNIT_vx].stall_bank += stalls[0] || stalls[1];
+    iss->total.count[HD_UNIT_vx].stall_bank += stalls[0] || stalls[1];
 }
 
 uint64_t hd_iss_vx_next(const hd_iss *iss) {

@@ -291,76 +291,93 @@ static bool idle_is_idle(struct cosim *x, struct program *p) {
     return false;
 }
 
-int main(int argc, char **argv) {
+struct arguments {
+    uint64_t seed, count;
+    const char *machine;
+    bool print, coverage, timing, idle;
+};
+
+/* False: an option that is not known. The memory's go to x. */
+static bool read_arguments(int argc, char **argv, struct cosim *x, struct arguments *a) {
     static const struct option longs[] = {{"seed", 1, NULL, 's'},     {"count", 1, NULL, 'n'},
                                           {"machine", 1, NULL, 'm'},  {"print", 0, NULL, 'p'},
                                           {"coverage", 0, NULL, 'c'}, {"timing", 0, NULL, 't'},
                                           {"latency", 1, NULL, 'l'},  {"bytes", 1, NULL, 'b'},
                                           {"idle", 0, NULL, 'i'},     {NULL, 0, NULL, 0}};
-    struct cosim *x = calloc(1, sizeof *x);
-    struct program *p = calloc(1, sizeof *p);
-    if (!x || !p) return 2;
-    x->ctx = hd_ctx_create();
-    uint64_t seed = 1, count = 100, cycles = 0, unequal = 0;
-    const char *machine = "tiny";
-    bool print = false, coverage = false, timing = false, idle = false;
+    *a = (struct arguments){.seed = 1, .count = 100, .machine = "tiny"};
     for (int k; (k = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (k == 's')
-            seed = strtoull(optarg, NULL, 0);
+            a->seed = strtoull(optarg, NULL, 0);
         else if (k == 'n')
-            count = strtoull(optarg, NULL, 0);
+            a->count = strtoull(optarg, NULL, 0);
         else if (k == 'm')
-            machine = optarg;
+            a->machine = optarg;
         else if (k == 'p')
-            print = true;
+            a->print = true;
         else if (k == 'c')
-            coverage = true;
+            a->coverage = true;
         else if (k == 't')
-            timing = true;
+            a->timing = true;
         else if (k == 'i')
-            idle = true;
+            a->idle = true;
         else if (k == 'l')
             x->mem.latency = (uint32_t)strtoul(optarg, NULL, 0);
         else if (k == 'b')
             x->mem.bytes_per_cycle = (uint32_t)strtoul(optarg, NULL, 0);
         else
-            return 2;
+            return false;
     }
-    if (hd_machine_load(x->ctx, machine, &x->m)) fatal(x, machine);
-    x->arena_bytes = program_arena_bytes(&x->m);
-    x->start = malloc(x->arena_bytes), x->got[0] = malloc(x->arena_bytes);
-    x->got[1] = malloc(x->arena_bytes);
-    int ops = 0, failed = 0;
-    x->steady = timing;
-    for (uint64_t i = 0; timing && i < count; i++) {
-        x->seed = seed + i;
-        program_random(p, &x->m, x->seed, KIND_LEGAL);
-        p->rounds = 1;
-        timing_program(p, x->seed, cycles_of, x);
-    }
-    for (uint64_t i = 0; !timing && i < count && !failed; i++) {
-        x->seed = seed + i;
-        failed += idle ? !idle_is_idle(x, p) : !one(x, p, print);
+    return true;
+}
+
+/* Random programs on both, or with words of idle fields. False: one failed. */
+static bool run_programs(struct cosim *x, struct program *p, const struct arguments *a) {
+    uint64_t cycles = 0, unequal = 0;
+    int ops = 0;
+    for (uint64_t i = 0; i < a->count; i++) {
+        x->seed = a->seed + i;
+        if (a->idle ? !idle_is_idle(x, p) : !one(x, p, a->print)) return false;
         ops += p->n;
         cycles += x->cycles[1];
         unequal += !*x->text[0] && x->cycles[0] != x->cycles[1];
     }
-    if (timing)
-        failed = !timing_print(machine, count);
-    else if (!failed)
-        printf("cosim: machine %s, %llu programs from seed %llu, %d operations, %llu RTL cycles: "
-               "%s\n",
-               machine, (unsigned long long)count, (unsigned long long)seed, ops,
-               (unsigned long long)cycles,
-               idle ? "what is idle changes nothing" : "iss and rtl agree");
-    if (!failed && !timing && unequal)
+    printf("cosim: machine %s, %llu programs from seed %llu, %d operations, %llu RTL cycles: %s\n",
+           a->machine, (unsigned long long)a->count, (unsigned long long)a->seed, ops,
+           (unsigned long long)cycles,
+           a->idle ? "what is idle changes nothing" : "iss and rtl agree");
+    if (unequal && !a->idle)
         printf("cosim: %llu of them take other cycles, each within %g %%\n",
                (unsigned long long)unequal, 100 * CYCLES_OFF_MAX);
-    if (!failed && coverage) failed = cover_print() > 0 && count >= COVERED_BY;
+    return !a->coverage || cover_print() == 0 || a->count < COVERED_BY;
+}
+
+/* How programs spend their time on both. False: the two differ by too much. */
+static bool run_timing(struct cosim *x, struct program *p, const struct arguments *a) {
+    x->steady = true;
+    for (uint64_t i = 0; i < a->count; i++) {
+        x->seed = a->seed + i;
+        program_random(p, &x->m, x->seed, KIND_LEGAL);
+        p->rounds = 1;
+        timing_program(p, x->seed, cycles_of, x);
+    }
+    return timing_print(a->machine, a->count);
+}
+
+int main(int argc, char **argv) {
+    struct cosim *x = calloc(1, sizeof *x);
+    struct program *p = calloc(1, sizeof *p);
+    struct arguments a;
+    if (!x || !p || !read_arguments(argc, argv, x, &a)) return 2;
+    x->ctx = hd_ctx_create();
+    if (hd_machine_load(x->ctx, a.machine, &x->m)) fatal(x, a.machine);
+    x->arena_bytes = program_arena_bytes(&x->m);
+    x->start = malloc(x->arena_bytes);
+    for (int d = 0; d < 2; d++) x->got[d] = malloc(x->arena_bytes);
+    bool good = a.timing ? run_timing(x, p, &a) : run_programs(x, p, &a);
     for (int d = 0; d < 2; d++) free(x->got[d]);
     free(x->start);
     hd_ctx_destroy(x->ctx);
     free(x);
     free(p);
-    return failed != 0;
+    return !good;
 }

@@ -70,6 +70,76 @@ static void mark_lx(struct check *c, const uint32_t *w, struct bytes *b) {
                 }
 }
 
+static void mark_lw(struct check *c, const uint32_t *w, struct bytes *b) {
+    static const enum space spaces[] = {SPACE_WM, SPACE_PM, SPACE_TM};
+    int64_t n[1] = {GET(lw_n1)}, d[1] = {GET(lw_d1)}, s[1] = {GET(lw_s1)};
+    int64_t bytes = hd_lw_word_bytes(&c->m, GET(lw_mem));
+    mark_nest(c, b->write, spaces[GET(lw_mem)], GET(lw_dst), 1, n, d, 1, GET(lw_count));
+    if (GET(lw_seg) == 1)
+        mark_nest(c, b->read, SPACE_DRAM, GET(lw_src), 1, n, s, 1,
+                  GET(lw_count) * bytes - GET(lw_cut) * hd_axi_bytes(&c->m));
+}
+
+static void mark_gemm(struct check *c, const uint32_t *w, struct bytes *b) {
+#define SIX(f)                                                                                     \
+    {GET(mx_##f##0), GET(mx_##f##1), GET(mx_##f##2), GET(mx_##f##3), GET(mx_##f##4), GET(mx_##f##5)}
+    int64_t n[6] = SIX(n), xs[6] = SIX(xs), ws[6] = SIX(ws), as[6] = SIX(as);
+    int r = (int)GET(mx_nred);
+    mark_nest(c, b->read, SPACE_XM, GET(mx_x), 6, n, xs, c->m.k, c->m.k);
+    mark_nest(c, b->read, SPACE_WM, GET(mx_w), 6, n, ws, 1, 1);
+    mark_nest(c, b->write, SPACE_AM, GET(mx_a), 6 - r, n + r, as + r, 1, 1);
+}
+
+static void mark_map(struct check *c, const uint32_t *w, struct bytes *b) {
+#define FOUR(f) {GET(vx_##f##0), GET(vx_##f##1), GET(vx_##f##2), GET(vx_##f##3)}
+    int64_t n[4] = FOUR(n), as[4] = FOUR(as), bs[4] = FOUR(bs), ds[4] = FOUR(ds), ps[4] = FOUR(ps);
+    int64_t a = GET(vx_a_kind), k = GET(vx_b_kind), lanes = c->m.n;
+    int r = (int)GET(vx_nred);
+    if (a > 4 || k > 4 || GET(vx_d_kind) == 3) { /* parameters, transposed blocks */
+        b->known = false;
+        return;
+    }
+    if (a < 4)
+        mark_nest(c, b->read, a < 2 ? SPACE_AM : SPACE_XM, GET(vx_a), 4, n, as, a < 2 ? 1 : lanes,
+                  a < 2 ? 1 : lanes);
+    if (k < 4 && GET(vx_alu))
+        mark_nest(c, b->read, k < 2 ? SPACE_AM : SPACE_XM, GET(vx_b), 4 - r, n + r, bs + r,
+                  k < 2 ? 1 : lanes, k < 2 ? 1 : lanes);
+    if (GET(vx_use_bias) || GET(vx_scale_pm))
+        mark_nest(c, b->read, SPACE_PM, GET(vx_p), 4 - r, n + r, ps + r, 1, 1);
+    bool am = GET(vx_d_kind) == 1 || GET(vx_d_kind) == 2;
+    mark_nest(c, b->write, am ? SPACE_AM : SPACE_XM, GET(vx_d), 4 - r, n + r, ds + r,
+              am ? 1 : lanes, am ? 1 : lanes);
+}
+
+/* Tables of parameters: see op.touch. */
+static void mark_dw(struct check *c, const uint32_t *w, struct bytes *b) {
+    int64_t n0 = GET(vx_n0), n1 = GET(vx_n1), n2 = GET(vx_n2), n3 = GET(vx_n3), n = c->m.n;
+    bool sums = GET(vx_b_kind) == 0, pairs = GET(vx_b_kind) != 4 && !sums;
+    int64_t in[3] = {pairs ? n1 + n0 - 2 : (n1 - 1) * GET(vx_sx) + n0, n2, n3};
+    int64_t in_b[3] = {n1, n2, n3}, out[2] = {n1, n3};
+    int64_t bs[3] = {GET(vx_bs0), GET(vx_bs2), GET(vx_bs3)};
+    int64_t sum[2] = {GET(vx_bs1), GET(vx_bs3)};
+    int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)};
+    int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)}, ps = GET(vx_ps3);
+    bool am = GET(vx_d_kind) == 1 || GET(vx_d_kind) == 2;
+    mark_nest(c, b->read, SPACE_XM, GET(vx_a), 3, in, as, n, n);
+    if (pairs) mark_nest(c, b->read, SPACE_XM, GET(vx_b), 3, in_b, bs, n, n);
+    if (sums) mark_nest(c, b->read, SPACE_AM, GET(vx_b), 2, out, sum, 1, 1);
+    mark_nest(c, b->write, am ? SPACE_AM : SPACE_XM, GET(vx_d), 2, out, ds, am ? 1 : n, am ? 1 : n);
+    mark_nest(c, b->read, SPACE_PM, GET(vx_p), 1, &n3, &ps, 1, n0 * n2 > 8 ? 3 : 2);
+}
+
+static void mark_st(struct check *c, const uint32_t *w, struct bytes *b) {
+    int64_t n[3] = {GET(st_n1), GET(st_n2), GET(st_n3)};
+    int64_t s[3] = {GET(st_s1), GET(st_s2), GET(st_s3)};
+    int64_t d[3] = {GET(st_d1), GET(st_d2), GET(st_d3)};
+    b->known = !GET(st_mem);
+    if (!b->known) return;
+    mark_nest(c, b->read, SPACE_XM, GET(st_src), 3, n, s, 1, GET(st_run));
+    mark_nest(c, b->write, SPACE_DRAM, GET(st_dst), 3, n, d, 1, GET(st_run));
+}
+
 static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
     const uint32_t *w = op->words;
     b->known = true;
@@ -78,77 +148,21 @@ static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
         b->known = !GET(lx_mem);
         if (b->known) mark_lx(c, w, b);
         break;
-    case HD_OP_lw_load: {
-        static const enum space spaces[] = {SPACE_WM, SPACE_PM, SPACE_TM};
-        int64_t n[1] = {GET(lw_n1)}, d[1] = {GET(lw_d1)}, s[1] = {GET(lw_s1)};
-        int64_t bytes = hd_lw_word_bytes(&c->m, GET(lw_mem));
-        mark_nest(c, b->write, spaces[GET(lw_mem)], GET(lw_dst), 1, n, d, 1, GET(lw_count));
-        if (GET(lw_seg) == 1)
-            mark_nest(c, b->read, SPACE_DRAM, GET(lw_src), 1, n, s, 1,
-                      GET(lw_count) * bytes - GET(lw_cut) * hd_axi_bytes(&c->m));
+    case HD_OP_lw_load:
+        mark_lw(c, w, b);
         break;
-    }
-    case HD_OP_mx_gemm: {
-#define SIX(f)                                                                                     \
-    {GET(mx_##f##0), GET(mx_##f##1), GET(mx_##f##2), GET(mx_##f##3), GET(mx_##f##4), GET(mx_##f##5)}
-        int64_t n[6] = SIX(n), xs[6] = SIX(xs), ws[6] = SIX(ws), as[6] = SIX(as);
-        int r = (int)GET(mx_nred);
-        mark_nest(c, b->read, SPACE_XM, GET(mx_x), 6, n, xs, c->m.k, c->m.k);
-        mark_nest(c, b->read, SPACE_WM, GET(mx_w), 6, n, ws, 1, 1);
-        mark_nest(c, b->write, SPACE_AM, GET(mx_a), 6 - r, n + r, as + r, 1, 1);
+    case HD_OP_mx_gemm:
+        mark_gemm(c, w, b);
         break;
-    }
-    case HD_OP_vx_map: {
-#define FOUR(f) {GET(vx_##f##0), GET(vx_##f##1), GET(vx_##f##2), GET(vx_##f##3)}
-        int64_t n[4] = FOUR(n), as[4] = FOUR(as), bs[4] = FOUR(bs), ds[4] = FOUR(ds),
-                ps[4] = FOUR(ps);
-        int64_t a = GET(vx_a_kind), k = GET(vx_b_kind), lanes = c->m.n;
-        int r = (int)GET(vx_nred);
-        if (a > 4 || k > 4 || GET(vx_d_kind) == 3) { /* parameters, transposed blocks */
-            b->known = false;
-            break;
-        }
-        if (a < 4)
-            mark_nest(c, b->read, a < 2 ? SPACE_AM : SPACE_XM, GET(vx_a), 4, n, as,
-                      a < 2 ? 1 : lanes, a < 2 ? 1 : lanes);
-        if (k < 4 && GET(vx_alu))
-            mark_nest(c, b->read, k < 2 ? SPACE_AM : SPACE_XM, GET(vx_b), 4 - r, n + r, bs + r,
-                      k < 2 ? 1 : lanes, k < 2 ? 1 : lanes);
-        if (GET(vx_use_bias) || GET(vx_scale_pm))
-            mark_nest(c, b->read, SPACE_PM, GET(vx_p), 4 - r, n + r, ps + r, 1, 1);
-        bool am = GET(vx_d_kind) == 1 || GET(vx_d_kind) == 2;
-        mark_nest(c, b->write, am ? SPACE_AM : SPACE_XM, GET(vx_d), 4 - r, n + r, ds + r,
-                  am ? 1 : lanes, am ? 1 : lanes);
+    case HD_OP_vx_map:
+        mark_map(c, w, b);
         break;
-    }
-    case HD_OP_vx_dw: { /* tables: see op.touch */
-        int64_t n0 = GET(vx_n0), n1 = GET(vx_n1), n2 = GET(vx_n2), n3 = GET(vx_n3), n = c->m.n;
-        bool sums = GET(vx_b_kind) == 0, pairs = GET(vx_b_kind) != 4 && !sums;
-        int64_t in[3] = {pairs ? n1 + n0 - 2 : (n1 - 1) * GET(vx_sx) + n0, n2, n3};
-        int64_t in_b[3] = {n1, n2, n3}, out[2] = {n1, n3};
-        int64_t bs[3] = {GET(vx_bs0), GET(vx_bs2), GET(vx_bs3)};
-        int64_t sum[2] = {GET(vx_bs1), GET(vx_bs3)};
-        int64_t as[3] = {GET(vx_as0), GET(vx_as2), GET(vx_as3)};
-        int64_t ds[2] = {GET(vx_ds1), GET(vx_ds3)}, ps = GET(vx_ps3);
-        bool am = GET(vx_d_kind) == 1 || GET(vx_d_kind) == 2;
-        mark_nest(c, b->read, SPACE_XM, GET(vx_a), 3, in, as, n, n);
-        if (pairs) mark_nest(c, b->read, SPACE_XM, GET(vx_b), 3, in_b, bs, n, n);
-        if (sums) mark_nest(c, b->read, SPACE_AM, GET(vx_b), 2, out, sum, 1, 1);
-        mark_nest(c, b->write, am ? SPACE_AM : SPACE_XM, GET(vx_d), 2, out, ds, am ? 1 : n,
-                  am ? 1 : n);
-        mark_nest(c, b->read, SPACE_PM, GET(vx_p), 1, &n3, &ps, 1, n0 * n2 > 8 ? 3 : 2);
+    case HD_OP_vx_dw:
+        mark_dw(c, w, b);
         break;
-    }
-    case HD_OP_st_store: {
-        int64_t n[3] = {GET(st_n1), GET(st_n2), GET(st_n3)};
-        int64_t s[3] = {GET(st_s1), GET(st_s2), GET(st_s3)};
-        int64_t d[3] = {GET(st_d1), GET(st_d2), GET(st_d3)};
-        b->known = !GET(st_mem);
-        if (!b->known) break;
-        mark_nest(c, b->read, SPACE_XM, GET(st_src), 3, n, s, 1, GET(st_run));
-        mark_nest(c, b->write, SPACE_DRAM, GET(st_dst), 3, n, d, 1, GET(st_run));
+    case HD_OP_st_store:
+        mark_st(c, w, b);
         break;
-    }
     default: /* nops and the sequencer touch nothing */
         b->known = op->code == 0 || op->unit == HD_UNIT_seq;
     }
