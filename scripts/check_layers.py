@@ -8,6 +8,8 @@ folder` makes one layer of folders that use each other; the layer has a line as 
 - an #include, or a symbol of an object file that another one defines, that points elsewhere;
 - a folder without a line, a line that uses one behind it (so there is no circle), a permission that
   nothing needs;
+- in the back end a file outside compiler/kind that asks which kind a layer is: it uses the row of a
+  kind (hd_kind_NAME) or hd_layer.own, or names an operation that machine_ops.def gives to a kind;
 - PAGE says otherwise: it has an item "- `folder`: what it does. Uses `folder`, `folder`." for each
   line, and a picture (its first indented block) with the names of all folders.
 """
@@ -83,6 +85,21 @@ def calls(layers, build, paths):
             yield path, layers.of(path), layers.of(owner), f"use {symbol} of {owner}"
 
 
+KIND, OPERATIONS = "compiler/kind", "compiler/kind/machine_ops.def"
+
+
+def asks_kind(layers, paths):
+    """Uses, outside the folder of kinds, of what only a kind's own file may ask."""
+    computed = re.findall(r"^COMPUTES\((\w+),", open(OPERATIONS, encoding="utf-8").read(), flags=re.M)
+    names = re.compile(r"\bHD_IR_(?:%s)\b|&\s*hd_kind_\w+|->own\b" % "|".join(computed))
+    back = {a for a, uses in layers.uses.items() if "compiler/layer" in uses} | {"compiler/layer", "compiler/cost"}
+    for path in paths:
+        if layers.of(path) in back - {KIND}:
+            for i, line in enumerate(open(path, encoding="utf-8"), 1):
+                for m in names.finditer(line):
+                    yield f"{path}:{i}: asks for {m.group(0)}: ask for a property of struct hd_kind"
+
+
 def page(layers, path):
     text = open(path, encoding="utf-8").read()
     picture = "\n".join(line for line in text.splitlines() if line.startswith("    "))
@@ -116,6 +133,7 @@ def main(layers, page_path, build, paths):
     for a, uses in layers.uses.items():
         found += [f"{layers.path}: {a} does not use {b}, remove it" for b in uses
                   if b != "*" and (a, b) not in used]
+    found += asks_kind(layers, paths)
     found += page(layers, page_path)
     print("\n".join(found), end="\n" if found else "")
     sys.exit(bool(found))

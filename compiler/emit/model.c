@@ -181,7 +181,7 @@ static void describe_layers(struct hd_lowering *lo) {
         struct hd_layer_info *d = &m->layers[i];
         d->name = hd_strdup(m->arena, n->name);
         d->op = hd_ir_ops[n->op].name;
-        d->macs = l->macs;
+        d->macs = hd_attr_int(n, "moves", 0) ? 0 : hd_node_macs(lo->g, n);
         d->step = l->step;
         d->vector_ops = l->kind->vector_ops(lo, l);
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);

@@ -4,7 +4,7 @@
  * Stored words: rows of the tensor in blocks of N; of each block, words of K channels one behind
  * the other, each N rows by K bytes, which is a word of WM. Zero points are taken off by products
  * with constant words, accumulated on the same sums. */
-#include "compiler/kind/kinds.h"
+#include "compiler/kind/bmm.h"
 #include "runtime/base/num.h"
 
 /* A second operand that comes from outside, or from a maker that cannot do it, rows [0, h), before
@@ -39,14 +39,14 @@ static hd_status stage(struct hd_lowerer *w, int id) {
 /* Output tiles [nt, nt + n) of the second operand of a batch, all k words; the first WM word. */
 static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int64_t *out) {
     const struct hd_layer *l = w->l;
-    const struct hd_bmm *p = l->bmm;
+    const struct hd_bmm *p = l->own;
     const struct hd_mtensor *t = hd_lower_whole(w, l->in[1]);
     const struct hd_placement *tp = hd_lower_whole_place(w, l->in[1]);
     int k = (int)w->m->k, lanes = (int)w->m->n, row = p->w_row[batch], c = p->w_channel[batch];
     int64_t word = hd_wm_word_bytes(w->m), at, end;
     *out = hd_ring_take(&w->wm, (int64_t)n * l->cw + p->parts[1]);
     if (p->parts[1]) { /* and behind them the constant ones */
-        hd_lower_load_words(w, HD_V_lw_mem_wm, l->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
+        hd_lower_load_words(w, HD_V_lw_mem_wm, p->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
         TRY(hd_ops_end(&w->s));
     }
     if (p->columns) { /* WM words [k][nt] */
@@ -69,7 +69,7 @@ static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int6
 /* Rows [y, y + rows) of the first operand of a batch; *out_at = its first byte in XM. */
 static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, struct hd_view *v) {
     const struct hd_layer *l = w->l;
-    const struct hd_bmm *p = l->bmm;
+    const struct hd_bmm *p = l->own;
     const struct hd_mtensor *t = hd_lower_tensor(w, l->in[0]);
     const struct hd_placement *tp = hd_lower_place(w, l->in[0]);
     int row = p->a_row[batch] + y, c = p->a_channel[batch], bytes = l->cw * (int)w->m->k;
@@ -138,7 +138,7 @@ static hd_status multiply(struct hd_lowerer *w, const struct nest *q) {
 static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int64_t wm,
                       int64_t am) {
     const struct hd_layer *l = w->l;
-    const struct hd_bmm *p = l->bmm;
+    const struct hd_bmm *p = l->own;
     int k = (int)w->m->k;
     struct nest q = {.x = a->at / (uint32_t)k,
                      .w = wm,
@@ -181,7 +181,7 @@ static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int6
 /* Rows [y, y + rows) of a batch, output tiles [nt, nt + n). */
 static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, int n, int64_t wm) {
     const struct hd_layer *l = w->l;
-    const struct hd_bmm *p = l->bmm;
+    const struct hd_bmm *p = l->own;
     const struct hd_mtensor *t = hd_lower_tensor(w, l->out);
     const struct hd_placement *tp = hd_lower_place(w, l->out);
     int lanes = (int)w->m->n, c = p->y_channel[batch] + nt * lanes, bytes = n * lanes;
@@ -215,7 +215,7 @@ static hd_status tile(struct hd_lowerer *w, int batch, int y, int rows, int nt, 
 static hd_status lower(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    const struct hd_bmm *p = l->bmm;
+    const struct hd_bmm *p = l->own;
     if (hd_bmm_stages(w->lo, l)) TRY(stage(w, l->in[1]));
     for (int b = 0; b < p->batches; b++)
         for (int nt = 0; nt < l->nts; nt += lt->nb) {
@@ -232,11 +232,12 @@ static hd_status lower(struct hd_lowerer *w) {
  * constant words. */
 static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
+    const struct hd_bmm *p = l->own;
     struct hd_tile_bytes bytes = {0};
     if (hd_layer_streams(lo, l, 0)) bytes.in = hd_round_up((int64_t)lt->th * l->cw * lo->m->k, 64);
     if (hd_bmm_stages(lo, l))
         bytes.in += hd_round_up((int64_t)lo->m->n * lo->tensors[l->in[1]].cp, 64);
-    if (l->bmm->parts[0]) bytes.in += hd_round_up(2 * lo->m->k, 64);
+    if (p->parts[0]) bytes.in += hd_round_up(2 * lo->m->k, 64);
     if (!lo->plan->places[l->out].resident)
         bytes.out = hd_round_up((int64_t)lt->th * lt->nb * lo->m->n, 64);
     return bytes;
@@ -262,6 +263,10 @@ static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int 
     return i == 1 ? hd_bmm_stages(lo, l) : !lo->plan->places[l->in[i]].resident;
 }
 
+static bool takes_ring(const struct hd_layer *l) {
+    return ((const struct hd_bmm *)l->own)->parts[0] > 0;
+}
+
 static int64_t pixel_cycles(const struct hd_layer *l) {
     return (int64_t)l->nts * l->cw;
 }
@@ -277,9 +282,12 @@ const struct hd_kind hd_kind_bmm = {
     .expression = "sum over c of a[i,c] * b[c,m], both activations",
     .memories = "XM -> DRAM -> WM, XM WM -> AM, AM PM -> XM",
     .own_params = true,
+    .wishes_all = true,
     .refuses = hd_bmm_refuses,
     .wish = wish,
+    .result = hd_bmm_result,
     .make = hd_bmm_make,
+    .takes_ring = takes_ring,
     .pixel_cycles = pixel_cycles,
     .vector_ops = hd_vectors_once,
     .streams = streams,

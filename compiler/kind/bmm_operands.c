@@ -13,9 +13,10 @@
  */
 #include <string.h>
 
-#include "compiler/kind/kinds.h"
+#include "compiler/kind/bmm.h"
 #include "runtime/base/num.h"
 
+enum role { OF_A, OF_W, OF_Y };
 enum { CHAIN = 8 }; /* nodes between a product and storage */
 
 /* Where each batch of a matrix begins: row and channel of the storage. */
@@ -105,36 +106,36 @@ struct found {
 };
 
 /* The view that `chain` makes of the storage of `tensor`, as the product wants it. */
-static bool fits(const struct hd_lowering *lo, const struct hd_tensor *y, enum hd_bmm_role role,
+static bool fits(const struct hd_lowering *lo, const struct hd_tensor *y, enum role role,
                  int tensor, int n, const int *chain, struct found *out) {
     const hd_graph *g = lo->g;
     struct hd_strided v;
     if (!hd_strided_of(lo, tensor, &v)) return false;
     for (int i = n - 1; i >= 0; i--)
-        if (!hd_strided_through(g, &g->nodes[chain[i]], role == HD_BMM_Y, &v)) return false;
+        if (!hd_strided_through(g, &g->nodes[chain[i]], role == OF_Y, &v)) return false;
     int64_t channels = g->tensors[tensor].dim[g->tensors[tensor].rank - 1];
     *out = (struct found){.tensor = tensor, .n_chain = n};
     if (n) memcpy(out->chain, chain, (size_t)n * sizeof *chain);
     if (!matrices(lo, &v, y, &out->m)) return false;
-    if (role == HD_BMM_A) return fits_a(lo, &out->m, &v, channels);
-    if (role == HD_BMM_Y) return fits_y(lo, &out->m, &v, channels);
+    if (role == OF_A) return fits_a(lo, &out->m, &v, channels);
+    if (role == OF_Y) return fits_y(lo, &out->m, &v, channels);
     return fits_w(lo, &out->m, &v, channels, &out->columns);
 }
 
 /* The farthest storage that fits, over nodes that may fold. */
-static bool find(const struct hd_lowering *lo, const struct hd_node *n, enum hd_bmm_role role,
+static bool find(const struct hd_lowering *lo, const struct hd_node *n, enum role role,
                  const bool *fold, struct found *out) {
     const hd_graph *g = lo->g;
     const struct hd_tensor *y = &g->tensors[n->out[0]];
-    int t = role == HD_BMM_Y ? n->out[0] : n->in[role == HD_BMM_W], chain[CHAIN] = {0}, len = 0;
+    int t = role == OF_Y ? n->out[0] : n->in[role == OF_W], chain[CHAIN] = {0}, len = 0;
     struct found f;
     bool any = fits(lo, y, role, t, 0, chain, out);
     while (len < CHAIN) {
         int next = g->tensors[t].producer;
-        if (role == HD_BMM_Y) next = hd_graph_only_user(g, t);
+        if (role == OF_Y) next = hd_graph_only_user(g, t);
         if (next < 0 || !fold[next]) break;
         chain[len++] = next;
-        t = role == HD_BMM_Y ? g->nodes[next].out[0] : g->nodes[next].in[0];
+        t = role == OF_Y ? g->nodes[next].out[0] : g->nodes[next].in[0];
         if (!fits(lo, y, role, t, len, chain, &f)) continue;
         *out = f;
         any = true;
@@ -188,7 +189,7 @@ static bool writes_through(const struct views *v, int node) {
     while (len++ < CHAIN) { /* up to the product */
         int maker = v->lo->g->tensors[p].producer;
         if (maker < 0) return false;
-        if (is_product(v, maker)) return in_chain(&v->at[maker][HD_BMM_Y], node);
+        if (is_product(v, maker)) return in_chain(&v->at[maker][OF_Y], node);
         p = v->lo->g->nodes[maker].in[0];
     }
     return false;
@@ -198,7 +199,7 @@ static void find_all(struct views *v) {
     const hd_graph *g = v->lo->g;
     for (size_t i = 0; i < g->n_nodes; i++)
         for (int r = 0; is_product(v, (int)i) && !g->nodes[i].dead && r < 3; r++)
-            find(v->lo, &g->nodes[i], (enum hd_bmm_role)r, v->fold, &v->at[i][r]);
+            find(v->lo, &g->nodes[i], (enum role)r, v->fold, &v->at[i][r]);
 }
 
 void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *fold) {
@@ -236,7 +237,7 @@ const char *hd_bmm_refuses(const struct hd_lowering *lo, int node, const char **
     const int t[] = {n->in[0], n->in[1], n->out[0]};
     for (int r = 0; r < 3; r++) {
         struct found f;
-        if (fits(lo, &g->tensors[n->out[0]], (enum hd_bmm_role)r, t[r], 0, NULL, &f)) continue;
+        if (fits(lo, &g->tensors[n->out[0]], (enum role)r, t[r], 0, NULL, &f)) continue;
         *out_hint = "int8 or uint8 tensors with dimensions up to 65535";
         return "operand or result do not lie in rows";
     }
@@ -266,9 +267,10 @@ static struct hd_mtensor *place(struct hd_lowering *lo, int mtensor, struct matr
     return r;
 }
 
-int hd_bmm_tensor(const struct hd_lowering *lo, int node, enum hd_bmm_role role) {
+int hd_bmm_result(const struct hd_lowering *lo, int node, int out) {
     struct found f;
-    bool ok = find(lo, &lo->g->nodes[node], role, lo->strides, &f);
+    (void)out;
+    bool ok = find(lo, &lo->g->nodes[node], OF_Y, lo->strides, &f);
     HD_ASSERT(ok); /* as hd_bmm_views found it */
     return f.tensor;
 }
@@ -278,7 +280,7 @@ static hd_status want_words(struct hd_lowering *lo, const struct hd_layer *l, st
                             const struct matrix *m) {
     bool one = true;
     for (int b = 0; b < m->n; b++) one = one && m->row[b] == 0;
-    for (size_t i = 0; i + 1 < lo->n_layers; i++) /* those have stores of their own */
+    for (size_t i = 0; i < lo->n_layers; i++) /* those have stores of their own */
         if (lo->layers[i].kind->own_stores &&
             hd_mtensor_root(lo, &lo->tensors[lo->layers[i].out]) == w)
             w->words_by_reader = w->read_from_dram = true;
@@ -295,11 +297,12 @@ hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, int out,
     (void)out;
     struct found f[3];
     for (int r = 0; r < 3; r++) {
-        bool ok = find(lo, n, (enum hd_bmm_role)r, lo->strides, &f[r]);
+        bool ok = find(lo, n, (enum role)r, lo->strides, &f[r]);
         HD_ASSERT(ok);
     }
     int k = (int)lo->m->k;
-    struct hd_bmm *p = l->bmm = hd_new(lo->arena, struct hd_bmm);
+    struct hd_bmm *p = hd_new(lo->arena, struct hd_bmm);
+    l->own = p;
     l->kind = &hd_kind_bmm;
     l->in[0] = lo->tensor_of[f[0].tensor], l->in[1] = lo->tensor_of[f[1].tensor];
     l->result = f[2].tensor;
@@ -336,9 +339,9 @@ hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, int out,
         p->parts[i] = zp == 0 ? 0 : zp > -128 && zp <= 128 ? 1 : 2;
         if (p->parts[i] == 1) p->part[i][0] = -zp;
     }
-    l->w_offset = hd_image_reserve(lo, 2 * hd_wm_word_bytes(lo->m));
+    p->w_offset = hd_image_reserve(lo, 2 * hd_wm_word_bytes(lo->m));
     for (int i = 0; i < 2; i++)
-        memset(lo->image + l->w_offset + (size_t)i * hd_wm_word_bytes(lo->m), p->part[1][i],
+        memset(lo->image + p->w_offset + (size_t)i * hd_wm_word_bytes(lo->m), p->part[1][i],
                hd_wm_word_bytes(lo->m));
     return HD_OK;
 }
@@ -346,5 +349,5 @@ hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, int out,
 bool hd_bmm_stages(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *w = &lo->tensors[l->in[1]];
     if (w->base >= 0) w = &lo->tensors[w->base];
-    return !l->bmm->columns && (w->comes_in || w->words_by_reader);
+    return !((const struct hd_bmm *)l->own)->columns && (w->comes_in || w->words_by_reader);
 }

@@ -1,5 +1,6 @@
 /* Depthwise layers: vx.dw over the rows of a tile. */
-#include "compiler/kind/kinds.h"
+#include "compiler/kind/matmul.h"
+
 #include <string.h>
 
 #include "runtime/base/num.h"
@@ -164,7 +165,8 @@ static int pm_words(const struct hd_layer *l) {
 bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     bool dilated = l->dx > 1;
-    if (l->up[0].k || l->groups != x->c || l->oc != x->c || x->c <= 1 || l->sx > 3) return false;
+    if (hd_packed_of(l)->up[0].k || l->groups != x->c || l->oc != x->c || x->c <= 1 || l->sx > 3)
+        return false;
     if (dilated && (l->sx > 1 || l->kw == 1 || (int64_t)l->dx * x->cp / lo->m->n > INT16_MAX))
         return false;
     int parts = hd_layer_dw_parts(l);
@@ -181,8 +183,8 @@ bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
 
 /* PM words of vx.dw per vector of channels: bias and scale, then 8 taps of all lanes a word. Of the
  * last word the image has what taps there are, in whole AXI words. */
-void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
-                     const int32_t *bias, const float *scale, int64_t n_scale) {
+void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const struct hd_weights *w,
+                     struct hd_packed *own) {
     int n = (int)lo->m->n, parts = hd_layer_dw_parts(l);
     struct hd_dw_part last = hd_layer_dw_part(l, parts - 1);
     l->kind = &hd_kind_depthwise;
@@ -192,17 +194,17 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w
     int absent = (HD_DW_TAPS_PER_WORD * (l->pm_words - 1 - last.pm) - last.kh * last.kw) * n;
     l->pm_cut = absent / (int)hd_axi_bytes(lo->m);
     size_t bytes = hd_layer_pm_bytes(l, lo->m);
-    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * bytes);
+    own->p_offset = hd_image_reserve(lo, (size_t)l->nts * bytes);
     for (int c = 0; c < l->oc; c++) {
-        uint8_t *p = lo->image + l->p_offset + (size_t)(c / n) * bytes;
-        memcpy(p + c % n * 8, &bias[c], 4);
-        memcpy(p + c % n * 8 + 4, &scale[n_scale == 1 ? 0 : c], 4);
+        uint8_t *p = lo->image + own->p_offset + (size_t)(c / n) * bytes;
+        memcpy(p + c % n * 8, &w->bias[c], 4);
+        memcpy(p + c % n * 8 + 4, &w->scale[w->n_scale == 1 ? 0 : c], 4);
         for (int i = 0; i < parts; i++) {
             struct hd_dw_part q = hd_layer_dw_part(l, i);
             uint8_t *to = p + (1 + q.pm) * HD_DW_TAPS_PER_WORD * n + c % n;
             for (int t = 0; t < q.kh * q.kw; t++) {
                 int ky = q.row + t / q.kw, kx = q.col + t % q.kw * q.step;
-                to[t * n] = (uint8_t)w[((q.plane * l->oc + c) * l->kh + ky) * l->kw + kx];
+                to[t * n] = (uint8_t)w->w[((q.plane * l->oc + c) * l->kh + ky) * l->kw + kx];
             }
         }
     }

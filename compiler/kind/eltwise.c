@@ -4,6 +4,21 @@
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
+/* hd_layer.own of both kinds. */
+struct elementwise {
+    bool adds, product; /* it has a second operand; multiplies by it */
+    int32_t b_imm;
+    float b_scale;
+    int *row_of[2]; /* per row of an image of the result that of operand i, when it broadcasts along
+                       some of the dimensions that are rows; NULL: the same, or its only one */
+    bool table;     /* bytes pass through the table at t_offset of the image */
+    size_t t_offset;
+};
+
+static const struct elementwise *own_of(const struct hd_layer *l) {
+    return l->own;
+}
+
 /* Vectors between pixels (rows) of operand i; 0 when it has one for all of the tile's. */
 static int column_step(const struct hd_tile *t, int i, int n) {
     return t->in[i].cols == t->tw ? t->in[i].cp / n : 0;
@@ -17,7 +32,7 @@ static int row_step(const struct hd_tile *t, int i, int n) {
  * behind the other, or the same. */
 static int alike(const struct hd_layer *l, int y, int rows) {
     for (int i = 0; i < 2; i++) {
-        const int *of = l->row_of[i];
+        const int *of = own_of(l)->row_of[i];
         int n = 1;
         if (!of || rows < 2) continue;
         int step = of[y + 1] - of[y];
@@ -33,7 +48,7 @@ static hd_status operands(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     for (int i = 0; i < 2 && l->in[i] >= 0; i++) {
         const struct hd_mtensor *x = hd_lower_tensor(w, l->in[i]);
-        const int *of = l->row_of[i];
+        const int *of = own_of(l)->row_of[i];
         bool wide = x->n == hd_lower_tensor(w, l->out)->n, high = x->h > 1;
         int y = of ? of[t->y] : high ? t->y : 0, rows = high ? t->th : 1;
         if (of && t->th > 1 && of[t->y + 1] == y) rows = 1;
@@ -48,10 +63,11 @@ static hd_status operands(struct hd_lowerer *w, struct hd_tile *t) {
 static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
                           const struct hd_view *out) {
     const struct hd_layer *l = w->l;
+    const struct elementwise *own = l->own;
     int n = (int)w->m->n, cp = hd_lower_tensor(w, l->out)->bytes;
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_operand_a(w);
-    if (l->table_words) {
+    if (own->table) {
         hd_lower_set(w, HD_F_vx_lut, w->chunks[0].pm + 1);
         hd_ops_touch(&w->s, HD_SPACE_TM, w->chunks[0].pm, w->chunks[0].pm + 1, false);
     }
@@ -65,12 +81,12 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
         hd_lower_set(w, HD_F_vx_ds2, 1);
     hd_lower_set(w, HD_F_vx_n3, 1);
     hd_lower_touch(w, &t->in[0], false);
-    if (l->in[1] >= 0) {
-        hd_lower_set(w, HD_F_vx_alu, l->product ? HD_V_vx_alu_mul : HD_V_vx_alu_add);
+    if (own->adds) {
+        hd_lower_set(w, HD_F_vx_alu, own->product ? HD_V_vx_alu_mul : HD_V_vx_alu_add);
         hd_lower_set(w, HD_F_vx_b_kind, hd_lower_byte_kind(w, 1));
         hd_lower_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
-        hd_lower_set(w, HD_F_vx_b_imm, l->b_imm);
-        hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(l->b_scale));
+        hd_lower_set(w, HD_F_vx_b_imm, own->b_imm);
+        hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(own->b_scale));
         hd_lower_set(w, HD_F_vx_bs0, column_step(t, 1, n)),
             hd_lower_set(w, HD_F_vx_bs1, row_step(t, 1, n)), hd_lower_set(w, HD_F_vx_bs2, 1);
         hd_lower_touch(w, &t->in[1], false);
@@ -82,6 +98,7 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
 /* Add, multiply, rescale, table: whole rows of channels at once. */
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
+    const struct elementwise *own = l->own;
     int cp = hd_lower_tensor(w, l->out)->bytes;
     struct hd_view out = {0};
     for (int y = 0, rows; y < t->th; y += rows) {
@@ -90,9 +107,9 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
         part.th = rows = alike(l, part.y, t->th - y);
         TRY(operands(w, &part));
         if (!y) out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
-        if (l->table_words && w->chunks[0].pm < 0) { /* before the first tile */
+        if (own->table && w->chunks[0].pm < 0) { /* before the first tile */
             w->chunks[0].pm = hd_ring_take(&w->tm, 1);
-            hd_lower_load_words(w, HD_V_lw_mem_tm, l->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
+            hd_lower_load_words(w, HD_V_lw_mem_tm, own->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
             TRY(hd_ops_end(&w->s));
         }
         struct hd_view to = out;
@@ -126,20 +143,19 @@ static int *rows_of(const struct hd_lowering *lo, const struct hd_node *n, int i
     return plain || only ? NULL : of;
 }
 
-static void operands_of(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
-    for (int i = 0; i < 2; i++) l->row_of[i] = rows_of(lo, n, i);
-    l->in[1] = lo->tensor_of[n->in[1]];
-    l->a_imm = -(int32_t)hd_attr_int(n, "a_zp", 0);
-    l->b_imm = -(int32_t)hd_attr_int(n, "b_zp", 0);
-}
-
 static hd_status make_add(struct hd_lowering *lo, const struct hd_node *n, int out,
                           struct hd_layer *l) {
     (void)out;
-    operands_of(lo, n, l);
-    l->product = n->op == HD_IR_qmul;
-    l->a_scale = hd_attr_float(n, l->product ? "scale" : "a_scale", 1);
-    l->b_scale = l->product ? 1 : hd_attr_float(n, "b_scale", 1);
+    struct elementwise *own = hd_new(lo->arena, struct elementwise);
+    *own = (struct elementwise){.adds = true,
+                                .product = n->op == HD_IR_qmul,
+                                .b_imm = -(int32_t)hd_attr_int(n, "b_zp", 0),
+                                .row_of = {rows_of(lo, n, 0), rows_of(lo, n, 1)}};
+    own->b_scale = own->product ? 1 : hd_attr_float(n, "b_scale", 1);
+    l->own = own;
+    l->in[1] = lo->tensor_of[n->in[1]];
+    l->a_imm = -(int32_t)hd_attr_int(n, "a_zp", 0);
+    l->a_scale = hd_attr_float(n, own->product ? "scale" : "a_scale", 1);
     return HD_OK;
 }
 
@@ -148,6 +164,8 @@ static hd_status make_rescale(struct hd_lowering *lo, const struct hd_node *n, i
                               struct hd_layer *l) {
     bool u8 = lo->tensors[l->in[0]].is_unsigned;
     (void)out;
+    struct elementwise *own = hd_new(lo->arena, struct elementwise);
+    l->own = own;
     if (n->op == HD_IR_qrescale) {
         l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
         l->a_scale = hd_attr_float(n, "scale", 1);
@@ -155,9 +173,9 @@ static hd_status make_rescale(struct hd_lowering *lo, const struct hd_node *n, i
     }
     l->a_scale = 1;
     l->zp = 0, l->lo = u8 ? 0 : -128, l->hi = u8 ? 255 : 127;
-    l->table_words = 1;
-    l->t_offset = hd_image_reserve(lo, HD_TM_WORD_BYTES);
-    memcpy(lo->image + l->t_offset, lo->g->tensors[n->in[1]].data, HD_TM_WORD_BYTES);
+    own->table = true;
+    own->t_offset = hd_image_reserve(lo, HD_TM_WORD_BYTES);
+    memcpy(lo->image + own->t_offset, lo->g->tensors[n->in[1]].data, HD_TM_WORD_BYTES);
     l->weight_bytes = HD_TM_WORD_BYTES;
     return HD_OK;
 }
@@ -201,15 +219,27 @@ static int64_t pixel_cycles(const struct hd_layer *l) {
     return l->nts;
 }
 
+static bool takes_constants(const struct hd_node *n) {
+    (void)n;
+    return true;
+}
+
+static bool overlaps(const struct hd_layer *l) {
+    return own_of(l)->row_of[0] || own_of(l)->row_of[1];
+}
+
 const struct hd_kind hd_kind_add = {
     .name = "add",
     .operations = "vx.map",
     .expression = "a[m,i,j] + b[m,i,j], or their product",
     .memories = "XM XM -> XM",
     .adds = true,
+    .parts = true,
     .refuses = refuses_add,
     .wish = wish,
+    .takes_constants = takes_constants,
     .make = make_add,
+    .overlaps = overlaps,
     .pixel_cycles = pixel_cycles,
     .vector_ops = hd_vectors_once,
     .lower = lower,
@@ -220,6 +250,7 @@ const struct hd_kind hd_kind_rescale = {
     .operations = "vx.map",
     .expression = "f(x[m,i,j]), f a scale or a table",
     .memories = "XM TM -> XM",
+    .parts = true,
     .refuses = refuses_rescale,
     .wish = wish,
     .make = make_rescale,

@@ -26,3 +26,14 @@ const struct hd_kind *hd_kind_of(const hd_graph *g, const struct hd_node *n) {
         return hd_is_move(g, n) ? &hd_kind_move : NULL;
     }
 }
+
+bool hd_takes_constants(const hd_graph *g, const struct hd_node *n) {
+    const struct hd_kind *k = hd_kind_of(g, n);
+    return k && k->takes_constants && k->takes_constants(n);
+}
+
+bool hd_operand_shape(const struct hd_lowering *lo, const struct hd_node *n, int i,
+                      struct hd_mtensor *out) {
+    return hd_machine_shape(lo, n->in[i], out) ||
+           (hd_takes_constants(lo->g, n) && hd_constant_shape(lo, n->in[i], out));
+}

@@ -2,7 +2,7 @@
  *
  * The loops of mx.gemm are (channel word, kx, ky | column, row, output tile), the first three the
  * reduction; with packed pixels (layer/pixels.c) there is one operation per phase. */
-#include "compiler/kind/kinds.h"
+#include "compiler/kind/matmul.h"
 
 #include <string.h>
 
@@ -67,7 +67,7 @@ hd_status hd_lower_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
     int words = l->pm_words;
-    size_t bytes = hd_layer_pm_bytes(l, w->m), src = l->p_offset + (size_t)nt * bytes;
+    size_t bytes = hd_layer_pm_bytes(l, w->m), src = hd_packed_of(l)->p_offset + (size_t)nt * bytes;
     *out = lt->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
     if (l->pm_cut)
         hd_lower_load_words(w, HD_V_lw_mem_pm, src, *out, words, n, (int64_t)bytes, words);
@@ -82,7 +82,7 @@ static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw
     const struct hd_tiling *lt = w->lt;
     int taps = l->taps, words = cw == l->cw ? l->red : taps * cw;
     size_t word = hd_wm_word_bytes(w->m);
-    size_t src = l->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
+    size_t src = hd_packed_of(l)->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
     *out = lt->weights_stay ? w->stay_wm + (int64_t)nt * l->red
                             : hd_ring_take(&w->wm, (int64_t)n * words);
     if (cw == l->cw)
@@ -135,7 +135,7 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const 
     set_loop(w, 2, kh, s->dy * pitch, kw * q->cw, 0);
     set_loop(w, 3, tw, sx * pixel, 0, q->am_px);
     set_loop(w, 4, th, sy * pitch, 0, tw * q->am_px);
-    set_loop(w, 5, q->n, q->n > 1 ? l->x_step : 0, q->n > 1 ? taps * q->cw : 0,
+    set_loop(w, 5, q->n, q->n > 1 ? hd_packed_of(l)->x_step : 0, q->n > 1 ? taps * q->cw : 0,
              q->n > 1 ? q->am_nt : 0);
     hd_lower_touch(w, &q->in, false);
     touch_words(w, HD_SPACE_WM, q->wm, q->cw, (int64_t)q->n * taps, q->cw, false);
@@ -191,7 +191,7 @@ static hd_status products(struct hd_lowerer *w, struct product q, const struct h
     for (int f = 0; w->l->ppw > 1 && f < hd_layer_phases(w->l) && f < q.tw; f++)
         for (int plane = 0; plane < w->l->planes; plane++) TRY(phase_op(w, &q, t, f, plane));
     if (w->l->ppw > 1) return HD_OK;
-    if (w->l->x_step_uniform) return sub_windows(w, &q);
+    if (hd_packed_of(w->l)->x_step_uniform) return sub_windows(w, &q);
     q.n = 1;
     for (int i = 0; i < n; i++, q.nt++, q.wm += taps * q.cw, q.am += q.am_nt)
         TRY(sub_windows(w, &q));
@@ -422,8 +422,11 @@ const struct hd_kind hd_kind_matmul = {
     .product = true,
     .weights = true,
     .chains = true,
+    .parts = true,
     .refuses = hd_matmul_refuses,
     .wish = hd_matmul_wish,
+    .packs_pixels = hd_matmul_packs_pixels,
+    .flat = hd_matmul_flat,
     .make = hd_matmul_make,
     .pixel_cycles = pixel_cycles,
     .vector_ops = hd_vectors_once,

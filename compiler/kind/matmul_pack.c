@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "compiler/kind/kinds.h"
+#include "compiler/kind/matmul.h"
 #include "runtime/base/num.h"
 
 /* Words per tap that output tile nt touches. */
@@ -19,15 +19,15 @@ static int words_touched(const struct hd_layer *l, const struct hd_mtensor *x,
     return (int)hd_ceil_div(end, m->k) - hd_layer_first_word(l, x, m, nt);
 }
 
-static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l) {
+static void matmul_words(const struct hd_lowering *lo, struct hd_layer *l, struct hd_packed *own) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     l->nts = (int)hd_ceil_div(l->oc, lo->m->n);
     l->cw = 0;
     for (int nt = 0; nt < l->nts; nt++) l->cw = (int)hd_max(l->cw, words_touched(l, x, lo->m, nt));
-    l->x_step = l->nts > 1 ? hd_layer_x_word(l, x, lo->m, 1) : 0;
-    l->x_step_uniform = true;
+    own->x_step = l->nts > 1 ? hd_layer_x_word(l, x, lo->m, 1) : 0;
+    own->x_step_uniform = true;
     for (int nt = 0; nt < l->nts; nt++)
-        if (hd_layer_x_word(l, x, lo->m, nt) != nt * l->x_step) l->x_step_uniform = false;
+        if (hd_layer_x_word(l, x, lo->m, nt) != nt * own->x_step) own->x_step_uniform = false;
     l->taps *= l->planes;
     l->red = l->taps * l->cw;
     if (x->gathered) {
@@ -81,7 +81,8 @@ static void pack_channel(struct hd_lowering *lo, const struct hd_layer *l, const
                     place_tap(lo, l, f, ky, kx, first + ic - x_word * k, &word, &lane);
                     if (run > k - lane) run = k - lane;
                     size_t at = (words + (size_t)word) * (size_t)n + (size_t)(oc % n);
-                    uint8_t *to = lo->image + l->w_offset + at * (size_t)k + (size_t)lane;
+                    uint8_t *to =
+                        lo->image + hd_packed_of(l)->w_offset + at * (size_t)k + (size_t)lane;
                     for (int i = 0; i < run; i++) to[i] = (uint8_t)from[i * taps];
                 }
             }
@@ -90,25 +91,25 @@ static void pack_channel(struct hd_lowering *lo, const struct hd_layer *l, const
 /* WM words in the order [nt][plane][ky][kx][cw] and PM words [nt], zero points folded into the
  * bias. w is [plane, M, C/group, kh, kw]; for a dense layer over a flattened image that is the
  * order in which ONNX flattens, too. */
-static void pack_weights(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
-                         const int32_t *bias, const float *scale, int64_t n_scale, int32_t x_zp) {
+static void pack_weights(struct hd_lowering *lo, const struct hd_layer *l,
+                         const struct hd_weights *w, struct hd_packed *own) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int n = (int)lo->m->n;
     int per_channel = x->c / l->groups * l->kh * l->kw;
-    l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
-    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)n * 8);
+    own->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
+    own->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++) {
         uint32_t sum = 0;
         for (int plane = 0; plane < l->planes; plane++) {
             const int8_t *row =
-                w + ((size_t)plane * (size_t)l->oc + (size_t)oc) * (size_t)per_channel;
+                w->w + ((size_t)plane * (size_t)l->oc + (size_t)oc) * (size_t)per_channel;
             for (int i = 0; i < per_channel; i++) sum += (uint32_t)(int32_t)row[i];
             pack_channel(lo, l, row, oc, plane);
         }
-        uint32_t b = (uint32_t)bias[oc] - (uint32_t)x_zp * sum;
-        uint8_t *p = lo->image + l->p_offset + (size_t)oc * 8;
+        uint32_t b = (uint32_t)w->bias[oc] - (uint32_t)l->pad_value * sum;
+        uint8_t *p = lo->image + own->p_offset + (size_t)oc * 8;
         memcpy(p, &b, 4);
-        memcpy(p + 4, &scale[n_scale == 1 ? 0 : oc], 4);
+        memcpy(p + 4, &w->scale[w->n_scale == 1 ? 0 : oc], 4);
     }
 }
 
@@ -118,6 +119,8 @@ hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int ou
     const hd_graph *g = lo->g;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     const struct hd_tensor *w = &g->tensors[n->in[1]], *scale = &g->tensors[n->in[3]];
+    struct hd_packed *own = hd_new(lo->arena, struct hd_packed);
+    l->own = own;
     if (n->op == HD_IR_qconv) {
         hd_window_attrs(l, n, g);
         l->groups = (int)hd_attr_int(n, "group", 1);
@@ -125,8 +128,8 @@ hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int ou
     } else if (n->op == HD_IR_qconvtranspose) {
         hd_window_attrs(l, n, g);
         l->groups = (int)hd_attr_int(n, "group", 1);
-        l->up[0] = (struct hd_transposed){l->kh, l->sy, l->dy, l->pt};
-        l->up[1] = (struct hd_transposed){l->kw, l->sx, l->dx, l->pl};
+        own->up[0] = (struct hd_transposed){l->kh, l->sy, l->dy, l->pt};
+        own->up[1] = (struct hd_transposed){l->kw, l->sx, l->dx, l->pl};
         hd_transposed_window(l);
     } else { /* qgemm: the window is the whole image behind a flatten, or one pixel per row */
         bool flat = (int64_t)x->c != w->dim[1];
@@ -138,21 +141,21 @@ hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int ou
     l->pad_value = (int)hd_attr_int(n, "x_zp", 0);
     l->weight_bytes = hd_tensor_elems(w) + l->oc * 8;
     l->planes = hd_weight_planes(w);
-    const int8_t *bytes = hd_weight_bytes(lo, w, l->planes);
+    const struct hd_weights packed = {.w = hd_weight_bytes(lo, w, l->planes),
+                                      .bias = g->tensors[n->in[2]].data,
+                                      .scale = scale->data,
+                                      .n_scale = hd_tensor_elems(scale)};
     const struct hd_layer windows = *l;
-    matmul_words(lo, l);
+    matmul_words(lo, l, own);
     if (hd_takes_windows(lo, l)) {
         *l = windows;
-        hd_pack_windows(lo, l, bytes, g->tensors[n->in[2]].data, scale->data,
-                        hd_tensor_elems(scale));
+        hd_pack_windows(lo, l, &packed, own);
         return HD_OK;
     }
     if (n->op == HD_IR_qconvtranspose)
-        hd_transposed_pack(lo, l, bytes, g->tensors[n->in[2]].data, scale->data,
-                           hd_tensor_elems(scale));
+        hd_transposed_pack(lo, l, &packed, own);
     else
-        pack_weights(lo, l, bytes, g->tensors[n->in[2]].data, scale->data, hd_tensor_elems(scale),
-                     l->pad_value);
+        pack_weights(lo, l, &packed, own);
     return HD_OK;
 }
 
@@ -194,4 +197,16 @@ const char *hd_matmul_refuses(const struct hd_lowering *lo, int node, const char
 
 enum hd_wish hd_matmul_wish(const struct hd_node *n) {
     return n->op == HD_IR_qgemm ? HD_WISH_ROWS : HD_WISH_IMAGE;
+}
+
+bool hd_matmul_packs_pixels(const struct hd_node *n) {
+    return n->op == HD_IR_qconv && hd_attr_int(n, "group", 1) == 1;
+}
+
+/* A dense layer's operand is its own rows, or an image behind a flatten. */
+enum hd_flat hd_matmul_flat(const struct hd_lowering *lo, const struct hd_node *n) {
+    struct hd_mtensor x;
+    if (n->op != HD_IR_qgemm) return HD_FLAT_NONE;
+    hd_machine_shape(lo, n->in[0], &x);
+    return x.c == lo->g->tensors[n->in[1]].dim[1] ? HD_FLAT_MAY : HD_FLAT_MUST;
 }

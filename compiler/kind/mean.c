@@ -4,6 +4,11 @@
 
 enum { LANES = HD_MEAN_LANES };
 
+/* hd_layer.own */
+struct scaling {
+    float y; /* of the sum, less that of the operand */
+};
+
 /* partial[at ..] (+)= (x - x_zp) * x_scale over n_taps neighbouring pixels and nv vectors of
  * channels. */
 static hd_status mean_taps(struct hd_lowerer *w, const struct hd_view *px, int n_taps, int v0,
@@ -49,7 +54,7 @@ static hd_status mean_requantise(struct hd_lowerer *w, int64_t sums, int nv,
                                  const struct hd_view *out, int v0) {
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_set(w, HD_F_vx_a_kind, HD_V_vx_kind_am_f32), hd_lower_set(w, HD_F_vx_a, sums),
-        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(w->l->b_scale));
+        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(((const struct scaling *)w->l->own)->y));
     hd_lower_set(w, HD_F_vx_b_kind, HD_V_vx_kind_zero);
     hd_lower_set(w, HD_F_vx_d, (int64_t)out->at / (int)w->m->n + v0);
     hd_lower_set(w, HD_F_vx_n0, nv), hd_lower_set(w, HD_F_vx_as0, 1),
@@ -167,7 +172,9 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     l->kh = lo->tensors[l->in[0]].h, l->kw = lo->tensors[l->in[0]].w; /* the window is the image */
     l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
     l->a_scale = hd_attr_float(n, "x_scale", 1);
-    l->b_scale = hd_attr_float(n, "scale", 1);
+    struct scaling *own = hd_new(lo->arena, struct scaling);
+    own->y = hd_attr_float(n, "scale", 1);
+    l->own = own;
     return HD_OK;
 }
 
@@ -191,6 +198,7 @@ const struct hd_kind hd_kind_mean = {
     .operations = "vx.map",
     .expression = "sum over i, j of x[m,i,j], in binary32",
     .memories = "XM AM -> AM, AM -> XM",
+    .parts = true,
     .wish = hd_wish_image,
     .make = make,
     .pixel_cycles = pixel_cycles,

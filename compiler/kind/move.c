@@ -24,6 +24,38 @@ enum {
     BAND_BYTES = 256, /* wanted of a run into a turned band: a burst hides its latency */
 };
 
+/* One transfer into a row of the result: `run` bytes, n1 times. */
+struct transfer {
+    int input;
+    int64_t src, s1; /* bytes in the input's arena form */
+    int32_t dst, d1; /* bytes from the row's first pixel */
+    int32_t run, n1;
+};
+
+struct rows {
+    struct transfer *list;
+    size_t n, cap;
+    size_t *first; /* [images * rows + 1]: transfers of row r are first[r] .. first[r + 1] - 1 */
+    bool holes;    /* some bytes come from no input: they are pad_value */
+};
+
+/* hd_layer.own: two ways to do the same. */
+struct move {
+    struct rows plain;
+    bool fills; /* some bytes of a pixel come from no input */
+    /* band > 0: turned. What comes from neighbours in the inputs is no neighbour in the result, but
+     * neighbours of it belong to one channel of neighbouring pixels. So bands of so many rows, and
+     * of them slices of so many channels, are loaded as [channels][columns], and VX turns blocks of
+     * N x N bytes. Transfers of slice s of the band that begins with row r: first[r * slices + s].
+     */
+    struct rows turned;
+    int band, slice, slices;
+};
+
+static const struct move *own_of(const struct hd_layer *l) {
+    return l->own;
+}
+
 static int data_operands(const struct hd_node *n) {
     switch (n->op) {
 #define MOVES(op, of_what) case HD_IR_##op:
@@ -42,7 +74,7 @@ bool hd_is_move(const hd_graph *g, const struct hd_node *n) {
     return n->op != HD_IR_resize || !strcmp(hd_attr_string(n, "mode", "nearest"), "nearest");
 }
 
-const char *hd_move_refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
+static const char *refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
     const hd_graph *g = lo->g;
     const struct hd_node *n = &g->nodes[node];
     int data = data_operands(n);
@@ -88,9 +120,10 @@ static bool gather(const struct hd_lowering *lo, int node, int *out, int *n_out)
     return true;
 }
 
-int hd_move_operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INPUTS]) {
+/* Through those that are part of it. */
+static int operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INPUTS]) {
     int n = 0;
-    HD_ASSERT(gather(lo, node, out, &n)); /* hd_chain_moves() and hd_move_refuses() */
+    HD_ASSERT(gather(lo, node, out, &n)); /* hd_chain_moves() and refuses() */
     return n;
 }
 
@@ -138,7 +171,7 @@ static hd_status run_on_indexes(const struct hd_lowering *lo, const struct hd_no
     int64_t next = 1;
     struct nodes chain = {0};
     whole_chain(lo, (int)(n - g.nodes), a, &chain);
-    map->n = hd_move_operands(lo, (int)(n - g.nodes), map->operand);
+    map->n = operands(lo, (int)(n - g.nodes), map->operand);
     for (int i = 0; i < map->n; i++) {
         struct hd_tensor *x = &t[map->operand[i]];
         int64_t elems = hd_tensor_elems(x);
@@ -176,10 +209,10 @@ static int64_t element(const struct hd_mtensor *y, int row, int x, int c) {
 }
 
 /* Transfers that continue the pattern of the one before become part of it. */
-static void join(struct hd_move_rows *m, size_t first) {
+static void join(struct rows *m, size_t first) {
     size_t out = first;
     for (size_t i = first; i < m->n; i++) {
-        struct hd_transfer *t = &m->list[i], *last = &m->list[out - 1];
+        struct transfer *t = &m->list[i], *last = &m->list[out - 1];
         bool like =
             out > first && t->input == last->input && t->run == last->run && last->n1 < 65535;
         int64_t s1 = like ? t->src - last->src - (last->n1 - 1) * last->s1 : 0;
@@ -195,7 +228,7 @@ static void join(struct hd_move_rows *m, size_t first) {
 
 /* Which element goes to byte dst: a run goes on, or begins. */
 static void put(struct hd_lowering *lo, const struct index_map *map, int32_t from, int32_t dst,
-                struct hd_move_rows *m, size_t first) {
+                struct rows *m, size_t first) {
     if (from == FILLED) {
         m->holes = true;
         return;
@@ -204,19 +237,17 @@ static void put(struct hd_lowering *lo, const struct index_map *map, int32_t fro
     while (from >= map->first[k + 1]) k++;
     const struct hd_mtensor *in = &lo->tensors[lo->tensor_of[map->operand[k]]];
     int64_t src = arena_byte(in, from - map->first[k]);
-    struct hd_transfer *t = m->n > first ? &m->list[m->n - 1] : NULL;
+    struct transfer *t = m->n > first ? &m->list[m->n - 1] : NULL;
     if (t && t->input == k && t->src + t->run == src && t->dst + t->run == dst) {
         t->run++;
         return;
     }
     *hd_push(lo->arena, m->list, m->n, m->cap) =
-        (struct hd_transfer){.input = k, .src = src, .dst = dst, .run = 1, .n1 = 1};
+        (struct transfer){.input = k, .src = src, .dst = dst, .run = 1, .n1 = 1};
 }
 
-static void row_transfers(struct hd_lowering *lo, struct hd_layer *l, const struct index_map *map,
-                          int row) {
-    const struct hd_mtensor *y = &lo->tensors[l->out];
-    struct hd_move_rows *m = &l->move;
+static void row_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
+                          const struct index_map *map, int row, struct rows *m) {
     size_t first = m->n;
     for (int x = 0; x < y->w; x++)
         for (int c = 0; c < y->c; c++)
@@ -224,24 +255,27 @@ static void row_transfers(struct hd_lowering *lo, struct hd_layer *l, const stru
     join(m, first);
 }
 
-int hd_turned_columns(const struct hd_machine *m, int n) {
+/* Columns of a turned band of n pixels: whole blocks, of which the last one ends at the last pixel
+ * and so repeats some, if there are N. */
+static int turned_columns(const struct hd_machine *m, int n) {
     return (int)hd_round_up(n, m->n);
 }
 
-int64_t hd_turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
-    int pixels = l->turned.band * lo->tensors[l->out].w;
-    return (int64_t)l->turned.slice * hd_turned_columns(lo->m, pixels);
+/* Bytes of XM of a slice of a turned band as it is loaded. */
+static int64_t turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
+    int pixels = own_of(l)->band * lo->tensors[l->out].w;
+    return (int64_t)own_of(l)->slice * turned_columns(lo->m, pixels);
 }
 
 /* A slice of rows [row, row + rows), turned: whole blocks first, then the last one of each channel.
  */
-static void band_transfers(struct hd_lowering *lo, struct hd_layer *l, const struct index_map *map,
-                           int row, int rows, int slice) {
-    const struct hd_mtensor *y = &lo->tensors[l->out];
-    struct hd_move_rows *m = &l->turned;
-    int pixels = rows * y->w, block = (int)lo->m->n, columns = hd_turned_columns(lo->m, pixels);
+static void band_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
+                           const struct index_map *map, int row, int rows, int slice,
+                           struct move *own) {
+    struct rows *m = &own->turned;
+    int pixels = rows * y->w, block = (int)lo->m->n, columns = turned_columns(lo->m, pixels);
     int whole = (int)hd_floor_to(pixels, block), back = pixels < block ? 0 : columns - pixels;
-    int from = slice * m->slice, to = (int)hd_min(y->c, from + m->slice);
+    int from = slice * own->slice, to = (int)hd_min(y->c, from + own->slice);
     for (int part = 0; part < 2; part++) {
         size_t first = m->n;
         int end = part ? pixels + back : whole;
@@ -257,7 +291,7 @@ static void band_transfers(struct hd_lowering *lo, struct hd_layer *l, const str
 }
 
 /* Cycles of LX, as long as runs and the latency of the memory let it. */
-static double load_cycles(const struct hd_lowering *lo, const struct hd_move_rows *m) {
+static double load_cycles(const struct hd_lowering *lo, const struct rows *m) {
     double cycles = 0, latency = (double)hd_compile_latency(lo->opt);
     for (size_t i = 0; i < m->n; i++) {
         double beats = (double)hd_ceil_div(m->list[i].run, hd_axi_bytes(lo->m));
@@ -268,40 +302,42 @@ static double load_cycles(const struct hd_lowering *lo, const struct hd_move_row
 }
 
 /* The turned form, where it is so much as half as long. */
-static void turn(struct hd_lowering *lo, const struct index_map *map, struct hd_layer *l) {
-    const struct hd_mtensor *y = &lo->tensors[l->out];
-    struct hd_move_rows *m = &l->turned;
+static void turn(struct hd_lowering *lo, const struct index_map *map, const struct hd_mtensor *y,
+                 struct move *own) {
+    struct rows *m = &own->turned;
     int lanes = (int)lo->m->n, rows = y->n * y->h;
     int64_t bytes = (int64_t)rows * y->w * y->cp, row_bytes = (int64_t)y->w * y->cp;
-    double plain = load_cycles(lo, &l->move), beats = (double)bytes / hd_axi_bytes(lo->m);
+    double plain = load_cycles(lo, &own->plain), beats = (double)bytes / hd_axi_bytes(lo->m);
     if (plain < 2 * beats || y->cp % lanes) return;
     int64_t high = hd_min(hd_ceil_div(BAND_BYTES, y->w), lo->m->xm_bytes / 8 / row_bytes);
     high = hd_max(1, hd_min(high, y->h));
     int band = (int)hd_ceil_div(y->h, hd_ceil_div(y->h, high)); /* even ones */
-    int64_t room = lo->m->xm_bytes / 32 / hd_turned_columns(lo->m, band * y->w);
-    m->slice = (int)hd_max(lanes, hd_min(y->cp, hd_floor_to(room, lanes)));
-    m->slices = (int)hd_ceil_div(y->cp, m->slice);
-    m->first = hd_new_array(lo->arena, size_t, (size_t)rows * (size_t)m->slices + 1);
+    int64_t room = lo->m->xm_bytes / 32 / turned_columns(lo->m, band * y->w);
+    own->slice = (int)hd_max(lanes, hd_min(y->cp, hd_floor_to(room, lanes)));
+    own->slices = (int)hd_ceil_div(y->cp, own->slice);
+    m->first = hd_new_array(lo->arena, size_t, (size_t)rows * (size_t)own->slices + 1);
     for (int r = 0; r < rows; r++)
-        for (int s = 0; s < m->slices; s++) {
-            m->first[r * m->slices + s] = m->n;
+        for (int s = 0; s < own->slices; s++) {
+            m->first[r * own->slices + s] = m->n;
             if (r % y->h % band == 0)
-                band_transfers(lo, l, map, r, (int)hd_min(band, y->h - r % y->h), s);
+                band_transfers(lo, y, map, r, (int)hd_min(band, y->h - r % y->h), s, own);
         }
-    m->first[rows * m->slices] = m->n;
+    m->first[rows * own->slices] = m->n;
     double vectors = 2 * (double)bytes / lanes, loads = load_cycles(lo, m);
-    if (m->n <= TRANSFERS_MAX && 2 * (loads > vectors ? loads : vectors) < plain) m->band = band;
+    if (m->n <= TRANSFERS_MAX && 2 * (loads > vectors ? loads : vectors) < plain) own->band = band;
 }
 
-hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, int out,
-                       struct hd_layer *l) {
+static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
+                      struct hd_layer *l) {
     const struct hd_mtensor *y = &lo->tensors[l->out];
     struct index_map map = {0};
+    struct move *own = hd_new(lo->arena, struct move);
     int rows = y->n * y->h;
+    l->own = own;
     l->a_scale = 1; /* bytes as they are */
     l->lo = y->is_unsigned ? 0 : -128, l->hi = y->is_unsigned ? 255 : 127;
-    int operand[HD_LAYER_INPUTS], operands = hd_move_operands(lo, l->node, operand);
-    for (int i = 0; i < operands; i++) {
+    int operand[HD_LAYER_INPUTS], n_operands = operands(lo, l->node, operand);
+    for (int i = 0; i < n_operands; i++) {
         l->in[i] = lo->tensor_of[operand[i]];
         lo->tensors[l->in[i]].read_from_dram = true;
     }
@@ -309,18 +345,18 @@ hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, int out,
         l->pad_value = *(const int8_t *)lo->g->tensors[n->in[2]].data;
     hd_arena *scratch = hd_arena_create();
     hd_status s = run_on_indexes(lo, n, out, scratch, &map);
-    l->move.first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
+    own->plain.first = hd_new_array(lo->arena, size_t, (size_t)rows + 1);
     for (int r = 0; s == HD_OK && r < rows; r++) {
-        row_transfers(lo, l, &map, r);
-        l->move.first[r + 1] = l->move.n;
+        row_transfers(lo, y, &map, r, &own->plain);
+        own->plain.first[r + 1] = own->plain.n;
     }
-    l->move.fills = l->move.holes || y->c < y->cp;
-    if (s == HD_OK) turn(lo, &map, l);
-    if (s == HD_OK && l->move.n > TRANSFERS_MAX) {
+    own->fills = own->plain.holes || y->c < y->cp;
+    if (s == HD_OK) turn(lo, &map, y, own);
+    if (s == HD_OK && own->plain.n > TRANSFERS_MAX) {
         lo->too_big[l->node] = "needs more than 32768 transfers, because neighbours do not stay "
                                "neighbours";
-        l->move.first = NULL;
-        if (!l->turned.band)
+        own->plain.first = NULL;
+        if (!own->band)
             s = hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", n->name, lo->too_big[l->node]);
     }
     hd_arena_destroy(scratch);
@@ -330,12 +366,12 @@ hd_status hd_move_make(struct hd_lowering *lo, const struct hd_node *n, int out,
 /* ---- machine operations ---- */
 
 /* How many rows from `row` on have the same transfers, each a constant distance further. */
-static int alike(const struct hd_move_rows *m, int row, int most) {
-    const struct hd_transfer *a = &m->list[m->first[row]];
+static int alike(const struct rows *m, int row, int most) {
+    const struct transfer *a = &m->list[m->first[row]];
     size_t n = m->first[row + 1] - m->first[row];
     int rows = 1;
     for (; rows < most; rows++) {
-        const struct hd_transfer *b = &m->list[m->first[row + rows]], *c = b - n;
+        const struct transfer *b = &m->list[m->first[row + rows]], *c = b - n;
         if (m->first[row + rows + 1] - m->first[row + rows] != n) return rows;
         for (size_t i = 0; i < n; i++) {
             bool same = a[i].input == b[i].input && a[i].run == b[i].run && a[i].n1 == b[i].n1 &&
@@ -347,8 +383,8 @@ static int alike(const struct hd_move_rows *m, int row, int most) {
     return rows;
 }
 
-static hd_status transfer(struct hd_lowerer *w, const struct hd_transfer *t, int64_t row_step,
-                          int rows, uint32_t to, const struct hd_view *out) {
+static hd_status load(struct hd_lowerer *w, const struct transfer *t, int64_t row_step, int rows,
+                      uint32_t to, const struct hd_view *out) {
     const struct hd_mtensor *x = hd_lower_tensor(w, w->l->in[t->input]);
     const struct hd_placement *xp = hd_lower_place(w, w->l->in[t->input]);
     hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
@@ -411,11 +447,12 @@ static hd_status turn_blocks(struct hd_lowerer *w, const struct hd_view *slice, 
 /* Channels of slice s of rows [row, row + rows) of the result, to `out`. */
 static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
                               const struct hd_view *out) {
-    const struct hd_move_rows *m = &w->l->turned;
+    const struct move *own = own_of(w->l);
+    const struct rows *m = &own->turned;
     const struct hd_mtensor *y = hd_lower_tensor(w, w->l->out);
-    int n = (int)w->m->n, pixels = rows * y->w, columns = hd_turned_columns(w->m, pixels);
-    int c = s * m->slice, high = (int)hd_min(m->slice, y->cp - c);
-    int64_t size = (int64_t)m->slice * columns;
+    int n = (int)w->m->n, pixels = rows * y->w, columns = turned_columns(w->m, pixels);
+    int c = s * own->slice, high = (int)hd_min(own->slice, y->cp - c);
+    int64_t size = (int64_t)own->slice * columns;
     struct hd_view slice = {.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size),
                             .pitch = columns,
                             .cp = 1,
@@ -425,9 +462,8 @@ static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
     if (from < high)
         TRY(hd_lower_fill(w, w->l->pad_value, slice.at + (uint32_t)(from * columns), columns,
                           high - from, columns));
-    const size_t *first = &m->first[row * m->slices + s];
-    for (size_t i = first[0]; i < first[1]; i++)
-        TRY(transfer(w, &m->list[i], 0, 1, slice.at, &slice));
+    const size_t *first = &m->first[row * own->slices + s];
+    for (size_t i = first[0]; i < first[1]; i++) TRY(load(w, &m->list[i], 0, 1, slice.at, &slice));
     bool dense = pixels >= n && (rows == 1 || out->pitch == y->w * y->cp);
     struct hd_view to = *out, apart;
     to.at += (uint32_t)c, to.channels = high;
@@ -448,7 +484,7 @@ static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
 
 /* Rows [row, row + rows) of the result, to `out`. */
 static hd_status turned(struct hd_lowerer *w, int row, int rows, const struct hd_view *out) {
-    for (int s = 0; s < w->l->turned.slices; s++) TRY(turned_slice(w, row, rows, s, out));
+    for (int s = 0; s < own_of(w->l)->slices; s++) TRY(turned_slice(w, row, rows, s, out));
     return HD_OK;
 }
 
@@ -457,7 +493,7 @@ static hd_status turned_tile(struct hd_lowerer *w, const struct hd_tile *t,
     int high = hd_lower_tensor(w, w->l->out)->h;
     for (int r = 0, n; r < t->th; r += n) {
         struct hd_view to = *out;
-        n = (int)hd_min(w->l->turned.band, t->th - r);
+        n = (int)hd_min(own_of(w->l)->band, t->th - r);
         to.at += (uint32_t)(r * out->pitch), to.y += r, to.rows = n;
         TRY(turned(w, t->img * high + t->y + r, n, &to));
     }
@@ -467,19 +503,20 @@ static hd_status turned_tile(struct hd_lowerer *w, const struct hd_tile *t,
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
+    const struct move *own = l->own;
     const struct hd_mtensor *y = hd_lower_tensor(w, l->out);
     struct hd_view out = hd_lower_output(w, t->img, t->y, 0, t->th, y->w, y->cp);
     if (lt->turns) return turned_tile(w, t, &out);
-    if (l->move.fills)
+    if (own->fills)
         TRY(hd_lower_fill(w, l->pad_value, out.at, (int64_t)y->w * y->cp, t->th, out.pitch));
     for (int r = 0, n; r < t->th; r += n) {
         int row = t->img * y->h + t->y + r;
-        size_t first = l->move.first[row], count = l->move.first[row + 1] - first;
-        n = alike(&l->move, row, t->th - r);
+        size_t first = own->plain.first[row], count = own->plain.first[row + 1] - first;
+        n = alike(&own->plain, row, t->th - r);
         for (size_t i = 0; i < count; i++) {
-            const struct hd_transfer *one = &l->move.list[first + i];
-            TRY(transfer(w, one, n > 1 ? one[count].src - one->src : 0, n,
-                         out.at + (uint32_t)(r * out.pitch), &out));
+            const struct transfer *one = &own->plain.list[first + i];
+            TRY(load(w, one, n > 1 ? one[count].src - one->src : 0, n,
+                     out.at + (uint32_t)(r * out.pitch), &out));
         }
     }
     return hd_lower_store(w, t->img, &out, 0, y->cp);
@@ -490,7 +527,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
 /* Turned in whole bands, if they fit. */
 static bool fit_turned(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    lt->turns = l->turned.band > 0;
+    lt->turns = own_of(l)->band > 0;
     if (lt->turns && hd_fit_tile(lo, lt, INT32_MAX) && lt->tw == l->ow) return true;
     lt->turns = false;
     return false;
@@ -499,7 +536,7 @@ static bool fit_turned(const struct hd_lowering *lo, struct hd_tiling *lt) {
 static const char *choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     bool turned = fit_turned(lo, lt);
-    if (!turned && !l->move.first)
+    if (!turned && !own_of(l)->plain.first)
         return "a band of the result does not fit in activation memory twice";
     if (!turned && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
     if (lt->tw < l->ow) return "a row of the result does not fit in activation memory twice";
@@ -514,10 +551,22 @@ static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int 
 
 static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     struct hd_tile_bytes bytes = {0};
-    if (lt->turns) bytes.in = 2 * hd_turned_bytes(lo, lt->l);
+    if (lt->turns) bytes.in = 2 * turned_bytes(lo, lt->l);
     if (!lo->plan->places[lt->l->out].resident)
         bytes.out = hd_round_up((int64_t)lt->th * lt->tw * lo->tensors[lt->l->out].bytes, 64);
     return bytes;
+}
+
+static bool takes_constants(const struct hd_node *n) {
+    return n->op == HD_IR_concat;
+}
+
+static int block_rows(const struct hd_tiling *lt) {
+    return lt->turns ? own_of(lt->l)->band : 1;
+}
+
+static bool takes_ring(const struct hd_layer *l) {
+    return own_of(l)->band > 0;
 }
 
 static int64_t pixel_cycles(const struct hd_layer *l) {
@@ -534,8 +583,13 @@ const struct hd_kind hd_kind_move = {
     .operations = "lx.load",
     .expression = "x at another place",
     .memories = "DRAM -> XM",
-    .refuses = hd_move_refuses,
-    .make = hd_move_make,
+    .parts = true,
+    .refuses = refuses,
+    .takes_constants = takes_constants,
+    .operands = operands,
+    .make = make,
+    .block_rows = block_rows,
+    .takes_ring = takes_ring,
     .pixel_cycles = pixel_cycles,
     .vector_ops = vector_ops,
     .streams = streams,

@@ -3,10 +3,17 @@
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
+/* hd_layer.own */
+struct pool {
+    bool max;      /* else an average */
+    int counts[4]; /* of an average: rows [0], to [1], columns [2] to [3] whose taps count */
+};
+
 /* Pooling of output pixels [x, x + n) of row y, whose windows all have the same clipped shape. */
 static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const struct hd_view *out,
                           int y, int x, int n_x, const int win[4], int count) {
     const struct hd_layer *l = w->l;
+    const struct pool *own = l->own;
     const struct hd_placement *fromp = hd_lower_place(w, l->in[0]);
     const struct hd_view *in = &t->in[0];
     int n = (int)w->m->n, pixel = in->cp / n, vectors = hd_lower_tensor(w, l->out)->bytes / n;
@@ -31,11 +38,11 @@ static hd_status pool_run(struct hd_lowerer *w, const struct hd_tile *t, const s
                           .x = x};
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_operand_a(w);
-    if (!l->max_pool) {
+    if (!own->max) {
         float scale = hd_pool_scale(l->a_scale, (int64_t)l->kh * l->kw, count);
         hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(scale));
     }
-    hd_lower_set(w, HD_F_vx_red, l->max_pool ? HD_V_vx_red_max : HD_V_vx_red_sum);
+    hd_lower_set(w, HD_F_vx_red, own->max ? HD_V_vx_red_max : HD_V_vx_red_sum);
     hd_lower_set(w, HD_F_vx_nred, 2);
     hd_lower_set(w, HD_F_vx_a, src.at / (uint32_t)n);
     hd_lower_set(w, HD_F_vx_d, dst.at / (uint32_t)n);
@@ -59,7 +66,8 @@ static void clip_window(int start, int taps, int step, int size, int out[2]) {
 
 /* Taps of a window's rows (columns: way 1) that an average counts. */
 static int counted(const struct hd_layer *l, int way, int start) {
-    int win[2], from = l->counts[2 * way], to = l->counts[2 * way + 1];
+    const int *counts = ((const struct pool *)l->own)->counts + 2 * way;
+    int win[2], from = counts[0], to = counts[1];
     clip_window(start - from, way ? l->kw : l->kh, way ? l->dx : l->dy, to - from, win);
     return win[1] - win[0];
 }
@@ -92,15 +100,16 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
 /* ---- the layer ---- */
 
 /* Taps of an average count inside the image, or inside the padding, too. */
-static void pool_counts(const struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
+static void pool_counts(const struct hd_lowering *lo, const struct hd_node *n,
+                        const struct hd_layer *l, int *counts) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     bool pads = hd_attr_int(n, "count_include_pad", 0) != 0,
          flat = lo->g->tensors[n->in[0]].rank == 3;
     int64_t p[4];
     hd_attr_ints(n, "pads", p, 2 * (2 - flat), 0);
-    l->counts[0] = pads ? -l->pt : 0, l->counts[2] = pads ? -l->pl : 0;
-    l->counts[1] = x->h + (pads && !flat ? (int)p[2] : 0);
-    l->counts[3] = x->w + (pads ? (int)p[flat ? 1 : 3] : 0);
+    counts[0] = pads ? -l->pt : 0, counts[2] = pads ? -l->pl : 0;
+    counts[1] = x->h + (pads && !flat ? (int)p[2] : 0);
+    counts[3] = x->w + (pads ? (int)p[flat ? 1 : 3] : 0);
 }
 
 /* Some window has no tap inside the image, which dilated ones can. */
@@ -130,11 +139,13 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     (void)out;
     bool u8 = lo->tensors[l->out].is_unsigned;
     hd_window_attrs(l, n, lo->g);
-    l->max_pool = n->op == HD_IR_qmaxpool;
-    pool_counts(lo, n, l);
-    l->a_imm = l->max_pool ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
-    l->a_scale = l->max_pool ? 1 : hd_attr_float(n, "scale", 1);
-    if (l->max_pool) l->lo = u8 ? 0 : -128, l->hi = u8 ? 255 : 127;
+    struct pool *own = hd_new(lo->arena, struct pool);
+    own->max = n->op == HD_IR_qmaxpool;
+    pool_counts(lo, n, l, own->counts);
+    l->own = own;
+    l->a_imm = own->max ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
+    l->a_scale = own->max ? 1 : hd_attr_float(n, "scale", 1);
+    if (own->max) l->lo = u8 ? 0 : -128, l->hi = u8 ? 255 : 127;
     return HD_OK;
 }
 
@@ -148,6 +159,7 @@ const struct hd_kind hd_kind_pool = {
     .expression = "max or sum over p, q of x[i*sy + p*dy - pt, j*sx + q*dx - pl, m]",
     .memories = "XM -> XM",
     .chains = true,
+    .parts = true,
     .refuses = refuses,
     .wish = hd_wish_image,
     .make = make,

@@ -12,16 +12,11 @@
 #include <string.h>
 
 #include "compiler/ir/rnn.h"
-#include "compiler/kind/kinds.h"
-#include "runtime/base/num.h"
+#include "compiler/kind/recurrent.h"
 
 enum { X, W, R, BIAS, SCALE, INITIAL, INITIAL_C, OPERANDS };
 enum { STEPS_STORED = 8 };   /* at once, where y streams or leaves */
 enum { SHORT_PRODUCT = 32 }; /* cycles, of a gate: less than what the vector unit takes to begin */
-
-bool hd_is_recurrent(const struct hd_node *n) {
-    return n->op == HD_IR_qlstm || n->op == HD_IR_qgru || n->op == HD_IR_qrnn;
-}
 
 bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
     const struct hd_tensor *t = &lo->g->tensors[tensor];
@@ -153,8 +148,8 @@ static int64_t pack_rows(struct hd_lowering *lo, const struct hd_tensor *t, size
 
 /* ---- layer ---- */
 
-static void operands(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l) {
-    struct hd_recurrent *r = &l->rnn;
+static void operands(struct hd_lowering *lo, const struct hd_node *n, struct hd_layer *l,
+                     struct hd_recurrent *r) {
     int count = 1;
     r->in_h = r->in_state = -1;
     r->h_offset = r->state_offset = -1;
@@ -189,28 +184,30 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     hd_status st = hd_qrnn_get(lo->ctx, n, t, &s);
     HD_ASSERT(st == HD_OK); /* verified */
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
-    l->rnn = (struct hd_recurrent){.gates = s.gates,
-                                   .directions = s.directions,
-                                   .steps = (int)s.steps,
-                                   .batch = (int)s.batch,
-                                   .reverse = s.reverse,
-                                   .linear_before_reset = s.linear_before_reset,
-                                   .no_tanh = s.no_tanh,
-                                   .scale = s.scale,
-                                   .vectors = y->bytes / (int)lo->m->n,
-                                   .cwx = (int)hd_ceil_div(x->c, lo->m->k),
-                                   .cwh = (int)hd_ceil_div(y->c, lo->m->k)};
-    l->rnn.together = l->rnn.vectors * l->rnn.cwh * s.batch < SHORT_PRODUCT;
+    struct hd_recurrent *r = hd_new(lo->arena, struct hd_recurrent);
+    l->own = r;
+    *r = (struct hd_recurrent){.gates = s.gates,
+                               .directions = s.directions,
+                               .steps = (int)s.steps,
+                               .batch = (int)s.batch,
+                               .reverse = s.reverse,
+                               .linear_before_reset = s.linear_before_reset,
+                               .no_tanh = s.no_tanh,
+                               .scale = s.scale,
+                               .vectors = y->bytes / (int)lo->m->n,
+                               .cwx = (int)hd_ceil_div(x->c, lo->m->k),
+                               .cwh = (int)hd_ceil_div(y->c, lo->m->k)};
+    r->together = r->vectors * r->cwh * s.batch < SHORT_PRODUCT;
     l->zp = s.y_zp, l->lo = s.lo, l->hi = s.hi;
-    operands(lo, n, l);
-    for (int d = 0; d < s.directions; d++) pack_direction(lo, n, &s, &l->rnn, d);
+    operands(lo, n, l, r);
+    for (int d = 0; d < s.directions; d++) pack_direction(lo, n, &s, r, d);
     l->weight_bytes = weight_traffic(lo, &s);
     return HD_OK;
 }
 
 static int64_t vector_ops(const struct hd_lowering *lo, const struct hd_layer *l) {
     (void)lo;
-    const struct hd_recurrent *r = &l->rnn;
+    const struct hd_recurrent *r = l->own;
     int maps = r->gates == 1 ? 2 : 8; /* of a step, per vector of a gate; scales of x apart */
     return (int64_t)r->steps * r->directions * r->batch * r->vectors * (r->gates + maps);
 }
@@ -219,9 +216,9 @@ static int64_t vector_ops(const struct hd_lowering *lo, const struct hd_layer *l
 
 /* Weights that stay, and the ring for those that do not: at least two output tiles of each. Those
  * of x may give their place to more of those of h. */
-static bool choose_weights(const struct hd_lowering *lo, struct hd_recurrent_tiling *rt,
-                           bool x_stays) {
-    const struct hd_recurrent *r = rt->r;
+static bool choose_weights(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_stays) {
+    const struct hd_recurrent *r = lt->l->own;
+    struct hd_recurrent_tiling *rt = &lt->rnn;
     int64_t wm = hd_wm_words(lo->m), nts = (int64_t)r->gates * r->vectors;
     int64_t most = hd_max(r->cwx, r->cwh), w = nts * r->cwx, h = nts * r->cwh;
     rt->w_stay = w + h <= wm;
@@ -246,24 +243,24 @@ static int64_t am_words(const struct hd_recurrent *r, int64_t ahead) {
 
 /* Steps whose products of x are made before the first step: as long as weights load, and a step
  * makes less of it. */
-static int64_t wanted_ahead(const struct hd_lowering *lo, const struct hd_recurrent_tiling *rt) {
-    const struct hd_recurrent *r = rt->r;
+static int64_t wanted_ahead(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+    const struct hd_recurrent *r = lt->l->own;
     int64_t nts = (int64_t)r->gates * r->vectors;
     int64_t load = nts * (r->cwx + r->cwh) * (int64_t)hd_wm_word_bytes(lo->m) / hd_axi_bytes(lo->m);
-    return hd_max(2, hd_ceil_div(load, nts * r->cwx * rt->rows) + 1);
+    return hd_max(2, hd_ceil_div(load, nts * r->cwx * lt->rnn.rows) + 1);
 }
 
 static bool choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_stays,
                    const char **out_why) {
     const struct hd_layer *l = lt->l;
-    const struct hd_recurrent *r = &l->rnn;
+    const struct hd_recurrent *r = l->own;
     struct hd_recurrent_tiling *rt = &lt->rnn;
     const struct hd_mtensor *x = &lo->tensors[l->in[0]], *y = &lo->tensors[l->out];
     const struct hd_placement *xp = &lo->plan->places[l->in[0]], *yp = &lo->plan->places[l->out];
     int64_t am = hd_am_words(lo->m), half = am / 2, pm = hd_pm_words(lo->m);
     lt->th = l->oh, lt->tw = l->ow;
     *out_why = "two output tiles of its weights do not fit in weight memory";
-    if (!choose_weights(lo, rt, x_stays)) return false;
+    if (!choose_weights(lo, lt, x_stays)) return false;
     *out_why = "scales of one gate do not fit in parameter memory twice";
     if (r->vectors > pm / 2) return false;
     rt->pm_stay = 2 * r->gates * r->vectors <= pm;
@@ -280,7 +277,7 @@ static bool choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_st
     int64_t q = (int64_t)r->vectors * rt->rows, apart = (half / q - 2) / r->gates;
     rt->apart = rt->w_stay && q * r->gates <= half && half / q > 2 && apart >= hd_min(2, r->steps);
     int64_t ahead = rt->apart ? apart : (am / q - r->gates - 2) / r->gates;
-    int64_t wanted = lt->ask_tiles ? lt->ask_tiles : wanted_ahead(lo, rt);
+    int64_t wanted = lt->ask_tiles ? lt->ask_tiles : wanted_ahead(lo, lt);
     if (rt->w_stay || lt->ask_tiles) ahead = hd_min(ahead, hd_max(2, wanted));
     if (!xp->resident) ahead = hd_min(ahead, lt->ring_in / ((int64_t)rt->rows * x->bytes));
     rt->ahead = (int)hd_max(1, hd_min(ahead, r->steps));
@@ -290,26 +287,26 @@ static bool choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_st
 }
 
 /* Words of WM that are loaded more than once: of h in every step, of x for every `ahead` steps. */
-static int64_t loaded_again(const struct hd_recurrent_tiling *rt) {
-    const struct hd_recurrent *r = rt->r;
+static int64_t loaded_again(const struct hd_tiling *lt) {
+    const struct hd_recurrent *r = lt->l->own;
+    const struct hd_recurrent_tiling *rt = &lt->rnn;
     int64_t nts = (int64_t)r->gates * r->vectors, blocks = hd_ceil_div(r->steps, rt->ahead);
     return (nts - rt->r_stay) * r->cwh * r->steps + (rt->w_stay ? 0 : nts * r->cwx * blocks);
 }
 
 static const char *choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt) {
     const char *why = NULL;
-    lt->rnn.r = &lt->l->rnn;
     bool fits = choose(lo, lt, true, &why);
-    if (fits && loaded_again(&lt->rnn) == 0) return NULL;
+    if (fits && loaded_again(lt) == 0) return NULL;
     const struct hd_tiling staying = *lt;
     bool loads = choose(lo, lt, false, &why);
-    if (loads && (!fits || loaded_again(&staying.rnn) > loaded_again(&lt->rnn))) return NULL;
+    if (loads && (!fits || loaded_again(&staying) > loaded_again(lt))) return NULL;
     *lt = staying;
     return fits ? NULL : why;
 }
 
 static const char *plan_text(hd_arena *a, const struct hd_tiling *lt) {
-    const struct hd_recurrent *r = &lt->l->rnn;
+    const struct hd_recurrent *r = lt->l->own;
     return hd_sprintf(a,
                       "%d of the batch at a time, products of x %d steps ahead, their weights %s, "
                       "of the state's %d of %d tiles kept",
@@ -338,6 +335,8 @@ const struct hd_kind hd_kind_recurrent = {
     .own_params = true,
     .own_stores = true,
     .knows_operands = true,
+    .all_results = true,
+    .wishes_all = true,
     .refuses = refuses,
     .wish = wish,
     .make = make,

@@ -11,6 +11,23 @@
 enum { OF_X, OF_H, PARTS };                     /* products */
 enum { FIRST_LOADS = 8, STEP_MAX = INT16_MAX }; /* pieces in which weights come; field of mx */
 
+/* hd_layer.own. Gates in the order in which the machine takes them. */
+struct hd_recurrent {
+    int gates, directions, steps, batch;
+    bool reverse, linear_before_reset, no_tanh;
+    bool together; /* products are so short that gates come together rather than one by one */
+    float scale;   /* of a result before it is rounded: 1 / step */
+    /* Initial integers (not of a gru) and binary32 state: indexes in hd_layer.in, -1 = none; or
+     * constants, at these offsets of the image, -1 = none. */
+    int in_h, in_state;
+    int64_t h_offset, state_offset;
+    int vectors;                /* of a state: nh */
+    int cwx, cwh;               /* words of a row of x and of h */
+    struct hd_recurrent_image { /* of a direction, in the image */
+        size_t w, r, p;         /* WM words [gate][nh][cw]; PM words: of w [gate][nh], of r */
+    } image[2];
+};
+
 struct hd_cell_rows { /* in XM, bytes: `rows` of each of n steps */
     int64_t at, pitch, step;
     int n;
@@ -81,6 +98,10 @@ hd_status hd_cell_block_of_x(struct hd_cell *c, int i, int n);
 bool hd_cell_fills(const struct hd_cell *c, int i);
 hd_status hd_cell_filler(struct hd_cell *c, int i);
 hd_status hd_cell_scale_of_filler(struct hd_cell *c, int i);
+
+/* ---- recurrent_sequence.c: the whole layer ---- */
+
+hd_status hd_recurrent_lower(struct hd_lowerer *w);
 
 /* ---- recurrent_step.c ---- */
 

@@ -181,7 +181,7 @@ static hd_status sequence(struct hd_cell *c) {
 hd_status hd_recurrent_lower(struct hd_lowerer *w) {
     const struct hd_layer *l = w->l;
     const struct hd_tiling *lt = w->lt;
-    const struct hd_recurrent *r = &l->rnn;
+    const struct hd_recurrent *r = l->own;
     const struct hd_recurrent_tiling *rt = &lt->rnn;
     struct hd_cell c = {.w = w,
                         .r = r,

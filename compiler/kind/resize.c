@@ -4,10 +4,22 @@
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
+/* hd_layer.own, of rows and of columns: results lie between place at[i] and the one behind it,
+ * by[2i] and [2i + 1] of each. */
+struct between {
+    const int32_t *at;
+    const float *by;
+};
+
+static const struct between *between(const struct hd_layer *l, int way) {
+    return (const struct between *)l->own + way;
+}
+
 /* Rows (columns: way 1) that results [o, o + n) lie between, the first of them in *first. */
 static int reads_of(const struct hd_layer *l, int way, int size, int o, int n, int *first) {
-    *first = l->at[way][o];
-    return (int)hd_min(l->at[way][o + n - 1] + 2, size) - *first;
+    const int32_t *at = between(l, way)->at;
+    *first = at[o];
+    return (int)hd_min(at[o + n - 1] + 2, size) - *first;
 }
 
 struct group { /* results first, first + step, ..: n of them */
@@ -19,23 +31,25 @@ struct group { /* results first, first + step, ..: n of them */
 
 /* Between which of `size` places result o lies. */
 static void place(const struct hd_layer *l, int way, int size, int o, int *from, int *behind) {
-    *from = l->at[way][o];
+    *from = between(l, way)->at[o];
     *behind = (int)hd_min(*from + 1, size - 1);
 }
 
 static bool same_weights(const struct hd_layer *l, int way, int a, int b) {
-    return l->by[way][2 * a] == l->by[way][2 * b] && l->by[way][2 * a + 1] == l->by[way][2 * b + 1];
+    const float *by = between(l, way)->by;
+    return by[2 * a] == by[2 * b] && by[2 * a + 1] == by[2 * b + 1];
 }
 
 /* The longest group that begins with result o, of those up to `end` that are not done. */
 static struct group longest(const struct hd_layer *l, int way, int size, int o, int end,
                             const bool *done) {
-    struct group g = {.first = o, .n = 1, .weight = {l->by[way][2 * o], l->by[way][2 * o + 1]}};
+    const struct between *b = between(l, way);
+    struct group g = {.first = o, .n = 1, .weight = {b->by[2 * o], b->by[2 * o + 1]}};
     place(l, way, size, o, &g.from, &g.behind);
     for (int next = o + 1; next < end && g.n == 1; next++) {
         int from, behind;
         if (done[next] || !same_weights(l, way, o, next)) continue;
-        g.step = next - o, g.from_step = l->at[way][next] - g.from;
+        g.step = next - o, g.from_step = b->at[next] - g.from;
         for (int i = next; i < end && !done[i] && same_weights(l, way, o, i); i += g.step) {
             place(l, way, size, i, &from, &behind);
             if (from - g.from != g.n * g.from_step || behind - g.behind != g.n * g.from_step) break;
@@ -136,6 +150,11 @@ static int span(const struct hd_layer *l, int way, int size, int n) {
     return most;
 }
 
+static bool overlaps(const struct hd_layer *l) {
+    (void)l;
+    return true;
+}
+
 static int64_t am_words(const struct hd_lowering *lo, const struct hd_layer *l, int th, int tw) {
     int vectors = lo->tensors[l->out].bytes / (int)lo->m->n;
     return (int64_t)th * span(l, 1, lo->tensors[l->in[0]].w, tw) * vectors;
@@ -158,10 +177,11 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
                       struct hd_layer *l) {
     (void)out;
     l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
-    for (int way = 0; way < 2; way++) {
-        l->at[way] = lo->g->tensors[n->in[1 + 2 * way]].data;
-        l->by[way] = lo->g->tensors[n->in[2 + 2 * way]].data;
-    }
+    struct between *b = hd_new_array(lo->arena, struct between, 2);
+    for (int way = 0; way < 2; way++)
+        b[way] = (struct between){lo->g->tensors[n->in[1 + 2 * way]].data,
+                                  lo->g->tensors[n->in[2 + 2 * way]].data};
+    l->own = b;
     return HD_OK;
 }
 
@@ -178,13 +198,14 @@ const struct hd_kind hd_kind_resize = {
     .operations = "vx.map",
     .expression = "sum over p, q < 2 of x[m, row[i] + p, column[j] + q] * rows[i,p] * columns[j,q]",
     .memories = "XM -> AM, AM -> XM",
-    .overlaps = true,
+    .parts = true,
     .refuses = refuses,
     .wish = hd_wish_image,
     .make = make,
     .pixel_cycles = pixel_cycles,
     .vector_ops = vector_ops,
     .reads = reads,
+    .overlaps = overlaps,
     .am_words = am_words,
     .lower = lower,
 };

@@ -8,6 +8,17 @@
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
+/* hd_layer.own of both kinds. */
+struct along {
+    bool centred;    /* norm: the mean is taken off */
+    float b_scale;   /* softmax: of the quotient; norm: epsilon */
+    size_t p_offset; /* norm: PM words in the image */
+};
+
+static const struct along *own_of(const struct hd_layer *l) {
+    return l->own;
+}
+
 struct rows {
     const struct hd_tile *t;
     struct hd_view out;
@@ -25,7 +36,7 @@ static int words_of_pixel(const struct hd_lowering *lo, const struct hd_layer *l
 /* Passes over the channels, docs/numerics.md. */
 static int passes(const struct hd_layer *l) {
     enum { SOFTMAX = 4, NORM = 5, MEAN = 1 };
-    return l->kind == &hd_kind_softmax ? SOFTMAX : NORM + (l->centred ? MEAN : 0);
+    return l->kind == &hd_kind_softmax ? SOFTMAX : NORM + (own_of(l)->centred ? MEAN : 0);
 }
 
 /* vx.map over the vectors of all pixels; loops (vector, column, row). Those that reduce nothing do
@@ -132,7 +143,7 @@ static hd_status softmax(struct hd_lowerer *w, const struct rows *r) {
     TRY(hd_ops_end(&w->s));
     begin(w, r); /* e / sum */
     word(w, r, A, r->total);
-    values(w, r, B, r->values, HD_V_vx_kind_am_int32, l->b_scale);
+    values(w, r, B, r->values, HD_V_vx_kind_am_int32, own_of(l)->b_scale);
     compute(w, HD_V_vx_alu_mul, HD_V_vx_fn_rcp);
     bytes(w, r, D);
     return hd_ops_end(&w->s);
@@ -140,7 +151,7 @@ static hd_status softmax(struct hd_lowerer *w, const struct rows *r) {
 
 static hd_status deviations(struct hd_lowerer *w, const struct rows *r) {
     const struct hd_layer *l = w->l;
-    if (!l->centred) { /* d = x - x_zp */
+    if (!own_of(l)->centred) { /* d = x - x_zp */
         begin(w, r);
         operand(w, r, 1);
         hd_lower_set(w, HD_F_vx_a_imm, l->a_imm);
@@ -175,7 +186,7 @@ static hd_status norm(struct hd_lowerer *w, const struct rows *r) {
     values(w, r, A, r->aux, HD_V_vx_kind_am_int32, ldexpf(l->a_scale, -bits));
     reduce(w, r, HD_V_vx_red_sum);
     hd_lower_set(w, HD_F_vx_b_imm, 1),
-        hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(l->b_scale));
+        hd_lower_set(w, HD_F_vx_b_scale, hd_lower_f32_bits(own_of(l)->b_scale));
     compute(w, HD_V_vx_alu_add, HD_V_vx_fn_rsqrt);
     word(w, r, D, r->total);
     TRY(hd_ops_end(&w->s));
@@ -204,7 +215,8 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     if (is_norm && w->chunks[0].pm < 0) { /* before the first tile */
         int words = hd_lower_tensor(w, l->out)->bytes / (int)w->m->n;
         w->chunks[0].pm = hd_ring_take(&w->pm, words);
-        hd_lower_load_words(w, HD_V_lw_mem_pm, l->p_offset, w->chunks[0].pm, words, 1, 0, 0);
+        hd_lower_load_words(w, HD_V_lw_mem_pm, own_of(l)->p_offset, w->chunks[0].pm, words, 1, 0,
+                            0);
         TRY(hd_ops_end(&w->s));
     }
     struct rows r = rows_of(w, t);
@@ -216,12 +228,16 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
 
 /* ---- the layer ---- */
 
+static int64_t softmax_axis(const hd_graph *g, const struct hd_node *n) {
+    int64_t axis = hd_attr_int(n, "axis", -1);
+    return axis < 0 ? axis + g->tensors[n->in[0]].rank : axis;
+}
+
 static const char *refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
     const hd_graph *g = lo->g;
     const struct hd_node *n = &g->nodes[node];
     const struct hd_tensor *x = &g->tensors[n->in[0]];
-    int64_t axis = n->op == HD_IR_qsoftmax ? hd_attr_int(n, "axis", -1) : -1;
-    if (axis < 0) axis += x->rank;
+    int64_t axis = n->op == HD_IR_qsoftmax ? softmax_axis(g, n) : x->rank - 1;
     if (axis != (lo->rows[n->in[0]] ? x->rank - 1 : 1)) {
         *out_hint = "transpose the tensor, so that it works along the last dimension";
         return "works along another dimension than the channels";
@@ -235,34 +251,40 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
 }
 
 /* PM words of the channels: bias and scale, both binary32. */
-static void pack_params(struct hd_lowering *lo, struct hd_layer *l, const float *scale,
-                        const float *bias) {
+static size_t pack_params(struct hd_lowering *lo, struct hd_layer *l, const float *scale,
+                          const float *bias) {
     size_t vectors = (size_t)lo->tensors[l->out].bytes / lo->m->n;
-    l->p_offset = hd_image_reserve(lo, vectors * hd_pm_word_bytes(lo->m));
-    uint8_t *p = lo->image + l->p_offset;
+    size_t at = hd_image_reserve(lo, vectors * hd_pm_word_bytes(lo->m));
+    uint8_t *p = lo->image + at;
     for (int c = 0; c < l->oc; c++, p += 8) {
         memcpy(p, &bias[c], 4);
         memcpy(p + 4, &scale[c], 4);
     }
     l->weight_bytes = l->oc * 8;
+    return at;
 }
 
 static hd_status make_softmax(struct hd_lowering *lo, const struct hd_node *n, int out,
                               struct hd_layer *l) {
-    (void)lo, (void)out;
+    (void)out;
+    struct along *own = hd_new(lo->arena, struct along);
+    l->own = own;
     l->a_scale = hd_attr_float(n, "x_scale", 1);
-    l->b_scale = ldexpf(1, -hd_softmax_bits(l->oc)) * hd_attr_float(n, "scale", 1);
+    own->b_scale = ldexpf(1, -hd_softmax_bits(l->oc)) * hd_attr_float(n, "scale", 1);
     return HD_OK;
 }
 
 static hd_status make_norm(struct hd_lowering *lo, const struct hd_node *n, int out,
                            struct hd_layer *l) {
     (void)out;
-    l->centred = hd_attr_int(n, "centred", 1) != 0;
-    if (!l->centred) l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
+    struct along *own = hd_new(lo->arena, struct along);
+    l->own = own;
+    own->centred = hd_attr_int(n, "centred", 1) != 0;
+    if (!own->centred) l->a_imm = -(int32_t)hd_attr_int(n, "x_zp", 0);
     l->a_scale = 1.0f / (float)l->oc;
-    l->b_scale = hd_attr_float(n, "epsilon", 0);
-    pack_params(lo, l, lo->g->tensors[n->in[1]].data, lo->g->tensors[n->in[2]].data);
+    own->b_scale = hd_attr_float(n, "epsilon", 0);
+    own->p_offset =
+        pack_params(lo, l, lo->g->tensors[n->in[1]].data, lo->g->tensors[n->in[2]].data);
     return HD_OK;
 }
 
@@ -300,6 +322,7 @@ const struct hd_kind hd_kind_softmax = {
     .only_vx = true,
     .refuses = refuses,
     .wish = softmax_wish,
+    .axis = softmax_axis,
     .make = make_softmax,
     .pixel_cycles = pixel_cycles,
     .vector_ops = vector_ops,

@@ -12,6 +12,9 @@ struct hd_lowerer;
 struct hd_tiling;
 struct hd_tile;
 
+/* Whether a flatten of an image in front of a node folds into it: it may, or without that it is
+ * none for the machine. */
+enum hd_flat { HD_FLAT_NONE, HD_FLAT_MAY, HD_FLAT_MUST };
 /* The layout that a node needs its operands and result in. */
 enum hd_wish { HD_WISH_NONE, HD_WISH_IMAGE, HD_WISH_ROWS, HD_WISH_AS_RESULT };
 
@@ -30,13 +33,29 @@ struct hd_kind {
     bool own_params; /* takes room in WM or PM that is not that of weights */
     bool own_stores; /* stores its results in its own way, not tile by tile */
     bool knows_operands; /* `refuses` judges layouts of operands and results, too */
-    bool overlaps;       /* a tile reads rows that the next one reads, too */
+    bool parts; /* of other tensors may be its operands: it steps by cp, touches `bytes` of a pixel
+                 */
+    bool all_results; /* one layer makes all results of a node */
+    bool wishes_all;  /* `wish` is of all operands and results, not of the first ones only */
 
     /* ---- partition ---- */
     /* NULL: the machine takes this node, as far as its kind knows; else the reason. *out_hint: what
      * would change that. */
     const char *(*refuses)(const struct hd_lowering *lo, int node, const char **out_hint);
     enum hd_wish (*wish)(const struct hd_node *n);
+    /* The dimension, which has to be that of channels, that a node works along. NULL: none is. */
+    int64_t (*axis)(const hd_graph *g, const struct hd_node *n);
+    /* Constants may be among its operands. NULL: none may. */
+    bool (*takes_constants)(const struct hd_node *n);
+    /* Pixels of its operand may share words (layer/pixels.c). NULL: they may not. */
+    bool (*packs_pixels)(const struct hd_node *n);
+    /* NULL: HD_FLAT_NONE. */
+    enum hd_flat (*flat)(const struct hd_lowering *lo, const struct hd_node *n);
+    /* Tensors that it reads; how many. The one in whose storage result `out` lies. NULL: the
+     * node's.
+     */
+    int (*operands)(const struct hd_lowering *lo, int node, int operand[HD_LAYER_INPUTS]);
+    int (*result)(const struct hd_lowering *lo, int node, int out);
     /* Fills l, of which operands, result and requantisation are there. HD_UNSUPPORTED: it turned
      * out not to fit, and lo->too_big says why. */
     hd_status (*make)(struct hd_lowering *lo, const struct hd_node *n, int out, struct hd_layer *l);
@@ -52,6 +71,12 @@ struct hd_kind {
     struct hd_tile_bytes (*tile_bytes)(const struct hd_lowering *lo, const struct hd_tiling *lt);
     /* Rows and columns of the operand that a tile reads. NULL: those of its windows. */
     void (*reads)(const struct hd_lowering *lo, const struct hd_tiling *lt, int *rows, int *cols);
+    /* Rows that a tile takes as a whole. NULL: those of a block. */
+    int (*block_rows)(const struct hd_tiling *lt);
+    /* A tile reads rows that the next one reads, too. NULL: as its windows do. */
+    bool (*overlaps)(const struct hd_layer *l);
+    /* Takes room of the ring although no operand streams. NULL: it does not. */
+    bool (*takes_ring)(const struct hd_layer *l);
     /* How many output tiles have their weights on chip at a time: lt->nb. */
     void (*choose_chunks)(const struct hd_lowering *lo, struct hd_tiling *lt);
     /* Output pixels of a tile, at most; 0: not one fits, *out_why says why. */

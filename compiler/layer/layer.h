@@ -42,114 +42,39 @@ struct hd_mtensor {
 struct hd_layer;
 struct hd_kind; /* kind.h */
 enum { HD_LAYER_INPUTS = 16 };
-/* One transfer into a row of the result of a MOVE: `run` bytes, n1 times. */
-struct hd_transfer {
-    int input;
-    int64_t src, s1; /* bytes in the input's arena form */
-    int32_t dst, d1; /* bytes from the row's first pixel */
-    int32_t run, n1;
-};
-struct hd_move_rows {
-    struct hd_transfer *list;
-    size_t n, cap;
-    size_t *first; /* [images * rows + 1]: transfers of row r are first[r] .. first[r + 1] - 1 */
-    bool fills;    /* some bytes of a pixel come from no input: they are pad_value */
-    /* > 0: turned. What comes from neighbours in the inputs is no neighbour in the result, but
-     * neighbours of it belong to one channel of neighbouring pixels. So bands of so many rows, and
-     * of them slices of so many channels, are loaded as [channels][columns], and VX turns blocks of
-     * N x N bytes. Transfers of slice s of the band that begins with row r: first[r * slices + s].
-     * holes: bytes of a channel come from no input. */
-    int band, slice, slices;
-    bool holes;
-};
-/* RECURRENT: qlstm, qgru, qrnn (recurrent.c). Gates in the order in which the machine takes them.
- */
-struct hd_recurrent {
-    int gates, directions, steps, batch;
-    bool reverse, linear_before_reset, no_tanh;
-    bool together; /* products are so short that gates come together rather than one by one */
-    float scale;   /* of a result before it is rounded: 1 / step */
-    /* Initial integers (not of a gru) and binary32 state: indexes in hd_layer.in, -1 = none; or
-     * constants, at these offsets of the image, -1 = none. */
-    int in_h, in_state;
-    int64_t h_offset, state_offset;
-    int vectors;                /* of a state: nh */
-    int cwx, cwh;               /* words of a row of x and of h */
-    struct hd_recurrent_image { /* of a direction, in the image */
-        size_t w, r, p;         /* WM words [gate][nh][cw]; PM words: of w [gate][nh], of r */
-    } image[2];
-};
-enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER, HD_ORDER_WAVE };
-/* A product of two activations: where each batch of a, of the second operand and of the result
- * begins, as row and first channel of the tensor (of the second operand: of the whole that it is
- * part of). */
-struct hd_bmm {
-    int batches;
-    bool columns; /* of the second operand k lies along rows, not along channels */
-    bool pads;    /* lanes behind the last k get a's zero point when it is loaded */
-    int depth;    /* k */
-    int32_t a_zp, w_zp;
-    int *a_row, *a_channel, *w_row, *w_channel, *y_row, *y_channel;
-    int32_t part[2][2]; /* bytes whose sum is minus the zero point, of a and of the second */
-    int parts[2];
-};
+/* What one layer computes. It does not change once it is made (kind.h, make). */
 struct hd_layer {
     const struct hd_kind *kind;
+    const void *own; /* what only its kind knows; NULL: nothing */
     int node;
     int step;
-    int tag;                          /* index in the model's layers */
-    int in[HD_LAYER_INPUTS], out;     /* indexes of mtensors; -1 behind the last input */
-    int state;                        /* mtensor of a second result, the last state; -1 = none */
-    int result;                       /* graph id of the output that it makes */
-    struct hd_move_rows move, turned; /* two ways to do the same */
-    struct hd_recurrent rnn;
-    struct hd_bmm *bmm;
+    int tag;                      /* index in the model's layers */
+    int in[HD_LAYER_INPUTS], out; /* indexes of mtensors; -1 behind the last input */
+    int state;                    /* mtensor of a second result, the last state; -1 = none */
+    int result;                   /* graph id of the output that it makes */
 
     /* window and output */
     int kh, kw, sy, sx, dy, dx, pt, pl;
     int oh, ow, oc;
-    /* A transposed convolution makes blocks of uy x ux output pixels, and kh, kw, pt, pl are the
-     * window of a block; elsewhere 1. Each pixel of a block is a sub-window (transposed.c) */
-    int uy, ux;
-    struct hd_transposed {
-        int k, s, d, p; /* kernel, stride, dilation and pad in front, as the node says */
-    } up[2];            /* rows, columns */
-    int planes; /* of its weights: bytes whose sum each weight is, 1 unless it has 9 bits (planes.c)
-                 */
-    int taps;   /* of all sub-windows and planes: WM words of an output tile are taps * cw */
-    bool max_pool;
-    bool centred;  /* NORM: the mean is taken off */
-    int counts[4]; /* of an average pool: rows [0], to [1], columns [2] to [3] whose taps count */
-    bool product;  /* ADD that multiplies */
-    int *
-        row_of[2]; /* ADD: per row of an image of the result that of operand i, when it broadcasts
-                      along some of the dimensions that are rows; NULL: the same, or its only one */
-    /* RESIZE: results lie between rows at[0][i] and the one behind it, by[0][2i] and [2i + 1] of
-     * each; columns likewise */
-    const int32_t *at[2];
-    const float *by[2];
-    int table_words; /* 1: bytes pass through the table at t_offset of the image */
-    size_t t_offset;
+    int uy, ux;    /* output pixels of a block, which a window makes at once (kind/transposed.c) */
+    int planes;    /* of its weights: bytes whose sum each weight is (planes.c) */
+    int taps;      /* of all windows of a block and planes: WM words of an output tile per cw */
     int pad_value; /* what pixels outside the input count as: its zero point */
 
-    /* MATMUL: out tile nt reads cw words per tap, from word x_word(nt) of the pixel */
-    int groups, cw, nts,
-        red;    /* red = taps*cw words per output vector; all phases when pixels are packed */
-    int ppw;    /* pixels per word, 1 unless packed (pixels.c) */
-    int shift;  /* > 0: packed pixels come twice, the second time in words that begin so many pixels
-                   later: windows that need fewer of those read them */
+    /* products: an output tile reads cw words per tap */
+    int groups, cw, nts, red; /* red: words per output vector; of packed pixels of all phases */
+    int ppw;                  /* pixels per word, 1 unless packed (pixels.c) */
+    int shift;  /* > 0: packed pixels come twice, the second time in words that begin so many
+                   pixels later: windows that need fewer of those read them */
     int im2col; /* bytes of a window as LX gathers it, whole words; 0 = windows are read in place */
-    bool x_step_uniform;
-    int x_step;   /* words between output tiles when uniform (0: dense) */
-    int pm_words; /* per output tile: 1 (bias, scale), and the taps of a depthwise layer */
+    int pm_words; /* per output tile: bias and scale, and the taps of a depthwise layer */
     int pm_cut;   /* AXI words of the last of them that the image does not have (lw.cut) */
-    size_t w_offset, p_offset; /* in the image: packed WM words, PM words */
 
     /* requantisation, docs/numerics.md */
-    int32_t a_imm, b_imm, zp, lo, hi;
-    float a_scale, b_scale;
+    int32_t a_imm, zp, lo, hi;
+    float a_scale;
 
-    int64_t macs, weight_bytes;
+    int64_t weight_bytes; /* that the network has */
 };
 struct hd_lowering;
 /* The first word of a pixel that output tile nt touches; that it reads, as many as others do. */
@@ -163,22 +88,6 @@ int hd_layer_col(const struct hd_layer *l, int x);
 /* Input rows (columns) that the windows of n output rows cover, from the beginning of a block. */
 int hd_layer_rows(const struct hd_layer *l, int n);
 int hd_layer_cols(const struct hd_layer *l, int n);
-/* What one mx.gemm computes of every block: pixel (y, x) of it, from kh x kw taps that begin at
- * (row, col) of the block's window. A plain convolution has one, which is its window. */
-struct hd_sub {
-    int y, x;
-    int kh, kw, dy, dx, row, col;
-    int tap; /* its first tap among the taps of an output tile */
-};
-int hd_layer_subs(const struct hd_layer *l);
-struct hd_sub hd_layer_sub(const struct hd_layer *l, int i);
-/* Of a transposed convolution: geometry of its blocks, from l->up. */
-void hd_transposed_window(struct hd_layer *l);
-struct hd_lowering;
-/* Its weights i8 [planes,M,C/group,kh,kw] as WM words, and PM words with a bias for each pixel of a
- * block */
-void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
-                        const int32_t *bias, const float *scale, int64_t n_scale);
 /* Bytes that add up to a weight of tensor w, i8 or i16: 1 to 3; more than 3 where it is of no use
  * to the machine. */
 enum { HD_PLANES = 3 };
@@ -243,8 +152,8 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     const char *
         *too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
     hd_arena *too_big_arena; /* outlives the attempts */
-    struct hd_layer *layers;
-    size_t n_layers, cap_layers;
+    const struct hd_layer *layers;
+    size_t n_layers;
     struct hd_plan *plan; /* the one in work */
     size_t most_ops;      /* of what was estimated */
     uint8_t *image;
@@ -257,7 +166,6 @@ bool hd_strides_through(const struct hd_node *n);
 /* From the view of its operand to that of its result, or back; false when there is none. */
 bool hd_strided_through(const hd_graph *g, const struct hd_node *n, bool back,
                         struct hd_strided *v);
-enum hd_bmm_role { HD_BMM_A, HD_BMM_W, HD_BMM_Y };
 int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
                    int whole, bool *out_gathered);
 struct hd_tile_bytes {
@@ -271,13 +179,9 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
 /* Machine shape of a tensor; false when it has none: not i8 or u8, constant, dimensions beyond
  * 65535 (rows of [..,C] counted together). */
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
-/* The same of a constant that is an operand like any other (hd_takes_constants). */
+/* The same of a constant that is an operand like any other (kind.h, takes_constants). */
 bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
-bool hd_takes_constants(enum hd_ir_op op);
 /* The tensor whose storage it is. */
 struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t);
-/* Machine shape of operand i, constants included where the operation takes them. */
-bool hd_operand_shape(const struct hd_lowering *lo, const struct hd_node *n, int i,
-                      struct hd_mtensor *out);
 
 #endif

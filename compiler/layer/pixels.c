@@ -116,7 +116,6 @@ int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, s
         int64_t sum = 0;
         for (size_t i = 0; i < n_users && sum < INT64_MAX; i++) {
             const struct hd_node *n = &lo->g->nodes[users[i]];
-            if (n->op != HD_IR_qconv || hd_attr_int(n, "group", 1) != 1) return whole;
             struct hd_layer l = {.groups = 1};
             hd_window_attrs(&l, n, lo->g);
             l.cw = (int)hd_ceil_div(x->dim[1], lo->m->k);

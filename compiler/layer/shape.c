@@ -39,16 +39,6 @@ bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtens
     return lo->g->tensors[tensor].data && shape(lo, tensor, out);
 }
 
-bool hd_takes_constants(enum hd_ir_op op) {
-    return op == HD_IR_qadd || op == HD_IR_qmul || op == HD_IR_concat;
-}
-
-bool hd_operand_shape(const struct hd_lowering *lo, const struct hd_node *n, int i,
-                      struct hd_mtensor *out) {
-    return hd_machine_shape(lo, n->in[i], out) ||
-           (hd_takes_constants(n->op) && hd_constant_shape(lo, n->in[i], out));
-}
-
 struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t) {
     return t->base < 0 ? t : &lo->tensors[t->base];
 }

@@ -15,6 +15,22 @@ int hd_layer_x_word(const struct hd_layer *l, const struct hd_mtensor *x,
     return (int)hd_min(hd_layer_first_word(l, x, m, nt), hd_max(0, words - l->cw));
 }
 
+int hd_layer_row(const struct hd_layer *l, int y) {
+    return y / l->uy * l->sy - l->pt;
+}
+
+int hd_layer_col(const struct hd_layer *l, int x) {
+    return x / l->ux * l->sx - l->pl;
+}
+
+int hd_layer_rows(const struct hd_layer *l, int n) {
+    return ((int)hd_ceil_div(n, l->uy) - 1) * l->sy + (l->kh - 1) * l->dy + 1;
+}
+
+int hd_layer_cols(const struct hd_layer *l, int n) {
+    return ((int)hd_ceil_div(n, l->ux) - 1) * l->sx + (l->kw - 1) * l->dx + 1;
+}
+
 /* Kernel, stride, dilation, padding and output of a window node. */
 void hd_window_attrs(struct hd_layer *l, const struct hd_node *n, const hd_graph *g) {
     const struct hd_tensor *y = &g->tensors[n->out[0]];

@@ -24,14 +24,13 @@ static bool elementwise(const hd_graph *g, const struct hd_node *n) {
 }
 
 static enum want wish(const hd_graph *g, const struct hd_node *n) {
-    enum hd_wish w = hd_is_recurrent(n) ? HD_WISH_NONE : kind_wish(g, n);
+    enum hd_wish w = kind_wish(g, n);
     return w == HD_WISH_IMAGE ? CHANNELS : w == HD_WISH_ROWS ? ROWS : ANY;
 }
 
 bool hd_wants_layout(const struct hd_lowering *lo, int node, bool *out_rows) {
     const struct hd_node *n = &lo->g->nodes[node];
     enum want w = wish(lo->g, n);
-    if (w == ANY && hd_is_recurrent(n)) w = ROWS;
     if (w == ANY && elementwise(lo->g, n)) w = lo->rows[n->out[0]] ? ROWS : CHANNELS;
     *out_rows = w == ROWS;
     return w != ANY;
@@ -80,16 +79,10 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
     for (size_t i = 0; i < g->n_nodes; i++) {
         const struct hd_node *n = &g->nodes[i];
         if (n->dead) continue;
-        set(want, n->in[0], wish(g, n));
-        if (n->op == HD_IR_qmatmul) set(want, n->in[1], ROWS);
-        set(want, n->out[0], wish(g, n));
-    }
-    for (size_t i = 0; i < g->n_nodes; i++) { /* states are rows, and sequences of them */
-        const struct hd_node *n = &g->nodes[i];
-        for (int k = 0; !n->dead && hd_is_recurrent(n) && k < n->n_in; k++)
-            set(want, n->in[k], ROWS);
-        for (int k = 0; !n->dead && hd_is_recurrent(n) && k < n->n_out; k++)
-            set(want, n->out[k], ROWS);
+        const struct hd_kind *kind = hd_kind_of(g, n);
+        bool all = kind && kind->wishes_all;
+        for (int k = 0; k < (all ? n->n_in : 1); k++) set(want, n->in[k], wish(g, n));
+        for (int k = 0; k < (all ? n->n_out : 1); k++) set(want, n->out[k], wish(g, n));
     }
     while (spread(g, want, false)) continue;
     while (spread(g, want, true) || spread(g, want, false)) continue;
@@ -97,7 +90,7 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
         lo->rows[i] = want[i] == ROWS || (want[i] == ANY && g->tensors[i].rank == 3);
     for (size_t i = 0; i < g->n_nodes; i++) { /* constants: as what is made with them */
         const struct hd_node *n = &g->nodes[i];
-        for (int k = 0; !n->dead && hd_takes_constants(n->op) && k < n->n_in; k++)
+        for (int k = 0; !n->dead && hd_takes_constants(g, n) && k < n->n_in; k++)
             if (g->tensors[n->in[k]].data) lo->rows[n->in[k]] = lo->rows[n->out[0]];
     }
     return HD_OK;

@@ -85,13 +85,14 @@ static int swapped(hd_graph *g, int from, int to, int64_t axis) {
     return to;
 }
 
-/* A softmax over neither dimension 1 nor the last. */
+/* A node that works along neither dimension 1 nor the last. */
 static void turn(struct settling *s, int node) {
     hd_graph *g = s->g;
     const struct hd_node *n = &g->nodes[node];
+    const struct hd_kind *k = hd_kind_of(g, n);
+    if (!k || !k->axis) return;
     int x = n->in[0], y = n->out[0], rank = g->tensors[x].rank;
-    int64_t axis = hd_attr_int(n, "axis", -1);
-    if (axis < 0) axis += rank;
+    int64_t axis = k->axis(g, n);
     bool image = axis == 1 && rank > 2;
     if (image || axis == rank - 1 || !pays(s, node, (int[]){x, y}, 2)) return;
     int turned = swapped(g, x, -1, axis), made = before_result(g, node, 0, "turned");
@@ -108,7 +109,7 @@ hd_status hd_meet_layouts(hd_ctx *ctx, hd_graph *g, bool always) {
     struct settling s = {.g = g, .always = always};
     size_t n = g->n_nodes;
     for (size_t i = 0; i < n; i++)
-        if (!g->nodes[i].dead && g->nodes[i].op == HD_IR_qsoftmax) turn(&s, (int)i);
+        if (!g->nodes[i].dead) turn(&s, (int)i);
     hd_status st = hd_choose_layouts(&lo);
     s.rows = lo.rows;
     n = g->n_nodes;

@@ -30,13 +30,9 @@ static bool is_flatten(const struct hd_lowering *lo, const struct hd_node *n) {
     return !a.rows && a.n == 1 && b.h == 1 && b.w == 1 && b.c == a.c * a.h * a.w;
 }
 
-static const struct hd_node *producer(const hd_graph *g, int tensor) {
-    int p = g->tensors[tensor].producer;
-    return p < 0 ? NULL : &g->nodes[p];
-}
-
 struct partition {
     struct hd_lowering *lo;
+    struct hd_layer *layers; /* lo->layers */
     enum place *place;
     int *order;
     size_t n_order;
@@ -44,18 +40,33 @@ struct partition {
     const char **left; /* per node: why it is left to the host although the machine could */
 };
 
-static bool all_users_on_machine(const struct partition *p, int tensor, enum hd_ir_op only) {
+/* All readers run on the machine, and are such ones; the caller is none. */
+static bool all_users_on_machine(const struct partition *p, int tensor,
+                                 bool (*such)(const struct hd_lowering *, const struct hd_node *)) {
     const hd_graph *g = p->lo->g;
     size_t n = hd_graph_users(g, tensor, NULL, 0);
     int *users = hd_new_array(p->lo->arena, int, n ? n : 1);
     hd_graph_users(g, tensor, users, n);
     for (size_t i = 0; i < n; i++)
-        if (p->place[users[i]] != ON_MACHINE ||
-            (only != HD_IR_OPS && g->nodes[users[i]].op != only))
+        if (p->place[users[i]] != ON_MACHINE || (such && !such(p->lo, &g->nodes[users[i]])))
             return false;
     for (size_t i = 0; i < g->n_outputs; i++)
         if (g->outputs[i] == tensor) return false;
     return n > 0;
+}
+
+static enum hd_flat flat_of(const struct hd_lowering *lo, const struct hd_node *n) {
+    const struct hd_kind *k = hd_kind_of(lo->g, n);
+    return k && k->flat ? k->flat(lo, n) : HD_FLAT_NONE;
+}
+
+static bool takes_flat(const struct hd_lowering *lo, const struct hd_node *n) {
+    return flat_of(lo, n) != HD_FLAT_NONE;
+}
+
+static bool packs_pixels(const struct hd_lowering *lo, const struct hd_node *n) {
+    const struct hd_kind *k = hd_kind_of(lo->g, n);
+    return k && k->packs_pixels && k->packs_pixels(n);
 }
 
 /* Reshapes that cost nothing between machine layers disappear. */
@@ -68,18 +79,16 @@ static bool folds(const struct partition *p, int node) {
         return false;
     int maker = g->tensors[n->in[0]].producer;
     bool from_machine = maker >= 0 && p->place[maker] != ON_HOST;
-    if (same_storage(&a, &b)) return from_machine || all_users_on_machine(p, n->out[0], HD_IR_OPS);
-    return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], HD_IR_qgemm);
+    if (same_storage(&a, &b)) return from_machine || all_users_on_machine(p, n->out[0], NULL);
+    return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], takes_flat);
 }
 
-/* A dense layer's operand is its own rows, or an image behind a flatten that folds. */
-static bool gemm_fits(const struct partition *p, int node) {
-    const hd_graph *g = p->lo->g;
-    const struct hd_node *n = &g->nodes[node], *maker = producer(g, n->in[0]);
-    struct hd_mtensor x;
-    hd_machine_shape(p->lo, n->in[0], &x);
-    if (x.c == g->tensors[n->in[1]].dim[1]) return true;
-    return maker && is_flatten(p->lo, maker);
+/* A node that needs a flatten to fold has one in front. */
+static bool has_flatten(const struct partition *p, int node) {
+    const struct hd_node *n = &p->lo->g->nodes[node];
+    int maker = p->lo->g->tensors[n->in[0]].producer;
+    return flat_of(p->lo, n) != HD_FLAT_MUST ||
+           (maker >= 0 && is_flatten(p->lo, &p->lo->g->nodes[maker]));
 }
 
 /* A node that only moves data, at the border: the host has the data in its hands there anyway, and
@@ -152,8 +161,7 @@ static void choose_places(struct partition *p) {
     const char *hint;
     for (size_t i = 0; i < p->n_order; i++) {
         int id = p->order[i];
-        bool ok = !hd_machine_refuses(p->lo, id, &hint);
-        if (ok && g->nodes[id].op == HD_IR_qgemm) ok = gemm_fits(p, id);
+        bool ok = !hd_machine_refuses(p->lo, id, &hint) && has_flatten(p, id);
         p->place[id] = ok ? ON_MACHINE : ON_HOST;
     }
     if (!p->lo->opt->place_all) leave_segments(p);
@@ -202,7 +210,7 @@ static int pixel_bytes(const struct partition *p, int tensor, struct hd_mtensor 
     size_t n = hd_graph_users(lo->g, tensor, NULL, 0);
     int *users = hd_new_array(lo->arena, int, n ? n : 1);
     if (maker >= 0 && p->place[maker] != ON_HOST) return whole;
-    if (!all_users_on_machine(p, tensor, HD_IR_qconv)) return whole;
+    if (!all_users_on_machine(p, tensor, packs_pixels)) return whole;
     hd_graph_users(lo->g, tensor, users, n);
     return hd_pixel_bytes(lo, tensor, users, n, whole, &t->gathered);
 }
@@ -257,42 +265,35 @@ static bool ready(const struct partition *p, int node) {
 }
 
 static bool is_operand(const struct hd_lowering *lo, const struct hd_node *n, int i) {
-    return n->in[i] >= 0 && (!lo->g->tensors[n->in[i]].data || hd_takes_constants(n->op));
+    return n->in[i] >= 0 && (!lo->g->tensors[n->in[i]].data || hd_takes_constants(lo->g, n));
 }
 
-/* A layer for output `out`: notes what each tensor's padding must hold. */
-static hd_status add_layer(struct partition *p, int node, int out, int step) {
+/* mtensors of a node's operands, of result `out` and of a last state. */
+static void add_mtensors(struct partition *p, int node, int out) {
     struct hd_lowering *lo = p->lo;
     const struct hd_node *n = &lo->g->nodes[node];
-    bool moves = hd_is_move(lo->g, n);
-    int operand[HD_LAYER_INPUTS], operands = moves ? hd_move_operands(lo, node, operand) : n->n_in;
-    for (int i = 0; i < operands; i++) {
-        if (moves)
-            add_mtensor(p, operand[i]);
-        else if (is_operand(lo, n, i))
-            add_mtensor(p, n->in[i]);
-    }
-    int y_id = n->out[out];
-    if (n->op == HD_IR_qmatmul) y_id = hd_bmm_tensor(lo, node, HD_BMM_Y);
-    lo->tensor_of[n->out[out]] = add_mtensor(p, y_id);
-    bool state = hd_is_recurrent(n) && n->n_out > 1 && n->out[1] >= 0;
-    if (state) add_mtensor(p, n->out[1]);
-    struct hd_layer *l = hd_push(lo->arena, lo->layers, lo->n_layers, lo->cap_layers);
-    TRY(hd_tensorize(lo, node, out, l));
-    l->step = step;
-    l->tag = (int)lo->n_layers - 1;
-    struct hd_mtensor *y = &lo->tensors[l->out];
-    y->def = l->tag;
-    struct hd_mtensor *whole = hd_mtensor_root(lo, y);
-    if (whole->def < 0) whole->def = l->tag; /* the first of its parts */
-    if (state) lo->tensors[l->state].def = l->tag;
+    const struct hd_kind *k = hd_kind_of(lo->g, n);
+    int operand[HD_LAYER_INPUTS], operands = k->operands ? k->operands(lo, node, operand) : 0;
+    for (int i = 0; i < operands; i++) add_mtensor(p, operand[i]);
+    for (int i = 0; !k->operands && i < n->n_in; i++)
+        if (is_operand(lo, n, i)) add_mtensor(p, n->in[i]);
+    int y = k->result ? k->result(lo, node, out) : n->out[out];
+    lo->tensor_of[n->out[out]] = add_mtensor(p, y);
+    if (k->all_results && n->n_out > 1 && n->out[1] >= 0) add_mtensor(p, n->out[1]);
+}
+
+/* What a layer's operands are for those that come after it. */
+static void note_reader(struct hd_lowering *lo, const struct hd_layer *l) {
     for (int i = 0; i < HD_LAYER_INPUTS && l->in[i] >= 0; i++) {
         struct hd_mtensor *x = &lo->tensors[l->in[i]];
         x->last = l->tag;
-        if (x->def < 0 || lo->layers[x->def].step != step) x->comes_in = true;
-        if (x->def >= 0 && lo->layers[x->def].step != step) x->goes_out = true;
+        if (x->def < 0 || lo->layers[x->def].step != l->step) x->comes_in = true;
+        if (x->def >= 0 && lo->layers[x->def].step != l->step) x->goes_out = true;
     }
-    if (!l->kind->weights) return HD_OK;
+}
+
+/* What the padding of a layer's operand must hold. */
+static void note_padding(struct hd_lowering *lo, const struct hd_layer *l) {
     struct hd_mtensor *part = &lo->tensors[l->in[0]], *x = hd_mtensor_root(lo, part);
     int bottom = hd_layer_row(l, 0) + hd_layer_rows(l, l->oh) - part->h;
     int right = hd_layer_col(l, 0) + hd_layer_cols(l, l->ow) - x->w;
@@ -308,6 +309,21 @@ static hd_status add_layer(struct partition *p, int node, int out, int step) {
         x->pl = (int)hd_round_up(x->pl, l->ppw);
         x->pr = (int)hd_round_up(x->w + x->pr, l->ppw) - x->w;
     }
+}
+
+/* A layer for output `out`. */
+static hd_status add_layer(struct partition *p, int node, int out, int step) {
+    struct hd_lowering *lo = p->lo;
+    struct hd_layer l;
+    add_mtensors(p, node, out);
+    TRY(hd_tensorize(lo, node, out, step, &l));
+    p->layers[lo->n_layers++] = l;
+    struct hd_mtensor *y = &lo->tensors[l.out], *whole = hd_mtensor_root(lo, y);
+    y->def = l.tag;
+    if (whole->def < 0) whole->def = l.tag; /* the first of its parts */
+    if (l.state >= 0) lo->tensors[l.state].def = l.tag;
+    note_reader(lo, &l);
+    if (l.kind->weights) note_padding(lo, &l);
     return HD_OK;
 }
 
@@ -338,9 +354,8 @@ static void add_host(struct partition *p, struct hd_step *s, int node) {
                              (int64_t)hd_host_ns(lo->g, node)};
 }
 
-/* A layer for each result, but recurrent ones make theirs together. */
-static int layers_of(const struct hd_node *n) {
-    return hd_is_recurrent(n) ? 1 : n->n_out;
+static int layers_of(const hd_graph *g, const struct hd_node *n) {
+    return hd_kind_of(g, n)->all_results ? 1 : n->n_out;
 }
 
 /* Takes every ready node of one kind, and what becomes ready by that; false when there was none. */
@@ -360,7 +375,7 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step
             else if (p->place[id] == FOLDED)
                 TRY(add_folded(p, id));
             else if (p->place[id] == ON_MACHINE)
-                for (int o = 0; o < layers_of(&lo->g->nodes[id]); o++)
+                for (int o = 0; o < layers_of(lo->g, &lo->g->nodes[id]); o++)
                     if (lo->g->nodes[id].out[o] >= 0) TRY(add_layer(p, id, o, step));
             p->done[id] = more = *out_any = true;
         }
@@ -395,6 +410,9 @@ hd_status hd_partition(struct hd_lowering *lo) {
     p.done = hd_new_array(lo->arena, bool, n ? n : 1);
     p.left = hd_new_array(lo->arena, const char *, n ? n : 1);
     p.n_order = hd_graph_order(lo->g, p.order);
+    size_t most = 1;
+    for (size_t i = 0; i < n; i++) most += (size_t)lo->g->nodes[i].n_out;
+    lo->layers = p.layers = hd_new_array(lo->arena, struct hd_layer, most);
     lo->tensor_of = hd_new_array(lo->arena, int, lo->g->n_tensors ? lo->g->n_tensors : 1);
     lo->share = hd_new_array(lo->arena, struct hd_share, lo->g->n_tensors + 1);
     lo->shares = hd_new_array(lo->arena, bool, n + 1);

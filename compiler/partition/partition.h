@@ -25,7 +25,7 @@ bool hd_share_node(struct hd_lowering *lo, int node, const int *steps);
 /* What happens to parts happens to the whole: after partition. */
 void hd_share_uses(struct hd_lowering *lo);
 /* The layer that makes output `out` of the node. */
-hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l);
+hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, int step, struct hd_layer *l);
 /* NULL when the machine can run this node, else the reason; *out_hint says what would change it. */
 const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const char **out_hint);
 

@@ -46,7 +46,7 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     if (why || k->knows_operands) return why;
     for (int i = 0; i < n->n_in; i++) {
         if (n->in[i] < 0) continue;
-        if (g->tensors[n->in[i]].data && i > 0 && !hd_takes_constants(n->op)) continue;
+        if (g->tensors[n->in[i]].data && i > 0 && !hd_takes_constants(g, n)) continue;
         if (!hd_operand_shape(lo, n, i, &a)) {
             *out_hint = "int8 or uint8 tensors, not constant, with dimensions up to 65535";
             return "operand has no machine layout";

@@ -41,24 +41,9 @@ static bool whole_words(const struct hd_lowering *lo, int64_t channels) {
     return channels % hd_max(lo->m->k, lo->m->n) == 0;
 }
 
-/* Layers that know parts: they step by cp and touch `bytes` of a pixel. */
 static bool knows_parts(const hd_graph *g, const struct hd_node *n) {
-    switch (n->op) {
-    case HD_IR_qconv:
-    case HD_IR_qconvtranspose:
-    case HD_IR_qgemm:
-    case HD_IR_qadd:
-    case HD_IR_qmul:
-    case HD_IR_qtable:
-    case HD_IR_qrescale:
-    case HD_IR_qresize:
-    case HD_IR_qavgpool:
-    case HD_IR_qmaxpool:
-    case HD_IR_qmean:
-        return true;
-    default:
-        return hd_is_move(g, n);
-    }
+    const struct hd_kind *k = hd_kind_of(g, n);
+    return k && k->parts;
 }
 
 /* All its readers on the machine do. */

@@ -14,9 +14,11 @@ static void requant_attrs(struct hd_layer *l, const struct hd_node *n) {
 }
 
 /* needs: hd_machine_refuses() said NULL. See the head of this file. */
-hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_layer *l) {
+hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, int step, struct hd_layer *l) {
     const struct hd_node *n = &lo->g->nodes[node];
     *l = (struct hd_layer){.node = node,
+                           .step = step,
+                           .tag = (int)lo->n_layers,
                            .state = -1,
                            .kh = 1,
                            .kw = 1,
@@ -38,7 +40,6 @@ hd_status hd_tensorize(struct hd_lowering *lo, int node, int out, struct hd_laye
     const struct hd_mtensor *y = &lo->tensors[l->out];
     l->oh = y->h, l->ow = y->w, l->oc = y->c;
     requant_attrs(l, n);
-    l->macs = hd_attr_int(n, "moves", 0) ? 0 : hd_node_macs(lo->g, n);
     l->nts = (int)hd_ceil_div(y->c, lo->m->n);
     l->kind = hd_kind_of(lo->g, n);
     return l->kind->make(lo, n, out, l);

@@ -92,7 +92,7 @@ static bool choose_rows(struct hd_lowering *lo, size_t first, size_t last, int h
     th >>= halvings;
     if (!th) return false;
     for (size_t i = last + 1; i-- > first;) {
-        struct hd_layer *l = &lo->layers[i];
+        const struct hd_layer *l = &lo->layers[i];
         struct hd_tiling *lt = &lo->plan->tilings[i];
         lt->chain_th = th;
         th *= l->sy; /* of the layer before */

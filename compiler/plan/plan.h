@@ -7,6 +7,7 @@
 #include "compiler/layer/layer.h"
 
 struct hd_placement;
+enum hd_order { HD_ORDER_ANY, HD_ORDER_CHUNK_OUTER, HD_ORDER_TILE_OUTER, HD_ORDER_WAVE };
 
 /* Bytes between rows of a resident tensor. Rows of a rolling one are granules of their own
  * (machine_ops/deps.c), else reading one would wait for writing the next. */
@@ -17,7 +18,6 @@ int64_t hd_mtensor_rows(const struct hd_placement *tp);
 int hd_mtensor_slot(const struct hd_placement *tp, int y);
 /* What was chosen for a recurrent layer. */
 struct hd_recurrent_tiling {
-    const struct hd_recurrent *r;
 #define RECURRENT(type, name, ...) type name;
 #include "compiler/plan/tiling.def"
 };

@@ -183,9 +183,7 @@ static hd_status parse_line(struct reader *s) {
     }
     if (hd_lines_accept(&s->r, "layer")) {
         TRY(which(s, "layer", p->n_tilings, s->layers, layer_name, &i));
-        TRY(hd_lines_members(&s->r, tiling, COUNT(tiling), &p->tilings[i]));
-        if (p->tilings[i].rnn.rows) p->tilings[i].rnn.r = &p->tilings[i].l->rnn;
-        return HD_OK;
+        return hd_lines_members(&s->r, tiling, COUNT(tiling), &p->tilings[i]);
     }
     if (!hd_lines_accept(&s->r, "tensor"))
         return hd_lines_fail(&s->r, "plan, host, layer or tensor");

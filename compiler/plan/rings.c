@@ -84,7 +84,7 @@ void hd_part_rings(struct hd_lowering *lo) {
                 mx = mx || (streams && l->kind->product);
                 vx = vx || (streams && !l->kind->product);
             }
-            in = in || (l->bmm && l->bmm->parts[0]) || l->turned.band;
+            in = in || (l->kind->takes_ring && l->kind->takes_ring(l));
             out = out || !lo->plan->places[l->out].resident;
         }
         for (size_t k = i; k < end; k++) {

@@ -81,8 +81,7 @@ bool hd_layer_streams(const struct hd_lowering *lo, const struct hd_layer *l, in
 }
 
 int hd_layer_pitch(const struct hd_layer *l, int bytes) {
-    bool shares =
-        (l->kh - 1) * l->dy + 1 > l->sy || l->kind->overlaps || l->row_of[0] || l->row_of[1];
+    bool shares = (l->kh - 1) * l->dy + 1 > l->sy || (l->kind->overlaps && l->kind->overlaps(l));
     return shares ? (int)hd_round_up(bytes, 64) : bytes;
 }
 
@@ -181,9 +180,8 @@ static int columns_max(const struct hd_lowering *lo, const struct hd_layer *l) {
     return parts > 1 ? (int)hd_min(l->ow, hd_half_am(lo->m)) : l->ow;
 }
 
-/* Rows that a tile takes as a whole: a block of a transposed convolution, a turned band. */
 static int block_rows(const struct hd_tiling *lt) {
-    return lt->turns ? lt->l->turned.band : lt->l->uy;
+    return lt->l->kind->block_rows ? lt->l->kind->block_rows(lt) : lt->l->uy;
 }
 
 /* Shrinks a tile until accumulators hold it and two of it fit in the ring. */

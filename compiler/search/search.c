@@ -34,7 +34,7 @@ enum {
 static bool stop_rolling(struct hd_lowering *lo) {
     bool any = false;
     for (size_t i = 0; i < lo->n_layers; i++) {
-        struct hd_layer *l = &lo->layers[i];
+        const struct hd_layer *l = &lo->layers[i];
         struct hd_tiling *lt = &lo->plan->tilings[i];
         bool room = l->tag == lt->chain_last || lo->plan->places[l->out].resident;
         if (!lt->roll_th || (room && !lo->too_big[l->node])) continue;
@@ -49,7 +49,7 @@ static bool stop_rolling(struct hd_lowering *lo) {
 static bool wants_ring(struct hd_lowering *lo) {
     bool any = false;
     for (size_t i = 0; i < lo->n_layers; i++) {
-        struct hd_layer *l = &lo->layers[i];
+        const struct hd_layer *l = &lo->layers[i];
         struct hd_tiling *lt = &lo->plan->tilings[i];
         if (lt->roll_th || lt->own_ring || lt->beside || l->tag == lt->chain_last ||
             lo->plan->places[l->out].resident)

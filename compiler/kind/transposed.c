@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "compiler/layer/layer.h"
+#include "compiler/kind/matmul.h"
 #include "runtime/base/num.h"
 
 /* Taps that meet output f of a block, in the order of the inputs that they read. */
@@ -48,18 +48,19 @@ static void block_span(const struct hd_transposed *u, int *from, int *to) {
     }
 }
 
-/* needs: l->up. gives: uy, ux, window of a block, taps. */
+/* needs: up. gives: uy, ux, window of a block, taps. */
 void hd_transposed_window(struct hd_layer *l) {
+    const struct hd_transposed *up = hd_packed_of(l)->up;
     int from[2], to[2], met[2] = {0};
     for (int i = 0; i < 2; i++) {
-        block_span(&l->up[i], &from[i], &to[i]);
-        for (int f = 0; f < l->up[i].s; f++) met[i] += axis_taps(&l->up[i], f).n > 0;
+        block_span(&up[i], &from[i], &to[i]);
+        for (int f = 0; f < up[i].s; f++) met[i] += axis_taps(&up[i], f).n > 0;
     }
-    l->uy = l->up[0].s, l->ux = l->up[1].s;
+    l->uy = up[0].s, l->ux = up[1].s;
     l->kh = to[0] - from[0] + 1, l->kw = to[1] - from[1] + 1;
     l->pt = -from[0], l->pl = -from[1];
     l->sy = l->sx = l->dy = l->dx = 1;
-    l->taps = l->up[0].k * l->up[1].k + (met[0] * met[1] < l->uy * l->ux);
+    l->taps = up[0].k * up[1].k + (met[0] * met[1] < l->uy * l->ux);
     l->pm_words = l->uy * l->ux;
 }
 
@@ -68,10 +69,11 @@ int hd_layer_subs(const struct hd_layer *l) {
 }
 
 struct hd_sub hd_layer_sub(const struct hd_layer *l, int i) {
-    if (l->uy * l->ux == 1 && !l->up[0].k)
+    const struct hd_transposed *up = hd_packed_of(l)->up;
+    if (l->uy * l->ux == 1 && !up[0].k)
         return (struct hd_sub){0, 0, l->kh, l->kw, l->dy, l->dx, 0, 0, 0};
     struct hd_sub s = {.y = i / l->ux, .x = i % l->ux};
-    struct axis v = axis_taps(&l->up[0], s.y), h = axis_taps(&l->up[1], s.x);
+    struct axis v = axis_taps(&up[0], s.y), h = axis_taps(&up[1], s.x);
     if (!v.n || !h.n) { /* the tap of zeros, of any input */
         s.kh = s.kw = s.dy = s.dx = 1, s.tap = l->taps / l->planes - 1;
         return s;
@@ -79,24 +81,8 @@ struct hd_sub hd_layer_sub(const struct hd_layer *l, int i) {
     s.kh = v.n, s.dy = v.step, s.row = v.at + l->pt;
     s.kw = h.n, s.dx = h.step, s.col = h.at + l->pl;
     for (int k = 0; k < i; k++)
-        s.tap += axis_taps(&l->up[0], k / l->ux).n * axis_taps(&l->up[1], k % l->ux).n;
+        s.tap += axis_taps(&up[0], k / l->ux).n * axis_taps(&up[1], k % l->ux).n;
     return s;
-}
-
-int hd_layer_row(const struct hd_layer *l, int y) {
-    return y / l->uy * l->sy - l->pt;
-}
-
-int hd_layer_col(const struct hd_layer *l, int x) {
-    return x / l->ux * l->sx - l->pl;
-}
-
-int hd_layer_rows(const struct hd_layer *l, int n) {
-    return ((int)hd_ceil_div(n, l->uy) - 1) * l->sy + (l->kh - 1) * l->dy + 1;
-}
-
-int hd_layer_cols(const struct hd_layer *l, int n) {
-    return ((int)hd_ceil_div(n, l->ux) - 1) * l->sx + (l->kw - 1) * l->dx + 1;
 }
 
 /* One plane of the weights of output channel oc at pixel i of a block, [C/group, kh, kw], into its
@@ -104,45 +90,48 @@ int hd_layer_cols(const struct hd_layer *l, int n) {
 static uint32_t pack_taps(struct hd_lowering *lo, const struct hd_layer *l, const int8_t *row,
                           int oc, int i, int plane) {
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
+    const struct hd_packed *own = hd_packed_of(l);
+    const struct hd_transposed *up = own->up;
     int n = (int)lo->m->n, k = (int)lo->m->k, nt = oc / n;
     int group_in = x->c / l->groups, first = oc / (l->oc / l->groups) * group_in;
     int lead = first - hd_layer_x_word(l, x, lo->m, nt) * k; /* lanes before the group's */
     struct hd_sub s = hd_layer_sub(l, i);
-    struct axis v = axis_taps(&l->up[0], s.y), h = axis_taps(&l->up[1], s.x);
+    struct axis v = axis_taps(&up[0], s.y), h = axis_taps(&up[1], s.x);
     size_t words = (size_t)nt * (size_t)l->red + (size_t)(plane * (l->red / l->planes));
     uint32_t sum = 0;
     for (int ty = 0; ty < v.n; ty++)
         for (int tx = 0; tx < h.n; tx++)
             for (int ic = 0; ic < group_in; ic++) {
                 int ky = v.tap - ty * v.less, kx = h.tap - tx * h.less;
-                int8_t value = row[(ic * l->up[0].k + ky) * l->up[1].k + kx];
+                int8_t value = row[(ic * up[0].k + ky) * up[1].k + kx];
                 int word = (s.tap + ty * h.n + tx) * l->cw + (lead + ic) / k;
                 size_t at = (words + (size_t)word) * (size_t)n + (size_t)(oc % n);
-                lo->image[l->w_offset + at * (size_t)k + (size_t)((lead + ic) % k)] =
+                lo->image[own->w_offset + at * (size_t)k + (size_t)((lead + ic) % k)] =
                     (uint8_t)value;
                 sum += (uint32_t)(int32_t)value;
             }
     return sum;
 }
 
-void hd_transposed_pack(struct hd_lowering *lo, struct hd_layer *l, const int8_t *w,
-                        const int32_t *bias, const float *scale, int64_t n_scale) {
+void hd_transposed_pack(struct hd_lowering *lo, const struct hd_layer *l,
+                        const struct hd_weights *w, struct hd_packed *own) {
+    const struct hd_transposed *up = own->up;
     int n = (int)lo->m->n, subs = hd_layer_subs(l);
     size_t per_channel =
-        (size_t)(lo->tensors[l->in[0]].c / l->groups) * (size_t)(l->up[0].k * l->up[1].k);
-    l->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
-    l->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
+        (size_t)(lo->tensors[l->in[0]].c / l->groups) * (size_t)(up[0].k * up[1].k);
+    own->w_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->red * hd_wm_word_bytes(lo->m));
+    own->p_offset = hd_image_reserve(lo, (size_t)l->nts * (size_t)l->pm_words * (size_t)n * 8);
     for (int oc = 0; oc < l->oc; oc++)
         for (int i = 0; i < subs; i++) {
             uint32_t sum = 0;
             for (int plane = 0; plane < l->planes; plane++)
-                sum +=
-                    pack_taps(lo, l, w + ((size_t)plane * (size_t)l->oc + (size_t)oc) * per_channel,
-                              oc, i, plane);
-            uint32_t b = (uint32_t)bias[oc] - (uint32_t)l->pad_value * sum;
+                sum += pack_taps(lo, l,
+                                 w->w + ((size_t)plane * (size_t)l->oc + (size_t)oc) * per_channel,
+                                 oc, i, plane);
+            uint32_t b = (uint32_t)w->bias[oc] - (uint32_t)l->pad_value * sum;
             size_t word = (size_t)(oc / n) * (size_t)l->pm_words + (size_t)i;
-            uint8_t *p = lo->image + l->p_offset + (word * (size_t)n + (size_t)(oc % n)) * 8;
+            uint8_t *p = lo->image + own->p_offset + (word * (size_t)n + (size_t)(oc % n)) * 8;
             memcpy(p, &b, 4);
-            memcpy(p + 4, &scale[n_scale == 1 ? 0 : oc], 4);
+            memcpy(p + 4, &w->scale[w->n_scale == 1 ? 0 : oc], 4);
         }
 }
