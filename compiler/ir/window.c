@@ -145,15 +145,33 @@ hd_status hd_window_transposed_get(hd_ctx *ctx, const struct hd_node *n, const s
     return HD_OK;
 }
 
+/* The window of a convolution's weights; NULL: the node has none. */
+static const int64_t *weights_window(const hd_graph *g, const struct hd_node *n) {
+    switch (n->op) {
+    case HD_IR_conv:
+    case HD_IR_convinteger:
+    case HD_IR_convtranspose:
+    case HD_IR_deformconv:
+    case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
+        return g->tensors[n->in[1]].dim + 2;
+    default:
+        return NULL;
+    }
+}
+
 hd_status hd_window_resolve(hd_ctx *ctx, hd_graph *g, int node) {
     const struct hd_node *n = &g->nodes[node];
-    bool global = hd_attr_get(n, "global") != NULL;
+    const int64_t *kernel = weights_window(g, n);
+    int sp = kernel ? g->tensors[n->in[0]].rank - 2 : 0;
+    bool global = hd_attr_get(n, "global") != NULL, one = true;
+    for (int i = 0; i < sp; i++) one = one && kernel[i] == 1; /* which is the default */
+    if (!one && !hd_attr_get(n, "kernel_shape"))
+        hd_attr_set_ints(g, node, "kernel_shape", sp, kernel);
     if (n->op == HD_IR_convtranspose || (!global && !hd_attr_get(n, "auto_pad"))) return HD_OK;
     struct hd_window_nd v;
     int64_t pads[2 * HD_MAX_SPATIAL];
-    bool weights = n->op == HD_IR_conv || n->op == HD_IR_convinteger;
-    TRY(hd_window_nd_get(ctx, n, &g->tensors[n->in[0]],
-                         weights ? g->tensors[n->in[1]].dim + 2 : NULL, &v));
+    TRY(hd_window_nd_get(ctx, n, &g->tensors[n->in[0]], kernel, &v));
     memcpy(pads, v.before, (size_t)v.sp * sizeof *pads);
     memcpy(pads + v.sp, v.after, (size_t)v.sp * sizeof *pads);
     hd_attr_remove(g, node, "auto_pad");

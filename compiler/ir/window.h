@@ -28,7 +28,7 @@ hd_status hd_window_transposed_get(hd_ctx *ctx, const struct hd_node *n, const s
                                    const int64_t *kernel, struct hd_window_nd *out);
 
 /* Replaces auto_pad and global by the pads and kernel_shape that they mean for the operand's shape,
- * which is known. Nothing happens to a node that has neither. */
+ * which is known; a kernel_shape that is missing comes from the weights. */
 hd_status hd_window_resolve(hd_ctx *ctx, hd_graph *g, int node);
 
 struct hd_window { /* one or two dimensions: a 1-D window is a 2-D one of height 1 */

@@ -43,11 +43,11 @@ graph g {
 #=   const thrice.repeat.bias i32[6] = {0, 0, 0, 0, 0, 0}
 #=   const thrice.repeat.one f32[1] = {0x1p+0}
 #=   twice.repeat u8[1,4,4,5] = qconv(x, twice.repeat.moves, twice.repeat.bias, twice.repeat.one) to="u8" x_zp=0 y_zp=0 lo=0 hi=255 group=2 moves=1 kernel_shape=[1,1] strides=[1,1] pads=[0,0,0,0]
-#=   y u8[1,4,4,5] = qconv(twice.repeat, w, b, s) @twice group=4 to="u8" x_zp=7 pads=[1,1,1,1]
+#=   y u8[1,4,4,5] = qconv(twice.repeat, w, b, s) @twice group=4 to="u8" x_zp=7 pads=[1,1,1,1] kernel_shape=[3,3]
 #=   thrice.repeat i8[1,6,9] = qconv(x1, thrice.repeat.moves, thrice.repeat.bias, thrice.repeat.one) to="i8" x_zp=0 y_zp=0 lo=-128 hi=127 group=2 moves=1 kernel_shape=[1] strides=[1] pads=[0,0]
-#=   z i8[1,6,9] = qconv(thrice.repeat, w1, b1, s) @thrice group=6 to="i8" pads=[2,2]
+#=   z i8[1,6,9] = qconv(thrice.repeat, w1, b1, s) @thrice group=6 to="i8" pads=[2,2] kernel_shape=[5]
 #=   a u8[1,4,4,5] = qconv(x, p, b, s) @pixels group=2 to="u8"
-#=   c u8[1,2,4,5] = qconv(x, v, b2, s) @plain group=2 to="u8" pads=[1,1,1,1]
+#=   c u8[1,2,4,5] = qconv(x, v, b2, s) @plain group=2 to="u8" pads=[1,1,1,1] kernel_shape=[3,3]
 #=   output y
 #=   output z
 #=   output a

@@ -10,6 +10,7 @@ struct conv_shape { /* rows first */
     int64_t oc;          /* 0: depthwise */
     int zero;            /* > 0: weights are uint8 with that zero point, so they take 9 bits */
     int ups;             /* 1: transposed */
+    bool unsaid;         /* no kernel_shape: the weights tell */
 };
 
 /* One more convolution, of tensor x; weights of all of them begin alike. */
@@ -35,7 +36,7 @@ static inline int add_convolution(hd_graph *g, int x, const struct conv_shape *s
     in[2] = hd_graph_const(g, "bias", HD_I32, 1, &oc, bias);
     in[3] = hd_graph_const(g, "scale", HD_F32, 1, &one, &scale);
     int node = hd_graph_node(g, s->ups ? HD_IR_qconvtranspose : HD_IR_qconv, name, 4, in, 1, &y);
-    hd_attr_set_ints(g, node, "kernel_shape", 2, s->kernel);
+    if (!s->unsaid) hd_attr_set_ints(g, node, "kernel_shape", 2, s->kernel);
     hd_attr_set_ints(g, node, "strides", 2, s->stride);
     hd_attr_set_ints(g, node, "dilations", 2, dilations);
     hd_attr_set_ints(g, node, "pads", 4, pads);

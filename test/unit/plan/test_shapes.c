@@ -47,6 +47,20 @@ static void latency_counts(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* A graph may leave kernel_shape out. */
+static void weights_tell_window(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const struct conv_shape shape[] = {
+        {16, 10, 9, {3, 3}, {1, 1}, {1, 1}, .oc = 24, .unsaid = true},
+        {16, 10, 9, {1, 3}, {1, 2}, {0, 1}, .oc = 8, .unsaid = true},
+        {24, 12, 12, {5, 5}, {1, 1}, {2, 2}, .unsaid = true},
+        {16, 6, 6, {4, 4}, {2, 2}, {1, 1}, .oc = 16, .ups = 1, .unsaid = true}};
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+        run(ctx, "tiny", convolution(ctx, &shape[i]), 64);
+    hd_ctx_destroy(ctx);
+}
+
 /* Windows of more words than WM holds twice: weights come once, not once for a few pixels, and the
  * operand by the parts of the reduction. 7x7 of 2048 channels read 132 MB so once, now 10. */
 static void deep_windows(void **state) {
@@ -241,6 +255,7 @@ static void streams_have_banks(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(sequences),
+                                       cmocka_unit_test(weights_tell_window),
                                        cmocka_unit_test(deep_windows),
                                        cmocka_unit_test(wide_tiles),
                                        cmocka_unit_test(patches),
