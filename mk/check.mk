@@ -7,7 +7,7 @@ SIZED = $(sort $(shell find $(wildcard $(FOLDERS)) hw mk scripts -type f ! -name
           \( -name '*.[ch]' -o -name '*.cc' -o -name '*.def' -o -name '*.sv*' -o -name '*.py' -o -name '*.js' \
           -o -name '*.mk' -o -name '*.sh' -o -name '*.awk' \)))
 
-check: check-layers check-size check-headers check-clang check-gen check-docs lint-c lint-rtl check-repeats ## all static checks
+check: check-layers check-size check-headers check-clang check-gen check-docs lint-c lint-rtl check-repeats check-rtl-heads ## all static checks
 
 check-layers: heddle ## no folder includes from, or calls, a layer above it; docs/architecture.md says so
 	$(Q)python3 scripts/check_layers.py test/layers.txt docs/architecture.md $(B) $(ALL_C) $(sort $(shell find $(FOLDERS) -name '*.cc' 2> /dev/null))
@@ -57,4 +57,9 @@ REPEATS := 40
 check-repeats: ## text of hw/rtl that repeats but for names: at most REPEATS runs of six lines
 	$(Q)python3 scripts/repeats.py --limit $(REPEATS)
 
-.PHONY: check-repeats check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl
+check-rtl-heads: ## the first comment of every module of hw/rtl says what it guarantees, its latency, throughput and stalls
+	$(Q)for f in $(filter-out %_pkg.sv,$(wildcard hw/rtl/*.sv)); do for w in Guarantees Latency Throughput Stalls; do \
+	    awk -v w="// $$w:" '/^module/ { exit } index($$0, w) == 1 { n++ } END { exit !n }' $$f || \
+	    { echo "$$f: its first comment has no line that begins with '// $$w:'" >&2; exit 1; }; done; done
+
+.PHONY: check-repeats check-rtl-heads check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl

@@ -1,11 +1,12 @@
-// Accumulator memory: words of N x 32 bit, two banks split by the top address bit.
+// Accumulator memory: words of N x 32 bits, two banks split by the top address bit.
 //
-// Per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one write, MX > VX > LX.
-// ST and LX move chunks of AxiBytes inside a word, LX with byte enables of whole lanes. MX is
-// always granted. Addresses lie inside the memory.
-// Latency: read data 2 cycles after the grant, held until the data of the port's next grant; a write is visible to
-// reads granted in the next cycle. Throughput: a word or chunk per port and cycle. Stalls: the bank of the word is taken
-// by a port before it; the request holds until its grant.
+// Guarantees: per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one
+// write, MX > VX > LX, in the cycle of the request. MX is always granted. ST and LX move chunks of
+// AxiBytes inside a word, LX with byte enables of whole lanes. A write is visible to reads granted
+// in the next cycle. Addresses lie inside the memory (the engines check them).
+// Latency: read data 2 cycles after the grant, held until the data of the port's next grant.
+// Throughput: a word or chunk per port and cycle.
+// Stalls: the bank is taken by a port before it; the request holds until its grant.
 module hd_am (
   input  logic                clk_i, rst_ni,
 

@@ -1,7 +1,10 @@
 // Cuts a run of whole beats into AXI bursts: at most MaxBeats beats, never across 4 KiB.
 //
-// Guarantees: the bursts follow each other without a gap and add up to the run; ready_o comes with the last.
-// Latency: none, the first burst is combinational. Throughput: a burst a cycle. Stalls: ready_i is low.
+// Guarantees: the bursts follow each other without a gap and add up to the run; ready_o comes with
+// the last.
+// Latency: none, the first burst is combinational.
+// Throughput: a burst a cycle.
+// Stalls: ready_i is low.
 `include "hd_assert.svh"
 
 module hd_burst (

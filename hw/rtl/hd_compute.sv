@@ -1,5 +1,9 @@
-// The compute side: XM, AM, PM, matrix unit (with WM) and vector unit. Wiring only: latency, throughput and stalls are
-// those of the modules inside. A reset stops both units and forgets their operations; memories keep their contents.
+// The compute side: XM, AM, PM, matrix unit (with WM) and vector unit. Wiring only.
+//
+// Guarantees: a reset stops both units and forgets their operations; memories keep their contents.
+// Latency: no cycle is added to those of the modules inside.
+// Throughput: that of the modules inside.
+// Stalls: those of the modules inside.
 module hd_compute (
   input  logic                   clk_i, rst_ni,
 

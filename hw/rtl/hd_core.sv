@@ -1,9 +1,12 @@
-// The machine without its registers: fetch, issue, semaphores, a front per unit, the DMA engines and
-// the compute side. Wiring, the choice of the first error, and the watchdog.
+// The machine without its registers: fetch, issue, semaphores, a front per unit, the DMA engines
+// and the compute side. Wiring, the choice of the first error, and the watchdog.
 //
-// Guarantees: one error at most, that of the lowest unit (err_o, done_o: until reset); no cycle is added
-// to those of the modules inside, and nothing here stalls them. Works from reset while stop_i is low. After stop_i the fronts hold their state for the registers,
-// the compute side is in reset, and drained_o rises when every open AXI burst has ended.
+// Guarantees: works from reset while stop_i is low. One error at most, that of the lowest unit
+// (err_o, done_o: until reset). After stop_i the fronts hold their state for the registers, the
+// compute side is in reset, and drained_o rises when every open AXI burst has ended.
+// Latency: no cycle is added to those of the modules inside.
+// Throughput: that of the modules inside.
+// Stalls: those of the modules inside.
 `include "hd_assert.svh"
 
 module hd_core (

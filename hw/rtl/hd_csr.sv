@@ -1,9 +1,11 @@
 // Control registers on AXI4-Lite, the run from start to done, error record, counters, interrupt.
 //
-// A start resets the core for one cycle, then releases it (core_stop_o low) until it halts, fails or
-// is told to stop by soft_reset; then waits until open bursts have ended, and raises done (not after
-// soft_reset). Latency: 2 cycles for a read or a write. Throughput: one of each at a time. Stalls: the
-// answer before it has not been taken. The core is never stalled.
+// Guarantees: a start resets the core for one cycle, then releases it (core_stop_o low) until it
+// halts, fails or is told to stop by soft_reset; then waits until open bursts have ended, and
+// raises done (not after soft_reset).
+// Latency: 2 cycles for a read or a write.
+// Throughput: one read and one write at a time.
+// Stalls: the answer before it has not been taken. The core is never stalled.
 `include "hd_assert.svh"
 
 module hd_csr (

@@ -1,5 +1,9 @@
-// int32 to binary32, round to nearest even, per lane. With raw_i the 32 bits pass unchanged.
-// Latency 2 cycles, throughput 1 vector per cycle, never stalls.
+// int32 to binary32, per lane.
+//
+// Guarantees: round to nearest even. With raw_i the 32 bits pass unchanged.
+// Latency: 2 cycles.
+// Throughput: a vector a cycle.
+// Stalls: never.
 module hd_f32_from_int #(
   parameter int unsigned Lanes = 16
 ) (

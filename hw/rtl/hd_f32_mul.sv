@@ -1,5 +1,9 @@
-// binary32 multiplication, round to nearest even, subnormals exact, NaN results 0x7fc00000, per
-// lane. Latency 4 cycles, throughput 1 vector per cycle, never stalls.
+// binary32 multiplication, per lane.
+//
+// Guarantees: round to nearest even, subnormals exact, NaN results are 0x7fc00000.
+// Latency: 4 cycles.
+// Throughput: a vector a cycle.
+// Stalls: never.
 module hd_f32_mul #(
   parameter int unsigned Lanes = 16
 ) (

@@ -1,7 +1,10 @@
-// Requantisation, per lane: clamp(rint(a * 2^q) + zp, lo, hi), low byte; rint rounds half to even and
-// saturates at +-2^30, NaN gives 0. With word_i the result is rint alone, 32 bits; with raw_i the 32
-// bits pass unchanged.
-// Latency 3 cycles, throughput 1 vector per cycle, never stalls.
+// Requantisation, per lane: clamp(rint(a * 2^q) + zp, lo, hi), low byte.
+//
+// Guarantees: rint rounds half to even and saturates at +-2^30, NaN gives 0. With word_i the result
+// is rint alone, 32 bits; with raw_i the 32 bits pass unchanged.
+// Latency: 3 cycles.
+// Throughput: a vector a cycle.
+// Stalls: never.
 module hd_f32_to_int #(
   parameter int unsigned Lanes = 16
 ) (

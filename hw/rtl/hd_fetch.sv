@@ -1,11 +1,16 @@
-// Reads the program from the image into a buffer, checks its header, gives what follows it, one word
-// per cycle.
+// Reads the program from the image into a buffer, checks its header, gives what follows it.
 //
-// Starts after reset when run_i is high. Space in the buffer is reserved before a burst is asked for,
-// so read data never waits. Bursts end at multiples of ChunkBytes, hence never cross 4 KiB. As many as
-// the buffer holds are asked for before the length of the program is known; what they bring too much is
-// dropped.
-// end_o: every word has been taken. An error stays until reset.
+// Starts after reset when run_i is high. Bursts end at multiples of ChunkBytes, hence never cross 4
+// KiB. As many as the buffer holds are asked for before the length of the program is known; what
+// they bring too much is dropped.
+//
+// Guarantees: space in the buffer is reserved before a burst is asked for, so read data never
+// waits. end_o: every word has been taken. An error stays until reset.
+// Latency: FetchRequestCycles from start to the first request, FetchWordCycles from a beat to its
+// word.
+// Throughput: a beat in and a word out a cycle.
+// Stalls: no word in the buffer, the word before not taken; no request while AR is not taken or the
+// buffer has no room.
 `include "hd_assert.svh"
 
 module hd_fetch (

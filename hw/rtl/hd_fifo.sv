@@ -1,7 +1,10 @@
-// First-in first-out buffer. The oldest word is on data_o in the cycle after it was written.
+// First-in first-out buffer. clear_i empties it.
 //
-// Latency 1 cycle, one word in and one out per cycle. Full holds ready_o low (also in a cycle that
-// takes a word out), empty holds valid_o low. clear_i empties it.
+// Guarantees: words leave in the order in which they came; ready_o is low while it is full, also in
+// a cycle that takes a word out; valid_o is low while it is empty.
+// Latency: 1 cycle, the oldest word is on data_o in the cycle after it was written.
+// Throughput: a word in and a word out a cycle.
+// Stalls: full, empty.
 `include "hd_assert.svh"
 
 module hd_fifo #(

@@ -1,11 +1,17 @@
-// Front of one unit: queue of operations, sticky parameter words, semaphores, and order of completion.
+// Front of one unit: queue of operations, sticky parameter words, semaphores, and order of
+// completion.
 //
-// Takes an operation when its first word is queued and the one before has gone to the engine: one
-// cycle per word, as they come, then waits for its semaphores and offers it on op_*. So the next
-// operation unpacks while the engine works, and one that a unit waits for goes on a cycle after its
-// last word. One of which a word is wrong never becomes complete: it stays here, and so does all
-// else. Up to 8 operations are in flight; the oldest ends with op_done_i and then signals. nop never
-// reaches the engine. stop_i freezes everything, so that the state can be read.
+// Takes an operation when its first word is queued and the one before has gone to the engine,
+// unpacks it, waits for its semaphores and offers it on op_*. So the next operation unpacks while
+// the engine works.
+//
+// Guarantees: an operation of which a word is wrong never becomes complete: it stays here, and so
+// does all behind it. Operations end in order; the oldest in flight ends with op_done_i and then
+// signals. nop never reaches the engine. stop_i freezes everything, so that the state can be read.
+// Latency: 2 cycles from an operation's last word to op_valid_o.
+// Throughput: a word a cycle, and a cycle more for each operation.
+// Stalls: no word, semaphores at zero, the engine is not ready, OpsInFlight operations are in
+// flight.
 `include "hd_assert.svh"
 
 module hd_front #(

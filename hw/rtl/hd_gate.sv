@@ -1,8 +1,13 @@
-// Clock of a unit that can stand still. In synthesis it is the clock itself; the simulated unit has
-// no edge in a cycle for which en_i was low before its rising edge, so that Verilator evaluates
-// nothing of it. What lets that be: whoever instantiates it keeps en_i high in every cycle in which any
-// register of the unit could change in a way that is ever seen, and during reset. `make test-gates`
-// runs random programs with and without (+define+HD_UNGATED): every cycle count is the same.
+// Clock of a unit that can stand still: in synthesis the clock itself.
+//
+// Guarantees: the simulated unit has no edge in a cycle for which en_i was low before its rising
+// edge, so that Verilator evaluates nothing of it. Its user keeps en_i high during reset and in
+// every cycle in which a register of the unit could change in a way that is ever seen. `make
+// test-gates` runs random programs with and without (+define+HD_UNGATED): every cycle count is the
+// same.
+// Latency: none.
+// Throughput: an edge a cycle.
+// Stalls: en_i is low.
 module hd_gate (
   input  logic clk_i, en_i,
   output logic clk_o

@@ -1,11 +1,15 @@
-// Weight load: runs lw.load, DRAM -> WM, PM or TM, in parts of AxiBytes; WM also
-// column-wise: K runs, one for each row in DRAM, fill a column each. Where N is less than AxiBytes, a beat of a
-// column-wise run holds one word's part, N bytes.
+// Weight load: runs lw.load, DRAM -> WM, PM or TM, in parts of AxiBytes.
 //
-// Works ahead with its addresses, into the next operation too. Latency: LwRequestCycles from an operation
-// to its first request; done comes 1 cycle after its last write. Throughput: a beat a cycle; a beat is
-// always taken, since the memories always take a write. Stalls: no beat, OpenBursts are open. An error
-// ends the work until reset.
+// WM also column-wise: K runs, one for each row in DRAM, fill a column each. Where N is less than
+// AxiBytes, a beat of a column-wise run holds one word's part, N bytes. Works ahead with its
+// addresses, into the next operation too.
+//
+// Guarantees: every beat that is asked for lies inside the segment's window, every write inside its
+// memory. An error ends the work until reset.
+// Latency: LwRequestCycles from an operation to its first request; done 1 cycle after its last
+// write.
+// Throughput: a beat a cycle; it is always taken, since the memories always take a write.
+// Stalls: no beat; OpenBursts are open, the records are full, AR is not taken.
 `include "hd_assert.svh"
 
 module hd_lw (

@@ -1,8 +1,11 @@
 // Activation load: runs lx.load, DRAM -> XM or AM. Address side, records, data side.
 //
-// Accepts the next operation when the addresses of the last run have been made, so its reads are on
-// their way while data still comes. Latency: LxRequestCycles from an operation to its first request.
-// Throughput: a run a cycle, a chunk a cycle. Stalls: those of hd_lx_gen and hd_lx_data.
+// Guarantees: done comes in the order of operations, when what was written is visible. Accepts the
+// next operation when the addresses of the last run have been made, so its reads are on their way
+// while data still comes. An error ends the work until reset.
+// Latency: LxRequestCycles from an operation to its first request.
+// Throughput: a run a cycle, a chunk a cycle.
+// Stalls: those of hd_lx_gen and hd_lx_data.
 module hd_lx (
   input  logic                   clk_i, rst_ni, stop_i,
   output logic                   drained_o,

@@ -1,10 +1,11 @@
-// Data side of LX: moves the bytes of each run from beats to chunks of XM or AM of AxiBytes, shifted from the
+// Data side of LX: moves the bytes of each run from beats to chunks of XM or AM, shifted from the
 // place they have in DRAM to the place they have there, and makes the pad bytes.
 //
-// Latency: beat to chunk 1 cycle; done comes 1 cycle after the grant of the operation's last write.
-// Throughput: a chunk a cycle; a run whose first byte lies further right in its beat than in its chunk
-// costs one cycle more, to have the first two beats at hand. Stalls: no beat, no grant of XM or AM. An
-// error ends the work.
+// Guarantees: exactly the bytes of the run are written, each chunk once. An error ends the work.
+// Latency: beat to chunk 1 cycle; done 1 cycle after the grant of the operation's last write.
+// Throughput: a chunk a cycle; a run whose first byte lies further right in its beat than in its
+// chunk costs one cycle more, to have the first two beats at hand.
+// Stalls: no beat, no grant of XM or AM.
 `include "hd_assert.svh"
 
 module hd_lx_data (

@@ -1,11 +1,12 @@
-// Address side of LX: walks the runs of lx.load, finds the valid part of each, checks it, asks for its
-// beats and passes a record of the run to the data side (hd_lx_data). Works ahead of the data, into
-// the next operation too.
+// Address side of LX: walks the runs of lx.load, finds the valid part of each, checks it, asks for
+// its beats and passes a record of the run to the data side (hd_lx_data). Works ahead of the data,
+// into the next operation too.
 //
+// Guarantees: what is asked for lies inside the segment's window. An illegal run becomes a record
+// with an error code, after which nothing follows until reset.
 // Latency: LxRequestCycles from an operation to its first request, one more for each joined loop.
-// Throughput: a run a cycle when its valid part is one burst. Stalls: OpenBursts are open, the records
-// are full, AR not taken. An illegal run becomes a record with an error code, after which nothing
-// follows until reset.
+// Throughput: a run a cycle when its valid part is one burst.
+// Stalls: OpenBursts are open, the records are full, AR is not taken.
 `include "hd_assert.svh"
 
 module hd_lx_gen (

@@ -1,10 +1,14 @@
 // Two products of one activation with two weights: p0 = x * w0, p1 = x * w1, in one DSP48E2.
 //
-// The weights share the wide operand, 18 bits apart: (w1 * 2^18 + w0) * x. The low product is the low
-// 18 bits; it borrows one from the high product when it is negative, which is given back. Exact for
-// every x of 9 bits and every pair of int8 weights (tb_hd_mac2 runs all 2^25).
-// Latency: weights 2 cycles (we_i, then en_i), x 1 cycle. Throughput 1 step per cycle. Never stalls.
+// The weights share the wide operand, 18 bits apart: (w1 * 2^18 + w0) * x. The low product is the
+// low 18 bits; it borrows one from the high product when it is negative, which is given back.
 // Primitive = 1 instantiates the DSP48E2 (A and M registers in use), 0 is the same as plain logic.
+//
+// Guarantees: exact for every x of 9 bits and every pair of int8 weights (tb_hd_mac2 runs all
+// 2^25).
+// Latency: weights 2 cycles (we_i, then en_i), x 1 cycle.
+// Throughput: a step a cycle.
+// Stalls: never.
 module hd_mac2 #(
 `ifdef HD_DSP48E2
   parameter bit Primitive = 1'b1

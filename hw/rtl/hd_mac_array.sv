@@ -1,17 +1,20 @@
 // Weight memory and the dot-product array: acc[n] (+)= sum over k of x[k] * WM[addr][n][k].
 //
-// New weights every cycle. WM is written in parts of AxiBytes (part p of a word holds its bytes
-// p * AxiBytes and up; byte n * K + k is w[n][k]) or, with wcol_i, in parts of column k = wk_i (part p
-// holds w[p * AxiBytes and up][k]), and read one word per cycle.
-// Latency 7 cycles from en_i to acc_o; x_i is taken 2 cycles after en_i, so that it fits the read
-// latency of XM. Throughput 1 word per cycle. Never stalls.
-//
+// WM is written in parts of AxiBytes: part p of a word holds its bytes p * AxiBytes and up; byte n
+// * K + k is w[n][k]. With part_i.col the parts are of column k: part p holds w[p * AxiBytes and
+// up][k].
 // For synthesis WM is one block RAM per part and two columns share the multipliers of hd_mac2, one
 // DSP48E2 for two products; simulation holds the same bytes as one array and multiplies each by
 // itself, which is 1.2 (16 x 16) to 3 times (32 x 32) faster. The benches pass with either
 // (+define+SYNTHESIS).
 // One clocked block with plain loops over narrow unpacked arrays, stages updated last to first:
 // this is what makes the simulation fast (the loops become vector instructions of the host).
+//
+// Guarantees: sums are exact modulo 2^32; a write is visible to steps of the next cycle.
+// Latency: 7 cycles from en_i to acc_o; x_i is taken 2 cycles after en_i, which is the read latency
+// of XM.
+// Throughput: a word of new weights and a step a cycle.
+// Stalls: never.
 `include "hd_assert.svh"
 
 module hd_mac_array (

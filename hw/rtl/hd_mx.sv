@@ -1,12 +1,13 @@
 // Matrix unit: runs mx.gemm, XM x WM -> AM, under a nest of 6 loops.
 //
-// One XM word and one WM word per cycle; the next operation may be accepted in the cycle in which
-// the last iteration of the current one issues, so back-to-back operations lose no cycle. Latency
-// from the issue of the last iteration of a reduction to its AM write: 8 cycles; op_done_o comes 1
-// cycle later, when the write is visible. Stalls: when XM is not granted, and when an accumulating
-// iteration needs an AM word whose write issued less than 4 cycles before.
-// Operands are checked before use. An operation that fails stops there: op_err_o comes in the place
-// of its op_done_o, after the writes that came before, and nothing is accepted until then.
+// Guarantees: operands are checked before use. An operation that fails stops there: res_o.err comes
+// in the place of its done, after the writes that came before, and nothing is accepted until then.
+// Latency: MxWriteCycles from the issue of the last iteration of a reduction to its write of AM,
+// MxDoneCycles to done, when the write is visible.
+// Throughput: an XM word and a WM word a cycle; the next operation may be accepted in the cycle in
+// which the last iteration of the current one issues, so operations in a row lose no cycle.
+// Stalls: XM is not granted; an accumulating iteration needs an AM word that one of the last
+// MxHazard iterations writes.
 `include "hd_assert.svh"
 
 module hd_mx (

@@ -1,13 +1,14 @@
 // Affine loop nest: for every iteration one address per stream, sum over loops of index * step, by
 // adders alone. A loop restarts from the address at which its enclosing iteration began.
 //
-// Guarantees: load_i starts a nest, its first iteration is on the outputs in the next cycle; adv_i
-// moves to the next iteration, in which the streams of stay_i keep the address that the loop had.
-// Addresses are modulo 2^24. Every point of a nest is reached from an earlier one by a single step
-// (of at most 2^15), so an address that leaves a memory of less than 2^24 - 2^15 words is seen
-// outside before it can wrap back inside.
-// Latency 1 cycle, throughput 1 iteration per cycle, load_i may come with the last adv_i. No
-// stalls.
+// Guarantees: load_i starts a nest; adv_i moves to the next iteration, in which the streams of
+// stay_i keep the address that the loop had. load_i may come with the last adv_i. Addresses are
+// modulo 2^24. Every point of a nest is reached from an earlier one by a single step (of at most
+// 2^15), so an address that leaves a memory of less than 2^24 - 2^15 words is seen outside before
+// it can wrap back inside.
+// Latency: 1 cycle, load_i or adv_i to the outputs.
+// Throughput: an iteration a cycle.
+// Stalls: never.
 module hd_nest #(
   parameter int unsigned Loops     = 6,
   parameter int unsigned Streams   = 3,

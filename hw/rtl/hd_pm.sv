@@ -1,8 +1,10 @@
 // Parameter memory: words of 8 bytes per lane (int32 bias, binary32 scale), written in parts of
 // AxiBytes by LW, read whole by VX.
 //
-// Latency: read data 2 cycles after read_i, held until the data of the next read. Throughput: a read and a write a
-// cycle. Never stalls.
+// Guarantees: every read and every write is taken in its cycle.
+// Latency: read data 2 cycles after read_i, held until the data of the next read.
+// Throughput: a read and a write a cycle.
+// Stalls: never.
 `include "hd_assert.svh"
 
 module hd_pm (

@@ -1,7 +1,10 @@
 // Memory with one read and one write port, byte enables of BeBits. Maps to block RAM.
 //
-// Latency 1 cycle, a read and a write a cycle; rdata_o holds until the next read. A read in the cycle of a write to the same
-// word gives the old word. Never stalls.
+// Guarantees: rdata_o holds until the next read. A read in the cycle of a write to the same word
+// gives the old word.
+// Latency: 1 cycle.
+// Throughput: a read and a write a cycle.
+// Stalls: never.
 module hd_ram #(
   parameter int unsigned Width  = 64,
   parameter int unsigned Depth  = 256,

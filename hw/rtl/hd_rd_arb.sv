@@ -1,11 +1,15 @@
-// Shares the AXI read channels: fetch (id 0) first, then LX (1) and LW (2) in turn, by beats (deficit
-// round robin): a burst of LW gives LX its beats and BurstCost more, and LX goes first when it can pay its own
-// burst likewise. So a gather, whose runs are bursts of a beat or two, keeps its share beside weights, whose
-// bursts are long. What LX cannot pay with is kept while it waits.
+// Shares the AXI read channels: fetch (id 0) first, then LX (1) and LW (2) in turn, by beats
+// (deficit round robin).
 //
-// A request goes to a register in front of AR, one per cycle; from there it can no longer be
-// withdrawn. R passes a two-entry buffer and goes to the engine that its id names. Latency 1 cycle
-// each way, one address and one beat per cycle. An engine that is not ready holds all of R.
+// A burst of LW gives LX its beats and BurstCost more, and LX goes first when it can pay its own
+// burst likewise. So a gather, whose runs are bursts of a beat or two, keeps its share beside
+// weights, whose bursts are long. What LX cannot pay with is kept while it waits.
+//
+// Guarantees: a request goes to a register in front of AR; from there it can no longer be
+// withdrawn. A beat of R goes to the engine that its id names, in order.
+// Latency: ReadAddressCycles to AR, ReadDataCycles from R, which passes a buffer of two entries.
+// Throughput: an address and a beat a cycle.
+// Stalls: AR is not taken; an engine that is not ready holds all of R.
 `include "hd_assert.svh"
 
 module hd_rd_arb (

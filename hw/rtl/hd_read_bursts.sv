@@ -1,8 +1,12 @@
-// Asks for the beats of runs in bursts (hd_burst), no more than OpenBursts open, and passes a record of each run.
+// Asks for the beats of runs in bursts (hd_burst) and passes a record of each run.
 //
-// A run holds until done_o. One without data (data_i low: padding, or an error) has a record alone. A run's record goes
-// with its first burst, so the data side knows a run before its first beat. Latency: none, the request is the run's;
-// throughput: a burst a cycle. Stalls: OpenBursts are open, AR or the record not taken, stop_i.
+// A run holds until done_o. One without data (data_i low: padding, or an error) has a record alone.
+//
+// Guarantees: no more than OpenBursts are open. A run's record goes with its first burst, so the
+// data side knows a run before its first beat.
+// Latency: none, the request is the run's.
+// Throughput: a burst a cycle.
+// Stalls: OpenBursts are open, AR or the record is not taken, stop_i.
 `include "hd_assert.svh"
 
 module hd_read_bursts (

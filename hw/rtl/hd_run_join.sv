@@ -1,10 +1,14 @@
-// Joins the runs of a strided transfer that continue each other both in DRAM and on chip, so that they
-// become long bursts.
+// Joins the runs of a strided transfer that continue each other both in DRAM and on chip, so that
+// they become long bursts.
 //
-// load_i takes an operation; from the next cycle on ready_o says that nothing is left to join. Until
-// the next load_i the outputs stay. A run of more than 2^24 - 1 units becomes 2^24 - 1, which no memory
-// holds; what is joined to it is not defined. Latency: 1 cycle, and one per joined loop. Throughput:
-// an operation in as many cycles. Never stalls.
+// load_i takes an operation; from the next cycle on ready_o says that nothing is left to join.
+//
+// Guarantees: the same bytes go the same way. A run of more than 2^24 - 1 units becomes 2^24 - 1,
+// which no memory holds; what is joined to it is not defined. Until the next load_i the outputs
+// stay.
+// Latency: 1 cycle, and one for each joined loop.
+// Throughput: an operation in as many cycles.
+// Stalls: never.
 module hd_run_join (
   input  logic              clk_i,
 

@@ -1,9 +1,12 @@
 // Walks the runs of a strided transfer: three loops, an off-chip and an on-chip address, by adders.
 //
-// load_i starts a nest, its first run is on the outputs in the next cycle; adv_i moves to the next.
-// Addresses wrap at their width. level_o is the loop that the next adv_i steps: 0 next run of the
-// row, 1 next row, 2 next plane. Latency 1 cycle, one run per cycle, load_i may come with the last
-// adv_i. No stalls.
+// load_i starts a nest, adv_i moves to the next run; load_i may come with the last adv_i.
+//
+// Guarantees: addresses wrap at their width. level_o is the loop that the next adv_i steps: 0 next
+// run of the row, 1 next row, 2 next plane.
+// Latency: 1 cycle, load_i or adv_i to the outputs.
+// Throughput: a run a cycle.
+// Stalls: never.
 module hd_run_nest (
   input  logic              clk_i,
 

@@ -1,9 +1,11 @@
 // Takes the operations of a DMA unit, joins their runs (hd_run_join) and walks them (hd_run_nest).
+// One operation is walked while the next is joined.
 //
-// One operation is walked while the next is joined. An illegal run is the last that goes on (fail_i);
-// nothing is taken or given then until reset. Latency: taken to its first run at valid_o 2 cycles, and
-// one more for each joined loop. Throughput: a run a cycle, no cycle between operations. Stalls: adv_i
-// is low; stop_i takes nothing more.
+// Guarantees: runs come in order. An illegal one is the last that goes on (fail_i): nothing is
+// taken or given then until reset.
+// Latency: taken to its first run at valid_o 2 cycles, and one more for each joined loop.
+// Throughput: a run a cycle, no cycle between operations.
+// Stalls: adv_i is low; stop_i takes nothing more.
 `include "hd_assert.svh"
 
 module hd_runs #(

@@ -1,12 +1,16 @@
 // Counting semaphores: 32 of 8 bits, shared by the sequencer and the units.
 //
-// want_i with a mask: grant_o in the same cycle when every semaphore of the mask is above zero, and
-// those drop by one at the end of it. A request is held back while a lower unit, whose whole mask is
-// above zero, wants one of its semaphores. signal_i increments at the end of the cycle. A count above
-// 255 becomes 255 and raises overflow_o of a unit that signalled it in the next cycle. Latency: a signal is seen by
-// a request of the next cycle. Throughput: every unit in every cycle. No other stalls.
-// No path goes from one unit's grant to the next unit's: that chain was 19 LUTs long. Counts lie bit by
-// bit, bit i of all 32 side by side, so that all are added in a few operations of a simulator.
+// No path goes from one unit's grant to the next unit's: that chain was 19 LUTs long. Counts lie
+// bit by bit, bit i of all 32 side by side, so that all are added in a few operations of a
+// simulator.
+//
+// Guarantees: want_i with a mask is granted in the same cycle when every semaphore of the mask is
+// above zero; those drop by one at the end of it. signal_i increments at the end of the cycle. A
+// count above 255 becomes 255 and raises overflow_o of a unit that signalled it in the next cycle.
+// Latency: a signal is seen by a request of the next cycle.
+// Throughput: every unit in every cycle.
+// Stalls: a semaphore of the mask is zero; a lower unit, whose whole mask is above zero, wants one
+// of the same semaphores.
 `include "hd_assert.svh"
 
 module hd_sem (

@@ -1,9 +1,10 @@
 // Store: runs st.store, XM or AM -> DRAM. Address side, data side, responses.
 //
-// Accepts the next operation when the addresses of the last run have been made. An operation is done
-// when the response to its last burst has come. Latency: StAddressCycles from an operation to AW.
-// Throughput: a run a cycle, a beat a cycle. Stalls: those of hd_st_gen and hd_st_data, and StoreRecords
-// bursts that have no response. An error ends the work until reset.
+// Guarantees: an operation is done when the response to its last burst has come. Accepts the next
+// operation when the addresses of the last run have been made. An error ends the work until reset.
+// Latency: StAddressCycles from an operation to AW.
+// Throughput: a run a cycle, a beat a cycle.
+// Stalls: those of hd_st_gen and hd_st_data; StoreRecords bursts that have no response.
 `include "hd_assert.svh"
 
 module hd_st (

@@ -1,9 +1,13 @@
-// Data side of ST: reads the chunks of each run from XM or AM, shifts their bytes to the place they have in
-// DRAM and sends beats with strobes. Of a saturating store, 4 or 2 chunks of AM first become one.
+// Data side of ST: reads the chunks of each run from XM or AM, shifts their bytes to the place they
+// have in DRAM and sends beats with strobes. Of a saturating store, 4 or 2 chunks of AM first
+// become one.
 //
-// One beat per cycle; a run whose first byte lies further right in its chunk than in its beat costs
-// one cycle more. Latency from a record to its first beat: 6 cycles. Stalls: no grant of XM, W not
-// ready. After stop_i the beats of open bursts still go out, with no byte strobed.
+// Guarantees: a beat holds until it is taken; its strobes are the bytes of the run. After stop_i
+// the beats of open bursts still go out, with no byte strobed.
+// Latency: 6 cycles from a record to its first beat.
+// Throughput: a beat a cycle; a run whose first byte lies further right in its chunk than in its
+// beat costs one cycle more.
+// Stalls: no grant of XM or AM, W is not ready.
 `include "hd_assert.svh"
 
 module hd_st_data (

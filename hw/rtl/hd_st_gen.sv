@@ -1,10 +1,12 @@
 // Address side of ST: walks the runs of st.store, checks each, sends its write addresses and passes
-// records to the reading side (XM), the packing side (W) and the response side (B). Of a saturating
-// store it counts bytes of AM as the bytes that they become.
+// records to the data side (hd_st_data) and the responses. Of a saturating store it counts bytes of
+// AM as the bytes that they become.
 //
-// Latency: StAddressCycles from an operation to AW, one more for each joined loop. Throughput: a run a
-// cycle when it is one burst. Stalls: AW not taken, a list of records is full. An illegal run becomes a
-// response record with an error code, after which nothing follows until reset.
+// Guarantees: what is asked for lies inside the arena; AW holds until it is taken. An illegal run
+// becomes a response record with an error code, after which nothing follows until reset.
+// Latency: StAddressCycles from an operation to AW, one more for each joined loop.
+// Throughput: a run a cycle when it is one burst.
+// Stalls: AW is not taken, a list of records is full.
 `include "hd_assert.svh"
 
 module hd_st_gen (

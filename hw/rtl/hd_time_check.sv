@@ -1,8 +1,14 @@
-// Checks a latency of isa/timing.def in simulation: what start_i begins is seen at event_i exactly
-// Cycles later, and not before. For models with assertions (+define+HD_CHECKS); never synthesised.
+// Checks a latency of isa/timing.def in simulation. For models with assertions (+define+HD_CHECKS);
+// never synthesised.
 //
 // start_i comes when nothing else can cause the event in the next Cycles cycles; cancel_i forgets
 // what has started (something else held it up).
+//
+// Guarantees: what start_i begins is seen at event_i exactly Cycles later, and not before, or the
+// model stops.
+// Latency: Cycles.
+// Throughput: a start a cycle.
+// Stalls: never.
 `include "hd_assert.svh"
 
 module hd_time_check #(

@@ -1,5 +1,10 @@
 // Kernel ports: AXI4-Lite slave, AXI4 master, interrupt, with the names that XRT tools expect.
-// Wiring only: it adds no cycle and no stall.
+// Wiring only.
+//
+// Guarantees: those of hd_csr and hd_core.
+// Latency: no cycle is added.
+// Throughput: that of the modules inside.
+// Stalls: none is added.
 module hd_top (
   input  logic                 ap_clk,
   input  logic                 ap_rst_n,

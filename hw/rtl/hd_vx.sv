@@ -1,22 +1,25 @@
 // Vector unit: runs vx.map, AM, XM, PM -> XM or AM, under a nest of 4 loops, and vx.dw, XM, PM ->
 // XM or AM.
 //
-// One iteration per cycle; the next operation may be accepted in the cycle in which the last
-// iteration of the current one issues. From the issue of an iteration to its write: 19 cycles, 2 more
-// for dw, 1 for a reduction across lanes, 8 for a function, 1 for a table, N + 1 for a transposed
-// block; op_done_o comes 1 cycle after the last write. Up to 8 operations are in flight.
 // dw walks the input vectors: rows (ky) innermost, then the columns of a row of outputs, then i3;
-// the last row of a column that ends a window gives a result. With pairs (B in XM) it walks two columns
-// in a step, the later one from A; with sums (B in AM) the first row of such a column reads what its
-// result adds to. At the start of an i3 it reads taps,
-// bias and scale from PM beside the first iterations; a window of 1 x 1, whose first iteration is a
-// result already, takes a cycle more.
+// the last row of a column that ends a window gives a result. With pairs (B in XM) it walks two
+// columns in a step, the later one from A; with sums (B in AM) the first row of such a column reads
+// what its result adds to. At the start of an i3 it reads taps, bias and scale from PM beside the
+// first iterations; a window of 1 x 1, whose first iteration is a result already, takes a cycle
+// more.
+//
+// Guarantees: results are written in order. Operands are checked before use. An operation that
+// fails stops there: res_o.err comes in the place of its done, after the writes that came before,
+// and nothing is accepted until then.
+// Latency: VxWriteCycles from the issue of an iteration to its write; VxDwCycles more for dw,
+// VxLanesCycles for a reduction across lanes, VxFnCycles for a function, VxLutCycles for a table, N
+// + 1 for a transposed block. done comes 1 cycle after the last write.
+// Throughput: an iteration a cycle; the next operation may be accepted in the cycle in which the
+// last iteration of the current one issues, up to OpsInFlight in flight.
 // Stalls: an operand that loses its bank (two operands in one bank take a cycle each); results wait
-// when MX writes their AM bank, which holds issue once `Results` wait; an operation that reads a memory
-// which an operation in flight writes (XM or AM) starts after the end of that one; one of shorter
-// latency starts so much later that its results come behind those before it.
-// Operands are checked before use. An operation that fails stops there: op_err_o comes in the place
-// of its op_done_o, after the writes that came before, and nothing is accepted until then.
+// when MX writes their AM bank, which holds issue once `Results` wait; an operation that reads a
+// memory which an operation in flight writes (XM or AM) starts after the end of that one; one of
+// shorter latency starts so much later that its results come behind those before it.
 `include "hd_assert.svh"
 
 module hd_vx (

@@ -1,12 +1,15 @@
-// exp, 1/x, 1/sqrt(x), tanh, sigmoid, erf and (1 + erf)/2 in binary32, per lane, to the bit as
-// docs/numerics.md defines them: the argument becomes a row of a table and a position t in it, the
-// row's quadratic gives a fixed-point value, which is rounded to binary32.
+// exp, 1/x, 1/sqrt(x), tanh, sigmoid, erf and (1 + erf)/2 in binary32, per lane: the argument
+// becomes a row of a table and a position t in it, the row's quadratic gives a fixed-point value,
+// which is rounded to binary32.
 //
-// Latency 8 cycles, throughput 1 vector per cycle, never stalls. Lanes share the text of the table;
-// block RAM holds it once for every two lanes.
+// Lanes share the text of the table; block RAM holds it once for every two lanes. One DSP48E2 each
+// for slope and value: t as a signed number is t - 2^17, and what that leaves out is added beside
+// the multiplication. No y of a table is above 1 (2 for exp), test_fn.c tries them all.
 //
-// One DSP48E2 each for slope and value: t as a signed number is t - 2^17, and what that leaves out is
-// added beside the multiplication. No y of a table is above 1 (2 for exp), test_fn.c tries them all.
+// Guarantees: results are to the bit as docs/numerics.md defines them.
+// Latency: VxFnCycles.
+// Throughput: a vector a cycle.
+// Stalls: never.
 module hd_vx_fn #(
   parameter int unsigned Lanes = 16
 ) (

@@ -1,14 +1,16 @@
 // Arithmetic of vx.map and vx.dw, all lanes: operand select and immediate (dw: hd_vx_window),
-// reduction along words and across lanes, bias, conversion to binary32, scale, alu, function, and what
-// hd_vx_result does.
+// reduction along words and across lanes, bias, conversion to binary32, scale, alu, function, and
+// what hd_vx_result does.
 //
 // Guarantees: every iteration with d_last_i gives one result, in order. Operations are told apart
 // by a slot, whose parameters are written at least 1 cycle before its first iteration and stay
-// until its last result. Latency 16 cycles from d_valid_i to res_valid_o: select 1, reduce 1, bias
-// 1, convert 2, scale 4, alu 4, round and clamp 3. A dw selects in 3 cycles; a reduction across lanes
-// takes 1 cycle more, a function 8, before the alu when that multiplies, else behind it; a table 1.
-// The user keeps operations of different latency apart (hd_vx, "operations of different latency").
-// Throughput 1 iteration per cycle. Never stalls.
+// until its last result. The user keeps operations of different latency apart (hd_vx, "operations
+// of different latency").
+// Latency: 16 cycles from d_valid_i to res_valid_o: select 1, reduce 1, bias 1, convert 2, scale 4,
+// alu 4, round and clamp 3. A dw selects in 3 cycles; a reduction across lanes takes 1 cycle more,
+// a function 8, before the alu when that multiplies, else behind it; a table 1.
+// Throughput: an iteration a cycle.
+// Stalls: never.
 module hd_vx_lanes (
   input  logic                                       clk_i, rst_ni,
 

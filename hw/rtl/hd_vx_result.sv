@@ -1,10 +1,12 @@
-// Last stages of the vector unit: binary32 to what is stored (hd_f32_to_int), byte tables, transposed
-// blocks.
+// Last stages of the vector unit: binary32 to what is stored (hd_f32_to_int), byte tables,
+// transposed blocks. Tables hold 256 bytes each.
 //
-// Results come out in the order in which they went in if a user keeps to this: one with a table is a
-// cycle later than one without; no result of another kind follows one that is transposed before its
-// block has left. Latency 3 cycles, 4 with a table; throughput 1 vector per cycle; never stalls.
-// Tables hold 256 bytes each, a write is visible to lookups of the next cycle.
+// Guarantees: results come out in the order in which they went in if a user keeps to this: one with
+// a table is a cycle later than one without; no result of another kind follows one that is
+// transposed before its block has left. A write of a table is visible to lookups of the next cycle.
+// Latency: 3 cycles, 4 with a table.
+// Throughput: a vector a cycle.
+// Stalls: never.
 module hd_vx_result (
   input  logic               clk_i, rst_ni,
 

@@ -1,9 +1,12 @@
-// Transposes blocks of N vectors of N bytes: vector j of the result holds byte j of every vector of
-// the block, in order.
+// Transposes blocks of N vectors of N bytes.
 //
-// One vector in and one out per cycle; the first of a block comes out 2 cycles after the last went
-// in. Never stalls. Two blocks are held: one fills while the other leaves. Byte c of vector i lies in
-// memory (c + i) mod N at address i, so that a row goes in, and a column out, in one cycle.
+// Two blocks are held: one fills while the other leaves. Byte c of vector i lies in memory (c + i)
+// mod N at address i, so that a row goes in, and a column out, in one cycle.
+//
+// Guarantees: vector j of the result holds byte j of every vector of the block, in order.
+// Latency: the first vector of a block comes out VxTransposeCycles after its last went in.
+// Throughput: a vector in and one out a cycle.
+// Stalls: never.
 `include "hd_assert.svh"
 
 module hd_vx_transpose (

@@ -1,13 +1,16 @@
 // Sliding windows of vx.dw, all lanes: keeps the last 2 input vectors of up to 4 rows and, with the
 // newest, multiplies up to 3 neighbours in a row by the taps of that row.
 //
-// Guarantees: input vectors come row by row within a column. One with in_sum_i gives one dot
-// product: valid_o and tag_o after 2 cycles, dot_o in the cycle after that. pm_o (bias and scale)
-// is what load_pm_i took before, seen from the cycle of valid_o. Taps that are loaded with an
-// input vector serve that one already. Throughput 1 vector per cycle. Never stalls.
-// With in_pairs_i an input is two columns: before_i, then x_i.
-// Taps stand where their input is: a window of 1 or 2 columns has zeros in front of its taps, so
-// that inputs from an earlier window do not count.
+// Input vectors come row by row within a column. With in_pairs_i an input is two columns: before_i,
+// then x_i. Taps stand where their input is: a window of 1 or 2 columns has zeros in front of its
+// taps, so that inputs from an earlier window do not count.
+//
+// Guarantees: an input with in_sum_i gives one dot product. pm_o (bias and scale) is what load_pm_i
+// took before, seen from the cycle of valid_o. Taps that are loaded with an input vector serve that
+// one already.
+// Latency: 2 cycles to valid_o and tag_o, 3 to dot_o.
+// Throughput: a vector a cycle.
+// Stalls: never.
 `include "hd_assert.svh"
 
 module hd_vx_window #(

@@ -1,10 +1,11 @@
 // Activation memory: byte addressed, Banks contiguous ranges, rows of RowBytes.
 //
-// Per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one write, VX > LX. The
-// grant comes in the cycle of the request. Addresses must lie inside the memory (the engines check them).
-// Latency: read data 2 cycles after the grant, held until the data of the port's next grant; a write is visible to
-// reads granted in the next cycle. Throughput: a word or chunk per port and cycle. Stalls: the bank is taken by a
-// port before it; the request holds until its grant.
+// Guarantees: per bank and cycle one read is granted, priority MX > VX.A > VX.B > ST, and one
+// write, VX > LX, in the cycle of the request. A write is visible to reads granted in the next
+// cycle. Addresses lie inside the memory (the engines check them).
+// Latency: read data 2 cycles after the grant, held until the data of the port's next grant.
+// Throughput: a word or chunk per port and cycle.
+// Stalls: the bank is taken by a port before it; the request holds until its grant.
 module hd_xm (
   input  logic                clk_i, rst_ni,
 
