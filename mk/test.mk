@@ -160,6 +160,10 @@ zoo: heddle ## small networks of many architectures, quantised, golden = iss: SE
 	$(Q)python3 test/zoo/zoo.py $(B)/zoo $(SEED)
 	$(Q)$(if $(RTL),$(MAKE) rtl-base)
 	$(Q)python3 scripts/networks.py $(B) $(B)/zoo $(if $(RTL),--rtl $(RTL))
+bench-zoo: heddle ## every network of ../shared/models and of the zoo beside its roofline: MACHINE=base,big
+	$(Q)rm -rf $(B)/zoo && mkdir -p $(B)/zoo
+	$(Q)python3 test/zoo/zoo.py $(B)/zoo $(SEED)
+	$(Q)$(B)/heddle bench zoo $(wildcard $(SHARED)) $(B)/zoo $(if $(MACHINE),--machine $(MACHINE))
 test-zoo: heddle
 	$(Q)$(MAKE) --no-print-directory zoo > $(B)/zoo.log 2>&1 || { cat $(B)/zoo.log; exit 1; }
 	$(Q)! grep '| 0.0 M |' $(B)/zoo.log | grep -v '^| video ' || { echo "  zoo: nothing of these runs on the machine" >&2; exit 1; }

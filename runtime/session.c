@@ -258,11 +258,12 @@ static hd_status run_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int ste
     bool host = step >= 0 && s->model->steps[step].kind == HD_STEP_HOST;
     pthread_mutex_t *lock = host ? &s->host_lock : &s->dev_lock;
     pthread_mutex_lock(lock);
-    uint64_t start = sink ? hd_now_ns() : 0;
+    uint64_t start = sink || host ? hd_now_ns() : 0;
     hd_status r = step < 0 ? run_graph(ctx, s, t)
                   : host   ? run_host_step(ctx, s, t, step)
                            : run_prog_step(ctx, s, t, step);
-    uint64_t end = sink ? hd_now_ns() : 0;
+    uint64_t end = sink || host ? hd_now_ns() : 0;
+    if (host) t->total.host_ns += end - start;
     pthread_mutex_unlock(lock);
     if (sink) sink->span(sink->user, step < 0 ? 0 : step, step >= 0 && !host, start, end);
     if (step < 0) return r;

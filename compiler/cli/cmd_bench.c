@@ -12,7 +12,8 @@ static const struct {
 } by_models[] = {{"iss-vs-rtl", hd_bench_iss, false},
                  {"cpu", hd_bench_cpu, false},
                  {"memory", hd_bench_memory, true},
-                 {"compare", hd_bench_compare, true}};
+                 {"compare", hd_bench_compare, true},
+                 {"zoo", hd_bench_zoo, false}};
 
 int cmd_bench(struct hd_cmd *c) {
     char *digits[] = {"test/models/digits"};

@@ -63,6 +63,28 @@ struct hd_totals hd_run_totals(const struct hd_cmd *c, const struct hd_run_facts
     return t;
 }
 
+hd_status hd_host_share(hd_ctx *ctx, const struct hd_run_facts *r, struct hd_host_share *out) {
+    const hd_model *m = r->model;
+    struct hd_host_share x = {.seconds = (double)r->counters.host_ns * 1e-9};
+    hd_graph *g;
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
+    int64_t *written = hd_new_array(g->arena, int64_t, g->n_nodes + 1);
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        for (int o = 0; o < n->n_out && !n->dead; o++)
+            if (n->out[o] >= 0 && g->tensors[n->out[o]].known)
+                written[i] += hd_tensor_elems(&g->tensors[n->out[o]]);
+        x.of_elements += written[i];
+    }
+    for (int s = 0; s < m->n_steps; s++)
+        for (int i = 0; m->steps[s].kind == HD_STEP_HOST && i < m->steps[s].n_nodes; i++)
+            x.elements += written[m->steps[s].nodes[i]];
+    hd_graph_destroy(g);
+    x.time = ratio(x.seconds, x.seconds + (double)r->counters.cycles * 1e-6 / m->machine.clock_mhz);
+    *out = x;
+    return HD_OK;
+}
+
 /* ---- for people --------------------------------------------------------------------------- */
 
 void hd_print_layers(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
@@ -148,6 +170,17 @@ void hd_print_host_ops(const hd_model *m, FILE *out) {
     hd_table_print(&t, out);
 }
 
+/* What stayed on the host, and how much of the network that is. */
+static void print_host(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
+    struct hd_host_share h;
+    hd_print_host_ops(r->model, out);
+    if (!r->model->n_host_ops || hd_host_share(c->ctx, r, &h) != HD_OK) return;
+    fprintf(out,
+            "host: %.1f %% of the elements that nodes write, %.1f %% of the time (%.3f ms measured "
+            "on one core)\n",
+            100 * ratio((double)h.elements, (double)h.of_elements), 100 * h.time, 1e3 * h.seconds);
+}
+
 static void print_outputs(const hd_model *m, FILE *out) {
     hd_arena *a = hd_arena_create();
     for (int i = 0; i < m->n_outputs; i++) {
@@ -215,7 +248,7 @@ void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
                 (unsigned long long)r->counters.cycles, r->wall_seconds,
                 ratio((double)r->counters.cycles, r->wall_seconds), m->machine.clock_mhz,
                 (double)r->counters.cycles / (1000.0 * m->machine.clock_mhz));
-        hd_print_host_ops(m, out);
+        print_host(c, r, out);
     } else {
         fprintf(out, "%.6f s\n", r->wall_seconds);
         print_activation_memory(m, out);
@@ -338,6 +371,15 @@ static void add_memory_facts(json_object *o, const struct hd_run_facts *r,
     json_object_object_add(o, "activation_memory", a);
 }
 
+static json_object *host_json(const struct hd_host_share *h) {
+    json_object *o = json_object_new_object();
+    hd_json_int(o, "elements", h->elements);
+    hd_json_int(o, "of_elements", h->of_elements);
+    hd_json_num(o, "seconds", h->seconds);
+    hd_json_num(o, "time_share", h->time);
+    return o;
+}
+
 json_object *hd_run_json(struct hd_cmd *c, const struct hd_run_facts *r) {
     const hd_model *m = r->model;
     int64_t estimate = 0; /* of a model that was compiled just now */
@@ -365,6 +407,9 @@ json_object *hd_run_json(struct hd_cmd *c, const struct hd_run_facts *r) {
     hd_json_int(o, "plan_roofline_cycles", s.plan_roofline_cycles);
     hd_json_num(o, "plan_efficiency", s.plan_efficiency);
     add_memory_facts(o, r, &s);
+    struct hd_host_share h;
+    if (r->has_cycles && hd_host_share(c->ctx, r, &h) == HD_OK)
+        json_object_object_add(o, "host", host_json(&h));
     json_object_object_add(o, "host_ops", host_ops_json(m));
     json_object_object_add(o, "layers", layers_json(c, r));
     if (r->n_steps) json_object_object_add(o, "steps", hd_steps_json(r));

@@ -30,6 +30,13 @@ struct hd_layer_facts { /* what plan and run say of one layer */
     int64_t cycles, macs, roofline, plan_roofline, dram_bytes, mx_busy, vx_busy;
     double utilization, efficiency, plan_efficiency;
 };
+/* What the host did of a run: of the elements that the network's nodes write, and of the time, with
+ * the machine at its stated clock. Its steps run on golden, on one core. */
+struct hd_host_share {
+    int64_t elements, of_elements;
+    double seconds, time;
+};
+hd_status hd_host_share(hd_ctx *ctx, const struct hd_run_facts *r, struct hd_host_share *out);
 /* Of layer i; without a run the measured fields are zero. */
 struct hd_layer_facts hd_layer_facts(const struct hd_cmd *c, const struct hd_run_facts *r, int i);
 struct hd_totals hd_run_totals(const struct hd_cmd *c, const struct hd_run_facts *r);
