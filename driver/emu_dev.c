@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "driver/xclbin.h"
+#include "runtime/base/socket.h"
 
 enum {
     REGISTER_BYTES = 0x1000,
@@ -228,11 +229,11 @@ hd_status hd_emu_serve_xrt(hd_ctx *ctx, hd_emu *e) {
                        "starts the device; to start it first, name a socket to listen at");
     snprintf(path, sizeof path, "/tmp/%s/%s", user, id);
     snprintf(d2x, sizeof d2x, "/tmp/%s/D2X_unix_sock_%s", user, id);
-    int fd = hd_emu_dial(path, DIAL_MS);
+    int fd = hd_socket_dial(path, DIAL_MS);
     if (fd < 0)
         return hd_fail(ctx, HD_IO, "emu-device: no host at %s: %s; it is XRT that listens there",
                        path, strerror(errno));
-    int fd_d2x = hd_emu_dial(d2x, D2X_MS);
+    int fd_d2x = hd_socket_dial(d2x, D2X_MS);
     hd_status s = hd_emu_serve(ctx, e, fd, fd_d2x);
     if (fd_d2x >= 0) close(fd_d2x);
     close(fd);
@@ -244,14 +245,15 @@ hd_status hd_emu_serve_at(hd_ctx *ctx, hd_emu *e, const char *path) {
     const char *slash = strrchr(path, '/');
     int folder = slash ? (int)(slash + 1 - path) : 0;
     snprintf(d2x, sizeof d2x, "%.*sD2X_unix_sock_%s", folder, path, path + folder);
-    int l = hd_emu_listen(path), l_d2x = l < 0 ? -1 : hd_emu_listen(d2x), fd = -1, fd_d2x = -1;
+    int l = hd_socket_listen(path), l_d2x = l < 0 ? -1 : hd_socket_listen(d2x), fd = -1,
+        fd_d2x = -1;
     hd_status s = HD_OK;
     if (l < 0 || l_d2x < 0)
         s = hd_fail(ctx, HD_IO, "emu-device: cannot listen at %s: %s; remove it if it is left over",
                     l < 0 ? path : d2x, strerror(errno));
-    if (!s && (fd = hd_emu_accept(l, LISTEN_MS)) < 0)
+    if (!s && (fd = hd_socket_accept(l, LISTEN_MS)) < 0)
         s = hd_fail(ctx, HD_IO, "emu-device: no host came to %s in %d s", path, LISTEN_MS / 1000);
-    if (!s) fd_d2x = hd_emu_accept(l_d2x, D2X_MS);
+    if (!s) fd_d2x = hd_socket_accept(l_d2x, D2X_MS);
     if (!s) s = hd_emu_serve(ctx, e, fd, fd_d2x);
     if (fd_d2x >= 0) close(fd_d2x);
     if (fd >= 0) close(fd);

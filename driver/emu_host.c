@@ -23,6 +23,7 @@
 #include "driver/emu_left.h"
 #include "driver/emu_wire.h"
 #include "driver/xclbin.h"
+#include "runtime/base/socket.h"
 
 extern char **environ;
 
@@ -79,10 +80,10 @@ static bool wait_call(struct relay *r) {
         if (poll(p, 4, -1) < 0 && errno != EINTR) return false;
         if (p[0].revents) return false;
         if (p[3].revents) atomic_store(&r->h->dead, true); /* nothing is due from it now */
-        if (p[2].revents) r->d2x = hd_emu_accept(r->h->listener_d2x, 0);
+        if (p[2].revents) r->d2x = hd_socket_accept(r->h->listener_d2x, 0);
         if (!p[1].revents) continue;
         if (r->xrt >= 0) return true;
-        r->xrt = hd_emu_accept(r->h->listener, 0);
+        r->xrt = hd_socket_accept(r->h->listener, 0);
     }
 }
 
@@ -117,7 +118,7 @@ static void *relay_main(void *arg) {
         if (hd_emu_put_answer(r.xrt, &r.answer, ANSWER_MS)) break;
         if (r.call.api == HD_EMU_CLOSE) break;
     }
-    if (r.d2x < 0) r.d2x = hd_emu_accept(r.h->listener_d2x, WATCH_MS);
+    if (r.d2x < 0) r.d2x = hd_socket_accept(r.h->listener_d2x, WATCH_MS);
     if (r.d2x >= 0) {
         hd_emu_put_call(r.d2x, &(struct hd_emu_call){.api = HD_EMU_CLOSE}, ANSWER_MS);
         close(r.d2x);
@@ -305,9 +306,9 @@ static hd_status make_folder(hd_ctx *ctx, hd_emu_host *h, const char *shim,
 static hd_status listen_for_xrt(hd_ctx *ctx, hd_emu_host *h) {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", h->folder, socket_id);
-    h->listener = hd_emu_listen(path);
+    h->listener = hd_socket_listen(path);
     snprintf(path, sizeof path, "%s/D2X_unix_sock_%s", h->folder, socket_id);
-    h->listener_d2x = hd_emu_listen(path);
+    h->listener_d2x = hd_socket_listen(path);
     if (h->listener < 0 || h->listener_d2x < 0 || pipe(h->quit))
         return hd_fail(ctx, HD_IO, "xrt: cannot listen in %s: %s", h->folder, strerror(errno));
     fcntl(h->quit[0], F_SETFD, FD_CLOEXEC);

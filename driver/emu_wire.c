@@ -1,15 +1,11 @@
-/* Wire format of XRT's hardware emulation, and its sockets. */
+/* Wire format of XRT's hardware emulation. */
 #include "driver/emu_wire.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { CALL_HEAD = 14, ANSWER_HEAD = 9, TAG_SIZE = 0x09, TAG_API = 0x15 };
 
@@ -209,54 +205,4 @@ enum hd_emu_io hd_emu_put_answer(int fd, const struct hd_buf *b, int timeout_ms)
     store(h + 1, b->n, 8);
     enum hd_emu_io s = hd_emu_write(fd, h, sizeof h, timeout_ms);
     return s ? s : hd_emu_write(fd, b->data, b->n, timeout_ms);
-}
-
-/* ---- sockets -------------------------------------------------------------------------------- */
-
-static int unix_socket(const char *path, struct sockaddr_un *out) {
-    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
-    if (strlen(path) >= sizeof out->sun_path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    strcpy(out->sun_path, path);
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-    if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
-    return fd;
-}
-
-static int closed(int fd) {
-    int e = errno;
-    close(fd);
-    errno = e;
-    return -1;
-}
-
-int hd_emu_dial(const char *path, int timeout_ms) {
-    struct sockaddr_un a;
-    for (int ms = 0;; ms += 5) { /* the host may not listen yet */
-        int fd = unix_socket(path, &a);
-        if (fd < 0 || connect(fd, (struct sockaddr *)&a, sizeof a) == 0) return fd;
-        closed(fd);
-        if (ms >= timeout_ms) return -1;
-        nanosleep(&(struct timespec){0, 5000000}, NULL);
-    }
-}
-
-int hd_emu_listen(const char *path) {
-    struct sockaddr_un a;
-    int fd = unix_socket(path, &a);
-    if (fd < 0) return -1;
-    if (bind(fd, (struct sockaddr *)&a, sizeof a) || listen(fd, 1)) return closed(fd);
-    return fd;
-}
-
-int hd_emu_accept(int listener, int timeout_ms) {
-    if (ready(listener, POLLIN, timeout_ms)) {
-        errno = ETIMEDOUT;
-        return -1;
-    }
-    int fd = accept(listener, NULL, NULL);
-    if (fd >= 0) fcntl(fd, F_SETFD, FD_CLOEXEC);
-    return fd;
 }

@@ -58,9 +58,4 @@ enum hd_emu_io hd_emu_put_call(int fd, const struct hd_emu_call *c, int timeout_
 enum hd_emu_io hd_emu_get_answer(int fd, struct hd_buf *out, int timeout_ms);
 enum hd_emu_io hd_emu_put_answer(int fd, const struct hd_buf *b, int timeout_ms);
 
-/* Sockets by path; -1 with errno. A path is below 106 bytes. */
-int hd_emu_dial(const char *path, int timeout_ms);
-int hd_emu_listen(const char *path);
-int hd_emu_accept(int listener, int timeout_ms);
-
 #endif

@@ -1,1 +1,1 @@
-SRCS += $(wildcard driver/*.c)
+SRCS += $(wildcard driver/*.c driver/remote/*.c)

@@ -233,6 +233,7 @@ const struct hd_device_ops hd_device_xrt = {
     .scheme = "xrt",
     .doc = "a board through XRT, or the simulators behind XRT's hardware emulation",
     .sections = HD_RUNS_PROG,
+    .is_board = true,
     .probe = probe,
     .open = open_xrt,
     .close = hd_mach_close,

@@ -400,6 +400,7 @@ const struct hd_device_ops hd_device_xrt_opencl = {
     .scheme = "xrt-opencl",
     .doc = "the same through OpenCL (libxilinxopencl)",
     .sections = HD_RUNS_PROG,
+    .is_board = true,
     .probe = probe,
     .open = open_ocl,
     .close = hd_mach_close,

@@ -11,7 +11,7 @@ RT_SO   := 0
 BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c
 RT_SRCS   := $(BASE_SRCS) runtime/device/model.c runtime/device/value.c runtime/devices.c runtime/session.c runtime/queue.c \
              runtime/heddle_rt.c sim/mach_dev.c sim/mach_report.c driver/emu_host.c driver/emu_left.c driver/emu_wire.c driver/xclbin.c \
-             $(wildcard driver/xrt*.c)
+             $(wildcard driver/xrt*.c) $(addprefix driver/remote/,client.c client_run.c fleet.c frame.c link.c list.c messages.c)
 HOST_SRCS := $(BASE_SRCS) runtime/plugin_host.c runtime/device/value.c $(wildcard compiler/ir/*.c compiler/expr/*.c) \
              $(filter-out cpu_ref/cpu% cpu_ref/dnnl% cpu_ref/jit%,$(wildcard cpu_ref/*.c))
 SIM_SRCS  := $(BASE_SRCS) runtime/plugin_sim.c $(wildcard sim/*.c)

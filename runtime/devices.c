@@ -1,10 +1,12 @@
 /* The list of devices, from devices.def: all of them in the program, in libheddle_rt (HD_RT_BUILD)
- * those of boards; the others it loads from libraries of their own. */
+ * those of boards; the others it loads from libraries of their own. And names HOST/scheme, which
+ * are devices of other computers. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "driver/remote/remote.h"
 #include "runtime/device/hal.h"
 #include "runtime/heddle_rt.h"
 
@@ -35,8 +37,35 @@ static const struct hd_device_ops *by_scheme(const struct hd_device_ops *const *
     return NULL;
 }
 
+/* What devices of this version run, wherever they are. */
+static const struct {
+    const char *name; /* of the table: - is _ */
+    bool programs;
+} kinds[] = {
+#define HOST_DEVICE(scheme) {#scheme, false},
+#define DEVICE(scheme)      {#scheme, false},
+#define SIM_DEVICE(scheme)  {#scheme, true},
+#define RT_DEVICE(scheme)   {#scheme, true},
+#include "runtime/devices.def"
+};
+
+static bool is_kind(const char *name, const char *scheme) {
+    for (; *name && (*name == *scheme || (*name == '_' && *scheme == '-')); name++) scheme++;
+    return *name == *scheme;
+}
+
+/* HOST/scheme; the host is looked for when it is opened. */
+static const struct hd_device_ops *remote(const char *name) {
+    const char *slash = strrchr(name, '/');
+    for (size_t i = 0; slash && slash > name && i < sizeof kinds / sizeof *kinds; i++)
+        if (is_kind(kinds[i].name, slash + 1))
+            return kinds[i].programs ? &hd_device_remote_programs : &hd_device_remote_graphs;
+    return NULL;
+}
+
 const struct hd_device_ops *hd_device_by_scheme(const char *scheme) {
-    return by_scheme(hd_devices, scheme);
+    const struct hd_device_ops *d = by_scheme(hd_devices, scheme);
+    return d ? d : remote(scheme);
 }
 
 /* ---- devices in libraries of their own ------------------------------------------------------ */
@@ -107,7 +136,10 @@ hd_status hd_device_find(hd_ctx *ctx, const char *scheme, const struct hd_device
         size_t n = strlen(have);
         snprintf(have + n, sizeof have - n, "%s%s", n ? ", " : "", hd_device_name(i));
     }
-    return hd_fail(ctx, HD_UNSUPPORTED, "device %s: unknown, this program has %s", scheme, have);
+    return hd_fail(ctx, HD_UNSUPPORTED,
+                   "device %s: unknown, this program has %s; HOST/NAME is one of them on another "
+                   "computer",
+                   scheme, have);
 }
 
 hd_status hd_device_check(hd_ctx *ctx, const char *scheme) {
@@ -115,6 +147,7 @@ hd_status hd_device_check(hd_ctx *ctx, const char *scheme) {
     struct hd_device_info info = {.available = true};
     TRY(hd_device_find(ctx, scheme, &d));
     if (d->probe) TRY(d->probe(ctx, NULL, &info));
+    if (remote(scheme)) return hd_remote_check(ctx, scheme);
     return info.available ? HD_OK
                           : hd_fail(ctx, HD_DEVICE, "device %s: not available: %s", scheme,
                                     info.why_not ? info.why_not : "");

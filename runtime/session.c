@@ -308,8 +308,10 @@ static hd_status find_device(hd_ctx *ctx, const char *scheme, const struct hd_de
 }
 
 static hd_status open_all(hd_ctx *ctx, hd_session *s, const char *scheme,
-                          const struct hd_device_options *opt) {
+                          const struct hd_device_options *with) {
     const hd_model *m = s->model;
+    struct hd_device_options named = *with, *opt = &named;
+    named.name = scheme;
     TRY(find_device(ctx, scheme, opt, &s->dev_ops));
     s->whole_graph = !(s->dev_ops->sections & HD_RUNS_PROG);
     if (!s->whole_graph && hd_machine_hash(&opt->machine) != m->machine_hash)

@@ -22,6 +22,7 @@ struct hd_device {
     struct hd_machine machine;
     uint32_t watchdog;
     const struct hd_probe *probe; /* NULL = none */
+    const struct hd_stop *stop;   /* the same */
     struct hd_probe_eye eye;
     struct hd_mach_block *blocks;
     size_t n_blocks;
@@ -78,6 +79,7 @@ hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
     d->machine = opt->machine;
     d->watchdog = watchdog_of(opt, cfg.latency);
     d->probe = opt->probe;
+    d->stop = opt->stop;
     if (backend->dram) d->mem = backend->dram->create(hd_axi_bytes(&opt->machine), &cfg);
     hd_status s = d->mem || backend->memory
                       ? backend->create(ctx, opt, d->mem, &d->self)
@@ -330,6 +332,7 @@ static bool run(hd_device *d, uint64_t timeout_ns, uint64_t *out_cycles) {
     for (*out_cycles = SLICE; *out_cycles <= MAX_CYCLES; *out_cycles += SLICE) {
         if (d->backend->run(d->self, *out_cycles)) return true;
         if (timeout_ns != UINT64_MAX && now_ns() - start >= timeout_ns) return false;
+        if (d->stop && d->stop->asked(d->stop->user)) return false;
     }
     return false;
 }

@@ -236,6 +236,7 @@ static hd_status run_device(struct exec *x, const char *scheme, struct hd_buf *b
     struct hd_device_options o;
     hd_device *dev = NULL;
     hd_cmd_device_options(x->c, &x->m->machine, &o);
+    o.name = scheme;
     o.watchdog_cycles = WATCHDOG;
     TRY(ops->open(x->c->ctx, &o, &dev));
     hd_status s = run_on(x, ops, dev, b, out_ran);

@@ -4,6 +4,7 @@
 #include "compiler/cli/cli.h"
 #include "compiler/command/table.h"
 #include "compiler/ir/ir.h"
+#include "driver/remote/remote.h"
 #include "runtime/runtime.h"
 
 static int finish(struct hd_cmd *c, struct hd_table *t, json_object *list, const char *schema,
@@ -25,13 +26,28 @@ static int finish(struct hd_cmd *c, struct hd_table *t, json_object *list, const
     return hd_cmd_write_json(c, o);
 }
 
-int cmd_devices(struct hd_cmd *c) {
-    struct hd_device_options opt = {0};
-    if (hd_cmd_machine(c, &opt.machine) != HD_OK) return hd_cmd_fail(c);
+struct device_list {
     struct hd_table t;
-    json_object *list = json_object_new_array();
-    hd_table_init(&t, "llll");
-    hd_table_cells(&t, (const char *[]){"device", "runs", "here", "what it is"}, 4);
+    json_object *list;
+};
+
+static void add_device(void *user, const struct hd_remote_entry *e) {
+    struct device_list *l = user;
+    bool more = e->more && *e->more;
+    hd_table_cells(&l->t, (const char *[]){e->name, e->runs, e->available ? "yes" : "no"}, 3);
+    hd_table_cell(&l->t, "%s%s%s", e->doc, more ? ": " : "", more ? e->more : "");
+    json_object *o = json_object_new_object();
+    hd_json_str(o, "name", e->name);
+    hd_json_str(o, "runs", e->runs);
+    hd_json_str(o, "doc", e->doc);
+    hd_json_str(o, "description", e->available ? e->more : NULL);
+    json_object_object_add(o, "available", json_object_new_boolean(e->available));
+    hd_json_str(o, "why_not", e->available ? NULL : e->more);
+    json_object_array_add(l->list, o);
+}
+
+static void add_local(struct hd_cmd *c, const struct hd_machine *m, struct device_list *l) {
+    const struct hd_device_options opt = {.machine = *m};
     for (int i = 0; hd_devices[i]; i++) {
         const struct hd_device_ops *d = hd_devices[i];
         struct hd_device_info info = {.available = true};
@@ -39,20 +55,23 @@ int cmd_devices(struct hd_cmd *c) {
             info.available = false;
             info.why_not = hd_message(c->ctx);
         }
-        const char *runs = d->sections & HD_RUNS_PROG ? "programs" : "graphs";
-        hd_table_cells(&t, (const char *[]){d->scheme, runs, info.available ? "yes" : "no"}, 3);
-        const char *more = info.available ? info.description : info.why_not;
-        hd_table_cell(&t, "%s%s%s", d->doc, more ? ": " : "", more ? more : "");
-        json_object *o = json_object_new_object();
-        hd_json_str(o, "name", d->scheme);
-        hd_json_str(o, "runs", runs);
-        hd_json_str(o, "doc", d->doc);
-        hd_json_str(o, "description", info.description);
-        json_object_object_add(o, "available", json_object_new_boolean(info.available));
-        hd_json_str(o, "why_not", info.available ? NULL : info.why_not);
-        json_object_array_add(list, o);
+        add_device(l, &(struct hd_remote_entry){
+                          d->scheme, d->sections & HD_RUNS_PROG ? "programs" : "graphs", d->doc,
+                          info.available ? info.description : info.why_not, info.available});
     }
-    return finish(c, &t, list, "heddle.devices/1", "devices");
+}
+
+int cmd_devices(struct hd_cmd *c) {
+    struct hd_machine m;
+    struct device_list l = {.list = json_object_new_array()};
+    hd_table_init(&l.t, "llll");
+    hd_table_cells(&l.t, (const char *[]){"device", "runs", "here", "what it is"}, 4);
+    hd_status s = hd_cmd_machine(c, &m);
+    if (!s && c->n_args) s = hd_remote_devices(c->ctx, c->args[0], add_device, &l);
+    if (!s && !c->n_args) add_local(c, &m, &l);
+    if (!s) return finish(c, &l.t, l.list, "heddle.devices/1", "devices");
+    json_object_put(l.list);
+    return hd_cmd_fail(c);
 }
 
 static uint32_t param_of(const struct hd_machine *m, int i) {

@@ -28,6 +28,10 @@ struct hd_calibrate_options { /* of heddle quantize */
     const char *path, *range, *activations;
     bool symmetric, bias_correction, equalize;
 };
+struct hd_serve_choice { /* of heddle serve */
+    const char *socket, *mode;
+    bool stdio;
+};
 struct hd_list_option {
     const char *text[HD_OPTION_TIMES];
     int n;
@@ -39,6 +43,7 @@ struct hd_options {
     struct hd_list_option sets, shapes;
     struct hd_trace_options trace;
     struct hd_calibrate_options calibrate;
+    struct hd_serve_choice serve;
     uint64_t seed;
     struct hd_mem_options mem;
     int threads, repeat, images;

@@ -211,7 +211,7 @@ static void op_ended(void *user, const struct hd_op_record *r) {
 
 void hd_capture_init(struct hd_capture *x, const hd_model *m, const bool *layers) {
     *x = (struct hd_capture){.m = m, .layers = layers};
-    x->probe = (struct hd_probe){.user = x, .begin = begin, .op = op_ended};
+    x->probe = (struct hd_probe){.user = x, .begin = begin, .op = op_ended, .looks = true};
     x->left = calloc((size_t)m->n_layers + 1, sizeof *x->left);
     x->row = calloc((size_t)m->n_places + 1, sizeof *x->row);
     x->dense = calloc((size_t)m->n_places + 1, sizeof *x->dense);

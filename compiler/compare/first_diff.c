@@ -83,7 +83,7 @@ static hd_status run_one(struct search *x, int which) {
     struct snapshot *s = &x->at[which];
     s->full = false;
     s->step = x->step;
-    const struct hd_probe probe = {.user = s, .begin = begin, .end = end};
+    const struct hd_probe probe = {.user = s, .begin = begin, .end = end, .looks = true};
     struct hd_cmd with = *x->c;
     with.probe = &probe;
     hd_session *session = NULL;

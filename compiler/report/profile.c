@@ -71,7 +71,7 @@ static void end(void *user, uint64_t cycles, const struct hd_probe_state *state)
 
 struct hd_profile *hd_profile_create(hd_arena *a, const hd_model *m) {
     struct hd_profile *p = hd_new(a, struct hd_profile);
-    p->probe = (struct hd_probe){p, begin, op_ended, dram, end};
+    p->probe = (struct hd_probe){p, begin, op_ended, dram, end, false};
     p->a = a;
     p->m = m;
     p->step = -1;
@@ -123,6 +123,7 @@ const struct hd_probe *hd_probe_join(hd_arena *a, const struct hd_probe *const *
             j->part[j->n++] = probes[i];
         }
     if (j->n < 2) return j->n ? j->part[0] : NULL;
-    j->probe = (struct hd_probe){j, join_begin, join_op, join_dram, join_end};
+    j->probe = (struct hd_probe){j, join_begin, join_op, join_dram, join_end, false};
+    for (int i = 0; i < j->n; i++) j->probe.looks = j->probe.looks || j->part[i]->looks;
     return &j->probe;
 }

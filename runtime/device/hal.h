@@ -21,7 +21,13 @@ struct hd_mem_options { /* simulated DRAM; zero in a field = the machine's defau
     uint64_t jitter_seed;
 };
 
+struct hd_stop { /* asks a run in work, now and then, whether to end */
+    bool (*asked)(void *user);
+    void *user;
+};
+
 struct hd_device_options {
+    const char *name;          /* by which it was asked for: a remote device has its host in it */
     struct hd_machine machine; /* simulators build this machine; boards must be it */
     struct hd_mem_options mem;
     uint64_t watchdog_cycles; /* 0 = default */
@@ -31,6 +37,7 @@ struct hd_device_options {
                         the difference */
     bool functional; /* iss: results without time, sooner */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
+    const struct hd_stop *stop;   /* NULL = none; the same. A run that it ends is out of time */
 };
 
 struct hd_unit_counters {
@@ -70,6 +77,7 @@ enum { HD_RUNS_GRAPH = 1, HD_RUNS_PROG = 2 };
 struct hd_device_ops {
     const char *scheme, *doc;
     uint32_t sections; /* HD_RUNS_* */
+    bool is_board;     /* processes must not run on it at the same time */
     /* (opt) fills *out without opening; NULL = always available */
     hd_status (*probe)(hd_ctx *, const struct hd_device_options *, struct hd_device_info *out);
     hd_status (*open)(hd_ctx *, const struct hd_device_options *, hd_device **out);
@@ -91,7 +99,9 @@ struct hd_device_ops {
 };
 
 extern const struct hd_device_ops *const hd_devices[]; /* from devices.def, ends with NULL */
-const struct hd_device_ops *hd_device_by_scheme(const char *scheme); /* NULL = none */
+/* By name: a scheme, or HOST/scheme for that device of another computer (docs/remote.md), whose
+ * table wants the name in its options. NULL = none. */
+const struct hd_device_ops *hd_device_by_scheme(const char *scheme);
 /* The same; libheddle_rt loads the library that has it. HD_UNSUPPORTED, HD_MISMATCH. */
 hd_status hd_device_find(hd_ctx *ctx, const char *scheme, const struct hd_device_ops **out);
 

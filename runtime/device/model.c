@@ -182,28 +182,33 @@ static void store_u64(struct hd_buf *b, size_t at, uint64_t v) {
     store_u32(b, at + 4, (uint32_t)(v >> 32));
 }
 
-hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path) {
+void hd_model_bytes(const hd_model *m, struct hd_buf *b) {
     static const unsigned char zeros[SECTION_ALIGN];
-    struct hd_buf b = {0};
-    hd_buf_u32(&b, MAGIC);
-    hd_buf_u32(&b, FORMAT);
-    hd_buf_u32(&b, m->isa_hash);
-    hd_buf_u32(&b, m->machine_hash);
-    hd_buf_u64(&b, HEADER_BYTES); /* section table */
-    hd_buf_u32(&b, SECTIONS);
-    hd_buf_u32(&b, 0);
-    hd_buf_put(&b, zeros, HEADER_BYTES - b.n);
-    for (int s = 0; s < SECTIONS; s++) hd_buf_put(&b, zeros, ENTRY_BYTES);
+    b->n = 0;
+    hd_buf_u32(b, MAGIC);
+    hd_buf_u32(b, FORMAT);
+    hd_buf_u32(b, m->isa_hash);
+    hd_buf_u32(b, m->machine_hash);
+    hd_buf_u64(b, HEADER_BYTES); /* section table */
+    hd_buf_u32(b, SECTIONS);
+    hd_buf_u32(b, 0);
+    hd_buf_put(b, zeros, HEADER_BYTES - b->n);
+    for (int s = 0; s < SECTIONS; s++) hd_buf_put(b, zeros, ENTRY_BYTES);
     for (int s = 0; s < SECTIONS; s++) {
-        hd_buf_put(&b, zeros, (SECTION_ALIGN - b.n % SECTION_ALIGN) % SECTION_ALIGN);
-        size_t entry = HEADER_BYTES + (size_t)s * ENTRY_BYTES, start = b.n;
-        put_section(&b, m, (enum section)s);
-        memcpy(b.data + entry, section_name[s], 4);
-        store_u64(&b, entry + 8, start);
-        store_u64(&b, entry + 16, b.n - start);
+        hd_buf_put(b, zeros, (SECTION_ALIGN - b->n % SECTION_ALIGN) % SECTION_ALIGN);
+        size_t entry = HEADER_BYTES + (size_t)s * ENTRY_BYTES, start = b->n;
+        put_section(b, m, (enum section)s);
+        memcpy(b->data + entry, section_name[s], 4);
+        store_u64(b, entry + 8, start);
+        store_u64(b, entry + 16, b->n - start);
     }
-    store_u64(&b, 32, b.n);
-    store_u32(&b, CRC_AT, (uint32_t)crc32_z(0, b.data + HEADER_BYTES, b.n - HEADER_BYTES));
+    store_u64(b, 32, b->n);
+    store_u32(b, CRC_AT, (uint32_t)crc32_z(0, b->data + HEADER_BYTES, b->n - HEADER_BYTES));
+}
+
+hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path) {
+    struct hd_buf b = {0};
+    hd_model_bytes(m, &b);
     hd_status s = hd_file_write(ctx, path, b.data, b.n);
     hd_buf_free(&b);
     return s;

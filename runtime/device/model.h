@@ -134,7 +134,9 @@ struct hd_model {
 /* All memory of a model is its own arena. */
 hd_model *hd_model_create(void);
 
-/* Same model, same bytes. */
+/* The file as bytes, in place of what is in *out. Same model, same bytes. */
+struct hd_buf;
+void hd_model_bytes(const hd_model *m, struct hd_buf *out);
 hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path);
 
 size_t hd_value_dense_bytes(const struct hd_value_info *v);

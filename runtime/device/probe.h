@@ -54,6 +54,7 @@ struct hd_probe { /* every function may be NULL */
     void (*op)(void *user, const struct hd_op_record *r); /* it ended; in order within its unit */
     void (*dram)(void *user, uint64_t cycle, bool write, uint32_t bytes);
     void (*end)(void *user, uint64_t cycles, const struct hd_probe_state *state);
+    bool looks; /* op() or end() read the memories. Else end's may be empty, and looking may fail */
 };
 
 #endif

@@ -1,6 +1,6 @@
-/* Conformance of devices: the same tests for every row of devices.def that is available here, with
- * the digits network. A device that is absent is skipped with its own reason. Runs from the top of
- * the repository.
+/* Conformance of devices: the same tests for every row of devices.def that is available here, and
+ * for two of them behind heddle serve, with the digits network. A device that is absent is skipped
+ * with its own reason. Runs from the top of the repository.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,13 @@
 
 #include <cmocka.h>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
 #include "compiler/compiler.h"
+#include "driver/remote/remote.h"
 #include "runtime/runtime.h"
 
 #define DIGITS "test/models/digits/model.onnx"
@@ -20,6 +26,7 @@ enum { PIXELS = 64, CLASSES = 10 };
 
 struct world {
     hd_ctx *ctx;
+    const char *name;
     const struct hd_device_ops *dev;
     struct hd_device_options opt;
 };
@@ -34,9 +41,10 @@ static struct world *need(void **state) {
     struct world *w = *state;
     struct hd_device_info info = {.available = true};
     OK(w, hd_machine_load(w->ctx, "base", &w->opt.machine));
+    w->opt.name = w->name;
     if (w->dev->probe) OK(w, w->dev->probe(w->ctx, &w->opt, &info));
     if (!info.available) {
-        print_message("skipped: device %s: %s\n", w->dev->scheme, info.why_not);
+        print_message("skipped: device %s: %s\n", w->name, info.why_not);
         skip();
     }
     return w;
@@ -107,7 +115,7 @@ static void wrong_machine(void **state) {
     if (!runs_programs(w)) skip();
     hd_model *m = compile(w, "tiny", true, false);
     hd_session *s;
-    assert_int_equal(hd_session_open(w->ctx, m, w->dev->scheme, &w->opt, &s), HD_MISMATCH);
+    assert_int_equal(hd_session_open(w->ctx, m, w->name, &w->opt, &s), HD_MISMATCH);
     hd_model_destroy(m);
 }
 
@@ -117,7 +125,7 @@ static void same_as_golden_twice(void **state) {
     hd_session *s, *golden;
     float y[CLASSES], again[CLASSES], want[CLASSES];
     struct hd_counters first, second;
-    OK(w, hd_session_open(w->ctx, m, w->dev->scheme, NULL, &s));
+    OK(w, hd_session_open(w->ctx, m, w->name, NULL, &s));
     OK(w, hd_session_open(w->ctx, m, "golden", NULL, &golden));
     run(w, s, 1, y);
     OK(w, hd_session_counters(w->ctx, s, &first));
@@ -152,7 +160,7 @@ static void sessions_in_turn(void **state) {
     float y[3][CLASSES];
     for (int i = 0; i < 3; i++) {
         hd_session *s;
-        OK(w, hd_session_open(w->ctx, m[i % 2], w->dev->scheme, NULL, &s));
+        OK(w, hd_session_open(w->ctx, m[i % 2], w->name, NULL, &s));
         run(w, s, 3, y[i]);
         hd_session_close(s);
     }
@@ -344,7 +352,7 @@ static void every_operation(void **state) {
         size_t bytes = hd_value_dense_bytes(&m->values[m->outputs[0]]);
         char *want = calloc(1, bytes + 1), *got = calloc(1, bytes + 1);
         OK(w, hd_session_run(w->ctx, s[0], (const void *[]){NULL}, (void *[]){want}));
-        OK(w, hd_session_open(w->ctx, m, w->dev->scheme, NULL, &s[1]));
+        OK(w, hd_session_open(w->ctx, m, w->name, NULL, &s[1]));
         OK(w, hd_session_run(w->ctx, s[1], (const void *[]){NULL}, (void *[]){got}));
         bool is_float = m->values[m->outputs[0]].dtype == 1;
         for (size_t k = 0; is_float && k < bytes / 4; k++) {
@@ -377,7 +385,7 @@ static void refuses_program(struct world *w, size_t word, uint32_t value) {
     for (int i = 0; i < m->n_steps; i++)
         if (m->steps[i].kind == HD_STEP_PROG)
             memcpy((char *)m->image + m->steps[i].code_offset + 4 * word, &value, sizeof value);
-    hd_status r = hd_session_open(w->ctx, m, w->dev->scheme, NULL, &s);
+    hd_status r = hd_session_open(w->ctx, m, w->name, NULL, &s);
     if (r == HD_OK) r = hd_session_run(w->ctx, s, (const void *[]){x}, (void *[]){y});
     assert_true(r == HD_DEVICE || r == HD_MISMATCH || r == HD_INVALID);
     assert_int_not_equal(strlen(hd_message(w->ctx)), 0);
@@ -396,7 +404,7 @@ static void bad_programs(void **state) {
     hd_model *m = compile(w, "base", true, false);
     hd_session *s;
     float y[CLASSES];
-    OK(w, hd_session_open(w->ctx, m, w->dev->scheme, NULL, &s)); /* and a good one still runs */
+    OK(w, hd_session_open(w->ctx, m, w->name, NULL, &s)); /* and a good one still runs */
     run(w, s, 1, y);
     hd_session_close(s);
     hd_model_destroy(m);
@@ -413,7 +421,7 @@ static void jitter_changes_nothing(void **state) {
     hd_session_close(s);
     for (uint64_t seed = 1; seed <= 3; seed++) {
         w->opt.mem = (struct hd_mem_options){.jitter = true, .jitter_seed = seed};
-        OK(w, hd_session_open(w->ctx, m, w->dev->scheme, &w->opt, &s));
+        OK(w, hd_session_open(w->ctx, m, w->name, &w->opt, &s));
         run(w, s, 4, y);
         assert_memory_equal(y, want, sizeof y);
         hd_session_close(s);
@@ -422,33 +430,66 @@ static void jitter_changes_nothing(void **state) {
     hd_model_destroy(m);
 }
 
+/* ---- all devices ---- */
+
+static int test_one(const char *name) {
+    struct world w = {.ctx = hd_ctx_create(), .name = name, .dev = hd_device_by_scheme(name)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(buffers, &w),
+        cmocka_unit_test_prestate(load_errors, &w),
+        cmocka_unit_test_prestate(wrong_machine, &w),
+        cmocka_unit_test_prestate(same_as_golden_twice, &w),
+        cmocka_unit_test_prestate(sessions_in_turn, &w),
+        cmocka_unit_test_prestate(two_models_on_one_device, &w),
+        cmocka_unit_test_prestate(timeout, &w),
+        cmocka_unit_test_prestate(close_with_work_in_flight, &w),
+        cmocka_unit_test_prestate(every_operation, &w),
+        cmocka_unit_test_prestate(bad_programs, &w),
+        cmocka_unit_test_prestate(jitter_changes_nothing, &w),
+    };
+    print_message("device %s\n", name);
+    int failed = cmocka_run_group_tests_name(name, tests, NULL, NULL);
+    hd_ctx_destroy(w.ctx);
+    return failed;
+}
+
+/* heddle serve as a process of ours, at a socket in `folder`. */
+static pid_t serve(const char *folder, char *path) {
+    strcpy(path, folder);
+    strcat(path, "/socket");
+    setenv("XDG_RUNTIME_DIR", folder, 1);
+    pid_t pid = fork();
+    if (pid) return pid;
+    hd_ctx *ctx = hd_ctx_create();
+    const struct hd_serve_options o = {
+        .find = hd_device_find, .devices = hd_devices, .version = "test", .may_exit = true};
+    hd_status s = hd_serve_socket(ctx, &o, path, 0600);
+    if (s) fprintf(stderr, "%s\n", hd_message(ctx));
+    _exit(s != HD_OK);
+}
+
 /* test_device [DEVICE [TEST]]: all, or one device, or one test of it. */
 int main(int argc, char **argv) {
+    char folder[] = "/tmp/heddle-test-device-XXXXXX", path[64], name[80];
     int failed = 0;
     if (argc > 2) cmocka_set_test_filter(argv[2]);
     setenv("HEDDLE_RTL_DIR", "build/rtl", 0); /* as the program finds it */
-    for (int i = 0; hd_devices[i]; i++) {
-        struct world w = {.ctx = hd_ctx_create(), .dev = hd_devices[i]};
-        const struct CMUnitTest tests[] = {
-            cmocka_unit_test_prestate(buffers, &w),
-            cmocka_unit_test_prestate(load_errors, &w),
-            cmocka_unit_test_prestate(wrong_machine, &w),
-            cmocka_unit_test_prestate(same_as_golden_twice, &w),
-            cmocka_unit_test_prestate(sessions_in_turn, &w),
-            cmocka_unit_test_prestate(two_models_on_one_device, &w),
-            cmocka_unit_test_prestate(timeout, &w),
-            cmocka_unit_test_prestate(close_with_work_in_flight, &w),
-            cmocka_unit_test_prestate(every_operation, &w),
-            cmocka_unit_test_prestate(bad_programs, &w),
-            cmocka_unit_test_prestate(jitter_changes_nothing, &w),
-        };
-        if (argc > 1 && strcmp(argv[1], w.dev->scheme) != 0) {
-            hd_ctx_destroy(w.ctx);
-            continue;
-        }
-        print_message("device %s\n", w.dev->scheme);
-        failed += cmocka_run_group_tests_name(w.dev->scheme, tests, NULL, NULL);
-        hd_ctx_destroy(w.ctx);
+    for (int i = 0; hd_devices[i]; i++)
+        if (argc < 2 || !strcmp(argv[1], hd_devices[i]->scheme))
+            failed += test_one(hd_devices[i]->scheme);
+    if (argc > 1 && strcmp(argv[1], "remote")) return failed != 0;
+    if (!mkdtemp(folder)) return 1;
+    pid_t server = serve(folder, path);
+    for (int ms = 0; ms < 5000 && access(path, F_OK); ms++)
+        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    static const char *const served[] = {"iss", "golden"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(name, sizeof name, "%s/%s", path, served[i]);
+        failed += test_one(name);
     }
-    return failed != 0;
+    kill(server, SIGTERM);
+    waitpid(server, NULL, 0);
+    char remove[64];
+    snprintf(remove, sizeof remove, "rm -rf %s", folder);
+    return system(remove) != 0 || failed != 0;
 }

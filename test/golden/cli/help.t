@@ -15,7 +15,8 @@
 #=   exec       run one program without a model; '#:' lines set memory and name what is printed
 #=   opt        run graph passes on a network or on the text form of a graph and print the text; or --stage: go on to a program
 #=   convert    write a network of any format that is read (TFLite, Caffe, StableHLO, ONNX) as standard ONNX
-#=   devices    devices of this program, and whether they can be used here
+#=   devices    devices of this program, or of a host, and whether they can be used there
+#=   serve      give the devices of this computer to others: --device HOST/NAME there (docs/remote.md)
 #=   machines   machines and their parameters
 #=   ops        graph operations, and where they run
 #=   bench      cycles of networks (default: the digits network) beside their roofline

@@ -5,7 +5,7 @@
 #= run a model on one device; cycles, utilisation and traffic of each layer
 #=
 #= options:
-#=   --device NAME              device to run on; heddle devices lists them (default iss)
+#=   --device NAME              device to run on; heddle devices lists them. HOST/NAME is one of another computer (default iss)
 #=   --machine NAME|FILE        machine (default base); heddle machines lists them
 #=   --set KEY=VALUE            change one machine parameter; may be repeated
 #=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)
@@ -21,7 +21,7 @@
 #=   --functional               device iss: results only, no cycles; sooner
 #=   --dump import|legalize|prepare|plan|ops|program|all
 #=                              print the compiler's state after a stage
-#=   --threads N                threads for devices that use several
+#=   --threads N                threads for devices that use several; of serve: runs at once (default: as many as cores)
 #=   --json FILE                write the facts as JSON; - is standard output
 #=   --trace FILE.json          write a timeline that Perfetto and chrome://tracing open
 #=   --trace-from CYCLE         leave out of the trace what ended before
