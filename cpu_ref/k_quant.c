@@ -87,45 +87,37 @@ static void walk_pair(const struct hd_kernel *k, struct hd_walk *w) {
     for (int i = 0; i < 2; i++) hd_walk_broadcast(w, i, hd_k_in(k, i));
 }
 
-static int32_t operand(const struct hd_kernel *k, int i, const struct hd_walk *w) {
-    return (int32_t)hd_k_i64(k->in[i], hd_k_in(k, i)->dtype, w->index[i]);
+/* An operand as a real number: (a - zero point) * scale, each step rounded to binary32. */
+struct affine {
+    int32_t zp;
+    float scale;
+};
+
+static struct affine affine_of(const struct hd_kernel *k, const char *zp, const char *scale) {
+    return (struct affine){(int32_t)hd_attr_int(k->n, zp, 0),
+                           *scale ? hd_attr_float(k->n, scale, 1) : 1};
 }
 
-/* y = requant((a - a_zp) * a_scale + (b - b_zp) * b_scale), each step rounded to binary32.
- * docs/numerics.md */
-hd_status k_qadd(const struct hd_kernel *k) {
-    int32_t a_zp = (int32_t)hd_attr_int(k->n, "a_zp", 0),
-            b_zp = (int32_t)hd_attr_int(k->n, "b_zp", 0);
-    float a_scale = hd_attr_float(k->n, "a_scale", 1), b_scale = hd_attr_float(k->n, "b_scale", 1);
-    struct clamp c = clamp_of(k);
-    int64_t n = hd_tensor_elems(hd_k_out(k));
-    struct hd_walk w;
-    walk_pair(k, &w);
-    for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {
-        float a = (float)(operand(k, 0, &w) - a_zp) * a_scale;
-        float b = (float)(operand(k, 1, &w) - b_zp) * b_scale;
-        ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(a + b, c.zp, c.lo, c.hi);
-    }
-    return HD_OK;
+static float real(const struct hd_kernel *k, int i, const struct hd_walk *w, struct affine by) {
+    int64_t v = hd_k_i64(k->in[i], hd_k_in(k, i)->dtype, w->index[i]);
+    return (float)((int32_t)v - by.zp) * by.scale;
 }
 
-/* y = requant(((a - a_zp) * scale) * (b - b_zp)), each step rounded to binary32.  docs/numerics.md
- */
-hd_status k_qmul(const struct hd_kernel *k) {
-    int32_t a_zp = (int32_t)hd_attr_int(k->n, "a_zp", 0),
-            b_zp = (int32_t)hd_attr_int(k->n, "b_zp", 0);
-    float scale = hd_attr_float(k->n, "scale", 1);
-    struct clamp c = clamp_of(k);
-    int64_t n = hd_tensor_elems(hd_k_out(k));
-    struct hd_walk w;
-    walk_pair(k, &w);
-    for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {
-        float a = (float)(operand(k, 0, &w) - a_zp) * scale;
-        float b = (float)(operand(k, 1, &w) - b_zp);
-        ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(a * b, c.zp, c.lo, c.hi);
+/* The rows of qpair.def, each step rounded to binary32.  docs/numerics.md */
+#define QPAIR(name, attributes, a_scale, b_scale, y, stream, alu, fn)                              \
+    hd_status k_##name(const struct hd_kernel *k) {                                                \
+        struct affine by_a = affine_of(k, "a_zp", a_scale), by_b = affine_of(k, "b_zp", b_scale);  \
+        struct clamp c = clamp_of(k);                                                              \
+        int64_t n = hd_tensor_elems(hd_k_out(k));                                                  \
+        struct hd_walk w;                                                                          \
+        walk_pair(k, &w);                                                                          \
+        for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {                                        \
+            float fa = real(k, 0, &w, by_a), fb = real(k, 1, &w, by_b);                            \
+            ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(y, c.zp, c.lo, c.hi);                     \
+        }                                                                                          \
+        return HD_OK;                                                                              \
     }
-    return HD_OK;
-}
+#include "compiler/ir/qpair.def"
 
 /* y = requant((x - x_zp) * scale).  docs/numerics.md */
 hd_status k_qrescale(const struct hd_kernel *k) {

@@ -18,8 +18,8 @@ static bool quantised(enum hd_ir_op op) {
     case HD_IR_qconv:
     case HD_IR_qconvtranspose:
     case HD_IR_qgemm:
-    case HD_IR_qadd:
-    case HD_IR_qmul:
+#define QPAIR(name, ...) case HD_IR_##name:
+#include "compiler/ir/qpair.def"
     case HD_IR_qavgpool:
     case HD_IR_qmean:
     case HD_IR_qlstm:

@@ -140,7 +140,8 @@ static bool elementwise(enum hd_ir_op op) {
     case HD_IR_and:
     case HD_IR_or:
     case HD_IR_xor:
-    case HD_IR_qadd:
+#define QPAIR(name, ...) case HD_IR_##name:
+#include "compiler/ir/qpair.def"
         return true;
     default:
         return false;

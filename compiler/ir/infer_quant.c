@@ -64,13 +64,11 @@ static hd_status infer_pair(struct infer *c) {
     return hd_infer_broadcast(c, a->dim, a->rank, b->dim, b->rank);
 }
 
-hd_status hd_infer_qadd(struct infer *c) {
-    return infer_pair(c);
-}
-
-hd_status hd_infer_qmul(struct infer *c) {
-    return infer_pair(c);
-}
+#define QPAIR(name, attributes, a_scale, b_scale, y, stream, alu, fn)                              \
+    hd_status hd_infer_##name(struct infer *c) {                                                   \
+        return infer_pair(c);                                                                      \
+    }
+#include "compiler/ir/qpair.def"
 
 hd_status hd_infer_qrescale(struct infer *c) {
     TRY(hd_infer_want_byte(c, 0));

@@ -60,7 +60,8 @@ bool hd_is_elementwise(enum hd_ir_op op) {
     case HD_IR_batchnorm:
     case HD_IR_quantize:
     case HD_IR_dequantize:
-    case HD_IR_qadd:
+#define QPAIR(name, ...) case HD_IR_##name:
+#include "compiler/ir/qpair.def"
     case HD_IR_qtable:
     case HD_IR_qrescale:
         return true;

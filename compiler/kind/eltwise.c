@@ -1,12 +1,33 @@
-/* Elementwise layers: sums and products that broadcast, rescaling, byte tables. */
+/* Elementwise layers: two tensors that broadcast (qpair.def), rescaling, byte tables. */
 #include <string.h>
 
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
+/* An operation on two tensors: a row of qpair.def. */
+struct pair {
+    const char *scale[2]; /* attributes of a and b, "" = 1 */
+    int a;                /* operand that is stream A of vx.map */
+    int alu, fn;
+};
+
+static const struct pair *pair_of(enum hd_ir_op op) {
+    switch (op) {
+#define QPAIR(name, attributes, a_scale, b_scale, y, stream, alu, fn)                              \
+    case HD_IR_##name: {                                                                           \
+        static const struct pair p = {                                                             \
+            {a_scale, b_scale}, stream, HD_V_vx_alu_##alu, HD_V_vx_fn_##fn};                       \
+        return &p;                                                                                 \
+    }
+#include "compiler/ir/qpair.def"
+    default:
+        return NULL;
+    }
+}
+
 /* hd_layer.own of both kinds. */
 struct elementwise {
-    bool adds, product; /* it has a second operand; multiplies by it */
+    const struct pair *pair; /* with a second operand; else NULL */
     int32_t b_imm;
     float b_scale;
     int *row_of[2]; /* per row of an image of the result that of operand i, when it broadcasts along
@@ -81,8 +102,8 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
         hd_lower_set(w, HD_F_vx_ds2, 1);
     hd_lower_set(w, HD_F_vx_n3, 1);
     hd_lower_touch(w, &t->in[0], false);
-    if (own->adds) {
-        hd_lower_set(w, HD_F_vx_alu, own->product ? HD_V_vx_alu_mul : HD_V_vx_alu_add);
+    if (own->pair) {
+        hd_lower_set(w, HD_F_vx_alu, own->pair->alu), hd_lower_set(w, HD_F_vx_fn, own->pair->fn);
         hd_lower_set(w, HD_F_vx_b_kind, hd_lower_byte_kind(w, 1));
         hd_lower_set(w, HD_F_vx_b, t->in[1].at / (uint32_t)n);
         hd_lower_set(w, HD_F_vx_b_imm, own->b_imm);
@@ -146,16 +167,22 @@ static int *rows_of(const struct hd_lowering *lo, const struct hd_node *n, int i
 static hd_status make_add(struct hd_lowering *lo, const struct hd_node *n, int out,
                           struct hd_layer *l) {
     (void)out;
+    static const char *const zero_point[2] = {"a_zp", "b_zp"};
+    const struct pair *p = pair_of(n->op);
     struct elementwise *own = hd_new(lo->arena, struct elementwise);
-    *own = (struct elementwise){.adds = true,
-                                .product = n->op == HD_IR_qmul,
-                                .b_imm = -(int32_t)hd_attr_int(n, "b_zp", 0),
-                                .row_of = {rows_of(lo, n, 0), rows_of(lo, n, 1)}};
-    own->b_scale = own->product ? 1 : hd_attr_float(n, "b_scale", 1);
+    int32_t imm[2];
+    float scale[2];
+    for (int s = 0; s < 2; s++) { /* streams A and B */
+        int i = s ^ p->a;
+        l->in[s] = lo->tensor_of[n->in[i]];
+        own->row_of[s] = rows_of(lo, n, i);
+        imm[s] = -(int32_t)hd_attr_int(n, zero_point[i], 0);
+        scale[s] = *p->scale[i] ? hd_attr_float(n, p->scale[i], 1) : 1;
+    }
+    own->pair = p;
     l->own = own;
-    l->in[1] = lo->tensor_of[n->in[1]];
-    l->a_imm = -(int32_t)hd_attr_int(n, "a_zp", 0);
-    l->a_scale = hd_attr_float(n, own->product ? "scale" : "a_scale", 1);
+    l->a_imm = imm[0], l->a_scale = scale[0];
+    own->b_imm = imm[1], own->b_scale = scale[1];
     return HD_OK;
 }
 
@@ -231,7 +258,7 @@ static bool overlaps(const struct hd_layer *l) {
 const struct hd_kind hd_kind_add = {
     .name = "add",
     .operations = "vx.map",
-    .expression = "a[m,i,j] + b[m,i,j], or their product",
+    .expression = "a[m,i,j] + b[m,i,j], or another pair operation",
     .memories = "XM XM -> XM",
     .adds = true,
     .parts = true,

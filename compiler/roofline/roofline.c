@@ -106,8 +106,8 @@ static int64_t lanes_of(const hd_graph *g, const struct hd_node *n) {
         return 4 * results;
     case HD_IR_qgemm:
     case HD_IR_qmatmul:
-    case HD_IR_qadd:
-    case HD_IR_qmul:
+#define QPAIR(name, ...) case HD_IR_##name:
+#include "compiler/ir/qpair.def"
     case HD_IR_qrnn:
     case HD_IR_quantize:
     case HD_IR_dequantize:
