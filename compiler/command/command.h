@@ -39,7 +39,8 @@ struct hd_list_option {
 
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
-        *report, *select, *keep, *stage, *plan, *ops, *color, *fold, *csv, *list, *completion;
+        *report, *select, *keep, *stage, *plan, *ops, *color, *fold, *csv, *list, *completion,
+        *schedule;
     struct hd_list_option sets, shapes;
     struct hd_trace_options trace;
     struct hd_calibrate_options calibrate;

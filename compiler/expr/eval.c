@@ -5,17 +5,16 @@
 
 #include "compiler/expr/expr_int.h"
 
-/* Position of an access in its tensor; -1 = outside. */
-static int64_t position(struct hd_eval *e, const struct hd_expr_node *k) {
-    const struct hd_expr_tensor *t = &e->f->tensor[k->i];
+int64_t hd_eval_position(struct hd_eval *e, int tensor, int n, const int *index, bool must) {
+    const struct hd_expr_tensor *t = &e->f->tensor[tensor];
     int64_t at = 0;
     bool out = false;
-    for (int d = 0; d < k->n; d++) {
-        const struct hd_expr_node *x = &e->f->node[k->arg[d]];
-        int64_t i = x->op == HD_EXPR_VAR ? e->var[x->i] : hd_eval_node(e, k->arg[d]).i;
+    for (int d = 0; d < n; d++) {
+        const struct hd_expr_node *x = &e->f->node[index[d]];
+        int64_t i = x->op == HD_EXPR_VAR ? e->var[x->i] : hd_eval_node(e, index[d]).i;
         if (i < 0 || i >= t->dim[d].value) {
             out = true;
-            if (k->checked && !e->bad) {
+            if (must && !e->bad) {
                 e->bad = t->name;
                 e->bad_index = i;
                 e->bad_size = t->dim[d].value;
@@ -25,6 +24,11 @@ static int64_t position(struct hd_eval *e, const struct hd_expr_node *k) {
         at = at * t->dim[d].value + i;
     }
     return out ? -1 : at;
+}
+
+/* Of an access; what is not a gather was found to be inside. */
+static int64_t position(struct hd_eval *e, const struct hd_expr_node *k, bool padded) {
+    return hd_eval_position(e, (int)k->i, k->n, k->arg, !padded && (k->checked || e->strict));
 }
 
 static union hd_scalar literal(const struct hd_expr_node *k) {
@@ -46,12 +50,12 @@ union hd_scalar hd_eval_node(struct hd_eval *e, int node) {
         v.i = e->var[k->i];
         return v;
     case HD_EXPR_ACCESS:
-        at = position(e, k);
+        at = position(e, k, false);
         if (at >= 0) return hd_scalar_load(e->data[k->i], k->type, at);
         if (hd_scalar_is_float(k->type)) v.f = 0;
         return v;
     case HD_EXPR_PAD:
-        at = position(e, &e->f->node[k->arg[0]]);
+        at = position(e, &e->f->node[k->arg[0]], true);
         if (at < 0) return hd_eval_node(e, k->arg[1]);
         return hd_scalar_load(e->data[e->f->node[k->arg[0]].i], k->type, at);
     case HD_EXPR_CAST:

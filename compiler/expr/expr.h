@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "runtime/base/arena.h"
 #include "runtime/base/dtype.h"
@@ -139,6 +140,8 @@ hd_status hd_expr_parse(hd_ctx *ctx, hd_arena *a, const char *text, struct hd_ex
 /* The normal form; it reads back as the same expression. Of a bound one: with types, sizes and
  * ranges. */
 const char *hd_expr_text(hd_arena *a, const struct hd_expr *f);
+/* A node alone; var[i] is the name of variable i. */
+void hd_expr_print_node(FILE *out, const struct hd_expr *f, int node, const char *const *var);
 
 struct hd_expr_arg { /* one tensor parameter */
     bool absent;

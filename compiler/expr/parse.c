@@ -133,7 +133,9 @@ static hd_status arguments(struct parser *x, int node, int n) {
 static hd_status clamp(struct parser *x, const char *at, int *out) {
     int three, low;
     TRY(new_node(x, HD_EXPR_SELECT, at, &three));
+    x->depth++; /* as in the normal form */
     TRY(arguments(x, three, 3));
+    x->depth--;
     TRY(new_node(x, HD_EXPR_max, at, &low));
     struct hd_expr_node *k = &x->f->node[three], *m = &x->f->node[low];
     m->n = k->n = 2;

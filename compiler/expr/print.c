@@ -9,6 +9,7 @@
 struct printer {
     const struct hd_expr *f;
     const struct hd_expr_stmt *s;
+    const char *const *var; /* names of variables */
     FILE *out;
 };
 
@@ -43,7 +44,7 @@ static void other(struct printer *p, const struct hd_expr_node *k) {
         fputs(k->name, p->out);
         break;
     case HD_EXPR_VAR:
-        fputs(p->s->var[k->i].name, p->out);
+        fputs(p->var[k->i], p->out);
         break;
     case HD_EXPR_REST:
         fputs("...", p->out);
@@ -78,14 +79,12 @@ static void value(struct printer *p, int node, int level) {
         fputs(info->text, p->out);
         arguments(p, k, '(', ')');
         break;
-    case HD_FORM_PREFIX: { /* -(5) is no number, and --x is not read */
+    case HD_FORM_PREFIX: { /* -(5) is no number */
         const struct hd_expr_node *x = &p->f->node[k->arg[0]];
-        bool plain = x->op == HD_EXPR_VAR || x->op == HD_EXPR_NAME || x->op == HD_EXPR_ACCESS ||
-                     hd_expr_infos[x->op].form == HD_FORM_FUNCTION;
-        fputs(info->text, p->out);
-        if (!plain) fputc('(', p->out);
-        value(p, k->arg[0], plain ? info->level : 1);
-        if (!plain) fputc(')', p->out);
+        bool number = x->op == HD_EXPR_INT || x->op == HD_EXPR_FLOAT;
+        fprintf(p->out, "%s%s", info->text, number ? "(" : "");
+        value(p, k->arg[0], info->level);
+        if (number) fputc(')', p->out);
         break;
     }
     default:
@@ -94,6 +93,11 @@ static void value(struct printer *p, int node, int level) {
         value(p, k->arg[1], info->level + 1);
     }
     if (low) fputc(')', p->out);
+}
+
+void hd_expr_print_node(FILE *out, const struct hd_expr *f, int node, const char *const *var) {
+    struct printer p = {.f = f, .var = var, .out = out};
+    value(&p, node, 1);
 }
 
 static void shape(struct printer *p, const struct hd_expr_tensor *t) {
@@ -166,6 +170,9 @@ const char *hd_expr_text(hd_arena *a, const struct hd_expr *f) {
     header(&p);
     for (size_t i = 0; i < f->n_stmts; i++) {
         const struct hd_expr_stmt *s = p.s = &f->stmt[i];
+        const char *names[HD_EXPR_VARS];
+        for (int v = 0; v < s->n_vars; v++) names[v] = s->var[v].name;
+        p.var = names;
         fprintf(p.out, "%s[", f->tensor[s->tensor].name);
         for (int d = 0; d < s->rank; d++)
             fprintf(p.out, "%s%s", d ? "," : "", s->lhs[d] < 0 ? "..." : s->var[s->lhs[d]].name);
@@ -174,6 +181,7 @@ const char *hd_expr_text(hd_arena *a, const struct hd_expr *f) {
         limits(&p);
         fputc('\n', p.out);
     }
+    p.var = NULL;
     fclose(p.out);
     char *kept = hd_strdup(a, text);
     free(text);

@@ -48,7 +48,7 @@ static void normal_form(void **state) {
          "(x) -> s\nt[i] = min(max(x[i], -1), 0.5)\ns[i] max= i8.even.sat(t[i])\n"},
         {"y[i] = select(x[i] >= 1e-3, pad(x[i+1], -inf), nan)",
          "(x) -> y\ny[i] = select(x[i] >= 0.001, pad(x[i + 1], -inf), nan)\n"},
-        {"y[i] = -(-x[i]) << ~(3)", "(x) -> y\ny[i] = -(-x[i]) << ~(3)\n"},
+        {"y[i] = -(-x[i]) << ~(3)", "(x) -> y\ny[i] = --x[i] << ~(3)\n"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
