@@ -29,10 +29,10 @@ int cmd_help(struct hd_cmd *c) {
     if (c->n_args && !cmd) return unknown(c->args[0]);
     if (cmd)
         cli_print_help(cmd, stdout);
-    else if (c->opt.man)
+    else if (c->opt.about.man)
         cli_print_man(stdout);
-    else if (c->opt.completion)
-        cli_print_completion(c->opt.completion, stdout);
+    else if (c->opt.about.completion)
+        cli_print_completion(c->opt.about.completion, stdout);
     else
         cli_print_usage(stdout);
     return HD_EXIT_DONE;

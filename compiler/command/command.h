@@ -32,6 +32,10 @@ struct hd_serve_choice { /* of heddle serve */
     const char *socket, *mode;
     bool stdio;
 };
+struct hd_help_options { /* of heddle help */
+    const char *completion;
+    bool man;
+};
 struct hd_list_option {
     const char *text[HD_OPTION_TIMES];
     int n;
@@ -39,17 +43,17 @@ struct hd_list_option {
 
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
-        *report, *select, *keep, *stage, *plan, *ops, *color, *fold, *csv, *list, *completion,
-        *schedule;
+        *report, *select, *keep, *stage, *plan, *ops, *color, *fold, *csv, *list, *schedule;
     struct hd_list_option sets, shapes;
     struct hd_trace_options trace;
     struct hd_calibrate_options calibrate;
     struct hd_serve_choice serve;
+    struct hd_help_options about;
     uint64_t seed;
     struct hd_mem_options mem;
     int threads, repeat, images;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, functional, full, cycles, bisect, help, man;
+    bool no_latency_hiding, functional, full, cycles, bisect, help;
 };
 
 struct hd_cmd {
