@@ -1,4 +1,4 @@
-// hd_vx_lanes, N = 4, 4 slots: iterations of vx.map and vx.dw with random operands and parameters,
+// hd_vx_lanes, N = 4: iterations of vx.map and vx.dw with random operands and parameters,
 // against the arithmetic of docs/numerics.md. Operations of one latency follow each other at once,
 // in other slots; before the next kind the unit runs empty, as its user promises. Transposed
 // blocks: mut_result.cc.
@@ -13,7 +13,7 @@ using oracle::as_bits;
 using oracle::as_float;
 using oracle::is_f32;
 
-constexpr int kN = 4, kSlots = 4, kTables = 4;
+constexpr int kN = 4, kSlots = 8, kTables = 4;
 uint8_t tables[kTables][256];
 constexpr int64_t kSum = 1, kMax = 2, kMul = 3;
 struct Out {
@@ -32,7 +32,7 @@ struct Bench {
         Vunit &top = d.top;
         d.clock();
         top.p_we_i = top.d_valid_i = top.d_load_i = 0;
-        top.d_slot_i = unsigned(rng() & 3);
+        top.d_slot_i = unsigned(rng() & (kSlots - 1));
         top.d_last_i = top.d_first_i = top.d_tail_i = unsigned(rng() & 1);
         if (!top.res_valid_o) return true;
         if (due.empty()) return false;
@@ -268,6 +268,7 @@ bool run(Dut &d) {
         if (!b.idle(1)) return false;
     }
     top.part_i = 0;
+    const unsigned n_words = sizeof top.p_i / sizeof top.p_i[0];
     unsigned slot = 0;
     oracle::Op o;
     for (int batch = 0; batch < 700; batch++) {
@@ -275,10 +276,10 @@ bool run(Dut &d) {
             o = draw(o, i == 0);
             uint32_t words[32];
             oracle::encode(o, true, words);
-            for (int w = 0; w < 21; w++) top.p_i[w] = words[w];
+            for (unsigned w = 0; w < n_words; w++) top.p_i[w] = words[w];
             top.p_we_i = 1, top.p_slot_i = slot, top.p_dw_i = o.dw;
             if (!b.clock()) return false;
-            for (int w = 0; w < 21; w++) top.p_i[w] = uint32_t(rng());
+            for (unsigned w = 0; w < n_words; w++) top.p_i[w] = uint32_t(rng());
             if (!(o.dw ? dw(b, o, slot) : map(b, o, slot))) return false;
         }
         if (chance(3)) { // a reset drops what is under way

@@ -41,10 +41,10 @@ struct Bench {
     uint64_t stopped_writes = 0; // since stop_i
 
     void drive_record(const Run &r) {
-        // {to AM, last, err 5, pad 8, offset 3, hi 24, lo 24, run 24, loc 28}
+        // {to AM, last, err 5, pad 8, offset 6, hi 24, lo 24, run 24, loc 28}
         unsigned __int128 v = r.am * 2u + r.last;
         auto add = [&](uint64_t x, int bits) { v = v << bits | x; };
-        add(r.err, 5), add(r.pad, 8), add(r.offset, 3), add(r.hi, 24), add(r.lo, 24),
+        add(r.err, 5), add(r.pad, 8), add(r.offset, 6), add(r.hi, 24), add(r.lo, 24),
             add(r.run, 24);
         add(r.loc, 28);
         for (int i = 0; i < 4; i++) top.rec_i[i] = uint32_t(v >> 32 * i);

@@ -10,7 +10,8 @@ extern "C" {
 
 namespace {
 
-constexpr int kK = 8, kN = 2, kXm = 64, kAm = 32, kWm = 16, kLoops = 6, kWords = 18;
+constexpr int kK = 8, kN = 2, kXm = 64, kAm = 32, kWm = 16, kLoops = 6;
+const int kWords = hd_isa_units[HD_UNIT_mx].n_words;
 enum {
 #define ERR(name, code, doc) kErr_##name = code,
 #include "isa/regs.def"

@@ -4,15 +4,44 @@
 
 namespace {
 
-constexpr uint32_t kLocMask = 0xffffff;
+constexpr uint32_t kLocMask = 0xfffffff;
 struct Nest {
-    uint32_t run, n[3], ext[3], loc[3];
+    uint32_t run, n[3], ext[3], loc[3]; // counts, steps
+    uint32_t from_ext, from_loc;
 };
 
-template <typename T> void put_loc(T &port, const uint32_t *v) { // 3 * 24 bits
-    uint64_t low = v[0] | uint64_t(v[1]) << 24 | uint64_t(v[2]) << 48;
-    port[0] = uint32_t(low), port[1] = uint32_t(low >> 32), port[2] = v[2] >> 16;
-}
+// A runs_t of hd_bus_pkg, from its lowest bit on.
+struct Runs {
+    enum {
+        kRun = 0,
+        kLoc = 24,
+        kExt = 52,
+        kLocStep = 84,
+        kExtStep = 168,
+        kCount = 264,
+        kBits = 312
+    };
+    uint32_t word[(kBits + 31) / 32] = {};
+
+    void put(unsigned lsb, unsigned bits, uint32_t v) {
+        for (unsigned i = 0; i < bits; i++) word[(lsb + i) / 32] |= (v >> i & 1) << (lsb + i) % 32;
+    }
+    explicit Runs(const Nest &s) {
+        put(kRun, 24, s.run), put(kLoc, 28, s.from_loc), put(kExt, 32, s.from_ext);
+        for (unsigned l = 0; l < 3; l++) {
+            put(kCount + 16 * l, 16, s.n[l]);
+            put(kExtStep + 32 * l, 32, s.ext[l]), put(kLocStep + 28 * l, 28, s.loc[l]);
+        }
+    }
+    template <typename T> void to(T &port) const {
+        for (unsigned i = 0; i < sizeof word / sizeof word[0]; i++) port[i] = word[i];
+    }
+    template <typename T> bool same(const T &port) const {
+        bool all = true;
+        for (unsigned i = 0; i < sizeof word / sizeof word[0]; i++) all = all && port[i] == word[i];
+        return all;
+    }
+};
 
 } // namespace
 
@@ -21,12 +50,9 @@ template <typename T> void put_loc(T &port, const uint32_t *v) { // 3 * 24 bits
 // of the cycles it moves.
 bool nest(Dut &d, const Nest &s, int patience) {
     Vunit &top = d.top;
-    uint32_t ext = uint32_t(rng()), loc = uint32_t(rng()) & kLocMask;
+    const uint32_t ext = s.from_ext, loc = s.from_loc;
     top.load_i = 1, top.adv_i = unsigned(rng() & 1); // a load comes first
-    top.n_i = s.n[0] | uint64_t(s.n[1]) << 16 | uint64_t(s.n[2]) << 32;
-    top.ext_i = ext, top.loc_i = loc;
-    for (int l = 0; l < 3; l++) top.ext_step_i[l] = s.ext[l];
-    put_loc(top.loc_step_i, s.loc);
+    Runs(s).to(top.runs_i);
     d.clock();
     top.load_i = 0;
     for (uint32_t c = 0; c < s.n[2]; c++)
@@ -35,9 +61,7 @@ bool nest(Dut &d, const Nest &s, int patience) {
                 unsigned level = a + 1 < s.n[0] ? 0 : b + 1 < s.n[1] ? 1 : 2;
                 bool last = level == 2 && c + 1 == s.n[2];
                 top.adv_i = chance(patience);
-                top.n_i = rng() & 0xffffffffffff, top.ext_i = uint32_t(rng()),
-                top.loc_i = uint32_t(rng()) & kLocMask;
-                for (int l = 0; l < 3; l++) top.ext_step_i[l] = uint32_t(top.n_i) + unsigned(l);
+                for (int i = 0; i < Runs::kBits / 32; i++) top.runs_i[i] = uint32_t(rng());
                 d.low();
                 if (top.ext_o != ext + a * s.ext[0] + b * s.ext[1] + c * s.ext[2]) return false;
                 if (top.loc_o != ((loc + a * s.loc[0] + b * s.loc[1] + c * s.loc[2]) & kLocMask))
@@ -53,6 +77,7 @@ bool nest(Dut &d, const Nest &s, int patience) {
 bool run(Dut &d) {
     for (int op = 0; op < 418; op++) {
         Nest s = {};
+        s.from_ext = uint32_t(rng()), s.from_loc = uint32_t(rng()) & kLocMask;
         for (int l = 0; l < 3; l++) {
             s.n[l] = uint32_t(op % 50 == 0 && l == op / 50 % 3 ? pick(200, 3500) : pick(1, 4));
             s.ext[l] = uint32_t(rng()), s.loc[l] = uint32_t(rng()) & kLocMask;
@@ -85,14 +110,14 @@ bool run(Dut &d) {
                               : chance(10) ? pick(1, 65535)
                                            : pick(1, 5));
             s.loc[l] = uint32_t(inner) & kLocMask, s.ext[l] = uint32_t(inner << scale);
-            if (chance(12)) s.loc[l] ^= 1u << rng() % 24;
+            if (chance(12)) s.loc[l] ^= 1u << rng() % 28;
             if (chance(12)) s.ext[l] ^= 1u << rng() % 32;
             if (chance(5)) s.n[l] = 0; // op_bad refuses it; it may not be joined
             inner = inner * (s.n[l] ? s.n[l] : 1);
         }
         if (op % 8 == 0) { // one bit of the product is set, often above the run's 24
             join = true;
-            s = {1u << pick(0, 23), {1u << pick(0, 15), 1u << pick(0, 15), 1}, {}, {}};
+            s = {1u << pick(0, 23), {1u << pick(0, 15), 1u << pick(0, 15), 1}, {}, {}, 0, 0};
             s.loc[0] = s.run, s.ext[0] = s.run << scale;
             s.loc[1] = (s.run * s.n[0]) & kLocMask, s.ext[1] = s.run * s.n[0] << scale;
         }
@@ -110,23 +135,26 @@ bool run(Dut &d) {
         }
         const bool over =
             run > 0xffffff; // what comes behind is not defined, it ends in at most 2 steps
-        top.load_i = 1, top.join_i = join, top.scale_i = scale, top.run_i = s.run;
-        top.n_i = s.n[0] | uint64_t(s.n[1]) << 16 | uint64_t(s.n[2]) << 32;
-        for (int l = 0; l < 3; l++) top.ext_step_i[l] = s.ext[l];
-        put_loc(top.loc_step_i, s.loc);
+        s.from_ext = uint32_t(rng()), s.from_loc = uint32_t(rng()) & kLocMask;
+        top.load_i = 1, top.join_i = join, top.scale_i = scale;
+        Runs(s).to(top.runs_i);
         d.clock();
         top.load_i = 0;
         for (int i = 0; i <= steps + 2; i++) {
             top.join_i = unsigned(rng() & 1);
-            top.run_i = uint32_t(rng()) & 0xffffff, top.n_i = rng() & 0xffffffffffff;
+            for (int w = 0; w < Runs::kBits / 32; w++) top.runs_i[w] = uint32_t(rng());
             d.low();
             if (over && i >= steps) {
-                if (top.run_o != 0xffffff || (i == steps + 2 && !top.ready_o)) return false;
-            } else if (bool(top.ready_o) != (i >= steps))
+                if ((top.runs_o[0] & 0xffffff) != 0xffffff || (i == steps + 2 && !top.ready_o))
+                    return false;
+            } else if (bool(top.ready_o) != (i >= steps)) {
                 return false;
-            else if (i >= steps && (top.run_o != run || top.n_o != (n[0] | uint64_t(n[1]) << 16 |
-                                                                    uint64_t(n[2]) << 32)))
-                return false;
+            } else if (i >= steps) {
+                Nest joined = s;
+                joined.run = uint32_t(run);
+                for (int l = 0; l < 3; l++) joined.n[l] = n[l];
+                if (!Runs(joined).same(top.runs_o)) return false;
+            }
             d.clock();
         }
     }

@@ -21,27 +21,27 @@ BENCH_SECONDS = 600  # of processor time, for all mutants of a unit
 SEL_BITS = 12
 PROOFS = os.environ.get("PROOFS", "bar")  # survivors: all, none, or until the bar is reached
 
-# unit: (bench, files of hw/rtl, the unit first; parameters). Only the unit itself is broken, not what is inside it.
+# unit: (bench, files of hw/rtl, the unit first; sizes). Only the unit itself is broken, not what is inside it.
 UNITS = {
     "from_int": ("f32", "hd_f32_from_int", "Lanes=1"),
     "mul": ("f32", "hd_f32_mul", "Lanes=1"),
     "add": ("f32", "hd_f32_add", "Lanes=1"),
     "to_int": ("f32", "hd_f32_to_int", "Lanes=1"),
     "mac2": ("mac2", "hd_mac2", ""),
-    "mac_array": ("mac", "hd_mac_array hd_mac2 hd_ram", "K=8 N=2 AxiBytes=8 Words=4"),
+    "mac_array": ("mac", "hd_mac_array hd_mac2 hd_ram", "N=2 WmWords=4"),
     "nest": ("nest", "hd_nest", "Loops=3 Streams=2 CountBits=16"),
     "window": ("window", "hd_vx_window", "N=1 TagBits=5"),
-    "result": ("result", "hd_vx_result hd_f32_to_int hd_vx_transpose", "N=4 AxiBytes=8"),
+    "result": ("result", "hd_vx_result hd_f32_to_int hd_vx_transpose", "N=4"),
     "transpose": ("transpose", "hd_vx_transpose", "N=4"),
-    "lx_data": ("lx_data", "hd_lx_data hd_fifo", "AxiBytes=8"),
-    "run_nest": ("run", "hd_run_nest", "LocBits=24"),
-    "run_join": ("run", "hd_run_join", "LocBits=24"),
-    "burst": ("burst", "hd_burst", "AxiBytes=8 MaxBeats=64"),
-    "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "K=8 N=2 AxiBytes=8 XmBytes=512 AmWords=32 WmWords=16"),
+    "lx_data": ("lx_data", "hd_lx_data hd_fifo", ""),
+    "run_nest": ("run", "hd_run_nest", ""),
+    "run_join": ("run", "hd_run_join", ""),
+    "burst": ("burst", "hd_burst", ""),
+    "mx": ("mx", "hd_mx hd_mac_array hd_mac2 hd_ram hd_nest", "N=2 XmBytes=512 AmWords=32 WmWords=16"),
     "fn": ("f32", "hd_vx_fn", "Lanes=1"),
-    "fetch": ("fetch", "hd_fetch hd_fifo hd_skid", "AxiBytes=8"),
+    "fetch": ("fetch", "hd_fetch hd_fifo hd_skid", ""),
     "lanes": ("lanes", "hd_vx_lanes hd_vx_window hd_vx_fn hd_f32_from_int hd_f32_mul hd_f32_add hd_f32_to_int hd_vx_result "
-              "hd_vx_transpose", "N=4 AxiBytes=8 Slots=4"),
+              "hd_vx_transpose", "N=4"),
 }
 
 
@@ -62,19 +62,22 @@ def need(result, what, log):
     return result[1]
 
 
-def with_parameters(text, params):
-    """Source of a unit with other defaults: -chparam of yosys 0.23 fails on some of the units."""
-    for name, value in (p.split("=") for p in params.split()):
+def with_sizes(text, package, sizes):
+    """Source of a unit and of hd_cfg_pkg with other sizes: parameters of the unit (-chparam of yosys 0.23 fails on
+    some), else constants of the package. They may be smaller than any machine is."""
+    for name, value in (p.split("=") for p in sizes.split()):
         text, n = re.subn(rf"(parameter\s+[\w\s]*\b{name}\s*=)[^,\n)]*", rf"\g<1> {value}", text, count=1)
         if not n:
-            raise RuntimeError(f"no parameter {name}")
-    return text
+            package, n = re.subn(rf"(localparam int unsigned {name} =) \d+;", rf"\g<1> {value};", package, count=1)
+        if not n:
+            raise RuntimeError(f"neither the unit nor hd_cfg_pkg has {name}")
+    return text, package.split("endpackage")[0] + "endpackage\n"
 
 
 def depends_on(gen, unit, count):
     """Hash of all that the result of a unit depends on."""
-    bench, files, params = UNITS[unit]
-    h = hashlib.sha256(f"{count} {PROOFS} {params}".encode())
+    bench, files, sizes = UNITS[unit]
+    h = hashlib.sha256(f"{count} {PROOFS} {sizes}".encode())
     for tool in ("yosys", "verilator"):
         h.update(subprocess.run([tool, "--version"] if tool == "verilator" else [tool, "-V"], stdout=subprocess.PIPE).stdout)
     for name in ([__file__, f"{HERE}/mut_{bench}.cc", "hw/rtl/hd_assert.svh"] + [f"hw/rtl/{f}.sv" for f in files.split()] +
@@ -102,12 +105,15 @@ def exists(line, reads):
 
 def make_netlists(work, gen, unit, count):
     """Writes the mutated netlist as Verilog; returns the list of mutations."""
-    _, files, params = UNITS[unit]
+    _, files, sizes = UNITS[unit]
     files = files.split()
-    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {gen}/tiny/hd_cfg_pkg.sv hw/rtl/hd_bus_pkg.sv"
+    packages = f"{gen}/hd_isa_pkg.sv {gen}/hd_reg_pkg.sv {work}/{unit}_cfg_pkg.sv hw/rtl/hd_bus_pkg.sv"
     sources = " ".join([f"{work}/{unit}.sv"] + [f"hw/rtl/{f}.sv" for f in files[1:]])
-    with open(f"{work}/{unit}.sv", "w") as f:
-        f.write(with_parameters(open(f"hw/rtl/{files[0]}.sv").read(), params))
+    with open(f"hw/rtl/{files[0]}.sv") as f, open(f"{gen}/tiny/hd_cfg_pkg.sv") as g:
+        text, package = with_sizes(f.read(), g.read(), sizes)
+    with open(f"{work}/{unit}.sv", "w") as f, open(f"{work}/{unit}_cfg_pkg.sv", "w") as g:
+        f.write(text)
+        g.write(package)
     il, log = f"{work}/{unit}.il", f"{work}/{unit}.log"
     need(yosys(f"read_verilog -defer -sv -D SYNTHESIS -Ihw/rtl {packages} {sources}; hierarchy -top {files[0]}; "
                f"rename -top unit; proc; opt -full; memory -nomap; opt_clean -purge; write_rtlil {il}; "
