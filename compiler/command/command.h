@@ -24,9 +24,10 @@ struct hd_trace_options {
     const char *path, *level;
     uint64_t from, cycles;
 };
-struct hd_calibrate_options { /* of heddle quantize */
-    const char *path, *range, *activations;
-    bool symmetric, bias_correction, equalize;
+struct hd_calibrate_options { /* of heddle quantize and heddle eval */
+    const char *path, *range, *activations, *mean, *scale, *labels;
+    int resize;
+    bool symmetric, bias_correction, equalize, bgr;
 };
 struct hd_serve_choice { /* of heddle serve */
     const char *socket, *mode;
