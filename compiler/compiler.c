@@ -178,6 +178,16 @@ static void give_bounds(hd_model *m, struct named_bounds *list, size_t n) {
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* The text of a stage has a node on the machine that does not fit. */
+static hd_status does_not_fit(hd_ctx *ctx, const hd_graph *g, const struct hd_refusal *too_big,
+                              const char *machine, hd_arena *a) {
+    size_t i = 0;
+    while (i < g->n_nodes && !too_big[i].why) i++;
+    HD_ASSERT(i < g->n_nodes);
+    return hd_fail(ctx, HD_UNSUPPORTED, "node '%s' does not fit machine %s: %s; put it on the host",
+                   g->nodes[i].name, machine, hd_refusal_text(&too_big[i], a));
+}
+
 static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt,
                        hd_model **out) {
     const struct hd_lowering fresh = {.ctx = ctx, .g = g, .opt = opt, .m = &opt->machine};
@@ -187,7 +197,7 @@ static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options
     if (s == HD_OK && !opt->host_only && !opt->prepared)
         s = hd_meet_layouts(ctx, g, opt->place_all);
     if (s == HD_OK && hd_dumps(opt, "prepare")) s = dump_graph(ctx, g, opt);
-    const char **too_big = hd_new_array(notes, const char *, g->n_nodes + 1);
+    struct hd_refusal *too_big = hd_new_array(notes, struct hd_refusal, g->n_nodes + 1);
     if (s != HD_OK) {
         hd_arena_destroy(notes);
         return s;
@@ -195,16 +205,14 @@ static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options
     do { /* each round either ends or leaves one node more to the host */
         lo = fresh;
         lo.too_big = too_big;
-        lo.too_big_arena = notes;
         s = attempt(&lo);
     } while (s == HD_UNSUPPORTED && !opt->plan.text);
+    if (s == HD_UNSUPPORTED) s = does_not_fit(ctx, g, too_big, opt->machine.name, notes);
     void *bytes = NULL;
     if (s == HD_OK) s = hd_graph_save(ctx, g, &bytes, &lo.model->graph_bytes);
     if (s == HD_OK && opt->host_only) report_memory(g, lo.model);
     if (s == HD_OK) {
         lo.model->graph = hd_dup(lo.model->arena, bytes, lo.model->graph_bytes);
-        for (int i = 0; i < lo.model->n_host_ops; i++) /* reasons move to the model */
-            lo.model->host_ops[i].reason = hd_strdup(lo.model->arena, lo.model->host_ops[i].reason);
         *out = lo.model;
     }
     free(bytes);

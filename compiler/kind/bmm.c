@@ -253,9 +253,8 @@ static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
 }
 
 static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
-                           const char **out_why) {
-    if ((int64_t)lt->l->cw + 2 > hd_wm_words(lo->m) / 2)
-        *out_why = "words of one column need half of weight memory";
+                           struct hd_refusal *out_why) {
+    if ((int64_t)lt->l->cw + 2 > hd_wm_words(lo->m) / 2) *out_why = HD_REFUSE(column_words);
     return hd_accumulated_pixels(lo, lt);
 }
 

@@ -287,9 +287,8 @@ static hd_status want_words(struct hd_lowering *lo, const struct hd_layer *l, st
     int rows = one ? w->h : (int)m->cols;
     if (!w->word_rows) w->word_rows = rows;
     if (w->word_rows == rows || (one && m->cols <= w->word_rows)) return HD_OK;
-    lo->too_big[l->node] = "another product reads its second operand in other groups of rows";
-    return hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", lo->g->nodes[l->node].name,
-                   lo->too_big[l->node]);
+    lo->too_big[l->node] = HD_REFUSE(word_groups);
+    return HD_UNSUPPORTED;
 }
 
 hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, int out,

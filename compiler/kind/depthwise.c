@@ -224,7 +224,7 @@ static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
 }
 
 static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
-                           const char **out_why) {
+                           struct hd_refusal *out_why) {
     (void)lo, (void)lt, (void)out_why;
     return 65535;
 }

@@ -102,7 +102,7 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
 static bool may_chain(const struct hd_lowering *lo, int node) {
     const struct hd_node *n = &lo->g->nodes[node];
     return hd_is_move(lo->g, n) && n->n_out == 1 && n->op != HD_IR_pad && !lo->opt->keep_all &&
-           !hd_name_listed(&lo->opt->keep, n->name) && !lo->too_big[node];
+           !hd_name_listed(&lo->opt->keep, n->name) && !lo->too_big[node].why;
 }
 
 /* Tensors in front of a node and its chained operands, in order; false: more than there is room. */
@@ -134,7 +134,7 @@ void hd_chain_moves(struct hd_lowering *lo, const bool *machine) {
         if (n->dead || !machine[i] || !may_chain(lo, (int)i)) continue;
         int reader = hd_graph_only_user(g, n->out[0]), leaf[HD_LAYER_INPUTS], leaves = 0;
         if (reader < 0 || !machine[reader] || !hd_is_move(g, &g->nodes[reader]) ||
-            lo->too_big[reader])
+            lo->too_big[reader].why)
             continue;
         lo->chained[i] = true;
         while (lo->chained[reader]) reader = hd_graph_only_user(g, g->nodes[reader].out[0]);
@@ -353,11 +353,9 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     own->fills = own->plain.holes || y->c < y->cp;
     if (s == HD_OK) turn(lo, &map, y, own);
     if (s == HD_OK && own->plain.n > TRANSFERS_MAX) {
-        lo->too_big[l->node] = "needs more than 32768 transfers, because neighbours do not stay "
-                               "neighbours";
         own->plain.first = NULL;
         if (!own->band)
-            s = hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", n->name, lo->too_big[l->node]);
+            lo->too_big[l->node] = HD_REFUSE_N(transfers, TRANSFERS_MAX), s = HD_UNSUPPORTED;
     }
     hd_arena_destroy(scratch);
     return s;
@@ -533,15 +531,14 @@ static bool fit_turned(const struct hd_lowering *lo, struct hd_tiling *lt) {
     return false;
 }
 
-static const char *choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt) {
+static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     bool turned = fit_turned(lo, lt);
-    if (!turned && !own_of(l)->plain.first)
-        return "a band of the result does not fit in activation memory twice";
+    if (!turned && !own_of(l)->plain.first) return HD_REFUSE(result_band);
     if (!turned && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
-    if (lt->tw < l->ow) return "a row of the result does not fit in activation memory twice";
+    if (lt->tw < l->ow) return HD_REFUSE(result_row);
     hd_split_for_overlap(lt);
-    return NULL;
+    return (struct hd_refusal){HD_FITS};
 }
 
 static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {

@@ -250,8 +250,7 @@ static int64_t wanted_ahead(const struct hd_lowering *lo, const struct hd_tiling
     return hd_max(2, hd_ceil_div(load, nts * r->cwx * lt->rnn.rows) + 1);
 }
 
-static bool choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_stays,
-                   const char **out_why) {
+static struct hd_refusal choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_stays) {
     const struct hd_layer *l = lt->l;
     const struct hd_recurrent *r = l->own;
     struct hd_recurrent_tiling *rt = &lt->rnn;
@@ -259,19 +258,15 @@ static bool choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_st
     const struct hd_placement *xp = &lo->plan->places[l->in[0]], *yp = &lo->plan->places[l->out];
     int64_t am = hd_am_words(lo->m), half = am / 2, pm = hd_pm_words(lo->m);
     lt->th = l->oh, lt->tw = l->ow;
-    *out_why = "two output tiles of its weights do not fit in weight memory";
-    if (!choose_weights(lo, lt, x_stays)) return false;
-    *out_why = "scales of one gate do not fit in parameter memory twice";
-    if (r->vectors > pm / 2) return false;
+    if (!choose_weights(lo, lt, x_stays)) return HD_REFUSE(gate_weights);
+    if (r->vectors > pm / 2) return HD_REFUSE(gate_scales);
     rt->pm_stay = 2 * r->gates * r->vectors <= pm;
-    *out_why = "gates of one step do not fit in accumulator memory";
-    if (r->vectors * am_words(r, 1) > am) return false;
+    if (r->vectors * am_words(r, 1) > am) return HD_REFUSE(step_gates);
     int64_t room = hd_max(1, am / (r->vectors * am_words(r, 2)));
     if (!xp->resident) room = hd_min(room, lt->ring_in / x->bytes);
     int64_t out = (int64_t)(lt->ring_bytes - lt->ring_in) / 2 / y->bytes;
     if (!yp->resident) room = hd_min(room, out);
-    *out_why = "a row of its operand and two of its result do not fit in activation memory";
-    if (room < 1) return false;
+    if (room < 1) return HD_REFUSE(step_rows);
     rt->rows = (int)hd_min(r->batch, room);
     rt->rows = (int)hd_ceil_div(r->batch, hd_ceil_div(r->batch, rt->rows));
     int64_t q = (int64_t)r->vectors * rt->rows, apart = (half / q - 2) / r->gates;
@@ -283,7 +278,7 @@ static bool choose(const struct hd_lowering *lo, struct hd_tiling *lt, bool x_st
     rt->ahead = (int)hd_max(1, hd_min(ahead, r->steps));
     rt->out_steps = (int)hd_min(r->steps, STEPS_STORED);
     if (!yp->resident) rt->out_steps = (int)hd_max(1, hd_min(rt->out_steps, out / rt->rows));
-    return true;
+    return (struct hd_refusal){HD_FITS};
 }
 
 /* Words of WM that are loaded more than once: of h in every step, of x for every `ahead` steps. */
@@ -294,15 +289,14 @@ static int64_t loaded_again(const struct hd_tiling *lt) {
     return (nts - rt->r_stay) * r->cwh * r->steps + (rt->w_stay ? 0 : nts * r->cwx * blocks);
 }
 
-static const char *choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt) {
-    const char *why = NULL;
-    bool fits = choose(lo, lt, true, &why);
-    if (fits && loaded_again(lt) == 0) return NULL;
+static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
+    const struct hd_refusal stays = choose(lo, lt, true), fits = {HD_FITS};
+    if (!stays.why && loaded_again(lt) == 0) return fits;
     const struct hd_tiling staying = *lt;
-    bool loads = choose(lo, lt, false, &why);
-    if (loads && (!fits || loaded_again(&staying) > loaded_again(lt))) return NULL;
+    const struct hd_refusal loads = choose(lo, lt, false);
+    if (!loads.why && (stays.why || loaded_again(&staying) > loaded_again(lt))) return fits;
     *lt = staying;
-    return fits ? NULL : why;
+    return stays.why ? loads : fits;
 }
 
 static const char *plan_text(hd_arena *a, const struct hd_tiling *lt) {

@@ -298,11 +298,10 @@ static enum hd_wish norm_wish(const struct hd_node *n) {
 }
 
 static int64_t most_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
-                           const char **out_why) {
+                           struct hd_refusal *out_why) {
     int words = words_of_pixel(lo, lt->l);
     int64_t pixels = hd_half_am(lo->m) / words;
-    if (!pixels || (uint32_t)words > hd_pm_words(lo->m) / 2)
-        *out_why = "a row does not fit in half of accumulator memory";
+    if (!pixels || (uint32_t)words > hd_pm_words(lo->m) / 2) *out_why = HD_REFUSE(row_sums);
     return pixels;
 }
 

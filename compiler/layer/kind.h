@@ -57,7 +57,7 @@ struct hd_kind {
     int (*operands)(const struct hd_lowering *lo, int node, int operand[HD_LAYER_INPUTS]);
     int (*result)(const struct hd_lowering *lo, int node, int out);
     /* Fills l, of which operands, result and requantisation are there. HD_UNSUPPORTED: it turned
-     * out not to fit, and lo->too_big says why. */
+     * out not to fit, lo->too_big says why, and there is no message. */
     hd_status (*make)(struct hd_lowering *lo, const struct hd_node *n, int out, struct hd_layer *l);
 
     /* ---- plan ---- */
@@ -79,13 +79,13 @@ struct hd_kind {
     bool (*takes_ring)(const struct hd_layer *l);
     /* How many output tiles have their weights on chip at a time: lt->nb. */
     void (*choose_chunks)(const struct hd_lowering *lo, struct hd_tiling *lt);
-    /* Output pixels of a tile, at most; 0: not one fits, *out_why says why. */
+    /* Output pixels of a tile, at most; *out_why: not one fits. */
     int64_t (*most_pixels)(const struct hd_lowering *lo, const struct hd_tiling *lt,
-                           const char **out_why);
+                           struct hd_refusal *out_why);
     /* Words of AM that a tile of th x tw results takes while it is made. */
     int64_t (*am_words)(const struct hd_lowering *lo, const struct hd_layer *l, int th, int tw);
-    /* Tiles of its own, in place of bands of rows: NULL, or why it does not fit. */
-    const char *(*choose_tiles)(struct hd_lowering *lo, struct hd_tiling *lt);
+    /* Tiles of its own, in place of bands of rows. */
+    struct hd_refusal (*choose_tiles)(const struct hd_lowering *lo, struct hd_tiling *lt);
     /* The plan in words, for people. NULL: the tile. */
     const char *(*plan_text)(hd_arena *a, const struct hd_tiling *lt);
 

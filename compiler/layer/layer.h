@@ -3,6 +3,7 @@
 #define HD_COMPILER_LAYER_H
 
 #include "compiler/ir/ir.h"
+#include "compiler/layer/refusal.h"
 #include "compiler/options/options.h"
 #include "runtime/device/model.h"
 
@@ -143,15 +144,13 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_model *model;
     struct hd_mtensor *tensors;
     size_t n_tensors, cap_tensors;
-    int *tensor_of;         /* graph tensor -> mtensor, -1 */
-    struct hd_share *share; /* per graph tensor */
-    bool *shares;           /* per node: it moves nothing, its tensors share storage */
-    bool *strides;          /* per node: only addressing, of products around it (bmm.c) */
-    bool *chained;          /* per node: a move that is part of the move behind it (move.c) */
-    bool *rows;             /* per graph tensor: hd_mtensor.rows */
-    const char *
-        *too_big; /* per node: why it does not fit this machine, NULL = as far as known it does */
-    hd_arena *too_big_arena; /* outlives the attempts */
+    int *tensor_of;             /* graph tensor -> mtensor, -1 */
+    struct hd_share *share;     /* per graph tensor */
+    bool *shares;               /* per node: it moves nothing, its tensors share storage */
+    bool *strides;              /* per node: only addressing, of products around it (bmm.c) */
+    bool *chained;              /* per node: a move that is part of the move behind it (move.c) */
+    bool *rows;                 /* per graph tensor: hd_mtensor.rows */
+    struct hd_refusal *too_big; /* per node: why it does not fit, as far as known; over attempts */
     const struct hd_layer *layers;
     size_t n_layers;
     struct hd_plan *plan; /* the one in work */

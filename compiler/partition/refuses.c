@@ -38,7 +38,7 @@ const char *hd_machine_refuses(const struct hd_lowering *lo, int node, const cha
     const struct hd_node *n = &g->nodes[node];
     struct hd_mtensor a = {0}, b = {0}, first = {0};
     *out_hint = "use a machine with larger memories (--machine, --set)";
-    if (lo->too_big[node]) return lo->too_big[node];
+    if (lo->too_big[node].why) return hd_refusal_text(&lo->too_big[node], lo->model->arena);
     *out_hint = "";
     const struct hd_kind *k = hd_kind_of(g, n);
     if (!k) return refuses_other(g, n, out_hint);

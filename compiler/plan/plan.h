@@ -49,9 +49,8 @@ struct hd_plan hd_plan_create(const struct hd_lowering *lo, hd_arena *a);
 struct hd_plan hd_plan_copy(const struct hd_plan *p, hd_arena *a);
 /* out, which has the same layers and tensors, becomes p. */
 void hd_plan_assign(struct hd_plan *out, const struct hd_plan *p);
-/* HD_UNSUPPORTED when the layer fits no way: the reason is then in lo->too_big and the caller
- * starts again without that node. */
-hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt);
+/* Tiles that suit what is asked; or why there are none. */
+struct hd_refusal hd_choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt);
 /* Bytes of XM that one buffered tile of this layer's streamed operands takes, with its current
  * tiling. */
 int hd_layer_block_words(
@@ -96,8 +95,8 @@ void hd_split_for_overlap(struct hd_tiling *lt);
 void hd_choose_weight_chunks(const struct hd_lowering *lo, struct hd_tiling *lt);
 int64_t hd_accumulated_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt);
 int64_t hd_weight_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
-                         const char **out_why);
-const char *hd_pixel_too_large(const struct hd_lowering *lo, const struct hd_tiling *lt);
+                         struct hd_refusal *out_why);
+struct hd_refusal hd_pixel_too_large(const struct hd_lowering *lo, const struct hd_tiling *lt);
 /* Bands of tiles down an image. */
 int hd_layer_bands(const struct hd_tiling *lt);
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt);

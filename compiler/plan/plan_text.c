@@ -101,10 +101,10 @@ static void print_host(const struct hd_lowering *lo, FILE *f) {
     bool *has_layer = hd_new_array(a, bool, lo->g->n_nodes + 1);
     for (size_t i = 0; i < lo->n_layers; i++) has_layer[lo->layers[i].node] = true;
     for (size_t i = 0; i < lo->g->n_nodes; i++) {
-        if (has_layer[i] || lo->g->nodes[i].dead || !lo->too_big[i]) continue;
+        if (has_layer[i] || lo->g->nodes[i].dead || !lo->too_big[i].why) continue;
         fputs("host ", f);
         hd_word_print(f, lo->g->nodes[i].name);
-        fprintf(f, " %s\n", lo->too_big[i]);
+        fprintf(f, " %s\n", hd_refusal_text(&lo->too_big[i], a));
     }
     hd_arena_destroy(a);
 }
@@ -214,7 +214,7 @@ hd_status hd_plan_parse(struct hd_lowering *lo, const char *text, const char *fi
 
 hd_status hd_plan_parse_host(struct hd_lowering *lo, const char *text, const char *file) {
     struct hd_lines r = {lo->ctx, text, file, 0};
-    hd_arena *a = lo->too_big_arena;
+    hd_arena *a = lo->model->arena;
     while (hd_lines_next(&r)) {
         const char *name;
         if (hd_lines_accept(&r, "host")) {
@@ -225,7 +225,8 @@ hd_status hd_plan_parse_host(struct hd_lowering *lo, const char *text, const cha
                                "%s:%d: no node '%s': the plan is of another network", file, r.line,
                                name);
             r.p += strspn(r.p, " ");
-            lo->too_big[node] = hd_strndup(a, r.p, strcspn(r.p, "\n"));
+            lo->too_big[node] = (struct hd_refusal){.why = HD_REFUSAL_said,
+                                                    .said = hd_strndup(a, r.p, strcspn(r.p, "\n"))};
         }
         r.p += strcspn(r.p, "\n");
     }

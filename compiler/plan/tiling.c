@@ -276,27 +276,20 @@ static void choose_order(const struct hd_lowering *lo, struct hd_tiling *lt) {
     lt->wave = lt->ask_order == HD_ORDER_WAVE && lt->weights_stay && xp->resident;
 }
 
-static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why);
-
 /* The tile of a layer in a rolling chain: whole rows, as many as the chain says. */
-static hd_status roll_tile(struct hd_lowering *lo, struct hd_tiling *lt) {
+static struct hd_refusal roll_tile(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     lt->tw = l->ow, lt->th = (int)hd_min(lt->roll_th, l->oh);
     int64_t pixels = (int64_t)lt->tw * lt->th;
     if (l->kind->product) {
-        if (pixels > hd_half_am(lo->m)) return does_not_fit(lo, l, "rows of a chain");
+        if (pixels > hd_half_am(lo->m)) return HD_REFUSE(chain_rows);
         lt->nb = (int)hd_min(lt->nb, hd_half_am(lo->m) / pixels);
     }
     lt->chunk_outer = lt->wave = false;
-    if (lt->tw > columns_max(lo, l)) return does_not_fit(lo, l, "rows of a chain");
+    if (lt->tw > columns_max(lo, l)) return HD_REFUSE(chain_rows);
     bool stays = lt->weights_stay || !l->kind->weights;
-    if (!stays || !fits_twice(lo, lt)) return does_not_fit(lo, l, "rows of a chain");
-    return HD_OK;
-}
-
-static hd_status does_not_fit(struct hd_lowering *lo, const struct hd_layer *l, const char *why) {
-    lo->too_big[l->node] = why;
-    return hd_fail(lo->ctx, HD_UNSUPPORTED, "%s: %s", lo->g->nodes[l->node].name, why);
+    if (!stays || !fits_twice(lo, lt)) return HD_REFUSE(chain_rows);
+    return (struct hd_refusal){HD_FITS};
 }
 
 int64_t hd_accumulated_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt) {
@@ -304,40 +297,31 @@ int64_t hd_accumulated_pixels(const struct hd_lowering *lo, const struct hd_tili
 }
 
 int64_t hd_weight_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt,
-                         const char **out_why) {
+                         struct hd_refusal *out_why) {
     const struct hd_layer *l = lt->l;
     int64_t words = hd_layer_block_words(lt);
     if (words > hd_wm_words(lo->m) / 2)
-        *out_why = hd_sprintf(lo->too_big_arena,
-                              "a window of %dx%d needs %lld words of weight memory twice, there "
-                              "are %u",
-                              l->kh, l->kw, (long long)words, hd_wm_words(lo->m));
+        *out_why = HD_REFUSE_N(window_words, l->kh, l->kw, words, hd_wm_words(lo->m));
     return hd_accumulated_pixels(lo, lt);
 }
 
-const char *hd_pixel_too_large(const struct hd_lowering *lo, const struct hd_tiling *lt) {
+struct hd_refusal hd_pixel_too_large(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     struct hd_tile_bytes b = hd_layer_tile_bytes(lo, lt);
-    return hd_sprintf(lo->too_big_arena,
-                      "one output pixel needs %lld bytes of activation memory twice, %u are there "
-                      "for streaming",
-                      (long long)(b.in + b.out), lt->ring_bytes);
+    return HD_REFUSE_N(pixel_bytes, b.in + b.out, lt->ring_bytes);
 }
 
-static hd_status choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
-    const char *why = NULL;
-    if (l->kind->choose_tiles) {
-        why = l->kind->choose_tiles(lo, lt);
-        return why ? does_not_fit(lo, l, why) : HD_OK;
-    }
+static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
+    const struct hd_kind *k = lt->l->kind;
+    struct hd_refusal why = {HD_FITS};
+    if (k->choose_tiles) return k->choose_tiles(lo, lt);
     choose_chunks(lo, lt);
-    int64_t most = l->kind->most_pixels ? l->kind->most_pixels(lo, lt, &why) : INT32_MAX;
-    if (why) return does_not_fit(lo, l, why);
-    if (!fit_channels(lo, lt, most)) return does_not_fit(lo, l, hd_pixel_too_large(lo, lt));
+    int64_t most = k->most_pixels ? k->most_pixels(lo, lt, &why) : INT32_MAX;
+    if (why.why) return why;
+    if (!fit_channels(lo, lt, most)) return hd_pixel_too_large(lo, lt);
     if (lt->roll_th) return roll_tile(lo, lt);
     hd_split_for_overlap(lt);
-    if (l->kind->product) choose_order(lo, lt);
-    return HD_OK;
+    if (k->product) choose_order(lo, lt);
+    return why;
 }
 
 /* DRAM bytes of weights and operand: by parts the operand comes for each chunk of output tiles. */
@@ -368,23 +352,16 @@ static bool takes_parts(const struct hd_lowering *lo, const struct hd_tiling *lt
 }
 
 /* needs / gives / destroys: see the head of this file. */
-hd_status hd_choose_tiles(struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
+struct hd_refusal hd_choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
     lt->parts = false;
-    hd_status s = choose_tiles(lo, lt);
-    if (!takes_parts(lo, lt)) return s;
-    bool split = lt->cwb < l->cw;
-    if (s == HD_OK && !split && (lt->weights_stay || !waits_for_memory(lo, lt))) return s;
+    const struct hd_refusal why = choose_tiles(lo, lt), fits = {HD_FITS};
+    if (!takes_parts(lo, lt)) return why;
+    bool split = lt->cwb < lt->l->cw;
+    if (!why.why && !split && (lt->weights_stay || !waits_for_memory(lo, lt))) return why;
     const struct hd_tiling whole = *lt;
-    const char *why = lo->too_big[l->node];
     lt->parts = true;
-    if (choose_tiles(lo, lt) == HD_OK && (s != HD_OK || traffic(lo, lt) < traffic(lo, &whole))) {
-        lo->too_big[l->node] = NULL; /* only like the other way */
-        hd_clear(lo->ctx);
-        return HD_OK;
-    }
-    if (s == HD_OK) hd_clear(lo->ctx);
-    lo->too_big[l->node] = why;
+    if (!choose_tiles(lo, lt).why && (why.why || traffic(lo, lt) < traffic(lo, &whole)))
+        return fits;
     *lt = whole;
-    return s;
+    return why;
 }

@@ -32,14 +32,10 @@ static struct asked get(const struct hd_lowering *lo, const struct window *w) {
 /* The chain is tiled as asked; false when it does not fit. */
 static bool tile(struct hd_lowering *lo, const struct window *w, const struct asked *q) {
     for (size_t i = w->first; i < w->end; i++) {
-        const struct hd_layer *l = &lo->layers[i];
         struct hd_tiling *lt = &lo->plan->tilings[i];
         lt->ask_tiles = q->tiles, lt->ask_nb = q->nb, lt->ask_order = q->order;
         lt->ring_in = q->ring_in, lt->ring_vx = q->ring_vx;
-        if (hd_choose_tiles(lo, lt) != HD_OK) {
-            lo->too_big[l->node] = NULL; /* only like this */
-            return false;
-        }
+        if (hd_choose_tiles(lo, lt).why) return false;
     }
     return true;
 }

@@ -37,7 +37,7 @@ static bool stop_rolling(struct hd_lowering *lo) {
         const struct hd_layer *l = &lo->layers[i];
         struct hd_tiling *lt = &lo->plan->tilings[i];
         bool room = l->tag == lt->chain_last || lo->plan->places[l->out].resident;
-        if (!lt->roll_th || (room && !lo->too_big[l->node])) continue;
+        if (!lt->roll_th || (room && !lo->too_big[l->node].why)) continue;
         lo->plan->tilings[lt->chain_first].no_room++;
         any = true;
         i = (size_t)lt->chain_last;
@@ -70,13 +70,13 @@ static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int pla
     hd_choose_rings(lo);
     hd_place_residents(lo, ids, spans);
     for (size_t i = 0; i < lo->n_layers; i++)
-        lo->too_big[lo->layers[i].node] = NULL; /* by another cut */
+        lo->too_big[lo->layers[i].node].why = HD_FITS; /* not by another cut */
     hd_part_rings(lo);
     for (size_t i = 0; i < lo->n_layers; i++) {
         struct hd_tiling *lt = &lo->plan->tilings[i];
         lt->ask_tiles = lt->ask_nb = 0, lt->ask_order = HD_ORDER_ANY;
-        hd_status one = hd_choose_tiles(lo, lt);
-        if (one != HD_OK) s = one;
+        struct hd_refusal why = hd_choose_tiles(lo, lt);
+        if (why.why) lo->too_big[lt->l->node] = why, s = HD_UNSUPPORTED;
     }
     hd_place_arena(lo, ids, spans);
     return s;
@@ -250,7 +250,7 @@ static void try_one(void *arg, int64_t i, int thread) {
     struct attempt *t = &a->of[a->first + i];
     struct hd_lowering lo = *a->lo;
     lo.ctx = hd_ctx_create();
-    lo.arena = lo.too_big_arena = hd_arena_create();
+    lo.arena = hd_arena_create();
     struct hd_plan plan = hd_plan_copy(a->lo->plan, lo.arena);
     lo.plan = &plan;
     lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);

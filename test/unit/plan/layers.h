@@ -23,7 +23,7 @@ struct row {
     struct hd_compile_options opt;
     struct hd_layer layers[ROW];
     struct hd_mtensor tensors[ROW + 1];
-    const char *too_big[ROW + 1];
+    struct hd_refusal too_big[ROW + 1];
     struct hd_room spans[2 * (ROW + 1) + 1];
     struct hd_lowering lo;
     struct hd_plan plan;
@@ -96,7 +96,6 @@ static inline void make_row(struct row *r) {
                                  .layers = r->layers,
                                  .n_layers = ROW,
                                  .too_big = r->too_big};
-    r->lo.too_big_arena = r->lo.arena;
     r->model->layers = hd_new_array(r->model->arena, struct hd_layer_info, ROW);
     r->plan = hd_plan_create(&r->lo, r->lo.arena), r->lo.plan = &r->plan;
     for (int i = 0; i < ROW; i++)
