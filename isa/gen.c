@@ -402,6 +402,33 @@ static void md_unit(int u) {
     printf("\n");
 }
 
+static void md_room(void) {
+    printf("## Room\n\nWhat is free, and what it is kept for. A machine refuses such bits of "
+           "headers, such codes and\n"
+           "such words with error `encoding`. Bits of words that it has are not looked at; `heddle "
+           "check`\n"
+           "refuses them. When they get a meaning, the fingerprint changes, so no older machine "
+           "takes the\n"
+           "program.\n\n"
+           "| of | place | kept for |\n| --- | --- | --- |\n");
+    for (int i = 0; i < hd_n_isa_rooms; i++) {
+        const struct hd_isa_room *r = &hd_isa_rooms[i];
+        const char *unit = hd_isa_units[r->unit].name;
+        int end = r->at + r->width - 1, top = r->lsb + r->width - 1;
+        if (r->of == HD_ROOM_bundle)
+            printf("| a bundle's header | bits %d:%d", top, r->lsb);
+        else if (r->of == HD_ROOM_head)
+            printf("| an operation's header | bits %d:%d", top, r->lsb);
+        else if (r->of == HD_ROOM_codes)
+            printf("| `%s` | operation codes %d to %d", unit, r->at, end);
+        else if (r->of == HD_ROOM_bits)
+            printf("| `%s` | word %d, bits %d:%d", unit, r->at, top, r->lsb);
+        else
+            printf("| `%s` | words %d to %d", unit, r->at, end);
+        printf(" | %s |\n", r->doc);
+    }
+    printf("\n");
+}
 static void md_timing(void) {
     printf("\n## Time\n\nFrom `isa/timing.def`; the RTL asserts the cycles, the ISS and the "
            "estimate of the compiler count with\nthem. No fingerprint depends on them.\n\n"
@@ -451,6 +478,7 @@ static void md(void) {
     md_stream();
     md_text();
     for (int u = 0; u < HD_UNITS; u++) md_unit(u);
+    md_room();
     md_regs();
     md_machines();
     md_timing();

@@ -267,6 +267,7 @@ const char *hd_isa_check(void) {
         if (!value_row_ok(i)) return value_complaint[i];
     for (int i = 0; i < HD_FIELDS; i++)
         if (!field_row_ok(i)) return field_complaint[i];
+    if (!hd_rooms_are_free()) return "room: a row names what a field, an operation or a row has";
     return NULL;
 }
 

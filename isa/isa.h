@@ -103,6 +103,15 @@ struct hd_field_value {
     int code;
 };
 
+/* A part of the encoding that has no meaning yet, and what it is kept for (isa.def, ROOM). */
+enum hd_isa_room_of { HD_ROOM_bundle, HD_ROOM_head, HD_ROOM_codes, HD_ROOM_bits, HD_ROOM_words };
+struct hd_isa_room {
+    enum hd_isa_room_of of;
+    enum hd_unit unit;
+    int at, lsb, width;
+    const char *doc;
+};
+
 enum { /* places in the headers */
 #define BUNDLE(field, lsb, width, doc)                                                             \
     HD_BUNDLE_##field##_LSB = lsb, HD_BUNDLE_##field##_BITS = width,
@@ -115,6 +124,8 @@ extern const struct hd_op_info hd_isa_ops[HD_OPCODES];
 extern const struct hd_field_info hd_isa_fields[HD_FIELDS];
 extern const struct hd_field_value hd_isa_values[]; /* set by set, by code */
 extern const int hd_n_isa_values;
+extern const struct hd_isa_room hd_isa_rooms[];
+extern const int hd_n_isa_rooms;
 
 /* One operation, decoded: header, semaphores and the words it changes. */
 struct hd_op_word {
@@ -182,6 +193,13 @@ static inline uint32_t hd_bundle_slots(uint32_t head) {
  * to in; returns its length in words, or 0 if illegal. */
 int hd_bundle_decode(const uint32_t *in, size_t n, struct hd_op_word ops[HD_UNITS],
                      int out_offset[HD_UNITS], int *out_n, const char **out_why);
+
+/* Bits of a parameter word that a field has. The others are zero in every legal program; what those
+ * bits are kept for. The machine does not look at them: hd_check_program does. */
+uint32_t hd_word_named(enum hd_unit unit, int word);
+const char *hd_room_for(enum hd_unit unit, int word, uint32_t those);
+/* Part of hd_isa_check. */
+bool hd_rooms_are_free(void);
 
 /* The highest legal value of a field that has a set of values. */
 int hd_value_max(enum hd_field f);

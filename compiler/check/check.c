@@ -67,6 +67,19 @@ static bool check_header(struct hd_check *k) {
     return k->n_errors == errors;
 }
 
+/* Bits that no field has are zero: a later instruction set may give them a meaning. */
+static void check_room(struct hd_check *k, const struct hd_check_op *op,
+                       const struct hd_op_word *w) {
+    for (int i = 0; i < HD_PARAM_WORDS; i++) {
+        uint32_t extra =
+            w->set >> i & 1 ? w->lit[i] & ~hd_word_named((enum hd_unit)op->unit, i) : 0;
+        if (extra)
+            hd_check_add(k, true, op,
+                         "word %d has bits 0x%x, want 0: no field has them (kept for: %s)", i,
+                         extra, hd_room_for((enum hd_unit)op->unit, i, extra));
+    }
+}
+
 /* Fills k->ops; false when a bundle does not decode. */
 static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
     struct hd_sticky sticky[HD_UNITS] = {{{0}}};
@@ -87,6 +100,7 @@ static bool decode(struct hd_check *k, const struct hd_check_windows *windows) {
             *op = (struct hd_check_op){ops[i].unit, ops[i].code,   bundle, at + (size_t)offset[i],
                                        ops[i].wait, ops[i].signal, NULL};
             if (halted) hd_check_add(k, false, op, "stands after halt and never runs");
+            check_room(k, op, &ops[i]);
             hd_op_apply(&ops[i], &sticky[op->unit]);
             hd_check_operands(k, op, sticky[op->unit].words, windows);
             int code = hd_op_by_code((enum hd_unit)op->unit, op->code);

@@ -145,7 +145,7 @@ static bool one(Dut &d, const Place &p, bool faults) {
     top.image_ptr_i = p.image, top.image_bytes_i = p.image_bytes, top.code_offset_i = p.offset;
     for (int i = 0; i < 2; i++) d.clock();
     top.rst_ni = 1;
-    for (int t = 0; idle < 40 && t < 4000; t++) {
+    for (int t = 0; idle < 40 && t < 60000; t++) {
         top.run_i = t > 2, top.stop_i = stop >= 0 && t >= stop;
         top.ar_ready_i = chance(ar), top.word_ready_i = chance(go);
         bool comes = !open.empty() && open[0].wait <= 0 && chance(80);
@@ -191,5 +191,7 @@ bool run(Dut &d) {
         uint32_t n = uint32_t(i < 100 ? pick(0, 12) : pick(0, 600));
         if (!one(d, random_place(n, true), true)) return false;
     }
+    for (int i = 0; i < 2; i++) // places of more bits, last because they take long
+        if (!one(d, random_place(uint32_t(pick(8192, 9000)), false), false)) return false;
     return true;
 }

@@ -207,6 +207,55 @@ static void illegal_operations_are_refused(void **state) {
     }
 }
 
+/* An operation or bundle that uses what row r keeps free, encoded. */
+static size_t use_room(const struct hd_isa_room *r, int i, uint32_t words[3]) {
+    uint32_t slot = UINT32_C(1) << r->unit, one = UINT32_C(1) << (r->lsb + i);
+    words[0] = hd_bundle_head(slot), words[1] = words[2] = 0;
+    switch (r->of) {
+    case HD_ROOM_bundle:
+        words[0] |= one;
+        return 2;
+    case HD_ROOM_head:
+        words[1] = one;
+        return 2;
+    case HD_ROOM_codes:
+        words[1] = (uint32_t)(r->at + i) << HD_HEAD_code_LSB;
+        return 2;
+    case HD_ROOM_bits:
+        words[1] = UINT32_C(1) << (HD_HEAD_set_LSB + r->at), words[2] = one;
+        return 3;
+    case HD_ROOM_words:
+        words[1] = UINT32_C(1) << (HD_HEAD_set_LSB + r->at + i);
+        return 3;
+    }
+    return 0;
+}
+
+/* Rows of isa.def say what is kept free; nothing takes it today. */
+static void what_is_kept_free_is_refused(void **state) {
+    (void)state;
+    assert_true(hd_n_isa_rooms > 0);
+    for (int r = 0; r < hd_n_isa_rooms; r++)
+        for (int i = 0; i < hd_isa_rooms[r].width; i++) {
+            const struct hd_isa_room *room = &hd_isa_rooms[r];
+            struct hd_op_word ops[HD_UNITS];
+            const char *why = NULL;
+            uint32_t words[3];
+            int n_ops;
+            size_t n = use_room(room, i, words);
+            int length = decode_copy(words, n, ops, &n_ops, &why);
+            if (room->of != HD_ROOM_bits) {
+                assert_int_equal(length, 0);
+                assert_non_null(why);
+                continue;
+            }
+            assert_int_equal(length, n); /* the check of programs refuses it: test/golden/check */
+            uint32_t extra = words[2] & ~hd_word_named(room->unit, room->at);
+            assert_int_equal(extra, words[2]);
+            assert_string_equal(hd_room_for(room->unit, room->at, extra), room->doc);
+        }
+}
+
 /* ---- by hand -------------------------------------------------------------------------------- */
 
 struct hand {
@@ -270,6 +319,7 @@ int main(void) {
         cmocka_unit_test(truncated_bundles_are_illegal),
         cmocka_unit_test(corrupted_bundles_stay_inside),
         cmocka_unit_test(illegal_operations_are_refused),
+        cmocka_unit_test(what_is_kept_free_is_refused),
         cmocka_unit_test(bundles_by_hand),
     };
     return cmocka_run_group_tests_name("isa", tests, NULL, NULL);
