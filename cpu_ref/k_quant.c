@@ -3,6 +3,7 @@
 
 #include "cpu_ref/kernels.h"
 #include "cpu_ref/walk.h"
+#include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 
 /* Index of the scale that element i uses: one for all, or one per index of `axis`. */

@@ -11,7 +11,7 @@
  *   quantize([act](conv(dequantize(x), w, b)))             -> qconv
  *   the same of convtranspose                              -> qconvtranspose
  *   quantize([act](gemm | matmul [+ b]))                  -> qgemm
- *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd; mul: qmul
+ *   quantize([act](add(dequantize(a), dequantize(b))))    -> qadd; mul: qmul; div: qdiv
  *   quantize([act](avgpool(dequantize(x))))               -> qavgpool; qmean over the whole image
  *   quantize([act](matmul(dequantize(a), dequantize(b)))) -> qmatmul; softmax: qsoftmax;
  *                                                            layernorm: qlayernorm (qdq_rows.c)
@@ -263,14 +263,17 @@ static bool match_add(struct hd_qmatch *m, int node) {
     return true;
 }
 
+/* Products and quotients. */
 static bool match_mul(struct hd_qmatch *m, int node) {
     struct hd_qparam p[2];
     int in[2];
     if (!hd_qdq_pair(m, node, in, p)) return false;
-    int id = hd_qdq_emit(m, HD_IR_qmul, node, 2, in);
+    bool div = m->g->nodes[node].op == HD_IR_div;
+    float scale = div ? p[0].scale / p[1].scale : p[0].scale * p[1].scale;
+    int id = hd_qdq_emit(m, div ? HD_IR_qdiv : HD_IR_qmul, node, 2, in);
     hd_attr_set_int(m->g, id, "a_zp", p[0].zp);
     hd_attr_set_int(m->g, id, "b_zp", p[1].zp);
-    hd_attr_set_float(m->g, id, "scale", p[0].scale * p[1].scale / m->y.scale);
+    hd_attr_set_float(m->g, id, "scale", scale / m->y.scale);
     return true;
 }
 
@@ -339,9 +342,8 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
     case HD_IR_sub:
         return match_add(&m, node);
     case HD_IR_mul:
-        return match_mul(&m, node) || hd_qdq_product(&m);
     case HD_IR_div:
-        return hd_qdq_product(&m);
+        return match_mul(&m, node) || hd_qdq_product(&m);
     case HD_IR_avgpool:
         return match_avgpool(&m, node);
     case HD_IR_resize:

@@ -17,7 +17,7 @@ static int partner(struct net *x, int a) {
     return net_add(x, HD_IR_slice, 3, in, t.dtype, t.rank, t.dim, &node);
 }
 
-/* a + b or a * b with the same shape, or what broadcasts to it; b may be a itself. */
+/* a + b, a * b or a / b with the same shape, or what broadcasts to it; b may be a itself. */
 void net_residual(struct net *x, int a) {
     int b = a, node;
     for (int i = 0; i < x->n_made; i++) {
@@ -38,8 +38,12 @@ void net_residual(struct net *x, int a) {
     memcpy(dim, net_shape(x, a)->dim, sizeof dim);
     a = in[0], b = in[1];
     int rank = net_shape(x, a)->rank;
-    bool product = rng_next(&x->r) % 2;
-    net_add(x, product ? HD_IR_qmul : HD_IR_qadd, 2, in, type, rank, dim, &node);
+    static const enum hd_ir_op ops[] = {
+#define QPAIR(name, ...) HD_IR_##name,
+#include "compiler/ir/qpair.def"
+    };
+    enum hd_ir_op op = ops[rng_next(&x->r) % (sizeof ops / sizeof *ops)];
+    net_add(x, op, 2, in, type, rank, dim, &node);
     hd_attr_set_float(x->g, node, "scale", rng_float(&x->r, 0.002f, 0.03f));
     net_zero_point(x, node, "a_zp", a);
     net_zero_point(x, node, "b_zp", b);

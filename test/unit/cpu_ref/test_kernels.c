@@ -139,6 +139,10 @@ static const struct sample samples[] = {
      "qmul(a, b) a_zp=-2 b_zp=0 scale=0x1p-1 y_zp=-1",
      3,
      {7, -4, 127}}, /* 7.5 -> 8, -3, saturated */
+    {"const a i8[6] = {6,-3,5,1,2,2}\nconst b u8[6] = {8,6,4,4,0,4}",
+     "qdiv(a, b) a_zp=2 b_zp=4 scale=0x1p+1 y_zp=-1",
+     6,
+     {1, -6, 127, -128, -1, -1}}, /* 8 / 4; -10 / 2; 6 / 0; -2 / 0; 0 / -4; 0 / 0 */
     {"const x i8[1,1,2,2] = {-128,-127,-126,-125}",
      "qavgpool(x) kernel_shape=[2,2] x_zp=-128 scale=0x1p-2 y_zp=5",
      1,

@@ -47,6 +47,7 @@ static const struct sample good[] = {
     {"x i8[2,8] input w i8[3,8] input b i32[3] input s f32[1]", "qgemm(x, w, b, s)", "i8[2,3]"},
     {"a i8[2,2] input b u8[2,2]", "qadd(a, b) to=\"u8\"", "u8[2,2]"},
     {"a i8[2,2] input b u8[2,2]", "qmul(a, b) to=\"u8\"", "u8[2,2]"},
+    {"a i8[2,2] input b u8[1,2]", "qdiv(a, b) to=\"u8\"", "u8[2,2]"},
     {"x i8[1,4,3]\n const r i32[1] = {0}\n const a f32[1,2] = {1,0}\n const c i32[2] = {0,2}\n"
      " const b f32[2,2] = {1,0,1,0}",
      "qresize(x, r, a, c, b)", "i8[1,4,2]"},

@@ -102,6 +102,10 @@ static const struct sample samples[] = {
      "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z3)\ndb ? = dequantize(b, h, z)\np ? "
      "= mul(da, db)\ny ? = quantize(p, s2, zm)\noutput y",
      "y i8[2] = qmul(a, b) @p to=\"i8\" y_zp=-128 lo=-128 hi=127 a_zp=3 b_zp=0 scale=0x1p-2"},
+    {"quotient of two",
+     "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z3)\ndb ? = dequantize(b, h, z)\np ? "
+     "= div(da, db)\ny ? = quantize(p, s2, zm)\noutput y",
+     "y i8[2] = qdiv(a, b) @p to=\"i8\" y_zp=-128 lo=-128 hi=127 a_zp=3 b_zp=0 scale=0x1p+0"},
     {"average pool over the whole image",
      "input x i8[1,1,2,2]\ndx ? = dequantize(x, s1, z3)\np ? = avgpool(dx) kernel_shape=[2,2]\n"
      "y ? = quantize(p, h, z)\noutput y",
@@ -188,8 +192,8 @@ static const struct sample samples[] = {
      "epsilon=0x1p+0"},
     {"a function of two tensors stays float",
      "input a i8[2]\ninput b i8[2]\nda ? = dequantize(a, s1, z)\ndb ? = dequantize(b, s1, z)\n"
-     "m ? = div(da, db)\ny ? = quantize(m, s1, z)\noutput y",
-     "da f32[2] = dequantize(a, s1, z); db f32[2] = dequantize(b, s1, z); m f32[2] = div(da, db); "
+     "m ? = pow(da, db)\ny ? = quantize(m, s1, z)\noutput y",
+     "da f32[2] = dequantize(a, s1, z); db f32[2] = dequantize(b, s1, z); m f32[2] = pow(da, db); "
      "y i8[2] = quantize(m, s1, z)"},
     {"one dequantize read by two, one branch float",
      "input x i8[2]\ndx ? = dequantize(x, s1, z)\nr ? = relu(dx)\ny ? = quantize(r, s1, z)\nt ? = "
