@@ -4,7 +4,8 @@
   lines have at most 100 columns, sentences at most 40 words;
   links between pages lead to a page and a heading that are there;
   files, folders and make targets that a page names in backticks are there;
-  so are commands and options of heddle, in backticks and in code.
+  so are commands and options of heddle, in backticks and in code;
+  the lines that a block of ```diff adds stand in the file that it names.
 
 docs/isa.md is printed from tables and full of formulas, so its sentences are not counted; nor are
 the columns of what a program printed, which stands in a block of ```text. Pages in docs/decisions
@@ -142,7 +143,20 @@ def gone(text, known):
                 yield from unknown_words(number, span, known["heddle"])
 
 
+def stale_diffs(text, read):
+    name = ""
+    for number, line, code in split(text):
+        if code == "diff" and line.startswith("+++ b/"):
+            name = line[6:].strip()
+            if not os.path.exists(name):
+                yield number, f"there is no {name}"
+        elif code == "diff" and line.startswith("+") and os.path.exists(name) and \
+                line[1:] not in read(name).splitlines():
+            yield number, f"not in {name}: {line[1:].strip()}"
+
+
 def faults(page, text, known, read):
+    yield from stale_diffs(text, read)
     for number, line, code in split(text):
         if len(line) > COLUMNS and code != "text":
             yield number, f"{len(line)} columns, at most {COLUMNS}: break the line"
@@ -182,6 +196,8 @@ def test():
     assert len(messages("`make nothing`")) == 1 and not messages("`make all`")
     assert len(messages("`heddle walk`")) == 1 and not messages("`heddle run --device iss`")
     assert len(messages("    heddle run M --devise iss")) == 1
+    diff = "```diff\n+++ b/docs/style.md\n+# House style\n+no such line\n```"
+    assert len(messages(diff)) == 1 and len(messages(diff.replace("style", "none", 1))) == 1
     print("check_docs: tests of the checker pass")
 
 
