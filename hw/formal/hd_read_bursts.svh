@@ -17,8 +17,8 @@
   `ASSERT(OpenIsOpen, open_q == open_f && open_o == (open_f != 5'd0))
   `ASSERT(ArHolds, !$past(ar_o.valid && !ar_ready_i) || stop_i || (ar_o.valid && $stable(ar_o)))
   `ASSERT(Page, !ar_o.valid ||
-          32'(ar_o.addr[11:0]) + ((32'(ar_o.len) + 32'd1) << $clog2(AxiBytes)) <= 32'd4096)
-  `ASSERT(Aligned, !ar_o.valid || ar_o.addr[$clog2(AxiBytes)-1:0] == '0)
+          32'(ar_o.addr[11:0]) + ((32'(ar_o.len) + 32'd1) << $clog2(hd_cfg_pkg::AxiBytes)) <= 32'd4096)
+  `ASSERT(Aligned, !ar_o.valid || ar_o.addr[$clog2(hd_cfg_pkg::AxiBytes)-1:0] == '0)
   `ASSERT(FirstHasRecord, !(ar_o.valid && ar_ready_i && first) || (rec_valid_o && rec_ready_i))
   `ASSERT(RecordHasFirst, !(rec_valid_o && rec_ready_i && data_i) || (ar_o.valid && ar_ready_i && first))
   `ASSERT(NoDataAsksNothing, data_i || !ar_o.valid)
@@ -28,4 +28,4 @@
   (* hierconn *) logic [24:0] \u_burst.left_q ;
   (* hierconn *) logic [63:0] \u_burst.addr_q ;
   `ASSERT(BurstState, !\u_burst.mid_q || (valid_i && data_i && \u_burst.left_q != '0 &&
-                                          \u_burst.addr_q [$clog2(AxiBytes)-1:0] == '0))
+                                          \u_burst.addr_q [$clog2(hd_cfg_pkg::AxiBytes)-1:0] == '0))
