@@ -8,7 +8,9 @@ Q     := $(if $(filter 1,$(V)),,@)
 
 CFLAGS   ?= # yours: make CFLAGS=-fanalyzer
 WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla -Werror
-OURS     := -I. -std=c11 -D_XOPEN_SOURCE=700 -g -ffp-contract=off $(WARN)
+# All objects go into the program and into libheddle.so.
+PIC      := -fPIC -fno-semantic-interposition
+OURS     := -I. -std=c11 -D_XOPEN_SOURCE=700 -g -ffp-contract=off $(PIC) $(WARN)
 LDLIBS   += -Wl,--as-needed -ljson-c -lzip -lz -lm -ldl -lpthread
 LDFLAGS  += -rdynamic
 NATIVE   := $(if $(filter x86_64,$(shell uname -m)),-march=native)
@@ -78,7 +80,7 @@ else
 $(FUZZ): %: %.o $(B)/test/fuzz/main.o $(B)/test/fuzz/network.o $(B)/libheddle.a ; $(call link)
 endif
 
-include mk/rtl.mk mk/test.mk mk/check.mk mk/xrt.mk mk/xclbin.mk mk/install.mk mk/bundle.mk mk/formal.mk mk/synth.mk
+include mk/rtl.mk mk/test.mk mk/check.mk mk/xrt.mk mk/xclbin.mk mk/install.mk mk/python.mk mk/bundle.mk mk/formal.mk mk/synth.mk
 
 # Any other test program: test/random/random_net.c -> build/<mode>/test/random/random_net
 $(B)/test/%: $(B)/test/%.o $(B)/libheddle.a ; $(call link)

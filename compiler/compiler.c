@@ -236,14 +236,10 @@ static double now_seconds(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
-                     hd_model **out) {
+hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt,
+                           hd_model **out) {
     double start = now_seconds();
-    hd_graph *g;
-    TRY(hd_import(ctx, path, &opt->bind, &g));
-    hd_status s = HD_OK;
-    if (hd_dumps(opt, "import")) s = dump_graph(ctx, g, opt);
-    if (s == HD_OK) s = hd_legalize(ctx, g);
+    hd_status s = hd_legalize(ctx, g);
     if (s == HD_OK && hd_dumps(opt, "legalize")) s = dump_graph(ctx, g, opt);
     bool host = s == HD_OK && opt->host_only;
     int scales_found = g->scales_found;
@@ -258,10 +254,23 @@ hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_opti
     if (s == HD_OK) s = lower(ctx, g, &prepared, out);
     if (s == HD_OK) give_bounds(*out, bounds, n);
     hd_arena_destroy(a);
-    hd_graph_destroy(g);
-    if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", path);
+    if (s != HD_OK) return s;
     if (opt->host_only) (*out)->naive_bytes = naive;
     (*out)->scales_found = scales_found;
+    (*out)->compile_seconds = now_seconds() - start;
+    return HD_OK;
+}
+
+hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
+                     hd_model **out) {
+    double start = now_seconds();
+    hd_graph *g;
+    TRY(hd_import(ctx, path, &opt->bind, &g));
+    hd_status s = HD_OK;
+    if (hd_dumps(opt, "import")) s = dump_graph(ctx, g, opt);
+    if (s == HD_OK) s = hd_compile_graph(ctx, g, opt, out);
+    hd_graph_destroy(g);
+    if (s != HD_OK) return hd_note(ctx, s, "while compiling %s", path);
     (*out)->compile_seconds = now_seconds() - start;
     return HD_OK;
 }

@@ -19,6 +19,9 @@ hd_status hd_opt_pass(hd_ctx *ctx, hd_graph *g, const char *name);
 /* The rest: legalised graph -> model. Borrows g, and lets layouts meet in it unless opt->prepared
  * says that it is prepared. */
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out);
+/* Stages 2 and the rest, of a graph as written, which is changed. */
+hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt,
+                           hd_model **out);
 /* All of it. */
 hd_status hd_compile(hd_ctx *ctx, const char *path, const struct hd_compile_options *opt,
                      hd_model **out);

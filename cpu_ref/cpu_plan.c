@@ -438,6 +438,7 @@ hd_status hd_cpu_plan_run(hd_ctx *ctx, struct hd_cpu_plan *p, void *const *buffe
     for (size_t i = 0; i < p->n_steps; i++) {
         struct hd_cpu_step *s = &p->steps[i];
         double start = timed ? now() : 0;
+        TRY(hd_continue(ctx));
         TRY(s->run(&r, s));
         double took = timed ? now() - start : 0;
         if (timed && (s->seconds == 0 || took < s->seconds)) s->seconds = took;

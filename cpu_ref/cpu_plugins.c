@@ -1,6 +1,6 @@
-/* Finds and opens the plugins of device cpu. They lie beside the program, in a folder above it
- * (tests), in lib/heddle there (installed), or in the folder that HEDDLE_PLUGINS names;
- * HEDDLE_PLUGINS=none runs without. */
+/* Finds and opens the plugins of device cpu. They lie beside libheddle.so or the program, in a
+ * folder above it (tests), in lib/heddle there (installed), or in the folder that HEDDLE_PLUGINS
+ * names; HEDDLE_PLUGINS=none runs without. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "cpu_ref/cpu_plan.h"
 #include "cpu_ref/dnnl_api.h"
 #include "cpu_ref/jit_api.h"
+#include "runtime/base/io.h"
 
 #define DNNL_FILE "libhd_dnnl.so"
 #define JIT_FILE  "libhd_jit.so"
@@ -23,6 +24,10 @@ static const char *find_plugin(hd_arena *a, const char *file) {
         return access(named, R_OK) == 0 ? named : NULL;
     }
     char path[4096];
+    if (hd_library_folder(path, sizeof path)) {
+        const char *beside = hd_sprintf(a, "%s/%s", path, file);
+        if (access(beside, R_OK) == 0) return beside;
+    }
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     if (n <= 0) return NULL;
     path[n] = 0;

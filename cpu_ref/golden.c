@@ -137,6 +137,7 @@ hd_status hd_golden_node(hd_ctx *ctx, const hd_graph *g, int id, struct hd_tenso
     const struct hd_node *n = &g->nodes[id];
     struct call c = {.k = {.ctx = ctx, .g = g, .n = n, .arena = scratch, .results = results},
                      .widened = HD_F32};
+    TRY(hd_continue(ctx));
     hd_arena_reset(scratch);
     if (hd_attr_get(n, "by"))
         return hd_fail(ctx, HD_UNSUPPORTED, "node '%s' (%s): by=\"name\" is run after pass axes",

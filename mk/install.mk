@@ -39,28 +39,38 @@ $(B)/lib/libheddle_rt.a: $(RT_SRCS:%.c=$(B)/pic/%.o)
 $(B)/lib/heddle_rt.h: runtime/heddle_rt.h runtime/base/result.h
 	@mkdir -p $(@D)
 	$(Q)sed -e '/#include "runtime\/base\/result.h"/{r runtime/base/result.h' -e 'd' -e '}' $< > $@
+$(B)/lib/heddle.h: compiler/api/heddle.h
+	@mkdir -p $(@D)
+	$(Q)sed 's|#include "runtime/heddle_rt.h"|#include <heddle_rt.h>|' $< > $@
 $(B)/lib/heddle_rt.pc: mk/install.mk runtime/heddle_rt.h FORCE
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR:$(PREFIX)%=$${prefix}%)' 'includedir=$${prefix}/include' '' \
 	    'Name: heddle_rt' 'Description: loads and runs models compiled by heddle' 'Version: $(RT_VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lheddle_rt' 'Libs.private: $(RT_LIBS)' > $@
+$(B)/lib/heddle.pc: mk/install.mk runtime/heddle_rt.h FORCE
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR:$(PREFIX)%=$${prefix}%)' 'includedir=$${prefix}/include' '' \
+	    'Name: heddle' 'Description: compiles networks for an open int8 machine, and runs them' 'Version: $(RT_VERSION)' \
+	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lheddle' > $@
 
 RT_FILES := $(addprefix $(B)/lib/,libheddle_rt.so.$(RT_SO) libheddle_host.so.$(RT_SO) \
             libheddle_sim.so.$(RT_SO) libheddle_rt.a heddle_rt.h heddle_rt.pc)
-libs: $(RT_FILES) ## libheddle_rt (shared and static), libheddle_host, libheddle_sim
+API_FILES := $(addprefix $(B)/lib/,libheddle.so.$(RT_SO) heddle.h heddle.pc)
+libs: $(RT_FILES) $(API_FILES) ## libheddle, libheddle_rt (shared and static), libheddle_host, libheddle_sim
 
+rt-libs: $(RT_FILES)
 D = $(DESTDIR)$(1)
 install: heddle libs ## program, libraries, header, pkg-config file, manual pages, completion: DESTDIR= PREFIX=/usr/local
 	$(Q)install -d $(call D,$(PREFIX)/bin) $(call D,$(LIBDIR)/pkgconfig) $(call D,$(LIBDIR)/heddle/rtl) \
 	    $(call D,$(PREFIX)/include) $(call D,$(PREFIX)/share/man/man1) $(call D,$(PREFIX)/share/man/man3) \
 	    $(call D,$(PREFIX)/share/bash-completion/completions) $(call D,$(PREFIX)/share/zsh/site-functions)
 	$(Q)install $(B)/heddle $(call D,$(PREFIX)/bin/heddle)
-	$(Q)for l in libheddle_rt libheddle_host libheddle_sim; do install -m 644 $(B)/lib/$$l.so.$(RT_SO) $(call D,$(LIBDIR)); done
-	$(Q)strip --strip-unneeded $(call D,$(LIBDIR))/libheddle_*.so.$(RT_SO)
-	$(Q)ln -sf libheddle_rt.so.$(RT_SO) $(call D,$(LIBDIR)/libheddle_rt.so)
+	$(Q)for l in libheddle libheddle_rt libheddle_host libheddle_sim; do install -m 644 $(B)/lib/$$l.so.$(RT_SO) $(call D,$(LIBDIR)); done
+	$(Q)strip --strip-unneeded $(call D,$(LIBDIR))/libheddle*.so.$(RT_SO)
+	$(Q)for l in libheddle libheddle_rt; do ln -sf $$l.so.$(RT_SO) $(call D,$(LIBDIR))/$$l.so; done
 	$(Q)install -m 644 $(B)/lib/libheddle_rt.a $(call D,$(LIBDIR))
-	$(Q)install -m 644 $(B)/lib/heddle_rt.h $(call D,$(PREFIX)/include)
-	$(Q)install -m 644 $(B)/lib/heddle_rt.pc $(call D,$(LIBDIR)/pkgconfig)
+	$(Q)install -m 644 $(B)/lib/heddle_rt.h $(B)/lib/heddle.h $(call D,$(PREFIX)/include)
+	$(Q)install -m 644 $(B)/lib/heddle_rt.pc $(B)/lib/heddle.pc $(call D,$(LIBDIR)/pkgconfig)
 	$(Q)for f in $(PLUGINS); do install -m 644 $$f $(call D,$(LIBDIR)/heddle); done
 	$(Q)install -m 644 docs/man/heddle.1 $(call D,$(PREFIX)/share/man/man1)
 	$(Q)$(B)/heddle help --completion bash > $(call D,$(PREFIX)/share/bash-completion/completions/heddle)
@@ -73,18 +83,19 @@ uninstall: ## remove what install put there
 	$(Q)rm -rf $(call D,$(LIBDIR)/heddle)
 	$(Q)rm -f $(call D,$(PREFIX)/bin/heddle) $(call D,$(LIBDIR))/libheddle_rt.* $(call D,$(LIBDIR))/libheddle_host.* \
 	    $(call D,$(LIBDIR))/libheddle_sim.* \
+	    $(call D,$(LIBDIR))/libheddle.so* $(call D,$(LIBDIR)/pkgconfig/heddle.pc) $(call D,$(PREFIX)/include/heddle.h) \
 	    $(call D,$(PREFIX)/include/heddle_rt.h) $(call D,$(LIBDIR)/pkgconfig/heddle_rt.pc) \
 	    $(call D,$(PREFIX)/share/man/man1/heddle.1) $(call D,$(PREFIX)/share/man/man3/heddle_rt.3) \
 	    $(call D,$(PREFIX)/share/bash-completion/completions/heddle) $(call D,$(PREFIX)/share/zsh/site-functions/_heddle)
 
-.PHONY: libs install uninstall
+.PHONY: libs rt-libs install uninstall
 
 # From outside, with an installation in build/. The sanitised libraries are built by a second make.
 RT_DEST := $(B)/dest
 test-rt: ## libheddle_rt as its users have it: installed files, docs/example.c, allocations, threads
 	$(Q)if [ -n "$(filter release debug,$(BUILD))" ]; then \
 	    $(MAKE) --no-print-directory install DESTDIR=$(RT_DEST) PREFIX=/usr > $(B)/install.log && \
-	    $(MAKE) --no-print-directory BUILD=tsan libs > $(B)/install.log && test/rt/run.sh $(B) $(RT_DEST) build/tsan/lib; \
+	    $(MAKE) --no-print-directory BUILD=tsan rt-libs > $(B)/install.log && test/rt/run.sh $(B) $(RT_DEST) build/tsan/lib; \
 	    else echo "  SKIP  test-rt: with BUILD=release, debug only"; fi
 test-readonly: heddle rtl-tiny ## a source tree that cannot be written: RTL models in the user's cache
 	$(Q)test/rt/readonly.sh $(B)

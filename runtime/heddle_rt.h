@@ -119,8 +119,12 @@ HD_API hd_status hd_session_queue(hd_ctx *ctx, hd_session *s, int n);
 HD_API hd_status hd_session_submit(hd_ctx *ctx, hd_session *s, const void *const *inputs,
                                    void *const *outputs, uint64_t *out_request);
 /* Waits, at most timeout_ns (UINT64_MAX: for ever), and gives the request's own status. When time
- * runs out: HD_DEVICE; the request stays in flight and can be waited for again. */
+ * runs out: HD_DEVICE; the request stays in flight and can be waited for again. The same holds of
+ * HD_CANCELLED, of the waiting. */
 HD_API hd_status hd_session_wait(hd_ctx *ctx, hd_session *s, uint64_t request, uint64_t timeout_ns);
+
+/* Whether it has not been waited for to its end. */
+HD_API bool hd_session_in_flight(hd_session *s, uint64_t request);
 
 /* What ran when, for the last 1024 steps of requests: their overlap is what the queue is for. */
 struct hd_span {

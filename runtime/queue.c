@@ -189,12 +189,33 @@ static struct timespec deadline(uint64_t timeout_ns) {
     return (struct timespec){(time_t)(ns / 1000000000u), (long)(ns % 1000000000u)};
 }
 
-/* Waits under the lock until r is done; false when time ran out. */
-static bool wait_done(struct hd_queue *q, struct request *r, uint64_t timeout_ns) {
-    struct timespec end = deadline(timeout_ns);
-    while (r->state != DONE)
-        if (pthread_cond_timedwait(&q->done, &q->lock, &end)) return r->state == DONE;
+/* Waits under the lock until r is done; false when time ran out, or the waiting was cancelled. */
+static bool wait_done(hd_ctx *ctx, struct hd_queue *q, struct request *r, uint64_t timeout_ns) {
+    enum { LOOK_NS = 50000000 }; /* between looks at ctx */
+    uint64_t begin = hd_now_ns();
+    while (r->state != DONE) {
+        uint64_t waited = hd_now_ns() - begin;
+        if (waited >= timeout_ns) return false;
+        pthread_mutex_unlock(&q->lock); /* ctx may ask the program, which takes its time */
+        hd_status s = hd_continue(ctx);
+        pthread_mutex_lock(&q->lock);
+        if (s != HD_OK) return r->state == DONE;
+        uint64_t left = timeout_ns - waited;
+        struct timespec end = deadline(left < LOOK_NS ? left : LOOK_NS);
+        if (r->state != DONE) pthread_cond_timedwait(&q->done, &q->lock, &end);
+    }
     return true;
+}
+
+bool hd_session_in_flight(hd_session *s, uint64_t request) {
+    struct hd_queue *q = s->queue;
+    bool is = false;
+    if (!q) return false;
+    pthread_mutex_lock(&q->lock);
+    for (int i = 0; i < q->n && !is; i++)
+        is = q->requests[i].state != FREE && q->requests[i].id == request;
+    pthread_mutex_unlock(&q->lock);
+    return is;
 }
 
 hd_status hd_session_wait(hd_ctx *ctx, hd_session *s, uint64_t request, uint64_t timeout_ns) {
@@ -212,12 +233,12 @@ hd_status hd_session_wait(hd_ctx *ctx, hd_session *s, uint64_t request, uint64_t
                     r ? "waited for by another thread" : "not in flight");
     } else {
         r->waited = true;
-        if (wait_done(q, r, timeout_ns)) {
+        if (wait_done(ctx, q, r, timeout_ns)) {
             status = r->status;
             if (status) hd_fail(ctx, status, "%s", hd_message(r->ctx));
             s->last = r->slot;
             r->state = FREE;
-        } else {
+        } else if ((status = hd_continue(ctx)) == HD_OK) {
             status =
                 hd_fail(ctx, HD_DEVICE, "%s: request %llu is not done after %llu ms; wait on", name,
                         (unsigned long long)request, (unsigned long long)(timeout_ns / 1000000u));

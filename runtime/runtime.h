@@ -7,6 +7,10 @@
 #include "runtime/device/model.h"
 #include "runtime/heddle_rt.h"
 
+/* What the session was opened with. */
+const hd_model *hd_session_model(const hd_session *s);
+struct hd_mem_options hd_session_memory(const hd_session *s);
+
 /* Dense copy of any value of the model after a run; HD_UNSUPPORTED if it stayed on chip. */
 hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out);
 

@@ -332,6 +332,7 @@ hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *scheme,
     if (!s) return no_memory(ctx, m);
     struct hd_device_options def = {.machine = m->machine};
     s->model = m;
+    s->mem = (opt ? opt : &def)->mem;
     pthread_mutex_init(&s->dev_lock, NULL);
     pthread_mutex_init(&s->host_lock, NULL);
     hd_status r = open_all(ctx, s, scheme, opt ? opt : &def);
@@ -340,6 +341,14 @@ hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *scheme,
     else
         hd_session_close(s);
     return r;
+}
+
+const hd_model *hd_session_model(const hd_session *s) {
+    return s->model;
+}
+
+struct hd_mem_options hd_session_memory(const hd_session *s) {
+    return s->mem;
 }
 
 void hd_session_close(hd_session *s) {

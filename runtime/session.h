@@ -22,6 +22,7 @@ struct hd_queue;
 
 struct hd_session {
     const hd_model *model;
+    struct hd_mem_options mem; /* as asked for */
     const struct hd_device_ops *dev_ops, *host_ops;
     hd_device *dev, *host; /* host: golden, when the device does not run graphs and there are HOST
                               steps */

@@ -12,8 +12,8 @@
 #define IMAGE_BASE UINT64_C(0x4000000000) /* bus addresses; above 32 bits on purpose */
 #define ARENA_BASE UINT64_C(0x8000000000)
 #define MAX_CYCLES                                                                                 \
-    (UINT64_C(1) << 34)         /* of one run; longer is taken for a program that does not end */
-#define SLICE UINT64_C(1000000) /* cycles between looks at the clock */
+    (UINT64_C(1) << 34)        /* of one run; longer is taken for a program that does not end */
+#define SLICE UINT64_C(100000) /* cycles between looks at the clock */
 
 struct hd_device {
     const struct hd_mach_backend *backend;
@@ -326,13 +326,14 @@ static uint64_t now_ns(void) {
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Runs until done; false when time or cycles ran out first. */
-static bool run(hd_device *d, uint64_t timeout_ns, uint64_t *out_cycles) {
+/* Runs until done; false when time or cycles ran out first, or the run was cancelled. */
+static bool run(hd_ctx *ctx, hd_device *d, uint64_t timeout_ns, uint64_t *out_cycles) {
     uint64_t start = now_ns();
     for (*out_cycles = SLICE; *out_cycles <= MAX_CYCLES; *out_cycles += SLICE) {
         if (d->backend->run(d->self, *out_cycles)) return true;
         if (timeout_ns != UINT64_MAX && now_ns() - start >= timeout_ns) return false;
         if (d->stop && d->stop->asked(d->stop->user)) return false;
+        if (hd_continue(ctx) != HD_OK) return false;
     }
     return false;
 }
@@ -343,6 +344,7 @@ static hd_status stopped(hd_ctx *ctx, hd_device *d, const hd_exec *x, uint64_t c
     hd_mach_state(d->backend, d->self, x->program, x->n_words, text, sizeof text);
     d->backend->reg_write(d->self, HD_REG_soft_reset, 1);
     d->backend->run(d->self, 0);
+    TRY(hd_note(ctx, hd_continue(ctx), "at cycle %" PRIu64 " on %s", cycles, d->backend->scheme));
     return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: not done after %" PRIu64 " cycles, stopped%s",
                    d->backend->scheme, x->model->name, x->step, cycles, text);
 }
@@ -356,7 +358,7 @@ hd_status hd_mach_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeo
     uint64_t cycles;
     d->running = NULL;
     d->counted = false;
-    bool done = run(d, timeout_ns, &cycles);
+    bool done = run(ctx, d, timeout_ns, &cycles);
     bool failed = done && b->reg_read(d->self, HD_REG_error) != HD_ERR_none;
     char text[3000];
     if (failed) hd_mach_report(b, d->self, x->program, x->n_words, text, sizeof text);

@@ -1,11 +1,11 @@
 /* Device "rtl": the Verilated hardware, a shared object per machine.
  *
- * Looked for in $HEDDLE_RTL_DIR, else in the folder `rtl` beside the program, else where `make
- * install` puts it, heddle/rtl beside the libraries: libhd_rtl_NAME.so for a named machine,
- * libhd_rtl_HASH.so for any other. Where the program lies in the repository's build folder, the
- * Makefile there builds what is missing and what is older than its sources: it alone knows what a
- * model is made of. A folder that $HEDDLE_RTL_DIR names is taken as it is. */
-#define _GNU_SOURCE /* dladdr */
+ * Looked for in $HEDDLE_RTL_DIR, else in the folder `rtl` beside the program or beside the library
+ * that holds this code, else where `make install` puts it, heddle/rtl beside the libraries:
+ * libhd_rtl_NAME.so for a named machine, libhd_rtl_HASH.so for any other. Where the program lies in
+ * the repository's build folder, the Makefile there builds what is missing and what is older than
+ * its sources: it alone knows what a model is made of. A folder that $HEDDLE_RTL_DIR names is taken
+ * as it is. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/io.h"
 #include "sim/mach_dev.h"
 #include "sim/rtl_model.h"
 #include "sim/trace.h"
@@ -41,19 +42,10 @@ static bool program_folder(char *out) {
     return true;
 }
 
-/* Folder of the file that holds this code: the program, or libheddle_sim.so. */
-static bool own_folder(char *out) {
-    Dl_info us;
-    if (!dladdr(&hd_mach_rtl, &us) || !us.dli_fname) return false;
-    const char *slash = strrchr(us.dli_fname, '/');
-    int n = slash ? (int)(slash - us.dli_fname) : 0;
-    return n && snprintf(out, PATH_BYTES, "%.*s", n, us.dli_fname) < PATH_BYTES;
-}
-
-/* Root of the repository, when the program lies in its build/MODE. */
-static bool repository(char *out) {
+/* The folder above `out` that is the repository. */
+static bool climb(char *out) {
     char probe[PATH_BYTES + 16];
-    if (!program_folder(out) || strlen(out) + 8 > PATH_BYTES) return false;
+    if (strlen(out) + 8 > PATH_BYTES) return false;
     for (int up = 0; up < 6; up++) { /* build/MODE, and build/MODE/test/NAME */
         snprintf(probe, sizeof probe, "%s/hw/rules.mk", out);
         if (access(probe, R_OK) == 0) return true;
@@ -62,6 +54,12 @@ static bool repository(char *out) {
         *slash = 0;
     }
     return false;
+}
+
+/* Root of the repository, when the program, or the library, lies in its build/MODE. */
+static bool repository(char *out) {
+    return (program_folder(out) && climb(out)) ||
+           (hd_library_folder(out, PATH_BYTES) && climb(out));
 }
 
 /* What make builds into when this user cannot write build/ of the repository: a folder in his
@@ -81,16 +79,17 @@ static bool cache_folder(char *out) {
     return n > 0 && n < PATH_BYTES;
 }
 
-enum { BESIDE_PROGRAM, IN_CACHE, PREFIX_OF_PROGRAM, BESIDE_LIBRARY, PLACES };
+enum { BESIDE_PROGRAM, IN_CACHE, PREFIX_OF_PROGRAM, BESIDE_LIBRARY, IN_PACKAGE, PLACES };
 
 static bool model_folder(int place, char *out) {
-    static const char *const below[PLACES] = {"/rtl", "/rtl", "/../lib/heddle/rtl", "/heddle/rtl"};
+    static const char *const below[PLACES] = {"/rtl", "/rtl", "/../lib/heddle/rtl", "/heddle/rtl",
+                                              "/rtl"};
     const char *dir = getenv("HEDDLE_RTL_DIR");
     if (dir && *dir)
         return place == BESIDE_PROGRAM && snprintf(out, PATH_BYTES, "%s", dir) < PATH_BYTES;
-    bool known = place == BESIDE_LIBRARY ? own_folder(out)
-                 : place == IN_CACHE     ? cache_folder(out)
-                                         : program_folder(out);
+    bool known = place == BESIDE_LIBRARY || place == IN_PACKAGE ? hd_library_folder(out, PATH_BYTES)
+                 : place == IN_CACHE                            ? cache_folder(out)
+                                                                : program_folder(out);
     if (!known) return false;
     if (strlen(out) + strlen(below[place]) + 1 > PATH_BYTES) return false;
     strcat(out, below[place]);
@@ -119,7 +118,7 @@ static bool model_path(const struct hd_machine *m, char *out) {
         if (!model_folder(place, folder)) continue;
         int n = snprintf(path, sizeof path, "%s/%s", folder, file);
         if (n < 0 || n >= PATH_BYTES) continue;
-        bool goes_here = place == BESIDE_PROGRAM || place == IN_CACHE;
+        bool goes_here = place == BESIDE_PROGRAM || place == IN_CACHE || place == IN_PACKAGE;
         if (!goes_here && access(path, R_OK) != 0) continue;
         if (place == BESIDE_PROGRAM && found && access(path, R_OK) != 0) continue;
         memcpy(out, path, (size_t)n + 1);

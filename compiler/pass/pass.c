@@ -53,6 +53,7 @@ static hd_status run_inside(hd_ctx *ctx, hd_graph *g, const char *name) {
 }
 
 hd_status hd_pass_run(hd_ctx *ctx, hd_graph *g, const char *name) {
+    TRY(hd_continue(ctx));
     TRY(hd_note(ctx, run_inside(ctx, g, name), "in pass %s", name));
     return hd_note(ctx, hd_graph_verify(ctx, g), "after pass %s", name);
 }

@@ -78,6 +78,7 @@ static int64_t attempt(struct search *s, const struct asked *q) {
 }
 
 static void consider(struct search *s, struct asked q) {
+    if (hd_continue(s->lo->ctx) != HD_OK) return;
     int64_t cycles = attempt(s, &q);
     if (cycles < s->cycles - s->cycles / 2000) s->best = q, s->cycles = cycles;
 }
@@ -167,6 +168,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
     int64_t whole = INT64_MAX;
     for (size_t i = 0; i < lo->n_layers; i = (size_t)lo->plan->tilings[i].chain_last + 1) {
         struct search s = {.lo = lo};
+        TRY(hd_continue(lo->ctx));
         s.w = (struct window){i, (size_t)lo->plan->tilings[i].chain_last + 1, i, 0};
         s.w.to = s.w.end;
         if (i > 0 && same_step(lo, i, i - 1))

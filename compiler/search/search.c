@@ -64,6 +64,7 @@ static bool wants_ring(struct hd_lowering *lo) {
 static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int plan) {
     int cut = plan / CHAINS;
     hd_status s = HD_OK;
+    TRY(hd_continue(lo->ctx));
     hd_choose_chains(lo, (enum hd_chains)(plan % CHAINS));
     const int *ids = hd_by_size(lo);
     lo->plan->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
@@ -249,13 +250,13 @@ static void try_one(void *arg, int64_t i, int thread) {
     struct attempts *a = arg;
     struct attempt *t = &a->of[a->first + i];
     struct hd_lowering lo = *a->lo;
-    lo.ctx = hd_ctx_create();
+    lo.ctx = hd_ctx_for_thread(a->lo->ctx);
     lo.arena = hd_arena_create();
     struct hd_plan plan = hd_plan_copy(a->lo->plan, lo.arena);
     lo.plan = &plan;
     lo.too_big = hd_dup(lo.arena, lo.too_big, lo.g->n_nodes * sizeof *lo.too_big);
     t->cycles = INT64_MAX;
-    if (make_plan(&lo, t->plan, a->refine) == HD_OK &&
+    if (hd_continue(lo.ctx) == HD_OK && make_plan(&lo, t->plan, a->refine) == HD_OK &&
         (t->plan % CHAINS != HD_CHAINS_ROLLING || any_rolls(&lo))) {
         t->cycles = plan_cycles(&lo), t->ops = lo.most_ops;
         if (t->found) hd_plan_assign(t->found, lo.plan);
@@ -297,6 +298,7 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
         *t->found = hd_plan_copy(lo->plan, lo->arena);
     }
     try_all(&a, 0);
+    TRY(hd_continue(lo->ctx));
     struct hd_plan *found = NULL;
     for (int i = 0; i < a.n; i++)
         if (a.of[i].cycles < least)
@@ -330,6 +332,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     for (; alone < a.n && !lo->most_ops; alone++)
         try_one(&a, alone, 0), lo->most_ops = a.of[alone].ops;
     try_all(&a, alone);
+    TRY(hd_continue(lo->ctx));
     for (int i = 0; i < a.n; i++) {
         cycles[a.of[i].plan] = a.of[i].cycles;
         if (a.of[i].cycles < best_cycles) best = a.of[i].plan, best_cycles = a.of[i].cycles;

@@ -16,7 +16,12 @@ hd_status hd_note(hd_ctx *ctx, hd_status s, const char *fmt, ...)
 
 /* Something to know that stops nothing: a line that is kept, once, for the program to print. */
 void hd_warn(hd_ctx *ctx, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-const char *hd_warnings(const hd_ctx *ctx); /* all of them, each with its newline */
+
+/* For loops that may take long: HD_CANCELLED after hd_cancel, or when hd_on_wait's function says
+ * so. */
+hd_status hd_continue(hd_ctx *ctx);
+/* A context for a thread of its own that is cancelled with `parent`, which outlives it. */
+hd_ctx *hd_ctx_for_thread(hd_ctx *parent);
 
 #define TRY(expr)                                                                                  \
     do {                                                                                           \

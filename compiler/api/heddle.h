@@ -1,0 +1,225 @@
+/* heddle: from a network to results and cycles, in one library (libheddle.so).
+ *
+ *   hd_ctx *ctx = hd_ctx_create();
+ *   hd_net *net = NULL;
+ *   hd_model *model = NULL;
+ *   hd_session *session = NULL;
+ *   struct hd_build build = {.machine = "base"};
+ *   hd_status s = hd_net_load(ctx, "model.onnx", NULL, 0, &net);
+ *   if (!s) s = hd_net_compile(ctx, net, &build, &model);
+ *   if (!s) s = hd_session_open(ctx, model, "iss", NULL, &session);
+ *   if (!s) s = hd_session_run(ctx, session, inputs, outputs);
+ *   if (s) fprintf(stderr, "%s\n", hd_message(ctx));
+ *
+ * heddle_rt.h, which this includes, has contexts, models and sessions, and says what holds of
+ * memory, threads and errors. libheddle.so has all devices in it; device cpu opens libhd_dnnl.so
+ * and libhd_jit.so beside it, where they are.
+ *
+ * Threads: a network belongs to one thread at a time. Calls with different contexts and networks
+ * run side by side.
+ */
+#ifndef HEDDLE_H
+#define HEDDLE_H
+
+#include "runtime/heddle_rt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- types of elements ---------------------------------------------------------------------- */
+
+/* "f32", "i8", ... of an ONNX TensorProto.DataType; NULL: Heddle has none such. */
+HD_API const char *hd_type_name(int dtype);
+HD_API int hd_type_by_name(const char *name); /* 0 = unknown */
+/* Bytes of an element in memory: those below a byte take one. 0 = unknown. */
+HD_API size_t hd_type_bytes(int dtype);
+
+/* ---- networks ------------------------------------------------------------------------------- */
+
+typedef struct hd_net hd_net;
+
+/* Reads a file of any format, ONNX, TensorFlow Lite, Caffe, StableHLO, or a folder with one. sizes: of open dimensions,
+ * by the name of an input (all its dimensions) or of a dimension (rank 1); dtype and bytes are not
+ * read. Without, the first dimension of an input is a batch of 1. Errors: HD_IO, HD_INVALID,
+ * HD_UNSUPPORTED. */
+HD_API hd_status hd_net_load(hd_ctx *ctx, const char *path, const struct hd_io_info *sizes,
+                             int n_sizes, hd_net **out);
+/* From memory, which is only needed during the call. The extension of `name` tells the format. */
+HD_API hd_status hd_net_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
+                                    hd_net **out);
+/* From the text form (docs/ir.md); `name` is for messages. */
+HD_API hd_status hd_net_parse(hd_ctx *ctx, const char *text, const char *name, hd_net **out);
+/* Writes ONNX. HD_UNSUPPORTED: an operation that ONNX does not have. */
+HD_API hd_status hd_net_save(hd_ctx *ctx, const hd_net *net, const char *path);
+/* The text form; constants as a hash unless full. *out is freed by hd_text_free. */
+HD_API hd_status hd_net_text(hd_ctx *ctx, const hd_net *net, bool full, char **out);
+HD_API void hd_text_free(char *text);
+HD_API void hd_net_destroy(hd_net *net); /* NULL is fine */
+
+HD_API const char *hd_net_name(const hd_net *net);
+HD_API int hd_net_n_inputs(const hd_net *net);
+HD_API int hd_net_n_outputs(const hd_net *net);
+HD_API int hd_net_n_nodes(const hd_net *net);
+/* Tensors by number. -1: there is no such input or output. */
+HD_API int hd_net_input(const hd_net *net, int i);
+HD_API int hd_net_output(const hd_net *net, int i);
+/* *out is all zero when there is no such tensor; rank is -1 while its shape is not known. */
+HD_API void hd_net_tensor(const hd_net *net, int tensor, struct hd_io_info *out);
+/* Name of the axis that a dimension of a tensor is; NULL = it has none. */
+HD_API const char *hd_net_axis(const hd_net *net, int tensor, int dim);
+/* Node i, in an order in which they may run: its name, operation and first result. NULL behind the
+ * last. */
+HD_API const char *hd_net_node(const hd_net *net, int i, const char **out_op, int *out_tensor);
+
+/* ---- building networks ---------------------------------------------------------------------- */
+
+/* Operation i of those that nodes may have: its name; how many operands, and results, at most; a
+ * line that says what it is. NULL behind the last. */
+struct hd_op_row {
+    const char *name, *doc;
+    int min_in, max_in, max_out;
+};
+HD_API const char *hd_op(int i, struct hd_op_row *out);
+
+struct hd_net_attr {
+    const char *name;
+    /* one of them, of n values; strings have no n */
+    const int64_t *ints;
+    const float *floats;
+    const char *string;
+    int n;
+    bool list; /* also when n is 1 */
+};
+
+HD_API hd_net *hd_net_create(const char *name);
+/* Adds a tensor, and gives its number. axes: a name for each dimension, where there is one; NULL:
+ * none has. A name has one length in the whole network. Names that are taken get a number. */
+HD_API hd_status hd_net_add_input(hd_ctx *ctx, hd_net *net, const struct hd_io_info *tensor,
+                                  const char *const *axes, int *out);
+HD_API hd_status hd_net_add_constant(hd_ctx *ctx, hd_net *net, const struct hd_io_info *tensor,
+                                     const char *const *axes, const void *data, int *out);
+/* Adds a node and finds the shapes of its results, whose numbers go to out[0..n_out). An operand of
+ * -1 is left out. Nothing is added after an error, which names the node. */
+HD_API hd_status hd_net_add_node(hd_ctx *ctx, hd_net *net, const char *op, const char *name,
+                                 const int *in, int n_in, const struct hd_net_attr *attrs,
+                                 int n_attrs, int *out, int n_out);
+HD_API hd_status hd_net_add_output(hd_ctx *ctx, hd_net *net, int tensor);
+/* Whether all of it is well formed. */
+HD_API hd_status hd_net_check(hd_ctx *ctx, const hd_net *net);
+
+/* ---- machines ------------------------------------------------------------------------------- */
+
+HD_API const char *hd_machine_name(int i); /* NULL behind the last */
+struct hd_machine_value {
+    const char *name, *doc;
+    uint32_t value, min, max;
+};
+/* Parameters of a machine: a name, or a file; then the settings "name=value". Copies up to max,
+ * *out_n = how many there are. */
+HD_API hd_status hd_machine_values(hd_ctx *ctx, const char *machine, const char *const *set,
+                                   int n_set, struct hd_machine_value *out, int max, int *out_n);
+
+/* ---- compiling ------------------------------------------------------------------------------ */
+
+struct hd_build {
+    const char *machine;    /* name or file; NULL = base */
+    const char *const *set; /* "name=value", applied to it */
+    int n_set;
+    bool host_only;          /* for devices golden and cpu alone: no program */
+    bool keep_all;           /* every result of a layer can be read after a run */
+    bool in_order;           /* every operation waits for the one before it */
+    uint32_t memory_latency; /* cycles that tiles are chosen for; 0 = default */
+};
+/* The network stays as it is. Errors: HD_INVALID, HD_UNSUPPORTED; both name the node. */
+HD_API hd_status hd_net_compile(hd_ctx *ctx, const hd_net *net, const struct hd_build *build,
+                                hd_model **out);
+/* Same model, same bytes. */
+HD_API hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path);
+
+HD_API const char *hd_model_name(const hd_model *m);
+HD_API const char *hd_model_machine(const hd_model *m);
+
+/* A layer of the machine, as planned, and as it ran (zero without a run). */
+struct hd_layer_row {
+    const char *name, *op;
+    const char *bound; /* "compute", "memory" or "vector": what its roofline is */
+    const char *plan;  /* one line for people: tiles, where operands live */
+    int step;          /* whose program it is part of */
+    int64_t cycles, macs, roofline, dram_bytes, mx_busy, vx_busy;
+    double utilization; /* of the multipliers */
+    double efficiency;  /* roofline / cycles */
+};
+HD_API int hd_model_n_layers(const hd_model *m);
+HD_API void hd_model_layer(const hd_model *m, int i, struct hd_layer_row *out);
+
+/* What stays on the host, and why. */
+struct hd_host_row {
+    const char *node, *op, *reason, *hint; /* hint: what would change it */
+    double seconds;                        /* about */
+};
+HD_API int hd_model_n_host_ops(const hd_model *m);
+HD_API void hd_model_host_op(const hd_model *m, int i, struct hd_host_row *out);
+
+/* Values that a run can show: inputs, outputs, and what goes between steps. */
+HD_API int hd_model_n_values(const hd_model *m);
+HD_API void hd_model_value(const hd_model *m, int i, struct hd_io_info *out);
+
+/* ---- running -------------------------------------------------------------------------------- */
+
+struct hd_run_options { /* zero = the device's default */
+    uint32_t memory_latency, memory_bytes_per_cycle, memory_outstanding;
+    uint64_t jitter_seed; /* memory answers after random times; 0 = it does not */
+    uint64_t watchdog_cycles;
+    int threads;     /* of device cpu */
+    bool functional; /* iss: results without time, sooner */
+    bool timed;      /* golden, cpu: take the time of each step */
+};
+/* As hd_session_open, with options. */
+HD_API hd_status hd_session_open_with(hd_ctx *ctx, const hd_model *m, const char *device,
+                                      const struct hd_run_options *opt, hd_session **out);
+
+/* Dense copy of a value after a run; HD_UNSUPPORTED if it stayed on chip. */
+HD_API hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out);
+/* Layer i as it ran last. */
+HD_API hd_status hd_session_layer(hd_ctx *ctx, hd_session *s, int i, struct hd_layer_row *out);
+/* Sums of the last run, units by name. */
+struct hd_run_totals {
+    uint64_t cycles, read_bytes, write_bytes, code_bytes;
+    int64_t macs, roofline;
+    double utilization, efficiency;
+};
+HD_API hd_status hd_session_totals(hd_ctx *ctx, hd_session *s, struct hd_run_totals *out);
+struct hd_unit_row {
+    const char *name;
+    uint64_t busy, stall_semaphore, stall_memory, stall_bank;
+};
+/* HD_INVALID behind the last. */
+HD_API hd_status hd_session_unit(hd_ctx *ctx, hd_session *s, int i, struct hd_unit_row *out);
+/* Step i of a device that plans the graph itself (cpu): the first node, who computes it, how many
+ * nodes are in it, and the seconds of the fastest run when they are taken. False behind the last.
+ */
+struct hd_step_row {
+    const char *node, *op, *how;
+    int n_nodes;
+    double seconds;
+};
+HD_API bool hd_session_step(hd_session *s, int i, struct hd_step_row *out);
+
+/* ---- comparing ------------------------------------------------------------------------------ */
+
+struct hd_difference {
+    size_t n, differ, beyond; /* elements; not the same bits; not explained by rounding of floats */
+    size_t first;             /* that differs, where one does */
+    double max, mean, rms;
+    double db; /* signal to error; infinite when nothing differs */
+};
+/* Two dense forms of value i of the model. */
+HD_API void hd_model_compare(const hd_model *m, int i, const void *reference, const void *got,
+                             struct hd_difference *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,159 @@
+/* Networks of the library: read, written, looked at. */
+#include "compiler/api/net.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/export/export.h"
+#include "compiler/import/import.h"
+#include "compiler/session/session.h"
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+const char *hd_type_name(int dtype) {
+    int t = hd_dtype_from_onnx(dtype);
+    return t < 0 ? NULL : hd_dtype_name((hd_dtype)t);
+}
+
+int hd_type_by_name(const char *name) {
+    int t = hd_dtype_by_name(name);
+    return t < 0 ? 0 : hd_dtype_to_onnx((hd_dtype)t);
+}
+
+size_t hd_type_bytes(int dtype) {
+    int t = hd_dtype_from_onnx(dtype);
+    return t < 0 ? 0 : hd_dtype_bytes((hd_dtype)t);
+}
+
+/* ---- read and write ------------------------------------------------------------------------- */
+
+hd_status hd_net_around_take(hd_ctx *ctx, hd_graph *g, hd_net **out) {
+    hd_net *net = malloc(sizeof *net);
+    if (!net) {
+        hd_graph_destroy(g);
+        return hd_fail(ctx, HD_NOMEM, "no memory for a network");
+    }
+    net->g = g;
+    *out = net;
+    return HD_OK;
+}
+
+hd_status hd_net_load(hd_ctx *ctx, const char *path, const struct hd_io_info *sizes, int n_sizes,
+                      hd_net **out) {
+    hd_arena *a = hd_arena_create();
+    struct hd_shape_bind *s = hd_new_array(a, struct hd_shape_bind, (size_t)n_sizes + 1);
+    for (int i = 0; i < n_sizes; i++) {
+        s[i] = (struct hd_shape_bind){.name = sizes[i].name, .rank = sizes[i].rank};
+        memcpy(s[i].dim, sizes[i].dim, sizeof s[i].dim);
+    }
+    struct hd_bind bind = {.shapes = s, .n_shapes = (size_t)n_sizes};
+    struct hd_cmd c = {.ctx = ctx};
+    hd_graph *g = NULL;
+    hd_status r = hd_model_path(&c, a, path, &path);
+    if (r == HD_OK) r = hd_import(ctx, path, &bind, &g);
+    hd_arena_destroy(a);
+    TRY(r);
+    return hd_net_around_take(ctx, g, out);
+}
+
+hd_status hd_net_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
+                             hd_net **out) {
+    hd_graph *g = NULL;
+    TRY(hd_import_memory(ctx, data, bytes, name, &g));
+    return hd_net_around_take(ctx, g, out);
+}
+
+hd_status hd_net_parse(hd_ctx *ctx, const char *text, const char *name, hd_net **out) {
+    hd_graph *g = NULL;
+    TRY(hd_graph_parse(ctx, text, name, &g));
+    return hd_net_around_take(ctx, g, out);
+}
+
+hd_status hd_net_save(hd_ctx *ctx, const hd_net *net, const char *path) {
+    return hd_export_onnx(ctx, net->g, path);
+}
+
+hd_status hd_net_text(hd_ctx *ctx, const hd_net *net, bool full, char **out) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *f = open_memstream(&text, &bytes);
+    if (!f) return hd_fail(ctx, HD_NOMEM, "%s: no memory for its text", net->g->name);
+    hd_status s = hd_graph_print(ctx, net->g, full, f);
+    bool ended = fclose(f) == 0;
+    if (s == HD_OK && !ended)
+        s = hd_fail(ctx, HD_NOMEM, "%s: no memory for its text", net->g->name);
+    if (s == HD_OK)
+        *out = text;
+    else
+        free(text);
+    return s;
+}
+
+void hd_text_free(char *text) {
+    free(text);
+}
+
+void hd_net_destroy(hd_net *net) {
+    if (!net) return;
+    hd_graph_destroy(net->g);
+    free(net);
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+const char *hd_net_name(const hd_net *net) {
+    return net->g->name;
+}
+int hd_net_n_inputs(const hd_net *net) {
+    return (int)net->g->n_inputs;
+}
+int hd_net_n_outputs(const hd_net *net) {
+    return (int)net->g->n_outputs;
+}
+int hd_net_input(const hd_net *net, int i) {
+    return i < 0 || (size_t)i >= net->g->n_inputs ? -1 : net->g->inputs[i];
+}
+int hd_net_output(const hd_net *net, int i) {
+    return i < 0 || (size_t)i >= net->g->n_outputs ? -1 : net->g->outputs[i];
+}
+
+int hd_net_n_nodes(const hd_net *net) {
+    int n = 0;
+    for (size_t i = 0; i < net->g->n_nodes; i++) n += !net->g->nodes[i].dead;
+    return n;
+}
+
+static const struct hd_tensor *tensor_of(const hd_net *net, int tensor) {
+    return tensor < 0 || (size_t)tensor >= net->g->n_tensors ? NULL : &net->g->tensors[tensor];
+}
+
+void hd_net_tensor(const hd_net *net, int tensor, struct hd_io_info *out) {
+    const struct hd_tensor *t = tensor_of(net, tensor);
+    *out = (struct hd_io_info){0};
+    if (!t) return;
+    *out = (struct hd_io_info){.name = t->name, .rank = -1};
+    if (!t->known) return;
+    out->dtype = hd_dtype_to_onnx(t->dtype);
+    out->rank = t->rank;
+    out->bytes = hd_tensor_bytes(t);
+    for (int d = 0; d < t->rank; d++) out->dim[d] = t->dim[d];
+}
+
+const char *hd_net_axis(const hd_net *net, int tensor, int dim) {
+    const struct hd_tensor *t = tensor_of(net, tensor);
+    if (!t || dim < 0 || dim >= t->rank || !t->axis[dim]) return NULL;
+    return net->g->axes[t->axis[dim] - 1].name;
+}
+
+const char *hd_net_node(const hd_net *net, int i, const char **out_op, int *out_tensor) {
+    hd_arena *a = hd_arena_create();
+    int *order = hd_new_array(a, int, net->g->n_nodes + 1);
+    size_t n = hd_graph_order(net->g, order);
+    const struct hd_node *node = NULL;
+    if (i >= 0 && (size_t)i < n) node = &net->g->nodes[order[i]];
+    hd_arena_destroy(a);
+    if (!node) return NULL;
+    *out_op = hd_ir_ops[node->op].name;
+    *out_tensor = node->n_out ? node->out[0] : -1;
+    return node->name;
+}

@@ -1,0 +1,15 @@
+/* What is behind hd_net, for the files of this folder. */
+#ifndef HD_API_NET_H
+#define HD_API_NET_H
+
+#include "compiler/api/heddle.h"
+#include "compiler/ir/ir.h"
+
+struct hd_net {
+    hd_graph *g;
+};
+
+/* Takes g; an hd_net around it. */
+hd_status hd_net_around_take(hd_ctx *ctx, hd_graph *g, hd_net **out);
+
+#endif

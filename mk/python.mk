@@ -1,0 +1,55 @@
+# libheddle.so, the whole library with its public C API, and package heddle for Python over it.
+
+PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)# Debian's has the headers, numpy and pytest
+PY_INC  := $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))' 2> /dev/null)
+PY_SRCS := $(sort $(wildcard runtime/python/*.c))
+PY_HAVE := $(wildcard $(PY_INC)/Python.h)
+PKG     := $(B)/python/heddle
+PY_PKG  := $(patsubst runtime/python/heddle/%,$(PKG)/%,$(wildcard runtime/python/heddle/*))
+# Python's slots hold functions as void *, which pedantic C has no conversion for.
+$(foreach f,$(PY_SRCS) runtime/python/ext.h,$(eval FLAGS_$(f) := -isystem $(PY_INC) -Wno-pedantic))
+ABSENT_HEADERS += $(if $(PY_HAVE),,runtime/python/ext.h)
+API_MAP := compiler/api/libheddle.map
+
+# -Bsymbolic: calls inside the library stay inside, whatever else a program has loaded.
+$(B)/lib/libheddle.so.0: $(B)/libheddle.a $(API_MAP)
+	@mkdir -p $(@D); echo "  LD    $@"
+	$(Q)$(CC) $(MODE) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(API_MAP) -Wl,-Bsymbolic -Wl,--no-undefined \
+	    -Wl,--whole-archive $< -Wl,--no-whole-archive $(LDLIBS) -o $@.$$$$ && mv $@.$$$$ $@
+
+$(PKG)/_heddle.abi3.so: $(PY_SRCS:%.c=$(B)/%.o) $(PKG)/libheddle.so.0
+	@echo "  LD    $@"
+	$(Q)$(CC) $(MODE) -shared -Wl,-rpath,'$$ORIGIN' $^ -o $@.$$$$ && mv $@.$$$$ $@
+$(PKG)/libheddle.so.0: $(B)/lib/libheddle.so.0
+	@mkdir -p $(@D)
+	$(Q)strip --strip-unneeded -o $@ $<
+$(PKG)/%: runtime/python/heddle/%
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+$(PKG)/plugins.ok: $(PLUGINS)
+	@mkdir -p $(@D)
+	$(Q)for f in $^; do strip --strip-unneeded -o $(@D)/$$(basename $$f) $$f; done; touch $@
+
+$(PKG)/rtl: ; @mkdir -p $(@D); ln -sfn ../../../rtl $@
+
+python: $(PKG)/rtl $(if $(PY_HAVE),$(PY_PKG) $(PKG)/_heddle.abi3.so $(PKG)/plugins.ok) ## package heddle in build/<mode>/python (PYTHON=/usr/bin/python3)
+	$(Q)$(if $(PY_HAVE),,echo "  no Python.h for $(PYTHON) (Debian package python3-dev): package heddle is not built")
+
+DIST  := $(B)/dist
+wheel: python ## a wheel of package heddle in build/<mode>/dist, without network
+	$(Q)$(if $(PY_HAVE),rm -f $(DIST)/*.whl && $(PYTHON) scripts/wheel.py $(PKG) $(DIST) build/rtl)
+check-symbols: $(B)/lib/libheddle.so.0 ## libheddle.so exports what its headers declare and compiler/api/libheddle.map lists
+	$(Q)python3 scripts/check_symbols.py $< $(API_MAP) compiler/api/heddle.h runtime/heddle_rt.h runtime/base/result.h
+
+# Under -X dev every warning is an error. RTL models are used where they are built.
+PYTEST := HEDDLE_RTL_DIR=build/rtl PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$(B)/python \
+          $(PYTHON) -X dev -W error -m pytest -q -p no:cacheprovider
+test-python: wheel check-symbols ## package heddle: pytest, and the wheel in a fresh environment
+ifneq ($(and $(PY_HAVE),$(filter release debug,$(BUILD))),)
+	$(Q)$(PYTEST) test/python > $(B)/test-python.log 2>&1 || { cat $(B)/test-python.log; exit 1; }
+	@echo "  python: $$(tail -1 $(B)/test-python.log)"
+	$(Q)sh test/python/wheel.sh $(PYTHON) $(DIST)/*.whl
+endif
+test: test-python
+check: check-symbols
+.PHONY: python wheel check-symbols test-python

@@ -1,0 +1,239 @@
+/* The public C API: networks built and compiled, errors that name nodes, cancelling. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "compiler/api/heddle.h"
+
+#define DIGITS "test/models/digits"
+
+static int setup(void **state) {
+    *state = hd_ctx_create();
+    return 0;
+}
+static int teardown(void **state) {
+    hd_ctx_destroy(*state);
+    return 0;
+}
+
+static struct hd_io_info f32(const char *name, int rank, int64_t a, int64_t b) {
+    return (struct hd_io_info){
+        .name = name, .dtype = hd_type_by_name("f32"), .rank = rank, .dim = {a, b}};
+}
+
+/* y = relu(x @ w), of named axes. */
+static hd_net *build(hd_ctx *ctx) {
+    static const float w[6] = {1, -1, 2, -2, 3, -3};
+    const struct hd_net_attr by_name = {.name = "by", .string = "name"};
+    hd_net *net = hd_net_create("small");
+    struct hd_io_info x = f32("x", 2, 1, 3), weights = f32("w", 2, 3, 2);
+    int id[4];
+    assert_int_equal(hd_net_add_input(ctx, net, &x, (const char *const[]){"row", "in"}, &id[0]),
+                     HD_OK);
+    assert_int_equal(
+        hd_net_add_constant(ctx, net, &weights, (const char *const[]){"in", "out"}, w, &id[1]),
+        HD_OK);
+    assert_int_equal(hd_net_add_node(ctx, net, "matmul", "product", id, 2, &by_name, 1, &id[2], 1),
+                     HD_OK);
+    assert_int_equal(hd_net_add_node(ctx, net, "relu", "y", &id[2], 1, NULL, 0, &id[3], 1), HD_OK);
+    assert_int_equal(hd_net_check(ctx, net), HD_INVALID); /* no output */
+    assert_int_equal(hd_net_add_output(ctx, net, id[3]), HD_OK);
+    assert_int_equal(hd_net_add_output(ctx, net, id[3]), HD_INVALID);
+    assert_int_equal(hd_net_add_output(ctx, net, 99), HD_INVALID);
+    assert_int_equal(hd_net_check(ctx, net), HD_OK);
+    return net;
+}
+
+static void test_types(void **state) {
+    (void)state;
+    assert_string_equal(hd_type_name(1), "f32");
+    assert_null(hd_type_name(8)); /* strings */
+    assert_int_equal(hd_type_by_name("i8"), 3);
+    assert_int_equal(hd_type_by_name("i9"), 0);
+    assert_int_equal(hd_type_bytes(hd_type_by_name("i4")), 1);
+    assert_int_equal(hd_type_bytes(77), 0);
+    struct hd_op_row op;
+    assert_non_null(hd_op(0, &op));
+    assert_null(hd_op(-1, &op));
+    assert_null(hd_op(100000, &op));
+}
+
+static void test_build(void **state) {
+    hd_ctx *ctx = *state;
+    hd_net *net = build(ctx), *again = NULL;
+    struct hd_io_info info;
+    const char *op;
+    int tensor;
+    hd_net_tensor(net, hd_net_output(net, 0), &info);
+    assert_string_equal(info.name, "y");
+    assert_int_equal(info.dim[1], 2);
+    assert_string_equal(hd_net_axis(net, hd_net_output(net, 0), 1), "out");
+    assert_null(hd_net_axis(net, hd_net_output(net, 0), 2));
+    assert_string_equal(hd_net_node(net, 0, &op, &tensor), "product");
+    assert_string_equal(op, "matmul");
+    assert_null(hd_net_node(net, 2, &op, &tensor));
+    assert_int_equal(hd_net_input(net, 1), -1);
+    hd_net_tensor(net, 99, &info);
+    assert_null(info.name);
+    char *text = NULL, *same = NULL;
+    assert_int_equal(hd_net_text(ctx, net, true, &text), HD_OK);
+    assert_int_equal(hd_net_parse(ctx, text, "text", &again), HD_OK);
+    assert_int_equal(hd_net_text(ctx, again, true, &same), HD_OK);
+    assert_string_equal(text, same);
+    hd_text_free(text);
+    hd_text_free(same);
+    hd_net_destroy(again);
+    hd_net_destroy(net);
+}
+
+static void test_run(void **state) {
+    hd_ctx *ctx = *state;
+    hd_net *net = build(ctx);
+    hd_model *m = NULL;
+    hd_session *s = NULL;
+    float x[3] = {1, 2, 3}, y[2] = {-1, -1};
+    const struct hd_build host = {.host_only = true};
+    assert_int_equal(hd_net_compile(ctx, net, &host, &m), HD_OK);
+    assert_int_equal(hd_net_compile(ctx, net, &(struct hd_build){.machine = "none"}, &m),
+                     HD_INVALID);
+    hd_net_destroy(net);
+    assert_int_equal(hd_session_open(ctx, m, "golden", NULL, &s), HD_OK);
+    assert_int_equal(hd_session_run(ctx, s, (const void *const[]){x}, (void *const[]){y}), HD_OK);
+    assert_true(y[0] == 14 && y[1] == 0);
+    struct hd_difference d;
+    float z[2] = {14, 1};
+    for (int i = 0; i < hd_model_n_values(m); i++) {
+        struct hd_io_info info;
+        hd_model_value(m, i, &info);
+        if (strcmp(info.name, "y")) continue;
+        hd_model_compare(m, i, y, z, &d);
+        assert_int_equal(d.differ, 1);
+        assert_int_equal(d.first, 1);
+    }
+    hd_session_close(s);
+    hd_model_destroy(m);
+}
+
+static void test_node_errors(void **state) {
+    hd_ctx *ctx = *state;
+    hd_net *net = hd_net_create(NULL);
+    struct hd_io_info x = f32("x", 2, 1, 3), bad = f32("bad", 9, 1, 1);
+    int id, out;
+    char node[16], cut[4];
+    assert_int_equal(hd_net_add_input(ctx, net, &x, NULL, &id), HD_OK);
+    const int operands[2] = {id, id};
+    assert_int_equal(hd_net_add_node(ctx, net, "matmul", "m1", operands, 2, NULL, 0, &out, 1),
+                     HD_INVALID);
+    hd_error_node(ctx, node, sizeof node);
+    assert_string_equal(node, "m1");
+    hd_error_node(ctx, cut, 2);
+    assert_string_equal(cut, "m");
+    assert_int_equal(hd_net_n_nodes(net), 0);
+    assert_int_equal(hd_net_add_node(ctx, net, "relu", "r", operands, 2, NULL, 0, &out, 1),
+                     HD_INVALID);
+    assert_int_equal(hd_net_add_node(ctx, net, "none", "r", operands, 1, NULL, 0, &out, 1),
+                     HD_UNSUPPORTED);
+    assert_int_equal(hd_net_add_input(ctx, net, &bad, NULL, &id), HD_UNSUPPORTED);
+    hd_error_node(ctx, node, sizeof node);
+    assert_string_equal(node, "");
+    hd_net_destroy(net);
+}
+
+static void test_machine(void **state) {
+    hd_ctx *ctx = *state;
+    hd_net *net = NULL;
+    hd_model *m = NULL;
+    hd_session *s = NULL;
+    float image[64] = {0}, logits[10];
+    struct hd_machine_value v[64];
+    int n = 0;
+    const char *const set[] = {"queue_ops=8"};
+    assert_int_equal(hd_machine_values(ctx, "tiny", set, 1, v, 64, &n), HD_OK);
+    assert_true(n > 5 && n < 64 && hd_machine_name(0) && !hd_machine_name(99));
+    const struct hd_build b = {.machine = "tiny", .set = set, .n_set = 1};
+    const struct hd_run_options slow = {.memory_latency = 300};
+    assert_int_equal(hd_net_load(ctx, DIGITS, NULL, 0, &net), HD_OK);
+    assert_int_equal(hd_net_compile(ctx, net, &b, &m), HD_OK);
+    assert_string_equal(hd_model_name(m), "digits");
+    assert_string_equal(hd_model_machine(m), "tiny+queue_ops=8");
+    assert_int_equal(hd_session_open_with(ctx, m, "iss", &slow, &s), HD_OK);
+    assert_int_equal(hd_session_run(ctx, s, (const void *const[]){image}, (void *const[]){logits}),
+                     HD_OK);
+    struct hd_run_totals t;
+    struct hd_layer_row row, planned;
+    struct hd_host_row host;
+    struct hd_unit_row unit;
+    int64_t cycles = 0;
+    assert_int_equal(hd_session_totals(ctx, s, &t), HD_OK);
+    assert_int_equal(t.cycles, hd_session_cycles(s));
+    for (int i = 0; i < hd_model_n_layers(m); i++) {
+        assert_int_equal(hd_session_layer(ctx, s, i, &row), HD_OK);
+        hd_model_layer(m, i, &planned);
+        assert_true(row.macs == planned.macs && planned.cycles == 0);
+        cycles += row.cycles;
+    }
+    assert_true(cycles > 0 && cycles <= (int64_t)t.cycles);
+    assert_int_equal(hd_session_layer(ctx, s, 99, &row), HD_INVALID);
+    assert_int_equal(hd_session_unit(ctx, s, 3, &unit), HD_OK);
+    assert_int_equal(hd_session_unit(ctx, s, 99, &unit), HD_INVALID);
+    assert_false(hd_session_step(s, 0, &(struct hd_step_row){0}));
+    hd_model_host_op(m, 0, &host);
+    assert_true(hd_model_n_host_ops(m) == 2 && host.reason);
+    hd_session_close(s);
+    hd_model_destroy(m);
+    hd_net_destroy(net);
+}
+
+/* ---- cancelling ----------------------------------------------------------------------------- */
+
+static bool stop_now(void *asked) {
+    ++*(int *)asked;
+    return true;
+}
+
+static void test_cancel(void **state) {
+    hd_ctx *ctx = *state;
+    hd_net *net = NULL;
+    hd_model *m = NULL;
+    hd_session *s = NULL;
+    float image[64] = {0}, logits[10];
+    const void *const in[] = {image};
+    void *const out[] = {logits};
+    int asked = 0;
+    assert_int_equal(hd_net_load(ctx, DIGITS, NULL, 0, &net), HD_OK);
+    assert_int_equal(hd_net_compile(ctx, net, NULL, &m), HD_OK);
+    assert_int_equal(hd_session_open(ctx, m, "golden", NULL, &s), HD_OK);
+    hd_ctx *other = hd_ctx_create();
+    hd_cancel(other);
+    assert_int_equal(hd_session_run(other, s, in, out), HD_CANCELLED);
+    assert_string_equal(hd_message(other), "cancelled");
+    assert_int_equal(hd_net_compile(other, net, NULL, &m), HD_CANCELLED);
+    hd_ctx_destroy(other);
+    assert_int_equal(hd_session_run(ctx, s, in, out), HD_OK); /* it stays usable */
+    hd_on_wait(ctx, stop_now, &asked);
+    assert_int_equal(hd_session_run(ctx, s, in, out), HD_OK); /* too soon to be asked */
+    nanosleep(&(struct timespec){0, 60000000}, NULL);
+    assert_int_equal(hd_session_run(ctx, s, in, out), HD_CANCELLED);
+    assert_int_equal(asked, 1);
+    hd_session_close(s);
+    hd_model_destroy(m);
+    hd_net_destroy(net);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_types, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_build, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_node_errors, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_machine, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_cancel, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
