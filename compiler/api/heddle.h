@@ -39,10 +39,10 @@ HD_API size_t hd_type_bytes(int dtype);
 
 typedef struct hd_net hd_net;
 
-/* Reads a file of any format, ONNX, TensorFlow Lite, Caffe, StableHLO, or a folder with one. sizes: of open dimensions,
- * by the name of an input (all its dimensions) or of a dimension (rank 1); dtype and bytes are not
- * read. Without, the first dimension of an input is a batch of 1. Errors: HD_IO, HD_INVALID,
- * HD_UNSUPPORTED. */
+/* Reads a file of any format, ONNX, TensorFlow Lite, Caffe, StableHLO, or a folder with one. sizes:
+ * of open dimensions, by the name of an input (all its dimensions) or of a dimension (rank 1);
+ * dtype and bytes are not read. Without, the first dimension of an input is a batch of 1. Errors:
+ * HD_IO, HD_INVALID, HD_UNSUPPORTED. */
 HD_API hd_status hd_net_load(hd_ctx *ctx, const char *path, const struct hd_io_info *sizes,
                              int n_sizes, hd_net **out);
 /* From memory, which is only needed during the call. The extension of `name` tells the format. */
