@@ -142,9 +142,13 @@ static double meet(uint64_t a, uint64_t b) {
     return (double)__builtin_popcountll(a & b) / __builtin_popcountll(a) / __builtin_popcountll(b);
 }
 
-/* MX's banks at `at`, and until when it reads these. */
+/* MX's banks at `at`, and until when it reads these; before it begins it reads none. */
 static uint64_t mx_banks(const struct hd_bank_user *mx, double at, double *out_until) {
     double end = mx->start;
+    if (at < end) {
+        *out_until = end;
+        return 0;
+    }
     for (int i = 0; i < mx->xm.n_runs; i++) {
         end += mx->xm.run[i].n;
         if (end <= at) continue;

@@ -76,7 +76,7 @@ struct hd_bursts hd_bursts_of(const struct hd_machine *m, const struct hd_slot_o
                           field(op, HD_F_lx_row_bytes) + run - 1);
             n[1] =
                 inside(n[1], field(op, HD_F_lx_y0), field(op, HD_F_lx_ys), field(op, HD_F_lx_rows));
-            r.padding = (all - n[0] * n[1] * n[2]) * hd_ceil_div(run, axi);
+            r.padding = all - n[0] * n[1] * n[2], r.padding_chunks = hd_ceil_div(run, axi);
             if (!n[0] || !n[1]) return r;
         }
     }

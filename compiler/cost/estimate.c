@@ -23,12 +23,14 @@ enum { /* cycles; what one module decides is in isa/timing.def */
        ASK = HD_T_fetch_request + HD_T_read_address,   /* start to the first AR */
        FETCH = ASK + HD_T_read_data + HD_T_fetch_word, /* and what the header adds to latency */
        CHUNK_WORDS = HD_N_fetch_chunk / 4,
-       CHUNK_FIRST = HD_T_read_data + HD_T_fetch_word + 1, /* its first beat to its first word */
-       TAKE = 5,   /* last word issued to the operation that the unit's front offers */
-       SIGNAL = 1, /* done of one unit to start of another */
-       DMA_FIRST = HD_T_lx_request + HD_T_read_address + 1, /* offered to the first address */
-       DMA_DONE = 4,
-       BURST_DONE = 1, /* its last beat to one more of its engine */
+       CHUNK_FIRST = HD_T_read_data + HD_T_fetch_word, /* its first beat to its first word */
+       TAKE = 2,       /* last word issued to the operation that the unit's front offers */
+       SIGNAL = 1,     /* done of one unit to start of another */
+       FILL_FIRST = 1, /* offered to the first chunk of padding */
+       LOAD_DONE = 6,  /* last chunk written to done */
+       STORE_FIRST = HD_T_st_address + 2, /* offered to the first beat */
+       STORE_DONE = 4,                    /* acknowledged to done */
+       BURST_DONE = 1,                    /* its last beat to one more of its engine */
        HALT = HD_T_halt + 1
 };
 static const double NEVER = 1e18;
@@ -44,6 +46,11 @@ struct load { /* of LX or LW, whose addresses go out */
 struct open_bursts {
     double end[HD_N_open_bursts]; /* of the data of the last bursts */
     int next;                     /* the oldest of them */
+};
+
+struct records { /* of LX: when its last runs, from DRAM or of padding, are written */
+    double end[HD_N_load_records];
+    int next; /* the oldest of them; one more run waits for it */
 };
 
 struct reads { /* the read channel */
@@ -64,6 +71,7 @@ struct timing {
     struct load load[HD_UNITS];
     double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
     struct reads reads;
+    struct records records;
     double write_free, now;
     double burst_free[HD_N_open_bursts]; /* when the bursts sent last are acknowledged */
     int burst;                           /* the oldest of them */
@@ -125,7 +133,7 @@ static double drained(const struct timing *t, const struct hd_slot_op *op) {
 /* Stores [first, next) are on their way and wait where units that come first read their banks. */
 static void hold_stores(struct timing *t, int first, const struct hd_bank_user *by) {
     const struct hd_ops *s = t->s;
-    const double behind = (double)t->latency + DMA_DONE + DMA_FIRST;
+    const double behind = (double)t->latency + STORE_DONE + STORE_FIRST;
     double *done = t->done[HD_UNIT_st], from = t->now, was = t->now, later = 0;
     for (int k = first; k < t->next[HD_UNIT_st]; k++) {
         double read = done[k] - behind;
@@ -150,7 +158,7 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
 /* The first store on its way that reads one of the banks; -1: none does. */
 static int first_store(const struct timing *t, uint32_t banks) {
     const struct hd_ops *s = t->s;
-    const double behind = (double)t->latency + DMA_DONE + DMA_FIRST;
+    const double behind = (double)t->latency + STORE_DONE + STORE_FIRST;
     int k = t->next[HD_UNIT_st];
     uint32_t read = 0;
     while (k > 0 && t->done[HD_UNIT_st][k - 1] - behind > t->now)
@@ -282,9 +290,54 @@ static void takes_next(struct timing *t, int u, int k, double at) {
     t->free[u] = at > done ? at : done;
 }
 
+static void record(struct records *r, double end) {
+    r->end[r->next] = end;
+    r->next = (r->next + 1) % HD_N_load_records;
+}
+
+/* LX writes runs of padding, of so many chunks each, the first from `first` on; returns when the
+ * last of them is on its way to be written. */
+static double fill(struct timing *t, double first, int64_t runs, int64_t chunks) {
+    double at = first - 1, *filled = &t->filled[HD_UNIT_lx];
+    for (int64_t i = 0; i < runs; i++) {
+        double room = t->records.end[t->records.next];
+        at = at + 1 > room ? at + 1 : room;
+        *filled = (*filled > at ? *filled : at) + (double)chunks;
+        record(&t->records, *filled);
+    }
+    return at;
+}
+
+/* When the front of unit u offers its next operation; NEVER while that is not known. */
+static double when_offered(const struct timing *t, int u) {
+    const struct hd_ops *s = t->s;
+    if (t->next[u] >= s->count[u]) return NEVER;
+    double at = t->issued[u][t->next[u]];
+    if (at < 0) return NEVER;
+    const struct hd_slot_op *op = &s->ops[s->by_number[u][t->next[u]]];
+    double taken = t->next[u] ? t->start[u][t->next[u] - 1] : 0;
+    taken += t->length[op - s->ops]; /* word by word, the last as it comes */
+    at = at + TAKE > taken ? at + TAKE : taken;
+    for (int v = 0; v < HD_UNITS; v++) {
+        if (!op->after[v]) continue;
+        double done = t->done[v][op->after[v] - 1];
+        if (done < 0) return NEVER;
+        if (done + SIGNAL > at) at = done + SIGNAL;
+    }
+    return at;
+}
+
+/* When it can start. */
+static double can_start(const struct timing *t, int u) {
+    double at = t->free[u] < 0 ? NEVER : when_offered(t, u);
+    if (t->free[u] > at) at = t->free[u];
+    return at > t->now ? at : t->now;
+}
+
 /* The operation starts now. */
 static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
+    double offered = when_offered(t, u); /* its addresses are made while others still ask */
     bool active = op->code;
     double start = t->now, done = start + 1, vx_free = t->free[HD_UNIT_vx];
     t->start[u][k] = start;
@@ -305,13 +358,13 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         begin_mx(t, op);
     } else if (active && u != HD_UNIT_seq) {
         const struct hd_bursts r = hd_bursts_of(t->s->lo->m, op);
-        double first = start + DMA_FIRST;
-        if (r.padding)
-            t->filled[u] = (t->filled[u] > first ? t->filled[u] : first) + (double)r.padding;
+        double first = start;
+        if (r.padding) first = fill(t, start + FILL_FIRST, r.padding, r.padding_chunks);
         if (u == HD_UNIT_st) {
-            double data = first > t->write_free ? first : t->write_free;
+            double data = first + STORE_FIRST;
+            if (t->write_free > data) data = t->write_free;
             send(t, data, r.runs, r.beats);
-            t->done[u][k] = t->write_free + t->latency + DMA_DONE;
+            t->done[u][k] = t->write_free + t->latency + STORE_DONE;
             begin_store(t, op);
             done = t->done[u][k];
             double next = t->write_free - (double)t->latency - 32;
@@ -320,19 +373,16 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         } else if (r.beats) {
             int64_t run = r.beats / r.runs, longest = hd_burst_beats(t->s->lo->m);
             int64_t bursts = r.runs * hd_ceil_div(run, longest);
+            double asks = offered + (u == HD_UNIT_lx ? HD_T_lx_request : HD_T_lw_request);
             t->load[u] = (struct load){.number = k,
                                        .bursts = bursts,
-                                       .at = first - 1,
+                                       .at = first > asks ? first : asks,
                                        .beats = (double)r.beats / (double)bursts,
                                        .held = r.held / (double)bursts};
             t->free[u] = done = -1;
-        } else { /* padding alone: what is behind it asks when HD_N_load_records runs of it are left
-                  */
-            int64_t chunks = hd_ceil_div(field(op, HD_F_lx_run), t->axi),
-                    ahead = HD_N_load_records * chunks;
-            double last = t->filled[u] - (double)(r.padding > ahead ? ahead : r.padding);
-            done = t->filled[u] + DMA_DONE;
-            takes_next(t, u, k, r.padding > ahead && last > start + 1 ? last : start + 1);
+        } else { /* padding alone */
+            done = t->filled[u] + LOAD_DONE;
+            takes_next(t, u, k, first + 1);
         }
     }
     if (done >= 0 && k > 0 && done < t->done[u][k - 1]) done = t->done[u][k - 1];
@@ -367,6 +417,8 @@ static double asks(const struct timing *t, int u) {
     if (!l->bursts) return NEVER;
     double at = l->at > r->accepted + 1 ? l->at : r->accepted + 1;
     double done = r->of[u].end[r->of[u].next] + BURST_DONE;
+    double room = u == HD_UNIT_lx ? t->records.end[t->records.next] : 0;
+    if (room > done) done = room;
     return at > done ? at : done;
 }
 
@@ -389,32 +441,12 @@ static bool next_burst(struct timing *t, int i, double at) {
     else
         *credit = cost + (asks(t, HD_UNIT_lx) <= at ? *credit : 0);
     t->filled[u] = ask(t, u, at, l->held);
+    if (u == HD_UNIT_lx) record(&t->records, t->filled[u]);
     l->at = at + 1;
     if (--l->bursts) return false;
-    t->done[u][l->number] = t->filled[u] + DMA_DONE;
+    t->done[u][l->number] = t->filled[u] + LOAD_DONE;
     takes_next(t, u, l->number, at + 1);
     return true;
-}
-
-/* When the next operation of unit u can start; NEVER while that is not known. */
-static double can_start(const struct timing *t, int u) {
-    const struct hd_ops *s = t->s;
-    if (t->next[u] >= s->count[u]) return NEVER;
-    double at = t->issued[u][t->next[u]];
-    if (at < 0) return NEVER;
-    const struct hd_slot_op *op = &s->ops[s->by_number[u][t->next[u]]];
-    double taken = t->next[u] ? t->start[u][t->next[u] - 1] : 0;
-    taken += t->length[op - s->ops]; /* word by word, the last as it comes */
-    at = at + TAKE > taken ? at + TAKE : taken;
-    if (t->free[u] < 0) return NEVER;
-    if (t->free[u] > at) at = t->free[u];
-    for (int v = 0; v < HD_UNITS; v++) {
-        if (!op->after[v]) continue;
-        double done = t->done[v][op->after[v] - 1];
-        if (done < 0) return NEVER;
-        if (done + SIGNAL > at) at = done + SIGNAL;
-    }
-    return at > t->now ? at : t->now;
 }
 
 struct issue {
@@ -422,29 +454,90 @@ struct issue {
     bool begins;                     /* the operations are a program from its beginning */
     double issued;                   /* the last word */
     int64_t words, n;                /* of the program that have issued, header included; in all */
-    double there[HD_N_fetch_chunks]; /* when the first word of the next chunks can issue */
+    int64_t left;                    /* words of the operation that is to issue */
+    double there[HD_N_fetch_chunks]; /* when the first word of the next chunks can issue, */
+    double asked[HD_N_fetch_chunks]; /* when they are asked for, at the earliest */
+    int64_t chunks, to_ask;          /* whose place is free; of them not yet asked for */
 };
 
-/* The chunk that begins with that word is asked for at `at`, beside what the loads ask for. Issue
- * may be ahead of the units, whose loads of that time are not known; it takes its place among those
- * of now. */
-static void ask_chunk(struct issue *q, int64_t word, double at) {
-    if (!q->begins || word >= q->n) return;
-    double beats = HD_N_fetch_chunk / (double)q->t->axi, from = at < q->t->now ? at : q->t->now;
-    double data = ask(q->t, HD_UNIT_seq, from, beats) - beats + (at - from);
-    q->there[word / CHUNK_WORDS % HD_N_fetch_chunks] = data + CHUNK_FIRST;
+/* Another chunk has a place from `at` on. */
+static void free_chunk(struct issue *q, double at) {
+    int place = (int)(q->chunks % HD_N_fetch_chunks);
+    q->there[place] = 0;
+    if (!q->begins || q->chunks * CHUNK_WORDS >= q->n) return;
+    q->there[place] = NEVER, q->asked[place] = at;
+    q->chunks++, q->to_ask++;
 }
 
-/* n words more issue, one a cycle. A chunk that has issued leaves its place to another. */
-static double issue(struct issue *q, int64_t n) {
-    while (n > 0) {
-        int64_t left = CHUNK_WORDS - q->words % CHUNK_WORDS, k = n < left ? n : left;
+/* When fetch asks for its next chunk. */
+static double fetch_asks(const struct issue *q) {
+    if (!q->to_ask) return NEVER;
+    double at = q->asked[(q->chunks - q->to_ask) % HD_N_fetch_chunks],
+           free = q->t->reads.accepted + 1;
+    return at > free ? at : free;
+}
+
+static void ask_chunk(struct issue *q, double at) {
+    double beats = HD_N_fetch_chunk / (double)q->t->axi;
+    int64_t chunk = q->chunks - q->to_ask--;
+    q->there[chunk % HD_N_fetch_chunks] = ask(q->t, HD_UNIT_seq, at, beats) - beats + CHUNK_FIRST;
+}
+
+/* Words of the operation issue, one a cycle; false: the next is in a chunk that is still to be
+ * asked for. A chunk that has issued leaves its place to another. */
+static bool issue(struct issue *q) {
+    while (q->left > 0) {
+        int64_t left = CHUNK_WORDS - q->words % CHUNK_WORDS, k = q->left < left ? q->left : left;
         double there = q->there[q->words / CHUNK_WORDS % HD_N_fetch_chunks];
+        if (there >= NEVER) return false;
         q->issued = (there > q->issued ? there : q->issued) + (double)k;
-        q->words += k, n -= k;
-        if (k == left) ask_chunk(q, q->words + (HD_N_fetch_chunks - 1) * CHUNK_WORDS, q->issued);
+        q->words += k, q->left -= k;
+        if (k == left) free_chunk(q, q->issued + HD_T_read_address);
     }
-    return q->issued;
+    return true;
+}
+
+/* Operations from *next on issue, as far as queues have room and their words are known to come. A
+ * queue has room when an earlier operation has left it. */
+static void issue_ops(struct issue *q, const struct hd_op_lengths *l, size_t *next) {
+    struct timing *t = q->t;
+    int queue = (int)t->s->lo->m->queue_ops + 1; /* one more is at the front */
+    for (; *next < t->s->n_ops; ++*next) {
+        const struct hd_slot_op *op = &t->s->ops[*next];
+        if (op->number > queue && t->next[op->unit] < op->number - queue) return;
+        double room = op->number > queue ? t->start[op->unit][op->number - 1 - queue] + 2 : 0;
+        if (!q->left) q->left = l->of[*next];
+        if (room > q->issued) q->issued = room;
+        if (!issue(q)) return;
+        t->issued[op->unit][op->number - 1] = q->issued;
+    }
+}
+
+/* Fetch, LX and LW ask for bursts until `at`, or until an operation may start sooner: a load is
+ * complete, or a chunk is known to come. true: that is so. */
+static bool ask_until(struct timing *t, struct issue *q, double at) {
+    for (;;) {
+        double asks_at, fetch = fetch_asks(q);
+        int loader = asker(t, &asks_at);
+        if (fetch < at && fetch <= asks_at) {
+            ask_chunk(q, fetch);
+            return true;
+        }
+        if (loader < 0 || asks_at >= at) return false;
+        if (asks_at > t->now) t->now = asks_at;
+        if (next_burst(t, loader, asks_at)) return true;
+    }
+}
+
+/* The unit whose next operation starts first, at *out_at; -1: none does. */
+static int first_to_start(const struct timing *t, double *out_at) {
+    int unit = -1;
+    *out_at = NEVER;
+    for (int u = 0; u < HD_UNITS; u++) {
+        double ready = can_start(t, u);
+        if (ready < *out_at) *out_at = ready, unit = u;
+    }
+    return unit;
 }
 
 int64_t hd_ops_estimate(const struct hd_ops *s, bool begins) {
@@ -457,11 +550,9 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins) {
                       .issued = FETCH + (double)t.latency,
                       .words = HD_PROG_HEADER_WORDS,
                       .n = HD_PROG_HEADER_WORDS + l.words};
-    double end = 0;
-    int queue = (int)s->lo->m->queue_ops + 1; /* one more is at the front */
+    double end = 0, at;
     t.reads.accepted = -1;
-    for (int64_t i = 0; i < HD_N_fetch_chunks; i++)
-        ask_chunk(&q, i * CHUNK_WORDS, (double)(ASK + i));
+    for (int64_t i = 0; i < HD_N_fetch_chunks; i++) free_chunk(&q, (double)(ASK + i));
     t.length = l.own;
     for (int u = 0; u < HD_UNITS; u++) {
         double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
@@ -470,28 +561,11 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins) {
             for (int k = 0; k < s->count[u]; k++) (*lists[i])[k] = -1;
         }
     }
-    for (size_t i = 0;;) {
-        for (; i < s->n_ops; i++) { /* the queue has room when an earlier operation has left it */
-            const struct hd_slot_op *op = &s->ops[i];
-            if (op->number > queue && t.next[op->unit] < op->number - queue) break;
-            double room = op->number > queue ? t.start[op->unit][op->number - 1 - queue] + 2 : 0;
-            if (room > q.issued) q.issued = room;
-            issue(&q, l.of[i]);
-            t.issued[op->unit][op->number - 1] = q.issued;
-        }
-        double at = NEVER, asks_at;
-        int unit = -1, loader;
-        for (int u = 0; u < HD_UNITS; u++) {
-            double ready = can_start(&t, u);
-            if (ready < at) at = ready, unit = u;
-        }
-        bool same = true; /* while no load is complete, nothing else can start sooner */
-        while (same && (loader = asker(&t, &asks_at)) >= 0 && asks_at < at) {
-            if (asks_at > t.now) t.now = asks_at;
-            same = !next_burst(&t, loader, asks_at);
-        }
-        if (!same) continue;
-        if (at >= NEVER) break;
+    for (size_t next = 0;;) {
+        issue_ops(&q, &l, &next);
+        int unit = first_to_start(&t, &at);
+        if (ask_until(&t, &q, at)) continue;
+        if (unit < 0) break;
         t.now = at;
         start_op(&t, &s->ops[s->by_number[unit][t.next[unit]]]);
     }

@@ -17,6 +17,9 @@
 
 #include "runtime/base/num.h"
 
+/* Bytes that dependences tell apart. Where rows share one, the next waits for this one. */
+enum { XM_GRANULE = 16, ARENA_GRANULE = 64 };
+
 enum {
     TOKENS_EARLY = 96, /* from here on the next operation takes a token early */
     TOKENS_MAX = 192   /* here a nop does; the rest of HD_SEM_MAX is for operations in queues */
@@ -27,7 +30,7 @@ void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena) {
     const struct hd_machine *m = lo->m;
     int64_t size[HD_SPACES] = {m->xm_bytes,  hd_wm_words(m), hd_pm_words(m),
                                HD_TM_TABLES, hd_am_words(m), (int64_t)lo->plan->arena_bytes};
-    int64_t granule[HD_SPACES] = {HD_XM_GRANULE, 1, 1, 1, 1, HD_ARENA_GRANULE};
+    int64_t granule[HD_SPACES] = {XM_GRANULE, 1, 1, 1, 1, ARENA_GRANULE};
     for (int k = 0; k < HD_SPACES; k++) {
         s->granule[k] = granule[k];
         s->n_granules[k] = hd_ceil_div(size[k], granule[k]) + 1;

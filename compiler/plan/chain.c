@@ -122,7 +122,7 @@ static int columns_apart(const struct hd_lowering *lo, struct hd_placement *tp,
     if (!hd_layer_by_pairs(b)) return 0;
     tp->apart = 1; /* rows are as long as each part needs */
     int64_t part = hd_mtensor_rows(tp) * hd_mtensor_pitch(tp);
-    int64_t apart = hd_round_up(hd_max(part, bank + t->cp), HD_XM_GRANULE);
+    int64_t apart = hd_round_up(hd_max(part, bank + t->cp), HD_XM_ALIGN);
     return apart / lo->m->n <= INT16_MAX ? (int)apart : 0;
 }
 

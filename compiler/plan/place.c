@@ -37,7 +37,7 @@ static int64_t first_fit(const struct hd_room *spans, size_t n, const struct hd_
 int hd_mtensor_pitch(const struct hd_placement *tp) {
     const struct hd_mtensor *t = tp->t;
     int columns = t->w + t->pl + t->pr, bytes = (tp->apart ? (columns + 1) / 2 : columns) * t->cp;
-    return tp->roll ? (int)hd_round_up(bytes, HD_XM_GRANULE) : bytes;
+    return tp->roll ? (int)hd_round_up(bytes, HD_XM_ALIGN) : bytes;
 }
 
 int hd_mtensor_slot(const struct hd_placement *tp, int y) {
@@ -50,14 +50,14 @@ int64_t hd_mtensor_rows(const struct hd_placement *tp) {
 }
 
 int64_t hd_mtensor_xm_bytes(const struct hd_placement *tp) {
-    return tp->apart + hd_round_up(hd_mtensor_rows(tp) * hd_mtensor_pitch(tp), HD_XM_GRANULE);
+    return tp->apart + hd_round_up(hd_mtensor_rows(tp) * hd_mtensor_pitch(tp), HD_XM_ALIGN);
 }
 
 int64_t hd_mtensor_dram_bytes(const struct hd_mtensor *t) {
     int64_t bytes = (int64_t)t->n * t->h * t->w * t->cp;
     bytes += (int64_t)t->overrun * t->cp;
     return hd_round_up(bytes + (t->has_parts ? t->cp : 0),
-                       HD_XM_GRANULE); /* rows of parts reach over */
+                       HD_XM_ALIGN); /* rows of parts reach over */
 }
 
 /* Layers between which a tensor must keep its place: from its first to its last use, whole chains.
@@ -138,8 +138,8 @@ static int64_t fit(const struct hd_lowering *lo, struct hd_room *spans, size_t n
                    const struct hd_mtensor *t, const struct hd_room *want) {
     int64_t limit = hd_below_rings(lo, want->from, want->to);
     for (size_t i = 0; i < n; i++) spans[i].apart = summed(lo, t, spans[i].of);
-    int64_t at = first_fit(spans, n, want, limit, HD_XM_GRANULE, lo->m->xm_bytes / lo->m->xm_banks);
-    return at < 0 ? first_fit(spans, n, want, limit, HD_XM_GRANULE, 0) : at;
+    int64_t at = first_fit(spans, n, want, limit, HD_XM_ALIGN, lo->m->xm_bytes / lo->m->xm_banks);
+    return at < 0 ? first_fit(spans, n, want, limit, HD_XM_ALIGN, 0) : at;
 }
 
 void hd_share_places(struct hd_lowering *lo) {
@@ -181,7 +181,7 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
 
 int64_t hd_mtensor_word_bytes(const struct hd_lowering *lo, const struct hd_mtensor *t) {
     int64_t groups = hd_ceil_div(t->h, t->word_rows), n = lo->m->n;
-    return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, HD_XM_GRANULE);
+    return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, HD_XM_ALIGN);
 }
 
 static void place_words(struct hd_lowering *lo, struct hd_room *spans, size_t n) {
@@ -191,7 +191,7 @@ static void place_words(struct hd_lowering *lo, struct hd_room *spans, size_t n)
         if (t->base >= 0 || !t->word_rows) continue;
         struct hd_room s = {
             0, hd_mtensor_word_bytes(lo, t), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
-        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE, 0);
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN, 0);
         tp->words = (uint64_t)s.at;
         spans[n++] = s;
         lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);
@@ -216,7 +216,7 @@ void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *span
                             own_place ? last_layer : hd_last_use(lo, t),
                             t,
                             false};
-        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_GRANULE, 0);
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN, 0);
         tp->arena = (uint64_t)s.at;
         spans[n++] = s;
         lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);

@@ -45,7 +45,7 @@ void hd_choose_rings(struct hd_lowering *lo) {
         struct hd_tiling *lt = &lo->plan->tilings[i];
         lt->ring_bytes = lo->plan->xm_ring_bytes;
         lt->ring_in = (uint32_t)hd_floor_to(
-            lo->plan->xm_ring_bytes / 2, lo->plan->xm_ring_bytes < 2 * bank ? HD_XM_GRANULE : bank);
+            lo->plan->xm_ring_bytes / 2, lo->plan->xm_ring_bytes < 2 * bank ? HD_XM_ALIGN : bank);
         int64_t in, out, mx, vx;
         lt->ring_vx = 0;
         if (lt->own_ring && !lt->roll_th) {
@@ -63,7 +63,7 @@ void hd_choose_rings(struct hd_lowering *lo) {
         const struct hd_layer *a = &lo->layers[lt->chain_first], *b = &lo->layers[lt->chain_last];
         const struct hd_tiling *at = &lo->plan->tilings[lt->chain_first],
                                *bt = &lo->plan->tilings[lt->chain_last];
-        int64_t unit = at->no_room % 2 ? HD_XM_GRANULE : bank;
+        int64_t unit = at->no_room % 2 ? HD_XM_ALIGN : bank;
         in = bytes_in(lo, a, at->roll_th, unit), out = bytes_out(lo, b, bt->roll_th, unit);
         lt->ring_bytes = (uint32_t)hd_min(lo->m->xm_bytes, in + out);
         lt->ring_in = (uint32_t)hd_min(lo->m->xm_bytes, in);
@@ -94,7 +94,7 @@ void hd_part_rings(struct hd_lowering *lo) {
                 lt->ring_vx = 0;
             else if (!lt->ring_vx)
                 lt->ring_vx = (uint32_t)hd_floor_to(lt->ring_in / 2,
-                                                    lt->ring_in < 2 * bank ? HD_XM_GRANULE : bank);
+                                                    lt->ring_in < 2 * bank ? HD_XM_ALIGN : bank);
         }
     }
 }
