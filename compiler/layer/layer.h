@@ -7,9 +7,10 @@
 #include "compiler/options/options.h"
 #include "runtime/device/model.h"
 
-/* Bytes of the arena that dependences tell apart (machine_ops/deps.c), so tensors begin at
- * multiples of it (search/search.c): else a store to the end of one would hold up loads of the
- * next. And of XM. */
+/* Tensors begin at multiples of so many bytes, of the arena and of XM: multiples of what
+ * dependences tell apart (machine_ops/deps.c), else a store to the end of one would hold up loads
+ * of the next.
+ */
 enum { HD_ARENA_ALIGN = 256, HD_XM_ALIGN = 64 };
 /* A tensor in machine layout: [n][h][w][cp] bytes, cp = channels rounded up to whole words and
  * vectors. Several graph tensors (reshapes of each other) may share one. */
