@@ -8,6 +8,8 @@ want="gcc g++ clang make libc6-dev verilator libcmocka-dev libjson-c-dev libzip-
 [ "${1:-}" != formal ] || want="$want yosys" # for make formal and make synth
 [ "${1:-}" != report ] || want="chromium graphviz" # for make test-report to look at pages, and heddle graph
 
+[ "${1:-}" != remote ] || want="openssh-server openssh-client" # for make nightly: devices by a real sshd
+
 command -v dpkg-query > /dev/null 2>&1 || {
     echo "deps: this is not Debian; please install by hand what is missing of: $want" >&2
     exit 0
@@ -31,6 +33,7 @@ else
 fi
 echo "deps: installing$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
+[ "${1:-}" != remote ] || export RUNLEVEL=1 # no service is started
 $root apt-get update -qq
 # shellcheck disable=SC2086
 $root apt-get install -y -qq --no-install-recommends $missing > /dev/null

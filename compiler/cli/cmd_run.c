@@ -104,6 +104,8 @@ static hd_status run(struct hd_cmd *c, hd_arena *a, struct hd_run_facts *r, hd_m
 }
 
 int cmd_run(struct hd_cmd *c) {
+    const char *slash = strrchr(c->opt.device, '/');
+    bool is_iss = !strcmp(slash ? slash + 1 : c->opt.device, "iss"); /* here or on a host */
     if (c->opt.trace.path && hd_is_graph_device(c->opt.device))
         return hd_cmd_usage(c, "--trace: device %s has no cycles, want iss or rtl", c->opt.device);
     if (c->opt.report && hd_is_graph_device(c->opt.device))
@@ -112,7 +114,7 @@ int cmd_run(struct hd_cmd *c) {
         return hd_cmd_usage(c, "--trace-from, --trace-cycles: want --trace FILE.json, too");
     if (c->opt.trace.level && !c->opt.trace.path)
         return hd_cmd_usage(c, "--trace-level: wants --trace FILE.json, too");
-    if (c->opt.functional && (strcmp(c->opt.device, "iss") || c->opt.trace.path || c->opt.report))
+    if (c->opt.functional && (!is_iss || c->opt.trace.path || c->opt.report))
         return hd_cmd_usage(c,
                             "--functional: gives results without time, on device iss alone; leave "
                             "out --trace and --report");

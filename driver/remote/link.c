@@ -142,13 +142,14 @@ static hd_status broken(hd_ctx *ctx, struct hd_link *l, enum hd_wire_io io) {
         snprintf(what, sizeof what, "it owes an answer and said nothing for %d s", seconds);
     else
         snprintf(what, sizeof what, "%s", io == HD_WIRE_BAD ? l->wire.why : "the connection ended");
-    bool greeted = l->greeted;
+    bool greeted = l->greeted, command = l->pid != 0;
     hd_link_close(l);
     return hd_fail(ctx, HD_DEVICE, "host %s: %s%s%s; %s", l->host, what,
                    *said ? "; its command says: " : "", said,
-                   greeted ? "open the device again"
-                           : "check that the command reaches heddle serve --stdio there "
-                             "(HEDDLE_REMOTE_COMMAND), and prints nothing else");
+                   greeted    ? "open the device again"
+                   : !command ? "check that heddle serve --socket listens there"
+                              : "check that the command reaches heddle serve --stdio there "
+                                "(HEDDLE_REMOTE_COMMAND), and prints nothing else");
 }
 
 hd_status hd_link_lies(hd_ctx *ctx, struct hd_link *l, const char *what) {
@@ -223,7 +224,7 @@ hd_status hd_link_ask(hd_ctx *ctx, struct hd_link *l, uint32_t kind, const void 
 /* ---- greeting ------------------------------------------------------------------------------- */
 
 int hd_link_greet_ms(const struct hd_link *l) {
-    return GREET_TIMES * l->wire.silence_ms;
+    return (l->pid ? GREET_TIMES : 1) * l->wire.silence_ms;
 }
 
 hd_status hd_link_greet(hd_ctx *ctx, struct hd_link *l, int wait_ms) {

@@ -26,8 +26,9 @@ struct hd_link {
 hd_status hd_link_start(hd_ctx *ctx, struct hd_link *l, const char *host, const char *command);
 /* The greeting, and ours: at most wait_ms. */
 hd_status hd_link_greet(hd_ctx *ctx, struct hd_link *l, int wait_ms);
-int hd_link_greet_ms(const struct hd_link *l); /* how long it may take */
-void hd_link_close(struct hd_link *l);         /* closed already is fine */
+/* How long it may take: by a command it may begin with a password. */
+int hd_link_greet_ms(const struct hd_link *l);
+void hd_link_close(struct hd_link *l); /* closed already is fine */
 
 /* What fails with the connection closes it: l->open says so afterwards. What the other side refuses
  * fails with its status and words, and leaves it open. */

@@ -62,6 +62,10 @@ void hd_serve_open(struct hd_server *s, struct hd_cursor *c) {
     hd_serve_answer(s, open_device(s, c));
 }
 
+static uint64_t bytes_max(const struct hd_server *s) {
+    return s->o->bytes ? s->o->bytes : HD_SERVE_BYTES;
+}
+
 /* ---- buffers -------------------------------------------------------------------------------- */
 
 static struct hd_served_buffer *buffer_of(struct hd_server *s, uint32_t index) {
@@ -74,11 +78,11 @@ hd_status hd_serve_alloc(struct hd_server *s, struct hd_cursor *c) {
     TRY(no_device(s));
     if (index >= HD_SERVE_BUFFERS || buffer_of(s, index))
         return hd_serve_damaged(s, "a buffer has a number that is taken or too large");
-    if (bytes > HD_SERVE_BYTES - s->bytes)
+    if (bytes > bytes_max(s) - s->bytes)
         return hd_fail(s->ctx, HD_NOMEM,
                        "heddle serve: buffers of %llu bytes in all, at most %llu for a client; use "
                        "a smaller model",
-                       (unsigned long long)(s->bytes + bytes), (unsigned long long)HD_SERVE_BYTES);
+                       (unsigned long long)(s->bytes + bytes), (unsigned long long)bytes_max(s));
     if (index >= s->n_buffers) {
         uint32_t n = index + 1 < 2 * s->n_buffers ? 2 * s->n_buffers : index + 1;
         struct hd_served_buffer *grown = realloc(s->buffers, n * sizeof *grown);
@@ -130,7 +134,7 @@ void hd_serve_read(struct hd_server *s, struct hd_cursor *c) {
 /* ---- models and steps ----------------------------------------------------------------------- */
 
 hd_status hd_serve_model(struct hd_server *s, struct hd_cursor *c) {
-    if (c->n > HD_SERVE_BYTES - s->incoming.n)
+    if (c->n > bytes_max(s) - s->incoming.n)
         return hd_serve_damaged(s, "a model larger than is allowed");
     hd_buf_put(&s->incoming, c->data, c->n);
     return HD_OK;

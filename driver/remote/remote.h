@@ -23,16 +23,18 @@ hd_status hd_remote_devices(hd_ctx *ctx, const char *host,
 hd_status hd_remote_check(hd_ctx *ctx, const char *name);
 
 /* ---- server ---- */
+#define HD_SERVE_BYTES (UINT64_C(1) << 33)
 struct hd_serve_options {
     hd_status (*find)(hd_ctx *ctx, const char *scheme, const struct hd_device_ops **out);
     const struct hd_device_ops *const *devices; /* all of them, ends with NULL */
     const char *version;
-    int runs;      /* of simulators and kernels at once; 0 = as there are cores */
-    int cache_mib; /* models that are kept */
-    bool may_exit; /* a device that does not stop for a client who is gone: ends the process */
+    int runs;       /* of simulators and kernels at once; 0 = as there are cores */
+    int cache_mib;  /* models that are kept */
+    uint64_t bytes; /* of all buffers of a client, and of a model; 0 = HD_SERVE_BYTES */
+    bool may_exit;  /* a device that does not stop for a client who is gone: ends the process */
 };
-/* Serves one client over two descriptors, which it takes, until he goes. HD_OK: he went between two
- * questions. */
+/* Serves one client over two descriptors, which it takes, until he goes. Fails when he sent what is
+ * no frame, or said nothing. */
 hd_status hd_serve(hd_ctx *ctx, const struct hd_serve_options *o, int in, int out);
 /* Serves whoever dials the socket at `path`, with these permissions, each in a process of his own;
  * ends by SIGTERM or SIGINT. NULL: socket in the folder of hd_remote_folder. */

@@ -66,6 +66,7 @@ static void meanwhile(struct job *j, enum hd_wire_io io) {
     if (io == HD_WIRE_TIMEOUT) hd_serve_say(s, HD_FRAME_alive, NULL, 0);
     if (io == HD_WIRE_OK) j->held = j->next.kind != HD_FRAME_cancel;
     if (io == HD_WIRE_OK && !j->held) atomic_store(&s->stops, true);
+    if (io == HD_WIRE_BAD) s->lied = true;
     if (io == HD_WIRE_END || io == HD_WIRE_BAD) {
         pthread_mutex_lock(&s->sending);
         s->gone = true;
@@ -207,13 +208,14 @@ static hd_status serve(hd_ctx *ctx, struct hd_server *s, struct job *j) {
             io = hd_wire_receive(&s->wire, wait, -1, &f);
         j->held = false;
         if (io == HD_WIRE_END) return HD_OK;
+        s->lied = io == HD_WIRE_BAD;
         if (io == HD_WIRE_TIMEOUT)
             return hd_fail(ctx, HD_DEVICE, "the client did not say hello within %d s", wait / 1000);
-        if (io == HD_WIRE_BAD) return hd_fail(ctx, HD_INVALID, "the client: %s", s->wire.why);
-        if (!take(s, j, &f)) break;
+        if (s->lied) break;
+        if (!take(s, j, &f) && !s->gone)
+            return hd_fail(ctx, HD_INVALID, "the client: %s", hd_message(s->ctx));
     }
-    return s->gone ? hd_fail(ctx, HD_DEVICE, "the client went while it was served")
-                   : hd_fail(ctx, HD_INVALID, "the client: %s", hd_message(s->ctx));
+    return s->lied ? hd_fail(ctx, HD_INVALID, "the client: %s", s->wire.why) : HD_OK;
 }
 
 static bool asked(void *user) {

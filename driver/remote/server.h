@@ -12,7 +12,6 @@
 #include "runtime/base/sha256.h"
 
 enum { HD_SERVE_BUFFERS = 65536, HD_SERVE_EXECS = 65536 };
-#define HD_SERVE_BYTES (UINT64_C(1) << 33) /* of all buffers, and of a model, of one client */
 
 struct hd_served_model {
     unsigned char key[HD_SHA256_BYTES];
@@ -37,10 +36,10 @@ struct hd_server {
     hd_ctx *ctx;
     hd_arena *a;
     char folder[256];
-    bool greeted, gone; /* gone: nothing more can be said to the client */
-    uint32_t number;    /* of the question in work */
-    hd_status pending;  /* of what was posted; told with the next question */
-    char why[2000];     /* ... its words */
+    bool greeted, gone, lied; /* gone: nothing more can be said to the client */
+    uint32_t number;          /* of the question in work */
+    hd_status pending;        /* of what was posted; told with the next question */
+    char why[2000];           /* ... its words */
     const char *scheme;
     const struct hd_device_ops *ops;
     struct hd_device_options opt;

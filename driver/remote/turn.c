@@ -53,12 +53,16 @@ int hd_turn_busy(const char *folder) {
     return before(folder, "", NULL);
 }
 
+/* Also for children that have the descriptor, too. */
+static void unlock(int fd) {
+    flock(fd, LOCK_UN);
+    close(fd);
+}
+
 void hd_turn_drop(struct hd_turn *t) {
-    if (t->place >= 0) {
-        unlink(t->path);
-        close(t->place);
-    }
-    if (t->slot >= 0) close(t->slot);
+    if (t->place >= 0) unlink(t->path);
+    if (t->place >= 0) unlock(t->place);
+    if (t->slot >= 0) unlock(t->slot);
     t->place = t->slot = -1;
 }
 

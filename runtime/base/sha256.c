@@ -18,28 +18,38 @@ static uint32_t turn(uint32_t x, int by) {
     return x >> by | x << (32 - by);
 }
 
-static void block(uint32_t h[8], const unsigned char *p) {
-    uint32_t w[64], v[8];
+/* One round; the next has the names turned by one, so that no value moves. */
+#define ROUND(a, b, c, d, e, f, g, h, i)                                                           \
+    do {                                                                                           \
+        uint32_t t = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) +         \
+                     constant[i] + w[i];                                                           \
+        d += t;                                                                                    \
+        h = t + (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));          \
+    } while (0)
+
+static void block(uint32_t s[8], const unsigned char *p) {
+    uint32_t w[64];
     for (int i = 0; i < 16; i++)
         w[i] = (uint32_t)p[4 * i] << 24 | (uint32_t)p[4 * i + 1] << 16 |
                (uint32_t)p[4 * i + 2] << 8 | p[4 * i + 3];
     for (int i = 16; i < 64; i++) {
-        uint32_t a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) + w[i - 7] +
-               (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
+        uint32_t x = w[i - 15], y = w[i - 2];
+        w[i] = w[i - 16] + (turn(x, 7) ^ turn(x, 18) ^ x >> 3) + w[i - 7] +
+               (turn(y, 17) ^ turn(y, 19) ^ y >> 10);
     }
-    memcpy(v, h, sizeof v);
-    for (int i = 0; i < 64; i++) {
-        uint32_t a = v[0], e = v[4];
-        uint32_t t = v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & v[5]) ^ (~e & v[6])) +
-                     constant[i] + w[i];
-        uint32_t u =
-            (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += t;
-        v[0] = t + u;
+    uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
+    for (int i = 0; i < 64; i += 8) {
+        ROUND(a, b, c, d, e, f, g, h, i);
+        ROUND(h, a, b, c, d, e, f, g, i + 1);
+        ROUND(g, h, a, b, c, d, e, f, i + 2);
+        ROUND(f, g, h, a, b, c, d, e, i + 3);
+        ROUND(e, f, g, h, a, b, c, d, i + 4);
+        ROUND(d, e, f, g, h, a, b, c, i + 5);
+        ROUND(c, d, e, f, g, h, a, b, i + 6);
+        ROUND(b, c, d, e, f, g, h, a, i + 7);
     }
-    for (int i = 0; i < 8; i++) h[i] += v[i];
+    const uint32_t end[8] = {a, b, c, d, e, f, g, h};
+    for (int i = 0; i < 8; i++) s[i] += end[i];
 }
 
 void hd_sha256(const void *data, size_t bytes, unsigned char out[HD_SHA256_BYTES]) {

@@ -29,8 +29,11 @@ static void begin(struct hd_wire *w, bool open) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    const struct hd_serve_options o = {
-        .find = hd_device_find, .devices = hd_devices, .version = "fuzz", .runs = 1};
+    const struct hd_serve_options o = {.find = hd_device_find,
+                                       .devices = hd_devices,
+                                       .version = "fuzz",
+                                       .runs = 1,
+                                       .bytes = 1 << 24};
     struct hd_wire w;
     int pair[2];
     if (size < 1 || size > 1 << 16) return 0;

@@ -29,6 +29,7 @@ enum { LIMIT_MS = 9000 }; /* 6 times the second of HEDDLE_REMOTE_TIMEOUT, and ro
 /* What a peer does in place of its answer. */
 enum how {
     HONEST,
+    SLOW, /* it answers after twice the silence that counts as death, and says that it works */
     SILENCE,
     GONE,
     GARBAGE,
@@ -56,6 +57,13 @@ struct peer {
 
 static void raw(struct peer *p, const void *data, size_t bytes) {
     if (write(p->w.out, data, bytes) < 0) return;
+}
+
+static void be_slow(struct peer *p, uint32_t number) {
+    for (int i = 0; i < 8; i++) {
+        hd_wire_send(&p->w, HD_FRAME_alive, number, NULL, 0);
+        nanosleep(&(struct timespec){0, 300000000}, NULL);
+    }
 }
 
 /* The lie; false: the peer is gone, or silent for good. */
@@ -157,14 +165,16 @@ static void *false_server(void *arg) {
     struct hd_frame f;
     int fd = hd_socket_accept(c->listener, LIMIT_MS);
     HD_ASSERT(hd_wire_init(&p->w, fd, fd, -1, true));
-    bool lied = p->kind == HD_FRAME_greeting && p->how != HONEST;
+    bool lied = p->kind == HD_FRAME_greeting && p->how > SLOW;
     bool on = !lied || lie(p, 0);
     if (!lied) greet(p);
     while (on && hd_wire_receive(&p->w, LIMIT_MS, -1, &f) == HD_WIRE_OK) {
-        if (f.kind != p->kind || p->how == HONEST)
-            answer(p, &f);
-        else
+        bool lies = f.kind == p->kind && p->how > SLOW;
+        if (f.kind == p->kind && p->how == SLOW) be_slow(p, f.number);
+        if (lies)
             on = lie(p, f.number);
+        else
+            answer(p, &f);
     }
     wait_for_end(p);
     hd_wire_deinit(&p->w);
@@ -226,7 +236,7 @@ static void servers(void **state) {
         pthread_join(c->server, NULL);
         close(c->listener);
         unlink(c->path);
-        bool honest = c->peer.how == HONEST;
+        bool honest = c->peer.how <= SLOW;
         if (honest == (c->status != HD_OK) || c->ms > LIMIT_MS || (!honest && !c->message[0]))
             fail_msg("at %s, lie %d: status %d after %d ms: %s", hd_frame_name(c->peer.kind),
                      c->peer.how, c->status, (int)c->ms, c->message);
@@ -289,7 +299,7 @@ static void *false_client(void *arg) {
         if (asks[i] == HD_FRAME_read) b.n = 20;
         if (asks[i] == HD_FRAME_unload || asks[i] == HD_FRAME_free) b.n = 4;
         if (asks[i] == HD_FRAME_cancel) b.n = 0;
-        if (p->kind == asks[i] && p->how != HONEST)
+        if (p->kind == asks[i] && p->how > SLOW)
             on = lie(p, 0);
         else if (asks[i] == HD_FRAME_open)
             say_open(p);
@@ -298,7 +308,7 @@ static void *false_client(void *arg) {
         hd_buf_free(&b);
     }
     if (p->how == SILENCE && p->kind == HD_FRAME_hello) wait_for_end(p);
-    if (!on && p->how >= HALF_HEAD) wait_for_end(p);
+    if (p->how >= GARBAGE) wait_for_end(p); /* a connection that ends tells the server less */
     hd_wire_deinit(&p->w);
     return NULL;
 }
