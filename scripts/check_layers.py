@@ -7,7 +7,7 @@ LAYERS has a line for each folder, from below: `folder: folders that it may use`
 folder` makes one layer of folders that use each other; the layer has a line as a folder has. Errors:
 - an #include, or a symbol of an object file that another one defines, that points elsewhere;
 - a folder without a line, a line that uses one behind it (so there is no circle), a permission that
-  nothing needs;
+  nothing needs (unless nothing of the folder is built here);
 - in the back end a file outside compiler/kind that asks which kind a layer is: it uses the row of a
   kind (hd_kind_NAME) or hd_layer.own, or names an operation that machine_ops.def gives to a kind;
 - PAGE says otherwise: it has an item "- `folder`: what it does. Uses `folder`, `folder`." for each
@@ -85,6 +85,13 @@ def calls(layers, build, paths):
             yield path, layers.of(path), layers.of(owner), f"use {symbol} of {owner}"
 
 
+def not_built(layers, build, paths):
+    """Layers with sources but no object: what they call is not known."""
+    sources = [p for p in paths if p.endswith(".c")]
+    built = {layers.of(p) for p in sources if os.path.exists(os.path.join(build, p[:-2] + ".o"))}
+    return {layers.of(p) for p in sources} - built
+
+
 KIND, OPERATIONS = "compiler/kind", "compiler/kind/machine_ops.def"
 
 
@@ -130,8 +137,9 @@ def main(layers, page_path, build, paths):
         used.add((a, b))
         if not layers.allows(a, b):
             found.append(f"{place}: {a} must not {what}")
+    unknown = not_built(layers, build, paths)
     for a, uses in layers.uses.items():
-        found += [f"{layers.path}: {a} does not use {b}, remove it" for b in uses
+        found += [] if a in unknown else [f"{layers.path}: {a} does not use {b}, remove it" for b in uses
                   if b != "*" and (a, b) not in used]
     found += asks_kind(layers, paths)
     found += page(layers, page_path)
