@@ -17,9 +17,10 @@ static bool is_half(hd_dtype t) {
 }
 
 /* Those of control flow hand their operands on to graphs, which have such types themselves; bitcast
- * wants the bits. */
+ * and expressions want the bits. */
 static bool keeps_half(enum hd_ir_op op) {
-    return op == HD_IR_if || op == HD_IR_loop || op == HD_IR_scan || op == HD_IR_bitcast;
+    return op == HD_IR_if || op == HD_IR_loop || op == HD_IR_scan || op == HD_IR_bitcast ||
+           op == HD_IR_expression;
 }
 
 static struct hd_tensor *widened(const struct hd_tensor *t, hd_arena *a) {

@@ -34,6 +34,8 @@ static const struct {
 #include "compiler/export/onnx_names.def"
 };
 
+#define DOMAIN "heddle" /* of what ONNX has not */
+
 static const char *onnx_name(enum hd_ir_op op) {
     const char *name = NULL; /* of several the last: older names come first */
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -270,6 +272,7 @@ static hd_status put_node(struct writer *w, int id) {
         hd_proto_str(&node, 2, n->out[i] < 0 ? "" : w->g->tensors[n->out[i]].name);
     hd_proto_str(&node, 3, n->name);
     hd_proto_str(&node, 4, name);
+    if (n->op == HD_IR_expression) hd_proto_str(&node, 7, DOMAIN);
     for (int i = 0; i < n->n_attrs; i++)
         if (!special_attr(&node, n, &n->attrs[i])) put_attr(&node, &n->attrs[i]);
     hd_proto_message(&w->nodes, 1, &node);
@@ -296,6 +299,14 @@ static void put_model(struct writer *w, struct hd_buf *out) {
     hd_proto_str(&opset, 1, "");
     hd_proto_int(&opset, 2, w->opset);
     hd_proto_message(out, 8, &opset);
+    bool custom = false;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        custom = custom || (!g->nodes[i].dead && g->nodes[i].op == HD_IR_expression);
+    if (!custom) return;
+    struct hd_buf ours = {0};
+    hd_proto_str(&ours, 1, DOMAIN);
+    hd_proto_int(&ours, 2, 1);
+    hd_proto_message(out, 8, &ours);
 }
 
 hd_status hd_export_onnx(hd_ctx *ctx, const hd_graph *g, const char *path) {

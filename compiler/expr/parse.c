@@ -1,7 +1,7 @@
 /* Tensor expressions: text to value. docs/expressions.md has the language for users.
  *
  *   program    [ header ] statement { statement }
- *   header     "(" [ param { "," param } ] ")" "->" result { "," result }
+ *   header     "(" [ param { "," param } ] ")" "->" result { "," result } [ ";" ]
  *   param      name [ ":" ( shape | "int" | "float" ) ] [ "=" number ]
  *   result     name [ ":" shape ]
  *   shape      [ type ] "[" [ size { "," size } ] "]" | type        size: number | name | "..."
@@ -404,6 +404,7 @@ static hd_status header(struct parser *x) {
         if (take(x, ":")) TRY(shape(x, t));
         *hd_push(f->arena, f->result, f->n_results, f->cap_results) = (int)f->n_tensors - 1;
     } while (take(x, ","));
+    take(x, ";");
     return HD_OK;
 }
 

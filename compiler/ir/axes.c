@@ -193,6 +193,8 @@ hd_status hd_axes_outputs(struct infer *c) {
         return of_reshape(c);
     case HD_IR_concat:
         return of_concat(c);
+    case HD_IR_expression:
+        return hd_axes_of_expression(c);
     case HD_IR_where:
         for (int i = 0; i < 3; i++) TRY(keep(c, i));
         return HD_OK;

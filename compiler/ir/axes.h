@@ -16,6 +16,7 @@
 
 /* Names of c->out's dimensions, whose sizes are known. Errors: two axes in one place. */
 hd_status hd_axes_outputs(struct infer *c);
+hd_status hd_axes_of_expression(struct infer *c);
 /* Shape and names of a node with by="name". */
 hd_status hd_axes_by_name(struct infer *c);
 /* Lengths and duplicates of one tensor. */
