@@ -34,6 +34,7 @@ import time
 TREE = "build/mutants/tree"
 SEED = "build/tools", "build/gen", "build/release"
 BUILD_SECONDS, CHECK_SECONDS = 1800, 120
+ABORTED = 134  # an assertion of C or of the RTL stopped the check
 RTL_BUILD = "make -s heddle build/release/test/cosim/cosim rtl-tiny RTL_OPT=-O1"
 RTL_FIRST = "hw/rtl/hd_skid.sv"  # read before all others
 SELECTOR = """package hd_mutant_pkg;
@@ -106,11 +107,12 @@ def one_rtl(m, true_ok):
 
 def verdict(m, rc, out):
     """'caught', or what went wrong."""
-    if 0 < rc < 124 and "report" in m:
+    noticed = 0 < rc < 124 or rc in (ABORTED, -signal.SIGABRT)
+    if noticed and "report" in m:
         said = run(m["report"], CHECK_SECONDS, m.get("number", 0))[1]
         if m["names"] not in said:
             return f"caught, but the report does not name it ({m['names']}):\n{said[-2000:]}"
-    return "caught" if 0 < rc < 124 else f"survived: exit {rc}\n{out[-1000:]}"
+    return "caught" if noticed else f"survived: exit {rc}\n{out[-1000:]}"
 
 
 def run(command, seconds, number=0):
