@@ -8,8 +8,8 @@
  *   lower       compiler/machine_ops  layers and plan -> machine operations and what they wait for
  *   emit        compiler/emit     tables of the model
  *
- * --dump STAGE prints the graph after import, legalize or prepare, the plan, the
- * machine operations (`ops`), the program after emit. Texts of prepare, plan and ops are read back.
+ * --dump STAGE prints the graph after import, legalize or prepare, the layers, the plan, the
+ * machine operations (`ops`), the program after emit. All are read back.
  */
 #include "compiler/compiler.h"
 
@@ -20,6 +20,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/ir/memory.h"
 #include "compiler/layer/kind.h"
+#include "compiler/partition/layers_text.h"
 #include "compiler/partition/partition.h"
 #include "compiler/pass/pass.h"
 #include "compiler/plan/plan_text.h"
@@ -74,6 +75,7 @@ static hd_status run_stages(struct hd_lowering *lo) {
     for (int i = 0; i < lo->model->n_steps; i++)
         if (lo->model->steps[i].kind == HD_STEP_PROG) TRY(hd_schedule_step(lo, i));
     hd_emit_model(lo);
+    if (hd_dumps(lo->opt, "layers")) hd_layers_print(lo, lo->opt->dump_to);
     if (hd_dumps(lo->opt, "plan")) hd_plan_print(lo, lo->opt->dump_to);
     if (hd_dumps(lo->opt, "program")) TRY(dump_program(lo));
     return HD_OK;
@@ -182,7 +184,7 @@ static void give_bounds(hd_model *m, struct named_bounds *list, size_t n) {
 static hd_status does_not_fit(hd_ctx *ctx, const hd_graph *g, const struct hd_refusal *too_big,
                               const char *machine, hd_arena *a) {
     size_t i = 0;
-    while (i < g->n_nodes && !too_big[i].why) i++;
+    while (i < g->n_nodes && (!too_big[i].why || too_big[i].said)) i++; /* not by the text */
     HD_ASSERT(i < g->n_nodes);
     return hd_fail(ctx, HD_UNSUPPORTED, "node '%s' does not fit machine %s: %s; put it on the host",
                    g->nodes[i].name, machine, hd_refusal_text(&too_big[i], a));
@@ -206,7 +208,7 @@ static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options
         lo = fresh;
         lo.too_big = too_big;
         s = attempt(&lo);
-    } while (s == HD_UNSUPPORTED && !opt->plan.text);
+    } while (s == HD_UNSUPPORTED && !opt->plan.text && !opt->layers.text);
     if (s == HD_UNSUPPORTED) s = does_not_fit(ctx, g, too_big, opt->machine.name, notes);
     void *bytes = NULL;
     if (s == HD_OK) s = hd_graph_save(ctx, g, &bytes, &lo.model->graph_bytes);

@@ -17,7 +17,7 @@ static hd_status as_written(struct hd_cmd *c, const char *path, hd_graph **out) 
 static hd_status draw(struct hd_cmd *c, hd_arena *a, hd_model **m, hd_graph **legal,
                       hd_graph **import) {
     const char *stage = c->opt.stage ? c->opt.stage : "legalize", *path;
-    if (!strcmp(stage, "prepare") || !strcmp(stage, "ops"))
+    if (!strcmp(stage, "prepare") || !strcmp(stage, "layers") || !strcmp(stage, "ops"))
         return hd_fail(c->ctx, HD_INVALID, "--stage: got '%s', want import, legalize or plan",
                        stage);
     TRY(hd_model_path(c, a, c->args[0], &path));

@@ -60,12 +60,17 @@ static hd_status work(struct hd_cmd *c, hd_arena *a, hd_graph **g) {
 
 int cmd_opt(struct hd_cmd *c) {
     const char *stage = c->opt.stage;
-    if (!stage && (c->opt.plan || c->opt.ops || c->opt.dump))
-        return hd_cmd_usage(c, "--plan, --ops and --dump want --stage: where to go on from");
-    if (stage && !strcmp(stage, "plan") && !c->opt.plan)
-        return hd_cmd_usage(c, "--stage plan wants --plan FILE, as --dump plan prints it");
-    if (stage && !strcmp(stage, "ops") && !c->opt.ops)
-        return hd_cmd_usage(c, "--stage ops wants --ops FILE, as --dump ops prints it");
+    const struct {
+        const char *name, *file;
+    } text[] = {{"layers", c->opt.texts.layers}, {"plan", c->opt.texts.plan}, {"ops", c->opt.texts.ops}};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        if (!stage && (text[i].file || c->opt.dump))
+            return hd_cmd_usage(
+                c, "--layers, --plan, --ops and --dump want --stage: where to go on from");
+        if (stage && !strcmp(stage, text[i].name) && !text[i].file)
+            return hd_cmd_usage(c, "--stage %s wants --%s FILE, as --dump %s prints it", stage,
+                                stage, stage);
+    }
     hd_arena *a = hd_arena_create();
     hd_graph *g = NULL;
     hd_status s = work(c, a, &g);

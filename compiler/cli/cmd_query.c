@@ -50,7 +50,7 @@ static hd_status run_profile(struct query *x) {
 static hd_status query(struct query *x) {
     struct hd_cmd *c = x->c;
     const char *meant = c->opt.stage ? c->opt.stage : "";
-    if (!strcmp(meant, "prepare") || !strcmp(meant, "ops"))
+    if (!strcmp(meant, "prepare") || !strcmp(meant, "layers") || !strcmp(meant, "ops"))
         return hd_fail(c->ctx, HD_INVALID, "--stage: got '%s', want import, legalize or plan",
                        meant);
     x->text = c->args[1];

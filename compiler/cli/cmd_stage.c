@@ -35,8 +35,9 @@ hd_status cli_go_on(struct hd_cmd *c, hd_graph *g, bool parsed) {
                                    .dump = c->opt.out || c->opt.dump ? c->opt.dump : "program",
                                    .dump_to = stdout};
     hd_status s = hd_cmd_machine(c, &o.machine);
-    if (s == HD_OK) s = read_text(c, a, c->opt.plan, &o.plan);
-    if (s == HD_OK) s = read_text(c, a, c->opt.ops, &o.ops);
+    if (s == HD_OK) s = read_text(c, a, c->opt.texts.layers, &o.layers);
+    if (s == HD_OK) s = read_text(c, a, c->opt.texts.plan, &o.plan);
+    if (s == HD_OK) s = read_text(c, a, c->opt.texts.ops, &o.ops);
     if (s == HD_OK) s = to_prepared(c, g, parsed);
     if (s == HD_OK) s = hd_lower(c->ctx, g, &o, &m);
     if (s == HD_OK) s = cli_check_programs(c, m);

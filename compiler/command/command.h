@@ -37,6 +37,9 @@ struct hd_help_options { /* of heddle help */
     const char *completion;
     bool man;
 };
+struct hd_stage_files { /* texts that are read */
+    const char *layers, *plan, *ops;
+};
 struct hd_list_option {
     const char *text[HD_OPTION_TIMES];
     int n;
@@ -44,12 +47,14 @@ struct hd_list_option {
 
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
-        *report, *select, *keep, *stage, *plan, *ops, *color, *fold, *csv, *list, *schedule;
+        *report, *select, *keep, *stage, *color, *fold, *csv, *list,
+        *schedule;
     struct hd_list_option sets, shapes;
     struct hd_trace_options trace;
     struct hd_calibrate_options calibrate;
     struct hd_serve_choice serve;
     struct hd_help_options about;
+    struct hd_stage_files texts;
     uint64_t seed;
     struct hd_mem_options mem;
     int threads, repeat, images;

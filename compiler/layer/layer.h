@@ -132,6 +132,10 @@ int hd_layer_phase_words(const struct hd_layer *l,
 struct hd_share { /* of a graph tensor: it lies in `base` (-1: in none), which may lie in another */
     int base, c, row, img;
 };
+struct hd_pixels { /* of a tensor: bytes of each in DRAM; 0 = not said */
+    int cp;
+    bool gathered;
+};
 struct hd_strided { /* a tensor as distances, in bytes, in storage of pixels of `pixel` bytes */
     int rank;
     int64_t size[HD_MAX_RANK], step[HD_MAX_RANK], pixel;
@@ -145,12 +149,14 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_model *model;
     struct hd_mtensor *tensors;
     size_t n_tensors, cap_tensors;
-    int *tensor_of;             /* graph tensor -> mtensor, -1 */
-    struct hd_share *share;     /* per graph tensor */
-    bool *shares;               /* per node: it moves nothing, its tensors share storage */
-    bool *strides;              /* per node: only addressing, of products around it (bmm.c) */
-    bool *chained;              /* per node: a move that is part of the move behind it (move.c) */
-    bool *rows;                 /* per graph tensor: hd_mtensor.rows */
+    int *tensor_of;           /* graph tensor -> mtensor, -1 */
+    struct hd_share *share;   /* per graph tensor */
+    bool *shares;             /* per node: it moves nothing, its tensors share storage */
+    bool *strides;            /* per node: only addressing, of products around it (bmm.c) */
+    bool *chained;            /* per node: a move that is part of the move behind it (move.c) */
+    bool *rows;               /* per graph tensor: hd_mtensor.rows */
+    const char **left;        /* per node: why it is left to the host although the machine could */
+    struct hd_pixels *pixels; /* per graph tensor: as the text of the layers says */
     struct hd_refusal *too_big; /* per node: why it does not fit, as far as known; over attempts */
     const struct hd_layer *layers;
     size_t n_layers;
@@ -166,8 +172,8 @@ bool hd_strides_through(const struct hd_node *n);
 /* From the view of its operand to that of its result, or back; false when there is none. */
 bool hd_strided_through(const hd_graph *g, const struct hd_node *n, bool back,
                         struct hd_strided *v);
-int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
-                   int whole, bool *out_gathered);
+struct hd_pixels hd_pixel_form(const struct hd_lowering *lo, int tensor, const int *users,
+                               size_t n_users, int whole, struct hd_pixels asked);
 struct hd_tile_bytes {
     int64_t in, out;
     int64_t pair; /* of `in`, one of the two views when columns come in pairs */
@@ -181,6 +187,9 @@ size_t hd_image_reserve(struct hd_lowering *lo, size_t bytes);
 bool hd_machine_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
 /* The same of a constant that is an operand like any other (kind.h, takes_constants). */
 bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
+/* Names of all layers (those of their nodes) and of all tensors. */
+const char **hd_layer_names(const struct hd_lowering *lo, hd_arena *a);
+const char **hd_mtensor_names(const struct hd_lowering *lo, hd_arena *a);
 /* The tensor whose storage it is. */
 struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t);
 

@@ -103,28 +103,41 @@ static int64_t cost_gathered(const struct hd_lowering *lo, const struct hd_layer
            nts * words * hd_wm_word_bytes(m) / hd_axi_bytes(m);
 }
 
-/* Bytes per pixel of a tensor from outside that the given convolutions read; `whole` when packing
- * does not pay. Source of the idea: space-to-depth of first layers, here without moving data. */
-int hd_pixel_bytes(const struct hd_lowering *lo, int tensor, const int *users, size_t n_users,
-                   int whole, bool *out_gathered) {
-    const struct hd_tensor *x = &lo->g->tensors[tensor];
-    int best = whole;
-    int64_t best_cost = INT64_MAX, gathered = 0;
-    *out_gathered = false;
-    if (x->rank != 3 && x->rank != 4) return whole;
-    for (int cp = whole; cp >= x->dim[1]; cp = cp > (int)lo->m->k ? (int)lo->m->k : cp / 2) {
-        int64_t sum = 0;
-        for (size_t i = 0; i < n_users && sum < INT64_MAX; i++) {
-            const struct hd_node *n = &lo->g->nodes[users[i]];
-            struct hd_layer l = {.groups = 1};
-            hd_window_attrs(&l, n, lo->g);
-            l.cw = (int)hd_ceil_div(x->dim[1], lo->m->k);
-            int64_t c = cost(lo, l, x, cp), d = cp == whole ? cost_gathered(lo, &l, x) : 0;
-            sum = c == INT64_MAX ? c : sum + c;
-            gathered = d == INT64_MAX || gathered == INT64_MAX ? INT64_MAX : gathered + d;
-        }
-        if (sum < best_cost && (cp == whole || cp < (int)lo->m->k)) best = cp, best_cost = sum;
+/* Cycles if the convolutions that read x get it so; INT64_MAX: they cannot. */
+static int64_t form_cost(const struct hd_lowering *lo, const struct hd_tensor *x, const int *users,
+                         size_t n_users, struct hd_pixels form) {
+    int64_t sum = 0;
+    for (size_t i = 0; i < n_users; i++) {
+        struct hd_layer l = {.groups = 1};
+        hd_window_attrs(&l, &lo->g->nodes[users[i]], lo->g);
+        l.cw = (int)hd_ceil_div(x->dim[1], lo->m->k);
+        int64_t c = form.gathered ? cost_gathered(lo, &l, x) : cost(lo, l, x, form.cp);
+        if (c == INT64_MAX) return c;
+        sum += c;
     }
-    *out_gathered = gathered < best_cost - best_cost / 8; /* the sure way unless it pays well */
-    return *out_gathered ? (int)x->dim[1] : best;
+    return sum;
+}
+
+/* The bytes next below those of a pixel; those of a word are whole. */
+static int packed_below(const struct hd_lowering *lo, int cp) {
+    return (int)hd_min(cp, lo->m->k) / 2;
+}
+
+/* needs: a tensor from outside that only convolutions read which pack pixels. `whole`: bytes when
+ * none are packed; asked: what a text wants, as far as that is possible. Source of the idea:
+ * space-to-depth of first layers, here without moving data. */
+struct hd_pixels hd_pixel_form(const struct hd_lowering *lo, int tensor, const int *users,
+                               size_t n_users, int whole, struct hd_pixels asked) {
+    const struct hd_tensor *x = &lo->g->tensors[tensor];
+    struct hd_pixels best = {whole, false}, gathered = {(int)x->dim[1], true};
+    if (x->rank != 3 && x->rank != 4) return best;
+    int64_t least = INT64_MAX, cycles = form_cost(lo, x, users, n_users, gathered);
+    if (asked.gathered && cycles < INT64_MAX) return gathered;
+    for (int cp = whole; cp >= x->dim[1]; cp = packed_below(lo, cp)) {
+        struct hd_pixels form = {cp, false};
+        int64_t sum = form_cost(lo, x, users, n_users, form);
+        if (asked.cp == cp && !asked.gathered && sum < INT64_MAX) return form;
+        if (sum < least) best = form, least = sum;
+    }
+    return cycles < least - least / 8 ? gathered : best; /* the sure way unless it pays well */
 }

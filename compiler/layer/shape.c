@@ -42,3 +42,15 @@ bool hd_constant_shape(const struct hd_lowering *lo, int tensor, struct hd_mtens
 struct hd_mtensor *hd_mtensor_root(struct hd_lowering *lo, struct hd_mtensor *t) {
     return t->base < 0 ? t : &lo->tensors[t->base];
 }
+
+const char **hd_layer_names(const struct hd_lowering *lo, hd_arena *a) {
+    const char **name = hd_new_array(a, const char *, lo->n_layers + 1);
+    for (size_t i = 0; i < lo->n_layers; i++) name[i] = lo->g->nodes[lo->layers[i].node].name;
+    return name;
+}
+
+const char **hd_mtensor_names(const struct hd_lowering *lo, hd_arena *a) {
+    const char **name = hd_new_array(a, const char *, lo->n_tensors + 1);
+    for (size_t i = 0; i < lo->n_tensors; i++) name[i] = lo->g->tensors[lo->tensors[i].tensor].name;
+    return name;
+}

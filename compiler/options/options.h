@@ -29,9 +29,9 @@ struct hd_compile_options {
     bool place_all;           /* whatever can, goes to the machine, also where it does not pay */
     bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
     bool prepared;            /* the graph is what --dump prepare prints: passes are done */
-    struct hd_stage_text plan, ops; /* read, in place of planning and of lowering */
-    const char *dump;               /* stage name, NULL = none; "all" */
-    struct hd_name_list dump_only;  /* only these nodes; empty = all */
+    struct hd_stage_text layers, plan, ops; /* read, in place of what would make them */
+    const char *dump;                       /* stage name, NULL = none; "all" */
+    struct hd_name_list dump_only;          /* only these nodes; empty = all */
     FILE *dump_to;
 };
 

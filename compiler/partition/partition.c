@@ -11,6 +11,7 @@
  */
 #include <string.h>
 
+#include "compiler/partition/layers_text.h"
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
 
@@ -36,8 +37,7 @@ struct partition {
     enum place *place;
     int *order;
     size_t n_order;
-    bool *done;        /* per node */
-    const char **left; /* per node: why it is left to the host although the machine could */
+    bool *done; /* per node */
 };
 
 /* All readers run on the machine, and are such ones; the caller is none. */
@@ -146,7 +146,7 @@ static void leave_segments(struct partition *p) {
                 int id = p->order[i];
                 if (steps[id] != s || g->nodes[id].dead) continue;
                 p->place[id] = ON_HOST;
-                p->left[id] = hd_sprintf(
+                p->lo->left[id] = hd_sprintf(
                     p->lo->model->arena,
                     "%.0f us on the machine with the transfers of its part of the network, "
                     "%.0f us here",
@@ -161,10 +161,10 @@ static void choose_places(struct partition *p) {
     const char *hint;
     for (size_t i = 0; i < p->n_order; i++) {
         int id = p->order[i];
-        bool ok = !hd_machine_refuses(p->lo, id, &hint) && has_flatten(p, id);
+        bool ok = !hd_machine_refuses(p->lo, id, &hint) && has_flatten(p, id) && !p->lo->left[id];
         p->place[id] = ok ? ON_MACHINE : ON_HOST;
     }
-    if (!p->lo->opt->place_all) leave_segments(p);
+    if (!p->lo->opt->place_all && !p->lo->opt->layers.text) leave_segments(p);
     int *steps = count_steps(p); /* what follows changes them for no layer */
     for (size_t i = 0; i < p->n_order; i++) {
         int id = p->order[i];
@@ -201,18 +201,18 @@ static void choose_places(struct partition *p) {
     }
 }
 
-/* Bytes per pixel: whole words and vectors, or packed when only convolutions of this program read
- * it. */
-static int pixel_bytes(const struct partition *p, int tensor, struct hd_mtensor *t) {
+/* Pixels of whole words and vectors, or packed when only convolutions of this program read it. */
+static struct hd_pixels pixel_form(const struct partition *p, int tensor, int channels) {
     struct hd_lowering *lo = p->lo;
-    int whole = (int)hd_round_up(t->c, hd_max(lo->m->k, lo->m->n)),
+    int whole = (int)hd_round_up(channels, hd_max(lo->m->k, lo->m->n)),
         maker = lo->g->tensors[tensor].producer;
     size_t n = hd_graph_users(lo->g, tensor, NULL, 0);
     int *users = hd_new_array(lo->arena, int, n ? n : 1);
-    if (maker >= 0 && p->place[maker] != ON_HOST) return whole;
-    if (!all_users_on_machine(p, tensor, packs_pixels)) return whole;
+    if ((maker >= 0 && p->place[maker] != ON_HOST) ||
+        !all_users_on_machine(p, tensor, packs_pixels))
+        return (struct hd_pixels){whole, false};
     hd_graph_users(lo->g, tensor, users, n);
-    return hd_pixel_bytes(lo, tensor, users, n, whole, &t->gathered);
+    return hd_pixel_form(lo, tensor, users, n, whole, lo->pixels[tensor]);
 }
 
 /* A constant in the form that a tensor has in the arena, in the image. */
@@ -238,7 +238,9 @@ static int add_mtensor(struct partition *p, int tensor) {
     HD_ASSERT(state ? hd_state_shape(lo, tensor, t)
                     : hd_machine_shape(lo, tensor, t) || hd_constant_shape(lo, tensor, t));
     t->tensor = tensor;
-    if (!state) t->cp = pixel_bytes(p, tensor, t);
+    struct hd_pixels form = {t->cp, false};
+    if (!state) form = pixel_form(p, tensor, t->c);
+    t->cp = form.cp, t->gathered = form.gathered;
     t->bytes = t->cp;
     if (lo->g->tensors[tensor].data) pack_constant(lo, t);
     t->def = -1, t->last = -1;
@@ -344,8 +346,8 @@ static void add_host(struct partition *p, struct hd_step *s, int node) {
     s->nodes[s->n_nodes++] = node;
     struct hd_host_op *h = &m->host_ops[m->n_host_ops++];
     const char *hint, *why = hd_machine_refuses(lo, node, &hint);
-    if (!why && p->left[node])
-        why = p->left[node], hint = "quantise the nodes around it, so that it joins a larger part";
+    if (!why && lo->left[node])
+        why = lo->left[node], hint = "quantise the nodes around it, so that it joins a larger part";
     if (!why && hd_is_move(lo->g, n))
         why = "moves data at the border of the machine's part, where the host packs them anyway",
         hint = "";
@@ -408,7 +410,10 @@ hd_status hd_partition(struct hd_lowering *lo) {
     p.place = hd_new_array(lo->arena, enum place, n ? n : 1);
     p.order = hd_new_array(lo->arena, int, n ? n : 1);
     p.done = hd_new_array(lo->arena, bool, n ? n : 1);
-    p.left = hd_new_array(lo->arena, const char *, n ? n : 1);
+    lo->left = hd_new_array(lo->arena, const char *, n + 1);
+    lo->pixels = hd_new_array(lo->arena, struct hd_pixels, lo->g->n_tensors + 1);
+    const struct hd_stage_text *text = &lo->opt->layers;
+    if (text->text) TRY(hd_layers_parse_choices(lo, text->text, text->file));
     p.n_order = hd_graph_order(lo->g, p.order);
     size_t most = 1;
     for (size_t i = 0; i < n; i++) most += (size_t)lo->g->nodes[i].n_out;
@@ -433,5 +438,5 @@ hd_status hd_partition(struct hd_lowering *lo) {
     }
     mark_borders(&p);
     hd_share_uses(lo);
-    return HD_OK;
+    return text->text ? hd_layers_check(lo, text->text, text->file) : HD_OK;
 }

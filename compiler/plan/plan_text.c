@@ -134,7 +134,8 @@ void hd_plan_print(const struct hd_lowering *lo, FILE *out) {
 struct reader {
     struct hd_lines r;
     struct hd_lowering *lo;
-    bool *layers, *tensors; /* that are there */
+    const char **layer, **tensor; /* names */
+    bool *layers, *tensors;       /* that are there */
     bool whole;
 };
 
@@ -153,25 +154,6 @@ static hd_status parse_whole(struct reader *s) {
     return HD_OK;
 }
 
-/* NUMBER NAME of a layer or tensor, each once. */
-static hd_status which(struct reader *s, const char *what, size_t n, bool *seen,
-                       const char *(*name)(const struct hd_lowering *, size_t), size_t *out) {
-    int64_t i = 0;
-    const char *got;
-    TRY(hd_lines_integer(&s->r, 0, (int64_t)n - 1, &i));
-    TRY(hd_lines_name(&s->r, s->lo->arena, &got));
-    *out = (size_t)i;
-    if (strcmp(got, name(s->lo, *out)))
-        return hd_fail(s->r.ctx, HD_MISMATCH,
-                       "%s:%d: %s %d is '%s', want '%s': the plan is of another network", s->r.file,
-                       s->r.line, what, (int)i, got, name(s->lo, *out));
-    if (seen[i])
-        return hd_fail(s->r.ctx, HD_INVALID, "%s:%d: %s %d comes twice, want one line of each",
-                       s->r.file, s->r.line, what, (int)i);
-    seen[i] = true;
-    return HD_OK;
-}
-
 static hd_status parse_line(struct reader *s) {
     struct hd_plan *p = s->lo->plan;
     size_t i = 0;
@@ -182,33 +164,27 @@ static hd_status parse_line(struct reader *s) {
         return HD_OK;
     }
     if (hd_lines_accept(&s->r, "layer")) {
-        TRY(which(s, "layer", p->n_tilings, s->layers, layer_name, &i));
+        TRY(hd_lines_which(&s->r, "layer", s->layer, p->n_tilings, s->layers, &i));
         return hd_lines_members(&s->r, tiling, COUNT(tiling), &p->tilings[i]);
     }
     if (!hd_lines_accept(&s->r, "tensor"))
         return hd_lines_fail(&s->r, "plan, host, layer or tensor");
-    TRY(which(s, "tensor", p->n_places, s->tensors, tensor_name, &i));
+    TRY(hd_lines_which(&s->r, "tensor", s->tensor, p->n_places, s->tensors, &i));
     return hd_lines_members(&s->r, place, COUNT(place), &p->places[i]);
-}
-
-static hd_status all_there(const struct reader *s, const char *what, const bool *seen, size_t n) {
-    for (size_t i = 0; i < n; i++)
-        if (!seen[i])
-            return hd_fail(s->r.ctx, HD_INVALID, "%s: no line of %s %zu, want one of each of %zu",
-                           s->r.file, what, i, n);
-    return HD_OK;
 }
 
 hd_status hd_plan_parse(struct hd_lowering *lo, const char *text, const char *file) {
     for (size_t i = 0; i < lo->n_tensors; i++) lo->plan->places[i].arena = 0;
     struct reader s = {.r = {lo->ctx, text, file, 0},
                        .lo = lo,
+                       .layer = hd_layer_names(lo, lo->arena),
+                       .tensor = hd_mtensor_names(lo, lo->arena),
                        .layers = hd_new_array(lo->arena, bool, lo->n_layers + 1),
                        .tensors = hd_new_array(lo->arena, bool, lo->n_tensors + 1)};
     while (hd_lines_next(&s.r)) TRY(parse_line(&s));
     if (!s.whole) return hd_lines_fail(&s.r, "'plan'");
-    TRY(all_there(&s, "layer", s.layers, lo->n_layers));
-    TRY(all_there(&s, "tensor", s.tensors, lo->n_tensors));
+    TRY(hd_lines_all(&s.r, "layer", s.layers, lo->n_layers));
+    TRY(hd_lines_all(&s.r, "tensor", s.tensors, lo->n_tensors));
     return hd_note(lo->ctx, hd_plan_verify(lo), "in %s", file);
 }
 

@@ -23,23 +23,34 @@ static float get_float(const struct hd_member *m, const void *of) {
     return f;
 }
 
+void hd_member_text(const struct hd_member *m, const void *of, char *out, size_t bytes) {
+    int64_t v = get(m, of);
+    if (m->is_float)
+        snprintf(out, bytes, "%a", (double)get_float(m, of));
+    else if (m->is_signed)
+        snprintf(out, bytes, "%" PRId64, v);
+    else
+        snprintf(out, bytes, "%" PRIu64, (uint64_t)v);
+}
+
 void hd_members_print(FILE *out, const struct hd_member *m, int n, const void *of) {
+    char text[32];
     for (int i = 0; i < n; i++) {
-        int64_t v = get(&m[i], of);
-        if (!v) continue;
-        if (m[i].is_float)
-            fprintf(out, " %s=%a", m[i].name, (double)get_float(&m[i], of));
-        else if (m[i].is_signed)
-            fprintf(out, " %s=%" PRId64, m[i].name, v);
-        else
-            fprintf(out, " %s=%" PRIu64, m[i].name, (uint64_t)v);
+        if (!get(&m[i], of)) continue;
+        hd_member_text(&m[i], of, text, sizeof text);
+        fprintf(out, " %s=%s", m[i].name, text);
     }
 }
 
-bool hd_members_equal(const struct hd_member *m, int n, const void *a, const void *b) {
+const struct hd_member *hd_members_differ(const struct hd_member *m, int n, const void *a,
+                                          const void *b) {
     for (int i = 0; i < n; i++)
-        if (get(&m[i], a) != get(&m[i], b)) return false;
-    return true;
+        if (get(&m[i], a) != get(&m[i], b)) return &m[i];
+    return NULL;
+}
+
+bool hd_members_equal(const struct hd_member *m, int n, const void *a, const void *b) {
+    return !hd_members_differ(m, n, a, b);
 }
 
 uint32_t hd_members_hash(uint32_t h, const struct hd_member *m, int n, const void *of) {
@@ -167,5 +178,33 @@ hd_status hd_lines_members(struct hd_lines *r, const struct hd_member *m, int n,
         TRY(find(r, m, n, &i));
         TRY(value(r, &m[i], of));
     }
+    return HD_OK;
+}
+
+hd_status hd_lines_which(struct hd_lines *r, const char *what, const char *const *names, size_t n,
+                         bool *seen, size_t *out) {
+    int64_t i = 0;
+    const char *got;
+    TRY(hd_lines_integer(r, 0, (int64_t)n - 1, &i));
+    hd_arena *a = hd_arena_create();
+    hd_status s = hd_lines_name(r, a, &got);
+    if (s == HD_OK && strcmp(got, names[i]))
+        s = hd_fail(r->ctx, HD_MISMATCH,
+                    "%s:%d: %s %d is '%s', want '%s': the text is of another network", r->file,
+                    r->line, what, (int)i, got, names[i]);
+    if (s == HD_OK && seen[i])
+        s = hd_fail(r->ctx, HD_INVALID, "%s:%d: %s %d comes twice, want one line of each", r->file,
+                    r->line, what, (int)i);
+    hd_arena_destroy(a);
+    *out = (size_t)i;
+    if (s == HD_OK) seen[i] = true;
+    return s;
+}
+
+hd_status hd_lines_all(const struct hd_lines *r, const char *what, const bool *seen, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (!seen[i])
+            return hd_fail(r->ctx, HD_INVALID, "%s: no line of %s %zu, want one of each of %zu",
+                           r->file, what, i, n);
     return HD_OK;
 }

@@ -37,6 +37,11 @@ struct hd_member {
 
 /* " name=value" of each member that is not zero. */
 void hd_members_print(FILE *out, const struct hd_member *m, int n, const void *of);
+/* The first that differs; NULL: none does. */
+const struct hd_member *hd_members_differ(const struct hd_member *m, int n, const void *a,
+                                          const void *b);
+/* The value of one. */
+void hd_member_text(const struct hd_member *m, const void *of, char *out, size_t bytes);
 bool hd_members_equal(const struct hd_member *m, int n, const void *a, const void *b);
 uint32_t hd_members_hash(uint32_t h, const struct hd_member *m, int n, const void *of);
 
@@ -60,6 +65,11 @@ bool hd_lines_accept(struct hd_lines *r, const char *word);
 /* The next word, a name; owned by the arena. */
 hd_status hd_lines_name(struct hd_lines *r, hd_arena *a, const char **out);
 hd_status hd_lines_integer(struct hd_lines *r, int64_t lo, int64_t hi, int64_t *out);
+/* NUMBER NAME of one of n things, each of which comes once; names[NUMBER] is what it must be. */
+hd_status hd_lines_which(struct hd_lines *r, const char *what, const char *const *names, size_t n,
+                         bool *seen, size_t *out);
+/* They were all there. */
+hd_status hd_lines_all(const struct hd_lines *r, const char *what, const bool *seen, size_t n);
 /* NAME=VALUE to the end of the line; what is not named stays as it is. */
 hd_status hd_lines_members(struct hd_lines *r, const struct hd_member *m, int n, void *of);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct texts {
-    char *graph, *plan, *ops;
+    char *graph, *layers, *plan, *ops;
 };
 
 static hd_status graph_text(hd_ctx *ctx, const hd_graph *g, char **out) {
@@ -43,13 +43,16 @@ static hd_status same(hd_ctx *ctx, const hd_model *a, hd_model *b, const char *s
                  : hd_fail(ctx, HD_MISMATCH, "the text of stage %s gives another program", stage);
 }
 
-/* By the text of the graph; then with it, by that of the plan; then of the operations. */
+/* By the text of the graph; then with it, by that of the layers; of the plan; of the operations. */
 static hd_status each(hd_ctx *ctx, const hd_model *m, hd_graph *g,
                       const struct hd_compile_options *opt, struct texts *t) {
     struct hd_compile_options o = *opt;
     hd_model *other = NULL;
-    TRY(compile(ctx, g, o, "plan", &t->plan, &other));
+    TRY(compile(ctx, g, o, "layers", &t->layers, &other));
     TRY(same(ctx, m, other, "prepare"));
+    o.layers = (struct hd_stage_text){t->layers, "layers"};
+    TRY(compile(ctx, g, o, "plan", &t->plan, &other));
+    TRY(same(ctx, m, other, "layers"));
     o.plan = (struct hd_stage_text){t->plan, "plan"};
     TRY(compile(ctx, g, o, "ops", &t->ops, &other));
     TRY(same(ctx, m, other, "plan"));
@@ -69,6 +72,7 @@ hd_status round_trip(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *
     if (m) hd_model_destroy(m);
     if (again) hd_graph_destroy(again);
     free(t.graph);
+    free(t.layers);
     free(t.plan);
     free(t.ops);
     return s;
