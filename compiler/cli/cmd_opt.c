@@ -62,7 +62,8 @@ int cmd_opt(struct hd_cmd *c) {
     const char *stage = c->opt.stage;
     const struct {
         const char *name, *file;
-    } text[] = {{"layers", c->opt.texts.layers}, {"plan", c->opt.texts.plan}, {"ops", c->opt.texts.ops}};
+    } text[] = {
+        {"layers", c->opt.texts.layers}, {"plan", c->opt.texts.plan}, {"ops", c->opt.texts.ops}};
     for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
         if (!stage && (text[i].file || c->opt.dump))
             return hd_cmd_usage(

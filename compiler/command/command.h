@@ -47,8 +47,7 @@ struct hd_list_option {
 
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
-        *report, *select, *keep, *stage, *color, *fold, *csv, *list,
-        *schedule;
+        *report, *select, *keep, *stage, *color, *fold, *csv, *list, *schedule;
     struct hd_list_option sets, shapes;
     struct hd_trace_options trace;
     struct hd_calibrate_options calibrate;
