@@ -108,6 +108,39 @@ HD_API hd_status hd_net_add_output(hd_ctx *ctx, hd_net *net, int tensor);
 /* Whether all of it is well formed. */
 HD_API hd_status hd_net_check(hd_ctx *ctx, const hd_net *net);
 
+/* ---- quantising ----------------------------------------------------------------------------- */
+
+struct hd_quantize_row { /* a node of the float network */
+    const char *node, *op;
+    const char *why; /* it stays float; NULL = it is a layer in integers, and: */
+    double from, to; /* range of its result */
+    double db;       /* signal to error of its result */
+};
+struct hd_quantize {
+    const char *range; /* "minmax" (NULL), "entropy", "percentile", "percentile:99.9" */
+    bool symmetric;    /* zero points in the middle */
+    bool unsigned_activations;
+    bool bias_correction, equalize; /* docs/quantize.md */
+    const char *keep;               /* selector of nodes that stay float (docs/query.md) */
+    const char *device;             /* that calibrates: golden, cpu; NULL = cpu */
+    /* Called for each layer at the end, and for each node that stays float; NULL = not. */
+    void (*row)(void *user, const struct hd_quantize_row *row);
+    void *user;
+};
+struct hd_quantize_score { /* of the int8 network on the data */
+    int sets;
+    int same_top; /* sets whose largest output keeps its place; -1: the output is no row of classes
+                   */
+    int trials, kept_in_float; /* of the search */
+    double db;                 /* of the first output */
+};
+/* An int8 network of a float one, with QuantizeLinear and DequantizeLinear pairs. sets[i][k]: the
+ * dense data of input k of set i; each set is one run. Data and network stay as they are. out_score
+ * may be NULL. Errors: HD_INVALID, also when there is nothing to quantise. */
+HD_API hd_status hd_net_quantize(hd_ctx *ctx, const hd_net *net, const struct hd_quantize *options,
+                                 const void *const *const *sets, int n_sets, hd_net **out,
+                                 struct hd_quantize_score *out_score);
+
 /* ---- machines ------------------------------------------------------------------------------- */
 
 HD_API const char *hd_machine_name(int i); /* NULL behind the last */

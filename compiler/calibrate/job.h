@@ -56,6 +56,14 @@ hd_status runner_run(struct job *j, struct runner *r, const void **in);
 void runner_close(struct runner *r);
 void quantize_progress(struct job *j, const char *what);
 
+/* The int8 network for the prepared float network j->ref, to j->g: calibrates and searches. Errors:
+ * HD_INVALID when there is nothing to quantise. */
+hd_status quantize_network(struct job *j);
+/* "minmax", "entropy", "percentile", "percentile:P" to o; NULL, or what is allowed. */
+const char *parse_range(const char *text, struct hd_quant_options *o);
+/* A node of ref that computes in float and stays so: no data movement, no shapes. */
+bool stays_float(const struct job *j, size_t node);
+
 /* Statistics of all tensors that the plan observes. */
 hd_status calibrate(struct job *j);
 /* Outputs of the float network for all data sets, to job.want. */

@@ -17,13 +17,6 @@
 #include "compiler/session/session.h"
 #include "runtime/base/io.h"
 
-/* One dimension, beside those of 1. */
-static bool is_row(const struct hd_tensor *t) {
-    int longer = 0;
-    for (int d = 0; d < t->rank; d++) longer += t->dim[d] > 1;
-    return longer == 1;
-}
-
 /* The file as others will read it, as integer operations. */
 static hd_status check_file(struct job *j) {
     hd_graph *g = NULL;
@@ -38,18 +31,6 @@ static hd_status check_file(struct job *j) {
 }
 
 /* ---- report ---- */
-
-/* Nodes that compute in float and stay so: not data movement, not shapes. */
-static bool stays_float(const struct job *j, size_t i) {
-    const struct hd_node *n = &j->ref->nodes[i];
-    if (n->dead || !j->plan.why[i] || !strcmp(j->plan.why[i], "it moves float values"))
-        return false;
-    for (int k = 0; k < n->n_out; k++)
-        if (n->out[k] >= 0 &&
-            (!j->ref->tensors[n->out[k]].known || j->ref->tensors[n->out[k]].dtype == HD_F32))
-            return true;
-    return false;
-}
 
 static void print_search(const struct job *j, FILE *out) {
     if (j->trials < 2) return;
@@ -155,23 +136,10 @@ static json_object *report_json(struct job *j) {
 
 /* ---- the command ---- */
 
-static int parse_range(struct hd_cmd *c, struct hd_quant_options *o) {
-    const char *r = c->opt.calibrate.range ? c->opt.calibrate.range : "minmax";
-    o->percentile = 99.99;
-    if (!strcmp(r, "minmax")) {
-        o->range = HD_RANGE_MINMAX;
-    } else if (!strcmp(r, "entropy")) {
-        o->range = HD_RANGE_ENTROPY;
-    } else if (!strncmp(r, "percentile", 10) && (!r[10] || r[10] == ':')) {
-        char *end = NULL;
-        o->range = HD_RANGE_PERCENTILE;
-        if (r[10]) o->percentile = strtod(r + 11, &end);
-        if (r[10] && (end == r + 11 || *end || !(o->percentile > 50 && o->percentile <= 100)))
-            return hd_cmd_usage(c, "--range: got '%s', want percentile:P with 50 < P <= 100", r);
-    } else {
-        return hd_cmd_usage(
-            c, "--range: got '%s', want minmax, percentile, percentile:P or entropy", r);
-    }
+static int parse_options(struct hd_cmd *c, struct hd_quant_options *o) {
+    const char *range = c->opt.calibrate.range ? c->opt.calibrate.range : "minmax";
+    const char *allowed = parse_range(range, o);
+    if (allowed) return hd_cmd_usage(c, "--range: got '%s', want %s", range, allowed);
     o->type = c->opt.calibrate.activations && !strcmp(c->opt.calibrate.activations, "uint8")
                   ? HD_U8
                   : HD_I8;
@@ -197,64 +165,20 @@ static hd_status import(struct job *j) {
     return s;
 }
 
-/* A layer with float weights, or without a scale for its result in the file. */
-static bool is_new(const struct job *j, int node) {
-    const struct hd_quant_plan *p = &j->plan;
-    if (!p->layer[node]) return false;
-    return hd_quant_weights(j->ref, node) >= 0 || p->like[p->group[p->result[node]]] < 0;
-}
-
-static hd_status choose(struct job *j) {
-    bool *keep = NULL, any = false;
-    j->keep = hd_new_array(j->a, const char *, j->ref->n_nodes + 1);
-    if (j->c->opt.keep) {
-        struct hd_op_source s = {.graph = j->ref};
-        keep = hd_new_array(j->a, bool, j->ref->n_nodes + 1);
-        TRY(hd_select_nodes(j->c, j->a, j->c->opt.keep, &s, keep));
-        for (size_t i = 0; i < j->ref->n_nodes; i++) any = any || keep[i];
-        if (!any)
-            return hd_fail(j->c->ctx, HD_INVALID,
-                           "--keep '%s': means no node; heddle query MODEL SELECTOR shows what a "
-                           "selector means",
-                           j->c->opt.keep);
-    }
-    for (size_t i = 0; keep && i < j->ref->n_nodes; i++)
-        if (keep[i]) j->keep[i] = "asked for by --keep";
-    choose_plan(j);
-    j->order = hd_new_array(j->a, int, j->ref->n_nodes + 1);
-    j->n_order = hd_graph_order(j->ref, j->order);
-    for (size_t i = 0; i < j->plan.n_nodes; i++)
-        if (is_new(j, (int)i)) return HD_OK;
-    return hd_fail(j->c->ctx, HD_INVALID,
-                   "%s: nothing to quantise: no convolution or product by constant float weights "
-                   "that is not kept, and nothing between integers without a scale",
-                   j->path);
-}
-
 static hd_status quantize(struct job *j) {
     hd_ctx *ctx = j->c->ctx;
     TRY(hd_model_path(j->c, j->a, j->c->args[0], &j->path));
     TRY(hd_load_calibration(j->c, j->a, j->path, &j->data));
     TRY(import(j));
-    TRY(choose(j));
-    TRY(calibrate(j));
-    j->even = true;
-    if (j->c->opt.calibrate.equalize && hd_quant_equalise(j->ref, &j->plan, j->stats))
-        TRY(calibrate(j));
-    j->classes = is_row(&j->ref->tensors[j->ref->outputs[0]]);
-    TRY(reference_outputs(j));
-    TRY(search(j));
-    TRY(rewritten(j, &j->g));
+    TRY(quantize_network(j));
     TRY(hd_export_onnx(ctx, j->g, j->c->opt.out));
-    j->tensor_error = hd_new_array(j->a, struct error, j->plan.n_tensors + 1);
-    j->output_error = hd_new_array(j->a, struct error, j->ref->n_outputs + 1);
     TRY(compare_layers(j));
     return hd_note(ctx, check_file(j), "while checking %s", j->c->opt.out);
 }
 
 int cmd_quantize(struct hd_cmd *c) {
     struct job j = {.c = c};
-    int status = parse_range(c, &j.o);
+    int status = parse_options(c, &j.o);
     if (status != HD_EXIT_DONE) return status;
     if (!c->opt.out) return hd_cmd_usage(c, "-o OUT.onnx is missing: where should the network go?");
     if (!hd_is_graph_device(c->opt.device))

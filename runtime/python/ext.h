@@ -92,9 +92,9 @@ PyObject *ext_layer(const struct hd_layer_row *r);
  * it. NULL with an exception set. */
 const char **ext_strings(PyObject *sequence, Py_ssize_t *out_n);
 
-/* ---- tables of functions, ended by NULL: net.c, build.c, model.c, session.c, request.c ------- */
+/* ---- tables of functions, ended by NULL: net.c, build.c, model.c, session.c, ... ------- */
 extern PyMethodDef ext_net_methods[], ext_build_methods[], ext_model_methods[],
-    ext_session_methods[], ext_request_methods[];
+    ext_session_methods[], ext_request_methods[], ext_quantize_methods[];
 extern PyType_Spec ext_request_spec;
 
 #endif

@@ -16,8 +16,9 @@ away, and Ctrl-C ends it.
 from heddle import _heddle
 from heddle._heddle import Error
 from heddle.graph import Graph, Tensor, ops
-from heddle.model import Comparison, Model, Request, Result, Session, compare
-from heddle.network import Network, TensorInfo, compile, load, loads, parse
+from heddle.model import Comparison, Model, Request, Result, Session, compare, explore
+from heddle.network import (Network, Quantized, TensorInfo, compile, load, loads, parse,
+                            quantize)
 from heddle.table import Table
 
 __version__ = _heddle.version()
@@ -41,6 +42,6 @@ def machine(machine="base"):
                  for name, value, least, most, doc in _heddle.machine_values(*machine_of(machine)))
 
 
-__all__ = ["Comparison", "Error", "Graph", "Model", "Network", "Request", "Result", "Session",
-           "Table", "Tensor", "TensorInfo", "compare", "compile", "devices", "load", "loads",
-           "machine", "machines", "ops", "parse"]
+__all__ = ["Comparison", "Error", "Graph", "Model", "Network", "Quantized", "Request", "Result",
+           "Session", "Table", "Tensor", "TensorInfo", "compare", "compile", "devices", "explore",
+           "load", "loads", "machine", "machines", "ops", "parse", "quantize"]

@@ -2,7 +2,7 @@
 from collections.abc import Mapping
 
 from heddle import _heddle, arrays
-from heddle.network import TensorInfo
+from heddle.network import TensorInfo, compile
 from heddle.table import Table
 
 
@@ -276,6 +276,27 @@ def compare(model, *inputs, devices=("golden", "iss"), **named):
             if i in values and i in shown[0]:
                 found = _heddle.model_compare(model._model, i, shown[0][i], values[i])
                 rows.append({"value": info.name, "dtype": info.dtype, "device": device, **found})
+    return rows
+
+
+def explore(network, machines, *inputs, device="iss", **named):
+    """Runs a network on several machines: a table of machine, cycles, MACs, utilization, bytes of
+    DRAM, and whether it fits. machines: any of what compile() takes."""
+    rows = Table()
+    for machine in machines:
+        row = {"machine": str(machine), "cycles": None, "macs": None, "utilization": None,
+               "efficiency": None, "dram_bytes": None, "on_host": None, "why_not": None}
+        try:
+            model = compile(network, machine)
+            result = model.run(*inputs, device=device, **named)
+        except _heddle.Error as e:
+            rows.append({**row, "why_not": str(e)})
+            continue
+        t = result.totals
+        rows.append({**row, "machine": model.machine, "cycles": t["cycles"], "macs": t["macs"],
+                     "utilization": t["utilization"], "efficiency": t["efficiency"],
+                     "dram_bytes": t["read_bytes"] + t["write_bytes"],
+                     "on_host": len(model.on_host)})
     return rows
 
 

@@ -2,7 +2,7 @@
 import os
 from typing import NamedTuple, Optional, Tuple
 
-from heddle import _heddle
+from heddle import _heddle, arrays
 from heddle.table import Table
 
 
@@ -74,6 +74,10 @@ class Network:
         """See heddle.compile."""
         return compile(self, machine, **options)
 
+    def quantize(self, data, **options):
+        """See heddle.quantize."""
+        return quantize(self, data, **options)
+
     def run(self, *inputs, device="cpu", **named):
         """Runs the network as it is, on golden or cpu. Compile it to run it more than once."""
         return compile(self, host_only=True).run(*inputs, device=device, **named)
@@ -119,3 +123,46 @@ def compile(network, machine="base", *, host_only=False, keep_all=False, in_orde
         network = load(network)
     return Model(_heddle.compile(network._net, *machine_of(machine), host_only, keep_all, in_order,
                                  memory_latency))
+
+
+class Quantized(Network):
+    """An int8 network. layers: table of the layers in integers, with the range of each result and
+    its signal to error. in_float: table of what stays float, and why. score: dict of sets,
+    same_top (sets whose largest output keeps its place, -1: no row of classes), db of the first
+    output, trials and kept_in_float of the search."""
+
+    def __init__(self, handle, rows, score):
+        super().__init__(handle)
+        self.layers = Table({k: r[k] for k in r if k != "why"} for r in rows if r["why"] is None)
+        self.in_float = Table({"node": r["node"], "op": r["op"], "why": r["why"]}
+                              for r in rows if r["why"] is not None)
+        self.score = score
+
+
+def inputs_of(network, item):
+    """One set of inputs: an array, a dict by name, or a sequence of arrays."""
+    infos = network.inputs
+    if isinstance(item, dict):
+        item = [item[i.name] for i in infos]
+    elif len(infos) == 1 and not (isinstance(item, (list, tuple)) and len(item) == 1):
+        item = [item]
+    return [arrays.buffer(x, i.dtype) for x, i in zip(item, infos)] + list(item)[len(infos):]
+
+
+def quantize(network, data, *, range="minmax", symmetric=False, activations="int8",
+             bias_correction=False, equalize=False, keep=None, device="cpu"):
+    """An int8 network of a float one, as Quantized, a Network.
+
+    data: any iterable; an item is the inputs of one run: an array, a list of arrays, or a dict.
+    range: "minmax", "entropy", "percentile" or "percentile:99.9". activations: "int8" or "uint8".
+    keep: selector of nodes that stay float (docs/query.md). device: that calibrates, golden or cpu.
+    docs/quantize.md has the rest.
+    """
+    if not isinstance(network, Network):
+        network = load(network)
+    if activations not in ("int8", "uint8"):
+        raise ValueError(f"activations: got {activations!r}, want 'int8' or 'uint8'")
+    sets = [inputs_of(network, item) for item in data]
+    return Quantized(*_heddle.net_quantize(network._net, sets, range, symmetric,
+                                           activations == "uint8", bias_correction, equalize, keep,
+                                           device))

@@ -1,7 +1,7 @@
 """Tables: lists of dicts with a text form."""
 
 
-def cell(value):
+def _cell(value):
     if value is None:
         return ""
     if isinstance(value, float):
@@ -33,7 +33,7 @@ class Table(list):
         return plot.bars(self, x, y, ax)
 
     def __str__(self):
-        rows = [self.columns] + [[cell(v) for v in row.values()] for row in self]
+        rows = [self.columns] + [[_cell(v) for v in row.values()] for row in self]
         if len(rows) == 1:
             return "(empty)"
         right = [isinstance(v, (int, float)) for v in self[0].values()]
@@ -46,6 +46,6 @@ class Table(list):
         from html import escape
 
         def line(cells, tag):
-            return "<tr>" + "".join(f"<{tag}>{escape(cell(c))}</{tag}>" for c in cells) + "</tr>"
+            return "<tr>" + "".join(f"<{tag}>{escape(_cell(c))}</{tag}>" for c in cells) + "</tr>"
         return ("<table>" + line(self.columns, "th") +
                 "".join(line(row.values(), "td") for row in self) + "</table>")

@@ -120,6 +120,34 @@ static void test_run(void **state) {
     hd_model_destroy(m);
 }
 
+/* ---- quantising ----------------------------------------------------------------------------- */
+
+static void count_rows(void *user, const struct hd_quantize_row *row) {
+    ((int *)user)[row->why != NULL]++;
+}
+
+static void test_quantize(void **state) {
+    hd_ctx *ctx = *state;
+    hd_net *net = build(ctx), *made = NULL;
+    float a[3] = {1, 2, 3}, b[3] = {-1, 0.5f, 2};
+    const void *const first[] = {a}, *const second[] = {b};
+    const void *const *const sets[] = {first, second};
+    int rows[2] = {0, 0};
+    const struct hd_quantize q = {.row = count_rows, .user = rows};
+    struct hd_quantize_score score;
+    assert_int_equal(hd_net_quantize(ctx, net, &q, sets, 2, &made, &score), HD_OK);
+    assert_true(score.sets == 2 && score.same_top == 2 && score.db > 20);
+    assert_int_equal(rows[0], 1);
+    hd_net_destroy(net);
+    hd_model *m = NULL; /* the int8 network does not need the float one */
+    assert_int_equal(hd_net_compile(ctx, made, NULL, &m), HD_OK);
+    assert_int_equal(hd_net_quantize(ctx, made, NULL, sets, 0, &net, NULL), HD_INVALID);
+    const struct hd_quantize wrong = {.range = "most"};
+    assert_int_equal(hd_net_quantize(ctx, made, &wrong, sets, 2, &net, NULL), HD_INVALID);
+    hd_model_destroy(m);
+    hd_net_destroy(made);
+}
+
 static void test_node_errors(void **state) {
     hd_ctx *ctx = *state;
     hd_net *net = hd_net_create(NULL);
@@ -231,6 +259,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_types, setup, teardown),
         cmocka_unit_test_setup_teardown(test_build, setup, teardown),
         cmocka_unit_test_setup_teardown(test_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_quantize, setup, teardown),
         cmocka_unit_test_setup_teardown(test_node_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_machine, setup, teardown),
         cmocka_unit_test_setup_teardown(test_cancel, setup, teardown),
