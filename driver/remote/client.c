@@ -207,7 +207,7 @@ static hd_status read_once(hd_ctx *ctx, hd_device *d, hd_buffer id, size_t off, 
     for (size_t got = 0;;) {
         s = hd_link_next(ctx, &d->link, d->link.number, HD_ASK_MS, &f, &late);
         if (late) return hd_link_late(ctx, &d->link);
-        TRY(s);
+        TRY(hd_link_leave(&d->link, s));
         if (f.kind == HD_FRAME_ok && got == bytes) return HD_OK;
         if (f.kind != HD_FRAME_data || f.body.n > bytes - got)
             return hd_link_lies(ctx, &d->link, "other bytes than were asked for");

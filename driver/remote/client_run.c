@@ -150,23 +150,14 @@ static hd_status gave_up(hd_ctx *ctx, hd_device *d, hd_status s) {
     return s;
 }
 
-static hd_status finish_once(hd_ctx *ctx, hd_device *d, uint64_t timeout_ns) {
+/* Takes frames until the run is done; HD_OK then, whatever came of it. */
+static hd_status take_run(hd_ctx *ctx, hd_device *d, int64_t end, bool *out_late) {
     struct hd_frame f;
-    bool late, cancelled = false;
-    int64_t wait = timeout_ns > (uint64_t)INT64_MAX / 2 ? -1 : (int64_t)(timeout_ns / 1000000u) + 1;
-    int64_t end = wait < 0 ? -1 : hd_remote_ms() + wait;
     while (d->run.open) {
         int64_t left = end < 0 ? -1 : end - hd_remote_ms();
-        hd_status s =
-            hd_link_next(ctx, &d->link, d->run.number, end >= 0 && left < 0 ? 0 : left, &f, &late);
-        if (late && cancelled) return hd_link_late(ctx, &d->link);
-        if (late) {
-            TRY(hd_link_post(ctx, &d->link, HD_FRAME_cancel, NULL, 0));
-            cancelled = true;
-            end = hd_remote_ms() + 2 * d->link.wire.silence_ms;
-            continue;
-        }
-        if (s && d->link.open) { /* an error of what was posted before */
+        hd_status s = hd_link_next(ctx, &d->link, d->run.number, end >= 0 && left < 0 ? 0 : left,
+                                   &f, out_late);
+        if (s && d->link.open && s != HD_CANCELLED && !*out_late) { /* of what was posted before */
             d->run.open = false;
             d->run.status = s;
             snprintf(d->run.message, sizeof d->run.message, "%s", hd_message(ctx));
@@ -176,6 +167,21 @@ static hd_status finish_once(hd_ctx *ctx, hd_device *d, uint64_t timeout_ns) {
         if (!told(d, &f)) return hd_link_lies(ctx, &d->link, "what is no part of this run");
     }
     return HD_OK;
+}
+
+/* A run whose time is over, or that is cancelled, is ended there, and says so. */
+static hd_status finish_once(hd_ctx *ctx, hd_device *d, uint64_t timeout_ns) {
+    bool late = false;
+    int64_t wait = timeout_ns > (uint64_t)INT64_MAX / 2 ? -1 : (int64_t)(timeout_ns / 1000000u) + 1;
+    hd_status why = take_run(ctx, d, wait < 0 ? -1 : hd_remote_ms() + wait, &late);
+    if (!late && (why != HD_CANCELLED || !d->link.open)) return why;
+    hd_ctx *own = hd_ctx_create(); /* ctx may be cancelled, which has been heard */
+    hd_status s = hd_link_post(own, &d->link, HD_FRAME_cancel, NULL, 0);
+    if (!s) s = take_run(own, d, hd_remote_ms() + 2 * d->link.wire.silence_ms, &late);
+    if (s && d->link.open) s = hd_link_late(own, &d->link);
+    if (s && why != HD_CANCELLED) hd_fail(ctx, s, "%s", hd_message(own));
+    hd_ctx_destroy(own);
+    return why == HD_CANCELLED ? why : s;
 }
 
 hd_status hd_remote_finish(hd_ctx *ctx, hd_device *d, uint64_t timeout_ns) {

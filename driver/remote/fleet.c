@@ -8,7 +8,7 @@
 
 #include "driver/remote/client.h"
 
-enum { HOSTS_MAX = 64, PATH_BYTES = 1024, CHOOSE_MS = 1000, REST_MS = 10000 };
+enum { HOSTS_MAX = 64, PATH_BYTES = 1024, CHOOSE_MS = 1000, REST_MS = 10000, LOOK_MS = 50 };
 
 struct host {
     char name[HD_HOST_BYTES], command[HD_COMMAND_BYTES];
@@ -129,8 +129,9 @@ static void greet_all(hd_ctx *ctx, struct hd_fleet *f, struct choice *c) {
             if (waits && !end) end = hd_remote_ms() + hd_link_greet_ms(l);
         }
         int64_t left = end - hd_remote_ms();
-        if (!waiting || left <= 0) return;
-        if (poll(p, (nfds_t)f->n, (int)left) < 0 && errno != EINTR) return;
+        if (!waiting || left <= 0 || hd_continue(ctx) != HD_OK) return;
+        if (poll(p, (nfds_t)f->n, left < LOOK_MS ? (int)left : LOOK_MS) < 0 && errno != EINTR)
+            return;
         for (int i = 0; i < f->n; i++) {
             if (!p[i].revents) continue;
             if (hd_link_greet(ctx, &c->link[i], c->link[i].wire.silence_ms))
@@ -182,8 +183,10 @@ hd_status hd_fleet_connect(hd_ctx *ctx, struct hd_fleet *f, struct hd_link *out)
             hd_link_close(&c->link[i]);
         }
     }
-    hd_status s = best < 0 ? nobody(ctx, f, c) : HD_OK;
-    if (best >= 0) *out = c->link[best];
+    hd_status s = hd_continue(ctx);
+    if (!s && best < 0) s = nobody(ctx, f, c);
+    if (s && best >= 0) hd_link_close(&c->link[best]);
+    if (!s) *out = c->link[best];
     free(c);
     return s;
 }
@@ -215,7 +218,7 @@ static hd_status replay(hd_ctx *ctx, hd_device *d) {
     struct hd_frame f;
     bool late;
     while (!s && r->open) {
-        s = hd_link_next(ctx, &d->link, r->number, -1, &f, &late);
+        s = hd_link_leave(&d->link, hd_link_next(ctx, &d->link, r->number, -1, &f, &late));
         if (!s && f.kind == HD_FRAME_done) r->open = false;
     }
     r->open = r->quiet = false;
@@ -223,7 +226,7 @@ static hd_status replay(hd_ctx *ctx, hd_device *d) {
 }
 
 bool hd_remote_again(hd_ctx *ctx, hd_device *d, hd_status *s) {
-    if (!*s || d->link.open || !d->fleet) return false;
+    if (!*s || *s == HD_CANCELLED || d->link.open || !d->fleet) return false;
     while (d->tries++ < d->fleet->n) {
         bury(d->fleet, d->link.host);
         *s = hd_fleet_connect(ctx, d->fleet, &d->link);

@@ -18,7 +18,7 @@
 #include "runtime/base/socket.h"
 
 extern char **environ;
-enum { GREET_TIMES = 6, END_MS = 2000 };
+enum { GREET_TIMES = 6, END_MS = 2000, LOOK_MS = 50 };
 
 /* ---- start ---------------------------------------------------------------------------------- */
 
@@ -183,28 +183,45 @@ hd_status hd_link_post(hd_ctx *ctx, struct hd_link *l, uint32_t kind, const void
     return io ? broken(ctx, l, io) : HD_OK;
 }
 
+/* Receives, and asks ctx now and then whether to go on. */
+static hd_status listen_for(hd_ctx *ctx, struct hd_link *l, int64_t wait_ms, struct hd_frame *out,
+                            enum hd_wire_io *out_io) {
+    int64_t end = hd_remote_ms() + wait_ms;
+    for (;;) {
+        int64_t left = end - hd_remote_ms();
+        TRY(hd_note(ctx, hd_continue(ctx), "waiting for host %s", l->host));
+        *out_io = hd_wire_receive(&l->wire,
+                                  left > LOOK_MS ? LOOK_MS
+                                  : left > 0     ? (int)left
+                                                 : 0,
+                                  -1, out);
+        if (*out_io != HD_WIRE_TIMEOUT || hd_remote_ms() >= end) return HD_OK;
+    }
+}
+
 hd_status hd_link_next(hd_ctx *ctx, struct hd_link *l, uint32_t number, int64_t wait_ms,
                        struct hd_frame *out, bool *out_late) {
     int64_t end = wait_ms < 0 ? INT64_MAX / 2 : hd_remote_ms() + wait_ms;
     *out_late = false;
     for (;;) {
+        enum hd_wire_io io;
         int64_t left = end - hd_remote_ms();
         bool last = left < l->wire.silence_ms;
-        int wait = last ? (int)(left > 0 ? left : 0) : l->wire.silence_ms;
-        enum hd_wire_io io = hd_wire_receive(&l->wire, wait, -1, out);
-        *out_late = io == HD_WIRE_TIMEOUT && last;
+        TRY(listen_for(ctx, l, last ? left : l->wire.silence_ms, out, &io));
+        bool alive = !io && out->kind == HD_FRAME_alive;
+        *out_late = (io == HD_WIRE_TIMEOUT && last) || (alive && hd_remote_ms() >= end);
         if (*out_late) return HD_DEVICE;
         if (io) return broken(ctx, l, io);
-        if (out->kind == HD_FRAME_alive && !last) continue;
-        if (out->kind == HD_FRAME_alive) {
-            *out_late = hd_remote_ms() >= end;
-            if (*out_late) return HD_DEVICE;
-            continue;
-        }
+        if (alive) continue;
         if (out->kind == HD_FRAME_error) return refused(ctx, l, &out->body);
         if (out->number == number) return HD_OK;
         return hd_link_lies(ctx, l, "the answer to another question");
     }
+}
+
+hd_status hd_link_leave(struct hd_link *l, hd_status s) {
+    if (s == HD_CANCELLED) hd_link_close(l);
+    return s;
 }
 
 hd_status hd_link_ask(hd_ctx *ctx, struct hd_link *l, uint32_t kind, const void *data, size_t bytes,
@@ -214,7 +231,7 @@ hd_status hd_link_ask(hd_ctx *ctx, struct hd_link *l, uint32_t kind, const void 
     TRY(hd_link_post(ctx, l, kind, data, bytes));
     hd_status s = hd_link_next(ctx, l, l->number, wait_ms, &f, &late);
     if (late) return hd_link_late(ctx, l);
-    TRY(s);
+    TRY(hd_link_leave(l, s));
     if (f.kind != HD_FRAME_ok && f.kind != other)
         return hd_link_lies(ctx, l, "an answer of another kind");
     if (out_kind) *out_kind = f.kind;
@@ -229,7 +246,8 @@ int hd_link_greet_ms(const struct hd_link *l) {
 
 hd_status hd_link_greet(hd_ctx *ctx, struct hd_link *l, int wait_ms) {
     struct hd_frame f;
-    enum hd_wire_io io = hd_wire_receive(&l->wire, wait_ms, -1, &f);
+    enum hd_wire_io io;
+    TRY(hd_link_leave(l, listen_for(ctx, l, wait_ms, &f, &io)));
     if (io) return broken(ctx, l, io);
     if (f.kind != HD_FRAME_greeting) return hd_link_lies(ctx, l, "something before its greeting");
     uint32_t magic = hd_cursor_u32(&f.body), protocol = hd_cursor_u32(&f.body),

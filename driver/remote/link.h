@@ -35,9 +35,12 @@ void hd_link_close(struct hd_link *l); /* closed already is fine */
 hd_status hd_link_post(hd_ctx *ctx, struct hd_link *l, uint32_t kind, const void *data,
                        size_t bytes);
 /* The next frame of the answer to question `number`; `alive` is taken out. An error is returned as
- * one. wait_ms: for the whole, < 0 = for ever, then HD_DEVICE and *out_late. */
+ * one. wait_ms: for the whole, < 0 = for ever, then HD_DEVICE and *out_late. HD_CANCELLED: ctx was
+ * cancelled, and the answer may come yet. */
 hd_status hd_link_next(hd_ctx *ctx, struct hd_link *l, uint32_t number, int64_t wait_ms,
                        struct hd_frame *out, bool *out_late);
+/* Closes and gives s when the answer to a question is not waited for any more. */
+hd_status hd_link_leave(struct hd_link *l, hd_status s);
 /* Post, and an answer that is `ok` or a frame of kind `other`. *out_kind: which. */
 hd_status hd_link_ask(hd_ctx *ctx, struct hd_link *l, uint32_t kind, const void *data, size_t bytes,
                       uint32_t other, int64_t wait_ms, uint32_t *out_kind);

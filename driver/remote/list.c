@@ -25,7 +25,7 @@ static hd_status ask(hd_ctx *ctx, struct hd_link *l,
     for (;;) {
         hd_status s = hd_link_next(ctx, l, l->number, HD_ASK_MS, &f, &late);
         if (late) return hd_link_late(ctx, l);
-        TRY(s);
+        TRY(hd_link_leave(l, s));
         if (f.kind == HD_FRAME_ok) return HD_OK;
         char name[64], runs[32], doc[256], more[512];
         hd_wire_text(&f.body, name, sizeof name);

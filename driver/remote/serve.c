@@ -50,12 +50,20 @@ hd_status hd_serve_damaged(struct hd_server *s, const char *what) {
 
 /* ---- what takes long ------------------------------------------------------------------------ */
 
+/* With a context of its own, which the end of the client's patience cancels; but a machine that
+ * runs looks at s->stop, and says where it stood. */
 static void *job_main(void *arg) {
     struct job *j = arg;
     struct hd_cursor c = {j->body.data, j->body.n, 0, false};
+    hd_ctx *before = j->s->ctx;
+    bool machine = j->kind == HD_FRAME_run && j->s->ops && j->s->ops->sections & HD_RUNS_PROG;
+    j->s->ctx = hd_ctx_create();
+    if (!machine) hd_on_wait(j->s->ctx, j->s->stop.asked, j->s);
     if (j->kind == HD_FRAME_open) hd_serve_open(j->s, &c);
     if (j->kind == HD_FRAME_load) hd_serve_load(j->s, &c);
     if (j->kind == HD_FRAME_run) hd_serve_run(j->s, &c);
+    hd_ctx_destroy(j->s->ctx);
+    j->s->ctx = before;
     while (write(j->done[1], "", 1) < 0) continue;
     return NULL;
 }

@@ -81,7 +81,9 @@ static hd_status run_device(struct hd_server *s, const struct hd_served_exec *x,
     hd_status r = s->ops->submit(s->ctx, s->dev, x->exec, io, &fence);
     if (!r) r = s->ops->wait(s->ctx, s->dev, fence, UINT64_MAX);
     hd_turn_drop(&turn);
-    return r;
+    if (r != HD_CANCELLED) return r;
+    return hd_fail(s->ctx, HD_DEVICE, "%s: %s, step %d: not done in time, stopped", s->scheme,
+                   x->m->model->name, x->step);
 }
 
 static hd_status run(struct hd_server *s, struct hd_cursor *c, hd_exec **out_exec) {

@@ -181,6 +181,25 @@ static void *false_server(void *arg) {
     return NULL;
 }
 
+/* Answers all, but says that a run is in work until it is cancelled. */
+static void *patient_server(void *arg) {
+    struct client_case *c = arg;
+    struct hd_wire *w = &c->peer.w;
+    struct hd_frame f;
+    int fd = hd_socket_accept(c->listener, LIMIT_MS);
+    HD_ASSERT(hd_wire_init(w, fd, fd, -1, true));
+    greet(&c->peer);
+    while (hd_wire_receive(w, LIMIT_MS, -1, &f) == HD_WIRE_OK) {
+        struct hd_frame run = f, next = {0};
+        while (f.kind == HD_FRAME_run && next.kind != HD_FRAME_cancel &&
+               hd_wire_receive(w, 200, -1, &next) != HD_WIRE_END)
+            hd_wire_send(w, HD_FRAME_alive, run.number, NULL, 0);
+        answer(&c->peer, &run);
+    }
+    hd_wire_deinit(w);
+    return NULL;
+}
+
 static hd_status talk(hd_ctx *ctx, const char *name) {
     const struct hd_device_ops *ops = hd_device_by_scheme(name);
     struct hd_device_options o = {.name = name, .machine = digits->machine};
@@ -241,6 +260,49 @@ static void servers(void **state) {
             fail_msg("at %s, lie %d: status %d after %d ms: %s", hd_frame_name(c->peer.kind),
                      c->peer.how, c->status, (int)c->ms, c->message);
     }
+}
+
+static bool after_a_while(void *user) {
+    return ++*(int *)user > 30;
+}
+
+/* A context that is cancelled ends its wait at once, the run there, and not the connection. */
+static void cancelled(void **state) {
+    (void)state;
+    static struct client_case c;
+    hd_ctx *ctx = hd_ctx_create(), *next = hd_ctx_create();
+    char name[100];
+    int asked = 0;
+    snprintf(c.path, sizeof c.path, "%s/patient", folder);
+    snprintf(name, sizeof name, "%s/iss", c.path);
+    c.listener = hd_socket_listen(c.path);
+    assert_true(c.listener >= 0);
+    assert_int_equal(pthread_create(&c.server, NULL, patient_server, &c), 0);
+    const struct hd_device_ops *ops = hd_device_by_scheme(name);
+    struct hd_device_options o = {.name = name, .machine = digits->machine};
+    hd_device *d;
+    hd_exec *x;
+    hd_buffer b;
+    hd_fence fence;
+    char bytes[8];
+    int step = 0;
+    while (digits->steps[step].kind != HD_STEP_PROG) step++;
+    assert_int_equal(ops->open(ctx, &o, &d), HD_OK);
+    assert_int_equal(ops->alloc(ctx, d, (size_t)digits->arena_bytes, &b), HD_OK);
+    assert_int_equal(ops->load(ctx, d, digits, step, &x), HD_OK);
+    assert_int_equal(ops->submit(ctx, d, x, &b, &fence), HD_OK);
+    hd_on_wait(ctx, after_a_while, &asked);
+    int64_t start = hd_remote_ms();
+    assert_int_equal(ops->wait(ctx, d, fence, UINT64_MAX), HD_CANCELLED);
+    assert_in_range(hd_remote_ms() - start, 1200, 4000); /* longer than silence may last */
+    assert_int_equal(ops->read(next, d, b, 0, bytes, 8), HD_OK);
+    assert_memory_equal(bytes, "12345678", 8);
+    ops->close(d);
+    pthread_join(c.server, NULL);
+    close(c.listener);
+    unlink(c.path);
+    hd_ctx_destroy(ctx);
+    hd_ctx_destroy(next);
 }
 
 /* ---- a client that lies --------------------------------------------------------------------- */
@@ -365,6 +427,7 @@ static int clean(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(servers), cmocka_unit_test(clients)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(servers), cmocka_unit_test(cancelled),
+                                       cmocka_unit_test(clients)};
     return cmocka_run_group_tests(tests, prepare, clean);
 }
