@@ -11,6 +11,42 @@
 
 enum { MADE_UP = 4 }; /* random sets when there are no data */
 
+static bool same_shapes(const struct hd_data_set *x, const struct hd_data_set *y) {
+    bool same = x->n == y->n;
+    for (int i = 0; same && i < x->n; i++)
+        same = x->t[i].rank == y->t[i].rank &&
+               !memcmp(x->t[i].dim, y->t[i].dim, (size_t)x->t[i].rank * sizeof *x->t[i].dim);
+    return same;
+}
+
+/* Sets of the same shapes together, else in their order. */
+static void sort_forms(hd_arena *a, struct hd_calibration *k) {
+    struct hd_data_set *sets = hd_new_array(a, struct hd_data_set, (size_t)k->n + 1);
+    char **folders = hd_new_array(a, char *, (size_t)k->n + 1);
+    int n = 0, forms = 0;
+    int *of = hd_new_array(a, int, (size_t)k->n + 1);
+    k->form = hd_new_array(a, int, (size_t)k->n + 1);
+    for (int i = 0; i < k->n; i++) {
+        int first = 0;
+        while (first < i && !same_shapes(&k->sets[first], &k->sets[i])) first++;
+        of[i] = first < i ? of[first] : forms++;
+    }
+    for (int form = 0; form < forms; form++)
+        for (int i = 0; i < k->n; i++) {
+            if (of[i] != form) continue;
+            sets[n] = k->sets[i], folders[n] = k->folders[i], k->form[n++] = form;
+        }
+    k->sets = sets, k->folders = folders;
+}
+
+int hd_calibration_form(const struct hd_calibration *k, int i) {
+    return k->form && i >= 0 ? k->form[i] : 0;
+}
+
+const struct hd_data_set *hd_calibration_set(const struct hd_calibration *k, int i) {
+    return k->sets && !k->arrays && i >= 0 ? &k->sets[i] : NULL;
+}
+
 static hd_status load_folders(struct hd_cmd *c, hd_arena *a, char **folders, int n,
                               struct hd_calibration *out) {
     out->sets = hd_new_array(a, struct hd_data_set, (size_t)n + 1);
@@ -21,7 +57,9 @@ static hd_status load_folders(struct hd_cmd *c, hd_arena *a, char **folders, int
         out->folders[out->n] = folders[i];
         if (s->n) out->n++;
     }
+    sort_forms(a, out);
     if (out->n) return HD_OK;
+    out->form = NULL;
     out->n = 1; /* stored with outputs only, as ONNX does for its own networks */
     out->sets = NULL;
     out->ramp = true;

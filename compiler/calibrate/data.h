@@ -13,6 +13,7 @@ struct hd_calibration {
         int n;
     } * sets;            /* NULL: made from the shapes of the inputs */
     bool arrays;         /* sets[0] holds arrays of all samples */
+    int *form;           /* per set: sets of the same shapes have the same, and stand together */
     char **folders;      /* of the sets, where they have some */
     const char **images; /* a sample each, instead of sets: files by name */
     int n_images;
@@ -28,6 +29,10 @@ hd_status hd_load_calibration(struct hd_cmd *c, hd_arena *a, const char *model_p
 /* Counts the sets when they are arrays or images: of model m, whose first dimension is a batch. */
 hd_status hd_count_calibration(struct hd_cmd *c, hd_arena *a, const hd_model *m,
                                struct hd_calibration *k);
+/* What stands for the shapes of set i: 0 unless sets have tensors of different shapes. */
+int hd_calibration_form(const struct hd_calibration *k, int i);
+/* Set i as it was loaded; NULL: samples of arrays or images, or made up. */
+const struct hd_data_set *hd_calibration_set(const struct hd_calibration *k, int i);
 /* Inputs of data set i. */
 hd_status hd_calibration_inputs(struct hd_cmd *c, hd_arena *a, const hd_model *m,
                                 const struct hd_calibration *k, int i, const void ***out);

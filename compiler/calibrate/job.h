@@ -7,7 +7,21 @@
 #include "compiler/quantize/quantize.h"
 #include "compiler/report/items.h"
 
-struct runner { /* a graph with further tensors as outputs */
+enum network {                /* of a job, for the shapes of one data set */
+               NET_FLOAT,     /* prepared */
+               NET_REWRITTEN, /* with scales, as float simulation */
+               NET_INTEGER,   /* that one legalised */
+               NET_WRITTEN    /* the file, read back and legalised */
+};
+
+/* A network with further tensors as outputs. It is opened for the shapes of the data set that runs,
+ * and again for a set of other shapes; sets of the same shapes stand together. */
+struct runner {
+    enum network kind;
+    const bool *wanted;  /* per tensor of the job's ref; NULL = none */
+    int form;            /* of the data set that it is open for; -1 = none */
+    const hd_graph *ref; /* as job.ref, with these shapes */
+    hd_graph *own;       /* it, unless it is job.ref */
     hd_model *m;
     hd_session *s;
     hd_arena *a;
@@ -23,6 +37,10 @@ struct job {
     struct hd_cmd *c;
     hd_arena *a;
     const char *path;
+    const char *closed; /* open dimensions of the file and their sizes, as import says */
+    const int *open;    /* and which those are */
+    int n_open;
+    bool stays_open; /* they are open in what is written, too */
     struct hd_calibration data;
     struct hd_quant_options o; /* part and shift: as found by search */
     hd_graph *g, *ref;         /* the rewritten one, and the prepared float graph */
@@ -30,10 +48,11 @@ struct job {
     struct hd_quant_plan plan;
     struct hd_quant_stats *stats;
     struct error *tensor_error, *output_error;
-    bool even;    /* the peaks of channels have been evened out */
-    bool classes; /* the first output is a row of classes: its largest element matters */
-    int same_top;
-    int trials;                 /* of the search: int8 networks that were run */
+    bool even;             /* the peaks of channels have been evened out */
+    bool classes;          /* the first output is a row of classes: its largest element matters */
+    bool counted;          /* the samples of arrays and images */
+    int same_top, checked; /* of the file, on so many sets */
+    int trials;            /* of the search: int8 networks that were run */
     int corrected, tuned, kept; /* by it: layers whose biases moved, rounds, nodes left in float */
     bool narrowed;              /* by it: ranges */
     void ***want;               /* per data set and output: of the float network */
@@ -42,17 +61,27 @@ struct job {
     int done, total; /* rounds, for progress */
 };
 
-struct score { /* of an int8 network */
-    int same_top;
+struct score {          /* of an int8 network */
+    int same_top, sets; /* of so many that ran */
     double noise; /* beside the signal, dB, sum over sets and outputs; 60 dB count as perfect */
 };
 
 hd_status clone_graph(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
 /* The same with constants that lie in g, which outlives it, unless it has graphs in attributes. */
 hd_status working_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
-/* Outputs of g, and the tensors that are wanted (NULL = none), on the device of the options. */
-hd_status runner_open(struct job *j, const hd_graph *g, const bool *wanted, struct runner *r);
-hd_status runner_run(struct job *j, struct runner *r, const void **in);
+/* The network of the command line, prepared, for the shapes of data set i (forms.c). */
+hd_status prepared(struct job *j, int i, hd_graph **out);
+/* The same with job.ref's open dimensions twice as long; NULL = there are none, or it is another
+ * network. */
+hd_graph *prepared_wider(struct job *j);
+/* The same beside job.ref, which has those of set 0: with its ids and its constants. */
+hd_status prepared_like_ref(struct job *j, int i, hd_graph **out);
+/* Outputs of a network, and the tensors that are wanted, on the device of the options. */
+void runner_open(struct runner *r, enum network kind, const bool *wanted);
+/* Runs data set i; its inputs are the arena's, and stay. */
+hd_status runner_run(struct job *j, struct runner *r, hd_arena *a, int i, const void ***out_in);
+/* The same for inputs that are given. */
+hd_status runner_run_on(struct job *j, struct runner *r, int i, const void **in);
 void runner_close(struct runner *r);
 void quantize_progress(struct job *j, const char *what);
 
@@ -70,14 +99,13 @@ hd_status calibrate(struct job *j);
 hd_status reference_outputs(struct job *j);
 /* job.tensor_error: layers of the rewritten graph beside those of the float one, set by set. */
 hd_status compare_layers(struct job *j);
-/* Runs a legalised graph on all sets; errors of its outputs, NULL = not wanted. */
-hd_status score_outputs(struct job *j, const hd_graph *legal, struct error *errors,
-                        struct score *out);
+/* Runs integers on all sets; errors of its outputs, NULL = not wanted. */
+hd_status score_outputs(struct job *j, enum network kind, struct error *errors, struct score *out);
 double decibels(const struct error *e);
 size_t largest(const struct hd_value_info *v, const void *x);
 
-/* The rewritten graph for the plan and options of the job. */
-hd_status rewritten(struct job *j, hd_graph **out);
+/* The rewritten form of ref for the plan and options of the job. */
+hd_status rewritten(struct job *j, const hd_graph *ref, hd_graph **out);
 /* The plan for job.keep. */
 void choose_plan(struct job *j);
 /* Changes plan and options of the job until the largest element of the first output is where the

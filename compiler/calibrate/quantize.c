@@ -87,5 +87,5 @@ hd_status quantize_network(struct job *j) {
     TRY(search(j));
     j->tensor_error = hd_new_array(j->a, struct error, j->plan.n_tensors + 1);
     j->output_error = hd_new_array(j->a, struct error, j->ref->n_outputs + 1);
-    return rewritten(j, &j->g);
+    return rewritten(j, j->ref, &j->g);
 }

@@ -62,49 +62,85 @@ hd_status working_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
     return HD_OK;
 }
 
-void runner_close(struct runner *r) {
-    hd_session_close(r->s);
-    hd_model_destroy(r->m);
-    hd_arena_destroy(r->a);
-    *r = (struct runner){0};
+void runner_open(struct runner *r, enum network kind, const bool *wanted) {
+    *r = (struct runner){.kind = kind, .wanted = wanted, .form = -1};
 }
 
-static hd_status runner_model(struct job *j, const hd_graph *g, const bool *wanted,
-                              struct runner *r) {
-    struct hd_compile_options o = {.host_only = true};
-    hd_graph *copy = NULL;
-    TRY(hd_cmd_machine(j->c, &o.machine));
-    TRY(working_copy(j->c->ctx, g, &copy));
-    hd_status s = HD_OK;
-    for (size_t t = 0; wanted && t < j->plan.n_tensors; t++) {
-        int id = wanted[t] ? hd_tensor_by_name(copy, g->tensors[t].name) : -1;
-        if (id >= 0 && !hd_graph_is_input(copy, id) && !hd_graph_is_output(copy, id))
-            hd_graph_output(copy, id);
+static void close_form(struct runner *r) {
+    hd_session_close(r->s);
+    hd_model_destroy(r->m);
+    if (r->own) hd_graph_destroy(r->own);
+    if (r->a) hd_arena_destroy(r->a);
+    runner_open(r, r->kind, r->wanted);
+}
+
+void runner_close(struct runner *r) {
+    close_form(r);
+}
+
+/* The network of the runner for the shapes of set i; r->ref is there. */
+static hd_status network_for(struct job *j, struct runner *r, int i, hd_graph **out) {
+    hd_ctx *ctx = j->c->ctx;
+    if (r->kind == NET_WRITTEN) {
+        struct hd_bind bind = {0};
+        const struct hd_data_set *set = hd_calibration_set(&j->data, i);
+        if (j->stays_open)
+            TRY(hd_cmd_bind(j->c, r->a, set ? set->t : NULL, set ? set->n : 0, &bind));
+        TRY(hd_import(ctx, j->c->opt.out, &bind, out));
+    } else {
+        TRY(r->kind == NET_FLOAT ? working_copy(ctx, r->ref, out) : rewritten(j, r->ref, out));
     }
-    s = hd_lower(j->c->ctx, copy, &o, &r->m);
-    hd_graph_destroy(copy);
+    hd_status s = HD_OK;
+    if (r->kind == NET_INTEGER || r->kind == NET_WRITTEN) s = hd_legalize(ctx, *out);
+    if (s != HD_OK) hd_graph_destroy(*out);
     return s;
 }
 
-hd_status runner_open(struct job *j, const hd_graph *g, const bool *wanted, struct runner *r) {
-    *r = (struct runner){.a = hd_arena_create()};
-    hd_status s = runner_model(j, g, wanted, r);
-    if (s == HD_OK) s = hd_open_session(j->c, r->m, j->c->opt.device, &r->s);
-    if (s != HD_OK) {
-        runner_close(r);
-        return s;
+static hd_status form_model(struct job *j, struct runner *r, int i) {
+    struct hd_compile_options o = {.host_only = true};
+    hd_graph *g = NULL;
+    TRY(hd_cmd_machine(j->c, &o.machine));
+    if (hd_calibration_form(&j->data, i)) TRY(prepared_like_ref(j, i, &r->own));
+    r->ref = r->own ? r->own : j->ref;
+    TRY(network_for(j, r, i, &g));
+    for (size_t t = 0; r->wanted && t < j->plan.n_tensors; t++) {
+        int id = r->wanted[t] ? hd_tensor_by_name(g, j->ref->tensors[t].name) : -1;
+        if (id >= 0 && !hd_graph_is_input(g, id) && !hd_graph_is_output(g, id))
+            hd_graph_output(g, id);
     }
+    hd_status s = hd_lower(j->c->ctx, g, &o, &r->m);
+    hd_graph_destroy(g);
+    return s;
+}
+
+static hd_status open_form(struct job *j, struct runner *r, int i) {
+    int form = hd_calibration_form(&j->data, i);
+    if (r->form == form) return HD_OK;
+    close_form(r);
+    r->a = hd_arena_create();
+    TRY(form_model(j, r, i));
+    TRY(hd_open_session(j->c, r->m, j->c->opt.device, &r->s));
+    r->form = form;
     r->out = hd_output_buffers(r->a, r->m);
     r->tensor = hd_new_array(r->a, int, (size_t)r->m->n_outputs + 1);
-    for (int i = 0; i < r->m->n_outputs; i++) {
-        int t = hd_tensor_by_name(j->ref, r->m->values[r->m->outputs[i]].name);
-        bool ours = wanted && t >= 0 && (size_t)t < j->plan.n_tensors && wanted[t];
-        r->tensor[i] = ours ? t : -1;
+    for (int k = 0; k < r->m->n_outputs; k++) {
+        int t = hd_tensor_by_name(j->ref, r->m->values[r->m->outputs[k]].name);
+        bool ours = r->wanted && t >= 0 && (size_t)t < j->plan.n_tensors && r->wanted[t];
+        r->tensor[k] = ours ? t : -1;
     }
     return HD_OK;
 }
 
-hd_status runner_run(struct job *j, struct runner *r, const void **in) {
+hd_status runner_run_on(struct job *j, struct runner *r, int i, const void **in) {
+    TRY(open_form(j, r, i));
+    return hd_session_run(j->c->ctx, r->s, in, r->out);
+}
+
+hd_status runner_run(struct job *j, struct runner *r, hd_arena *a, int i, const void ***out_in) {
+    const void **in = NULL;
+    TRY(open_form(j, r, i));
+    TRY(hd_calibration_inputs(j->c, a, r->m, &j->data, i, &in));
+    if (out_in) *out_in = in;
     return hd_session_run(j->c->ctx, r->s, in, r->out);
 }
 
@@ -130,8 +166,8 @@ static void start_stats(struct job *j) {
     }
 }
 
-static void observe(struct job *j, int t, const float *x, bool counting) {
-    const struct hd_tensor *shape = &j->ref->tensors[t];
+static void observe(struct job *j, const hd_graph *g, int t, const float *x, bool counting) {
+    const struct hd_tensor *shape = &g->tensors[t];
     if (counting)
         hd_quant_count(&j->stats[t], x, hd_tensor_elems(shape));
     else
@@ -143,12 +179,12 @@ static hd_status calibration_round(struct job *j, struct runner *r, bool countin
         const void **in = NULL;
         hd_arena *a = hd_arena_create();
         quantize_progress(j, counting ? "histograms" : "ranges");
-        hd_status s = hd_calibration_inputs(j->c, a, r->m, &j->data, i, &in);
-        if (s == HD_OK) s = runner_run(j, r, in);
+        hd_status s = runner_run(j, r, a, i, &in);
         for (size_t k = 0; s == HD_OK && k < j->ref->n_inputs; k++)
-            if (j->plan.observe[j->ref->inputs[k]]) observe(j, j->ref->inputs[k], in[k], counting);
+            if (j->plan.observe[j->ref->inputs[k]])
+                observe(j, r->ref, j->ref->inputs[k], in[k], counting);
         for (int k = 0; s == HD_OK && k < r->m->n_outputs; k++)
-            if (r->tensor[k] >= 0) observe(j, r->tensor[k], r->out[k], counting);
+            if (r->tensor[k] >= 0) observe(j, r->ref, r->tensor[k], r->out[k], counting);
         hd_arena_destroy(a);
         TRY(s);
     }
@@ -158,8 +194,11 @@ static hd_status calibration_round(struct job *j, struct runner *r, bool countin
 hd_status calibrate(struct job *j) {
     struct runner r;
     bool histograms = j->o.range != HD_RANGE_MINMAX;
-    TRY(runner_open(j, j->ref, j->plan.observe, &r));
-    hd_status s = hd_count_calibration(j->c, j->a, r.m, &j->data);
+    hd_status s = HD_OK;
+    runner_open(&r, NET_FLOAT, j->plan.observe);
+    if (!j->counted) s = open_form(j, &r, 0);
+    if (!j->counted && s == HD_OK) s = hd_count_calibration(j->c, j->a, r.m, &j->data);
+    j->counted = true;
     j->total = j->done + j->data.n * (histograms ? 4 : 3) + 1;
     start_stats(j);
     if (s == HD_OK) s = calibration_round(j, &r, false);
@@ -176,10 +215,12 @@ enum { COMPARE_BYTES = 256 << 20 }; /* of results of layers that wait to be comp
 
 struct layer_run { /* of one network on some data sets */
     hd_arena *a;
-    int n;       /* outputs */
-    int *tensor; /* as in runner */
-    struct hd_value_info *value;
-    void **out;
+    struct set_run { /* per data set */
+        int n;       /* outputs */
+        int *tensor; /* as in runner */
+        struct hd_value_info *value;
+        void **out;
+    } * set;
     const void ***in; /* per data set */
 };
 
@@ -206,9 +247,11 @@ size_t largest(const struct hd_value_info *v, const void *x) {
 
 /* Inputs of data set i for m, in the arena: made-up ones depend on the network that they are for.
  */
-static hd_status keep_inputs(struct job *j, const hd_model *m, int i, hd_arena *a,
+static hd_status keep_inputs(struct job *j, struct runner *r, int i, hd_arena *a,
                              const void ***out) {
     const void **in = NULL;
+    TRY(open_form(j, r, i));
+    const hd_model *m = r->m;
     TRY(hd_calibration_inputs(j->c, a, m, &j->data, i, &in));
     *out = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
     for (int k = 0; k < m->n_inputs; k++)
@@ -216,28 +259,34 @@ static hd_status keep_inputs(struct job *j, const hd_model *m, int i, hd_arena *
     return HD_OK;
 }
 
-/* Results of the layers of g for data sets first .. last - 1, to out: those of a set in a row.
- * Inputs are those of `like`, NULL = those of the data, which are kept. */
-static hd_status layer_outputs(struct job *j, const hd_graph *g, int first, int last,
+static void keep_outputs(struct layer_run *r, const struct runner *run, struct set_run *out) {
+    int n = out->n = run->m->n_outputs;
+    out->tensor = hd_dup(r->a, run->tensor, (size_t)n * sizeof *run->tensor);
+    out->value = hd_new_array(r->a, struct hd_value_info, (size_t)n + 1);
+    out->out = hd_new_array(r->a, void *, (size_t)n + 1);
+    for (int k = 0; k < n; k++) {
+        out->value[k] = run->m->values[run->m->outputs[k]];
+        out->out[k] = hd_dup(r->a, run->out[k], hd_value_dense_bytes(&out->value[k]));
+    }
+}
+
+/* Results of the layers of a network for data sets first .. last - 1. Inputs are those of `like`,
+ * NULL = those of the data, which are kept. */
+static hd_status layer_outputs(struct job *j, enum network kind, int first, int last,
                                const struct layer_run *like, struct layer_run *r) {
     struct runner run;
-    TRY(runner_open(j, g, j->plan.made, &run));
     hd_status s = HD_OK;
-    r->n = run.m->n_outputs;
-    r->tensor = hd_dup(r->a, run.tensor, (size_t)r->n * sizeof *run.tensor);
-    r->value = hd_new_array(r->a, struct hd_value_info, (size_t)r->n + 1);
-    r->out = hd_new_array(r->a, void *, (size_t)r->n *(size_t)(last - first) + 1);
-    for (int k = 0; k < r->n; k++) r->value[k] = run.m->values[run.m->outputs[k]];
+    runner_open(&run, kind, j->plan.made);
     r->in = hd_new_array(r->a, const void **, (size_t)(last - first) + 1);
+    r->set = hd_new_array(r->a, struct set_run, (size_t)(last - first) + 1);
     for (int i = 0; s == HD_OK && i < last - first; i++) {
         quantize_progress(j, "error of layers");
         if (like)
             r->in[i] = like->in[i];
         else
-            s = keep_inputs(j, run.m, first + i, r->a, &r->in[i]);
-        if (s == HD_OK) s = runner_run(j, &run, r->in[i]);
-        for (int k = 0; s == HD_OK && k < r->n; k++)
-            r->out[i * r->n + k] = hd_dup(r->a, run.out[k], hd_value_dense_bytes(&r->value[k]));
+            s = keep_inputs(j, &run, first + i, r->a, &r->in[i]);
+        if (s == HD_OK) s = runner_run_on(j, &run, first + i, r->in[i]);
+        if (s == HD_OK) keep_outputs(r, &run, &r->set[i]);
     }
     runner_close(&run);
     return s;
@@ -245,11 +294,11 @@ static hd_status layer_outputs(struct job *j, const hd_graph *g, int first, int 
 
 static void add_errors(struct job *j, const struct layer_run *ref, const struct layer_run *got,
                        int sets) {
-    for (int i = 0; i < sets * ref->n; i++) {
-        int k = i % ref->n;
-        if (ref->tensor[k] >= 0)
-            add_error(&j->tensor_error[ref->tensor[k]], &ref->value[k], ref->out[i], got->out[i]);
-    }
+    for (int i = 0; i < sets; i++)
+        for (int k = 0; k < ref->set[i].n; k++)
+            if (ref->set[i].tensor[k] >= 0)
+                add_error(&j->tensor_error[ref->set[i].tensor[k]], &ref->set[i].value[k],
+                          ref->set[i].out[k], got->set[i].out[k]);
 }
 
 /* The networks run in turn, a few sets at a time, so that only one is in memory. */
@@ -263,8 +312,8 @@ hd_status compare_layers(struct job *j) {
         int last = i + step < j->data.n ? i + step : j->data.n;
         hd_arena *a = hd_arena_create();
         struct layer_run ref = {.a = a}, got = {.a = a};
-        hd_status s = layer_outputs(j, j->ref, i, last, NULL, &ref);
-        if (s == HD_OK) s = layer_outputs(j, j->g, i, last, &ref, &got);
+        hd_status s = layer_outputs(j, NET_FLOAT, i, last, NULL, &ref);
+        if (s == HD_OK) s = layer_outputs(j, NET_REWRITTEN, i, last, &ref, &got);
         if (s == HD_OK) add_errors(j, &ref, &got, last - i);
         hd_arena_destroy(a);
         TRY(s);
@@ -274,16 +323,14 @@ hd_status compare_layers(struct job *j) {
 
 hd_status reference_outputs(struct job *j) {
     struct runner r;
-    TRY(runner_open(j, j->ref, NULL, &r));
     hd_status s = HD_OK;
+    runner_open(&r, NET_FLOAT, NULL);
     j->want = hd_new_array(j->a, void **, (size_t)j->data.n + 1);
     for (int i = 0; s == HD_OK && i < j->data.n; i++) {
-        const void **in = NULL;
         hd_arena *a = hd_arena_create();
         quantize_progress(j, "float outputs");
-        s = hd_calibration_inputs(j->c, a, r.m, &j->data, i, &in);
-        if (s == HD_OK) s = runner_run(j, &r, in);
-        j->want[i] = hd_new_array(j->a, void *, (size_t)r.m->n_outputs + 1);
+        s = runner_run(j, &r, a, i, NULL);
+        j->want[i] = hd_new_array(j->a, void *, j->ref->n_outputs + 1);
         for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++)
             j->want[i][k] =
                 hd_dup(j->a, r.out[k], hd_value_dense_bytes(&r.m->values[r.m->outputs[k]]));
@@ -293,17 +340,16 @@ hd_status reference_outputs(struct job *j) {
     return s;
 }
 
-hd_status score_outputs(struct job *j, const hd_graph *legal, struct error *errors,
-                        struct score *out) {
+hd_status score_outputs(struct job *j, enum network kind, struct error *errors, struct score *out) {
     struct runner r;
-    TRY(runner_open(j, legal, NULL, &r));
     hd_status s = HD_OK;
+    runner_open(&r, kind, NULL);
     *out = (struct score){0};
     for (int i = 0; s == HD_OK && i < j->data.n; i++) {
-        const void **in = NULL;
+        if (kind == NET_WRITTEN && !j->stays_open && hd_calibration_form(&j->data, i)) break;
         hd_arena *a = hd_arena_create();
-        s = hd_calibration_inputs(j->c, a, r.m, &j->data, i, &in);
-        if (s == HD_OK) s = runner_run(j, &r, in);
+        s = runner_run(j, &r, a, i, NULL);
+        out->sets++;
         for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++) {
             const struct hd_value_info *v = &r.m->values[r.m->outputs[k]];
             struct error e = {0};

@@ -22,8 +22,8 @@ static bool all_agree(const struct job *j, const struct score *s) {
     return s->same_top == j->data.n;
 }
 
-hd_status rewritten(struct job *j, hd_graph **out) {
-    TRY(working_copy(j->c->ctx, j->ref, out));
+hd_status rewritten(struct job *j, const hd_graph *ref, hd_graph **out) {
+    TRY(working_copy(j->c->ctx, ref, out));
     hd_status s = hd_quant_apply(j->c->ctx, *out, &j->plan, j->stats, &j->o);
     if (s == HD_OK) return s;
     hd_graph_destroy(*out);
@@ -40,15 +40,10 @@ void choose_plan(struct job *j) {
 
 /* How the int8 network of the job does; *out also has how the best did, for progress. */
 static hd_status try_it(struct job *j, const char *what, struct score *out) {
-    hd_graph *g = NULL;
     j->trials++;
     hd_cmd_progress(j->c, "search, trial %d (%s): %d of %d sets agree", j->trials, what,
                     out->same_top, j->data.n);
-    TRY(rewritten(j, &g));
-    hd_status s = hd_legalize(j->c->ctx, g);
-    if (s == HD_OK) s = score_outputs(j, g, NULL, out);
-    hd_graph_destroy(g);
-    return s;
+    return score_outputs(j, NET_INTEGER, NULL, out);
 }
 
 /* ---- biases ---- */
@@ -105,13 +100,13 @@ static void take_means(const struct hd_tensor *t, bool conv, int64_t channels, c
     for (int64_t c = 0; c < channels; c++) mean[c] /= (double)(n / channels);
 }
 
-/* Means of the sums of the layers of a batch (0 = all) of graph g. */
-static hd_status run_means(struct job *j, const hd_graph *g, const struct layers *l, int batch,
+/* Means of the sums of the layers of a batch (0 = all) of a network. */
+static hd_status run_means(struct job *j, enum network kind, const struct layers *l, int batch,
                            struct means *out) {
     bool *wanted = hd_new_array(j->a, bool, j->plan.n_tensors + 1);
     struct runner r;
     for (int i = 0; i < l->n; i++) wanted[l->sum[i]] |= !batch || l->batch[i] == batch;
-    TRY(runner_open(j, g, wanted, &r));
+    runner_open(&r, kind, wanted);
     hd_status s = HD_OK;
     for (int i = 0; i < l->n; i++) {
         if (!wanted[l->sum[i]]) continue;
@@ -119,14 +114,12 @@ static hd_status run_means(struct job *j, const hd_graph *g, const struct layers
         out[i].power = hd_new_array(j->a, double, (size_t)j->data.n + 1);
     }
     for (int d = 0; s == HD_OK && d < j->data.n; d++) {
-        const void **in = NULL;
         hd_arena *a = hd_arena_create();
-        s = hd_calibration_inputs(j->c, a, r.m, &j->data, d, &in);
-        if (s == HD_OK) s = runner_run(j, &r, in);
+        s = runner_run(j, &r, a, d, NULL);
         for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++)
             for (int i = 0; i < l->n; i++)
                 if (r.tensor[k] >= 0 && l->sum[i] == r.tensor[k])
-                    take_means(&j->ref->tensors[l->sum[i]],
+                    take_means(&r.ref->tensors[l->sum[i]],
                                j->ref->nodes[l->node[i]].op == HD_IR_conv, l->channels[i], r.out[k],
                                out[i].mean + d * l->channels[i], &out[i].power[d]);
         hd_arena_destroy(a);
@@ -157,14 +150,10 @@ static void shift_biases(struct job *j, const struct layers *l, int i, const str
 static hd_status correct_biases(struct job *j, struct layers *l) {
     struct means *got = hd_new_array(j->a, struct means, (size_t)l->n + 1);
     if (!l->n) return HD_OK;
-    TRY(run_means(j, j->ref, l, 0, l->want));
+    TRY(run_means(j, NET_FLOAT, l, 0, l->want));
     for (int b = 1, last = l->batch[l->n - 1]; b <= last; b++) {
-        hd_graph *g = NULL;
         hd_cmd_progress(j->c, "biases, %d of %d", b, last);
-        TRY(rewritten(j, &g));
-        hd_status s = run_means(j, g, l, b, got);
-        hd_graph_destroy(g);
-        TRY(s);
+        TRY(run_means(j, NET_REWRITTEN, l, b, got));
         for (int i = 0; i < l->n; i++)
             if (l->batch[i] == b) shift_biases(j, l, i, &got[i]);
     }
@@ -205,18 +194,12 @@ static hd_status tune_classes(struct job *j, const struct layers *l, struct scor
     if (before) memcpy(j->o.shift[node], before, (size_t)classes * sizeof *before);
     double *good = before;
     for (int round = 0; round < ROUNDS && !all_agree(j, best); round++) {
-        hd_graph *g = NULL;
         struct runner r;
-        TRY(rewritten(j, &g));
-        hd_status s = hd_legalize(j->c->ctx, g);
-        if (s == HD_OK) s = runner_open(j, g, NULL, &r);
-        hd_graph_destroy(g);
-        TRY(s);
+        hd_status s = HD_OK;
+        runner_open(&r, NET_INTEGER, NULL);
         for (int d = 0; s == HD_OK && d < j->data.n; d++) {
-            const void **in = NULL;
             hd_arena *a = hd_arena_create();
-            s = hd_calibration_inputs(j->c, a, r.m, &j->data, d, &in);
-            if (s == HD_OK) s = runner_run(j, &r, in);
+            s = runner_run(j, &r, a, d, NULL);
             if (s == HD_OK) move_biases(j, node, step, &r, d);
             hd_arena_destroy(a);
         }

@@ -19,15 +19,11 @@
 
 /* The file as others will read it, as integer operations. */
 static hd_status check_file(struct job *j) {
-    hd_graph *g = NULL;
     struct score s = {0};
     quantize_progress(j, "int8 network");
-    TRY(hd_import(j->c->ctx, j->c->opt.out, NULL, &g));
-    hd_status ok = hd_legalize(j->c->ctx, g);
-    if (ok == HD_OK) ok = score_outputs(j, g, j->output_error, &s);
-    j->same_top = s.same_top;
-    hd_graph_destroy(g);
-    return ok;
+    TRY(score_outputs(j, NET_WRITTEN, j->output_error, &s));
+    j->same_top = s.same_top, j->checked = s.sets;
+    return HD_OK;
 }
 
 /* ---- report ---- */
@@ -75,7 +71,7 @@ static void print_report(struct job *j, FILE *out) {
         fprintf(out, "output %s: %.1f dB\n", j->ref->tensors[j->ref->outputs[i]].name,
                 decibels(&j->output_error[i]));
     if (j->classes)
-        fprintf(out, "largest element in the same place: %d of %d sets\n", j->same_top, j->data.n);
+        fprintf(out, "largest element in the same place: %d of %d sets\n", j->same_top, j->checked);
     print_search(j, out);
     fprintf(out, "%d layers in integers, %d nodes in float; calibrated with %s; wrote %s\n", layers,
             floats, j->data.what, j->c->opt.out);
@@ -147,33 +143,36 @@ static int parse_options(struct hd_cmd *c, struct hd_quant_options *o) {
     return HD_EXIT_DONE;
 }
 
-static hd_status import(struct job *j) {
-    struct hd_cmd *c = j->c;
-    struct hd_bind bind = {0};
-    const struct hd_data_set *first = j->data.sets && !j->data.arrays ? &j->data.sets[0] : NULL;
-    TRY(hd_cmd_bind(c, j->a, first ? first->t : NULL, first ? first->n : 0, &bind));
-    hd_graph *g = NULL;
-    TRY(hd_import(c->ctx, j->path, &bind, &g));
-    if (g->closed)
-        hd_warn(c->ctx,
-                "warning: dimensions that are open in the file are written with one size: %s; "
-                "quantise with --shape for another",
-                g->closed);
-    hd_status s = hd_note(c->ctx, hd_quant_prepare(c->ctx, g), "in %s", j->path);
-    if (s == HD_OK) s = clone_graph(c->ctx, g, &j->ref); /* ids of clones agree */
-    hd_graph_destroy(g);
+/* Writes the rewritten graph; with open dimensions where nothing in it depends on their sizes and
+ * --shape does not close them. */
+static hd_status write_network(struct job *j) {
+    hd_ctx *ctx = j->c->ctx;
+    bool shaped = j->c->opt.shapes.n;
+    hd_graph *wider = shaped ? NULL : prepared_wider(j), *other = NULL;
+    const char *closes = j->closed;
+    hd_status s = HD_OK;
+    if (wider) s = rewritten(j, wider, &other);
+    if (s == HD_OK && other) closes = hd_export_closes(j->g, other);
+    j->stays_open = other && !closes;
+    if (s == HD_OK && j->closed && !j->stays_open && !shaped)
+        hd_warn(ctx,
+                "warning: dimensions that are open in the file are written with one size: %s; %s "
+                "depends on it; quantise with --shape for another",
+                j->closed, other ? closes : "the network");
+    if (s == HD_OK) s = hd_export_onnx_open(ctx, j->g, j->stays_open ? other : NULL, j->c->opt.out);
+    if (other) hd_graph_destroy(other);
+    if (wider) hd_graph_destroy(wider);
     return s;
 }
 
 static hd_status quantize(struct job *j) {
-    hd_ctx *ctx = j->c->ctx;
     TRY(hd_model_path(j->c, j->a, j->c->args[0], &j->path));
     TRY(hd_load_calibration(j->c, j->a, j->path, &j->data));
-    TRY(import(j));
+    TRY(prepared(j, 0, &j->ref));
     TRY(quantize_network(j));
-    TRY(hd_export_onnx(ctx, j->g, j->c->opt.out));
+    TRY(write_network(j));
     TRY(compare_layers(j));
-    return hd_note(ctx, check_file(j), "while checking %s", j->c->opt.out);
+    return hd_note(j->c->ctx, check_file(j), "while checking %s", j->c->opt.out);
 }
 
 int cmd_quantize(struct hd_cmd *c) {

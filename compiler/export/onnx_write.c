@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "compiler/export/export.h"
+#include "compiler/export/open.h"
 #include "compiler/export/proto.h"
 
 enum {
@@ -17,7 +18,7 @@ enum {
 
 struct writer {
     hd_ctx *ctx;
-    const hd_graph *g;
+    const hd_graph *g, *other; /* other: for other sizes; NULL = all dimensions are closed */
     int opset;
     struct hd_buf nodes, consts; /* fields of GraphProto */
     bool *written;               /* per tensor: is among consts */
@@ -173,7 +174,9 @@ static hd_status special_operands(struct writer *w, const struct hd_node *n, str
     const struct hd_tensor *b = operand(w, n, 1), *c = operand(w, n, 2);
     if (n->op == HD_IR_reshape && n->n_in == 1) {
         const struct hd_attr *shape = hd_attr_get(n, "shape");
+        int64_t any[HD_MAX_RANK];
         struct hd_tensor t = {.dtype = HD_I64, .rank = 1, .dim = {shape->n}, .data = shape->ints};
+        if (w->other && hd_open_reshape(w->g, w->other, (int)(n - w->g->nodes), any)) t.data = any;
         const char *name = hd_sprintf(w->arena, "%s/shape", n->name);
         hd_proto_str(node, 1, w->g->tensors[n->in[0]].name);
         hd_proto_str(node, 1, name);
@@ -290,9 +293,11 @@ static void put_model(struct writer *w, struct hd_buf *out) {
     hd_buf_put(&graph, w->nodes.data, w->nodes.n);
     hd_proto_str(&graph, 2, g->name && g->name[0] ? g->name : "network");
     if (w->consts.n) hd_buf_put(&graph, w->consts.data, w->consts.n);
-    for (size_t i = 0; i < g->n_inputs; i++) hd_proto_value(&graph, 11, &g->tensors[g->inputs[i]]);
+    const struct hd_tensor *o = w->other ? w->other->tensors : NULL;
+    for (size_t i = 0; i < g->n_inputs; i++)
+        hd_proto_value(&graph, 11, &g->tensors[g->inputs[i]], o ? &o[g->inputs[i]] : NULL);
     for (size_t i = 0; i < g->n_outputs; i++)
-        hd_proto_value(&graph, 12, &g->tensors[g->outputs[i]]);
+        hd_proto_value(&graph, 12, &g->tensors[g->outputs[i]], o ? &o[g->outputs[i]] : NULL);
     hd_proto_int(out, 1, ir_version[w->opset - OPSET]);
     hd_proto_str(out, 2, "heddle");
     hd_proto_message(out, 7, &graph);
@@ -310,7 +315,13 @@ static void put_model(struct writer *w, struct hd_buf *out) {
 }
 
 hd_status hd_export_onnx(hd_ctx *ctx, const hd_graph *g, const char *path) {
-    struct writer w = {.ctx = ctx, .g = g, .opset = OPSET, .arena = hd_arena_create()};
+    return hd_export_onnx_open(ctx, g, NULL, path);
+}
+
+hd_status hd_export_onnx_open(hd_ctx *ctx, const hd_graph *g, const hd_graph *other,
+                              const char *path) {
+    struct writer w = {
+        .ctx = ctx, .g = g, .other = other, .opset = OPSET, .arena = hd_arena_create()};
     struct hd_buf file = {0};
     int *order = hd_new_array(w.arena, int, g->n_nodes + 1);
     w.written = hd_new_array(w.arena, bool, g->n_tensors + 1);

@@ -1,6 +1,7 @@
 /* Protobuf and the ONNX messages that hold tensors. Field numbers: onnx.proto. */
 #include "compiler/export/proto.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,11 +61,17 @@ void hd_proto_tensor(struct hd_buf *b, int field, const struct hd_tensor *t, con
     hd_proto_message(b, field, &m);
 }
 
-void hd_proto_value(struct hd_buf *b, int field, const struct hd_tensor *t) {
+void hd_proto_value(struct hd_buf *b, int field, const struct hd_tensor *t,
+                    const struct hd_tensor *other) {
     struct hd_buf value = {0}, type = {0}, tensor = {0}, shape = {0};
     for (int i = 0; i < t->rank; i++) {
         struct hd_buf dim = {0};
-        hd_proto_int(&dim, 1, t->dim[i]);
+        char name[128];
+        snprintf(name, sizeof name, "%s_%d", t->name, i);
+        if (other && other->dim[i] != t->dim[i])
+            hd_proto_str(&dim, 2, name);
+        else
+            hd_proto_int(&dim, 1, t->dim[i]);
         hd_proto_message(&shape, 1, &dim);
     }
     hd_proto_int(&tensor, 1, hd_dtype_to_onnx(t->dtype));

@@ -15,6 +15,7 @@ void hd_proto_message(struct hd_buf *b, int field, struct hd_buf *message); /* a
 /* TensorProto of constant data; name NULL = none. */
 void hd_proto_tensor(struct hd_buf *b, int field, const struct hd_tensor *t, const char *name);
 /* ValueInfoProto: name, type and shape. */
-void hd_proto_value(struct hd_buf *b, int field, const struct hd_tensor *t);
+void hd_proto_value(struct hd_buf *b, int field, const struct hd_tensor *t,
+                    const struct hd_tensor *other);
 
 #endif

@@ -118,8 +118,10 @@ struct hd_graph { /* read the fields freely; change them through the functions b
     size_t n_subgraphs, cap_subgraphs;
     int scales_found;   /* tensors without a scale in the file that completion gave one */
     const char *closed; /* open dimensions of the file and the sizes that they got; NULL = none */
-    bool specialised;   /* some shapes depend on input values and are those of one run */
-    void *file;         /* keeps a mapped file alive; freed by file_free */
+    const int *open;    /* those: input * HD_MAX_RANK + dimension */
+    int n_open;
+    bool specialised; /* some shapes depend on input values and are those of one run */
+    void *file;       /* keeps a mapped file alive; freed by file_free */
     void (*file_free)(void *file);
     struct hd_names tensor_names, node_names;
 };

@@ -116,6 +116,10 @@ static hd_status check_names(struct binder *b, const struct hd_onnx_value *v, si
 static const char *closed_text(struct hd_importer *m, const struct hd_onnx_value *v, size_t n,
                                const bool *open) {
     const char *text = NULL;
+    int *list = hd_new_array(m->g->arena, int, n *HD_MAX_RANK + 1);
+    m->g->open = list;
+    for (int k = 0; k < (int)n * HD_MAX_RANK; k++)
+        if (open[k]) list[m->g->n_open++] = k;
     for (size_t i = 0; i < n; i++)
         for (int d = 0; d < v[i].rank; d++)
             if (open[i * HD_MAX_RANK + (size_t)d])

@@ -1,5 +1,4 @@
 # RUN: heddle quantize test/golden/quantize/batch.onnx --device golden --shape N=3 -o /tmp/heddle_golden_batch.onnx
-#= warning: dimensions that are open in the file are written with one size: x[0] = 3; quantise with --shape for another
 #= layer    op      result    from     to  SNR dB
 #= conv     conv    r            0  1.643    45.7
 #= classes  matmul  y       -4.536  4.469    40.5
