@@ -12,6 +12,7 @@
 
 #include "cpu_ref/golden.h"
 #include "cpu_ref/kernels.h"
+#include "test/unit/cpu_ref/meaning_check.h"
 
 struct sample {
     const char *consts; /* lines of the text form; the samples of a family are in samples_*.def */
@@ -193,7 +194,7 @@ static const struct sample samples[] = {
 #include "test/unit/cpu_ref/samples_reduce.def"
 };
 
-static void run(hd_ctx *ctx, const struct sample *s) {
+static void run(hd_ctx *ctx, const struct sample *s, struct meaning_count *c) {
     hd_graph *g;
     char text[1024];
     snprintf(text, sizeof text, "graph g {\n%s\n y ? = %s\n output y\n}", s->consts, s->node);
@@ -211,6 +212,7 @@ static void run(hd_ctx *ctx, const struct sample *s) {
         if (fabs(got - s->want[i]) > 1e-6)
             fail_msg("%s [%d]: got %g, want %g", s->node, i, got, s->want[i]);
     }
+    for (size_t i = 0; c && i < g->n_nodes; i++) meaning_check(ctx, g, (int)i, t, c);
     hd_arena_destroy(a);
     hd_graph_destroy(g);
 }
@@ -218,8 +220,20 @@ static void run(hd_ctx *ctx, const struct sample *s) {
 static void kernels(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
-    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) run(ctx, &samples[i]);
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) run(ctx, &samples[i], NULL);
     hd_ctx_destroy(ctx);
+}
+
+/* Samples of operations that meaning.def has: each row's operation computes what it says. */
+static void expressions_agree(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static struct meaning_count c;
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) run(ctx, &samples[i], &c);
+    hd_ctx_destroy(ctx);
+    assert_int_equal(c.failed, 0);
+#define MEANS(op, when, text) assert_true(c.nodes[HD_IR_##op] > 0);
+#include "compiler/ir/meaning.def"
 }
 
 static void every_op_has_a_sample(void **state) {
@@ -251,8 +265,8 @@ static void missing_input_is_named(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels),
-                                       cmocka_unit_test(every_op_has_a_sample),
-                                       cmocka_unit_test(missing_input_is_named)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels), cmocka_unit_test(expressions_agree),
+        cmocka_unit_test(every_op_has_a_sample), cmocka_unit_test(missing_input_is_named)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
