@@ -168,6 +168,10 @@ hd_status hd_expr_verify(hd_ctx *ctx, const struct hd_expr *f);
 hd_status hd_expr_run(hd_ctx *ctx, const struct hd_expr *f, const void *const *in, void *const *out,
                       hd_arena *a);
 
+/* Two bound expressions compute the same: as elements of operators, operands that commute in either
+ * order; floats up to their rounding on the way. */
+bool hd_expr_same(const struct hd_expr *a, const struct hd_expr *b);
+
 /* Elements and rank of a bound tensor. */
 int64_t hd_expr_elems(const struct hd_expr_tensor *t);
 

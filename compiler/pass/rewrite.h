@@ -6,6 +6,7 @@
 #include "compiler/pass/pattern.h"
 
 hd_rewrite hd_rw_operand;         /* x */
+hd_rewrite hd_rw_expression;      /* the operation that a custom one is */
 hd_rewrite hd_rw_square;          /* x * x, of floats */
 hd_rewrite hd_rw_cast_cast;       /* one cast, when m holds every value of x */
 hd_rewrite hd_rw_reshape;         /* x in the shape of the result */

@@ -74,6 +74,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/simplify.t", "simplify", 0);
     keeps_values("test/golden/pass/simplify.t", "legalize", 0);
     keeps_values("test/golden/pass/product.t", "norm", 1e-6);
+    keeps_values("test/golden/pass/expression.t", "norm", 1e-6);
     keeps_values("test/golden/pass/norm_core.t", "norm", 1e-5);
     keeps_values("test/golden/pass/qcdq.t", "qdq", 0);
     keeps_values("test/golden/pass/weights_moved.t", "qdq", 0);
