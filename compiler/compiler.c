@@ -2,11 +2,11 @@
  *
  *   import      compiler/import   network file -> graph as written
  *   legalize    compiler/pass     constants folded, QDQ and QLinear forms -> q* operations
- *   prepare     compiler/pass     what the machine takes better: shuffle, separate, repeat, meet
- *   partition   compiler/partition    nodes -> layers of the machine and host nodes, in steps
- *   search      compiler/search       layers -> the plan of least cost: what stays on chip, tiles
- *   lower       compiler/machine_ops  layers and plan -> machine operations and what they wait for
- *   emit        compiler/emit     tables of the model
+ *   prepare     compiler/pass     what the machine takes better: shuffle, separate, repeat,
+ * relayout partition   compiler/partition    nodes -> layers of the machine and host nodes, in
+ * steps search      compiler/search       layers -> the plan of least cost: what stays on chip,
+ * tiles lower       compiler/machine_ops  layers and plan -> machine operations and what they wait
+ * for emit        compiler/emit     tables of the model
  *
  * --dump STAGE prints the graph after import, legalize or prepare, the layers, the plan, the
  * machine operations (`ops`), the program after emit. All are read back.
@@ -196,8 +196,7 @@ static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options
     struct hd_lowering lo;
     hd_arena *notes = hd_arena_create();
     hd_status s = check_known(ctx, g);
-    if (s == HD_OK && !opt->host_only && !opt->prepared)
-        s = hd_meet_layouts(ctx, g, opt->place_all);
+    if (s == HD_OK && !opt->host_only && !opt->prepared) s = hd_relayout(ctx, g, opt->place_all);
     if (s == HD_OK && hd_dumps(opt, "prepare")) s = dump_graph(ctx, g, opt);
     struct hd_refusal *too_big = hd_new_array(notes, struct hd_refusal, g->n_nodes + 1);
     if (s != HD_OK) {

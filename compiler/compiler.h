@@ -11,7 +11,7 @@
  * Stage 2: constants folded, QDQ and QLinear forms -> q* operations (compiler/pass). In place. */
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g);
 /* Stage 3: what the machine takes better, in a legal graph; then movement of data between layouts
- * that meet (partition/meet.c), where that pays or always. Changes no value. */
+ * that meet (partition/relayout.c), where that pays or always. Changes no value. */
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g, bool always);
 /* One pass alone: one of hd_pass_names (compiler/pass/pass.h), "complete", "legalize" or "prepare".
  * Errors: as hd_pass_run. */

@@ -1,6 +1,6 @@
-/* Blocks into one memory: each in turn at the lowest place that nothing living at the same time
- * has. What decides is the turn; several are tried, then blocks that stick out on top get earlier
- * turns.
+/* Blocks into one memory: one after the other at the lowest place that nothing living at the same
+ * time has. What decides is the order; several are tried, then blocks that stick out on top come
+ * earlier.
  *
  * Source of the idea: greedy by size, Pisarchyk and Lee, "Efficient memory management for deep
  * neural net inference", 2020; squeaky wheel: Joslin and Clements, 1999. */
@@ -10,7 +10,7 @@
 #include "compiler/ir/memory.h"
 #include "runtime/base/num.h"
 
-enum { ALIGN = 64, TURNS = 4, WORK = 20000000 }; /* WORK: pairs of blocks that may be looked at */
+enum { ALIGN = 64, ORDERS = 4, WORK = 20000000 }; /* WORK: pairs of blocks that may be looked at */
 
 static size_t align_of(size_t bytes) {
     size_t a = 1;
@@ -26,12 +26,12 @@ static bool together(const struct hd_mem_block *a, const struct hd_mem_block *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-struct turn {
+struct ranked {
     const struct hd_mem_block *b;
     int way;
 };
 
-static int compare(const struct turn *x, const struct turn *y) {
+static int compare(const struct ranked *x, const struct ranked *y) {
     const struct hd_mem_block *a = x->b, *b = y->b;
     int64_t d = 0;
     int64_t life_a = a->last - a->first, life_b = b->last - b->first;
@@ -44,7 +44,7 @@ static int compare(const struct turn *x, const struct turn *y) {
     return d < 0 ? -1 : d > 0;
 }
 
-static int by_turn(const void *x, const void *y) {
+static int by_rank(const void *x, const void *y) {
     return compare(x, y);
 }
 
@@ -111,15 +111,16 @@ size_t hd_mem_pack(struct hd_mem_block *b, size_t n) {
                        calloc(n + 1, sizeof(int)),
                        calloc(n + 1, sizeof(int)),
                        calloc(n + 1, sizeof(size_t))};
-    struct turn *turn = calloc(n + 1, sizeof *turn);
-    HD_ASSERT(s.list && s.placed && s.offset && turn);
+    struct ranked *rank = calloc(n + 1, sizeof *rank);
+    HD_ASSERT(s.list && s.placed && s.offset && rank);
     int64_t tries = hd_min(400, WORK / ((int64_t)n * (int64_t)n + 1));
-    for (int way = 0; way < TURNS && s.best > bound; way++) {
-        for (size_t i = 0; i < n; i++) turn[i] = (struct turn){&b[i], way};
-        qsort(turn, n, sizeof *turn, by_turn);
-        for (size_t i = 0; i < n; i++) s.list[i] = (int)(turn[i].b - b);
+    for (int way = 0; way < ORDERS && s.best > bound; way++) {
+        for (size_t i = 0; i < n; i++) rank[i] = (struct ranked){&b[i], way};
+        qsort(rank, n, sizeof *rank, by_rank);
+        for (size_t i = 0; i < n; i++) s.list[i] = (int)(rank[i].b - b);
         try_list(&s, &high);
-        for (int64_t k = 0; k < tries && s.best > bound && high; k++) { /* one turn after another */
+        for (int64_t k = 0; k < tries && s.best > bound && high;
+             k++) { /* one order after another */
             int wheel = s.list[high];
             size_t to = k % 2 ? 0 : high / 2;
             memmove(&s.list[to + 1], &s.list[to], (high - to) * sizeof *s.list);
@@ -131,6 +132,6 @@ size_t hd_mem_pack(struct hd_mem_block *b, size_t n) {
     free(s.list);
     free(s.placed);
     free(s.offset);
-    free(turn);
+    free(rank);
     return n ? s.best : 0;
 }

@@ -2,9 +2,11 @@
  * values between them: concat, split, slice, pad, transpose, reshape, nearest resize and others.
  *
  * needs: a node that hd_is_move() accepts, mtensors of its operands and result; moves in front of
- * it that nothing else reads are part of it gives: for each row of the result the transfers that LX
- * makes into it; where these are of a few bytes each, for bands of rows the transfers of the band
- * turned, which VX turns back destroys: nothing
+ *        it that nothing else reads are part of it
+ * gives: for each row of the result the transfers that LX makes into it; where these are of a few
+ *        bytes each, for bands of rows the transfers of the transposed band, which VX transposes
+ *        back
+ * destroys: nothing
  *
  * Which element goes where is not written down here a second time: golden computes the node on
  * operands that hold their own indexes. What comes out is cut into runs that are contiguous on both
@@ -21,7 +23,7 @@ enum {
     ELEMENTS_MAX = 1 << 24, /* of operands together: indexes are kept for all of them */
     TRANSFERS_MAX = 1 << 15,
     FILLED = 0, /* index of an element that comes from no operand; golden's own filling is 0, too */
-    BAND_BYTES = 256, /* wanted of a run into a turned band: a burst hides its latency */
+    BAND_BYTES = 256, /* wanted of a run into a transposed band: a burst hides its latency */
 };
 
 /* One transfer into a row of the result: `run` bytes, n1 times. */
@@ -43,12 +45,13 @@ struct rows {
 struct move {
     struct rows plain;
     bool fills; /* some bytes of a pixel come from no input */
-    /* band > 0: turned. What comes from neighbours in the inputs is no neighbour in the result, but
-     * neighbours of it belong to one channel of neighbouring pixels. So bands of so many rows, and
-     * of them slices of so many channels, are loaded as [channels][columns], and VX turns blocks of
-     * N x N bytes. Transfers of slice s of the band that begins with row r: first[r * slices + s].
+    /* band > 0: transposed. What comes from neighbours in the inputs is no neighbour in the result,
+     * but neighbours of it belong to one channel of neighbouring pixels. So bands of so many rows,
+     * and of them slices of so many channels, are loaded as [channels][columns], and VX transposes
+     * blocks of N x N bytes. Transfers of slice s of the band that begins with row r: first[r *
+     * slices + s].
      */
-    struct rows turned;
+    struct rows transposed;
     int band, slice, slices;
 };
 
@@ -255,25 +258,26 @@ static void row_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
     join(m, first);
 }
 
-/* Columns of a turned band of n pixels: whole blocks, of which the last one ends at the last pixel
- * and so repeats some, if there are N. */
-static int turned_columns(const struct hd_machine *m, int n) {
+/* Columns of a transposed band of n pixels: whole blocks, of which the last one ends at the last
+ * pixel and so repeats some, if there are N. */
+static int transposed_columns(const struct hd_machine *m, int n) {
     return (int)hd_round_up(n, m->n);
 }
 
-/* Bytes of XM of a slice of a turned band as it is loaded. */
-static int64_t turned_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
+/* Bytes of XM of a slice of a transposed band as it is loaded. */
+static int64_t transposed_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
     int pixels = own_of(l)->band * lo->tensors[l->out].w;
-    return (int64_t)own_of(l)->slice * turned_columns(lo->m, pixels);
+    return (int64_t)own_of(l)->slice * transposed_columns(lo->m, pixels);
 }
 
-/* A slice of rows [row, row + rows), turned: whole blocks first, then the last one of each channel.
+/* A slice of rows [row, row + rows), transposed: whole blocks first, then the last one of each
+ * channel.
  */
 static void band_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
                            const struct index_map *map, int row, int rows, int slice,
                            struct move *own) {
-    struct rows *m = &own->turned;
-    int pixels = rows * y->w, block = (int)lo->m->n, columns = turned_columns(lo->m, pixels);
+    struct rows *m = &own->transposed;
+    int pixels = rows * y->w, block = (int)lo->m->n, columns = transposed_columns(lo->m, pixels);
     int whole = (int)hd_floor_to(pixels, block), back = pixels < block ? 0 : columns - pixels;
     int from = slice * own->slice, to = (int)hd_min(y->c, from + own->slice);
     for (int part = 0; part < 2; part++) {
@@ -301,10 +305,10 @@ static double load_cycles(const struct hd_lowering *lo, const struct rows *m) {
     return cycles;
 }
 
-/* The turned form, where it is so much as half as long. */
-static void turn(struct hd_lowering *lo, const struct index_map *map, const struct hd_mtensor *y,
-                 struct move *own) {
-    struct rows *m = &own->turned;
+/* The transposed form, where it is so much as half as long. */
+static void transpose(struct hd_lowering *lo, const struct index_map *map,
+                      const struct hd_mtensor *y, struct move *own) {
+    struct rows *m = &own->transposed;
     int lanes = (int)lo->m->n, rows = y->n * y->h;
     int64_t bytes = (int64_t)rows * y->w * y->cp, row_bytes = (int64_t)y->w * y->cp;
     double plain = load_cycles(lo, &own->plain), beats = (double)bytes / hd_axi_bytes(lo->m);
@@ -312,7 +316,7 @@ static void turn(struct hd_lowering *lo, const struct index_map *map, const stru
     int64_t high = hd_min(hd_ceil_div(BAND_BYTES, y->w), lo->m->xm_bytes / 8 / row_bytes);
     high = hd_max(1, hd_min(high, y->h));
     int band = (int)hd_ceil_div(y->h, hd_ceil_div(y->h, high)); /* even ones */
-    int64_t room = lo->m->xm_bytes / 32 / turned_columns(lo->m, band * y->w);
+    int64_t room = lo->m->xm_bytes / 32 / transposed_columns(lo->m, band * y->w);
     own->slice = (int)hd_max(lanes, hd_min(y->cp, hd_floor_to(room, lanes)));
     own->slices = (int)hd_ceil_div(y->cp, own->slice);
     m->first = hd_new_array(lo->arena, size_t, (size_t)rows * (size_t)own->slices + 1);
@@ -351,7 +355,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
         own->plain.first[r + 1] = own->plain.n;
     }
     own->fills = own->plain.holes || y->c < y->cp;
-    if (s == HD_OK) turn(lo, &map, y, own);
+    if (s == HD_OK) transpose(lo, &map, y, own);
     if (s == HD_OK && own->plain.n > TRANSFERS_MAX) {
         own->plain.first = NULL;
         if (!own->band)
@@ -428,10 +432,10 @@ static hd_status copy(struct hd_lowerer *w, const struct hd_view *from, const st
     return hd_ops_end(&w->s);
 }
 
-/* VX turns blocks [first, first + blocks) of a slice of a band into pixels from `pixel` on, cp
+/* VX transposes blocks [first, first + blocks) of a slice of a band into pixels from `pixel` on, cp
  * bytes each. */
-static hd_status turn_blocks(struct hd_lowerer *w, const struct hd_view *slice, int first,
-                             int blocks, const struct hd_view *to, int pixel) {
+static hd_status transpose_blocks(struct hd_lowerer *w, const struct hd_view *slice, int first,
+                                  int blocks, const struct hd_view *to, int pixel) {
     int n = (int)w->m->n, vectors = slice->rows / n;
     struct hd_view from = *slice, pixels = *to;
     from.at += (uint32_t)(first * n), from.cols = blocks * n;
@@ -443,12 +447,12 @@ static hd_status turn_blocks(struct hd_lowerer *w, const struct hd_view *slice, 
 }
 
 /* Channels of slice s of rows [row, row + rows) of the result, to `out`. */
-static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
-                              const struct hd_view *out) {
+static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s,
+                                  const struct hd_view *out) {
     const struct move *own = own_of(w->l);
-    const struct rows *m = &own->turned;
+    const struct rows *m = &own->transposed;
     const struct hd_mtensor *y = hd_lower_tensor(w, w->l->out);
-    int n = (int)w->m->n, pixels = rows * y->w, columns = turned_columns(w->m, pixels);
+    int n = (int)w->m->n, pixels = rows * y->w, columns = transposed_columns(w->m, pixels);
     int c = s * own->slice, high = (int)hd_min(own->slice, y->cp - c);
     int64_t size = (int64_t)own->slice * columns;
     struct hd_view slice = {.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size),
@@ -471,8 +475,8 @@ static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
         apart.pitch = y->w * high, apart.cp = high, apart.channels = 0;
     }
     int tail = pixels > n ? pixels % n : 0;
-    TRY(turn_blocks(w, &slice, 0, (columns - (tail ? n : 0)) / n, &apart, 0));
-    if (tail) TRY(turn_blocks(w, &slice, columns / n - 1, 1, &apart, pixels - n));
+    TRY(transpose_blocks(w, &slice, 0, (columns - (tail ? n : 0)) / n, &apart, 0));
+    if (tail) TRY(transpose_blocks(w, &slice, columns / n - 1, 1, &apart, pixels - n));
     if (dense) return HD_OK;
     int v = high / n;
     return copy(
@@ -481,19 +485,19 @@ static hd_status turned_slice(struct hd_lowerer *w, int row, int rows, int s,
 }
 
 /* Rows [row, row + rows) of the result, to `out`. */
-static hd_status turned(struct hd_lowerer *w, int row, int rows, const struct hd_view *out) {
-    for (int s = 0; s < own_of(w->l)->slices; s++) TRY(turned_slice(w, row, rows, s, out));
+static hd_status transposed(struct hd_lowerer *w, int row, int rows, const struct hd_view *out) {
+    for (int s = 0; s < own_of(w->l)->slices; s++) TRY(transposed_slice(w, row, rows, s, out));
     return HD_OK;
 }
 
-static hd_status turned_tile(struct hd_lowerer *w, const struct hd_tile *t,
-                             const struct hd_view *out) {
+static hd_status transposed_tile(struct hd_lowerer *w, const struct hd_tile *t,
+                                 const struct hd_view *out) {
     int high = hd_lower_tensor(w, w->l->out)->h;
     for (int r = 0, n; r < t->th; r += n) {
         struct hd_view to = *out;
         n = (int)hd_min(own_of(w->l)->band, t->th - r);
         to.at += (uint32_t)(r * out->pitch), to.y += r, to.rows = n;
-        TRY(turned(w, t->img * high + t->y + r, n, &to));
+        TRY(transposed(w, t->img * high + t->y + r, n, &to));
     }
     return hd_lower_store(w, t->img, out, 0, hd_lower_tensor(w, w->l->out)->cp);
 }
@@ -504,7 +508,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct move *own = l->own;
     const struct hd_mtensor *y = hd_lower_tensor(w, l->out);
     struct hd_view out = hd_lower_output(w, t->img, t->y, 0, t->th, y->w, y->cp);
-    if (lt->turns) return turned_tile(w, t, &out);
+    if (lt->transposed) return transposed_tile(w, t, &out);
     if (own->fills)
         TRY(hd_lower_fill(w, l->pad_value, out.at, (int64_t)y->w * y->cp, t->th, out.pitch));
     for (int r = 0, n; r < t->th; r += n) {
@@ -523,19 +527,19 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
 /* ---- the kind ---- */
 
 /* Turned in whole bands, if they fit. */
-static bool fit_turned(const struct hd_lowering *lo, struct hd_tiling *lt) {
+static bool fit_transposed(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    lt->turns = own_of(l)->band > 0;
-    if (lt->turns && hd_fit_tile(lo, lt, INT32_MAX) && lt->tw == l->ow) return true;
-    lt->turns = false;
+    lt->transposed = own_of(l)->band > 0;
+    if (lt->transposed && hd_fit_tile(lo, lt, INT32_MAX) && lt->tw == l->ow) return true;
+    lt->transposed = false;
     return false;
 }
 
 static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
-    bool turned = fit_turned(lo, lt);
-    if (!turned && !own_of(l)->plain.first) return HD_REFUSE(result_band);
-    if (!turned && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
+    bool transposed = fit_transposed(lo, lt);
+    if (!transposed && !own_of(l)->plain.first) return HD_REFUSE(result_band);
+    if (!transposed && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
     if (lt->tw < l->ow) return HD_REFUSE(result_row);
     hd_split_for_overlap(lt);
     return (struct hd_refusal){HD_FITS};
@@ -548,7 +552,7 @@ static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int 
 
 static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     struct hd_tile_bytes bytes = {0};
-    if (lt->turns) bytes.in = 2 * turned_bytes(lo, lt->l);
+    if (lt->transposed) bytes.in = 2 * transposed_bytes(lo, lt->l);
     if (!lo->plan->places[lt->l->out].resident)
         bytes.out = hd_round_up((int64_t)lt->th * lt->tw * lo->tensors[lt->l->out].bytes, 64);
     return bytes;
@@ -559,7 +563,7 @@ static bool takes_constants(const struct hd_node *n) {
 }
 
 static int block_rows(const struct hd_tiling *lt) {
-    return lt->turns ? own_of(lt->l)->band : 1;
+    return lt->transposed ? own_of(lt->l)->band : 1;
 }
 
 static bool takes_ring(const struct hd_layer *l) {

@@ -63,7 +63,7 @@ bool hd_layout_is_single(const struct hd_tensor *t, int rank) {
     return t->known && hd_tensor_elems(t) == 1 && t->rank < rank;
 }
 
-/* Result k, or all of them, of an agnostic node is in moved form when the node is turned. */
+/* Result k, or all of them, of an agnostic node is in moved form when the node is permuted. */
 bool hd_layout_result_moves(const struct layout *l, const struct hd_node *n, int k) {
     struct hd_remap r = {0};
     return n->out[k] >= 0 && hd_layout_may_move(l, n->out[k]) &&
@@ -135,7 +135,7 @@ static void join(struct hd_cut *c, const int *first, int t, int end) {
     hd_cut_edge(c, first[t] + 1, end, HD_CUT_NEVER);
 }
 
-/* Sets turned; false when nothing is gained. */
+/* Sets permuted; false when nothing is gained. */
 static bool choose(struct layout *l) {
     const hd_graph *g = l->g;
     struct hd_cut *c = hd_cut_create(l->a);
@@ -178,7 +178,7 @@ static bool choose(struct layout *l) {
     bool *sink = hd_new_array(l->a, bool, c->n_nodes);
     if (!before || hd_cut_solve(c, sink) >= before) return false;
     for (size_t i = 0; i < l->n_order; i++)
-        l->turned[l->order[i]] = l->role[l->order[i]] == AGNOSTIC && sink[l->end[l->order[i]]];
+        l->permuted[l->order[i]] = l->role[l->order[i]] == AGNOSTIC && sink[l->end[l->order[i]]];
     return true;
 }
 
@@ -190,7 +190,7 @@ static bool improve(hd_graph *g, const struct hd_perm *p, int first) {
     l.n_order = hd_graph_order(g, l.order);
     l.role = hd_new_array(l.a, enum role, g->n_nodes + 1);
     l.end = hd_new_array(l.a, int, g->n_nodes + 1);
-    l.turned = hd_new_array(l.a, bool, g->n_nodes + 1);
+    l.permuted = hd_new_array(l.a, bool, g->n_nodes + 1);
     l.moved = hd_new_array(l.a, int, g->n_tensors + 1);
     memset(l.moved, -1, (g->n_tensors + 1) * sizeof *l.moved);
     find_roles(&l);

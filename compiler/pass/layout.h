@@ -1,4 +1,4 @@
-/* Private to pass layout (layout.c, layout_turn.c). */
+/* Private to pass layout (layout.c, layout_apply.c). */
 #ifndef HD_PASS_LAYOUT_H
 #define HD_PASS_LAYOUT_H
 
@@ -15,18 +15,19 @@ struct layout {
     size_t n_order;
     enum role *role; /* per node */
     int *end;        /* per node: its node of the cut */
-    bool *turned;    /* per node: it works on moved forms */
+    bool *permuted;  /* per node: it works on moved forms */
     int *moved;      /* per tensor: its moved form, -1 = it has none yet */
     hd_arena *a;
 };
 
 bool hd_layout_may_move(const struct layout *l, int t);        /* has a form that may be chosen */
 bool hd_layout_is_single(const struct hd_tensor *t, int rank); /* broadcast from one element */
-/* Whether result k, operand i, of an agnostic node are in moved form when the node is turned. */
+/* Whether result k, operand i, of an agnostic node are in moved form when the node is permuted. */
 bool hd_layout_result_moves(const struct layout *l, const struct hd_node *n, int k);
 bool hd_layout_operand_moves(const struct layout *l, const struct hd_node *n, int i);
 
-/* Makes turned nodes work on moved forms; drops nothing. The first thing that changes the graph. */
+/* Makes permuted nodes work on moved forms; drops nothing. The first thing that changes the graph.
+ */
 void hd_layout_rewrite(struct layout *l);
 
 #endif

@@ -171,7 +171,7 @@ static bool match_convtranspose(struct hd_qmatch *m, int node) {
     if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &x) ||
         !hd_qdq_weights(m->g, n.in[1], 1, false, &w))
         return false;
-    hd_qdq_turn_weights(m->g, group, &w);
+    hd_qdq_transpose_weights(m->g, group, &w);
     in[1] = w.tensor;
     if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;

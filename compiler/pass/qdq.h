@@ -95,7 +95,7 @@ const char *hd_qdq_recurrent_refuses(const hd_graph *g, const struct hd_node *n)
 bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights *out);
 /* Those of a transposed convolution, [C,M/group,..] with scales along axis 1, as [M,C/group,..]
  * with a scale per output channel. */
-void hd_qdq_turn_weights(hd_graph *g, int64_t group, struct hd_qweights *w);
+void hd_qdq_transpose_weights(hd_graph *g, int64_t group, struct hd_qweights *w);
 
 /* The i32 bias for accumulators of scale x_scale * w_scale: from a constant (float, or
  * dequantised), NULL tensor id -1 = zeros. *out = new constant [n]. False when it is not constant

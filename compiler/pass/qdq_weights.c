@@ -99,7 +99,7 @@ bool hd_qdq_weights(hd_graph *g, int t, int axis, bool swap, struct hd_qweights 
     return true;
 }
 
-void hd_qdq_turn_weights(hd_graph *g, int64_t group, struct hd_qweights *w) {
+void hd_qdq_transpose_weights(hd_graph *g, int64_t group, struct hd_qweights *w) {
     struct hd_tensor t = g->tensors[w->tensor];
     int64_t mg = t.dim[1], cg = t.dim[0] / group, kernel = 1;
     size_t bytes = t.dtype == HD_I8 ? 1 : 2;

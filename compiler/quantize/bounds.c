@@ -54,7 +54,7 @@ static struct interval hull(struct interval a, struct interval b) {
     return (struct interval){fminf(a.lo, b.lo), fmaxf(a.hi, b.hi), a.loose || b.loose};
 }
 
-static struct interval meet(struct interval a, struct interval b) {
+static struct interval intersect(struct interval a, struct interval b) {
     return (struct interval){fmaxf(a.lo, b.lo), fminf(a.hi, b.hi), a.loose || b.loose};
 }
 
@@ -120,7 +120,7 @@ static struct interval weighted_sum(struct interval x, double sum, double square
                     most = from((float)(fmin(mean, 0) - spread), (float)(fmax(mean, 0) + spread));
     double terms = (positive - negative) * (positive - negative); /* times squares: how many */
     all.loose = x.loose || terms > 1.5 * squares;
-    return meet(all, most);
+    return intersect(all, most);
 }
 
 static float at(const hd_graph *g, int t, int64_t i) {
@@ -213,7 +213,7 @@ static void spread(struct interval r, float *x) {
 }
 
 static struct interval bounded(struct interval r) {
-    return meet(r, from(-LARGEST, LARGEST));
+    return intersect(r, from(-LARGEST, LARGEST));
 }
 
 static struct interval image(const struct bounds *b, int t, int root, struct interval of) {
@@ -294,7 +294,7 @@ static struct interval as_quantised(const struct bounds *b, int t, struct interv
     struct hd_qparam p;
     if (like < 0 || !hd_qdq_param(b->g, &b->g->nodes[like], &p)) return r;
     int64_t lo = least(p.type);
-    struct interval q = representable(&p, lo, lo + 255), both = meet(r, q);
+    struct interval q = representable(&p, lo, lo + 255), both = intersect(r, q);
     both.loose = false;
     return is_nothing(both) ? q : both;
 }
@@ -354,7 +354,7 @@ static struct interval summand(struct interval y, struct interval other) {
 static void backward(struct bounds *b, const struct hd_node *n, int t) {
     struct hd_qparam p;
     int moved = hd_qdq_moved_operands(n), root = root_of(b, t);
-    struct interval y = b->need[t], less = meet(y, b->can[t]);
+    struct interval y = b->need[t], less = intersect(y, b->can[t]);
     if (n->op == HD_IR_quantize && hd_qdq_param(b->g, n, &p)) {
         int64_t lo = least(p.type);
         asks(b, n->in[0], representable(&p, lo, lo + 255));
@@ -419,7 +419,7 @@ void hd_quant_bounds(hd_ctx *ctx, const hd_graph *g, const struct hd_quant_plan 
             if (g->nodes[order[n]].out[k] >= 0)
                 backward(&b, &g->nodes[order[n]], g->nodes[order[n]].out[k]);
     for (size_t t = 0; t < g->n_tensors; t++) {
-        struct interval r = meet(b.can[t], b.need[t]);
+        struct interval r = intersect(b.can[t], b.need[t]);
         if (is_nothing(r)) r = b.can[t];
         stats[t] = (struct hd_quant_stats){.lo = fminf(r.lo, 0), .hi = fmaxf(r.hi, 0), .n = 1};
         if (is_finite(r) && !(b.can[t].loose && !is_finite(b.need[t]))) continue;

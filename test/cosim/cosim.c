@@ -281,7 +281,7 @@ static bool idle_is_idle(struct cosim *x, struct program *p) {
             if (!p->op[i].code) continue; /* a nop has no words */
             for (int k = 0; k < HD_PARAM_WORDS; k++)
                 any[k] = mix(x->seed * 977 + (uint64_t)(i * HD_PARAM_WORDS + k));
-            hd_op_settle(p->op[i].unit, p->op[i].code, p->op[i].words, any);
+            hd_op_fill_dont_cares(p->op[i].unit, p->op[i].code, p->op[i].words, any);
         }
     }
     if (!memcmp(x->got[0], x->got[1], x->arena_bytes)) return true;

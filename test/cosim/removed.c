@@ -169,7 +169,7 @@ static void mark_op(struct check *c, const struct op *op, struct bytes *b) {
 #undef GET
 }
 
-static bool meet(const uint8_t *a, const uint8_t *b, size_t n) {
+static bool overlap(const uint8_t *a, const uint8_t *b, size_t n) {
     if (!a || !b) return false;
     for (size_t i = 0; i < n; i++)
         if (a[i] & b[i]) return true;
@@ -180,9 +180,9 @@ static bool meet_exactly(const struct check *c, int i, int j) {
     const struct bytes *a = &c->bytes[i], *b = &c->bytes[j];
     if (!a->known || !b->known) return false;
     for (int s = 0; s < SPACES; s++)
-        if (meet(a->write[s], b->write[s], c->places[s]) ||
-            meet(a->write[s], b->read[s], c->places[s]) ||
-            meet(a->read[s], b->write[s], c->places[s]))
+        if (overlap(a->write[s], b->write[s], c->places[s]) ||
+            overlap(a->write[s], b->read[s], c->places[s]) ||
+            overlap(a->read[s], b->write[s], c->places[s]))
             return true;
     return false;
 }

@@ -3,7 +3,7 @@
 
 #include "compiler/import/stablehlo/stablehlo.h"
 
-enum { TURNS_MAX = 1 << 14 };
+enum { ITERATIONS_MAX = 1 << 14 };
 
 hd_status hd_shlo_padded(struct hd_shlo *m, int x, int value, const int64_t *low,
                          const int64_t *high, const int64_t *interior, int *out);
@@ -57,18 +57,18 @@ static bool is_number(hd_dtype t) {
 static hd_status reduce_by_turns(struct hd_shlo *m, size_t n, const int *x, int *acc,
                                  const int64_t *axes, int n_axes) {
     const struct hd_tensor t = hd_shlo_shape(m, x[0]);
-    int64_t turns = 1, rest[HD_MAX_RANK];
+    int64_t iterations = 1, rest[HD_MAX_RANK];
     int rank = 0;
     bool out[HD_MAX_RANK] = {0};
-    for (int i = 0; i < n_axes; i++) out[axes[i]] = true, turns *= t.dim[axes[i]];
+    for (int i = 0; i < n_axes; i++) out[axes[i]] = true, iterations *= t.dim[axes[i]];
     for (int i = 0; i < t.rank; i++)
         if (!out[i]) rest[rank++] = t.dim[i];
-    if (turns > TURNS_MAX)
-        return hd_shlo_bad(m, HD_UNSUPPORTED, "%lld turns of its body, at most %d",
-                           (long long)turns, TURNS_MAX);
+    if (iterations > ITERATIONS_MAX)
+        return hd_shlo_bad(m, HD_UNSUPPORTED, "%lld iterations of its body, at most %d",
+                           (long long)iterations, ITERATIONS_MAX);
     int *one = hd_new_array(m->arena, int, n + 1);
-    for (int64_t turn = 0; turn < turns; turn++) {
-        int64_t from[HD_MAX_RANK], to[HD_MAX_RANK], step[HD_MAX_RANK], at = turn;
+    for (int64_t it = 0; it < iterations; it++) {
+        int64_t from[HD_MAX_RANK], to[HD_MAX_RANK], step[HD_MAX_RANK], at = it;
         for (int i = t.rank - 1; i >= 0; i--) {
             from[i] = out[i] ? at % t.dim[i] : 0, to[i] = out[i] ? from[i] + 1 : t.dim[i];
             step[i] = 1;
@@ -120,7 +120,8 @@ hd_status hd_shlo_op_reduce_window(struct hd_shlo *m) {
     int *x = hd_new_array(m->arena, int, n + 1), *acc = hd_new_array(m->arena, int, n + 1),
         *one = hd_new_array(m->arena, int, n + 1);
     int64_t size[HD_MAX_RANK], stride[HD_MAX_RANK], base[HD_MAX_RANK], dilation[HD_MAX_RANK],
-        pads[2 * HD_MAX_RANK], low[HD_MAX_RANK], high[HD_MAX_RANK], out[HD_MAX_RANK], turns = 1;
+        pads[2 * HD_MAX_RANK], low[HD_MAX_RANK], high[HD_MAX_RANK], out[HD_MAX_RANK],
+        iterations = 1;
     if (!n) return hd_shlo_bad(m, HD_INVALID, "it has no operands");
     TRY(get_operands(m, n, x, acc));
     int rank = hd_shlo_shape(m, x[0]).rank;
@@ -130,13 +131,14 @@ hd_status hd_shlo_op_reduce_window(struct hd_shlo *m) {
     TRY(hd_shlo_list(m, "window_dilations", rank, 1, dilation));
     TRY(hd_shlo_list(m, "padding", 2 * rank, 0, pads));
     for (int i = 0; i < rank; i++) {
-        if (size[i] < 1 || stride[i] < 1 || base[i] < 1 || dilation[i] < 1 || size[i] > TURNS_MAX ||
-            base[i] > TURNS_MAX || dilation[i] > INT32_MAX || stride[i] > INT32_MAX)
+        if (size[i] < 1 || stride[i] < 1 || base[i] < 1 || dilation[i] < 1 ||
+            size[i] > ITERATIONS_MAX || base[i] > ITERATIONS_MAX || dilation[i] > INT32_MAX ||
+            stride[i] > INT32_MAX)
             return hd_shlo_bad(m, HD_INVALID, "window %d", i);
         low[i] = pads[2 * i], high[i] = pads[2 * i + 1], base[i]--;
-        turns *= size[i];
-        if (turns > TURNS_MAX)
-            return hd_shlo_bad(m, HD_UNSUPPORTED, "a window of %lld", (long long)turns);
+        iterations *= size[i];
+        if (iterations > ITERATIONS_MAX)
+            return hd_shlo_bad(m, HD_UNSUPPORTED, "a window of %lld", (long long)iterations);
     }
     for (size_t k = 0; k < n; k++) TRY(hd_shlo_padded(m, x[k], acc[k], low, high, base, &x[k]));
     const struct hd_tensor t = hd_shlo_shape(m, x[0]);
@@ -144,8 +146,8 @@ hd_status hd_shlo_op_reduce_window(struct hd_shlo *m) {
         int64_t over = t.dim[i] - ((size[i] - 1) * dilation[i] + 1);
         out[i] = over < 0 ? 0 : over / stride[i] + 1;
     }
-    for (int64_t turn = 0; turn < turns; turn++) {
-        int64_t from[HD_MAX_RANK], to[HD_MAX_RANK], at = turn;
+    for (int64_t it = 0; it < iterations; it++) {
+        int64_t from[HD_MAX_RANK], to[HD_MAX_RANK], at = it;
         for (int i = rank - 1; i >= 0; at /= size[i], i--) {
             from[i] = at % size[i] * dilation[i];
             to[i] = from[i] + (out[i] ? (out[i] - 1) * stride[i] + 1 : 0);
@@ -515,9 +517,9 @@ hd_status hd_shlo_op_triangular_solve(struct hd_shlo *m) {
         return hd_shlo_bad(m, HD_UNSUPPORTED, "a matrix that is not square, or above 256");
     TRY(hd_shlo_cast(m, a, HD_F64, &a));
     TRY(hd_shlo_cast(m, b, HD_F64, &b));
-    bool turn = turned && !strstr(turned, "NO_TRANSPOSE") && strstr(turned, "TRANSPOSE");
-    turn = turn || (turned && strstr(turned, "ADJOINT"));
-    if (turn == on_left) { /* y a = b is a' y' = b' */
+    bool transpose = turned && !strstr(turned, "NO_TRANSPOSE") && strstr(turned, "TRANSPOSE");
+    transpose = transpose || (turned && strstr(turned, "ADJOINT"));
+    if (transpose == on_left) { /* y a = b is a' y' = b' */
         TRY(swapped(m, a, &a));
         lower = !lower;
     }

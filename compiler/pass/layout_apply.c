@@ -1,4 +1,4 @@
-/* The graph after the choice of pass layout: turned nodes work on moved forms. */
+/* The graph after the choice of pass layout: permuted nodes work on moved forms. */
 #include <string.h>
 
 #include "compiler/pass/layout.h"
@@ -42,7 +42,7 @@ static int moved_form(struct layout *l, int t) {
     int64_t dim[HD_MAX_RANK];
     for (int d = 0; d < x.rank; d++) dim[l->p.perm[d]] = x.dim[d];
     l->moved[t] = hd_graph_tensor(l->g, x.name, x.dtype, x.rank, dim);
-    bool made = x.producer >= 0 && (size_t)x.producer < l->n_nodes && l->turned[x.producer];
+    bool made = x.producer >= 0 && (size_t)x.producer < l->n_nodes && l->permuted[x.producer];
     if (!made) add_transpose(l->g, t, l->moved[t], l->p.back, x.rank);
     return l->moved[t];
 }
@@ -56,8 +56,8 @@ static void find_moved(struct layout *l) {
         if (l->role[id] != READS) continue;
         if (l->moved[x] < 0) {
             l->moved[x] = y;
-            if (l->g->tensors[x].producer < 0 || !l->turned[l->g->tensors[x].producer]) continue;
-            hd_graph_kill(l->g, id);              /* the turned node makes it */
+            if (l->g->tensors[x].producer < 0 || !l->permuted[l->g->tensors[x].producer]) continue;
+            hd_graph_kill(l->g, id);              /* the permuted node makes it */
         } else if (hd_graph_is_output(l->g, y)) { /* keeps its name */
             hd_graph_kill(l->g, id);
             hd_graph_node(l->g, HD_IR_identity, l->g->tensors[y].name, 1, &l->moved[x], 1, &y);
@@ -68,7 +68,7 @@ static void find_moved(struct layout *l) {
     }
 }
 
-static void turn(struct layout *l, int id) {
+static void permute(struct layout *l, int id) {
     hd_graph *g = l->g;
     const struct hd_node n = g->nodes[id];
     struct hd_remap r = {0};
@@ -98,5 +98,5 @@ static void turn(struct layout *l, int id) {
 void hd_layout_rewrite(struct layout *l) {
     find_moved(l);
     for (size_t i = 0; i < l->n_order; i++)
-        if (l->turned[l->order[i]]) turn(l, l->order[i]);
+        if (l->permuted[l->order[i]]) permute(l, l->order[i]);
 }

@@ -1,7 +1,7 @@
-/* Fields that an operation does not look at keep what its words hold, so that the program need not
- * change them.
+/* Don't-care fields, which an operation does not look at, keep what its words hold, so that the
+ * program need not change them.
  *
- * needs: the operation's fields; the one before it of its unit, settled
+ * needs: the operation's fields; the one before it of its unit, done already
  * gives: values of the fields that idle.def says are idle
  * destroys: nothing that has a meaning
  */
@@ -17,8 +17,8 @@ static void keep(enum hd_field f, uint32_t *w, const uint32_t *held) {
     hd_field_set(w, f, hd_field_get(held, f));
 }
 
-void hd_op_settle(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
-                  const uint32_t held[HD_PARAM_WORDS]) {
+void hd_op_fill_dont_cares(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
+                           const uint32_t held[HD_PARAM_WORDS]) {
     if (!code) { /* a nop looks at none */
         memcpy(w, held, HD_PARAM_WORDS * sizeof *w);
         return;

@@ -1,4 +1,4 @@
-/* Layouts that meet: what stands between them is made explicit, before anything is lowered.
+/* Conversions between layouts are made explicit, before anything is lowered.
  *
  * needs: a legalised graph
  * gives: the same values. Where a node wants its operand or result as rows and its neighbours have
@@ -12,18 +12,18 @@
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
 
-/* Bytes that are turned (move.c), small tensors not so well as big ones; a program more has a
+/* Bytes that are transposed (move.c), small tensors not so well as big ones; a program more has a
  * start.
  */
 static const double MOVED_BYTE_NS = 4, START_NS = 10000;
 
-struct settling {
+struct relayout {
     hd_graph *g;
     const bool *rows; /* per tensor, of before */
     bool always;      /* whatever it costs */
 };
 
-static bool pays(const struct settling *s, int node, const int *tensors, int n) {
+static bool pays(const struct relayout *s, int node, const int *tensors, int n) {
     const hd_graph *g = s->g;
     double bytes = 0;
     for (int i = 0; i < n; i++) bytes += (double)hd_tensor_elems(&g->tensors[tensors[i]]);
@@ -50,7 +50,7 @@ static int before_result(hd_graph *g, int node, int o, const char *suffix) {
 }
 
 /* Operands and results of the node that are not as it wants them, which is `rows`. */
-static void settle(struct settling *s, int node, bool rows) {
+static void convert(struct relayout *s, int node, bool rows) {
     hd_graph *g = s->g;
     int in[HD_LAYER_INPUTS], moved[HD_LAYER_INPUTS + 2], n_in = 0, n = 0;
     for (int k = 0; k < g->nodes[node].n_in && k < HD_LAYER_INPUTS; k++) {
@@ -86,7 +86,7 @@ static int swapped(hd_graph *g, int from, int to, int64_t axis) {
 }
 
 /* A node that works along neither dimension 1 nor the last. */
-static void turn(struct settling *s, int node) {
+static void transpose(struct relayout *s, int node) {
     hd_graph *g = s->g;
     const struct hd_node *n = &g->nodes[node];
     const struct hd_kind *k = hd_kind_of(g, n);
@@ -103,19 +103,19 @@ static void turn(struct settling *s, int node) {
 }
 
 /* needs / gives / destroys: see the head of this file. */
-hd_status hd_meet_layouts(hd_ctx *ctx, hd_graph *g, bool always) {
+hd_status hd_relayout(hd_ctx *ctx, hd_graph *g, bool always) {
     hd_arena *a = hd_arena_create();
     struct hd_lowering lo = {.ctx = ctx, .arena = a, .g = g};
-    struct settling s = {.g = g, .always = always};
+    struct relayout s = {.g = g, .always = always};
     size_t n = g->n_nodes;
     for (size_t i = 0; i < n; i++)
-        if (!g->nodes[i].dead) turn(&s, (int)i);
+        if (!g->nodes[i].dead) transpose(&s, (int)i);
     hd_status st = hd_choose_layouts(&lo);
     s.rows = lo.rows;
     n = g->n_nodes;
     for (size_t i = 0; st == HD_OK && i < n; i++) {
         bool rows;
-        if (!g->nodes[i].dead && hd_wants_layout(&lo, (int)i, &rows)) settle(&s, (int)i, rows);
+        if (!g->nodes[i].dead && hd_wants_layout(&lo, (int)i, &rows)) convert(&s, (int)i, rows);
     }
     hd_arena_destroy(a);
     return st;
