@@ -13,13 +13,20 @@ static hd_status print(struct hd_cmd *c, hd_arena *a, const char *text) {
     struct hd_nest *n;
     TRY(hd_expr_parse(c->ctx, a, text, &f));
     TRY(hd_expr_bind(c->ctx, a, f, NULL, &bound));
-    if (!c->opt.schedule) {
+    bool c_source = c->opt.emit && !strcmp(c->opt.emit, "c");
+    if (!c->opt.schedule && !c_source) {
         fputs(hd_expr_text(a, bound), stdout);
         return HD_OK;
     }
-    TRY(hd_schedule_parse(c->ctx, a, c->opt.schedule, &s));
+    TRY(hd_schedule_parse(c->ctx, a, c->opt.schedule ? c->opt.schedule : "", &s));
     TRY(hd_loop_lower(c->ctx, a, bound, s, &n));
-    fputs(hd_loop_text(a, n), stdout);
+    if (!c_source) {
+        fputs(hd_loop_text(a, n), stdout);
+        return HD_OK;
+    }
+    const char *body;
+    TRY(hd_loop_c(c->ctx, a, n, "expression", &body));
+    printf("%s%s", hd_loop_c_prologue(), body);
     return HD_OK;
 }
 

@@ -96,6 +96,13 @@ struct hd_nest {
 hd_status hd_loop_lower(hd_ctx *ctx, hd_arena *a, const struct hd_expr *bound,
                         const struct hd_schedule *s, struct hd_nest **out);
 const char *hd_loop_text(hd_arena *a, const struct hd_nest *n);
+/* The loops as C11, behind hd_loop_c_prologue() (once in a file): `void name(const void *const *in,
+ * void *const *out)`, with the operands of hd_loop_run. Results are the interpreter's to the bit
+ * (compile without contraction). Errors: HD_UNSUPPORTED for f16, bf16, gathers, conversions of u64
+ * and arg reductions. */
+const char *hd_loop_c_prologue(void);
+hd_status hd_loop_c(hd_ctx *ctx, hd_arena *a, const struct hd_nest *n, const char *name,
+                    const char **out);
 /* As hd_expr_run. Iterations of parallel loops and lanes run from the last to the first. Errors: an
  * access or a store outside its tensor. */
 hd_status hd_loop_run(hd_ctx *ctx, const struct hd_nest *n, const void *const *in, void *const *out,

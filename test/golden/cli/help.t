@@ -15,7 +15,7 @@
 #=   check      check a program without running it: encoding, operands, bounds, deadlock
 #=   exec       run one program without a model; '#:' lines set memory and name what is printed
 #=   opt        run graph passes on a network or on the text form of a graph and print the text; or --stage: go on to a program
-#=   expr       check a tensor expression; print types and ranges, or its loops under a schedule
+#=   expr       check a tensor expression; print types and ranges, or its loops under a schedule; --emit c: as C
 #=   convert    write a network of any format that is read (TFLite, Caffe, StableHLO, ONNX) as standard ONNX
 #=   devices    devices of this program, or of a host, and whether they can be used there
 #=   serve      give the devices of this computer to others: --device HOST/NAME there (docs/remote.md)

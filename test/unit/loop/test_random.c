@@ -2,7 +2,10 @@
  * read back. Prints seed, expression and schedule of a failure.
  *
  *   test_random [first seed] [number of schedules]                                              */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "compiler/loop/loop.h"
 #include "test/rng.h"
@@ -130,45 +133,112 @@ static const char *random_schedule(hd_ctx *ctx, hd_arena *a, struct rng *r, int 
     return text;
 }
 
-static void compare(uint64_t seed, int *taken) {
-    struct rng r = {seed};
-    hd_arena *a = hd_arena_create();
-    hd_ctx *ctx = hd_ctx_create();
-    struct hd_expr *f, *b;
-    struct hd_schedule *s;
+struct random_case {
+    const char *text, *schedule;
+    struct hd_expr *b;
     struct hd_nest *n;
-    int t = (int)rng_range(&r, 0, TEMPLATES - 1);
-    const char *text = fill_in(a, &r, templates[t].text);
-    assert_int_equal(hd_expr_parse(ctx, a, text, &f), HD_OK);
-    bool bound = hd_expr_bind(ctx, a, f, NULL, &b) == HD_OK;
-    if (!bound) printf("%s\n%s", text, hd_message(ctx));
-    assert_true(bound);
-    const char *schedule = random_schedule(ctx, a, &r, t, b, taken);
-    assert_int_equal(hd_schedule_parse(ctx, a, schedule, &s), HD_OK);
-    assert_int_equal(hd_loop_lower(ctx, a, b, s, &n), HD_OK);
     const void *in[2];
     void *want[2], *got[2];
-    for (int i = 0; i < b->n_params; i++) {
-        void *data = expr_room(a, &b->tensor[i]);
-        expr_fill(&b->tensor[i], data, (uint32_t)seed + (uint32_t)i);
-        in[i] = data;
+};
+
+static void make_case(hd_ctx *ctx, hd_arena *a, uint64_t seed, int *taken, struct random_case *c) {
+    struct rng r = {seed};
+    struct hd_expr *f;
+    struct hd_schedule *s;
+    int t = (int)rng_range(&r, 0, TEMPLATES - 1);
+    c->text = fill_in(a, &r, templates[t].text);
+    assert_int_equal(hd_expr_parse(ctx, a, c->text, &f), HD_OK);
+    bool bound = hd_expr_bind(ctx, a, f, NULL, &c->b) == HD_OK;
+    if (!bound) printf("%s\n%s", c->text, hd_message(ctx));
+    assert_true(bound);
+    c->schedule = random_schedule(ctx, a, &r, t, c->b, taken);
+    assert_int_equal(hd_schedule_parse(ctx, a, c->schedule, &s), HD_OK);
+    assert_int_equal(hd_loop_lower(ctx, a, c->b, s, &c->n), HD_OK);
+    for (int i = 0; i < c->b->n_params; i++) {
+        void *data = expr_room(a, &c->b->tensor[i]);
+        expr_fill(&c->b->tensor[i], data, (uint32_t)seed + (uint32_t)i);
+        c->in[i] = data;
     }
-    for (size_t i = 0; i < b->n_results; i++) {
-        want[i] = expr_room(a, &b->tensor[b->result[i]]);
-        got[i] = expr_room(a, &b->tensor[b->result[i]]);
+    for (size_t i = 0; i < c->b->n_results; i++) {
+        c->want[i] = expr_room(a, &c->b->tensor[c->b->result[i]]);
+        c->got[i] = expr_room(a, &c->b->tensor[c->b->result[i]]);
     }
-    assert_int_equal(hd_expr_run(ctx, b, in, want, a), HD_OK);
-    hd_status ran = hd_loop_run(ctx, n, in, got, a);
-    bool equal = ran == HD_OK;
-    for (size_t i = 0; i < b->n_results; i++) {
-        const struct hd_expr_tensor *y = &b->tensor[b->result[i]];
-        equal = equal && !memcmp(want[i], got[i],
+    assert_int_equal(hd_expr_run(ctx, c->b, c->in, c->want, a), HD_OK);
+}
+
+static void expect_equal(hd_ctx *ctx, hd_arena *a, uint64_t seed, const struct random_case *c,
+                         bool ran) {
+    bool equal = ran;
+    for (size_t i = 0; i < c->b->n_results; i++) {
+        const struct hd_expr_tensor *y = &c->b->tensor[c->b->result[i]];
+        equal = equal && !memcmp(c->want[i], c->got[i],
                                  (size_t)hd_expr_elems(y) * hd_dtype_bytes((hd_dtype)y->type));
     }
     if (!equal)
-        printf("seed %llu\n%s\n%s\n%s%s", (unsigned long long)seed, text, schedule,
-               hd_loop_text(a, n), hd_message(ctx));
+        printf("seed %llu\n%s\n%s\n%s%s", (unsigned long long)seed, c->text, c->schedule,
+               hd_loop_text(a, c->n), hd_message(ctx));
     assert_true(equal);
+}
+
+static void compare(uint64_t seed, int *taken) {
+    hd_arena *a = hd_arena_create();
+    hd_ctx *ctx = hd_ctx_create();
+    struct random_case c;
+    make_case(ctx, a, seed, taken, &c);
+    expect_equal(ctx, a, seed, &c, hd_loop_run(ctx, c.n, c.in, c.got, a) == HD_OK);
+    hd_ctx_destroy(ctx);
+    hd_arena_destroy(a);
+}
+
+/* ---- the same through C, all functions in one file ------------------------------------------ */
+
+enum { C_CASES = 80 };
+
+static void *compiled(const char *source) {
+    char path[] = "/tmp/heddle_loops_XXXXXX.c", command[160];
+    int fd = mkstemps(path, 2);
+    assert_true(fd >= 0);
+    FILE *f = fdopen(fd, "w");
+    assert_non_null(f);
+    assert_true(fputs(source, f) >= 0);
+    assert_int_equal(fclose(f), 0);
+    snprintf(command, sizeof command, "cc -w -O1 -ffp-contract=off -fPIC -shared %s -o %s.so -lm",
+             path, path);
+    assert_int_equal(system(command), 0);
+    snprintf(command, sizeof command, "%s.so", path);
+    void *lib = dlopen(command, RTLD_NOW);
+    assert_non_null(lib);
+    unlink(command);
+    unlink(path);
+    return lib;
+}
+
+static void c_computes_the_same(void **state) {
+    static struct random_case cases[C_CASES];
+    int taken[HD_STEPS] = {0}, printed = 0;
+    hd_arena *a = hd_arena_create();
+    hd_ctx *ctx = hd_ctx_create();
+    const char *source = hd_loop_c_prologue(), *text;
+    bool made[C_CASES];
+    (void)state;
+    for (int i = 0; i < C_CASES; i++) {
+        make_case(ctx, a, (uint64_t)i + 7, taken, &cases[i]);
+        made[i] = hd_loop_c(ctx, a, cases[i].n, hd_sprintf(a, "f%d", i), &text) == HD_OK;
+        hd_clear(ctx);
+        if (made[i]) source = hd_sprintf(a, "%s%s", source, text);
+        printed += made[i];
+    }
+    assert_true(printed > C_CASES / 2);
+    void *lib = compiled(source);
+    for (int i = 0; i < C_CASES; i++) {
+        void (*run)(const void *const *, void *const *) = NULL;
+        if (!made[i]) continue;
+        *(void **)&run = dlsym(lib, hd_sprintf(a, "f%d", i));
+        assert_non_null(*(void **)&run);
+        run(cases[i].in, cases[i].got);
+        expect_equal(ctx, a, (uint64_t)i + 7, &cases[i], true);
+    }
+    dlclose(lib);
     hd_ctx_destroy(ctx);
     hd_arena_destroy(a);
 }
@@ -186,6 +256,7 @@ static void schedules_change_nothing(void **state) {
 int main(int argc, char **argv) {
     if (argc > 1) first_seed = strtoull(argv[1], NULL, 10);
     if (argc > 2) count = strtoull(argv[2], NULL, 10);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(schedules_change_nothing)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(schedules_change_nothing),
+                                       cmocka_unit_test(c_computes_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
