@@ -8,7 +8,7 @@ LIBDIR  ?= $(PREFIX)/lib
 RT_VERSION := $(shell sed -n 's/^.define HD_RT_VERSION "\(.*\)"/\1/p' runtime/heddle_rt.h)
 RT_SO   := 0
 
-BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c
+BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c isa/room.c
 RT_SRCS   := $(BASE_SRCS) runtime/device/model.c runtime/device/value.c runtime/devices.c runtime/session.c runtime/queue.c \
              runtime/heddle_rt.c sim/mach_dev.c sim/mach_report.c driver/emu_host.c driver/emu_left.c driver/emu_wire.c driver/xclbin.c \
              $(wildcard driver/xrt*.c) $(addprefix driver/remote/,client.c client_run.c fleet.c frame.c link.c list.c messages.c)
@@ -55,7 +55,15 @@ $(B)/lib/heddle.pc: mk/install.mk runtime/heddle_rt.h FORCE
 
 RT_FILES := $(addprefix $(B)/lib/,libheddle_rt.so.$(RT_SO) libheddle_host.so.$(RT_SO) \
             libheddle_sim.so.$(RT_SO) libheddle_rt.a heddle_rt.h heddle_rt.pc)
-API_FILES := $(addprefix $(B)/lib/,libheddle.so.$(RT_SO) heddle.h heddle.pc)
+# For find_package(heddle): target heddle::heddle, found from where the file lies.
+$(B)/lib/heddle-config.cmake: mk/install.mk runtime/heddle_rt.h
+	@mkdir -p $(@D)
+	$(Q)printf '%s\n' 'get_filename_component(_lib "$${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)' \
+	    'get_filename_component(_top "$${_lib}/.." ABSOLUTE)' 'set(heddle_VERSION $(RT_VERSION))' \
+	    'if(NOT TARGET heddle::heddle)' '  add_library(heddle::heddle SHARED IMPORTED)' \
+	    '  set_target_properties(heddle::heddle PROPERTIES IMPORTED_LOCATION "$${_lib}/libheddle.so.$(RT_SO)"' \
+	    '    IMPORTED_SONAME libheddle.so.$(RT_SO) INTERFACE_INCLUDE_DIRECTORIES "$${_top}/include")' 'endif()' > $@
+API_FILES := $(addprefix $(B)/lib/,libheddle.so.$(RT_SO) heddle.h heddle.pc heddle-config.cmake)
 libs: $(RT_FILES) $(API_FILES) ## libheddle, libheddle_rt (shared and static), libheddle_host, libheddle_sim
 
 rt-libs: $(RT_FILES)
@@ -71,6 +79,7 @@ install: heddle libs ## program, libraries, header, pkg-config file, manual page
 	$(Q)install -m 644 $(B)/lib/libheddle_rt.a $(call D,$(LIBDIR))
 	$(Q)install -m 644 $(B)/lib/heddle_rt.h $(B)/lib/heddle.h $(call D,$(PREFIX)/include)
 	$(Q)install -m 644 $(B)/lib/heddle_rt.pc $(B)/lib/heddle.pc $(call D,$(LIBDIR)/pkgconfig)
+	$(Q)install -D -m 644 $(B)/lib/heddle-config.cmake $(call D,$(LIBDIR)/cmake/heddle)/heddle-config.cmake
 	$(Q)for f in $(PLUGINS); do install -m 644 $$f $(call D,$(LIBDIR)/heddle); done
 	$(Q)install -m 644 docs/man/heddle.1 $(call D,$(PREFIX)/share/man/man1)
 	$(Q)$(B)/heddle help --completion bash > $(call D,$(PREFIX)/share/bash-completion/completions/heddle)
@@ -80,7 +89,7 @@ install: heddle libs ## program, libraries, header, pkg-config file, manual page
 	    $(call D,$(LIBDIR)/heddle/rtl)/$$(basename $$f); done
 	@echo "installed in $(call D,$(PREFIX)); RTL models: $(or $(patsubst build/rtl/libhd_rtl_%.so,%,$(wildcard build/rtl/libhd_rtl_*.so)),none (make rtl builds them))"
 uninstall: ## remove what install put there
-	$(Q)rm -rf $(call D,$(LIBDIR)/heddle)
+	$(Q)rm -rf $(call D,$(LIBDIR)/heddle) $(call D,$(LIBDIR)/cmake/heddle)
 	$(Q)rm -f $(call D,$(PREFIX)/bin/heddle) $(call D,$(LIBDIR))/libheddle_rt.* $(call D,$(LIBDIR))/libheddle_host.* \
 	    $(call D,$(LIBDIR))/libheddle_sim.* \
 	    $(call D,$(LIBDIR))/libheddle.so* $(call D,$(LIBDIR)/pkgconfig/heddle.pc) $(call D,$(PREFIX)/include/heddle.h) \

@@ -173,6 +173,10 @@ HD_API hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path)
 HD_API const char *hd_model_name(const hd_model *m);
 HD_API const char *hd_model_machine(const hd_model *m);
 
+/* Input i is state: its value before the first run, as dense data, to out, and *out_is = true. Its
+ * value for the next run is the output of the same place from the end. */
+HD_API hd_status hd_model_initial(hd_ctx *ctx, const hd_model *m, int i, void *out, bool *out_is);
+
 /* A layer of the machine, as planned, and as it ran (zero without a run). */
 struct hd_layer_row {
     const char *name, *op;

@@ -8,6 +8,7 @@
 #include "compiler/compare/compare.h"
 #include "compiler/compiler.h"
 #include "compiler/report/report.h"
+#include "compiler/tensors/tensors.h"
 
 /* ---- machines ------------------------------------------------------------------------------- */
 
@@ -107,6 +108,20 @@ void hd_model_host_op(const hd_model *m, int i, struct hd_host_row *out) {
     if (i < 0 || i >= m->n_host_ops) return;
     const struct hd_host_op *h = &m->host_ops[i];
     *out = (struct hd_host_row){h->node, h->op, h->reason, h->hint, (double)h->ns * 1e-9};
+}
+
+hd_status hd_model_initial(hd_ctx *ctx, const hd_model *m, int i, void *out, bool *out_is) {
+    const void *value = NULL;
+    *out_is = false;
+    if (i < 0 || i >= m->n_inputs) return HD_OK;
+    hd_arena *a = hd_arena_create();
+    hd_status s = hd_initial_value(ctx, a, m, i, &value);
+    if (s == HD_OK && value) {
+        memcpy(out, value, hd_value_dense_bytes(&m->values[m->inputs[i]]));
+        *out_is = true;
+    }
+    hd_arena_destroy(a);
+    return s;
 }
 
 void hd_model_value(const hd_model *m, int i, struct hd_io_info *out) {

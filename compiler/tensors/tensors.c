@@ -155,10 +155,7 @@ hd_status hd_check_inputs(hd_ctx *ctx, hd_arena *a, const hd_graph *g,
     return HD_OK;
 }
 
-/* A state begins with its initial value, which the graph of the model holds; *out NULL = input i is
- * no state. */
-static hd_status initial_value(hd_ctx *ctx, hd_arena *a, const hd_model *m, int i,
-                               const void **out) {
+hd_status hd_initial_value(hd_ctx *ctx, hd_arena *a, const hd_model *m, int i, const void **out) {
     hd_graph *g = NULL;
     const struct hd_value_info *v = &m->values[m->inputs[i]];
     *out = NULL;
@@ -177,7 +174,7 @@ hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         const struct hd_file_tensor *from = tensor_for(t, n, i, v->name);
-        if (!from) TRY(initial_value(ctx, a, m, i, &in[i]));
+        if (!from) TRY(hd_initial_value(ctx, a, m, i, &in[i]));
         if (in[i]) continue;
         if (!from) return too_few(ctx, v->name, n, m->n_inputs);
         TRY(check_input(ctx, a, from, v->name, v->dtype, v->dim, v->rank));

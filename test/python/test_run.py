@@ -239,6 +239,17 @@ assert g.run(2)["y"].tolist() == 3
     subprocess.run([sys.executable, "-X", "dev", "-W", "error", "-c", code, DIGITS], check=True)
 
 
+def test_states():
+    text = ("graph g {\n  input x f32[1]\n  input h f32[1]\n  variable h f32[1] = {0x1p+1}\n"
+            "  y f32[1] = relu(x)\n  next f32[1] = add(y, h)\n  output y\n  output next\n}\n")
+    model = heddle.parse(text).compile(host_only=True)
+    assert model.states == {"h": "next"}
+    with model.open("golden") as s:
+        first = s.run([1.0])
+        assert first["next"] == 3 and s.run([1.0], h=first["next"])["next"] == 4
+        assert s.run([1.0])["next"] == 3  # it begins anew
+
+
 def test_integer_network_on_machine():
     g = heddle.Graph("int")
     x = g.input("x", (1, 8, 6, 6), "i8")

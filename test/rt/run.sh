@@ -64,6 +64,23 @@ if [ -n "$T" ]; then
     then cat "$W/log"; else bad "threads" "$W/log"; fi
 fi
 
+# The whole library: heddle.h, heddle.pc, CMake.
+if echo '#include <heddle.h>' | ${CXX:-c++} -std=c++11 -Wall -Wextra -Werror -fsyntax-only -xc++ "-I$D/usr/include" - > "$W/log" 2>&1
+then ok "heddle.h compiles as C++"; else bad "heddle.h as C++" "$W/log"; fi
+cp -r test/rt/network.c test/models/digits "$W/" && cd "$W"
+if $CC network.c $(pkg-config --cflags --libs heddle) -o network > log 2>&1 && LD_LIBRARY_PATH=$L ./network digits > out 2>&1 &&
+    grep -qx "digits on base: [0-9]* cycles" out
+then ok "a network through heddle.h and pkg-config: $(cat out)"
+else cat log >> out; bad "test/rt/network.c" "$W/out"; fi
+if command -v cmake > /dev/null; then
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.18)' 'project(network C)' 'find_package(heddle REQUIRED)' \
+        'add_executable(by_cmake network.c)' 'target_link_libraries(by_cmake heddle::heddle)' > CMakeLists.txt
+    if cmake -S . -B cmake "-DCMAKE_PREFIX_PATH=$D/usr" > log 2>&1 && cmake --build cmake >> log 2>&1 &&
+        cmake/by_cmake digits 2>&1 | cmp -s - out
+    then ok "the same through CMake"; else bad "CMake" "$W/log"; fi
+else ok "(no cmake: its config file is not tried)"; fi
+cd "$OLDPWD" || exit 1
+
 for page in heddle.1 heddle_rt.3; do # every function of the header is on the page or the page points there
     [ -s "$D/usr/share/man/man${page##*.}/$page" ] || bad "$page is not installed"
 done

@@ -11,6 +11,7 @@ class Model:
 
     def __init__(self, handle):
         self._model = handle
+        self._states = None
         self.name, self.machine, ins, outs, values = _heddle.model_facts(handle)
         self.inputs = [TensorInfo(*i) for i in ins]
         self.outputs = [TensorInfo(*i) for i in outs]
@@ -39,6 +40,23 @@ class Model:
     def on_host(self):
         """Table of what stays on the host: node, op, seconds, reason, hint."""
         return Table(_heddle.model_host_ops(self._model))
+
+    @property
+    def states(self):
+        """{input: output}: the inputs that are state, and the outputs that have their next values.
+        A run that is not given one takes its first value."""
+        n = len(self._initial())
+        ins, outs = self.inputs[len(self.inputs) - n:], self.outputs[len(self.outputs) - n:]
+        return {i.name: o.name for i, o in zip(ins, outs)}
+
+    def _initial(self):
+        if self._states is None:
+            self._states = {}
+            for i, info in enumerate(self.inputs):
+                array = arrays.empty(info.dtype, info.shape)
+                if _heddle.model_initial(self._model, i, array):
+                    self._states[info.name] = array
+        return self._states
 
     def open(self, device="iss", **options):
         """A Session on a device: golden, cpu, iss, rtl. options: see Session."""
@@ -90,6 +108,8 @@ class Session:
             inputs, named = (), {**inputs[0], **named}
         given = list(inputs)
         for info in model.inputs[len(given):]:
+            if info.name not in named and info.name in model._initial():
+                named[info.name] = model._initial()[info.name]
             if info.name not in named:
                 raise error(f"input {info.name}: missing; {model.name} takes "
                             f"{', '.join(i.name for i in model.inputs)}", "invalid")

@@ -211,6 +211,9 @@ static void test_machine(void **state) {
     assert_int_equal(hd_session_unit(ctx, s, 3, &unit), HD_OK);
     assert_int_equal(hd_session_unit(ctx, s, 99, &unit), HD_INVALID);
     assert_false(hd_session_step(s, 0, &(struct hd_step_row){0}));
+    bool is_state = true;
+    assert_int_equal(hd_model_initial(ctx, m, 0, image, &is_state), HD_OK);
+    assert_false(is_state);
     hd_model_host_op(m, 0, &host);
     assert_true(hd_model_n_host_ops(m) == 2 && host.reason);
     hd_session_close(s);
