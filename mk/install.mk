@@ -85,9 +85,9 @@ install: heddle libs ## program, libraries, header, pkg-config file, manual page
 	$(Q)$(B)/heddle help --completion bash > $(call D,$(PREFIX)/share/bash-completion/completions/heddle)
 	$(Q)$(B)/heddle help --completion zsh > $(call D,$(PREFIX)/share/zsh/site-functions/_heddle)
 	$(Q)install -m 644 docs/man/heddle_rt.3 $(call D,$(PREFIX)/share/man/man3)
-	$(Q)for f in $(wildcard build/rtl/libhd_rtl_*.so); do install -m 644 $$(readlink -f $$f) \
+	$(Q)for f in $(wildcard $(BUILD_DIR)/rtl/libhd_rtl_*.so); do install -m 644 $$(readlink -f $$f) \
 	    $(call D,$(LIBDIR)/heddle/rtl)/$$(basename $$f); done
-	@echo "installed in $(call D,$(PREFIX)); RTL models: $(or $(patsubst build/rtl/libhd_rtl_%.so,%,$(wildcard build/rtl/libhd_rtl_*.so)),none (make rtl builds them))"
+	@echo "installed in $(call D,$(PREFIX)); RTL models: $(or $(patsubst $(BUILD_DIR)/rtl/libhd_rtl_%.so,%,$(wildcard $(BUILD_DIR)/rtl/libhd_rtl_*.so)),none (make rtl builds them))"
 uninstall: ## remove what install put there
 	$(Q)rm -rf $(call D,$(LIBDIR)/heddle) $(call D,$(LIBDIR)/cmake/heddle)
 	$(Q)rm -f $(call D,$(PREFIX)/bin/heddle) $(call D,$(LIBDIR))/libheddle_rt.* $(call D,$(LIBDIR))/libheddle_host.* \

@@ -36,10 +36,11 @@ struct hd_server {
     hd_ctx *ctx;
     hd_arena *a;
     char folder[256];
-    bool greeted, gone, lied; /* gone: nothing more can be said to the client */
-    uint32_t number;          /* of the question in work */
-    hd_status pending;        /* of what was posted; told with the next question */
-    char why[2000];           /* ... its words */
+    bool greeted, lied;
+    atomic_bool gone;  /* nothing more can be said to the client */
+    uint32_t number;   /* of the question in work */
+    hd_status pending; /* of what was posted; told with the next question */
+    char why[2000];    /* ... its words */
     const char *scheme;
     const struct hd_device_ops *ops;
     struct hd_device_options opt;

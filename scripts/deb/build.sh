@@ -1,0 +1,83 @@
+#!/bin/sh
+# Debian packages of an installation: build.sh STAGE OUT VERSION, from the top of the repository. STAGE is
+# DESTDIR of `make install` with PREFIX=/usr. No root is needed.
+set -eu
+stage=$1 out=$2 version=$3
+arch=$(dpkg --print-architecture)
+who="Heddle <heddle@heddle.invalid>"
+when=$(git log -1 --format=%cD 2> /dev/null || echo "Thu, 01 Jan 1970 00:00:00 +0000")
+rm -rf "$out/tree"
+mkdir -p "$out/tree"
+
+# take PACKAGE PATH...: moves paths of the stage, as they lie, into the package's tree.
+take() {
+    to=$out/tree/$1
+    shift
+    for f; do
+        for from in "$stage"/$f; do
+            [ -e "$from" ] || { echo "deb: $stage/$f is not there; make install puts it there" >&2; exit 1; }
+            mkdir -p "$to/$(dirname "${from#"$stage"/}")"
+            cp -a "$from" "$to/${from#"$stage"/}"
+        done
+    done
+}
+
+# needs FILE...: packages of this system that have the libraries which the files name, with versions.
+needs() {
+    for f; do objdump -p "$f" | sed -n 's/^ *NEEDED *//p'; done | sort -u | while read -r lib; do
+        path=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p | awk -v l="$lib" '$1 == l { print $NF; exit }')
+        [ -n "$path" ] || continue # one of ours
+        for p in "$path" "$(readlink -f "$path")"; do dpkg -S "$p" 2> /dev/null && break; done | head -1 | cut -d: -f1
+    done | sort -u | while read -r p; do
+        dpkg-query -W -f '${Package} (>= ${source:Upstream-Version})\n' "$p:$arch" 2> /dev/null || dpkg-query -W -f '${Package}\n' "$p"
+    done | paste -sd, | sed 's/,/, /g'
+}
+
+# pack PACKAGE SECTION DEPENDS RECOMMENDS TITLE TEXT
+pack() {
+    tree=$out/tree/$1
+    doc=$tree/usr/share/doc/$1
+    mkdir -p "$doc" "$tree/DEBIAN"
+    cp scripts/deb/copyright "$doc/copyright"
+    printf '%s (%s) unstable; urgency=medium\n\n  * Built from the source tree.\n\n -- %s  %s\n' \
+        heddle "$version" "$who" "$when" | gzip -9n > "$doc/changelog.gz"
+    find "$tree/usr/share/man" -type f ! -name '*.gz' -exec gzip -9n {} + 2> /dev/null || :
+    find "$tree" -type f -name '*.so*' -exec strip --strip-unneeded --remove-section=.comment --remove-section=.note {} +
+    find "$tree" -type f -name '*.a' -exec strip --strip-debug {} +
+    [ ! -d "$tree/usr/bin" ] || strip --remove-section=.comment --remove-section=.note "$tree"/usr/bin/*
+    find "$tree" -type d -exec chmod 755 {} +
+    find "$tree" -type f ! -path '*/bin/*' -exec chmod 644 {} +
+    (cd "$tree" && find usr -type f -exec md5sum {} + | LC_ALL=C sort -k2 > DEBIAN/md5sums)
+    {
+        printf 'Package: %s\nSource: heddle\nVersion: %s\nArchitecture: %s\nMaintainer: %s\n' "$1" "$version" "$arch" "$who"
+        printf 'Installed-Size: %s\nSection: %s\nPriority: optional\n' "$(du -sk "$tree/usr" | cut -f1)" "$2"
+        [ -z "$3" ] || printf 'Depends: %s\n' "$3"
+        [ -z "$4" ] || printf 'Recommends: %s\n' "$4"
+        printf 'Description: %s\n' "$5"
+        printf '%s\n' "$6" | sed 's/^/ /'
+    } > "$tree/DEBIAN/control"
+    dpkg-deb --root-owner-group -Zxz --build "$tree" "$out/$1_${version}_$arch.deb" > /dev/null
+    echo "  DEB   $out/$1_${version}_$arch.deb ($(wc -c < "$out/$1_${version}_$arch.deb") bytes)"
+}
+
+about="Heddle is an open int8 accelerator for neural networks, with a compiler,
+two simulators that agree to the cycle, and a runtime."
+take heddle usr/bin/heddle usr/share/man/man1/heddle.1 usr/share/bash-completion usr/share/zsh usr/lib/heddle
+take libheddle0 'usr/lib/libheddle*.so.0'
+take libheddle-dev usr/lib/libheddle.so usr/lib/libheddle_rt.so usr/lib/libheddle_rt.a usr/include usr/lib/pkgconfig \
+    usr/lib/cmake usr/share/man/man3
+mkdir -p "$out/tree/libheddle0/DEBIAN"
+echo 'activate-noawait ldconfig' > "$out/tree/libheddle0/DEBIAN/triggers"
+for l in libheddle libheddle_rt libheddle_host libheddle_sim; do echo "$l 0 libheddle0 (>= $version)"; done \
+    > "$out/tree/libheddle0/DEBIAN/shlibs"
+plugins=$(find "$stage/usr/lib/heddle" -maxdepth 1 -name '*.so')
+# shellcheck disable=SC2086
+pack heddle science "$(needs "$stage/usr/bin/heddle")" "$([ -z "$plugins" ] || needs $plugins | sed 's/libc6[^,]*, //')" \
+    "compiler and simulators of the Heddle accelerator" "$about
+This package has the program heddle."
+pack libheddle0 libs "$(needs "$stage"/usr/lib/libheddle*.so.0)" "" "library of the Heddle accelerator" "$about
+This package has the shared libraries: libheddle with all of it, and
+libheddle_rt, which loads and runs compiled models."
+pack libheddle-dev libdevel "libheddle0 (= $version)" "pkgconf | cmake" "library of the Heddle accelerator: files for development" "$about
+This package has headers, the static library, and what pkg-config and CMake
+read."
