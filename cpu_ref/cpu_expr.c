@@ -127,6 +127,7 @@ static const struct {
     KNOWN(layernorm, OTHER),
     KNOWN(instancenorm, OTHER),
     KNOWN(batchnorm, OTHER),
+    KNOWN(expression, OTHER),
     KNOWN(not, NOT)};
 
 static enum kind kind_of(enum hd_ir_op op) {
@@ -421,6 +422,8 @@ static int other(struct hd_loop_group *g, const struct hd_node *n, int x) {
         return layernorm(g, n, x);
     case HD_IR_instancenorm:
         return instancenorm(g, n, x);
+    case HD_IR_expression:
+        return hd_loop_custom(g, n);
     default:
         return batchnorm(g, n, x);
     }
