@@ -2,11 +2,11 @@
  *
  *   import      compiler/import   network file -> graph as written
  *   legalize    compiler/pass     constants folded, QDQ and QLinear forms -> q* operations
- *   prepare     compiler/pass     what the machine takes better: shuffle, separate, repeat,
- * relayout partition   compiler/partition    nodes -> layers of the machine and host nodes, in
- * steps search      compiler/search       layers -> the plan of least cost: what stays on chip,
- * tiles lower       compiler/machine_ops  layers and plan -> machine operations and what they wait
- * for emit        compiler/emit     tables of the model
+ *   prepare     compiler/pass     what the machine takes better: shuffle, separate, relayout
+ *   partition   compiler/partition    nodes -> layers of the machine and host nodes, in steps
+ *   search      compiler/search       layers -> the plan of least cost: what stays on chip, tiles
+ *   lower       compiler/machine_ops  layers and plan -> machine operations and what they wait for
+ *   emit        compiler/emit     tables of the model
  *
  * --dump STAGE prints the graph after import, legalize or prepare, the layers, the plan, the
  * machine operations (`ops`), the program after emit. All are read back.

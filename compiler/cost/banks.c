@@ -136,7 +136,7 @@ void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, do
 }
 
 /* The share of cycles in which words of `a` and of `b` are in one bank. */
-static double meet(uint64_t a, uint64_t b) {
+static double in_one_bank(uint64_t a, uint64_t b) {
     if (!(a & b)) return 0;
     if (a == b && !(a & (a - 1))) return 1;
     return (double)__builtin_popcountll(a & b) / __builtin_popcountll(a) / __builtin_popcountll(b);
@@ -184,16 +184,16 @@ void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struc
             double changes = mx->end;
             uint64_t xm = mx_banks(mx, p->at, &changes);
             if (changes < stop) stop = changes;
-            waits = meet(xm, a->banks) + v->b_part * meet(xm, b->banks);
+            waits = in_one_bank(xm, a->banks) + v->b_part * in_one_bank(xm, b->banks);
             if (mx->am)
                 waits +=
-                    mx->am_part * (meet(mx->am, a->banks) + v->b_part * meet(mx->am, b->banks));
+                    mx->am_part * (in_one_bank(mx->am, a->banks) + v->b_part * in_one_bank(mx->am, b->banks));
         }
         if (waits > ALWAYS) {
             p->at = stop;
             continue;
         }
-        double each = (1 + v->b_part * meet(a->banks, b->banks)) / (1 - waits);
+        double each = (1 + v->b_part * in_one_bank(a->banks, b->banks)) / (1 - waits);
         if (p->at + n * each > stop)
             n = (stop - p->at) / each, p->at = stop;
         else

@@ -16,11 +16,6 @@ hd_status hd_pass_layout(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_recurrent(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_shuffle(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_separate(hd_ctx *ctx, hd_graph *g);
-hd_status hd_pass_repeat(hd_ctx *ctx, hd_graph *g);
-/* A 1x1 qconv of bytes x by weights i8 [channels, C/groups, 1, ..] with one 1 in each row, to
- * tensor y: channels change places. Returns the node. */
-int hd_channels_conv(hd_graph *g, const char *name, int x, int64_t groups, int64_t channels,
-                     const int8_t *w, int y);
 hd_status hd_pass_shapes(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_split(hd_ctx *ctx, hd_graph *g);
 void hd_pass_dce(hd_graph *g);

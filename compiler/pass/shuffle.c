@@ -47,11 +47,12 @@ static void trace(const struct hd_tensor *split, const int64_t *perm, int end, i
     }
 }
 
-int hd_channels_conv(hd_graph *g, const char *name, int x, int64_t groups, int64_t channels,
-                     const int8_t *w, int y) {
+/* A 1x1 qconv of bytes x by weights i8 [channels, C, 1, ..] with one 1 in each row, to tensor y:
+ * channels change places. Returns the node. */
+static int channels_conv(hd_graph *g, const char *name, int x, int64_t channels, const int8_t *w,
+                         int y) {
     const struct hd_tensor t = g->tensors[x];
-    int64_t w_dim[4] = {channels, t.dim[1] / groups, 1, 1}, ones[2] = {1, 1}, pads[4] = {0},
-            one = 1;
+    int64_t w_dim[4] = {channels, t.dim[1], 1, 1}, ones[2] = {1, 1}, pads[4] = {0}, one = 1;
     bool is_signed = t.dtype == HD_I8;
     int32_t *bias = hd_new_array(g->arena, int32_t, (size_t)channels);
     float scale = 1;
@@ -65,7 +66,7 @@ int hd_channels_conv(hd_graph *g, const char *name, int x, int64_t groups, int64
     hd_attr_set_int(g, id, "y_zp", 0);
     hd_attr_set_int(g, id, "lo", is_signed ? -128 : 0);
     hd_attr_set_int(g, id, "hi", is_signed ? 127 : 255);
-    hd_attr_set_int(g, id, "group", groups);
+    hd_attr_set_int(g, id, "group", 1);
     hd_attr_set_int(g, id, "moves", 1); /* its products are no work of the network */
     hd_attr_set_ints(g, id, "kernel_shape", t.rank - 2, ones);
     hd_attr_set_ints(g, id, "strides", t.rank - 2, ones);
@@ -101,7 +102,7 @@ static void shuffle(hd_graph *g, int last) {
     int out = g->nodes[last].out[0];
     const char *name = g->nodes[last].name;
     hd_graph_kill(g, last);
-    hd_graph_swap_names(g, hd_channels_conv(g, name, from, 1, c, w, out), last);
+    hd_graph_swap_names(g, channels_conv(g, name, from, c, w, out), last);
     hd_graph_kill(g, turn);
     hd_graph_kill(g, first);
 }

@@ -41,7 +41,7 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
 }
 
 static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 112};
-enum { N_TILES = sizeof tiles / sizeof *tiles, SHORT = 30000, LONG = 500000, SEEN = 256 };
+enum { N_TILES = sizeof tiles / sizeof *tiles, SEEN = HD_SEARCH_SEEN };
 
 struct search {
     struct hd_lowering *lo;
@@ -80,7 +80,7 @@ static int64_t attempt(struct search *s, const struct asked *q) {
 static void consider(struct search *s, struct asked q) {
     if (hd_continue(s->lo->ctx) != HD_OK) return;
     int64_t cycles = attempt(s, &q);
-    if (cycles < s->cycles - s->cycles / 2000) s->best = q, s->cycles = cycles;
+    if (cycles < s->cycles - s->cycles / HD_SEARCH_GAIN) s->best = q, s->cycles = cycles;
 }
 
 static void search_tiles(struct search *s) {
@@ -97,7 +97,7 @@ static void search_tiles(struct search *s) {
 static void search_chunks(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
-    bool jointly = s->cycles < SHORT || l->kind->slides;
+    bool jointly = s->cycles < HD_SEARCH_JOINTLY || l->kind->slides;
     bool matmul = l->kind->product;
     if (s->w.end - s->w.first > 1 || (!matmul && !l->kind->slides)) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
@@ -105,7 +105,7 @@ static void search_chunks(struct search *s) {
         if (order == HD_ORDER_WAVE ? !stays || !matmul
                                    : matmul && order != HD_ORDER_ANY && lt->weights_stay)
             continue;
-        for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks *= 2) {
+        for (int chunks = 1; chunks <= l->nts && chunks <= HD_SEARCH_MOST_CHUNKS; chunks *= 2) {
             struct asked q = s->best;
             q.order = (enum hd_order)order;
             q.nb = (int)hd_ceil_div(l->nts, chunks);
@@ -143,7 +143,8 @@ static void search_ring(struct search *s) {
         if (in == s->best.ring_in) continue;
         consider(s, q);
         if (!depthwise) continue; /* halos: tiles want to be as high as their part allows */
-        for (int chunks = 1; chunks <= l->nts && chunks <= 64; chunks += (chunks + 1) / 2)
+        for (int chunks = 1; chunks <= l->nts && chunks <= HD_SEARCH_MOST_CHUNKS;
+             chunks += (chunks + 1) / 2)
             for (int i = 0; i < N_TILES; i++) {
                 q.tiles = tiles[i], q.nb = (int)hd_ceil_div(l->nts, chunks);
                 q.order = chunks > 1 ? HD_ORDER_CHUNK_OUTER : HD_ORDER_ANY;
@@ -185,7 +186,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_ring(&s);
         search_tiles(&s);
         tile_again(lo, &s.w, &s.best);
-        if (whole < LONG) { /* what is better here may be worse further on */
+        if (whole < HD_SEARCH_WHOLE_STEP) { /* what is better here may be worse further on */
             int64_t now = hd_estimate_layers(lo, from, to);
             if (now > whole) tile_again(lo, &s.w, &before);
             whole = hd_min(whole, now);

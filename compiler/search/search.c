@@ -19,16 +19,7 @@
 #include "runtime/base/num.h"
 #include "runtime/base/parallel.h"
 
-enum { CUTS = 9, /* ring = 0, 1/8, .. 8/8 of XM */ CHAINS = 3 };
-enum {
-    SHORT = 30000,  /* cycles of a program of which every plan is refined */
-    LONG = 5000000, /* of one of which one plan of each kind of chains is */
-    PLANS = 2,      /* of each kind, of those between */
-    SWEEPS = 3,     /* more of refinement, of the best */
-    ONE_BANK = 32,  /* such a part more, of layers that stream through one bank */
-    THREADS = 4,    /* at most, */
-    OPS = 150000    /* and that many operations in their memory, 1 to 4 KB each */
-};
+enum { CUTS = HD_SEARCH_CUTS, CHAINS = 3 };
 
 /* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
 static bool stop_rolling(struct hd_lowering *lo) {
@@ -116,7 +107,7 @@ static int64_t plan_cycles(struct hd_lowering *lo) {
         int64_t step = hd_estimate_layers(lo, i, end), waits = 0;
         if (step == INT64_MAX) return step;
         for (size_t k = i; k < end; k++) waits += one_bank(lo, &lo->plan->tilings[k]);
-        cycles += step + step * waits / (int64_t)(end - i) / ONE_BANK;
+        cycles += step + step * waits / (int64_t)(end - i) / HD_SEARCH_ONE_BANK;
     }
     return cycles;
 }
@@ -174,7 +165,7 @@ static hd_status widen(struct hd_lowering *lo, struct hd_room *spans, int plan) 
         int *more = &lo->plan->tilings[i].more_slots, best = 0;
         if (!lo->plan->tilings[i].roll_th) continue;
         int64_t least = chain_cycles(lo, i);
-        for (*more = 1; *more <= 8; *more *= 2) {
+        for (*more = 1; *more <= HD_SEARCH_MOST_SLOTS; *more *= 2) {
             hd_status s = plan_with_ring(lo, spans, plan);
             if (s != HD_OK || decisions(lo) != as_is) break;
             int64_t now = chain_cycles(lo, i);
@@ -194,7 +185,7 @@ static hd_status make_finer(struct hd_lowering *lo, struct hd_room *spans, int p
         int *finer = &lo->plan->tilings[i].finer, best = 0;
         if (!lo->plan->tilings[i].roll_th) continue;
         int64_t least = chain_cycles(lo, i);
-        for (*finer = 1; *finer <= 2; ++*finer) {
+        for (*finer = 1; *finer <= HD_SEARCH_HALVINGS; ++*finer) {
             if (plan_with_ring(lo, spans, plan) != HD_OK || !lo->plan->tilings[i].roll_th) break;
             int64_t now = chain_cycles(lo, i);
             if (now < least) best = *finer, least = now;
@@ -267,20 +258,20 @@ static void try_one(void *arg, int64_t i, int thread) {
 
 /* Those from `first` on. */
 static void try_all(struct attempts *a, int first) {
-    int64_t room = OPS / hd_max(1, (int64_t)a->lo->most_ops);
-    int threads = (int)hd_max(1, hd_min(room, hd_min(hd_cores(), THREADS)));
+    int64_t room = HD_SEARCH_OPS / hd_max(1, (int64_t)a->lo->most_ops);
+    int threads = (int)hd_max(1, hd_min(room, hd_min(hd_cores(), HD_SEARCH_THREADS)));
     if (!hd_threads_open(threads)) threads = 1;
     a->first = first;
     hd_parallel(threads, a->n - first, try_one, a);
 }
 
 /* The best plan with coarse tiles need not be the best with refined ones, and chains gain most: of
- * each kind of chains the PLANS most promising are refined, of a short program, where beginning and
+ * each kind of chains the most promising are refined, of a short program, where beginning and
  * end count, all that come near. */
 static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best) {
-    int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / 4;
-    bool brief = cycles[best] < SHORT;
-    int most = cycles[best] < LONG ? PLANS : 1;
+    int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / HD_SEARCH_NEAR;
+    bool brief = cycles[best] < HD_SEARCH_REFINE_ALL;
+    int most = cycles[best] < HD_SEARCH_REFINE_ONE ? HD_SEARCH_PLANS : 1;
     int tried[CHAINS] = {0};
     struct attempts a = {.lo = lo, .refine = true};
     for (int n = 0; n < CHAINS * CUTS; n++) {
@@ -305,7 +296,8 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
             found = a.of[i].found, least = a.of[i].cycles, best = a.of[i].plan;
     if (!found) return make_plan(lo, best, true);
     hd_plan_assign(lo->plan, found);
-    for (int i = 0; i < SWEEPS && least < LONG; i++) { /* what is best depends on the neighbours */
+    for (int i = 0; i < HD_SEARCH_SWEEPS && least < HD_SEARCH_REFINE_ONE;
+         i++) { /* what is best depends on the neighbours */
         TRY(hd_refine_tiles(lo));
         int64_t now = plan_cycles(lo);
         if (now >= least) break;
