@@ -186,8 +186,8 @@ void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struc
             if (changes < stop) stop = changes;
             waits = in_one_bank(xm, a->banks) + v->b_part * in_one_bank(xm, b->banks);
             if (mx->am)
-                waits +=
-                    mx->am_part * (in_one_bank(mx->am, a->banks) + v->b_part * in_one_bank(mx->am, b->banks));
+                waits += mx->am_part * (in_one_bank(mx->am, a->banks) +
+                                        v->b_part * in_one_bank(mx->am, b->banks));
         }
         if (waits > ALWAYS) {
             p->at = stop;
