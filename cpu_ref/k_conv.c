@@ -42,6 +42,7 @@ hd_status k_conv(const struct hd_kernel *k) {
     for (int64_t n = 0; n < v.n; n++) {
         hd_k_widen(k->in[0], x->dtype, n * v.c * s.n_big, v.c * s.n_big, image);
         for (int64_t m = 0; m < m_all; m++) {
+            TRY(hd_continue(k->ctx));
             hd_k_widen(k->in[1], w->dtype, m * cg * s.n_taps, cg * s.n_taps, filter);
             for (int64_t i = 0; i < s.n_small; i++) sum[i] = b ? b[m] : 0;
             for (int64_t c = 0; c < cg; c++)
@@ -69,6 +70,7 @@ hd_status k_convtranspose(const struct hd_kernel *k) {
     for (int64_t n = 0; n < v.n; n++) {
         hd_k_widen(k->in[0], x->dtype, n * v.c * s.n_small, v.c * s.n_small, image);
         for (int64_t m = 0; m < m_all; m++) {
+            TRY(hd_continue(k->ctx));
             for (int64_t i = 0; i < s.n_big; i++) sum[i] = b ? b[m] : 0;
             for (int64_t j = 0; j < cg; j++) {
                 int64_t c = m / mg * cg + j;

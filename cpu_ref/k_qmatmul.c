@@ -105,6 +105,7 @@ hd_status k_qconv(const struct hd_kernel *k) {
     uint32_t *acc = hd_new_array(k->arena, uint32_t, (size_t)c.s.n_small + 1);
     for (int64_t n = 0, at = 0; n < c.v.n; n++)
         for (int64_t m = 0; m < c.m_all; m++) {
+            TRY(hd_continue(k->ctx));
             for (int64_t i = 0; i < c.s.n_small; i++) acc[i] = (uint32_t)bias[m];
             conv_plane(&c, n, m, acc);
             for (int64_t i = 0; i < c.s.n_small; i++) store(k, &r, at++, acc[i], m);
@@ -140,6 +141,7 @@ hd_status k_qconvtranspose(const struct hd_kernel *k) {
     uint32_t *acc = hd_new_array(k->arena, uint32_t, (size_t)c.s.n_big + 1);
     for (int64_t n = 0, at = 0; n < c.v.n; n++)
         for (int64_t m = 0; m < m_all; m++) {
+            TRY(hd_continue(k->ctx));
             for (int64_t i = 0; i < c.s.n_big; i++) acc[i] = (uint32_t)bias[m];
             for (int64_t j = 0; j < cg; j++)
                 for (int64_t t = 0; t < c.s.n_taps; t++)

@@ -62,14 +62,13 @@ def long(tmp_path_factory):
     return path
 
 
-def test_lock_is_free_and_cancel(long):
-    """While one thread is in the library, this one counts; then it ends the other's run."""
-    session = heddle.Model.load(long).open("iss")
+def cancelled(session, x):
+    """Cancels a run in another thread; how long it went on."""
     ended = []
 
     def work():
         try:
-            session.run(np.zeros(LONG_SHAPE, np.int8))
+            session.run(x)
         except heddle.Error as e:
             ended.append(e)
     thread = threading.Thread(target=work)
@@ -80,9 +79,25 @@ def test_lock_is_free_and_cancel(long):
     while thread.is_alive():
         steps += 1
         time.sleep(0.001)
-    assert time.monotonic() - begin < 2 and steps > 0
+    took = time.monotonic() - begin
     assert ended[0].status == "cancelled" and not session.cancel()
     session.close()
+    return took, steps
+
+
+def test_lock_is_free_and_cancel(long):
+    """While one thread is in the library, this one counts; then it ends the other's run."""
+    took, steps = cancelled(heddle.Model.load(long).open("iss"), np.zeros(LONG_SHAPE, np.int8))
+    assert took < 2 and steps > 0
+
+
+def test_cancel_inside_an_operation():
+    g = heddle.Graph("one")
+    x = g.input("x", (1, 256, 64, 64))
+    g.output(g.conv(x, np.ones((512, 256, 3, 3), np.float32), pads=[1] * 4), "y")  # 4.8 G MACs
+    session = g.compile(host_only=True).open("golden")
+    took, _ = cancelled(session, np.ones((1, 256, 64, 64), np.float32))
+    assert took < 1
 
 
 CODE = """
