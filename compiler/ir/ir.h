@@ -215,6 +215,8 @@ hd_status hd_graph_parse(hd_ctx *ctx, const char *text, const char *name, hd_gra
  * bound, then verifies. */
 hd_status hd_graph_save(hd_ctx *ctx, const hd_graph *g, void **out, size_t *out_bytes);
 hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
+/* The same with constants that lie in data, which outlives the graph. */
+hd_status hd_graph_load_borrowed(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
 
 /* The network's own multiply-accumulates of a node (conv, gemm, matmul and their q forms), never
  * padding. */

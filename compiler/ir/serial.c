@@ -1,9 +1,10 @@
 /* Binary form of a graph: the GRAPH section of a model.
  *
- *   u32 version, name, u32 specialised, tensors, nodes, inputs, outputs; a list is a u32 count and
- * its items tensor  name, u32 dtype, u32 rank, u64 dim[rank], u32 flags (1 constant, 2 shape
- * unknown), u64 bytes, data node    name, u32 op name (as text), u32 dead, ids in, ids out,
- * attributes
+ *   graph   u32 version, name, u32 specialised, tensors, nodes, inputs, outputs; a list is a u32
+ *           count and its items
+ *   tensor  name, u32 dtype, u32 rank, u64 dim[rank], u32 flags (1 constant, 2 shape unknown);
+ *           of constants u64 bytes, zeros up to a multiple of 8 from the beginning, data
+ *   node    name, u32 op name (as text), u32 dead, ids in, ids out, attributes
  *
  * Ids survive: dead nodes keep their place (without operands), and constants that nothing reads
  * lose their data only. Operations are stored by name, so rows of ops.def may move. */
@@ -13,7 +14,7 @@
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
-enum { SERIAL_VERSION = 3, MIN_ITEM_BYTES = 4 };
+enum { SERIAL_VERSION = 4, MIN_ITEM_BYTES = 4, DATA_ALIGN = 8 };
 
 /* ---- write
  * --------------------------------------------------------------------------------------- */
@@ -35,7 +36,9 @@ static void put_tensor(struct hd_buf *b, const hd_graph *g, int id) {
     }
     hd_buf_u32(b, value ? 1 : !t->known ? 2 : t->initial ? 3 : 0);
     if (value || t->initial) {
+        static const char zeros[DATA_ALIGN];
         hd_buf_u64(b, hd_tensor_bytes(t));
+        hd_buf_put(b, zeros, (DATA_ALIGN - b->n % DATA_ALIGN) % DATA_ALIGN);
         hd_buf_put(b, value ? t->data : t->initial, hd_tensor_bytes(t));
     }
 }
@@ -115,6 +118,7 @@ struct reader {
     struct hd_cursor c;
     hd_graph *g;
     int depth; /* of nested graphs */
+    bool borrows;
 };
 
 static hd_status bad(struct reader *r, const char *what) {
@@ -143,10 +147,14 @@ static hd_status get_tensor(struct reader *r) {
     if (kind == 0 || kind == 2) return HD_OK;
     size_t want = hd_tensor_bytes(&r->g->tensors[id]);
     if (hd_cursor_u64(&r->c) != want) return bad(r, "constant of the wrong size");
-    const void *data = hd_cursor_take(&r->c, want);
+    hd_cursor_take(&r->c, (DATA_ALIGN - r->c.at % DATA_ALIGN) % DATA_ALIGN);
+    const void *data = hd_cursor_take(&r->c, want), *copy = data;
     if (!data) return bad(r, "constant cut short");
-    char *copy = hd_alloc(r->g->arena, want + 1);
-    if (want) memcpy(copy, data, want);
+    if (!r->borrows || (uintptr_t)data % DATA_ALIGN) {
+        char *own = hd_alloc(r->g->arena, want + 1);
+        if (want) memcpy(own, data, want);
+        copy = own;
+    }
     *(kind == 1 ? &r->g->tensors[id].data : &r->g->tensors[id].initial) = copy;
     return HD_OK;
 }
@@ -259,8 +267,8 @@ static hd_status get_graph(struct reader *r) {
     return r->c.bad ? bad(r, "cut short") : HD_OK;
 }
 
-hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
-    struct reader r = {ctx, {.data = data, .n = bytes}, hd_graph_create(), 0};
+static hd_status load(hd_ctx *ctx, const void *data, size_t bytes, bool borrows, hd_graph **out) {
+    struct reader r = {ctx, {.data = data, .n = bytes}, hd_graph_create(), 0, borrows};
     hd_status s = get_graph(&r);
     if (s == HD_OK && r.c.at != r.c.n) s = bad(&r, "bytes behind the end");
     if (s == HD_OK) s = hd_graph_verify(ctx, r.g);
@@ -269,4 +277,12 @@ hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **
     else
         hd_graph_destroy(r.g);
     return s;
+}
+
+hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
+    return load(ctx, data, bytes, false, out);
+}
+
+hd_status hd_graph_load_borrowed(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
+    return load(ctx, data, bytes, true, out);
 }
