@@ -19,7 +19,7 @@ static hd_status stage(struct hd_lowerer *w, int id) {
     for (int y = 0; y < t->h; y += lanes) {
         int rows = (int)hd_min(lanes, t->h - y);
         int64_t at = (int64_t)tp->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
-        uint32_t to = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], hd_round_up(bytes, 64));
+        uint32_t to = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], hd_round_up(bytes, 64));
         hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
         hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
         hd_lower_set(w, HD_F_lx_src, at), hd_lower_set(w, HD_F_lx_dst, to);
@@ -44,7 +44,7 @@ static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int6
     const struct hd_placement *tp = hd_lower_whole_place(w, l->in[1]);
     int k = (int)w->m->k, lanes = (int)w->m->n, row = p->w_row[batch], c = p->w_channel[batch];
     int64_t word = hd_wm_word_bytes(w->m), at, end;
-    *out = hd_ring_take(&w->wm, (int64_t)n * l->cw + p->parts[1]);
+    *out = hd_ring_take(w, &w->wm, (int64_t)n * l->cw + p->parts[1]);
     if (p->parts[1]) { /* and behind them the constant ones */
         hd_lower_load_words(w, HD_V_lw_mem_wm, p->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
         TRY(hd_ops_end(&w->s));
@@ -81,7 +81,7 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
     }
     int64_t at = (int64_t)tp->arena + (int64_t)row * t->cp + c;
     int64_t size = hd_round_up((int64_t)rows * bytes, 64);
-    *v = (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size),
+    *v = (struct hd_view){.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size),
                           .pitch = bytes,
                           .cp = bytes,
                           .rows = rows,
@@ -166,7 +166,7 @@ static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int6
         TRY(multiply(w, &of_a));
     }
     if (!p->parts[0]) return HD_OK;
-    uint32_t at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX],
+    uint32_t at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX],
                                          hd_round_up(2 * k, 64)); /* - a_zp * sum of w */
     for (int i = 0; i < p->parts[0]; i++)
         TRY(hd_lower_fill(w, p->part[0][i], at + (uint32_t)(i * k), k, 1, 0));

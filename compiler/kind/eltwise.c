@@ -129,7 +129,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
         TRY(operands(w, &part));
         if (!y) out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
         if (own->table && w->chunks[0].pm < 0) { /* before the first tile */
-            w->chunks[0].pm = hd_ring_take(&w->tm, 1);
+            w->chunks[0].pm = hd_ring_take(w, &w->tm, 1);
             hd_lower_load_words(w, HD_V_lw_mem_tm, own->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
             TRY(hd_ops_end(&w->s));
         }

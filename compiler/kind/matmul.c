@@ -68,7 +68,7 @@ hd_status hd_lower_params(struct hd_lowerer *w, int nt, int n, int64_t *out) {
     const struct hd_tiling *lt = w->lt;
     int words = l->pm_words;
     size_t bytes = hd_layer_pm_bytes(l, w->m), src = hd_packed_of(l)->p_offset + (size_t)nt * bytes;
-    *out = lt->weights_stay ? w->stay_pm + nt * words : hd_ring_take(&w->pm, n * words);
+    *out = lt->weights_stay ? w->stay_pm + nt * words : hd_ring_take(w, &w->pm, n * words);
     if (l->pm_cut)
         hd_lower_load_words(w, HD_V_lw_mem_pm, src, *out, words, n, (int64_t)bytes, words);
     else
@@ -84,7 +84,7 @@ static hd_status load_weights(struct hd_lowerer *w, int nt, int n, int c, int cw
     size_t word = hd_wm_word_bytes(w->m);
     size_t src = hd_packed_of(l)->w_offset + ((size_t)nt * (size_t)l->red + (size_t)c) * word;
     *out = lt->weights_stay ? w->stay_wm + (int64_t)nt * l->red
-                            : hd_ring_take(&w->wm, (int64_t)n * words);
+                            : hd_ring_take(w, &w->wm, (int64_t)n * words);
     if (cw == l->cw)
         hd_lower_load_words(w, HD_V_lw_mem_wm, src, *out, (int64_t)n * l->red, 1, 0, 0);
     else
@@ -337,7 +337,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     /* Sums to which MX adds wait where VX reads their bank. Else halves in turn are better but for
      * rolling chains: EfficientNet 3 % faster, MobileNetV2 1 % slower. */
     bool halves = !lt->roll_th || l->planes > 1;
-    q.am = halves ? hd_lower_accumulators(w, words) : hd_ring_take(&w->am, words);
+    q.am = halves ? hd_lower_accumulators(w, words) : hd_ring_take(w, &w->am, words);
     for (q.c = 0; q.c < l->cw; q.c += lt->cwb) {
         q.cw = (int)hd_min(lt->cwb, l->cw - q.c);
         if (lt->parts) TRY(load_part(w, t, &q));

@@ -138,7 +138,7 @@ static hd_status mean_streamed(struct hd_lowerer *w, struct hd_tile *t, const st
     int64_t bytes = q->nv * (int64_t)w->m->n, rounded = hd_round_up(most * bytes, 64);
     for (int at = 0, n; at < q->count; at += n) {
         n = (int)hd_min(most, q->count - at);
-        int64_t to = hd_ring_take(&w->xm_in[w->in], rounded);
+        int64_t to = hd_ring_take(w, &w->xm_in[w->in], rounded);
         TRY(load_pixels(w, t->img, q, at, n, (uint32_t)to, &t->in[0]));
         TRY(mean_pixels(w, q, &t->in[0], 0, at));
     }

@@ -455,7 +455,7 @@ static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s
     int n = (int)w->m->n, pixels = rows * y->w, columns = transposed_columns(w->m, pixels);
     int c = s * own->slice, high = (int)hd_min(own->slice, y->cp - c);
     int64_t size = (int64_t)own->slice * columns;
-    struct hd_view slice = {.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size),
+    struct hd_view slice = {.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size),
                             .pitch = columns,
                             .cp = 1,
                             .rows = high,
@@ -471,7 +471,7 @@ static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s
     to.at += (uint32_t)c, to.channels = high;
     apart = to;
     if (!dense) {
-        apart.at = (uint32_t)hd_ring_take(&w->xm_in[HD_RING_MX], size);
+        apart.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size);
         apart.pitch = y->w * high, apart.cp = high, apart.channels = 0;
     }
     int tail = pixels > n ? pixels % n : 0;

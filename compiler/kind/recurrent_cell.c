@@ -27,7 +27,7 @@ hd_status hd_cell_params(struct hd_cell *c, int part, int gate, int64_t *out) {
                             c->pm + first, n, 1, 0, 0);
         return hd_ops_end(&c->w->s);
     }
-    *out = hd_ring_take(&c->w->pm, n);
+    *out = hd_ring_take(c->w, &c->w->pm, n);
     hd_lower_load_words(c->w, HD_V_lw_mem_pm,
                         c->r->image[c->d].p + (size_t)first * hd_pm_word_bytes(c->w->m), *out, n, 1,
                         0, 0);
@@ -83,7 +83,7 @@ static hd_status product(struct hd_cell *c, int part, const struct hd_cell_rows 
             c->loaded[part] = nt + m;
         } else {
             m = (int)hd_min(end - nt, hd_max(1, c->wm_ring.size / 4 / cw));
-            wm = hd_ring_take(&c->wm_ring, (int64_t)m * cw);
+            wm = hd_ring_take(c->w, &c->wm_ring, (int64_t)m * cw);
             TRY(load_tiles(c, part, nt, m, wm));
         }
         bool at_once = v->n == 1 ||
@@ -195,7 +195,7 @@ static hd_status rows_of_x(struct hd_cell *c, int i, int n, struct hd_cell_rows 
         v.at = in.at, v.pitch = in.pitch, v.step = (int64_t)batch * in.pitch;
     } else {
         int64_t src = (int64_t)xp->arena + (int64_t)row * x->cp;
-        v.at = hd_ring_take(&w->xm_in[HD_RING_MX], n * v.step);
+        v.at = hd_ring_take(w, &w->xm_in[HD_RING_MX], n * v.step);
         hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
         hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
         hd_lower_set(w, HD_F_lx_src, src), hd_lower_set(w, HD_F_lx_dst, v.at);

@@ -117,7 +117,7 @@ static void begin_row(struct hd_cell *c, int i, int64_t *group) {
         c->now = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
         return;
     }
-    if (at == 0) *group = hd_ring_take(&c->w->xm_out, n * step);
+    if (at == 0) *group = hd_ring_take(c->w, &c->w->xm_out, n * step);
     c->now = (struct hd_cell_rows){
         .at = *group + (c->backwards ? n - 1 - at : at) * step, .pitch = c->y->bytes, .n = 1};
 }
@@ -183,6 +183,12 @@ hd_status hd_recurrent_lower(struct hd_lowerer *w) {
     const struct hd_tiling *lt = w->lt;
     const struct hd_recurrent *r = l->own;
     const struct hd_recurrent_tiling *rt = &lt->rnn;
+    if (rt->rows < 1 || rt->ahead < 1 || rt->out_steps < 1 || rt->r_stay > r->gates * r->vectors)
+        return hd_fail(
+            w->lo->ctx, HD_INVALID,
+            "layer %d: got rnn.rows=%d rnn.ahead=%d rnn.out_steps=%d rnn.r_stay=%d, want 1 "
+            "or more of the first three and at most %d of the last",
+            l->tag, rt->rows, rt->ahead, rt->out_steps, rt->r_stay, r->gates * r->vectors);
     struct hd_cell c = {.w = w,
                         .r = r,
                         .rt = rt,
@@ -195,10 +201,10 @@ hd_status hd_recurrent_lower(struct hd_lowerer *w) {
     for (c.d = 0; c.d < r->directions; c.d++) {
         int64_t ring = all ? 0 : rt->wm_ring;
         c.backwards = r->reverse || c.d == 1;
-        c.wm[OF_X] = hd_ring_take(&w->wm, stay_w + stay_r + ring);
+        c.wm[OF_X] = hd_ring_take(w, &w->wm, stay_w + stay_r + ring);
         c.wm[OF_H] = c.wm[OF_X] + stay_w;
-        c.wm_ring = (struct hd_ring){c.wm[OF_H] + stay_r, ring, 0};
-        if (rt->pm_stay) c.pm = hd_ring_take(&w->pm, 2 * nts);
+        c.wm_ring = (struct hd_ring){c.wm[OF_H] + stay_r, ring, 0, HD_SPACE_WM};
+        if (rt->pm_stay) c.pm = hd_ring_take(w, &w->pm, 2 * nts);
         for (int p = 0; p < PARTS; p++) c.loaded[p] = 0, c.pm_loaded[p] = false;
         for (c.b0 = 0; c.b0 < r->batch; c.b0 += rt->rows) {
             c.rows = (int)hd_min(rt->rows, r->batch - c.b0);

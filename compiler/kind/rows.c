@@ -214,7 +214,7 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     TRY(hd_lower_inputs(w, t));
     if (is_norm && w->chunks[0].pm < 0) { /* before the first tile */
         int words = hd_lower_tensor(w, l->out)->bytes / (int)w->m->n;
-        w->chunks[0].pm = hd_ring_take(&w->pm, words);
+        w->chunks[0].pm = hd_ring_take(w, &w->pm, words);
         hd_lower_load_words(w, HD_V_lw_mem_pm, own_of(l)->p_offset, w->chunks[0].pm, words, 1, 0,
                             0);
         TRY(hd_ops_end(&w->s));

@@ -13,6 +13,7 @@
  */
 #include "compiler/machine_ops/machine_ops.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "runtime/base/num.h"
@@ -58,20 +59,49 @@ void hd_ops_begin(struct hd_ops *s, enum hd_unit unit, unsigned code, int tag) {
     }
 }
 
-void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v) {
-    hd_field_set(current(s)->words, f, v);
-}
-
 static int latest(const int *of, int64_t n, int most) {
     for (int64_t i = 0; i < n; i++) most = of[i] > most ? of[i] : most;
     return most;
+}
+
+void hd_ops_misfit(struct hd_ops *s, struct hd_misfit what) {
+    HD_ASSERT(s->lo->opt->plan.text); /* a plan that was made fits */
+    what.any = true;
+    if (!s->misfit.any) s->misfit = what;
+}
+
+static hd_status misfit(const struct hd_ops *s) {
+    static const char *const memory[HD_SPACES] = {"bytes of XM", "words of WM",
+                                                  "words of PM", "words of TM",
+                                                  "words of AM", "bytes of the arena"};
+    const struct hd_misfit *m = &s->misfit;
+    if (m->of_field)
+        return hd_fail(s->lo->ctx, HD_INVALID, "the plan fits no operation: %s would be %" PRId64,
+                       hd_isa_fields[m->field].name, m->needs);
+    return hd_fail(s->lo->ctx, HD_INVALID,
+                   "the plan has no room: it needs %" PRId64 " %s at a time, there are %" PRId64,
+                   m->needs, memory[m->space], m->has);
+}
+
+void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v) {
+    if (hd_field_fits(f, v))
+        hd_field_set(current(s)->words, f, v);
+    else
+        hd_ops_misfit(s, (struct hd_misfit){.of_field = true, .field = f, .needs = v});
 }
 
 void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi, bool write) {
     const struct hd_slot_op *op = current(s);
     int64_t first = lo / s->granule[space], last = (hi - 1) / s->granule[space];
     int64_t n = last - first + 1;
-    HD_ASSERT(lo >= 0 && hi > lo && last < s->n_granules[space]);
+    if (lo < 0 || hi <= lo || last >= s->n_granules[space]) {
+        bool behind = lo >= 0 && hi > lo; /* else it comes from room that is not there */
+        hd_ops_misfit(s, (struct hd_misfit){
+                             .space = space,
+                             .needs = behind ? hi : hd_max(1, hi - lo),
+                             .has = behind ? (s->n_granules[space] - 1) * s->granule[space] : 0});
+        return;
+    }
     for (int u = 0; u < HD_UNITS; u++) {
         if (u == op->unit) continue;
         int need = (int)s->needs[u];
@@ -112,6 +142,7 @@ static hd_status add_wait(struct hd_ops *s, struct hd_slot_op *op, int unit, uin
 /* Turns the needs of the operation into the fewest waits and updates what its unit knows. */
 hd_status hd_ops_end(struct hd_ops *s) {
     static const uint32_t at_start[HD_PARAM_WORDS];
+    if (s->misfit.any) return misfit(s);
     struct hd_slot_op *op = current(s);
     bool first = op->number == 1;
     hd_op_fill_dont_cares(op->unit, op->code, op->words,

@@ -118,7 +118,7 @@ struct layer_state { /* of a layer whose tiles are being issued */
 /* A ring begins anew where it moves. */
 static bool place_ring(struct hd_ring *r, int64_t at, int64_t size) {
     bool same = r->first == at && r->size == size;
-    if (!same) *r = (struct hd_ring){at, size, 0};
+    if (!same) *r = (struct hd_ring){at, size, 0, HD_SPACE_XM};
     return !same;
 }
 
@@ -180,7 +180,7 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_tiling *lt, size_
         pm += (int64_t)l[i].nts * l[i].pm_words;
     }
     w->l = l, w->lt = lt;
-    int64_t wm_at = hd_ring_take(&w->wm, wm), pm_at = hd_ring_take(&w->pm, pm);
+    int64_t wm_at = hd_ring_take(w, &w->wm, wm), pm_at = hd_ring_take(w, &w->pm, pm);
     for (size_t i = 0; i < n; i++) {
         out[i].stay_wm += wm_at, out[i].stay_pm += pm_at;
         enter(w, &out[i]);
@@ -256,10 +256,10 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *first
 
 static void init_rings(struct hd_lowerer *w) {
     const struct hd_machine *m = w->m;
-    w->wm = (struct hd_ring){0, hd_wm_words(m), 0};
-    w->pm = (struct hd_ring){0, hd_pm_words(m), 0};
-    w->tm = (struct hd_ring){0, HD_TM_TABLES, 0};
-    w->am = (struct hd_ring){0, hd_am_words(m), 0};
+    w->wm = (struct hd_ring){0, hd_wm_words(m), 0, HD_SPACE_WM};
+    w->pm = (struct hd_ring){0, hd_pm_words(m), 0, HD_SPACE_PM};
+    w->tm = (struct hd_ring){0, HD_TM_TABLES, 0, HD_SPACE_TM};
+    w->am = (struct hd_ring){0, hd_am_words(m), 0, HD_SPACE_AM};
     w->am_next[1] = hd_am_words(m) / 2;
 }
 

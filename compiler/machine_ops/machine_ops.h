@@ -37,6 +37,14 @@ struct hd_slot_op {
     int knows[HD_UNITS];   /* operations of each unit that are complete when this one starts */
     uint32_t words[HD_PARAM_WORDS];
 };
+/* A plan that was read may want room that is not there, or a loop that no field holds: the first
+ * such case; the next hd_ops_end fails. */
+struct hd_misfit {
+    bool any, of_field;
+    enum hd_field field; /* and `needs` is its value; else: */
+    enum hd_space space;
+    int64_t needs, has; /* bytes or words, as hd_ops_touch */
+};
 struct hd_ops {
     struct hd_lowering *lo;
     hd_arena *arena;
@@ -51,6 +59,7 @@ struct hd_ops {
     int64_t granule[HD_SPACES], n_granules[HD_SPACES];
     int semaphore[HD_UNITS][HD_UNITS]; /* from unit, to unit; -1 = not in use */
     int n_semaphores;
+    struct hd_misfit misfit;
 };
 void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena);
 /* Starts an operation; fields and touched memory follow; hd_ops_end closes it. */
@@ -58,6 +67,7 @@ void hd_ops_begin(struct hd_ops *s, enum hd_unit unit, unsigned code, int tag);
 void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v);
 /* [lo, hi) in units of the space: bytes for XM and ARENA, words for the others. */
 void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi, bool write);
+void hd_ops_misfit(struct hd_ops *s, struct hd_misfit what);
 hd_status hd_ops_end(struct hd_ops *s);
 /* Fields of w that the operation does not look at (idle.def) become those of `held`, what its unit
  * holds before it. */
@@ -87,6 +97,7 @@ struct hd_tile {
 };
 struct hd_ring {
     int64_t first, size, next;
+    enum hd_space space;
 };
 /* The tile that a ring took last, while nothing is behind it: the next may begin with its rows. */
 struct hd_last_tile {
@@ -124,7 +135,8 @@ struct hd_lowerer {
     int group, groups, *to_come;
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
 };
-int64_t hd_ring_take(struct hd_ring *r, int64_t size);
+/* The next `size` of a ring. */
+int64_t hd_ring_take(struct hd_lowerer *w, struct hd_ring *r, int64_t size);
 const struct hd_mtensor *hd_lower_tensor(const struct hd_lowerer *w, int id);
 const struct hd_placement *hd_lower_place(const struct hd_lowerer *w, int id);
 /* a_kind or b_kind of the bytes of operand i of the layer. */

@@ -99,7 +99,7 @@ static hd_status stream(struct hd_lowerer *w, int view, int operand, int img, st
     int by_vx = v->alternate && rest.y < 0 ? (int)hd_min(-rest.y, rest.rows - 1) : 0;
     int64_t size = hd_round_up((int64_t)(copies ? v->rows : rest.rows) * v->pitch, 64);
     if (by_vx && as_before && last->above[0] == r->first && r->next >= 2 * size) r->next = 0;
-    v->at = rest.at = (uint32_t)hd_ring_take(r, size);
+    v->at = rest.at = (uint32_t)hd_ring_take(w, r, size);
     const int64_t fill[2] = {v->at, (int64_t)v->at + by_vx * v->pitch};
     bool there = as_before && last->above[0] == fill[0] && last->above[1] >= fill[1];
     bool stays = as_before && (last->above[1] <= v->at || last->above[0] >= v->at + size);

@@ -6,8 +6,11 @@
 
 #include "runtime/base/num.h"
 
-int64_t hd_ring_take(struct hd_ring *r, int64_t size) {
-    HD_ASSERT(size <= r->size);
+int64_t hd_ring_take(struct hd_lowerer *w, struct hd_ring *r, int64_t size) {
+    if (size > r->size) {
+        hd_ops_misfit(&w->s, (struct hd_misfit){.space = r->space, .needs = size, .has = r->size});
+        return r->first;
+    }
     if (r->next + size > r->size) r->next = 0;
     int64_t at = r->first + r->next;
     r->next += size;
@@ -201,7 +204,7 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
     int run = l->kw * x->cp, rest = l->im2col - (l->kh - 1) * run;
     struct hd_ring *ring = &w->xm_in[HD_RING_MX];
     int64_t bytes = hd_round_up((int64_t)t->th * t->tw * l->im2col, 64);
-    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(ring, bytes),
+    t->in[0] = (struct hd_view){.at = (uint32_t)hd_ring_take(w, ring, bytes),
                                 .pitch = t->tw * l->im2col,
                                 .cp = l->im2col,
                                 .rows = t->th,
@@ -357,7 +360,7 @@ struct hd_view hd_lower_output(struct hd_lowerer *w, int img, int y, int x, int 
     const struct hd_placement *tp = hd_lower_place(w, w->l->out);
     if (tp->resident) return hd_lower_resident(tp, img, y, x, rows, cols);
     int64_t size = hd_round_up((int64_t)rows * cols * bytes, 64);
-    return (struct hd_view){.at = (uint32_t)hd_ring_take(&w->xm_out, size),
+    return (struct hd_view){.at = (uint32_t)hd_ring_take(w, &w->xm_out, size),
                             .pitch = cols * bytes,
                             .cp = bytes,
                             .rows = rows,

@@ -1,6 +1,7 @@
 /* Check of a plan that was read: ranges, chains, places. */
 #include <inttypes.h>
 
+#include "compiler/layer/kind.h"
 #include "compiler/plan/plan.h"
 #include "compiler/plan/plan_text.h"
 #include "runtime/base/num.h"
