@@ -66,7 +66,7 @@ static void wrong_plans_are_refused(void **state) {
     hd_plan_assign(p, &good);                                                                      \
     change;                                                                                        \
     refused(&r, message)
-    WRONG(p->tilings[1].th = SIDE + 1, "layer 1: th is 9, allowed 0 to 8");
+    WRONG(p->tilings[1].th = SIDE + 1, "layer 1: th is 9, allowed 1 to 8");
     WRONG(p->tilings[2].nb = -1, "layer 2: nb is -1, allowed 0 to 2");
     WRONG(p->tilings[3].ring_in = 1025, "layer 3: ring_in is 1025, allowed 0 to 1024");
     WRONG(p->tilings[0].chain_last = 1, "want one chain");
