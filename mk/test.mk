@@ -180,13 +180,18 @@ mutants-yosys: lib $(call PKGS,tiny) ## faults of `yosys mutate` in datapath uni
 	$(Q)python3 test/mutate/mutate.py build/mutate $(GEN) $(B)/libheddle.a $(or $(MUTANTS),200) $(MUTATE)
 test-mutants-fast: heddle ## one seeded fault each of RTL, ISS and compiler
 	$(Q)python3 scripts/mutants.py --fast
+# Networks whose estimate must be within 1 % of what they take.
+ESTIMATED := mlperf_kws_dscnn_int8_qdq mlperf_ic_resnet8_int8_qdq mlperf_ad_autoencoder_int8_qdq tflm_mnist_lstm_fp32
+test-estimate: heddle ## the estimate of some networks at latency 64 and 200 against the ISS
+	$(Q)$(if $(wildcard $(SHARED)),python3 scripts/cycles.py run $(B)/heddle $(B)/estimate.csv --work $(B)/cycles \
+	    --machines base $(ESTIMATED:%=$(SHARED)/%) && python3 scripts/cycles.py estimate $(B)/estimate.csv,echo "  no $(SHARED): no estimate is compared")
 test-report: ## the page of --report in headless Chromium, where it is installed
 demo: heddle rtl-base ## compile and run an example network on the simulated chip
 	$(Q)HEDDLE=$(B)/heddle scripts/demo.sh
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-other test-cosim test-report test-sweep test-mutants-fast ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-other test-cosim test-report test-estimate test-sweep test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
@@ -225,4 +230,4 @@ cov-rtl: $(COSIM) $(COV_VX) $(CHIP) heddle build/rtl-cov/libhd_rtl_tiny.so ## li
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
 
 .PHONY: roundtrip test-stages zoo test-zoo test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
-        test-shared test-other test-cosim test-report test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl
+        test-shared test-other test-cosim test-report test-estimate test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl

@@ -4,11 +4,13 @@
   cycles.py run HEDDLE OUT.csv [--work DIR] [--machines tiny,base,big] [--latencies 64,200]
                 [--jobs N] FOLDER...
   cycles.py compare BEFORE.csv AFTER.csv [--all]
+  cycles.py estimate FILE.csv [--limit PERCENT]
 
 `run` takes every network (a folder with model.onnx) below each FOLDER, quantises it first where
 it has no integer layers (kept in --work, so that two runs measure the same network), and runs it
 on the ISS. A line of the file: network, machine, latency, MACs, cycles, the compiler's estimate.
 `compare` prints the geometric mean of after / before, and the networks that moved by 0.5 % or more.
+`estimate` prints how far the compiler's estimate is off, and fails where that is more than the limit.
 """
 import argparse
 import concurrent.futures as futures
@@ -63,7 +65,8 @@ def networks(folders):
         for top, below, files in os.walk(shared):
             below[:] = sorted(b for b in below if not b.startswith(("_", "test_data")))
             if "model.onnx" in files:
-                yield os.path.relpath(top, shared), top
+                name = os.path.relpath(top, shared)
+                yield os.path.basename(os.path.abspath(top)) if name == "." else name, top
 
 
 def measure(args):
@@ -122,6 +125,19 @@ def compare(o):
           (len(ratios), 100 * (mean - 1), 100 * (ratios[-1][0] - 1), 100 * (ratios[0][0] - 1)))
 
 
+def estimate(o):
+    errors = [(100 * (float(r["estimate"]) / float(r["cycles"]) - 1), key)
+              for key, r in load(o.file).items() if float(r["cycles"]) > 0]
+    off = [e for e in errors if abs(e[0]) > o.limit]
+    for e, key in sorted(off):
+        print("%-44s %-5s L=%-4s %+.2f %%, allowed %g" % (*key, e, o.limit))
+    if off or not errors:
+        sys.exit("cycles.py: the estimate of %d of %d runs is off by more than %g %%" %
+                 (len(off), len(errors), o.limit))
+    print("  estimate: %d runs, off by %.2f %% at most" %
+          (len(errors), max(abs(e) for e, _ in errors)))
+
+
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     sub = p.add_subparsers(dest="command", required=True)
@@ -137,8 +153,11 @@ def main():
     c.add_argument("before")
     c.add_argument("after")
     c.add_argument("--all", action="store_true")
+    e = sub.add_parser("estimate")
+    e.add_argument("file")
+    e.add_argument("--limit", type=float, default=1)
     o = p.parse_args()
-    run(o) if o.command == "run" else compare(o)
+    {"run": run, "compare": compare, "estimate": estimate}[o.command](o)
 
 
 main()
