@@ -56,10 +56,11 @@ $(B)/lib/heddle.pc: mk/install.mk runtime/heddle_rt.h FORCE
 RT_FILES := $(addprefix $(B)/lib/,libheddle_rt.so.$(RT_SO) libheddle_host.so.$(RT_SO) \
             libheddle_sim.so.$(RT_SO) libheddle_rt.a heddle_rt.h heddle_rt.pc)
 # For find_package(heddle): target heddle::heddle, found from where the file lies.
-$(B)/lib/heddle-config.cmake: mk/install.mk runtime/heddle_rt.h
+UP_TO_PREFIX = $(subst $() ,/,$(patsubst %,..,$(subst /, ,$(LIBDIR:$(PREFIX)/%=%))))
+$(B)/lib/heddle-config.cmake: mk/install.mk runtime/heddle_rt.h FORCE
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' 'get_filename_component(_lib "$${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)' \
-	    'get_filename_component(_top "$${_lib}/.." ABSOLUTE)' 'set(heddle_VERSION $(RT_VERSION))' \
+	    'get_filename_component(_top "$${_lib}/$(UP_TO_PREFIX)" ABSOLUTE)' 'set(heddle_VERSION $(RT_VERSION))' \
 	    'if(NOT TARGET heddle::heddle)' '  add_library(heddle::heddle SHARED IMPORTED)' \
 	    '  set_target_properties(heddle::heddle PROPERTIES IMPORTED_LOCATION "$${_lib}/libheddle.so.$(RT_SO)"' \
 	    '    IMPORTED_SONAME libheddle.so.$(RT_SO) INTERFACE_INCLUDE_DIRECTORIES "$${_top}/include")' 'endif()' > $@
