@@ -73,6 +73,12 @@ static bool is_integer(int dtype) {
            t == HD_U32 || t == HD_U64;
 }
 
+static void start_values(hd_arena *a, int64_t n, struct hd_labels *out) {
+    *out = (struct hd_labels){.n = n};
+    out->values = hd_new_array(a, const void *, (size_t)n + 1);
+    out->bytes = hd_new_array(a, size_t, (size_t)n + 1);
+}
+
 static hd_status read_arrays(struct hd_cmd *c, hd_arena *a, const struct hd_value_info *v,
                              int64_t n, size_t sample_bytes, struct hd_labels *out) {
     struct hd_file_tensor *t;
@@ -90,7 +96,10 @@ static hd_status read_arrays(struct hd_cmd *c, hd_arena *a, const struct hd_valu
             return HD_OK;
         }
         if (t[i].dtype == v->dtype && t[i].bytes >= (size_t)n * sample_bytes) {
-            *out = (struct hd_labels){.n = n, .values = t[i].data};
+            start_values(a, n, out);
+            for (int64_t k = 0; k < n; k++)
+                out->values[k] = (const char *)t[i].data + (size_t)k * sample_bytes,
+                out->bytes[k] = sample_bytes;
             return HD_OK;
         }
     }
@@ -102,19 +111,20 @@ static hd_status read_arrays(struct hd_cmd *c, hd_arena *a, const struct hd_valu
 
 /* ---- beside the inputs ---------------------------------------------------------------------- */
 
-/* output_0 of every folder; none when one of them has none of that size. */
+/* output_0 of every folder; none when one of them has none. */
 static void read_folders(struct hd_cmd *c, hd_arena *a, const struct hd_calibration *k,
-                         size_t sample_bytes, struct hd_labels *out) {
-    char *values = hd_alloc(a, (size_t)k->n * sample_bytes + 1);
+                         struct hd_labels *out) {
+    struct hd_labels found;
+    start_values(a, k->n, &found);
     for (int i = 0; i < k->n; i++) {
         struct hd_file_tensor *t = NULL;
         int n = 0;
         bool there = hd_load_set(c->ctx, a, k->folders[i], "output", &t, &n) == HD_OK;
         hd_clear(c->ctx);
-        if (!there || !n || t[0].bytes != sample_bytes) return;
-        memcpy(values + (size_t)i * sample_bytes, t[0].data, sample_bytes);
+        if (!there || !n) return;
+        found.values[i] = t[0].data, found.bytes[i] = t[0].bytes;
     }
-    *out = (struct hd_labels){.n = k->n, .values = values};
+    *out = found;
 }
 
 hd_status hd_load_labels(struct hd_cmd *c, hd_arena *a, const hd_model *m,
@@ -124,7 +134,7 @@ hd_status hd_load_labels(struct hd_cmd *c, hd_arena *a, const hd_model *m,
     int64_t batch = hd_calibration_batch(m, k), n = k->images ? k->n_images : k->n * batch;
     size_t bytes = hd_value_dense_bytes(v) / (size_t)batch, length = path ? strlen(path) : 0;
     *out = (struct hd_labels){0};
-    if (!path && k->folders && k->sets) read_folders(c, a, k, bytes, out);
+    if (!path && k->folders && k->sets) read_folders(c, a, k, out);
     if (!path) return HD_OK;
     bool arrays =
         length > 4 && (!strcmp(path + length - 4, ".npy") || !strcmp(path + length - 4, ".npz"));

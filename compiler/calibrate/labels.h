@@ -7,7 +7,8 @@
 struct hd_labels {
     int64_t n;            /* samples */
     const int64_t *class; /* of each, or NULL */
-    const void *values;   /* of each, as the first output has them, or NULL */
+    const void **values;  /* of each, as the first output has them, or NULL */
+    size_t *bytes;        /* of those */
 };
 /* --labels for samples of model m: the classes of a text or array, or an array of outputs; without
  * it the outputs of test_data_set folders, else none (n = 0). */

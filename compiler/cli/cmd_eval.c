@@ -21,6 +21,7 @@ struct eval {
     hd_session *s;
     struct hd_calibration data;
     struct hd_labels labels;
+    int form;                     /* shapes that m is compiled for */
     int64_t batch, samples, done; /* samples of a run, of all of them, so far */
     int64_t top1, top5;
     double error, largest, signal, noise; /* sums over elements, but the largest */
@@ -33,10 +34,10 @@ static double element(const struct hd_value_info *v, const void *x, size_t i) {
     return hd_element(x, v->dtype, i);
 }
 
-static size_t best_of(const struct hd_value_info *v, const void *x, size_t first, size_t n) {
+static size_t best_of(const struct hd_value_info *v, const void *x, size_t n) {
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
-        if (element(v, x, first + i) > element(v, x, first + best)) best = i;
+        if (element(v, x, i) > element(v, x, best)) best = i;
     return best;
 }
 
@@ -54,9 +55,9 @@ static void count_class(struct eval *e, const struct hd_value_info *v, const voi
 }
 
 static void count_error(struct eval *e, const struct hd_value_info *v, const void *x, size_t first,
-                        const void *want, size_t from, size_t n) {
+                        const void *want, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        double r = element(v, want, from + i), d = fabs(element(v, x, first + i) - r);
+        double r = element(v, want, i), d = fabs(element(v, x, first + i) - r);
         e->error += d;
         e->signal += r * r;
         e->noise += d * d;
@@ -69,10 +70,16 @@ static hd_status count_samples(struct eval *e, const void *out) {
     const struct hd_value_info *v = &e->m->values[e->m->outputs[0]];
     size_t n = hd_value_dense_bytes(v) / (size_t)v->elem_bytes / (size_t)e->batch;
     for (int64_t b = 0; b < e->batch && e->done < e->samples; b++, e->done++) {
-        size_t first = (size_t)b * n, from = (size_t)e->done * n;
+        size_t first = (size_t)b * n;
         if (e->labels.values) {
-            count_error(e, v, out, first, e->labels.values, from, n);
-            if (n > 1) count_class(e, v, out, first, n, best_of(v, e->labels.values, from, n));
+            const void *want = e->labels.values[e->done];
+            if (e->labels.bytes[e->done] != n * (size_t)v->elem_bytes)
+                return hd_fail(e->c->ctx, HD_INVALID,
+                               "sample %lld: what is right has %zu bytes, output %s has %zu",
+                               (long long)e->done, e->labels.bytes[e->done], v->name,
+                               n * (size_t)v->elem_bytes);
+            count_error(e, v, out, first, want, n);
+            if (n > 1) count_class(e, v, out, first, n, best_of(v, want, n));
         } else if (e->labels.class) {
             int64_t class = e->labels.class[e->done];
             if (class < 0 || (size_t) class >= n)
@@ -85,11 +92,29 @@ static hd_status count_samples(struct eval *e, const void *out) {
     return HD_OK;
 }
 
+/* The model for the shapes of data set i, with a session. Sets of the same shapes stand together,
+ * so each is compiled once and one is in memory at a time. */
+static hd_status open_model(struct eval *e, int i) {
+    struct hd_cmd *c = e->c;
+    int form = hd_calibration_form(&e->data, i);
+    const struct hd_data_set *set = hd_calibration_set(&e->data, i);
+    bool host_only = hd_is_graph_device(c->opt.device), network = !hd_is_hdl(e->path);
+    if (e->m && (form == e->form || !network)) return HD_OK;
+    hd_session_close(e->s);
+    hd_model_destroy(e->m);
+    e->s = NULL, e->m = NULL, e->form = form;
+    TRY(set && network ? hd_open_model_for(c, e->path, host_only, set->t, set->n, &e->m)
+                       : hd_open_model(c, e->path, host_only, &e->m));
+    if (!e->m->n_outputs) return hd_fail(c->ctx, HD_INVALID, "%s has no output", e->path);
+    return hd_open_session(c, e->m, c->opt.device, &e->s);
+}
+
 static hd_status run_samples(struct eval *e) {
     struct hd_cmd *c = e->c;
-    void **out = hd_output_buffers(e->a, e->m);
     for (int i = 0; e->done < e->samples; i++) {
+        TRY(open_model(e, i));
         hd_arena *a = hd_arena_create();
+        void **out = hd_output_buffers(a, e->m);
         const void **in;
         struct hd_counters k = {0};
         hd_cmd_progress(c, "sample %lld of %lld: top-1 %.2f %%", (long long)e->done,
@@ -108,15 +133,6 @@ static hd_status run_samples(struct eval *e) {
     return HD_OK;
 }
 
-static hd_status open_model(struct eval *e) {
-    struct hd_cmd *c = e->c;
-    bool host_only = hd_is_graph_device(c->opt.device), sets = e->data.sets && !e->data.arrays;
-    if (sets && !hd_is_hdl(e->path))
-        return hd_open_model_for(c, e->path, host_only, e->data.sets[0].t, e->data.sets[0].n,
-                                 &e->m);
-    return hd_open_model(c, e->path, host_only, &e->m);
-}
-
 static hd_status evaluate(struct eval *e) {
     struct hd_cmd *c = e->c;
     TRY(hd_model_path(c, e->a, c->args[0], &e->path));
@@ -124,8 +140,7 @@ static hd_status evaluate(struct eval *e) {
     if (!e->data.sets && !e->data.images)
         return hd_fail(c->ctx, HD_INVALID, "%s has no data sets beside it; name some with --data",
                        e->path);
-    TRY(open_model(e));
-    if (!e->m->n_outputs) return hd_fail(c->ctx, HD_INVALID, "%s has no output", e->path);
+    TRY(open_model(e, 0));
     TRY(hd_count_calibration(c, e->a, e->m, &e->data));
     e->batch = hd_calibration_batch(e->m, &e->data);
     const struct hd_value_info *v = &e->m->values[e->m->outputs[0]];
@@ -137,7 +152,6 @@ static hd_status evaluate(struct eval *e) {
     e->samples = e->data.images ? e->data.n_images : e->data.n * e->batch;
     TRY(hd_load_labels(c, e->a, e->m, &e->data, &e->labels));
     if (c->opt.images && c->opt.images < e->samples) e->samples = c->opt.images;
-    TRY(hd_open_session(c, e->m, c->opt.device, &e->s));
     return run_samples(e);
 }
 
