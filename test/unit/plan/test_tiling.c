@@ -24,17 +24,20 @@ static void requests_are_followed(void **state) {
     drop_row(&r);
 }
 
+/* The part of the ring that is short decides. */
 static void two_tiles_fit(void **state) {
     (void)state;
     struct row r;
-    for (uint32_t part = 128; part <= IN; part *= 2) {
-        struct hd_tiling *lt = streams(&r, part, part);
-        lt->ask_tiles = 1; /* as large as the ring lets it */
-        assert_int_equal(hd_choose_tiles(&r.lo, lt).why, HD_FITS);
-        struct hd_tile_bytes b = hd_layer_tile_bytes(&r.lo, lt);
-        assert_true(b.in > 0 && b.out > 0 && 2 * b.in <= part && 2 * b.out <= part);
-        drop_row(&r);
-    }
+    for (uint32_t part = 128; part <= IN; part *= 2)
+        for (int way = 0; way < 2; way++) {
+            struct hd_tiling *lt = streams(&r, way ? IN : part, way ? part : OUT);
+            lt->ask_tiles = 1; /* as large as the ring lets it */
+            assert_int_equal(hd_choose_tiles(&r.lo, lt).why, HD_FITS);
+            struct hd_tile_bytes b = hd_layer_tile_bytes(&r.lo, lt);
+            assert_true(b.in > 0 && b.out > 0);
+            assert_true(2 * (way ? b.out : b.in) <= part);
+            drop_row(&r);
+        }
 }
 
 static void refusals_are_values(void **state) {
