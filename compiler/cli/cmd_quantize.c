@@ -171,6 +171,8 @@ static hd_status quantize(struct job *j) {
     TRY(prepared(j, 0, &j->ref));
     TRY(quantize_network(j));
     TRY(write_network(j));
+    hd_graph_destroy(j->g); /* what runs from here on is made anew */
+    j->g = NULL;
     TRY(compare_layers(j));
     return hd_note(j->c->ctx, check_file(j), "while checking %s", j->c->opt.out);
 }
