@@ -32,6 +32,16 @@ bool run(Dut &d) {
         top.part_i = part_bits(kWmPart, unsigned(word), 0, true, unsigned(k));
         top.wdata_i = v;
     };
+    // A part or a column that WM does not have: nothing is written.
+    auto write_nowhere = [&](int word) {
+        const unsigned far = 1u << pick(1, 8), k = unsigned(rng()) & 7;
+        if (chance(50))
+            top.part_i = part_bits(kWmPart, unsigned(word), far | (unsigned(rng()) & 1));
+        else if (chance(50))
+            top.part_i = part_bits(kWmPart, unsigned(word), far, true, k);
+        else
+            top.part_i = part_bits(kWmPart, unsigned(word), 0, true, k | 1u << pick(3, 5));
+    };
     for (int i = 0; i < kWords * kN; i++) {
         write_row(i / kN, i % kN);
         d.clock();
@@ -47,6 +57,8 @@ bool run(Dut &d) {
                 write_row(written, int(pick(0, kN - 1)));
             else
                 write_column(written, int(pick(0, kK - 1)));
+        } else if (chance(20)) {
+            write_nowhere(int(pick(0, kWords - 1)));
         }
         Step s = {pick(0, 3) != 0, !started || pick(0, 5) == 0, {}};
         int word = int(pick(0, kWords - 1));
