@@ -216,7 +216,7 @@ static void expand(struct rest *r, int node) {
     int at = old.op == HD_EXPR_ACCESS ? rest_of(r->f, &old) : -1;
     if (at < 0) return;
     const struct hd_expr_tensor *t = &r->f->tensor[old.i];
-    int rank = t->rank - (old.n - 1), arg[HD_EXPR_RANK], n = 0;
+    int rank = t->rank - (old.n - 1), arg[HD_EXPR_RANK] = {0}, n = 0;
     for (int i = 0; i < old.n; i++) {
         if (i != at) arg[n++] = old.arg[i];
         for (int d = 0; i == at && d < rank; d++) {

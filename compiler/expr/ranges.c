@@ -68,9 +68,8 @@ bool hd_expr_constant(const struct hd_expr *f, int node, int64_t *out) {
     for (int i = 0; i < k->n; i++)
         if (!hd_expr_constant(f, k->arg[i], &v[i])) return false;
     if (!(hd_expr_infos[k->op].types & HD_SET_INT)) return false;
-    *out =
-        hd_scalar_apply(k->op, HD_I64, (union hd_scalar){.i = v[0]}, (union hd_scalar){.i = v[1]})
-            .i;
+    const union hd_scalar a = {.i = v[0]}, b = {.i = v[1]};
+    *out = hd_scalar_apply(k->op, HD_I64, a, b).i;
     return true;
 }
 

@@ -196,7 +196,7 @@ static void perm(FILE *f, const struct maker *m) {
 /* The place of {j} in the result, taken apart by operand 0's dimensions. */
 static void flat(FILE *f, const struct maker *m) {
     const struct hd_tensor *x = m->in[0], *y = m->out;
-    int64_t step = 1, steps[HD_MAX_RANK];
+    int64_t step = 1, steps[HD_MAX_RANK] = {0};
     for (int d = x->rank - 1; d >= 0; step *= x->dim[d--]) steps[d] = step;
     for (int d = 0; d < x->rank; d++) {
         if (d) fputc(',', f);

@@ -542,7 +542,7 @@ static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_ti
     if (!transposed && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
     if (lt->tw < l->ow) return HD_REFUSE(result_row);
     hd_split_for_overlap(lt);
-    return (struct hd_refusal){HD_FITS};
+    return (struct hd_refusal){.why = HD_FITS};
 }
 
 static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {

@@ -278,7 +278,7 @@ static struct hd_refusal choose(const struct hd_lowering *lo, struct hd_tiling *
     rt->ahead = (int)hd_max(1, hd_min(ahead, r->steps));
     rt->out_steps = (int)hd_min(r->steps, STEPS_STORED);
     if (!yp->resident) rt->out_steps = (int)hd_max(1, hd_min(rt->out_steps, out / rt->rows));
-    return (struct hd_refusal){HD_FITS};
+    return (struct hd_refusal){.why = HD_FITS};
 }
 
 /* Words of WM that are loaded more than once: of h in every step, of x for every `ahead` steps. */
@@ -290,7 +290,7 @@ static int64_t loaded_again(const struct hd_tiling *lt) {
 }
 
 static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_refusal stays = choose(lo, lt, true), fits = {HD_FITS};
+    const struct hd_refusal stays = choose(lo, lt, true), fits = {.why = HD_FITS};
     if (!stays.why && loaded_again(lt) == 0) return fits;
     const struct hd_tiling staying = *lt;
     const struct hd_refusal loads = choose(lo, lt, false);

@@ -86,7 +86,7 @@ static struct hd_loop_stmt *emit(struct hd_lowering *l, int stage);
 /* for each element of the buffer: buffer[..] = tensor[..], where there is one. */
 static struct hd_loop_stmt *emit_copy(struct hd_lowering *l, const struct hd_buffer *b) {
     const int rank = l->f->tensor[b->buffer].rank;
-    int loop[HD_EXPR_RANK], index[HD_EXPR_RANK], from[HD_EXPR_RANK], n = rank;
+    int loop[HD_EXPR_RANK], index[HD_EXPR_RANK] = {0}, from[HD_EXPR_RANK], n = rank;
     for (int d = 0; d < rank; d++) {
         const char *name = hd_sprintf(l->a, "%s_%d", l->f->tensor[b->buffer].name, d);
         if (hd_new_loop(l, name, l->f->tensor[b->buffer].dim[d].value, false, &loop[d]) != HD_OK)

@@ -62,7 +62,7 @@ int hd_node_expand(struct hd_lowering *l, const struct hd_stage *g, int node) {
     if (old.op == HD_EXPR_VAR && g) return hd_node_expand(l, NULL, g->var[old.i]);
     if (old.op == HD_EXPR_VAR && l->definition[old.i] >= 0)
         return hd_node_expand(l, NULL, l->definition[old.i]);
-    int arg[HD_EXPR_RANK];
+    int arg[HD_EXPR_RANK] = {0};
     for (int i = 0; i < old.n; i++) arg[i] = hd_node_expand(l, g, old.arg[i]);
     int part = old.n == 2 ? whole_part(l, old.op, arg[0], arg[1]) : -1;
     if (part >= 0) return part;

@@ -289,7 +289,7 @@ static struct hd_refusal roll_tile(const struct hd_lowering *lo, struct hd_tilin
     if (lt->tw > columns_max(lo, l)) return HD_REFUSE(chain_rows);
     bool stays = lt->weights_stay || !l->kind->weights;
     if (!stays || !fits_twice(lo, lt)) return HD_REFUSE(chain_rows);
-    return (struct hd_refusal){HD_FITS};
+    return (struct hd_refusal){.why = HD_FITS};
 }
 
 int64_t hd_accumulated_pixels(const struct hd_lowering *lo, const struct hd_tiling *lt) {
@@ -312,7 +312,7 @@ struct hd_refusal hd_pixel_too_large(const struct hd_lowering *lo, const struct 
 
 static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_kind *k = lt->l->kind;
-    struct hd_refusal why = {HD_FITS};
+    struct hd_refusal why = {.why = HD_FITS};
     if (k->choose_tiles) return k->choose_tiles(lo, lt);
     choose_chunks(lo, lt);
     int64_t most = k->most_pixels ? k->most_pixels(lo, lt, &why) : INT32_MAX;
@@ -354,7 +354,7 @@ static bool takes_parts(const struct hd_lowering *lo, const struct hd_tiling *lt
 /* needs / gives / destroys: see the head of this file. */
 struct hd_refusal hd_choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
     lt->parts = false;
-    const struct hd_refusal why = choose_tiles(lo, lt), fits = {HD_FITS};
+    const struct hd_refusal why = choose_tiles(lo, lt), fits = {.why = HD_FITS};
     if (!takes_parts(lo, lt)) return why;
     bool split = lt->cwb < lt->l->cw;
     if (!why.why && !split && (lt->weights_stay || !waits_for_memory(lo, lt))) return why;

@@ -107,7 +107,7 @@ static void size_of(const struct hd_image *x, const struct hd_image_options *o,
 hd_status hd_image_put(hd_ctx *ctx, const struct hd_image *x, const struct hd_image_options *o,
                        const struct hd_value_info *v, int64_t i, void *data) {
     struct frame f = {0};
-    int w, h, type = hd_dtype_from_onnx(v->dtype);
+    int w = 0, h = 0, type = hd_dtype_from_onnx(v->dtype);
     hd_arena *a = hd_arena_create();
     const char *dims = hd_dims_text(a, v->dim, v->rank);
     hd_status s = HD_OK;

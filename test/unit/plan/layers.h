@@ -98,8 +98,11 @@ static inline void make_row(struct row *r) {
                                  .too_big = r->too_big};
     r->model->layers = hd_new_array(r->model->arena, struct hd_layer_info, ROW);
     r->plan = hd_plan_create(&r->lo, r->lo.arena), r->lo.plan = &r->plan;
-    for (int i = 0; i < ROW; i++)
-        r->lo.plan->tilings[i].chain_first = r->lo.plan->tilings[i].chain_last = i;
+    for (int i = 0; i < ROW; i++) {
+        struct hd_tiling *t = &r->lo.plan->tilings[i];
+        t->chain_first = t->chain_last = i;
+        t->th = t->tw = SIDE, t->nb = t->cwb = 1;
+    }
 }
 
 static inline void place(struct row *r) {

@@ -44,7 +44,7 @@ static void refusals_are_values(void **state) {
     (void)state;
     struct row r;
     struct hd_tiling *lt = streams(&r, 32, 32);
-    const struct hd_refusal why = hd_choose_tiles(&r.lo, lt), fits = {HD_FITS};
+    const struct hd_refusal why = hd_choose_tiles(&r.lo, lt), fits = {.why = HD_FITS};
     assert_int_equal(why.why, HD_REFUSAL_pixel_bytes);
     assert_int_equal(why.n[1], 64);
     assert_string_equal(hd_message(r.ctx), "");
