@@ -13,7 +13,7 @@ check-layers: heddle ## no folder includes from, or calls, a layer above it; doc
 	$(Q)python3 scripts/check_layers.py test/layers.txt docs/architecture.md $(B) $(ALL_C) $(sort $(shell find $(FOLDERS) -name '*.cc' 2> /dev/null))
 
 check-size: ## functions, structs and files are not too large
-	$(Q)python3 scripts/check_size.py --test && python3 scripts/check_size.py test/size.txt $(SIZED)
+	$(Q)python3 scripts/check_size.py --test && python3 scripts/check_size.py $(SIZED)
 
 # Those of libraries that are not installed are in ABSENT_HEADERS. Those of test/rtl and test/mutate are C++; another header that needs C++ is named in CXX_HEADERS by its folder's rules.mk.
 check-headers: $(HEADERS:%.h=$(B)/headers/%.ok) ## every header compiles on its own

@@ -128,7 +128,7 @@ STAGES := $(B)/test/stages/stages
 $(STAGES): $(B)/test/stages/round_trip.o
 STAGE_NETS = $(wildcard test/models/* $(SHARED)/tflm_* $(SHARED)/mlperf_*_int8_qdq)
 roundtrip: $(STAGES) ## text of every stage of each network of ../shared/models, read back, gives the same program
-	$(Q)set -e; for m in tiny base big; do $(STAGES) $$m $(wildcard $(SHARED)/*_* $(SHARED)/light/*); done
+	$(Q)set -e; for m in tiny base big; do $(STAGES) $$m $(patsubst %/model.onnx,%,$(wildcard $(SHARED)/*/model.onnx $(SHARED)/light/*/model.onnx)); done
 test-stages: $(STAGES) ## the same of small networks
 	$(Q)for m in tiny base; do $(STAGES) $$m $(STAGE_NETS) || exit 1; done > $(B)/stages.log 2>&1 || { cat $(B)/stages.log; exit 1; }
 	@echo "  stages: $$(grep -c ^ok $(B)/stages.log) networks, texts give the same programs"

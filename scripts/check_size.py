@@ -1,13 +1,9 @@
 #!/usr/bin/env python3
-"""Sizes that a reader can hold: check_size.py LIST FILE...
+"""Sizes that a reader can hold: check_size.py FILE...
 
 A C function has at most 60 lines, a struct or union at most 40 names (those of structs inside it
 counted), a file at most 600 lines. C is read as clang-format leaves it: the line that a function or
 struct begins with starts in the first column, and so does its closing brace.
-
-LIST (test/size.txt) names what is allowed to be larger: a path, then the name of the function or
-struct, or `file`. Entries lie only in the folders of its `only` line. An entry that is not needed is
-an error, so that the list can only become shorter.
 """
 import re
 import sys
@@ -77,27 +73,11 @@ def of_file(path):
         yield from of_c(text)
 
 
-def main(list_path, paths):
-    only, allowed, bad = [], set(), 0
-    for line in open(list_path, encoding="utf-8"):
-        words = line.split("#")[0].split()
-        if words and words[0] == "only:":
-            only = words[1:]
-        elif words:
-            allowed.add(tuple(words))
-    for path, name in sorted(allowed):
-        if not path.startswith(tuple(f + "/" for f in only)):
-            print(f"{list_path}: {path} {name}: entries lie in {', '.join(only) or 'no folder'}")
-            bad += 1
-    found = [(path, *x) for path in paths for x in of_file(path)]
-    for path, name, what, got, most in found:
-        if (path, name) not in allowed:
-            print(f"{path}: {name}: {got} {what}, at most {most}: split it")
-            bad += 1
-    for path, name in sorted(allowed - {x[:2] for x in found}):
-        print(f"{list_path}: {path} {name}: within the limits now, remove the line")
-        bad += 1
-    sys.exit(bad > 0)
+def main(paths):
+    bad = [(path, *x) for path in paths for x in of_file(path)]
+    for path, name, what, got, most in bad:
+        print(f"{path}: {name}: {got} {what}, at most {most}: split it")
+    sys.exit(len(bad) > 0)
 
 
 def self_test():
@@ -118,4 +98,4 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--test"]:
         self_test()
     else:
-        main(sys.argv[1], sys.argv[2:])
+        main(sys.argv[1:])
