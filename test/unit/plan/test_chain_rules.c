@@ -1,0 +1,125 @@
+/* Which neighbours are a chain, which tensors between them roll, and in how many slots: of layers
+ * of kinds that differ in what the rules ask for. */
+#include "test/unit/plan/layers.h"
+
+static int64_t cycles(const struct hd_layer *l) {
+    return l->oc; /* 16 for each pixel, 128 for each row */
+}
+
+static void one_chunk(const struct hd_lowering *lo, struct hd_tiling *lt) {
+    (void)lo;
+    lt->nb = lt->l->nts, lt->weights_stay = true;
+}
+
+static const struct hd_kind product = {.name = "product",
+                                       .product = true,
+                                       .weights = true,
+                                       .chains = true,
+                                       .pixel_cycles = cycles,
+                                       .choose_chunks = one_chunk};
+static const struct hd_kind window = {.name = "window", .chains = true, .pixel_cycles = cycles};
+static const struct hd_kind vector = {.name = "vector", .only_vx = true, .pixel_cycles = cycles};
+
+/* Product, window of 3 x 3, product, and a layer that takes no part in chains; `h` rows. */
+static void begin(struct row *r, int h) {
+    static const struct hd_kind *const kinds[ROW] = {&product, &window, &product, &vector};
+    make_row(r);
+    for (int i = 0; i <= ROW; i++) r->tensors[i].h = h;
+    for (int i = 0; i < ROW; i++) {
+        struct hd_layer *l = &r->layers[i];
+        l->kind = kinds[i], l->oh = h, l->red = 2, l->pm_words = 1;
+    }
+    r->layers[1].kh = r->layers[1].kw = 3, r->layers[1].pt = r->layers[1].pl = 1;
+}
+
+static void is_chain(const struct row *r, int layer, int first, int last) {
+    assert_int_equal(r->plan.tilings[layer].chain_first, first);
+    assert_int_equal(r->plan.tilings[layer].chain_last, last);
+}
+
+static void neighbours_are_chains(void **state) {
+    (void)state;
+    struct row r;
+    begin(&r, SIDE);
+    hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+    for (int i = 0; i < 3; i++) is_chain(&r, i, 0, 2), assert_int_equal(r.plan.places[i].roll, 0);
+    is_chain(&r, 3, 3, 3);
+    hd_choose_chains(&r.lo, HD_CHAINS_NONE);
+    for (int i = 0; i < ROW; i++) is_chain(&r, i, i, i);
+    r.layers[2].step = r.layers[3].step = 1; /* of programs of their own */
+    hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+    is_chain(&r, 0, 0, 1), is_chain(&r, 2, 2, 2);
+    r.layers[1].kind = &product; /* of two alike one would wait for the other */
+    hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+    is_chain(&r, 0, 0, 0);
+    drop_row(&r);
+}
+
+/* Weights of a chain stay on chip together: seven eighths of WM, no word more. */
+static void weights_fit_together(void **state) {
+    (void)state;
+    for (int more = 0; more < 2; more++) {
+        struct row r;
+        begin(&r, SIDE);
+        r.layers[0].nts = r.layers[2].nts = 1;
+        r.layers[0].red = (int)hd_wm_words(&r.m) / 8 * 7 - 10, r.layers[2].red = 10 + more;
+        hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+        is_chain(&r, 0, 0, more ? 1 : 2);
+        drop_row(&r);
+    }
+}
+
+/* Neighbours for two units that read nothing of each other take turns. */
+static void one_beside_the_other(void **state) {
+    (void)state;
+    for (int reads = 0; reads < 2; reads++) {
+        struct row r;
+        begin(&r, SIDE);
+        r.layers[0].kind = &vector, r.layers[1].kind = &product;
+        r.layers[2].kind = r.layers[3].kind = &vector;
+        r.layers[1].in[0] = reads ? 1 : 0;
+        hd_choose_chains(&r.lo, HD_CHAINS_WHOLE);
+        is_chain(&r, 0, 0, reads ? 0 : 1);
+        assert_int_equal(r.plan.tilings[0].beside, !reads);
+        assert_false(r.plan.tilings[3].beside);
+        drop_row(&r);
+    }
+}
+
+/* Tiles of two rows take 256 cycles. A window of 3 rows and 2 results reads 4 rows, one of them
+ * padding; a tile behind it: 3 + 2 rows, in tiles 6, and padding: 7, in tiles 8. */
+static void few_rows_roll(void **state) {
+    (void)state;
+    struct row r;
+    begin(&r, 32);
+    hd_choose_chains(&r.lo, HD_CHAINS_ROLLING);
+    for (int i = 0; i < 3; i++) assert_int_equal(r.plan.tilings[i].roll_th, 2);
+    assert_int_equal(r.plan.tilings[3].roll_th, 0);
+    assert_int_equal(r.plan.places[1].roll, 8);
+    assert_int_equal(r.plan.places[1].mirror, 2);
+    assert_int_equal(r.plan.places[2].roll, 4); /* a tile that is read, one that is written */
+    assert_int_equal(r.plan.places[2].mirror, 0);
+    assert_int_equal(r.plan.places[0].roll + r.plan.places[3].roll, 0);
+    drop_row(&r);
+    begin(&r, 32);
+    r.plan.tilings[0].finer = 1, r.plan.tilings[0].more_slots = 3;
+    hd_choose_chains(&r.lo, HD_CHAINS_ROLLING);
+    assert_int_equal(r.plan.tilings[0].roll_th, 1);
+    assert_int_equal(r.plan.places[1].roll, 2 + 1 + 1 + 3); /* rows of the image; more slots */
+    r.tensors[1].goes_out = true;                           /* then all of it has to be somewhere */
+    hd_choose_chains(&r.lo, HD_CHAINS_ROLLING);
+    assert_int_equal(r.plan.places[1].roll, 0);
+    assert_int_not_equal(r.plan.places[2].roll, 0);
+    drop_row(&r);
+    begin(&r, 8); /* 8 slots are all rows */
+    hd_choose_chains(&r.lo, HD_CHAINS_ROLLING);
+    assert_int_equal(r.plan.places[1].roll, 0);
+    drop_row(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(neighbours_are_chains), cmocka_unit_test(weights_fit_together),
+        cmocka_unit_test(one_beside_the_other), cmocka_unit_test(few_rows_roll)};
+    return cmocka_run_group_tests_name("chain_rules", tests, NULL, NULL);
+}

@@ -1,0 +1,86 @@
+/* Refinement finds the tiles of least price, asks for nothing where nothing is gained, and leaves
+ * what it found in the plan; by a kind whose price a reader can count. */
+#include "test/unit/plan/layers.h"
+
+static int64_t cycles(const struct hd_layer *l) {
+    (void)l;
+    return 1;
+}
+
+static void vector_op(struct hd_lowerer *w, int64_t vectors) {
+    static const enum hd_field ones[] = {HD_F_vx_n0, HD_F_vx_n1, HD_F_vx_n2};
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    for (int i = 0; i < 3; i++) hd_lower_set(w, ones[i], 1);
+    hd_lower_set(w, HD_F_vx_n3, vectors);
+    hd_ops_touch(&w->s, HD_SPACE_XM, 0, 64, true);
+}
+
+/* As long as tiles are, and longer by 500 for each row above 2. */
+static hd_status low_tiles(struct hd_lowerer *w, struct hd_tile *t) {
+    vector_op(w, t->th + (t->th > 2 ? 500 * (t->th - 2) : 0));
+    return hd_ops_end(&w->s);
+}
+
+/* Each tile costs the same, however high it is. */
+static hd_status few_tiles(struct hd_lowerer *w, struct hd_tile *t) {
+    (void)t;
+    vector_op(w, 300);
+    return hd_ops_end(&w->s);
+}
+
+static const struct hd_kind low = {.name = "low", .pixel_cycles = cycles, .lower = low_tiles};
+static const struct hd_kind few = {.name = "few", .pixel_cycles = cycles, .lower = few_tiles};
+
+/* A row of such layers, whose tiles are there; all tensors are on chip. */
+static void begin(struct row *r, const struct hd_kind *kind, int bands) {
+    make_row(r);
+    r->opt.latency_hiding = true, r->opt.mem_latency = 64;
+    for (int i = 0; i <= ROW; i++) r->plan.places[i].resident = true;
+    for (int i = 0; i < ROW; i++) {
+        struct hd_tiling *lt = &r->plan.tilings[i];
+        r->layers[i].kind = kind;
+        lt->ask_tiles = bands;
+        assert_int_equal(hd_choose_tiles(&r->lo, lt).why, HD_FITS);
+        assert_int_equal(hd_layer_bands(lt), bands);
+    }
+}
+
+static void finds_the_least_price(void **state) {
+    (void)state;
+    for (int bands = 1; bands <= SIDE; bands *= 2)
+        for (int way = 0; way < 2; way++) {
+            struct row r;
+            begin(&r, way ? &low : &few, bands);
+            int64_t before = hd_estimate_layers(&r.lo, 0, ROW);
+            assert_int_equal(hd_refine_tiles(&r.lo), HD_OK);
+            int64_t after = hd_estimate_layers(&r.lo, 0, ROW);
+            /* tiles of two rows; of all */
+            for (int i = 0; i < ROW; i++) assert_int_equal(r.plan.tilings[i].th, way ? 2 : SIDE);
+            bool best = bands == (way ? SIDE / 2 : 1);
+            assert_true(best ? after == before : after < before);
+            if (best) /* nothing is gained: what was asked stays */
+                for (int i = 0; i < ROW; i++) assert_int_equal(r.plan.tilings[i].ask_tiles, bands);
+            drop_row(&r);
+        }
+}
+
+/* Layers whose tiles come in turn are asked for tiles together. */
+static void chains_are_asked_together(void **state) {
+    (void)state;
+    struct row r;
+    begin(&r, &few, SIDE);
+    for (int i = 1; i < ROW; i++)
+        r.plan.tilings[i].chain_first = 1, r.plan.tilings[i].chain_last = ROW - 1;
+    assert_int_equal(hd_refine_tiles(&r.lo), HD_OK);
+    for (int i = 0; i < ROW; i++) {
+        assert_int_equal(r.plan.tilings[i].ask_tiles, 1);
+        assert_int_equal(r.plan.tilings[i].th, SIDE);
+    }
+    drop_row(&r);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_least_price),
+                                       cmocka_unit_test(chains_are_asked_together)};
+    return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
+}
