@@ -233,7 +233,19 @@ bool run(Dut &d) {
         put(top, o);
         for (int guard = 0; !b.clock(true, true);)
             if (++guard > 100) return false;
+        for (int k = 0; k < 8; k++) b.clock(false, true); // an error would be told
         cut();
+    }
+    for (int i = 0; i < 3 * 20 && b.good; i++) { // an address beyond memory, by one bit
+        Op o = draw();
+        for (int64_t &n : o.n) n = 1;
+        o.x %= kXm, o.w %= kWm, o.a %= kAm, o.nred %= 7;
+        (i % 3 == 0 ? o.x : i % 3 == 1 ? o.w : o.a) |= int64_t(1) << (4 + i / 3);
+        int error = run_op(b, o);
+        put(top, o);
+        for (int guard = 0; !b.clock(true, true, error);)
+            if (++guard > 100) return false;
+        if (!drain(100)) return false;
     }
     return b.good;
 }
