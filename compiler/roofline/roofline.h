@@ -1,4 +1,4 @@
-/* Cycles that no schedule of a network can beat on a machine: from graph and machine alone.
+/* Cycles that no schedule of a layer alone can beat: from graph and machine.
  *
  * Nothing here knows plans, tiles or operations, so no change of the back end can move it. Never
  * part of a bound: padding of channels, extra passes, weights of 9 bits as two of 8, movement of
