@@ -103,16 +103,21 @@ int64_t hd_below_rings(const struct hd_lowering *lo, int from, int to) {
     return (int64_t)lo->m->xm_bytes - ring;
 }
 
-/* What is stored from XM gets banks of its own where there is room left: the store unit would wait
- * where the matrix unit reads. */
-static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans, size_t n) {
+static bool is_stored(const struct hd_mtensor *t) {
+    return t->goes_out || t->kept || t->read_from_dram;
+}
+
+/* Residents, first those that are stored, get banks of their own where there is room left: where
+ * two units meet in a bank, one of them waits. */
+static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans, size_t n,
+                   bool stored) {
     int64_t bank = lo->m->xm_bytes / lo->m->xm_banks;
     for (size_t i = 0, k = 0; i < lo->n_tensors; i++) {
         const struct hd_mtensor *t = &lo->tensors[ids[i]];
         struct hd_placement *tp = &lo->plan->places[ids[i]];
         if (t->base >= 0 || !tp->resident) continue;
         struct hd_room *s = &spans[k++];
-        if (!t->goes_out && !t->kept) continue;
+        if (is_stored(t) != stored) continue;
         int64_t at = first_fit(spans, n, s, hd_below_rings(lo, s->from, s->to), bank, 0);
         if (at < 0) continue;
         s->at = at;
@@ -175,7 +180,8 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
         tp->xm = (uint32_t)s.at;
         spans[n++] = s;
     }
-    spread(lo, ids, spans, n);
+    spread(lo, ids, spans, n, true);
+    spread(lo, ids, spans, n, false);
     hd_share_places(lo);
 }
 

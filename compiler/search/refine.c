@@ -49,20 +49,17 @@ struct search {
     struct asked best;
     int64_t cycles;
     /* tilings that were estimated, the latest: much that is asked comes out alike */
-    uint64_t seen[SEEN];
+    uint32_t seen[SEEN];
     int64_t seen_cycles[SEEN];
 };
 
-/* What tiling made of the chain, as a number (FNV-1a). */
-static uint64_t tiling_of(const struct search *s) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+/* What tiling made of the chain, as a number that is not 0. */
+static uint32_t tiling_of(const struct search *s) {
+    uint32_t h = HD_HASH_INIT;
     for (size_t i = s->w.first; i < s->w.end; i++) {
-        const struct hd_tiling *lt = &s->lo->plan->tilings[i];
-        const int64_t v[] = {
-            lt->th,   lt->tw,           lt->nb,      lt->cwb,    lt->chunk_outer + 2 * lt->parts,
-            lt->wave, lt->weights_stay, lt->ring_in, lt->ring_vx};
-        for (size_t k = 0; k < sizeof v / sizeof *v; k++)
-            h = (h ^ (uint64_t)v[k]) * UINT64_C(0x100000001b3);
+        struct hd_tiling lt = s->lo->plan->tilings[i];
+        lt.ask_tiles = lt.ask_nb = 0, lt.ask_order = HD_ORDER_ANY;
+        h = hd_hash(h, &lt, sizeof lt);
     }
     return h ? h : 1;
 }
@@ -70,8 +67,8 @@ static uint64_t tiling_of(const struct search *s) {
 /* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit. */
 static int64_t attempt(struct search *s, const struct asked *q) {
     if (!tile(s->lo, &s->w, q)) return INT64_MAX;
-    uint64_t h = tiling_of(s);
-    int at = (int)(h >> 32) & (SEEN - 1);
+    uint32_t h = tiling_of(s);
+    int at = (int)(h & (SEEN - 1));
     if (s->seen[at] != h)
         s->seen[at] = h, s->seen_cycles[at] = hd_estimate_layers(s->lo, s->w.from, s->w.to);
     return s->seen_cycles[at];

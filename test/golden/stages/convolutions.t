@@ -53,8 +53,8 @@ graph convolutions {
 #= # tile 1x8, 1 weight chunks of 1 words kept, in on chip, out on chip
 #= layer 1 b ask_tiles=8 th=1 tw=8 nb=1 cwb=1 weights_stay=1 chain_first=1 chain_last=1
 #= # [1,8,8,8]
-#= tensor 0 x resident=1 in_arena=1
+#= tensor 0 x resident=1 xm=4096 in_arena=1
 #= # [1,8,8,8]
-#= tensor 1 a use_last=1 resident=1 xm=832
+#= tensor 1 a use_last=1 resident=1
 #= # [1,8,8,8]
 #= tensor 2 b use_first=1 use_last=1 resident=1 xm=4096 in_arena=1 arena=512

@@ -24,8 +24,8 @@ graph dense {
 #= # tile 4x1, in on chip, out on chip
 #= layer 1 s th=4 tw=1 chain_first=1 chain_last=1
 #= # [1,4,1,16]
-#= tensor 0 x resident=1 in_arena=1
+#= tensor 0 x resident=1 xm=4096 in_arena=1
 #= # [1,4,1,8]
-#= tensor 1 d use_last=1 resident=1 xm=64
+#= tensor 1 d use_last=1 resident=1
 #= # [1,4,1,8]
 #= tensor 2 s use_first=1 use_last=1 resident=1 xm=4096 in_arena=1 arena=256

@@ -5,12 +5,12 @@ static bool overlap(const struct hd_placement *a, const struct hd_placement *b) 
     return a->xm < b->xm + hd_mtensor_xm_bytes(b) && b->xm < a->xm + hd_mtensor_xm_bytes(a);
 }
 
-/* Of a row of tensors only neighbours live at one time: two places are enough. */
+/* Of a row of tensors only neighbours live at one time: room for two is enough. */
 static void neighbours_lie_apart(void **state) {
     (void)state;
     struct row r;
     make_row(&r);
-    r.tensors[ROW].goes_out = false; /* which would get banks of its own */
+    for (int i = 0; i < ROW; i++) r.lo.plan->tilings[i].ring_bytes = r.m.xm_bytes - 2 * TENSOR;
     place(&r);
     const struct hd_placement *p = r.lo.plan->places;
     for (int i = 0; i <= ROW; i++) {
@@ -21,6 +21,26 @@ static void neighbours_lie_apart(void **state) {
     }
     assert_int_equal(hd_plan_verify(&r.lo), HD_OK);
     drop_row(&r);
+}
+
+/* Where there is room, what lives at one time lies in banks of its own; so do all that are stored
+ * and what lives with them. */
+static void residents_have_banks(void **state) {
+    (void)state;
+    for (int stored = 0; stored < 2; stored++) {
+        struct row r;
+        make_row(&r);
+        for (int i = 0; i <= ROW; i++) r.tensors[i].read_from_dram = stored;
+        place(&r);
+        const struct hd_placement *p = r.lo.plan->places;
+        const uint32_t bank = r.m.xm_bytes / r.m.xm_banks;
+        for (int i = 1; i <= ROW; i++) {
+            assert_true(p[i - 1].resident && p[i].resident);
+            assert_true(p[i - 1].xm / bank != p[i].xm / bank);
+        }
+        assert_int_equal(hd_plan_verify(&r.lo), HD_OK);
+        drop_row(&r);
+    }
 }
 
 /* Layers of one chain keep the places of all their tensors to its end. */
@@ -100,8 +120,8 @@ static void rings_have_two_parts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_lie_apart), cmocka_unit_test(a_chain_keeps_its_places),
-        cmocka_unit_test(what_has_no_room_streams), cmocka_unit_test(bytes_of_a_place),
-        cmocka_unit_test(rings_have_two_parts)};
+        cmocka_unit_test(neighbours_lie_apart),     cmocka_unit_test(residents_have_banks),
+        cmocka_unit_test(a_chain_keeps_its_places), cmocka_unit_test(what_has_no_room_streams),
+        cmocka_unit_test(bytes_of_a_place),         cmocka_unit_test(rings_have_two_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

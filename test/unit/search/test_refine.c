@@ -1,5 +1,7 @@
 /* Refinement finds the tiles of least price, asks for nothing where nothing is gained, and leaves
  * what it found in the plan; by a kind whose price a reader can count. */
+#include <stdlib.h>
+
 #include "test/unit/plan/layers.h"
 
 static int64_t cycles(const struct hd_layer *l) {
@@ -79,8 +81,40 @@ static void chains_are_asked_together(void **state) {
     drop_row(&r);
 }
 
+/* Requests that differ in what only a recurrent layer has are tried apart. */
+static struct hd_refusal choose_ahead(const struct hd_lowering *lo, struct hd_tiling *lt) {
+    (void)lo;
+    lt->th = SIDE, lt->tw = SIDE, lt->nb = lt->cwb = 1;
+    lt->rnn.ahead = lt->ask_tiles;
+    return (struct hd_refusal){.why = HD_FITS};
+}
+
+static hd_status low_ahead(struct hd_lowerer *w, struct hd_tile *t) {
+    (void)t;
+    vector_op(w, 5000 + 100 * abs(w->lt->rnn.ahead - 3));
+    return hd_ops_end(&w->s);
+}
+
+static void recurrent_requests_are_told_apart(void **state) {
+    (void)state;
+    static const struct hd_kind recurrent = {
+        .name = "ahead", .pixel_cycles = cycles, .lower = low_ahead, .choose_tiles = choose_ahead};
+    struct row r;
+    make_row(&r);
+    r.opt.latency_hiding = true, r.opt.mem_latency = 64;
+    for (int i = 0; i <= ROW; i++) r.plan.places[i].resident = true;
+    for (int i = 0; i < ROW; i++) {
+        r.layers[i].kind = &recurrent, r.plan.tilings[i].ask_tiles = 8;
+        assert_int_equal(hd_choose_tiles(&r.lo, &r.plan.tilings[i]).why, HD_FITS);
+    }
+    assert_int_equal(hd_refine_tiles(&r.lo), HD_OK);
+    for (int i = 0; i < ROW; i++) assert_int_equal(r.plan.tilings[i].rnn.ahead, 3);
+    drop_row(&r);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(finds_the_least_price),
-                                       cmocka_unit_test(chains_are_asked_together)};
+                                       cmocka_unit_test(chains_are_asked_together),
+                                       cmocka_unit_test(recurrent_requests_are_told_apart)};
     return cmocka_run_group_tests_name("refine", tests, NULL, NULL);
 }
