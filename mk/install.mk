@@ -6,7 +6,6 @@ DESTDIR ?=
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
 RT_VERSION := $(shell sed -n 's/^.define HD_RT_VERSION "\(.*\)"/\1/p' runtime/heddle_rt.h)
-RT_SO   := 0
 
 BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c isa/room.c
 RT_SRCS   := $(BASE_SRCS) runtime/device/model.c runtime/device/value.c runtime/devices.c runtime/session.c runtime/queue.c \

@@ -4,6 +4,7 @@ PYTHON  ?= $(firstword $(wildcard /usr/bin/python3) python3)# Debian's has the h
 PY_INC  := $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("include"))' 2> /dev/null)
 PY_SRCS := $(sort $(wildcard runtime/python/*.c))
 PY_HAVE := $(wildcard $(PY_INC)/Python.h)
+PY_RPATH := -Wl,-rpath,'$$ORIGIN'# libheddle.so lies beside; Debian's package has it in the system's folder
 PKG     := $(B)/python/heddle
 PY_PKG  := $(patsubst runtime/python/heddle/%,$(PKG)/%,$(wildcard runtime/python/heddle/*))
 # Python's slots hold functions as void *, which pedantic C has no conversion for.
@@ -12,15 +13,15 @@ ABSENT_HEADERS += $(if $(PY_HAVE),,runtime/python/ext.h)
 API_MAP := compiler/api/libheddle.map
 
 # -Bsymbolic: calls inside the library stay inside, whatever else a program has loaded.
-$(B)/lib/libheddle.so.0: $(B)/libheddle.a $(API_MAP)
+$(B)/lib/libheddle.so.$(RT_SO): $(B)/libheddle.a $(API_MAP)
 	@mkdir -p $(@D); echo "  LD    $@"
 	$(Q)$(CC) $(MODE) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(API_MAP) -Wl,-Bsymbolic -Wl,--no-undefined \
 	    -Wl,--whole-archive $< -Wl,--no-whole-archive $(LDLIBS) -o $@.$$$$ && mv $@.$$$$ $@
 
-$(PKG)/_heddle.abi3.so: $(PY_SRCS:%.c=$(B)/%.o) $(PKG)/libheddle.so.0
+$(PKG)/_heddle.abi3.so: $(PY_SRCS:%.c=$(B)/%.o) $(PKG)/libheddle.so.$(RT_SO)
 	@echo "  LD    $@"
-	$(Q)$(CC) $(MODE) -shared -Wl,-rpath,'$$ORIGIN' $^ -o $@.$$$$ && mv $@.$$$$ $@
-$(PKG)/libheddle.so.0: $(B)/lib/libheddle.so.0
+	$(Q)$(CC) $(MODE) -shared $(PY_RPATH) $^ -o $@.$$$$ && mv $@.$$$$ $@
+$(PKG)/libheddle.so.$(RT_SO): $(B)/lib/libheddle.so.$(RT_SO)
 	@mkdir -p $(@D)
 	$(Q)strip --strip-unneeded -o $@ $<
 $(PKG)/%: runtime/python/heddle/%
@@ -38,7 +39,7 @@ python: $(PKG)/rtl $(if $(PY_HAVE),$(PY_PKG) $(PKG)/_heddle.abi3.so $(PKG)/plugi
 DIST  := $(B)/dist
 wheel: python ## a wheel of package heddle in build/<mode>/dist, without network
 	$(Q)$(if $(PY_HAVE),rm -f $(DIST)/*.whl && $(PYTHON) scripts/wheel.py $(PKG) $(DIST) build/rtl)
-check-symbols: $(B)/lib/libheddle.so.0 ## libheddle.so exports what its headers declare and compiler/api/libheddle.map lists
+check-symbols: $(B)/lib/libheddle.so.$(RT_SO) ## libheddle.so exports what its headers declare and compiler/api/libheddle.map lists
 	$(Q)python3 scripts/check_symbols.py $< $(API_MAP) compiler/api/heddle.h runtime/heddle_rt.h runtime/base/result.h
 
 # Under -X dev every warning is an error. RTL models are used where they are built.

@@ -8,7 +8,7 @@ want="gcc g++ clang make libc6-dev verilator libcmocka-dev libjson-c-dev libzip-
 [ "${1:-}" != formal ] || want="$want yosys" # for make formal and make synth
 [ "${1:-}" != report ] || want="chromium graphviz" # for make test-report to look at pages, and heddle graph
 
-[ "${1:-}" != deb ] || want="dpkg-dev binutils lintian cmake pkgconf" # for make deb and make test-deb
+[ "${1:-}" != deb ] || want="dpkg-dev binutils lintian cmake pkgconf mmdebstrap" # for make deb and make test-deb
 [ "${1:-}" != remote ] || want="openssh-server openssh-client" # for make nightly: devices by a real sshd
 
 command -v dpkg-query > /dev/null 2>&1 || {

@@ -297,13 +297,22 @@ static hd_status open_rtl(hd_ctx *ctx, const struct hd_device_options *opt, hd_d
     return hd_mach_open(ctx, &hd_mach_rtl, opt, out);
 }
 
+static bool has_model(const struct hd_machine *m) {
+    char path[PATH_BYTES];
+    return model_path(m, path) && access(path, R_OK) == 0;
+}
+
 static hd_status probe(hd_ctx *ctx, const struct hd_device_options *opt,
                        struct hd_device_info *out) {
     (void)ctx;
-    char path[PATH_BYTES], root[PATH_BYTES];
+    char root[PATH_BYTES];
     *out = (struct hd_device_info){.description = "Verilated RTL of the machine"};
-    const struct hd_machine *m = opt && opt->machine.k ? &opt->machine : &hd_machines[1];
-    out->available = model_path(m, path) && (access(path, R_OK) == 0 || repository(root));
+    out->available = repository(root);
+    if (opt && opt->machine.k)
+        out->available = out->available || has_model(&opt->machine);
+    else /* which machine is not known yet: one model will do */
+        for (int i = 0; i < hd_n_machines; i++)
+            out->available = out->available || has_model(&hd_machines[i]);
     if (!out->available) out->why_not = "its model is not built; run 'make rtl' in the repository";
     return HD_OK;
 }

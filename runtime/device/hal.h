@@ -107,8 +107,9 @@ hd_status hd_device_find(hd_ctx *ctx, const char *scheme, const struct hd_device
 
 /* What a library of further devices exports as `hd_plugin` (runtime/plugin_host.c,
  * plugin_sim.c). */
-#define HD_PLUGIN_HOST "libheddle_host.so.0"
-#define HD_PLUGIN_SIM  "libheddle_sim.so.0"
+#define HD_SONAME      "1" /* of our shared libraries; the makefiles and packages read it here */
+#define HD_PLUGIN_HOST "libheddle_host.so." HD_SONAME
+#define HD_PLUGIN_SIM  "libheddle_sim.so." HD_SONAME
 struct hd_plugin {
     const char *version;
     uint32_t isa_hash;

@@ -5,6 +5,8 @@ set -eu
 stage=$1 out=$2 version=$3
 arch=$(dpkg --print-architecture)
 who="Heddle <heddle@heddle.invalid>"
+so=$(sed -n 's/^.define HD_SONAME *"\([0-9]*\)".*/\1/p' runtime/device/hal.h)
+lib=libheddle$so
 when=$(git log -1 --format=%cD 2> /dev/null || echo "Thu, 01 Jan 1970 00:00:00 +0000")
 rm -rf "$out/tree"
 mkdir -p "$out/tree"
@@ -46,7 +48,7 @@ pack() {
     find "$tree" -type f -name '*.a' -exec strip --strip-debug {} +
     [ ! -d "$tree/usr/bin" ] || strip --remove-section=.comment --remove-section=.note "$tree"/usr/bin/*
     find "$tree" -type d -exec chmod 755 {} +
-    find "$tree" -type f ! -path '*/bin/*' -exec chmod 644 {} +
+    find "$tree/usr" -type f ! -path '*/bin/*' -exec chmod 644 {} +
     (cd "$tree" && find usr -type f -exec md5sum {} + | LC_ALL=C sort -k2 > DEBIAN/md5sums)
     {
         printf 'Package: %s\nSource: heddle\nVersion: %s\nArchitecture: %s\nMaintainer: %s\n' "$1" "$version" "$arch" "$who"
@@ -63,21 +65,37 @@ pack() {
 about="Heddle is an open int8 accelerator for neural networks, with a compiler,
 two simulators that agree to the cycle, and a runtime."
 take heddle usr/bin/heddle usr/share/man/man1/heddle.1 usr/share/bash-completion usr/share/zsh usr/lib/heddle
-take libheddle0 'usr/lib/libheddle*.so.0'
+take "$lib" "usr/lib/libheddle*.so.$so"
 take libheddle-dev usr/lib/libheddle.so usr/lib/libheddle_rt.so usr/lib/libheddle_rt.a usr/include usr/lib/pkgconfig \
     usr/lib/cmake usr/share/man/man3
-mkdir -p "$out/tree/libheddle0/DEBIAN"
-echo 'activate-noawait ldconfig' > "$out/tree/libheddle0/DEBIAN/triggers"
-for l in libheddle libheddle_rt libheddle_host libheddle_sim; do echo "$l 0 libheddle0 (>= $version)"; done \
-    > "$out/tree/libheddle0/DEBIAN/shlibs"
+take python3-heddle usr/lib/python3
+mkdir -p "$out/tree/$lib/DEBIAN" "$out/tree/python3-heddle/DEBIAN"
+echo 'activate-noawait ldconfig' > "$out/tree/$lib/DEBIAN/triggers"
+for l in libheddle libheddle_rt libheddle_host libheddle_sim; do echo "$l $so $lib (>= $version)"; done \
+    > "$out/tree/$lib/DEBIAN/shlibs"
 plugins=$(find "$stage/usr/lib/heddle" -maxdepth 1 -name '*.so')
+models=$(find "$stage/usr/lib/heddle/rtl" -name '*.so')
 # shellcheck disable=SC2086
-pack heddle science "$(needs "$stage/usr/bin/heddle")" "$([ -z "$plugins" ] || needs $plugins | sed 's/libc6[^,]*, //')" \
+pack heddle science "$(needs "$stage/usr/bin/heddle" $models)" "$([ -z "$plugins" ] || needs $plugins | sed 's/libc6[^,]*, //')" \
     "compiler and simulators of the Heddle accelerator" "$about
 This package has the program heddle."
-pack libheddle0 libs "$(needs "$stage"/usr/lib/libheddle*.so.0)" "" "library of the Heddle accelerator" "$about
+pack "$lib" libs "$(needs "$stage"/usr/lib/libheddle*.so.$so)" "" "library of the Heddle accelerator" "$about
 This package has the shared libraries: libheddle with all of it, and
 libheddle_rt, which loads and runs compiled models."
-pack libheddle-dev libdevel "libheddle0 (= $version)" "pkgconf | cmake" "library of the Heddle accelerator: files for development" "$about
+pack libheddle-dev libdevel "$lib (= $version)" "pkgconf | cmake" "library of the Heddle accelerator: files for development" "$about
 This package has headers, the static library, and what pkg-config and CMake
 read."
+cat > "$out/tree/python3-heddle/DEBIAN/postinst" << 'END'
+#!/bin/sh
+set -e
+[ "$1" != configure ] || ! command -v py3compile > /dev/null || py3compile -p python3-heddle
+END
+cat > "$out/tree/python3-heddle/DEBIAN/prerm" << 'END'
+#!/bin/sh
+set -e
+! command -v py3clean > /dev/null || py3clean -p python3-heddle
+END
+chmod 755 "$out/tree/python3-heddle/DEBIAN/postinst" "$out/tree/python3-heddle/DEBIAN/prerm"
+pack python3-heddle python "$lib (= $version), python3 (>= 3.11), libc6" "heddle, python3-numpy" \
+    "compiler and simulators of the Heddle accelerator: Python" "$about
+This package has the Python package heddle."

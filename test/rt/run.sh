@@ -4,6 +4,7 @@
 set -u
 B=$1 D=$PWD/$2 T=${3:-}
 L=$D/usr/lib
+SO=$(sed -n 's/^.define HD_SONAME *"\([0-9]*\)".*/\1/p' runtime/device/hal.h)
 W=$(mktemp -d /tmp/heddle-test-rt-XXXXXX)
 trap 'rm -rf "$W"' EXIT
 trap 'exit 1' INT TERM
@@ -17,17 +18,17 @@ bad() {
 }
 CC="${CC:-cc} -std=c11 -D_XOPEN_SOURCE=700 -Wall -Wextra -Wpedantic -Werror -pthread"
 
-bytes=$(wc -c < "$L/libheddle_rt.so.0")
+bytes=$(wc -c < "$L/libheddle_rt.so.$SO")
 if [ "$bytes" -lt 204800 ]; then ok "libheddle_rt.so is $bytes bytes, stripped (below 204800)"
 else bad "libheddle_rt.so is $bytes bytes, at most 204800"; fi
-if nm "$B/lib/libheddle_rt.so.0" | grep -E ' (hd_iss|hd_rtl|hd_axi_mem|k_q|hd_graph)_?' > "$W/log"; then
+if nm "$B/lib/libheddle_rt.so.$SO" | grep -E ' (hd_iss|hd_rtl|hd_axi_mem|k_q|hd_graph)_?' > "$W/log"; then
     bad "simulators or kernels are in libheddle_rt.so" "$W/log"
 else ok "no simulator and no kernel in it"; fi
-nm -D --defined-only "$L/libheddle_rt.so.0" | awk '{ print $3 }' | sort > "$W/exported"
+nm -D --defined-only "$L/libheddle_rt.so.$SO" | awk '{ print $3 }' | sort > "$W/exported"
 sed -n 's/^HD_API.*[ *]\(hd_[a-z_0-9]*\)(.*/\1/p' "$D/usr/include/heddle_rt.h" | sort > "$W/declared"
 if cmp -s "$W/exported" "$W/declared"; then ok "it exports the $(wc -l < "$W/declared") functions of its header, and nothing else"
 else diff "$W/exported" "$W/declared" > "$W/log"; bad "exported and declared functions differ" "$W/log"; fi
-ok "beside it: libheddle_host.so $(wc -c < "$L/libheddle_host.so.0"), libheddle_sim.so $(wc -c < "$L/libheddle_sim.so.0") bytes"
+ok "beside it: libheddle_host.so $(wc -c < "$L/libheddle_host.so.$SO"), libheddle_sim.so $(wc -c < "$L/libheddle_sim.so.$SO") bytes"
 if echo '#include <heddle_rt.h>' | ${CXX:-c++} -std=c++11 -Wall -Wextra -Werror -fsyntax-only -xc++ "-I$D/usr/include" - > "$W/log" 2>&1
 then ok "the header compiles as C++"; else bad "the header as C++" "$W/log"; fi
 
@@ -46,12 +47,12 @@ then ok "the same, linked with libheddle_rt.a"
 else cat log >> out2; bad "docs/example.c with the static library" "$W/out2"; fi
 if LD_LIBRARY_PATH=$L ./shared digits.hdl toaster > out 2>&1 || ! grep -q "toaster: unknown, this program has .*golden" out
 then bad "unknown device" "$W/out"; fi
-mkdir -p bare && cp "$L/libheddle_rt.so.0" bare/
+mkdir -p bare && cp "$L/libheddle_rt.so.$SO" bare/
 for l in sim:iss host:golden; do
-    if LD_LIBRARY_PATH=$W/bare ./shared digits.hdl "${l#*:}" > out 2>&1 || ! grep -q "libheddle_${l%:*}.so.0, which is not here" out
+    if LD_LIBRARY_PATH=$W/bare ./shared digits.hdl "${l#*:}" > out 2>&1 || ! grep -q "libheddle_${l%:*}.so.$SO, which is not here" out
     then bad "without libheddle_${l%:*}" "$W/out"; else ok "without libheddle_${l%:*}: an error that names it"; fi
 done
-cp "$L/libheddle_host.so.0" bare/
+cp "$L/libheddle_host.so.$SO" bare/
 LD_LIBRARY_PATH=$W/bare ./shared digits.hdl golden > out 2>&1 || bad "golden without libheddle_sim" "$W/out"
 cd "$OLDPWD" || exit 1
 
@@ -59,7 +60,7 @@ if $CC test/rt/rt_test.c $(pkg-config --cflags --libs heddle_rt) -o "$W/rt_test"
     LD_LIBRARY_PATH=$L timeout 60 "$W/rt_test" "$W/digits.hdl" > "$W/log" 2>&1
 then cat "$W/log"; else bad "test/rt/rt_test.c" "$W/log"; fi
 if [ -n "$T" ]; then
-    if $CC -g -fsanitize=thread test/rt/rt_test.c "-I$D/usr/include" "-L$T" -l:libheddle_rt.so.0 -o "$W/rt_tsan" > "$W/log" 2>&1 &&
+    if $CC -g -fsanitize=thread test/rt/rt_test.c "-I$D/usr/include" "-L$T" -l:libheddle_rt.so.$SO -o "$W/rt_tsan" > "$W/log" 2>&1 &&
         TSAN_OPTIONS=halt_on_error=1 LD_LIBRARY_PATH=$PWD/$T timeout 120 "$W/rt_tsan" "$W/digits.hdl" > "$W/log" 2>&1
     then cat "$W/log"; else bad "threads" "$W/log"; fi
 fi
