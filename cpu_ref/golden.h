@@ -31,7 +31,7 @@ hd_status hd_golden_eval(hd_ctx *ctx, const hd_graph *g, const int *nodes, size_
 size_t hd_golden_order(const hd_graph *g, const int *nodes, size_t n, int *out, bool *wanted);
 hd_status hd_golden_eval_order(hd_ctx *ctx, const hd_graph *g, const int *order, size_t n,
                                struct hd_tensor *t, hd_arena *results, hd_arena *scratch);
-/* What a run takes from each, tensors of the run included, as far as the shapes are known: for
+/* What a run takes from each, as far as the shapes are known: for
  * hd_arena_reserve. */
 void hd_golden_bytes(const hd_graph *g, const int *order, size_t n, size_t *out_results,
                      size_t *out_scratch);

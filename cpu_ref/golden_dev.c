@@ -23,6 +23,9 @@ struct hd_exec {
     struct hd_host_io io;
     int *order; /* nodes as they run */
     size_t n_order;
+    struct hd_tensor *tensors; /* of a run */
+    int *touched;              /* those that the nodes read or write */
+    size_t n_touched;
     hd_arena *results, *scratch; /* of a run */
 };
 
@@ -67,6 +70,23 @@ static void golden_unload(hd_device *d, hd_exec *x) {
     free(x);
 }
 
+/* A step of a large graph touches few of its tensors; a run sets up no others. */
+static void list_touched(hd_exec *x) {
+    const hd_graph *g = x->graph;
+    bool *seen = hd_new_array(x->arena, bool, g->n_tensors + 1);
+    x->tensors = hd_golden_tensors(g, x->arena);
+    x->touched = hd_new_array(x->arena, int, g->n_tensors + 1);
+    for (size_t i = 0; i < x->n_order; i++) {
+        const struct hd_node *n = &g->nodes[x->order[i]];
+        for (int k = 0; k < n->n_in + n->n_out; k++) {
+            int id = k < n->n_in ? n->in[k] : n->out[k - n->n_in];
+            if (id < 0 || seen[id]) continue;
+            seen[id] = true;
+            x->touched[x->n_touched++] = id;
+        }
+    }
+}
+
 /* The order of the nodes, and for a step the memory of its runs. A whole graph takes it when it
  * runs: it is the oracle's way, and may be large. */
 static hd_status plan_run(hd_ctx *ctx, hd_exec *x, int step) {
@@ -75,6 +95,7 @@ static hd_status plan_run(hd_ctx *ctx, hd_exec *x, int step) {
     if (step < 0 || x->n_nodes)
         x->n_order = hd_golden_order(x->graph, x->nodes, x->n_nodes, x->order,
                                      hd_new_array(x->arena, bool, n));
+    list_touched(x);
     hd_golden_bytes(x->graph, x->order, x->n_order, &results, &scratch);
     x->results = hd_arena_create();
     x->scratch = hd_arena_create();
@@ -111,7 +132,8 @@ static hd_status golden_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int s
 static hd_status run(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer *io) {
     const hd_model *m = x->model;
     hd_arena_reset(x->results);
-    struct hd_tensor *t = hd_golden_tensors(x->graph, x->results);
+    struct hd_tensor *t = x->tensors;
+    for (size_t i = 0; i < x->n_touched; i++) t[x->touched[i]] = x->graph->tensors[x->touched[i]];
     for (int i = 0; i < x->io.n_in; i++) {
         const struct hd_value_info *v = &m->values[x->io.in[i]];
         unsigned char *p = NULL;

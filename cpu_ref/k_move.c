@@ -5,12 +5,33 @@
 #include "cpu_ref/kernels.h"
 #include "cpu_ref/walk.h"
 
-/* y[i] = x[w.index[0]] for all elements of y. */
+/* dst[i] = src[i * stride] for n elements. */
+static void copy_row(char *dst, const char *src, int64_t n, int64_t stride, size_t bytes) {
+    if (stride == 1) {
+        memcpy(dst, src, (size_t)n * bytes);
+        return;
+    }
+    /* the size is a constant in each, so that no call is made for an element */
+    if (bytes == 1)
+        for (int64_t i = 0; i < n; i++) hd_copy_element(dst, i, src, i * stride, 1);
+    else if (bytes == 4)
+        for (int64_t i = 0; i < n; i++) hd_copy_element(dst, i, src, i * stride, 4);
+    else
+        for (int64_t i = 0; i < n; i++) hd_copy_element(dst, i, src, i * stride, bytes);
+}
+
+/* y[i] = x[w.index[0]] for all elements of y, a row of the last dimension at a time. */
 static hd_status copy_all(const struct hd_kernel *k, struct hd_walk *w) {
     size_t bytes = hd_dtype_bytes(hd_k_out(k)->dtype);
-    int64_t n = hd_tensor_elems(hd_k_out(k));
-    for (int64_t i = 0; i < n; i++, hd_walk_next(w))
-        hd_copy_element(k->out, i, k->in[0], w->index[0], bytes);
+    int64_t n = hd_tensor_elems(hd_k_out(k)), row = 1, stride = 1;
+    if (w->rank) {
+        w->rank--;
+        row = w->dim[w->rank];
+        stride = w->stride[0][w->rank];
+    }
+    for (int64_t i = 0; i < n; i += row, hd_walk_next(w))
+        copy_row((char *)k->out + (size_t)i * bytes,
+                 (const char *)k->in[0] + w->index[0] * (int64_t)bytes, row, stride, bytes);
     return HD_OK;
 }
 

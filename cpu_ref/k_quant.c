@@ -6,13 +6,41 @@
 #include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 
-/* Index of the scale that element i uses: one for all, or one per index of `axis`. */
-static int64_t scale_index(const struct hd_kernel *k, int64_t i) {
+/* Neighbours that share a scale: all of them, or those behind `axis`. Run r uses scale r %
+ * n_scales. */
+static int64_t run_length(const struct hd_kernel *k) {
     const struct hd_tensor *x = hd_k_in(k, 0);
-    if (hd_tensor_elems(hd_k_in(k, 1)) == 1) return 0;
-    int64_t axis = hd_attr_int(k->n, "axis", 1), inner = 1;
-    for (int64_t d = axis + 1; d < x->rank; d++) inner *= x->dim[d];
-    return i / inner % x->dim[axis];
+    int64_t inner = 1;
+    if (hd_tensor_elems(hd_k_in(k, 1)) == 1) return hd_max(hd_tensor_elems(x), 1);
+    for (int64_t d = hd_attr_int(k->n, "axis", 1) + 1; d < x->rank; d++) inner *= x->dim[d];
+    return hd_max(inner, 1);
+}
+
+/* The loops that the host's quantize and dequantize spend their time in: floats and bytes.
+ * hd_requant() written as choices, so that compilers can make vectors of it. */
+static inline int32_t requant(float v, int32_t zp, int32_t lo, int32_t hi) {
+    const float most = 1073741824.0f;
+    v = v == v ? v : 0.0f;
+    v = v < -most ? -most : v;
+    v = v > most ? most : v;
+    int32_t q = (int32_t)rintf(v) + zp;
+    q = q < lo ? lo : q;
+    return q > hi ? hi : q;
+}
+
+static void bytes_of_floats(uint8_t *y, const float *x, int64_t n, float scale, int32_t zp,
+                            int32_t lo, int32_t hi) {
+    for (int64_t i = 0; i < n; i++) y[i] = (uint8_t)requant(x[i] / scale, zp, lo, hi);
+}
+
+static void floats_of_bytes(float *y, const void *x, bool has_sign, int64_t n, float scale,
+                            int32_t zp) {
+    const uint8_t *u = x;
+    const int8_t *s = x;
+    if (has_sign)
+        for (int64_t i = 0; i < n; i++) y[i] = (float)(s[i] - zp) * scale;
+    else
+        for (int64_t i = 0; i < n; i++) y[i] = (float)(u[i] - zp) * scale;
 }
 
 /* y = saturate(rint(x / scale) + zero_point); NaN quantises to the zero point.
@@ -23,14 +51,23 @@ hd_status k_quantize(const struct hd_kernel *k) {
     int64_t n = hd_tensor_elems(hd_k_out(k));
     int32_t lo = t == HD_I8 ? -128 : t == HD_I16 ? -32768 : 0;
     int32_t hi = t == HD_I8 ? 127 : t == HD_U8 ? 255 : t == HD_I16 ? 32767 : 65535;
-    for (int64_t i = 0; i < n; i++) {
-        int64_t s = scale_index(k, i);
-        float x = (float)hd_k_f64(k->in[0], from, i);
-        int32_t q = hd_requant(x / scale[s], (int32_t)hd_k_i64(k->in[2], t, s), lo, hi);
-        if (t == HD_I8 || t == HD_U8)
-            ((uint8_t *)k->out)[i] = (uint8_t)q;
-        else
-            ((uint16_t *)k->out)[i] = (uint16_t)q;
+    int64_t run = run_length(k), n_scales = hd_tensor_elems(hd_k_in(k, 1));
+    bool bytes = t == HD_I8 || t == HD_U8;
+    for (int64_t first = 0, r = 0; first < n; first += run, r++) {
+        int64_t s = r % n_scales;
+        int32_t zp = (int32_t)hd_k_i64(k->in[2], t, s);
+        if (bytes && from == HD_F32) {
+            bytes_of_floats((uint8_t *)k->out + first, (const float *)k->in[0] + first, run,
+                            scale[s], zp, lo, hi);
+            continue;
+        }
+        for (int64_t i = first; i < first + run; i++) {
+            int32_t q = hd_requant((float)hd_k_f64(k->in[0], from, i) / scale[s], zp, lo, hi);
+            if (bytes)
+                ((uint8_t *)k->out)[i] = (uint8_t)q;
+            else
+                ((uint16_t *)k->out)[i] = (uint16_t)q;
+        }
     }
     return HD_OK;
 }
@@ -39,12 +76,20 @@ hd_status k_quantize(const struct hd_kernel *k) {
 hd_status k_dequantize(const struct hd_kernel *k) {
     const float *scale = k->in[1];
     hd_dtype t = hd_k_in(k, 0)->dtype;
-    int64_t n = hd_tensor_elems(hd_k_out(k));
-    for (int64_t i = 0; i < n; i++) {
-        int64_t s = scale_index(k, i);
-        int32_t d =
-            (int32_t)((uint32_t)hd_k_i64(k->in[0], t, i) - (uint32_t)hd_k_i64(k->in[2], t, s));
-        ((float *)k->out)[i] = (float)d * scale[s];
+    int64_t n = hd_tensor_elems(hd_k_out(k)), run = run_length(k);
+    int64_t n_scales = hd_tensor_elems(hd_k_in(k, 1));
+    for (int64_t first = 0, r = 0; first < n; first += run, r++) {
+        int64_t s = r % n_scales, zp = hd_k_i64(k->in[2], t, s);
+        float *y = (float *)k->out + first;
+        if (t == HD_I8 || t == HD_U8) {
+            floats_of_bytes(y, (const uint8_t *)k->in[0] + first, t == HD_I8, run, scale[s],
+                            (int32_t)zp);
+            continue;
+        }
+        for (int64_t i = 0; i < run; i++) {
+            uint32_t d = (uint32_t)hd_k_i64(k->in[0], t, first + i) - (uint32_t)zp;
+            y[i] = (float)(int32_t)d * scale[s];
+        }
     }
     return HD_OK;
 }

@@ -9,6 +9,9 @@ FLAGS_cpu_ref/cpu_int8_pack.c := -O3 -mavx2 -mfma
 FLAGS_cpu_ref/cpu_rnn_run.c  := -O3 -mavx2 -mfma -ffp-contract=fast
 endif
 
+# Nothing here looks at the flags of floating point exceptions; gcc makes vectors of choices then.
+FLAGS_cpu_ref/k_quant.c := -O3 -fno-trapping-math
+
 # Plugins of device cpu, opened at run time: oneDNN and LLVM stay out of the program, which runs
 # without them. Each is built where its library is installed.
 DNNL_SRCS := cpu_ref/dnnl_plugin.c cpu_ref/dnnl_ops.c

@@ -55,7 +55,7 @@ struct hd_counters { /* of the last finished run */
     const struct hd_layer_counters
         *layers; /* the device's, valid until the next submit; NULL = none */
     int n_layers;
-    uint64_t host_ns; /* of the HOST steps, by the clock; the session's */
+    uint64_t host_ns; /* of the HOST steps, processor time; the session's */
 };
 
 struct hd_device_info {

@@ -27,6 +27,43 @@ static void requantise(void **state) {
     assert_int_equal(hd_requant(0.49999997f, 0, -128, 127), 0);
 }
 
+/* Rows long enough for vectors, and one scale for each of two rows: the numbers of hd_requant(). */
+static void rows_of_bytes(void **state) {
+    (void)state;
+    enum { N = 77 };
+    static const float edge[] = {NAN,   INFINITY, -INFINITY, 1e30f,       -1e30f, 0.5f, 1.5f, -0.5f,
+                                 -1.5f, 127.5f,   255.5f,    0.49999997f, -0.0f,  2.5f, 3e9f};
+    float x[2][N], scale[2] = {1, 0.3f};
+    uint8_t zp[2] = {7, 200};
+    for (int i = 0; i < N; i++) {
+        x[0][i] = edge[i % 15];
+        x[1][i] = (float)(i - 40) * 0.77f;
+    }
+    hd_graph *g;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    const char *text = "graph g {\n input x f32[2,77]\n input s f32[2]\n input z u8[2]\n"
+                       " y ? = quantize(x, s, z) axis=0\n r ? = dequantize(y, s, z) axis=0\n"
+                       " output y\n output r\n}";
+    if (hd_graph_parse(ctx, text, "test", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    void **data = calloc(g->n_tensors, sizeof *data);
+    data[g->inputs[0]] = x;
+    data[g->inputs[1]] = scale;
+    data[g->inputs[2]] = zp;
+    if (hd_golden_run(ctx, g, NULL, 0, data, a) != HD_OK) fail_msg("%s", hd_message(ctx));
+    const uint8_t *y = data[g->outputs[0]];
+    const float *r = data[g->outputs[1]];
+    for (int k = 0; k < 2; k++)
+        for (int i = 0; i < N; i++) {
+            assert_int_equal(y[k * N + i], hd_requant(x[k][i] / scale[k], zp[k], 0, 255));
+            assert_true(r[k * N + i] == (float)(y[k * N + i] - zp[k]) * scale[k]);
+        }
+    free(data);
+    hd_arena_destroy(a);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 /* Runs "y = node" over constants; the first value. */
 static int first(const char *consts, const char *node) {
     char text[512];
@@ -103,6 +140,7 @@ static void examples(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(requantise), cmocka_unit_test(examples)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(requantise),
+                                       cmocka_unit_test(rows_of_bytes), cmocka_unit_test(examples)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
