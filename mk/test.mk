@@ -133,6 +133,14 @@ test-stages: $(STAGES) ## the same of small networks
 	$(Q)for m in tiny base; do $(STAGES) $$m $(STAGE_NETS) || exit 1; done > $(B)/stages.log 2>&1 || { cat $(B)/stages.log; exit 1; }
 	@echo "  stages: $$(grep -c ^ok $(B)/stages.log) networks, texts give the same programs"
 
+# Searches for machines against exhaustive ones, after kills.
+test-explore: heddle ## heddle explore on a small space: the front of an exhaustive search, also after a kill
+	$(Q)python3 test/explore/explore_test.py $(B)/heddle $(B)/test/explore
+test-explore-long: heddle ## the same on 1,024 machines and two networks
+	$(Q)python3 test/explore/explore_test.py $(B)/heddle $(B)/test/explore --long
+nightly: test-explore-long
+.PHONY: test-explore test-explore-long
+
 # Other programs and networks every night: the seed is the time, and a failure prints it.
 nightly: test-gates sweep ## 10,000 random programs on tiny, base and big, 10,000 random networks (N=20 for a look)
 	$(Q)n=$(if $(filter command line environment,$(origin N)),$(N),10000); s=$$(date +%s); set -e; \
@@ -191,7 +199,7 @@ demo: heddle rtl-base ## compile and run an example network on the simulated chi
 bench: heddle rtl-base ## measure cycles and speed
 	$(Q)$(B)/heddle bench
 
-test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-other test-cosim test-report test-estimate test-sweep test-mutants-fast ## everything that must pass before a commit
+test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-other test-cosim test-report test-estimate test-sweep test-explore test-mutants-fast ## everything that must pass before a commit
 
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30

@@ -15,11 +15,18 @@ static hd_status check_devices(hd_ctx *ctx, hd_arena *a, const char *list) {
     return HD_OK;
 }
 
+/* -o is a folder, which goes on being filled. */
+static bool takes_folder(const struct hd_cmd *c) {
+    return !strcmp(c->name, "explore") || !strcmp(c->name, "sweep");
+}
+
 static hd_status check(struct hd_cmd *c, hd_arena *a, int id, const char *text) {
     const struct hd_query *q;
     switch (cli_options[id].kind) {
     case CLI_OUTPUT: /* -o makes its folder, reports beside it do not */
         if (!strcmp(text, "-")) return HD_OK;
+        if (id == OPT_OUT && takes_folder(c))
+            return hd_file_prepare(c->ctx, hd_sprintf(a, "%s/%s", text, HD_EXPLORE_JOURNAL));
         return id == OPT_OUT ? hd_file_prepare(c->ctx, text) : hd_file_writable(c->ctx, text);
     case CLI_SELECTOR:
         return hd_query_parse(c->ctx, a, text, &q);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "compiler/command/command.h"
+#include "compiler/explore/explore.h"
 #include "compiler/ir/ir.h"
 #include "runtime/device/model.h"
 

@@ -1,6 +1,7 @@
 /* heddle devices, machines, ops: what is here. */
 #include <string.h>
 
+#include "compiler/area/area.h"
 #include "compiler/cli/cli.h"
 #include "compiler/command/table.h"
 #include "compiler/ir/ir.h"
@@ -80,6 +81,54 @@ static uint32_t param_of(const struct hd_machine *m, int i) {
     return v;
 }
 
+/* Columns of an area, as rows of a table and keys of JSON. */
+static const struct {
+    const char *name, *doc;
+    size_t offset;
+} area_columns[] = {
+    {"lut", "area by the fitted table (docs/explore.md): LUT", offsetof(struct hd_area, lut)},
+    {"ff", "flip-flops", offsetof(struct hd_area, ff)},
+    {"dsp", "DSP48E2", offsetof(struct hd_area, dsp)},
+    {"bram", "block RAM of 36 Kbit", offsetof(struct hd_area, bram)},
+    {"uram", "UltraRAM", offsetof(struct hd_area, uram)},
+};
+enum { AREA_COLUMNS = sizeof area_columns / sizeof *area_columns };
+
+static double area_column(const struct hd_area *a, int i) {
+    double v;
+    memcpy(&v, (const char *)a + area_columns[i].offset, sizeof v);
+    return v;
+}
+
+static void add_area_rows(struct hd_table *t, const struct hd_machine *list, int n) {
+    for (int k = 0; k < AREA_COLUMNS; k++) {
+        hd_table_cell(t, "%s", area_columns[k].name);
+        for (int i = 0; i < n; i++) {
+            struct hd_area a = hd_area_of(&list[i], NULL, NULL);
+            hd_table_cell(t, "%.10g", area_column(&a, k));
+        }
+        hd_table_cell(t, "%s", area_columns[k].doc);
+    }
+}
+
+/* {lut, ff, dsp, bram, uram, modules: [{name, lut, ..}]} */
+static json_object *area_json(const struct hd_machine *m) {
+    struct hd_area_module parts[HD_AREA_MODULES];
+    int n;
+    json_object *o = json_object_new_object(), *list = json_object_new_array();
+    struct hd_area a = hd_area_of(m, parts, &n);
+    for (int k = 0; k < AREA_COLUMNS; k++) hd_json_num(o, area_columns[k].name, area_column(&a, k));
+    for (int i = 0; i < n; i++) {
+        json_object *one = json_object_new_object();
+        hd_json_str(one, "name", parts[i].name);
+        for (int k = 0; k < AREA_COLUMNS; k++)
+            hd_json_num(one, area_columns[k].name, area_column(&parts[i].of, k));
+        json_object_array_add(list, one);
+    }
+    json_object_object_add(o, "modules", list);
+    return o;
+}
+
 int cmd_machines(struct hd_cmd *c) {
     struct hd_machine list[16];
     int n = 0;
@@ -102,6 +151,7 @@ int cmd_machines(struct hd_cmd *c) {
         for (int i = 0; i < n; i++) hd_table_cell(&t, "%u", param_of(&list[i], p));
         hd_table_cell(&t, "%s", hd_machine_params[p].doc);
     }
+    add_area_rows(&t, list, n);
     hd_table_cell(&t, "fingerprint");
     for (int i = 0; i < n; i++) hd_table_cell(&t, "0x%08x", hd_machine_hash(&list[i]));
     hd_table_cell(&t, "of all parameters that a program depends on");
@@ -113,6 +163,7 @@ int cmd_machines(struct hd_cmd *c) {
         hd_json_str(o, "fingerprint", hash);
         for (int p = 0; p < hd_n_machine_params; p++)
             hd_json_int(o, hd_machine_params[p].name, param_of(&list[i], p));
+        json_object_object_add(o, "area", area_json(&list[i]));
         json_object_array_add(array, o);
     }
     return finish(c, &t, array, "heddle.machines/1", "machines");

@@ -44,6 +44,11 @@ struct hd_list_option {
     const char *text[HD_OPTION_TIMES];
     int n;
 };
+struct hd_explore_options { /* of heddle explore, sweep and advise */
+    const char *board, *objective, *confirm;
+    struct hd_list_option limits;
+    int jobs;
+};
 
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
@@ -54,6 +59,7 @@ struct hd_options {
     struct hd_serve_choice serve;
     struct hd_help_options about;
     struct hd_stage_files texts;
+    struct hd_explore_options explore;
     uint64_t seed;
     struct hd_mem_options mem;
     int threads, repeat, images;

@@ -28,6 +28,7 @@ struct hd_compile_options {
     struct hd_bind bind;      /* sizes of open dimensions */
     bool place_all;           /* whatever can, goes to the machine, also where it does not pay */
     bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
+    int threads;              /* that plans are tried with at most; 0 = as many as there are */
     bool prepared;            /* the graph is what --dump prepare prints: passes are done */
     struct hd_stage_text layers, plan, ops; /* read, in place of what would make them */
     const char *dump;                       /* stage name, NULL = none; "all" */

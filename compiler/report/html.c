@@ -23,6 +23,11 @@ static const char *const script[] = {
     NULL};
 
 hd_status hd_report_write(struct hd_cmd *c, json_object *data, const char *path) {
+    return hd_page_write(c, data, path, "Heddle report", script);
+}
+
+hd_status hd_page_write(struct hd_cmd *c, json_object *data, const char *path, const char *title,
+                        const char *const *lines) {
     struct hd_out out;
     hd_status s = hd_out_open(c->ctx, path, &out);
     if (s != HD_OK) {
@@ -30,16 +35,16 @@ hd_status hd_report_write(struct hd_cmd *c, json_object *data, const char *path)
         return s;
     }
     FILE *f = out.f;
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Heddle "
-          "report</title>"
-          "<link rel=\"icon\" href=\"data:,\">\n<style>\n",
-          f);
+    fprintf(f,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>"
+            "<link rel=\"icon\" href=\"data:,\">\n<style>\n",
+            title);
     for (int i = 0; style[i]; i++) fputs(style[i], f);
     fputs("</style></head><body>\n<script type=\"application/json\" id=\"data\">", f);
     /* json-c writes / as \/, so no text in it can end the element */
     fputs(json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN), f);
     fputs("</script>\n<script>\n", f);
-    for (int i = 0; script[i]; i++) fputs(script[i], f);
+    for (int i = 0; lines[i]; i++) fputs(lines[i], f);
     fputs("</script></body></html>\n", f);
     json_object_put(data);
     return hd_out_close(c->ctx, &out, HD_OK);

@@ -260,6 +260,7 @@ static void try_one(void *arg, int64_t i, int thread) {
 static void try_all(struct attempts *a, int first) {
     int64_t room = HD_SEARCH_OPS / hd_max(1, (int64_t)a->lo->most_ops);
     int threads = (int)hd_max(1, hd_min(room, hd_min(hd_cores(), HD_SEARCH_THREADS)));
+    if (a->lo->opt->threads) threads = (int)hd_min(threads, a->lo->opt->threads);
     if (!hd_threads_open(threads)) threads = 1;
     a->first = first;
     hd_parallel(threads, a->n - first, try_one, a);

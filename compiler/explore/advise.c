@@ -1,0 +1,229 @@
+/* heddle advise MODEL: where the network and the machine do not fit each other. Shapes that would
+ * fill the words of the array, by its rule of padding; parameters by the compiler's own plans. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "compiler/command/table.h"
+#include "compiler/explore/explore.h"
+#include "compiler/session/session.h"
+#include "runtime/base/num.h"
+
+static const double COSTLY = 0.01; /* share of a layer's cycles from which it is spoken of */
+
+/* A product of the network: positions * taps * cin * cout, in words of K and N. */
+struct product {
+    const char *name;
+    int64_t positions, taps, cin, cout;
+};
+
+static bool product_of(const hd_graph *g, const struct hd_node *n, struct product *out) {
+    if (n->dead || n->op != HD_IR_qconv || n->n_in < 2 || n->in[1] < 0) return false;
+    const struct hd_tensor *w = &g->tensors[n->in[1]], *y = &g->tensors[n->out[0]];
+    if (hd_attr_int(n, "group", 1) != 1 || w->rank < 3) return false;
+    *out = (struct product){n->name, 1, 1, w->dim[1], w->dim[0]};
+    for (int d = 2; d < w->rank; d++) out->taps *= w->dim[d];
+    for (int d = 2; d < y->rank; d++) out->positions *= y->dim[d];
+    return true;
+}
+
+/* Cycles of the array. Few channels are taken side by side along a row of the window. */
+static double array_cycles(const struct product *p, const struct hd_machine *m) {
+    int64_t side = (int64_t)(sqrt((double)p->taps) + 0.5);
+    int64_t words = p->taps * hd_ceil_div(p->cin, m->k);
+    if (side * side == p->taps) words = hd_min(words, side * hd_ceil_div(side * p->cin, m->k));
+    return (double)(p->positions * words * hd_ceil_div(p->cout, m->n));
+}
+
+static void put_shape(hd_arena *a, const struct product *p, const struct hd_machine *m,
+                      const char **out) {
+    double now = array_cycles(p, m);
+    const struct {
+        const char *what;
+        int64_t cin, cout;
+    } tries[] = {{"output", p->cin, hd_ceil_div(p->cout, m->n) * m->n},
+                 {"output", p->cin, p->cout / m->n * m->n},
+                 {"input", hd_ceil_div(p->cin, m->k) * m->k, p->cout},
+                 {"input", p->cin / m->k * m->k, p->cout}};
+    for (size_t i = 0; i < sizeof tries / sizeof *tries; i++) {
+        struct product q = *p;
+        q.cin = tries[i].cin, q.cout = tries[i].cout;
+        if (q.cin < 1 || q.cout < 1 || (q.cin == p->cin && q.cout == p->cout)) continue;
+        double then = array_cycles(&q, m),
+               work = (double)(q.cin * q.cout) / (double)(p->cin * p->cout);
+        bool more = q.cin > p->cin || q.cout > p->cout;
+        if (more ? then > now * 1.001 : then > now * 0.95) continue;
+        int64_t from = q.cin != p->cin ? p->cin : p->cout, to = q.cin != p->cin ? q.cin : q.cout;
+        *out = more ? hd_sprintf(a, "%s%s%lld to %lld %s channels: free (%+.0f %% products)", *out,
+                                 **out ? "; " : "", (long long)from, (long long)to, tries[i].what,
+                                 100 * (work - 1))
+                    : hd_sprintf(a, "%s%s%lld to %lld %s channels: %.0f %%", *out,
+                                 **out ? "; " : "", (long long)from, (long long)to, tries[i].what,
+                                 100 * (then / now - 1));
+    }
+}
+
+static double number(json_object *o, const char *key) {
+    json_object *v = NULL;
+    return o && json_object_object_get_ex(o, key, &v) ? json_object_get_double(v) : 0;
+}
+
+static json_object *layer_named(json_object *run, const char *name) {
+    json_object *layers = NULL, *v;
+    json_object_object_get_ex(run, "layers", &layers);
+    for (size_t i = 0; layers && i < json_object_array_length(layers); i++) {
+        json_object *l = json_object_array_get_idx(layers, i);
+        if (json_object_object_get_ex(l, "name", &v) && !strcmp(json_object_get_string(v), name))
+            return l;
+    }
+    return NULL;
+}
+
+static void advise_shapes(hd_arena *a, const struct hd_net *net, const struct hd_machine *m,
+                          json_object *run, FILE *out, json_object *list) {
+    struct hd_table t;
+    double all = number(run, "cycles");
+    int n = 0;
+    hd_table_init(&t, "lrrrl");
+    hd_table_cells(&t, (const char *[]){"layer", "cycles", "of all", "array filled", "shapes"}, 5);
+    for (size_t i = 0; i < net->legal->n_nodes; i++) {
+        struct product p;
+        const char *text = "";
+        if (!product_of(net->legal, &net->legal->nodes[i], &p)) continue;
+        double cycles = number(layer_named(run, p.name), "cycles");
+        double ideal = (double)(p.positions * p.taps * p.cin * p.cout) / (m->k * (double)m->n);
+        if (cycles < COSTLY * all) continue;
+        put_shape(a, &p, m, &text);
+        if (!*text) continue;
+        hd_table_cell(&t, "%s", p.name);
+        hd_table_cell(&t, "%.0f", cycles);
+        hd_table_cell(&t, "%.1f %%", 100 * cycles / all);
+        hd_table_cell(&t, "%.0f %%", 100 * ideal / array_cycles(&p, m));
+        hd_table_cell(&t, "%s", text);
+        json_object *o = json_object_new_object();
+        hd_json_str(o, "layer", p.name);
+        hd_json_num(o, "cycles", cycles);
+        hd_json_str(o, "shapes", text);
+        json_object_array_add(list, o);
+        n++;
+    }
+    hd_table_print(&t, out);
+    if (!n) fprintf(out, "the channels of every costly convolution fill the array\n");
+}
+
+/* ---- parameters ----------------------------------------------------------------------------- */
+
+static void none(void *user, struct hd_point *p) {
+    (void)user, (void)p;
+}
+
+/* The machine, then each parameter twice as large. */
+static size_t neighbours(struct hd_cmd *c, const struct hd_machine *m, struct hd_point *out) {
+    size_t n = 0;
+    out[n++].m = *m;
+    for (int i = 0; i < hd_n_machine_params; i++) {
+        uint32_t v;
+        struct hd_point *p = &out[n];
+        p->m = *m;
+        if (!hd_machine_params[i].fingerprint) continue;
+        memcpy(&v, (const char *)m + hd_machine_params[i].offset, sizeof v);
+        v *= 2;
+        memcpy((char *)&p->m + hd_machine_params[i].offset, &v, sizeof v);
+        snprintf(p->m.name, sizeof p->m.name, "%.20s=%u", hd_machine_params[i].name, v);
+        n += hd_machine_check(c->ctx, &p->m) == HD_OK;
+        hd_clear(c->ctx);
+    }
+    for (size_t i = 0; i < n; i++) out[i].area = hd_area_of(&out[i].m, NULL, NULL);
+    return n;
+}
+
+static int by_gain(const void *x, const void *y) {
+    const struct hd_point *a = *(struct hd_point *const *)x, *b = *(struct hd_point *const *)y;
+    return (a->value[0] > b->value[0]) - (a->value[0] < b->value[0]);
+}
+
+static void advise_parameters(struct hd_cmd *c, hd_arena *a, const struct hd_nets *nets,
+                              const struct hd_machine *m, FILE *out, json_object *list) {
+    struct hd_point *points = hd_new_array(a, struct hd_point, (size_t)hd_n_machine_params + 2);
+    struct hd_point **order = hd_new_array(a, struct hd_point *, (size_t)hd_n_machine_params + 2);
+    size_t n = neighbours(c, m, points);
+    for (size_t i = 0; i < n; i++) order[i] = &points[i];
+    struct hd_work_list w = {.c = c,
+                             .nets = nets,
+                             .jobs = c->opt.explore.jobs ? c->opt.explore.jobs : 2,
+                             .points = order,
+                             .n = n,
+                             .done = none};
+    hd_work_all(&w);
+    struct hd_table t;
+    hd_table_init(&t, "lrrrrr");
+    hd_table_cells(&t, (const char *[]){"parameter", "time", "LUT", "DSP", "BRAM", "URAM"}, 6);
+    double now = hd_point_seconds(&points[0], nets);
+    for (size_t i = 0; i < n; i++)
+        points[i].value[0] =
+            points[i].net[0].why[0] ? INFINITY : hd_point_seconds(&points[i], nets);
+    qsort(order, n, sizeof *order, by_gain);
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_point *p = order[i];
+        if (p == &points[0] || !p->priced) continue;
+        hd_table_cell(&t, "%s", p->m.name);
+        hd_table_cell(&t, "%+.1f %%", 100 * (p->value[0] / now - 1));
+        hd_table_cell(&t, "%+.0f", p->area.lut - points[0].area.lut);
+        hd_table_cell(&t, "%+.0f", p->area.dsp - points[0].area.dsp);
+        hd_table_cell(&t, "%+g", p->area.bram - points[0].area.bram);
+        hd_table_cell(&t, "%+g", p->area.uram - points[0].area.uram);
+        json_object *o = json_object_new_object();
+        hd_json_str(o, "parameter", p->m.name);
+        hd_json_num(o, "time", isfinite(p->value[0]) ? p->value[0] / now - 1 : 0);
+        hd_json_num(o, "lut", p->area.lut - points[0].area.lut);
+        json_object_array_add(list, o);
+    }
+    fputc('\n', out);
+    hd_table_print(&t, out);
+    double host = (double)points[0].net[0].host_ns * 1e-9;
+    fprintf(out,
+            "\nthe host takes about %.1f %% of the time: heddle compile says for what, and why\n",
+            100 * host / now);
+}
+
+static hd_status advise(struct hd_cmd *c, hd_arena *a, const char *folder, struct hd_nets *nets,
+                        json_object *o) {
+    struct hd_machine m;
+    FILE *out = hd_cmd_json_on_stdout(c) ? stderr : stdout;
+    json_object *shapes = json_object_new_array(), *params = json_object_new_array();
+    json_object_object_add(o, "shapes", shapes);
+    json_object_object_add(o, "parameters", params);
+    TRY(hd_cmd_machine(c, &m));
+    TRY(hd_nets_open(c, a, folder, nets));
+    const char *facts = hd_sprintf(a, "%s/run.json", folder);
+    TRY(hd_confirm(c, &nets->of[0], &m, "iss", facts));
+    json_object *run = json_object_from_file(facts);
+    advise_shapes(a, &nets->of[0], &m, run, out, shapes);
+    json_object_put(run);
+    remove(facts);
+    advise_parameters(c, a, nets, &m, out, params);
+    return HD_OK;
+}
+
+int hd_advise(struct hd_cmd *c) {
+    struct hd_nets nets = {.n = 0};
+    hd_arena *a = hd_arena_create();
+    const char *temp = getenv("TMPDIR");
+    char *folder = hd_sprintf(a, "%s/heddle-advise-XXXXXX", temp && *temp ? temp : "/tmp");
+    json_object *o = json_object_new_object();
+    hd_json_str(o, "schema", "heddle.advise/1");
+    hd_status s = mkdtemp(folder) ? HD_OK : hd_fail(c->ctx, HD_IO, "%s: cannot be made", folder);
+    if (s == HD_OK) s = advise(c, a, folder, &nets, o);
+    hd_cmd_progress_end(c);
+    int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
+    if (s == HD_OK && c->opt.json)
+        status = hd_cmd_write_json(c, o);
+    else
+        json_object_put(o);
+    if (nets.n) remove(hd_sprintf(a, "%s/%s.int8.onnx", folder, nets.of[0].name));
+    remove(folder);
+    hd_nets_close(&nets);
+    hd_arena_destroy(a);
+    return status;
+}

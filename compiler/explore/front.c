@@ -1,0 +1,146 @@
+/* Which machines beat which: limits, bounds, objectives. */
+#include <math.h>
+#include <string.h>
+
+#include "compiler/explore/explore.h"
+
+double hd_point_seconds(const struct hd_point *p, const struct hd_nets *nets) {
+    double seconds = 0, weight = 0;
+    for (int i = 0; i < nets->n; i++) {
+        const struct hd_priced *x = &p->net[i];
+        seconds += nets->of[i].weight *
+                   ((double)x->cycles * 1e-6 / p->m.clock_mhz + (double)x->host_ns * 1e-9);
+        weight += nets->of[i].weight;
+    }
+    return seconds / weight;
+}
+
+double hd_point_joules(const struct hd_point *p, const struct hd_nets *nets,
+                       const struct hd_energy_table *t) {
+    double joules = 0, weight = 0;
+    for (int i = 0; i < nets->n; i++) {
+        const struct hd_priced *x = &p->net[i];
+        joules += nets->of[i].weight *
+                  hd_joules(t, &x->work, &p->area, (double)x->cycles * 1e-6 / p->m.clock_mhz);
+        weight += nets->of[i].weight;
+    }
+    return joules / weight;
+}
+
+/* Bytes a second that the port asks for when it never waits, in GB/s. */
+static double port_gbs(const struct hd_machine *m) {
+    return hd_axi_bytes(m) * (double)m->clock_mhz * 1e-3;
+}
+
+static const char *over(hd_arena *a, const char *what, double got, double most) {
+    return got > most ? hd_sprintf(a, "%s %.6g, at most %.6g", what, got, most) : NULL;
+}
+
+static const char *too_large(hd_arena *a, const struct hd_point *p, const struct hd_limits *l) {
+    const char *why = over(a, "LUT", p->area.lut, l->most.lut);
+    if (!why) why = over(a, "FF", p->area.ff, l->most.ff);
+    if (!why) why = over(a, "DSP", p->area.dsp, l->most.dsp);
+    if (!why) why = over(a, "BRAM", p->area.bram, l->most.bram);
+    if (!why) why = over(a, "URAM", p->area.uram, l->most.uram);
+    double times = l->gbs_times > 1 ? l->gbs_times : 1;
+    if (!why) why = over(a, "GB/s of the port", port_gbs(&p->m), l->gbs * times);
+    return why;
+}
+
+/* Sums over layers: a unit, the port and a recurrence are each there once. */
+static double least_seconds(const struct hd_point *p, const struct hd_nets *nets) {
+    double seconds = 0, weight = 0;
+    for (int i = 0; i < nets->n; i++) {
+        struct hd_least least = hd_net_least(&nets->of[i], &p->m);
+        double port = least.bytes / hd_axi_bytes(&p->m);
+        double cycles = fmax(fmax(least.mx, least.chain), port);
+        seconds += nets->of[i].weight * cycles * 1e-6 / p->m.clock_mhz;
+        weight += nets->of[i].weight;
+    }
+    return seconds / weight;
+}
+
+const char *hd_point_hopeless(hd_arena *a, struct hd_point *p, const struct hd_nets *nets,
+                              const struct hd_goal *g) {
+    const char *why = too_large(a, p, &g->limits);
+    if (why) return why;
+    p->least = least_seconds(p, nets);
+    why = over(a, "ms at least", p->least * 1e3, g->limits.ms);
+    if (!why && g->limits.fps > 0 && p->least * g->limits.fps > 1)
+        why =
+            hd_sprintf(a, "fps at most %.4g, at least %.4g is asked", 1 / p->least, g->limits.fps);
+    return why;
+}
+
+static double objective(const struct hd_point *p, enum hd_objective o, double seconds,
+                        double joules) {
+    switch (o) {
+    case HD_OBJECTIVE_area:
+        return p->area.lut;
+    case HD_OBJECTIVE_dsp:
+        return p->area.dsp;
+    case HD_OBJECTIVE_bram:
+        return p->area.bram + 8 * p->area.uram;
+    case HD_OBJECTIVE_energy:
+        return joules;
+    default:
+        return seconds;
+    }
+}
+
+void hd_point_judge(hd_arena *a, struct hd_point *p, const struct hd_nets *nets,
+                    const struct hd_goal *g) {
+    for (int i = 0; i < nets->n; i++)
+        if (p->net[i].why[0]) {
+            p->why = hd_sprintf(a, "%s: %s", nets->of[i].name, p->net[i].why);
+            return;
+        }
+    double seconds = hd_point_seconds(p, nets), joules = hd_point_joules(p, nets, &g->board.energy);
+    for (int k = 0; k < g->n; k++) p->value[k] = objective(p, g->by[k], seconds, joules);
+    p->why = over(a, "ms", seconds * 1e3, g->limits.ms);
+    if (!p->why && g->limits.fps > 0 && seconds * g->limits.fps > 1)
+        p->why = hd_sprintf(a, "fps %.4g, at least %.4g", 1 / seconds, g->limits.fps);
+    if (!p->why) p->why = over(a, "joule", joules, g->limits.joule);
+}
+
+bool hd_front_beats(const struct hd_space *s, const struct hd_point *p, const struct hd_nets *nets,
+                    const struct hd_goal *g) {
+    const struct hd_work nothing = {0};
+    double best[HD_EXPLORE_OBJECTIVES], slack = 1 - g->limits.within;
+    double joules = hd_joules(&g->board.energy, &nothing, &p->area, p->least);
+    (void)nets;
+    for (int k = 0; k < g->n; k++) best[k] = objective(p, g->by[k], p->least, joules);
+    for (size_t i = 0; i < s->n; i++) {
+        const struct hd_point *q = &s->at[i];
+        bool all = true, some = false;
+        if (!q->in_front) continue;
+        for (int k = 0; k < g->n && all; k++) {
+            all = q->value[k] * slack <= best[k];
+            some = some || q->value[k] * slack < best[k];
+        }
+        if (all && some) return true;
+    }
+    return false;
+}
+
+static bool dominates(const struct hd_point *q, const struct hd_point *p, int n) {
+    bool some = q < p; /* of equal ones the first */
+    for (int k = 0; k < n; k++) {
+        if (q->value[k] > p->value[k]) return false;
+        some = some || q->value[k] < p->value[k];
+    }
+    return some;
+}
+
+void hd_front_mark(struct hd_space *s, const struct hd_goal *g) {
+    for (size_t i = 0; i < s->n; i++) s->at[i].in_front = false;
+    for (size_t i = 0; i < s->n; i++) {
+        struct hd_point *p = &s->at[i];
+        if (!p->priced || p->why) continue;
+        p->in_front = true;
+        for (size_t k = 0; k < i && p->in_front; k++)
+            p->in_front = !s->at[k].in_front || !dominates(&s->at[k], p, g->n);
+        for (size_t k = 0; k < i && p->in_front; k++)
+            s->at[k].in_front = s->at[k].in_front && !dominates(p, &s->at[k], g->n);
+    }
+}

@@ -1,0 +1,155 @@
+/* The journal: a line of JSON for each machine that was priced, written as soon as it is. A line
+ * that a kill has cut is left out; so a search that begins again goes on where it was. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/explore/explore.h"
+#include "runtime/base/io.h"
+#include "runtime/base/num.h"
+
+static const struct {
+    const char *name;
+    size_t offset;
+} work_fields[] = {
+#define WORK(name)                                                                                 \
+    { #name, offsetof(struct hd_work, name) }
+    WORK(macs), WORK(lanes), WORK(xm), WORK(wm), WORK(am), WORK(pm), WORK(dram)};
+enum { WORK_FIELDS = sizeof work_fields / sizeof *work_fields };
+
+struct hd_journal {
+    FILE *f;
+    hd_arena *a;
+    const struct hd_nets *nets;
+    size_t found;
+};
+
+/* What prices depend on: networks, instruction set, latency. */
+static const char *question(struct hd_cmd *c, hd_arena *a, const struct hd_nets *nets) {
+    const char *text = hd_sprintf(a, "isa %08x latency %u", hd_isa_hash(), c->opt.mem.latency);
+    for (int i = 0; i < nets->n; i++) {
+        const struct hd_net *n = &nets->of[i];
+        text = hd_sprintf(a, "%s, %s %08x", text, n->name,
+                          hd_hash(HD_HASH_INIT, n->prepared, n->prepared_bytes));
+    }
+    return text;
+}
+
+static int64_t number(json_object *o, const char *key) {
+    json_object *v = NULL;
+    return json_object_object_get_ex(o, key, &v) ? json_object_get_int64(v) : 0;
+}
+
+static bool take_net(json_object *o, struct hd_priced *out) {
+    json_object *why = NULL;
+    *out = (struct hd_priced){.cycles = number(o, "cycles"), .host_ns = number(o, "host_ns")};
+    if (json_object_object_get_ex(o, "why", &why))
+        snprintf(out->why, sizeof out->why, "%s", json_object_get_string(why));
+    for (int i = 0; i < WORK_FIELDS; i++) {
+        double v = (double)number(o, work_fields[i].name);
+        memcpy((char *)&out->work + work_fields[i].offset, &v, sizeof v);
+    }
+    return out->cycles || out->why[0] || out->host_ns;
+}
+
+struct by_name {
+    const char *text;
+    struct hd_point *p;
+};
+
+static int compare(const void *x, const void *y) {
+    return strcmp(((const struct by_name *)x)->text, ((const struct by_name *)y)->text);
+}
+
+/* A line of the file, to the point that it is of; machines of other spaces are no error. */
+static void take_line(struct hd_journal *j, const char *line, const struct by_name *names,
+                      size_t n) {
+    json_object *o = json_tokener_parse(line), *machine = NULL, *nets = NULL;
+    if (o && json_object_object_get_ex(o, "machine", &machine) &&
+        json_object_object_get_ex(o, "networks", &nets) &&
+        json_object_array_length(nets) == (size_t)j->nets->n) {
+        struct by_name key = {.text = json_object_get_string(machine)};
+        struct by_name *found = bsearch(&key, names, n, sizeof *names, compare);
+        bool ok = found && !found->p->priced;
+        for (int i = 0; ok && i < j->nets->n; i++)
+            ok = take_net(json_object_array_get_idx(nets, (size_t)i), &found->p->net[i]) ||
+                 found->p->net[0].why[0];
+        if (ok) found->p->priced = true, j->found++;
+    }
+    json_object_put(o);
+}
+
+static hd_status read_lines(struct hd_cmd *c, struct hd_journal *j, const char *path,
+                            const char *want, struct hd_space *space) {
+    void *data;
+    size_t bytes, n = space->n;
+    if (access(path, R_OK)) return HD_OK;
+    TRY(hd_file_read(c->ctx, path, &data, &bytes));
+    struct by_name *names = hd_new_array(j->a, struct by_name, n + 1);
+    for (size_t i = 0; i < n; i++)
+        names[i] = (struct by_name){hd_machine_text(j->a, &space->at[i].m), &space->at[i]};
+    qsort(names, n, sizeof *names, compare);
+    hd_status s = HD_OK;
+    char *line = data, *end;
+    for (int i = 0; s == HD_OK && (end = strchr(line, '\n')); i++, line = end + 1) {
+        *end = 0;
+        if (i) {
+            take_line(j, line, names, n);
+        } else if (strcmp(line, want)) {
+            s = hd_fail(c->ctx, HD_MISMATCH,
+                        "%s: is of another question ('%.100s'); this is '%.100s': name another "
+                        "folder with -o, or remove it",
+                        path, line, want);
+        }
+    }
+    free(data);
+    return s;
+}
+
+hd_status hd_journal_open(struct hd_cmd *c, hd_arena *a, const char *path,
+                          const struct hd_nets *nets, struct hd_space *space,
+                          struct hd_journal **out) {
+    struct hd_journal *j = hd_new(a, struct hd_journal);
+    const char *want = question(c, a, nets);
+    *j = (struct hd_journal){.a = a, .nets = nets};
+    TRY(read_lines(c, j, path, want, space));
+    bool fresh = access(path, R_OK) != 0;
+    j->f = fopen(path, "a+");
+    if (!j->f) return hd_fail(c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
+    if (fresh) fprintf(j->f, "%s\n", want);
+    bool cut = !fresh && fseek(j->f, -1, SEEK_END) == 0 && fgetc(j->f) != '\n';
+    if (cut) fputs("\n", j->f); /* behind a line that a kill has cut */
+    fflush(j->f);
+    *out = j;
+    return HD_OK;
+}
+
+void hd_journal_add(struct hd_journal *j, const struct hd_point *p) {
+    json_object *o = json_object_new_object(), *nets = json_object_new_array();
+    hd_json_str(o, "machine", hd_machine_text(j->a, &p->m));
+    for (int i = 0; i < j->nets->n; i++) {
+        json_object *x = json_object_new_object();
+        if (p->net[i].why[0]) hd_json_str(x, "why", p->net[i].why);
+        hd_json_int(x, "cycles", p->net[i].cycles);
+        hd_json_int(x, "host_ns", p->net[i].host_ns);
+        for (int k = 0; k < WORK_FIELDS; k++) {
+            double v;
+            memcpy(&v, (const char *)&p->net[i].work + work_fields[k].offset, sizeof v);
+            hd_json_int(x, work_fields[k].name, (int64_t)v);
+        }
+        json_object_array_add(nets, x);
+    }
+    json_object_object_add(o, "networks", nets);
+    fprintf(j->f, "%s\n", json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
+    fflush(j->f);
+    json_object_put(o);
+}
+
+size_t hd_journal_found(const struct hd_journal *j) {
+    return j->found;
+}
+
+void hd_journal_close(struct hd_journal *j) {
+    if (j && j->f) fclose(j->f);
+}

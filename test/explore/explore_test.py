@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""heddle explore against an exhaustive search, its bounds, its journal after a kill, and the files it writes.
+
+usage: explore_test.py HEDDLE WORK_DIR [--long]
+
+The space is small (--long: 1,000 machines and ResNet-8, too). Prints what was compared; exit 1 at the first difference.
+"""
+import csv, json, os, random, shutil, signal, subprocess, sys, time
+
+HEDDLE, WORK, LONG = sys.argv[1], sys.argv[2], "--long" in sys.argv
+NETS = ["test/models/digits"]
+SMALL = {"k": "8,16,32", "n": "8,16", "xm_bytes": "32768,131072", "axi_bits": "64,128", "wm_bytes": "65536,262144"}
+LARGE = {"k": "8,16,32,64", "n": "8,16,32,64", "xm_bytes": "32768,65536,131072,262144", "axi_bits": "64,128,256,512",
+         "wm_bytes": "65536,131072,262144,524288"}
+REST = {"am_bytes": "131072", "pm_bytes": "32768"}
+REMOVED = 200  # points that bounds removed, priced after all
+
+
+def fail(text):
+    sys.exit(f"explore_test.py: {text}")
+
+
+def run(*args, code=0):
+    p = subprocess.run([HEDDLE, *args], capture_output=True, text=True, timeout=3000)
+    if p.returncode != code:
+        fail(f"{' '.join(args)}: exit {p.returncode}\n{p.stdout}{p.stderr}")
+    return p
+
+
+def sets(space):
+    return [a for k, v in {**REST, **space}.items() for a in ("--set", f"{k}={v}")]
+
+
+def explore(folder, space, *more):
+    run("explore", *NETS, *sets(space), "-o", folder, "--confirm", "none", "--limit", "machines=100000", *more)
+    return json.load(open(f"{folder}/front.json"))
+
+
+def exhaustive(space, folder):
+    """Every machine priced, and those that no other beats, by another program: this one."""
+    run("sweep", *NETS, *sets(space), "-o", folder, "--csv", f"{folder}.csv")
+    rows = [{k: v for k, v in r.items()} for r in csv.DictReader(open(f"{folder}.csv"))]
+    ok = [r for r in rows if not r["why_not"]]
+    cost = {id(r): (float(r["ms"]), float(r["lut"])) for r in ok}
+    front = {c for c in cost.values()
+             if not any(d[0] <= c[0] and d[1] <= c[1] and d != c for d in cost.values())}
+    return rows, front
+
+
+def values(answer):
+    return {(float(f"{p['ms']:.6g}"), p["lut"]) for p in answer["points"]}
+
+
+def check_exhaustive(space):
+    answer = explore(f"{WORK}/all", space)
+    rows, front = exhaustive(space, f"{WORK}/sweep")
+    if values(answer) != front:
+        fail(f"front {sorted(values(answer))} is not the exhaustive one {sorted(front)}")
+    if answer["candidates"] != len(rows):
+        fail(f"{answer['candidates']} candidates, {len(rows)} rows of the sweep")
+    print(f"  front of {len(front)} of {len(rows)} machines as by exhaustive search; {answer['priced']} were priced, "
+          f"{answer['beaten_by_bounds']} removed by bounds")
+    return answer, rows, front
+
+
+def priced_keys(priced):
+    return {p.split("=")[0] for p in next(iter(priced)).split()}
+
+
+def check_removed(answer, rows, front):
+    """What bounds removed is no better than the front, priced after all."""
+    priced = {json.loads(l)["machine"] for l in open(f"{WORK}/all/journal.jsonl").readlines()[1:]}
+    params = [k for k in rows[0] if k in priced_keys(priced)]
+    text = lambda r: " ".join(f"{k}={r[k]}" for k in params)
+    removed = [r for r in rows if text(r) not in priced and not r["why_not"]]
+    random.Random(1).shuffle(removed)
+    for r in removed[:REMOVED]:
+        if (float(r["ms"]), float(r["lut"])) in front:
+            fail(f"a bound removed a machine of the front: {r}")
+    print(f"  none of {len(removed[:REMOVED])} machines that bounds removed is on the front")
+
+
+def check_kill(space, answer):
+    folder = f"{WORK}/killed"
+    args = [HEDDLE, "explore", *NETS, *sets(space), "-o", folder, "--confirm", "none", "--limit", "machines=100000"]
+    p = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    lines = lambda: len(open(f"{folder}/journal.jsonl").readlines()) if os.path.exists(f"{folder}/journal.jsonl") else 0
+    until = time.time() + 300
+    while lines() < 6 and p.poll() is None and time.time() < until:
+        time.sleep(0.02)
+    p.send_signal(signal.SIGKILL)
+    p.wait()
+    with open(f"{folder}/journal.jsonl", "a") as f:
+        f.write('{"machine": "k=8 n=')  # a line that the kill has cut
+    kept = lines()
+    again = explore(folder, space)
+    if again["points"] != answer["points"]:
+        fail("after kill -9 the front is another one")
+    print(f"  killed after {kept} lines of the journal: the same front")
+
+
+def check_files(answer):
+    folder = f"{WORK}/all"
+    first = answer["points"][0]
+    facts = f"{WORK}/facts.json"
+    run("run", NETS[0], "--machine", f"{folder}/front-1.machine", "--device", "iss", "--json", facts)
+    facts = json.load(open(facts))
+    error = first["networks"][0]["cycles"] / facts["cycles"] - 1
+    if abs(error) > 0.1:
+        fail(f"estimate {first['networks'][0]['cycles']}, iss {facts['cycles']}")
+    page = open(f"{folder}/front.html").read()
+    if "http://" in page.replace("http://www.w3.org/2000/svg", "") or "https://" in page:
+        fail("the page refers to a network")
+    wrong = run("explore", NETS[0], "--board", "nosuch", "-o", f"{WORK}/x", code=1)
+    if "kv260" not in wrong.stderr:
+        fail("an unknown board is refused without the list of boards")
+    run("explore", "test/models/digits", "--set", "k=8", "-o", f"{WORK}/x", "--limit", "fish=3", code=1)
+    print(f"  the first machine of the front loads; estimate {100 * error:+.1f} % of the ISS")
+
+
+def main():
+    shutil.rmtree(WORK, ignore_errors=True)
+    os.makedirs(WORK)
+    if LONG:
+        NETS.append("../shared/models/mlperf_ic_resnet8_int8_qdq")
+    space = LARGE if LONG else SMALL
+    answer, rows, front = check_exhaustive(space)
+    check_removed(answer, rows, front)
+    check_kill(space, answer)
+    check_files(answer)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,73 @@
+/* Areas of machines, and energy of counted work. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "compiler/area/area.h"
+#include "compiler/energy/energy.h"
+
+static struct hd_machine base(void) {
+    return hd_machines[1];
+}
+
+/* Modules add up to the whole, each of whole cells. */
+static void test_modules(void **state) {
+    (void)state;
+    for (int i = 0; i < hd_n_machines; i++) {
+        struct hd_area_module parts[HD_AREA_MODULES];
+        struct hd_area sum = {0}, all;
+        int n;
+        all = hd_area_of(&hd_machines[i], parts, &n);
+        for (int k = 0; k < n; k++) {
+            assert_true(parts[k].of.lut >= 0 && parts[k].of.lut == round(parts[k].of.lut));
+            assert_true(parts[k].of.bram * 2 == round(parts[k].of.bram * 2));
+            sum.lut += parts[k].of.lut, sum.dsp += parts[k].of.dsp, sum.bram += parts[k].of.bram;
+        }
+        assert_true(n > 20 && sum.lut == all.lut && sum.dsp == all.dsp && sum.bram == all.bram);
+    }
+}
+
+/* The array has a DSP for two products; each lane of VX has its own. */
+static void test_dsp(void **state) {
+    (void)state;
+    struct hd_machine m = base(), k32 = m, n32 = m;
+    k32.k = 32, n32.n = 32;
+    double dsp = hd_area_of(&m, NULL, NULL).dsp;
+    assert_true(hd_area_of(&k32, NULL, NULL).dsp - dsp == 16 * 16 / 2);
+    assert_true(hd_area_of(&n32, NULL, NULL).dsp - dsp > 16 * 16 / 2);
+}
+
+/* XM of 8 banks of 16 bytes: 1,024 rows of a bank are 4 BRAM of it, 4,096 are URAM. */
+static void test_memories(void **state) {
+    (void)state;
+    struct hd_machine m = base(), more = m;
+    more.xm_bytes = 524288;
+    struct hd_area a = hd_area_of(&m, NULL, NULL), b = hd_area_of(&more, NULL, NULL);
+    assert_true(a.bram - b.bram == 8 * 4 && b.uram - a.uram == 8 * 2);
+    assert_true(hd_area_of(&hd_machines[0], NULL, NULL).lut < a.lut);
+}
+
+static void test_joules(void **state) {
+    (void)state;
+    const struct hd_work w = {.macs = 1e12, .dram = 1e12};
+    const struct hd_area a = {.lut = 1000};
+    const struct hd_energy_table t = {.mac_pj = 2, .dram_pj = 3, .lut_uw = 4};
+    double j = hd_joules(&t, &w, &a, 0.5);
+    assert_true(fabs(j - (2 + 3 + 0.5 * 4e-3)) < 1e-9);
+    for (int i = 0; i < hd_n_coefficients; i++) {
+        double v = *(const double *)(const void *)((const char *)&hd_energy_default +
+                                                   hd_coefficients[i].offset);
+        assert_true(v > 0 && *hd_coefficients[i].source);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_modules), cmocka_unit_test(test_dsp),
+                                       cmocka_unit_test(test_memories),
+                                       cmocka_unit_test(test_joules)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
