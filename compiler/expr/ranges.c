@@ -217,68 +217,66 @@ hd_status hd_expr_ranges(hd_ctx *ctx, struct hd_expr *f, struct hd_expr_stmt *s)
 
 struct span {
     int64_t lo, hi;
-    bool known; /* false: it depends on values */
 };
 
-static bool corners(enum hd_expr_op op, struct span a, struct span b, struct span *out) {
-    bool first = true;
+static const struct span any_value = {INT64_MIN, INT64_MAX};
+
+static struct span corners(enum hd_expr_op op, struct span a, struct span b) {
+    struct span out = any_value;
     for (int i = 0; i < 4; i++) {
         int64_t x = i & 1 ? a.hi : a.lo, y = i & 2 ? b.hi : b.lo, z;
         bool over = op == HD_EXPR_add   ? __builtin_add_overflow(x, y, &z)
                     : op == HD_EXPR_sub ? __builtin_sub_overflow(x, y, &z)
                                         : __builtin_mul_overflow(x, y, &z);
-        if (over) return false;
-        if (first || z < out->lo) out->lo = z;
-        if (first || z > out->hi) out->hi = z;
-        first = false;
+        if (over) return any_value; /* it wraps */
+        if (i == 0 || z < out.lo) out.lo = z;
+        if (i == 0 || z > out.hi) out.hi = z;
     }
-    return true;
+    return out;
 }
 
-static struct span join(struct span a, struct span b) {
-    return (struct span){a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi, a.known && b.known};
+/* Least and greatest of both ends. */
+static struct span by_ends(enum hd_expr_op op, struct span a, struct span b) {
+    bool max = op == HD_EXPR_max;
+    return (struct span){(a.lo < b.lo) != max ? a.lo : b.lo, (a.hi < b.hi) != max ? a.hi : b.hi};
 }
 
 /* Values that an integer node takes. */
 static struct span span_of(const struct hd_expr *f, const struct hd_expr_stmt *s, int node) {
-    static const struct span unknown = {0, 0, false};
     const struct hd_expr_node *k = &f->node[node];
     struct linear x;
     if (linear(f, node, &x)) {
-        struct span y = {x.constant, x.constant, true};
-        for (int v = 0; v < s->n_vars && y.known; v++) {
-            struct span c = {x.factor[v], x.factor[v], true},
-                        range = {0, s->var[v].extent - 1, true}, product;
-            y.known =
-                corners(HD_EXPR_mul, c, range, &product) && corners(HD_EXPR_add, y, product, &y);
+        struct span y = {x.constant, x.constant};
+        for (int v = 0; v < s->n_vars; v++) {
+            struct span c = {x.factor[v], x.factor[v]}, range = {0, s->var[v].extent - 1};
+            if (x.factor[v]) y = corners(HD_EXPR_add, y, corners(HD_EXPR_mul, c, range));
         }
         return y;
     }
-    struct span a = unknown, b = unknown, y = {0, 0, true};
-    if (k->n > 0 && k->op != HD_EXPR_SELECT && k->op != HD_EXPR_ACCESS && k->op != HD_EXPR_PAD)
-        a = span_of(f, s, k->arg[0]);
-    if (k->n > 1 && a.known) b = span_of(f, s, k->arg[1]);
-    if (k->op == HD_EXPR_SELECT) return join(span_of(f, s, k->arg[1]), span_of(f, s, k->arg[2]));
-    if (!a.known || (k->n > 1 && !b.known)) return unknown;
+    if (k->op == HD_EXPR_SELECT) {
+        struct span a = span_of(f, s, k->arg[1]), b = span_of(f, s, k->arg[2]);
+        return (struct span){a.lo < b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi};
+    }
+    if (hd_expr_infos[k->op].form != HD_FORM_INFIX && k->op != HD_EXPR_min && k->op != HD_EXPR_max)
+        return any_value;
+    struct span a = span_of(f, s, k->arg[0]), b = span_of(f, s, k->arg[1]);
+    bool by_constant = b.lo == b.hi && b.lo > 0;
     switch (k->op) {
     case HD_EXPR_add:
     case HD_EXPR_sub:
     case HD_EXPR_mul:
-        return corners(k->op, a, b, &y) ? y : unknown;
+        return corners(k->op, a, b);
     case HD_EXPR_div:
-        if (b.lo != b.hi || b.lo <= 0) return unknown;
-        return (struct span){a.lo / b.lo, a.hi / b.lo, true};
+        return by_constant ? (struct span){a.lo / b.lo, a.hi / b.lo} : any_value;
     case HD_EXPR_mod:
-        if (b.lo != b.hi || b.lo <= 0) return unknown;
-        y = (struct span){a.lo < 0 ? 1 - b.lo : 0, b.lo - 1, true};
-        if (a.lo >= 0 && a.hi < y.hi) y.hi = a.hi;
-        return y;
+        if (!by_constant) return any_value;
+        if (a.lo >= 0 && a.hi < b.lo) return a;
+        return (struct span){a.lo < 0 ? 1 - b.lo : 0, b.lo - 1};
     case HD_EXPR_min:
-        return (struct span){a.lo < b.lo ? a.lo : b.lo, a.hi < b.hi ? a.hi : b.hi, true};
     case HD_EXPR_max:
-        return (struct span){a.lo > b.lo ? a.lo : b.lo, a.hi > b.hi ? a.hi : b.hi, true};
+        return by_ends(k->op, a, b);
     default:
-        return unknown;
+        return any_value;
     }
 }
 
@@ -298,12 +296,12 @@ static hd_status inside(hd_ctx *ctx, struct hd_expr *f, const struct hd_expr_stm
     const struct hd_expr_tensor *t = &f->tensor[k->i];
     for (int d = 0; d < k->n; d++) {
         struct span x = span_of(f, s, k->arg[d]);
-        if (x.known && x.lo >= 0 && x.hi < t->dim[d].value) continue;
-        if (!x.known && reads_tensor(f, k->arg[d])) {
+        if (x.lo >= 0 && x.hi < t->dim[d].value) continue;
+        if (reads_tensor(f, k->arg[d])) {
             k->checked = true;
             continue;
         }
-        if (!x.known)
+        if (x.lo == INT64_MIN || x.hi == INT64_MAX)
             return hd_expr_fail(ctx, f, f->node[k->arg[d]].at,
                                 "index %d of '%s' has no bounds that are known; use + - * / %% min "
                                 "max with constants, or pad(...)",
