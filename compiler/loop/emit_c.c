@@ -21,6 +21,13 @@ static const char prologue[] =
     "#include <math.h>\n#include <stdint.h>\n"
     "#define WRAP(a, op, b) ((int64_t)((uint64_t)(a)op(uint64_t)(b)))\n"
     "#define SHIFT(a, op, b) ((uint64_t)(b) > 63 ? 0 : (uint64_t)(a)op(b))\n"
+    "#define HD_PRAGMA(x) _Pragma(#x)\n"
+    "#ifdef _OPENMP\n#define HD_PARALLEL HD_PRAGMA(omp parallel for)\n"
+    "#else\n#define HD_PARALLEL\n#endif\n"
+    "#ifdef __clang__\n#define HD_VECTOR HD_PRAGMA(clang loop vectorize(assume_safety))\n"
+    "#define HD_UNROLL(n) HD_PRAGMA(clang loop unroll_count(n))\n"
+    "#else\n#define HD_VECTOR HD_PRAGMA(GCC ivdep)\n"
+    "#define HD_UNROLL(n) HD_PRAGMA(GCC unroll n)\n#endif\n"
     "static inline double hd_trunc(double v) { return trunc(v); }\n"
     "static inline double hd_even(double v) { return rint(v); }\n"
     "static inline double hd_away(double v) { return round(v); }\n"
@@ -39,7 +46,8 @@ struct emitter {
     const struct hd_nest *n;
     FILE *out, *helpers;
     bool made[HD_EXPR_OPS][HD_DTYPES];
-    const char *name; /* of the function, in front of the helpers' names */
+    const char *name;           /* of the function, in front of the helpers' names */
+    bool threaded[HD_LOOP_MAX]; /* the loop is parallel, or inside one that is */
 };
 
 static const char *c_type(int t) {
@@ -190,6 +198,26 @@ static void store(struct emitter *e, const struct hd_loop_stmt *s) {
     fputs(s->kind == HD_LOOP_UPDATE ? ");\n" : ";\n", e->out);
 }
 
+/* What the compiler is told of a loop; those bound to a GPU run one after the other. */
+static void mark(struct emitter *e, const struct hd_loop *l, int depth) {
+    if (l->mark == HD_LOOP_UNROLLED)
+        fprintf(e->out, "HD_UNROLL(%lld)\n", (long long)(l->extent ? l->extent : 1));
+    else if (l->mark == HD_LOOP_VECTOR || l->mark == HD_LOOP_PARALLEL)
+        fprintf(e->out, "HD_%s\n", l->mark == HD_LOOP_VECTOR ? "VECTOR" : "PARALLEL");
+    else
+        return;
+    fprintf(e->out, "%*s", 4 * depth, "");
+}
+
+static void find_threaded(struct emitter *e, const struct hd_loop_stmt *s, bool inside) {
+    for (; s; s = s->next) {
+        bool here =
+            inside || (s->kind == HD_LOOP_FOR && e->n->loop[s->loop].mark == HD_LOOP_PARALLEL);
+        if (s->kind == HD_LOOP_FOR) e->threaded[s->loop] = here;
+        if (s->kind == HD_LOOP_FOR || s->kind == HD_LOOP_IF) find_threaded(e, s->body, here);
+    }
+}
+
 static void list(struct emitter *e, const struct hd_loop_stmt *s, int depth) {
     for (; s; s = s->next) {
         fprintf(e->out, "%*s", 4 * depth, "");
@@ -202,6 +230,7 @@ static void list(struct emitter *e, const struct hd_loop_stmt *s, int depth) {
             value(e, s->value);
             fputs(") {\n", e->out);
         } else {
+            mark(e, &e->n->loop[s->loop], depth);
             fprintf(e->out, "for (int64_t i%d = 0; i%d < %lld; i%d++) {\n", s->loop, s->loop,
                     (long long)e->n->loop[s->loop].extent, s->loop);
         }
@@ -210,7 +239,7 @@ static void list(struct emitter *e, const struct hd_loop_stmt *s, int depth) {
     }
 }
 
-/* Buffers are the function's own. */
+/* Buffers are the function's own, and each thread's where a loop on threads fills them. */
 static void head(struct emitter *e) {
     const struct hd_expr *f = e->n->f;
     fprintf(e->out, "void %s(const void *const *in, void *const *out) {\n", e->name);
@@ -225,7 +254,9 @@ static void head(struct emitter *e) {
         else if (result >= 0)
             fprintf(e->out, "    %s *t%d = out[%d];\n", type, i, result);
         else
-            fprintf(e->out, "    static %s t%d[%lld];\n", type, i, (long long)hd_expr_elems(t) + 1);
+            fprintf(e->out, "    static %s%s t%d[%lld];\n",
+                    e->n->scope[i] >= 0 && e->threaded[e->n->scope[i]] ? "_Thread_local " : "",
+                    type, i, (long long)hd_expr_elems(t) + 1);
     }
     for (int i = 0; i < f->n_params; i++) fprintf(e->out, "    (void)t%d;\n", i);
 }
@@ -262,6 +293,7 @@ hd_status hd_loop_c(hd_ctx *ctx, hd_arena *a, const struct hd_nest *n, const cha
     e->out = open_memstream(&body, &bytes[0]);
     e->helpers = open_memstream(&helpers, &bytes[1]);
     HD_ASSERT(e->out && e->helpers);
+    find_threaded(e, n->body, false);
     head(e);
     list(e, n->body, 1);
     fputs("}\n", e->out);

@@ -1,4 +1,5 @@
 /* The step tensorize: a statement's innermost loops are an intrinsic, found by its expression. */
+#include <stdio.h>
 #include <string.h>
 
 #include "compiler/expr/expr_int.h"
@@ -75,5 +76,8 @@ hd_status hd_step_tensorize(struct hd_lowering *l, struct hd_stage *g, int at, c
         g->fixed = true;
         return HD_OK;
     }
-    return hd_step_fail(l, "there is no intrinsic '%.40s', only dp4a, vnni, mma_m16n8k32", name);
+    char have[200] = "";
+    for (size_t i = 0, n = 0; i < sizeof intrinsics / sizeof intrinsics[0]; i++, n = strlen(have))
+        snprintf(have + n, sizeof have - n, "%s%s", i ? ", " : "", intrinsics[i].name);
+    return hd_step_fail(l, "there is no intrinsic '%.40s', only %s", name, have);
 }

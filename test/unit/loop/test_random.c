@@ -202,11 +202,11 @@ static void *compiled(const char *source) {
     assert_non_null(f);
     assert_true(fputs(source, f) >= 0);
     assert_int_equal(fclose(f), 0);
-    snprintf(command, sizeof command, "cc -w -O1 -ffp-contract=off -fPIC -shared %s -o %s.so -lm",
-             path, path);
+    snprintf(command, sizeof command,
+             "cc -w -O2 -fopenmp -ffp-contract=off -fPIC -shared %s -o %s.so -lm", path, path);
     assert_int_equal(system(command), 0);
     snprintf(command, sizeof command, "%s.so", path);
-    void *lib = dlopen(command, RTLD_NOW);
+    void *lib = dlopen(command, RTLD_NOW | RTLD_NODELETE); /* OpenMP has threads in it */
     assert_non_null(lib);
     unlink(command);
     unlink(path);
