@@ -1,260 +1,273 @@
-/* A node as instructions of a compiled loop: see cpu_loops.h. f32 and truth values only; what is
- * not here goes to golden. The formulas are those of compiler/ir/elem.def. */
+/* A node as instructions of a compiled loop: see cpu_loops.h. What it computes is its expression
+ * (compiler/ir/meaning.def, or its own); here is how the statements of one become instructions over
+ * the group's elements and rows. f32 and truth values only, f64 on the way is computed in f32;
+ * what does not fit goes to golden. */
 #include <math.h>
 #include <string.h>
 
-#include "compiler/ir/move.h"
+#include "compiler/expr/eval.h"
+#include "compiler/ir/expression.h"
 #include "cpu_ref/cpu_loops.h"
 
-#define INS(op, ...)  hd_loop_ins(g, HD_JIT_##op, __VA_ARGS__)
-#define UN(op, a)     INS(op, a, 0, 0)
-#define BIN(op, a, b) INS(op, a, b, 0)
+/* Operations that gain from a loop; data movement and windows have step makers of their own. */
+static const bool wanted[HD_IR_OPS] = {
+#define ACTIVATION(op, ...) [HD_IR_##op] = true,
+#define NUMBER(op, ...)     [HD_IR_##op] = true,
+#define BINARY(op, ...)     [HD_IR_##op] = true,
+#include "compiler/ir/elem.def"
+#define WANT(op) [HD_IR_##op] = true
+    WANT(gelu),
+    WANT(pow),
+    WANT(clip),
+    WANT(where),
+    WANT(reducesum),
+    WANT(reducemean),
+    WANT(reducemax),
+    WANT(reducemin),
+    WANT(reducel1),
+    WANT(reducel2),
+    WANT(reducelogsum),
+    WANT(reducelogsumexp),
+    WANT(reducesumsquare),
+    WANT(softmax),
+    WANT(logsoftmax),
+    WANT(layernorm),
+    WANT(instancenorm),
+    WANT(batchnorm),
+    WANT(expression),
+    WANT(not )};
 
-static int constant(struct hd_loop_group *g, float v) {
-    int i = INS(CONST, 0, 0, 0);
-    if (i >= 0) g->prog.ins[i].imm = v;
+struct made {              /* a tensor of the expression */
+    int ins;               /* -1: not an instruction */
+    int dim[HD_EXPR_RANK]; /* the group's dimension that each of its own runs over, -1 = one element
+                            */
+    float *constant;       /* not NULL: known now */
+};
+
+struct translation {
+    struct hd_loop_group *g;
+    const struct hd_node *n;
+    const struct hd_expr *f;
+    const struct hd_expr_stmt *s;
+    struct made made[HD_EXPR_TENSORS];
+    const void *data[HD_EXPR_TENSORS]; /* of constants, as their type */
+    int dim[HD_EXPR_VARS];             /* the group's dimension of a variable of s, -1 = none */
+};
+
+static int value(struct translation *t, int node);
+
+/* ---- instructions --------------------------------------------------------------------------- */
+
+/* The same instruction is there once. */
+static int ins(struct translation *t, enum hd_jit_op op, int a, int b, int c) {
+    const struct hd_jit_program *p = &t->g->prog;
+    for (int i = 0; i < p->n_ins; i++)
+        if (p->ins[i].op == (int)op && p->ins[i].a == a && p->ins[i].b == b && p->ins[i].c == c)
+            return i;
+    return hd_loop_ins(t->g, op, a, b, c);
+}
+
+static int constant(struct translation *t, double v) {
+    struct hd_jit_program *p = &t->g->prog;
+    float f = (float)v;
+    for (int i = 0; i < p->n_ins; i++)
+        if (p->ins[i].op == HD_JIT_CONST && !memcmp(&p->ins[i].imm, &f, sizeof f)) return i;
+    int i = hd_loop_ins(t->g, HD_JIT_CONST, 0, 0, 0);
+    if (i >= 0) p->ins[i].imm = f;
     return i;
 }
 
-static bool scalar(const struct hd_cpu_plan *p, int t, float *out) {
-    const float *v = hd_cpu_const(p, t);
-    if (!v || p->g->tensors[t].dtype != HD_F32 || hd_tensor_elems(&p->g->tensors[t]) != 1)
-        return false;
-    *out = *v;
-    return true;
-}
-
-/* cond ? a : b with cond = x < limit */
-static int below(struct hd_loop_group *g, int x, float limit, int a, int b) {
-    return INS(SELECT, BIN(LESS, x, constant(g, limit)), a, b);
-}
-
-static int between(struct hd_loop_group *g, int x, float lo, float hi) {
-    return BIN(MIN, BIN(MAX, x, constant(g, lo)), constant(g, hi));
-}
-
-static int softplus(struct hd_loop_group *g, int x) {
-    int e = UN(EXP, UN(NEG, UN(ABS, x)));
-    return BIN(ADD, BIN(MAX, x, constant(g, 0)), UN(LOG, BIN(ADD, constant(g, 1), e)));
-}
-
-/* a (exp(x / b) - 1) */
-static int exp_less_one(struct hd_loop_group *g, int x, float a, float b) {
-    int t = b == 1 ? x : BIN(DIV, x, constant(g, b));
-    return BIN(MUL, constant(g, a), BIN(SUB, UN(EXP, t), constant(g, 1)));
-}
-
-static int gelu(struct hd_loop_group *g, const struct hd_node *n, int x) {
-    int half = BIN(MUL, constant(g, 0.5f), x), t;
-    if (!strcmp(hd_attr_string(n, "approximate", "none"), "tanh")) {
-        int cube = BIN(MUL, x, BIN(MUL, x, x));
-        t = BIN(ADD, x, BIN(MUL, constant(g, 0.044715f), cube));
-        t = UN(TANH, BIN(MUL, constant(g, 0.797884561f), t));
-    } else {
-        t = UN(ERF, BIN(MUL, x, constant(g, 0.707106781f)));
-    }
-    return BIN(MUL, half, BIN(ADD, constant(g, 1), t));
-}
-
-static int sign(struct hd_loop_group *g, int x) {
-    int zero = constant(g, 0), less = INS(SELECT, BIN(LESS, x, zero), constant(g, -1), x);
-    return INS(SELECT, BIN(LESS, zero, x), constant(g, 1), less);
-}
-
-enum kind { NONE, UNARY, BINARY, LOGIC, NOT, REDUCE, OTHER };
-
-/* What is here; jit: of a function that is one instruction, else HD_JIT_CONST. */
-static const struct {
-    enum kind kind;
-    enum hd_jit_op jit;
-} known[HD_IR_OPS] = {
-#define KNOWN(op, kind) [HD_IR_##op] = {kind, HD_JIT_CONST}
-#define DIRECT(op, jit) [HD_IR_##op] = {UNARY, HD_JIT_##jit}
-    DIRECT(abs, ABS),
-    DIRECT(neg, NEG),
-    DIRECT(exp, EXP),
-    DIRECT(log, LOG),
-    DIRECT(sqrt, SQRT),
-    DIRECT(erf, ERF),
-    DIRECT(floor, FLOOR),
-    DIRECT(ceil, CEIL),
-    DIRECT(round, ROUND),
-    DIRECT(tanh, TANH),
-    DIRECT(sigmoid, SIGMOID),
-    KNOWN(relu, UNARY),
-    KNOWN(sign, UNARY),
-    KNOWN(reciprocal, UNARY),
-    KNOWN(gelu, UNARY),
-    KNOWN(hardsigmoid, UNARY),
-    KNOWN(hardswish, UNARY),
-    KNOWN(leakyrelu, UNARY),
-    KNOWN(thresholdedrelu, UNARY),
-    KNOWN(elu, UNARY),
-    KNOWN(celu, UNARY),
-    KNOWN(selu, UNARY),
-    KNOWN(softplus, UNARY),
-    KNOWN(softsign, UNARY),
-    KNOWN(mish, UNARY),
-    KNOWN(add, BINARY),
-    KNOWN(sub, BINARY),
-    KNOWN(mul, BINARY),
-    KNOWN(div, BINARY),
-    KNOWN(max, BINARY),
-    KNOWN(min, BINARY),
-    KNOWN(prelu, BINARY),
-    KNOWN(less, BINARY),
-    KNOWN(lessorequal, BINARY),
-    KNOWN(greater, BINARY),
-    KNOWN(greaterorequal, BINARY),
-    KNOWN(equal, BINARY),
-    KNOWN(and, LOGIC),
-    KNOWN(or, LOGIC),
-    KNOWN(xor, LOGIC),
-    KNOWN(reducesum, REDUCE),
-    KNOWN(reducemean, REDUCE),
-    KNOWN(reducemax, REDUCE),
-    KNOWN(reducemin, REDUCE),
-    KNOWN(reducel1, REDUCE),
-    KNOWN(reducel2, REDUCE),
-    KNOWN(reducesumsquare, REDUCE),
-    KNOWN(reducelogsum, REDUCE),
-    KNOWN(reducelogsumexp, REDUCE),
-    KNOWN(clip, OTHER),
-    KNOWN(pow, OTHER),
-    KNOWN(where, OTHER),
-    KNOWN(softmax, OTHER),
-    KNOWN(logsoftmax, OTHER),
-    KNOWN(layernorm, OTHER),
-    KNOWN(instancenorm, OTHER),
-    KNOWN(batchnorm, OTHER),
-    KNOWN(expression, OTHER),
-    KNOWN(not, NOT)};
-
-static enum kind kind_of(enum hd_ir_op op) {
-    return known[op].kind;
-}
-
-/* Operations of one float. -1 = not here. */
-static int unary(struct hd_loop_group *g, const struct hd_node *n, int x) {
-    float a;
-    if (known[n->op].jit != HD_JIT_CONST) return hd_loop_ins(g, known[n->op].jit, x, 0, 0);
-    switch (n->op) {
-    case HD_IR_relu:
-        return below(g, x, 0, constant(g, 0), x);
-    case HD_IR_sign:
-        return sign(g, x);
-    case HD_IR_reciprocal:
-        return BIN(DIV, constant(g, 1), x);
-    case HD_IR_gelu:
-        return gelu(g, n, x);
-    case HD_IR_hardsigmoid:
-        a = hd_attr_float(n, "alpha", 0.2f);
-        x = BIN(ADD, BIN(MUL, constant(g, a), x), constant(g, hd_attr_float(n, "beta", 0.5f)));
-        return between(g, x, 0, 1);
-    case HD_IR_hardswish: {
-        int t = BIN(ADD, BIN(DIV, x, constant(g, 6)), constant(g, 0.5f));
-        return BIN(MUL, x, between(g, t, 0, 1));
-    }
-    case HD_IR_leakyrelu:
-        a = hd_attr_float(n, "alpha", 0.01f);
-        return below(g, x, 0, BIN(MUL, constant(g, a), x), x);
-    case HD_IR_thresholdedrelu:
-        a = hd_attr_float(n, "alpha", 1);
-        return INS(SELECT, BIN(LESS, constant(g, a), x), x, constant(g, 0));
-    case HD_IR_elu:
-        return below(g, x, 0, exp_less_one(g, x, hd_attr_float(n, "alpha", 1), 1), x);
-    case HD_IR_celu:
-        a = hd_attr_float(n, "alpha", 1);
-        return below(g, x, 0, exp_less_one(g, x, a, a), x);
-    case HD_IR_selu:
-        a = hd_attr_float(n, "alpha", 1.67326319217681884765625f);
-        x = INS(SELECT, BIN(LESS, constant(g, 0), x), x, exp_less_one(g, x, a, 1));
-        return BIN(MUL, constant(g, hd_attr_float(n, "gamma", 1.05070102214813232421875f)), x);
-    case HD_IR_softplus:
-        return softplus(g, x);
-    case HD_IR_softsign:
-        return BIN(DIV, x, BIN(ADD, constant(g, 1), UN(ABS, x)));
-    case HD_IR_mish:
-        return BIN(MUL, x, UN(TANH, softplus(g, x)));
-    default:
-        return -1;
-    }
-}
-
-static int clip(struct hd_loop_group *g, const struct hd_node *n, int x) {
-    float v;
-    if (n->n_in > 1 && n->in[1] >= 0) {
-        if (!scalar(g->p, n->in[1], &v)) return -1;
-        x = INS(SELECT, BIN(LESS, x, constant(g, v)), constant(g, v), x);
-    }
-    if (n->n_in > 2 && n->in[2] >= 0) {
-        if (!scalar(g->p, n->in[2], &v)) return -1;
-        x = INS(SELECT, BIN(LESS, constant(g, v), x), constant(g, v), x);
-    }
-    return x;
+static bool is_constant(const struct translation *t, int i, float *out) {
+    *out = t->g->prog.ins[i].imm;
+    return t->g->prog.ins[i].op == HD_JIT_CONST;
 }
 
 /* a to a constant power that few products, a root or a quotient give. */
-static int power(struct hd_loop_group *g, const struct hd_node *n, int a) {
+static int power(struct translation *t, int a, int b) {
     float e;
-    if (!scalar(g->p, n->in[1], &e)) return -1;
+    if (!is_constant(t, b, &e)) return -1;
+    int square = e == 3 || e == 4 || e == 2 ? ins(t, HD_JIT_MUL, a, a, 0) : -1;
     if (e == 1) return a;
-    if (e == 2) return BIN(MUL, a, a);
-    if (e == 3) return BIN(MUL, a, BIN(MUL, a, a));
-    if (e == 4) {
-        a = BIN(MUL, a, a);
-        return BIN(MUL, a, a);
-    }
-    if (e == 0.5f) return UN(SQRT, a);
-    if (e == -0.5f) return BIN(DIV, constant(g, 1), UN(SQRT, a));
-    if (e == -1) return BIN(DIV, constant(g, 1), a);
-    return -1;
+    if (e == 2) return square;
+    if (e == 3) return ins(t, HD_JIT_MUL, a, square, 0);
+    if (e == 4) return ins(t, HD_JIT_MUL, square, square, 0);
+    if (e == 0.5f) return ins(t, HD_JIT_SQRT, a, 0, 0);
+    if (e == -0.5f) return ins(t, HD_JIT_DIV, constant(t, 1), ins(t, HD_JIT_SQRT, a, 0, 0), 0);
+    return e == -1 ? ins(t, HD_JIT_DIV, constant(t, 1), a, 0) : -1;
 }
 
-static int binary(struct hd_loop_group *g, const struct hd_node *n, int a, int b) {
-    switch (n->op) {
-    case HD_IR_add:
-        return BIN(ADD, a, b);
-    case HD_IR_sub:
-        return BIN(SUB, a, b);
-    case HD_IR_mul:
-        return BIN(MUL, a, b);
-    case HD_IR_div:
-        return BIN(DIV, a, b);
-    case HD_IR_max:
-        return BIN(MAX, a, b);
-    case HD_IR_min:
-        return BIN(MIN, a, b);
-    case HD_IR_prelu:
-        return below(g, a, 0, BIN(MUL, a, b), a);
-    case HD_IR_less:
-        return BIN(LESS, a, b);
-    case HD_IR_lessorequal:
-        return BIN(LESS_EQUAL, a, b);
-    case HD_IR_greater:
-        return BIN(LESS, b, a);
-    case HD_IR_greaterorequal:
-        return BIN(LESS_EQUAL, b, a);
-    case HD_IR_equal:
-        return BIN(EQUAL, a, b);
-    case HD_IR_and:
-        return BIN(AND, a, b);
-    case HD_IR_or:
-        return BIN(OR, a, b);
-    case HD_IR_xor:
-        return BIN(XOR, a, b);
+/* What is one instruction, of operands in this order or the other. */
+static const struct {
+    bool here, swap;
+    enum hd_jit_op jit;
+} direct[HD_EXPR_OPS] = {
+#define DIRECT(op, jit) [HD_EXPR_##op] = {true, false, HD_JIT_##jit}
+#define SWAP(op, jit)   [HD_EXPR_##op] = {true, true, HD_JIT_##jit}
+    DIRECT(neg, NEG),     DIRECT(abs, ABS),        DIRECT(sqrt, SQRT),   DIRECT(exp, EXP),
+    DIRECT(log, LOG),     DIRECT(erf, ERF),        DIRECT(floor, FLOOR), DIRECT(ceil, CEIL),
+    DIRECT(round, ROUND), DIRECT(tanh, TANH),      DIRECT(add, ADD),     DIRECT(sub, SUB),
+    DIRECT(mul, MUL),     DIRECT(div, DIV),        DIRECT(max, MAX),     DIRECT(min, MIN),
+    DIRECT(lt, LESS),     SWAP(gt, LESS),          DIRECT(eq, EQUAL),    DIRECT(le, LESS_EQUAL),
+    DIRECT(and, AND),     SWAP(ge, LESS_EQUAL),    DIRECT(or, OR),       DIRECT(xor, XOR),
+    DIRECT(not, NOT),     DIRECT(sigmoid, SIGMOID)};
+
+/* Operands that change nothing, and the limits of clamp: one comparison is enough beside a number.
+ * -1 = nothing special. */
+static int simpler(struct translation *t, enum hd_expr_op op, int a, int b) {
+    float v, w;
+    if (is_constant(t, a, &w) && w == 0 && op == HD_EXPR_add) return b;
+    if (!is_constant(t, b, &v)) return -1;
+    if (v == 0 && (op == HD_EXPR_add || op == HD_EXPR_sub)) return a;
+    if (v == 1 && (op == HD_EXPR_mul || op == HD_EXPR_div)) return a;
+    if (v != v || (op != HD_EXPR_max && op != HD_EXPR_min)) return -1;
+    bool max = op == HD_EXPR_max;
+    int below = ins(t, HD_JIT_LESS_EQUAL, max ? a : b, max ? b : a, 0);
+    return below < 0 ? -1 : ins(t, HD_JIT_SELECT, below, b, a);
+}
+
+static int operator(struct translation *t, const struct hd_expr_node *k) {
+    bool truth = t->f->node[k->arg[0]].type == HD_BOOL;
+    bool logic =
+        k->op == HD_EXPR_and || k->op == HD_EXPR_or || k->op == HD_EXPR_xor || k->op == HD_EXPR_not;
+    if (truth != logic) return -1; /* == of truth values has no instruction */
+    int a = value(t, k->arg[0]), b = k->n > 1 ? value(t, k->arg[1]) : 0;
+    if (a < 0 || b < 0) return -1;
+    int same = k->n > 1 && !truth ? simpler(t, k->op, a, b) : -1;
+    if (same >= 0) return same;
+    if (direct[k->op].here)
+        return direct[k->op].swap ? ins(t, direct[k->op].jit, b, a, 0)
+                                  : ins(t, direct[k->op].jit, a, b, 0);
+    switch (k->op) {
+    case HD_EXPR_ne:
+        return ins(t, HD_JIT_NOT, ins(t, HD_JIT_EQUAL, a, b, 0), 0, 0);
+    case HD_EXPR_expm1:
+        return ins(t, HD_JIT_SUB, ins(t, HD_JIT_EXP, a, 0, 0), constant(t, 1), 0);
+    case HD_EXPR_log1p:
+        return ins(t, HD_JIT_LOG, ins(t, HD_JIT_ADD, constant(t, 1), a, 0), 0, 0);
+    case HD_EXPR_pow:
+        return power(t, a, b);
     default:
         return -1;
     }
 }
 
-/* ---- reductions ----------------------------------------------------------------------------- */
+/* ---- elements ------------------------------------------------------------------------------- */
 
-/* The group's reductions run over the last `red` dimensions of x, which has the group's shape. */
-static bool reduce_over(struct hd_loop_group *g, const struct hd_tensor *x, int red) {
-    if (g->md || red < 1 || x->rank != g->rank || (g->red && g->red != red)) return false;
-    for (int d = 0; d < x->rank; d++)
-        if (x->dim[d] != g->dim[d]) return false;
+/* Strides over the group of a dense tensor of the expression at these indexes; false = not by the
+ * group's loops. */
+static bool strides(const struct translation *t, const struct hd_expr_node *k, int64_t *stride) {
+    const struct hd_expr_tensor *x = &t->f->tensor[k->i];
+    int64_t step = 1;
+    memset(stride, 0, HD_MAX_RANK * sizeof *stride);
+    for (int d = k->n - 1; d >= 0; step *= x->dim[d--].value) {
+        const struct hd_expr_node *i = &t->f->node[k->arg[d]];
+        if (x->dim[d].value == 1) continue; /* bounds are checked: the index is 0 */
+        if (i->op != HD_EXPR_VAR || t->dim[i->i] < 0 || stride[t->dim[i->i]]) return false;
+        if (x->dim[d].value != t->g->dim[t->dim[i->i]]) return false;
+        stride[t->dim[i->i]] = step;
+    }
+    return true;
+}
+
+/* The strides are those that numpy's broadcasting gives. */
+static bool broadcasts(const struct hd_loop_group *g, const struct hd_expr_tensor *x,
+                       const int64_t *stride) {
+    int64_t step = 1;
+    for (int d = g->rank - 1; d >= 0; d--) {
+        int from = d - (g->rank - x->rank);
+        int64_t size = from < 0 ? 1 : x->dim[from].value;
+        if (stride[d] != (size == 1 ? 0 : step)) return false;
+        step *= size;
+    }
+    return x->rank <= g->rank;
+}
+
+static int access(struct translation *t, const struct hd_expr_node *k) {
+    const struct made *from = &t->made[k->i];
+    int64_t stride[HD_MAX_RANK];
+    if (k->i >= t->f->n_params && !from->constant) { /* an instruction, at its own place */
+        for (int d = 0; d < k->n; d++) {
+            const struct hd_expr_node *i = &t->f->node[k->arg[d]];
+            bool one = from->dim[d] < 0;
+            if (!one && (i->op != HD_EXPR_VAR || t->dim[i->i] != from->dim[d])) return -1;
+        }
+        return from->ins;
+    }
+    if (!strides(t, k, stride)) return -1;
+    if (from->constant) return hd_loop_data(t->g, from->constant, stride);
+    int id = t->n->in[k->i];
+    if (broadcasts(t->g, &t->f->tensor[k->i], stride)) return hd_loop_value(t->g, id);
+    const float *v = hd_cpu_const(t->g->p, id);
+    return v && k->type == HD_F32 ? hd_loop_data(t->g, v, stride) : -1;
+}
+
+static bool is_float(int type) {
+    return type == HD_F32 || type == HD_F64;
+}
+
+static int cast(struct translation *t, const struct hd_expr_node *k) {
+    int from = t->f->node[k->arg[0]].type, x = value(t, k->arg[0]);
+    if (x < 0 || from == k->type || (is_float(from) && is_float(k->type))) return x;
+    if (from == HD_BOOL) return ins(t, HD_JIT_SELECT, x, constant(t, 1), constant(t, 0));
+    return ins(t, HD_JIT_NOT, ins(t, HD_JIT_EQUAL, x, constant(t, 0), 0), 0, 0);
+}
+
+/* The instruction that makes node; -1 = there is none. */
+static int value(struct translation *t, int node) {
+    const struct hd_expr_node *k = &t->f->node[node];
+    if (!is_float(k->type) && k->type != HD_BOOL) return -1;
+    switch (k->op) {
+    case HD_EXPR_INT:
+    case HD_EXPR_FLOAT:
+        return k->type == HD_BOOL ? -1 : constant(t, k->f);
+    case HD_EXPR_ACCESS:
+        return access(t, k);
+    case HD_EXPR_CAST:
+        return cast(t, k);
+    case HD_EXPR_SELECT: {
+        int c = value(t, k->arg[0]), a = value(t, k->arg[1]), b = value(t, k->arg[2]);
+        return k->type == HD_BOOL || c < 0 || a < 0 || b < 0 ? -1 : ins(t, HD_JIT_SELECT, c, a, b);
+    }
+    case HD_EXPR_VAR:
+    case HD_EXPR_PAD:
+        return -1;
+    default:
+        return operator(t, k);
+    }
+}
+
+/* ---- statements ----------------------------------------------------------------------------- */
+
+/* Variables that stand alone in an index run over the group's dimension that the tensor has there:
+ * a temporary's own, or an operand's of the group's rank. */
+static void place_vars(struct translation *t, int node) {
+    const struct hd_expr_node *k = &t->f->node[node];
+    for (int i = 0; i < k->n; i++) place_vars(t, k->arg[i]);
+    if (k->op != HD_EXPR_ACCESS) return;
+    bool param = k->i < t->f->n_params;
+    if (t->made[k->i].constant || (param && k->n != t->g->rank)) return;
+    for (int d = 0; d < k->n; d++) {
+        const struct hd_expr_node *i = &t->f->node[k->arg[d]];
+        if (i->op != HD_EXPR_VAR || t->s->var[i->i].extent == 1) continue;
+        int dim = param ? d : t->made[k->i].dim[d];
+        if (dim >= 0 && t->dim[i->i] < 0 && t->s->var[i->i].extent == t->g->dim[dim])
+            t->dim[i->i] = dim;
+    }
+}
+
+static void place(struct translation *t) {
+    const struct hd_expr_stmt *s = t->s;
+    bool full = s->rank == t->g->rank && s->reduce == HD_REDUCE_NONE;
+    for (int v = 0; v < HD_EXPR_VARS; v++) t->dim[v] = -1;
+    for (int d = 0; d < s->rank && full; d++) full = s->var[s->lhs[d]].extent == t->g->dim[d];
+    for (int d = 0; d < s->rank && full; d++)
+        if (t->g->dim[d] != 1) t->dim[s->lhs[d]] = d;
+    if (!full) place_vars(t, s->value);
+}
+
+/* The group's reductions run over the last `red` dimensions, or from now on over these. */
+static bool reduce_over(struct hd_loop_group *g, int red) {
+    if (g->md || red < 1 || (g->red && g->red != red)) return false;
     for (int i = 0; i < g->prog.n_ptrs && !g->red; i++) { /* all must be rows: dense or constant */
         int64_t step = 1;
         const struct hd_loop_ptr *q = &g->ptr[i];
@@ -271,199 +284,168 @@ static bool reduce_over(struct hd_loop_group *g, const struct hd_tensor *x, int 
     return true;
 }
 
-static int64_t row_length(const struct hd_loop_group *g) {
-    int64_t n = 1;
-    for (int d = g->rank - g->red; d < g->rank; d++) n *= g->dim[d];
-    return n;
-}
-
-static int mean(struct hd_loop_group *g, int x) {
-    return BIN(DIV, UN(ROW_SUM, x), constant(g, (float)row_length(g)));
-}
-
-/* The set of axes is the last k dimensions (those of size 1 may be in it or not); 0 = it is not. */
-static int trailing(const struct hd_loop_group *g, const struct hd_node *n,
-                    const struct hd_tensor *x) {
-    int64_t axes[HD_MAX_RANK];
-    int count = n->n_in > 1 ? hd_cpu_const_ints(g->p, n->in[1], axes, HD_MAX_RANK) : 0;
-    if (count < 0 || (!count && hd_attr_int(n, "noop_with_empty_axes", 0))) return 0;
-    unsigned set = count ? hd_axes_set(x->rank, count, axes) : ~0u;
-    int k = 0;
-    for (int d = x->rank - 1; d >= 0 && (set >> d & 1); d--) k++;
-    for (int d = 0; d < x->rank - k; d++)
-        if ((set >> d & 1) && x->dim[d] != 1) return 0;
-    return k;
-}
-
-static int reduce(struct hd_loop_group *g, const struct hd_node *n, int x) {
-    int t;
-    if (!reduce_over(g, &g->p->g->tensors[n->in[0]], trailing(g, n, &g->p->g->tensors[n->in[0]])))
-        return -1;
-    switch (n->op) {
-    case HD_IR_reducesum:
-        return UN(ROW_SUM, x);
-    case HD_IR_reducemean:
-        return mean(g, x);
-    case HD_IR_reducemax:
-        return UN(ROW_MAX, x);
-    case HD_IR_reducemin:
-        return UN(ROW_MIN, x);
-    case HD_IR_reducel1:
-        return UN(ROW_SUM, UN(ABS, x));
-    case HD_IR_reducel2:
-        return UN(SQRT, UN(ROW_SUM, BIN(MUL, x, x)));
-    case HD_IR_reducesumsquare:
-        return UN(ROW_SUM, BIN(MUL, x, x));
-    case HD_IR_reducelogsum:
-        return UN(LOG, UN(ROW_SUM, x));
-    case HD_IR_reducelogsumexp:
-        t = UN(ROW_MAX, x);
-        return BIN(ADD, t, UN(LOG, UN(ROW_SUM, UN(EXP, BIN(SUB, x, t)))));
-    default:
-        return -1;
+/* How many dimensions at the end the statement reduces, with those of size 1 in front of them; 0 =
+ * none but such of size 1; -1 = others than the last. */
+static int reduced_dims(const struct translation *t) {
+    const struct hd_loop_group *g = t->g;
+    bool set[HD_MAX_RANK] = {false};
+    int first = g->rank;
+    for (int v = 0; v < t->s->n_vars; v++) {
+        const struct hd_expr_var *x = &t->s->var[v];
+        if (!x->reduced || x->extent == 1) continue;
+        if (t->dim[v] < 0) return -1;
+        set[t->dim[v]] = true;
+        if (t->dim[v] < first) first = t->dim[v];
     }
+    if (first == g->rank) return 0;
+    for (int d = first; d < g->rank; d++)
+        if (!set[d] && g->dim[d] != 1) return -1;
+    while (first > 0 && g->dim[first - 1] == 1) first--;
+    return g->rank - first;
 }
 
-/* Softmax over the last dimension that is not 1, and its logarithm. */
-static int softmax(struct hd_loop_group *g, const struct hd_node *n, int x, bool logarithm) {
-    const struct hd_tensor *t = &g->p->g->tensors[n->in[0]];
-    int64_t axis = hd_attr_int(n, "axis", -1);
-    if (axis < 0) axis += t->rank;
-    for (int d = (int)axis + 1; d < t->rank; d++)
-        if (t->dim[d] != 1) return -1;
-    if (!reduce_over(g, t, t->rank - (int)axis)) return -1;
-    int low = BIN(SUB, x, UN(ROW_MAX, x)), e = UN(EXP, low), sum = UN(ROW_SUM, e);
-    return logarithm ? BIN(SUB, low, UN(LOG, sum)) : BIN(DIV, e, sum);
+static int reduction(struct translation *t) {
+    static const struct {
+        enum hd_expr_reduce reduce;
+        enum hd_jit_op jit;
+    } rows[] = {{HD_REDUCE_SUM, HD_JIT_ROW_SUM},
+                {HD_REDUCE_MAX, HD_JIT_ROW_MAX},
+                {HD_REDUCE_MIN, HD_JIT_ROW_MIN}};
+    int red = reduced_dims(t);
+    if (red == 0 && t->s->reduce <= HD_REDUCE_MIN)
+        return value(t, t->s->value); /* of one element */
+    if (!reduce_over(t->g, red)) return -1;
+    int x = value(t, t->s->value);
+    for (size_t i = 0; x >= 0 && i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].reduce == t->s->reduce) return ins(t, rows[i].jit, x, 0, 0);
+    return -1;
 }
 
-/* (x - mean) / sqrt(var + epsilon) over the last dimensions. */
-static int normalise(struct hd_loop_group *g, const struct hd_node *n, int x, int red) {
-    if (!reduce_over(g, &g->p->g->tensors[n->in[0]], red)) return -1;
-    int centred = BIN(SUB, x, mean(g, x)), var = mean(g, BIN(MUL, centred, centred));
-    int e = constant(g, hd_attr_float(n, "epsilon", 1e-5f));
-    return BIN(DIV, centred, UN(SQRT, BIN(ADD, var, e)));
+static bool all_constant(const struct translation *t, int node) {
+    const struct hd_expr_node *k = &t->f->node[node];
+    if (k->op == HD_EXPR_ACCESS && !t->data[k->i]) return false;
+    for (int i = 0; i < k->n; i++)
+        if (!all_constant(t, k->arg[i])) return false;
+    return true;
 }
 
-static int layernorm(struct hd_loop_group *g, const struct hd_node *n, int x) {
-    int rank = g->p->g->tensors[n->in[0]].rank;
-    int64_t axis = hd_attr_int(n, "axis", -1);
-    if (!hd_attr_int(n, "centred", 1)) return -1;
-    for (int i = 1; i < n->n_out; i++)
-        if (n->out[i] >= 0) return -1;
-    int y = normalise(g, n, x, rank - (int)(axis < 0 ? axis + rank : axis));
-    if (y >= 0) y = BIN(MUL, y, hd_loop_value(g, n->in[1]));
-    if (y >= 0 && n->n_in > 2 && n->in[2] >= 0) y = BIN(ADD, y, hd_loop_value(g, n->in[2]));
-    return y;
-}
-
-/* A value per channel (dimension 1). */
-static int per_channel(struct hd_loop_group *g, const float *v) {
-    int64_t stride[HD_MAX_RANK] = {0, 1};
-    return hd_loop_data(g, v, stride);
-}
-
-static int instancenorm(struct hd_loop_group *g, const struct hd_node *n, int x) {
-    const float *scale = hd_cpu_const(g->p, n->in[1]), *bias = hd_cpu_const(g->p, n->in[2]);
-    if (!scale || !bias || g->rank < 3) return -1;
-    int y = normalise(g, n, x, g->rank - 2);
-    return y < 0 ? -1 : BIN(ADD, BIN(MUL, y, per_channel(g, scale)), per_channel(g, bias));
-}
-
-/* x a + b, a = scale / sqrt(var + epsilon), b = bias - mean a, made now. */
-static int batchnorm(struct hd_loop_group *g, const struct hd_node *n, int x) {
-    const float *v[4];
-    if (g->md || g->rank < 2 || n->n_out > 1) return -1;
-    for (int i = 0; i < 4; i++) {
-        v[i] = hd_cpu_const(g->p, n->in[1 + i]);
-        if (!v[i] || g->p->g->tensors[n->in[1 + i]].dtype != HD_F32) return -1;
+/* A statement of constants is computed now. */
+static void fold(struct translation *t) {
+    const struct hd_expr_tensor *y = &t->f->tensor[t->s->tensor];
+    int64_t var[HD_EXPR_VARS] = {0}, n = hd_expr_elems(y);
+    struct hd_eval e = {.f = t->f, .data = t->data, .var = var};
+    hd_arena *a = t->g->p->arena;
+    void *data = hd_alloc(a, (size_t)n * hd_dtype_bytes((hd_dtype)y->type) + 1);
+    float *v = hd_new_array(a, float, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = i;
+        for (int d = y->rank - 1; d >= 0; at /= y->dim[d--].value)
+            var[t->s->lhs[d]] = at % y->dim[d].value;
+        union hd_scalar x = hd_eval_node(&e, t->s->value);
+        hd_scalar_store(data, y->type, i, x);
+        v[i] = (float)x.f;
     }
-    int64_t c = g->dim[1];
-    float *a = hd_new_array(g->p->arena, float, (size_t)c),
-          *b = hd_new_array(g->p->arena, float, (size_t)c);
-    double e = (double)hd_attr_float(n, "epsilon", 1e-5f);
-    for (int64_t i = 0; i < c; i++) {
-        double k = (double)v[0][i] / sqrt((double)v[3][i] + e);
-        a[i] = (float)k;
-        b[i] = (float)((double)v[1][i] - (double)v[2][i] * k);
+    t->data[t->s->tensor] = data;
+    t->made[t->s->tensor].constant = v;
+}
+
+/* False = the statement has no instructions. */
+static bool statement(struct translation *t, const struct hd_expr_stmt *s) {
+    struct made *y = &t->made[s->tensor];
+    t->s = s;
+    bool none = s->reduce == HD_REDUCE_NONE;
+    if (none && is_float(t->f->tensor[s->tensor].type) && hd_expr_elems(&t->f->tensor[s->tensor]) &&
+        all_constant(t, s->value)) {
+        fold(t);
+        return true;
     }
-    return BIN(ADD, BIN(MUL, x, per_channel(g, a)), per_channel(g, b));
+    place(t);
+    for (int d = 0; d < s->rank; d++) y->dim[d] = t->dim[s->lhs[d]];
+    for (int d = 0; d < s->rank; d++)
+        if (y->dim[d] < 0 && s->var[s->lhs[d]].extent != 1) return false;
+    y->ins = none ? value(t, s->value) : reduction(t);
+    return y->ins >= 0;
+}
+
+/* Result 0 has the group's shape, or that of its rows with or without the dimensions reduced. */
+static bool shape_fits(const struct translation *t, int tensor, bool *out_alone) {
+    const struct hd_loop_group *g = t->g;
+    const struct hd_tensor *y = &g->p->g->tensors[t->n->out[0]];
+    const struct made *m = &t->made[tensor];
+    bool full = y->rank == g->rank, row = hd_loop_row_shape(g, y);
+    int next = 0;
+    for (int d = 0; d < y->rank && full; d++) full = y->dim[d] == g->dim[d];
+    for (int d = 0; d < y->rank; d++) { /* in order, none left out */
+        if (m->dim[d] < 0) continue;
+        for (; next < m->dim[d]; next++)
+            if (g->dim[next] != 1) return false;
+        if (m->dim[d] != next++) return false;
+    }
+    for (; next < g->rank - (full ? 0 : g->red); next++)
+        if (g->dim[next] != 1) return false;
+    *out_alone = !full && !row;
+    return true;
 }
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-static bool type_is(const struct hd_cpu_plan *p, int t, hd_dtype type) {
-    return t >= 0 && p->g->tensors[t].dtype == type;
-}
-
 bool hd_loop_knows(const struct hd_cpu_plan *p, int node) {
     const struct hd_node *n = &p->g->nodes[node];
-    enum kind k = kind_of(n->op);
-    if (k == NONE || n->n_out < 1 || n->out[0] < 0 || n->n_in < 1) return false;
-    int x = n->op == HD_IR_where ? 1 : 0;
-    for (int i = 0; i < n->n_in && (k == BINARY || k == LOGIC || k == NOT); i++)
-        if (!type_is(p, n->in[i], k == BINARY ? HD_F32 : HD_BOOL)) return false;
-    return k == LOGIC || k == NOT || type_is(p, n->in[x], HD_F32);
-}
-
-static int other(struct hd_loop_group *g, const struct hd_node *n, int x) {
-    switch (n->op) {
-    case HD_IR_clip:
-        return clip(g, n, x);
-    case HD_IR_pow:
-        return power(g, n, x);
-    case HD_IR_where:
-        return type_is(g->p, n->in[2], HD_F32)
-                   ? INS(SELECT, x, hd_loop_value(g, n->in[1]), hd_loop_value(g, n->in[2]))
-                   : -1;
-    case HD_IR_softmax:
-    case HD_IR_logsoftmax:
-        return softmax(g, n, x, n->op == HD_IR_logsoftmax);
-    case HD_IR_layernorm:
-        return layernorm(g, n, x);
-    case HD_IR_instancenorm:
-        return instancenorm(g, n, x);
-    case HD_IR_expression:
-        return hd_loop_custom(g, n);
-    default:
-        return batchnorm(g, n, x);
+    if (!wanted[n->op] || n->n_out < 1 || n->out[0] < 0 || n->n_in < 1 || n->n_in > 16)
+        return false;
+    for (int i = 1; i < n->n_out; i++)
+        if (n->out[i] >= 0) return false;
+    for (int i = 0; i <= n->n_in; i++) {
+        int t = i < n->n_in ? n->in[i] : n->out[0];
+        hd_dtype type = t < 0 ? HD_F32 : p->g->tensors[t].dtype;
+        bool axes = i == 1 && n->op >= HD_IR_reducesum && n->op <= HD_IR_reducesumsquare;
+        if (type != HD_F32 && type != HD_BOOL && !axes) return false;
     }
+    return true;
 }
 
-/* The result has the group's shape, or the shape of its rows where every operand has. */
-static bool shape_fits(const struct hd_loop_group *g, const struct hd_node *n) {
-    const struct hd_tensor *y = &g->p->g->tensors[n->out[0]];
-    bool full = y->rank == g->rank, row = hd_loop_row_shape(g, y);
-    for (int d = 0; d < y->rank && full; d++) full = y->dim[d] == g->dim[d];
-    if (kind_of(n->op) == REDUCE) return true; /* reduce_over looks at its operand */
-    if (kind_of(n->op) == OTHER && n->op != HD_IR_clip && n->op != HD_IR_pow &&
-        n->op != HD_IR_where)
-        return full;
-    return full || row;
+/* The node's expression, made once in a plan; NULL = it has none. */
+static const struct hd_expr *expression_of(struct hd_cpu_plan *p, int node) {
+    const struct hd_node *n = &p->g->nodes[node];
+    struct hd_tensor *copy = hd_new_array(p->arena, struct hd_tensor, (size_t)n->n_in + 1);
+    const struct hd_tensor **in = hd_new_array(p->arena, const struct hd_tensor *, 17);
+    struct hd_expr *f = NULL;
+    if (p->loop_seen[node]) return p->loop_expr[node];
+    p->loop_seen[node] = true;
+    for (int i = 0; i < n->n_in; i++) {
+        if (n->in[i] < 0) continue;
+        copy[i] = p->g->tensors[n->in[i]];
+        copy[i].data = (void *)(uintptr_t)hd_cpu_const(p, n->in[i]);
+        in[i] = &copy[i];
+    }
+    const char *text = hd_expression_of(p->arena, n, n->n_in, in, &p->g->tensors[n->out[0]]);
+    if (text && hd_expression_bind(p->ctx, p->arena, n, text, n->n_in, in, &f) != HD_OK) {
+        hd_clear(p->ctx);
+        f = NULL;
+    }
+    if (f && (f->n_results != 1 || f->stmt[f->n_stmts - 1].tensor != f->result[0])) f = NULL;
+    p->loop_expr[node] = f;
+    return f;
 }
 
 bool hd_loop_add(struct hd_loop_group *g, int node) {
     const struct hd_node *n = &g->p->g->nodes[node];
-    enum kind k = kind_of(n->op);
-    if (!hd_loop_knows(g->p, node) || !shape_fits(g, n) || g->n_nodes == HD_LOOP_VALUES)
+    bool alone = false;
+    if (!hd_loop_knows(g->p, node) || g->n_nodes == HD_LOOP_VALUES) return false;
+    const struct hd_expr *f = expression_of(g->p, node);
+    if (!f) return false;
+    struct translation t = {.g = g, .n = n, .f = f};
+    for (int i = 0; i < n->n_in && i < f->n_params; i++)
+        t.data[i] = n->in[i] < 0 ? NULL : hd_cpu_const(g->p, n->in[i]);
+    for (size_t i = 0; i < f->n_stmts; i++)
+        if (!statement(&t, &f->stmt[i])) return false;
+    const struct made *y = &t.made[f->result[0]];
+    if (y->constant || !shape_fits(&t, f->result[0], &alone) || g->n_values == HD_LOOP_VALUES)
         return false;
-    int x = hd_loop_value(g, n->in[0]), y = -1;
-    if (x < 0) return false;
-    if (k == UNARY)
-        y = unary(g, n, x);
-    else if (k == BINARY || k == LOGIC)
-        y = binary(g, n, x, hd_loop_value(g, n->in[1]));
-    else if (k == NOT)
-        y = UN(NOT, x);
-    else if (k == REDUCE)
-        y = reduce(g, n, x);
-    else
-        y = other(g, n, x);
-    if (y < 0 || g->n_values == HD_LOOP_VALUES) return false;
     g->value[g->n_values].tensor = n->out[0];
-    g->value[g->n_values].ins = y;
+    g->value[g->n_values].ins = y->ins;
     g->value[g->n_values].made = true;
-    g->value[g->n_values++].alone =
-        k == REDUCE && !hd_loop_row_shape(g, &g->p->g->tensors[n->out[0]]);
+    g->value[g->n_values++].alone = alone;
     g->nodes[g->n_nodes++] = node;
     return true;
 }

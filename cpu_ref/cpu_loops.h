@@ -41,8 +41,6 @@ int hd_loop_value(struct hd_loop_group *g, int tensor);
 int hd_loop_ins(struct hd_loop_group *g, enum hd_jit_op op, int a, int b, int c);
 /* A pointer to constant f32 data with strides. */
 int hd_loop_data(struct hd_loop_group *g, const float *data, const int64_t *stride);
-/* The value of an operation `expression` (cpu_custom.c); -1 = not here. */
-int hd_loop_custom(struct hd_loop_group *g, const struct hd_node *n);
 bool hd_loop_row_shape(const struct hd_loop_group *g, const struct hd_tensor *t);
 
 #endif

@@ -378,6 +378,8 @@ hd_status hd_cpu_plan_create(hd_ctx *ctx, const hd_graph *g, const hd_model *m,
     size_t n_tensors = g->n_tensors + 1;
     p->ctx = ctx, p->g = g, p->model = m, p->io = *io, p->threads = threads;
     p->done = hd_new_array(a, bool, g->n_nodes + 1);
+    p->loop_seen = hd_new_array(a, bool, g->n_nodes + 1);
+    p->loop_expr = hd_new_array(a, const struct hd_expr *, g->n_nodes + 1);
     p->wanted = hd_new_array(a, bool, g->n_nodes + 1);
     p->kept = hd_new_array(a, bool, n_tensors);
     p->view_of = hd_new_array(a, int, n_tensors);

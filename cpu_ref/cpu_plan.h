@@ -17,6 +17,7 @@
 #ifndef HD_CPU_REF_CPU_PLAN_H
 #define HD_CPU_REF_CPU_PLAN_H
 
+#include "compiler/expr/expr.h"
 #include "compiler/ir/ir.h"
 #include "cpu_ref/host.h"
 
@@ -74,6 +75,8 @@ struct hd_cpu_plan {
     const struct hd_jit_api *jit; /* NULL = not on this machine */
     void *jit_engine;
     bool jit_failed;
+    bool *loop_seen;                  /* per node: its expression was asked for ... */
+    const struct hd_expr **loop_expr; /* ... and is this, or none (cpu_expr.c) */
 
     struct hd_cpu_view *views;
     size_t n_views, cap_views;

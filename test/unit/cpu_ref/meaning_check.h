@@ -10,7 +10,7 @@
 #include "cpu_ref/golden.h"
 #include "runtime/base/element.h"
 
-enum { MEANING_ELEMENTS = 1 << 13 };
+enum { MEANING_ELEMENTS = 1 << 14 };
 
 struct meaning_count {
     int nodes[HD_IR_OPS], without, failed;
