@@ -39,6 +39,9 @@ static bool result_known(const struct hd_maker *m) {
 static bool result_type_is(const struct hd_maker *m, int t) {
     return (int)m->out->dtype == t;
 }
+static int result_rank(const struct hd_maker *m) {
+    return m->out->rank;
+}
 static int64_t dim(const struct hd_maker *m, int i, int d) {
     return d < rank(m, i) ? m->in[i]->dim[d] : -1;
 }
@@ -114,7 +117,14 @@ static bool axis_known(const struct hd_maker *m) {
     return has(m, 2) && (one || (axis >= -r && axis < r && rank(m, 1) == 1));
 }
 static bool axis_of_1(const struct hd_maker *m) {
-    return has(m, 1) && m->in[1]->data && hd_tensor_elems(m->in[1]) == 1 && rank(m, 0) > 0;
+    int64_t axis;
+    return hd_mean_ints(m, 1, &axis, 1) == 1 && axis >= -rank(m, 0) && axis < rank(m, 0);
+}
+/* The dimensions that the result has are there. */
+static bool shape_inside(const struct hd_maker *m) {
+    int64_t from = number(m, "start", 0), r = rank(m, 0);
+    from = from < 0 ? from + r : from;
+    return m->out->dim[0] <= r - (from < 0 ? 0 : from);
 }
 static int64_t the_axis(const struct hd_maker *m) {
     const struct hd_tensor *a = hd_mean_operand(m, 1);

@@ -77,8 +77,9 @@ static void split(FILE *f, const struct hd_maker *m) {
 bool hd_mean_joins(const struct hd_maker *m) {
     if (m->n_in < 1 || m->n_in > MOST_PARTS || !m->out->known || m->out->rank < 1) return false;
     for (int i = 0; i < m->n_in; i++)
-        if (!m->in[i]) return false;
-    return true;
+        if (!m->in[i] || m->in[i]->rank != m->out->rank) return false;
+    int64_t axis = hd_mean_axis(m, 0, m->out->rank);
+    return axis >= 0 && axis < m->out->rank;
 }
 
 static void join_operands(FILE *f, const struct hd_maker *m) {
