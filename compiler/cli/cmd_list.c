@@ -129,6 +129,41 @@ static json_object *area_json(const struct hd_machine *m) {
     return o;
 }
 
+/* The clock that timing supports (isa/clock.def, by `make synth`): MHz by the most, likely and
+ * least delays, or NULL. */
+static const uint32_t *clock_of(const char *machine) {
+    static const struct {
+        const char *machine;
+        uint32_t mhz[3];
+    } clocks[] = {
+#define CLOCK(machine, least, likely, most) {#machine, {least, likely, most}},
+#include "isa/clock.def"
+    };
+    for (size_t i = 0; i < sizeof clocks / sizeof *clocks; i++)
+        if (!strcmp(clocks[i].machine, machine)) return clocks[i].mhz;
+    return NULL;
+}
+
+static void clock_row(struct hd_table *t, const struct hd_machine *list, int n) {
+    hd_table_cell(t, "timing_mhz");
+    for (int i = 0; i < n; i++) {
+        const uint32_t *mhz = clock_of(list[i].name);
+        if (mhz)
+            hd_table_cell(t, "%u to %u", mhz[0], mhz[2]);
+        else
+            hd_table_cell(t, "unknown");
+    }
+    hd_table_cell(t, "clock that timing supports by `make synth`, over the range of its delays");
+}
+
+static void clock_json(json_object *o, const struct hd_machine *m) {
+    static const char *const names[3] = {"least", "likely", "most"};
+    const uint32_t *mhz = clock_of(m->name);
+    json_object *clock = mhz ? json_object_new_object() : NULL;
+    for (int i = 0; mhz && i < 3; i++) hd_json_int(clock, names[i], mhz[i]);
+    json_object_object_add(o, "timing_mhz", clock);
+}
+
 int cmd_machines(struct hd_cmd *c) {
     struct hd_machine list[16];
     int n = 0;
@@ -152,6 +187,7 @@ int cmd_machines(struct hd_cmd *c) {
         hd_table_cell(&t, "%s", hd_machine_params[p].doc);
     }
     add_area_rows(&t, list, n);
+    clock_row(&t, list, n);
     hd_table_cell(&t, "fingerprint");
     for (int i = 0; i < n; i++) hd_table_cell(&t, "0x%08x", hd_machine_hash(&list[i]));
     hd_table_cell(&t, "of all parameters that a program depends on");
@@ -164,6 +200,7 @@ int cmd_machines(struct hd_cmd *c) {
         for (int p = 0; p < hd_n_machine_params; p++)
             hd_json_int(o, hd_machine_params[p].name, param_of(&list[i], p));
         json_object_object_add(o, "area", area_json(&list[i]));
+        clock_json(o, &list[i]);
         json_object_array_add(array, o);
     }
     return finish(c, &t, array, "heddle.machines/1", "machines");

@@ -1,22 +1,31 @@
 #!/usr/bin/env python3
-"""Area of a machine: yosys synth_xilinx for UltraScale+, a table of modules, compared with stored budgets.
+"""Area and clock of a machine: yosys synth_xilinx for UltraScale+, compared with stored budgets.
 
-usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE [--bless] [MODULE...] -- RTL...
+usage: synth.py WORK_DIR GEN_DIR MACHINE BUDGET_FILE CLOCK_FILE [--bless] [MODULE...] -- RTL...
 
---bless writes the machine's lines of BUDGET_FILE anew: LUT and FF as measured plus a tenth, the others as measured.
-With MODULE only these are synthesised, and their deepest paths are printed; no budget is looked at.
+--bless writes the machine's lines of BUDGET_FILE anew (LUT and FF as measured plus a tenth, ns plus
+a twentieth, the others as measured), and its line of CLOCK_FILE. With MODULE only these are
+synthesised, and their longest paths are printed, from ports and registers to such; no budget is
+looked at.
 
-Every module is synthesised by itself, with the modules in it as black boxes, JOBS (2) at a time; a unit whose lanes
-are alike (LANES) is synthesised with one or two of them and counted as often as there are such groups. Netlists are kept under the
-hash of what they are made from, so only what changed is synthesised again. Counts are of all instances
-of a module, its submodules counted on their own line. LUT: LUT1..6, inverters (one a net, and none for set and reset of
-flip-flops, which have their own), and the LUTs of distributed memory.
-Depth: LUTs on the longest path inside the module from an input or register to an output or register; a carry block
-counts CARRY of a LUT, a multiplier DSP. Exit 1 when a line of the budget `MACHINE MODULE COLUMN MAX` is exceeded, or the
-depth that 250 MHz allows (DEPTH) by a module without a line for its depth: such a line is a debt, and is printed.
+Every module is synthesised by itself, with the modules in it as black boxes, JOBS (2) at a time; a
+unit whose lanes are alike (LANES) is synthesised with one or two of them and counted as often as
+there are such groups. Netlists are kept under the hash of what they are made from, so only what
+changed is synthesised again. Counts are of all instances of a module, its submodules counted on
+their own line. LUT: LUT1..6, inverters (one a net, and none for set and reset of flip-flops, which
+have their own), and the LUTs of distributed memory.
+
+ns: the netlists are joined and timed (timing.py) by delays.txt; a module has the longest path that
+ends in it. Exit 1 when a line `MACHINE MODULE COLUMN MAX` of the budget is exceeded, when a module
+without a line for its ns needs more than PERIOD_NS, when a net has more loads than LOADS, or when
+the clock is not the one in CLOCK_FILE. A line of ns or loads is a debt, and is printed.
 """
 import collections, hashlib, json, os, re, resource, subprocess, sys, time
 from concurrent.futures import ThreadPoolExecutor
+
+from delays import Delays
+from netlist import Machine, Module
+from timing import Timing
 
 COLUMNS = ["LUT", "FF", "DSP", "BRAM", "URAM"]  # BRAM in units of 36 Kbit
 LUTS_OF = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4,
@@ -24,10 +33,10 @@ LUTS_OF = {"SRL16E": 1, "SRLC32E": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4,
 # Units whose lanes are alike: lanes that are synthesised. Two of hd_vx_fn share the ports of a table.
 LANES = {"hd_f32_from_int": 1, "hd_f32_mul": 1, "hd_f32_add": 1, "hd_f32_to_int": 1, "hd_vx_fn": 2}
 CONTROL = ["hd_fetch", "hd_issue", "hd_sem", "hd_csr"]  # SEQ, decode, semaphores, registers
-LEVEL_NS = 0.38      # a LUT6 (0.12) and the route to it (0.26), speed grade -2
-CARRY = 0.1          # levels: about 0.04 ns
-DSP = {"whole": 5, "in": 3, "out": 2}  # levels: a multiplier without registers, up to its M register, behind it
-DEPTH = (1000 / 250 - 0.08 - 0.05 - 0.10) / LEVEL_NS  # 250 MHz less clock to output, setup, uncertainty: 9.9
+PERIOD_NS = 4  # of 250 MHz
+LOADS = {"loads": 400, "enables": 4000}  # of a net: but resets and enables; in all
+PATHS = 6      # longest paths that are printed
+HERE = os.path.dirname(os.path.abspath(__file__))
 SYNTH = "synth_xilinx -family xcup -uram -noiopad -noclkbuf"
 READ = "read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl "
 VERSION = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.strip()
@@ -160,73 +169,54 @@ def amounts(module):
     return found
 
 
-def deepest(module):
-    """Longest path between registers, inputs and outputs of a module: LUTs on it, and its cells with their levels."""
-    made, gates = {}, {}
-    for name, c in module["cells"].items():
-        if re.fullmatch(r"LUT[1-6]|INV|CARRY[48]|MUXF[789]", c["type"]):
-            ins = [b for p, bs in c["connections"].items() if c["port_directions"][p] == "input" for b in bs]
-            outs = [b for p, bs in c["connections"].items() if c["port_directions"][p] == "output" for b in bs]
-            kind = c["type"]
-            gates[name] = (ins, 1 if kind.startswith("LUT") else CARRY if kind.startswith("CARRY") else 0)
-            made.update((b, name) for b in outs)
-        elif c["type"] == "DSP48E2":
-            reg = {r: re.search("1", str(c["parameters"].get(f"{r}REG", "0"))) is not None for r in "ABCDMP"}
-            ins = [b for p, bs in c["connections"].items() if p in "ABCD" and not reg[p] for b in bs]
-            split = reg["M"] or reg["P"]
-            gates[name] = ([] if split else ins, 0 if reg["P"] else DSP["out" if reg["M"] else "whole"])
-            made.update((b, name) for b in c["connections"].get("P", []))
-            if split:
-                gates[name + " in"] = (ins, DSP["in" if reg["M"] else "whole"])
-    level, longest = {}, {}
-    for start in gates:
-        stack = [start]
-        while stack:
-            g = stack[-1]
-            if g in level and level[g] is not None:
-                stack.pop()
-                continue
-            before = {made[b] for b in gates[g][0] if b in made and made[b] != g}
-            waiting = [b for b in before if b not in level]
-            if g not in level:
-                level[g] = None
-            if waiting:
-                stack += waiting
-            else:
-                longest[g] = max(before, key=lambda b: level[b] or 0, default=None)
-                level[g] = gates[g][1] + max([level[b] or 0 for b in before], default=0)
-                stack.pop()
-    end = at = max(level, key=lambda g: level[g], default=None)
-    path = []
-    while at:
-        cell = module["cells"][at.removesuffix(" in")]
-        out = [b for p, bs in cell["connections"].items() if cell["port_directions"][p] == "output" for b in bs]
-        path.insert(0, (level[at], cell["type"], out))
-        at = longest[at]
-    return level[end] if end else 0, path
+def netlists(cache, keys, lanes, delays):
+    """A function that gives the netlist of a type of cells, and how often it stands there."""
+    read = {}
+
+    def find(kind):
+        name = kind if kind.startswith("$") else "\\" + kind
+        name = name if name in keys else next(n for n in sorted(keys) if base_name(n) == kind)
+        key = keys[name]
+        if key not in read:
+            text = json.load(open(f"{cache}/{key}.json"))["modules"]["the_module"]
+            read[key] = Module(base_name(name), text, delays)
+        return read[key], max(lanes.get(name, 1), 1)
+    return find
 
 
-def show(name, module):
-    """Prints the deepest path of a module by the names of its wires."""
-    nets = {}
-    for n, w in module["netnames"].items():
-        for i, b in enumerate(w["bits"]):
-            if not w.get("hide_name") or b not in nets:
-                nets[b] = f"{n}[{i}]" if len(w["bits"]) > 1 else n
-    depth, path = deepest(module)
-    print(f"{name}: {depth:.1f} levels")
-    for level, kind, out in path:
-        print(f"  {level:5.1f} {kind:<8} {next((nets[b] for b in out if b in nets), '')[-90:]}")
+def false_paths(path):
+    """[(registers, reason)]"""
+    rows = [l.split(None, 1) for l in open(path) if l.strip() and not l.startswith("#")]
+    for r in rows:
+        if len(r) != 2:
+            sys.exit(f"synth.py: {path}: {r[0]} has no reason")
+    return rows
+
+
+def timed(top, find):
+    """The machine under a module, joined and timed; {module: longest path that ends in it, in ns}, or
+    the ns of a module that is timed alone."""
+    whole = top == "hd_top"
+    false = false_paths(f"{HERE}/false_paths.txt") if whole else ()
+    t = Timing(Machine(top, find), false)
+    by_module = {name: ps / 1000 for name, ps in t.by_module().items()}
+    return t, by_module if whole else t.period[1] / 1000
 
 
 def table(work, cache, sources, only):
-    """{module: {column: amount}}; modules that differ only in parameters share a line."""
+    """{module: {column: amount}}; modules that differ only in parameters share a line. (modules, those
+    made anew). What gives netlists for timing. With `only` these modules and all in them."""
     machine, boxes, ports, inside = elaborate(work, READ + " ".join(sources))
     files = {os.path.basename(f).removesuffix(".sv"): f for f in sources}
-    machine = {n: m for n, m in machine.items() if not only or base_name(n) in only}
-    rows = collections.defaultdict(lambda: dict.fromkeys(["copies", *COLUMNS, "depth"], 0))
+    if only:
+        wanted = [n for n in machine if base_name(n) in only]
+        for n in wanted:
+            wanted += [m for m in inside[n] if m not in wanted]
+        machine = {n: machine[n] for n in wanted}
+    rows = collections.defaultdict(lambda: dict.fromkeys(["copies", *COLUMNS, "ns"], 0))
     keys = {n: key_of(n, inside[n], ports, files) for n in machine}
-    todo = {keys[n]: (n, il) for n, (il, _, _) in machine.items() if not os.path.exists(f"{cache}/{keys[n]}.json")}
+    todo = {keys[n]: (n, il) for n, (il, _, _) in machine.items()
+            if not os.path.exists(f"{cache}/{keys[n]}.json")}
     with ThreadPoolExecutor(int(os.environ.get("JOBS", "2"))) as pool:
         for f in [pool.submit(synthesise, work, cache, boxes, base_name(n), il, key)
                   for key, (n, il) in sorted(todo.items(), key=lambda t: -os.path.getsize(t[1][1]))]:
@@ -235,13 +225,12 @@ def table(work, cache, sources, only):
         module = json.load(open(f"{cache}/{keys[name]}.json"))["modules"]["the_module"]
         row = rows[base_name(name)]
         row["copies"] += copies
-        row["depth"] = max(row["depth"], deepest(module)[0])
         for column, amount in amounts(module).items():
             if column:
                 row[column] += amount * copies * max(lanes, 1)
-        if only:
-            show(base_name(name), module)
-    return rows, len(machine), len(todo)
+    lanes = {n: lanes for n, (_, _, lanes) in machine.items()}
+    find = netlists(cache, keys, lanes, Delays(f"{HERE}/delays.txt"))
+    return rows, (len(machine), len(todo)), find
 
 
 def budgets(path, machine):
@@ -250,61 +239,112 @@ def budgets(path, machine):
 
 
 def bless(path, machine, rows):
-    """Writes the machine's budgets anew: of what counts, and of all."""
+    """Writes the machine's budgets anew: of what counts, and of all; debts of ns and loads."""
     kept = [l for l in open(path) if not l.startswith(machine + " ")]
     for name, r in sorted(rows.items(), key=lambda t: (t[0] == "total", t[0])):
         for c in COLUMNS:
             tenth = c in ("LUT", "FF")
             if c in r and (name == "total" or r[c] >= (500 if tenth else 0.5)):
-                most = -(-r[c] * 11 // 500) * 50 if tenth else r[c]
+                most = int(-(-r[c] * 11 // 500) * 50) if tenth else r[c]
                 kept.append(f"{machine} {name:<16} {c:<4} {most:g}\n" if not tenth else
-                            f"{machine} {name:<16} {c:<4} {int(most)}\n")
-        if name != "total" and r.get("depth", 0) > DEPTH:
-            kept.append(f"{machine} {name:<16} depth {-(-r['depth'] // 0.1) / 10:.1f}\n")
+                            f"{machine} {name:<16} {c:<4} {most}\n")
+        if r["ns"] > PERIOD_NS:
+            kept.append(f"{machine} {name:<16} ns   {-(-r['ns'] * 1.05 // 0.1) / 10:.1f}\n")
+        kept += [f"{machine} {name:<16} {c:<4} {r[c]}\n" for c, n in LOADS.items() if r.get(c, 0) > n]
     with open(path, "w") as f:
         f.writelines(kept)
 
 
+def clock_line(machine, mhz):
+    """A machine's line of CLOCK_FILE."""
+    return f"CLOCK({machine}, {mhz['least']}, {mhz['likely']}, {mhz['most']})\n"
+
+
+def bless_clock(path, machine, line):
+    kept = [l for l in open(path) if not l.startswith(f"CLOCK({machine},")]
+    at = next((i for i, l in enumerate(kept) if l.startswith("#undef")), len(kept))
+    with open(path, "w") as f:
+        f.writelines([*kept[:at], line, *kept[at:]])
+
+
+def show(timing, rows, machine):
+    """Prints longest paths and widest nets; puts those of the machine into its total."""
+    timing.show(PATHS, print)
+    wide = timing.wide_nets(*LOADS.values())
+    for n, control, name in wide:
+        print(f"{n} loads, {control} of them resets and enables: {name}")
+    rows["total"].update(ns=timing.period[1] / 1000, loads=max([n - c for n, c, _ in wide], default=0),
+                         enables=max([n for n, _, _ in wide], default=0))
+    mhz = timing.mhz()
+    print(f"clock of {machine}: {mhz['least']} to {mhz['most']} MHz, likely {mhz['likely']}: register to "
+          f"register, by the least and most delays of hw/synth/delays.txt")
+
+
+def exceeded(rows, limits, machine, budget_file):
+    """Number of budgets that are exceeded, printed. A debt is printed, too."""
+    bad = 0
+    for name, r in sorted(rows.items()):
+        for column, most in {"ns": PERIOD_NS, **LOADS}.items():
+            if r.get(column, 0) > most:
+                known = (name, column) in limits
+                bad += not known
+                print(f"synth: {machine} {name}: {column} {r[column]:g}, {most} allowed"
+                      + (f", known ({budget_file})" if known else ""), file=sys.stderr)
+    for (name, column), most in limits.items():
+        got = rows[name].get(column, 0) if name in rows else 0
+        if got > most:
+            print(f"synth: {machine} {name}: {column} {got:g} exceeds the budget of {most:g} ({budget_file})",
+                  file=sys.stderr)
+            bad += 1
+    return bad
+
+
+def print_table(rows, names):
+    form = "{:<16} {:>6} {:>7} {:>7} {:>5} {:>6} {:>5} {:>6}"
+    print(form.format("module", "copies", *COLUMNS, "ns"))
+    for name in names:
+        r = rows[name]
+        print(form.format(name, r["copies"], *(f"{r[c]:g}" for c in COLUMNS), f"{r['ns']:.2f}"))
+
+
 def main():
     split = sys.argv.index("--")
-    work, gen, machine, budget_file, *only = [a for a in sys.argv[1:split] if a != "--bless"]
+    args = [a for a in sys.argv[1:split] if a != "--bless"]
+    work, gen, machine, budget_file, clock_file, *only = args
     cache = f"{work}/netlists"
     work += f"/{machine}"
     for d in work, cache:
         os.makedirs(d, exist_ok=True)
     t0 = time.time()
     packages = [f"{gen}/hd_isa_pkg.sv", f"{gen}/hd_reg_pkg.sv", f"{gen}/{machine}/hd_cfg_pkg.sv"]
-    rows, n, made = table(work, cache, packages + sys.argv[split + 1:], only)
-    total = {c: sum(r[c] for r in rows.values()) for c in ["copies", *COLUMNS]}
-    total["depth"] = max(r["depth"] for r in rows.values())
-    form = "{:<16} {:>6} {:>7} {:>7} {:>5} {:>6} {:>5} {:>6}"
-    print(form.format("module", "copies", *COLUMNS, "depth"))
-    for name, r in sorted(rows.items()) + [("total", total)]:
-        print(form.format(name, r["copies"], *(f"{r[c]:g}" for c in COLUMNS), f"{r['depth']:.1f}"))
+    rows, (n, made), find = table(work, cache, packages + sys.argv[split + 1:], only)
     if only:
+        for name in only:
+            timing, rows[name]["ns"] = timed(name, find)
+            timing.show(PATHS, print)
+        print_table(rows, only)
         return 0
-    if "--bless" in sys.argv:
-        bless(budget_file, machine, {**rows, "total": total})
+    timing, by_module = timed("hd_top", find)
+    for name, ns in by_module.items():
+        rows[name]["ns"] = ns
+    rows["total"] = {c: sum(r[c] for r in rows.values()) for c in ["copies", *COLUMNS]}
+    show(timing, rows, machine)
+    print_table(rows, [*sorted(set(rows) - {"total"}), "total"])
     control = sum(rows[m]["LUT"] for m in CONTROL if m in rows)
-    rows["total"] = total
-    rows["control"] = {"percent": 100 * control / total["LUT"]}
-    print(f"control ({', '.join(CONTROL)}): {control} LUT, {rows['control']['percent']:.1f} % of all")
-    limits, bad = budgets(budget_file, machine), 0
-    for name, r in sorted(rows.items()):
-        if name == "total" or r.get("depth", 0) <= DEPTH:
-            continue
-        accepted = (name, "depth") in limits
-        print(f"synth: {machine} {name}: {r['depth']:.1f} levels, 250 MHz allow {DEPTH:.1f}"
-              + (f", known ({budget_file})" if accepted else ": pipeline it"), file=sys.stderr)
-        bad += not accepted
-    for (name, column), most in limits.items():
-        got = rows[name][column] if name in rows else 0
-        if got > most:
-            print(f"synth: {machine} {name}: {column} {got:g} exceeds the budget of {most:g} ({budget_file})",
-                  file=sys.stderr)
-            bad += 1
-    print(f"machine {machine}, {VERSION.split(' (')[0]} {SYNTH}, {n} modules, {made} synthesised, {time.time() - t0:.0f} s, "
-          f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime:.0f} s of processor time: "
+    print(f"control ({', '.join(CONTROL)}): {control} LUT, {100 * control / rows['total']['LUT']:.1f} % of all")
+    line = clock_line(machine, timing.mhz())
+    if "--bless" in sys.argv:
+        bless(budget_file, machine, rows)
+        bless_clock(clock_file, machine, line)
+    limits = budgets(budget_file, machine)
+    bad = exceeded(rows, limits, machine, budget_file)
+    if line not in open(clock_file):
+        bad += 1
+        print(f"synth: {machine}: {clock_file} lacks the line {line.strip()}: make synth BLESS=1 writes it",
+              file=sys.stderr)
+    print(f"machine {machine}, {VERSION.split(' (')[0]} {SYNTH}, {n} modules, {made} synthesised, "
+          f"{time.time() - t0:.0f} s, "
+          f"{resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime:.0f} s of processor time in yosys: "
           + (f"{len(limits)} budgets, {bad} exceeded" if limits else f"no budgets in {budget_file}"))
     return 1 if bad else 0
 
