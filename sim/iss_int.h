@@ -106,6 +106,10 @@ struct store {
 };
 
 struct read_bus { /* hd_rd_arb */
+    struct {
+        uint8_t n;
+        uint32_t beats[2];
+    } asks[3]; /* requests of fetch, LX and LW that wait */
     bool ar;
     uint8_t ar_id;
     uint32_t ar_beats, credit; /* credit: beats that LX may still ask for before LW */
@@ -301,7 +305,7 @@ bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot);
 /* All engines and the memory for one cycle, before anything else of that cycle. */
 void hd_iss_tick(hd_iss *iss);
 /* The engine of u takes another operation from this cycle on. */
-void hd_iss_engine_free(hd_iss *iss, enum hd_unit u);
+void hd_iss_engine_free(hd_iss *iss, enum hd_unit u, uint64_t t);
 /* The oldest operation in the engine of u is done in cycle t. */
 void hd_iss_engine_done(hd_iss *iss, enum hd_unit u, uint64_t t);
 void hd_iss_time_free(hd_iss *iss);

@@ -68,7 +68,7 @@ void hd_iss_gen_step(hd_iss *iss, struct dma_gen *g, enum hd_unit u, bool c_done
     g->walking = true;
     g->walk = g->next;
     g->base = g->next_base;
-    hd_iss_engine_free(iss, u);
+    hd_iss_engine_free(iss, u, iss->now + 1);
 }
 
 uint64_t hd_iss_gen_next(const hd_iss *iss, const struct dma_gen *g) {

@@ -18,9 +18,9 @@ static uint64_t sooner(uint64_t a, uint64_t b) {
 
 /* ---- operations ----------------------------------------------------------------------------- */
 
-void hd_iss_engine_free(hd_iss *iss, enum hd_unit u) {
-    iss->front[u].engine_free = iss->now;
-    hd_iss_set_next(&iss->front[u].next, iss->now);
+void hd_iss_engine_free(hd_iss *iss, enum hd_unit u, uint64_t t) {
+    iss->front[u].engine_free = t;
+    hd_iss_set_next(&iss->front[u].next, t);
 }
 
 void hd_iss_engine_done(hd_iss *iss, enum hd_unit u, uint64_t t) {
@@ -140,10 +140,38 @@ static void count_traffic(hd_iss *iss, const struct hd_axi_in *in) {
     }
 }
 
-static int pick(const struct read_bus *b, const bool asks[IDS], uint32_t lx_beats) {
-    if (asks[ID_FETCH]) return ID_FETCH;
-    if (asks[ID_LX] && (b->credit >= lx_beats + HD_N_burst_cost || !asks[ID_LW])) return ID_LX;
-    return asks[ID_LW] ? ID_LW : NOBODY;
+/* The request that goes to AR next. */
+static int pick(const struct read_bus *b) {
+    bool lx = b->asks[ID_LX].n, lw = b->asks[ID_LW].n;
+    if (b->asks[ID_FETCH].n) return ID_FETCH;
+    if (lx && (b->credit >= b->asks[ID_LX].beats[0] + HD_N_burst_cost || !lw)) return ID_LX;
+    return lw ? ID_LW : NOBODY;
+}
+
+/* It goes, where AR is free. New requests come to the buffers; returns which came, by beats. */
+static void move_asks(hd_iss *iss, bool arready, uint32_t out_came[IDS]) {
+    struct read_bus *b = &iss->bus;
+    for (int i = 0; i < IDS; i++) {
+        uint32_t beats = 0;
+        bool asks = i == ID_FETCH ? hd_iss_fetch_asks(iss, &beats)
+                                  : hd_iss_load_asks(iss, &iss->load[i == ID_LW], &beats);
+        out_came[i] = asks && b->asks[i].n < 2 ? beats : 0;
+    }
+    if (!b->ar || arready) {
+        int who = pick(b);
+        b->ar = who != NOBODY;
+        if (b->ar) {
+            b->ar_id = (uint8_t)who;
+            b->ar_beats = b->asks[who].beats[0];
+            uint32_t cost = b->ar_beats + HD_N_burst_cost;
+            if (who == ID_LW) b->credit = cost + (b->asks[ID_LX].n ? b->credit : 0);
+            if (who == ID_LX) b->credit -= b->credit < cost ? b->credit : cost;
+            b->asks[who].beats[0] = b->asks[who].beats[1];
+            b->asks[who].n--;
+        }
+    }
+    for (int i = 0; i < IDS; i++)
+        if (out_came[i]) b->asks[i].beats[b->asks[i].n++] = out_came[i];
 }
 
 /* What goes out in this cycle, from registers. */
@@ -171,6 +199,8 @@ static void catch_up(hd_iss *iss) {
 static uint64_t next_tick(const hd_iss *iss) {
     const struct read_bus *b = &iss->bus;
     if (b->ar || b->valid[0]) return iss->now + 1;
+    for (int i = 0; i < IDS; i++)
+        if (b->asks[i].n) return iss->now + 1;
     uint64_t t = hd_axi_mem_next(iss->mem);
     t = sooner(t, hd_iss_fetch_next(iss));
     t = sooner(t, hd_iss_vx_next(iss));
@@ -189,12 +219,9 @@ void hd_iss_tick(hd_iss *iss) {
                                  .rlast = hd_axi_mem_drives(iss->mem)->rlast,
                                  .wready = hd_axi_mem_drives(iss->mem)->wready};
     count_traffic(iss, &in);
-    uint32_t beats[IDS] = {0};
-    bool asks[IDS] = {hd_iss_fetch_asks(iss, &beats[ID_FETCH]),
-                      hd_iss_load_asks(iss, &iss->load[0], &beats[ID_LX]),
-                      hd_iss_load_asks(iss, &iss->load[1], &beats[ID_LW])};
-    bool free = !b->ar || in.arready, room[2];
-    int who = free ? pick(b, asks, beats[ID_LX]) : NOBODY;
+    uint32_t came[IDS];
+    bool room[2];
+    move_asks(iss, in.arready, came);
     for (int i = 0; i < 2; i++) room[i] = iss->load[i].runs.n < HD_N_load_records;
 
     int beat = b->valid[0] ? b->id[0] : NOBODY; /* at an engine */
@@ -205,20 +232,11 @@ void hd_iss_tick(hd_iss *iss) {
     if (taken && last && beat != ID_FETCH) iss->load[beat == ID_LW].gen.open--;
     move_beats(b, taken, &in);
 
-    if (free) b->ar = who != NOBODY;
-    if (who != NOBODY) {
-        b->ar_id = (uint8_t)who;
-        b->ar_beats = beats[who];
-        uint32_t cost = beats[who] + HD_N_burst_cost;
-        if (who == ID_LW) b->credit = cost + (asks[ID_LX] ? b->credit : 0);
-        if (who == ID_LX) b->credit -= b->credit < cost ? b->credit : cost;
-    }
-    if (who == ID_FETCH) hd_iss_fetch_granted(iss, beats[ID_FETCH]);
+    if (came[ID_FETCH]) hd_iss_fetch_granted(iss, came[ID_FETCH]);
     for (int i = 0; i < 2; i++) {
         const struct dma_gen *g = &iss->load[i].gen;
         if (g->joining || g->walking || g->b_valid || g->c_valid)
-            hd_iss_load_addr(iss, i ? HD_UNIT_lw : HD_UNIT_lx, room[i],
-                             who == ID_LX + i ? beats[who] : 0);
+            hd_iss_load_addr(iss, i ? HD_UNIT_lw : HD_UNIT_lx, room[i], came[ID_LX + i]);
     }
     hd_axi_mem_tick(iss->mem, &iss->axi_out);
     iss->ticked = iss->now + 1;

@@ -163,7 +163,7 @@ static void issue(hd_iss *iss, struct hd_iss_banks *taken, bool *stall) {
     if (sum_last) push(iss, last);
     if (!next_iteration(v, window)) return;
     v->run = false;
-    hd_iss_engine_free(iss, HD_UNIT_vx);
+    hd_iss_engine_free(iss, HD_UNIT_vx, iss->now);
 }
 
 /* The oldest result is written if its bank is free. */

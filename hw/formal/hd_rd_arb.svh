@@ -1,4 +1,5 @@
-// Properties of hd_rd_arb: one request is taken at a time, each appears on AR once, unchanged and with its
+// Properties of hd_rd_arb, behind the buffers of its requests (hd_skid, proved by itself): one request is taken at a
+// time, each appears on AR once, unchanged and with its
 // id; each beat goes to the engine of its id. ArHolds is AXI's rule for AR.
 // assume: KnownId
 // mutant: s/assign free = !valid_q || arready_i/assign free = 1'b1/
@@ -10,12 +11,12 @@
 
   logic [2:0] taken, r_valid_f;
   logic [3*72-1:0] asked_f;  // address and length
-  assign asked_f   = {lw_ar_i[71:0], lx_ar_i[71:0], fetch_ar_i[71:0]};
+  assign asked_f   = {lw[71:0], lx[71:0], fetch[71:0]};
   assign r_valid_f = {lw_r_o.valid, lx_r_o.valid, fetch_r_o.valid};
-  assign taken = asks & ar_ready_o;
+  assign taken = asks & goes;
   `ASSERT(OneTaken, (taken & (taken - 3'd1)) == '0)
-  `ASSERT(TakenWasAsked, (ar_ready_o & ~asks) == '0)
-  `ASSERT(FetchFirst, !(asks[0] && ar_ready_o[2:1] != '0))
+  `ASSERT(TakenWasAsked, (goes & ~asks) == '0)
+  `ASSERT(FetchFirst, !(asks[0] && goes[2:1] != '0))
   `ASSERT(NoIdleTurn, asks == '0 || taken != '0 || (ar_o.valid && !arready_i))
 
   // The request taken last is on AR until it goes.
@@ -41,10 +42,17 @@
   // it, and LW before LX only when it does not. Bursts are as long as engines make them, 64 beats at most, so no sum
   // wraps: LX waits for at most two bursts of LW.
   `DUTY(ShortBursts, lx_ar_i.len < 8'd64 && lw_ar_i.len < 8'd64)
-  `ASSUME(LxHolds, !$past(asks[1] && !ar_ready_o[1]) || (asks[1] && $stable(lx_ar_i.len)))
+  `ASSERT(ShortInBuffer, (!lx.valid || lx.len < 8'd64) && (!lw.valid || lw.len < 8'd64))
+  (* hierconn *) logic        \u_lx.full_q ;
+  (* hierconn *) logic [71:0] \u_lx.skid_q ;
+  (* hierconn *) logic        \u_lw.full_q ;
+  (* hierconn *) logic [71:0] \u_lw.skid_q ;
+  `ASSERT(ShortBehind, (!\u_lx.full_q || \u_lx.skid_q [7:0] < 8'd64) &&
+                       (!\u_lw.full_q || \u_lw.skid_q [7:0] < 8'd64))
+  `ASSERT(LxHolds, !$past(asks[1] && !goes[1]) || (asks[1] && $stable(lx.len)))
   logic [9:0] saved_q, lx_pays, lw_gives;
-  assign lx_pays  = 10'(lx_ar_i.len) + 10'(1 + hd_isa_pkg::BurstCost);
-  assign lw_gives = 10'(lw_ar_i.len) + 10'(1 + hd_isa_pkg::BurstCost);
+  assign lx_pays  = 10'(lx.len) + 10'(1 + hd_isa_pkg::BurstCost);
+  assign lw_gives = 10'(lw.len) + 10'(1 + hd_isa_pkg::BurstCost);
   always_ff @(posedge clk_i)
     if (!rst_ni) saved_q <= '0;
     else if (taken[1]) saved_q <= saved_q < lx_pays ? '0 : saved_q - lx_pays;

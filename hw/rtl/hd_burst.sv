@@ -45,7 +45,7 @@ module hd_burst (
   assign valid_o = valid_i;
   assign len_o   = 8'(burst - 10'd1);
   assign first_o = !mid_q;
-  assign last_o  = left == 25'(burst);
+  assign last_o  = left <= 25'(MaxBeats) && left <= 25'(to_page);  // beside the length, not behind it
   assign ready_o = valid_i && ready_i && last_o;
 
   always_ff @(posedge clk_i) begin

@@ -5,8 +5,9 @@
 // burst likewise. So a gather, whose runs are bursts of a beat or two, keeps its share beside
 // weights, whose bursts are long. What LX cannot pay with is kept while it waits.
 //
-// Guarantees: a request goes to a register in front of AR; from there it can no longer be
-// withdrawn. A beat of R goes to the engine that its id names, in order.
+// Guarantees: a request goes to a buffer of two entries of its engine, and from there to a register
+// in front of AR; once in the buffer it can no longer be withdrawn. So no path leads from the pick to
+// an engine. A beat of R goes to the engine that its id names, in order.
 // Latency: ReadAddressCycles to AR, ReadDataCycles from R, which passes a buffer of two entries.
 // Throughput: an address and a beat a cycle.
 // Stalls: AR is not taken; an engine that is not ready holds all of R.
@@ -44,10 +45,33 @@ module hd_rd_arb (
   logic [1:0]  id_q, pick;
   logic        free;
 
-  assign lx_cost = 10'(lx_ar_i.len) + 10'(1 + hd_isa_pkg::BurstCost);
-  assign lw_cost = 10'(lw_ar_i.len) + 10'(1 + hd_isa_pkg::BurstCost);
+  // ---- requests that wait ----------------------------------------------------------------------
+  hd_bus_pkg::burst_t fetch, lx, lw;
+  logic [2:0]         goes;  // to AR
 
-  assign asks = {lw_ar_i.valid, lx_ar_i.valid, fetch_ar_i.valid};
+  hd_skid #(.Width(72)) u_fetch (
+    .clk_i, .rst_ni,
+    .valid_i(fetch_ar_i.valid), .ready_o(ar_ready_o[0]), .data_i({fetch_ar_i.addr, fetch_ar_i.len}),
+    .valid_o(fetch.valid), .ready_i(goes[0]), .data_o({fetch.addr, fetch.len})
+  );
+
+  hd_skid #(.Width(72)) u_lx (
+    .clk_i, .rst_ni,
+    .valid_i(lx_ar_i.valid), .ready_o(ar_ready_o[1]), .data_i({lx_ar_i.addr, lx_ar_i.len}),
+    .valid_o(lx.valid), .ready_i(goes[1]), .data_o({lx.addr, lx.len})
+  );
+
+  hd_skid #(.Width(72)) u_lw (
+    .clk_i, .rst_ni,
+    .valid_i(lw_ar_i.valid), .ready_o(ar_ready_o[2]), .data_i({lw_ar_i.addr, lw_ar_i.len}),
+    .valid_o(lw.valid), .ready_i(goes[2]), .data_o({lw.addr, lw.len})
+  );
+
+  // ---- which is next ---------------------------------------------------------------------------
+  assign lx_cost = 10'(lx.len) + 10'(1 + hd_isa_pkg::BurstCost);
+  assign lw_cost = 10'(lw.len) + 10'(1 + hd_isa_pkg::BurstCost);
+
+  assign asks = {lw.valid, lx.valid, fetch.valid};
   assign free = !valid_q || arready_i;
 
   always_comb begin
@@ -56,15 +80,15 @@ module hd_rd_arb (
     else if (asks[1] && (credit_q >= lx_cost || !asks[2])) pick = 2'd1;
     else if (asks[2]) pick = 2'd2;
     unique case (pick)
-      2'd0: picked = {fetch_ar_i.addr, fetch_ar_i.len};
-      2'd1: picked = {lx_ar_i.addr, lx_ar_i.len};
-      default: picked = {lw_ar_i.addr, lw_ar_i.len};
+      2'd0: picked = {fetch.addr, fetch.len};
+      2'd1: picked = {lx.addr, lx.len};
+      default: picked = {lw.addr, lw.len};
     endcase
   end
 
-  assign ar_ready_o = {free && pick == 2'd2, free && pick == 2'd1, free && pick == 2'd0};
-  assign ar_o       = {valid_q, addr_q, len_q};
-  assign arid_o     = id_q;
+  assign goes   = {free && pick == 2'd2, free && pick == 2'd1, free && pick == 2'd0};
+  assign ar_o   = {valid_q, addr_q, len_q};
+  assign arid_o = id_q;
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin

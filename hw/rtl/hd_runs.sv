@@ -4,7 +4,8 @@
 // Guarantees: runs come in order. An illegal one is the last that goes on (fail_i): nothing is
 // taken or given then until reset.
 // Latency: taken to its first run at valid_o 2 cycles, and one more for each joined loop.
-// Throughput: a run a cycle, no cycle between operations.
+// Throughput: a run a cycle, no cycle between operations of two runs and more. An operation is taken
+// in the cycle after the one before began to be walked: no path leads from runs to the front.
 // Stalls: adv_i is low; stop_i takes nothing more.
 `include "hd_assert.svh"
 
@@ -41,7 +42,7 @@ module hd_runs #(
   logic [KeepBits-1:0] keep_q;
   hd_bus_pkg::runs_t   runs;
 
-  assign op_ready_o = !stop_i && !halt_q && (!joined_q || load_o);
+  assign op_ready_o = !stop_i && !halt_q && !joined_q;
   assign accept     = op_valid_i && op_ready_o;
   assign load_o     = joined_q && joined && (!walk_q || (adv_i && last_o)) && !halt_q;
   assign keep_o     = keep_q;
@@ -65,6 +66,7 @@ module hd_runs #(
       halt_q   <= 1'b0;
     end else begin
       if (op_ready_o) joined_q <= accept;
+      else if (load_o) joined_q <= 1'b0;
       if (load_o) walk_q <= 1'b1;
       else if (adv_i && last_o) walk_q <= 1'b0;
       if (fail_i) halt_q <= 1'b1;

@@ -54,5 +54,5 @@ st.nop
 lx.load seg=1 src=0 dst=0 run=4096 n1=1 n2=1 n3=1
 seq.barrier
 seq.halt
-#= iss: 1272 cycles, 8736 bytes read, 0 bytes written
-#= rtl: 1272 cycles, 8736 bytes read, 0 bytes written
+#= iss: 1275 cycles, 8736 bytes read, 0 bytes written
+#= rtl: 1275 cycles, 8736 bytes read, 0 bytes written
