@@ -277,12 +277,13 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     const struct hd_tensor *x = tensor(p, n->in[0]), *w = tensor(p, n->in[1]);
     int b = n->n_in > 2 ? n->in[2] : -1;
+    bool fixed = hd_cpu_const(p, n->in[1]) && (b < 0 || hd_cpu_const(p, b));
     bool transposed = n->op == HD_IR_convtranspose;
     int64_t group = hd_attr_int(n, "group", 1);
     struct hd_window v;
     struct chain c;
-    if (x->rank < 3 || x->rank > 4 || !is_f32(p, n->in[0]) || !hd_cpu_const(p, n->in[1]) ||
-        (b >= 0 && !hd_cpu_const(p, b)) || !hd_tensor_elems(x) || !hd_tensor_elems(w))
+    if (x->rank < 3 || x->rank > 4 || !is_f32(p, n->in[0]) || !hd_tensor_elems(x) ||
+        !hd_tensor_elems(w))
         return HD_OK;
     TRY(hd_window_get(p->ctx, n, x, w->dim + 2, &v));
     if (transposed && (v.oh > (v.h - 1) * v.sy + (v.kh - 1) * v.dy + 1 - v.pt ||
@@ -306,9 +307,10 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
                              .group = group,
                              .transposed = transposed,
                              .spatial = x->rank - 2,
-                             .w_data = hd_cpu_const(p, n->in[1]),
-                             .b_data = hd_cpu_const(p, b)};
-    int folded = fold_batchnorm(p, n, &d), last = folded < 0 ? node : folded;
+                             .w_data = fixed ? hd_cpu_const(p, n->in[1]) : NULL,
+                             .b_data = fixed ? hd_cpu_const(p, b) : NULL,
+                             .b_operand = !fixed && b >= 0};
+    int folded = fixed ? fold_batchnorm(p, n, &d) : -1, last = folded < 0 ? node : folded;
     find_chain(p, p->g->nodes[last].out[0], 1, &c);
     hd_dnnl_op *op = NULL;
     for (;; c.n--) {
@@ -318,11 +320,13 @@ static hd_status plan_conv(struct hd_cpu_plan *p, int node, bool *out_taken) {
         if (op || !c.n) break;
     }
     if (!op) return HD_OK;
-    int in[HD_DNNL_POSTS + 2];
-    TRY(hd_cpu_need(p, n->in[0], form_of(p->dnnl->x_md(op)), &in[0]));
+    int in[HD_DNNL_POSTS + 4], n_in = 0;
+    TRY(hd_cpu_need(p, n->in[0], form_of(p->dnnl->x_md(op)), &in[n_in++]));
+    if (!fixed) TRY(hd_cpu_need(p, n->in[1], hd_cpu_dense, &in[n_in++]));
+    if (d.b_operand) TRY(hd_cpu_need(p, b, hd_cpu_dense, &in[n_in++]));
     *out_taken = true;
     if (folded >= 0) p->done[folded] = true;
-    TRY(finish(p, last, op, &c, 1, in));
+    TRY(finish(p, last, op, &c, n_in, in));
     p->steps[p->n_steps - 1].n_nodes += folded >= 0;
     return HD_OK;
 }

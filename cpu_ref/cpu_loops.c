@@ -163,15 +163,31 @@ static bool start(struct hd_loop_group *g, struct hd_cpu_plan *p, int node, cons
 
 /* ---- finishing ------------------------------------------------------------------------------ */
 
+/* Somebody outside of the group reads value i of it. */
+static bool read_outside(const struct hd_loop_group *g, int i) {
+    const struct hd_cpu_plan *p = g->p;
+    int t = g->value[i].tensor;
+    bool outside = g->value[i].made && p->kept[t];
+    for (int k = 0; g->value[i].made && k < p->users[t]; k++)
+        outside = outside || !in_group(g, p->user[t][k]);
+    return outside;
+}
+
+/* The group loads or stores bools: oneDNN's layouts, which are of f32, cannot have them. */
+static bool moves_truth(const struct hd_loop_group *g) {
+    bool truth = false;
+    for (int i = 0; i < g->prog.n_ptrs; i++) truth = truth || g->ptr[i].truth;
+    for (int i = 0; i < g->n_values; i++)
+        truth = truth || (read_outside(g, i) && tensor(g->p, g->value[i].tensor)->dtype == HD_BOOL);
+    return truth;
+}
+
 /* A store for everything that somebody outside of the group reads. */
 static bool add_stores(struct hd_loop_group *g) {
     struct hd_cpu_plan *p = g->p;
     for (int i = 0, n = g->n_values; i < n; i++) {
         int t = g->value[i].tensor;
-        if (!g->value[i].made) continue;
-        bool outside = p->kept[t];
-        for (int k = 0; k < p->users[t]; k++) outside = outside || !in_group(g, p->user[t][k]);
-        if (!outside) continue;
+        if (!read_outside(g, i)) continue;
         int q = new_ptr(g);
         bool truth = tensor(p, t)->dtype == HD_BOOL;
         int s = hd_loop_ins(g, truth ? HD_JIT_STORE_TRUTH : HD_JIT_STORE, g->value[i].ins, 0, 0);
@@ -388,8 +404,10 @@ hd_status hd_cpu_loops(struct hd_cpu_plan *p, int node, bool *out_taken) {
     struct hd_loop_group *g = hd_new_array(p->arena, struct hd_loop_group, 2);
     const void *md = flat_layout(p, n);
     bool ok = md && start(&g[0], p, node, md);
-    if (!ok) ok = start(&g[0], p, node, NULL);
-    if (!ok) return HD_OK;
-    grow(&g[0], &g[1]);
+    if (ok) grow(&g[0], &g[1]);
+    if (!ok || moves_truth(&g[0])) {
+        if (!start(&g[0], p, node, NULL)) return HD_OK;
+        grow(&g[0], &g[1]);
+    }
     return finish(&g[0], out_taken);
 }

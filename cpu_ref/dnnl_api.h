@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HD_DNNL_API = 1, HD_DNNL_RANK = 8, HD_DNNL_POSTS = 8 };
+enum { HD_DNNL_API = 2, HD_DNNL_RANK = 8, HD_DNNL_POSTS = 8 };
 
 enum hd_dnnl_post_kind {
     HD_POST_SUM, /* y += what dst held */
@@ -40,8 +40,9 @@ struct hd_dnnl_conv {
     int64_t n, c, h, w, m, oh, ow, kh, kw, sy, sx, dy, dx, pt, pl, pb, pr, group;
     int spatial;                  /* 1 or 2: rank of the tensors less 2 */
     bool transposed;              /* ConvTranspose; weights [C][M/group][kh][kw] */
-    const float *w_data, *b_data; /* dense; b NULL = none */
-    bool x_dense, y_dense;        /* fixed to dense, else oneDNN chooses */
+    const float *w_data, *b_data; /* dense; w NULL = operand 1; b NULL = none, or: */
+    bool b_operand;        /* it is the operand behind the weights; only where they are one */
+    bool x_dense, y_dense; /* fixed to dense, else oneDNN chooses */
     int n_posts;
     struct hd_dnnl_post post[HD_DNNL_POSTS];
 };

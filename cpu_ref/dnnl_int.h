@@ -22,6 +22,7 @@ enum { HD_DNNL_FIXED = -1, HD_DNNL_RESULT = -2, HD_DNNL_SCRATCH = -3 }; /* else:
 
 struct hd_dnnl_op {
     struct hd_dnnl_engine *e;
+    hd_dnnl_op *first; /* runs before: an operand to packed[0]; NULL = none */
     dnnl_primitive_desc_t pd;
     dnnl_primitive_t primitive;
     char impl[64];

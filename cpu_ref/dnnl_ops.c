@@ -139,6 +139,36 @@ static void fit_padding(struct hd_dnnl_conv *d) {
     }
 }
 
+/* Weights that a run gives, as operand 1: moved into the layout `to` before each convolution. */
+static bool weights_operand(hd_dnnl_op *op, const dnnl_memory_desc_t *stored,
+                            const dnnl_memory_desc_t *to) {
+    void *packed = hd_dnnl_keep(op, dnnl_memory_desc_get_size(to));
+    hd_dnnl_op *r = packed ? hd_dnnl_op_new(op->e, 0) : NULL; /* little work: one thread */
+    if (!r) return false;
+    op->first = r;
+    return dnnl_reorder_primitive_desc_create(&r->pd, stored, op->e->engine, to, op->e->engine,
+                                              NULL) == dnnl_success &&
+           dnnl_primitive_create(&r->primitive, r->pd) == dnnl_success &&
+           hd_dnnl_arg(r, DNNL_ARG_FROM, stored, NULL, 1) &&
+           hd_dnnl_arg(r, DNNL_ARG_TO, to, NULL, HD_DNNL_RESULT) &&
+           hd_dnnl_arg(op, DNNL_ARG_WEIGHTS, to, packed, HD_DNNL_FIXED);
+}
+
+static bool weights_arg(hd_dnnl_op *op, const struct hd_dnnl_conv *d,
+                        const dnnl_memory_desc_t *stored) {
+    const dnnl_memory_desc_t *to = query(op, dnnl_query_weights_md, 0);
+    if (!d->w_data) return weights_operand(op, stored, to);
+    void *packed = hd_dnnl_pack(op, stored, d->w_data, to);
+    return packed && hd_dnnl_arg(op, DNNL_ARG_WEIGHTS, to, packed, HD_DNNL_FIXED);
+}
+
+static bool bias_arg(hd_dnnl_op *op, const struct hd_dnnl_conv *d, const dnnl_memory_desc_t *b) {
+    if (d->b_operand) return hd_dnnl_arg(op, DNNL_ARG_BIAS, b, NULL, 2);
+    if (!d->b_data) return true;
+    void *packed = hd_dnnl_pack(op, b, d->b_data, b);
+    return packed && hd_dnnl_arg(op, DNNL_ARG_BIAS, b, packed, HD_DNNL_FIXED);
+}
+
 hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *given) {
     struct hd_dnnl_conv conv = *given, *d = &conv;
     hd_dnnl_op *op =
@@ -154,22 +184,17 @@ hd_dnnl_op *hd_dnnl_conv_op(void *engine, const struct hd_dnnl_conv *given) {
     weights_md(d, &stored, &w);
     hd_dnnl_dense_md(&b, 1, bd);
     dnnl_primitive_attr_t attr = attributes(d->post, d->n_posts, 1.0f);
-    bool ok = attr && build_conv(op, d, &x, &w, d->b_data ? &b : NULL, &y, attr);
+    bool ok = attr && build_conv(op, d, &x, &w, d->b_data || d->b_operand ? &b : NULL, &y, attr);
     if (attr) dnnl_primitive_attr_destroy(attr);
     if (ok) {
         op->x_md = query(op, dnnl_query_src_md, 0);
         op->y_md = query(op, dnnl_query_dst_md, 0);
-        const dnnl_memory_desc_t *to = query(op, dnnl_query_weights_md, 0);
-        void *packed = hd_dnnl_pack(op, &stored, d->w_data, to);
-        ok = packed && hd_dnnl_arg(op, DNNL_ARG_WEIGHTS, to, packed, HD_DNNL_FIXED) &&
+        ok = weights_arg(op, d, &stored) && bias_arg(op, d, &b) &&
              hd_dnnl_arg(op, DNNL_ARG_SRC, op->x_md, NULL, 0) &&
              hd_dnnl_arg(op, DNNL_ARG_DST, op->y_md, NULL, HD_DNNL_RESULT);
     }
-    if (ok && d->b_data) {
-        void *packed = hd_dnnl_pack(op, &b, d->b_data, &b);
-        ok = packed && hd_dnnl_arg(op, DNNL_ARG_BIAS, &b, packed, HD_DNNL_FIXED);
-    }
-    if (ok && post_args(op, d->post, d->n_posts, 1) && hd_dnnl_scratch(op)) return op;
+    int posts = 1 + !d->w_data + d->b_operand;
+    if (ok && post_args(op, d->post, d->n_posts, posts) && hd_dnnl_scratch(op)) return op;
     hd_dnnl_op_destroy(op);
     return NULL;
 }

@@ -124,6 +124,7 @@ hd_dnnl_op *hd_dnnl_op_new(struct hd_dnnl_engine *e, int64_t work) {
 
 void hd_dnnl_op_destroy(hd_dnnl_op *op) {
     if (!op) return;
+    hd_dnnl_op_destroy(op->first);
     for (int i = 0; i < op->n_args; i++)
         if (op->args[i].memory) dnnl_memory_destroy(op->args[i].memory);
     if (op->primitive) dnnl_primitive_destroy(op->primitive);
@@ -212,6 +213,7 @@ static size_t op_scratch(const hd_dnnl_op *op) {
 }
 
 static int op_run(hd_dnnl_op *op, void *const *x, void *y, void *scratch) {
+    if (op->first && op_run(op->first, x, op->packed[0], scratch)) return 1;
     for (int i = 0; i < op->n_args; i++) {
         int k = op->operand[i];
         if (k == HD_DNNL_FIXED) continue;

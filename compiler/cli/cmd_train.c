@@ -1,0 +1,262 @@
+/* heddle train: a network on samples with classes, from scratch or from the weights of a file. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/cli/cli.h"
+#include "compiler/export/export.h"
+#include "compiler/session/session.h"
+#include "compiler/tensors/tensors.h"
+#include "runtime/base/io.h"
+#include "runtime/train/data.h"
+#include "runtime/train/layers.h"
+#include "runtime/train/train.h"
+
+struct settings {
+#define SETTING(name, ...) double name;
+#include "compiler/cli/train.def"
+    const char *optimizer, *schedule, *checkpoint;
+};
+
+struct train {
+    struct hd_cmd *c;
+    hd_arena *a;
+    struct settings o;
+    struct hd_train_options options;
+    const char *path;  /* of a file; NULL = one of the zoo */
+    hd_graph *g, *one; /* with the batch; as it is written, for one sample */
+    struct hd_samples all, train, test;
+    hd_trainer *t;
+    double start;
+};
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *doc;
+    size_t offset;
+    double value, least, most;
+} numbers[] = {
+#define SETTING(name, value, least, most, doc)                                                     \
+    {#name, doc, offsetof(struct settings, name), value, least, most},
+#include "compiler/cli/train.def"
+};
+enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
+
+static hd_status unknown(struct train *t, const char *text) {
+    char *list = hd_strdup(t->a, "optimizer, schedule, checkpoint");
+    for (int i = 0; i < N_NUMBERS; i++) list = hd_sprintf(t->a, "%s, %s", list, numbers[i].name);
+    return hd_fail(t->c->ctx, HD_INVALID, "--with %s: want NAME=VALUE with one of %s", text, list);
+}
+
+static hd_status set_one(struct train *t, const char *text) {
+    const char *eq = strchr(text, '=');
+    size_t n = eq ? (size_t)(eq - text) : 0;
+    if (!eq) return unknown(t, text);
+    const char **word = !strncmp(text, "optimizer=", 10)    ? &t->o.optimizer
+                        : !strncmp(text, "schedule=", 9)    ? &t->o.schedule
+                        : !strncmp(text, "checkpoint=", 11) ? &t->o.checkpoint
+                                                            : NULL;
+    if (word) return *word = eq + 1, HD_OK;
+    for (int i = 0; i < N_NUMBERS; i++) {
+        if (strlen(numbers[i].name) != n || strncmp(numbers[i].name, text, n) != 0) continue;
+        char *end = NULL;
+        double v = strtod(eq + 1, &end);
+        if (end == eq + 1 || *end || !(v >= numbers[i].least && v <= numbers[i].most))
+            return hd_fail(t->c->ctx, HD_INVALID, "--with %s: want %g to %g: %s", text,
+                           numbers[i].least, numbers[i].most, numbers[i].doc);
+        *(double *)((char *)&t->o + numbers[i].offset) = v;
+        return HD_OK;
+    }
+    return unknown(t, text);
+}
+
+static hd_status read_settings(struct train *t) {
+    for (int i = 0; i < N_NUMBERS; i++)
+        *(double *)((char *)&t->o + numbers[i].offset) = numbers[i].value;
+    t->o.optimizer = "adamw", t->o.schedule = "cosine";
+    for (int i = 0; i < t->c->opt.with.n; i++) TRY(set_one(t, t->c->opt.with.text[i]));
+    struct hd_optimizer_options *o = &t->options.optimizer;
+    int kind = hd_optimizer_by_name(t->o.optimizer), s = 0;
+    while (s < HD_SCHEDULES && strcmp(hd_schedules[s], t->o.schedule) != 0) s++;
+    if (kind < 0)
+        return hd_fail(t->c->ctx, HD_INVALID,
+                       "optimizer '%s': want sgd, momentum, nesterov, rmsprop, adagrad, adadelta, "
+                       "adam, adamw or lamb",
+                       t->o.optimizer);
+    if (s == HD_SCHEDULES)
+        return hd_fail(t->c->ctx, HD_INVALID,
+                       "schedule '%s': want constant, step, exponential, power, polynomial or "
+                       "cosine",
+                       t->o.schedule);
+    *o = hd_optimizer_default((enum hd_optimizer)kind);
+    o->rate = t->o.rate, o->momentum = t->o.momentum, o->decay2 = t->o.decay2;
+    o->weight_decay = t->o.weight_decay;
+    o->clip_norm = t->o.clip_norm, o->clip_value = t->o.clip_value;
+    o->schedule = (enum hd_schedule_kind)s;
+    o->factor = t->o.factor, o->every = t->o.every, o->warm_up = t->o.warm_up;
+    t->options.device = t->c->opt.device, t->options.threads = t->c->opt.threads;
+    return HD_OK;
+}
+
+/* ---- network and data ----------------------------------------------------------------------- */
+
+static bool in_zoo(const char *name) {
+    for (int i = 0; hd_zoo_name(i); i++)
+        if (!strcmp(hd_zoo_name(i), name)) return true;
+    return false;
+}
+
+/* The network of a file for a batch: its first dimension, where that is open. */
+static hd_status import_batch(struct train *t) {
+    const struct hd_tensor *x = &t->one->tensors[t->one->inputs[0]];
+    struct hd_shape_bind shape = {.name = hd_strdup(t->a, x->name), .rank = x->rank};
+    memcpy(shape.dim, x->dim, sizeof x->dim);
+    if (x->rank < 1 || !x->known)
+        return hd_fail(t->c->ctx, HD_UNSUPPORTED, "%s: input '%s' has no batch dimension", t->path,
+                       x->name);
+    shape.dim[0] = (int64_t)t->o.batch;
+    struct hd_bind bind = {.shapes = &shape, .n_shapes = 1};
+    return hd_import(t->c->ctx, t->path, &bind, &t->g);
+}
+
+static hd_status open_network(struct train *t) {
+    hd_ctx *ctx = t->c->ctx;
+    const char *arg = t->c->args[0];
+    uint32_t seed = (uint32_t)t->o.seed;
+    if (in_zoo(arg)) {
+        TRY(hd_zoo_build(ctx, arg, (int64_t)t->o.batch, seed, &t->g));
+        return hd_zoo_build(ctx, arg, 1, seed, &t->one);
+    }
+    TRY(hd_model_path(t->c, t->a, arg, &t->path));
+    TRY(hd_cmd_import(t->c, t->path, &t->one));
+    return t->one->n_inputs ? import_batch(t) : HD_OK;
+}
+
+/* An array of samples, and one of as many classes: integers of one dimension. */
+static hd_status open_data(struct train *t) {
+    struct hd_file_tensor *f = NULL;
+    const struct hd_file_tensor *x = NULL, *y = NULL;
+    int n = 0;
+    TRY(hd_load_npz(t->c->ctx, t->a, t->c->opt.calibrate.path, &f, &n));
+    for (int i = 0; i < n; i++)
+        if (f[i].rank > 1)
+            x = &f[i];
+        else if (f[i].rank == 1)
+            y = &f[i];
+    if (n != 2 || !x || !y || x->dim[0] != y->dim[0] || x->dim[0] < 2)
+        return hd_fail(t->c->ctx, HD_INVALID, "%s: want two arrays, samples [N,..] and classes [N]",
+                       t->c->opt.calibrate.path);
+    struct hd_samples *s = &t->all;
+    s->n = x->dim[0], s->size = 1;
+    for (int d = 1; d < x->rank; d++) s->size *= x->dim[d];
+    if (x->rank >= 3) s->height = x->dim[x->rank - 2], s->width = x->dim[x->rank - 1];
+    float *v = hd_new_array(t->a, float, (size_t)(s->n * s->size) + 1);
+    int64_t *k = hd_new_array(t->a, int64_t, (size_t)s->n + 1);
+    for (int64_t i = 0; i < s->n * s->size; i++)
+        v[i] = (float)hd_element(x->data, x->dtype, (size_t)i);
+    for (int64_t i = 0; i < s->n; i++) k[i] = (int64_t)hd_element(y->data, y->dtype, (size_t)i);
+    s->x = v, s->classes = k;
+    return HD_OK;
+}
+
+/* Samples and classes fit the network. */
+static hd_status check_data(struct train *t) {
+    const struct hd_tensor *x = &t->g->tensors[t->g->inputs[0]],
+                           *y = &t->g->tensors[t->g->outputs[0]];
+    int64_t each = hd_tensor_elems(x) / (int64_t)t->o.batch;
+    if (each != t->all.size)
+        return hd_fail(t->c->ctx, HD_INVALID, "%s: samples of %lld values, input '%s' wants %lld",
+                       t->c->opt.calibrate.path, (long long)t->all.size, x->name, (long long)each);
+    for (int64_t i = 0; i < t->all.n; i++)
+        if (t->all.classes[i] < 0 || t->all.classes[i] >= y->dim[1])
+            return hd_fail(t->c->ctx, HD_INVALID, "%s: sample %lld has class %lld, want 0 to %lld",
+                           t->c->opt.calibrate.path, (long long)i, (long long)t->all.classes[i],
+                           (long long)y->dim[1] - 1);
+    int64_t held_out = (int64_t)(t->o.held_out * (double)t->all.n + 0.5);
+    if (t->all.n - held_out < (int64_t)t->o.batch)
+        return hd_fail(t->c->ctx, HD_INVALID, "%s: %lld samples to train on, a batch has %g",
+                       t->c->opt.calibrate.path, (long long)(t->all.n - held_out), t->o.batch);
+    hd_samples_split(t->a, &t->all, held_out, (uint32_t)t->o.seed, &t->train, &t->test);
+    return HD_OK;
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+static hd_status epoch(struct train *t, struct hd_batches *b, int64_t e, float *x, int64_t *k) {
+    int64_t n = hd_batches_n(b), epochs = (int64_t)t->o.epochs;
+    double loss = 0, right = 0;
+    for (int64_t i = 0; i < n; i++) {
+        struct hd_train_result r = {0};
+        int64_t step = e * n + i;
+        if (step < hd_trainer_steps(t->t)) continue; /* of the checkpoint */
+        hd_batches_get(b, e, i, x, k);
+        TRY(hd_trainer_step(t->c->ctx, t->t, x, k, &r));
+        loss += (double)r.loss, right += (double)r.right;
+        double taken = hd_seconds() - t->start;
+        hd_cmd_progress(t->c, "epoch %lld of %lld: loss %.4f, %.0f s left", (long long)e + 1,
+                        (long long)epochs, (double)r.loss,
+                        taken * (double)(epochs * n - step - 1) / (double)(step + 1));
+    }
+    hd_cmd_progress_end(t->c);
+    if (hd_trainer_steps(t->t) == (e + 1) * n)
+        printf("epoch %3lld  loss %.4f  right %6.2f %%\n", (long long)e + 1, loss / (double)n,
+               100 * right / (double)(n * b->batch));
+    if (t->o.checkpoint) TRY(hd_trainer_save(t->c->ctx, t->t, t->o.checkpoint));
+    return HD_OK;
+}
+
+static hd_status loop(struct train *t) {
+    struct hd_batches b = {.s = &t->train,
+                           .batch = (int64_t)t->o.batch,
+                           .shift = (int64_t)t->o.shift,
+                           .seed = (uint32_t)t->o.seed,
+                           .order = hd_new_array(t->a, int64_t, (size_t)t->train.n + 1)};
+    float *x = hd_new_array(t->a, float, (size_t)(b.batch * t->train.size) + 1);
+    int64_t *k = hd_new_array(t->a, int64_t, (size_t)b.batch + 1);
+    t->options.optimizer.steps = t->o.epochs * (double)hd_batches_n(&b);
+    TRY(hd_trainer_open(t->c->ctx, t->g, &t->options, &t->t));
+    if (t->o.checkpoint && access(t->o.checkpoint, R_OK) == 0)
+        TRY(hd_trainer_load(t->c->ctx, t->t, t->o.checkpoint));
+    t->start = hd_seconds();
+    for (int64_t e = 0; e < (int64_t)t->o.epochs; e++) TRY(epoch(t, &b, e, x, k));
+    printf("trained    %.1f s, %lld steps of %lld samples on %s\n", hd_seconds() - t->start,
+           (long long)hd_trainer_steps(t->t), (long long)b.batch, t->options.device);
+    return HD_OK;
+}
+
+static hd_status score(struct train *t) {
+    int64_t right = 0;
+    if (!t->test.n) return HD_OK;
+    TRY(hd_trainer_weights(t->c->ctx, t->t, t->g));
+    TRY(hd_score(t->c->ctx, t->g, &t->options, &t->test, &right));
+    printf("held out   %.2f %%  %lld of %lld\n", 100 * (double)right / (double)t->test.n,
+           (long long)right, (long long)t->test.n);
+    return HD_OK;
+}
+
+static hd_status work(struct train *t) {
+    TRY(read_settings(t));
+    TRY(open_network(t));
+    TRY(open_data(t));
+    TRY(check_data(t));
+    TRY(loop(t));
+    TRY(score(t));
+    if (!t->c->opt.out) return HD_OK;
+    TRY(hd_trainer_weights(t->c->ctx, t->t, t->one));
+    return hd_export_onnx(t->c->ctx, t->one, t->c->opt.out);
+}
+
+int cmd_train(struct hd_cmd *c) {
+    struct train t = {.c = c, .a = hd_arena_create()};
+    if (!c->opt.calibrate.path)
+        return hd_cmd_usage(c, "--data FILE.npz is missing: samples and classes");
+    hd_status s = work(&t);
+    hd_cmd_progress_end(c);
+    int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
+    hd_trainer_close(t.t);
+    if (t.g) hd_graph_destroy(t.g);
+    if (t.one) hd_graph_destroy(t.one);
+    hd_arena_destroy(t.a);
+    return status;
+}

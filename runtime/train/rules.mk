@@ -1,0 +1,1 @@
+SRCS += $(wildcard runtime/train/*.c)

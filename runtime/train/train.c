@@ -1,0 +1,192 @@
+/* The loop's inside: a session on the graph of a step, and its state between runs. */
+#include "runtime/train/train.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/compiler.h"
+#include "runtime/base/io.h"
+#include "runtime/runtime.h"
+
+enum { FIRST_STATE = 2, FIRST_NEXT = 2 }; /* inputs: x, classes; outputs: loss, right */
+
+struct hd_trainer {
+    hd_arena *arena;
+    hd_graph *g; /* of a step, before it was legalised: names and shapes */
+    hd_model *m;
+    hd_session *s;
+    int n_state, n_weights; /* state: step, weights, what the optimiser keeps */
+    float **state, **next;
+    size_t *bytes;
+    const void **in;
+    void **out;
+};
+
+static hd_status copy_of(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
+    void *data = NULL;
+    size_t bytes = 0;
+    TRY(hd_graph_save(ctx, g, &data, &bytes));
+    hd_status s = hd_graph_load(ctx, data, bytes, out);
+    free(data);
+    return s;
+}
+
+static void make_room(hd_trainer *t) {
+    const hd_graph *g = t->g;
+    t->n_state = (int)g->n_inputs - FIRST_STATE;
+    size_t n = (size_t)t->n_state + FIRST_STATE + 1;
+    t->state = hd_new_array(t->arena, float *, n);
+    t->next = hd_new_array(t->arena, float *, n);
+    t->bytes = hd_new_array(t->arena, size_t, n);
+    t->in = hd_new_array(t->arena, const void *, n);
+    t->out = hd_new_array(t->arena, void *, n);
+    for (int i = 0; i < t->n_state; i++) {
+        const struct hd_tensor *x = &g->tensors[g->inputs[FIRST_STATE + i]];
+        t->bytes[i] = hd_tensor_bytes(x);
+        t->state[i] = hd_dup(t->arena, x->initial, t->bytes[i]);
+        t->next[i] = hd_alloc(t->arena, t->bytes[i] + 1);
+    }
+}
+
+static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                         hd_model **out_m, hd_session **out_s) {
+    struct hd_compile_options c = {.host_only = true, .latency_hiding = true};
+    struct hd_device_options d = {.threads = o->threads};
+    hd_graph *legal = NULL;
+    TRY(hd_machine_load(ctx, "base", &c.machine));
+    TRY(copy_of(ctx, g, &legal));
+    hd_status s = hd_compile_graph(ctx, legal, &c, out_m);
+    hd_graph_destroy(legal);
+    TRY(s);
+    return hd_session_open(ctx, *out_m, o->device, &d, out_s);
+}
+
+hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                          hd_trainer **out) {
+    hd_arena *arena = hd_arena_create();
+    hd_trainer *t = hd_new(arena, hd_trainer);
+    int *weights = NULL;
+    t->arena = arena;
+    hd_status s = copy_of(ctx, g, &t->g);
+    if (s == HD_OK) s = hd_train_graph(ctx, t->g, &o->optimizer, arena, &weights, &t->n_weights);
+    if (s == HD_OK) make_room(t);
+    if (s == HD_OK) s = compile(ctx, t->g, o, &t->m, &t->s);
+    if (s == HD_OK)
+        *out = t;
+    else
+        hd_trainer_close(t);
+    return s;
+}
+
+hd_status hd_trainer_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
+                          struct hd_train_result *out) {
+    struct hd_train_result r = {0, 0};
+    t->in[0] = x, t->in[1] = classes;
+    t->out[0] = &r.loss, t->out[1] = &r.right;
+    for (int i = 0; i < t->n_state; i++) {
+        t->in[FIRST_STATE + i] = t->state[i];
+        t->out[FIRST_NEXT + i] = t->next[i];
+    }
+    TRY(hd_session_run(ctx, t->s, t->in, t->out));
+    float **last = t->state;
+    t->state = t->next;
+    t->next = last;
+    *out = r;
+    return HD_OK;
+}
+
+int64_t hd_trainer_steps(const hd_trainer *t) {
+    return (int64_t)t->state[0][0];
+}
+
+hd_status hd_trainer_weights(hd_ctx *ctx, const hd_trainer *t, hd_graph *g) {
+    for (int i = 1; i <= t->n_weights; i++) {
+        const struct hd_tensor *w = &t->g->tensors[t->g->inputs[FIRST_STATE + i]];
+        int id = hd_tensor_by_name(g, w->name);
+        struct hd_tensor *to = id < 0 ? NULL : &g->tensors[id];
+        if (!to || !to->data || hd_tensor_bytes(to) != t->bytes[i])
+            return hd_fail(ctx, HD_INVALID, "weights '%s': network %s has no such constant",
+                           w->name, g->name);
+        to->data = hd_dup(g->arena, t->state[i], t->bytes[i]);
+    }
+    return HD_OK;
+}
+
+/* ---- score ---------------------------------------------------------------------------------- */
+
+static int64_t largest(const float *y, int64_t n) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < n; i++)
+        if (y[i] > y[best]) best = i;
+    return best;
+}
+
+static hd_status score(hd_ctx *ctx, hd_session *s, const hd_graph *g, const struct hd_samples *all,
+                       hd_arena *a, int64_t *out_right) {
+    const struct hd_tensor *x = &g->tensors[g->inputs[0]], *y = &g->tensors[g->outputs[0]];
+    float *in = hd_alloc(a, hd_tensor_bytes(x)), *out = hd_alloc(a, hd_tensor_bytes(y));
+    int64_t batch = x->dim[0], right = 0;
+    for (int64_t i = 0; i < all->n; i += batch) {
+        int64_t n = all->n - i < batch ? all->n - i : batch;
+        memcpy(in, all->x + i * all->size, (size_t)(n * all->size) * sizeof *in);
+        TRY(hd_session_run(ctx, s, (const void *[]){in}, (void *[]){out}));
+        for (int64_t k = 0; k < n; k++)
+            right += largest(out + k * y->dim[1], y->dim[1]) == all->classes[i + k];
+    }
+    *out_right = right;
+    return HD_OK;
+}
+
+hd_status hd_score(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                   const struct hd_samples *samples, int64_t *out_right) {
+    hd_arena *a = hd_arena_create();
+    hd_model *m = NULL;
+    hd_session *session = NULL;
+    hd_status s = compile(ctx, g, o, &m, &session);
+    if (s == HD_OK) s = score(ctx, session, g, samples, a, out_right);
+    hd_session_close(session);
+    hd_model_destroy(m);
+    hd_arena_destroy(a);
+    return s;
+}
+
+/* ---- checkpoints ---------------------------------------------------------------------------- */
+
+static const char magic[16] = "heddle train 1\n";
+
+hd_status hd_trainer_save(hd_ctx *ctx, const hd_trainer *t, const char *path) {
+    size_t bytes = sizeof magic, at = sizeof magic;
+    for (int i = 0; i < t->n_state; i++) bytes += t->bytes[i];
+    char *data = malloc(bytes);
+    if (!data) return hd_fail(ctx, HD_NOMEM, "%s: no memory for %zu bytes", path, bytes);
+    memcpy(data, magic, sizeof magic);
+    for (int i = 0; i < t->n_state; at += t->bytes[i++])
+        memcpy(data + at, t->state[i], t->bytes[i]);
+    hd_status s = hd_file_write(ctx, path, data, bytes);
+    free(data);
+    return s;
+}
+
+hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path) {
+    void *data = NULL;
+    size_t bytes = 0, want = sizeof magic, at = sizeof magic;
+    for (int i = 0; i < t->n_state; i++) want += t->bytes[i];
+    TRY(hd_file_read(ctx, path, &data, &bytes));
+    hd_status s = HD_OK;
+    if (bytes != want || memcmp(data, magic, sizeof magic) != 0)
+        s = hd_fail(ctx, HD_INVALID,
+                    "%s: %zu bytes, want a checkpoint of this network and optimiser, %zu bytes",
+                    path, bytes, want);
+    for (int i = 0; i < t->n_state && s == HD_OK; at += t->bytes[i++])
+        memcpy(t->state[i], (char *)data + at, t->bytes[i]);
+    free(data);
+    return s;
+}
+
+void hd_trainer_close(hd_trainer *t) {
+    if (!t) return;
+    hd_session_close(t->s);
+    hd_model_destroy(t->m);
+    if (t->g) hd_graph_destroy(t->g);
+    hd_arena_destroy(t->arena);
+}

@@ -1,0 +1,54 @@
+/* Training: a network, its weights, its loss and its optimiser as one graph; a step of training is
+ * a run of it. Nothing that runs networks links this.
+ *
+ *   hd_trainer *t = NULL;
+ *   TRY(hd_trainer_open(ctx, g, &options, &t));       // g: images [N,..] -> a row of classes each
+ *   for (..) TRY(hd_trainer_step(ctx, t, images, classes, &r));
+ *   TRY(hd_trainer_weights(ctx, t, g));               // into the constants of the same names
+ *   hd_trainer_close(t);
+ *
+ * Weights are the f32 constants that layers read as weights, bias or scale (train.c). They become
+ * state of the graph, and so do the tensors of the optimiser and the number of the step. The same
+ * options and data give the same bits. */
+#ifndef HD_TRAIN_TRAIN_H
+#define HD_TRAIN_TRAIN_H
+
+#include "compiler/grad/optimizer.h"
+#include "compiler/ir/ir.h"
+#include "runtime/train/data.h"
+
+typedef struct hd_trainer hd_trainer;
+
+struct hd_train_options {
+    struct hd_optimizer_options optimizer;
+    const char *device; /* that runs graphs: golden, cpu */
+    int threads;        /* 0 = the device's default */
+};
+
+struct hd_train_result { /* of one step */
+    float loss;          /* mean cross entropy of the batch */
+    float right;         /* samples whose largest output is their class */
+};
+
+/* The graph of a step: inputs x, classes i64 [N], then state; outputs loss, right, then the next
+ * state. g becomes it. out_weights: ids of the weights, out_n of them, the arena's. */
+hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_optimizer_options *o,
+                         hd_arena *arena, int **out_weights, int *out_n);
+
+/* g is only read. One f32 input whose first dimension is the batch, one result [N, classes]. */
+hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                          hd_trainer **out);
+hd_status hd_trainer_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
+                          struct hd_train_result *out);
+/* The weights as they are now, to the constants of g that have their names. */
+hd_status hd_trainer_weights(hd_ctx *ctx, const hd_trainer *t, hd_graph *g);
+/* All state: a step after a load gives the bits of one without. */
+hd_status hd_trainer_save(hd_ctx *ctx, const hd_trainer *t, const char *path);
+hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path);
+/* How many samples have their class as the largest result of g, batch by batch. */
+hd_status hd_score(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                   const struct hd_samples *s, int64_t *out_right);
+int64_t hd_trainer_steps(const hd_trainer *t); /* that were taken */
+void hd_trainer_close(hd_trainer *t);          /* NULL is fine */
+
+#endif

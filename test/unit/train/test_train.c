@@ -1,0 +1,379 @@
+/* Steps of training: golden against cpu, optimisers against their formulas, checkpoints, random
+ * numbers, batches. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "compiler/grad/grad.h"
+#include "cpu_ref/golden.h"
+#include "runtime/train/layers.h"
+#include "runtime/train/train.h"
+#include "test/rng.h"
+
+enum { BATCH = 4, PIXELS = 64 };
+
+static void want_ok(hd_ctx *ctx, hd_status s) {
+    if (s != HD_OK) fail_msg("%s", hd_message(ctx));
+}
+
+static struct hd_train_options options(const char *device, const char *optimizer) {
+    struct hd_train_options o = {.device = device, .threads = 1};
+    o.optimizer = hd_optimizer_default((enum hd_optimizer)hd_optimizer_by_name(optimizer));
+    return o;
+}
+
+static void random_batch(struct rng *r, float *x, int64_t *k) {
+    for (int i = 0; i < BATCH * PIXELS; i++) x[i] = (float)(rng_next(r) % 17);
+    for (int i = 0; i < BATCH; i++) k[i] = rng_next(r) % 10;
+}
+
+/* The weights of a network of the zoo after some steps. */
+static hd_graph *trained(hd_ctx *ctx, const char *name, const struct hd_train_options *o,
+                         int steps) {
+    hd_graph *g = NULL;
+    hd_trainer *t = NULL;
+    struct rng r = {7};
+    float x[BATCH * PIXELS];
+    int64_t k[BATCH];
+    struct hd_train_result out;
+    want_ok(ctx, hd_zoo_build(ctx, name, BATCH, 3, &g));
+    want_ok(ctx, hd_trainer_open(ctx, g, o, &t));
+    for (int i = 0; i < steps; i++) {
+        random_batch(&r, x, k);
+        want_ok(ctx, hd_trainer_step(ctx, t, x, k, &out));
+    }
+    want_ok(ctx, hd_trainer_weights(ctx, t, g));
+    hd_trainer_close(t);
+    return g;
+}
+
+/* Weights that differ by more than `bound` of the largest. */
+static void compare(const char *what, const hd_graph *a, const hd_graph *b, double bound) {
+    for (size_t t = 0; t < a->n_tensors; t++) {
+        const struct hd_tensor *x = &a->tensors[t], *y = &b->tensors[t];
+        if (!x->data || x->dtype != HD_F32) continue;
+        const float *p = x->data, *q = y->data;
+        double most = 0, size = 0;
+        for (int64_t i = 0; i < hd_tensor_elems(x); i++) {
+            most = fmax(most, fabs((double)p[i] - (double)q[i]));
+            size = fmax(size, fabs((double)p[i]));
+        }
+        if (!(most <= bound * size))
+            fail_msg("%s: %s differs by %g of %g", what, x->name, most, size);
+    }
+}
+
+static void devices_agree(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (int i = 0; hd_zoo_name(i); i++) {
+        struct hd_train_options golden = options("golden", "sgd"), cpu = options("cpu", "sgd");
+        hd_graph *a = trained(ctx, hd_zoo_name(i), &golden, 1);
+        hd_graph *b = trained(ctx, hd_zoo_name(i), &cpu, 1);
+        compare(hd_zoo_name(i), a, b, 1e-5);
+        hd_graph_destroy(a);
+        hd_graph_destroy(b);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+/* ---- optimisers ----------------------------------------------------------------------------- */
+
+enum { STEPS = 4 };
+
+struct slots {
+    double w, s0, s1;
+};
+
+/* What optimizer.c says in graph, in scalars. t: 1 in the first step. */
+static void formula(const struct hd_optimizer_options *o, struct slots *s, double g, double rate,
+                    int t) {
+    double b = o->momentum, b2 = o->decay2, e = o->epsilon, m = 0;
+    bool adam = o->kind >= HD_OPTIMIZER_adam;
+    if (o->kind != HD_OPTIMIZER_adamw && o->kind != HD_OPTIMIZER_lamb) g += o->weight_decay * s->w;
+    if (adam) {
+        s->s0 = b * s->s0 + (1 - b) * g;
+        s->s1 = b2 * s->s1 + (1 - b2) * g * g;
+        m = s->s0 / (1 - pow(b, t)) / (sqrt(s->s1 / (1 - pow(b2, t))) + e);
+    }
+    switch (o->kind) {
+    case HD_OPTIMIZER_sgd:
+        m = g;
+        break;
+    case HD_OPTIMIZER_momentum:
+    case HD_OPTIMIZER_nesterov:
+        s->s0 = b * s->s0 + g;
+        m = o->kind == HD_OPTIMIZER_nesterov ? g + b * s->s0 : s->s0;
+        break;
+    case HD_OPTIMIZER_rmsprop:
+        s->s0 = b2 * s->s0 + (1 - b2) * g * g;
+        m = g / (sqrt(s->s0) + e);
+        break;
+    case HD_OPTIMIZER_adagrad:
+        s->s0 += g * g;
+        m = g / (sqrt(s->s0) + e);
+        break;
+    case HD_OPTIMIZER_adadelta:
+        s->s0 = b2 * s->s0 + (1 - b2) * g * g;
+        m = g * sqrt(s->s1 + e) / sqrt(s->s0 + e);
+        s->s1 = b2 * s->s1 + (1 - b2) * m * m;
+        break;
+    default:
+        if (o->kind != HD_OPTIMIZER_adam) m += o->weight_decay * s->w;
+    }
+    if (o->kind == HD_OPTIMIZER_lamb) m *= fabs(s->w) / fabs(m); /* a tensor of one element */
+    s->w -= rate * m;
+}
+
+/* w [1], loss = (w - 3)^2 / 2, by the graph, and by the formula. */
+static void follow(hd_ctx *ctx, const struct hd_optimizer_options *o) {
+    struct slots want = {.w = 0.5};
+    float w = 0.5f, state[HD_OPTIMIZER_STATE] = {0}, step = 0;
+    int64_t one = 1;
+    for (int t = 1; t <= STEPS; t++) {
+        hd_arena *a = hd_arena_create();
+        struct hd_back b = {.ctx = ctx, .g = hd_graph_create(), .arena = a, .prefix = "o"};
+        int x = hd_graph_const(b.g, "w", HD_F32, 1, &one, &w), s[HD_OPTIMIZER_STATE];
+        for (int i = 0; i < HD_OPTIMIZER_STATE; i++)
+            s[i] = hd_graph_const(b.g, "s", HD_F32, 1, &one, &state[i]);
+        int at = hd_graph_const(b.g, "step", HD_F32, 0, NULL, &step);
+        int g = hd_b(&b, sub, x, hd_b_number(&b, HD_F32, 3));
+        int rate = hd_schedule(&b, o, at), y = hd_optimizer_update(&b, o, x, g, s, rate, at);
+        want_ok(ctx, b.status);
+        struct hd_tensor *v = hd_golden_tensors(b.g, a);
+        want_ok(ctx, hd_golden_eval(ctx, b.g, NULL, 0, v, a));
+        formula(o, &want, want.w - 3, (double)*(const float *)v[rate].data, t);
+        w = *(const float *)v[y].data;
+        for (int i = 0; i < HD_OPTIMIZER_STATE; i++) state[i] = *(const float *)v[s[i]].data;
+        step += 1;
+        if (!(fabs((double)w - want.w) <= 2e-5))
+            fail_msg("%s, step %d: %.7g, want %.7g", hd_optimizers[o->kind].name, t, (double)w,
+                     want.w);
+        hd_graph_destroy(b.g);
+        hd_arena_destroy(a);
+    }
+}
+
+static void optimisers(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (int i = 0; i < HD_OPTIMIZERS; i++) {
+        struct hd_optimizer_options o = hd_optimizer_default((enum hd_optimizer)i);
+        follow(ctx, &o);
+        o.weight_decay = 0.1;
+        o.rate = 0.05;
+        follow(ctx, &o);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+/* Rates of the first steps. */
+static void rates(hd_ctx *ctx, struct hd_optimizer_options o, const double *want, int n) {
+    for (int i = 0; i < n; i++) {
+        hd_arena *a = hd_arena_create();
+        struct hd_back b = {.ctx = ctx, .g = hd_graph_create(), .arena = a, .prefix = "s"};
+        int rate = hd_schedule(&b, &o, hd_b_number(&b, HD_F32, i));
+        struct hd_tensor *t = hd_golden_tensors(b.g, a);
+        want_ok(ctx, hd_golden_eval(ctx, b.g, NULL, 0, t, a));
+        assert_true(fabs((double)*(const float *)t[rate].data - want[i]) < 1e-6);
+        hd_graph_destroy(b.g);
+        hd_arena_destroy(a);
+    }
+}
+
+static void schedules(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    struct hd_optimizer_options o = hd_optimizer_default(HD_OPTIMIZER_sgd);
+    o.rate = 1, o.steps = 4, o.every = 2, o.factor = 0.5;
+    rates(ctx, o, (double[]){1, 1, 1}, 3);
+    o.schedule = HD_SCHEDULE_step;
+    rates(ctx, o, (double[]){1, 1, 0.5, 0.5, 0.25}, 5);
+    o.schedule = HD_SCHEDULE_exponential;
+    rates(ctx, o, (double[]){1, sqrt(0.5), 0.5}, 3);
+    o.schedule = HD_SCHEDULE_power;
+    rates(ctx, o, (double[]){1, 1 / sqrt(1.5), 1 / sqrt(2)}, 3);
+    o.schedule = HD_SCHEDULE_polynomial;
+    rates(ctx, o, (double[]){1, sqrt(0.75), sqrt(0.5), 0.5, 0, 0}, 6);
+    o.schedule = HD_SCHEDULE_cosine;
+    rates(ctx, o, (double[]){1, 0.5 + sqrt(0.125), 0.5, 0.5 - sqrt(0.125), 0, 0}, 6);
+    o.warm_up = 2;
+    rates(ctx, o, (double[]){0.5, 0.5 + sqrt(0.125), 0.5}, 3);
+    hd_ctx_destroy(ctx);
+}
+
+/* Two gradients, (3) and (4), to norm 1; and to -2 .. 2. */
+static void clipping(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    struct hd_back b = {.ctx = ctx, .g = hd_graph_create(), .arena = a, .prefix = "c"};
+    struct hd_optimizer_options o = {.clip_norm = 1}, v = {.clip_value = 2};
+    float x[2] = {3, -4};
+    int64_t one = 1;
+    int g[2] = {hd_graph_const(b.g, "x", HD_F32, 1, &one, &x[0]),
+                hd_graph_const(b.g, "y", HD_F32, 1, &one, &x[1])};
+    int h[2] = {g[0], g[1]};
+    hd_clip_gradients(&b, &o, 2, g);
+    hd_clip_gradients(&b, &v, 2, h);
+    want_ok(ctx, b.status);
+    struct hd_tensor *t = hd_golden_tensors(b.g, a);
+    want_ok(ctx, hd_golden_eval(ctx, b.g, NULL, 0, t, a));
+    assert_true(fabs((double)*(const float *)t[g[0]].data - 0.6) < 1e-6);
+    assert_true(fabs((double)*(const float *)t[g[1]].data + 0.8) < 1e-6);
+    assert_true(*(const float *)t[h[0]].data == 2 && *(const float *)t[h[1]].data == -2);
+    hd_graph_destroy(b.g);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
+/* ---- random numbers, batches, checkpoints --------------------------------------------------- */
+
+static void random_numbers(void **state) {
+    (void)state;
+    enum { COUNT = 4096 };
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    struct hd_back b = {.ctx = ctx, .g = hd_graph_create(), .arena = a, .prefix = "r"};
+    struct hd_tensor like = {.dtype = HD_F32, .rank = 1, .dim = {COUNT}};
+    int u[3];
+    for (int i = 0; i < 3; i++)
+        u[i] = hd_random_uniform(&b, &like, 1, i == 2 ? 8 : 7, hd_b_number(&b, HD_F32, i % 2));
+    int kept = hd_dropout(&b, hd_b_filled(&b, &like, 1), 0.25, 1, 9, hd_b_number(&b, HD_F32, 5));
+    want_ok(ctx, b.status);
+    struct hd_tensor *t = hd_golden_tensors(b.g, a);
+    want_ok(ctx, hd_golden_eval(ctx, b.g, NULL, 0, t, a));
+    for (int i = 0; i < 3; i++) {
+        const float *v = t[u[i]].data, *w = t[u[(i + 1) % 3]].data;
+        double mean = 0, square = 0, product = 0;
+        for (int k = 0; k < COUNT; k++) {
+            assert_true(v[k] >= 0 && v[k] < 1);
+            mean += (double)v[k] / COUNT;
+            square += (double)v[k] * (double)v[k] / COUNT;
+            product += ((double)v[k] - 0.5) * ((double)w[k] - 0.5) / COUNT;
+        }
+        assert_true(fabs(mean - 0.5) < 0.02 && fabs(square - 1.0 / 3) < 0.02);
+        assert_true(fabs(product) < 0.005); /* steps and streams do not go together */
+    }
+    const float *d = t[kept].data;
+    int n = 0;
+    for (int k = 0; k < COUNT; k++) {
+        assert_true(d[k] == 0 || d[k] == 4);
+        n += d[k] != 0;
+    }
+    assert_true(abs(n - COUNT / 4) < 120);
+    /* the bits are part of the interface: devices and releases agree */
+    assert_int_equal(hd_random_hash(1), 0x688990c0);
+    hd_graph_destroy(b.g);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
+/* An epoch sees every sample once; images move by whole pixels. */
+static void batches(void **state) {
+    (void)state;
+    hd_arena *a = hd_arena_create();
+    float pixels[6 * 4], x[3 * 4];
+    int64_t classes[6], k[3], seen = 0;
+    for (int i = 0; i < 24; i++) pixels[i] = (float)(i + 1);
+    for (int i = 0; i < 6; i++) classes[i] = i;
+    struct hd_samples s = {6, 4, 2, 2, pixels, classes}, train, test;
+    struct hd_batches b = {.s = &s, .batch = 3, .seed = 1, .order = hd_new_array(a, int64_t, 6)};
+    assert_int_equal(hd_batches_n(&b), 2);
+    for (int i = 0; i < 2; i++) {
+        hd_batches_get(&b, 4, i, x, k);
+        for (int j = 0; j < 3; j++) {
+            seen |= 1 << k[j];
+            assert_true(x[4 * j] == (float)(4 * k[j] + 1));
+        }
+    }
+    assert_int_equal(seen, 63);
+    b.shift = 1;
+    for (int e = 0; e < 50; e++) {
+        hd_batches_get(&b, e, 0, x, k);
+        for (int i = 0; i < 12; i++) { /* what is not 0 stands where one move puts it */
+            int64_t from = (int64_t)x[i] - 1;
+            assert_true(x[i] == 0 || from / 4 == k[i / 4]);
+        }
+    }
+    hd_samples_split(a, &s, 2, 9, &train, &test);
+    seen = 0;
+    for (int i = 0; i < 4; i++) seen |= 1 << train.classes[i];
+    for (int i = 0; i < 2; i++) seen |= 1 << test.classes[i];
+    assert_true(train.n == 4 && test.n == 2 && seen == 63);
+    hd_arena_destroy(a);
+}
+
+/* Two steps, saved, loaded by another: the third gives the same bits. */
+static void resume(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    char path[] = "/tmp/heddle_train_XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    struct hd_train_options o = options("cpu", "adam");
+    hd_graph *g = NULL, *other = NULL;
+    hd_trainer *t[2] = {NULL, NULL};
+    struct rng r = {3};
+    float x[BATCH * PIXELS];
+    int64_t k[BATCH];
+    struct hd_train_result out[2];
+    want_ok(ctx, hd_zoo_build(ctx, "mlp", BATCH, 3, &g));
+    want_ok(ctx, hd_zoo_build(ctx, "cnn", BATCH, 3, &other));
+    for (int i = 0; i < 2; i++) want_ok(ctx, hd_trainer_open(ctx, g, &o, &t[i]));
+    for (int i = 0; i < 2; i++) {
+        random_batch(&r, x, k);
+        want_ok(ctx, hd_trainer_step(ctx, t[0], x, k, &out[0]));
+    }
+    want_ok(ctx, hd_trainer_save(ctx, t[0], path));
+    want_ok(ctx, hd_trainer_load(ctx, t[1], path));
+    assert_int_equal(hd_trainer_steps(t[1]), 2);
+    random_batch(&r, x, k);
+    for (int i = 0; i < 2; i++) want_ok(ctx, hd_trainer_step(ctx, t[i], x, k, &out[i]));
+    assert_memory_equal(&out[0], &out[1], sizeof out[0]);
+    hd_trainer_close(t[1]);
+    want_ok(ctx, hd_trainer_open(ctx, other, &o, &t[1]));
+    assert_int_equal(hd_trainer_load(ctx, t[1], path), HD_INVALID);
+    unlink(path);
+    for (int i = 0; i < 2; i++) hd_trainer_close(t[i]);
+    hd_graph_destroy(g);
+    hd_graph_destroy(other);
+    hd_ctx_destroy(ctx);
+}
+
+/* A network that is not one image in, one row of classes out. */
+static void refusals(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    hd_trainer *t = NULL;
+    struct hd_train_options o = options("golden", "sgd");
+    assert_int_equal(hd_zoo_build(ctx, "vgg", BATCH, 3, &g), HD_INVALID);
+    want_ok(ctx, hd_graph_parse(ctx, "graph t {\n input x f32[2,3]\n y ? = relu(x)\n output y\n}\n",
+                                "t", &g));
+    want_ok(ctx, hd_graph_infer(ctx, g));
+    assert_int_equal(hd_trainer_open(ctx, g, &o, &t), HD_INVALID);
+    assert_non_null(strstr(hd_message(ctx), "no weights to train"));
+    hd_graph_output(g, g->inputs[0]);
+    assert_int_equal(hd_trainer_open(ctx, g, &o, &t), HD_UNSUPPORTED);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(devices_agree),  cmocka_unit_test(optimisers),
+        cmocka_unit_test(schedules),      cmocka_unit_test(clipping),
+        cmocka_unit_test(random_numbers), cmocka_unit_test(batches),
+        cmocka_unit_test(resume),         cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
