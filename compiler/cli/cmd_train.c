@@ -46,7 +46,7 @@ enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
 static hd_status unknown(struct train *t, const char *text) {
     char *list = hd_strdup(t->a, "optimizer, schedule, checkpoint");
     for (int i = 0; i < N_NUMBERS; i++) list = hd_sprintf(t->a, "%s, %s", list, numbers[i].name);
-    return hd_fail(t->c->ctx, HD_INVALID, "--with %s: want NAME=VALUE with one of %s", text, list);
+    return hd_fail(t->c->ctx, HD_INVALID, "--set %s: want NAME=VALUE with one of %s", text, list);
 }
 
 static hd_status set_one(struct train *t, const char *text) {
@@ -63,7 +63,7 @@ static hd_status set_one(struct train *t, const char *text) {
         char *end = NULL;
         double v = strtod(eq + 1, &end);
         if (end == eq + 1 || *end || !(v >= numbers[i].least && v <= numbers[i].most))
-            return hd_fail(t->c->ctx, HD_INVALID, "--with %s: want %g to %g: %s", text,
+            return hd_fail(t->c->ctx, HD_INVALID, "--set %s: want %g to %g: %s", text,
                            numbers[i].least, numbers[i].most, numbers[i].doc);
         *(double *)((char *)&t->o + numbers[i].offset) = v;
         return HD_OK;
@@ -75,7 +75,7 @@ static hd_status read_settings(struct train *t) {
     for (int i = 0; i < N_NUMBERS; i++)
         *(double *)((char *)&t->o + numbers[i].offset) = numbers[i].value;
     t->o.optimizer = "adamw", t->o.schedule = "cosine";
-    for (int i = 0; i < t->c->opt.with.n; i++) TRY(set_one(t, t->c->opt.with.text[i]));
+    for (int i = 0; i < t->c->opt.sets.n; i++) TRY(set_one(t, t->c->opt.sets.text[i]));
     struct hd_optimizer_options *o = &t->options.optimizer;
     int kind = hd_optimizer_by_name(t->o.optimizer), s = 0;
     while (s < HD_SCHEDULES && strcmp(hd_schedules[s], t->o.schedule) != 0) s++;

@@ -53,7 +53,7 @@ struct hd_explore_options { /* of heddle explore, sweep and advise */
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
         *report, *select, *keep, *stage, *color, *fold, *csv, *list, *schedule;
-    struct hd_list_option sets, shapes, with;
+    struct hd_list_option sets, shapes;
     struct hd_trace_options trace;
     struct hd_calibrate_options calibrate;
     struct hd_serve_choice serve;

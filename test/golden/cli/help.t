@@ -23,6 +23,10 @@
 #=   machines   machines and their parameters
 #=   ops        graph operations, and where they run
 #=   bench      cycles of networks (default: the digits network) beside their roofline
+#=   explore    search machines for networks and a board: the front of speed and area, machine files, a page
+#=   sweep      price every combination of values of machine parameters
+#=   advise     shapes of layers that would fill the machine; what each parameter twice as large would bring, and its price
+#=   diff       what moved between two runs (JSON or pages), two .hdl files or two machines, and why
 #=   demo       the digits network on the simulated machine: accuracy, agreement, cycles
 #=   xclbin     write the file that XRT's hardware emulation loads, or print what an xclbin holds
 #=   emu-device be the device behind XRT's hardware emulation (XRT starts it; or listen at SOCKET)

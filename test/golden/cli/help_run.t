@@ -7,7 +7,7 @@
 #= options:
 #=   --device NAME              device to run on; heddle devices lists them. HOST/NAME is one of another computer (default iss)
 #=   --machine NAME|FILE        machine (default base); heddle machines lists them
-#=   --set KEY=VALUE            change one machine parameter; may be repeated
+#=   --set KEY=VALUE            change one machine parameter, or one setting of training; may be repeated
 #=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)
 #=   --shape NAME=N,N,..        sizes of an input, or the size of an open dimension; may be repeated
 #=   --outputs OUT.npz          write the outputs
