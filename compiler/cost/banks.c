@@ -158,6 +158,12 @@ static uint64_t mx_banks(const struct hd_bank_user *mx, double at, double *out_u
     return 0;
 }
 
+/* The share of cycles in which VX waits for MX, which reads `mx`. Where that is one bank it stays
+ * there, and VX, whose iterations are in order, comes to a word of that bank soon. */
+static double behind_mx(uint64_t mx, uint64_t vx) {
+    return mx & vx && !(mx & (mx - 1)) ? 1 : in_one_bank(mx, vx);
+}
+
 /* n iterations are done. */
 static void move(const struct hd_vx_reads *v, struct hd_vx_place *p, double n) {
     static const double NONE = 1e-6;
@@ -184,7 +190,7 @@ void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struc
             double changes = mx->end;
             uint64_t xm = mx_banks(mx, p->at, &changes);
             if (changes < stop) stop = changes;
-            waits = in_one_bank(xm, a->banks) + v->b_part * in_one_bank(xm, b->banks);
+            waits = behind_mx(xm, a->banks) + v->b_part * behind_mx(xm, b->banks);
             if (mx->am)
                 waits += mx->am_part * (in_one_bank(mx->am, a->banks) +
                                         v->b_part * in_one_bank(mx->am, b->banks));

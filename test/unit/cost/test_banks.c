@@ -32,7 +32,17 @@ static void by_hand(void **state) {
     assert_true(fabs(takes(reads(0, 2, 0.5), true) - 125) < 1e-6); /* half of 50 cycles */
 }
 
+/* A reads words of banks 1 and 2 in turn: it comes to one of bank 2 soon, and waits there. */
+static void waits_among_banks(void **state) {
+    (void)state;
+    struct hd_vx_reads v = reads(1, 0, 0);
+    v.banks |= 1 << 2, v.operand[0].run[0].banks |= 1 << 2;
+    assert_true(fabs(takes(v, false) - 100) < 1e-6);
+    assert_true(fabs(takes(v, true) - 150) < 1e-6);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(waits_among_banks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
