@@ -260,7 +260,6 @@ const struct hd_kind hd_kind_add = {
     .operations = "vx.map",
     .expression = "a[m,i,j] + b[m,i,j], or another pair operation",
     .memories = "XM XM -> XM",
-    .adds = true,
     .parts = true,
     .refuses = refuses_add,
     .wish = wish,

@@ -29,7 +29,6 @@ struct hd_kind {
     bool weights;    /* packed weights, and PM words of bias and scale: chunks of output tiles */
     bool chains;     /* its tiles may be issued in turn with those of its neighbours */
     bool only_vx;    /* works long on VX alone: a product may go beside it */
-    bool adds;       /* VX reads two operands of equal size at once */
     bool own_params; /* takes room in WM or PM that is not that of weights */
     bool own_stores; /* stores its results in its own way, not tile by tile */
     bool knows_operands; /* `refuses` judges layouts of operands and results, too */

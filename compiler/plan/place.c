@@ -13,17 +13,15 @@
 #include "runtime/base/num.h"
 
 /* Lowest address below `limit`, a multiple of `align`, at which none of the pieces of `align` bytes
- * that it takes is used by another span overlapping [from, to]; -1 = none. `bank` > 0: nor is a
- * piece of `bank` bytes by one that is to be `apart`. */
+ * that it takes is used by another span overlapping [from, to]; -1 = none. */
 static int64_t first_fit(const struct hd_room *spans, size_t n, const struct hd_room *want,
-                         int64_t limit, int64_t align, int64_t bank) {
+                         int64_t limit, int64_t align) {
     int64_t at = 0, bytes = hd_round_up(want->bytes, align);
     for (bool moved = true; moved;) {
         moved = false;
         for (size_t i = 0; i < n; i++) {
             const struct hd_room *s = &spans[i];
             int64_t first = s->at, end = s->at + s->bytes;
-            if (bank && s->apart) first = hd_floor_to(first, bank), end = hd_round_up(end, bank);
             if (s == want || s->to < want->from || s->from > want->to || first >= at + bytes ||
                 end <= at)
                 continue;
@@ -118,33 +116,11 @@ static void spread(struct hd_lowering *lo, const int *ids, struct hd_room *spans
         if (t->base >= 0 || !tp->resident) continue;
         struct hd_room *s = &spans[k++];
         if (is_stored(t) != stored) continue;
-        int64_t at = first_fit(spans, n, s, hd_below_rings(lo, s->from, s->to), bank, 0);
+        int64_t at = first_fit(spans, n, s, hd_below_rings(lo, s->from, s->to), bank);
         if (at < 0) continue;
         s->at = at;
         tp->xm = (uint32_t)at;
     }
-}
-
-/* VX reads both: of one bank it would read a vector in two cycles. */
-static bool summed(const struct hd_lowering *lo, const struct hd_mtensor *a,
-                   const struct hd_mtensor *b) {
-    const struct hd_mtensor *t = lo->tensors;
-    for (size_t i = 0; i < lo->n_layers; i++) {
-        const struct hd_layer *l = &lo->layers[i];
-        if (!l->kind->adds || l->in[0] < 0 || l->in[1] < 0) continue;
-        if ((&t[l->in[0]] == a && &t[l->in[1]] == b) || (&t[l->in[0]] == b && &t[l->in[1]] == a))
-            return true;
-    }
-    return false;
-}
-
-/* A place in other banks than those of tensors with which it is summed, if there is one. */
-static int64_t fit(const struct hd_lowering *lo, struct hd_room *spans, size_t n,
-                   const struct hd_mtensor *t, const struct hd_room *want) {
-    int64_t limit = hd_below_rings(lo, want->from, want->to);
-    for (size_t i = 0; i < n; i++) spans[i].apart = summed(lo, t, spans[i].of);
-    int64_t at = first_fit(spans, n, want, limit, HD_XM_ALIGN, lo->m->xm_bytes / lo->m->xm_banks);
-    return at < 0 ? first_fit(spans, n, want, limit, HD_XM_ALIGN, 0) : at;
 }
 
 void hd_share_places(struct hd_lowering *lo) {
@@ -170,9 +146,8 @@ void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *
         struct hd_placement *tp = &lo->plan->places[ids[i]];
         if (t->base >= 0) continue;
         bool crosses_programs = t->comes_in && t->def >= 0;
-        struct hd_room s = {
-            0, hd_mtensor_xm_bytes(tp), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
-        s.at = fit(lo, spans, n, t, &s);
+        struct hd_room s = {0, hd_mtensor_xm_bytes(tp), hd_first_use(lo, t), hd_last_use(lo, t)};
+        s.at = first_fit(spans, n, &s, hd_below_rings(lo, s.from, s.to), HD_XM_ALIGN);
         tp->resident = s.at >= 0 && t->pads_agree && !crosses_programs && !t->gathered && !t->f32 &&
                        !t->never_resident;
         if (!tp->resident) tp->roll = tp->mirror = tp->slot_of_0 = tp->apart = 0;
@@ -195,9 +170,9 @@ static void place_words(struct hd_lowering *lo, struct hd_room *spans, size_t n)
         struct hd_mtensor *t = &lo->tensors[i];
         struct hd_placement *tp = &lo->plan->places[i];
         if (t->base >= 0 || !t->word_rows) continue;
-        struct hd_room s = {
-            0, hd_mtensor_word_bytes(lo, t), hd_first_use(lo, t), hd_last_use(lo, t), t, false};
-        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN, 0);
+        struct hd_room s = {0, hd_mtensor_word_bytes(lo, t), hd_first_use(lo, t),
+                            hd_last_use(lo, t)};
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN);
         tp->words = (uint64_t)s.at;
         spans[n++] = s;
         lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);
@@ -216,13 +191,9 @@ void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *span
         tp->in_arena = !tp->resident || crosses || t->kept || t->read_from_dram;
         if (!tp->in_arena) continue;
         bool own_place = crosses || t->kept;
-        struct hd_room s = {0,
-                            hd_mtensor_dram_bytes(t),
-                            own_place ? 0 : hd_first_use(lo, t),
-                            own_place ? last_layer : hd_last_use(lo, t),
-                            t,
-                            false};
-        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN, 0);
+        struct hd_room s = {0, hd_mtensor_dram_bytes(t), own_place ? 0 : hd_first_use(lo, t),
+                            own_place ? last_layer : hd_last_use(lo, t)};
+        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN);
         tp->arena = (uint64_t)s.at;
         spans[n++] = s;
         lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);

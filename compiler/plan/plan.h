@@ -111,8 +111,6 @@ bool hd_is_kept(const struct hd_lowering *lo, const struct hd_mtensor *t);
 struct hd_room {
     int64_t at, bytes;
     int from, to; /* layers, inclusive */
-    const struct hd_mtensor *of;
-    bool apart; /* from the banks of the one that is being placed */
 };
 /* Layers between which a tensor must keep its place: its first and last use, whole chains. */
 int hd_first_use(const struct hd_lowering *lo, const struct hd_mtensor *t);
@@ -126,8 +124,7 @@ int64_t hd_mtensor_word_bytes(const struct hd_lowering *lo, const struct hd_mten
 int64_t hd_below_rings(const struct hd_lowering *lo, int from, int to);
 /* Tensor ids, largest in XM first. */
 int *hd_by_size(struct hd_lowering *lo);
-/* spans: room for 2 * n_tensors + 1. Operands of sums lie in banks of their own where there
- * is room, since VX would read a vector of each in two cycles from one. */
+/* spans: room for 2 * n_tensors + 1. */
 void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans);
 void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *spans);
 /* Where the whole lies, its parts lie: after every placing. */

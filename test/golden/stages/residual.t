@@ -21,8 +21,8 @@ graph residual {
 #= # tile 4x8, in on chip, out on chip
 #= layer 1 y ask_tiles=2 th=4 tw=8 chain_first=1 chain_last=1
 #= # [1,8,8,8]
-#= tensor 0 x use_last=1 resident=1 in_arena=1
+#= tensor 0 x use_last=1 resident=1 xm=8192 in_arena=1
 #= # [1,8,8,8]
-#= tensor 1 a use_last=1 resident=1 xm=4096
+#= tensor 1 a use_last=1 resident=1
 #= # [1,8,8,8]
-#= tensor 2 y use_first=1 use_last=1 resident=1 xm=8192 in_arena=1 arena=512
+#= tensor 2 y use_first=1 use_last=1 resident=1 xm=4096 in_arena=1 arena=512
