@@ -31,6 +31,7 @@ OF_CFG = {"K": "K", "x_t": "K", "N": "N", "vec_t": "N", "sums_t": "N", "consts_t
           "XmBanks": "BANKS", "XmRowBytes": "ROW", "WmWords": "WM", "WmBytes": "WM", "AmWords": "AM", "AmBytes": "AM",
           "PmWords": "PM", "PmBytes": "PM", "QueueOps": "QUEUE"}
 MOST_TERMS = 5
+BATCH = 8      # modules of a run of yosys
 
 
 # ---- machines and features -------------------------------------------------------------------------------------
@@ -64,16 +65,21 @@ def package(gen, out, design):
 
 # ---- counts of modules -----------------------------------------------------------------------------------------
 
+def mapping(base):
+    """How `make synth` maps a module."""
+    return synth.synth_of(base) if hasattr(synth, "synth_of") else synth.SYNTH
+
+
 def fine_key(base, text, cfg, ports):
     """Of what counts: of hd_cfg_pkg only the constants that the module names."""
     cfg = [l for l in cfg.split("\n") if re.search(r"(\w+)( =|;)", l) and "MachineHash" not in l
            and re.search(r"(\w+)\s*(=|;)", l).group(1) in re.findall(r"hd_cfg_pkg::(\w+)", text)]
     ports = [re.sub(r"attribute .*|\\src.*", "", p) for p in ports]
-    return hashlib.sha256("\n".join([base, text, *cfg, *ports, synth.SYNTH, synth.VERSION]).encode()).hexdigest()[:24]
+    return hashlib.sha256("\n".join([base, text, *cfg, *ports, mapping(base), synth.VERSION]).encode()).hexdigest()[:24]
 
 
-def batch(work, boxes, todo):
-    """{key: counts} of modules by one run of yosys. todo: {key: file of RTLIL}."""
+def batch(work, boxes, todo, how):
+    """{key: counts} of modules by one run of yosys, mapped by `how`. todo: {key: file of RTLIL}."""
     keys = sorted(todo)
     with open(f"{work}/batch.il", "w") as f:
         for i, k in enumerate(keys):
@@ -81,7 +87,7 @@ def batch(work, boxes, todo):
         f.write("module \\the_batch\n" + "".join(
             f"  attribute \\keep 1\n  cell \\the_module_{i} \\u{i}\n  end\n" for i in range(len(keys))) + "end\n")
     synth.yosys(f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\nread_verilog -lib +/xilinx/cells_xtra.v\n"
-                f"read_rtlil {work}/batch.il\nhierarchy -top the_batch\n{synth.SYNTH} -run prepare: -top the_batch\n"
+                f"read_rtlil {work}/batch.il\nhierarchy -top the_batch\n{how} -run prepare: -top the_batch\n"
                 f"select the_module_*\njson -o {work}/batch.json\n", f"{work}/batch.log", ours=False)
     modules = json.load(open(f"{work}/batch.json"))["modules"]
     return {k: synth.amounts(modules[f"the_module_{i}"]) for i, k in enumerate(keys)}
@@ -111,11 +117,13 @@ def counts_of(work, gen, sources, design):
         if not os.path.exists(kept) and os.path.exists(netlist):
             found[key] = synth.amounts(json.load(open(netlist))["modules"]["the_module"])
         elif not os.path.exists(kept):
-            todo[key] = il
+            todo[mapping(base), key] = il
     t0 = time.time()
     while todo:
-        some = {k: todo.pop(k) for k in sorted(todo, key=lambda k: os.path.getsize(todo[k]))[:16]}
-        found.update(batch(at, boxes, some))
+        how = min(todo, key=lambda k: os.path.getsize(todo[k]))[0]
+        next_ones = sorted((k for k in todo if k[0] == how), key=lambda k: os.path.getsize(todo[k]))[:BATCH]
+        some = {k[1]: todo.pop(k) for k in next_ones}
+        found.update(batch(at, boxes, some, how))
         print(f"  AREA  {design}: {len(some)} modules, {len(todo)} more, {time.time() - t0:.0f} s", flush=True)
         for key, c in found.items():
             with open(f"{work}/counts/{key}.json", "w") as f:
@@ -143,13 +151,14 @@ def ram_table(work, source):
     text = "module the_top;\n" + "".join(
         f"(* keep *) hd_ram #(.Width({w}), .Depth({d}), .BeBits({b})) r{i} ();\n"
         for i, (w, d, b) in enumerate(shapes)) + "endmodule\n"
-    key = hashlib.sha256((text + synth.text_of(source) + synth.SYNTH + synth.VERSION).encode()).hexdigest()[:24]
+    how = mapping("hd_ram")
+    key = hashlib.sha256((text + synth.text_of(source) + how + synth.VERSION).encode()).hexdigest()[:24]
     kept = f"{work}/counts/{key}.json"
     if not os.path.exists(kept):
         with open(f"{work}/rams.sv", "w") as f:
             f.write(text)
         synth.yosys(f"read_verilog -sv -D SYNTHESIS {source} {work}/rams.sv\nhierarchy -top the_top\n"
-                    f"{synth.SYNTH} -top the_top\njson -o {work}/rams.json\n", f"{work}/rams.log", ours=False)
+                    f"{how} -top the_top\njson -o {work}/rams.json\n", f"{work}/rams.log", ours=False)
         modules = json.load(open(f"{work}/rams.json"))["modules"]
         cells = modules["the_top"]["cells"]
         counts = [synth.amounts(modules[cells[f"r{i}"]["type"]]) for i in range(len(shapes))]
