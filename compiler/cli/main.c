@@ -6,7 +6,8 @@
 #define O(o)     (UINT64_C(1) << OPT_##o)
 #define MACHINE_ (O(MACHINE) | O(SET))
 #define MEM_     (O(MEM_LATENCY) | O(MEM_BYTES) | O(MEM_OUTSTANDING) | O(MEM_JITTER))
-#define RUN_     (MACHINE_ | MEM_ | O(NO_HIDING) | O(FUNCTIONAL) | O(THREADS) | O(JSON))
+#define RUN_                                                                                       \
+    (MACHINE_ | MEM_ | O(NO_HIDING) | O(FUNCTIONAL) | O(NO_FALLBACK) | O(THREADS) | O(JSON))
 
 const struct cli_command cli_commands[] = {
 #define COMMAND(...) {__VA_ARGS__},

@@ -88,6 +88,7 @@ void hd_cmd_device_options(const struct hd_cmd *c, const struct hd_machine *m,
                                       .mem = c->opt.mem,
                                       .threads = c->opt.threads,
                                       .functional = c->opt.functional,
+                                      .no_fallback = c->opt.no_fallback,
                                       .timed = c->timed,
                                       .free_issue = c->free_issue,
                                       .probe = c->probe};

@@ -64,7 +64,7 @@ struct hd_options {
     struct hd_mem_options mem;
     int threads, repeat, images;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, functional, full, cycles, bisect, help;
+    bool no_latency_hiding, functional, no_fallback, full, cycles, bisect, help;
 };
 
 struct hd_cmd {

@@ -11,10 +11,12 @@ static bool reads(const struct hd_expr *f, int node, int tensor) {
     return k->op == HD_EXPR_ACCESS && k->i == tensor;
 }
 
-/* What `g` reads of `tensor` inside loop number `at`. */
+/* What `g` reads of `tensor` inside loop number `at`; shared: in all threads of the block. */
 static hd_status region_at(struct hd_lowering *l, const struct hd_stage *g, int at, int tensor,
-                           struct hd_region *out) {
+                           bool shared, struct hd_region *out) {
     bool inner[HD_LOOP_MAX] = {0};
+    for (int i = 0; i < l->nest->n_loops; i++)
+        inner[i] = shared && l->nest->loop[i].mark >= HD_LOOP_THREAD_X;
     for (int i = at + 1; i < g->n_loops; i++) inner[g->loop[i]] = true;
     return hd_region_find(l, hd_node_expand(l, g, g->value), tensor, inner, out);
 }
@@ -73,7 +75,7 @@ hd_status hd_step_compute_at(struct hd_lowering *l, const struct hd_schedule_ste
     TRY(new_use(l, c, p->s->tensor, &b));
     struct hd_buffer use = {
         .tensor = p->s->tensor, .buffer = p->s->tensor, .loop = c->loop[at], .computed = true};
-    TRY(region_at(l, c, at, use.tensor, &use.region));
+    TRY(region_at(l, c, at, use.tensor, false, &use.region));
     /* accesses under pad compare with the size of before: redirect now, as the tensor shrinks */
     use.region.n_reads = 0;
     *b = use;
@@ -97,8 +99,9 @@ hd_status hd_step_cache(struct hd_lowering *l, const struct hd_schedule_step *k)
     struct hd_stage *g = &l->stage[stage];
     TRY(hd_find_loop(l, g, k->word[2], &at));
     struct hd_buffer *b, use = {.tensor = tensor, .loop = g->loop[at]};
+    use.shared = k->step == HD_STEP_share;
     TRY(new_use(l, g, tensor, &b));
-    TRY(region_at(l, g, at, tensor, &use.region));
+    TRY(region_at(l, g, at, tensor, use.shared, &use.region));
     int rank = l->f->tensor[tensor].rank;
     for (int d = 0; d < rank; d++) dim[d] = use.region.hi[d] - use.region.lo[d] + 1;
     TRY(hd_new_buffer(l, k->word[3], l->f->tensor[tensor].type, rank, dim, &use.buffer));
@@ -108,6 +111,7 @@ hd_status hd_step_cache(struct hd_lowering *l, const struct hd_schedule_step *k)
     g->value_expanded = hd_node_redirect(
         l, b, g->value_expanded >= 0 ? g->value_expanded : hd_node_expand(l, g, g->value));
     l->nest->scope[use.buffer] = use.loop;
+    l->nest->shared[use.buffer] = use.shared;
     return HD_OK;
 }
 

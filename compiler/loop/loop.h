@@ -50,6 +50,7 @@ enum hd_loop_mark {
     HD_LOOP_UNROLLED,
     HD_LOOP_VECTOR,
     HD_LOOP_PARALLEL,
+    HD_LOOP_THREADS, /* the threads of a block share the iterations: it fills a shared buffer */
     HD_LOOP_BLOCK_X, /* from here on: of a GPU's grid */
     HD_LOOP_BLOCK_Y,
     HD_LOOP_BLOCK_Z,
@@ -87,7 +88,8 @@ struct hd_nest {
     struct hd_expr *f; /* nodes and tensors; behind the expression's own tensors come buffers */
     struct hd_loop loop[HD_LOOP_MAX];
     int n_loops;
-    int *scope; /* of each tensor: the loop that fills it anew in each iteration; -1 = none */
+    int *scope;   /* of each tensor: the loop that fills it anew in each iteration; -1 = none */
+    bool *shared; /* of each tensor: the threads of a block have one together */
     struct hd_loop_stmt *body;
 };
 
@@ -96,6 +98,8 @@ struct hd_nest {
 hd_status hd_loop_lower(hd_ctx *ctx, hd_arena *a, const struct hd_expr *bound,
                         const struct hd_schedule *s, struct hd_nest **out);
 const char *hd_loop_text(hd_arena *a, const struct hd_nest *n);
+/* Drops guards that always hold, loops of one iteration, and what is known of indexes. */
+void hd_loop_tidy(hd_arena *a, struct hd_nest *n);
 /* The loops as C11, behind hd_loop_c_prologue() (once in a file): `void name(const void *const *in,
  * void *const *out)`, with the operands of hd_loop_run. Results are the interpreter's to the bit
  * (compile without contraction). Errors: HD_UNSUPPORTED for f16, bf16, gathers, conversions of u64

@@ -17,6 +17,7 @@ struct hd_buffer { /* that a stage reads instead of a tensor */
     int tensor, buffer;
     int loop;      /* it is filled in this loop; -1 = in front of all (pack) */
     bool computed; /* by the stage of the tensor, in this loop; else copied */
+    bool shared;   /* by the threads of a block together: it covers what all of them read */
     struct hd_region region;
     int dim; /* pack: the dimension that is cut in blocks of `block` */
     int64_t block;

@@ -83,15 +83,39 @@ static struct hd_loop_stmt *leaf(struct hd_lowering *l, const struct hd_stage *g
 
 static struct hd_loop_stmt *emit(struct hd_lowering *l, int stage);
 
+/* Loops over the elements of a buffer, from outside; for a shared one a single loop that the
+ * threads of a block deal out. index: where in the buffer. */
+static int copy_loops(struct hd_lowering *l, const struct hd_buffer *b, int *loop, int *index) {
+    const struct hd_expr_tensor t = l->f->tensor[b->buffer];
+    const char *name = l->f->tensor[b->buffer].name;
+    if (b->shared) {
+        int64_t n = hd_expr_elems(&t);
+        if (hd_new_loop(l, hd_sprintf(l->a, "%s_all", name), n, false, &loop[0]) != HD_OK) return 0;
+        l->nest->loop[loop[0]].mark = HD_LOOP_THREADS;
+        for (int d = 0; d < t.rank; d++) {
+            int64_t step = 1;
+            for (int k = d + 1; k < t.rank; k++) step *= t.dim[k].value;
+            int part = hd_node_of(l, HD_EXPR_div, hd_node_loop(l, loop[0]), hd_node_int(l, step));
+            index[d] = d ? hd_node_of(l, HD_EXPR_mod, part, hd_node_int(l, t.dim[d].value)) : part;
+        }
+        return 1;
+    }
+    for (int d = 0; d < t.rank; d++) {
+        const char *one = hd_sprintf(l->a, "%s_%d", name, d);
+        if (hd_new_loop(l, one, t.dim[d].value, false, &loop[d]) != HD_OK) return 0;
+        index[d] = hd_node_loop(l, loop[d]);
+    }
+    return t.rank;
+}
+
 /* for each element of the buffer: buffer[..] = tensor[..], where there is one. */
 static struct hd_loop_stmt *emit_copy(struct hd_lowering *l, const struct hd_buffer *b) {
     const int rank = l->f->tensor[b->buffer].rank;
-    int loop[HD_EXPR_RANK], index[HD_EXPR_RANK] = {0}, from[HD_EXPR_RANK], n = rank;
+    int loop[HD_EXPR_RANK] = {0}, index[HD_EXPR_RANK] = {0}, from[HD_EXPR_RANK], n = rank;
+    int n_loops = copy_loops(l, b, loop, index);
+    if (rank && !n_loops) return NULL;
     for (int d = 0; d < rank; d++) {
-        const char *name = hd_sprintf(l->a, "%s_%d", l->f->tensor[b->buffer].name, d);
-        if (hd_new_loop(l, name, l->f->tensor[b->buffer].dim[d].value, false, &loop[d]) != HD_OK)
-            return NULL;
-        from[d] = index[d] = hd_node_loop(l, loop[d]);
+        from[d] = index[d];
         if (b->loop < 0) continue;
         from[d] = hd_node_of(l, HD_EXPR_add, from[d], hd_node_int(l, b->region.lo[d]));
         if (b->region.base[d] >= 0)
@@ -104,15 +128,17 @@ static struct hd_loop_stmt *emit_copy(struct hd_lowering *l, const struct hd_buf
         n = rank - 1;
     }
     int zero = hd_node_int(l, 0), pad = hd_node_access(l, b->tensor, n, from);
-    l->f->node[zero].type = l->f->tensor[b->tensor].type;
+    int type = l->f->tensor[b->tensor].type;
+    if (hd_scalar_is_float(type)) l->f->node[zero].op = HD_EXPR_FLOAT;
+    l->f->node[zero].type = type;
     pad = hd_node_of(l, HD_EXPR_PAD, pad, zero);
-    l->f->node[pad].type = l->f->tensor[b->tensor].type;
+    l->f->node[pad].type = type;
     struct hd_loop_stmt *s = new_stmt(l, HD_LOOP_SET);
     s->tensor = b->buffer;
     s->n_index = rank;
     memcpy(s->index, index, sizeof index);
     s->value = hd_node_expand(l, NULL, pad);
-    for (int d = rank - 1; d >= 0; d--) s = in_loop(l, loop[d], s);
+    for (int d = n_loops - 1; d >= 0; d--) s = in_loop(l, loop[d], s);
     return s;
 }
 
@@ -212,6 +238,7 @@ hd_status hd_loop_lower(hd_ctx *ctx, hd_arena *a, const struct hd_expr *bound,
     l.n_stages = (int)l.f->n_stmts;
     l.stage = hd_new_array(a, struct hd_stage, (size_t)l.n_stages);
     l.nest->scope = hd_new_array(a, int, SCOPES);
+    l.nest->shared = hd_new_array(a, bool, SCOPES);
     for (int i = 0; i < SCOPES; i++) l.nest->scope[i] = -1;
     for (int i = 0; i < l.n_stages; i++) TRY(make_stage(&l, i));
     for (size_t i = 0; s && i < s->n; i++) TRY(hd_step_apply(&l, &s->step[i]));

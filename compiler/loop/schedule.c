@@ -64,10 +64,11 @@ static hd_status read_step(hd_ctx *ctx, hd_arena *a, char **word, int n, int lin
     for (int k = 0; k < HD_STEPS; k++)
         if (!strcmp(steps[k].name, word[0])) s.step = (enum hd_schedule_kind)k;
     if (s.step == HD_STEPS)
-        return hd_fail(ctx, HD_INVALID,
-                       "schedule, line %d: '%.32s' is no step; there are split, reorder, fuse, "
-                       "unroll, vectorize, parallel, bind, compute_at, cache, pack, tensorize",
-                       line, word[0]);
+        return hd_fail(
+            ctx, HD_INVALID,
+            "schedule, line %d: '%.32s' is no step; there are split, reorder, fuse, "
+            "unroll, vectorize, parallel, bind, compute_at, cache, share, pack, tensorize",
+            line, word[0]);
     const char *kinds = steps[s.step].arguments;
     int most = (int)strlen(kinds);
     s.n = n - 1;

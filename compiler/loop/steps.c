@@ -7,8 +7,8 @@
 #include "compiler/loop/loop_int.h"
 
 const char *const hd_loop_mark_text[HD_LOOP_MARKS] = {"serial",   "unrolled", "vector",  "parallel",
-                                                      "block.x",  "block.y",  "block.z", "thread.x",
-                                                      "thread.y", "thread.z"};
+                                                      "threads",  "block.x",  "block.y", "block.z",
+                                                      "thread.x", "thread.y", "thread.z"};
 
 static const char *const step_name[HD_STEPS] = {
 #define STEP(name, ...) #name,
@@ -223,6 +223,7 @@ hd_status hd_step_apply(struct hd_lowering *l, const struct hd_schedule_step *k)
         TRY(hd_find_loop(l, g, k->word[1], &at));
         return hd_step_tensorize(l, g, at, k->word[2]);
     case HD_STEP_cache:
+    case HD_STEP_share:
         return hd_step_cache(l, k);
     case HD_STEP_compute_at:
         return hd_step_compute_at(l, k);

@@ -33,9 +33,10 @@ struct hd_device_options {
     uint64_t watchdog_cycles; /* 0 = default */
     int threads;              /* 0 = default */
     bool timed;               /* GRAPH devices: take the time of each step (see steps) */
-    bool free_issue; /* iss: operations reach their units at no cost; what fetch and issue lose is
-                        the difference */
-    bool functional; /* iss: results without time, sooner */
+    bool free_issue;  /* iss: operations reach their units at no cost; what fetch and issue lose is
+                         the difference */
+    bool functional;  /* iss: results without time, sooner */
+    bool no_fallback; /* opencl: a node that would run on the host is an error */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
     const struct hd_stop *stop;   /* NULL = none; the same. A run that it ends is out of time */
 };

@@ -1,0 +1,22 @@
+/* Rewrites of bound expressions, in place. What they compute stays the same, but for the rounding
+ * of floats where that is said. */
+#ifndef HD_EXPR_REWRITE_H
+#define HD_EXPR_REWRITE_H
+
+#include "compiler/expr/expr.h"
+
+/* What is known of indexes when variable v runs from 0 to extent[v] - 1: c + 0, c * 1, c / n of a
+ * variable below n, comparisons and pads that always hold, selects of such. Returns the node that
+ * stands for `node`; nodes are changed in place. */
+int hd_expr_simplify_node(struct hd_expr *f, int node, const int64_t *extent);
+void hd_expr_simplify(struct hd_expr *f); /* of all statements */
+/* f64 inside of it becomes f32; parameters and results keep their types. For devices on which f64
+ * is slow or absent, where the bound of the operation allows it. */
+void hd_expr_narrow(struct hd_expr *f);
+/* Every reduction is read by one statement, element by element over the same variables, and is no
+ * result; else it is copied to what was defined. So it can be computed inside its reader. */
+void hd_expr_split_sums(struct hd_expr *f);
+/* The statement that alone reads statement `s`, a reduction, at its own variables; -1 = none. */
+int hd_expr_reader(const struct hd_expr *f, int s);
+
+#endif

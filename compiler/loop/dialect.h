@@ -1,0 +1,27 @@
+/* Languages that loops are printed in: what differs between C11, OpenCL C and CUDA C++. A further
+ * one is a table in dialects.c. */
+#ifndef HD_LOOP_DIALECT_H
+#define HD_LOOP_DIALECT_H
+
+#include <stdbool.h>
+
+#include "runtime/base/dtype.h"
+
+struct hd_dialect {
+    const char *name;
+    const char *prologue;        /* once in front of a source */
+    const char *type[HD_DTYPES]; /* NULL: the language lacks it */
+    const char *helper;          /* qualifiers of helper functions */
+    /* Functions of floats are overloaded: f32 is computed in f32, not rounded from f64 once. */
+    bool overloads;
+    bool int_indexes; /* indexes are int, which is what GPUs multiply fast */
+    /* of kernels; NULL: the language has none */
+    const char *kernel, *global, *local, *barrier;
+    const char *block[3], *thread[3]; /* the index of this block, and of this thread in it */
+};
+
+extern const struct hd_dialect hd_dialect_c;
+extern const struct hd_dialect hd_dialect_opencl;
+extern const struct hd_dialect hd_dialect_cuda;
+
+#endif

@@ -1,0 +1,92 @@
+/* The languages that loops are printed in. */
+#include <stddef.h>
+
+#include "compiler/loop/dialect.h"
+
+#define WRAP_AND_SHIFT(i64, u64)                                                                   \
+    "#define WRAP(a, op, b) ((" i64 ")((" u64 ")(a)op(" u64 ")(b)))\n"                             \
+    "#define SHIFT(a, op, b) ((" u64 ")(b) > 63 ? 0 : (" u64 ")(a)op(b))\n"
+
+static const char c_prologue[] = "#include <math.h>\n#include <stdint.h>\n" WRAP_AND_SHIFT(
+    "int64_t",
+    "uint64_t") "static inline double hd_trunc(double v) { return trunc(v); }\n"
+                "static inline double hd_even(double v) { return rint(v); }\n"
+                "static inline double hd_away(double v) { return round(v); }\n"
+                "static inline double hd_floor(double v) { return floor(v); }\n"
+                "static inline double hd_ceil(double v) { return ceil(v); }\n"
+                "static inline int64_t hd_int_double(double v, double lo, double hi, int64_t most) "
+                "{\n"
+                "    return v != v ? 0 : v <= lo ? (int64_t)lo : v >= hi ? most : (int64_t)v;\n}\n"
+                "static inline int64_t hd_clamp(int64_t v, int64_t lo, int64_t hi) {\n"
+                "    return v < lo ? lo : v > hi ? hi : v;\n}\n";
+
+const struct hd_dialect hd_dialect_c = {
+    .name = "c",
+    .prologue = c_prologue,
+    .type = {[HD_I8] = "int8_t",
+             [HD_I16] = "int16_t",
+             [HD_I32] = "int32_t",
+             [HD_I64] = "int64_t",
+             [HD_U8] = "uint8_t",
+             [HD_U16] = "uint16_t",
+             [HD_U32] = "uint32_t",
+             [HD_U64] = "uint64_t",
+             [HD_F32] = "float",
+             [HD_F64] = "double",
+             [HD_BOOL] = "uint8_t"},
+    .helper = "static inline",
+};
+
+/* Rounding is overloaded. The limits of small types are exact in f32; those of larger ones are not
+ * met by any f32 below them. */
+#define OVERLOADED(helper)                                                                         \
+    "#define hd_trunc(v) trunc(v)\n#define hd_even(v) rint(v)\n#define hd_away(v) round(v)\n"      \
+    "#define hd_floor(v) floor(v)\n#define hd_ceil(v) ceil(v)\n" helper                            \
+    " long hd_clamp(long v, long lo, long hi) { return v < lo ? lo : v > hi ? hi : v; }\n" INT_OF( \
+        helper, "float")
+#define INT_OF(helper, type)                                                                       \
+    helper " long hd_int_" type "(" type " v, " type " lo, " type " hi, long most) {\n"            \
+           "    return v != v ? 0 : v <= lo ? (long)lo : v >= hi ? most : (long)v;\n}\n"
+#define GATHER(helper, global)                                                                     \
+    helper " int hd_gather(long i, long n, " global "int *fault) {\n"                              \
+           "    if (i >= 0 && i < n) return (int)i;\n    *fault = 1;\n    return 0;\n}\n"
+
+#define GPU_TYPES                                                                                  \
+    .type = {[HD_I8] = "char",   [HD_I16] = "short",  [HD_I32] = "int",   [HD_I64] = "long",       \
+             [HD_U8] = "uchar",  [HD_U16] = "ushort", [HD_U32] = "uint",  [HD_U64] = "ulong",      \
+             [HD_F32] = "float", [HD_F64] = "double", [HD_BOOL] = "uchar"},                        \
+    .overloads = true, .int_indexes = true
+
+#define OPENCL_HELPER "static inline"
+const struct hd_dialect hd_dialect_opencl = {
+    .name = "opencl",
+    .prologue = "#pragma OPENCL FP_CONTRACT OFF\n" WRAP_AND_SHIFT("long", "ulong")
+        OVERLOADED(OPENCL_HELPER) GATHER(OPENCL_HELPER, "__global ") "#ifdef cl_khr_fp64\n" INT_OF(
+            OPENCL_HELPER, "double") "#endif\n",
+    GPU_TYPES,
+    .helper = OPENCL_HELPER,
+    .kernel = "__kernel void",
+    .global = "__global ",
+    .local = "__local ",
+    .barrier = "barrier(CLK_LOCAL_MEM_FENCE)",
+    .block = {"get_group_id(0)", "get_group_id(1)", "get_group_id(2)"},
+    .thread = {"get_local_id(0)", "get_local_id(1)", "get_local_id(2)"},
+};
+
+#define CUDA_HELPER "static __device__ inline"
+const struct hd_dialect hd_dialect_cuda = {
+    .name = "cuda",
+    .prologue =
+        "typedef unsigned char uchar;\ntypedef unsigned short ushort;\ntypedef unsigned int uint;\n"
+        "typedef unsigned long ulong;\n#define NAN __int_as_float(0x7fffffff)\n"
+        "#define INFINITY __int_as_float(0x7f800000)\n" WRAP_AND_SHIFT("long", "ulong")
+            OVERLOADED(CUDA_HELPER) GATHER(CUDA_HELPER, "") INT_OF(CUDA_HELPER, "double"),
+    GPU_TYPES,
+    .helper = CUDA_HELPER,
+    .kernel = "extern \"C\" __global__ void",
+    .global = "",
+    .local = "__shared__ ",
+    .barrier = "__syncthreads()",
+    .block = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
+    .thread = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
+};

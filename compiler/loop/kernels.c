@@ -1,0 +1,277 @@
+/* Loops as kernels: see kernels.h. */
+#include "compiler/loop/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "compiler/expr/expr_int.h"
+#include "compiler/loop/emit.h"
+
+struct hd_kernels {
+    hd_arena *a;
+    const struct hd_dialect *d;
+    struct hd_emitter e; /* of helpers, which all kernels share */
+    const char **text;   /* of each kernel, from "(" on */
+    const char **parts;  /* of kernels written by hand: what they call */
+    size_t n, cap, n_parts, cap_parts;
+    char *helpers;
+    size_t helper_bytes;
+};
+
+struct hd_kernels *hd_kernels_create(hd_arena *a, const struct hd_dialect *d) {
+    struct hd_kernels *k = hd_new(a, struct hd_kernels);
+    k->a = a;
+    k->d = k->e.d = d;
+    k->e.name = "h";
+    return k;
+}
+
+/* ---- what a kernel is ----------------------------------------------------------------------- */
+
+struct root { /* one statement of the nest's body */
+    const struct hd_nest *n;
+    bool *used; /* per tensor */
+    struct hd_kernel_call *call;
+};
+
+static void use_node(struct root *r, int node) {
+    const struct hd_expr_node *k = &r->n->f->node[node];
+    if (k->op == HD_EXPR_ACCESS) r->used[k->i] = true;
+    for (int i = 0; i < k->n; i++) use_node(r, k->arg[i]);
+}
+
+static void look(struct root *r, const struct hd_loop_stmt *s) {
+    for (; s; s = s->next) {
+        if (s->kind == HD_LOOP_FOR) {
+            const struct hd_loop *l = &r->n->loop[s->loop];
+            int axis = (int)l->mark - HD_LOOP_BLOCK_X;
+            if (axis >= 0 && axis < 3) r->call->grid[axis] = l->extent;
+            if (axis >= 3) r->call->block[axis - 3] = (int)l->extent;
+        } else {
+            use_node(r, s->value);
+        }
+        if (s->kind == HD_LOOP_SET || s->kind == HD_LOOP_UPDATE) {
+            r->used[s->tensor] = true;
+            for (int d = 0; d < s->n_index; d++) use_node(r, s->index[d]);
+            if (s->best >= 0 && s->reduce >= HD_REDUCE_ARGMAX) r->used[s->best] = true;
+        }
+        look(r, s->body);
+    }
+}
+
+static bool is_argument(const struct hd_nest *n, int tensor) {
+    return n->scope[tensor] < 0;
+}
+
+/* ---- statements ----------------------------------------------------------------------------- */
+
+static void arg_update(struct hd_emitter *e, const struct hd_loop_stmt *s) {
+    int type = e->n->f->node[s->value].type;
+    bool is_float = hd_scalar_is_float(type), most = s->reduce == HD_REDUCE_ARGMAX;
+    fprintf(e->out, "{ const %s v = ", e->d->type[type]);
+    hd_emit_value(e, s->value);
+    fputs("; const ", e->out);
+    fprintf(e->out, "%s b = ", e->d->type[type]);
+    hd_emit_element(e, s->best, s->n_index, s->index);
+    fputs("; if (", e->out);
+    hd_emit_element(e, s->tensor, s->n_index, s->index);
+    fprintf(e->out, " < 0 || %s(v %s b%s)) { ", is_float ? "(b == b) && " : "", most ? ">" : "<",
+            is_float ? " || v != v" : "");
+    hd_emit_element(e, s->best, s->n_index, s->index);
+    fputs(" = v; ", e->out);
+    hd_emit_element(e, s->tensor, s->n_index, s->index);
+    fputs(" = ", e->out);
+    hd_emit_value(e, s->position);
+    fputs("; } }\n", e->out);
+}
+
+static void store(struct hd_emitter *e, const struct hd_loop_stmt *s) {
+    bool update = s->kind == HD_LOOP_UPDATE;
+    if (update && s->reduce >= HD_REDUCE_ARGMAX) {
+        arg_update(e, s);
+        return;
+    }
+    hd_emit_element(e, s->tensor, s->n_index, s->index);
+    fputs(" = ", e->out);
+    if (update) {
+        hd_emit_call(e, hd_emit_reduce_op(s->reduce), e->n->f->tensor[s->tensor].type);
+        hd_emit_element(e, s->tensor, s->n_index, s->index);
+        fputs(", ", e->out);
+    }
+    hd_emit_value(e, s->value);
+    fputs(update ? ");\n" : ";\n", e->out);
+}
+
+/* The threads of a block share the iterations; nobody reads the buffer before or after. */
+static void shared_loop(struct hd_emitter *e, const struct hd_loop *l, int id,
+                        const struct hd_kernel_call *c) {
+    const char *const *t = e->d->thread;
+    int all = c->block[0] * c->block[1] * c->block[2];
+    fprintf(e->out, "%s;\nfor (int i%d = %s", e->d->barrier, id, t[0]);
+    if (c->block[1] > 1) fprintf(e->out, " + %d * %s", c->block[0], t[1]);
+    if (c->block[2] > 1) fprintf(e->out, " + %d * %s", c->block[0] * c->block[1], t[2]);
+    fprintf(e->out, "; i%d < %lld; i%d += %d) {\n", id, (long long)l->extent, id, all);
+}
+
+static void loop_head(struct hd_emitter *e, int id, const struct hd_kernel_call *c) {
+    const struct hd_loop *l = &e->n->loop[id];
+    int axis = (int)l->mark - HD_LOOP_BLOCK_X;
+    if (axis >= 0) {
+        const char *index = axis < 3 ? e->d->block[axis] : e->d->thread[axis - 3];
+        fprintf(e->out, "{ const int i%d = %s;\n", id, index);
+    } else if (l->mark == HD_LOOP_THREADS) {
+        shared_loop(e, l, id, c);
+    } else {
+        if (l->mark == HD_LOOP_UNROLLED) fputs("\n#pragma unroll\n", e->out);
+        fprintf(e->out, "for (int i%d = 0; i%d < %lld; i%d++) {\n", id, id, (long long)l->extent,
+                id);
+    }
+}
+
+static void list(struct hd_emitter *e, const struct hd_loop_stmt *s, const struct hd_kernel_call *c,
+                 int depth) {
+    for (; s; s = s->next) {
+        fprintf(e->out, "%*s", 2 * depth, "");
+        if (s->kind == HD_LOOP_SET || s->kind == HD_LOOP_UPDATE) {
+            store(e, s);
+            continue;
+        }
+        if (s->kind == HD_LOOP_IF) {
+            fputs("if (", e->out);
+            hd_emit_value(e, s->value);
+            fputs(") {\n", e->out);
+        } else {
+            loop_head(e, s->loop, c);
+        }
+        list(e, s->body, c, depth + 1);
+        fprintf(e->out, "%*s}\n", 2 * depth, "");
+        if (s->kind == HD_LOOP_FOR && e->n->loop[s->loop].mark == HD_LOOP_THREADS)
+            fprintf(e->out, "%s;\n", e->d->barrier);
+    }
+}
+
+/* ---- a kernel ------------------------------------------------------------------------------- */
+
+static void arguments(struct hd_emitter *e, const struct hd_kernel_call *c) {
+    const struct hd_expr *f = e->n->f;
+    fputc('(', e->out);
+    for (int i = 0; i < c->n_tensors; i++) {
+        int t = c->tensor[i];
+        fprintf(e->out, "%s%s%s%s *t%d", i ? ", " : "", e->d->global,
+                t < f->n_params ? "const " : "", e->d->type[f->tensor[t].type], t);
+    }
+    if (c->gathers) fprintf(e->out, ", %sint *fault", e->d->global);
+    fputs(") {\n", e->out);
+}
+
+static void buffers(struct hd_emitter *e, const struct root *r) {
+    const struct hd_expr *f = e->n->f;
+    for (int i = 0; i < (int)f->n_tensors; i++) {
+        const struct hd_expr_tensor *t = &f->tensor[i];
+        if (!r->used[i] || is_argument(r->n, i)) continue;
+        int64_t n = hd_expr_elems(t);
+        bool shared = r->n->shared[i];
+        if (shared) r->call->local_bytes += (size_t)n * hd_dtype_bytes((hd_dtype)t->type);
+        fprintf(e->out, "  %s%s t%d[%lld];\n", shared ? e->d->local : "", e->d->type[t->type], i,
+                (long long)(n ? n : 1));
+    }
+}
+
+static int intern(struct hd_kernels *k, const char *text) {
+    for (size_t i = 0; i < k->n; i++)
+        if (!strcmp(k->text[i], text)) return (int)i;
+    *hd_push(k->a, k->text, k->n, k->cap) = hd_strdup(k->a, text);
+    return (int)k->n - 1;
+}
+
+/* The body is printed first, since it tells what the head needs. */
+static void print(struct hd_kernels *k, struct root *r, const struct hd_loop_stmt *only) {
+    char *body = NULL, *head = NULL;
+    size_t bytes;
+    struct hd_emitter *e = &k->e;
+    e->n = r->n;
+    e->gathers = false;
+    e->out = open_memstream(&body, &bytes);
+    HD_ASSERT(e->out);
+    list(e, only, r->call, 1);
+    fclose(e->out);
+    r->call->gathers = e->gathers;
+    e->out = open_memstream(&head, &bytes);
+    HD_ASSERT(e->out);
+    arguments(e, r->call);
+    buffers(e, r);
+    fputs(body, e->out);
+    fputs("}\n", e->out);
+    fclose(e->out);
+    r->call->kernel = intern(k, head);
+    free(body);
+    free(head);
+}
+
+static hd_status can(hd_ctx *ctx, const struct hd_kernels *k, const struct hd_nest *n) {
+    TRY(hd_emit_can(ctx, k->d, n));
+    for (size_t i = 0; i < n->f->n_tensors; i++)
+        if (hd_expr_elems(&n->f->tensor[i]) > INT32_MAX)
+            return hd_fail(ctx, HD_UNSUPPORTED, "'%s' has %lld elements, at most %d",
+                           n->f->tensor[i].name, (long long)hd_expr_elems(&n->f->tensor[i]),
+                           INT32_MAX);
+    return HD_OK;
+}
+
+hd_status hd_kernels_add(hd_ctx *ctx, struct hd_kernels *k, const struct hd_nest *n,
+                         struct hd_kernel_call **out, int *out_n) {
+    size_t count = 0, cap = 0;
+    struct hd_kernel_call *calls = NULL;
+    TRY(can(ctx, k, n));
+    char *more = NULL;
+    size_t bytes;
+    k->e.helpers = open_memstream(&more, &bytes);
+    HD_ASSERT(k->e.helpers);
+    for (const struct hd_loop_stmt *s = n->body; s; s = s->next) {
+        struct hd_loop_stmt only = *s;
+        struct root r = {.n = n, .used = hd_new_array(k->a, bool, n->f->n_tensors)};
+        only.next = NULL;
+        r.call = hd_push(k->a, calls, count, cap);
+        *r.call = (struct hd_kernel_call){.grid = {1, 1, 1}, .block = {1, 1, 1}};
+        look(&r, &only);
+        r.call->tensor = hd_new_array(k->a, int, n->f->n_tensors);
+        for (int t = 0; t < (int)n->f->n_tensors; t++)
+            if (r.used[t] && is_argument(n, t)) r.call->tensor[r.call->n_tensors++] = t;
+        print(k, &r, &only);
+    }
+    fclose(k->e.helpers);
+    *hd_push(k->a, k->parts, k->n_parts, k->cap_parts) = hd_strdup(k->a, more);
+    free(more);
+    *out = calls;
+    *out_n = (int)count;
+    return HD_OK;
+}
+
+int hd_kernels_template(struct hd_kernels *k, const char *prologue, const char *text) {
+    bool there = !prologue;
+    for (size_t i = 0; i < k->n_parts; i++) there = there || !strcmp(k->parts[i], prologue);
+    if (!there) *hd_push(k->a, k->parts, k->n_parts, k->cap_parts) = hd_strdup(k->a, prologue);
+    return intern(k, text);
+}
+
+int hd_kernels_count(const struct hd_kernels *k) {
+    return (int)k->n;
+}
+
+const char *hd_kernel_name(const struct hd_kernels *k, int kernel) {
+    return hd_sprintf(k->a, "k%d", kernel);
+}
+
+const char *hd_kernels_text(struct hd_kernels *k) {
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
+    HD_ASSERT(f);
+    fputs(k->d->prologue, f);
+    for (size_t i = 0; i < k->n_parts; i++) fputs(k->parts[i], f);
+    for (size_t i = 0; i < k->n; i++) fprintf(f, "%s k%zu%s", k->d->kernel, i, k->text[i]);
+    fclose(f);
+    const char *kept = hd_strdup(k->a, text);
+    free(text);
+    return kept;
+}

@@ -1,0 +1,69 @@
+/* What a plan asks of a GPU's driver, whichever it is: memory, programs, launches, times. One
+ * static table per driver (ocl_gpu.c). A plan, its memory, its kernels and the partition to the
+ * host know nothing else of the device. */
+#ifndef HD_GPU_REF_GPU_H
+#define HD_GPU_REF_GPU_H
+
+#include "compiler/loop/dialect.h"
+#include "runtime/base/status.h"
+
+typedef struct hd_gpu hd_gpu;         /* an open device, its context and its queue */
+typedef struct hd_gpu_mem hd_gpu_mem; /* memory of the device, or an aligned part of it */
+typedef struct hd_gpu_program hd_gpu_program;
+typedef struct hd_gpu_kernel hd_gpu_kernel;
+
+struct hd_gpu_limits {
+    const char *name;               /* of the device, for people */
+    bool is_cpu;                    /* work-groups are loops: local memory and many threads cost */
+    bool f64;                       /* f64 in kernels */
+    bool exact_divide;              /* f32 quotients and roots are rounded correctly */
+    bool dot8;                      /* sums of four products of bytes are one instruction */
+    size_t local_bytes;             /* of a block */
+    int max_threads;                /* of a block */
+    size_t align;                   /* of parts of memory: a power of two, at least 64 */
+    size_t memory_bytes, max_bytes; /* of the device; of one allocation */
+};
+
+struct hd_gpu_launch {
+    hd_gpu_kernel *kernel;
+    size_t grid[3]; /* blocks */
+    int block[3];   /* threads of a block */
+    int n_args;
+    hd_gpu_mem *const *arg; /* pointers, in the kernel's order */
+};
+
+/* Calls on one device come from one thread at a time. What is enqueued runs in order. */
+struct hd_gpu_api {
+    const char *scheme; /* of the device, in messages */
+    const struct hd_dialect *dialect;
+    /* NULL: there is one. Else the reason and what to do. */
+    const char *(*why_not)(void);
+    const char *(*describe)(void); /* a constant text, for people */
+    hd_status (*open)(hd_ctx *, hd_gpu **out);
+    void (*close)(hd_gpu *);
+    const struct hd_gpu_limits *(*limits)(const hd_gpu *);
+    hd_status (*alloc)(hd_ctx *, hd_gpu *, size_t bytes, hd_gpu_mem **out);
+    /* Bytes at .. at + bytes of m, at a multiple of limits->align; freed before m. */
+    hd_status (*part)(hd_ctx *, hd_gpu *, hd_gpu_mem *m, size_t at, size_t bytes, hd_gpu_mem **out);
+    void (*free)(hd_gpu *, hd_gpu_mem *);
+    /* Both return when the bytes are there; what was enqueued before has run. */
+    hd_status (*write)(hd_ctx *, hd_gpu *, hd_gpu_mem *, size_t at, const void *src, size_t bytes);
+    hd_status (*read)(hd_ctx *, hd_gpu *, hd_gpu_mem *, size_t at, void *dst, size_t bytes);
+    /* Enqueues. from and to do not overlap. */
+    hd_status (*copy)(hd_ctx *, hd_gpu *, hd_gpu_mem *from, hd_gpu_mem *to, size_t bytes);
+    /* HD_DEVICE with the compiler's log. */
+    hd_status (*build)(hd_ctx *, hd_gpu *, const char *source, hd_gpu_program **out);
+    void (*unbuild)(hd_gpu *, hd_gpu_program *);
+    hd_status (*kernel)(hd_ctx *, hd_gpu *, hd_gpu_program *, const char *name,
+                        hd_gpu_kernel **out);
+    /* Enqueues. timer: NULL, or where hd_gpu_api.seconds finds its time after finish. */
+    hd_status (*launch)(hd_ctx *, hd_gpu *, const struct hd_gpu_launch *, int timer);
+    hd_status (*finish)(hd_ctx *, hd_gpu *);
+    /* Timers 0 .. n - 1; launch takes -1 for none. */
+    hd_status (*timers)(hd_ctx *, hd_gpu *, int n);
+    double (*seconds)(hd_gpu *, int timer);
+};
+
+extern const struct hd_gpu_api hd_gpu_opencl;
+
+#endif

@@ -1,0 +1,109 @@
+/* Step maker for nodes whose meaning is a tensor expression: expression, schedule, loops, kernels.
+ */
+#include <string.h>
+
+#include "compiler/expr/rewrite.h"
+#include "compiler/ir/expression.h"
+#include "compiler/loop/loop.h"
+#include "gpu_ref/gpu_plan.h"
+#include "gpu_ref/gpu_schedule.h"
+
+struct made { /* one node's kernels */
+    struct hd_nest *nest;
+    struct hd_kernel_call *call;
+    int n_calls;
+};
+
+/* The node's expression, bound; NULL = it has none. */
+static hd_status expression(struct hd_gpu_plan *p, const struct hd_node *n, struct hd_expr **out) {
+    const struct hd_tensor *in[HD_MAX_OPERANDS];
+    for (int i = 0; i < n->n_in; i++) {
+        in[i] = NULL;
+        if (n->in[i] < 0) continue;
+        struct hd_tensor *t = hd_dup(p->arena, &p->g->tensors[n->in[i]], sizeof *t);
+        t->data = hd_gpu_const(p, n->in[i]); /* axes and shapes are looked at */
+        in[i] = t;
+    }
+    *out = NULL;
+    if (n->out[0] < 0) return HD_OK;
+    const char *text = hd_expression_of(p->arena, n, n->n_in, in, &p->g->tensors[n->out[0]]);
+    if (!text) return HD_OK;
+    return hd_expression_bind(p->ctx, p->arena, n, text, n->n_in, in, out);
+}
+
+static hd_status kernels(struct hd_gpu_plan *p, struct hd_expr *f, struct made *out) {
+    struct hd_schedule *s;
+    hd_expr_simplify(f);
+    hd_expr_narrow(f);
+    hd_expr_split_sums(f);
+    const char *text = hd_gpu_schedule(p->arena, f, p->limits);
+    TRY(hd_schedule_parse(p->ctx, p->arena, text, &s));
+    TRY(hd_loop_lower(p->ctx, p->arena, f, s, &out->nest));
+    hd_loop_tidy(p->arena, out->nest);
+    return hd_kernels_add(p->ctx, p->kernels, out->nest, &out->call, &out->n_calls);
+}
+
+/* Views of the nest's tensors: operands, results, and what lies between its kernels. */
+static hd_status views(struct hd_gpu_plan *p, const struct hd_node *n, const struct made *k,
+                       int *view) {
+    const struct hd_expr *f = k->nest->f;
+    for (size_t t = 0; t < f->n_tensors; t++) view[t] = -1;
+    for (int i = 0; i < n->n_in && i < f->n_params; i++)
+        if (n->in[i] >= 0) TRY(hd_gpu_need(p, n->in[i], &view[i]));
+    for (int i = 0; i < n->n_out; i++)
+        if (n->out[i] >= 0) view[f->result[i]] = hd_gpu_make(p, n->out[i], 0);
+    for (int c = 0; c < k->n_calls; c++)
+        for (int i = 0; i < k->call[c].n_tensors; i++) {
+            int t = k->call[c].tensor[i];
+            const struct hd_expr_tensor *x = &f->tensor[t];
+            size_t bytes = (size_t)hd_expr_elems(x) * hd_dtype_bytes((hd_dtype)x->type);
+            if (view[t] < 0) view[t] = hd_gpu_make(p, -1, bytes ? bytes : 1);
+        }
+    return HD_OK;
+}
+
+static hd_status step(struct hd_gpu_plan *p, int node, const struct made *k) {
+    const struct hd_node *n = &p->g->nodes[node];
+    int *view = hd_new_array(p->arena, int, k->nest->f->n_tensors + 1);
+    int *in = hd_new_array(p->arena, int, k->nest->f->n_tensors + 1), n_in = 0;
+    TRY(views(p, n, k, view));
+    for (size_t t = 0; t < k->nest->f->n_tensors; t++)
+        if (view[t] >= 0) in[n_in++] = view[t];
+    hd_gpu_step(p, HD_GPU_KERNELS, node, p->api->scheme, n_in, in, 0, NULL);
+    for (int c = 0; c < k->n_calls; c++) {
+        const struct hd_kernel_call *from = &k->call[c];
+        int *arg = hd_new_array(p->arena, int, (size_t)from->n_tensors + 1), n_args = 0;
+        for (int i = 0; i < from->n_tensors; i++) arg[n_args++] = view[from->tensor[i]];
+        if (from->gathers) arg[n_args++] = hd_gpu_fault(p);
+        if (!from->grid[0] || !from->grid[1] || !from->grid[2]) continue;
+        struct hd_gpu_call *call = hd_gpu_call(p, from->kernel, n_args, arg);
+        for (int d = 0; d < 3; d++) {
+            call->grid[d] = (size_t)from->grid[d];
+            call->block[d] = from->block[d];
+        }
+    }
+    return HD_OK;
+}
+
+hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken) {
+    const struct hd_node *n = &p->g->nodes[node];
+    struct hd_expr *f = NULL;
+    struct made k = {0};
+    hd_status s = expression(p, n, &f);
+    if (s == HD_OK && !f) {
+        p->why = "it has no tensor expression";
+        return HD_OK;
+    }
+    if (s == HD_OK && (size_t)n->n_out > f->n_results) {
+        p->why = "its expression has the first result alone";
+        return HD_OK;
+    }
+    if (s == HD_OK) s = kernels(p, f, &k);
+    if (s != HD_OK) { /* the host runs it, and says why */
+        p->why = hd_strdup(p->arena, hd_message(p->ctx));
+        hd_clear(p->ctx);
+        return HD_OK;
+    }
+    *out_taken = true;
+    return step(p, node, &k);
+}

@@ -1,0 +1,125 @@
+/* The plan of a GPU device: made once from a graph when a model is loaded, run many times.
+ *
+ *   each tensor that a step reads or writes has a *view*: dense, in the device's memory
+ *   *steps* run in order: launches of kernels, or a node on the host
+ *   temporaries lie in one block of memory, planned by when they live; weights have one block, and
+ *   are written once; inputs and outputs are buffers of the caller
+ *
+ * Step makers are asked in this order for every node; the first that takes it makes its steps:
+ *   hd_gpu_move      nothing to do: reshapes share the memory of their operand
+ *   hd_gpu_express   kernels made of the node's tensor expression
+ *   hd_gpu_template  kernels written by hand, for what has no expression
+ *   host             golden's kernel of that node, with the reason
+ */
+#ifndef HD_GPU_REF_GPU_PLAN_H
+#define HD_GPU_REF_GPU_PLAN_H
+
+#include "compiler/ir/ir.h"
+#include "compiler/loop/kernels.h"
+#include "cpu_ref/host.h"
+#include "gpu_ref/gpu.h"
+
+struct hd_gpu_view {
+    int tensor; /* -1: of a step alone */
+    size_t bytes;
+    int root;             /* view that it shares the memory of; -1 = it has its own */
+    const void *constant; /* its value, on the host */
+    bool on_device;       /* a kernel reads or writes it */
+    int io;               /* input or output of the exec (see hd_host_io); -1 = not */
+    int first, last;      /* steps between which it lives */
+    size_t offset;        /* in the block of temporaries, or of weights */
+    hd_gpu_mem *mem;      /* NULL: of the caller */
+};
+
+struct hd_gpu_call { /* one launch of a step */
+    int kernel;      /* of plan->kernels */
+    size_t grid[3];
+    int block[3];
+    int n_args, *arg; /* views */
+    hd_gpu_mem **mem; /* of them, filled in for each run */
+    int timer;
+};
+
+enum hd_gpu_step_kind { HD_GPU_KERNELS, HD_GPU_HOST };
+
+struct hd_gpu_step {
+    enum hd_gpu_step_kind kind;
+    int node, n_nodes;
+    const char *how;            /* who computes it, for people; of the host with the reason */
+    int n_in, n_out, *in, *out; /* views; -1 = left out */
+    int n_calls;
+    struct hd_gpu_call *call;
+    void **host_in, **host_out; /* HOST: where operands and results lie */
+    double seconds;             /* of the fastest run, when timed */
+};
+
+struct hd_gpu_plan {
+    hd_ctx *ctx;
+    hd_arena *arena;
+    const struct hd_gpu_api *api;
+    hd_gpu *gpu;
+    const struct hd_gpu_limits *limits;
+    const hd_graph *g;
+    const hd_model *model;
+    struct hd_host_io io;
+    bool no_fallback;
+
+    struct hd_gpu_view *views;
+    size_t n_views, cap_views;
+    struct hd_gpu_step *steps;
+    size_t n_steps, cap_steps;
+    struct hd_kernels *kernels;
+    hd_gpu_program *program;
+    hd_gpu_kernel **kernel; /* of the program */
+    size_t temporary_bytes, weight_bytes;
+    hd_gpu_mem *temporaries, *weights;
+    int fault;     /* view of an int that gathers set; -1 = nothing gathers */
+    int *out_view; /* per output of io */
+
+    bool *done, *wanted;   /* per node */
+    const void **constant; /* per tensor: value that is known when the plan is made */
+    int *view_of;          /* per tensor, -1 = none yet */
+    int *users;            /* per tensor: how often wanted nodes and outputs read it */
+    struct hd_tensor *golden;
+    hd_arena *golden_results, *golden_scratch;
+    const char *why; /* the last maker's reason for not taking the node */
+};
+
+struct hd_gpu_share { /* of what ran where */
+    int64_t nodes, device_nodes, macs, device_macs;
+};
+
+hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
+                             const hd_graph *g, const hd_model *m, const struct hd_host_io *io,
+                             const int *nodes, size_t n, bool no_fallback,
+                             struct hd_gpu_plan **out);
+void hd_gpu_plan_destroy(struct hd_gpu_plan *p); /* NULL is fine */
+/* buffers: of inputs, then of outputs. */
+hd_status hd_gpu_plan_run(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers,
+                          bool timed);
+/* Nodes that a run computes (constants are none), and those in kernels of the device. */
+struct hd_gpu_share hd_gpu_plan_share(const struct hd_gpu_plan *p);
+
+/* ---- for step makers ------------------------------------------------------------------------ */
+
+/* The view of a tensor that was made, or is constant. HD_INVALID: nothing makes it. */
+hd_status hd_gpu_need(struct hd_gpu_plan *p, int tensor, int *out);
+/* A new view that the next step writes. tensor -1: a temporary of the step. */
+int hd_gpu_make(struct hd_gpu_plan *p, int tensor, size_t bytes);
+/* A view of the tensor that is the memory of `root`. */
+int hd_gpu_alias(struct hd_gpu_plan *p, int tensor, int root);
+struct hd_gpu_step *hd_gpu_step(struct hd_gpu_plan *p, enum hd_gpu_step_kind kind, int node,
+                                const char *how, int n_in, const int *in, int n_out,
+                                const int *out);
+/* One more launch of the last step. */
+struct hd_gpu_call *hd_gpu_call(struct hd_gpu_plan *p, int kernel, int n_args, const int *arg);
+const void *hd_gpu_const(const struct hd_gpu_plan *p, int tensor); /* NULL = not constant */
+/* The view that kernels with gathers report to. */
+int hd_gpu_fault(struct hd_gpu_plan *p);
+
+/* *out_taken tells whether they took the node; if not, p->why may say why. */
+hd_status hd_gpu_move(struct hd_gpu_plan *p, int node, bool *out_taken);
+hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken);
+hd_status hd_gpu_template(struct hd_gpu_plan *p, int node, bool *out_taken);
+
+#endif

@@ -1,0 +1,108 @@
+/* Running plans: see gpu_plan.h. */
+#include <string.h>
+#include <time.h>
+
+#include "cpu_ref/golden.h"
+#include "gpu_ref/gpu_plan.h"
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static hd_gpu_mem *memory_of(const struct hd_gpu_plan *p, int view, hd_gpu_mem *const *buffers) {
+    const struct hd_gpu_view *v = &p->views[view];
+    if (v->root >= 0) v = &p->views[v->root];
+    return v->io >= 0 ? buffers[v->io] : v->mem;
+}
+
+static hd_status run_kernels(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_step *s,
+                             hd_gpu_mem *const *buffers, bool timed) {
+    for (int i = 0; i < s->n_calls; i++) {
+        struct hd_gpu_call *c = &s->call[i];
+        for (int k = 0; k < c->n_args; k++) c->mem[k] = memory_of(p, c->arg[k], buffers);
+        struct hd_gpu_launch l = {.kernel = p->kernel[c->kernel],
+                                  .grid = {c->grid[0], c->grid[1], c->grid[2]},
+                                  .block = {c->block[0], c->block[1], c->block[2]},
+                                  .n_args = c->n_args,
+                                  .arg = c->mem};
+        TRY(p->api->launch(ctx, p->gpu, &l, timed ? c->timer : -1));
+    }
+    return HD_OK;
+}
+
+static hd_status run_host(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_step *s,
+                          hd_gpu_mem *const *buffers) {
+    const struct hd_node *n = &p->g->nodes[s->node];
+    hd_arena_reset(p->golden_results); /* with the room of the runs before: no allocation */
+    for (int i = 0; i < s->n_in; i++) {
+        if (s->in[i] < 0) continue;
+        const struct hd_gpu_view *v = &p->views[s->in[i]];
+        if (!v->constant && v->bytes)
+            TRY(p->api->read(ctx, p->gpu, memory_of(p, s->in[i], buffers), 0, s->host_in[i],
+                             v->bytes));
+        p->golden[n->in[i]].data = s->host_in[i];
+    }
+    TRY(hd_golden_node(ctx, p->g, s->node, p->golden, !p->g->specialised, p->golden_results,
+                       p->golden_scratch));
+    for (int i = 0; i < s->n_out; i++) {
+        const struct hd_gpu_view *v = s->out[i] < 0 ? NULL : &p->views[s->out[i]];
+        if (v && v->bytes)
+            TRY(p->api->write(ctx, p->gpu, memory_of(p, s->out[i], buffers), 0,
+                              p->golden[n->out[i]].data, v->bytes));
+    }
+    return HD_OK;
+}
+
+static hd_status run_outputs(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers) {
+    for (int i = 0; i < p->io.n_out; i++) {
+        const struct hd_gpu_view *v = &p->views[p->out_view[i]];
+        hd_gpu_mem *to = buffers[p->io.n_in + i], *from = memory_of(p, p->out_view[i], buffers);
+        if (v->bytes && from != to) TRY(p->api->copy(ctx, p->gpu, from, to, v->bytes));
+    }
+    return HD_OK;
+}
+
+/* What gathers have reported, and that it is taken note of. */
+static hd_status check_fault(hd_ctx *ctx, struct hd_gpu_plan *p) {
+    int32_t fault = 0;
+    hd_gpu_mem *m = p->views[p->fault].mem;
+    TRY(p->api->read(ctx, p->gpu, m, 0, &fault, sizeof fault));
+    if (!fault) return HD_OK;
+    fault = 0;
+    TRY(p->api->write(ctx, p->gpu, m, 0, &fault, sizeof fault));
+    return hd_fail(ctx, HD_INVALID,
+                   "%s: an index that %s reads from a tensor is outside of what it indexes; device "
+                   "golden names it",
+                   p->api->scheme, p->model->name);
+}
+
+static void read_times(struct hd_gpu_plan *p) {
+    for (size_t i = 0; i < p->n_steps; i++) {
+        struct hd_gpu_step *s = &p->steps[i];
+        double took = 0;
+        for (int k = 0; k < s->n_calls; k++) took += p->api->seconds(p->gpu, s->call[k].timer);
+        if (s->n_calls && (s->seconds == 0 || took < s->seconds)) s->seconds = took;
+    }
+}
+
+hd_status hd_gpu_plan_run(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers,
+                          bool timed) {
+    for (size_t i = 0; i < p->n_steps; i++) {
+        struct hd_gpu_step *s = &p->steps[i];
+        TRY(hd_continue(ctx));
+        if (s->kind == HD_GPU_KERNELS) {
+            TRY(run_kernels(ctx, p, s, buffers, timed));
+            continue;
+        }
+        double start = timed ? now() : 0;
+        TRY(run_host(ctx, p, s, buffers));
+        double took = timed ? now() - start : 0;
+        if (timed && (s->seconds == 0 || took < s->seconds)) s->seconds = took;
+    }
+    TRY(run_outputs(ctx, p, buffers));
+    TRY(p->api->finish(ctx, p->gpu));
+    if (timed) read_times(p);
+    return p->fault < 0 ? HD_OK : check_fault(ctx, p);
+}

@@ -1,0 +1,1 @@
+SRCS += $(wildcard gpu_ref/*.c)
