@@ -31,14 +31,31 @@ static hd_status expression(struct hd_gpu_plan *p, const struct hd_node *n, stru
     return hd_expression_bind(p->ctx, p->arena, n, text, n->n_in, in, out);
 }
 
-static hd_status kernels(struct hd_gpu_plan *p, struct hd_expr *f, struct made *out) {
+static hd_status lower(struct hd_gpu_plan *p, const struct hd_expr *f, bool tiles,
+                       struct made *out) {
     struct hd_schedule *s;
-    hd_expr_simplify(f);
-    hd_expr_narrow(f);
-    hd_expr_split_sums(f);
-    const char *text = hd_gpu_schedule(p->arena, f, p->limits);
+    const char *text = hd_gpu_schedule(p->arena, f, p->limits, tiles);
     TRY(hd_schedule_parse(p->ctx, p->arena, text, &s));
-    TRY(hd_loop_lower(p->ctx, p->arena, f, s, &out->nest));
+    return hd_loop_lower(p->ctx, p->arena, f, s, &out->nest);
+}
+
+/* Sums of products are many: f32, as other devices do. Others are few, and keep what they have. */
+static bool is_product(enum hd_ir_op op) {
+    return op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_gemm ||
+           op == HD_IR_matmul || op == HD_IR_einsum;
+}
+
+static hd_status kernels(struct hd_gpu_plan *p, enum hd_ir_op op, struct hd_expr *f,
+                         struct made *out) {
+    hd_expr_simplify(f);
+    if (is_product(op) || !p->limits->f64) hd_expr_narrow(f);
+    hd_expr_split_sums(f);
+    hd_status s = lower(p, f, true, out);
+    if (s != HD_OK) {
+        hd_clear(p->ctx);
+        s = lower(p, f, false, out);
+    }
+    TRY(s);
     hd_loop_tidy(p->arena, out->nest);
     return hd_kernels_add(p->ctx, p->kernels, out->nest, &out->call, &out->n_calls);
 }
@@ -98,7 +115,7 @@ hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken) {
         p->why = "its expression has the first result alone";
         return HD_OK;
     }
-    if (s == HD_OK) s = kernels(p, f, &k);
+    if (s == HD_OK) s = kernels(p, n->op, f, &k);
     if (s != HD_OK) { /* the host runs it, and says why */
         p->why = hd_strdup(p->arena, hd_message(p->ctx));
         hd_clear(p->ctx);

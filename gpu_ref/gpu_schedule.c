@@ -1,4 +1,10 @@
-/* Schedules for kernels: see gpu_schedule.h. */
+/* Schedules for kernels: see gpu_schedule.h.
+ *
+ * A sum of products of two tensors whose elements are read again and again (products of matrices,
+ * convolutions) is tiled: a block computes a tile of the result, each of its threads a few elements
+ * of it in registers, and the parts of both operands that the tile needs go through local memory,
+ * some of the reduced range at a time. On a processor a block is one thread with a larger tile, and
+ * nothing goes through local memory. All other statements are flat: an element for each thread. */
 #include "gpu_ref/gpu_schedule.h"
 
 #include <stdlib.h>
@@ -6,7 +12,7 @@
 
 #include "compiler/expr/rewrite.h"
 
-enum { THREADS = 64 };
+enum { THREADS = 64, NAMES = 400 };
 
 struct maker {
     const struct hd_expr *f;
@@ -18,25 +24,255 @@ static const char *name_of(const struct maker *m, int s) {
     return m->f->tensor[m->f->stmt[s].tensor].name;
 }
 
+/* ---- flat ----------------------------------------------------------------------------------- */
+
+/* Loops list[0 .. n - 1] of the statement become one, of the name that is returned. */
+static const char *fuse(const struct maker *m, const char *t, int n, const char *const *list,
+                        char name[static 32]) {
+    const char *loop = list[0];
+    for (int i = 1; i < n; i++) {
+        fprintf(m->out, "fuse %s %s %s hd_f%d\n", t, loop, list[i], i);
+        snprintf(name, 32, "hd_f%d", i);
+        loop = name;
+    }
+    return loop;
+}
+
 /* The variables of the left side become one loop, which is cut into blocks of threads. */
 static void flat(const struct maker *m, int s) {
     const struct hd_expr_stmt *y = &m->f->stmt[s];
-    const char *t = name_of(m, s), *loop = y->var[y->lhs[0]].name;
+    const char *t = name_of(m, s), *list[HD_EXPR_RANK] = {0};
     int64_t n = 1;
     int threads = THREADS < m->limits->max_threads ? THREADS : m->limits->max_threads;
-    for (int d = 0; d < y->rank; d++) n *= y->var[y->lhs[d]].extent;
-    if (n < threads) threads = n < 1 ? 1 : (int)n;
     char fused[32];
-    for (int d = 1; d < y->rank; d++) {
-        fprintf(m->out, "fuse %s %s %s hd_f%d\n", t, loop, y->var[y->lhs[d]].name, d);
-        snprintf(fused, sizeof fused, "hd_f%d", d);
-        loop = fused;
+    for (int d = 0; d < y->rank; d++) {
+        n *= y->var[y->lhs[d]].extent;
+        list[d] = y->var[y->lhs[d]].name;
     }
-    fprintf(m->out, "split %s %s %d hd_block hd_thread\n", t, loop, threads);
+    if (n < threads) threads = n < 1 ? 1 : (int)n;
+    fprintf(m->out, "split %s %s %d hd_block hd_thread\n", t, fuse(m, t, y->rank, list, fused),
+            threads);
     fprintf(m->out, "bind %s hd_block block.x\nbind %s hd_thread thread.x\n", t, t);
 }
 
-const char *hd_gpu_schedule(hd_arena *a, const struct hd_expr *f, const struct hd_gpu_limits *l) {
+/* ---- tiles ---------------------------------------------------------------------------------- */
+
+/* The only tensor access below the node; -1 = none, or several. */
+static int only_access(const struct hd_expr *f, int node) {
+    const struct hd_expr_node *k = &f->node[node];
+    int found = -1;
+    if (k->op == HD_EXPR_ACCESS) return k->checked ? -1 : node;
+    for (int i = 0; i < k->n; i++) {
+        bool leaf = f->node[k->arg[i]].n == 0 && f->node[k->arg[i]].op != HD_EXPR_ACCESS;
+        if (leaf) continue;
+        int one = only_access(f, k->arg[i]);
+        if (one < 0 || found >= 0) return -1;
+        found = one;
+    }
+    return found;
+}
+
+static bool moves_with(const struct hd_expr *f, int node, int var) {
+    const struct hd_expr_node *k = &f->node[node];
+    if (k->op == HD_EXPR_VAR) return k->i == var;
+    for (int i = 0; i < k->n; i++)
+        if (moves_with(f, k->arg[i], var)) return true;
+    return false;
+}
+
+struct product {     /* sum += a * b */
+    int sum, reader; /* statements */
+    int a, b;        /* accesses */
+    int i, j;        /* variables of the sum: i moves a alone, j moves b alone */
+    int di, dj;      /* the reader's dimensions of them */
+    int k;           /* the first reduced variable that moves both; loops from the one of it */
+};
+
+/* The dimension of the reader that is variable v of the sum. */
+static int dimension_of(const struct maker *m, const struct product *p, int v) {
+    const struct hd_expr_stmt *s = &m->f->stmt[p->sum];
+    for (int d = 0; d < s->rank; d++)
+        if (s->lhs[d] == v) return d;
+    return -1;
+}
+
+/* The reader's left side names the sum's dimensions in order. */
+static bool same_order(const struct maker *m, const struct product *p) {
+    const struct hd_expr_stmt *s = &m->f->stmt[p->sum], *y = &m->f->stmt[p->reader];
+    if (s->rank != y->rank) return false;
+    for (int d = 0; d < s->rank; d++)
+        if (s->var[s->lhs[d]].extent != y->var[y->lhs[d]].extent) return false;
+    return true;
+}
+
+static bool find_product(const struct maker *m, int sum, struct product *p) {
+    const struct hd_expr *f = m->f;
+    const struct hd_expr_stmt *s = &f->stmt[sum];
+    const struct hd_expr_node *k = &f->node[s->value];
+    *p = (struct product){.sum = sum, .reader = hd_expr_reader(f, sum), .i = -1, .j = -1, .k = -1};
+    if (s->reduce != HD_REDUCE_SUM || k->op != HD_EXPR_mul || p->reader < 0) return false;
+    p->a = only_access(f, k->arg[0]);
+    p->b = only_access(f, k->arg[1]);
+    if (p->a < 0 || p->b < 0 || f->node[p->a].i == f->node[p->b].i || !same_order(m, p))
+        return false;
+    for (int v = 0; v < s->n_vars; v++) {
+        bool a = moves_with(f, p->a, v), b = moves_with(f, p->b, v);
+        int64_t n = s->var[v].extent;
+        if (s->var[v].reduced && a && b && n > 1 && p->k < 0) p->k = v;
+        if (s->var[v].reduced || n < 2 || a == b) continue;
+        int *best = a ? &p->i : &p->j;
+        if (*best < 0 || n >= s->var[*best].extent) *best = v;
+    }
+    if (p->i < 0 || p->j < 0 || p->k < 0) return false;
+    p->di = dimension_of(m, p, p->i);
+    p->dj = dimension_of(m, p, p->j);
+    if (p->di > p->dj) /* neighbours in memory are neighbouring threads */
+        *p = (struct product){p->sum, p->reader, p->b, p->a, p->j, p->i, p->dj, p->di, p->k};
+    return p->di >= 0 && p->dj >= 0;
+}
+
+struct tile {
+    int threads[2], each[2]; /* of i and j: threads of a block, elements of a thread */
+    int depth;               /* of the reduced range that goes through local memory; 0 = none */
+};
+
+static int least(int64_t a, int64_t b) {
+    return (int)(a < b ? a : b);
+}
+
+/* How far an index moves when variable v moves by one. */
+static int64_t step_of(const struct hd_expr *f, int node, int v) {
+    const struct hd_expr_node *k = &f->node[node];
+    if (k->op == HD_EXPR_VAR) return k->i == v;
+    if (k->n != 2) return 0;
+    int64_t a = step_of(f, k->arg[0], v), b = step_of(f, k->arg[1], v);
+    if (k->op == HD_EXPR_mul)
+        return a ? a * f->node[k->arg[1]].i : b ? b * f->node[k->arg[0]].i : 0;
+    return a + b; /* of a difference at most */
+}
+
+/* Elements of an access that a tile with this depth reads: each index is a sum of variables times
+ * constants, so a dimension spans the sum of what they move. */
+static int64_t elements(const struct maker *m, const struct product *p, int access,
+                        const struct tile *t) {
+    const struct hd_expr_stmt *s = &m->f->stmt[p->sum];
+    const struct hd_expr_node *x = &m->f->node[access];
+    int64_t n = 1;
+    for (int d = 0; d < x->n; d++) {
+        int64_t size = m->f->tensor[x->i].dim[d].value, span = 1;
+        for (int v = 0; v < s->n_vars; v++) {
+            int64_t run = v == p->i           ? t->threads[0] * t->each[0]
+                          : v == p->j         ? t->threads[1] * t->each[1]
+                          : v == p->k         ? t->depth
+                          : s->var[v].reduced ? s->var[v].extent
+                                              : 1;
+            span += (run - 1) * step_of(m->f, x->arg[d], v);
+        }
+        n *= span < 1 || span > 2 * size + 16 ? 2 * size + 16 : span;
+    }
+    return n;
+}
+
+static struct tile choose(const struct maker *m, const struct product *p) {
+    const struct hd_expr_stmt *s = &m->f->stmt[p->sum];
+    int64_t n[2] = {s->var[p->i].extent, s->var[p->j].extent};
+    struct tile t = {{1, 1}, {1, 1}, 0};
+    for (int d = 0; d < 2; d++) {
+        if (m->limits->is_cpu) {
+            t.each[d] = least(n[d], d ? 16 : 4);
+            continue;
+        }
+        t.each[d] = n[d] >= 64 ? 4 : n[d] >= 16 ? 2 : 1;
+        t.threads[d] = least((n[d] + t.each[d] - 1) / t.each[d], 16);
+    }
+    if (m->limits->is_cpu) return t;
+    size_t bytes = hd_dtype_bytes((hd_dtype)m->f->tensor[m->f->node[p->a].i].type) +
+                   hd_dtype_bytes((hd_dtype)m->f->tensor[m->f->node[p->b].i].type);
+    for (t.depth = least(s->var[p->k].extent, 16); t.depth > 1; t.depth /= 2) {
+        int64_t most = elements(m, p, p->a, &t), other = elements(m, p, p->b, &t);
+        if ((size_t)(most > other ? most : other) * bytes <= m->limits->local_bytes / 2) return t;
+    }
+    t.depth = 0; /* it does not fit: both are read as they lie */
+    return t;
+}
+
+/* The reader's loops: blocks of tiles, threads, elements of a thread; the rest is block.z. */
+static void tile_reader(const struct maker *m, const struct product *p, const struct tile *t) {
+    const struct hd_expr_stmt *y = &m->f->stmt[p->reader];
+    const char *name = name_of(m, p->reader), *rest[HD_EXPR_RANK] = {0};
+    int n_rest = 0, dims[2] = {p->di, p->dj};
+    char fused[32], order[NAMES] = "";
+    for (int d = 0; d < 2; d++) {
+        const char *v = y->var[y->lhs[dims[d]]].name;
+        fprintf(m->out, "split %s %s %d hd_b%d hd_in%d\n", name, v, t->threads[d] * t->each[d], d,
+                d);
+        fprintf(m->out, "split %s hd_in%d %d hd_t%d hd_e%d\n", name, d, t->each[d], d, d);
+    }
+    for (int d = 0; d < y->rank; d++)
+        if (d != p->di && d != p->dj) rest[n_rest++] = y->var[y->lhs[d]].name;
+    for (int i = 0; i < n_rest; i++) {
+        size_t at = strlen(order);
+        snprintf(order + at, sizeof order - at, " %s", rest[i]);
+    }
+    fprintf(m->out, "reorder %s%s hd_b0 hd_b1 hd_t0 hd_t1 hd_e0 hd_e1\n", name, order);
+    if (n_rest) fprintf(m->out, "bind %s %s block.z\n", name, fuse(m, name, n_rest, rest, fused));
+    fprintf(m->out,
+            "bind %s hd_b0 block.y\nbind %s hd_b1 block.x\nbind %s hd_t0 thread.y\n"
+            "bind %s hd_t1 thread.x\n",
+            name, name, name, name);
+}
+
+/* The sum's loops: reduced ones outside, the thread's elements inside. */
+static void tile_sum(const struct maker *m, const struct product *p, const struct tile *t) {
+    const struct hd_expr *f = m->f;
+    const struct hd_expr_stmt *s = &f->stmt[p->sum];
+    const char *name = name_of(m, p->sum);
+    fprintf(m->out, "compute_at %s %s hd_t1\n", name, name_of(m, p->reader));
+    if (t->depth)
+        fprintf(m->out, "split %s %s %d hd_ko hd_ki\n", name, s->var[p->k].name, t->depth);
+    fprintf(m->out, "reorder %s", name);
+    if (t->depth) fputs(" hd_ko", m->out);
+    for (int v = 0; v < s->n_vars; v++)
+        if (s->var[v].reduced && (v != p->k || !t->depth)) fprintf(m->out, " %s", s->var[v].name);
+    if (t->depth) fputs(" hd_ki", m->out);
+    for (int d = 0; d < s->rank; d++)
+        if (s->lhs[d] != p->i && s->lhs[d] != p->j) fprintf(m->out, " %s", s->var[s->lhs[d]].name);
+    fprintf(m->out, " %s %s\n", s->var[p->i].name, s->var[p->j].name);
+    if (!m->limits->is_cpu)
+        fprintf(m->out, "unroll %s %s\nunroll %s %s\n", name, s->var[p->i].name, name,
+                s->var[p->j].name);
+    if (!t->depth) return;
+    fprintf(m->out, "share %s %s hd_ko hd_sa\n", name, f->tensor[f->node[p->a].i].name);
+    fprintf(m->out, "share %s %s hd_ko hd_sb\n", name, f->tensor[f->node[p->b].i].name);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+/* What is computed inside statement s, in its innermost loop of blocks and threads. */
+static void inside(const struct maker *m, int s) {
+    for (int k = 0; k < s; k++)
+        if (m->f->stmt[k].reduce != HD_REDUCE_NONE && hd_expr_reader(m->f, k) == s)
+            fprintf(m->out, "compute_at %s %s hd_thread\n", name_of(m, k), name_of(m, s));
+}
+
+static bool tiled(const struct maker *m, int s) {
+    struct product p;
+    for (int k = 0; k < s; k++) {
+        if (!find_product(m, k, &p) || p.reader != s) continue;
+        for (int other = 0; other < s; other++) /* one sum alone */
+            if (other != k && m->f->stmt[other].reduce != HD_REDUCE_NONE &&
+                hd_expr_reader(m->f, other) == s)
+                return false;
+        struct tile t = choose(m, &p);
+        tile_reader(m, &p, &t);
+        tile_sum(m, &p, &t);
+        return true;
+    }
+    return false;
+}
+
+const char *hd_gpu_schedule(hd_arena *a, const struct hd_expr *f, const struct hd_gpu_limits *l,
+                            bool tiles) {
     char *text = NULL;
     size_t bytes;
     struct maker m = {f, l, open_memstream(&text, &bytes)};
@@ -45,10 +281,9 @@ const char *hd_gpu_schedule(hd_arena *a, const struct hd_expr *f, const struct h
         bool sum = f->stmt[s].reduce != HD_REDUCE_NONE;
         int reader = sum ? hd_expr_reader(f, s) : -1;
         if (reader >= 0 && f->stmt[reader].rank) continue;
-        if (f->stmt[s].rank) flat(&m, s);
-        for (int k = 0; k < s; k++)
-            if (f->stmt[k].reduce != HD_REDUCE_NONE && hd_expr_reader(f, k) == s && f->stmt[s].rank)
-                fprintf(m.out, "compute_at %s %s hd_thread\n", name_of(&m, k), name_of(&m, s));
+        if (!f->stmt[s].rank || (tiles && tiled(&m, s))) continue;
+        flat(&m, s);
+        inside(&m, s);
     }
     fclose(m.out);
     const char *kept = hd_strdup(a, text);

@@ -5,7 +5,10 @@
 #include "compiler/expr/expr.h"
 #include "gpu_ref/gpu.h"
 
-/* Text for hd_schedule_parse, for a bound expression after hd_expr_split_sums. */
-const char *hd_gpu_schedule(hd_arena *a, const struct hd_expr *f, const struct hd_gpu_limits *l);
+/* Text for hd_schedule_parse, for a bound expression after hd_expr_split_sums. tiles: sums of
+ * products are tiled; an expression may lie outside of what tiles allow, then lowering refuses the
+ * schedule, and the one without them fits. */
+const char *hd_gpu_schedule(hd_arena *a, const struct hd_expr *f, const struct hd_gpu_limits *l,
+                            bool tiles);
 
 #endif

@@ -105,6 +105,7 @@ static void find_limits(hd_gpu *g) {
     g->cl->clGetDeviceInfo(g->device, CL_DEVICE_NAME, sizeof g->name - 1, g->name, NULL);
     l->name = g->name;
     l->is_cpu = number(g, CL_DEVICE_TYPE, 8) & CL_DEVICE_TYPE_CPU;
+    if (getenv("HEDDLE_GPU_TILES")) l->is_cpu = strcmp(getenv("HEDDLE_GPU_TILES"), "gpu") != 0;
     l->f64 = number(g, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
     l->exact_divide =
         number(g, CL_DEVICE_SINGLE_FP_CONFIG, 8) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
