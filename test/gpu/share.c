@@ -1,6 +1,6 @@
 /* What of networks runs in kernels of a GPU, from their plans alone:
  *
- *   share [--nodes PERCENT] [--macs PERCENT] [-v] FOLDER...
+ *   share [--nodes PERCENT] [--macs PERCENT] FOLDER...
  *
  * A line for each network (FOLDER/model.onnx), the reasons of what stays on the host, and the sum.
  * Exit 1 when the sum is below what is asked for. */

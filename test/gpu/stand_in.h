@@ -170,25 +170,26 @@ static const char *stand_in_describe(void) {
     return "computes nothing";
 }
 
-static const struct hd_gpu_api stand_in_api = {.scheme = "stand-in",
-                                               .dialect = &hd_dialect_opencl,
-                                               .why_not = stand_in_why_not,
-                                               .describe = stand_in_describe,
-                                               .open = stand_in_open,
-                                               .close = stand_in_close,
-                                               .limits = stand_in_limits,
-                                               .alloc = stand_in_alloc,
-                                               .part = stand_in_part,
-                                               .free = stand_in_free,
-                                               .write = stand_in_write,
-                                               .read = stand_in_read,
-                                               .copy = stand_in_copy,
-                                               .build = stand_in_build,
-                                               .unbuild = stand_in_unbuild,
-                                               .kernel = stand_in_kernel,
-                                               .launch = stand_in_launch,
-                                               .finish = stand_in_finish,
-                                               .timers = stand_in_timers,
-                                               .seconds = stand_in_seconds};
+__attribute__((unused)) static const struct hd_gpu_api stand_in_api = {
+    .scheme = "stand-in",
+    .dialect = &hd_dialect_opencl,
+    .why_not = stand_in_why_not,
+    .describe = stand_in_describe,
+    .open = stand_in_open,
+    .close = stand_in_close,
+    .limits = stand_in_limits,
+    .alloc = stand_in_alloc,
+    .part = stand_in_part,
+    .free = stand_in_free,
+    .write = stand_in_write,
+    .read = stand_in_read,
+    .copy = stand_in_copy,
+    .build = stand_in_build,
+    .unbuild = stand_in_unbuild,
+    .kernel = stand_in_kernel,
+    .launch = stand_in_launch,
+    .finish = stand_in_finish,
+    .timers = stand_in_timers,
+    .seconds = stand_in_seconds};
 
 #endif
