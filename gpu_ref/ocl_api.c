@@ -1,5 +1,7 @@
 /* Opens the ICD loader: libOpenCL.so.1 and whatever drivers it finds stay out of the program's
- * symbols (RTLD_LOCAL), since drivers bring compilers of their own. */
+ * symbols (RTLD_LOCAL), since drivers bring compilers of their own. Tools that stand in for the
+ * loader (oclgrind) are in the process already. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
 #include "gpu_ref/ocl_api.h"
 
 #include <dlfcn.h>
@@ -10,8 +12,9 @@ static struct ocl_api api;
 static bool here;
 
 static void open_loader(void) {
-    void *lib = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-    here = lib != NULL;
+    bool preloaded = dlsym(RTLD_DEFAULT, "clGetPlatformIDs") != NULL;
+    void *lib = preloaded ? RTLD_DEFAULT : dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
+    here = preloaded || lib;
 #define X(result, name, args)                                                                      \
     if (here) {                                                                                    \
         *(void **)&api.name = dlsym(lib, #name);                                                   \

@@ -1,0 +1,25 @@
+# Device opencl. In `make test` on pocl: three networks and some of ONNX's cases; `make test-gpu` has all of them.
+
+GPU_NETS  := mnist8 mlperf_ic_resnet8_int8_qdq kwt1_transformer_fp32
+GPU_CASES  = $(addprefix $(ONNX_DATA)/node/,$(shell cat test/gpu/cases.txt))
+GPU_SHARE := $(B)/test/gpu/share
+# What `share` needs sizes of is left out: dimensions without a number.
+GPU_PLANS  = $(patsubst %/model.onnx,%,$(filter-out %/retinaface_mnet025/model.onnx %/silero_vad_16k_op15/model.onnx,$(wildcard $(SHARED)/*/model.onnx $(SHARED)/light/*/model.onnx $(SHARED)/_quant_rnn/*/model.onnx)))
+gpu_run    = $(B)/heddle test --device opencl $(1) > $(B)/test-opencl.log 2>&1 || { grep -v '^ok\|^skip' $(B)/test-opencl.log; exit 1; }; \
+             echo "  opencl: $$(tail -1 $(B)/test-opencl.log)"
+
+test-opencl: heddle $(GPU_SHARE) ## device opencl on pocl: three networks, some of ONNX's cases, shares of plans
+	$(Q)$(B)/heddle devices | grep -q '^opencl .* yes' || { $(B)/heddle devices | grep '^opencl' >&2; exit 1; }
+	$(Q)$(if $(wildcard $(ONNX_DATA)),$(call gpu_run,$(GPU_CASES)),echo "  no $(ONNX_DATA): ONNX's cases are skipped")
+	$(Q)$(if $(wildcard $(SHARED)),$(call gpu_run,$(GPU_NETS:%=$(SHARED)/%)),echo "  no $(SHARED): its networks are skipped")
+	$(Q)$(if $(wildcard $(SHARED)),$(GPU_SHARE) --nodes 95 --macs 99.9 $(GPU_PLANS) > $(B)/gpu-share.log || { cat $(B)/gpu-share.log; exit 1; }; echo "  $$(tail -1 $(B)/gpu-share.log)")
+
+test-gpu: test-opencl ## all of ONNX's cases and of ../shared/models on opencl; tiles of a GPU; a few under oclgrind
+	$(Q)$(MAKE) --no-print-directory test-conform CONFORM_DEVICES=opencl
+	$(Q)$(if $(wildcard $(SHARED)),$(call gpu_run,$(SHARED)))
+	$(Q)HEDDLE_GPU_TILES=gpu $(call gpu_run,$(wildcard test/golden/custom/cases $(SHARED)/mlperf_ic_resnet8_int8_qdq))
+	$(Q)if command -v oclgrind > /dev/null; then scripts/oclgrind.sh $(B) $(addprefix test/golden/custom/cases/,correlation product) $(wildcard $(addprefix $(ONNX_DATA)/node/,test_matmul_2d test_basic_conv_with_padding test_softmax_axis_1 test_matmulinteger)); \
+	    else echo "  oclgrind is not installed: run 'scripts/deps.sh gpu'"; fi
+test: test-opencl
+nightly: test-gpu
+.PHONY: test-opencl test-gpu

@@ -1,0 +1,151 @@
+/* Plans against a driver that stands in: the calls it gets are legal, a run allocates nothing, all
+ * is given back, and every call may fail. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compiler/compiler.h"
+#include "gpu_ref/gpu_plan.h"
+#include "test/gpu/stand_in.h"
+
+/* A convolution, what is fused or not, two branches, a view, and a node for the host (det). */
+static const char nodes[] =
+    "a ? = conv(x, w) kernel_shape=[3,3] pads=[1,1,1,1]\nb ? = relu(a)\n"
+    "c ? = conv(b, w) kernel_shape=[3,3] pads=[1,1,1,1]\nd ? = add(b, c)\n"
+    "e ? = softmax(d) axis=3\nf ? = reshape(e) shape=[12,4,4]\ng ? = det(f)\ny ? = exp(g)\n";
+
+struct world {
+    hd_ctx *ctx;
+    hd_graph *g;
+    hd_model *m;
+    struct hd_host_io io;
+    hd_arena *a;
+};
+
+static int setup(void **state) {
+    struct world *w = calloc(1, sizeof *w);
+    struct hd_compile_options o = {.host_only = true};
+    char *text = NULL;
+    size_t bytes;
+    FILE *f = open_memstream(&text, &bytes);
+    fputs("graph net {\n input x f32[1,3,8,8]\n const w f32[3,3,3,3] = {", f);
+    for (int i = 0; i < 81; i++) fprintf(f, "%s%d", i ? "," : "", i % 7 - 3);
+    fprintf(f, "}\n%s output y\n}\n", nodes);
+    fclose(f);
+    w->ctx = hd_ctx_create();
+    w->a = hd_arena_create();
+    if (hd_machine_load(w->ctx, "base", &o.machine) != HD_OK ||
+        hd_graph_parse(w->ctx, text, "net", &w->g) != HD_OK ||
+        hd_graph_infer(w->ctx, w->g) != HD_OK || hd_lower(w->ctx, w->g, &o, &w->m) != HD_OK ||
+        hd_host_choose_io(w->ctx, w->a, w->m, -1, w->g, &w->io) != HD_OK)
+        fail_msg("%s", hd_message(w->ctx));
+    free(text);
+    int live = stand_in.live;
+    stand_in = (struct hd_gpu){.limits = {.name = "stand-in",
+                                          .f64 = true,
+                                          .exact_divide = true,
+                                          .local_bytes = 48 << 10,
+                                          .max_threads = 1024,
+                                          .align = 256,
+                                          .memory_bytes = 1 << 20,
+                                          .max_bytes = 1 << 20}};
+    assert_int_equal(live, 0);
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct world *w = *state;
+    hd_model_destroy(w->m);
+    hd_graph_destroy(w->g);
+    hd_arena_destroy(w->a);
+    hd_ctx_destroy(w->ctx);
+    free(w);
+    return 0;
+}
+
+/* Makes a plan and runs it twice; gives back what it took. */
+static hd_status plan_and_run(struct world *w, bool no_fallback, struct hd_gpu_share *out) {
+    struct hd_gpu_plan *p = NULL;
+    hd_gpu_mem *buffer[64] = {NULL};
+    int n = w->io.n_in + w->io.n_out;
+    hd_status s = hd_gpu_plan_create(w->ctx, &stand_in_api, &stand_in, w->g, w->m, &w->io, NULL, 0,
+                                     no_fallback, &p);
+    for (int i = 0; i < n && s == HD_OK; i++) {
+        int value = i < w->io.n_in ? w->io.in[i] : w->io.out[i - w->io.n_in];
+        s = stand_in_api.alloc(w->ctx, &stand_in, hd_value_dense_bytes(&w->m->values[value]),
+                               &buffer[i]);
+    }
+    stand_in.running = true;
+    for (int run = 0; run < 2 && s == HD_OK; run++)
+        s = hd_gpu_plan_run(w->ctx, p, buffer, run == 1);
+    stand_in.running = false;
+    if (s == HD_OK) *out = hd_gpu_plan_share(p);
+    hd_gpu_plan_destroy(p);
+    for (int i = 0; i < n; i++)
+        if (buffer[i]) stand_in_api.free(&stand_in, buffer[i]);
+    return s;
+}
+
+static void legal_calls(void **state) {
+    struct world *w = *state;
+    struct hd_gpu_share share = {0};
+    if (plan_and_run(w, false, &share) != HD_OK) fail_msg("%s", hd_message(w->ctx));
+    assert_null(stand_in.wrong);
+    assert_int_equal(stand_in.live, 0);
+    assert_true(stand_in.launches >= 2 * 5);
+    assert_int_equal(share.nodes, 8);
+    assert_int_equal(share.device_nodes, 7); /* det is the host's */
+    assert_int_equal(share.macs, share.device_macs);
+    assert_int_equal(stand_in.allocations, 3 + w->io.n_out); /* temporaries, weights, x */
+}
+
+static void every_call_may_fail(void **state) {
+    struct world *w = *state;
+    struct hd_gpu_share share = {0};
+    assert_int_equal(plan_and_run(w, false, &share), HD_OK);
+    int calls = stand_in.calls;
+    assert_true(calls > 20);
+    for (int at = 1; at <= calls; at++) {
+        stand_in.calls = 0;
+        stand_in.fail_at = at;
+        assert_int_equal(plan_and_run(w, false, &share), HD_DEVICE);
+        assert_non_null(strstr(hd_message(w->ctx), "fails"));
+        hd_clear(w->ctx);
+        assert_int_equal(stand_in.live, 0);
+        assert_null(stand_in.wrong);
+    }
+}
+
+static void little_memory(void **state) {
+    struct world *w = *state;
+    struct hd_gpu_share share;
+    stand_in.limits.memory_bytes = 900;
+    assert_int_equal(plan_and_run(w, false, &share), HD_NOMEM);
+    assert_non_null(strstr(hd_message(w->ctx), "allows 1048576 at once and 900 in all"));
+    assert_int_equal(stand_in.live, 0);
+}
+
+static void no_fallback(void **state) {
+    struct world *w = *state;
+    struct hd_gpu_share share;
+    assert_int_equal(plan_and_run(w, true, &share), HD_UNSUPPORTED);
+    assert_non_null(strstr(hd_message(w->ctx), "(det) would run on the host"));
+    assert_int_equal(stand_in.live, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(legal_calls, setup, teardown),
+        cmocka_unit_test_setup_teardown(every_call_may_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(little_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(no_fallback, setup, teardown),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

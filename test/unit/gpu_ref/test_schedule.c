@@ -1,0 +1,118 @@
+/* Schedules of kernels on random shapes with ragged edges, by the interpreter of loops: results of
+ * integers never change, for GPUs with much local memory and with little, and for processors.
+ * Products are tiled, and their operands go through local memory where there is room. */
+#include "compiler/expr/rewrite.h"
+#include "compiler/loop/loop.h"
+#include "gpu_ref/gpu_schedule.h"
+#include "test/rng.h"
+#include "test/unit/expr/expr_util.h"
+
+enum { CASES = 60 };
+#define OK(call)                                                                                   \
+    do {                                                                                           \
+        if ((call) != HD_OK) fail_msg("%s", hd_message(ctx));                                      \
+    } while (0)
+
+static const struct hd_gpu_limits devices[] = {
+    {.name = "gpu", .local_bytes = 48 << 10, .max_threads = 1024, .align = 256},
+    {.name = "small gpu", .local_bytes = 4 << 10, .max_threads = 256, .align = 256},
+    {.name = "processor", .is_cpu = true, .local_bytes = 1 << 20, .max_threads = 4096, .align = 64},
+};
+enum { DEVICES = sizeof devices / sizeof *devices };
+
+static const char *sized(hd_arena *a, struct rng *r, int kind) {
+    int64_t s[4], stride = rng_range(r, 1, 2), pad = rng_range(r, 0, 2);
+    for (int i = 0; i < 4; i++) s[i] = rng_range(r, 2, i ? 21 : 70);
+    switch (kind) {
+    case 0:
+        return hd_sprintf(a,
+                          "(a: i16[%d,%d], b: i16[%d,%d]) -> y\ny[i,j] += i32(a[i,k])*i32(b[k,j])",
+                          (int)s[0], (int)s[1], (int)s[1], (int)s[2] * 3);
+    case 1:
+        return hd_sprintf(
+            a,
+            "(x: u8[2,%d,%d,9], w: i8[%d,%d,3,2], b: i32[%d]) -> y\n"
+            "s[n,m,i,j] += (i32(pad(x[n,c,%d*i+p-%d,j+q-%d], 7)) - 7)*i32(w[m,c,p,q]) where i < "
+            "%d, j < 10\ny[n,m,i,j] = i8(clamp(i32.even(f32(s[n,m,i,j] + b[m])*0.013), -128, 127))",
+            (int)s[1], (int)s[2] + 4, (int)s[3], (int)s[1], (int)s[3], (int)stride, (int)pad,
+            (int)pad, (int)(s[2] + 2) / (int)stride);
+    case 2: /* each output channel reads its own input: no tile */
+        return hd_sprintf(a,
+                          "(x: i8[%d,%d], w: i8[%d,3]) -> y\ny[c,i] += i32(x[c,i+k])*i32(w[c,k])",
+                          (int)s[1], (int)s[2] + 2, (int)s[1]);
+    case 3:
+        return hd_sprintf(a,
+                          "(x: i32[%d,%d]) -> y\nm[i] max= x[i,j]\nd[i,j] = x[i,j] - m[i]\n"
+                          "s[i] += d[i,j]\ny[i,j] = d[i,j]*s[i]",
+                          (int)s[0], (int)s[1]);
+    default:
+        return hd_sprintf(a, "(x: i8[%d,%d], t: i8[%d,%d]) -> y\ny[i] argmax= x[i,j] ^ t[i,j]",
+                          (int)s[0], (int)s[1], (int)s[0], (int)s[1]);
+    }
+}
+
+struct counts {
+    int tiled, shared, cases;
+};
+
+static void count(const struct hd_nest *n, struct counts *c) {
+    bool shared = false, tiled = false;
+    for (size_t i = 0; i < n->f->n_tensors; i++) shared = shared || n->shared[i];
+    for (int i = 0; i < n->n_loops; i++) tiled = tiled || n->loop[i].mark == HD_LOOP_THREAD_Y;
+    c->cases++;
+    c->shared += shared;
+    c->tiled += tiled;
+}
+
+static void check(hd_ctx *ctx, hd_arena *a, const char *text, const struct hd_gpu_limits *l,
+                  struct counts *c) {
+    struct hd_expr *f, *b, *plain;
+    struct hd_schedule *s;
+    struct hd_nest *n;
+    const void *in[4];
+    OK(hd_expr_parse(ctx, a, text, &f));
+    OK(hd_expr_bind(ctx, a, f, NULL, &plain));
+    OK(hd_expr_bind(ctx, a, f, NULL, &b));
+    hd_expr_simplify(b);
+    hd_expr_split_sums(b);
+    const char *steps = hd_gpu_schedule(a, b, l, true);
+    OK(hd_schedule_parse(ctx, a, steps, &s));
+    OK(hd_loop_lower(ctx, a, b, s, &n));
+    hd_loop_tidy(a, n);
+    count(n, c);
+    for (int i = 0; i < plain->n_params; i++) {
+        void *data = expr_room(a, &plain->tensor[i]);
+        expr_fill(&plain->tensor[i], data, (uint32_t)c->cases + (uint32_t)i);
+        in[i] = data;
+    }
+    const struct hd_expr_tensor *y = &plain->tensor[plain->result[0]];
+    void *want = expr_room(a, y), *got = expr_room(a, y);
+    OK(hd_expr_run(ctx, plain, in, &want, a));
+    OK(hd_loop_run(ctx, n, in, &got, a));
+    if (memcmp(want, got, (size_t)hd_expr_elems(y) * hd_dtype_bytes((hd_dtype)y->type)))
+        fail_msg("%s:\n%s\n%s\n%s", l->name, text, steps, hd_loop_text(a, n));
+}
+
+static void nothing_changes(void **state) {
+    hd_ctx *ctx = hd_ctx_create();
+    struct rng r = {1};
+    (void)state;
+    for (int d = 0; d < DEVICES; d++)
+        for (int kind = 0; kind < 5; kind++) {
+            struct counts c = {0};
+            for (int i = 0; i < CASES / 5; i++) {
+                hd_arena *a = hd_arena_create();
+                check(ctx, a, sized(a, &r, kind), &devices[d], &c);
+                hd_arena_destroy(a);
+            }
+            assert_int_equal(c.tiled, kind < 2 ? c.cases : 0);
+            if (kind < 2 && d == 0) assert_int_equal(c.shared, c.cases);
+            if (kind > 1 || devices[d].is_cpu) assert_int_equal(c.shared, 0);
+        }
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(nothing_changes)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
