@@ -26,7 +26,8 @@ enum cli_option_id {
 #include "compiler/cli/options.def"
     CLI_OPTIONS
 };
-_Static_assert(CLI_OPTIONS <= 64, "a command has its options as bits of one word");
+__extension__ typedef unsigned __int128 cli_option_set; /* a bit per option */
+_Static_assert(CLI_OPTIONS <= 128, "a command has its options as bits of one word");
 
 struct cli_option { /* a row of options.def */
     const char *name, *arg, *doc;
@@ -43,7 +44,7 @@ struct cli_command { /* a row of commands.def */
     const char *args;
     int min_args, max_args;
     const char *device;
-    uint64_t options; /* a bit per option */
+    cli_option_set options;
     const char *doc;
 };
 extern const struct cli_command cli_commands[];               /* ends with a NULL name */

@@ -3,7 +3,7 @@
 
 #include "compiler/cli/cli.h"
 
-#define O(o)     (UINT64_C(1) << OPT_##o)
+#define O(o)     ((cli_option_set)1 << OPT_##o)
 #define MACHINE_ (O(MACHINE) | O(SET))
 #define MEM_     (O(MEM_LATENCY) | O(MEM_BYTES) | O(MEM_OUTSTANDING) | O(MEM_JITTER))
 #define RUN_                                                                                       \
