@@ -114,7 +114,7 @@ int cmd_run(struct hd_cmd *c) {
         return hd_cmd_usage(c, "--trace-from, --trace-cycles: want --trace FILE.json, too");
     if (c->opt.trace.level && !c->opt.trace.path)
         return hd_cmd_usage(c, "--trace-level: wants --trace FILE.json, too");
-    if (c->opt.functional && (!is_iss || c->opt.trace.path || c->opt.report))
+    if (c->opt.run.functional && (!is_iss || c->opt.trace.path || c->opt.report))
         return hd_cmd_usage(c,
                             "--functional: gives results without time, on device iss alone; leave "
                             "out --trace and --report");

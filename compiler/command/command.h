@@ -50,6 +50,10 @@ struct hd_explore_options { /* of heddle explore, sweep and advise */
     int jobs;
 };
 
+struct hd_run_choice { /* of devices that run */
+    bool functional, no_fallback;
+};
+
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
         *report, *select, *keep, *stage, *color, *fold, *csv, *list, *schedule;
@@ -62,9 +66,10 @@ struct hd_options {
     struct hd_explore_options explore;
     uint64_t seed;
     struct hd_mem_options mem;
+    struct hd_run_choice run;
     int threads, repeat, images;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, functional, no_fallback, full, cycles, bisect, help;
+    bool no_latency_hiding, full, cycles, bisect, help;
 };
 
 struct hd_cmd {

@@ -9,7 +9,15 @@
 
 static const char c_prologue[] = "#include <math.h>\n#include <stdint.h>\n" WRAP_AND_SHIFT(
     "int64_t",
-    "uint64_t") "static inline double hd_trunc(double v) { return trunc(v); }\n"
+    "uint64_t") "#define HD_PRAGMA(x) _Pragma(#x)\n"
+                "#ifdef _OPENMP\n#define HD_PARALLEL HD_PRAGMA(omp parallel for)\n"
+                "#else\n#define HD_PARALLEL\n#endif\n"
+                "#ifdef __clang__\n#define HD_VECTOR HD_PRAGMA(clang loop "
+                "vectorize(assume_safety))\n"
+                "#define HD_UNROLL(n) HD_PRAGMA(clang loop unroll_count(n))\n"
+                "#else\n#define HD_VECTOR HD_PRAGMA(GCC ivdep)\n"
+                "#define HD_UNROLL(n) HD_PRAGMA(GCC unroll n)\n#endif\n"
+                "static inline double hd_trunc(double v) { return trunc(v); }\n"
                 "static inline double hd_even(double v) { return rint(v); }\n"
                 "static inline double hd_away(double v) { return round(v); }\n"
                 "static inline double hd_floor(double v) { return floor(v); }\n"

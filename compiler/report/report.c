@@ -227,7 +227,7 @@ void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
                 mem.bytes_per_cycle, mem.outstanding);
         if (mem.jitter) fprintf(out, ", jitter seed %llu", (unsigned long long)mem.jitter_seed);
         fputs("\n\n", out);
-        if (c->opt.functional) {
+        if (c->opt.run.functional) {
             fprintf(out, "results only: --functional; %.3f s\n", r->wall_seconds);
             print_outputs(m, out);
             return;
