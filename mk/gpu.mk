@@ -12,7 +12,7 @@ test-opencl: heddle $(GPU_SHARE) ## device opencl on pocl: three networks, some 
 	$(Q)$(B)/heddle devices | grep -q '^opencl .* yes' || { $(B)/heddle devices | grep '^opencl' >&2; exit 1; }
 	$(Q)$(if $(wildcard $(ONNX_DATA)),$(call gpu_run,$(GPU_CASES)),echo "  no $(ONNX_DATA): ONNX's cases are skipped")
 	$(Q)$(if $(wildcard $(SHARED)),$(call gpu_run,$(GPU_NETS:%=$(SHARED)/%)),echo "  no $(SHARED): its networks are skipped")
-	$(Q)$(if $(wildcard $(SHARED)),$(GPU_SHARE) --nodes 85 --macs 99.9 $(GPU_PLANS) > $(B)/gpu-share.log || { cat $(B)/gpu-share.log; exit 1; }; echo "  $$(tail -1 $(B)/gpu-share.log)")
+	$(Q)$(if $(wildcard $(SHARED)),$(GPU_SHARE) --nodes 95 --macs 99.9 $(GPU_PLANS) > $(B)/gpu-share.log || { cat $(B)/gpu-share.log; exit 1; }; echo "  $$(tail -1 $(B)/gpu-share.log)")
 
 test-gpu: test-opencl ## all of ONNX's cases and of ../shared/models on opencl; tiles of a GPU; a few under oclgrind
 	$(Q)$(MAKE) --no-print-directory test-conform CONFORM_DEVICES=opencl
