@@ -11,5 +11,10 @@
 #= axi_bits             64         128         512  data width of the memory port
 #= queue_ops            16          16          16  operations that wait in a unit's queue
 #= clock_mhz           250         250         250  stated clock, for times in reports only
+#= lut               88033      163617      338888  area by the fitted table (docs/explore.md): LUT
+#= ff                37314       62031      114260  flip-flops
+#= dsp                 211         483        1219  DSP48E2
+#= bram               50.5       162.5       514.5  block RAM of 36 Kbit
+#= uram                  0           0           0  UltraRAM
 #= timing_mhz (make synth)  clock that timing supports by `make synth`, over the range of its delays
 #= fingerprint  0xeca17a07  0x3125198c  0xf51f1c0d  of all parameters that a program depends on
