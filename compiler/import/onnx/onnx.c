@@ -44,6 +44,10 @@ static hd_status import_model(struct hd_importer *m, struct hd_onnx_model_info *
     if (!graph.data || ir_version < 1)
         return hd_fail(m->ctx, HD_INVALID, "not an ONNX model: it holds no %s",
                        graph.data ? "IR version" : "graph");
+    for (size_t i = 0; i < info->n_opsets && m->opset < 1;
+         i++) /* no operation asks for the other */
+        if (!strcmp(info->opsets[i].domain, "ai.onnx.preview.training"))
+            m->opset = HD_ONNX_OPSET_MAX;
     if (m->opset < 1)
         return hd_fail(m->ctx, HD_UNSUPPORTED,
                        "no opset of domain ai.onnx, want 1 or more: it has operations of other "

@@ -185,6 +185,8 @@ static const struct {
     {"", #name, min_in, max_in, import_##name, HD_IR_OPS, true},
 #define ONNX_MS(name, min_in, max_in, doc)                                                         \
     {"com.microsoft", #name, min_in, max_in, import_ms_##name, HD_IR_OPS, false},
+#define ONNX_TRAINING(name, min_in, max_in, doc)                                                   \
+    {"ai.onnx.preview.training", #name, min_in, max_in, import_training_##name, HD_IR_OPS, false},
 #define ONNX_SAME(name, min_in, max_in, op) {"", #name, min_in, max_in, NULL, HD_IR_##op, true},
 #define ONNX_HEDDLE(name, min_in, max_in, op)                                                      \
     {"heddle", #name, min_in, max_in, NULL, HD_IR_##op, true},
