@@ -23,6 +23,7 @@ struct hd_journal {
     hd_arena *a;
     const struct hd_nets *nets;
     size_t found;
+    bool cut; /* the last line that was read has no end: a kill cut it */
 };
 
 /* What prices depend on: networks, instruction set, latency. */
@@ -92,6 +93,7 @@ static hd_status read_lines(struct hd_cmd *c, struct hd_journal *j, const char *
     qsort(names, n, sizeof *names, compare);
     hd_status s = HD_OK;
     char *line = data, *end;
+    j->cut = bytes && line[bytes - 1] != '\n';
     for (int i = 0; s == HD_OK && (end = strchr(line, '\n')); i++, line = end + 1) {
         *end = 0;
         if (i) {
@@ -115,11 +117,10 @@ hd_status hd_journal_open(struct hd_cmd *c, hd_arena *a, const char *path,
     *j = (struct hd_journal){.a = a, .nets = nets};
     TRY(read_lines(c, j, path, want, space));
     bool fresh = access(path, R_OK) != 0;
-    j->f = fopen(path, "a+");
+    j->f = fopen(path, "a");
     if (!j->f) return hd_fail(c->ctx, HD_IO, "%s: cannot write: %s", path, strerror(errno));
     if (fresh) fprintf(j->f, "%s\n", want);
-    bool cut = !fresh && fseek(j->f, -1, SEEK_END) == 0 && fgetc(j->f) != '\n';
-    if (cut) fputs("\n", j->f); /* behind a line that a kill has cut */
+    if (j->cut) fputs("\n", j->f);
     fflush(j->f);
     *out = j;
     return HD_OK;
