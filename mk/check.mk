@@ -42,7 +42,8 @@ $(B)/clang/compiler/report/html.ok: $(PAGE:%=$(B)/compiler/report/%.inc)
 
 lint-c: ## clang-format and, where installed, cppcheck
 	$(Q)clang-format --dry-run -Werror $(C_FOR_LINT)
-	$(Q)if command -v cppcheck > /dev/null; then cppcheck -q --error-exitcode=1 --std=c11 -I. \
+	$(Q)if command -v cppcheck > /dev/null; then mkdir -p $(B)/cppcheck && \
+	    cppcheck -q --error-exitcode=1 --std=c11 -I. -j2 --cppcheck-build-dir=$(B)/cppcheck \
 	    --suppress=missingIncludeSystem --inline-suppr $(if $(SRCS)$(CLI),$(SRCS) $(CLI),isa/isa.c); fi
 
 format: ## rewrite all C in the house format
