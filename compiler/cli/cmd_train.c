@@ -1,4 +1,5 @@
-/* heddle train: a network on samples with classes, from scratch or from the weights of a file. */
+/* heddle train: a network on samples with classes, from scratch or from the weights of a file.
+ * heddle finetune: a quantised file, through its integers. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -35,10 +36,10 @@ struct train {
 static const struct {
     const char *name, *doc;
     size_t offset;
-    double value, least, most;
+    double value[2], least, most; /* of train, of finetune */
 } numbers[] = {
-#define SETTING(name, value, least, most, doc)                                                     \
-    {#name, doc, offsetof(struct settings, name), value, least, most},
+#define SETTING(name, value, fine, least, most, doc)                                               \
+    {#name, doc, offsetof(struct settings, name), {value, fine}, least, most},
 #include "compiler/cli/train.def"
 };
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
@@ -73,7 +74,7 @@ static hd_status set_one(struct train *t, const char *text) {
 
 static hd_status read_settings(struct train *t) {
     for (int i = 0; i < N_NUMBERS; i++)
-        *(double *)((char *)&t->o + numbers[i].offset) = numbers[i].value;
+        *(double *)((char *)&t->o + numbers[i].offset) = numbers[i].value[t->options.integers];
     t->o.optimizer = "adamw", t->o.schedule = "cosine";
     for (int i = 0; i < t->c->opt.sets.n; i++) TRY(set_one(t, t->c->opt.sets.text[i]));
     struct hd_optimizer_options *o = &t->options.optimizer;
@@ -107,7 +108,7 @@ static bool in_zoo(const char *name) {
     return false;
 }
 
-/* The network of a file for a batch: its first dimension, where that is open. */
+/* The network of a file for a batch: its first dimension. */
 static hd_status import_batch(struct train *t) {
     const struct hd_tensor *x = &t->one->tensors[t->one->inputs[0]];
     struct hd_shape_bind shape = {.name = hd_strdup(t->a, x->name), .rank = x->rank};
@@ -115,16 +116,19 @@ static hd_status import_batch(struct train *t) {
     if (x->rank < 1 || !x->known)
         return hd_fail(t->c->ctx, HD_UNSUPPORTED, "%s: input '%s' has no batch dimension", t->path,
                        x->name);
-    shape.dim[0] = (int64_t)t->o.batch;
     struct hd_bind bind = {.shapes = &shape, .n_shapes = 1};
-    return hd_import(t->c->ctx, t->path, &bind, &t->g);
+    bool open = false;
+    for (int i = 0; i < t->one->n_open; i++) open = open || t->one->open[i] == 0;
+    if (open) shape.dim[0] = (int64_t)t->o.batch;
+    TRY(hd_import(t->c->ctx, t->path, open ? &bind : NULL, &t->g));
+    return open ? HD_OK : hd_graph_batch(t->c->ctx, t->g, (int64_t)t->o.batch);
 }
 
 static hd_status open_network(struct train *t) {
     hd_ctx *ctx = t->c->ctx;
     const char *arg = t->c->args[0];
     uint32_t seed = (uint32_t)t->o.seed;
-    if (in_zoo(arg)) {
+    if (in_zoo(arg) && !t->options.integers) {
         TRY(hd_zoo_build(ctx, arg, (int64_t)t->o.batch, seed, &t->g));
         return hd_zoo_build(ctx, arg, 1, seed, &t->one);
     }
@@ -218,6 +222,9 @@ static hd_status loop(struct train *t) {
     TRY(hd_trainer_open(t->c->ctx, t->g, &t->options, &t->t));
     if (t->o.checkpoint && access(t->o.checkpoint, R_OK) == 0)
         TRY(hd_trainer_load(t->c->ctx, t->t, t->o.checkpoint));
+    if (hd_trainer_frozen(t->t))
+        printf("%d weights or biases stay as they are: no int8 around 0 that one layer reads\n",
+               hd_trainer_frozen(t->t));
     t->start = hd_seconds();
     for (int64_t e = 0; e < (int64_t)t->o.epochs; e++) TRY(epoch(t, &b, e, x, k));
     printf("trained    %.1f s, %lld steps of %lld samples on %s\n", hd_seconds() - t->start,
@@ -247,8 +254,8 @@ static hd_status work(struct train *t) {
     return hd_export_onnx(t->c->ctx, t->one, t->c->opt.out);
 }
 
-int cmd_train(struct hd_cmd *c) {
-    struct train t = {.c = c, .a = hd_arena_create()};
+static int command(struct hd_cmd *c, bool integers) {
+    struct train t = {.c = c, .a = hd_arena_create(), .options.integers = integers};
     if (!c->opt.calibrate.path)
         return hd_cmd_usage(c, "--data FILE.npz is missing: samples and classes");
     hd_status s = work(&t);
@@ -259,4 +266,12 @@ int cmd_train(struct hd_cmd *c) {
     if (t.one) hd_graph_destroy(t.one);
     hd_arena_destroy(t.a);
     return status;
+}
+
+int cmd_train(struct hd_cmd *c) {
+    return command(c, false);
+}
+
+int cmd_finetune(struct hd_cmd *c) {
+    return command(c, true);
 }

@@ -1,7 +1,8 @@
 /* The graph of a step of training: loss, gradients, updates, state. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "compiler/grad/grad.h"
+#include "runtime/train/graph.h"
 #include "runtime/train/train.h"
 
 /* Operands that are weights, as bits, where they are constant. */
@@ -13,19 +14,30 @@ static const unsigned weight_operands[HD_IR_OPS] = {
     [HD_IR_gru] = 14,         [HD_IR_rnn] = 14,
 };
 
-static int find_weights(const hd_graph *g, int *out) {
-    int n = 0;
+bool hd_takes_weights(const struct hd_node *n, int k) {
+    return k < 4 && weight_operands[n->op] >> k & 1;
+}
+
+hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
+    void *data = NULL;
+    size_t bytes = 0;
+    TRY(hd_graph_save(ctx, g, &data, &bytes));
+    hd_status s = hd_graph_load(ctx, data, bytes, out);
+    free(data);
+    return s;
+}
+
+static void find_weights(const hd_graph *g, struct hd_trained *out) {
     for (size_t t = 0; t < g->n_tensors; t++) {
         const struct hd_tensor *x = &g->tensors[t];
         bool weight = false;
         if (!x->data || x->producer >= 0 || x->dtype != HD_F32 || x->rank < 1) continue;
         for (size_t i = 0; i < g->n_nodes && !weight; i++)
-            for (int k = 0; k < g->nodes[i].n_in && k < 4 && !g->nodes[i].dead; k++)
-                weight = weight ||
-                         (g->nodes[i].in[k] == (int)t && weight_operands[g->nodes[i].op] >> k & 1);
-        if (weight) out[n++] = (int)t;
+            for (int k = 0; k < g->nodes[i].n_in && !g->nodes[i].dead; k++)
+                weight =
+                    weight || (g->nodes[i].in[k] == (int)t && hd_takes_weights(&g->nodes[i], k));
+        if (weight) out->w[out->n++] = (int)t;
     }
-    return n;
 }
 
 /* A constant becomes state of its own value. */
@@ -99,9 +111,11 @@ static hd_status check(hd_ctx *ctx, const hd_graph *g) {
                    g->name, x->name, hd_shape_text(x, text[0]), y->name, hd_shape_text(y, text[1]));
 }
 
-static hd_status make(struct hd_back *b, const struct hd_optimizer_options *o, int *w, int *out_n) {
+static hd_status make(struct hd_back *b, const struct hd_optimizer_options *o,
+                      const struct hd_trained *trained, const struct hd_through_list *through) {
     hd_graph *g = b->g;
-    int n = *out_n = find_weights(g, w), logits = g->outputs[0], right = -1;
+    const int *w = trained->w;
+    int n = trained->n, logits = g->outputs[0], right = -1;
     struct slot *slots = hd_new_array(b->arena, struct slot, (size_t)n + 1);
     int *dw = hd_new_array(b->arena, int, (size_t)n + 1);
     struct hd_tensor scalar = {.dtype = HD_F32};
@@ -112,7 +126,7 @@ static hd_status make(struct hd_back *b, const struct hd_optimizer_options *o, i
     TRY(b->status);
     int step = zero_state(b, "step", &scalar);
     add_state(b, o, w, n, slots);
-    TRY(hd_grad(b->ctx, g, loss, w, n, dw));
+    TRY(hd_grad_straight(b->ctx, g, loss, w, n, through->of, (int)through->n, dw));
     b->prefix = "train";
     hd_clip_gradients(b, o, n, dw);
     update(b, o, w, dw, n, step, slots);
@@ -127,14 +141,17 @@ static hd_status make(struct hd_back *b, const struct hd_optimizer_options *o, i
     return b->status;
 }
 
-hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_optimizer_options *o,
-                         hd_arena *arena, int **out_weights, int *out_n) {
+hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options *o,
+                         hd_arena *arena, struct hd_trained *out) {
     struct hd_back b = {.ctx = ctx, .g = g, .arena = hd_arena_create(), .prefix = "train"};
-    int *w = hd_new_array(arena, int, g->n_tensors + 1);
+    struct hd_through_list through = {.a = b.arena};
+    *out = (struct hd_trained){.w = hd_new_array(arena, int, g->n_tensors + 1)};
     hd_status s = check(ctx, g);
-    if (s == HD_OK) s = make(&b, o, w, out_n);
+    if (s == HD_OK && o->integers)
+        s = hd_integer_twins(&b, out, &through);
+    else if (s == HD_OK)
+        find_weights(g, out);
+    if (s == HD_OK) s = make(&b, &o->optimizer, out, &through);
     hd_arena_destroy(b.arena);
-    TRY(s);
-    *out_weights = w;
-    return hd_graph_verify(ctx, g);
+    return s == HD_OK ? hd_graph_verify(ctx, g) : s;
 }

@@ -7,6 +7,7 @@
 #include "compiler/compiler.h"
 #include "runtime/base/io.h"
 #include "runtime/runtime.h"
+#include "runtime/train/graph.h"
 
 enum { FIRST_STATE = 2, FIRST_NEXT = 2 }; /* inputs: x, classes; outputs: loss, right */
 
@@ -16,20 +17,13 @@ struct hd_trainer {
     hd_model *m;
     hd_session *s;
     int n_state, n_weights; /* state: step, weights, what the optimiser keeps */
+    int n_frozen;           /* integer weights that are not trained */
+    bool integers;          /* weights are states of integers */
     float **state, **next;
     size_t *bytes;
     const void **in;
     void **out;
 };
-
-static hd_status copy_of(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
-    void *data = NULL;
-    size_t bytes = 0;
-    TRY(hd_graph_save(ctx, g, &data, &bytes));
-    hd_status s = hd_graph_load(ctx, data, bytes, out);
-    free(data);
-    return s;
-}
 
 static void make_room(hd_trainer *t) {
     const hd_graph *g = t->g;
@@ -54,7 +48,7 @@ static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_o
     struct hd_device_options d = {.threads = o->threads};
     hd_graph *legal = NULL;
     TRY(hd_machine_load(ctx, "base", &c.machine));
-    TRY(copy_of(ctx, g, &legal));
+    TRY(hd_graph_copy(ctx, g, &legal));
     hd_status s = hd_compile_graph(ctx, legal, &c, out_m);
     hd_graph_destroy(legal);
     TRY(s);
@@ -65,10 +59,12 @@ hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_
                           hd_trainer **out) {
     hd_arena *arena = hd_arena_create();
     hd_trainer *t = hd_new(arena, hd_trainer);
-    int *weights = NULL;
+    struct hd_trained weights = {0};
     t->arena = arena;
-    hd_status s = copy_of(ctx, g, &t->g);
-    if (s == HD_OK) s = hd_train_graph(ctx, t->g, &o->optimizer, arena, &weights, &t->n_weights);
+    t->integers = o->integers;
+    hd_status s = hd_graph_copy(ctx, g, &t->g);
+    if (s == HD_OK) s = hd_train_graph(ctx, t->g, o, arena, &weights);
+    t->n_weights = weights.n, t->n_frozen = weights.frozen;
     if (s == HD_OK) make_room(t);
     if (s == HD_OK) s = compile(ctx, t->g, o, &t->m, &t->s);
     if (s == HD_OK)
@@ -95,6 +91,10 @@ hd_status hd_trainer_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int6
     return HD_OK;
 }
 
+int hd_trainer_frozen(const hd_trainer *t) {
+    return t->n_frozen;
+}
+
 int64_t hd_trainer_steps(const hd_trainer *t) {
     return (int64_t)t->state[0][0];
 }
@@ -102,6 +102,10 @@ int64_t hd_trainer_steps(const hd_trainer *t) {
 hd_status hd_trainer_weights(hd_ctx *ctx, const hd_trainer *t, hd_graph *g) {
     for (int i = 1; i <= t->n_weights; i++) {
         const struct hd_tensor *w = &t->g->tensors[t->g->inputs[FIRST_STATE + i]];
+        if (t->integers) {
+            TRY(hd_integer_store(ctx, g, w->name, t->state[i], hd_tensor_elems(w)));
+            continue;
+        }
         int id = hd_tensor_by_name(g, w->name);
         struct hd_tensor *to = id < 0 ? NULL : &g->tensors[id];
         if (!to || !to->data || hd_tensor_bytes(to) != t->bytes[i])

@@ -23,6 +23,11 @@ struct hd_train_options {
     struct hd_optimizer_options optimizer;
     const char *device; /* that runs graphs: golden, cpu */
     int threads;        /* 0 = the device's default */
+    /* The network is quantised, and values are those of its integers, bit for bit (integer.c). What
+     * is trained are floats behind the stored integers of weights and biases, whose scales stay.
+     * Gradients pass rounding straight, and end where a value leaves the range of its scale.
+     * Source: Bengio et al., arXiv:1308.3432; Jacob et al., CVPR 2018, section 3. */
+    bool integers;
 };
 
 struct hd_train_result { /* of one step */
@@ -31,9 +36,14 @@ struct hd_train_result { /* of one step */
 };
 
 /* The graph of a step: inputs x, classes i64 [N], then state; outputs loss, right, then the next
- * state. g becomes it. out_weights: ids of the weights, out_n of them, the arena's. */
-hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_optimizer_options *o,
-                         hd_arena *arena, int **out_weights, int *out_n);
+ * state. g becomes it. *out: the weights, the arena's. */
+struct hd_trained;
+hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options *o,
+                         hd_arena *arena, struct hd_trained *out);
+
+/* g, whose first input has a batch of another size, gets batches of n. Errors: HD_UNSUPPORTED, a
+ * node has no shape then, or the result no batch. */
+hd_status hd_graph_batch(hd_ctx *ctx, hd_graph *g, int64_t n);
 
 /* g is only read. One f32 input whose first dimension is the batch, one result [N, classes]. */
 hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
@@ -48,6 +58,9 @@ hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path);
 /* How many samples have their class as the largest result of g, batch by batch. */
 hd_status hd_score(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                    const struct hd_samples *s, int64_t *out_right);
+/* Integer weights that are not trained: not int8 around 0, read twice, or not found again in the
+ * legal network. */
+int hd_trainer_frozen(const hd_trainer *t);
 int64_t hd_trainer_steps(const hd_trainer *t); /* that were taken */
 void hd_trainer_close(hd_trainer *t);          /* NULL is fine */
 

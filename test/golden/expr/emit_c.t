@@ -16,11 +16,11 @@ y[m] += i32(x[m,k]) * i32(pad(w[k - 1], 3))
 #=     for (int64_t i2 = 0; i2 < 2; i2++) {
 #=         for (int64_t i3 = 0; i3 < 2; i3++) {
 #=             if (expression_lt_i64(expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3), INT64_C(3))) {
-#=                 t2[(expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3))*INT64_C(1) + 0] = INT64_C(0);
+#=                 t2[expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3)] = INT64_C(0);
 #=             }
 #=             for (int64_t i1 = 0; i1 < 2; i1++) {
 #=                 if (expression_lt_i64(expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3), INT64_C(3))) {
-#=                     t2[(expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3))*INT64_C(1) + 0] = expression_add_i32(t2[(expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3))*INT64_C(1) + 0], expression_mul_i32((int32_t)(t0[(expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3))*INT64_C(2) + (i1)*INT64_C(1) + 0]), (int32_t)((1 && (uint64_t)(expression_sub_i64(i1, INT64_C(1))) < 2 ? t1[(expression_sub_i64(i1, INT64_C(1)))*INT64_C(1) + 0] : INT64_C(3)))));
+#=                     t2[expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3)] = expression_add_i32(t2[expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3)], expression_mul_i32(((int32_t)(t0[expression_add_i64(expression_mul_i64(i2, INT64_C(2)), i3)*INT64_C(2) + i1])), ((int32_t)(((uint64_t)(expression_sub_i64(i1, INT64_C(1))) < 2 ? t1[expression_sub_i64(i1, INT64_C(1))] : INT64_C(3))))));
 #=                 }
 #=             }
 #=         }

@@ -1,0 +1,38 @@
+/* Private to runtime/train: the parts that make the graph of a step. */
+#ifndef HD_TRAIN_GRAPH_H
+#define HD_TRAIN_GRAPH_H
+
+#include "compiler/grad/build.h"
+#include "compiler/grad/grad.h"
+
+struct hd_trained { /* constants of the graph that are trained; w has room for all tensors */
+    int *w, n;
+    int frozen; /* integer weights that are not (integer.c) */
+};
+
+struct hd_through_list {
+    hd_arena *a;
+    struct hd_grad_through *of;
+    size_t n, cap;
+};
+
+static inline void hd_through_add(struct hd_through_list *l, int value, int shadow) {
+    *hd_push(l->a, l->of, l->n, l->cap) = (struct hd_grad_through){value, shadow};
+}
+
+/* Operand k of the node is weights, where it is constant. */
+bool hd_takes_weights(const struct hd_node *n, int k);
+
+hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
+
+/* The states of integer weights have the names of these and this. */
+#define HD_STATE_SUFFIX ".state"
+/* b->g, a network with quantize and dequantize nodes, gets its integers beside it: its dequantize
+ * nodes give what the legal network computes. *through: where gradients go straight. Errors:
+ * HD_INVALID, no integer weights; HD_UNSUPPORTED; those of legalisation. */
+hd_status hd_integer_twins(struct hd_back *b, struct hd_trained *out,
+                           struct hd_through_list *through);
+/* The integers that the n values of a state stand for, to the constant of g that it is of. */
+hd_status hd_integer_store(hd_ctx *ctx, hd_graph *g, const char *state, const float *v, int64_t n);
+
+#endif
