@@ -10,7 +10,12 @@ static const struct form {
              [HD_SMALL_E4M3FNUZ] = {4, 3, 8, false, true, true},
              [HD_SMALL_E5M2] = {5, 2, 15, true, true, false},
              [HD_SMALL_E5M2FNUZ] = {5, 2, 16, false, true, true},
-             [HD_SMALL_E2M1] = {2, 1, 1, false, false, false}};
+             [HD_SMALL_E2M1] = {2, 1, 1, false, false, false},
+             [HD_SMALL_E4M3] = {4, 3, 7, true, true, false},
+             [HD_SMALL_E3M4] = {3, 4, 3, true, true, false},
+             [HD_SMALL_E4M3B11FNUZ] = {4, 3, 11, false, true, true},
+             [HD_SMALL_E2M3] = {2, 3, 1, false, false, false},
+             [HD_SMALL_E3M2] = {3, 2, 3, false, false, false}};
 
 enum { POWER_BIAS = 127, POWER_NAN = 255 };
 

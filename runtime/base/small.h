@@ -1,5 +1,5 @@
-/* Floats of one byte and less, as bits: the float8 types of ONNX, 4 bits with 2 of exponent, and
- * powers of two alone (e8m0). */
+/* Floats of one byte and less, as bits: those of ONNX, powers of two alone (e8m0), and those that
+ * only StableHLO has. */
 #ifndef HD_BASE_SMALL_H
 #define HD_BASE_SMALL_H
 
@@ -12,7 +12,12 @@ enum hd_small { /* suffix: fn = no infinity; uz = no -0, whose bits are the one 
                 HD_SMALL_E5M2,
                 HD_SMALL_E5M2FNUZ,
                 HD_SMALL_E2M1, /* no infinity, no NaN */
-                HD_SMALL_E8M0  /* no sign, no zero */
+                HD_SMALL_E8M0, /* no sign, no zero */
+                HD_SMALL_E4M3,
+                HD_SMALL_E3M4,
+                HD_SMALL_E4M3B11FNUZ,
+                HD_SMALL_E2M3, /* 6 bits, as e2m1 without infinity and NaN */
+                HD_SMALL_E3M2
 };
 
 double hd_small_value(enum hd_small t, uint8_t bits); /* exact */

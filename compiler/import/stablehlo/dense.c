@@ -7,6 +7,7 @@
 
 #include "compiler/import/stablehlo/stablehlo.h"
 #include "runtime/base/half.h"
+#include "runtime/base/small.h"
 
 static int element(const char *text, size_t n) {
     static const struct {
@@ -22,6 +23,28 @@ static int element(const char *text, size_t n) {
         if (strlen(table[i].name) == n && !strncmp(text, table[i].name, n))
             return (int)table[i].type;
     return -1;
+}
+
+/* Floats of 8 bits and less: 1 + enum hd_small, or 0. */
+static int small_element(const char *text, size_t n) {
+    static const struct {
+        const char *name;
+        enum hd_small small;
+    } table[] = {{"f8E4M3FN", HD_SMALL_E4M3FN},
+                 {"f8E4M3FNUZ", HD_SMALL_E4M3FNUZ},
+                 {"f8E5M2", HD_SMALL_E5M2},
+                 {"f8E5M2FNUZ", HD_SMALL_E5M2FNUZ},
+                 {"f4E2M1FN", HD_SMALL_E2M1},
+                 {"f8E8M0FNU", HD_SMALL_E8M0},
+                 {"f8E4M3", HD_SMALL_E4M3},
+                 {"f8E3M4", HD_SMALL_E3M4},
+                 {"f8E4M3B11FNUZ", HD_SMALL_E4M3B11FNUZ},
+                 {"f6E2M3FN", HD_SMALL_E2M3},
+                 {"f6E3M2FN", HD_SMALL_E3M2}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strlen(table[i].name) == n && !strncmp(text, table[i].name, n))
+            return 1 + (int)table[i].small;
+    return 0;
 }
 
 /* "0.1:-3", or "{0.1, 0.2:5}" behind an axis. */
@@ -82,7 +105,11 @@ hd_status hd_shlo_type(struct hd_shlo *m, const char *text, struct hd_shlo_type 
         p = end + 1;
     }
     if (!strncmp(p, "!quant.uniform<", 15)) return quantised(m, p, out);
+    out->complex = !strncmp(p, "complex<", 8);
+    if (out->complex) p += 8;
     int type = element(p, strcspn(p, ",>"));
+    out->small = small_element(p, strcspn(p, ",>"));
+    if (out->small) type = HD_F32;
     if (type < 0) return hd_shlo_bad(m, HD_UNSUPPORTED, "type '%.60s'", text);
     out->dtype = (hd_dtype)type;
     return HD_OK;
@@ -92,6 +119,19 @@ hd_status hd_shlo_type(struct hd_shlo *m, const char *text, struct hd_shlo_type 
 
 static void put_bits(char *out, uint64_t bits, size_t bytes) {
     memcpy(out, &bits, bytes); /* little endian */
+}
+
+/* One float of 8 bits and less, as f32. */
+static bool small_number(const char **p, int small, char *out) {
+    bool hex = (*p)[0] == '0' && (*p)[1] == 'x';
+    enum hd_small t = (enum hd_small)(small - 1);
+    char *end;
+    double v = hex ? (double)strtoul(*p, &end, 16) : strtod(*p, &end);
+    if (end == *p) return false;
+    float f = (float)hd_small_value(t, hex ? (uint8_t)v : hd_small_bits(t, v, false));
+    memcpy(out, &f, sizeof f);
+    *p = end;
+    return true;
 }
 
 /* One number; a hexadecimal one of floats is their bits. */
@@ -132,9 +172,13 @@ static int hex_digit(char c) {
                                   : -1;
 }
 
-/* "0x...": the bytes; one element of them is a splat. Booleans are bits. */
-static hd_status from_hex(struct hd_shlo *m, const char *p, hd_dtype type, int64_t n, char *out) {
-    size_t elem = hd_dtype_bytes(type), got = 0, want = (size_t)n * elem;
+/* "0x...": the bytes; one element of them is a splat. Booleans are bits; elements of complex ones
+ * are pairs. */
+static hd_status from_hex(struct hd_shlo *m, const char *p, const struct hd_shlo_type *t, int64_t n,
+                          char *out) {
+    hd_dtype type = t->dtype;
+    size_t bytes_of_one = hd_dtype_bytes(type), at = m->part[0] == HD_SHLO_IMAG ? bytes_of_one : 0,
+           elem = t->complex ? 2 * bytes_of_one : bytes_of_one, got = 0, want = (size_t)n * elem;
     char *bytes = hd_alloc(m->arena, strlen(p) / 2 + 1);
     for (p += 2; hex_digit(p[0]) >= 0 && hex_digit(p[1]) >= 0; p += 2)
         bytes[got++] = (char)(hex_digit(p[0]) * 16 + hex_digit(p[1]));
@@ -145,7 +189,8 @@ static hd_status from_hex(struct hd_shlo *m, const char *p, hd_dtype type, int64
     if (got != want && got != elem)
         return hd_shlo_bad(m, HD_INVALID, "a literal of %zu bytes, its type wants %zu", got, want);
     for (int64_t i = 0; i < n; i++)
-        memcpy(out + (size_t)i * elem, bytes + (got == want ? (size_t)i * elem : 0), elem);
+        memcpy(out + (size_t)i * bytes_of_one, bytes + (got == want ? (size_t)i * elem : 0) + at,
+               bytes_of_one);
     return HD_OK;
 }
 
@@ -164,19 +209,26 @@ hd_status hd_shlo_dense(struct hd_shlo *m, const char *text, const struct hd_shl
     if (n > 1 && n / 2 > (int64_t)strlen(p) && strchr(p, ','))
         return hd_shlo_bad(m, HD_INVALID, "a literal that is shorter than its type");
     char *v = *out = hd_alloc(m->g->arena, (size_t)n * elem + 8);
-    if (*p == '"') return from_hex(m, p + 1, t->dtype, n, v);
+    if (t->complex && m->part[0] == HD_SHLO_WHOLE)
+        return hd_shlo_bad(m, HD_UNSUPPORTED, "a complex literal");
+    if (t->small && *p == '"')
+        return hd_shlo_bad(m, HD_UNSUPPORTED, "floats of 8 bits in hexadecimal form");
+    if (*p == '"') return from_hex(m, p + 1, t, n, v);
     char one[8] = {0};
+    int64_t pair = t->complex ? 2 : 1, mine = m->part[0] == HD_SHLO_IMAG;
     while (*p && *p != '>') {
-        if (strchr("[], \n\t\r", *p)) {
+        if (strchr("[](), \n\t\r", *p)) {
             p++;
             continue;
         }
         memset(one, 0, sizeof one);
-        if (!number(&p, t->dtype, one))
+        if (t->small ? !small_number(&p, t->small, one) : !number(&p, t->dtype, one))
             return hd_shlo_bad(m, HD_UNSUPPORTED, "a literal with '%.20s'", p);
-        if (got < n) memcpy(v + (size_t)got * elem, one, elem);
+        if (got / pair < n && (pair == 1 || got % 2 == mine))
+            memcpy(v + (size_t)(got / pair) * elem, one, elem);
         got++;
     }
+    got = got / pair + got % pair * n; /* an odd count of halves is none */
     for (int64_t i = 1; got == 1 && i < n; i++) memcpy(v + (size_t)i * elem, one, elem);
     if (got != n && got != 1)
         return hd_shlo_bad(m, HD_INVALID, "a literal of %lld values, its type wants %lld",

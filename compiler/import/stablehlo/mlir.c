@@ -391,7 +391,7 @@ static hd_status top(struct parser *s, struct hd_mlir_module *m) {
         } else if (take(s, "func.func") || take(s, "func")) {
             TRY(function(s, m));
         } else if (*s->p == '#') { /* a name for an attribute */
-            s->p += strcspn(s->p, "\n");
+            TRY(balanced(s, "\n", &text));
         } else {
             return bad(s, "a module or a function");
         }

@@ -42,12 +42,16 @@ static hd_status binary(struct hd_shlo *m, const struct row *r) {
     return hd_shlo_out(m, 0, a);
 }
 
-static hd_status run_op(struct hd_shlo *m, const struct hd_mlir_op *op) {
-    const struct row *r = row_of(op->name);
+hd_status hd_shlo_run_op(struct hd_shlo *m, const struct hd_mlir_op *op) {
     m->op = op;
     if (++m->steps > STEPS_MAX)
         return hd_shlo_bad(m, HD_UNSUPPORTED, "more than %d operations, loops written out",
                            STEPS_MAX);
+    return hd_shlo_is_complex(m) ? hd_shlo_run_complex(m) : hd_shlo_run_plain(m);
+}
+
+hd_status hd_shlo_run_plain(struct hd_shlo *m) {
+    const struct row *r = row_of(m->op->name);
     if (!r)
         return hd_shlo_bad(m, HD_UNSUPPORTED,
                            "the operation is not supported; docs/formats.md lists those that are");
@@ -65,12 +69,15 @@ hd_status hd_shlo_region(struct hd_shlo *m, const struct hd_mlir_region *r,
         return hd_shlo_bad(m, HD_INVALID, "%zu arguments given, want %zu", n_args, r->n_args);
     m->scope = &scope;
     m->results = NULL, m->n_results = 0;
-    for (size_t i = 0; i < r->n_args; i++)
-        hd_shlo_bind(m, r->args[i], args[i].tensor, &args[i].type);
+    enum hd_shlo_part part[2] = {m->part[0], m->part[1]};
+    int *capture = m->capture;
+    m->part[0] = m->part[1] = HD_SHLO_WHOLE, m->capture = NULL;
+    for (size_t i = 0; i < r->n_args; i++) hd_shlo_bind(m, r->args[i], &args[i]);
     hd_status s = HD_OK;
-    for (size_t i = 0; s == HD_OK && i < r->n_ops; i++) s = run_op(m, &r->ops[i]);
+    for (size_t i = 0; s == HD_OK && i < r->n_ops; i++) s = hd_shlo_run_op(m, &r->ops[i]);
     m->scope = up;
     m->op = op;
+    m->part[0] = part[0], m->part[1] = part[1], m->capture = capture;
     m->depth--;
     return s;
 }
@@ -106,12 +113,11 @@ hd_status hd_shlo_op_return(struct hd_shlo *m) {
 }
 
 /* Results of a region or call become those of the operation in work. */
-static hd_status take_results(struct hd_shlo *m) {
+hd_status hd_shlo_take_results(struct hd_shlo *m) {
     const struct hd_shlo_value *v = m->results;
     if (m->n_results < (size_t)m->op->n_results)
         return hd_shlo_bad(m, HD_INVALID, "%zu results, want %d", m->n_results, m->op->n_results);
-    for (int i = 0; i < m->op->n_results; i++)
-        TRY(hd_shlo_out_stored(m, (size_t)i, v[i].tensor, &v[i].type));
+    for (int i = 0; i < m->op->n_results; i++) TRY(hd_shlo_out_value(m, (size_t)i, &v[i]));
     return HD_OK;
 }
 
@@ -126,19 +132,22 @@ hd_status hd_shlo_op_call(struct hd_shlo *m) {
     struct hd_shlo_value *args;
     if (!name) name = hd_mlir_attr(m->op, "callee");
     if (!name) return hd_shlo_bad(m, HD_INVALID, "it names no function");
+    const struct hd_mlir_func *f = hd_shlo_function(m, name);
+    if (!f) return hd_shlo_bad(m, HD_INVALID, "there is no function '%s'", name);
+    TRY(all_operands(m, &args));
+    struct hd_shlo_scope *scope = m->scope, none = {0};
+    m->scope = &none; /* a function sees nothing of its caller */
+    hd_status s = hd_shlo_region(m, &f->body, args, m->op->n_operands);
+    m->scope = scope;
+    TRY(s);
+    return hd_shlo_take_results(m);
+}
+
+const struct hd_mlir_func *hd_shlo_function(const struct hd_shlo *m, const char *name) {
     name += *name == '@';
-    for (size_t i = 0; i < m->module.n_funcs; i++) {
-        const struct hd_mlir_func *f = &m->module.funcs[i];
-        if (strcmp(f->name, name)) continue;
-        TRY(all_operands(m, &args));
-        struct hd_shlo_scope *scope = m->scope, none = {0};
-        m->scope = &none; /* a function sees nothing of its caller */
-        hd_status s = hd_shlo_region(m, &f->body, args, m->op->n_operands);
-        m->scope = scope;
-        TRY(s);
-        return take_results(m);
-    }
-    return hd_shlo_bad(m, HD_INVALID, "there is no function '%s'", name);
+    for (size_t i = 0; i < m->module.n_funcs; i++)
+        if (!strcmp(m->module.funcs[i].name, name)) return &m->module.funcs[i];
+    return NULL;
 }
 
 /* ---- control flow ---- */
@@ -157,7 +166,7 @@ static hd_status known(struct hd_shlo *m, int tensor, int64_t *out) {
 static hd_status branch(struct hd_shlo *m, int64_t which) {
     if (which < 0 || which >= (int64_t)m->op->n_regions) which = (int64_t)m->op->n_regions - 1;
     TRY(hd_shlo_region(m, &m->op->regions[which], NULL, 0));
-    return take_results(m);
+    return hd_shlo_take_results(m);
 }
 
 /* A condition of the run: both branches are computed, and one result is taken. */
@@ -176,6 +185,8 @@ hd_status hd_shlo_op_if(struct hd_shlo *m) {
     if (m->n_results != n || n < (size_t)m->op->n_results)
         return hd_shlo_bad(m, HD_INVALID, "its branches give %zu and %zu results", n, m->n_results);
     for (int i = 0; i < m->op->n_results; i++) {
+        if (yes[i].type.complex)
+            return hd_shlo_bad(m, HD_UNSUPPORTED, "complex results of a condition of the run");
         TRY(hd_shlo_emit(m, HD_IR_where, 3, (int[]){c, yes[i].tensor, no[i].tensor}, &y));
         TRY(hd_shlo_out_stored(m, (size_t)i, y, &yes[i].type));
     }
@@ -209,7 +220,7 @@ hd_status hd_shlo_op_while(struct hd_shlo *m) {
         v = m->results;
     }
     m->results = v, m->n_results = n;
-    return take_results(m);
+    return hd_shlo_take_results(m);
 }
 
 hd_status hd_shlo_op_map(struct hd_shlo *m) {
@@ -224,7 +235,7 @@ hd_status hd_shlo_op_same(struct hd_shlo *m) {
     struct hd_shlo_value v;
     for (size_t i = 0; i < m->op->n_operands; i++) {
         TRY(hd_shlo_operand(m, i, &v));
-        TRY(hd_shlo_out_stored(m, i, v.tensor, &v.type));
+        TRY(hd_shlo_out_value(m, i, &v));
     }
     return HD_OK;
 }
@@ -245,13 +256,12 @@ hd_status hd_shlo_op_tuple_element(struct hd_shlo *m) {
     hd_status s = hd_shlo_operand(m, 0, &v);
     m->op = op;
     TRY(s);
-    return hd_shlo_out_stored(m, 0, v.tensor, &v.type);
+    return hd_shlo_out_value(m, 0, &v);
 }
 
 /* ---- checks: pairs of outputs, what there is and what is wanted ---- */
 
-static hd_status check_output(struct hd_shlo *m, const char *kind, const char *which, int x) {
-    const char *name = hd_sprintf(m->arena, "check%d.%s.%s", m->checks, kind, which);
+static hd_status output(struct hd_shlo *m, const char *name, int x) {
     int y = hd_graph_tensor(m->g, name, HD_F32, 0, NULL);
     int id = hd_graph_node(m->g, HD_IR_identity, name, 1, &x, 1, &y);
     TRY(hd_graph_infer_node(m->ctx, m->g, id));
@@ -259,26 +269,39 @@ static hd_status check_output(struct hd_shlo *m, const char *kind, const char *w
     return HD_OK;
 }
 
+static hd_status check_output(struct hd_shlo *m, const char *kind, const char *which, int x) {
+    return output(m, hd_sprintf(m->arena, "check%d.%s.%s", m->checks, kind, which), x);
+}
+
+/* As it is stored. */
+static hd_status checked(struct hd_shlo *m, size_t i, int *out) {
+    struct hd_shlo_value v;
+    TRY(hd_shlo_operand(m, i, &v));
+    *out = v.tensor;
+    return HD_OK;
+}
+
 static hd_status check(struct hd_shlo *m, const char *name) {
-    struct hd_shlo_value got, want;
+    int got, want;
     const char *kind = strstr(name, "almost") ? "almost" : strstr(name, "close") ? "close" : "eq";
     if (!m->from->bind || !m->from->bind->check) return HD_OK;
-    TRY(hd_shlo_operand(m, 0, &got));
-    if (strstr(name, "const")) {
+    TRY(checked(m, 0, &got));
+    if (strstr(name, "serialized")) {
+        TRY(hd_shlo_probed(m, &want));
+    } else if (strstr(name, "const")) {
         struct hd_shlo_type t;
         const char *text = hd_mlir_attr(m->op, "value");
         void *data;
         if (!text) return hd_shlo_bad(m, HD_INVALID, "no value");
         TRY(hd_shlo_type(m, m->op->n_types ? m->op->types[0] : "", &t));
         TRY(hd_shlo_dense(m, text, &t, &data));
-        want.tensor =
-            hd_graph_tensor(m->g, "want", t.dtype, t.rank, t.rank ? t.dim : (int64_t[]){0});
-        m->g->tensors[want.tensor].data = data;
+        want = hd_graph_tensor(m->g, "want", t.dtype, t.rank, t.rank ? t.dim : (int64_t[]){0});
+        m->g->tensors[want].data = data;
     } else {
-        TRY(hd_shlo_operand(m, 1, &want));
+        TRY(checked(m, 1, &want));
     }
-    TRY(check_output(m, kind, "got", got.tensor));
-    TRY(check_output(m, kind, "want", want.tensor));
+    TRY(check_output(m, kind, "got", got));
+    TRY(check_output(m, kind, "want", want));
     m->checks++;
     return HD_OK;
 }
@@ -326,6 +349,8 @@ static hd_status add_argument(struct hd_shlo *m, const struct hd_mlir_func *f, s
             dim = b->shapes[k].dim;
     for (int d = 0; d < t->rank; d++)
         if (t->dim[d] < 0) t->dim[d] = dim ? dim[d] : 1;
+    if (t->complex)
+        return hd_shlo_bad(m, HD_UNSUPPORTED, "%s is complex; give its parts as two inputs", name);
     TRY(hd_shape_check(m->ctx, name, t->dtype, t->rank, t->dim));
     out->tensor = hd_graph_tensor(m->g, name, t->dtype, t->rank, t->dim);
     hd_graph_input(m->g, out->tensor);
@@ -338,10 +363,14 @@ static hd_status read_main(struct hd_shlo *m, const struct hd_mlir_func *f) {
     TRY(hd_shlo_region(m, &f->body, args, f->body.n_args));
     if (m->from->bind && m->from->bind->check) return HD_OK;
     for (size_t i = 0; i < m->n_results; i++) {
-        int y = hd_graph_tensor(m->g, hd_sprintf(m->arena, "result%zu", i), HD_F32, 0, NULL);
-        int id = hd_graph_node(m->g, HD_IR_identity, "result", 1, &m->results[i].tensor, 1, &y);
-        TRY(hd_graph_infer_node(m->ctx, m->g, id));
-        hd_graph_output(m->g, y);
+        const struct hd_shlo_value *v = &m->results[i];
+        const char *name = hd_sprintf(m->arena, "result%zu", i);
+        if (!v->type.complex) {
+            TRY(output(m, name, v->tensor));
+            continue;
+        }
+        TRY(output(m, hd_sprintf(m->arena, "%s.real", name), v->tensor));
+        TRY(output(m, hd_sprintf(m->arena, "%s.imag", name), v->imag));
     }
     return HD_OK;
 }

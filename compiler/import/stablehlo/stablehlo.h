@@ -13,13 +13,18 @@ struct hd_shlo_type {
     int n_scales, axis;       /* axis: of several scales */
     const float *scale;
     const int32_t *zero;
+    bool complex; /* pairs of dtype: a tensor of real and one of imaginary parts */
+    int small;    /* 1 + enum hd_small: a float of 8 bits and less, which is f32 in the graph */
 };
 
 struct hd_shlo_value { /* what a name means */
     const char *name;
     int tensor;
+    int imag;                 /* of complex ones: the imaginary parts */
     struct hd_shlo_type type; /* of quantised ones: the scales; rank and dim are the tensor's */
 };
+
+enum hd_shlo_part { HD_SHLO_WHOLE, HD_SHLO_REAL, HD_SHLO_IMAG };
 
 struct hd_shlo_scope {
     const struct hd_shlo_scope *up; /* NULL: of a function */
@@ -39,7 +44,12 @@ struct hd_shlo {
     int64_t steps;                 /* operations so far, those of loops each time */
     struct hd_shlo_value *results; /* of the function or region that has returned */
     size_t n_results;
-    int checks; /* comparisons that became outputs */
+    int checks;                          /* comparisons that became outputs */
+    enum hd_shlo_part part[2];           /* of complex operands: of the first, of the others */
+    int *capture;                        /* results go here instead of getting names */
+    const struct hd_shlo_parallel *team; /* several processes at once; NULL = one */
+    int process;                         /* in work */
+    struct hd_shlo_probe *probes;        /* the latest first */
 };
 
 /* ---- dense.c: types and constants ---- */
@@ -51,6 +61,7 @@ hd_status hd_shlo_dense(struct hd_shlo *m, const char *text, const struct hd_shl
 /* ---- stablehlo_build.c ---- */
 hd_status hd_shlo_bad(struct hd_shlo *m, hd_status code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+/* Of a complex one the part in work, where a reader sees one part at a time. */
 hd_status hd_shlo_operand(struct hd_shlo *m, size_t i, struct hd_shlo_value *out);
 /* The tensor of operand i; as float when it is quantised. */
 hd_status hd_shlo_in(struct hd_shlo *m, size_t i, int *out);
@@ -60,7 +71,10 @@ hd_status hd_shlo_out(struct hd_shlo *m, size_t i, int tensor);
 hd_status hd_shlo_out_stored(struct hd_shlo *m, size_t i, int tensor,
                              const struct hd_shlo_type *type);
 hd_status hd_shlo_result_type(struct hd_shlo *m, size_t i, struct hd_shlo_type *out);
-void hd_shlo_bind(struct hd_shlo *m, const char *name, int tensor, const struct hd_shlo_type *type);
+/* The same of a value as it is. */
+hd_status hd_shlo_out_value(struct hd_shlo *m, size_t i, const struct hd_shlo_value *v);
+void hd_shlo_bind(struct hd_shlo *m, const char *name, const struct hd_shlo_value *v);
+const struct hd_shlo_value *hd_shlo_find(const struct hd_shlo_scope *scope, const char *name);
 int hd_shlo_node(struct hd_shlo *m, enum hd_ir_op op, int n_in, const int *in, int *out);
 hd_status hd_shlo_done(struct hd_shlo *m, int node);
 hd_status hd_shlo_emit(struct hd_shlo *m, enum hd_ir_op op, int n_in, const int *in, int *out);
@@ -95,6 +109,39 @@ hd_status hd_shlo_combine(struct hd_shlo *m, const struct hd_mlir_region *r, con
                           size_t n_args, int *out, size_t n_out);
 /* What the body of a reduction computes, when it is one operation: add, mul, max, min; else -1. */
 int hd_shlo_body_op(const struct hd_mlir_op *op);
+/* The operation as the table has it, without regard to complex numbers. */
+hd_status hd_shlo_run_plain(struct hd_shlo *m);
+hd_status hd_shlo_run_op(struct hd_shlo *m, const struct hd_mlir_op *op);
+/* m->results become those of the operation in work. */
+hd_status hd_shlo_take_results(struct hd_shlo *m);
+const struct hd_mlir_func *hd_shlo_function(const struct hd_shlo *m, const char *name);
+
+/* ---- stablehlo_complex.c ---- */
+/* Whether the operation in work has complex operands or results, and a reader for them. */
+bool hd_shlo_is_complex(struct hd_shlo *m);
+hd_status hd_shlo_run_complex(struct hd_shlo *m);
+struct hd_shlo_pair {
+    int re, im; /* im < 0: real */
+};
+/* Operand i in f64, and the type it had; of a real one the imaginary parts are 0. */
+hd_status hd_shlo_get(struct hd_shlo *m, size_t i, struct hd_shlo_pair *out, hd_dtype *type);
+hd_status hd_shlo_give(struct hd_shlo *m, size_t i, struct hd_shlo_pair y, hd_dtype type);
+/* Both real or both complex; `times` is mul or matmul. */
+hd_status hd_shlo_multiply(struct hd_shlo *m, enum hd_ir_op times, struct hd_shlo_pair a,
+                           struct hd_shlo_pair b, struct hd_shlo_pair *out);
+hd_status hd_shlo_divide(struct hd_shlo *m, struct hd_shlo_pair a, struct hd_shlo_pair b,
+                         struct hd_shlo_pair *out);
+/* The angle of (x, y), all of f64. */
+hd_status hd_shlo_angle(struct hd_shlo *m, int y, int x, int *out);
+
+/* ---- stablehlo_parallel.c ---- */
+/* What the probe of this name saw (of its turn `iter`), the part in work. */
+hd_status hd_shlo_probed(struct hd_shlo *m, int *out);
+
+/* ---- stablehlo_shape.c ---- */
+/* low and high may be negative: that much is cut off. */
+hd_status hd_shlo_padded(struct hd_shlo *m, int x, int value, const int64_t *low,
+                         const int64_t *high, const int64_t *interior, int *out);
 
 #define SHLO_OP(name, function) hd_status hd_shlo_op_##function(struct hd_shlo *m);
 #include "compiler/import/stablehlo/stablehlo_ops.def"

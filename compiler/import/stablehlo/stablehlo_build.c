@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compiler/import/stablehlo/stablehlo.h"
+#include "runtime/base/small.h"
 
 hd_status hd_shlo_bad(struct hd_shlo *m, hd_status code, const char *fmt, ...) {
     va_list ap;
@@ -20,17 +21,16 @@ bool hd_shlo_is_float(hd_dtype t) {
 
 /* ---- values ---- */
 
-void hd_shlo_bind(struct hd_shlo *m, const char *name, int tensor,
-                  const struct hd_shlo_type *type) {
-    struct hd_shlo_value *v = hd_push(m->arena, m->scope->values, m->scope->n, m->scope->cap);
-    *v = (struct hd_shlo_value){.name = name, .tensor = tensor};
-    if (type) v->type = *type;
+void hd_shlo_bind(struct hd_shlo *m, const char *name, const struct hd_shlo_value *v) {
+    struct hd_shlo_value *to = hd_push(m->arena, m->scope->values, m->scope->n, m->scope->cap);
+    *to = *v;
+    to->name = name;
 }
 
-static const struct hd_shlo_value *find(const struct hd_shlo *m, const char *name) {
+const struct hd_shlo_value *hd_shlo_find(const struct hd_shlo_scope *scope, const char *name) {
     size_t n = strlen(name);
     if (n > 2 && !strcmp(name + n - 2, "#0")) n -= 2;
-    for (const struct hd_shlo_scope *s = m->scope; s; s = s->up)
+    for (const struct hd_shlo_scope *s = scope; s; s = s->up)
         for (size_t i = s->n; i-- > 0;)
             if (!strncmp(s->values[i].name, name, n) && !s->values[i].name[n]) return &s->values[i];
     return NULL;
@@ -39,15 +39,20 @@ static const struct hd_shlo_value *find(const struct hd_shlo *m, const char *nam
 hd_status hd_shlo_operand(struct hd_shlo *m, size_t i, struct hd_shlo_value *out) {
     if (i >= m->op->n_operands)
         return hd_shlo_bad(m, HD_INVALID, "%zu operands, want more", m->op->n_operands);
-    const struct hd_shlo_value *v = find(m, m->op->operands[i]);
+    const struct hd_shlo_value *v = hd_shlo_find(m->scope, m->op->operands[i]);
     if (!v) return hd_shlo_bad(m, HD_INVALID, "nothing gives %s a value", m->op->operands[i]);
     *out = *v;
+    enum hd_shlo_part part = m->part[i > 0];
+    if (!v->type.complex || part == HD_SHLO_WHOLE) return HD_OK;
+    if (part == HD_SHLO_IMAG) out->tensor = v->imag;
+    out->type.complex = false;
     return HD_OK;
 }
 
 hd_status hd_shlo_in(struct hd_shlo *m, size_t i, int *out) {
     struct hd_shlo_value v;
     TRY(hd_shlo_operand(m, i, &v));
+    if (v.type.complex) return hd_shlo_bad(m, HD_UNSUPPORTED, "complex operand %zu", i);
     *out = v.tensor;
     return v.type.quantised ? hd_shlo_dequantize(m, &v.type, v.tensor, out) : HD_OK;
 }
@@ -73,7 +78,16 @@ static const char *result_name(struct hd_shlo *m, size_t i) {
 
 hd_status hd_shlo_out_stored(struct hd_shlo *m, size_t i, int tensor,
                              const struct hd_shlo_type *type) {
-    hd_shlo_bind(m, result_name(m, i), tensor, type && type->quantised ? type : NULL);
+    struct hd_shlo_value v = {.tensor = tensor};
+    if (type && type->quantised) v.type = *type;
+    return hd_shlo_out_value(m, i, &v);
+}
+
+hd_status hd_shlo_out_value(struct hd_shlo *m, size_t i, const struct hd_shlo_value *v) {
+    if (m->capture)
+        m->capture[i] = v->tensor;
+    else
+        hd_shlo_bind(m, result_name(m, i), v);
     return HD_OK;
 }
 
@@ -87,12 +101,30 @@ static hd_status cut_bits(struct hd_shlo *m, const char *type, int *x) {
     return hd_shlo_binary(m, HD_IR_div, *x, factor, x);
 }
 
+/* The numbers that a float of 8 bits and less has. */
+static hd_status round_small(struct hd_shlo *m, int small, int *x) {
+    static const hd_dtype type[] = {
+        [HD_SMALL_E4M3FN] = HD_F8E4M3FN, [HD_SMALL_E4M3FNUZ] = HD_F8E4M3FNUZ,
+        [HD_SMALL_E5M2] = HD_F8E5M2,     [HD_SMALL_E5M2FNUZ] = HD_F8E5M2FNUZ,
+        [HD_SMALL_E2M1] = HD_F4E2M1,     [HD_SMALL_E8M0] = HD_F8E8M0};
+    if (small >= (int)(sizeof type / sizeof *type))
+        return hd_shlo_bad(m, HD_UNSUPPORTED, "results of a float type of StableHLO alone");
+    int id = hd_shlo_node(m, HD_IR_cast, 1, x, x);
+    hd_attr_set_string(m->g, id, "to", hd_dtype_name(type[small]));
+    TRY(hd_shlo_done(m, id));
+    return hd_shlo_cast(m, *x, HD_F32, x);
+}
+
 hd_status hd_shlo_out(struct hd_shlo *m, size_t i, int tensor) {
     struct hd_shlo_type t;
     const struct hd_mlir_op *op = m->op;
     const char *text = op->n_result_types ? op->result_types[0] : op->n_types ? op->types[0] : "";
     if (!strstr(text, "!quant")) {
         if (tensor >= 0) TRY(cut_bits(m, text, &tensor));
+        if (strstr(text, "f8E") || strstr(text, "f6E") || strstr(text, "f4E")) {
+            TRY(hd_shlo_result_type(m, i, &t));
+            if (t.small) TRY(round_small(m, t.small - 1, &tensor));
+        }
         return hd_shlo_out_stored(m, i, tensor, NULL);
     }
     TRY(hd_shlo_result_type(m, i, &t));

@@ -154,12 +154,8 @@ hd_status hd_shlo_op_erfc(struct hd_shlo *m) {
 }
 
 /* atan(y / x), and pi with the sign of y more where x is below 0 (or -0). */
-hd_status hd_shlo_op_atan2(struct hd_shlo *m) {
-    hd_dtype type;
-    int y, x, q, inv, zero, below, up, pi, nopi, same, neg, both, yzero;
-    TRY(wide(m, &y, &type));
-    TRY(hd_shlo_in(m, 1, &x));
-    TRY(hd_shlo_cast(m, x, HD_F64, &x));
+hd_status hd_shlo_angle(struct hd_shlo *m, int y, int x, int *out) {
+    int q, inv, zero, below, up, pi, nopi, same, neg, both, yzero;
     TRY(hd_shlo_scalar(m, 0, x, &zero));
     TRY(hd_shlo_binary(m, HD_IR_div, y, x, &q));
     TRY(hd_shlo_emit(m, HD_IR_atan, 1, &q, &q));
@@ -177,8 +173,17 @@ hd_status hd_shlo_op_atan2(struct hd_shlo *m) {
     TRY(hd_shlo_binary(m, HD_IR_equal, x, zero, &both));
     TRY(hd_shlo_binary(m, HD_IR_and, yzero, both, &both));
     TRY(hd_shlo_emit(m, HD_IR_where, 3, (int[]){both, y, q}, &same));
-    TRY(hd_shlo_binary(m, HD_IR_add, same, nopi, &q));
-    return narrow(m, q, type);
+    return hd_shlo_binary(m, HD_IR_add, same, nopi, out);
+}
+
+hd_status hd_shlo_op_atan2(struct hd_shlo *m) {
+    hd_dtype type;
+    int y, x;
+    TRY(wide(m, &y, &type));
+    TRY(hd_shlo_in(m, 1, &x));
+    TRY(hd_shlo_cast(m, x, HD_F64, &x));
+    TRY(hd_shlo_angle(m, y, x, &y));
+    return narrow(m, y, type);
 }
 
 /* ---- bits ---- */
@@ -317,6 +322,18 @@ hd_status hd_shlo_op_convert(struct hd_shlo *m) {
     return hd_shlo_out(m, 0, x);
 }
 
+/* The bits of one type taken as another of the same width. */
+hd_status hd_shlo_op_bitcast(struct hd_shlo *m) {
+    struct hd_shlo_type t;
+    int x;
+    TRY(hd_shlo_in(m, 0, &x));
+    TRY(hd_shlo_result_type(m, 0, &t));
+    int id = hd_shlo_node(m, HD_IR_bitcast, 1, &x, &x);
+    hd_attr_set_string(m->g, id, "to", hd_dtype_name(t.dtype));
+    TRY(hd_shlo_done(m, id));
+    return hd_shlo_out(m, 0, x);
+}
+
 hd_status hd_shlo_op_reduce_precision(struct hd_shlo *m) {
     int64_t e = hd_shlo_int(m, "exponent_bits", 0), f = hd_shlo_int(m, "mantissa_bits", 0), v[2];
     const char *text = hd_mlir_attr(m->op, "format");
@@ -355,7 +372,10 @@ hd_status hd_shlo_op_constant(struct hd_shlo *m) {
     const char *text = hd_mlir_attr(m->op, "value");
     void *data;
     if (!text) return hd_shlo_bad(m, HD_INVALID, "it has no value");
-    TRY(hd_shlo_result_type(m, 0, &t));
+    if (m->op->n_types && m->op->n_result_types) /* value : its type -> an open one */
+        TRY(hd_shlo_type(m, m->op->types[0], &t));
+    else
+        TRY(hd_shlo_result_type(m, 0, &t));
     TRY(hd_shlo_dense(m, text, &t, &data));
     int x = hd_graph_tensor(m->g, "c", t.dtype, t.rank, t.rank ? t.dim : (int64_t[]){0});
     m->g->tensors[x].data = data;

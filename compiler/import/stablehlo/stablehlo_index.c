@@ -138,12 +138,48 @@ hd_status hd_shlo_op_gather(struct hd_shlo *m) {
     return hd_shlo_out(m, 0, x);
 }
 
+static hd_status batch_item(struct hd_shlo *m, int x, int64_t i, int *out) {
+    const struct hd_tensor t = hd_shlo_shape(m, x);
+    int64_t from[HD_MAX_RANK] = {i}, to[HD_MAX_RANK], step[HD_MAX_RANK];
+    memcpy(to, t.dim, sizeof to);
+    for (int d = 0; d < t.rank; d++) step[d] = 1;
+    to[0] = i + 1;
+    TRY(hd_shlo_slice(m, x, t.rank, from, to, step, &x));
+    return hd_shlo_reshape(m, x, t.rank - 1, t.dim + 1, out);
+}
+
+/* Each item of the batch for itself. */
+static hd_status batched_select(struct hd_shlo *m, int x, int index, int64_t axis, int64_t batch) {
+    const struct hd_tensor t = hd_shlo_shape(m, x), it = hd_shlo_shape(m, index);
+    int y[HD_MAX_OPERANDS], pair[2];
+    if (batch != 1 || axis < 1 || axis >= t.rank || it.rank < 1 || it.dim[0] != t.dim[0] ||
+        t.dim[0] < 1 || t.dim[0] > HD_MAX_OPERANDS)
+        return hd_shlo_bad(m, HD_UNSUPPORTED, "batch_dims %lld of these operands",
+                           (long long)batch);
+    for (int64_t i = 0; i < t.dim[0]; i++) {
+        TRY(batch_item(m, x, i, &pair[0]));
+        TRY(batch_item(m, index, i, &pair[1]));
+        int id = hd_shlo_node(m, HD_IR_gather, 2, pair, &y[i]);
+        hd_attr_set_int(m->g, id, "axis", axis - 1);
+        TRY(hd_shlo_done(m, id));
+        struct hd_tensor r = hd_shlo_shape(m, y[i]);
+        if (r.rank == HD_MAX_RANK) return hd_shlo_bad(m, HD_UNSUPPORTED, "rank %d", r.rank);
+        memmove(r.dim + 1, r.dim, (size_t)r.rank * sizeof *r.dim);
+        r.dim[0] = 1;
+        TRY(hd_shlo_reshape(m, y[i], r.rank + 1, r.dim, &y[i]));
+    }
+    int id = hd_shlo_node(m, HD_IR_concat, (int)t.dim[0], y, &x);
+    hd_attr_set_int(m->g, id, "axis", 0);
+    TRY(hd_shlo_done(m, id));
+    return hd_shlo_out(m, 0, x);
+}
+
 hd_status hd_shlo_op_index_select(struct hd_shlo *m) {
     int64_t axis = hd_shlo_int(m, "dim", 0), batch = hd_shlo_int(m, "batch_dims", 0);
     int in[2], id;
-    if (batch) return hd_shlo_bad(m, HD_UNSUPPORTED, "batch_dims %lld", (long long)batch);
     TRY(hd_shlo_in(m, 0, &in[0]));
     TRY(hd_shlo_in(m, 1, &in[1]));
+    if (batch) return batched_select(m, in[0], in[1], axis, batch);
     id = hd_shlo_node(m, HD_IR_gather, 2, in, &in[0]);
     hd_attr_set_int(m->g, id, "axis", axis);
     TRY(hd_shlo_done(m, id));

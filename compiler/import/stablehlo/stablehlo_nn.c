@@ -5,9 +5,6 @@
 
 enum { ITERATIONS_MAX = 1 << 14 };
 
-hd_status hd_shlo_padded(struct hd_shlo *m, int x, int value, const int64_t *low,
-                         const int64_t *high, const int64_t *interior, int *out);
-
 /* Operands are x.., init..; the pretty form with several writes each init behind its x. */
 static size_t operand_at(const struct hd_mlir_op *op, size_t n, size_t i, bool init) {
     bool pairs = n > 1 && hd_mlir_has_word(op, "init");
@@ -452,80 +449,4 @@ hd_status hd_shlo_op_batch_norm(struct hd_shlo *m) {
     TRY(hd_shlo_done(m, id));
     TRY(hd_shlo_transpose(m, in[0], rank, perm, &in[0]));
     return hd_shlo_out(m, 0, in[0]);
-}
-
-/* ---- triangular_solve: row after row ---- */
-
-static hd_status rows(struct hd_shlo *m, int x, int axis, int64_t from, int64_t to, int *out) {
-    const struct hd_tensor t = hd_shlo_shape(m, x);
-    int64_t a[HD_MAX_RANK] = {0}, b[HD_MAX_RANK], step[HD_MAX_RANK];
-    memcpy(b, t.dim, sizeof b);
-    for (int i = 0; i < t.rank; i++) step[i] = 1;
-    a[axis] = from, b[axis] = to;
-    return hd_shlo_slice(m, x, t.rank, a, b, step, out);
-}
-
-static hd_status swapped(struct hd_shlo *m, int x, int *out) {
-    int rank = hd_shlo_shape(m, x).rank;
-    int64_t perm[HD_MAX_RANK];
-    for (int i = 0; i < rank; i++) perm[i] = i;
-    perm[rank - 1] = rank - 2, perm[rank - 2] = rank - 1;
-    return hd_shlo_transpose(m, x, rank, perm, out);
-}
-
-/* a y = b; lower: a has nothing above its diagonal. */
-static hd_status substitute(struct hd_shlo *m, int a, int b, bool lower, bool unit, int *out) {
-    const struct hd_tensor t = hd_shlo_shape(m, a);
-    int rank = t.rank, y = -1;
-    int64_t n = t.dim[rank - 1];
-    for (int64_t k = 0; k < n; k++) {
-        int64_t i = lower ? k : n - 1 - k;
-        int row, one, sum, diagonal;
-        TRY(rows(m, b, rank - 2, i, i + 1, &one));
-        TRY(rows(m, a, rank - 2, i, i + 1, &row));
-        if (k) {
-            TRY(rows(m, row, rank - 1, lower ? 0 : i + 1, lower ? i : n, &sum));
-            TRY(hd_shlo_binary(m, HD_IR_matmul, sum, y, &sum));
-            TRY(hd_shlo_binary(m, HD_IR_sub, one, sum, &one));
-        }
-        TRY(rows(m, row, rank - 1, i, i + 1, &diagonal));
-        if (!unit) TRY(hd_shlo_binary(m, HD_IR_div, one, diagonal, &one));
-        if (k) {
-            int id =
-                hd_shlo_node(m, HD_IR_concat, 2, lower ? (int[]){y, one} : (int[]){one, y}, &y);
-            hd_attr_set_int(m->g, id, "axis", rank - 2);
-            TRY(hd_shlo_done(m, id));
-        } else {
-            y = one;
-        }
-    }
-    *out = y < 0 ? b : y;
-    return HD_OK;
-}
-
-hd_status hd_shlo_op_triangular_solve(struct hd_shlo *m) {
-    const char *left = hd_mlir_attr(m->op, "left_side"), *low = hd_mlir_attr(m->op, "lower"),
-               *unit = hd_mlir_attr(m->op, "unit_diagonal"),
-               *turned = hd_mlir_attr(m->op, "transpose_a");
-    bool lower = low && !strncmp(low, "true", 4), on_left = left && !strncmp(left, "true", 4);
-    int a, b;
-    TRY(hd_shlo_in(m, 0, &a));
-    TRY(hd_shlo_in(m, 1, &b));
-    const struct hd_tensor t = hd_shlo_shape(m, a);
-    hd_dtype type = t.dtype;
-    if (t.rank < 2 || t.dim[t.rank - 1] != t.dim[t.rank - 2] || t.dim[t.rank - 1] > 256)
-        return hd_shlo_bad(m, HD_UNSUPPORTED, "a matrix that is not square, or above 256");
-    TRY(hd_shlo_cast(m, a, HD_F64, &a));
-    TRY(hd_shlo_cast(m, b, HD_F64, &b));
-    bool transpose = turned && !strstr(turned, "NO_TRANSPOSE") && strstr(turned, "TRANSPOSE");
-    transpose = transpose || (turned && strstr(turned, "ADJOINT"));
-    if (transpose == on_left) { /* y a = b is a' y' = b' */
-        TRY(swapped(m, a, &a));
-        lower = !lower;
-    }
-    if (!on_left) TRY(swapped(m, b, &b));
-    TRY(substitute(m, a, b, lower, unit && !strncmp(unit, "true", 4), &b));
-    if (!on_left) TRY(swapped(m, b, &b));
-    TRY(hd_shlo_cast(m, b, type, &b));
-    return hd_shlo_out(m, 0, b);
 }

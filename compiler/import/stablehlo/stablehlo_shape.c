@@ -7,6 +7,7 @@
 static hd_status stored(struct hd_shlo *m, size_t i, int *out, struct hd_shlo_type *type) {
     struct hd_shlo_value v;
     TRY(hd_shlo_operand(m, i, &v));
+    if (v.type.complex) return hd_shlo_bad(m, HD_UNSUPPORTED, "complex operand %zu", i);
     *out = v.tensor;
     *type = v.type;
     if (v.type.n_scales > 1) {
@@ -229,7 +230,6 @@ static hd_status spread(struct hd_shlo *m, int x, int pad, const int64_t *interi
     return HD_OK;
 }
 
-/* low and high may be negative: that much is cut off. */
 hd_status hd_shlo_padded(struct hd_shlo *m, int x, int value, const int64_t *low,
                          const int64_t *high, const int64_t *interior, int *out) {
     TRY(spread(m, x, value, interior, &x));

@@ -26,8 +26,8 @@
 #=   v4_37 f32[1,3,4] = reshape(vw) @v4_19 shape=[1,3,4]
 #=   v4_38 f32[1,2,4] = matmul(v4, v4_37) @v4_20
 #=   v4_39 f32[2,4] = reshape(v4_38) @v4_21 shape=[2,4]
-#=   result0 f32[] = identity(v3_22) @result
-#=   result1 f32[2,4] = identity(v4_39) @result_23
+#=   result0 f32[] = identity(v3_22)
+#=   result1 f32[2,4] = identity(v4_39)
 #=   output result0
 #=   output result1
 #= }

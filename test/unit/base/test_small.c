@@ -10,7 +10,11 @@
 
 #include "runtime/base/small.h"
 
-enum { TYPES = HD_SMALL_E8M0 + 1 };
+enum { TYPES = HD_SMALL_E3M2 + 1 };
+
+static int bits_of(int t) {
+    return t == HD_SMALL_E2M1 ? 4 : t == HD_SMALL_E2M3 || t == HD_SMALL_E3M2 ? 6 : 8;
+}
 
 static void known_values(void **state) {
     (void)state;
@@ -33,7 +37,15 @@ static void known_values(void **state) {
               {HD_SMALL_E2M1, 1, 0.5},
               {HD_SMALL_E8M0, 0, 0x1p-127},
               {HD_SMALL_E8M0, 127, 1},
-              {HD_SMALL_E8M0, 254, 0x1p127}};
+              {HD_SMALL_E8M0, 254, 0x1p127},
+              {HD_SMALL_E4M3, 0x77, 240},
+              {HD_SMALL_E4M3, 0x78, (double)INFINITY},
+              {HD_SMALL_E3M4, 1, 0x1p-6},
+              {HD_SMALL_E3M4, 0x6f, 15.5},
+              {HD_SMALL_E4M3B11FNUZ, 0x7f, 30},
+              {HD_SMALL_E4M3B11FNUZ, 1, 0x1p-13},
+              {HD_SMALL_E2M3, 0x1f, 7.5},
+              {HD_SMALL_E3M2, 0x3f, -28}};
     for (size_t i = 0; i < sizeof of / sizeof *of; i++)
         assert_true(hd_small_value(of[i].t, of[i].bits) == of[i].v);
     assert_true(isnan(hd_small_value(HD_SMALL_E4M3FN, 0xff)));
@@ -45,7 +57,7 @@ static void known_values(void **state) {
 static void every_value_returns(void **state) {
     (void)state;
     for (int t = 0; t < TYPES; t++)
-        for (int bits = 0; bits < (t == HD_SMALL_E2M1 ? 16 : 256); bits++) {
+        for (int bits = 0; bits < 1 << bits_of(t); bits++) {
             double v = hd_small_value((enum hd_small)t, (uint8_t)bits);
             uint8_t back = hd_small_bits((enum hd_small)t, v, false);
             if (v != v)
@@ -58,8 +70,8 @@ static void every_value_returns(void **state) {
 /* Between neighbours: half way goes to the even one, a little more or less to the nearer. */
 static void rounds_to_nearest(void **state) {
     (void)state;
-    for (int t = 0; t < HD_SMALL_E8M0; t++)
-        for (int bits = 0; bits < (t == HD_SMALL_E2M1 ? 7 : 127); bits++) {
+    for (int t = 0; t < TYPES; t++)
+        for (int bits = 0; t != HD_SMALL_E8M0 && bits < (1 << (bits_of(t) - 1)) - 1; bits++) {
             double a = hd_small_value((enum hd_small)t, (uint8_t)bits);
             double b = hd_small_value((enum hd_small)t, (uint8_t)(bits + 1)), half = (a + b) / 2;
             if (!(b < INFINITY)) break;
