@@ -4,6 +4,8 @@
 #ifndef HD_GPU_REF_GPU_H
 #define HD_GPU_REF_GPU_H
 
+#include <stdint.h>
+
 #include "compiler/loop/dialect.h"
 #include "runtime/base/status.h"
 
@@ -11,6 +13,7 @@ typedef struct hd_gpu hd_gpu;         /* an open device, its context and its que
 typedef struct hd_gpu_mem hd_gpu_mem; /* memory of the device, or an aligned part of it */
 typedef struct hd_gpu_program hd_gpu_program;
 typedef struct hd_gpu_kernel hd_gpu_kernel;
+typedef struct hd_gpu_recording hd_gpu_recording; /* launches and copies that are repeated as one */
 
 struct hd_gpu_limits {
     const char *name;               /* of the device, for people */
@@ -20,9 +23,12 @@ struct hd_gpu_limits {
     bool dot8;                      /* sums of four products of bytes are one instruction */
     size_t local_bytes;             /* of a block */
     int max_threads;                /* of a block */
+    size_t max_blocks_yz;           /* of a grid, in y and in z; 0 = any number */
     size_t align;                   /* of parts of memory: a power of two, at least 64 */
     size_t memory_bytes, max_bytes; /* of the device; of one allocation */
 };
+
+enum { HD_GPU_MAX_ARGS = 64 }; /* of a kernel */
 
 struct hd_gpu_launch {
     hd_gpu_kernel *kernel;
@@ -62,8 +68,19 @@ struct hd_gpu_api {
     /* Timers 0 .. n - 1; launch takes -1 for none. */
     hd_status (*timers)(hd_ctx *, hd_gpu *, int n);
     double (*seconds)(hd_gpu *, int timer);
+    /* NULL: the driver has no recordings. Where the memory is, for as long as it lives. */
+    uint64_t (*where)(const hd_gpu_mem *);
+    /* What is enqueued between record and recorded does not
+     * run; replay enqueues it, as one launch. Memory that it names stays where it is. */
+    hd_status (*record)(hd_ctx *, hd_gpu *);
+    /* s: what the recording has come to; unless it is HD_OK, nothing is kept. Gives s, or an error.
+     */
+    hd_status (*recorded)(hd_ctx *, hd_gpu *, hd_status s, hd_gpu_recording **out);
+    hd_status (*replay)(hd_ctx *, hd_gpu *, hd_gpu_recording *);
+    void (*forget)(hd_gpu *, hd_gpu_recording *);
 };
 
+extern const struct hd_gpu_api hd_gpu_cuda;
 extern const struct hd_gpu_api hd_gpu_opencl;
 
 #endif

@@ -31,12 +31,30 @@ static hd_status expression(struct hd_gpu_plan *p, const struct hd_node *n, stru
     return hd_expression_bind(p->ctx, p->arena, n, text, n->n_in, in, out);
 }
 
+/* HD_UNSUPPORTED when a launch is larger than the driver's limits. */
+static hd_status fits(struct hd_gpu_plan *p, const struct made *k) {
+    size_t most = p->limits->max_blocks_yz;
+    for (int c = 0; c < k->n_calls; c++) {
+        const struct hd_kernel_call *x = &k->call[c];
+        if (x->n_tensors + 1 > HD_GPU_MAX_ARGS)
+            return hd_fail(p->ctx, HD_UNSUPPORTED, "a kernel of %d tensors, at most %d",
+                           x->n_tensors, HD_GPU_MAX_ARGS - 1);
+        if (most && ((size_t)x->grid[1] > most || (size_t)x->grid[2] > most))
+            return hd_fail(p->ctx, HD_UNSUPPORTED, "a grid of %lld x %lld blocks, at most %zu",
+                           (long long)x->grid[1], (long long)x->grid[2], most);
+    }
+    return HD_OK;
+}
+
 static hd_status lower(struct hd_gpu_plan *p, const struct hd_expr *f, bool tiles,
                        struct made *out) {
     struct hd_schedule *s;
     const char *text = hd_gpu_schedule(p->arena, f, p->limits, tiles);
     TRY(hd_schedule_parse(p->ctx, p->arena, text, &s));
-    return hd_loop_lower(p->ctx, p->arena, f, s, &out->nest);
+    TRY(hd_loop_lower(p->ctx, p->arena, f, s, &out->nest));
+    hd_loop_tidy(p->arena, out->nest);
+    TRY(hd_kernels_add(p->ctx, p->kernels, out->nest, &out->call, &out->n_calls));
+    return fits(p, out);
 }
 
 /* Sums of products are many: f32, as other devices do. Others are few, and keep what they have. */
@@ -55,9 +73,7 @@ static hd_status kernels(struct hd_gpu_plan *p, enum hd_ir_op op, struct hd_expr
         hd_clear(p->ctx);
         s = lower(p, f, false, out);
     }
-    TRY(s);
-    hd_loop_tidy(p->arena, out->nest);
-    return hd_kernels_add(p->ctx, p->kernels, out->nest, &out->call, &out->n_calls);
+    return s;
 }
 
 /* Views of the nest's tensors: operands, results, and what lies between its kernels. */

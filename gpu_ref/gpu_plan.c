@@ -203,6 +203,18 @@ static hd_status build(struct hd_gpu_plan *p) {
     return p->api->timers(p->ctx, p->gpu, timers);
 }
 
+static void find_segments(struct hd_gpu_plan *p) {
+    for (size_t i = 0, end; i < p->n_steps && p->api->record; i = end) {
+        for (end = i; end < p->n_steps && p->steps[end].kind == HD_GPU_KERNELS;) end++;
+        if (end > i)
+            *hd_push(p->arena, p->segments, p->n_segments, p->cap_segments) =
+                (struct hd_gpu_segment){i, end, NULL};
+        else
+            end++;
+    }
+    p->recorded = hd_new_array(p->arena, uint64_t, (size_t)p->io.n_in + (size_t)p->io.n_out + 1);
+}
+
 static hd_status make(struct hd_gpu_plan *p) {
     TRY(check_known(p));
     count_users(p);
@@ -212,6 +224,7 @@ static hd_status make(struct hd_gpu_plan *p) {
     }
     TRY(plan_nodes(p));
     TRY(plan_outputs(p));
+    find_segments(p);
     TRY(build(p));
     return hd_gpu_memory_plan(p);
 }
@@ -251,6 +264,7 @@ hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *
 
 void hd_gpu_plan_destroy(struct hd_gpu_plan *p) {
     if (!p) return;
+    hd_gpu_forget(p);
     hd_gpu_memory_free(p);
     if (p->program) p->api->unbuild(p->gpu, p->program);
     hd_arena_destroy(p->golden_results);

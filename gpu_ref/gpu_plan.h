@@ -40,6 +40,11 @@ struct hd_gpu_call { /* one launch of a step */
     int timer;
 };
 
+struct hd_gpu_segment { /* steps of kernels between two of the host, repeated as one launch */
+    size_t first, end;  /* steps first .. end - 1 */
+    hd_gpu_recording *recording;
+};
+
 enum hd_gpu_step_kind { HD_GPU_KERNELS, HD_GPU_HOST };
 
 struct hd_gpu_step {
@@ -75,6 +80,9 @@ struct hd_gpu_plan {
     hd_gpu_mem *temporaries, *weights;
     int fault;     /* view of an int that gathers set; -1 = nothing gathers */
     int *out_view; /* per output of io */
+    struct hd_gpu_segment *segments;
+    size_t n_segments, cap_segments;
+    uint64_t *recorded; /* where the buffers of the recordings are */
 
     bool *done, *wanted;   /* per node */
     const void **constant; /* per tensor: value that is known when the plan is made */
@@ -97,6 +105,9 @@ void hd_gpu_plan_destroy(struct hd_gpu_plan *p); /* NULL is fine */
 /* buffers: of inputs, then of outputs. */
 hd_status hd_gpu_plan_run(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers,
                           bool timed);
+/* Drops what was recorded of the plan's runs. Memory that a recording names must not be freed
+ * before. */
+void hd_gpu_forget(struct hd_gpu_plan *p);
 /* Nodes that a run computes (constants are none), and those in kernels of the device. */
 struct hd_gpu_share hd_gpu_plan_share(const struct hd_gpu_plan *p);
 

@@ -87,11 +87,57 @@ static void read_times(struct hd_gpu_plan *p) {
     }
 }
 
+/* ---- recordings ----------------------------------------------------------------------------- */
+
+void hd_gpu_forget(struct hd_gpu_plan *p) {
+    for (size_t i = 0; i < p->n_segments; i++) {
+        if (p->segments[i].recording) p->api->forget(p->gpu, p->segments[i].recording);
+        p->segments[i].recording = NULL;
+    }
+}
+
+/* A recording names memory: other buffers need another one. */
+static void check_buffers(struct hd_gpu_plan *p, hd_gpu_mem *const *buffers) {
+    bool same = true;
+    for (int i = 0; i < p->io.n_in + p->io.n_out; i++) {
+        uint64_t at = p->api->where(buffers[i]);
+        same = same && at == p->recorded[i];
+        p->recorded[i] = at;
+    }
+    if (!same) hd_gpu_forget(p);
+}
+
+/* The segment that begins with step i, in one launch; *i is its end. False: there is none. */
+static bool run_segment(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers, size_t *i,
+                        hd_status *out) {
+    struct hd_gpu_segment *g = NULL;
+    for (size_t k = 0; k < p->n_segments; k++)
+        if (p->segments[k].first == *i) g = &p->segments[k];
+    if (!g) return false;
+    *i = g->end;
+    if (!g->recording) {
+        *out = p->api->record(ctx, p->gpu);
+        if (*out != HD_OK) return true;
+        hd_status s = HD_OK;
+        for (size_t k = g->first; k < g->end && s == HD_OK; k++)
+            s = run_kernels(ctx, p, &p->steps[k], buffers, false);
+        *out = p->api->recorded(ctx, p->gpu, s, &g->recording);
+        if (*out != HD_OK) return true;
+    }
+    *out = p->api->replay(ctx, p->gpu, g->recording);
+    return true;
+}
+
 hd_status hd_gpu_plan_run(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers,
                           bool timed) {
-    for (size_t i = 0; i < p->n_steps; i++) {
-        struct hd_gpu_step *s = &p->steps[i];
+    if (!timed && p->n_segments) check_buffers(p, buffers);
+    for (size_t i = 0; i < p->n_steps;) {
+        hd_status done = HD_OK;
         TRY(hd_continue(ctx));
+        bool whole = !timed && run_segment(ctx, p, buffers, &i, &done);
+        TRY(done);
+        if (whole) continue;
+        struct hd_gpu_step *s = &p->steps[i++];
         if (s->kind == HD_GPU_KERNELS) {
             TRY(run_kernels(ctx, p, s, buffers, timed));
             continue;

@@ -36,7 +36,7 @@ struct hd_device_options {
     bool free_issue;  /* iss: operations reach their units at no cost; what fetch and issue lose is
                          the difference */
     bool functional;  /* iss: results without time, sooner */
-    bool no_fallback; /* opencl: a node that would run on the host is an error */
+    bool no_fallback; /* opencl, cuda: a node that would run on the host is an error */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
     const struct hd_stop *stop;   /* NULL = none; the same. A run that it ends is out of time */
 };

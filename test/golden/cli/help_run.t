@@ -19,7 +19,7 @@
 #=   --mem-jitter SEED|A..B     simulated DRAM: random timing; A..B runs every seed (compare)
 #=   --no-latency-hiding        compile so that every operation waits for the one before it
 #=   --functional               device iss: results only, no cycles; sooner
-#=   --no-fallback              device opencl: a node that would run on the host is an error
+#=   --no-fallback              devices opencl, cuda: a node that would run on the host is an error
 #=   --dump import|legalize|prepare|layers|plan|ops|program|all
 #=                              print the compiler's state after a stage
 #=   --threads N                threads for devices that use several; of serve: runs at once (default: as many as cores)

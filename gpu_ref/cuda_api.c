@@ -1,0 +1,62 @@
+/* Opens CUDA's driver and NVRTC. Their symbols stay out of the program's (RTLD_LOCAL). What stands
+ * in for them in tests is in the process already. */
+#define _GNU_SOURCE /* RTLD_DEFAULT */
+#include "gpu_ref/cuda_api.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct cuda_api cuda;
+static struct nvrtc_api nvrtc;
+static bool has_cuda, has_nvrtc;
+
+/* HEDDLE_CUDA is the toolkit's folder; else the loader's paths, then the toolkit's usual place. */
+void *hd_cuda_open(const char *soname) {
+    const char *root = getenv("HEDDLE_CUDA");
+    char path[1024];
+    void *lib = root ? NULL : dlopen(soname, RTLD_NOW | RTLD_LOCAL);
+    if (lib) return lib;
+    snprintf(path, sizeof path, "%s/lib64/%s", root ? root : "/usr/local/cuda", soname);
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+#define FIND(name, symbol, args)                                                                   \
+    if (here) {                                                                                    \
+        *(void **)&table->name = dlsym(lib, #symbol);                                              \
+        here = table->name != NULL;                                                                \
+    }
+
+static void open_cuda(void) {
+    struct cuda_api *table = &cuda;
+    bool there = dlsym(RTLD_DEFAULT, "cuInit") != NULL;
+    void *lib = there ? RTLD_DEFAULT : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    bool here = there || lib;
+    CU_CALLS(FIND)
+    has_cuda = here;
+}
+
+static void open_nvrtc(void) {
+    static const char *const name[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"};
+    struct nvrtc_api *table = &nvrtc;
+    bool there = dlsym(RTLD_DEFAULT, "nvrtcVersion") != NULL;
+    void *lib = there ? RTLD_DEFAULT : NULL;
+    for (int i = 0; i < 3 && !there && !lib; i++) lib = hd_cuda_open(name[i]);
+    bool here = there || lib;
+    NVRTC_CALLS(FIND)
+    has_nvrtc = here;
+}
+
+const struct cuda_api *hd_cuda_api(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_cuda);
+    return has_cuda ? &cuda : NULL;
+}
+
+const struct nvrtc_api *hd_nvrtc_api(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_nvrtc);
+    return has_nvrtc ? &nvrtc : NULL;
+}

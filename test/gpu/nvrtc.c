@@ -1,0 +1,147 @@
+/* Whether NVRTC compiles the kernels of networks, without a GPU:
+ *
+ *   nvrtc ARCH[,ARCH] FOLDER...
+ *
+ * ARCH is 80, 90, ... A line for each network (FOLDER/model.onnx) and architecture: kernels, the
+ * most registers of a thread, the most shared memory of a block, seconds. Exit 1 when something
+ * does not compile, or is beyond what a GPU runs. */
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "compiler/compiler.h"
+#include "gpu_ref/gpu_plan.h"
+#include "gpu_ref/nvrtc.h"
+#include "test/gpu/stand_in.h"
+
+enum { MOST_REGISTERS = 255, BLOCK_REGISTERS = 65536, MOST_SHARED = 48 << 10 };
+
+static char *source_text;
+
+/* The stand-in's, but it keeps what it is given. */
+static hd_status keep_source(hd_ctx *ctx, hd_gpu *g, const char *source, hd_gpu_program **out) {
+    (void)ctx;
+    free(source_text);
+    source_text = strdup(source);
+    *out = calloc(1, sizeof **out);
+    g->live++;
+    return HD_OK;
+}
+
+struct use { /* of all kernels of a cubin */
+    int kernels, registers;
+    size_t shared;
+};
+
+/* Section .nv.info is a list of attributes: format, name, u16 of bytes, value. Format 4 has a value
+ * of so many bytes, others none behind the u16. */
+static void look_at_info(const unsigned char *p, size_t bytes, struct use *out) {
+    enum { SIZED = 4, REGCOUNT = 0x2f };
+    for (size_t at = 0; at + 4 <= bytes;) {
+        size_t n = p[at] == SIZED ? p[at + 2] + 256u * p[at + 3] : 0;
+        int registers = 0;
+        if (p[at + 1] == REGCOUNT && n == 8 && at + 12 <= bytes)
+            memcpy(&registers, p + at + 8, sizeof registers);
+        if (registers > out->registers) out->registers = registers;
+        at += 4 + n;
+    }
+}
+
+/* A kernel's code is section .text.NAME; its shared memory is section .nv.shared.NAME. */
+static bool look(const char *cubin, size_t bytes, struct use *out) {
+    const Elf64_Ehdr *h = (const Elf64_Ehdr *)cubin;
+    if (bytes < sizeof *h || memcmp(h->e_ident, ELFMAG, SELFMAG)) return false;
+    const Elf64_Shdr *s = (const Elf64_Shdr *)(cubin + h->e_shoff);
+    const char *names = cubin + s[h->e_shstrndx].sh_offset;
+    for (int i = 0; i < h->e_shnum; i++) {
+        const char *name = names + s[i].sh_name;
+        out->kernels += !strncmp(name, ".text.", 6);
+        if (!strncmp(name, ".nv.shared.", 11) && s[i].sh_size > out->shared)
+            out->shared = s[i].sh_size;
+        if (!strcmp(name, ".nv.info"))
+            look_at_info((const unsigned char *)cubin + s[i].sh_offset, s[i].sh_size, out);
+    }
+    return true;
+}
+
+static hd_status plan(hd_ctx *ctx, const char *folder, int *out_threads) {
+    struct hd_compile_options o = {0};
+    struct hd_gpu_api api = stand_in_api;
+    struct hd_host_io io;
+    struct hd_gpu_plan *p;
+    hd_model *m;
+    hd_graph *g;
+    char path[4096];
+    api.dialect = &hd_dialect_cuda;
+    api.build = keep_source;
+    snprintf(path, sizeof path, "%s/model.onnx", folder);
+    TRY(hd_machine_load(ctx, "base", &o.machine));
+    TRY(hd_compile(ctx, path, &o, &m));
+    hd_arena *a = hd_arena_create();
+    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
+    TRY(hd_host_choose_io(ctx, a, m, -1, g, &io));
+    TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, false, &p));
+    for (size_t i = 0; i < p->n_steps; i++)
+        for (int c = 0; c < p->steps[i].n_calls; c++) {
+            const int *b = p->steps[i].call[c].block;
+            if (b[0] * b[1] * b[2] > *out_threads) *out_threads = b[0] * b[1] * b[2];
+        }
+    hd_gpu_plan_destroy(p);
+    hd_graph_destroy(g);
+    hd_arena_destroy(a);
+    hd_model_destroy(m);
+    return HD_OK;
+}
+
+static hd_status compile(hd_ctx *ctx, const char *folder, int arch, int threads) {
+    struct use u = {0};
+    struct timespec t[2];
+    size_t bytes;
+    char *code = NULL;
+    clock_gettime(CLOCK_MONOTONIC, &t[0]);
+    TRY(hd_nvrtc_compile(ctx, source_text, arch, false, &code, &bytes));
+    clock_gettime(CLOCK_MONOTONIC, &t[1]);
+    bool elf = look(code, bytes, &u);
+    free(code);
+    printf(
+        "%-36s sm_%d  %4d kernels  %3d registers, %5zu bytes shared, blocks of %4d at most, %.1f "
+        "s\n",
+        strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder, arch, u.kernels, u.registers,
+        u.shared, threads,
+        (double)(t[1].tv_sec - t[0].tv_sec) + (double)(t[1].tv_nsec - t[0].tv_nsec) * 1e-9);
+    if (!elf || !u.kernels || u.registers < 1)
+        return hd_fail(ctx, HD_DEVICE, "the code is no cubin with kernels");
+    if (u.registers > MOST_REGISTERS || u.shared > MOST_SHARED ||
+        u.registers * threads > BLOCK_REGISTERS)
+        return hd_fail(ctx, HD_DEVICE, "a block does not fit on an SM");
+    return HD_OK;
+}
+
+int main(int argc, char **argv) {
+    int failed = 0;
+    if (argc < 3) return 2;
+    if (hd_nvrtc_why_not()) {
+        printf("not checked: %s\n", hd_nvrtc_why_not());
+        return 0;
+    }
+    for (int i = 2; i < argc; i++) {
+        hd_ctx *ctx = hd_ctx_create();
+        int threads = 1;
+        free(source_text);
+        source_text = NULL;
+        hd_status s = plan(ctx, argv[i], &threads);
+        for (const char *a = argv[1]; a && s == HD_OK && source_text; a = strchr(a, ',')) {
+            a += *a == ',';
+            s = compile(ctx, argv[i], atoi(a), threads);
+        }
+        if (s != HD_OK) {
+            printf("%s: %s\n", argv[i], hd_message(ctx));
+            failed++;
+        }
+        hd_ctx_destroy(ctx);
+    }
+    free(source_text);
+    return failed != 0;
+}

@@ -1,0 +1,189 @@
+/* Device cuda on a driver that stands in (test/gpu/cuda_stand_in.h), which runs its kernels: the
+ * networks of gpu_nets.def against golden; one launch for a run; what happens when any call fails,
+ * memory does not suffice, the GPU is lost, and two contexts are open. */
+#include "gpu_ref/gpu_plan.h"
+#include "test/gpu/cuda_stand_in.h"
+#include "test/unit/cpu_ref/nets.h"
+
+static const struct net nets[] = {
+#define NET(operands, nodes, output) {operands, nodes, output},
+#include "gpu_nets.def"
+};
+enum { N_NETS = sizeof nets / sizeof *nets };
+
+static void like_golden(void **unused) {
+    hd_ctx *ctx = hd_ctx_create();
+    (void)unused;
+    for (int i = 0; i < N_NETS; i++) {
+        nets_state = (uint32_t)(1000 + i);
+        int graphs = emu.graph_launches, launches = emu.launches;
+        run_net(ctx, &nets[i], "cuda", 1, "cuda");
+        if (emu.wrong) fail_msg("%s: %s", nets[i].nodes, emu.wrong);
+        assert_int_equal(emu.graph_launches - graphs, 2); /* two runs */
+        assert_int_equal(emu.launches - launches, 0);
+        assert_int_equal(emu.live, 0);
+    }
+    hd_ctx_destroy(ctx);
+}
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+/* Kernels, a node of the host (det), and kernels again: two segments. */
+static const struct net mixed = {
+    "x f32 1,3,6,6 -2 2; w f32 3,3,3,3 -1 1",
+    "a ? = conv(x, w) kernel_shape=[3,3] pads=[1,1,1,1]\nb ? = reshape(a) shape=[3,6,6]\n"
+    "c ? = det(b)\ny ? = exp(c)",
+    "y"};
+
+struct world {
+    hd_ctx *ctx;
+    hd_graph *g;
+    hd_model *m;
+    struct hd_host_io io;
+    hd_arena *a;
+};
+
+static int setup(void **state) {
+    struct world *w = calloc(1, sizeof *w);
+    w->ctx = hd_ctx_create();
+    w->a = hd_arena_create();
+    w->m = build(w->ctx, &mixed, &w->g);
+    assert_int_equal(hd_host_choose_io(w->ctx, w->a, w->m, -1, w->g, &w->io), HD_OK);
+    emu.calls = emu.fail_at = 0;
+    emu.lost = false;
+    emu.memory_bytes = (size_t)1 << 30;
+    *state = w;
+    return 0;
+}
+
+static int teardown(void **state) {
+    struct world *w = *state;
+    hd_model_destroy(w->m);
+    hd_graph_destroy(w->g);
+    hd_arena_destroy(w->a);
+    hd_ctx_destroy(w->ctx);
+    free(w);
+    return 0;
+}
+
+/* Opens, plans, runs four times (once with times, then with another buffer), gives all back. */
+static hd_status whole_life(struct world *w) {
+    const struct hd_gpu_api *api = &hd_gpu_cuda;
+    struct hd_gpu_plan *p = NULL;
+    hd_gpu_mem *buffer[64] = {NULL}, *other = NULL;
+    hd_gpu *g = NULL;
+    int n = w->io.n_in + w->io.n_out;
+    TRY(api->open(w->ctx, &g));
+    hd_status s = hd_gpu_plan_create(w->ctx, api, g, w->g, w->m, &w->io, NULL, 0, false, &p);
+    for (int i = 0; i < n && s == HD_OK; i++) {
+        int value = i < w->io.n_in ? w->io.in[i] : w->io.out[i - w->io.n_in];
+        s = api->alloc(w->ctx, g, hd_value_dense_bytes(&w->m->values[value]), &buffer[i]);
+    }
+    if (s == HD_OK) s = api->alloc(w->ctx, g, 4096, &other);
+    for (int run = 0; run < 4 && s == HD_OK; run++) {
+        if (run == 3) {
+            api->free(g, buffer[0]);
+            buffer[0] = other;
+            other = NULL;
+        }
+        s = hd_gpu_plan_run(w->ctx, p, buffer, run == 1);
+    }
+    hd_gpu_plan_destroy(p);
+    for (int i = 0; i < n; i++)
+        if (buffer[i]) api->free(g, buffer[i]);
+    if (other) api->free(g, other);
+    api->close(g);
+    return s;
+}
+
+static void two_segments(void **state) {
+    struct world *w = *state;
+    int graphs = emu.graph_launches, launches = emu.launches;
+    if (whole_life(w) != HD_OK) fail_msg("%s", hd_message(w->ctx));
+    assert_int_equal(emu.graph_launches - graphs, 3 * 2);
+    assert_int_equal(emu.launches - launches, 2); /* the timed run */
+    assert_null(emu.wrong);
+    assert_int_equal(emu.live, 0);
+}
+
+/* The code is on disk after the first time, so that nothing compiles again. */
+static void any_call_may_fail(void **state) {
+    struct world *w = *state;
+    assert_int_equal(whole_life(w), HD_OK);
+    int calls = emu.calls, compilations = emu.compilations;
+    assert_true(calls > 60);
+    for (int lost = 0; lost < 2; lost++)
+        for (int at = 1; at <= calls; at++) {
+            emu.calls = 0;
+            emu.fail_at = at;
+            emu.fail_with = lost ? 719 : 2;
+            assert_int_equal(whole_life(w), lost ? HD_DEVICE : HD_NOMEM);
+            assert_non_null(strstr(hd_message(w->ctx), "cuda: cu"));
+            if (!lost) assert_null(emu.wrong);
+            if (!lost) assert_int_equal(emu.live, 0);
+            hd_clear(w->ctx);
+            emu_forget();
+        }
+    assert_int_equal(emu.compilations, compilations);
+}
+
+static void little_memory(void **state) {
+    struct world *w = *state;
+    emu.memory_bytes = 1000;
+    assert_int_equal(whole_life(w), HD_NOMEM);
+    assert_non_null(strstr(hd_message(w->ctx), "stand-in allows 1000 at once and 1000 in all"));
+    hd_clear(w->ctx);
+    emu.memory_bytes = 5000; /* the plan fits, the buffers do not */
+    assert_int_equal(whole_life(w), HD_NOMEM);
+    assert_non_null(strstr(hd_message(w->ctx), "cuMemAlloc: error 2 (CUDA_ERROR_OUT_OF_MEMORY)"));
+    assert_int_equal(emu.live, 0);
+    assert_null(emu.wrong);
+}
+
+static void two_contexts(void **state) {
+    struct world *w = *state;
+    hd_gpu *a = NULL, *b = NULL;
+    assert_int_equal(hd_gpu_cuda.open(w->ctx, &a), HD_OK);
+    assert_int_equal(hd_gpu_cuda.open(w->ctx, &b), HD_OK);
+    hd_gpu_cuda.close(a);
+    assert_int_equal(whole_life(w), HD_OK); /* b holds the context */
+    assert_int_equal(emu.contexts, 1);
+    hd_gpu_cuda.close(b);
+    assert_int_equal(emu.contexts, 0);
+    assert_null(emu.wrong);
+}
+
+/* A GPU that is newer than the compiler gets PTX; one that is older gets a message. */
+static void other_gpus(void **state) {
+    struct world *w = *state;
+    emu.cc = 120;
+    assert_int_equal(whole_life(w), HD_OK);
+    emu.cc = 52;
+    assert_int_equal(whole_life(w), HD_UNSUPPORTED);
+    assert_non_null(strstr(hd_message(w->ctx), "compute capability 5.2"));
+    hd_clear(w->ctx);
+    emu.cc = 90;
+    emu.devices = 0;
+    assert_int_equal(whole_life(w), HD_DEVICE);
+    assert_non_null(strstr(hd_message(w->ctx), "the driver finds no NVIDIA GPU"));
+    emu.devices = 1;
+    assert_int_equal(emu.live, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(like_golden),
+        cmocka_unit_test_setup_teardown(two_segments, setup, teardown),
+        cmocka_unit_test_setup_teardown(any_call_may_fail, setup, teardown),
+        cmocka_unit_test_setup_teardown(little_memory, setup, teardown),
+        cmocka_unit_test_setup_teardown(two_contexts, setup, teardown),
+        cmocka_unit_test_setup_teardown(other_gpus, setup, teardown),
+    };
+    char cache[] = "/tmp/hd_cuda_XXXXXX", command[64];
+    if (!mkdtemp(cache)) return 1;
+    setenv("XDG_CACHE_HOME", cache, 1);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    emu_clean();
+    snprintf(command, sizeof command, "rm -r %s", cache);
+    return failed || system(command) != 0;
+}
