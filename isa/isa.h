@@ -155,11 +155,18 @@ static inline bool hd_field_fits(enum hd_field f, int64_t v) {
     return v >= 0 && v < span;
 }
 
-static inline void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v) {
+/* false: it does not fit, and nothing is set. */
+static inline bool hd_field_try_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v) {
     const struct hd_field_info *fi = &hd_isa_fields[f];
-    HD_ASSERT(hd_field_fits(f, v));
+    if (!hd_field_fits(f, v)) return false;
     uint32_t mask = hd_field_mask(fi) << fi->lsb;
     words[fi->word] = (words[fi->word] & ~mask) | ((uint32_t)v << fi->lsb & mask);
+    return true;
+}
+
+static inline void hd_field_set(uint32_t words[HD_PARAM_WORDS], enum hd_field f, int64_t v) {
+    bool fits = hd_field_try_set(words, f, v);
+    HD_ASSERT(fits);
 }
 
 /* What a unit keeps from one operation to the next; all zero at program start. */

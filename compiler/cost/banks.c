@@ -10,7 +10,8 @@ enum { LOOPS = 6, AM_BANKS = 2 };
 struct nest { /* loop 0 innermost, in words; lo, hi: reach of the loops below */
     int loops;
     int64_t n[LOOPS], step[LOOPS], lo[LOOPS + 1], hi[LOOPS + 1];
-    int64_t bank;  /* words of one */
+    int64_t bank;  /* words of one, a power of two */
+    int shift;     /* its logarithm */
     int first_bit; /* of bank 0 */
     double brief;  /* iterations that are not worth a run of their own */
 };
@@ -24,7 +25,7 @@ static void add_run(struct hd_bank_runs *r, double n, uint64_t banks) {
 }
 
 static void add(struct hd_bank_runs *r, const struct nest *x, int loops, int64_t at) {
-    int64_t lo = (at + x->lo[loops]) / x->bank, hi = (at + x->hi[loops]) / x->bank;
+    int64_t lo = (at + x->lo[loops]) >> x->shift, hi = (at + x->hi[loops]) >> x->shift;
     double n = 1;
     for (int i = 0; i < loops; i++) n *= (double)x->n[i];
     if (lo == hi || n <= x->brief) {
@@ -42,6 +43,7 @@ static void runs_of(struct nest *x, int64_t at, struct hd_bank_runs *out) {
         n *= (double)x->n[l];
     }
     x->brief = n / HD_BANK_RUNS;
+    x->shift = __builtin_ctzll((uint64_t)x->bank);
     out->n_runs = 0;
     add(out, x, x->loops, at);
 }

@@ -16,5 +16,11 @@ struct hd_op_lengths hd_ops_lengths(const struct hd_ops *s, hd_arena *a);
 /* Cost of layers [first, end), which are whole chains of one step: cycles, and those that the
  * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
+/* Prices found before (memo.c), that hd_estimate_layers looks at where lo->prices is one. */
+struct hd_price_memo *hd_price_memo_create(void);
+void hd_price_memo_destroy(struct hd_price_memo *m);
+uint64_t hd_price_key(const struct hd_lowering *lo, size_t first, size_t end);
+bool hd_price_memo_get(struct hd_price_memo *m, uint64_t key, int64_t *out);
+void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, int64_t cycles);
 
 #endif

@@ -2,13 +2,16 @@
 #include "compiler/cost/cost.h"
 
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
+    uint64_t key = lo->prices ? hd_price_key(lo, first, end) : 0;
+    int64_t cycles = INT64_MAX;
+    if (lo->prices && hd_price_memo_get(lo->prices, key, &cycles)) return cycles;
     hd_arena *scratch = hd_arena_create();
     struct hd_lowerer *w;
-    int64_t cycles = INT64_MAX;
     bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
     if (hd_lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
         cycles = hd_ops_estimate(&w->s, begins);
     if (w->s.n_ops > lo->most_ops) lo->most_ops = w->s.n_ops;
     hd_arena_destroy(scratch);
+    if (lo->prices && cycles < INT64_MAX) hd_price_memo_put(lo->prices, key, cycles);
     return cycles;
 }

@@ -140,6 +140,7 @@ struct hd_strided { /* a tensor as distances, in bytes, in storage of pixels of 
     int rank;
     int64_t size[HD_MAX_RANK], step[HD_MAX_RANK], pixel;
 };
+struct hd_price_memo;
 struct hd_lowering { /* everything between the stages of one hd_lower call */
     hd_ctx *ctx;
     hd_arena *arena;
@@ -160,8 +161,9 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     struct hd_refusal *too_big; /* per node: why it does not fit, as far as known; over attempts */
     const struct hd_layer *layers;
     size_t n_layers;
-    struct hd_plan *plan; /* the one in work */
-    size_t most_ops;      /* of what was estimated */
+    struct hd_plan *plan;         /* the one in work */
+    size_t most_ops;              /* of what was estimated */
+    struct hd_price_memo *prices; /* found before (cost/memo.c); NULL = none are kept */
     uint8_t *image;
     size_t image_bytes, cap_image;
 };

@@ -20,6 +20,7 @@
 
 /* Bytes that dependences tell apart. Where rows share one, the next waits for this one. */
 enum { XM_GRANULE = 16, ARENA_GRANULE = 64 };
+enum { BLOCK = 32 }; /* granules that are looked at together, where all of them are touched */
 
 enum {
     TOKENS_EARLY = 96, /* from here on the next operation takes a token early */
@@ -59,9 +60,43 @@ void hd_ops_begin(struct hd_ops *s, enum hd_unit unit, unsigned code, int tag) {
     }
 }
 
-static int latest(const int *of, int64_t n, int most) {
+static int most_of(const int *of, int64_t n, int most) {
     for (int64_t i = 0; i < n; i++) most = of[i] > most ? of[i] : most;
     return most;
+}
+
+/* Granules [first, end) of a block that is not touched as a whole. */
+static int latest_of_part(const struct hd_marks *k, int64_t first, int64_t end, int most) {
+    int64_t b = first / BLOCK;
+    if (k->most[b] <= most) return most;
+    return most_of(k->one + first, end - first, k->whole[b] > most ? k->whole[b] : most);
+}
+
+/* The latest operation of those that touched granules [first, end), and `most`. */
+static int latest(const struct hd_marks *k, int64_t first, int64_t end, int most) {
+    int64_t from = first / BLOCK, last = (end - 1) / BLOCK;
+    if (most_of(k->most + from, last - from + 1, most) <= most) return most;
+    int64_t whole = hd_ceil_div(first, BLOCK), behind = end / BLOCK; /* blocks in between */
+    if (whole > behind) return latest_of_part(k, first, end, most);
+    if (first < whole * BLOCK) most = latest_of_part(k, first, whole * BLOCK, most);
+    if (behind * BLOCK < end) most = latest_of_part(k, behind * BLOCK, end, most);
+    return most_of(k->most + whole, behind - whole, most);
+}
+
+static void mark(struct hd_ops *s, struct hd_marks *k, int64_t n, int64_t first, int64_t end,
+                 int number) {
+    if (!k->one) {
+        int64_t blocks = hd_ceil_div(n, BLOCK);
+        k->one = hd_new_array(s->arena, int, (size_t)(n + 2 * blocks));
+        k->whole = k->one + n, k->most = k->whole + blocks;
+    }
+    int64_t from = first / BLOCK, last = (end - 1) / BLOCK;
+    int64_t whole = hd_ceil_div(first, BLOCK), behind = end / BLOCK; /* blocks in between */
+    for (int64_t b = from; b <= last; b++) k->most[b] = number;
+    for (int64_t b = whole; b < behind; b++) k->whole[b] = number;
+    int64_t edge = hd_min(end, whole * BLOCK), rest = hd_max(edge, behind * BLOCK);
+    for (int64_t i = first; i < edge; i++) k->one[i] = number;
+    for (int64_t i = rest; i < end; i++) k->one[i] = number;
 }
 
 void hd_ops_misfit(struct hd_ops *s, struct hd_misfit what) {
@@ -84,16 +119,13 @@ static hd_status misfit(const struct hd_ops *s) {
 }
 
 void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v) {
-    if (hd_field_fits(f, v))
-        hd_field_set(current(s)->words, f, v);
-    else
+    if (!hd_field_try_set(current(s)->words, f, v))
         hd_ops_misfit(s, (struct hd_misfit){.of_field = true, .field = f, .needs = v});
 }
 
 void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi, bool write) {
     const struct hd_slot_op *op = current(s);
     int64_t first = lo / s->granule[space], last = (hi - 1) / s->granule[space];
-    int64_t n = last - first + 1;
     if (lo < 0 || hi <= lo || last >= s->n_granules[space]) {
         bool behind = lo >= 0 && hi > lo; /* else it comes from room that is not there */
         hd_ops_misfit(s, (struct hd_misfit){
@@ -104,9 +136,10 @@ void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi,
     }
     for (int u = 0; u < HD_UNITS; u++) {
         if (u == op->unit) continue;
-        int need = (int)s->needs[u];
-        if (s->wrote[space][u]) need = latest(s->wrote[space][u] + first, n, need);
-        if (write && s->read[space][u]) need = latest(s->read[space][u] + first, n, need);
+        int need = (int)hd_max((int64_t)s->needs[u], op->knows[u]); /* what it knows is done */
+        if (s->wrote[space][u].one) need = latest(&s->wrote[space][u], first, last + 1, need);
+        if (write && s->read[space][u].one)
+            need = latest(&s->read[space][u], first, last + 1, need);
         s->needs[u] = (uint32_t)need;
     }
     if (space == HD_SPACE_XM) {
@@ -114,9 +147,8 @@ void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi,
         uint32_t *banks = write ? &current(s)->writes_banks : &current(s)->reads_banks;
         for (int64_t b = lo / bank; b <= (hi - 1) / bank; b++) *banks |= UINT32_C(1) << b;
     }
-    int **mine = write ? &s->wrote[space][op->unit] : &s->read[space][op->unit];
-    if (!*mine) *mine = hd_new_array(s->arena, int, (size_t)s->n_granules[space]);
-    for (int64_t i = first; i <= last; i++) (*mine)[i] = op->number;
+    mark(s, write ? &s->wrote[space][op->unit] : &s->read[space][op->unit], s->n_granules[space],
+         first, last + 1, op->number);
 }
 
 static struct hd_slot_op *numbered(struct hd_ops *s, int unit, uint32_t number) {

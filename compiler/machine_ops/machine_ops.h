@@ -45,6 +45,13 @@ struct hd_misfit {
     enum hd_space space;
     int64_t needs, has; /* bytes or words, as hd_ops_touch */
 };
+/* The last operation of a unit that wrote, or read, each granule of a memory; one = NULL: none did.
+ * Numbers only grow, so that of a granule is the larger of its own and its block's. */
+struct hd_marks {
+    int *one;   /* of a granule, touched with a part of its block */
+    int *whole; /* of a block, touched as a whole */
+    int *most;  /* the largest of all of these */
+};
 struct hd_ops {
     struct hd_lowering *lo;
     hd_arena *arena;
@@ -54,8 +61,7 @@ struct hd_ops {
     int *by_number[HD_UNITS]; /* number - 1 -> index in ops */
     size_t cap_by_number[HD_UNITS];
     uint32_t needs[HD_UNITS]; /* of the operation being built: number waited for, per unit */
-    /* last operation of each unit that wrote or read each granule of each memory; NULL: none did */
-    int *wrote[HD_SPACES][HD_UNITS], *read[HD_SPACES][HD_UNITS];
+    struct hd_marks wrote[HD_SPACES][HD_UNITS], read[HD_SPACES][HD_UNITS];
     int64_t granule[HD_SPACES], n_granules[HD_SPACES];
     int semaphore[HD_UNITS][HD_UNITS]; /* from unit, to unit; -1 = not in use */
     int n_semaphores;

@@ -41,37 +41,18 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
 }
 
 static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 112};
-enum { N_TILES = sizeof tiles / sizeof *tiles, SEEN = HD_SEARCH_SEEN };
+enum { N_TILES = sizeof tiles / sizeof *tiles };
 
 struct search {
     struct hd_lowering *lo;
     struct window w;
     struct asked best;
     int64_t cycles;
-    /* tilings that were estimated, the latest: much that is asked comes out alike */
-    uint32_t seen[SEEN];
-    int64_t seen_cycles[SEEN];
 };
-
-/* What tiling made of the chain, as a number that is not 0. */
-static uint32_t tiling_of(const struct search *s) {
-    uint32_t h = HD_HASH_INIT;
-    for (size_t i = s->w.first; i < s->w.end; i++) {
-        struct hd_tiling lt = s->lo->plan->tilings[i];
-        lt.ask_tiles = lt.ask_nb = 0, lt.ask_order = HD_ORDER_ANY;
-        h = hd_hash(h, &lt, sizeof lt);
-    }
-    return h ? h : 1;
-}
 
 /* Cycles of the window when the chain gets what is asked; INT64_MAX when it does not fit. */
 static int64_t attempt(struct search *s, const struct asked *q) {
-    if (!tile(s->lo, &s->w, q)) return INT64_MAX;
-    uint32_t h = tiling_of(s);
-    int at = (int)(h & (SEEN - 1));
-    if (s->seen[at] != h)
-        s->seen[at] = h, s->seen_cycles[at] = hd_estimate_layers(s->lo, s->w.from, s->w.to);
-    return s->seen_cycles[at];
+    return tile(s->lo, &s->w, q) ? hd_estimate_layers(s->lo, s->w.from, s->w.to) : INT64_MAX;
 }
 
 static void consider(struct search *s, struct asked q) {

@@ -308,8 +308,7 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
     return HD_OK;
 }
 
-/* needs / gives / destroys: see the head of this file. */
-hd_status hd_plan_memory(struct hd_lowering *lo) {
+static hd_status search_plans(struct hd_lowering *lo) {
     int best = -1;
     int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
     bool any_chain = false;
@@ -334,4 +333,13 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
         return make_plan(lo, a.of[a.n - 1].plan, false);
     TRY(best_refined(lo, cycles, best));
     return HD_OK;
+}
+
+/* needs / gives / destroys: see the head of this file. */
+hd_status hd_plan_memory(struct hd_lowering *lo) {
+    lo->prices = hd_price_memo_create();
+    hd_status s = search_plans(lo);
+    hd_price_memo_destroy(lo->prices);
+    lo->prices = NULL;
+    return s;
 }
