@@ -153,10 +153,16 @@ random: heddle rtl-tiny $(RANDOM_NET) ## random networks on tiny, base and big, 
 
 # RTL=200e6: those below so many multiply-accumulates on rtl, too.
 OTHER ?= ../shared/models_other
+OTHER_TFLITE = $(B)/heddle test --list test/conform/other_left_out.txt $(OTHER)/tflite
 test-other: heddle ## TFLite, Caffe and StableHLO cases of ../shared/models_other on golden and cpu, where that folder is
 	$(Q)if [ ! -d $(OTHER) ]; then echo "  other: skipped, there is no folder $(OTHER)"; else \
 	for d in golden cpu; do $(B)/heddle test --device $$d --list test/conform/other_left_out.txt $(OTHER) > $(B)/test-other.log 2>&1 \
-	    || { grep -vE '^(ok|skip)' $(B)/test-other.log; exit 1; }; echo "  other $$d: $$(tail -1 $(B)/test-other.log)"; done; fi
+	    || { grep -vE '^(ok|skip)' $(B)/test-other.log; exit 1; }; echo "  other $$d: $$(tail -1 $(B)/test-other.log)"; done; \
+	for d in golden cpu; do $(OTHER_TFLITE) --rounding tflite --device $$d > $(B)/test-other.log 2>&1 \
+	    || { grep -vE '^(ok|skip)' $(B)/test-other.log; exit 1; }; echo "  TFLite's rounding, $$d: $$(tail -1 $(B)/test-other.log)"; done; fi
+test-other-iss: heddle ## TFLite networks on iss: each integer tensor equal to golden's
+	$(Q)if [ -d $(OTHER) ]; then $(OTHER_TFLITE) --device iss | tail -1; fi
+nightly: test-other-iss
 
 networks: heddle ## every network of ../shared/models on the machine, quantised where it must be; NETWORKS="NAME..", RTL=200e6: on rtl, too
 	$(Q)$(if $(RTL),$(MAKE) rtl-base)
@@ -238,4 +244,4 @@ cov-rtl: $(COSIM) $(COV_VX) $(CHIP) heddle build/rtl-cov/libhd_rtl_tiny.so ## li
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
 
 .PHONY: roundtrip test-stages zoo test-zoo test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
-        test-shared test-other test-cosim test-report test-estimate test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl
+        test-shared test-other test-other-iss test-cosim test-report test-estimate test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl

@@ -147,7 +147,7 @@ static int parse_options(struct hd_cmd *c, struct hd_quant_options *o) {
  * --shape does not close them. */
 static hd_status write_network(struct job *j) {
     hd_ctx *ctx = j->c->ctx;
-    bool shaped = j->c->opt.shapes.n;
+    bool shaped = j->c->opt.import.shapes.n;
     hd_graph *wider = shaped ? NULL : prepared_wider(j), *other = NULL;
     const char *closes = j->closed;
     hd_status s = HD_OK;

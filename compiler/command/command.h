@@ -50,6 +50,11 @@ struct hd_explore_options { /* of heddle explore, sweep and advise */
     int jobs;
 };
 
+struct hd_import_options { /* how networks are read */
+    struct hd_list_option shapes;
+    const char *rounding;
+};
+
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
 };
@@ -57,7 +62,8 @@ struct hd_run_choice { /* of devices that run */
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
         *report, *select, *keep, *stage, *color, *fold, *csv, *list, *schedule;
-    struct hd_list_option sets, shapes;
+    struct hd_list_option sets;
+    struct hd_import_options import;
     struct hd_trace_options trace;
     struct hd_calibrate_options calibrate;
     struct hd_serve_choice serve;

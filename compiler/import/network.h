@@ -23,6 +23,7 @@ struct hd_bind {
      * as pairs of outputs checkI.eq.got and checkI.eq.want; also almost and close. HD_MISMATCH when
      * there are fewer. 0 = the network. */
     int check;
+    bool tflite_rounding; /* TFLite: integer layers round as its kernels do */
 };
 
 /* A file of any format in formats.def -> graph as written. bind may be NULL. */

@@ -13,6 +13,10 @@ static bool is_byte(const struct hd_tensor *t) {
 
 /* A node that becomes no layer. */
 static const char *refuses_other(const hd_graph *g, const struct hd_node *n, const char **hint) {
+    if (hd_attr_string(n, "rounding", NULL)) {
+        *hint = "--rounding float, which this machine computes";
+        return "it rounds as TFLite's kernels do; the machine rounds in binary32";
+    }
     switch (n->op) {
     case HD_IR_dynamicquantize:
     case HD_IR_convinteger:

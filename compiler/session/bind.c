@@ -30,9 +30,11 @@ static hd_status parse_shape(struct hd_cmd *c, hd_arena *a, const char *text,
 
 hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor *t, int n,
                       struct hd_bind *out) {
-    struct hd_shape_bind *s = hd_new_array(a, struct hd_shape_bind, (size_t)c->opt.shapes.n + 1);
+    struct hd_shape_bind *s =
+        hd_new_array(a, struct hd_shape_bind, (size_t)c->opt.import.shapes.n + 1);
     struct hd_tensor *in = hd_new_array(a, struct hd_tensor, (size_t)n + 1);
-    for (int i = 0; i < c->opt.shapes.n; i++) TRY(parse_shape(c, a, c->opt.shapes.text[i], &s[i]));
+    for (int i = 0; i < c->opt.import.shapes.n; i++)
+        TRY(parse_shape(c, a, c->opt.import.shapes.text[i], &s[i]));
     for (int i = 0; i < n; i++) {
         int dtype = hd_dtype_from_onnx(t[i].dtype);
         in[i] = (struct hd_tensor){.name = t[i].name,
@@ -42,8 +44,11 @@ hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor
                                    .data = t[i].data};
         memcpy(in[i].dim, t[i].dim, sizeof in[i].dim);
     }
-    *out = (struct hd_bind){
-        .shapes = s, .n_shapes = (size_t)c->opt.shapes.n, .inputs = in, .n_inputs = (size_t)n};
+    *out = (struct hd_bind){.shapes = s,
+                            .n_shapes = (size_t)c->opt.import.shapes.n,
+                            .inputs = in,
+                            .n_inputs = (size_t)n};
+    out->tflite_rounding = c->opt.import.rounding && !strcmp(c->opt.import.rounding, "tflite");
     return HD_OK;
 }
 

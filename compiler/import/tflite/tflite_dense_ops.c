@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/import/tflite/tflite_fixed.h"
 #include "compiler/import/tflite/tflite_nn.h"
 #include "compiler/import/tflite/tflite_ops.h"
 
@@ -30,12 +31,39 @@ static hd_status product(struct hd_tfl *m, int x, int *out) {
     return bias >= 0 ? hd_tfl_binary(m, HD_IR_add, *out, bias, out) : HD_OK;
 }
 
+/* The same in fixed point; rows, and a shape of more dimensions behind it. */
+static hd_status fixed_product(struct hd_tfl *m, int64_t activation) {
+    struct hd_tfl_tensor *x = hd_tfl_in(m, 0), *w = hd_tfl_in(m, 1);
+    struct hd_tfl_sums s = {.x = x,
+                            .w = w,
+                            .bias = hd_tfl_in(m, 2),
+                            .n = w->dim[0],
+                            .activation = activation,
+                            .rounds = hd_tfl_rounds_of(x, false)};
+    int raw[2], id, y;
+    TRY(hd_tfl_raw(m, x, &raw[0]));
+    TRY(hd_tfl_raw(m, w, &raw[1]));
+    struct hd_tensor shape = m->g->tensors[raw[0]];
+    TRY(as_rows(m, raw[0], w->dim[1], &raw[0]));
+    TRY(hd_tfl_transpose(m, raw[1], 2, (int64_t[]){1, 0}, &raw[1]));
+    TRY(hd_tfl_integer_product(m, HD_IR_matmulinteger, HD_IR_matmul, raw[0], raw[1], &s, &id, &y));
+    TRY(hd_tfl_done(m, id));
+    if (hd_tfl_option(m, 2, 1, 0) && shape.rank != 2 && shape.rank > 0) {
+        shape.dim[shape.rank - 1] = w->dim[0];
+        TRY(hd_tfl_reshape(m, y, shape.rank, shape.dim, &y));
+    }
+    return hd_tfl_scaled(m, &s, y);
+}
+
 hd_status hd_tfl_fully_connected(struct hd_tfl *m) {
     int x, y;
     TRY(hd_tfl_want(m, 1, 2));
     if (hd_tfl_option(m, 1, 1, 0))
         return hd_tfl_bad(m, HD_UNSUPPORTED, "weights in shuffled order");
     struct hd_tfl_tensor *w = hd_tfl_in(m, 1);
+    int64_t fused = hd_tfl_option(m, 0, 1, 0);
+    if (hd_tfl_in(m, 0) && hd_tfl_is_fixed(m, hd_tfl_in(m, 0), w, fused))
+        return fixed_product(m, fused);
     TRY(hd_tfl_real(m, hd_tfl_in(m, 0), &x));
     struct hd_tensor shape = m->g->tensors[x];
     TRY(as_rows(m, x, w->dim[1], &x));

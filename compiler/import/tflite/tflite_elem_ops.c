@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/import/tflite/tflite_fixed.h"
 #include "compiler/import/tflite/tflite_ops.h"
 
 enum { RELU_N1_TO_1 = 20, RELU6 = 21, DEQUANTIZE = 6 };
@@ -27,9 +28,13 @@ static bool has_activation(enum hd_ir_op op) {
 
 hd_status hd_tfl_pair(struct hd_tfl *m, enum hd_ir_op op) {
     int a, b, y;
+    int64_t activation = has_activation(op) ? hd_tfl_option(m, 0, 1, 0) : 0;
+    const struct hd_tfl_tensor *x = hd_tfl_in(m, 0), *other = hd_tfl_in(m, 1);
+    if ((op == HD_IR_add || op == HD_IR_sub) && x && other && x->ir == other->ir &&
+        hd_tfl_is_fixed(m, x, NULL, activation) && hd_tfl_is_fixed(m, other, NULL, activation))
+        return hd_tfl_fixed_sum(m, op == HD_IR_sub, activation);
     TRY(two(m, &a, &b));
     TRY(hd_tfl_binary(m, op, a, b, &y));
-    int64_t activation = has_activation(op) ? hd_tfl_option(m, 0, 1, 0) : 0;
     return hd_tfl_set_activated(m, hd_tfl_out(m, 0), y, activation);
 }
 

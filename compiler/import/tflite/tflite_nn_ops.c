@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "compiler/import/tflite/tflite_fixed.h"
 #include "compiler/import/tflite/tflite_nn.h"
 #include "compiler/import/tflite/tflite_ops.h"
 
@@ -111,10 +112,47 @@ static hd_status finish_conv(struct hd_tfl *m, int node, int y, int scale, int b
     return hd_tfl_set_real(m, hd_tfl_out(m, 0), y);
 }
 
+static void set_conv(struct hd_tfl *m, int id, int64_t group, int dilation) {
+    set_window(m, id, hd_tfl_option(m, 0, 1, 0), hd_tfl_option(m, 2, 4, 0),
+               hd_tfl_option(m, 1, 4, 0));
+    hd_attr_set_int(m->g, id, "group", group);
+    hd_attr_set_ints(m->g, id, "kernel_shape", 2, hd_tfl_in(m, 1)->dim + 1);
+    hd_attr_set_ints(
+        m->g, id, "dilations", 2,
+        (int64_t[]){hd_tfl_option(m, dilation + 1, 4, 1), hd_tfl_option(m, dilation, 4, 1)});
+}
+
+/* The sums of integers, and what fixed point makes of them. */
+static hd_status fixed_conv(struct hd_tfl *m, const int64_t *perm, int64_t group,
+                            int64_t activation, int dilation) {
+    struct hd_tfl_tensor *x = hd_tfl_in(m, 0), *w = hd_tfl_in(m, 1);
+    struct hd_tfl_sums s = {.x = x,
+                            .w = w,
+                            .bias = hd_tfl_in(m, 2),
+                            .n = w->dim[perm[0]],
+                            .activation = activation,
+                            .rounds = hd_tfl_rounds_of(x, perm[0] == 3)};
+    int raw[2], id, y;
+    if (w->n_scales > 1 && perm[0] != w->axis)
+        return hd_tfl_bad(m, HD_UNSUPPORTED, "weights '%s' have scales along axis %d", w->name,
+                          w->axis);
+    TRY(hd_tfl_raw(m, x, &raw[0]));
+    TRY(hd_tfl_raw(m, w, &raw[1]));
+    TRY(hd_tfl_channels_first(m, raw[0], &raw[0]));
+    TRY(hd_tfl_transpose(m, raw[1], 4, perm, &raw[1]));
+    TRY(hd_tfl_integer_product(m, HD_IR_convinteger, HD_IR_conv, raw[0], raw[1], &s, &id, &y));
+    set_conv(m, id, group, dilation);
+    TRY(hd_tfl_done(m, id));
+    TRY(hd_tfl_channels_last(m, y, &y));
+    return hd_tfl_scaled(m, &s, y);
+}
+
 static hd_status conv_2d(struct hd_tfl *m, const int64_t *perm, int64_t group, int activation,
                          int dilation) {
     struct hd_tfl_tensor *x = hd_tfl_in(m, 0), *w = hd_tfl_in(m, 1);
     int in[3] = {-1, -1, -1}, y, scale = -1, bias = -1;
+    int64_t fused = hd_tfl_option(m, activation, 1, 0);
+    if (hd_tfl_is_fixed(m, x, w, fused)) return fixed_conv(m, perm, group, fused, dilation);
     TRY(hd_tfl_real(m, x, &in[0]));
     TRY(hd_tfl_channels_first(m, in[0], &in[0]));
     if (hd_tfl_hybrid(x, w))
@@ -122,14 +160,8 @@ static hd_status conv_2d(struct hd_tfl *m, const int64_t *perm, int64_t group, i
     TRY(hd_tfl_weights(m, 1, 4, perm, 0, &in[1]));
     TRY(hd_tfl_bias(m, 2, x, w, scale >= 0 ? &bias : &in[2]));
     int id = hd_tfl_node(m, HD_IR_conv, in[2] >= 0 ? 3 : 2, in, &y);
-    set_window(m, id, hd_tfl_option(m, 0, 1, 0), hd_tfl_option(m, 2, 4, 0),
-               hd_tfl_option(m, 1, 4, 0));
-    hd_attr_set_int(m->g, id, "group", group);
-    hd_attr_set_ints(m->g, id, "kernel_shape", 2, w->dim + 1);
-    hd_attr_set_ints(
-        m->g, id, "dilations", 2,
-        (int64_t[]){hd_tfl_option(m, dilation + 1, 4, 1), hd_tfl_option(m, dilation, 4, 1)});
-    return finish_conv(m, id, y, scale, bias, hd_tfl_option(m, activation, 1, 0));
+    set_conv(m, id, group, dilation);
+    return finish_conv(m, id, y, scale, bias, fused);
 }
 
 hd_status hd_tfl_conv(struct hd_tfl *m) {
@@ -231,6 +263,8 @@ hd_status hd_tfl_pool(struct hd_tfl *m) {
     int64_t activation = hd_tfl_option(m, 5, 1, 0);
     TRY(hd_tfl_want(m, 0, 4));
     bool stored = code == MAX && !activation && y && hd_tfl_same_scale(x, y) && x->ir != HD_I16;
+    if (code == AVERAGE && hd_tfl_is_fixed(m, x, NULL, activation) && hd_tfl_same_scale(x, y))
+        return hd_tfl_fixed_average(m, activation);
     TRY(stored ? hd_tfl_raw(m, x, &v) : hd_tfl_real(m, x, &v));
     TRY(hd_tfl_channels_first(m, v, &v));
     if (code == L2) TRY(hd_tfl_binary(m, HD_IR_mul, v, v, &v));

@@ -10,6 +10,7 @@
 #=   --set KEY=VALUE            change one machine parameter, or one setting of training; may be repeated
 #=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)
 #=   --shape NAME=N,N,..        sizes of an input, or the size of an open dimension; may be repeated
+#=   --rounding float|tflite    of integer layers of a TFLite file: in binary32 (default), or as its kernels do; the second runs on golden and cpu
 #=   --outputs OUT.npz          write the outputs
 #=   --seed N                   seed of random inputs (default 1)
 #=   --repeat N                 run N times; times are the median
