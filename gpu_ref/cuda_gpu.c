@@ -111,6 +111,7 @@ static void find_limits(hd_gpu *g) {
               attribute(g, CU_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
     *l = (struct hd_gpu_limits){.name = g->name, .f64 = true, .exact_divide = true, .align = ALIGN};
     l->dot8 = g->arch >= 61;
+    l->mma = g->arch >= 80;
     l->local_bytes = (size_t)attribute(g, CU_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     l->max_threads = attribute(g, CU_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     l->max_blocks_yz = MOST_BLOCKS_YZ;

@@ -20,6 +20,7 @@ struct hd_gpu_limits {
     bool is_cpu;                    /* work-groups are loops: local memory and many threads cost */
     bool f64;                       /* f64 in kernels */
     bool exact_divide;              /* f32 quotients and roots are rounded correctly */
+    bool mma;                       /* a warp has m16n8k32, a product of matrices of bytes */
     bool dot8;                      /* sums of four products of bytes are one instruction */
     size_t local_bytes;             /* of a block */
     int max_threads;                /* of a block */

@@ -67,6 +67,7 @@ static hd_status kernels(struct hd_gpu_plan *p, enum hd_ir_op op, struct hd_expr
                          struct made *out) {
     hd_expr_simplify(f);
     if (is_product(op) || !p->limits->f64) hd_expr_narrow(f);
+    if (p->limits->mma || p->limits->dot8) hd_expr_split_offsets(f);
     hd_expr_split_sums(f);
     hd_status s = lower(p, f, true, out);
     if (s != HD_OK) {

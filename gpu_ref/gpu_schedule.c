@@ -11,23 +11,17 @@
 #include <string.h>
 
 #include "compiler/expr/rewrite.h"
+#include "gpu_ref/gpu_schedule_int.h"
 
 enum { THREADS = 64, NAMES = 400 };
 
-struct maker {
-    const struct hd_expr *f;
-    const struct hd_gpu_limits *limits;
-    FILE *out;
-};
+/* ---- flat ----------------------------------------------------------------------------------- */
 
-static const char *name_of(const struct maker *m, int s) {
+const char *hd_gpu_name_of(const struct maker *m, int s) {
     return m->f->tensor[m->f->stmt[s].tensor].name;
 }
 
-/* ---- flat ----------------------------------------------------------------------------------- */
-
-/* Loops list[0 .. n - 1] of the statement become one, of the name that is returned. */
-static const char *fuse(const struct maker *m, const char *t, int n, const char *const *list,
+const char *hd_gpu_fuse(const struct maker *m, const char *t, int n, const char *const *list,
                         char name[static 32]) {
     const char *loop = list[0];
     for (int i = 1; i < n; i++) {
@@ -41,7 +35,7 @@ static const char *fuse(const struct maker *m, const char *t, int n, const char 
 /* The variables of the left side become one loop, which is cut into blocks of threads. */
 static void flat(const struct maker *m, int s) {
     const struct hd_expr_stmt *y = &m->f->stmt[s];
-    const char *t = name_of(m, s), *list[HD_EXPR_RANK] = {0};
+    const char *t = hd_gpu_name_of(m, s), *list[HD_EXPR_RANK] = {0};
     int64_t n = 1;
     int threads = THREADS < m->limits->max_threads ? THREADS : m->limits->max_threads;
     char fused[32];
@@ -50,8 +44,8 @@ static void flat(const struct maker *m, int s) {
         list[d] = y->var[y->lhs[d]].name;
     }
     if (n < threads) threads = n < 1 ? 1 : (int)n;
-    fprintf(m->out, "split %s %s %d hd_block hd_thread\n", t, fuse(m, t, y->rank, list, fused),
-            threads);
+    fprintf(m->out, "split %s %s %d hd_block hd_thread\n", t,
+            hd_gpu_fuse(m, t, y->rank, list, fused), threads);
     fprintf(m->out, "bind %s hd_block block.x\nbind %s hd_thread thread.x\n", t, t);
 }
 
@@ -72,24 +66,16 @@ static int only_access(const struct hd_expr *f, int node) {
     return found;
 }
 
-static bool moves_with(const struct hd_expr *f, int node, int var) {
+bool hd_gpu_moves_with(const struct hd_expr *f, int node, int var) {
     const struct hd_expr_node *k = &f->node[node];
     if (k->op == HD_EXPR_VAR) return k->i == var;
     for (int i = 0; i < k->n; i++)
-        if (moves_with(f, k->arg[i], var)) return true;
+        if (hd_gpu_moves_with(f, k->arg[i], var)) return true;
     return false;
 }
 
-struct product {     /* sum += a * b */
-    int sum, reader; /* statements */
-    int a, b;        /* accesses */
-    int i, j;        /* variables of the sum: i moves a alone, j moves b alone */
-    int di, dj;      /* the reader's dimensions of them */
-    int k;           /* the first reduced variable that moves both; loops from the one of it */
-};
-
 /* The dimension of the reader that is variable v of the sum. */
-static int dimension_of(const struct maker *m, const struct product *p, int v) {
+int hd_gpu_dimension_of(const struct maker *m, const struct product *p, int v) {
     const struct hd_expr_stmt *s = &m->f->stmt[p->sum];
     for (int d = 0; d < s->rank; d++)
         if (s->lhs[d] == v) return d;
@@ -116,7 +102,7 @@ static bool find_product(const struct maker *m, int sum, struct product *p) {
     if (p->a < 0 || p->b < 0 || f->node[p->a].i == f->node[p->b].i || !same_order(m, p))
         return false;
     for (int v = 0; v < s->n_vars; v++) {
-        bool a = moves_with(f, p->a, v), b = moves_with(f, p->b, v);
+        bool a = hd_gpu_moves_with(f, p->a, v), b = hd_gpu_moves_with(f, p->b, v);
         int64_t n = s->var[v].extent;
         if (s->var[v].reduced && a && b && n > 1 && p->k < 0) p->k = v;
         if (s->var[v].reduced || n < 2 || a == b) continue;
@@ -124,28 +110,54 @@ static bool find_product(const struct maker *m, int sum, struct product *p) {
         if (*best < 0 || n >= s->var[*best].extent) *best = v;
     }
     if (p->i < 0 || p->j < 0 || p->k < 0) return false;
-    p->di = dimension_of(m, p, p->i);
-    p->dj = dimension_of(m, p, p->j);
+    p->di = hd_gpu_dimension_of(m, p, p->i);
+    p->dj = hd_gpu_dimension_of(m, p, p->j);
     if (p->di > p->dj) /* neighbours in memory are neighbouring threads */
         *p = (struct product){p->sum, p->reader, p->b, p->a, p->j, p->i, p->dj, p->di, p->k};
     return p->di >= 0 && p->dj >= 0;
 }
 
+int hd_gpu_dimension_with(const struct hd_expr *f, int access, int v) {
+    int found = -1;
+    for (int d = 0; d < f->node[access].n; d++) {
+        if (!hd_gpu_moves_with(f, f->node[access].arg[d], v)) continue;
+        if (found >= 0) return -1;
+        found = d;
+    }
+    return found;
+}
+
+/* i32 of an i8 or a u8. */
+static bool is_byte(const struct hd_expr *f, int node) {
+    const struct hd_expr_node *k = &f->node[node];
+    if (k->op != HD_EXPR_CAST || k->type != HD_I32) return false;
+    const struct hd_expr_node *x = &f->node[k->arg[0]];
+    return (x->op == HD_EXPR_ACCESS || x->op == HD_EXPR_PAD) &&
+           (x->type == HD_I8 || x->type == HD_U8);
+}
+
+bool hd_gpu_is_bytes(const struct maker *m, const struct product *p) {
+    const struct hd_expr_node *k = &m->f->node[m->f->stmt[p->sum].value];
+    return is_byte(m->f, k->arg[0]) && is_byte(m->f, k->arg[1]);
+}
+
 struct tile {
     int threads[2], each[2]; /* of i and j: threads of a block, elements of a thread */
     int depth;               /* of the reduced range that goes through local memory; 0 = none */
+    const char *dot;         /* an instruction for four of them; NULL = none */
+    int k[2];                /* then: the dimension of each operand that they lie along */
 };
 
-static int least(int64_t a, int64_t b) {
+int hd_gpu_least(int64_t a, int64_t b) {
     return (int)(a < b ? a : b);
 }
 
 /* How far an index moves when variable v moves by one. */
-static int64_t step_of(const struct hd_expr *f, int node, int v) {
+int64_t hd_gpu_step_of(const struct hd_expr *f, int node, int v) {
     const struct hd_expr_node *k = &f->node[node];
     if (k->op == HD_EXPR_VAR) return k->i == v;
     if (k->n != 2) return 0;
-    int64_t a = step_of(f, k->arg[0], v), b = step_of(f, k->arg[1], v);
+    int64_t a = hd_gpu_step_of(f, k->arg[0], v), b = hd_gpu_step_of(f, k->arg[1], v);
     if (k->op == HD_EXPR_mul)
         return a ? a * f->node[k->arg[1]].i : b ? b * f->node[k->arg[0]].i : 0;
     return a + b; /* of a difference at most */
@@ -166,31 +178,46 @@ static int64_t elements(const struct maker *m, const struct product *p, int acce
                           : v == p->k         ? t->depth
                           : s->var[v].reduced ? s->var[v].extent
                                               : 1;
-            span += (run - 1) * step_of(m->f, x->arg[d], v);
+            span += (run - 1) * hd_gpu_step_of(m->f, x->arg[d], v);
         }
         n *= span < 1 || span > 2 * size + 16 ? 2 * size + 16 : span;
     }
     return n;
 }
 
+/* Sums of four products of bytes: the depth is a multiple of four, also when the range is not. */
+static void choose_dot(const struct maker *m, const struct product *p, struct tile *t) {
+    bool a = m->f->tensor[m->f->node[p->a].i].type == HD_U8;
+    bool b = m->f->tensor[m->f->node[p->b].i].type == HD_U8;
+    t->k[0] = hd_gpu_dimension_with(m->f, p->a, p->k);
+    t->k[1] = hd_gpu_dimension_with(m->f, p->b, p->k);
+    if (!m->limits->dot8 || !t->depth || !hd_gpu_is_bytes(m, p) || t->k[0] < 0 || t->k[1] < 0)
+        return;
+    t->dot = a && b ? "dp4a_uu" : a || b ? "dp4a_us" : "dp4a";
+    t->depth = (t->depth + 3) / 4 * 4;
+}
+
 static struct tile choose(const struct maker *m, const struct product *p) {
     const struct hd_expr_stmt *s = &m->f->stmt[p->sum];
     int64_t n[2] = {s->var[p->i].extent, s->var[p->j].extent};
-    struct tile t = {{1, 1}, {1, 1}, 0};
+    struct tile t = {{1, 1}, {1, 1}, 0, NULL, {-1, -1}};
     for (int d = 0; d < 2; d++) {
         if (m->limits->is_cpu) {
-            t.each[d] = least(n[d], d ? 16 : 4);
+            t.each[d] = hd_gpu_least(n[d], d ? 16 : 4);
             continue;
         }
         t.each[d] = n[d] >= 64 ? 4 : n[d] >= 16 ? 2 : 1;
-        t.threads[d] = least((n[d] + t.each[d] - 1) / t.each[d], 16);
+        t.threads[d] = hd_gpu_least((n[d] + t.each[d] - 1) / t.each[d], 16);
     }
     if (m->limits->is_cpu) return t;
     size_t bytes = hd_dtype_bytes((hd_dtype)m->f->tensor[m->f->node[p->a].i].type) +
                    hd_dtype_bytes((hd_dtype)m->f->tensor[m->f->node[p->b].i].type);
-    for (t.depth = least(s->var[p->k].extent, 16); t.depth > 1; t.depth /= 2) {
+    for (t.depth = hd_gpu_least(s->var[p->k].extent, 16); t.depth > 1; t.depth /= 2) {
         int64_t most = elements(m, p, p->a, &t), other = elements(m, p, p->b, &t);
-        if ((size_t)(most > other ? most : other) * bytes <= m->limits->local_bytes / 2) return t;
+        if ((size_t)(most > other ? most : other) * bytes <= m->limits->local_bytes / 2) {
+            choose_dot(m, p, &t);
+            return t;
+        }
     }
     t.depth = 0; /* it does not fit: both are read as they lie */
     return t;
@@ -199,7 +226,7 @@ static struct tile choose(const struct maker *m, const struct product *p) {
 /* The reader's loops: blocks of tiles, threads, elements of a thread; the rest is block.z. */
 static void tile_reader(const struct maker *m, const struct product *p, const struct tile *t) {
     const struct hd_expr_stmt *y = &m->f->stmt[p->reader];
-    const char *name = name_of(m, p->reader), *rest[HD_EXPR_RANK] = {0};
+    const char *name = hd_gpu_name_of(m, p->reader), *rest[HD_EXPR_RANK] = {0};
     int n_rest = 0, dims[2] = {p->di, p->dj};
     char fused[32], order[NAMES] = "";
     for (int d = 0; d < 2; d++) {
@@ -215,7 +242,8 @@ static void tile_reader(const struct maker *m, const struct product *p, const st
         snprintf(order + at, sizeof order - at, " %s", rest[i]);
     }
     fprintf(m->out, "reorder %s%s hd_b0 hd_b1 hd_t0 hd_t1 hd_e0 hd_e1\n", name, order);
-    if (n_rest) fprintf(m->out, "bind %s %s block.z\n", name, fuse(m, name, n_rest, rest, fused));
+    if (n_rest)
+        fprintf(m->out, "bind %s %s block.z\n", name, hd_gpu_fuse(m, name, n_rest, rest, fused));
     fprintf(m->out,
             "bind %s hd_b0 block.y\nbind %s hd_b1 block.x\nbind %s hd_t0 thread.y\n"
             "bind %s hd_t1 thread.x\n",
@@ -226,24 +254,30 @@ static void tile_reader(const struct maker *m, const struct product *p, const st
 static void tile_sum(const struct maker *m, const struct product *p, const struct tile *t) {
     const struct hd_expr *f = m->f;
     const struct hd_expr_stmt *s = &f->stmt[p->sum];
-    const char *name = name_of(m, p->sum);
-    fprintf(m->out, "compute_at %s %s hd_t1\n", name, name_of(m, p->reader));
+    const char *name = hd_gpu_name_of(m, p->sum);
+    fprintf(m->out, "compute_at %s %s hd_t1\n", name, hd_gpu_name_of(m, p->reader));
     if (t->depth)
         fprintf(m->out, "split %s %s %d hd_ko hd_ki\n", name, s->var[p->k].name, t->depth);
+    if (t->dot) fprintf(m->out, "split %s hd_ki 4 hd_kq hd_k4\n", name);
     fprintf(m->out, "reorder %s", name);
     if (t->depth) fputs(" hd_ko", m->out);
     for (int v = 0; v < s->n_vars; v++)
         if (s->var[v].reduced && (v != p->k || !t->depth)) fprintf(m->out, " %s", s->var[v].name);
-    if (t->depth) fputs(" hd_ki", m->out);
+    if (t->depth) fputs(t->dot ? " hd_kq" : " hd_ki", m->out);
     for (int d = 0; d < s->rank; d++)
         if (s->lhs[d] != p->i && s->lhs[d] != p->j) fprintf(m->out, " %s", s->var[s->lhs[d]].name);
-    fprintf(m->out, " %s %s\n", s->var[p->i].name, s->var[p->j].name);
+    fprintf(m->out, " %s %s%s\n", s->var[p->i].name, s->var[p->j].name, t->dot ? " hd_k4" : "");
     if (!m->limits->is_cpu)
         fprintf(m->out, "unroll %s %s\nunroll %s %s\n", name, s->var[p->i].name, name,
                 s->var[p->j].name);
-    if (!t->depth) return;
-    fprintf(m->out, "share %s %s hd_ko hd_sa\n", name, f->tensor[f->node[p->a].i].name);
-    fprintf(m->out, "share %s %s hd_ko hd_sb\n", name, f->tensor[f->node[p->b].i].name);
+    const char *a = f->tensor[f->node[p->a].i].name, *b = f->tensor[f->node[p->b].i].name;
+    if (t->depth && !t->dot)
+        fprintf(m->out, "share %s %s hd_ko hd_sa\nshare %s %s hd_ko hd_sb\n", name, a, name, b);
+    if (t->dot)
+        fprintf(m->out,
+                "share_last %s %s hd_ko %d hd_sa\nshare_last %s %s hd_ko %d hd_sb\n"
+                "tensorize %s hd_k4 %s\n",
+                name, a, t->k[0], name, b, t->k[1], name, t->dot);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */
@@ -252,7 +286,8 @@ static void tile_sum(const struct maker *m, const struct product *p, const struc
 static void inside(const struct maker *m, int s) {
     for (int k = 0; k < s; k++)
         if (m->f->stmt[k].reduce != HD_REDUCE_NONE && hd_expr_reader(m->f, k) == s)
-            fprintf(m->out, "compute_at %s %s hd_thread\n", name_of(m, k), name_of(m, s));
+            fprintf(m->out, "compute_at %s %s hd_thread\n", hd_gpu_name_of(m, k),
+                    hd_gpu_name_of(m, s));
 }
 
 static bool tiled(const struct maker *m, int s) {
@@ -263,6 +298,7 @@ static bool tiled(const struct maker *m, int s) {
             if (other != k && m->f->stmt[other].reduce != HD_REDUCE_NONE &&
                 hd_expr_reader(m->f, other) == s)
                 return false;
+        if (hd_gpu_schedule_mma(m, &p)) return true;
         struct tile t = choose(m, &p);
         tile_reader(m, &p, &t);
         tile_sum(m, &p, &t);

@@ -105,11 +105,13 @@ static void find_limits(hd_gpu *g) {
     g->cl->clGetDeviceInfo(g->device, CL_DEVICE_NAME, sizeof g->name - 1, g->name, NULL);
     l->name = g->name;
     l->is_cpu = number(g, CL_DEVICE_TYPE, 8) & CL_DEVICE_TYPE_CPU;
-    if (getenv("HEDDLE_GPU_TILES")) l->is_cpu = strcmp(getenv("HEDDLE_GPU_TILES"), "gpu") != 0;
+    const char *tiles = getenv("HEDDLE_GPU_TILES");
+    if (tiles) l->is_cpu = !strcmp(tiles, "cpu");
+    l->mma = tiles && !strcmp(tiles, "mma");
     l->f64 = number(g, CL_DEVICE_DOUBLE_FP_CONFIG, 8) != 0;
     l->exact_divide =
         number(g, CL_DEVICE_SINGLE_FP_CONFIG, 8) & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT;
-    l->dot8 = has_extension(g, "cl_khr_integer_dot_product");
+    l->dot8 = l->mma || has_extension(g, "cl_khr_integer_dot_product");
     l->local_bytes = number(g, CL_DEVICE_LOCAL_MEM_SIZE, 8);
     uint64_t threads = number(g, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(size_t));
     l->max_threads = threads > 4096 ? 4096 : (int)threads;

@@ -13,6 +13,10 @@ void hd_expr_simplify(struct hd_expr *f); /* of all statements */
 /* f64 inside of it becomes f32; parameters and results keep their types. For devices on which f64
  * is slow or absent, where the bound of the operation allows it. */
 void hd_expr_narrow(struct hd_expr *f);
+/* Sums of products (i32(x) - a)*(i32(w) - b) of bytes become sums of i32(x)*i32(w), what processors
+ * have an instruction for; their reader subtracts a times the sum of w, and b times that of x.
+ * Integers wrap, so nothing changes. */
+void hd_expr_split_offsets(struct hd_expr *f);
 /* Every reduction is read by one statement, element by element over the same variables, and is no
  * result; else it is copied to what was defined. So it can be computed inside its reader. */
 void hd_expr_split_sums(struct hd_expr *f);

@@ -73,8 +73,12 @@ hd_status hd_step_compute_at(struct hd_lowering *l, const struct hd_schedule_ste
         return hd_step_fail(l, "'%s' is not the only reader of '%s'", k->word[1], k->word[0]);
     struct hd_buffer *b;
     TRY(new_use(l, c, p->s->tensor, &b));
-    struct hd_buffer use = {
-        .tensor = p->s->tensor, .buffer = p->s->tensor, .loop = c->loop[at], .computed = true};
+    struct hd_buffer use = {.tensor = p->s->tensor,
+                            .buffer = p->s->tensor,
+                            .loop = c->loop[at],
+                            .computed = true,
+                            .last = -1,
+                            .outside = -1};
     TRY(region_at(l, c, at, use.tensor, false, &use.region));
     /* accesses under pad compare with the size of before: redirect now, as the tensor shrinks */
     use.region.n_reads = 0;
@@ -98,13 +102,21 @@ hd_status hd_step_cache(struct hd_lowering *l, const struct hd_schedule_step *k)
     TRY(hd_find_tensor(l, k->word[1], &tensor));
     struct hd_stage *g = &l->stage[stage];
     TRY(hd_find_loop(l, g, k->word[2], &at));
-    struct hd_buffer *b, use = {.tensor = tensor, .loop = g->loop[at]};
-    use.shared = k->step == HD_STEP_share;
+    struct hd_buffer *b, use = {.tensor = tensor, .loop = g->loop[at], .last = -1};
+    bool lies_last = k->step == HD_STEP_share_last;
+    use.shared = k->step == HD_STEP_share || lies_last;
+    use.outside = hd_node_padding(l->f, g->value, tensor);
     TRY(new_use(l, g, tensor, &b));
     TRY(region_at(l, g, at, tensor, use.shared, &use.region));
-    int rank = l->f->tensor[tensor].rank;
-    for (int d = 0; d < rank; d++) dim[d] = use.region.hi[d] - use.region.lo[d] + 1;
-    TRY(hd_new_buffer(l, k->word[3], l->f->tensor[tensor].type, rank, dim, &use.buffer));
+    int rank = l->f->tensor[tensor].rank, order[HD_EXPR_RANK];
+    if (lies_last) use.last = (int)k->number[3];
+    if (use.last >= rank)
+        return hd_step_fail(l, "dimension %d of '%s', which has %d", use.last, k->word[1], rank);
+    for (int d = 0; d < rank; d++) order[d] = d;
+    hd_buffer_order(&use, rank, order);
+    for (int d = 0; d < rank; d++) dim[d] = use.region.hi[order[d]] - use.region.lo[order[d]] + 1;
+    TRY(hd_new_buffer(l, k->word[lies_last ? 4 : 3], l->f->tensor[tensor].type, rank, dim,
+                      &use.buffer));
     *b = use;
     g->n_buffers++;
     g->fixed = true;
@@ -132,7 +144,8 @@ hd_status hd_step_pack(struct hd_lowering *l, const struct hd_schedule_step *k) 
     TRY(hd_find_stage(l, k->word[0], &stage));
     TRY(hd_find_tensor(l, k->word[1], &tensor));
     struct hd_stage *g = &l->stage[stage];
-    struct hd_buffer *b, use = {.tensor = tensor, .loop = -1, .dim = (int)d, .block = n};
+    struct hd_buffer *b,
+        use = {.tensor = tensor, .loop = -1, .dim = (int)d, .block = n, .last = -1, .outside = -1};
     int rank = l->f->tensor[tensor].rank;
     if (rank == HD_EXPR_RANK || d >= rank)
         return hd_step_fail(l, "dimension %lld of '%s', which has %d (at most %d to pack)",

@@ -14,6 +14,7 @@ struct hd_dialect {
     const char *helper;          /* qualifiers of helper functions */
     /* Functions of floats are overloaded: f32 is computed in f32, not rounded from f64 once. */
     bool overloads;
+    bool intrinsics;  /* the prologue has hd_dp4a_* and hd_mma_* */
     bool int_indexes; /* indexes are int, which is what GPUs multiply fast */
     /* of kernels; NULL: the language has none */
     const char *kernel, *global, *local, *barrier;

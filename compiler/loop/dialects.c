@@ -82,18 +82,37 @@ const struct hd_dialect hd_dialect_opencl = {
 };
 
 #define CUDA_HELPER "static __device__ inline"
+/* Sums of products of bytes: signed or unsigned, s or u, first and second operand. */
+#define CUDA_DP4A(a, b)                                                                            \
+    CUDA_HELPER " int hd_dp4a_" #a #b "(int a, int b, int c) {\n"                                  \
+                "    int d;\n    asm(\"dp4a." #a "32." #b "32 %0, %1, %2, %3;\" : \"=r\"(d) : "    \
+                "\"r\"(a), \"r\"(b), \"r\"(c));\n    return d;\n}\n"
+#define CUDA_MMA(a, b)                                                                             \
+    CUDA_HELPER                                                                                    \
+    " void hd_mma_" #a #b "(int *c, const int *a, const int *b) {\n"                               \
+    "    asm volatile(\"mma.sync.aligned.m16n8k32.row.col.s32." #a "8." #b "8.s32 "                \
+    "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};\"\n"                                    \
+    "        : \"+r\"(c[0]), \"+r\"(c[1]), \"+r\"(c[2]), \"+r\"(c[3])\n"                           \
+    "        : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), "                  \
+    "\"r\"(b[1]));\n}\n"
+#define CUDA_INTRINSICS                                                                            \
+    "#if __CUDA_ARCH__ >= 610\n" CUDA_DP4A(s, s) CUDA_DP4A(u, s)                                   \
+        CUDA_DP4A(u, u) "#endif\n#if __CUDA_ARCH__ >= 800\n" CUDA_MMA(s, s) CUDA_MMA(s, u)         \
+            CUDA_MMA(u, s) CUDA_MMA(u, u) "#endif\n"
 const struct hd_dialect hd_dialect_cuda = {
     .name = "cuda",
     .prologue =
         "typedef unsigned char uchar;\ntypedef unsigned short ushort;\ntypedef unsigned int uint;\n"
         "typedef unsigned long ulong;\n#define NAN __int_as_float(0x7fffffff)\n"
         "#define INFINITY __int_as_float(0x7f800000)\n" WRAP_AND_SHIFT("long", "ulong")
-            OVERLOADED(CUDA_HELPER) GATHER(CUDA_HELPER, "") INT_OF(CUDA_HELPER, "double"),
+            OVERLOADED(CUDA_HELPER) GATHER(CUDA_HELPER, "") INT_OF(CUDA_HELPER, "double")
+                CUDA_INTRINSICS,
     GPU_TYPES,
+    .intrinsics = true,
     .helper = CUDA_HELPER,
     .kernel = "extern \"C\" __global__ void",
     .global = "",
-    .local = "__shared__ ",
+    .local = "__shared__ __align__(16) ",
     .barrier = "__syncthreads()",
     .block = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
     .thread = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},

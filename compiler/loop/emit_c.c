@@ -45,6 +45,7 @@ static void find_threaded(struct hd_emitter *e, const struct hd_loop_stmt *s, bo
 
 static void list(struct hd_emitter *e, const struct hd_loop_stmt *s, int depth) {
     for (; s; s = s->next) {
+        if (s->kind == HD_LOOP_BARRIER) continue; /* a block's threads are loops here */
         fprintf(e->out, "%*s", 4 * depth, "");
         if (s->kind == HD_LOOP_SET || s->kind == HD_LOOP_UPDATE) {
             store(e, s);

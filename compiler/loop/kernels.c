@@ -42,6 +42,7 @@ static void use_node(struct root *r, int node) {
 
 static void look(struct root *r, const struct hd_loop_stmt *s) {
     for (; s; s = s->next) {
+        if (s->kind == HD_LOOP_BARRIER) continue;
         if (s->kind == HD_LOOP_FOR) {
             const struct hd_loop *l = &r->n->loop[s->loop];
             int axis = (int)l->mark - HD_LOOP_BLOCK_X;
@@ -128,25 +129,57 @@ static void loop_head(struct hd_emitter *e, int id, const struct hd_kernel_call 
     }
 }
 
-static void list(struct hd_emitter *e, const struct hd_loop_stmt *s, const struct hd_kernel_call *c,
-                 int depth) {
+/* What a block's threads have computed is whole: sums in registers go to their buffer first. */
+static void barrier(struct hd_emitter *e, const struct hd_loop_stmt *s,
+                    const struct hd_kernel_call *c) {
+    if (e->fragments[s->tensor]) {
+        struct hd_loop_stmt only = *e->first[s->tensor];
+        only.next = NULL;
+        e->storing = true;
+        e->list(e, &only, c);
+        e->storing = false;
+    }
+    const char *wait = e->d->barrier;
+    fprintf(e->out, "%s;\n", wait);
+}
+
+static void loop(struct hd_emitter *e, const struct hd_loop_stmt *s,
+                 const struct hd_kernel_call *c) {
+    const struct hd_loop *l = &e->n->loop[s->loop];
+    if (l->intrinsic && hd_emit_intrinsic(e, s, c)) return;
+    bool unrolled = l->mark == HD_LOOP_UNROLLED;
+    loop_head(e, s->loop, c);
+    if (unrolled) e->unrolled[e->n_unrolled++] = s->loop;
+    e->list(e, s->body, c);
+    e->n_unrolled -= unrolled;
+    fputs("}\n", e->out);
+    if (l->mark == HD_LOOP_THREADS) fprintf(e->out, "%s;\n", e->d->barrier);
+}
+
+/* The whole nest that gives a tensor its first values. */
+static void note_first(struct hd_emitter *e, const struct hd_loop_stmt *s) {
+    const struct hd_loop_stmt *k = s;
+    while (k->kind == HD_LOOP_FOR && !k->body->next) k = k->body;
+    if (k->kind == HD_LOOP_SET && !e->first[k->tensor]) e->first[k->tensor] = s;
+}
+
+static void list(struct hd_emitter *e, const struct hd_loop_stmt *s,
+                 const struct hd_kernel_call *c) {
     for (; s; s = s->next) {
-        fprintf(e->out, "%*s", 2 * depth, "");
         if (s->kind == HD_LOOP_SET || s->kind == HD_LOOP_UPDATE) {
             store(e, s);
-            continue;
-        }
-        if (s->kind == HD_LOOP_IF) {
+        } else if (s->kind == HD_LOOP_BARRIER) {
+            barrier(e, s, c);
+        } else if (s->kind == HD_LOOP_IF) {
             fputs("if (", e->out);
             hd_emit_value(e, s->value);
             fputs(") {\n", e->out);
+            list(e, s->body, c);
+            fputs("}\n", e->out);
         } else {
-            loop_head(e, s->loop, c);
+            note_first(e, s);
+            loop(e, s, c);
         }
-        list(e, s->body, c, depth + 1);
-        fprintf(e->out, "%*s}\n", 2 * depth, "");
-        if (s->kind == HD_LOOP_FOR && e->n->loop[s->loop].mark == HD_LOOP_THREADS)
-            fprintf(e->out, "%s;\n", e->d->barrier);
     }
 }
 
@@ -193,13 +226,17 @@ static void print(struct hd_kernels *k, struct root *r, const struct hd_loop_stm
     e->gathers = false;
     e->out = open_memstream(&body, &bytes);
     HD_ASSERT(e->out);
-    list(e, only, r->call, 1);
+    memset(e->fragments, 0, sizeof e->fragments);
+    memset(e->first, 0, sizeof e->first);
+    e->list = list;
+    list(e, only, r->call);
     fclose(e->out);
     r->call->gathers = e->gathers;
     e->out = open_memstream(&head, &bytes);
     HD_ASSERT(e->out);
     arguments(e, r->call);
     buffers(e, r);
+    hd_emit_fragments(e);
     fputs(body, e->out);
     fputs("}\n", e->out);
     fclose(e->out);

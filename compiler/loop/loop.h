@@ -70,10 +70,11 @@ struct hd_loop {
 };
 
 enum hd_loop_kind {
-    HD_LOOP_FOR,   /* loop, body */
-    HD_LOOP_IF,    /* value: the condition, body */
-    HD_LOOP_SET,   /* tensor[index] = value */
-    HD_LOOP_UPDATE /* tensor[index] = reduce(tensor[index], value) */
+    HD_LOOP_FOR,    /* loop, body */
+    HD_LOOP_IF,     /* value: the condition, body */
+    HD_LOOP_SET,    /* tensor[index] = value */
+    HD_LOOP_UPDATE, /* tensor[index] = reduce(tensor[index], value) */
+    HD_LOOP_BARRIER /* the threads of a block have all computed their elements of the tensor */
 };
 
 struct hd_loop_stmt { /* variables of nodes are loops */

@@ -18,6 +18,8 @@ struct hd_buffer { /* that a stage reads instead of a tensor */
     int loop;      /* it is filled in this loop; -1 = in front of all (pack) */
     bool computed; /* by the stage of the tensor, in this loop; else copied */
     bool shared;   /* by the threads of a block together: it covers what all of them read */
+    int last;      /* the tensor's dimension that lies last in the buffer; -1 = in order */
+    int outside;   /* node: what elements outside the tensor are; -1 = 0 */
     struct hd_region region;
     int dim; /* pack: the dimension that is cut in blocks of `block` */
     int64_t block;
@@ -88,5 +90,9 @@ bool hd_node_range(struct hd_lowering *l, int node, int64_t *lo, int64_t *hi);
 /* The node in which accesses to b->tensor are accesses to b->buffer. */
 int hd_node_redirect(struct hd_lowering *l, const struct hd_buffer *b, int node);
 bool hd_same_node(const struct hd_expr *f, int a, int b);
+/* The constant that pad gives wherever `node` reads the tensor; -1 = there is none. */
+int hd_node_padding(const struct hd_expr *f, int node, int tensor);
+/* list[0 .. rank - 1] in the order of the buffer's dimensions. */
+void hd_buffer_order(const struct hd_buffer *b, int rank, int *list);
 
 #endif

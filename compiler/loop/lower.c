@@ -83,29 +83,41 @@ static struct hd_loop_stmt *leaf(struct hd_lowering *l, const struct hd_stage *g
 
 static struct hd_loop_stmt *emit(struct hd_lowering *l, int stage);
 
-/* Loops over the elements of a buffer, from outside; for a shared one a single loop that the
- * threads of a block deal out. index: where in the buffer. */
+/* Loops over the elements of a buffer in the order of the tensor, from outside; for a shared one a
+ * single loop that the threads of a block deal out. index: where in the part of the tensor. */
 static int copy_loops(struct hd_lowering *l, const struct hd_buffer *b, int *loop, int *index) {
     const struct hd_expr_tensor t = l->f->tensor[b->buffer];
     const char *name = l->f->tensor[b->buffer].name;
+    int64_t size[HD_EXPR_RANK];
+    for (int d = 0; d < t.rank; d++)
+        size[d] = b->loop < 0 ? t.dim[d].value : b->region.hi[d] - b->region.lo[d] + 1;
     if (b->shared) {
         int64_t n = hd_expr_elems(&t);
         if (hd_new_loop(l, hd_sprintf(l->a, "%s_all", name), n, false, &loop[0]) != HD_OK) return 0;
         l->nest->loop[loop[0]].mark = HD_LOOP_THREADS;
         for (int d = 0; d < t.rank; d++) {
             int64_t step = 1;
-            for (int k = d + 1; k < t.rank; k++) step *= t.dim[k].value;
+            for (int k = d + 1; k < t.rank; k++) step *= size[k];
             int part = hd_node_of(l, HD_EXPR_div, hd_node_loop(l, loop[0]), hd_node_int(l, step));
-            index[d] = d ? hd_node_of(l, HD_EXPR_mod, part, hd_node_int(l, t.dim[d].value)) : part;
+            index[d] = d ? hd_node_of(l, HD_EXPR_mod, part, hd_node_int(l, size[d])) : part;
         }
         return 1;
     }
     for (int d = 0; d < t.rank; d++) {
         const char *one = hd_sprintf(l->a, "%s_%d", name, d);
-        if (hd_new_loop(l, one, t.dim[d].value, false, &loop[d]) != HD_OK) return 0;
+        if (hd_new_loop(l, one, size[d], false, &loop[d]) != HD_OK) return 0;
         index[d] = hd_node_loop(l, loop[d]);
     }
     return t.rank;
+}
+
+/* What stands outside of the tensor: pad's value, else 0. */
+static int outside(struct hd_lowering *l, const struct hd_buffer *b) {
+    if (b->outside >= 0) return b->outside;
+    int zero = hd_node_int(l, 0), type = l->f->tensor[b->tensor].type;
+    if (hd_scalar_is_float(type)) l->f->node[zero].op = HD_EXPR_FLOAT;
+    l->f->node[zero].type = type;
+    return zero;
 }
 
 /* for each element of the buffer: buffer[..] = tensor[..], where there is one. */
@@ -127,25 +139,38 @@ static struct hd_loop_stmt *emit_copy(struct hd_lowering *l, const struct hd_buf
             from[rank - 1]);
         n = rank - 1;
     }
-    int zero = hd_node_int(l, 0), pad = hd_node_access(l, b->tensor, n, from);
-    int type = l->f->tensor[b->tensor].type;
-    if (hd_scalar_is_float(type)) l->f->node[zero].op = HD_EXPR_FLOAT;
-    l->f->node[zero].type = type;
-    pad = hd_node_of(l, HD_EXPR_PAD, pad, zero);
-    l->f->node[pad].type = type;
+    int pad = hd_node_access(l, b->tensor, n, from);
+    pad = hd_node_of(l, HD_EXPR_PAD, pad, outside(l, b));
+    l->f->node[pad].type = l->f->tensor[b->tensor].type;
     struct hd_loop_stmt *s = new_stmt(l, HD_LOOP_SET);
     s->tensor = b->buffer;
     s->n_index = rank;
+    hd_buffer_order(b, rank, index);
     memcpy(s->index, index, sizeof index);
     s->value = hd_node_expand(l, NULL, pad);
     for (int d = n_loops - 1; d >= 0; d--) s = in_loop(l, loop[d], s);
     return s;
 }
 
+/* A part that several threads of a block compute is theirs together; its reader waits for them. */
+static void barrier(struct hd_lowering *l, const struct hd_stage *g, struct hd_loop_stmt **list) {
+    bool threads = false;
+    for (int i = 0; i < g->n_loops; i++)
+        threads = threads || l->nest->loop[g->loop[i]].mark >= HD_LOOP_THREAD_X;
+    if (!threads) return;
+    struct hd_loop_stmt *s = new_stmt(l, HD_LOOP_BARRIER);
+    s->tensor = g->s->tensor;
+    l->nest->shared[s->tensor] = true;
+    append(list, s);
+}
+
 /* What is computed or copied in a loop of the stage, in front of the rest of its body. */
 static void attach(struct hd_lowering *l, int stage, int loop, struct hd_loop_stmt **list) {
     for (int i = 0; i < l->n_stages; i++)
-        if (l->stage[i].home == stage && l->stage[i].home_loop == loop) append(list, emit(l, i));
+        if (l->stage[i].home == stage && l->stage[i].home_loop == loop) {
+            append(list, emit(l, i));
+            barrier(l, &l->stage[i], list);
+        }
     for (int i = 0; i < l->stage[stage].n_buffers; i++) {
         const struct hd_buffer *b = &l->stage[stage].buffer[i];
         if (b->loop == loop && !b->computed) append(list, emit_copy(l, b));

@@ -44,6 +44,10 @@ static void list(struct printer *p, const struct hd_loop_stmt *s, int depth, int
             store(p, s);
             continue;
         }
+        if (s->kind == HD_LOOP_BARRIER) {
+            fprintf(p->out, "barrier %s\n", p->n->f->tensor[s->tensor].name);
+            continue;
+        }
         if (s->kind == HD_LOOP_IF) {
             fputs("if ", p->out);
             hd_expr_print_node(p->out, p->n->f, s->value, p->name);

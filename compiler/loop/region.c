@@ -151,6 +151,38 @@ static int minus(struct hd_lowering *l, int x, int base) {
     return drop(l, x, base, &y) ? y : hd_node_of(l, HD_EXPR_sub, x, base);
 }
 
+void hd_buffer_order(const struct hd_buffer *b, int rank, int *list) {
+    if (b->last < 0) return;
+    int last = list[b->last];
+    memmove(&list[b->last], &list[b->last + 1], (size_t)(rank - 1 - b->last) * sizeof *list);
+    list[rank - 1] = last;
+}
+
+enum { NO_READ = -2 };
+
+/* NO_READ: it is not read. */
+static int padding(const struct hd_expr *f, int node, int tensor) {
+    const struct hd_expr_node *k = &f->node[node];
+    int found = NO_READ;
+    if (k->op == HD_EXPR_PAD && f->node[k->arg[0]].i == tensor) {
+        const struct hd_expr_node *v = &f->node[k->arg[1]];
+        return v->op == HD_EXPR_INT || v->op == HD_EXPR_FLOAT ? k->arg[1] : -1;
+    }
+    if (k->op == HD_EXPR_ACCESS && k->i == tensor) return -1;
+    for (int i = 0; i < k->n; i++) {
+        int one = padding(f, k->arg[i], tensor);
+        if (one == NO_READ) continue;
+        if (one < 0 || (found != NO_READ && !hd_same_node(f, one, found))) return -1;
+        found = one;
+    }
+    return found;
+}
+
+int hd_node_padding(const struct hd_expr *f, int node, int tensor) {
+    int found = padding(f, node, tensor);
+    return found == NO_READ ? -1 : found;
+}
+
 static int to_buffer(struct hd_lowering *l, const struct hd_buffer *b,
                      const struct hd_expr_node *k) {
     int index[HD_EXPR_RANK], n = k->n;
@@ -164,6 +196,7 @@ static int to_buffer(struct hd_lowering *l, const struct hd_buffer *b,
         index[n++] = hd_node_of(l, HD_EXPR_mod, index[b->dim], hd_node_int(l, b->block));
         index[b->dim] = hd_node_of(l, HD_EXPR_div, index[b->dim], hd_node_int(l, b->block));
     }
+    hd_buffer_order(b, n, index);
     return hd_node_access(l, b->buffer, n, index);
 }
 
@@ -176,7 +209,8 @@ int hd_node_redirect(struct hd_lowering *l, const struct hd_buffer *b, int node)
     const struct hd_expr_node *x =
         k.op == HD_EXPR_PAD ? &l->f->node[l->f->node[node].arg[0]] : NULL;
     if (k.op == HD_EXPR_ACCESS && k.i == b->tensor) return to_buffer(l, b, &k);
-    if (x && x->i == b->tensor) { /* the buffer has no border */
+    if (x && x->i == b->tensor && b->outside >= 0) return k.arg[0]; /* it has the border */
+    if (x && x->i == b->tensor) {                                   /* the buffer has no border */
         const struct hd_expr_node access = *x;
         k.arg[2] = k.arg[1];
         k.arg[1] = k.arg[0];

@@ -41,6 +41,7 @@ static void store(struct run *r, const struct hd_loop_stmt *s) {
 
 static void run_list(struct run *r, const struct hd_loop_stmt *s) {
     for (; s && !r->e.bad; s = s->next) {
+        if (s->kind == HD_LOOP_BARRIER) continue;
         if (s->kind == HD_LOOP_IF) {
             if (hd_eval_node(&r->e, s->value).i) run_list(r, s->body);
             continue;

@@ -198,8 +198,7 @@ hd_status hd_step_apply(struct hd_lowering *l, const struct hd_schedule_step *k)
     TRY(hd_find_stage(l, k->word[0], &stage));
     struct hd_stage *g = &l->stage[stage];
     bool moves = k->step == HD_STEP_split || k->step == HD_STEP_fuse ||
-                 k->step == HD_STEP_reorder || k->step == HD_STEP_pack ||
-                 k->step == HD_STEP_tensorize;
+                 k->step == HD_STEP_reorder || k->step == HD_STEP_pack;
     if (g->fixed && moves)
         return hd_step_fail(l, "'%s' has another statement or a cache inside; order the steps",
                             k->word[0]);
@@ -224,6 +223,7 @@ hd_status hd_step_apply(struct hd_lowering *l, const struct hd_schedule_step *k)
         return hd_step_tensorize(l, g, at, k->word[2]);
     case HD_STEP_cache:
     case HD_STEP_share:
+    case HD_STEP_share_last:
         return hd_step_cache(l, k);
     case HD_STEP_compute_at:
         return hd_step_compute_at(l, k);

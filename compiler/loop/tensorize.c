@@ -27,7 +27,16 @@ static bool uses(const struct hd_expr *f, int node, int var) {
     return false;
 }
 
-/* The same operators and types; elements that move with the same loops. */
+static bool same(const struct match *m, int got, int want);
+
+static bool same_operands(const struct match *m, const struct hd_expr_node *x,
+                          const struct hd_expr_node *y, bool swapped) {
+    for (int i = 0; i < x->n; i++)
+        if (!same(m, x->arg[swapped ? x->n - 1 - i : i], y->arg[i])) return false;
+    return true;
+}
+
+/* The same operators and types; elements that move with the same loops; factors in either order. */
 static bool same(const struct match *m, int got, int want) {
     const struct hd_expr_node *x = &m->l->f->node[got], *y = &m->want->node[want];
     if (x->op != y->op || x->type != y->type) return false;
@@ -37,15 +46,70 @@ static bool same(const struct match *m, int got, int want) {
         return true;
     }
     if (x->n != y->n || x->round != y->round || x->saturate != y->saturate) return false;
-    for (int i = 0; i < x->n; i++)
-        if (!same(m, x->arg[i], y->arg[i])) return false;
+    if (!same_operands(m, x, y, false) && !(x->op == HD_EXPR_mul && same_operands(m, x, y, true)))
+        return false;
     return x->op != HD_EXPR_INT || x->i == y->i;
 }
+
+/* ---- ragged edges --------------------------------------------------------------------------- */
+
+static const struct hd_buffer *copy_of(const struct hd_stage *g, int tensor) {
+    for (int i = 0; i < g->n_buffers; i++)
+        if (!g->buffer[i].computed && g->buffer[i].buffer == tensor) return &g->buffer[i];
+    return NULL;
+}
+
+/* Every access is to a copy, which has elements behind the edge, too. */
+static bool reads_copies(const struct hd_lowering *l, const struct hd_stage *g, int node) {
+    const struct hd_expr_node *k = &l->f->node[node];
+    if (k->op == HD_EXPR_ACCESS) return copy_of(g, (int)k->i) != NULL;
+    for (int i = 0; i < k->n; i++)
+        if (!reads_copies(l, g, k->arg[i])) return false;
+    return true;
+}
+
+/* A factor of the statement's value that is 0 behind the end of the reduced variable v: a copy of a
+ * tensor that ends there, with zeros outside. */
+static bool zero_behind(const struct hd_lowering *l, const struct hd_stage *g, int node, int v) {
+    const struct hd_expr_node *k = &l->f->node[node];
+    if (k->op == HD_EXPR_mul)
+        return zero_behind(l, g, k->arg[0], v) || zero_behind(l, g, k->arg[1], v);
+    if (k->op == HD_EXPR_CAST) return zero_behind(l, g, k->arg[0], v);
+    if (k->op != HD_EXPR_ACCESS) return false;
+    for (int d = 0; d < k->n; d++) {
+        const struct hd_expr_node *i = &l->f->node[k->arg[d]];
+        if (i->op == HD_EXPR_VAR && i->i == v &&
+            l->f->tensor[k->i].dim[d].value == g->s->var[v].extent)
+            return true;
+    }
+    return false;
+}
+
+static bool zeros_behind_edges(const struct hd_lowering *l, const struct hd_stage *g) {
+    for (int v = 0; v < g->s->n_vars; v++)
+        if (g->s->var[v].reduced && !zero_behind(l, g, g->value, v)) return false;
+    return true;
+}
+
+/* Guards of elements that are computed for nobody, or that add nothing, go. */
+static void drop_guards(struct hd_lowering *l, struct hd_stage *g) {
+    int value = g->value_expanded, kept = 0;
+    if (value < 0 || g->home < 0 || !reads_copies(l, g, value)) return;
+    for (int i = 0; i < g->n_guards; i++) {
+        if (!g->guard_reduced[i] || zeros_behind_edges(l, g)) continue;
+        g->guard_reduced[kept] = g->guard_reduced[i];
+        g->guard[kept++] = g->guard[i];
+    }
+    g->n_guards = kept;
+}
+
+/* ---- the step ------------------------------------------------------------------------------- */
 
 static hd_status compare(struct match *m, struct hd_stage *g, int at) {
     struct hd_lowering *l = m->l;
     if (g->n_loops - at != m->s->n_vars)
         return hd_step_fail(l, "%d loops from here on, allowed %d", g->n_loops - at, m->s->n_vars);
+    drop_guards(l, g);
     m->loop = &g->loop[at];
     for (int v = 0; v < m->s->n_vars; v++) {
         const struct hd_loop *x = &l->nest->loop[m->loop[v]];
@@ -58,7 +122,9 @@ static hd_status compare(struct match *m, struct hd_stage *g, int at) {
             if (uses(l->f, hd_node_expand(l, NULL, g->guard[i]), m->loop[v]))
                 return hd_step_fail(l, "loop '%s' has a ragged edge; pad the tensor", x->name);
     }
-    if (g->s->reduce != m->s->reduce || !same(m, hd_node_expand(l, g, g->value), m->s->value))
+    int value = g->value_expanded >= 0 ? hd_node_expand(l, NULL, g->value_expanded)
+                                       : hd_node_expand(l, g, g->value);
+    if (g->s->reduce != m->s->reduce || !same(m, value, m->s->value))
         return hd_step_fail(l, "the value is not that of the intrinsic:\n%s",
                             hd_expr_text(l->a, m->want));
     return HD_OK;

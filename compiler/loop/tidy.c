@@ -21,6 +21,7 @@ static struct hd_loop_stmt *tidy(struct tidier *t, struct hd_loop_stmt *s) {
     if (!s) return NULL;
     s->next = tidy(t, s->next);
     s->body = tidy(t, s->body);
+    if (s->kind == HD_LOOP_BARRIER) return s;
     if (s->kind != HD_LOOP_FOR) s->value = tidy_node(t, s->value);
     if (s->kind == HD_LOOP_SET || s->kind == HD_LOOP_UPDATE) {
         for (int d = 0; d < s->n_index; d++) s->index[d] = tidy_node(t, s->index[d]);

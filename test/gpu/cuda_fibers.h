@@ -17,7 +17,7 @@ struct emu_index {
 extern struct emu_index blockIdx, threadIdx;
 struct emu_index blockIdx, threadIdx;
 void emu_barrier(void);
-void emu_warp(const void *mine, int bytes, void *all);
+int emu_warp(const void *mine, int bytes, void *all);
 
 enum emu_state { EMU_READY, EMU_AT_BARRIER, EMU_AT_WARP, EMU_DONE };
 struct emu_fiber {
@@ -42,7 +42,7 @@ void emu_barrier(void) {
     emu_fiber[emu_now].state = EMU_AT_BARRIER;
     swapcontext(&emu_fiber[emu_now].context, &emu_scheduler);
 }
-void emu_warp(const void *mine, int bytes, void *all) {
+int emu_warp(const void *mine, int bytes, void *all) {
     int first = emu_now / 32 * 32;
     for (int pass = 0; pass < 2; pass++) { /* all have written; all have read */
         emu_fiber[emu_now].mine = mine;
@@ -51,6 +51,7 @@ void emu_warp(const void *mine, int bytes, void *all) {
         for (int i = 0; i < 32 && !pass; i++)
             memcpy((char *)all + i * bytes, emu_fiber[first + i].mine, (size_t)bytes);
     }
+    return emu_now % 32;
 }
 static void emu_thread(void) {
     void *const *a = emu_running->arg;

@@ -6,13 +6,14 @@ using namespace std;
 #define __global__
 #define __device__
 #define __shared__ static
+#define __align__(n) __attribute__((aligned(n)))
 struct emu_index {
     unsigned x, y, z;
 };
 extern "C" {
 extern emu_index blockIdx, threadIdx;
 void emu_barrier(void);
-void emu_warp(const void *mine, int bytes, void *all);
+int emu_warp(const void *mine, int bytes, void *all); /* the lane */
 }
 #define __syncthreads() emu_barrier()
 static inline float __int_as_float(int v) {
@@ -29,8 +30,7 @@ static inline void emu_mma_m16n8k32(int *c, const int *a, const int *b) {
     } mine, all[32];
     memcpy(mine.r, a, 16);
     memcpy(mine.r + 4, b, 8);
-    emu_warp(&mine, sizeof mine, all);
-    int lane = threadIdx.x % 32;
+    int lane = emu_warp(&mine, sizeof mine, all);
     for (int i = 0; i < 4; i++) {
         int row = lane / 4 + 8 * (i / 2), col = lane % 4 * 2 + i % 2;
         for (int k = 0; k < 32; k++) {
@@ -50,3 +50,13 @@ template <class A, class B> static inline int emu_dp4a(int a, int b, int c) {
     for (int i = 0; i < 4; i++) c += (int)x[i] * (int)y[i];
     return c;
 }
+
+#define EMU_INTRINSICS(a, b, A, B)                                                                 \
+    static inline void hd_mma_##a##b(int *c, const int *x, const int *y) {                         \
+        emu_mma_m16n8k32<A, B>(c, x, y);                                                           \
+    }                                                                                              \
+    static inline int hd_dp4a_##a##b(int x, int y, int c) { return emu_dp4a<A, B>(x, y, c); }
+EMU_INTRINSICS(s, s, signed char, signed char)
+EMU_INTRINSICS(s, u, signed char, unsigned char)
+EMU_INTRINSICS(u, s, unsigned char, signed char)
+EMU_INTRINSICS(u, u, unsigned char, unsigned char)

@@ -75,6 +75,7 @@ static hd_status plan(hd_ctx *ctx, const char *folder, int *out_threads) {
     hd_graph *g;
     char path[4096];
     api.dialect = &hd_dialect_cuda;
+    stand_in.limits.mma = stand_in.limits.dot8 = true;
     api.build = keep_source;
     snprintf(path, sizeof path, "%s/model.onnx", folder);
     TRY(hd_machine_load(ctx, "base", &o.machine));

@@ -33,10 +33,17 @@ static void as_a_gpu(void **unused) {
     run_all("gpu");
 }
 
+/* The schedules of tensor cores; their instructions are loops that a warp's threads share. */
+static void as_tensor_cores(void **unused) {
+    (void)unused;
+    run_all("mma");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(as_a_processor),
         cmocka_unit_test(as_a_gpu),
+        cmocka_unit_test(as_tensor_cores),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

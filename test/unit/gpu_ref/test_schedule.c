@@ -1,13 +1,15 @@
 /* Schedules of kernels on random shapes with ragged edges, by the interpreter of loops: results of
  * integers never change, for GPUs with much local memory and with little, and for processors.
- * Products are tiled, and their operands go through local memory where there is room. */
+ * Products are tiled, and their operands go through local memory where there is room; those of
+ * bytes are on the instructions of a warp, or on those of four products, where the device has them.
+ */
 #include "compiler/expr/rewrite.h"
 #include "compiler/loop/loop.h"
 #include "gpu_ref/gpu_schedule.h"
 #include "test/rng.h"
 #include "test/unit/expr/expr_util.h"
 
-enum { CASES = 60 };
+enum { CASES = 21, KINDS = 7 };
 #define OK(call)                                                                                   \
     do {                                                                                           \
         if ((call) != HD_OK) fail_msg("%s", hd_message(ctx));                                      \
@@ -16,6 +18,13 @@ enum { CASES = 60 };
 static const struct hd_gpu_limits devices[] = {
     {.name = "gpu", .local_bytes = 48 << 10, .max_threads = 1024, .align = 256},
     {.name = "small gpu", .local_bytes = 4 << 10, .max_threads = 256, .align = 256},
+    {.name = "mma",
+     .mma = true,
+     .dot8 = true,
+     .local_bytes = 48 << 10,
+     .max_threads = 1024,
+     .align = 256},
+    {.name = "dp4a", .dot8 = true, .local_bytes = 48 << 10, .max_threads = 1024, .align = 256},
     {.name = "processor", .is_cpu = true, .local_bytes = 1 << 20, .max_threads = 4096, .align = 64},
 };
 enum { DEVICES = sizeof devices / sizeof *devices };
@@ -45,6 +54,22 @@ static const char *sized(hd_arena *a, struct rng *r, int kind) {
                           "(x: i32[%d,%d]) -> y\nm[i] max= x[i,j]\nd[i,j] = x[i,j] - m[i]\n"
                           "s[i] += d[i,j]\ny[i,j] = d[i,j]*s[i]",
                           (int)s[0], (int)s[1]);
+    case 4: /* bytes of all signs, both less a zero point */
+        return hd_sprintf(a,
+                          "(a: %s[%d,%d], b: %s[%d,%d]) -> y\n"
+                          "s[i,j] += (i32(a[i,k]) - 3)*(i32(b[j,k]) - %d)\n"
+                          "y[i,j] = i8(clamp(i32.even(f32(s[i,j])*0.001), -128, 127))",
+                          s[0] & 1 ? "i8" : "u8", (int)s[0], (int)s[1] + 15, s[2] & 1 ? "i8" : "u8",
+                          (int)s[2], (int)s[1] + 15, (int)s[3]);
+    case 5: /* channels enough for a warp's instruction; strides, padding, residual sum */
+        return hd_sprintf(
+            a,
+            "(x: u8[1,%d,5,11], w: i8[%d,%d,3,2], b: i32[%d], r: i8[1,%d,2,10]) -> y\n"
+            "s[n,m,i,j] += (i32(pad(x[n,c,%d*i+p-%d,j+q-%d], 131)) - 131)*i32(w[m,c,p,q]) where i "
+            "< 2, j < 10\ny[n,m,i,j] = i8(clamp(i32.even(f32(s[n,m,i,j] + b[m])*0.013) + "
+            "i32(r[n,m,i,j]), -128, 127))",
+            (int)s[1] + 15, (int)s[3], (int)s[1] + 15, (int)s[3], (int)s[3], (int)stride, (int)pad,
+            (int)pad);
     default:
         return hd_sprintf(a, "(x: i8[%d,%d], t: i8[%d,%d]) -> y\ny[i] argmax= x[i,j] ^ t[i,j]",
                           (int)s[0], (int)s[1], (int)s[0], (int)s[1]);
@@ -52,13 +77,21 @@ static const char *sized(hd_arena *a, struct rng *r, int kind) {
 }
 
 struct counts {
-    int tiled, shared, cases;
+    int tiled, shared, warps, dots, cases;
 };
 
 static void count(const struct hd_nest *n, struct counts *c) {
     bool shared = false, tiled = false;
     for (size_t i = 0; i < n->f->n_tensors; i++) shared = shared || n->shared[i];
     for (int i = 0; i < n->n_loops; i++) tiled = tiled || n->loop[i].mark == HD_LOOP_THREAD_Y;
+    bool warps = false, dots = false;
+    for (int i = 0; i < n->n_loops; i++) {
+        const char *name = n->loop[i].intrinsic;
+        warps = warps || (name && !strncmp(name, "mma", 3));
+        dots = dots || (name && !strncmp(name, "dp4a", 4));
+    }
+    c->warps += warps;
+    c->dots += dots;
     c->cases++;
     c->shared += shared;
     c->tiled += tiled;
@@ -74,6 +107,7 @@ static void check(hd_ctx *ctx, hd_arena *a, const char *text, const struct hd_gp
     OK(hd_expr_bind(ctx, a, f, NULL, &plain));
     OK(hd_expr_bind(ctx, a, f, NULL, &b));
     hd_expr_simplify(b);
+    if (l->dot8) hd_expr_split_offsets(b);
     hd_expr_split_sums(b);
     const char *steps = hd_gpu_schedule(a, b, l, true);
     OK(hd_schedule_parse(ctx, a, steps, &s));
@@ -98,16 +132,21 @@ static void nothing_changes(void **state) {
     struct rng r = {1};
     (void)state;
     for (int d = 0; d < DEVICES; d++)
-        for (int kind = 0; kind < 5; kind++) {
+        for (int kind = 0; kind < KINDS; kind++) {
             struct counts c = {0};
-            for (int i = 0; i < CASES / 5; i++) {
+            bool product = kind < 2 || kind == 4 || kind == 5, gpu = !devices[d].is_cpu;
+            for (int i = 0; i < CASES / KINDS; i++) {
                 hd_arena *a = hd_arena_create();
                 check(ctx, a, sized(a, &r, kind), &devices[d], &c);
                 hd_arena_destroy(a);
             }
-            assert_int_equal(c.tiled, kind < 2 ? c.cases : 0);
-            if (kind < 2 && d == 0) assert_int_equal(c.shared, c.cases);
-            if (kind > 1 || devices[d].is_cpu) assert_int_equal(c.shared, 0);
+            assert_int_equal(c.tiled, product ? c.cases : 0);
+            if (product && d == 0) assert_int_equal(c.shared, c.cases);
+            if (!product || !gpu) assert_int_equal(c.shared, 0);
+            bool bytes = kind == 1 || kind == 4 || kind == 5;
+            assert_int_equal(c.warps + c.dots, devices[d].dot8 && bytes ? c.cases : 0);
+            if (devices[d].mma && kind > 3) assert_int_equal(c.warps, bytes ? c.cases : 0);
+            if (!devices[d].mma) assert_int_equal(c.warps, 0);
         }
     hd_ctx_destroy(ctx);
 }
