@@ -199,6 +199,9 @@ ESTIMATED := mlperf_kws_dscnn_int8_qdq mlperf_ic_resnet8_int8_qdq mlperf_ad_auto
 test-estimate: heddle ## the estimate of some networks at latency 64 and 200 against the ISS
 	$(Q)$(if $(wildcard $(SHARED)),python3 scripts/cycles.py run $(B)/heddle $(B)/estimate.csv --work $(B)/cycles \
 	    --machines base $(ESTIMATED:%=$(SHARED)/%) && python3 scripts/cycles.py estimate $(B)/estimate.csv,echo "  no $(SHARED): no estimate is compared")
+test-schemas: heddle ## every JSON output fits its schema in docs/schemas
+	$(Q)rm -rf $(B)/schemas && python3 scripts/check_schemas.py $(B)/heddle $(B)/schemas
+test: test-schemas
 test-report: ## the page of --report in headless Chromium, where it is installed
 demo: heddle rtl-base ## compile and run an example network on the simulated chip
 	$(Q)HEDDLE=$(B)/heddle scripts/demo.sh
@@ -244,4 +247,4 @@ cov-rtl: $(COSIM) $(COV_VX) $(CHIP) heddle build/rtl-cov/libhd_rtl_tiny.so ## li
 	$(Q)python3 scripts/rtl_cov.py build/rtl-cov/data $(wildcard test/cov/rtl.txt)
 
 .PHONY: roundtrip test-stages zoo test-zoo test test-conform test-unit test-golden bless test-fuzz test-rtl test-models test-mutants mutants mutants-seeded mutants-yosys test-mutants-fast \
-        test-shared test-other test-other-iss test-cosim test-report test-estimate test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl
+        test-shared test-other test-other-iss test-schemas test-cosim test-report test-estimate test-sweep sweep test-f32 cosim nightly demo bench fuzz cov cov-rtl

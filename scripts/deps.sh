@@ -7,7 +7,7 @@ want="gcc g++ clang make libc6-dev verilator libcmocka-dev libjson-c-dev libzip-
 [ "${1:-}" != xrt ] || want="libxrt1 ocl-icd-libopencl1 unzip procps" # `deps.sh xrt`: for device xrt in hardware emulation
 [ "${1:-}" != gpu ] || want="pocl-opencl-icd ocl-icd-libopencl1 oclgrind clinfo" # for device opencl
 [ "${1:-}" != formal ] || want="$want yosys" # for make formal and make synth
-[ "${1:-}" != report ] || want="chromium graphviz" # for make test-report to look at pages, and heddle graph
+[ "${1:-}" != report ] || want="chromium graphviz python3-jsonschema" # for make test-report to look at pages, heddle graph, make test-schemas
 
 [ "${1:-}" != deb ] || want="dpkg-dev binutils lintian cmake pkgconf mmdebstrap" # for make deb and make test-deb
 [ "${1:-}" != remote ] || want="openssh-server openssh-client" # for make nightly: devices by a real sshd

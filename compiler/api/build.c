@@ -1,4 +1,5 @@
 /* Networks that a program builds, node by node. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/api/net.h"
@@ -102,8 +103,23 @@ static hd_status check_node(hd_ctx *ctx, const hd_graph *g, const char *op, cons
     return HD_OK;
 }
 
-static void set_attr(hd_graph *g, int node, const struct hd_net_attr *a) {
-    if (a->string)
+/* A network of its own, with the same nodes. */
+static hd_status copied(hd_ctx *ctx, const hd_net *net, hd_graph **out) {
+    size_t bytes;
+    void *image;
+    TRY(hd_graph_save(ctx, net->g, &image, &bytes));
+    hd_status s = hd_graph_load(ctx, image, bytes, out);
+    free(image);
+    return s;
+}
+
+static hd_status set_attr(hd_ctx *ctx, hd_graph *g, int node, const struct hd_net_attr *a) {
+    hd_graph *body;
+    if (a->net) {
+        TRY(hd_net_check(ctx, a->net));
+        TRY(copied(ctx, a->net, &body));
+        hd_attr_set_graph(g, node, a->name, body);
+    } else if (a->string)
         hd_attr_set_string(g, node, a->name, a->string);
     else if (a->floats && (a->list || a->n != 1))
         hd_attr_set_floats(g, node, a->name, a->n, a->floats);
@@ -113,6 +129,7 @@ static void set_attr(hd_graph *g, int node, const struct hd_net_attr *a) {
         hd_attr_set_ints(g, node, a->name, a->n, a->ints);
     else
         hd_attr_set_int(g, node, a->name, a->ints[0]);
+    return HD_OK;
 }
 
 hd_status hd_net_add_node(hd_ctx *ctx, hd_net *net, const char *op, const char *name, const int *in,
@@ -123,8 +140,9 @@ hd_status hd_net_add_node(hd_ctx *ctx, hd_net *net, const char *op, const char *
     TRY(check_node(ctx, g, op, called, in, n_in, n_out));
     for (int i = 0; i < n_out; i++) out[i] = hd_graph_tensor(g, called, HD_F32, 0, NULL);
     int node = hd_graph_node(g, (enum hd_ir_op)hd_ir_op_by_name(op), called, n_in, in, n_out, out);
-    for (int i = 0; i < n_attrs; i++) set_attr(g, node, &attrs[i]);
-    hd_status s = hd_graph_infer_node(ctx, g, node);
+    hd_status s = HD_OK;
+    for (int i = 0; s == HD_OK && i < n_attrs; i++) s = set_attr(ctx, g, node, &attrs[i]);
+    if (s == HD_OK) s = hd_graph_infer_node(ctx, g, node);
     if (s == HD_OK) return HD_OK;
     hd_graph_kill(g, node);
     for (int i = 0; i < n_out; i++) g->tensors[out[i]].producer = -1;

@@ -84,10 +84,11 @@ HD_API const char *hd_op(int i, struct hd_op_row *out);
 
 struct hd_net_attr {
     const char *name;
-    /* one of them, of n values; strings have no n */
+    /* one of them, of n values; strings and networks have no n */
     const int64_t *ints;
     const float *floats;
     const char *string;
+    const hd_net *net; /* a branch of `if`, the body of `loop` or `scan`; it is copied */
     int n;
     bool list; /* also when n is 1 */
 };

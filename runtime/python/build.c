@@ -99,8 +99,11 @@ static PyObject *add_constant(PyObject *module, PyObject *args) {
 
 /* ---- nodes ---------------------------------------------------------------------------------- */
 
-/* Values of one attribute: int, float, str, or a sequence of int or of float. Memory is PyMem's. */
-static bool read_attr(PyObject *value, struct hd_net_attr *a) {
+/* Values of one attribute: int, float, str, a network, or a sequence of int or of float. Memory is
+ * PyMem's. */
+static bool read_attr(PyObject *module, PyObject *value, struct hd_net_attr *a) {
+    if (PyObject_TypeCheck(value, (PyTypeObject *)ext_state(module)->type[EXT_NET]))
+        return (a->net = free_net(module, value));
     if (PyUnicode_Check(value)) return (a->string = PyUnicode_AsUTF8AndSize(value, NULL));
     bool list = PyTuple_Check(value) || PyList_Check(value), floats = false;
     Py_ssize_t n = list ? PySequence_Size(value) : 1;
@@ -131,7 +134,7 @@ static void free_attrs(struct hd_net_attr *a, int n) {
     PyMem_Free(a);
 }
 
-static struct hd_net_attr *read_attrs(PyObject *dict, int *out_n) {
+static struct hd_net_attr *read_attrs(PyObject *module, PyObject *dict, int *out_n) {
     struct hd_net_attr *a = PyMem_Calloc((size_t)PyDict_Size(dict) + 1, sizeof *a);
     PyObject *key, *value;
     Py_ssize_t pos = 0;
@@ -139,7 +142,7 @@ static struct hd_net_attr *read_attrs(PyObject *dict, int *out_n) {
     if (!a) PyErr_NoMemory();
     while (a && PyDict_Next(dict, &pos, &key, &value)) {
         a[*out_n].name = PyUnicode_AsUTF8AndSize(key, NULL);
-        bool ok = a[*out_n].name && read_attr(value, &a[*out_n]);
+        bool ok = a[*out_n].name && read_attr(module, value, &a[*out_n]);
         ++*out_n;
         if (ok) continue;
         free_attrs(a, *out_n);
@@ -171,7 +174,7 @@ static PyObject *add_node(PyObject *module, PyObject *args) {
     hd_net *net = free_net(module, o);
     if (!net || !read_ints(operands, in, MOST, &n_in)) return NULL;
     if (n_out > MOST) return PyErr_Format(PyExc_ValueError, "%d results", n_out);
-    struct hd_net_attr *attrs = read_attrs(dict, &n_attrs);
+    struct hd_net_attr *attrs = read_attrs(module, dict, &n_attrs);
     if (!attrs) return NULL;
     hd_ctx *ctx = hd_ctx_create();
     hd_status s = hd_net_add_node(ctx, net, op, name, in, n_in, attrs, n_attrs, out, n_out);

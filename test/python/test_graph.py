@@ -1,5 +1,6 @@
 """Networks that are built: operators, named axes, every operation as a method."""
 import numpy as np
+import pytest
 
 import heddle
 
@@ -64,6 +65,57 @@ def test_attributes():
     got = run(g, np.arange(-4, 4, dtype=np.float32).reshape(1, 2, 4))
     assert np.array_equal(got, want.reshape(2, 4).T.reshape(8))
     assert "perm=[2,0,1]" in g.text() and "alpha=0x1p-1" in g.text()
+
+
+def test_branch():
+    g = heddle.Graph("b")
+    c, x = g.input("c", (), "bool"), g.input("x", (3,))
+    y, n = g.branch(c, lambda b, v: [b.relu(v), v * 2], lambda b, v: [-v, b.constant([7, 7, 7.0])], x)
+    g.output(y, "y")
+    g.output(n, "n")
+    data = np.array([-1, 0, 2], np.float32)
+    yes, no = (g.run(np.array(v), data, device="cpu") for v in (True, False))
+    assert yes["y"].tolist() == [0, 0, 2] and yes["n"].tolist() == [-2, 0, 4]
+    assert no["y"].tolist() == [1, 0, -2] and no["n"].tolist() == [7, 7, 7]
+
+
+def test_branch_errors():
+    g = heddle.Graph("b")
+    c, x = g.input("c", (), "bool"), g.input("x", (3,))
+    with pytest.raises(ValueError, match="1 results of then, 2 of otherwise"):
+        g.branch(c, lambda b, v: v, lambda b, v: [v, v], x)
+    with pytest.raises(ValueError, match="of another graph"):
+        g.branch(c, lambda b, v: v + x, lambda b, v: v, x)
+
+
+def test_repeat():
+    g = heddle.Graph("r")
+    x, step = g.input("x", (2,)), g.input("step", (2,))
+    n = g.input("n", (), "i64")
+    total, power = g.repeat(n, lambda b, i, s, p, k: [s + k * b.cast(i, to="f32"), p * 2], x,
+                            np.ones(2, np.float32), operands=[step])
+    g.output(total + power, "y")
+    run_n = [g.run(np.zeros(2, np.float32), np.array([1, 10], np.float32), np.array(t, np.int64),
+                   device="golden")["y"].tolist() for t in (0, 1, 4)]
+    assert run_n == [[1, 1], [2, 2], [6 + 16, 60 + 16]]
+    once = heddle.Graph("once")
+    v = once.input("v", (1,))
+    once.output(once.repeat(3, lambda b, i, s: s + 1, v), "y")
+    assert run(once, np.zeros(1, np.float32)).tolist() == [3]
+
+
+def test_expression():
+    g = heddle.Graph("e")
+    x, w = g.input("x", (2, 5)), np.array([1, 2, 3], np.float32)
+    y = g.expression(x, w, expression="(x: [N,L], w: [K], gain: float) -> y\n"
+                     "y[n,i] += x[n,i + k]*w[k]*gain", gain=0.5)
+    assert y.shape == (2, 3)
+    g.output(y, "y")
+    data = np.arange(10, dtype=np.float32).reshape(2, 5)
+    want = [[0.5 * np.dot(r[i:i + 3], w) for i in range(3)] for r in data]
+    assert np.allclose(run(g, data), want)
+    with pytest.raises(heddle.Error, match="line 1"):
+        g.expression(x, expression="y[i] = x[i")
 
 
 def test_text_and_file(tmp_path):

@@ -122,10 +122,64 @@ class Graph(Network):
         """Adds a node; its result, or a list of them where results is above 1."""
         like = next((x.dtype for x in operands if isinstance(x, Tensor)), None)
         numbers = [-1 if x is None else self._operand(x, like) for x in operands]
-        attributes = {k: v for k, v in attributes.items() if v is not None}
+        attributes = {k: v._net if isinstance(v, Network) else v
+                      for k, v in attributes.items() if v is not None}
         out = _heddle.add_node(self._net, op, name, numbers, attributes, results)
         out = [Tensor(self, n) for n in out]
         return out[0] if results == 1 else out
+
+    def branch(self, condition, then, otherwise, *operands, name=None):
+        """The results of then(graph, *operands), where condition holds in the run, else those of
+        otherwise(graph, *operands). Both build with a graph of their own, and see only the operands.
+        One result, or a list."""
+        operands = [self._tensor(x) for x in operands]
+        one, single = self._body("then", then, operands)
+        other, _ = self._body("else", otherwise, operands)
+        count = len(one.outputs)
+        if count != len(other.outputs):
+            raise ValueError(f"{count} results of then, {len(other.outputs)} of otherwise")
+        out = self.node("if", condition, *operands, name=name, results=count,
+                        **{"then": one, "else": other})
+        return out if single or count > 1 else [out]
+
+    def repeat(self, times, body, *carried, operands=(), name=None):
+        """body(graph, i, *carried, *operands) gives the next values of what is carried; the last
+        ones, one or a list. i is the number of the turn, an i64; operands are the same each time."""
+        carried, operands = ([self._tensor(x) for x in v] for v in (carried, operands))
+        times = self.constant(times, "i64") if isinstance(times, int) else times
+        if not carried:
+            raise ValueError("nothing is carried")
+        turn = Graph("body")
+        i, go = turn.input("i", (), "i64"), turn.input("go", (), "bool")
+        values = [turn._like(f"c{n}", x) for n, x in enumerate(carried + operands)]
+        following, single = turn._list(body(turn, i, *values))
+        if len(following) != len(carried):
+            raise ValueError(f"the body gives {len(following)} values, want {len(carried)}")
+        for x in [go, *following]:
+            turn.output(turn.identity(x))
+        out = self.node("loop", times, None, *carried, *operands, name=name, body=turn,
+                        n_carried=len(carried), results=len(carried))
+        return out if single or len(carried) > 1 else [out]
+
+    def _body(self, name, build, operands):
+        graph = Graph(name)
+        out, single = graph._list(build(graph, *(graph._like(f"x{n}", x)
+                                                 for n, x in enumerate(operands))))
+        for x in out:
+            graph.output(graph.identity(x))
+        return graph, single
+
+    def _like(self, name, x):
+        if x.shape is None:
+            raise ValueError(f"{x!r}: only a run knows its shape")
+        return self.input(name, x.shape, x.dtype)
+
+    def _list(self, out):
+        single = not isinstance(out, (list, tuple))
+        return [self._tensor(x) for x in ([out] if single else out)], single
+
+    def _tensor(self, x):
+        return x if isinstance(x, Tensor) else self.constant(x)
 
     def _operand(self, x, like):
         if isinstance(x, Tensor):
