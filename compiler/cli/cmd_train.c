@@ -1,5 +1,6 @@
 /* heddle train: a network on samples with classes, from scratch or from the weights of a file.
  * heddle finetune: a quantised file, through its integers. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -29,6 +30,7 @@ struct train {
     struct hd_samples all, train, test;
     hd_trainer *t;
     double start;
+    bool first; /* rank 0: it prints and writes */
 };
 
 /* ---- settings ------------------------------------------------------------------------------- */
@@ -97,6 +99,11 @@ static hd_status read_settings(struct train *t) {
     o->schedule = (enum hd_schedule_kind)s;
     o->factor = t->o.factor, o->every = t->o.every, o->warm_up = t->o.warm_up;
     t->options.device = t->c->opt.device, t->options.threads = t->c->opt.threads;
+    t->options.shards = (int)t->o.shards;
+    if (fmod(t->o.batch, t->o.shards) != 0)
+        return hd_fail(t->c->ctx, HD_INVALID,
+                       "batch=%g is no multiple of shards=%g: change one of them by --set",
+                       t->o.batch, t->o.shards);
     return HD_OK;
 }
 
@@ -108,7 +115,11 @@ static bool in_zoo(const char *name) {
     return false;
 }
 
-/* The network of a file for a batch: its first dimension. */
+static int64_t of_shard(const struct train *t) {
+    return (int64_t)t->o.batch / (int64_t)t->o.shards;
+}
+
+/* The network of a file for the batch of a shard: its first dimension. */
 static hd_status import_batch(struct train *t) {
     const struct hd_tensor *x = &t->one->tensors[t->one->inputs[0]];
     struct hd_shape_bind shape = {.name = hd_strdup(t->a, x->name), .rank = x->rank};
@@ -119,9 +130,9 @@ static hd_status import_batch(struct train *t) {
     struct hd_bind bind = {.shapes = &shape, .n_shapes = 1};
     bool open = false;
     for (int i = 0; i < t->one->n_open; i++) open = open || t->one->open[i] == 0;
-    if (open) shape.dim[0] = (int64_t)t->o.batch;
+    if (open) shape.dim[0] = of_shard(t);
     TRY(hd_import(t->c->ctx, t->path, open ? &bind : NULL, &t->g));
-    return open ? HD_OK : hd_graph_batch(t->c->ctx, t->g, (int64_t)t->o.batch);
+    return open ? HD_OK : hd_graph_batch(t->c->ctx, t->g, of_shard(t));
 }
 
 static hd_status open_network(struct train *t) {
@@ -129,7 +140,7 @@ static hd_status open_network(struct train *t) {
     const char *arg = t->c->args[0];
     uint32_t seed = (uint32_t)t->o.seed;
     if (in_zoo(arg) && !t->options.integers) {
-        TRY(hd_zoo_build(ctx, arg, (int64_t)t->o.batch, seed, &t->g));
+        TRY(hd_zoo_build(ctx, arg, of_shard(t), seed, &t->g));
         return hd_zoo_build(ctx, arg, 1, seed, &t->one);
     }
     TRY(hd_model_path(t->c, t->a, arg, &t->path));
@@ -168,7 +179,7 @@ static hd_status open_data(struct train *t) {
 static hd_status check_data(struct train *t) {
     const struct hd_tensor *x = &t->g->tensors[t->g->inputs[0]],
                            *y = &t->g->tensors[t->g->outputs[0]];
-    int64_t each = hd_tensor_elems(x) / (int64_t)t->o.batch;
+    int64_t each = hd_tensor_elems(x) / of_shard(t);
     if (each != t->all.size)
         return hd_fail(t->c->ctx, HD_INVALID, "%s: samples of %lld values, input '%s' wants %lld",
                        t->c->opt.calibrate.path, (long long)t->all.size, x->name, (long long)each);
@@ -203,10 +214,10 @@ static hd_status epoch(struct train *t, struct hd_batches *b, int64_t e, float *
                         taken * (double)(epochs * n - step - 1) / (double)(step + 1));
     }
     hd_cmd_progress_end(t->c);
-    if (hd_trainer_steps(t->t) == (e + 1) * n)
+    if (hd_trainer_steps(t->t) == (e + 1) * n && t->first)
         printf("epoch %3lld  loss %.4f  right %6.2f %%\n", (long long)e + 1, loss / (double)n,
                100 * right / (double)(n * b->batch));
-    if (t->o.checkpoint) TRY(hd_trainer_save(t->c->ctx, t->t, t->o.checkpoint));
+    if (t->o.checkpoint && t->first) TRY(hd_trainer_save(t->c->ctx, t->t, t->o.checkpoint));
     return HD_OK;
 }
 
@@ -222,19 +233,23 @@ static hd_status loop(struct train *t) {
     TRY(hd_trainer_open(t->c->ctx, t->g, &t->options, &t->t));
     if (t->o.checkpoint && access(t->o.checkpoint, R_OK) == 0)
         TRY(hd_trainer_load(t->c->ctx, t->t, t->o.checkpoint));
-    if (hd_trainer_frozen(t->t))
+    if (hd_trainer_frozen(t->t) && t->first)
         printf("%d weights or biases stay as they are: no int8 around 0 that one layer reads\n",
                hd_trainer_frozen(t->t));
     t->start = hd_seconds();
     for (int64_t e = 0; e < (int64_t)t->o.epochs; e++) TRY(epoch(t, &b, e, x, k));
-    printf("trained    %.1f s, %lld steps of %lld samples on %s\n", hd_seconds() - t->start,
-           (long long)hd_trainer_steps(t->t), (long long)b.batch, t->options.device);
+    int ranks = hd_ranks_n(t->options.ranks);
+    if (t->first)
+        printf("trained    %.1f s, %lld steps of %lld samples in %d shards on %s%s\n",
+               hd_seconds() - t->start, (long long)hd_trainer_steps(t->t), (long long)b.batch,
+               t->options.shards, t->options.device,
+               ranks > 1 ? hd_sprintf(t->a, ", %d ranks", ranks) : "");
     return HD_OK;
 }
 
 static hd_status score(struct train *t) {
     int64_t right = 0;
-    if (!t->test.n) return HD_OK;
+    if (!t->test.n || !t->first) return HD_OK;
     TRY(hd_trainer_weights(t->c->ctx, t->t, t->g));
     TRY(hd_score(t->c->ctx, t->g, &t->options, &t->test, &right));
     printf("held out   %.2f %%  %lld of %lld\n", 100 * (double)right / (double)t->test.n,
@@ -243,13 +258,15 @@ static hd_status score(struct train *t) {
 }
 
 static hd_status work(struct train *t) {
+    TRY(hd_ranks_open(t->c->ctx, &t->options.ranks));
+    t->first = hd_ranks_me(t->options.ranks) == 0;
     TRY(read_settings(t));
     TRY(open_network(t));
     TRY(open_data(t));
     TRY(check_data(t));
     TRY(loop(t));
     TRY(score(t));
-    if (!t->c->opt.out) return HD_OK;
+    if (!t->c->opt.out || !t->first) return HD_OK;
     TRY(hd_trainer_weights(t->c->ctx, t->t, t->one));
     return hd_export_onnx(t->c->ctx, t->one, t->c->opt.out);
 }
@@ -261,6 +278,8 @@ static int command(struct hd_cmd *c, bool integers) {
     hd_status s = work(&t);
     hd_cmd_progress_end(c);
     int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
+    if (s != HD_OK) hd_ranks_abort(t.options.ranks);
+    hd_ranks_close(t.options.ranks);
     hd_trainer_close(t.t);
     if (t.g) hd_graph_destroy(t.g);
     if (t.one) hd_graph_destroy(t.one);

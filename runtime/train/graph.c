@@ -111,29 +111,23 @@ static hd_status check(hd_ctx *ctx, const hd_graph *g) {
                    g->name, x->name, hd_shape_text(x, text[0]), y->name, hd_shape_text(y, text[1]));
 }
 
-static hd_status make(struct hd_back *b, const struct hd_optimizer_options *o,
-                      const struct hd_trained *trained, const struct hd_through_list *through) {
-    hd_graph *g = b->g;
-    const int *w = trained->w;
-    int n = trained->n, logits = g->outputs[0], right = -1;
-    struct slot *slots = hd_new_array(b->arena, struct slot, (size_t)n + 1);
-    int *dw = hd_new_array(b->arena, int, (size_t)n + 1);
-    struct hd_tensor scalar = {.dtype = HD_F32};
-    if (!n) return hd_fail(b->ctx, HD_INVALID, "%s: no weights to train", g->name);
-    int classes = hd_graph_tensor(g, "classes", HD_I64, 1, g->tensors[logits].dim);
-    hd_graph_input(g, classes);
-    int loss = losses(b, logits, classes, &right);
+/* Loss, right samples, and the gradients dw of the weights. */
+static hd_status gradients(struct hd_back *b, const struct hd_trained *trained,
+                           const struct hd_through_list *through, int classes, int *out_loss,
+                           int *out_right, int *dw) {
+    *out_loss = losses(b, b->g->outputs[0], classes, out_right);
     TRY(b->status);
-    int step = zero_state(b, "step", &scalar);
-    add_state(b, o, w, n, slots);
-    TRY(hd_grad_straight(b->ctx, g, loss, w, n, through->of, (int)through->n, dw));
+    TRY(hd_grad_straight(b->ctx, b->g, *out_loss, trained->w, trained->n, through->of,
+                         (int)through->n, dw));
+    return b->status;
+}
+
+/* The next step, weights and slots as outputs. */
+static hd_status next_state(struct hd_back *b, const struct hd_optimizer_options *o, const int *w,
+                            int *dw, int n, int step, struct slot *slots) {
     b->prefix = "train";
     hd_clip_gradients(b, o, n, dw);
     update(b, o, w, dw, n, step, slots);
-    TRY(b->status);
-    g->n_outputs = 0;
-    output(b, loss);
-    output(b, right);
     output(b, hd_b(b, add, step, hd_b_number(b, HD_F32, 1)));
     for (int i = 0; i < n; i++) output(b, slots[i].weight);
     for (int i = 0; i < n; i++)
@@ -141,8 +135,68 @@ static hd_status make(struct hd_back *b, const struct hd_optimizer_options *o,
     return b->status;
 }
 
+static int class_input(hd_graph *g) {
+    int classes = hd_graph_tensor(g, "classes", HD_I64, 1, g->tensors[g->outputs[0]].dim);
+    hd_graph_input(g, classes);
+    return classes;
+}
+
+static hd_status whole_step(struct hd_back *b, const struct hd_optimizer_options *o,
+                            const struct hd_trained *trained,
+                            const struct hd_through_list *through) {
+    int n = trained->n, loss = -1, right = -1, classes = class_input(b->g);
+    struct slot *slots = hd_new_array(b->arena, struct slot, (size_t)n + 1);
+    int *dw = hd_new_array(b->arena, int, (size_t)n + 1);
+    struct hd_tensor scalar = {.dtype = HD_F32};
+    int step = zero_state(b, "step", &scalar);
+    add_state(b, o, trained->w, n, slots);
+    TRY(gradients(b, trained, through, classes, &loss, &right, dw));
+    b->g->n_outputs = 0;
+    output(b, loss);
+    output(b, right);
+    return next_state(b, o, trained->w, dw, n, step, slots);
+}
+
+/* The graph of the second half, beside that of the first: states, then gradients. */
+static hd_status second_half(const struct hd_back *first, const struct hd_optimizer_options *o,
+                             const struct hd_trained *trained, hd_graph *g) {
+    struct hd_back b = {.ctx = first->ctx, .g = g, .arena = first->arena, .prefix = "update"};
+    int n = trained->n, *w = hd_new_array(b.arena, int, (size_t)n + 1);
+    int *dw = hd_new_array(b.arena, int, (size_t)n + 1);
+    struct slot *slots = hd_new_array(b.arena, struct slot, (size_t)n + 1);
+    struct hd_tensor scalar = {.dtype = HD_F32};
+    int step = zero_state(&b, "step", &scalar);
+    for (int i = 0; i < n; i++) {
+        const struct hd_tensor *t = &first->g->tensors[trained->w[i]];
+        w[i] = hd_graph_const(g, t->name, t->dtype, t->rank, t->dim, t->initial);
+    }
+    add_state(&b, o, w, n, slots);
+    for (int i = 0; i < n; i++) {
+        struct hd_tensor t = g->tensors[w[i]];
+        dw[i] =
+            hd_graph_tensor(g, hd_sprintf(b.arena, "%s.gradient", t.name), t.dtype, t.rank, t.dim);
+        hd_graph_input(g, dw[i]);
+    }
+    return next_state(&b, o, w, dw, n, step, slots);
+}
+
+static hd_status halves(struct hd_back *b, const struct hd_optimizer_options *o,
+                        const struct hd_trained *trained, const struct hd_through_list *through,
+                        hd_graph *update_graph) {
+    int loss = -1, right = -1, classes = class_input(b->g);
+    int *dw = hd_new_array(b->arena, int, (size_t)trained->n + 1);
+    for (int i = 0; i < trained->n; i++) to_state(b->g, trained->w[i]);
+    TRY(gradients(b, trained, through, classes, &loss, &right, dw));
+    b->g->n_outputs = 0;
+    output(b, loss);
+    output(b, right);
+    for (int i = 0; i < trained->n; i++) output(b, dw[i]);
+    TRY(b->status);
+    return second_half(b, o, trained, update_graph);
+}
+
 hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options *o,
-                         hd_arena *arena, struct hd_trained *out) {
+                         hd_graph *update_graph, hd_arena *arena, struct hd_trained *out) {
     struct hd_back b = {.ctx = ctx, .g = g, .arena = hd_arena_create(), .prefix = "train"};
     struct hd_through_list through = {.a = b.arena};
     *out = (struct hd_trained){.w = hd_new_array(arena, int, g->n_tensors + 1)};
@@ -151,7 +205,10 @@ hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options
         s = hd_integer_twins(&b, out, &through);
     else if (s == HD_OK)
         find_weights(g, out);
-    if (s == HD_OK) s = make(&b, &o->optimizer, out, &through);
+    if (s == HD_OK && !out->n) s = hd_fail(ctx, HD_INVALID, "%s: no weights to train", g->name);
+    if (s == HD_OK && !update_graph) s = whole_step(&b, &o->optimizer, out, &through);
+    if (s == HD_OK && update_graph) s = halves(&b, &o->optimizer, out, &through, update_graph);
     hd_arena_destroy(b.arena);
+    if (s == HD_OK && update_graph) s = hd_graph_verify(ctx, update_graph);
     return s == HD_OK ? hd_graph_verify(ctx, g) : s;
 }

@@ -8,36 +8,53 @@
 #include "runtime/base/io.h"
 #include "runtime/runtime.h"
 #include "runtime/train/graph.h"
+#include "runtime/train/shards.h"
 
-enum { FIRST_STATE = 2, FIRST_NEXT = 2 }; /* inputs: x, classes; outputs: loss, right */
+enum { INPUTS = 2, RESULTS = 2 }; /* before state: x, classes; loss, right */
 
-struct hd_trainer {
-    hd_arena *arena;
-    hd_graph *g; /* of a step, before it was legalised: names and shapes */
+struct half {    /* of a step: a model that runs */
+    hd_graph *g; /* before it was legalised: names and shapes */
     hd_model *m;
     hd_session *s;
-    int n_state, n_weights; /* state: step, weights, what the optimiser keeps */
-    int n_frozen;           /* integer weights that are not trained */
-    bool integers;          /* weights are states of integers */
-    float **state, **next;
-    size_t *bytes;
     const void **in;
     void **out;
 };
 
+struct hd_trainer {
+    hd_arena *arena;
+    struct half step, update; /* update.g is NULL: step has all of it */
+    struct hd_shards *shards; /* where it has not */
+    int n_state, n_weights;   /* state: step, weights, what the optimiser keeps */
+    int n_frozen;             /* integer weights that are not trained */
+    bool integers;            /* weights are states of integers */
+    float **state, **next;
+    size_t *bytes;
+    int64_t size, batch; /* of x of a shard: elements, samples */
+};
+
+static const struct hd_tensor *state_tensor(const hd_trainer *t, int i) {
+    const hd_graph *g = t->update.g ? t->update.g : t->step.g;
+    return &g->tensors[g->inputs[i + (t->update.g ? 0 : INPUTS)]];
+}
+
 static void make_room(hd_trainer *t) {
-    const hd_graph *g = t->g;
-    t->n_state = (int)g->n_inputs - FIRST_STATE;
-    size_t n = (size_t)t->n_state + FIRST_STATE + 1;
-    t->state = hd_new_array(t->arena, float *, n);
-    t->next = hd_new_array(t->arena, float *, n);
-    t->bytes = hd_new_array(t->arena, size_t, n);
-    t->in = hd_new_array(t->arena, const void *, n);
-    t->out = hd_new_array(t->arena, void *, n);
+    const struct hd_tensor *x = &t->step.g->tensors[t->step.g->inputs[0]];
+    const hd_graph *u = t->update.g;
+    t->n_state = u ? (int)u->n_inputs - t->n_weights : (int)t->step.g->n_inputs - INPUTS;
+    t->batch = x->dim[0], t->size = hd_tensor_elems(x);
+    size_t n = (size_t)t->n_state;
+    t->state = hd_new_array(t->arena, float *, n + 1);
+    t->next = hd_new_array(t->arena, float *, n + 1);
+    t->bytes = hd_new_array(t->arena, size_t, n + 1);
+    struct half *both[2] = {&t->step, &t->update};
+    for (int i = 0; i < 2 && both[i]->g; i++) {
+        both[i]->in = hd_new_array(t->arena, const void *, both[i]->g->n_inputs + 1);
+        both[i]->out = hd_new_array(t->arena, void *, both[i]->g->n_outputs + 1);
+    }
     for (int i = 0; i < t->n_state; i++) {
-        const struct hd_tensor *x = &g->tensors[g->inputs[FIRST_STATE + i]];
-        t->bytes[i] = hd_tensor_bytes(x);
-        t->state[i] = hd_dup(t->arena, x->initial, t->bytes[i]);
+        const struct hd_tensor *s = state_tensor(t, i);
+        t->bytes[i] = hd_tensor_bytes(s);
+        t->state[i] = hd_dup(t->arena, s->initial, t->bytes[i]);
         t->next[i] = hd_alloc(t->arena, t->bytes[i] + 1);
     }
 }
@@ -55,18 +72,29 @@ static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_o
     return hd_session_open(ctx, *out_m, o->device, &d, out_s);
 }
 
+static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                              hd_trainer *t) {
+    struct hd_trained weights = {0};
+    bool alone = o->shards <= 1 && (!o->ranks || hd_ranks_n(o->ranks) == 1);
+    TRY(hd_graph_copy(ctx, g, &t->step.g));
+    if (!alone) t->update.g = hd_graph_create();
+    TRY(hd_train_graph(ctx, t->step.g, o, t->update.g, t->arena, &weights));
+    t->n_weights = weights.n, t->n_frozen = weights.frozen;
+    make_room(t);
+    if (!alone)
+        TRY(hd_shards_open(ctx, t->arena, o->shards, o->ranks, t->bytes + 1, t->n_weights,
+                           &t->shards));
+    TRY(compile(ctx, t->step.g, o, &t->step.m, &t->step.s));
+    return alone ? HD_OK : compile(ctx, t->update.g, o, &t->update.m, &t->update.s);
+}
+
 hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                           hd_trainer **out) {
     hd_arena *arena = hd_arena_create();
     hd_trainer *t = hd_new(arena, hd_trainer);
-    struct hd_trained weights = {0};
     t->arena = arena;
     t->integers = o->integers;
-    hd_status s = hd_graph_copy(ctx, g, &t->g);
-    if (s == HD_OK) s = hd_train_graph(ctx, t->g, o, arena, &weights);
-    t->n_weights = weights.n, t->n_frozen = weights.frozen;
-    if (s == HD_OK) make_room(t);
-    if (s == HD_OK) s = compile(ctx, t->g, o, &t->m, &t->s);
+    hd_status s = open_trainer(ctx, g, o, t);
     if (s == HD_OK)
         *out = t;
     else
@@ -74,16 +102,42 @@ hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_
     return s;
 }
 
+static hd_status whole_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
+                            struct hd_train_result *r) {
+    t->step.in[0] = x, t->step.in[1] = classes;
+    t->step.out[0] = &r->loss, t->step.out[1] = &r->right;
+    for (int i = 0; i < t->n_state; i++) {
+        t->step.in[INPUTS + i] = t->state[i];
+        t->step.out[RESULTS + i] = t->next[i];
+    }
+    return hd_session_run(ctx, t->step.s, t->step.in, t->step.out);
+}
+
+/* The gradients of this rank's shards, the sum over all, the update. */
+static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
+                                struct hd_train_result *r) {
+    int first = 0, n = hd_shards_mine(t->shards, &first);
+    for (int k = first; k < first + n; k++) {
+        t->step.in[0] = x + k * t->size, t->step.in[1] = classes + k * t->batch;
+        for (int i = 0; i < t->n_weights; i++) t->step.in[INPUTS + i] = t->state[1 + i];
+        hd_shards_room(t->shards, t->step.out);
+        TRY(hd_session_run(ctx, t->step.s, t->step.in, t->step.out));
+        hd_shards_add(t->shards);
+    }
+    const float *const *gradients = NULL;
+    TRY(hd_shards_sum(ctx, t->shards, r, &gradients));
+    for (int i = 0; i < t->n_state; i++) {
+        t->update.in[i] = t->state[i];
+        t->update.out[i] = t->next[i];
+    }
+    for (int i = 0; i < t->n_weights; i++) t->update.in[t->n_state + i] = gradients[i];
+    return hd_session_run(ctx, t->update.s, t->update.in, t->update.out);
+}
+
 hd_status hd_trainer_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
                           struct hd_train_result *out) {
     struct hd_train_result r = {0, 0};
-    t->in[0] = x, t->in[1] = classes;
-    t->out[0] = &r.loss, t->out[1] = &r.right;
-    for (int i = 0; i < t->n_state; i++) {
-        t->in[FIRST_STATE + i] = t->state[i];
-        t->out[FIRST_NEXT + i] = t->next[i];
-    }
-    TRY(hd_session_run(ctx, t->s, t->in, t->out));
+    TRY(t->shards ? step_of_shards(ctx, t, x, classes, &r) : whole_step(ctx, t, x, classes, &r));
     float **last = t->state;
     t->state = t->next;
     t->next = last;
@@ -101,7 +155,7 @@ int64_t hd_trainer_steps(const hd_trainer *t) {
 
 hd_status hd_trainer_weights(hd_ctx *ctx, const hd_trainer *t, hd_graph *g) {
     for (int i = 1; i <= t->n_weights; i++) {
-        const struct hd_tensor *w = &t->g->tensors[t->g->inputs[FIRST_STATE + i]];
+        const struct hd_tensor *w = state_tensor(t, i);
         if (t->integers) {
             TRY(hd_integer_store(ctx, g, w->name, t->state[i], hd_tensor_elems(w)));
             continue;
@@ -187,10 +241,15 @@ hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path) {
     return s;
 }
 
+static void close_half(struct half *h) {
+    hd_session_close(h->s);
+    hd_model_destroy(h->m);
+    if (h->g) hd_graph_destroy(h->g);
+}
+
 void hd_trainer_close(hd_trainer *t) {
     if (!t) return;
-    hd_session_close(t->s);
-    hd_model_destroy(t->m);
-    if (t->g) hd_graph_destroy(t->g);
+    close_half(&t->step);
+    close_half(&t->update);
     hd_arena_destroy(t->arena);
 }

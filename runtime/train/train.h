@@ -15,6 +15,7 @@
 
 #include "compiler/grad/optimizer.h"
 #include "compiler/ir/ir.h"
+#include "runtime/ranks/ranks.h"
 #include "runtime/train/data.h"
 
 typedef struct hd_trainer hd_trainer;
@@ -28,6 +29,11 @@ struct hd_train_options {
      * Gradients pass rounding straight, and end where a value leaves the range of its scale.
      * Source: Bengio et al., arXiv:1308.3432; Jacob et al., CVPR 2018, section 3. */
     bool integers;
+    /* A batch is cut into so many parts of equal size, a power of two. The gradient is the sum of
+     * theirs by a fixed tree, so results depend on the number of shards, and never on that of the
+     * ranks, which share them out. 0 = 1. */
+    int shards;
+    hd_ranks *ranks; /* NULL = this process alone */
 };
 
 struct hd_train_result { /* of one step */
@@ -36,18 +42,23 @@ struct hd_train_result { /* of one step */
 };
 
 /* The graph of a step: inputs x, classes i64 [N], then state; outputs loss, right, then the next
- * state. g becomes it. *out: the weights, the arena's. */
+ * state. State: the number of the step, weights, tensors of the optimiser. g becomes it. *out: the
+ * weights, the arena's.
+ * With update_graph, which is empty, the step has two halves. g: x, classes, weights -> loss,
+ * right, gradients. update_graph: state, gradients -> the next state. */
 struct hd_trained;
 hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options *o,
-                         hd_arena *arena, struct hd_trained *out);
+                         hd_graph *update_graph, hd_arena *arena, struct hd_trained *out);
 
 /* g, whose first input has a batch of another size, gets batches of n. Errors: HD_UNSUPPORTED, a
  * node has no shape then, or the result no batch. */
 hd_status hd_graph_batch(hd_ctx *ctx, hd_graph *g, int64_t n);
 
-/* g is only read. One f32 input whose first dimension is the batch, one result [N, classes]. */
+/* g is only read. One f32 input whose first dimension is the batch of a shard, one result [N,
+ * classes]. Errors: HD_INVALID, shards that are no power of two or no multiple of the ranks. */
 hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                           hd_trainer **out);
+/* x, classes: of a whole batch, on every rank. */
 hd_status hd_trainer_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
                           struct hd_train_result *out);
 /* The weights as they are now, to the constants of g that have their names. */

@@ -88,7 +88,7 @@ static struct step made(hd_ctx *ctx) {
     struct hd_train_options o = {.device = "golden", .integers = true};
     o.optimizer = hd_optimizer_default(HD_OPTIMIZER_sgd);
     s.logits = s.g->outputs[0];
-    want_ok(ctx, hd_train_graph(ctx, s.g, &o, s.a, &s.w));
+    want_ok(ctx, hd_train_graph(ctx, s.g, &o, NULL, s.a, &s.w));
     s.t = hd_golden_tensors(s.g, s.a);
     for (size_t i = 0; i < s.g->n_inputs; i++)
         s.t[s.g->inputs[i]].data = s.g->tensors[s.g->inputs[i]].initial;
