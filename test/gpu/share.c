@@ -1,6 +1,6 @@
 /* What of networks runs in kernels of a GPU, from their plans alone:
  *
- *   share [--nodes PERCENT] [--macs PERCENT] FOLDER...
+ *   share [--nodes PERCENT] [--macs PERCENT] [--device cuda] FOLDER...
  *
  * A line for each network (FOLDER/model.onnx), the reasons of what stays on the host, and the sum.
  * Exit 1 when the sum is below what is asked for. */
@@ -16,6 +16,7 @@ struct reason {
     char text[120];
     int nodes;
 };
+static bool for_cuda; /* its language, and schedules of its instructions */
 static struct reason reasons[256];
 static int n_reasons;
 
@@ -33,17 +34,20 @@ static void because(const char *op, const char *how) {
 static hd_status plan(hd_ctx *ctx, const char *folder, struct hd_gpu_share *out) {
     struct hd_compile_options o = {0};
     struct hd_host_io io;
+    struct hd_gpu_api api = stand_in_api;
     struct hd_gpu_plan *p;
     hd_model *m;
     hd_graph *g;
     char path[4096];
+    if (for_cuda) api.dialect = &hd_dialect_cuda;
+    stand_in.limits.mma = stand_in.limits.dot8 = for_cuda;
     snprintf(path, sizeof path, "%s/model.onnx", folder);
     TRY(hd_machine_load(ctx, "base", &o.machine));
     TRY(hd_compile(ctx, path, &o, &m));
     hd_arena *a = hd_arena_create();
     TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
     TRY(hd_host_choose_io(ctx, a, m, -1, g, &io));
-    TRY(hd_gpu_plan_create(ctx, &stand_in_api, &stand_in, g, m, &io, NULL, 0, false, &p));
+    TRY(hd_gpu_plan_create(ctx, &api, &stand_in, g, m, &io, NULL, 0, false, &p));
     *out = hd_gpu_plan_share(p);
     for (size_t i = 0; i < p->n_steps; i++)
         if (p->steps[i].kind == HD_GPU_HOST)
@@ -66,8 +70,12 @@ int main(int argc, char **argv) {
     double nodes = 0, macs = 0;
     int first = 1, failed = 0;
     struct hd_gpu_share all = {0}, one;
-    for (; first + 1 < argc && !strncmp(argv[first], "--", 2); first += 2)
-        *(!strcmp(argv[first], "--nodes") ? &nodes : &macs) = atof(argv[first + 1]);
+    for (; first + 1 < argc && !strncmp(argv[first], "--", 2); first += 2) {
+        if (!strcmp(argv[first], "--device"))
+            for_cuda = !strcmp(argv[first + 1], "cuda");
+        else
+            *(!strcmp(argv[first], "--nodes") ? &nodes : &macs) = atof(argv[first + 1]);
+    }
     for (int i = first; i < argc; i++) {
         hd_ctx *ctx = hd_ctx_create();
         memset(&one, 0, sizeof one);

@@ -124,7 +124,7 @@ static hd_status stand_in_copy(hd_ctx *ctx, hd_gpu *g, hd_gpu_mem *from, hd_gpu_
 }
 static hd_status stand_in_build(hd_ctx *ctx, hd_gpu *g, const char *source, hd_gpu_program **out) {
     TRY(call(ctx, g, "build"));
-    if (!strstr(source, "__kernel void k0(")) wrong(g, "a program without kernels");
+    if (!strstr(source, "void k0(")) wrong(g, "a program without kernels");
     *out = calloc(1, sizeof **out);
     g->live++;
     return HD_OK;
