@@ -1,5 +1,6 @@
 # The kernel for boards. Needs Vivado and v++ (Vitis 2022.1 or later); docs/bringup.md.
-#   make xclbin PLATFORM=u250 [MACHINE=base] [MACHINE_ARGS="base k=8"] [TARGET=hw|hw_emu]
+#   make kernel [MACHINE=base|FILE]
+#   make xclbin PLATFORM=u250 [MACHINE=base|FILE] [MACHINE_ARGS="base k=8"] [TARGET=hw|hw_emu]
 
 PLATFORM ?=
 MACHINE  ?= base
@@ -7,7 +8,7 @@ TARGET   ?= hw
 XRT_ARGS  = $(or $(MACHINE_ARGS),$(MACHINE))
 empty     :=
 space     := $(empty) $(empty)
-XRT_NAME  = $(subst $(space),+,$(XRT_ARGS))
+XRT_NAME  = $(subst $(space),+,$(notdir $(XRT_ARGS)))
 XRT_DIR   = build/xrt/$(XRT_NAME)
 XRT_OUT   = $(XRT_DIR)/heddle_$(firstword $(subst :, ,$(PLATFORM)))_$(TARGET).xclbin
 KERNEL_SRCS = $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(XRT_DIR)/hd_cfg_pkg.sv $(RTL_SRCS) $(wildcard hw/rtl/*.svh)
@@ -19,6 +20,11 @@ kernel-files: $(GEN_BIN) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv ## what packa
 	$(Q)printf '%s\n' $(KERNEL_SRCS) > $(XRT_DIR)/sources.txt
 	$(Q)[ -z "$(PLATFORM)" ] || hw/xrt/board.sh link $(PLATFORM) > $(XRT_DIR)/link_$(firstword $(subst :, ,$(PLATFORM))).cfg
 
+kernel: kernel-files ## hd_top.xo of MACHINE=NAME|FILE by Vivado, for PLATFORM (default u250); without it the files it takes
+	$(Q)if ! command -v vivado > /dev/null; then echo "$(XRT_DIR): what Vivado packages; it is not in PATH (docs/bringup.md)"; else \
+	    vivado -mode batch -nojournal -log $(XRT_DIR)/vivado.log -source hw/xrt/package_kernel.tcl -tclargs $(XRT_DIR)/hd_top.xo \
+	    $(XRT_DIR)/package $$(hw/xrt/board.sh part $(or $(PLATFORM),u250)) $(XRT_DIR)/regs.tcl $(XRT_DIR)/kernel.xml $$(cat $(XRT_DIR)/sources.txt); fi
+
 # v++ and vivado, or what to do
 need_vitis = for t in vivado v++; do command -v $$t > /dev/null || { \
     echo "make xclbin: $$t is not in PATH. It is part of AMD Vitis 2022.1 or later: source its settings64.sh, and see docs/bringup.md." \
@@ -29,9 +35,7 @@ xclbin: ## kernel for a board, by Vitis: PLATFORM=u250|u280|u55c MACHINE=base TA
 	$(Q)hw/xrt/board.sh platform $(PLATFORM) > /dev/null
 	$(Q)case "$(TARGET)" in hw | hw_emu) ;; *) echo "make xclbin: TARGET=$(TARGET): want hw or hw_emu" >&2; exit 1 ;; esac
 	$(Q)$(need_vitis)
-	$(Q)$(MAKE) --no-print-directory kernel-files
-	$(Q)vivado -mode batch -nojournal -log $(XRT_DIR)/vivado.log -source hw/xrt/package_kernel.tcl -tclargs $(XRT_DIR)/hd_top.xo \
-	    $(XRT_DIR)/package $$(hw/xrt/board.sh part $(PLATFORM)) $(XRT_DIR)/regs.tcl $(XRT_DIR)/kernel.xml $$(cat $(XRT_DIR)/sources.txt)
+	$(Q)$(MAKE) --no-print-directory kernel
 	$(Q)v++ -l -t $(TARGET) --platform $$(hw/xrt/board.sh platform $(PLATFORM)) --temp_dir $(XRT_DIR)/link --log_dir $(XRT_DIR)/log \
 	    --config $(XRT_DIR)/link_$(firstword $(subst :, ,$(PLATFORM))).cfg -o $(XRT_OUT) $(XRT_DIR)/hd_top.xo
 	@echo "$(XRT_OUT): try 'build/heddle xclbin info' on it"
@@ -40,4 +44,4 @@ test-kernel: kernel-files ## the kernel's packaging, with stand-ins for Vivado a
 	$(Q)if command -v tclsh > /dev/null; then test/xrt/package.sh; else echo "  SKIP  test-kernel: tclsh is missing (package tcl)"; fi
 test: test-kernel
 
-.PHONY: kernel-files xclbin test-kernel
+.PHONY: kernel-files kernel xclbin test-kernel

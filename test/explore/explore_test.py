@@ -119,8 +119,21 @@ def check_files(answer):
     print(f"  the first machine of the front loads; estimate {100 * error:+.1f} % of the ISS")
 
 
+def look(browser, page, *flags):
+    """Numbers that the page in headless Chromium leaves in its body; fails where its console says anything."""
+    with tempfile.TemporaryDirectory() as home:
+        p = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={home}", *flags,
+                            "--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom", "file://" + page],
+                           capture_output=True, text=True, errors="replace", timeout=300)
+    said = [l for l in p.stderr.splitlines() if "CONSOLE" in l]
+    body = re.search(r"<body[^>]*>", p.stdout)
+    if said or not body:
+        fail(f"the page: console {said[:1]}")
+    return dict(re.findall(r'data-([a-z-]+)="(\d+)"', body.group(0)))
+
+
 def check_page(space):
-    """In headless Chromium, where there is one: nothing failed, every point drawn, a click shows layers."""
+    """In headless Chromium, where there is one: nothing failed, every point drawn, a click shows layers; by night dark."""
     folder, browser = f"{WORK}/all", shutil.which("chromium")
     run("explore", *NETS, *sets(space), "-o", folder, "--limit", "machines=100000")
     answer = json.load(open(f"{folder}/front.json"))
@@ -130,19 +143,17 @@ def check_page(space):
         print("  the page was not looked at: there is no chromium")
         return
     text = open(f"{folder}/front.html").read()
-    click = 'document.querySelectorAll(\'circle.point[r="5"]\')[0].dispatchEvent(new Event("click"));'
+    script = 'document.querySelectorAll(\'circle.point[r="5"]\')[0].dispatchEvent(new Event("click"));' \
+             'document.body.dataset.paper = getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0];'
     page = os.path.abspath(f"{WORK}/click.html")
-    open(page, "w").write(text.replace("</body>", f"<script>{click}</script></body>"))
-    with tempfile.TemporaryDirectory() as home:
-        p = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={home}",
-                            "--enable-logging=stderr", "--virtual-time-budget=2000", "--dump-dom", "file://" + page],
-                           capture_output=True, text=True, errors="replace", timeout=300)
-    said = [l for l in p.stderr.splitlines() if "CONSOLE" in l]
-    body = re.search(r"<body[^>]*>", p.stdout)
-    got = dict(re.findall(r'data-([a-z-]+)="(\d+)"', body.group(0) if body else ""))
-    if said or got.get("errors") or int(got.get("points", 0)) < 2 or int(got.get("layers", 0)) < 12:
-        fail(f"the page: {got}, console {said[:1]}")
-    print(f"  the page: {got['points']} points, {got['layers']} rows behind a click, nothing in the console")
+    open(page, "w").write(text.replace("</body>", f"<script>{script}</script></body>"))
+    got, dark = look(browser, page), look(browser, page, "--blink-settings=preferredColorScheme=0")
+    for seen in (got, dark):
+        if seen.get("errors") or int(seen.get("points", 0)) < 2 or int(seen.get("layers", 0)) < 12:
+            fail(f"the page: {seen}")
+    if not int(dark["paper"]) < 64 < 192 < int(got["paper"]):
+        fail(f"the page is as light by night: {got['paper']}, {dark['paper']}")
+    print(f"  the page: {got['points']} points, {got['layers']} rows behind a click, nothing in the console; dark by night")
 
 
 def main():

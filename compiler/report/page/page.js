@@ -150,7 +150,7 @@ function roofline() {
   sv(s, 'path', { class: 'roof', d: `M${X(x0)},${Y(x0 * bw)} L${X(peak / bw)},${Y(peak)} L${W - right},${Y(peak)}` });
   sv(s, 'text', { x: W - right - 4, y: Y(peak) - 5, 'text-anchor': 'end' }, `${peak} MACs per cycle`);
   sv(s, 'text', { x: X(x0) + 8, y: Y(x0 * bw * 1.6) - 4 }, `${bw} bytes per cycle`);
-  sv(s, 'rect', { x: left, y: H - bottom + 4, width: W - left - right, height: strip, fill: '#f5f7fa' });
+  sv(s, 'rect', { x: left, y: H - bottom + 4, width: W - left - right, height: strip, fill: 'var(--soft)' });
   const total = D.run.cycles || 1, marks = [];
   let n = 0;
   for (const p of [...pts].sort((a, b) => b.l.cycles - a.l.cycles)) {
@@ -192,6 +192,9 @@ function layers() {
   document.body.dataset.layers = trs.length;
 }
 
+// A colour of the page, which a canvas cannot name.
+const ink = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
 // ---- timeline ------------------------------------------------------------------------------
 function timeline() {
   const o = D.ops;
@@ -214,13 +217,13 @@ function timeline() {
     c.width = W * k; c.height = H * k;
     const g = c.getContext('2d');
     g.scale(k, k);
-    g.fillStyle = '#fff'; g.fillRect(0, 0, W, H);
+    g.fillStyle = ink('--paper'); g.fillRect(0, 0, W, H);
     const scale = (W - LEFT) / (to - from), X = t => LEFT + (t - from) * scale;
     drawn = 0;
     g.font = '11px sans-serif'; g.textBaseline = 'middle';
     byUnit.forEach((list, u) => {
       const y = u * RH + 4;
-      g.fillStyle = '#f5f7fa'; g.fillRect(LEFT, y, W - LEFT, RH - 8);
+      g.fillStyle = ink('--soft'); g.fillRect(LEFT, y, W - LEFT, RH - 8);
       for (const [a, b, l, wait] of list) {
         if (b < from || a - wait > to) continue;
         const color = l === chosen ? '#d64545' : palette[l % palette.length];
@@ -232,17 +235,17 @@ function timeline() {
         if (w > 60) { g.fillStyle = '#fff'; g.fillText(D.layers[l].name.slice(0, w / 7), x + 3, y + (RH - 8) / 2); }
         drawn++;
       }
-      g.fillStyle = '#1d2433'; g.fillText(D.units[u].toUpperCase(), 6, y + (RH - 8) / 2);
+      g.fillStyle = ink('--ink'); g.fillText(D.units[u].toUpperCase(), 6, y + (RH - 8) / 2);
     });
     const bins = D.dram, most = Math.max(1, ...bins.read, ...bins.write);
-    g.fillStyle = '#1d2433'; g.fillText('DRAM', 3, dramY + dramH / 2);
+    g.fillStyle = ink('--ink'); g.fillText('DRAM', 3, dramY + dramH / 2);
     bins.read.forEach((r, i) => {
       const a = i * bins.cycles, x = Math.max(X(a), LEFT), w = X(a + bins.cycles) - x;
       if (w <= 0 || x > W) return;
       g.fillStyle = '#3d7bd9'; g.fillRect(x, dramY + dramH / 2 - dramH / 2 * r / most, w, dramH / 2 * r / most);
       g.fillStyle = '#d1495b'; g.fillRect(x, dramY + dramH / 2, w, dramH / 2 * bins.write[i] / most);
     });
-    g.fillStyle = '#667085';
+    g.fillStyle = ink('--dim');
     for (let i = 0; i <= 8; i++) {
       const t = from + (to - from) * i / 8, label = fmt(t);
       g.fillRect(X(t), dramY + dramH + 3, 1, 4);
@@ -269,6 +272,7 @@ function timeline() {
   button('all', () => set(0, all));
   button('chosen layer', () => { if (chosen >= 0) zoomTo(D.layers[chosen]); });
   addEventListener('resize', draw);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
   onChoose.push(draw);
   zoomTo = l => { if (l.end) set(l.begin - (l.end - l.begin) * .05, l.end + (l.end - l.begin) * .05); };
   draw();
@@ -290,7 +294,7 @@ function memory(title, id, total, at, size, extra) {
     sv(s, 'text', { x: left - 5, y: Y(total * i / 4) + 4, 'text-anchor': 'end' }, bytes(Math.round(total * i / 4)));
   }
   if (id === 'xm' && D.xm_ring < total) {
-    const r = sv(s, 'rect', { x: left, y: Y(total), width: W - left - 8, height: Y(D.xm_ring) - Y(total), fill: '#eef0f4' });
+    const r = sv(s, 'rect', { x: left, y: Y(total), width: W - left - 8, height: Y(D.xm_ring) - Y(total), fill: 'var(--idle)' });
     hover(r, `tiles of tensors that stream: ${bytes(total - D.xm_ring)}`);
   }
   for (const p of list) {
@@ -301,7 +305,7 @@ function memory(title, id, total, at, size, extra) {
     hover(r, text);
     for (const l of p.used) hover(sv(s, 'rect', { x: X(l), y, width: Math.max(X(l + 1) - X(l) - .5, .8), height: h, fill: 'var(--used)', 'fill-opacity': .8 }), text + `\nused by ${D.layers[l].name}`);
   }
-  const mark = sv(s, 'rect', { y: top, width: X(1) - X(0), height: H - top - bottom, fill: 'none', stroke: '#1d2433', visibility: 'hidden' });
+  const mark = sv(s, 'rect', { y: top, width: X(1) - X(0), height: H - top - bottom, fill: 'none', stroke: 'var(--ink)', visibility: 'hidden' });
   onChoose.push(() => { mark.setAttribute('visibility', chosen < 0 ? 'hidden' : 'visible'); mark.setAttribute('x', X(Math.max(chosen, 0))); });
   s.addEventListener('click', ev => { const b = s.getBoundingClientRect(); const i = Math.floor(((ev.clientX - b.left) * W / b.width - left) / (W - left - 8) * n); if (i >= 0 && i < n) choose(i); });
   for (let i = 0; i < n; i += Math.ceil(n / 16)) sv(s, 'text', { x: X(i), y: H - 8 }, i);
