@@ -63,7 +63,7 @@ static void lstm_step(struct cell *c) {
         float f = sigmoid(zr[2 * n + j] + zw[2 * n + j]);
         float g = hd_fn(HD_FN_TANH, zr[3 * n + j] + zw[3 * n + j]);
         float kept = f * c->state[j], added = g * i;
-        c->state[j] = kept + added;
+        c->state[j] = hd_flush(kept + added);
         float out = o * c->s.scale;
         c->y[j] = requant(c, hd_fn(HD_FN_TANH, c->state[j]) * out);
     }
@@ -85,7 +85,7 @@ static void gru_step(struct cell *c) {
         float part = before ? zr[2 * n + j] * zr[n + j] : zr[2 * n + j];
         float in = hd_fn(HD_FN_TANH, part + zw[2 * n + j]);
         float kept = (c->state[j] - in) * sigmoid(zr[j] + zw[j]);
-        c->state[j] = kept + in;
+        c->state[j] = hd_flush(kept + in);
         c->y[j] = requant(c, c->state[j] * c->s.scale);
     }
 }
@@ -93,7 +93,7 @@ static void gru_step(struct cell *c) {
 static void rnn_step(struct cell *c) {
     products(c, 1, c->last, 0, c->s.hidden, c->zr);
     for (int64_t j = 0; j < c->s.hidden; j++) {
-        float z = c->zr[j] + c->zw[j], h = c->s.no_tanh ? z : hd_fn(HD_FN_TANH, z);
+        float z = hd_flush(c->zr[j] + c->zw[j]), h = c->s.no_tanh ? z : hd_fn(HD_FN_TANH, z);
         c->y[j] = requant(c, h * c->s.scale);
     }
 }
@@ -105,7 +105,7 @@ static void begin(const struct hd_kernel *k, struct cell *c, int64_t at) {
     const float *state = hd_k_in_data(k, s->gates == 4 ? 6 : 5);
     const uint8_t *h = hd_k_in_data(k, 5);
     for (int64_t j = 0; j < s->hidden; j++) {
-        c->state[j] = s->gates > 1 && state ? state[at + j] : 0;
+        c->state[j] = s->gates > 1 && state ? hd_flush(state[at + j]) : 0;
         c->last[j] = s->gates == 3 && state ? requant(c, c->state[j] * s->scale)
                      : s->gates != 3 && h   ? h[at + j]
                                             : (uint8_t)s->y_zp;

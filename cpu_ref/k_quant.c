@@ -141,12 +141,12 @@ struct affine {
 
 static struct affine affine_of(const struct hd_kernel *k, const char *zp, const char *scale) {
     return (struct affine){(int32_t)hd_attr_int(k->n, zp, 0),
-                           *scale ? hd_attr_float(k->n, scale, 1) : 1};
+                           *scale ? hd_flush(hd_attr_float(k->n, scale, 1)) : 1};
 }
 
 static float real(const struct hd_kernel *k, int i, const struct hd_walk *w, struct affine by) {
     int64_t v = hd_k_i64(k->in[i], hd_k_in(k, i)->dtype, w->index[i]);
-    return (float)((int32_t)v - by.zp) * by.scale;
+    return hd_flush((float)((int32_t)v - by.zp) * by.scale);
 }
 
 /* The rows of qpair.def, each step rounded to binary32.  docs/numerics.md */

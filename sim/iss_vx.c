@@ -175,7 +175,7 @@ static float plain(float v) {
 
 static void to_float(int kind, int n, const uint32_t *t, float *out) {
     if (is_f32(kind))
-        memcpy(out, t, (size_t)n * 4);
+        for (int i = 0; i < n; i++) out[i] = hd_flush(float_of(t[i]));
     else
         for (int i = 0; i < n; i++) out[i] = (float)(int32_t)t[i];
 }
@@ -189,13 +189,13 @@ static float pick(int alu, float a, float b) { /* a NaN gives the other operand 
 static void combine(int alu, int n, const float *a, const float *b, float *r) {
     switch (alu) {
     case HD_V_vx_alu_add:
-        for (int i = 0; i < n; i++) r[i] = plain(a[i] + b[i]);
+        for (int i = 0; i < n; i++) r[i] = hd_flush(plain(a[i] + b[i]));
         break;
     case HD_V_vx_alu_sub:
-        for (int i = 0; i < n; i++) r[i] = plain(a[i] - b[i]);
+        for (int i = 0; i < n; i++) r[i] = hd_flush(plain(a[i] - b[i]));
         break;
     case HD_V_vx_alu_mul:
-        for (int i = 0; i < n; i++) r[i] = plain(a[i] * b[i]);
+        for (int i = 0; i < n; i++) r[i] = hd_flush(plain(a[i] * b[i]));
         break;
     case HD_V_vx_alu_max:
     case HD_V_vx_alu_min:
@@ -251,12 +251,12 @@ static void finish(hd_iss *iss, const struct map *o, uint32_t *t, int64_t b_at, 
         }
     }
     to_float(o->a_kind, n, t, fa);
-    for (int i = 0; i < n; i++) fa[i] = plain(fa[i] * scale[i]);
+    for (int i = 0; i < n; i++) fa[i] = hd_flush(plain(fa[i] * hd_flush(scale[i])));
     if (o->alu != HD_V_vx_alu_a) {
         uint32_t b[LANES];
         load(iss, o->b_kind, b_at, p_at, o->b_imm, b);
         to_float(o->b_kind, n, b, fb);
-        for (int i = 0; i < n; i++) fb[i] = plain(fb[i] * o->b_scale);
+        for (int i = 0; i < n; i++) fb[i] = hd_flush(plain(fb[i] * hd_flush(o->b_scale)));
     }
     if (o->fn && o->alu == HD_V_vx_alu_mul)
         for (int i = 0; i < n; i++) fa[i] = hd_fn((enum hd_fn)o->fn, fa[i]);

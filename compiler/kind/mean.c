@@ -1,4 +1,6 @@
 /* Mean of an image: partial sums in binary32 in AM, in the order that docs/numerics.md gives. */
+#include <math.h>
+
 #include "compiler/kind/kinds.h"
 #include "runtime/base/num.h"
 
@@ -178,6 +180,14 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     return HD_OK;
 }
 
+/* Terms are multiples of x_scale: above this their sums are never subnormal (docs/numerics.md). */
+static const char *refuses(const struct hd_lowering *lo, int node, const char **out_hint) {
+    float x_scale = hd_attr_float(&lo->g->nodes[node], "x_scale", 1);
+    if (x_scale == 0 || fabsf(x_scale) >= 0x1p-100F) return NULL;
+    *out_hint = "scale the tensors of the network so that x_scale is at least 2^-100";
+    return "x_scale is below 2^-100, and the machine has no subnormal numbers";
+}
+
 /* A few pixels at a time, of some of their channels. */
 static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
@@ -200,6 +210,7 @@ const struct hd_kind hd_kind_mean = {
     .memories = "XM AM -> AM, AM -> XM",
     .parts = true,
     .wish = hd_wish_image,
+    .refuses = refuses,
     .make = make,
     .pixel_cycles = pixel_cycles,
     .vector_ops = hd_vectors_of_windows,

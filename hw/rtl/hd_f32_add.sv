@@ -1,6 +1,7 @@
 // binary32 addition or subtraction, per lane.
 //
-// Guarantees: round to nearest even, subnormals exact, NaN results are 0x7fc00000.
+// Guarantees: round to nearest even; a subnormal operand counts as zero, and so does a result that
+// is subnormal, with its sign. NaN results are 0x7fc00000.
 // Latency: 4 cycles.
 // Throughput: a vector a cycle.
 // Stalls: never.
@@ -19,12 +20,14 @@ module hd_f32_add #(
   // l is the operand of larger magnitude, s the other. Sums carry guard, round and sticky bits.
   logic [23:0] ml    [Lanes];
   logic [23:0] ms    [Lanes];
-  logic [7:0]  gap  [Lanes];  // exponent of l - exponent of s
+  logic [7:0]  gap   [Lanes];  // exponent of l - exponent of s
   logic [7:0]  ex1   [Lanes];
   logic [7:0]  ex2   [Lanes];
-  logic [8:0]  ex3   [Lanes];  // biased exponent, 0 for a subnormal
+  logic [9:0]  ex3   [Lanes];  // biased exponent, as two's complement
   logic [27:0] sum   [Lanes];
-  logic [26:0] mant  [Lanes];
+  logic [22:0] mant  [Lanes];  // behind the point
+  logic        up    [Lanes];  // rounds up
+  logic        none  [Lanes];  // the sum is zero
   logic [3:0]  kind1 [Lanes];  // {subtract, sign, infinite, NaN}
   logic [3:0]  kind2 [Lanes];
   logic [3:0]  kind3 [Lanes];
@@ -35,46 +38,42 @@ module hd_f32_add #(
     // 4: round and pack; a carry out of the mantissa increments the exponent
     if (en_q[2])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_round
-        logic [31:0] u;
-        logic        sign;
-        u = (ex3[n] == 9'd0 ? 32'd0 : {ex3[n] - 9'd1, 23'd0}) + 32'(mant[n][26:3]) +
-            32'(mant[n][2] && (mant[n][1:0] != 2'd0 || mant[n][3]));
-        if (kind3[n][1] || u[31:23] >= 9'd255) u = 32'h7f800000;
+        logic [32:0] u;
+        logic        over, under;
+        u = {ex3[n], mant[n]} + 33'(up[n]);
+        over = kind3[n][1] || kind3[n][0] || (!u[32] && (u[31] || u[30:23] == 8'hff));
+        under = none[n] || u[32] || u[30:23] == 8'd0;
         // An exact zero is positive unless both operands were -0.
-        sign = kind3[n][2] && !(kind3[n][3] && mant[n] == 27'd0 && !kind3[n][1]);
-        y_o[32 * n +: 32] <= kind3[n][0] ? 32'h7fc00000 : {sign, u[30:0]};
+        y_o[32 * n +: 32] <= {kind3[n][2] && !kind3[n][0] && !(kind3[n][3] && none[n] && !over),
+                              over ? 8'hff : under ? 8'd0 : u[30:23],
+                              over || under ? {kind3[n][0], 22'd0} : u[22:0]};
       end
-    // 3: normalise, but not below the smallest exponent
+    // 3: normalise
     if (en_q[1])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_normal
-        logic [26:0] m;
-        logic [8:0]  e;
-        m = sum[n][26:0];
-        e = {1'b0, ex2[n]};
-        if (sum[n][27]) begin
-          m = {sum[n][27:2], sum[n][1:0] != 2'd0};
-          e = e + 9'd1;
-        end else begin
-          if (m[26:11] == 16'd0 && e > 9'd16) begin m = m << 16; e = e - 9'd16; end
-          if (m[26:19] == 8'd0 && e > 9'd8) begin m = m << 8; e = e - 9'd8; end
-          if (m[26:23] == 4'd0 && e > 9'd4) begin m = m << 4; e = e - 9'd4; end
-          if (m[26:25] == 2'd0 && e > 9'd2) begin m = m << 2; e = e - 9'd2; end
-          if (!m[26] && e > 9'd1) begin m = m << 1; e = e - 9'd1; end
-        end
-        mant[n]  = m;
-        ex3[n]   = m[26] ? e : 9'd0;
+        logic [4:0]  z;
+        logic [27:0] m;
+        z = hd_f32_pkg::zeros({sum[n], 4'd0});
+        m = sum[n] << z;
+        mant[n]  = m[26:4];
+        up[n]    = m[3] && (m[4] || m[2:0] != 3'd0);
+        none[n]  = !m[27];
+        ex3[n]   = {2'd0, ex2[n]} + 10'd1 - {5'd0, z};
         kind3[n] = kind2[n];
       end
     // 2: align and add
     if (en_q[0])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_sum
-        logic [26:0] s, lost;
-        logic [4:0]  sh;
-        sh = gap[n] > 8'd27 ? 5'd27 : gap[n][4:0];
-        lost = {ms[n], 3'd0} & ~(27'h7ffffff << sh);
-        s = {ms[n], 3'd0} >> sh;
-        s[0] = s[0] || lost != 27'd0;
-        sum[n] = kind1[n][3] ? {1'b0, ml[n], 3'd0} - {1'b0, s} : {1'b0, ml[n], 3'd0} + {1'b0, s};
+        logic [26:0] s;
+        s = {ms[n], 3'd0};
+        if (gap[n][7:5] != 3'd0) s = {26'd0, ms[n][23]};
+        if (gap[n][4]) s = {16'd0, s[26:17], s[16:0] != 17'd0};
+        if (gap[n][3]) s = {8'd0, s[26:9], s[8:0] != 9'd0};
+        if (gap[n][2]) s = {4'd0, s[26:5], s[4:0] != 5'd0};
+        if (gap[n][1]) s = {2'd0, s[26:3], s[2:0] != 3'd0};
+        if (gap[n][0]) s = {1'd0, s[26:2], s[1:0] != 2'd0};
+        sum[n] = 28'(({1'b0, ml[n], 3'd0, 1'b1} +
+                      {{28{kind1[n][3]}} ^ {1'b0, s}, kind1[n][3]}) >> 1);
         ex2[n]   = ex1[n];
         kind2[n] = kind1[n];
       end
@@ -89,12 +88,12 @@ module hd_f32_add #(
         l = a[30:0] >= b[30:0] ? a : b;
         s = a[30:0] >= b[30:0] ? b[30:0] : a[30:0];
         minus = a[31] != b[31];
-        ml[n]    = {l[30:23] != 8'd0, l[22:0]};
-        ms[n]    = {s[30:23] != 8'd0, s[22:0]};
-        ex1[n]   = l[30:23] == 8'd0 ? 8'd1 : l[30:23];
-        gap[n]  = ex1[n] - (s[30:23] == 8'd0 ? 8'd1 : s[30:23]);
+        ml[n]    = l[30:23] == 8'd0 ? 24'd0 : {1'b1, l[22:0]};
+        ms[n]    = s[30:23] == 8'd0 ? 24'd0 : {1'b1, s[22:0]};
+        ex1[n]   = l[30:23];
+        gap[n]   = l[30:23] - s[30:23];
         kind1[n] = {minus, l[31], l[30:23] == 8'hff,
-                    l[30:0] > 31'h7f800000 || (minus && s == 31'h7f800000)};
+                    l[30:23] == 8'hff && (l[22:0] != 23'd0 || (minus && s[30:23] == 8'hff))};
       end
   end
 endmodule

@@ -1,6 +1,7 @@
 // binary32 multiplication, per lane.
 //
-// Guarantees: round to nearest even, subnormals exact, NaN results are 0x7fc00000.
+// Guarantees: round to nearest even; a subnormal operand counts as zero, and so does a rounded
+// result that is subnormal, with its sign. NaN results are 0x7fc00000.
 // Latency: 4 cycles.
 // Throughput: a vector a cycle.
 // Stalls: never.
@@ -14,37 +15,21 @@ module hd_f32_mul #(
 
   output logic [32*Lanes-1:0] y_o
 );
-  // Class of a result.
-  localparam logic [1:0] Finite = 2'd0, Zero = 2'd1, Inf = 2'd2, Nan = 2'd3;
-
-  // {exponent, 24-bit mantissa with its first one at bit 23} of a number that is not zero; the
-  // exponent is 1 .. 254, lower for subnormals, as 10-bit two's complement.
-  function automatic logic [33:0] unpack(input logic [30:0] v);
-    logic [23:0] m;
-    logic [9:0]  e;
-    m = {v[30:23] != 8'd0, v[22:0]};
-    e = v[30:23] == 8'd0 ? 10'd1 : {2'd0, v[30:23]};
-    if (!m[23]) begin
-      if (m[23:8] == 16'd0) begin m = m << 16; e = e - 10'd16; end
-      if (m[23:16] == 8'd0) begin m = m << 8; e = e - 10'd8; end
-      if (m[23:20] == 4'd0) begin m = m << 4; e = e - 10'd4; end
-      if (m[23:22] == 2'd0) begin m = m << 2; e = e - 10'd2; end
-      if (!m[23]) begin m = m << 1; e = e - 10'd1; end
-    end
-    unpack = {e, m};
-  endfunction
+  // Exponents are biased, as two's complement. These top bits stand for zero and infinity.
+  localparam logic [2:0] Zero = 3'b101, Inf = 3'b010;
 
   logic [2:0]        en_q;
   logic [23:0]       ma    [Lanes];
   logic [23:0]       mb    [Lanes];
-  logic signed [9:0] ex1   [Lanes];  // exponent of ma * mb when the product is in [2^46, 2^47)
-  logic signed [9:0] ex2   [Lanes];
+  logic [9:0]        ex1   [Lanes];  // of ma * mb when the product is in [2^46, 2^47)
+  logic [9:0]        ex2   [Lanes];
+  logic [9:0]        ex3   [Lanes];
   logic [47:0]       prod  [Lanes];
-  logic [25:0]       mant  [Lanes];  // {mantissa, guard, sticky}
-  logic [8:0]        ex3   [Lanes];  // biased exponent, 0 for a subnormal
-  logic [2:0]        kind1 [Lanes];  // {sign, class}
-  logic [2:0]        kind2 [Lanes];
-  logic [2:0]        kind3 [Lanes];
+  logic [22:0]       mant  [Lanes];  // behind the point
+  logic              up    [Lanes];  // rounds up
+  logic [1:0]        kind1 [Lanes];  // {sign, NaN}
+  logic [1:0]        kind2 [Lanes];
+  logic [1:0]        kind3 [Lanes];
 
   always_ff @(posedge clk_i) en_q <= rst_ni ? {en_q[1:0], en_i} : '0;
 
@@ -52,28 +37,22 @@ module hd_f32_mul #(
     // 4: round and pack; a carry out of the mantissa increments the exponent
     if (en_q[2])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_round
-        logic [31:0] u;
-        u = (ex3[n] == 9'd0 ? 32'd0 : {ex3[n] - 9'd1, 23'd0}) + 32'(mant[n][25:2]) +
-            32'(mant[n][1] && (mant[n][0] || mant[n][2]));
-        if (kind3[n][1:0] == Zero) u = 32'd0;
-        if (kind3[n][1:0] == Inf || (kind3[n][1:0] == Finite && u[31:23] >= 9'd255))
-          u = 32'h7f800000;
-        y_o[32 * n +: 32] <= kind3[n][1:0] == Nan ? 32'h7fc00000 : {kind3[n][2], u[30:0]};
+        logic [32:0] u;
+        logic        over, under;
+        u = {ex3[n], mant[n]} + 33'(up[n]);
+        under = u[32] || u[30:23] == 8'd0 && !u[31];
+        over = !u[32] && (u[31] || u[30:23] == 8'hff) || kind3[n][0];
+        y_o[32 * n +: 32] <= {kind3[n] == 2'b10, over ? 8'hff : under ? 8'd0 : u[30:23],
+                              over || under ? {kind3[n][0], 22'd0} : u[22:0]};
       end
-    // 3: normalise, denormalise below the smallest exponent
+    // 3: normalise. Of exponent 0 only what IEEE rounds to the smallest normal number stays.
     if (en_q[1])
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_normal
-        logic [25:0]       m, lost;
-        logic signed [9:0] e;
-        logic [4:0]        sh;
-        m = prod[n][47] ? {prod[n][47:23], prod[n][22:0] != 23'd0} :
-                          {prod[n][46:22], prod[n][21:0] != 22'd0};
-        e = ex2[n] + 10'(prod[n][47]);
-        sh = e > 10'sd0 ? 5'd0 : e < -10'sd25 ? 5'd26 : 5'(10'sd1 - e);
-        lost = m & ~(26'h3ffffff << sh);
-        m = m >> sh;
-        mant[n]  = {m[25:1], m[0] || lost != 26'd0};
-        ex3[n]   = e > 10'sd0 ? e[8:0] : 9'd0;
+        logic [24:0] m;  // with the bit that rounds
+        m = prod[n][47] ? prod[n][46:22] : prod[n][45:21];
+        ex3[n]  = ex2[n] + 10'(prod[n][47]);
+        mant[n] = m[24:2];
+        up[n]   = (m[1] && (m[2] || m[0] || prod[n][21:0] != 22'd0)) || ex3[n] == 10'd0;
         kind3[n] = kind2[n];
       end
     // 2: multiply
@@ -87,17 +66,19 @@ module hd_f32_mul #(
     if (en_i)
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_unpack
         logic [31:0] a, b;
-        logic [9:0]  ea, eb;
+        logic        zero, ones;
         a = a_i[32 * n +: 32];
         b = b_i[32 * n +: 32];
-        {ea, ma[n]} = unpack(a[30:0]);
-        {eb, mb[n]} = unpack(b[30:0]);
-        ex1[n] = signed'(ea + eb - 10'd127);
-        kind1[n] = {a[31] ^ b[31], Finite};
-        if (a[30:0] == 31'd0 || b[30:0] == 31'd0) kind1[n][1:0] = Zero;
-        if (a[30:23] == 8'hff || b[30:23] == 8'hff)
-          kind1[n][1:0] = kind1[n][1:0] == Zero ? Nan : Inf;
-        if (a[30:0] > 31'h7f800000 || b[30:0] > 31'h7f800000) kind1[n][1:0] = Nan;
+        zero = a[30:23] == 8'd0 || b[30:23] == 8'd0;
+        ones = a[30:23] == 8'hff || b[30:23] == 8'hff;
+        ma[n] = {1'b1, a[22:0]};
+        mb[n] = {1'b1, b[22:0]};
+        ex1[n] = {2'd0, a[30:23]} + {2'd0, b[30:23]} - 10'd127;
+        if (ones) ex1[n][9:7] = Inf;
+        else if (zero) ex1[n][9:7] = Zero;
+        kind1[n] = {a[31] ^ b[31],
+                    (ones && zero) || (a[30:23] == 8'hff && a[22:0] != 23'd0) ||
+                    (b[30:23] == 8'hff && b[22:0] != 23'd0)};
       end
   end
 endmodule

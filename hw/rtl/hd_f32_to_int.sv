@@ -18,23 +18,26 @@ module hd_f32_to_int #(
   output logic [32*Lanes-1:0] y_o  // raw, word: lane n at 32 * n; else byte n at 8 * n, other bits any
 );
   logic [1:0]         en_q, word_q;
-  logic               raw_q;
-  logic signed [15:0] zp1_q, zp2_q, lo1_q, lo2_q, hi1_q, hi2_q;
+  logic signed [17:0] min1_q, min2_q, max1_q, max2_q;  // of the rounded value, so that zp is in reach
+  logic [7:0]         zp1_q, zp2_q, lo1_q, lo2_q, hi1_q, hi2_q;
   logic [31:0]        mag  [Lanes];  // raw bits, or the magnitude cut to an integer
   logic               sign [Lanes];
   logic               up   [Lanes];  // the magnitude rounds up
   logic [31:0]        val  [Lanes];  // raw bits, or the rounded value
 
   always_ff @(posedge clk_i) begin
-    en_q  <= rst_ni ? {en_q[0], en_i} : '0;
-    raw_q <= raw_i;
+    en_q   <= rst_ni ? {en_q[0], en_i} : '0;
     word_q <= {word_q[0], raw_i || word_i};
-    zp1_q <= zp_i;
-    zp2_q <= zp1_q;
-    lo1_q <= lo_i;
-    lo2_q <= lo1_q;
-    hi1_q <= hi_i;
-    hi2_q <= hi1_q;
+    min1_q <= 18'(lo_i) - 18'(zp_i);
+    min2_q <= min1_q;
+    max1_q <= 18'(hi_i) - 18'(zp_i);
+    max2_q <= max1_q;
+    zp1_q  <= zp_i[7:0];
+    zp2_q  <= zp1_q;
+    lo1_q  <= lo_i[7:0];
+    lo2_q  <= lo1_q;
+    hi1_q  <= hi_i[7:0];
+    hi2_q  <= hi1_q;
   end
 
   always_ff @(posedge clk_i) begin
@@ -43,45 +46,35 @@ module hd_f32_to_int #(
       for (int unsigned n = 0; n < Lanes; n++)
         if (word_q[1]) y_o[32 * n +: 32] <= val[n];
         else begin : gen_clamp
-          logic signed [31:0] q;
-          q = signed'(val[n]) + 32'(zp2_q);
-          y_o[8 * n +: 8] <= q < 32'(lo2_q) ? lo2_q[7:0] : q > 32'(hi2_q) ? hi2_q[7:0] : q[7:0];
+          logic signed [17:0] v;  // beyond 17 bits it is clamped anyway
+          v = val[n][31:17] == {15{val[n][31]}} ? val[n][17:0] : {val[n][31], {17{!val[n][31]}}};
+          y_o[8 * n +: 8] <= v < min2_q ? lo2_q : v > max2_q ? hi2_q : val[n][7:0] + zp2_q;
         end
-    // 2: round, sign
+    // 2: round, sign: -(m + 1) is ~m
     if (en_q[0])
-      for (int unsigned n = 0; n < Lanes; n++) begin : gen_round
-        logic [31:0] m;
-        m = mag[n] + 32'(up[n] && !raw_q);
-        val[n] = sign[n] && !raw_q ? -m : m;
-      end
-    // 1: cut to an integer. sh: how far the mantissa (an integer times 2^(e-150)) moves
+      for (int unsigned n = 0; n < Lanes; n++)
+        val[n] = (mag[n] ^ {32{sign[n]}}) + {31'd0, up[n] ^ sign[n]};
+    // 1: cut to an integer
     if (en_i)
       for (int unsigned n = 0; n < Lanes; n++) begin : gen_cut
-        logic [31:0] a;
-        logic [23:0] m, lost;
-        logic [4:0]  sh;
-        logic        half;
-        logic signed [9:0] e;   // biased exponent of a * 2^q
+        logic [31:0]       a;
+        logic [31:0]       m;   // two places behind the point, the last one of all that follow
+        logic signed [9:0] e;   // places from 2^29 down to the first one, 125 or more of a subnormal
+        logic              nan, none, big;
         a = a_i[32 * n +: 32];
-        e = 10'({2'd0, a[30:23]}) + 10'(q_i);
-        if (a[30:23] == 8'd0) e = 10'sd0;
-        if (a[30:23] == 8'hff) e = 10'sd255;
-        m = {1'b1, a[22:0]};
-        sign[n] = a[31];
-        up[n] = 1'b0;
-        if (raw_i) mag[n] = a;
-        else if (a[30:0] > 31'h7f800000) mag[n] = 32'd0;
-        else if (e >= 10'sd157) mag[n] = 32'h40000000;
-        else if (e >= 10'sd150) mag[n] = 32'(m) << 3'(e - 10'sd150);
-        else if (e < 10'sd126) mag[n] = 32'd0;
-        else begin
-          sh = 5'(10'sd150 - e);  // 1 .. 24
-          mag[n] = 32'(m) >> sh;
-          lost = m & ~(24'hffffff << sh);
-          half = ((32'(m) >> (sh - 5'd1)) & 32'd1) != 32'd0;
-          lost = lost & ~(24'd1 << (sh - 5'd1));
-          up[n] = half && (lost != 24'd0 || mag[n][0]);
-        end
+        e = 10'sd156 - 10'(q_i) - signed'({2'd0, a[30:23]});
+        nan = a[30:23] == 8'hff && a[22:0] != 23'd0;
+        none = nan || (!e[9] && e[8:5] != 4'd0);
+        big = e[9];  // so is that of an infinity
+        m = {1'b1, a[22:0], 8'd0};
+        if (e[4]) m = {16'd0, m[31:17], m[16:0] != 17'd0};
+        if (e[3]) m = {8'd0, m[31:9], m[8:0] != 9'd0};
+        if (e[2]) m = {4'd0, m[31:5], m[4:0] != 5'd0};
+        if (e[1]) m = {2'd0, m[31:3], m[2:0] != 3'd0};
+        if (e[0]) m = {1'd0, m[31:2], m[1:0] != 2'd0};
+        mag[n]  = raw_i ? a : none ? 32'd0 : big ? 32'h40000000 : {2'd0, m[31:2]};
+        sign[n] = a[31] && !raw_i;
+        up[n]   = !raw_i && !none && !big && m[1] && (m[0] || m[2]);
       end
   end
 endmodule

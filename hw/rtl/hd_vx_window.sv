@@ -67,11 +67,17 @@ module hd_vx_window #(
       for (int unsigned n = 0; n < N; n++)
         dot_o[32 * n +: 32] <= 32'(pr[0][n]) + 32'(pr[1][n]) + 32'(pr[2][n]);
     // 2: products
-    if (v_q[0])
-      for (int unsigned r = 0; r < Rows; r++)
+    if (v_q[0]) begin : gen_products
+      logic signed [7:0] tap [Cols][N];  // chosen before they are multiplied: one multiplier each
+      for (int unsigned k = 0; k < Cols; k++)
+        for (int unsigned n = 0; n < N; n++) tap[k][n] = w[Rows-1][k][n];
+      for (int unsigned r = 0; r < Rows - 1; r++)
         if (row_q == 2'(r))
           for (int unsigned k = 0; k < Cols; k++)
-            for (int unsigned n = 0; n < N; n++) pr[k][n] = 18'(x[k][n]) * 18'(w[r][k][n]);
+            for (int unsigned n = 0; n < N; n++) tap[k][n] = w[r][k][n];
+      for (int unsigned k = 0; k < Cols; k++)
+        for (int unsigned n = 0; n < N; n++) pr[k][n] = 18'(x[k][n]) * 18'(tap[k][n]);
+    end
     // 1: window
     if (in_valid_i)
       for (int unsigned r = 0; r < Rows; r++)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* *out = a * b; false (out untouched) on overflow. */
 static inline bool hd_size_mul(size_t a, size_t b, size_t *out) {
@@ -45,6 +46,16 @@ static inline int32_t hd_round_scaled(float v, int q) {
     if (s >= 1073741824.0) return 1 << 30;
     if (s <= -1073741824.0) return -(1 << 30);
     return (int32_t)rint(s);
+}
+
+/* A subnormal number becomes zero, with its sign: every operand and every result of the machine's
+ * binary32 arithmetic. docs/numerics.md says where that shows. */
+static inline float hd_flush(float v) {
+    uint32_t u;
+    memcpy(&u, &v, sizeof u);
+    if (!(u & UINT32_C(0x7f800000))) u &= UINT32_C(0x80000000);
+    memcpy(&v, &u, sizeof v);
+    return v;
 }
 
 /* y = clamp(rint(v) + zero_point, lo, hi). v is already scaled, in binary32. */

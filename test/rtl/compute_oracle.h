@@ -112,14 +112,14 @@ inline bool vx_in(int64_t kind, int64_t at) {
     return kind >= 4 || in(at, kind < 2 ? kAmWords : kXmBytes / N);
 }
 
-inline float vx_alu(int64_t alu, float a, float b) {
+inline float vx_alu(int64_t alu, float a, float b) { // without subnormal results
     switch (alu) {
     case 1:
-        return a + b;
+        return hd_flush(a + b);
     case 2:
-        return a - b;
+        return hd_flush(a - b);
     case 3:
-        return a * b;
+        return hd_flush(a * b);
     case 4:
         return a > b || b != b ? a : b;
     case 5:
@@ -148,11 +148,15 @@ inline void vx_lane(State &s, const Op &o, int lane, uint32_t t, int64_t b_at, i
         if (o.vx_scale_pm) memcpy(&scale, &s.pm[(p_at * N + lane) * 8 + 4], 4);
     }
     if (o.vx_use_bias && !is_f32(o.vx_a_kind)) t += bias;
-    float a = (is_f32(o.vx_a_kind) ? as_float(t) : float(int32_t(t))) * as_float(scale), b = 0;
+    auto scaled = [](int64_t kind, uint32_t v, uint32_t by) {
+        return vx_alu(3, is_f32(kind) ? hd_flush(as_float(v)) : float(int32_t(v)),
+                      hd_flush(as_float(by)));
+    };
+    float a = scaled(o.vx_a_kind, t, scale), b = 0;
     if (o.vx_alu) {
         uint32_t v = vx_fetch(s, o.vx_b_kind, b_at, lane, p_at);
-        b = (is_f32(o.vx_b_kind) ? as_float(v) : float(int32_t(v + uint32_t(o.vx_b_imm)))) *
-            as_float(uint32_t(o.vx_b_scale));
+        if (!is_f32(o.vx_b_kind)) v += uint32_t(o.vx_b_imm);
+        b = scaled(o.vx_b_kind, v, uint32_t(o.vx_b_scale));
     }
     const enum hd_fn fn = (enum hd_fn)o.vx_fn;
     float r = vx_alu(o.vx_alu, fn && o.vx_alu == 3 ? hd_fn(fn, as_float(as_bits(a))) : a, b);
@@ -183,8 +187,9 @@ inline int64_t dw_tap_words(const Op &o) {
 
 inline bool dw_legal(const Op &o) {
     return o.vx_n0 >= 1 && o.vx_n0 <= 3 && o.vx_n1 && o.vx_n2 >= 1 && o.vx_n2 <= 4 && o.vx_n3 &&
-           o.vx_sx && (o.vx_a_kind == 2 || o.vx_a_kind == 3) && (o.vx_b_kind == 4 || !o.vx_b_kind) && !o.vx_alu &&
-           !o.vx_red && !o.vx_nred && o.vx_d_kind <= 2 && o.vx_a_imm >= -255 && o.vx_a_imm <= 255;
+           o.vx_sx && (o.vx_a_kind == 2 || o.vx_a_kind == 3) &&
+           (o.vx_b_kind == 4 || !o.vx_b_kind) && !o.vx_alu && !o.vx_red && !o.vx_nred &&
+           o.vx_d_kind <= 2 && o.vx_a_imm >= -255 && o.vx_a_imm <= 255;
 }
 
 // Sum over the window whose first input is `at`, for one lane; it goes on from `t`.

@@ -117,9 +117,10 @@ struct Bench {
         for (int n = 0; n < kLanes && bad < 20; n++) {
             const Op &p1 = pipe[1], &p2 = pipe[2], &p3 = pipe[3];
             bad += !check("from_int", p1, n, top.from_int_o[n], as_bits(float(int32_t(p1.a[n]))));
-            float a3 = as_float(p3.a[n]), b3 = as_float(p3.b[n]);
-            bad += !check("mul", p3, n, top.mul_o[n], as_bits(a3 * b3));
-            bad += !check("add", p3, n, top.add_o[n], as_bits(p3.sub ? a3 - b3 : a3 + b3));
+            float a3 = hd_flush(as_float(p3.a[n])), b3 = hd_flush(as_float(p3.b[n]));
+            bad += !check("mul", p3, n, top.mul_o[n], as_bits(hd_flush(a3 * b3)));
+            bad +=
+                !check("add", p3, n, top.add_o[n], as_bits(hd_flush(p3.sub ? a3 - b3 : a3 + b3)));
             const Op &p7 = pipe[7];
             bad += !check("fn", p7, n, top.fn_o[n], hd_fn_bits((enum hd_fn)p7.fn, p7.a[n]));
             int32_t whole = hd_round_scaled(as_float(p2.a[n]), p2.q);
@@ -175,7 +176,8 @@ int main(int argc, char **argv) {
         }
         b.step(op);
     }
-    static const char *const cells[] = {"hd_f32_add", "hd_f32_mul", "hd_f32_from_int", "hd_f32_to_int"};
+    static const char *const cells[] = {"hd_f32_add", "hd_f32_mul", "hd_f32_from_int",
+                                        "hd_f32_to_int"};
     long corners = 2L * kCorners * kCorners * kLanes;
     printf("%-16s %16s %16s\n", "cell", "corner operands", "random operands");
     for (const char *cell : cells)

@@ -137,10 +137,29 @@ static void examples(void **state) {
                            "const b f32[4] = {0,0,0,0}",
                            "qlayernorm(x, s, b) centred=0 x_zp=1 epsilon=7.0 y_zp=1"),
                      -1); /* squares 1, 1, 9, 25: 9 + 7, 1/4 */
+    const char *over_zero = "const a i8[1] = {1}\nconst b i8[1] = {0}";
+    assert_int_equal(first(over_zero, "qdiv(a, b) scale=0x1p-126 y_zp=3"), 127);
+    assert_int_equal(first(over_zero, "qdiv(a, b) scale=0x1p-130 y_zp=3"), 3); /* 0 / 0 */
+}
+
+/* docs/numerics.md: what is subnormal becomes zero, with its sign; all else stays. */
+static void flushed(void **state) {
+    (void)state;
+    static const float tiny[] = {0x1p-127F, 0x1.fffffcp-127F, 0x1p-149F, 0};
+    for (int i = 0; i < 4; i++) {
+        float minus = hd_flush(-tiny[i]);
+        assert_true(hd_flush(tiny[i]) == 0 && !signbit(hd_flush(tiny[i])));
+        assert_true(minus == 0 && signbit(minus));
+    }
+    static const float kept[] = {0x1p-126F, -0x1p-126F, 1, INFINITY, -INFINITY};
+    for (int i = 0; i < 5; i++) assert_true(hd_flush(kept[i]) == kept[i]);
+    assert_true(isnan(hd_flush(NAN)));
+    assert_true(hd_flush(0x1p-126F * 0.5F + 0 * 1.0F) == 0); /* the state of an lstm */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(requantise),
-                                       cmocka_unit_test(rows_of_bytes), cmocka_unit_test(examples)};
+                                       cmocka_unit_test(rows_of_bytes), cmocka_unit_test(examples),
+                                       cmocka_unit_test(flushed)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
