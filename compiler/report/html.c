@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/energy/energy.h"
 #include "compiler/import/network.h"
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
@@ -275,6 +276,21 @@ static json_object *code_json(const hd_model *m, hd_arena *a) {
     return list;
 }
 
+/* Area of the machine by the fitted table, energy of the run by coefficients: estimates. */
+static json_object *costs_json(const struct hd_run_facts *r) {
+    const struct hd_machine *m = &r->model->machine;
+    const struct hd_area area = hd_area_of(m, NULL, NULL);
+    const struct hd_work work = hd_work_of(r->model);
+    double seconds = (double)r->counters.cycles * 1e-6 / m->clock_mhz;
+    json_object *o = json_object_new_object();
+    hd_json_num(o, "lut", area.lut);
+    hd_json_num(o, "dsp", area.dsp);
+    hd_json_num(o, "bram", area.bram);
+    hd_json_num(o, "uram", area.uram);
+    hd_json_num(o, "joule", hd_joules(&hd_energy_default, &work, &area, seconds));
+    return o;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static json_object *run_data(struct hd_cmd *c, hd_arena *a, const struct hd_run_facts *r,
@@ -300,6 +316,7 @@ static json_object *run_data(struct hd_cmd *c, hd_arena *a, const struct hd_run_
     json_object_object_add(o, "layers", layers);
     if (p) json_object_object_add(o, "ops", ops_json(a, p));
     if (p) json_object_object_add(o, "dram", dram_json(&p->dram));
+    json_object_object_add(o, "costs", costs_json(r));
     hd_json_int(o, "xm_bytes", m->machine.xm_bytes);
     hd_json_int(o, "xm_ring", (int64_t)m->xm_ring);
     hd_json_int(o, "arena_bytes", (int64_t)m->arena_bytes);

@@ -102,6 +102,9 @@ function summary() {
   card(pct(r.efficiency), 'of the roofline reached');
   card(fmt(r.macs), 'multiply-accumulates');
   card(bytes(r.dram.read_bytes + r.dram.write_bytes), 'DRAM traffic (' + bytes(r.dram.unavoidable_bytes) + ' needed)');
+  card(fmt(Math.round((r.dram.read_bytes + r.dram.write_bytes) * D.clock_mhz / Math.max(r.cycles, 1))) + ' MB/s', 'of DRAM, on average');
+  card(fmt(Math.round(D.costs.lut)) + ' LUT', `about; ${fmt(D.costs.dsp)} DSP, ${D.costs.bram} BRAM, ${D.costs.uram} URAM`);
+  card((D.costs.joule * 1e3).toPrecision(3) + ' mJ', 'estimate; no board was measured');
   card(bytes(r.activation_memory.planned_bytes), 'activations (' + bytes(r.activation_memory.naive_bytes) + ' without reuse)');
   card(D.layers.length, 'layers on the machine');
   card(r.host_ops.length, 'operations on the host');
@@ -193,7 +196,7 @@ function layers() {
 }
 
 // A colour of the page, which a canvas cannot name.
-const ink = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const shade = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 // ---- timeline ------------------------------------------------------------------------------
 function timeline() {
@@ -217,13 +220,13 @@ function timeline() {
     c.width = W * k; c.height = H * k;
     const g = c.getContext('2d');
     g.scale(k, k);
-    g.fillStyle = ink('--paper'); g.fillRect(0, 0, W, H);
+    g.fillStyle = shade('--paper'); g.fillRect(0, 0, W, H);
     const scale = (W - LEFT) / (to - from), X = t => LEFT + (t - from) * scale;
     drawn = 0;
     g.font = '11px sans-serif'; g.textBaseline = 'middle';
     byUnit.forEach((list, u) => {
       const y = u * RH + 4;
-      g.fillStyle = ink('--soft'); g.fillRect(LEFT, y, W - LEFT, RH - 8);
+      g.fillStyle = shade('--soft'); g.fillRect(LEFT, y, W - LEFT, RH - 8);
       for (const [a, b, l, wait] of list) {
         if (b < from || a - wait > to) continue;
         const color = l === chosen ? '#d64545' : palette[l % palette.length];
@@ -235,17 +238,17 @@ function timeline() {
         if (w > 60) { g.fillStyle = '#fff'; g.fillText(D.layers[l].name.slice(0, w / 7), x + 3, y + (RH - 8) / 2); }
         drawn++;
       }
-      g.fillStyle = ink('--ink'); g.fillText(D.units[u].toUpperCase(), 6, y + (RH - 8) / 2);
+      g.fillStyle = shade('--ink'); g.fillText(D.units[u].toUpperCase(), 6, y + (RH - 8) / 2);
     });
     const bins = D.dram, most = Math.max(1, ...bins.read, ...bins.write);
-    g.fillStyle = ink('--ink'); g.fillText('DRAM', 3, dramY + dramH / 2);
+    g.fillStyle = shade('--ink'); g.fillText('DRAM', 3, dramY + dramH / 2);
     bins.read.forEach((r, i) => {
       const a = i * bins.cycles, x = Math.max(X(a), LEFT), w = X(a + bins.cycles) - x;
       if (w <= 0 || x > W) return;
       g.fillStyle = '#3d7bd9'; g.fillRect(x, dramY + dramH / 2 - dramH / 2 * r / most, w, dramH / 2 * r / most);
       g.fillStyle = '#d1495b'; g.fillRect(x, dramY + dramH / 2, w, dramH / 2 * bins.write[i] / most);
     });
-    g.fillStyle = ink('--dim');
+    g.fillStyle = shade('--dim');
     for (let i = 0; i <= 8; i++) {
       const t = from + (to - from) * i / 8, label = fmt(t);
       g.fillRect(X(t), dramY + dramH + 3, 1, 4);
