@@ -136,7 +136,7 @@ static void start_run(struct board *b) {
 
 static void reg_write(void *self, uint32_t offset, uint32_t v) {
     struct board *b = self;
-    bool is_arg = offset >= HD_REG_image_ptr && offset < HD_REG_watchdog + 4;
+    bool is_arg = offset >= HD_REG_image_ptr && offset < HD_REG_cycle_limit + 4;
     if (is_arg) b->x.args[offset / 4] = v;
     if (b->run && is_arg) return;
     if (b->run && offset == HD_REG_ap_ctrl && (v & 1)) {

@@ -298,7 +298,7 @@ static void start(struct ocl *o) {
 
 static void reg_write(void *self, uint32_t offset, uint32_t v) {
     struct ocl *o = self;
-    if (offset >= HD_REG_image_ptr && offset < HD_REG_watchdog + 4)
+    if (offset >= HD_REG_image_ptr && offset < HD_REG_cycle_limit + 4)
         o->x.args[offset / 4] = v; /* OpenCL writes them when it starts the kernel */
     else if (offset == HD_REG_ap_ctrl && (v & 1)) {
         if (!hd_xrt_fault(o)) start(o);

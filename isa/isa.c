@@ -318,7 +318,7 @@ int hd_kernel_args(struct hd_kernel_arg out[HD_KERNEL_ARGS_MAX]) {
     };
     int n = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all && n < HD_KERNEL_ARGS_MAX; i++)
-        if (all[i].offset >= HD_REG_image_ptr && all[i].offset <= HD_REG_watchdog)
+        if (all[i].offset >= HD_REG_image_ptr && all[i].offset <= HD_REG_cycle_limit)
             out[n++] = all[i];
     return n;
 }

@@ -315,8 +315,9 @@ enum hd_error {
 };
 const char *hd_error_text(unsigned code); /* "unknown error" outside the table */
 
-/* Arguments of the kernel as XRT sees them: the writable registers from image_ptr to watchdog, in
- * order. Index = argument number; 64 bits = a buffer, reached through m_axi_gmem. */
+/* Arguments of the kernel as XRT sees them: the writable registers from image_ptr to
+ * cycle_limit, in order. Index = argument number; 64 bits = a buffer, reached through m_axi_gmem.
+ */
 struct hd_kernel_arg {
     const char *name, *doc;
     uint32_t offset, bits;

@@ -34,6 +34,7 @@ struct hd_axi_mem {
     struct region region[HD_MEM_REGIONS];
     uint32_t axi_bytes, rate;
     uint64_t rng, cycle;
+    uint64_t answers; /* bursts that it still answers */
     char error[200];
     bool failed;
     struct queue rd, wr;
@@ -54,6 +55,7 @@ hd_axi_mem *hd_axi_mem_create(uint32_t axi_bytes, const struct hd_mem_config *cf
     m->cfg.latency = clamp_u32(cfg->latency, 1, 1u << 20);
     m->cfg.bytes_per_cycle = clamp_u32(cfg->bytes_per_cycle, 1, 1u << 20);
     m->cfg.outstanding = clamp_u32(cfg->outstanding, 1, HD_MEM_MAX_OUTSTANDING);
+    m->answers = UINT64_MAX;
     m->axi_bytes = clamp_u32(axi_bytes, 1, HD_AXI_MAX_BYTES);
     m->rate = m->cfg.bytes_per_cycle < m->axi_bytes ? m->cfg.bytes_per_cycle : m->axi_bytes;
     hd_axi_mem_reset(m, &m->in);
@@ -66,6 +68,15 @@ void hd_axi_mem_destroy(hd_axi_mem *m) {
 
 void hd_axi_mem_region(hd_axi_mem *m, int index, uint64_t base, void *data, size_t bytes) {
     m->region[index] = (struct region){base, data, data ? bytes : 0};
+}
+
+void hd_axi_mem_answer(hd_axi_mem *m, uint64_t bursts) {
+    m->answers = bursts;
+}
+
+bool hd_axi_mem_is_silent(const hd_axi_mem *m) {
+    bool begun = m->rd.n && m->rd.b[m->rd.head].done;
+    return !m->answers && !begun && !m->in.rvalid && !m->in.bvalid && (m->rd.n || m->wr.n);
 }
 
 const char *hd_axi_mem_error(const hd_axi_mem *m) {
@@ -246,8 +257,10 @@ static void drive_read(hd_axi_mem *m, bool taken, bool data) {
     }
     if (m->in.rvalid || !m->rd.n) return;
     struct burst *b = queue_at(&m->rd, 0);
+    if (!b->done && !m->answers) return;
     if (lane_cycle(m, &m->rd_lane, b->ready) > m->cycle || withheld(m)) return;
     uint64_t at = b->addr / m->axi_bytes * m->axi_bytes + (uint64_t)b->done * m->axi_bytes;
+    if (!b->done && m->answers != UINT64_MAX) m->answers--;
     m->in.rvalid = true;
     m->in.rid = b->id;
     m->in.rlast = b->done + 1 == b->beats;
@@ -264,7 +277,8 @@ static void drive_write(hd_axi_mem *m, bool taken) {
     }
     if (!m->in.bvalid && m->wr_data) {
         const struct burst *b = queue_at(&m->wr, 0);
-        if (b->ready <= m->cycle && !withheld(m)) {
+        if (m->answers && b->ready <= m->cycle && !withheld(m)) {
+            if (m->answers != UINT64_MAX) m->answers--;
             m->in.bvalid = true;
             m->in.bid = b->id;
             m->in.bresp = b->resp;
@@ -306,9 +320,10 @@ const struct hd_axi_in *hd_axi_mem_drives(const hd_axi_mem *m) {
 }
 
 uint64_t hd_axi_mem_next(const hd_axi_mem *m) {
-    bool random = m->cfg.jitter_seed && (m->rd.n || m->wr.n);
+    bool random = m->answers && m->cfg.jitter_seed && (m->rd.n || m->wr.n);
     if (random || m->in.rvalid || m->in.bvalid) return m->cycle;
     uint64_t t = UINT64_MAX;
+    if (!m->answers && !(m->rd.n && m->rd.b[m->rd.head].done)) return t;
     if (m->rd.n) t = lane_cycle(m, &m->rd_lane, m->rd.b[m->rd.head].ready);
     if (m->wr_data && m->wr.b[m->wr.head].ready < t) t = m->wr.b[m->wr.head].ready;
     return t > m->cycle ? t : m->cycle;

@@ -67,6 +67,12 @@ void hd_axi_mem_region(hd_axi_mem *m, int index, uint64_t base, void *data, size
 /* Closes all bursts, restarts time and jitter, forgets errors; regions stay. */
 void hd_axi_mem_reset(hd_axi_mem *m, struct hd_axi_in *in);
 
+/* Answers that many bursts more, in this run and later ones, then none: data, and responses, stay
+ * out. UINT64_MAX, as at first: all. */
+void hd_axi_mem_answer(hd_axi_mem *m, uint64_t bursts);
+/* A burst is open, and none will ever be answered. */
+bool hd_axi_mem_is_silent(const hd_axi_mem *m);
+
 /* ---- contents: false when a byte lies outside the regions ---- */
 bool hd_axi_mem_read(const hd_axi_mem *m, uint64_t addr, void *out, size_t bytes);
 bool hd_axi_mem_write(hd_axi_mem *m, uint64_t addr, const void *data, size_t bytes);

@@ -100,7 +100,18 @@ static void finish(hd_iss *iss) { /* done, and its interrupt bits */
     iss->reg.isr |= iss->reg.ier & 3;
 }
 
+/* In mid-run nothing changes of what the run was told. */
+static bool refused(hd_iss *iss, uint32_t offset, uint32_t value) {
+    bool starts = offset == HD_REG_ap_ctrl && value & CTRL_START;
+    if (starts && iss->reg.ctrl != CTRL_START) iss->reg.refused = 0;
+    bool no = iss->reg.ctrl == CTRL_START &&
+              (starts || (offset >= HD_REG_image_ptr && offset <= HD_REG_cycle_limit));
+    iss->reg.refused += no;
+    return no;
+}
+
 void hd_iss_reg_write(hd_iss *iss, uint32_t offset, uint32_t value) {
+    if (refused(iss, offset, value)) return;
     switch (offset) {
     case HD_REG_ap_ctrl:
         if (value & CTRL_START) iss->reg.ctrl = CTRL_START;
@@ -134,6 +145,9 @@ void hd_iss_reg_write(hd_iss *iss, uint32_t offset, uint32_t value) {
     case HD_REG_watchdog:
         iss->reg.watchdog = value;
         break;
+    case HD_REG_cycle_limit:
+        iss->reg.cycle_limit = value;
+        break;
     case HD_REG_soft_reset:
         if (value & 1) {
             iss->running = iss->started = false;
@@ -149,14 +163,21 @@ static uint32_t half(uint64_t v, uint32_t offset, uint32_t reg) {
     return (uint32_t)(offset == reg ? v : v >> 32);
 }
 
-static uint32_t read_unit_counter(const hd_iss *iss, uint32_t offset) {
+/* A half of a counter: the low one keeps the high one for the next read. */
+static uint32_t counter_half(hd_iss *iss, uint64_t v, bool high) {
+    if (high) return iss->reg.high;
+    iss->reg.high = (uint32_t)(v >> 32);
+    return (uint32_t)v;
+}
+
+static uint32_t read_unit_counter(hd_iss *iss, uint32_t offset) {
     static const uint32_t first[] = {HD_REG_busy, HD_REG_stall_sem, HD_REG_stall_mem,
                                      HD_REG_stall_bank};
     for (int i = 0; i < 4; i++) {
         if (offset < first[i] || offset >= first[i] + 8 * HD_UNITS) continue;
         const struct hd_unit_counters *c = &iss->total.count[(offset - first[i]) / 8];
         const uint64_t v[] = {c->busy, c->stall_sem, c->stall_mem, c->stall_bank};
-        return half(v[i], offset & 7, 0);
+        return counter_half(iss, v[i], offset & 4);
     }
     return 0;
 }
@@ -181,7 +202,7 @@ static uint32_t unit_state(const hd_iss *iss, uint32_t reg, int u) {
     return f->f_n && !fly->nop ? fly->tag | UINT32_C(1) << 31 : 0;
 }
 
-static uint32_t read_state(const hd_iss *iss, uint32_t offset) {
+static uint32_t read_state(hd_iss *iss, uint32_t offset) {
     static const uint32_t first[] = {HD_REG_queue, HD_REG_wait_mask, HD_REG_next_pc, HD_REG_tag};
     for (int i = 0; i < 4; i++)
         if (offset >= first[i] && offset < first[i] + 4 * HD_UNITS)
@@ -201,6 +222,10 @@ uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset) {
     case HD_REG_##name:                                                                            \
     case HD_REG_##name + 4:                                                                        \
         return half(iss->in.name, offset, HD_REG_##name)
+#define COUNTER(name)                                                                              \
+    case HD_REG_##name:                                                                            \
+    case HD_REG_##name + 4:                                                                        \
+        return counter_half(iss, iss->total.name, offset != HD_REG_##name)
 #define CASE32(name)                                                                               \
     case HD_REG_##name:                                                                            \
         return iss->reg.name
@@ -211,10 +236,10 @@ uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset) {
         return v;
         CASE64(reg, image_ptr);
         CASE64(reg, arena_ptr);
-        CASE64(total, cycles);
-        CASE64(total, read_bytes);
-        CASE64(total, write_bytes);
-        CASE64(total, code_bytes);
+        COUNTER(cycles);
+        COUNTER(read_bytes);
+        COUNTER(write_bytes);
+        COUNTER(code_bytes);
         CASE32(gie);
         CASE32(ier);
         CASE32(isr);
@@ -222,6 +247,8 @@ uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset) {
         CASE32(arena_bytes);
         CASE32(code_offset);
         CASE32(watchdog);
+        CASE32(cycle_limit);
+        CASE32(refused);
         CASE32(error);
         CASE32(error_unit);
         CASE32(error_pc);
@@ -238,6 +265,7 @@ uint32_t hd_iss_reg_read(hd_iss *iss, uint32_t offset) {
     }
 #undef CASE32
 #undef CASE64
+#undef COUNTER
 }
 
 /* ---- accounting ----------------------------------------------------------------------------- */
@@ -349,6 +377,7 @@ static void clear_run(hd_iss *iss) {
     iss->tags.n_layers = 0;
     iss->tags.last_tag = -1;
     iss->reg.error = iss->reg.error_unit = iss->reg.error_pc = 0;
+    iss->moves_to = 0;
     iss->now = iss->total.cycles = iss->total.read_bytes = iss->total.write_bytes =
         iss->total.code_bytes = 0;
     iss->tags.counted_to = iss->tags.no_tag_cycles = iss->ticked = iss->mx.end = 0;
@@ -360,8 +389,10 @@ static void clear_run(hd_iss *iss) {
 
 /* Finds the program; an error here stops the run at once. */
 static void start(hd_iss *iss) {
+    bool owed = hd_axi_mem_is_silent(iss->mem); /* bursts of the run before, which it waits for */
     clear_run(iss);
     iss->running = iss->started = true;
+    if (owed) hd_iss_error(iss, HD_ERR_watchdog, HD_UNIT_seq, 0);
     uint64_t begin = (uint64_t)iss->reg.code_offset + 4 * HD_PROG_HEADER_WORDS;
     if (begin > iss->reg.image_bytes)
         hd_iss_error(iss, HD_ERR_window, HD_UNIT_seq, 0);
@@ -381,12 +412,39 @@ static void start(hd_iss *iss) {
     iss->issue.next = iss->free_issue ? HD_T_fetch_request : HD_NEVER;
 }
 
-/* Nothing can ever happen again. As in the hardware the sequencer reports it, at the operation it
- * is at. */
-static void deadlock(hd_iss *iss) {
-    iss->now += iss->reg.watchdog;
-    account(iss, iss->now);
-    hd_iss_error(iss, HD_ERR_watchdog, HD_UNIT_seq, unit_state(iss, HD_REG_next_pc, HD_UNIT_seq));
+/* A run that does not end. As in the hardware the sequencer reports it, at the operation it is at.
+ */
+static void give_up(hd_iss *iss, unsigned code, uint64_t cycle) {
+    iss->now = cycle;
+    account(iss, cycle);
+    hd_iss_error(iss, code, HD_UNIT_seq, unit_state(iss, HD_REG_next_pc, HD_UNIT_seq));
+}
+
+/* The last cycle in which the run may end. */
+static uint64_t last_cycle(const hd_iss *iss) {
+    return iss->reg.cycle_limit && !iss->functional
+               ? (uint64_t)iss->reg.cycle_limit * HD_N_limit_unit + HD_T_limit
+               : HD_NEVER;
+}
+
+/* Cycles that are left to the run. */
+static uint64_t budget(const hd_iss *iss) {
+    uint64_t last = last_cycle(iss);
+    if (last > HD_ISS_MAX_CYCLES) last = HD_ISS_MAX_CYCLES;
+    return last > iss->now ? last - iss->now : 0;
+}
+
+/* The next event comes in cycle t: too late? Then the run ends. */
+static bool too_late(hd_iss *iss, uint64_t t) {
+    uint64_t moved = iss->moves_to > iss->now ? iss->moves_to : iss->now, last = last_cycle(iss);
+    bool watched = iss->reg.watchdog && !iss->functional;
+    uint64_t still = watched ? moved + iss->reg.watchdog : HD_NEVER - 1;
+    if (t <= still && t <= last) return false;
+    if (last < still)
+        give_up(iss, HD_ERR_limit, last);
+    else /* with the watchdog off, too: a simulator must not hang */
+        give_up(iss, HD_ERR_watchdog, watched ? still : iss->now);
+    return true;
 }
 
 /* Cycle of the earliest event; in the order in which events of one cycle run. */
@@ -418,20 +476,18 @@ bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
     uint64_t limit = max_cycles ? max_cycles : HD_NEVER - 1;
     while (iss->running) {
         uint64_t t = earliest(iss);
-        if (t == HD_NEVER) {
-            deadlock(iss);
-            break;
-        }
+        if (too_late(iss, t)) break;
         if (t > limit || t > HD_ISS_MAX_CYCLES) {
             iss->total.cycles = limit;
             return false;
         }
         account(iss, t);
         iss->now = t;
-        iss->budget = HD_ISS_MAX_CYCLES - t;
+        iss->budget = budget(iss);
         run_cycle(iss);
     }
     account(iss, iss->now);
+    if (iss->now > last_cycle(iss) && !iss->reg.error) iss->reg.error = HD_ERR_limit;
     iss->total.cycles = iss->functional ? 0 : iss->now;
     finish(iss);
     return true;

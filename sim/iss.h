@@ -28,7 +28,8 @@ void hd_iss_set_functional(hd_iss *iss, bool functional);
 
 /* Runs a started machine until done. False: cycle max_cycles (0 = no limit) came first, or one that
  * no run reaches (2^36); the state registers show where it stands and the next call goes on. A
- * deadlock always ends as HD_ERR_watchdog, after `watchdog` cycles. */
+ * deadlock always ends as HD_ERR_watchdog, after `watchdog` cycles; what takes more cycles than
+ * cycle_limit allows as HD_ERR_limit. */
 bool hd_iss_run(hd_iss *iss, uint64_t max_cycles);
 
 /* In later runs operations reach their units without fetch, and a bundle a cycle: no machine does

@@ -88,6 +88,7 @@ void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struc
     else
         walk_st(words, w);
     join(w);
+    w->left = iss->budget;
 }
 
 static int64_t dram_at(const struct run_walk *w) { /* offsets are modulo 2^32 */
@@ -112,6 +113,7 @@ void hd_iss_walk_valid(const struct run_walk *w, int64_t *lo, int64_t *hi) {
 }
 
 bool hd_iss_walk_next(struct run_walk *w) {
+    if (!w->left--) return false;
     for (int l = 0; l < 3; l++) {
         if (++w->i[l] < w->n[l]) return true;
         w->i[l] = 0;

@@ -51,6 +51,7 @@ struct run_walk { /* a DMA operation as runs of contiguous bytes */
     bool edge, apart, in_am;    /* apart: runs are not joined; in_am: in AM, not XM */
     int64_t x0, y0, row_bytes, rows, y_step, x_step;
     uint32_t n_joined; /* loops that became part of the run, a cycle each */
+    uint64_t left;     /* runs for which the program has time, a cycle each */
 };
 
 /* ---- engines of LX, LW and ST, register by register as in hw/rtl ---- */
@@ -209,9 +210,11 @@ struct issue {
 
 /* The registers of regs.def, those that are computed when they are read excepted. */
 struct iss_regs {
-    uint32_t ctrl, gie, ier, isr, image_bytes, arena_bytes, code_offset, watchdog;
+    uint32_t ctrl, gie, ier, isr, image_bytes, arena_bytes, code_offset, watchdog, cycle_limit,
+        refused;
     uint64_t image_ptr, arena_ptr;
     uint32_t error, error_unit, error_pc;
+    uint32_t high; /* half of the counter whose low half was read last */
 };
 
 struct iss_totals { /* of the run */
@@ -250,6 +253,7 @@ struct hd_iss {
     /* the run */
     bool free_issue;
     bool started, running; /* running: no halt and no error yet */
+    uint64_t moves_to;     /* cycle up to which an engine moves without an event */
     uint64_t now, budget;  /* budget: cycles that the run may still take */
     const uint32_t *code;  /* the program, where it is in DRAM */
     uint32_t code_words;   /* header included; 0: not known yet */

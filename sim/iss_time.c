@@ -49,9 +49,11 @@ static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles) {
     if (cycles > iss->budget) { /* does not end */
         f->engine_free = iss->now + cycles;
         f->fly[slot].done = f->engine_free + HD_T_mx_done;
+        iss->moves_to = f->engine_free;
     } else if (u == HD_UNIT_mx) {
         f->engine_free = iss->now + hd_iss_mx_start(iss, f->sticky.words, cycles);
         f->fly[slot].done = f->engine_free + HD_T_mx_done;
+        iss->moves_to = f->engine_free;
     } else {
         if (u == HD_UNIT_vx)
             hd_iss_vx_start(iss, f->cur.op.code, f->sticky.words);

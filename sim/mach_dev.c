@@ -11,16 +11,14 @@
 
 #define IMAGE_BASE UINT64_C(0x4000000000) /* bus addresses; above 32 bits on purpose */
 #define ARENA_BASE UINT64_C(0x8000000000)
-#define MAX_CYCLES                                                                                 \
-    (UINT64_C(1) << 34)        /* of one run; longer is taken for a program that does not end */
-#define SLICE UINT64_C(100000) /* cycles between looks at the clock */
+#define SLICE      UINT64_C(100000) /* cycles between looks at the clock */
 
 struct hd_device {
     const struct hd_mach_backend *backend;
     void *self;
     hd_axi_mem *mem;
     struct hd_machine machine;
-    uint32_t watchdog;
+    uint32_t watchdog, cycle_limit;
     const struct hd_probe *probe; /* NULL = none */
     const struct hd_stop *stop;   /* the same */
     struct hd_probe_eye eye;
@@ -46,6 +44,12 @@ static uint32_t watchdog_of(const struct hd_device_options *opt, uint32_t latenc
     uint64_t w = opt->watchdog_cycles ? opt->watchdog_cycles : HD_DEFAULT_watchdog;
     if (!opt->watchdog_cycles && w < (uint64_t)latency * 64) w = (uint64_t)latency * 64;
     return w > UINT32_MAX ? UINT32_MAX : (uint32_t)w;
+}
+
+static uint32_t cycle_limit_of(const struct hd_device_options *opt) {
+    if (!opt->max_cycles) return HD_DEFAULT_cycle_limit;
+    uint64_t units = (opt->max_cycles - 1) / HD_N_limit_unit + 1;
+    return units > UINT32_MAX ? UINT32_MAX : (uint32_t)units;
 }
 
 hd_status hd_mach_mem_config(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
@@ -78,6 +82,7 @@ hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
     d->backend = backend;
     d->machine = opt->machine;
     d->watchdog = watchdog_of(opt, cfg.latency);
+    d->cycle_limit = cycle_limit_of(opt);
     d->probe = opt->probe;
     d->stop = opt->stop;
     if (backend->dram) d->mem = backend->dram->create(hd_axi_bytes(&opt->machine), &cfg);
@@ -299,6 +304,7 @@ hd_status hd_mach_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer 
     b->reg_write(d->self, HD_REG_arena_bytes, (uint32_t)m->arena_bytes);
     b->reg_write(d->self, HD_REG_code_offset, m->steps[x->step].code_offset);
     b->reg_write(d->self, HD_REG_watchdog, d->watchdog);
+    b->reg_write(d->self, HD_REG_cycle_limit, d->cycle_limit);
     b->reg_write(d->self, HD_REG_ap_ctrl, 1);
     d->running = x;
     d->arena = io[0];
@@ -329,13 +335,12 @@ static uint64_t now_ns(void) {
 /* Runs until done; false when time or cycles ran out first, or the run was cancelled. */
 static bool run(hd_ctx *ctx, hd_device *d, uint64_t timeout_ns, uint64_t *out_cycles) {
     uint64_t start = now_ns();
-    for (*out_cycles = SLICE; *out_cycles <= MAX_CYCLES; *out_cycles += SLICE) {
+    for (*out_cycles = SLICE;; *out_cycles += SLICE) {
         if (d->backend->run(d->self, *out_cycles)) return true;
         if (timeout_ns != UINT64_MAX && now_ns() - start >= timeout_ns) return false;
         if (d->stop && d->stop->asked(d->stop->user)) return false;
         if (hd_continue(ctx) != HD_OK) return false;
     }
-    return false;
 }
 
 /* A run that did not end: says where it stood and stops it. */

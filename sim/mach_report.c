@@ -69,9 +69,13 @@ int hd_mach_report(const struct hd_mach_backend *b, void *self, const uint32_t *
     uint64_t cycles = b->reg_read(self, HD_REG_cycles);
     cycles |= (uint64_t)b->reg_read(self, HD_REG_cycles + 4) << 32;
     put(&t, "error %" PRIu32 ", %s", error, hd_error_text(error));
-    if (error == HD_ERR_watchdog) {
-        put(&t, " (watchdog %" PRIu32 ", cycle %" PRIu64 "). Units that have work:",
-            b->reg_read(self, HD_REG_watchdog), cycles);
+    if (error == HD_ERR_watchdog || error == HD_ERR_limit) {
+        if (error == HD_ERR_watchdog)
+            put(&t, " (watchdog %" PRIu32, b->reg_read(self, HD_REG_watchdog));
+        else
+            put(&t, " (%" PRIu64 "; --max-cycles allows more",
+                (uint64_t)b->reg_read(self, HD_REG_cycle_limit) * HD_N_limit_unit);
+        put(&t, ", cycle %" PRIu64 "). Units that have work:", cycles);
         size_t at = (size_t)t.at < bytes ? (size_t)t.at : bytes;
         t.at += hd_mach_state(b, self, program, n, out + at, bytes - at);
         return t.at;

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kLx = HD_UNIT_lx, kLw = HD_UNIT_lw, kMx = HD_UNIT_mx, kVx = HD_UNIT_vx,
               kSt = HD_UNIT_st;
-constexpr uint32_t kIdle = 0; // hd_csr: state_q
+constexpr uint32_t kIdle = 0, kClear = 2; // hd_csr: state_q
 
 // Packed signals of up to 64 bits are integers, wider ones arrays of words.
 template <size_t n> void put_bytes(VlWide<n> &to, const uint8_t *from) {
@@ -174,14 +174,18 @@ void call_hook(hd_rtl *m) {
     m->hook(m->user, &c);
 }
 
+uint32_t state(const hd_rtl *m) {
+    return m->top->rootp->hd_top__DOT__u_csr__DOT__state_q;
+}
 bool idle(const hd_rtl *m) {
-    return m->top->rootp->hd_top__DOT__u_csr__DOT__state_q == kIdle;
+    return state(m) == kIdle;
 }
 
 // One clock: inputs are driven, clock low. Leaves the model evaluated with the clock low again.
 void clock(hd_rtl *m) {
     Vhd_top *t = m->top.get();
-    if (m->cycle == 0 && !idle(m)) { // a run begins: so do time and jitter of the memory
+    if (state(m) == kClear) { // a run begins: so do time and jitter of the memory
+        m->cycle = 0;
         m->memory.reset(m->memory.mem, &m->in);
         drive(m);
         t->eval();

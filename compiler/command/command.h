@@ -57,6 +57,7 @@ struct hd_import_options { /* how networks are read */
 
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
+    uint64_t max_cycles;
 };
 
 struct hd_options {

@@ -260,9 +260,11 @@ static void put_program(struct hd_buf *b, const struct hd_bundle *x, const char 
                   "    board->write(board->user, 0x%x, %" PRIu64 "u);\n"
                   "    board->write(board->user, 0x%x, code_offset);\n"
                   "    board->write(board->user, 0x%x, %du); /* cycles without progress */\n"
+                  "    board->write(board->user, 0x%x, %du); /* 256 cycles in all */\n"
                   "    board->write(board->user, 0x%x, 1);\n",
                   name, HD_REG_image_ptr, HD_REG_arena_ptr, HD_REG_image_bytes, HD_REG_arena_bytes,
-                  m->arena_bytes, HD_REG_code_offset, HD_REG_watchdog, WATCHDOG, HD_REG_ap_ctrl);
+                  m->arena_bytes, HD_REG_code_offset, HD_REG_watchdog, WATCHDOG, HD_REG_cycle_limit,
+                  HD_DEFAULT_cycle_limit, HD_REG_ap_ctrl);
     hd_bundle_put(b,
                   "    while (!(board->read(board->user, 0x%x) & 2)) /* done */\n"
                   "        if (board->wait(board->user)) {\n"

@@ -30,6 +30,7 @@ void hd_put_options(struct hd_buf *b, const char *scheme, const struct hd_device
     hd_buf_u32(b, o->mem.outstanding);
     hd_buf_u64(b, o->mem.jitter_seed);
     hd_buf_u64(b, o->watchdog_cycles);
+    hd_buf_u64(b, o->max_cycles);
     hd_buf_u32(b, (uint32_t)o->threads);
     hd_buf_u32(b, (o->timed ? TIMED : 0) | (o->free_issue ? FREE_ISSUE : 0) |
                       (o->functional ? FUNCTIONAL : 0) | (o->mem.jitter ? JITTER : 0));
@@ -54,6 +55,7 @@ bool hd_get_options(struct hd_cursor *c, hd_arena *a, const char **out_scheme,
     out->mem.outstanding = hd_cursor_u32(c);
     out->mem.jitter_seed = hd_cursor_u64(c);
     out->watchdog_cycles = hd_cursor_u64(c);
+    out->max_cycles = hd_cursor_u64(c);
     uint32_t threads = hd_cursor_u32(c), flags = hd_cursor_u32(c);
     *out_wants = hd_cursor_u32(c);
     out->threads = threads > 1024 ? 1024 : (int)threads;

@@ -113,7 +113,6 @@ package hd_bus_pkg;
   typedef struct packed {
     segments_t   seg;
     logic [31:0] code_offset;
-    logic [31:0] watchdog;
   } config_t;
 
   // The first error of a run; of several in a cycle the one that hd_core chooses.

@@ -1,8 +1,9 @@
 // The machine without its registers: fetch, issue, semaphores, a front per unit, the DMA engines
-// and the compute side. Wiring, the choice of the first error, and the watchdog.
+// and the compute side. Wiring, and the choice of the first error.
 //
 // Guarantees: works from reset while stop_i is low. One error at most, that of the lowest unit
-// (err_o, done_o: until reset). After stop_i the fronts hold their state for the registers, the
+// (err_o, done_o: until reset; without one its pc is where issue stands). moved_o: something made
+// progress in the cycle before. After stop_i the fronts hold their state for the registers, the
 // compute side is in reset, and drained_o rises when every open AXI burst has ended.
 // Latency: no cycle is added to those of the modules inside.
 // Throughput: that of the modules inside.
@@ -11,7 +12,7 @@
 
 module hd_core (
   input  logic                clk_i, rst_ni, stop_i,
-  output logic                drained_o,
+  output logic                drained_o, moved_o,
 
   input  hd_bus_pkg::config_t cfg_i,
 
@@ -231,20 +232,13 @@ module hd_core (
   assign events_o.wr_bytes   = wvalid_o && wready_i ? w_bytes : 7'd0;
   assign drained_o    = fetch_drained && lx_drained && lw_drained && st_drained;
 
-  // ---- watchdog --------------------------------------------------------------------------------
-  logic        progress, expired;
-  logic [31:0] still_q;
-
-  assign progress = took != '0 || op_done != '0 || issue_busy || (mx_busy && !mx_stall_bank) ||
-                    vx_moved || (lx_chunk.xm && lx_gnt.xm) || (st_chunk.xm && st_gnt.xm) ||
-                    (ar_o.valid && arready_i) || (rvalid_i && rready_o) ||
-                    (aw_o.valid && awready_i) || (wvalid_o && wready_i) || (bvalid_i && bready_o);
-  assign expired  = cfg_i.watchdog != 32'd0 && still_q >= cfg_i.watchdog;
-
-  always_ff @(posedge clk_i) begin
-    if (!rst_ni || progress || stop_i) still_q <= 32'd0;
-    else still_q <= still_q + 32'd1;
-  end
+  // ---- progress --------------------------------------------------------------------------------
+  always_ff @(posedge clk_i)
+    moved_o <= took != '0 || op_done != '0 || issue_busy || (mx_busy && !mx_stall_bank) || vx_moved ||
+               (lx_chunk.xm && lx_gnt.xm) || (lx_chunk.am && lx_gnt.am) ||
+               (st_chunk.xm && st_gnt.xm) || (st_chunk.am && st_gnt.am) ||
+               (ar_o.valid && arready_i) || (rvalid_i && rready_o) ||
+               (aw_o.valid && awready_i) || (wvalid_o && wready_i) || (bvalid_i && bready_o);
 
   // ---- the first error, lowest unit first ------------------------------------------------------
   always_comb begin
@@ -252,10 +246,6 @@ module hd_core (
     err_o.code  = hd_reg_pkg::ErrNone;
     err_o.unit  = 3'd0;
     err_o.pc    = issue_pc;
-    if (expired) begin
-      err_o.valid = 1'b1;
-      err_o.code  = hd_reg_pkg::ErrWatchdog;
-    end
     for (int unsigned i = 0; i < Units; i++) begin
       if (overflow[Units - 1 - i]) begin
         err_o.valid = 1'b1;

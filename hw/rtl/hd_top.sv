@@ -61,7 +61,7 @@ module hd_top (
   input  logic [1:0]           m_axi_gmem_bid
 );
   localparam int unsigned AxiBits = hd_cfg_pkg::AxiBits;
-  logic                  core_rst_n, core_stop, core_drained, core_done;
+  logic                  core_rst_n, core_stop, core_drained, core_moved, core_done;
   hd_bus_pkg::axil_req_t req;
   hd_bus_pkg::axil_rsp_t rsp;
   hd_bus_pkg::config_t   cfg;
@@ -110,7 +110,8 @@ module hd_top (
   hd_csr u_csr (
     .clk_i(ap_clk), .rst_ni(ap_rst_n), .interrupt_o(interrupt),
     .req_i(req), .rsp_o(rsp),
-    .core_rst_no(core_rst_n), .core_stop_o(core_stop), .core_drained_i(core_drained), .cfg_o(cfg),
+    .core_rst_no(core_rst_n), .core_stop_o(core_stop), .core_drained_i(core_drained),
+    .core_moved_i(core_moved), .cfg_o(cfg),
     .core_done_i(core_done), .core_err_i(core_err),
     .wait_mask_i(wait_mask), .events_i(events), .active_i(active), .tag_i(tag), .queued_i(queued),
     .next_pc_i(next_pc), .sem_nonzero_i(sem_nonzero)
@@ -118,7 +119,7 @@ module hd_top (
 
   hd_core u_core (
     .clk_i(ap_clk), .rst_ni(core_rst_n), .stop_i(core_stop), .drained_o(core_drained),
-    .cfg_i(cfg),
+    .moved_o(core_moved), .cfg_i(cfg),
     .done_o(core_done), .err_o(core_err),
     .wait_mask_o(wait_mask), .events_o(events), .active_o(active), .tag_o(tag), .queued_o(queued),
     .next_pc_o(next_pc), .sem_nonzero_o(sem_nonzero),

@@ -31,6 +31,7 @@ struct hd_device_options {
     struct hd_machine machine; /* simulators build this machine; boards must be it */
     struct hd_mem_options mem;
     uint64_t watchdog_cycles; /* 0 = default */
+    uint64_t max_cycles;      /* of a program, in steps of HD_N_limit_unit; 0 = default */
     int threads;              /* 0 = default */
     bool timed;               /* GRAPH devices: take the time of each step (see steps) */
     bool free_issue;  /* iss: operations reach their units at no cost; what fetch and issue lose is

@@ -4,6 +4,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+int chip_checks, chip_failed;
+const char *chip_device, *chip_test;
+
+void chip_expect(bool ok, const char *what, int64_t got, int64_t low, int64_t high) {
+    chip_checks++;
+    if (ok) return;
+    chip_failed++;
+    printf("%s, %s: %s: %lld, want %lld..%lld\n", chip_device, chip_test, what, (long long)got,
+           (long long)low, (long long)high);
+}
+void chip_within(const char *what, int64_t got, int64_t low, int64_t high) {
+    chip_expect(got >= low && got <= high, what, got, low, high);
+}
+void chip_equal(const char *what, int64_t got, int64_t want) {
+    chip_within(what, got, want, want);
+}
+
 static const uint64_t image_at = UINT64_C(0x123456000), arena_at = UINT64_C(0x9abcde000);
 
 static void must(const struct chip *c, hd_status s, const char *what) {
@@ -39,7 +56,8 @@ uint32_t chip_reg(struct chip *c, uint32_t offset) {
     return c->b->reg_read(c->self, offset);
 }
 uint64_t chip_reg64(struct chip *c, uint32_t offset) {
-    return chip_reg(c, offset) | (uint64_t)chip_reg(c, offset + 4) << 32;
+    uint64_t low = chip_reg(c, offset); /* keeps the high half */
+    return low | (uint64_t)chip_reg(c, offset + 4) << 32;
 }
 void chip_set(struct chip *c, uint32_t offset, uint32_t value) {
     c->b->reg_write(c->self, offset, value);
@@ -59,6 +77,7 @@ uint32_t *chip_program(struct chip *c, const char *text) {
     chip_set(c, HD_REG_arena_bytes, CHIP_DRAM);
     chip_set(c, HD_REG_code_offset, 0);
     chip_set(c, HD_REG_watchdog, CHIP_WATCHDOG);
+    chip_set(c, HD_REG_cycle_limit, 0);
     return (uint32_t *)(void *)c->image;
 }
 

@@ -28,4 +28,14 @@ uint32_t chip_reg(struct chip *c, uint32_t offset);
 uint64_t chip_reg64(struct chip *c, uint32_t offset);
 void chip_set(struct chip *c, uint32_t offset, uint32_t value);
 
+/* Checks, counted; a failed one is printed. */
+extern int chip_checks, chip_failed;
+extern const char *chip_device, *chip_test; /* what is being tested */
+void chip_expect(bool ok, const char *what, int64_t got, int64_t low, int64_t high);
+void chip_within(const char *what, int64_t got, int64_t low, int64_t high);
+void chip_equal(const char *what, int64_t got, int64_t want);
+
+/* ends.c: runs that do not end by themselves, and what a run is told. */
+void chip_ends(struct chip *c);
+
 #endif

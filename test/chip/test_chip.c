@@ -6,22 +6,7 @@
 
 #include "test/chip/chip.h"
 
-static int n_checks, n_failed;
-static const char *device, *test;
-
-static void expect(bool ok, const char *what, int64_t got, int64_t low, int64_t high) {
-    n_checks++;
-    if (ok) return;
-    n_failed++;
-    printf("%s, %s: %s: %lld, want %lld..%lld\n", device, test, what, (long long)got,
-           (long long)low, (long long)high);
-}
-static void within(const char *what, int64_t got, int64_t low, int64_t high) {
-    expect(got >= low && got <= high, what, got, low, high);
-}
-static void equal(const char *what, int64_t got, int64_t want) {
-    within(what, got, want, want);
-}
+static const char *device;
 
 static uint64_t unit_reg(struct chip *c, uint32_t base, int unit) {
     return chip_reg64(c, base + 8 * (uint32_t)unit);
@@ -32,7 +17,7 @@ static int64_t cycles_of(struct chip *c, const char *format, int a, int b) {
     char text[4096];
     snprintf(text, sizeof text, format, a, b);
     chip_program(c, text);
-    equal("error", chip_run(c), HD_ERR_none);
+    chip_equal("error", chip_run(c), HD_ERR_none);
     return (int64_t)chip_reg64(c, HD_REG_cycles);
 }
 
@@ -41,17 +26,18 @@ static int64_t cycles_of(struct chip *c, const char *format, int a, int b) {
 static void rates_mx(struct chip *c) {
     static const char one[] =
         "mx.gemm n0=%d n1=%d n2=1 n3=1 n4=1 n5=1 xs0=1 ws1=1 nred=2\nseq.halt\n";
-    test = "mx";
+    chip_test = "mx";
     int64_t t = cycles_of(c, one, 16, 32);
-    equal("a word a cycle, no bubble between iterations", cycles_of(c, one, 16, 96) - t, 16 * 64);
+    chip_equal("a word a cycle, no bubble between iterations", cycles_of(c, one, 16, 96) - t,
+               16 * 64);
     static const char pair[] = "mx.gemm n0=100 n1=1 n2=1 n3=1 n4=1 n5=1 xs0=1 nred=1 a=0\n"
                                "mx.gemm n0=%d a=%d\nmx.gemm\nmx.gemm\nseq.halt\n";
     static const char single[] =
         "mx.gemm n0=%d n1=1 n2=1 n3=1 n4=1 n5=1 xs0=1 nred=1 a=%d\nseq.halt\n";
     int64_t four = cycles_of(c, pair, 100, 1), whole = cycles_of(c, single, 400, 0);
-    within("cycles between operations, 3 gaps", four - whole, 0, 3 * 4);
+    chip_within("cycles between operations, 3 gaps", four - whole, 0, 3 * 4);
     cycles_of(c, single, 400, 0);
-    within("busy", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_mx), 400, 412);
+    chip_within("busy", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_mx), 400, 412);
 }
 
 static void rates_vx(struct chip *c) {
@@ -77,66 +63,68 @@ static void rates_vx(struct chip *c) {
             text, sizeof text,
             "vx.map %s n0=8 n1=%%d n2=1 n3=%%d as0=1 ds0=1 a_scale=1 lo=-128 hi=127\nseq.halt\n",
             v[i].fields);
-        test = v[i].what;
+        chip_test = v[i].what;
         int64_t t = cycles_of(c, text, 8, 1);
-        equal("a vector a cycle", cycles_of(c, text, 24, 1) - t, 16 * v[i].per_n1);
+        chip_equal("a vector a cycle", cycles_of(c, text, 24, 1) - t, 16 * v[i].per_n1);
     }
-    test = "dw";
+    chip_test = "dw";
     static const char dw[] =
         "vx.dw a_kind=2 b_kind=4 n0=3 n1=%d n2=3 n3=%d sx=1 as0=1 as2=64 d=1024 "
         "ds1=1 a_scale=1 lo=-128 hi=127\nseq.halt\n";
     int64_t t = cycles_of(c, dw, 8, 1);
-    equal("an input vector a cycle", cycles_of(c, dw, 40, 1) - t, 32 * 3);
-    test = "banks";
+    chip_equal("an input vector a cycle", cycles_of(c, dw, 40, 1) - t, 32 * 3);
+    chip_test = "banks";
     static const char same[] =
         "vx.map a_kind=2 b_kind=2 alu=1 a=0 b=%d d=2048 n0=200 n1=%d n2=1 n3=1 "
         "as0=1 bs0=1 ds0=1 a_scale=1 b_scale=1 lo=-128 hi=127\nseq.halt\n";
     int64_t two = cycles_of(c, same, 1024, 1);
-    within("no stall with operands in two banks",
-           (int64_t)unit_reg(c, HD_REG_stall_bank, HD_UNIT_vx), 0, 0);
-    equal("operands in one bank take turns", cycles_of(c, same, 200, 1) - two, 200);
+    chip_within("no stall with operands in two banks",
+                (int64_t)unit_reg(c, HD_REG_stall_bank, HD_UNIT_vx), 0, 0);
+    chip_equal("operands in one bank take turns", cycles_of(c, same, 200, 1) - two, 200);
     if (strcmp(device, "iss"))
-        equal("and that is counted", (int64_t)unit_reg(c, HD_REG_stall_bank, HD_UNIT_vx), 200);
+        chip_equal("and that is counted", (int64_t)unit_reg(c, HD_REG_stall_bank, HD_UNIT_vx), 200);
 }
 
 static void rates_dma(struct chip *c) { /* latency 200 */
     static const char both[] =
         "{ lx.load seg=1 src=0 dst=0 run=%d n1=1 n2=1 n3=1 ; "
         "st.store seg=1 dst=0x8000 src=16384 run=%d n1=1 n2=1 n3=1 }\nseq.halt\n";
-    test = "dma";
+    chip_test = "dma";
     int axi = (int)hd_axi_bytes(&c->m);
     int64_t t = cycles_of(c, both, 4096, 4096), more = cycles_of(c, both, 16384, 16384) - t;
-    within("loads and stores at once, a beat a cycle each", more, 12288 / axi, 12288 / axi + 24);
-    within("LX waited for memory", (int64_t)unit_reg(c, HD_REG_stall_mem, HD_UNIT_lx), 150, 300);
-    equal("bytes written", (int64_t)chip_reg64(c, HD_REG_write_bytes), 16384);
-    within("bytes read",
-           (int64_t)(chip_reg64(c, HD_REG_read_bytes) - chip_reg64(c, HD_REG_code_bytes)), 16384,
-           16384);
+    chip_within("loads and stores at once, a beat a cycle each", more, 12288 / axi,
+                12288 / axi + 24);
+    chip_within("LX waited for memory", (int64_t)unit_reg(c, HD_REG_stall_mem, HD_UNIT_lx), 150,
+                300);
+    chip_equal("bytes written", (int64_t)chip_reg64(c, HD_REG_write_bytes), 16384);
+    chip_within("bytes read",
+                (int64_t)(chip_reg64(c, HD_REG_read_bytes) - chip_reg64(c, HD_REG_code_bytes)),
+                16384, 16384);
 }
 
 /* ---- counters and errors --------------------------------------------------------------------- */
 
 static void counters(struct chip *c) {
-    test = "counters";
+    chip_test = "counters";
     cycles_of(c,
               "lx.load sig=0 seg=1 src=0 dst=0 run=%d n1=1 n2=1 n3=1\n"
               "mx.gemm wait=0 n0=%d n1=1 n2=1 n3=1 n4=1 n5=1 xs0=1 nred=1\nseq.halt\n",
               4096, 64);
     int64_t mx = (int64_t)unit_reg(c, HD_REG_stall_sem, HD_UNIT_mx);
-    within("MX waited for the semaphore of LX", mx, 4096 / (int64_t)hd_axi_bytes(&c->m), 1000);
-    within("LX was busy", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_lx), mx, mx + 16);
-    equal("ST did nothing", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_st), 0);
-    equal("no semaphore is left", chip_reg(c, HD_REG_sem_nonzero), 0);
+    chip_within("MX waited for the semaphore of LX", mx, 4096 / (int64_t)hd_axi_bytes(&c->m), 1000);
+    chip_within("LX was busy", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_lx), mx, mx + 16);
+    chip_equal("ST did nothing", (int64_t)unit_reg(c, HD_REG_busy, HD_UNIT_st), 0);
+    chip_equal("no semaphore is left", chip_reg(c, HD_REG_sem_nonzero), 0);
 }
 
 static void fails(struct chip *c, const char *what, const char *text, int flip, uint32_t code,
                   int unit, int pc) {
-    test = what;
+    chip_test = what;
     uint32_t *w = chip_program(c, text);
     if (flip >= 0) w[flip] ^= flip < 4 ? 1 : UINT32_C(1) << 24;
-    equal("code", chip_run(c), code);
-    if (unit >= 0) equal("unit", chip_reg(c, HD_REG_error_unit), unit);
-    if (pc >= 0) equal("word", chip_reg(c, HD_REG_error_pc), pc);
+    chip_equal("code", chip_run(c), code);
+    if (unit >= 0) chip_equal("unit", chip_reg(c, HD_REG_error_unit), unit);
+    if (pc >= 0) chip_equal("word", chip_reg(c, HD_REG_error_pc), pc);
 }
 
 static void errors(struct chip *c) {
@@ -153,48 +141,48 @@ static void errors(struct chip *c) {
     fails(c, "operand", "vx.map n0=0\nseq.halt\n", -1, HD_ERR_operand, HD_UNIT_vx, first);
     fails(c, "watchdog", "vx.map wait=3 n0=1 n1=1 n2=1 n3=1\nseq.halt\n", -1, HD_ERR_watchdog,
           HD_UNIT_seq, -1);
-    equal("VX is the one that waits", chip_reg(c, HD_REG_wait_mask + 4 * HD_UNIT_vx), 8);
-    equal("at its operation", chip_reg(c, HD_REG_next_pc + 4 * HD_UNIT_vx), first);
-    test = "semaphore";
+    chip_equal("VX is the one that waits", chip_reg(c, HD_REG_wait_mask + 4 * HD_UNIT_vx), 8);
+    chip_equal("at its operation", chip_reg(c, HD_REG_next_pc + 4 * HD_UNIT_vx), first);
+    chip_test = "semaphore";
     static char many[20000] = "";
     if (!*many)
         for (int i = 0; i < 256; i++) strcat(many, "mx.nop sig=5\n");
     strcat(many, "seq.halt\n");
     chip_program(c, many);
-    equal("code", chip_run(c), HD_ERR_semaphore);
-    equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_mx);
+    chip_equal("code", chip_run(c), HD_ERR_semaphore);
+    chip_equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_mx);
     many[0] = 0;
 
     fails(c, "window of weights", "lw.load seg=1 src=0x1ff00 dst=0 count=64 n1=1\nseq.halt\n", -1,
           HD_ERR_window, HD_UNIT_lw, first);
 
-    test = "window keeps what is beyond";
+    chip_test = "window keeps what is beyond";
     memset(c->arena, 0x5a, CHIP_DRAM);
     chip_program(c, "st.store seg=1 dst=0xfc0 src=0 run=64 n1=2 n2=1 n3=1 d1=64 s1=64\nseq.halt\n");
     chip_set(c, HD_REG_arena_bytes, 0x1000);
-    equal("code", chip_run(c), HD_ERR_window);
+    chip_equal("code", chip_run(c), HD_ERR_window);
     int changed = 0;
     for (int i = 0x1000; i < CHIP_DRAM; i++) changed += c->arena[i] != 0x5a;
-    equal("bytes changed beyond the window", changed, 0);
+    chip_equal("bytes changed beyond the window", changed, 0);
 
-    test = "axi"; /* a window that reaches beyond the memory */
+    chip_test = "axi"; /* a window that reaches beyond the memory */
     chip_program(c, "lx.load seg=1 src=0x20100 dst=0 run=64 n1=1 n2=1 n3=1\nseq.halt\n");
     chip_set(c, HD_REG_arena_bytes, 0x40000);
-    equal("code", chip_run(c), HD_ERR_axi);
-    equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_lx);
+    chip_equal("code", chip_run(c), HD_ERR_axi);
+    chip_equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_lx);
 
-    test = "after errors";
+    chip_test = "after errors";
     chip_program(c, load);
-    equal("code", chip_run(c), HD_ERR_none);
+    chip_equal("code", chip_run(c), HD_ERR_none);
 }
 
 /* A program whose words are changed: what the sequencer says of it. */
 static void refuses(struct chip *c, const char *what, const char *text, int word, uint32_t value,
                     uint32_t code) {
-    test = what;
+    chip_test = what;
     chip_program(c, text)[word] = value;
-    equal("code", chip_run(c), code);
-    equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
+    chip_equal("code", chip_run(c), code);
+    chip_equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
 }
 
 /* Where the program lies, and its header. */
@@ -211,11 +199,11 @@ static void images(struct chip *c) {
         {"image where no memory is", HD_REG_image_ptr + 4, 0x77, HD_ERR_axi},
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        test = places[i].what;
+        chip_test = places[i].what;
         chip_program(c, plain);
         chip_set(c, places[i].reg, places[i].value);
-        equal("code", chip_run(c), places[i].code);
-        equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
+        chip_equal("code", chip_run(c), places[i].code);
+        chip_equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
     }
     refuses(c, "program longer than the window", plain, 3, CHIP_DRAM / 4 + 1, HD_ERR_window);
     refuses(c, "program shorter than its header", plain, 3, 3, HD_ERR_encoding);
@@ -243,47 +231,47 @@ static int64_t run_copy(struct chip *c) {
     for (int i = 0; i < 256; i++) c->arena[i] = (uint8_t)(i % 50);
     memset(c->arena + 0x2000, 0, 128);
     chip_program(c, copy);
-    equal("error", chip_run(c), HD_ERR_none);
+    chip_equal("error", chip_run(c), HD_ERR_none);
     int wrong = 0;
     for (int i = 0; i < 16 * (int)c->m.n && i < 128; i++)
         wrong += c->arena[0x2000 + i] != i % 50 * 2;
-    equal("wrong bytes", wrong, 0);
+    chip_equal("wrong bytes", wrong, 0);
     return (int64_t)chip_reg64(c, HD_REG_cycles);
 }
 
 static void control(struct chip *c) {
-    test = "run twice, two programs in turn";
+    chip_test = "run twice, two programs in turn";
     int64_t first = run_copy(c);
-    equal("cycles of the second run", run_copy(c), first);
+    chip_equal("cycles of the second run", run_copy(c), first);
     for (int i = 0; i < 3; i++) {
         chip_program(c, fill);
-        equal("error", chip_run(c), HD_ERR_none);
-        equal("cycles after another program", run_copy(c), first);
+        chip_equal("error", chip_run(c), HD_ERR_none);
+        chip_equal("cycles after another program", run_copy(c), first);
     }
 
-    test = "done and interrupt";
+    chip_test = "done and interrupt";
     chip_program(c, copy);
     chip_reg(c, HD_REG_ap_ctrl);
     chip_set(c, HD_REG_gie, 1);
     chip_set(c, HD_REG_ier, 1);
-    equal("isr before", chip_reg(c, HD_REG_isr), 0);
+    chip_equal("isr before", chip_reg(c, HD_REG_isr), 0);
     chip_run(c);
-    equal("done, idle, ready", chip_reg(c, HD_REG_ap_ctrl), 14);
-    equal("done is cleared by the read", chip_reg(c, HD_REG_ap_ctrl) & 2, 0);
-    equal("isr after", chip_reg(c, HD_REG_isr), 1);
+    chip_equal("done, idle, ready", chip_reg(c, HD_REG_ap_ctrl), 14);
+    chip_equal("done is cleared by the read", chip_reg(c, HD_REG_ap_ctrl) & 2, 0);
+    chip_equal("isr after", chip_reg(c, HD_REG_isr), 1);
     chip_set(c, HD_REG_isr, 1);
-    equal("isr when written", chip_reg(c, HD_REG_isr), 0);
+    chip_equal("isr when written", chip_reg(c, HD_REG_isr), 0);
     chip_set(c, HD_REG_gie, 0);
     chip_set(c, HD_REG_ier, 0);
 
-    test = "two units wait for one token each";
+    chip_test = "two units wait for one token each";
     chip_program(c, "{ lx.nop wait=7 ; mx.nop wait=7 }\nvx.nop sig=7\nvx.nop sig=7\nseq.halt\n");
-    equal("error", chip_run(c), HD_ERR_none);
-    equal("no token is left", chip_reg(c, HD_REG_sem_nonzero), 0);
+    chip_equal("error", chip_run(c), HD_ERR_none);
+    chip_equal("no token is left", chip_reg(c, HD_REG_sem_nonzero), 0);
 }
 
 static void registers(struct chip *c) {
-    test = "what is written is read";
+    chip_test = "what is written is read";
     static const struct {
         uint32_t reg, mask;
     } written[] = {{HD_REG_gie, 1},
@@ -301,18 +289,18 @@ static void registers(struct chip *c) {
         for (uint32_t i = 0; i < N; i++)
             chip_set(c, written[i].reg, (turn ? ~0x9e3779b9U : 0x9e3779b9U) * (i + 1));
         for (uint32_t i = 0; i < N; i++)
-            equal("register", chip_reg(c, written[i].reg),
-                  (turn ? ~0x9e3779b9U : 0x9e3779b9U) * (i + 1) & written[i].mask);
+            chip_equal("register", chip_reg(c, written[i].reg),
+                       (turn ? ~0x9e3779b9U : 0x9e3779b9U) * (i + 1) & written[i].mask);
     }
     chip_set(c, HD_REG_gie, 0);
     chip_set(c, HD_REG_ier, 0);
-    equal("version", chip_reg(c, HD_REG_isa_version), HD_ISA_VERSION);
-    equal("isa", chip_reg(c, HD_REG_isa_hash), chip_program(c, copy)[1]);
-    equal("machine", chip_reg(c, HD_REG_machine_hash), chip_program(c, copy)[2]);
+    chip_equal("version", chip_reg(c, HD_REG_isa_version), HD_ISA_VERSION);
+    chip_equal("isa", chip_reg(c, HD_REG_isa_hash), chip_program(c, copy)[1]);
+    chip_equal("machine", chip_reg(c, HD_REG_machine_hash), chip_program(c, copy)[2]);
 }
 
 static void reset(struct chip *c) {
-    test = "reset in mid-run";
+    chip_test = "reset in mid-run";
     int64_t first = run_copy(c);
     for (int at = 20; at < 800; at += 37) {
         chip_program(c, fill);
@@ -320,9 +308,9 @@ static void reset(struct chip *c) {
         if (c->b->run(c->self, (uint64_t)at)) continue; /* over already */
         chip_set(c, HD_REG_soft_reset, 1);
         if (at % 2) chip_set(c, HD_REG_soft_reset, 1); /* again, while it drains */
-        expect(c->b->run(c->self, 100000), "idle after reset", at, at, at);
-        equal("idle, not done", chip_reg(c, HD_REG_ap_ctrl) & 6, 4);
-        equal("cycles after the reset", run_copy(c), first);
+        chip_expect(c->b->run(c->self, 100000), "idle after reset", at, at, at);
+        chip_equal("idle, not done", chip_reg(c, HD_REG_ap_ctrl) & 6, 4);
+        chip_equal("cycles after the reset", run_copy(c), first);
     }
 }
 
@@ -331,7 +319,7 @@ int main(int argc, char **argv) {
     const char *machine = argc > 1 ? argv[1] : "tiny";
     for (size_t d = 0; d < sizeof all / sizeof all[0]; d++) {
         struct chip c;
-        device = all[d]->scheme;
+        chip_device = device = all[d]->scheme;
         chip_open(&c, all[d], machine, 64);
         rates_mx(&c);
         rates_vx(&c);
@@ -341,11 +329,13 @@ int main(int argc, char **argv) {
         control(&c);
         registers(&c);
         reset(&c);
+        chip_ends(&c);
         chip_close(&c);
         chip_open(&c, all[d], machine, 200);
         rates_dma(&c);
         chip_close(&c);
     }
-    printf("chip: machine %s, %d checks on iss and rtl, %d failed\n", machine, n_checks, n_failed);
-    return n_failed != 0;
+    printf("chip: machine %s, %d checks on iss and rtl, %d failed\n", machine, chip_checks,
+           chip_failed);
+    return chip_failed != 0;
 }

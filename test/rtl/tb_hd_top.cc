@@ -288,7 +288,8 @@ template <typename W, typename R, typename Run> Result drive_registers(W write, 
     run();
     uint32_t ctrl = read(HD_REG_ap_ctrl);
     if (ctrl != 14) printf("ap_ctrl 0x%x after a run, want 0xe\n", ctrl), exit(1);
-    r.cycles = read(HD_REG_cycles) | static_cast<uint64_t>(read(HD_REG_cycles + 4)) << 32;
+    r.cycles = read(HD_REG_cycles);
+    r.cycles |= static_cast<uint64_t>(read(HD_REG_cycles + 4)) << 32;
     r.read = read(HD_REG_read_bytes);
     r.written = read(HD_REG_write_bytes);
     r.error = read(HD_REG_error);

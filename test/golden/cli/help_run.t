@@ -20,6 +20,7 @@
 #=   --mem-jitter SEED|A..B     simulated DRAM: random timing; A..B runs every seed (compare)
 #=   --no-latency-hiding        compile so that every operation waits for the one before it
 #=   --functional               device iss: results only, no cycles; sooner
+#=   --max-cycles N             a program that takes more cycles is stopped, with an error (default 2^34; in steps of 256)
 #=   --no-fallback              devices opencl, cuda: a node that would run on the host is an error
 #=   --dump import|legalize|prepare|layers|plan|ops|program|all
 #=                              print the compiler's state after a stage
