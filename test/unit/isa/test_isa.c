@@ -20,7 +20,7 @@ static void tables_are_consistent(void **state) {
     assert_int_equal(hd_isa_units[HD_UNIT_vx].n_words, 22);
     assert_int_equal(hd_isa_hash(), hd_isa_hash());
     assert_string_equal(hd_error_text(HD_ERR_none), "no error");
-    assert_string_equal(hd_error_text(11), "unknown error");
+    assert_string_equal(hd_error_text(12), "unknown error");
     assert_string_equal(hd_error_text(1000000), "unknown error");
 }
 
