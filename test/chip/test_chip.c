@@ -176,6 +176,52 @@ static void errors(struct chip *c) {
     chip_equal("code", chip_run(c), HD_ERR_none);
 }
 
+/* Windows belong to their segments; answers that are errors; counts that carry. */
+static void edges(struct chip *c) {
+    static const struct {
+        const char *what, *text;
+        uint32_t image_bytes, arena_bytes, code;
+        int unit;
+    } cases[] = {
+        {"LX beyond the image's window",
+         "lx.load seg=0 src=0x8000 run=64 n1=1 n2=1 n3=1\nseq.halt\n", 0x1000, CHIP_DRAM,
+         HD_ERR_window, HD_UNIT_lx},
+        {"LX beyond the arena's window",
+         "lx.load seg=1 src=0x8000 run=64 n1=1 n2=1 n3=1\nseq.halt\n", CHIP_DRAM, 0x1000,
+         HD_ERR_window, HD_UNIT_lx},
+        {"LW beyond the image's window", "lw.load seg=0 src=0x8000 count=1 n1=1\nseq.halt\n",
+         0x1000, CHIP_DRAM, HD_ERR_window, HD_UNIT_lw},
+        {"LW beyond the arena's window", "lw.load seg=1 src=0x8000 count=1 n1=1\nseq.halt\n",
+         CHIP_DRAM, 0x1000, HD_ERR_window, HD_UNIT_lw},
+        {"LW where no memory is", "lw.load seg=1 src=0x20100 count=1 n1=1\nseq.halt\n", CHIP_DRAM,
+         0x40000, HD_ERR_axi, HD_UNIT_lw},
+        {"ST where no memory is", "st.store seg=1 dst=0x20100 run=64 n1=1 n2=1 n3=1\nseq.halt\n",
+         CHIP_DRAM, 0x40000, HD_ERR_axi, HD_UNIT_st},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        chip_test = cases[i].what;
+        chip_program(c, cases[i].text);
+        chip_set(c, HD_REG_image_bytes, cases[i].image_bytes);
+        chip_set(c, HD_REG_arena_bytes, cases[i].arena_bytes);
+        chip_equal("code", chip_run(c), cases[i].code);
+        chip_equal("unit", chip_reg(c, HD_REG_error_unit), cases[i].unit);
+    }
+    chip_test = "semaphores count to 200";
+    char text[8000] = "";
+    for (int i = 0; i < 200; i++) strcat(text, "mx.nop sig=5\n");
+    strcat(text, "seq.barrier\n");
+    for (int i = 0; i < 200; i++) strcat(text, "vx.nop wait=5\n");
+    strcat(text, "seq.halt\n");
+    chip_program(c, text);
+    chip_equal("error", chip_run(c), HD_ERR_none);
+    chip_equal("no token is left", chip_reg(c, HD_REG_sem_nonzero), 0);
+    chip_test = "interrupt that is not enabled";
+    chip_set(c, HD_REG_ier, 0);
+    chip_set(c, HD_REG_isr, chip_reg(c, HD_REG_isr));
+    chip_equal("error", chip_run(c), HD_ERR_none);
+    chip_equal("isr", chip_reg(c, HD_REG_isr), 0);
+}
+
 /* A program whose words are changed: what the sequencer says of it. */
 static void refuses(struct chip *c, const char *what, const char *text, int word, uint32_t value,
                     uint32_t code) {
@@ -206,6 +252,7 @@ static void images(struct chip *c) {
         chip_equal("unit", chip_reg(c, HD_REG_error_unit), HD_UNIT_seq);
     }
     refuses(c, "program longer than the window", plain, 3, CHIP_DRAM / 4 + 1, HD_ERR_window);
+    refuses(c, "program of more than 4 GiB", plain, 3, 0x40000008, HD_ERR_window);
     refuses(c, "program shorter than its header", plain, 3, 3, HD_ERR_encoding);
     refuses(c, "program without a bundle", plain, 3, HD_PROG_HEADER_WORDS, HD_ERR_encoding);
     refuses(c, "program without halt", plain, 3, HD_PROG_HEADER_WORDS + 2, HD_ERR_encoding);
@@ -326,6 +373,7 @@ int main(int argc, char **argv) {
         counters(&c);
         errors(&c);
         images(&c);
+        edges(&c);
         control(&c);
         registers(&c);
         reset(&c);
