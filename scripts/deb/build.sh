@@ -73,6 +73,12 @@ mkdir -p "$out/tree/$lib/DEBIAN" "$out/tree/python3-heddle/DEBIAN"
 echo 'activate-noawait ldconfig' > "$out/tree/$lib/DEBIAN/triggers"
 for l in libheddle libheddle_rt libheddle_host libheddle_sim; do echo "$l $so $lib (>= $version)"; done \
     > "$out/tree/$lib/DEBIAN/shlibs"
+# What each library exports, all since this version: none was released before.
+for f in "$stage"/usr/lib/libheddle*.so."$so"; do
+    echo "$(basename "$f") $lib #MINVER#"
+    nm -D --defined-only "$f" | awk -v v="$version" '{ sub(/@@/, "@", $3)
+        print " " $3 (index($3, "@") ? "" : $2 == "A" ? "@" $3 : "@Base") " " v }' | LC_ALL=C sort
+done > "$out/tree/$lib/DEBIAN/symbols"
 plugins=$(find "$stage/usr/lib/heddle" -maxdepth 1 -name '*.so')
 models=$(find "$stage/usr/lib/heddle/rtl" -name '*.so')
 # shellcheck disable=SC2086
