@@ -80,7 +80,7 @@ static const char *random_step(hd_arena *a, struct rng *r, int t, const char **l
     const char *l1 = word(a, r, loops[s], 0), *l2 = word(a, r, loops[s], 0),
                *l3 = word(a, r, loops[s], 0);
     const char *tensor = word(a, r, templates[t].tensors[s], 0);
-    switch (rng_range(r, 0, 12)) {
+    switch (rng_range(r, 0, 13)) {
     case 0:
     case 1:
     case 2:
@@ -106,6 +106,9 @@ static const char *random_step(hd_arena *a, struct rng *r, int t, const char **l
     case 10:
         return hd_sprintf(a, "share %s %s %s c%d", name, tensor, l1, id);
     case 11:
+        return hd_sprintf(a, "share_last %s %s %s %d c%d", name, tensor, l1,
+                          (int)rng_range(r, 0, 2), id);
+    case 12:
         return hd_sprintf(a, "bind %s %s %s.%c", name, l1, rng_next(r) & 1 ? "thread" : "block",
                           "xyz"[rng_range(r, 0, 2)]);
     default:
