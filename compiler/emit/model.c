@@ -56,6 +56,9 @@ static void step_of_nodes(const struct hd_lowering *lo, int *step) {
             any = any || step[i] >= 0;
         }
     }
+    for (size_t i = 0; i < lo->g->n_nodes; i++) /* tables behind what makes their operand */
+        for (int maker = (int)i; lo->joined[i] && step[i] < 0; step[i] = step[maker])
+            maker = lo->g->tensors[lo->g->nodes[maker].in[0]].producer;
     for (size_t i = 0; i < lo->n_tensors;
          i++) { /* a concat that moves nothing: where its parts are made */
         const struct hd_mtensor *t = &lo->tensors[i];

@@ -66,7 +66,8 @@ static hd_status window_columns(struct hd_lowerer *w, const struct hd_tile *t, i
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_dw);
     hd_lower_operand_a(w);
     hd_lower_set(w, HD_F_vx_use_bias, v->last), hd_lower_set(w, HD_F_vx_scale_pm, v->last);
-    if (!v->last) hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1));
+    if (!v->last) /* sums, which are no bytes yet */
+        hd_lower_set(w, HD_F_vx_a_scale, hd_lower_f32_bits(1)), hd_lower_set(w, HD_F_vx_lut, 0);
     hd_lower_set(w, HD_F_vx_sx, l->sx / v->taps.step);
     if (xp->apart || hd_layer_pairs(w->lo, lt)) {
         struct hd_view b = window_rows(w, t, 1, q);
@@ -242,6 +243,7 @@ const struct hd_kind hd_kind_depthwise = {
     .operations = "vx.dw",
     .expression = "sum over p, q of w[m,p,q] * x[i*sy + p*dy - pt, j*sx + q - pl, m]",
     .memories = "XM PM -> XM",
+    .joins = true,
     .slides = true,
     .weights = true,
     .chains = true,

@@ -32,8 +32,6 @@ struct elementwise {
     float b_scale;
     int *row_of[2]; /* per row of an image of the result that of operand i, when it broadcasts along
                        some of the dimensions that are rows; NULL: the same, or its only one */
-    bool table;     /* bytes pass through the table at t_offset of the image */
-    size_t t_offset;
 };
 
 static const struct elementwise *own_of(const struct hd_layer *l) {
@@ -88,10 +86,6 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
     int n = (int)w->m->n, cp = hd_lower_tensor(w, l->out)->bytes;
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_operand_a(w);
-    if (own->table) {
-        hd_lower_set(w, HD_F_vx_lut, w->chunks[0].pm + 1);
-        hd_ops_touch(&w->s, HD_SPACE_TM, w->chunks[0].pm, w->chunks[0].pm + 1, false);
-    }
     hd_lower_set(w, HD_F_vx_a, t->in[0].at / (uint32_t)n);
     hd_lower_set(w, HD_F_vx_d, out->at / (uint32_t)n);
     hd_lower_set(w, HD_F_vx_n0, t->tw), hd_lower_set(w, HD_F_vx_as0, column_step(t, 0, n)),
@@ -119,7 +113,6 @@ static hd_status map_rows(struct hd_lowerer *w, const struct hd_tile *t,
 /* Add, multiply, rescale, table: whole rows of channels at once. */
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    const struct elementwise *own = l->own;
     int cp = hd_lower_tensor(w, l->out)->bytes;
     struct hd_view out = {0};
     for (int y = 0, rows; y < t->th; y += rows) {
@@ -128,11 +121,6 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
         part.th = rows = alike(l, part.y, t->th - y);
         TRY(operands(w, &part));
         if (!y) out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, cp);
-        if (own->table && w->chunks[0].pm < 0) { /* before the first tile */
-            w->chunks[0].pm = hd_ring_take(w, &w->tm, 1);
-            hd_lower_load_words(w, HD_V_lw_mem_tm, own->t_offset, w->chunks[0].pm, 1, 1, 0, 0);
-            TRY(hd_ops_end(&w->s));
-        }
         struct hd_view to = out;
         to.at += (uint32_t)(y * out.pitch), to.y += y, to.rows = rows;
         TRY(map_rows(w, &part, &to));
@@ -199,11 +187,8 @@ static hd_status make_rescale(struct hd_lowering *lo, const struct hd_node *n, i
         return HD_OK;
     }
     l->a_scale = 1;
-    l->zp = 0, l->lo = u8 ? 0 : -128, l->hi = u8 ? 255 : 127;
-    own->table = true;
-    own->t_offset = hd_image_reserve(lo, HD_TM_WORD_BYTES);
-    memcpy(lo->image + own->t_offset, lo->g->tensors[n->in[1]].data, HD_TM_WORD_BYTES);
-    l->weight_bytes = HD_TM_WORD_BYTES;
+    l->y.zp = 0, l->y.lo = u8 ? 0 : -128, l->y.hi = u8 ? 255 : 127;
+    hd_set_table(lo, l, lo->g->tensors[n->in[1]].data);
     return HD_OK;
 }
 
@@ -260,6 +245,7 @@ const struct hd_kind hd_kind_add = {
     .operations = "vx.map",
     .expression = "a[m,i,j] + b[m,i,j], or another pair operation",
     .memories = "XM XM -> XM",
+    .joins = true,
     .parts = true,
     .refuses = refuses_add,
     .wish = wish,
@@ -276,6 +262,7 @@ const struct hd_kind hd_kind_rescale = {
     .operations = "vx.map",
     .expression = "f(x[m,i,j]), f a scale or a table",
     .memories = "XM TM -> XM",
+    .joins = true,
     .parts = true,
     .refuses = refuses_rescale,
     .wish = wish,

@@ -18,6 +18,12 @@ void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *fold);
 bool hd_is_move(const hd_graph *g, const struct hd_node *n);
 /* Marks moves whose result only another move reads: the two are one. machine: nodes on it. */
 void hd_chain_moves(struct hd_lowering *lo, const bool *machine);
+/* join.c. Marks functions of one byte that are part of the layer in front; the tensor that such a
+ * layer makes in place of its node's result; their table for that layer, or one of its own. */
+void hd_choose_joined(struct hd_lowering *lo, const bool *machine);
+int hd_joined_result(const struct hd_lowering *lo, int tensor);
+void hd_join(struct hd_lowering *lo, struct hd_layer *l, int tensor);
+void hd_set_table(struct hd_lowering *lo, struct hd_layer *l, const uint8_t *table);
 /* matmul.c. lw.load of n1 runs of words of the image into WM, PM or TM; hd_ops_end is the caller's.
  */
 void hd_lower_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,

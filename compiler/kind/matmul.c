@@ -419,6 +419,7 @@ const struct hd_kind hd_kind_matmul = {
     .operations = "mx.gemm vx.map",
     .expression = "sum over p, q, c of w[m,p,q,c] * x[i*sy + p*dy - pt, j*sx + q*dx - pl, c]",
     .memories = "XM WM -> AM, AM PM -> XM",
+    .joins = true,
     .product = true,
     .weights = true,
     .chains = true,

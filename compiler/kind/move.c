@@ -339,7 +339,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     int rows = y->n * y->h;
     l->own = own;
     l->a_scale = 1; /* bytes as they are */
-    l->lo = y->is_unsigned ? 0 : -128, l->hi = y->is_unsigned ? 255 : 127;
+    l->y.lo = y->is_unsigned ? 0 : -128, l->y.hi = y->is_unsigned ? 255 : 127;
     int operand[HD_LAYER_INPUTS], n_operands = operands(lo, l->node, operand);
     for (int i = 0; i < n_operands; i++) {
         l->in[i] = lo->tensor_of[operand[i]];

@@ -145,7 +145,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
     l->own = own;
     l->a_imm = own->max ? 0 : -(int32_t)hd_attr_int(n, "x_zp", 0);
     l->a_scale = own->max ? 1 : hd_attr_float(n, "scale", 1);
-    if (own->max) l->lo = u8 ? 0 : -128, l->hi = u8 ? 255 : 127;
+    if (own->max) l->y.lo = u8 ? 0 : -128, l->y.hi = u8 ? 255 : 127;
     return HD_OK;
 }
 
@@ -158,6 +158,7 @@ const struct hd_kind hd_kind_pool = {
     .operations = "vx.map",
     .expression = "max or sum over p, q of x[i*sy + p*dy - pt, j*sx + q*dx - pl, m]",
     .memories = "XM -> XM",
+    .joins = true,
     .chains = true,
     .parts = true,
     .refuses = refuses,

@@ -198,7 +198,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
                                .cwx = (int)hd_ceil_div(x->c, lo->m->k),
                                .cwh = (int)hd_ceil_div(y->c, lo->m->k)};
     r->together = r->vectors * r->cwh * s.batch < SHORT_PRODUCT;
-    l->zp = s.y_zp, l->lo = s.lo, l->hi = s.hi;
+    l->y.zp = s.y_zp, l->y.lo = s.lo, l->y.hi = s.hi;
     operands(lo, n, l, r);
     for (int d = 0; d < s.directions; d++) pack_direction(lo, n, &s, r, d);
     l->weight_bytes = weight_traffic(lo, &s);

@@ -85,7 +85,8 @@ static hd_status begin_h(struct hd_cell *c) {
                                                    .to_y = true});
     if (in < 0 && c->r->h_offset >= 0) return load_h(c, 0, c->r->h_offset, c->y->bytes);
     if (in < 0)
-        return hd_lower_fill(w, w->l->zp, (uint32_t)c->now.at, c->y->bytes, c->rows, c->now.pitch);
+        return hd_lower_fill(w, w->l->y.zp, (uint32_t)c->now.at, c->y->bytes, c->rows,
+                             c->now.pitch);
     const struct hd_mtensor *h = hd_lower_tensor(w, w->l->in[in]);
     const struct hd_placement *hp = hd_lower_place(w, w->l->in[in]);
     if (!hp->resident) return load_h(c, 1, (int64_t)hp->arena, h->cp);

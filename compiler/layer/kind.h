@@ -30,6 +30,8 @@ struct hd_kind {
     bool chains;     /* its tiles may be issued in turn with those of its neighbours */
     bool only_vx;    /* works long on VX alone: a product may go beside it */
     bool own_params; /* takes room in WM or PM that is not that of weights */
+    bool joins;      /* the table of a node behind it may become part of it: hd_lower_set_requant
+                        stands in what makes its bytes only */
     bool own_stores; /* stores its results in its own way, not tile by tile */
     bool knows_operands; /* `refuses` judges layouts of operands and results, too */
     bool parts; /* of other tensors may be its operands: it steps by cp, touches `bytes` of a pixel

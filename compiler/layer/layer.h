@@ -44,6 +44,13 @@ struct hd_mtensor {
 struct hd_layer;
 struct hd_kind; /* kind.h */
 enum { HD_LAYER_INPUTS = 16 };
+/* Bytes of a result: clamp, zero point, then the table at table_at of the image, of this node or of
+ * those behind it that are part of it (kind/join.c). */
+struct hd_bytes {
+    int32_t zp, lo, hi;
+    bool table;
+    size_t table_at;
+};
 /* What one layer computes. It does not change once it is made (kind.h, make). */
 struct hd_layer {
     const struct hd_kind *kind;
@@ -73,8 +80,9 @@ struct hd_layer {
     int pm_cut;   /* AXI words of the last of them that the image does not have (lw.cut) */
 
     /* requantisation, docs/numerics.md */
-    int32_t a_imm, zp, lo, hi;
+    int32_t a_imm;
     float a_scale;
+    struct hd_bytes y;
 
     int64_t weight_bytes; /* that the network has */
 };
@@ -155,6 +163,7 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     bool *shares;             /* per node: it moves nothing, its tensors share storage */
     bool *strides;            /* per node: only addressing, of products around it (bmm.c) */
     bool *chained;            /* per node: a move that is part of the move behind it (move.c) */
+    bool *joined;             /* per node: a table that is part of the layer in front (join.c) */
     bool *rows;               /* per graph tensor: hd_mtensor.rows */
     const char **left;        /* per node: why it is left to the host although the machine could */
     struct hd_pixels *pixels; /* per graph tensor: as the text of the layers says */

@@ -110,7 +110,7 @@ struct layer_state { /* of a layer whose tiles are being issued */
     const struct hd_layer *l;
     const struct hd_tiling *lt;
     struct hd_chunk *chunks;
-    int64_t stay_wm, stay_pm;
+    int64_t stay_wm, stay_pm, table;
     int next_y;
     int below; /* row behind the padding below its rolling operand that is there; 0 = none is */
 };
@@ -152,6 +152,7 @@ static void enter(struct hd_lowerer *w, struct layer_state *s) {
     w->slice_c = -1;
     w->stay_wm = s->stay_wm;
     w->stay_pm = s->stay_pm;
+    w->table = s->table;
 }
 
 /* Padding that layer l's result keeps around it. */
@@ -162,6 +163,18 @@ static hd_status fill_padding(struct hd_lowerer *w, const struct hd_tiling *lt) 
     bool pads = y->pt || y->pb || y->pl || y->pr;
     w->l = l, w->lt = lt;
     return pads && yp->resident && y->def == l->tag ? hd_lower_fill_padding(w, yp) : HD_OK;
+}
+
+static hd_status load_table(struct hd_lowerer *w, const struct hd_layer *l, int64_t *out) {
+    *out = hd_ring_take(w, &w->tm, 1);
+    w->l = l;
+    hd_lower_begin(w, HD_UNIT_lw, HD_OP_lw_load);
+    hd_lower_set(w, HD_F_lw_mem, HD_V_lw_mem_tm);
+    hd_lower_set(w, HD_F_lw_src, (int64_t)l->y.table_at);
+    hd_lower_set(w, HD_F_lw_dst, *out);
+    hd_lower_set(w, HD_F_lw_count, 1), hd_lower_set(w, HD_F_lw_n1, 1);
+    hd_ops_touch(&w->s, HD_SPACE_TM, *out, *out + 1, true);
+    return hd_ops_end(&w->s);
 }
 
 /* Padding, weight bookkeeping, and room for weights that stay: of all n layers together, because a
@@ -185,7 +198,10 @@ static hd_status prepare(struct hd_lowerer *w, const struct hd_tiling *lt, size_
         out[i].stay_wm += wm_at, out[i].stay_pm += pm_at;
         enter(w, &out[i]);
     }
-    for (size_t i = 0; i < n; i++) TRY(fill_padding(w, &lt[i]));
+    for (size_t i = 0; i < n; i++) {
+        TRY(fill_padding(w, &lt[i]));
+        if (l[i].y.table) TRY(load_table(w, &l[i], &out[i].table));
+    }
     return HD_OK;
 }
 

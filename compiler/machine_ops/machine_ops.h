@@ -140,6 +140,7 @@ struct hd_lowerer {
      * many of them are still to come, per tile and group */
     int group, groups, *to_come;
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
+    int64_t table;            /* word of TM of a layer that has one */
 };
 /* The next `size` of a ring. */
 int64_t hd_ring_take(struct hd_lowerer *w, struct hd_ring *r, int64_t size);
@@ -202,7 +203,7 @@ const struct hd_placement *hd_lower_whole_place(const struct hd_lowerer *w, int 
 /* AM words of a tile, in the two banks in turn: of one whose operations read what they have
  * written. Sums that are complete when they are written take the ring `am` as it comes. */
 int64_t hd_lower_accumulators(struct hd_lowerer *w, int64_t words);
-/* vx.map: clamp and zero point of the result; operand A as the layer's first input. */
+/* vx.map: clamp, zero point and table of the result; operand A as the layer's first input. */
 void hd_lower_set_requant(struct hd_lowerer *w);
 void hd_lower_operand_a(struct hd_lowerer *w);
 /* Operations of the chains of `step` among layers [first, end), in `scratch`. *out also when it

@@ -465,9 +465,12 @@ hd_status hd_lower_inputs(struct hd_lowerer *w, struct hd_tile *t) {
 }
 
 void hd_lower_set_requant(struct hd_lowerer *w) {
-    hd_lower_set(w, HD_F_vx_lo, w->l->lo);
-    hd_lower_set(w, HD_F_vx_hi, w->l->hi);
-    hd_lower_set(w, HD_F_vx_zp, w->l->zp);
+    hd_lower_set(w, HD_F_vx_lo, w->l->y.lo);
+    hd_lower_set(w, HD_F_vx_hi, w->l->y.hi);
+    hd_lower_set(w, HD_F_vx_zp, w->l->y.zp);
+    if (!w->l->y.table) return;
+    hd_lower_set(w, HD_F_vx_lut, w->table + 1);
+    hd_ops_touch(&w->s, HD_SPACE_TM, w->table, w->table + 1, false);
 }
 
 void hd_lower_operand_a(struct hd_lowerer *w) {

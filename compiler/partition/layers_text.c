@@ -14,14 +14,17 @@
 
 #define LAYER(type, name) HD_MEMBER(struct hd_layer, type, name)
 static const struct hd_member layer[] = {
-    LAYER(int, step),      LAYER(int, kh),     LAYER(int, kw),        LAYER(int, sy),
-    LAYER(int, sx),        LAYER(int, dy),     LAYER(int, dx),        LAYER(int, pt),
-    LAYER(int, pl),        LAYER(int, oh),     LAYER(int, ow),        LAYER(int, oc),
-    LAYER(int, uy),        LAYER(int, ux),     LAYER(int, planes),    LAYER(int, taps),
-    LAYER(int, pad_value), LAYER(int, groups), LAYER(int, cw),        LAYER(int, nts),
-    LAYER(int, red),       LAYER(int, ppw),    LAYER(int, shift),     LAYER(int, im2col),
-    LAYER(int, pm_words),  LAYER(int, pm_cut), LAYER(int32_t, a_imm), LAYER(int32_t, zp),
-    LAYER(int32_t, lo),    LAYER(int32_t, hi), LAYER(float, a_scale), LAYER(int64_t, weight_bytes),
+    LAYER(int, step),     LAYER(int, kh),        LAYER(int, kw),
+    LAYER(int, sy),       LAYER(int, sx),        LAYER(int, dy),
+    LAYER(int, dx),       LAYER(int, pt),        LAYER(int, pl),
+    LAYER(int, oh),       LAYER(int, ow),        LAYER(int, oc),
+    LAYER(int, uy),       LAYER(int, ux),        LAYER(int, planes),
+    LAYER(int, taps),     LAYER(int, pad_value), LAYER(int, groups),
+    LAYER(int, cw),       LAYER(int, nts),       LAYER(int, red),
+    LAYER(int, ppw),      LAYER(int, shift),     LAYER(int, im2col),
+    LAYER(int, pm_words), LAYER(int, pm_cut),    LAYER(int32_t, a_imm),
+    LAYER(int32_t, y.zp), LAYER(int32_t, y.lo),  LAYER(int32_t, y.hi),
+    LAYER(bool, y.table), LAYER(float, a_scale), LAYER(int64_t, weight_bytes),
 };
 #define TENSOR(type, name) HD_MEMBER(struct hd_mtensor, type, name)
 static const struct hd_member tensor[] = {

@@ -15,7 +15,7 @@
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
 
-enum place { ON_HOST, ON_MACHINE, FOLDED, CHAINED };
+enum place { ON_HOST, ON_MACHINE, FOLDED, CHAINED, JOINED };
 
 static bool same_storage(const struct hd_mtensor *a, const struct hd_mtensor *b) {
     return a->n == b->n && a->h == b->h && a->w == b->w && a->c == b->c && a->rows == b->rows;
@@ -191,10 +191,13 @@ static void choose_places(struct partition *p) {
             p->place[id] == ON_MACHINE && !(is_flatten(p->lo, &g->nodes[id]) && folds(p, id));
     }
     hd_chain_moves(p->lo, machine);
+    hd_choose_joined(p->lo, machine);
     for (size_t i = 0; i < p->n_order; i++) {
         int id = p->order[i], x = g->nodes[id].n_in ? g->nodes[id].in[0] : -1;
         int maker = x < 0 ? -1 : g->tensors[x].producer;
-        if (p->lo->chained[id])
+        if (p->lo->joined[id])
+            p->place[id] = JOINED;
+        else if (p->lo->chained[id])
             p->place[id] = CHAINED;
         else if ((maker < 0 || !p->lo->chained[maker]) && folds(p, id))
             p->place[id] = FOLDED;
@@ -279,7 +282,7 @@ static void add_mtensors(struct partition *p, int node, int out) {
     for (int i = 0; i < operands; i++) add_mtensor(p, operand[i]);
     for (int i = 0; !k->operands && i < n->n_in; i++)
         if (is_operand(lo, n, i)) add_mtensor(p, n->in[i]);
-    int y = k->result ? k->result(lo, node, out) : n->out[out];
+    int y = k->result ? k->result(lo, node, out) : hd_joined_result(lo, n->out[out]);
     lo->tensor_of[n->out[out]] = add_mtensor(p, y);
     if (k->all_results && n->n_out > 1 && n->out[1] >= 0) add_mtensor(p, n->out[1]);
 }
@@ -423,6 +426,7 @@ hd_status hd_partition(struct hd_lowering *lo) {
     lo->shares = hd_new_array(lo->arena, bool, n + 1);
     lo->strides = hd_new_array(lo->arena, bool, n + 1);
     lo->chained = hd_new_array(lo->arena, bool, n + 1);
+    lo->joined = hd_new_array(lo->arena, bool, n + 1);
     for (size_t i = 0; i < lo->g->n_tensors; i++) lo->tensor_of[i] = lo->share[i].base = -1;
     hd_model *m = lo->model;
     m->steps = hd_new_array(m->arena, struct hd_step, n + 1);

@@ -40,14 +40,16 @@ static int64_t wm_words(const struct hd_layer *l) {
     return l->kind->product ? (int64_t)l->nts * l->red : 0;
 }
 
-/* Weights and parameters of layers [first, last] fit on chip side by side. */
+/* Weights, parameters and tables of layers [first, last] fit on chip side by side. */
 static bool fit_together(const struct hd_lowering *lo, size_t first, size_t last) {
-    int64_t wm = 0, pm = 0;
+    int64_t wm = 0, pm = 0, tables = 0;
     for (size_t i = first; i <= last; i++) {
+        tables += lo->layers[i].y.table;
         wm += wm_words(&lo->layers[i]);
         pm += (int64_t)lo->layers[i].nts * lo->layers[i].pm_words;
     }
-    return wm <= hd_wm_words(lo->m) / 8 * 7 && pm <= hd_pm_words(lo->m) / 8 * 7;
+    return wm <= hd_wm_words(lo->m) / 8 * 7 && pm <= hd_pm_words(lo->m) / 8 * 7 &&
+           tables <= HD_TM_TABLES;
 }
 
 static bool reads(const struct hd_lowering *lo, const struct hd_layer *l, int tensor) {

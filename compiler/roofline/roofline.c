@@ -60,16 +60,35 @@ static int64_t resize_lanes(const hd_graph *g, const struct hd_node *n, int64_t 
            (out + hd_min(hd_min(s.h, 2 * s.oh) * s.ow, hd_min(s.w, 2 * s.ow) * s.oh));
 }
 
-/* A function of one byte joins the operation that makes its operand, where nothing else reads it.
- */
-static bool joins_maker(const hd_graph *g, const struct hd_node *n) {
+/* A machine's work: integers of a byte come in or go out. */
+static bool has_bounds(const hd_graph *g, const struct hd_node *n) {
+    if (n->dead || n->n_in < 1 || n->n_out < 1 || n->in[0] < 0 || n->out[0] < 0) return false;
+    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
+    return x->known && y->known && !x->data && !hd_attr_int(n, "moves", 0);
+}
+
+/* A function of one byte joins the operation that makes its operand, where nothing else reads it:
+ * that one's node, or -1. */
+static int joins_maker(const hd_graph *g, const struct hd_node *n) {
+    if (n->op != HD_IR_qtable && n->op != HD_IR_qrescale) return -1;
     for (int t = n->in[0]; hd_graph_only_user(g, t) >= 0;
          t = g->nodes[g->tensors[t].producer].in[0]) {
-        if (g->tensors[t].producer < 0) return false;
-        const struct hd_node *maker = &g->nodes[g->tensors[t].producer];
-        if (maker->op == HD_IR_quantize || !hd_roofline_moves(maker)) return true;
+        int maker = g->tensors[t].producer;
+        if (maker < 0) return -1;
+        if (g->nodes[maker].op == HD_IR_quantize || !hd_roofline_moves(&g->nodes[maker]))
+            return maker;
     }
-    return false;
+    return -1;
+}
+
+/* Its table and what it stores are its maker's then, which has a layer in any case. */
+static void join_traffic(const hd_graph *g, struct hd_bounds *b) {
+    for (size_t i = g->n_nodes; i-- > 0;) {
+        int maker = has_bounds(g, &g->nodes[i]) ? joins_maker(g, &g->nodes[i]) : -1;
+        if (maker < 0 || g->nodes[maker].op == HD_IR_quantize) continue;
+        b[maker].read_bytes += b[i].read_bytes, b[maker].write_bytes += b[i].write_bytes;
+        b[i].read_bytes = b[i].write_bytes = 0;
+    }
 }
 
 static int64_t rows_of(const struct hd_tensor *t, const struct hd_node *n) {
@@ -95,7 +114,7 @@ static int64_t lanes_of(const hd_graph *g, const struct hd_node *n) {
         return resize_lanes(g, n, results);
     case HD_IR_qtable:
     case HD_IR_qrescale:
-        return joins_maker(g, n) ? 0 : results;
+        return joins_maker(g, n) < 0 ? results : 0;
     case HD_IR_qsoftmax: /* exp of each, their product with 1/sum of the row */
         return 2 * results + rows_of(y, n);
     case HD_IR_qlayernorm: /* sums of x and of its squares, results, 1/sqrt of the row */
@@ -135,13 +154,6 @@ static int64_t chain_of(const hd_graph *g, const struct hd_node *n, const struct
                     passes * (HD_T_vx_write + 1) + functions * HD_T_vx_fn);
 }
 
-/* A machine's work: integers of a byte come in or go out. */
-static bool has_bounds(const hd_graph *g, const struct hd_node *n) {
-    if (n->dead || n->n_in < 1 || n->n_out < 1 || n->in[0] < 0 || n->out[0] < 0) return false;
-    const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
-    return x->known && y->known && !x->data && !hd_attr_int(n, "moves", 0);
-}
-
 struct hd_bounds *hd_roofline(hd_arena *a, const hd_graph *g, const struct hd_machine *m) {
     struct hd_bounds *b = hd_new_array(a, struct hd_bounds, g->n_nodes + 1);
     for (size_t i = 0; i < g->n_nodes; i++) {
@@ -154,6 +166,7 @@ struct hd_bounds *hd_roofline(hd_arena *a, const hd_graph *g, const struct hd_ma
         b[i].chain_cycles = chain_of(g, n, m);
     }
     hd_roofline_traffic(g, m, b);
+    join_traffic(g, b);
     return b;
 }
 

@@ -57,6 +57,8 @@ static hd_graph *generate(uint64_t seed, int n_layers, bool small) {
             net_conv_transposed(&x, from);
         else
             net_conv(&x, from);
+        for (int last = x.made[x.n_made - 1]; rng_next(&x.r) % 5 == 0; last = x.made[x.n_made - 1])
+            rng_next(&x.r) % 3 ? net_table(&x, last) : net_rescale(&x, last);
     }
     hd_graph_output(x.g, x.made[x.n_made - 1]);
     if (rng_next(&x.r) % 3 == 0 && x.n_made > 2) hd_graph_output(x.g, x.made[x.n_made - 2]);

@@ -107,18 +107,20 @@ static void pools(void **state) {
     end(&n);
 }
 
-/* A function of a byte is free behind a convolution, unless the sum itself is wanted, too. */
+/* A function of a byte is free behind a convolution, which loads its table, unless the sum itself
+ * is wanted, too. */
 static void tables(void **state) {
     (void)state;
     for (int twice = 0; twice < 2; twice++) {
         struct net n = begin();
         int x = input(&n, 8, 4, 4), made = tensor(&n, HD_I8, 1, 8, 4, 4);
-        conv(&n, x, weights(&n, HD_I8, 8, 8, 1, 1), made, 1);
-        int64_t d = 256;
+        int maker = conv(&n, x, weights(&n, HD_I8, 8, 8, 1, 1), made, 1);
+        int64_t d = 256, least = 8 * 4 * 4 + 8 * 8 + 9 * 4;
         int in[2] = {made, constant(&n, HD_I8, 1, &d)}, y = tensor(&n, HD_I8, 1, 8, 4, 4);
         int id = hd_graph_node(n.g, HD_IR_qtable, NULL, 2, in, 1, &y);
         if (twice) one_input(&n, HD_IR_qrescale, made, tensor(&n, HD_I8, 1, 8, 4, 4));
-        check(&n, id, (struct hd_bounds){0, twice ? 16 : 0, 0, 256, 0});
+        check(&n, id, (struct hd_bounds){0, twice ? 16 : 0, 0, twice ? 256 : 0, 0});
+        check(&n, maker, (struct hd_bounds){16, 16, 0, twice ? least : least + 256, 0});
         end(&n);
     }
 }
