@@ -69,7 +69,7 @@ lib: $(B)/libheddle.a ## build build/$(BUILD)/libheddle.a
 heddle: lib $(if $(CLI),$(B)/heddle)
 $(B)/heddle: $(CLI:%.c=$(B)/%.o) $(B)/libheddle.a
 	$(call link)
-	$(Q)ln -sfn ../rtl $(B)/rtl
+	$(Q)ln -sfn ../rtl $(B)/rtl; ln -sfn ../rtl-wave $(B)/rtl-wave
 	$(Q)[ $(BUILD) != release ] || ln -sf release/heddle build/heddle
 
 tests: $(UNIT) $(FUZZ) ## build, but do not run, C tests and fuzz targets
@@ -96,6 +96,6 @@ help: ## print this list
 FORCE:
 .PHONY: FORCE all lib heddle tests deps clean help
 # Kept though only pattern rules mention them. (Not .SECONDARY: that would leave missing objects missing.)
-.PRECIOUS: $(B)/%.o $(BUILD_DIR)/rtl/%/lib.so $(BUILD_DIR)/rtl-assert/%/lib.so $(BUILD_DIR)/rtl-ungated/%/lib.so $(BUILD_DIR)/rtl-cov/%/lib.so $(GEN)/%/hd_cfg_pkg.sv $(TB_DIR)/tb_% \
+.PRECIOUS: $(B)/%.o $(BUILD_DIR)/rtl/%/lib.so $(BUILD_DIR)/rtl-wave/%/lib.so $(BUILD_DIR)/rtl-assert/%/lib.so $(BUILD_DIR)/rtl-ungated/%/lib.so $(BUILD_DIR)/rtl-cov/%/lib.so $(GEN)/%/hd_cfg_pkg.sv $(TB_DIR)/tb_% \
            $(B)/test/unit/% $(B)/test/device/% $(B)/test/fuzz/% $(B)/test/random/%
 -include $(wildcard $(DEPS))

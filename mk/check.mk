@@ -1,6 +1,6 @@
 # Static checks.
 
-C_FOR_LINT := $(filter-out test/rtl/% test/mutate/%,$(ALL_C))
+C_FOR_LINT := $(filter-out test/rtl/% test/wave/% test/mutate/%,$(ALL_C))
 HEADERS    := $(filter-out test/rtl/% test/mutate/% $(CXX_HEADERS) $(ABSENT_HEADERS),$(filter %.h,$(ALL_C)))
 
 SIZED = $(sort $(shell find $(wildcard $(FOLDERS)) hw mk scripts -type f ! -name '*.md' ! -name '*.pyc' ! -name '*.txt' \
@@ -33,7 +33,7 @@ check-man: heddle ## the manual page and completion are what compiler/cli/*.def 
 	$(Q)$(B)/heddle help --completion bash | bash scripts/check_completion.sh
 
 # The fuzz targets are built by clang, which warns of other things than gcc; warnings are errors.
-CLANG_OK := $(patsubst %.c,$(B)/clang/%.ok,$(filter-out $(if $(PY_HAVE),,runtime/python/%) runtime/ranks/mpi_% cpu_ref/jit_% cpu_ref/dnnl_% test/rtl/% test/mutate/% test/rt/% test/bundle/%,$(filter %.c,$(ALL_C))))
+CLANG_OK := $(patsubst %.c,$(B)/clang/%.ok,$(filter-out $(if $(PY_HAVE),,runtime/python/%) runtime/ranks/mpi_% cpu_ref/jit_% cpu_ref/dnnl_% test/rtl/% test/mutate/% test/rt/% test/wave/% test/bundle/%,$(filter %.c,$(ALL_C))))
 check-clang: $(if $(shell command -v clang),$(CLANG_OK)) ## clang has nothing to say about any file
 $(B)/clang/%.ok: %.c $(B)/flags
 	@mkdir -p $(@D); clang $(OURS) $(MODE) $(FLAGS_$<) -fsyntax-only -MMD -MP -MF $(@:.ok=.d) -MT $@ $< && touch $@

@@ -37,7 +37,7 @@ RTL_CXX   := $(or $(shell command -v clang++ 2> /dev/null),g++)
 # Without SSE4a: on AMD processors clang picks its insertq, microcode that took a third of the time.
 RTL_OPT   := -O3 $(NATIVE) $(if $(NATIVE),-mno-sse4a)
 RTL_FLAGS := -O3 --x-assign fast --x-initial fast
-RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_mem.h sim/rtl_model.*)) \
+RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_mem.h sim/rtl_model.* sim/rtl_wave.*)) \
              isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/timing.def isa/regs.def runtime/base/fn.def
 
 # $(1) output folder, $(2) extra Verilator flags
@@ -47,7 +47,7 @@ $(BUILD_DIR)/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.s
 	$$(Q)rm -f $$(@D)/obj/rtl_model.[od] # its list of headers may name one that has moved
 	$$(Q)flock $$(@D) verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
 	    --Mdir $$(@D)/obj --top-module $(RTL_TOP) --prefix V$(RTL_TOP) \
-	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" \
+	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" $$(RTL_EXTRA) \
 	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$$(RTL_OPT)' OPT_GLOBAL='$$(RTL_OPT)'" \
 	    -o $$(abspath $$@).tmp $$(call PKGS,$$*) $(RTL_SRCS) $(CURDIR)/sim/rtl_model.cc \
 	    > $$(@D)/log 2>&1 && mv $$@.tmp $$@ || { cat $$(@D)/log; exit 1; }
@@ -55,6 +55,10 @@ $(BUILD_DIR)/$(1)/libhd_rtl_%.so: $(BUILD_DIR)/$(1)/%/lib.so
 	$$(Q)ln -sf $$*/lib.so $$@
 endef
 $(eval $(call rtl_rule,rtl,--noassert))
+# What --wave runs: all signals kept, and written to a file on demand.
+$(eval $(call rtl_rule,rtl-wave,--noassert --trace-fst --trace-structs --trace-max-width 1024))
+$(BUILD_DIR)/rtl-wave/%/lib.so: RTL_OPT := -O1
+$(BUILD_DIR)/rtl-wave/%/lib.so: RTL_EXTRA := $(CURDIR)/sim/rtl_wave.cc -LDFLAGS -lz
 $(eval $(call rtl_rule,rtl-assert,--assert +define+HD_CHECKS))
 # Every unit clocked in every cycle, as synthesised: what hd_gate leaves out must not be seen.
 $(eval $(call rtl_rule,rtl-ungated,--noassert +define+HD_UNGATED))
@@ -62,17 +66,20 @@ $(eval $(call rtl_rule,rtl-ungated,--noassert +define+HD_UNGATED))
 $(eval $(call rtl_rule,rtl-cov,--noassert -fno-split --coverage-line --coverage-toggle))
 $(BUILD_DIR)/rtl-cov/%/lib.so: RTL_OPT := -O1
 
+rtl-wave: $(MACHINES:%=rtl-wave-%) ## models that write waveforms (run --wave); --wave builds its own
+$(MACHINES:%=rtl-wave-%): rtl-wave-%: $(BUILD_DIR)/rtl-wave/libhd_rtl_%.so
 rtl: $(MACHINES:%=rtl-%) ## build the RTL models of tiny, base and big (or rtl-base alone)
 $(MACHINES:%=rtl-%): rtl-%: $(BUILD_DIR)/rtl/libhd_rtl_%.so
 rtl-assert: $(MACHINES:%=$(BUILD_DIR)/rtl-assert/libhd_rtl_%.so) ## the same with assertions; HEDDLE_RTL_DIR=build/rtl-assert
 
+RTL_KIND ?= rtl
 # The model of any machine, by the hash of its parameters: MACHINE_ARGS="base k=8" OUT=file.so
 rtl-custom: $(GEN_BIN) ## one RTL model: MACHINE_ARGS="base k=8" OUT=file.so
 	$(Q)[ -n "$(MACHINE_ARGS)" ] && [ -n "$(OUT)" ] || \
 	    { echo 'usage: make rtl-custom MACHINE_ARGS="base k=8" OUT=file.so' >&2; exit 2; }
 	$(Q)h=$$($(GEN_BIN) hash $(MACHINE_ARGS)) && \
-	    $(MAKE) --no-print-directory $(BUILD_DIR)/rtl/$$h/lib.so RTL_ARGS="$(MACHINE_ARGS)" && \
-	    { cmp -s $(BUILD_DIR)/rtl/$$h/lib.so "$(OUT)" || { mkdir -p "$$(dirname "$(OUT)")" && \
-      cp $(BUILD_DIR)/rtl/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"; }; }
+	    $(MAKE) --no-print-directory $(BUILD_DIR)/$(RTL_KIND)/$$h/lib.so RTL_ARGS="$(MACHINE_ARGS)" && \
+	    { cmp -s $(BUILD_DIR)/$(RTL_KIND)/$$h/lib.so "$(OUT)" || { mkdir -p "$$(dirname "$(OUT)")" && \
+      cp $(BUILD_DIR)/$(RTL_KIND)/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"; }; }
 
-.PHONY: gen rtl rtl-assert rtl-custom $(MACHINES:%=rtl-%)
+.PHONY: gen rtl rtl-wave rtl-assert rtl-custom $(MACHINES:%=rtl-%) $(MACHINES:%=rtl-wave-%)

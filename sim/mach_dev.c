@@ -76,6 +76,9 @@ hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
     if (opt->probe && !backend->set_probe)
         return hd_fail(ctx, HD_UNSUPPORTED, "%s: gives no trace; use device iss or rtl",
                        backend->scheme);
+    if (opt->wave && !backend->waves)
+        return hd_fail(ctx, HD_UNSUPPORTED, "%s: has no waveforms; use device rtl",
+                       backend->scheme);
 
     hd_device *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "%s: no memory for the device", backend->scheme);
@@ -305,6 +308,7 @@ hd_status hd_mach_submit(hd_ctx *ctx, hd_device *d, hd_exec *x, const hd_buffer 
     b->reg_write(d->self, HD_REG_code_offset, m->steps[x->step].code_offset);
     b->reg_write(d->self, HD_REG_watchdog, d->watchdog);
     b->reg_write(d->self, HD_REG_cycle_limit, d->cycle_limit);
+    if (b->begin) b->begin(d->self, x->program, x->n_words);
     b->reg_write(d->self, HD_REG_ap_ctrl, 1);
     d->running = x;
     d->arena = io[0];

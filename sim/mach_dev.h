@@ -47,6 +47,9 @@ struct hd_mach_backend {
     const struct hd_layer_counters *(*layers)(void *self, int *out_n);
     /* Calls op and dram of the probe in later runs. False: no memory. */
     bool (*set_probe)(void *self, const struct hd_probe *probe);
+    /* (may be NULL) The program of the run that is started next. */
+    void (*begin)(void *self, const uint32_t *program, size_t n_words);
+    bool waves; /* takes hd_device_options.wave */
     /* Fills the on-chip memories of *out; valid until the next call. False: no memory. */
     bool (*state)(void *self, struct hd_probe_state *out);
     /* Exactly one of these. Without dram, `mem` of create is NULL. */

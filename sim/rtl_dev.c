@@ -5,7 +5,8 @@
  * libhd_rtl_NAME.so for a named machine, libhd_rtl_HASH.so for any other. Where the program lies in
  * the repository's build folder, the Makefile there builds what is missing and what is older than
  * its sources: it alone knows what a model is made of. A folder that $HEDDLE_RTL_DIR names is taken
- * as it is. */
+ * as it is. Waveforms (--wave) are made by a second model that keeps every signal, in the folder
+ * `rtl-wave` beside `rtl`. */
 #include <dlfcn.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ struct model {
     const struct hd_rtl_api *api;
     struct hd_rtl *rtl;
     struct hd_trace *trace; /* NULL without probe */
+    bool waves;
     uint8_t *memory[HD_PROBE_ARENA];
 };
 
@@ -81,7 +83,7 @@ static bool cache_folder(char *out) {
 
 enum { BESIDE_PROGRAM, IN_CACHE, PREFIX_OF_PROGRAM, BESIDE_LIBRARY, IN_PACKAGE, PLACES };
 
-static bool model_folder(int place, char *out) {
+static bool model_folder(int place, bool waves, char *out) {
     static const char *const below[PLACES] = {"/rtl", "/rtl", "/../lib/heddle/rtl", "/heddle/rtl",
                                               "/rtl"};
     const char *dir = getenv("HEDDLE_RTL_DIR");
@@ -91,9 +93,9 @@ static bool model_folder(int place, char *out) {
                  : place == IN_CACHE                            ? cache_folder(out)
                                                                 : program_folder(out);
     if (!known) return false;
-    if (strlen(out) + strlen(below[place]) + 1 > PATH_BYTES) return false;
-    strcat(out, below[place]);
-    return true;
+    size_t n = strlen(out);
+    return snprintf(out + n, PATH_BYTES - n, "%s%s", below[place], waves ? "-wave" : "") <
+           (int)(PATH_BYTES - n);
 }
 
 /* Name under which the table has this machine; NULL = it is not in the table. */
@@ -105,7 +107,7 @@ static const char *table_name(const struct hd_machine *m) {
 
 /* File name of the machine's model; a machine is known by what it is, not by what it is called.
  * Where there is none, the first place that it could be in. */
-static bool model_path(const struct hd_machine *m, char *out) {
+static bool model_path(const struct hd_machine *m, bool waves, char *out) {
     char folder[PATH_BYTES], file[48];
     const char *name = table_name(m);
     bool found = false;
@@ -115,7 +117,7 @@ static bool model_path(const struct hd_machine *m, char *out) {
         snprintf(file, sizeof file, "libhd_rtl_%08" PRIx32 ".so", hd_machine_hash(m));
     for (int place = PLACES - 1; place >= 0; place--) {
         char path[PATH_BYTES + 64];
-        if (!model_folder(place, folder)) continue;
+        if (!model_folder(place, waves, folder)) continue;
         int n = snprintf(path, sizeof path, "%s/%s", folder, file);
         if (n < 0 || n >= PATH_BYTES) continue;
         bool goes_here = place == BESIDE_PROGRAM || place == IN_CACHE || place == IN_PACKAGE;
@@ -140,13 +142,15 @@ enum made { MADE, NO_MAKE, NOT_MADE };
 
 /* Brings a model up to date with the repository's Makefile (80 ms when there is nothing to do).
  * make says on stderr what it builds. */
-static enum made build_model(const struct hd_machine *m, const char *path) {
+static enum made build_model(const struct hd_machine *m, bool waves, const char *path) {
     char root[PATH_BYTES], target[64] = "rtl-custom", args[1024] = "", out[PATH_BYTES + 8] = "";
+    const char *kind = waves ? "rtl-wave" : "rtl";
+    char custom[32];
     char cache[PATH_BYTES], where[PATH_BYTES + 16] = "BUILD_DIR=build";
     if (getenv("HEDDLE_RTL_DIR") && access(path, R_OK) == 0) return MADE;
     if (!repository(root)) return NO_MAKE;
     if (table_name(m)) {
-        snprintf(target, sizeof target, "rtl-%s", table_name(m));
+        snprintf(target, sizeof target, "%s-%s", kind, table_name(m));
     } else {
         machine_args(m, args, sizeof args);
         snprintf(out, sizeof out, "OUT=%s", path);
@@ -154,12 +158,13 @@ static enum made build_model(const struct hd_machine *m, const char *path) {
     bool read_only = cache_folder(cache);
     if (read_only && strncmp(path, cache, strlen(cache)) && access(path, R_OK) == 0) return MADE;
     if (read_only) snprintf(where, sizeof where, "BUILD_DIR=%s", cache);
+    snprintf(custom, sizeof custom, "RTL_KIND=%s", kind);
     pid_t pid = fork();
     if (pid == 0) {
         dup2(STDERR_FILENO, STDOUT_FILENO);
         unsetenv("MAKEFLAGS"); /* a make that runs this program is none of its business */
-        execlp("make", "make", "-s", "-C", root, target, where, args[0] ? args : (char *)NULL, out,
-               (char *)NULL);
+        execlp("make", "make", "-s", "-C", root, target, where, custom,
+               args[0] ? args : (char *)NULL, out, (char *)NULL);
         _exit(127);
     }
     int status;
@@ -168,26 +173,27 @@ static enum made build_model(const struct hd_machine *m, const char *path) {
     return WEXITSTATUS(status) == 0 && access(path, R_OK) == 0 ? MADE : NOT_MADE;
 }
 
-static hd_status missing(hd_ctx *ctx, const struct hd_machine *m, const char *path) {
+static hd_status missing(hd_ctx *ctx, const struct hd_machine *m, bool waves, const char *path) {
     char args[1024];
     if (table_name(m))
         return hd_fail(ctx, HD_DEVICE,
-                       "rtl: no up-to-date model of machine %s at %s; run 'make rtl' in the "
+                       "rtl: no up-to-date model of machine %s at %s; run 'make %s' in the "
                        "repository, or set "
                        "HEDDLE_RTL_DIR to the folder that has it",
-                       m->name, path);
+                       m->name, path, waves ? "rtl-wave" : "rtl");
     machine_args(m, args, sizeof args);
     return hd_fail(
         ctx, HD_DEVICE,
         "rtl: no up-to-date model of machine %s at %s; run in the repository: make rtl-custom "
-        "MACHINE_ARGS=\"%s\" OUT=%s",
-        m->name, path, args + strlen("MACHINE_ARGS="), path);
+        "%sMACHINE_ARGS=\"%s\" OUT=%s",
+        m->name, path, waves ? "RTL_KIND=rtl-wave " : "", args + strlen("MACHINE_ARGS="), path);
 }
 
 /* ---- backend -------------------------------------------------------------------------------- */
 
 static void destroy(void *self) {
     struct model *d = self;
+    if (d->waves) d->api->wave->close(d->rtl);
     if (d->rtl) d->api->destroy(d->rtl);
     if (d->lib) dlclose(d->lib);
     hd_trace_destroy(d->trace);
@@ -217,19 +223,30 @@ static hd_status open_model(hd_ctx *ctx, struct model *d, const struct hd_machin
     return HD_OK;
 }
 
+static hd_status open_waves(hd_ctx *ctx, struct model *d, const struct hd_wave *w,
+                            const char *path) {
+    if (!d->api->wave)
+        return hd_fail(ctx, HD_DEVICE,
+                       "rtl: %s keeps no signals; waveforms need a model of 'make rtl-wave'", path);
+    d->waves = d->api->wave->open(d->rtl, w);
+    return d->waves ? HD_OK : hd_fail(ctx, HD_IO, "%s: %s", w->shown, w->result->why);
+}
+
 static hd_status create(hd_ctx *ctx, const struct hd_device_options *opt, hd_axi_mem *mem,
                         void **out) {
     const struct hd_machine *m = &opt->machine;
     char path[PATH_BYTES];
+    bool waves = opt->wave != NULL;
     *out = NULL;
-    if (!model_path(m, path))
+    if (!model_path(m, waves, path))
         return hd_fail(ctx, HD_DEVICE, "rtl: the folder of models is unknown; set HEDDLE_RTL_DIR");
-    enum made made = build_model(m, path);
+    enum made made = build_model(m, waves, path);
     if (made == NOT_MADE || (made == NO_MAKE && access(path, R_OK) != 0))
-        return missing(ctx, m, path);
+        return missing(ctx, m, waves, path);
     struct model *d = calloc(1, sizeof *d);
     if (!d) return hd_fail(ctx, HD_NOMEM, "rtl: no memory for machine %s", m->name);
     hd_status s = open_model(ctx, d, m, mem, path);
+    if (s == HD_OK && waves) s = open_waves(ctx, d, opt->wave, path);
     if (s)
         destroy(d);
     else
@@ -252,6 +269,11 @@ static bool run(void *self, uint64_t max_cycles) {
     bool done = d->api->run(d->rtl, max_cycles);
     if (done && d->trace) hd_trace_end(d->trace, d->api->cycles(d->rtl));
     return done;
+}
+
+static void begin(void *self, const uint32_t *program, size_t n_words) {
+    struct model *d = self;
+    if (d->waves) d->api->wave->begin(d->rtl, program, n_words);
 }
 
 static bool set_probe(void *self, const struct hd_probe *probe) {
@@ -289,6 +311,8 @@ const struct hd_mach_backend hd_mach_rtl = {.scheme = "rtl",
                                             .reg_write = reg_write,
                                             .reg_read = reg_read,
                                             .run = run,
+                                            .begin = begin,
+                                            .waves = true,
                                             .layers = layers,
                                             .set_probe = set_probe,
                                             .state = state};
@@ -299,7 +323,7 @@ static hd_status open_rtl(hd_ctx *ctx, const struct hd_device_options *opt, hd_d
 
 static bool has_model(const struct hd_machine *m) {
     char path[PATH_BYTES];
-    return model_path(m, path) && access(path, R_OK) == 0;
+    return model_path(m, false, path) && access(path, R_OK) == 0;
 }
 
 static hd_status probe(hd_ctx *ctx, const struct hd_device_options *opt,

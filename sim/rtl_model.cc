@@ -21,6 +21,9 @@
 extern "C" {
 #include "sim/rtl_model.h"
 }
+#if VM_TRACE
+#include "sim/rtl_wave.h"
+#endif
 
 namespace {
 
@@ -43,11 +46,18 @@ void get_bytes(uint8_t *to, const QData &from) {
 }
 constexpr uint32_t kAxiBytes = sizeof(Vhd_top::m_axi_gmem_rdata);
 
+Vhd_top *make_top(VerilatedContext *context) {
+#if VM_TRACE
+    context->traceEverOn(true);
+#endif
+    return new Vhd_top{context};
+}
+
 } // namespace
 
 struct hd_rtl {
     std::unique_ptr<VerilatedContext> context{new VerilatedContext};
-    std::unique_ptr<Vhd_top> top{new Vhd_top{context.get()}};
+    std::unique_ptr<Vhd_top> top{make_top(context.get())};
     hd_rtl_memory memory{};
     hd_axi_in in{};
     hd_axi_out out{};
@@ -55,6 +65,9 @@ struct hd_rtl {
 
     hd_rtl_hook hook = nullptr;
     void *user = nullptr;
+#if VM_TRACE
+    std::unique_ptr<hd_waves> waves;
+#endif
 
     std::vector<hd_layer_counters> layers;
     uint64_t cycle = 0;      // of the run
@@ -144,7 +157,7 @@ void account(hd_rtl *m) {
     if (r->hd_top__DOT__wr_bytes) layer(m, tag_of(m, kSt)).write_bytes += r->hd_top__DOT__wr_bytes;
 }
 
-void call_hook(hd_rtl *m) {
+hd_rtl_cycle look(const hd_rtl *m) {
     const Vhd_top___024root *r = m->top->rootp;
     hd_rtl_cycle c{};
     c.cycle = m->cycle;
@@ -171,7 +184,21 @@ void call_hook(hd_rtl *m) {
 #undef FRONT
     c.read_bytes = m->in.rvalid && m->out.rready ? kAxiBytes : 0;
     c.write_bytes = r->hd_top__DOT__wr_bytes;
-    m->hook(m->user, &c);
+    return c;
+}
+
+// Everyone who watches the run sees the cycle that is about to end.
+void show(hd_rtl *m) {
+    bool watched = m->hook;
+#if VM_TRACE
+    watched = watched || m->waves;
+#endif
+    if (!watched) return;
+    hd_rtl_cycle c = look(m);
+    if (m->hook) m->hook(m->user, &c);
+#if VM_TRACE
+    if (m->waves) m->waves->cycle(c);
+#endif
 }
 
 uint32_t state(const hd_rtl *m) {
@@ -193,7 +220,7 @@ void clock(hd_rtl *m) {
     sample(m);
     if (!idle(m)) {
         account(m);
-        if (m->hook) call_hook(m);
+        show(m);
         m->cycle++;
     }
     hd_axi_in next;
@@ -391,8 +418,27 @@ size_t memory(const hd_rtl *m, hd_probe_memory which, uint8_t *out) {
     return bytes;
 }
 
+#if VM_TRACE
+bool wave_open(hd_rtl *m, const hd_wave *w) {
+    m->waves.reset(new hd_waves{m->top.get(), w});
+    return m->waves->open();
+}
+void wave_begin(hd_rtl *m, const uint32_t *program, size_t n_words) {
+    m->waves->begin(m->cycle, program, n_words);
+}
+void wave_close(hd_rtl *m) {
+    m->waves->close(m->cycle);
+    m->waves.reset();
+}
+const hd_rtl_wave_api kWave{wave_open, wave_begin, wave_close};
+const hd_rtl_wave_api *const wave_api = &kWave;
+#else
+const hd_rtl_wave_api *const wave_api = nullptr;
+#endif
+
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const struct hd_rtl_api hd_rtl_api;
 const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create, destroy, reg_write, reg_read,
-                                      run,        set_hook,  layers, clocks,  cycles,    memory};
+                                      run,        set_hook,  layers, clocks,  cycles,    memory,
+                                      wave_api};

@@ -10,9 +10,10 @@
 
 #include "isa/isa.h"
 #include "runtime/device/hal.h"
+#include "runtime/device/wave.h"
 #include "sim/axi_mem.h"
 
-enum { HD_RTL_ABI = 5 }; /* changes with any struct in this header or in axi_mem.h */
+enum { HD_RTL_ABI = 6 }; /* changes with any struct in this header or in axi_mem.h */
 
 struct hd_rtl; /* a model */
 
@@ -34,6 +35,13 @@ struct hd_rtl_cycle { /* one clock of a run, just before its edge; bit u of a ma
 };
 typedef void (*hd_rtl_hook)(void *user, const struct hd_rtl_cycle *c);
 
+/* Of a traced model (build/rtl-wave). A cycle is 1 ns in the file. */
+struct hd_rtl_wave_api {
+    bool (*open)(struct hd_rtl *, const struct hd_wave *); /* false: its result says why */
+    void (*begin)(struct hd_rtl *, const uint32_t *program, size_t n_words); /* the next run's */
+    void (*close)(struct hd_rtl *);
+};
+
 struct hd_rtl_api {
     uint32_t abi;       /* HD_RTL_ABI */
     uint32_t axi_bytes; /* of the model */
@@ -54,6 +62,7 @@ struct hd_rtl_api {
     /* Copies an on-chip memory as the ISS keeps it and gives its size; out NULL = the size alone.
      * 0: the model does not show it. */
     size_t (*memory)(const struct hd_rtl *, enum hd_probe_memory which, uint8_t *out);
+    const struct hd_rtl_wave_api *wave; /* NULL: the model is not traced */
 };
 
 #endif

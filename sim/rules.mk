@@ -8,3 +8,4 @@ test-trace: heddle rtl-base ## traces of both simulators have their form and add
 	    $(B)/heddle run test/models/digits --device $$d $$o --trace $$t > /dev/null; \
 	    python3 scripts/check_trace.py $$t; done; done
 .PHONY: test-trace
+CXX_HEADERS += sim/rtl_wave.h

@@ -6,6 +6,7 @@
 #include "compiler/report/items.h"
 #include "compiler/report/report.h"
 #include "compiler/report/timeline.h"
+#include "compiler/report/waves.h"
 #include "compiler/session/session.h"
 #include "compiler/tensors/tensors.h"
 #include "runtime/runtime.h"
@@ -64,8 +65,15 @@ static int report(struct hd_cmd *c, const struct hd_run_facts *r) {
     return c->opt.json ? hd_cmd_write_json(c, hd_run_json(c, r)) : HD_EXIT_DONE;
 }
 
-static hd_status run(struct hd_cmd *c, hd_arena *a, struct hd_run_facts *r, hd_model **model,
-                     hd_session **s) {
+struct job {
+    hd_model *model;
+    hd_session *session;
+    struct hd_wave_files *waves; /* NULL = none */
+};
+
+static hd_status run(struct hd_cmd *c, hd_arena *a, struct hd_run_facts *r, struct job *j) {
+    hd_model **model = &j->model;
+    hd_session **s = &j->session;
     bool host_only = hd_is_graph_device(c->opt.device);
     TRY(hd_model_path(c, a, c->args[0], &r->path));
     TRY(hd_open_model(c, r->path, host_only, model));
@@ -77,9 +85,11 @@ static hd_status run(struct hd_cmd *c, hd_arena *a, struct hd_run_facts *r, hd_m
     const struct hd_probe *probes[2] = {NULL, NULL};
     struct hd_timeline *trace = NULL;
     struct hd_profile *profile = NULL;
+    bool *layers = NULL;
+    if (c->opt.select && (c->opt.trace.path || c->opt.trace.wave.path))
+        TRY(hd_select_layers(c, a, c->opt.select, *model, &layers));
+    if (c->opt.trace.wave.path) TRY(hd_waves_open(c, a, *model, layers, &j->waves));
     if (c->opt.trace.path) {
-        bool *layers = NULL;
-        if (c->opt.select) TRY(hd_select_layers(c, a, c->opt.select, *model, &layers));
         trace = hd_timeline_create(a, *model, &c->opt, layers);
         probes[0] = hd_timeline_probe(trace);
     }
@@ -103,6 +113,18 @@ static hd_status run(struct hd_cmd *c, hd_arena *a, struct hd_run_facts *r, hd_m
     return c->opt.outputs ? save_outputs(c, a, *model, *s, out) : HD_OK;
 }
 
+static int check_waves(struct hd_cmd *c) {
+    const struct hd_wave_options *w = &c->opt.trace.wave;
+    if (!w->path && (w->from || w->cycles))
+        return hd_cmd_usage(c, "--wave-from, --wave-cycles: want --wave FILE.fst, too");
+    if (w->path && strcmp(c->opt.device, "rtl"))
+        return hd_cmd_usage(c, "--wave: device %s has no signals, want --device rtl",
+                            c->opt.device);
+    if (w->path && c->opt.repeat > 1)
+        return hd_cmd_usage(c, "--wave: is of one run; leave out --repeat");
+    return HD_EXIT_DONE;
+}
+
 int cmd_run(struct hd_cmd *c) {
     const char *slash = strrchr(c->opt.device, '/');
     bool is_iss = !strcmp(slash ? slash + 1 : c->opt.device, "iss"); /* here or on a host */
@@ -118,17 +140,21 @@ int cmd_run(struct hd_cmd *c) {
         return hd_cmd_usage(c,
                             "--functional: gives results without time, on device iss alone; leave "
                             "out --trace and --report");
-    if (c->opt.select && !c->opt.trace.path && !c->opt.dump)
-        return hd_cmd_usage(c, "--select: says what --trace or --dump show; give one of them, too");
+    if (c->opt.select && !c->opt.trace.path && !c->opt.dump && !c->opt.trace.wave.path)
+        return hd_cmd_usage(
+            c, "--select: says what --trace, --wave or --dump show; give one of them, too");
+    int usage = check_waves(c);
+    if (usage != HD_EXIT_DONE) return usage;
     hd_arena *a = hd_arena_create();
-    hd_model *model = NULL;
-    hd_session *s = NULL;
+    struct job j = {0};
     struct hd_run_facts r = {.device = c->opt.device,
                              .has_cycles = !hd_is_graph_device(c->opt.device)};
-    hd_status ok = run(c, a, &r, &model, &s);
-    int status = ok == HD_OK ? report(c, &r) : hd_cmd_fail(c);
-    hd_session_close(s);
-    hd_model_destroy(model);
+    hd_status ok = run(c, a, &r, &j);
+    int status = ok == HD_OK ? report(c, &r) : HD_EXIT_FAILED;
+    hd_session_close(j.session);
+    ok = hd_waves_close(c, j.waves, ok);
+    if (ok != HD_OK) status = hd_cmd_fail(c);
+    hd_model_destroy(j.model);
     hd_arena_destroy(a);
     return status;
 }

@@ -92,7 +92,8 @@ void hd_cmd_device_options(const struct hd_cmd *c, const struct hd_machine *m,
                                       .no_fallback = c->opt.run.no_fallback,
                                       .timed = c->timed,
                                       .free_issue = c->free_issue,
-                                      .probe = c->probe};
+                                      .probe = c->probe,
+                                      .wave = c->wave};
 }
 
 struct hd_mem_options hd_cmd_mem(const struct hd_cmd *c, const struct hd_machine *m) {

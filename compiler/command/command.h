@@ -20,9 +20,14 @@ enum hd_exit { HD_EXIT_DONE = 0, HD_EXIT_FAILED = 1, HD_EXIT_USAGE = 2 };
 
 enum { HD_OPTION_TIMES = 32 }; /* how often --set and --shape may be given */
 
+struct hd_wave_options {
+    const char *path;
+    uint64_t from, cycles;
+};
 struct hd_trace_options {
     const char *path, *level;
     uint64_t from, cycles;
+    struct hd_wave_options wave;
 };
 struct hd_calibrate_options { /* of heddle quantize and heddle eval */
     const char *path, *range, *activations, *mean, *scale, *labels;
@@ -84,6 +89,7 @@ struct hd_cmd {
     const char *name; /* of the command */
     struct hd_options opt;
     const struct hd_probe *probe; /* for devices that are opened; NULL = none */
+    const struct hd_wave *wave;   /* the same */
     bool free_issue;              /* of them: see hd_device_options */
     bool timed;                   /* ... that they take the time of each step */
     char **args;                  /* what is not an option */

@@ -7,6 +7,7 @@
 #include "runtime/base/status.h"
 #include "runtime/device/model.h"
 #include "runtime/device/probe.h"
+#include "runtime/device/wave.h"
 
 typedef struct hd_device hd_device; /* defined by each device */
 typedef struct hd_exec hd_exec;     /* a loaded step, defined by each device */
@@ -39,6 +40,7 @@ struct hd_device_options {
     bool functional;  /* iss: results without time, sooner */
     bool no_fallback; /* opencl, cuda: a node that would run on the host is an error */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
+    const struct hd_wave *wave;   /* NULL = none; the same. Device rtl alone */
     const struct hd_stop *stop;   /* NULL = none; the same. A run that it ends is out of time */
 };
 

@@ -30,7 +30,10 @@
 #=   --trace-from CYCLE         leave out of the trace what ended before
 #=   --trace-cycles N           and what began N cycles later
 #=   --trace-level op|layer     an event per operation (default), or per unit and layer
+#=   --wave FILE.fst            device rtl: write every signal of every cycle for GTKWave, and FILE.gtkw, which groups them by unit
+#=   --wave-from CYCLE          leave out of the waveforms what was before
+#=   --wave-cycles N            and what is N cycles later
 #=   --report FILE.html         write a report: one page that opens in any browser
-#=   --select SELECTOR          only these layers in --dump, --trace and compare (docs/query.md)
+#=   --select SELECTOR          only these layers in --dump, --trace, --wave and compare (docs/query.md)
 #=   --keep SELECTOR            layers whose result is also stored in DRAM; of quantize: nodes that stay float (docs/query.md)
 #=   -h, --help                 print this

@@ -1,3 +1,3 @@
 # RUN: heddle run test/models/digits --select qadd
 # EXIT: 2
-#= heddle run: --select: says what --trace or --dump show; give one of them, too; see heddle run --help
+#= heddle run: --select: says what --trace, --wave or --dump show; give one of them, too; see heddle run --help
