@@ -9,7 +9,7 @@
 // mutant: s/half && at_q[2] ? high_q/half && at_q[2] ? count[63:32]/
 // mutant: s/image_bytes_q <= (image_bytes_q & ~mask) | (req_i.wdata & mask)/image_bytes_q <= req_i.wdata/
 // mutant: s/(finish && !quiet_q ? ier_q/(finish && !quiet_q ? 2'd3/
-// mutant: s/Idle: if (start) begin/Idle, Drain: if (start) begin/
+// mutant: s/Idle: if (start) begin/Idle, Run: if (start) begin/
 
   // Address and data of a write are taken together, and only when there is no answer under way.
   `ASSERT(WriteTogether, rsp_o.awready == rsp_o.wready)
