@@ -5,6 +5,7 @@ graph g {
   const one f32[1] = {1.0}
   const zero f32[] = {0.0}
   const two f32[] = {2.0}
+  const axes i64[2] = {0,1}
   a ? = mul(one, x)
   b ? = add(a, zero)
   c ? = div(b, one)
@@ -23,8 +24,13 @@ graph g {
   q ? = cast(o) to="f32"
   r ? = cast(q) to="i8"
   s ? = cast(r) to="u8"
+  t ? = flatten(s) axis=0
+  u ? = squeeze(t)
+  v ? = unsqueeze(n, axes)
+  w ? = flatten(v) axis=2
   output y
-  output s
+  output u
+  output w
 }
 #= graph g {
 #=   input x f32[2,3]
@@ -34,6 +40,9 @@ graph g {
 #=   i f32[6] = relu(h)
 #=   s u8[4] = cast(n) to="u8"
 #=   y f32[6] = identity(i)
+#=   w i8[1,4] = reshape(n) shape=[1,4]
+#=   u u8[4] = identity(s)
 #=   output y
-#=   output s
+#=   output u
+#=   output w
 #= }
