@@ -20,7 +20,6 @@ struct hd_device {
     struct hd_machine machine;
     uint32_t watchdog, cycle_limit;
     const struct hd_probe *probe; /* NULL = none */
-    const struct hd_stop *stop;   /* the same */
     struct hd_probe_eye eye;
     struct hd_mach_block *blocks;
     size_t n_blocks;
@@ -87,7 +86,6 @@ hd_status hd_mach_open(hd_ctx *ctx, const struct hd_mach_backend *backend,
     d->watchdog = watchdog_of(opt, cfg.latency);
     d->cycle_limit = cycle_limit_of(opt);
     d->probe = opt->probe;
-    d->stop = opt->stop;
     if (backend->dram) d->mem = backend->dram->create(hd_axi_bytes(&opt->machine), &cfg);
     hd_status s = d->mem || backend->memory
                       ? backend->create(ctx, opt, d->mem, &d->self)
@@ -342,7 +340,6 @@ static bool run(hd_ctx *ctx, hd_device *d, uint64_t timeout_ns, uint64_t *out_cy
     for (*out_cycles = SLICE;; *out_cycles += SLICE) {
         if (d->backend->run(d->self, *out_cycles)) return true;
         if (timeout_ns != UINT64_MAX && now_ns() - start >= timeout_ns) return false;
-        if (d->stop && d->stop->asked(d->stop->user)) return false;
         if (hd_continue(ctx) != HD_OK) return false;
     }
 }
@@ -350,12 +347,14 @@ static bool run(hd_ctx *ctx, hd_device *d, uint64_t timeout_ns, uint64_t *out_cy
 /* A run that did not end: says where it stood and stops it. */
 static hd_status stopped(hd_ctx *ctx, hd_device *d, const hd_exec *x, uint64_t cycles) {
     char text[3000];
+    hd_status cancelled = hd_continue(ctx);
     hd_mach_state(d->backend, d->self, x->program, x->n_words, text, sizeof text);
     d->backend->reg_write(d->self, HD_REG_soft_reset, 1);
     d->backend->run(d->self, 0);
-    TRY(hd_note(ctx, hd_continue(ctx), "at cycle %" PRIu64 " on %s", cycles, d->backend->scheme));
-    return hd_fail(ctx, HD_DEVICE, "%s: %s, step %d: not done after %" PRIu64 " cycles, stopped%s",
-                   d->backend->scheme, x->model->name, x->step, cycles, text);
+    return hd_fail(ctx, cancelled ? cancelled : HD_DEVICE,
+                   "%s: %s, step %d: %snot done after %" PRIu64 " cycles, stopped%s",
+                   d->backend->scheme, x->model->name, x->step, cancelled ? "cancelled, " : "",
+                   cycles, text);
 }
 
 hd_status hd_mach_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t timeout_ns) {

@@ -48,7 +48,6 @@ static hd_status open_device(struct hd_server *s, struct hd_cursor *c) {
     TRY(s->o->find(s->ctx, s->scheme, &s->ops));
     if (s->opt.threads > hd_cores()) s->opt.threads = hd_cores();
     s->opt.name = s->scheme;
-    s->opt.stop = &s->stop;
     hd_serve_probe(s);
     s->opt.probe = s->wants ? &s->probe : NULL;
     if (s->ops->probe) TRY(s->ops->probe(s->ctx, &s->opt, &info));

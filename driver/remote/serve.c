@@ -50,15 +50,18 @@ hd_status hd_serve_damaged(struct hd_server *s, const char *what) {
 
 /* ---- what takes long ------------------------------------------------------------------------ */
 
-/* With a context of its own, which the end of the client's patience cancels; but a machine that
- * runs looks at s->stop, and says where it stood. */
+static bool stops(void *user) {
+    struct hd_server *s = user;
+    return atomic_load(&s->stops);
+}
+
+/* With a context of its own, which the end of the client's patience cancels. */
 static void *job_main(void *arg) {
     struct job *j = arg;
     struct hd_cursor c = {j->body.data, j->body.n, 0, false};
     hd_ctx *before = j->s->ctx;
-    bool machine = j->kind == HD_FRAME_run && j->s->ops && j->s->ops->sections & HD_RUNS_PROG;
     j->s->ctx = hd_ctx_create();
-    if (!machine) hd_on_wait(j->s->ctx, j->s->stop.asked, j->s);
+    hd_on_wait(j->s->ctx, stops, j->s);
     if (j->kind == HD_FRAME_open) hd_serve_open(j->s, &c);
     if (j->kind == HD_FRAME_load) hd_serve_load(j->s, &c);
     if (j->kind == HD_FRAME_run) hd_serve_run(j->s, &c);
@@ -226,15 +229,9 @@ static hd_status serve(hd_ctx *ctx, struct hd_server *s, struct job *j) {
     return s->lied ? hd_fail(ctx, HD_INVALID, "the client: %s", s->wire.why) : HD_OK;
 }
 
-static bool asked(void *user) {
-    struct hd_server *s = user;
-    return atomic_load(&s->stops);
-}
-
 hd_status hd_serve(hd_ctx *ctx, const struct hd_serve_options *o, int in, int out) {
     struct hd_server s = {.o = o, .ctx = hd_ctx_create(), .a = hd_arena_create()};
     struct job j = {.s = &s, .done = {-1, -1}};
-    s.stop = (struct hd_stop){asked, &s};
     pthread_mutex_init(&s.sending, NULL);
     hd_status r = hd_wire_init(&s.wire, in, out, -1, true) && pipe(j.done) == 0
                       ? hd_remote_folder(ctx, s.folder, sizeof s.folder)

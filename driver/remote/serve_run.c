@@ -72,7 +72,7 @@ static hd_status run_device(struct hd_server *s, const struct hd_served_exec *x,
     hd_fence fence;
     int runs = s->o->runs ? s->o->runs : hd_cores();
     bool board = s->ops->is_board;
-    if (!hd_turn_take(&turn, s->folder, board ? "board" : "core", board ? 1 : runs, &s->stop))
+    if (!hd_turn_take(&turn, s->folder, board ? "board" : "core", board ? 1 : runs, s->ctx))
         return hd_fail(
             s->ctx, HD_DEVICE,
             "%s: %s, step %d: its time was over before its turn came; others run on this "
@@ -82,7 +82,7 @@ static hd_status run_device(struct hd_server *s, const struct hd_served_exec *x,
     if (!r) r = s->ops->wait(s->ctx, s->dev, fence, UINT64_MAX);
     hd_turn_drop(&turn);
     if (r != HD_CANCELLED) return r;
-    return hd_fail(s->ctx, HD_DEVICE, "%s: %s, step %d: not done in time, stopped", s->scheme,
+    return hd_note(s->ctx, HD_DEVICE, "%s: %s, step %d: not done in time, stopped", s->scheme,
                    x->m->model->name, x->step);
 }
 

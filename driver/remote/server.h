@@ -54,7 +54,6 @@ struct hd_server {
     struct hd_served_model *models;
     struct hd_buf incoming; /* a model that is being sent */
     atomic_bool stops;      /* the run in work is to end */
-    struct hd_stop stop;
     struct hd_probe probe;
     struct hd_buf ops_told, dram_told;
 };

@@ -66,8 +66,7 @@ void hd_turn_drop(struct hd_turn *t) {
     t->place = t->slot = -1;
 }
 
-bool hd_turn_take(struct hd_turn *t, const char *folder, const char *what, int slots,
-                  const struct hd_stop *stop) {
+bool hd_turn_take(struct hd_turn *t, const char *folder, const char *what, int slots, hd_ctx *ctx) {
     struct timespec now;
     char name[NAME_BYTES], path[320];
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -89,7 +88,7 @@ bool hd_turn_take(struct hd_turn *t, const char *folder, const char *what, int s
             t->slot = lock(path);
             if (t->slot >= 0) return true;
         }
-        if (stop && stop->asked(stop->user)) {
+        if (hd_continue(ctx) != HD_OK) {
             hd_turn_drop(t);
             return false;
         }

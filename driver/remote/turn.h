@@ -11,9 +11,8 @@ struct hd_turn {
 };
 
 /* In `folder`, of `slots` that are called `what`. Waits until it is the turn of the caller; false:
- * stop asked for it first, or the folder cannot be used. */
-bool hd_turn_take(struct hd_turn *t, const char *folder, const char *what, int slots,
-                  const struct hd_stop *stop);
+ * it was cancelled first, or the folder cannot be used. */
+bool hd_turn_take(struct hd_turn *t, const char *folder, const char *what, int slots, hd_ctx *ctx);
 void hd_turn_drop(struct hd_turn *t);
 /* Runs that have their turn or wait for it. */
 int hd_turn_busy(const char *folder);

@@ -22,11 +22,6 @@ struct hd_mem_options { /* simulated DRAM; zero in a field = the machine's defau
     uint64_t jitter_seed;
 };
 
-struct hd_stop { /* asks a run in work, now and then, whether to end */
-    bool (*asked)(void *user);
-    void *user;
-};
-
 struct hd_device_options {
     const char *name;          /* by which it was asked for: a remote device has its host in it */
     struct hd_machine machine; /* simulators build this machine; boards must be it */
@@ -41,7 +36,6 @@ struct hd_device_options {
     bool no_fallback; /* opencl, cuda: a node that would run on the host is an error */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
     const struct hd_wave *wave;   /* NULL = none; the same. Device rtl alone */
-    const struct hd_stop *stop;   /* NULL = none; the same. A run that it ends is out of time */
 };
 
 struct hd_unit_counters {

@@ -120,7 +120,7 @@ static void least_busy(void **state) {
         char folder[100];
         snprintf(folder, sizeof folder, "%s/heddle", w->own[busy]);
         mkdir(folder, 0700);
-        assert_true(hd_turn_take(&t, folder, "core", 1, NULL));
+        assert_true(hd_turn_take(&t, folder, "core", 1, w->ctx));
         hd_device *d = open_fleet(w);
         assert_int_equal(host_of(w, d), 1 - busy);
         hd_device_remote_programs.close(d);

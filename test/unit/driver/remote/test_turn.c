@@ -28,11 +28,7 @@ static void moment(int ms) {
     nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000L}, NULL);
 }
 
-static bool at_once(void *user) {
-    (void)user;
-    return true;
-}
-static const struct hd_stop now = {at_once, NULL};
+static hd_ctx *patient, *now; /* now: it is cancelled, so a turn comes at once or not at all */
 
 /* ---- turns ---------------------------------------------------------------------------------- */
 
@@ -42,7 +38,7 @@ static pid_t taker(int fd, char letter, int n) {
     if (pid) return pid;
     struct hd_turn t;
     for (int i = 0; i < n; i++) {
-        if (!hd_turn_take(&t, folder, "core", 1, NULL)) _exit(1);
+        if (!hd_turn_take(&t, folder, "core", 1, patient)) _exit(1);
         if (write(fd, &letter, 1) != 1) _exit(1);
         moment(5);
         hd_turn_drop(&t);
@@ -57,7 +53,7 @@ static void two_in_turn(void **state) {
     char order[2 * N + 1] = "";
     struct hd_turn gate;
     assert_int_equal(pipe(fd), 0);
-    assert_true(hd_turn_take(&gate, folder, "core", 1, NULL));
+    assert_true(hd_turn_take(&gate, folder, "core", 1, patient));
     taker(fd[1], 'a', N);
     taker(fd[1], 'b', N);
     for (int ms = 0; ms < 5000 && hd_turn_busy(folder) < 3; ms++) moment(1);
@@ -83,33 +79,33 @@ static void death_gives_up(void **state) {
     struct hd_turn t;
     pid_t pid = fork();
     if (!pid) {
-        if (!hd_turn_take(&t, folder, "board", 1, NULL)) _exit(1);
+        if (!hd_turn_take(&t, folder, "board", 1, patient)) _exit(1);
         for (;;) moment(1000);
     }
     for (int ms = 0; ms < 5000 && !hd_turn_busy(folder); ms++) moment(1);
     moment(20);
-    assert_false(hd_turn_take(&t, folder, "board", 1, &now)); /* it has the only slot */
+    assert_false(hd_turn_take(&t, folder, "board", 1, now)); /* it has the only slot */
     assert_int_equal(hd_turn_busy(folder), 1);
     kill(pid, SIGKILL);
     waitpid(pid, NULL, 0);
     assert_int_equal(hd_turn_busy(folder), 0);
-    assert_true(hd_turn_take(&t, folder, "board", 1, &now));
+    assert_true(hd_turn_take(&t, folder, "board", 1, now));
     hd_turn_drop(&t);
 }
 
 static void slots(void **state) {
     (void)state;
     struct hd_turn a, b, c;
-    assert_true(hd_turn_take(&a, folder, "two", 2, &now));
-    assert_true(hd_turn_take(&b, folder, "two", 2, &now));
-    assert_false(hd_turn_take(&c, folder, "two", 2, &now));
-    assert_true(hd_turn_take(&c, folder, "other", 1, &now));
+    assert_true(hd_turn_take(&a, folder, "two", 2, now));
+    assert_true(hd_turn_take(&b, folder, "two", 2, now));
+    assert_false(hd_turn_take(&c, folder, "two", 2, now));
+    assert_true(hd_turn_take(&c, folder, "other", 1, now));
     hd_turn_drop(&c);
     hd_turn_drop(&a);
-    assert_true(hd_turn_take(&a, folder, "two", 2, &now));
+    assert_true(hd_turn_take(&a, folder, "two", 2, now));
     hd_turn_drop(&a);
     hd_turn_drop(&b);
-    assert_false(hd_turn_take(&a, "/no/such/folder", "two", 2, NULL));
+    assert_false(hd_turn_take(&a, "/no/such/folder", "two", 2, patient));
 }
 
 /* ---- models --------------------------------------------------------------------------------- */
@@ -178,12 +174,15 @@ static void damaged_is_removed(void **state) {
 static int prepare(void **state) {
     (void)state;
     if (!mkdtemp(folder)) return -1;
+    patient = hd_ctx_create(), now = hd_ctx_create();
+    hd_cancel(now);
     return setenv("XDG_CACHE_HOME", folder, 1);
 }
 
 static int clean(void **state) {
     (void)state;
     char command[64];
+    hd_ctx_destroy(patient), hd_ctx_destroy(now);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
 }
