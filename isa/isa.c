@@ -42,11 +42,6 @@ const struct hd_field_value hd_isa_values[] = {
 };
 const int hd_n_isa_values = sizeof hd_isa_values / sizeof hd_isa_values[0];
 
-_Static_assert((int)HD_V_vx_fn_exp == HD_FN_EXP && (int)HD_V_vx_fn_rcp == HD_FN_RCP &&
-                   (int)HD_V_vx_fn_rsqrt == HD_FN_RSQRT && (int)HD_V_vx_fn_tanh == HD_FN_TANH &&
-                   (int)HD_V_vx_fn_sigmoid == HD_FN_SIGMOID && (int)HD_V_vx_fn_erf == HD_FN_ERF &&
-                   (int)HD_V_vx_fn_phi == HD_FN_PHI,
-               "runtime/base/fn.h has the codes of vx_fn");
 #define UNIT(unit, code, doc)                                                                      \
     _Static_assert((code) < HD_UNITS, "unit " #unit ": code past HD_UNITS");
 #define OP(unit, op, code, doc)                                                                    \

@@ -15,14 +15,8 @@
 
 /* Codes of vx.fn. */
 enum hd_fn {
-    HD_FN_NONE,
-    HD_FN_EXP,
-    HD_FN_RCP,
-    HD_FN_RSQRT,
-    HD_FN_TANH,
-    HD_FN_SIGMOID,
-    HD_FN_ERF,
-    HD_FN_PHI
+#define FUNCTION(NAME, name, code, doc) HD_FN_##NAME = code,
+#include "runtime/base/functions.def"
 };
 
 /* Bits of fn(x) for the bits of x; HD_FN_NONE gives x. */
