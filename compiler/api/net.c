@@ -1,6 +1,7 @@
 /* Networks of the library: read, written, looked at. */
 #include "compiler/api/net.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +28,22 @@ size_t hd_type_bytes(int dtype) {
 
 /* ---- read and write ------------------------------------------------------------------------- */
 
+struct hd_net_order {
+    pthread_mutex_t lock;
+    int *node;
+    size_t n, of; /* of: nodes that the graph had, dead ones included; none is put between them */
+};
+
 hd_status hd_net_around_take(hd_ctx *ctx, hd_graph *g, hd_net **out) {
-    hd_net *net = malloc(sizeof *net);
-    if (!net) {
+    hd_net *net = calloc(1, sizeof *net);
+    struct hd_net_order *order = calloc(1, sizeof *order);
+    if (!net || !order) {
         hd_graph_destroy(g);
+        free(net), free(order);
         return hd_fail(ctx, HD_NOMEM, "no memory for a network");
     }
-    net->g = g;
+    pthread_mutex_init(&order->lock, NULL);
+    net->g = g, net->order = order;
     *out = net;
     return HD_OK;
 }
@@ -96,6 +106,8 @@ void hd_text_free(char *text) {
 void hd_net_destroy(hd_net *net) {
     if (!net) return;
     hd_graph_destroy(net->g);
+    pthread_mutex_destroy(&net->order->lock);
+    free(net->order->node), free(net->order);
     free(net);
 }
 
@@ -145,13 +157,25 @@ const char *hd_net_axis(const hd_net *net, int tensor, int dim) {
     return net->g->axes[t->axis[dim] - 1].name;
 }
 
+/* Node i of the order; -1: there are not so many. The order is made again when nodes came. */
+static int node_at(const hd_net *net, int i) {
+    struct hd_net_order *o = net->order;
+    pthread_mutex_lock(&o->lock);
+    if (!o->node || o->of != net->g->n_nodes) {
+        free(o->node);
+        o->of = net->g->n_nodes;
+        o->node = malloc((o->of + 1) * sizeof *o->node);
+        HD_ASSERT(o->node != NULL);
+        o->n = hd_graph_order(net->g, o->node);
+    }
+    int id = i >= 0 && (size_t)i < o->n ? o->node[i] : -1;
+    pthread_mutex_unlock(&o->lock);
+    return id;
+}
+
 const char *hd_net_node(const hd_net *net, int i, const char **out_op, int *out_tensor) {
-    hd_arena *a = hd_arena_create();
-    int *order = hd_new_array(a, int, net->g->n_nodes + 1);
-    size_t n = hd_graph_order(net->g, order);
-    const struct hd_node *node = NULL;
-    if (i >= 0 && (size_t)i < n) node = &net->g->nodes[order[i]];
-    hd_arena_destroy(a);
+    int id = node_at(net, i);
+    const struct hd_node *node = id < 0 ? NULL : &net->g->nodes[id];
     if (!node) return NULL;
     *out_op = hd_ir_ops[node->op].name;
     *out_tensor = node->n_out ? node->out[0] : -1;

@@ -5,8 +5,10 @@
 #include "compiler/api/heddle.h"
 #include "compiler/ir/ir.h"
 
+struct hd_net_order; /* of its nodes, made when it is asked for */
 struct hd_net {
     hd_graph *g;
+    struct hd_net_order *order;
 };
 
 /* Takes g; an hd_net around it. */
