@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
-"""Sizes that a reader can hold: check_size.py FILE...
+"""Sizes that a reader can hold.
+
+  check_size.py FILE...
+  check_size.py --together LIMIT FILE...
 
 A C function has at most 60 lines, a struct or union at most 40 names (those of structs inside it
 counted), a file at most 600 lines. C is read as clang-format leaves it: the line that a function or
 struct begins with starts in the first column, and so does its closing brace.
+
+--together: all files have at most LIMIT lines of code; a line of comment, or a blank one, is none.
 """
 import re
 import sys
@@ -18,6 +23,14 @@ def blank(text):
     text = re.sub(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', spaces, text,
                   flags=re.S)
     return re.sub(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", spaces, text, flags=re.M)
+
+
+def code_lines(text):
+    """Lines on which something else stands than a comment."""
+    text = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"',
+                  lambda m: '""' if m.group(0)[0] == '"' else re.sub(r"[^\n]", " ", m.group(0)),
+                  text, flags=re.S)
+    return sum(1 for line in text.split("\n") if line.strip())
 
 
 def closing(text, at):
@@ -80,6 +93,17 @@ def main(paths):
     sys.exit(len(bad) > 0)
 
 
+def together(limit, paths):
+    lines = 0
+    for path in paths:
+        with open(path, encoding="utf-8") as f:
+            lines += code_lines(f.read())
+    if lines > limit:
+        print(f"{paths[0]} and {len(paths) - 1} files more: {lines} lines of code, at most {limit}: "
+              "take away as much as you add")
+    sys.exit(lines > limit)
+
+
 def self_test():
     """Texts that are just within the limits, and just beyond."""
     def struct(n, inner):
@@ -92,10 +116,13 @@ def self_test():
                        (function(61), ["f"]), ("int t[] = {\n" + "    1,\n" * 99 + "};\n", [])]:
         got = [x[0] for x in of_c(text)]
         assert got == want, (got, want, text)
+    assert code_lines('#define A \\\n    "/*"\n/* a\n b */ int x;\n\n/* c */\n') == 3
 
 
 if __name__ == "__main__":
     if sys.argv[1:] == ["--test"]:
         self_test()
+    elif sys.argv[1:2] == ["--together"]:
+        together(int(sys.argv[2]), sys.argv[3:])
     else:
         main(sys.argv[1:])
