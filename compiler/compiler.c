@@ -72,6 +72,7 @@ static hd_status run_stages(struct hd_lowering *lo) {
     else if (lo->n_layers)
         TRY(hd_plan_memory(lo));
     if (lo->n_layers) hd_plan_report(lo);
+    lo->layer_cycles = hd_new_array(lo->arena, int64_t, lo->n_layers + 1);
     for (int i = 0; i < lo->model->n_steps; i++)
         if (lo->model->steps[i].kind == HD_STEP_PROG) TRY(hd_schedule_step(lo, i));
     hd_emit_model(lo);

@@ -4,13 +4,13 @@
   cycles.py run HEDDLE OUT.csv [--work DIR] [--machines tiny,base,big] [--latencies 64,200]
                 [--jobs N] FOLDER...
   cycles.py compare BEFORE.csv AFTER.csv [--all]
-  cycles.py estimate FILE.csv [--limit PERCENT]
+  cycles.py models HEDDLE [--work DIR] FOLDER...
 
 `run` takes every network (a folder with model.onnx) below each FOLDER, quantises it first where
 it has no integer layers (kept in --work, so that two runs measure the same network), and runs it
 on the ISS. A line of the file: network, machine, latency, MACs, cycles, the compiler's estimate.
 `compare` prints the geometric mean of after / before, and the networks that moved by 0.5 % or more.
-`estimate` prints how far the compiler's estimate is off, and fails where that is more than the limit.
+`models` prints the models that `run` would measure, one a line.
 """
 import argparse
 import concurrent.futures as futures
@@ -78,16 +78,24 @@ def measure(args):
             fact.get("estimated_cycles") or 0], ""
 
 
-def run(o):
+def models(o, pool):
+    """Names and models of all networks of which the machine does something."""
     os.makedirs(o.work, exist_ok=True)
-    jobs = []
+    found = list(networks(o.folders))
+    made = pool.map(lambda n: prepared(o.heddle, n[0], n[1], o.work), found)
+    return [(name, model) for (name, _), model in zip(found, made) if model]
+
+
+def list_models(o):
     with futures.ThreadPoolExecutor(o.jobs) as pool:
-        found = list(networks(o.folders))
-        models = pool.map(lambda n: prepared(o.heddle, n[0], n[1], o.work), found)
-        for (name, _), model in zip(found, models):
-            if model:
-                jobs += [(o.heddle, model, name, m, int(l)) for m in o.machines.split(",")
-                         for l in o.latencies.split(",")]
+        for _, model in models(o, pool):
+            print(model)
+
+
+def run(o):
+    with futures.ThreadPoolExecutor(o.jobs) as pool:
+        jobs = [(o.heddle, model, name, m, int(l)) for name, model in models(o, pool)
+                for m in o.machines.split(",") for l in o.latencies.split(",")]
         with open(o.out, "w", newline="") as f:
             out = csv.writer(f)
             out.writerow(FIELDS)
@@ -125,39 +133,26 @@ def compare(o):
           (len(ratios), 100 * (mean - 1), 100 * (ratios[-1][0] - 1), 100 * (ratios[0][0] - 1)))
 
 
-def estimate(o):
-    errors = [(100 * (float(r["estimate"]) / float(r["cycles"]) - 1), key)
-              for key, r in load(o.file).items() if float(r["cycles"]) > 0]
-    off = [e for e in errors if abs(e[0]) > o.limit]
-    for e, key in sorted(off):
-        print("%-44s %-5s L=%-4s %+.2f %%, allowed %g" % (*key, e, o.limit))
-    if off or not errors:
-        sys.exit("cycles.py: the estimate of %d of %d runs is off by more than %g %%" %
-                 (len(off), len(errors), o.limit))
-    print("  estimate: %d runs, off by %.2f %% at most" %
-          (len(errors), max(abs(e) for e, _ in errors)))
-
-
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     sub = p.add_subparsers(dest="command", required=True)
     r = sub.add_parser("run")
-    r.add_argument("heddle")
-    r.add_argument("out")
-    r.add_argument("folders", nargs="+")
-    r.add_argument("--work", default="build/cycles")
+    m = sub.add_parser("models")
+    for each in r, m:
+        each.add_argument("heddle")
+        if each is r:
+            each.add_argument("out")
+        each.add_argument("folders", nargs="+")
+        each.add_argument("--work", default="build/cycles")
+        each.add_argument("--jobs", type=int, default=os.cpu_count())
     r.add_argument("--machines", default="tiny,base,big")
     r.add_argument("--latencies", default="64,200")
-    r.add_argument("--jobs", type=int, default=os.cpu_count())
     c = sub.add_parser("compare")
     c.add_argument("before")
     c.add_argument("after")
     c.add_argument("--all", action="store_true")
-    e = sub.add_parser("estimate")
-    e.add_argument("file")
-    e.add_argument("--limit", type=float, default=1)
     o = p.parse_args()
-    {"run": run, "compare": compare, "estimate": estimate}[o.command](o)
+    {"run": run, "models": list_models, "compare": compare}[o.command](o)
 
 
 main()

@@ -13,6 +13,7 @@ static const struct {
                  {"cpu", hd_bench_cpu, false},
                  {"memory", hd_bench_memory, true},
                  {"compare", hd_bench_compare, true},
+                 {"estimate", hd_bench_estimate, true},
                  {"zoo", hd_bench_zoo, false}};
 
 int cmd_bench(struct hd_cmd *c) {

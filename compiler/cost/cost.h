@@ -5,8 +5,9 @@
 #include "compiler/machine_ops/machine_ops.h"
 
 /* Cycles that the operations take, by the model of estimate.c, with fetch when they are a program
- * from its beginning. Before hd_ops_bound_tokens. */
-int64_t hd_ops_estimate(const struct hd_ops *s, bool begins);
+ * from its beginning; those of each layer are added to by_layer, unless NULL. Before
+ * hd_ops_bound_tokens. */
+int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer);
 /* Program words of each operation; of them without the bundle's that it begins; their sum. */
 struct hd_op_lengths {
     int *of, *own;

@@ -16,6 +16,7 @@
 
 #include "compiler/cost/banks.h"
 #include "compiler/cost/bursts.h"
+#include "compiler/cost/by_layer.h"
 #include "compiler/cost/cost.h"
 #include "runtime/base/num.h"
 
@@ -26,8 +27,9 @@ enum { /* cycles; what one module decides is in isa/timing.def */
        CHUNK_FIRST = HD_T_read_data + HD_T_fetch_word, /* its first beat to its first word */
        TAKE = 2,       /* last word issued to the operation that the unit's front offers */
        SIGNAL = 1,     /* done of one unit to start of another */
-       FILL_FIRST = 1, /* offered to the first chunk of padding */
-       LOAD_DONE = 6,  /* last chunk written to done */
+       FILL_FIRST = 4, /* offered to the first chunk of padding */
+       LX_DONE = 3,    /* last beat on R to done */
+       LW_DONE = 2,
        STORE_FIRST = HD_T_st_address + 2, /* offered to the first beat */
        STORE_DONE = 4,                    /* acknowledged to done */
        BURST_DONE = 1,                    /* its last beat to one more of its engine */
@@ -284,25 +286,20 @@ static void send(struct timing *t, double at, int64_t runs, int64_t beats) {
     t->write_free = at + rest;
 }
 
-/* Unit u has asked for all data of operation k by `at`: the next ones may go ahead. */
-static void takes_next(struct timing *t, int u, int k, double at) {
-    double done = k + 1 >= HD_N_ops_in_flight ? t->done[u][k + 1 - HD_N_ops_in_flight] : 0;
-    t->free[u] = at > done ? at : done;
-}
-
 static void record(struct records *r, double end) {
     r->end[r->next] = end;
     r->next = (r->next + 1) % HD_N_load_records;
 }
 
-/* LX writes runs of padding, of so many chunks each, the first from `first` on; returns when the
- * last of them is on its way to be written. */
-static double fill(struct timing *t, double first, int64_t runs, int64_t chunks) {
-    double at = first - 1, *filled = &t->filled[HD_UNIT_lx];
+/* LX writes runs of padding, of so many chunks each, in an operation that starts now; returns when
+ * the last of them is on its way to be written. */
+static double fill(struct timing *t, int64_t runs, int64_t chunks) {
+    double at = t->now, *filled = &t->filled[HD_UNIT_lx];
     for (int64_t i = 0; i < runs; i++) {
         double room = t->records.end[t->records.next];
         at = at + 1 > room ? at + 1 : room;
-        *filled = (*filled > at ? *filled : at) + (double)chunks;
+        double first = at - 1 + FILL_FIRST;
+        *filled = (*filled > first ? *filled : first) + (double)chunks;
         record(&t->records, *filled);
     }
     return at;
@@ -319,8 +316,11 @@ static double when_offered(const struct timing *t, int u) {
     taken += t->length[op - s->ops]; /* word by word, the last as it comes */
     at = at + TAKE > taken ? at + TAKE : taken;
     for (int v = 0; v < HD_UNITS; v++) {
-        if (!op->after[v]) continue;
-        double done = t->done[v][op->after[v] - 1];
+        int after = op->after[v];
+        if (v == u && op->number - HD_N_ops_in_flight > after)
+            after = op->number - HD_N_ops_in_flight; /* one more of a unit is not in flight */
+        if (after <= 0) continue;
+        double done = t->done[v][after - 1];
         if (done < 0) return NEVER;
         if (done + SIGNAL > at) at = done + SIGNAL;
     }
@@ -359,7 +359,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
     } else if (active && u != HD_UNIT_seq) {
         const struct hd_bursts r = hd_bursts_of(t->s->lo->m, op);
         double first = start;
-        if (r.padding) first = fill(t, start + FILL_FIRST, r.padding, r.padding_chunks);
+        if (r.padding) first = fill(t, r.padding, r.padding_chunks);
         if (u == HD_UNIT_st) {
             double data = first + STORE_FIRST;
             if (t->write_free > data) data = t->write_free;
@@ -369,7 +369,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
             done = t->done[u][k];
             double next = t->write_free - (double)t->latency - 32;
             double walked = start + (double)r.runs;
-            takes_next(t, u, k, next > walked ? next : walked);
+            t->free[u] = next > walked ? next : walked;
         } else if (r.beats) {
             int64_t run = r.beats / r.runs, longest = hd_burst_beats(t->s->lo->m);
             int64_t bursts = r.runs * hd_ceil_div(run, longest);
@@ -381,8 +381,8 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
                                        .held = r.held / (double)bursts};
             t->free[u] = done = -1;
         } else { /* padding alone */
-            done = t->filled[u] + LOAD_DONE;
-            takes_next(t, u, k, first + 1);
+            done = t->filled[u] + LX_DONE;
+            t->free[u] = first + 1;
         }
     }
     if (done >= 0 && k > 0 && done < t->done[u][k - 1]) done = t->done[u][k - 1];
@@ -444,8 +444,8 @@ static bool next_burst(struct timing *t, int i, double at) {
     if (u == HD_UNIT_lx) record(&t->records, t->filled[u]);
     l->at = at + 1;
     if (--l->bursts) return false;
-    t->done[u][l->number] = t->filled[u] + LOAD_DONE;
-    takes_next(t, u, l->number, at + 1);
+    t->done[u][l->number] = t->filled[u] + (u == HD_UNIT_lx ? LX_DONE : LW_DONE);
+    t->free[u] = at + 1;
     return true;
 }
 
@@ -540,7 +540,7 @@ static int first_to_start(const struct timing *t, double *out_at) {
     return unit;
 }
 
-int64_t hd_ops_estimate(const struct hd_ops *s, bool begins) {
+int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer) {
     hd_arena *a = hd_arena_create();
     struct timing t = {
         .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
@@ -571,6 +571,8 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins) {
     }
     for (int u = 0; u < HD_UNITS; u++)
         if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
+    end = (end > q.issued ? end : q.issued) + HALT;
+    if (by_layer) hd_cycles_by_layer(s, t.start, t.done, end, by_layer);
     hd_arena_destroy(a);
-    return (int64_t)(end > q.issued ? end : q.issued) + HALT;
+    return (int64_t)end;
 }

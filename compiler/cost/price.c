@@ -9,7 +9,7 @@ int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end) {
     struct hd_lowerer *w;
     bool begins = first == 0 || lo->layers[first - 1].step != lo->layers[first].step;
     if (hd_lower_layers(lo, scratch, lo->layers[first].step, first, end, &w) == HD_OK)
-        cycles = hd_ops_estimate(&w->s, begins);
+        cycles = hd_ops_estimate(&w->s, begins, NULL);
     if (w->s.n_ops > lo->most_ops) lo->most_ops = w->s.n_ops;
     hd_arena_destroy(scratch);
     if (lo->prices && cycles < INT64_MAX) hd_price_memo_put(lo->prices, key, cycles);

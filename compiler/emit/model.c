@@ -189,6 +189,7 @@ static void describe_layers(struct hd_lowering *lo) {
         d->vector_ops = l->kind->vector_ops(lo, l);
         d->unavoidable_bytes = l->weight_bytes + unavoidable_activations(lo, l);
         d->plan = plan_text(lo, lt);
+        d->estimate = lo->layer_cycles[i];
     }
 }
 

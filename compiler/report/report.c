@@ -28,8 +28,11 @@ static int64_t plan_roofline_of(const struct hd_cmd *c, const hd_model *m,
 struct hd_layer_facts hd_layer_facts(const struct hd_cmd *c, const struct hd_run_facts *r, int i) {
     const hd_model *m = r->model;
     const struct hd_layer_info *l = &m->layers[i];
-    struct hd_layer_facts x = {
-        .name = l->name, .op = l->op, .macs = l->macs, .plan_roofline = plan_roofline_of(c, m, l)};
+    struct hd_layer_facts x = {.name = l->name,
+                               .op = l->op,
+                               .macs = l->macs,
+                               .plan_roofline = plan_roofline_of(c, m, l),
+                               .estimate = l->estimate};
     x.roofline = hd_bound_cycles(&l->bounds, hd_cmd_mem(c, &m->machine).bytes_per_cycle, &x.bound);
     if (r->counters.layers && i < r->counters.n_layers) {
         const struct hd_layer_counters *k = &r->counters.layers[i];
@@ -301,6 +304,7 @@ static json_object *row_json(const struct hd_layer_facts *x, bool has_cycles) {
     hd_json_str(o, "name", x->name);
     hd_json_str(o, "op", x->op);
     json_object_object_add(o, "cycles", has_cycles ? json_object_new_int64(x->cycles) : NULL);
+    if (has_cycles && x->estimate) hd_json_int(o, "estimated_cycles", x->estimate);
     hd_json_int(o, "macs", x->macs);
     hd_json_num(o, "mac_utilization", x->utilization);
     hd_json_int(o, "roofline_cycles", x->roofline);

@@ -27,7 +27,7 @@ struct hd_totals {
 };
 struct hd_layer_facts { /* what plan and run say of one layer */
     const char *name, *op, *bound;
-    int64_t cycles, macs, roofline, plan_roofline, dram_bytes, mx_busy, vx_busy;
+    int64_t cycles, estimate, macs, roofline, plan_roofline, dram_bytes, mx_busy, vx_busy;
     double utilization, efficiency, plan_efficiency;
 };
 /* What the host did of a run: of the elements that the network's nodes write, and of the time, with

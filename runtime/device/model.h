@@ -93,6 +93,7 @@ struct hd_layer_info { /* index = tag of its operations */
                                   what this plan spills */
     struct hd_bounds bounds;   /* of the node, once where it became several layers */
     int step;                  /* whose program it is part of */
+    int64_t estimate;          /* cycles by the compiler's model; not saved */
     const char *plan;          /* one line for people: tiles, where operands live */
 };
 
