@@ -69,7 +69,8 @@ void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op,
     out->any = true, out->start = start, out->end = end;
     int64_t bank = hd_am_words(m) / AM_BANKS;
     bool adds = field(op, HD_F_mx_accumulate);
-    out->am = adds ? ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM : 0;
+    out->am_writes = ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
+    out->am = adds ? out->am_writes : 0;
     out->am_part = 1 / (double)inner;
 }
 
@@ -105,11 +106,24 @@ static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int
     return true;
 }
 
+/* Banks of AM that results go to. */
+static uint64_t am_written(const struct hd_machine *m, const struct hd_slot_op *op) {
+    int64_t dest = field(op, HD_F_vx_d_kind), lo = field(op, HD_F_vx_d), hi = lo;
+    const int64_t bank = hd_am_words(m) / AM_BANKS;
+    if (dest != HD_V_vx_dest_am_f32 && dest != HD_V_vx_dest_am_int32) return 0;
+    for (int l = 0; l < 4; l++) {
+        int64_t d = (field(op, HD_F_vx_n0 + l) - 1) * field(op, HD_F_vx_ds0 + l);
+        if (l >= field(op, HD_F_vx_nred)) lo += hd_min(d, 0), hi += hd_max(d, 0);
+    }
+    return ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
+}
+
 void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int64_t iterations,
                     struct hd_vx_reads *out) {
     struct nest x;
     bool map = op->code != hd_isa_ops[HD_OP_vx_dw].code;
-    out->banks = 0, out->b_part = 1;
+    out->banks = 0, out->b_part = 1, out->results = 1;
+    out->writes = map ? am_written(m, op) : 0;
     for (int which = 0; which < 2; which++) {
         struct hd_bank_runs *r = &out->operand[which];
         bool reads = (!which || !map || field(op, HD_F_vx_alu)) && operand(m, op, which, &x);
@@ -121,6 +135,7 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
     }
     for (int l = 0; map && l < field(op, HD_F_vx_nred); l++)
         out->b_part /= (double)field(op, HD_F_vx_n0 + l);
+    if (map) out->results = out->b_part;
     if (!map && field(op, HD_F_vx_b_kind) <= HD_V_vx_kind_am_f32)
         out->b_part = 1 / (double)(field(op, HD_F_vx_n2) * field(op, HD_F_vx_sx));
 }
@@ -179,13 +194,22 @@ static void move(const struct hd_vx_reads *v, struct hd_vx_place *p, double n) {
     }
 }
 
+/* n iterations and `cycles` have gone by, beside MX or not: results are written, one a cycle. */
+static void write(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_bank_user *mx,
+                  double n, double cycles) {
+    double share = mx ? mx->am_part * in_one_bank(mx->am_writes, v->writes) : 0;
+    p->waiting += n * v->results - cycles * (1 - share);
+    if (p->waiting < 0) p->waiting = 0;
+}
+
 void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_bank_user *mx,
                  double until) {
     static const double ALWAYS = 0.99;
     while (p->left > 0 && p->at < until) {
         const struct hd_bank_run *a = &v->operand[0].run[p->run[0]],
                                  *b = &v->operand[1].run[p->run[1]];
-        double n = p->left, stop = until, waits = 0;
+        double n = p->left, stop = until, waits = 0, from = p->at;
+        bool beside = mx->any && from >= mx->start && from < mx->end;
         if (a->n - p->done[0] < n) n = a->n - p->done[0];
         if (b->n - p->done[1] < n) n = b->n - p->done[1];
         if (mx->any && p->at < mx->end) {
@@ -199,6 +223,7 @@ void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struc
         }
         if (waits > ALWAYS) {
             p->at = stop;
+            write(v, p, beside ? mx : NULL, 0, stop - from);
             continue;
         }
         double each = (1 + v->b_part * in_one_bank(a->banks, b->banks)) / (1 - waits);
@@ -206,6 +231,7 @@ void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struc
             n = (stop - p->at) / each, p->at = stop;
         else
             p->at += n * each;
+        write(v, p, beside ? mx : NULL, n, p->at - from);
         move(v, p, n);
     }
 }

@@ -22,20 +22,24 @@ struct hd_bank_user {
     bool any; /* something that may concern others */
     double start, end;
     struct hd_bank_runs xm;
-    uint64_t am;    /* banks of AM that it adds to, */
-    double am_part; /* in this part of its cycles */
+    uint64_t am;        /* banks of AM that it adds to, */
+    uint64_t am_writes; /* and that it writes, */
+    double am_part;     /* in this part of its cycles */
 };
 
 /* An operation of VX at work. */
 struct hd_vx_reads {
-    double b_part;  /* B is read in this part of its iterations */
-    uint64_t banks; /* of both operands, in all */
+    double b_part;   /* B is read in this part of its iterations */
+    uint64_t banks;  /* of both operands, in all */
+    uint64_t writes; /* banks of AM that its results go to, */
+    double results;  /* so many of an iteration */
     struct hd_bank_runs operand[2];
 };
 
-/* How far it is: at `at` so many iterations are left, of each operand's run so many are done. */
+/* How far it is: at `at` so many iterations are left, of each operand's run so many are done, and
+ * so many results wait for MX to leave the bank of AM that they go to. */
 struct hd_vx_place {
-    double at, left, done[2];
+    double at, left, done[2], waiting;
     int run[2];
 };
 

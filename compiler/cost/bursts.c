@@ -40,6 +40,24 @@ static double cycles_of_run(const struct places *dram, const struct places *chip
     return beats > chunks ? beats : chunks;
 }
 
+/* Bursts of runs, which end where a page does; of many short ones only what their length asks for.
+ */
+static int64_t bursts_of(const struct hd_machine *m, int64_t at, int64_t run, const int64_t n[3],
+                         const int64_t step[3]) {
+    enum { PAGE = 4096, RUNS = 16 };
+    const int64_t axi = hd_axi_bytes(m), longest = hd_burst_beats(m) * axi;
+    int64_t bursts = 0;
+    if (n[0] * n[1] * n[2] > RUNS) return n[0] * n[1] * n[2] * hd_ceil_div(run, longest);
+    for (int64_t i = 0; i < n[0] * n[1] * n[2]; i++) {
+        int64_t from =
+            at + i % n[0] * step[0] + i / n[0] % n[1] * step[1] + i / n[0] / n[1] * step[2];
+        int64_t end = from + run;
+        for (from = hd_floor_to(from, axi); from < end; bursts++)
+            from = hd_min(from + longest, hd_floor_to(from, PAGE) + PAGE);
+    }
+    return bursts;
+}
+
 struct hd_bursts hd_bursts_of(const struct hd_machine *m, const struct hd_slot_op *op) {
     struct hd_bursts r = {0};
     const int64_t axi = hd_axi_bytes(m);
@@ -90,6 +108,7 @@ struct hd_bursts hd_bursts_of(const struct hd_machine *m, const struct hd_slot_o
                         on_chip = places_of(axi, chip_at, chip_steps);
     r.runs = n[0] * n[1] * n[2];
     r.beats = (int64_t)((double)r.runs * beats_of(&dram, run));
+    r.bursts = bursts_of(m, at, run, n, step);
     r.held = (double)r.beats;
     if (op->unit == HD_UNIT_lx) r.held = (double)r.runs * cycles_of_run(&dram, &on_chip, run);
     return r;

@@ -7,7 +7,7 @@
 /* Runs that go on in DRAM and on chip are one, but where a load is cut to a tensor or comes
  * column-wise. */
 struct hd_bursts {
-    int64_t runs, beats;             /* 0 of a load of padding alone */
+    int64_t runs, beats, bursts;     /* 0 of a load of padding alone */
     int64_t padding, padding_chunks; /* whole runs of padding; chunks of each */
     double held;                     /* cycles of the data channel, at least as many as beats */
 };

@@ -12,6 +12,8 @@
  * its own operands (banks.c), stores for both; loads beside VX are modelled roughly. How long words
  * take to issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
  */
+#include <stdio.h>  /* DBG */
+#include <stdlib.h> /* DBG */
 #include <string.h>
 
 #include "compiler/cost/banks.h"
@@ -191,7 +193,7 @@ static void hold_for_mx(struct timing *t, int first, const struct hd_slot_op *mx
 /* What MX does may concern VX. */
 static void see_mx(struct timing *t, const struct hd_slot_op *mx) {
     bool adds = field(mx, HD_F_mx_accumulate) && t->vx.banks >> HD_BANK_AM;
-    if (adds || (mx->reads_banks & t->vx.banks)) t->mx = mx_user(t, mx);
+    if (adds || t->vx.writes || (mx->reads_banks & t->vx.banks)) t->mx = mx_user(t, mx);
 }
 
 /* The operation that VX is at ends as far as what MX does now is known. */
@@ -200,7 +202,7 @@ static void end_vx(struct timing *t) {
     const struct hd_slot_op *op = &t->s->ops[t->s->by_number[HD_UNIT_vx][k]];
     struct hd_vx_place p = t->vx_at;
     hd_vx_go_on(&t->vx, &p, &t->mx, NEVER);
-    double done = p.at + t->vx_drains;
+    double done = p.at + t->vx_drains + p.waiting;
     if (k > 0 && done < t->done[HD_UNIT_vx][k - 1]) done = t->done[HD_UNIT_vx][k - 1];
     t->free[HD_UNIT_vx] = p.at, t->done[HD_UNIT_vx][k] = done;
     const int64_t dest = field(op, HD_F_vx_d_kind);
@@ -269,10 +271,8 @@ static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
 
 /* Bursts of a store, the first from `at` on. One more waits until the oldest of HD_N_open_bursts is
  * acknowledged, whichever operation that belongs to. */
-static void send(struct timing *t, double at, int64_t runs, int64_t beats) {
-    int64_t longest = hd_burst_beats(t->s->lo->m);
-    double bursts = (double)(runs * hd_ceil_div(beats, runs * longest));
-    double each = (double)beats / bursts;
+static void send(struct timing *t, double at, const struct hd_bursts *r) {
+    double bursts = (double)r->bursts, each = (double)r->beats / bursts;
     int many = bursts < 2 * HD_N_open_bursts ? (int)bursts : 2 * HD_N_open_bursts;
     for (int i = 0; i < many; i++, t->burst = (t->burst + 1) % HD_N_open_bursts) {
         double *free = &t->burst_free[t->burst];
@@ -363,7 +363,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
         if (u == HD_UNIT_st) {
             double data = first + STORE_FIRST;
             if (t->write_free > data) data = t->write_free;
-            send(t, data, r.runs, r.beats);
+            send(t, data, &r);
             t->done[u][k] = t->write_free + t->latency + STORE_DONE;
             begin_store(t, op);
             done = t->done[u][k];
@@ -371,14 +371,12 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
             double walked = start + (double)r.runs;
             t->free[u] = next > walked ? next : walked;
         } else if (r.beats) {
-            int64_t run = r.beats / r.runs, longest = hd_burst_beats(t->s->lo->m);
-            int64_t bursts = r.runs * hd_ceil_div(run, longest);
             double asks = offered + (u == HD_UNIT_lx ? HD_T_lx_request : HD_T_lw_request);
             t->load[u] = (struct load){.number = k,
-                                       .bursts = bursts,
+                                       .bursts = r.bursts,
                                        .at = first > asks ? first : asks,
-                                       .beats = (double)r.beats / (double)bursts,
-                                       .held = r.held / (double)bursts};
+                                       .beats = (double)r.beats / (double)r.bursts,
+                                       .held = r.held / (double)r.bursts};
             t->free[u] = done = -1;
         } else { /* padding alone */
             done = t->filled[u] + LX_DONE;
@@ -449,20 +447,23 @@ static bool next_burst(struct timing *t, int i, double at) {
     return true;
 }
 
+/* That are known: those with room in the buffer, and the one whose last words wait for issue. */
+enum { CHUNKS = HD_N_fetch_chunks + 1 };
+
 struct issue {
     struct timing *t;
-    bool begins;                     /* the operations are a program from its beginning */
-    double issued;                   /* the last word */
-    int64_t words, n;                /* of the program that have issued, header included; in all */
-    int64_t left;                    /* words of the operation that is to issue */
-    double there[HD_N_fetch_chunks]; /* when the first word of the next chunks can issue, */
-    double asked[HD_N_fetch_chunks]; /* when they are asked for, at the earliest */
-    int64_t chunks, to_ask;          /* whose place is free; of them not yet asked for */
+    bool begins;            /* the operations are a program from its beginning */
+    double issued;          /* the last word */
+    int64_t words, n;       /* of the program that have issued, header included; in all */
+    int64_t left;           /* words of the operation that is to issue */
+    double there[CHUNKS];   /* when the first word of the next chunks can issue, */
+    double asked[CHUNKS];   /* when they are asked for, at the earliest */
+    int64_t chunks, to_ask; /* whose place is free; of them not yet asked for */
 };
 
 /* Another chunk has a place from `at` on. */
 static void free_chunk(struct issue *q, double at) {
-    int place = (int)(q->chunks % HD_N_fetch_chunks);
+    int place = (int)(q->chunks % CHUNKS);
     q->there[place] = 0;
     if (!q->begins || q->chunks * CHUNK_WORDS >= q->n) return;
     q->there[place] = NEVER, q->asked[place] = at;
@@ -472,27 +473,28 @@ static void free_chunk(struct issue *q, double at) {
 /* When fetch asks for its next chunk. */
 static double fetch_asks(const struct issue *q) {
     if (!q->to_ask) return NEVER;
-    double at = q->asked[(q->chunks - q->to_ask) % HD_N_fetch_chunks],
-           free = q->t->reads.accepted + 1;
+    double at = q->asked[(q->chunks - q->to_ask) % CHUNKS], free = q->t->reads.accepted + 1;
     return at > free ? at : free;
 }
 
 static void ask_chunk(struct issue *q, double at) {
     double beats = HD_N_fetch_chunk / (double)q->t->axi;
     int64_t chunk = q->chunks - q->to_ask--;
-    q->there[chunk % HD_N_fetch_chunks] = ask(q->t, HD_UNIT_seq, at, beats) - beats + CHUNK_FIRST;
+    q->there[chunk % CHUNKS] = ask(q->t, HD_UNIT_seq, at, beats) - beats + CHUNK_FIRST;
 }
 
 /* Words of the operation issue, one a cycle; false: the next is in a chunk that is still to be
- * asked for. A chunk that has issued leaves its place to another. */
+ * asked for. The place of a chunk is another's when its last words have left the buffer: as many as
+ * wait for issue have then still to issue. */
 static bool issue(struct issue *q) {
     while (q->left > 0) {
-        int64_t left = CHUNK_WORDS - q->words % CHUNK_WORDS, k = q->left < left ? q->left : left;
-        double there = q->there[q->words / CHUNK_WORDS % HD_N_fetch_chunks];
+        const int64_t gone = CHUNK_WORDS - HD_N_issue_words, at = q->words % CHUNK_WORDS;
+        int64_t stop = at < gone ? gone : CHUNK_WORDS, k = hd_min(q->left, stop - at);
+        double there = q->there[q->words / CHUNK_WORDS % CHUNKS];
         if (there >= NEVER) return false;
         q->issued = (there > q->issued ? there : q->issued) + (double)k;
         q->words += k, q->left -= k;
-        if (k == left) free_chunk(q, q->issued + HD_T_read_address);
+        if (at + k == gone) free_chunk(q, q->issued + HD_N_issue_words + HD_T_read_address);
     }
     return true;
 }
@@ -572,6 +574,13 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer) 
     for (int u = 0; u < HD_UNITS; u++)
         if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
     end = (end > q.issued ? end : q.issued) + HALT;
+    if (by_layer && getenv("HD_DBG")) /* DBG */
+        for (size_t i = 0; i < s->n_ops; i++)
+            fprintf(stderr, "%s %d tag %d issued %.2f start %.2f done %.2f\n",
+                    hd_isa_units[s->ops[i].unit].name, s->ops[i].number, s->ops[i].tag,
+                    t.issued[s->ops[i].unit][s->ops[i].number - 1],
+                    t.start[s->ops[i].unit][s->ops[i].number - 1],
+                    t.done[s->ops[i].unit][s->ops[i].number - 1]);
     if (by_layer) hd_cycles_by_layer(s, t.start, t.done, end, by_layer);
     hd_arena_destroy(a);
     return (int64_t)end;
