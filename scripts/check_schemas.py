@@ -31,6 +31,7 @@ COMMANDS = [  # {w}: the work folder
     f"demo {NET} --device iss --images 3 --json {{w}}/demo.json",
     f"bench {NET} --json {{w}}/bench.json",
     f"bench memory {NET} --json {{w}}/bench_memory.json",
+    f"bench estimate {NET} --json {{w}}/estimate.json",
     f"bench zoo {NET} --json {{w}}/bench_zoo.json",
 ]
 # Their commands take minutes, need the RTL or another runtime: no schema yet.
