@@ -6,12 +6,12 @@
 
 /* Networks, each beside its roofline. */
 int hd_bench_networks(struct hd_cmd *c, char **models, int n);
-int hd_bench_cpu(struct hd_cmd *c, char **models, int n);     /* heddle bench cpu */
-int hd_bench_compare(struct hd_cmd *c, char **models, int n); /* heddle bench compare */
-int hd_bench_iss(struct hd_cmd *c, char **models, int n);     /* heddle bench iss-vs-rtl */
-int hd_bench_memory(struct hd_cmd *c, char **models, int n);  /* heddle bench memory */
+int hd_bench_cpu(struct hd_cmd *c, char **models, int n);      /* heddle bench cpu */
+int hd_bench_compare(struct hd_cmd *c, char **models, int n);  /* heddle bench compare */
+int hd_bench_iss(struct hd_cmd *c, char **models, int n);      /* heddle bench iss-vs-rtl */
+int hd_bench_memory(struct hd_cmd *c, char **models, int n);   /* heddle bench memory */
 int hd_bench_estimate(struct hd_cmd *c, char **models, int n); /* heddle bench estimate */
-int hd_bench_zoo(struct hd_cmd *c, char **models, int n);     /* heddle bench zoo */
+int hd_bench_zoo(struct hd_cmd *c, char **models, int n);      /* heddle bench zoo */
 bool hd_bench_has_set(const char *set);
 int hd_bench_machine(struct hd_cmd *c, const char *set); /* single layers, bench_layers.def */
 int hd_bench_speed(struct hd_cmd *c);                    /* heddle bench sim-speed */
