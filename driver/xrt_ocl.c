@@ -211,7 +211,8 @@ static hd_status open_all(hd_ctx *ctx, struct ocl *o) {
         return hd_fail(
             ctx, HD_DEVICE,
             "xrt-opencl: the OpenCL loader shows no platform of Xilinx; name a folder that "
-            "has xilinx.icd in OCL_ICD_VENDORS, or unset it");
+            "has xilinx.icd in OCL_ICD_VENDORS, or unset it; it reads the list once, so use device "
+            "opencl in another process");
     error = o->cl.clGetDeviceIDs(o->platform, CL_DEVICE_TYPE_ACCELERATOR, 1, &o->device, &n);
     if (error || !n)
         return hd_fail(ctx, HD_DEVICE,

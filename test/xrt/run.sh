@@ -76,7 +76,8 @@ check "its trace has what the counters say" python3 scripts/check_trace.py "$W/t
 check "every layer of digits bit-equal to rtl" "$H" compare "$D" --devices rtl,xrt --keep "*"
 check "digits against golden, three data sets" "$H" test --device xrt "$D"
 check "20 runs in one process" "$H" run "$D" --device xrt --repeat 20
-check "device conformance" env LD_PRELOAD="$B/test/xrt/nosleep.so" "$B/test/device/test_device"
+check "device conformance" "$B/test/device/test_device" xrt
+check "device conformance, OpenCL" env LD_PRELOAD="$B/test/xrt/nosleep.so" "$B/test/device/test_device" xrt-opencl
 
 check "device conformance, started as runs of XRT" env HEDDLE_XRT_START=run "$B/test/device/test_device" xrt
 check "random networks, every operation of the machine" "$B/test/random/random_net" --device xrt --machine base --count 12
