@@ -42,12 +42,21 @@ static void products(const struct cell *c, int part, const uint8_t *v, int64_t f
         uint32_t sum = (uint32_t)c->bias[part * gh + i];
         const int8_t *row = m + i * n;
         for (int64_t k = 0; k < n; k++) sum += (uint32_t)(c->centred[k] * row[k]);
-        z[i] = (float)(int32_t)sum * c->scale[part * gh + i];
+        z[i] = hd_flush((float)(int32_t)sum * hd_flush(c->scale[part * gh + i]));
     }
 }
 
 static uint8_t requant(const struct cell *c, float v) {
     return (uint8_t)hd_requant(v, c->s.y_zp, c->s.lo, c->s.hi);
+}
+
+/* A step of the machine's binary32: no subnormal numbers, so that zeros have its signs. */
+static float sum_of(float a, float b) {
+    return hd_flush(a + b);
+}
+
+static float product_of(float a, float b) {
+    return hd_flush(a * b);
 }
 
 static float sigmoid(float x) {
@@ -59,11 +68,10 @@ static void lstm_step(struct cell *c) {
     const float *zr = c->zr, *zw = c->zw;
     products(c, 1, c->last, 0, 4 * n, c->zr);
     for (int64_t j = 0; j < n; j++) {
-        float i = sigmoid(zr[j] + zw[j]), o = sigmoid(zr[n + j] + zw[n + j]);
-        float f = sigmoid(zr[2 * n + j] + zw[2 * n + j]);
-        float g = hd_fn(HD_FN_TANH, zr[3 * n + j] + zw[3 * n + j]);
-        float kept = f * c->state[j], added = g * i;
-        c->state[j] = hd_flush(kept + added);
+        float i = sigmoid(sum_of(zr[j], zw[j])), o = sigmoid(sum_of(zr[n + j], zw[n + j]));
+        float f = sigmoid(sum_of(zr[2 * n + j], zw[2 * n + j]));
+        float g = hd_fn(HD_FN_TANH, sum_of(zr[3 * n + j], zw[3 * n + j]));
+        c->state[j] = sum_of(product_of(f, c->state[j]), product_of(g, i));
         float out = o * c->s.scale;
         c->y[j] = requant(c, hd_fn(HD_FN_TANH, c->state[j]) * out);
     }
@@ -75,17 +83,17 @@ static void gru_step(struct cell *c) {
     float *zr = c->zr;
     const float *zw = c->zw;
     products(c, 1, c->last, 0, before ? 3 * n : 2 * n, zr);
-    for (int64_t j = 0; j < n; j++) zr[n + j] = sigmoid(zr[n + j] + zw[n + j]);
+    for (int64_t j = 0; j < n; j++) zr[n + j] = sigmoid(sum_of(zr[n + j], zw[n + j]));
     for (int64_t j = 0; j < n && !before; j++) {
         float h = c->state[j] * c->s.scale;
         c->y[j] = requant(c, zr[n + j] * h);
     }
     if (!before) products(c, 1, c->y, 2 * n, 3 * n, zr);
     for (int64_t j = 0; j < n; j++) {
-        float part = before ? zr[2 * n + j] * zr[n + j] : zr[2 * n + j];
-        float in = hd_fn(HD_FN_TANH, part + zw[2 * n + j]);
-        float kept = (c->state[j] - in) * sigmoid(zr[j] + zw[j]);
-        c->state[j] = hd_flush(kept + in);
+        float part = before ? product_of(zr[2 * n + j], zr[n + j]) : zr[2 * n + j];
+        float in = hd_fn(HD_FN_TANH, sum_of(part, zw[2 * n + j]));
+        float kept = product_of(sum_of(c->state[j], -in), sigmoid(sum_of(zr[j], zw[j])));
+        c->state[j] = sum_of(kept, in);
         c->y[j] = requant(c, c->state[j] * c->s.scale);
     }
 }
@@ -93,7 +101,7 @@ static void gru_step(struct cell *c) {
 static void rnn_step(struct cell *c) {
     products(c, 1, c->last, 0, c->s.hidden, c->zr);
     for (int64_t j = 0; j < c->s.hidden; j++) {
-        float z = hd_flush(c->zr[j] + c->zw[j]), h = c->s.no_tanh ? z : hd_fn(HD_FN_TANH, z);
+        float z = sum_of(c->zr[j], c->zw[j]), h = c->s.no_tanh ? z : hd_fn(HD_FN_TANH, z);
         c->y[j] = requant(c, h * c->s.scale);
     }
 }
