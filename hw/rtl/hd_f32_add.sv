@@ -91,7 +91,8 @@ module hd_f32_add #(
         ml[n]    = l[30:23] == 8'd0 ? 24'd0 : {1'b1, l[22:0]};
         ms[n]    = s[30:23] == 8'd0 ? 24'd0 : {1'b1, s[22:0]};
         ex1[n]   = l[30:23];
-        gap[n]   = l[30:23] - s[30:23];
+        // Not l - s: abc would find its bits equal to those of the comparison, and close a loop.
+        gap[n]   = a[30:0] >= b[30:0] ? a[30:23] - b[30:23] : b[30:23] - a[30:23];
         kind1[n] = {minus, l[31], l[30:23] == 8'hff,
                     l[30:23] == 8'hff && (l[22:0] != 23'd0 || (minus && s[30:23] == 8'hff))};
       end
