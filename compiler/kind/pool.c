@@ -158,7 +158,6 @@ const struct hd_kind hd_kind_pool = {
     .operations = "vx.map",
     .expression = "max or sum over p, q of x[i*sy + p*dy - pt, j*sx + q*dx - pl, m]",
     .memories = "XM -> XM",
-    .joins = true,
     .chains = true,
     .parts = true,
     .refuses = refuses,
