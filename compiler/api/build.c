@@ -1,5 +1,4 @@
 /* Networks that a program builds, node by node. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/api/net.h"
@@ -103,21 +102,11 @@ static hd_status check_node(hd_ctx *ctx, const hd_graph *g, const char *op, cons
     return HD_OK;
 }
 
-/* A network of its own, with the same nodes. */
-static hd_status copied(hd_ctx *ctx, const hd_net *net, hd_graph **out) {
-    size_t bytes;
-    void *image;
-    TRY(hd_graph_save(ctx, net->g, &image, &bytes));
-    hd_status s = hd_graph_load(ctx, image, bytes, out);
-    free(image);
-    return s;
-}
-
 static hd_status set_attr(hd_ctx *ctx, hd_graph *g, int node, const struct hd_net_attr *a) {
     hd_graph *body;
     if (a->net) {
         TRY(hd_net_check(ctx, a->net));
-        TRY(copied(ctx, a->net, &body));
+        TRY(hd_graph_copy(ctx, a->net->g, &body));
         hd_attr_set_graph(g, node, a->name, body);
     } else if (a->string)
         hd_attr_set_string(g, node, a->name, a->string);

@@ -36,10 +36,10 @@ static hd_status prepare(struct job *j, const hd_net *net) {
     hd_ctx *ctx = j->c->ctx;
     hd_graph *g = NULL;
     TRY(hd_net_check(ctx, net));
-    TRY(clone_graph(ctx, net->g, &g));
+    TRY(hd_graph_copy(ctx, net->g, &g));
     hd_status s = hd_opt_pass(ctx, g, "axes"); /* by name becomes by position */
     if (s == HD_OK) s = hd_quant_prepare(ctx, g);
-    if (s == HD_OK) s = clone_graph(ctx, g, &j->ref); /* ids of clones agree */
+    if (s == HD_OK) s = hd_graph_copy(ctx, g, &j->ref); /* ids of clones agree */
     hd_graph_destroy(g);
     return s;
 }
@@ -80,7 +80,7 @@ static hd_status quantize(struct job *j, const hd_net *net, const struct hd_quan
     TRY(quantize_network(j));
     TRY(compare_layers(j));
     TRY(score(j));
-    TRY(clone_graph(j->c->ctx, j->g, &g)); /* the constants of j->g lie in j->ref */
+    TRY(hd_graph_copy(j->c->ctx, j->g, &g)); /* the constants of j->g lie in j->ref */
     TRY(hd_net_around_take(j->c->ctx, g, out));
     tell(j, q);
     if (!out_score) return HD_OK;

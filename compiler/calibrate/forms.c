@@ -19,7 +19,7 @@ static hd_status import(struct job *j, const struct hd_bind *bind, hd_graph **ou
         j->n_open = g->n_open;
     }
     hd_status s = hd_note(ctx, hd_quant_prepare(ctx, g), "in %s", j->path);
-    if (s == HD_OK) s = clone_graph(ctx, g, out); /* ids of clones agree */
+    if (s == HD_OK) s = hd_graph_copy(ctx, g, out); /* ids of clones agree */
     hd_graph_destroy(g);
     return s;
 }

@@ -66,8 +66,8 @@ struct score {          /* of an int8 network */
     double noise; /* beside the signal, dB, sum over sets and outputs; 60 dB count as perfect */
 };
 
-hd_status clone_graph(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
-/* The same with constants that lie in g, which outlives it, unless it has graphs in attributes. */
+/* A copy of g with constants that lie in g, which outlives it, unless it has graphs in attributes.
+ */
 hd_status working_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
 /* The network of the command line, prepared, for the shapes of data set i (forms.c). */
 hd_status prepared(struct job *j, int i, hd_graph **out);

@@ -1,6 +1,5 @@
 /* heddle quantize: float graph, rewritten graph and legalised graph on the calibration data. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "compiler/calibrate/job.h"
 #include "compiler/compiler.h"
@@ -46,18 +45,9 @@ static hd_graph *share_graph(const hd_graph *g) {
     return h;
 }
 
-hd_status clone_graph(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
-    void *bytes = NULL;
-    size_t n = 0;
-    TRY(hd_graph_save(ctx, g, &bytes, &n));
-    hd_status s = hd_graph_load(ctx, bytes, n, out);
-    free(bytes);
-    return s;
-}
-
 hd_status working_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
     if (g->n_subgraphs)
-        return clone_graph(ctx, g, out); /* passes change those of attributes, too */
+        return hd_graph_copy(ctx, g, out); /* passes change those of attributes, too */
     *out = share_graph(g);
     return HD_OK;
 }

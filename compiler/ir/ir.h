@@ -217,6 +217,8 @@ hd_status hd_graph_save(hd_ctx *ctx, const hd_graph *g, void **out, size_t *out_
 hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
 /* The same with constants that lie in data, which outlives the graph. */
 hd_status hd_graph_load_borrowed(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out);
+/* A copy with the same ids. */
+hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
 
 /* The network's own multiply-accumulates of a node (conv, gemm, matmul and their q forms), never
  * padding. */

@@ -8,6 +8,7 @@
  *
  * Ids survive: dead nodes keep their place (without operands), and constants that nothing reads
  * lose their data only. Operations are stored by name, so rows of ops.def may move. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/ir/ir.h"
@@ -285,4 +286,13 @@ hd_status hd_graph_load(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **
 
 hd_status hd_graph_load_borrowed(hd_ctx *ctx, const void *data, size_t bytes, hd_graph **out) {
     return load(ctx, data, bytes, true, out);
+}
+
+hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
+    void *data = NULL;
+    size_t bytes = 0;
+    TRY(hd_graph_save(ctx, g, &data, &bytes));
+    hd_status s = hd_graph_load(ctx, data, bytes, out);
+    free(data);
+    return s;
 }

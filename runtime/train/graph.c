@@ -1,5 +1,4 @@
 /* The graph of a step of training: loss, gradients, updates, state. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/train/graph.h"
@@ -16,15 +15,6 @@ static const unsigned weight_operands[HD_IR_OPS] = {
 
 bool hd_takes_weights(const struct hd_node *n, int k) {
     return k < 4 && weight_operands[n->op] >> k & 1;
-}
-
-hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
-    void *data = NULL;
-    size_t bytes = 0;
-    TRY(hd_graph_save(ctx, g, &data, &bytes));
-    hd_status s = hd_graph_load(ctx, data, bytes, out);
-    free(data);
-    return s;
 }
 
 static void find_weights(const hd_graph *g, struct hd_trained *out) {

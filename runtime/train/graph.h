@@ -23,8 +23,6 @@ static inline void hd_through_add(struct hd_through_list *l, int value, int shad
 /* Operand k of the node is weights, where it is constant. */
 bool hd_takes_weights(const struct hd_node *n, int k);
 
-hd_status hd_graph_copy(hd_ctx *ctx, const hd_graph *g, hd_graph **out);
-
 /* The states of integer weights have the names of these and this. */
 #define HD_STATE_SUFFIX ".state"
 /* b->g, a network with quantize and dequantize nodes, gets its integers beside it: its dequantize
