@@ -44,7 +44,8 @@ RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_
 RANDOM_RNN := $(B)/test/random/random_rnn
 RANDOM_MOVE := $(B)/test/random/random_move
 RANDOM_FLOAT := $(B)/test/random/random_float
-$(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT): $(B)/test/random/random.o $(B)/test/stages/round_trip.o
+$(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT): $(B)/test/random/random.o
+$(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT) $(B)/test/unit/plan/test_partition: $(B)/test/stages/round_trip.o
 $(RANDOM_FLOAT): $(B)/test/random/net.o
 $(RANDOM_MOVE): $(patsubst %,$(B)/test/random/%.o,net net_elem net_move)
 $(RANDOM_NET): $(patsubst %,$(B)/test/random/%.o,net net_window net_rows net_elem net_move)

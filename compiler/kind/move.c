@@ -132,9 +132,11 @@ static int operands(const struct hd_lowering *lo, int node, int out[HD_LAYER_INP
 
 void hd_chain_moves(struct hd_lowering *lo, const bool *machine) {
     const hd_graph *g = lo->g;
-    for (size_t i = 0; i < g->n_nodes; i++) {
+    int *order = hd_new_array(lo->arena, int, g->n_nodes + 1);
+    for (size_t k = 0, n_order = hd_graph_order(g, order); k < n_order; k++) {
+        int i = order[k];
         const struct hd_node *n = &g->nodes[i];
-        if (n->dead || !machine[i] || !may_chain(lo, (int)i)) continue;
+        if (!machine[i] || !may_chain(lo, i)) continue;
         int reader = hd_graph_only_user(g, n->out[0]), leaf[HD_LAYER_INPUTS], leaves = 0;
         if (reader < 0 || !machine[reader] || !hd_is_move(g, &g->nodes[reader]) ||
             lo->too_big[reader].why)
@@ -484,12 +486,6 @@ static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s
         (const int[3][3]){{v, 1, 1}, {y->w, v, out->cp / n}, {rows, y->w * v, out->pitch / n}});
 }
 
-/* Rows [row, row + rows) of the result, to `out`. */
-static hd_status transposed(struct hd_lowerer *w, int row, int rows, const struct hd_view *out) {
-    for (int s = 0; s < own_of(w->l)->slices; s++) TRY(transposed_slice(w, row, rows, s, out));
-    return HD_OK;
-}
-
 static hd_status transposed_tile(struct hd_lowerer *w, const struct hd_tile *t,
                                  const struct hd_view *out) {
     int high = hd_lower_tensor(w, w->l->out)->h;
@@ -497,7 +493,8 @@ static hd_status transposed_tile(struct hd_lowerer *w, const struct hd_tile *t,
         struct hd_view to = *out;
         n = (int)hd_min(own_of(w->l)->band, t->th - r);
         to.at += (uint32_t)(r * out->pitch), to.y += r, to.rows = n;
-        TRY(transposed(w, t->img * high + t->y + r, n, &to));
+        for (int s = 0; s < own_of(w->l)->slices; s++)
+            TRY(transposed_slice(w, t->img * high + t->y + r, n, s, &to));
     }
     return hd_lower_store(w, t->img, out, 0, hd_lower_tensor(w, w->l->out)->cp);
 }

@@ -1,5 +1,8 @@
 /* Layouts: which dimension of a tensor becomes the channels of the machine's pixels.
  *
+ * The first wish that reaches a tensor wins, so nodes come in the graph's order: what it is does
+ * not depend on how they are stored.
+ *
  * needs: a legalised graph
  * gives: lo->rows
  * destroys: nothing
@@ -55,12 +58,16 @@ static bool hand_over(const hd_graph *g, char *want, int a, int b) {
     return any;
 }
 
-static bool spread(const hd_graph *g, char *want, bool moves) {
+struct order {
+    const int *node;
+    size_t n;
+};
+
+static bool spread(const hd_graph *g, struct order order, char *want, bool moves) {
     bool any = false;
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        const struct hd_node *n = &g->nodes[i];
-        if (n->dead || n->out[0] < 0 || !(elementwise(g, n) || (moves && hd_is_move(g, n))))
-            continue;
+    for (size_t i = 0; i < order.n; i++) {
+        const struct hd_node *n = &g->nodes[order.node[i]];
+        if (n->out[0] < 0 || !(elementwise(g, n) || (moves && hd_is_move(g, n)))) continue;
         for (int k = 0; k < n->n_in; k++)
             if (n->in[k] >= 0 && !g->tensors[n->in[k]].data)
                 for (int o = 0; o < n->n_out; o++)
@@ -74,23 +81,24 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
     const hd_graph *g = lo->g;
     char *want = hd_new_array(lo->arena, char, g->n_tensors ? g->n_tensors : 1);
     lo->rows = hd_new_array(lo->arena, bool, g->n_tensors ? g->n_tensors : 1);
+    int *node = hd_new_array(lo->arena, int, g->n_nodes + 1);
+    struct order order = {node, hd_graph_order(g, node)};
     for (size_t i = 0; i < g->n_tensors; i++)
         if (g->tensors[i].rank < 3) want[i] = ROWS;
-    for (size_t i = 0; i < g->n_nodes; i++) {
-        const struct hd_node *n = &g->nodes[i];
-        if (n->dead) continue;
+    for (size_t i = 0; i < order.n; i++) {
+        const struct hd_node *n = &g->nodes[node[i]];
         const struct hd_kind *kind = hd_kind_of(g, n);
         bool all = kind && kind->wishes_all;
         for (int k = 0; k < (all ? n->n_in : 1); k++) set(want, n->in[k], wish(g, n));
         for (int k = 0; k < (all ? n->n_out : 1); k++) set(want, n->out[k], wish(g, n));
     }
-    while (spread(g, want, false)) continue;
-    while (spread(g, want, true) || spread(g, want, false)) continue;
+    while (spread(g, order, want, false)) continue;
+    while (spread(g, order, want, true) || spread(g, order, want, false)) continue;
     for (size_t i = 0; i < g->n_tensors; i++)
         lo->rows[i] = want[i] == ROWS || (want[i] == ANY && g->tensors[i].rank == 3);
-    for (size_t i = 0; i < g->n_nodes; i++) { /* constants: as what is made with them */
-        const struct hd_node *n = &g->nodes[i];
-        for (int k = 0; !n->dead && hd_takes_constants(g, n) && k < n->n_in; k++)
+    for (size_t i = 0; i < order.n; i++) { /* constants: as what is made with them */
+        const struct hd_node *n = &g->nodes[node[i]];
+        for (int k = 0; hd_takes_constants(g, n) && k < n->n_in; k++)
             if (g->tensors[n->in[k]].data) lo->rows[n->in[k]] = lo->rows[n->out[0]];
     }
     return HD_OK;

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "compiler/compiler.h"
+#include "test/stages/round_trip.h"
 
 static hd_model *lowered(hd_ctx *ctx, const char *text, bool place_all) {
     struct hd_compile_options o = {.latency_hiding = true, .place_all = place_all};
@@ -140,8 +141,50 @@ static void concat_and_split_move_nothing(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* The same nodes, stored in the opposite order. */
+static void turn_nodes(hd_graph *g) {
+    for (size_t i = 0, j = g->n_nodes; i + 1 < j--; i++) {
+        struct hd_node n = g->nodes[i];
+        g->nodes[i] = g->nodes[j];
+        g->nodes[j] = n;
+    }
+    for (size_t t = 0; t < g->n_tensors; t++)
+        if (g->tensors[t].producer >= 0)
+            g->tensors[t].producer = (int)g->n_nodes - 1 - g->tensors[t].producer;
+}
+
+/* Images and rows meet in it, and which layout a tensor takes depends on which wish comes first. */
+static void order_of_storage_does_not_count(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    struct hd_compile_options o = {.keep_all = true, .place_all = true};
+    hd_graph *g = NULL;
+    hd_model *m = NULL;
+    if (hd_machine_load(ctx, "base", &o.machine) != HD_OK ||
+        hd_graph_parse(ctx,
+                       "graph g {\n input x i8[3,36]\n r ? = qrescale(x)\n"
+                       " a i8[1,3,36] = reshape(r) shape=[1,3,36]\n b ? = qrescale(a)\n"
+                       " c i8[1,3,1,36] = reshape(b) shape=[1,3,1,36]\n"
+                       " d i8[1,3,1,36] = reshape(r) shape=[1,3,1,36]\n"
+                       " e ? = concat(d, c) axis=2\n f ? = qmaxpool(e) kernel_shape=[2,1]\n"
+                       " y i8[1,3,36] = reshape(f) shape=[1,3,36]\n z ? = qrescale(y)\n"
+                       " output z\n}",
+                       "net", &g) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    turn_nodes(g);
+    if (round_trip(ctx, g, &o) != HD_OK) fail_msg("%s", hd_message(ctx));
+    turn_nodes(g);
+    if (round_trip(ctx, g, &o) != HD_OK || hd_lower(ctx, g, &o, &m) != HD_OK)
+        fail_msg("%s", hd_message(ctx));
+    assert_int_equal(layers_of(m, "qmaxpool"), 1);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(products_and_layouts_that_meet),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_storage_does_not_count),
+                                       cmocka_unit_test(products_and_layouts_that_meet),
                                        cmocka_unit_test(small_parts_stay_on_the_host),
                                        cmocka_unit_test(concat_and_split_move_nothing)};
     return cmocka_run_group_tests(tests, NULL, NULL);
