@@ -1,8 +1,8 @@
 # Several processes by MPI.
-test-mpi: heddle ## training on 1, 2 and 4 ranks, kills; installs Open MPI
+test-mpi: heddle ## training and searches on several ranks, kills; installs Open MPI
 	$(Q)scripts/deps.sh mpi
 	$(Q)$(MAKE) --no-print-directory mpi-ranks
 mpi-ranks: heddle $(B)/libhd_mpi.so
-	$(Q)OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 python3 test/train/ranks.py $(B)/heddle $(B)/ranks
+	$(Q)OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c 'python3 test/train/ranks.py $(B)/heddle $(B)/ranks && python3 test/explore/ranks.py $(B)/heddle $(B)/explore-ranks'
 nightly: test-mpi
 .PHONY: test-mpi mpi-ranks

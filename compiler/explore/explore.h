@@ -1,7 +1,8 @@
 /* Machines for networks: a space of them, what each costs and brings, those that nothing beats.
  *
- * space.c makes the candidates, nets.c the networks and the price of one on a machine, workers.c
- * prices many beside each other, journal.c keeps prices, front.c compares. docs/explore.md.
+ * space.c makes the candidates, nets.c the networks and the price of one on a machine, schedule.c
+ * says which is next, workers.c prices many beside each other, far.c those of other ranks,
+ * journal.c keeps prices, front.c compares. docs/explore.md.
  */
 #ifndef HD_EXPLORE_EXPLORE_H
 #define HD_EXPLORE_EXPLORE_H
@@ -9,6 +10,7 @@
 #include "compiler/area/area.h"
 #include "compiler/energy/energy.h"
 #include "compiler/session/session.h"
+#include "runtime/ranks/ranks.h"
 
 enum { HD_EXPLORE_NETS = 8, HD_EXPLORE_WHY = 160, HD_EXPLORE_OBJECTIVES = 4 };
 
@@ -41,6 +43,7 @@ struct hd_least hd_net_least(const struct hd_net *net, const struct hd_machine *
 struct hd_priced {
     char why[HD_EXPLORE_WHY]; /* why it does not run there; "" = it does */
     int64_t cycles, host_ns; /* of its programs by the plan's estimate; of what stays on the host */
+    int64_t price_us;        /* of a processor that the price took */
     struct hd_work work;
 };
 void hd_price(const struct hd_net *net, const struct hd_machine *m, uint32_t latency,
@@ -55,6 +58,7 @@ struct hd_point {
     struct hd_machine m;
     struct hd_area area;
     bool priced, removed, in_front;
+    bool asked, ahead, in_round;                /* of schedule.c */
     const char *why;                            /* it does not count; NULL = it does */
     double least, value[HD_EXPLORE_OBJECTIVES]; /* seconds that it cannot beat; objectives */
     struct hd_priced net[HD_EXPLORE_NETS];
@@ -112,21 +116,39 @@ void hd_journal_add(struct hd_journal *j, const struct hd_point *p);
 size_t hd_journal_found(const struct hd_journal *j);
 void hd_journal_close(struct hd_journal *j);
 
+struct hd_far;
 struct hd_work_list { /* what workers do beside each other */
     struct hd_cmd *c;
     const struct hd_nets *nets;
     int jobs;
-    struct hd_point **points;
+    struct hd_point **points; /* all of them; or, where next is given: */
     size_t n;
-    const char *device, *folder;                  /* of confirming; device NULL = price */
+    /* What is done next; NULL: nothing now, and *more: perhaps something later. While any is being
+     * done, there may be more in any case. */
+    struct hd_point *(*next)(void *user, bool *more);
     void (*done)(void *user, struct hd_point *p); /* priced, or its files are written */
     void *user;
-    double until; /* hd_seconds() at which no more are begun; 0 = never */
+    const char *device, *folder; /* of confirming; device NULL = price */
+    struct hd_far *far;          /* other ranks that price, too; NULL = none */
+    double until;                /* hd_seconds() at which no more are begun; 0 = never */
 };
 /* True: all were done; false: Ctrl-C, or the time is over. A worker that crashes or takes too long
  * costs its point, which says so. */
 bool hd_work_all(struct hd_work_list *w);
 bool hd_interrupted(void);
+
+/* Other ranks, of rank 0 (far.c): NULL where there are none. One slot for each of their jobs. */
+hd_status hd_far_open(struct hd_cmd *c, hd_arena *a, hd_ranks *ranks, const struct hd_nets *nets,
+                      struct hd_far **out);
+bool hd_far_free(const struct hd_far *f);
+bool hd_far_busy(const struct hd_far *f);
+void hd_far_give(struct hd_far *f, struct hd_point *p); /* where one is free */
+struct hd_point *hd_far_take(struct hd_far *f);         /* that was priced; NULL = none now */
+hd_status hd_far_close(struct hd_far *f);
+/* Rank 0 failed before hd_far_open. */
+void hd_far_nothing(hd_ctx *ctx, hd_ranks *ranks);
+/* All that a rank but 0 does. */
+hd_status hd_far_serve(struct hd_cmd *c, hd_ranks *ranks);
 
 /* ---- fronts (front.c) ----------------------------------------------------------------------- */
 
@@ -140,10 +162,25 @@ const char *hd_point_hopeless(hd_arena *a, struct hd_point *p, const struct hd_n
 void hd_point_judge(hd_arena *a, struct hd_point *p, const struct hd_nets *nets,
                     const struct hd_goal *g);
 /* A point of the front beats all that p can be, by more than g->limits.within. */
-bool hd_front_beats(const struct hd_space *s, const struct hd_point *p, const struct hd_nets *nets,
-                    const struct hd_goal *g);
-/* Marks in_front of the points that count; of equal ones the first. */
-void hd_front_mark(struct hd_space *s, const struct hd_goal *g);
+bool hd_front_beats(const struct hd_space *s, const struct hd_point *p, const struct hd_goal *g);
+/* A judged point to the front, unless it is beaten; takes out those that it beats. Of equal ones
+ * the first stays. */
+void hd_front_add(struct hd_space *s, struct hd_point *p, const struct hd_goal *g);
+
+/* ---- which is priced next (schedule.c) ------------------------------------------------------ */
+
+struct hd_schedule;
+struct hd_scheduled { /* candidates that were priced and count, are over limits, are beaten */
+    size_t priced, hopeless, beaten, left; /* left: not looked at */
+};
+/* all: every one, as it stands in the space. */
+struct hd_schedule *hd_schedule_make(hd_arena *a, struct hd_space *space,
+                                     const struct hd_nets *nets, const struct hd_goal *goal,
+                                     bool all);
+/* NULL: nothing now, or nothing at all when nothing is being priced. */
+struct hd_point *hd_schedule_next(struct hd_schedule *s);
+void hd_schedule_done(struct hd_schedule *s, struct hd_point *p);
+struct hd_scheduled hd_schedule_count(const struct hd_schedule *s);
 
 /* ---- what is written (output.c) ------------------------------------------------------------- */
 
@@ -154,7 +191,7 @@ struct hd_answer {
     struct hd_goal goal;
     struct hd_space space;
     const char *folder, *device; /* device: that confirmed, NULL = none */
-    size_t priced, hopeless, beaten, left;
+    struct hd_scheduled count;
     double seconds;
 };
 /* Points of the front (all: every priced one), the objective that was named first from its best. */

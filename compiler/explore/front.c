@@ -103,12 +103,10 @@ void hd_point_judge(hd_arena *a, struct hd_point *p, const struct hd_nets *nets,
     if (!p->why) p->why = over(a, "joule", joules, g->limits.joule);
 }
 
-bool hd_front_beats(const struct hd_space *s, const struct hd_point *p, const struct hd_nets *nets,
-                    const struct hd_goal *g) {
+bool hd_front_beats(const struct hd_space *s, const struct hd_point *p, const struct hd_goal *g) {
     const struct hd_work nothing = {0};
     double best[HD_EXPLORE_OBJECTIVES], slack = 1 - g->limits.within;
     double joules = hd_joules(&g->board.energy, &nothing, &p->area, p->least);
-    (void)nets;
     for (int k = 0; k < g->n; k++) best[k] = objective(p, g->by[k], p->least, joules);
     for (size_t i = 0; i < s->n; i++) {
         const struct hd_point *q = &s->at[i];
@@ -132,15 +130,11 @@ static bool dominates(const struct hd_point *q, const struct hd_point *p, int n)
     return some;
 }
 
-void hd_front_mark(struct hd_space *s, const struct hd_goal *g) {
-    for (size_t i = 0; i < s->n; i++) s->at[i].in_front = false;
-    for (size_t i = 0; i < s->n; i++) {
-        struct hd_point *p = &s->at[i];
-        if (!p->priced || p->why) continue;
-        p->in_front = true;
-        for (size_t k = 0; k < i && p->in_front; k++)
-            p->in_front = !s->at[k].in_front || !dominates(&s->at[k], p, g->n);
-        for (size_t k = 0; k < i && p->in_front; k++)
-            s->at[k].in_front = s->at[k].in_front && !dominates(p, &s->at[k], g->n);
-    }
+void hd_front_add(struct hd_space *s, struct hd_point *p, const struct hd_goal *g) {
+    if (p->why) return;
+    for (size_t i = 0; i < s->n; i++)
+        if (s->at[i].in_front && dominates(&s->at[i], p, g->n)) return;
+    for (size_t i = 0; i < s->n; i++)
+        s->at[i].in_front = s->at[i].in_front && !dominates(p, &s->at[i], g->n);
+    p->in_front = true;
 }

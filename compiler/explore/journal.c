@@ -44,7 +44,9 @@ static int64_t number(json_object *o, const char *key) {
 
 static bool take_net(json_object *o, struct hd_priced *out) {
     json_object *why = NULL;
-    *out = (struct hd_priced){.cycles = number(o, "cycles"), .host_ns = number(o, "host_ns")};
+    *out = (struct hd_priced){.cycles = number(o, "cycles"),
+                              .host_ns = number(o, "host_ns"),
+                              .price_us = number(o, "price_us")};
     if (json_object_object_get_ex(o, "why", &why))
         snprintf(out->why, sizeof out->why, "%s", json_object_get_string(why));
     for (int i = 0; i < WORK_FIELDS; i++) {
@@ -134,6 +136,7 @@ void hd_journal_add(struct hd_journal *j, const struct hd_point *p) {
         if (p->net[i].why[0]) hd_json_str(x, "why", p->net[i].why);
         hd_json_int(x, "cycles", p->net[i].cycles);
         hd_json_int(x, "host_ns", p->net[i].host_ns);
+        hd_json_int(x, "price_us", p->net[i].price_us);
         for (int k = 0; k < WORK_FIELDS; k++) {
             double v;
             memcpy(&v, (const char *)&p->net[i].work + work_fields[k].offset, sizeof v);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "compiler/compiler.h"
@@ -156,6 +157,7 @@ void hd_price(const struct hd_net *net, const struct hd_machine *m, uint32_t lat
               struct hd_priced *out) {
     hd_ctx *ctx = hd_ctx_create();
     hd_model *model = NULL;
+    clock_t start = clock();
     *out = (struct hd_priced){.cycles = 0};
     if (lower(ctx, net, m, latency, &model) == HD_OK) {
         for (int i = 0; i < model->n_steps; i++) out->cycles += model->steps[i].estimate;
@@ -167,6 +169,7 @@ void hd_price(const struct hd_net *net, const struct hd_machine *m, uint32_t lat
                  hd_message(ctx));
     }
     hd_ctx_destroy(ctx);
+    out->price_us = (int64_t)((double)(clock() - start) * 1e6 / CLOCKS_PER_SEC);
 }
 
 static hd_status run(struct hd_cmd *c, hd_arena *a, const hd_model *m, const char *device,

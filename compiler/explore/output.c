@@ -20,7 +20,8 @@ struct hd_point **hd_points(hd_arena *a, const struct hd_space *s, bool all, siz
     struct hd_point **list = hd_new_array(a, struct hd_point *, s->n + 1);
     size_t n = 0;
     for (size_t i = 0; i < s->n; i++)
-        if (s->at[i].in_front || (all && s->at[i].priced)) list[n++] = &s->at[i];
+        if (s->at[i].in_front || (all && s->at[i].priced && s->at[i].in_round))
+            list[n++] = &s->at[i];
     qsort(list, n, sizeof *list, by_value);
     *out_n = n;
     return list;
@@ -159,10 +160,10 @@ json_object *hd_answer_json(const struct hd_answer *x, bool all) {
         json_object_array_add(by, json_object_new_string(hd_objective_names[x->goal.by[k]]));
     json_object_object_add(o, "objectives", by);
     hd_json_int(o, "candidates", (int64_t)x->space.n);
-    hd_json_int(o, "priced", (int64_t)x->priced);
-    hd_json_int(o, "out_of_limits", (int64_t)x->hopeless);
-    hd_json_int(o, "beaten_by_bounds", (int64_t)x->beaten);
-    hd_json_int(o, "left", (int64_t)x->left);
+    hd_json_int(o, "priced", (int64_t)x->count.priced);
+    hd_json_int(o, "out_of_limits", (int64_t)x->count.hopeless);
+    hd_json_int(o, "beaten_by_bounds", (int64_t)x->count.beaten);
+    hd_json_int(o, "left", (int64_t)x->count.left);
     hd_json_num(o, "seconds", x->seconds);
     for (size_t i = 0; i < n; i++) json_object_array_add(points, point_json(x, list[i]));
     json_object_object_add(o, "points", points);

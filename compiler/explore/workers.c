@@ -14,7 +14,7 @@
 
 #include "compiler/explore/explore.h"
 
-enum { JOBS = 64, LIMIT_SECONDS = 600 };
+enum { JOBS = 64, LIMIT_SECONDS = 600, LOOK_MS = 2 };
 
 struct worker {
     pid_t pid;
@@ -146,11 +146,12 @@ static void give(struct hd_work_list *w, struct worker *all, int i, struct hd_po
     if (!write_all(all[i].to, &p->m, sizeof p->m)) stop(&all[i], true), all[i].point = NULL;
 }
 
-static void wait_for_answers(struct hd_work_list *w, struct worker *all, int jobs) {
+static void wait_for_answers(struct hd_work_list *w, struct worker *all, int jobs, bool idle) {
     struct pollfd fds[JOBS];
+    struct hd_point *p;
     for (int i = 0; i < jobs; i++)
         fds[i] = (struct pollfd){all[i].point ? all[i].from : -1, POLLIN, 0};
-    if (poll(fds, (nfds_t)jobs, 200) < 0) return;
+    if (poll(fds, (nfds_t)jobs, w->far || idle ? LOOK_MS : 200) < 0) return;
     for (int i = 0; i < jobs; i++) {
         if (all[i].point && fds[i].revents) {
             take(w, all, i);
@@ -159,35 +160,47 @@ static void wait_for_answers(struct hd_work_list *w, struct worker *all, int job
             answered(w, &all[i], "the compiler took more than 600 s");
         }
     }
+    while ((p = hd_far_take(w->far))) w->done(w->user, p);
+}
+
+/* Gives work to whoever is free; false: there is none now, or no process. */
+static bool give_one(struct hd_work_list *w, struct worker *all, int jobs, struct hd_point **kept,
+                     bool *more, int *failed) {
+    int i = 0;
+    while (i < jobs && all[i].point) i++;
+    if (i == jobs && !hd_far_free(w->far)) return false;
+    if (!*kept && w->next) *kept = w->next(w->user, more);
+    if (!*kept && w->n) w->n--, *kept = *w->points++;
+    if (!*kept) return false;
+    if (i == jobs) {
+        hd_far_give(w->far, *kept);
+    } else {
+        give(w, all, i, *kept);
+        if (!all[i].point) return ++*failed, false; /* no process: perhaps later */
+    }
+    *kept = NULL;
+    return true;
 }
 
 bool hd_work_all(struct hd_work_list *w) {
     struct worker all[JOBS] = {{0}};
     const struct sigaction act = {.sa_handler = on_signal};
     struct sigaction before[2];
-    size_t next = 0, busy = 1;
-    int jobs = w->jobs < 1 ? 1 : w->jobs < JOBS ? w->jobs : JOBS;
+    struct hd_point *kept = NULL; /* that nobody could begin */
+    int jobs = w->jobs < 1 ? 1 : w->jobs < JOBS ? w->jobs : JOBS, failed = 0;
+    bool stopped = false, busy = true, more = false;
     sigaction(SIGINT, &act, &before[0]);
     sigaction(SIGPIPE, &(struct sigaction){.sa_handler = SIG_IGN}, &before[1]);
-    bool stopped = false;
-    for (int failed = 0; busy && !stopped && failed < 100;) {
-        busy = 0;
+    while (busy && !stopped && failed < 100) {
         stopped = interrupted || (w->until > 0 && hd_seconds() > w->until);
-        for (int i = 0; i < jobs; i++) {
-            if (!stopped && !all[i].point && next < w->n) {
-                give(w, all, i, w->points[next]);
-                if (all[i].point)
-                    next++;
-                else
-                    failed++; /* no process: perhaps later */
-            }
-            busy += all[i].point != NULL;
-        }
-        if (!busy && next < w->n && !stopped) busy = 1;
-        if (busy && !stopped) wait_for_answers(w, all, jobs);
+        while (!stopped && give_one(w, all, jobs, &kept, &more, &failed)) continue;
+        bool here = false;
+        for (int i = 0; i < jobs; i++) here = here || all[i].point;
+        busy = here || hd_far_busy(w->far) || kept || more;
+        if (busy && !stopped) wait_for_answers(w, all, jobs, !here);
     }
     for (int i = 0; i < jobs; i++) stop(&all[i], all[i].point != NULL);
     sigaction(SIGINT, &before[0], NULL);
     sigaction(SIGPIPE, &before[1], NULL);
-    return !stopped && next == w->n;
+    return !stopped && !busy;
 }

@@ -41,6 +41,11 @@ static int receive(int from, void *data, size_t room, int *out_from, size_t *out
     return error;
 }
 
+static int waiting(int from, int *out) {
+    return MPI_Iprobe(from < 0 ? MPI_ANY_SOURCE : from, TAG, MPI_COMM_WORLD, out,
+                      MPI_STATUS_IGNORE);
+}
+
 static void finish(void) {
     MPI_Finalize();
 }
@@ -50,4 +55,5 @@ static void stop(void) {
 }
 
 extern const struct hd_mpi_api hd_mpi_api;
-const struct hd_mpi_api hd_mpi_api = {HD_MPI_API, open, exchange, send, receive, finish, stop};
+const struct hd_mpi_api hd_mpi_api = {HD_MPI_API, open,    exchange, send,
+                                      receive,    waiting, finish,   stop};

@@ -68,6 +68,13 @@ hd_status hd_ranks_receive(hd_ctx *ctx, hd_ranks *r, int from, void *data, size_
                      from);
 }
 
+hd_status hd_ranks_waiting(hd_ctx *ctx, hd_ranks *r, int from, bool *out) {
+    int is = 0;
+    TRY(status_of(ctx, r->mpi->waiting(from, &is), "asking for messages of", from));
+    *out = is != 0;
+    return HD_OK;
+}
+
 void hd_ranks_close(hd_ranks *r) {
     if (r && r->mpi) r->mpi->close();
     free(r);

@@ -28,19 +28,23 @@ hd_status hd_ranks_exchange(hd_ctx *ctx, hd_ranks *r, int with, const void *send
 hd_status hd_ranks_send(hd_ctx *ctx, hd_ranks *r, int to, const void *data, size_t bytes);
 hd_status hd_ranks_receive(hd_ctx *ctx, hd_ranks *r, int from, void *data, size_t room,
                            int *out_from, size_t *out_bytes);
+/* Whether one from a rank, or from any (-1), is there. Waiting ranks ask and sleep: MPI's own waits
+ * keep a core busy. */
+hd_status hd_ranks_waiting(hd_ctx *ctx, hd_ranks *r, int from, bool *out);
 /* Waits for all. After an error of one rank: ends all with this message. NULL is fine. */
 void hd_ranks_close(hd_ranks *r);
 void hd_ranks_abort(hd_ranks *r);
 
 /* The plug-in: one symbol, HD_MPI_ENTRY, of this type. Functions give 0, or an error of MPI. */
 #define HD_MPI_ENTRY "hd_mpi_api"
-enum { HD_MPI_API = 1 };
+enum { HD_MPI_API = 2 };
 struct hd_mpi_api {
     int version;
     int (*open)(int *out_me, int *out_n);
     int (*exchange)(int with, const void *send, void *receive, size_t bytes);
     int (*send)(int to, const void *data, size_t bytes);
     int (*receive)(int from, void *data, size_t room, int *out_from, size_t *out_bytes);
+    int (*waiting)(int from, int *out);
     void (*close)(void);
     void (*abort)(void);
 };

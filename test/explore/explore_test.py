@@ -82,18 +82,21 @@ def check_removed(answer, rows, front):
 
 
 def check_kill(space, answer):
+    """Killed in the second round, so that the journal has machines that the first does not look at."""
     folder = f"{WORK}/killed"
     args = [HEDDLE, "explore", *NETS, *sets(space), "-o", folder, "--confirm", "none", "--limit", "machines=100000"]
     p = subprocess.Popen(args, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     lines = lambda: len(open(f"{folder}/journal.jsonl").readlines()) if os.path.exists(f"{folder}/journal.jsonl") else 0
     until = time.time() + 300
-    while lines() < 6 and p.poll() is None and time.time() < until:
+    while lines() < 40 and p.poll() is None and time.time() < until:
         time.sleep(0.02)
     p.send_signal(signal.SIGKILL)
     p.wait()
     with open(f"{folder}/journal.jsonl", "a") as f:
         f.write('{"machine": "k=8 n=')  # a line that the kill has cut
     kept = lines()
+    if kept < 34:
+        fail(f"the search was over after {kept} lines of the journal")
     again = explore(folder, space)
     if again["points"] != answer["points"]:
         fail("after kill -9 the front is another one")
