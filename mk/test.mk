@@ -135,10 +135,12 @@ test-stages: $(STAGES) ## the same of small networks
 	@echo "  stages: $$(grep -c ^ok $(B)/stages.log) networks, texts give the same programs"
 
 # Searches for machines against exhaustive ones, after kills.
-test-explore: heddle ## heddle explore on a small space: the front of an exhaustive search, also after a kill
-	$(Q)python3 test/explore/explore_test.py $(B)/heddle $(B)/test/explore
+SCHEDULE := $(B)/test/explore/schedule
+test-explore: heddle $(SCHEDULE) ## heddle explore on a small space: the front of an exhaustive search, also after a kill
+	$(Q)python3 test/explore/explore_test.py $(B)/heddle $(B)/test/explore/work
+	$(Q)$(SCHEDULE) $(B)/test/explore/work/all/journal.jsonl 1000 1,3,64 $(or $(wildcard ../shared/models/mlperf_ad_autoencoder_int8_qdq),test/models/digits)
 test-explore-long: heddle ## the same on 1,024 machines and two networks
-	$(Q)python3 test/explore/explore_test.py $(B)/heddle $(B)/test/explore --long
+	$(Q)python3 test/explore/explore_test.py $(B)/heddle $(B)/test/explore/work --long
 nightly: test-explore-long
 .PHONY: test-explore test-explore-long
 

@@ -84,6 +84,11 @@ def main():
     for n in (1, 2, 4):
         run(MPIRUN + ["-n", str(n), *command(f"{WORK}/{n}")])
         want_same(f"{n} under mpirun, and one process alone, find the same front", alone, f"{WORK}/{n}")
+    job = subprocess.run(["scripts/explore.slurm", *command(f"{WORK}/slurm")[2:]], capture_output=True, text=True, timeout=300,
+                         env={**os.environ, "HEDDLE": HEDDLE, "HEDDLE_MPIRUN": "--oversubscribe", "SLURM_NTASKS": "3"})
+    if job.returncode:
+        fail(f"scripts/explore.slurm: {job.stderr}")
+    want_same("so does scripts/explore.slurm", alone, f"{WORK}/slurm")
     here = command(f"{WORK}/files", net="test/models/digits")
     run(["mpirun", "--oversubscribe", "-n", "1", *here, ":", "-n", "1", "-wdir", f"{WORK}/elsewhere", *here])
     want_same("a rank that has not the files prices, too", alone, f"{WORK}/files")
