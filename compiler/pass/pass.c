@@ -5,10 +5,10 @@
 
 #include "compiler/pass/pattern.h"
 
-const char *const hd_pass_names[] = {"axes",      "fold",      "shapes",    "cse",     "simplify",
-                                     "sink",      "layout",    "batchnorm", "norm",    "gelu",
-                                     "attention", "recurrent", "qdq",       "dce",     "split",
-                                     "shuffle",   "separate",  "integer",   "dynamic", NULL};
+const char *const hd_pass_names[] = {
+    "axes",      "fold",    "shapes",   "cse",       "simplify",  "sink",   "layout",
+    "batchnorm", "norm",    "gelu",     "attention", "recurrent", "qdq",    "dce",
+    "split",     "shuffle", "separate", "integer",   "dynamic",   "volume", NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -26,6 +26,7 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "split")) return hd_pass_split(ctx, g);
     if (!strcmp(name, "shuffle")) return hd_pass_shuffle(ctx, g);
     if (!strcmp(name, "separate")) return hd_pass_separate(ctx, g);
+    if (!strcmp(name, "volume")) return hd_pass_volume(ctx, g);
     if (!strcmp(name, "layout")) return hd_pass_layout(ctx, g);
     if (!strcmp(name, "recurrent")) return hd_pass_recurrent(ctx, g);
     if (!strcmp(name, "cse") || !strcmp(name, "dce")) {

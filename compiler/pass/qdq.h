@@ -68,6 +68,9 @@ void hd_qdq_copy_attrs(hd_graph *g, int to, int from, bool window_only);
 bool hd_qdq_resize(struct hd_qmatch *m, int node);
 bool hd_qdq_is_linear_resize(const hd_graph *g, int node);
 
+/* A pool that is the mean of a whole volume (volume.c). */
+bool hd_volume_mean(const hd_graph *g, int node);
+
 /* How many leading operands hold the values that a node moves, 0 = it computes. The others say
  * where to. */
 int hd_qdq_moved_operands(const struct hd_node *n);

@@ -36,7 +36,7 @@ int hd_quant_weights(const hd_graph *g, int node) {
     if ((!product && !conv) || !constant_f32(g, n->in[1]) || !variable_f32(g, n->in[0])) return -1;
     const struct hd_tensor *w = &g->tensors[n->in[1]];
     if (n->n_in > 2 && n->in[2] >= 0 && !constant_f32(g, n->in[2])) return -1;
-    if (n->op == HD_IR_conv) return w->rank <= 4 ? 0 : -1;
+    if (n->op == HD_IR_conv) return w->rank <= 5 ? 0 : -1;
     if (n->op == HD_IR_convtranspose) return w->rank <= 4 ? 1 : -1;
     if (w->rank != 2 || g->tensors[n->in[0]].rank < 2) return -1;
     if (n->op == HD_IR_matmul) return 1;
@@ -246,9 +246,10 @@ static const char *average(struct chooser *c, int node) {
     const struct hd_node *n = &c->g->nodes[node];
     struct hd_window v;
     if (!c->p->made[n->in[0]]) return "its operand is float";
-    if (hd_window_get(c->ctx, n, &c->g->tensors[n->in[0]], NULL, &v) != HD_OK) {
+    if (!hd_volume_mean(c->g, node) &&
+        hd_window_get(c->ctx, n, &c->g->tensors[n->in[0]], NULL, &v) != HD_OK) {
         hd_clear(c->ctx);
-        return "a pool of three dimensions";
+        return "a pool of three dimensions, and not of all of them";
     }
     make(c, node, behind_activations(c, n->out[0]));
     return NULL;

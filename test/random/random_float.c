@@ -214,8 +214,44 @@ static int pair(struct net *x, int in) {
     return function(x, in);
 }
 
+/* A convolution of three dimensions, or the largest of windows of a volume. */
+static int deep_window(struct net *x, int in) {
+    struct hd_tensor t = *net_shape(x, in);
+    bool pool = one_in(x, 4);
+    int64_t c = t.dim[1], group = one_in(x, 3) ? (c % 2 || one_in(x, 2) ? c : 2) : 1,
+            oc = group * small_range(x, 1, group > 2 ? 2 : 20), window[3], strides[3], pads[6];
+    for (int i = 0; i < 3; i++) {
+        window[i] = one_in(x, 2) || t.dim[2 + i] < 3 ? 1 : small_range(x, 2, 3);
+        strides[i] = one_in(x, 4) ? 2 : 1;
+        pads[i] = pads[3 + i] = window[i] / 2;
+    }
+    int64_t dim[5] = {oc, c / group, window[0], window[1], window[2]}, one[3] = {1, 1, 1};
+    int node, ins[2] = {in, pool ? -1 : weights(x, 5, dim, 0, dim[1] * 9)};
+    int y = op(x, pool ? HD_IR_maxpool : HD_IR_conv, pool ? 1 : 2, ins, &node);
+    hd_attr_set_ints(x->g, node, "kernel_shape", 3, window);
+    hd_attr_set_ints(x->g, node, "strides", 3, strides);
+    hd_attr_set_ints(x->g, node, "dilations", 3, one);
+    hd_attr_set_ints(x->g, node, "pads", 6, pads);
+    if (!pool) hd_attr_set_int(x->g, node, "group", group);
+    return y;
+}
+
+static int deep_mean(struct net *x, int in) {
+    int node, y = op(x, HD_IR_avgpool, 1, &in, &node);
+    hd_attr_set_ints(x->g, node, "kernel_shape", 3, &net_shape(x, in)->dim[2]);
+    return y;
+}
+
+static int deep_layer(struct net *x, int in) {
+    int pick = small_range(x, 0, 9);
+    if (pick < 5) return deep_window(x, in);
+    if (pick == 5) return plain(x, HD_IR_mul, in, plain(x, HD_IR_sigmoid, deep_mean(x, in), -1));
+    return pick < 8 ? pair(x, in) : function(x, in);
+}
+
 static int layer(struct net *x, int in) {
     struct hd_tensor t = *net_shape(x, in);
+    if (t.rank == 5) return deep_layer(x, in);
     int pick = small_range(x, 0, 9), node;
     bool image = t.rank == 4, big = hd_tensor_elems(&t) > 8000;
     if (pick < 3) return image ? convolution(x, in) : dense(x, in);
@@ -242,10 +278,11 @@ static hd_graph *generate(uint64_t seed, int n_layers, bool small) {
     struct net x = {.r = {seed * 7919 + 5}, .g = hd_graph_create()};
     int all[256], most = small ? 8 : 16, node;
     bool image = !one_in(&x, 4);
-    int64_t dim[4] = {one_in(&x, 8) ? 2 : 1, small_range(&x, 1, 33), small_range(&x, 2, most),
-                      small_range(&x, 2, most)};
+    int64_t dim[5] = {one_in(&x, 8) ? 2 : 1, small_range(&x, 1, 33), small_range(&x, 2, most),
+                      small_range(&x, 2, most), small_range(&x, 2, 6)};
+    bool volume = image && dim[2] < 9 && one_in(&x, 3);
     x.made = all;
-    int in = hd_graph_tensor(x.g, "x", HD_I8, image ? 4 : 3, dim);
+    int in = hd_graph_tensor(x.g, "x", HD_I8, volume ? 5 : image ? 4 : 3, dim);
     hd_graph_input(x.g, in);
     int t = op(&x, HD_IR_dequantize, 3, (int[]){in, scalar(&x, 0.02f), byte(&x, HD_I8, 3)}, &node);
     infer(&x);

@@ -1,0 +1,349 @@
+/* Convolutions and pools of three dimensions, for integers, as those of two over images.
+ *
+ *   x [N,C,D,H,W]  ->  images [N*D,C,H,W]; those that a window of kd images meets become one image
+ *   of kd*C channels, and the window is one of kh x kw
+ *
+ * needs: shapes; integers between quantize and dequantize, weights constant
+ * gives: the same values. What works element by element between two of them works on images, too
+ * destroys: nodes that nothing reads
+ *
+ * The machine has images in memory as [N][D][H][W][C] either way, so only where a window is deeper
+ * than one image data moves: all channels of a pixel together. A depth that a window reaches
+ * beyond is an image of zero points (of a pool the image beside it).
+ */
+#include <string.h>
+
+#include "compiler/ir/memory.h"
+#include "compiler/ir/window.h"
+#include "compiler/pass/pass.h"
+#include "compiler/pass/pattern.h"
+#include "compiler/pass/qdq.h"
+#include "runtime/base/num.h"
+
+enum { RANK = 5, DEPTH = 2 };
+
+struct volume {
+    hd_graph *g;
+    int *images; /* per tensor of the graph as it came: its form [N*D,C,H,W]; -1 = not made */
+    size_t n;
+};
+
+/* Attributes of a window of three dimensions. */
+struct box {
+    int64_t kernel[3], stride[3], dilation[3], before[3], after[3];
+};
+
+static int tensor(struct volume *v, int like, int rank, const int64_t *dim) {
+    const struct hd_tensor *t = &v->g->tensors[like];
+    const char *suffix = strstr(t->name, ".images") ? "" : ".images";
+    return hd_graph_tensor(v->g, hd_sprintf(v->g->arena, "%s%s", t->name, suffix), t->dtype, rank,
+                           dim);
+}
+
+static int reshaped(struct volume *v, int x, int rank, const int64_t *dim, int y) {
+    if (y < 0) y = tensor(v, x, rank, dim);
+    int id = hd_graph_node(v->g, HD_IR_reshape, v->g->tensors[y].name, 1, &x, 1, &y);
+    hd_attr_set_ints(v->g, id, "shape", rank, dim);
+    return y;
+}
+
+static int transposed(struct volume *v, int x, const int64_t *perm, int y) {
+    const struct hd_tensor t = v->g->tensors[x];
+    int64_t dim[HD_MAX_RANK];
+    for (int d = 0; d < t.rank; d++) dim[d] = t.dim[perm[d]];
+    if (y < 0) y = tensor(v, x, t.rank, dim);
+    int id = hd_graph_node(v->g, HD_IR_transpose, v->g->tensors[y].name, 1, &x, 1, &y);
+    hd_attr_set_ints(v->g, id, "perm", t.rank, perm);
+    return y;
+}
+
+static const int64_t turn[RANK] = {0, 2, 1, 3, 4}; /* its own inverse */
+
+/* Makes y, [N,C,D,H,W], of its images; what made it is killed already. */
+static void from_images(struct volume *v, int images, int y) {
+    const int64_t *d = v->g->tensors[y].dim, dim[RANK] = {d[0], d[2], d[1], d[3], d[4]};
+    v->images[y] = images;
+    transposed(v, reshaped(v, images, RANK, dim, -1), turn, y);
+}
+
+static bool is_volume(const hd_graph *g, int t) {
+    const struct hd_tensor *x = t < 0 ? NULL : &g->tensors[t];
+    return x && x->known && x->rank == RANK && !x->data && hd_tensor_elems(x) > 0;
+}
+
+/* The images of a tensor; of one that is dequantised those of its integers, dequantised. */
+static int images_of(struct volume *v, int t) {
+    if (v->images[t] >= 0) return v->images[t];
+    struct hd_qparam p;
+    int q, maker = v->g->tensors[t].producer;
+    if (maker >= 0 && hd_qdq_dequantized(v->g, t, &q, &p) && (size_t)q < v->n) {
+        const struct hd_node n = v->g->nodes[maker];
+        int in[3] = {images_of(v, q), n.in[1], n.n_in > 2 ? n.in[2] : -1};
+        const struct hd_tensor *x = &v->g->tensors[in[0]];
+        int y = tensor(v, t, x->rank, x->dim);
+        int id = hd_graph_node(v->g, HD_IR_dequantize, n.name, n.n_in, in, 1, &y);
+        hd_qdq_copy_attrs(v->g, id, maker, false);
+        return v->images[t] = y;
+    }
+    const int64_t *d = v->g->tensors[t].dim, dim[4] = {d[0] * d[2], d[1], d[3], d[4]};
+    return v->images[t] = reshaped(v, transposed(v, t, turn, -1), 4, dim, -1);
+}
+
+static bool box_of(const struct hd_node *n, struct box *b) {
+    int64_t pads[6];
+    memset(b, 0, sizeof *b);
+    if (strcmp(hd_attr_string(n, "auto_pad", "NOTSET"), "NOTSET") ||
+        hd_attr_ints(n, "kernel_shape", b->kernel, 3, 1) != 3 || hd_attr_int(n, "ceil_mode", 0) ||
+        hd_attr_int(n, "storage_order", 0))
+        return false;
+    hd_attr_ints(n, "strides", b->stride, 3, 1);
+    hd_attr_ints(n, "dilations", b->dilation, 3, 1);
+    hd_attr_ints(n, "pads", pads, 6, 0);
+    memcpy(b->before, pads, sizeof b->before);
+    memcpy(b->after, pads + 3, sizeof b->after);
+    return true;
+}
+
+static void set_window(struct volume *v, int node, const struct box *b) {
+    hd_attr_set_ints(v->g, node, "kernel_shape", 2, b->kernel + 1);
+    hd_attr_set_ints(v->g, node, "strides", 2, b->stride + 1);
+    hd_attr_set_ints(v->g, node, "dilations", 2, b->dilation + 1);
+    hd_attr_set_ints(v->g, node, "pads", 4,
+                     (int64_t[]){b->before[1], b->before[2], b->after[1], b->after[2]});
+}
+
+/* Images of bytes, in runs of kd: run o of each volume is what the window of output image o meets,
+ * [N*out*kd,C,H,W]. Beyond the volume lie images of `zero`, or (edge) the nearest one. */
+static int windows(struct volume *v, int images, int64_t n, int64_t out, const struct box *b,
+                   bool edge, int zero) {
+    const struct hd_tensor x = v->g->tensors[images];
+    int64_t depth = x.dim[0] / n, count = n * out * b->kernel[0], at = 0, beyond = 0;
+    int64_t *index = hd_new_array(v->g->arena, int64_t, (size_t)count);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t o = 0; o < out; o++)
+            for (int64_t k = 0; k < b->kernel[0]; k++) {
+                int64_t z = o * b->stride[0] - b->before[0] + k * b->dilation[0];
+                bool inside = z >= 0 && z < depth;
+                beyond += !inside && !edge;
+                if (edge) z = hd_max(0, hd_min(z, depth - 1));
+                index[at++] = inside || edge ? i * depth + z : n * depth;
+            }
+    int from = images;
+    if (beyond) {
+        int64_t dim[4] = {1, x.dim[1], x.dim[2], x.dim[3]}, size = dim[1] * dim[2] * dim[3];
+        int8_t *zeros = hd_new_array(v->g->arena, int8_t, (size_t)size);
+        memset(zeros, zero, (size_t)size);
+        int in[2] = {images, hd_graph_const(v->g, "beyond", x.dtype, 4, dim, zeros)};
+        dim[0] = x.dim[0] + 1;
+        from = tensor(v, images, 4, dim);
+        int id = hd_graph_node(v->g, HD_IR_concat, v->g->tensors[from].name, 2, in, 1, &from);
+        hd_attr_set_int(v->g, id, "axis", 0);
+    }
+    int64_t dim[4] = {count, x.dim[1], x.dim[2], x.dim[3]};
+    int in[2] = {from, hd_graph_const(v->g, "depths", HD_I64, 1, &count, index)},
+        y = tensor(v, images, 4, dim);
+    int id = hd_graph_node(v->g, HD_IR_gather, v->g->tensors[y].name, 2, in, 1, &y);
+    hd_attr_set_int(v->g, id, "axis", 0);
+    return y;
+}
+
+/* A float tensor of what dequantize `like` makes of other integers. */
+static int dequantised(struct volume *v, int q, int like, const char *name) {
+    const struct hd_node n = v->g->nodes[like];
+    const struct hd_tensor x = v->g->tensors[q];
+    int in[3] = {q, n.in[1], n.n_in > 2 ? n.in[2] : -1};
+    int y = hd_graph_tensor(v->g, name, HD_F32, x.rank, x.dim);
+    int id = hd_graph_node(v->g, HD_IR_dequantize, name, n.n_in, in, 1, &y);
+    hd_qdq_copy_attrs(v->g, id, like, false);
+    return y;
+}
+
+/* Weights [M,C/g,kd,kh,kw] as [M,kd*C/g,kh,kw]; -1: they are no integers. */
+static int flat_weights(struct volume *v, int t) {
+    const struct hd_node *dq = hd_qdq_constant(v->g, t);
+    if (!dq || hd_attr_get(dq, "block_size")) return -1;
+    const struct hd_tensor w = v->g->tensors[dq->in[0]];
+    bool bytes = w.dtype == HD_I8 || w.dtype == HD_U8;
+    if (!bytes || w.rank != RANK) return -1;
+    if (hd_tensor_elems(&v->g->tensors[dq->in[1]]) != 1 && hd_attr_int(dq, "axis", 1) != 0)
+        return -1;
+    int64_t dim[4] = {w.dim[0], w.dim[1] * w.dim[2], w.dim[3], w.dim[4]}, area = dim[2] * dim[3];
+    int8_t *to = hd_new_array(v->g->arena, int8_t, (size_t)hd_tensor_elems(&w) + 1);
+    const int8_t *from = w.data;
+    for (int64_t m = 0; m < w.dim[0]; m++)
+        for (int64_t c = 0; c < w.dim[1]; c++)
+            for (int64_t z = 0; z < w.dim[2]; z++, from += area)
+                memcpy(to + ((m * w.dim[2] + z) * w.dim[1] + c) * area, from, (size_t)area);
+    int q = hd_graph_const(v->g, hd_sprintf(v->g->arena, "%s.flat", w.name), w.dtype, 4, dim, to);
+    return dequantised(v, q, (int)(dq - v->g->nodes), hd_sprintf(v->g->arena, "%s.flat", w.name));
+}
+
+/* The integers behind a dequantised volume. */
+static bool integers(const struct volume *v, int t, int *q, struct hd_qparam *p) {
+    return is_volume(v->g, t) && hd_qdq_dequantized(v->g, t, q, p) && is_volume(v->g, *q) &&
+           (size_t)*q < v->n;
+}
+
+static int conv_input(struct volume *v, int x, int q, struct hd_qparam p, const struct box *b,
+                      int64_t out, int64_t group) {
+    if (b->kernel[0] == 1 && b->stride[0] == 1 && !b->before[0] && !b->after[0])
+        return images_of(v, x);
+    int64_t n = v->g->tensors[x].dim[0], kd = b->kernel[0];
+    int dq = v->g->tensors[x].producer;
+    int y = windows(v, images_of(v, q), n, out, b, false, p.zp);
+    const struct hd_tensor t = v->g->tensors[y];
+    if (group > 1) {
+        int64_t apart[6] = {t.dim[0] / kd, kd, group, t.dim[1] / group, t.dim[2], t.dim[3]},
+                groups_first[6] = {0, 2, 1, 3, 4, 5};
+        y = transposed(v, reshaped(v, y, 6, apart, -1), groups_first, -1);
+    }
+    int64_t dim[4] = {t.dim[0] / kd, kd * t.dim[1], t.dim[2], t.dim[3]};
+    y = reshaped(v, y, 4, dim, -1);
+    return dequantised(v, y, dq, v->g->tensors[y].name);
+}
+
+static bool conv(struct volume *v, int node) {
+    const struct hd_node n = v->g->nodes[node];
+    struct hd_qparam p;
+    struct box b;
+    int q, y = n.out[0];
+    if (!is_volume(v->g, y) || !integers(v, n.in[0], &q, &p) || !box_of(&n, &b)) return false;
+    int w = flat_weights(v, n.in[1]);
+    if (w < 0) return false;
+    const int64_t *d = v->g->tensors[y].dim, dim[4] = {d[0] * d[2], d[1], d[3], d[4]};
+    int in[3] = {conv_input(v, n.in[0], q, p, &b, d[2], hd_attr_int(&n, "group", 1)), w,
+                 n.n_in > 2 ? n.in[2] : -1};
+    int made = tensor(v, y, 4, dim), id;
+    hd_graph_kill(v->g, node);
+    id = hd_graph_node(v->g, HD_IR_conv, n.name, n.n_in, in, 1, &made);
+    hd_attr_set_int(v->g, id, "group", hd_attr_int(&n, "group", 1));
+    set_window(v, id, &b);
+    hd_graph_swap_names(v->g, id, node);
+    from_images(v, made, y);
+    return true;
+}
+
+/* Largest along the depth first, [N*out,C,kd,H*W], then of each image. */
+static bool maxpool(struct volume *v, int node) {
+    const struct hd_node n = v->g->nodes[node];
+    struct hd_qparam p;
+    struct box b;
+    int q, y = n.out[0];
+    if (n.n_out > 1 && n.out[1] >= 0) return false;
+    if (!is_volume(v->g, y) || !integers(v, n.in[0], &q, &p) || !box_of(&n, &b)) return false;
+    int64_t kd = b.kernel[0], out = v->g->tensors[y].dim[DEPTH];
+    if (b.dilation[0] != 1 && (b.before[0] || b.after[0])) return false;
+    const int64_t *d = v->g->tensors[y].dim, dim[4] = {d[0] * out, d[1], d[3], d[4]};
+    int x = images_of(v, n.in[0]);
+    bool same = kd == 1 && b.stride[0] == 1;
+    if (!same) {
+        int runs = windows(v, images_of(v, q), d[0], out, &b, true, 0);
+        const struct hd_tensor t = v->g->tensors[runs];
+        int64_t apart[4] = {d[0] * out, kd, t.dim[1], t.dim[2] * t.dim[3]}, perm[4] = {0, 2, 1, 3},
+                back[4] = {d[0] * out, t.dim[1], t.dim[2], t.dim[3]},
+                deep[4] = {d[0] * out, t.dim[1], 1, t.dim[2] * t.dim[3]};
+        int deeps = transposed(v, reshaped(v, runs, 4, apart, -1), perm, -1);
+        x = dequantised(v, deeps, v->g->tensors[n.in[0]].producer, v->g->tensors[deeps].name);
+        int largest = tensor(v, x, 4, deep);
+        int id = hd_graph_node(v->g, HD_IR_maxpool, n.name, 1, &x, 1, &largest);
+        hd_attr_set_ints(v->g, id, "kernel_shape", 2, (int64_t[]){kd, 1});
+        x = reshaped(v, largest, 4, back, -1);
+    }
+    int made = tensor(v, y, 4, dim);
+    hd_graph_kill(v->g, node);
+    int id = hd_graph_node(v->g, HD_IR_maxpool, n.name, 1, &x, 1, &made);
+    set_window(v, id, &b);
+    hd_graph_swap_names(v->g, id, node);
+    from_images(v, made, y);
+    return true;
+}
+
+bool hd_volume_mean(const hd_graph *g, int node) {
+    const struct hd_node *n = &g->nodes[node];
+    struct box b;
+    if (n->op != HD_IR_avgpool || !is_volume(g, n->in[0]) || !is_volume(g, n->out[0]) ||
+        !box_of(n, &b))
+        return false;
+    for (int i = 0; i < 3; i++)
+        if (b.kernel[i] != g->tensors[n->in[0]].dim[DEPTH + i] || b.before[i] || b.after[i])
+            return false;
+    return true;
+}
+
+/* The mean of a whole volume is that of an image of D*H rows. */
+static bool average(struct volume *v, int node) {
+    const struct hd_node n = v->g->nodes[node];
+    int x = n.in[0], y = n.out[0];
+    if (!hd_volume_mean(v->g, node)) return false;
+    struct hd_tensor t = v->g->tensors[x];
+    int64_t dim[4] = {t.dim[0], t.dim[1], t.dim[2] * t.dim[3], t.dim[4]},
+            one[4] = {t.dim[0], t.dim[1], 1, 1};
+    x = reshaped(v, x, 4, dim, -1);
+    int made = tensor(v, y, 4, one);
+    hd_graph_kill(v->g, node);
+    int id = hd_graph_node(v->g, HD_IR_avgpool, n.name, 1, &x, 1, &made);
+    hd_attr_set_ints(v->g, id, "kernel_shape", 2, dim + 2);
+    hd_graph_swap_names(v->g, id, node);
+    reshaped(v, made, RANK, v->g->tensors[y].dim, y);
+    return true;
+}
+
+/* Whether operand k can stand beside images of volumes like y; *out: it, as an image. */
+static bool beside(struct volume *v, int t, int y, int *out) {
+    const struct hd_tensor *x = &v->g->tensors[t], *like = &v->g->tensors[y];
+    *out = t;
+    if (x->known && hd_tensor_elems(x) == 1 && x->rank <= 4) return true;
+    if (!is_volume(v->g, t) || (size_t)t >= v->n) return false;
+    for (int d = 0; d < RANK; d++) {
+        bool all = x->dim[d] == like->dim[d];
+        if (!all && !(x->dim[d] == 1 && (d != DEPTH || like->dim[0] == 1))) return false;
+    }
+    *out = images_of(v, t);
+    return true;
+}
+
+/* Element by element, of what has images already. */
+static bool elementwise(struct volume *v, int node) {
+    const struct hd_node n = v->g->nodes[node];
+    int in[HD_MAX_OPERANDS], y = n.out[0];
+    bool any = false;
+    if (!hd_is_elementwise(n.op) || n.op == HD_IR_dequantize || n.n_out != 1 ||
+        n.n_in > HD_MAX_OPERANDS || !is_volume(v->g, y))
+        return false;
+    for (int k = 0; k < n.n_in; k++)
+        any = any || (n.in[k] >= 0 && (size_t)n.in[k] < v->n && v->images[n.in[k]] >= 0);
+    for (int k = 0; any && k < n.n_in; k++) {
+        in[k] = n.in[k];
+        if (n.in[k] >= 0 && !beside(v, n.in[k], y, &in[k])) return false;
+    }
+    if (!any) return false;
+    const int64_t *d = v->g->tensors[y].dim, dim[4] = {d[0] * d[2], d[1], d[3], d[4]};
+    int made = tensor(v, y, 4, dim);
+    hd_graph_kill(v->g, node);
+    int id = hd_graph_node(v->g, n.op, n.name, n.n_in, in, 1, &made);
+    hd_qdq_copy_attrs(v->g, id, node, false);
+    hd_graph_swap_names(v->g, id, node);
+    from_images(v, made, y);
+    return true;
+}
+
+hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g) {
+    struct volume v = {g, NULL, g->n_tensors};
+    int *order = hd_new_array(g->arena, int, g->n_nodes + 1);
+    size_t n = hd_graph_order(g, order);
+    bool any = false;
+    v.images = hd_new_array(g->arena, int, g->n_tensors + 1);
+    for (size_t i = 0; i < g->n_tensors; i++) v.images[i] = -1;
+    for (size_t i = 0; i < n; i++) {
+        enum hd_ir_op op = g->nodes[order[i]].op;
+        bool done = op == HD_IR_conv      ? conv(&v, order[i])
+                    : op == HD_IR_maxpool ? maxpool(&v, order[i])
+                    : op == HD_IR_avgpool ? average(&v, order[i])
+                                          : elementwise(&v, order[i]);
+        any = any || done;
+    }
+    if (!any) return HD_OK;
+    hd_pass_dce(g);
+    TRY(hd_graph_infer(ctx, g));
+    return hd_pass_patterns(ctx, g, "simplify");
+}
