@@ -1,6 +1,7 @@
 # Devices opencl and cuda. In `make test` on pocl: three networks and some of ONNX's cases, and one network by NVRTC; `make
 # test-gpu` has all of them.
 
+comma     := ,
 GPU_NETS  := mnist8 mlperf_ic_resnet8_int8_qdq kwt1_transformer_fp32
 GPU_CASES  = $(addprefix $(ONNX_DATA)/node/,$(shell cat test/gpu/cases.txt))
 GPU_SHARE := $(B)/test/gpu/share
@@ -30,6 +31,14 @@ test-gpu: test-opencl $(GPU_NVRTC) ## all of ONNX's cases and of ../shared/model
 	$(Q)HEDDLE_GPU_TILES=gpu $(call gpu_run,$(wildcard test/golden/custom/cases $(SHARED)/mlperf_ic_resnet8_int8_qdq))
 	$(Q)if command -v oclgrind > /dev/null; then scripts/oclgrind.sh $(B) $(addprefix test/golden/custom/cases/,correlation product) $(wildcard $(addprefix $(ONNX_DATA)/node/,test_matmul_2d test_basic_conv_with_padding test_softmax_axis_1 test_matmulinteger)); \
 	    else echo "  oclgrind is not installed: run 'scripts/deps.sh gpu'"; fi
-test: test-opencl test-cuda
+
+# Networks that several devices share: placed by cost, and every other one at random; results are golden's, bit for bit.
+shared_by = $(1) --devices $(2) --count $(3) --small > $(B)/test-devices.log || { cat $(B)/test-devices.log; exit 1; }; echo "  $$(tail -1 $(B)/test-devices.log)"
+test-devices: heddle $(RANDOM_NET) $(RANDOM_RNN) ## random networks on iss, cpu, opencl and golden together
+	$(Q)$(call shared_by,$(RANDOM_NET),iss$(comma)cpu$(comma)golden,60)
+	$(Q)$(call shared_by,$(RANDOM_NET),cpu$(comma)iss$(comma)opencl,6)
+	$(Q)$(call shared_by,$(RANDOM_RNN),cpu$(comma)iss,20)
+	$(Q)$(if $(wildcard $(SHARED)),$(B)/heddle test $(SHARED)/mnist8 $(SHARED)/mlperf_kws_dscnn_int8_qdq --devices golden$(comma)iss$(comma)cpu > $(B)/test-devices.log || { cat $(B)/test-devices.log; exit 1; })
+test: test-opencl test-cuda test-devices
 nightly: test-gpu
-.PHONY: test-opencl test-cuda test-gpu
+.PHONY: test-opencl test-cuda test-gpu test-devices

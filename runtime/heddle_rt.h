@@ -93,8 +93,10 @@ typedef struct hd_session hd_session;
 struct hd_device_options; /* of the source tree: runtime/device/hal.h */
 
 /* Opens the device, loads the model into it and allocates all that running needs. Programs run on
- * `device`; what the compiler left to the host runs on "golden". opt: NULL, or what the tools of
- * the source tree set. Errors: HD_UNSUPPORTED no such device, HD_DEVICE not usable, HD_MISMATCH
+ * `device`; what the compiler left to the host runs on "golden". Several names with commas between
+ * them, as "iss,cuda,cpu": programs run on the one that can (at most one), each other step on the
+ * device that it was compiled for, else on the first that runs graphs. opt: NULL, or what the tools
+ * of the source tree set. Errors: HD_UNSUPPORTED no such device, HD_DEVICE not usable, HD_MISMATCH
  * the model is for another machine, HD_NOMEM. */
 HD_API hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *device,
                                  const struct hd_device_options *opt, hd_session **out);

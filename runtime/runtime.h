@@ -21,5 +21,7 @@ hd_status hd_session_counters(hd_ctx *ctx, hd_session *s, struct hd_counters *ou
 /* What a GRAPH device made of the graph; 0 for other devices, and those that do not tell. *out is
  * the device's, valid until the next run. */
 int hd_session_steps(hd_session *s, const struct hd_exec_step **out);
+/* Wall clock that a step of the model took in the last run, and the device that runs it. */
+uint64_t hd_session_step_ns(const hd_session *s, int step, const char **out_device);
 
 #endif

@@ -1,10 +1,11 @@
 /* Sessions: a model opened on a device, its steps run in order.
  *
- * A GRAPH device gets the whole graph as one exec. A machine gets its PROG steps; HOST steps run on
- * golden. Between steps every value lies in host memory, dense; a PROG step's inputs are packed
- * into the arena before it and its outputs unpacked behind it. Everything is allocated when the
- * session opens. What a run writes is in its slot, so that the runs of a queue can be in work side
- * by side; a device is used by one of them at a time.
+ * A GRAPH device alone gets the whole graph as one exec. A machine gets its PROG steps. HOST steps
+ * run on the device that they name, where the session has it, else on the first that runs graphs,
+ * which is golden where none was asked for. Between steps every value lies in host memory, dense; a
+ * PROG step's inputs are packed into the arena before it and its outputs unpacked behind it.
+ * Everything is allocated when the session opens. What a run writes is in its slot, so that the
+ * runs of a queue can be in work side by side; a device is used by one of them at a time.
  */
 #include "runtime/session.h"
 
@@ -16,6 +17,10 @@
 
 static hd_status no_memory(hd_ctx *ctx, const hd_model *m) {
     return hd_fail(ctx, HD_NOMEM, "%s: no memory for its values; use a smaller model", m->name);
+}
+
+static bool runs_programs(const struct hd_runner *r) {
+    return r->ops->sections & HD_RUNS_PROG;
 }
 
 static bool in_list(const int *list, int n, int v) {
@@ -40,7 +45,8 @@ static hd_status alloc_values(hd_ctx *ctx, const hd_model *m, struct hd_slot *t)
     t->known = calloc(n, sizeof *t->known);
     t->layers = calloc((size_t)m->n_layers + 1, sizeof *t->layers);
     t->io = calloc((size_t)m->n_steps + 1, sizeof *t->io);
-    if (!t->dense || !t->known || !t->layers || !t->io) return no_memory(ctx, m);
+    t->step_ns = calloc((size_t)m->n_steps + 1, sizeof *t->step_ns);
+    if (!t->dense || !t->known || !t->layers || !t->io || !t->step_ns) return no_memory(ctx, m);
     for (int i = 0; i < m->n_values; i++) {
         size_t bytes = hd_value_dense_bytes(&m->values[i]);
         t->dense[i] = calloc(1, bytes ? bytes : 1);
@@ -55,44 +61,50 @@ static hd_status alloc_values(hd_ctx *ctx, const hd_model *m, struct hd_slot *t)
 /* Buffers of the devices. */
 static hd_status alloc_buffers(hd_ctx *ctx, hd_session *s, struct hd_slot *t) {
     const hd_model *m = s->model;
+    const struct hd_runner *first = &s->runner[0];
     if (s->whole_graph) {
         t->graph_io = calloc((size_t)s->n_graph_io + 1, sizeof *t->graph_io);
         if (!t->graph_io) return no_memory(ctx, m);
         for (int i = 0; i < s->n_graph_io; i++)
-            TRY(s->dev_ops->alloc(ctx, s->dev, hd_value_dense_bytes(&m->values[s->graph_values[i]]),
+            TRY(first->ops->alloc(ctx, first->dev,
+                                  hd_value_dense_bytes(&m->values[s->graph_values[i]]),
                                   &t->graph_io[i]));
         return HD_OK;
     }
-    TRY(s->dev_ops->alloc(ctx, s->dev, m->arena_bytes ? (size_t)m->arena_bytes : 1, &t->arena));
+    if (runs_programs(first))
+        TRY(first->ops->alloc(ctx, first->dev, m->arena_bytes ? (size_t)m->arena_bytes : 1,
+                              &t->arena));
     for (int i = 0; i < m->n_steps; i++) {
         const struct hd_step *st = &m->steps[i];
         if (st->kind != HD_STEP_HOST) continue;
+        const struct hd_runner *r = &s->runner[s->runner_of[i]];
         t->io[i] = calloc((size_t)step_values(st) + 1, sizeof **t->io);
         if (!t->io[i]) return no_memory(ctx, m);
         for (int k = 0; k < step_values(st); k++)
-            TRY(s->host_ops->alloc(
-                ctx, s->host, hd_value_dense_bytes(&m->values[step_value(st, k)]), &t->io[i][k]));
+            TRY(r->ops->alloc(ctx, r->dev, hd_value_dense_bytes(&m->values[step_value(st, k)]),
+                              &t->io[i][k]));
     }
     return HD_OK;
 }
 
-static void free_io(const struct hd_device_ops *ops, hd_device *dev, hd_buffer *io, int n) {
+static void free_io(const struct hd_runner *r, hd_buffer *io, int n) {
     for (int i = 0; io && i < n; i++)
-        if (io[i].id) ops->free(dev, io[i]);
+        if (io[i].id) r->ops->free(r->dev, io[i]);
     free(io);
 }
 
 static void slot_close(hd_session *s, struct hd_slot *t) {
     const hd_model *m = s->model;
     for (int i = 0; t->io && i < m->n_steps; i++)
-        free_io(s->host_ops, s->host, t->io[i], step_values(&m->steps[i]));
-    free_io(s->dev_ops, s->dev, t->graph_io, s->n_graph_io);
-    if (t->arena.id) s->dev_ops->free(s->dev, t->arena);
+        free_io(&s->runner[s->runner_of[i]], t->io[i], step_values(&m->steps[i]));
+    free_io(&s->runner[0], t->graph_io, s->n_graph_io);
+    if (t->arena.id) s->runner[0].ops->free(s->runner[0].dev, t->arena);
     for (int i = 0; t->dense && i < m->n_values; i++) free(t->dense[i]);
     free(t->io);
     free(t->dense);
     free(t->known);
     free(t->layers);
+    free(t->step_ns);
     free(t->packed);
     free(t);
 }
@@ -123,35 +135,75 @@ static hd_status open_graph(hd_ctx *ctx, hd_session *s) {
         if (!in_list(m->inputs, m->n_inputs, i) && !in_list(m->outputs, m->n_outputs, i))
             s->graph_values[n++] = i;
     s->n_graph_io = n;
-    return s->dev_ops->load(ctx, s->dev, m, -1, &s->graph);
+    return s->runner[0].ops->load(ctx, s->runner[0].dev, m, -1, &s->graph);
 }
 
 static hd_status run_graph(hd_ctx *ctx, hd_session *s, struct hd_slot *t) {
     const hd_model *m = s->model;
+    const struct hd_runner *r = &s->runner[0];
     hd_fence fence;
     for (int i = 0; i < m->n_inputs; i++) {
         int v = m->inputs[i];
-        TRY(s->dev_ops->write(ctx, s->dev, t->graph_io[i], 0, t->dense[v],
-                              hd_value_dense_bytes(&m->values[v])));
+        TRY(r->ops->write(ctx, r->dev, t->graph_io[i], 0, t->dense[v],
+                          hd_value_dense_bytes(&m->values[v])));
     }
-    TRY(s->dev_ops->submit(ctx, s->dev, s->graph, t->graph_io, &fence));
-    TRY(s->dev_ops->wait(ctx, s->dev, fence, UINT64_MAX));
+    TRY(r->ops->submit(ctx, r->dev, s->graph, t->graph_io, &fence));
+    TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
     for (int i = m->n_inputs; i < s->n_graph_io; i++) {
         int v = s->graph_values[i];
-        TRY(s->dev_ops->read(ctx, s->dev, t->graph_io[i], 0, t->dense[v],
-                             hd_value_dense_bytes(&m->values[v])));
+        TRY(r->ops->read(ctx, r->dev, t->graph_io[i], 0, t->dense[v],
+                         hd_value_dense_bytes(&m->values[v])));
         t->known[v] = true;
     }
     return HD_OK;
 }
 
+static hd_status find_device(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
+                             const struct hd_device_ops **out) {
+    const struct hd_device_ops *d = NULL;
+    struct hd_device_info info = {.available = true};
+    TRY(hd_device_find(ctx, scheme, &d));
+    if (d->probe) TRY(d->probe(ctx, opt, &info));
+    if (!info.available)
+        return hd_fail(ctx, HD_DEVICE, "device %s: not available: %s", scheme,
+                       info.why_not ? info.why_not : "");
+    *out = d;
+    return HD_OK;
+}
+
+static hd_status open_runner(hd_ctx *ctx, hd_session *s, const char *name,
+                             const struct hd_device_options *with) {
+    struct hd_device_options opt = *with;
+    struct hd_runner *r = &s->runner[s->n_runners];
+    opt.name = name;
+    if (s->n_runners == HD_RUNNERS)
+        return hd_fail(ctx, HD_INVALID, "%s: device %s is one more than %d, which is most",
+                       s->model->name, name, HD_RUNNERS);
+    TRY(find_device(ctx, name, &opt, &r->ops));
+    TRY(r->ops->open(ctx, &opt, &r->dev));
+    pthread_mutex_init(&r->lock, NULL);
+    r->name = name;
+    s->n_runners++;
+    return HD_OK;
+}
+
 /* ---- steps -------------------------------------------------------------------------------- */
 
-static hd_status open_host(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt) {
-    if (s->host) return HD_OK;
-    TRY(hd_note(ctx, hd_device_find(ctx, "golden", &s->host_ops), "for the host steps of %s",
-                s->model->name));
-    return s->host_ops->open(ctx, opt, &s->host);
+/* The runner of a HOST step; golden is opened when there is no other. */
+static hd_status find_host(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt,
+                           const struct hd_step *st, int *out) {
+    int first = -1;
+    for (int i = s->n_runners - 1; i >= 0; i--)
+        if (s->runner[i].ops->sections & HD_RUNS_GRAPH) first = i;
+    for (int i = 0; st->device && i < s->n_runners; i++)
+        if (!strcmp(s->runner[i].name, st->device)) first = i;
+    if (first < 0) {
+        TRY(hd_note(ctx, open_runner(ctx, s, "golden", opt), "for the host steps of %s",
+                    s->model->name));
+        first = s->n_runners - 1;
+    }
+    *out = first;
+    return HD_OK;
 }
 
 static hd_status open_steps(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt) {
@@ -160,19 +212,16 @@ static hd_status open_steps(hd_ctx *ctx, hd_session *s, const struct hd_device_o
     if (!s->execs) return no_memory(ctx, m);
     for (int i = 0; i < m->n_steps; i++) {
         const struct hd_step *st = &m->steps[i];
-        if (st->kind == HD_STEP_HOST) {
-            TRY(open_host(ctx, s, opt));
-            TRY(s->host_ops->load(ctx, s->host, m, i, &s->execs[i]));
-            continue;
-        }
-        for (int k = 0; k < step_values(st); k++) {
+        if (st->kind == HD_STEP_HOST) TRY(find_host(ctx, s, opt, st, &s->runner_of[i]));
+        const struct hd_runner *r = &s->runner[s->runner_of[i]];
+        for (int k = 0; k < step_values(st) && st->kind == HD_STEP_PROG; k++) {
             const struct hd_value_info *v = &m->values[step_value(st, k)];
             if (!v->in_arena)
                 return hd_fail(ctx, HD_INVALID,
                                "%s: step %d exchanges %s, which has no place in the arena", m->name,
                                i, v->name);
         }
-        TRY(s->dev_ops->load(ctx, s->dev, m, i, &s->execs[i]));
+        TRY(r->ops->load(ctx, r->dev, m, i, &s->execs[i]));
     }
     return HD_OK;
 }
@@ -180,19 +229,19 @@ static hd_status open_steps(hd_ctx *ctx, hd_session *s, const struct hd_device_o
 static hd_status run_host_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int step) {
     const hd_model *m = s->model;
     const struct hd_step *st = &m->steps[step];
+    const struct hd_runner *r = &s->runner[s->runner_of[step]];
     hd_buffer *io = t->io[step];
     hd_fence fence;
     for (int i = 0; i < st->n_inputs; i++) {
         int v = st->inputs[i];
-        TRY(s->host_ops->write(ctx, s->host, io[i], 0, t->dense[v],
-                               hd_value_dense_bytes(&m->values[v])));
+        TRY(r->ops->write(ctx, r->dev, io[i], 0, t->dense[v], hd_value_dense_bytes(&m->values[v])));
     }
-    TRY(s->host_ops->submit(ctx, s->host, s->execs[step], io, &fence));
-    TRY(s->host_ops->wait(ctx, s->host, fence, UINT64_MAX));
+    TRY(r->ops->submit(ctx, r->dev, s->execs[step], io, &fence));
+    TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
     for (int i = 0; i < st->n_outputs; i++) {
         int v = st->outputs[i];
-        TRY(s->host_ops->read(ctx, s->host, io[st->n_inputs + i], 0, t->dense[v],
-                              hd_value_dense_bytes(&m->values[v])));
+        TRY(r->ops->read(ctx, r->dev, io[st->n_inputs + i], 0, t->dense[v],
+                         hd_value_dense_bytes(&m->values[v])));
         t->known[v] = true;
     }
     return HD_OK;
@@ -223,25 +272,26 @@ static void add_counters(const hd_model *m, struct hd_slot *t, const struct hd_c
 static hd_status run_prog_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int step) {
     const hd_model *m = s->model;
     const struct hd_step *st = &m->steps[step];
+    const struct hd_runner *r = &s->runner[0];
     hd_fence fence;
     for (int i = 0; i < st->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[st->inputs[i]];
         hd_value_pack(v, t->dense[st->inputs[i]], t->packed);
-        TRY(s->dev_ops->write(ctx, s->dev, t->arena, (size_t)v->arena_offset, t->packed,
-                              hd_value_arena_bytes(v)));
+        TRY(r->ops->write(ctx, r->dev, t->arena, (size_t)v->arena_offset, t->packed,
+                          hd_value_arena_bytes(v)));
     }
-    TRY(s->dev_ops->submit(ctx, s->dev, s->execs[step], &t->arena, &fence));
-    TRY(s->dev_ops->wait(ctx, s->dev, fence, UINT64_MAX));
+    TRY(r->ops->submit(ctx, r->dev, s->execs[step], &t->arena, &fence));
+    TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
     for (int i = 0; i < st->n_outputs; i++) {
         const struct hd_value_info *v = &m->values[st->outputs[i]];
-        TRY(s->dev_ops->read(ctx, s->dev, t->arena, (size_t)v->arena_offset, t->packed,
-                             hd_value_arena_bytes(v)));
+        TRY(r->ops->read(ctx, r->dev, t->arena, (size_t)v->arena_offset, t->packed,
+                         hd_value_arena_bytes(v)));
         hd_value_unpack(v, t->packed, t->dense[st->outputs[i]]);
         t->known[st->outputs[i]] = true;
     }
-    if (!s->dev_ops->counters) return HD_OK;
+    if (!r->ops->counters) return HD_OK;
     struct hd_counters c = {0};
-    TRY(s->dev_ops->counters(ctx, s->dev, &c));
+    TRY(r->ops->counters(ctx, r->dev, &c));
     add_counters(m, t, &c);
     return HD_OK;
 }
@@ -260,17 +310,18 @@ uint64_t hd_now_ns(void) {
 static hd_status run_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int step,
                           const struct hd_span_sink *sink) {
     bool host = step >= 0 && s->model->steps[step].kind == HD_STEP_HOST;
-    pthread_mutex_t *lock = host ? &s->host_lock : &s->dev_lock;
+    pthread_mutex_t *lock = &s->runner[step < 0 ? 0 : s->runner_of[step]].lock;
     pthread_mutex_lock(lock);
-    uint64_t start = sink ? hd_now_ns() : 0;
+    uint64_t start = hd_now_ns();
     /* golden computes in this thread: its clock leaves out what other programs take */
     uint64_t host_start = host ? read_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
     hd_status r = step < 0 ? run_graph(ctx, s, t)
                   : host   ? run_host_step(ctx, s, t, step)
                            : run_prog_step(ctx, s, t, step);
     if (host) t->total.host_ns += read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - host_start;
-    uint64_t end = sink ? hd_now_ns() : 0;
+    uint64_t end = hd_now_ns();
     pthread_mutex_unlock(lock);
+    if (step >= 0) t->step_ns[step] = end - start;
     if (sink) sink->span(sink->user, step < 0 ? 0 : step, step >= 0 && !host, start, end);
     if (step < 0) return r;
     return hd_note(ctx, r, "in step %d of %d of %s", step, s->model->n_steps, s->model->name);
@@ -300,34 +351,61 @@ hd_status hd_slot_run(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const void 
 
 /* ---- public ------------------------------------------------------------------------------- */
 
-static hd_status find_device(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
-                             const struct hd_device_ops **out) {
-    const struct hd_device_ops *d = NULL;
-    struct hd_device_info info = {.available = true};
-    TRY(hd_device_find(ctx, scheme, &d));
-    if (d->probe) TRY(d->probe(ctx, opt, &info));
-    if (!info.available)
-        return hd_fail(ctx, HD_DEVICE, "device %s: not available: %s", scheme,
-                       info.why_not ? info.why_not : "");
-    *out = d;
+static hd_status check_machine(hd_ctx *ctx, const hd_model *m, const struct hd_machine *got) {
+    if (hd_machine_hash(got) == m->machine_hash) return HD_OK;
+    return hd_fail(ctx, HD_MISMATCH,
+                   "%s: compiled for machine %s (fingerprint 0x%08x), the device is %s "
+                   "(0x%08x); compile it for "
+                   "that machine",
+                   m->name, m->machine.name, m->machine_hash, got->name, hd_machine_hash(got));
+}
+
+/* The names of the list, the one that runs programs in front. */
+static hd_status sort_names(hd_ctx *ctx, hd_session *s, const char *name[HD_RUNNERS], int *out_n,
+                            bool *out_programs) {
+    int n = 0;
+    *out_programs = false;
+    for (char *p = s->names, *next; p; p = next) {
+        const struct hd_device_ops *ops = NULL;
+        next = strchr(p, ',');
+        if (next) *next++ = '\0';
+        TRY(hd_device_find(ctx, p, &ops));
+        bool programs = ops->sections & HD_RUNS_PROG;
+        if (programs && *out_programs)
+            return hd_fail(ctx, HD_UNSUPPORTED,
+                           "%s: devices %s and %s both run programs; name one of them",
+                           s->model->name, name[0], p);
+        for (int i = 0; i < n; i++)
+            if (!strcmp(name[i], p))
+                return hd_fail(ctx, HD_INVALID, "%s: device %s is named twice", s->model->name, p);
+        if (n == HD_RUNNERS - 1) /* golden may come */
+            return hd_fail(ctx, HD_INVALID, "%s: device %s is one more than %d, which is most",
+                           s->model->name, p, n);
+        name[n++] = p;
+        for (int i = n - 1; programs && i > 0; i--) name[i] = name[i - 1];
+        if (programs) name[0] = p;
+        *out_programs = *out_programs || programs;
+    }
+    *out_n = n;
     return HD_OK;
 }
 
-static hd_status open_all(hd_ctx *ctx, hd_session *s, const char *scheme,
-                          const struct hd_device_options *with) {
+static hd_status open_all(hd_ctx *ctx, hd_session *s, const struct hd_device_options *opt) {
     const hd_model *m = s->model;
-    struct hd_device_options named = *with, *opt = &named;
-    named.name = scheme;
-    TRY(find_device(ctx, scheme, opt, &s->dev_ops));
-    s->whole_graph = !(s->dev_ops->sections & HD_RUNS_PROG);
-    if (!s->whole_graph && hd_machine_hash(&opt->machine) != m->machine_hash)
-        return hd_fail(ctx, HD_MISMATCH,
-                       "%s: compiled for machine %s (fingerprint 0x%08x), the device is %s "
-                       "(0x%08x); compile it for "
-                       "that machine",
-                       m->name, m->machine.name, m->machine_hash, opt->machine.name,
-                       hd_machine_hash(&opt->machine));
-    TRY(s->dev_ops->open(ctx, opt, &s->dev));
+    const char *name[HD_RUNNERS];
+    int n = 0;
+    bool programs = false;
+    TRY(sort_names(ctx, s, name, &n, &programs));
+    s->whole_graph = !programs && n == 1;
+    for (int i = 0; i < m->n_steps && !programs && n > 1; i++)
+        if (m->steps[i].kind == HD_STEP_PROG)
+            return hd_fail(
+                ctx, HD_UNSUPPORTED,
+                "%s: has programs for machine %s, and none of %d devices runs them; name "
+                "one that does (heddle devices), or compile it for these devices",
+                m->name, m->machine.name, n);
+    if (programs) TRY(check_machine(ctx, m, &opt->machine));
+    for (int i = 0; i < n; i++) TRY(open_runner(ctx, s, name[i], opt));
     TRY(s->whole_graph ? open_graph(ctx, s) : open_steps(ctx, s, opt));
     return hd_slot_open(ctx, s, &s->last);
 }
@@ -339,9 +417,9 @@ hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *scheme,
     struct hd_device_options def = {.machine = m->machine};
     s->model = m;
     s->mem = (opt ? opt : &def)->mem;
-    pthread_mutex_init(&s->dev_lock, NULL);
-    pthread_mutex_init(&s->host_lock, NULL);
-    hd_status r = open_all(ctx, s, scheme, opt ? opt : &def);
+    s->names = strdup(scheme);
+    s->runner_of = calloc((size_t)m->n_steps + 1, sizeof *s->runner_of);
+    hd_status r = s->names && s->runner_of ? open_all(ctx, s, opt ? opt : &def) : no_memory(ctx, m);
     if (r == HD_OK)
         *out = s;
     else
@@ -363,18 +441,16 @@ void hd_session_close(hd_session *s) {
     hd_queue_close(s->queue);
     for (int i = 0; i < s->n_slots; i++) slot_close(s, s->slots[i]);
     for (int i = 0; s->execs && i < m->n_steps; i++) {
-        bool host = m->steps[i].kind == HD_STEP_HOST;
-        if (!s->execs[i]) continue;
-        if (host)
-            s->host_ops->unload(s->host, s->execs[i]);
-        else
-            s->dev_ops->unload(s->dev, s->execs[i]);
+        const struct hd_runner *r = &s->runner[s->runner_of[i]];
+        if (s->execs[i]) r->ops->unload(r->dev, s->execs[i]);
     }
-    if (s->graph) s->dev_ops->unload(s->dev, s->graph);
-    if (s->host) s->host_ops->close(s->host);
-    if (s->dev) s->dev_ops->close(s->dev);
-    pthread_mutex_destroy(&s->dev_lock);
-    pthread_mutex_destroy(&s->host_lock);
+    if (s->graph) s->runner[0].ops->unload(s->runner[0].dev, s->graph);
+    for (int i = s->n_runners - 1; i >= 0; i--) {
+        s->runner[i].ops->close(s->runner[i].dev);
+        pthread_mutex_destroy(&s->runner[i].lock);
+    }
+    free(s->runner_of);
+    free(s->names);
     free(s->graph_values);
     free(s->execs);
     free(s->slots);
@@ -429,7 +505,12 @@ hd_status hd_session_counters(hd_ctx *ctx, hd_session *s, struct hd_counters *ou
 }
 
 int hd_session_steps(hd_session *s, const struct hd_exec_step **out) {
-    return s->graph && s->dev_ops->steps ? s->dev_ops->steps(s->graph, out) : 0;
+    return s->graph && s->runner[0].ops->steps ? s->runner[0].ops->steps(s->graph, out) : 0;
+}
+
+uint64_t hd_session_step_ns(const hd_session *s, int step, const char **out_device) {
+    *out_device = s->runner[s->runner_of[step]].name;
+    return s->last->step_ns[step];
 }
 
 uint64_t hd_session_cycles(const hd_session *s) {

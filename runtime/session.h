@@ -15,17 +15,30 @@ struct hd_slot {
     hd_buffer arena;     /* of the machine */
     hd_buffer *graph_io; /* whole graph */
     struct hd_layer_counters *layers;
+    uint64_t *step_ns; /* per step, of the last run */
     struct hd_counters total;
 };
 
 struct hd_queue;
 
+struct hd_runner { /* an open device */
+    const char *name;
+    const struct hd_device_ops *ops;
+    hd_device *dev; /* NULL = not open */
+    pthread_mutex_t lock;
+};
+
+enum { HD_RUNNERS = 8 };
+
 struct hd_session {
     const hd_model *model;
     struct hd_mem_options mem; /* as asked for */
-    const struct hd_device_ops *dev_ops, *host_ops;
-    hd_device *dev, *host; /* host: golden, when the device does not run graphs and there are HOST
-                              steps */
+    char *names;               /* of the devices that were asked for */
+    /* The machine, or the only device, is the first. Others run HOST steps: golden, where no device
+     * that was named does */
+    struct hd_runner runner[HD_RUNNERS];
+    int n_runners;
+    int *runner_of; /* per step */
     bool whole_graph;
     hd_exec *graph;    /* whole graph */
     int *graph_values; /* ... and its io: values, inputs first */
@@ -33,8 +46,7 @@ struct hd_session {
     hd_exec **execs; /* per step */
     struct hd_slot **slots;
     int n_slots;
-    struct hd_slot *last; /* of the last finished run */
-    pthread_mutex_t dev_lock, host_lock;
+    struct hd_slot *last;   /* of the last finished run */
     struct hd_queue *queue; /* NULL = none */
 };
 

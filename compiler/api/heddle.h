@@ -164,6 +164,9 @@ struct hd_build {
     bool keep_all;           /* every result of a layer can be read after a run */
     bool in_order;           /* every operation waits for the one before it */
     uint32_t memory_latency; /* cycles that tiles are chosen for; 0 = default */
+    /* "iss,cuda,cpu": each node is placed on one of them, by cost; NULL = on the machine, and on
+     * golden what it does not run. hd_session_open takes the same list. */
+    const char *devices;
 };
 /* The network stays as it is. Errors: HD_INVALID, HD_UNSUPPORTED; both name the node. */
 HD_API hd_status hd_net_compile(hd_ctx *ctx, const hd_net *net, const struct hd_build *build,
@@ -243,6 +246,16 @@ struct hd_step_row {
     double seconds;
 };
 HD_API bool hd_session_step(hd_session *s, int i, struct hd_step_row *out);
+
+/* Step i of a session of several devices: its nodes, the bytes that it was given and gave, and what
+ * its nodes would cost on each device. False behind the last. */
+struct hd_part_row {
+    const char *device, *why; /* why: NULL = not placed by cost */
+    int n_nodes;
+    int64_t in_bytes, out_bytes;
+    double seconds; /* of the last run, by the wall clock */
+};
+HD_API bool hd_session_part(hd_session *s, int i, struct hd_part_row *out);
 
 /* ---- comparing ------------------------------------------------------------------------------ */
 

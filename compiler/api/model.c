@@ -8,6 +8,7 @@
 #include "compiler/compare/compare.h"
 #include "compiler/compiler.h"
 #include "compiler/report/report.h"
+#include "compiler/session/session.h"
 #include "compiler/tensors/tensors.h"
 
 /* ---- machines ------------------------------------------------------------------------------- */
@@ -49,11 +50,15 @@ hd_status hd_net_compile(hd_ctx *ctx, const hd_net *net, const struct hd_build *
     hd_graph *copy = NULL;
     TRY(machine_of(ctx, b->machine, b->set, b->n_set, &o.machine));
     TRY(hd_net_check(ctx, net));
-    TRY(working_copy(ctx, net->g, &copy));
-    hd_status s =
-        hd_note(ctx, hd_compile_graph(ctx, copy, &o, out), "while compiling %s", net->g->name);
+    hd_arena *a = hd_arena_create();
+    hd_status s = b->devices ? hd_list_devices(ctx, a, b->devices, &o.devices) : HD_OK;
+    if (o.devices.n && o.devices.machine < 0) o.host_only = true;
+    if (s == HD_OK) s = working_copy(ctx, net->g, &copy);
+    if (s == HD_OK)
+        s = hd_note(ctx, hd_compile_graph(ctx, copy, &o, out), "while compiling %s", net->g->name);
     hd_graph_destroy(copy);
-    if (s == HD_OK && b->host_only) (*out)->n_host_ops = 0; /* the device runs all of it */
+    hd_arena_destroy(a);
+    if (s == HD_OK && o.host_only) (*out)->n_host_ops = 0; /* the device runs all of it */
     return s;
 }
 

@@ -79,3 +79,15 @@ bool hd_session_step(hd_session *s, int i, struct hd_step_row *out) {
     *out = (struct hd_step_row){x->node, x->op, x->how, x->n_nodes, x->seconds};
     return true;
 }
+
+bool hd_session_part(hd_session *s, int i, struct hd_part_row *out) {
+    const hd_model *m = hd_session_model(s);
+    if (i < 0 || i >= m->n_steps) return false;
+    const struct hd_step *x = &m->steps[i];
+    *out = (struct hd_part_row){.why = x->why,
+                                .n_nodes = hd_part_nodes(m, i),
+                                .in_bytes = hd_part_bytes(m, x->inputs, x->n_inputs),
+                                .out_bytes = hd_part_bytes(m, x->outputs, x->n_outputs)};
+    out->seconds = (double)hd_session_step_ns(s, i, &out->device) * 1e-9;
+    return true;
+}

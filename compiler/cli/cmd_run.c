@@ -16,6 +16,16 @@ static int by_time(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static const struct hd_part_facts *part_facts(hd_arena *a, const hd_model *m, hd_session *s) {
+    struct hd_part_facts *p = hd_new_array(a, struct hd_part_facts, (size_t)m->n_steps + 1);
+    for (int i = 0; i < m->n_steps; i++) {
+        const char *device = NULL;
+        p[i].seconds = (double)hd_session_step_ns(s, i, &device) * 1e-9;
+        p[i].device = hd_strdup(a, device);
+    }
+    return p;
+}
+
 /* Runs --repeat times (a device that is measured by the clock once more, to warm up). */
 static hd_status run_repeats(struct hd_cmd *c, hd_arena *a, hd_session *s, struct hd_run_facts *r,
                              const void *const *in, void *const *out) {
@@ -32,6 +42,7 @@ static hd_status run_repeats(struct hd_cmd *c, hd_arena *a, hd_session *s, struc
     qsort(times, (size_t)n, sizeof *times, by_time);
     r->wall_seconds = n % 2 ? times[n / 2] : (times[n / 2 - 1] + times[n / 2]) / 2;
     r->n_steps = hd_session_steps(s, &r->steps);
+    if (c->together) r->parts = part_facts(a, r->model, s);
     return hd_session_counters(c->ctx, s, &r->counters);
 }
 
@@ -126,6 +137,7 @@ static int check_waves(struct hd_cmd *c) {
 }
 
 int cmd_run(struct hd_cmd *c) {
+    hd_cmd_together(c);
     const char *slash = strrchr(c->opt.device, '/');
     bool is_iss = !strcmp(slash ? slash + 1 : c->opt.device, "iss"); /* here or on a host */
     if (c->opt.trace.path && hd_is_graph_device(c->opt.device))

@@ -406,6 +406,7 @@ static hd_status walk(struct tester *t, const char *folder, int depth) {
 int cmd_test(struct hd_cmd *c) {
     struct tester t = {
         .c = c, .cases = json_object_new_array(), .text = hd_cmd_json_on_stdout(c) ? NULL : stdout};
+    hd_cmd_together(c);
     hd_arena *a = hd_arena_create();
     hd_status s = c->opt.list ? read_list(&t, a) : HD_OK;
     for (int i = 0; s == HD_OK && i < c->n_args; i++) {

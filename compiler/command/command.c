@@ -78,8 +78,21 @@ hd_status hd_cmd_machine(struct hd_cmd *c, struct hd_machine *out) {
 }
 
 bool hd_is_graph_device(const char *scheme) {
-    const struct hd_device_ops *d = hd_device_by_scheme(scheme);
-    return d && !(d->sections & HD_RUNS_PROG);
+    for (const char *p = scheme; *p || p == scheme;) {
+        char name[128];
+        size_t n = strcspn(p, ",");
+        snprintf(name, sizeof name, "%.*s", (int)n, p);
+        const struct hd_device_ops *d = hd_device_by_scheme(name);
+        if (!d || d->sections & HD_RUNS_PROG) return false;
+        p += n + (p[n] == ',');
+    }
+    return true;
+}
+
+void hd_cmd_together(struct hd_cmd *c) {
+    if (!c->opt.devices) return;
+    c->opt.device = c->opt.devices;
+    if (strchr(c->opt.devices, ',')) c->together = c->opt.devices;
 }
 
 void hd_cmd_device_options(const struct hd_cmd *c, const struct hd_machine *m,

@@ -91,6 +91,7 @@ struct hd_cmd {
     const struct hd_probe *probe; /* for devices that are opened; NULL = none */
     const struct hd_wave *wave;   /* the same */
     bool free_issue;              /* of them: see hd_device_options */
+    const char *together;         /* devices that run one network: "A,B"; NULL = one device */
     bool timed;                   /* ... that they take the time of each step */
     char **args;                  /* what is not an option */
     int n_args;
@@ -119,5 +120,7 @@ struct hd_mem_options hd_cmd_mem(const struct hd_cmd *c, const struct hd_machine
 /* What the options say of a device that is opened on machine m. */
 void hd_cmd_device_options(const struct hd_cmd *c, const struct hd_machine *m,
                            struct hd_device_options *out);
-bool hd_is_graph_device(const char *scheme);
+bool hd_is_graph_device(const char *scheme); /* or all of a list of them */
+/* --devices of a command whose devices run one network together becomes its device. */
+void hd_cmd_together(struct hd_cmd *c);
 #endif

@@ -19,6 +19,14 @@ struct hd_stage_text {
     const char *text, *file;
 };
 
+enum { HD_DEVICES_TOGETHER = 7 };
+struct hd_device_list { /* that one network is placed on */
+    const char *const *name;
+    int n;         /* 0: the machine, and golden for what it does not run */
+    int machine;   /* which of them runs programs; -1 = none */
+    const int *on; /* per node: its device, where it can run there; NULL = chosen by cost */
+};
+
 struct hd_compile_options {
     struct hd_machine machine;
     uint32_t mem_latency;     /* cycles to the first data that tiles are chosen for; 0 = default */
@@ -26,10 +34,11 @@ struct hd_compile_options {
     bool keep_all;            /* every layer boundary is also stored in DRAM */
     struct hd_name_list keep; /* or only the results of these layers */
     struct hd_bind bind;      /* sizes of open dimensions */
-    bool place_all;           /* whatever can, goes to the machine, also where it does not pay */
-    bool host_only;           /* no program: the whole graph is one host step (golden, cpu) */
-    int threads;              /* that plans are tried with at most; 0 = as many as there are */
-    bool prepared;            /* the graph is what --dump prepare prints: passes are done */
+    struct hd_device_list devices;
+    bool place_all; /* whatever can, goes to the machine, also where it does not pay */
+    bool host_only; /* no program: the whole graph is one host step (golden, cpu) */
+    int threads;    /* that plans are tried with at most; 0 = as many as there are */
+    bool prepared;  /* the graph is what --dump prepare prints: passes are done */
     struct hd_stage_text layers, plan, ops; /* read, in place of what would make them */
     const char *dump;                       /* stage name, NULL = none; "all" */
     struct hd_name_list dump_only;          /* only these nodes; empty = all */

@@ -5,12 +5,13 @@
  *        programs are filled in later)
  * destroys: nothing
  *
- * A node goes to the machine when hd_machine_refuses() has no reason against it. Steps alternate:
- * all host nodes that are ready, then all machine nodes that are ready, and so on until none is
- * left.
+ * A node goes to the machine when hd_machine_refuses() has no reason against it, and, where several
+ * devices were named, when devices.c puts it there. Devices take turns: each takes all of its nodes
+ * that are ready, the machine last, and so on until none is left.
  */
 #include <string.h>
 
+#include "compiler/partition/devices.h"
 #include "compiler/partition/layers_text.h"
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
@@ -37,7 +38,10 @@ struct partition {
     enum place *place;
     int *order;
     size_t n_order;
-    bool *done; /* per node */
+    bool *done;       /* per node */
+    int turns;        /* devices that take turns; the machine is the last of two or more */
+    int *turn;        /* per node on the host: whose it is */
+    const double *ns; /* of several devices: see hd_place_devices */
 };
 
 /* All readers run on the machine, and are such ones; the caller is none. */
@@ -112,7 +116,7 @@ static bool moves_at_border(const struct partition *p, int node) {
     return !from_machine || !to_machine;
 }
 
-/* The step of each node, as take_step() will find it: even ones are the host's. */
+/* The step of each node, as take_step() will find it; of two, even ones are the host's. */
 static int *count_steps(const struct partition *p) {
     const hd_graph *g = p->lo->g;
     int *step = hd_new_array(p->lo->arena, int, g->n_nodes + 1);
@@ -122,7 +126,9 @@ static int *count_steps(const struct partition *p) {
         for (int k = 0; k < n->n_in; k++)
             if (n->in[k] >= 0 && g->tensors[n->in[k]].producer >= 0)
                 s = (int)hd_max(s, step[g->tensors[n->in[k]].producer]);
-        step[p->order[i]] = s + ((p->place[p->order[i]] != ON_HOST) != s % 2);
+        int turn =
+            p->place[p->order[i]] == ON_HOST ? (int)hd_max(0, p->turn[p->order[i]]) : p->turns - 1;
+        step[p->order[i]] = s + (turn - s % p->turns + p->turns) % p->turns;
     }
     return step;
 }
@@ -156,6 +162,58 @@ static void leave_segments(struct partition *p) {
     }
 }
 
+/* ---- several devices ------------------------------------------------------------------------ */
+
+/* Index of a turn's device in the options: the machine has the last turn. */
+static int device_of(const struct partition *p, int turn) {
+    int machine = p->lo->opt->devices.machine;
+    return machine < 0 || turn < machine ? turn : turn < p->turns - 1 ? turn + 1 : machine;
+}
+
+static void describe(struct partition *p, struct hd_step *s, int turn, const int *nodes, size_t n) {
+    hd_arena *a = p->lo->model->arena;
+    s->device = hd_strdup(a, p->lo->opt->devices.name[device_of(p, turn)]);
+    s->why = hd_place_why(p->lo, p->ns, nodes, n, a);
+}
+
+static void place_devices(struct partition *p) {
+    struct hd_lowering *lo = p->lo;
+    const struct hd_device_list *list = &lo->opt->devices;
+    p->turns = list->n;
+    const int *on = hd_place_devices(lo, p->order, p->n_order, &p->ns);
+    for (size_t i = 0; i < p->n_order; i++) {
+        int id = p->order[i];
+        p->turn[id] = -1;
+        if (on[id] == list->machine) continue;
+        p->turn[id] = on[id] - (list->machine >= 0 && on[id] > list->machine);
+        if (list->machine >= 0)
+            lo->left[id] = hd_sprintf(lo->model->arena, "device %s: %s", list->name[on[id]],
+                                      hd_place_why(lo, p->ns, &id, 1, lo->model->arena));
+    }
+}
+
+/* Nodes that the machine leaves after all: to the device of a neighbour, else to the first. */
+static void place_left(struct partition *p) {
+    const hd_graph *g = p->lo->g;
+    for (size_t i = 0; i < p->n_order; i++) {
+        const struct hd_node *n = &g->nodes[p->order[i]];
+        int *turn = &p->turn[p->order[i]], user[64];
+        if (*turn >= 0 || p->place[p->order[i]] != ON_HOST) continue;
+        for (int k = 0; k < n->n_in && *turn < 0; k++) {
+            int maker = n->in[k] < 0 ? -1 : g->tensors[n->in[k]].producer;
+            if (maker >= 0 && p->place[maker] == ON_HOST) *turn = p->turn[maker];
+        }
+        for (int k = 0; k < n->n_out && *turn < 0; k++) {
+            size_t users = n->out[k] < 0 ? 0 : hd_graph_users(g, n->out[k], user, 64);
+            for (size_t u = 0; u < users && u < 64 && *turn < 0; u++)
+                if (p->place[user[u]] == ON_HOST) *turn = p->turn[user[u]];
+        }
+        if (*turn < 0) *turn = 0;
+    }
+}
+
+/* ---- the machine ------------------------------------------------------------------------- */
+
 static void choose_places(struct partition *p) {
     const hd_graph *g = p->lo->g;
     const char *hint;
@@ -164,7 +222,8 @@ static void choose_places(struct partition *p) {
         bool ok = !hd_machine_refuses(p->lo, id, &hint) && has_flatten(p, id) && !p->lo->left[id];
         p->place[id] = ok ? ON_MACHINE : ON_HOST;
     }
-    if (!p->lo->opt->place_all && !p->lo->opt->layers.text) leave_segments(p);
+    if (!p->lo->opt->place_all && !p->lo->opt->layers.text && !p->ns) leave_segments(p);
+    if (p->ns) place_left(p);
     int *steps = count_steps(p); /* what follows changes them for no layer */
     for (size_t i = 0; i < p->n_order; i++) {
         int id = p->order[i];
@@ -350,7 +409,8 @@ static void add_host(struct partition *p, struct hd_step *s, int node) {
     struct hd_host_op *h = &m->host_ops[m->n_host_ops++];
     const char *hint, *why = hd_machine_refuses(lo, node, &hint);
     if (!why && lo->left[node])
-        why = lo->left[node], hint = "quantise the nodes around it, so that it joins a larger part";
+        why = lo->left[node],
+        hint = p->ns ? "" : "quantise the nodes around it, so that it joins a larger part";
     if (!why && hd_is_move(lo->g, n))
         why = "moves data at the border of the machine's part, where the host packs them anyway",
         hint = "";
@@ -363,18 +423,22 @@ static int layers_of(const hd_graph *g, const struct hd_node *n) {
     return hd_kind_of(g, n)->all_results ? 1 : n->n_out;
 }
 
-/* Takes every ready node of one kind, and what becomes ready by that; false when there was none. */
-static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step, bool *out_any) {
+/* Takes every ready node of one device, and what becomes ready by that; false when there was none.
+ */
+static hd_status take_step(struct partition *p, enum hd_step_kind kind, int turn, bool *out_any) {
     struct hd_lowering *lo = p->lo;
     struct hd_step s = {.kind = kind};
+    int step = lo->model->n_steps, *taken = hd_new_array(lo->arena, int, p->n_order + 1);
+    size_t n_taken = 0;
     s.nodes = hd_new_array(lo->model->arena, int, p->n_order ? p->n_order : 1);
     *out_any = false;
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < p->n_order; i++) {
             int id = p->order[i];
-            if (p->done[id] || (p->place[id] == ON_HOST) != (kind == HD_STEP_HOST) || !ready(p, id))
-                continue;
+            bool host = p->place[id] == ON_HOST;
+            if (p->done[id] || host != (kind == HD_STEP_HOST) || !ready(p, id)) continue;
+            if (host && p->turn[id] != turn) continue;
             if (kind == HD_STEP_HOST)
                 add_host(p, &s, id);
             else if (p->place[id] == FOLDED)
@@ -382,9 +446,11 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int step
             else if (p->place[id] == ON_MACHINE)
                 for (int o = 0; o < layers_of(lo->g, &lo->g->nodes[id]); o++)
                     if (lo->g->nodes[id].out[o] >= 0) TRY(add_layer(p, id, o, step));
+            taken[n_taken++] = id;
             p->done[id] = more = *out_any = true;
         }
     }
+    if (*out_any && p->ns) describe(p, &s, turn, taken, n_taken);
     if (*out_any) lo->model->steps[lo->model->n_steps++] = s;
     return HD_OK;
 }
@@ -432,13 +498,18 @@ hd_status hd_partition(struct hd_lowering *lo) {
     m->steps = hd_new_array(m->arena, struct hd_step, n + 1);
     m->host_ops = hd_new_array(m->arena, struct hd_host_op, n + 1);
     TRY(hd_choose_layouts(lo));
+    p.turns = lo->opt->host_only ? 1 : 2;
+    p.turn = hd_new_array(lo->arena, int, n + 1);
+    if (lo->opt->devices.n) place_devices(&p);
     if (!lo->opt->host_only) choose_places(&p);
-    for (bool host = true, any = true;;) {
-        bool now;
-        TRY(take_step(&p, host ? HD_STEP_HOST : HD_STEP_PROG, m->n_steps, &now));
-        if (!now && !any) break;
-        any = now;
-        host = !host;
+    if (lo->opt->devices.n) place_left(&p);
+    for (bool any = true; any;) {
+        any = false;
+        for (int turn = 0; turn < p.turns; turn++) {
+            bool now, machine = !lo->opt->host_only && turn == p.turns - 1;
+            TRY(take_step(&p, machine ? HD_STEP_PROG : HD_STEP_HOST, turn, &now));
+            any = any || now;
+        }
     }
     mark_borders(&p);
     hd_share_uses(lo);

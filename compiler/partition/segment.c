@@ -15,7 +15,7 @@ static const double HOST_MAC_NS = 1, HOST_ELEMENT_NS = 5, /* golden */
     PACK_BYTE_NS = 1,                                     /* hd_value_pack, unpack */
     LAUNCH_NS = 10000; /* registers, doorbell, interrupt: once for each program */
 
-static double elements(const hd_graph *g, const struct hd_node *n) {
+double hd_node_elements(const hd_graph *g, const struct hd_node *n) {
     double sum = 0;
     for (int o = 0; o < n->n_out; o++)
         if (n->out[o] >= 0) sum += (double)hd_tensor_elems(&g->tensors[n->out[o]]);
@@ -27,11 +27,11 @@ static double elements(const hd_graph *g, const struct hd_node *n) {
 
 double hd_host_ns(const hd_graph *g, int node) {
     const struct hd_node *n = &g->nodes[node];
-    return elements(g, n) * HOST_ELEMENT_NS + (double)hd_node_macs(g, n) * HOST_MAC_NS;
+    return hd_node_elements(g, n) * HOST_ELEMENT_NS + (double)hd_node_macs(g, n) * HOST_MAC_NS;
 }
 
 /* At best: its units at full rate, its constants from DRAM. */
-static double machine_ns(const struct hd_lowering *lo, int node) {
+double hd_machine_ns(const struct hd_lowering *lo, int node) {
     const hd_graph *g = lo->g;
     const struct hd_node *n = &g->nodes[node];
     double constants = 0;
@@ -40,7 +40,7 @@ static double machine_ns(const struct hd_lowering *lo, int node) {
             constants += (double)hd_tensor_bytes(&g->tensors[n->in[i]]);
     double cycles = (double)hd_node_macs(g, n) / (double)(lo->m->k * lo->m->n);
     cycles = hd_max(cycles, constants / (double)hd_axi_bytes(lo->m));
-    cycles += elements(g, n) / (double)lo->m->n;
+    cycles += hd_node_elements(g, n) / (double)lo->m->n;
     return cycles * 1000.0 / (double)lo->m->clock_mhz;
 }
 
@@ -69,7 +69,7 @@ struct hd_segment_cost hd_segment_cost(const struct hd_lowering *lo, const int *
     for (size_t i = 0; i < g->n_nodes; i++) {
         if (g->nodes[i].dead || steps[i] != step) continue;
         c.host_ns += hd_host_ns(g, (int)i);
-        c.machine_ns += machine_ns(lo, (int)i) + crossing(g, steps, (int)i) * PACK_BYTE_NS;
+        c.machine_ns += hd_machine_ns(lo, (int)i) + crossing(g, steps, (int)i) * PACK_BYTE_NS;
     }
     return c;
 }

@@ -216,11 +216,11 @@ static void print_unused(const struct hd_run_facts *r, FILE *out) {
 void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
     const hd_model *m = r->model;
     bool unused = r->has_cycles && !m->n_layers;
-    if (unused) print_unused(r, out);
+    if (unused && !r->parts) print_unused(r, out);
     fprintf(out, "%s on %s, inputs: %s\n", r->path, r->device, r->inputs);
     if (unused) {
         fprintf(out, "%.6f s\n", r->wall_seconds);
-        hd_print_host_ops(m, out);
+        if (!r->parts) hd_print_host_ops(m, out);
     } else if (r->has_cycles) {
         struct hd_mem_options mem = hd_cmd_mem(c, &m->machine);
         fprintf(out,
@@ -257,6 +257,7 @@ void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
         print_activation_memory(m, out);
         hd_print_steps(r, out);
     }
+    hd_print_parts(r, out);
     print_outputs(m, out);
 }
 
@@ -417,6 +418,7 @@ json_object *hd_run_json(struct hd_cmd *c, const struct hd_run_facts *r) {
     json_object_object_add(o, "host_ops", host_ops_json(m));
     json_object_object_add(o, "layers", layers_json(c, r));
     if (r->n_steps) json_object_object_add(o, "steps", hd_steps_json(r));
+    if (r->parts) json_object_object_add(o, "parts", hd_parts_json(r));
     json_object_object_add(o, "outputs", outputs_json(m));
     return o;
 }

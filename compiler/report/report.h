@@ -8,6 +8,11 @@
 #include "compiler/ir/ir.h"
 #include "runtime/runtime.h"
 
+struct hd_part_facts { /* of a step of the model */
+    const char *device;
+    double seconds; /* of the last run, by the wall clock */
+};
+
 struct hd_run_facts {
     const hd_model *model;
     const char *path, *device, *inputs;
@@ -16,6 +21,7 @@ struct hd_run_facts {
     bool has_cycles;                  /* the device is a machine */
     const struct hd_exec_step *steps; /* of a device that plans the graph itself */
     int n_steps;
+    const struct hd_part_facts *parts; /* of several devices, per step of the model; NULL = one */
 };
 
 /* Totals over layers. roofline: sum of what no schedule can beat (compiler/roofline); efficiency:
@@ -48,5 +54,10 @@ json_object *hd_units_json(const struct hd_counters *k);
 json_object *hd_run_json(struct hd_cmd *c, const struct hd_run_facts *r);
 void hd_print_steps(const struct hd_run_facts *r, FILE *out);
 json_object *hd_steps_json(const struct hd_run_facts *r);
+/* Nodes of a step on the host, layers of one on the machine; bytes of a list of values. */
+int hd_part_nodes(const hd_model *m, int step);
+int64_t hd_part_bytes(const hd_model *m, const int *values, int n);
+void hd_print_parts(const struct hd_run_facts *r, FILE *out);
+json_object *hd_parts_json(const struct hd_run_facts *r);
 
 #endif

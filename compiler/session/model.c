@@ -77,6 +77,7 @@ static hd_status compile(struct hd_cmd *c, hd_arena *a, const char *path,
                                    .dump = c->opt.dump,
                                    .dump_to = stdout};
     struct hd_name_list keep = {0}, only = {0};
+    if (c->together) TRY(hd_list_devices(c->ctx, a, c->together, &o.devices));
     if (!host_only) TRY(select_names(c, a, path, c->opt.keep, &o, &keep));
     if (!host_only && o.dump) TRY(select_names(c, a, path, c->opt.select, &o, &only));
     o.keep = keep;

@@ -30,6 +30,9 @@ hd_status hd_cmd_import(struct hd_cmd *c, const char *path, hd_graph **out);
 hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor *t, int n,
                       struct hd_bind *out);
 hd_status hd_cmd_bind_inputs(struct hd_cmd *c, hd_arena *a, const char *path, struct hd_bind *out);
+/* Devices that a network is placed on, from "A,B,..": each is here, at most one runs programs.
+ * golden comes last where none runs graphs. Memory is a's. */
+hd_status hd_list_devices(hd_ctx *ctx, hd_arena *a, const char *text, struct hd_device_list *out);
 /* A session with the options of the command line on model->machine. */
 hd_status hd_open_session(struct hd_cmd *c, const hd_model *m, const char *device,
                           hd_session **out);

@@ -8,7 +8,7 @@
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
-enum { FORMAT = 5, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+enum { FORMAT = 6, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
 #define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
 #define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
@@ -59,6 +59,8 @@ static void put_steps(struct hd_buf *b, const hd_model *m) {
         put_list(b, s->nodes, s->n_nodes);
         put_list(b, s->inputs, s->n_inputs);
         put_list(b, s->outputs, s->n_outputs);
+        hd_buf_str(b, s->device ? s->device : "");
+        hd_buf_str(b, s->why ? s->why : "");
     }
 }
 
@@ -381,10 +383,14 @@ static hd_status get_values(struct loader *l) {
     return check_list(l, VALU, m->outputs, m->n_outputs);
 }
 
+static const char *text_or_null(const char *text) {
+    return text && *text ? text : NULL;
+}
+
 static hd_status get_steps(struct loader *l) {
     struct hd_cursor *c = &l->section[STEP];
     hd_model *m = l->m;
-    m->n_steps = hd_cursor_count(c, 24);
+    m->n_steps = hd_cursor_count(c, 32);
     m->steps = hd_new_array(m->arena, struct hd_step, (size_t)m->n_steps + 1);
     for (int i = 0; i < m->n_steps; i++) {
         struct hd_step *s = &m->steps[i];
@@ -395,6 +401,8 @@ static hd_status get_steps(struct loader *l) {
         s->nodes = get_list(c, m->arena, &s->n_nodes);
         s->inputs = get_list(c, m->arena, &s->n_inputs);
         s->outputs = get_list(c, m->arena, &s->n_outputs);
+        s->device = text_or_null(hd_cursor_str(c, m->arena));
+        s->why = text_or_null(hd_cursor_str(c, m->arena));
         if (c->bad) return damaged(l, STEP, "ends too early");
         if (kind > HD_STEP_PROG) return damaged(l, STEP, "a step of unknown kind");
         TRY(check_list(l, STEP, s->inputs, s->n_inputs));

@@ -76,7 +76,9 @@ struct hd_step {
     uint32_t code_offset, code_bytes; /* PROG: in the image */
     int *inputs, *outputs;            /* indexes in values: needed before, made by it */
     int n_inputs, n_outputs;
-    int64_t estimate; /* PROG: cycles by the compiler's model; not saved */
+    const char *device; /* HOST: that it was placed on; NULL = any that runs graphs */
+    const char *why;    /* it is on that device, for people; NULL = there was no choice */
+    int64_t estimate;   /* PROG: cycles by the compiler's model; not saved */
 };
 
 /* What no schedule can beat: cycles of MX, VX and the chain of a recurrence, bytes of the port each

@@ -32,7 +32,7 @@ static PyObject *machine_values(PyObject *module, PyObject *args) {
     return list;
 }
 
-/* compile(net, machine, settings, host_only, keep_all, in_order, memory_latency) */
+/* compile(net, machine, settings, host_only, keep_all, in_order, memory_latency, devices) */
 static PyObject *compile(PyObject *module, PyObject *args) {
     PyObject *o, *settings, *result = NULL;
     struct hd_build b = {0};
@@ -40,8 +40,8 @@ static PyObject *compile(PyObject *module, PyObject *args) {
     Py_ssize_t n_set = 0;
     hd_model *m = NULL;
     struct ext_call c;
-    if (!PyArg_ParseTuple(args, "OsOpppI", &o, &b.machine, &settings, &host_only, &keep_all,
-                          &in_order, &b.memory_latency))
+    if (!PyArg_ParseTuple(args, "OsOpppIz", &o, &b.machine, &settings, &host_only, &keep_all,
+                          &in_order, &b.memory_latency, &b.devices))
         return NULL;
     const hd_net *net = ext_pointer(module, o, EXT_NET);
     if (!net) return NULL;
@@ -211,7 +211,8 @@ PyMethodDef ext_model_methods[] = {
     {"machine_values", machine_values, METH_VARARGS,
      "machine_values(machine, settings): [(name, value, least, most, text)]"},
     {"compile", compile, METH_VARARGS,
-     "compile(net, machine, settings, host_only, keep_all, in_order, memory_latency): a model."},
+     "compile(net, machine, settings, host_only, keep_all, in_order, memory_latency, devices): a "
+     "model."},
     {"model_load", load, METH_VARARGS, "model_load(path): a model."},
     {"model_load_memory", load_memory, METH_VARARGS, "model_load_memory(data, name): a model."},
     {"model_save", save, METH_VARARGS, "model_save(model, path)"},

@@ -2,8 +2,9 @@
  *
  *   NAME [--seed S] [--count N] [--device iss|rtl] [--machine NAME] [--set k=v] [--jitter]
  * [--small]
- *        [--serial] [--print]
- */
+ *        [--serial] [--print] [--devices A,B,..]
+ *
+ * --devices: the network is placed on them by cost, and every other time each node at random. */
 #include "test/random/random.h"
 
 #include <getopt.h>
@@ -13,6 +14,7 @@
 
 #include "compiler/check/check.h"
 #include "compiler/compiler.h"
+#include "compiler/session/session.h"
 #include "runtime/runtime.h"
 #include "test/rng.h"
 #include "test/stages/round_trip.h"
@@ -23,6 +25,8 @@ struct options {
     uint64_t seed;
     int count;
     const char *device;
+    struct hd_device_list devices; /* that share a network; n = 0: one device */
+    hd_arena *arena;               /* of that list */
     struct hd_device_options dev;
     bool print, small, latency_hiding;
 };
@@ -127,15 +131,24 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, bool legalize, const struct
                                    .keep_all = seed % 2 == 0,
                                    .place_all = seed % 8 != 5};
     hd_model *m;
+    c.devices = o->devices;
+    c.host_only = o->devices.n && o->devices.machine < 0;
     TRY(hd_graph_infer(ctx, g));
     TRY(hd_graph_verify(ctx, g));
     if (o->print) TRY(hd_graph_print(ctx, g, false, stdout));
     if (legalize) TRY(hd_legalize(ctx, g));
     if (legalize && o->print) TRY(hd_graph_print(ctx, g, false, stdout));
-    TRY(hd_prepare(ctx, g, c.place_all));
-    if (seed % 4 == 2) TRY(round_trip(ctx, g, &c));
+    if (!c.host_only) TRY(hd_prepare(ctx, g, c.place_all));
+    if (seed % 4 == 2 && !o->devices.n) TRY(round_trip(ctx, g, &c));
     c.prepared = true;
-    TRY(hd_lower(ctx, g, &c, &m));
+    int *on = calloc(g->n_nodes + 1, sizeof *on);
+    struct rng r = {seed ^ 0x7777};
+    for (size_t i = 0; i < g->n_nodes && o->devices.n; i++)
+        on[i] = (int)rng_range(&r, 0, o->devices.n - 1);
+    if (seed % 2) c.devices.on = on;
+    hd_status lowered = hd_lower(ctx, g, &c, &m);
+    free(on);
+    TRY(lowered);
     *on_machine += m->n_layers;
     for (int i = 0; o->print && i < m->n_host_ops; i++)
         printf("host: %s: %s\n", m->host_ops[i].node, m->host_ops[i].reason);
@@ -159,16 +172,17 @@ static bool passes(hd_ctx *ctx, const struct random_kind *kind, const struct opt
 static int usage(const struct random_kind *kind, const char *why) {
     fprintf(stderr,
             "%s: %s\nusage: %s [--seed S] [--count N] [--device iss|rtl] [--machine NAME] "
-            "[--set k=v] [--jitter] [--small] [--serial] [--print]\n",
+            "[--set k=v] [--jitter] [--small] [--serial] [--print] [--devices A,B,..]\n",
             kind->name, why, kind->name);
     return 2;
 }
 
 static hd_status read_options(hd_ctx *ctx, int argc, char **argv, struct options *o) {
     static const struct option longs[] = {
-        {"seed", 1, 0, 's'},   {"count", 1, 0, 'n'},  {"device", 1, 0, 'd'}, {"machine", 1, 0, 'm'},
-        {"set", 1, 0, 'e'},    {"jitter", 0, 0, 'j'}, {"small", 0, 0, 'k'},  {"print", 0, 0, 'p'},
-        {"serial", 0, 0, 'l'}, {0, 0, 0, 0}};
+        {"seed", 1, 0, 's'},    {"count", 1, 0, 'n'}, {"device", 1, 0, 'd'},
+        {"machine", 1, 0, 'm'}, {"set", 1, 0, 'e'},   {"jitter", 0, 0, 'j'},
+        {"small", 0, 0, 'k'},   {"print", 0, 0, 'p'}, {"serial", 0, 0, 'l'},
+        {"devices", 1, 0, 'w'}, {0, 0, 0, 0}};
     TRY(hd_machine_load(ctx, "base", &o->dev.machine));
     for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (c == 's')
@@ -177,7 +191,10 @@ static hd_status read_options(hd_ctx *ctx, int argc, char **argv, struct options
             o->count = atoi(optarg);
         else if (c == 'd')
             o->device = optarg;
-        else if (c == 'm')
+        else if (c == 'w') {
+            o->device = optarg;
+            TRY(hd_list_devices(ctx, o->arena, optarg, &o->devices));
+        } else if (c == 'm')
             TRY(hd_machine_load(ctx, optarg, &o->dev.machine));
         else if (c == 'e')
             TRY(hd_machine_set(ctx, &o->dev.machine, optarg));
@@ -198,6 +215,7 @@ static hd_status read_options(hd_ctx *ctx, int argc, char **argv, struct options
 int random_main(int argc, char **argv, const struct random_kind *kind) {
     struct options o = {.seed = 1, .count = 1, .device = "iss", .latency_hiding = true};
     hd_ctx *ctx = hd_ctx_create();
+    o.arena = hd_arena_create();
     if (read_options(ctx, argc, argv, &o) != HD_OK) return usage(kind, hd_message(ctx));
     int bad = 0, on_machine = 0;
     for (uint64_t seed = o.seed; seed < o.seed + (uint64_t)o.count; seed++) {
@@ -212,7 +230,9 @@ int random_main(int argc, char **argv, const struct random_kind *kind) {
     }
     printf("%s %s %s: %d passed, %d failed, %d layers on the machine\n", kind->name, o.device,
            o.dev.machine.name, o.count - bad, bad, on_machine);
+    bool machine = !o.devices.n || o.devices.machine >= 0;
+    hd_arena_destroy(o.arena);
     hd_ctx_destroy(ctx);
     /* Fewer layers than networks: nearly all of them stayed on the host, which tests nothing. */
-    return bad != 0 || (o.count > 20 && on_machine < o.count);
+    return bad != 0 || (machine && o.count > 20 && on_machine < o.count);
 }

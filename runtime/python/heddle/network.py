@@ -110,19 +110,20 @@ def parse(text, name="text"):
 
 
 def compile(network, machine="base", *, host_only=False, keep_all=False, in_order=False,
-            memory_latency=0):
+            memory_latency=0, devices=None):
     """Compiles a network for a machine, which stays as it is.
 
     network: a Network, or what load() takes. machine: a name (heddle.machines()), a file, or a dict
     of parameters with "base" for what they change. host_only: for devices golden and cpu alone.
     keep_all: the result of every layer can be read after a run. in_order: every operation waits for
-    the one before it. memory_latency: cycles that tiles are chosen for; 0 is the default.
+    the one before it. memory_latency: cycles that tiles are chosen for; 0 is the default. devices:
+    "iss,cpu": each node is placed on one of them, by cost; open the model with the same list.
     """
     from heddle.model import Model
     if not isinstance(network, Network):
         network = load(network)
     return Model(_heddle.compile(network._net, *machine_of(machine), host_only, keep_all, in_order,
-                                 memory_latency))
+                                 memory_latency, devices))
 
 
 class Quantized(Network):

@@ -6,6 +6,7 @@
 #=
 #= options:
 #=   --device NAME              device to run on; heddle devices lists them. HOST/NAME is one of another computer (default iss)
+#=   --devices A,B,...          devices to compare, the first is the reference; of run and test: devices that share one network
 #=   --machine NAME|FILE        machine (default base); heddle machines lists them
 #=   --set KEY=VALUE            change one machine parameter, or one setting of training; may be repeated
 #=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)

@@ -120,6 +120,39 @@ static void test_run(void **state) {
     hd_model_destroy(m);
 }
 
+/* One network on several devices: placed when it is compiled, opened with the same list. */
+static void test_devices(void **state) {
+    hd_ctx *ctx = *state;
+    hd_net *net = build(ctx);
+    hd_model *m = NULL;
+    hd_session *s = NULL;
+    struct hd_part_row part;
+    float x[3] = {1, 2, 3}, y[2] = {-1, -1};
+    struct hd_build list = {.devices = "iss,golden"};
+    assert_int_equal(hd_net_compile(ctx, net, &(struct hd_build){.devices = "iss,rtl"}, &m),
+                     HD_UNSUPPORTED);
+    assert_int_equal(hd_net_compile(ctx, net, &(struct hd_build){.devices = "cpu,cpu"}, &m),
+                     HD_INVALID);
+    for (int i = 0; i < 2; i++) {
+        if (i) list.devices = "golden,cpu";
+        assert_int_equal(hd_net_compile(ctx, net, &list, &m), HD_OK);
+        assert_int_equal(hd_session_open(ctx, m, list.devices, NULL, &s), HD_OK);
+        assert_int_equal(hd_session_run(ctx, s, (const void *const[]){x}, (void *const[]){y}),
+                         HD_OK);
+        assert_true(y[0] == 14 && y[1] == 0);
+        assert_true(hd_session_part(s, 0, &part));
+        assert_string_equal(part.device, "golden");
+        assert_int_equal(part.n_nodes, 2);
+        assert_int_equal(part.in_bytes, 12);
+        assert_int_equal(part.out_bytes, 8);
+        assert_non_null(strstr(part.why, i ? "cpu " : "iss cannot run 2 of 2"));
+        assert_false(hd_session_part(s, 1, &part));
+        hd_session_close(s);
+        hd_model_destroy(m);
+    }
+    hd_net_destroy(net);
+}
+
 /* ---- quantising ----------------------------------------------------------------------------- */
 
 static void count_rows(void *user, const struct hd_quantize_row *row) {
@@ -262,6 +295,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_types, setup, teardown),
         cmocka_unit_test_setup_teardown(test_build, setup, teardown),
         cmocka_unit_test_setup_teardown(test_run, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_devices, setup, teardown),
         cmocka_unit_test_setup_teardown(test_quantize, setup, teardown),
         cmocka_unit_test_setup_teardown(test_node_errors, setup, teardown),
         cmocka_unit_test_setup_teardown(test_machine, setup, teardown),

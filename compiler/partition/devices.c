@@ -1,0 +1,276 @@
+/* Which device runs which node, when there are several: by cost of work and of moving data.
+ *
+ * needs: a graph with shapes; the devices of the options
+ * gives: a device for each node
+ * destroys: nothing
+ *
+ * The cost of a placement is the work of each node on its device, each tensor's way through host
+ * memory to every other device that reads it, and a start for each step. The search begins with
+ * each node where it is cheapest, and with everything on one device. It moves connected parts, then
+ * nodes at borders, as long as that is cheaper, and keeps the best end.
+ */
+#include "compiler/partition/devices.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "compiler/partition/partition.h"
+#include "runtime/base/num.h"
+
+static const struct rates {
+    const char *scheme;
+    double flt, bytes, element, link, node, step; /* ns, see rates.def */
+} rates[] = {
+#define RATES(name, ...) {#name, __VA_ARGS__},
+#include "compiler/partition/rates.def"
+};
+
+static const double MACHINE_LINK = 1000, MACHINE_STEP = 10000; /* as in segment.c */
+
+struct search {
+    const struct hd_lowering *lo;
+    const hd_graph *g;
+    hd_arena *a;
+    int n;            /* devices */
+    const double *ns; /* [node][device]: its work there; infinite = it cannot */
+    double link[HD_DEVICES_TOGETHER], start[HD_DEVICES_TOGETHER];
+    const int *order;
+    size_t n_order;
+    int *step; /* scratch of total() */
+    bool *used;
+};
+
+/* HOST/NAME costs what NAME does. */
+static const struct rates *rates_of(const char *device) {
+    const char *slash = strrchr(device, '/');
+    for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+        if (!strcmp(rates[i].scheme, slash ? slash + 1 : device)) return &rates[i];
+    return &rates[0];
+}
+
+static double node_ns(const struct search *s, const struct rates *r, int node) {
+    const struct hd_node *n = &s->g->nodes[node];
+    int x = n->n_in ? n->in[0] : -1;
+    bool is_float = x >= 0 && hd_dtype_bytes(s->g->tensors[x].dtype) > 1;
+    return r->node + 1e-3 * ((double)hd_node_macs(s->g, n) * (is_float ? r->flt : r->bytes) +
+                             hd_node_elements(s->g, n) * r->element);
+}
+
+/* ---- cost ----------------------------------------------------------------------------------- */
+
+/* The step of each node: devices take turns, each takes what is ready (partition.c). Returns how
+ * many there may be. */
+static int count_steps(struct search *s, const int *on) {
+    int last = 0;
+    for (size_t i = 0; i < s->n_order; i++) {
+        const struct hd_node *n = &s->g->nodes[s->order[i]];
+        int at = 0;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] >= 0 && s->g->tensors[n->in[k]].producer >= 0)
+                at = (int)hd_max(at, s->step[s->g->tensors[n->in[k]].producer]);
+        at += (on[s->order[i]] - at % s->n + s->n) % s->n;
+        s->step[s->order[i]] = at;
+        last = (int)hd_max(last, at);
+    }
+    return last + 1;
+}
+
+/* A tensor's way to each step that reads it and is not the one that makes it. */
+static double moves(const struct search *s, const int *on, int node) {
+    const struct hd_node *n = &s->g->nodes[node];
+    double ns = 0;
+    for (int k = 0; k < n->n_in; k++) {
+        int t = n->in[k], maker = t < 0 ? -1 : s->g->tensors[t].producer;
+        bool again = false;
+        if (t < 0 || s->g->tensors[t].data) continue;
+        for (int j = 0; j < k; j++) again = again || n->in[j] == t;
+        if (again || (maker >= 0 && s->step[maker] == s->step[node])) continue;
+        double out = maker < 0 ? 0 : s->link[on[maker]];
+        ns += 1e-3 * (double)hd_tensor_bytes(&s->g->tensors[t]) * (out + s->link[on[node]]);
+    }
+    for (int k = 0; k < n->n_out; k++)
+        if (n->out[k] >= 0 && hd_graph_is_output(s->g, n->out[k]))
+            ns += 1e-3 * (double)hd_tensor_bytes(&s->g->tensors[n->out[k]]) * s->link[on[node]];
+    return ns;
+}
+
+static double total(struct search *s, const int *on) {
+    int n_steps = count_steps(s, on);
+    double ns = 0;
+    memset(s->used, 0, (size_t)n_steps * sizeof *s->used);
+    for (size_t i = 0; i < s->n_order; i++) {
+        int id = s->order[i];
+        ns += s->ns[id * s->n + on[id]] + moves(s, on, id);
+        s->used[s->step[id]] = true;
+    }
+    for (int k = 0; k < n_steps; k++) ns += s->used[k] ? s->start[k % s->n] : 0;
+    return ns;
+}
+
+/* ---- search --------------------------------------------------------------------------------- */
+
+static int cheapest(const struct search *s, int node) {
+    int best = 0;
+    for (int d = 1; d < s->n; d++)
+        if (s->ns[node * s->n + d] < s->ns[node * s->n + best]) best = d;
+    return best;
+}
+
+/* Parts: nodes of one device that edges connect; part[node] is its first node. */
+static void find_parts(const struct search *s, const int *on, int *part) {
+    for (size_t i = 0; i < s->g->n_nodes; i++) part[i] = (int)i;
+    for (bool any = true; any;) {
+        any = false;
+        for (size_t i = 0; i < s->n_order; i++) {
+            int id = s->order[i];
+            for (int k = 0; k < s->g->nodes[id].n_in; k++) {
+                int t = s->g->nodes[id].in[k], maker = t < 0 ? -1 : s->g->tensors[t].producer;
+                if (maker < 0 || on[maker] != on[id] || part[maker] == part[id]) continue;
+                part[maker] = part[id] = (int)hd_min(part[maker], part[id]);
+                any = true;
+            }
+        }
+    }
+}
+
+/* Nodes of a part, or one node where part is NULL, to device d; what cannot go there stays. */
+static bool try_move(struct search *s, int *on, int *kept, const int *part, int id, int d,
+                     double *best) {
+    memcpy(kept, on, s->g->n_nodes * sizeof *on);
+    for (size_t i = 0; i < s->n_order; i++) {
+        int node = s->order[i];
+        if ((part ? part[node] == part[id] : node == id) && isfinite(s->ns[node * s->n + d]))
+            on[node] = d;
+    }
+    double ns = total(s, on);
+    if (ns < *best * (1 - 1e-9)) {
+        *best = ns;
+        return true;
+    }
+    memcpy(on, kept, s->g->n_nodes * sizeof *on);
+    return false;
+}
+
+static bool at_border(const struct search *s, const int *on, int node, int d) {
+    const struct hd_node *n = &s->g->nodes[node];
+    for (int k = 0; k < n->n_in; k++) {
+        int maker = n->in[k] < 0 ? -1 : s->g->tensors[n->in[k]].producer;
+        if (maker >= 0 && on[maker] == d) return true;
+    }
+    for (int k = 0; k < n->n_out; k++) {
+        int user[64];
+        size_t users = n->out[k] < 0 ? 0 : hd_graph_users(s->g, n->out[k], user, 64);
+        for (size_t u = 0; u < users && u < 64; u++)
+            if (on[user[u]] == d) return true;
+    }
+    return false;
+}
+
+static double improve(struct search *s, int *on) {
+    size_t n = s->g->n_nodes + 1;
+    int *part = hd_new_array(s->a, int, n), *kept = hd_new_array(s->a, int, n);
+    double best = total(s, on);
+    for (bool any = true; any;) {
+        any = false;
+        find_parts(s, on, part);
+        for (size_t i = 0; i < s->n_order; i++)
+            for (int d = 0; d < s->n; d++)
+                if (part[s->order[i]] == s->order[i] && d != on[s->order[i]] &&
+                    try_move(s, on, kept, part, s->order[i], d, &best)) {
+                    find_parts(s, on, part);
+                    any = true;
+                }
+        for (size_t i = 0; i < s->n_order; i++)
+            for (int d = 0; d < s->n; d++)
+                if (d != on[s->order[i]] && at_border(s, on, s->order[i], d))
+                    any = try_move(s, on, kept, NULL, s->order[i], d, &best) || any;
+    }
+    return best;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static void price(struct search *s, double *ns) {
+    const struct hd_device_list *list = &s->lo->opt->devices;
+    const char *hint;
+    for (int d = 0; d < s->n; d++) {
+        const struct rates *r = rates_of(list->name[d]);
+        bool machine = d == list->machine;
+        s->link[d] = machine ? MACHINE_LINK : r->link;
+        s->start[d] = machine ? MACHINE_STEP : r->step;
+        for (size_t i = 0; i < s->n_order; i++) {
+            int id = s->order[i];
+            bool can = !machine || !hd_machine_refuses(s->lo, id, &hint);
+            ns[id * s->n + d] = !can      ? INFINITY
+                                : machine ? hd_machine_ns(s->lo, id)
+                                          : node_ns(s, r, id);
+        }
+    }
+}
+
+static struct search begin(const struct hd_lowering *lo, const int *order, size_t n_order) {
+    size_t n = lo->g->n_nodes + 1;
+    struct search s = {.lo = lo,
+                       .g = lo->g,
+                       .a = lo->arena,
+                       .n = lo->opt->devices.n,
+                       .order = order,
+                       .n_order = n_order};
+    double *ns = hd_new_array(s.a, double, n *(size_t)s.n);
+    s.ns = ns;
+    s.step = hd_new_array(s.a, int, n);
+    s.used = hd_new_array(s.a, bool, n *(size_t)s.n + (size_t)s.n);
+    price(&s, ns);
+    return s;
+}
+
+double hd_place_cost(const struct hd_lowering *lo, const int *order, size_t n_order,
+                     const int *on) {
+    struct search s = begin(lo, order, n_order);
+    return total(&s, on);
+}
+
+const int *hd_place_devices(const struct hd_lowering *lo, const int *order, size_t n_order,
+                            const double **out_ns) {
+    size_t n = lo->g->n_nodes + 1;
+    struct search s = begin(lo, order, n_order);
+    double least = INFINITY;
+    const double *ns = *out_ns = s.ns;
+    int *on = hd_new_array(s.a, int, n), *best = hd_new_array(s.a, int, n);
+    const int *asked = lo->opt->devices.on;
+    for (size_t i = 0; i < n_order && asked; i++) {
+        int d = asked[order[i]];
+        best[order[i]] = isfinite(ns[order[i] * s.n + d]) ? d : cheapest(&s, order[i]);
+    }
+    if (asked) return best;
+    for (int from = -1; from < s.n; from++) {
+        for (size_t i = 0; i < n_order; i++) {
+            bool can = from >= 0 && isfinite(ns[order[i] * s.n + from]);
+            on[order[i]] = can ? from : cheapest(&s, order[i]);
+        }
+        double cost = improve(&s, on);
+        if (cost >= least) continue;
+        least = cost;
+        memcpy(best, on, n * sizeof *on);
+    }
+    return best;
+}
+
+const char *hd_place_why(const struct hd_lowering *lo, const double *ns, const int *nodes, size_t n,
+                         hd_arena *a) {
+    const struct hd_device_list *list = &lo->opt->devices;
+    const char *text = "";
+    for (int d = 0; d < list->n; d++) {
+        double sum = 0;
+        size_t cannot = 0;
+        for (size_t i = 0; i < n; i++)
+            if (isfinite(ns[nodes[i] * list->n + d]))
+                sum += ns[nodes[i] * list->n + d];
+            else
+                cannot++;
+        const char *name = list->name[d], *sep = *text ? ", " : "";
+        text = cannot ? hd_sprintf(a, "%s%s%s cannot run %zu of %zu", text, sep, name, cannot, n)
+                      : hd_sprintf(a, "%s%s%s %.1f us", text, sep, name, sum / 1000);
+    }
+    return text;
+}
