@@ -9,9 +9,9 @@
  * devices were named, when devices.c puts it there. Devices take turns: each takes all of its nodes
  * that are ready, the machine last, and so on until none is left.
  */
+#include <math.h>
 #include <string.h>
 
-#include "compiler/partition/devices.h"
 #include "compiler/partition/layers_text.h"
 #include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
@@ -38,10 +38,10 @@ struct partition {
     enum place *place;
     int *order;
     size_t n_order;
-    bool *done;       /* per node */
-    int turns;        /* devices that take turns; the machine is the last of two or more */
-    int *turn;        /* per node on the host: whose it is */
-    const double *ns; /* of several devices: see hd_place_devices */
+    bool *done;               /* per node */
+    int turns;                /* devices that take turns; the machine is the last of two or more */
+    int *turn;                /* per node on the host: whose it is */
+    struct hd_placing prices; /* of several devices; ns = NULL: there is one */
 };
 
 /* All readers run on the machine, and are such ones; the caller is none. */
@@ -173,14 +173,22 @@ static int device_of(const struct partition *p, int turn) {
 static void describe(struct partition *p, struct hd_step *s, int turn, const int *nodes, size_t n) {
     hd_arena *a = p->lo->model->arena;
     s->device = hd_strdup(a, p->lo->opt->devices.name[device_of(p, turn)]);
-    s->why = hd_place_why(p->lo, p->ns, nodes, n, a);
+    s->why = hd_place_why(&p->prices, nodes, n, a);
 }
 
 static void place_devices(struct partition *p) {
     struct hd_lowering *lo = p->lo;
     const struct hd_device_list *list = &lo->opt->devices;
     p->turns = list->n;
-    const int *on = hd_place_devices(lo, p->order, p->n_order, &p->ns);
+    double *ns = hd_new_array(lo->arena, double, lo->g->n_nodes + 1);
+    const char *hint;
+    for (size_t i = 0; i < p->n_order && list->machine >= 0; i++) {
+        int id = p->order[i];
+        ns[id] = hd_machine_refuses(lo, id, &hint) ? INFINITY : hd_machine_ns(lo, id);
+    }
+    p->prices = (struct hd_placing){lo->arena, lo->g, list, p->order, p->n_order, ns, NULL};
+    hd_place_prices(&p->prices);
+    const int *on = hd_place_devices(&p->prices);
     for (size_t i = 0; i < p->n_order; i++) {
         int id = p->order[i];
         p->turn[id] = -1;
@@ -188,7 +196,7 @@ static void place_devices(struct partition *p) {
         p->turn[id] = on[id] - (list->machine >= 0 && on[id] > list->machine);
         if (list->machine >= 0)
             lo->left[id] = hd_sprintf(lo->model->arena, "device %s: %s", list->name[on[id]],
-                                      hd_place_why(lo, p->ns, &id, 1, lo->model->arena));
+                                      hd_place_why(&p->prices, &id, 1, lo->model->arena));
     }
 }
 
@@ -222,8 +230,8 @@ static void choose_places(struct partition *p) {
         bool ok = !hd_machine_refuses(p->lo, id, &hint) && has_flatten(p, id) && !p->lo->left[id];
         p->place[id] = ok ? ON_MACHINE : ON_HOST;
     }
-    if (!p->lo->opt->place_all && !p->lo->opt->layers.text && !p->ns) leave_segments(p);
-    if (p->ns) place_left(p);
+    if (!p->lo->opt->place_all && !p->lo->opt->layers.text && !p->prices.ns) leave_segments(p);
+    if (p->prices.ns) place_left(p);
     int *steps = count_steps(p); /* what follows changes them for no layer */
     for (size_t i = 0; i < p->n_order; i++) {
         int id = p->order[i];
@@ -410,7 +418,7 @@ static void add_host(struct partition *p, struct hd_step *s, int node) {
     const char *hint, *why = hd_machine_refuses(lo, node, &hint);
     if (!why && lo->left[node])
         why = lo->left[node],
-        hint = p->ns ? "" : "quantise the nodes around it, so that it joins a larger part";
+        hint = p->prices.ns ? "" : "quantise the nodes around it, so that it joins a larger part";
     if (!why && hd_is_move(lo->g, n))
         why = "moves data at the border of the machine's part, where the host packs them anyway",
         hint = "";
@@ -450,7 +458,7 @@ static hd_status take_step(struct partition *p, enum hd_step_kind kind, int turn
             p->done[id] = more = *out_any = true;
         }
     }
-    if (*out_any && p->ns) describe(p, &s, turn, taken, n_taken);
+    if (*out_any && p->prices.ns) describe(p, &s, turn, taken, n_taken);
     if (*out_any) lo->model->steps[lo->model->n_steps++] = s;
     return HD_OK;
 }

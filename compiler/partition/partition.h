@@ -3,6 +3,7 @@
 #define HD_COMPILER_PARTITION_H
 
 #include "compiler/kind/kinds.h"
+#include "compiler/place/place.h"
 
 /* Passes, in order. Each one's needs / gives / destroys stand with it. */
 hd_status hd_choose_layouts(struct hd_lowering *lo);
@@ -13,9 +14,8 @@ hd_status hd_relayout(hd_ctx *ctx, hd_graph *g, bool always);
 hd_status hd_partition(struct hd_lowering *lo);
 /* Time that golden takes for a node, about (cost.c). */
 double hd_host_ns(const hd_graph *g, int node);
-/* The same on the machine, at best; elements that a node reads and writes. */
+/* The same on the machine, at best. */
 double hd_machine_ns(const struct hd_lowering *lo, int node);
-double hd_node_elements(const hd_graph *g, const struct hd_node *n);
 /* The nodes of one step on the machine, with start and transfers of its values, and on the host.
  * steps: per node, -1 for none. */
 struct hd_segment_cost {

@@ -15,16 +15,6 @@ static const double HOST_MAC_NS = 1, HOST_ELEMENT_NS = 5, /* golden */
     PACK_BYTE_NS = 1,                                     /* hd_value_pack, unpack */
     LAUNCH_NS = 10000; /* registers, doorbell, interrupt: once for each program */
 
-double hd_node_elements(const hd_graph *g, const struct hd_node *n) {
-    double sum = 0;
-    for (int o = 0; o < n->n_out; o++)
-        if (n->out[o] >= 0) sum += (double)hd_tensor_elems(&g->tensors[n->out[o]]);
-    for (int i = 0; i < n->n_in; i++)
-        if (n->in[i] >= 0 && !g->tensors[n->in[i]].data)
-            sum += (double)hd_tensor_elems(&g->tensors[n->in[i]]);
-    return sum;
-}
-
 double hd_host_ns(const hd_graph *g, int node) {
     const struct hd_node *n = &g->nodes[node];
     return hd_node_elements(g, n) * HOST_ELEMENT_NS + (double)hd_node_macs(g, n) * HOST_MAC_NS;

@@ -9,12 +9,11 @@
  * each node where it is cheapest, and with everything on one device. It moves connected parts, then
  * nodes at borders, as long as that is cheaper, and keeps the best end.
  */
-#include "compiler/partition/devices.h"
+#include "compiler/place/place.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "compiler/partition/partition.h"
 #include "runtime/base/num.h"
 
 static const struct rates {
@@ -22,13 +21,12 @@ static const struct rates {
     double flt, bytes, element, link, node, step; /* ns, see rates.def */
 } rates[] = {
 #define RATES(name, ...) {#name, __VA_ARGS__},
-#include "compiler/partition/rates.def"
+#include "compiler/place/rates.def"
 };
 
-static const double MACHINE_LINK = 1000, MACHINE_STEP = 10000; /* as in segment.c */
+static const double MACHINE_LINK = 1000, MACHINE_STEP = 10000; /* as in partition/segment.c */
 
 struct search {
-    const struct hd_lowering *lo;
     const hd_graph *g;
     hd_arena *a;
     int n;            /* devices */
@@ -48,18 +46,18 @@ static const struct rates *rates_of(const char *device) {
     return &rates[0];
 }
 
-static double node_ns(const struct search *s, const struct rates *r, int node) {
-    const struct hd_node *n = &s->g->nodes[node];
+static double node_ns(const hd_graph *g, const struct rates *r, int node) {
+    const struct hd_node *n = &g->nodes[node];
     int x = n->n_in ? n->in[0] : -1;
-    bool is_float = x >= 0 && hd_dtype_bytes(s->g->tensors[x].dtype) > 1;
-    return r->node + 1e-3 * ((double)hd_node_macs(s->g, n) * (is_float ? r->flt : r->bytes) +
-                             hd_node_elements(s->g, n) * r->element);
+    bool is_float = x >= 0 && hd_dtype_bytes(g->tensors[x].dtype) > 1;
+    return r->node + 1e-3 * ((double)hd_node_macs(g, n) * (is_float ? r->flt : r->bytes) +
+                             hd_node_elements(g, n) * r->element);
 }
 
 /* ---- cost ----------------------------------------------------------------------------------- */
 
-/* The step of each node: devices take turns, each takes what is ready (partition.c). Returns how
- * many there may be. */
+/* The step of each node: devices take turns, each takes what is ready (partition/partition.c).
+ * Returns how many there may be. */
 static int count_steps(struct search *s, const int *on) {
     int last = 0;
     for (size_t i = 0; i < s->n_order; i++) {
@@ -190,63 +188,65 @@ static double improve(struct search *s, int *on) {
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-static void price(struct search *s, double *ns) {
-    const struct hd_device_list *list = &s->lo->opt->devices;
-    const char *hint;
-    for (int d = 0; d < s->n; d++) {
-        const struct rates *r = rates_of(list->name[d]);
-        bool machine = d == list->machine;
-        s->link[d] = machine ? MACHINE_LINK : r->link;
-        s->start[d] = machine ? MACHINE_STEP : r->step;
-        for (size_t i = 0; i < s->n_order; i++) {
-            int id = s->order[i];
-            bool can = !machine || !hd_machine_refuses(s->lo, id, &hint);
-            ns[id * s->n + d] = !can      ? INFINITY
-                                : machine ? hd_machine_ns(s->lo, id)
-                                          : node_ns(s, r, id);
-        }
-    }
+double hd_node_elements(const hd_graph *g, const struct hd_node *n) {
+    double sum = 0;
+    for (int o = 0; o < n->n_out; o++)
+        if (n->out[o] >= 0) sum += (double)hd_tensor_elems(&g->tensors[n->out[o]]);
+    for (int i = 0; i < n->n_in; i++)
+        if (n->in[i] >= 0 && !g->tensors[n->in[i]].data)
+            sum += (double)hd_tensor_elems(&g->tensors[n->in[i]]);
+    return sum;
 }
 
-static struct search begin(const struct hd_lowering *lo, const int *order, size_t n_order) {
-    size_t n = lo->g->n_nodes + 1;
-    struct search s = {.lo = lo,
-                       .g = lo->g,
-                       .a = lo->arena,
-                       .n = lo->opt->devices.n,
-                       .order = order,
-                       .n_order = n_order};
-    double *ns = hd_new_array(s.a, double, n *(size_t)s.n);
-    s.ns = ns;
+void hd_place_prices(struct hd_placing *p) {
+    int n = p->list->n;
+    p->ns = hd_new_array(p->a, double, (p->g->n_nodes + 1) * (size_t)n);
+    for (int d = 0; d < n; d++)
+        for (size_t i = 0; i < p->n_order; i++) {
+            int id = p->order[i];
+            p->ns[id * n + d] = d == p->list->machine
+                                    ? p->machine_ns[id]
+                                    : node_ns(p->g, rates_of(p->list->name[d]), id);
+        }
+}
+
+static struct search begin(const struct hd_placing *p) {
+    size_t n = p->g->n_nodes + 1;
+    struct search s = {.g = p->g,
+                       .a = p->a,
+                       .n = p->list->n,
+                       .ns = p->ns,
+                       .order = p->order,
+                       .n_order = p->n_order};
+    for (int d = 0; d < s.n; d++) {
+        bool machine = d == p->list->machine;
+        s.link[d] = machine ? MACHINE_LINK : rates_of(p->list->name[d])->link;
+        s.start[d] = machine ? MACHINE_STEP : rates_of(p->list->name[d])->step;
+    }
     s.step = hd_new_array(s.a, int, n);
     s.used = hd_new_array(s.a, bool, n *(size_t)s.n + (size_t)s.n);
-    price(&s, ns);
     return s;
 }
 
-double hd_place_cost(const struct hd_lowering *lo, const int *order, size_t n_order,
-                     const int *on) {
-    struct search s = begin(lo, order, n_order);
+double hd_place_cost(const struct hd_placing *p, const int *on) {
+    struct search s = begin(p);
     return total(&s, on);
 }
 
-const int *hd_place_devices(const struct hd_lowering *lo, const int *order, size_t n_order,
-                            const double **out_ns) {
-    size_t n = lo->g->n_nodes + 1;
-    struct search s = begin(lo, order, n_order);
+const int *hd_place_devices(const struct hd_placing *p) {
+    size_t n = p->g->n_nodes + 1;
+    struct search s = begin(p);
     double least = INFINITY;
-    const double *ns = *out_ns = s.ns;
     int *on = hd_new_array(s.a, int, n), *best = hd_new_array(s.a, int, n);
-    const int *asked = lo->opt->devices.on;
-    for (size_t i = 0; i < n_order && asked; i++) {
-        int d = asked[order[i]];
-        best[order[i]] = isfinite(ns[order[i] * s.n + d]) ? d : cheapest(&s, order[i]);
+    const int *asked = p->list->on;
+    for (size_t i = 0; i < s.n_order && asked; i++) {
+        int id = s.order[i];
+        best[id] = isfinite(s.ns[id * s.n + asked[id]]) ? asked[id] : cheapest(&s, id);
     }
-    if (asked) return best;
-    for (int from = -1; from < s.n; from++) {
-        for (size_t i = 0; i < n_order; i++) {
-            bool can = from >= 0 && isfinite(ns[order[i] * s.n + from]);
-            on[order[i]] = can ? from : cheapest(&s, order[i]);
+    for (int from = -1; from < s.n && !asked; from++) {
+        for (size_t i = 0; i < s.n_order; i++) {
+            int id = s.order[i];
+            on[id] = from >= 0 && isfinite(s.ns[id * s.n + from]) ? from : cheapest(&s, id);
         }
         double cost = improve(&s, on);
         if (cost >= least) continue;
@@ -256,16 +256,15 @@ const int *hd_place_devices(const struct hd_lowering *lo, const int *order, size
     return best;
 }
 
-const char *hd_place_why(const struct hd_lowering *lo, const double *ns, const int *nodes, size_t n,
-                         hd_arena *a) {
-    const struct hd_device_list *list = &lo->opt->devices;
+const char *hd_place_why(const struct hd_placing *p, const int *nodes, size_t n, hd_arena *a) {
+    const struct hd_device_list *list = p->list;
     const char *text = "";
     for (int d = 0; d < list->n; d++) {
         double sum = 0;
         size_t cannot = 0;
         for (size_t i = 0; i < n; i++)
-            if (isfinite(ns[nodes[i] * list->n + d]))
-                sum += ns[nodes[i] * list->n + d];
+            if (isfinite(p->ns[nodes[i] * list->n + d]))
+                sum += p->ns[nodes[i] * list->n + d];
             else
                 cannot++;
         const char *name = list->name[d], *sep = *text ? ", " : "";

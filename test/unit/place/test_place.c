@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "compiler/partition/devices.h"
+#include "compiler/place/place.h"
 #include "test/rng.h"
 
 static const char *const names[] = {"golden", "opencl", "cuda"};
@@ -15,23 +15,23 @@ static const char *const names[] = {"golden", "opencl", "cuda"};
 struct net {
     hd_ctx *ctx;
     hd_graph *g;
-    struct hd_compile_options opt;
-    struct hd_lowering lo;
+    struct hd_device_list list;
+    struct hd_placing p;
     int order[16];
-    size_t n_order;
 };
 
 static void begin(struct net *x, const char *text, int n_devices) {
     *x = (struct net){.ctx = hd_ctx_create()};
     if (hd_graph_parse(x->ctx, text, "test", &x->g) != HD_OK) fail_msg("%s", hd_message(x->ctx));
-    x->opt.devices = (struct hd_device_list){.name = names, .n = n_devices, .machine = -1};
-    x->lo = (struct hd_lowering){
-        .ctx = x->ctx, .g = x->g, .opt = &x->opt, .m = &x->opt.machine, .arena = hd_arena_create()};
-    x->n_order = hd_graph_order(x->g, x->order);
+    x->list = (struct hd_device_list){.name = names, .n = n_devices, .machine = -1};
+    x->p = (struct hd_placing){.a = hd_arena_create(), .g = x->g, .list = &x->list};
+    x->p.n_order = hd_graph_order(x->g, x->order);
+    x->p.order = x->order;
+    hd_place_prices(&x->p);
 }
 
 static void end(struct net *x) {
-    hd_arena_destroy(x->lo.arena);
+    hd_arena_destroy(x->p.a);
     hd_graph_destroy(x->g);
     hd_ctx_destroy(x->ctx);
 }
@@ -63,15 +63,14 @@ static void no_placement_is_cheaper(void **state) {
     for (int seed = 1; seed <= count; seed++) {
         char text[2048];
         struct net x;
-        const double *ns;
         int devices = 2 + seed % 2, on[NODES + 1] = {0};
         random_text(text, sizeof text, (uint64_t)seed, NODES);
         begin(&x, text, devices);
-        const int *found = hd_place_devices(&x.lo, x.order, x.n_order, &ns);
-        double got = hd_place_cost(&x.lo, x.order, x.n_order, found), least = got;
-        for (size_t i = 1; i < x.n_order; i++) mixed += found[i] != found[i - 1];
+        const int *found = hd_place_devices(&x.p);
+        double got = hd_place_cost(&x.p, found), least = got;
+        for (size_t i = 1; i < x.p.n_order; i++) mixed += found[i] != found[i - 1];
         for (bool more = true; more;) {
-            double cost = hd_place_cost(&x.lo, x.order, x.n_order, on);
+            double cost = hd_place_cost(&x.p, on);
             least = cost < least ? cost : least;
             more = false;
             for (int i = 0; i < NODES && !more; i++) {
@@ -93,16 +92,15 @@ static void work_pays_for_the_way(void **state) {
     for (int big = 0; big < 2; big++) {
         char text[512];
         struct net x;
-        const double *ns;
         int side = big ? 512 : 8;
         snprintf(text, sizeof text,
                  "graph g {\n  input x f32[%d,%d]\n  y f32[%d,%d] = matmul(x, x)\n"
                  "  output y\n}\n",
                  side, side, side, side);
         begin(&x, text, 3);
-        const int *on = hd_place_devices(&x.lo, x.order, x.n_order, &ns);
+        const int *on = hd_place_devices(&x.p);
         assert_string_equal(names[on[0]], big ? "cuda" : "golden");
-        assert_true(strstr(hd_place_why(&x.lo, ns, x.order, 1, x.lo.arena), "opencl ") != NULL);
+        assert_true(strstr(hd_place_why(&x.p, x.order, 1, x.p.a), "opencl ") != NULL);
         end(&x);
     }
 }
@@ -116,9 +114,9 @@ static void ways_are_counted_once(void **state) {
           "  c f32[100] = relu(b)\n  output c\n}\n",
           2);
     const int same[] = {0, 0, 0}, middle[] = {0, 1, 0}, last[] = {0, 0, 1};
-    double all = hd_place_cost(&x.lo, x.order, x.n_order, same);
-    double m = hd_place_cost(&x.lo, x.order, x.n_order, middle) - all;
-    double l = hd_place_cost(&x.lo, x.order, x.n_order, last) - all;
+    double all = hd_place_cost(&x.p, same);
+    double m = hd_place_cost(&x.p, middle) - all;
+    double l = hd_place_cost(&x.p, last) - all;
     /* the middle: opencl's work, its start, golden's second start, 400 bytes out of golden, into
      * opencl and back; rates.def */
     double work = (40000 + 1500 * 0.3) - (500 + 5000 * 0.3);
