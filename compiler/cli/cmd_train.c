@@ -11,13 +11,15 @@
 #include "compiler/tensors/tensors.h"
 #include "runtime/base/io.h"
 #include "runtime/train/data.h"
+#include "runtime/train/fit.h"
 #include "runtime/train/layers.h"
+#include "runtime/train/task.h"
 #include "runtime/train/train.h"
 
 struct settings {
 #define SETTING(name, ...) double name;
 #include "compiler/cli/train.def"
-    const char *optimizer, *schedule, *checkpoint;
+    const char *optimizer, *schedule, *checkpoint, *events;
 };
 
 struct train {
@@ -47,7 +49,7 @@ static const struct {
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
 
 static hd_status unknown(struct train *t, const char *text) {
-    char *list = hd_strdup(t->a, "optimizer, schedule, checkpoint");
+    char *list = hd_strdup(t->a, "optimizer, schedule, checkpoint, events");
     for (int i = 0; i < N_NUMBERS; i++) list = hd_sprintf(t->a, "%s, %s", list, numbers[i].name);
     return hd_fail(t->c->ctx, HD_INVALID, "--set %s: want NAME=VALUE with one of %s", text, list);
 }
@@ -59,6 +61,7 @@ static hd_status set_one(struct train *t, const char *text) {
     const char **word = !strncmp(text, "optimizer=", 10)    ? &t->o.optimizer
                         : !strncmp(text, "schedule=", 9)    ? &t->o.schedule
                         : !strncmp(text, "checkpoint=", 11) ? &t->o.checkpoint
+                        : !strncmp(text, "events=", 7)      ? &t->o.events
                                                             : NULL;
     if (word) return *word = eq + 1, HD_OK;
     for (int i = 0; i < N_NUMBERS; i++) {
@@ -198,27 +201,34 @@ static hd_status check_data(struct train *t) {
 
 /* ---- the loop ------------------------------------------------------------------------------- */
 
-static hd_status epoch(struct train *t, struct hd_batches *b, int64_t e, float *x, int64_t *k) {
-    int64_t n = hd_batches_n(b), epochs = (int64_t)t->o.epochs;
-    double loss = 0, right = 0;
-    for (int64_t i = 0; i < n; i++) {
-        struct hd_train_result r = {0};
-        int64_t step = e * n + i;
-        if (step < hd_trainer_steps(t->t)) continue; /* of the checkpoint */
-        hd_batches_get(b, e, i, x, k);
-        TRY(hd_trainer_step(t->c->ctx, t->t, x, k, &r));
-        loss += (double)r.loss, right += (double)r.right;
-        double taken = hd_seconds() - t->start;
-        hd_cmd_progress(t->c, "epoch %lld of %lld: loss %.4f, %.0f s left", (long long)e + 1,
-                        (long long)epochs, (double)r.loss,
-                        taken * (double)(epochs * n - step - 1) / (double)(step + 1));
-    }
+static hd_status show(hd_ctx *ctx, void *user, const struct hd_fit_event *e) {
+    struct train *t = user;
+    (void)ctx;
+    hd_cmd_progress(t->c, "epoch %lld of %lld: loss %.4f, %.0f s left", (long long)e->epoch,
+                    (long long)t->o.epochs, (double)e->step_results[0], e->left);
+    if (!e->epoch_ends) return HD_OK;
     hd_cmd_progress_end(t->c);
-    if (hd_trainer_steps(t->t) == (e + 1) * n && t->first)
-        printf("epoch %3lld  loss %.4f  right %6.2f %%\n", (long long)e + 1, loss / (double)n,
-               100 * right / (double)(n * b->batch));
-    if (t->o.checkpoint && t->first) TRY(hd_trainer_save(t->c->ctx, t->t, t->o.checkpoint));
-    return HD_OK;
+    if (t->first)
+        printf("epoch %3lld  loss %.4f  right %6.2f %%\n", (long long)e->epoch, e->results[0],
+               100 * e->results[1] / t->o.batch);
+    return t->o.checkpoint && t->first ? hd_trainer_save(t->c->ctx, t->t, t->o.checkpoint) : HD_OK;
+}
+
+static hd_status fit(struct train *t, struct hd_batches *b) {
+    size_t bytes[2] = {(size_t)(b->batch * t->train.size) * sizeof(float),
+                       (size_t)b->batch * sizeof(int64_t)};
+    struct hd_fit f = {.source = {hd_batches_step, b, 2, bytes},
+                       .steps = (int64_t)t->o.epochs * hd_batches_n(b),
+                       .epoch = hd_batches_n(b)};
+    hd_events *events = NULL;
+    f.call[f.n_calls++] = (struct hd_fit_call){show, t};
+    if (t->o.events && t->first) {
+        TRY(hd_events_open(t->c->ctx, t->o.events, &events));
+        f.call[f.n_calls++] = (struct hd_fit_call){hd_events_add, events};
+    }
+    hd_status s = hd_fit(t->c->ctx, t->t, &f);
+    hd_status written = hd_events_close(t->c->ctx, events);
+    return s == HD_OK ? written : s;
 }
 
 static hd_status loop(struct train *t) {
@@ -227,8 +237,6 @@ static hd_status loop(struct train *t) {
                            .shift = (int64_t)t->o.shift,
                            .seed = (uint32_t)t->o.seed,
                            .order = hd_new_array(t->a, int64_t, (size_t)t->train.n + 1)};
-    float *x = hd_new_array(t->a, float, (size_t)(b.batch * t->train.size) + 1);
-    int64_t *k = hd_new_array(t->a, int64_t, (size_t)b.batch + 1);
     t->options.optimizer.steps = t->o.epochs * (double)hd_batches_n(&b);
     TRY(hd_trainer_open(t->c->ctx, t->g, &t->options, &t->t));
     if (t->o.checkpoint && access(t->o.checkpoint, R_OK) == 0)
@@ -237,7 +245,7 @@ static hd_status loop(struct train *t) {
         printf("%d weights or biases stay as they are: no int8 around 0 that one layer reads\n",
                hd_trainer_frozen(t->t));
     t->start = hd_seconds();
-    for (int64_t e = 0; e < (int64_t)t->o.epochs; e++) TRY(epoch(t, &b, e, x, k));
+    TRY(fit(t, &b));
     int ranks = hd_ranks_n(t->options.ranks);
     if (t->first)
         printf("trained    %.1f s, %lld steps of %lld samples in %d shards on %s%s\n",
@@ -257,9 +265,41 @@ static hd_status score(struct train *t) {
     return HD_OK;
 }
 
+/* ---- tasks, whose data is made ----------------------------------------------------------------
+ */
+
+static hd_status show_step(hd_ctx *ctx, void *user, const struct hd_fit_event *e) {
+    (void)ctx;
+    hd_cmd_progress(user, "step %lld of %lld: loss %.4f, %.0f s left", (long long)e->step,
+                    (long long)e->steps, (double)e->step_results[0], e->left);
+    return HD_OK;
+}
+
+static hd_status run_task(struct train *t, const struct hd_task_row *task) {
+    const struct hd_cmd *c = t->c;
+    for (int i = 0; i < c->opt.sets.n; i++)
+        if (strncmp(c->opt.sets.text[i], "seed=", 5) != 0)
+            return hd_fail(c->ctx, HD_INVALID,
+                           "--set %s: task %s has settings of its own, but seed",
+                           c->opt.sets.text[i], task->name);
+    TRY(read_settings(t));
+    struct hd_task_options o = {
+        .train = t->options, .seed = (uint32_t)t->o.seed, .call = show_step, .user = t->c};
+    o.train.shards = 1;
+    double score = 0, start = hd_seconds();
+    TRY(hd_task_run(c->ctx, task, &o, &score));
+    hd_cmd_progress_end(t->c);
+    printf("%s: %s\ntrained    %.1f s on %s\nscore      %.4g  %s; at %s %g is wanted\n", task->name,
+           task->doc, hd_seconds() - start, t->options.device, score, task->result,
+           task->least ? "least" : "most", task->want);
+    return HD_OK;
+}
+
 static hd_status work(struct train *t) {
+    const struct hd_task_row *task = hd_task_by_name(t->c->args[0]);
     TRY(hd_ranks_open(t->c->ctx, &t->options.ranks));
     t->first = hd_ranks_me(t->options.ranks) == 0;
+    if (!t->c->opt.calibrate.path && task) return run_task(t, task);
     TRY(read_settings(t));
     TRY(open_network(t));
     TRY(open_data(t));
@@ -273,7 +313,7 @@ static hd_status work(struct train *t) {
 
 static int command(struct hd_cmd *c, bool integers) {
     struct train t = {.c = c, .a = hd_arena_create(), .options.integers = integers};
-    if (!c->opt.calibrate.path)
+    if (!c->opt.calibrate.path && (integers || !hd_task_by_name(c->args[0])))
         return hd_cmd_usage(c, "--data FILE.npz is missing: samples and classes");
     hd_status s = work(&t);
     hd_cmd_progress_end(c);

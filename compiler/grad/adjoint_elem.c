@@ -20,6 +20,14 @@ int64_t hd_a_axis(const struct hd_adjoint *a, const char *name, int64_t def, int
     return axis < 0 ? axis + rank : axis;
 }
 
+/* Attribute gradient: what it is multiplied by on the way back; 0 stops it. */
+void hd_adjoint_identity(struct hd_adjoint *a) {
+    double by = (double)hd_attr_float(&a->n, "gradient", 1);
+    int g = a->dy[0];
+    if (by == 0) return;
+    a->dx[0] = by == 1 ? g : hd_b(a->b, mul, g, hd_b_number(a->b, hd_b_shape(a->b, g).dtype, by));
+}
+
 /* y = min(max(x, lo), hi), each of lo and hi may be left out. */
 void hd_adjoint_clip(struct hd_adjoint *a) {
     struct hd_back *b = a->b;

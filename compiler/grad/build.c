@@ -25,6 +25,10 @@ void hd_b_int(struct hd_back *b, int node, const char *name, int64_t v) {
     if (node >= 0) hd_attr_set_int(b->g, node, name, v);
 }
 
+void hd_b_float(struct hd_back *b, int node, const char *name, double v) {
+    if (node >= 0) hd_attr_set_float(b->g, node, name, (float)v);
+}
+
 void hd_b_ints(struct hd_back *b, int node, const char *name, int n, const int64_t *v) {
     if (node >= 0) hd_attr_set_ints(b->g, node, name, n, v);
 }

@@ -25,6 +25,7 @@ int hd_b_op(struct hd_back *b, enum hd_ir_op op, int n, const int *in);
 /* With attributes: start, set, end. Ids of nodes; end gives result 0, of n_out in all. */
 int hd_b_start(struct hd_back *b, enum hd_ir_op op, int n, const int *in, int n_out);
 void hd_b_int(struct hd_back *b, int node, const char *name, int64_t v);
+void hd_b_float(struct hd_back *b, int node, const char *name, double v);
 void hd_b_ints(struct hd_back *b, int node, const char *name, int n, const int64_t *v);
 void hd_b_string(struct hd_back *b, int node, const char *name, const char *v);
 void hd_b_copy(struct hd_back *b, int node, const struct hd_node *from); /* its attributes */

@@ -68,3 +68,8 @@ void hd_batches_get(struct hd_batches *b, int64_t epoch, int64_t i, float *x, in
             memcpy(x + k * s->size, from, (size_t)s->size * sizeof *x);
     }
 }
+
+void hd_batches_step(void *b, int64_t step, void *const *in) {
+    int64_t n = hd_batches_n(b);
+    hd_batches_get(b, step / n, step % n, in[0], in[1]);
+}

@@ -30,5 +30,7 @@ struct hd_batches {
 int64_t hd_batches_n(const struct hd_batches *b);
 /* Batch i of an epoch, the same whenever it is asked for: x [batch, size], classes [batch]. */
 void hd_batches_get(struct hd_batches *b, int64_t epoch, int64_t i, float *x, int64_t *classes);
+/* The same for step epoch * n + i: get of struct hd_source, whose user is b. */
+void hd_batches_step(void *b, int64_t step, void *const *in);
 
 #endif

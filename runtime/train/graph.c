@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/train/graph.h"
+#include "runtime/train/losses.h"
 #include "runtime/train/train.h"
 
 /* Operands that are weights, as bits, where they are constant. */
@@ -17,17 +18,32 @@ bool hd_takes_weights(const struct hd_node *n, int k) {
     return k < 4 && weight_operands[n->op] >> k & 1;
 }
 
+static bool is_weight(const hd_graph *g, int t) {
+    const struct hd_tensor *x = &g->tensors[t];
+    if (!x->data || x->producer >= 0 || x->dtype != HD_F32 || x->rank < 1) return false;
+    for (size_t i = 0; i < g->n_nodes; i++)
+        for (int k = 0; k < g->nodes[i].n_in && !g->nodes[i].dead; k++)
+            if (g->nodes[i].in[k] == t && hd_takes_weights(&g->nodes[i], k)) return true;
+    return false;
+}
+
 static void find_weights(const hd_graph *g, struct hd_trained *out) {
-    for (size_t t = 0; t < g->n_tensors; t++) {
-        const struct hd_tensor *x = &g->tensors[t];
-        bool weight = false;
-        if (!x->data || x->producer >= 0 || x->dtype != HD_F32 || x->rank < 1) continue;
-        for (size_t i = 0; i < g->n_nodes && !weight; i++)
-            for (int k = 0; k < g->nodes[i].n_in && !g->nodes[i].dead; k++)
-                weight =
-                    weight || (g->nodes[i].in[k] == (int)t && hd_takes_weights(&g->nodes[i], k));
-        if (weight) out->w[out->n++] = (int)t;
+    for (size_t t = 0; t < g->n_tensors; t++)
+        if (is_weight(g, (int)t)) out->w[out->n++] = (int)t;
+}
+
+/* Statistics: layers mark their difference from that of the batch (hd_layer_batchnorm). */
+static void find_followers(const hd_graph *g, hd_arena *a, struct hd_trained *out) {
+    out->what = hd_new_array(a, int, g->n_tensors + 1);
+    out->by = hd_new_array(a, float, g->n_tensors + 1);
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead || !hd_attr_get(n, "follows") || !g->tensors[n->in[0]].data) continue;
+        out->what[out->n_follow] = n->out[0];
+        out->by[out->n_follow] = hd_attr_float(n, "follows", 0);
+        out->w[out->n + out->n_follow++] = n->in[0];
     }
+    out->n += out->n_follow;
 }
 
 /* A constant becomes state of its own value. */
@@ -44,40 +60,50 @@ static int zero_state(struct hd_back *b, const char *name, const struct hd_tenso
     return t;
 }
 
-/* Mean cross entropy, and how many are right. */
-static int losses(struct hd_back *b, int logits, int classes, int *out_right) {
-    int node = hd_b_start(b, HD_IR_logsoftmax, 1, &logits, 1);
-    hd_b_int(b, node, "axis", 1);
-    int loss = hd_b(b, nllloss, hd_b_end(b, node), classes);
-    node = hd_b_start(b, HD_IR_argmax, 1, &logits, 1);
-    hd_b_int(b, node, "axis", 1);
-    hd_b_int(b, node, "keepdims", 0);
-    int same = hd_b_cast(b, hd_b(b, equal, hd_b_end(b, node), classes), HD_F32);
-    *out_right = hd_b_reduce(b, HD_IR_reducesum, same, 0, NULL, false);
-    return loss;
+/* The network gets classes, mean cross entropy, and how many are right. */
+static hd_status to_classes(hd_ctx *ctx, hd_graph *g) {
+    struct hd_layers l = {.b = {.ctx = ctx, .g = g, .arena = hd_arena_create(), .prefix = "train"}};
+    int logits = g->outputs[0];
+    int classes = hd_layer_integers(&l, "classes", 1, g->tensors[logits].dim, NULL);
+    int loss = hd_loss_classes(&l, logits, classes), right = hd_metric_right(&l, logits, classes);
+    hd_arena_destroy(l.b.arena);
+    TRY(l.b.status);
+    g->n_outputs = 0;
+    hd_graph_output(g, loss);
+    hd_graph_output(g, right);
+    return HD_OK;
 }
 
 struct slot { /* of one weight: state and what it becomes */
     int state[HD_OPTIMIZER_STATE], next[HD_OPTIMIZER_STATE], weight;
 };
 
-static void update(struct hd_back *b, const struct hd_optimizer_options *o, const int *w,
-                   const int *g, int n, int step, struct slot *slots) {
-    int rate = hd_schedule(b, o, step);
+static int n_slots(const struct hd_optimizer_options *o, const struct hd_trained *t, int i) {
+    return i < t->n - t->n_follow ? hd_optimizers[o->kind].n_state : 0;
+}
+
+static void update(struct hd_back *b, const struct hd_optimizer_options *o,
+                   const struct hd_trained *t, const int *w, const int *g, int step,
+                   struct slot *slots) {
+    int rate = hd_schedule(b, o, step), n = t->n - t->n_follow;
     for (int i = 0; i < n; i++) {
         memcpy(slots[i].next, slots[i].state, sizeof slots[i].next);
         slots[i].weight = hd_optimizer_update(b, o, w[i], g[i], slots[i].next, rate, step);
     }
+    for (int i = n; i < t->n; i++) {
+        int by = hd_b_number(b, HD_F32, (double)t->by[i - n]);
+        slots[i].weight = hd_b(b, sub, w[i], hd_b(b, mul, g[i], by));
+    }
 }
 
-static void add_state(struct hd_back *b, const struct hd_optimizer_options *o, const int *w, int n,
-                      struct slot *slots) {
-    for (int i = 0; i < n; i++) to_state(b->g, w[i]);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < hd_optimizers[o->kind].n_state; k++) {
-            struct hd_tensor t = hd_b_shape(b, w[i]);
+static void add_state(struct hd_back *b, const struct hd_optimizer_options *o,
+                      const struct hd_trained *t, const int *w, struct slot *slots) {
+    for (int i = 0; i < t->n; i++) to_state(b->g, w[i]);
+    for (int i = 0; i < t->n; i++)
+        for (int k = 0; k < n_slots(o, t, i); k++) {
+            struct hd_tensor s = hd_b_shape(b, w[i]);
             slots[i].state[k] = zero_state(
-                b, hd_sprintf(b->arena, "%s.%s%d", t.name, hd_optimizers[o->kind].name, k), &t);
+                b, hd_sprintf(b->arena, "%s.%s%d", s.name, hd_optimizers[o->kind].name, k), &s);
         }
 }
 
@@ -86,9 +112,19 @@ static void output(struct hd_back *b, int t) {
     if (b->status == HD_OK) hd_graph_output(b->g, hd_b(b, identity, t));
 }
 
+static bool is_loss(const struct hd_tensor *t) {
+    return t->known && t->rank == 0 && t->dtype == HD_F32;
+}
+
+/* A loss and metrics; or images in, logits out. */
 static hd_status check(hd_ctx *ctx, const hd_graph *g) {
+    bool ok = g->n_outputs > 0;
+    for (size_t i = 0; i < g->n_outputs; i++) ok = ok && is_loss(&g->tensors[g->outputs[i]]);
+    if (ok) return HD_OK;
     if (g->n_inputs != 1 || g->n_outputs != 1)
-        return hd_fail(ctx, HD_UNSUPPORTED, "%s: %zu inputs and %zu outputs, want one of each",
+        return hd_fail(ctx, HD_UNSUPPORTED,
+                       "%s: %zu inputs and %zu outputs, want one of each; or a loss and metrics, "
+                       "all f32[], as outputs",
                        g->name, g->n_inputs, g->n_outputs);
     const struct hd_tensor *x = &g->tensors[g->inputs[0]], *y = &g->tensors[g->outputs[0]];
     char text[2][HD_SHAPE_TEXT];
@@ -101,50 +137,64 @@ static hd_status check(hd_ctx *ctx, const hd_graph *g) {
                    g->name, x->name, hd_shape_text(x, text[0]), y->name, hd_shape_text(y, text[1]));
 }
 
-/* Loss, right samples, and the gradients dw of the weights. */
-static hd_status gradients(struct hd_back *b, const struct hd_trained *trained,
-                           const struct hd_through_list *through, int classes, int *out_loss,
-                           int *out_right, int *dw) {
-    *out_loss = losses(b, b->g->outputs[0], classes, out_right);
-    TRY(b->status);
-    TRY(hd_grad_straight(b->ctx, b->g, *out_loss, trained->w, trained->n, through->of,
-                         (int)through->n, dw));
+/* Gradients dw of the weights, and what statistics follow. */
+static hd_status gradients(struct hd_back *b, const struct hd_trained *t,
+                           const struct hd_through_list *through, int *dw) {
+    int n = t->n - t->n_follow;
+    TRY(hd_grad_straight(b->ctx, b->g, b->g->outputs[0], t->w, n, through->of, (int)through->n,
+                         dw));
+    for (int i = n; i < t->n; i++) dw[i] = t->what[i - n];
     return b->status;
+}
+
+/* Loss and metrics are made outputs again, in front of what follows. */
+static void results(struct hd_back *b, const struct hd_trained *t) {
+    b->g->n_outputs = 0;
+    for (int i = 0; i < t->n_results; i++) output(b, b->g->outputs[i]);
 }
 
 /* The next step, weights and slots as outputs. */
-static hd_status next_state(struct hd_back *b, const struct hd_optimizer_options *o, const int *w,
-                            int *dw, int n, int step, struct slot *slots) {
+static hd_status next_state(struct hd_back *b, const struct hd_optimizer_options *o,
+                            const struct hd_trained *t, const int *w, int *dw, int step,
+                            struct slot *slots) {
     b->prefix = "train";
-    hd_clip_gradients(b, o, n, dw);
-    update(b, o, w, dw, n, step, slots);
+    hd_clip_gradients(b, o, t->n - t->n_follow, dw);
+    update(b, o, t, w, dw, step, slots);
     output(b, hd_b(b, add, step, hd_b_number(b, HD_F32, 1)));
-    for (int i = 0; i < n; i++) output(b, slots[i].weight);
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < hd_optimizers[o->kind].n_state; k++) output(b, slots[i].next[k]);
+    for (int i = 0; i < t->n; i++) output(b, slots[i].weight);
+    for (int i = 0; i < t->n; i++)
+        for (int k = 0; k < n_slots(o, t, i); k++) output(b, slots[i].next[k]);
     return b->status;
 }
 
-static int class_input(hd_graph *g) {
-    int classes = hd_graph_tensor(g, "classes", HD_I64, 1, g->tensors[g->outputs[0]].dim);
-    hd_graph_input(g, classes);
-    return classes;
+/* The input that layers made of the number of the step, no longer an input; -1 = there is none. */
+static int step_input(hd_graph *g) {
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        const struct hd_tensor *t = &g->tensors[g->inputs[i]];
+        if (strcmp(t->name, "step") != 0 || !is_loss(t)) continue;
+        int step = g->inputs[i];
+        memmove(g->inputs + i, g->inputs + i + 1, (--g->n_inputs - i) * sizeof *g->inputs);
+        return step;
+    }
+    return -1;
 }
 
 static hd_status whole_step(struct hd_back *b, const struct hd_optimizer_options *o,
-                            const struct hd_trained *trained,
-                            const struct hd_through_list *through) {
-    int n = trained->n, loss = -1, right = -1, classes = class_input(b->g);
-    struct slot *slots = hd_new_array(b->arena, struct slot, (size_t)n + 1);
-    int *dw = hd_new_array(b->arena, int, (size_t)n + 1);
+                            struct hd_trained *t, const struct hd_through_list *through) {
+    struct slot *slots = hd_new_array(b->arena, struct slot, (size_t)t->n + 1);
+    int *dw = hd_new_array(b->arena, int, (size_t)t->n + 1), step = step_input(b->g);
     struct hd_tensor scalar = {.dtype = HD_F32};
-    int step = zero_state(b, "step", &scalar);
-    add_state(b, o, trained->w, n, slots);
-    TRY(gradients(b, trained, through, classes, &loss, &right, dw));
-    b->g->n_outputs = 0;
-    output(b, loss);
-    output(b, right);
-    return next_state(b, o, trained->w, dw, n, step, slots);
+    t->n_data = (int)b->g->n_inputs;
+    if (step < 0) {
+        step = zero_state(b, "step", &scalar);
+    } else {
+        b->g->tensors[step].initial = hd_alloc(b->g->arena, sizeof(float));
+        hd_graph_input(b->g, step);
+    }
+    add_state(b, o, t, t->w, slots);
+    TRY(gradients(b, t, through, dw));
+    results(b, t);
+    return next_state(b, o, t, t->w, dw, step, slots);
 }
 
 /* The graph of the second half, beside that of the first: states, then gradients. */
@@ -160,29 +210,28 @@ static hd_status second_half(const struct hd_back *first, const struct hd_optimi
         const struct hd_tensor *t = &first->g->tensors[trained->w[i]];
         w[i] = hd_graph_const(g, t->name, t->dtype, t->rank, t->dim, t->initial);
     }
-    add_state(&b, o, w, n, slots);
+    add_state(&b, o, trained, w, slots);
     for (int i = 0; i < n; i++) {
         struct hd_tensor t = g->tensors[w[i]];
         dw[i] =
             hd_graph_tensor(g, hd_sprintf(b.arena, "%s.gradient", t.name), t.dtype, t.rank, t.dim);
         hd_graph_input(g, dw[i]);
     }
-    return next_state(&b, o, w, dw, n, step, slots);
+    return next_state(&b, o, trained, w, dw, step, slots);
 }
 
 static hd_status halves(struct hd_back *b, const struct hd_optimizer_options *o,
-                        const struct hd_trained *trained, const struct hd_through_list *through,
+                        struct hd_trained *t, const struct hd_through_list *through,
                         hd_graph *update_graph) {
-    int loss = -1, right = -1, classes = class_input(b->g);
-    int *dw = hd_new_array(b->arena, int, (size_t)trained->n + 1);
-    for (int i = 0; i < trained->n; i++) to_state(b->g, trained->w[i]);
-    TRY(gradients(b, trained, through, classes, &loss, &right, dw));
-    b->g->n_outputs = 0;
-    output(b, loss);
-    output(b, right);
-    for (int i = 0; i < trained->n; i++) output(b, dw[i]);
+    int *dw = hd_new_array(b->arena, int, (size_t)t->n + 1), step = step_input(b->g);
+    t->n_data = (int)b->g->n_inputs, t->steps = step >= 0;
+    if (step >= 0) hd_graph_input(b->g, step);
+    for (int i = 0; i < t->n; i++) to_state(b->g, t->w[i]);
+    TRY(gradients(b, t, through, dw));
+    results(b, t);
+    for (int i = 0; i < t->n; i++) output(b, dw[i]);
     TRY(b->status);
-    return second_half(b, o, trained, update_graph);
+    return second_half(b, o, t, update_graph);
 }
 
 hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options *o,
@@ -191,11 +240,16 @@ hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options
     struct hd_through_list through = {.a = b.arena};
     *out = (struct hd_trained){.w = hd_new_array(arena, int, g->n_tensors + 1)};
     hd_status s = check(ctx, g);
+    bool logits = s == HD_OK && !is_loss(&g->tensors[g->outputs[0]]);
     if (s == HD_OK && o->integers)
         s = hd_integer_twins(&b, out, &through);
     else if (s == HD_OK)
         find_weights(g, out);
-    if (s == HD_OK && !out->n) s = hd_fail(ctx, HD_INVALID, "%s: no weights to train", g->name);
+    find_followers(g, arena, out);
+    if (s == HD_OK && out->n == out->n_follow)
+        s = hd_fail(ctx, HD_INVALID, "%s: no weights to train", g->name);
+    if (s == HD_OK && logits) s = to_classes(ctx, g);
+    out->n_results = (int)g->n_outputs;
     if (s == HD_OK && !update_graph) s = whole_step(&b, &o->optimizer, out, &through);
     if (s == HD_OK && update_graph) s = halves(&b, &o->optimizer, out, &through, update_graph);
     hd_arena_destroy(b.arena);

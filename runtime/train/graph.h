@@ -4,10 +4,17 @@
 
 #include "compiler/grad/build.h"
 #include "compiler/grad/grad.h"
+#include "runtime/runtime.h"
+#include "runtime/train/train.h"
 
 struct hd_trained { /* constants of the graph that are trained; w has room for all tensors */
     int *w, n;
     int frozen; /* integer weights that are not (integer.c) */
+    /* The last ones follow a statistic: w - by[i] what[i], no gradient and no optimiser. */
+    int n_follow, *what;
+    float *by;
+    int n_data, n_results; /* inputs and outputs that are no state */
+    bool steps;            /* the first half has the number of the step as an input, too */
 };
 
 struct hd_through_list {
@@ -22,6 +29,10 @@ static inline void hd_through_add(struct hd_through_list *l, int value, int shad
 
 /* Operand k of the node is weights, where it is constant. */
 bool hd_takes_weights(const struct hd_node *n, int k);
+
+/* A session on the device of the options. */
+hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                           hd_model **out_m, hd_session **out_s);
 
 /* The states of integer weights have the names of these and this. */
 #define HD_STATE_SUFFIX ".state"

@@ -1,12 +1,12 @@
 /* Sums over shards: see shards.h. */
 #include "runtime/train/shards.h"
 
-enum { RESULTS = 2, LEVELS = 31 };
+enum { LEVELS = 31 };
 
 struct hd_shards {
     hd_ranks *ranks;
-    int shards, me, n_ranks, n; /* n: gradients */
-    size_t *at, elems;    /* of a buffer: where a gradient begins; loss and right at 0 and 1 */
+    int shards, me, n_ranks, n, results; /* n: gradients */
+    size_t *at, elems;    /* of a buffer: where a gradient begins, behind the results */
     float *level[LEVELS]; /* sums of 2^i shards */
     bool full[LEVELS];
     float *fresh, *other; /* of the shard that runs; of another rank */
@@ -23,13 +23,13 @@ static hd_status check(hd_ctx *ctx, int shards, int ranks) {
 }
 
 hd_status hd_shards_open(hd_ctx *ctx, hd_arena *a, int shards, hd_ranks *ranks, const size_t *bytes,
-                         int n, struct hd_shards **out) {
+                         int n, int results, struct hd_shards **out) {
     struct hd_shards *s = hd_new(a, struct hd_shards);
-    s->ranks = ranks, s->n = n, s->n_ranks = ranks ? hd_ranks_n(ranks) : 1;
+    s->ranks = ranks, s->n = n, s->results = results, s->n_ranks = ranks ? hd_ranks_n(ranks) : 1;
     s->shards = shards < 1 ? s->n_ranks : shards, s->me = ranks ? hd_ranks_me(ranks) : 0;
     TRY(check(ctx, s->shards, s->n_ranks));
     s->at = hd_new_array(a, size_t, (size_t)n + 1);
-    s->elems = RESULTS;
+    s->elems = (size_t)results;
     for (int i = 0; i < n; i++) {
         s->at[i] = s->elems;
         s->elems += bytes[i] / sizeof(float);
@@ -42,6 +42,10 @@ hd_status hd_shards_open(hd_ctx *ctx, hd_arena *a, int shards, hd_ranks *ranks, 
     return HD_OK;
 }
 
+int hd_shards_n(const struct hd_shards *s) {
+    return s->shards;
+}
+
 int hd_shards_mine(const struct hd_shards *s, int *first) {
     int n = s->shards / s->n_ranks;
     *first = s->me * n;
@@ -50,8 +54,8 @@ int hd_shards_mine(const struct hd_shards *s, int *first) {
 
 void hd_shards_room(struct hd_shards *s, void **out) {
     s->fresh = s->full[0] ? s->other : s->level[0];
-    for (int i = 0; i < RESULTS; i++) out[i] = s->fresh + i;
-    for (int i = 0; i < s->n; i++) out[RESULTS + i] = s->fresh + s->at[i];
+    for (int i = 0; i < s->results; i++) out[i] = s->fresh + i;
+    for (int i = 0; i < s->n; i++) out[s->results + i] = s->fresh + s->at[i];
 }
 
 /* left + right, into left. */
@@ -82,8 +86,7 @@ void hd_shards_add(struct hd_shards *s) {
     carry(s, 0);
 }
 
-hd_status hd_shards_sum(hd_ctx *ctx, struct hd_shards *s, struct hd_train_result *r,
-                        const float *const **out) {
+hd_status hd_shards_sum(hd_ctx *ctx, struct hd_shards *s, float *r, const float *const **out) {
     int top = 0;
     while (!s->full[top]) top++;
     float *sum = s->level[top], factor = 1 / (float)s->shards;
@@ -91,8 +94,8 @@ hd_status hd_shards_sum(hd_ctx *ctx, struct hd_shards *s, struct hd_train_result
         TRY(hd_ranks_exchange(ctx, s->ranks, s->me ^ with, sum, s->other, s->elems * sizeof *sum));
         add(sum, s->other, s->elems);
     }
-    *r = (struct hd_train_result){sum[0] * factor, sum[1]};
-    for (size_t i = RESULTS; i < s->elems; i++) sum[i] *= factor;
+    for (int i = 0; i < s->results; i++) r[i] = i ? sum[i] : sum[i] * factor;
+    for (size_t i = (size_t)s->results; i < s->elems; i++) sum[i] *= factor;
     for (int i = 0; i < s->n; i++) s->gradients[i] = sum + s->at[i];
     s->full[top] = false;
     *out = s->gradients;

@@ -10,8 +10,6 @@
 #include "runtime/train/graph.h"
 #include "runtime/train/shards.h"
 
-enum { INPUTS = 2, RESULTS = 2 }; /* before state: x, classes; loss, right */
-
 struct half {    /* of a step: a model that runs */
     hd_graph *g; /* before it was legalised: names and shapes */
     hd_model *m;
@@ -24,24 +22,40 @@ struct hd_trainer {
     hd_arena *arena;
     struct half step, update; /* update.g is NULL: step has all of it */
     struct hd_shards *shards; /* where it has not */
+    int n_data, n_results;    /* before state: inputs; loss, metrics */
     int n_state, n_weights;   /* state: step, weights, what the optimiser keeps */
-    int n_frozen;             /* integer weights that are not trained */
-    bool integers;            /* weights are states of integers */
+    bool steps;               /* the first half has an input behind the data: the step's number */
+    int n_shards;
+    int n_frozen;  /* integer weights that are not trained */
+    bool integers; /* weights are states of integers */
     float **state, **next;
     size_t *bytes;
-    int64_t size, batch; /* of x of a shard: elements, samples */
+    size_t *data_bytes;  /* of the inputs of a shard */
+    const char **result; /* names of results */
 };
 
 static const struct hd_tensor *state_tensor(const hd_trainer *t, int i) {
     const hd_graph *g = t->update.g ? t->update.g : t->step.g;
-    return &g->tensors[g->inputs[i + (t->update.g ? 0 : INPUTS)]];
+    return &g->tensors[g->inputs[i + (t->update.g ? 0 : t->n_data)]];
+}
+
+/* The layer that ends in result i. */
+static const char *result_name(const hd_trainer *t, int i) {
+    const hd_graph *g = t->step.g;
+    const struct hd_node *copy = &g->nodes[g->tensors[g->outputs[i]].producer];
+    char *name = hd_strdup(t->arena, g->tensors[copy->in[0]].name);
+    name[strcspn(name, "/")] = 0;
+    return name;
 }
 
 static void make_room(hd_trainer *t) {
-    const struct hd_tensor *x = &t->step.g->tensors[t->step.g->inputs[0]];
-    const hd_graph *u = t->update.g;
-    t->n_state = u ? (int)u->n_inputs - t->n_weights : (int)t->step.g->n_inputs - INPUTS;
-    t->batch = x->dim[0], t->size = hd_tensor_elems(x);
+    const hd_graph *u = t->update.g, *g = t->step.g;
+    t->n_state = u ? (int)u->n_inputs - t->n_weights : (int)g->n_inputs - t->n_data;
+    t->data_bytes = hd_new_array(t->arena, size_t, (size_t)t->n_data + 1);
+    for (int i = 0; i < t->n_data; i++)
+        t->data_bytes[i] = hd_tensor_bytes(&g->tensors[g->inputs[i]]);
+    t->result = hd_new_array(t->arena, const char *, (size_t)t->n_results + 1);
+    for (int i = 0; i < t->n_results; i++) t->result[i] = result_name(t, i);
     size_t n = (size_t)t->n_state;
     t->state = hd_new_array(t->arena, float *, n + 1);
     t->next = hd_new_array(t->arena, float *, n + 1);
@@ -59,8 +73,8 @@ static void make_room(hd_trainer *t) {
     }
 }
 
-static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
-                         hd_model **out_m, hd_session **out_s) {
+hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                           hd_model **out_m, hd_session **out_s) {
     struct hd_compile_options c = {.host_only = true, .latency_hiding = true};
     struct hd_device_options d = {.threads = o->threads};
     hd_graph *legal = NULL;
@@ -72,6 +86,21 @@ static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_o
     return hd_session_open(ctx, *out_m, o->device, &d, out_s);
 }
 
+/* Every input begins with the batch. */
+static hd_status check_batch(hd_ctx *ctx, const hd_trainer *t) {
+    const hd_graph *g = t->step.g;
+    for (int i = 0; i < t->n_data; i++) {
+        const struct hd_tensor *x = &g->tensors[g->inputs[i]], *first = &g->tensors[g->inputs[0]];
+        char text[HD_SHAPE_TEXT];
+        if (!x->known || x->rank < 1 || x->dim[0] != first->dim[0])
+            return hd_fail(ctx, HD_UNSUPPORTED,
+                           "%s: input '%s' is %s; want the batch as its first dimension, as '%s' "
+                           "has it",
+                           g->name, x->name, hd_shape_text(x, text), first->name);
+    }
+    return HD_OK;
+}
+
 static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                               hd_trainer *t) {
     struct hd_trained weights = {0};
@@ -80,12 +109,17 @@ static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_tr
     if (!alone) t->update.g = hd_graph_create();
     TRY(hd_train_graph(ctx, t->step.g, o, t->update.g, t->arena, &weights));
     t->n_weights = weights.n, t->n_frozen = weights.frozen;
+    t->n_data = weights.n_data, t->n_results = weights.n_results, t->steps = weights.steps;
+    TRY(check_batch(ctx, t));
     make_room(t);
-    if (!alone)
+    t->n_shards = 1;
+    if (!alone) {
         TRY(hd_shards_open(ctx, t->arena, o->shards, o->ranks, t->bytes + 1, t->n_weights,
-                           &t->shards));
-    TRY(compile(ctx, t->step.g, o, &t->step.m, &t->step.s));
-    return alone ? HD_OK : compile(ctx, t->update.g, o, &t->update.m, &t->update.s);
+                           t->n_results, &t->shards));
+        t->n_shards = hd_shards_n(t->shards);
+    }
+    TRY(hd_train_compile(ctx, t->step.g, o, &t->step.m, &t->step.s));
+    return alone ? HD_OK : hd_train_compile(ctx, t->update.g, o, &t->update.m, &t->update.s);
 }
 
 hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
@@ -102,24 +136,26 @@ hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_
     return s;
 }
 
-static hd_status whole_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
-                            struct hd_train_result *r) {
-    t->step.in[0] = x, t->step.in[1] = classes;
-    t->step.out[0] = &r->loss, t->step.out[1] = &r->right;
+static hd_status whole_step(hd_ctx *ctx, hd_trainer *t, const void *const *in, float *r) {
+    for (int i = 0; i < t->n_data; i++) t->step.in[i] = in[i];
+    for (int i = 0; i < t->n_results; i++) t->step.out[i] = r + i;
     for (int i = 0; i < t->n_state; i++) {
-        t->step.in[INPUTS + i] = t->state[i];
-        t->step.out[RESULTS + i] = t->next[i];
+        t->step.in[t->n_data + i] = t->state[i];
+        t->step.out[t->n_results + i] = t->next[i];
     }
     return hd_session_run(ctx, t->step.s, t->step.in, t->step.out);
 }
 
 /* The gradients of this rank's shards, the sum over all, the update. */
-static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
-                                struct hd_train_result *r) {
+static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const void *const *in, float *r) {
     int first = 0, n = hd_shards_mine(t->shards, &first);
     for (int k = first; k < first + n; k++) {
-        t->step.in[0] = x + k * t->size, t->step.in[1] = classes + k * t->batch;
-        for (int i = 0; i < t->n_weights; i++) t->step.in[INPUTS + i] = t->state[1 + i];
+        float number = t->state[0][0] * (float)t->n_shards + (float)k;
+        const void **at = t->step.in;
+        for (int i = 0; i < t->n_data; i++)
+            *at++ = (const char *)in[i] + (size_t)k * t->data_bytes[i];
+        if (t->steps) *at++ = &number;
+        for (int i = 0; i < t->n_weights; i++) *at++ = t->state[1 + i];
         hd_shards_room(t->shards, t->step.out);
         TRY(hd_session_run(ctx, t->step.s, t->step.in, t->step.out));
         hd_shards_add(t->shards);
@@ -134,15 +170,48 @@ static hd_status step_of_shards(hd_ctx *ctx, hd_trainer *t, const float *x, cons
     return hd_session_run(ctx, t->update.s, t->update.in, t->update.out);
 }
 
-hd_status hd_trainer_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
-                          struct hd_train_result *out) {
-    struct hd_train_result r = {0, 0};
-    TRY(t->shards ? step_of_shards(ctx, t, x, classes, &r) : whole_step(ctx, t, x, classes, &r));
+hd_status hd_trainer_run(hd_ctx *ctx, hd_trainer *t, const void *const *in, float *out) {
+    TRY(t->shards ? step_of_shards(ctx, t, in, out) : whole_step(ctx, t, in, out));
     float **last = t->state;
     t->state = t->next;
     t->next = last;
-    *out = r;
     return HD_OK;
+}
+
+hd_status hd_trainer_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
+                          struct hd_train_result *out) {
+    float r[2] = {0, 0};
+    if (t->n_data != 2 || t->n_results != 2)
+        return hd_fail(ctx, HD_INVALID, "%s: %d inputs and %d results, want 2 of each",
+                       t->step.g->name, t->n_data, t->n_results);
+    TRY(hd_trainer_run(ctx, t, (const void *[]){x, classes}, r));
+    *out = (struct hd_train_result){r[0], r[1]};
+    return HD_OK;
+}
+
+int hd_trainer_n_inputs(const hd_trainer *t) {
+    return t->n_data;
+}
+
+int hd_trainer_n_results(const hd_trainer *t) {
+    return t->n_results;
+}
+
+size_t hd_trainer_input_bytes(const hd_trainer *t, int i) {
+    return t->data_bytes[i] * (size_t)t->n_shards;
+}
+
+const char *hd_trainer_result(const hd_trainer *t, int i) {
+    return t->result[i];
+}
+
+const float *hd_trainer_weight(const hd_trainer *t, const char *name, size_t *out_bytes) {
+    for (int i = 1; i <= t->n_weights; i++) {
+        if (strcmp(state_tensor(t, i)->name, name) != 0) continue;
+        *out_bytes = t->bytes[i];
+        return t->state[i];
+    }
+    return NULL;
 }
 
 int hd_trainer_frozen(const hd_trainer *t) {
@@ -200,7 +269,7 @@ hd_status hd_score(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options
     hd_arena *a = hd_arena_create();
     hd_model *m = NULL;
     hd_session *session = NULL;
-    hd_status s = compile(ctx, g, o, &m, &session);
+    hd_status s = hd_train_compile(ctx, g, o, &m, &session);
     if (s == HD_OK) s = score(ctx, session, g, samples, a, out_right);
     hd_session_close(session);
     hd_model_destroy(m);

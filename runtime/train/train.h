@@ -36,16 +36,17 @@ struct hd_train_options {
     hd_ranks *ranks; /* NULL = this process alone */
 };
 
-struct hd_train_result { /* of one step */
+struct hd_train_result { /* of one step of a network of logits */
     float loss;          /* mean cross entropy of the batch */
     float right;         /* samples whose largest output is their class */
 };
 
-/* The graph of a step: inputs x, classes i64 [N], then state; outputs loss, right, then the next
+/* The graph of a step: inputs of the network, then state; outputs loss and metrics, then the next
  * state. State: the number of the step, weights, tensors of the optimiser. g becomes it. *out: the
- * weights, the arena's.
- * With update_graph, which is empty, the step has two halves. g: x, classes, weights -> loss,
- * right, gradients. update_graph: state, gradients -> the next state. */
+ * weights, the arena's. Logits as the only output get the loss of hd_loss_classes, and classes i64
+ * [N] as the second input.
+ * With update_graph, which is empty, the step has two halves. g: inputs, step where layers read it,
+ * weights -> loss, metrics, gradients. update_graph: state, gradients -> the next state. */
 struct hd_trained;
 hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options *o,
                          hd_graph *update_graph, hd_arena *arena, struct hd_trained *out);
@@ -55,10 +56,19 @@ hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options
 hd_status hd_graph_batch(hd_ctx *ctx, hd_graph *g, int64_t n);
 
 /* g is only read. One f32 input whose first dimension is the batch of a shard, one result [N,
- * classes]. Errors: HD_INVALID, shards that are no power of two or no multiple of the ranks. */
+ * classes]; or any inputs whose first dimension is that, and results f32 []: a loss, metrics.
+ * Errors: HD_INVALID, shards that are no power of two or no multiple of the ranks. */
 hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                           hd_trainer **out);
-/* x, classes: of a whole batch, on every rank. */
+/* in: the inputs, of a whole batch, on every rank. out: the mean loss of the shards, and sums of
+ * the metrics. */
+hd_status hd_trainer_run(hd_ctx *ctx, hd_trainer *t, const void *const *in, float *out);
+int hd_trainer_n_inputs(const hd_trainer *t);
+int hd_trainer_n_results(const hd_trainer *t);
+/* Bytes of input i of a whole batch. */
+size_t hd_trainer_input_bytes(const hd_trainer *t, int i);
+const char *hd_trainer_result(const hd_trainer *t, int i); /* its name */
+/* The same for a network of logits. */
 hd_status hd_trainer_step(hd_ctx *ctx, hd_trainer *t, const float *x, const int64_t *classes,
                           struct hd_train_result *out);
 /* The weights as they are now, to the constants of g that have their names. */
@@ -66,6 +76,8 @@ hd_status hd_trainer_weights(hd_ctx *ctx, const hd_trainer *t, hd_graph *g);
 /* All state: a step after a load gives the bits of one without. */
 hd_status hd_trainer_save(hd_ctx *ctx, const hd_trainer *t, const char *path);
 hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path);
+/* The value of weights `name` as they are now, and its bytes; NULL = there are none. */
+const float *hd_trainer_weight(const hd_trainer *t, const char *name, size_t *out_bytes);
 /* How many samples have their class as the largest result of g, batch by batch. */
 hd_status hd_score(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
                    const struct hd_samples *s, int64_t *out_right);
