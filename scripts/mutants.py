@@ -35,7 +35,7 @@ TREE = "build/mutants/tree"
 SEED = "build/tools", "build/gen", "build/release"
 BUILD_SECONDS, CHECK_SECONDS = 1800, 120
 ABORTED = 134  # an assertion of C or of the RTL stopped the check
-RTL_BUILD = "make -s heddle build/release/test/cosim/cosim build/release/test/chip/test_chip rtl-tiny RTL_OPT=-O1"
+RTL_BUILD = "make -s heddle build/release/test/cosim/cosim build/release/test/chip/test_chip build/release/test/chip/hostile rtl-tiny RTL_OPT=-O1"
 RTL_FIRST = "hw/rtl/hd_skid.sv"  # read before all others
 SELECTOR = """package hd_mutant_pkg;
   int number = $c32("atoi(getenv(\\"HEDDLE_MUTANT\\"))");

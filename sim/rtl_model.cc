@@ -312,6 +312,31 @@ uint32_t reg_read(hd_rtl *m, uint32_t offset) {
     return value;
 }
 
+void pins(hd_rtl *m, hd_rtl_pins *io) {
+    Vhd_top *t = m->top.get();
+    t->ap_rst_n = io->rst_n;
+    t->s_axi_control_awvalid = io->awvalid;
+    t->s_axi_control_awaddr = io->awaddr & 0xfff;
+    t->s_axi_control_wvalid = io->wvalid;
+    t->s_axi_control_wdata = io->wdata;
+    t->s_axi_control_wstrb = io->wstrb & 15;
+    t->s_axi_control_bready = io->bready;
+    t->s_axi_control_arvalid = io->arvalid;
+    t->s_axi_control_araddr = io->araddr & 0xfff;
+    t->s_axi_control_rready = io->rready;
+    t->eval();
+    io->awready = t->s_axi_control_awready;
+    io->wready = t->s_axi_control_wready;
+    io->bvalid = t->s_axi_control_bvalid;
+    io->bresp = t->s_axi_control_bresp;
+    io->arready = t->s_axi_control_arready;
+    io->rvalid = t->s_axi_control_rvalid;
+    io->rresp = t->s_axi_control_rresp;
+    io->rdata = t->s_axi_control_rdata;
+    io->interrupt = t->__SYM__interrupt; // Verilator renames what C++ might mean otherwise
+    clock(m);
+}
+
 bool run(hd_rtl *m, uint64_t max_cycles) {
     while (!idle(m)) {
         if (max_cycles && m->cycle >= max_cycles) return false;
@@ -439,6 +464,6 @@ const hd_rtl_wave_api *const wave_api = nullptr;
 } // namespace
 
 extern "C" __attribute__((visibility("default"))) const struct hd_rtl_api hd_rtl_api;
-const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create, destroy, reg_write, reg_read,
-                                      run,        set_hook,  layers, clocks,  cycles,    memory,
-                                      wave_api};
+const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create,   destroy, reg_write,
+                                      reg_read,   run,       pins,     set_hook, layers,
+                                      clocks,     cycles,    memory,   wave_api};

@@ -13,7 +13,7 @@
 #include "runtime/device/wave.h"
 #include "sim/axi_mem.h"
 
-enum { HD_RTL_ABI = 6 }; /* changes with any struct in this header or in axi_mem.h */
+enum { HD_RTL_ABI = 7 }; /* changes with any struct in this header or in axi_mem.h */
 
 struct hd_rtl; /* a model */
 
@@ -35,6 +35,16 @@ struct hd_rtl_cycle { /* one clock of a run, just before its edge; bit u of a ma
 };
 typedef void (*hd_rtl_hook)(void *user, const struct hd_rtl_cycle *c);
 
+struct hd_rtl_pins { /* AXI4-Lite, reset and interrupt in one clock */
+    bool rst_n, awvalid, wvalid, bready, arvalid, rready; /* driven by the caller */
+    uint8_t wstrb;
+    uint16_t awaddr, araddr;
+    uint32_t wdata;
+    bool awready, wready, bvalid, arready, rvalid, interrupt; /* by the machine, before the edge */
+    uint8_t bresp, rresp;
+    uint32_t rdata;
+};
+
 /* Of a traced model (build/rtl-wave). A cycle is 1 ns in the file. */
 struct hd_rtl_wave_api {
     bool (*open)(struct hd_rtl *, const struct hd_wave *); /* false: its result says why */
@@ -53,6 +63,9 @@ struct hd_rtl_api {
     /* Clocks a started machine until it is idle. False: it passed max_cycles (0 = no limit) and
      * goes on with the next call. */
     bool (*run)(struct hd_rtl *, uint64_t max_cycles);
+    /* One clock, AXI4-Lite's and reset pins as given. For tests; between it and reg_write, reg_read
+     * and run the pins are to be idle: valids and readys low, rst_n high. */
+    void (*pins)(struct hd_rtl *, struct hd_rtl_pins *io);
     /* Called every cycle of later runs; NULL = none. */
     void (*set_hook)(struct hd_rtl *, hd_rtl_hook hook, void *user);
     /* Per-tag accounting of the last run, valid until the next start. */

@@ -221,8 +221,7 @@ module hd_st_data (
     if (fire || drop) begin
       out_last_q  <= burst_end;
       out_bytes_q <= drop ? 7'd0 : 7'(to) - 7'(skip_q);
-      out_strb_q  <= drop ? '0 :
-                     ({AxiBytes{1'b1}} << skip_q) &
+      out_strb_q  <= {AxiBytes{!drop}} & ({AxiBytes{1'b1}} << skip_q) &
                      ({AxiBytes{1'b1}} >> ((OffBits + 1)'(AxiBytes) - to));
     end
     if (fire) out_data_q <= pair[{shift_q, 3'd0} +: 8 * AxiBytes];

@@ -222,6 +222,29 @@ static void edges(struct chip *c) {
     chip_equal("isr", chip_reg(c, HD_REG_isr), 0);
 }
 
+/* MX writes a bank of AM for so long that all results of VX for it wait. */
+static void results_wait(struct chip *c) {
+    chip_test = "results that wait for a bank of AM";
+    int n = (int)c->m.n, vectors = 120, wrong = 0;
+    char text[500];
+    snprintf(text, sizeof text,
+             "lx.load seg=1 src=0 dst=0 run=%d n1=1 n2=1 n3=1\nseq.barrier\n"
+             "{ mx.gemm x=1024 n0=900 n1=1 n2=1 n3=1 n4=1 n5=1 a=%d nred=0 ; "
+             "vx.map a_kind=2 b_kind=4 d_kind=1 d=0 n0=%d n1=1 n2=1 n3=1 as0=1 ds0=1 a_scale=1 }\n"
+             "seq.barrier\nst.store mem=1 seg=1 dst=0x4000 src=0 run=%d n1=1 n2=1 n3=1\nseq.halt\n",
+             n * vectors, vectors, vectors, 4 * n * vectors);
+    for (int i = 0; i < n * vectors; i++) c->arena[i] = (uint8_t)(i * 7 + i / 256);
+    chip_program(c, text);
+    chip_equal("error", chip_run(c), HD_ERR_none);
+    chip_within("VX waited", (int64_t)unit_reg(c, HD_REG_stall_bank, HD_UNIT_vx), 700, 1000);
+    for (int i = 0; i < n * vectors; i++) {
+        float got;
+        memcpy(&got, c->arena + 0x4000 + 4 * i, sizeof got);
+        wrong += got != (float)(int8_t)c->arena[i];
+    }
+    chip_equal("wrong results", wrong, 0);
+}
+
 /* A program whose words are changed: what the sequencer says of it. */
 static void refuses(struct chip *c, const char *what, const char *text, int word, uint32_t value,
                     uint32_t code) {
@@ -374,6 +397,7 @@ int main(int argc, char **argv) {
         errors(&c);
         images(&c);
         edges(&c);
+        results_wait(&c);
         control(&c);
         registers(&c);
         reset(&c);
