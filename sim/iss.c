@@ -347,6 +347,34 @@ void hd_iss_error(hd_iss *iss, unsigned code, enum hd_unit unit, uint32_t pc) {
     iss->running = false;
 }
 
+static void fails(hd_iss *iss, struct iss_failure f) {
+    struct iss_failure *first = &iss->failure;
+    if (iss->functional)
+        hd_iss_error(iss, f.code, f.unit, f.of_oldest ? iss->front[f.unit].cur.pc : f.pc);
+    else if (!first->is || f.at < first->at || (f.at == first->at && f.rank < first->rank))
+        *first = f;
+}
+
+void hd_iss_issue_fails(hd_iss *iss, uint64_t t, enum hd_unit unit, uint32_t pc) {
+    fails(iss, (struct iss_failure){true, false, t, HD_ERR_encoding, 0, unit, pc});
+}
+void hd_iss_unit_fails(hd_iss *iss, uint64_t t, unsigned code, enum hd_unit u) {
+    fails(iss, (struct iss_failure){true, true, t, code, 2 * (int)u, u, 0});
+}
+void hd_iss_overflows(hd_iss *iss, uint64_t t, enum hd_unit u, uint32_t pc) {
+    fails(iss, (struct iss_failure){true, false, t, HD_ERR_semaphore, 2 * (int)u + 1, u, pc});
+}
+
+/* The first error shows before the next event, in cycle t: the run ends. */
+static bool has_failed(hd_iss *iss, uint64_t t) {
+    const struct iss_failure *f = &iss->failure;
+    if (!f->is || t <= f->at) return false;
+    const struct front *front = &iss->front[f->unit];
+    iss->now = f->at;
+    hd_iss_error(iss, f->code, f->unit, f->of_oldest ? front->fly[front->f_head].pc : f->pc);
+    return true;
+}
+
 /* ---- the run -------------------------------------------------------------------------------- */
 
 void hd_iss_set_next(uint64_t *next, uint64_t t) {
@@ -377,6 +405,7 @@ static void clear_run(hd_iss *iss) {
     iss->tags.n_layers = 0;
     iss->tags.last_tag = -1;
     iss->reg.error = iss->reg.error_unit = iss->reg.error_pc = 0;
+    iss->failure.is = false;
     iss->moves_to = 0;
     iss->now = iss->total.cycles = iss->total.read_bytes = iss->total.write_bytes =
         iss->total.code_bytes = 0;
@@ -476,7 +505,7 @@ bool hd_iss_run(hd_iss *iss, uint64_t max_cycles) {
     uint64_t limit = max_cycles ? max_cycles : HD_NEVER - 1;
     while (iss->running) {
         uint64_t t = earliest(iss);
-        if (too_late(iss, t)) break;
+        if (has_failed(iss, t) || too_late(iss, t)) break;
         if (t > limit || t > HD_ISS_MAX_CYCLES) {
             iss->total.cycles = limit;
             return false;

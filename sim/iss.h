@@ -4,7 +4,8 @@
  * Use: write registers, write ap_ctrl start, hd_iss_run, read registers. An operation's effects
  * happen at once when its unit starts it, in order of simulated time; a program whose semaphores
  * are right cannot tell. An operation that fails has no effect at all (the hardware may have done a
- * first part of it).
+ * first part of it); its error comes when the hardware comes to it, so the first of several is the
+ * same.
  */
 #ifndef HD_SIM_ISS_H
 #define HD_SIM_ISS_H

@@ -89,6 +89,16 @@ void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struc
         walk_st(words, w);
     join(w);
     w->left = iss->budget;
+    static const enum hd_field seg[HD_UNITS] = {
+        [HD_UNIT_lx] = HD_F_lx_seg, [HD_UNIT_lw] = HD_F_lw_seg, [HD_UNIT_st] = HD_F_st_seg};
+    w->seg = (uint8_t)hd_field_get(words, seg[u]);
+    w->chip_bytes = w->in_am ? iss->m.am_bytes : iss->m.xm_bytes;
+    if (u != HD_UNIT_lw) return;
+    int64_t mem = hd_field_get(words, HD_F_lw_mem);
+    bool col = hd_field_get(words, HD_F_lw_col) != 0;
+    w->chip_bytes = mem > HD_V_lw_mem_tm ? 0
+                    : col                ? (int64_t)hd_wm_words(&iss->m) * iss->m.n
+                          : (int64_t)hd_lw_words(&iss->m, mem) * hd_lw_word_bytes(&iss->m, mem);
 }
 
 static int64_t dram_at(const struct run_walk *w) { /* offsets are modulo 2^32 */
@@ -128,12 +138,20 @@ int64_t hd_iss_walk_chip(const struct run_walk *w) {
     return chip_at(w);
 }
 
-/* Loops, on-chip range and DRAM windows of a whole walk. */
-static unsigned check(const hd_iss *iss, const struct run_walk *walk, int64_t seg,
-                      int64_t chip_bytes) {
+unsigned hd_iss_run_error(const hd_iss *iss, const struct run_walk *w) {
+    int64_t chip = chip_at(w), from, to;
+    if (chip < 0 || chip + (w->run << w->shrink) > w->chip_bytes) return HD_ERR_range;
+    hd_iss_walk_valid(w, &from, &to);
+    if (from == to) return HD_ERR_none;
+    int64_t at = (uint32_t)(dram_at(w) + from);
+    if (at + (to - from) > window(iss, w->seg)) return HD_ERR_window;
+    bool there = hd_axi_mem_at(iss->mem, base(iss, w->seg) + (uint64_t)at, (size_t)(to - from));
+    return there ? HD_ERR_none : HD_ERR_axi;
+}
+
+/* On-chip range and DRAM windows of a whole walk. */
+static unsigned check(const hd_iss *iss, const struct run_walk *walk) {
     struct run_walk w = *walk;
-    if (w.run < 1 || w.n[0] < 1 || w.n[1] < 1 || w.n[2] < 1 || seg >= HD_SEGMENTS)
-        return HD_ERR_operand;
     int64_t lo = w.chip, hi = w.chip + (w.run << w.shrink);
     for (int l = 0; l < 3; l++) {
         int64_t d = (w.n[l] - 1) * w.chip_step[l];
@@ -142,18 +160,79 @@ static unsigned check(const hd_iss *iss, const struct run_walk *walk, int64_t se
         else
             hi += d;
     }
-    if (lo < 0 || hi > chip_bytes) return HD_ERR_range;
+    if (lo < 0 || hi > w.chip_bytes) return HD_ERR_range;
     do {
-        int64_t from, to;
-        hd_iss_walk_valid(&w, &from, &to);
-        if (from == to) continue;
-        int64_t at = (uint32_t)(dram_at(&w) + from);
-        if (at + (to - from) > window(iss, seg)) return HD_ERR_window;
-        if (!hd_axi_mem_at(iss->mem, base(iss, seg) + (uint64_t)at, (size_t)(to - from)))
-            return HD_ERR_axi;
+        unsigned err = hd_iss_run_error(iss, &w);
+        if (err) return err;
     } while (hd_iss_walk_next(&w));
     return HD_ERR_none;
 }
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+static unsigned lx_error(const hd_iss *iss, const uint32_t *words) {
+#define GET(f) hd_field_get(words, HD_F_lx_##f)
+    bool am = GET(mem) == HD_V_chip_am;
+    if (am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) return HD_ERR_operand;
+    if (am && (GET(run) | GET(dst) | GET(d1) | GET(d2) | GET(d3)) % 4) return HD_ERR_range;
+    return HD_ERR_none;
+#undef GET
+}
+
+static unsigned lw_error(const hd_iss *iss, const uint32_t *words) {
+#define GET(f) hd_field_get(words, HD_F_lw_##f)
+    int64_t mem = GET(mem), steps = GET(src) | GET(s1), axi = hd_axi_bytes(&iss->m);
+    bool col = GET(col) != 0;
+    if (mem > HD_V_lw_mem_tm || (col && (mem != HD_V_lw_mem_wm || GET(count) > UINT16_MAX)) ||
+        (GET(cut) && (mem != HD_V_lw_mem_pm || GET(cut) * axi >= hd_pm_word_bytes(&iss->m))))
+        return HD_ERR_operand;
+    if (col) {
+        steps |= GET(s2);
+        if (axi > iss->m.n) axi = iss->m.n;
+    }
+    return steps % axi ? HD_ERR_range : HD_ERR_none;
+#undef GET
+}
+
+static unsigned st_error(const hd_iss *iss, const uint32_t *words) {
+#define GET(f) hd_field_get(words, HD_F_st_##f)
+    bool am = GET(mem) == HD_V_chip_am;
+    int64_t sat = GET(sat);
+    if ((am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) || (sat && !am))
+        return HD_ERR_operand;
+    if (GET(seg) == HD_V_seg_image) return HD_ERR_window; /* read-only */
+    if (sat && ((GET(src) | GET(s1) | GET(s2) | GET(s3)) % 4 ||
+                (sat == HD_V_st_sat_int16 && GET(run) % 2)))
+        return HD_ERR_range;
+    return HD_ERR_none;
+#undef GET
+}
+
+unsigned hd_iss_dma_error(const hd_iss *iss, enum hd_unit u, const uint32_t *words) {
+    static const enum hd_field fields[HD_UNITS][4] = {
+        [HD_UNIT_lx] = {HD_F_lx_run, HD_F_lx_n1, HD_F_lx_n2, HD_F_lx_n3},
+        [HD_UNIT_lw] = {HD_F_lw_count, HD_F_lw_n1, HD_F_lw_n1, HD_F_lw_n1},
+        [HD_UNIT_st] = {HD_F_st_run, HD_F_st_n1, HD_F_st_n2, HD_F_st_n3}};
+    struct run_walk w;
+    for (int i = 0; i < 4; i++)
+        if (!hd_field_get(words, fields[u][i])) return HD_ERR_operand;
+    hd_iss_walk(iss, u, words, &w);
+    if (w.seg >= HD_SEGMENTS) return HD_ERR_operand;
+    return u == HD_UNIT_lx   ? lx_error(iss, words)
+           : u == HD_UNIT_lw ? lw_error(iss, words)
+                             : st_error(iss, words);
+}
+
+/* All that is wrong with it: an operand, or a run of its walk. */
+static unsigned error_of(const hd_iss *iss, enum hd_unit u, const uint32_t *words,
+                         struct run_walk *w) {
+    unsigned err = hd_iss_dma_error(iss, u, words);
+    if (err) return err;
+    hd_iss_walk(iss, u, words, w);
+    return check(iss, w);
+}
+
+/* ---- effects -------------------------------------------------------------------------------- */
 
 /* n bytes of saturated int32: `sat` as in the instruction. */
 static void saturate(uint8_t *to, const uint8_t *from, int64_t n, int64_t sat) {
@@ -209,65 +288,32 @@ static void turn(const hd_iss *iss, struct run_walk w, int64_t seg) {
 
 unsigned hd_iss_lx(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
-    hd_iss_walk(iss, HD_UNIT_lx, words, &w);
-    int64_t seg = hd_field_get(words, HD_F_lx_seg);
-    bool am = hd_field_get(words, HD_F_lx_mem) == HD_V_chip_am;
-    if (am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) return HD_ERR_operand;
-    unsigned err = check(iss, &w, seg, am ? iss->m.am_bytes : iss->m.xm_bytes);
-    int64_t places = w.run | w.chip | w.chip_step[0] | w.chip_step[1] | w.chip_step[2];
-    if (am && err != HD_ERR_operand && places % 4) err = HD_ERR_range;
+    unsigned err = error_of(iss, HD_UNIT_lx, words, &w);
     if (!err)
-        transfer(iss, w, seg, am ? (uint8_t *)iss->am : iss->xm, false,
+        transfer(iss, w, w.seg, w.in_am ? (uint8_t *)iss->am : iss->xm, false,
                  (int)hd_field_get(words, HD_F_lx_pad));
     return err;
 }
 
 unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
-    hd_iss_walk(iss, HD_UNIT_lw, words, &w);
-    int64_t seg = hd_field_get(words, HD_F_lw_seg);
-    int64_t mem = hd_field_get(words, HD_F_lw_mem);
     uint8_t *const to[] = {(uint8_t *)iss->wm, iss->pm, iss->tm};
-    bool col = hd_field_get(words, HD_F_lw_col) != 0;
-    int64_t steps = hd_field_get(words, HD_F_lw_s1), axi = hd_axi_bytes(&iss->m);
-    int64_t cut = hd_field_get(words, HD_F_lw_cut);
-    if (mem > HD_V_lw_mem_tm ||
-        (col && (mem != HD_V_lw_mem_wm || hd_field_get(words, HD_F_lw_count) > UINT16_MAX)) ||
-        (cut && (mem != HD_V_lw_mem_pm || cut * axi >= hd_pm_word_bytes(&iss->m))))
-        return HD_ERR_operand;
-    if (col) {
-        steps |= hd_field_get(words, HD_F_lw_s2);
-        if (axi > iss->m.n) axi = iss->m.n;
-    }
-    if ((w.dram | steps) % axi) return HD_ERR_range;
-    if (col) {
-        unsigned err = check(iss, &w, seg, (int64_t)hd_wm_words(&iss->m) * iss->m.n);
-        if (!err) turn(iss, w, seg);
-        return err;
-    }
-    unsigned err =
-        check(iss, &w, seg, (int64_t)hd_lw_words(&iss->m, mem) * hd_lw_word_bytes(&iss->m, mem));
-    if (!err) transfer(iss, w, seg, to[mem], false, 0);
-    return err;
+    unsigned err = error_of(iss, HD_UNIT_lw, words, &w);
+    if (err) return err;
+    if (hd_field_get(words, HD_F_lw_col))
+        turn(iss, w, w.seg);
+    else
+        transfer(iss, w, w.seg, to[hd_field_get(words, HD_F_lw_mem)], false, 0);
+    return HD_ERR_none;
 }
 
 unsigned hd_iss_st(hd_iss *iss, const uint32_t *words) {
     struct run_walk w;
-    hd_iss_walk(iss, HD_UNIT_st, words, &w);
-    int64_t seg = hd_field_get(words, HD_F_st_seg);
-    bool am = hd_field_get(words, HD_F_st_mem) == HD_V_chip_am;
     int64_t sat = hd_field_get(words, HD_F_st_sat);
-    if ((am && hd_am_word_bytes(&iss->m) < hd_axi_bytes(&iss->m)) || (sat && !am))
-        return HD_ERR_operand;
-    unsigned err = check(iss, &w, seg, am ? iss->m.am_bytes : iss->m.xm_bytes);
-    if (err == HD_ERR_operand) return err;
-    if (seg == HD_V_seg_image) return HD_ERR_window; /* read-only */
-    if (sat && ((w.chip | w.chip_step[0] | w.chip_step[1] | w.chip_step[2]) % 4 ||
-                (sat == HD_V_st_sat_int16 && w.run % 2)))
-        return HD_ERR_range;
+    unsigned err = error_of(iss, HD_UNIT_st, words, &w);
     if (!err && sat)
-        store_saturated(iss, w, seg, sat);
+        store_saturated(iss, w, w.seg, sat);
     else if (!err)
-        transfer(iss, w, seg, am ? (uint8_t *)iss->am : iss->xm, true, 0);
+        transfer(iss, w, w.seg, w.in_am ? (uint8_t *)iss->am : iss->xm, true, 0);
     return err;
 }

@@ -52,6 +52,10 @@ struct run_walk { /* a DMA operation as runs of contiguous bytes */
     int64_t x0, y0, row_bytes, rows, y_step, x_step;
     uint32_t n_joined; /* loops that became part of the run, a cycle each */
     uint64_t left;     /* runs for which the program has time, a cycle each */
+    /* One of its runs is an error, or all of it is (bad): what each is held against. */
+    bool fails;
+    uint8_t bad, seg;
+    int64_t chip_bytes;
 };
 
 /* ---- engines of LX, LW and ST, register by register as in hw/rtl ---- */
@@ -60,7 +64,7 @@ struct dma_run {               /* a run of contiguous bytes on its way through a
     int64_t chip, run, lo, hi; /* byte address on chip, bytes, the part that goes over the bus */
     uint32_t beats;            /* 0: padding alone */
     bool in_am, last;          /* last: of its operation */
-    uint8_t shrink;
+    uint8_t shrink, err;       /* err: it has no beats */
 };
 
 struct run_queue {
@@ -69,7 +73,7 @@ struct run_queue {
 };
 
 struct dma_gen { /* address side: hd_lx_gen, hd_lw, hd_st_gen */
-    bool joining, walking, b_valid, c_valid, mid;
+    bool joining, walking, b_valid, c_valid, mid, halted; /* halted: a run was an error */
     uint64_t joined;            /* cycle from which the runs of `next` are joined */
     struct run_walk next, walk; /* being joined; walked */
     uint64_t next_base, base;   /* bus addresses of their segments */
@@ -87,6 +91,7 @@ struct load { /* LX and LW */
     int64_t chip, out_chip;
     uint32_t beats; /* of the run, to come */
     bool in_am, last, out_am;
+    uint8_t err;
 };
 
 struct store {
@@ -96,6 +101,7 @@ struct store {
     struct run_queue runs, packs;
     uint8_t burst[HD_N_store_records];  /* beats - 1 */
     bool resp_last[HD_N_store_records]; /* open bursts: last of its operation */
+    uint8_t resp_err[HD_N_store_records];
     uint32_t burst_at, n_bursts, resp_at, n_resps;
     bool read, in_am, coming[2], whole[2]; /* granted one and two cycles ago */
     int64_t read_chip;
@@ -166,20 +172,24 @@ struct mx_op {
 enum {
     HD_VX_PLACES = 5,
     HD_VX_RESULTS = 128,
-    HD_VX_STREAMS = 3,
+    HD_VX_STREAMS = 4,
     HD_VX_A = 0,
     HD_VX_B = 1,
-    HD_VX_D = 2
+    HD_VX_D = 2,
+    HD_VX_P = 3
 };
 struct vx_result {
     uint64_t ready; /* cycle from which it can be written; HD_NEVER: its block is not complete */
     int64_t at;     /* word of N */
     bool to_am, turned, end;
+    uint8_t err; /* instead of a result */
 };
 struct vx_time {
     bool run, dw, pairs, sums, single, first_pm; /* single: the first iteration is a result */
     bool two, to_am, turns, fn_before, fn_behind;
     bool a_xm, a_am, b_xm, b_am, got_a, got_b;
+    bool fails, reads_pm;     /* fails: an iteration is an error, or all of them are (bad) */
+    uint8_t bad, taps;        /* taps: words of PM behind P that dw reads */
     uint32_t head, gap, skip; /* dw: columns before the first window, between two, to the next */
     int loops, inner;         /* loops below `inner` are a reduction */
     int64_t n[4], i[4];
@@ -199,8 +209,9 @@ struct issue {
     int offset[HD_UNITS];
     int n, at, words; /* operations of the bundle, the one in work, words */
     bool decoded;
-    bool wrong;            /* behind those operations it does not decode */
-    enum hd_unit wrong_at; /* at a word of that unit, its place */
+    bool wrong;              /* behind those operations it does not decode */
+    bool ends, failed;       /* ends: no words are left; failed: it has been reported */
+    enum hd_unit wrong_unit; /* whose words those are; seq: a bundle's */
     uint32_t wrong_pc;
     enum seq_state seq;
     uint64_t t; /* cycle of the next word, or of the next step of a SEQ operation */
@@ -215,6 +226,18 @@ struct iss_regs {
     uint64_t image_ptr, arena_ptr;
     uint32_t error, error_unit, error_pc;
     uint32_t high; /* half of the counter whose low half was read last */
+};
+
+/* An error that shows in cycle `at`; what shows before, or in that cycle of a lower rank, goes
+ * first.
+ */
+struct iss_failure {
+    bool is, of_oldest; /* of_oldest: its place is that of the oldest operation in flight */
+    uint64_t at;
+    unsigned code;
+    int rank;
+    enum hd_unit unit;
+    uint32_t pc;
 };
 
 struct iss_totals { /* of the run */
@@ -253,10 +276,11 @@ struct hd_iss {
     /* the run */
     bool free_issue;
     bool started, running; /* running: no halt and no error yet */
-    uint64_t moves_to;     /* cycle up to which an engine moves without an event */
-    uint64_t now, budget;  /* budget: cycles that the run may still take */
-    const uint32_t *code;  /* the program, where it is in DRAM */
-    uint32_t code_words;   /* header included; 0: not known yet */
+    struct iss_failure failure;
+    uint64_t moves_to;    /* cycle up to which an engine moves without an event */
+    uint64_t now, budget; /* budget: cycles that the run may still take */
+    const uint32_t *code; /* the program, where it is in DRAM */
+    uint32_t code_words;  /* header included; 0: not known yet */
     uint8_t sem[HD_SEMAPHORES];
     struct front front[HD_UNITS]; /* [seq] has no queue */
     struct fetch fetch;
@@ -278,6 +302,11 @@ struct hd_iss {
 /* ---- iss.c ---- */
 /* Records an error of the operation at pc and stops the machine. */
 void hd_iss_error(hd_iss *iss, unsigned code, enum hd_unit unit, uint32_t pc);
+/* The same in time: it shows in cycle t. Of the sequencer, and of the oldest operation of a unit.
+ */
+void hd_iss_issue_fails(hd_iss *iss, uint64_t t, enum hd_unit unit, uint32_t pc);
+void hd_iss_unit_fails(hd_iss *iss, uint64_t t, unsigned code, enum hd_unit u);
+void hd_iss_overflows(hd_iss *iss, uint64_t t, enum hd_unit u, uint32_t pc); /* a semaphore */
 struct hd_layer_counters *hd_iss_layer(hd_iss *iss, uint16_t tag);
 void hd_iss_wake(hd_iss *iss); /* something changed: every blocked actor looks again */
 void hd_iss_set_next(uint64_t *next, uint64_t t); /* lowers *next to t */
@@ -301,7 +330,8 @@ void hd_iss_issue_step(hd_iss *iss);
 void hd_iss_front_step(hd_iss *iss, enum hd_unit u);
 void hd_iss_complete(hd_iss *iss, enum hd_unit u);
 bool hd_iss_take_semaphores(hd_iss *iss, uint32_t mask); /* all or none */
-void hd_iss_signal(hd_iss *iss, uint32_t mask, enum hd_unit u, uint32_t pc);
+/* A count that overflows shows in cycle t. */
+void hd_iss_signal(hd_iss *iss, uint32_t mask, enum hd_unit u, uint32_t pc, uint64_t t);
 
 /* ---- iss_time.c: engines. Accepts the operation in front.cur, whose words are in front.words:
  * checks it, executes it, and starts it in time. False: it failed. ---- */
@@ -326,12 +356,15 @@ struct hd_iss_banks { /* that are taken in this cycle, by those with priority; b
     uint64_t xm_read, xm_write;
     uint32_t am_read, am_write;
 };
-void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words);
+/* err: what hd_iss_vx said of it. */
+void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words, unsigned err);
 void hd_iss_vx_tick(hd_iss *iss, struct hd_iss_banks *taken);
 uint64_t hd_iss_vx_next(const hd_iss *iss);
 
 /* ---- iss_load.c, iss_store.c ---- */
-void hd_iss_gen_start(hd_iss *iss, struct dma_gen *g, enum hd_unit u, const uint32_t *words);
+/* err: what hd_iss_lx, hd_iss_lw or hd_iss_st said of it. */
+void hd_iss_gen_start(hd_iss *iss, struct dma_gen *g, enum hd_unit u, const uint32_t *words,
+                      unsigned err);
 /* The burst that the run at hand asks for. */
 uint32_t hd_iss_gen_burst(const hd_iss *iss, const struct dma_gen *g);
 void hd_iss_gen_sent(hd_iss *iss, struct dma_gen *g, uint32_t beats); /* it went out */
@@ -356,6 +389,11 @@ unsigned hd_iss_lw(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_st(hd_iss *iss, const uint32_t *words);
 unsigned hd_iss_mx(hd_iss *iss, const uint32_t *words, uint64_t *out_iterations);
 unsigned hd_iss_vx(hd_iss *iss, unsigned code, const uint32_t *words, uint64_t *out_cycles);
+/* The first iteration of an operation that hd_iss_mx refuses: which one is out of range. */
+uint64_t hd_iss_mx_first_error(const hd_iss *iss, const uint32_t *words);
+/* Of a DMA operation: what is wrong with all of it; with the walk's current run, if `fails`. */
+unsigned hd_iss_dma_error(const hd_iss *iss, enum hd_unit u, const uint32_t *words);
+unsigned hd_iss_run_error(const hd_iss *iss, const struct run_walk *w);
 /* Runs of a DMA operation, joined. */
 void hd_iss_walk(const hd_iss *iss, enum hd_unit u, const uint32_t *words, struct run_walk *w);
 /* Valid bytes [*lo, *hi) of the walk's current run; empty when all are padding. */

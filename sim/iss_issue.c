@@ -7,8 +7,8 @@
 /* ---- issue ---------------------------------------------------------------------------------- */
 
 /* What comes next does not decode: an error once everything before it has issued. */
-static void is_wrong(struct issue *s, enum hd_unit unit, uint32_t pc) {
-    s->wrong = true, s->wrong_at = unit, s->wrong_pc = pc;
+static void is_wrong(struct issue *s, enum hd_unit unit, uint32_t pc, bool ends) {
+    s->wrong = true, s->wrong_unit = unit, s->wrong_pc = pc, s->ends = ends;
 }
 
 /* The operation of unit u at word `at` of the bundle. */
@@ -19,9 +19,9 @@ static void decode_op(hd_iss *iss, enum hd_unit u, uint32_t at) {
     const char *why;
     int length = hd_op_words(u, words, left);
     if (!length) {
-        is_wrong(s, u, s->bundle + at);
+        is_wrong(s, u, s->bundle + at, false);
     } else if ((size_t)length > left) {
-        is_wrong(s, HD_UNIT_seq, iss->code_words);
+        is_wrong(s, u, iss->code_words, true);
     } else {
         hd_op_decode(u, words, left, &s->ops[s->n], &why);
         s->offset[s->n++] = (int)at;
@@ -36,11 +36,11 @@ static void decode(hd_iss *iss) {
     s->bundle = s->pc;
     s->decoded = true;
     if (s->pc == iss->code_words) {
-        is_wrong(s, HD_UNIT_seq, iss->code_words);
+        is_wrong(s, HD_UNIT_seq, iss->code_words, true);
         return;
     }
     uint32_t head = iss->code[s->pc], slots = hd_bundle_slots(head);
-    if (head != hd_bundle_head(slots)) is_wrong(s, HD_UNIT_seq, s->pc);
+    if (head != hd_bundle_head(slots)) is_wrong(s, HD_UNIT_seq, s->pc, false);
     s->words = 1;
     for (int u = 0; u < HD_UNITS && !s->wrong; u++)
         if (slots >> u & 1) decode_op(iss, (enum hd_unit)u, (uint32_t)s->words);
@@ -62,12 +62,12 @@ bool hd_iss_take_semaphores(hd_iss *iss, uint32_t mask) {
     return true;
 }
 
-void hd_iss_signal(hd_iss *iss, uint32_t mask, enum hd_unit u, uint32_t pc) {
+void hd_iss_signal(hd_iss *iss, uint32_t mask, enum hd_unit u, uint32_t pc, uint64_t t) {
     for (int i = 0; i < HD_SEMAPHORES; i++) {
         if (!(mask >> i & 1)) continue;
         if (iss->sem[i] == HD_SEM_MAX) {
-            hd_iss_error(iss, HD_ERR_semaphore, u, pc);
-            return;
+            hd_iss_overflows(iss, t, u, pc);
+            continue;
         }
         iss->sem[i]++;
     }
@@ -100,11 +100,20 @@ static bool seq_step(hd_iss *iss, const struct hd_op_word *op, uint32_t pc) {
     s->t = iss->now + 1;
     tell_op(iss, &(struct hd_op_record){HD_UNIT_seq, 0, pc, s->seq_start, s->seq_start,
                                         s->seq_start, s->t, s->seq_granted - s->seq_start, 0, 0});
-    hd_iss_signal(iss, op->signal, HD_UNIT_seq, pc);
+    hd_iss_signal(iss, op->signal, HD_UNIT_seq, pc, iss->now + 1);
     if (op->code == hd_isa_ops[HD_OP_seq_halt].code && iss->running) {
         iss->running = false;
         iss->now += HD_T_halt;
     }
+    return true;
+}
+
+/* The queue of a unit has no room for another operation in this cycle. */
+static bool no_room(hd_iss *iss, enum hd_unit u) {
+    const struct front *f = &iss->front[u];
+    uint32_t left = f->take == iss->now; /* its queue has that place from the next cycle on */
+    if (u == HD_UNIT_seq || f->q_n + left < iss->m.queue_ops) return false;
+    if (left) iss->issue.next = iss->now + 1;
     return true;
 }
 
@@ -117,11 +126,7 @@ static bool issue_op(hd_iss *iss) {
     uint32_t end = s->bundle + (uint32_t)(s->at + 1 < s->n ? s->offset[s->at + 1] : s->words);
     struct front *f = &iss->front[op->unit];
     if (s->seq == SEQ_NONE) {
-        uint32_t left = f->take == iss->now; /* its queue has that place from the next cycle on */
-        if (op->unit != HD_UNIT_seq && f->q_n + left >= iss->m.queue_ops) {
-            if (left) s->next = iss->now + 1;
-            return false;
-        }
+        if (no_room(iss, op->unit)) return false;
         if (!hd_iss_take_words(iss, end)) return false;
         if (op->unit != HD_UNIT_seq) {
             f->queue[(f->q_head + f->q_n++) % HD_QUEUE_MAX] =
@@ -134,6 +139,16 @@ static bool issue_op(hd_iss *iss) {
         if (s->t > iss->now) return false;
     }
     return seq_step(iss, op, pc);
+}
+
+/* The words that do not decode come, or none comes any more. */
+static void take_wrong(hd_iss *iss) {
+    struct issue *s = &iss->issue;
+    if (s->failed || (s->words && no_room(iss, s->wrong_unit))) return;
+    bool bundle = s->wrong_unit == HD_UNIT_seq && s->wrong_pc == s->bundle; /* has come */
+    if (!hd_iss_take_words(iss, s->ends || bundle ? s->wrong_pc : s->wrong_pc + 1)) return;
+    s->failed = true;
+    hd_iss_issue_fails(iss, s->t + s->ends, s->ends ? HD_UNIT_seq : s->wrong_unit, s->wrong_pc);
 }
 
 void hd_iss_issue_step(hd_iss *iss) {
@@ -150,11 +165,12 @@ void hd_iss_issue_step(hd_iss *iss) {
         return;
     }
     if (!s->decoded) decode(iss);
+    if (s->words && s->at == 0 && s->pc == s->bundle && !hd_iss_take_words(iss, s->bundle + 1))
+        return;
     if (s->wrong && s->at == s->n) {
-        hd_iss_error(iss, HD_ERR_encoding, s->wrong_at, s->wrong_pc);
+        take_wrong(iss);
         return;
     }
-    if (s->at == 0 && s->pc == s->bundle && !hd_iss_take_words(iss, s->bundle + 1)) return;
     while (s->at < s->n) {
         if (!issue_op(iss) || !iss->running) return;
         s->at++;
@@ -247,6 +263,6 @@ void hd_iss_complete(hd_iss *iss, enum hd_unit u) {
     f->stall_mem = iss->total.count[u].stall_mem; /* between two ends: of the one that ended */
     f->stall_bank = iss->total.count[u].stall_bank;
     f->last_end = iss->now;
-    hd_iss_signal(iss, done.signal, u, done.pc);
+    hd_iss_signal(iss, done.signal, u, done.pc, iss->now);
     hd_iss_wake(iss);
 }

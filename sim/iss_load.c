@@ -4,12 +4,13 @@
 
 /* ---- address side --------------------------------------------------------------------------- */
 
-void hd_iss_gen_start(hd_iss *iss, struct dma_gen *g, enum hd_unit u, const uint32_t *words) {
-    static const enum hd_field seg[HD_UNITS] = {
-        [HD_UNIT_lx] = HD_F_lx_seg, [HD_UNIT_lw] = HD_F_lw_seg, [HD_UNIT_st] = HD_F_st_seg};
+void hd_iss_gen_start(hd_iss *iss, struct dma_gen *g, enum hd_unit u, const uint32_t *words,
+                      unsigned err) {
     g->joining = true;
     hd_iss_walk(iss, u, words, &g->next);
-    g->next_base = hd_field_get(words, seg[u]) ? iss->reg.arena_ptr : iss->reg.image_ptr;
+    g->next.fails = err != HD_ERR_none;
+    g->next.bad = (uint8_t)(err ? hd_iss_dma_error(iss, u, words) : HD_ERR_none);
+    g->next_base = g->next.seg ? iss->reg.arena_ptr : iss->reg.image_ptr;
     g->joined = iss->now + 1 + g->next.n_joined;
 }
 
@@ -26,6 +27,10 @@ static void run_of(const hd_iss *iss, const struct dma_gen *g, struct dma_run *r
     r->shrink = (uint8_t)w->shrink;
     r->last = true;
     for (int l = 0; l < 3; l++) r->last = r->last && w->i[l] + 1 >= w->n[l];
+    r->err = HD_ERR_none;
+    if (!w->fails) return;
+    r->err = w->bad ? w->bad : (uint8_t)hd_iss_run_error(iss, w);
+    if (r->err) r->beats = 0;
 }
 
 uint32_t hd_iss_gen_burst(const hd_iss *iss, const struct dma_gen *g) {
@@ -49,6 +54,11 @@ void hd_iss_gen_step(hd_iss *iss, struct dma_gen *g, enum hd_unit u, bool c_done
     bool a_adv = g->walking && b_ready;
     struct dma_run run;
     if (a_adv) run_of(iss, g, &run);
+    bool fail = u == HD_UNIT_lx ? g->b_valid && c_ready && g->b.err : a_adv && run.err;
+    if (fail) { /* nothing follows it */
+        g->halted = true;
+        iss->front[u].engine_free = HD_NEVER;
+    }
     if (c_ready && u == HD_UNIT_lx) {
         g->c_valid = g->b_valid;
         if (g->b_valid) g->c = g->b;
@@ -57,12 +67,13 @@ void hd_iss_gen_step(hd_iss *iss, struct dma_gen *g, enum hd_unit u, bool c_done
         if (a_adv) g->c = run;
     }
     if (b_ready && u == HD_UNIT_lx) {
-        g->b_valid = a_adv;
+        g->b_valid = a_adv && !fail;
         if (a_adv) g->b = run;
     }
     bool a_last = a_adv && run.last, a_free = !g->walking || a_last;
     if (a_adv) hd_iss_walk_next(&g->walk);
-    if (a_last) g->walking = false;
+    if (a_last || g->halted) g->walking = false;
+    if (g->halted) g->joining = false;
     if (!g->joining || iss->now < g->joined || !a_free) return;
     g->joining = false;
     g->walking = true;
@@ -116,6 +127,7 @@ static void take_run(const hd_iss *iss, struct load *l) {
     l->runs.n--;
     l->last = r->last;
     l->in_am = r->in_am;
+    l->err = r->err;
     l->chip = r->chip - off;
     l->end = r->run + off;
     l->lo = r->lo + off;
@@ -135,11 +147,13 @@ bool hd_iss_lx_data(hd_iss *iss, bool here, const struct hd_iss_banks *taken) {
     if (l->out)
         granted = l->out_am ? !(taken->am_write >> (l->out_chip >> iss->am_shift) & 1)
                             : !(taken->xm_write >> (l->out_chip >> iss->xm_shift) & 1);
-    bool free = !l->out || granted, data = l->run && has_data(iss, l), needs = data && l->beats;
+    bool ok = l->run && !l->err;
+    bool free = !l->out || granted, data = ok && has_data(iss, l), needs = data && l->beats;
     bool final = l->end <= iss->axi, prime = data && l->prime;
-    bool fire = l->run && !prime && free && (!needs || here);
+    bool fire = ok && !prime && free && (!needs || here);
+    if (l->run && l->err && !l->out) hd_iss_unit_fails(iss, iss->now + 1, l->err, HD_UNIT_lx);
     bool takes = here && data && (prime || (needs && free));
-    iss->total.count[HD_UNIT_lx].stall_mem += l->run && (prime || (needs && free)) && !here;
+    iss->total.count[HD_UNIT_lx].stall_mem += ok && (prime || (needs && free)) && !here;
     iss->total.count[HD_UNIT_lx].stall_bank += l->out && !granted;
     if (l->out && granted && l->out_last) hd_iss_engine_done(iss, HD_UNIT_lx, iss->now + 1);
     if (free) l->out = fire;
@@ -167,6 +181,7 @@ void hd_iss_lw_data(hd_iss *iss, bool here) {
     struct load *l = &iss->load[1];
     struct dma_run *r = &l->runs.r[l->runs.head];
     iss->total.count[HD_UNIT_lw].stall_mem += l->runs.n && !here;
+    if (l->runs.n && r->err) hd_iss_unit_fails(iss, iss->now + 1, r->err, HD_UNIT_lw);
     if (!here || --r->beats) return;
     if (r->last) hd_iss_engine_done(iss, HD_UNIT_lw, iss->now + 1);
     l->runs.head = (l->runs.head + 1) % HD_N_load_records;
@@ -177,6 +192,7 @@ uint64_t hd_iss_load_next(const hd_iss *iss, enum hd_unit u) {
     const struct load *l = &iss->load[u == HD_UNIT_lw];
     bool busy = u == HD_UNIT_lx &&
                 (l->out || (!l->run && l->runs.n) || (l->run && !(l->beats && has_data(iss, l))));
+    if (u == HD_UNIT_lw && l->runs.n) busy = l->runs.r[l->runs.head].err;
     return busy ? iss->now + 1 : hd_iss_gen_next(iss, &l->gen);
 }
 

@@ -77,6 +77,45 @@ static unsigned check(const hd_iss *iss, const struct nest *o) {
     return HD_ERR_none;
 }
 
+/* The first of the iterations of loops from..to-1, outermost last, in which at + steps leaves
+ * 0..size-1; its indices. False: none does. */
+static bool first_beyond(int64_t at, const int64_t *n, const int64_t *step, int from, int64_t size,
+                         int64_t out[LOOPS]) {
+    int64_t lo[LOOPS + 1] = {0}, hi[LOOPS + 1] = {0}; /* reach of the loops below */
+    for (int l = from; l < LOOPS; l++) {
+        int64_t d = (n[l] - 1) * step[l];
+        lo[l + 1] = lo[l] + (d < 0 ? d : 0);
+        hi[l + 1] = hi[l] + (d > 0 ? d : 0);
+    }
+    if (at + lo[LOOPS] >= 0 && at + hi[LOOPS] < size) return false;
+    for (int l = LOOPS - 1; l >= from; l--)
+        for (out[l] = 0; at + lo[l] >= 0 && at + hi[l] < size; out[l]++) at += step[l];
+    return true;
+}
+
+uint64_t hd_iss_mx_first_error(const hd_iss *iss, const uint32_t *words) {
+    struct nest o;
+    nest_of(words, &o);
+    const struct hd_machine *m = &iss->m;
+    const int64_t at[] = {o.x, o.w, o.a},
+                  size[] = {m->xm_bytes / m->k, hd_wm_words(m), hd_am_words(m)};
+    const int64_t *const step[] = {o.xs, o.ws, o.as};
+    uint64_t first = HD_NEVER;
+    for (int s = 0; s < 3; s++) {
+        int64_t i[LOOPS] = {0};
+        int from = s == 2 ? o.nred : 0;
+        if (!first_beyond(at[s], o.n, step[s], from, size[s], i)) continue;
+        for (int l = 0; l < from; l++) i[l] = o.n[l] - 1; /* an output is looked at at its end */
+        uint64_t index = 0;
+        for (int l = LOOPS - 1; l >= 0; l--)
+            if (__builtin_mul_overflow(index, (uint64_t)o.n[l], &index) ||
+                __builtin_add_overflow(index, (uint64_t)i[l], &index))
+                index = HD_NEVER / UINT16_MAX / 2;
+        if (index < first) first = index;
+    }
+    return first;
+}
+
 /* 16 bytes of a word at a time, widened to 16 bit: a product of two bytes fits, and pairs of
  * products are summed to 32 bit. A chunk is 16 bytes of a weight word: K / 16 of them per column,
  * or two columns. */

@@ -91,9 +91,13 @@ static void pack(hd_iss *iss, struct store *s, bool there, uint32_t chunks, bool
 static void address(hd_iss *iss, struct store *s, uint32_t runs, uint32_t resps, bool awready) {
     struct dma_gen *g = &s->gen;
     bool free = !s->aw || awready;
-    bool go =
-        g->c_valid && free && resps < HD_N_store_records && (g->mid || runs < HD_N_store_records);
+    bool go = g->c_valid && !g->c.err && free && resps < HD_N_store_records &&
+              (g->mid || runs < HD_N_store_records);
     bool done = false;
+    if (g->c_valid && g->c.err && resps < HD_N_store_records) {
+        s->resp_err[(s->resp_at + s->n_resps++) % HD_N_store_records] = g->c.err;
+        done = true;
+    }
     if (free) s->aw = go;
     if (go) {
         uint32_t beats = hd_iss_gen_burst(iss, g);
@@ -102,7 +106,9 @@ static void address(hd_iss *iss, struct store *s, uint32_t runs, uint32_t resps,
         done = !g->mid;
         s->aw_beats = beats;
         s->burst[(s->burst_at + s->n_bursts++) % HD_N_store_records] = (uint8_t)(beats - 1);
-        s->resp_last[(s->resp_at + s->n_resps++) % HD_N_store_records] = g->c.last && done;
+        uint32_t at = (s->resp_at + s->n_resps++) % HD_N_store_records;
+        s->resp_last[at] = g->c.last && done;
+        s->resp_err[at] = HD_ERR_none;
     }
     hd_iss_gen_step(iss, g, HD_UNIT_st, done);
 }
@@ -114,6 +120,8 @@ void hd_iss_store_tick(hd_iss *iss, struct hd_iss_banks *taken) {
     bool packs = s->packs.n > 0;
     iss->total.count[HD_UNIT_st].stall_mem +=
         (s->out && !in->wready) || (!s->out && !s->n_bursts && resps);
+    if (resps && s->resp_err[s->resp_at])
+        hd_iss_unit_fails(iss, iss->now + 1, s->resp_err[s->resp_at], HD_UNIT_st);
     if (in->bvalid) {
         if (s->resp_last[s->resp_at]) hd_iss_engine_done(iss, HD_UNIT_st, iss->now + 1);
         s->resp_at = (s->resp_at + 1) % HD_N_store_records;
@@ -127,7 +135,7 @@ void hd_iss_store_tick(hd_iss *iss, struct hd_iss_banks *taken) {
 uint64_t hd_iss_store_next(const hd_iss *iss) {
     const struct store *s = &iss->store;
     bool busy = s->aw || s->read || s->coming[0] || s->coming[1] || s->chunks || s->run || s->out ||
-                s->packs.n || s->runs.n;
+                s->packs.n || s->runs.n || (s->n_resps && s->resp_err[s->resp_at]);
     if (!busy && s->gen.c_valid && s->n_resps == HD_N_store_records) return HD_NEVER;
     return busy ? iss->now + 1 : hd_iss_gen_next(iss, &s->gen);
 }

@@ -7,11 +7,6 @@
 
 enum { ID_FETCH, ID_LX, ID_LW, IDS, NOBODY = 3 };
 
-static bool fail(hd_iss *iss, enum hd_unit u, unsigned err) {
-    hd_iss_error(iss, err, u, iss->front[u].cur.pc);
-    return false;
-}
-
 static uint64_t sooner(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
@@ -43,10 +38,16 @@ static unsigned run_op(hd_iss *iss, enum hd_unit u, uint64_t *out_cycles) {
                              : hd_iss_st(iss, f->sticky.words);
 }
 
-static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles) {
+/* err: what run_op said of it. */
+static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles, unsigned err) {
     struct front *f = &iss->front[u];
     f->engine_free = f->fly[slot].done = HD_NEVER;
-    if (cycles > iss->budget) { /* does not end */
+    if (err && u == HD_UNIT_mx)
+        cycles = err == HD_ERR_operand ? 0 : hd_iss_mx_first_error(iss, f->sticky.words);
+    if (err && u == HD_UNIT_mx && cycles <= iss->budget) {
+        iss->moves_to = iss->now + cycles + 1 + HD_T_mx_done;
+        hd_iss_unit_fails(iss, iss->moves_to, err, u);
+    } else if (cycles > iss->budget) { /* does not end */
         f->engine_free = iss->now + cycles;
         f->fly[slot].done = f->engine_free + HD_T_mx_done;
         iss->moves_to = f->engine_free;
@@ -56,11 +57,11 @@ static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles) {
         iss->moves_to = f->engine_free;
     } else {
         if (u == HD_UNIT_vx)
-            hd_iss_vx_start(iss, f->cur.op.code, f->sticky.words);
+            hd_iss_vx_start(iss, f->cur.op.code, f->sticky.words, err);
         else
             hd_iss_gen_start(iss,
                              u == HD_UNIT_st ? &iss->store.gen : &iss->load[u == HD_UNIT_lw].gen, u,
-                             f->sticky.words);
+                             f->sticky.words, err);
         hd_iss_set_next(&iss->tick, iss->now + 1);
     }
 }
@@ -68,9 +69,11 @@ static void start(hd_iss *iss, enum hd_unit u, uint32_t slot, uint64_t cycles) {
 bool hd_iss_engine_start(hd_iss *iss, enum hd_unit u, uint32_t slot) {
     uint64_t cycles;
     unsigned err = run_op(iss, u, &cycles);
-    if (err) return fail(iss, u, err);
-    if (!iss->functional) start(iss, u, slot, cycles);
-    return true;
+    if (!iss->functional)
+        start(iss, u, slot, cycles, err);
+    else if (err)
+        hd_iss_error(iss, err, u, iss->front[u].cur.pc);
+    return !err || !iss->functional;
 }
 
 void hd_iss_time_free(hd_iss *iss) {

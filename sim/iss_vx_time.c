@@ -31,6 +31,8 @@ static void start_dw(struct vx_time *v, const uint32_t *words) {
     step[HD_VX_B][0] = v->pairs ? GET(bs2) : 0;
     step[HD_VX_B][1] = v->pairs ? GET(bs0) : GET(bs1), step[HD_VX_B][2] = GET(bs3);
     step[HD_VX_D][0] = 0, step[HD_VX_D][1] = GET(ds1), step[HD_VX_D][2] = GET(ds3);
+    step[HD_VX_P][0] = step[HD_VX_P][1] = 0, step[HD_VX_P][2] = GET(ps3);
+    v->taps = GET(n0) == 3 && GET(n2) >= 3 ? 2 : 1;
 #undef GET
 }
 
@@ -45,10 +47,11 @@ static void start_map(struct vx_time *v, const uint32_t *words) {
         v->step[HD_VX_A][l] = hd_field_get(words, (enum hd_field)(HD_F_vx_as0 + l));
         v->step[HD_VX_B][l] = in ? 0 : hd_field_get(words, (enum hd_field)(HD_F_vx_bs0 + l));
         v->step[HD_VX_D][l] = in ? 0 : hd_field_get(words, (enum hd_field)(HD_F_vx_ds0 + l));
+        v->step[HD_VX_P][l] = in ? 0 : hd_field_get(words, (enum hd_field)(HD_F_vx_ps0 + l));
     }
 }
 
-void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words) {
+void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words, unsigned err) {
 #define GET(f) hd_field_get(words, HD_F_vx_##f)
     struct vx_time *v = &iss->vx;
     int64_t a = GET(a_kind), b = GET(b_kind), d = GET(d_kind);
@@ -63,8 +66,13 @@ void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words) {
     v->a_am = a <= HD_V_vx_kind_am_f32, v->a_xm = !v->a_am && a <= HD_V_vx_kind_xm_uint8;
     v->b_am = b <= HD_V_vx_kind_am_f32, v->b_xm = !v->b_am && b <= HD_V_vx_kind_xm_uint8;
     v->got_a = v->got_b = false;
+    v->fails = err != HD_ERR_none;
+    v->bad = err == HD_ERR_operand ? HD_ERR_operand : HD_ERR_none;
+    v->reads_pm = GET(use_bias) || GET(scale_pm) || a > HD_V_vx_kind_zero ||
+                  (alu != HD_V_vx_alu_a && b > HD_V_vx_kind_zero);
     for (int l = 0; l < 4; l++)
-        v->at[HD_VX_A][l] = GET(a), v->at[HD_VX_B][l] = GET(b), v->at[HD_VX_D][l] = GET(d);
+        v->at[HD_VX_A][l] = GET(a), v->at[HD_VX_B][l] = GET(b), v->at[HD_VX_D][l] = GET(d),
+        v->at[HD_VX_P][l] = GET(p);
     memset(v->i, 0, sizeof v->i);
     if (v->dw)
         start_dw(v, words);
@@ -105,8 +113,8 @@ static void push(hd_iss *iss, bool end) {
     struct vx_time *v = &iss->vx;
     uint32_t mask = HD_VX_RESULTS - 1;
     uint64_t ready = iss->now + HD_T_vx_write + v->late[3];
-    v->result[(v->first + v->n_results++) & mask] =
-        (struct vx_result){v->turns ? HD_NEVER : ready, v->at[HD_VX_D][0], v->to_am, v->turns, end};
+    v->result[(v->first + v->n_results++) & mask] = (struct vx_result){
+        v->turns ? HD_NEVER : ready, v->at[HD_VX_D][0], v->to_am, v->turns, end, HD_ERR_none};
     if (!v->turns || ++v->block < iss->m.n) return;
     for (uint32_t j = 0; j < v->block; j++) /* columns leave when the last vector is in */
         v->result[(v->first + v->n_results - v->block + j) & mask].ready =
@@ -126,7 +134,7 @@ static bool next_iteration(struct vx_time *v, bool window) {
     for (; level < v->loops && v->i[level] + 1 == v->n[level]; level++) v->i[level] = 0;
     if (level == v->loops) return true;
     v->i[level]++;
-    for (int s = 0; s < HD_VX_STREAMS; s++) {
+    for (int s = 0; s < (v->fails ? HD_VX_STREAMS : HD_VX_P); s++) {
         bool stay = !window && (s == HD_VX_D || s == HD_VX_B);
         int64_t at = v->at[s][level] + (stay ? 0 : v->step[s][level]);
         for (int l = 0; l <= level; l++) v->at[s][l] = at;
@@ -134,18 +142,48 @@ static bool next_iteration(struct vx_time *v, bool window) {
     return false;
 }
 
+static bool beyond(int64_t at, uint64_t words) {
+    return (uint64_t)at >= words;
+}
+
+/* What is wrong with the iteration at hand. */
+static uint8_t iteration_error(const hd_iss *iss, bool want_b, bool sum_last) {
+    const struct vx_time *v = &iss->vx;
+    uint64_t xm = iss->m.xm_bytes / iss->m.n, am = hd_am_words(&iss->m), pm = hd_pm_words(&iss->m);
+    int64_t a = v->at[HD_VX_A][0], b = v->at[HD_VX_B][0], p = v->at[HD_VX_P][0];
+    if (v->bad) return v->bad;
+    bool bad = (v->a_xm && beyond(a, xm)) || (v->a_am && beyond(a, am)) ||
+               (want_b && v->b_xm && beyond(b, xm)) || (want_b && v->b_am && beyond(b, am)) ||
+               (sum_last && beyond(v->at[HD_VX_D][0], v->to_am ? am : xm)) ||
+               (sum_last && v->reads_pm && beyond(p, pm)) || (v->dw && beyond(p, pm - v->taps));
+    return bad ? HD_ERR_range : HD_ERR_none;
+}
+
+/* The operation ends with an error, behind the results before it. */
+static void push_error(hd_iss *iss, uint8_t err) {
+    struct vx_time *v = &iss->vx;
+    v->result[(v->first + v->n_results++) & (HD_VX_RESULTS - 1)] =
+        (struct vx_result){.ready = iss->now + 1, .err = err};
+    v->run = false;
+}
+
 /* Counts a cycle in which the iteration at hand, or a result, waits for its bank. */
 static void issue(hd_iss *iss, struct hd_iss_banks *taken, bool *stall) {
     struct vx_time *v = &iss->vx;
+    bool window = !v->dw || !v->skip, sum_last = window;
+    for (int l = 0; l < v->inner; l++) sum_last = sum_last && v->i[l] + 1 == v->n[l];
+    uint32_t results = iss->m.n > 32 ? HD_VX_RESULTS : HD_VX_RESULTS / 2;
+    bool want_b = v->two && (v->pairs ? window : v->sums ? window && !v->i[0] : sum_last);
+    uint8_t err = v->fails ? iteration_error(iss, want_b, sum_last) : HD_ERR_none;
+    if (err) {
+        if (v->n_results < results) push_error(iss, err);
+        return;
+    }
     if (v->first_pm) { /* taps are read before the first iteration */
         v->first_pm = false;
         return;
     }
-    bool window = !v->dw || !v->skip, sum_last = window;
-    for (int l = 0; l < v->inner; l++) sum_last = sum_last && v->i[l] + 1 == v->n[l];
-    uint32_t results = iss->m.n > 32 ? HD_VX_RESULTS : HD_VX_RESULTS / 2;
     if ((sum_last && v->n_results >= results) || !may_issue(v, iss->now)) return;
-    bool want_b = v->two && (v->pairs ? window : v->sums ? window && !v->i[0] : sum_last);
     int64_t a = v->at[HD_VX_A][0], b = v->at[HD_VX_B][0];
     bool a_ok = v->got_a || !(v->a_xm || v->a_am),
          b_ok = v->got_b || !want_b || !(v->b_xm || v->b_am);
@@ -171,6 +209,10 @@ static void write(hd_iss *iss, struct hd_iss_banks *taken, bool *stall) {
     struct vx_time *v = &iss->vx;
     const struct vx_result r = v->result[v->first & (HD_VX_RESULTS - 1)];
     if (!v->n_results || r.ready > iss->now) return;
+    if (r.err) {
+        hd_iss_unit_fails(iss, iss->now + 1, r.err, HD_UNIT_vx);
+        return;
+    }
     if (!r.to_am) {
         take_xm(iss, &taken->xm_write, r.at);
     } else if (!take_am(iss, &taken->am_write, r.at)) {

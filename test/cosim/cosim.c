@@ -3,11 +3,12 @@
  * whole report. A program that differs is shrunk to the fewest operations that still do.
  *
  *   cosim [--seed S] [--count N] [--machine NAME] [--print] [--coverage]
- *         [--timing [--latency L] [--bytes B]] [--idle]
+ *         [--timing [--latency L] [--bytes B]] [--idle] [--bad]
  *
  * --coverage ends in a table of operations and modes; of COVERED_BY programs or more it fails when
  * one is missed without a reason. --timing compares cycles instead: see timing.h. --idle compares a
  * program with itself after the fields that compiler/machine_ops/idle.def calls idle have changed.
+ * --bad puts random words into programs: both must report the same error, with unit and place.
  */
 #include <getopt.h>
 #include <math.h>
@@ -21,6 +22,7 @@
 #include "test/cosim/cover.h"
 #include "test/cosim/program.h"
 #include "test/cosim/timing.h"
+#include "test/rng.h"
 
 enum { COVERED_BY = 1000 };
 /* Random programs take the same cycles on both, see docs/hw.md; under jitter one cycle less would
@@ -28,7 +30,7 @@ enum { COVERED_BY = 1000 };
 #define CYCLES_OFF_MAX 0.001
 #define CYCLES_FREE    4
 
-enum { CODE_OFFSET = 8192, WATCHDOG = 20000, TEXT_BYTES = 4096 };
+enum { CODE_OFFSET = 8192, WATCHDOG = 20000, MAX_CYCLES = 1 << 20, TEXT_BYTES = 4096 };
 
 struct cosim {
     hd_ctx *ctx;
@@ -101,7 +103,8 @@ static void tell(void *user, const struct hd_op_record *r) {
 
 static void run_device(struct cosim *x, const hd_model *m, int d) {
     const struct hd_device_ops *ops = hd_device_by_scheme(devices[d]);
-    struct hd_device_options o = {.machine = x->m, .watchdog_cycles = WATCHDOG};
+    struct hd_device_options o = {
+        .machine = x->m, .watchdog_cycles = WATCHDOG, .max_cycles = MAX_CYCLES};
     const struct hd_probe probe = {.user = x->told[d], .op = tell};
     memset(x->told[d], 0, sizeof x->told[d]);
     if (mix(x->seed + 31) % 8 == 0) o.probe = &probe;
@@ -291,19 +294,51 @@ static bool idle_is_idle(struct cosim *x, struct program *p) {
     return false;
 }
 
+/* ---- bad programs ---------------------------------------------------------------------------- */
+
+/* Some words of the program change, here and there. */
+static void spoil_words(struct cosim *x, size_t n) {
+    struct rng r = {x->seed * UINT64_C(0xda942042e4dd58b5)};
+    for (int left = (int)rng_range(&r, 1, 10); left; left--) {
+        size_t at = (size_t)rng_range(&r, HD_PROG_HEADER_WORDS, (int64_t)n - 1);
+        uint32_t how = rng_next(&r) % 8;
+        x->words[at] = how == 0   ? rng_next(&r)
+                       : how == 1 ? UINT32_MAX
+                                  : x->words[at] ^ UINT32_C(1) << rng_next(&r) % 32;
+    }
+}
+
+/* Random words in a random program: both report the same, be it the first of many errors. */
+static bool bad_agrees(struct cosim *x, struct program *p, bool print) {
+    program_random(p, &x->m, x->seed, KIND_LEGAL);
+    for (size_t i = 0; i < x->arena_bytes; i++) x->start[i] = (uint8_t)mix(i * 31 + x->seed);
+    size_t n = program_emit(p, x->words);
+    spoil_words(x, n);
+    hd_model *m = make_model(x, x->words, n);
+    for (int d = 0; d < 2; d++) run_device(x, m, d);
+    hd_model_destroy(m);
+    if (print) printf("%s\n", x->text[1]);
+    if (!strcmp(x->text[0], x->text[1])) return true;
+    printf("seed %llu: reports of a bad program differ:\niss: %s\nrtl: %s\n"
+           "reproduce: cosim --bad --machine %s --seed %llu --count 1\n",
+           (unsigned long long)x->seed, x->text[0], x->text[1], x->m.name,
+           (unsigned long long)x->seed);
+    return false;
+}
+
 struct arguments {
     uint64_t seed, count;
     const char *machine;
-    bool print, coverage, timing, idle;
+    bool print, coverage, timing, idle, bad;
 };
 
 /* False: an option that is not known. The memory's go to x. */
 static bool read_arguments(int argc, char **argv, struct cosim *x, struct arguments *a) {
-    static const struct option longs[] = {{"seed", 1, NULL, 's'},     {"count", 1, NULL, 'n'},
-                                          {"machine", 1, NULL, 'm'},  {"print", 0, NULL, 'p'},
-                                          {"coverage", 0, NULL, 'c'}, {"timing", 0, NULL, 't'},
-                                          {"latency", 1, NULL, 'l'},  {"bytes", 1, NULL, 'b'},
-                                          {"idle", 0, NULL, 'i'},     {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"seed", 1, NULL, 's'},    {"count", 1, NULL, 'n'},    {"machine", 1, NULL, 'm'},
+        {"print", 0, NULL, 'p'},   {"coverage", 0, NULL, 'c'}, {"timing", 0, NULL, 't'},
+        {"latency", 1, NULL, 'l'}, {"bytes", 1, NULL, 'b'},    {"idle", 0, NULL, 'i'},
+        {"bad", 0, NULL, 'w'},     {NULL, 0, NULL, 0}};
     *a = (struct arguments){.seed = 1, .count = 100, .machine = "tiny"};
     for (int k; (k = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (k == 's')
@@ -320,6 +355,8 @@ static bool read_arguments(int argc, char **argv, struct cosim *x, struct argume
             a->timing = true;
         else if (k == 'i')
             a->idle = true;
+        else if (k == 'w')
+            a->bad = true;
         else if (k == 'l')
             x->mem.latency = (uint32_t)strtoul(optarg, NULL, 0);
         else if (k == 'b')
@@ -351,6 +388,21 @@ static bool run_programs(struct cosim *x, struct program *p, const struct argume
     return !a->coverage || cover_print() == 0 || a->count < COVERED_BY;
 }
 
+/* Bad programs. False: the reports of one differ. */
+static bool run_bad(struct cosim *x, struct program *p, const struct arguments *a) {
+    uint64_t unequal = 0, failed = 0;
+    for (uint64_t i = 0; i < a->count; i++) {
+        x->seed = a->seed + i;
+        unequal += !bad_agrees(x, p, a->print);
+        failed += *x->text[1] != 0;
+    }
+    printf("cosim: machine %s, %llu bad programs from seed %llu, %llu with an error: %llu reports "
+           "differ\n",
+           a->machine, (unsigned long long)a->count, (unsigned long long)a->seed,
+           (unsigned long long)failed, (unsigned long long)unequal);
+    return !unequal;
+}
+
 /* How programs spend their time on both. False: the two differ by too much. */
 static bool run_timing(struct cosim *x, struct program *p, const struct arguments *a) {
     x->steady = true;
@@ -373,7 +425,9 @@ int main(int argc, char **argv) {
     x->arena_bytes = program_arena_bytes(&x->m);
     x->start = malloc(x->arena_bytes);
     for (int d = 0; d < 2; d++) x->got[d] = malloc(x->arena_bytes);
-    bool good = a.timing ? run_timing(x, p, &a) : run_programs(x, p, &a);
+    bool good = a.timing ? run_timing(x, p, &a)
+                : a.bad  ? run_bad(x, p, &a)
+                         : run_programs(x, p, &a);
     for (int d = 0; d < 2; d++) free(x->got[d]);
     free(x->start);
     hd_ctx_destroy(x->ctx);
