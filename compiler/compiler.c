@@ -61,12 +61,26 @@ static hd_status dump_program(struct hd_lowering *lo) {
     return HD_OK;
 }
 
+/* Prices of other machines hold where the layers are the same. */
+static void say_layers(struct hd_lowering *lo) {
+    char *text = NULL;
+    size_t bytes = 0;
+    if (!lo->opt->prices) return;
+    FILE *f = open_memstream(&text, &bytes);
+    HD_ASSERT(f != NULL);
+    hd_layers_print(lo, f);
+    fclose(f);
+    lo->layers_text = hd_strdup(lo->arena, text);
+    free(text);
+}
+
 static hd_status run_stages(struct hd_lowering *lo) {
     const struct hd_stage_text *plan = &lo->opt->plan;
     if (plan->text) TRY(hd_plan_parse_host(lo, plan->text, plan->file));
     TRY(hd_partition(lo)); /* tensorizes each layer it finds */
     lo->plan = hd_new(lo->arena, struct hd_plan);
     *lo->plan = hd_plan_create(lo, lo->arena);
+    say_layers(lo);
     if (plan->text)
         TRY(hd_plan_parse(lo, plan->text, plan->file));
     else if (lo->n_layers)

@@ -2,6 +2,7 @@
 #ifndef HD_COMPILER_COST_H
 #define HD_COMPILER_COST_H
 
+#include "compiler/cost/memo.h"
 #include "compiler/machine_ops/machine_ops.h"
 
 /* Cycles that the operations take, by the model of estimate.c, with fetch when they are a program
@@ -18,10 +19,17 @@ struct hd_op_lengths hd_ops_lengths(const struct hd_ops *s, hd_arena *a);
  * program takes from the bus; INT64_MAX when they do not fit. */
 int64_t hd_estimate_layers(struct hd_lowering *lo, size_t first, size_t end);
 /* Prices found before (memo.c), that hd_estimate_layers looks at where lo->prices is one. */
-struct hd_price_memo *hd_price_memo_create(void);
-void hd_price_memo_destroy(struct hd_price_memo *m);
+struct hd_price {
+    int64_t cycles;          /* more than 0 */
+    uint32_t wm, pm;         /* words that were taken of them */
+    bool wm_round, pm_round; /* its ring came round: the size counts */
+};
 uint64_t hd_price_key(const struct hd_lowering *lo, size_t first, size_t end);
-bool hd_price_memo_get(struct hd_price_memo *m, uint64_t key, int64_t *out);
-void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, int64_t cycles);
+bool hd_price_memo_get(const struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
+                       int64_t *out);
+void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
+                       struct hd_price price);
+/* The part of keys that one search does not change: its layers, as text, options, the machine. */
+uint64_t hd_prices_of(const struct hd_lowering *lo, const char *layers);
 
 #endif

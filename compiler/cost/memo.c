@@ -1,32 +1,42 @@
-/* Prices that were found before: much that the search asks for comes out alike, in one plan and in
- * others. A price is kept under a hash of all that lowering looks at: the layers, their tilings,
- * the places of their tensors. Shared by the threads of a search. */
-#include <pthread.h>
+/* Prices that were found before: much that the search asks for comes out alike, in one plan, in
+ * others, and on other machines. A price is kept under a hash of all that lowering looks at: the
+ * layers, their tilings, the places of their tensors, the machine. Sizes of WM and PM are left out:
+ * they only say when a ring begins anew. What came round no ring is the same in any memory that is
+ * as large as what it took; so an entry has that.
+ *
+ * The table is shared by the threads of a search, and by processes that were forked since. It has
+ * no lock: an entry is believed only if its words agree, and a lost one costs an estimate.
+ */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "compiler/cost/cost.h"
 
+enum { TRIES = 8 }; /* entries that a key may lie in */
+
 struct price {
-    uint64_t key; /* 0 = free */
-    int64_t cycles;
+    _Atomic uint64_t check, cycles, needs; /* check: the key and the other two, by exclusive or */
 };
 struct hd_price_memo {
-    pthread_mutex_t lock;
-    struct price *of; /* open addressing */
-    size_t n, cap;
+    struct price *of;
+    size_t cap; /* a power of two */
 };
 
-struct hd_price_memo *hd_price_memo_create(void) {
+struct hd_price_memo *hd_price_memo_create(size_t entries) {
     struct hd_price_memo *m = calloc(1, sizeof *m);
     HD_ASSERT(m != NULL);
-    pthread_mutex_init(&m->lock, NULL);
+    for (m->cap = TRIES; m->cap < entries;) m->cap *= 2;
+    m->of = mmap(NULL, m->cap * sizeof *m->of, PROT_READ | PROT_WRITE,
+                 MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    HD_ASSERT(m->of != MAP_FAILED);
     return m;
 }
 
 void hd_price_memo_destroy(struct hd_price_memo *m) {
-    pthread_mutex_destroy(&m->lock);
-    free(m->of);
+    if (m) munmap(m->of, m->cap * sizeof *m->of);
     free(m);
 }
 
@@ -47,60 +57,79 @@ static uint64_t mix(uint64_t h, const void *data, size_t bytes) {
 static uint64_t mix_place(uint64_t h, const struct hd_lowering *lo, int id) {
     for (; id >= 0; id = lo->tensors[id].base) {
         struct hd_placement p = lo->plan->places[id];
-        p.use_first = p.use_last = 0; /* of placing alone */
+        h = mix(h, &id, sizeof id);
+        p.t = NULL, p.use_first = p.use_last = 0; /* of placing alone */
         h = mix(h, &p, sizeof p);
     }
     return h;
 }
 
+uint64_t hd_prices_of(const struct hd_lowering *lo, const char *layers) {
+    struct hd_machine m = *lo->m;
+    const int64_t asked[2] = {lo->opt->latency_hiding, hd_compile_latency(lo->opt)};
+    memset(m.name, 0, sizeof m.name);
+    m.wm_bytes = m.pm_bytes = m.clock_mhz = 0;
+    layers += strcspn(layers, "\n"); /* behind the name of the machine */
+    return mix(mix(mix(0, &m, sizeof m), asked, sizeof asked), layers, strlen(layers));
+}
+
 uint64_t hd_price_key(const struct hd_lowering *lo, size_t first, size_t end) {
     const size_t window[2] = {first, end};
-    uint64_t h = mix(0, window, sizeof window);
+    uint64_t h = mix(lo->prices_of, window, sizeof window);
     for (size_t i = first; i < end; i++) {
         struct hd_tiling t = lo->plan->tilings[i];
+        const struct hd_layer *l = t.l;
+        t.l = NULL; /* window and lo->prices_of say which it is */
         t.ask_tiles = t.ask_nb = 0, t.ask_order = HD_ORDER_ANY; /* tiling followed them */
         t.no_room = t.finer = t.more_slots = 0, t.own_ring = false;
         h = mix(h, &t, sizeof t);
-        for (int k = 0; k < HD_LAYER_INPUTS && t.l->in[k] >= 0; k++)
-            h = mix_place(h, lo, t.l->in[k]);
-        h = mix_place(h, lo, t.l->out);
+        for (int k = 0; k < HD_LAYER_INPUTS && l->in[k] >= 0; k++) h = mix_place(h, lo, l->in[k]);
+        h = mix_place(h, lo, l->out);
     }
-    return h ? h : 1;
+    return h;
 }
 
 static struct price *slot(const struct hd_price_memo *m, uint64_t key) {
-    size_t at = key & (m->cap - 1);
-    while (m->of[at].key && m->of[at].key != key) at = (at + 1) & (m->cap - 1);
-    return &m->of[at];
+    return &m->of[key & (m->cap - 1)];
 }
 
-bool hd_price_memo_get(struct hd_price_memo *m, uint64_t key, int64_t *out) {
-    bool found = false;
-    pthread_mutex_lock(&m->lock);
-    if (m->cap) {
-        const struct price *p = slot(m, key);
-        found = p->key != 0;
-        if (found) *out = p->cycles;
+static bool find(const struct hd_price_memo *m, uint64_t key, struct hd_price *out) {
+    for (size_t i = 0; i < TRIES; i++) {
+        const struct price *p = slot(m, key + i);
+        uint64_t check = p->check, cycles = p->cycles, needs = p->needs;
+        if ((check ^ cycles ^ needs) != key || !cycles) continue;
+        out->cycles = (int64_t)cycles, out->wm = (uint32_t)(needs >> 32), out->pm = (uint32_t)needs;
+        return true;
     }
-    pthread_mutex_unlock(&m->lock);
-    return found;
+    return false;
 }
 
-static void grow(struct hd_price_memo *m) {
-    struct hd_price_memo more = {.cap = m->cap ? 2 * m->cap : 1024};
-    more.of = calloc(more.cap, sizeof *more.of);
-    HD_ASSERT(more.of != NULL);
-    for (size_t i = 0; i < m->cap; i++)
-        if (m->of[i].key) *slot(&more, m->of[i].key) = m->of[i];
-    free(m->of);
-    m->of = more.of, m->cap = more.cap;
+/* Of what came round a ring: in memories of this size alone. */
+static uint64_t key_in(uint64_t key, const struct hd_machine *m, bool wm_round, bool pm_round) {
+    const uint32_t size[2] = {wm_round ? m->wm_bytes : 0, pm_round ? m->pm_bytes : 0};
+    return mix(key, size, sizeof size);
 }
 
-void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, int64_t cycles) {
-    pthread_mutex_lock(&m->lock);
-    if (2 * m->n >= m->cap) grow(m);
+bool hd_price_memo_get(const struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
+                       int64_t *out) {
+    struct hd_price p;
+    for (int round = 0; round < 4; round++) {
+        if (!find(m, key_in(key, on, round & 1, round & 2), &p) || p.wm > hd_wm_words(on) ||
+            p.pm > hd_pm_words(on))
+            continue;
+        *out = p.cycles;
+        return true;
+    }
+    return false;
+}
+
+void hd_price_memo_put(struct hd_price_memo *m, uint64_t key, const struct hd_machine *on,
+                       struct hd_price price) {
+    uint64_t cycles = (uint64_t)price.cycles, needs = (uint64_t)price.wm << 32 | price.pm;
+    key = key_in(key, on, price.wm_round, price.pm_round);
     struct price *p = slot(m, key);
-    m->n += !p->key;
-    *p = (struct price){key, cycles};
-    pthread_mutex_unlock(&m->lock);
+    for (size_t i = 0; p->cycles && i < TRIES; i++) p = slot(m, key + i);
+    p->check = key ^ cycles ^ needs;
+    p->cycles = cycles;
+    p->needs = needs;
 }

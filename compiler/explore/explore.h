@@ -13,6 +13,7 @@
 #include "runtime/ranks/ranks.h"
 
 enum { HD_EXPLORE_NETS = 8, HD_EXPLORE_WHY = 160, HD_EXPLORE_OBJECTIVES = 4 };
+enum { HD_EXPLORE_PRICES = 1 << 21 }; /* of parts, for each network: old ones give way */
 
 /* ---- networks and prices (nets.c) ----------------------------------------------------------- */
 
@@ -28,6 +29,7 @@ struct hd_net {
     hd_graph *legal; /* for bounds */
     void *prepared;  /* the graph that is lowered, as hd_graph_save writes it; malloc'd */
     size_t prepared_bytes;
+    struct hd_price_memo *prices; /* of parts of it, on machines so far: shared by all processes */
     double macs;
 };
 struct hd_nets {

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "compiler/cost/memo.h"
 #include "compiler/explore/explore.h"
 #include "runtime/ranks/ranks.h"
 
@@ -165,6 +166,7 @@ hd_status hd_far_serve(struct hd_cmd *c, hd_ranks *ranks) {
         struct hd_net *net = &nets.of[nets.n];
         net->prepared_bytes = (size_t)head.bytes[nets.n];
         net->prepared = malloc(net->prepared_bytes);
+        net->prices = hd_price_memo_create(HD_EXPLORE_PRICES);
         HD_ASSERT(net->prepared != NULL);
         TRY(next_message(&s, net->prepared, net->prepared_bytes));
     }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "compiler/compiler.h"
+#include "compiler/cost/memo.h"
 #include "compiler/explore/explore.h"
 #include "compiler/report/items.h"
 #include "compiler/report/report.h"
@@ -99,6 +100,7 @@ hd_status hd_nets_open(struct hd_cmd *c, hd_arena *a, const char *folder, struct
         if (hd_is_hdl(net->path))
             return hd_fail(c->ctx, HD_INVALID, "%s: is compiled for one machine; name the network",
                            net->path);
+        net->prices = hd_price_memo_create(HD_EXPLORE_PRICES);
         out->n = i + 1;
         TRY(open_net(c, a, folder, net));
     }
@@ -109,6 +111,7 @@ void hd_nets_close(struct hd_nets *nets) {
     for (int i = 0; i < nets->n; i++) {
         if (nets->of[i].legal) hd_graph_destroy(nets->of[i].legal);
         free(nets->of[i].prepared);
+        hd_price_memo_destroy(nets->of[i].prices);
     }
 }
 
@@ -145,6 +148,7 @@ static hd_status lower(hd_ctx *ctx, const struct hd_net *net, const struct hd_ma
                                            .mem_latency = latency,
                                            .latency_hiding = true,
                                            .threads = 1,
+                                           .prices = net->prices,
                                            .prepared = true};
     hd_graph *g;
     TRY(hd_graph_load_borrowed(ctx, net->prepared, net->prepared_bytes, &g));

@@ -204,7 +204,8 @@ hd_status hd_recurrent_lower(struct hd_lowerer *w) {
         c.backwards = r->reverse || c.d == 1;
         c.wm[OF_X] = hd_ring_take(w, &w->wm, stay_w + stay_r + ring);
         c.wm[OF_H] = c.wm[OF_X] + stay_w;
-        c.wm_ring = (struct hd_ring){c.wm[OF_H] + stay_r, ring, 0, HD_SPACE_WM};
+        c.wm_ring =
+            (struct hd_ring){.first = c.wm[OF_H] + stay_r, .size = ring, .space = HD_SPACE_WM};
         if (rt->pm_stay) c.pm = hd_ring_take(w, &w->pm, 2 * nts);
         for (int p = 0; p < PARTS; p++) c.loaded[p] = 0, c.pm_loaded[p] = false;
         for (c.b0 = 0; c.b0 < r->batch; c.b0 += rt->rows) {

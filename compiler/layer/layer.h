@@ -173,6 +173,8 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     struct hd_plan *plan;         /* the one in work */
     size_t most_ops;              /* of what was estimated */
     struct hd_price_memo *prices; /* found before (cost/memo.c); NULL = none are kept */
+    uint64_t prices_of;           /* what of their keys a search does not change */
+    const char *layers_text;      /* where prices of other machines are looked at, else NULL */
     int64_t *layer_cycles;        /* estimated, of each layer of the plan that was taken */
     uint8_t *image;
     size_t image_bytes, cap_image;

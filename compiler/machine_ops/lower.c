@@ -118,7 +118,7 @@ struct layer_state { /* of a layer whose tiles are being issued */
 /* A ring begins anew where it moves. */
 static bool place_ring(struct hd_ring *r, int64_t at, int64_t size) {
     bool same = r->first == at && r->size == size;
-    if (!same) *r = (struct hd_ring){at, size, 0, HD_SPACE_XM};
+    if (!same) *r = (struct hd_ring){.first = at, .size = size, .space = HD_SPACE_XM};
     return !same;
 }
 
@@ -272,10 +272,10 @@ static hd_status lower_chain(struct hd_lowerer *w, const struct hd_tiling *first
 
 static void init_rings(struct hd_lowerer *w) {
     const struct hd_machine *m = w->m;
-    w->wm = (struct hd_ring){0, hd_wm_words(m), 0, HD_SPACE_WM};
-    w->pm = (struct hd_ring){0, hd_pm_words(m), 0, HD_SPACE_PM};
-    w->tm = (struct hd_ring){0, HD_TM_TABLES, 0, HD_SPACE_TM};
-    w->am = (struct hd_ring){0, hd_am_words(m), 0, HD_SPACE_AM};
+    w->wm = (struct hd_ring){.size = hd_wm_words(m), .space = HD_SPACE_WM};
+    w->pm = (struct hd_ring){.size = hd_pm_words(m), .space = HD_SPACE_PM};
+    w->tm = (struct hd_ring){.size = HD_TM_TABLES, .space = HD_SPACE_TM};
+    w->am = (struct hd_ring){.size = hd_am_words(m), .space = HD_SPACE_AM};
     w->am_next[1] = hd_am_words(m) / 2;
 }
 

@@ -104,6 +104,8 @@ struct hd_tile {
 struct hd_ring {
     int64_t first, size, next;
     enum hd_space space;
+    int64_t most;    /* that was ever taken, from the first on */
+    bool came_round; /* it began anew */
 };
 /* The tile that a ring took last, while nothing is behind it: the next may begin with its rows. */
 struct hd_last_tile {

@@ -11,9 +11,10 @@ int64_t hd_ring_take(struct hd_lowerer *w, struct hd_ring *r, int64_t size) {
         hd_ops_misfit(&w->s, (struct hd_misfit){.space = r->space, .needs = size, .has = r->size});
         return r->first;
     }
-    if (r->next + size > r->size) r->next = 0;
+    if (r->next + size > r->size) r->next = 0, r->came_round = true;
     int64_t at = r->first + r->next;
     r->next += size;
+    r->most = hd_max(r->most, r->next);
     return at;
 }
 

@@ -27,6 +27,7 @@ struct hd_device_list { /* that one network is placed on */
     const int *on; /* per node: its device, where it can run there; NULL = chosen by cost */
 };
 
+struct hd_price_memo;
 struct hd_compile_options {
     struct hd_machine machine;
     uint32_t mem_latency;     /* cycles to the first data that tiles are chosen for; 0 = default */
@@ -38,7 +39,8 @@ struct hd_compile_options {
     bool place_all; /* whatever can, goes to the machine, also where it does not pay */
     bool host_only; /* no program: the whole graph is one host step (golden, cpu) */
     int threads;    /* that plans are tried with at most; 0 = as many as there are */
-    bool prepared;  /* the graph is what --dump prepare prints: passes are done */
+    struct hd_price_memo *prices; /* of this network, also on other machines; NULL = none yet */
+    bool prepared;                /* the graph is what --dump prepare prints: passes are done */
     struct hd_stage_text layers, plan, ops; /* read, in place of what would make them */
     const char *dump;                       /* stage name, NULL = none; "all" */
     struct hd_name_list dump_only;          /* only these nodes; empty = all */

@@ -337,9 +337,13 @@ static hd_status search_plans(struct hd_lowering *lo) {
 
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_plan_memory(struct hd_lowering *lo) {
-    lo->prices = hd_price_memo_create();
+    struct hd_price_memo *own = NULL;
+    if (lo->layers_text)
+        lo->prices = lo->opt->prices, lo->prices_of = hd_prices_of(lo, lo->layers_text);
+    else
+        lo->prices = own = hd_price_memo_create(HD_SEARCH_PRICES);
     hd_status s = search_plans(lo);
-    hd_price_memo_destroy(lo->prices);
+    hd_price_memo_destroy(own);
     lo->prices = NULL;
     return s;
 }

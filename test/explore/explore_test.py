@@ -10,10 +10,11 @@ import csv, json, os, random, re, shutil, signal, subprocess, sys, tempfile, tim
 HEDDLE, WORK, LONG = sys.argv[1], sys.argv[2], "--long" in sys.argv
 BOUND = "../shared/models/mlperf_ad_autoencoder_int8_qdq"  # by the port: bounds are close
 NETS = [BOUND if os.path.exists(BOUND) else "test/models/digits"]
-SMALL = {"k": "8,16,32", "n": "8,16,32", "xm_bytes": "32768,131072", "axi_bits": "64,128", "wm_bytes": "65536,262144"}
+SMALL = {"k": "8,16,32", "n": "8,16,32", "xm_bytes": "32768,131072", "axi_bits": "64,128", "wm_bytes": "32768,262144"}
 LARGE = {"k": "8,16,32,64", "n": "8,16,32,64", "xm_bytes": "32768,65536,131072,262144", "axi_bits": "64,128,256,512",
          "wm_bytes": "65536,131072,262144,524288"}
 REST = {"am_bytes": "131072", "pm_bytes": "32768"}
+ALONE = 8  # machines that are priced once more, each by a process of its own
 REMOVED = 200  # points that bounds removed, priced after all
 
 
@@ -79,6 +80,19 @@ def check_removed(answer, rows, front):
         if (float(r["ms"]), float(r["lut"])) in front:
             fail(f"a bound removed a machine of the front: {r}")
     print(f"  none of {len(removed[:REMOVED])} machines that bounds removed is on the front")
+
+
+def check_kept(rows):
+    """Prices that a search keeps for other machines are those of machines that are priced alone."""
+    few = random.Random(2).sample([r for r in rows if not r["why_not"]], ALONE)
+    for r in few:
+        one = [a for k in {**SMALL, **REST} for a in ("--set", f"{k}={r[k]}")]
+        run("sweep", *NETS, *one, "-o", f"{WORK}/one", "--csv", f"{WORK}/one.csv", "-j", "1")
+        shutil.rmtree(f"{WORK}/one")
+        alone = list(csv.DictReader(open(f"{WORK}/one.csv")))[0]
+        if {k: v for k, v in alone.items() if k != "front"} != {k: v for k, v in r.items() if k != "front"}:
+            fail(f"priced alone {alone}, among others {r}")
+    print(f"  {ALONE} machines have the same prices alone and among others")
 
 
 def check_kill(space, answer):
@@ -167,6 +181,7 @@ def main():
     space = LARGE if LONG else SMALL
     answer, rows, front = check_exhaustive(space)
     check_removed(answer, rows, front)
+    check_kept(rows)
     check_kill(space, answer)
     check_files(answer)
     check_page(space)

@@ -65,9 +65,87 @@ static void no_room_has_no_price(void **state) {
     drop_row(&r);
 }
 
+enum { TAKEN = 64 };
+static int lowered;
+
+/* A tile's words of WM are loaded, then VX works for long while it counts as their reader. */
+static hd_status with_words(struct hd_lowerer *w, struct hd_tile *t) {
+    int64_t at = hd_ring_take(w, &w->wm, TAKEN);
+    lowered++;
+    hd_lower_begin(w, HD_UNIT_lw, HD_OP_lw_load);
+    hd_lower_set(w, HD_F_lw_mem, HD_V_lw_mem_wm), hd_lower_set(w, HD_F_lw_dst, at);
+    hd_lower_set(w, HD_F_lw_count, TAKEN), hd_lower_set(w, HD_F_lw_n1, 1);
+    hd_ops_touch(&w->s, HD_SPACE_WM, at, at + TAKEN, true);
+    TRY(hd_ops_end(&w->s));
+    hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
+    hd_lower_set(w, HD_F_vx_n0, 1), hd_lower_set(w, HD_F_vx_n1, 1), hd_lower_set(w, HD_F_vx_n2, 1);
+    hd_lower_set(w, HD_F_vx_n3, VECTORS), hd_lower_set(w, HD_F_vx_d, t->y);
+    hd_ops_touch(&w->s, HD_SPACE_WM, at, at + TAKEN, false);
+    return hd_ops_end(&w->s);
+}
+
+/* The price with so many words of WM; a kept one where *prices has it. */
+static int64_t price_with(struct row *r, int tiles, struct hd_price_memo *prices) {
+    r->m.wm_bytes = (uint32_t)tiles * TAKEN * r->m.k * r->m.n;
+    r->lo.prices = prices;
+    return hd_estimate_layers(&r->lo, 0, 1);
+}
+
+/* A kept price is of all memories in which no ring comes round, else of those of one size. */
+static void kept_where_it_holds(void **state) {
+    static const struct hd_kind words = {.name = "words", .lower = with_words};
+    struct hd_price_memo *prices = hd_price_memo_create(1024);
+    struct row r;
+    (void)state;
+    begin(&r);
+    r.layers[0].kind = &words, r.layers[0].oh = SIDE, r.plan.tilings[0].th = SIDE / 8;
+    int64_t one = price_with(&r, 1, NULL), all = price_with(&r, 16, NULL);
+    assert_true(one > all); /* loads wait for VX */
+    static const struct {
+        int tiles;
+        bool small, kept;
+    } cases[] = {{1, true, false},  {16, false, false}, {8, false, true}, {1, true, true},
+                 {32, false, true}, {4, false, false},  {4, false, true}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        int before = lowered;
+        int64_t got = price_with(&r, cases[i].tiles, prices);
+        assert_int_equal(lowered == before, cases[i].kept);
+        if (cases[i].tiles != 4) assert_int_equal(got, cases[i].small ? one : all);
+    }
+    drop_row(&r);
+    hd_price_memo_destroy(prices);
+}
+
+static uint64_t key_of(uint64_t i) {
+    return i * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* What does not fit into the table any more takes the place of others. */
+static void a_full_table_forgets(void **state) {
+    struct hd_price_memo *prices = hd_price_memo_create(8);
+    const struct hd_machine *m = &hd_machines[0];
+    int64_t got;
+    int found = 0;
+    (void)state;
+    for (uint64_t i = 1; i < 100; i++) {
+        const struct hd_price p = {.cycles = (int64_t)(1000 + i)};
+        hd_price_memo_put(prices, key_of(i), m, p);
+        assert_true(hd_price_memo_get(prices, key_of(i), m, &got));
+        assert_int_equal(got, 1000 + i);
+    }
+    for (uint64_t i = 1; i < 100; i++) {
+        if (!hd_price_memo_get(prices, key_of(i), m, &got)) continue;
+        assert_int_equal(got, 1000 + i);
+        found++;
+    }
+    assert_in_range(found, 1, 8);
+    hd_price_memo_destroy(prices);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(layers_add_up),
-                                       cmocka_unit_test(a_program_begins),
-                                       cmocka_unit_test(no_room_has_no_price)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layers_add_up), cmocka_unit_test(a_program_begins),
+        cmocka_unit_test(no_room_has_no_price), cmocka_unit_test(kept_where_it_holds),
+        cmocka_unit_test(a_full_table_forgets)};
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }

@@ -6,7 +6,8 @@ enum { PITCH = SIDE * CHANNELS };
 
 static void begin(struct row *r, struct hd_lowerer *w, int rows) {
     make_lowerer(r, w);
-    w->xm_in[HD_RING_MX] = (struct hd_ring){1024, rows * PITCH, 0, HD_SPACE_XM};
+    w->xm_in[HD_RING_MX] =
+        (struct hd_ring){.first = 1024, .size = rows * PITCH, .space = HD_SPACE_XM};
 }
 
 static struct hd_view tile(struct hd_lowerer *w, int y, int rows, int cols) {

@@ -6,7 +6,7 @@ static void a_ring_comes_round(void **state) {
     struct row r;
     struct hd_lowerer w;
     make_lowerer(&r, &w);
-    struct hd_ring ring = {1000, 100, 0, HD_SPACE_XM};
+    struct hd_ring ring = {.first = 1000, .size = 100, .space = HD_SPACE_XM};
     assert_int_equal(hd_ring_take(&w, &ring, 40), 1000);
     assert_int_equal(hd_ring_take(&w, &ring, 40), 1040);
     assert_int_equal(hd_ring_take(&w, &ring, 40), 1000); /* 20 are left: not enough */
@@ -170,7 +170,7 @@ static void banks_of_accumulators_take_turns(void **state) {
     struct row r;
     struct hd_lowerer w;
     make_lowerer(&r, &w);
-    w.am = (struct hd_ring){0, 200, 0, HD_SPACE_AM}, w.am_next[1] = 100;
+    w.am = (struct hd_ring){.size = 200, .space = HD_SPACE_AM}, w.am_next[1] = 100;
     static const int want[] = {100, 0, 160, 60, 100, 0};
     for (int i = 0; i < 6; i++)
         assert_int_equal(hd_lower_accumulators(&w, i < 2 ? 60 : 40), want[i]);
