@@ -8,7 +8,7 @@
 #include "runtime/base/io.h"
 
 #define HD_XCLBIN_KERNEL   HD_KERNEL_NAME
-#define HD_XCLBIN_INSTANCE "hd_top_1"            /* its one compute unit */
+#define HD_XCLBIN_INSTANCE "hd_kernel_1"         /* its one compute unit */
 #define HD_EMU_CU_BASE     UINT64_C(0x1800000)   /* registers, in files that we write */
 #define HD_EMU_DRAM_BASE   UINT64_C(0x100000000) /* above 32 bits on purpose */
 #define HD_EMU_DRAM_BYTES  (UINT64_C(8) << 30)

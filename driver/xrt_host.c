@@ -115,8 +115,8 @@ static const struct hd_xclbin_bank *bank_of(const struct hd_xclbin *x, int ip, u
     return NULL;
 }
 
-/* The compute unit's name for XRT, "hd_top:{hd_top_1}", and the memory of its buffers, checked
- * against the file before XRT sees it. */
+/* The compute unit's name for XRT, "hd_kernel:{hd_kernel_1}", and the memory of its buffers,
+ * checked against the file before XRT sees it. */
 static hd_status read_file(hd_ctx *ctx, struct hd_xrt *out, hd_arena *a) {
     static const char prefix[] = HD_XCLBIN_KERNEL ":";
     struct hd_xclbin x;

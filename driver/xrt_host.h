@@ -51,7 +51,7 @@ struct hd_xrt { /* zeroed to begin */
     struct hd_xrt_api api;
     hd_emu_host *emu;       /* NULL: a board */
     const char *path;       /* of the xclbin */
-    char unit[HD_XRT_NAME]; /* "hd_top:{hd_top_1}" */
+    char unit[HD_XRT_NAME]; /* "hd_kernel:{hd_kernel_1}" */
     char bank[HD_XRT_BANK]; /* memory of the buffers, for messages: "bank DDR[1], 16384 MiB" */
     void *kernel;           /* registers */
     const char *fault;      /* the machine cannot be reached any more; NULL = it can */

@@ -324,7 +324,7 @@ struct hd_kernel_arg {
 };
 enum { HD_KERNEL_ARGS_MAX = 16 };
 int hd_kernel_args(struct hd_kernel_arg out[HD_KERNEL_ARGS_MAX]); /* returns how many */
-#define HD_KERNEL_NAME   "hd_top"                                 /* the RTL's top module */
+#define HD_KERNEL_NAME   "hd_kernel"                              /* hw/xrt/hd_kernel.v */
 #define HD_KERNEL_MASTER "m_axi_gmem"                             /* its ports */
 #define HD_KERNEL_SLAVE  "s_axi_control"
 #define HD_KERNEL_RANGE  0x1000 /* bytes of registers */

@@ -8,5 +8,6 @@ need_yosys = command -v yosys > /dev/null || \
 formal: $(call PKGS,tiny) ## prove handshakes, FIFOs, arbiters, semaphores (PROVE=hd_fifo for one; FRESH=1: nothing kept)
 	$(Q)$(need_yosys)
 	$(Q)python3 hw/formal/prove.py build/formal $(GEN) $(PROVE) -- $(RTL_SRCS)
+	$(Q)yosys -q hw/formal/ram_same.ys && echo "hd_ram: the same for simulation and synthesis"
 
 .PHONY: formal

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the packaged kernel against the RTL: check_kernel.py RECORD KERNEL_DIR GEN_DIR RTL_DIR.
 
-RECORD is what test/xrt/vitis/vivado.tcl recorded; the RTL is hd_reg_pkg.sv and what hd_csr.sv and hd_top.sv make of it."""
+RECORD is what test/xrt/vitis/vivado.tcl recorded; the RTL is hd_reg_pkg.sv and what hd_csr.sv and hd_kernel.v make of it."""
 import re
 import sys
 import xml.etree.ElementTree as ET
@@ -53,17 +53,26 @@ for a, b in zip(spans, spans[1:]):
 
 # kernel.xml says the same of the arguments, and the RTL has the ports.
 root = ET.parse(kernel_dir + '/kernel.xml').getroot()
-top = open(rtl + '/hd_top.sv').read()
+top = open(kernel_dir + '/hd_kernel.v').read()
 cfg = open(kernel_dir + '/hd_cfg_pkg.sv').read()
 kernel = root.find('kernel')
 ports = {p.get('name'): p for p in kernel.iter('port')}
 for name in ports:
     if not re.search(r'\b%s_(ar|aw)valid\b' % name, top):
-        fail('hd_top.sv has no port %s' % name)
+        fail('hd_kernel.v has no port %s' % name)
 bits = re.search(r'\bAxiBits = (\d+)', cfg) or re.search(r'AxiBytes = (\d+)', cfg)
 width = int(bits[1]) * (8 if 'AxiBytes' in bits[0] else 1)
 if int(ports['m_axi_gmem'].get('dataWidth')) != width:
     fail('m_axi_gmem is %s bits wide in kernel.xml, %d in the RTL' % (ports['m_axi_gmem'].get('dataWidth'), width))
+if 'C_M_AXI_GMEM_DATA_WIDTH = %d,' % width not in top:
+    fail('hd_kernel.v is not %d bits wide' % width)
+isa = open(gen + '/hd_isa_pkg.sv').read() + cfg
+limit = {n: int(re.search(r'\b%s = (\d+);' % n, isa)[1]) for n in ('BurstBeats', 'OpenBursts', 'FetchChunks', 'StoreRecords')}
+for name, value in (('MAX_BURST_LENGTH', limit['BurstBeats']), ('NUM_WRITE_OUTSTANDING', limit['StoreRecords']),
+                    ('NUM_READ_OUTSTANDING', 2 * limit['OpenBursts'] + limit['FetchChunks']),
+                    ('SUPPORTS_NARROW_BURST', 0), ('HAS_BURST', 1)):
+    if 'parameter %s %d\n' % (name, value) not in text:
+        fail('m_axi_gmem: %s is not packaged as %d' % (name, value))
 args = list(kernel.iter('arg'))
 for i, a in enumerate(args):
     at, size, access, busif = registers[a.get('name')]
@@ -73,9 +82,9 @@ for i, a in enumerate(args):
         fail('argument %s: kernel.xml and the packaged register differ' % a.get('name'))
     if (busif, size, access) != want:
         fail('argument %s: packaged as %s, want %s' % (a.get('name'), (busif, size, access), want))
-for must in ('property core sdx_kernel true', 'property core sdx_kernel_type rtl', 'package kernel_name hd_top',
+for must in ('property core sdx_kernel true', 'property core sdx_kernel_type rtl', 'package kernel_name hd_kernel',
              'package ctrl_protocol ap_ctrl_hs', 'bus m_axi_gmem clock ap_clk', 'bus s_axi_control clock ap_clk',
-             'bus ap_clk reset ap_rst_n', 'property sources_1 top hd_top'):
+             'bus ap_clk reset ap_rst_n', 'property sources_1 top hd_kernel'):
     if must not in text:
         fail('not recorded: ' + must)
 print('%d registers and %d arguments as in the RTL, %d bits' % (len(registers), len(args), width))

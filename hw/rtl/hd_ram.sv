@@ -22,12 +22,18 @@ module hd_ram #(
 );
   logic [Width-1:0] mem [Depth];
 
-  // The write is a blocking assignment after the read: same memory, and simulation need not keep a
-  // copy of the write for every byte.
+  // Read first, output held without an enable: what block RAM does as simple dual port. In
+  // simulation the write is a blocking assignment after the read: the same memory, and Verilator
+  // need not keep a copy of the write for every byte.
+`ifdef VERILATOR
+  `define HD_RAM_SET =
+`else
+  `define HD_RAM_SET <=
+`endif
   always_ff @(posedge clk_i) begin
     if (re_i) rdata_o <= mem[raddr_i];
     if (we_i != '0)
       for (int unsigned b = 0; b < Width / BeBits; b++)
-        if (we_i[b]) mem[waddr_i][BeBits * b +: BeBits] = wdata_i[BeBits * b +: BeBits];
+        if (we_i[b]) mem[waddr_i][BeBits * b +: BeBits] `HD_RAM_SET wdata_i[BeBits * b +: BeBits];
   end
 endmodule

@@ -26,9 +26,9 @@ link)
 kernel_frequency=$6
 
 [connectivity]
-nk=hd_top:1:hd_top_1
-sp=hd_top_1.m_axi_gmem:$4
-slr=hd_top_1:$5
+nk=hd_kernel:1:hd_kernel_1
+sp=hd_kernel_1.m_axi_gmem:$4
+slr=hd_kernel_1:$5
 END
     ;;
 esac

@@ -1,4 +1,4 @@
-# Packages the RTL as an XRT kernel (.xo): Vivado 2022.1 or later, started by `make xclbin`.
+# Packages hw/xrt/hd_kernel.v and the RTL as an XRT kernel (.xo): Vivado 2022.1 or later, started by `make xclbin`.
 #   vivado -mode batch -source package_kernel.tcl -tclargs OUT.xo WORK_FOLDER PART REGS.tcl KERNEL.xml SOURCE...
 # REGS.tcl and KERNEL.xml are printed from isa/regs.def (isa/gen_xrt.c); nothing about registers is said here.
 
@@ -18,7 +18,11 @@ file mkdir $work
 create_project -force hd_kernel $work/project -part $part
 add_files -norecurse $sources
 foreach f $sources {
-    set type [expr {[file extension $f] eq ".svh" ? "Verilog Header" : "SystemVerilog"}]
+    switch [file extension $f] {
+        .svh { set type "Verilog Header" }
+        .v { set type Verilog }
+        default { set type SystemVerilog }
+    }
     set_property file_type $type [get_files [file normalize $f]]
 }
 set_property top $hd_kernel [current_fileset]
@@ -42,10 +46,12 @@ ipx::associate_bus_interfaces -busif $hd_slave -clock ap_clk $core
 ipx::associate_bus_interfaces -clock ap_clk -reset ap_rst_n $core
 ipx::infer_bus_interface interrupt xilinx.com:signal:interrupt_rtl:1.0 $core
 set master [ipx::get_bus_interfaces $hd_master -of_objects $core]
-# Whole beats only, incrementing, no cache line or narrow transfers (hw/rtl/hd_burst.sv, hd_st_gen.sv).
-foreach {name value} {SUPPORTS_NARROW_BURST 0 HAS_BURST 0 MAX_BURST_LENGTH 256} {
+# Whole beats, incrementing, never across 4 KiB (hw/rtl/hd_burst.sv); how many bursts are open at most.
+foreach {name value} [list SUPPORTS_NARROW_BURST 0 HAS_BURST 1 MAX_BURST_LENGTH $hd_burst_beats \
+                          NUM_READ_OUTSTANDING $hd_reads_open NUM_WRITE_OUTSTANDING $hd_writes_open] {
     set p [ipx::add_bus_parameter $name $master]
     set_property value $value $p
+    set_property value_source constant $p
 }
 
 # ---- registers ----

@@ -17,6 +17,18 @@ for b in u250:tiny u280:base u55c:big u250:base; do
     else bad "$machine for $board"; fi
 done
 
+# The top is Verilog 2005, has every port of hd_top, and fits each machine; with and without marks for an ILA.
+lint() { # folder, top
+    verilator --lint-only -Wall -Wno-UNUSEDSIGNAL +1364-2005ext+v hw/lint/heddle.vlt -Ihw/rtl --top-module hd_kernel \
+        $(grep -v '\.svh$\|hd_kernel\.v$' "$1/sources.txt") "$2" > "$W/log" 2>&1
+}
+for m in tiny base big; do lint build/xrt/$m build/xrt/$m/hd_kernel.v || bad "lint of hd_kernel.v, $m"; done
+changed() { sed "$1" build/xrt/tiny/hd_kernel.v > "$W/hd_kernel.v"; ! cmp -s "$W/hd_kernel.v" build/xrt/tiny/hd_kernel.v; }
+changed 's/C_DEBUG = 0/C_DEBUG = 1/' && lint build/xrt/tiny "$W/hd_kernel.v" || bad "lint of hd_kernel.v with C_DEBUG=1"
+changed 's/, .m_axi_gmem_bid(m_axi_gmem_bid)//' && ! lint build/xrt/tiny "$W/hd_kernel.v" || bad "a port that is not connected is not noticed"
+changed 's/DATA_WIDTH = 64/DATA_WIDTH = 128/' && ! lint build/xrt/tiny "$W/hd_kernel.v" || bad "another width is not noticed"
+changed 's/reg \[4:0\]/logic [4:0]/; s/C_DEBUG = 0/C_DEBUG = 1/' && ! lint build/xrt/tiny "$W/hd_kernel.v" || bad "SystemVerilog in the top is not noticed"
+
 # The checks can fail: a command or a property that Vivado does not have, a file that is gone, another offset.
 refused() { # what, sed program on the script
     sed "$2" hw/xrt/package_kernel.tcl > "$W/script.tcl"
@@ -30,6 +42,8 @@ refused "an unknown command" 's/ipx::save_core/ipx::store_core/'
 refused "an unknown option" 's/-import_files/-import_all/'
 refused "an unknown property" 's/sdx_kernel_type/sdx_kind/'
 refused "another offset" 's/address_offset $offset/address_offset [expr {$offset + 4}]/'
+refused "fewer open reads" 's/NUM_READ_OUTSTANDING \$hd_reads_open/NUM_READ_OUTSTANDING 2/'
+refused "a top that is taken for SystemVerilog" 's/set type Verilog }/set type SystemVerilog }/'
 refused "no bus for a pointer" 's/ASSOCIATED_BUSIF \$reg\]/ASSOCIATED_BUSIF $block]/'
 if tclsh test/xrt/vitis/vivado.tcl hw/xrt/package_kernel.tcl "$W/record" "$W/a.xo" "$W/work" xcu250-figd2104-2L-e build/xrt/base/regs.tcl \
     build/xrt/base/kernel.xml hw/rtl/gone.sv > "$W/log" 2>&1 || ! grep -q "gone.sv is not there" "$W/log"

@@ -98,7 +98,7 @@ int main(int argc, char **argv) {
     CHECK(device);
     CHECK(c.xrtDeviceLoadXclbinFile(device, argv[1]) == 0);
     CHECK(c.xrtDeviceGetXclbinUUID(device, uuid) == 0);
-    void *kernel = c.xrtPLKernelOpenExclusive(device, uuid, "hd_top:{hd_top_1}");
+    void *kernel = c.xrtPLKernelOpenExclusive(device, uuid, "hd_kernel:{hd_kernel_1}");
     CHECK(kernel);
     CHECK(c.xrtKernelReadRegister(kernel, HD_REG_isa_hash, &isa) == 0);
     CHECK(c.xrtKernelReadRegister(kernel, HD_REG_machine_hash, &machine) == 0);

@@ -31,7 +31,7 @@ static void round_trip(void **state) {
         assert_int_equal(x.banks[0].base, HD_EMU_DRAM_BASE);
         assert_int_equal(x.banks[0].bytes, HD_EMU_DRAM_BYTES);
         assert_int_equal(x.n_ips, 1);
-        assert_string_equal(x.ips[0].name, "hd_top:hd_top_1");
+        assert_string_equal(x.ips[0].name, "hd_kernel:hd_kernel_1");
         assert_int_equal(x.ips[0].base, HD_EMU_CU_BASE);
         assert_int_equal(x.n_links, 2); /* image, arena */
         assert_int_equal(x.links[1].arg, 1);

@@ -2,7 +2,7 @@
 # objects as Vivado 2022.1 documents them (UG835, UG1118), and records what it makes. A command that is not here ends
 # the run. Usage: tclsh vivado.tcl SCRIPT RECORD ARGUMENT...
 # RECORD: lines "register NAME OFFSET BITS ACCESS BUSIF", "bus NAME KEY VALUE", "property OBJECT NAME VALUE",
-# "package KEY VALUE".
+# "package KEY VALUE", "parameter NAME VALUE" of the master.
 
 # command: options with a value, flags, number of other arguments (least, most)
 set vs_commands {
@@ -41,7 +41,7 @@ set vs_settable {
     fileset     {top}
     core        {core_revision display_name description sdx_kernel sdx_kernel_type ipi_drc supported_families auto_family_support_level xpm_libraries}
     interface   {slave_memory_map_ref}
-    parameter   {value}
+    parameter   {value value_source}
     block       {range}
     register    {description address_offset size access}
     field       {bit_offset bit_width access}
@@ -132,6 +132,8 @@ proc do_set_property {opts rest} {
     if {$name eq "access" && $v ni {read-only read-write write-only}} { die "no such access: $v" }
     if {$name in {address_offset size bit_offset bit_width range} && ![string is integer -strict $v]} { die "$name: no number: $v" }
     set ::vs_value($id,$name) $v
+    if {$::vs_made($id) eq "parameter" && $name eq "value" && [string match "parameter:m_axi_gmem/*" $id]} { note parameter [leaf $id] $v }
+    if {$name eq "file_type" && ($v eq "Verilog") != [string match "*.v" $id]} { die "$id is no $v" }
     if {$::vs_made($id) in {core fileset}} { note property [leaf $id] $name $v }
 }
 proc do_ipx_package_project {opts rest} {
