@@ -22,6 +22,7 @@ COMMANDS = [  # {w}: the work folder
     "check {w}/net.hdl --json {w}/check.json",
     "devices --json {w}/devices.json",
     "machines --json {w}/machines.json",
+    "knobs --json {w}/knobs.json",
     "ops --json {w}/ops.json",
     "diff {w}/run.json {w}/tiny.json --json {w}/diff.json",
     "diff tiny base --json {w}/diff_machines.json",

@@ -155,4 +155,5 @@ def main():
     {"run": run, "models": list_models, "compare": compare}[o.command](o)
 
 
-main()
+if __name__ == "__main__":
+    main()

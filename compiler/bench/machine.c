@@ -254,10 +254,10 @@ static void add_row(const struct bench_layer *b, const struct measured *m,
 static hd_status measure_net(struct hd_cmd *c, hd_arena *a, const char *path, bool hiding,
                              struct measured *out) {
     hd_model *m = NULL;
-    bool before = c->opt.no_latency_hiding;
-    c->opt.no_latency_hiding = !hiding;
+    bool before = c->opt.plan.no_latency_hiding;
+    c->opt.plan.no_latency_hiding = !hiding;
     hd_status ok = hd_open_model(c, path, false, &m);
-    c->opt.no_latency_hiding = before;
+    c->opt.plan.no_latency_hiding = before;
     if (ok == HD_OK) ok = run_model(c, a, m, path, out);
     hd_model_destroy(m);
     return ok;
@@ -368,7 +368,7 @@ int hd_bench_machine(struct hd_cmd *c, const char *set) {
         hd_arena *a = hd_arena_create();
         struct measured m, apart;
         hd_cmd_progress(c, "%s: %s", b->set, b->name);
-        hd_status ok = measure(c, a, b, !c->opt.no_latency_hiding, &m);
+        hd_status ok = measure(c, a, b, !c->opt.plan.no_latency_hiding, &m);
         if (ok == HD_OK) ok = measure(c, a, b, false, &apart);
         if (ok == HD_OK) {
             add_row(b, &m, &apart, machine.clock_mhz, &t, list);

@@ -1,10 +1,11 @@
-/* heddle devices, machines, ops: what is here. */
+/* heddle devices, machines, knobs, ops: what is here. */
 #include <string.h>
 
 #include "compiler/area/area.h"
 #include "compiler/cli/cli.h"
 #include "compiler/command/table.h"
 #include "compiler/ir/ir.h"
+#include "compiler/options/knobs.h"
 #include "driver/remote/remote.h"
 #include "runtime/runtime.h"
 
@@ -215,6 +216,34 @@ static const char *where(hd_arena *a, enum hd_ir_op op) {
     };
     if (!wants[op]) return "host";
     return *wants[op] ? hd_sprintf(a, "machine (%s), host", wants[op]) : "machine, host";
+}
+
+int cmd_knobs(struct hd_cmd *c) {
+    struct hd_table t;
+    json_object *list = json_object_new_array();
+    hd_table_init(&t, "lrrrlll");
+    hd_table_cells(&t,
+                   (const char *[]){"knob", "value", "least", "most", "unit", "reason",
+                                    "cycles with half; twice"},
+                   7);
+    for (int i = 0; i < hd_n_knobs; i++) {
+        const struct hd_knob_row *k = &hd_knob_rows[i];
+        json_object *o = json_object_new_object();
+        hd_table_cell(&t, "%s", k->name);
+        hd_json_str(o, "name", k->name);
+        const int numbers[] = {k->value, k->least, k->most};
+        const char *const keys[] = {"value", "least", "most"};
+        for (int n = 0; n < 3; n++) {
+            hd_table_cell(&t, "%d", numbers[n]);
+            hd_json_int(o, keys[n], numbers[n]);
+        }
+        hd_table_cells(&t, (const char *[]){k->unit, k->reason, k->effect}, 3);
+        hd_json_str(o, "unit", k->unit);
+        hd_json_str(o, "reason", k->reason);
+        hd_json_str(o, "effect", k->effect);
+        json_object_array_add(list, o);
+    }
+    return finish(c, &t, list, "heddle.knobs/1", "knobs");
 }
 
 int cmd_ops(struct hd_cmd *c) {

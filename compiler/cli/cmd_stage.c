@@ -30,7 +30,7 @@ hd_status cli_go_on(struct hd_cmd *c, hd_graph *g, bool parsed) {
     hd_arena *a = hd_arena_create();
     hd_model *m = NULL;
     struct hd_compile_options o = {.mem_latency = c->opt.mem.latency,
-                                   .latency_hiding = !c->opt.no_latency_hiding,
+                                   .latency_hiding = !c->opt.plan.no_latency_hiding,
                                    .prepared = true,
                                    .dump = c->opt.out || c->opt.dump ? c->opt.dump : "program",
                                    .dump_to = stdout};

@@ -65,6 +65,11 @@ struct hd_run_choice { /* of devices that run */
     uint64_t max_cycles;
 };
 
+struct hd_plan_choice { /* how plans are made */
+    struct hd_list_option knobs;
+    bool no_latency_hiding;
+};
+
 struct hd_options {
     const char *device, *devices, *machine, *inputs, *outputs, *dump, *json, *out, *emit, *pass,
         *report, *select, *keep, *stage, *color, *fold, *csv, *list, *schedule;
@@ -81,7 +86,8 @@ struct hd_options {
     struct hd_run_choice run;
     int threads, repeat, images;
     uint64_t jitter_first, jitter_last; /* seeds, when mem.jitter */
-    bool no_latency_hiding, full, cycles, bisect, help;
+    bool full, cycles, bisect, help;
+    struct hd_plan_choice plan;
 };
 
 struct hd_cmd {

@@ -247,7 +247,8 @@ static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struc
 static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     int words = (int)hd_wm_words(lo->m);
-    int nb = (int)hd_max(1, hd_min(words / 4 / l->cw, hd_half_am(lo->m)));
+    int nb =
+        (int)hd_max(1, hd_min(hd_eighths(words, hd_knob(lo)->block) / l->cw, hd_half_am(lo->m)));
     if (lt->ask_nb) nb = (int)hd_min(lt->ask_nb, nb);
     lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
 }

@@ -172,7 +172,8 @@ bool hd_takes_windows(const struct hd_lowering *lo, const struct hd_layer *l) {
         return false;
     int parts = hd_layer_dw_parts(l);
     if (parts == 1 && !dilated) return true;
-    if (pm_words(l) > (int)hd_pm_words(lo->m) / 4 || l->planes * l->kh * l->kw > TAPS_MAX)
+    if (pm_words(l) > hd_eighths(hd_pm_words(lo->m), hd_knob(lo)->block) ||
+        l->planes * l->kh * l->kw > TAPS_MAX)
         return false;
     int64_t words = (int64_t)l->nts * l->red / (l->ppw > 1 ? hd_layer_phases(l) : 1);
     int64_t loads = (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) / hd_axi_bytes(lo->m);
@@ -215,8 +216,9 @@ void hd_pack_windows(struct hd_lowering *lo, struct hd_layer *l, const struct hd
 static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     int words = (int)hd_pm_words(lo->m);
-    lt->weights_stay = l->nts * l->pm_words <= words / 4 * 3;
-    int nb = lt->weights_stay ? l->nts : (int)hd_max(1, words / 4 / l->pm_words);
+    lt->weights_stay = l->nts * l->pm_words <= hd_eighths(words, hd_knob(lo)->stay);
+    int nb = lt->weights_stay ? l->nts
+                              : (int)hd_max(1, hd_eighths(words, hd_knob(lo)->block) / l->pm_words);
     if (lt->ask_nb) nb = (int)hd_min(lt->ask_nb, nb);
     lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb));
     lt->chunk_outer =

@@ -183,7 +183,8 @@ static const char *refuses_transposed(const struct hd_lowering *lo, const struct
                                       const char **hint) {
     int64_t stride[2] = {1, 1};
     hd_attr_ints(n, "strides", stride, lo->g->tensors[n->in[0]].rank - 2, 1);
-    if (n->op != HD_IR_qconvtranspose || stride[0] * stride[1] <= hd_pm_words(lo->m) / 4)
+    if (n->op != HD_IR_qconvtranspose ||
+        stride[0] * stride[1] <= hd_eighths(hd_pm_words(lo->m), hd_knob(lo)->block))
         return NULL;
     *hint = "split the upsampling into two layers, or use a machine with a larger pm_bytes";
     return "strides need more than a quarter of the parameter memory";

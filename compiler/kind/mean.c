@@ -127,11 +127,10 @@ static hd_status load_pixels(struct hd_lowerer *w, int img, const struct mean *q
     return hd_ops_end(&w->s);
 }
 
-enum { PIECES = 8 }; /* of a streamed image, so that work begins early */
-
 /* Pixels of a streamed image that come at a time. */
 static int piece(const struct hd_lowerer *w, const struct mean *q) {
-    int64_t room = (w->xm_in[w->in].size / 2 - 63) / (q->nv * w->m->n), even = q->count / PIECES;
+    int64_t room = (w->xm_in[w->in].size / 2 - 63) / (q->nv * w->m->n),
+            even = q->count / hd_knob(w->lo)->mean_pieces;
     return (int)hd_max(LANES, hd_floor_to(hd_min(room, even), LANES));
 }
 

@@ -23,7 +23,6 @@ enum {
     ELEMENTS_MAX = 1 << 24, /* of operands together: indexes are kept for all of them */
     TRANSFERS_MAX = 1 << 15,
     FILLED = 0, /* index of an element that comes from no operand; golden's own filling is 0, too */
-    BAND_BYTES = 256, /* wanted of a run into a transposed band: a burst hides its latency */
 };
 
 /* One transfer into a row of the result: `run` bytes, n1 times. */
@@ -315,10 +314,11 @@ static void transpose(struct hd_lowering *lo, const struct index_map *map,
     int64_t bytes = (int64_t)rows * y->w * y->cp, row_bytes = (int64_t)y->w * y->cp;
     double plain = load_cycles(lo, &own->plain), beats = (double)bytes / hd_axi_bytes(lo->m);
     if (plain < 2 * beats || y->cp % lanes) return;
-    int64_t high = hd_min(hd_ceil_div(BAND_BYTES, y->w), lo->m->xm_bytes / 8 / row_bytes);
+    int64_t high = hd_min(hd_ceil_div(hd_knob(lo)->band, y->w),
+                          lo->m->xm_bytes / hd_knob(lo)->band_xm / row_bytes);
     high = hd_max(1, hd_min(high, y->h));
     int band = (int)hd_ceil_div(y->h, hd_ceil_div(y->h, high)); /* even ones */
-    int64_t room = lo->m->xm_bytes / 32 / transposed_columns(lo->m, band * y->w);
+    int64_t room = lo->m->xm_bytes / hd_knob(lo)->slice_xm / transposed_columns(lo->m, band * y->w);
     own->slice = (int)hd_max(lanes, hd_min(y->cp, hd_floor_to(room, lanes)));
     own->slices = (int)hd_ceil_div(y->cp, own->slice);
     m->first = hd_new_array(lo->arena, size_t, (size_t)rows * (size_t)own->slices + 1);
@@ -538,7 +538,7 @@ static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_ti
     if (!transposed && !own_of(l)->plain.first) return HD_REFUSE(result_band);
     if (!transposed && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
     if (lt->tw < l->ow) return HD_REFUSE(result_row);
-    hd_split_for_overlap(lt);
+    hd_split_for_overlap(lo, lt);
     return (struct hd_refusal){.why = HD_FITS};
 }
 

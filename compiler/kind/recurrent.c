@@ -15,8 +15,6 @@
 #include "compiler/kind/recurrent.h"
 
 enum { X, W, R, BIAS, SCALE, INITIAL, INITIAL_C, OPERANDS };
-enum { STEPS_STORED = 8 };   /* at once, where y streams or leaves */
-enum { SHORT_PRODUCT = 32 }; /* cycles, of a gate: less than what the vector unit takes to begin */
 
 bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out) {
     const struct hd_tensor *t = &lo->g->tensors[tensor];
@@ -197,7 +195,7 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
                                .vectors = y->bytes / (int)lo->m->n,
                                .cwx = (int)hd_ceil_div(x->c, lo->m->k),
                                .cwh = (int)hd_ceil_div(y->c, lo->m->k)};
-    r->together = r->vectors * r->cwh * s.batch < SHORT_PRODUCT;
+    r->together = r->vectors * r->cwh * s.batch < hd_knob(lo)->short_gate;
     l->y.zp = s.y_zp, l->y.lo = s.lo, l->y.hi = s.hi;
     operands(lo, n, l, r);
     for (int d = 0; d < s.directions; d++) pack_direction(lo, n, &s, r, d);
@@ -225,7 +223,7 @@ static bool choose_weights(const struct hd_lowering *lo, struct hd_tiling *lt, b
     rt->r_stay = (int)nts;
     rt->wm_ring = wm - h - (rt->w_stay ? w : 0);
     if (rt->w_stay) return true;
-    int64_t ring = hd_max(wm / 16, hd_min(4 * most, wm / 2));
+    int64_t ring = hd_max(wm / hd_knob(lo)->gate_ring, hd_min(4 * most, wm / 2));
     if (2 * most > wm) return false;
     ring = hd_max(ring, 2 * most);
     rt->w_stay = x_stays && w + ring <= wm;
@@ -276,7 +274,7 @@ static struct hd_refusal choose(const struct hd_lowering *lo, struct hd_tiling *
     if (rt->w_stay || lt->ask_tiles) ahead = hd_min(ahead, hd_max(2, wanted));
     if (!xp->resident) ahead = hd_min(ahead, lt->ring_in / ((int64_t)rt->rows * x->bytes));
     rt->ahead = (int)hd_max(1, hd_min(ahead, r->steps));
-    rt->out_steps = (int)hd_min(r->steps, STEPS_STORED);
+    rt->out_steps = (int)hd_min(r->steps, hd_knob(lo)->steps_stored);
     if (!yp->resident) rt->out_steps = (int)hd_max(1, hd_min(rt->out_steps, out / rt->rows));
     return (struct hd_refusal){.why = HD_FITS};
 }

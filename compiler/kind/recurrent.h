@@ -8,8 +8,8 @@
 #include "runtime/base/fn.h"
 #include "runtime/base/num.h"
 
-enum { OF_X, OF_H, PARTS };                     /* products */
-enum { FIRST_LOADS = 8, STEP_MAX = INT16_MAX }; /* pieces in which weights come; field of mx */
+enum { OF_X, OF_H, PARTS };    /* products */
+enum { STEP_MAX = INT16_MAX }; /* field of mx */
 
 /* hd_layer.own. Gates in the order in which the machine takes them. */
 struct hd_recurrent {

@@ -77,12 +77,14 @@ static hd_status product(struct hd_cell *c, int part, const struct hd_cell_rows 
         if (nt < c->loaded[part]) {
             m = (int)hd_min(end, c->loaded[part]) - nt;
         } else if (nt < stay) {
-            m = (int)hd_min(hd_min(end, stay) - nt, hd_ceil_div(hd_cell_tiles(c), FIRST_LOADS));
+            m = (int)hd_min(hd_min(end, stay) - nt,
+                            hd_ceil_div(hd_cell_tiles(c), hd_knob(c->w->lo)->first_loads));
             m = (int)hd_min(m, hd_max(1, nt)); /* work begins with the first tile */
             TRY(load_tiles(c, part, nt, m, wm));
             c->loaded[part] = nt + m;
         } else {
-            m = (int)hd_min(end - nt, hd_max(1, c->wm_ring.size / 4 / cw));
+            m = (int)hd_min(end - nt,
+                            hd_max(1, c->wm_ring.size / hd_knob(c->w->lo)->gate_load / cw));
             wm = hd_ring_take(c->w, &c->wm_ring, (int64_t)m * cw);
             TRY(load_tiles(c, part, nt, m, wm));
         }

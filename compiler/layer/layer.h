@@ -179,6 +179,9 @@ struct hd_lowering { /* everything between the stages of one hd_lower call */
     uint8_t *image;
     size_t image_bytes, cap_image;
 };
+static inline const struct hd_knobs *hd_knob(const struct hd_lowering *lo) {
+    return hd_compile_knobs(lo->opt);
+}
 /* Views of storage. false: the tensor has no rows of channels. */
 bool hd_strided_of(const struct hd_lowering *lo, int tensor, struct hd_strided *out);
 /* A node that hd_strided_through() may know. */

@@ -139,5 +139,7 @@ struct hd_pixels hd_pixel_form(const struct hd_lowering *lo, int tensor, const i
         if (asked.cp == cp && !asked.gathered && sum < INT64_MAX) return form;
         if (sum < least) best = form, least = sum;
     }
-    return cycles < least - least / 8 ? gathered : best; /* the sure way unless it pays well */
+    return cycles < least - least / hd_knob(lo)->gather
+               ? gathered
+               : best; /* the sure way unless it pays well */
 }

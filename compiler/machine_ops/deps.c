@@ -22,11 +22,6 @@
 enum { XM_GRANULE = 16, ARENA_GRANULE = 64 };
 enum { BLOCK = 32 }; /* granules that are looked at together, where all of them are touched */
 
-enum {
-    TOKENS_EARLY = 96, /* from here on the next operation takes a token early */
-    TOKENS_MAX = 192   /* here a nop does; the rest of HD_SEM_MAX is for operations in queues */
-};
-
 void hd_ops_init(struct hd_ops *s, struct hd_lowering *lo, hd_arena *arena) {
     *s = (struct hd_ops){.lo = lo, .arena = arena};
     const struct hd_machine *m = lo->m;
@@ -226,7 +221,8 @@ void hd_ops_bound_tokens(struct hd_ops *s) {
             uint32_t bit = UINT32_C(1) << k;
             if ((op->wait & bit) && owed[k] > 0) owed[k]--, op->wait &= ~bit; /* taken earlier */
             if (op->wait & bit) level[k]--;
-            if (to[k] != op->unit || (op->wait & bit) || level[k] <= TOKENS_EARLY) continue;
+            if (to[k] != op->unit || (op->wait & bit) || level[k] <= hd_knob(s->lo)->tokens_early)
+                continue;
             op->wait |= bit;
             level[k]--;
             owed[k]++;
@@ -234,7 +230,7 @@ void hd_ops_bound_tokens(struct hd_ops *s) {
         uint32_t signal = op->signal;
         for (int k = 0; k < s->n_semaphores; k++) {
             if (!(signal >> k & 1)) continue;
-            if (++level[k] <= TOKENS_MAX) continue;
+            if (++level[k] <= hd_knob(s->lo)->tokens_most) continue;
             insert_nop(s, &out, &n, &cap, to[k], k);
             level[k]--;
             owed[k]++;

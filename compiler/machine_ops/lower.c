@@ -60,8 +60,6 @@ static int64_t tiles_of(const struct hd_lowerer *w, const struct hd_tiling *lt) 
     return hd_lower_tensor(w, l->out)->n * hd_layer_bands(lt) * hd_ceil_div(l->ow, lt->tw);
 }
 
-enum { STORE_BYTES = 64 }; /* a burst that is worth it */
-
 struct wave {
     int tiles, chunks; /* in all */
     int t, c;          /* of them in work or done */
@@ -87,7 +85,7 @@ static hd_status layer_wave(struct hd_lowerer *w) {
     const struct hd_tiling *lt = w->lt;
     int chunks = (int)hd_ceil_div(l->nts, lt->nb);
     int tiles = (int)tiles_of(w, lt);
-    w->group = (int)hd_max(1, STORE_BYTES / (lt->nb * (int)w->m->n));
+    w->group = (int)hd_max(1, hd_knob(w->lo)->wave_store / (lt->nb * (int)w->m->n));
     w->groups = (int)hd_ceil_div(chunks, w->group);
     w->to_come = hd_new_array(w->s.arena, int, (size_t)(tiles * w->groups));
     for (int i = 0; i < tiles * w->groups; i++)

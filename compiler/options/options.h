@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "compiler/import/network.h"
+#include "compiler/options/knobs.h"
 #include "isa/isa.h"
 
 struct hd_name_list { /* of nodes of the legalised graph */
@@ -30,11 +31,12 @@ struct hd_device_list { /* that one network is placed on */
 struct hd_price_memo;
 struct hd_compile_options {
     struct hd_machine machine;
-    uint32_t mem_latency;     /* cycles to the first data that tiles are chosen for; 0 = default */
-    bool latency_hiding;      /* false: every operation waits for the one before it */
-    bool keep_all;            /* every layer boundary is also stored in DRAM */
-    struct hd_name_list keep; /* or only the results of these layers */
-    struct hd_bind bind;      /* sizes of open dimensions */
+    uint32_t mem_latency; /* cycles to the first data that tiles are chosen for; 0 = default */
+    const struct hd_knobs *knobs; /* how plans are searched; NULL = as the table says */
+    bool latency_hiding;          /* false: every operation waits for the one before it */
+    bool keep_all;                /* every layer boundary is also stored in DRAM */
+    struct hd_name_list keep;     /* or only the results of these layers */
+    struct hd_bind bind;          /* sizes of open dimensions */
     struct hd_device_list devices;
     bool place_all; /* whatever can, goes to the machine, also where it does not pay */
     bool host_only; /* no program: the whole graph is one host step (golden, cpu) */
@@ -46,6 +48,10 @@ struct hd_compile_options {
     struct hd_name_list dump_only;          /* only these nodes; empty = all */
     FILE *dump_to;
 };
+
+static inline const struct hd_knobs *hd_compile_knobs(const struct hd_compile_options *opt) {
+    return opt->knobs ? opt->knobs : &hd_knobs;
+}
 
 /* --dump asks for the stage. */
 bool hd_dumps(const struct hd_compile_options *opt, const char *stage);

@@ -17,8 +17,6 @@
 #include "compiler/plan/plan.h"
 #include "runtime/base/num.h"
 
-enum { MIN_TILE_CYCLES = 256 }; /* of the shortest operation of a rolling chain */
-
 static bool chains_well(const struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     if (!l->kind->chains) return false;
@@ -48,8 +46,8 @@ static bool fit_together(const struct hd_lowering *lo, size_t first, size_t last
         wm += wm_words(&lo->layers[i]);
         pm += (int64_t)lo->layers[i].nts * lo->layers[i].pm_words;
     }
-    return wm <= hd_wm_words(lo->m) / 8 * 7 && pm <= hd_pm_words(lo->m) / 8 * 7 &&
-           tables <= HD_TM_TABLES;
+    return wm <= hd_eighths(hd_wm_words(lo->m), hd_knob(lo)->chain_stay) &&
+           pm <= hd_eighths(hd_pm_words(lo->m), hd_knob(lo)->chain_stay) && tables <= HD_TM_TABLES;
 }
 
 static bool reads(const struct hd_lowering *lo, const struct hd_layer *l, int tensor) {
@@ -90,7 +88,7 @@ static bool choose_rows(struct hd_lowering *lo, size_t first, size_t last, int h
     int64_t shortest = INT64_MAX;
     for (size_t i = first; i <= last; i++) shortest = hd_min(shortest, row_cycles(&lo->layers[i]));
     int th = 1;
-    while (th * shortest < MIN_TILE_CYCLES && 4 * th < lo->layers[last].oh) th *= 2;
+    while (th * shortest < hd_knob(lo)->chain_tile && 4 * th < lo->layers[last].oh) th *= 2;
     th >>= halvings;
     if (!th) return false;
     for (size_t i = last + 1; i-- > first;) {
@@ -111,7 +109,7 @@ static bool vector_bound(const struct hd_lowering *lo, size_t first, size_t last
         *(product ? &mx : &vx) += l->oh * row_cycles(l);
         if (product) vx += (int64_t)l->oh * l->ow * l->nts; /* its results become bytes */
     }
-    return vx > mx / 4 * 3;
+    return vx > hd_eighths(mx, hd_knob(lo)->vector_bound);
 }
 
 /* Bytes from even columns of a tensor to odd ones for b, whose windows then read two a

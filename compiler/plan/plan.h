@@ -89,7 +89,7 @@ static inline int hd_half_am(const struct hd_machine *m) {
  * false: none does. */
 bool hd_fit_tile(const struct hd_lowering *lo, struct hd_tiling *lt, int64_t pixels_max);
 /* Enough tiles for overlap, of even height. */
-void hd_split_for_overlap(struct hd_tiling *lt);
+void hd_split_for_overlap(const struct hd_lowering *lo, struct hd_tiling *lt);
 /* Weight chunks of a product; the most pixels whose sums AM holds; with room in WM for its words.
  */
 void hd_choose_weight_chunks(const struct hd_lowering *lo, struct hd_tiling *lt);

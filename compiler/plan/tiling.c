@@ -16,11 +16,6 @@
 #include "compiler/plan/plan.h"
 #include "runtime/base/num.h"
 
-enum {
-    TILES_WANTED = 4,    /* per layer, so that the units overlap */
-    MIN_OP_CYCLES = 512, /* do not split below this for overlap alone */
-};
-
 bool hd_layer_decimates(const struct hd_lowering *lo, const struct hd_layer *l) {
     return l->kind->product && l->kh == 1 && l->kw == 1 && l->ppw == 1 && !l->im2col &&
            (l->sx > 1 || l->sy > 1) && !lo->plan->places[l->in[0]].resident;
@@ -126,9 +121,9 @@ int hd_layer_block_words(const struct hd_tiling *lt) {
  * it serves them all. */
 static void choose_block(const struct hd_lowering *lo, struct hd_tiling *lt, int most) {
     const struct hd_layer *l = lt->l;
-    enum { RUN = 128 }; /* bytes of a pixel that are worth a run of LX */
-    int words = (int)hd_wm_words(lo->m) / 4 / l->taps; /* of a tap of all output tiles */
-    int nb = lt->ask_nb ? lt->ask_nb : words / (int)hd_ceil_div(RUN, lo->m->k);
+    int words = (int)hd_eighths(hd_wm_words(lo->m), hd_knob(lo)->block) /
+                l->taps; /* of a tap of all output tiles */
+    int nb = lt->ask_nb ? lt->ask_nb : words / (int)hd_ceil_div(hd_knob(lo)->run, lo->m->k);
     lt->nb = lt->parts ? (int)hd_max(1, hd_min(hd_min(nb, words), hd_min(most, l->nts))) : 1;
     lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, lt->nb));
     lt->cwb = (int)hd_max(1, words / lt->nb);
@@ -145,14 +140,15 @@ void hd_choose_weight_chunks(const struct hd_lowering *lo, struct hd_tiling *lt)
     const struct hd_layer *l = lt->l;
     int words = (int)hd_wm_words(lo->m), pm = (int)hd_pm_words(lo->m), red = l->red;
     int most = hd_half_am(lo->m) / (l->uy * l->ux); /* at least a block of pixels */
-    most = (int)hd_min(most, pm / 4 / l->pm_words);
+    most = (int)hd_min(most, hd_eighths(pm, hd_knob(lo)->block) / l->pm_words);
     lt->cwb = l->cw;
     if (lt->parts || (l->ppw == 1 && !l->im2col && red > words / 2)) {
         choose_block(lo, lt, most);
         return;
     }
-    lt->weights_stay = (int64_t)l->nts * red <= words / 4 * 3 && l->nts * l->pm_words <= pm / 2;
-    int nb = (int)hd_max(1, words / 8 / red);
+    lt->weights_stay = (int64_t)l->nts * red <= hd_eighths(words, hd_knob(lo)->stay) &&
+                       l->nts * l->pm_words <= pm / 2;
+    int nb = (int)hd_max(1, hd_eighths(words, hd_knob(lo)->chunk) / red);
     if (lt->ask_nb) nb = (int)hd_min(lt->ask_nb, words / 2 / red);
     nb = (int)hd_max(1, hd_min(hd_min(nb, most), l->nts));
     lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, nb)); /* even chunks */
@@ -192,9 +188,10 @@ bool hd_fit_tile(const struct hd_lowering *lo, struct hd_tiling *lt, int64_t pix
     lt->th = blocks((int)hd_min(l->oh, pixels_max / lt->tw), block_rows(lt), l->oh);
     while (!fits_twice(lo, lt)) {
         if (lt->th > block_rows(lt))
-            lt->th = blocks(lt->th - (int)hd_max(1, lt->th / 8), block_rows(lt), l->oh);
+            lt->th = blocks(lt->th - (int)hd_max(1, lt->th / hd_knob(lo)->shrink), block_rows(lt),
+                            l->oh);
         else if (lt->tw > l->ux)
-            lt->tw = blocks(lt->tw - (int)hd_max(1, lt->tw / 8), l->ux, l->ow);
+            lt->tw = blocks(lt->tw - (int)hd_max(1, lt->tw / hd_knob(lo)->shrink), l->ux, l->ow);
         else
             return false;
     }
@@ -225,17 +222,17 @@ int hd_layer_bands(const struct hd_tiling *lt) {
 
 /* Enough tiles for overlap, of even height; an image of too few rows (one that is a sequence) is
  * cut across. */
-void hd_split_for_overlap(struct hd_tiling *lt) {
+void hd_split_for_overlap(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     int64_t layer_cycles = (int64_t)l->oh * l->ow * l->kind->pixel_cycles(l);
-    int64_t wanted = hd_max(1, hd_min(TILES_WANTED, layer_cycles / MIN_OP_CYCLES));
+    int64_t wanted = hd_max(1, hd_min(hd_knob(lo)->bands, layer_cycles / hd_knob(lo)->short_tile));
     bool each = l->kind->product && (lt->parts || lt->cwb < l->cw);
     if (each) wanted = 1; /* weights come for each tile */
     if (lt->ask_tiles) wanted = lt->ask_tiles;
     if (lt->tw == l->ow) lt->th = (int)hd_min(lt->th, even(l->oh, wanted, block_rows(lt)));
     if (lt->own_ring && !lt->ask_tiles) lt->th = (int)hd_min(lt->th, lt->chain_th);
     lt->th = even(l->oh, hd_layer_bands(lt), block_rows(lt));
-    int64_t across = l->oh < TILES_WANTED ? hd_ceil_div(wanted, hd_layer_bands(lt)) : 1;
+    int64_t across = l->oh < hd_knob(lo)->bands ? hd_ceil_div(wanted, hd_layer_bands(lt)) : 1;
     lt->tw = even(l->ow, hd_max(across, hd_ceil_div(l->ow, lt->tw)), l->ux);
     if (l->ppw > 1 && lt->tw < l->ow)
         lt->tw = (int)hd_max(1, lt->tw / hd_layer_phases(l)) * hd_layer_phases(l);
@@ -319,7 +316,7 @@ static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_ti
     if (why.why) return why;
     if (!fit_channels(lo, lt, most)) return hd_pixel_too_large(lo, lt);
     if (lt->roll_th) return roll_tile(lo, lt);
-    hd_split_for_overlap(lt);
+    hd_split_for_overlap(lo, lt);
     if (k->product) choose_order(lo, lt);
     return why;
 }

@@ -40,9 +40,6 @@ static bool tile(struct hd_lowering *lo, const struct window *w, const struct as
     return true;
 }
 
-static const int tiles[] = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 24, 32, 48, 64, 112};
-enum { N_TILES = sizeof tiles / sizeof *tiles };
-
 struct search {
     struct hd_lowering *lo;
     struct window w;
@@ -58,16 +55,17 @@ static int64_t attempt(struct search *s, const struct asked *q) {
 static void consider(struct search *s, struct asked q) {
     if (hd_continue(s->lo->ctx) != HD_OK) return;
     int64_t cycles = attempt(s, &q);
-    if (cycles < s->cycles - s->cycles / HD_SEARCH_GAIN) s->best = q, s->cycles = cycles;
+    if (cycles < s->cycles - s->cycles / hd_knob(s->lo)->gain) s->best = q, s->cycles = cycles;
+}
+
+static void each_number_of_tiles(struct search *s, struct asked q) {
+    for (q.tiles = 1; q.tiles <= hd_knob(s->lo)->most_tiles; q.tiles += (q.tiles + 2) / 3)
+        consider(s, q);
 }
 
 static void search_tiles(struct search *s) {
     if (s->lo->plan->tilings[s->w.first].roll_th) return; /* rows are the chain's */
-    struct asked q = s->best;
-    for (int i = 0; i < N_TILES; i++) {
-        q.tiles = tiles[i];
-        consider(s, q);
-    }
+    each_number_of_tiles(s, s->best);
 }
 
 /* Of a short layer, whose beginning and end count, every choice together with every number of
@@ -75,7 +73,7 @@ static void search_tiles(struct search *s) {
 static void search_chunks(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
-    bool jointly = s->cycles < HD_SEARCH_JOINTLY || l->kind->slides;
+    bool jointly = s->cycles < hd_knob(s->lo)->jointly || l->kind->slides;
     bool matmul = l->kind->product;
     if (s->w.end - s->w.first > 1 || (!matmul && !l->kind->slides)) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
@@ -83,15 +81,13 @@ static void search_chunks(struct search *s) {
         if (order == HD_ORDER_WAVE ? !stays || !matmul
                                    : matmul && order != HD_ORDER_ANY && lt->weights_stay)
             continue;
-        for (int chunks = 1; chunks <= l->nts && chunks <= HD_SEARCH_MOST_CHUNKS; chunks *= 2) {
+        for (int chunks = 1; chunks <= l->nts && chunks <= hd_knob(s->lo)->most_chunks;
+             chunks *= 2) {
             struct asked q = s->best;
             q.order = (enum hd_order)order;
             q.nb = (int)hd_ceil_div(l->nts, chunks);
             consider(s, q);
-            for (int i = 0; jointly && i < N_TILES; i++) {
-                q.tiles = tiles[i];
-                consider(s, q);
-            }
+            if (jointly) each_number_of_tiles(s, q);
         }
     }
 }
@@ -121,13 +117,12 @@ static void search_ring(struct search *s) {
         if (in == s->best.ring_in) continue;
         consider(s, q);
         if (!depthwise) continue; /* halos: tiles want to be as high as their part allows */
-        for (int chunks = 1; chunks <= l->nts && chunks <= HD_SEARCH_MOST_CHUNKS;
-             chunks += (chunks + 1) / 2)
-            for (int i = 0; i < N_TILES; i++) {
-                q.tiles = tiles[i], q.nb = (int)hd_ceil_div(l->nts, chunks);
-                q.order = chunks > 1 ? HD_ORDER_CHUNK_OUTER : HD_ORDER_ANY;
-                consider(s, q);
-            }
+        for (int chunks = 1; chunks <= l->nts && chunks <= hd_knob(s->lo)->most_chunks;
+             chunks += (chunks + 1) / 2) {
+            q.nb = (int)hd_ceil_div(l->nts, chunks);
+            q.order = chunks > 1 ? HD_ORDER_CHUNK_OUTER : HD_ORDER_ANY;
+            each_number_of_tiles(s, q);
+        }
     }
 }
 
@@ -164,7 +159,7 @@ hd_status hd_refine_tiles(struct hd_lowering *lo) {
         search_ring(&s);
         search_tiles(&s);
         tile_again(lo, &s.w, &s.best);
-        if (whole < HD_SEARCH_WHOLE_STEP) { /* what is better here may be worse further on */
+        if (whole < hd_knob(lo)->whole_step) { /* what is better here may be worse further on */
             int64_t now = hd_estimate_layers(lo, from, to);
             if (now > whole) tile_again(lo, &s.w, &before);
             whole = hd_min(whole, now);

@@ -7,7 +7,7 @@
  * destroys: nothing
  *
  * XM is cut in two: the lower part holds resident tensors (place.c), the upper part is a ring of
- * tile buffers for tensors that stream from and to DRAM. Every cut of CUTS is tried, with chains of
+ * tile buffers for tensors that stream from and to DRAM. Every cut is tried, with chains of
  * layers (chain.c) and without; those with the fewest estimated cycles (cost/estimate.c) are
  * improved layer by layer (refine.c), and the best wins. Plans are tried beside each other, each on
  * a copy (struct attempt), with the same result for any number of threads. The arena is placed by
@@ -19,7 +19,7 @@
 #include "runtime/base/num.h"
 #include "runtime/base/parallel.h"
 
-enum { CUTS = HD_SEARCH_CUTS, CHAINS = 3 };
+enum { CHAINS = 3, MOST_PLANS = HD_MOST_cuts * CHAINS };
 
 /* A rolling chain that has no room tries a ring without banks of its own, then whole tensors. */
 static bool stop_rolling(struct hd_lowering *lo) {
@@ -58,7 +58,7 @@ static hd_status try_plan(struct hd_lowering *lo, struct hd_room *spans, int pla
     TRY(hd_continue(lo->ctx));
     hd_choose_chains(lo, (enum hd_chains)(plan % CHAINS));
     const int *ids = hd_by_size(lo);
-    lo->plan->xm_ring_bytes = lo->m->xm_bytes / (CUTS - 1) * (uint32_t)cut;
+    lo->plan->xm_ring_bytes = lo->m->xm_bytes / (uint32_t)(hd_knob(lo)->cuts - 1) * (uint32_t)cut;
     hd_choose_rings(lo);
     hd_place_residents(lo, ids, spans);
     for (size_t i = 0; i < lo->n_layers; i++)
@@ -107,7 +107,7 @@ static int64_t plan_cycles(struct hd_lowering *lo) {
         int64_t step = hd_estimate_layers(lo, i, end), waits = 0;
         if (step == INT64_MAX) return step;
         for (size_t k = i; k < end; k++) waits += one_bank(lo, &lo->plan->tilings[k]);
-        cycles += step + step * waits / (int64_t)(end - i) / HD_SEARCH_ONE_BANK;
+        cycles += step + step * waits / (int64_t)(end - i) / hd_knob(lo)->one_bank;
     }
     return cycles;
 }
@@ -165,7 +165,7 @@ static hd_status widen(struct hd_lowering *lo, struct hd_room *spans, int plan) 
         int *more = &lo->plan->tilings[i].more_slots, best = 0;
         if (!lo->plan->tilings[i].roll_th) continue;
         int64_t least = chain_cycles(lo, i);
-        for (*more = 1; *more <= HD_SEARCH_MOST_SLOTS; *more *= 2) {
+        for (*more = 1; *more <= hd_knob(lo)->most_slots; *more *= 2) {
             hd_status s = plan_with_ring(lo, spans, plan);
             if (s != HD_OK || decisions(lo) != as_is) break;
             int64_t now = chain_cycles(lo, i);
@@ -185,7 +185,7 @@ static hd_status make_finer(struct hd_lowering *lo, struct hd_room *spans, int p
         int *finer = &lo->plan->tilings[i].finer, best = 0;
         if (!lo->plan->tilings[i].roll_th) continue;
         int64_t least = chain_cycles(lo, i);
-        for (*finer = 1; *finer <= HD_SEARCH_HALVINGS; ++*finer) {
+        for (*finer = 1; *finer <= hd_knob(lo)->halvings; ++*finer) {
             if (plan_with_ring(lo, spans, plan) != HD_OK || !lo->plan->tilings[i].roll_th) break;
             int64_t now = chain_cycles(lo, i);
             if (now < least) best = *finer, least = now;
@@ -226,7 +226,7 @@ struct attempts {
         int64_t cycles; /* INT64_MAX: it is none */
         size_t ops;
         struct hd_plan *found; /* NULL = not wanted; in memory that lives as long as lo */
-    } of[CHAINS * CUTS];
+    } of[MOST_PLANS];
     int n, first;
 };
 
@@ -258,8 +258,8 @@ static void try_one(void *arg, int64_t i, int thread) {
 
 /* Those from `first` on. */
 static void try_all(struct attempts *a, int first) {
-    int64_t room = HD_SEARCH_OPS / hd_max(1, (int64_t)a->lo->most_ops);
-    int threads = (int)hd_max(1, hd_min(room, hd_min(hd_cores(), HD_SEARCH_THREADS)));
+    int64_t room = hd_knob(a->lo)->ops / hd_max(1, (int64_t)a->lo->most_ops);
+    int threads = (int)hd_max(1, hd_min(room, hd_min(hd_cores(), hd_knob(a->lo)->threads)));
     if (a->lo->opt->threads) threads = (int)hd_min(threads, a->lo->opt->threads);
     if (!hd_threads_open(threads)) threads = 1;
     a->first = first;
@@ -270,18 +270,19 @@ static void try_all(struct attempts *a, int first) {
  * each kind of chains the most promising are refined, of a short program, where beginning and
  * end count, all that come near. */
 static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best) {
-    int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / HD_SEARCH_NEAR;
-    bool brief = cycles[best] < HD_SEARCH_REFINE_ALL;
-    int most = cycles[best] < HD_SEARCH_REFINE_ONE ? HD_SEARCH_PLANS : 1;
+    int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / hd_knob(lo)->near;
+    bool brief = cycles[best] < hd_knob(lo)->refine_all;
+    int most = cycles[best] < hd_knob(lo)->refine_one ? hd_knob(lo)->plans : 1;
     int tried[CHAINS] = {0};
     struct attempts a = {.lo = lo, .refine = true};
-    for (int n = 0; n < CHAINS * CUTS; n++) {
+    for (int n = 0; n < CHAINS * hd_knob(lo)->cuts; n++) {
         int next = 0;
-        for (int plan = 1; plan < CHAINS * CUTS; plan++)
+        for (int plan = 1; plan < CHAINS * hd_knob(lo)->cuts; plan++)
             if (cycles[plan] < cycles[next]) next = plan;
         int64_t coarse = cycles[next];
         if (coarse > near) break;
-        for (int plan = 0; plan < CHAINS * CUTS; plan++) /* many cuts make the same plan */
+        for (int plan = 0; plan < CHAINS * hd_knob(lo)->cuts;
+             plan++) /* many cuts make the same plan */
             if (cycles[plan] == coarse) cycles[plan] = INT64_MAX;
         if (!brief && tried[next % CHAINS]++ >= most) continue;
         struct attempt *t = &a.of[a.n++];
@@ -297,7 +298,7 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
             found = a.of[i].found, least = a.of[i].cycles, best = a.of[i].plan;
     if (!found) return make_plan(lo, best, true);
     hd_plan_assign(lo->plan, found);
-    for (int i = 0; i < HD_SEARCH_SWEEPS && least < HD_SEARCH_REFINE_ONE;
+    for (int i = 0; i < hd_knob(lo)->sweeps && least < hd_knob(lo)->refine_one;
          i++) { /* what is best depends on the neighbours */
         TRY(hd_refine_tiles(lo));
         int64_t now = plan_cycles(lo);
@@ -310,13 +311,14 @@ static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best)
 
 static hd_status search_plans(struct hd_lowering *lo) {
     int best = -1;
-    int64_t best_cycles = INT64_MAX, cycles[CHAINS * CUTS];
+    int64_t best_cycles = INT64_MAX, cycles[MOST_PLANS];
     bool any_chain = false;
     hd_choose_chains(lo, HD_CHAINS_WHOLE);
     for (size_t i = 0; i < lo->n_layers; i++)
         any_chain = any_chain || lo->plan->tilings[i].chain_last > lo->plan->tilings[i].chain_first;
     struct attempts a = {.lo = lo};
-    for (int plan = 0; plan < CHAINS * CUTS; plan++) { /* each cut with each kind of chains */
+    for (int plan = 0; plan < CHAINS * hd_knob(lo)->cuts;
+         plan++) { /* each cut with each kind of chains */
         cycles[plan] = INT64_MAX;
         if (plan % CHAINS == HD_CHAINS_NONE || any_chain) a.of[a.n++].plan = plan;
     }
@@ -341,7 +343,7 @@ hd_status hd_plan_memory(struct hd_lowering *lo) {
     if (lo->layers_text)
         lo->prices = lo->opt->prices, lo->prices_of = hd_prices_of(lo, lo->layers_text);
     else
-        lo->prices = own = hd_price_memo_create(HD_SEARCH_PRICES);
+        lo->prices = own = hd_price_memo_create(hd_knob(lo)->prices);
     hd_status s = search_plans(lo);
     hd_price_memo_destroy(own);
     lo->prices = NULL;

@@ -4,14 +4,6 @@
 
 #include "compiler/cost/cost.h"
 
-enum {
-#define LIMIT(name, value, ...) HD_SEARCH_##name = value,
-#include "compiler/search/limits.def"
-};
-#define LIMIT(name, value, least, most, ...)                                                       \
-    _Static_assert((value) >= (least) && (value) <= (most), #name " is out of its range");
-#include "compiler/search/limits.def"
-
 hd_status hd_plan_memory(struct hd_lowering *lo);
 /* The model's figures of activation memory, by the plan. */
 void hd_plan_report(struct hd_lowering *lo);

@@ -69,14 +69,18 @@ static hd_status select_names(struct hd_cmd *c, hd_arena *a, const char *path, c
 static hd_status compile(struct hd_cmd *c, hd_arena *a, const char *path,
                          const struct hd_machine *m, bool host_only, const struct hd_bind *bind,
                          hd_model **out) {
+    struct hd_knobs knobs = hd_knobs;
     struct hd_compile_options o = {.machine = *m,
+                                   .knobs = &knobs,
                                    .bind = *bind,
                                    .mem_latency = c->opt.mem.latency,
-                                   .latency_hiding = !c->opt.no_latency_hiding,
+                                   .latency_hiding = !c->opt.plan.no_latency_hiding,
                                    .host_only = host_only,
                                    .dump = c->opt.dump,
                                    .dump_to = stdout};
     struct hd_name_list keep = {0}, only = {0};
+    for (int i = 0; i < c->opt.plan.knobs.n; i++)
+        TRY(hd_knobs_set(c->ctx, &knobs, c->opt.plan.knobs.text[i]));
     if (c->together) TRY(hd_list_devices(c->ctx, a, c->together, &o.devices));
     if (!host_only) TRY(select_names(c, a, path, c->opt.keep, &o, &keep));
     if (!host_only && o.dump) TRY(select_names(c, a, path, c->opt.select, &o, &only));
@@ -88,9 +92,9 @@ static hd_status compile(struct hd_cmd *c, hd_arena *a, const char *path,
 static hd_status load(struct hd_cmd *c, const char *path, const struct hd_machine *want,
                       hd_model **out) {
     bool chosen = c->opt.machine || c->opt.sets.n;
-    if (c->opt.keep || c->opt.dump)
-        return hd_fail(c->ctx, HD_INVALID, "%s: is compiled; --keep and --dump want the network",
-                       path);
+    if (c->opt.keep || c->opt.dump || c->opt.plan.knobs.n)
+        return hd_fail(c->ctx, HD_INVALID,
+                       "%s: is compiled; --keep, --dump and --knob want the network", path);
     TRY(hd_model_load(c->ctx, path, out));
     if (!chosen || hd_machine_hash(want) == (*out)->machine_hash) return HD_OK;
     hd_status s = hd_fail(c->ctx, HD_MISMATCH,

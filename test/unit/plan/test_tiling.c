@@ -24,6 +24,22 @@ static void requests_are_followed(void **state) {
     drop_row(&r);
 }
 
+/* Where nothing is asked, knobs say how many tiles a layer is cut into. */
+static void knobs_are_followed(void **state) {
+    (void)state;
+    struct row r;
+    struct hd_tiling *lt = streams(&r, IN, OUT);
+    struct hd_knobs knobs = hd_knobs;
+    r.opt.knobs = &knobs;
+    knobs.short_tile = 1;
+    for (int bands = 1; bands <= 4; bands *= 2) {
+        knobs.bands = bands;
+        assert_int_equal(hd_choose_tiles(&r.lo, lt).why, HD_FITS);
+        assert_int_equal(hd_layer_bands(lt), bands);
+    }
+    drop_row(&r);
+}
+
 /* The part of the ring that is short decides. */
 static void two_tiles_fit(void **state) {
     (void)state;
@@ -81,7 +97,8 @@ static void rings_have_parts(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(requests_are_followed), cmocka_unit_test(two_tiles_fit),
-        cmocka_unit_test(refusals_are_values), cmocka_unit_test(rings_have_parts)};
+        cmocka_unit_test(requests_are_followed), cmocka_unit_test(knobs_are_followed),
+        cmocka_unit_test(two_tiles_fit), cmocka_unit_test(refusals_are_values),
+        cmocka_unit_test(rings_have_parts)};
     return cmocka_run_group_tests_name("tiling", tests, NULL, NULL);
 }
