@@ -256,6 +256,7 @@ static const char *const cfg_types[][3] = {
     {"x_t", "8*K", "of XM for MX: K bytes"},
     {"vec_t", "8*N", "of XM for VX: N bytes"},
     {"sums_t", "32*N", "of AM: N integers or binary32"},
+    {"lanes_t", "32*VxLanes", "those of the lanes of VX"},
     {"consts_t", "64*N", "of PM: N pairs of bias and scale"},
 };
 
@@ -275,6 +276,7 @@ static void cfg_sv(const struct hd_machine *m) {
     sv_int("WmWords", hd_wm_words(m));
     sv_int("AmWords", hd_am_words(m));
     sv_int("PmWords", hd_pm_words(m));
+    sv_int("VxLanes", m->n / m->vx_cycles);
     for (size_t i = 0; i < sizeof cfg_types / sizeof cfg_types[0]; i++)
         printf("%s  typedef logic [%s-1:0] %s; // %s\n", i ? "" : "\n", cfg_types[i][1],
                cfg_types[i][0], cfg_types[i][2]);

@@ -171,6 +171,7 @@ struct mx_op {
 /* ---- VX in time: hd_vx ---- */
 enum {
     HD_VX_PLACES = 5,
+    HD_VX_HELD = HD_VX_PLACES, /* behind them: a map's operands are in use */
     HD_VX_RESULTS = 128,
     HD_VX_STREAMS = 4,
     HD_VX_A = 0,
@@ -194,7 +195,7 @@ struct vx_time {
     int loops, inner;         /* loops below `inner` are a reduction */
     int64_t n[4], i[4];
     int64_t at[HD_VX_STREAMS][4], step[HD_VX_STREAMS][4]; /* words; at: as in hd_nest */
-    uint64_t late[HD_VX_PLACES], from[HD_VX_PLACES];      /* see hd_vx, "of different latency" */
+    uint64_t late[HD_VX_PLACES], from[HD_VX_PLACES + 1];  /* see hd_vx, "of different latency" */
     uint64_t fn_end;                        /* cycle of the last function behind the alu */
     uint32_t n_xm, n_am, n_turn;            /* operations in flight that write XM, AM; turn */
     struct vx_result result[HD_VX_RESULTS]; /* a ring */

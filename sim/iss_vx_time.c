@@ -1,13 +1,19 @@
-/* VX in time, as hd_vx does it: an iteration a cycle if its operands get their banks, results in
- * order some cycles later, each written when it gets its bank. */
+/* VX in time, as hd_vx does it: an iteration in vx_cycles cycles if its operands get their banks,
+ * results in order some cycles later, each written when it gets its bank. */
 #include <string.h>
 
 #include "sim/iss_int.h"
 
-static void set_late(struct vx_time *v, bool lanes, bool fn, bool lut, int alu) {
+/* Cycles by which the last group of a vector is behind its first. */
+static uint64_t more(const hd_iss *iss) {
+    return iss->m.vx_cycles - 1;
+}
+
+/* lanes: cycles of a reduction across lanes. */
+static void set_late(struct vx_time *v, uint64_t lanes, bool fn, bool lut, int alu) {
     v->fn_before = fn && alu == HD_V_vx_alu_mul;
     v->fn_behind = fn && !v->fn_before;
-    v->late[0] = v->dw ? HD_T_vx_dw : lanes ? HD_T_vx_lanes : 0;
+    v->late[0] = v->dw ? HD_T_vx_dw : lanes;
     v->late[1] = v->late[0] + (v->fn_before ? HD_T_vx_fn : 0);
     v->late[2] = v->late[0] + (fn ? HD_T_vx_fn : 0);
     v->late[3] = v->late[2] + (lut ? HD_T_vx_lut : 0);
@@ -78,17 +84,18 @@ void hd_iss_vx_start(hd_iss *iss, unsigned code, const uint32_t *words, unsigned
         start_dw(v, words);
     else
         start_map(v, words);
-    set_late(v, GET(lanes) != 0, GET(fn) != 0, GET(lut) != 0, alu);
+    set_late(v, GET(lanes) ? HD_T_vx_lanes + more(iss) : 0, GET(fn) != 0, GET(lut) != 0, alu);
     ++*(v->to_am ? &v->n_am : &v->n_xm);
     v->n_turn += v->turns;
 #undef GET
 }
 
 /* Nothing of this operation may overtake what came before, nor read what an operation in flight
- * writes. */
-static bool may_issue(const struct vx_time *v, uint64_t t) {
+ * writes. slack: of an iteration of dw without a result, which holds no place for its groups. */
+static bool may_issue(const struct vx_time *v, uint64_t t, uint64_t slack) {
     for (int i = 0; i < HD_VX_PLACES; i++)
-        if (v->from[i] > t + v->late[i]) return false;
+        if (v->from[i] > t + v->late[i] + slack) return false;
+    if (t < v->from[HD_VX_HELD]) return false;
     if (v->fn_before && v->fn_end && t <= v->fn_end + HD_T_vx_fn_switch) return false;
     if ((v->a_xm || (v->two && v->b_xm)) && v->n_xm != !v->to_am) return false;
     if ((v->a_am || (v->two && v->b_am)) && v->n_am != v->to_am) return false;
@@ -112,7 +119,7 @@ static bool take_am(const hd_iss *iss, uint32_t *taken, int64_t at) {
 static void push(hd_iss *iss, bool end) {
     struct vx_time *v = &iss->vx;
     uint32_t mask = HD_VX_RESULTS - 1;
-    uint64_t ready = iss->now + HD_T_vx_write + v->late[3];
+    uint64_t ready = iss->now + HD_T_vx_write + more(iss) + v->late[3];
     v->result[(v->first + v->n_results++) & mask] = (struct vx_result){
         v->turns ? HD_NEVER : ready, v->at[HD_VX_D][0], v->to_am, v->turns, end, HD_ERR_none};
     if (!v->turns || ++v->block < iss->m.n) return;
@@ -167,23 +174,41 @@ static void push_error(hd_iss *iss, uint8_t err) {
     v->run = false;
 }
 
+/* Results on their way, at most. */
+static uint32_t room(const hd_iss *iss) {
+    uint32_t results = 16;
+    while (results < iss->m.n + 32 / iss->m.vx_cycles) results *= 2;
+    return results;
+}
+
+/* Places behind what the iteration issued now holds. */
+static void hold(hd_iss *iss, bool result) {
+    struct vx_time *v = &iss->vx;
+    uint64_t end = iss->now + 1 + more(iss);
+    if (!v->dw) v->from[HD_VX_HELD] = end;
+    if (!v->dw || result)
+        for (int i = 0; i < HD_VX_PLACES; i++) v->from[i] = end + v->late[i];
+    if (v->fn_behind) v->fn_end = end - 1;
+}
+
 /* Counts a cycle in which the iteration at hand, or a result, waits for its bank. */
 static void issue(hd_iss *iss, struct hd_iss_banks *taken, bool *stall) {
     struct vx_time *v = &iss->vx;
     bool window = !v->dw || !v->skip, sum_last = window;
     for (int l = 0; l < v->inner; l++) sum_last = sum_last && v->i[l] + 1 == v->n[l];
-    uint32_t results = iss->m.n > 32 ? HD_VX_RESULTS : HD_VX_RESULTS / 2;
     bool want_b = v->two && (v->pairs ? window : v->sums ? window && !v->i[0] : sum_last);
     uint8_t err = v->fails ? iteration_error(iss, want_b, sum_last) : HD_ERR_none;
     if (err) {
-        if (v->n_results < results) push_error(iss, err);
+        if (v->n_results < room(iss)) push_error(iss, err);
         return;
     }
     if (v->first_pm) { /* taps are read before the first iteration */
-        v->first_pm = false;
+        v->first_pm = iss->now < v->from[HD_VX_HELD];
         return;
     }
-    if ((sum_last && v->n_results >= results) || !may_issue(v, iss->now)) return;
+    if ((sum_last && v->n_results >= room(iss)) ||
+        !may_issue(v, iss->now, v->dw && !sum_last ? more(iss) : 0))
+        return;
     int64_t a = v->at[HD_VX_A][0], b = v->at[HD_VX_B][0];
     bool a_ok = v->got_a || !(v->a_xm || v->a_am),
          b_ok = v->got_b || !want_b || !(v->b_xm || v->b_am);
@@ -194,8 +219,7 @@ static void issue(hd_iss *iss, struct hd_iss_banks *taken, bool *stall) {
     v->got_b = !commit && b_ok && want_b;
     *stall = !commit;
     if (!commit) return;
-    for (int i = 0; i < HD_VX_PLACES; i++) v->from[i] = iss->now + 1 + v->late[i];
-    if (v->fn_behind) v->fn_end = iss->now;
+    hold(iss, sum_last);
     bool last = v->i[v->loops - 1] + 1 == v->n[v->loops - 1];
     for (int l = 0; l < v->loops; l++) last = last && v->i[l] + 1 == v->n[l];
     if (sum_last) push(iss, last);

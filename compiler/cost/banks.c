@@ -66,7 +66,7 @@ void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op,
             lo += hd_min(d, 0), hi += hd_max(d, 0);
     }
     runs_of(&x, field(op, HD_F_mx_x), &out->xm);
-    out->any = true, out->start = start, out->end = end;
+    out->any = true, out->start = start, out->end = end, out->part = 1;
     int64_t bank = hd_am_words(m) / AM_BANKS;
     bool adds = field(op, HD_F_mx_accumulate);
     out->am_writes = ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
@@ -118,11 +118,24 @@ static uint64_t am_written(const struct hd_machine *m, const struct hd_slot_op *
     return ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
 }
 
+/* Cycles of an iteration. Those of a dw pass the lanes with the last row of a window alone. */
+static double least_cycles(const struct hd_machine *m, const struct hd_slot_op *op,
+                           int64_t iterations) {
+    if (op->code != hd_isa_ops[HD_OP_vx_dw].code) return m->vx_cycles;
+    const int64_t rows = field(op, HD_F_vx_n2), lanes = m->vx_cycles;
+    bool pairs = field(op, HD_F_vx_b_kind) == field(op, HD_F_vx_a_kind);
+    int64_t window = rows * (field(op, HD_F_vx_n0) - pairs);
+    int64_t step = rows * (pairs ? 1 : field(op, HD_F_vx_sx));
+    int64_t row = hd_max(window, lanes) + (field(op, HD_F_vx_n1) - 1) * hd_max(step, lanes);
+    return (double)(field(op, HD_F_vx_n3) * row) / (double)iterations;
+}
+
 void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int64_t iterations,
                     struct hd_vx_reads *out) {
     struct nest x;
     bool map = op->code != hd_isa_ops[HD_OP_vx_dw].code;
     out->banks = 0, out->b_part = 1, out->results = 1;
+    out->each = least_cycles(m, op, iterations);
     out->writes = map ? am_written(m, op) : 0;
     for (int which = 0; which < 2; which++) {
         struct hd_bank_runs *r = &out->operand[which];
@@ -143,7 +156,7 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
 void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, double end,
                         struct hd_bank_user *out) {
     double n = 0;
-    *out = (struct hd_bank_user){.any = true, .start = start, .end = end};
+    *out = (struct hd_bank_user){.any = true, .start = start, .end = end, .part = 1 / v->each};
     for (int i = 0; i < v->operand[which].n_runs; i++) n += v->operand[which].run[i].n;
     out->xm.n_runs = v->operand[which].n_runs;
     for (int i = 0; i < out->xm.n_runs; i++) {
@@ -220,13 +233,14 @@ void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struc
             if (mx->am)
                 waits += mx->am_part * (in_one_bank(mx->am, a->banks) +
                                         v->b_part * in_one_bank(mx->am, b->banks));
+            waits *= mx->part;
         }
         if (waits > ALWAYS) {
             p->at = stop;
             write(v, p, beside ? mx : NULL, 0, stop - from);
             continue;
         }
-        double each = (1 + v->b_part * in_one_bank(a->banks, b->banks)) / (1 - waits);
+        double each = (1 + v->b_part * in_one_bank(a->banks, b->banks)) / (1 - waits) + v->each - 1;
         if (p->at + n * each > stop)
             n = (stop - p->at) / each, p->at = stop;
         else

@@ -25,6 +25,7 @@ struct hd_bank_user {
     uint64_t am;        /* banks of AM that it adds to, */
     uint64_t am_writes; /* and that it writes, */
     double am_part;     /* in this part of its cycles */
+    double part;        /* of its cycles in which it reads */
 };
 
 /* An operation of VX at work. */
@@ -33,6 +34,7 @@ struct hd_vx_reads {
     uint64_t banks;  /* of both operands, in all */
     uint64_t writes; /* banks of AM that its results go to, */
     double results;  /* so many of an iteration */
+    double each;     /* cycles of an iteration, at least */
     struct hd_bank_runs operand[2];
 };
 

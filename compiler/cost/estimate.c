@@ -12,8 +12,6 @@
  * its own operands (banks.c), stores for both; loads beside VX are modelled roughly. How long words
  * take to issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
  */
-#include <stdio.h>  /* DBG */
-#include <stdlib.h> /* DBG */
 #include <string.h>
 
 #include "compiler/cost/banks.h"
@@ -111,9 +109,10 @@ static bool xm_kind(int64_t kind) {
 
 /* By so much an iteration of a vector operation takes longer than of the simplest; one of the next
  * does not overtake it. */
-static int64_t vector_late(const struct hd_slot_op *op) {
+static int64_t vector_late(const struct timing *t, const struct hd_slot_op *op) {
     if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return HD_T_vx_dw;
-    return HD_T_vx_lanes * field(op, HD_F_vx_lanes) + HD_T_vx_fn * (field(op, HD_F_vx_fn) != 0) +
+    int64_t lanes = HD_T_vx_lanes + t->s->lo->m->vx_cycles - 1;
+    return lanes * field(op, HD_F_vx_lanes) + HD_T_vx_fn * (field(op, HD_F_vx_fn) != 0) +
            HD_T_vx_lut * (field(op, HD_F_vx_lut) != 0);
 }
 
@@ -121,7 +120,8 @@ static int64_t vector_late(const struct hd_slot_op *op) {
 static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
     bool turned = op->code != hd_isa_ops[HD_OP_vx_dw].code &&
                   field(op, HD_F_vx_d_kind) == HD_V_vx_dest_xm_transposed;
-    return HD_T_vx_write + vector_late(op) + (turned ? t->s->lo->m->n + HD_T_vx_transpose - 1 : 0);
+    return HD_T_vx_write + vector_late(t, op) + t->s->lo->m->vx_cycles - 1 +
+           (turned ? t->s->lo->m->n + HD_T_vx_transpose - 1 : 0);
 }
 
 /* A vector operation that reads XM begins when the one before that writes XM has drained; so with
@@ -141,7 +141,7 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
     double *done = t->done[HD_UNIT_st], from = t->now, was = t->now, later = 0;
     for (int k = first; k < t->next[HD_UNIT_st]; k++) {
         double read = done[k] - behind;
-        struct hd_vx_reads st = {.operand = {{.n_runs = 1}, {.n_runs = 1}}};
+        struct hd_vx_reads st = {.each = 1, .operand = {{.n_runs = 1}, {.n_runs = 1}}};
         struct hd_vx_place p = {.at = from, .left = read - was};
         if (read <= was) continue;
         st.operand[0].run[0] =
@@ -223,7 +223,7 @@ static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin
     hd_vx_reads_of(t->s->lo->m, op, n, &t->vx);
     t->vx_began = begin;
     t->vx_at = (struct hd_vx_place){.at = begin, .left = (double)n};
-    t->vx_drains = (double)vector_done(t, op), t->vx_late = vector_late(op);
+    t->vx_drains = (double)vector_done(t, op), t->vx_late = vector_late(t, op);
     t->mx.any = false;
     const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
     if (mx) see_mx(t, mx);
@@ -346,7 +346,7 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
     if (active && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
         double begin = start;
         if (u == HD_UNIT_vx) {
-            double behind = vx_free + (double)(t->vx_late - vector_late(op));
+            double behind = vx_free + (double)(t->vx_late - vector_late(t, op));
             if (behind > begin) begin = behind;
             if (drained(t, op) > begin) begin = drained(t, op);
             begin_vx(t, op, begin);
@@ -574,13 +574,6 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer) 
     for (int u = 0; u < HD_UNITS; u++)
         if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
     end = (end > q.issued ? end : q.issued) + HALT;
-    if (by_layer && getenv("HD_DBG")) /* DBG */
-        for (size_t i = 0; i < s->n_ops; i++)
-            fprintf(stderr, "%s %d tag %d issued %.2f start %.2f done %.2f\n",
-                    hd_isa_units[s->ops[i].unit].name, s->ops[i].number, s->ops[i].tag,
-                    t.issued[s->ops[i].unit][s->ops[i].number - 1],
-                    t.start[s->ops[i].unit][s->ops[i].number - 1],
-                    t.done[s->ops[i].unit][s->ops[i].number - 1]);
     if (by_layer) hd_cycles_by_layer(s, t.start, t.done, end, by_layer);
     hd_arena_destroy(a);
     return (int64_t)end;

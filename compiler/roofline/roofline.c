@@ -33,11 +33,14 @@ static int64_t sliding_lanes(const hd_graph *g, const struct hd_node *n, int64_t
            hd_min(s.kh * hd_ceil_div(s.kw, TAPS_A_CYCLE), s.kw * hd_ceil_div(s.kh, TAPS_A_CYCLE));
 }
 
-static int64_t conv_lanes(const hd_graph *g, const struct hd_node *n, int64_t results) {
+/* Windows are as wide as the array; their sums pass the lanes in so many cycles. */
+static int64_t conv_lanes(const hd_graph *g, const struct hd_node *n, int64_t results,
+                          int64_t cycles) {
     const struct hd_tensor *x = &g->tensors[n->in[0]], *w = &g->tensors[n->in[1]];
     int64_t group = hd_attr_int(n, "group", 1);
     if (group == 1 || group != x->dim[1]) return results;
-    if (n->op == HD_IR_qconv && x->rank > 2 && w->dim[1] == 1) return sliding_lanes(g, n, results);
+    if (n->op == HD_IR_qconv && x->rank > 2 && w->dim[1] == 1)
+        return hd_max(results, sliding_lanes(g, n, results / cycles));
     return hd_max(results, hd_node_macs(g, n) / TAPS_A_CYCLE);
 }
 
@@ -97,28 +100,28 @@ static int64_t rows_of(const struct hd_tensor *t, const struct hd_node *n) {
     return length ? hd_tensor_elems(t) / length : 0;
 }
 
-/* Results, elements of windows and function evaluations of one lane. */
-static int64_t lanes_of(const hd_graph *g, const struct hd_node *n) {
+/* Results, elements of windows and function evaluations, each times the cycles of a vector. */
+static int64_t lanes_of(const hd_graph *g, const struct hd_node *n, int64_t cycles) {
     const struct hd_tensor *x = &g->tensors[n->in[0]], *y = &g->tensors[n->out[0]];
-    int64_t results = hd_tensor_elems(y);
+    int64_t results = cycles * hd_tensor_elems(y);
     switch (n->op) {
     case HD_IR_qconv:
     case HD_IR_qconvtranspose:
-        return conv_lanes(g, n, results);
+        return conv_lanes(g, n, results, cycles);
     case HD_IR_qmaxpool:
     case HD_IR_qavgpool:
         return pool_lanes(g, n, results);
     case HD_IR_qmean:
-        return hd_max(hd_tensor_elems(x), results);
+        return hd_max(cycles * hd_tensor_elems(x), results);
     case HD_IR_qresize:
         return resize_lanes(g, n, results);
     case HD_IR_qtable:
     case HD_IR_qrescale:
         return joins_maker(g, n) < 0 ? results : 0;
     case HD_IR_qsoftmax: /* exp of each, their product with 1/sum of the row */
-        return 2 * results + rows_of(y, n);
+        return 2 * results + cycles * rows_of(y, n);
     case HD_IR_qlayernorm: /* sums of x and of its squares, results, 1/sqrt of the row */
-        return (hd_attr_int(n, "centred", 1) ? 3 : 2) * results + rows_of(y, n);
+        return (hd_attr_int(n, "centred", 1) ? 3 : 2) * results + cycles * rows_of(y, n);
     case HD_IR_qlstm: /* four gates, f*c + i*g, tanh(c) * o */
         return 6 * results;
     case HD_IR_qgru: /* three gates, the mean of two */
@@ -151,14 +154,14 @@ static int64_t chain_of(const hd_graph *g, const struct hd_node *n, const struct
     }
     int64_t steps = g->tensors[n->in[0]].dim[0], units = g->tensors[n->in[2]].dim[2];
     return steps * (products * (HD_T_mx_done + hd_ceil_div(units, m->k)) +
-                    passes * (HD_T_vx_write + 1) + functions * HD_T_vx_fn);
+                    passes * (HD_T_vx_write + m->vx_cycles) + functions * HD_T_vx_fn);
 }
 
 struct hd_bounds *hd_roofline(hd_arena *a, const hd_graph *g, const struct hd_machine *m) {
     struct hd_bounds *b = hd_new_array(a, struct hd_bounds, g->n_nodes + 1);
     for (size_t i = 0; i < g->n_nodes; i++) {
         const struct hd_node *n = &g->nodes[i];
-        int64_t lanes = has_bounds(g, n) ? lanes_of(g, n) : 0;
+        int64_t lanes = has_bounds(g, n) ? lanes_of(g, n, m->vx_cycles) : 0;
         bool integer = !strncmp(hd_ir_ops[n->op].name, "q", 1);
         if (!has_bounds(g, n)) continue;
         b[i].vx_cycles = hd_ceil_div(lanes, m->n);

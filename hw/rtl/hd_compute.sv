@@ -36,8 +36,8 @@ module hd_compute (
   hd_bus_pkg::word_t mx_xm, mx_am, mx_amw, xma, xmb, xmw, ama, amb, amw, pm;
   logic              mx_xm_gnt, xma_gnt, xmb_gnt, xmw_gnt, ama_gnt, amb_gnt, amw_gnt;
   logic [8*K-1:0]    mx_xm_rdata;
-  logic [8*N-1:0]    xma_rdata, xmb_rdata;
-  logic [32*N-1:0]   mx_am_rdata, mx_amw_wdata, ama_rdata, amb_rdata, vx_wdata;
+  logic [8*N-1:0]    xma_rdata, xmb_rdata, vx_xm_wdata;
+  logic [32*N-1:0]   mx_am_rdata, mx_amw_wdata, ama_rdata, amb_rdata, vx_am_wdata;
   logic [64*N-1:0]   pm_rdata;
 
   hd_mx u_mx (
@@ -55,7 +55,8 @@ module hd_compute (
     .xma_o(xma), .xma_gnt_i(xma_gnt), .xma_rdata_i(xma_rdata), .xmb_o(xmb), .xmb_gnt_i(xmb_gnt),
     .xmw_o(xmw), .xmw_gnt_i(xmw_gnt), .ama_o(ama), .ama_gnt_i(ama_gnt), .ama_rdata_i(ama_rdata),
     .amb_o(amb), .amb_gnt_i(amb_gnt), .xmb_rdata_i(xmb_rdata), .amb_rdata_i(amb_rdata), .amw_o(amw),
-    .amw_gnt_i(amw_gnt), .wdata_o(vx_wdata),
+    .amw_gnt_i(amw_gnt), .amw_wdata_o(vx_am_wdata),
+    .xmw_wdata_o(vx_xm_wdata),
     .pm_o(pm), .pm_rdata_i(pm_rdata),
     .part_i, .part_wdata_i,
     .busy_o(vx_busy_o), .moved_o(vx_moved_o), .stall_bank_o(vx_stall_bank_o)
@@ -65,7 +66,7 @@ module hd_compute (
     .clk_i, .rst_ni,
     .mx_i(mx_xm), .mx_gnt_o(mx_xm_gnt), .mx_rdata_o(mx_xm_rdata),
     .vxa_i(xma), .vxa_gnt_o(xma_gnt), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_gnt_o(xmb_gnt),
-    .vxb_rdata_o(xmb_rdata), .vxw_i(xmw), .vxw_gnt_o(xmw_gnt), .vxw_wdata_i(vx_wdata[8*N-1:0]),
+    .vxb_rdata_o(xmb_rdata), .vxw_i(xmw), .vxw_gnt_o(xmw_gnt), .vxw_wdata_i(vx_xm_wdata),
     .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.xm), .st_i, .st_gnt_o(st_gnt_o.xm),
     .st_rdata_o(st_xm_rdata_o)
   );
@@ -74,7 +75,7 @@ module hd_compute (
     .clk_i, .rst_ni,
     .mx_i(mx_am), .mx_rdata_o(mx_am_rdata), .mxw_i(mx_amw), .mxw_wdata_i(mx_amw_wdata),
     .vxa_i(ama), .vxa_gnt_o(ama_gnt), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_gnt_o(amb_gnt),
-    .vxb_rdata_o(amb_rdata), .vxw_i(amw), .vxw_gnt_o(amw_gnt), .vxw_wdata_i(vx_wdata),
+    .vxb_rdata_o(amb_rdata), .vxw_i(amw), .vxw_gnt_o(amw_gnt), .vxw_wdata_i(vx_am_wdata),
     .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.am), .st_i, .st_gnt_o(st_gnt_o.am),
     .st_rdata_o(st_am_rdata_o)
   );

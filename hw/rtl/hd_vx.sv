@@ -1,5 +1,5 @@
 // Vector unit: runs vx.map, AM, XM, PM -> XM or AM, under a nest of 4 loops, and vx.dw, XM, PM ->
-// XM or AM.
+// XM or AM. A vector of N passes its N / VxCycles lanes in VxCycles cycles.
 //
 // dw walks the input vectors: rows (ky) innermost, then the columns of a row of outputs, then i3;
 // the last row of a column that ends a window gives a result. With pairs (B in XM) it walks two
@@ -11,11 +11,12 @@
 // Guarantees: results are written in order. Operands are checked before use. An operation that
 // fails stops there: res_o.err comes in the place of its done, after the writes that came before,
 // and nothing is accepted until then.
-// Latency: VxWriteCycles from the issue of an iteration to its write; VxDwCycles more for dw,
-// VxLanesCycles for a reduction across lanes, VxFnCycles for a function, VxLutCycles for a table, N
-// + 1 for a transposed block. done comes 1 cycle after the last write.
-// Throughput: an iteration a cycle; the next operation may be accepted in the cycle in which the
-// last iteration of the current one issues, up to OpsInFlight in flight.
+// Latency: VxWriteCycles + VxCycles - 1 from the issue of an iteration to its write; VxDwCycles more
+// for dw, VxLanesCycles + VxCycles - 1 for a reduction across lanes, VxFnCycles for a function,
+// VxLutCycles for a table, N + 1 for a transposed block. done comes 1 cycle after the last write.
+// Throughput: an iteration of a map, or one of a dw that gives a result, in VxCycles cycles; other
+// iterations of a dw 1 cycle. The next operation may be accepted in the cycle in which the last
+// iteration of the current one issues, up to OpsInFlight in flight.
 // Stalls: an operand that loses its bank (two operands in one bank take a cycle each); results wait
 // when MX writes their AM bank, which holds issue once `Results` wait; an operation that reads a
 // memory which an operation in flight writes (XM or AM) starts after the end of that one; one of
@@ -36,7 +37,8 @@ module hd_vx (
   input  logic                xma_gnt_i, xmb_gnt_i, xmw_gnt_i, ama_gnt_i, amb_gnt_i, amw_gnt_i,
   input  hd_cfg_pkg::vec_t    xma_rdata_i, xmb_rdata_i,
   input  hd_cfg_pkg::sums_t   ama_rdata_i, amb_rdata_i,
-  output hd_cfg_pkg::sums_t   wdata_o,  // XM: the low 8 * N bits
+  output hd_cfg_pkg::sums_t   amw_wdata_o,
+  output hd_cfg_pkg::vec_t    xmw_wdata_o,
 
   // PM read
   output hd_bus_pkg::word_t   pm_o,
@@ -52,13 +54,15 @@ module hd_vx (
   output logic                stall_bank_o
 );
   localparam int unsigned N       = hd_cfg_pkg::N;
+  localparam int unsigned V       = hd_cfg_pkg::VxLanes;
+  localparam int unsigned Groups  = hd_cfg_pkg::VxCycles;
   localparam int unsigned XmBytes = hd_cfg_pkg::XmBytes;
   localparam int unsigned AmWords = hd_cfg_pkg::AmWords;
   localparam int unsigned PmWords = hd_cfg_pkg::PmWords;
   localparam int unsigned Loops   = 4;
   localparam int unsigned Slots   = hd_isa_pkg::OpsInFlight;
   // Results on their way, at most: more than the latency, and a block to be transposed.
-  localparam int unsigned Results   = 1 << $clog2(N + 32);
+  localparam int unsigned Results   = 1 << $clog2(N + 32 / Groups);
   localparam int unsigned ResBits   = $clog2(Results);
   localparam int unsigned XmVecs    = XmBytes / N;
   localparam int unsigned CountBits = 18;  // of the columns of a dw
@@ -200,7 +204,8 @@ module hd_vx (
   logic [1:0] row_q, pm_next_q;
 
   assign window = !dw_q || skip_q == 2'd0;
-  assign lead   = run_q && code == hd_reg_pkg::ErrNone && dw_q && single_q && pm_next_q == PmLo;
+  assign lead   = run_q && code == hd_reg_pkg::ErrNone && dw_q && single_q && pm_next_q == PmLo &&
+                  hold_age_q == '0;
 
   always_ff @(posedge clk) begin
     if (accept) begin
@@ -227,40 +232,51 @@ module hd_vx (
 
   // ---- operations of different latency ----------------------------------------------------------
   // Cycles that an iteration is late, compared with a plain map: before the reduction (dw; lanes come
-  // behind it), before its end, before the alu, before the result, at the end. Nothing may overtake at any of these places. A function
-  // that works before the alu comes 16 cycles after one behind it.
-  localparam int unsigned Places = 5;
-  logic [3:0]          late_sum, late_bias, late_alu, late_res;
-  logic [4*Places-1:0] late, late_q, age_q;
-  logic [3:0]          fn_age_q;
-  logic                fn_mul_q, fn_post_q;
-  logic                fn, fn_mul;  // a function; one that works before the alu
+  // behind it), before its end, before the alu, before the result, at the end. Nothing may overtake
+  // at any of these places, each of which an iteration holds for its groups. Those of a dw without a
+  // result hold none. A function that works before the alu comes 16 cycles after one behind it.
+  localparam int unsigned Places  = 5;
+  localparam int unsigned AgeBits = 5;
+  localparam int unsigned More    = Groups - 1;  // cycles that a group of the next iteration waits
+  typedef logic [AgeBits-1:0] age_t;
+  age_t                      late_sum, late_bias, late_alu, late_res, late_end, slack;
+  logic [AgeBits*Places-1:0] late, late_q, age_q;
+  age_t                      fn_age_q, hold_age_q;  // hold: a map's operands are still in use
+  logic                      fn_mul_q, fn_post_q;
+  logic                      fn, fn_mul;  // a function; one that works before the alu
 
   assign fn        = p.fn != hd_isa_pkg::VxFnNone;
   assign fn_mul    = fn && p.alu == hd_isa_pkg::VxAluMul;
-  assign late_sum  = dw ? 4'(hd_isa_pkg::VxDwCycles) : 4'd0;
-  assign late_bias = dw ? 4'(hd_isa_pkg::VxDwCycles) : 
-                     p.lanes ? 4'(hd_isa_pkg::VxLanesCycles) : 4'd0;
-  assign late_alu  = late_bias + (fn_mul ? 4'(hd_isa_pkg::VxFnCycles) : 4'd0);
-  assign late_res  = late_bias + (fn ? 4'(hd_isa_pkg::VxFnCycles) : 4'd0);
-  assign late      = {late_res + (p.lut != 3'd0 ? 4'(hd_isa_pkg::VxLutCycles) : 4'd0),
-                      late_res, late_alu, late_bias, late_sum};
+  assign late_sum  = dw ? age_t'(hd_isa_pkg::VxDwCycles) : '0;
+  assign late_bias = dw ? age_t'(hd_isa_pkg::VxDwCycles) :
+                     p.lanes ? age_t'(hd_isa_pkg::VxLanesCycles + More) : '0;
+  assign late_alu  = late_bias + (fn_mul ? age_t'(hd_isa_pkg::VxFnCycles) : '0);
+  assign late_res  = late_bias + (fn ? age_t'(hd_isa_pkg::VxFnCycles) : '0);
+  assign late_end  = late_res + (p.lut != 3'd0 ? age_t'(hd_isa_pkg::VxLutCycles) : '0);
+  assign late      = {late_end, late_res, late_alu, late_bias, late_sum};
+  assign slack     = dw_q && !sum_last ? age_t'(More) : '0;
 
   always_comb begin
-    in_order = !(fn_mul_q && fn_age_q != 4'd0);
-    for (int unsigned i = 0; i < Places; i++) if (age_q[4 * i +: 4] > late_q[4 * i +: 4]) in_order = 1'b0;
+    in_order = !(fn_mul_q && fn_age_q != '0) && hold_age_q == '0;
+    for (int unsigned i = 0; i < Places; i++)
+      if (age_q[AgeBits * i +: AgeBits] > late_q[AgeBits * i +: AgeBits] + slack) in_order = 1'b0;
   end
 
   always_ff @(posedge clk) begin
     if (!rst_ni) begin
-      age_q    <= '0;
-      fn_age_q <= '0;
+      age_q      <= '0;
+      fn_age_q   <= '0;
+      hold_age_q <= '0;
     end else begin
       for (int unsigned i = 0; i < Places; i++)
-        if (commit) age_q[4 * i +: 4] <= late_q[4 * i +: 4];
-        else if (age_q[4 * i +: 4] != 4'd0) age_q[4 * i +: 4] <= age_q[4 * i +: 4] - 4'd1;
-      if (commit && fn_post_q) fn_age_q <= 4'(hd_isa_pkg::VxFnSwitchCycles);
-      else if (fn_age_q != 4'd0) fn_age_q <= fn_age_q - 4'd1;
+        if (commit && (!dw_q || sum_last))
+          age_q[AgeBits * i +: AgeBits] <= late_q[AgeBits * i +: AgeBits] + age_t'(More);
+        else if (age_q[AgeBits * i +: AgeBits] != '0)
+          age_q[AgeBits * i +: AgeBits] <= age_q[AgeBits * i +: AgeBits] - age_t'(1);
+      if (commit && fn_post_q) fn_age_q <= age_t'(hd_isa_pkg::VxFnSwitchCycles + More);
+      else if (fn_age_q != '0) fn_age_q <= fn_age_q - age_t'(1);
+      if (commit && !dw_q) hold_age_q <= age_t'(More);
+      else if (hold_age_q != '0) hold_age_q <= hold_age_q - age_t'(1);
     end
     if (accept) begin
       late_q    <= late;
@@ -332,6 +348,7 @@ module hd_vx (
   logic [2:0]      d_load, d_load1_q, d_load2_q;
   logic [2:0]      d_slot1_q, d_slot2_q;
   logic            res_valid;
+  logic [Groups-1:0] res_part;
   logic [32*N-1:0] res;
 
   always_comb begin
@@ -361,11 +378,10 @@ module hd_vx (
     .d_last_i(d_last_q[1]), .d_tail_i(d_tail_q[1]), .a_am_i(ama_rdata_i), .a_xm_i(xma_rdata_i),
     .b_am_i(amb_rdata_i), .b_xm_i(xmb_rdata_i), .pm_i(pm_rdata_i),
     .d_row_i(d_row2_q), .d_window_i(d_window_q[1]), .d_load_i(d_load2_q),
-    .res_valid_o(res_valid), .res_o(res)
+    .res_valid_o(res_valid), .res_part_o(res_part), .res_o(res)
   );
 
   // ---- write ------------------------------------------------------------------------------------
-  logic [32*N-1:0]    fifo [Results];
   logic [ResBits-1:0] fifo_w_q, fifo_r_q;
   logic               ready, full_q, done_q, err_q;  // full_q: the FIFO of results is full
   logic [4:0]         err_code_q;
@@ -373,7 +389,6 @@ module hd_vx (
   assign ready     = fifo_w_q != fifo_r_q || full_q;
   assign xmw_o     = {ready && !head_err && !head_am, w_addr};
   assign amw_o     = {ready && !head_err && head_am, w_addr};
-  assign wdata_o   = fifo[fifo_r_q];
   assign pop       = (waiting_q != '0 && head_err) || (xmw_o.req && xmw_gnt_i) ||
                      (amw_o.req && amw_gnt_i);
   assign end_op    = pop && head_end;
@@ -395,8 +410,14 @@ module hd_vx (
       done_q <= end_op && !head_err;
       err_q  <= end_op && head_err;
     end
-    if (res_valid) fifo[fifo_w_q] <= res;
     if (pop) err_code_q <= head_code;
+  end
+
+  for (genvar g = 0; g < Groups; g++) begin : gen_fifo
+    logic [32*V-1:0] fifo [Results];
+    always_ff @(posedge clk) if (res_part[g]) fifo[fifo_w_q] <= res[32 * V * g +: 32 * V];
+    assign amw_wdata_o[32 * V * g +: 32 * V] = fifo[fifo_r_q];
+    assign xmw_wdata_o[8 * V * g +: 8 * V]   = amw_wdata_o[32 * V * g +: 8 * V];
   end
 
   assign res_o        = {done_q, err_q, err_code_q};
@@ -408,7 +429,7 @@ module hd_vx (
   // Nothing in flight, nothing to forget: it can stand still.
   hd_gate u_gate (
     .clk_i,
-    .en_i(!rst_ni || op_i.valid || part_i.tm || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0),
+    .en_i(!rst_ni || op_i.valid || part_i.tm || busy_o || done_q || err_q || age_q != '0 || fn_age_q != '0 || hold_age_q != '0),
     .clk_o(clk)
   );
 
@@ -417,7 +438,7 @@ module hd_vx (
   // Each result comes as late as isa/timing.def says; of a block of N, counted from its last vector.
   logic [31:0]              now_q, issued [Results], from;
   logic [Results-1:0]   turns_q;
-  logic [3:0]           later [Results];
+  logic [AgeBits-1:0]   later [Results];
   logic [ResBits-1:0]   issued_w_q, whole;
   logic [$clog2(N)-1:0] column_q;
 
@@ -434,7 +455,7 @@ module hd_vx (
       if (push && !fail) begin
         issued_w_q          <= issued_w_q + ResBits'(1);
         issued[issued_w_q]  <= now_q;
-        later[issued_w_q]   <= late_q[4 * (Places - 1) +: 4];
+        later[issued_w_q]   <= late_q[AgeBits * (Places - 1) +: AgeBits];
         turns_q[issued_w_q] <= tr_q;
       end
       if (res_valid && turns_q[fifo_w_q]) column_q <= column_q + $clog2(N)'(1);
@@ -442,7 +463,7 @@ module hd_vx (
   end
 
   `ASSERT(ResultInTime, !res_valid ||
-                        now_q + 32'd1 == from + hd_isa_pkg::VxWriteCycles + 32'(later[fifo_w_q]))
+                        now_q + 32'd1 == from + hd_isa_pkg::VxWriteCycles + More + 32'(later[fifo_w_q]))
 `endif
 
   `ASSERT(ResultsInOrder, !res_valid || waiting_q != '0)

@@ -1,15 +1,16 @@
-// Arithmetic of vx.map and vx.dw, all lanes: operand select and immediate (dw: hd_vx_window),
-// reduction along words and across lanes, bias, conversion to binary32, scale, alu, function, and
-// what hd_vx_result does.
+// Arithmetic of vx.map and vx.dw: operand select and immediate (dw: hd_vx_window), reduction along
+// words and across lanes, bias, conversion to binary32, scale, alu, function, and what hd_vx_result
+// does. There are V = N / VxCycles lanes: a vector of N passes in VxCycles groups of V, one a cycle,
+// the lowest first. Windows are N wide: only their sums pass in groups.
 //
 // Guarantees: every iteration with d_last_i gives one result, in order. Operations are told apart
 // by a slot, whose parameters are written at least 1 cycle before its first iteration and stay
 // until its last result. The user keeps operations of different latency apart (hd_vx, "operations
-// of different latency").
-// Latency: 16 cycles from d_valid_i to res_valid_o: select 1, reduce 1, bias 1, convert 2, scale 4,
-// alu 4, round and clamp 3. A dw selects in 3 cycles; a reduction across lanes takes 1 cycle more,
-// a function 8, before the alu when that multiplies, else behind it; a table 1.
-// Throughput: an iteration a cycle.
+// of different latency"), and holds the operands of a map for VxCycles cycles.
+// Latency: 16 cycles from d_valid_i to the result of the first group: select 1, reduce 1, bias 1,
+// convert 2, scale 4, alu 4, round and clamp 3. A dw selects in 3 cycles; a reduction across lanes
+// takes VxCycles more, a function 8, before the alu when that multiplies, else behind it; a table 1.
+// Throughput: an iteration in VxCycles cycles; of a dw without a result, 1.
 // Stalls: never.
 module hd_vx_lanes (
   input  logic                                       clk_i, rst_ni,
@@ -42,8 +43,9 @@ module hd_vx_lanes (
   input  logic                                       d_window_i,
   input  logic [2:0]                                 d_load_i,
 
-  // Result: AM word, or XM vector in the low 8 * N bits
+  // Results, see hd_vx_result
   output logic                                       res_valid_o,
+  output logic [hd_cfg_pkg::VxCycles-1:0]            res_part_o,
   output hd_cfg_pkg::sums_t                          res_o
 );
   localparam int unsigned N        = hd_cfg_pkg::N;
@@ -51,7 +53,10 @@ module hd_vx_lanes (
   localparam int unsigned SlotBits = $clog2(Slots);
   localparam int unsigned Depth    = 13;
   localparam int unsigned FnDepth  = hd_isa_pkg::VxFnCycles;
-  localparam int unsigned Group    = N <= 16 ? 4 : 8;  // lanes that the first step across lanes joins
+  localparam int unsigned V        = hd_cfg_pkg::VxLanes;
+  localparam int unsigned Groups   = hd_cfg_pkg::VxCycles;
+  localparam int unsigned GBits    = Groups > 1 ? $clog2(Groups) : 1;
+  localparam int unsigned Joined   = V < 4 ? V : V <= 16 ? 4 : 8;  // by the first step across lanes
 
   // ---- parameters by slot -----------------------------------------------------------------------
   hd_isa_pkg::vx_params_t p;
@@ -115,73 +120,153 @@ module hd_vx_lanes (
     end
   end
 
-  // ---- windows ----------------------------------------------------------------------------------
-  logic                map_valid, win_valid, win_first, win_last, adds, adds_q;
-  logic [SlotBits-1:0] win_slot;
-  logic [32*N-1:0]     dot;
-  logic [64*N-1:0]     win_pm;
+  // ---- groups -----------------------------------------------------------------------------------
+  function automatic logic [8*V-1:0] bytes_of(input logic [8*N-1:0] x, input logic [GBits-1:0] g);
+    bytes_of = x[8*V-1:0];
+    for (int unsigned i = 1; i < Groups; i++) if (g == GBits'(i)) bytes_of = x[8 * V * i +: 8 * V];
+  endfunction
 
-  assign map_valid = d_valid_i && !dw[d_slot_i];
-  assign adds      = d_valid_i && d_first_i && d_window_i && dw[d_slot_i] &&
-                     b_kind[d_slot_i] == hd_isa_pkg::VxKindAmInt32;
+  function automatic logic [32*V-1:0] sums_of(input logic [32*N-1:0] x, input logic [GBits-1:0] g);
+    sums_of = x[32*V-1:0];
+    for (int unsigned i = 1; i < Groups; i++) if (g == GBits'(i)) sums_of = x[32 * V * i +: 32 * V];
+  endfunction
 
-  hd_vx_window #(.TagBits(SlotBits + 2)) u_window (
+  function automatic logic [64*V-1:0] consts_of(input logic [64*N-1:0] x, input logic [GBits-1:0] g);
+    consts_of = x[64*V-1:0];
+    for (int unsigned i = 1; i < Groups; i++)
+      if (g == GBits'(i)) consts_of = x[64 * V * i +: 64 * V];
+  endfunction
+
+  function automatic logic [GBits-1:0] next_of(input logic [GBits-1:0] g);
+    next_of = g == GBits'(Groups - 1) ? '0 : g + GBits'(1);
+  endfunction
+
+  // Of a map: its operands' groups from d_valid_i on. Of a dw: those of a window's sum, which begin 2
+  // cycles before the sum is there.
+  logic                map_valid, map_first, map_last, map_tail, dw_valid, win_valid;
+  logic                first_h_q, last_h_q, tail_h_q;
+  logic [SlotBits-1:0] map_slot, slot_h_q, dw_slot, dw_slot_h_q, win_slot;
+  logic [GBits-1:0]    map_g_q, dw_g_q, dw_g1_q, dw_g2_q;
+  logic [32*N-1:0]     win_sum, sum_now;  // now: as the group at hand sees it
+  logic [64*N-1:0]     win_pm, pm_now;
+
+  assign map_valid = (d_valid_i && !dw[d_slot_i]) || map_g_q != '0;
+  assign map_slot  = map_g_q != '0 ? slot_h_q : d_slot_i;
+  assign map_first = map_g_q != '0 ? first_h_q : d_first_i;
+  assign map_last  = map_g_q != '0 ? last_h_q : d_last_i;
+  assign map_tail  = map_g_q != '0 ? tail_h_q : d_tail_i;
+  assign dw_valid  = win_valid || dw_g_q != '0;
+  assign dw_slot   = dw_g_q != '0 ? dw_slot_h_q : win_slot;
+
+  always_ff @(posedge clk_i) begin
+    if (!rst_ni) begin
+      map_g_q <= '0;
+      dw_g_q  <= '0;
+    end else begin
+      if (map_valid) map_g_q <= next_of(map_g_q);
+      if (dw_valid) dw_g_q <= next_of(dw_g_q);
+    end
+    dw_g1_q <= dw_g_q;
+    dw_g2_q <= dw_g1_q;
+    if (Groups > 1 && map_g_q == '0) begin
+      slot_h_q  <= d_slot_i;
+      first_h_q <= d_first_i;
+      last_h_q  <= d_last_i;
+      tail_h_q  <= d_tail_i;
+    end
+    if (Groups > 1 && win_valid) dw_slot_h_q <= win_slot;
+  end
+
+  hd_vx_window #(.SlotBits(SlotBits)) u_window (
     .clk_i, .rst_ni,
     .load_lo_i(d_load_i[0]), .load_hi_i(d_load_i[1]), .load_pm_i(d_load_i[2]),
     .width_i(width[d_slot_i]), .pm_i,
     .x_i(a_xm_i), .in_valid_i(d_valid_i && dw[d_slot_i]), .in_sum_i(d_window_i), .in_row_i(d_row_i),
+    .in_first_i(d_first_i), .in_last_i(d_last_i),
+    .in_adds_i(d_first_i && d_window_i && b_kind[d_slot_i] == hd_isa_pkg::VxKindAmInt32),
     .in_unsigned_i(a_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8), .in_imm_i(a_imm[d_slot_i][9:0]),
-    .in_tag_i({d_slot_i, d_first_i, d_last_i}),
+    .in_slot_i(d_slot_i),
     .in_pairs_i(b_kind[d_slot_i] == hd_isa_pkg::VxKindXmInt8 ||
       b_kind[d_slot_i] == hd_isa_pkg::VxKindXmUint8),
-    .before_i(b_xm_i),
-    .valid_o(win_valid), .tag_o({win_slot, win_first, win_last}), .pm_o(win_pm), .dot_o(dot)
+    .before_i(b_xm_i), .base_i(b_am_i),
+    .valid_o(win_valid), .slot_o(win_slot), .pm_o(win_pm), .sum_o(win_sum)
   );
 
-  // ---- control: element i belongs to the iteration given i cycles ago (dw: i + 2) ---------------
+  // ---- control: element i belongs to the group whose operands came i cycles ago (dw: i + 2) -----
   // Results that take a longer way leave at 2, 9 or 13 and come back there.
   logic [Depth:1]      v_q;        // from element 3 on: only iterations with a result
   logic [SlotBits-1:0] s_q [1:Depth];
   logic                first_q, last_q, last2_q;
-  logic                ends, across_q, v9, v13, fn_before, fn_behind, fn_valid, fn_back9, fn_back13;
-  logic [SlotBits-1:0] across_slot_q, s9, s13, fn_slot;
+  logic                ends, v9, v13, fn_before, fn_behind, fn_valid, fn_back9, fn_back13;
+  logic [SlotBits-1:0] s9, s13, fn_slot;
+  // Across lanes: groups that left at 2 so many cycles ago; the last come back.
+  logic [Groups:1]     across_v_q;
+  logic [SlotBits-1:0] across_s_q [1:Groups];
+  logic [GBits-1:0]    join_g_q, back_g_q;
+  logic                across;
+  logic [SlotBits-1:0] across_slot;
 
-  assign ends      = v_q[2] && last2_q;
-  assign fn_before = v_q[9] && fn[s_q[9]] != hd_isa_pkg::VxFnNone &&
-                     alu[s_q[9]] == hd_isa_pkg::VxAluMul;
-  assign fn_behind = v_q[13] && fn[s_q[13]] != hd_isa_pkg::VxFnNone &&
-                     alu[s_q[13]] != hd_isa_pkg::VxAluMul;
-  assign fn_back9  = fn_valid && alu[fn_slot] == hd_isa_pkg::VxAluMul;
-  assign fn_back13 = fn_valid && alu[fn_slot] != hd_isa_pkg::VxAluMul;
-  assign v9        = (v_q[9] && !fn_before) || fn_back9;
-  assign v13       = (v_q[13] && !fn_behind) || fn_back13;
-  assign s9        = fn_back9 ? fn_slot : s_q[9];
-  assign s13       = fn_back13 ? fn_slot : s_q[13];
+  assign ends        = v_q[2] && last2_q;
+  assign across      = across_v_q[Groups];
+  assign across_slot = across_s_q[Groups];
+  assign fn_before   = v_q[9] && fn[s_q[9]] != hd_isa_pkg::VxFnNone &&
+                       alu[s_q[9]] == hd_isa_pkg::VxAluMul;
+  assign fn_behind   = v_q[13] && fn[s_q[13]] != hd_isa_pkg::VxFnNone &&
+                       alu[s_q[13]] != hd_isa_pkg::VxAluMul;
+  assign fn_back9    = fn_valid && alu[fn_slot] == hd_isa_pkg::VxAluMul;
+  assign fn_back13   = fn_valid && alu[fn_slot] != hd_isa_pkg::VxAluMul;
+  assign v9          = (v_q[9] && !fn_before) || fn_back9;
+  assign v13         = (v_q[13] && !fn_behind) || fn_back13;
+  assign s9          = fn_back9 ? fn_slot : s_q[9];
+  assign s13         = fn_back13 ? fn_slot : s_q[13];
 
   always_ff @(posedge clk_i) begin
-    v_q <= rst_ni ? {v_q[12:10], v9, v_q[8:3], (ends && !lanes[s_q[2]]) || across_q, v_q[1],
-                     map_valid || win_valid} : '0;
-    across_q      <= rst_ni && ends && lanes[s_q[2]];
-    across_slot_q <= s_q[2];
-    first_q <= win_valid ? win_first : d_first_i;
-    last_q  <= win_valid ? win_last : d_last_i;
+    v_q <= rst_ni ? {v_q[12:10], v9, v_q[8:3], (ends && !lanes[s_q[2]]) || across, v_q[1],
+                     map_valid || dw_valid} : '0;
+    across_v_q    <= rst_ni ? Groups'({across_v_q, ends && lanes[s_q[2]]}) : '0;
+    across_s_q[1] <= s_q[2];
+    for (int unsigned i = 2; i <= Groups; i++) across_s_q[i] <= across_s_q[i - 1];
+    if (!rst_ni) begin
+      join_g_q <= '0;
+      back_g_q <= '0;
+    end else begin
+      if (across_v_q[1]) join_g_q <= next_of(join_g_q);
+      if (across) back_g_q <= next_of(back_g_q);
+    end
+    first_q <= map_first;
+    last_q  <= dw_valid || map_last;
     last2_q <= last_q;
-    adds_q  <= adds;
-    s_q[1]  <= win_valid ? win_slot : d_slot_i;
+    s_q[1]  <= dw_valid ? dw_slot : map_slot;
     s_q[2]  <= s_q[1];
-    s_q[3]  <= across_q ? across_slot_q : s_q[2];
+    s_q[3]  <= across ? across_slot : s_q[2];
     for (int unsigned i = 4; i <= Depth; i++) s_q[i] <= s_q[i - 1];
     s_q[10] <= s9;
   end
 
+  // The first group of a window comes from hd_vx_window itself, which may go on then.
+  if (Groups > 1) begin : gen_held
+    logic [32*(N-V)-1:0] sum_q;
+    logic [64*(N-V)-1:0] pm_q;
+    assign sum_now = {sum_q, win_sum[32*V-1:0]};
+    assign pm_now  = {pm_q, win_pm[64*V-1:0]};
+    always_ff @(posedge clk_i) begin
+      if (win_valid) pm_q <= win_pm[64*N-1:64*V];
+      if (ends && dw[s_q[2]] && dw_g2_q == '0) sum_q <= win_sum[32*N-1:32*V];
+    end
+  end else begin : gen_now
+    assign sum_now = win_sum;
+    assign pm_now  = win_pm;
+  end
+
   // ---- integer part: select (1), reduce (2), bias (3) -------------------------------------------
-  logic [31:0]     ta   [N], tb   [N], pb   [N], ps   [N];  // A, B, bias, scale of A
-  logic [31:0]     acc  [N], tb2  [N], pb2  [N], ps2  [N];  // a cycle later
-  logic [31:0]     tb_l [N], pb_l [N], ps_l [N];            // beside what goes across lanes
-  logic [31:0]     to1  [N], to2  [N];  // of a dw: what its sum adds to, and that a cycle later
-  logic [31:0]     tree [N];            // across lanes, within groups
-  logic [31:0]     part [N/Group];      // of a group
-  logic [32*N-1:0] ta_q, tb_q, scale3_q, scale4_q, scale5_q;
+  logic [31:0]     ta   [V], tb   [V], pb   [V], ps   [V];  // A, B, bias, scale of A
+  logic [31:0]     acc  [Groups][V];    // a cycle later; [0] of the group at hand
+  logic [31:0]     tb2  [V], pb2  [V], ps2  [V];
+  logic [31:0]     tb_l [Groups][V], pb_l [Groups][V], ps_l [Groups][V];  // beside what goes across
+  logic [31:0]     tree [V];            // across lanes, within groups
+  logic [31:0]     part [V/Joined];     // of what the first step joins
+  logic [31:0]     whole_q, held_q;     // of the groups so far; of all, for those behind the first
+  logic [32*V-1:0] ta_q, tb_q, scale3_q, scale4_q, scale5_q;
 
   // Its own inverse: the order of binary32 becomes that of int32.
   function automatic logic [31:0] order(input logic [31:0] v);
@@ -194,104 +279,127 @@ module hd_vx_lanes (
 
   always_ff @(posedge clk_i) begin
     // 3
-    if (across_q) begin : gen_whole
+    if (across_v_q[1] || across) begin : gen_whole
+      logic        max;
       logic [31:0] whole;
-      for (int unsigned i = 1; i < N / Group; i = 2 * i)
-        for (int unsigned g = 0; g + i < N / Group; g = g + 2 * i)
-          part[g] = joined(red[across_slot_q] == hd_isa_pkg::VxRedMax, part[g], part[g + i]);
-      whole = total[across_slot_q] ? order(part[0]) : part[0];
-      for (int unsigned n = 0; n < N; n++) begin
-        ta_q[32 * n +: 32]     <= whole + (use_bias[across_slot_q] ? pb_l[n] : 32'd0);
-        tb_q[32 * n +: 32]     <= tb_l[n];
-        scale3_q[32 * n +: 32] <= ps_l[n];
-      end
-    end else if (ends)
-      for (int unsigned n = 0; n < N; n++) begin
-        ta_q[32 * n +: 32]     <= total[s_q[2]] ? order(acc[n]) :
-                                  acc[n] + (use_bias[s_q[2]] ? pb2[n] : 32'd0);
+      max = red[across_s_q[1]] == hd_isa_pkg::VxRedMax;
+      for (int unsigned i = 1; i < V / Joined; i = 2 * i)
+        for (int unsigned g = 0; g + i < V / Joined; g = g + 2 * i)
+          part[g] = joined(max, part[g], part[g + i]);
+      whole_q = join_g_q == '0 ? part[0] : joined(max, whole_q, part[0]);
+      whole = back_g_q == '0 ? whole_q : held_q;
+      held_q = whole;
+      if (total[across_slot]) whole = order(whole);
+      if (across)
+        for (int unsigned n = 0; n < V; n++) begin
+          ta_q[32 * n +: 32]     <= whole + (use_bias[across_slot] ? pb_l[Groups-1][n] : 32'd0);
+          tb_q[32 * n +: 32]     <= tb_l[Groups-1][n];
+          scale3_q[32 * n +: 32] <= ps_l[Groups-1][n];
+        end
+    end
+    if (ends && !lanes[s_q[2]]) begin : gen_plain
+      logic [32*V-1:0] sums;
+      sums = sums_of(sum_now, dw_g2_q);
+      for (int unsigned n = 0; n < V; n++) begin
+        ta_q[32 * n +: 32]     <= total[s_q[2]] ? order(acc[0][n]) :
+                                  (dw[s_q[2]] ? sums[32 * n +: 32] : acc[0][n]) +
+                                  (use_bias[s_q[2]] ? pb2[n] : 32'd0);
         tb_q[32 * n +: 32]     <= tb2[n];
         scale3_q[32 * n +: 32] <= ps2[n];
       end
+    end
     // 3, first step across lanes
+    for (int unsigned i = Groups - 1; i > 0; i--)
+      if (across_v_q[i])
+        for (int unsigned n = 0; n < V; n++) begin
+          tb_l[i][n] = tb_l[i - 1][n];
+          pb_l[i][n] = pb_l[i - 1][n];
+          ps_l[i][n] = ps_l[i - 1][n];
+        end
     if (ends && lanes[s_q[2]]) begin
-      for (int unsigned n = 0; n < N; n++) tree[n] = acc[n];
-      for (int unsigned i = 1; i < Group; i = 2 * i)
-        for (int unsigned n = 0; n < N; n = n + 2 * i)
+      for (int unsigned n = 0; n < V; n++) tree[n] = acc[0][n];
+      for (int unsigned i = 1; i < Joined; i = 2 * i)
+        for (int unsigned n = 0; n + i < V; n = n + 2 * i)
           tree[n] = joined(red[s_q[2]] == hd_isa_pkg::VxRedMax, tree[n], tree[n + i]);
-      for (int unsigned g = 0; g < N / Group; g++) part[g] = tree[g * Group];
-      for (int unsigned n = 0; n < N; n++) begin
-        tb_l[n] = tb2[n];
-        pb_l[n] = pb2[n];
-        ps_l[n] = ps2[n];
+      for (int unsigned g = 0; g < V / Joined; g++) part[g] = tree[g * Joined];
+      for (int unsigned n = 0; n < V; n++) begin
+        tb_l[0][n] = tb2[n];
+        pb_l[0][n] = pb2[n];
+        ps_l[0][n] = ps2[n];
       end
     end
     // 2
     if (v_q[1]) begin
-      if (dw[s_q[1]])
-        for (int unsigned n = 0; n < N; n++)
-          acc[n] = (!first_q ? acc[n] : b_kind[s_q[1]] == hd_isa_pkg::VxKindAmInt32 ? tb[n] :
-                   32'd0) + dot[32 * n +: 32];
-      else if (first_q || red[s_q[1]] == hd_isa_pkg::VxRedNone)
-        for (int unsigned n = 0; n < N; n++) acc[n] = ta[n];
-      else if (red[s_q[1]] == hd_isa_pkg::VxRedMax)
-        for (int unsigned n = 0; n < N; n++)
-          acc[n] = signed'(ta[n]) > signed'(acc[n]) ? ta[n] : acc[n];
-      else for (int unsigned n = 0; n < N; n++) acc[n] = acc[n] + ta[n];
+      if (!dw[s_q[1]])
+        for (int unsigned n = 0; n < V; n++) begin : gen_reduce
+          logic [31:0] a;
+          a = acc[Groups-1][n];
+          if (first_q || red[s_q[1]] == hd_isa_pkg::VxRedNone) a = ta[n];
+          else if (red[s_q[1]] == hd_isa_pkg::VxRedMax) a = signed'(ta[n]) > signed'(a) ? ta[n] : a;
+          else a = a + ta[n];
+          for (int unsigned i = Groups - 1; i > 0; i--) acc[i][n] = acc[i - 1][n];
+          acc[0][n] = a;
+        end
       if (last_q)
-        for (int unsigned n = 0; n < N; n++) begin
+        for (int unsigned n = 0; n < V; n++) begin
           tb2[n] = tb[n];
           pb2[n] = pb[n];
           ps2[n] = ps[n];
         end
     end
     // 1
-    if (win_valid && win_first && b_kind[win_slot] == hd_isa_pkg::VxKindAmInt32)
-      for (int unsigned n = 0; n < N; n++) tb[n] = to2[n];
-    if (win_valid && win_last)
-      for (int unsigned n = 0; n < N; n++) begin
-        pb[n] = win_pm[64 * n +: 32];
-        ps[n] = scale_pm[win_slot] ? win_pm[64 * n + 32 +: 32] : a_scale[win_slot];
+    if (dw_valid) begin : gen_window
+      logic [64*V-1:0] c;
+      c = consts_of(pm_now, dw_g_q);
+      for (int unsigned n = 0; n < V; n++) begin
+        pb[n] = c[64 * n +: 32];
+        ps[n] = scale_pm[dw_slot] ? c[64 * n + 32 +: 32] : a_scale[dw_slot];
       end
-    else if (map_valid) begin
-      for (int unsigned n = 0; n < N; n++)
-        unique case (a_kind[d_slot_i])
-          hd_isa_pkg::VxKindAmInt32: ta[n] = a_am_i[32 * n +: 32] + a_imm[d_slot_i];
-          hd_isa_pkg::VxKindAmF32:   ta[n] = a_am_i[32 * n +: 32];
-          hd_isa_pkg::VxKindPmInt32: ta[n] = pm_i[64 * n +: 32] + a_imm[d_slot_i];
-          hd_isa_pkg::VxKindPmF32:   ta[n] = pm_i[64 * n +: 32];
-          hd_isa_pkg::VxKindXmInt8:  ta[n] = 32'(signed'(a_xm_i[8 * n +: 8])) + a_imm[d_slot_i];
-          hd_isa_pkg::VxKindXmUint8: ta[n] = 32'(a_xm_i[8 * n +: 8]) + a_imm[d_slot_i];
-          default:                   ta[n] = a_imm[d_slot_i];
+    end else if (map_valid) begin : gen_select
+      logic [32*V-1:0] am;
+      logic [8*V-1:0]  xm;
+      logic [64*V-1:0] c;
+      am = sums_of(a_am_i, map_g_q);
+      xm = bytes_of(a_xm_i, map_g_q);
+      c = consts_of(pm_i, map_g_q);
+      for (int unsigned n = 0; n < V; n++)
+        unique case (a_kind[map_slot])
+          hd_isa_pkg::VxKindAmInt32: ta[n] = am[32 * n +: 32] + a_imm[map_slot];
+          hd_isa_pkg::VxKindAmF32:   ta[n] = am[32 * n +: 32];
+          hd_isa_pkg::VxKindPmInt32: ta[n] = c[64 * n +: 32] + a_imm[map_slot];
+          hd_isa_pkg::VxKindPmF32:   ta[n] = c[64 * n +: 32];
+          hd_isa_pkg::VxKindXmInt8:  ta[n] = 32'(signed'(xm[8 * n +: 8])) + a_imm[map_slot];
+          hd_isa_pkg::VxKindXmUint8: ta[n] = 32'(xm[8 * n +: 8]) + a_imm[map_slot];
+          default:                   ta[n] = a_imm[map_slot];
         endcase
-      if (total[d_slot_i])
-        for (int unsigned n = 0; n < N; n++) ta[n] = order(ta[n]);
-      if (d_tail_i && tail[d_slot_i] != 7'(N))
-        for (int unsigned n = 0; n < N; n++)
-          if (n >= 32'(tail[d_slot_i])) ta[n] = {red[d_slot_i] == hd_isa_pkg::VxRedMax, 31'd0};
-      if (d_last_i)
-        for (int unsigned n = 0; n < N; n++) begin
-          pb[n] = pm_i[64 * n +: 32];
-          ps[n] = scale_pm[d_slot_i] ? pm_i[64 * n + 32 +: 32] : a_scale[d_slot_i];
-          unique case (b_kind[d_slot_i])
-            hd_isa_pkg::VxKindAmInt32: tb[n] = b_am_i[32 * n +: 32] + b_imm[d_slot_i];
-            hd_isa_pkg::VxKindAmF32:   tb[n] = b_am_i[32 * n +: 32];
-            hd_isa_pkg::VxKindPmInt32: tb[n] = pm_i[64 * n +: 32] + b_imm[d_slot_i];
-            hd_isa_pkg::VxKindPmF32:   tb[n] = pm_i[64 * n +: 32];
-            hd_isa_pkg::VxKindXmInt8:  tb[n] = 32'(signed'(b_xm_i[8 * n +: 8])) + b_imm[d_slot_i];
-            hd_isa_pkg::VxKindXmUint8: tb[n] = 32'(b_xm_i[8 * n +: 8]) + b_imm[d_slot_i];
-            default:                   tb[n] = b_imm[d_slot_i];
+      if (total[map_slot])
+        for (int unsigned n = 0; n < V; n++) ta[n] = order(ta[n]);
+      if (map_tail && tail[map_slot] != 7'(N))
+        for (int unsigned n = 0; n < V; n++)
+          if (V * 32'(map_g_q) + n >= 32'(tail[map_slot]))
+            ta[n] = {red[map_slot] == hd_isa_pkg::VxRedMax, 31'd0};
+      if (map_last) begin
+        am = sums_of(b_am_i, map_g_q);
+        xm = bytes_of(b_xm_i, map_g_q);
+        for (int unsigned n = 0; n < V; n++) begin
+          pb[n] = c[64 * n +: 32];
+          ps[n] = scale_pm[map_slot] ? c[64 * n + 32 +: 32] : a_scale[map_slot];
+          unique case (b_kind[map_slot])
+            hd_isa_pkg::VxKindAmInt32: tb[n] = am[32 * n +: 32] + b_imm[map_slot];
+            hd_isa_pkg::VxKindAmF32:   tb[n] = am[32 * n +: 32];
+            hd_isa_pkg::VxKindPmInt32: tb[n] = c[64 * n +: 32] + b_imm[map_slot];
+            hd_isa_pkg::VxKindPmF32:   tb[n] = c[64 * n +: 32];
+            hd_isa_pkg::VxKindXmInt8:  tb[n] = 32'(signed'(xm[8 * n +: 8])) + b_imm[map_slot];
+            hd_isa_pkg::VxKindXmUint8: tb[n] = 32'(xm[8 * n +: 8]) + b_imm[map_slot];
+            default:                   tb[n] = b_imm[map_slot];
           endcase
         end
+      end
     end
-    // A window takes 2 cycles before that.
-    if (adds_q)
-      for (int unsigned n = 0; n < N; n++) to2[n] = to1[n];
-    if (adds)
-      for (int unsigned n = 0; n < N; n++) to1[n] = b_am_i[32 * n +: 32];
   end
 
   // ---- to binary32 (5), scale (9) ---------------------------------------------------------------
-  logic [32*N-1:0] a5, b5, fa, fb;
+  logic [32*V-1:0] a5, b5, fa, fb;
   logic            b3_en, b5_en;
   assign b3_en = v_q[3] && alu[s_q[3]] != hd_isa_pkg::VxAluA;
   assign b5_en = v_q[5] && alu[s_q[5]] != hd_isa_pkg::VxAluA;
@@ -301,22 +409,22 @@ module hd_vx_lanes (
     if (v_q[4]) scale5_q <= scale4_q;
   end
 
-  hd_f32_from_int #(.Lanes(N)) u_from_a (
+  hd_f32_from_int #(.Lanes(V)) u_from_a (
     .clk_i, .rst_ni, .en_i(v_q[3]), .raw_i(a_f32[s_q[3]]), .a_i(ta_q), .y_o(a5)
   );
-  hd_f32_from_int #(.Lanes(N)) u_from_b (
+  hd_f32_from_int #(.Lanes(V)) u_from_b (
     .clk_i, .rst_ni, .en_i(b3_en), .raw_i(b_f32[s_q[3]]), .a_i(tb_q), .y_o(b5)
   );
-  hd_f32_mul #(.Lanes(N)) u_scale_a (
+  hd_f32_mul #(.Lanes(V)) u_scale_a (
     .clk_i, .rst_ni, .a_i(a5), .en_i(v_q[5]), .b_i(scale5_q), .y_o(fa)
   );
-  hd_f32_mul #(.Lanes(N)) u_scale_b (
-    .clk_i, .rst_ni, .a_i(b5), .en_i(b5_en), .b_i({N{b_scale[s_q[5]]}}), .y_o(fb)
+  hd_f32_mul #(.Lanes(V)) u_scale_b (
+    .clk_i, .rst_ni, .a_i(b5), .en_i(b5_en), .b_i({V{b_scale[s_q[5]]}}), .y_o(fb)
   );
 
   // ---- function: from 9 back to 9, or from 13 back to 13 ----------------------------------------
-  logic [32*N-1:0]  r, fn_y;
-  logic [32*N-1:0]  fb_late [FnDepth];  // fb of results in the function before the alu
+  logic [32*V-1:0]  r, fn_y;
+  logic [32*V-1:0]  fb_late [FnDepth];  // fb of results in the function before the alu
   logic [2:0]       fb_w_q, fb_r_q;
   logic [FnDepth:1] fn_v_q;
   logic [SlotBits-1:0] fn_s_q [1:FnDepth];
@@ -338,7 +446,7 @@ module hd_vx_lanes (
     if (fn_before) fb_late[fb_w_q] <= fb;
   end
 
-  hd_vx_fn #(.Lanes(N)) u_fn (
+  hd_vx_fn #(.Lanes(V)) u_fn (
     .clk_i, .rst_ni,
     .en_i(fn_before || fn_behind), .fn_i(fn[fn_behind ? s_q[13] : s_q[9]]),
     .a_i(fn_behind ? r : fa),
@@ -346,18 +454,18 @@ module hd_vx_lanes (
   );
 
   // ---- alu (13) ---------------------------------------------------------------------------------
-  logic [32*N-1:0] sum, prod;
-  logic [32*N-1:0] pick10_q, pick11_q, pick12_q, pick13_q;  // fa, or the one that max / min chooses
+  logic [32*V-1:0] sum, prod;
+  logic [32*V-1:0] pick10_q, pick11_q, pick12_q, pick13_q;  // fa, or the one that max / min chooses
   logic            add_en, mul_en;
   assign add_en = v9 && (alu[s9] == hd_isa_pkg::VxAluAdd || alu[s9] == hd_isa_pkg::VxAluSub);
   assign mul_en = v9 && alu[s9] == hd_isa_pkg::VxAluMul;
 
-  hd_f32_add #(.Lanes(N)) u_add (
+  hd_f32_add #(.Lanes(V)) u_add (
     .clk_i, .rst_ni,
     .a_i(fa), .en_i(add_en), .sub_i(alu[s9] == hd_isa_pkg::VxAluSub), .b_i(fb),
     .y_o(sum)
   );
-  hd_f32_mul #(.Lanes(N)) u_mul (
+  hd_f32_mul #(.Lanes(V)) u_mul (
     .clk_i, .rst_ni,
     .a_i(fn_back9 ? fn_y : fa), .en_i(mul_en), .b_i(fn_back9 ? fb_late[fb_r_q] : fb),
     .y_o(prod)
@@ -369,7 +477,7 @@ module hd_vx_lanes (
     if (v_q[10]) pick11_q <= pick10_q;
     if (v_q[9] && (alu[s_q[9]] == hd_isa_pkg::VxAluMax ||
         alu[s_q[9]] == hd_isa_pkg::VxAluMin)) begin
-      for (int unsigned n = 0; n < N; n++) begin : gen_pick
+      for (int unsigned n = 0; n < V; n++) begin : gen_pick
         logic [31:0] x, y;
         logic        x_nan, y_nan, gt, eq;
         x = fa[32 * n +: 32];
@@ -397,6 +505,6 @@ module hd_vx_lanes (
     .part_i, .part_wdata_i,
     .zp_i(zp[s13]), .lo_i(lo[s13]), .valid_i(v13), .d_kind_i(d_kind[s13]), .q_i(q[s13]),
     .hi_i(hi[s13]), .lut_i(lut[s13]), .a_i(fn_back13 ? fn_y : r),
-    .valid_o(res_valid_o), .y_o(res_o)
+    .valid_o(res_valid_o), .part_o(res_part_o), .y_o(res_o)
   );
 endmodule

@@ -1,11 +1,11 @@
 // Last stages of the vector unit: binary32 to what is stored (hd_f32_to_int), byte tables,
-// transposed blocks. Tables hold 256 bytes each.
+// transposed blocks. Tables hold 256 bytes each. Values come in groups of V lanes.
 //
 // Guarantees: results come out in the order in which they went in if a user keeps to this: one with
 // a table is a cycle later than one without; no result of another kind follows one that is
 // transposed before its block has left. A write of a table is visible to lookups of the next cycle.
 // Latency: 3 cycles, 4 with a table.
-// Throughput: a vector a cycle.
+// Throughput: a group a cycle, N lanes of a transposed block a cycle.
 // Stalls: never.
 module hd_vx_result (
   input  logic               clk_i, rst_ni,
@@ -20,12 +20,17 @@ module hd_vx_result (
   input  logic signed [5:0]  q_i,
   input  logic signed [15:0] zp_i, lo_i, hi_i,
   input  logic [2:0]         lut_i,  // 0: none
-  input  hd_cfg_pkg::sums_t  a_i,
+  input  hd_cfg_pkg::lanes_t a_i,
 
-  output logic               valid_o,
-  output hd_cfg_pkg::sums_t  y_o
+  // What stands in the parts of part_o of a word, each of V lanes: 32 bits for a lane, or the bytes
+  // of all its lanes in its low bits. With valid_o the word is complete.
+  output logic                            valid_o,
+  output logic [hd_cfg_pkg::VxCycles-1:0] part_o,
+  output hd_cfg_pkg::sums_t               y_o
 );
   localparam int unsigned N         = hd_cfg_pkg::N;
+  localparam int unsigned V         = hd_cfg_pkg::VxLanes;
+  localparam int unsigned Groups    = hd_cfg_pkg::VxCycles;
   localparam int unsigned AxiBytes  = hd_cfg_pkg::AxiBytes;
   localparam int unsigned Tables    = hd_isa_pkg::TmTables;
   localparam int unsigned PartBits  = $clog2(256 / AxiBytes);
@@ -46,8 +51,8 @@ module hd_vx_result (
     tr4_q   <= kind3_q[3];
   end
 
-  logic [32*N-1:0] word;
-  hd_f32_to_int #(.Lanes(N)) u_to_int (
+  logic [32*V-1:0] word;
+  hd_f32_to_int #(.Lanes(V)) u_to_int (
     .clk_i, .rst_ni,
     .en_i(valid_i), .raw_i(d_kind_i == hd_isa_pkg::VxDestAmF32), .zp_i, .lo_i,
     .word_i(d_kind_i == hd_isa_pkg::VxDestAmInt32), .q_i, .hi_i, .a_i,
@@ -56,35 +61,58 @@ module hd_vx_result (
 
   // ---- tables -----------------------------------------------------------------------------------
   logic [8*AxiBytes-1:0] tm [Tables*256/AxiBytes];
-  logic [8*N-1:0]       found_q;
+  logic [8*V-1:0]       found_q;
   logic [TableBits-1:0] table3;
   assign table3 = TableBits'(kind3_q[2:0] - 3'd1);
 
   always_ff @(posedge clk_i) begin
     if (part_i.tm) tm[{part_i.addr[TableBits-1:0], part_i.part[PartBits-1:0]}] <= part_wdata_i;
     if (v_q[2] && kind3_q[2:0] != 3'd0)
-      for (int unsigned n = 0; n < N; n++) begin : gen_find
+      for (int unsigned n = 0; n < V; n++) begin : gen_find
         logic [8*AxiBytes-1:0] line;
         line = tm[{table3, word[8 * n + OffBits +: PartBits]}];
         found_q[8 * n +: 8] <= line[{word[8 * n +: OffBits], 3'd0} +: 8];
       end
   end
 
+  // ---- groups -----------------------------------------------------------------------------------
+  logic              plain, valid, turns, last;
+  logic [8*V-1:0]    bytes;
+  logic [Groups-1:0] group_q;  // one bit: the group at hand
+  assign plain = v_q[2] && kind3_q[2:0] == 3'd0;
+  assign valid = plain || v4_q;
+  assign turns = v4_q ? tr4_q : kind3_q[3];
+  assign last  = group_q[Groups-1];
+  assign bytes = v4_q ? found_q : word[8*V-1:0];
+
+  always_ff @(posedge clk_i)
+    if (!rst_ni) group_q <= Groups'(1);
+    else if (valid) group_q <= Groups'({group_q, last});
+
   // ---- transposed blocks ------------------------------------------------------------------------
-  logic           plain, tr_valid, col_valid;
-  logic [8*N-1:0] column;
-  assign plain    = v_q[2] && kind3_q[2:0] == 3'd0;
-  assign tr_valid = (plain && kind3_q[3]) || (v4_q && tr4_q);
+  logic           col_valid;
+  logic [8*N-1:0] row, column;
+
+  if (Groups > 1) begin : gen_row
+    logic [8*(N-V)-1:0] row_q;
+    assign row = {bytes, row_q};
+    always_ff @(posedge clk_i)
+      if (valid && turns)
+        for (int unsigned g = 0; g < Groups - 1; g++)
+          if (group_q[g]) row_q[8 * V * g +: 8 * V] <= bytes;
+  end else begin : gen_whole
+    assign row = bytes;
+  end
 
   hd_vx_transpose u_transpose (
-    .clk_i, .rst_ni, .valid_i(tr_valid), .x_i(v4_q ? found_q : word[8*N-1:0]), .valid_o(col_valid),
-    .y_o(column)
+    .clk_i, .rst_ni, .valid_i(valid && turns && last), .x_i(row), .valid_o(col_valid), .y_o(column)
   );
 
-  assign valid_o = (plain && !kind3_q[3]) || (v4_q && !tr4_q) || col_valid;
-  always_comb begin
-    y_o = word;
-    if (v4_q) y_o[8*N-1:0] = found_q;
-    if (col_valid) y_o[8*N-1:0] = column;
-  end
+  assign valid_o = (valid && !turns && last) || col_valid;
+  assign part_o  = col_valid ? '1 : valid && !turns ? group_q : '0;
+  always_comb
+    for (int unsigned g = 0; g < Groups; g++) begin
+      y_o[32 * V * g +: 32 * V] = word;
+      y_o[32 * V * g +: 8 * V]  = col_valid ? column[8 * V * g +: 8 * V] : bytes;
+    end
 endmodule

@@ -1,20 +1,22 @@
-// Sliding windows of vx.dw, all lanes: keeps the last 2 input vectors of up to 4 rows and, with the
-// newest, multiplies up to 3 neighbours in a row by the taps of that row.
+// Sliding windows of vx.dw, all N lanes: keeps the last 2 input vectors of up to 4 rows, multiplies
+// with the newest up to 3 neighbours in a row by the taps of that row, and sums the rows.
 //
 // Input vectors come row by row within a column. With in_pairs_i an input is two columns: before_i,
 // then x_i. Taps stand where their input is: a window of 1 or 2 columns has zeros in front of its
-// taps, so that inputs from an earlier window do not count.
+// taps, so that inputs from an earlier window do not count. With in_adds_i a sum begins with base_i,
+// which comes with the first row of the column that ends a window.
 //
-// Guarantees: an input with in_sum_i gives one dot product. pm_o (bias and scale) is what load_pm_i
-// took before, seen from the cycle of valid_o. Taps that are loaded with an input vector serve that
-// one already.
-// Latency: 2 cycles to valid_o and tag_o, 3 to dot_o.
+// Guarantees: an input with in_sum_i and in_last_i ends a window, which gives one sum. pm_o (bias
+// and scale) is what load_pm_i took before, seen from the cycle of valid_o. Taps that are loaded
+// with an input vector serve that one already.
+// Latency: 2 cycles to valid_o and slot_o, 4 to sum_o, which holds until the next window's first
+// row is summed.
 // Throughput: a vector a cycle.
 // Stalls: never.
 `include "hd_assert.svh"
 
 module hd_vx_window #(
-  parameter int unsigned TagBits = 5
+  parameter int unsigned SlotBits = 3
 ) (
   input  logic                clk_i, rst_ni,
 
@@ -26,17 +28,20 @@ module hd_vx_window #(
   // Input vector
   input  logic                in_valid_i,
   input  logic                in_sum_i,  // the column is the last one of a window
+  input  logic                in_first_i, in_last_i,  // the row is the first, the last one
+  input  logic                in_adds_i,
   input  logic [1:0]          in_row_i,
   input  logic                in_unsigned_i,
   input  logic [9:0]          in_imm_i,
-  input  logic [TagBits-1:0]  in_tag_i,
+  input  logic [SlotBits-1:0] in_slot_i,
   input  logic                in_pairs_i,
   input  hd_cfg_pkg::vec_t    x_i, before_i,
+  input  hd_cfg_pkg::sums_t   base_i,
 
   output logic                valid_o,
-  output logic [TagBits-1:0]  tag_o,
+  output logic [SlotBits-1:0] slot_o,
   output hd_cfg_pkg::consts_t pm_o,
-  output hd_cfg_pkg::sums_t   dot_o
+  output hd_cfg_pkg::sums_t   sum_o
 );
   localparam int unsigned N    = hd_cfg_pkg::N;
   localparam int unsigned Rows = 4;
@@ -47,25 +52,42 @@ module hd_vx_window #(
   logic signed [9:0]  x   [Cols][N];
   logic signed [17:0] pr  [Cols][N];
 
-  logic [1:0]         v_q, row_q;
-  logic [TagBits-1:0] tag1_q, tag2_q;
+  logic [31:0]        dot    [N];
+  logic [31:0]        base1  [N], base2  [N], base3  [N];  // what a sum begins with
 
-  assign valid_o = v_q[1];
-  assign tag_o   = tag2_q;
+  logic [2:0]          v_q, first_q, adds_q;
+  logic [1:0]          last_q, row_q;
+  logic [SlotBits-1:0] slot1_q, slot2_q;
+
+  assign valid_o = v_q[1] && last_q[1];
+  assign slot_o  = slot2_q;
 
   always_ff @(posedge clk_i) begin
-    v_q    <= rst_ni ? {v_q[0], in_valid_i && in_sum_i} : '0;
-    row_q  <= in_row_i;
-    tag1_q <= in_tag_i;
-    tag2_q <= tag1_q;
+    v_q     <= rst_ni ? {v_q[1:0], in_valid_i && in_sum_i} : '0;
+    first_q <= {first_q[1:0], in_first_i};
+    adds_q  <= {adds_q[1:0], in_adds_i};
+    last_q  <= {last_q[0], in_last_i};
+    row_q   <= in_row_i;
+    slot1_q <= in_slot_i;
+    slot2_q <= slot1_q;
     if (load_pm_i) pm_o <= pm_i;
   end
 
   always_ff @(posedge clk_i) begin
-    // 3: sum
-    if (v_q[1])
+    // 4: sum of the rows
+    if (v_q[2])
       for (int unsigned n = 0; n < N; n++)
-        dot_o[32 * n +: 32] <= 32'(pr[0][n]) + 32'(pr[1][n]) + 32'(pr[2][n]);
+        sum_o[32 * n +: 32] <=
+          (!first_q[2] ? sum_o[32 * n +: 32] : adds_q[2] ? base3[n] : 32'd0) + dot[n];
+    // 3: sum of a row
+    if (v_q[1])
+      for (int unsigned n = 0; n < N; n++) dot[n] = 32'(pr[0][n]) + 32'(pr[1][n]) + 32'(pr[2][n]);
+    if (v_q[1] && adds_q[1])
+      for (int unsigned n = 0; n < N; n++) base3[n] = base2[n];
+    if (v_q[0] && adds_q[0])
+      for (int unsigned n = 0; n < N; n++) base2[n] = base1[n];
+    if (in_valid_i && in_adds_i)
+      for (int unsigned n = 0; n < N; n++) base1[n] = base_i[32 * n +: 32];
     // 2: products
     if (v_q[0]) begin : gen_products
       logic signed [7:0] tap [Cols][N];  // chosen before they are multiplied: one multiplier each
