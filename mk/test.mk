@@ -143,8 +143,10 @@ test-explore: heddle $(SCHEDULE) ## heddle explore on a small space: the front o
 	$(Q)$(SCHEDULE) $(B)/test/explore/work/all/journal.jsonl 1000 1,3,64 $(or $(wildcard ../shared/models/mlperf_ad_autoencoder_int8_qdq),test/models/digits)
 test-explore-long: heddle ## the same on 1,024 machines and two networks
 	$(Q)python3 test/explore/explore_test.py $(B)/heddle $(B)/test/explore/work --long
-nightly: test-explore-long
-.PHONY: test-explore test-explore-long
+test-explore-board: heddle ## a machine that explore writes for kv260: on the RTL, packaged, behind XRT's emulation
+	$(Q)test/explore/board.sh $(B) $(B)/test/explore/board
+nightly: test-explore-long test-explore-board
+.PHONY: test-explore test-explore-long test-explore-board
 
 # Other programs and networks every night: the seed is the time, and a failure prints it.
 nightly: test-gates sweep ## 10,000 random programs on tiny, base and big, 10,000 random networks (N=20 for a look)
