@@ -33,6 +33,7 @@ COMMANDS = [  # {w}: the work folder
     f"bench {NET} --json {{w}}/bench.json",
     f"bench memory {NET} --json {{w}}/bench_memory.json",
     f"bench estimate {NET} --json {{w}}/estimate.json",
+    "bench tiny --devices iss --json {w}/bench_tiny.json",
     f"bench zoo {NET} --json {{w}}/bench_zoo.json",
 ]
 # Their commands take minutes, need the RTL or another runtime: no schema yet.

@@ -11,6 +11,7 @@ int hd_bench_compare(struct hd_cmd *c, char **models, int n);  /* heddle bench c
 int hd_bench_iss(struct hd_cmd *c, char **models, int n);      /* heddle bench iss-vs-rtl */
 int hd_bench_memory(struct hd_cmd *c, char **models, int n);   /* heddle bench memory */
 int hd_bench_estimate(struct hd_cmd *c, char **models, int n); /* heddle bench estimate */
+int hd_bench_tiny(struct hd_cmd *c, char **models, int n);     /* heddle bench tiny */
 int hd_bench_zoo(struct hd_cmd *c, char **models, int n);      /* heddle bench zoo */
 bool hd_bench_has_set(const char *set);
 int hd_bench_machine(struct hd_cmd *c, const char *set); /* single layers, bench_layers.def */
