@@ -24,8 +24,8 @@
 #=   machines   machines and their parameters
 #=   ops        graph operations, and where they run
 #=   bench      cycles of networks (default: the digits network) beside their roofline
-#=   explore    search machines for networks and a board: the front of speed and area, machine files, a page
-#=   sweep      price every combination of values of machine parameters
+#=   explore    search machines for networks and a board: the front of speed and area, machine files, a page; in folder -o, else explore.out
+#=   sweep      price every combination of values of machine parameters; prices are kept in folder -o, else sweep.out
 #=   advise     shapes of layers that would fill the machine; what each parameter twice as large would bring, and its price
 #=   diff       what moved between two runs (JSON or pages), two .hdl files or two machines, and why
 #=   demo       the digits network on the simulated machine: accuracy, agreement, cycles
