@@ -335,13 +335,13 @@ hd_status hd_shlo_op_bitcast(struct hd_shlo *m) {
 }
 
 hd_status hd_shlo_op_reduce_precision(struct hd_shlo *m) {
-    int64_t e = hd_shlo_int(m, "exponent_bits", 0), f = hd_shlo_int(m, "mantissa_bits", 0), v[2];
+    int64_t e = hd_shlo_int(m, "exponent_bits", 0), f = hd_shlo_int(m, "mantissa_bits", 0);
     const char *text = hd_mlir_attr(m->op, "format");
     hd_dtype to;
-    int x;
-    if (text && sscanf(text, "e%ldm%ld", &v[0], &v[1]) == 2) e = v[0], f = v[1];
+    int x, v[2];
+    if (text && sscanf(text, "e%dm%d", &v[0], &v[1]) == 2) e = v[0], f = v[1];
     for (size_t i = 0; i < m->op->n_words; i++)
-        if (sscanf(m->op->words[i], "e%ldm%ld", &v[0], &v[1]) == 2) e = v[0], f = v[1];
+        if (sscanf(m->op->words[i], "e%dm%d", &v[0], &v[1]) == 2) e = v[0], f = v[1];
     TRY(hd_shlo_in(m, 0, &x));
     hd_dtype type = hd_shlo_shape(m, x).dtype;
     if (e == 5 && f == 10)

@@ -33,6 +33,9 @@ hd_status hd_tfl_pair(struct hd_tfl *m, enum hd_ir_op op) {
     if ((op == HD_IR_add || op == HD_IR_sub) && x && other && x->ir == other->ir &&
         hd_tfl_is_fixed(m, x, NULL, activation) && hd_tfl_is_fixed(m, other, NULL, activation))
         return hd_tfl_fixed_sum(m, op == HD_IR_sub, activation);
+    if (op == HD_IR_mul && x && other && x->ir == other->ir &&
+        hd_tfl_is_fixed(m, x, NULL, activation) && hd_tfl_is_fixed(m, other, NULL, activation))
+        return hd_tfl_fixed_product(m, activation);
     TRY(two(m, &a, &b));
     TRY(hd_tfl_binary(m, op, a, b, &y));
     return hd_tfl_set_activated(m, hd_tfl_out(m, 0), y, activation);
@@ -74,9 +77,12 @@ hd_status hd_tfl_square(struct hd_tfl *m) {
 
 hd_status hd_tfl_leaky_relu(struct hd_tfl *m) {
     int x, y;
+    float alpha = hd_fb_float(&m->fb, &m->op->options, 0, 0);
+    if (hd_tfl_in(m, 0) && alpha > 0 && hd_tfl_is_fixed(m, hd_tfl_in(m, 0), NULL, 0))
+        return hd_tfl_fixed_leaky(m, alpha);
     TRY(hd_tfl_real(m, hd_tfl_in(m, 0), &x));
     int id = hd_tfl_node(m, HD_IR_leakyrelu, 1, &x, &y);
-    hd_attr_set_float(m->g, id, "alpha", hd_fb_float(&m->fb, &m->op->options, 0, 0));
+    hd_attr_set_float(m->g, id, "alpha", alpha);
     TRY(hd_tfl_done(m, id));
     return hd_tfl_set_real(m, hd_tfl_out(m, 0), y);
 }

@@ -8,13 +8,7 @@
 
 enum { SUM_LEFT = 20, SUM_LEFT_16 = 15 };
 
-/* scale = multiplier * 2^(shift - 31), multiplier of 31 bits; false: kernels have no such shift. */
-struct fixed {
-    int64_t multiplier;
-    int shift;
-};
-
-static bool fixed_of(double scale, struct fixed *out) {
+bool hd_tfl_factor_of(double scale, struct hd_tfl_factor *out) {
     double part = frexp(scale, &out->shift);
     out->multiplier = (int64_t)round(ldexp(part, 31));
     if (out->multiplier == 1LL << 31) out->multiplier /= 2, out->shift++;
@@ -56,21 +50,19 @@ static void range_of(const struct hd_tfl_tensor *y, int64_t activation, int64_t 
         *hi = (int64_t)fmin((double)*hi, zero + round(high / scale));
 }
 
-static hd_status expression(struct hd_tfl *m, const char *text, const struct hd_tfl_tensor *y,
-                            int64_t activation, int n_in, const int *in, int *node, int *out) {
+hd_status hd_tfl_fixed_expression(struct hd_tfl *m, const char *text, int64_t activation, int n_in,
+                                  const int *in, int *node, int *out) {
+    const struct hd_tfl_tensor *y = hd_tfl_out(m, 0);
     int64_t lo, hi;
     range_of(y, activation, &lo, &hi);
     *node = hd_tfl_node(m, HD_IR_expression, n_in, in, out);
-    hd_attr_set_string(m->g, *node, "expression", text);
+    const char *type = hd_dtype_name((hd_dtype)y->ir);
+    hd_attr_set_string(m->g, *node, "expression", hd_sprintf(m->arena, text, type));
     hd_attr_set_string(m->g, *node, "rounding", "tflite"); /* the reason why it stays on the host */
     hd_attr_set_int(m->g, *node, "zp", y->zero[0]);
     hd_attr_set_int(m->g, *node, "lo", lo);
     hd_attr_set_int(m->g, *node, "hi", hi);
     return HD_OK;
-}
-
-static const char *type_name(const struct hd_tfl_tensor *y) {
-    return hd_dtype_name((hd_dtype)y->ir);
 }
 
 /* (p * m + half) >> s, once. The factors of sums of 64 bits have 15 bits. */
@@ -95,8 +87,8 @@ struct columns { /* of the expression, a value for each channel */
 
 /* How kernels of this operation round: constants of channel c. */
 static bool column(struct columns *k, int64_t c, double scale, enum hd_tfl_rounds rounds) {
-    struct fixed f;
-    if (!fixed_of(scale, &f)) return false;
+    struct hd_tfl_factor f;
+    if (!hd_tfl_factor_of(scale, &f)) return false;
     int64_t shift = 31 - f.shift;
     if (rounds == HD_TFL_TWICE) {
         k->multiplier[c] = f.multiplier;
@@ -144,8 +136,8 @@ hd_status hd_tfl_scaled(struct hd_tfl *m, const struct hd_tfl_sums *s, int x) {
             return hd_tfl_bad(m, HD_UNSUPPORTED, "a scale that no kernel of TFLite has");
     }
     for (int i = 0; i < 4; i++) in[1 + i] = hd_tfl_const(m, HD_I64, 1, &k.n, *column_of[i]);
-    const char *text = hd_sprintf(m->arena, s->rounds == HD_TFL_TWICE ? twice : once, type_name(y));
-    TRY(expression(m, text, y, s->activation, 5, in, &node, &out));
+    const char *text = s->rounds == HD_TFL_TWICE ? twice : once;
+    TRY(hd_tfl_fixed_expression(m, text, s->activation, 5, in, &node, &out));
     TRY(hd_tfl_done(m, node));
     hd_tfl_set_raw(m, y, out);
     return HD_OK;
@@ -153,24 +145,32 @@ hd_status hd_tfl_scaled(struct hd_tfl *m, const struct hd_tfl_sums *s, int x) {
 
 /* ---- sums of two tensors ---- */
 
-#define HIGH(p) "(" p " + select(" p " >= 0, 1073741824, -1073741823))/2147483648\n"
-#define SHIFTED(h, s, k)                                                                           \
-    "(" h " >> " s ") + select((" h " & " k ") > (" k " >> 1) + select(" h " < 0, 1, 0), 1, 0)"
-
 /* Both in steps of a common scale, twice rounded; then their sum, the same. */
 static const char sum[] =
     "(a: [...], b: [...], za: int, zb: int, left: int, ma: int, mb: int, my: int, sa: int, sb: "
-    "int, sy: int, ka: int, kb: int, ky: int, zp: int, lo: int, hi: int) -> y\n"
+    "int, sy: int, ka: int, kb: int, ky: int, sign: int, zp: int, lo: int, hi: int) -> y\n"
     "pa[...] = ((i64(a[...]) - za) << left)*ma\n"
     "pb[...] = ((i64(b[...]) - zb) << left)*mb\n"
-    "ha[...] = " HIGH("pa[...]") "hb[...] = " HIGH("pb[...]") "ra[...] = " SHIFTED(
-        "ha[...]", "sa",
-        "ka") "\n"
-              "rb[...] = " SHIFTED("hb[...]", "sb",
-                                   "kb") "\n"
-                                         "p[...] = (ra[...] %c rb[...])*my\n"
-                                         "h[...] = " HIGH("p[...]") "y[...] = %s(clamp(" SHIFTED(
-                                             "h[...]", "sy", "ky") " + zp, lo, hi))";
+    "ha[...] = " HD_TFL_HIGH("pa[...]") "hb[...] = " HD_TFL_HIGH(
+        "pb[...]") "ra[...] = " HD_TFL_SHIFTED("ha[...]", "sa",
+                                               "ka") "\n"
+                                                     "rb[...] = " HD_TFL_SHIFTED(
+                                                         "hb[...]", "sb",
+                                                         "kb") "\n"
+                                                               "p[...] = (ra[...] + "
+                                                               "sign*rb[...])*my\n"
+                                                               "h[...] = " HD_TFL_HIGH(
+                                                                   "p[...]") "y[...] = "
+                                                                             "%s("
+                                                                             "clamp"
+                                                                             "(" HD_TFL_SHIFTED("h["
+                                                                                                ".."
+                                                                                                "."
+                                                                                                "]",
+                                                                                                "s"
+                                                                                                "y",
+                                                                                                "k"
+                                                                                                "y") " + zp, lo, hi))";
 
 hd_status hd_tfl_fixed_sum(struct hd_tfl *m, bool minus, int64_t activation) {
     struct hd_tfl_tensor *t[2] = {hd_tfl_in(m, 0), hd_tfl_in(m, 1)}, *y = hd_tfl_out(m, 0);
@@ -181,14 +181,14 @@ hd_status hd_tfl_fixed_sum(struct hd_tfl *m, bool minus, int64_t activation) {
     double scale[3] = {a / most, b / most, most / ldexp((double)y->scale[0], left)};
     TRY(hd_tfl_raw(m, t[0], &in[0]));
     TRY(hd_tfl_raw(m, t[1], &in[1]));
-    const char *text = hd_sprintf(m->arena, sum, minus ? '-' : '+', type_name(y));
-    TRY(expression(m, text, y, activation, 2, in, &node, &out));
+    TRY(hd_tfl_fixed_expression(m, sum, activation, 2, in, &node, &out));
+    hd_attr_set_int(m->g, node, "sign", minus ? -1 : 1);
     hd_attr_set_int(m->g, node, "za", t[0]->zero[0]);
     hd_attr_set_int(m->g, node, "zb", t[1]->zero[0]);
     hd_attr_set_int(m->g, node, "left", left);
     for (int i = 0; i < 3; i++) {
-        struct fixed f;
-        if (!fixed_of(scale[i], &f) || f.shift > 0)
+        struct hd_tfl_factor f;
+        if (!hd_tfl_factor_of(scale[i], &f) || f.shift > 0)
             return hd_tfl_bad(m, HD_UNSUPPORTED, "a scale that no kernel of TFLite has");
         hd_attr_set_int(m->g, node, names[i][0], f.multiplier);
         hd_attr_set_int(m->g, node, names[i][1], -f.shift);
@@ -250,8 +250,7 @@ hd_status hd_tfl_fixed_average(struct hd_tfl *m, int64_t activation) {
     for (int64_t i = 0; i < dim[0] * dim[1]; i++)
         count[i] = inside(&a[0], i / dim[1]) * inside(&a[1], i % dim[1]);
     in[1] = hd_tfl_const(m, HD_I64, 2, dim, count);
-    const char *text = hd_sprintf(m->arena, average, type_name(y));
-    TRY(expression(m, text, y, activation, 2, in, &node, &out));
+    TRY(hd_tfl_fixed_expression(m, average, activation, 2, in, &node, &out));
     hd_attr_set_int(m->g, node, "sy", stride[0]);
     hd_attr_set_int(m->g, node, "sx", stride[1]);
     hd_attr_set_int(m->g, node, "py", a[0].before);

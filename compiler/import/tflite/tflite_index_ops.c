@@ -1,6 +1,7 @@
 /* TFLite operations by index, reductions, blocks of images, and shapes as values. */
 #include <string.h>
 
+#include "compiler/import/tflite/tflite_fixed.h"
 #include "compiler/import/tflite/tflite_move.h"
 #include "compiler/import/tflite/tflite_ops.h"
 
@@ -178,9 +179,23 @@ static hd_status reduced(struct hd_tfl *m, enum hd_ir_op op, int x, int *out) {
     return hd_tfl_done(m, id);
 }
 
+/* Sums of bytes, which are divided when they are scaled. */
+static hd_status fixed_mean(struct hd_tfl *m) {
+    int x, sums;
+    TRY(hd_tfl_raw(m, hd_tfl_in(m, 0), &x));
+    TRY(hd_tfl_cast_to(m, x, HD_I64, &x));
+    TRY(reduced(m, HD_IR_reducesum, x, &sums));
+    int64_t of = hd_tensor_elems(&m->g->tensors[x]), to = hd_tensor_elems(&m->g->tensors[sums]);
+    return to < 1 ? hd_tfl_bad(m, HD_INVALID, "a mean of nothing")
+                  : hd_tfl_fixed_mean(m, sums, of / to);
+}
+
 hd_status hd_tfl_reduce(struct hd_tfl *m, enum hd_ir_op op) {
     int x;
-    if (!hd_tfl_in(m, 0)) return hd_tfl_bad(m, HD_INVALID, "operand 0 is left out");
+    struct hd_tfl_tensor *t = hd_tfl_in(m, 0);
+    if (!t) return hd_tfl_bad(m, HD_INVALID, "operand 0 is left out");
+    if (op == HD_IR_reducemean && t->ir != HD_I16 && hd_tfl_is_fixed(m, t, NULL, 0))
+        return fixed_mean(m);
     TRY(hd_tfl_real(m, hd_tfl_in(m, 0), &x));
     TRY(reduced(m, op, x, &x));
     return hd_tfl_set_real(m, hd_tfl_out(m, 0), x);

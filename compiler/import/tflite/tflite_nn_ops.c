@@ -206,9 +206,62 @@ hd_status hd_tfl_conv3d(struct hd_tfl *m) {
 }
 
 /* Operands: shape of the result, weights [M,h,w,C], x. */
+/* Where a transposed convolution ends: stride, padding, and what the result has more. */
+struct spread {
+    int64_t stride[2], pads[4], more[2];
+};
+
+static hd_status spread_of(struct hd_tfl *m, const struct hd_tensor *x, const int64_t *kernel,
+                           const int64_t *shape, struct spread *out) {
+    *out = (struct spread){.stride = {hd_tfl_option(m, 2, 4, 0), hd_tfl_option(m, 1, 4, 0)}};
+    for (int i = 0; i < 2; i++) { /* what the result lacks or has more of is padding */
+        int64_t stride = out->stride[i], full = (x->dim[2 + i] - 1) * stride + kernel[i],
+                over = full - shape[1 + i];
+        if (stride < 1 || full > INT32_MAX || over > kernel[i] || -over >= stride + kernel[i])
+            return hd_tfl_bad(m, HD_INVALID, "a result of %lld does not fit a full one of %lld",
+                              (long long)shape[1 + i], (long long)full);
+        bool same = hd_tfl_option(m, 0, 1, 0) == SAME;
+        out->pads[i] = over > 0 && same ? over / 2 : 0;
+        out->pads[2 + i] = over > 0 ? over - out->pads[i] : 0;
+        out->more[i] = over < 0 ? -over : 0;
+    }
+    return HD_OK;
+}
+
+static void set_spread(struct hd_tfl *m, int id, const int64_t *kernel, const struct spread *s) {
+    hd_attr_set_ints(m->g, id, "kernel_shape", 2, kernel);
+    hd_attr_set_ints(m->g, id, "strides", 2, s->stride);
+    hd_attr_set_ints(m->g, id, "pads", 4, s->pads);
+    hd_attr_set_ints(m->g, id, "output_padding", 2, s->more);
+}
+
+/* The sums of integers are exact in binary64. */
+static hd_status fixed_transpose_conv(struct hd_tfl *m, const int64_t *shape) {
+    struct hd_tfl_tensor *x = hd_tfl_in(m, 2), *w = hd_tfl_in(m, 1);
+    struct hd_tfl_sums sums = {.x = x,
+                               .w = w,
+                               .bias = hd_tfl_in(m, 3),
+                               .n = w->dim[0],
+                               .activation = hd_tfl_option(m, 3, 1, 0),
+                               .rounds = x->ir == HD_I16 ? HD_TFL_REDUCED : HD_TFL_TWICE};
+    struct spread s;
+    int raw[2], id, y;
+    TRY(hd_tfl_raw(m, x, &raw[0]));
+    TRY(hd_tfl_raw(m, w, &raw[1]));
+    TRY(hd_tfl_channels_first(m, raw[0], &raw[0]));
+    TRY(hd_tfl_transpose(m, raw[1], 4, (int64_t[]){3, 0, 1, 2}, &raw[1]));
+    TRY(spread_of(m, &m->g->tensors[raw[0]], w->dim + 1, shape, &s));
+    TRY(hd_tfl_integer_product(m, HD_IR_OPS, HD_IR_convtranspose, raw[0], raw[1], &sums, &id, &y));
+    set_spread(m, id, w->dim + 1, &s);
+    TRY(hd_tfl_done(m, id));
+    TRY(hd_tfl_channels_last(m, y, &y));
+    return hd_tfl_scaled(m, &sums, y);
+}
+
 hd_status hd_tfl_transpose_conv(struct hd_tfl *m) {
-    struct hd_tfl_tensor *y = hd_tfl_out(m, 0);
-    int64_t shape[4];
+    struct hd_tfl_tensor *y = hd_tfl_out(m, 0), *w = hd_tfl_in(m, 1);
+    int64_t shape[4], fused = hd_tfl_option(m, 3, 1, 0);
+    struct spread s;
     int in[3] = {-1, -1, -1}, n, v;
     TRY(hd_tfl_want(m, 1, 4));
     TRY(hd_tfl_want(m, 2, 4));
@@ -218,33 +271,17 @@ hd_status hd_tfl_transpose_conv(struct hd_tfl *m) {
         memcpy(shape, y->dim, sizeof shape);
     else
         return hd_tfl_bad(m, HD_UNSUPPORTED, "the shape of its result depends on the run");
-    TRY(hd_tfl_real(m, hd_tfl_in(m, 2), &in[0]));
-    TRY(hd_tfl_channels_first(m, in[0], &in[0]));
-    struct hd_tfl_tensor *w = hd_tfl_in(m, 1);
     if (w->n_scales > 1 && w->axis != 0)
         return hd_tfl_bad(m, HD_UNSUPPORTED, "weights with scales along axis %d", w->axis);
+    if (hd_tfl_is_fixed(m, hd_tfl_in(m, 2), w, fused)) return fixed_transpose_conv(m, shape);
+    TRY(hd_tfl_real(m, hd_tfl_in(m, 2), &in[0]));
+    TRY(hd_tfl_channels_first(m, in[0], &in[0]));
     TRY(hd_tfl_weights(m, 1, 4, (int64_t[]){3, 0, 1, 2}, 1, &in[1]));
     TRY(hd_tfl_bias(m, 3, hd_tfl_in(m, 2), w, &in[2]));
-    int64_t stride[2] = {hd_tfl_option(m, 2, 4, 0), hd_tfl_option(m, 1, 4, 0)}, pads[4] = {0},
-            more[2] = {0};
-    const struct hd_tensor *x = &m->g->tensors[in[0]];
-    for (int i = 0; i < 2; i++) { /* what the result lacks or has more of is padding */
-        int64_t full = (x->dim[2 + i] - 1) * stride[i] + w->dim[1 + i], over = full - shape[1 + i];
-        if (stride[i] < 1 || full > INT32_MAX || over > w->dim[1 + i] ||
-            -over >= stride[i] + w->dim[1 + i])
-            return hd_tfl_bad(m, HD_INVALID, "a result of %lld does not fit a full one of %lld",
-                              (long long)shape[1 + i], (long long)full);
-        bool same = hd_tfl_option(m, 0, 1, 0) == SAME;
-        pads[i] = over > 0 && same ? over / 2 : 0;
-        pads[2 + i] = over > 0 ? over - pads[i] : 0;
-        more[i] = over < 0 ? -over : 0;
-    }
+    TRY(spread_of(m, &m->g->tensors[in[0]], w->dim + 1, shape, &s));
     int id = hd_tfl_node(m, HD_IR_convtranspose, in[2] >= 0 ? 3 : 2, in, &v);
-    hd_attr_set_ints(m->g, id, "kernel_shape", 2, w->dim + 1);
-    hd_attr_set_ints(m->g, id, "strides", 2, stride);
-    hd_attr_set_ints(m->g, id, "pads", 4, pads);
-    hd_attr_set_ints(m->g, id, "output_padding", 2, more);
-    return finish_conv(m, id, v, -1, -1, hd_tfl_option(m, 3, 1, 0));
+    set_spread(m, id, w->dim + 1, &s);
+    return finish_conv(m, id, v, -1, -1, fused);
 }
 
 /* ---- pools ---- */

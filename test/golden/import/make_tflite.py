@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Writes the TFLite models of these tests: python3 test/golden/import/make_tflite.py"""
+import math
 import os
 import struct
 from tflite_writer import *
@@ -52,3 +53,67 @@ save("no_such_op", model([tensor("x", F32, [2]), tensor("y", F32, [2])], [0], [1
 save("short", model(
     [tensor("x", F32, [2]), tensor("c", F32, [2], 1), tensor("y", F32, [2])], [0], [2],
     [(0, [0, 1], [2], None)], [bytes(7)], [0]))
+
+
+# Elementwise layers and a mean of int8, with what TFLite's kernels give: the arithmetic of gemmlowp, once more.
+def high(p):  # of twice a product of 32 bits, halves away from zero
+    return (p + (1 << 30)) >> 31 if p >= 0 else -((-p + (1 << 30) - 1) >> 31)
+
+
+def shifted(v, s):
+    rest, half = v & ((1 << s) - 1), ((1 << s) - 1) >> 1
+    return (v >> s) + (rest > half + (v < 0))
+
+
+def factor(scale):
+    part, power = math.frexp(scale)
+    return round(part * (1 << 31)), power
+
+
+def scaled(v, m, power):
+    return shifted(high((v << max(power, 0)) * m), max(-power, 0))
+
+
+def clamp(v):
+    return max(-128, min(127, v))
+
+
+def npy(path, values, shape):
+    head = "{'descr': '|i1', 'fortran_order': False, 'shape': %s, }" % (shape,)
+    head = head.ljust(128 - 10 - 1) + "\n"
+    with open(path, "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() +
+                struct.pack(f"<{len(values)}b", *values))
+
+
+def f32(x):
+    return struct.unpack("<f", struct.pack("<f", x))[0]
+
+
+n, h, w, c = 1, 5, 3, 4
+shape = (n, h, w, c)
+a = [(i * 37 + 11) % 256 - 128 for i in range(h * w * c)]
+b = [(i * 91 + 5) % 256 - 128 for i in range(h * w * c)]
+sa, sb, sp, sq, sm, alpha = map(f32, (0.3, 0.7, 31.0, 22.5, 4.75, 0.3))
+za, zb, zp, zq, zm = -3, 7, 10, -20, 4
+p = [clamp(scaled((x - za) * (y - zb), *factor(f32(f32(sa * sb) / sp))) + zp) for x, y in zip(a, b)]
+plain, slope = factor(f32(sp / sq)), factor(f32(f32(sp * alpha) / sq))
+q = [clamp(scaled(v - zp, *(plain if v >= zp else slope)) + zq) for v in p]
+m, power = factor(sq / sm)
+bits = (h * w).bit_length() - 1
+m, power = (m << bits) // (h * w), power - bits
+r = [clamp(scaled(sum(q[k::c]) - h * w * zq, m, power) + zm) for k in range(c)]
+folder = os.path.join(HERE, "../rounding_cases/elem")
+os.makedirs(folder + "/test_data_set_0", exist_ok=True)
+data = model(
+    [tensor("a", I8, shape, 0, [sa], [za]), tensor("b", I8, shape, 0, [sb], [zb]),
+     tensor("p", I8, shape, 0, [sp], [zp]), tensor("q", I8, shape, 0, [sq], [zq]),
+     tensor("axes", I32, [2], 1), tensor("r", I8, [n, c], 0, [sm], [zm])],
+    [0, 1], [2, 3, 5],
+    [(0, [0, 1], [2], [N("b", 0)]), (1, [2], [3], [N("f", alpha)]), (2, [3, 4], [5], [None])],
+    [struct.pack("<2i", 1, 2)], [18, 98, 40])
+with open(folder + "/model.tflite", "wb") as f:
+    f.write(data)
+for name, values, of in (("input_0", a, shape), ("input_1", b, shape), ("output_0", p, shape), ("output_1", q, shape),
+                         ("output_2", r, (n, c))):
+    npy(f"{folder}/test_data_set_0/{name}.npy", values, of)
