@@ -81,7 +81,7 @@ $(FUZZ): %: %.o $(B)/test/fuzz/main.o $(B)/test/fuzz/network.o $(B)/libheddle.a 
 endif
 
 RT_SO := $(shell sed -n 's/^.define HD_SONAME *"\([0-9]*\)".*/\1/p' runtime/device/hal.h)# of our shared libraries
-include mk/rtl.mk mk/test.mk mk/python.mk mk/check.mk mk/xrt.mk mk/remote.mk mk/xclbin.mk mk/install.mk mk/deb.mk mk/mpi.mk mk/bundle.mk mk/gpu.mk mk/formal.mk mk/synth.mk
+include mk/web.mk mk/rtl.mk mk/test.mk mk/python.mk mk/check.mk mk/xrt.mk mk/remote.mk mk/xclbin.mk mk/install.mk mk/deb.mk mk/mpi.mk mk/bundle.mk mk/gpu.mk mk/formal.mk mk/synth.mk
 
 # Any other test program: test/random/random_net.c -> build/<mode>/test/random/random_net
 $(B)/test/%: $(B)/test/%.o $(B)/libheddle.a ; $(call link)

@@ -11,6 +11,14 @@
 const hd_model *hd_session_model(const hd_session *s);
 struct hd_mem_options hd_session_memory(const hd_session *s);
 
+/* Name of the device that runs programs, or of the only one. */
+const char *hd_session_device(const hd_session *s);
+
+/* Data of whoever opened the session, in an arena that is destroyed when the session has closed: of
+ * the probe of its device, say. NULL = none. */
+void hd_session_keep(hd_session *s, hd_arena *a, void *data);
+void *hd_session_kept(const hd_session *s);
+
 /* Dense copy of any value of the model after a run; HD_UNSUPPORTED if it stayed on chip. */
 hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out);
 

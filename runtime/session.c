@@ -435,6 +435,19 @@ struct hd_mem_options hd_session_memory(const hd_session *s) {
     return s->mem;
 }
 
+const char *hd_session_device(const hd_session *s) {
+    return s->runner[0].name;
+}
+
+void hd_session_keep(hd_session *s, hd_arena *a, void *data) {
+    s->kept_in = a;
+    s->kept = data;
+}
+
+void *hd_session_kept(const hd_session *s) {
+    return s->kept;
+}
+
 void hd_session_close(hd_session *s) {
     if (!s) return;
     const hd_model *m = s->model;
@@ -454,6 +467,7 @@ void hd_session_close(hd_session *s) {
     free(s->graph_values);
     free(s->execs);
     free(s->slots);
+    hd_arena_destroy(s->kept_in);
     free(s);
 }
 

@@ -48,6 +48,8 @@ struct hd_session {
     int n_slots;
     struct hd_slot *last;   /* of the last finished run */
     struct hd_queue *queue; /* NULL = none */
+    hd_arena *kept_in;      /* what hd_session_keep was given */
+    void *kept;
 };
 
 /* A session, and arrays for all that is not empty; HD_INVALID names what is NULL. */

@@ -215,6 +215,7 @@ struct hd_run_options { /* zero = the device's default */
     int threads;     /* of device cpu */
     bool functional; /* iss: results without time, sooner */
     bool timed;      /* golden, cpu: take the time of each step */
+    bool profile;    /* iss, rtl: keep every operation, for hd_session_report */
 };
 /* As hd_session_open, with options. */
 HD_API hd_status hd_session_open_with(hd_ctx *ctx, const hd_model *m, const char *device,
@@ -256,6 +257,10 @@ struct hd_part_row {
     double seconds; /* of the last run, by the wall clock */
 };
 HD_API bool hd_session_part(hd_session *s, int i, struct hd_part_row *out);
+
+/* Writes the last run as one HTML page that needs nothing else: layers, roofline, timeline,
+ * memories, code. HD_INVALID: the session was opened without profile. */
+HD_API hd_status hd_session_report(hd_ctx *ctx, hd_session *s, const char *path);
 
 /* ---- comparing ------------------------------------------------------------------------------ */
 

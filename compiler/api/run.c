@@ -1,6 +1,6 @@
 /* Sessions with options, and what a session says of its last run. */
 #include "compiler/api/rows.h"
-#include "compiler/report/report.h"
+#include "compiler/report/html.h"
 #include "runtime/runtime.h"
 
 hd_status hd_session_open_with(hd_ctx *ctx, const hd_model *m, const char *device,
@@ -19,7 +19,16 @@ hd_status hd_session_open_with(hd_ctx *ctx, const hd_model *m, const char *devic
         .functional = o->functional,
         .timed = o->timed,
     };
-    return hd_session_open(ctx, m, device, &d, out);
+    if (!o->profile) return hd_session_open(ctx, m, device, &d, out);
+    hd_arena *a = hd_arena_create();
+    struct hd_profile *profile = hd_profile_create(a, m);
+    d.probe = &profile->probe;
+    hd_status s = hd_session_open(ctx, m, device, &d, out);
+    if (s == HD_OK)
+        hd_session_keep(*out, a, profile);
+    else
+        hd_arena_destroy(a);
+    return s;
 }
 
 /* The run as reports want it. */
@@ -69,6 +78,22 @@ hd_status hd_session_unit(hd_ctx *ctx, hd_session *s, int i, struct hd_unit_row 
     *out = (struct hd_unit_row){hd_isa_units[i].name, u->busy, u->stall_sem, u->stall_mem,
                                 u->stall_bank};
     return HD_OK;
+}
+
+hd_status hd_session_report(hd_ctx *ctx, hd_session *s, const char *path) {
+    struct hd_cmd c;
+    struct hd_run_facts r;
+    TRY(facts_of(ctx, s, &c, &r));
+    const struct hd_profile *profile = hd_session_kept(s);
+    if (!profile || !hd_session_cycles(s))
+        return hd_fail(ctx, HD_INVALID, "report of %s on %s: %s", r.model->name,
+                       hd_session_device(s),
+                       profile ? "nothing ran yet" : "want a session of iss or rtl with profile");
+    r.path = r.model->name;
+    r.device = hd_session_device(s);
+    r.inputs = "given";
+    r.has_cycles = true;
+    return hd_report_run(&c, &r, profile, path);
 }
 
 bool hd_session_step(hd_session *s, int i, struct hd_step_row *out) {

@@ -7,21 +7,22 @@ static PyObject *open_session(PyObject *module, PyObject *args) {
     const char *device;
     struct hd_run_options opt = {0};
     unsigned long long jitter = 0, watchdog = 0;
-    int functional = 0, timed = 0;
+    int functional = 0, timed = 0, profile = 0;
     hd_session *s = NULL;
     struct ext_call c;
     if (!PyArg_ParseTuple(args, "OsO", &o, &device, &options)) return NULL;
     const hd_model *m = ext_pointer(module, o, EXT_MODEL);
     if (!m) return NULL;
     if (options != Py_None &&
-        !PyArg_ParseTuple(options, "IIIKKipp", &opt.memory_latency, &opt.memory_bytes_per_cycle,
+        !PyArg_ParseTuple(options, "IIIKKippp", &opt.memory_latency, &opt.memory_bytes_per_cycle,
                           &opt.memory_outstanding, &jitter, &watchdog, &opt.threads, &functional,
-                          &timed))
+                          &timed, &profile))
         return NULL;
     opt.jitter_seed = jitter;
     opt.watchdog_cycles = watchdog;
     opt.functional = functional;
     opt.timed = timed;
+    opt.profile = profile;
     if (!ext_begin(&c, module, NULL)) return NULL;
     hd_status r = options == Py_None ? hd_session_open(c.ctx, m, device, NULL, &s)
                                      : hd_session_open_with(c.ctx, m, device, &opt, &s);
@@ -191,6 +192,20 @@ static PyObject *value(PyObject *module, PyObject *args) {
     return ok ? Py_NewRef(Py_None) : NULL;
 }
 
+/* session_report(session, run, path) */
+static PyObject *report(PyObject *module, PyObject *args) {
+    PyObject *o, *path;
+    unsigned long long number;
+    if (!PyArg_ParseTuple(args, "OKO&", &o, &number, PyUnicode_FSConverter, &path)) return NULL;
+    hd_session *s = after(module, o, number);
+    struct ext_call c;
+    bool ok = false;
+    if (s && ext_begin(&c, module, (struct ext_handle *)o))
+        ok = ext_end(&c, hd_session_report(c.ctx, s, PyBytes_AsString(path)));
+    Py_DECREF(path);
+    return ok ? Py_NewRef(Py_None) : NULL;
+}
+
 PyMethodDef ext_session_methods[] = {
     {"session_open", open_session, METH_VARARGS, "session_open(model, device, options)"},
     {"session_close", close_session, METH_O, "session_close(session)"},
@@ -201,5 +216,6 @@ PyMethodDef ext_session_methods[] = {
     {"session_totals", totals, METH_VARARGS, "session_totals(session, run): a dict."},
     {"session_units", units, METH_VARARGS, "session_units(session, run): rows."},
     {"session_steps", steps, METH_VARARGS, "session_steps(session, run): rows."},
+    {"session_report", report, METH_VARARGS, "session_report(session, run, path)"},
     {"session_value", value, METH_VARARGS, "session_value(session, run, value, buffer)"},
     {NULL, NULL, 0, NULL}};

@@ -146,6 +146,20 @@ def test_result_of_an_earlier_run(digits, image):
             second.layers
 
 
+def test_report(digits, image, tmp_path):
+    page = tmp_path / "page.html"
+    with digits.open(profile=True) as s:
+        s.run(image).report(page)
+    text = page.read_text()
+    assert "conv1" in text and '"ops":{' in text and '"places":[{' in text
+    with digits.open() as s, pytest.raises(heddle.Error, match="with profile"):
+        s.run(image).report(page)
+    with digits.open("golden", profile=True) as s, pytest.raises(heddle.Error, match="golden"):
+        s.run(image).report(page)
+    with digits.open(profile=True) as s, pytest.raises(heddle.Error, match="no/such"):
+        s.run(image).report("no/such/page.html")
+
+
 def test_values(image):
     model = heddle.compile(DIGITS, "tiny", keep_all=True)
     with model.open() as s, model.open("golden") as g:

@@ -80,13 +80,14 @@ class Session:
     memory_latency, memory_bytes_per_cycle, memory_outstanding: of the simulated memory.
     jitter_seed: memory answers after random times. watchdog_cycles: of the machine. threads: of
     device cpu. functional: results without time (iss). timed: take the time of steps (golden, cpu).
+    profile: keep every operation, for Result.report (iss, rtl).
     """
 
     def __init__(self, model, device="iss", *, memory_latency=0, memory_bytes_per_cycle=0,
                  memory_outstanding=0, jitter_seed=0, watchdog_cycles=0, threads=0,
-                 functional=False, timed=False):
+                 functional=False, timed=False, profile=False):
         options = (memory_latency, memory_bytes_per_cycle, memory_outstanding, jitter_seed,
-                   watchdog_cycles, threads, functional, timed)
+                   watchdog_cycles, threads, functional, timed, profile)
         self.model = model
         self.device = device
         self._session = _heddle.session_open(model._model, device,
@@ -240,6 +241,11 @@ class Result(Mapping):
     def steps(self):
         """Table of the steps of a device that plans the graph itself (cpu): who computes what."""
         return self._table("steps", lambda *a: Table(_heddle.session_steps(*a)))
+
+    def report(self, path):
+        """Writes the run as one HTML page: layers, roofline, timeline, memories, code. The session
+        was opened with profile=True."""
+        _heddle.session_report(self.session._session, self._number, path)
 
     def value(self, name):
         """Any value that left the chip: one of model.values, by name."""
