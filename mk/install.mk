@@ -5,7 +5,14 @@
 DESTDIR ?=
 PREFIX  ?= /usr/local
 LIBDIR  ?= $(PREFIX)/lib
-RT_VERSION := $(shell sed -n 's/^.define HD_RT_VERSION "\(.*\)"/\1/p' runtime/heddle_rt.h)
+PROGRAM ?= $(B)/heddle
+
+# ---- version ----------------------------------------------------------------------------
+VERSION := $(shell scripts/version.sh)
+$(BUILD_DIR)/version: FORCE # rewritten only when it changes
+	@mkdir -p $(@D); echo '$(VERSION)' | cmp -s - $@ || echo '$(VERSION)' > $@
+FLAGS_runtime/base/version.c := -DHD_VERSION='"$(VERSION)"'
+$(B)/runtime/base/version.o $(B)/pic/runtime/base/version.o: $(BUILD_DIR)/version
 
 BASE_SRCS := $(wildcard runtime/base/*.c) isa/isa.c isa/machine.c isa/disasm.c isa/room.c
 RT_SRCS   := $(BASE_SRCS) runtime/device/model.c runtime/device/value.c runtime/devices.c runtime/session.c runtime/queue.c \
@@ -35,31 +42,31 @@ $(B)/lib/libheddle_rt.a: $(RT_SRCS:%.c=$(B)/pic/%.o)
 	@mkdir -p $(@D); echo "  AR    $@"
 	$(Q)rm -f $@.$$$$; ar rcs $@.$$$$ $^ && mv $@.$$$$ $@
 # One header: the file that it includes is put in its place.
-$(B)/lib/heddle_rt.h: runtime/heddle_rt.h runtime/base/result.h
+$(B)/lib/heddle_rt.h: runtime/heddle_rt.h runtime/base/result.h $(BUILD_DIR)/version
 	@mkdir -p $(@D)
-	$(Q)sed -e '/#include "runtime\/base\/result.h"/{r runtime/base/result.h' -e 'd' -e '}' $< > $@
+	$(Q)sed -e '/hd_rt_version(void)/i #define HD_RT_VERSION "$(VERSION)"' -e '/#include "runtime\/base\/result.h"/{r runtime/base/result.h' -e 'd' -e '}' $< > $@
 $(B)/lib/heddle.h: compiler/api/heddle.h
 	@mkdir -p $(@D)
 	$(Q)sed 's|#include "runtime/heddle_rt.h"|#include <heddle_rt.h>|' $< > $@
-$(B)/lib/heddle_rt.pc: mk/install.mk runtime/heddle_rt.h FORCE
+$(B)/lib/heddle_rt.pc: mk/install.mk $(BUILD_DIR)/version
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR:$(PREFIX)%=$${prefix}%)' 'includedir=$${prefix}/include' '' \
-	    'Name: heddle_rt' 'Description: loads and runs models compiled by heddle' 'Version: $(RT_VERSION)' \
+	    'Name: heddle_rt' 'Description: loads and runs models compiled by heddle' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lheddle_rt' 'Libs.private: $(RT_LIBS)' > $@
-$(B)/lib/heddle.pc: mk/install.mk runtime/heddle_rt.h FORCE
+$(B)/lib/heddle.pc: mk/install.mk $(BUILD_DIR)/version
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR:$(PREFIX)%=$${prefix}%)' 'includedir=$${prefix}/include' '' \
-	    'Name: heddle' 'Description: compiles networks for an open int8 machine, and runs them' 'Version: $(RT_VERSION)' \
+	    'Name: heddle' 'Description: compiles networks for an open int8 machine, and runs them' 'Version: $(VERSION)' \
 	    'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lheddle' > $@
 
 RT_FILES := $(addprefix $(B)/lib/,libheddle_rt.so.$(RT_SO) libheddle_host.so.$(RT_SO) \
             libheddle_sim.so.$(RT_SO) libheddle_rt.a heddle_rt.h heddle_rt.pc)
 # For find_package(heddle): target heddle::heddle, found from where the file lies.
 UP_TO_PREFIX = $(subst $() ,/,$(patsubst %,..,$(subst /, ,$(LIBDIR:$(PREFIX)/%=%))))
-$(B)/lib/heddle-config.cmake: mk/install.mk runtime/heddle_rt.h FORCE
+$(B)/lib/heddle-config.cmake: mk/install.mk $(BUILD_DIR)/version
 	@mkdir -p $(@D)
 	$(Q)printf '%s\n' 'get_filename_component(_lib "$${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)' \
-	    'get_filename_component(_top "$${_lib}/$(UP_TO_PREFIX)" ABSOLUTE)' 'set(heddle_VERSION $(RT_VERSION))' \
+	    'get_filename_component(_top "$${_lib}/$(UP_TO_PREFIX)" ABSOLUTE)' 'set(heddle_VERSION $(VERSION))' \
 	    'if(NOT TARGET heddle::heddle)' '  add_library(heddle::heddle SHARED IMPORTED)' \
 	    '  set_target_properties(heddle::heddle PROPERTIES IMPORTED_LOCATION "$${_lib}/libheddle.so.$(RT_SO)"' \
 	    '    IMPORTED_SONAME libheddle.so.$(RT_SO) INTERFACE_INCLUDE_DIRECTORIES "$${_top}/include")' 'endif()' > $@
@@ -68,11 +75,11 @@ libs: $(RT_FILES) $(API_FILES) ## libheddle, libheddle_rt (shared and static), l
 
 rt-libs: $(RT_FILES)
 D = $(DESTDIR)$(1)
-install: heddle libs ## program, libraries, header, pkg-config file, manual pages, completion: DESTDIR= PREFIX=/usr/local
+install: heddle libs $(PROGRAM) ## program, libraries, header, pkg-config file, manual pages, completion: DESTDIR= PREFIX=/usr/local
 	$(Q)install -d $(call D,$(PREFIX)/bin) $(call D,$(LIBDIR)/pkgconfig) $(call D,$(LIBDIR)/heddle/rtl) \
 	    $(call D,$(PREFIX)/include) $(call D,$(PREFIX)/share/man/man1) $(call D,$(PREFIX)/share/man/man3) \
 	    $(call D,$(PREFIX)/share/bash-completion/completions) $(call D,$(PREFIX)/share/zsh/site-functions)
-	$(Q)install $(B)/heddle $(call D,$(PREFIX)/bin/heddle)
+	$(Q)install $(PROGRAM) $(call D,$(PREFIX)/bin/heddle)
 	$(Q)for l in libheddle libheddle_rt libheddle_host libheddle_sim; do install -m 644 $(B)/lib/$$l.so.$(RT_SO) $(call D,$(LIBDIR)); done
 	$(Q)strip --strip-unneeded $(call D,$(LIBDIR))/libheddle*.so.$(RT_SO)
 	$(Q)for l in libheddle libheddle_rt; do ln -sf $$l.so.$(RT_SO) $(call D,$(LIBDIR))/$$l.so; done
@@ -108,6 +115,13 @@ test-rt: ## libheddle_rt as its users have it: installed files, docs/example.c, 
 	    else echo "  SKIP  test-rt: with BUILD=release, debug only"; fi
 test-readonly: heddle rtl-tiny ## a source tree that cannot be written: RTL models in the user's cache
 	$(Q)test/rt/readonly.sh $(B)
-test: test-rt test-readonly
+dist: ## a source package of HEAD with its version: build/dist/heddle-VERSION.tar.gz
+	$(Q)mkdir -p $(BUILD_DIR)/dist && echo '$(VERSION)' > $(BUILD_DIR)/dist/VERSION
+	$(Q)git archive --prefix=heddle-$(VERSION)/ --add-file=$(BUILD_DIR)/dist/VERSION \
+	    -o $(BUILD_DIR)/dist/heddle-$(VERSION).tar.gz HEAD && echo "  DIST  $(BUILD_DIR)/dist/heddle-$(VERSION).tar.gz"
+test-version: ## versions by tag and by file VERSION
+	$(Q)test/rt/version.sh
+test: test-rt test-readonly test-version
+.PHONY: dist test-version
 .PHONY: test-readonly
 .PHONY: test-rt

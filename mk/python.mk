@@ -12,11 +12,16 @@ $(foreach f,$(PY_SRCS) runtime/python/ext.h,$(eval FLAGS_$(f) := -isystem $(PY_I
 ABSENT_HEADERS += $(if $(PY_HAVE),,runtime/python/ext.h)
 API_MAP := compiler/api/libheddle.map
 
-# -Bsymbolic: calls inside the library stay inside, whatever else a program has loaded.
-$(B)/lib/libheddle.so.$(RT_SO): $(B)/libheddle.a $(API_MAP)
+# -Bsymbolic: calls inside the library stay inside, whatever else a program has loaded. The commands of the program
+# are in it for lib/heddle, the program of Debian's packages, which is main() alone.
+$(B)/lib/libheddle.so.$(RT_SO): $(B)/libheddle.a $(filter-out %/main.o,$(CLI:%.c=$(B)/%.o)) $(API_MAP)
 	@mkdir -p $(@D); echo "  LD    $@"
 	$(Q)$(CC) $(MODE) -shared -Wl,-soname,$(@F) -Wl,--version-script=$(API_MAP) -Wl,-Bsymbolic -Wl,--no-undefined \
-	    -Wl,--whole-archive $< -Wl,--no-whole-archive $(LDLIBS) -o $@.$$$$ && mv $@.$$$$ $@
+	    -Wl,--whole-archive $< -Wl,--no-whole-archive $(filter %.o,$^) $(LDLIBS) -o $@.$$$$ && mv $@.$$$$ $@
+
+$(B)/lib/heddle: $(B)/compiler/cli/main.o $(B)/lib/libheddle.so.$(RT_SO)
+	@echo "  LD    $@"
+	$(Q)$(CC) $(MODE) $^ -o $@.$$$$ && mv $@.$$$$ $@
 
 $(PKG)/_heddle.abi3.so: $(PY_SRCS:%.c=$(B)/%.o) $(PKG)/libheddle.so.$(RT_SO)
 	@echo "  LD    $@"
@@ -38,7 +43,7 @@ python: $(PKG)/rtl $(if $(PY_HAVE),$(PY_PKG) $(PKG)/_heddle.abi3.so $(PKG)/plugi
 
 DIST  := $(B)/dist
 wheel: python ## a wheel of package heddle in build/<mode>/dist, without network
-	$(Q)$(if $(PY_HAVE),rm -f $(DIST)/*.whl && $(PYTHON) scripts/wheel.py $(PKG) $(DIST) build/rtl)
+	$(Q)$(if $(PY_HAVE),rm -f $(DIST)/*.whl && $(PYTHON) scripts/wheel.py $(VERSION) $(PKG) $(DIST) build/rtl)
 check-symbols: $(B)/lib/libheddle.so.$(RT_SO) ## libheddle.so exports what its headers declare and compiler/api/libheddle.map lists
 	$(Q)python3 scripts/check_symbols.py $< $(API_MAP) compiler/api/heddle.h runtime/heddle_rt.h runtime/base/result.h
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "driver/remote/remote.h"
+#include "runtime/base/version.h"
 #include "runtime/device/hal.h"
 #include "runtime/heddle_rt.h"
 
@@ -103,11 +104,12 @@ static hd_status find_loaded(hd_ctx *ctx, const char *scheme, const char *file,
                        "libheddle_rt, or name its folder in LD_LIBRARY_PATH",
                        scheme, file, dlerror());
     const struct hd_plugin *p = dlsym(lib, "hd_plugin");
-    if (!p || strcmp(p->version, HD_RT_VERSION) != 0 || p->isa_hash != hd_isa_hash())
+    if (!p || strcmp(p->version, hd_version()) != 0 || p->isa_hash != hd_isa_hash())
         return hd_fail(ctx, HD_MISMATCH,
                        "device %s: %s is of version %s with instruction set 0x%08x, this library "
-                       "is " HD_RT_VERSION " with 0x%08x; install both from one build",
-                       scheme, file, p ? p->version : "?", p ? p->isa_hash : 0, hd_isa_hash());
+                       "is %s with 0x%08x; install both from one build",
+                       scheme, file, p ? p->version : "?", p ? p->isa_hash : 0, hd_version(),
+                       hd_isa_hash());
     *out = by_scheme(p->devices, scheme);
     return *out ? HD_OK
                 : hd_fail(ctx, HD_UNSUPPORTED, "device %s: %s is built without it; build it again",

@@ -1,13 +1,14 @@
 /* What only users of the library call: facts of a model. */
 #include "runtime/heddle_rt.h"
 
+#include "runtime/base/version.h"
 #include "runtime/device/model.h"
 
 _Static_assert((int)HD_IO_RANK == (int)HD_VALUE_RANK,
                "every value of a model fits the public face");
 
 const char *hd_rt_version(void) {
-    return HD_RT_VERSION;
+    return hd_version();
 }
 
 int hd_model_n_inputs(const hd_model *m) {

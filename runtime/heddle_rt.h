@@ -50,8 +50,8 @@
 extern "C" {
 #endif
 
-#define HD_RT_VERSION "0.1"
-HD_API const char *hd_rt_version(void); /* of the library that runs */
+/* Of the library that runs; the installed header has its own as HD_RT_VERSION. */
+HD_API const char *hd_rt_version(void);
 
 /* ---- models --------------------------------------------------------------------------------- */
 

@@ -1,6 +1,7 @@
 /* Face of libheddle_host.so: what the compiler left to the host, for libheddle_rt. It has its own
  * copy of what it uses of runtime/ and isa/, so it works with the shared and with the static
  * library. */
+#include "runtime/base/version.h"
 #include "runtime/device/hal.h"
 #include "runtime/heddle_rt.h"
 
@@ -12,9 +13,10 @@ static const struct hd_device_ops *const devices[] = {
 #include "runtime/devices.def"
     NULL};
 
-/* hd_isa_hash() is no constant, so it is set before dlopen returns. */
-HD_API struct hd_plugin hd_plugin = {HD_RT_VERSION, 0, devices};
+/* What is no constant is set before dlopen returns. */
+HD_API struct hd_plugin hd_plugin = {NULL, 0, devices};
 
 __attribute__((constructor)) static void fill(void) {
+    hd_plugin.version = hd_version();
     hd_plugin.isa_hash = hd_isa_hash();
 }

@@ -1,5 +1,6 @@
 /* Face of libheddle_sim.so: the simulators, for libheddle_rt. It has its own copy of what it uses
  * of runtime/ and isa/, so it works with the shared and with the static library. */
+#include "runtime/base/version.h"
 #include "runtime/device/hal.h"
 #include "runtime/heddle_rt.h"
 
@@ -11,9 +12,10 @@ static const struct hd_device_ops *const devices[] = {
 #include "runtime/devices.def"
     NULL};
 
-/* hd_isa_hash() is no constant, so it is set before dlopen returns. */
-HD_API struct hd_plugin hd_plugin = {HD_RT_VERSION, 0, devices};
+/* What is no constant is set before dlopen returns. */
+HD_API struct hd_plugin hd_plugin = {NULL, 0, devices};
 
 __attribute__((constructor)) static void fill(void) {
+    hd_plugin.version = hd_version();
     hd_plugin.isa_hash = hd_isa_hash();
 }

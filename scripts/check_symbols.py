@@ -13,22 +13,28 @@ def declared(headers):
     return set(re.findall(r"\bHD_API\s[^();]*?\b(hd_\w+)\(", text))
 
 
-def main(library, script, headers):
+def listed(script):
+    """name -> version, of every node of the version script."""
     text = open(script, encoding="utf-8").read()
-    listed = set(re.findall(r"^\s+(hd_\w+);", text, flags=re.M))
-    version = re.search(r"^(\w+) \{", text, flags=re.M).group(1)
+    return {name: version for version, body in re.findall(r"^(\w+) \{(.*?)^\};", text, flags=re.M | re.S)
+            for name in re.findall(r"^\s+(hd_\w+);", body, flags=re.M)}
+
+
+def main(library, script, headers):
+    versions = listed(script)
+    public = {name for name, version in versions.items() if version != "HEDDLE_PROGRAM"}
     out = subprocess.run(["nm", "-D", "--defined-only", library], check=True, capture_output=True,
                          text=True).stdout
-    symbols = {line.split()[-1] for line in out.splitlines()} - {version}
+    symbols = {line.split()[-1] for line in out.splitlines()} - set(versions.values())
     exported = {s.split("@")[0] for s in symbols}
-    bad = [f"{s}: exported without version {version}" for s in symbols
-           if not s.endswith("@@" + version)]
-    for what, a, b in (("declared by a header, not listed in " + script, declared(headers), listed),
-                       ("listed, not declared by a header", listed, declared(headers)),
-                       ("listed, not exported by " + library, listed, exported),
-                       ("exported, not listed", exported, listed)):
+    bad = [f"{s}: exported without its version of {script}" for s in symbols
+           if s != f"{s.split('@')[0]}@@{versions.get(s.split('@')[0])}"]
+    for what, a, b in (("declared by a header, not listed in " + script, declared(headers), public),
+                       ("listed, not declared by a header", public, declared(headers)),
+                       ("listed, not exported by " + library, versions.keys(), exported),
+                       ("exported, not listed", exported, versions.keys())):
         bad += [f"{name}: {what}" for name in sorted(a - b)]
-    print("\n".join(bad) if bad else f"  symbols: {library} exports the {len(listed)} names of "
+    print("\n".join(bad) if bad else f"  symbols: {library} exports the {len(public)} names of "
           f"{script}")
     return bool(bad)
 

@@ -10,6 +10,7 @@ want="gcc g++ clang make libc6-dev verilator libcmocka-dev libjson-c-dev libzip-
 [ "${1:-}" != report ] || want="chromium graphviz python3-jsonschema" # for make test-report to look at pages, heddle graph, make test-schemas
 
 [ "${1:-}" != deb ] || want="dpkg-dev binutils lintian cmake pkgconf mmdebstrap" # for make deb and make test-deb
+[ "${1:-}" != web ] || want="emscripten node-acorn chromium" # for make web and make test-web
 [ "${1:-}" != mpi ] || want="openmpi-bin libopenmpi-dev" # for make test-mpi: several ranks
 [ "${1:-}" != remote ] || want="openssh-server openssh-client" # for make nightly: devices by a real sshd
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes a wheel of package heddle, without network and without setuptools.
 
-    wheel.py PACKAGE OUT_FOLDER [RTL_FOLDER]
+    wheel.py VERSION PACKAGE OUT_FOLDER [RTL_FOLDER]
 
 PACKAGE is the staged folder heddle of build/<mode>/python. The C half is built against the stable
 ABI, so one wheel serves Python 3.11 and later. RTL models that are built go along. The same files
@@ -34,11 +34,6 @@ Tag: {tag}
 """
 
 
-def version():
-    with open("runtime/heddle_rt.h", encoding="utf-8") as f:
-        return re.search(r'HD_RT_VERSION "(.*)"', f.read()).group(1)
-
-
 def files(package, rtl):
     """(name in the wheel, path)"""
     for name in sorted(os.listdir(package)):
@@ -50,17 +45,17 @@ def files(package, rtl):
             yield "heddle/rtl/" + name, os.path.realpath(os.path.join(rtl, name))
 
 
-def main(package, out, rtl=None):
+def main(version, package, out, rtl=None):
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     tag = f"cp311-abi3-{platform}"
-    info = f"heddle-{version()}.dist-info"
+    info = f"heddle-{version}.dist-info"
     os.makedirs(out, exist_ok=True)
-    path = os.path.join(out, f"heddle-{version()}-{tag}.whl")
+    path = os.path.join(out, f"heddle-{version}-{tag}.whl")
     content = {}
     for name, source in files(package, rtl):
         with open(source, "rb") as f:
             content[name] = f.read()
-    content[f"{info}/METADATA"] = METADATA.format(version=version()).encode()
+    content[f"{info}/METADATA"] = METADATA.format(version=version).encode()
     content[f"{info}/WHEEL"] = WHEEL.format(tag=tag).encode()
     record = ""
     for name, data in content.items():

@@ -58,6 +58,9 @@ int cli_parse(struct hd_cmd *c, const struct cli_command *cmd, int argc, char **
  * devices are known. HD_EXIT_DONE, or HD_EXIT_FAILED after a message. */
 int cli_check(struct hd_cmd *c);
 
+/* The whole program: its exit status. */
+int hd_program(int argc, char **argv);
+
 void cli_print_usage(FILE *out);
 void cli_print_help(const struct cli_command *cmd, FILE *out);
 void cli_print_man(FILE *out);

@@ -6,7 +6,7 @@
 
 #include "compiler/cli/cli.h"
 #include "driver/remote/remote.h"
-#include "runtime/heddle_rt.h"
+#include "runtime/base/version.h"
 
 enum { CACHE_MIB = 1024 };
 
@@ -23,7 +23,7 @@ static hd_status serve_stdio(struct hd_cmd *c, const struct hd_serve_options *o)
 int cmd_serve(struct hd_cmd *c) {
     const struct hd_serve_options o = {.find = hd_device_find,
                                        .devices = hd_devices,
-                                       .version = HD_RT_VERSION,
+                                       .version = hd_version(),
                                        .runs = c->opt.threads,
                                        .cache_mib = CACHE_MIB,
                                        .may_exit = true};

@@ -76,7 +76,7 @@ void cli_print_man(FILE *out) {
 #include "compiler/cli/variables.def"
     };
     fputs(".\\\" Printed by heddle help --man from compiler/cli/*.def; make gen writes it.\n"
-          ".TH HEDDLE 1 \"\" \"heddle 0.1\" \"Heddle\"\n.SH NAME\n"
+          ".TH HEDDLE 1 \"\" \"heddle\" \"Heddle\"\n.SH NAME\n"
           "heddle \\- compile neural networks for the Heddle accelerator, and run them on "
           "simulators and boards\n"
           ".SH SYNOPSIS\n.B heddle\n.I command\n.RI [ argument ...]\n.RI [ option ...]\n"

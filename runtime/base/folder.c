@@ -11,5 +11,8 @@ bool hd_library_folder(char *out, size_t bytes) {
     const char *slash = strrchr(us.dli_fname, '/');
     if (!slash || !strstr(slash, ".so")) return false;
     int n = snprintf(out, bytes, "%.*s", (int)(slash - us.dli_fname), us.dli_fname);
-    return n > 0 && (size_t)n < bytes;
+    if (n <= 0 || (size_t)n >= bytes) return false;
+    char *hwcaps = strstr(out, "/glibc-hwcaps/"); /* the same library for some processors only */
+    if (hwcaps) *hwcaps = 0;
+    return true;
 }

@@ -33,8 +33,8 @@ hd_status hd_file_writable(hd_ctx *ctx, const char *path);
 /* The same, and makes the folders that are missing. */
 hd_status hd_file_prepare(hd_ctx *ctx, const char *path);
 
-/* Folder of the shared library that holds this code, without the last slash; false: the program
- * itself holds it. */
+/* Folder of the shared library that holds this code, without the last slash; for one in a folder
+ * glibc-hwcaps/NAME, the folder which that is in. False: the program itself holds it. */
 bool hd_library_folder(char *out, size_t bytes);
 
 /* Reads move forward; the first one past the end sets `bad`, and everything after it gives zero. */

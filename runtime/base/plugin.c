@@ -20,6 +20,8 @@ const char *hd_plugin_find(hd_arena *a, const char *file) {
     if (hd_library_folder(path, sizeof path)) {
         const char *beside = hd_sprintf(a, "%s/%s", path, file);
         if (access(beside, R_OK) == 0) return beside;
+        const char *installed = hd_sprintf(a, "%s/heddle/%s", path, file);
+        if (access(installed, R_OK) == 0) return installed;
     }
     ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     if (n <= 0) return NULL;

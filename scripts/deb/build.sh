@@ -66,6 +66,7 @@ about="Heddle is an open int8 accelerator for neural networks, with a compiler,
 two simulators that agree to the cycle, and a runtime."
 take heddle usr/bin/heddle usr/share/man/man1/heddle.1 usr/share/bash-completion usr/share/zsh usr/lib/heddle
 take "$lib" "usr/lib/libheddle*.so.$so"
+[ ! -d "$stage/usr/lib/glibc-hwcaps" ] || take "$lib" usr/lib/glibc-hwcaps
 take libheddle-dev usr/lib/libheddle.so usr/lib/libheddle_rt.so usr/lib/libheddle_rt.a usr/include usr/lib/pkgconfig \
     usr/lib/cmake usr/share/man/man3
 take python3-heddle usr/lib/python3
@@ -82,7 +83,7 @@ done > "$out/tree/$lib/DEBIAN/symbols"
 plugins=$(find "$stage/usr/lib/heddle" -maxdepth 1 -name '*.so')
 models=$(find "$stage/usr/lib/heddle/rtl" -name '*.so')
 # shellcheck disable=SC2086
-pack heddle science "$(needs "$stage/usr/bin/heddle" $models)" "$([ -z "$plugins" ] || needs $plugins | sed 's/libc6[^,]*, //')" \
+pack heddle science "$lib (= $version), $(needs "$stage/usr/bin/heddle" $models)" "$([ -z "$plugins" ] || needs $plugins | sed 's/libc6[^,]*, //')" \
     "compiler and simulators of the Heddle accelerator" "$about
 This package has the program heddle."
 pack "$lib" libs "$(needs "$stage"/usr/lib/libheddle*.so.$so)" "" "library of the Heddle accelerator" "$about

@@ -19,10 +19,17 @@ else
     echo "  SKIP  deb: lintian is not installed; scripts/deps.sh deb installs it"
 fi
 for d in "$out"/*.deb; do dpkg-deb -x "$d" "$W/root" || bad "$d cannot be unpacked"; done
+export LD_LIBRARY_PATH="$W/root/usr/lib"
 if "$W/root/usr/bin/heddle" compile test/models/digits -o "$W/digits.hdl" > "$W/log" 2>&1 &&
     "$W/root/usr/bin/heddle" run "$W/digits.hdl" --device iss >> "$W/log" 2>&1
 then ok "the program compiles and runs"; else bad "the program" "$W/log"; fi
-export PKG_CONFIG_SYSROOT_DIR="$W/root" PKG_CONFIG_PATH="$W/root/usr/lib/pkgconfig" LD_LIBRARY_PATH="$W/root/usr/lib"
+# The libraries of the best level that loader and processor know by name.
+best=$(/lib64/ld-linux-x86-64.so.2 --help 2> /dev/null | sed -n 's/^ *\(x86-64-v[0-9]\) (supported.*/\1/p' | while read -r l; do
+    [ ! -d "$W/root/usr/lib/glibc-hwcaps/$l" ] || { echo "/glibc-hwcaps/$l"; break; }
+done)
+if ldd "$W/root/usr/bin/heddle" | grep -q " $W/root/usr/lib$best/libheddle.so"
+then ok "the program runs on ${best:-the plain libraries}"; else bad "the program should take $best"; ldd "$W/root/usr/bin/heddle"; fi
+export PKG_CONFIG_SYSROOT_DIR="$W/root" PKG_CONFIG_PATH="$W/root/usr/lib/pkgconfig"
 # shellcheck disable=SC2046
 if ${CC:-cc} docs/example.c $(pkg-config --cflags --libs heddle_rt) -o "$W/example" > "$W/log" 2>&1 &&
     "$W/example" "$W/digits.hdl" iss > "$W/log" 2>&1
