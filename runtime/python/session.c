@@ -173,6 +173,23 @@ static PyObject *steps(PyObject *module, PyObject *args) {
     return list;
 }
 
+static PyObject *parts(PyObject *module, PyObject *args) {
+    PyObject *o;
+    unsigned long long number;
+    if (!PyArg_ParseTuple(args, "OK", &o, &number)) return NULL;
+    hd_session *s = after(module, o, number);
+    PyObject *list = s ? PyList_New(0) : NULL;
+    struct hd_part_row x;
+    for (int i = 0; list && hd_session_part(s, i, &x); i++) {
+        PyObject *row = Py_BuildValue("{sz si sL sL sd sz}", "device", x.device, "nodes", x.n_nodes,
+                                      "in_bytes", (long long)x.in_bytes, "out_bytes",
+                                      (long long)x.out_bytes, "seconds", x.seconds, "why", x.why);
+        if (!row || PyList_Append(list, row) < 0) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
 /* session_value(session, run, value, buffer) */
 static PyObject *value(PyObject *module, PyObject *args) {
     PyObject *o, *buffer;
@@ -217,5 +234,6 @@ PyMethodDef ext_session_methods[] = {
     {"session_units", units, METH_VARARGS, "session_units(session, run): rows."},
     {"session_steps", steps, METH_VARARGS, "session_steps(session, run): rows."},
     {"session_report", report, METH_VARARGS, "session_report(session, run, path)"},
+    {"session_parts", parts, METH_VARARGS, "session_parts(session, run): rows."},
     {"session_value", value, METH_VARARGS, "session_value(session, run, value, buffer)"},
     {NULL, NULL, 0, NULL}};

@@ -4,7 +4,7 @@ MPI_HEADERS := $(firstword $(wildcard /usr/lib/$(shell uname -m)-linux-gnu/openm
 ifneq ($(MPI_HEADERS),)
 PLUGINS += $(B)/libhd_mpi.so
 $(B)/libhd_mpi.so: runtime/ranks/mpi_plugin.c runtime/ranks/ranks.h $(B)/flags
-	$(Q)$(call plugin,-isystem $(dir $(MPI_HEADERS)) -lmpi -Wl,--no-as-needed -lc)
+	$(Q)$(call plugin,-isystem $(dir $(MPI_HEADERS)) -lmpi -Xlinker --no-as-needed -lc)
 lib tests test-unit: $(B)/libhd_mpi.so
 endif
 FLAGS_runtime/ranks/mpi_plugin.c := -isystem $(dir $(MPI_HEADERS))

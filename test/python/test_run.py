@@ -146,6 +146,12 @@ def test_result_of_an_earlier_run(digits, image):
             second.layers
 
 
+def test_parts(digits, image):
+    parts = digits.run(image, device="iss").parts
+    assert {"iss", "golden"} == set(parts.column("device")) and sum(parts.column("nodes")) > 7
+    assert all(r["out_bytes"] > 0 and r["seconds"] >= 0 for r in parts)
+
+
 def test_report(digits, image, tmp_path):
     page = tmp_path / "page.html"
     with digits.open(profile=True) as s:

@@ -242,6 +242,12 @@ class Result(Mapping):
         """Table of the steps of a device that plans the graph itself (cpu): who computes what."""
         return self._table("steps", lambda *a: Table(_heddle.session_steps(*a)))
 
+    @property
+    def parts(self):
+        """Table of the steps of the model: device, nodes, bytes in and out, seconds, and why it runs
+        there when devices were chosen by cost."""
+        return self._table("parts", lambda *a: Table(_heddle.session_parts(*a)))
+
     def report(self, path):
         """Writes the run as one HTML page: layers, roofline, timeline, memories, code. The session
         was opened with profile=True."""
@@ -259,7 +265,7 @@ class Result(Mapping):
 
     def read(self):
         """Reads all tables now, so that the session may run again or be closed."""
-        for name in ("totals", "layers", "units", "steps"):
+        for name in ("totals", "layers", "units", "steps", "parts"):
             getattr(self, name)
 
     def __repr__(self):
