@@ -146,31 +146,20 @@ hd_status hd_tfl_scaled(struct hd_tfl *m, const struct hd_tfl_sums *s, int x) {
 /* ---- sums of two tensors ---- */
 
 /* Both in steps of a common scale, twice rounded; then their sum, the same. */
+/* clang-format off */
 static const char sum[] =
     "(a: [...], b: [...], za: int, zb: int, left: int, ma: int, mb: int, my: int, sa: int, sb: "
     "int, sy: int, ka: int, kb: int, ky: int, sign: int, zp: int, lo: int, hi: int) -> y\n"
     "pa[...] = ((i64(a[...]) - za) << left)*ma\n"
     "pb[...] = ((i64(b[...]) - zb) << left)*mb\n"
-    "ha[...] = " HD_TFL_HIGH("pa[...]") "hb[...] = " HD_TFL_HIGH(
-        "pb[...]") "ra[...] = " HD_TFL_SHIFTED("ha[...]", "sa",
-                                               "ka") "\n"
-                                                     "rb[...] = " HD_TFL_SHIFTED(
-                                                         "hb[...]", "sb",
-                                                         "kb") "\n"
-                                                               "p[...] = (ra[...] + "
-                                                               "sign*rb[...])*my\n"
-                                                               "h[...] = " HD_TFL_HIGH(
-                                                                   "p[...]") "y[...] = "
-                                                                             "%s("
-                                                                             "clamp"
-                                                                             "(" HD_TFL_SHIFTED("h["
-                                                                                                ".."
-                                                                                                "."
-                                                                                                "]",
-                                                                                                "s"
-                                                                                                "y",
-                                                                                                "k"
-                                                                                                "y") " + zp, lo, hi))";
+    "ha[...] = " HD_TFL_HIGH("pa[...]")
+    "hb[...] = " HD_TFL_HIGH("pb[...]")
+    "ra[...] = " HD_TFL_SHIFTED("ha[...]", "sa", "ka") "\n"
+    "rb[...] = " HD_TFL_SHIFTED("hb[...]", "sb", "kb") "\n"
+    "p[...] = (ra[...] + sign*rb[...])*my\n"
+    "h[...] = " HD_TFL_HIGH("p[...]")
+    "y[...] = %s(clamp(" HD_TFL_SHIFTED("h[...]", "sy", "ky") " + zp, lo, hi))";
+/* clang-format on */
 
 hd_status hd_tfl_fixed_sum(struct hd_tfl *m, bool minus, int64_t activation) {
     struct hd_tfl_tensor *t[2] = {hd_tfl_in(m, 0), hd_tfl_in(m, 1)}, *y = hd_tfl_out(m, 0);

@@ -27,9 +27,11 @@ static hd_status finish(struct hd_tfl *m, int node, int out) {
     return HD_OK;
 }
 
+/* clang-format off */
 #define SCALED                                                                                     \
-    "h[...] = " HD_TFL_HIGH("p[...]") "y[...] = %s(clamp(" HD_TFL_SHIFTED("h[...]", "s",           \
-                                                                          "k") " + zp, lo, hi))"
+    "h[...] = " HD_TFL_HIGH("p[...]")                                                              \
+    "y[...] = %s(clamp(" HD_TFL_SHIFTED("h[...]", "s", "k") " + zp, lo, hi))"
+/* clang-format on */
 
 static const char product[] =
     "(a: [...], b: [...], za: int, zb: int, m: int, l: int, s: int, k: int, zp: int, lo: int, hi: "
@@ -50,13 +52,16 @@ hd_status hd_tfl_fixed_product(struct hd_tfl *m, int64_t activation) {
     return finish(m, node, out);
 }
 
+/* clang-format off */
 static const char leaky[] =
     "(x: [...], zx: int, m: int, l: int, s: int, k: int, mn: int, ln: int, sn: int, kn: int, zp: "
     "int, lo: int, hi: int) -> y\n"
     "v[...] = i64(x[...]) - zx\n"
     "p[...] = select(v[...] >= 0, i64(i32(v[...] << l))*m, i64(i32(v[...] << ln))*mn)\n"
-    "h[...] = " HD_TFL_HIGH("p[...]") "y[...] = %s(clamp(select(v[...] >= 0, " HD_TFL_SHIFTED(
-        "h[...]", "s", "k") ", " HD_TFL_SHIFTED("h[...]", "sn", "kn") ") + zp, lo, hi))";
+    "h[...] = " HD_TFL_HIGH("p[...]")
+    "y[...] = %s(clamp(select(v[...] >= 0, " HD_TFL_SHIFTED("h[...]", "s", "k") ", "
+    HD_TFL_SHIFTED("h[...]", "sn", "kn") ") + zp, lo, hi))";
+/* clang-format on */
 
 hd_status hd_tfl_fixed_leaky(struct hd_tfl *m, float alpha) {
     struct hd_tfl_tensor *x = hd_tfl_in(m, 0), *y = hd_tfl_out(m, 0);
