@@ -391,6 +391,7 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
     case HD_IR_conv:
     case HD_IR_qconv:
         per_output = w->dim[0] ? hd_tensor_elems(w) / w->dim[0] : 0;
+        per_output = hd_attr_int(n, "fan_in", per_output); /* without those of moves */
         break;
     case HD_IR_qconvtranspose:
         return transposed_macs(g, n);

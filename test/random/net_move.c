@@ -145,10 +145,78 @@ static void blocks(struct net *x, int in) {
     if (!to_depth && rng_next(&x->r) % 2) hd_attr_set_string(x->g, node, "mode", "CRD");
 }
 
+/* Groups of channels change places with those within a group. */
+static void shuffle(struct net *x, int in) {
+    struct hd_tensor t = *net_shape(x, in);
+    int groups = 2, node;
+    while (groups <= 4 && t.dim[1] % groups) groups++;
+    if (t.dim[1] % groups || t.rank > 5) return;
+    int64_t dim[HD_MAX_RANK + 1] = {t.dim[0], groups, t.dim[1] / groups},
+                              perm[] = {0, 2, 1, 3, 4, 5};
+    for (int d = 2; d < t.rank; d++) dim[d + 1] = t.dim[d];
+    int a = net_add(x, HD_IR_reshape, 1, &in, t.dtype, t.rank + 1, dim, &node);
+    hd_attr_set_ints(x->g, node, "shape", t.rank + 1, dim);
+    dim[1] = dim[2], dim[2] = groups;
+    int b = net_add(x, HD_IR_transpose, 1, &a, t.dtype, t.rank + 1, dim, &node);
+    hd_attr_set_ints(x->g, node, "perm", t.rank + 1, perm);
+    net_add(x, HD_IR_reshape, 1, &b, t.dtype, t.rank, t.dim, &node);
+    hd_attr_set_ints(x->g, node, "shape", t.rank, t.dim);
+}
+
+/* The halves of the last dimension change places; one changes its sign. */
+static void rotate(struct net *x, int in) {
+    struct hd_tensor t = *net_shape(x, in);
+    int64_t size = t.dim[t.rank - 1], half = size / 2, length = 256, last = t.rank - 1, zero = 0;
+    uint8_t table[256];
+    int zp = rng_range(&x->r, -20, 20) + (t.dtype == HD_U8 ? 128 : 0), node, part[2];
+    int lo = t.dtype == HD_U8 ? 0 : -128;
+    for (int i = 0; i < 256; i++) {
+        int v = t.dtype == HD_U8 ? i : (int8_t)i;
+        table[i] = (uint8_t)hd_max(lo, hd_min(lo + 255, 2 * zp - v));
+    }
+    if (size % 2) return;
+    int axis = ints(x, 1, &last), middle = ints(x, 1, &half);
+    int low[4] = {in, ints(x, 1, &zero), middle, axis},
+        high[4] = {in, middle, ints(x, 1, &size), axis};
+    t.dim[last] = half;
+    part[1] = net_add(x, HD_IR_slice, 4, low, t.dtype, t.rank, t.dim, &node);
+    part[0] = net_add(x, HD_IR_slice, 4, high, t.dtype, t.rank, t.dim, &node);
+    int ins[2] = {part[0], hd_graph_const(x->g, "neg", t.dtype, 1, &length, table)};
+    part[0] = net_add(x, HD_IR_qtable, 2, ins, t.dtype, t.rank, t.dim, &node);
+    t.dim[last] = size;
+    net_add(x, HD_IR_concat, 2, part, t.dtype, t.rank, t.dim, &node);
+    hd_attr_set_int(x->g, node, "axis", last);
+}
+
+/* Neighbours of a row, each as channels beside the others. */
+static void unfold(struct net *x, int in) {
+    struct hd_tensor t = *net_shape(x, in);
+    int64_t w = t.dim[3], pads[8] = {0, 0, 0, 1, 0, 0, 0, 1}, index[3 * 64], table[2] = {3, w},
+            flat[4] = {t.dim[0], 3 * t.dim[1], t.dim[2], w};
+    int8_t edge = (int8_t)rng_range(&x->r, -100, 100);
+    int node,
+        padded[3] = {in, ints(x, 8, pads), hd_graph_const(x->g, "v", t.dtype, 0, NULL, &edge)};
+    if (w > 64) return;
+    for (int k = 0; k < 3; k++)
+        for (int64_t i = 0; i < w; i++) index[k * w + i] = i + k;
+    t.dim[3] += 2;
+    int gathers[2] = {net_add(x, HD_IR_pad, 3, padded, t.dtype, 4, t.dim, &node),
+                      hd_graph_const(x->g, "i", HD_I64, 2, table, index)};
+    int64_t split[5] = {t.dim[0], t.dim[1], t.dim[2], 3, w},
+            turned[5] = {t.dim[0], t.dim[1], 3, t.dim[2], w}, perm[5] = {0, 1, 3, 2, 4};
+    int a = net_add(x, HD_IR_gather, 2, gathers, t.dtype, 5, split, &node);
+    hd_attr_set_int(x->g, node, "axis", 3);
+    a = net_add(x, HD_IR_transpose, 1, &a, t.dtype, 5, turned, &node);
+    hd_attr_set_ints(x->g, node, "perm", 5, perm);
+    a = net_add(x, HD_IR_reshape, 1, &a, t.dtype, 4, flat, &node);
+    hd_attr_set_ints(x->g, node, "shape", 4, flat);
+    if (rng_next(&x->r) % 2) net_conv_of(x, a, rng_range(&x->r, 1, 24), 1, 1);
+}
+
 void net_move(struct net *x, int in) {
-    static void (*const kind[])(struct net *, int) = {transpose, reshape, concat, split,
-                                                      slice,     pad,     resize, blocks};
+    static void (*const kind[])(struct net *, int) = {
+        transpose, reshape, concat, split, slice, pad, shuffle, rotate, resize, blocks, unfold};
     int64_t elems = hd_tensor_elems(net_shape(x, in));
-    int pick = rng_range(&x->r, 0, elems > 20000 ? 4 : net_shape(x, in)->rank == 4 ? 7 : 6);
+    int pick = rng_range(&x->r, 0, elems > 20000 ? 4 : net_shape(x, in)->rank == 4 ? 10 : 8);
     kind[pick](x, in);
 }

@@ -10,11 +10,13 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "compiler/check/check.h"
 #include "compiler/compiler.h"
 #include "compiler/session/session.h"
+#include "cpu_ref/golden.h"
 #include "runtime/runtime.h"
 #include "test/rng.h"
 #include "test/stages/round_trip.h"
@@ -124,6 +126,41 @@ static hd_status by_file(hd_ctx *ctx, hd_model **m) {
     return HD_OK;
 }
 
+/* What golden makes of random bytes and floats: all results, one behind the other. */
+static hd_status results(hd_ctx *ctx, const hd_graph *g, hd_arena *a, uint64_t seed,
+                         struct hd_tensor **out) {
+    struct rng r = {seed ^ 0x7777};
+    *out = hd_golden_tensors(g, a);
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        struct hd_tensor *x = &(*out)[g->inputs[i]];
+        size_t n = hd_tensor_bytes(x);
+        unsigned char *v = hd_alloc(a, n + 1);
+        float *f = (void *)v;
+        for (size_t k = 0; x->dtype == HD_F32 && k < n / 4; k++) f[k] = rng_float(&r, -2, 2);
+        for (size_t k = 0; x->dtype != HD_F32 && k < n; k++) v[k] = (unsigned char)rng_next(&r);
+        x->data = v;
+    }
+    return hd_golden_eval(ctx, g, NULL, 0, *out, a);
+}
+
+/* Passes for the machine keep all values. */
+static hd_status prepare(hd_ctx *ctx, hd_graph *g, bool always, uint64_t seed) {
+    hd_arena *a = hd_arena_create();
+    struct hd_tensor *before, *after;
+    hd_status s = results(ctx, g, a, seed, &before);
+    size_t n = g->n_outputs;
+    int *was = hd_dup(a, g->outputs, n * sizeof *was);
+    if (s == HD_OK) s = hd_prepare(ctx, g, always);
+    if (s == HD_OK) s = results(ctx, g, a, seed, &after);
+    for (size_t i = 0; s == HD_OK && i < n; i++) {
+        const struct hd_tensor *x = &before[was[i]], *y = &after[g->outputs[i]];
+        if (memcmp(x->data, y->data, hd_tensor_bytes(x)))
+            s = hd_fail(ctx, HD_MISMATCH, "pass prepare changes %s", y->name);
+    }
+    hd_arena_destroy(a);
+    return s;
+}
+
 static hd_status run_graph(hd_ctx *ctx, hd_graph *g, bool legalize, const struct options *o,
                            uint64_t seed, bool *out_same, int *on_machine) {
     struct hd_compile_options c = {.machine = o->dev.machine,
@@ -138,7 +175,7 @@ static hd_status run_graph(hd_ctx *ctx, hd_graph *g, bool legalize, const struct
     if (o->print) TRY(hd_graph_print(ctx, g, false, stdout));
     if (legalize) TRY(hd_legalize(ctx, g));
     if (legalize && o->print) TRY(hd_graph_print(ctx, g, false, stdout));
-    if (!c.host_only) TRY(hd_prepare(ctx, g, c.place_all));
+    if (!c.host_only) TRY(prepare(ctx, g, c.place_all, seed));
     if (seed % 4 == 2 && !o->devices.n) TRY(round_trip(ctx, g, &c));
     c.prepared = true;
     int *on = calloc(g->n_nodes + 1, sizeof *on);
