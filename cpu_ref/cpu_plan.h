@@ -12,6 +12,7 @@
  *   hd_cpu_move      copies: reshape, transpose, concat, slices
  *   hd_cpu_recurrent LSTM and GRU (cpu_rnn_run.c)
  *   hd_cpu_loops     fused loops compiled by LLVM
+ *   hd_cpu_reduce    sums over dimensions that loops do not take
  *   golden           the reference kernel, for all that nobody else takes
  */
 #ifndef HD_CPU_REF_CPU_PLAN_H
@@ -143,6 +144,7 @@ hd_status hd_cpu_dnnl(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_recurrent(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_loops(struct hd_cpu_plan *p, int node, bool *out_taken);
+hd_status hd_cpu_reduce(struct hd_cpu_plan *p, int node, bool *out_taken);
 
 /* Reorder between blocked forms and dense; both views exist. cpu_dnnl.c */
 hd_status hd_cpu_dnnl_reorder(struct hd_cpu_plan *p, int from, int to);

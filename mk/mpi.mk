@@ -5,6 +5,9 @@ test-mpi: heddle ## training and searches on several ranks, kills; installs Open
 mpi-ranks: heddle $(B)/libhd_mpi.so
 	$(Q)OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 sh -c 'python3 test/train/ranks.py $(B)/heddle $(B)/ranks && python3 test/explore/ranks.py $(B)/heddle $(B)/explore-ranks'
 nightly: test-mpi
+bench-train: heddle ## steps of training beside PyTorch (python3-torch, libopenblas0-pthread)
+	$(Q)/usr/bin/python3 scripts/torch_speed.py $(B)/heddle
+.PHONY: bench-train
 test-train-tasks: $(B)/test/unit/train/test_tasks ## networks of heddle train TASK reach their results, 3 minutes
 	$(Q)$< all
 nightly: test-train-tasks

@@ -39,7 +39,8 @@ static int step_values(const struct hd_step *st) {
     return st->n_inputs + st->n_outputs;
 }
 
-static hd_status alloc_values(hd_ctx *ctx, const hd_model *m, struct hd_slot *t) {
+static hd_status alloc_values(hd_ctx *ctx, const hd_session *s, struct hd_slot *t) {
+    const hd_model *m = s->model;
     size_t n = (size_t)m->n_values + 1, most = 1;
     t->dense = calloc(n, sizeof *t->dense);
     t->known = calloc(n, sizeof *t->known);
@@ -47,7 +48,7 @@ static hd_status alloc_values(hd_ctx *ctx, const hd_model *m, struct hd_slot *t)
     t->io = calloc((size_t)m->n_steps + 1, sizeof *t->io);
     t->step_ns = calloc((size_t)m->n_steps + 1, sizeof *t->step_ns);
     if (!t->dense || !t->known || !t->layers || !t->io || !t->step_ns) return no_memory(ctx, m);
-    for (int i = 0; i < m->n_values; i++) {
+    for (int i = 0; i < m->n_values && !s->whole_graph; i++) {
         size_t bytes = hd_value_dense_bytes(&m->values[i]);
         t->dense[i] = calloc(1, bytes ? bytes : 1);
         if (!t->dense[i]) return no_memory(ctx, m);
@@ -117,7 +118,7 @@ hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out) {
     if (!t) return no_memory(ctx, s->model);
     slots[s->n_slots++] = t;
     *out = t;
-    TRY(alloc_values(ctx, s->model, t));
+    TRY(alloc_values(ctx, s, t));
     return alloc_buffers(ctx, s, t);
 }
 
@@ -138,24 +139,30 @@ static hd_status open_graph(hd_ctx *ctx, hd_session *s) {
     return s->runner[0].ops->load(ctx, s->runner[0].dev, m, -1, &s->graph);
 }
 
-static hd_status run_graph(hd_ctx *ctx, hd_session *s, struct hd_slot *t) {
+/* What is neither input nor output stays with the device until it is asked for (read_value). */
+static hd_status run_graph(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const void *const *inputs,
+                           void *const *outputs) {
     const hd_model *m = s->model;
     const struct hd_runner *r = &s->runner[0];
     hd_fence fence;
-    for (int i = 0; i < m->n_inputs; i++) {
-        int v = m->inputs[i];
-        TRY(r->ops->write(ctx, r->dev, t->graph_io[i], 0, t->dense[v],
-                          hd_value_dense_bytes(&m->values[v])));
-    }
+    for (int i = 0; i < m->n_inputs; i++)
+        TRY(r->ops->write(ctx, r->dev, t->graph_io[i], 0, inputs[i],
+                          hd_value_dense_bytes(&m->values[m->inputs[i]])));
     TRY(r->ops->submit(ctx, r->dev, s->graph, t->graph_io, &fence));
     TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
-    for (int i = m->n_inputs; i < s->n_graph_io; i++) {
-        int v = s->graph_values[i];
-        TRY(r->ops->read(ctx, r->dev, t->graph_io[i], 0, t->dense[v],
-                         hd_value_dense_bytes(&m->values[v])));
-        t->known[v] = true;
-    }
+    for (int i = 0; i < m->n_outputs; i++)
+        TRY(r->ops->read(ctx, r->dev, t->graph_io[m->n_inputs + i], 0, outputs[i],
+                         hd_value_dense_bytes(&m->values[m->outputs[i]])));
+    for (int i = 0; i < s->n_graph_io; i++) t->known[s->graph_values[i]] = true;
     return HD_OK;
+}
+
+static hd_status read_value(hd_ctx *ctx, hd_session *s, int value, void *out) {
+    const struct hd_runner *r = &s->runner[0];
+    int i = 0;
+    while (s->graph_values[i] != value) i++; /* it is one of them: known */
+    return r->ops->read(ctx, r->dev, s->last->graph_io[i], 0, out,
+                        hd_value_dense_bytes(&s->model->values[value]));
 }
 
 static hd_status find_device(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
@@ -308,6 +315,7 @@ uint64_t hd_now_ns(void) {
 
 /* One step with the device that runs it to itself. step -1: the whole graph. */
 static hd_status run_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int step,
+                          const void *const *inputs, void *const *outputs,
                           const struct hd_span_sink *sink) {
     bool host = step >= 0 && s->model->steps[step].kind == HD_STEP_HOST;
     pthread_mutex_t *lock = &s->runner[step < 0 ? 0 : s->runner_of[step]].lock;
@@ -315,7 +323,7 @@ static hd_status run_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int ste
     uint64_t start = hd_now_ns();
     /* golden computes in this thread: its clock leaves out what other programs take */
     uint64_t host_start = host ? read_clock_ns(CLOCK_THREAD_CPUTIME_ID) : 0;
-    hd_status r = step < 0 ? run_graph(ctx, s, t)
+    hd_status r = step < 0 ? run_graph(ctx, s, t, inputs, outputs)
                   : host   ? run_host_step(ctx, s, t, step)
                            : run_prog_step(ctx, s, t, step);
     if (host) t->total.host_ns += read_clock_ns(CLOCK_THREAD_CPUTIME_ID) - host_start;
@@ -333,12 +341,12 @@ hd_status hd_slot_run(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const void 
     memset(t->known, 0, (size_t)m->n_values * sizeof *t->known);
     memset(t->layers, 0, (size_t)m->n_layers * sizeof *t->layers);
     t->total = (struct hd_counters){0};
+    if (s->whole_graph) return run_step(ctx, s, t, -1, inputs, outputs, sink);
     for (int i = 0; i < m->n_inputs; i++) {
         memcpy(t->dense[m->inputs[i]], inputs[i], hd_value_dense_bytes(&m->values[m->inputs[i]]));
         t->known[m->inputs[i]] = true;
     }
-    if (s->whole_graph) TRY(run_step(ctx, s, t, -1, sink));
-    for (int i = 0; !s->whole_graph && i < m->n_steps; i++) TRY(run_step(ctx, s, t, i, sink));
+    for (int i = 0; i < m->n_steps; i++) TRY(run_step(ctx, s, t, i, NULL, NULL, sink));
     for (int i = 0; i < m->n_outputs; i++) {
         int v = m->outputs[i];
         if (!t->known[v])
@@ -507,6 +515,7 @@ hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out) {
         return hd_fail(ctx, HD_UNSUPPORTED,
                        "%s: %s stayed on chip, or nothing ran yet; compile with keep_all", m->name,
                        m->values[value].name);
+    if (s->whole_graph) return read_value(ctx, s, value, out);
     memcpy(out, s->last->dense[value], hd_value_dense_bytes(&m->values[value]));
     return HD_OK;
 }

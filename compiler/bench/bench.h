@@ -16,5 +16,6 @@ int hd_bench_zoo(struct hd_cmd *c, char **models, int n);      /* heddle bench z
 bool hd_bench_has_set(const char *set);
 int hd_bench_machine(struct hd_cmd *c, const char *set); /* single layers, bench_layers.def */
 int hd_bench_speed(struct hd_cmd *c);                    /* heddle bench sim-speed */
+int hd_bench_train(struct hd_cmd *c);
 
 #endif

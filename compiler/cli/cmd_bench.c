@@ -23,6 +23,7 @@ int cmd_bench(struct hd_cmd *c) {
         return by_models[i].run(c, own ? digits : c->args + 1, own ? 1 : c->n_args - 1);
     }
     if (c->n_args == 1 && !strcmp(name, "sim-speed")) return hd_bench_speed(c);
+    if (c->n_args == 1 && !strcmp(name, "train")) return hd_bench_train(c);
     if (c->n_args == 1 && hd_bench_has_set(name)) return hd_bench_machine(c, name);
     if (c->opt.devices || c->opt.csv || c->opt.report)
         return hd_cmd_usage(c, "--devices, --csv and --report belong to bench compare");

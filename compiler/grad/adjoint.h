@@ -28,6 +28,9 @@ int64_t hd_a_axis(const struct hd_adjoint *a, const char *name, int64_t def, int
 /* The value of a text of grad.def. y, g: at the rank that is wanted; n: as grad.def says. */
 int hd_a_text(const struct hd_adjoint *a, const char *text, int y, int g, double n);
 
+/* A sum of gradients, with three products or more of it made one; or as it is. */
+int hd_join_products(struct hd_back *b, int sum);
+
 #define CODE(op, function) void hd_adjoint_##function(struct hd_adjoint *a);
 /* y[i]: a tensor of the value of result i, -1 = there is none. */
 #define EXPAND(op, function) void hd_expand_##function(struct hd_adjoint *a, int *y);

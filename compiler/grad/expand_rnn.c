@@ -9,8 +9,8 @@ struct cell { /* one direction; steps are [batch, hidden] */
     const struct hd_adjoint *a;
     int gates;     /* blocks of rows of the weights */
     int64_t size;  /* hidden */
-    int input;     /* [steps, batch, gates * hidden]: weights of the input applied, both biases */
-    int r, r_bias; /* [hidden, gates * hidden]; bias of the state alone, of the last gate */
+    int input;     /* [steps * batch, gates * hidden]: weights of the input applied, both biases */
+    int r, r_bias; /* [gates * hidden, hidden]; bias of the state alone, of the last gate */
     int peep;      /* [3 * hidden], -1 = none */
     bool relu, linear; /* rnn: by relu; gru: linear_before_reset */
 };
@@ -27,6 +27,21 @@ static int of_direction(struct hd_adjoint *a, int i, int d) {
     return hd_b_reshape(a->b, x, t.rank - 1, t.dim + 1);
 }
 
+/* Parts of equal size along an axis. One node, since the gradient of it is one node, too. */
+static void parts(struct hd_back *b, int x, int64_t axis, int n, int *out) {
+    int node = hd_b_start(b, HD_IR_split, 1, &x, n);
+    hd_b_int(b, node, "axis", axis);
+    hd_b_end(b, node);
+    for (int i = 0; i < n; i++) out[i] = b->status == HD_OK ? b->g->nodes[node].out[i] : -1;
+}
+
+/* x [rows, n] w [m, n] -> [rows, m] */
+static int product(struct hd_back *b, int x, int w) {
+    int node = hd_b_start(b, HD_IR_gemm, 2, (int[]){x, w}, 1);
+    hd_b_int(b, node, "transB", 1);
+    return hd_b_end(b, node);
+}
+
 static int gate(struct cell *k, int x, int i) {
     int axis = hd_b_shape(k->b, x).rank - 1;
     return hd_b_slice(k->b, x, axis, i * k->size, (i + 1) * k->size);
@@ -40,35 +55,37 @@ static int peeped(struct cell *k, int x, int c, int i) {
 /* Gates i, o, f, c.  Source: ONNX LSTM-14. */
 static struct state lstm_step(struct cell *k, int x, struct state s) {
     struct hd_back *b = k->b;
-    int sum = hd_b(b, add, x, hd_b(b, matmul, s.h, k->r));
-    int i = hd_b(b, sigmoid, peeped(k, gate(k, sum, 0), s.c, 0));
-    int f = hd_b(b, sigmoid, peeped(k, gate(k, sum, 2), s.c, 2));
-    int new = hd_b(b, mul, i, hd_b(b, tanh, gate(k, sum, 3)));
+    int part[4];
+    parts(b, hd_b(b, add, x, product(b, s.h, k->r)), 1, 4, part);
+    int i = hd_b(b, sigmoid, peeped(k, part[0], s.c, 0));
+    int f = hd_b(b, sigmoid, peeped(k, part[2], s.c, 2));
+    int new = hd_b(b, mul, i, hd_b(b, tanh, part[3]));
     int c = hd_b(b, add, hd_b(b, mul, f, s.c), new);
-    int o = hd_b(b, sigmoid, peeped(k, gate(k, sum, 1), c, 1));
+    int o = hd_b(b, sigmoid, peeped(k, part[1], c, 1));
     return (struct state){hd_b(b, mul, o, hd_b(b, tanh, c)), c};
 }
 
 /* Gates z, r, h.  Source: ONNX GRU-14. */
 static struct state gru_step(struct cell *k, int x, struct state s) {
     struct hd_back *b = k->b;
-    int h = s.h, rows = hd_b(b, matmul, h, k->r);
-    int z = hd_b(b, sigmoid, hd_b(b, add, gate(k, x, 0), gate(k, rows, 0)));
-    int r = hd_b(b, sigmoid, hd_b(b, add, gate(k, x, 1), gate(k, rows, 1)));
-    int own = -1;
+    int h = s.h, in[3], rows[3];
+    parts(b, x, 1, 3, in);
+    parts(b, product(b, h, k->r), 1, 3, rows);
+    int z = hd_b(b, sigmoid, hd_b(b, add, in[0], rows[0]));
+    int r = hd_b(b, sigmoid, hd_b(b, add, in[1], rows[1]));
+    int own = rows[2];
     if (k->linear) {
-        own = gate(k, rows, 2);
         if (k->r_bias >= 0) own = hd_b(b, add, own, k->r_bias);
         own = hd_b(b, mul, r, own);
     } else {
-        own = hd_b(b, matmul, hd_b(b, mul, r, h), gate(k, k->r, 2));
+        own = product(b, hd_b(b, mul, r, h), hd_b_slice(b, k->r, 0, 2 * k->size, 3 * k->size));
     }
-    int new = hd_b(b, tanh, hd_b(b, add, gate(k, x, 2), own));
+    int new = hd_b(b, tanh, hd_b(b, add, in[2], own));
     return (struct state){hd_b(b, add, new, hd_b(b, mul, z, hd_b(b, sub, h, new))), -1};
 }
 
 static struct state rnn_step(struct cell *k, int x, struct state s) {
-    int sum = hd_b(k->b, add, x, hd_b(k->b, matmul, s.h, k->r));
+    int sum = hd_b(k->b, add, x, product(k->b, s.h, k->r));
     return (struct state){hd_b_op(k->b, k->relu ? HD_IR_relu : HD_IR_tanh, 1, &sum), -1};
 }
 
@@ -87,15 +104,13 @@ static int bias(struct cell *k, struct hd_adjoint *a, int d) {
     return hd_b(k->b, add, w, hd_b_concat(k->b, 2, parts, 0));
 }
 
-static int turned(struct hd_back *b, int w) {
-    return hd_b_transpose(b, w, (int64_t[]){1, 0});
-}
-
 static void open_cell(struct cell *k, struct hd_adjoint *a, int d) {
-    int b = bias(k, a, d);
-    k->input = hd_b(k->b, matmul, a->n.in[0], turned(k->b, of_direction(a, 1, d)));
+    struct hd_tensor x = hd_b_shape(k->b, a->n.in[0]);
+    int b = bias(k, a, d),
+        rows = hd_b_reshape(k->b, a->n.in[0], 2, (int64_t[]){x.dim[0] * x.dim[1], x.dim[2]});
+    k->input = product(k->b, rows, of_direction(a, 1, d));
     if (b >= 0) k->input = hd_b(k->b, add, k->input, b);
-    k->r = turned(k->b, of_direction(a, 2, d));
+    k->r = of_direction(a, 2, d);
     k->peep = k->gates == 4 ? of_direction(a, 7, d) : -1;
 }
 
@@ -114,11 +129,10 @@ static void direction(struct cell *k, struct hd_adjoint *a, int d, bool reverse,
     if (s.h < 0) s.h = hd_b_filled(b, &zero, 0);
     if (s.c < 0) s.c = k->gates == 4 ? hd_b_filled(b, &zero, 0) : -1;
     int *rows = hd_new_array(b->arena, int, (size_t)n + 1);
+    parts(b, k->input, 0, n, rows);
     for (int i = 0; i < n && b->status == HD_OK; i++) {
         int t = reverse ? n - 1 - i : i;
-        int row = hd_b_slice(b, k->input, 0, t, t + 1);
-        row = hd_b_reshape(b, row, 2, (int64_t[]){x.dim[1], k->gates * k->size});
-        s = step(k, row, s);
+        s = step(k, rows[t], s);
         rows[t] = hd_b_reshape(b, s.h, 4, dim);
     }
     *y = n ? hd_b_concat(b, n, rows, 0) : -1;

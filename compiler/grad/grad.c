@@ -188,7 +188,7 @@ static hd_status back(struct walk *w, int node) {
     int *dx = hd_new_array(w->b.arena, int, (size_t)n.n_in + 1);
     bool *want = hd_new_array(w->b.arena, bool, (size_t)n.n_in + 1);
     for (int i = 0; i < n.n_out; i++) {
-        dy[i] = n.out[i] < 0 ? -1 : w->grad[n.out[i]];
+        dy[i] = n.out[i] < 0 ? -1 : hd_join_products(&w->b, w->grad[n.out[i]]);
         any += dy[i] >= 0;
     }
     if (!any) return HD_OK;
@@ -253,11 +253,16 @@ static hd_status run(struct walk *w, int loss, const int *wrt, int n_wrt, int *o
     for (int i = 0; i < n_wrt; i++) {
         struct hd_tensor x = hd_b_shape(&w->b, wrt[i]);
         w->b.prefix = hd_sprintf(w->b.arena, "%s.grad", x.name);
-        int d = w->grad[passed(w, wrt[i])];
+        int d = hd_join_products(&w->b, w->grad[passed(w, wrt[i])]);
         if (d < 0) d = hd_b_filled(&w->b, &x, 0);
         if (w->b.status == HD_OK) out[i] = d;
     }
     return w->b.status;
+}
+
+static void replace_expanded(struct walk *w) {
+    for (size_t t = 0; t < w->n_tensors; t++)
+        if (w->twin[t] >= 0) hd_graph_replace(w->b.g, (int)t, w->twin[t]);
 }
 
 hd_status hd_grad_straight(hd_ctx *ctx, hd_graph *g, int loss, const int *wrt, int n_wrt,
@@ -266,6 +271,15 @@ hd_status hd_grad_straight(hd_ctx *ctx, hd_graph *g, int loss, const int *wrt, i
                      .through = through,
                      .n_through = n_through};
     hd_status s = run(&w, loss, wrt, n_wrt, out);
+    hd_arena_destroy(w.b.arena);
+    return s;
+}
+
+hd_status hd_grad_in_place(hd_ctx *ctx, hd_graph *g, int loss, const int *wrt, int n_wrt,
+                           int *out) {
+    struct walk w = {.b = {.ctx = ctx, .g = g, .arena = hd_arena_create(), .prefix = "grad"}};
+    hd_status s = run(&w, loss, wrt, n_wrt, out);
+    if (s == HD_OK) replace_expanded(&w);
     hd_arena_destroy(w.b.arena);
     return s;
 }

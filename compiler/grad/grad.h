@@ -28,6 +28,10 @@ hd_status hd_grad(hd_ctx *ctx, hd_graph *g, int loss, const int *wrt, int n_wrt,
 hd_status hd_grad_straight(hd_ctx *ctx, hd_graph *g, int loss, const int *wrt, int n_wrt,
                            const struct hd_grad_through *through, int n_through, int *out);
 
+/* The same as hd_grad; and what reads an operation that is made of others for its derivative reads
+ * their value, so that it is not computed twice. Its bits may differ by rounding. */
+hd_status hd_grad_in_place(hd_ctx *ctx, hd_graph *g, int loss, const int *wrt, int n_wrt, int *out);
+
 /* Whether an operation has an adjoint; *out_why = the reason where it has none. */
 bool hd_grad_has(enum hd_ir_op op, const char **out_why);
 

@@ -141,8 +141,11 @@ static hd_status check(hd_ctx *ctx, const hd_graph *g) {
 static hd_status gradients(struct hd_back *b, const struct hd_trained *t,
                            const struct hd_through_list *through, int *dw) {
     int n = t->n - t->n_follow;
-    TRY(hd_grad_straight(b->ctx, b->g, b->g->outputs[0], t->w, n, through->of, (int)through->n,
-                         dw));
+    int loss = b->g->outputs[0];
+    if (through->n)
+        TRY(hd_grad_straight(b->ctx, b->g, loss, t->w, n, through->of, (int)through->n, dw));
+    else
+        TRY(hd_grad_in_place(b->ctx, b->g, loss, t->w, n, dw));
     for (int i = n; i < t->n; i++) dw[i] = t->what[i - n];
     return b->status;
 }
