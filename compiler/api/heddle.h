@@ -109,6 +109,47 @@ HD_API hd_status hd_net_add_output(hd_ctx *ctx, hd_net *net, int tensor);
 /* Whether all of it is well formed. */
 HD_API hd_status hd_net_check(hd_ctx *ctx, const hd_net *net);
 
+/* Layers, losses and metrics, made of nodes and weights (docs/training.md). Layer i: its name, how
+ * many operands, the names of its numbers, with = where they may be left out. NULL behind the last.
+ */
+HD_API const char *hd_layer(int i, int *out_operands, const char **out_numbers);
+/* For layers that follow: the seed of their weights, and whether the network is trained: dropout
+ * drops, batch norm takes the statistics of the batch. */
+HD_API void hd_net_layers(hd_net *net, uint32_t seed, bool training);
+/* Adds one; its n numbers by name. The first dimension of its operands is the batch. After an error
+ * the network is good for nothing. */
+HD_API hd_status hd_net_add_layer(hd_ctx *ctx, hd_net *net, const char *kind, const int *in,
+                                  int n_in, const char *const *names, const double *values, int n,
+                                  int *out);
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+typedef struct hd_training hd_training;
+struct hd_training_options { /* zero = default */
+    const char *optimizer;   /* adam */
+    const char *schedule;    /* constant */
+    const char *device;      /* cpu */
+    double rate, steps;      /* steps: of the schedule */
+    double weight_decay, clip_norm, warm_up;
+    int threads, shards;
+};
+/* A network whose outputs are a loss and metrics, all f32 scalars; or with one f32 input and one
+ * output of logits, which gets cross entropy and a second input, classes. It stays as it is. */
+HD_API hd_status hd_training_open(hd_ctx *ctx, const hd_net *net,
+                                  const struct hd_training_options *options, hd_training **out);
+/* in: the inputs of a batch, densely; out: results of the step. */
+HD_API hd_status hd_training_step(hd_ctx *ctx, hd_training *t, const void *const *in, float *out);
+HD_API int hd_training_n_results(const hd_training *t);
+HD_API const char *hd_training_result(const hd_training *t, int i); /* its name; NULL = none such */
+HD_API size_t hd_training_input_bytes(const hd_training *t, int i); /* 0 = none such */
+HD_API int64_t hd_training_steps(const hd_training *t);             /* that were taken */
+/* The weights, to the constants of net that have their names. */
+HD_API hd_status hd_training_weights(hd_ctx *ctx, const hd_training *t, hd_net *net);
+/* All state: what follows a load has the bits of what would have followed the save. */
+HD_API hd_status hd_training_save(hd_ctx *ctx, const hd_training *t, const char *path);
+HD_API hd_status hd_training_load(hd_ctx *ctx, hd_training *t, const char *path);
+HD_API void hd_training_close(hd_training *t); /* NULL is fine */
+
 /* ---- quantising ----------------------------------------------------------------------------- */
 
 struct hd_quantize_row { /* a node of the float network */

@@ -9,6 +9,9 @@ struct hd_net_order; /* of its nodes, made when it is asked for */
 struct hd_net {
     hd_graph *g;
     struct hd_net_order *order;
+    uint32_t seed; /* of its layers (hd_layers) */
+    int n_layers, step;
+    bool training;
 };
 
 /* Takes g; an hd_net around it. */

@@ -13,6 +13,7 @@ static void destroy(enum ext_type type, void *ptr) {
     Py_BEGIN_ALLOW_THREADS;
     if (type == EXT_NET) hd_net_destroy(ptr);
     if (type == EXT_MODEL) hd_model_destroy(ptr);
+    if (type == EXT_TRAINING) hd_training_close(ptr);
     if (type == EXT_SESSION) hd_session_close(ptr); /* waits for what runs */
     Py_END_ALLOW_THREADS;
 }
@@ -37,6 +38,9 @@ static void dealloc_model(PyObject *o) {
 static void dealloc_session(PyObject *o) {
     dealloc(o, EXT_SESSION);
 }
+static void dealloc_training(PyObject *o) {
+    dealloc(o, EXT_TRAINING);
+}
 
 #define SPEC(which, text)                                                                          \
     static PyType_Slot which##_slots[] = {                                                         \
@@ -47,6 +51,7 @@ static void dealloc_session(PyObject *o) {
 SPEC(net, "A network of the library.")
 SPEC(model, "A compiled model of the library.")
 SPEC(session, "A model on a device.")
+SPEC(training, "A network in training.")
 
 PyObject *ext_handle(PyObject *module, enum ext_type type, void *ptr, PyObject *keeps) {
     PyTypeObject *t = (PyTypeObject *)ext_state(module)->type[type];

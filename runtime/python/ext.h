@@ -12,7 +12,7 @@
 
 #include "compiler/api/heddle.h"
 
-enum ext_type { EXT_NET, EXT_MODEL, EXT_SESSION, EXT_REQUEST, EXT_ARRAY, EXT_TYPES };
+enum ext_type { EXT_NET, EXT_MODEL, EXT_SESSION, EXT_REQUEST, EXT_ARRAY, EXT_TRAINING, EXT_TYPES };
 
 struct ext_state { /* of the module */
     PyObject *error;
@@ -33,7 +33,7 @@ struct ext_handle {
     unsigned long long runs; /* of a session, finished */
     int waiters;             /* of a session: threads that wait for its requests */
 };
-extern PyType_Spec ext_net_spec, ext_model_spec, ext_session_spec;
+extern PyType_Spec ext_net_spec, ext_model_spec, ext_session_spec, ext_training_spec;
 /* A new handle of ptr, which it destroys; with no memory for it, ptr is destroyed at once. */
 PyObject *ext_handle(PyObject *module, enum ext_type type, void *ptr, PyObject *keeps);
 /* The pointer behind an argument; NULL with TypeError or heddle.Error set. */
@@ -94,7 +94,7 @@ const char **ext_strings(PyObject *sequence, Py_ssize_t *out_n);
 
 /* ---- tables of functions, ended by NULL: net.c, build.c, model.c, session.c, ... ------- */
 extern PyMethodDef ext_net_methods[], ext_build_methods[], ext_model_methods[],
-    ext_session_methods[], ext_request_methods[], ext_quantize_methods[];
+    ext_session_methods[], ext_request_methods[], ext_quantize_methods[], ext_train_methods[];
 extern PyType_Spec ext_request_spec;
 
 #endif

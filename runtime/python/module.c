@@ -88,10 +88,11 @@ static bool add_error(PyObject *module) {
 }
 
 static int exec(PyObject *module) {
-    PyType_Spec *specs[EXT_TYPES] = {&ext_net_spec, &ext_model_spec, &ext_session_spec,
-                                     &ext_request_spec, &ext_array_spec};
+    PyType_Spec *specs[EXT_TYPES] = {&ext_net_spec,     &ext_model_spec, &ext_session_spec,
+                                     &ext_request_spec, &ext_array_spec, &ext_training_spec};
     PyMethodDef *more[] = {ext_net_methods,     ext_build_methods,   ext_model_methods,
-                           ext_session_methods, ext_request_methods, ext_quantize_methods};
+                           ext_session_methods, ext_request_methods, ext_quantize_methods,
+                           ext_train_methods};
     struct ext_state *st = ext_state(module);
     for (int i = 0; i < EXT_TYPES; i++) {
         st->type[i] = PyType_FromModuleAndSpec(module, specs[i], NULL);

@@ -20,6 +20,7 @@ from heddle.model import Comparison, Model, Request, Result, Session, compare, e
 from heddle.network import (Network, Quantized, TensorInfo, compile, load, loads, parse,
                             quantize)
 from heddle.table import Table
+from heddle.train import Trainer, layers
 
 __version__ = _heddle.version()
 
@@ -43,5 +44,5 @@ def machine(machine="base"):
 
 
 __all__ = ["Comparison", "Error", "Graph", "Model", "Network", "Quantized", "Request", "Result",
-           "Session", "Table", "Tensor", "TensorInfo", "compare", "compile", "devices", "explore",
-           "load", "loads", "machine", "machines", "ops", "parse", "quantize"]
+           "Session", "Table", "Tensor", "TensorInfo", "Trainer", "compare", "compile", "devices",
+           "explore", "layers", "load", "loads", "machine", "machines", "ops", "parse", "quantize"]

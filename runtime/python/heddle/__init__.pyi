@@ -7,6 +7,7 @@ from heddle.network import (Machine, Network as Network, Quantized as Quantized,
                             TensorInfo as TensorInfo, compile as compile, load as load,
                             loads as loads, parse as parse, quantize as quantize)
 from heddle.table import Table as Table
+from heddle.train import Trainer as Trainer, layers as layers
 
 __version__: str
 __all__: list[str]

@@ -128,6 +128,17 @@ class Graph(Network):
         out = [Tensor(self, n) for n in out]
         return out[0] if results == 1 else out
 
+    def layers(self, seed=1, training=False):
+        """For the layers that follow: the seed of their weights, and whether the network is trained:
+        dropout drops, batch norm takes the statistics of the batch."""
+        _heddle.net_layers(self._net, seed, training)
+
+    def layer(self, kind, *operands, **numbers):
+        """Adds a layer, a loss or a metric of heddle.layers(), with weights of its own. The first
+        dimension of the operands is the batch."""
+        operands = tuple(self._operand(x, None) for x in operands)
+        return Tensor(self, _heddle.add_layer(self._net, kind, operands, numbers))
+
     def branch(self, condition, then, otherwise, *operands, name=None):
         """The results of then(graph, *operands), where condition holds in the run, else those of
         otherwise(graph, *operands). Both build with a graph of their own, and see only the operands.

@@ -1,0 +1,59 @@
+"""Training: steps of a network that ends in a loss, and the loop over data."""
+from heddle import _heddle, arrays
+
+
+def layers():
+    """Layers of Graph.layer(): {name: (operands, its numbers)}."""
+    return _heddle.layers()
+
+
+class Trainer:
+    """A network in training, with its optimiser.
+
+        t = heddle.Trainer(net, optimizer="adamw", rate=0.01)
+        for image, classes in batches:
+            print(t.step(image, classes)["loss"])
+        t.weights(net)                       # into its constants, for net.save() or quantize()
+
+    net: outputs are a loss and metrics, or logits, which get cross entropy. Optimisers and schedules
+    are those of docs/training.md; steps is the length of the schedule.
+    """
+
+    def __init__(self, net, optimizer=None, schedule=None, device=None, rate=0.0, steps=0.0,
+                 weight_decay=0.0, clip_norm=0.0, warm_up=0.0, threads=0, shards=0):
+        self._training = _heddle.training_open(net._net, optimizer, schedule, device, rate, steps,
+                                               weight_decay, clip_norm, warm_up, threads, shards)
+        self.results = _heddle.training_results(self._training)
+
+    @property
+    def steps(self):
+        """How many were taken, those of a loaded checkpoint too."""
+        return _heddle.training_steps(self._training)
+
+    def step(self, *inputs):
+        """One step on a batch: arrays for the inputs, in their order. A dict of results: the loss is a
+        mean, metrics are sums."""
+        buffers = tuple(arrays.buffer(x, None) for x in inputs)
+        return dict(zip(self.results, _heddle.training_step(self._training, buffers)))
+
+    def fit(self, batches, *calls):
+        """A step for each item of an iterable, and calls(trainer, results) after it; a call that
+        returns False ends the loop. The results of the last step."""
+        results = {}
+        for batch in batches:
+            results = self.step(*batch)
+            if any([call(self, results) is False for call in calls]):
+                break
+        return results
+
+    def weights(self, net):
+        """Writes the weights to the constants of a network that have their names."""
+        _heddle.training_weights(self._training, net._net)
+
+    def save(self, path):
+        """A checkpoint: what follows a load() has the bits of what would have followed here."""
+        _heddle.training_save(self._training, path)
+
+    def load(self, path):
+        """Goes on from a checkpoint of the same network and optimiser."""
+        _heddle.training_load(self._training, path)

@@ -1,0 +1,80 @@
+"""Layers and training."""
+import numpy
+import pytest
+
+import heddle
+
+
+def network(training, batch=16):
+    g = heddle.Graph("points")
+    g.layers(seed=3, training=training)
+    x = g.input("x", (batch, 2), axes=("N", "features"))
+    y = g.relu(g.layer("dense", x, n=16))
+    y = g.layer("dropout", y, keep=0.9)
+    y = g.layer("dense", y, n=2)
+    if not training:
+        g.output(y, "logits")
+        return g
+    classes = g.input("classes", (batch,), "i64", axes=("N",))
+    g.output(g.layer("loss_classes", y, classes))
+    g.output(g.layer("metric_right", y, classes))
+    return g
+
+
+def batches(n, batch=16):
+    rng = numpy.random.default_rng(1)
+    for _ in range(n):
+        x = rng.normal(size=(batch, 2)).astype(numpy.float32)
+        yield x, (x[:, 0] * x[:, 1] > 0).astype(numpy.int64)
+
+
+def test_a_network_learns_and_runs():
+    trainer = heddle.Trainer(network(True), optimizer="adam", rate=0.02, threads=1)
+    assert trainer.results == ["loss", "right"]
+    seen = []
+    trainer.fit(batches(400), lambda t, r: seen.append(r["loss"]))
+    assert trainer.steps == 400 and len(seen) == 400
+    assert numpy.mean(seen[-50:]) < 0.6 * numpy.mean(seen[:50])
+    runs = network(False)
+    trainer.weights(runs)
+    right = 0
+    with heddle.compile(runs, host_only=True).open("cpu") as session:
+        for x, classes in batches(10):
+            right += int((session.run(x)["logits"].argmax(axis=1) == classes).sum())
+    assert right > 140
+
+
+def test_a_call_ends_the_loop_and_a_checkpoint_goes_on(tmp_path):
+    first, second = (heddle.Trainer(network(True), threads=1) for _ in range(2))
+    data = list(batches(5))
+    first.fit(data, lambda t, r: t.steps < 3)
+    assert first.steps == 3
+    first.save(str(tmp_path / "c"))
+    second.load(str(tmp_path / "c"))
+    assert [first.step(*b) for b in data[3:]] == [second.step(*b) for b in data[3:]]
+
+
+def test_every_layer_is_told_of():
+    names = heddle.layers()
+    assert names["conv"] == (1, "channels size=3 stride=1") and names["attention"][0] == 2
+
+
+def test_refusals():
+    g = heddle.Graph("g")
+    x = g.input("x", (4, 3))
+    with pytest.raises(heddle.Error, match="no layer 'densest'"):
+        g.layer("densest", x, n=2)
+    with pytest.raises(heddle.Error, match="layer dense: number 'n' is missing; it has: n"):
+        g.layer("dense", x)
+    with pytest.raises(heddle.Error, match="1 numbers that it does not have"):
+        g.layer("dense", x, n=2, m=3)
+    with pytest.raises(heddle.Error, match="layer dense: 2 operands, want 1"):
+        g.layer("dense", x, x, n=2)
+    g.output(g.layer("dense", x, n=2))
+    with pytest.raises(heddle.Error, match="optimizer 'best'"):
+        heddle.Trainer(g, optimizer="best")
+    trainer = heddle.Trainer(g, optimizer="sgd", threads=1)
+    with pytest.raises(heddle.Error, match="input 0 of a step: 8 bytes, want 48"):
+        trainer.step(numpy.zeros(2, numpy.float32))
+    with pytest.raises(heddle.Error, match="a step of 1 inputs, want more"):
+        trainer.step(numpy.zeros((4, 3), numpy.float32))
