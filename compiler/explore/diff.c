@@ -127,7 +127,9 @@ static json_object *layer_named(json_object *run, const char *name) {
     return NULL;
 }
 
-static size_t find_moved(hd_arena *a, json_object *x, json_object *y, struct moved **out) {
+/* Layers of both, in their order; not those that took the same, unless all are wanted. */
+static size_t find_layers(hd_arena *a, json_object *x, json_object *y, bool all,
+                          struct moved **out) {
     json_object *layers[2] = {NULL, NULL};
     json_object_object_get_ex(x, "layers", &layers[0]);
     json_object_object_get_ex(y, "layers", &layers[1]);
@@ -141,19 +143,16 @@ static size_t find_moved(hd_arena *a, json_object *x, json_object *y, struct mov
             if (side && other) continue;
             struct moved m = {name, side ? other : l, side ? l : other, 0};
             m.by = number(m.b, "cycles") - number(m.a, "cycles");
-            if (m.by != 0 || !m.a || !m.b) list[n++] = m;
+            if (all || m.by != 0 || !m.a || !m.b) list[n++] = m;
         }
-    qsort(list, n, sizeof *list, by_size);
     *out = list;
     return n;
 }
 
 /* What changed along with the cycles of a layer. */
 static const char *why_moved(hd_arena *a, const struct moved *m) {
-    static const char *const keys[][2] = {{"dram_bytes", "DRAM bytes"},
-                                          {"mx_busy", "MX busy"},
-                                          {"vx_busy", "VX busy"},
-                                          {"roofline_cycles", "roofline"}};
+    static const char *const keys[][2] = {
+        {"dram_bytes", "DRAM bytes"}, {"macs", "MACs"}, {"roofline_cycles", "roofline"}};
     const char *why = "", *x = text_of(m->a, "bound"), *y = text_of(m->b, "bound");
     if (!m->a || !m->b) return m->a ? "only in the first" : "only in the second";
     if (strcmp(x, y)) why = hd_sprintf(a, "bound %s, was %s", y, x);
@@ -170,7 +169,8 @@ static const char *why_moved(hd_arena *a, const struct moved *m) {
 static void diff_runs(hd_arena *a, const struct side *s, FILE *out, json_object *list) {
     struct hd_table t;
     struct moved *moved;
-    size_t n = find_moved(a, s[0].run, s[1].run, &moved);
+    size_t n = find_layers(a, s[0].run, s[1].run, false, &moved);
+    qsort(moved, n, sizeof *moved, by_size);
     double x = number(s[0].run, "cycles"), y = number(s[1].run, "cycles");
     fprintf(out, "cycles %.0f, then %.0f: %+.2f %%\n\n", x, y, x > 0 ? 100 * (y / x - 1) : 0);
     hd_table_init(&t, "lrrrl");
@@ -219,6 +219,35 @@ static void diff_models(const struct side *s, FILE *out, json_object *list) {
     hd_table_print(&t, out);
 }
 
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static hd_status write_page(struct hd_cmd *c, hd_arena *a, const struct side *s,
+                            json_object *rows) {
+    json_object *o = json_object_new_object(), *layers = json_object_new_array();
+    struct moved *list;
+    bool runs = s[0].kind == SIDE_RUN;
+    size_t n = runs ? find_layers(a, s[0].run, s[1].run, true, &list) : 0;
+    double x = runs ? number(s[0].run, "cycles") : 0, y = runs ? number(s[1].run, "cycles") : 0;
+    hd_json_str(o, "title", hd_sprintf(a, "%s, then %s", s[0].name, s[1].name));
+    hd_json_str(o, "subtitle",
+                x > 0 ? hd_sprintf(a, "cycles %.0f, then %.0f: %+.2f %%", x, y, 100 * (y / x - 1))
+                      : "what differs");
+    hd_json_str(o, "a", s[0].name);
+    hd_json_str(o, "b", s[1].name);
+    json_object_object_add(o, "rows", json_object_get(rows));
+    for (size_t i = 0; i < n; i++) {
+        json_object *l = json_object_new_object();
+        bool same = list[i].a && list[i].b && list[i].by == 0;
+        hd_json_str(l, "name", list[i].name);
+        hd_json_str(l, "why", same ? "" : why_moved(a, &list[i]));
+        json_object_object_add(l, "A", json_object_get(list[i].a));
+        json_object_object_add(l, "B", json_object_get(list[i].b));
+        json_object_array_add(layers, l);
+    }
+    json_object_object_add(o, "layers", layers);
+    return hd_diff_page(c, o, c->opt.report);
+}
+
 int hd_diff(struct hd_cmd *c) {
     struct side s[2] = {{0}, {0}};
     hd_arena *a = hd_arena_create();
@@ -237,6 +266,7 @@ int hd_diff(struct hd_cmd *c) {
     if (ok == HD_OK && s[0].kind == SIDE_MODEL) diff_models(s, out, list);
     if (ok == HD_OK && s[0].kind == SIDE_MACHINE)
         diff_machines(&s[0].machine, &s[1].machine, out, list);
+    if (ok == HD_OK && c->opt.report) ok = write_page(c, a, s, list);
     int status = ok == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
     if (ok == HD_OK && c->opt.json)
         status = hd_cmd_write_json(c, o);

@@ -203,6 +203,8 @@ json_object *hd_answer_json(const struct hd_answer *x, bool all);
 hd_status hd_answer_csv(const struct hd_answer *x, const char *path);
 hd_status hd_answer_machines(const struct hd_answer *x);
 hd_status hd_answer_page(const struct hd_answer *x, const char *path);
+/* title, subtitle, a, b: names; rows: what moved; layers: of runs, else none. Takes data. */
+hd_status hd_diff_page(struct hd_cmd *c, json_object *data, const char *path);
 const char *hd_confirm_path(hd_arena *a, const char *folder, const struct hd_machine *m,
                             const struct hd_net *net, const char *device);
 

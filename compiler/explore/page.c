@@ -1,12 +1,17 @@
-/* The page of heddle explore: an interactive plot (page/explore.js) of every priced machine, with
- * the layers of those that were confirmed. */
+/* Pages. Of heddle explore: a plot (page/explore.js) of every priced machine, with the layers of
+ * those that were confirmed. Of heddle diff: two runs beside each other (page/diff.js). */
 #include <string.h>
 
 #include "compiler/explore/explore.h"
 #include "compiler/report/html.h"
 
-static const char *const script[] = {
+static const char *const explore_script[] = {
+#include "common.js.inc"
 #include "explore.js.inc"
+    NULL};
+static const char *const diff_script[] = {
+#include "common.js.inc"
+#include "diff.js.inc"
     NULL};
 
 static void add(json_object *row, json_object *layer, const char *key) {
@@ -58,5 +63,9 @@ hd_status hd_answer_page(const struct hd_answer *x, const char *path) {
         for (int k = 0; k < x->nets->n; k++)
             add_layers(x, list[i], k, json_object_array_get_idx(nets, (size_t)k));
     }
-    return hd_page_write(x->c, o, path, "Heddle machines", script);
+    return hd_page_write(x->c, o, path, "Heddle machines", explore_script);
+}
+
+hd_status hd_diff_page(struct hd_cmd *c, json_object *data, const char *path) {
+    return hd_page_write(c, data, path, "Heddle differences", diff_script);
 }

@@ -161,6 +161,9 @@ def check_page(space):
         return
     text = open(f"{folder}/front.html").read()
     script = 'document.querySelectorAll(\'circle.point[r="5"]\')[0].dispatchEvent(new Event("click"));' \
+             'HTMLAnchorElement.prototype.click = () => {}; document.getElementById("save").click();' \
+             'document.body.dataset.swatches = document.querySelectorAll(".legend i").length;' \
+             'document.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));' \
              'document.body.dataset.paper = getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0];'
     page = os.path.abspath(f"{WORK}/click.html")
     open(page, "w").write(text.replace("</body>", f"<script>{script}</script></body>"))
@@ -170,7 +173,35 @@ def check_page(space):
             fail(f"the page: {seen}")
     if not int(dark["paper"]) < 64 < 192 < int(got["paper"]):
         fail(f"the page is as light by night: {got['paper']}, {dark['paper']}")
+    if int(got.get("saved", 0)) < 1000 or int(got.get("swatches", 0)) < 3:
+        fail(f"no picture to save, or no legend: {got}")
     print(f"  the page: {got['points']} points, {got['layers']} rows behind a click, nothing in the console; dark by night")
+
+
+def check_diff_page():
+    """Two runs beside each other: bars of every layer, a click shows facts; keys, a file; of two machines a table."""
+    for m in ("tiny", "base"):
+        run("run", NETS[0], "--machine", m, "--json", f"{WORK}/{m}.json")
+    run("diff", f"{WORK}/tiny.json", f"{WORK}/base.json", "--report", f"{WORK}/diff.html")
+    run("diff", "tiny", "base", "--report", f"{WORK}/machines.html")
+    browser = shutil.which("chromium")
+    if not browser:
+        return
+    script = 'document.querySelectorAll("rect.layer")[1].dispatchEvent(new Event("click"));' \
+             'const first = about.querySelector("h2").textContent;' \
+             'document.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight"}));' \
+             'document.body.dataset.went = +(about.querySelector("h2").textContent !== first);' \
+             'HTMLAnchorElement.prototype.click = () => {}; document.getElementById("save").click();' \
+             'document.body.dataset.high = Math.round(document.querySelector("rect.layer").getBoundingClientRect().height);' \
+             'document.body.dataset.swatches = document.querySelectorAll(".legend i").length;'
+    page = os.path.abspath(f"{WORK}/diff_click.html")
+    open(page, "w").write(open(f"{WORK}/diff.html").read().replace("</body>", f"<script>{script}</script></body>"))
+    layers = len(json.load(open(f"{WORK}/tiny.json"))["layers"])
+    got, machines = look(browser, page), look(browser, os.path.abspath(f"{WORK}/machines.html"))
+    if got.get("errors") or int(got["bars"]) < 2 * layers or got.get("facts") != "6" or got.get("went") != "1" or \
+            int(got["saved"]) < 1000 or got["swatches"] != "3" or int(got["high"]) < 100 or int(machines["rows"]) < 5 or machines.get("errors"):
+        fail(f"the page of differences, {layers} layers: {got}, {machines}")
+    print(f"  the page of differences: {got['bars']} bars, {got['facts']} facts behind a click, keys, a picture to save")
 
 
 def main():
@@ -185,6 +216,7 @@ def main():
     check_kill(space, answer)
     check_files(answer)
     check_page(space)
+    check_diff_page()
 
 
 if __name__ == "__main__":
