@@ -199,6 +199,12 @@ mutants-seeded: heddle ## faults of test/mutants in RTL, ISS, compiler, golden, 
 mutants-yosys: lib $(call PKGS,tiny) ## faults of `yosys mutate` in datapath units: MUTANTS=200 of each, MUTATE=mac2 for one unit
 	$(Q)$(need_yosys)
 	$(Q)python3 test/mutate/mutate.py build/mutate $(GEN) $(B)/libheddle.a $(or $(MUTANTS),200) $(MUTATE)
+mutants-random: heddle ## random faults in all of hw/rtl, at least 90 % caught by `make test`: MUTANTS=300 SEED=1
+	$(Q)python3 scripts/mutants.py --random $(or $(MUTANTS),300) --seed $(SEED)
+nightly: mutants-random-nightly
+mutants-random-nightly: heddle
+	$(Q)python3 scripts/mutants.py --random $(or $(MUTANTS),300) --seed $$(date +%s)
+.PHONY: mutants-random mutants-random-nightly
 test-mutants-fast: heddle ## one seeded fault each of RTL, ISS and compiler
 	$(Q)python3 scripts/mutants.py --fast
 # Networks whose estimate must be close to what they take (compiler/bench/estimate.c has the bars).

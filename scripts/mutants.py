@@ -21,6 +21,7 @@ build for all of them. Prints a table; exit 1 if a mutant survives. A check that
 deadlock, also a result that is lost, must be reported by the machine or the tools.
 
 usage: mutants.py [--list] [--fast] [FILE...]      default: every test/mutants/*.mut
+       mutants.py --random N [--seed S]            N random mutants of hw/rtl (scripts/random_mutants.py)
 """
 import collections
 import glob
@@ -150,7 +151,19 @@ def one(m, true_ok):
         open(path, "w").write(text)
 
 
+def number_behind(argv, option, default):
+    if option not in argv:
+        return default
+    at = argv.index(option) + 1
+    if at == len(argv) or not argv[at].isdigit():
+        sys.exit(f"mutants.py: {option} takes a number")
+    return int(argv[at])
+
+
 def main(argv):
+    if "--random" in argv:
+        import random_mutants
+        return random_mutants.main(number_behind(argv, "--random", 0), number_behind(argv, "--seed", 1))
     files = [a for a in argv if not a.startswith("--")] or sorted(glob.glob("test/mutants/*.mut"))
     mutants = [read_mutant(f) for f in files]
     if "--fast" in argv:

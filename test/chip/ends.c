@@ -38,10 +38,11 @@ static void silent(struct chip *c, int64_t cycles) {
     chip_test = "memory that never answers";
     chip_set(c, HD_REG_gie, 1);
     chip_set(c, HD_REG_ier, 1);
-    for (uint64_t answers = 1; answers < 10; answers += 2) {
+    for (uint64_t answers = 0; answers < 10; answers += answers ? 2 : 1) {
         chip_program(c, copy);
         hd_axi_mem_answer(c->mem, answers);
         chip_equal("code", chip_run(c), HD_ERR_watchdog);
+        if (!answers) chip_equal("word, none has come", chip_reg(c, HD_REG_error_pc), 0);
         chip_equal("done, idle, ready", chip_reg(c, HD_REG_ap_ctrl), 14);
         chip_equal("interrupt", chip_reg(c, HD_REG_isr), 1);
         chip_set(c, HD_REG_isr, 1);

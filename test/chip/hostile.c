@@ -266,9 +266,19 @@ static bool is_silent(const struct hostile *h) {
     return !h->b.mem.cfg.answers && hostile_open(&h->b.mem);
 }
 
+/* Of a run that ended by itself, all bursts too: what was counted. */
+static void counters_equal(struct hostile *h) {
+    struct bench *b = &h->b;
+    uint64_t read = bench_read(b, HD_REG_read_bytes), written = bench_read(b, HD_REG_write_bytes);
+    if (read != b->mem.read_bytes) bench_wrong(b, "read_bytes", read, b->mem.read_bytes);
+    if (written != b->mem.written_bytes)
+        bench_wrong(b, "write_bytes", written, b->mem.written_bytes);
+}
+
 static void judge(struct hostile *h) {
     static const uint32_t unit_of[] = {HD_UNIT_seq, HD_UNIT_lx, HD_UNIT_lw, HD_UNIT_st};
     struct bench *b = &h->b;
+    if (!h->again && !h->was_reset && !is_silent(h)) counters_equal(h);
     if (h->plan.bad_program) return;
     bytes_legal(h);
     if (h->again || h->was_reset) return;

@@ -131,6 +131,7 @@ static void take(struct hostile_mem *m, const struct hd_axi_out *o) {
         memcpy(e->data, o->wdata, m->axi_bytes);
         e->strobes = o->wstrb;
         e->last = o->wlast;
+        for (uint32_t i = 0; i < m->axi_bytes; i++) m->written_bytes += o->wstrb >> i & 1;
         rest(m, W);
     }
 }
@@ -238,6 +239,7 @@ void hostile_step(hd_axi_mem *self, const struct hd_axi_out *o, struct hd_axi_in
     struct hostile_mem *m = (struct hostile_mem *)(void *)self;
     bool r = m->in.rvalid && o->rready, b = m->in.bvalid && o->bready;
     check_held(m, o);
+    if (r) m->read_bytes += m->axi_bytes;
     take(m, o);
     write_data(m);
     m->cycle++;
@@ -254,5 +256,6 @@ void hostile_step(hd_axi_mem *self, const struct hd_axi_out *o, struct hd_axi_in
 void hostile_run_begins(hd_axi_mem *self, struct hd_axi_in *in) {
     struct hostile_mem *m = (struct hostile_mem *)(void *)self;
     if (hostile_open(m)) hostile_violation(m, "a run begins with open bursts", 0);
+    m->read_bytes = m->written_bytes = 0;
     *in = m->in;
 }

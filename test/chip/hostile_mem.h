@@ -56,7 +56,8 @@ struct hostile_mem {
     int mid;           /* id of the burst that goes on, -1 = none */
     uint64_t rests[5]; /* AR, R, AW, W, B: no handshake before that cycle */
     struct hd_axi_in in;
-    struct hd_axi_out open; /* valid = was not taken, so it must stay */
+    struct hd_axi_out open;             /* valid = was not taken, so it must stay */
+    uint64_t read_bytes, written_bytes; /* in this run: whole beats, strobed bytes */
     uint32_t n_bad;
     int first_bad; /* what it was: id of a read, HOSTILE_IDS = a write; -1 = none yet */
     char error[200];

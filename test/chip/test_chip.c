@@ -334,6 +334,14 @@ static void control(struct chip *c) {
     chip_set(c, HD_REG_gie, 0);
     chip_set(c, HD_REG_ier, 0);
 
+    chip_test = "start before done was read";
+    chip_program(c, fill);
+    chip_equal("error", chip_run(c), HD_ERR_none);
+    chip_set(c, HD_REG_ap_ctrl, 1);
+    chip_equal("start, not done, not ready", chip_reg(c, HD_REG_ap_ctrl), 1);
+    chip_expect(c->b->run(c->self, 100000), "it ends", 0, 1, 1);
+    chip_reg(c, HD_REG_ap_ctrl);
+
     chip_test = "two units wait for one token each";
     chip_program(c, "{ lx.nop wait=7 ; mx.nop wait=7 }\nvx.nop sig=7\nvx.nop sig=7\nseq.halt\n");
     chip_equal("error", chip_run(c), HD_ERR_none);
