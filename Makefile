@@ -11,7 +11,7 @@ WARN     := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wvla -Werror
 # All objects go into the program and into libheddle.so.
 PIC      := -fPIC -fno-semantic-interposition
 OURS     := -I. -std=c11 -D_XOPEN_SOURCE=700 -g -ffp-contract=off $(PIC) $(WARN)
-LDLIBS   += -Wl,--as-needed -ljson-c -lzip -lz -lm -ldl -lpthread
+LDLIBS   += -Wl,--as-needed -ljson-c -lsqlite3 -lzip -lz -lm -ldl -lpthread
 LDFLAGS  += -rdynamic
 NATIVE   := $(if $(filter x86_64,$(shell uname -m)),-march=native)
 MODE_debug   := -O1

@@ -10,6 +10,7 @@
 struct hd_device {
     struct hd_host_mem mem;
     int threads;
+    struct hd_schedules *db; /* NULL = none */
     bool timed;
     hd_fence fences;
 };
@@ -38,11 +39,16 @@ static hd_status cpu_open(hd_ctx *ctx, const struct hd_device_options *opt, hd_d
     d->timed = opt->timed;
     d->threads = opt->threads ? opt->threads : hd_cores();
     if (!hd_threads_open(d->threads)) d->threads = 1;
-    *out = d;
-    return HD_OK;
+    hd_status s = opt->db ? hd_schedules_open(ctx, opt->db, false, &d->db) : HD_OK;
+    if (s == HD_OK)
+        *out = d;
+    else
+        free(d);
+    return s;
 }
 
 static void cpu_close(hd_device *d) {
+    hd_schedules_close(d->db);
     hd_host_free_all(&d->mem);
     free(d);
 }
@@ -88,7 +94,8 @@ static hd_status cpu_load(hd_ctx *ctx, hd_device *d, const hd_model *m, int step
     const int *nodes = step < 0 ? NULL : nothing ? &none : m->steps[step].nodes;
     if (s == HD_OK)
         s = hd_cpu_plan_create(ctx, x->graph, m, &x->io, nodes,
-                               step < 0 ? 0 : (size_t)m->steps[step].n_nodes, d->threads, &x->plan);
+                               step < 0 ? 0 : (size_t)m->steps[step].n_nodes, d->threads, d->db,
+                               &x->plan);
     if (s != HD_OK) {
         cpu_unload(d, x);
         return hd_note(ctx, s, "while loading %s on device cpu", m->name);

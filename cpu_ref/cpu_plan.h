@@ -7,6 +7,7 @@
  *   outside of it
  *
  * Step makers are asked in this order for every node; the first that takes it makes its steps:
+ *   hd_cpu_tuned     works with a schedule that is faster (cpu_tuned.c), where --db gives one
  *   hd_cpu_int8      integer kernels (cpu_int8.c), oneDNN's where it is exact
  *   hd_cpu_dnnl      oneDNN: convolutions, products, pools, with what follows fused in
  *   hd_cpu_move      copies: reshape, transpose, concat, slices
@@ -20,6 +21,7 @@
 
 #include "compiler/expr/expr.h"
 #include "compiler/ir/ir.h"
+#include "compiler/schedules/schedules.h"
 #include "cpu_ref/host.h"
 
 enum hd_cpu_kind {
@@ -71,6 +73,7 @@ struct hd_cpu_plan {
     hd_arena *arena;
     const hd_graph *g;
     int threads;
+    struct hd_schedules *db;        /* NULL = none */
     const struct hd_dnnl_api *dnnl; /* NULL = not on this machine */
     void *dnnl_engine;
     const struct hd_jit_api *jit; /* NULL = not on this machine */
@@ -103,7 +106,7 @@ struct hd_cpu_plan {
 /* x: what the exec exchanges; nodes/n: what it computes (n = 0: everything). */
 hd_status hd_cpu_plan_create(hd_ctx *ctx, const hd_graph *g, const hd_model *m,
                              const struct hd_host_io *io, const int *nodes, size_t n, int threads,
-                             struct hd_cpu_plan **out);
+                             struct hd_schedules *db, struct hd_cpu_plan **out);
 void hd_cpu_plan_destroy(struct hd_cpu_plan *p); /* NULL is fine */
 /* buffers: of inputs, then of outputs. */
 hd_status hd_cpu_plan_run(hd_ctx *ctx, struct hd_cpu_plan *p, void *const *buffers, bool timed);
@@ -139,6 +142,7 @@ bool hd_cpu_needed_later(const struct hd_cpu_plan *p, int tensor, int except);
 void hd_cpu_copy_step(struct hd_cpu_plan *p, int from, int to, size_t bytes);
 
 /* Step makers: *out_taken tells whether they took the node. */
+hd_status hd_cpu_tuned(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_int8(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_dnnl(struct hd_cpu_plan *p, int node, bool *out_taken);
 hd_status hd_cpu_move(struct hd_cpu_plan *p, int node, bool *out_taken);

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { HD_JIT_API = 1, HD_JIT_INS = 96, HD_JIT_PTRS = 24, HD_JIT_PAD = 64 };
+enum { HD_JIT_API = 2, HD_JIT_INS = 96, HD_JIT_PTRS = 24, HD_JIT_PAD = 64 };
 
 /* name, operands (values), kind of result: F float, B truth */
 #define HD_JIT_LIST(X)                                                                             \
@@ -88,6 +88,12 @@ struct hd_jit_api {
     /* NULL when LLVM refuses; *why is then its message, valid until the next call. The function
      * lives as long as the engine; equal programs give the same one. */
     hd_jit_fn (*compile)(void *engine, const struct hd_jit_program *p, const char **why);
+    /* LLVM IR in text, whose functions have attributes #0 that the engine writes. False as above.
+     */
+    bool (*build)(void *engine, const char *text, const char **why);
+    void *(*find)(void *engine, const char *function); /* of what was built; NULL = none */
+    int (*lanes)(void *engine);                        /* f32 of a vector register */
+    const char *(*processor)(void *engine);
     int (*slots)(const struct hd_jit_program *p); /* arrays of scratch that it needs */
 };
 

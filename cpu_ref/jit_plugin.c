@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <llvm-c/Error.h>
+#include <llvm-c/IRReader.h>
 #include <llvm-c/LLJIT.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
@@ -157,9 +158,84 @@ static hd_jit_fn compile(void *engine, const struct hd_jit_program *p, const cha
     return k->fn;
 }
 
+/* ---- text ----------------------------------------------------------------------------------- */
+
+#define TEXT_PASSES "default<O2>"
+
+static LLVMModuleRef parse(struct engine *e, LLVMContextRef c, const char *text) {
+    char *why = NULL;
+    LLVMModuleRef m = NULL;
+    size_t room = strlen(text) + strlen(e->cpu) + strlen(e->features) + 256;
+    char *all = malloc(room);
+    if (!all) return NULL;
+    snprintf(all, room,
+             "%s\nattributes #0 = { nounwind \"target-cpu\"=\"%s\" \"target-features\"=\"%s\" "
+             "\"prefer-vector-width\"=\"512\" }\n",
+             text, e->cpu, e->features);
+    LLVMMemoryBufferRef buffer =
+        LLVMCreateMemoryBufferWithMemoryRangeCopy(all, strlen(all), "loops");
+    if (LLVMParseIRInContext(c, buffer, &m, &why)) {
+        snprintf(e->why, sizeof e->why, "LLVM: parse: %s", why);
+        LLVMDisposeMessage(why);
+        m = NULL;
+    }
+    free(all);
+    return m;
+}
+
+static bool build_text(void *engine, const char *text, const char **why) {
+    struct engine *e = engine;
+    LLVMOrcThreadSafeContextRef safe = LLVMOrcCreateNewThreadSafeContext();
+    LLVMModuleRef m = parse(e, LLVMOrcThreadSafeContextGetContext(safe), text);
+    *why = e->why;
+    if (!m) {
+        LLVMOrcDisposeThreadSafeContext(safe);
+        return false;
+    }
+    char *triple = LLVMGetTargetMachineTriple(e->machine);
+    LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(e->machine);
+    LLVMSetTarget(m, triple);
+    LLVMSetModuleDataLayout(m, layout);
+    LLVMDisposeTargetData(layout);
+    LLVMDisposeMessage(triple);
+    LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+    LLVMPassBuilderOptionsSetLoopVectorization(options, 0); /* vectors are chosen */
+    LLVMPassBuilderOptionsSetSLPVectorization(options, 0);
+    LLVMPassBuilderOptionsSetLoopUnrolling(options, 0);
+    bool bad = failed(e, LLVMRunPasses(m, TEXT_PASSES, e->machine, options), "passes");
+    LLVMDisposePassBuilderOptions(options);
+    LLVMOrcThreadSafeModuleRef tsm = LLVMOrcCreateNewThreadSafeModule(m, safe);
+    LLVMOrcDisposeThreadSafeContext(safe);
+    if (!bad)
+        return !failed(
+            e, LLVMOrcLLJITAddLLVMIRModule(e->jit, LLVMOrcLLJITGetMainJITDylib(e->jit), tsm),
+            "add");
+    LLVMOrcDisposeThreadSafeModule(tsm);
+    return false;
+}
+
+static void *find(void *engine, const char *function) {
+    struct engine *e = engine;
+    LLVMOrcExecutorAddress at = 0;
+    if (failed(e, LLVMOrcLLJITLookup(e->jit, &at, function), "code generation")) return NULL;
+    return (void *)(uintptr_t)at;
+}
+
+static int lanes(void *engine) {
+    return ((struct engine *)engine)->width / 2;
+}
+
+static const char *processor(void *engine) {
+    return ((struct engine *)engine)->cpu;
+}
+
 extern const struct hd_jit_api hd_jit_api_table;
 const struct hd_jit_api hd_jit_api_table = {.version = HD_JIT_API,
                                             .open = engine_open,
                                             .close = engine_close,
                                             .compile = compile,
+                                            .build = build_text,
+                                            .find = find,
+                                            .lanes = lanes,
+                                            .processor = processor,
                                             .slots = hd_jit_slots};

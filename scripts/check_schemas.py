@@ -29,6 +29,7 @@ COMMANDS = [  # {w}: the work folder
     f"sweep {NET} --set k=8,16 -o {{w}}/sweep --json {{w}}/sweep.json",
     f"explore {NET} --board zcu104 --limit seconds=3 -o {{w}}/explore --json {{w}}/explore.json",
     f"advise {NET} --json {{w}}/advise.json",
+    "tune 8x16x8 --db {w}/tune.db --seconds 20 --json {w}/tune.json",
     f"demo {NET} --device iss --images 3 --json {{w}}/demo.json",
     f"bench {NET} --json {{w}}/bench.json",
     f"bench memory {NET} --json {{w}}/bench_memory.json",

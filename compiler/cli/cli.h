@@ -7,6 +7,7 @@
 #include "compiler/command/command.h"
 #include "compiler/explore/explore.h"
 #include "compiler/ir/ir.h"
+#include "compiler/tune/tune.h"
 #include "runtime/device/model.h"
 
 enum cli_option_kind {

@@ -8,7 +8,7 @@
 #define MACHINE_ (O(MACHINE) | O(SET))
 #define MEM_     (O(MEM_LATENCY) | O(MEM_BYTES) | O(MEM_OUTSTANDING) | O(MEM_JITTER))
 #define RUN_                                                                                       \
-    (MACHINE_ | MEM_ | O(NO_HIDING) | O(FUNCTIONAL) | O(MAX_CYCLES) | O(NO_FALLBACK) |             \
+    (MACHINE_ | MEM_ | O(NO_HIDING) | O(FUNCTIONAL) | O(MAX_CYCLES) | O(NO_FALLBACK) | O(DB) |     \
      O(THREADS) | O(JSON))
 
 const struct cli_command cli_commands[] = {

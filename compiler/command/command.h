@@ -63,6 +63,8 @@ struct hd_import_options { /* how networks are read */
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
     uint64_t max_cycles;
+    const char *db;
+    int seconds; /* of tune */
 };
 
 struct hd_plan_choice { /* how plans are made */

@@ -34,6 +34,7 @@ struct hd_device_options {
                          the difference */
     bool functional;  /* iss: results without time, sooner */
     bool no_fallback; /* opencl, cuda: a node that would run on the host is an error */
+    const char *db;   /* cpu: file of schedules that were measured (heddle tune); NULL = none */
     const struct hd_probe *probe; /* NULL = none; outlives the device. Simulators call it */
     const struct hd_wave *wave;   /* NULL = none; the same. Device rtl alone */
 };

@@ -22,8 +22,10 @@
 #=   devices    devices of this program, or of a host, and whether they can be used there
 #=   serve      give the devices of this computer to others: --device HOST/NAME there (docs/remote.md)
 #=   machines   machines and their parameters
+#=   knobs      numbers that steer the choice of plans: --knob
 #=   ops        graph operations, and where they run
 #=   bench      cycles of networks (default: the digits network) beside their roofline
+#=   tune       measure schedules of the float convolutions and products of networks, or of products by their sizes
 #=   explore    search machines for networks and a board: the front of speed and area, machine files, a page; in folder -o, else explore.out
 #=   sweep      price every combination of values of machine parameters; prices are kept in folder -o, else sweep.out
 #=   advise     shapes of layers that would fill the machine; what each parameter twice as large would bring, and its price

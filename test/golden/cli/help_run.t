@@ -9,6 +9,7 @@
 #=   --devices A,B,...          devices to compare, the first is the reference; of run and test: devices that share one network
 #=   --machine NAME|FILE        machine (default base); heddle machines lists them
 #=   --set KEY=VALUE            change one machine parameter, or one setting of training; may be repeated
+#=   --knob NAME=VALUE          how plans are searched; heddle knobs lists names, ranges and effects; may be repeated
 #=   --inputs PATH              test_data_set_N folder, .pb, .npy or .npz (default: first data set beside the model, else random)
 #=   --shape NAME=N,N,..        sizes of an input, or the size of an open dimension; may be repeated
 #=   --rounding float|tflite    of integer layers of a TFLite file: in binary32 (default), or as its kernels do; the second runs on golden and cpu
@@ -23,6 +24,7 @@
 #=   --functional               device iss: results only, no cycles; sooner
 #=   --max-cycles N             a program that takes more cycles is stopped, with an error (default 2^34; in steps of 256)
 #=   --no-fallback              devices opencl, cuda: a node that would run on the host is an error
+#=   --db FILE                  schedules that heddle tune measured: device cpu uses those that are faster than what it has
 #=   --dump import|legalize|prepare|layers|plan|ops|program|all
 #=                              print the compiler's state after a stage
 #=   --threads N                threads for devices that use several; of serve: runs at once (default: as many as cores)

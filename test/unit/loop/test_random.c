@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "compiler/loop/loop.h"
+#include "compiler/loop/llvm.h"
+#include "cpu_ref/jit_api.h"
+#include "runtime/base/plugin.h"
 #include "test/rng.h"
 #include "test/unit/expr/expr_util.h"
 
@@ -255,6 +257,60 @@ static void c_computes_the_same(void **state) {
     hd_arena_destroy(a);
 }
 
+/* ---- the same through LLVM ------------------------------------------------------------------ */
+
+enum { LLVM_CASES = 120 };
+
+static void run_parts(hd_arena *a, const struct hd_jit_api *jit, void *engine,
+                      const struct random_case *c, const struct hd_loop_llvm *code,
+                      const char *name) {
+    void **tensor = hd_new_array(a, void *, c->n->f->n_tensors + 1);
+    for (size_t i = 0; i < c->n->f->n_tensors; i++)
+        tensor[i] = (int)i < c->n->f->n_params ? (void *)(uintptr_t)c->in[i]
+                                               : expr_room(a, &c->n->f->tensor[i]);
+    for (size_t i = 0; i < c->b->n_results; i++) tensor[c->b->result[i]] = c->got[i];
+    for (int i = 0; i < code->n_parts; i++) {
+        void (*run)(void *const *, int64_t, int64_t) = NULL;
+        *(void **)&run = jit->find(engine, hd_sprintf(a, "%s_%d", name, i));
+        assert_non_null(*(void **)&run);
+        int64_t half = code->part[i].iterations / 2; /* as two threads would */
+        run(tensor, half, code->part[i].iterations);
+        if (half) run(tensor, 0, half);
+    }
+}
+
+static void llvm_computes_the_same(void **state) {
+    void *lib = hd_plugin_open("libhd_jit.so", HD_PLUGIN_LOCAL);
+    const struct hd_jit_api *jit = lib ? dlsym(lib, HD_JIT_ENTRY) : NULL;
+    int taken[HD_STEPS] = {0}, printed = 0;
+    (void)state;
+    if (!jit) skip();
+    hd_arena *a = hd_arena_create();
+    hd_ctx *ctx = hd_ctx_create();
+    void *engine = jit->open();
+    assert_non_null(engine);
+    for (uint64_t seed = 1; seed <= LLVM_CASES; seed++) {
+        struct random_case c;
+        struct hd_loop_llvm code;
+        const char *why = "", *name = hd_sprintf(a, "case%llu", (unsigned long long)seed);
+        make_case(ctx, a, seed, taken, &c);
+        if (seed % 2) hd_loop_tidy(a, c.n);
+        bool made = hd_loop_llvm(ctx, a, c.n, name, jit->lanes(engine), &code) == HD_OK;
+        hd_clear(ctx);
+        if (!made) continue;
+        printed++;
+        bool built = jit->build(engine, code.text, &why);
+        if (!built) printf("seed %llu: %s\n%s", (unsigned long long)seed, why, code.text);
+        assert_true(built);
+        run_parts(a, jit, engine, &c, &code, name);
+        expect_equal(ctx, a, seed, &c, true);
+    }
+    assert_true(printed > LLVM_CASES / 4);
+    jit->close(engine);
+    hd_ctx_destroy(ctx);
+    hd_arena_destroy(a);
+}
+
 static uint64_t first_seed = 1, count = SCHEDULES;
 
 static void schedules_change_nothing(void **state) {
@@ -269,6 +325,7 @@ int main(int argc, char **argv) {
     if (argc > 1) first_seed = strtoull(argv[1], NULL, 10);
     if (argc > 2) count = strtoull(argv[2], NULL, 10);
     const struct CMUnitTest tests[] = {cmocka_unit_test(schedules_change_nothing),
-                                       cmocka_unit_test(c_computes_the_same)};
+                                       cmocka_unit_test(c_computes_the_same),
+                                       cmocka_unit_test(llvm_computes_the_same)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,37 @@
+/* Work that schedules are searched for: float convolutions and products with constant weights. A
+ * work has a name, which is its key in a database of schedules, an expression, and schedules that
+ * follow from a few numbers. */
+#ifndef HD_LOOP_TUNABLE_H
+#define HD_LOOP_TUNABLE_H
+
+#include "compiler/loop/loop.h"
+
+struct hd_tunable {
+    bool product; /* y[h,m] = x[h,c] w: h rows, c summed up, m columns; else a convolution */
+    bool rows;    /* product: w is [m,c], else [c,m] */
+    bool bias, relu;
+    int64_t n, g, m, c, h, w; /* of each of g groups: m results, c operands */
+    int64_t kh, kw, sy, sx, dy, dx, pt, pl, pb, pr, oh, ow;
+};
+
+/* A 1x1 convolution that skips nothing is one row of pixels. */
+void hd_tunable_simplify(struct hd_tunable *w);
+const char *hd_tunable_name(hd_arena *a, const struct hd_tunable *w);
+int64_t hd_tunable_macs(const struct hd_tunable *w);
+/* Bound; parameters x, w and, with a bias, b. */
+hd_status hd_tunable_expr(hd_ctx *ctx, hd_arena *a, const struct hd_tunable *w,
+                          struct hd_expr **out);
+
+/* A tile of sums that stays in registers, and the order of what is around it. */
+struct hd_tile {
+    bool along;          /* lanes are pixels, else results (m) */
+    int lanes;           /* elements of the tile along its vectors */
+    int across;          /* pixels, rows or results in its other direction */
+    int unroll;          /* steps of c in one round; 1 = no copies */
+    bool taps;           /* the window's columns are copies, too */
+    bool pixels_outside; /* the loop over rows stands outside that over results */
+};
+/* The schedule of a tile; NULL = it does not fit the work. */
+const char *hd_tunable_schedule(hd_arena *a, const struct hd_tunable *w, const struct hd_tile *t);
+
+#endif

@@ -1,0 +1,219 @@
+/* Candidates of random works as machine code against plain loops; a database that device cpu uses;
+ * one that it need not. */
+#include <dlfcn.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compiler/compiler.h"
+#include "compiler/schedules/schedules.h"
+#include "compiler/tune/tune_int.h"
+#include "cpu_ref/cpu_kernel.h"
+#include "cpu_ref/cpu_tuned.h"
+#include "runtime/base/plugin.h"
+#include "runtime/runtime.h"
+#include "test/rng.h"
+
+enum { WORKS = 12, CANDIDATES = 5 };
+
+static const struct hd_jit_api *jit;
+static void *engine;
+
+static int open_jit(void **state) {
+    void *lib = hd_plugin_open("libhd_jit.so", HD_PLUGIN_LOCAL);
+    (void)state;
+    jit = lib ? dlsym(lib, HD_JIT_ENTRY) : NULL;
+    engine = jit ? jit->open() : NULL;
+    return 0;
+}
+
+static int close_jit(void **state) {
+    (void)state;
+    if (engine) jit->close(engine);
+    return 0;
+}
+
+static struct hd_tunable random_work(struct rng *r) {
+    struct hd_tunable w = {.bias = rng_next(r) % 2, .relu = rng_next(r) % 2, .n = 1, .g = 1};
+    int64_t many = 8 * rng_range(r, 1, 4);
+    w.m = rng_next(r) % 3 ? many : rng_range(r, 1, 20);
+    w.c = rng_range(r, 1, 9);
+    w.product = rng_next(r) % 3 == 0;
+    w.rows = rng_next(r) % 2;
+    w.h = rng_range(r, 3, 14);
+    if (w.product) return w;
+    w.n = rng_range(r, 1, 2);
+    if (rng_next(r) % 3 == 0) w.g = rng_range(r, 2, 5), w.c = w.m = rng_range(r, 1, 2);
+    w.w = rng_range(r, 3, 40);
+    w.kh = rng_range(r, 1, 3), w.kw = rng_range(r, 1, 3);
+    w.sy = rng_range(r, 1, 2), w.sx = rng_range(r, 1, 2);
+    w.dy = w.dx = 1;
+    w.pt = rng_range(r, 0, 1), w.pl = rng_range(r, 0, 1), w.pb = rng_range(r, 0, 1);
+    w.oh = (w.h + w.pt + w.pb - w.kh) / w.sy + 1;
+    w.ow = (w.w + w.pl + w.pr - w.kw) / w.sx + 1;
+    hd_tunable_simplify(&w);
+    return w;
+}
+
+static double conv_at(const struct hd_tunable *w, const float *x, const float *k, int64_t n,
+                      int64_t g, int64_t m, int64_t i, int64_t j) {
+    double sum = 0;
+    for (int64_t c = 0; c < w->c; c++)
+        for (int64_t p = 0; p < w->kh; p++)
+            for (int64_t q = 0; q < w->kw; q++) {
+                int64_t u = i * w->sy + p * w->dy - w->pt, v = j * w->sx + q * w->dx - w->pl;
+                if (u < 0 || v < 0 || u >= w->h || v >= w->w) continue;
+                sum += (double)x[(((n * w->g + g) * w->c + c) * w->h + u) * w->w + v] *
+                       (double)k[(((g * w->m + m) * w->c + c) * w->kh + p) * w->kw + q];
+            }
+    return sum;
+}
+
+static double finish(const struct hd_tunable *w, double sum, float bias) {
+    if (w->bias) sum += (double)bias;
+    return w->relu && sum < 0 ? 0 : sum;
+}
+
+static void reference(const struct hd_tunable *w, const float *x, const float *k, const float *b,
+                      double *y) {
+    for (int64_t i = 0; i < w->h && w->product; i++)
+        for (int64_t m = 0; m < w->m; m++) {
+            double sum = 0;
+            for (int64_t c = 0; c < w->c; c++)
+                sum += (double)x[i * w->c + c] * (double)k[w->rows ? m * w->c + c : c * w->m + m];
+            y[i * w->m + m] = finish(w, sum, b[m]);
+        }
+    for (int64_t n = 0; n < w->n && !w->product; n++)
+        for (int64_t f = 0; f < w->g * w->m; f++)
+            for (int64_t i = 0; i < w->oh; i++)
+                for (int64_t j = 0; j < w->ow; j++)
+                    *y++ = finish(w, conv_at(w, x, k, n, f / w->m, f % w->m, i, j), b[f]);
+}
+
+static float *numbers(hd_arena *a, struct rng *r, size_t n) {
+    float *v = hd_new_array(a, float, n + 16);
+    for (size_t i = 0; i < n; i++) v[i] = rng_float(r, -1, 1);
+    return v;
+}
+
+static void candidates_compute_the_same(void **state) {
+    int ran = 0;
+    (void)state;
+    if (!engine) skip();
+    for (uint64_t seed = 1; seed <= WORKS; seed++) {
+        struct rng r = {seed};
+        struct hd_tunable w = random_work(&r);
+        struct hd_candidate *list;
+        hd_arena *a = hd_arena_create();
+        hd_ctx *ctx = hd_ctx_create();
+        size_t taps = w.product ? 1 : (size_t)(w.kh * w.kw), n_w = (size_t)(w.g * w.m * w.c) * taps;
+        size_t n_x = w.product ? (size_t)(w.h * w.c) : (size_t)(w.n * w.g * w.c * w.h * w.w);
+        size_t n_y = w.product ? (size_t)(w.h * w.m) : (size_t)(w.n * w.g * w.m * w.oh * w.ow);
+        const float *x = numbers(a, &r, n_x), *k = numbers(a, &r, n_w);
+        const float *b = numbers(a, &r, (size_t)(w.g * w.m));
+        double *want = hd_new_array(a, double, n_y + 1);
+        float *y = hd_new_array(a, float, n_y + 1);
+        reference(&w, x, k, b, want);
+        int n = hd_tune_space(a, &w, jit->lanes(engine), &list);
+        for (int i = 0; i < CANDIDATES && n; i++) {
+            struct hd_cpu_kernel *kernel = NULL;
+            const struct hd_candidate *c = &list[rng_range(&r, 0, n - 1)];
+            hd_clear(ctx);
+            if (hd_cpu_kernel_create(ctx, jit, engine, &w, c->schedule, k, b, &kernel) != HD_OK)
+                continue;
+            ran++;
+            memset(y, 0xff, n_y * sizeof *y);
+            y[n_y] = 42;
+            hd_cpu_kernel_run(kernel, x, y, 1);
+            for (size_t e = 0; e < n_y; e++)
+                if (!(fabs((double)y[e] - want[e]) < 1e-4))
+                    fail_msg("seed %d, %s, %s: element %zu is %g, want %g", (int)seed,
+                             hd_tunable_name(a, &w), c->schedule, e, (double)y[e], want[e]);
+            assert_true(y[n_y] == 42);
+            hd_cpu_kernel_destroy(kernel);
+        }
+        hd_ctx_destroy(ctx);
+        hd_arena_destroy(a);
+    }
+    assert_int_equal(ran, WORKS * CANDIDATES); /* each work has some */
+}
+
+/* ---- device cpu with a database ------------------------------------------------------------- */
+
+static const char graph[] = "graph g {\n  input x f32[3,4]\n  const w f32[4,8] = {1, 2, 3, 4, 5, "
+                            "6, 7, 8, 1, 0, 0, 0, 0, 0, "
+                            "0, 1, 2, 2, 2, 2, 2, 2, 2, 2, -1, -1, -1, -1, -1, -1, -1, -1}\n"
+                            "  p f32[3,8] = matmul(x, w)\n  y f32[3,8] = relu(p)\n  output y\n}\n";
+
+static const char *how_of(hd_ctx *ctx, const hd_model *m, const char *db, float *y) {
+    struct hd_device_options o = {.machine = m->machine, .threads = 1, .db = db};
+    const struct hd_exec_step *step;
+    hd_session *s = NULL;
+    float x[12];
+    static char how[64];
+    for (int i = 0; i < 12; i++) x[i] = (float)(i - 5);
+    if (hd_session_open(ctx, m, "cpu", &o, &s) != HD_OK) fail_msg("%s", hd_message(ctx));
+    assert_int_equal(hd_session_run(ctx, s, (const void *const[]){x}, (void *[]){y}), HD_OK);
+    assert_true(hd_session_steps(s, &step) > 0);
+    snprintf(how, sizeof how, "%s", step[0].how);
+    hd_session_close(s);
+    return how;
+}
+
+static void cpu_takes_what_is_faster(void **state) {
+    static const char db[] = "build/test_tune.db";
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    struct hd_compile_options o = {.host_only = true};
+    struct hd_schedules *d = NULL;
+    hd_graph *g = NULL;
+    hd_model *m = NULL;
+    float want[24], y[24];
+    (void)state;
+    if (!engine) skip();
+    assert_int_equal(hd_machine_load(ctx, "base", &o.machine), HD_OK);
+    assert_int_equal(hd_graph_parse(ctx, graph, "graph", &g), HD_OK);
+    assert_int_equal(hd_compile_graph(ctx, g, &o, &m), HD_OK);
+    assert_string_not_equal(how_of(ctx, m, NULL, want), "tuned");
+    struct hd_tunable w = {.product = true, .relu = true, .n = 1, .g = 1, .h = 3, .m = 8, .c = 4};
+    const struct hd_tile tile = {.lanes = 8, .across = 3, .unroll = 2};
+    const char *key = hd_cpu_device_key(a, jit, engine, 1), *name = hd_tunable_name(a, &w);
+    const struct hd_schedule_row rows[] = {{key, name, "", 2e-6},
+                                           {key, name, hd_tunable_schedule(a, &w, &tile), 1e-6}};
+    for (int faster = 0; faster < 2; faster++) {
+        remove(db);
+        assert_int_equal(hd_schedules_open(ctx, db, true, &d), HD_OK);
+        for (int i = 0; i <= faster; i++)
+            assert_int_equal(hd_schedules_put(ctx, d, &rows[i]), HD_OK);
+        hd_schedules_close(d);
+        const char *how = how_of(ctx, m, db, y);
+        assert_int_equal(!strcmp(how, "tuned"), faster);
+        for (int i = 0; i < 24; i++) assert_true(y[i] == want[i]);
+    }
+    remove(db);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
+static void products_by_name(void **state) {
+    struct hd_tunable w;
+    (void)state;
+    assert_true(hd_tune_product("128x768x3072", &w));
+    assert_true(w.product && w.h == 128 && w.m == 768 && w.c == 3072);
+    assert_false(hd_tune_product("128x768", &w));
+    assert_false(hd_tune_product("0x768x7", &w));
+    assert_false(hd_tune_product("1x2x3/model.onnx", &w));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(candidates_compute_the_same),
+                                       cmocka_unit_test(cpu_takes_what_is_faster),
+                                       cmocka_unit_test(products_by_name)};
+    return cmocka_run_group_tests(tests, open_jit, close_jit);
+}
