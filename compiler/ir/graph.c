@@ -391,7 +391,6 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
     case HD_IR_conv:
     case HD_IR_qconv:
         per_output = w->dim[0] ? hd_tensor_elems(w) / w->dim[0] : 0;
-        per_output = hd_attr_int(n, "fan_in", per_output); /* without those of moves */
         break;
     case HD_IR_qconvtranspose:
         return transposed_macs(g, n);
@@ -415,5 +414,6 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
     default:
         return 0;
     }
-    return hd_tensor_elems(y) * per_output;
+    return hd_attr_int(n, "macs",
+                       hd_tensor_elems(y) * per_output); /* weights may be zeros of a pass */
 }

@@ -423,6 +423,7 @@ static void take_moves(struct chain *k, int node, const struct stencil *s) {
     int64_t dim[4] = {w.dim[0], s->x.c, s->kh, s->kw}, taps = s->kh * s->kw;
     const int8_t *from = w.data;
     int8_t *to = hd_new_array(k->a, int8_t, (size_t)(dim[0] * s->x.c * taps));
+    int64_t macs = hd_node_macs(g, &n);
     for (int64_t m = 0; m < w.dim[0]; m++)
         for (int64_t c = 0; c < s->y.c; c++) {
             const struct from *f = &s->of[c];
@@ -436,7 +437,7 @@ static void take_moves(struct chain *k, int node, const struct stencil *s) {
     hd_graph_kill(g, node);
     int id = hd_graph_node(g, HD_IR_qconv, n.name, 4, in, 1, &y);
     hd_qdq_copy_attrs(g, id, node, false);
-    hd_attr_set_int(g, id, "fan_in", hd_attr_int(&n, "fan_in", w.dim[1]));
+    hd_attr_set_int(g, id, "macs", macs);
     set_window(g, id, s);
     hd_graph_swap_names(g, id, node);
 }

@@ -76,7 +76,7 @@ graph g {
 #=   r4_42.rows i8[6,4] = qgemm(r0.flat, r4.moves, r4.bias, r4.one) @r4 to="i8" x_zp=0 y_zp=0 lo=-128 hi=127 moves=1
 #=   r4_42 i8[2,3,4] = reshape(r4_42.rows) @r4_42.rows shape=[2,3,4]
 #=   s i8[2,3,4] = qrescale(r4_42)
-#=   u i8[1,1,2,2] = qconv(x0, u.moved, n, o) x_zp=5 kernel_shape=[1,3] fan_in=12 group=1 strides=[1,1] pads=[0,1,0,1]
+#=   u i8[1,1,2,2] = qconv(x0, u.moved, n, o) x_zp=5 kernel_shape=[1,3] macs=48 group=1 strides=[1,1] pads=[0,1,0,1]
 #=   output y
 #=   output z
 #=   output v
