@@ -211,7 +211,7 @@ test-mutants-fast: heddle ## one seeded fault each of RTL, ISS and compiler
 ESTIMATED := mlperf_kws_dscnn_int8_qdq mlperf_ic_resnet8_int8_qdq mlperf_ad_autoencoder_int8_qdq tflm_mnist_lstm_fp32
 test-estimate: heddle ## the estimate of networks and of their large layers against the ISS, three machines, latency 64 and 200
 	$(Q)$(if $(wildcard $(SHARED)),scripts/estimate.sh $(B)/heddle $(B)/cycles $(ESTIMATED:%=$(SHARED)/%),echo "  no $(SHARED): no estimate is compared")
-test-schemas: heddle ## every JSON output fits its schema in docs/schemas
+test-schemas: heddle rtl-base ## every JSON output fits its schema in docs/schemas
 	$(Q)rm -rf $(B)/schemas && python3 scripts/check_schemas.py $(B)/heddle $(B)/schemas
 test: test-schemas
 test-report: ## the page of --report in headless Chromium, where it is installed

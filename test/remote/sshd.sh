@@ -76,5 +76,5 @@ if HEDDLE_REMOTE_COMMAND="ssh -F $W/config %h /no/such/heddle serve --stdio" run
 then bad "no heddle there" "$W/no.err"; else ok "a host without heddle: an error that names it"; fi
 if HEDDLE_REMOTE_COMMAND="ssh -F $W/config %h 'echo Welcome; $serve'" run localhost/iss no || ! grep -q "sent 'Welcome" "$W/no.err"
 then bad "a login that prints" "$W/no.err"; else ok "a login that prints: an error that shows what"; fi
-"$STORM" "$B/heddle" 200 4 10 || failed=1
+"$STORM" "$B/heddle" 1000 4 20 "$(date +%s)" "$sshd" || failed=1
 exit "$failed"

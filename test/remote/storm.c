@@ -1,7 +1,9 @@
 /* Requests to remote devices while processes of either end are killed or stopped at random.
  *
- *   storm PROGRAM REQUESTS CLIENTS KILLS [SEED]
+ *   storm PROGRAM REQUESTS CLIENTS KILLS [SEED [SSHD]]
  *
+ * SSHD: the process of an sshd, by which HEDDLE_REMOTE_COMMAND goes. All clients then use it, and
+ * what it has started is killed, too.
  * Clients are processes; they use two sockets, a command and a fleet of both sockets. Every request
  * must end: right to the bit and the cycle, with an error in words, or with the client that was
  * killed; each within 10 s. At the end no process may be left. It stops by itself. */
@@ -54,6 +56,7 @@ struct storm {
     int n_requests, n_clients, n_kills;
     struct rng rng;
     uint64_t seed;
+    pid_t far; /* sshd; 0 = none */
     char folder[64], path[SERVERS][80];
     hd_model *m;
     float image[IMAGES][PIXELS], want[IMAGES][CLASSES];
@@ -101,7 +104,7 @@ static void work(struct storm *s, int me) {
     hd_session *session = NULL;
     struct rng rng = {s->seed + (uint64_t)getpid()};
     const char *const host[] = {s->path[0], "localhost", "fleet", s->path[1]};
-    snprintf(name, sizeof name, "%s/iss", host[me % 4]);
+    snprintf(name, sizeof name, "%s/iss", s->far ? "localhost" : host[me % 4]);
     for (int i; (i = atomic_fetch_add(&s->all->next, 1)) < s->n_requests;) {
         struct request *r = &s->all->request[i];
         r->start_ms = now_ms();
@@ -160,14 +163,14 @@ static pid_t parent_of(pid_t pid) {
     return end && sscanf(end + 1, " %*c %ld", &parent) == 1 ? (pid_t)parent : 0;
 }
 
-/* All that descend from us. */
-static int descendants(pid_t *out, int max) {
+/* All that descend from us, and from sshd. */
+static int descendants(const struct storm *s, pid_t *out, int max) {
     int n = 0;
     DIR *proc = opendir("/proc");
     for (struct dirent *e; proc && (e = readdir(proc));) {
         pid_t pid = (pid_t)atol(e->d_name);
         for (pid_t p = pid; p > 1 && n < max; p = parent_of(p))
-            if (parent_of(p) == getpid()) {
+            if (parent_of(p) == getpid() || (s->far && parent_of(p) == s->far)) {
                 out[n++] = pid;
                 break;
             }
@@ -211,7 +214,7 @@ static void reap(struct storm *s, bool again) {
 static void strike(struct storm *s) {
     pid_t all[256], pick;
     bool at_client = rng_next(&s->rng) % 2;
-    int n = descendants(all, 256), tries = 0;
+    int n = descendants(s, all, 256), tries = 0;
     if (!n) return;
     do {
         pick = all[rng_next(&s->rng) % (uint32_t)n];
@@ -306,7 +309,7 @@ static int left_over(struct storm *s) {
     int n = 0;
     for (int ms = 0; ms < LIMIT_MS; ms += 20) {
         reap(s, false);
-        n = descendants(all, 256);
+        n = descendants(s, all, 256);
         if (!n) return 0;
         moment(20);
     }
@@ -338,12 +341,14 @@ static int judge(struct storm *s, int left) {
 int main(int argc, char **argv) {
     static struct storm s;
     char remove[100];
-    if (argc < 5) return fprintf(stderr, "usage: storm PROGRAM REQUESTS CLIENTS KILLS [SEED]\n"), 2;
+    if (argc < 5)
+        return fprintf(stderr, "usage: storm PROGRAM REQUESTS CLIENTS KILLS [SEED [SSHD]]\n"), 2;
     s.program = argv[1];
     s.n_requests = atoi(argv[2]);
     s.n_clients = atoi(argv[3]);
     s.n_kills = atoi(argv[4]);
     s.seed = argc > 5 ? strtoull(argv[5], NULL, 0) : 1;
+    s.far = argc > 6 ? (pid_t)atol(argv[6]) : 0;
     s.rng.s = s.seed;
     if (s.n_requests < 1 || s.n_requests > MOST_REQUESTS || s.n_clients < 1 ||
         s.n_clients > MOST_CLIENTS)
