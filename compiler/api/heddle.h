@@ -45,6 +45,14 @@ typedef struct hd_net hd_net;
  * HD_IO, HD_INVALID, HD_UNSUPPORTED. */
 HD_API hd_status hd_net_load(hd_ctx *ctx, const char *path, const struct hd_io_info *sizes,
                              int n_sizes, hd_net **out);
+struct hd_load_options {
+    const struct hd_io_info *sizes;
+    int n_sizes;
+    const char *rounding; /* of integer layers of TensorFlow Lite: "float" (NULL), or "tflite", as
+                             its kernels round, for devices golden and cpu (docs/formats.md) */
+};
+HD_API hd_status hd_net_load_with(hd_ctx *ctx, const char *path, const struct hd_load_options *o,
+                                  hd_net **out);
 /* From memory, which is only needed during the call. The extension of `name` tells the format. */
 HD_API hd_status hd_net_load_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
                                     hd_net **out);

@@ -50,13 +50,21 @@ hd_status hd_net_around_take(hd_ctx *ctx, hd_graph *g, hd_net **out) {
 
 hd_status hd_net_load(hd_ctx *ctx, const char *path, const struct hd_io_info *sizes, int n_sizes,
                       hd_net **out) {
+    return hd_net_load_with(ctx, path, &(struct hd_load_options){sizes, n_sizes, NULL}, out);
+}
+
+hd_status hd_net_load_with(hd_ctx *ctx, const char *path, const struct hd_load_options *o,
+                           hd_net **out) {
+    bool tflite = o->rounding && !strcmp(o->rounding, "tflite");
+    if (o->rounding && !tflite && strcmp(o->rounding, "float"))
+        return hd_fail(ctx, HD_INVALID, "%s: rounding %s, want float or tflite", path, o->rounding);
     hd_arena *a = hd_arena_create();
-    struct hd_shape_bind *s = hd_new_array(a, struct hd_shape_bind, (size_t)n_sizes + 1);
-    for (int i = 0; i < n_sizes; i++) {
-        s[i] = (struct hd_shape_bind){.name = sizes[i].name, .rank = sizes[i].rank};
-        memcpy(s[i].dim, sizes[i].dim, sizeof s[i].dim);
+    struct hd_shape_bind *s = hd_new_array(a, struct hd_shape_bind, (size_t)o->n_sizes + 1);
+    for (int i = 0; i < o->n_sizes; i++) {
+        s[i] = (struct hd_shape_bind){.name = o->sizes[i].name, .rank = o->sizes[i].rank};
+        memcpy(s[i].dim, o->sizes[i].dim, sizeof s[i].dim);
     }
-    struct hd_bind bind = {.shapes = s, .n_shapes = (size_t)n_sizes};
+    struct hd_bind bind = {.shapes = s, .n_shapes = (size_t)o->n_sizes, .tflite_rounding = tflite};
     struct hd_cmd c = {.ctx = ctx};
     hd_graph *g = NULL;
     hd_status r = hd_model_path(&c, a, path, &path);

@@ -40,14 +40,18 @@ static PyObject *new_net(PyObject *module, struct ext_call *c, hd_status s, hd_n
 
 static PyObject *load(PyObject *module, PyObject *args) {
     PyObject *path, *dict;
+    const char *rounding;
     int n = 0;
     hd_net *net = NULL;
     struct ext_call c;
-    if (!PyArg_ParseTuple(args, "O&O", PyUnicode_FSConverter, &path, &dict)) return NULL;
+    if (!PyArg_ParseTuple(args, "O&Oz", PyUnicode_FSConverter, &path, &dict, &rounding))
+        return NULL;
     struct hd_io_info *sizes = sizes_of(dict, &n);
     PyObject *result = NULL;
     if (sizes && ext_begin(&c, module, NULL)) {
-        hd_status s = hd_net_load(c.ctx, PyBytes_AsString(path), sizes, n, &net);
+        const struct hd_load_options o = {sizes, n, rounding};
+        hd_status s = rounding ? hd_net_load_with(c.ctx, PyBytes_AsString(path), &o, &net)
+                               : hd_net_load(c.ctx, PyBytes_AsString(path), sizes, n, &net);
         result = new_net(module, &c, s, net);
     }
     PyMem_Free(sizes);

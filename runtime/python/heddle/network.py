@@ -88,15 +88,16 @@ class Network:
         return f"<heddle.Network {self.name}: {ends(self.inputs)} -> {ends(self.outputs)}>"
 
 
-def load(path, sizes=None):
+def load(path, sizes=None, *, rounding=None):
     """Reads a network: a file of ONNX, TensorFlow Lite, Caffe or StableHLO, or a folder with one.
 
     sizes: of open dimensions, {input: shape} or {name of the dimension: size}. Without, the first
-    dimension of an input is a batch of 1.
+    dimension of an input is a batch of 1. rounding: of integer layers of TensorFlow Lite, "float"
+    or "tflite", which rounds as its kernels do, for devices golden and cpu.
     """
     sizes = {name: size if isinstance(size, (list, tuple)) else (size,)
              for name, size in (sizes or {}).items()}
-    return Network(_heddle.net_load(path, sizes))
+    return Network(_heddle.net_load(path, sizes, rounding))
 
 
 def loads(data, name="model.onnx"):
