@@ -45,12 +45,12 @@ define rtl_rule
 $(BUILD_DIR)/$(1)/%/lib.so: $(RTL_DEPS) $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv
 	@echo "  VLT   $(BUILD_DIR)/$(1)/$$*"; mkdir -p $$(@D)
 	$$(Q)rm -f $$(@D)/obj/rtl_model.[od] # its list of headers may name one that has moved
-	$$(Q)flock $$(@D) verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
+	$$(Q)flock -o $$(@D) scripts/with_progress.sh $$(@D)/obj $$(@D) verilator --cc --exe --build -j 2 $(RTL_FLAGS) $(2) -Wno-fatal -Wno-lint -Wno-style -Ihw/rtl \
 	    --Mdir $$(@D)/obj --top-module $(RTL_TOP) --prefix V$(RTL_TOP) \
 	    -CFLAGS "-fPIC -std=c++17 -I$(CURDIR)" -LDFLAGS "-shared -Wl,-Bsymbolic" $$(RTL_EXTRA) \
 	    -MAKEFLAGS "CXX=$(RTL_CXX) LINK=$(RTL_CXX) OPT_FAST='$$(RTL_OPT)' OPT_GLOBAL='$$(RTL_OPT)'" \
 	    -o $$(abspath $$@).tmp $$(call PKGS,$$*) $(RTL_SRCS) $(CURDIR)/sim/rtl_model.cc \
-	    > $$(@D)/log 2>&1 && mv $$@.tmp $$@ || { cat $$(@D)/log; exit 1; }
+	    3>&1 > $$(@D)/log 2>&1 && mv $$@.tmp $$@ || { cat $$(@D)/log; exit 1; }
 $(BUILD_DIR)/$(1)/libhd_rtl_%.so: $(BUILD_DIR)/$(1)/%/lib.so
 	$$(Q)ln -sf $$*/lib.so $$@
 endef

@@ -36,6 +36,10 @@ $(TB_DIR)/tb_%: test/rtl/tb_%.cc $(sort $(wildcard test/rtl/*.h test/rtl/*.sv)) 
 	    $(CURDIR)/$(B)/libheddle.a > $@.log 2>&1 || { cat $@.log; exit 1; }
 test-rtl: $(patsubst test/rtl/%.cc,$(TB_DIR)/%.ok,$(TB)) ## run the RTL benches (TB_MACHINE=tiny|base|big)
 
+test-progress: ## the build of a model says how far it is
+	$(Q)test/rtl/progress.sh
+test: test-progress
+.PHONY: test-progress
 test-f32: $(TB_DIR)/tb_hd_f32 ## binary32 cells and requantiser against the host: corners, F32=10000000 random operands
 	$(Q)$< $$(( $(or $(F32),10000000) / 8 )) $(SEED)
 
