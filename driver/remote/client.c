@@ -34,9 +34,6 @@ static hd_status open_name(hd_ctx *ctx, hd_device *d, const char *name) {
                        HD_HOST_BYTES, sizeof d->scheme);
     snprintf(host, sizeof host, "%.*s", n, name);
     strcpy(d->scheme, slash + 1);
-    if (d->opt.probe && d->opt.probe->op && d->opt.probe->looks)
-        return hd_fail(ctx, HD_UNSUPPORTED,
-                       "device %s: a remote device shows no memories while it runs", name);
     if (strcmp(host, HD_REMOTE_FLEET)) {
         TRY(connect_host(ctx, d, host));
     } else {

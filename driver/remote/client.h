@@ -48,7 +48,8 @@ struct hd_remote_run { /* the last */
     char message[2000];
     uint64_t cycles; /* told by `end` */
     bool ended;
-    struct hd_buf memory[HD_PROBE_MEMORIES];
+    struct hd_buf memory[HD_PROBE_MEMORIES]; /* as they were told last */
+    struct hd_probe_eye eye;                 /* looks at them */
 };
 
 struct hd_fleet;

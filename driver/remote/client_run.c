@@ -7,12 +7,14 @@
 
 enum { MEMORY_MAX = 1 << 28 }; /* of one on-chip memory, or of an arena that is shown */
 
-static bool shows_nothing(void *device, struct hd_probe_state *out) {
-    (void)device;
+/* XM and the arena as the operation told last has left them. */
+static bool look(void *device, struct hd_probe_state *out) {
+    const struct hd_remote_run *r = &((hd_device *)device)->run;
     *out = (struct hd_probe_state){0};
-    return false;
+    for (int i = 0; i < HD_PROBE_MEMORIES; i++)
+        if (r->memory[i].n) out->memory[i] = r->memory[i].data, out->bytes[i] = r->memory[i].n;
+    return r->memory[HD_PROBE_XM].n > 0;
 }
-static const struct hd_probe_eye no_eye = {NULL, shows_nothing};
 
 static const uint32_t *program_of(const hd_exec *x, size_t *out_words) {
     const struct hd_step *s = &x->m->model->steps[x->step];
@@ -37,10 +39,11 @@ hd_status hd_remote_post_run(hd_ctx *ctx, hd_device *d) {
     TRY(s);
     r->number = d->link.number;
     for (int i = 0; i < HD_PROBE_MEMORIES; i++) r->memory[i].n = 0;
+    r->eye = (struct hd_probe_eye){d, look};
     if (p && p->begin && !r->quiet && r->exec->step >= 0) {
         size_t n;
         const uint32_t *words = program_of(r->exec, &n);
-        p->begin(p->user, r->exec->step, words, n, &no_eye);
+        p->begin(p->user, r->exec->step, words, n, &r->eye);
     }
     return HD_OK;
 }
@@ -75,12 +78,14 @@ static bool told_dram(hd_device *d, struct hd_cursor *c) {
 static bool told_memory(hd_device *d, struct hd_cursor *c) {
     const struct hd_probe *p = d->opt.probe;
     uint32_t which = hd_cursor_u32(c);
-    uint64_t total = hd_cursor_u64(c);
+    uint64_t total = hd_cursor_u64(c), from = hd_cursor_u64(c);
     size_t n = c->n - c->at;
     if (!p || !p->looks || which >= HD_PROBE_MEMORIES || total > MEMORY_MAX) return false;
     struct hd_buf *b = &d->run.memory[which];
-    if (n > total - b->n || b->n > total) return false;
-    hd_buf_put(b, c->data + c->at, n);
+    if (from > b->n || n > total - from || b->n > total) return false; /* no hole, nothing behind */
+    size_t old = b->n - from < n ? b->n - from : n;
+    if (old) memcpy(b->data + from, c->data + c->at, old);
+    hd_buf_put(b, c->data + c->at + old, n - old);
     return true;
 }
 

@@ -11,7 +11,7 @@
 
 #define HD_REMOTE_MAGIC UINT32_C(0x4d524448) /* "HDRM" */
 enum {
-    HD_REMOTE_PROTOCOL = 2,
+    HD_REMOTE_PROTOCOL = 3,
     HD_FRAME_HEAD = 16,
     HD_FRAME_BYTES = 1 << 18, /* of a payload at most */
     HD_REMOTE_SILENCE_MS = 5000,

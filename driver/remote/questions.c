@@ -250,6 +250,7 @@ void hd_serve_end(struct hd_server *s) {
     hd_buf_free(&s->incoming);
     hd_buf_free(&s->ops_told);
     hd_buf_free(&s->dram_told);
+    for (int i = 0; i < HD_PROBE_MEMORIES; i++) hd_buf_free(&s->shown[i]);
     free(s->execs);
     free(s->buffers);
 }

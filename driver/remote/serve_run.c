@@ -6,7 +6,10 @@
 #include "driver/remote/turn.h"
 #include "runtime/base/parallel.h"
 
-enum { TOLD_BYTES = HD_FRAME_BYTES / 2 }; /* of operations before they are sent */
+enum {
+    TOLD_BYTES = HD_FRAME_BYTES / 2, /* of operations before they are sent */
+    BLOCK_BYTES = 512                /* of a memory, that changed or not */
+};
 
 /* ---- the probe ------------------------------------------------------------------------------ */
 
@@ -15,9 +18,64 @@ static void flush(struct hd_server *s, struct hd_buf *b, uint32_t kind) {
     b->n = 0;
 }
 
+static void tell_memory(struct hd_server *s, int which, size_t all, const uint8_t *data,
+                        size_t from, size_t to) {
+    struct hd_buf b = {0};
+    for (size_t at = from, k; at < to; at += k) {
+        k = to - at < TOLD_BYTES ? to - at : TOLD_BYTES;
+        b.n = 0;
+        hd_buf_u32(&b, (uint32_t)which);
+        hd_buf_u64(&b, all);
+        hd_buf_u64(&b, at);
+        hd_buf_put(&b, data + at, k);
+        hd_serve_say(s, HD_FRAME_memory, b.data, b.n);
+    }
+    hd_buf_free(&b);
+}
+
+/* What differs from what the client has, in blocks; all of it at first. */
+static void tell_changes(struct hd_server *s, int which, const uint8_t *data, size_t bytes) {
+    struct hd_buf *has = &s->shown[which];
+    if (has->n != bytes) {
+        has->n = 0;
+        hd_buf_put(has, data, bytes);
+        tell_memory(s, which, bytes, data, 0, bytes);
+        return;
+    }
+    for (size_t at = 0, end; at < bytes; at = end) {
+        end = bytes - at < BLOCK_BYTES ? bytes : at + BLOCK_BYTES;
+        if (!memcmp(has->data + at, data + at, end - at)) continue;
+        memcpy(has->data + at, data + at, end - at);
+        tell_memory(s, which, bytes, data, at, end);
+    }
+}
+
+/* Before an operation is told: the memory that its unit writes, where the client looks at it. */
+static void show(struct hd_server *s, const struct hd_op_record *r) {
+    struct hd_probe_state now;
+    bool arena = r->unit == HD_UNIT_st, xm = r->unit == HD_UNIT_lx || r->unit == HD_UNIT_vx;
+    bool first = !s->shown[HD_PROBE_XM].n;
+    if ((!arena && !xm && !first) || !s->eye || !s->eye->look(s->eye->device, &now)) return;
+    flush(s, &s->ops_told, HD_FRAME_ops);
+    for (int i = 0; i < HD_PROBE_MEMORIES; i++) {
+        bool wanted =
+            (i == HD_PROBE_XM && (xm || first)) || (i == HD_PROBE_ARENA && (arena || first));
+        if (wanted && now.memory[i]) tell_changes(s, i, now.memory[i], now.bytes[i]);
+    }
+}
+
+static void begin(void *user, int step, const uint32_t *program, size_t n_words,
+                  const struct hd_probe_eye *eye) {
+    struct hd_server *s = user;
+    (void)step, (void)program, (void)n_words;
+    s->eye = eye;
+    for (int i = 0; i < HD_PROBE_MEMORIES; i++) s->shown[i].n = 0;
+}
+
 static void op(void *user, const struct hd_op_record *r) {
     struct hd_server *s = user;
     unsigned char bytes[HD_OP_BYTES];
+    if (s->wants & HD_WANTS_MEMORY) show(s, r);
     hd_put_op(bytes, r);
     hd_buf_put(&s->ops_told, bytes, sizeof bytes);
     if (s->ops_told.n > TOLD_BYTES) flush(s, &s->ops_told, HD_FRAME_ops);
@@ -31,19 +89,6 @@ static void dram(void *user, uint64_t cycle, bool is_write, uint32_t bytes) {
     if (s->dram_told.n > TOLD_BYTES) flush(s, &s->dram_told, HD_FRAME_dram);
 }
 
-static void tell_memory(struct hd_server *s, int which, const uint8_t *data, size_t bytes) {
-    struct hd_buf b = {0};
-    for (size_t at = 0, k; data && at < bytes; at += k) {
-        k = bytes - at < TOLD_BYTES ? bytes - at : TOLD_BYTES;
-        b.n = 0;
-        hd_buf_u32(&b, (uint32_t)which);
-        hd_buf_u64(&b, bytes);
-        hd_buf_put(&b, data + at, k);
-        hd_serve_say(s, HD_FRAME_memory, b.data, b.n);
-    }
-    hd_buf_free(&b);
-}
-
 static void end(void *user, uint64_t cycles, const struct hd_probe_state *state) {
     struct hd_server *s = user;
     struct hd_buf b = {0};
@@ -53,11 +98,13 @@ static void end(void *user, uint64_t cycles, const struct hd_probe_state *state)
     hd_serve_say(s, HD_FRAME_end, b.data, b.n);
     hd_buf_free(&b);
     for (int i = 0; s->wants & HD_WANTS_MEMORY && i < HD_PROBE_MEMORIES; i++)
-        tell_memory(s, i, state->memory[i], state->bytes[i]);
+        if (state->memory[i])
+            tell_memory(s, i, state->bytes[i], state->memory[i], 0, state->bytes[i]);
 }
 
 void hd_serve_probe(struct hd_server *s) {
     s->probe = (struct hd_probe){.user = s,
+                                 .begin = begin,
                                  .op = s->wants & HD_WANTS_OP ? op : NULL,
                                  .dram = s->wants & HD_WANTS_DRAM ? dram : NULL,
                                  .end = s->wants & HD_WANTS_END ? end : NULL,

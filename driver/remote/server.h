@@ -56,6 +56,8 @@ struct hd_server {
     atomic_bool stops;      /* the run in work is to end */
     struct hd_probe probe;
     struct hd_buf ops_told, dram_told;
+    const struct hd_probe_eye *eye;         /* of the run in work */
+    struct hd_buf shown[HD_PROBE_MEMORIES]; /* as the client has them */
 };
 
 /* ---- serve.c ---- */

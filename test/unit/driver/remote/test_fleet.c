@@ -193,6 +193,55 @@ static void results(void **state) {
     free(again);
 }
 
+/* ---- memories during a run ---- */
+
+struct seen {
+    const struct hd_probe_eye *eye;
+    uint64_t hash;
+    int looks;
+};
+
+static void see_begin(void *user, int step, const uint32_t *program, size_t n_words,
+                      const struct hd_probe_eye *eye) {
+    (void)step, (void)program, (void)n_words;
+    ((struct seen *)user)->eye = eye;
+}
+
+/* The memory that the operation has written, as it is now. */
+static void see_op(void *user, const struct hd_op_record *r) {
+    struct seen *s = user;
+    struct hd_probe_state now;
+    bool arena = r->unit == HD_UNIT_st;
+    if (!arena && r->unit != HD_UNIT_lx && r->unit != HD_UNIT_vx) return;
+    assert_true(s->eye->look(s->eye->device, &now));
+    int which = arena ? HD_PROBE_ARENA : HD_PROBE_XM;
+    assert_non_null(now.memory[which]);
+    for (size_t i = 0; i < now.bytes[which]; i++)
+        s->hash = (s->hash ^ now.memory[which][i]) * UINT64_C(0x100000001b3);
+    s->looks++;
+}
+
+/* Another computer shows them as the local device does, operation by operation. */
+static void memories(void **state) {
+    struct world *w = *state;
+    static const char *const name[] = {"iss", "fleet/iss"};
+    struct seen seen[2] = {{0}};
+    float x[PIXELS], y[CLASSES];
+    for (int i = 0; i < PIXELS; i++) x[i] = (float)(i * 7 % 17);
+    for (int k = 0; k < 2; k++) {
+        const struct hd_probe probe = {
+            .user = &seen[k], .begin = see_begin, .op = see_op, .looks = true};
+        const struct hd_device_options o = {.machine = w->m->machine, .probe = &probe};
+        hd_session *s;
+        OK(w, hd_session_open(w->ctx, w->m, name[k], &o, &s));
+        OK(w, hd_session_run(w->ctx, s, (const void *[]){x}, (void *[]){y}));
+        hd_session_close(s);
+    }
+    assert_true(seen[0].looks > 20);
+    assert_int_equal(seen[0].looks, seen[1].looks);
+    assert_true(seen[0].hash == seen[1].hash);
+}
+
 static void nobody(void **state) {
     struct world *w = *state;
     struct hd_device_options o = {.name = "fleet/iss", .machine = w->m->machine};
@@ -208,6 +257,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(least_busy, setup, teardown),
                                        cmocka_unit_test_setup_teardown(takes_over, setup, teardown),
                                        cmocka_unit_test_setup_teardown(results, setup, teardown),
+                                       cmocka_unit_test_setup_teardown(memories, setup, teardown),
                                        cmocka_unit_test_setup_teardown(nobody, setup, teardown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
