@@ -1,5 +1,6 @@
 /* heddle advise MODEL: where the network and the machine do not fit each other. Shapes that would
- * fill the words of the array, by its rule of padding; parameters by the compiler's own plans. */
+ * fill the words of the array, priced by the compiler's plan of the layer alone; parameters by its
+ * plans of the network. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,15 @@ static const double COSTLY = 0.01; /* share of a layer's cycles from which it is
 struct product {
     const char *name;
     int64_t positions, taps, cin, cout;
+    const hd_graph *g;
+    const struct hd_node *node;
 };
 
 static bool product_of(const hd_graph *g, const struct hd_node *n, struct product *out) {
     if (n->dead || n->op != HD_IR_qconv || n->n_in < 2 || n->in[1] < 0) return false;
     const struct hd_tensor *w = &g->tensors[n->in[1]], *y = &g->tensors[n->out[0]];
     if (hd_attr_int(n, "group", 1) != 1 || w->rank < 3) return false;
-    *out = (struct product){n->name, 1, 1, w->dim[1], w->dim[0]};
+    *out = (struct product){n->name, 1, 1, w->dim[1], w->dim[0], g, n};
     for (int d = 2; d < w->rank; d++) out->taps *= w->dim[d];
     for (int d = 2; d < y->rank; d++) out->positions *= y->dim[d];
     return true;
@@ -36,9 +39,67 @@ static double array_cycles(const struct product *p, const struct hd_machine *m) 
     return (double)(p->positions * words * hd_ceil_div(p->cout, m->n));
 }
 
+static void copy_attrs(const struct hd_node *from, hd_graph *g, int node) {
+    for (int i = 0; i < from->n_attrs; i++) {
+        const struct hd_attr *t = &from->attrs[i];
+        if (t->kind == HD_ATTR_INT) hd_attr_set_int(g, node, t->name, t->i);
+        if (t->kind == HD_ATTR_FLOAT) hd_attr_set_float(g, node, t->name, t->f);
+        if (t->kind == HD_ATTR_INTS) hd_attr_set_ints(g, node, t->name, t->n, t->ints);
+        if (t->kind == HD_ATTR_FLOATS) hd_attr_set_floats(g, node, t->name, t->n, t->floats);
+        if (t->kind == HD_ATTR_STRING) hd_attr_set_string(g, node, t->name, t->s);
+    }
+}
+
+/* The layer as a network of its own, with p's channels. */
+static hd_graph *alone(hd_arena *a, const struct product *p) {
+    const struct hd_tensor *of[4];
+    hd_graph *g = hd_graph_create();
+    int64_t x[HD_MAX_RANK], w[HD_MAX_RANK], n = p->cin * p->cout * p->taps;
+    for (int i = 0; i < 4; i++) of[i] = &p->g->tensors[p->node->in[i]];
+    memcpy(x, of[0]->dim, sizeof x);
+    memcpy(w, of[1]->dim, sizeof w);
+    x[1] = w[1] = p->cin, w[0] = p->cout;
+    int64_t scales = hd_tensor_elems(of[3]) == 1 ? 1 : p->cout;
+    int8_t *weights = hd_new_array(a, int8_t, (size_t)n);
+    int32_t *bias = hd_new_array(a, int32_t, (size_t)p->cout);
+    float *scale = hd_new_array(a, float, (size_t)scales);
+    for (int64_t i = 0; i < n; i++) weights[i] = (int8_t)(i * 37 % 251 - 125);
+    memset(bias, 0, (size_t)p->cout * sizeof *bias);
+    for (int64_t i = 0; i < scales; i++) scale[i] = 1.0f / 1024;
+    int in[4], y = hd_graph_tensor(g, "y", HD_I8, 0, NULL);
+    in[0] = hd_graph_tensor(g, "x", of[0]->dtype, of[0]->rank, x);
+    in[1] = hd_graph_const(g, "w", of[1]->dtype, of[1]->rank, w, weights);
+    in[2] = hd_graph_const(g, "bias", HD_I32, 1, &p->cout, bias);
+    in[3] = hd_graph_const(g, "scale", HD_F32, 1, &scales, scale);
+    copy_attrs(p->node, g, hd_graph_node(g, HD_IR_qconv, "layer", 4, in, 1, &y));
+    hd_graph_input(g, in[0]);
+    hd_graph_output(g, y);
+    return g;
+}
+
+/* Cycles of the compiler's plan of the layer alone; 0: it has none. */
+static double plan_cycles(hd_arena *a, const struct product *p, const struct hd_machine *m,
+                          uint32_t latency) {
+    const struct hd_compile_options opt = {
+        .machine = *m, .mem_latency = latency, .latency_hiding = true};
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = alone(a, p);
+    hd_model *model = NULL;
+    double cycles = 0;
+    hd_status ok = hd_graph_infer(ctx, g);
+    if (ok == HD_OK) ok = hd_lower(ctx, g, &opt, &model);
+    for (int i = 0; ok == HD_OK && !model->n_host_ops && i < model->n_steps; i++)
+        cycles += (double)model->steps[i].estimate;
+    hd_model_destroy(model);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+    return cycles;
+}
+
+/* What the array's rule of padding points at, where the plan agrees. */
 static void put_shape(hd_arena *a, const struct product *p, const struct hd_machine *m,
-                      const char **out) {
-    double now = array_cycles(p, m);
+                      uint32_t latency, const char **out) {
+    double padded = array_cycles(p, m), now = 0;
     const struct {
         const char *what;
         int64_t cin, cout;
@@ -50,17 +111,16 @@ static void put_shape(hd_arena *a, const struct product *p, const struct hd_mach
         struct product q = *p;
         q.cin = tries[i].cin, q.cout = tries[i].cout;
         if (q.cin < 1 || q.cout < 1 || (q.cin == p->cin && q.cout == p->cout)) continue;
-        double then = array_cycles(&q, m),
-               work = (double)(q.cin * q.cout) / (double)(p->cin * p->cout);
         bool more = q.cin > p->cin || q.cout > p->cout;
-        if (more ? then > now * 1.001 : then > now * 0.95) continue;
+        if (array_cycles(&q, m) > padded * (more ? 1.001 : 0.95)) continue;
+        if (now <= 0) now = plan_cycles(a, p, m, latency);
+        double then = plan_cycles(a, &q, m, latency),
+               work = (double)(q.cin * q.cout) / (double)(p->cin * p->cout);
+        if (now <= 0 || then <= 0 || then > now * (more ? (1 + work) / 2 : 0.95)) continue;
         int64_t from = q.cin != p->cin ? p->cin : p->cout, to = q.cin != p->cin ? q.cin : q.cout;
-        *out = more ? hd_sprintf(a, "%s%s%lld to %lld %s channels: free (%+.0f %% products)", *out,
-                                 **out ? "; " : "", (long long)from, (long long)to, tries[i].what,
-                                 100 * (work - 1))
-                    : hd_sprintf(a, "%s%s%lld to %lld %s channels: %.0f %%", *out,
-                                 **out ? "; " : "", (long long)from, (long long)to, tries[i].what,
-                                 100 * (then / now - 1));
+        *out = hd_sprintf(a, "%s%s%lld to %lld %s channels: %+.0f %% time, %+.0f %% products", *out,
+                          **out ? "; " : "", (long long)from, (long long)to, tries[i].what,
+                          100 * (then / now - 1), 100 * (work - 1));
     }
 }
 
@@ -81,7 +141,7 @@ static json_object *layer_named(json_object *run, const char *name) {
 }
 
 static void advise_shapes(hd_arena *a, const struct hd_net *net, const struct hd_machine *m,
-                          json_object *run, FILE *out, json_object *list) {
+                          uint32_t latency, json_object *run, FILE *out, json_object *list) {
     struct hd_table t;
     double all = number(run, "cycles");
     int n = 0;
@@ -94,7 +154,7 @@ static void advise_shapes(hd_arena *a, const struct hd_net *net, const struct hd
         double cycles = number(layer_named(run, p.name), "cycles");
         double ideal = (double)(p.positions * p.taps * p.cin * p.cout) / (m->k * (double)m->n);
         if (cycles < COSTLY * all) continue;
-        put_shape(a, &p, m, &text);
+        put_shape(a, &p, m, latency, &text);
         if (!*text) continue;
         hd_table_cell(&t, "%s", p.name);
         hd_table_cell(&t, "%.0f", cycles);
@@ -109,7 +169,7 @@ static void advise_shapes(hd_arena *a, const struct hd_net *net, const struct hd
         n++;
     }
     hd_table_print(&t, out);
-    if (!n) fprintf(out, "the channels of every costly convolution fill the array\n");
+    if (!n) fprintf(out, "no costly convolution has channels nearby that would pay\n");
 }
 
 /* ---- parameters ----------------------------------------------------------------------------- */
@@ -199,7 +259,7 @@ static hd_status advise(struct hd_cmd *c, hd_arena *a, const char *folder, struc
     const char *facts = hd_sprintf(a, "%s/run.json", folder);
     TRY(hd_confirm(c, &nets->of[0], &m, "iss", facts));
     json_object *run = json_object_from_file(facts);
-    advise_shapes(a, &nets->of[0], &m, run, out, shapes);
+    advise_shapes(a, &nets->of[0], &m, c->opt.mem.latency, run, out, shapes);
     json_object_put(run);
     remove(facts);
     advise_parameters(c, a, nets, &m, out, params);
