@@ -68,6 +68,8 @@ struct hd_point {
 struct hd_space {
     struct hd_point *at;
     size_t n, illegal; /* illegal: combinations that are no machine */
+    struct hd_point **front;
+    size_t n_front;
 };
 /* Of the values of --set and, with `wide`, of space.def. */
 hd_status hd_space_make(struct hd_cmd *c, hd_arena *a, bool wide, struct hd_space *out);

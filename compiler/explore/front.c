@@ -108,10 +108,9 @@ bool hd_front_beats(const struct hd_space *s, const struct hd_point *p, const st
     double best[HD_EXPLORE_OBJECTIVES], slack = 1 - g->limits.within;
     double joules = hd_joules(&g->board.energy, &nothing, &p->area, p->least);
     for (int k = 0; k < g->n; k++) best[k] = objective(p, g->by[k], p->least, joules);
-    for (size_t i = 0; i < s->n; i++) {
-        const struct hd_point *q = &s->at[i];
+    for (size_t i = 0; i < s->n_front; i++) {
+        const struct hd_point *q = s->front[i];
         bool all = true, some = false;
-        if (!q->in_front) continue;
         for (int k = 0; k < g->n && all; k++) {
             all = q->value[k] * slack <= best[k];
             some = some || q->value[k] * slack < best[k];
@@ -131,10 +130,14 @@ static bool dominates(const struct hd_point *q, const struct hd_point *p, int n)
 }
 
 void hd_front_add(struct hd_space *s, struct hd_point *p, const struct hd_goal *g) {
+    size_t kept = 0;
     if (p->why) return;
-    for (size_t i = 0; i < s->n; i++)
-        if (s->at[i].in_front && dominates(&s->at[i], p, g->n)) return;
-    for (size_t i = 0; i < s->n; i++)
-        s->at[i].in_front = s->at[i].in_front && !dominates(p, &s->at[i], g->n);
+    for (size_t i = 0; i < s->n_front; i++)
+        if (dominates(s->front[i], p, g->n)) return;
+    for (size_t i = 0; i < s->n_front; i++) {
+        s->front[i]->in_front = !dominates(p, s->front[i], g->n);
+        if (s->front[i]->in_front) s->front[kept++] = s->front[i];
+    }
+    s->front[kept++] = p, s->n_front = kept;
     p->in_front = true;
 }

@@ -31,20 +31,22 @@ static double memory_of(const struct hd_machine *m) {
     return log2(m->xm_bytes) + log2(m->wm_bytes) + log2(m->am_bytes) + log2(m->pm_bytes);
 }
 
-/* Machines of the same array and port together, most memory first, ... */
+/* Machines of the same array, port and VX together, most memory first, ... */
 static int by_array(const void *x, const void *y) {
     const struct hd_machine *a = &(*(struct hd_point *const *)x)->m,
                             *b = &(*(struct hd_point *const *)y)->m;
     if (a->k != b->k) return a->k < b->k ? 1 : -1;
     if (a->n != b->n) return a->n < b->n ? 1 : -1;
     if (a->axi_bits != b->axi_bits) return a->axi_bits < b->axi_bits ? 1 : -1;
+    if (a->vx_cycles != b->vx_cycles) return a->vx_cycles < b->vx_cycles ? -1 : 1;
     double p = memory_of(a), q = memory_of(b);
     if (p != q) return p < q ? 1 : -1;
     return x < y ? -1 : 1;
 }
 
 static bool same_array(const struct hd_point *p, const struct hd_point *q) {
-    return p->m.k == q->m.k && p->m.n == q->m.n && p->m.axi_bits == q->m.axi_bits;
+    return p->m.k == q->m.k && p->m.n == q->m.n && p->m.axi_bits == q->m.axi_bits &&
+           p->m.vx_cycles == q->m.vx_cycles;
 }
 
 struct ranked {

@@ -90,7 +90,8 @@ hd_status hd_space_make(struct hd_cmd *c, hd_arena *a, bool wide, struct hd_spac
                            "--set: more than %d combinations; give some parameters fewer values",
                            POINTS);
     }
-    *out = (struct hd_space){.at = hd_new_array(a, struct hd_point, n)};
+    *out = (struct hd_space){.at = hd_new_array(a, struct hd_point, n),
+                             .front = hd_new_array(a, struct hd_point *, n)};
     for (size_t i = 0; i < n; i++) {
         struct hd_point *p = &out->at[out->n];
         if (!combine(c, &from, axes, i, &p->m)) {

@@ -10,7 +10,7 @@ import csv, json, os, random, re, shutil, signal, subprocess, sys, tempfile, tim
 HEDDLE, WORK, LONG = sys.argv[1], sys.argv[2], "--long" in sys.argv
 BOUND = "../shared/models/mlperf_ad_autoencoder_int8_qdq"  # by the port: bounds are close
 NETS = [BOUND if os.path.exists(BOUND) else "test/models/digits"]
-SMALL = {"k": "8,16,32", "n": "8,16,32", "xm_bytes": "32768,131072", "axi_bits": "64,128", "wm_bytes": "32768,262144"}
+SMALL = {"k": "8,16,32", "n": "8,16,32", "xm_bytes": "32768,131072", "axi_bits": "64,128", "wm_bytes": "32768,262144", "vx_cycles": "1,2"}
 LARGE = {"k": "8,16,32,64", "n": "8,16,32,64", "xm_bytes": "32768,65536,131072,262144", "axi_bits": "64,128,256,512",
          "wm_bytes": "65536,131072,262144,524288"}
 REST = {"am_bytes": "131072", "pm_bytes": "32768"}
