@@ -104,6 +104,7 @@ static hd_status step(struct hd_gpu_plan *p, int node, const struct made *k) {
     for (size_t t = 0; t < k->nest->f->n_tensors; t++)
         if (view[t] >= 0) in[n_in++] = view[t];
     hd_gpu_step(p, HD_GPU_KERNELS, node, p->api->scheme, n_in, in, 0, NULL);
+    int *made = hd_new_array(p->arena, int, (size_t)k->n_calls + 1), n_calls = 0;
     for (int c = 0; c < k->n_calls; c++) {
         const struct hd_kernel_call *from = &k->call[c];
         int *arg = hd_new_array(p->arena, int, (size_t)from->n_tensors + 1), n_args = 0;
@@ -115,7 +116,9 @@ static hd_status step(struct hd_gpu_plan *p, int node, const struct made *k) {
             call->grid[d] = (size_t)from->grid[d];
             call->block[d] = from->block[d];
         }
+        made[n_calls++] = from->made < 0 || from->gathers ? -1 : view[from->made];
     }
+    hd_gpu_find_once(p, made);
     return HD_OK;
 }
 

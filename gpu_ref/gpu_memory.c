@@ -40,7 +40,7 @@ static void find_lives(struct hd_gpu_plan *p) {
 }
 
 static bool has_memory(const struct hd_gpu_view *v, bool weight) {
-    return v->root < 0 && v->io < 0 && v->on_device && (v->constant != NULL) == weight;
+    return v->root < 0 && v->io < 0 && v->on_device && (v->constant != NULL || v->once) == weight;
 }
 
 static hd_status take(struct hd_gpu_plan *p, size_t bytes, const char *what, hd_gpu_mem **out) {
@@ -89,11 +89,11 @@ hd_status hd_gpu_memory_plan(struct hd_gpu_plan *p) {
     TRY(take(p, p->weight_bytes, "weights", &p->weights));
     for (size_t i = 0; i < p->n_views; i++) {
         struct hd_gpu_view *v = &p->views[i];
-        bool weight = v->constant != NULL;
+        bool weight = v->constant != NULL || v->once;
         if (!has_memory(v, weight)) continue;
         TRY(p->api->part(p->ctx, p->gpu, weight ? p->weights : p->temporaries, v->offset,
                          v->bytes ? v->bytes : 1, &v->mem));
-        if (weight && v->bytes)
+        if (v->constant && v->bytes)
             TRY(p->api->write(p->ctx, p->gpu, v->mem, 0, v->constant, v->bytes));
     }
     if (p->fault < 0) return HD_OK;

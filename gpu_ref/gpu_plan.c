@@ -75,6 +75,29 @@ struct hd_gpu_call *hd_gpu_call(struct hd_gpu_plan *p, int kernel, int n_args, c
     return c;
 }
 
+/* The launch reads constants, and the view that it fills. */
+static bool reads_constants(const struct hd_gpu_plan *p, const struct hd_gpu_call *c, int view) {
+    for (int i = 0; i < c->n_args; i++) {
+        const struct hd_gpu_view *x = &p->views[c->arg[i]];
+        bool fixed = c->arg[i] == view || x->constant || x->once;
+        if (!fixed) return false;
+    }
+    return true;
+}
+
+void hd_gpu_find_once(struct hd_gpu_plan *p, const int *made) {
+    struct hd_gpu_step *s = &p->steps[p->n_steps - 1];
+    for (int i = 0; i < s->n_calls; i++) {
+        const struct hd_gpu_view *v = made[i] < 0 ? NULL : &p->views[made[i]];
+        if (!v || v->tensor >= 0 || v->io >= 0 || v->root >= 0) continue; /* a result */
+        bool fixed = true; /* all that fills it: first values may be a launch of their own */
+        for (int k = 0; k < s->n_calls; k++)
+            if (made[k] < 0 || made[k] == made[i])
+                fixed = fixed && made[k] >= 0 && reads_constants(p, &s->call[k], made[k]);
+        s->call[i].once = p->views[made[i]].once = fixed;
+    }
+}
+
 int hd_gpu_fault(struct hd_gpu_plan *p) {
     if (p->fault < 0) p->fault = hd_gpu_make(p, -1, sizeof(int32_t));
     return p->fault;
@@ -226,7 +249,8 @@ static hd_status make(struct hd_gpu_plan *p) {
     TRY(plan_outputs(p));
     find_segments(p);
     TRY(build(p));
-    return hd_gpu_memory_plan(p);
+    TRY(hd_gpu_memory_plan(p));
+    return hd_gpu_plan_once(p->ctx, p);
 }
 
 hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,

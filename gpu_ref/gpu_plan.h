@@ -24,6 +24,7 @@ struct hd_gpu_view {
     size_t bytes;
     int root;             /* view that it shares the memory of; -1 = it has its own */
     const void *constant; /* its value, on the host */
+    bool once;            /* made of constants by a launch that runs once, and then kept */
     bool on_device;       /* a kernel reads or writes it */
     int io;               /* input or output of the exec (see hd_host_io); -1 = not */
     int first, last;      /* steps between which it lives */
@@ -38,6 +39,7 @@ struct hd_gpu_call { /* one launch of a step */
     int n_args, *arg; /* views */
     hd_gpu_mem **mem; /* of them, filled in for each run */
     int timer;
+    bool once; /* it reads constants alone: it runs when the plan is made, and never again */
 };
 
 struct hd_gpu_segment { /* steps of kernels between two of the host, repeated as one launch */
@@ -105,6 +107,8 @@ void hd_gpu_plan_destroy(struct hd_gpu_plan *p); /* NULL is fine */
 /* buffers: of inputs, then of outputs. */
 hd_status hd_gpu_plan_run(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers,
                           bool timed);
+/* The launches that run once, behind hd_gpu_memory_plan. */
+hd_status hd_gpu_plan_once(hd_ctx *ctx, struct hd_gpu_plan *p);
 /* Drops what was recorded of the plan's runs. Memory that a recording names must not be freed
  * before. */
 void hd_gpu_forget(struct hd_gpu_plan *p);
@@ -125,6 +129,9 @@ struct hd_gpu_step *hd_gpu_step(struct hd_gpu_plan *p, enum hd_gpu_step_kind kin
 /* One more launch of the last step. */
 struct hd_gpu_call *hd_gpu_call(struct hd_gpu_plan *p, int kernel, int n_args, const int *arg);
 const void *hd_gpu_const(const struct hd_gpu_plan *p, int tensor); /* NULL = not constant */
+/* Finds the launches of the last step that run once; made: the view that each fills, -1 = several.
+ */
+void hd_gpu_find_once(struct hd_gpu_plan *p, const int *made);
 /* The view that kernels with gathers report to. */
 int hd_gpu_fault(struct hd_gpu_plan *p);
 

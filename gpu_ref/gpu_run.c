@@ -18,9 +18,10 @@ static hd_gpu_mem *memory_of(const struct hd_gpu_plan *p, int view, hd_gpu_mem *
 }
 
 static hd_status run_kernels(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_step *s,
-                             hd_gpu_mem *const *buffers, bool timed) {
+                             hd_gpu_mem *const *buffers, bool timed, bool once) {
     for (int i = 0; i < s->n_calls; i++) {
         struct hd_gpu_call *c = &s->call[i];
+        if (c->once != once) continue;
         for (int k = 0; k < c->n_args; k++) c->mem[k] = memory_of(p, c->arg[k], buffers);
         struct hd_gpu_launch l = {.kernel = p->kernel[c->kernel],
                                   .grid = {c->grid[0], c->grid[1], c->grid[2]},
@@ -30,6 +31,15 @@ static hd_status run_kernels(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_s
         TRY(p->api->launch(ctx, p->gpu, &l, timed ? c->timer : -1));
     }
     return HD_OK;
+}
+
+hd_status hd_gpu_plan_once(hd_ctx *ctx, struct hd_gpu_plan *p) {
+    bool any = false;
+    for (size_t i = 0; i < p->n_steps; i++)
+        for (int k = 0; k < p->steps[i].n_calls; k++) any = any || p->steps[i].call[k].once;
+    for (size_t i = 0; i < p->n_steps && any; i++)
+        TRY(run_kernels(ctx, p, &p->steps[i], NULL, false, true));
+    return any ? p->api->finish(ctx, p->gpu) : HD_OK;
 }
 
 static hd_status run_host(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_step *s,
@@ -120,7 +130,7 @@ static bool run_segment(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *b
         if (*out != HD_OK) return true;
         hd_status s = HD_OK;
         for (size_t k = g->first; k < g->end && s == HD_OK; k++)
-            s = run_kernels(ctx, p, &p->steps[k], buffers, false);
+            s = run_kernels(ctx, p, &p->steps[k], buffers, false, false);
         *out = p->api->recorded(ctx, p->gpu, s, &g->recording);
         if (*out != HD_OK) return true;
     }
@@ -139,7 +149,7 @@ hd_status hd_gpu_plan_run(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const 
         if (whole) continue;
         struct hd_gpu_step *s = &p->steps[i++];
         if (s->kind == HD_GPU_KERNELS) {
-            TRY(run_kernels(ctx, p, s, buffers, timed));
+            TRY(run_kernels(ctx, p, s, buffers, timed, false));
             continue;
         }
         double start = timed ? now() : 0;

@@ -217,6 +217,16 @@ static int intern(struct hd_kernels *k, const char *text) {
     return (int)k->n - 1;
 }
 
+/* The tensor that statements store to, of those that are arguments. */
+static void find_made(const struct root *r, const struct hd_loop_stmt *s, int *made) {
+    for (; s; s = s->next) {
+        if (s->kind == HD_LOOP_FOR || s->kind == HD_LOOP_IF) find_made(r, s->body, made);
+        if (s->kind != HD_LOOP_SET && s->kind != HD_LOOP_UPDATE) continue;
+        if (is_argument(r->n, s->tensor) && *made != s->tensor)
+            *made = *made == -2 ? s->tensor : -1;
+    }
+}
+
 /* The body is printed first, since it tells what the head needs. */
 static void print(struct hd_kernels *k, struct root *r, const struct hd_loop_stmt *only) {
     char *body = NULL, *head = NULL;
@@ -274,6 +284,8 @@ hd_status hd_kernels_add(hd_ctx *ctx, struct hd_kernels *k, const struct hd_nest
         r.call->tensor = hd_new_array(k->a, int, n->f->n_tensors);
         for (int t = 0; t < (int)n->f->n_tensors; t++)
             if (r.used[t] && is_argument(n, t)) r.call->tensor[r.call->n_tensors++] = t;
+        r.call->made = -2;
+        find_made(&r, &only, &r.call->made);
         print(k, &r, &only);
     }
     fclose(k->e.helpers);

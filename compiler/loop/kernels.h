@@ -16,6 +16,7 @@ struct hd_kernel_call { /* in the order in which they run */
     int kernel;         /* its name is hd_kernel_name */
     int n_tensors;
     int *tensor;  /* of the nest: the arguments, pointers, in order */
+    int made;     /* tensor of the nest that it fills; -1 = several */
     bool gathers; /* one more argument: an int, which becomes 1 when an index is outside */
     int64_t grid[3];
     int block[3];

@@ -13,6 +13,7 @@ enum { N_NETS = sizeof nets / sizeof *nets };
 
 static void like_golden(void **unused) {
     hd_ctx *ctx = hd_ctx_create();
+    int once = 0; /* launches beside those of runs: sums of constant weights, when a plan is made */
     (void)unused;
     for (int i = 0; i < N_NETS; i++) {
         nets_state = (uint32_t)(1000 + i);
@@ -20,9 +21,11 @@ static void like_golden(void **unused) {
         run_net(ctx, &nets[i], "cuda", 1, "cuda");
         if (emu.wrong) fail_msg("%s: %s", nets[i].nodes, emu.wrong);
         assert_int_equal(emu.graph_launches - graphs, 2); /* two runs */
-        assert_int_equal(emu.launches - launches, 0);
+        assert_true(emu.launches - launches <= 1);
+        once += emu.launches - launches;
         assert_int_equal(emu.live, 0);
     }
+    assert_true(once > 0);
     hd_ctx_destroy(ctx);
 }
 
