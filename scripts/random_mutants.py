@@ -6,6 +6,7 @@ outputs and equal next registers. What is so proved is no fault. At least WANTED
 """
 import glob
 import os
+import re
 import resource
 import subprocess
 import time
@@ -37,12 +38,24 @@ def first_to_notice(number):
     return None
 
 
+def inside(module, found):
+    """The modules inside a module, and inside those."""
+    with open(f"hw/rtl/{module}.sv") as f:
+        text = f.read()
+    for name in sorted(set(re.findall(r"^\s*(hd_\w+)\s+(?:#\(|u_)", text, re.M))):
+        if name not in found and os.path.exists(f"hw/rtl/{name}.sv"):
+            found.append(name)
+            inside(name, found)
+    return found
+
+
 def prepared(name, path, module):
     """Script that reads a module, cuts off its registers, memories and the modules inside, and stashes it."""
-    others = " ".join(f for f in sorted(glob.glob("hw/rtl/*.sv")) if f not in PACKAGES and os.path.basename(f) != f"{module}.sv")
+    others = " ".join(f"hw/rtl/{m}.sv" for m in inside(module, []))
     return (f"read_verilog -defer -sv -D SYNTHESIS -Ihw/rtl {PACKAGES} {path} {others}; hierarchy -top {module}; "
-            f"rename -top {name}; proc; opt -full; memory -nomap; opt_clean -purge; splitnets -driver {name}; "
-            f"setattr -set submod \"memories\" {name}/t:$mem_v2; submod {name}; hierarchy -top {name}; setattr -unset init; "
+            f"rename -top unit; proc; opt -full; memory -nomap; opt_clean -purge; splitnets -driver unit; "
+            f"setattr -set submod \"memories\" unit/t:$mem_v2; submod unit; rename unit {name}; hierarchy -top {name}; "
+            f"setattr -unset init; "
             f"opt_expr; opt_clean; dffunmap; splitnets -ports; expose -evert -evert-dff -dff {name}; opt_clean; "
             f"design -stash {name}; ")
 
