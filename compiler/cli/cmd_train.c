@@ -112,12 +112,6 @@ static hd_status read_settings(struct train *t) {
 
 /* ---- network and data ----------------------------------------------------------------------- */
 
-static bool in_zoo(const char *name) {
-    for (int i = 0; hd_zoo_name(i); i++)
-        if (!strcmp(hd_zoo_name(i), name)) return true;
-    return false;
-}
-
 static int64_t of_shard(const struct train *t) {
     return (int64_t)t->o.batch / (int64_t)t->o.shards;
 }
@@ -142,7 +136,7 @@ static hd_status open_network(struct train *t) {
     hd_ctx *ctx = t->c->ctx;
     const char *arg = t->c->args[0];
     uint32_t seed = (uint32_t)t->o.seed;
-    if (in_zoo(arg) && !t->options.integers) {
+    if (hd_zoo_find(arg) >= 0 && !t->options.integers) {
         TRY(hd_zoo_build(ctx, arg, of_shard(t), seed, &t->g));
         return hd_zoo_build(ctx, arg, 1, seed, &t->one);
     }

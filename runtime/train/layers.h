@@ -83,7 +83,9 @@ int hd_layer_pool(struct hd_layers *l, int x); /* mean of the image: [N,C,H,W] -
 
 /* The zoo: networks [batch, 1, 8, 8], pixels of 0 to 16, to 10 classes. NULL behind the last. */
 const char *hd_zoo_name(int i);
-/* Errors: a name that is not in the zoo. */
+/* Which one this names, perhaps with widths; -1 = none. */
+int hd_zoo_find(const char *name);
+/* name: of the zoo, or with the widths of its layers, cnn:16:16:32. Errors: there is none such. */
 hd_status hd_zoo_build(hd_ctx *ctx, const char *name, int64_t batch, uint32_t seed, hd_graph **out);
 
 #endif

@@ -1,38 +1,44 @@
-/* The zoo: networks for digits of 8x8 pixels. */
+/* The zoo: networks for digits of 8x8 pixels. Their widths are numbers behind the name. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "runtime/train/layers.h"
 
 /* conv1 -+- res_a - res_b -+- down - pool - dense: the demo's network */
-static int residual(struct hd_layers *l, int x) {
-    x = hd_layer_relu(l, hd_layer_conv(l, x, 16, 3, 1));
-    int y = hd_layer_relu(l, hd_layer_conv(l, x, 16, 3, 1));
-    y = hd_layer_conv(l, y, 16, 3, 1);
+static int residual(struct hd_layers *l, int x, const int64_t *w) {
+    x = hd_layer_relu(l, hd_layer_conv(l, x, w[0], 3, 1));
+    int y = hd_layer_relu(l, hd_layer_conv(l, x, w[1], 3, 1));
+    y = hd_layer_conv(l, y, w[0], 3, 1);
     x = hd_layer_relu(l, hd_layer_add(l, y, x));
-    x = hd_layer_relu(l, hd_layer_conv(l, x, 32, 3, 2));
+    x = hd_layer_relu(l, hd_layer_conv(l, x, w[2], 3, 2));
     return hd_layer_dense(l, hd_layer_pool(l, x), 10);
 }
 
-static int perceptron(struct hd_layers *l, int x) {
-    x = hd_layer_relu(l, hd_layer_dense(l, x, 64));
-    x = hd_layer_relu(l, hd_layer_dense(l, x, 64));
+static int perceptron(struct hd_layers *l, int x, const int64_t *w) {
+    x = hd_layer_relu(l, hd_layer_dense(l, x, w[0]));
+    x = hd_layer_relu(l, hd_layer_dense(l, x, w[1]));
     return hd_layer_dense(l, x, 10);
 }
 
 /* Depthwise and pointwise, as MobileNet has them. */
-static int separable(struct hd_layers *l, int x) {
-    x = hd_layer_relu(l, hd_layer_conv(l, x, 16, 3, 1));
+static int separable(struct hd_layers *l, int x, const int64_t *w) {
+    x = hd_layer_relu(l, hd_layer_conv(l, x, w[0], 3, 1));
     for (int i = 0; i < 2; i++) {
         x = hd_layer_relu(l, hd_layer_depthwise(l, x, 3, i + 1));
-        x = hd_layer_relu(l, hd_layer_conv(l, x, 16 * (i + 1), 1, 1));
+        x = hd_layer_relu(l, hd_layer_conv(l, x, w[1 + i], 1, 1));
     }
     return hd_layer_dense(l, hd_layer_pool(l, x), 10);
 }
 
+enum { WIDTHS = 3, WIDEST = 4096 };
+
 static const struct {
     const char *name;
-    int (*build)(struct hd_layers *, int);
-} zoo[] = {{"cnn", residual}, {"mlp", perceptron}, {"separable", separable}};
+    int (*build)(struct hd_layers *, int, const int64_t *);
+    int64_t width[WIDTHS]; /* 0: it has fewer */
+} zoo[] = {{"cnn", residual, {16, 16, 32}},
+           {"mlp", perceptron, {64, 64, 0}},
+           {"separable", separable, {16, 16, 32}}};
 
 enum { N_ZOO = sizeof zoo / sizeof *zoo };
 
@@ -40,17 +46,41 @@ const char *hd_zoo_name(int i) {
     return i < 0 || i >= N_ZOO ? NULL : zoo[i].name;
 }
 
+int hd_zoo_find(const char *name) {
+    size_t n = strcspn(name, ":");
+    for (int i = 0; i < N_ZOO; i++)
+        if (strlen(zoo[i].name) == n && !strncmp(zoo[i].name, name, n)) return i;
+    return -1;
+}
+
+/* "cnn:16:16:32": all widths, or none. */
+static hd_status read_widths(hd_ctx *ctx, const char *name, int i, int64_t *w) {
+    const char *s = name + strlen(zoo[i].name);
+    int n = 0, want = zoo[i].width[WIDTHS - 1] ? WIDTHS : WIDTHS - 1;
+    memcpy(w, zoo[i].width, sizeof zoo[i].width);
+    if (!*s) return HD_OK;
+    for (char *end = NULL; *s == ':'; s = end) {
+        long v = strtol(s + 1, &end, 10);
+        if (n == want || v < 1 || v > WIDEST) n = WIDTHS + 1;
+        if (n < WIDTHS) w[n++] = v;
+    }
+    if (n == want && !*s) return HD_OK;
+    return hd_fail(ctx, HD_INVALID, "network '%s': want %d widths of 1 to %d, such as %s:16:16%s",
+                   name, want, WIDEST, zoo[i].name, want == WIDTHS ? ":32" : "");
+}
+
 hd_status hd_zoo_build(hd_ctx *ctx, const char *name, int64_t batch, uint32_t seed,
                        hd_graph **out) {
     static const char *const axes[] = {"N", "C", "H", "W"};
-    int i = 0;
-    while (i < N_ZOO && strcmp(zoo[i].name, name) != 0) i++;
-    if (i == N_ZOO)
+    int64_t w[WIDTHS];
+    int i = hd_zoo_find(name);
+    if (i < 0)
         return hd_fail(ctx, HD_INVALID,
                        "no network '%s' in the zoo; want a file, cnn, mlp or separable", name);
+    TRY(read_widths(ctx, name, i, w));
     struct hd_layers l;
-    hd_layers_init(&l, ctx, name, seed);
+    hd_layers_init(&l, ctx, zoo[i].name, seed);
     int x = hd_layer_input(&l, "image", 4, (int64_t[]){batch, 1, 8, 8}, axes);
     x = hd_layer_scale(&l, x, 1.0 / 16);
-    return hd_layers_finish(&l, zoo[i].build(&l, x), out);
+    return hd_layers_finish(&l, zoo[i].build(&l, x, w), out);
 }
