@@ -76,6 +76,14 @@ static bool spread(const hd_graph *g, struct order order, char *want, bool moves
     return any;
 }
 
+/* Lanes that stay empty are fewer of the last dimension than of dimension 1. */
+static bool narrower_rows(const struct hd_tensor *t) {
+    enum { LANES = 16 };
+    if (t->rank < 4 || hd_tensor_elems(t) <= 0) return false;
+    int64_t c = t->dim[1], w = t->dim[t->rank - 1];
+    return hd_round_up(w, LANES) * c < hd_round_up(c, LANES) * w;
+}
+
 /* needs / gives / destroys: see the head of this file. */
 hd_status hd_choose_layouts(struct hd_lowering *lo) {
     const hd_graph *g = lo->g;
@@ -94,6 +102,12 @@ hd_status hd_choose_layouts(struct hd_lowering *lo) {
     }
     while (spread(g, order, want, false)) continue;
     while (spread(g, order, want, true) || spread(g, order, want, false)) continue;
+    for (size_t i = 0; i < order.n; i++) {
+        int t = g->nodes[node[i]].out[0];
+        if (t < 0 || want[t] != ANY || !narrower_rows(&g->tensors[t])) continue;
+        want[t] = ROWS;
+        while (spread(g, order, want, true)) continue;
+    }
     for (size_t i = 0; i < g->n_tensors; i++)
         lo->rows[i] = want[i] == ROWS || (want[i] == ANY && g->tensors[i].rank == 3);
     for (size_t i = 0; i < order.n; i++) { /* constants: as what is made with them */

@@ -141,6 +141,23 @@ static void concat_and_split_move_nothing(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Where nothing in the network wants a layout, it is the one that leaves fewer lanes empty. */
+static void lanes_decide_layouts(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    for (int rows = 0; rows < 2; rows++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "graph g {\n input x i8[1,%d,4,%d]\n y ? = qadd(x, x)\n output y\n}",
+                 rows ? 3 : 32, rows ? 32 : 3);
+        hd_model *m = lowered(ctx, text, true);
+        assert_int_equal(m->n_layers, 1);
+        assert_int_equal(m->values[m->inputs[0]].layout, rows ? HD_LAYOUT_ROWS : HD_LAYOUT_NHWC);
+        hd_model_destroy(m);
+    }
+    hd_ctx_destroy(ctx);
+}
+
 /* The same nodes, stored in the opposite order. */
 static void turn_nodes(hd_graph *g) {
     for (size_t i = 0, j = g->n_nodes; i + 1 < j--; i++) {
@@ -184,6 +201,7 @@ static void order_of_storage_does_not_count(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(order_of_storage_does_not_count),
+                                       cmocka_unit_test(lanes_decide_layouts),
                                        cmocka_unit_test(products_and_layouts_that_meet),
                                        cmocka_unit_test(small_parts_stay_on_the_host),
                                        cmocka_unit_test(concat_and_split_move_nothing)};
