@@ -76,12 +76,12 @@ def main(args):
         page = os.path.join(folder, "report.html")
         for model in ["test/models/digits", *models]:
             subprocess.run([heddle, "run", model, "--report", page], check=True, stdout=subprocess.DEVNULL)
-            want = {"roofline": 7, "layers": 7, "timeline": 30, "timeline-pixels": 500, "xm": 2, "arena": 1, "code": 7}
+            want = {"roofline": 7, "layers": 7, "timeline": 30, "timeline-pixels": 500, "xm": 2, "arena": 1, "code": 7, "pictures": 3}
             seen = look(page, want, picture if model == args[-1] else None)
             print(f"report of {os.path.basename(model)}: {os.path.getsize(page)} bytes; {seen}", flush=True)
         subprocess.run([heddle, "bench", "compare", "test/models/digits", "--devices", "golden,iss", "--report", page],
                        check=True, stdout=subprocess.DEVNULL)
-        print(f"report of bench compare: {os.path.getsize(page)} bytes; {look(page, {'compare': 2}, None)}")
+        print(f"report of bench compare: {os.path.getsize(page)} bytes; {look(page, {'compare': 2, 'pictures': 1}, None)}")
 
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -312,6 +312,11 @@ function memory(title, id, total, at, size, extra) {
   onChoose.push(() => { mark.setAttribute('visibility', chosen < 0 ? 'hidden' : 'visible'); mark.setAttribute('x', X(Math.max(chosen, 0))); });
   s.addEventListener('click', ev => { const b = s.getBoundingClientRect(); const i = Math.floor(((ev.clientX - b.left) * W / b.width - left) / (W - left - 8) * n); if (i >= 0 && i < n) choose(i); });
   for (let i = 0; i < n; i += Math.ceil(n / 16)) sv(s, 'text', { x: X(i), y: H - 8 }, i);
+  const legend = el(box, 'div', { class: 'legend' });
+  for (const [c, what] of [['live', 'live'], ['used', 'made or read by the layer'], ...(id === 'xm' ? [['idle', 'tiles of tensors that stream']] : [])]) {
+    el(legend, 'i', { style: `background:var(--${c})` });
+    legend.append(what);
+  }
   document.body.dataset[id] = list.length;
 }
 
@@ -377,5 +382,26 @@ if (D.run && location.hash) { // report.html#NAME opens with that layer chosen
   const i = D.layers.findIndex(l => l.name === decodeURIComponent(location.hash.slice(1)));
   if (i >= 0) { choose(i); zoomTo(D.layers[i]); }
 }
+
+// ---- pictures as files, keys ---------------------------------------------------------------
+// The picture as it stands alone: colours by value, the style of its text and axes in it.
+function asFile(svg) {
+  const copy = svg.cloneNode(true), style = document.createElementNS(SVG, 'style');
+  style.textContent = 'text { font: 11px sans-serif; fill: var(--ink) } .axis { stroke: var(--idle) }';
+  copy.prepend(style);
+  copy.setAttribute('xmlns', SVG);
+  return copy.outerHTML.replace(/var\((--[\w-]+)\)/g, (_, name) => shade(name));
+}
+for (const s of document.querySelectorAll('svg[id]')) {
+  const save = el(null, 'button', {}, 'SVG');
+  s.after(save);
+  save.addEventListener('click', () => el(null, 'a', { download: s.id + '.svg', href: 'data:image/svg+xml,' + encodeURIComponent(asFile(s)) }).click());
+}
+document.addEventListener('keydown', e => { // along the layers
+  const step = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
+  const to = D.layers ? Math.max(0, Math.min(D.layers.length - 1, chosen + step)) : chosen;
+  if (step && to >= 0 && to !== chosen) choose(to);
+});
+document.body.dataset.pictures = [...document.querySelectorAll('svg[id]')].filter(s => !asFile(s).includes('var(')).length;
 document.body.dataset.errors = errors.length;
 document.body.dataset.ready = 1;
