@@ -295,11 +295,13 @@ static void cfg_check_sv(void) {
         const struct hd_param_info *p = &hd_machine_params[i];
         if (!p->fingerprint) continue;
         const char *c = camel(p->name, name);
-        printf("  if (hd_cfg_pkg::%s < %" PRIu32 " || hd_cfg_pkg::%s > %" PRIu32
+        printf("  if (");
+        if (p->min) printf("hd_cfg_pkg::%s < %" PRIu32 " || ", c, p->min);
+        printf("hd_cfg_pkg::%s > %" PRIu32
                " || (hd_cfg_pkg::%s & (hd_cfg_pkg::%s - 1)) != 0) begin : gen_%s\n"
                "    $error(\"hd_cfg_pkg::%s: want a power of two in %" PRIu32 "..%" PRIu32
                "\");\n  end\n",
-               c, p->min, c, p->max, c, c, p->name, c, p->min, p->max);
+               c, p->max, c, c, p->name, c, p->min, p->max);
     }
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         printf("  if (hd_cfg_pkg::%s / hd_cfg_pkg::%s < 16) begin : gen_words_%zu\n"

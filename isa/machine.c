@@ -186,7 +186,7 @@ hd_status hd_machine_check(hd_ctx *ctx, const struct hd_machine *m) {
     for (int i = 0; i < hd_n_machine_params; i++) {
         const struct hd_param_info *p = &hd_machine_params[i];
         uint32_t v = get(m, p);
-        bool power = v && !(v & (v - 1));
+        bool power = (v || !p->min) && !(v & (v - 1));
         if (v < p->min || v > p->max || (p->fingerprint && !power))
             return hd_fail(ctx, HD_INVALID,
                            "machine %s: %s = %" PRIu32 ", want %s in %" PRIu32 "..%" PRIu32,

@@ -80,7 +80,8 @@ static bool to_am(const struct map *o) {
 
 /* Operands that map and dw share. */
 static bool common_legal(const hd_iss *iss, const struct map *o) {
-    return o->tail <= (int)iss->m.n && o->lut <= HD_TM_TABLES && !(o->lut && to_am(o));
+    return o->tail <= (int)iss->m.n && o->lut <= HD_TM_TABLES && !(o->lut && to_am(o)) &&
+           !(o->fn && !iss->m.functions);
 }
 
 static bool map_legal(const hd_iss *iss, const struct map *o) {

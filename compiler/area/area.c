@@ -47,7 +47,7 @@ static void find_features(const struct hd_machine *m, double out[FEATURES],
                           struct memory memory[MEMORIES]) {
     const double K = m->k, N = m->n, V = N / m->vx_cycles, AXI = hd_axi_bytes(m),
                  BANKS = m->xm_banks, XM = m->xm_bytes, WM = m->wm_bytes, AM = m->am_bytes,
-                 PM = m->pm_bytes, QUEUE = m->queue_ops;
+                 PM = m->pm_bytes, QUEUE = m->queue_ops, FNS = m->functions;
     const double ROW = fmax(fmax(K, N), AXI);
     int i = 0;
 #define LOG2(x)                   log2(x)

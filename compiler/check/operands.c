@@ -241,6 +241,9 @@ static int64_t vx_place(int64_t d_kind) {
 static void check_result(struct hd_check *k, struct hd_check_op *op, const uint32_t *w) {
     at_most(k, op, "tail", GET(vx_tail), k->m->n);
     at_most(k, op, "lut", GET(vx_lut), HD_TM_TABLES);
+    if (GET(vx_fn) && !k->m->functions)
+        hd_check_add(k, true, op, "fn is %lld, the machine has no functions (functions = 0)",
+                     (long long)GET(vx_fn));
     if (GET(vx_lut) && vx_place(GET(vx_d_kind)) == HD_V_vx_kind_am_f32)
         hd_check_add(k, true, op, "lut is %lld, a table is for bytes and the result goes to AM",
                      (long long)GET(vx_lut));

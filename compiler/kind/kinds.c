@@ -27,6 +27,12 @@ const struct hd_kind *hd_kind_of(const hd_graph *g, const struct hd_node *n) {
     }
 }
 
+const char *hd_lacks_functions(const struct hd_lowering *lo, const char **out_hint) {
+    if (lo->m->functions) return NULL;
+    *out_hint = "use a machine with functions (functions = 1)";
+    return "the machine's vector unit has no functions";
+}
+
 bool hd_takes_constants(const hd_graph *g, const struct hd_node *n) {
     const struct hd_kind *k = hd_kind_of(g, n);
     return k && k->takes_constants && k->takes_constants(n);

@@ -24,6 +24,9 @@ void hd_choose_joined(struct hd_lowering *lo, const bool *machine);
 int hd_joined_result(const struct hd_lowering *lo, int tensor);
 void hd_join(struct hd_lowering *lo, struct hd_layer *l, int tensor);
 void hd_set_table(struct hd_lowering *lo, struct hd_layer *l, const uint8_t *table);
+/* kinds.c. Why a machine without functions of VX cannot take a node that needs them; NULL: it can.
+ */
+const char *hd_lacks_functions(const struct hd_lowering *lo, const char **out_hint);
 /* matmul.c. lw.load of n1 runs of words of the image into WM, PM or TM; hd_ops_end is the caller's.
  */
 void hd_lower_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,

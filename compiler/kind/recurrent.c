@@ -40,6 +40,7 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
         if (!g->tensors[n->in[i]].data) return "weights, biases or scales are not constant";
     *out_hint = "";
     if (n->out[0] < 0) return "nobody reads its sequence of results";
+    if (hd_lacks_functions(lo, out_hint)) return hd_lacks_functions(lo, out_hint);
     bool state = n->n_out > 1 && n->out[1] >= 0;
     int bytes[3] = {n->in[X], n->out[0], -1};
     for (int i = INITIAL; i < n->n_in; i++) {

@@ -238,6 +238,7 @@ static const char *refuses(const struct hd_lowering *lo, int node, const char **
     const struct hd_node *n = &g->nodes[node];
     const struct hd_tensor *x = &g->tensors[n->in[0]];
     int64_t axis = n->op == HD_IR_qsoftmax ? softmax_axis(g, n) : x->rank - 1;
+    if (hd_lacks_functions(lo, out_hint)) return hd_lacks_functions(lo, out_hint);
     if (axis != (lo->rows[n->in[0]] ? x->rank - 1 : 1)) {
         *out_hint = "transpose the tensor, so that it works along the last dimension";
         return "works along another dimension than the channels";

@@ -80,8 +80,9 @@ module hd_vx (
   logic [2:0]       slot_q;
   logic [Loops-1:0] outer_q, inner;
   logic [4:0]       bad_q, bad;
-  logic             accept, dw, pairs, sums, to_am;
+  logic             accept, dw, pairs, sums, to_am, fn;
 
+  assign fn    = p.fn != hd_isa_pkg::VxFnNone;
   assign dw    = op_i.code == hd_isa_pkg::VxDw;
   assign sums  = dw && p.b_kind == hd_isa_pkg::VxKindAmInt32;
   assign pairs = dw && p.b_kind != hd_isa_pkg::VxKindZero && !sums;
@@ -108,6 +109,7 @@ module hd_vx (
                p.red != hd_isa_pkg::VxRedNone || p.d_kind == hd_isa_pkg::VxDestXmTransposed ||
                signed'(p.a_imm) < -255 || signed'(p.a_imm) > 255))
       bad = hd_reg_pkg::ErrOperand;
+    if (hd_cfg_pkg::Functions == 0 && fn) bad = hd_reg_pkg::ErrOperand;
     if (!dw && op_i.code != hd_isa_pkg::VxMap) bad = hd_reg_pkg::ErrEncoding;
   end
 
@@ -238,23 +240,21 @@ module hd_vx (
   localparam int unsigned Places  = 5;
   localparam int unsigned AgeBits = 5;
   localparam int unsigned More    = Groups - 1;  // cycles that a group of the next iteration waits
-  typedef logic [AgeBits-1:0] age_t;
-  age_t                      late_sum, late_bias, late_alu, late_res, late_end, slack;
+  logic [AgeBits-1:0]        late_sum, late_bias, late_alu, late_res, late_end, slack;
   logic [AgeBits*Places-1:0] late, late_q, age_q;
-  age_t                      fn_age_q, hold_age_q;  // hold: a map's operands are still in use
+  logic [AgeBits-1:0]        fn_age_q, hold_age_q;  // hold: a map's operands are still in use
   logic                      fn_mul_q, fn_post_q;
-  logic                      fn, fn_mul;  // a function; one that works before the alu
+  logic                      fn_mul;  // a function that works before the alu
 
-  assign fn        = p.fn != hd_isa_pkg::VxFnNone;
   assign fn_mul    = fn && p.alu == hd_isa_pkg::VxAluMul;
-  assign late_sum  = dw ? age_t'(hd_isa_pkg::VxDwCycles) : '0;
-  assign late_bias = dw ? age_t'(hd_isa_pkg::VxDwCycles) :
-                     p.lanes ? age_t'(hd_isa_pkg::VxLanesCycles + More) : '0;
-  assign late_alu  = late_bias + (fn_mul ? age_t'(hd_isa_pkg::VxFnCycles) : '0);
-  assign late_res  = late_bias + (fn ? age_t'(hd_isa_pkg::VxFnCycles) : '0);
-  assign late_end  = late_res + (p.lut != 3'd0 ? age_t'(hd_isa_pkg::VxLutCycles) : '0);
+  assign late_sum  = dw ? AgeBits'(hd_isa_pkg::VxDwCycles) : '0;
+  assign late_bias = dw ? AgeBits'(hd_isa_pkg::VxDwCycles) :
+                     p.lanes ? AgeBits'(hd_isa_pkg::VxLanesCycles + More) : '0;
+  assign late_alu  = late_bias + (fn_mul ? AgeBits'(hd_isa_pkg::VxFnCycles) : '0);
+  assign late_res  = late_bias + (fn ? AgeBits'(hd_isa_pkg::VxFnCycles) : '0);
+  assign late_end  = late_res + (p.lut != 3'd0 ? AgeBits'(hd_isa_pkg::VxLutCycles) : '0);
   assign late      = {late_end, late_res, late_alu, late_bias, late_sum};
-  assign slack     = dw_q && !sum_last ? age_t'(More) : '0;
+  assign slack     = dw_q && !sum_last ? AgeBits'(More) : '0;
 
   always_comb begin
     in_order = !(fn_mul_q && fn_age_q != '0) && hold_age_q == '0;
@@ -270,13 +270,13 @@ module hd_vx (
     end else begin
       for (int unsigned i = 0; i < Places; i++)
         if (commit && (!dw_q || sum_last))
-          age_q[AgeBits * i +: AgeBits] <= late_q[AgeBits * i +: AgeBits] + age_t'(More);
+          age_q[AgeBits * i +: AgeBits] <= late_q[AgeBits * i +: AgeBits] + AgeBits'(More);
         else if (age_q[AgeBits * i +: AgeBits] != '0)
-          age_q[AgeBits * i +: AgeBits] <= age_q[AgeBits * i +: AgeBits] - age_t'(1);
-      if (commit && fn_post_q) fn_age_q <= age_t'(hd_isa_pkg::VxFnSwitchCycles + More);
-      else if (fn_age_q != '0) fn_age_q <= fn_age_q - age_t'(1);
-      if (commit && !dw_q) hold_age_q <= age_t'(More);
-      else if (hold_age_q != '0) hold_age_q <= hold_age_q - age_t'(1);
+          age_q[AgeBits * i +: AgeBits] <= age_q[AgeBits * i +: AgeBits] - AgeBits'(1);
+      if (commit && fn_post_q) fn_age_q <= AgeBits'(hd_isa_pkg::VxFnSwitchCycles + More);
+      else if (fn_age_q != '0) fn_age_q <= fn_age_q - AgeBits'(1);
+      if (commit && !dw_q) hold_age_q <= AgeBits'(More);
+      else if (hold_age_q != '0) hold_age_q <= hold_age_q - AgeBits'(1);
     end
     if (accept) begin
       late_q    <= late;

@@ -53,6 +53,7 @@ module hd_vx_lanes (
   localparam int unsigned SlotBits = $clog2(Slots);
   localparam int unsigned Depth    = 13;
   localparam int unsigned FnDepth  = hd_isa_pkg::VxFnCycles;
+  localparam bit          HasFn    = hd_cfg_pkg::Functions != 0;
   localparam int unsigned V        = hd_cfg_pkg::VxLanes;
   localparam int unsigned Groups   = hd_cfg_pkg::VxCycles;
   localparam int unsigned GBits    = Groups > 1 ? $clog2(Groups) : 1;
@@ -209,9 +210,9 @@ module hd_vx_lanes (
   assign ends        = v_q[2] && last2_q;
   assign across      = across_v_q[Groups];
   assign across_slot = across_s_q[Groups];
-  assign fn_before   = v_q[9] && fn[s_q[9]] != hd_isa_pkg::VxFnNone &&
+  assign fn_before   = HasFn && v_q[9] && fn[s_q[9]] != hd_isa_pkg::VxFnNone &&
                        alu[s_q[9]] == hd_isa_pkg::VxAluMul;
-  assign fn_behind   = v_q[13] && fn[s_q[13]] != hd_isa_pkg::VxFnNone &&
+  assign fn_behind   = HasFn && v_q[13] && fn[s_q[13]] != hd_isa_pkg::VxFnNone &&
                        alu[s_q[13]] != hd_isa_pkg::VxAluMul;
   assign fn_back9    = fn_valid && alu[fn_slot] == hd_isa_pkg::VxAluMul;
   assign fn_back13   = fn_valid && alu[fn_slot] != hd_isa_pkg::VxAluMul;
@@ -423,35 +424,44 @@ module hd_vx_lanes (
   );
 
   // ---- function: from 9 back to 9, or from 13 back to 13 ----------------------------------------
-  logic [32*V-1:0]  r, fn_y;
-  logic [32*V-1:0]  fb_late [FnDepth];  // fb of results in the function before the alu
-  logic [2:0]       fb_w_q, fb_r_q;
-  logic [FnDepth:1] fn_v_q;
-  logic [SlotBits-1:0] fn_s_q [1:FnDepth];
+  logic [32*V-1:0] r, fn_y, fn_b;  // b: fb of what was in the function before the alu
 
-  assign fn_valid = fn_v_q[FnDepth];
-  assign fn_slot  = fn_s_q[FnDepth];
+  if (HasFn) begin : gen_fn
+    logic [32*V-1:0]     fb_late [FnDepth];
+    logic [2:0]          fb_w_q, fb_r_q;
+    logic [FnDepth:1]    fn_v_q;
+    logic [SlotBits-1:0] fn_s_q [1:FnDepth];
 
-  always_ff @(posedge clk_i) begin
-    fn_v_q    <= rst_ni ? {fn_v_q[FnDepth-1:1], fn_before || fn_behind} : '0;
-    fn_s_q[1] <= fn_behind ? s_q[13] : s_q[9];
-    for (int unsigned i = 2; i <= FnDepth; i++) fn_s_q[i] <= fn_s_q[i - 1];
-    if (!rst_ni) begin
-      fb_w_q <= '0;
-      fb_r_q <= '0;
-    end else begin
-      if (fn_before) fb_w_q <= fb_w_q + 3'd1;
-      if (fn_back9) fb_r_q <= fb_r_q + 3'd1;
+    assign fn_valid = fn_v_q[FnDepth];
+    assign fn_slot  = fn_s_q[FnDepth];
+    assign fn_b     = fb_late[fb_r_q];
+
+    always_ff @(posedge clk_i) begin
+      fn_v_q    <= rst_ni ? {fn_v_q[FnDepth-1:1], fn_before || fn_behind} : '0;
+      fn_s_q[1] <= fn_behind ? s_q[13] : s_q[9];
+      for (int unsigned i = 2; i <= FnDepth; i++) fn_s_q[i] <= fn_s_q[i - 1];
+      if (!rst_ni) begin
+        fb_w_q <= '0;
+        fb_r_q <= '0;
+      end else begin
+        if (fn_before) fb_w_q <= fb_w_q + 3'd1;
+        if (fn_back9) fb_r_q <= fb_r_q + 3'd1;
+      end
+      if (fn_before) fb_late[fb_w_q] <= fb;
     end
-    if (fn_before) fb_late[fb_w_q] <= fb;
-  end
 
-  hd_vx_fn #(.Lanes(V)) u_fn (
-    .clk_i, .rst_ni,
-    .en_i(fn_before || fn_behind), .fn_i(fn[fn_behind ? s_q[13] : s_q[9]]),
-    .a_i(fn_behind ? r : fa),
-    .y_o(fn_y)
-  );
+    hd_vx_fn #(.Lanes(V)) u_fn (
+      .clk_i, .rst_ni,
+      .en_i(fn_before || fn_behind), .fn_i(fn[fn_behind ? s_q[13] : s_q[9]]),
+      .a_i(fn_behind ? r : fa),
+      .y_o(fn_y)
+    );
+  end else begin : gen_no_fn
+    assign fn_valid = 1'b0;
+    assign fn_slot  = '0;
+    assign fn_y     = '0;
+    assign fn_b     = '0;
+  end
 
   // ---- alu (13) ---------------------------------------------------------------------------------
   logic [32*V-1:0] sum, prod;
@@ -467,7 +477,7 @@ module hd_vx_lanes (
   );
   hd_f32_mul #(.Lanes(V)) u_mul (
     .clk_i, .rst_ni,
-    .a_i(fn_back9 ? fn_y : fa), .en_i(mul_en), .b_i(fn_back9 ? fb_late[fb_r_q] : fb),
+    .a_i(fn_back9 ? fn_y : fa), .en_i(mul_en), .b_i(fn_back9 ? fn_b : fb),
     .y_o(prod)
   );
 

@@ -22,13 +22,13 @@ DESIGNS = ["tiny", "base",
            "tiny:k=16,axi_bits=256,xm_banks=2,am_bytes=65536,queue_ops=8",
            "base:k=8,axi_bits=64,xm_banks=16,am_bytes=262144,wm_bytes=131072",
            "base:k=32,axi_bits=256,xm_banks=4,xm_bytes=262144,pm_bytes=65536",
-           "tiny:vx_cycles=2", "base:vx_cycles=4"]
+           "tiny:vx_cycles=2", "base:vx_cycles=4,functions=0"]
 DEPTHS = {8: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072],
           32: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768],
           64: [16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384]}
 COLUMNS = synth.COLUMNS
 OF_CFG = {"K": "K", "x_t": "K", "N": "N", "vec_t": "N", "sums_t": "N", "consts_t": "N", "VxLanes": "V", "lanes_t": "V",
-          "VxCycles": "V", "AxiBits": "AXI",
+          "VxCycles": "V", "Functions": "FNS", "AxiBits": "AXI",
           "AxiBytes": "AXI", "data_t": "AXI", "strobe_t": "AXI", "BurstBeats": "AXI", "XmBytes": "XM",
           "XmBanks": "BANKS", "XmRowBytes": "ROW", "WmWords": "WM", "WmBytes": "WM", "AmWords": "AM", "AmBytes": "AM",
           "PmWords": "PM", "PmBytes": "PM", "QueueOps": "QUEUE"}
@@ -49,7 +49,7 @@ def values(features, machine):
     axi = machine["axi_bits"] // 8
     env = {"K": k, "N": n, "V": n // machine["vx_cycles"], "AXI": axi, "ROW": max(k, n, axi), "BANKS": machine["xm_banks"], "XM": machine["xm_bytes"],
            "WM": machine["wm_bytes"], "AM": machine["am_bytes"], "PM": machine["pm_bytes"],
-           "QUEUE": machine["queue_ops"], "LOG2": math.log2,
+           "QUEUE": machine["queue_ops"], "FNS": machine["functions"], "LOG2": math.log2,
            "MUX": lambda x: 0 if x < 2 else 1 if x <= 4 else x / 4}
     return {name: float(eval(e, {}, env)) for name, e in features.items()}
 
@@ -230,7 +230,7 @@ def allowed_for(base, sources, features):
     text = synth.text_of(path) if path else ""
     names = {OF_CFG[n] for n in re.findall(r"hd_cfg_pkg::(\w+)", text) if n in OF_CFG}
     if base in synth.LANES or re.search(r"parameter int unsigned Lanes", text):
-        names.add("V")
+        names |= {"V", "FNS"} if base == "hd_vx_fn" else {"V"}
     if base == "hd_fifo":
         names |= {"AXI", "QUEUE"}
     return [f for f, e in features.items() if f != "one" and (not names or named(e) - {"LOG"} <= names)]

@@ -10,6 +10,7 @@
 #= pm_bytes          16384       32768       65536  parameter memory, words of N*8 bytes
 #= axi_bits             64         128         512  data width of the memory port
 #= vx_cycles             1           1           1  cycles that a vector takes in VX, which has n / vx_cycles lanes
+#= functions             1           1           1  1: VX has functions (exp, 1/x, tanh, ...) on each of its lanes
 #= queue_ops            16          16          16  operations that wait in a unit's queue
 #= clock_mhz           250         250         250  stated clock, for times in reports only
 #= lut               88033      163617      338888  area by the fitted table (docs/explore.md): LUT
@@ -18,4 +19,4 @@
 #= bram               50.5       162.5       514.5  block RAM of 36 Kbit
 #= uram                  0           0           0  UltraRAM
 #= timing_mhz (make synth)  clock that timing supports by `make synth`, over the range of its delays
-#= fingerprint  0xa7b83266  0x40bb76cd  0x0ad841a0  of all parameters that a program depends on
+#= fingerprint  0x3f10677c  0x50a90847  0x191bd456  of all parameters that a program depends on
