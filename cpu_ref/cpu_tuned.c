@@ -93,6 +93,7 @@ hd_status hd_cpu_tuned(struct hd_cpu_plan *p, int node, bool *out_taken) {
     const float *weights = hd_cpu_const(p, n->in[1]), *bias = b < 0 ? NULL : hd_cpu_const(p, b);
     if (!weights || (b >= 0 && !bias) || hd_cpu_const(p, n->in[0])) return HD_OK;
     int user = hd_cpu_only_user(p, n->out[0]), last = node;
+    if (user >= 0 && p->g->nodes[user].op == HD_IR_batchnorm) return HD_OK; /* oneDNN folds it in */
     w.relu = user >= 0 && p->g->nodes[user].op == HD_IR_relu;
     if (w.relu) last = user;
     const char *device = hd_cpu_device_key(p->arena, p->jit, p->jit_engine, p->threads);
