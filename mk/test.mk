@@ -118,7 +118,6 @@ test-cosim: $(COSIM) $(REMOVED) rtl-tiny rtl-nano ## 200 random programs on iss 
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --count 100
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine isa/machines/nano --count 60
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --timing --count 10
-	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --idle --count 30
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --bad --count 100
 cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them, and what they covered: N=1000 SEED=1 TB_MACHINE=tiny|base|big|nano|lean
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(call machine_of,$(TB_MACHINE)) --seed $(SEED) --count $(N) $(COVERAGE)

@@ -48,36 +48,45 @@ static void runs_of(struct nest *x, int64_t at, struct hd_bank_runs *out) {
     add(out, x, x->loops, at);
 }
 
-static int64_t field(const struct hd_slot_op *op, int f) {
-    return hd_field_get(op->words, (enum hd_field)f);
+/* Banks of AM that an operation of MX writes; *part: in this part of its cycles. */
+static uint64_t mx_writes(const struct hd_machine *m, const struct hd_slot_op *op, double *part) {
+    const int64_t bank = hd_am_words(m) / AM_BANKS, nred = hd_op_field(op, HD_F_mx_nred);
+    int64_t lo = hd_op_field(op, HD_F_mx_a), hi = lo, inner = 1;
+    for (int l = 0; l < LOOPS; l++) {
+        int64_t n = hd_op_field(op, HD_F_mx_n0 + 4 * l),
+                d = (n - 1) * hd_op_field(op, HD_F_mx_as0 + 4 * l);
+        if (l < nred)
+            inner *= n;
+        else
+            lo += hd_min(d, 0), hi += hd_max(d, 0);
+    }
+    *part = 1 / (double)inner;
+    return ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
 }
 
 void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op, double start,
                         double end, struct hd_bank_user *out) {
     struct nest x = {.loops = LOOPS, .bank = m->xm_bytes / m->xm_banks / m->k};
-    int64_t nred = field(op, HD_F_mx_nred), inner = 1, lo = field(op, HD_F_mx_a), hi = lo;
     for (int l = 0; l < LOOPS; l++) {
-        x.n[l] = field(op, HD_F_mx_n0 + 4 * l);
-        x.step[l] = field(op, HD_F_mx_xs0 + 4 * l);
-        int64_t d = (x.n[l] - 1) * field(op, HD_F_mx_as0 + 4 * l);
-        if (l < nred)
-            inner *= x.n[l];
-        else
-            lo += hd_min(d, 0), hi += hd_max(d, 0);
+        x.n[l] = hd_op_field(op, HD_F_mx_n0 + 4 * l);
+        x.step[l] = hd_op_field(op, HD_F_mx_xs0 + 4 * l);
     }
-    runs_of(&x, field(op, HD_F_mx_x), &out->xm);
+    runs_of(&x, hd_op_field(op, HD_F_mx_x), &out->xm);
     out->any = true, out->start = start, out->end = end, out->part = 1;
-    int64_t bank = hd_am_words(m) / AM_BANKS;
-    bool adds = field(op, HD_F_mx_accumulate);
-    out->am_writes = ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
-    out->am = adds ? out->am_writes : 0;
-    out->am_part = 1 / (double)inner;
+    out->am = hd_op_field(op, HD_F_mx_accumulate) ? mx_writes(m, op, &out->am_part) : 0;
+}
+
+void hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
+                       const struct hd_slot_op *op, double start, double end) {
+    int i = w->next++ % HD_N_ops_in_flight;
+    w->op[i].from = start + HD_T_mx_write, w->op[i].to = end + HD_T_mx_write;
+    w->op[i].banks = mx_writes(m, op, &w->op[i].part);
 }
 
 /* Operand A (0) or B (1) as a nest; false: it lies elsewhere, or is none. */
 static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int which,
                     struct nest *out) {
-    int64_t kind = field(op, which ? HD_F_vx_b_kind : HD_F_vx_a_kind);
+    int64_t kind = hd_op_field(op, which ? HD_F_vx_b_kind : HD_F_vx_a_kind);
     int step = which ? HD_F_vx_bs0 : HD_F_vx_as0;
     bool dw = op->code == hd_isa_ops[HD_OP_vx_dw].code;
     if (kind > HD_V_vx_kind_xm_uint8) return false;
@@ -87,33 +96,34 @@ static bool operand(const struct hd_machine *m, const struct hd_slot_op *op, int
     if (!dw) {
         out->loops = 4;
         for (int l = 0; l < 4; l++) {
-            out->n[l] = field(op, HD_F_vx_n0 + l);
-            out->step[l] = which && l < field(op, HD_F_vx_nred) ? 0 : field(op, step + l);
+            out->n[l] = hd_op_field(op, HD_F_vx_n0 + l);
+            out->step[l] =
+                which && l < hd_op_field(op, HD_F_vx_nred) ? 0 : hd_op_field(op, step + l);
         }
         return true;
     }
     static const int loop[] = {2, 0, 3}; /* rows of the window, columns, vectors of channels */
-    int64_t n0 = field(op, HD_F_vx_n0), n1 = field(op, HD_F_vx_n1);
-    bool pairs = field(op, HD_F_vx_b_kind) == field(op, HD_F_vx_a_kind);
+    int64_t n0 = hd_op_field(op, HD_F_vx_n0), n1 = hd_op_field(op, HD_F_vx_n1);
+    bool pairs = hd_op_field(op, HD_F_vx_b_kind) == hd_op_field(op, HD_F_vx_a_kind);
     out->loops = 3;
-    out->n[0] = field(op, HD_F_vx_n2), out->n[2] = field(op, HD_F_vx_n3);
-    out->n[1] = pairs ? n1 + n0 - 2 : (n1 - 1) * field(op, HD_F_vx_sx) + n0;
-    for (int l = 0; l < 3; l++) out->step[l] = field(op, step + loop[l]);
+    out->n[0] = hd_op_field(op, HD_F_vx_n2), out->n[2] = hd_op_field(op, HD_F_vx_n3);
+    out->n[1] = pairs ? n1 + n0 - 2 : (n1 - 1) * hd_op_field(op, HD_F_vx_sx) + n0;
+    for (int l = 0; l < 3; l++) out->step[l] = hd_op_field(op, step + loop[l]);
     if (which && !pairs) { /* a sum for each window */
         out->step[0] = 0;
-        out->step[1] = field(op, HD_F_vx_bs1) / field(op, HD_F_vx_sx);
+        out->step[1] = hd_op_field(op, HD_F_vx_bs1) / hd_op_field(op, HD_F_vx_sx);
     }
     return true;
 }
 
 /* Banks of AM that results go to. */
 static uint64_t am_written(const struct hd_machine *m, const struct hd_slot_op *op) {
-    int64_t dest = field(op, HD_F_vx_d_kind), lo = field(op, HD_F_vx_d), hi = lo;
+    int64_t dest = hd_op_field(op, HD_F_vx_d_kind), lo = hd_op_field(op, HD_F_vx_d), hi = lo;
     const int64_t bank = hd_am_words(m) / AM_BANKS;
     if (dest != HD_V_vx_dest_am_f32 && dest != HD_V_vx_dest_am_int32) return 0;
     for (int l = 0; l < 4; l++) {
-        int64_t d = (field(op, HD_F_vx_n0 + l) - 1) * field(op, HD_F_vx_ds0 + l);
-        if (l >= field(op, HD_F_vx_nred)) lo += hd_min(d, 0), hi += hd_max(d, 0);
+        int64_t d = (hd_op_field(op, HD_F_vx_n0 + l) - 1) * hd_op_field(op, HD_F_vx_ds0 + l);
+        if (l >= hd_op_field(op, HD_F_vx_nred)) lo += hd_min(d, 0), hi += hd_max(d, 0);
     }
     return ((UINT64_C(2) << hi / bank) - (UINT64_C(1) << lo / bank)) << HD_BANK_AM;
 }
@@ -122,12 +132,12 @@ static uint64_t am_written(const struct hd_machine *m, const struct hd_slot_op *
 static double least_cycles(const struct hd_machine *m, const struct hd_slot_op *op,
                            int64_t iterations) {
     if (op->code != hd_isa_ops[HD_OP_vx_dw].code) return m->vx_cycles;
-    const int64_t rows = field(op, HD_F_vx_n2), lanes = m->vx_cycles;
-    bool pairs = field(op, HD_F_vx_b_kind) == field(op, HD_F_vx_a_kind);
-    int64_t window = rows * (field(op, HD_F_vx_n0) - pairs);
-    int64_t step = rows * (pairs ? 1 : field(op, HD_F_vx_sx));
-    int64_t row = hd_max(window, lanes) + (field(op, HD_F_vx_n1) - 1) * hd_max(step, lanes);
-    return (double)(field(op, HD_F_vx_n3) * row) / (double)iterations;
+    const int64_t rows = hd_op_field(op, HD_F_vx_n2), lanes = m->vx_cycles;
+    bool pairs = hd_op_field(op, HD_F_vx_b_kind) == hd_op_field(op, HD_F_vx_a_kind);
+    int64_t window = rows * (hd_op_field(op, HD_F_vx_n0) - pairs);
+    int64_t step = rows * (pairs ? 1 : hd_op_field(op, HD_F_vx_sx));
+    int64_t row = hd_max(window, lanes) + (hd_op_field(op, HD_F_vx_n1) - 1) * hd_max(step, lanes);
+    return (double)(hd_op_field(op, HD_F_vx_n3) * row) / (double)iterations;
 }
 
 void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int64_t iterations,
@@ -137,20 +147,21 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
     out->banks = 0, out->b_part = 1, out->results = 1;
     out->each = least_cycles(m, op, iterations);
     out->writes = map ? am_written(m, op) : 0;
+    out->room = m->n > 32 ? 128 : 64;
     for (int which = 0; which < 2; which++) {
         struct hd_bank_runs *r = &out->operand[which];
-        bool reads = (!which || !map || field(op, HD_F_vx_alu)) && operand(m, op, which, &x);
+        bool reads = (!which || !map || hd_op_field(op, HD_F_vx_alu)) && operand(m, op, which, &x);
         if (reads)
-            runs_of(&x, field(op, which ? HD_F_vx_b : HD_F_vx_a), r);
+            runs_of(&x, hd_op_field(op, which ? HD_F_vx_b : HD_F_vx_a), r);
         else
             r->n_runs = 1, r->run[0] = (struct hd_bank_run){(double)iterations, 0};
         for (int i = 0; i < r->n_runs; i++) out->banks |= r->run[i].banks;
     }
-    for (int l = 0; map && l < field(op, HD_F_vx_nred); l++)
-        out->b_part /= (double)field(op, HD_F_vx_n0 + l);
+    for (int l = 0; map && l < hd_op_field(op, HD_F_vx_nred); l++)
+        out->b_part /= (double)hd_op_field(op, HD_F_vx_n0 + l);
     if (map) out->results = out->b_part;
-    if (!map && field(op, HD_F_vx_b_kind) <= HD_V_vx_kind_am_f32)
-        out->b_part = 1 / (double)(field(op, HD_F_vx_n2) * field(op, HD_F_vx_sx));
+    if (!map && hd_op_field(op, HD_F_vx_b_kind) <= HD_V_vx_kind_am_f32)
+        out->b_part = 1 / (double)(hd_op_field(op, HD_F_vx_n2) * hd_op_field(op, HD_F_vx_sx));
 }
 
 void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, double end,
@@ -207,22 +218,59 @@ static void move(const struct hd_vx_reads *v, struct hd_vx_place *p, double n) {
     }
 }
 
-/* n iterations and `cycles` have gone by, beside MX or not: results are written, one a cycle. */
-static void write(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_bank_user *mx,
-                  double n, double cycles) {
-    double share = mx ? mx->am_part * in_one_bank(mx->am_writes, v->writes) : 0;
-    p->waiting += n * v->results - cycles * (1 - share);
-    if (p->waiting < 0) p->waiting = 0;
+/* The share of a cycle that MX leaves to results of VX in AM. */
+static double room_in_am(const struct hd_am_writers *w, uint64_t banks, double at) {
+    double share = 0;
+    for (int i = 0; i < HD_N_ops_in_flight; i++)
+        if (at >= w->op[i].from && at < w->op[i].to)
+            share += w->op[i].part * in_one_bank(w->op[i].banks, banks);
+    return share < 1 ? 1 - share : 0;
+}
+
+/* A cycle in which so many iterations begin. */
+static void cycle(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_am_writers *w,
+                  double n) {
+    const int64_t now = (int64_t)p->at;
+    double room = room_in_am(w, v->writes, p->at), *ready = &p->ready[now % HD_VX_LATEST];
+    p->waiting += *ready, *ready = 0;
+    double written = p->waiting < room ? p->waiting : room;
+    p->ready[(now + v->late) % HD_VX_LATEST] += n * v->results;
+    p->waiting -= written;
+    p->on_their_way += n * v->results - written;
+    p->at++;
+}
+
+void hd_vx_drain(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_am_writers *w,
+                 double until) {
+    static const double NONE = 1e-6;
+    while (p->on_their_way > NONE && p->at < until) cycle(v, p, w, 0);
+}
+
+/* Iterations, at most n and up to `stop`, of `each` cycles; returns how many. */
+static double iterate(const struct hd_vx_reads *v, struct hd_vx_place *p,
+                      const struct hd_am_writers *w, double n, double each, double stop) {
+    double left = n;
+    if (!v->writes) {
+        if (p->at + n * each > stop) n = (stop - p->at) / each;
+        p->at = p->at + n * each;
+        return n;
+    }
+    while (left > 0 && p->at < stop) {
+        double begin = left < 1 / each ? left : 1 / each;
+        if (p->on_their_way + begin * v->results > v->room) begin = 0;
+        cycle(v, p, w, begin);
+        left -= begin;
+    }
+    return n - left;
 }
 
 void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_bank_user *mx,
-                 double until) {
+                 const struct hd_am_writers *w, double until) {
     static const double ALWAYS = 0.99;
     while (p->left > 0 && p->at < until) {
         const struct hd_bank_run *a = &v->operand[0].run[p->run[0]],
                                  *b = &v->operand[1].run[p->run[1]];
-        double n = p->left, stop = until, waits = 0, from = p->at;
-        bool beside = mx->any && from >= mx->start && from < mx->end;
+        double n = p->left, stop = until, waits = 0;
         if (a->n - p->done[0] < n) n = a->n - p->done[0];
         if (b->n - p->done[1] < n) n = b->n - p->done[1];
         if (mx->any && p->at < mx->end) {
@@ -236,16 +284,11 @@ void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struc
             waits *= mx->part;
         }
         if (waits > ALWAYS) {
+            while (v->writes && p->at + 1 <= stop) cycle(v, p, w, 0);
             p->at = stop;
-            write(v, p, beside ? mx : NULL, 0, stop - from);
             continue;
         }
         double each = (1 + v->b_part * in_one_bank(a->banks, b->banks)) / (1 - waits) + v->each - 1;
-        if (p->at + n * each > stop)
-            n = (stop - p->at) / each, p->at = stop;
-        else
-            p->at += n * each;
-        write(v, p, beside ? mx : NULL, n, p->at - from);
-        move(v, p, n);
+        move(v, p, iterate(v, p, w, n, each, stop));
     }
 }

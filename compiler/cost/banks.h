@@ -22,10 +22,9 @@ struct hd_bank_user {
     bool any; /* something that may concern others */
     double start, end;
     struct hd_bank_runs xm;
-    uint64_t am;        /* banks of AM that it adds to, */
-    uint64_t am_writes; /* and that it writes, */
-    double am_part;     /* in this part of its cycles */
-    double part;        /* of its cycles in which it reads */
+    uint64_t am;    /* banks of AM that it adds to, */
+    double am_part; /* in this part of its cycles */
+    double part;    /* of its cycles in which it reads */
 };
 
 /* An operation of VX at work. */
@@ -33,16 +32,31 @@ struct hd_vx_reads {
     double b_part;   /* B is read in this part of its iterations */
     uint64_t banks;  /* of both operands, in all */
     uint64_t writes; /* banks of AM that its results go to, */
-    double results;  /* so many of an iteration */
     double each;     /* cycles of an iteration, at least */
+    double results;  /* so many of an iteration, */
+    int late;        /* each so many cycles after its iteration */
+    double room;     /* results on their way, at most */
     struct hd_bank_runs operand[2];
 };
 
-/* How far it is: at `at` so many iterations are left, of each operand's run so many are done, and
- * so many results wait for MX to leave the bank of AM that they go to. */
+enum { HD_VX_LATEST = 64 };
+
+/* How far it is: at `at` so many iterations are left, of each operand's run so many are done. Of
+ * results that go to AM so many are on their way; those whose time has come wait for MX to leave
+ * their bank. */
 struct hd_vx_place {
-    double at, left, done[2], waiting;
+    double at, left, done[2];
     int run[2];
+    double on_their_way, waiting, ready[HD_VX_LATEST]; /* by cycle */
+};
+
+/* What the last operations of MX write to AM: in these cycles, a word in this part of them. */
+struct hd_am_writers {
+    struct {
+        double from, to, part;
+        uint64_t banks;
+    } op[HD_N_ops_in_flight];
+    int next;
 };
 
 void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op, double start,
@@ -54,9 +68,15 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
 void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, double end,
                         struct hd_bank_user *out);
 
+void hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
+                       const struct hd_slot_op *op, double start, double end);
+
 /* Goes on until `until` or the last iteration, beside one operation of MX; p->at: where it stops.
- */
+ * w: NULL for what writes no AM. */
 void hd_vx_go_on(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_bank_user *mx,
+                 const struct hd_am_writers *w, double until);
+/* Without iterations until `until` or the last write to AM. */
+void hd_vx_drain(const struct hd_vx_reads *v, struct hd_vx_place *p, const struct hd_am_writers *w,
                  double until);
 
 #endif

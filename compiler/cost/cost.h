@@ -5,6 +5,9 @@
 #include "compiler/cost/memo.h"
 #include "compiler/machine_ops/machine_ops.h"
 
+static inline int64_t hd_op_field(const struct hd_slot_op *op, int f) {
+    return hd_field_get(op->words, (enum hd_field)f);
+}
 /* Cycles that the operations take, by the model of estimate.c, with fetch when they are a program
  * from its beginning; those of each layer are added to by_layer, unless NULL. Before
  * hd_ops_bound_tokens. */

@@ -12,11 +12,9 @@
  * its own operands (banks.c), stores for both; loads beside VX are modelled roughly. How long words
  * take to issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
  */
-#include <string.h>
-
 #include "compiler/cost/banks.h"
-#include "compiler/cost/bursts.h"
 #include "compiler/cost/by_layer.h"
+#include "compiler/cost/channels.h"
 #include "compiler/cost/cost.h"
 #include "runtime/base/num.h"
 
@@ -24,82 +22,44 @@ enum { /* cycles; what one module decides is in isa/timing.def */
        ASK = HD_T_fetch_request + HD_T_read_address,   /* start to the first AR */
        FETCH = ASK + HD_T_read_data + HD_T_fetch_word, /* and what the header adds to latency */
        CHUNK_WORDS = HD_N_fetch_chunk / 4,
-       CHUNK_FIRST = HD_T_read_data + HD_T_fetch_word, /* its first beat to its first word */
+       CHUNK_FIRST = HD_T_fetch_word, /* its first beat at fetch to the issue of its first word */
        TAKE = 2,       /* last word issued to the operation that the unit's front offers */
        SIGNAL = 1,     /* done of one unit to start of another */
-       FILL_FIRST = 4, /* offered to the first chunk of padding */
-       LX_DONE = 3,    /* last beat on R to done */
-       LW_DONE = 2,
-       STORE_FIRST = HD_T_st_address + 2, /* offered to the first beat */
-       STORE_DONE = 4,                    /* acknowledged to done */
-       BURST_DONE = 1,                    /* its last beat to one more of its engine */
+       VX_DONE = 1,    /* last result written to done */
+       STORE_READ = 5, /* read of a chunk to the end of its beat on W */
        HALT = HD_T_halt + 1
 };
 static const double NEVER = 1e18;
 
-struct load { /* of LX or LW, whose addresses go out */
-    int number;
-    int64_t bursts; /* that are still to be asked for */
-    double at;      /* the first, at the earliest; then the next */
-    double beats;   /* of each, and */
-    double held;    /* cycles for which it holds the data channel */
-};
-
-struct open_bursts {
-    double end[HD_N_open_bursts]; /* of the data of the last bursts */
-    int next;                     /* the oldest of them */
-};
-
-struct records { /* of LX: when its last runs, from DRAM or of padding, are written */
-    double end[HD_N_load_records];
-    int next; /* the oldest of them; one more run waits for it */
-};
-
-struct reads { /* the read channel */
-    struct open_bursts all, of[HD_UNITS];
-    double accepted, data; /* the last burst by memory; its data end */
-    double credit;         /* beats for which LX asks before LW */
-};
-
 struct timing {
     const struct hd_ops *s;
-    int64_t axi, latency;
-    double *done[HD_UNITS], *start[HD_UNITS],
-        *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
-    double
-        free[HD_UNITS]; /* when the unit takes its next operation; < 0 = when its load has asked */
-    int next[HD_UNITS]; /* operations started */
-    const int *length;  /* words of each operation */
-    struct load load[HD_UNITS];
-    double filled[HD_UNITS]; /* when LX (LW) has written what it took on last */
-    struct reads reads;
-    struct records records;
-    double write_free, now;
-    double burst_free[HD_N_open_bursts]; /* when the bursts sent last are acknowledged */
-    int burst;                           /* the oldest of them */
-    double vx_written[2];                /* when the last result of VX is in XM, in AM */
-    struct hd_vx_reads vx;               /* the operation that VX is at, */
+    int64_t axi;
+    double *start[HD_UNITS], *issued[HD_UNITS]; /* per operation; < 0 = not known yet */
+    int next[HD_UNITS];                         /* operations started */
+    const int *length;                          /* words of each operation */
+    struct hd_channels c;
+    double now;
+    double vx_written[2];  /* when the last result of VX is in XM, in AM */
+    struct hd_vx_reads vx; /* the operation that VX is at, */
     struct hd_vx_place vx_at;
     double vx_began, vx_drains; /* its last iteration to done */
     int64_t vx_late;
     struct hd_bank_user mx; /* that MX is at, as VX sees it */
+    struct hd_am_writers mx_writes;
 };
-
-static int64_t field(const struct hd_slot_op *op, enum hd_field f) {
-    return hd_field_get(op->words, f);
-}
 
 /* Iterations of a matrix or vector operation. */
 static int64_t iterations(const struct hd_slot_op *op) {
     if (op->unit == HD_UNIT_mx)
-        return field(op, HD_F_mx_n0) * field(op, HD_F_mx_n1) * field(op, HD_F_mx_n2) *
-               field(op, HD_F_mx_n3) * field(op, HD_F_mx_n4) * field(op, HD_F_mx_n5);
-    int64_t n0 = field(op, HD_F_vx_n0), n1 = field(op, HD_F_vx_n1);
-    int64_t outer = field(op, HD_F_vx_n2) * field(op, HD_F_vx_n3);
+        return hd_op_field(op, HD_F_mx_n0) * hd_op_field(op, HD_F_mx_n1) *
+               hd_op_field(op, HD_F_mx_n2) * hd_op_field(op, HD_F_mx_n3) *
+               hd_op_field(op, HD_F_mx_n4) * hd_op_field(op, HD_F_mx_n5);
+    int64_t n0 = hd_op_field(op, HD_F_vx_n0), n1 = hd_op_field(op, HD_F_vx_n1);
+    int64_t outer = hd_op_field(op, HD_F_vx_n2) * hd_op_field(op, HD_F_vx_n3);
     if (op->code == hd_isa_ops[HD_OP_vx_dw].code)
-        return outer * (field(op, HD_F_vx_b_kind) == field(op, HD_F_vx_a_kind)
+        return outer * (hd_op_field(op, HD_F_vx_b_kind) == hd_op_field(op, HD_F_vx_a_kind)
                             ? n1 + n0 - 2 /* two columns a cycle */
-                            : (n1 - 1) * field(op, HD_F_vx_sx) + n0);
+                            : (n1 - 1) * hd_op_field(op, HD_F_vx_sx) + n0);
     return outer * n0 * n1;
 }
 
@@ -112,14 +72,15 @@ static bool xm_kind(int64_t kind) {
 static int64_t vector_late(const struct timing *t, const struct hd_slot_op *op) {
     if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return HD_T_vx_dw;
     int64_t lanes = HD_T_vx_lanes + t->s->lo->m->vx_cycles - 1;
-    return lanes * field(op, HD_F_vx_lanes) + HD_T_vx_fn * (field(op, HD_F_vx_fn) != 0) +
-           HD_T_vx_lut * (field(op, HD_F_vx_lut) != 0);
+    return lanes * hd_op_field(op, HD_F_vx_lanes) +
+           HD_T_vx_fn * (hd_op_field(op, HD_F_vx_fn) != 0) +
+           HD_T_vx_lut * (hd_op_field(op, HD_F_vx_lut) != 0);
 }
 
 /* Last iteration of a vector operation to done. */
 static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) {
     bool turned = op->code != hd_isa_ops[HD_OP_vx_dw].code &&
-                  field(op, HD_F_vx_d_kind) == HD_V_vx_dest_xm_transposed;
+                  hd_op_field(op, HD_F_vx_d_kind) == HD_V_vx_dest_xm_transposed;
     return HD_T_vx_write + vector_late(t, op) + t->s->lo->m->vx_cycles - 1 +
            (turned ? t->s->lo->m->n + HD_T_vx_transpose - 1 : 0);
 }
@@ -127,8 +88,8 @@ static int64_t vector_done(const struct timing *t, const struct hd_slot_op *op) 
 /* A vector operation that reads XM begins when the one before that writes XM has drained; so with
  * AM. */
 static double drained(const struct timing *t, const struct hd_slot_op *op) {
-    int64_t a = field(op, HD_F_vx_a_kind), b = field(op, HD_F_vx_b_kind);
-    if (op->code != hd_isa_ops[HD_OP_vx_dw].code && !field(op, HD_F_vx_alu)) b = a;
+    int64_t a = hd_op_field(op, HD_F_vx_a_kind), b = hd_op_field(op, HD_F_vx_b_kind);
+    if (op->code != hd_isa_ops[HD_OP_vx_dw].code && !hd_op_field(op, HD_F_vx_alu)) b = a;
     double xm = xm_kind(a) || xm_kind(b) ? t->vx_written[0] : 0;
     double am = a < 2 || b < 2 ? t->vx_written[1] : 0;
     return xm > am ? xm : am;
@@ -137,8 +98,8 @@ static double drained(const struct timing *t, const struct hd_slot_op *op) {
 /* Stores [first, next) are on their way and wait where units that come first read their banks. */
 static void hold_stores(struct timing *t, int first, const struct hd_bank_user *by) {
     const struct hd_ops *s = t->s;
-    const double behind = (double)t->latency + STORE_DONE + STORE_FIRST;
-    double *done = t->done[HD_UNIT_st], from = t->now, was = t->now, later = 0;
+    const double behind = t->c.latency + STORE_READ;
+    double *done = t->c.done[HD_UNIT_st], from = t->now, was = t->now, later = 0;
     for (int k = first; k < t->next[HD_UNIT_st]; k++) {
         double read = done[k] - behind;
         struct hd_vx_reads st = {.each = 1, .operand = {{.n_runs = 1}, {.n_runs = 1}}};
@@ -147,25 +108,23 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
         st.operand[0].run[0] =
             (struct hd_bank_run){p.left, s->ops[s->by_number[HD_UNIT_st][k]].reads_banks};
         st.operand[1].run[0] = (struct hd_bank_run){p.left, 0};
-        hd_vx_go_on(&st, &p, by, NEVER);
+        hd_vx_go_on(&st, &p, by, NULL, NEVER);
         was = read, from = p.at, later = p.at - read;
         done[k] += later;
     }
     if (later <= 0) return;
-    t->write_free += later;
+    t->c.writes.data += later;
     for (int i = 0; i < HD_N_open_bursts; i++)
-        if (t->burst_free[i] > t->now) t->burst_free[i] += later;
-    double next = t->write_free - (double)t->latency - 32;
-    if (next > t->free[HD_UNIT_st]) t->free[HD_UNIT_st] = next;
+        if (t->c.writes.acknowledged[i] > t->now) t->c.writes.acknowledged[i] += later;
 }
 
 /* The first store on its way that reads one of the banks; -1: none does. */
 static int first_store(const struct timing *t, uint32_t banks) {
     const struct hd_ops *s = t->s;
-    const double behind = (double)t->latency + STORE_DONE + STORE_FIRST;
+    const double behind = t->c.latency + STORE_READ;
     int k = t->next[HD_UNIT_st];
     uint32_t read = 0;
-    while (k > 0 && t->done[HD_UNIT_st][k - 1] - behind > t->now)
+    while (k > 0 && t->c.done[HD_UNIT_st][k - 1] - behind > t->now)
         read |= s->ops[s->by_number[HD_UNIT_st][--k]].reads_banks;
     return read & banks ? k : -1;
 }
@@ -173,14 +132,14 @@ static int first_store(const struct timing *t, uint32_t banks) {
 /* The operation of MX (VX) that is not through; NULL = none. */
 static const struct hd_slot_op *at_work(const struct timing *t, int u) {
     int k = t->next[u];
-    if (!k || t->free[u] <= t->now) return NULL;
+    if (!k || t->c.free[u] <= t->now) return NULL;
     const struct hd_slot_op *op = &t->s->ops[t->s->by_number[u][k - 1]];
     return op->code ? op : NULL;
 }
 
 static struct hd_bank_user mx_user(const struct timing *t, const struct hd_slot_op *mx) {
     struct hd_bank_user by;
-    hd_bank_user_of_mx(t->s->lo->m, mx, t->start[HD_UNIT_mx][mx->number - 1], t->free[HD_UNIT_mx],
+    hd_bank_user_of_mx(t->s->lo->m, mx, t->start[HD_UNIT_mx][mx->number - 1], t->c.free[HD_UNIT_mx],
                        &by);
     return by;
 }
@@ -192,8 +151,8 @@ static void hold_for_mx(struct timing *t, int first, const struct hd_slot_op *mx
 
 /* What MX does may concern VX. */
 static void see_mx(struct timing *t, const struct hd_slot_op *mx) {
-    bool adds = field(mx, HD_F_mx_accumulate) && t->vx.banks >> HD_BANK_AM;
-    if (adds || t->vx.writes || (mx->reads_banks & t->vx.banks)) t->mx = mx_user(t, mx);
+    bool adds = hd_op_field(mx, HD_F_mx_accumulate) && t->vx.banks >> HD_BANK_AM;
+    if (adds || (mx->reads_banks & t->vx.banks)) t->mx = mx_user(t, mx);
 }
 
 /* The operation that VX is at ends as far as what MX does now is known. */
@@ -201,29 +160,35 @@ static void end_vx(struct timing *t) {
     int k = t->next[HD_UNIT_vx] - 1;
     const struct hd_slot_op *op = &t->s->ops[t->s->by_number[HD_UNIT_vx][k]];
     struct hd_vx_place p = t->vx_at;
-    hd_vx_go_on(&t->vx, &p, &t->mx, NEVER);
-    double done = p.at + t->vx_drains + p.waiting;
-    if (k > 0 && done < t->done[HD_UNIT_vx][k - 1]) done = t->done[HD_UNIT_vx][k - 1];
-    t->free[HD_UNIT_vx] = p.at, t->done[HD_UNIT_vx][k] = done;
-    const int64_t dest = field(op, HD_F_vx_d_kind);
-    t->vx_written[dest == HD_V_vx_dest_am_f32 || dest == HD_V_vx_dest_am_int32] = done;
+    hd_vx_go_on(&t->vx, &p, &t->mx, &t->mx_writes, NEVER);
+    if (t->vx_at.left > 0) t->c.free[HD_UNIT_vx] = p.at;
+    double done = p.at + t->vx_drains + VX_DONE;
+    if (t->vx.writes) hd_vx_drain(&t->vx, &p, &t->mx_writes, NEVER), done = p.at + VX_DONE;
+    if (k > 0 && done < t->c.done[HD_UNIT_vx][k - 1]) done = t->c.done[HD_UNIT_vx][k - 1];
+    t->c.done[HD_UNIT_vx][k] = done;
+    const int64_t dest = hd_op_field(op, HD_F_vx_d_kind);
+    t->vx_written[dest == HD_V_vx_dest_am_f32 || dest == HD_V_vx_dest_am_int32] = done - VX_DONE;
 }
 
 /* Stores from number `first` on wait for VX. */
 static void hold_for_vx(struct timing *t, int first) {
     struct hd_bank_user vx;
     for (int which = 0; which < 2; which++) {
-        hd_bank_user_of_vx(&t->vx, which, t->vx_began, t->free[HD_UNIT_vx], &vx);
+        hd_bank_user_of_vx(&t->vx, which, t->vx_began, t->c.free[HD_UNIT_vx], &vx);
         hold_stores(t, first, &vx);
     }
 }
 
 static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin) {
     int64_t n = iterations(op);
+    if (t->vx.writes) hd_vx_drain(&t->vx, &t->vx_at, &t->mx_writes, begin);
     hd_vx_reads_of(t->s->lo->m, op, n, &t->vx);
+    if (!t->vx.writes) t->vx_at = (struct hd_vx_place){0};
     t->vx_began = begin;
-    t->vx_at = (struct hd_vx_place){.at = begin, .left = (double)n};
     t->vx_drains = (double)vector_done(t, op), t->vx_late = vector_late(t, op);
+    t->vx.late = (int)t->vx_drains;
+    t->vx_at.at = begin, t->vx_at.left = (double)n;
+    t->vx_at.done[0] = t->vx_at.done[1] = 0, t->vx_at.run[0] = t->vx_at.run[1] = 0;
     t->mx.any = false;
     const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
     if (mx) see_mx(t, mx);
@@ -235,8 +200,11 @@ static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin
 static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
     int store = first_store(t, op->reads_banks);
     if (store >= 0) hold_for_mx(t, store, op);
-    if (!at_work(t, HD_UNIT_vx)) return;
-    hd_vx_go_on(&t->vx, &t->vx_at, &t->mx, t->now);
+    hd_am_writers_add(&t->mx_writes, t->s->lo->m, op, t->now, t->c.free[HD_UNIT_mx]);
+    bool drains = t->vx.writes && t->c.done[HD_UNIT_vx][t->next[HD_UNIT_vx] - 1] > t->now;
+    if (!drains && !at_work(t, HD_UNIT_vx)) return;
+    hd_vx_go_on(&t->vx, &t->vx_at, &t->mx, &t->mx_writes, t->now);
+    if (t->vx.writes) hd_vx_drain(&t->vx, &t->vx_at, &t->mx_writes, t->now);
     t->mx.any = false;
     see_mx(t, op);
     end_vx(t);
@@ -253,56 +221,16 @@ static void begin_store(struct timing *t, const struct hd_slot_op *op) {
 /* LX waits where VX writes the bank that it fills: as measured, about half of the time in which
  * both are there. */
 static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
-    const struct hd_ops *s = t->s;
-    int k = t->next[HD_UNIT_lx], first = k;
-    while (first > 0 && first > k - HD_N_ops_in_flight &&
-           (t->done[HD_UNIT_lx][first - 1] < 0 || t->done[HD_UNIT_lx][first - 1] > t->now))
-        first--;
-    if (first == k) return;
-    uint32_t fills = s->ops[s->by_number[HD_UNIT_lx][first]].writes_banks;
+    int k = t->next[HD_UNIT_lx] - 1;
+    if (k < 0 || t->c.filled[HD_UNIT_lx] <= t->now) return;
+    uint32_t fills = t->s->ops[t->s->by_number[HD_UNIT_lx][k]].writes_banks;
     uint32_t both = fills & vx->writes_banks;
     if (!both) return;
     double wait = (double)iterations(vx) / 2 * __builtin_popcount(both) / __builtin_popcount(fills);
-    for (; first < k; first++)
-        if (t->done[HD_UNIT_lx][first] > 0) t->done[HD_UNIT_lx][first] += wait;
-    if (t->reads.data > t->now) t->reads.data += wait;
-    t->filled[HD_UNIT_lx] += wait;
-}
-
-/* Bursts of a store, the first from `at` on. One more waits until the oldest of HD_N_open_bursts is
- * acknowledged, whichever operation that belongs to. */
-static void send(struct timing *t, double at, const struct hd_bursts *r) {
-    double bursts = (double)r->bursts, each = (double)r->beats / bursts;
-    int many = bursts < 2 * HD_N_open_bursts ? (int)bursts : 2 * HD_N_open_bursts;
-    for (int i = 0; i < many; i++, t->burst = (t->burst + 1) % HD_N_open_bursts) {
-        double *free = &t->burst_free[t->burst];
-        at = (at > *free ? at : *free) + each;
-        *free = at + (double)t->latency + 2;
-    }
-    double round = HD_N_open_bursts * each, acknowledged = each + (double)t->latency + 2;
-    double rest =
-        (bursts - many) / HD_N_open_bursts * (round > acknowledged ? round : acknowledged);
-    for (int i = 0; i < HD_N_open_bursts; i++) t->burst_free[i] += rest;
-    t->write_free = at + rest;
-}
-
-static void record(struct records *r, double end) {
-    r->end[r->next] = end;
-    r->next = (r->next + 1) % HD_N_load_records;
-}
-
-/* LX writes runs of padding, of so many chunks each, in an operation that starts now; returns when
- * the last of them is on its way to be written. */
-static double fill(struct timing *t, int64_t runs, int64_t chunks) {
-    double at = t->now, *filled = &t->filled[HD_UNIT_lx];
-    for (int64_t i = 0; i < runs; i++) {
-        double room = t->records.end[t->records.next];
-        at = at + 1 > room ? at + 1 : room;
-        double first = at - 1 + FILL_FIRST;
-        *filled = (*filled > first ? *filled : first) + (double)chunks;
-        record(&t->records, *filled);
-    }
-    return at;
+    for (; k >= 0 && (t->c.done[HD_UNIT_lx][k] < 0 || t->c.done[HD_UNIT_lx][k] > t->now); k--)
+        if (t->c.done[HD_UNIT_lx][k] > 0) t->c.done[HD_UNIT_lx][k] += wait;
+    if (t->c.reads.data > t->now) t->c.reads.data += wait;
+    t->c.filled[HD_UNIT_lx] += wait;
 }
 
 /* When the front of unit u offers its next operation; NEVER while that is not known. */
@@ -312,7 +240,7 @@ static double when_offered(const struct timing *t, int u) {
     double at = t->issued[u][t->next[u]];
     if (at < 0) return NEVER;
     const struct hd_slot_op *op = &s->ops[s->by_number[u][t->next[u]]];
-    double taken = t->next[u] ? t->start[u][t->next[u] - 1] : 0;
+    double taken = t->next[u] ? t->start[u][t->next[u] - 1] + 1 : 0;
     taken += t->length[op - s->ops]; /* word by word, the last as it comes */
     at = at + TAKE > taken ? at + TAKE : taken;
     for (int v = 0; v < HD_UNITS; v++) {
@@ -320,7 +248,7 @@ static double when_offered(const struct timing *t, int u) {
         if (v == u && op->number - HD_N_ops_in_flight > after)
             after = op->number - HD_N_ops_in_flight; /* one more of a unit is not in flight */
         if (after <= 0) continue;
-        double done = t->done[v][after - 1];
+        double done = t->c.done[v][after - 1];
         if (done < 0) return NEVER;
         if (done + SIGNAL > at) at = done + SIGNAL;
     }
@@ -329,20 +257,19 @@ static double when_offered(const struct timing *t, int u) {
 
 /* When it can start. */
 static double can_start(const struct timing *t, int u) {
-    double at = t->free[u] < 0 ? NEVER : when_offered(t, u);
-    if (t->free[u] > at) at = t->free[u];
+    double at = t->c.free[u] < 0 ? NEVER : when_offered(t, u);
+    if (t->c.free[u] > at) at = t->c.free[u];
     return at > t->now ? at : t->now;
 }
 
 /* The operation starts now. */
 static void start_op(struct timing *t, const struct hd_slot_op *op) {
     int u = op->unit, k = op->number - 1;
-    double offered = when_offered(t, u); /* its addresses are made while others still ask */
     bool active = op->code;
-    double start = t->now, done = start + 1, vx_free = t->free[HD_UNIT_vx];
+    double start = t->now, done = start + 1, vx_free = t->c.free[HD_UNIT_vx];
     t->start[u][k] = start;
     t->next[u]++;
-    t->free[u] = start;
+    t->c.free[u] = start;
     if (active && (u == HD_UNIT_mx || u == HD_UNIT_vx)) {
         double begin = start;
         if (u == HD_UNIT_vx) {
@@ -353,98 +280,21 @@ static void start_op(struct timing *t, const struct hd_slot_op *op) {
             hold_load(t, op);
             return;
         }
-        t->free[u] = begin + (double)iterations(op);
-        done = t->free[u] + HD_T_mx_done;
+        t->c.free[u] = begin + (double)iterations(op);
+        done = t->c.free[u] + HD_T_mx_done;
         begin_mx(t, op);
     } else if (active && u != HD_UNIT_seq) {
         const struct hd_bursts r = hd_bursts_of(t->s->lo->m, op);
-        double first = start;
-        if (r.padding) first = fill(t, r.padding, r.padding_chunks);
-        if (u == HD_UNIT_st) {
-            double data = first + STORE_FIRST;
-            if (t->write_free > data) data = t->write_free;
-            send(t, data, &r);
-            t->done[u][k] = t->write_free + t->latency + STORE_DONE;
-            begin_store(t, op);
-            done = t->done[u][k];
-            double next = t->write_free - (double)t->latency - 32;
-            double walked = start + (double)r.runs;
-            t->free[u] = next > walked ? next : walked;
-        } else if (r.beats) {
-            double asks = offered + (u == HD_UNIT_lx ? HD_T_lx_request : HD_T_lw_request);
-            t->load[u] = (struct load){.number = k,
-                                       .bursts = r.bursts,
-                                       .at = first > asks ? first : asks,
-                                       .beats = (double)r.beats / (double)r.bursts,
-                                       .held = r.held / (double)r.bursts};
-            t->free[u] = done = -1;
-        } else { /* padding alone */
-            done = t->filled[u] + LX_DONE;
-            t->free[u] = first + 1;
+        if (u != HD_UNIT_st) {
+            hd_channels_load(&t->c, u, k, &r, start);
+            return;
         }
+        t->c.done[u][k] = hd_channels_store(&t->c, &r, start);
+        begin_store(t, op);
+        done = t->c.done[u][k];
     }
-    if (done >= 0 && k > 0 && done < t->done[u][k - 1]) done = t->done[u][k - 1];
-    t->done[u][k] = done;
-}
-
-static const int loaders[] = {HD_UNIT_lx, HD_UNIT_lw};
-
-static void opens(struct open_bursts *b, double end) {
-    b->end[b->next] = end;
-    b->next = (b->next + 1) % HD_N_open_bursts;
-}
-
-/* A burst of unit u is asked for that holds the data channel for so many cycles: when its data end.
- * It waits in the register of the arbiter until memory has room. */
-static double ask(struct timing *t, int u, double at, double cycles) {
-    struct reads *r = &t->reads;
-    double room = r->all.end[r->all.next] - 1; /* as one is done */
-    r->accepted = at > room ? at : room;
-    double data = r->accepted + (double)t->latency + 1;
-    if (r->data > data) data = r->data;
-    if (t->filled[u] > data) data = t->filled[u];
-    r->data = data + cycles;
-    opens(&r->all, r->data), opens(&r->of[u], r->data);
-    return r->data;
-}
-
-/* When unit u asks for its next burst: the register is free, one of its own bursts is done. */
-static double asks(const struct timing *t, int u) {
-    const struct load *l = &t->load[u];
-    const struct reads *r = &t->reads;
-    if (!l->bursts) return NEVER;
-    double at = l->at > r->accepted + 1 ? l->at : r->accepted + 1;
-    double done = r->of[u].end[r->of[u].next] + BURST_DONE;
-    double room = u == HD_UNIT_lx ? t->records.end[t->records.next] : 0;
-    if (room > done) done = room;
-    return at > done ? at : done;
-}
-
-/* The loader that asks next, at *out_at; -1 = none. */
-static int asker(const struct timing *t, double *out_at) {
-    double at[2] = {asks(t, loaders[0]), asks(t, loaders[1])};
-    bool lw_first = t->reads.credit < t->load[loaders[0]].beats + HD_N_burst_cost;
-    int i = at[0] < at[1] ? 0 : at[1] < at[0] || lw_first;
-    *out_at = at[i];
-    return at[i] < NEVER ? i : -1;
-}
-
-/* Loader i asks for one burst; true: for the last of its load. */
-static bool next_burst(struct timing *t, int i, double at) {
-    int u = loaders[i];
-    struct load *l = &t->load[u];
-    double cost = l->beats + HD_N_burst_cost, *credit = &t->reads.credit;
-    if (u == HD_UNIT_lx)
-        *credit = *credit > cost ? *credit - cost : 0;
-    else
-        *credit = cost + (asks(t, HD_UNIT_lx) <= at ? *credit : 0);
-    t->filled[u] = ask(t, u, at, l->held);
-    if (u == HD_UNIT_lx) record(&t->records, t->filled[u]);
-    l->at = at + 1;
-    if (--l->bursts) return false;
-    t->done[u][l->number] = t->filled[u] + (u == HD_UNIT_lx ? LX_DONE : LW_DONE);
-    t->free[u] = at + 1;
-    return true;
+    if (k > 0 && done < t->c.done[u][k - 1]) done = t->c.done[u][k - 1];
+    t->c.done[u][k] = done;
 }
 
 /* That are known: those with room in the buffer, and the one whose last words wait for issue. */
@@ -473,14 +323,15 @@ static void free_chunk(struct issue *q, double at) {
 /* When fetch asks for its next chunk. */
 static double fetch_asks(const struct issue *q) {
     if (!q->to_ask) return NEVER;
-    double at = q->asked[(q->chunks - q->to_ask) % CHUNKS], free = q->t->reads.accepted + 1;
+    double at = q->asked[(q->chunks - q->to_ask) % CHUNKS], free = q->t->c.reads.accepted + 1;
     return at > free ? at : free;
 }
 
 static void ask_chunk(struct issue *q, double at) {
     double beats = HD_N_fetch_chunk / (double)q->t->axi;
     int64_t chunk = q->chunks - q->to_ask--;
-    q->there[chunk % CHUNKS] = ask(q->t, HD_UNIT_seq, at, beats) - beats + CHUNK_FIRST;
+    q->there[chunk % CHUNKS] =
+        hd_channels_ask(&q->t->c, HD_UNIT_seq, at, beats) - beats + CHUNK_FIRST;
 }
 
 /* Words of the operation issue, one a cycle; false: the next is in a chunk that is still to be
@@ -520,14 +371,14 @@ static void issue_ops(struct issue *q, const struct hd_op_lengths *l, size_t *ne
 static bool ask_until(struct timing *t, struct issue *q, double at) {
     for (;;) {
         double asks_at, fetch = fetch_asks(q);
-        int loader = asker(t, &asks_at);
+        int loader = hd_channels_asker(&t->c, &asks_at);
         if (fetch < at && fetch <= asks_at) {
             ask_chunk(q, fetch);
             return true;
         }
         if (loader < 0 || asks_at >= at) return false;
         if (asks_at > t->now) t->now = asks_at;
-        if (next_burst(t, loader, asks_at)) return true;
+        if (hd_channels_next(&t->c, loader, asks_at)) return true;
     }
 }
 
@@ -545,19 +396,20 @@ static int first_to_start(const struct timing *t, double *out_at) {
 int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer) {
     hd_arena *a = hd_arena_create();
     struct timing t = {
-        .s = s, .axi = hd_axi_bytes(s->lo->m), .latency = hd_compile_latency(s->lo->opt)};
+        .s = s, .axi = hd_axi_bytes(s->lo->m), .c.latency = hd_compile_latency(s->lo->opt)};
     struct hd_op_lengths l = hd_ops_lengths(s, a);
     struct issue q = {.t = &t,
                       .begins = begins,
-                      .issued = FETCH + (double)t.latency,
+                      .issued = FETCH + t.c.latency +
+                                hd_ceil_div(4 * HD_PROG_HEADER_WORDS, hd_axi_bytes(s->lo->m)),
                       .words = HD_PROG_HEADER_WORDS,
                       .n = HD_PROG_HEADER_WORDS + l.words};
     double end = 0, at;
-    t.reads.accepted = -1;
+    t.c.reads.accepted = -1;
     for (int64_t i = 0; i < HD_N_fetch_chunks; i++) free_chunk(&q, (double)(ASK + i));
     t.length = l.own;
     for (int u = 0; u < HD_UNITS; u++) {
-        double **lists[] = {&t.done[u], &t.start[u], &t.issued[u]};
+        double **lists[] = {&t.c.done[u], &t.start[u], &t.issued[u]};
         for (int i = 0; i < 3; i++) {
             *lists[i] = hd_new_array(a, double, (size_t)s->count[u] + 1);
             for (int k = 0; k < s->count[u]; k++) (*lists[i])[k] = -1;
@@ -572,9 +424,9 @@ int64_t hd_ops_estimate(const struct hd_ops *s, bool begins, int64_t *by_layer) 
         start_op(&t, &s->ops[s->by_number[unit][t.next[unit]]]);
     }
     for (int u = 0; u < HD_UNITS; u++)
-        if (s->count[u] && t.done[u][s->count[u] - 1] > end) end = t.done[u][s->count[u] - 1];
+        if (s->count[u] && t.c.done[u][s->count[u] - 1] > end) end = t.c.done[u][s->count[u] - 1];
     end = (end > q.issued ? end : q.issued) + HALT;
-    if (by_layer) hd_cycles_by_layer(s, t.start, t.done, end, by_layer);
+    if (by_layer) hd_cycles_by_layer(s, t.start, t.c.done, end, by_layer);
     hd_arena_destroy(a);
     return (int64_t)end;
 }

@@ -37,16 +37,6 @@ static void touch_sums(struct hd_lowerer *w, const struct product *q, int first,
         touch_words(w, HD_SPACE_AM, at, pixels, q->n, q->am_nt, write);
 }
 
-/* Of one run the distance to the next is idle, but must be aligned for this port, where idle.def
- * asks for the widest: what LW holds may stay. */
-static int64_t idle_distance(const struct hd_lowerer *w) {
-    const struct hd_ops *s = &w->s;
-    if (s->count[HD_UNIT_lw] < 2) return 0;
-    const struct hd_slot_op *before = &s->ops[s->by_number[HD_UNIT_lw][s->count[HD_UNIT_lw] - 2]];
-    int64_t held = hd_field_get(before->words, HD_F_lw_s1);
-    return held % hd_axi_bytes(w->m) ? 0 : held;
-}
-
 void hd_lower_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst, int64_t count,
                          int n1, int64_t s1, int64_t d1) {
     static const enum hd_space space[] = {[HD_V_lw_mem_wm] = HD_SPACE_WM,
@@ -58,7 +48,7 @@ void hd_lower_load_words(struct hd_lowerer *w, int mem, size_t src, int64_t dst,
     hd_lower_set(w, HD_F_lw_dst, dst);
     hd_lower_set(w, HD_F_lw_count, count);
     hd_lower_set(w, HD_F_lw_n1, n1);
-    hd_lower_set(w, HD_F_lw_s1, n1 == 1 ? idle_distance(w) : s1);
+    hd_lower_set(w, HD_F_lw_s1, n1 == 1 ? 0 : s1);
     hd_lower_set(w, HD_F_lw_d1, d1);
     touch_words(w, space[mem], dst, count, n1, d1, true);
 }

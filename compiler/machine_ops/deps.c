@@ -168,13 +168,8 @@ static hd_status add_wait(struct hd_ops *s, struct hd_slot_op *op, int unit, uin
 
 /* Turns the needs of the operation into the fewest waits and updates what its unit knows. */
 hd_status hd_ops_end(struct hd_ops *s) {
-    static const uint32_t at_start[HD_PARAM_WORDS];
     if (s->misfit.any) return misfit(s);
     struct hd_slot_op *op = current(s);
-    bool first = op->number == 1;
-    hd_op_fill_dont_cares(op->unit, op->code, op->words,
-                          first ? at_start
-                                : numbered(s, op->unit, (uint32_t)op->number - 1)->words);
     if (!s->lo->opt
              ->latency_hiding) /* one after the other: wait for the operation before this one */
         for (int u = 0; u < HD_UNITS; u++)

@@ -75,10 +75,6 @@ void hd_ops_set(struct hd_ops *s, enum hd_field f, int64_t v);
 void hd_ops_touch(struct hd_ops *s, enum hd_space space, int64_t lo, int64_t hi, bool write);
 void hd_ops_misfit(struct hd_ops *s, struct hd_misfit what);
 hd_status hd_ops_end(struct hd_ops *s);
-/* Fields of w that the operation does not look at (idle.def) become those of `held`, what its unit
- * holds before it. */
-void hd_op_fill_dont_cares(int unit, unsigned code, uint32_t w[HD_PARAM_WORDS],
-                           const uint32_t held[HD_PARAM_WORDS]);
 /* Keeps every semaphore's count in range whatever the timing: waits move earlier where tokens pile
  * up. */
 void hd_ops_bound_tokens(struct hd_ops *s);

@@ -3,11 +3,10 @@
  * whole report. A program that differs is shrunk to the fewest operations that still do.
  *
  *   cosim [--seed S] [--count N] [--machine NAME] [--print] [--coverage]
- *         [--timing [--latency L] [--bytes B]] [--idle] [--bad]
+ *         [--timing [--latency L] [--bytes B]] [--bad]
  *
  * --coverage ends in a table of operations and modes; of COVERED_BY programs or more it fails when
- * one is missed without a reason. --timing compares cycles instead: see timing.h. --idle compares a
- * program with itself after the fields that compiler/machine_ops/idle.def calls idle have changed.
+ * one is missed without a reason. --timing compares cycles instead: see timing.h.
  * --bad puts random words into programs: both must report the same error, with unit and place.
  */
 #include <getopt.h>
@@ -263,37 +262,6 @@ static bool cycles_of(void *user, const struct program *p, uint64_t out[2]) {
     return !*x->text[0] && !*x->text[1];
 }
 
-/* Fields that the compiler takes for idle (compiler/machine_ops/idle.def) hold anything: the RTL
- * must make of that what the ISS makes of the program as it was. */
-static bool idle_is_idle(struct cosim *x, struct program *p) {
-    program_random(p, &x->m, x->seed, KIND_LEGAL);
-    for (size_t i = 0; i < x->arena_bytes; i++) x->start[i] = (uint8_t)mix(i * 31 + x->seed);
-    for (int d = 0; d < 2; d++) {
-        size_t n = program_emit(p, x->words);
-        hd_model *m = make_model(x, x->words, n);
-        bool legal = checked(x, p, KIND_LEGAL);
-        run_device(x, m, d);
-        hd_model_destroy(m);
-        if (!legal || *x->text[d]) {
-            printf("seed %llu: %s%s\n", (unsigned long long)x->seed, legal ? "" : x->why,
-                   x->text[d]);
-            return false;
-        }
-        uint32_t any[HD_PARAM_WORDS];
-        for (int i = 0; !d && i < p->n; i++) {
-            if (!p->op[i].code) continue; /* a nop has no words */
-            for (int k = 0; k < HD_PARAM_WORDS; k++)
-                any[k] = mix(x->seed * 977 + (uint64_t)(i * HD_PARAM_WORDS + k));
-            hd_op_fill_dont_cares(p->op[i].unit, p->op[i].code, p->op[i].words, any);
-        }
-    }
-    if (!memcmp(x->got[0], x->got[1], x->arena_bytes)) return true;
-    where_differs(x);
-    printf("seed %llu, fields that should be idle: %s\n", (unsigned long long)x->seed, x->why);
-    show(x, p);
-    return false;
-}
-
 /* ---- bad programs ---------------------------------------------------------------------------- */
 
 /* Some words of the program change, here and there. */
@@ -329,16 +297,16 @@ static bool bad_agrees(struct cosim *x, struct program *p, bool print) {
 struct arguments {
     uint64_t seed, count;
     const char *machine;
-    bool print, coverage, timing, idle, bad;
+    bool print, coverage, timing, bad;
 };
 
 /* False: an option that is not known. The memory's go to x. */
 static bool read_arguments(int argc, char **argv, struct cosim *x, struct arguments *a) {
-    static const struct option longs[] = {
-        {"seed", 1, NULL, 's'},    {"count", 1, NULL, 'n'},    {"machine", 1, NULL, 'm'},
-        {"print", 0, NULL, 'p'},   {"coverage", 0, NULL, 'c'}, {"timing", 0, NULL, 't'},
-        {"latency", 1, NULL, 'l'}, {"bytes", 1, NULL, 'b'},    {"idle", 0, NULL, 'i'},
-        {"bad", 0, NULL, 'w'},     {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"seed", 1, NULL, 's'},     {"count", 1, NULL, 'n'},
+                                          {"machine", 1, NULL, 'm'},  {"print", 0, NULL, 'p'},
+                                          {"coverage", 0, NULL, 'c'}, {"timing", 0, NULL, 't'},
+                                          {"latency", 1, NULL, 'l'},  {"bytes", 1, NULL, 'b'},
+                                          {"bad", 0, NULL, 'w'},      {NULL, 0, NULL, 0}};
     *a = (struct arguments){.seed = 1, .count = 100, .machine = "tiny"};
     for (int k; (k = getopt_long(argc, argv, "", longs, NULL)) != -1;) {
         if (k == 's')
@@ -353,8 +321,6 @@ static bool read_arguments(int argc, char **argv, struct cosim *x, struct argume
             a->coverage = true;
         else if (k == 't')
             a->timing = true;
-        else if (k == 'i')
-            a->idle = true;
         else if (k == 'w')
             a->bad = true;
         else if (k == 'l')
@@ -367,22 +333,22 @@ static bool read_arguments(int argc, char **argv, struct cosim *x, struct argume
     return true;
 }
 
-/* Random programs on both, or with words of idle fields. False: one failed. */
+/* Random programs on both. False: one failed. */
 static bool run_programs(struct cosim *x, struct program *p, const struct arguments *a) {
     uint64_t cycles = 0, unequal = 0;
     int ops = 0;
     for (uint64_t i = 0; i < a->count; i++) {
         x->seed = a->seed + i;
-        if (a->idle ? !idle_is_idle(x, p) : !one(x, p, a->print)) return false;
+        if (!one(x, p, a->print)) return false;
         ops += p->n;
         cycles += x->cycles[1];
         unequal += !*x->text[0] && x->cycles[0] != x->cycles[1];
     }
-    printf("cosim: machine %s, %llu programs from seed %llu, %d operations, %llu RTL cycles: %s\n",
+    printf("cosim: machine %s, %llu programs from seed %llu, %d operations, %llu RTL cycles: "
+           "iss and rtl agree\n",
            a->machine, (unsigned long long)a->count, (unsigned long long)a->seed, ops,
-           (unsigned long long)cycles,
-           a->idle ? "what is idle changes nothing" : "iss and rtl agree");
-    if (unequal && !a->idle)
+           (unsigned long long)cycles);
+    if (unequal)
         printf("cosim: %llu of them take other cycles, each within %g %%\n",
                (unsigned long long)unequal, 100 * CYCLES_OFF_MAX);
     return !a->coverage || cover_print() == 0 || a->count < COVERED_BY;

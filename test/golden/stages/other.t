@@ -1,6 +1,6 @@
 # A plan that was changed by hand: tiles of 8 rows, where the search took 2.
 # RUN: heddle opt --stage plan --plan test/golden/stages/other.plan --dump ops --machine tiny test/golden/stages/residual.t
-#= step 0 operations=9 estimate=594
+#= step 0 operations=9 estimate=595
 #= # layer 0 a
 #= lx.load @0 signal=0 seg=arena run=512 n1=1 n2=1 n3=1
 #= lw.load @0 signal=1 count=1 n1=1

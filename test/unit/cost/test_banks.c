@@ -6,7 +6,8 @@
 
 /* VX at 100 iterations: A from bank a, B from bank b, in this part of them. */
 static struct hd_vx_reads reads(int a, int b, double b_part) {
-    struct hd_vx_reads v = {.b_part = b_part, .banks = UINT64_C(1) << a | UINT64_C(1) << b};
+    struct hd_vx_reads v = {
+        .b_part = b_part, .each = 1, .banks = UINT64_C(1) << a | UINT64_C(1) << b};
     v.operand[0] = (struct hd_bank_runs){1, {{100, UINT64_C(1) << a}}};
     v.operand[1] = (struct hd_bank_runs){1, {{100, UINT64_C(1) << b}}};
     return v;
@@ -14,10 +15,10 @@ static struct hd_vx_reads reads(int a, int b, double b_part) {
 
 /* Until the last iteration, beside MX in cycles [10, 60) of bank 2. */
 static double takes(struct hd_vx_reads v, bool mx) {
-    struct hd_bank_user m = {.any = mx, .start = 10, .end = 60};
+    struct hd_bank_user m = {.any = mx, .start = 10, .end = 60, .part = 1};
     m.xm = (struct hd_bank_runs){1, {{50, 1 << 2}}};
     struct hd_vx_place p = {.at = 10, .left = 100};
-    hd_vx_go_on(&v, &p, &m, 1e9);
+    hd_vx_go_on(&v, &p, &m, NULL, 1e9);
     assert_true(p.left == 0);
     return p.at - 10;
 }
@@ -41,8 +42,26 @@ static void waits_among_banks(void **state) {
     assert_true(fabs(takes(v, true) - 150) < 1e-6);
 }
 
+/* Results wait while MX writes their bank of AM; when there is no room for more, iterations do. */
+static void results_wait_for_mx(void **state) {
+    (void)state;
+    struct hd_vx_reads v = reads(0, 1, 0);
+    v.writes = UINT64_C(1) << HD_BANK_AM, v.results = 1, v.late = 20, v.room = 64;
+    for (int bank = 0; bank < 2; bank++) {
+        struct hd_am_writers w = {.op[0] = {10, 110, 1, UINT64_C(1) << (HD_BANK_AM + bank)}};
+        struct hd_bank_user none = {0};
+        struct hd_vx_place p = {.at = 10, .left = 100};
+        hd_vx_go_on(&v, &p, &none, &w, 1e9);
+        /* 64 iterations, then one for each result that is written from cycle 110 on */
+        assert_true(fabs(p.at - (bank ? 110 : 110 + 1 + 36)) < 1e-6);
+        hd_vx_drain(&v, &p, &w, 1e9);
+        assert_true(fabs(p.at - (bank ? 110 + 20 : 110 + 100)) < 1e-6);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(by_hand),
+                                       cmocka_unit_test(results_wait_for_mx),
                                        cmocka_unit_test(waits_among_banks)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -38,7 +38,34 @@ static void loads(void **state) {
     }
 }
 
+/* Rows of 24 bytes with 8 of padding on the left and `right` on the right: only data come from
+ * DRAM, but LX writes all of each row. */
+static void padded_rows(void **state) {
+    (void)state;
+    for (int right = 8; right < 32; right += 8) {
+        struct list l;
+        make_list(&l, "tiny", 64);
+        begin(&l, HD_OP_lx_load);
+        const struct {
+            enum hd_field f;
+            int64_t v;
+        } set[] = {{HD_F_lx_edge, 1},        {HD_F_lx_rows, 3},         {HD_F_lx_ys, 1},
+                   {HD_F_lx_x0, -8},         {HD_F_lx_row_bytes, 24},   {HD_F_lx_n1, 1},
+                   {HD_F_lx_n2, 4},          {HD_F_lx_n3, 1},           {HD_F_lx_s2, 24},
+                   {HD_F_lx_d2, 32 + right}, {HD_F_lx_run, 32 + right}, {HD_F_lx_src, 8}};
+        for (size_t i = 0; i < sizeof set / sizeof *set; i++) hd_ops_set(&l.s, set[i].f, set[i].v);
+        end(&l);
+        struct hd_bursts b = hd_bursts_of(&l.m, &l.s.ops[0]);
+        assert_int_equal(b.runs, 3);
+        assert_int_equal(b.beats, 3 * 3);
+        assert_int_equal(b.padding, 1); /* the fourth row */
+        assert_int_equal(b.tail, right / 8);
+        assert_int_equal(b.held, 3 * 3 + 2 * (1 + right / 8));
+        drop_list(&l);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(loads)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(loads), cmocka_unit_test(padded_rows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -29,6 +29,26 @@ static void one_beat_a_cycle(void **state) {
     assert_int_equal(took[2] - took[0], 2 * 100); /* of the program's first words, then of data */
 }
 
+/* Of a store of 40 bursts 16 are open: the third round of them begins when memory has answered two.
+ */
+static void a_store_waits_for_answers(void **state) {
+    (void)state;
+    int64_t took[2];
+    for (int i = 0; i < 2; i++) {
+        struct list l;
+        make_list(&l, "tiny", 64 + 100 * (uint32_t)i);
+        begin(&l, HD_OP_st_store);
+        hd_ops_set(&l.s, HD_F_st_seg, 1), hd_ops_set(&l.s, HD_F_st_run, 8);
+        hd_ops_set(&l.s, HD_F_st_n1, 40), hd_ops_set(&l.s, HD_F_st_n2, 1);
+        hd_ops_set(&l.s, HD_F_st_n3, 1);
+        hd_ops_set(&l.s, HD_F_st_d1, 16), hd_ops_set(&l.s, HD_F_st_s1, 8);
+        end(&l);
+        took[i] = cycles(&l);
+        drop_list(&l);
+    }
+    assert_int_equal(took[1] - took[0], 100 + 3 * 100); /* of the program's first words, too */
+}
+
 /* A product beside a load takes no longer than the longer of both; behind it, the sum. */
 static void only_what_depends_waits(void **state) {
     (void)state;
@@ -71,9 +91,9 @@ static void a_wait_that_is_implied_is_left_out(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(one_iteration_a_cycle),
-                                       cmocka_unit_test(one_beat_a_cycle),
-                                       cmocka_unit_test(only_what_depends_waits),
-                                       cmocka_unit_test(a_wait_that_is_implied_is_left_out)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_iteration_a_cycle), cmocka_unit_test(one_beat_a_cycle),
+        cmocka_unit_test(a_store_waits_for_answers), cmocka_unit_test(only_what_depends_waits),
+        cmocka_unit_test(a_wait_that_is_implied_is_left_out)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,153 @@
+/* Channels: when loads ask for what, and when data come and go; see channels.h. */
+#include "compiler/cost/channels.h"
+
+#include <math.h>
+
+#include "runtime/base/num.h"
+
+enum {              /* cycles; what one module decides is in isa/timing.def */
+       OP_FREE = 2, /* offered to the next that is offered */
+       ASK_FIRST = HD_T_lx_request + HD_T_read_address,
+       FILL_FIRST = 4, /* offered to the first chunk of padding */
+       LX_DONE = 1,    /* last beat taken to done; of LW none */
+       STORE_DATA = 5, /* AW to its first beat on W */
+       STORE_NEXT = 2, /* acknowledged to one more AW */
+       BURST_DONE = 2  /* its last beat to one more AR of its engine */
+};
+static const double NEVER = 1e18;
+
+/* One more burst waits until the oldest of HD_N_open_bursts is acknowledged, whichever operation
+ * that belongs to. Of many bursts, whole rounds of so many take as long as each other. */
+double hd_channels_store(struct hd_channels *c, const struct hd_bursts *r, double start) {
+    enum { ROUND = HD_N_open_bursts, FIRST = 2 * ROUND };
+    struct hd_writes *w = &c->writes;
+    const double each = r->held / (double)r->bursts;
+    const double answer = each + c->latency - 1 + STORE_NEXT + STORE_DATA;
+    int64_t rounds = hd_max(0, r->bursts - FIRST) / ROUND;
+    double at = start + HD_T_st_address;
+    for (int64_t left = r->bursts - rounds * ROUND; left > 0; left--) {
+        double *oldest = &w->acknowledged[w->next++ % ROUND];
+        at = w->sent = fmax(fmax(at, w->sent + 1), *oldest + STORE_NEXT);
+        w->data = fmax(at + STORE_DATA, w->data) + each;
+        *oldest = w->data - 1 + c->latency;
+    }
+    const double more = (double)rounds * fmax(ROUND * each, answer);
+    w->sent += more, w->data += more;
+    for (int i = 0; i < ROUND; i++) w->acknowledged[i] += more;
+    c->free[HD_UNIT_st] = start + OP_FREE;
+    return w->data + c->latency;
+}
+
+static void ends(struct hd_ends *e, int n, double at) {
+    e->of[e->next] = at;
+    e->next = (e->next + 1) % n;
+}
+
+/* LX writes runs of padding, of so many chunks each, in an operation that begins then; returns when
+ * the last of them is on its way to be written. */
+static double fill(struct hd_channels *c, double at, int64_t runs, int64_t chunks) {
+    double *filled = &c->filled[HD_UNIT_lx], begins = at;
+    for (int64_t i = 0; i < runs; i++) {
+        double room = c->records.of[c->records.next];
+        at = at + 1 > room ? at + 1 : room;
+        double first = at - 1 + FILL_FIRST;
+        *filled = (*filled > first ? *filled : first) + (double)chunks;
+        ends(&c->records, HD_N_load_records, *filled);
+    }
+    return at - begins;
+}
+
+static struct hd_load *first_load(struct hd_channels *c, int u) {
+    return &c->loads[u].of[c->loads[u].first];
+}
+
+/* The unit takes one more operation when the last has its address registers to itself: before it
+ * there are only runs that wait in registers behind those. */
+static void free_loader(struct hd_channels *c, int u, double at) {
+    const struct hd_loads *q = &c->loads[u];
+    int64_t runs = 0;
+    for (int i = 0; i + 1 < q->n; i++) {
+        const struct hd_load *l = &q->of[(q->first + i) % HD_N_ops_in_flight];
+        runs += l->r.bursts ? hd_ceil_div(l->bursts * l->r.runs, l->r.bursts) : 1;
+    }
+    c->free[u] = runs <= (u == HD_UNIT_lx ? 2 : 1) ? at : -1;
+}
+
+/* The unit's first load has asked for all; it ends when so much is written. Those of padding alone
+ * behind it end, too. */
+static void end_loads(struct hd_channels *c, int u, double at) {
+    struct hd_loads *q = &c->loads[u];
+    for (; q->n; q->n--, q->first = (q->first + 1) % HD_N_ops_in_flight) {
+        struct hd_load *l = first_load(c, u);
+        if (l->r.padding) l->at += fill(c, l->at - ASK_FIRST, l->r.padding, l->r.padding_chunks);
+        if (l->at < at) l->at = at;
+        l->r.padding = 0;
+        if (l->bursts) break;
+        double done = c->filled[u] + (u == HD_UNIT_lx ? LX_DONE : 0);
+        double before = l->number ? c->done[u][l->number - 1] : 0;
+        c->done[u][l->number] = done > before ? done : before;
+    }
+}
+
+void hd_channels_load(struct hd_channels *c, int u, int k, const struct hd_bursts *r,
+                      double start) {
+    struct hd_loads *q = &c->loads[u];
+    double asks = start + (u == HD_UNIT_lx ? HD_T_lx_request : HD_T_lw_request);
+    c->done[u][k] = -1;
+    q->of[(q->first + q->n++) % HD_N_ops_in_flight] =
+        (struct hd_load){k, *r, r->bursts, asks + HD_T_read_address};
+    if (q->n == 1) end_loads(c, u, start);
+    free_loader(c, u, start + OP_FREE);
+}
+
+/* The burst waits in the register of the arbiter until memory has room. */
+double hd_channels_ask(struct hd_channels *c, int u, double at, double cycles) {
+    struct hd_reads *r = &c->reads;
+    double room = r->all.of[r->all.next] - 1; /* as one is done */
+    r->accepted = at > room ? at : room;
+    r->data = fmax(fmax(r->accepted + c->latency + 1, r->data), c->filled[u]) + cycles;
+    ends(&r->all, HD_N_open_bursts, r->data), ends(&r->of[u], HD_N_open_bursts, r->data);
+    return r->data;
+}
+
+/* When unit u asks for its next burst: the register is free, one of its own bursts is done. */
+static double asks(const struct hd_channels *c, int u) {
+    const struct hd_load *l = &c->loads[u].of[c->loads[u].first];
+    const struct hd_reads *r = &c->reads;
+    if (!c->loads[u].n) return NEVER;
+    double at = l->at > r->accepted + 1 ? l->at : r->accepted + 1;
+    double done = r->of[u].of[r->of[u].next] + BURST_DONE;
+    double room = u == HD_UNIT_lx ? c->records.of[c->records.next] : 0;
+    if (room > done) done = room;
+    return at > done ? at : done;
+}
+
+static double beats_of_burst(const struct hd_load *l) {
+    return (double)l->r.beats / (double)l->r.bursts;
+}
+
+int hd_channels_asker(const struct hd_channels *c, double *out_at) {
+    const struct hd_loads *q = &c->loads[HD_UNIT_lx];
+    double lx = asks(c, HD_UNIT_lx), lw = asks(c, HD_UNIT_lw);
+    bool lw_first = c->reads.credit < beats_of_burst(&q->of[q->first]) + HD_N_burst_cost;
+    bool is_lw = lw < lx || (lw == lx && lw_first);
+    *out_at = is_lw ? lw : lx;
+    return *out_at >= NEVER ? -1 : is_lw ? HD_UNIT_lw : HD_UNIT_lx;
+}
+
+bool hd_channels_next(struct hd_channels *c, int u, double at) {
+    struct hd_load *l = first_load(c, u);
+    double cost = beats_of_burst(l) + HD_N_burst_cost, *credit = &c->reads.credit;
+    bool was_free = c->free[u] >= 0;
+    if (u == HD_UNIT_lx)
+        *credit = *credit > cost ? *credit - cost : 0;
+    else
+        *credit = cost + (asks(c, HD_UNIT_lx) <= at ? *credit : 0);
+    c->filled[u] = hd_channels_ask(c, u, at, l->r.held / (double)l->r.bursts);
+    if (u == HD_UNIT_lx) ends(&c->records, HD_N_load_records, c->filled[u]);
+    l->at = at + 1;
+    bool last = --l->bursts == 0;
+    if (last) c->filled[u] += (double)l->r.tail, end_loads(c, u, at + 1);
+    if (!was_free) free_loader(c, u, at - 1);
+    return last || was_free != (c->free[u] >= 0);
+}
