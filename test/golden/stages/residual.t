@@ -18,8 +18,8 @@ graph residual {
 #= # tile 2x8, 1 weight chunks of 1 words kept, in on chip, out on chip
 #= layer 0 a ask_tiles=4 th=2 tw=8 nb=1 cwb=1 weights_stay=1
 #= # qadd as vx.map: in [1,8,8,8] out [1,8,8,8] window 1x1 stride 1,1
-#= # tile 4x8, in on chip, out on chip
-#= layer 1 y ask_tiles=2 th=4 tw=8 chain_first=1 chain_last=1
+#= # tile 8x8, in on chip, out on chip
+#= layer 1 y th=8 tw=8 chain_first=1 chain_last=1
 #= # [1,8,8,8]
 #= tensor 0 x use_last=1 resident=1 xm=8192 in_arena=1
 #= # [1,8,8,8]
