@@ -164,18 +164,6 @@ void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int
         out->b_part = 1 / (double)(hd_op_field(op, HD_F_vx_n2) * hd_op_field(op, HD_F_vx_sx));
 }
 
-void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, double end,
-                        struct hd_bank_user *out) {
-    double n = 0;
-    *out = (struct hd_bank_user){.any = true, .start = start, .end = end, .part = 1 / v->each};
-    for (int i = 0; i < v->operand[which].n_runs; i++) n += v->operand[which].run[i].n;
-    out->xm.n_runs = v->operand[which].n_runs;
-    for (int i = 0; i < out->xm.n_runs; i++) {
-        out->xm.run[i] = v->operand[which].run[i];
-        out->xm.run[i].n *= (end - start) / n;
-    }
-}
-
 /* The share of cycles in which words of `a` and of `b` are in one bank. */
 static double in_one_bank(uint64_t a, uint64_t b) {
     if (!(a & b)) return 0;

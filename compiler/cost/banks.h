@@ -64,10 +64,6 @@ void hd_bank_user_of_mx(const struct hd_machine *m, const struct hd_slot_op *op,
 void hd_vx_reads_of(const struct hd_machine *m, const struct hd_slot_op *op, int64_t iterations,
                     struct hd_vx_reads *out);
 
-/* Operand `which` of it, all of whose iterations end at `end`. */
-void hd_bank_user_of_vx(const struct hd_vx_reads *v, int which, double start, double end,
-                        struct hd_bank_user *out);
-
 void hd_am_writers_add(struct hd_am_writers *w, const struct hd_machine *m,
                        const struct hd_slot_op *op, double start, double end);
 

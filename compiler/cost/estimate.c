@@ -9,7 +9,7 @@
  * cycle on each direction of the bus. Reads go burst by burst: fetch, LX and LW ask for one a
  * cycle, in turn, no more than HD_N_open_bursts are open, and data come in the order in which they
  * were asked for (what a load asks for: bursts.c). VX waits for banks of XM that MX reads and for
- * its own operands (banks.c), stores for both; loads beside VX are modelled roughly. How long words
+ * its own operands (banks.c), stores for MX; loads beside VX are modelled roughly. How long words
  * take to issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
  */
 #include "compiler/cost/banks.h"
@@ -42,7 +42,7 @@ struct timing {
     double vx_written[2];  /* when the last result of VX is in XM, in AM */
     struct hd_vx_reads vx; /* the operation that VX is at, */
     struct hd_vx_place vx_at;
-    double vx_began, vx_drains; /* its last iteration to done */
+    double vx_drains; /* its last iteration to done */
     int64_t vx_late;
     struct hd_bank_user mx; /* that MX is at, as VX sees it */
     struct hd_am_writers mx_writes;
@@ -170,21 +170,11 @@ static void end_vx(struct timing *t) {
     t->vx_written[dest == HD_V_vx_dest_am_f32 || dest == HD_V_vx_dest_am_int32] = done - VX_DONE;
 }
 
-/* Stores from number `first` on wait for VX. */
-static void hold_for_vx(struct timing *t, int first) {
-    struct hd_bank_user vx;
-    for (int which = 0; which < 2; which++) {
-        hd_bank_user_of_vx(&t->vx, which, t->vx_began, t->c.free[HD_UNIT_vx], &vx);
-        hold_stores(t, first, &vx);
-    }
-}
-
 static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin) {
     int64_t n = iterations(op);
     if (t->vx.writes) hd_vx_drain(&t->vx, &t->vx_at, &t->mx_writes, begin);
     hd_vx_reads_of(t->s->lo->m, op, n, &t->vx);
     if (!t->vx.writes) t->vx_at = (struct hd_vx_place){0};
-    t->vx_began = begin;
     t->vx_drains = (double)vector_done(t, op), t->vx_late = vector_late(t, op);
     t->vx.late = (int)t->vx_drains;
     t->vx_at.at = begin, t->vx_at.left = (double)n;
@@ -193,8 +183,6 @@ static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin
     const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
     if (mx) see_mx(t, mx);
     end_vx(t);
-    int store = first_store(t, (uint32_t)t->vx.banks);
-    if (store >= 0) hold_for_vx(t, store);
 }
 
 static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
@@ -210,12 +198,11 @@ static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
     end_vx(t);
 }
 
-/* The store that began last, beside MX and VX. */
+/* The store that began last, beside MX. */
 static void begin_store(struct timing *t, const struct hd_slot_op *op) {
     const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
     int k = t->next[HD_UNIT_st] - 1;
     if (mx && mx->reads_banks & op->reads_banks) hold_for_mx(t, k, mx);
-    if (at_work(t, HD_UNIT_vx) && t->vx.banks & op->reads_banks) hold_for_vx(t, k);
 }
 
 /* LX waits where VX writes the bank that it fills: as measured, about half of the time in which
