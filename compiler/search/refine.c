@@ -59,7 +59,7 @@ static void consider(struct search *s, struct asked q) {
 }
 
 static void each_number_of_tiles(struct search *s, struct asked q) {
-    for (q.tiles = 1; q.tiles <= hd_knob(s->lo)->most_tiles; q.tiles += (q.tiles + 2) / 3)
+    for (q.tiles = 1; q.tiles <= hd_knob(s->lo)->most_tiles; q.tiles += (q.tiles + 3) / 4)
         consider(s, q);
 }
 
