@@ -110,7 +110,10 @@ static json_object *print_rows(hd_arena *a, struct rows *rows, FILE *out) {
             hd_table_cell(&t, "%s", e->system);
             hd_table_cell(&t, "%.3f", 1e3 / e->per_second);
             hd_table_cell(&t, "%.0f", e->per_second);
-            hd_table_cell(&t, e->clock_mhz > 0 ? "%.0f" : "", e->clock_mhz);
+            if (e->clock_mhz > 0)
+                hd_table_cell(&t, "%.0f", e->clock_mhz);
+            else
+                hd_table_cell(&t, "%s", "");
             hd_table_cell(&t, "%s", e->source);
             json_object *o = json_object_new_object();
             hd_json_str(o, "task", tasks[k].name);

@@ -132,7 +132,7 @@ static hd_status next_message(struct served *s, void *out, size_t bytes) {
 
 static struct hd_point *next_task(void *user, bool *more) {
     struct served *s = user;
-    struct task t;
+    struct task t = {0};
     bool is = false;
     s->status = hd_ranks_waiting(s->c->ctx, s->ranks, 0, &is);
     if (s->status == HD_OK && is) s->status = next_message(s, &t, sizeof t);

@@ -248,8 +248,7 @@ module hd_vx (
 
   assign fn_mul    = fn && p.alu == hd_isa_pkg::VxAluMul;
   assign late_sum  = dw ? AgeBits'(hd_isa_pkg::VxDwCycles) : '0;
-  assign late_bias = dw ? AgeBits'(hd_isa_pkg::VxDwCycles) :
-                     p.lanes ? AgeBits'(hd_isa_pkg::VxLanesCycles + More) : '0;
+  assign late_bias = dw ? late_sum : p.lanes ? AgeBits'(hd_isa_pkg::VxLanesCycles + More) : '0;
   assign late_alu  = late_bias + (fn_mul ? AgeBits'(hd_isa_pkg::VxFnCycles) : '0);
   assign late_res  = late_bias + (fn ? AgeBits'(hd_isa_pkg::VxFnCycles) : '0);
   assign late_end  = late_res + (p.lut != 3'd0 ? AgeBits'(hd_isa_pkg::VxLutCycles) : '0);

@@ -255,8 +255,10 @@ static hd_status get_header(struct loader *l, const void *data, size_t bytes) {
                        bytes, HEADER_BYTES);
     if (format != FORMAT)
         return hd_fail(l->ctx, HD_MISMATCH,
-                       "%s: file format %u, this program reads %d; compile again", l->file, format,
-                       FORMAT);
+                       "%s: file format %u, for instruction set %s; this program reads %d, for %s; "
+                       "compile it again: heddle compile MODEL.onnx -o %s",
+                       l->file, format, hd_isa_version(l->m->isa_hash), FORMAT, HD_ISA_VERSION_TEXT,
+                       l->file);
     if (total != bytes)
         return hd_fail(l->ctx, HD_INVALID, "%s: cut short: %zu bytes, the header says %llu",
                        l->file, bytes, (unsigned long long)total);

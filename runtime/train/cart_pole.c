@@ -88,7 +88,8 @@ static hd_status choose(hd_ctx *ctx, struct game *g, const float *s, int *out) {
 
 /* A batch of what was seen, anywhere in the memory. */
 static hd_status learn(hd_ctx *ctx, struct game *g) {
-    float before[BATCH * STATE], after[BATCH * STATE], next[BATCH * 2], worth[BATCH], loss = 0;
+    float before[BATCH * STATE], after[BATCH * STATE], worth[BATCH], loss = 0;
+    float next[BATCH * 2] = {0}; /* of each state: worth of left and of right */
     int64_t right[BATCH];
     bool fell[BATCH];
     for (int i = 0; i < BATCH; i++) {
