@@ -48,10 +48,10 @@ graph convolutions {
 #= plan steps=1 layers=2 tensors=3 arena_bytes=1024
 #= # qconv as mx.gemm vx.map: in [1,8,8,8] out [1,8,8,8] window 3x3 stride 1,1
 #= # tile 1x8, 1 weight chunks of 9 words kept, in on chip, out on chip
-#= layer 0 a ask_tiles=8 th=1 tw=8 nb=1 cwb=1 weights_stay=1
+#= layer 0 a ask_tiles=9 th=1 tw=8 nb=1 cwb=1 weights_stay=1
 #= # qconv as mx.gemm vx.map: in [1,8,8,8] out [1,8,8,8] window 1x1 stride 1,1
 #= # tile 1x8, 1 weight chunks of 1 words kept, in on chip, out on chip
-#= layer 1 b ask_tiles=8 th=1 tw=8 nb=1 cwb=1 weights_stay=1 chain_first=1 chain_last=1
+#= layer 1 b ask_tiles=9 th=1 tw=8 nb=1 cwb=1 weights_stay=1 chain_first=1 chain_last=1
 #= # [1,8,8,8]
 #= tensor 0 x resident=1 xm=4096 in_arena=1
 #= # [1,8,8,8]

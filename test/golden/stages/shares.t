@@ -52,7 +52,7 @@ graph shares {
 #= layer 0 a ring_bytes=32768 ring_in=16384 th=8 tw=8 nb=1 cwb=1 weights_stay=1
 #= # qconv as mx.gemm vx.map: in [1,8,8,8] out [1,8,8,16] window 3x3 stride 1,1
 #= # tile 1x8, 1 weight chunks of 9 words kept, in streamed, out streamed
-#= layer 1 b ask_tiles=8 ring_bytes=32768 ring_in=16384 th=1 tw=8 nb=1 cwb=1 weights_stay=1 chain_first=1 chain_last=1
+#= layer 1 b ask_tiles=9 ring_bytes=32768 ring_in=16384 th=1 tw=8 nb=1 cwb=1 weights_stay=1 chain_first=1 chain_last=1
 #= # [1,8,8,8]
 #= tensor 0 x use_last=1 in_arena=1 arena=1280
 #= # [1,8,8,16]
