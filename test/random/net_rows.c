@@ -171,6 +171,7 @@ void net_attention(struct net *x, int in) {
     int64_t c = t->dim[t->rank - 1], rows = hd_tensor_elems(t) / c, flat[2] = {rows, c};
     int heads = rng_range(&x->r, 1, 4), d = widths[rng_range(&x->r, 0, 6)], head[3],
         wide = heads * d;
+    if (rows > 1024) return; /* their products are as many as a large network has */
     int batch = rows % 2 == 0 && rng_next(&x->r) % 3 == 0 ? 2 : 1;
     int from = t->rank == 2 ? in : shaped(x, in, 2, flat);
     int64_t split[4] = {batch, rows / batch, heads, d}, perm[4] = {0, 2, 1, 3},
