@@ -11,22 +11,12 @@
 
 enum { CLASSES = 10, STEPS = 9 };
 
-static int norm_conv(struct hd_layers *l, int x, int64_t channels, int64_t size, int64_t stride) {
-    return hd_layer_batchnorm(l, hd_layer_conv(l, x, channels, size, stride));
-}
-
-static int block(struct hd_layers *l, int x, int64_t channels, int64_t stride) {
-    int y = hd_layer_relu(l, norm_conv(l, x, channels, 3, stride));
-    y = norm_conv(l, y, channels, 3, 1);
-    if (stride > 1) x = norm_conv(l, x, channels, 1, stride);
-    return hd_layer_relu(l, hd_layer_add(l, y, x));
-}
-
 static int resnet20(struct hd_layers *l, int64_t n) {
     int x = hd_layer_input(l, "x", 4, (int64_t[]){n, 3, 32, 32}, NULL);
-    x = hd_layer_relu(l, norm_conv(l, x, 16, 3, 1));
+    x = hd_layer_relu(l, hd_layer_conv_norm(l, x, 16, 3, 1));
     for (int stage = 0; stage < 3; stage++)
-        for (int i = 0; i < 3; i++) x = block(l, x, (int64_t)16 << stage, stage && !i ? 2 : 1);
+        for (int i = 0; i < 3; i++)
+            x = hd_layer_residual(l, x, (int64_t)16 << stage, stage && !i ? 2 : 1);
     return hd_layer_dense(l, hd_layer_pool(l, x), CLASSES);
 }
 

@@ -6,6 +6,7 @@
 
 #include "compiler/energy/energy.h"
 #include "compiler/import/network.h"
+#include "compiler/report/report.h"
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
 
@@ -18,8 +19,10 @@ enum {
 static const char *const style[] = {
 #include "page.css.inc"
     NULL};
+static const char *const elements[] = {
+#include "elements.js.inc"
+    NULL};
 static const char *const script[] = {
-#include "compiler/report/report.h"
 #include "page.js.inc"
     NULL};
 
@@ -45,6 +48,7 @@ hd_status hd_page_write(struct hd_cmd *c, json_object *data, const char *path, c
     /* json-c writes / as \/, so no text in it can end the element */
     fputs(json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN), f);
     fputs("</script>\n<script>\n", f);
+    for (int i = 0; elements[i]; i++) fputs(elements[i], f);
     for (int i = 0; lines[i]; i++) fputs(lines[i], f);
     fputs("</script></body></html>\n", f);
     json_object_put(data);

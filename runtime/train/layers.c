@@ -232,3 +232,14 @@ int hd_layer_pool(struct hd_layers *l, int x) {
     struct hd_tensor t = hd_b_shape(&l->b, x);
     return hd_b_reshape(&l->b, x, 2, t.dim);
 }
+
+int hd_layer_conv_norm(struct hd_layers *l, int x, int64_t channels, int64_t size, int64_t stride) {
+    return hd_layer_batchnorm(l, hd_layer_conv(l, x, channels, size, stride));
+}
+
+int hd_layer_residual(struct hd_layers *l, int x, int64_t channels, int64_t stride) {
+    int y = hd_layer_relu(l, hd_layer_conv_norm(l, x, channels, 3, stride));
+    y = hd_layer_conv_norm(l, y, channels, 3, 1);
+    if (stride > 1) x = hd_layer_conv_norm(l, x, channels, 1, stride);
+    return hd_layer_relu(l, hd_layer_add(l, x, y));
+}

@@ -67,6 +67,11 @@ int hd_layer_add(struct hd_layers *l, int x, int y);
 int hd_layer_scale(struct hd_layers *l, int x, double factor);
 int hd_layer_norm(struct hd_layers *l, int x);      /* of the last axis, with scale and bias */
 int hd_layer_batchnorm(struct hd_layers *l, int x); /* of each channel, [N,C,..] */
+/* Convolution and batch norm, without an activation. */
+int hd_layer_conv_norm(struct hd_layers *l, int x, int64_t channels, int64_t size, int64_t stride);
+/* A block of ResNet: two of them, 3x3, beside x, which takes one of 1x1 where the stride is not 1.
+ * x has `channels` channels where it is. He and others, arXiv:1512.03385. */
+int hd_layer_residual(struct hd_layers *l, int x, int64_t channels, int64_t stride);
 /* Each element stays with probability keep, and is divided by it. */
 int hd_layer_dropout(struct hd_layers *l, int x, double keep);
 /* Integers below n, of any shape, become rows of weights: [..] -> [.., width]. */

@@ -10,24 +10,13 @@ static const char *const image_axes[] = {"N", "C", "H", "W"};
 
 enum { SIDE = 16, TEXTURES = 8 };
 
-static int norm_conv(struct hd_layers *l, int x, int64_t channels, int64_t size, int64_t stride) {
-    return hd_layer_batchnorm(l, hd_layer_conv(l, x, channels, size, stride));
-}
-
-static int block(struct hd_layers *l, int x, int64_t channels, int64_t stride) {
-    int y = hd_layer_relu(l, norm_conv(l, x, channels, 3, stride));
-    y = norm_conv(l, y, channels, 3, 1);
-    if (stride > 1) x = norm_conv(l, x, channels, 1, stride);
-    return hd_layer_relu(l, hd_layer_add(l, x, y));
-}
-
 int hd_build_textures(struct hd_layers *l, int64_t batch, int *out) {
     int x = hd_layer_input(l, "image", 4, (int64_t[]){batch, 1, SIDE, SIDE}, image_axes);
     int classes = hd_layer_integers(l, "classes", 1, &batch, image_axes);
-    x = hd_layer_relu(l, norm_conv(l, x, 8, 3, 1));
-    x = block(l, x, 8, 1);
-    x = block(l, x, 16, 2);
-    x = block(l, x, 32, 2);
+    x = hd_layer_relu(l, hd_layer_conv_norm(l, x, 8, 3, 1));
+    x = hd_layer_residual(l, x, 8, 1);
+    x = hd_layer_residual(l, x, 16, 2);
+    x = hd_layer_residual(l, x, 32, 2);
     x = hd_layer_dense(l, hd_layer_pool(l, x), TEXTURES);
     out[0] = hd_loss_classes(l, x, classes);
     out[1] = hd_metric_right(l, x, classes);

@@ -1,36 +1,7 @@
-// Shared by the pages of machines and of differences: elements, round ticks, axes, legends, tables, pictures as files.
-const errors = [];
-window.addEventListener('error', e => { errors.push(e.message); document.body.dataset.errors = errors.length; });
-const D = JSON.parse(document.getElementById('data').textContent);
-const SVG = 'http://www.w3.org/2000/svg';
+// Shared by the pages of machines and of differences: round ticks, axes, legends, tables, pictures as files.
 const num = v => v === 0 ? '0' : Math.abs(v) >= 1000 ? Math.round(v).toLocaleString('en') : String(+v.toPrecision(4));
 
-function el(parent, tag, attrs = {}, text) {
-  const e = document.createElement(tag);
-  for (const k in attrs) e.setAttribute(k, attrs[k]);
-  if (text !== undefined) e.textContent = text;
-  if (parent) parent.append(e);
-  return e;
-}
-function sv(parent, tag, attrs = {}, text) {
-  const e = document.createElementNS(SVG, tag);
-  for (const k in attrs) e.setAttribute(k, attrs[k]);
-  if (text !== undefined) e.textContent = text;
-  parent.append(e);
-  return e;
-}
-const tip = el(document.body, 'div', { id: 'tip' });
 function emptied(parent) { parent.replaceChildren(); return parent; }
-// The text beside the pointer, while it is over the element.
-function explain(e, text) {
-  e.addEventListener('mousemove', ev => {
-    tip.textContent = text;
-    tip.style.display = 'block';
-    tip.style.left = Math.min(ev.clientX + 14, innerWidth - tip.offsetWidth - 8) + 'px';
-    tip.style.top = ev.clientY + 14 + 'px';
-  });
-  e.addEventListener('mouseleave', () => { tip.style.display = 'none'; });
-}
 // About five round values between lo and hi.
 function ticks(lo, hi) {
   const raw = (hi - lo) / 5 || 1, power = 10 ** Math.floor(Math.log10(raw));

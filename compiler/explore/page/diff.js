@@ -22,7 +22,7 @@ function draw() {
     const r = sv(s, 'rect', { class: 'layer', x: L + wide * (i + .1 + .4 * k), y, width: Math.max(.5, wide * .4), height: H - B - y,
       fill: i === chosen && k ? colours.chosen : colours[side.toLowerCase()] });
     r.addEventListener('click', () => choose(i));
-    explain(r, l.name + '\n' + (l.A ? num(l.A.cycles) : 'none') + ' cycles, then ' + (l.B ? num(l.B.cycles) : 'none') + '\n' + l.why);
+    hover(r, l.name + '\n' + (l.A ? num(l.A.cycles) : 'none') + ' cycles, then ' + (l.B ? num(l.B.cycles) : 'none') + '\n' + l.why);
   }));
   document.body.dataset.bars = plot.querySelectorAll('rect.layer').length;
 }

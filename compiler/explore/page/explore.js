@@ -36,7 +36,7 @@ function draw() {
     const c = sv(s, 'circle', { cx: X(p[axisX]), cy: Y(p[axisY]), r: i === chosen ? 7 : p.front ? 5 : 3, class: 'point',
       fill: colours[i === chosen ? 'chosen' : p.front ? 'front' : 'beaten'], 'fill-opacity': p.front || i === chosen ? 1 : .6 });
     c.addEventListener('click', () => choose(i));
-    explain(c, text(p));
+    hover(c, text(p));
   });
   document.body.dataset.points = points.length;
 }

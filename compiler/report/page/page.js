@@ -1,11 +1,5 @@
-'use strict';
 // Draws a report from the JSON in #data. No network, no library. What was drawn is counted in the body's
 // data attributes, so that a test can see that nothing is empty and nothing failed.
-const errors = [];
-window.addEventListener('error', e => { errors.push(e.message); document.body.dataset.errors = errors.length; });
-
-const D = JSON.parse(document.getElementById('data').textContent);
-const SVG = 'http://www.w3.org/2000/svg';
 const UNIT_COLORS = { busy: 'var(--busy)', stall_semaphore: 'var(--sem)', stall_memory: 'var(--mem)', stall_bank: 'var(--bank)', idle: 'var(--idle)' };
 const palette = ['#3d7bd9', '#2a9d76', '#e07a3f', '#8e5bb5', '#c0a02c', '#d1495b', '#4aa3b8', '#7a8b3c', '#b0689a', '#5b6abf'];
 const opNames = D.layers ? [...new Set(D.layers.map(l => l.op))] : [];
@@ -15,31 +9,6 @@ const pct = x => (100 * x).toFixed(1) + ' %';
 const bytes = n => n >= 1 << 20 ? (n / (1 << 20)).toFixed(2) + ' MiB' : n >= 1024 ? (n / 1024).toFixed(1) + ' KiB' : n + ' B';
 const sum = (list, f) => list.reduce((a, x) => a + f(x), 0);
 
-function el(parent, tag, attrs = {}, text) {
-  const e = document.createElement(tag);
-  for (const k in attrs) e.setAttribute(k, attrs[k]);
-  if (text !== undefined) e.textContent = text;
-  if (parent) parent.append(e);
-  return e;
-}
-function sv(parent, tag, attrs = {}, text) {
-  const e = document.createElementNS(SVG, tag);
-  for (const k in attrs) e.setAttribute(k, attrs[k]);
-  if (text !== undefined) e.textContent = text;
-  parent.append(e);
-  return e;
-}
-const tip = el(document.body, 'div', { id: 'tip' });
-function showTip(ev, text) {
-  tip.textContent = text;
-  tip.style.display = 'block';
-  tip.style.left = Math.min(ev.clientX + 14, innerWidth - tip.offsetWidth - 8) + 'px';
-  tip.style.top = Math.min(ev.clientY + 14, innerHeight - tip.offsetHeight - 8) + 'px';
-}
-function hover(e, text) {
-  e.addEventListener('mousemove', ev => showTip(ev, typeof text === 'function' ? text(ev) : text));
-  e.addEventListener('mouseleave', () => { tip.style.display = 'none'; });
-}
 function section(title, note) {
   el(document.body, 'h2', {}, title);
   if (note) el(document.body, 'p', { class: 'note' }, note);
