@@ -5,14 +5,8 @@
 #include "compiler/expr/rewrite.h"
 #include "compiler/ir/expression.h"
 #include "compiler/loop/loop.h"
-#include "gpu_ref/gpu_plan.h"
+#include "gpu_ref/gpu_express.h"
 #include "gpu_ref/gpu_schedule.h"
-
-struct made { /* one node's kernels */
-    struct hd_nest *nest;
-    struct hd_kernel_call *call;
-    int n_calls;
-};
 
 /* The node's expression, bound; NULL = it has none. */
 static hd_status expression(struct hd_gpu_plan *p, const struct hd_node *n, struct hd_expr **out) {
@@ -32,7 +26,7 @@ static hd_status expression(struct hd_gpu_plan *p, const struct hd_node *n, stru
 }
 
 /* HD_UNSUPPORTED when a launch is larger than the driver's limits. */
-static hd_status fits(struct hd_gpu_plan *p, const struct made *k) {
+static hd_status fits(struct hd_gpu_plan *p, const struct hd_gpu_nest *k) {
     size_t most = p->limits->max_blocks_yz;
     for (int c = 0; c < k->n_calls; c++) {
         const struct hd_kernel_call *x = &k->call[c];
@@ -47,7 +41,7 @@ static hd_status fits(struct hd_gpu_plan *p, const struct made *k) {
 }
 
 static hd_status lower(struct hd_gpu_plan *p, const struct hd_expr *f, bool tiles,
-                       struct made *out) {
+                       struct hd_gpu_nest *out) {
     struct hd_schedule *s;
     const char *text = hd_gpu_schedule(p->arena, f, p->limits, tiles);
     TRY(hd_schedule_parse(p->ctx, p->arena, text, &s));
@@ -64,7 +58,7 @@ static bool is_product(enum hd_ir_op op) {
 }
 
 static hd_status kernels(struct hd_gpu_plan *p, enum hd_ir_op op, struct hd_expr *f,
-                         struct made *out) {
+                         struct hd_gpu_nest *out) {
     hd_expr_simplify(f);
     if (is_product(op) || !p->limits->f64) hd_expr_narrow(f);
     if (p->limits->mma || p->limits->dot8) hd_expr_split_offsets(f);
@@ -78,14 +72,11 @@ static hd_status kernels(struct hd_gpu_plan *p, enum hd_ir_op op, struct hd_expr
 }
 
 /* Views of the nest's tensors: operands, results, and what lies between its kernels. */
-static hd_status views(struct hd_gpu_plan *p, const struct hd_node *n, const struct made *k,
+static hd_status views(struct hd_gpu_plan *p, const struct hd_node *n, const struct hd_gpu_nest *k,
                        int *view) {
     const struct hd_expr *f = k->nest->f;
-    for (size_t t = 0; t < f->n_tensors; t++) view[t] = -1;
     for (int i = 0; i < n->n_in && i < f->n_params; i++)
         if (n->in[i] >= 0) TRY(hd_gpu_need(p, n->in[i], &view[i]));
-    for (int i = 0; i < n->n_out; i++)
-        if (n->out[i] >= 0) view[f->result[i]] = hd_gpu_make(p, n->out[i], 0);
     for (int c = 0; c < k->n_calls; c++)
         for (int i = 0; i < k->call[c].n_tensors; i++) {
             int t = k->call[c].tensor[i];
@@ -96,14 +87,14 @@ static hd_status views(struct hd_gpu_plan *p, const struct hd_node *n, const str
     return HD_OK;
 }
 
-static hd_status step(struct hd_gpu_plan *p, int node, const struct made *k) {
-    const struct hd_node *n = &p->g->nodes[node];
-    int *view = hd_new_array(p->arena, int, k->nest->f->n_tensors + 1);
-    int *in = hd_new_array(p->arena, int, k->nest->f->n_tensors + 1), n_in = 0;
+hd_status hd_gpu_nest_call(struct hd_gpu_plan *p, const struct hd_node *n,
+                           const struct hd_gpu_nest *k, int n_results, int *results) {
+    const struct hd_expr *f = k->nest->f;
+    int *view = hd_new_array(p->arena, int, f->n_tensors + 1);
+    for (size_t t = 0; t < f->n_tensors; t++) view[t] = -1;
+    for (int i = 0; i < n_results; i++) view[f->result[i]] = results[i];
     TRY(views(p, n, k, view));
-    for (size_t t = 0; t < k->nest->f->n_tensors; t++)
-        if (view[t] >= 0) in[n_in++] = view[t];
-    hd_gpu_step(p, HD_GPU_KERNELS, node, p->api->scheme, n_in, in, 0, NULL);
+    for (int i = 0; i < n_results; i++) results[i] = view[f->result[i]];
     int *made = hd_new_array(p->arena, int, (size_t)k->n_calls + 1), n_calls = 0;
     for (int c = 0; c < k->n_calls; c++) {
         const struct hd_kernel_call *from = &k->call[c];
@@ -122,10 +113,28 @@ static hd_status step(struct hd_gpu_plan *p, int node, const struct made *k) {
     return HD_OK;
 }
 
+static hd_status step(struct hd_gpu_plan *p, int node, const struct hd_gpu_nest *k) {
+    const struct hd_node *n = &p->g->nodes[node];
+    int *results = hd_new_array(p->arena, int, (size_t)n->n_out + 1);
+    hd_gpu_step(p, HD_GPU_KERNELS, node, p->api->scheme, 0, NULL, 0, NULL);
+    for (int i = 0; i < n->n_out; i++)
+        results[i] = n->out[i] < 0 ? -1 : hd_gpu_make(p, n->out[i], 0);
+    return hd_gpu_nest_call(p, n, k, n->n_out, results);
+}
+
+hd_status hd_gpu_nest_make(struct hd_gpu_plan *p, const struct hd_node *n, const char *text,
+                           int n_in, struct hd_gpu_nest *out) {
+    const struct hd_tensor *in[HD_MAX_OPERANDS];
+    struct hd_expr *f;
+    for (int i = 0; i < n_in; i++) in[i] = n->in[i] < 0 ? NULL : &p->g->tensors[n->in[i]];
+    TRY(hd_expression_bind(p->ctx, p->arena, n, text, n_in, in, &f));
+    return kernels(p, HD_IR_matmul, f, out);
+}
+
 hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     struct hd_expr *f = NULL;
-    struct made k = {0};
+    struct hd_gpu_nest k = {0};
     hd_status s = expression(p, n, &f);
     if (s == HD_OK && !f) {
         p->why = "it has no tensor expression";

@@ -20,6 +20,8 @@ static void touch(struct hd_gpu_plan *p, int view, int step) {
 static void find_lives(struct hd_gpu_plan *p) {
     for (size_t i = 0; i < p->n_steps; i++) {
         struct hd_gpu_step *s = &p->steps[i];
+        for (int c = 0; c < s->n_calls; c++)
+            for (int k = 0; k < s->call[c].n_args; k++) touch(p, s->call[c].arg[k], (int)i);
         for (int k = 0; k < s->n_in; k++) touch(p, s->in[k], (int)i);
         for (int k = 0; k < s->n_out; k++) touch(p, s->out[k], (int)i);
         if (s->kind != HD_GPU_KERNELS)

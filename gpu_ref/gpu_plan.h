@@ -8,7 +8,7 @@
  * Step makers are asked in this order for every node; the first that takes it makes its steps:
  *   hd_gpu_move      nothing to do: reshapes share the memory of their operand
  *   hd_gpu_express   kernels made of the node's tensor expression
- *   hd_gpu_template  kernels written by hand, for what has no expression
+ *   hd_gpu_recurrent lstm, gru, rnn: kernels written by hand, for what has no expression
  *   host             golden's kernel of that node, with the reason
  */
 #ifndef HD_GPU_REF_GPU_PLAN_H
@@ -53,7 +53,7 @@ struct hd_gpu_step {
     enum hd_gpu_step_kind kind;
     int node, n_nodes;
     const char *how;            /* who computes it, for people; of the host with the reason */
-    int n_in, n_out, *in, *out; /* views; -1 = left out */
+    int n_in, n_out, *in, *out; /* HOST: views; -1 = left out */
     int n_calls;
     struct hd_gpu_call *call;
     void **host_in, **host_out; /* HOST: where operands and results lie */
@@ -129,8 +129,8 @@ struct hd_gpu_step *hd_gpu_step(struct hd_gpu_plan *p, enum hd_gpu_step_kind kin
 /* One more launch of the last step. */
 struct hd_gpu_call *hd_gpu_call(struct hd_gpu_plan *p, int kernel, int n_args, const int *arg);
 const void *hd_gpu_const(const struct hd_gpu_plan *p, int tensor); /* NULL = not constant */
-/* Finds the launches of the last step that run once; made: the view that each fills, -1 = several.
- */
+/* Finds the launches of the last step that run once, of its first ones; made: the view that each
+ * fills, -1 = several. */
 void hd_gpu_find_once(struct hd_gpu_plan *p, const int *made);
 /* The view that kernels with gathers report to. */
 int hd_gpu_fault(struct hd_gpu_plan *p);
@@ -138,6 +138,6 @@ int hd_gpu_fault(struct hd_gpu_plan *p);
 /* *out_taken tells whether they took the node; if not, p->why may say why. */
 hd_status hd_gpu_move(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken);
-hd_status hd_gpu_template(struct hd_gpu_plan *p, int node, bool *out_taken);
+hd_status hd_gpu_recurrent(struct hd_gpu_plan *p, int node, bool *out_taken);
 
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "runtime/base/element.h"
+#include "runtime/base/fn.h"
 
 #define WRAP(a, op, b)  ((int64_t)((uint64_t)(a)op(uint64_t)(b)))
 #define SHIFT(a, op, b) ((uint64_t)(b) > 63 ? 0 : (uint64_t)(a)op(b))
@@ -41,7 +42,7 @@ static double floats(enum hd_expr_op op, double a, double b) {
     switch (op) {
 #define PREFIX(name, text, types, float_y, int_y)                                                  \
     case HD_EXPR_##name:                                                                           \
-        return float_y;
+        return (double)(float_y);
 #define FUNCTION(name, types, float_y, int_y) PREFIX(name, 0, 0, float_y, 0)
 #define INFIX(name, text, level, types, result, float_y, int_y, uint_y)                            \
     PREFIX(name, 0, 0, float_y, 0)

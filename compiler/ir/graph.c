@@ -390,6 +390,7 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
     switch (n->op) {
     case HD_IR_conv:
     case HD_IR_qconv:
+    case HD_IR_convinteger:
         per_output = w->dim[0] ? hd_tensor_elems(w) / w->dim[0] : 0;
         break;
     case HD_IR_qconvtranspose:
@@ -402,8 +403,12 @@ int64_t hd_node_macs(const hd_graph *g, const struct hd_node *n) {
         break;
     case HD_IR_matmul:
     case HD_IR_qmatmul:
+    case HD_IR_matmulinteger:
         per_output = w->rank ? w->dim[w->rank > 1 ? w->rank - 2 : 0] : 0;
         break;
+    case HD_IR_lstm:
+    case HD_IR_gru:
+    case HD_IR_rnn:
     case HD_IR_qlstm: /* w [D,G*H,I], r [D,G*H,H] */
     case HD_IR_qgru:
     case HD_IR_qrnn: {

@@ -1,11 +1,13 @@
 /* What operations compute: rows of meaning.def with the words in braces filled in. */
 #include "compiler/ir/expression.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "compiler/ir/infer_int.h"
 #include "compiler/ir/meaning_int.h"
 #include "compiler/ir/window.h"
+#include "runtime/base/num.h"
 
 /* ---- conditions ----------------------------------------------------------------------------- */
 
@@ -95,9 +97,9 @@ static bool axes_of_norm(const struct hd_maker *m, unsigned *out) {
     return true;
 }
 bool hd_mean_axes(const struct hd_maker *m, unsigned *out) {
-    static const enum hd_ir_op norms[] = {HD_IR_softmax,   HD_IR_logsoftmax, HD_IR_hardmax,
-                                          HD_IR_argmax,    HD_IR_argmin,     HD_IR_lpnorm,
-                                          HD_IR_layernorm, HD_IR_mvn};
+    static const enum hd_ir_op norms[] = {
+        HD_IR_softmax, HD_IR_logsoftmax, HD_IR_hardmax, HD_IR_argmax,   HD_IR_argmin,
+        HD_IR_lpnorm,  HD_IR_layernorm,  HD_IR_mvn,     HD_IR_qsoftmax, HD_IR_qlayernorm};
     int64_t axes[HD_MAX_RANK];
     for (size_t i = 0; i < sizeof norms / sizeof norms[0]; i++)
         if (m->n->op == norms[i]) return axes_of_norm(m, out);
@@ -392,6 +394,14 @@ static void gemm_c(FILE *f, const struct hd_maker *m) {
         fprintf(f, "%s%s", d ? "," : "", c->dim[d] == 1 ? "0" : c->rank - d == 2 ? "i" : "j");
 }
 
+/* Sums of a row in int32: a power of two, exact in binary32. */
+static void steps(FILE *f, const struct hd_maker *m) {
+    const struct hd_tensor *x = m->in[0];
+    int64_t n = x->dim[hd_mean_axis(m, -1, x->rank)];
+    bool softmax = m->n->op == HD_IR_qsoftmax;
+    fprintf(f, "%.9f", ldexp(1, softmax ? hd_softmax_bits(n) : hd_norm_bits(n)));
+}
+
 /* Numbers that follow from shapes. */
 static bool counts(FILE *f, const struct hd_maker *m, const char *word) {
     const struct hd_tensor *x = hd_mean_operand(m, 0);
@@ -411,6 +421,9 @@ static bool counts(FILE *f, const struct hd_maker *m, const char *word) {
         v = x->dim[2] * x->dim[3] / 4;
     } else if (!strcmp(word, "lanes")) {
         v = x->dim[1];
+    } else if (!strcmp(word, "steps")) {
+        steps(f, m);
+        return true;
     } else if (!strcmp(word, "onaxis") || !strcmp(word, "depth")) {
         v = hd_mean_axis(m, -1, m->out->rank);
         v = word[0] == 'd' ? m->out->dim[v] : v;

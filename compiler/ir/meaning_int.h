@@ -32,6 +32,7 @@ int64_t hd_mean_axis(const struct hd_maker *m, int64_t def, int rank);
 bool hd_mean_slice_known(const struct hd_maker *m);
 bool hd_mean_split_known(const struct hd_maker *m);
 bool hd_mean_pad_known(const struct hd_maker *m);
+bool hd_mean_box_known(const struct hd_maker *m);
 bool hd_mean_joins(const struct hd_maker *m);
 bool hd_mean_col2im_known(const struct hd_maker *m);
 bool hd_mean_resize_known(const struct hd_maker *m);

@@ -251,6 +251,113 @@ static void is_updated(FILE *f, const struct hd_maker *m) {
                 n);
 }
 
+/* ---- scatter -------------------------------------------------------------------------------- */
+
+struct box {                   /* the places of a scatter, when they are an evenly spaced box */
+    int n, width;              /* dimensions of the tuples; indexes of a tuple */
+    int by[HD_MAX_RANK];       /* of each index: the dimension of the tuples that moves it, or -1 */
+    int64_t base[HD_MAX_RANK]; /* of each index */
+    int64_t step[HD_MAX_RANK]; /* of each index, by that dimension */
+    const struct hd_tensor *at; /* the tuples */
+};
+
+static int64_t tuple(const struct hd_maker *m, const struct box *b, int64_t i, int d) {
+    const struct hd_tensor *t = b->at;
+    int64_t e = i * b->width + d;
+    int64_t v = t->dtype == HD_I64 ? ((const int64_t *)t->data)[e] : ((const int32_t *)t->data)[e];
+    return v < 0 ? v + m->in[0]->dim[d] : v;
+}
+
+/* Each dimension of the tuples moves one index of its own; base and step are right at its first two
+ * places. */
+static bool first_places(const struct hd_maker *m, struct box *b) {
+    int64_t stride = 1;
+    for (int d = 0; d < b->width; d++) {
+        b->by[d] = -1;
+        b->base[d] = tuple(m, b, 0, d);
+    }
+    for (int v = b->n - 1; v >= 0; stride *= b->at->dim[v--]) {
+        int moved = 0;
+        for (int d = 0; d < b->width && b->at->dim[v] > 1; d++) {
+            int64_t step = tuple(m, b, stride, d) - b->base[d];
+            if (!step) continue;
+            if (b->by[d] >= 0) return false;
+            b->by[d] = v;
+            b->step[d] = step;
+            moved++;
+        }
+        if (b->at->dim[v] > 1 && moved != 1) return false;
+    }
+    return true;
+}
+
+static bool get_box(const struct hd_maker *m, struct box *b) {
+    const struct hd_tensor *x = hd_mean_operand(m, 0), *t = b->at = hd_mean_operand(m, 1);
+    if (!x || !t || !t->data || t->rank < 1 || !hd_tensor_elems(t)) return false;
+    if (t->dtype != HD_I64 && t->dtype != HD_I32) return false;
+    b->n = t->rank - 1;
+    b->width = (int)t->dim[b->n];
+    if (!first_places(m, b)) return false;
+    for (int64_t i = 0; i < hd_tensor_elems(t) / b->width; i++)
+        for (int d = 0; d < b->width; d++) {
+            int64_t k = i, want = b->base[d], at = tuple(m, b, i, d);
+            for (int v = b->n - 1; v > b->by[d]; v--) k /= t->dim[v];
+            if (b->by[d] >= 0) want += k % t->dim[b->by[d]] * b->step[d];
+            if (at != want || at < 0 || at >= x->dim[d]) return false;
+        }
+    return true;
+}
+
+bool hd_mean_box_known(const struct hd_maker *m) {
+    struct box b;
+    return get_box(m, &b);
+}
+
+/* Prints how far index d is from the box's first; returns the distance of two of the box. */
+static long long from_base(FILE *f, const struct box *b, int d) {
+    long long base = b->base[d];
+    if (b->step[d] > 0)
+        fprintf(f, "(i%d - %lld)", d, base);
+    else
+        fprintf(f, "(%lld - i%d)", base, d);
+    return b->step[d] > 0 ? b->step[d] : -b->step[d];
+}
+
+static void in_box(FILE *f, const struct hd_maker *m) {
+    struct box b;
+    if (!get_box(m, &b)) return;
+    for (int d = 0; d < b.width; d++) {
+        if (d) fputs(" & ", f);
+        if (b.by[d] < 0) {
+            fprintf(f, "i%d == %lld", d, (long long)b.base[d]);
+            continue;
+        }
+        long long far = from_base(f, &b, d);
+        fputs(" >= 0 & ", f);
+        from_base(f, &b, d);
+        fprintf(f, "%%%lld == 0 & ", far);
+        from_base(f, &b, d);
+        fprintf(f, "/%lld < %lld", far, (long long)b.at->dim[b.by[d]]);
+    }
+}
+
+/* Indexes of the updates by {i}. */
+static void box_place(FILE *f, const struct hd_maker *m) {
+    struct box b;
+    if (!get_box(m, &b)) return;
+    for (int v = 0; v < b.n; v++) {
+        int d = 0;
+        while (d < b.width && b.by[d] != v) d++;
+        if (v) fputc(',', f);
+        if (d == b.width)
+            fputc('0', f);
+        else
+            fprintf(f, "/%lld", from_base(f, &b, d));
+    }
+    for (int d = b.width; d < m->in[0]->rank; d++)
+        fprintf(f, "%si%d", d > b.width || b.n ? "," : "", d);
+}
+
 /* ---- col2im --------------------------------------------------------------------------------- */
 
 struct columns {
@@ -317,7 +424,8 @@ bool hd_mean_move_word(FILE *f, const struct hd_maker *m, const char *word) {
     } words[] = {{"sliced", sliced},          {"results", split_results}, {"parts", split},
                  {"operands", join_operands}, {"joined", joined},         {"from", padded_from},
                  {"gathered", gathered},      {"without", without},       {"reversed", reversed},
-                 {"updated", updated},        {"is_updated", is_updated}};
+                 {"updated", updated},        {"is_updated", is_updated}, {"in_box", in_box},
+                 {"box_place", box_place}};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         if (!strcmp(words[i].word, word)) {
             words[i].make(f, m);

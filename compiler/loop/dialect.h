@@ -4,6 +4,7 @@
 #define HD_LOOP_DIALECT_H
 
 #include <stdbool.h>
+#include <stdio.h>
 
 #include "runtime/base/dtype.h"
 
@@ -12,6 +13,9 @@ struct hd_dialect {
     const char *prologue;        /* once in front of a source */
     const char *type[HD_DTYPES]; /* NULL: the language lacks it */
     const char *helper;          /* qualifiers of helper functions */
+    /* What the code of hd_fn needs (runtime/base/fn_code.def); HD_ROWS: qualifiers of its tables;
+     * FN_BITS, FN_FLOAT: an f32 as its bits, and back. */
+    const char *fn_names;
     /* Functions of floats are overloaded: f32 is computed in f32, not rounded from f64 once. */
     bool overloads;
     bool intrinsics;  /* the prologue has hd_dp4a_* and hd_mma_* */
@@ -20,6 +24,9 @@ struct hd_dialect {
     const char *kernel, *global, *local, *barrier;
     const char *block[3], *thread[3]; /* the index of this block, and of this thread in it */
 };
+
+/* The code of hd_fn (runtime/base/fn.h) in a language, for in front of what calls it. */
+void hd_dialect_print_fn(const struct hd_dialect *d, FILE *out);
 
 extern const struct hd_dialect hd_dialect_c;
 extern const struct hd_dialect hd_dialect_opencl;

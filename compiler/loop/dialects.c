@@ -43,6 +43,12 @@ const struct hd_dialect hd_dialect_c = {
              [HD_F64] = "double",
              [HD_BOOL] = "uint8_t"},
     .helper = "static inline",
+    .fn_names = "#include <stdbool.h>\n#include <string.h>\n#define FN_STATIC static\n"
+                "#define FN_ROWS static const\n"
+                "static inline uint32_t FN_BITS(float x) {\n"
+                "    uint32_t y;\n    memcpy(&y, &x, sizeof y);\n    return y;\n}\n"
+                "static inline float FN_FLOAT(uint32_t x) {\n"
+                "    float y;\n    memcpy(&y, &x, sizeof y);\n    return y;\n}\n",
 };
 
 /* Rounding is overloaded. The limits of small types are exact in f32; those of larger ones are not
@@ -65,6 +71,10 @@ const struct hd_dialect hd_dialect_c = {
              [HD_F32] = "float", [HD_F64] = "double", [HD_BOOL] = "uchar"},                        \
     .overloads = true, .int_indexes = true
 
+#define FN_TYPES                                                                                   \
+    "#define int32_t int\n#define int64_t long\n#define uint32_t uint\n"                           \
+    "#define INT64_C(v) v##L\n#define UINT32_C(v) v##u\n"
+
 #define OPENCL_HELPER "static inline"
 const struct hd_dialect hd_dialect_opencl = {
     .name = "opencl",
@@ -73,6 +83,8 @@ const struct hd_dialect hd_dialect_opencl = {
             OPENCL_HELPER, "double") "#endif\n",
     GPU_TYPES,
     .helper = OPENCL_HELPER,
+    .fn_names = FN_TYPES "#define FN_STATIC static inline\n#define FN_ROWS __constant\n"
+                         "#define FN_BITS(x) as_uint(x)\n#define FN_FLOAT(x) as_float(x)\n",
     .kernel = "__kernel void",
     .global = "__global ",
     .local = "__local ",
@@ -110,6 +122,10 @@ const struct hd_dialect hd_dialect_cuda = {
     GPU_TYPES,
     .intrinsics = true,
     .helper = CUDA_HELPER,
+    .fn_names = FN_TYPES "#define FN_STATIC static __device__ inline\n"
+                         "#define FN_ROWS static __device__ const\n"
+                         "#define FN_BITS(x) ((uint)__float_as_int(x))\n"
+                         "#define FN_FLOAT(x) __int_as_float((int)(x))\n",
     .kernel = "extern \"C\" __global__ void",
     .global = "",
     .local = "__shared__ __align__(16) ",
@@ -117,3 +133,28 @@ const struct hd_dialect hd_dialect_cuda = {
     .block = {"blockIdx.x", "blockIdx.y", "blockIdx.z"},
     .thread = {"threadIdx.x", "threadIdx.y", "threadIdx.z"},
 };
+
+/* ---- functions ------------------------------------------------------------------------------ */
+
+static const char *const fn_code[] = {
+    "enum hd_fn {",
+#define FUNCTION(NAME, name, code, doc) "HD_FN_" #NAME " = " #code ",",
+#include "runtime/base/functions.def"
+    "};\nstruct row { int32_t c0, c1, c2; };\nFN_ROWS struct row rows[] = {\n",
+#define ROW(c0, c1, c2) "{" #c0 "," #c1 "," #c2 "},",
+#include "runtime/base/fn.def"
+    "};\nenum {",
+#define TABLE(name, n) "AT_" #name ", END_" #name " = AT_" #name " + (" #n ") - 1,",
+#include "runtime/base/fn.def"
+    "};\n",
+#define FN_CODE(...) #__VA_ARGS__ "\n",
+#include "runtime/base/fn_code.def"
+};
+
+void hd_dialect_print_fn(const struct hd_dialect *d, FILE *out) {
+    fprintf(out, "#ifndef HD_FN\n#define HD_FN\n%s", d->fn_names);
+    for (size_t i = 0; i < sizeof fn_code / sizeof *fn_code; i++) fputs(fn_code[i], out);
+    fputs("FN_STATIC float hd_fn(enum hd_fn fn, float x) {\n"
+          "    return FN_FLOAT(fn_bits(fn, FN_BITS(x)));\n}\n#endif\n",
+          out);
+}

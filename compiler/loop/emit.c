@@ -23,6 +23,11 @@ static void helper(struct hd_emitter *e, enum hd_expr_op op, int type) {
     const struct hd_expr_info *info = &hd_expr_infos[op];
     if (e->made[op][type]) return;
     e->made[op][type] = true;
+    bool fn = op == HD_EXPR_fn_exp || op == HD_EXPR_fn_rcp || op == HD_EXPR_fn_rsqrt;
+    if (fn && !e->has_fn) {
+        hd_dialect_print_fn(e->d, e->helpers);
+        e->has_fn = true;
+    }
     bool is_float = hd_scalar_is_float(type), two = info->n_args == 2;
     int wide_type = is_float ? (e->d->overloads ? type : HD_F64) : type == HD_U64 ? HD_U64 : HD_I64;
     const char *wide = type_name(e, wide_type);

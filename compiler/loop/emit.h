@@ -13,6 +13,7 @@ struct hd_emitter {
     const struct hd_nest *n;
     FILE *out, *helpers;
     bool made[HD_EXPR_OPS][HD_DTYPES]; /* helper functions that are there */
+    bool has_fn;                       /* the code of the machine's functions is there */
     const char *name;                  /* in front of the helpers' names */
     bool threaded[HD_LOOP_MAX];        /* C: the loop is parallel, or inside one that is */
     bool gathers;                      /* indexes that are read from tensors were printed */

@@ -21,6 +21,11 @@ static inline float __int_as_float(int v) {
     memcpy(&f, &v, 4);
     return f;
 }
+static inline int __float_as_int(float f) {
+    int v;
+    memcpy(&v, &f, 4);
+    return v;
+}
 /* Fragments as PTX lays them out: "mma.m16n8k32", 8-bit operands. a and b are the registers of a
  * lane; every lane sees those of all. */
 template <class A, class B>
