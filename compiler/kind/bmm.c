@@ -20,12 +20,7 @@ static hd_status stage(struct hd_lowerer *w, int id) {
         int rows = (int)hd_min(lanes, t->h - y);
         int64_t at = (int64_t)tp->arena + (int64_t)y * t->cp, bytes = (int64_t)rows * t->cp;
         uint32_t to = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], hd_round_up(bytes, 64));
-        hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-        hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
-        hd_lower_set(w, HD_F_lx_src, at), hd_lower_set(w, HD_F_lx_dst, to);
-        hd_lower_set(w, HD_F_lx_run, bytes);
-        hd_lower_set(w, HD_F_lx_n1, 1), hd_lower_set(w, HD_F_lx_n2, 1),
-            hd_lower_set(w, HD_F_lx_n3, 1);
+        hd_lower_begin_load(w, HD_V_seg_arena, at, to, bytes);
         hd_ops_touch(&w->s, HD_SPACE_ARENA, at, at + bytes, false);
         hd_ops_touch(&w->s, HD_SPACE_XM, to, to + bytes, true);
         TRY(hd_ops_end(&w->s));
@@ -87,14 +82,10 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
                           .rows = rows,
                           .cols = 1,
                           .y = row};
-    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+    hd_lower_begin_load(w, HD_V_seg_arena, at, v->at, bytes);
     hd_lower_set(w, HD_F_lx_edge, p->pads), hd_lower_set(w, HD_F_lx_pad, p->a_zp & 0xff);
-    hd_lower_set(w, HD_F_lx_src, at), hd_lower_set(w, HD_F_lx_dst, v->at);
-    hd_lower_set(w, HD_F_lx_run, bytes);
-    hd_lower_set(w, HD_F_lx_n1, 1), hd_lower_set(w, HD_F_lx_n2, rows),
-        hd_lower_set(w, HD_F_lx_n3, 1);
-    hd_lower_set(w, HD_F_lx_s2, t->cp), hd_lower_set(w, HD_F_lx_d2, bytes);
+    hd_lower_set(w, HD_F_lx_n2, rows), hd_lower_set(w, HD_F_lx_s2, t->cp);
+    hd_lower_set(w, HD_F_lx_d2, bytes);
     if (p->pads) { /* behind the last k */
         hd_lower_set(w, HD_F_lx_ys, 1), hd_lower_set(w, HD_F_lx_rows, rows);
         hd_lower_set(w, HD_F_lx_row_bytes, p->depth);

@@ -114,14 +114,9 @@ static hd_status load_pixels(struct hd_lowerer *w, int img, const struct mean *q
     int64_t src = (int64_t)xp->arena + ((int64_t)img * q->count + at) * x->cp +
                   (int64_t)q->from * (int)w->m->n;
     *out = (struct hd_view){.at = xm_at, .pitch = n * bytes, .cp = bytes, .rows = 1, .cols = n};
-    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
-    hd_lower_set(w, HD_F_lx_src, src);
-    hd_lower_set(w, HD_F_lx_dst, out->at);
-    hd_lower_set(w, HD_F_lx_run, whole ? n * bytes : bytes);
-    hd_lower_set(w, HD_F_lx_n1, whole ? 1 : n), hd_lower_set(w, HD_F_lx_s1, x->cp),
-        hd_lower_set(w, HD_F_lx_d1, bytes);
-    hd_lower_set(w, HD_F_lx_n2, 1), hd_lower_set(w, HD_F_lx_n3, 1);
+    hd_lower_begin_load(w, HD_V_seg_arena, src, out->at, whole ? n * bytes : bytes);
+    hd_lower_set(w, HD_F_lx_n1, whole ? 1 : n), hd_lower_set(w, HD_F_lx_s1, x->cp);
+    hd_lower_set(w, HD_F_lx_d1, bytes);
     hd_ops_touch(&w->s, HD_SPACE_ARENA, src, src + (int64_t)(n - 1) * x->cp + bytes, false);
     hd_lower_touch(w, out, true);
     return hd_ops_end(&w->s);

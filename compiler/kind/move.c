@@ -391,14 +391,10 @@ static hd_status load(struct hd_lowerer *w, const struct transfer *t, int64_t ro
                       uint32_t to, const struct hd_view *out) {
     const struct hd_mtensor *x = hd_lower_tensor(w, w->l->in[t->input]);
     const struct hd_placement *xp = hd_lower_place(w, w->l->in[t->input]);
-    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_lower_set(w, HD_F_lx_seg, x->constant ? HD_V_seg_image : HD_V_seg_arena);
-    hd_lower_set(w, HD_F_lx_src, (int64_t)xp->arena + t->src);
-    hd_lower_set(w, HD_F_lx_dst, to + (uint32_t)t->dst);
-    hd_lower_set(w, HD_F_lx_run, t->run);
+    hd_lower_begin_load(w, x->constant ? HD_V_seg_image : HD_V_seg_arena,
+                        (int64_t)xp->arena + t->src, to + (uint32_t)t->dst, t->run);
     hd_lower_set(w, HD_F_lx_n1, t->n1);
     hd_lower_set(w, HD_F_lx_n2, rows);
-    hd_lower_set(w, HD_F_lx_n3, 1);
     hd_lower_set(w, HD_F_lx_s1, t->s1);
     hd_lower_set(w, HD_F_lx_d1, t->d1);
     hd_lower_set(w, HD_F_lx_s2, row_step);

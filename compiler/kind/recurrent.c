@@ -86,16 +86,17 @@ struct packing {
     const int32_t *bias;   /* [gates * hidden] */
     const float *scale;
     int32_t zp;
-    int cw;
+    int cw, side;
 };
 
-/* WM words [gate][nh][cw] at `at`, PM words [gate][nh] at `pm`, the zero point in the bias. */
+/* Of one side: WM words [gate][v][cw] at `at`, PM words [gate][v] at `pm`, the zero point in the
+ * bias. */
 static void pack(const struct packing *q, size_t at, size_t pm) {
-    int n = (int)q->lo->m->n, k = (int)q->lo->m->k, nh = q->r->vectors;
+    int n = (int)q->lo->m->n, k = (int)q->lo->m->k, nh = q->r->vectors / q->r->sides;
     for (int g = 0; g < q->r->gates; g++)
         for (int64_t j = 0; j < q->hidden; j++) {
             int64_t row = gate_of(q->r, g) * q->hidden + j;
-            size_t nt = (size_t)g * (size_t)nh + (size_t)(j / n), lane = (size_t)(j % n);
+            size_t nt = (size_t)(g * q->r->vectors + q->side * nh + j / n), lane = (size_t)(j % n);
             uint32_t sum = 0;
             for (int64_t i = 0; i < q->depth; i++) {
                 int8_t v = q->w[row * q->depth + i];
@@ -116,10 +117,13 @@ static void pack_direction(struct hd_lowering *lo, const struct hd_node *n, cons
     const struct hd_tensor *t = lo->g->tensors;
     int64_t gh = s->gates * s->hidden, nts = (int64_t)r->gates * r->vectors;
     size_t wm = hd_wm_word_bytes(lo->m), pm = hd_pm_word_bytes(lo->m);
-    struct hd_recurrent_image *at = &r->image[d];
-    at->w = hd_image_reserve(lo, (size_t)(nts * r->cwx) * wm);
-    at->r = hd_image_reserve(lo, (size_t)(nts * r->cwh) * wm);
-    at->p = hd_image_reserve(lo, (size_t)(2 * nts) * pm);
+    int side = d % r->sides;
+    struct hd_recurrent_image *at = &r->image[d - side];
+    if (side == 0) {
+        at->w = hd_image_reserve(lo, (size_t)(nts * r->cwx) * wm);
+        at->r = hd_image_reserve(lo, (size_t)(nts * r->cwh) * wm);
+        at->p = hd_image_reserve(lo, (size_t)(2 * nts) * pm);
+    }
     struct packing q = {.lo = lo,
                         .r = r,
                         .hidden = s->hidden,
@@ -128,7 +132,8 @@ static void pack_direction(struct hd_lowering *lo, const struct hd_node *n, cons
                         .bias = (const int32_t *)t[n->in[BIAS]].data + d * 2 * gh,
                         .scale = (const float *)t[n->in[SCALE]].data + d * 2 * gh,
                         .zp = s->x_zp,
-                        .cw = r->cwx};
+                        .cw = r->cwx,
+                        .side = side};
     pack(&q, at->w, at->p);
     q.depth = s->hidden, q.zp = s->y_zp, q.cw = r->cwh;
     q.w = (const int8_t *)t[n->in[R]].data + d * gh * s->hidden;
@@ -173,6 +178,23 @@ static int64_t weight_traffic(const struct hd_lowering *lo, const struct hd_qrnn
     return s->directions * (all + hd_max(0, r - (int64_t)lo->m->wm_bytes) * (s->steps - 1));
 }
 
+/* Words of AM for a vector of N results of one row: sums of h, state and one more, products of x.
+ */
+static int64_t am_words(const struct hd_recurrent *r, int64_t ahead) {
+    return r->gates + 2 + ahead * r->gates;
+}
+
+/* Both directions go together, each map over the vectors of both, where all that they keep fits:
+ * a step is a chain of short maps, which takes as long for two as for one. */
+static int sides(const struct hd_lowering *lo, const struct hd_recurrent *r, int row_bytes) {
+    int64_t vectors = 2 * (int64_t)r->vectors, tiles = r->gates * vectors;
+    bool fit = r->directions == 2 && tiles * (r->cwx + r->cwh) <= hd_wm_words(lo->m) &&
+               2 * tiles <= hd_pm_words(lo->m) &&
+               vectors * r->batch * am_words(r, 2) <= hd_am_words(lo->m) &&
+               32 * (int64_t)row_bytes * r->batch <= (int64_t)lo->m->xm_bytes;
+    return fit ? 2 : 1;
+}
+
 static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
                       struct hd_layer *l) {
     (void)out;
@@ -196,6 +218,8 @@ static hd_status make(struct hd_lowering *lo, const struct hd_node *n, int out,
                                .vectors = y->bytes / (int)lo->m->n,
                                .cwx = (int)hd_ceil_div(x->c, lo->m->k),
                                .cwh = (int)hd_ceil_div(y->c, lo->m->k)};
+    r->sides = sides(lo, r, x->bytes + y->bytes);
+    r->vectors *= r->sides;
     r->together = r->vectors * r->cwh * s.batch < hd_knob(lo)->short_gate;
     l->y.zp = s.y_zp, l->y.lo = s.lo, l->y.hi = s.hi;
     operands(lo, n, l, r);
@@ -208,7 +232,7 @@ static int64_t vector_ops(const struct hd_lowering *lo, const struct hd_layer *l
     (void)lo;
     const struct hd_recurrent *r = l->own;
     int maps = r->gates == 1 ? 2 : 8; /* of a step, per vector of a gate; scales of x apart */
-    return (int64_t)r->steps * r->directions * r->batch * r->vectors * (r->gates + maps);
+    return (int64_t)r->steps * r->directions / r->sides * r->batch * r->vectors * (r->gates + maps);
 }
 
 /* ---- what fits ---- */
@@ -234,12 +258,6 @@ static bool choose_weights(const struct hd_lowering *lo, struct hd_tiling *lt, b
     return true;
 }
 
-/* Words of AM for a vector of N results of one row: sums of h, state and one more, products of x.
- */
-static int64_t am_words(const struct hd_recurrent *r, int64_t ahead) {
-    return r->gates + 2 + ahead * r->gates;
-}
-
 /* Steps whose products of x are made before the first step: as long as weights load, and a step
  * makes less of it. */
 static int64_t wanted_ahead(const struct hd_lowering *lo, const struct hd_tiling *lt) {
@@ -262,8 +280,8 @@ static struct hd_refusal choose(const struct hd_lowering *lo, struct hd_tiling *
     rt->pm_stay = 2 * r->gates * r->vectors <= pm;
     if (r->vectors * am_words(r, 1) > am) return HD_REFUSE(step_gates);
     int64_t room = hd_max(1, am / (r->vectors * am_words(r, 2)));
-    if (!xp->resident) room = hd_min(room, lt->ring_in / x->bytes);
-    int64_t out = (int64_t)(lt->ring_bytes - lt->ring_in) / 2 / y->bytes;
+    if (!xp->resident) room = hd_min(room, lt->ring_in / r->sides / x->bytes);
+    int64_t out = (int64_t)(lt->ring_bytes - lt->ring_in) / 2 / r->sides / y->bytes;
     if (!yp->resident) room = hd_min(room, out);
     if (room < 1) return HD_REFUSE(step_rows);
     rt->rows = (int)hd_min(r->batch, room);
@@ -273,7 +291,8 @@ static struct hd_refusal choose(const struct hd_lowering *lo, struct hd_tiling *
     int64_t ahead = rt->apart ? apart : (am / q - r->gates - 2) / r->gates;
     int64_t wanted = lt->ask_tiles ? lt->ask_tiles : wanted_ahead(lo, lt);
     if (rt->w_stay || lt->ask_tiles) ahead = hd_min(ahead, hd_max(2, wanted));
-    if (!xp->resident) ahead = hd_min(ahead, lt->ring_in / ((int64_t)rt->rows * x->bytes));
+    if (!xp->resident)
+        ahead = hd_min(ahead, lt->ring_in / r->sides / ((int64_t)rt->rows * x->bytes));
     rt->ahead = (int)hd_max(1, hd_min(ahead, r->steps));
     rt->out_steps = (int)hd_min(r->steps, hd_knob(lo)->steps_stored);
     if (!yp->resident) rt->out_steps = (int)hd_max(1, hd_min(rt->out_steps, out / rt->rows));
@@ -300,11 +319,12 @@ static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_ti
 
 static const char *plan_text(hd_arena *a, const struct hd_tiling *lt) {
     const struct hd_recurrent *r = lt->l->own;
-    return hd_sprintf(a,
-                      "%d of the batch at a time, products of x %d steps ahead, their weights %s, "
-                      "of the state's %d of %d tiles kept",
-                      lt->rnn.rows, lt->rnn.ahead, lt->rnn.w_stay ? "kept" : "loaded each time",
-                      lt->rnn.r_stay, r->gates * r->vectors);
+    return hd_sprintf(
+        a,
+        "%d of the batch at a time, %s, products of x %d steps ahead, their weights %s, "
+        "of the state's %d of %d tiles kept",
+        lt->rnn.rows, r->sides > 1 ? "both directions" : "one direction", lt->rnn.ahead,
+        lt->rnn.w_stay ? "kept" : "loaded each time", lt->rnn.r_stay, r->gates * r->vectors);
 }
 
 static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int i) {

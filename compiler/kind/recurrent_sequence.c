@@ -7,99 +7,82 @@
  */
 #include "compiler/kind/recurrent.h"
 
+#include <string.h>
+
 /* ---- states ---- */
 
 static hd_status zero_state(struct hd_cell *c) {
     return hd_cell_map(c, (struct hd_cell_map){.a_kind = HD_V_vx_kind_zero, .d = c->state});
 }
 
-/* The binary32 state between DRAM, [row][vector], and AM, [vector][row]. */
-static hd_status load_state(struct hd_cell *c, int seg, int64_t src) {
-    struct hd_lowerer *w = c->w;
-    int64_t word = 4 * (int64_t)w->m->n, row = word * c->r->vectors;
-    src += (c->d * c->r->batch + c->b0) * row;
-    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_lower_set(w, HD_F_lx_seg, seg), hd_lower_set(w, HD_F_lx_mem, HD_V_chip_am);
-    hd_lower_set(w, HD_F_lx_src, src), hd_lower_set(w, HD_F_lx_dst, c->state * word);
-    hd_lower_set(w, HD_F_lx_run, word);
-    hd_lower_set(w, HD_F_lx_n1, c->r->vectors), hd_lower_set(w, HD_F_lx_n2, c->rows);
-    hd_lower_set(w, HD_F_lx_n3, 1), hd_lower_set(w, HD_F_lx_ys, 1);
-    hd_lower_set(w, HD_F_lx_s1, word), hd_lower_set(w, HD_F_lx_d1, c->rows * word);
-    hd_lower_set(w, HD_F_lx_s2, row), hd_lower_set(w, HD_F_lx_d2, word);
-    if (seg) hd_ops_touch(&w->s, HD_SPACE_ARENA, src, src + c->rows * row, false);
-    hd_ops_touch(&w->s, HD_SPACE_AM, c->state, c->state + c->q, true);
-    return hd_ops_end(&w->s);
-}
-
-static hd_status store_state(struct hd_cell *c) {
-    struct hd_lowerer *w = c->w;
-    const struct hd_placement *tp = hd_lower_place(w, c->w->l->state);
-    int64_t word = 4 * (int64_t)w->m->n, row = word * c->r->vectors;
-    int64_t dst = (int64_t)tp->arena + (c->d * c->r->batch + c->b0) * row;
-    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena), hd_lower_set(w, HD_F_st_mem, HD_V_chip_am);
-    hd_lower_set(w, HD_F_st_dst, dst), hd_lower_set(w, HD_F_st_src, c->state * word);
-    hd_lower_set(w, HD_F_st_run, word);
-    hd_lower_set(w, HD_F_st_n1, c->r->vectors), hd_lower_set(w, HD_F_st_n2, c->rows);
-    hd_lower_set(w, HD_F_st_n3, 1);
-    hd_lower_set(w, HD_F_st_d1, word), hd_lower_set(w, HD_F_st_s1, c->rows * word);
-    hd_lower_set(w, HD_F_st_d2, row), hd_lower_set(w, HD_F_st_s2, word);
-    hd_ops_touch(&w->s, HD_SPACE_AM, c->state, c->state + c->q, false);
-    hd_ops_touch(&w->s, HD_SPACE_ARENA, dst, dst + c->rows * row, true);
-    return hd_ops_end(&w->s);
+/* The binary32 state of each side between DRAM, [row][vector], and AM, [vector][row]. */
+static hd_status move_state(struct hd_cell *c, bool store, int seg, int64_t at) {
+    int sides = c->r->sides;
+    int64_t word = 4 * (int64_t)c->w->m->n, n = c->q / sides, row = word * c->r->vectors / sides;
+    for (int side = 0; side < sides; side++)
+        TRY(hd_cell_move(
+            c, (struct hd_cell_move){.store = store,
+                                     .mem = HD_V_chip_am,
+                                     .seg = seg,
+                                     .dram = at + ((c->d + side) * c->r->batch + c->b0) * row,
+                                     .chip = (c->state + side * n) * word,
+                                     .run = word,
+                                     .n = {n / c->rows, c->rows},
+                                     .dram_step = {word, row},
+                                     .chip_step = {c->rows * word, word}}));
+    return HD_OK;
 }
 
 static hd_status begin_state(struct hd_cell *c) {
     const struct hd_layer *l = c->w->l;
     if (c->r->gates == 1) return HD_OK;
-    if (c->r->in_state >= 0)
-        return load_state(c, 1, (int64_t)hd_lower_place(c->w, l->in[c->r->in_state])->arena);
-    return c->r->state_offset < 0 ? zero_state(c) : load_state(c, 0, c->r->state_offset);
+    bool read = c->r->in_state >= 0;
+    if (!read && c->r->state_offset < 0) return zero_state(c);
+    return move_state(c, false, read,
+                      read ? (int64_t)hd_lower_place(c->w, l->in[c->r->in_state])->arena
+                           : c->r->state_offset);
 }
 
 /* Rows of bytes, cp apart. */
-static hd_status load_h(struct hd_cell *c, int seg, int64_t src, int cp) {
-    struct hd_lowerer *w = c->w;
-    int bytes = c->y->bytes;
-    src += (c->d * c->r->batch + c->b0) * cp;
-    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_lower_set(w, HD_F_lx_seg, seg);
-    hd_lower_set(w, HD_F_lx_src, src), hd_lower_set(w, HD_F_lx_dst, c->now.at);
-    hd_lower_set(w, HD_F_lx_run, bytes), hd_lower_set(w, HD_F_lx_n1, c->rows);
-    hd_lower_set(w, HD_F_lx_n2, 1), hd_lower_set(w, HD_F_lx_n3, 1), hd_lower_set(w, HD_F_lx_ys, 1);
-    hd_lower_set(w, HD_F_lx_s1, cp), hd_lower_set(w, HD_F_lx_d1, c->now.pitch);
-    if (seg) hd_ops_touch(&w->s, HD_SPACE_ARENA, src, src + (c->rows - 1) * cp + bytes, false);
-    hd_cell_touch_xm(c, &c->now, bytes, true);
-    return hd_ops_end(&w->s);
+static hd_status load_h(struct hd_cell *c, int side, int seg, int64_t src, int cp) {
+    return hd_cell_move(
+        c, (struct hd_cell_move){.seg = seg,
+                                 .dram = src + ((c->d + side) * c->r->batch + c->b0) * cp,
+                                 .chip = c->now[side].at,
+                                 .run = c->y->bytes,
+                                 .n = {c->rows, 1},
+                                 .dram_step = {cp},
+                                 .chip_step = {c->now[side].pitch}});
 }
 
 /* What the first step reads: in the row that it is about to write, or where it lies in XM. */
-static hd_status begin_h(struct hd_cell *c) {
+static hd_status begin_side(struct hd_cell *c, int side) {
     struct hd_lowerer *w = c->w;
     int in = c->r->in_h;
-    c->before = c->now;
-    if (c->r->gates == 3)
-        return hd_cell_map(c, (struct hd_cell_map){.a_kind = HD_V_vx_kind_am_f32,
-                                                   .a = c->state,
-                                                   .a_scale = c->r->scale,
-                                                   .to_y = true});
-    if (in < 0 && c->r->h_offset >= 0) return load_h(c, 0, c->r->h_offset, c->y->bytes);
+    const struct hd_cell_rows *now = &c->now[side];
+    if (in < 0 && c->r->h_offset >= 0) return load_h(c, side, 0, c->r->h_offset, c->y->bytes);
     if (in < 0)
-        return hd_lower_fill(w, w->l->y.zp, (uint32_t)c->now.at, c->y->bytes, c->rows,
-                             c->now.pitch);
+        return hd_lower_fill(w, w->l->y.zp, (uint32_t)now->at, c->y->bytes, c->rows, now->pitch);
     const struct hd_mtensor *h = hd_lower_tensor(w, w->l->in[in]);
     const struct hd_placement *hp = hd_lower_place(w, w->l->in[in]);
-    if (!hp->resident) return load_h(c, 1, (int64_t)hp->arena, h->cp);
+    if (!hp->resident) return load_h(c, side, 1, (int64_t)hp->arena, h->cp);
     struct hd_view v;
-    TRY(hd_lower_input(w, in, 0, c->d * c->r->batch + c->b0, 0, c->rows, 1, &v));
-    c->before = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
+    TRY(hd_lower_input(w, in, 0, (c->d + side) * c->r->batch + c->b0, 0, c->rows, 1, &v));
+    c->before[side] = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
+    return HD_OK;
+}
+
+static hd_status begin_h(struct hd_cell *c) {
+    memcpy(c->before, c->now, sizeof c->before);
+    if (c->r->gates == 3) return hd_cell_to_y(c, c->state);
+    for (int side = 0; side < c->r->sides; side++) TRY(begin_side(c, side));
     return HD_OK;
 }
 
 /* ---- rows of y ---- */
 
-static int y_row(const struct hd_cell *c, int t) {
-    return (t * c->r->directions + c->d) * c->r->batch + c->b0;
+static int y_row(const struct hd_cell *c, int side, int t) {
+    return (t * c->r->directions + c->d + side) * c->r->batch + c->b0;
 }
 
 /* Steps of the group of out_steps that i lies in. */
@@ -111,42 +94,39 @@ static int group_steps(const struct hd_cell *c, int i) {
 static void begin_row(struct hd_cell *c, int i, int64_t *group) {
     int at = i % c->rt->out_steps, n = group_steps(c, i);
     int64_t step = (int64_t)c->rows * c->y->bytes;
-    c->before = c->now;
-    if (c->yp->resident) {
-        struct hd_view v =
-            hd_lower_resident(c->yp, 0, y_row(c, hd_cell_step_of(c, i)), 0, c->rows, 1);
-        c->now = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
-        return;
+    memcpy(c->before, c->now, sizeof c->before);
+    if (!c->yp->resident && at == 0)
+        *group = hd_ring_take(c->w, &c->w->xm_out, c->r->sides * n * step);
+    for (int side = 0; side < c->r->sides; side++) {
+        int row = y_row(c, side, hd_cell_step_of(c, side, i));
+        int slot = side * n + (hd_cell_backwards(c, side) ? n - 1 - at : at);
+        struct hd_view v = {.at = *group + slot * step, .pitch = c->y->bytes};
+        if (c->yp->resident) v = hd_lower_resident(c->yp, 0, row, 0, c->rows, 1);
+        c->now[side] = (struct hd_cell_rows){.at = v.at, .pitch = v.pitch, .n = 1};
     }
-    if (at == 0) *group = hd_ring_take(c->w, &c->w->xm_out, n * step);
-    c->now = (struct hd_cell_rows){
-        .at = *group + (c->backwards ? n - 1 - at : at) * step, .pitch = c->y->bytes, .n = 1};
 }
 
 /* Behind the last step of a group: its rows go to DRAM, the first of them at the lowest address. */
-static hd_status store_rows(struct hd_cell *c, int i) {
-    struct hd_lowerer *w = c->w;
+static hd_status store_rows(struct hd_cell *c, int side, int i) {
     const struct hd_mtensor *y = c->y;
     const struct hd_placement *yp = c->yp;
     int n = group_steps(c, i);
     if (!yp->in_arena || i % c->rt->out_steps != n - 1) return HD_OK;
-    int low = c->backwards ? hd_cell_step_of(c, i) : i - n + 1;
+    bool backwards = hd_cell_backwards(c, side);
+    int low = backwards ? hd_cell_step_of(c, side, i) : i - n + 1;
     int64_t between = (int64_t)c->r->directions * c->r->batch, run = (int64_t)c->rows * y->bytes;
-    int64_t dst = (int64_t)yp->arena + (int64_t)y_row(c, low) * y->cp;
-    struct hd_cell_rows v = {.at = c->now.at, .pitch = c->now.pitch, .n = n};
-    v.step = yp->resident ? between * c->now.pitch : run;
-    if (!c->backwards) v.at -= (n - 1) * v.step;
-    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena);
-    hd_lower_set(w, HD_F_st_dst, dst), hd_lower_set(w, HD_F_st_src, v.at);
-    hd_lower_set(w, HD_F_st_run, y->bytes), hd_lower_set(w, HD_F_st_n1, c->rows);
-    hd_lower_set(w, HD_F_st_n2, n), hd_lower_set(w, HD_F_st_n3, 1);
-    hd_lower_set(w, HD_F_st_d1, y->cp), hd_lower_set(w, HD_F_st_s1, v.pitch);
-    hd_lower_set(w, HD_F_st_d2, between * y->cp), hd_lower_set(w, HD_F_st_s2, v.step);
-    hd_cell_touch_xm(c, &v, y->bytes, false);
-    hd_ops_touch(&w->s, HD_SPACE_ARENA, dst,
-                 dst + ((n - 1) * between + c->rows - 1) * y->cp + y->bytes, true);
-    return hd_ops_end(&w->s);
+    struct hd_cell_rows v = c->now[side];
+    v.step = yp->resident ? between * v.pitch : run;
+    if (!backwards) v.at -= (n - 1) * v.step;
+    return hd_cell_move(
+        c, (struct hd_cell_move){.store = true,
+                                 .seg = HD_V_seg_arena,
+                                 .dram = (int64_t)yp->arena + (int64_t)y_row(c, side, low) * y->cp,
+                                 .chip = v.at,
+                                 .run = y->bytes,
+                                 .n = {c->rows, n},
+                                 .dram_step = {y->cp, between * y->cp},
+                                 .chip_step = {v.pitch, v.step}});
 }
 
 /* ---- the layer ---- */
@@ -174,9 +154,11 @@ static hd_status sequence(struct hd_cell *c) {
         }
         TRY(hd_cell_step(c, i));
         if (hd_cell_fills(c, i)) TRY(hd_cell_scale_of_filler(c, i + ahead - 1));
-        TRY(store_rows(c, i));
+        for (int side = 0; side < c->r->sides; side++) TRY(store_rows(c, side, i));
     }
-    return c->w->l->state < 0 ? HD_OK : store_state(c);
+    if (c->w->l->state < 0) return HD_OK;
+    return move_state(c, true, HD_V_seg_arena,
+                      (int64_t)hd_lower_place(c->w, c->w->l->state)->arena);
 }
 
 hd_status hd_recurrent_lower(struct hd_lowerer *w) {
@@ -199,9 +181,8 @@ hd_status hd_recurrent_lower(struct hd_lowerer *w) {
     int64_t nts = hd_cell_tiles(&c), stay_w = rt->w_stay ? nts * r->cwx : 0;
     int64_t stay_r = (int64_t)rt->r_stay * r->cwh;
     bool all = rt->w_stay && rt->r_stay == nts;
-    for (c.d = 0; c.d < r->directions; c.d++) {
+    for (c.d = 0; c.d < r->directions; c.d += r->sides) {
         int64_t ring = all ? 0 : rt->wm_ring;
-        c.backwards = r->reverse || c.d == 1;
         c.wm[OF_X] = hd_ring_take(w, &w->wm, stay_w + stay_r + ring);
         c.wm[OF_H] = c.wm[OF_X] + stay_w;
         c.wm_ring =

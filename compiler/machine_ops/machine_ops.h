@@ -152,6 +152,9 @@ static inline int hd_lower_byte_kind(const struct hd_lowerer *w, int i) {
 /* One operation of the layer in work: begin, set fields, touch memory, hd_ops_end. */
 void hd_lower_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op);
 void hd_lower_set(struct hd_lowerer *w, enum hd_field f, int64_t v);
+/* Begin a load, or a store to the arena, of one run of bytes, which n1 to n3 make more. */
+void hd_lower_begin_load(struct hd_lowerer *w, int seg, int64_t src, int64_t dst, int64_t run);
+void hd_lower_begin_store(struct hd_lowerer *w, int64_t dst, int64_t src, int64_t run);
 void hd_lower_touch(struct hd_lowerer *w, const struct hd_view *v, bool write);
 /* A view of columns that are apart as one of every second column from the first on and one of the
  * others; of other views the view itself. Returns how many. */

@@ -44,6 +44,20 @@ void hd_lower_begin(struct hd_lowerer *w, enum hd_unit unit, enum hd_opcode op) 
     hd_ops_begin(&w->s, unit, hd_isa_ops[op].code, w->l->tag);
 }
 
+void hd_lower_begin_load(struct hd_lowerer *w, int seg, int64_t src, int64_t dst, int64_t run) {
+    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
+    hd_lower_set(w, HD_F_lx_seg, seg), hd_lower_set(w, HD_F_lx_src, src & 0xffffffff);
+    hd_lower_set(w, HD_F_lx_dst, dst), hd_lower_set(w, HD_F_lx_run, run);
+    hd_lower_set(w, HD_F_lx_n1, 1), hd_lower_set(w, HD_F_lx_n2, 1), hd_lower_set(w, HD_F_lx_n3, 1);
+}
+
+void hd_lower_begin_store(struct hd_lowerer *w, int64_t dst, int64_t src, int64_t run) {
+    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
+    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena), hd_lower_set(w, HD_F_st_dst, dst);
+    hd_lower_set(w, HD_F_st_src, src), hd_lower_set(w, HD_F_st_run, run);
+    hd_lower_set(w, HD_F_st_n1, 1), hd_lower_set(w, HD_F_st_n2, 1), hd_lower_set(w, HD_F_st_n3, 1);
+}
+
 /* ---- XM views ---- */
 
 static uint32_t resident_at(const struct hd_placement *tp, int img, int y, int x) {
@@ -135,16 +149,11 @@ hd_status hd_lower_load_view(struct hd_lowerer *w, const struct hd_placement *tp
     bool edge = v->y < 0 || v->x < 0 || end_y > t->h || end_x > t->w;
     bool by_pixels = xs > 1 || v->decimated || v->channels || v->cp != t->cp;
     bool one_run = !edge && !by_pixels && v->cols == t->w && v->pitch == row;
-    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_lower_set(w, HD_F_lx_seg, t->constant ? HD_V_seg_image : HD_V_seg_arena);
+    hd_lower_begin_load(w, t->constant ? HD_V_seg_image : HD_V_seg_arena, src, v->at,
+                        (int64_t)v->cols * v->cp * (one_run ? v->rows : 1));
     hd_lower_set(w, HD_F_lx_edge, edge);
     hd_lower_set(w, HD_F_lx_pad, (tp->resident ? t->pad_value : w->l->pad_value) & 0xff);
-    hd_lower_set(w, HD_F_lx_src, src & 0xffffffff);
-    hd_lower_set(w, HD_F_lx_dst, v->at);
-    hd_lower_set(w, HD_F_lx_run, (int64_t)v->cols * v->cp * (one_run ? v->rows : 1));
-    hd_lower_set(w, HD_F_lx_n1, 1);
     hd_lower_set(w, HD_F_lx_n2, one_run ? 1 : v->rows);
-    hd_lower_set(w, HD_F_lx_n3, 1);
     hd_lower_set(w, HD_F_lx_ys, 1);
     hd_lower_set(w, HD_F_lx_s2, row);
     hd_lower_set(w, HD_F_lx_d2, v->pitch);
@@ -168,16 +177,11 @@ static hd_status gather_rows(struct hd_lowerer *w, const struct hd_placement *tp
     int y = (tile->y + row_out) * l->sy - l->pt + first * l->dy, x = tile->x * l->sx - l->pl;
     int64_t src = (int64_t)tp->arena + tile->img * t->h * row + y * row + (int64_t)x * t->cp;
     uint32_t dst = v->at + (uint32_t)(row_out * v->pitch + first * l->kw * t->cp);
-    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+    hd_lower_begin_load(w, HD_V_seg_arena, src, dst, run);
     hd_lower_set(w, HD_F_lx_edge, 1);
     hd_lower_set(w, HD_F_lx_pad, l->pad_value & 0xff);
-    hd_lower_set(w, HD_F_lx_src, src & 0xffffffff);
-    hd_lower_set(w, HD_F_lx_dst, dst);
-    hd_lower_set(w, HD_F_lx_run, run);
     hd_lower_set(w, HD_F_lx_n1, tile->tw);
     hd_lower_set(w, HD_F_lx_n2, n);
-    hd_lower_set(w, HD_F_lx_n3, 1);
     hd_lower_set(w, HD_F_lx_ys, l->dy);
     hd_lower_set(w, HD_F_lx_s1, (int64_t)l->sx * t->cp);
     hd_lower_set(w, HD_F_lx_d1, l->im2col);
@@ -227,15 +231,10 @@ static hd_status gather(struct hd_lowerer *w, struct hd_tile *t) {
 hd_status hd_lower_fill(struct hd_lowerer *w, int value, uint32_t at, int64_t run, int n,
                         int64_t step) {
     if (run <= 0 || n <= 0) return HD_OK;
-    hd_lower_begin(w, HD_UNIT_lx, HD_OP_lx_load);
-    hd_lower_set(w, HD_F_lx_seg, HD_V_seg_arena);
+    hd_lower_begin_load(w, HD_V_seg_arena, 0, at, run);
     hd_lower_set(w, HD_F_lx_edge, 1);
     hd_lower_set(w, HD_F_lx_pad, value & 0xff);
-    hd_lower_set(w, HD_F_lx_dst, at);
-    hd_lower_set(w, HD_F_lx_run, run);
     hd_lower_set(w, HD_F_lx_n1, n);
-    hd_lower_set(w, HD_F_lx_n2, 1);
-    hd_lower_set(w, HD_F_lx_n3, 1);
     hd_lower_set(w, HD_F_lx_d1, step);
     hd_ops_touch(&w->s, HD_SPACE_XM, at, at + (n - 1) * step + run, true);
     return hd_ops_end(&w->s);
@@ -390,18 +389,13 @@ hd_status hd_lower_store(struct hd_lowerer *w, int img, const struct hd_view *v,
     int xs = v->alternate ? 2 : 1;
     bool whole = bytes == t->cp && xs == 1;
     bool one_run = whole && v->cols == t->w && v->pitch == row;
-    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena);
-    hd_lower_set(w, HD_F_st_dst,
-                 (int64_t)tp->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c);
-    hd_lower_set(w, HD_F_st_src, src);
-    hd_lower_set(w, HD_F_st_run,
-                 one_run ? v->rows * row
-                 : whole ? (int64_t)v->cols * t->cp
-                         : bytes);
+    hd_lower_begin_store(
+        w, (int64_t)tp->arena + img * t->h * row + v->y * row + (int64_t)v->x * t->cp + c, src,
+        one_run ? v->rows * row
+        : whole ? (int64_t)v->cols * t->cp
+                : bytes);
     hd_lower_set(w, HD_F_st_n1, whole ? 1 : v->cols);
     hd_lower_set(w, HD_F_st_n2, one_run ? 1 : v->rows);
-    hd_lower_set(w, HD_F_st_n3, 1);
     hd_lower_set(w, HD_F_st_d1, (int64_t)xs * t->cp);
     hd_lower_set(w, HD_F_st_d2, row);
     hd_lower_set(w, HD_F_st_s1, v->cp);

@@ -13,11 +13,7 @@ static hd_status store_block(struct hd_lowerer *w, const struct hd_placement *tp
     int k = (int)w->m->k, lanes = (int)w->m->n;
     int64_t word = hd_wm_word_bytes(w->m), of_block = t->cp / k * word;
     int64_t at = (int64_t)tp->words + block * of_block + c / k * word + lane * k + c % k;
-    hd_lower_begin(w, HD_UNIT_st, HD_OP_st_store);
-    hd_lower_set(w, HD_F_st_seg, HD_V_seg_arena);
-    hd_lower_set(w, HD_F_st_dst, at);
-    hd_lower_set(w, HD_F_st_src, from);
-    hd_lower_set(w, HD_F_st_run, run);
+    hd_lower_begin_store(w, at, from, run);
     hd_lower_set(w, HD_F_st_n1, rows), hd_lower_set(w, HD_F_st_d1, k);
     hd_lower_set(w, HD_F_st_s1, pitch);
     hd_lower_set(w, HD_F_st_n2, words), hd_lower_set(w, HD_F_st_d2, word);
