@@ -73,8 +73,8 @@ static hd_status measure(hd_ctx *ctx, hd_trainer *t, double *out) {
     return s;
 }
 
-static hd_status one(struct hd_cmd *c, int i) {
-    struct hd_train_options o = {.device = "cpu", .threads = 1};
+static hd_status one(struct hd_cmd *c, int i, const struct hd_memory_limit *memory) {
+    struct hd_train_options o = {.device = "cpu", .threads = 1, .memory = *memory};
     struct hd_layers l;
     hd_graph *g = NULL;
     hd_trainer *t = NULL;
@@ -88,9 +88,12 @@ static hd_status one(struct hd_cmd *c, int i) {
     TRY(hd_layers_finish_all(&l, 2, out, &g));
     hd_status s = hd_trainer_open(c->ctx, g, &o, &t);
     if (s == HD_OK) s = measure(c->ctx, t, &seconds);
+    const struct hd_recomputed *r = s == HD_OK ? hd_trainer_recomputed(t) : NULL;
     if (s == HD_OK)
-        printf("%-9s batch %4lld  %8.2f ms\n", networks[i].name, (long long)networks[i].batch,
+        printf("%-9s batch %4lld  %8.2f ms", networks[i].name, (long long)networks[i].batch,
                1e3 * seconds);
+    if (r) printf("  %zu of %zu bytes of temporaries", r->bytes, r->alone_bytes);
+    if (s == HD_OK) printf("\n");
     hd_trainer_close(t);
     hd_graph_destroy(g);
     return s;
@@ -98,6 +101,13 @@ static hd_status one(struct hd_cmd *c, int i) {
 
 int hd_bench_train(struct hd_cmd *c) {
     hd_status s = HD_OK;
-    for (int i = 0; i < (int)(sizeof networks / sizeof *networks) && s == HD_OK; i++) s = one(c, i);
+    struct hd_memory_limit none = {0}, memory = {0};
+    if (c->opt.run.memory) s = hd_memory_limit_parse(c->ctx, c->opt.run.memory, &memory);
+    for (int i = 0; i < (int)(sizeof networks / sizeof *networks) && s == HD_OK; i++) {
+        s = one(c, i, &none);
+        if (s != HD_OK || !c->opt.run.memory || one(c, i, &memory) == HD_OK) continue;
+        printf("%s\n", hd_message(c->ctx)); /* the limit is not reached */
+        hd_clear(c->ctx);
+    }
     return s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "compiler/cli/cli.h"
+#include "compiler/command/table.h"
 #include "compiler/export/export.h"
 #include "compiler/session/session.h"
 #include "compiler/tensors/tensors.h"
@@ -103,6 +104,8 @@ static hd_status read_settings(struct train *t) {
     o->factor = t->o.factor, o->every = t->o.every, o->warm_up = t->o.warm_up;
     t->options.device = t->c->opt.device, t->options.threads = t->c->opt.threads;
     t->options.shards = (int)t->o.shards;
+    if (t->c->opt.run.memory)
+        TRY(hd_memory_limit_parse(t->c->ctx, t->c->opt.run.memory, &t->options.memory));
     if (fmod(t->o.batch, t->o.shards) != 0)
         return hd_fail(t->c->ctx, HD_INVALID,
                        "batch=%g is no multiple of shards=%g: change one of them by --set",
@@ -225,6 +228,22 @@ static hd_status fit(struct train *t, struct hd_batches *b) {
     return s == HD_OK ? written : s;
 }
 
+static void show_memory(const struct hd_recomputed *r) {
+    struct hd_table t;
+    hd_table_init(&t, "lrrr");
+    hd_table_cells(&t, (const char *[]){"computed again", "nodes", "bytes", "of a step"}, 4);
+    for (int i = 0; i < HD_IR_OPS; i++) {
+        if (!r->op[i].nodes) continue;
+        hd_table_cell(&t, "%s", hd_ir_ops[i].name);
+        hd_table_cell(&t, "%d", r->op[i].nodes);
+        hd_table_cell(&t, "%zu", r->op[i].bytes);
+        hd_table_cell(&t, "%.1f %%", 100 * r->op[i].cost / r->cost);
+    }
+    if (r->again > 0) hd_table_print(&t, stdout);
+    printf("memory     %zu bytes of temporaries, %zu without a limit; %.1f %% more work\n",
+           r->bytes, r->alone_bytes, 100 * r->again / r->cost);
+}
+
 static hd_status loop(struct train *t) {
     struct hd_batches b = {.s = &t->train,
                            .batch = (int64_t)t->o.batch,
@@ -238,6 +257,7 @@ static hd_status loop(struct train *t) {
     if (hd_trainer_frozen(t->t) && t->first)
         printf("%d weights or biases stay as they are: no int8 around 0 that one layer reads\n",
                hd_trainer_frozen(t->t));
+    if (hd_trainer_recomputed(t->t) && t->first) show_memory(hd_trainer_recomputed(t->t));
     t->start = hd_seconds();
     TRY(fit(t, &b));
     int ranks = hd_ranks_n(t->options.ranks);

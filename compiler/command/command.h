@@ -63,7 +63,7 @@ struct hd_import_options { /* how networks are read */
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
     uint64_t max_cycles;
-    const char *db;
+    const char *db, *memory;
     int seconds; /* of tune */
 };
 

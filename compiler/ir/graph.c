@@ -328,6 +328,29 @@ size_t hd_graph_order(const hd_graph *g, int *out) {
     return n;
 }
 
+void hd_graph_arrange(hd_graph *g, const int *order, size_t n) {
+    size_t all = g->n_nodes, at = n;
+    int *to = malloc((all + 1) * sizeof *to);
+    struct hd_node *nodes = hd_dup(g->arena, g->nodes, all * sizeof *nodes);
+    HD_ASSERT(to);
+    for (size_t i = 0; i < all; i++) to[i] = -1;
+    for (size_t i = 0; i < n; i++) to[order[i]] = (int)i;
+    for (size_t i = 0; i < all; i++)
+        if (to[i] < 0) to[i] = (int)at++;
+    for (size_t i = 0; i < all; i++) {
+        struct hd_node *to_node = &nodes[to[i]];
+        *to_node = g->nodes[i];
+        for (int k = 0; k < to_node->n_after; k++) to_node->after[k] = to[to_node->after[k]];
+    }
+    for (size_t t = 0; t < g->n_tensors; t++)
+        if (g->tensors[t].producer >= 0) g->tensors[t].producer = to[g->tensors[t].producer];
+    for (size_t i = 0; i < g->node_names.cap; i++)
+        if (g->node_names.slot[i]) g->node_names.slot[i] = to[g->node_names.slot[i] - 1] + 1;
+    g->nodes = nodes;
+    g->cap_nodes = all;
+    free(to);
+}
+
 /* ---- edits ---- */
 
 void hd_graph_replace(hd_graph *g, int old_tensor, int new_tensor) {

@@ -178,6 +178,9 @@ int hd_node_by_name(const hd_graph *g, const char *name);   /* live or dead; -1 
 /* Live node ids in topological order (stable: by position in the file among ready ones); *out has
  * n_nodes room. Returns the count; a cycle is caught by verify. */
 size_t hd_graph_order(const hd_graph *g, int *out);
+/* Nodes get new ids: the n live ones in this topological order, so hd_graph_order gives it as long
+ * as no node is added; dead ones behind. */
+void hd_graph_arrange(hd_graph *g, const int *order, size_t n);
 /* Nodes that read tensor t: fills up to max ids, returns the true count. */
 size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
 /* The only node that reads tensor t, which is no result of the graph; -1 = none, or several. */

@@ -285,7 +285,7 @@ static void find_constants(const hd_graph *g, hd_arena *a, bool *outside) {
     }
 }
 
-void hd_mem_plan_graph(const hd_graph *g, hd_arena *a, struct hd_mem_plan *out) {
+void hd_mem_order_graph(const hd_graph *g, hd_arena *a, struct hd_mem_plan *out) {
     size_t n = g->n_tensors + 1;
     struct work w = {.g = g,
                      .a = a,
@@ -311,5 +311,9 @@ void hd_mem_plan_graph(const hd_graph *g, hd_arena *a, struct hd_mem_plan *out) 
     find_readers(&w);
     choose_order(&w, out);
     make_blocks(&w, out->order, out->n_order, out);
+}
+
+void hd_mem_plan_graph(const hd_graph *g, hd_arena *a, struct hd_mem_plan *out) {
+    hd_mem_order_graph(g, a, out);
     out->planned_bytes = hd_mem_pack(out->blocks, out->n_blocks);
 }

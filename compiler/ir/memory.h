@@ -39,6 +39,8 @@ struct hd_mem_plan {
  * the block of its result.
  * All of *out is the arena's. The graph has been verified. */
 void hd_mem_plan_graph(const hd_graph *g, hd_arena *a, struct hd_mem_plan *out);
+/* The same without offsets and planned_bytes, which take most of the time. */
+void hd_mem_order_graph(const hd_graph *g, hd_arena *a, struct hd_mem_plan *out);
 
 /* Element i of the result is a function of elements i of the operands, or of broadcast ones. */
 bool hd_is_elementwise(enum hd_ir_op op);

@@ -8,6 +8,7 @@
 #include "runtime/base/io.h"
 #include "runtime/runtime.h"
 #include "runtime/train/graph.h"
+#include "runtime/train/recompute.h"
 #include "runtime/train/shards.h"
 
 struct half {    /* of a step: a model that runs */
@@ -32,6 +33,8 @@ struct hd_trainer {
     size_t *bytes;
     size_t *data_bytes;  /* of the inputs of a shard */
     const char **result; /* names of results */
+    bool limited;        /* in memory */
+    struct hd_recomputed recomputed;
 };
 
 static const struct hd_tensor *state_tensor(const hd_trainer *t, int i) {
@@ -73,17 +76,33 @@ static void make_room(hd_trainer *t) {
     }
 }
 
-hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
-                           hd_model **out_m, hd_session **out_s) {
-    struct hd_compile_options c = {.host_only = true, .latency_hiding = true};
+static bool limited(const struct hd_memory_limit *m) {
+    return m->bytes > 0 || m->share > 0;
+}
+
+/* out: NULL = what the limit of the options did is not asked for, and there is none. */
+static hd_status compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                         struct hd_recomputed *out, struct half *to) {
+    struct hd_compile_options c = {.host_only = true, .latency_hiding = true, .prepared = true};
     struct hd_device_options d = {.threads = o->threads};
     hd_graph *legal = NULL;
     TRY(hd_machine_load(ctx, "base", &c.machine));
     TRY(hd_graph_copy(ctx, g, &legal));
-    hd_status s = hd_compile_graph(ctx, legal, &c, out_m);
+    hd_status s = hd_legalize(ctx, legal);
+    if (s == HD_OK) s = hd_opt_pass(ctx, legal, "split");
+    if (s == HD_OK && out && limited(&o->memory)) s = hd_recompute(ctx, legal, &o->memory, out);
+    if (s == HD_OK) s = hd_lower(ctx, legal, &c, &to->m);
     hd_graph_destroy(legal);
     TRY(s);
-    return hd_session_open(ctx, *out_m, o->device, &d, out_s);
+    return hd_session_open(ctx, to->m, o->device, &d, &to->s);
+}
+
+hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
+                           hd_model **out_m, hd_session **out_s) {
+    struct half h = {0};
+    hd_status s = compile(ctx, g, o, NULL, &h);
+    *out_m = h.m, *out_s = h.s;
+    return s;
 }
 
 /* Every input begins with the batch. */
@@ -118,8 +137,9 @@ static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_tr
                            t->n_results, &t->shards));
         t->n_shards = hd_shards_n(t->shards);
     }
-    TRY(hd_train_compile(ctx, t->step.g, o, &t->step.m, &t->step.s));
-    return alone ? HD_OK : hd_train_compile(ctx, t->update.g, o, &t->update.m, &t->update.s);
+    t->limited = limited(&o->memory);
+    TRY(compile(ctx, t->step.g, o, &t->recomputed, &t->step));
+    return alone ? HD_OK : compile(ctx, t->update.g, o, NULL, &t->update);
 }
 
 hd_status hd_trainer_open(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options *o,
@@ -216,6 +236,10 @@ const float *hd_trainer_weight(const hd_trainer *t, const char *name, size_t *ou
 
 int hd_trainer_frozen(const hd_trainer *t) {
     return t->n_frozen;
+}
+
+const struct hd_recomputed *hd_trainer_recomputed(const hd_trainer *t) {
+    return t->limited ? &t->recomputed : NULL;
 }
 
 int64_t hd_trainer_steps(const hd_trainer *t) {

@@ -20,6 +20,25 @@
 
 typedef struct hd_trainer hd_trainer;
 
+/* For temporaries of a step: bytes, or a share of what it takes to keep each until it is read last.
+ * Both 0 = no limit. */
+struct hd_memory_limit {
+    double bytes, share;
+};
+/* "30000000" or "50%". */
+hd_status hd_memory_limit_parse(hd_ctx *ctx, const char *text, struct hd_memory_limit *out);
+
+/* What is computed again, so that a step fits. Costs: elements and multiplications, weighted. */
+struct hd_recomputed {
+    size_t alone_bytes, bytes; /* of temporaries: where all are kept; planned */
+    double cost, again;        /* of the step without repetitions; of these */
+    struct {
+        int nodes;
+        size_t bytes;
+        double cost;
+    } op[HD_IR_OPS];
+};
+
 struct hd_train_options {
     struct hd_optimizer_options optimizer;
     const char *device; /* that runs graphs: golden, cpu */
@@ -34,6 +53,7 @@ struct hd_train_options {
      * ranks, which share them out. 0 = 1. */
     int shards;
     hd_ranks *ranks; /* NULL = this process alone */
+    struct hd_memory_limit memory;
 };
 
 struct hd_train_result { /* of one step of a network of logits */
@@ -84,6 +104,8 @@ hd_status hd_score(hd_ctx *ctx, const hd_graph *g, const struct hd_train_options
 /* Integer weights that are not trained: not int8 around 0, read twice, or not found again in the
  * legal network. */
 int hd_trainer_frozen(const hd_trainer *t);
+/* What a limit of memory did; NULL = there is none. */
+const struct hd_recomputed *hd_trainer_recomputed(const hd_trainer *t);
 int64_t hd_trainer_steps(const hd_trainer *t); /* that were taken */
 void hd_trainer_close(hd_trainer *t);          /* NULL is fine */
 

@@ -14,6 +14,7 @@
 #include "compiler/grad/grad.h"
 #include "cpu_ref/golden.h"
 #include "runtime/train/layers.h"
+#include "runtime/train/losses.h"
 #include "runtime/train/train.h"
 #include "test/rng.h"
 
@@ -70,6 +71,47 @@ static void compare(const char *what, const hd_graph *a, const hd_graph *b, doub
     }
 }
 
+enum { BLOCK_BATCH = 8, BLOCK_IN = 3 * 16 * 16, BLOCK_STEPS = 3 };
+
+/* Residual blocks with batch norm, whose activations are most of the memory. */
+static hd_graph *block(hd_ctx *ctx) {
+    struct hd_layers l;
+    hd_graph *g = NULL;
+    int64_t n = BLOCK_BATCH;
+    hd_layers_init(&l, ctx, "block", 3);
+    l.training = true;
+    int x = hd_layer_input(&l, "x", 4, (int64_t[]){n, 3, 16, 16}, NULL);
+    x = hd_layer_relu(&l, hd_layer_conv_norm(&l, x, 8, 3, 1));
+    for (int i = 0; i < 4; i++) x = hd_layer_residual(&l, x, 8, 1);
+    x = hd_layer_dense(&l, hd_layer_pool(&l, x), 10);
+    int k = hd_layer_integers(&l, "classes", 1, &n, NULL);
+    int y[2] = {hd_loss_classes(&l, x, k), hd_metric_right(&l, x, k)};
+    want_ok(ctx, hd_layers_finish_all(&l, 2, y, &g));
+    return g;
+}
+
+/* g gets the weights after some steps. */
+static struct hd_recomputed steps_of_block(hd_ctx *ctx, hd_graph *g,
+                                           const struct hd_train_options *o) {
+    struct hd_recomputed r = {0};
+    hd_trainer *t = NULL;
+    struct rng rng = {11};
+    float x[BLOCK_BATCH * BLOCK_IN];
+    int64_t k[BLOCK_BATCH];
+    struct hd_train_result out;
+    want_ok(ctx, hd_trainer_open(ctx, g, o, &t));
+    for (int i = 0; i < BLOCK_STEPS; i++) {
+        for (int j = 0; j < BLOCK_BATCH * BLOCK_IN; j++)
+            x[j] = (float)(int)(rng_next(&rng) % 401 - 200) * 0.01f;
+        for (int j = 0; j < BLOCK_BATCH; j++) k[j] = rng_next(&rng) % 10;
+        want_ok(ctx, hd_trainer_step(ctx, t, x, k, &out));
+    }
+    want_ok(ctx, hd_trainer_weights(ctx, t, g));
+    if (hd_trainer_recomputed(t)) r = *hd_trainer_recomputed(t);
+    hd_trainer_close(t);
+    return r;
+}
+
 static void devices_agree(void **state) {
     (void)state;
     hd_ctx *ctx = hd_ctx_create();
@@ -81,6 +123,47 @@ static void devices_agree(void **state) {
         hd_graph_destroy(a);
         hd_graph_destroy(b);
     }
+    hd_ctx_destroy(ctx);
+}
+
+/* Half of the memory, and the same bits of weights. */
+static void recomputes(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const char *const device[] = {"golden", "cpu"};
+    for (int i = 0; i < 2; i++) {
+        struct hd_train_options o = options(device[i], "momentum"), less = o;
+        less.memory.share = 0.5;
+        hd_graph *a = block(ctx), *b = block(ctx);
+        struct hd_recomputed r = steps_of_block(ctx, a, &less);
+        steps_of_block(ctx, b, &o);
+        assert_true(r.bytes <= r.alone_bytes / 2 && r.again > 0 && r.again < r.cost / 2);
+        assert_true(r.op[HD_IR_relu].nodes > 0);
+        compare(device[i], a, b, 0);
+        hd_graph_destroy(a);
+        hd_graph_destroy(b);
+    }
+    hd_graph *g = block(ctx);
+    hd_trainer *t = NULL;
+    struct hd_train_options o = options("cpu", "sgd");
+    o.memory.bytes = 1000;
+    assert_int_equal(hd_trainer_open(ctx, g, &o, &t), HD_UNSUPPORTED);
+    assert_non_null(strstr(hd_message(ctx), "the limit is 1000"));
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+static void reads_limits(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    struct hd_memory_limit m;
+    want_ok(ctx, hd_memory_limit_parse(ctx, "25%", &m));
+    assert_true(m.share == 0.25 && m.bytes == 0);
+    want_ok(ctx, hd_memory_limit_parse(ctx, "4096", &m));
+    assert_true(m.share == 0 && m.bytes == 4096);
+    static const char *const bad[] = {"", "x", "0", "-3", "50%%", "101%", "nan", "5 MB"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal(hd_memory_limit_parse(ctx, bad[i], &m), HD_INVALID);
     hd_ctx_destroy(ctx);
 }
 
@@ -370,7 +453,8 @@ static void refusals(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(devices_agree),  cmocka_unit_test(optimisers),
+        cmocka_unit_test(devices_agree),  cmocka_unit_test(recomputes),
+        cmocka_unit_test(reads_limits),   cmocka_unit_test(optimisers),
         cmocka_unit_test(schedules),      cmocka_unit_test(clipping),
         cmocka_unit_test(random_numbers), cmocka_unit_test(batches),
         cmocka_unit_test(resume),         cmocka_unit_test(refusals),
