@@ -168,11 +168,11 @@ struct requant {
 };
 
 static struct requant requant_of(const struct hd_kernel *k) {
-    bool u8 = hd_k_out(k)->dtype == HD_U8;
+    hd_dtype t = hd_k_out(k)->dtype;
     return (struct requant){
         (int32_t)hd_attr_int(k->n, "x_zp", 0), (int32_t)hd_attr_int(k->n, "y_zp", 0),
-        (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
-        (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127), hd_attr_float(k->n, "scale", 1)};
+        (int32_t)hd_attr_int(k->n, "lo", hd_dtype_least(t)),
+        (int32_t)hd_attr_int(k->n, "hi", hd_dtype_most(t)), hd_attr_float(k->n, "scale", 1)};
 }
 
 /* The maximum is exact; a window that is all padding gives 0.  docs/numerics.md */
@@ -203,8 +203,8 @@ hd_status k_qavgpool(const struct hd_kernel *k) {
             int32_t sum = (int32_t)((int64_t)p.y.value[i] - r.x_zp * p.y.inside[i]);
             int64_t count = with_pads ? p.y.padded[i] : p.y.inside[i];
             float scale = hd_pool_scale(r.scale, taps, count);
-            ((uint8_t *)k->out)[plane * p.s.n_small + i] =
-                (uint8_t)hd_requant((float)sum * scale, r.y_zp, r.lo, r.hi);
+            hd_k_put_q(k->out, hd_k_out(k)->dtype, plane * p.s.n_small + i,
+                       hd_requant((float)sum * scale, r.y_zp, r.lo, r.hi));
         }
     }
     return HD_OK;
@@ -227,7 +227,8 @@ hd_status k_qmean(const struct hd_kernel *k) {
         sum = (p[0] + p[2]) + (p[1] + p[3]);
         for (int64_t i = main_count; i < count; i++)
             sum += (float)((int32_t)hd_k_i64(k->in[0], t->dtype, at + i) - r.x_zp) * x_scale;
-        ((uint8_t *)k->out)[plane] = (uint8_t)hd_requant(sum * r.scale, r.y_zp, r.lo, r.hi);
+        hd_k_put_q(k->out, hd_k_out(k)->dtype, plane,
+                   hd_requant(sum * r.scale, r.y_zp, r.lo, r.hi));
     }
     return HD_OK;
 }

@@ -77,17 +77,17 @@ struct requant {
 };
 
 static struct requant requant_of(const struct hd_kernel *k) {
-    bool u8 = hd_k_out(k)->dtype == HD_U8;
+    hd_dtype t = hd_k_out(k)->dtype;
     return (struct requant){hd_k_in_data(k, 3), hd_k_in(k, 3) ? hd_tensor_elems(hd_k_in(k, 3)) : 0,
                             (int32_t)hd_attr_int(k->n, "y_zp", 0),
-                            (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
-                            (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127)};
+                            (int32_t)hd_attr_int(k->n, "lo", hd_dtype_least(t)),
+                            (int32_t)hd_attr_int(k->n, "hi", hd_dtype_most(t))};
 }
 
 static void store(const struct hd_kernel *k, const struct requant *r, int64_t at, uint32_t acc,
                   int64_t m) {
     float v = (float)(int32_t)acc * r->scale[r->n_scale == 1 ? 0 : m];
-    ((uint8_t *)k->out)[at] = (uint8_t)hd_requant(v, r->zp, r->lo, r->hi);
+    hd_k_put_q(k->out, hd_k_out(k)->dtype, at, hd_requant(v, r->zp, r->lo, r->hi));
 }
 
 /* Quantised convolution; the numeric reference for every device.

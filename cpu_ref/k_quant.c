@@ -49,8 +49,7 @@ hd_status k_quantize(const struct hd_kernel *k) {
     const float *scale = k->in[1];
     hd_dtype t = hd_k_out(k)->dtype, from = hd_k_in(k, 0)->dtype;
     int64_t n = hd_tensor_elems(hd_k_out(k));
-    int32_t lo = t == HD_I8 ? -128 : t == HD_I16 ? -32768 : 0;
-    int32_t hi = t == HD_I8 ? 127 : t == HD_U8 ? 255 : t == HD_I16 ? 32767 : 65535;
+    int32_t lo = hd_dtype_least(t), hi = hd_dtype_most(t);
     int64_t run = run_length(k), n_scales = hd_tensor_elems(hd_k_in(k, 1));
     bool bytes = t == HD_I8 || t == HD_U8;
     for (int64_t first = 0, r = 0; first < n; first += run, r++) {
@@ -63,10 +62,7 @@ hd_status k_quantize(const struct hd_kernel *k) {
         }
         for (int64_t i = first; i < first + run; i++) {
             int32_t q = hd_requant((float)hd_k_f64(k->in[0], from, i) / scale[s], zp, lo, hi);
-            if (bytes)
-                ((uint8_t *)k->out)[i] = (uint8_t)q;
-            else
-                ((uint16_t *)k->out)[i] = (uint16_t)q;
+            hd_k_put_q(k->out, t, i, q);
         }
     }
     return HD_OK;
@@ -121,10 +117,10 @@ struct clamp {
 };
 
 static struct clamp clamp_of(const struct hd_kernel *k) {
-    bool u8 = hd_k_out(k)->dtype == HD_U8;
+    hd_dtype t = hd_k_out(k)->dtype;
     return (struct clamp){(int32_t)hd_attr_int(k->n, "y_zp", 0),
-                          (int32_t)hd_attr_int(k->n, "lo", u8 ? 0 : -128),
-                          (int32_t)hd_attr_int(k->n, "hi", u8 ? 255 : 127)};
+                          (int32_t)hd_attr_int(k->n, "lo", hd_dtype_least(t)),
+                          (int32_t)hd_attr_int(k->n, "hi", hd_dtype_most(t))};
 }
 
 /* Both operands as the result's elements meet them. */
@@ -159,7 +155,7 @@ static float real(const struct hd_kernel *k, int i, const struct hd_walk *w, str
         walk_pair(k, &w);                                                                          \
         for (int64_t i = 0; i < n; i++, hd_walk_next(&w)) {                                        \
             float fa = real(k, 0, &w, by_a), fb = real(k, 1, &w, by_b);                            \
-            ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(y, c.zp, c.lo, c.hi);                     \
+            hd_k_put_q(k->out, hd_k_out(k)->dtype, i, hd_requant(y, c.zp, c.lo, c.hi));            \
         }                                                                                          \
         return HD_OK;                                                                              \
     }
@@ -173,7 +169,7 @@ hd_status k_qrescale(const struct hd_kernel *k) {
     int64_t n = hd_tensor_elems(hd_k_out(k));
     for (int64_t i = 0; i < n; i++) {
         float v = (float)((int32_t)hd_k_i64(k->in[0], hd_k_in(k, 0)->dtype, i) - x_zp) * scale;
-        ((uint8_t *)k->out)[i] = (uint8_t)hd_requant(v, c.zp, c.lo, c.hi);
+        hd_k_put_q(k->out, hd_k_out(k)->dtype, i, hd_requant(v, c.zp, c.lo, c.hi));
     }
     return HD_OK;
 }

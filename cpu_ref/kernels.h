@@ -53,6 +53,14 @@ static inline void *hd_k_out_data(const struct hd_kernel *k, int i) {
 hd_status hd_k_result(const struct hd_kernel *k, int i, hd_dtype t, int rank, const int64_t *dim,
                       void **out);
 
+/* Stores q, which is in the range of t: i8, u8, i16 or u16. */
+static inline void hd_k_put_q(void *out, hd_dtype t, int64_t i, int32_t q) {
+    if (hd_dtype_bytes(t) == 2)
+        ((uint16_t *)out)[i] = (uint16_t)q;
+    else
+        ((uint8_t *)out)[i] = (uint8_t)q;
+}
+
 /* Index into operand x for element i of a result of shape y, dims aligned at the end (numpy
  * broadcasting). */
 int64_t hd_k_broadcast(int64_t i, const struct hd_tensor *y, const struct hd_tensor *x);

@@ -18,6 +18,7 @@ COMMANDS = [  # {w}: the work folder
     f"test {NET} --device cpu --json {{w}}/test.json",
     f"eval {NET} --data {NET}/digits.npz --labels {NET}/digits.npz --json {{w}}/eval.json",
     "quantize test/golden/quantize/branch.onnx -o {w}/int8.onnx --json {w}/quantize.json",
+    "quantize test/golden/quantize/wide.onnx --mixed 30dB -o {w}/int16.onnx --json {w}/mixed.json",
     f"query {NET} conv --json {{w}}/query.json",
     "check {w}/net.hdl --json {w}/check.json",
     "devices --json {w}/devices.json",

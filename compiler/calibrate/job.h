@@ -33,6 +33,20 @@ struct error { /* sums over the data sets */
     double signal, noise;
 };
 
+struct raise {         /* a group of activations that could be int16 */
+    int group, tensor; /* and the first tensor of it that a layer makes, or comes in */
+    double error;      /* that it adds as bytes: noise over signal, sum over the outputs */
+    double cost;       /* products that read it, and its elements */
+};
+
+struct mixed { /* which activations are int16 (mixed.c) */
+    bool wanted;
+    double db;         /* that each output has to reach; 0 = `part` is the bound */
+    double part;       /* of the data sets whose largest element stays */
+    struct raise *row; /* by error over cost, the largest first */
+    int n, raised;     /* rows; so many of them, from the first, are int16 */
+};
+
 struct job {
     struct hd_cmd *c;
     hd_arena *a;
@@ -55,8 +69,10 @@ struct job {
     int trials;            /* of the search: int8 networks that were run */
     int corrected, tuned, kept; /* by it: layers whose biases moved, rounds, nodes left in float */
     bool narrowed;              /* by it: ranges */
-    void ***want;               /* per data set and output: of the float network */
-    int *order;                 /* nodes of ref, as they run */
+    struct mixed mixed;
+    const void ***in; /* per data set that is made up: its inputs; NULL = none is */
+    void ***want;     /* per data set and output: of the float network */
+    int *order;       /* nodes of ref, as they run */
     size_t n_order;
     int done, total; /* rounds, for progress */
 };
@@ -111,5 +127,10 @@ void choose_plan(struct job *j);
 /* Changes plan and options of the job until the largest element of the first output is where the
  * float network has it, on every data set (quantize_search.c). */
 hd_status search(struct job *j);
+/* "30dB" or "99%" to out; NULL, or what is allowed. */
+const char *parse_mixed(const char *text, struct mixed *out);
+/* Activations to int16 until the bound of job.mixed holds. Errors: HD_INVALID when it does not
+ * hold with all of them. */
+hd_status mix(struct job *j);
 
 #endif

@@ -311,15 +311,22 @@ hd_status compare_layers(struct job *j) {
     return HD_OK;
 }
 
+static hd_status run_set(struct job *j, struct runner *r, hd_arena *a, int i) {
+    return j->in ? runner_run_on(j, r, i, j->in[i]) : runner_run(j, r, a, i, NULL);
+}
+
 hd_status reference_outputs(struct job *j) {
     struct runner r;
     hd_status s = HD_OK;
     runner_open(&r, NET_FLOAT, NULL);
     j->want = hd_new_array(j->a, void **, (size_t)j->data.n + 1);
+    bool made_up = !j->data.sets && !j->data.images && !j->data.ramp;
+    if (made_up) j->in = hd_new_array(j->a, const void **, (size_t)j->data.n + 1);
     for (int i = 0; s == HD_OK && i < j->data.n; i++) {
         hd_arena *a = hd_arena_create();
         quantize_progress(j, "float outputs");
-        s = runner_run(j, &r, a, i, NULL);
+        if (made_up) s = keep_inputs(j, &r, i, j->a, &j->in[i]);
+        if (s == HD_OK) s = run_set(j, &r, a, i);
         j->want[i] = hd_new_array(j->a, void *, j->ref->n_outputs + 1);
         for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++)
             j->want[i][k] =
@@ -338,7 +345,7 @@ hd_status score_outputs(struct job *j, enum network kind, struct error *errors, 
     for (int i = 0; s == HD_OK && i < j->data.n; i++) {
         if (kind == NET_WRITTEN && !j->stays_open && hd_calibration_form(&j->data, i)) break;
         hd_arena *a = hd_arena_create();
-        s = runner_run(j, &r, a, i, NULL);
+        s = run_set(j, &r, a, i);
         out->sets++;
         for (int k = 0; s == HD_OK && k < r.m->n_outputs; k++) {
             const struct hd_value_info *v = &r.m->values[r.m->outputs[k]];

@@ -37,6 +37,30 @@ static void print_search(const struct job *j, FILE *out) {
     fprintf(out, " %d layers left in float for it\n", j->kept);
 }
 
+/* What became int16, and what it would have cost to leave it. */
+static void print_mixed(const struct job *j, FILE *out) {
+    struct hd_table t;
+    if (!j->mixed.wanted) return;
+    if (!j->mixed.raised) {
+        fprintf(out, "\nthe bound of --mixed holds with int8 alone\n");
+        return;
+    }
+    hd_table_init(&t, "lrrrl");
+    hd_table_cells(&t, (const char *[]){"activations", "as int8 dB", "cost", "per cost", "type"},
+                   5);
+    for (int i = 0; i < j->mixed.n; i++) {
+        const struct raise *r = &j->mixed.row[i];
+        hd_table_cell(&t, "%s", j->ref->tensors[r->tensor].name);
+        hd_table_cell(&t, "%.1f", -10 * log10(r->error));
+        hd_table_cell(&t, "%.4g", r->cost);
+        hd_table_cell(&t, "%.2g", r->error / r->cost);
+        hd_table_cell(&t, "%s", i < j->mixed.raised ? "int16" : "");
+    }
+    fputc('\n', out);
+    hd_table_print(&t, out);
+    fprintf(out, "%d of %d activations that could be are int16\n", j->mixed.raised, j->mixed.n);
+}
+
 static void print_report(struct job *j, FILE *out) {
     struct hd_table t;
     int layers = 0, floats = 0;
@@ -64,6 +88,7 @@ static void print_report(struct job *j, FILE *out) {
         hd_table_cells(&t, (const char *[]){n->name, hd_ir_ops[n->op].name, j->plan.why[i]}, 3);
         floats++;
     }
+    print_mixed(j, out);
     fputc('\n', out);
     if (floats) hd_table_print(&t, out);
     if (floats) fputc('\n', out);
@@ -82,6 +107,20 @@ static void add_db(json_object *o, const struct error *e) {
         hd_json_num(o, "snr_db", decibels(e));
     else
         json_object_object_add(o, "snr_db", NULL);
+}
+
+static json_object *mixed_json(const struct job *j) {
+    json_object *rows = json_object_new_array();
+    for (int i = 0; i < j->mixed.n; i++) {
+        const struct raise *r = &j->mixed.row[i];
+        json_object *x = json_object_new_object();
+        hd_json_str(x, "tensor", j->ref->tensors[r->tensor].name);
+        hd_json_num(x, "error", r->error);
+        hd_json_num(x, "cost", r->cost);
+        json_object_object_add(x, "int16", json_object_new_boolean(i < j->mixed.raised));
+        json_object_array_add(rows, x);
+    }
+    return rows;
 }
 
 static json_object *report_json(struct job *j) {
@@ -124,6 +163,7 @@ static json_object *report_json(struct job *j) {
         add_db(x, &j->output_error[i]);
         json_object_array_add(outputs, x);
     }
+    if (j->mixed.wanted) json_object_object_add(o, "mixed", mixed_json(j));
     json_object_object_add(o, "layers", layers);
     json_object_object_add(o, "float", floats);
     json_object_object_add(o, "outputs", outputs);
@@ -132,10 +172,13 @@ static json_object *report_json(struct job *j) {
 
 /* ---- the command ---- */
 
-static int parse_options(struct hd_cmd *c, struct hd_quant_options *o) {
+static int parse_options(struct hd_cmd *c, struct hd_quant_options *o, struct mixed *mixed) {
+    const char *bound = c->opt.calibrate.mixed;
     const char *range = c->opt.calibrate.range ? c->opt.calibrate.range : "minmax";
     const char *allowed = parse_range(range, o);
     if (allowed) return hd_cmd_usage(c, "--range: got '%s', want %s", range, allowed);
+    allowed = bound ? parse_mixed(bound, mixed) : NULL;
+    if (allowed) return hd_cmd_usage(c, "--mixed: got '%s', want %s", bound, allowed);
     o->type = c->opt.calibrate.activations && !strcmp(c->opt.calibrate.activations, "uint8")
                   ? HD_U8
                   : HD_I8;
@@ -179,7 +222,7 @@ static hd_status quantize(struct job *j) {
 
 int cmd_quantize(struct hd_cmd *c) {
     struct job j = {.c = c};
-    int status = parse_options(c, &j.o);
+    int status = parse_options(c, &j.o, &j.mixed);
     if (status != HD_EXIT_DONE) return status;
     if (!c->opt.out) return hd_cmd_usage(c, "-o OUT.onnx is missing: where should the network go?");
     if (!hd_is_graph_device(c->opt.device))

@@ -30,7 +30,7 @@ struct hd_trace_options {
     struct hd_wave_options wave;
 };
 struct hd_calibrate_options { /* of heddle quantize and heddle eval */
-    const char *path, *range, *activations, *mean, *scale, *labels;
+    const char *path, *range, *activations, *mean, *scale, *labels, *mixed;
     int resize;
     bool symmetric, bias_correction, equalize, bgr;
 };

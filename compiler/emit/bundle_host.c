@@ -63,8 +63,6 @@ static void put_scales(struct hd_buf *b, const struct hd_bundle *x, const struct
 static void put_quantize(struct hd_buf *b, const struct hd_bundle *x, const struct hd_node *n) {
     const struct hd_tensor *y = out(x, n);
     long long n_scales, inner = inner_of(x, n, &n_scales);
-    int lo = y->dtype == HD_I8 ? -128 : y->dtype == HD_I16 ? -32768 : 0;
-    int hi = y->dtype == HD_I8 ? 127 : y->dtype == HD_U8 ? 255 : y->dtype == HD_I16 ? 32767 : 65535;
     put_scales(b, x, n, n_scales);
     hd_bundle_put(b,
                   "        const float *from = %s;\n        %s *to = %s;\n"
@@ -73,7 +71,7 @@ static void put_quantize(struct hd_buf *b, const struct hd_bundle *x, const stru
                   "            to[i] = (%s)requant(from[i] / scale[s], zero[s], %d, %d);\n"
                   "        }\n",
                   src(x, n), hd_bundle_type(y->dtype), dst(x, n), elems(y), inner, n_scales,
-                  hd_bundle_type(y->dtype), lo, hi);
+                  hd_bundle_type(y->dtype), hd_dtype_least(y->dtype), hd_dtype_most(y->dtype));
 }
 
 static void put_dequantize(struct hd_buf *b, const struct hd_bundle *x, const struct hd_node *n) {

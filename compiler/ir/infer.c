@@ -72,11 +72,27 @@ hd_status hd_infer_want_types(struct infer *c, int i, unsigned set) {
     return BAD(c, "operand %d ('%s') is %s, allowed %s", i, x->name, hd_dtype_name(x->dtype), s);
 }
 
+/* Operations on bytes that also compute on i16. */
+static bool takes_i16(enum hd_ir_op op) {
+    switch (op) {
+    case HD_IR_qconv:
+    case HD_IR_qconvtranspose:
+    case HD_IR_qgemm:
+#define QPAIR(name, ...) case HD_IR_##name:
+#include "compiler/ir/qpair.def"
+    case HD_IR_qrescale:
+    case HD_IR_qavgpool:
+    case HD_IR_qmean:
+    case HD_IR_qmaxpool:
+        return true;
+    default:
+        return false;
+    }
+}
+
 hd_status hd_infer_want_byte(struct infer *c, int i) {
-    const struct hd_tensor *x = in(c, i);
-    if (!x || x->dtype == HD_I8 || x->dtype == HD_U8) return HD_OK;
-    return BAD(c, "operand %d ('%s') is %s, allowed i8 and u8", i, x->name,
-               hd_dtype_name(x->dtype));
+    unsigned set = 1u << HD_I8 | 1u << HD_U8;
+    return hd_infer_want_types(c, i, takes_i16(c->n->op) ? set | 1u << HD_I16 : set);
 }
 
 hd_status hd_infer_want_rank(struct infer *c, int i, int rank) {
@@ -123,18 +139,23 @@ hd_status hd_infer_broadcast(struct infer *c, const int64_t *a, int na, const in
 hd_status hd_infer_q_type(struct infer *c) {
     const struct hd_attr *a = hd_attr_get(c->n, "to");
     int t = a && a->kind == HD_ATTR_STRING ? hd_dtype_by_name(a->s) : (int)in(c, 0)->dtype;
-    if (t != HD_I8 && t != HD_U8)
-        return BAD(c, "attribute to is '%s', allowed i8 and u8", a ? a->s : "?");
-    int64_t min = t == HD_I8 ? -128 : 0, max = t == HD_I8 ? 127 : 255;
+    bool wide = takes_i16(c->n->op);
+    if (t != HD_I8 && t != HD_U8 && !(wide && t == HD_I16))
+        return BAD(c, "attribute to is '%s', allowed %s", a ? a->s : "?",
+                   wide ? "i8, u8 and i16" : "i8 and u8");
+    int64_t min = hd_dtype_least((hd_dtype)t), max = hd_dtype_most((hd_dtype)t);
     int64_t lo = hd_attr_int(c->n, "lo", min), hi = hd_attr_int(c->n, "hi", max);
     if (lo < min || hi > max || lo > hi)
         return BAD(c, "lo %lld, hi %lld: want %lld <= lo <= hi <= %lld", (long long)lo,
                    (long long)hi, (long long)min, (long long)max);
     static const char *const zps[] = {"x_zp", "y_zp", "a_zp", "b_zp"};
+    wide = t == HD_I16 || in(c, 0)->dtype == HD_I16 || (in(c, 1) && in(c, 1)->dtype == HD_I16);
     for (int i = 0; i < 4; i++) {
         int64_t zp = hd_attr_int(c->n, zps[i], 0);
-        if (zp < -128 || zp > 255)
-            return BAD(c, "%s is %lld, allowed -128..255", zps[i], (long long)zp);
+        int64_t least = wide ? -32768 : -128, most = wide ? 32767 : 255;
+        if (zp < least || zp > most)
+            return BAD(c, "%s is %lld, allowed %lld..%lld", zps[i], (long long)zp, (long long)least,
+                       (long long)most);
     }
     c->out->dtype = (hd_dtype)t;
     return HD_OK;

@@ -54,7 +54,7 @@ void hd_infer_set(struct infer *c, int o, hd_dtype t, int rank, const int64_t *d
 /* Checks of operand i; one that is left out passes. */
 hd_status hd_infer_want_type(struct infer *c, int i, hd_dtype t);
 hd_status hd_infer_want_types(struct infer *c, int i, unsigned set); /* bits 1u << HD_F32 .. */
-hd_status hd_infer_want_byte(struct infer *c, int i);                /* i8 or u8 */
+hd_status hd_infer_want_byte(struct infer *c, int i);                /* i8, u8, of some i16 */
 hd_status hd_infer_want_rank(struct infer *c, int i, int rank);
 hd_status hd_infer_want_vector(struct infer *c, int i, int64_t n); /* [n] */
 /* Attribute `name` as an axis of a tensor of this rank; negative ones count from the end. */

@@ -90,13 +90,13 @@ static float clamp(float v, float lo, float hi) {
 static bool open_match(hd_ctx *ctx, hd_graph *g, int q, struct hd_qmatch *m) {
     float lo = -INFINITY, hi = INFINITY, l, h;
     *m = (struct hd_qmatch){.ctx = ctx, .g = g, .q = q, .value = g->nodes[q].in[0]};
-    if (!hd_qdq_param(g, &g->nodes[q], &m->y)) return false;
+    if (!hd_qdq_param_any(g, &g->nodes[q], &m->y)) return false;
     for (const struct hd_node *n; (n = hd_qdq_maker(g, m->value)) && act_bounds(g, n, &l, &h);) {
         l = clamp(l, lo, hi), h = clamp(h, lo, hi);
         lo = l, hi = h;
         m->value = n->in[0];
     }
-    int min = m->y.type == HD_I8 ? -128 : 0, max = m->y.type == HD_I8 ? 127 : 255;
+    int min = hd_dtype_least(m->y.type), max = hd_dtype_most(m->y.type);
     m->lo = hd_requant(lo / m->y.scale, m->y.zp, min, max);
     m->hi = hd_requant(hi / m->y.scale, m->y.zp, min, max);
     return true;
@@ -108,10 +108,9 @@ static bool open_match(hd_ctx *ctx, hd_graph *g, int q, struct hd_qmatch *m) {
 static bool match_rescale(struct hd_qmatch *m) {
     struct hd_qparam p;
     int x, y = m->g->nodes[m->q].out[0];
-    if (!hd_qdq_dequantized(m->g, m->value, &x, &p)) return false;
-    int min = p.type == HD_I8 ? -128 : 0, max = p.type == HD_I8 ? 127 : 255;
-    bool same = p.scale == m->y.scale && p.zp == m->y.zp && p.type == m->y.type && m->lo == min &&
-                m->hi == max;
+    if (!hd_qdq_dequantized_any(m->g, m->value, &x, &p)) return false;
+    bool same = p.scale == m->y.scale && p.zp == m->y.zp && p.type == m->y.type &&
+                m->lo == hd_dtype_least(p.type) && m->hi == hd_dtype_most(p.type);
     if (same && !hd_graph_is_output(m->g, y)) {
         hd_graph_kill(m->g, m->q);
         hd_graph_replace(m->g, y, x);
@@ -128,11 +127,13 @@ static bool match_conv(struct hd_qmatch *m, int node) {
     struct hd_qparam x;
     struct hd_qweights w;
     int in[4];
-    if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &x) ||
+    if (!hd_qdq_dequantized_any(m->g, n.in[0], &in[0], &x) ||
         !hd_qdq_weights(m->g, n.in[1], 0, false, &w))
         return false;
     in[1] = w.tensor;
-    if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
+    if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2]) ||
+        !hd_qdq_sums_fit(m->g, &w, in[2], &x))
+        return false;
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
     int id = hd_qdq_emit(m, HD_IR_qconv, node, 4, in);
     hd_qdq_copy_attrs(m->g, id, node, true);
@@ -168,12 +169,14 @@ static bool match_convtranspose(struct hd_qmatch *m, int node) {
     struct hd_qparam x;
     struct hd_qweights w;
     int in[4];
-    if (!hd_qdq_dequantized(m->g, n.in[0], &in[0], &x) ||
+    if (!hd_qdq_dequantized_any(m->g, n.in[0], &in[0], &x) ||
         !hd_qdq_weights(m->g, n.in[1], 1, false, &w))
         return false;
     hd_qdq_transpose_weights(m->g, group, &w);
     in[1] = w.tensor;
-    if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2])) return false;
+    if (!hd_qdq_bias(m->g, n.n_in > 2 ? n.in[2] : -1, &w, x.scale, &in[2]) ||
+        !hd_qdq_sums_fit(m->g, &w, in[2], &x))
+        return false;
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
     const struct hd_tensor xt = m->g->tensors[in[0]];
     int id = hd_qdq_emit(m, HD_IR_qconvtranspose, node, 4, in);
@@ -210,11 +213,12 @@ static bool match_gemm(struct hd_qmatch *m, int node, int bias) {
     int in[4];
     if (is_gemm && (hd_attr_float(&n, "alpha", 1) != 1.0f || hd_attr_float(&n, "beta", 1) != 1.0f))
         return false;
-    if (m->g->tensors[n.in[1]].rank != 2 || !hd_qdq_dequantized(m->g, n.in[0], &in[0], &x))
+    if (m->g->tensors[n.in[1]].rank != 2 || !hd_qdq_dequantized_any(m->g, n.in[0], &in[0], &x))
         return false;
     if (!hd_qdq_weights(m->g, n.in[1], swap ? 1 : 0, swap, &w)) return false;
     in[1] = w.tensor;
-    if (!hd_qdq_bias(m->g, bias, &w, x.scale, &in[2])) return false;
+    if (!hd_qdq_bias(m->g, bias, &w, x.scale, &in[2]) || !hd_qdq_sums_fit(m->g, &w, in[2], &x))
+        return false;
     if (!hd_qdq_scale(m->g, &w, x.scale, m->y.scale, &in[3])) return false;
     in[0] = gemm_operand(m->g, in[0], ta);
     int y = m->g->nodes[m->q].out[0], rows = y;
@@ -281,7 +285,7 @@ static bool match_avgpool(struct hd_qmatch *m, int node) {
     struct hd_qparam p;
     struct hd_window v;
     int x;
-    if (!hd_qdq_dequantized(m->g, m->g->nodes[node].in[0], &x, &p)) return false;
+    if (!hd_qdq_dequantized_any(m->g, m->g->nodes[node].in[0], &x, &p)) return false;
     hd_status s = hd_window_get(m->ctx, &m->g->nodes[node], &m->g->tensors[x], NULL, &v);
     HD_ASSERT(s == HD_OK); /* verified */
     if (m->g->tensors[x].rank == 4 && v.kh == v.h && v.kw == v.w && v.dy == 1 && v.dx == 1 &&
@@ -335,9 +339,9 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
         return match_gemm(&m, node, g->nodes[node].n_in > 2 ? g->nodes[node].in[2] : -1) ||
                hd_qdq_product(&m);
     case HD_IR_softmax:
-        return hd_qdq_softmax(&m, node);
+        return m.y.type != HD_I16 && hd_qdq_softmax(&m, node);
     case HD_IR_layernorm:
-        return hd_qdq_layernorm(&m, node);
+        return m.y.type != HD_I16 && hd_qdq_layernorm(&m, node);
     case HD_IR_add:
     case HD_IR_sub:
         return match_add(&m, node);
@@ -347,7 +351,7 @@ static bool match_quantize(hd_ctx *ctx, hd_graph *g, int q) {
     case HD_IR_avgpool:
         return match_avgpool(&m, node);
     case HD_IR_resize:
-        return hd_qdq_resize(&m, node);
+        return m.y.type != HD_I16 && hd_qdq_resize(&m, node);
     default:
         return false;
     }

@@ -4,7 +4,7 @@
 
 #include "compiler/ir/ir.h"
 
-/* One scale and zero point for a whole i8 or u8 tensor. */
+/* One scale and zero point for a whole i8, u8 or i16 tensor. */
 struct hd_qparam {
     hd_dtype type;
     float scale;
@@ -50,11 +50,13 @@ bool hd_qdq_pair(struct hd_qmatch *m, int node, int in[2], struct hd_qparam p[2]
 /* The node whose only output it is; NULL = none. */
 const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor);
 /* Scale and zero point of a quantize or dequantize node; false unless constant, per tensor, i8 or
- * u8. */
+ * u8; _any: or i16. */
 bool hd_qdq_param(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out);
+bool hd_qdq_param_any(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out);
 
-/* t = dequantize(x) with one scale, x i8 or u8. */
+/* t = dequantize(x) with one scale, x i8 or u8; _any: or i16. */
 bool hd_qdq_dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p);
+bool hd_qdq_dequantized_any(const hd_graph *g, int t, int *x, struct hd_qparam *p);
 
 /* The dequantize node that makes t of constants; NULL = none. */
 const struct hd_node *hd_qdq_constant(const hd_graph *g, int t);
@@ -104,6 +106,10 @@ void hd_qdq_transpose_weights(hd_graph *g, int64_t group, struct hd_qweights *w)
  * dequantised), NULL tensor id -1 = zeros. *out = new constant [n]. False when it is not constant
  * or does not fit. */
 bool hd_qdq_bias(hd_graph *g, int t, const struct hd_qweights *w, float x_scale, int *out);
+
+/* No sum of activations of i16 by these weights leaves int32; true of bytes. */
+bool hd_qdq_sums_fit(const hd_graph *g, const struct hd_qweights *w, int bias,
+                     const struct hd_qparam *x);
 
 /* The requantisation scales (x_scale * w_scale) / y_scale, as a new constant; false when not
  * finite, > 0. */

@@ -5,11 +5,15 @@
 #include "compiler/pass/qdq.h"
 #include "runtime/base/num.h"
 
-bool hd_qdq_dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p) {
+bool hd_qdq_dequantized_any(const hd_graph *g, int t, int *x, struct hd_qparam *p) {
     const struct hd_node *d = hd_qdq_maker(g, t);
-    if (!d || d->op != HD_IR_dequantize || !hd_qdq_param(g, d, p)) return false;
+    if (!d || d->op != HD_IR_dequantize || !hd_qdq_param_any(g, d, p)) return false;
     *x = d->in[0];
     return true;
+}
+
+bool hd_qdq_dequantized(const hd_graph *g, int t, int *x, struct hd_qparam *p) {
+    return hd_qdq_dequantized_any(g, t, x, p) && p->type != HD_I16;
 }
 
 const struct hd_node *hd_qdq_constant(const hd_graph *g, int t) {
@@ -90,11 +94,10 @@ static bool border(hd_graph *g, const struct hd_node *n, const struct hd_qparam 
     const struct hd_tensor *v = n->n_in > 2 && n->in[2] >= 0 ? &g->tensors[n->in[2]] : NULL;
     if (v && (!v->data || v->dtype != HD_F32)) return false;
     float f = v ? *(const float *)v->data : 0.0f;
-    int min = p->type == HD_I8 ? -128 : 0;
-    int32_t q = hd_requant(f / p->scale, p->zp, min, min + 255);
+    int32_t q = hd_requant(f / p->scale, p->zp, hd_dtype_least(p->type), hd_dtype_most(p->type));
     if (exact && (float)(q - p->zp) * p->scale != f) return false;
-    uint8_t byte = (uint8_t)q;
-    *out = hd_graph_const(g, hd_sprintf(g->arena, "%s.border", n->name), p->type, 0, NULL, &byte);
+    int16_t value = (int16_t)q; /* little-endian: of bytes the first */
+    *out = hd_graph_const(g, hd_sprintf(g->arena, "%s.border", n->name), p->type, 0, NULL, &value);
     return true;
 }
 
@@ -121,7 +124,7 @@ bool hd_qdq_push_down(hd_graph *g, int node) {
     int *in = hd_new_array(g->arena, int, (size_t)n.n_in + 3);
     int *out = hd_new_array(g->arena, int, (size_t)n.n_out + 1);
     for (int i = 0; i < n_moved; i++) {
-        if (!hd_qdq_dequantized(g, n.in[i], &in[i], &q)) return false;
+        if (!hd_qdq_dequantized_any(g, n.in[i], &in[i], &q)) return false;
         if (i && (q.type != p.type || q.scale != p.scale || q.zp != p.zp)) return false;
         p = q;
     }
@@ -147,7 +150,7 @@ bool hd_qdq_push_down(hd_graph *g, int node) {
 bool hd_qdq_pull_up(hd_graph *g, int q) {
     struct hd_qparam p;
     int moved = g->nodes[q].in[0], maker = g->tensors[moved].producer, y = g->nodes[q].out[0];
-    if (maker < 0 || !hd_qdq_param(g, &g->nodes[q], &p)) return false;
+    if (maker < 0 || !hd_qdq_param_any(g, &g->nodes[q], &p)) return false;
     const struct hd_node n = g->nodes[maker];
     int n_moved = hd_qdq_moved_operands(&n), value = -1;
     if (!n_moved || n.n_out != 1 || hd_graph_is_output(g, moved)) return false;

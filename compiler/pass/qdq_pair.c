@@ -29,7 +29,8 @@ static int widened(hd_graph *g, int x, const struct hd_tensor *y) {
         n *= dim[d];
     }
     const uint8_t *old = t.data;
-    uint8_t *v = hd_new_array(g->arena, uint8_t, (size_t)n + 1);
+    size_t bytes = hd_dtype_bytes(t.dtype);
+    uint8_t *v = hd_alloc(g->arena, ((size_t)n + 1) * bytes);
     for (int64_t i = 0; i < n; i++) {
         int64_t at = i, from = 0, step = 1;
         for (int d = y->rank - 1; d >= y->rank - t.rank; d--) {
@@ -37,7 +38,7 @@ static int widened(hd_graph *g, int x, const struct hd_tensor *y) {
             from += size == 1 ? 0 : at % dim[d] * step;
             at /= dim[d], step *= size;
         }
-        v[i] = old[from];
+        memcpy(v + (size_t)i * bytes, old + (size_t)from * bytes, bytes);
     }
     return hd_graph_const(g, hd_sprintf(g->arena, "%s.wide", t.name), t.dtype, y->rank, dim, v);
 }
@@ -48,7 +49,6 @@ static int copies(struct hd_qmatch *m, int x, const struct hd_qparam *p, int64_t
     hd_graph *g = m->g;
     const struct hd_tensor t = g->tensors[x];
     int64_t dim[HD_MAX_RANK], wdim[HD_MAX_RANK] = {channels, 1, 1, 1}, n = channels;
-    int min = t.dtype == HD_I8 ? -128 : 0;
     int8_t *ones = malloc((size_t)n);
     int32_t *zeros = calloc((size_t)n, sizeof *zeros);
     HD_ASSERT(ones && zeros);
@@ -66,8 +66,8 @@ static int copies(struct hd_qmatch *m, int x, const struct hd_qparam *p, int64_t
     hd_attr_set_string(g, id, "to", hd_dtype_name(t.dtype));
     hd_attr_set_int(g, id, "x_zp", p->zp);
     hd_attr_set_int(g, id, "y_zp", p->zp);
-    hd_attr_set_int(g, id, "lo", min);
-    hd_attr_set_int(g, id, "hi", min + 255);
+    hd_attr_set_int(g, id, "lo", hd_dtype_least(t.dtype));
+    hd_attr_set_int(g, id, "hi", hd_dtype_most(t.dtype));
     return y;
 }
 
@@ -75,7 +75,7 @@ bool hd_qdq_pair(struct hd_qmatch *m, int node, int in[2], struct hd_qparam p[2]
     const struct hd_node n = m->g->nodes[node];
     const struct hd_tensor y = m->g->tensors[n.out[0]];
     for (int i = 0; i < 2; i++) {
-        if (!hd_qdq_dequantized(m->g, n.in[i], &in[i], &p[i])) return false;
+        if (!hd_qdq_dequantized_any(m->g, n.in[i], &in[i], &p[i])) return false;
     }
     for (int i = 0; i < 2; i++) {
         if (m->g->tensors[in[i]].data) {

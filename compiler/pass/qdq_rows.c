@@ -58,7 +58,7 @@ bool hd_qdq_product(struct hd_qmatch *m) {
     float f[3];
     int in[2], node = m->g->tensors[unscaled(m->g, m->value, &f[2])].producer;
     struct hd_qparam p[2];
-    if (node < 0) return false;
+    if (node < 0 || m->y.type == HD_I16) return false;
     const struct hd_node n = m->g->nodes[node];
     bool gemm = n.op == HD_IR_gemm;
     if ((!gemm && n.op != HD_IR_matmul) || (n.n_in > 2 && n.in[2] >= 0)) return false;

@@ -31,13 +31,17 @@ static bool good_scale(float s) {
     return isfinite(s) && s > 0.0f;
 }
 
-bool hd_qdq_param(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out) {
+bool hd_qdq_param_any(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out) {
     const struct hd_tensor *s = &g->tensors[n->in[1]], *z = &g->tensors[n->in[2]];
     if (!s->data || !z->data || hd_tensor_elems(s) != 1 || hd_tensor_elems(z) != 1) return false;
-    if (z->dtype != HD_I8 && z->dtype != HD_U8) return false;
+    if (z->dtype != HD_I8 && z->dtype != HD_U8 && z->dtype != HD_I16) return false;
     *out =
         (struct hd_qparam){.type = z->dtype, .scale = *(const float *)s->data, .zp = int_at(z, 0)};
     return good_scale(out->scale);
+}
+
+bool hd_qdq_param(const hd_graph *g, const struct hd_node *n, struct hd_qparam *out) {
+    return hd_qdq_param_any(g, n, out) && out->type != HD_I16;
 }
 
 /* Value i of the output channel c for a tensor whose channel axis is `axis`. */
@@ -170,6 +174,20 @@ bool hd_qdq_bias(hd_graph *g, int t, const struct hd_qweights *w, float x_scale,
     }
     free(v);
     return ok;
+}
+
+bool hd_qdq_sums_fit(const hd_graph *g, const struct hd_qweights *w, int bias,
+                     const struct hd_qparam *x) {
+    const struct hd_tensor *t = &g->tensors[w->tensor];
+    const int32_t *b = g->tensors[bias].data;
+    int64_t most = hd_max((int64_t)x->zp + 32768, 32767 - (int64_t)x->zp), n = hd_tensor_elems(t);
+    if (x->type != HD_I16) return true;
+    for (int64_t c = 0, per = n / hd_max(w->n, 1); c < w->n; c++) {
+        int64_t sum = 0;
+        for (int64_t i = c * per; i < (c + 1) * per; i++) sum += llabs((int64_t)int_at(t, i));
+        if (sum * most + llabs((int64_t)b[c]) > INT32_MAX) return false;
+    }
+    return true;
 }
 
 bool hd_qdq_scale(hd_graph *g, const struct hd_qweights *w, float x_scale, float y_scale,

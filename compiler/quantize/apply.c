@@ -1,6 +1,7 @@
 /* The rewrite: quantize and dequantize pairs where the plan says so, weights per output channel,
  * biases in steps of the accumulator. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/pass/qdq.h"
@@ -97,6 +98,10 @@ static bool two_sides(float lo, float hi) {
     return fminf(-lo, hi) * 4 >= fmaxf(-lo, hi);
 }
 
+static bool is_wide(const struct apply *x, int group) {
+    return x->o->wide && x->o->wide[group];
+}
+
 /* A scale and zero point for each group: of the union of the ranges in it. */
 static hd_status make_scales(struct apply *x, hd_arena *a) {
     size_t n = x->p->n_tensors;
@@ -132,13 +137,15 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
         } else if (x->scale_const[from] < 0) {
             float part = x->o->part ? x->o->part[from] : 1;
             struct hd_quant_options o = *x->o;
-            o.symmetric = o.symmetric || (centred[from] && two_sides(lo[from], hi[from]));
+            bool wide = is_wide(x, from);
+            o.symmetric = wide || o.symmetric || (centred[from] && two_sides(lo[from], hi[from]));
+            o.type = wide ? HD_I16 : o.type;
             hd_quant_params(lo[from] * part, hi[from] * part, &o, &x->scale[from], &zero);
-            int8_t byte = (int8_t)zero;
+            int16_t value = (int16_t)zero; /* little-endian: of bytes the first */
             x->scale_const[from] =
                 hd_graph_const(x->g, name(x, (int)t, "scale"), HD_F32, 0, NULL, &x->scale[from]);
             x->zero_const[from] =
-                hd_graph_const(x->g, name(x, (int)t, "zero"), x->o->type, 0, NULL, &byte);
+                hd_graph_const(x->g, name(x, (int)t, "zero"), o.type, 0, NULL, &value);
         }
         struct hd_qparam own;
         int integers;
@@ -195,12 +202,36 @@ struct weights { /* of one layer, per output channel */
     int64_t channels, inner;
     const float *w, *bias; /* bias NULL = none */
     float x_scale;
+    bool wide; /* activations are int16 */
     float *scale;
     int8_t *q;
 };
 
 static int64_t channel(const struct weights *v, int64_t i) {
     return i / v->inner % v->channels;
+}
+
+static void round_weights(struct weights *v, int64_t elems) {
+    for (int64_t i = 0; i < elems; i++)
+        v->q[i] = (int8_t)fmaxf(-127, fminf(127, rintf(v->w[i] / v->scale[channel(v, i)])));
+}
+
+/* Larger steps for channels whose sums could leave int32 (hd_qdq_sums_fit); false: none could. */
+static bool shrink(struct weights *v, int64_t elems) {
+    const double most = 2147480000.0;
+    double *sum = calloc((size_t)v->channels + 1, sizeof *sum);
+    bool any = false;
+    HD_ASSERT(sum != NULL);
+    for (int64_t i = 0; i < elems; i++) sum[channel(v, i)] += 32768.0 * abs(v->q[i]);
+    for (int64_t c = 0; c < v->channels; c++) {
+        float step = v->x_scale * v->scale[c];
+        double all = sum[c] + (v->bias ? fabs((double)v->bias[c] / (double)step) : 0);
+        if (all <= most) continue;
+        v->scale[c] *= (float)(all / most * 1.001);
+        any = true;
+    }
+    free(sum);
+    return any;
 }
 
 /* Symmetric, each channel by its largest weight; a bias that would not fit int32 in such steps
@@ -214,8 +245,8 @@ static void quantise_weights(struct weights *v, int64_t elems) {
         if (!(v->scale[c] * v->x_scale >= 1e-35f)) v->scale[c] = 1e-35f / v->x_scale;
         if (!(v->scale[c] >= 1e-35f)) v->scale[c] = 1;
     }
-    for (int64_t i = 0; i < elems; i++)
-        v->q[i] = (int8_t)fmaxf(-127, fminf(127, rintf(v->w[i] / v->scale[channel(v, i)])));
+    round_weights(v, elems);
+    while (v->wide && shrink(v, elems)) round_weights(v, elems);
 }
 
 static int dequantised(struct apply *x, int like, const char *suffix, hd_dtype type,
@@ -290,6 +321,7 @@ static void layer(struct apply *x, hd_arena *a, int node) {
     bool whole = is_whole(g, node, bias);
     v.bias = whole ? g->tensors[bias].data : NULL;
     v.x_scale = x->scale[n.in[0]];
+    v.wide = is_wide(x, x->p->group[n.in[0]]);
     v.scale = hd_new_array(a, float, (size_t)v.channels + 1);
     v.q = hd_new_array(a, int8_t, (size_t)elems + 1);
     quantise_weights(&v, elems);

@@ -387,6 +387,45 @@ static const char *choose(struct chooser *c, int node) {
     return "it has no integer form";
 }
 
+/* Its integer operation takes and gives int16; of leakyrelu the float one, which rounds once. */
+static bool takes_wide(const hd_graph *g, int node) {
+    const struct hd_node *n = &g->nodes[node];
+    switch (n->op) {
+    case HD_IR_conv:
+    case HD_IR_convtranspose:
+    case HD_IR_gemm:
+    case HD_IR_matmul:
+        return hd_quant_weights(g, node) >= 0;
+    case HD_IR_add:
+    case HD_IR_sub:
+    case HD_IR_mul:
+    case HD_IR_avgpool:
+    case HD_IR_relu:
+    case HD_IR_clip:
+    case HD_IR_leakyrelu:
+        return true;
+    default:
+        return hd_qdq_moved_operands(n) > 0;
+    }
+}
+
+/* Groups of activations that could be int16: not those whose scale the file gives. */
+static void find_wide(const hd_graph *g, struct hd_quant_plan *p) {
+    for (size_t t = 0; t < p->n_tensors; t++)
+        if (p->observe[t]) p->may_be_wide[p->group[t]] = p->like[p->group[t]] < 0;
+    for (size_t i = 0; i < p->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead || p->why[i] || takes_wide(g, (int)i)) continue;
+        for (int k = 0; k < n->n_in; k++)
+            if (n->in[k] >= 0) p->may_be_wide[p->group[n->in[k]]] = false;
+        for (int k = 0; k < n->n_out; k++)
+            if (n->out[k] >= 0) p->may_be_wide[p->group[n->out[k]]] = false;
+        if (p->layer[i]) p->may_be_wide[p->group[p->result[i]]] = false;
+    }
+    for (size_t t = 0; t < p->n_tensors; t++)
+        if (p->given[t] || p->centred[t]) p->may_be_wide[p->group[t]] = false;
+}
+
 void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
                      struct hd_quant_plan *out) {
     struct hd_quant_plan p = {.n_nodes = g->n_nodes,
@@ -400,6 +439,7 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
                               .given = hd_new_array(a, bool, g->n_tensors + 1),
                               .like = hd_new_array(a, int, g->n_tensors + 1),
                               .centred = hd_new_array(a, bool, g->n_tensors + 1),
+                              .may_be_wide = hd_new_array(a, bool, g->n_tensors + 1),
                               .observe = hd_new_array(a, bool, g->n_tensors + 1),
                               .mask = hd_new_array(a, int, g->n_nodes + 1)};
     struct chooser c = {hd_ctx_create(), g, keep, &p, hd_new_array(a, bool, g->n_nodes + 1)};
@@ -417,6 +457,7 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
         int q = p.observe[i] ? quantised(g, (int)i) : -1;
         if (q >= 0) p.like[p.group[i]] = q;
     }
+    find_wide(g, &p);
     hd_ctx_destroy(c.ctx);
     *out = p;
 }

@@ -21,6 +21,7 @@ struct hd_quant_options {
     bool symmetric;    /* activations: zero point in the middle */
     hd_dtype type;     /* of activations: HD_I8 or HD_U8 */
     float *part;       /* per group of the plan: of its range, 0 < part <= 1; NULL = all of it */
+    bool *wide;        /* per group of the plan: int16 about 0, where may_be_wide; NULL = none is */
     double **shift;    /* per node: what is taken off its bias, per channel; NULL = nothing */
 };
 
@@ -37,6 +38,7 @@ struct hd_quant_plan {
     bool *given;               /* per tensor: dequantised by the file: made, with its own scale */
     int *like;                 /* per group: a quantize whose scale it takes; -1 = none */
     bool *centred;             /* per tensor: zero point 0 where the range has two sides */
+    bool *may_be_wide;         /* per group: all that makes or reads it as integers takes int16 */
     bool *observe;             /* per tensor: made or side, or in the range of such; no constants */
     int *mask; /* per node: a sum that only softmax reads, of integers and this tensor; else -1 */
 };

@@ -98,10 +98,10 @@ void hd_quant_clip(const struct hd_quant_stats *s, const struct hd_quant_options
 
 void hd_quant_params(float lo, float hi, const struct hd_quant_options *o, float *scale,
                      int32_t *zero) {
-    int min = o->type == HD_I8 ? -128 : 0;
+    int min = hd_dtype_least(o->type), steps = hd_dtype_most(o->type) - min;
     float most = fmaxf(-lo, hi);
-    *scale = o->symmetric ? most / 127 : hi / 255 - lo / 255;
+    *scale = o->symmetric ? most / (float)(steps / 2) : hi / (float)steps - lo / (float)steps;
     if (!(*scale >= 1e-30f)) *scale = 1; /* all zeros */
     double at = rint(-(double)lo / (double)*scale);
-    *zero = o->symmetric ? min + 128 : min + (int32_t)fmin(fmax(at, 0), 255);
+    *zero = min + (o->symmetric ? steps / 2 + 1 : (int32_t)fmin(fmax(at, 0), steps));
 }

@@ -204,9 +204,9 @@ static void float_range(const hd_graph *g, int tensor, float *lo, float *hi) {
         if (!s->data || hd_tensor_elems(s) != 1) continue;
         float scale = (float)hd_element(s->data, hd_dtype_to_onnx(s->dtype), 0);
         float zp = z && z->data ? (float)hd_element(z->data, hd_dtype_to_onnx(z->dtype), 0) : 0;
-        bool is_unsigned = g->tensors[n->out[0]].dtype == HD_U8;
-        *lo = ((is_unsigned ? 0 : -128) - zp) * scale;
-        *hi = ((is_unsigned ? 255 : 127) - zp) * scale;
+        hd_dtype type = g->tensors[n->out[0]].dtype;
+        *lo = ((float)hd_dtype_least(type) - zp) * scale;
+        *hi = ((float)hd_dtype_most(type) - zp) * scale;
     }
 }
 

@@ -26,6 +26,14 @@ int hd_dtype_bits(hd_dtype t) {
     return t == HD_U2 || t == HD_I2 ? 2 : (int)hd_dtype_bytes(t) * 8;
 }
 
+int hd_dtype_least(hd_dtype t) {
+    return t == HD_I8 ? -128 : t == HD_I16 ? -32768 : 0;
+}
+
+int hd_dtype_most(hd_dtype t) {
+    return hd_dtype_least(t) + (hd_dtype_bytes(t) == 1 ? 255 : 65535);
+}
+
 int hd_dtype_from_onnx(int onnx) {
     for (int i = 0; i < HD_DTYPES; i++)
         if (dtypes[i].onnx == onnx) return i;

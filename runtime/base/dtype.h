@@ -44,5 +44,8 @@ int hd_dtype_bits(hd_dtype t);    /* of an element in a file: 8 for each byte, l
 int hd_dtype_from_onnx(int onnx); /* -1 when not supported */
 int hd_dtype_to_onnx(hd_dtype t);
 int hd_dtype_by_name(const char *name); /* -1 when unknown */
+/* The least and the largest value of i8, u8, i16 and u16. */
+int hd_dtype_least(hd_dtype t);
+int hd_dtype_most(hd_dtype t);
 
 #endif

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Networks that the quantiser reads in forms of their own: half.onnx has float16 weights, branch.onnx
-an If of two convolutions, batch.onnx an open batch. Run in this folder; standard library only."""
+an If of two convolutions, batch.onnx an open batch; in wide.onnx a large tensor
+comes to a small one and is taken off again, so that their sum needs more than 8 bits. Run in this folder; standard library only."""
 import struct
 import sys
 
@@ -34,7 +35,14 @@ forms = {
                     node("Flatten", ["r"], ["f"], "flat"), node("MatMul", ["f", "w2"], ["y"], "classes")],
                    [value("x", "N", 2, 4, 4)], [value("y", "N", 5)],
                    [tensor("w1", (3, 2, 1, 1), floats(*weights(6, 0.25))),
-                    tensor("w2", (48, 5), floats(*weights(240, 0.125)))])}
+                    tensor("w2", (48, 5), floats(*weights(240, 0.125)))]),
+    "wide": model([node("Conv", ["x", "w1"], ["small"], "small"), node("Conv", ["x", "w2"], ["large"], "large"),
+                   node("Add", ["large", "small"], ["both"], "both"), node("Sub", ["both", "large"], ["rest"], "rest"),
+                   node("Conv", ["rest", "w3"], ["y"], "last")],
+                  [value("x", 1, 2, 8, 8)], [value("y", None)],
+                  [tensor("w1", (6, 2, 1, 1), floats(*weights(12, 0.25))),
+                   tensor("w2", (6, 2, 1, 1), floats(*[-40 * (i * i % 7) for i in range(12)])),
+                   tensor("w3", (3, 6, 3, 3), floats(*weights(162, 0.0625)))])}
 for name, data in forms.items():
     with open(f"{name}.onnx", "wb") as f:
         f.write(data)

@@ -113,6 +113,33 @@ static const struct sample samples[] = {
      "qconv(x, w, b, s) group=2 x_zp=20 to=\"i8\"",
      2,
      {127, 0}},
+    {"const x i16[1,2,1,2] = {32767,-32768,1,3}\nconst w i8[1,2,1,1] = {2,-1}\nconst b i32[1] = "
+     "{9}\nconst s f32[1] = {0.25}",
+     "qconv(x, w, b, s)",
+     2,
+     {16386, -16382}}, /* (65534 - 1 + 9)/4 = 16385.5; (-65536 - 3 + 9)/4 = -16382.5 */
+    {"const x i8[1,1,1,2] = {100,-100}\nconst w i8[1,1,1,1] = {127}\nconst b i32[1] = "
+     "{1}\nconst s f32[1] = {2}",
+     "qconv(x, w, b, s) to=\"i16\" lo=-25000",
+     2,
+     {25402, -25000}},
+    {"const x i16[1,2] = {300,-400}\nconst w i8[2,2] = {1,1,2,0}\nconst b i32[2] = {0,10}\nconst "
+     "s f32[2] = {1,0.25}",
+     "qgemm(x, w, b, s) to=\"i8\"",
+     2,
+     {-100, 127}},
+    {"const a i16[3] = {1000,-2,32767}\nconst b u8[3] = {1,1,255}",
+     "qadd(a, b) a_scale=0x1p+0 b_scale=0x1p-1 b_zp=0",
+     3,
+     {1000, -2, 32767}}, /* 1000.5 and -1.5: even */
+    {"const x i16[1,1,2,2] = {-32768,-32768,-32768,-32767}",
+     "qavgpool(x) kernel_shape=[2,2] scale=0x1p-2 y_zp=5",
+     1,
+     {-32763}},
+    {"const x i16[3] = {-32768,255,32767}",
+     "qrescale(x) scale=0x1p-8 to=\"i8\"",
+     3,
+     {-128, 1, 127}},
     {"const x i8[1,1,2] = {1,3}\nconst w i8[1,1,2] = {2,10}\nconst b i32[1] = {1}\nconst s f32[1] "
      "= {0.5}",
      "qconvtranspose(x, w, b, s) strides=[2] x_zp=1",

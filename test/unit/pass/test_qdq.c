@@ -17,7 +17,7 @@
 #define SCALES                                                                                     \
     "const s1 f32[] = {1}\nconst s2 f32[] = {2}\nconst h f32[] = {0.5}\nconst z i8[] = "           \
     "{0}\nconst zm i8[] = {-128}\n"                                                                \
-    "const z3 i8[] = {3}\nconst zu u8[] = {128}\nconst zi i32[] = {0}\n"
+    "const zs i16[] = {0}\nconst z3 i8[] = {3}\nconst zu u8[] = {128}\nconst zi i32[] = {0}\n"
 
 struct sample {
     const char *what, *before;
@@ -37,6 +37,24 @@ static const struct sample samples[] = {
      "r ? = clip(c, lo, hi)\ny ? = quantize(r, s2, z)\noutput y",
      "y i8[1,2,2,2] = qconv(x, w.i8, bias.i32, w.i8.scale) @c to=\"i8\" y_zp=0 lo=-2 hi=3 "
      "pads=[0,0,0,0] x_zp=0"},
+    {"int16 in, int16 out, relu",
+     "input x i16[1,1,2,2]\nconst w i8[1,1,1,1] = {5}\ndx ? = dequantize(x, s1, zs)\n"
+     "dw ? = dequantize(w, h, z)\nc ? = conv(dx, dw)\nr ? = relu(c)\n"
+     "y ? = quantize(r, s2, zs)\noutput y",
+     "y i16[1,1,2,2] = qconv(x, w, bias.i32, w.scale) @c to=\"i16\" y_zp=0 lo=0 hi=32767 x_zp=0"},
+    {"sums of int16 that could leave int32 stay float",
+     "input x i16[1,2]\nconst w i8[1,2] = {127,127}\nconst b f32[1] = {1069600000}\n"
+     "dx ? = dequantize(x, s1, zs)\ndw ? = dequantize(w, h, z)\n"
+     "c ? = gemm(dx, dw, b) transB=1\ny ? = quantize(c, s2, zs)\noutput y",
+     "dx f32[1,2] = dequantize(x, s1, zs); dw f32[1,2] = dequantize(w, h, z); "
+     "c f32[1,1] = gemm(dx, dw, b) transB=1; y i16[1,1] = quantize(c, s2, zs)"},
+    {"int16 and int8 to int8, moved; a table of int16 stays float",
+     "input a i16[1,4]\ninput b i8[4,1]\nda ? = dequantize(a, s1, zs)\nta ? = transpose(da) "
+     "perm=[1,0]\ndb ? = dequantize(b, s1, z)\nc ? = add(ta, db)\ny ? = quantize(c, s2, z)\n"
+     "t ? = tanh(da)\nu ? = quantize(t, s2, zs)\noutput y\noutput u",
+     "da f32[1,4] = dequantize(a, s1, zs); t f32[1,4] = tanh(da); u i16[1,4] = quantize(t, s2, "
+     "zs); ta.q i16[4,1] = reshape(a) @ta shape=[4,1]; y i8[4,1] = qadd(ta.q, b) @c to=\"i8\" "
+     "y_zp=0 lo=-128 hi=127 a_zp=0 b_zp=0 a_scale=0x1p-1 b_scale=0x1p-1"},
     {"transposed conv in groups, output_shape, relu",
      "input x i8[1,2,3]\nconst w i8[2,2,2] = {1,2,3,4,5,6,7,8}\n"
      "dx ? = dequantize(x, s1, z)\ndw ? = dequantize(w, h, z)\n"
@@ -121,7 +139,7 @@ static const struct sample samples[] = {
     {"linear resize",
      "input x i8[1,1,2]\nconst sc f32[3] = {1,1,2}\ndx ? = dequantize(x, s1, z3)\n"
      "r ? = resize(dx, -, sc) mode=\"linear\"\ny ? = quantize(r, h, z)\noutput y",
-     "y i8[1,1,4] = qresize(x, resize.at, resize.by, resize.at_15, resize.by_16) @r to=\"i8\" "
+     "y i8[1,1,4] = qresize(x, resize.at, resize.by, resize.at_16, resize.by_17) @r to=\"i8\" "
      "y_zp=0 "
      "lo=-128 hi=127 x_zp=3"},
     {"average pool with padding",

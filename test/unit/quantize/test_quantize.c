@@ -492,9 +492,48 @@ static void sums_over_rows_stay(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Equal weights of 1,024 channels: as bytes of 127 their sums could leave int32, so their steps are
+ * larger, and the product becomes an integer one. */
+static void wide_activations(void **state) {
+    (void)state;
+    enum { K = 1024 };
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    char *text = hd_sprintf(a, "graph net {\ninput x f32[1,%d]\nconst w f32[%d,1] = {0.5", K, K);
+    for (int i = 1; i < K; i++) text = hd_sprintf(a, "%s,0.5", text);
+    hd_graph *g =
+        parse(ctx, hd_sprintf(a, "%s}\ny ? = matmul(x, w)\nz ? = tanh(y)\noutput z\n}", text));
+    struct hd_quant_plan plan;
+    if (hd_quant_prepare(ctx, g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    hd_quant_choose(a, g, NULL, &plan);
+    int x = g->inputs[0], y = hd_tensor_by_name(g, "y"), z = hd_tensor_by_name(g, "z");
+    assert_true(plan.may_be_wide[plan.group[x]]);
+    assert_false(plan.may_be_wide[plan.group[y]] || plan.may_be_wide[plan.group[z]]); /* a table */
+    struct hd_quant_stats *stats = hd_new_array(a, struct hd_quant_stats, plan.n_tensors + 1);
+    for (size_t t = 0; t < plan.n_tensors; t++) stats[t].lo = -2, stats[t].hi = 2, stats[t].n = 1;
+    struct hd_quant_options o = {.type = HD_I8, .wide = hd_new_array(a, bool, plan.n_tensors + 1)};
+    o.wide[plan.group[x]] = true;
+    if (hd_quant_apply(ctx, g, &plan, stats, &o) || hd_legalize(ctx, g))
+        fail_msg("%s", hd_message(ctx));
+    assert_int_equal(count(g, HD_IR_qgemm), 1);
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        const struct hd_node *n = &g->nodes[i];
+        if (n->dead || n->op != HD_IR_qgemm) continue;
+        const struct hd_tensor *xt = &g->tensors[n->in[0]], *w = &g->tensors[n->in[1]];
+        int64_t sum = 0;
+        for (int64_t k = 0; k < K; k++) sum += ((const int8_t *)w->data)[k];
+        assert_int_equal(xt->dtype, HD_I16);
+        assert_true(sum * 32768 <= INT32_MAX && sum * 32768 > INT32_MAX - K * 32768);
+    }
+    hd_graph_destroy(g);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_over_rows_stay),
+        cmocka_unit_test(wide_activations),
         cmocka_unit_test(half_weights),
         cmocka_unit_test(prepared_graph_computes_the_same),
         cmocka_unit_test(forms_with_integers_compute_the_same),
