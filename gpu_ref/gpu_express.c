@@ -8,8 +8,13 @@
 #include "gpu_ref/gpu_express.h"
 #include "gpu_ref/gpu_schedule.h"
 
-/* The node's expression, bound; NULL = it has none. */
-static hd_status expression(struct hd_gpu_plan *p, const struct hd_node *n, struct hd_expr **out) {
+/* Sums of products are many: f32, as other devices do. Others are few, and keep what they have. */
+static bool is_product(enum hd_ir_op op) {
+    return op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_gemm ||
+           op == HD_IR_matmul || op == HD_IR_einsum;
+}
+
+hd_status hd_gpu_expression(struct hd_gpu_plan *p, const struct hd_node *n, struct hd_expr **out) {
     const struct hd_tensor *in[HD_MAX_OPERANDS];
     for (int i = 0; i < n->n_in; i++) {
         in[i] = NULL;
@@ -22,7 +27,10 @@ static hd_status expression(struct hd_gpu_plan *p, const struct hd_node *n, stru
     if (n->out[0] < 0) return HD_OK;
     const char *text = hd_expression_of(p->arena, n, n->n_in, in, &p->g->tensors[n->out[0]]);
     if (!text) return HD_OK;
-    return hd_expression_bind(p->ctx, p->arena, n, text, n->n_in, in, out);
+    TRY(hd_expression_bind(p->ctx, p->arena, n, text, n->n_in, in, out));
+    hd_expr_simplify(*out);
+    if (is_product(n->op) || !p->limits->f64) hd_expr_narrow(*out);
+    return HD_OK;
 }
 
 /* HD_UNSUPPORTED when a launch is larger than the driver's limits. */
@@ -51,20 +59,13 @@ static hd_status lower(struct hd_gpu_plan *p, const struct hd_expr *f, bool tile
     return fits(p, out);
 }
 
-/* Sums of products are many: f32, as other devices do. Others are few, and keep what they have. */
-static bool is_product(enum hd_ir_op op) {
-    return op == HD_IR_conv || op == HD_IR_convtranspose || op == HD_IR_gemm ||
-           op == HD_IR_matmul || op == HD_IR_einsum;
-}
-
-static hd_status kernels(struct hd_gpu_plan *p, enum hd_ir_op op, struct hd_expr *f,
+/* tiles_only: nothing is made when the tiles do not fit. */
+static hd_status kernels(struct hd_gpu_plan *p, struct hd_expr *f, bool tiles_only,
                          struct hd_gpu_nest *out) {
-    hd_expr_simplify(f);
-    if (is_product(op) || !p->limits->f64) hd_expr_narrow(f);
     if (p->limits->mma || p->limits->dot8) hd_expr_split_offsets(f);
     hd_expr_split_sums(f);
     hd_status s = lower(p, f, true, out);
-    if (s != HD_OK) {
+    if (s != HD_OK && !tiles_only) {
         hd_clear(p->ctx);
         s = lower(p, f, false, out);
     }
@@ -72,11 +73,10 @@ static hd_status kernels(struct hd_gpu_plan *p, enum hd_ir_op op, struct hd_expr
 }
 
 /* Views of the nest's tensors: operands, results, and what lies between its kernels. */
-static hd_status views(struct hd_gpu_plan *p, const struct hd_node *n, const struct hd_gpu_nest *k,
-                       int *view) {
+static hd_status views(struct hd_gpu_plan *p, const struct hd_gpu_nest *k, int *view) {
     const struct hd_expr *f = k->nest->f;
-    for (int i = 0; i < n->n_in && i < f->n_params; i++)
-        if (n->in[i] >= 0) TRY(hd_gpu_need(p, n->in[i], &view[i]));
+    for (int i = 0; i < f->n_params; i++)
+        if (k->operand[i] >= 0) TRY(hd_gpu_need(p, k->operand[i], &view[i]));
     for (int c = 0; c < k->n_calls; c++)
         for (int i = 0; i < k->call[c].n_tensors; i++) {
             int t = k->call[c].tensor[i];
@@ -87,13 +87,13 @@ static hd_status views(struct hd_gpu_plan *p, const struct hd_node *n, const str
     return HD_OK;
 }
 
-hd_status hd_gpu_nest_call(struct hd_gpu_plan *p, const struct hd_node *n,
-                           const struct hd_gpu_nest *k, int n_results, int *results) {
+hd_status hd_gpu_nest_call(struct hd_gpu_plan *p, const struct hd_gpu_nest *k, int n_results,
+                           int *results) {
     const struct hd_expr *f = k->nest->f;
     int *view = hd_new_array(p->arena, int, f->n_tensors + 1);
     for (size_t t = 0; t < f->n_tensors; t++) view[t] = -1;
     for (int i = 0; i < n_results; i++) view[f->result[i]] = results[i];
-    TRY(views(p, n, k, view));
+    TRY(views(p, k, view));
     for (int i = 0; i < n_results; i++) results[i] = view[f->result[i]];
     int *made = hd_new_array(p->arena, int, (size_t)k->n_calls + 1), n_calls = 0;
     for (int c = 0; c < k->n_calls; c++) {
@@ -113,13 +113,19 @@ hd_status hd_gpu_nest_call(struct hd_gpu_plan *p, const struct hd_node *n,
     return HD_OK;
 }
 
-static hd_status step(struct hd_gpu_plan *p, int node, const struct hd_gpu_nest *k) {
-    const struct hd_node *n = &p->g->nodes[node];
-    int *results = hd_new_array(p->arena, int, (size_t)n->n_out + 1);
-    hd_gpu_step(p, HD_GPU_KERNELS, node, p->api->scheme, 0, NULL, 0, NULL);
-    for (int i = 0; i < n->n_out; i++)
-        results[i] = n->out[i] < 0 ? -1 : hd_gpu_make(p, n->out[i], 0);
-    return hd_gpu_nest_call(p, n, k, n->n_out, results);
+/* Tensors of the graph for the parameters of f, which are the node's operands. */
+static const int *operands(struct hd_gpu_plan *p, const struct hd_node *n, int n_params) {
+    int *list = hd_new_array(p->arena, int, (size_t)n_params + 1);
+    for (int i = 0; i < n_params; i++) list[i] = i < n->n_in ? n->in[i] : -1;
+    return list;
+}
+
+static hd_status step(struct hd_gpu_plan *p, int node, int n_nodes, int n_out, const int *out,
+                      const struct hd_gpu_nest *k) {
+    int *results = hd_new_array(p->arena, int, (size_t)n_out + 1);
+    hd_gpu_step(p, HD_GPU_KERNELS, node, p->api->scheme, 0, NULL, 0, NULL)->n_nodes = n_nodes;
+    for (int i = 0; i < n_out; i++) results[i] = out[i] < 0 ? -1 : hd_gpu_make(p, out[i], 0);
+    return hd_gpu_nest_call(p, k, n_out, results);
 }
 
 hd_status hd_gpu_nest_make(struct hd_gpu_plan *p, const struct hd_node *n, const char *text,
@@ -128,14 +134,34 @@ hd_status hd_gpu_nest_make(struct hd_gpu_plan *p, const struct hd_node *n, const
     struct hd_expr *f;
     for (int i = 0; i < n_in; i++) in[i] = n->in[i] < 0 ? NULL : &p->g->tensors[n->in[i]];
     TRY(hd_expression_bind(p->ctx, p->arena, n, text, n_in, in, &f));
-    return kernels(p, HD_IR_matmul, f, out);
+    hd_expr_simplify(f);
+    hd_expr_narrow(f);
+    out->operand = operands(p, n, f->n_params);
+    return kernels(p, f, false, out);
+}
+
+/* The node with elementwise ones behind it, as one. */
+static hd_status fused(struct hd_gpu_plan *p, int node, struct hd_expr *f, bool *out_taken) {
+    struct hd_gpu_group u;
+    struct hd_gpu_nest k = {0};
+    bool any;
+    TRY(hd_gpu_group(p, node, f, &any, &u));
+    if (!any) return HD_OK;
+    if (kernels(p, u.f, true, &k) != HD_OK) {
+        hd_clear(p->ctx);
+        return HD_OK;
+    }
+    k.operand = hd_dup(p->arena, u.operand, sizeof u.operand);
+    for (int i = 0; i < u.n; i++) p->done[u.node[i]] = true;
+    *out_taken = true;
+    return step(p, node, u.n, 1, &u.made[u.n - 1], &k);
 }
 
 hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken) {
     const struct hd_node *n = &p->g->nodes[node];
     struct hd_expr *f = NULL;
     struct hd_gpu_nest k = {0};
-    hd_status s = expression(p, n, &f);
+    hd_status s = hd_gpu_expression(p, n, &f);
     if (s == HD_OK && !f) {
         p->why = "it has no tensor expression";
         return HD_OK;
@@ -144,12 +170,15 @@ hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken) {
         p->why = "its expression has the first result alone";
         return HD_OK;
     }
-    if (s == HD_OK) s = kernels(p, n->op, f, &k);
+    if (s == HD_OK) TRY(fused(p, node, f, out_taken));
+    if (*out_taken) return HD_OK;
+    if (s == HD_OK) s = kernels(p, f, false, &k);
     if (s != HD_OK) { /* the host runs it, and says why */
         p->why = hd_strdup(p->arena, hd_message(p->ctx));
         hd_clear(p->ctx);
         return HD_OK;
     }
     *out_taken = true;
-    return step(p, node, &k);
+    k.operand = operands(p, n, f->n_params);
+    return step(p, node, 1, n->n_out, n->out, &k);
 }

@@ -249,7 +249,7 @@ static hd_status before(const struct made *m, struct operands *o) {
     struct hd_gpu_nest made;
     TRY(hd_gpu_nest_make(m->p, m->n, text, bias ? 4 : 3, &made));
     int view[2] = {-1, -1};
-    TRY(hd_gpu_nest_call(m->p, m->n, &made, 2, view));
+    TRY(hd_gpu_nest_call(m->p, &made, 2, view));
     o->z = view[0];
     o->rt = view[1];
     return HD_OK;

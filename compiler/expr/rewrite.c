@@ -50,13 +50,25 @@ static bool one_to_one(const struct hd_expr *f, const struct hd_expr_stmt *r, in
     return true;
 }
 
+/* All reads of the tensor below the node are of the same element. */
+static bool same_reads(const struct hd_expr *f, int node, int tensor, int access) {
+    const struct hd_expr_node *k = &f->node[node], *first = &f->node[access];
+    for (int i = 0; i < k->n; i++) {
+        if (!same_reads(f, k->arg[i], tensor, access)) return false;
+        if (k->op != HD_EXPR_ACCESS || k->i != tensor) continue;
+        const struct hd_expr_node *x = &f->node[k->arg[i]], *y = &f->node[first->arg[i]];
+        if (x->op != y->op || x->i != y->i || x->n) return false;
+    }
+    return true;
+}
+
 int hd_expr_reader(const struct hd_expr *f, int s) {
     int tensor = f->stmt[s].tensor, reader = -1, access = -1;
     if (f->tensor[tensor].result) return -1;
     for (size_t i = 0; i < f->n_stmts; i++) {
         int n = count_reads(f, f->stmt[i].value, tensor, &access);
         if (!n) continue;
-        if (n > 1 || reader >= 0) return -1;
+        if (reader >= 0 || !same_reads(f, f->stmt[i].value, tensor, access)) return -1;
         reader = (int)i;
     }
     if (reader < 0 || f->stmt[reader].reduce != HD_REDUCE_NONE) return -1;

@@ -23,4 +23,16 @@ void hd_expr_split_sums(struct hd_expr *f);
 /* The statement that alone reads statement `s`, a reduction, at its own variables; -1 = none. */
 int hd_expr_reader(const struct hd_expr *f, int s);
 
+/* f, then g, bound both: parameter k of g is tensor from[k] of f, or a further parameter when that
+ * is -1. The results are g's. NULL: too many tensors. */
+struct hd_expr *hd_expr_join(hd_arena *a, const struct hd_expr *f, const struct hd_expr *g,
+                             const int *from);
+/* The statement that makes the tensor becomes part of the only one that reads it, which does so at
+ * its own elements alone. A reduction stays, for hd_expr_reader. False: it cannot, f is of no use
+ * any more. */
+bool hd_expr_inline(struct hd_expr *f, int tensor);
+/* The last statement of g, which makes its only result, reads the parameter at its own elements;
+ * nothing else reads it. */
+bool hd_expr_pointwise(const struct hd_expr *g, int param);
+
 #endif

@@ -52,13 +52,17 @@ static hd_status plan(hd_ctx *ctx, const char *folder, struct hd_gpu_share *out)
     for (size_t i = 0; i < p->n_steps; i++)
         if (p->steps[i].kind == HD_GPU_HOST)
             because(hd_ir_ops[g->nodes[p->steps[i].node].op].name, p->steps[i].how);
-    printf("%-36s %5lld of %5lld nodes  %7.3f %% of %12lld MACs  %3d kernels, %4zu steps, weights "
-           "%zu, temporaries %zu bytes\n",
-           strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder, (long long)out->device_nodes,
-           (long long)out->nodes,
-           out->macs ? 100.0 * (double)out->device_macs / (double)out->macs : 100,
-           (long long)out->macs, hd_kernels_count(p->kernels), p->n_steps, p->weight_bytes,
-           p->temporary_bytes);
+    int launches = 0;
+    for (size_t i = 0; i < p->n_steps; i++)
+        for (int k = 0; k < p->steps[i].n_calls; k++) launches += !p->steps[i].call[k].once;
+    printf(
+        "%-36s %5lld of %5lld nodes  %7.3f %% of %12lld MACs  %3d kernels, %4d launches, weights "
+        "%zu, temporaries %zu bytes\n",
+        strrchr(folder, '/') ? strrchr(folder, '/') + 1 : folder, (long long)out->device_nodes,
+        (long long)out->nodes,
+        out->macs ? 100.0 * (double)out->device_macs / (double)out->macs : 100,
+        (long long)out->macs, hd_kernels_count(p->kernels), launches, p->weight_bytes,
+        p->temporary_bytes);
     hd_gpu_plan_destroy(p);
     hd_graph_destroy(g);
     hd_arena_destroy(a);
