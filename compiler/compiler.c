@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <zlib.h>
 
 #include "compiler/emit/emit.h"
 #include "compiler/ir/memory.h"
@@ -236,11 +237,27 @@ static hd_status lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options
     return s;
 }
 
+/* A state that was saved finds the network that it is of, whatever machine that was compiled for.
+ */
+static hd_status network_hash(hd_ctx *ctx, const hd_graph *g, uint32_t *out) {
+    void *bytes = NULL;
+    size_t n = 0;
+    *out = 0;
+    if (!hd_graph_n_states(g)) return HD_OK;
+    TRY(hd_graph_save(ctx, g, &bytes, &n));
+    *out = (uint32_t)crc32_z(0, bytes, n);
+    free(bytes);
+    return HD_OK;
+}
+
 hd_status hd_lower(hd_ctx *ctx, hd_graph *g, const struct hd_compile_options *opt, hd_model **out) {
     hd_arena *a = hd_arena_create();
     size_t n = g->n_nodes;
     struct named_bounds *bounds = take_bounds(a, g, &opt->machine);
-    hd_status s = lower(ctx, g, opt, out);
+    uint32_t hash = 0;
+    hd_status s = network_hash(ctx, g, &hash);
+    if (s == HD_OK) s = lower(ctx, g, opt, out);
+    if (s == HD_OK) (*out)->network_hash = hash;
     if (s == HD_OK) give_bounds(*out, bounds, n);
     hd_arena_destroy(a);
     return s;
@@ -257,6 +274,8 @@ hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_opt
     double start = now_seconds();
     hd_status s = hd_legalize(ctx, g);
     if (s == HD_OK && hd_dumps(opt, "legalize")) s = dump_graph(ctx, g, opt);
+    uint32_t hash = 0;
+    if (s == HD_OK) s = network_hash(ctx, g, &hash);
     bool host = s == HD_OK && opt->host_only;
     int scales_found = g->scales_found;
     int64_t naive = host ? naive_bytes(g) : 0; /* of the graph before it is split */
@@ -273,6 +292,7 @@ hd_status hd_compile_graph(hd_ctx *ctx, hd_graph *g, const struct hd_compile_opt
     if (s != HD_OK) return s;
     if (opt->host_only) (*out)->naive_bytes = naive;
     (*out)->scales_found = scales_found;
+    (*out)->network_hash = hash;
     (*out)->compile_seconds = now_seconds() - start;
     return HD_OK;
 }

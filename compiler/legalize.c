@@ -20,7 +20,8 @@ static hd_status complete(hd_ctx *ctx, hd_graph *g) {
 
 hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
     static const char *const integers[] = {"integer", "recurrent", "norm", "volume", "qdq", NULL},
-                             *const rest[] = {"simplify", "norm", "gelu", "cse", "fold", NULL};
+                             *const rest[] = {"simplify", "norm",  "gelu", "cse",
+                                              "fold",     "state", NULL};
     TRY(hd_pass_run(ctx, g, "axes"));
     for (size_t before = 0, ifs = SIZE_MAX; ifs != before && ifs;) { /* shapes settle conditions */
         before = ifs;

@@ -17,6 +17,9 @@ int hd_model_n_inputs(const hd_model *m) {
 int hd_model_n_outputs(const hd_model *m) {
     return m->n_outputs;
 }
+int hd_model_n_states(const hd_model *m) {
+    return m->n_states;
+}
 
 static void describe(const hd_model *m, const int *list, int n, int i, struct hd_io_info *out) {
     *out = (struct hd_io_info){.name = ""};

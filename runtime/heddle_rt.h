@@ -76,6 +76,9 @@ struct hd_io_info {
 };
 HD_API int hd_model_n_inputs(const hd_model *m);
 HD_API int hd_model_n_outputs(const hd_model *m);
+/* States: the last inputs, which a session keeps; what they are in the next run is the outputs of
+ * the same places from the end. */
+HD_API int hd_model_n_states(const hd_model *m);
 /* i is in 0..n-1, else *out is all zero. */
 HD_API void hd_model_input(const hd_model *m, int i, struct hd_io_info *out);
 HD_API void hd_model_output(const hd_model *m, int i, struct hd_io_info *out);
@@ -103,21 +106,35 @@ HD_API hd_status hd_session_open(hd_ctx *ctx, const hd_model *m, const char *dev
 /* NULL is fine. Requests in flight are given up: what runs is waited for, the rest does not run. */
 HD_API void hd_session_close(hd_session *s);
 
-/* Runs once. inputs[i], outputs[i]: in the model's order. After an error the session stays usable,
- * unless the message says that the device has to be opened again. */
+/* Runs once. inputs[i], outputs[i]: in the model's order. Of a state inputs[i] may be NULL: then it
+ * is what the last run left, and in the first one its initial value. Its outputs[i] may be NULL:
+ * then it is not copied out. After an error the session stays usable, unless the message says that
+ * the device has to be opened again; states that it keeps have to be reset. */
 HD_API hd_status hd_session_run(hd_ctx *ctx, hd_session *s, const void *const *inputs,
                                 void *const *outputs);
 /* Machine cycles of the last finished run, from the machine's own counter; 0: none, or no machine.
  */
 HD_API uint64_t hd_session_cycles(const hd_session *s);
 
+/* ---- state ---------------------------------------------------------------------------------- */
+
+/* States are as before the first run. */
+HD_API hd_status hd_session_reset(hd_ctx *ctx, hd_session *s);
+/* What the next run would begin with, as bytes that any session of the same network takes, also on
+ * another device; of the same network compiled again, too. */
+HD_API size_t hd_session_state_bytes(const hd_session *s);
+HD_API hd_status hd_session_state_save(hd_ctx *ctx, hd_session *s, void *out);
+/* HD_MISMATCH: of another network. HD_INVALID: cut short, damaged. Then the states stay. */
+HD_API hd_status hd_session_state_load(hd_ctx *ctx, hd_session *s, const void *data, size_t bytes);
+
 /* ---- several requests in flight ------------------------------------------------------------- */
 
 /* Prepares for up to n (1..64) requests at once: their buffers, and threads that run them. Host
  * steps of one overlap machine steps of another. Once per session. */
 HD_API hd_status hd_session_queue(hd_ctx *ctx, hd_session *s, int n);
-/* Takes a request and returns. The arrays that inputs[] and outputs[] point to are borrowed until
- * it has been waited for. HD_INVALID: n are in flight already. */
+/* Takes a request and returns; it is given all states, since requests are not in order. The arrays
+ * that inputs[] and outputs[] point to are borrowed until it has been waited for. HD_INVALID: n are
+ * in flight already. */
 HD_API hd_status hd_session_submit(hd_ctx *ctx, hd_session *s, const void *const *inputs,
                                    void *const *outputs, uint64_t *out_request);
 /* Waits, at most timeout_ns (UINT64_MAX: for ever), and gives the request's own status. When time

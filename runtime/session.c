@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "runtime/base/num.h"
+#include "runtime/device/states.h"
 
 static hd_status no_memory(hd_ctx *ctx, const hd_model *m) {
     return hd_fail(ctx, HD_NOMEM, "%s: no memory for its values; use a smaller model", m->name);
@@ -44,10 +45,15 @@ static hd_status alloc_values(hd_ctx *ctx, const hd_session *s, struct hd_slot *
     size_t n = (size_t)m->n_values + 1, most = 1;
     t->dense = calloc(n, sizeof *t->dense);
     t->known = calloc(n, sizeof *t->known);
+    t->in_arena = calloc(n, sizeof *t->in_arena);
+    t->leave = calloc(n, sizeof *t->leave);
+    t->moved = malloc(hd_states_bytes(m));
     t->layers = calloc((size_t)m->n_layers + 1, sizeof *t->layers);
     t->io = calloc((size_t)m->n_steps + 1, sizeof *t->io);
     t->step_ns = calloc((size_t)m->n_steps + 1, sizeof *t->step_ns);
-    if (!t->dense || !t->known || !t->layers || !t->io || !t->step_ns) return no_memory(ctx, m);
+    if (!t->dense || !t->known || !t->in_arena || !t->leave || !t->moved || !t->layers || !t->io ||
+        !t->step_ns)
+        return no_memory(ctx, m);
     for (int i = 0; i < m->n_values && !s->whole_graph; i++) {
         size_t bytes = hd_value_dense_bytes(&m->values[i]);
         t->dense[i] = calloc(1, bytes ? bytes : 1);
@@ -104,6 +110,9 @@ static void slot_close(hd_session *s, struct hd_slot *t) {
     free(t->io);
     free(t->dense);
     free(t->known);
+    free(t->in_arena);
+    free(t->leave);
+    free(t->moved);
     free(t->layers);
     free(t->step_ns);
     free(t->packed);
@@ -119,7 +128,8 @@ hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out) {
     slots[s->n_slots++] = t;
     *out = t;
     TRY(alloc_values(ctx, s, t));
-    return alloc_buffers(ctx, s, t);
+    TRY(alloc_buffers(ctx, s, t));
+    return hd_state_begin(ctx, s, t);
 }
 
 /* ---- whole graph -------------------------------------------------------------------------- */
@@ -146,13 +156,15 @@ static hd_status run_graph(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const 
     const struct hd_runner *r = &s->runner[0];
     hd_fence fence;
     for (int i = 0; i < m->n_inputs; i++)
-        TRY(r->ops->write(ctx, r->dev, t->graph_io[i], 0, inputs[i],
-                          hd_value_dense_bytes(&m->values[m->inputs[i]])));
+        if (inputs[i])
+            TRY(r->ops->write(ctx, r->dev, t->graph_io[i], 0, inputs[i],
+                              hd_value_dense_bytes(&m->values[m->inputs[i]])));
     TRY(r->ops->submit(ctx, r->dev, s->graph, t->graph_io, &fence));
     TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
     for (int i = 0; i < m->n_outputs; i++)
-        TRY(r->ops->read(ctx, r->dev, t->graph_io[m->n_inputs + i], 0, outputs[i],
-                         hd_value_dense_bytes(&m->values[m->outputs[i]])));
+        if (outputs[i])
+            TRY(r->ops->read(ctx, r->dev, t->graph_io[m->n_inputs + i], 0, outputs[i],
+                             hd_value_dense_bytes(&m->values[m->outputs[i]])));
     for (int i = 0; i < s->n_graph_io; i++) t->known[s->graph_values[i]] = true;
     return HD_OK;
 }
@@ -283,6 +295,7 @@ static hd_status run_prog_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, in
     hd_fence fence;
     for (int i = 0; i < st->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[st->inputs[i]];
+        if (t->in_arena[st->inputs[i]]) continue;
         hd_value_pack(v, t->dense[st->inputs[i]], t->packed);
         TRY(r->ops->write(ctx, r->dev, t->arena, (size_t)v->arena_offset, t->packed,
                           hd_value_arena_bytes(v)));
@@ -290,11 +303,9 @@ static hd_status run_prog_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, in
     TRY(r->ops->submit(ctx, r->dev, s->execs[step], &t->arena, &fence));
     TRY(r->ops->wait(ctx, r->dev, fence, UINT64_MAX));
     for (int i = 0; i < st->n_outputs; i++) {
-        const struct hd_value_info *v = &m->values[st->outputs[i]];
-        TRY(r->ops->read(ctx, r->dev, t->arena, (size_t)v->arena_offset, t->packed,
-                         hd_value_arena_bytes(v)));
-        hd_value_unpack(v, t->packed, t->dense[st->outputs[i]]);
-        t->known[st->outputs[i]] = true;
+        int v = st->outputs[i];
+        t->in_arena[v] = t->known[v] = true;
+        if (!t->leave[v]) TRY(hd_slot_fetch(ctx, s, t, v));
     }
     if (!r->ops->counters) return HD_OK;
     struct hd_counters c = {0};
@@ -341,10 +352,18 @@ hd_status hd_slot_run(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const void 
     memset(t->known, 0, (size_t)m->n_values * sizeof *t->known);
     memset(t->layers, 0, (size_t)m->n_layers * sizeof *t->layers);
     t->total = (struct hd_counters){0};
-    if (s->whole_graph) return run_step(ctx, s, t, -1, inputs, outputs, sink);
+    TRY(hd_state_before_run(ctx, s, t, inputs, outputs));
+    if (s->whole_graph) {
+        TRY(run_step(ctx, s, t, -1, inputs, outputs, sink));
+        hd_state_after_run(s, t);
+        return HD_OK;
+    }
     for (int i = 0; i < m->n_inputs; i++) {
-        memcpy(t->dense[m->inputs[i]], inputs[i], hd_value_dense_bytes(&m->values[m->inputs[i]]));
-        t->known[m->inputs[i]] = true;
+        int v = m->inputs[i];
+        t->known[v] = true;
+        if (!inputs[i]) continue;
+        memcpy(t->dense[v], inputs[i], hd_value_dense_bytes(&m->values[v]));
+        t->in_arena[v] = false;
     }
     for (int i = 0; i < m->n_steps; i++) TRY(run_step(ctx, s, t, i, NULL, NULL, sink));
     for (int i = 0; i < m->n_outputs; i++) {
@@ -352,8 +371,9 @@ hd_status hd_slot_run(hd_ctx *ctx, hd_session *s, struct hd_slot *t, const void 
         if (!t->known[v])
             return hd_fail(ctx, HD_INVALID, "%s: no step makes output %s; compile the model again",
                            m->name, m->values[v].name);
-        memcpy(outputs[i], t->dense[v], hd_value_dense_bytes(&m->values[v]));
+        if (outputs[i]) memcpy(outputs[i], t->dense[v], hd_value_dense_bytes(&m->values[v]));
     }
+    hd_state_after_run(s, t);
     return HD_OK;
 }
 
@@ -485,13 +505,15 @@ hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *i
     const hd_model *m = s->model;
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
-        if (hd_value_dense_bytes(v) && (!inputs || !inputs[i]))
+        bool kept = i >= m->n_inputs - m->n_states && inputs && !s->queue;
+        if (hd_value_dense_bytes(v) && !kept && (!inputs || !inputs[i]))
             return hd_fail(ctx, HD_INVALID, "%s: input %d (%s) is NULL, want its %zu bytes",
                            m->name, i, v->name, hd_value_dense_bytes(v));
     }
     for (int i = 0; i < m->n_outputs; i++) {
         const struct hd_value_info *v = &m->values[m->outputs[i]];
-        if (hd_value_dense_bytes(v) && (!outputs || !outputs[i]))
+        bool kept = i >= m->n_outputs - m->n_states && outputs;
+        if (hd_value_dense_bytes(v) && !kept && (!outputs || !outputs[i]))
             return hd_fail(ctx, HD_INVALID, "%s: output %d (%s) is NULL, want room for %zu bytes",
                            m->name, i, v->name, hd_value_dense_bytes(v));
     }
@@ -516,6 +538,7 @@ hd_status hd_session_value(hd_ctx *ctx, hd_session *s, int value, void *out) {
                        "%s: %s stayed on chip, or nothing ran yet; compile with keep_all", m->name,
                        m->values[value].name);
     if (s->whole_graph) return read_value(ctx, s, value, out);
+    if (s->last->in_arena[value]) TRY(hd_slot_fetch(ctx, s, s->last, value));
     memcpy(out, s->last->dense[value], hd_value_dense_bytes(&m->values[value]));
     return HD_OK;
 }

@@ -8,12 +8,16 @@
 
 /* What one request needs beside the device: two of them may be in work at once. */
 struct hd_slot {
-    void **dense;        /* per value */
-    bool *known;         /* per value: dense holds what the last run gave */
-    void *packed;        /* one value in arena form */
-    hd_buffer **io;      /* per HOST step: a buffer for each input and output */
-    hd_buffer arena;     /* of the machine */
-    hd_buffer *graph_io; /* whole graph */
+    void **dense;   /* per value */
+    bool *known;    /* per value: it is there, of the last run */
+    bool *in_arena; /* per value: there alone, not in dense (state.c) */
+    bool *leave;    /* per value: the run leaves it there */
+    enum hd_state_at { HD_STATE_IN, HD_STATE_OUT, HD_STATE_LOST } state;
+    unsigned char *moved; /* room for all states */
+    void *packed;         /* one value in arena form */
+    hd_buffer **io;       /* per HOST step: a buffer for each input and output */
+    hd_buffer arena;      /* of the machine */
+    hd_buffer *graph_io;  /* whole graph */
     struct hd_layer_counters *layers;
     uint64_t *step_ns; /* per step, of the last run */
     struct hd_counters total;
@@ -57,6 +61,14 @@ hd_status hd_check_arrays(hd_ctx *ctx, const hd_session *s, const void *const *i
                           const void *const *outputs);
 
 hd_status hd_slot_open(hd_ctx *ctx, hd_session *s, struct hd_slot **out);
+
+/* ---- state.c: what runs leave for the next one. Before the first run, and each one */
+hd_status hd_state_begin(hd_ctx *ctx, hd_session *s, struct hd_slot *t);
+hd_status hd_state_before_run(hd_ctx *ctx, hd_session *s, struct hd_slot *t,
+                              const void *const *inputs, void *const *outputs);
+void hd_state_after_run(hd_session *s, struct hd_slot *t);
+/* One value from the arena to dense. */
+hd_status hd_slot_fetch(hd_ctx *ctx, hd_session *s, struct hd_slot *t, int value);
 
 /* A part of a run ended; NULL where nobody wants to know. */
 struct hd_span_sink {

@@ -58,6 +58,10 @@ HD_API hd_status hd_net_load_memory(hd_ctx *ctx, const void *data, size_t bytes,
                                     hd_net **out);
 /* From the text form (docs/ir.md); `name` is for messages. */
 HD_API hd_status hd_net_parse(hd_ctx *ctx, const char *text, const char *name, hd_net **out);
+/* One more state (heddle_rt.h): the output is what the input, which begins with zero, is in the
+ * next run. Both go to the ends of their lists. HD_INVALID: no such names; HD_UNSUPPORTED: other
+ * types. */
+HD_API hd_status hd_net_state(hd_ctx *ctx, hd_net *net, const char *output, const char *input);
 /* Writes ONNX. HD_UNSUPPORTED: an operation that ONNX does not have. */
 HD_API hd_status hd_net_save(hd_ctx *ctx, const hd_net *net, const char *path);
 /* The text form; constants as a hash unless full. *out is freed by hd_text_free. */
@@ -226,8 +230,8 @@ HD_API hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path)
 HD_API const char *hd_model_name(const hd_model *m);
 HD_API const char *hd_model_machine(const hd_model *m);
 
-/* Input i is state: its value before the first run, as dense data, to out, and *out_is = true. Its
- * value for the next run is the output of the same place from the end. */
+/* Input i is state (heddle_rt.h): its value before the first run, as dense data, to out, and
+ * *out_is = true. */
 HD_API hd_status hd_model_initial(hd_ctx *ctx, const hd_model *m, int i, void *out, bool *out_is);
 
 /* A layer of the machine, as planned, and as it ran (zero without a run). */

@@ -87,6 +87,13 @@ hd_status hd_net_parse(hd_ctx *ctx, const char *text, const char *name, hd_net *
     return hd_net_around_take(ctx, g, out);
 }
 
+hd_status hd_net_state(hd_ctx *ctx, hd_net *net, const char *output, const char *input) {
+    hd_arena *a = hd_arena_create();
+    hd_status s = hd_import_state(ctx, net->g, hd_sprintf(a, "%s=%s", output, input));
+    hd_arena_destroy(a);
+    return s;
+}
+
 hd_status hd_net_save(hd_ctx *ctx, const hd_net *net, const char *path) {
     return hd_export_onnx(ctx, net->g, path);
 }

@@ -76,4 +76,11 @@ hd_status cli_go_on(struct hd_cmd *c, hd_graph *g, bool parsed);
 #define COMMAND(name, function, ...) int function(struct hd_cmd *c);
 #include "compiler/cli/commands.def"
 
+struct hd_run_facts;
+/* run_steps.c: --steps, --load-state and --save-state. */
+hd_status cli_load_state(struct hd_cmd *c, hd_session *s);
+hd_status cli_save_state(struct hd_cmd *c, hd_arena *a, hd_session *s);
+hd_status cli_run_steps(struct hd_cmd *c, hd_arena *a, hd_session *s, struct hd_run_facts *r,
+                        void *const *out);
+
 #endif

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compiler/cli/cli.h"
 #include "compiler/report/html.h"
 #include "compiler/report/items.h"
 #include "compiler/report/report.h"
@@ -90,8 +91,8 @@ static hd_status run(struct hd_cmd *c, hd_arena *a, struct hd_run_facts *r, stru
     TRY(hd_open_model(c, r->path, host_only, model));
     if (host_only) (*model)->n_host_ops = 0; /* nothing stays behind: the device runs all of it */
     r->model = *model;
-    const void **in;
-    TRY(hd_cmd_inputs(c, a, *model, r->path, &in, &r->inputs));
+    const void **in = NULL;
+    if (!c->opt.run.steps) TRY(hd_cmd_inputs(c, a, *model, r->path, &in, &r->inputs));
     void **out = hd_output_buffers(a, *model);
     const struct hd_probe *probes[2] = {NULL, NULL};
     struct hd_timeline *trace = NULL;
@@ -118,10 +119,12 @@ static hd_status run(struct hd_cmd *c, hd_arena *a, struct hd_run_facts *r, stru
         opened = hd_open_session(c, *model, c->opt.device, s);
     }
     TRY(opened);
-    TRY(run_repeats(c, a, *s, r, in, out));
+    TRY(cli_load_state(c, *s));
+    TRY(c->opt.run.steps ? cli_run_steps(c, a, *s, r, out) : run_repeats(c, a, *s, r, in, out));
+    TRY(cli_save_state(c, a, *s));
     if (trace) TRY(hd_timeline_write(c, trace, r, c->opt.trace.path));
     if (c->opt.report) TRY(hd_report_run(c, r, profile, c->opt.report));
-    return c->opt.outputs ? save_outputs(c, a, *model, *s, out) : HD_OK;
+    return c->opt.outputs && !c->opt.run.steps ? save_outputs(c, a, *model, *s, out) : HD_OK;
 }
 
 static int check_waves(struct hd_cmd *c) {
@@ -155,6 +158,9 @@ int cmd_run(struct hd_cmd *c) {
     if (c->opt.select && !c->opt.trace.path && !c->opt.dump && !c->opt.trace.wave.path)
         return hd_cmd_usage(
             c, "--select: says what --trace, --wave or --dump show; give one of them, too");
+    if (c->opt.run.load_state && !c->opt.run.steps) c->opt.run.steps = 1;
+    if (c->opt.run.steps && (c->opt.repeat > 1 || c->opt.keep))
+        return hd_cmd_usage(c, "--steps: leave out --repeat and --keep");
     int usage = check_waves(c);
     if (usage != HD_EXIT_DONE) return usage;
     hd_arena *a = hd_arena_create();

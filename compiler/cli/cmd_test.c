@@ -120,35 +120,11 @@ struct folder_case {
     hd_session *s, *golden; /* golden: only beside a machine */
 };
 
-/* States: the last inputs, and the last outputs (compiler/ir/ir.h). */
-static int count_states(const struct folder_case *f) {
-    int n = 0;
-    for (int i = 0; i < f->m->n_inputs; i++) {
-        int t = f->m->values[f->m->inputs[i]].tensor;
-        n += t >= 0 && f->g->tensors[t].initial;
-    }
-    return n;
-}
-
 /* Of a network with state, data may hold several runs, one after another along an axis in front. */
 static int64_t count_steps(const struct folder_case *f, const struct hd_file_tensor *in, int n) {
-    if (!count_states(f) || !n) return 1;
+    if (!f->m->n_states || !n) return 1;
     const struct hd_value_info *v = &f->m->values[f->m->inputs[0]];
     return in[0].rank == v->rank + 1 ? in[0].dim[0] : 1;
-}
-
-static struct hd_file_tensor *step_of(hd_arena *a, const struct hd_file_tensor *t, int n,
-                                      int64_t step, int64_t steps) {
-    struct hd_file_tensor *v = hd_new_array(a, struct hd_file_tensor, (size_t)n + 1);
-    for (int i = 0; i < n; i++) {
-        v[i] = t[i];
-        if (steps == 1 || !t[i].rank || t[i].dim[0] != steps) continue;
-        v[i].rank--;
-        memmove(v[i].dim, t[i].dim + 1, sizeof t[i].dim - sizeof t[i].dim[0]);
-        v[i].bytes = t[i].bytes / (size_t)steps;
-        v[i].data = (const char *)t[i].data + (size_t)step * v[i].bytes;
-    }
-    return v;
 }
 
 /* What another implementation of the same network gives, in output_xnnpack_i.npy: *out->data NULL =
@@ -222,7 +198,8 @@ static hd_status check_outputs(struct tester *t, struct folder_case *f, const ch
         int k = stored_for(v, want, n, i);
         TRY(load_other(t, set, k, &other));
         *out_why = check_either(t, v, out[i], &want[k],
-                                step_of(t->a, &other, 1, step, other.data ? steps : 1), &tol, &one);
+                                hd_step_tensors(t->a, &other, 1, step, other.data ? steps : 1),
+                                &tol, &one);
         text = hd_sprintf(t->a, "%s%s%s", text, i ? "; " : "", one);
     }
     *out_text = text;
@@ -233,31 +210,28 @@ static hd_status run_set(struct tester *t, struct folder_case *f, const char *se
                          const char **out_why, const char **out_text) {
     struct hd_cmd *c = t->c;
     struct hd_file_tensor *in, *want;
-    int n_in, n_want, n_ints = 0, states = count_states(f), n_out = f->m->n_outputs - states;
+    int n_in, n_want, n_ints = 0, states = f->m->n_states, n_out = f->m->n_outputs - states;
     TRY(hd_load_set(c->ctx, t->a, set, "input", &in, &n_in));
     TRY(hd_load_set(c->ctx, t->a, set, "output", &want, &n_want));
     if (n_want < n_out)
         return hd_fail(c->ctx, HD_INVALID, "%d stored outputs, the network has %d", n_want, n_out);
     int64_t steps = count_steps(f, in, n_in);
-    void **last = NULL;
     for (int64_t k = 0; k < steps && !*out_why; k++) {
         const void **data = hd_ramp_inputs(t->a, f->m);
         if (n_in)
-            TRY(hd_match_inputs(c->ctx, t->a, f->m, step_of(t->a, in, n_in, k, steps), n_in,
+            TRY(hd_match_inputs(c->ctx, t->a, f->m, hd_step_tensors(t->a, in, n_in, k, steps), n_in,
                                 &data));
-        for (int i = 0; last && i < states; i++)
-            data[f->m->n_inputs - states + i] = last[n_out + i];
+        for (int i = 0; k && i < states; i++) data[f->m->n_inputs - states + i] = NULL;
         void **out = hd_output_buffers(t->a, f->m), **ref = hd_output_buffers(t->a, f->m);
         TRY(hd_session_run(c->ctx, f->s, data, out));
         if (f->golden) {
             TRY(hd_note(c->ctx, hd_session_run(c->ctx, f->golden, data, ref), "on device golden"));
             *out_why = check_integers(t, f->m, f->s, f->golden, &n_ints);
         }
-        TRY(check_outputs(t, f, set, out, step_of(t->a, want, n_want, k, steps), n_out, k, steps,
-                          out_why, out_text));
+        TRY(check_outputs(t, f, set, out, hd_step_tensors(t->a, want, n_want, k, steps), n_out, k,
+                          steps, out_why, out_text));
         if (*out_why && steps > 1)
             *out_why = hd_sprintf(t->a, "step %lld: %s", (long long)k, *out_why);
-        last = out;
     }
     if (f->golden)
         *out_text =

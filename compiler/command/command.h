@@ -56,15 +56,16 @@ struct hd_explore_options { /* of heddle explore, sweep and advise */
 };
 
 struct hd_import_options { /* how networks are read */
-    struct hd_list_option shapes;
+    struct hd_list_option shapes, states;
     const char *rounding;
 };
 
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
     uint64_t max_cycles;
-    const char *db, *memory;
+    const char *db, *memory, *load_state, *save_state;
     int seconds; /* of tune */
+    int steps;
 };
 
 struct hd_plan_choice { /* how plans are made */

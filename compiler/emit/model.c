@@ -253,6 +253,12 @@ void hd_emit_model(struct hd_lowering *lo) {
         m->inputs[m->n_inputs++] = value_of(lo, map, g->inputs[i]);
     for (size_t i = 0; i < g->n_outputs; i++)
         m->outputs[m->n_outputs++] = value_of(lo, map, g->outputs[i]);
+    m->n_states = (int)hd_graph_n_states(g);
+    m->initial = hd_new_array(m->arena, const void *, (size_t)m->n_states + 1);
+    for (int i = 0; i < m->n_states; i++) {
+        const struct hd_tensor *x = &g->tensors[g->inputs[m->n_inputs - m->n_states + i]];
+        m->initial[i] = hd_dup(m->arena, x->initial, hd_tensor_bytes(x));
+    }
     step_of_nodes(lo, step);
     connect_steps(lo, map, step);
     keep_boundaries(lo, map);

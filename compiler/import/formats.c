@@ -80,6 +80,7 @@ hd_status hd_import(hd_ctx *ctx, const char *path, const struct hd_bind *bind, h
     struct hd_source from = {files->data, files->bytes, path, bind, &files};
     hd_status s = format_of(path, from.data, from.bytes)->read(ctx, g, &from);
     g->file = files; /* the list has grown by files with data */
+    if (s == HD_OK) s = hd_import_states(ctx, g, bind);
     return finish(ctx, s, path, g, out);
 }
 

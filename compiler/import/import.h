@@ -27,6 +27,11 @@ struct hd_source {
 hd_status hd_import_memory(hd_ctx *ctx, const void *data, size_t bytes, const char *name,
                            hd_graph **out);
 
+/* "OUTPUT=INPUT" of the graph as read: one more state (compiler/ir/ir.h), which begins with zero;
+ * and those of bind. HD_INVALID: no such names; HD_UNSUPPORTED: they differ in type or shape. */
+hd_status hd_import_state(hd_ctx *ctx, hd_graph *g, const char *text);
+hd_status hd_import_states(hd_ctx *ctx, hd_graph *g, const struct hd_bind *bind);
+
 /* After attributes of a new node are set: shapes. Small results of constants become constants. */
 hd_status hd_import_done(hd_ctx *ctx, hd_graph *g, int node);
 

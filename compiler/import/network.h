@@ -23,6 +23,9 @@ struct hd_bind {
      * as pairs of outputs checkI.eq.got and checkI.eq.want; also almost and close. HD_MISMATCH when
      * there are fewer. 0 = the network. */
     int check;
+    /* "OUTPUT=INPUT": the output is what the input is in the next run (--state) */
+    const char *const *states;
+    size_t n_states;
     bool tflite_rounding; /* TFLite: integer layers round as its kernels do */
 };
 

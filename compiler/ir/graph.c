@@ -292,6 +292,26 @@ bool hd_graph_is_input(const hd_graph *g, int tensor) {
     return false;
 }
 
+size_t hd_graph_n_states(const hd_graph *g) {
+    size_t n = 0;
+    while (n < g->n_inputs && g->tensors[g->inputs[g->n_inputs - n - 1]].initial) n++;
+    for (size_t i = 1; i <= n; i++) {
+        const struct hd_tensor *x = &g->tensors[g->inputs[g->n_inputs - i]];
+        if (i > g->n_outputs) return 0;
+        const struct hd_tensor *y = &g->tensors[g->outputs[g->n_outputs - i]];
+        bool alike = x->known && y->known && x->dtype == y->dtype && x->rank == y->rank;
+        for (int d = 0; alike && d < x->rank; d++) alike = x->dim[d] == y->dim[d];
+        if (!alike) return 0;
+    }
+    return n;
+}
+
+int hd_graph_state_before(const hd_graph *g, int tensor) {
+    for (size_t i = 1, n = hd_graph_n_states(g); i <= n; i++)
+        if (g->outputs[g->n_outputs - i] == tensor) return g->inputs[g->n_inputs - i];
+    return -1;
+}
+
 /* Depth first, without recursion: a node follows the nodes it reads and those it runs after. */
 size_t hd_graph_order(const hd_graph *g, int *out) {
     enum { NEW, OPEN, DONE };
@@ -369,14 +389,21 @@ void hd_graph_kill(hd_graph *g, int node) {
             g->tensors[n->out[i]].producer = -1;
 }
 
-void hd_graph_swap_names(hd_graph *g, int node_a, int node_b) {
-    struct hd_node *a = &g->nodes[node_a], *b = &g->nodes[node_b];
-    int *slot_a = &g->node_names.slot[name_slot(g, &g->node_names, a->name)];
-    int *slot_b = &g->node_names.slot[name_slot(g, &g->node_names, b->name)];
-    const char *name = a->name;
+static void swap_names(const hd_graph *g, struct hd_names *index, const char **a, const char **b) {
+    int *slot_a = &index->slot[name_slot(g, index, *a)];
+    int *slot_b = &index->slot[name_slot(g, index, *b)];
+    const char *name = *a;
     int id = *slot_a;
-    a->name = b->name, b->name = name;
+    *a = *b, *b = name;
     *slot_a = *slot_b, *slot_b = id;
+}
+
+void hd_graph_swap_names(hd_graph *g, int node_a, int node_b) {
+    swap_names(g, &g->node_names, &g->nodes[node_a].name, &g->nodes[node_b].name);
+}
+
+void hd_graph_swap_tensor_names(hd_graph *g, int tensor_a, int tensor_b) {
+    swap_names(g, &g->tensor_names, &g->tensors[tensor_a].name, &g->tensors[tensor_b].name);
 }
 
 /* Pairs of an input position and a tap that meet an output position, along dimension d. */

@@ -187,11 +187,14 @@ size_t hd_graph_users(const hd_graph *g, int tensor, int *out, size_t max);
 int hd_graph_only_user(const hd_graph *g, int tensor);
 bool hd_graph_is_input(const hd_graph *g, int tensor);
 bool hd_graph_is_output(const hd_graph *g, int tensor);
+size_t hd_graph_n_states(const hd_graph *g); /* 0 where outputs are not their next values */
+int hd_graph_state_before(const hd_graph *g, int tensor); /* its last value, an input; -1 = none */
 void hd_graph_replace(hd_graph *g, int old_tensor,
                       int new_tensor); /* in all inputs and graph outputs */
 void hd_graph_kill(hd_graph *g, int node);
 void hd_graph_swap_names(hd_graph *g, int node_a,
                          int node_b); /* so that a replacement keeps the name */
+void hd_graph_swap_tensor_names(hd_graph *g, int tensor_a, int tensor_b);
 
 /* Limit on one tensor, checked before anything is allocated for it. */
 #define HD_MAX_TENSOR_BYTES (INT64_C(1) << 31)

@@ -6,13 +6,13 @@
 #include "compiler/pass/pattern.h"
 
 const char *const hd_pass_names[] = {
-    "axes",     "fold",    "shapes",    "cse",       "simplify", "sink", "layout", "batchnorm",
-    "norm",     "gelu",    "attention", "recurrent", "qdq",      "dce",  "split",  "shuffle",
-    "separate", "integer", "dynamic",   "volume",    "narrow",   NULL};
+    "axes",     "fold",    "shapes",    "cse",       "simplify", "sink",  "layout", "batchnorm",
+    "norm",     "gelu",    "attention", "recurrent", "qdq",      "dce",   "split",  "shuffle",
+    "separate", "integer", "dynamic",   "volume",    "narrow",   "state", NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
-    static const char *const whole[] = {"axes", "split"};
+    static const char *const whole[] = {"axes", "split", "state"};
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
         if (!strcmp(name, whole[i])) return false;
     return true;
@@ -25,6 +25,7 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "qdq")) return hd_pass_qdq(ctx, g);
     if (!strcmp(name, "split")) return hd_pass_split(ctx, g);
     if (!strcmp(name, "shuffle")) return hd_pass_shuffle(ctx, g);
+    if (!strcmp(name, "state")) return hd_pass_state(ctx, g);
     if (!strcmp(name, "narrow")) return hd_pass_narrow(ctx, g);
     if (!strcmp(name, "separate")) return hd_pass_separate(ctx, g);
     if (!strcmp(name, "volume")) return hd_pass_volume(ctx, g);

@@ -127,6 +127,8 @@ void hd_share_places(struct hd_lowering *lo) {
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[i];
         struct hd_placement *tp = &lo->plan->places[i];
+        int before = hd_state_before(lo, (int)i);
+        if (before >= 0) tp->arena = lo->plan->places[before].arena;
         if (t->base < 0) continue;
         const struct hd_mtensor *r = &lo->tensors[t->base];
         const struct hd_placement *rp = &lo->plan->places[t->base];
@@ -165,39 +167,42 @@ int64_t hd_mtensor_word_bytes(const struct hd_lowering *lo, const struct hd_mten
     return hd_round_up(groups * hd_ceil_div(t->word_rows, n) * n * t->cp, HD_XM_ALIGN);
 }
 
-static void place_words(struct hd_lowering *lo, struct hd_room *spans, size_t n) {
-    for (size_t i = 0; i < lo->n_tensors; i++) {
-        struct hd_mtensor *t = &lo->tensors[i];
-        struct hd_placement *tp = &lo->plan->places[i];
-        if (t->base >= 0 || !t->word_rows) continue;
-        struct hd_room s = {0, hd_mtensor_word_bytes(lo, t), hd_first_use(lo, t),
-                            hd_last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN);
-        tp->words = (uint64_t)s.at;
-        spans[n++] = s;
-        lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);
-    }
+/* The lowest place in the arena that has room. */
+static uint64_t put(struct hd_lowering *lo, struct hd_room *spans, size_t n, struct hd_room s) {
+    s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN);
+    lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);
+    spans[n] = s;
+    return (uint64_t)s.at;
+}
+
+int hd_state_before(const struct hd_lowering *lo, int i) {
+    const struct hd_mtensor *y = &lo->tensors[i];
+    int in = y->def < 0 || y->base >= 0 ? -1 : hd_graph_state_before(lo->g, y->tensor);
+    int id = in < 0 || hd_graph_is_output(lo->g, in) ? -1 : lo->tensor_of[in];
+    const struct hd_mtensor *x = id < 0 ? y : &lo->tensors[id];
+    return x->base < 0 && x->cp == y->cp && x->rows == y->rows &&
+                   hd_mtensor_dram_bytes(x) == hd_mtensor_dram_bytes(y) &&
+                   hd_last_use(lo, x) < hd_first_use(lo, y)
+               ? id
+               : -1;
 }
 
 void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *spans) {
     size_t n = 0;
-    int last_layer = (int)lo->n_layers;
     lo->plan->arena_bytes = 0;
     for (size_t i = 0; i < lo->n_tensors; i++) {
         struct hd_mtensor *t = &lo->tensors[ids[i]];
         struct hd_placement *tp = &lo->plan->places[ids[i]];
-        bool crosses = t->comes_in || t->goes_out;
-        if (t->base >= 0 || t->constant) continue;
-        tp->in_arena = !tp->resident || crosses || t->kept || t->read_from_dram;
-        if (!tp->in_arena) continue;
-        bool own_place = crosses || t->kept;
-        struct hd_room s = {0, hd_mtensor_dram_bytes(t), own_place ? 0 : hd_first_use(lo, t),
-                            own_place ? last_layer : hd_last_use(lo, t)};
-        s.at = first_fit(spans, n, &s, INT64_MAX, HD_ARENA_ALIGN);
-        tp->arena = (uint64_t)s.at;
-        spans[n++] = s;
-        lo->plan->arena_bytes = (uint64_t)hd_max((int64_t)lo->plan->arena_bytes, s.at + s.bytes);
+        struct hd_room s = {0, hd_mtensor_dram_bytes(t), hd_first_use(lo, t), hd_last_use(lo, t)},
+                       words = s;
+        if (t->base >= 0) continue;
+        if (t->word_rows) words.bytes = hd_mtensor_word_bytes(lo, t);
+        if (t->word_rows) tp->words = put(lo, spans, n++, words);
+        tp->in_arena = !t->constant && (!tp->resident || t->comes_in || is_stored(t));
+        /* a state lies where it lay before */
+        if (!tp->in_arena || hd_state_before(lo, ids[i]) >= 0) continue;
+        if (t->comes_in || t->goes_out || t->kept) s.from = 0, s.to = (int)lo->n_layers;
+        tp->arena = put(lo, spans, n++, s);
     }
-    place_words(lo, spans, n);
     hd_share_places(lo);
 }

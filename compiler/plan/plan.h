@@ -124,6 +124,9 @@ int64_t hd_mtensor_word_bytes(const struct hd_lowering *lo, const struct hd_mten
 int64_t hd_below_rings(const struct hd_lowering *lo, int from, int to);
 /* Tensor ids, largest in XM first. */
 int *hd_by_size(struct hd_lowering *lo);
+/* Of a state: the tensor that holds it until tensor i does, which nobody reads by then, so that the
+ * two have one place in the arena; -1 = none. */
+int hd_state_before(const struct hd_lowering *lo, int i);
 /* spans: room for 2 * n_tensors + 1. */
 void hd_place_residents(struct hd_lowering *lo, const int *ids, struct hd_room *spans);
 void hd_place_arena(struct hd_lowering *lo, const int *ids, struct hd_room *spans);

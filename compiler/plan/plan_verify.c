@@ -121,6 +121,8 @@ static hd_status check_arena(const struct hd_lowering *lo, struct part *parts) {
                 (struct part){i, words, words + hd_mtensor_word_bytes(lo, t), p.from, p.to};
         }
         if (crosses || t->kept) p.from = 0, p.to = (int)lo->n_layers;
+        int before = hd_state_before(lo, (int)i);
+        if (before >= 0 && lo->plan->places[before].arena == tp->arena) continue;
         if (in) parts[n++] = p;
     }
     return check_apart(lo, "the arena", parts, n, (int64_t)lo->plan->arena_bytes);

@@ -257,6 +257,9 @@ void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
         print_activation_memory(m, out);
         hd_print_steps(r, out);
     }
+    if (r->runs)
+        fprintf(out, "%d steps: %llu cycles, %.6f s each; what is above is of the last\n", r->runs,
+                (unsigned long long)r->all_cycles, r->wall_seconds);
     hd_print_parts(r, out);
     print_outputs(m, out);
 }
@@ -402,6 +405,8 @@ json_object *hd_run_json(struct hd_cmd *c, const struct hd_run_facts *r) {
     json_object_object_add(
         o, "cycles", r->has_cycles ? json_object_new_int64((int64_t)r->counters.cycles) : NULL);
     if (r->has_cycles && estimate) hd_json_int(o, "estimated_cycles", estimate);
+    if (r->runs) hd_json_int(o, "runs", r->runs);
+    if (r->runs) hd_json_int(o, "all_cycles", (int64_t)r->all_cycles);
     hd_json_num(o, "wall_seconds", r->wall_seconds);
     hd_json_num(o, "cycles_per_second", ratio((double)r->counters.cycles, r->wall_seconds));
     hd_json_num(o, "compile_seconds", m->compile_seconds);

@@ -18,6 +18,9 @@ struct hd_run_facts {
     const char *path, *device, *inputs;
     struct hd_counters counters;
     double wall_seconds;
+    int runs; /* of --steps: how many, and cycles of them all; the rest is of the last; 0 = one run
+               */
+    uint64_t all_cycles;
     bool has_cycles;                  /* the device is a machine */
     const struct hd_exec_step *steps; /* of a device that plans the graph itself */
     int n_steps;

@@ -46,6 +46,8 @@ hd_status hd_cmd_bind(struct hd_cmd *c, hd_arena *a, const struct hd_file_tensor
     }
     *out = (struct hd_bind){.shapes = s,
                             .n_shapes = (size_t)c->opt.import.shapes.n,
+                            .states = c->opt.import.states.text,
+                            .n_states = (size_t)c->opt.import.states.n,
                             .inputs = in,
                             .n_inputs = (size_t)n};
     out->tflite_rounding = c->opt.import.rounding && !strcmp(c->opt.import.rounding, "tflite");
@@ -73,6 +75,7 @@ hd_status hd_cmd_bind_inputs(struct hd_cmd *c, hd_arena *a, const char *path, st
         hd_clear(c->ctx);
         n = 0;
     }
+    if (c->opt.run.steps > 1) t = hd_step_tensors(a, t, n, 0, c->opt.run.steps);
     TRY(hd_cmd_bind(c, a, t, n, out));
     return c->opt.inputs ? check_inputs(c, a, path, out, t, n) : HD_OK;
 }

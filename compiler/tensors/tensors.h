@@ -35,9 +35,12 @@ hd_status hd_check_inputs(hd_ctx *ctx, hd_arena *a, const hd_graph *g,
  * initial value. Errors name input, got and want. */
 hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
                           const struct hd_file_tensor *t, int n, const void ***out);
-/* A state begins with its initial value, which the graph of the model holds; *out NULL = input i is
- * no state. */
-hd_status hd_initial_value(hd_ctx *ctx, hd_arena *a, const hd_model *m, int i, const void **out);
+/* Of tensors that hold several runs, one after another along an axis in front, those of run `step`;
+ * a tensor that does not is every run's. */
+struct hd_file_tensor *hd_step_tensors(hd_arena *a, const struct hd_file_tensor *t, int n,
+                                       int64_t step, int64_t steps);
+/* What input i begins with, the model's; NULL = it is no state. */
+const void *hd_initial_value(const hd_model *m, int i);
 /* x[i] = i / n: the inputs of ONNX's own networks that come with outputs only. */
 const void **hd_ramp_inputs(hd_arena *a, const hd_model *m);
 void **hd_output_buffers(hd_arena *a, const hd_model *m);

@@ -7,8 +7,9 @@
 
 #include "runtime/base/io.h"
 #include "runtime/base/num.h"
+#include "runtime/device/states.h"
 
-enum { FORMAT = 6, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+enum { FORMAT = 7, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
 #define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
 #define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
@@ -83,6 +84,7 @@ static void put_values(struct hd_buf *b, const hd_model *m) {
     }
     put_list(b, m->inputs, m->n_inputs);
     put_list(b, m->outputs, m->n_outputs);
+    hd_states_put(b, m);
 }
 
 static void put_layers(struct hd_buf *b, const hd_model *m) {
@@ -382,7 +384,9 @@ static hd_status get_values(struct loader *l) {
     m->outputs = get_list(c, m->arena, &m->n_outputs);
     if (c->bad) return damaged(l, VALU, "ends too early");
     TRY(check_list(l, VALU, m->inputs, m->n_inputs));
-    return check_list(l, VALU, m->outputs, m->n_outputs);
+    TRY(check_list(l, VALU, m->outputs, m->n_outputs));
+    const char *wrong = hd_states_get(c, m);
+    return wrong ? damaged(l, VALU, wrong) : HD_OK;
 }
 
 static const char *text_or_null(const char *text) {

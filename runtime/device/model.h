@@ -119,6 +119,12 @@ struct hd_model {
     int n_values;
     int *inputs, *outputs; /* of the network, indexes in values */
     int n_inputs, n_outputs;
+    /* State: the last n_states outputs are what the last n_states inputs are in the next run. What
+     * those are in the first run, dense; and a fingerprint of the network, by which a state that
+     * was saved finds its like */
+    int n_states;
+    const void **initial;
+    uint32_t network_hash;
     struct hd_step *steps;
     int n_steps;
     struct hd_layer_info *layers;

@@ -197,6 +197,10 @@ bool ext_views_open(PyObject *module, PyObject *list, const hd_model *m, bool ou
         struct hd_io_info info;
         (outputs ? hd_model_output : hd_model_input)(m, i, &info);
         PyObject *o = PySequence_GetItem(list, i);
+        bool kept = o == Py_None && !outputs && i >= n - hd_model_n_states(m);
+        if (kept) out->n = i + 1; /* the session has it */
+        if (kept) Py_DECREF(o);
+        if (kept) continue;
         ok = o && ext_view(module, o, what, &info, outputs, &out->view[i]);
         if (ok) out->data[i] = out->view[i].buf, out->n = i + 1;
         Py_XDECREF(o); /* the view holds it */

@@ -117,8 +117,8 @@ static PyObject *facts(PyObject *module, PyObject *o) {
             ok = row && PyList_SetItem(list[k], i, row) == 0;
         }
     }
-    PyObject *result = ok ? Py_BuildValue("(ssOOO)", hd_model_name(m), hd_model_machine(m), list[0],
-                                          list[1], list[2])
+    PyObject *result = ok ? Py_BuildValue("(ssOOOi)", hd_model_name(m), hd_model_machine(m),
+                                          list[0], list[1], list[2], hd_model_n_states(m))
                           : NULL;
     for (int k = 0; k < 3; k++) Py_XDECREF(list[k]);
     return result;
@@ -160,25 +160,6 @@ static PyObject *host_ops(PyObject *module, PyObject *o) {
     return list;
 }
 
-/* model_initial(model, input, buffer): whether it is state, whose first value is in the buffer */
-static PyObject *initial(PyObject *module, PyObject *args) {
-    PyObject *o, *buffer;
-    int i;
-    bool is = false;
-    struct hd_io_info info;
-    Py_buffer view;
-    if (!PyArg_ParseTuple(args, "OiO", &o, &i, &buffer)) return NULL;
-    const hd_model *m = ext_pointer(module, o, EXT_MODEL);
-    if (!m) return NULL;
-    hd_model_input(m, i, &info);
-    if (!info.name) return PyErr_Format(PyExc_IndexError, "no input %d", i);
-    if (!ext_view(module, buffer, "input", &info, true, &view)) return NULL;
-    hd_ctx *ctx = hd_ctx_create();
-    bool ok = ext_check(module, ctx, hd_model_initial(ctx, m, i, view.buf, &is));
-    PyBuffer_Release(&view);
-    return ok ? PyBool_FromLong(is) : NULL;
-}
-
 /* model_compare(model, value, reference, got) */
 static PyObject *compare(PyObject *module, PyObject *args) {
     PyObject *o, *a, *b;
@@ -216,9 +197,8 @@ PyMethodDef ext_model_methods[] = {
     {"model_load", load, METH_VARARGS, "model_load(path): a model."},
     {"model_load_memory", load_memory, METH_VARARGS, "model_load_memory(data, name): a model."},
     {"model_save", save, METH_VARARGS, "model_save(model, path)"},
-    {"model_facts", facts, METH_O, "(name, machine, inputs, outputs, values)"},
+    {"model_facts", facts, METH_O, "(name, machine, inputs, outputs, values, states)"},
     {"model_layers", layers, METH_O, "Rows of its layers, as planned."},
     {"model_host_ops", host_ops, METH_O, "Rows of what stays on the host."},
-    {"model_initial", initial, METH_VARARGS, "model_initial(model, input, buffer): is it state?"},
     {"model_compare", compare, METH_VARARGS, "model_compare(model, value, reference, got)"},
     {NULL, NULL, 0, NULL}};

@@ -96,6 +96,16 @@ static PyObject *save(PyObject *module, PyObject *args) {
     return result;
 }
 
+static PyObject *add_state(PyObject *module, PyObject *args) {
+    PyObject *o;
+    const char *output, *input;
+    struct ext_call c;
+    if (!PyArg_ParseTuple(args, "Oss", &o, &output, &input)) return NULL;
+    struct ext_handle *h = (struct ext_handle *)o;
+    if (!ext_pointer(module, o, EXT_NET) || !ext_begin(&c, module, h)) return NULL;
+    return ext_end(&c, hd_net_state(c.ctx, h->ptr, output, input)) ? Py_NewRef(Py_None) : NULL;
+}
+
 static PyObject *text(PyObject *module, PyObject *args) {
     PyObject *o, *result = NULL;
     int full;
@@ -179,6 +189,7 @@ PyMethodDef ext_net_methods[] = {
     {"net_load_memory", load_memory, METH_VARARGS, "net_load_memory(data, name): a network."},
     {"net_parse", parse, METH_VARARGS, "net_parse(text, name): a network."},
     {"net_save", save, METH_VARARGS, "net_save(net, path)"},
+    {"net_state", add_state, METH_VARARGS, "net_state(net, output, input): one more state."},
     {"net_text", text, METH_VARARGS, "net_text(net, full): its text form."},
     {"net_name", name, METH_O, "net_name(net)"},
     {"net_inputs", inputs, METH_O, "net_inputs(net): numbers of tensors."},

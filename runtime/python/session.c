@@ -89,6 +89,41 @@ static PyObject *cycles(PyObject *module, PyObject *o) {
     return s ? PyLong_FromUnsignedLongLong(hd_session_cycles(s)) : NULL;
 }
 
+/* ---- state ---------------------------------------------------------------------------------- */
+
+static PyObject *reset(PyObject *module, PyObject *o) {
+    struct ext_call c;
+    struct ext_handle *h = (struct ext_handle *)o;
+    if (!ext_pointer(module, o, EXT_SESSION) || !ext_begin(&c, module, h)) return NULL;
+    return ext_end(&c, hd_session_reset(c.ctx, h->ptr)) ? Py_NewRef(Py_None) : NULL;
+}
+
+static PyObject *save_state(PyObject *module, PyObject *o) {
+    struct ext_call c;
+    struct ext_handle *h = (struct ext_handle *)o;
+    const hd_session *s = ext_pointer(module, o, EXT_SESSION);
+    PyObject *data =
+        s ? PyBytes_FromStringAndSize(NULL, (Py_ssize_t)hd_session_state_bytes(s)) : NULL;
+    if (!data) return NULL;
+    if (!ext_begin(&c, module, h) ||
+        !ext_end(&c, hd_session_state_save(c.ctx, h->ptr, PyBytes_AsString(data))))
+        Py_CLEAR(data);
+    return data;
+}
+
+static PyObject *load_state(PyObject *module, PyObject *args) {
+    struct ext_call c;
+    PyObject *o, *result = NULL;
+    Py_buffer data;
+    if (!PyArg_ParseTuple(args, "Oy*", &o, &data)) return NULL;
+    struct ext_handle *h = (struct ext_handle *)o;
+    if (ext_pointer(module, o, EXT_SESSION) && ext_begin(&c, module, h) &&
+        ext_end(&c, hd_session_state_load(c.ctx, h->ptr, data.buf, (size_t)data.len)))
+        result = Py_NewRef(Py_None);
+    PyBuffer_Release(&data);
+    return result;
+}
+
 /* ---- after a run ---------------------------------------------------------------------------- */
 
 /* The session of run number `run`, which is its last; nobody else is at work on it. */
@@ -228,6 +263,9 @@ PyMethodDef ext_session_methods[] = {
     {"session_close", close_session, METH_O, "session_close(session)"},
     {"session_run", run, METH_VARARGS, "session_run(session, inputs, outputs): its number."},
     {"session_cancel", cancel, METH_O, "Ends what runs; whether something did."},
+    {"session_reset", reset, METH_O, "States as before the first run."},
+    {"session_save_state", save_state, METH_O, "What the next run begins with, as bytes."},
+    {"session_load_state", load_state, METH_VARARGS, "session_load_state(session, bytes)"},
     {"session_cycles", cycles, METH_O, "Cycles of the last run."},
     {"session_layers", layers, METH_VARARGS, "session_layers(session, run): rows."},
     {"session_totals", totals, METH_VARARGS, "session_totals(session, run): a dict."},

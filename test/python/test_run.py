@@ -278,7 +278,21 @@ def test_states():
     with model.open("golden") as s:
         first = s.run([1.0])
         assert first["next"] == 3 and s.run([1.0], h=first["next"])["next"] == 4
-        assert s.run([1.0])["next"] == 3  # it begins anew
+        assert s.run([1.0])["next"] == 5  # the session keeps it
+        saved = s.save_state()
+        assert s.run([1.0])["next"] == 6
+        s.load_state(saved)
+        assert s.run([1.0])["next"] == 6
+        s.reset()
+        assert s.run([1.0])["next"] == 3
+        with pytest.raises(heddle.Error, match="damaged|cut short"):
+            s.load_state(saved[:-1])
+    net = heddle.parse(text.replace("  variable h f32[1] = {0x1p+1}\n", ""))
+    net.keep({"next": "h"})
+    with net.compile(host_only=True).open("cpu") as s:
+        assert [s.run([1.0])["next"][0] for _ in range(3)] == [1, 2, 3]
+    with pytest.raises(heddle.Error, match="no output 'other'"):
+        net.keep({"other": "h"})
 
 
 def test_integer_network_on_machine():

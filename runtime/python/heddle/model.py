@@ -11,8 +11,7 @@ class Model:
 
     def __init__(self, handle):
         self._model = handle
-        self._states = None
-        self.name, self.machine, ins, outs, values = _heddle.model_facts(handle)
+        self.name, self.machine, ins, outs, values, self._n_states = _heddle.model_facts(handle)
         self.inputs = [TensorInfo(*i) for i in ins]
         self.outputs = [TensorInfo(*i) for i in outs]
         self.values = [TensorInfo(*i) for i in values]
@@ -44,19 +43,10 @@ class Model:
     @property
     def states(self):
         """{input: output}: the inputs that are state, and the outputs that have their next values.
-        A run that is not given one takes its first value."""
-        n = len(self._initial())
+        A run that is not given one takes what the last run of its session left."""
+        n = self._n_states
         ins, outs = self.inputs[len(self.inputs) - n:], self.outputs[len(self.outputs) - n:]
         return {i.name: o.name for i, o in zip(ins, outs)}
-
-    def _initial(self):
-        if self._states is None:
-            self._states = {}
-            for i, info in enumerate(self.inputs):
-                array = arrays.empty(info.dtype, info.shape)
-                if _heddle.model_initial(self._model, i, array):
-                    self._states[info.name] = array
-        return self._states
 
     def open(self, device="iss", **options):
         """A Session on a device: golden, cpu, iss, rtl. options: see Session."""
@@ -109,8 +99,8 @@ class Session:
             inputs, named = (), {**inputs[0], **named}
         given = list(inputs)
         for info in model.inputs[len(given):]:
-            if info.name not in named and info.name in model._initial():
-                named[info.name] = model._initial()[info.name]
+            if info.name not in named and info.name in model.states:
+                named[info.name] = None  # the session has it
             if info.name not in named:
                 raise error(f"input {info.name}: missing; {model.name} takes "
                             f"{', '.join(i.name for i in model.inputs)}", "invalid")
@@ -118,7 +108,7 @@ class Session:
         if named:
             raise error(f"input {next(iter(named))}: {model.name} has none such, or it is given "
                         f"twice; it takes {', '.join(i.name for i in model.inputs)}", "invalid")
-        given = [arrays.buffer(x, info.dtype) for x, info in zip(given, model.inputs)] + \
+        given = [x if x is None else arrays.buffer(x, info.dtype) for x, info in zip(given, model.inputs)] + \
             given[len(model.inputs):]
         if out is None:
             out = [arrays.empty(o.dtype, o.shape) for o in model.outputs]
@@ -138,6 +128,20 @@ class Session:
         given, out = self._arrays(inputs, named, out)
         number = _heddle.session_run(self._session, given, out)
         return Result(self, number, out)
+
+    # ---- state
+
+    def reset(self):
+        """States are as before the first run."""
+        _heddle.session_reset(self._session)
+
+    def save_state(self):
+        """What the next run begins with, as bytes. Any session of the same network takes them."""
+        return _heddle.session_save_state(self._session)
+
+    def load_state(self, data):
+        """Goes on from what save_state() gave."""
+        _heddle.session_load_state(self._session, data)
 
     def cancel(self):
         """Ends what another thread runs, which raises heddle.Error there. Whether one did."""

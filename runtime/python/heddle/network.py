@@ -66,6 +66,12 @@ class Network:
         """Writes it as ONNX."""
         _heddle.net_save(self._net, path)
 
+    def keep(self, states):
+        """Makes states of outputs and inputs, {output: input}: what an output is in one run, the input
+        is in the next one of a session. They begin with zero, and go to the ends of the lists."""
+        for output, name in states.items():
+            _heddle.net_state(self._net, output, name)
+
     def check(self):
         """Raises heddle.Error where the network is not well formed."""
         _heddle.net_check(self._net)

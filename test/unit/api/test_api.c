@@ -247,6 +247,7 @@ static void test_machine(void **state) {
     bool is_state = true;
     assert_int_equal(hd_model_initial(ctx, m, 0, image, &is_state), HD_OK);
     assert_false(is_state);
+    assert_int_equal(hd_model_n_states(m), 0);
     hd_model_host_op(m, 0, &host);
     assert_true(hd_model_n_host_ops(m) == 2 && host.reason);
     hd_session_close(s);
