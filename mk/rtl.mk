@@ -38,7 +38,7 @@ RTL_CXX   := $(or $(shell command -v clang++ 2> /dev/null),g++)
 # Without SSE4a: on AMD processors clang picks its insertq, microcode that took a third of the time.
 RTL_OPT   := -O3 $(NATIVE) $(if $(NATIVE),-mno-sse4a)
 RTL_FLAGS := -O3 --x-assign fast --x-initial fast
-RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_mem.h sim/rtl_model.* sim/rtl_wave.*)) \
+RTL_DEPS  := $(RTL_SRCS) $(sort $(wildcard hw/rtl/*.svh hw/lint/*.vlt sim/axi_mem.h sim/rtl_*.h sim/rtl_model.cc sim/rtl_wave.cc)) \
              isa/isa.h isa/gen.h isa/isa.def isa/machine.def isa/timing.def isa/regs.def runtime/base/fn.def
 
 # $(1) output folder, $(2) extra Verilator flags

@@ -268,6 +268,7 @@ static hd_status run_host_step(hd_ctx *ctx, hd_session *s, struct hd_slot *t, in
 
 static void add_counters(const hd_model *m, struct hd_slot *t, const struct hd_counters *c) {
     struct hd_counters *sum = &t->total;
+    sum->n_parts += c->n_parts;
     sum->cycles += c->cycles;
     sum->read_bytes += c->read_bytes;
     sum->write_bytes += c->write_bytes;

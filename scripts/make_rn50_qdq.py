@@ -130,4 +130,5 @@ def main():
         f.write(model)
 
 
-main()
+if __name__ == "__main__":
+    main()

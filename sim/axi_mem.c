@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/num.h"
+
 struct region {
     uint64_t base;
     uint8_t *data;
@@ -33,8 +35,8 @@ struct hd_axi_mem {
     struct hd_mem_config cfg;
     struct region region[HD_MEM_REGIONS];
     uint32_t axi_bytes, rate;
-    uint64_t rng, cycle;
-    uint64_t answers; /* bursts that it still answers */
+    uint64_t rng, cycle, begin; /* begin: cycle that a reset restarts at */
+    uint64_t answers;           /* bursts that it still answers */
     char error[200];
     bool failed;
     struct queue rd, wr;
@@ -154,7 +156,7 @@ static void lane_beat(const hd_axi_mem *m, struct lane *l, uint64_t t) {
 
 void hd_axi_mem_reset(hd_axi_mem *m, struct hd_axi_in *in) {
     m->rng = m->cfg.jitter_seed * UINT64_C(0x9e3779b97f4a7c15) | 1;
-    m->cycle = 0;
+    m->cycle = m->begin;
     m->failed = false;
     m->rd.n = m->wr.n = m->wr_data = 0;
     m->rd.head = m->wr.head = 0;
@@ -162,6 +164,35 @@ void hd_axi_mem_reset(hd_axi_mem *m, struct hd_axi_in *in) {
     memset(&m->open, 0, sizeof m->open);
     memset(&m->in, 0, sizeof m->in);
     *in = m->in;
+}
+
+void hd_axi_mem_begin_at(hd_axi_mem *m, uint64_t cycle) {
+    m->begin = cycle;
+}
+
+static uint32_t queue_hash(const struct queue *q, uint32_t h) {
+    h = hd_hash(h, &q->n, sizeof q->n);
+    for (uint32_t i = 0; i < q->n; i++) { /* not its address: a program may lie elsewhere */
+        const struct burst *b = &q->b[(q->head + i) % HD_MEM_MAX_OUTSTANDING];
+        const uint64_t v[] = {b->ready, b->beats, b->done, b->id, b->resp};
+        h = hd_hash(h, v, sizeof v);
+    }
+    return h;
+}
+
+uint32_t hd_axi_mem_hash(const hd_axi_mem *m) {
+    uint64_t first = m->cycle ? (m->cycle - 1) * m->rate + 1 : 0; /* a lane behind it is idle */
+    const uint64_t v[] = {m->rng,
+                          m->cycle,
+                          m->wr_data,
+                          m->in.rvalid,
+                          m->in.bvalid,
+                          m->in.arready,
+                          m->in.awready,
+                          m->in.wready,
+                          m->rd_lane.next > first ? m->rd_lane.next : 0,
+                          m->wr_lane.next > first ? m->wr_lane.next : 0};
+    return queue_hash(&m->wr, queue_hash(&m->rd, hd_hash(HD_HASH_INIT, v, sizeof v)));
 }
 
 /* ---- cycle level ---------------------------------------------------------------------------- */

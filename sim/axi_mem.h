@@ -1,8 +1,8 @@
 /* Simulated DRAM behind an AXI4 port: contents, and timing that both simulators share.
  *
- * Contents: two regions (image, arena) at 64-bit bus addresses; the bytes are the caller's plain
- * memory. A read of the rest of the last 64 bytes of a region gives zeros; any other access outside
- * answers DECERR.
+ * Contents: regions (image, arena, and one for who wants it) at 64-bit bus addresses; the bytes are
+ * the caller's plain memory. A read of the rest of the last 64 bytes of a region gives zeros; any
+ * other access outside answers DECERR.
  *
  * Timing: the first data beat of a read follows its address handshake by `latency` cycles; each
  * direction moves at most bytes_per_cycle bytes and one beat per cycle; at most `outstanding`
@@ -28,7 +28,7 @@
 enum {
     HD_AXI_MAX_BYTES = 64,
     HD_AXI_MAX_BEATS = 256,
-    HD_MEM_REGIONS = 2,
+    HD_MEM_REGIONS = 3,
     HD_MEM_MAX_OUTSTANDING = 256
 };
 enum { HD_AXI_OKAY = 0, HD_AXI_DECERR = 3 };
@@ -66,6 +66,10 @@ void hd_axi_mem_destroy(hd_axi_mem *m);
 void hd_axi_mem_region(hd_axi_mem *m, int index, uint64_t base, void *data, size_t bytes);
 /* Closes all bursts, restarts time and jitter, forgets errors; regions stay. */
 void hd_axi_mem_reset(hd_axi_mem *m, struct hd_axi_in *in);
+/* Later resets restart time at that cycle; 0, as at first, is the start of a run. */
+void hd_axi_mem_begin_at(hd_axi_mem *m, uint64_t cycle);
+/* Hash of what is open and when it goes on: equal memories in equal states have equal ones. */
+uint32_t hd_axi_mem_hash(const hd_axi_mem *m);
 
 /* Answers that many bursts more, in this run and later ones, then none: data, and responses, stay
  * out. UINT64_MAX, as at first: all. */

@@ -398,5 +398,6 @@ hd_status hd_mach_counters(hd_ctx *ctx, hd_device *d, struct hd_counters *out) {
             read64(d, HD_REG_busy + 8 * u), read64(d, HD_REG_stall_sem + 8 * u),
             read64(d, HD_REG_stall_mem + 8 * u), read64(d, HD_REG_stall_bank + 8 * u)};
     out->layers = d->backend->layers(d->self, &out->n_layers);
+    if (d->backend->parts) out->n_parts = d->backend->parts(d->self);
     return HD_OK;
 }

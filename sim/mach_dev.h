@@ -55,12 +55,14 @@ struct hd_mach_backend {
     /* Exactly one of these. Without dram, `mem` of create is NULL. */
     const struct hd_mach_dram *dram;
     const struct hd_mach_memory *memory;
+    int (*parts)(void *self); /* (may be NULL) that the last run was joined of */
     /* (may be NULL) Why the machine cannot be reached any more; NULL = it can. */
     const char *(*fault)(void *self);
 };
 
 /* ---- the simulators, iss_dev.c and rtl_dev.c ---- */
 extern const struct hd_mach_backend hd_mach_iss, hd_mach_rtl;
+extern const struct hd_mach_backend hd_mach_rtl_jobs; /* rtl_jobs.c: a run in parts */
 /* The memory model that opt asks for, defaults filled in. */
 hd_status hd_mach_mem_config(hd_ctx *ctx, const char *scheme, const struct hd_device_options *opt,
                              struct hd_mem_config *out);

@@ -21,6 +21,8 @@
 extern "C" {
 #include "sim/rtl_model.h"
 }
+#include "sim/rtl_guide.h"
+#include "sim/rtl_memory.h"
 #if VM_TRACE
 #include "sim/rtl_wave.h"
 #endif
@@ -73,6 +75,8 @@ struct hd_rtl {
     uint64_t cycle = 0;      // of the run
     uint64_t unassigned = 0; // cycles before the first tag
     int last_tag = -1;
+
+    std::unique_ptr<hd_guide> guide; // of this run, or the next; null: it begins at its beginning
 };
 
 namespace {
@@ -170,17 +174,10 @@ hd_rtl_cycle look(const hd_rtl *m) {
     c.taken_pc[HD_UNIT_seq] = r->hd_top__DOT__u_core__DOT__u_issue__DOT__pc_q;
 #define FRONT(u, number)                                                                           \
     static_assert(HD_UNIT_##u == number, "the generate block of hd_core");                         \
-    c.taken[HD_UNIT_##u] = r->FRONT_OF(number, taken_q);                                           \
-    c.taken_pc[HD_UNIT_##u] = r->FRONT_OF(number, pc_q);                                           \
-    c.done_pc[HD_UNIT_##u] = r->FRONT_OF(number, done_pc_q)
-#define FRONT_OF(number, signal)                                                                   \
-    hd_top__DOT__u_core__DOT__gen_front__BRA__##number##__KET____DOT__u_front__DOT__##signal
-    FRONT(lx, 1);
-    FRONT(lw, 2);
-    FRONT(mx, 3);
-    FRONT(vx, 4);
-    FRONT(st, 5);
-#undef FRONT_OF
+    c.taken[HD_UNIT_##u] = r->HD_FRONT_OF(number, taken_q);                                        \
+    c.taken_pc[HD_UNIT_##u] = r->HD_FRONT_OF(number, pc_q);                                        \
+    c.done_pc[HD_UNIT_##u] = r->HD_FRONT_OF(number, done_pc_q);
+    HD_FRONTS(FRONT)
 #undef FRONT
     c.read_bytes = m->in.rvalid && m->out.rready ? kAxiBytes : 0;
     c.write_bytes = r->hd_top__DOT__wr_bytes;
@@ -212,7 +209,7 @@ bool idle(const hd_rtl *m) {
 void clock(hd_rtl *m) {
     Vhd_top *t = m->top.get();
     if (state(m) == kClear) { // a run begins: so do time and jitter of the memory
-        m->cycle = 0;
+        m->cycle = m->guide ? m->guide->first_cycle() : 0;
         m->memory.reset(m->memory.mem, &m->in);
         drive(m);
         t->eval();
@@ -225,8 +222,13 @@ void clock(hd_rtl *m) {
     }
     hd_axi_in next;
     m->memory.step(m->memory.mem, &m->out, &next);
+    bool begins = m->guide && state(m) == kClear;
     t->ap_clk = 1;
     t->eval();
+    if (begins)
+        m->guide->begin(t->rootp);
+    else if (m->guide && !idle(m))
+        m->guide->step(t->rootp, m->cycle);
     m->in = next;
     drive(m);
     t->ap_clk = 0;
@@ -363,84 +365,37 @@ uint64_t cycles(const hd_rtl *m) {
     return m->cycle;
 }
 
-// ---- on-chip memories ------------------------------------------------------------------------
-
-struct ram {
-    const uint8_t *data;
-    size_t row_bytes, rows;
-};
-
-// The RAMs of a memory that this machine has: a lambda that names a member which is absent does
-// not compile, and the other overload is taken.
-template <class T, size_t n> ram ram_of(const VlUnpacked<T, n> &mem) {
-    return {reinterpret_cast<const uint8_t *>(&mem[0]), sizeof(T), n};
-}
-template <class Root, class F>
-auto find_ram(std::vector<ram> &to, const Root *r, F f, int) -> decltype(f(r), void()) {
-    to.push_back(ram_of(f(r)));
-}
-template <class Root, class F> void find_ram(std::vector<ram> &, const Root *, F, long) {}
-
-#define FIND_RAM(path, i)                                                                                          \
-    find_ram(                                                                                                      \
-        to, r,                                                                                                     \
-        [](auto *p)                                                                                                \
-            -> decltype((                                                                                          \
-                p->hd_top__DOT__u_core__DOT__u_compute__DOT__##path##__BRA__##i##__KET____DOT__u_ram__DOT__mem)) { \
-            return p                                                                                               \
-                ->hd_top__DOT__u_core__DOT__u_compute__DOT__##path##__BRA__##i##__KET____DOT__u_ram__DOT__mem;     \
-        },                                                                                                         \
-        0);
-#define FIND_RAMS(path)                                                                            \
-    FIND_RAM(path, 0)                                                                              \
-    FIND_RAM(path, 1)                                                                              \
-    FIND_RAM(path, 2)                                                                              \
-    FIND_RAM(path, 3) FIND_RAM(path, 4) FIND_RAM(path, 5) FIND_RAM(path, 6) FIND_RAM(path, 7)      \
-        FIND_RAM(path, 8) FIND_RAM(path, 9) FIND_RAM(path, 10) FIND_RAM(path, 11)                  \
-            FIND_RAM(path, 12) FIND_RAM(path, 13) FIND_RAM(path, 14) FIND_RAM(path, 15)            \
-                FIND_RAM(path, 16) FIND_RAM(path, 17) FIND_RAM(path, 18) FIND_RAM(path, 19)        \
-                    FIND_RAM(path, 20) FIND_RAM(path, 21) FIND_RAM(path, 22) FIND_RAM(path, 23)    \
-                        FIND_RAM(path, 24) FIND_RAM(path, 25) FIND_RAM(path, 26)                   \
-                            FIND_RAM(path, 27) FIND_RAM(path, 28) FIND_RAM(path, 29)               \
-                                FIND_RAM(path, 30) FIND_RAM(path, 31)
-
-template <class Root> std::vector<ram> rams_of(const Root *r, hd_probe_memory which) {
-    std::vector<ram> to;
-    if (which == HD_PROBE_XM) {
-        FIND_RAMS(u_xm__DOT__gen_bank)
-    } else if (which == HD_PROBE_AM) {
-        FIND_RAMS(u_am__DOT__gen_bank)
-    } else if (which == HD_PROBE_PM) {
-        FIND_RAMS(u_pm__DOT__gen_part)
-    }
-    return to;
-}
-
-// WM is [word][k][n] in the model; a word in DRAM is [n][k].
-size_t copy_wm(const hd_rtl *m, uint8_t *out) {
-    const auto &wm =
-        m->top->rootp->hd_top__DOT__u_core__DOT__u_compute__DOT__u_mx__DOT__u_array__DOT__wm;
-    constexpr size_t k = sizeof wm[0] / sizeof wm[0][0], n = sizeof wm[0][0];
-    size_t words = sizeof wm / sizeof wm[0];
-    for (size_t w = 0; out && w < words; w++)
-        for (size_t i = 0; i < k; i++)
-            for (size_t j = 0; j < n; j++) out[(w * n + j) * k + i] = wm[w][i][j];
-    return sizeof wm;
-}
+// ---- runs in parts ---------------------------------------------------------------------------
 
 size_t memory(const hd_rtl *m, hd_probe_memory which, uint8_t *out) {
-    if (which == HD_PROBE_WM) return copy_wm(m, out);
-    std::vector<ram> rams = rams_of(m->top->rootp, which);
-    size_t bytes = 0;
-    for (const ram &r : rams) {
-        bool parts = which == HD_PROBE_PM; // RAMs side by side; banks follow each other
-        size_t step = parts ? r.row_bytes * rams.size() : r.row_bytes;
-        uint8_t *at = out + (parts ? bytes / r.rows : bytes);
-        for (size_t i = 0; out && i < r.rows; i++)
-            memcpy(at + i * step, r.data + i * r.row_bytes, r.row_bytes);
-        bytes += r.row_bytes * r.rows;
+    return rtl_memory::move_all(m->top->rootp, which, out, false);
+}
+
+bool resume(hd_rtl *m, const hd_rtl_resume *r) {
+    Vhd_top___024root *root = m->top->rootp;
+    for (int i = 0; i < HD_RTL_MEMORIES; i++) {
+        if (rtl_memory::move_all(root, i, nullptr, false) != r->bytes[i]) return false;
+        rtl_memory::move_all(root, i, const_cast<uint8_t *>(r->memory[i]), true);
     }
-    return bytes;
+    m->guide.reset(new (std::nothrow) hd_guide{*r});
+    return m->guide != nullptr;
+}
+
+void snapshot(const hd_rtl *m, hd_rtl_snapshot *out) {
+    const Vhd_top___024root *r = m->top->rootp;
+#define CSR(signal) r->hd_top__DOT__u_csr__DOT__##signal
+    *out = hd_rtl_snapshot{};
+    out->cycles = CSR(cycles_q);
+    out->read_bytes = CSR(read_q);
+    out->write_bytes = CSR(write_q);
+    out->code_bytes = CSR(code_q);
+    for (int u = 0; u < HD_UNITS; u++)
+        out->unit[u] = {CSR(count_q)[u], CSR(count_q)[HD_UNITS + u], CSR(count_q)[2 * HD_UNITS + u],
+                        CSR(count_q)[3 * HD_UNITS + u]};
+#undef CSR
+    out->unassigned = m->unassigned;
+    out->last_tag = m->last_tag;
+    out->control = hd_guide::control(r);
 }
 
 #if VM_TRACE
@@ -466,4 +421,4 @@ const hd_rtl_wave_api *const wave_api = nullptr;
 extern "C" __attribute__((visibility("default"))) const struct hd_rtl_api hd_rtl_api;
 const struct hd_rtl_api hd_rtl_api = {HD_RTL_ABI, kAxiBytes, create,   destroy, reg_write,
                                       reg_read,   run,       pins,     set_hook, layers,
-                                      clocks,     cycles,    memory,   wave_api};
+                                      clocks,     cycles,    memory,   resume,  snapshot, wave_api};

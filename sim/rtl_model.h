@@ -13,7 +13,7 @@
 #include "runtime/device/wave.h"
 #include "sim/axi_mem.h"
 
-enum { HD_RTL_ABI = 7 }; /* changes with any struct in this header or in axi_mem.h */
+enum { HD_RTL_ABI = 8 }; /* changes with any struct in this header or in axi_mem.h */
 
 struct hd_rtl; /* a model */
 
@@ -43,6 +43,29 @@ struct hd_rtl_pins { /* AXI4-Lite, reset and interrupt in one clock */
     bool awready, wready, bvalid, arready, rvalid, interrupt; /* by the machine, before the edge */
     uint8_t bresp, rresp;
     uint32_t rdata;
+};
+
+/* A run that begins in the middle of one: the on-chip memories, as the ISS keeps them, and what the
+ * semaphores count. While cycle < until, operation i of unit u waits for cycle release[u][i] before
+ * it takes its semaphores; those beyond n_release[u] do not wait. */
+enum { HD_RTL_TM = HD_PROBE_ARENA, HD_RTL_MEMORIES };
+struct hd_rtl_resume {
+    uint64_t cycle; /* that the run's first one is */
+    const uint8_t *memory[HD_RTL_MEMORIES];
+    size_t bytes[HD_RTL_MEMORIES];
+    uint8_t sem[HD_SEMAPHORES];
+    int free_sem; /* one that no operation names */
+    uint64_t until;
+    const uint64_t *release[HD_UNITS];
+    size_t n_release[HD_UNITS];
+};
+
+struct hd_rtl_snapshot { /* in the middle of a run */
+    uint64_t cycles, read_bytes, write_bytes, code_bytes;
+    struct hd_unit_counters unit[HD_UNITS];
+    uint64_t unassigned; /* cycles before the first layer */
+    int last_tag;
+    uint32_t control; /* hash: semaphores, fronts, issue, fetch and requests for reads */
 };
 
 /* Of a traced model (build/rtl-wave). A cycle is 1 ns in the file. */
@@ -75,6 +98,10 @@ struct hd_rtl_api {
     /* Copies an on-chip memory as the ISS keeps it and gives its size; out NULL = the size alone.
      * 0: the model does not show it. */
     size_t (*memory)(const struct hd_rtl *, enum hd_probe_memory which, uint8_t *out);
+    /* The next run begins as *r says; what it points to stays until `until`. False: the model does
+     * not show a memory. */
+    bool (*resume)(struct hd_rtl *, const struct hd_rtl_resume *r);
+    void (*snapshot)(const struct hd_rtl *, struct hd_rtl_snapshot *out);
     const struct hd_rtl_wave_api *wave; /* NULL: the model is not traced */
 };
 

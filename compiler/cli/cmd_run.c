@@ -139,6 +139,17 @@ static int check_waves(struct hd_cmd *c) {
     return HD_EXIT_DONE;
 }
 
+static int check_jobs(struct hd_cmd *c) {
+    c->jobs = c->opt.explore.jobs;
+    if (c->opt.run.part_cycles && c->jobs < 2)
+        return hd_cmd_usage(c, "--part-cycles: wants --jobs N above 1, too");
+    if (c->jobs > 1 && strcmp(c->opt.device, "rtl"))
+        return hd_cmd_usage(c, "--jobs: of a run are processes of the RTL, want --device rtl");
+    if (c->jobs > 1 && c->opt.trace.wave.path)
+        return hd_cmd_usage(c, "--wave: is of one process; leave out --jobs");
+    return HD_EXIT_DONE;
+}
+
 int cmd_run(struct hd_cmd *c) {
     hd_cmd_together(c);
     const char *slash = strrchr(c->opt.device, '/');
@@ -162,6 +173,7 @@ int cmd_run(struct hd_cmd *c) {
     if (c->opt.run.steps && (c->opt.repeat > 1 || c->opt.keep))
         return hd_cmd_usage(c, "--steps: leave out --repeat and --keep");
     int usage = check_waves(c);
+    if (usage == HD_EXIT_DONE) usage = check_jobs(c);
     if (usage != HD_EXIT_DONE) return usage;
     hd_arena *a = hd_arena_create();
     struct job j = {0};

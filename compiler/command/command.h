@@ -62,7 +62,7 @@ struct hd_import_options { /* how networks are read */
 
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
-    uint64_t max_cycles;
+    uint64_t max_cycles, part_cycles;
     const char *db, *memory, *load_state, *save_state;
     int seconds; /* of tune */
     int steps;
@@ -102,6 +102,7 @@ struct hd_cmd {
     bool free_issue;              /* of them: see hd_device_options */
     const char *together;         /* devices that run one network: "A,B"; NULL = one device */
     bool timed;                   /* ... that they take the time of each step */
+    int jobs;                     /* of one run on device rtl; 0 = one */
     char **args;                  /* what is not an option */
     int n_args;
     double start; /* for progress */

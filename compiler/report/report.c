@@ -247,8 +247,11 @@ void hd_print_run(struct hd_cmd *c, const struct hd_run_facts *r, FILE *out) {
                 (long long)hd_run_totals(c, r).unavoidable_bytes,
                 (long long)hd_run_totals(c, r).least_bytes);
         print_activation_memory(m, out);
-        fprintf(out, "%llu cycles in %.3f s: %.0f cycles/s; at %u MHz this is %.3f ms\n",
-                (unsigned long long)r->counters.cycles, r->wall_seconds,
+        char parts[32] = "";
+        if (r->counters.n_parts > 0)
+            snprintf(parts, sizeof parts, " in %d parts", r->counters.n_parts);
+        fprintf(out, "%llu cycles in %.3f s%s: %.0f cycles/s; at %u MHz this is %.3f ms\n",
+                (unsigned long long)r->counters.cycles, r->wall_seconds, parts,
                 ratio((double)r->counters.cycles, r->wall_seconds), m->machine.clock_mhz,
                 (double)r->counters.cycles / (1000.0 * m->machine.clock_mhz));
         print_host(c, r, out);

@@ -29,6 +29,8 @@ struct hd_device_options {
     uint64_t watchdog_cycles; /* 0 = default */
     uint64_t max_cycles;      /* of a program, in steps of HD_N_limit_unit; 0 = default */
     int threads;              /* 0 = default */
+    int jobs;                 /* rtl: processes that each run parts of a program; 0, 1 = none */
+    uint64_t part_cycles;     /* of such a part, at least; 0 = default */
     bool timed;               /* GRAPH devices: take the time of each step (see steps) */
     bool free_issue;  /* iss: operations reach their units at no cost; what fetch and issue lose is
                          the difference */
@@ -54,6 +56,7 @@ struct hd_counters { /* of the last finished run */
     const struct hd_layer_counters
         *layers; /* the device's, valid until the next submit; NULL = none */
     int n_layers;
+    int n_parts;      /* rtl on several processes: parts that it was joined of; else 0 */
     uint64_t host_ns; /* of the HOST steps, processor time; the session's */
 };
 

@@ -43,4 +43,6 @@
 #=   --report FILE.html         write a report: one page that opens in any browser
 #=   --select SELECTOR          only these layers in --dump, --trace, --wave and compare (docs/query.md)
 #=   --keep SELECTOR            layers whose result is also stored in DRAM; of quantize: nodes that stay float (docs/query.md)
+#=   -j, --jobs N               processes beside each other (default 2; of run, on device rtl, 1)
+#=   --part-cycles N            with --jobs: cycles of a part of a run, at least (default 262144)
 #=   -h, --help                 print this
