@@ -103,7 +103,7 @@ static hd_status read_settings(struct train *t) {
     o->schedule = (enum hd_schedule_kind)s;
     o->factor = t->o.factor, o->every = t->o.every, o->warm_up = t->o.warm_up;
     t->options.device = t->c->opt.device, t->options.threads = t->c->opt.threads;
-    t->options.shards = (int)t->o.shards;
+    t->options.shards = (int)t->o.shards, t->options.ranges = t->o.ranges;
     if (t->c->opt.run.memory)
         TRY(hd_memory_limit_parse(t->c->ctx, t->c->opt.run.memory, &t->options.memory));
     if (fmod(t->o.batch, t->o.shards) != 0)
@@ -200,7 +200,6 @@ static hd_status check_data(struct train *t) {
 
 static hd_status show(hd_ctx *ctx, void *user, const struct hd_fit_event *e) {
     struct train *t = user;
-    (void)ctx;
     hd_cmd_progress(t->c, "epoch %lld of %lld: loss %.4f, %.0f s left", (long long)e->epoch,
                     (long long)t->o.epochs, (double)e->step_results[0], e->left);
     if (!e->epoch_ends) return HD_OK;
@@ -208,6 +207,7 @@ static hd_status show(hd_ctx *ctx, void *user, const struct hd_fit_event *e) {
     if (t->first)
         printf("epoch %3lld  loss %.4f  right %6.2f %%\n", (long long)e->epoch, e->results[0],
                100 * e->results[1] / t->o.batch);
+    TRY(hd_trainer_ranges(ctx, t->t));
     return t->o.checkpoint && t->first ? hd_trainer_save(t->c->ctx, t->t, t->o.checkpoint) : HD_OK;
 }
 
@@ -254,6 +254,7 @@ static hd_status loop(struct train *t) {
     TRY(hd_trainer_open(t->c->ctx, t->g, &t->options, &t->t));
     if (t->o.checkpoint && access(t->o.checkpoint, R_OK) == 0)
         TRY(hd_trainer_load(t->c->ctx, t->t, t->o.checkpoint));
+    TRY(hd_trainer_ranges(t->c->ctx, t->t));
     if (hd_trainer_frozen(t->t) && t->first)
         printf("%d weights or biases stay as they are: no int8 around 0 that one layer reads\n",
                hd_trainer_frozen(t->t));

@@ -141,11 +141,12 @@ static hd_status check(hd_ctx *ctx, const hd_graph *g) {
 static hd_status gradients(struct hd_back *b, const struct hd_trained *t,
                            const struct hd_through_list *through, int *dw) {
     int n = t->n - t->n_follow;
-    int loss = b->g->outputs[0];
+    int loss = b->g->outputs[0], *by = hd_dup(b->arena, t->w, (size_t)n * sizeof *by);
+    if (t->n_ranges) by[t->ranges] = t->ranges_now;
     if (through->n)
-        TRY(hd_grad_straight(b->ctx, b->g, loss, t->w, n, through->of, (int)through->n, dw));
+        TRY(hd_grad_straight(b->ctx, b->g, loss, by, n, through->of, (int)through->n, dw));
     else
-        TRY(hd_grad_in_place(b->ctx, b->g, loss, t->w, n, dw));
+        TRY(hd_grad_in_place(b->ctx, b->g, loss, by, n, dw));
     for (int i = n; i < t->n; i++) dw[i] = t->what[i - n];
     return b->status;
 }
@@ -245,7 +246,7 @@ hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options
     hd_status s = check(ctx, g);
     bool logits = s == HD_OK && !is_loss(&g->tensors[g->outputs[0]]);
     if (s == HD_OK && o->integers)
-        s = hd_integer_twins(&b, out, &through);
+        s = hd_integer_twins(&b, o->ranges > 0, out, &through);
     else if (s == HD_OK)
         find_weights(g, out);
     find_followers(g, arena, out);

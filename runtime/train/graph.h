@@ -13,8 +13,10 @@ struct hd_trained { /* constants of the graph that are trained; w has room for a
     /* The last ones follow a statistic: w - by[i] what[i], no gradient and no optimiser. */
     int n_follow, *what;
     float *by;
-    int n_data, n_results; /* inputs and outputs that are no state */
-    bool steps;            /* the first half has the number of the step as an input, too */
+    int ranges, ranges_now; /* place in w of the states of ranges; what their gradient is of */
+    int n_ranges;           /* 0 = none are learned */
+    int n_data, n_results;  /* inputs and outputs that are no state */
+    bool steps;             /* the first half has the number of the step as an input, too */
 };
 
 struct hd_through_list {
@@ -36,10 +38,12 @@ hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train
 
 /* The states of integer weights have the names of these and this. */
 #define HD_STATE_SUFFIX ".state"
+/* The state of all ranges. */
+#define HD_RANGES_STATE "ranges.state"
 /* b->g, a network with quantize and dequantize nodes, gets its integers beside it: its dequantize
  * nodes give what the legal network computes. *through: where gradients go straight. Errors:
  * HD_INVALID, no integer weights; HD_UNSUPPORTED; those of legalisation. */
-hd_status hd_integer_twins(struct hd_back *b, struct hd_trained *out,
+hd_status hd_integer_twins(struct hd_back *b, bool ranges, struct hd_trained *out,
                            struct hd_through_list *through);
 /* The integers that the n values of a state stand for, to the constant of g that it is of. */
 hd_status hd_integer_store(hd_ctx *ctx, hd_graph *g, const char *state, const float *v, int64_t n);

@@ -13,7 +13,7 @@
 
 #include "compiler/compiler.h"
 #include "runtime/base/num.h"
-#include "runtime/train/graph.h"
+#include "runtime/train/ranges.h"
 
 struct twins {
     struct hd_back *b;
@@ -21,6 +21,8 @@ struct twins {
     hd_arena *a;
     int *of; /* per tensor of legal: the tensor of b->g that has its value; -1 = none yet */
     struct hd_through_list *through;
+    struct hd_ranges ranges;
+    int now; /* ones, a factor of each range: what its gradient is of */
 };
 
 /* ---- weights -------------------------------------------------------------------------------- */
@@ -187,18 +189,36 @@ static hd_status copy_nodes(struct twins *t) {
     return HD_OK;
 }
 
-/* The values between the ends of the range of a quantize node; -1: not of one constant scale. */
-static int in_range(struct twins *t, const struct hd_node *q) {
+/* y = clip(x, lo, hi) where the range has factor 1: clip(x, k lo, k hi) + k (value - y), with a
+ * factor k whose derivative is that of the scale, when `value` is what is left of x by rounding. In
+ * the range that is the error of rounding, beyond it the end.
+ * Source: Esser et al., arXiv:1902.08153. */
+static int learned(struct twins *t, const struct hd_node *q, int value, int y, int lo, int hi) {
+    struct hd_back *b = t->b;
+    int range = t->ranges.n ? t->ranges.of[q->in[1]] : -1;
+    if (range < 0) return y;
+    int k = hd_b_reshape(b, hd_b_slice(b, t->now, 0, range, range + 1), 0, NULL);
+    int node = hd_b_start(b, HD_IR_dequantize, 3, (int[]){value, q->in[1], q->in[2]}, 1);
+    int error = hd_b(b, sub, hd_b_end(b, node), y);
+    if (b->status != HD_OK) return -1;
+    struct hd_tensor shape = hd_b_shape(b, y);
+    hd_through_add(t->through, error, hd_b_filled(b, &shape, 0)); /* a constant of the step */
+    int moved = hd_b(b, clip, q->in[0], hd_b(b, mul, k, lo), hd_b(b, mul, k, hi));
+    return hd_b(b, add, moved, hd_b(b, mul, error, k));
+}
+
+/* The values between the ends of the range of a quantize node, whose integers are `value`; -1: not
+ * of one constant scale. */
+static int in_range(struct twins *t, const struct hd_node *q, int value) {
     const struct hd_tensor s = t->b->g->tensors[q->in[1]], z = t->b->g->tensors[q->in[2]];
     if (!s.data || !z.data || hd_tensor_elems(&s) != 1) return -1;
     bool has_sign = z.dtype == HD_I8;
     if (!has_sign && z.dtype != HD_U8) return -1;
     int zero = has_sign ? *(const int8_t *)z.data : *(const uint8_t *)z.data;
     float scale = *(const float *)s.data;
-    return hd_b(
-        t->b, clip, q->in[0],
-        hd_b_number(t->b, HD_F32, (double)((float)((has_sign ? -128 : 0) - zero) * scale)),
-        hd_b_number(t->b, HD_F32, (double)((float)((has_sign ? 127 : 255) - zero) * scale)));
+    int lo = hd_b_number(t->b, HD_F32, (double)((float)((has_sign ? -128 : 0) - zero) * scale));
+    int hi = hd_b_number(t->b, HD_F32, (double)((float)((has_sign ? 127 : 255) - zero) * scale));
+    return learned(t, q, value, hd_b(t->b, clip, q->in[0], lo, hi), lo, hi);
 }
 
 /* What dequantises the result of quantize node q reads the integers of the legal network, and gives
@@ -210,12 +230,12 @@ static hd_status link_activation(struct twins *t, int node) {
     int id = hd_tensor_by_name(t->legal, y.name), users[16];
     size_t n = hd_graph_users(g, q.out[0], users, 16);
     t->b->prefix = q.name;
-    int shadow = in_range(t, &q);
-    if (shadow < 0 || n > 16) return t->b->status;
     bool same = id >= 0 && t->of[id] >= 0 && t->legal->tensors[id].producer >= 0 &&
                 t->legal->tensors[id].dtype == y.dtype &&
                 hd_tensor_elems(&t->legal->tensors[id]) == hd_tensor_elems(&y);
     int value = same ? hd_b_like(t->b, t->of[id], q.out[0]) : q.out[0];
+    int shadow = n > 16 ? -1 : in_range(t, &q, value);
+    if (shadow < 0) return t->b->status;
     for (size_t i = 0; i < n && t->b->status == HD_OK; i++) {
         struct hd_node *d = &g->nodes[users[i]];
         if (d->op != HD_IR_dequantize) continue;
@@ -233,6 +253,15 @@ static bool is_weight(const hd_graph *g, const struct stored *s) {
         if (g->nodes[user].in[k] == g->nodes[s->dequantize].out[0])
             return hd_takes_weights(&g->nodes[user], k);
     return false;
+}
+
+static void add_ranges(struct twins *t, struct hd_trained *out) {
+    int64_t n = t->ranges.n;
+    float *v = hd_new_array(t->a, float, (size_t)n);
+    out->ranges = out->n, out->n_ranges = (int)n;
+    out->w[out->n++] = hd_graph_const(t->b->g, HD_RANGES_STATE, HD_F32, 1, &n, v);
+    for (int64_t i = 0; i < n; i++) v[i] = 1;
+    out->ranges_now = t->now = hd_graph_const(t->b->g, "ranges.now", HD_F32, 1, &n, v);
 }
 
 static hd_status make(struct twins *t, struct hd_trained *out) {
@@ -255,6 +284,7 @@ static hd_status make(struct twins *t, struct hd_trained *out) {
             "%s: no integer weights to train: int8 constants, dequantised around 0, that "
             "a convolution or product reads; `heddle quantize` makes such a file",
             g->name);
+    if (t->ranges.n) add_ranges(t, out);
     TRY(copy_nodes(t));
     for (size_t i = 0; i < n; i++)
         if (!g->nodes[i].dead && g->nodes[i].op == HD_IR_quantize) TRY(link_activation(t, (int)i));
@@ -273,13 +303,15 @@ static hd_status legal_of(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
     return s;
 }
 
-hd_status hd_integer_twins(struct hd_back *b, struct hd_trained *out,
+hd_status hd_integer_twins(struct hd_back *b, bool ranges, struct hd_trained *out,
                            struct hd_through_list *through) {
+    struct twins t = {.b = b, .a = b->arena, .through = through};
+    if (ranges) t.ranges = hd_ranges_find(b->g, t.a);
     static const char *const passes[] = {"axes", "fold", "shapes"};
     for (int i = 0; i < 3; i++) TRY(hd_opt_pass(b->ctx, b->g, passes[i]));
     hd_graph *legal = NULL;
     TRY(legal_of(b->ctx, b->g, &legal));
-    struct twins t = {.b = b, .legal = legal, .a = b->arena, .through = through};
+    t.legal = legal;
     t.of = hd_new_array(t.a, int, legal->n_tensors + 1);
     hd_status s = make(&t, out);
     hd_graph_destroy(legal);

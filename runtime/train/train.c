@@ -8,6 +8,7 @@
 #include "runtime/base/io.h"
 #include "runtime/runtime.h"
 #include "runtime/train/graph.h"
+#include "runtime/train/ranges.h"
 #include "runtime/train/recompute.h"
 #include "runtime/train/shards.h"
 
@@ -21,6 +22,9 @@ struct half {    /* of a step: a model that runs */
 
 struct hd_trainer {
     hd_arena *arena;
+    hd_graph *file; /* what was opened; NULL: no scales are learned */
+    struct hd_train_options o;
+    int ranges;               /* their state */
     struct half step, update; /* update.g is NULL: step has all of it */
     struct hd_shards *shards; /* where it has not */
     int n_data, n_results;    /* before state: inputs; loss, metrics */
@@ -36,6 +40,12 @@ struct hd_trainer {
     bool limited;        /* in memory */
     struct hd_recomputed recomputed;
 };
+
+static void close_half(struct half *h) {
+    hd_session_close(h->s);
+    hd_model_destroy(h->m);
+    if (h->g) hd_graph_destroy(h->g);
+}
 
 static const struct hd_tensor *state_tensor(const hd_trainer *t, int i) {
     const hd_graph *g = t->update.g ? t->update.g : t->step.g;
@@ -137,6 +147,8 @@ static hd_status open_trainer(hd_ctx *ctx, const hd_graph *g, const struct hd_tr
                            t->n_results, &t->shards));
         t->n_shards = hd_shards_n(t->shards);
     }
+    if (weights.n_ranges) TRY(hd_graph_copy(ctx, g, &t->file));
+    t->o = *o, t->ranges = 1 + weights.ranges;
     t->limited = limited(&o->memory);
     TRY(compile(ctx, t->step.g, o, &t->recomputed, &t->step));
     return alone ? HD_OK : compile(ctx, t->update.g, o, NULL, &t->update);
@@ -234,6 +246,21 @@ const float *hd_trainer_weight(const hd_trainer *t, const char *name, size_t *ou
     return NULL;
 }
 
+hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
+    struct hd_trained weights = {0};
+    struct half step = {.in = t->step.in, .out = t->step.out};
+    hd_graph *update = t->update.g ? hd_graph_create() : NULL; /* the same as before */
+    if (!t->file) return HD_OK;
+    hd_status s = hd_graph_copy(ctx, t->file, &step.g);
+    if (s == HD_OK) hd_ranges_apply(step.g, t->state[t->ranges], t->o.ranges);
+    if (s == HD_OK) s = hd_train_graph(ctx, step.g, &t->o, update, t->arena, &weights);
+    if (s == HD_OK) s = compile(ctx, step.g, &t->o, &t->recomputed, &step);
+    if (update) hd_graph_destroy(update);
+    close_half(s == HD_OK ? &t->step : &step);
+    if (s == HD_OK) t->step = step;
+    return s;
+}
+
 int hd_trainer_frozen(const hd_trainer *t) {
     return t->n_frozen;
 }
@@ -247,8 +274,10 @@ int64_t hd_trainer_steps(const hd_trainer *t) {
 }
 
 hd_status hd_trainer_weights(hd_ctx *ctx, const hd_trainer *t, hd_graph *g) {
+    if (t->file) hd_ranges_apply(g, t->state[t->ranges], t->o.ranges);
     for (int i = 1; i <= t->n_weights; i++) {
         const struct hd_tensor *w = state_tensor(t, i);
+        if (t->file && i == t->ranges) continue;
         if (t->integers) {
             TRY(hd_integer_store(ctx, g, w->name, t->state[i], hd_tensor_elems(w)));
             continue;
@@ -334,15 +363,10 @@ hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path) {
     return s;
 }
 
-static void close_half(struct half *h) {
-    hd_session_close(h->s);
-    hd_model_destroy(h->m);
-    if (h->g) hd_graph_destroy(h->g);
-}
-
 void hd_trainer_close(hd_trainer *t) {
     if (!t) return;
     close_half(&t->step);
     close_half(&t->update);
+    if (t->file) hd_graph_destroy(t->file);
     hd_arena_destroy(t->arena);
 }

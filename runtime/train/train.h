@@ -48,6 +48,9 @@ struct hd_train_options {
      * Gradients pass rounding straight, and end where a value leaves the range of its scale.
      * Source: Bengio et al., arXiv:1308.3432; Jacob et al., CVPR 2018, section 3. */
     bool integers;
+    /* Of those: scales of activations move, too, by so much of the rate; 0 = they stay. The step
+     * keeps the scales of the last hd_trainer_ranges. */
+    double ranges;
     /* A batch is cut into so many parts of equal size, a power of two. The gradient is the sum of
      * theirs by a fixed tree, so results depend on the number of shards, and never on that of the
      * ranks, which share them out. 0 = 1. */
@@ -96,6 +99,9 @@ hd_status hd_trainer_weights(hd_ctx *ctx, const hd_trainer *t, hd_graph *g);
 /* All state: a step after a load gives the bits of one without. */
 hd_status hd_trainer_save(hd_ctx *ctx, const hd_trainer *t, const char *path);
 hd_status hd_trainer_load(hd_ctx *ctx, hd_trainer *t, const char *path);
+/* A step has the scales that were learned up to now: it is compiled anew, and state stays. Does
+ * nothing where none are learned. A file that hd_trainer_weights writes has the scales of now. */
+hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t);
 /* The value of weights `name` as they are now, and its bytes; NULL = there are none. */
 const float *hd_trainer_weight(const hd_trainer *t, const char *name, size_t *out_bytes);
 /* How many samples have their class as the largest result of g, batch by batch. */

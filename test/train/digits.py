@@ -41,9 +41,14 @@ def main(heddle, work):
     on = [re.search("top-1 .*", run(heddle, "eval", names[2], "--data", DATA, "--labels", DATA, "--images", "360",
                                     "--device", d)[0]).group(0) for d in ("rtl", "cpu")]
     print(f"seed {seed}, 360 samples: rtl {on[0]}; cpu {on[1]}")
+    run(heddle, "quantize", names[0], "--calibrate", "test/models/digits", "--range", "percentile:70", "-o", names[1])
+    stay, move = [held_out(run(heddle, "finetune", names[1], "--data", DATA, "--set", f"seed={seed}", "--set",
+                               f"ranges={r}", "-o", names[2])[0]) for r in (0, 5)]
+    run(heddle, "compare", names[2], "--devices", "golden,iss")
+    print(f"seed {seed}, ranges too small: {stay:.2f} % as they are, {move:.2f} % learned")
     mean, below = sums[0] / len(SEEDS), (sums[0] - sums[1]) / len(SEEDS)
     print(f"mean: float {mean:.2f} %, at least {FLOAT}; int8 {below:.2f} points below, at most {BELOW}")
-    sys.exit(mean < FLOAT or below > BELOW or longest > SECONDS or on[0] != on[1])
+    sys.exit(mean < FLOAT or below > BELOW or longest > SECONDS or on[0] != on[1] or move < stay)
 
 
 main(*sys.argv[1:])

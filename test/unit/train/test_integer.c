@@ -178,7 +178,7 @@ static void saturates(void **state) {
     struct hd_through_list through = {.a = a};
     struct hd_trained w = {.w = hd_new_array(a, int, g->n_tensors + 1)};
     int y = g->outputs[0], dx = -1;
-    want_ok(ctx, hd_integer_twins(&b, &w, &through));
+    want_ok(ctx, hd_integer_twins(&b, false, &w, &through));
     want_ok(ctx, hd_grad_straight(ctx, g, y, &g->inputs[0], 1, through.of, (int)through.n, &dx));
     float x[IN] = {[4] = 100, [5] = 0.1f};
     struct hd_tensor *t = hd_golden_tensors(g, a);
@@ -191,6 +191,115 @@ static void saturates(void **state) {
     assert_true(value(g, t, "xd")->dtype == HD_F32);
     hd_arena_destroy(a);
     hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+/* One product: a value that is too large, one that is too small, two that round. */
+static const char product[] = "graph p {\n"
+                              "  input x f32[1,2]\n"
+                              "  const s f32[] = {0.5}\n"
+                              "  const z i8[] = {0}\n"
+                              "  const w i8[2,4] = {127, -127, 10, 3, 5, -5, 7, 11}\n"
+                              "  const ws f32[] = {0.013}\n"
+                              "  const sy f32[] = {0.021}\n"
+                              "  xq ? = quantize(x, s, z)\n"
+                              "  xd ? = dequantize(xq, s, z)\n"
+                              "  wd ? = dequantize(w, ws, z)\n"
+                              "  y ? = matmul(xd, wd)\n"
+                              "  yq ? = quantize(y, sy, z)\n"
+                              "  yd ? = dequantize(yq, sy, z)\n"
+                              "  output yd\n"
+                              "}\n";
+
+/* The derivative by the factor of a scale: the error of rounding, or the end of the range. */
+static void range_gradient(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    hd_arena *a = hd_arena_create();
+    want_ok(ctx, hd_graph_parse(ctx, product, "p", &g));
+    want_ok(ctx, hd_graph_infer(ctx, g));
+    struct hd_back b = {.ctx = ctx, .g = g, .arena = a, .prefix = "t"};
+    struct hd_through_list through = {.a = a};
+    struct hd_trained w = {.w = hd_new_array(a, int, g->n_tensors + 1)};
+    int y = g->outputs[0], d = -1;
+    want_ok(ctx, hd_integer_twins(&b, true, &w, &through));
+    assert_int_equal(w.n_ranges, 1); /* that of the input stays */
+    want_ok(ctx, hd_grad_straight(ctx, g, y, &w.ranges_now, 1, through.of, (int)through.n, &d));
+    float x[2] = {2.5f, 1}, want = 0;
+    struct hd_tensor *t = hd_golden_tensors(g, a);
+    t[g->inputs[0]].data = x;
+    want_ok(ctx, hd_golden_eval(ctx, g, NULL, 0, t, a));
+    const float *v = value(g, t, "yd")->data, *u = value(g, t, "y")->data;
+    for (int i = 0; i < 4; i++) {
+        bool in = u[i] > -128 * 0.021f && u[i] < 127 * 0.021f;
+        assert_true(in == (i > 1));
+        want += in ? v[i] - u[i] : v[i];
+    }
+    const float *got = t[d].data;
+    assert_true(want != 0.0f && got[0] > want - 1e-5f && got[0] < want + 1e-5f);
+    hd_arena_destroy(a);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+/* The network with ranges a fifth of what they should be. */
+static hd_graph *narrow(hd_ctx *ctx) {
+    static const float small = 0.0301f / 5;
+    hd_graph *g = parsed(ctx, BATCH);
+    g->tensors[hd_tensor_by_name(g, "s3")].data = &small;
+    return g;
+}
+
+/* The loss of the last of some steps; one gets weights and scales. */
+static float steps_of(hd_ctx *ctx, double ranges, hd_graph *one, struct hd_train_result *out_last) {
+    hd_graph *g = narrow(ctx);
+    struct hd_train_options o = {.device = "golden", .integers = true, .ranges = ranges};
+    o.optimizer = hd_optimizer_default(HD_OPTIMIZER_adam);
+    hd_trainer *t = NULL;
+    struct rng r = {9};
+    float x[BATCH * IN];
+    int64_t classes[BATCH] = {0, 1, 2, 1, 0};
+    struct hd_train_result last;
+    for (int i = 0; i < BATCH * IN; i++)
+        x[i] = (float)(int)(rng_next(&r) % 200) * 0.01f * (float)(classes[i / IN] - 1);
+    want_ok(ctx, hd_trainer_open(ctx, g, &o, &t));
+    for (int i = 0; i < 60; i++) {
+        want_ok(ctx, hd_trainer_step(ctx, t, x, classes, &last));
+        if (i % 10 == 9) want_ok(ctx, hd_trainer_ranges(ctx, t));
+    }
+    want_ok(ctx, hd_trainer_weights(ctx, t, one));
+    want_ok(ctx, hd_trainer_step(ctx, t, x, classes, out_last));
+    hd_trainer_close(t);
+    hd_graph_destroy(g);
+    /* The file, as it was written in front of the last step, has the loss of that step. */
+    struct hd_train_options file = o;
+    file.ranges = 0;
+    struct hd_train_result again;
+    want_ok(ctx, hd_trainer_open(ctx, one, &file, &t));
+    want_ok(ctx, hd_trainer_step(ctx, t, x, classes, &again));
+    assert_true(again.loss == out_last->loss);
+    hd_trainer_close(t);
+    return again.loss;
+}
+
+static void learns_ranges(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *stay = narrow(ctx), *move = narrow(ctx), *file = narrow(ctx);
+    struct hd_train_result a, b;
+    assert_true(steps_of(ctx, 80, move, &a) < 0.9f * steps_of(ctx, 0, stay, &b));
+    static const char *const name[] = {"s", "s2", "s3", "bs"};
+    for (int i = 0; i < 4; i++) {
+        int id = hd_tensor_by_name(file, name[i]);
+        float was = *(const float *)file->tensors[id].data;
+        assert_true(*(const float *)stay->tensors[id].data == was);
+        bool moved = *(const float *)move->tensors[id].data != was;
+        assert_true(moved == (i == 1 || i == 2)); /* the input's stays, and its bias */
+    }
+    hd_graph_destroy(stay);
+    hd_graph_destroy(move);
+    hd_graph_destroy(file);
     hd_ctx_destroy(ctx);
 }
 
@@ -217,7 +326,9 @@ static void refusals(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(bit_equal), cmocka_unit_test(learns),
-                                       cmocka_unit_test(saturates), cmocka_unit_test(refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bit_equal),     cmocka_unit_test(learns),
+        cmocka_unit_test(saturates),     cmocka_unit_test(range_gradient),
+        cmocka_unit_test(learns_ranges), cmocka_unit_test(refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
