@@ -116,11 +116,15 @@ void hd_model_host_op(const hd_model *m, int i, struct hd_host_row *out) {
 }
 
 hd_status hd_model_initial(hd_ctx *ctx, const hd_model *m, int i, void *out, bool *out_is) {
-    (void)ctx; /* it cannot fail any more; the name is in programs that are linked */
-    const void *value = hd_initial_value(m, i);
+    const void *value = NULL;
+    *out_is = false;
+    if (i < 0 || i >= m->n_inputs) return HD_OK;
+    hd_arena *a = hd_arena_create();
+    hd_status s = hd_initial_value(ctx, a, m, i, &value);
     *out_is = value != NULL;
     if (value) memcpy(out, value, hd_value_dense_bytes(&m->values[m->inputs[i]]));
-    return HD_OK;
+    hd_arena_destroy(a);
+    return s;
 }
 
 void hd_model_value(const hd_model *m, int i, struct hd_io_info *out) {

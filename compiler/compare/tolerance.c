@@ -43,6 +43,7 @@ struct doubt {       /* of one tensor */
     bool lost;       /* of a float one: behind an operation without a row */
     bool rounded;    /* not equal to the bit in every library */
     int flips;       /* dynamicquantize of such a one on the longest path to it */
+    double terms;    /* of float sums on the longest path to it */
 };
 
 static double steps_of(int depth) {
@@ -134,6 +135,15 @@ static bool passes(enum hd_ir_op op, double d, double w, double *out) {
     }
 }
 
+/* Of the sum that one of a node's results is. */
+static double terms_of(const hd_graph *g, const struct hd_node *n) {
+    int x = n->n_in ? n->in[0] : -1, y = n->n_out ? n->out[0] : -1;
+    if (is_exact(n->op) || x < 0 || y < 0 || !g->tensors[x].known || !g->tensors[y].known) return 0;
+    double results = (double)hd_tensor_elems(&g->tensors[y]), macs = (double)hd_node_macs(g, n);
+    if (results < 1) return 0;
+    return fmax(1, (macs > 0 ? macs : (double)hd_tensor_elems(&g->tensors[x])) / results);
+}
+
 /* The doubt of a node's results. */
 static struct doubt behind(const hd_graph *g, const struct hd_node *n, const struct doubt *of) {
     struct doubt y = {0};
@@ -146,11 +156,13 @@ static struct doubt behind(const hd_graph *g, const struct hd_node *n, const str
         d += n->op == HD_IR_concat ? fmax(d, x->absolute) - d : x->absolute;
         first = first || (k == 0 && x->absolute > 0);
         if (x->flips > y.flips) y.flips = x->flips;
+        y.terms = fmax(y.terms, x->terms);
         y.lost = y.lost || x->lost;
         y.rounded = y.rounded || x->rounded;
     }
     if (n->op == HD_IR_dynamicquantize) y.flips += y.rounded;
     y.rounded = y.rounded || !is_exact(n->op);
+    y.terms = quantised(n->op) ? 0 : y.terms + terms_of(g, n);
     if (n->op == HD_IR_dequantize)
         d = y.depth ? steps_of(y.depth) * extreme(&g->tensors[n->in[1]], true) : 0;
     else if (quantised(n->op))
@@ -174,8 +186,8 @@ static struct doubt doubt_of(hd_arena *a, const hd_graph *g, int tensor) {
     return of[tensor];
 }
 
-/* What the type itself allows. */
-static struct hd_tolerance of_type(hd_arena *a, hd_dtype t) {
+/* What the type itself allows, behind sums of so many terms. */
+static struct hd_tolerance of_type(hd_arena *a, hd_dtype t, double terms) {
     static const struct {
         hd_dtype type;
         int bits; /* of the fraction: a unit of the last place is 2^-bits of the value */
@@ -190,12 +202,15 @@ static struct hd_tolerance of_type(hd_arena *a, hd_dtype t) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (rows[i].type != t) continue;
-        double ulp = ldexp(1, -rows[i].bits);
-        return (struct hd_tolerance){.absolute = t == HD_F16 ? 0x1p-24 : 1e-7,
-                                     .relative = rows[i].relative * ulp,
-                                     .of_largest = rows[i].of_largest * ulp,
-                                     .text = hd_sprintf(a, "%g ulp, and %g of the largest",
-                                                        rows[i].relative, rows[i].of_largest)};
+        double ulp = ldexp(1, -rows[i].bits), largest = rows[i].of_largest;
+#define SUMS(factor, reason)                                                                       \
+    if (t == HD_F32 || t == HD_F64) largest = fmax(largest, ceil(factor * sqrt(terms)));
+#include "compiler/compare/tolerance.def"
+        return (struct hd_tolerance){
+            .absolute = t == HD_F16 ? 0x1p-24 : 1e-7,
+            .relative = rows[i].relative * ulp,
+            .of_largest = largest * ulp,
+            .text = hd_sprintf(a, "%g ulp, and %g of the largest", rows[i].relative, largest)};
     }
     return (struct hd_tolerance){.text = "exact"};
 }
@@ -227,7 +242,7 @@ void hd_output_tolerance(hd_arena *a, const hd_graph *g, int tensor, struct hd_t
     struct doubt d = doubt_of(a, g, tensor);
     double steps = steps_of(d.depth), flips = flips_of(d.flips);
     const char *s = steps > 1 ? "s" : "";
-    *out = of_type(a, type);
+    *out = of_type(a, type, d.terms);
     if (!hd_k_is_float(type)) {
         if (!d.depth || (type != HD_I8 && type != HD_U8 && type != HD_I16 && type != HD_U16))
             return;

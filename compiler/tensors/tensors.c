@@ -155,9 +155,19 @@ hd_status hd_check_inputs(hd_ctx *ctx, hd_arena *a, const hd_graph *g,
     return HD_OK;
 }
 
-const void *hd_initial_value(const hd_model *m, int i) {
-    int state = i - (m->n_inputs - m->n_states);
-    return i < m->n_inputs && state >= 0 ? m->initial[state] : NULL;
+hd_status hd_initial_value(hd_ctx *ctx, hd_arena *a, const hd_model *m, int i, const void **out) {
+    hd_graph *g = NULL;
+    *out = NULL;
+    if (i >= m->n_inputs - m->n_states) *out = m->initial[i - (m->n_inputs - m->n_states)];
+    if (*out) return HD_OK;
+    TRY(hd_graph_load(ctx, m->graph, m->graph_bytes, &g));
+    const struct hd_value_info *v = &m->values[m->inputs[i]];
+    int t = hd_tensor_by_name(g, v->name);
+    if (t >= 0 && g->tensors[t].initial &&
+        hd_tensor_bytes(&g->tensors[t]) == hd_value_dense_bytes(v))
+        *out = hd_dup(a, g->tensors[t].initial, hd_value_dense_bytes(v));
+    hd_graph_destroy(g);
+    return HD_OK;
 }
 
 hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
@@ -166,7 +176,7 @@ hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         const struct hd_file_tensor *from = tensor_for(t, n, i, v->name);
-        if (!from) in[i] = hd_initial_value(m, i);
+        if (!from) TRY(hd_initial_value(ctx, a, m, i, &in[i]));
         if (in[i]) continue;
         if (!from) return too_few(ctx, v->name, n, m->n_inputs);
         TRY(check_input(ctx, a, from, v->name, v->dtype, v->dim, v->rank));
@@ -259,8 +269,9 @@ hd_status hd_random_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, uint64_t
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         void *data = hd_alloc(a, hd_value_dense_bytes(v) + 1);
-        if (hd_initial_value(m, i))
-            memcpy(data, hd_initial_value(m, i), hd_value_dense_bytes(v));
+        const struct hd_tensor *t = v->tensor < 0 ? NULL : &g->tensors[v->tensor];
+        if (t && t->initial)
+            memcpy(data, t->initial, hd_value_dense_bytes(v));
         else
             fill_random(v, g, seed + (uint64_t)i * 1000003, data);
         in[i] = data;

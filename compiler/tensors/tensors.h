@@ -39,8 +39,9 @@ hd_status hd_match_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m,
  * a tensor that does not is every run's. */
 struct hd_file_tensor *hd_step_tensors(hd_arena *a, const struct hd_file_tensor *t, int n,
                                        int64_t step, int64_t steps);
-/* What input i begins with, the model's; NULL = it is no state. */
-const void *hd_initial_value(const hd_model *m, int i);
+/* What an input begins with that is state, or that the network itself gives; *out NULL = input i
+ * does not. The arena's, or the model's. */
+hd_status hd_initial_value(hd_ctx *ctx, hd_arena *a, const hd_model *m, int i, const void **out);
 /* x[i] = i / n: the inputs of ONNX's own networks that come with outputs only. */
 const void **hd_ramp_inputs(hd_arena *a, const hd_model *m);
 void **hd_output_buffers(hd_arena *a, const hd_model *m);

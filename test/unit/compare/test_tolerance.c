@@ -59,6 +59,35 @@ static void scales_of_the_run(void **state) {
     hd_arena_destroy(a);
 }
 
+/* 32 units of the largest value, or a step for each of the terms of all sums, as a random walk. */
+static void sums_that_follow_each_other(void **state) {
+    (void)state;
+    hd_arena *a = hd_arena_create();
+    static const struct {
+        const char *nodes;
+        double units;
+    } row[] = {
+        {"y ? = matmul(x, v)\n", 40}, /* of 1600 */
+        {"y ? = matmul(z, u)\n", 32}, /* of 900 */
+        {"a ? = matmul(x, v)\ny ? = matmul(a, u)\n", 50},
+        {"a ? = matmul(x, v)\ny ? = reducesum(a) axes=[1]\n", 50},
+        {"a ? = matmul(x, v)\nb ? = relu(a)\ny ? = identity(b)\n", 40}, /* no sums */
+        {"a ? = matmul(x, v)\nb ? = quantize(a, s, o)\nc ? = dequantize(b, s, o)\n"
+         "y ? = reducemean(c) axes=[1]\n",
+         32}, /* integers begin anew */
+    };
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const char *text = hd_sprintf(
+            a,
+            "graph g {\ninput x f32[1,1600]\ninput z f32[1,900]\ninput v f32[1600,900]\n"
+            "input u f32[900,4]\nconst s f32[] = {0.5}\nconst o i8[] = {0}\n%soutput y\n}",
+            row[i].nodes);
+        double got = of(a, text).of_largest * 0x1p23;
+        if (got != row[i].units) fail_msg("case %zu: got %g, want %g", i, got, row[i].units);
+    }
+    hd_arena_destroy(a);
+}
+
 static void types(void **state) {
     (void)state;
     hd_arena *a = hd_arena_create();
@@ -73,8 +102,8 @@ static void types(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(steps_pass_through),
-                                       cmocka_unit_test(scales_of_the_run),
-                                       cmocka_unit_test(types)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_pass_through), cmocka_unit_test(scales_of_the_run),
+        cmocka_unit_test(sums_that_follow_each_other), cmocka_unit_test(types)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
