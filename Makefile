@@ -98,4 +98,4 @@ FORCE:
 # Kept though only pattern rules mention them. (Not .SECONDARY: that would leave missing objects missing.)
 .PRECIOUS: $(B)/%.o $(BUILD_DIR)/rtl/%/lib.so $(BUILD_DIR)/rtl-wave/%/lib.so $(BUILD_DIR)/rtl-assert/%/lib.so $(BUILD_DIR)/rtl-ungated/%/lib.so $(BUILD_DIR)/rtl-cov/%/lib.so $(GEN)/%/hd_cfg_pkg.sv $(TB_DIR)/tb_% \
            $(B)/test/unit/% $(B)/test/device/% $(B)/test/fuzz/% $(B)/test/random/%
--include $(wildcard $(DEPS))
+-include $(if $(MODELS_ONLY),,$(wildcard $(DEPS)))

@@ -24,7 +24,7 @@ check-headers: $(HEADERS:%.h=$(B)/headers/%.ok) ## every header compiles on its 
 $(B)/headers/%.ok: %.h $(B)/flags
 	@mkdir -p $(@D); echo '#include "$<"' | $(CC) $(OURS) $(FLAGS_$<) -fsyntax-only -MMD -MP -MF $(@:.ok=.d) -MT $@ -xc - \
 	    && touch $@
--include $(wildcard $(HEADERS:%.h=$(B)/headers/%.d))
+-include $(if $(MODELS_ONLY),,$(wildcard $(HEADERS:%.h=$(B)/headers/%.d)))
 
 check-gen: $(GEN)/isa.md check-man ## docs/isa.md and docs/man/heddle.1 are what the tables print
 	$(Q)cmp -s $< docs/isa.md || { echo "docs/isa.md is stale: run 'make gen'" >&2; exit 1; }
@@ -42,7 +42,7 @@ check-clang: $(if $(shell command -v clang),$(CLANG_OK)) ## clang has nothing to
 $(B)/clang/%.ok: %.c $(B)/flags
 	@mkdir -p $(@D); clang $(OURS) $(MODE) $(FLAGS_$<) -fsyntax-only -MMD -MP -MF $(@:.ok=.d) -MT $@ $< && touch $@
 $(B)/clang/compiler/report/html.ok: $(PAGE:%=$(B)/compiler/report/%.inc)
--include $(wildcard $(CLANG_OK:.ok=.d))
+-include $(if $(MODELS_ONLY),,$(wildcard $(CLANG_OK:.ok=.d)))
 
 lint-c: ## clang-format and, where installed, cppcheck
 	$(Q)clang-format --dry-run -Werror $(C_FOR_LINT)

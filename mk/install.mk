@@ -28,7 +28,7 @@ SO_FLAGS  := -shared -Wl,--gc-sections -Wl,--no-undefined -Wl,--as-needed -Wl,-B
 $(B)/pic/%.o: %.c $(B)/flags mk/install.mk
 	@mkdir -p $(@D); echo "  CC    $< (pic)"
 	$(Q)$(CC) $(OURS) $(CFLAGS) $(MODE) $(FLAGS_$<) $(PIC_FLAGS) $(if $(filter sim/iss% cpu_ref/%,$<),,$(SMALL)) -MMD -MP -c $< -o $@
--include $(wildcard $(sort $(RT_SRCS:%.c=$(B)/pic/%.d) $(HOST_SRCS:%.c=$(B)/pic/%.d) $(SIM_SRCS:%.c=$(B)/pic/%.d)))
+-include $(if $(MODELS_ONLY),,$(wildcard $(sort $(RT_SRCS:%.c=$(B)/pic/%.d) $(HOST_SRCS:%.c=$(B)/pic/%.d) $(SIM_SRCS:%.c=$(B)/pic/%.d))))
 
 so = @echo "  LD    $@"; $(CC) $(MODE) $(SO_FLAGS) -Wl,-soname,$(@F) $(filter %.o,$^) $(1) -o $@.$$$$ && mv $@.$$$$ $@
 RT_LIBS := -lz -lm -ldl -lpthread

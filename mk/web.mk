@@ -31,7 +31,7 @@ $(WEB)/heddle.js: $(WEB_OBJS)
 $(WEB_PAGE): $(WEB)/heddle.js scripts/web/pack.py scripts/web/page.html scripts/web/page.js scripts/web/worker.js
 	$(Q)python3 scripts/web/pack.py scripts/web $(WEB) $@
 	@echo "  WEB   $@ ($$(wc -c < $@) bytes)"
--include $(wildcard $(WEB_OBJS:%.o=%.d))
+-include $(if $(MODELS_ONLY),,$(wildcard $(WEB_OBJS:%.o=%.d)))
 
 ifneq ($(shell command -v $(EMCC) 2> /dev/null),)
 web: $(WEB_PAGE) ## compiler and ISS in one HTML file, build/web/heddle.html (scripts/deps.sh web)
