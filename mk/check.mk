@@ -53,7 +53,9 @@ lint-c: ## clang-format and, where installed, cppcheck
 format: ## rewrite all C in the house format
 	$(Q)clang-format -i $(C_FOR_LINT)
 
-lint-rtl: $(if $(RTL_SRCS),$(MACHINES:%=lint-rtl-%)) ## Verilator lint of the whole design; warnings are errors
+lint-rtl: $(if $(RTL_SRCS),$(MACHINES:%=lint-rtl-%) $(if $(shell command -v yosys),lint-rtl-read)) ## Verilator lint of the whole design, warnings are errors; yosys can read it
+lint-rtl-read: $(call PKGS,tiny) # Verilator takes casts, say, on which yosys stops
+	$(Q)yosys -q -p "read_verilog -sv -defer -D SYNTHESIS -Ihw/rtl $(call PKGS,tiny) $(RTL_SRCS)"
 lint-rtl-%: $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/%/hd_cfg_pkg.sv $(RTL_SRCS)
 	$(Q)verilator --lint-only -Wall --assert +define+HD_CHECKS $(wildcard hw/lint/heddle.vlt) -Ihw/rtl --top-module $(RTL_TOP) \
 	    $(call PKGS,$*) $(RTL_SRCS)
@@ -67,4 +69,4 @@ check-rtl-heads: ## the first comment of every module of hw/rtl says what it gua
 	    awk -v w="// $$w:" '/^module/ { exit } index($$0, w) == 1 { n++ } END { exit !n }' $$f || \
 	    { echo "$$f: its first comment has no line that begins with '// $$w:'" >&2; exit 1; }; done; done
 
-.PHONY: check-repeats check-rtl-heads check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl
+.PHONY: lint-rtl-read check-repeats check-rtl-heads check check-layers check-size check-clang check-headers check-gen check-man check-docs lint-c format lint-rtl
