@@ -347,15 +347,6 @@ int hd_lower_chunk_bytes(const struct hd_lowerer *w, int nt) {
                              : (last - nt) * n; /* the last chunk stores the padding, too */
 }
 
-/* The last chunk of its group stores all of them. */
-static hd_status store_group(struct hd_lowerer *w, const struct hd_tile *t,
-                             const struct hd_view *out, int chunk) {
-    int group = chunk / w->group, n = w->group * w->lt->nb * (int)w->m->n, c = group * n;
-    if (--w->to_come[t->number * w->groups + group] > 0) return HD_OK;
-    int rest = hd_lower_tensor(w, w->l->out)->bytes - c; /* the last one stores the padding, too */
-    return hd_lower_store(w, t->img, out, c, group + 1 < w->groups ? n : rest);
-}
-
 /* Of the loads that a first product waits for the longer one goes first: the other begins while it
  * is under way. */
 static hd_status load_longer_first(struct hd_lowerer *w, const struct hd_tile *t, int nt) {
@@ -390,7 +381,6 @@ hd_status hd_lower_matmul(struct hd_lowerer *w, struct hd_tile *t) {
             TRY(hd_lower_fill_lanes(w, &out, (l->nts - (resident ? 0 : only_nt)) * n,
                                     resident ? cp : bytes));
         TRY(chunk_on_tile(w, t, only_nt, &out, resident ? only_nt * n : 0));
-        if (lt->wave && resident) return store_group(w, t, &out, only_nt / lt->nb);
         return hd_lower_store(w, t->img, &out, only_nt * n, bytes);
     }
     struct hd_view out = hd_lower_output(w, t->img, t->y, t->x, t->th, t->tw, cp);

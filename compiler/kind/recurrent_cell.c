@@ -121,9 +121,7 @@ static hd_status product(struct hd_cell *c, int part, const struct hd_cell_rows 
         if (nt < c->loaded[part]) {
             m = (int)hd_min(end, c->loaded[part]) - nt;
         } else if (nt < stay) {
-            m = (int)hd_min(hd_min(end, stay) - nt,
-                            hd_ceil_div(hd_cell_tiles(c), hd_knob(c->w->lo)->first_loads));
-            m = (int)hd_min(m, hd_max(1, nt)); /* work begins with the first tile */
+            m = (int)hd_min(hd_min(end, stay) - nt, hd_max(1, nt)); /* work begins with the first */
             TRY(load_tiles(c, part, nt, m, wm));
             c->loaded[part] = nt + m;
         } else {

@@ -85,11 +85,6 @@ static hd_status layer_wave(struct hd_lowerer *w) {
     const struct hd_tiling *lt = w->lt;
     int chunks = (int)hd_ceil_div(l->nts, lt->nb);
     int tiles = (int)tiles_of(w, lt);
-    w->group = (int)hd_max(1, hd_knob(w->lo)->wave_store / (lt->nb * (int)w->m->n));
-    w->groups = (int)hd_ceil_div(chunks, w->group);
-    w->to_come = hd_new_array(w->s.arena, int, (size_t)(tiles * w->groups));
-    for (int i = 0; i < tiles * w->groups; i++)
-        w->to_come[i] = (int)hd_min(w->group, chunks - i % w->groups * w->group);
     struct wave v = {tiles, chunks, 1, 1};
     TRY(numbered_tile(w, 0, 0));
     while (v.t < tiles || v.c < chunks) {

@@ -134,9 +134,6 @@ struct hd_lowerer {
     struct hd_chunk {          /* of weights: where it lies, -1 = not loaded */
         int64_t wm, pm;
     } * chunks;
-    /* of a wave: results of `group` chunks are stored together, in bursts that are worth it; how
-     * many of them are still to come, per tile and group */
-    int group, groups, *to_come;
     int64_t stay_wm, stay_pm; /* where the weights of a layer that keeps them begin */
     int64_t table;            /* word of TM of a layer that has one */
 };

@@ -55,7 +55,7 @@ static int64_t attempt(struct search *s, const struct asked *q) {
 static void consider(struct search *s, struct asked q) {
     if (hd_continue(s->lo->ctx) != HD_OK) return;
     int64_t cycles = attempt(s, &q);
-    if (cycles < s->cycles - s->cycles / hd_knob(s->lo)->gain) s->best = q, s->cycles = cycles;
+    if (cycles < s->cycles) s->best = q, s->cycles = cycles;
 }
 
 static void each_number_of_tiles(struct search *s, struct asked q) {
@@ -68,12 +68,10 @@ static void search_tiles(struct search *s) {
     each_number_of_tiles(s, s->best);
 }
 
-/* Of a short layer, whose beginning and end count, every choice together with every number of
- * tiles. */
+/* Of windows that slide every choice together with every number of tiles: their halos move. */
 static void search_chunks(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
-    bool jointly = s->cycles < hd_knob(s->lo)->jointly || l->kind->slides;
     bool matmul = l->kind->product;
     if (s->w.end - s->w.first > 1 || (!matmul && !l->kind->slides)) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
@@ -87,7 +85,7 @@ static void search_chunks(struct search *s) {
             q.order = (enum hd_order)order;
             q.nb = (int)hd_ceil_div(l->nts, chunks);
             consider(s, q);
-            if (jointly) each_number_of_tiles(s, q);
+            if (l->kind->slides) each_number_of_tiles(s, q);
         }
     }
 }

@@ -83,16 +83,6 @@ static hd_status plan_with_ring(struct hd_lowering *lo, struct hd_room *spans, i
     return s;
 }
 
-/* Tensors stream through a ring that lies in one bank: units wait there for each other more than
- * the estimate knows. */
-static bool one_bank(const struct hd_lowering *lo, const struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
-    bool streams = !lo->plan->places[l->out].resident;
-    for (int o = 0; o < HD_LAYER_INPUTS && l->in[o] >= 0; o++)
-        streams = streams || hd_layer_streams(lo, l, o);
-    return streams && lt->ring_bytes < 2 * (lo->m->xm_bytes / lo->m->xm_banks);
-}
-
 size_t hd_step_end(const struct hd_lowering *lo, size_t i) {
     int step = lo->layers[i].step;
     while (i < lo->n_layers && lo->layers[i].step == step) i++;
@@ -104,10 +94,9 @@ static int64_t plan_cycles(struct hd_lowering *lo) {
     int64_t cycles = 0;
     for (size_t i = 0, end; i < lo->n_layers; i = end) {
         end = hd_step_end(lo, i);
-        int64_t step = hd_estimate_layers(lo, i, end), waits = 0;
+        int64_t step = hd_estimate_layers(lo, i, end);
         if (step == INT64_MAX) return step;
-        for (size_t k = i; k < end; k++) waits += one_bank(lo, &lo->plan->tilings[k]);
-        cycles += step + step * waits / (int64_t)(end - i) / hd_knob(lo)->one_bank;
+        cycles += step;
     }
     return cycles;
 }
