@@ -9,9 +9,11 @@
  * cycle on each direction of the bus. Reads go burst by burst: fetch, LX and LW ask for one a
  * cycle, in turn, no more than HD_N_open_bursts are open, and data come in the order in which they
  * were asked for (what a load asks for: bursts.c). VX waits for banks of XM that MX reads and for
- * its own operands (banks.c), stores for MX; loads beside VX are modelled roughly. How long words
- * take to issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
+ * its own operands (banks.c), stores for both, loads for results of VX. How long words take to
+ * issue: lengths.c. How close it comes to the ISS: `heddle bench machine`.
  */
+#include <math.h>
+
 #include "compiler/cost/banks.h"
 #include "compiler/cost/by_layer.h"
 #include "compiler/cost/channels.h"
@@ -42,6 +44,7 @@ struct timing {
     double vx_written[2];  /* when the last result of VX is in XM, in AM */
     struct hd_vx_reads vx; /* the operation that VX is at, */
     struct hd_vx_place vx_at;
+    double vx_begins; /* its first iteration */
     double vx_drains; /* its last iteration to done */
     int64_t vx_late;
     struct hd_bank_user mx; /* that MX is at, as VX sees it */
@@ -103,10 +106,11 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
     for (int k = first; k < t->next[HD_UNIT_st]; k++) {
         double read = done[k] - behind;
         struct hd_vx_reads st = {.each = 1, .operand = {{.n_runs = 1}, {.n_runs = 1}}};
-        struct hd_vx_place p = {.at = from, .left = read - was};
         if (read <= was) continue;
-        st.operand[0].run[0] =
-            (struct hd_bank_run){p.left, s->ops[s->by_number[HD_UNIT_st][k]].reads_banks};
+        const struct hd_slot_op *op = &s->ops[s->by_number[HD_UNIT_st][k]];
+        double beats = hd_bursts_of(s->lo->m, op).held, idle = fmax(0, read - was - beats);
+        struct hd_vx_place p = {.at = from + idle, .left = read - was - idle};
+        st.operand[0].run[0] = (struct hd_bank_run){p.left, op->reads_banks};
         st.operand[1].run[0] = (struct hd_bank_run){p.left, 0};
         hd_vx_go_on(&st, &p, by, NULL, NEVER);
         was = read, from = p.at, later = p.at - read;
@@ -116,6 +120,19 @@ static void hold_stores(struct timing *t, int first, const struct hd_bank_user *
     t->c.writes.data += later;
     for (int i = 0; i < HD_N_open_bursts; i++)
         if (t->c.writes.acknowledged[i] > t->now) t->c.writes.acknowledged[i] += later;
+}
+
+/* As stores see it: one word of A, or of B where A is none of XM, in each iteration. */
+static void hold_for_vx(struct timing *t, int first) {
+    static const uint64_t XM = (UINT64_C(1) << HD_BANK_AM) - 1;
+    const struct hd_slot_op *op = &t->s->ops[t->s->by_number[HD_UNIT_vx][t->next[HD_UNIT_vx] - 1]];
+    const double end = t->c.free[HD_UNIT_vx], n = (double)iterations(op);
+    struct hd_bank_user by = {
+        .any = true, .start = t->vx_begins, .end = end, .part = 1 / t->vx.each};
+    by.xm = t->vx.operand[!(t->vx.operand[0].run[0].banks & XM)];
+    for (int i = 0; i < by.xm.n_runs; i++)
+        by.xm.run[i].n *= (end - by.start) / n, by.xm.run[i].banks &= XM;
+    hold_stores(t, first, &by);
 }
 
 /* The first store on its way that reads one of the banks; -1: none does. */
@@ -177,12 +194,14 @@ static void begin_vx(struct timing *t, const struct hd_slot_op *op, double begin
     if (!t->vx.writes) t->vx_at = (struct hd_vx_place){0};
     t->vx_drains = (double)vector_done(t, op), t->vx_late = vector_late(t, op);
     t->vx.late = (int)t->vx_drains;
-    t->vx_at.at = begin, t->vx_at.left = (double)n;
+    t->vx_begins = t->vx_at.at = begin, t->vx_at.left = (double)n;
     t->vx_at.done[0] = t->vx_at.done[1] = 0, t->vx_at.run[0] = t->vx_at.run[1] = 0;
     t->mx.any = false;
     const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
     if (mx) see_mx(t, mx);
     end_vx(t);
+    int store = first_store(t, op->reads_banks);
+    if (store >= 0) hold_for_vx(t, store);
 }
 
 static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
@@ -198,22 +217,35 @@ static void begin_mx(struct timing *t, const struct hd_slot_op *op) {
     end_vx(t);
 }
 
-/* The store that began last, beside MX. */
+/* The store that began last, beside MX and VX. */
 static void begin_store(struct timing *t, const struct hd_slot_op *op) {
     const struct hd_slot_op *mx = at_work(t, HD_UNIT_mx);
     int k = t->next[HD_UNIT_st] - 1;
     if (mx && mx->reads_banks & op->reads_banks) hold_for_mx(t, k, mx);
+    const struct hd_slot_op *vx = at_work(t, HD_UNIT_vx);
+    if (vx && vx->reads_banks & op->reads_banks) hold_for_vx(t, k);
 }
 
-/* LX waits where VX writes the bank that it fills: as measured, about half of the time in which
- * both are there. */
+/* Results of a vector operation. */
+static int64_t results(const struct hd_slot_op *op) {
+    int64_t n = hd_op_field(op, HD_F_vx_n1) * hd_op_field(op, HD_F_vx_n3), of[4];
+    if (op->code == hd_isa_ops[HD_OP_vx_dw].code) return n;
+    for (int l = 0; l < 4; l++) of[l] = hd_op_field(op, HD_F_vx_n0 + l);
+    n = 1;
+    for (int64_t l = hd_op_field(op, HD_F_vx_nred); l < 4; l++) n *= of[l];
+    return n;
+}
+
+/* LX waits a cycle for each result that VX writes to the bank that it fills. */
 static void hold_load(struct timing *t, const struct hd_slot_op *vx) {
     int k = t->next[HD_UNIT_lx] - 1;
     if (k < 0 || t->c.filled[HD_UNIT_lx] <= t->now) return;
     uint32_t fills = t->s->ops[t->s->by_number[HD_UNIT_lx][k]].writes_banks;
     uint32_t both = fills & vx->writes_banks;
     if (!both) return;
-    double wait = (double)iterations(vx) / 2 * __builtin_popcount(both) / __builtin_popcount(fills);
+    double beside = (t->c.filled[HD_UNIT_lx] - t->now) / (t->c.free[HD_UNIT_vx] - t->now);
+    double wait = (double)results(vx) * (beside < 1 ? beside : 1) * __builtin_popcount(both) /
+                  __builtin_popcount(fills);
     for (; k >= 0 && (t->c.done[HD_UNIT_lx][k] < 0 || t->c.done[HD_UNIT_lx][k] > t->now); k--)
         if (t->c.done[HD_UNIT_lx][k] > 0) t->c.done[HD_UNIT_lx][k] += wait;
     if (t->c.reads.data > t->now) t->c.reads.data += wait;

@@ -68,10 +68,12 @@ static void search_tiles(struct search *s) {
     each_number_of_tiles(s, s->best);
 }
 
-/* Of windows that slide every choice together with every number of tiles: their halos move. */
+/* Of a short layer, whose beginning and end count, every choice together with every number of
+ * tiles. */
 static void search_chunks(struct search *s) {
     const struct hd_layer *l = &s->lo->layers[s->w.first];
     const struct hd_tiling *lt = &s->lo->plan->tilings[s->w.first];
+    bool jointly = s->cycles < hd_knob(s->lo)->jointly || l->kind->slides;
     bool matmul = l->kind->product;
     if (s->w.end - s->w.first > 1 || (!matmul && !l->kind->slides)) return;
     for (int order = HD_ORDER_ANY; order <= HD_ORDER_WAVE; order++) {
@@ -85,7 +87,7 @@ static void search_chunks(struct search *s) {
             q.order = (enum hd_order)order;
             q.nb = (int)hd_ceil_div(l->nts, chunks);
             consider(s, q);
-            if (l->kind->slides) each_number_of_tiles(s, q);
+            if (jointly) each_number_of_tiles(s, q);
         }
     }
 }
