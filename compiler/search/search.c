@@ -260,7 +260,7 @@ static void try_all(struct attempts *a, int first) {
  * end count, all that come near. */
 static hd_status best_refined(struct hd_lowering *lo, int64_t *cycles, int best) {
     int64_t least = INT64_MAX, near = cycles[best] + cycles[best] / hd_knob(lo)->near;
-    bool brief = cycles[best] < hd_knob(lo)->refine_all;
+    bool brief = lo->most_ops < (size_t)hd_knob(lo)->refine_all;
     int most = cycles[best] < hd_knob(lo)->refine_one ? hd_knob(lo)->plans : 1;
     int tried[CHAINS] = {0};
     struct attempts a = {.lo = lo, .refine = true};
