@@ -248,9 +248,8 @@ static bool choose_weights(const struct hd_lowering *lo, struct hd_tiling *lt, b
     rt->r_stay = (int)nts;
     rt->wm_ring = wm - h - (rt->w_stay ? w : 0);
     if (rt->w_stay) return true;
-    int64_t ring = hd_max(wm / hd_knob(lo)->gate_ring, hd_min(4 * most, wm / 2));
+    int64_t ring = hd_max(2 * most, hd_min(4 * most, wm / 2));
     if (2 * most > wm) return false;
-    ring = hd_max(ring, 2 * most);
     rt->w_stay = x_stays && w + ring <= wm;
     int64_t rest = wm - ring - (rt->w_stay ? w : 0);
     rt->r_stay = (int)hd_min(nts, rest / r->cwh);

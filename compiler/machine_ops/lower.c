@@ -40,19 +40,14 @@ static hd_status layer_tiles(struct hd_lowerer *w, int only_nt) {
     return HD_OK;
 }
 
-/* Tile `index` of the layer, images and columns included. */
-static struct hd_tile tile_at(const struct hd_tiling *lt, int index) {
-    const struct hd_layer *l = lt->l;
-    int across = (int)hd_ceil_div(l->ow, lt->tw), down = hd_layer_bands(lt);
-    return sized(lt, (struct hd_tile){.number = index,
-                                      .img = index / (across * down),
-                                      .y = index / across % down * lt->th,
-                                      .x = index % across * lt->tw});
-}
-
-/* chunk: of weights, -1 = all. */
+/* Tile `index` of the layer, images and columns included; chunk: of weights, -1 = all. */
 static hd_status numbered_tile(struct hd_lowerer *w, int index, int chunk) {
-    return one_tile(w, tile_at(w->lt, index), chunk < 0 ? -1 : chunk * w->lt->nb);
+    const struct hd_tiling *lt = w->lt;
+    int across = (int)hd_ceil_div(lt->l->ow, lt->tw), down = hd_layer_bands(lt);
+    struct hd_tile t = {.img = index / (across * down),
+                        .y = index / across % down * lt->th,
+                        .x = index % across * lt->tw};
+    return one_tile(w, t, chunk < 0 ? -1 : chunk * lt->nb);
 }
 
 static int64_t tiles_of(const struct hd_lowerer *w, const struct hd_tiling *lt) {

@@ -92,7 +92,6 @@ struct hd_view {
 };
 struct hd_tile {
     int img, y, x, th, tw;
-    int number;      /* among the tiles of its layer, in a wave */
     int only_nt;     /* the weight chunk when chunks are the outer loop, else -1 */
     int c, channels; /* that are read, when the layer slices; else 0 */
     struct hd_view in[2];
