@@ -2,7 +2,7 @@
  *
  *   import      compiler/import   network file -> graph as written
  *   legalize    compiler/pass     constants folded, QDQ and QLinear forms -> q* operations
- *   prepare     compiler/pass     what the machine takes better: shuffle, separate, relayout
+ *   prepare     compiler/pass     what the machine takes better: shrink, shuffle, .., relayout
  *   partition   compiler/partition    nodes -> layers of the machine and host nodes, in steps
  *   search      compiler/search       layers -> the plan of least cost: what stays on chip, tiles
  *   lower       compiler/machine_ops  layers and plan -> machine operations and what they wait for

@@ -35,7 +35,7 @@ hd_status hd_legalize(hd_ctx *ctx, hd_graph *g) {
 }
 
 hd_status hd_prepare(hd_ctx *ctx, hd_graph *g, bool always) {
-    static const char *const list[] = {"shuffle", "narrow", "separate", NULL};
+    static const char *const list[] = {"shrink", "shuffle", "narrow", "separate", NULL};
     TRY(passes(ctx, g, list));
     TRY(hd_note(ctx, hd_relayout(ctx, g, always), "in pass relayout"));
     return hd_graph_verify(ctx, g);

@@ -14,6 +14,7 @@
 #include "runtime/train/data.h"
 #include "runtime/train/fit.h"
 #include "runtime/train/layers.h"
+#include "runtime/train/prune.h"
 #include "runtime/train/task.h"
 #include "runtime/train/train.h"
 
@@ -310,6 +311,29 @@ static hd_status run_task(struct train *t, const struct hd_task_row *task) {
     return HD_OK;
 }
 
+static hd_status prune(struct train *t) {
+    const char *text = t->c->opt.run.prune;
+    char *end = NULL;
+    double v = text ? strtod(text, &end) : 0;
+    struct hd_prune_options o = {v / 100, t->c->opt.run.blocks, (int)t->o.word};
+    struct hd_pruned done;
+    if (!text && o.blocks)
+        return hd_fail(t->c->ctx, HD_INVALID, "--blocks says how to --prune: give a share");
+    if (!text) return HD_OK;
+    if (end == text || strcmp(end, "%") != 0 || !(v > 0 && v < 100))
+        return hd_fail(t->c->ctx, HD_INVALID, "--prune %s: want more than 0%% and less than 100%%",
+                       text);
+    TRY(hd_prune(t->c->ctx, t->one, &o, &done));
+    TRY(hd_prune(t->c->ctx, t->g, &o, &done));
+    t->options.zeros = true;
+    if (!t->first) return HD_OK;
+    printf("pruned     %.1f %% of %lld weights are 0",
+           100 * (double)done.zero / (double)done.weights, (long long)done.weights);
+    if (o.blocks) printf(": %d of %d words of %d channels", done.cut, done.words, o.word);
+    printf("\n");
+    return HD_OK;
+}
+
 static hd_status work(struct train *t) {
     const struct hd_task_row *task = hd_task_by_name(t->c->args[0]);
     TRY(hd_ranks_open(t->c->ctx, &t->options.ranks));
@@ -319,6 +343,7 @@ static hd_status work(struct train *t) {
     TRY(open_network(t));
     TRY(open_data(t));
     TRY(check_data(t));
+    TRY(prune(t));
     TRY(loop(t));
     TRY(score(t));
     if (!t->c->opt.out || !t->first) return HD_OK;

@@ -63,7 +63,8 @@ struct hd_import_options { /* how networks are read */
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
     uint64_t max_cycles, part_cycles;
-    const char *db, *memory, *load_state, *save_state;
+    const char *db, *memory, *load_state, *save_state, *prune;
+    bool blocks;
     int seconds; /* of tune */
     int steps;
 };

@@ -8,7 +8,7 @@
 const char *const hd_pass_names[] = {
     "axes",     "fold",    "shapes",    "cse",       "simplify", "sink",  "layout", "batchnorm",
     "norm",     "gelu",    "attention", "recurrent", "qdq",      "dce",   "split",  "shuffle",
-    "separate", "integer", "dynamic",   "volume",    "narrow",   "state", NULL};
+    "separate", "integer", "dynamic",   "volume",    "narrow",   "state", "shrink", NULL};
 
 /* Those that change a graph by what it says alone: graphs in attributes go through them, too. */
 static bool enters_graphs(const char *name) {
@@ -23,6 +23,7 @@ static hd_status run(hd_ctx *ctx, hd_graph *g, const char *name) {
     if (!strcmp(name, "fold")) return hd_pass_fold(ctx, g);
     if (!strcmp(name, "shapes")) return hd_pass_shapes(ctx, g);
     if (!strcmp(name, "qdq")) return hd_pass_qdq(ctx, g);
+    if (!strcmp(name, "shrink")) return hd_pass_shrink(ctx, g);
     if (!strcmp(name, "split")) return hd_pass_split(ctx, g);
     if (!strcmp(name, "shuffle")) return hd_pass_shuffle(ctx, g);
     if (!strcmp(name, "state")) return hd_pass_state(ctx, g);

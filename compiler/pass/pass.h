@@ -20,6 +20,7 @@ hd_status hd_pass_separate(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_volume(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_shapes(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_state(hd_ctx *ctx, hd_graph *g);
+hd_status hd_pass_shrink(hd_ctx *ctx, hd_graph *g);
 hd_status hd_pass_split(hd_ctx *ctx, hd_graph *g);
 void hd_pass_dce(hd_graph *g);
 void hd_pass_cse(hd_graph *g);

@@ -246,7 +246,7 @@ hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options
     hd_status s = check(ctx, g);
     bool logits = s == HD_OK && !is_loss(&g->tensors[g->outputs[0]]);
     if (s == HD_OK && o->integers)
-        s = hd_integer_twins(&b, o->ranges > 0, out, &through);
+        s = hd_integer_twins(&b, o, out, &through);
     else if (s == HD_OK)
         find_weights(g, out);
     find_followers(g, arena, out);

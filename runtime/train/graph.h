@@ -43,8 +43,8 @@ hd_status hd_train_compile(hd_ctx *ctx, const hd_graph *g, const struct hd_train
 /* b->g, a network with quantize and dequantize nodes, gets its integers beside it: its dequantize
  * nodes give what the legal network computes. *through: where gradients go straight. Errors:
  * HD_INVALID, no integer weights; HD_UNSUPPORTED; those of legalisation. */
-hd_status hd_integer_twins(struct hd_back *b, bool ranges, struct hd_trained *out,
-                           struct hd_through_list *through);
+hd_status hd_integer_twins(struct hd_back *b, const struct hd_train_options *o,
+                           struct hd_trained *out, struct hd_through_list *through);
 /* The integers that the n values of a state stand for, to the constant of g that it is of. */
 hd_status hd_integer_store(hd_ctx *ctx, hd_graph *g, const char *state, const float *v, int64_t n);
 

@@ -22,7 +22,8 @@ struct twins {
     int *of; /* per tensor of legal: the tensor of b->g that has its value; -1 = none yet */
     struct hd_through_list *through;
     struct hd_ranges ranges;
-    int now; /* ones, a factor of each range: what its gradient is of */
+    bool zeros; /* weights of 0 stay 0 */
+    int now;    /* ones, a factor of each range: what its gradient is of */
 };
 
 /* ---- weights -------------------------------------------------------------------------------- */
@@ -133,6 +134,15 @@ static int state_of(struct twins *t, const struct stored *s) {
                           s->q.rank, s->q.dim, v);
 }
 
+/* The state where the file's weights are not 0: the rest has no gradient. */
+static int without_zeros(struct twins *t, const struct stored *s, int state) {
+    int64_t n = hd_tensor_elems(&s->q);
+    float *v = hd_new_array(t->a, float, (size_t)n + 1);
+    for (int64_t i = 0; i < n; i++) v[i] = ((const int8_t *)s->q.data)[i] != 0;
+    const char *name = hd_sprintf(t->a, "%s.stays", s->q.name);
+    return hd_b(t->b, mul, state, hd_graph_const(t->b->g, name, HD_F32, s->q.rank, s->q.dim, v));
+}
+
 /* What the dequantize node reads becomes a function of a state, and so does its twin. */
 static bool train_stored(struct twins *t, const struct stored *s, int *out_state) {
     static const int64_t swap[2] = {1, 0};
@@ -142,11 +152,12 @@ static bool train_stored(struct twins *t, const struct stored *s, int *out_state
     if (twin < 0 || hd_graph_only_user(g, g->nodes[s->dequantize].out[0]) < 0) return false;
     if ((*out_state = state_of(t, s)) < 0) return false;
     t->b->prefix = s->q.name;
-    int q = quantised(t, s, *out_state);
+    int trained = t->zeros && s->q.dtype == HD_I8 ? without_zeros(t, s, *out_state) : *out_state;
+    int q = quantised(t, s, trained);
     if (t->b->status != HD_OK) return false;
     g->nodes[s->dequantize].in[0] = q;
     t->of[twin] = transposed ? hd_b_transpose(t->b, q, swap) : q;
-    hd_through_add(t->through, g->nodes[s->dequantize].out[0], *out_state);
+    hd_through_add(t->through, g->nodes[s->dequantize].out[0], trained);
     return true;
 }
 
@@ -303,10 +314,11 @@ static hd_status legal_of(hd_ctx *ctx, const hd_graph *g, hd_graph **out) {
     return s;
 }
 
-hd_status hd_integer_twins(struct hd_back *b, bool ranges, struct hd_trained *out,
-                           struct hd_through_list *through) {
+hd_status hd_integer_twins(struct hd_back *b, const struct hd_train_options *o,
+                           struct hd_trained *out, struct hd_through_list *through) {
     struct twins t = {.b = b, .a = b->arena, .through = through};
-    if (ranges) t.ranges = hd_ranges_find(b->g, t.a);
+    t.zeros = o->zeros;
+    if (o->ranges > 0) t.ranges = hd_ranges_find(b->g, t.a);
     static const char *const passes[] = {"axes", "fold", "shapes"};
     for (int i = 0; i < 3; i++) TRY(hd_opt_pass(b->ctx, b->g, passes[i]));
     hd_graph *legal = NULL;

@@ -51,6 +51,7 @@ struct hd_train_options {
     /* Of those: scales of activations move, too, by so much of the rate; 0 = they stay. The step
      * keeps the scales of the last hd_trainer_ranges. */
     double ranges;
+    bool zeros; /* of those: integer weights that are 0 stay 0 (prune.h) */
     /* A batch is cut into so many parts of equal size, a power of two. The gradient is the sum of
      * theirs by a fixed tree, so results depend on the number of shards, and never on that of the
      * ranks, which share them out. 0 = 1. */

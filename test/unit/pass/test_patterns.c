@@ -89,6 +89,7 @@ static void passes_keep_values(void **state) {
     keeps_values("test/golden/pass/recurrent.t", "recurrent", 0);
     keeps_values("test/golden/pass/shuffle.t", "shuffle", 0);
     keeps_values("test/golden/pass/narrow.t", "narrow", 0);
+    keeps_values("test/golden/pass/shrink.t", "shrink", 0);
     keeps_values("test/golden/pass/split.t", "split", 0);
     keeps_values("test/golden/pass/shapes.t", "shapes", 0);
     keeps_values("test/golden/pass/shapes.t", "legalize", 0);

@@ -54,6 +54,8 @@ static const char network[] =
     "  yd ? = dequantize(yq, s3, z)\n"
     "  output yd\n"
     "}\n";
+static const struct hd_train_options plain = {.integers = true},
+                                     learned = {.integers = true, .ranges = 1};
 enum { BATCH = 5, IN = 32, CLASSES = 3 };
 
 static void want_ok(hd_ctx *ctx, hd_status s) {
@@ -178,7 +180,7 @@ static void saturates(void **state) {
     struct hd_through_list through = {.a = a};
     struct hd_trained w = {.w = hd_new_array(a, int, g->n_tensors + 1)};
     int y = g->outputs[0], dx = -1;
-    want_ok(ctx, hd_integer_twins(&b, false, &w, &through));
+    want_ok(ctx, hd_integer_twins(&b, &plain, &w, &through));
     want_ok(ctx, hd_grad_straight(ctx, g, y, &g->inputs[0], 1, through.of, (int)through.n, &dx));
     float x[IN] = {[4] = 100, [5] = 0.1f};
     struct hd_tensor *t = hd_golden_tensors(g, a);
@@ -223,7 +225,7 @@ static void range_gradient(void **state) {
     struct hd_through_list through = {.a = a};
     struct hd_trained w = {.w = hd_new_array(a, int, g->n_tensors + 1)};
     int y = g->outputs[0], d = -1;
-    want_ok(ctx, hd_integer_twins(&b, true, &w, &through));
+    want_ok(ctx, hd_integer_twins(&b, &learned, &w, &through));
     assert_int_equal(w.n_ranges, 1); /* that of the input stays */
     want_ok(ctx, hd_grad_straight(ctx, g, y, &w.ranges_now, 1, through.of, (int)through.n, &d));
     float x[2] = {2.5f, 1}, want = 0;
