@@ -31,6 +31,8 @@ COMMANDS = [  # {w}: the work folder
     f"explore {NET} --board zcu104 --limit seconds=3 -o {{w}}/explore --json {{w}}/explore.json",
     f"advise {NET} --json {{w}}/advise.json",
     "tune 8x16x8 --db {w}/tune.db --seconds 20 --json {w}/tune.json",
+    f"bench choose {NET} --db {{w}}/tune.db --devices cpu,iss --batch 1 --json {{w}}/bench_choose.json",
+    f"choose {NET} --db {{w}}/tune.db --devices cpu,iss --batch 1 --json {{w}}/choose.json",
     f"demo {NET} --device iss --images 3 --json {{w}}/demo.json",
     f"bench {NET} --json {{w}}/bench.json",
     f"bench memory {NET} --json {{w}}/bench_memory.json",

@@ -351,6 +351,16 @@ bool hd_bench_has_set(const char *set) {
     return false;
 }
 
+/* With --db: the layer on every device, for heddle choose. */
+static hd_status keep(struct hd_cmd *c, hd_arena *a, const struct bench_layer *b) {
+    if (!c->opt.run.db) return HD_OK;
+    hd_graph *g = build(b, a, c->opt.seed);
+    hd_status s = hd_graph_infer(c->ctx, g);
+    if (s == HD_OK) s = hd_bench_keep_layer(c, hd_sprintf(a, "%s/%s", b->set, b->name), g);
+    hd_graph_destroy(g);
+    return s;
+}
+
 int hd_bench_machine(struct hd_cmd *c, const char *set) {
     struct hd_table t;
     struct hd_machine machine;
@@ -370,6 +380,7 @@ int hd_bench_machine(struct hd_cmd *c, const char *set) {
         hd_cmd_progress(c, "%s: %s", b->set, b->name);
         hd_status ok = measure(c, a, b, !c->opt.plan.no_latency_hiding, &m);
         if (ok == HD_OK) ok = measure(c, a, b, false, &apart);
+        if (ok == HD_OK) ok = keep(c, a, b);
         if (ok == HD_OK) {
             add_row(b, &m, &apart, machine.clock_mhz, &t, list);
         } else {

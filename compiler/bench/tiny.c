@@ -1,6 +1,7 @@
 /* heddle bench tiny: the tasks of MLPerf Tiny on devices of this program, beside published entries
  * of its closed division. Simulated devices take their time at the machine's stated clock, with the
- * compiler's price of what stays on the host; others are measured, the median of --repeat runs. */
+ * compiler's price of what stays on the host; others are measured, the median of --repeat runs.
+ * With --db runs in every way are kept for heddle choose. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -133,6 +134,14 @@ static json_object *print_rows(hd_arena *a, struct rows *rows, FILE *out) {
     return list;
 }
 
+static hd_status keep_runs(struct hd_cmd *c, hd_arena *a) {
+    const char *models[TASKS];
+    int n = 0;
+    for (enum task k = 0; k < TASKS; k++)
+        if (access(path_of(a, k), R_OK) == 0) models[n++] = path_of(a, k);
+    return hd_bench_keep(c, models, n);
+}
+
 int hd_bench_tiny(struct hd_cmd *c, char **models, int n) {
     hd_arena *a = hd_arena_create();
     struct rows rows = {.n = 0};
@@ -142,6 +151,8 @@ int hd_bench_tiny(struct hd_cmd *c, char **models, int n) {
     if (n) return hd_cmd_usage(c, "bench tiny takes no models: it has its own");
     memcpy(rows.of, entries, sizeof entries);
     rows.n = ENTRIES;
+    const char *db = c->opt.run.db;
+    c->opt.run.db = NULL;
     char *rest = hd_strdup(a, c->opt.devices ? c->opt.devices : "iss,cpu"), *device;
     while ((device = strtok_r(rest, ",", &rest)))
         for (enum task k = 0; k < TASKS; k++) {
@@ -152,6 +163,8 @@ int hd_bench_tiny(struct hd_cmd *c, char **models, int n) {
             hd_clear(c->ctx);
             failed++;
         }
+    c->opt.run.db = db;
+    if (db && keep_runs(c, a) != HD_OK) failed += hd_cmd_fail(c) == HD_EXIT_FAILED;
     hd_cmd_progress_end(c);
     json_object *list = print_rows(a, &rows, out);
     int status = failed ? HD_EXIT_FAILED : HD_EXIT_DONE;

@@ -12,7 +12,7 @@ static const struct {
 } by_models[] = {{"iss-vs-rtl", hd_bench_iss, false},   {"cpu", hd_bench_cpu, false},
                  {"memory", hd_bench_memory, true},     {"compare", hd_bench_compare, true},
                  {"estimate", hd_bench_estimate, true}, {"zoo", hd_bench_zoo, false},
-                 {"tiny", hd_bench_tiny, false}};
+                 {"tiny", hd_bench_tiny, false},        {"choose", hd_bench_choose, false}};
 
 int cmd_bench(struct hd_cmd *c) {
     char *digits[] = {"test/models/digits"};

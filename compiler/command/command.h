@@ -55,6 +55,11 @@ struct hd_explore_options { /* of heddle explore, sweep and advise */
     int jobs;
 };
 
+struct hd_choose_options { /* of heddle choose and bench choose */
+    const char *precision;
+    int batch;
+};
+
 struct hd_import_options { /* how networks are read */
     struct hd_list_option shapes, states;
     const char *rounding;
@@ -85,6 +90,7 @@ struct hd_options {
     struct hd_help_options about;
     struct hd_stage_files texts;
     struct hd_explore_options explore;
+    struct hd_choose_options choose;
     uint64_t seed;
     struct hd_mem_options mem;
     struct hd_run_choice run;

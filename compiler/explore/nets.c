@@ -1,9 +1,7 @@
 /* Networks of explore: read, quantised and legalised once; the price of one on a machine. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,33 +25,6 @@ struct hd_least_seen {
     } of[SEEN];
 };
 
-/* `heddle quantize`, as a process of its own: it starts threads, which workers must not inherit. */
-static hd_status quantise(struct hd_cmd *c, const char *path, const char *out) {
-    const char *args[] = {"heddle", "quantize", path, "-o", out, NULL};
-    int status = 0;
-    hd_cmd_progress(c, "%s: quantising", path);
-    fflush(stdout);
-    pid_t pid = fork();
-    if (pid == 0) {
-        if (!freopen("/dev/null", "w", stdout)) _exit(126);
-        execv("/proc/self/exe", (char *const *)args);
-        _exit(127);
-    }
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
-    if (pid > 0 && WIFEXITED(status) && !WEXITSTATUS(status)) return HD_OK;
-    return hd_fail(c->ctx, HD_INVALID, "%s: has no integers, and heddle quantize failed on it",
-                   path);
-}
-
-/* Products of integers. */
-static double macs_of(const hd_graph *g) {
-    double macs = 0;
-    for (size_t i = 0; i < g->n_nodes; i++)
-        if (!g->nodes[i].dead && hd_ir_ops[g->nodes[i].op].name[0] == 'q')
-            macs += (double)hd_node_macs(g, &g->nodes[i]);
-    return macs;
-}
-
 static hd_status read_legal(struct hd_cmd *c, const char *path, hd_graph **out) {
     TRY(hd_cmd_import(c, path, out));
     hd_status s = hd_legalize(c->ctx, *out);
@@ -64,15 +35,15 @@ static hd_status read_legal(struct hd_cmd *c, const char *path, hd_graph **out) 
 static hd_status open_net(struct hd_cmd *c, hd_arena *a, const char *folder, struct hd_net *net) {
     hd_graph *copy;
     TRY(read_legal(c, net->path, &net->legal));
-    net->macs = macs_of(net->legal);
+    net->macs = hd_integer_macs(net->legal);
     if (net->macs <= 0) {
         const char *out = hd_sprintf(a, "%s/%s.int8.onnx", folder, net->name);
         hd_graph_destroy(net->legal);
         net->legal = NULL;
-        if (access(out, R_OK)) TRY(quantise(c, net->path, out));
+        if (access(out, R_OK)) TRY(hd_quantise(c, net->path, out));
         net->path = out;
         TRY(read_legal(c, out, &net->legal));
-        net->macs = macs_of(net->legal);
+        net->macs = hd_integer_macs(net->legal);
     }
     void *bytes;
     size_t n;

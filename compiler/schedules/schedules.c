@@ -35,6 +35,10 @@ static hd_status prepare(hd_ctx *ctx, struct hd_schedules *d, bool write) {
         "PRAGMA application_id = 1214532640; PRAGMA user_version = 1;"
         "CREATE TABLE schedules (device TEXT, work TEXT, schedule TEXT, seconds REAL,"
         " PRIMARY KEY (device, work, schedule)) WITHOUT ROWID;";
+    static const char make_runs[] =
+        "CREATE TABLE IF NOT EXISTS runs (computer TEXT, network TEXT, kind TEXT, variant TEXT,"
+        " facts TEXT, samples REAL, seconds REAL,"
+        " PRIMARY KEY (computer, network, kind, variant)) WITHOUT ROWID;";
     sqlite3_busy_timeout(d->db, BUSY_MS);
     if (write && number_of(d, "SELECT count(*) FROM sqlite_master") == 0 &&
         sqlite3_exec(d->db, make, NULL, NULL, NULL) != SQLITE_OK)
@@ -45,6 +49,8 @@ static hd_status prepare(hd_ctx *ctx, struct hd_schedules *d, bool write) {
                        "%s: not a database of schedules of this version; heddle tune --db FILE "
                        "makes one",
                        d->path);
+    if (write && sqlite3_exec(d->db, make_runs, NULL, NULL, NULL) != SQLITE_OK)
+        return failed(ctx, d);
     bool ok = sqlite3_prepare_v2(d->db, "INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?)", -1,
                                  &d->put, NULL) == SQLITE_OK &&
               sqlite3_prepare_v2(d->db,
@@ -125,4 +131,49 @@ hd_status hd_schedules_best(hd_ctx *ctx, hd_arena *a, struct hd_schedules *d, co
     }
     sqlite3_reset(d->best);
     return s;
+}
+
+hd_status hd_runs_put(hd_ctx *ctx, struct hd_schedules *d, const struct hd_run_row *row) {
+    static const char put[] =
+        "INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET seconds = CASE "
+        "WHEN facts = excluded.facts THEN min(seconds, excluded.seconds) ELSE excluded.seconds END,"
+        " facts = excluded.facts, samples = excluded.samples";
+    const char *text[] = {row->computer, row->network, row->kind, row->variant, row->facts};
+    sqlite3_stmt *s = NULL;
+    bool ok = sqlite3_prepare_v2(d->db, put, -1, &s, NULL) == SQLITE_OK;
+    for (int i = 0; ok && i < 5; i++) sqlite3_bind_text(s, i + 1, text[i], -1, SQLITE_TRANSIENT);
+    if (ok) sqlite3_bind_double(s, 6, row->samples);
+    if (ok) sqlite3_bind_double(s, 7, row->seconds);
+    ok = ok && sqlite3_step(s) == SQLITE_DONE;
+    hd_status status = ok ? HD_OK : failed(ctx, d);
+    sqlite3_finalize(s);
+    return status;
+}
+
+hd_status hd_runs_of(hd_ctx *ctx, hd_arena *a, struct hd_schedules *d, const char *computer,
+                     struct hd_run_row **out, size_t *out_n) {
+    struct hd_run_row *rows = NULL;
+    size_t n = 0, cap = 0;
+    sqlite3_stmt *s = NULL;
+    int got = sqlite3_prepare_v2(d->db,
+                                 "SELECT network, kind, variant, facts, samples, seconds FROM runs "
+                                 "WHERE computer = ? ORDER BY network, kind, variant",
+                                 -1, &s, NULL);
+    if (got == SQLITE_OK) sqlite3_bind_text(s, 1, computer, -1, SQLITE_TRANSIENT);
+    while (s && (got = sqlite3_step(s)) == SQLITE_ROW) {
+        const char *text[4];
+        for (int i = 0; i < 4; i++) text[i] = hd_strdup(a, (const char *)sqlite3_column_text(s, i));
+        *hd_push(a, rows, n, cap) = (struct hd_run_row){computer,
+                                                        text[0],
+                                                        text[1],
+                                                        text[2],
+                                                        text[3],
+                                                        sqlite3_column_double(s, 4),
+                                                        sqlite3_column_double(s, 5)};
+    }
+    hd_status status = got == SQLITE_DONE ? HD_OK : failed(ctx, d);
+    sqlite3_finalize(s);
+    *out = rows;
+    *out_n = n;
+    return status;
 }

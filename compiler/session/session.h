@@ -33,6 +33,10 @@ hd_status hd_cmd_bind_inputs(struct hd_cmd *c, hd_arena *a, const char *path, st
 /* Devices that a network is placed on, from "A,B,..": each is here, at most one runs programs.
  * golden comes last where none runs graphs. Memory is a's. */
 hd_status hd_list_devices(hd_ctx *ctx, hd_arena *a, const char *text, struct hd_device_list *out);
+/* Products of the integer layers of a legal graph; 0: it has none, and wants quantising. */
+double hd_integer_macs(const hd_graph *g);
+/* `heddle quantize PATH -o OUT`, with data beside the network or random. */
+hd_status hd_quantise(struct hd_cmd *c, const char *path, const char *out);
 /* A session with the options of the command line on model->machine. */
 hd_status hd_open_session(struct hd_cmd *c, const hd_model *m, const char *device,
                           hd_session **out);

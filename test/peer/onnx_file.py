@@ -49,7 +49,9 @@ def attribute(name, v):
 
 
 def value_info(name, t, dims):
-    shape = b"" if dims is None else field(2, b"".join(field(1, field(1, d)) for d in dims))
+    """A size that is a name is open."""
+    sizes = [field(1, field(2 if isinstance(d, str) else 1, d)) for d in dims or []]
+    shape = b"" if dims is None else field(2, b"".join(sizes))
     return field(1, name) + field(2, field(1, field(1, TYPES[t][0]) + shape))
 
 

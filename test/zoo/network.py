@@ -16,9 +16,11 @@ from onnx_file import attribute, field, tensor, value_info  # noqa: E402
 class Network:
     """Tensors are names; shapes are the caller's business."""
 
-    def __init__(self, name, opset, seed):
+    def __init__(self, name, opset, seed, batches=False):
+        """batches: a first size of 1 is left open."""
         self.name, self.opset, self.random = name, opset, random.Random(zlib.crc32(name.encode()) + seed)
         self.nodes, self.constants, self.inputs, self.data = [], [], [], []
+        self.batches = batches
 
     def pick(self, *of):
         return self.random.choice(of)
@@ -27,7 +29,8 @@ class Network:
         return [self.random.gauss(at, size) for _ in range(n)]
 
     def input(self, name, dims, t="f32", values=None):
-        self.inputs.append(value_info(name, t, dims))
+        is_open = self.batches and dims[:1] == [1]
+        self.inputs.append(value_info(name, t, ["batch", *dims[1:]] if is_open else dims))
         self.data.append(tensor(name, t, dims, values or self.normal(prod(dims))))
         return name
 
@@ -111,6 +114,8 @@ class Network:
         return self.op("Add", self.op("Mul", y, self.vector(c, 0.1, 1)), self.vector(c))
 
     def reshape(self, x, *dims):
+        if self.batches and dims[0] == 1:
+            dims = (0, *dims[1:])
         return self.op("Reshape", x, self.ints(*dims))
 
     def transpose(self, x, *perm):

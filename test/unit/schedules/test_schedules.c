@@ -50,6 +50,37 @@ static void rows_are_kept(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+static void runs_keep_the_least(void **state) {
+    hd_ctx *ctx = hd_ctx_create();
+    hd_arena *a = hd_arena_create();
+    struct hd_schedules *d = NULL;
+    struct hd_run_row row = {"here", "net", "cpu float", "batch=1", "1 2", 1, 0.5}, *rows;
+    size_t n;
+    (void)state;
+    remove(path);
+    assert_int_equal(hd_schedules_open(ctx, path, true, &d), HD_OK);
+    assert_int_equal(hd_runs_put(ctx, d, &row), HD_OK);
+    row.seconds = 0.75; /* disturbed */
+    assert_int_equal(hd_runs_put(ctx, d, &row), HD_OK);
+    row.variant = "batch=4";
+    row.samples = 4;
+    assert_int_equal(hd_runs_put(ctx, d, &row), HD_OK);
+    row.facts = "1 3"; /* other work */
+    row.seconds = 2;
+    assert_int_equal(hd_runs_put(ctx, d, &row), HD_OK);
+    row.computer = "there";
+    assert_int_equal(hd_runs_put(ctx, d, &row), HD_OK);
+    assert_int_equal(hd_runs_of(ctx, a, d, "here", &rows, &n), HD_OK);
+    assert_int_equal(n, 2);
+    assert_string_equal(rows[0].variant, "batch=1");
+    assert_true(rows[0].seconds == 0.5 && rows[1].seconds == 2 && rows[1].samples == 4);
+    assert_string_equal(rows[1].facts, "1 3");
+    hd_schedules_close(d);
+    remove(path);
+    hd_arena_destroy(a);
+    hd_ctx_destroy(ctx);
+}
+
 static void other_files_are_refused(void **state) {
     hd_ctx *ctx = hd_ctx_create();
     struct hd_schedules *d = NULL;
@@ -69,6 +100,7 @@ static void other_files_are_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_kept),
+                                       cmocka_unit_test(runs_keep_the_least),
                                        cmocka_unit_test(other_files_are_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,170 @@
+/* heddle choose: the ways to run a network by what they are expected to take, the best first. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compiler/choose/choose.h"
+#include "compiler/command/table.h"
+
+struct offer {
+    const struct hd_way *way;
+    double facts[HD_FACTS];
+    double seconds; /* a sample; infinite: nothing is known */
+    double error;   /* of the model; 0: it was measured */
+    int rows;       /* that the model is fitted to */
+    const char *why_not;
+};
+
+static int by_seconds(const void *a, const void *b) {
+    double x = ((const struct offer *)a)->seconds, y = ((const struct offer *)b)->seconds;
+    return (x > y) - (x < y);
+}
+
+/* A host device sees the same graph as the one before, with the same precision and samples. */
+static bool same_graph(const struct hd_way *a, const struct hd_way *b) {
+    return a->int8 == b->int8 && a->batch == b->batch && hd_is_graph_device(a->device) &&
+           hd_is_graph_device(b->device);
+}
+
+static hd_status facts_of(struct hd_cmd *c, const struct hd_choice *net, struct offer *all, int i) {
+    hd_model *m = NULL;
+    for (int k = 0; k < i; k++)
+        if (same_graph(all[k].way, all[i].way)) {
+            memcpy(all[i].facts, all[k].facts, sizeof all[i].facts);
+            all[i].why_not = all[k].why_not;
+            return HD_OK;
+        }
+    hd_cmd_progress(c, "%s %s", all[i].way->kind, all[i].way->variant);
+    hd_status s = hd_choice_model(c, net, all[i].way, &m);
+    if (s == HD_OK) s = hd_facts_of(c->ctx, m, all[i].way->device, all[i].facts);
+    hd_model_destroy(m);
+    return s;
+}
+
+/* Measured before in this way, or by the model. */
+static void expect(hd_arena *a, const struct hd_choice *net, const struct hd_run_row *rows,
+                   size_t n, struct offer *o) {
+    const char *facts = hd_facts_text(a, o->facts);
+    o->seconds = INFINITY;
+    if (o->why_not) return;
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(rows[i].network, net->name) && !strcmp(rows[i].kind, o->way->kind) &&
+            !strcmp(rows[i].variant, o->way->variant) && !strcmp(rows[i].facts, facts)) {
+            o->seconds = rows[i].seconds / rows[i].samples;
+            return;
+        }
+    struct hd_rates fit = hd_rates_fit(rows, n, o->way->kind, NULL);
+    if (!fit.rows) return;
+    o->seconds = hd_rates_seconds(&fit, o->facts) / o->way->batch;
+    o->error = fit.error;
+    o->rows = fit.rows;
+}
+
+/* What makes `heddle run` run it so. */
+static const char *options_of(hd_arena *a, const struct hd_way *w) {
+    const char *text = hd_sprintf(a, "--device %s", w->device);
+    if (w->machine) text = hd_sprintf(a, "%s --machine %s", text, w->machine);
+    if (w->mhz) text = hd_sprintf(a, "%s --set clock_mhz=%u", text, w->mhz);
+    if (w->threads) text = hd_sprintf(a, "%s --threads %d", text, w->threads);
+    return text;
+}
+
+static void print_offer(hd_arena *a, const struct offer *o, struct hd_table *t, json_object *list) {
+    json_object *j = json_object_new_object();
+    const char *by =
+        o->error > 0 ? hd_sprintf(a, "%d runs, a factor of %.2f", o->rows, o->error) : "measured";
+    hd_table_cell(t, "%s", options_of(a, o->way));
+    hd_table_cell(t, "%s", o->way->int8 ? "int8" : "float");
+    hd_table_cell(t, "%d", o->way->batch);
+    hd_table_cell(t, "%.4g", 1e3 * o->seconds);
+    hd_table_cell(t, "%.4g", 1 / o->seconds);
+    hd_table_cell(t, "%s", by);
+    hd_json_str(j, "options", options_of(a, o->way));
+    hd_json_str(j, "device", o->way->device);
+    hd_json_str(j, "machine", o->way->machine);
+    hd_json_str(j, "precision", o->way->int8 ? "int8" : "float");
+    hd_json_int(j, "threads", o->way->threads);
+    hd_json_int(j, "batch", o->way->batch);
+    hd_json_num(j, "ms", 1e3 * o->seconds);
+    hd_json_num(j, "factor", o->error > 0 ? o->error : 1);
+    hd_json_int(j, "runs", o->rows);
+    json_object_array_add(list, j);
+}
+
+static hd_status print(struct hd_cmd *c, hd_arena *a, const struct hd_choice *net,
+                       struct offer *all, int n, json_object *list) {
+    FILE *out = hd_cmd_json_on_stdout(c) ? stderr : stdout;
+    struct hd_table t;
+    hd_table_init(&t, "llrrrl");
+    hd_table_cells(
+        &t, (const char *[]){"options", "precision", "samples", "ms a sample", "a second", "by"},
+        6);
+    qsort(all, (size_t)n, sizeof *all, by_seconds);
+    for (int i = 0; i < n && isfinite(all[i].seconds); i++) print_offer(a, &all[i], &t, list);
+    bool cannot = n > 0;
+    for (int i = 0; i < n; i++) cannot = cannot && all[i].why_not;
+    if (cannot) return hd_fail(c->ctx, HD_UNSUPPORTED, "%s", all[0].why_not);
+    if (!n || !isfinite(all[0].seconds))
+        return hd_fail(c->ctx, HD_UNSUPPORTED,
+                       "%s: no runs of these ways are known for this computer; heddle bench choose "
+                       "MODEL... --db FILE, bench tiny and bench deepbench measure some",
+                       c->opt.run.db);
+    const struct hd_way *best = all[0].way;
+    fprintf(out, "%s: %s, %s, %d a run\n\n", net->name, options_of(a, best),
+            best->int8 ? net->float_path ? "int8 by heddle quantize" : "int8" : "float",
+            best->batch);
+    hd_table_print(&t, out);
+    return HD_OK;
+}
+
+static hd_status choose(struct hd_cmd *c, hd_arena *a, const char *folder, struct hd_choice *net,
+                        json_object *o) {
+    struct hd_way *ways = hd_new_array(a, struct hd_way, HD_WAYS);
+    struct hd_schedules *db = NULL;
+    struct hd_run_row *rows = NULL;
+    size_t n_rows = 0;
+    int n;
+    TRY(hd_ways_list(c, a, ways, &n));
+    TRY(hd_schedules_open(c->ctx, c->opt.run.db, false, &db));
+    hd_status s = hd_runs_of(c->ctx, a, db, hd_this_computer(a), &rows, &n_rows);
+    hd_schedules_close(db);
+    TRY(s);
+    TRY(hd_choice_open(c, a, c->args[0], folder, net));
+    struct offer *all = hd_new_array(a, struct offer, (size_t)n + 1);
+    for (int i = 0; i < n; i++) {
+        all[i] = (struct offer){.way = &ways[i]};
+        if (facts_of(c, net, all, i) != HD_OK) all[i].why_not = hd_strdup(a, hd_message(c->ctx));
+        hd_clear(c->ctx);
+        expect(a, net, rows, n_rows, &all[i]);
+    }
+    hd_cmd_progress_end(c);
+    json_object *list = json_object_new_array();
+    hd_json_str(o, "model", net->name);
+    hd_json_str(o, "computer", hd_this_computer(a));
+    json_object_object_add(o, "ways", list);
+    return print(c, a, net, all, n, list);
+}
+
+int hd_choose(struct hd_cmd *c) {
+    if (!c->opt.run.db)
+        return hd_cmd_usage(c, "wants --db FILE with measured runs; heddle bench choose makes it");
+    hd_arena *a = hd_arena_create();
+    const char *temp = getenv("TMPDIR");
+    char *folder = hd_sprintf(a, "%s/heddle-choose-XXXXXX", temp && *temp ? temp : "/tmp");
+    struct hd_choice net = {0};
+    json_object *o = json_object_new_object();
+    hd_json_str(o, "schema", "heddle.choose/1");
+    hd_status s = mkdtemp(folder) ? HD_OK : hd_fail(c->ctx, HD_IO, "%s: cannot be made", folder);
+    if (s == HD_OK) s = choose(c, a, folder, &net, o);
+    hd_cmd_progress_end(c);
+    int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
+    if (s == HD_OK && c->opt.json)
+        status = hd_cmd_write_json(c, o);
+    else
+        json_object_put(o);
+    if (net.float_path && net.int8_path) remove(net.int8_path);
+    rmdir(folder);
+    hd_arena_destroy(a);
+    return status;
+}

@@ -1,0 +1,132 @@
+/* The model of times that heddle choose has: rates come back from runs that they made, a network
+ * can be left out, and the work of a graph is counted by kinds. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "compiler/choose/choose.h"
+#include "test/rng.h"
+
+enum { RUNS = 40 };
+
+enum fact {
+#define FACT(name, ...) FACT_##name,
+#include "compiler/choose/facts.def"
+};
+
+/* Runs of a machine that needs 1 us to start, 2 ns a product and 0.5 ns an element. */
+static void make(hd_arena *a, struct hd_run_row *rows, uint64_t seed) {
+    struct rng r = {seed};
+    for (int i = 0; i < RUNS; i++) {
+        double facts[HD_FACTS] = {0};
+        facts[FACT_starts] = 1;
+        facts[FACT_conv] = (double)rng_range(&r, 0, 1000000);
+        facts[FACT_simple] = (double)rng_range(&r, 1000, 2000000);
+        rows[i] = (struct hd_run_row){.network = i % 4 ? "seen" : "unseen",
+                                      .kind = "cpu",
+                                      .variant = "batch=1",
+                                      .facts = hd_facts_text(a, facts),
+                                      .samples = 1,
+                                      .seconds = 1e-6 + 2e-9 * facts[FACT_conv] +
+                                                 0.5e-9 * facts[FACT_simple]};
+    }
+}
+
+static void rates_come_back(void **state) {
+    hd_arena *a = hd_arena_create();
+    struct hd_run_row rows[RUNS + 1];
+    (void)state;
+    make(a, rows, 1);
+    struct hd_rates f = hd_rates_fit(rows, RUNS, "cpu", NULL);
+    assert_int_equal(f.rows, RUNS);
+    assert_true(f.error < 1.01);
+    assert_true(fabs(f.rate[FACT_conv] / 2e-9 - 1) < 0.02);
+    assert_true(fabs(f.rate[FACT_simple] / 0.5e-9 - 1) < 0.02);
+    for (int i = 0; i < HD_FACTS; i++) assert_true(f.rate[i] >= 0);
+    assert_true(f.rate[FACT_machine] == 0); /* no run has any */
+    rows[RUNS] = rows[0];
+    rows[RUNS].kind = "other";
+    rows[RUNS].seconds = 1;
+    struct hd_rates g = hd_rates_fit(rows, RUNS + 1, "cpu", NULL);
+    assert_memory_equal(g.rate, f.rate, sizeof f.rate); /* other kinds do not count */
+    assert_int_equal(hd_rates_fit(rows, RUNS, "none", NULL).rows, 0);
+    hd_arena_destroy(a);
+}
+
+static void left_out(void **state) {
+    hd_arena *a = hd_arena_create();
+    struct hd_run_row rows[RUNS];
+    (void)state;
+    make(a, rows, 2);
+    for (int i = 0; i < RUNS; i++)
+        if (i % 4 == 0) rows[i].seconds *= 100; /* all that was seen of it is wrong */
+    struct hd_rates f = hd_rates_fit(rows, RUNS, "cpu", "unseen");
+    assert_int_equal(f.rows, RUNS * 3 / 4);
+    assert_true(f.error < 1.01);
+    assert_true(hd_rates_fit(rows, RUNS, "cpu", NULL).error > 1.5);
+    hd_arena_destroy(a);
+}
+
+static void texts_are_read(void **state) {
+    hd_arena *a = hd_arena_create();
+    double facts[HD_FACTS], back[HD_FACTS];
+    (void)state;
+    for (int i = 0; i < HD_FACTS; i++) facts[i] = i * 1.25e6;
+    assert_true(hd_facts_read(hd_facts_text(a, facts), back));
+    assert_memory_equal(facts, back, sizeof facts);
+    assert_false(hd_facts_read("1 2 3", back)); /* of another version */
+    assert_false(hd_facts_read(hd_sprintf(a, "%s 7", hd_facts_text(a, facts)), back));
+    hd_arena_destroy(a);
+}
+
+static void work_is_counted(void **state) {
+    static const char text[] = "graph g {\n"
+                               "  input x f32[1,4,8,8]\n"
+                               "  const w f32[4,1,1,1] = {1,1,1,1}\n"
+                               "  const v f32[2,4,1,1] = {1,1,1,1,1,1,1,1}\n"
+                               "  a f32[1,4,8,8] = conv(x, w) kernel_shape=[1,1] group=4\n"
+                               "  b f32[1,2,8,8] = conv(a, v) kernel_shape=[1,1]\n"
+                               "  c f32[1,2,8,8] = relu(b)\n"
+                               "  d f32[1,2,4,4] = maxpool(c) kernel_shape=[2,2] strides=[2,2]\n"
+                               "  output d\n}\n";
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g;
+    void *bytes;
+    size_t n;
+    double facts[HD_FACTS];
+    (void)state;
+    if (hd_graph_parse(ctx, text, "test", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
+    assert_int_equal(hd_graph_infer(ctx, g), HD_OK);
+    assert_int_equal(hd_graph_save(ctx, g, &bytes, &n), HD_OK);
+    hd_model *m = hd_model_create();
+    m->graph = bytes;
+    m->graph_bytes = n;
+    assert_int_equal(hd_facts_of(ctx, m, "cpu", facts), HD_OK);
+    assert_true(facts[FACT_starts] == 1 && facts[FACT_nodes] == 4);
+    assert_true(facts[FACT_grouped] == 4 * 64 && facts[FACT_conv] == 2 * 64 * 4);
+    assert_true(facts[FACT_constants] == 4 * (4 + 8));
+    assert_true(facts[FACT_simple] == 2 * 2 * 64);  /* relu reads and writes */
+    assert_true(facts[FACT_largest] == 4 * 2 * 16); /* windows */
+    assert_true(facts[FACT_operands] == 64 * (4 + 4 + 4 + 2));
+    assert_int_equal(hd_facts_of(ctx, m, "iss", facts), HD_OK); /* no step, no work */
+    assert_true(facts[FACT_starts] == 0 && facts[FACT_conv] == 0);
+    m->graph = NULL;
+    free(bytes);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_come_back),
+        cmocka_unit_test(left_out),
+        cmocka_unit_test(texts_are_read),
+        cmocka_unit_test(work_is_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
