@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Looks at the pages that --report writes, in headless Chromium: no error in the console, no request to a
-network, no empty picture; and a page stays under 5 MB. Without Chromium only the size is checked, and a line
+network, no empty picture, a click chooses a layer, every picture can be saved; a page stays under 5 MB, and has tables
+when it was made without D3. Without Chromium only the size is checked, and a line
 says so.
 
 usage: check_report.py HEDDLE [MODEL...] [--picture OUT.png]     the digits network always, and the MODELs
@@ -8,6 +9,7 @@ usage: check_report.py HEDDLE [MODEL...] [--picture OUT.png]     the digits netw
 import os, re, shutil, struct, subprocess, sys, tempfile, zlib
 
 MOST_BYTES = 5_000_000
+D3, TABLES = "<script>/*\nD3.", ("layers", "code")
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
          "--enable-logging=stderr", "--v=0", "--virtual-time-budget=10000", "--window-size=1320,1600",
          "--host-resolver-rules=MAP * ~NOTFOUND"]
@@ -49,6 +51,8 @@ def look(page, want, picture):
     outside = re.findall(r"""(?:src|href)\s*=\s*["'](?!data:|#)[^"']*|@import|url\((?!data:)""", text)
     if outside:
         fail(f"{page}: reaches out of itself: {outside[0]}")
+    if D3 not in text:
+        want = {k: v for k, v in want.items() if k in TABLES}
     if not BROWSER:
         return "not looked at: there is no chromium"
     body = re.search(r"<body[^>]*>", chromium("--dump-dom", "file://" + page))
@@ -65,6 +69,39 @@ def look(page, want, picture):
     return ", ".join(f"{k} {got[k]}" for k in want)
 
 
+# Counts what the buttons save, and what a click on the roofline chooses.
+CLICKS = """
+let saved = 0, least = 1e9;
+HTMLAnchorElement.prototype.click = () => { saved++; least = Math.min(least, document.body.dataset.saved); };
+document.querySelectorAll('.save').forEach(b => b.click());
+document.querySelector('#roofline circle').dispatchEvent(new Event('click'));
+Object.assign(document.body.dataset, { saves: saved, savedLeast: least, chosenRows: document.querySelectorAll('tr.chosen').length,
+  ticks: [...document.querySelectorAll('.axis text')].filter(t => t.textContent).length,
+  legends: [...document.querySelectorAll('.legend')].filter(l => l.children.length).length });
+"""
+
+
+def changed(page, change):
+    """Another page beside it."""
+    out = page.replace(".html", ".changed.html")
+    open(out, "w").write(change(open(page).read()))
+    return out
+
+
+def clicks(page):
+    if D3 not in open(page).read():
+        return "no D3, no pictures"
+    want = {"saves": 4, "saved-least": 1000, "chosen-rows": 1, "ticks": 12, "legends": 5}
+    return look(changed(page, lambda text: text.replace("</body>", f"<script>{CLICKS}</script></body>")), want, None)
+
+
+def without_d3(page, want):
+    cut = lambda text: re.sub(r"<script>/\*\nD3\..*?</script>", "", text, flags=re.S)
+    if cut(open(page).read()) == open(page).read():
+        return "was made without D3"
+    return look(changed(page, cut), want, None)
+
+
 def main(args):
     picture = None
     if "--picture" in args:
@@ -79,6 +116,8 @@ def main(args):
             want = {"roofline": 7, "layers": 7, "timeline": 30, "timeline-pixels": 500, "xm": 2, "arena": 1, "code": 7, "pictures": 3}
             seen = look(page, want, picture if model == args[-1] else None)
             print(f"report of {os.path.basename(model)}: {os.path.getsize(page)} bytes; {seen}", flush=True)
+            if model.startswith("test/"):
+                print(f"  {clicks(page)}\n  tables alone: {without_d3(page, {'layers': 7, 'code': 7})}")
         subprocess.run([heddle, "bench", "compare", "test/models/digits", "--devices", "golden,iss", "--report", page],
                        check=True, stdout=subprocess.DEVNULL)
         print(f"report of bench compare: {os.path.getsize(page)} bytes; {look(page, {'compare': 2, 'pictures': 1}, None)}")

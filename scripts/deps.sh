@@ -3,7 +3,7 @@
 # Does nothing, quickly, when all are there. Training the example networks (scripts/train_*.py)
 # additionally needs python3-sklearn and python3-onnx, which are not installed here.
 set -eu
-want="gcc g++ clang make libc6-dev verilator libcmocka-dev libjson-c-dev libsqlite3-dev libzip-dev zlib1g-dev clang-format python3 libdnnl-dev llvm-19-dev pkgconf binutils libonnx-testdata pocl-opencl-icd ocl-icd-libopencl1 libpng16-16 libturbojpeg0 tcl python3-dev python3-venv python3-numpy python3-pytest"
+want="gcc g++ clang make libc6-dev verilator libcmocka-dev libjson-c-dev libsqlite3-dev libzip-dev zlib1g-dev clang-format python3 libdnnl-dev llvm-19-dev pkgconf binutils libonnx-testdata pocl-opencl-icd ocl-icd-libopencl1 libpng16-16 libturbojpeg0 tcl python3-dev python3-venv python3-numpy python3-pytest libjs-d3"
 [ "${1:-}" != xrt ] || want="libxrt1 ocl-icd-libopencl1 unzip procps" # `deps.sh xrt`: for device xrt in hardware emulation
 [ "${1:-}" != gpu ] || want="pocl-opencl-icd ocl-icd-libopencl1 oclgrind clinfo" # for device opencl
 [ "${1:-}" != formal ] || want="$want yosys" # for make formal and make synth

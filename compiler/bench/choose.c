@@ -8,7 +8,7 @@
 #include "compiler/command/table.h"
 
 static const double CLOSE = 1.1; /* of the best: a good choice */
-enum { WAYS_LEAST = 3 }; /* a network that was measured in fewer is no test */
+enum { WAYS_LEAST = 3 };         /* a network that was measured in fewer is no test */
 
 struct tested {
     const char *network;

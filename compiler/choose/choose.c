@@ -21,25 +21,21 @@ static int by_seconds(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* A host device sees the same graph as the one before, with the same precision and samples. */
-static bool same_graph(const struct hd_way *a, const struct hd_way *b) {
-    return a->int8 == b->int8 && a->batch == b->batch && hd_is_graph_device(a->device) &&
-           hd_is_graph_device(b->device);
+/* The same work: plans of a device do not depend on threads so much. */
+static bool same_work(const struct hd_way *a, const struct hd_way *b) {
+    return a->int8 == b->int8 && a->batch == b->batch && !strcmp(a->device, b->device) &&
+           hd_is_graph_device(a->device);
 }
 
 static hd_status facts_of(struct hd_cmd *c, const struct hd_choice *net, struct offer *all, int i) {
-    hd_model *m = NULL;
     for (int k = 0; k < i; k++)
-        if (same_graph(all[k].way, all[i].way)) {
+        if (same_work(all[k].way, all[i].way)) {
             memcpy(all[i].facts, all[k].facts, sizeof all[i].facts);
             all[i].why_not = all[k].why_not;
             return HD_OK;
         }
     hd_cmd_progress(c, "%s %s", all[i].way->kind, all[i].way->variant);
-    hd_status s = hd_choice_model(c, net, all[i].way, &m);
-    if (s == HD_OK) s = hd_facts_of(c->ctx, m, all[i].way->device, all[i].facts);
-    hd_model_destroy(m);
-    return s;
+    return hd_choice_facts(c, net, all[i].way, all[i].facts);
 }
 
 /* Measured before in this way, or by the model. */

@@ -10,7 +10,7 @@
 #include "compiler/schedules/schedules.h"
 #include "compiler/session/session.h"
 
-enum { HD_WAYS = 96, HD_FACTS = 19 };
+enum { HD_WAYS = 96, HD_FACTS = 20 };
 
 struct hd_way {
     const char *kind;             /* device, precision, threads: ways that share a model */
@@ -47,8 +47,12 @@ hd_status hd_choices_keep(struct hd_cmd *c, hd_arena *a, const char *const *mode
                           struct hd_schedules *db);
 const char *hd_this_computer(hd_arena *a);
 
-/* How much work a model is for a device: what the model of its time adds up. */
-hd_status hd_facts_of(hd_ctx *ctx, const hd_model *m, const char *device, double out[HD_FACTS]);
+/* How much work a model is: what the model of its time adds up. s: a session of a device that plans
+ * graphs, whose plan counts, too; NULL = of a machine, whose host steps run golden. */
+hd_status hd_facts_of(hd_ctx *ctx, const hd_model *m, hd_session *s, double out[HD_FACTS]);
+/* The same of a network in one way. */
+hd_status hd_choice_facts(struct hd_cmd *c, const struct hd_choice *net, const struct hd_way *way,
+                          double out[HD_FACTS]);
 const char *hd_facts_text(hd_arena *a, const double facts[HD_FACTS]);
 
 /* ---- the model: seconds = sum of facts, each times a rate of at least 0 --------------------- */

@@ -66,39 +66,59 @@ static double window(const struct hd_node *n) {
     return all;
 }
 
-static void add_node(const hd_graph *g, const struct hd_node *n, double *out) {
-    enum fact to;
-    double macs = products(g, n, &to);
-    out[FACT_nodes]++;
+/* slow: golden's kernels compute it. */
+static void add_node(const hd_graph *g, const struct hd_node *n, bool slow, double *out) {
+    enum fact to, of = class_of(n->op);
+    double macs = products(g, n, &to), elements = hd_node_elements(g, n);
+    if (of == FACT_windows) elements = window(n) * (double)hd_tensor_elems(&g->tensors[n->out[0]]);
+    if (slow) {
+        to = FACT_slow_products;
+        of = of == FACT_moved      ? FACT_slow_moved
+             : of == FACT_function ? FACT_slow_function
+             : of == FACT_windows  ? FACT_slow_windows
+                                   : FACT_slow_simple;
+    }
     out[to] += macs;
-    enum fact of = class_of(n->op);
-    if (of == FACT_largest || of == FACT_averages)
-        out[of] += window(n) * (double)hd_tensor_elems(&g->tensors[n->out[0]]);
-    else
-        out[of] += hd_node_elements(g, n);
+    out[of] += elements;
     for (int i = 0; i < n->n_in; i++)
         if (n->in[i] >= 0 && g->tensors[n->in[i]].data)
             out[FACT_constants] += (double)hd_tensor_bytes(&g->tensors[n->in[i]]);
 }
 
-hd_status hd_facts_of(hd_ctx *ctx, const hd_model *m, const char *device, double out[HD_FACTS]) {
+/* Nodes that the plan of a device leaves to golden. */
+static bool *slow_nodes(hd_arena *a, const hd_graph *g, const struct hd_exec_step *steps, int n) {
+    bool *slow = hd_new_array(a, bool, g->n_nodes + 1);
+    for (int i = 0; i < n; i++) {
+        int node = steps[i].node ? hd_node_by_name(g, steps[i].node) : -1;
+        if (node >= 0) slow[node] = strcmp(steps[i].how, "golden") == 0;
+    }
+    return slow;
+}
+
+hd_status hd_facts_of(hd_ctx *ctx, const hd_model *m, hd_session *s, double out[HD_FACTS]) {
     hd_graph *g;
+    const struct hd_exec_step *steps;
+    hd_arena *a = hd_arena_create();
+    int n = s ? hd_session_steps(s, &steps) : 0;
     memset(out, 0, HD_FACTS * sizeof *out);
-    TRY(hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g));
-    if (hd_is_graph_device(device)) {
+    hd_status status = hd_graph_load_borrowed(ctx, m->graph, m->graph_bytes, &g);
+    if (status == HD_OK && n) {
+        bool *slow = slow_nodes(a, g, steps, n);
         out[FACT_starts] = 1;
+        out[FACT_steps] = n;
         for (size_t i = 0; i < g->n_nodes; i++)
-            if (!g->nodes[i].dead) add_node(g, &g->nodes[i], out);
+            if (!g->nodes[i].dead) add_node(g, &g->nodes[i], slow[i], out);
     }
-    for (int s = 0; !out[FACT_starts] && s < m->n_steps; s++)
-        out[FACT_machine] += (double)m->steps[s].estimate * 1e-6 / m->machine.clock_mhz;
-    for (int s = 0; !hd_is_graph_device(device) && s < m->n_steps; s++) {
-        out[FACT_starts] += m->steps[s].n_nodes > 0;
-        for (int i = 0; i < m->steps[s].n_nodes; i++)
-            add_node(g, &g->nodes[m->steps[s].nodes[i]], out);
+    for (int k = 0; status == HD_OK && !n && k < m->n_steps; k++) {
+        out[FACT_machine] += (double)m->steps[k].estimate * 1e-6 / m->machine.clock_mhz;
+        out[FACT_starts] += m->steps[k].n_nodes > 0;
+        out[FACT_steps] += m->steps[k].n_nodes;
+        for (int i = 0; i < m->steps[k].n_nodes; i++)
+            add_node(g, &g->nodes[m->steps[k].nodes[i]], true, out);
     }
-    hd_graph_destroy(g);
-    return HD_OK;
+    if (status == HD_OK) hd_graph_destroy(g);
+    hd_arena_destroy(a);
+    return status;
 }
 
 const char *hd_facts_text(hd_arena *a, const double facts[HD_FACTS]) {

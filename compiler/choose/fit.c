@@ -1,12 +1,13 @@
 /* The model of time: seconds of a run are a sum of facts, each at a rate of at least 0. Rates of a
- * kind are those of least squared relative error, by coordinate descent; facts that no run has keep
- * the rate 0. */
+ * kind are those of least squared relative error, by coordinate descent. A fact that no run of the
+ * kind has gets the middle of its rates in other kinds: golden's kernels, say, are the same. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/choose/choose.h"
 
-enum { ROUNDS = 3000 };
+enum { ROUNDS = 1000, KINDS = 64 };
 static const double RIDGE = 1e-4; /* of equal ways to add up, that with even shares */
 
 struct sums { /* of scaled facts: what least squares needs */
@@ -36,11 +37,12 @@ static void descend(const struct sums *s, double share[HD_FACTS]) {
         }
 }
 
-struct hd_rates hd_rates_fit(const struct hd_run_row *rows, size_t n, const char *kind,
-                             const char *without) {
+/* Of one kind; rates of facts that it has not are negative. */
+static struct hd_rates fit_kind(const struct hd_run_row *rows, size_t n, const char *kind,
+                                const char *without) {
     struct hd_rates fit = {.rows = 0};
     struct sums s = {.x = {0}};
-    double facts[HD_FACTS], share[HD_FACTS] = {0}, logs = 0;
+    double facts[HD_FACTS], share[HD_FACTS] = {0};
     for (size_t r = 0; r < n; r++) {
         if (!counts(&rows[r], kind, without, facts)) continue;
         fit.rows++;
@@ -58,12 +60,44 @@ struct hd_rates hd_rates_fit(const struct hd_run_row *rows, size_t n, const char
         }
     }
     descend(&s, share);
-    for (int i = 0; i < HD_FACTS; i++)
-        if (s.scale[i] > 0) fit.rate[i] = share[i] / s.scale[i];
+    for (int i = 0; i < HD_FACTS; i++) fit.rate[i] = s.scale[i] > 0 ? share[i] / s.scale[i] : -1;
+    return fit;
+}
+
+static int by_double(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Rates that are missing, from the other kinds. */
+static void fill(const struct hd_run_row *rows, size_t n, const char *without,
+                 struct hd_rates *fit) {
+    struct hd_rates of[KINDS];
+    int kinds = 0;
+    for (size_t r = 0; r < n && kinds < KINDS; r++) {
+        size_t k = 0;
+        while (k < r && strcmp(rows[k].kind, rows[r].kind)) k++;
+        if (k == r) of[kinds++] = fit_kind(rows, n, rows[r].kind, without);
+    }
+    for (int i = 0; i < HD_FACTS; i++) {
+        double known[KINDS];
+        size_t m = 0;
+        if (fit->rate[i] >= 0) continue;
+        for (int k = 0; k < kinds; k++)
+            if (of[k].rate[i] >= 0) known[m++] = of[k].rate[i];
+        qsort(known, m, sizeof *known, by_double);
+        fit->rate[i] = m ? known[m / 2] : 0;
+    }
+}
+
+struct hd_rates hd_rates_fit(const struct hd_run_row *rows, size_t n, const char *kind,
+                             const char *without) {
+    struct hd_rates fit = fit_kind(rows, n, kind, without);
+    double facts[HD_FACTS], logs = 0;
+    if (fit.rows) fill(rows, n, without, &fit);
     for (size_t r = 0; r < n; r++) {
-        double model;
         if (!counts(&rows[r], kind, without, facts)) continue;
-        model = hd_rates_seconds(&fit, facts);
+        double model = hd_rates_seconds(&fit, facts);
         if (model > 0) logs += fabs(log(model / rows[r].seconds));
     }
     fit.error = exp(logs / fmax(fit.rows, 1));

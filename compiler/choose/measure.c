@@ -110,6 +110,8 @@ static double now(bool processor) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The least of several runs. A simulated machine takes its cycles at the clock that its timing
+ * supports, and the processor time of the host. */
 static hd_status measure(struct hd_cmd *c, hd_arena *a, const hd_model *m, const char *path,
                          hd_session *s, const struct hd_way *way, double *out) {
     const void **in;
@@ -138,27 +140,38 @@ static hd_status measure(struct hd_cmd *c, hd_arena *a, const hd_model *m, const
     return ok;
 }
 
-/* Seconds of a run of that model: the least of several. A simulated machine takes its cycles at the
- * clock that its timing supports, and the processor time of the host. */
-static hd_status measure_way(struct hd_cmd *c, const hd_model *m, const char *path,
-                             const struct hd_way *way, double *out_seconds) {
+static hd_status open_session(struct hd_cmd *c, const hd_model *m, const struct hd_way *way,
+                              hd_session **out) {
     struct hd_options saved = c->opt;
     hd_arena *a = hd_arena_create();
-    hd_session *s = NULL;
     take(c, a, way);
-    hd_status ok = hd_open_session(c, m, way->device, &s);
-    if (ok == HD_OK) ok = measure(c, a, m, path, s, way, out_seconds);
-    hd_session_close(s);
+    hd_status s = hd_open_session(c, m, way->device, out);
     c->opt = saved;
     hd_arena_destroy(a);
+    return s;
+}
+
+hd_status hd_choice_facts(struct hd_cmd *c, const struct hd_choice *net, const struct hd_way *way,
+                          double out[HD_FACTS]) {
+    hd_model *m = NULL;
+    hd_session *s = NULL;
+    hd_status ok = hd_choice_model(c, net, way, &m);
+    if (ok == HD_OK && hd_is_graph_device(way->device)) ok = open_session(c, m, way, &s);
+    if (ok == HD_OK) ok = hd_facts_of(c->ctx, m, s, out);
+    hd_session_close(s);
+    hd_model_destroy(m);
     return ok;
 }
 
 hd_status hd_run_keep(struct hd_cmd *c, hd_arena *a, const char *network, const hd_model *m,
                       const char *path, const struct hd_way *way, struct hd_schedules *db) {
-    double seconds, facts[HD_FACTS];
-    TRY(hd_facts_of(c->ctx, m, way->device, facts));
-    TRY(measure_way(c, m, path, way, &seconds));
+    double seconds = 0, facts[HD_FACTS];
+    hd_session *s = NULL;
+    hd_status ok = open_session(c, m, way, &s);
+    if (ok == HD_OK) ok = hd_facts_of(c->ctx, m, hd_is_graph_device(way->device) ? s : NULL, facts);
+    if (ok == HD_OK) ok = measure(c, a, m, path, s, way, &seconds);
+    hd_session_close(s);
+    TRY(ok);
     const struct hd_run_row row = {.computer = hd_this_computer(a),
                                    .network = network,
                                    .kind = way->kind,

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "compiler/command/command.h"
 #include "compiler/choose/choose.h"
+#include "compiler/command/command.h"
 #include "compiler/explore/explore.h"
 #include "compiler/ir/ir.h"
 #include "compiler/tune/tune.h"

@@ -55,11 +55,6 @@ struct hd_explore_options { /* of heddle explore, sweep and advise */
     int jobs;
 };
 
-struct hd_choose_options { /* of heddle choose and bench choose */
-    const char *precision;
-    int batch;
-};
-
 struct hd_import_options { /* how networks are read */
     struct hd_list_option shapes, states;
     const char *rounding;
@@ -68,9 +63,9 @@ struct hd_import_options { /* how networks are read */
 struct hd_run_choice { /* of devices that run */
     bool functional, no_fallback;
     uint64_t max_cycles, part_cycles;
-    const char *db, *memory, *load_state, *save_state, *prune;
+    const char *db, *memory, *load_state, *save_state, *prune, *precision;
     bool blocks;
-    int seconds; /* of tune */
+    int seconds, batch; /* of tune; of choose */
     int steps;
 };
 
@@ -90,7 +85,6 @@ struct hd_options {
     struct hd_help_options about;
     struct hd_stage_files texts;
     struct hd_explore_options explore;
-    struct hd_choose_options choose;
     uint64_t seed;
     struct hd_mem_options mem;
     struct hd_run_choice run;

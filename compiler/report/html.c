@@ -22,9 +22,25 @@ static const char *const style[] = {
 static const char *const elements[] = {
 #include "elements.js.inc"
     NULL};
+static const unsigned char d3[] = {
+#include "d3.inc"
+    '\n'};
+static const char *const d3_licence[] = {
+#include "d3.txt.inc"
+    NULL};
 static const char *const script[] = {
 #include "page.js.inc"
     NULL};
+
+/* What draws the plots, where it was there when this was built. */
+static void put_d3(FILE *f) {
+    if (sizeof d3 == 1) return;
+    fputs("<script>/*\n", f);
+    for (int i = 0; d3_licence[i]; i++) fputs(d3_licence[i], f);
+    fputs("*/\n", f);
+    fwrite(d3, 1, sizeof d3, f);
+    fputs("</script>\n", f);
+}
 
 hd_status hd_report_write(struct hd_cmd *c, json_object *data, const char *path) {
     return hd_page_write(c, data, path, "Heddle report", script);
@@ -47,7 +63,9 @@ hd_status hd_page_write(struct hd_cmd *c, json_object *data, const char *path, c
     fputs("</style></head><body>\n<script type=\"application/json\" id=\"data\">", f);
     /* json-c writes / as \/, so no text in it can end the element */
     fputs(json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN), f);
-    fputs("</script>\n<script>\n", f);
+    fputs("</script>\n", f);
+    put_d3(f);
+    fputs("<script>\n", f);
     for (int i = 0; elements[i]; i++) fputs(elements[i], f);
     for (int i = 0; lines[i]; i++) fputs(lines[i], f);
     fputs("</script></body></html>\n", f);

@@ -13,6 +13,7 @@ const shown = () => order === 'moved' ? [...layers].sort((x, y) => moved(y) - mo
 const about = document.createElement('div');
 
 function draw() {
+  if (!plots) return;
   const list = shown(), most = Math.max(1, ...list.flatMap(l => [l.A ? l.A.cycles : 0, l.B ? l.B.cycles : 0]));
   const [s, , Y] = picture(plot, null, [0, most * 1.05], 'layers, ' + (order === 'moved' ? 'those that moved most first' : 'as they run'), 'cycles');
   const wide = (W - L - R) / list.length;
@@ -40,11 +41,12 @@ if (layers.length) {
   for (const [k, t] of [['moved', 'by how far they moved'], ['runs', 'as they run']]) el(pick, 'option', { value: k }, t);
   pick.addEventListener('change', () => { order = pick.value; chosen = -1; draw(); });
   bar.append(' Click a layer, or go along with the arrow keys. ');
-  saves(bar, plot, 'diff.svg');
-  legend(document.body, [[colours.a, D.a], [colours.b, D.b], [colours.chosen, D.b + ', chosen']]);
+  if (plots) saves(bar, () => plot.querySelector('svg'), 'diff');
+  if (plots) legend(document.body, [[colours.a, D.a], [colours.b, D.b], [colours.chosen, D.b + ', chosen']]);
   document.body.append(about);
-  table(document.body, ['layer', D.a, D.b, 'by', 'along with'], layers.filter(l => l.why).map(l => [l.name, l.A ? l.A.cycles : '', l.B ? l.B.cycles : '',
-    (l.B ? l.B.cycles : 0) - (l.A ? l.A.cycles : 0), l.why]));
+  const listed = shown().filter(l => l.why);
+  table(document.body, ['layer', D.a, D.b, 'by', 'along with'], listed.map(l => [l.name, l.A ? l.A.cycles : '', l.B ? l.B.cycles : '',
+    (l.B ? l.B.cycles : 0) - (l.A ? l.A.cycles : 0), l.why]), i => choose(shown().indexOf(listed[i])));
   arrows(() => layers.length, () => chosen, choose);
   draw();
 }

@@ -1,5 +1,5 @@
 // Draws the machines of heddle explore from the JSON in #data: points of two quantities, the front as a line,
-// parameters and layers of the point that was clicked. No network, no library.
+// parameters and layers of the point that was clicked; a table of the front.
 const quantities = [['ms', 'time of a run, ms'], ['fps', 'runs a second'], ['lut', 'LUT'], ['dsp', 'DSP'],
   ['bram', 'BRAM of 36 Kbit'], ['uram', 'URAM'], ['joule', 'energy of a run, J (estimate)'], ['axi_bits', 'bits of the port'],
   ['k', 'k'], ['n', 'n'], ['xm_bytes', 'bytes of XM'], ['wm_bytes', 'bytes of WM']];
@@ -8,25 +8,28 @@ let chosen = -1, axisX = 'lut', axisY = 'fps';
 
 el(document.body, 'h1', {}, D.title);
 el(document.body, 'p', { class: 'note' }, D.subtitle);
-const bar = el(document.body, 'p', { class: 'note' }, 'across ');
+const bar = el(document.body, 'p', { class: 'note' }), plot = el(document.body, 'div');
+const colours = { front: 'var(--busy)', beaten: '#8b93a1', chosen: 'var(--used)' };
 function picker(value, set) {
   const s = el(bar, 'select');
   for (const [k, t] of quantities) { const o = el(s, 'option', { value: k }, t); o.selected = k === value; }
   s.addEventListener('change', () => { set(s.value); draw(); });
 }
-picker(axisX, v => { axisX = v; });
-bar.append(' up ');
-picker(axisY, v => { axisY = v; });
-bar.append(' Click a point, or go along the front with the arrow keys. ');
-const plot = el(document.body, 'div');
-saves(bar, plot, 'front.svg');
-const colours = { front: '#3d7bd9', beaten: '#b6bdc9', chosen: '#d64545' };
-legend(document.body, [[colours.front, 'on the front'], [colours.beaten, 'beaten, or over a limit'], [colours.chosen, 'chosen']]);
+if (plots) {
+  bar.append('across ');
+  picker(axisX, v => { axisX = v; });
+  bar.append(' up ');
+  picker(axisY, v => { axisY = v; });
+  saves(bar, () => plot.querySelector('svg'), 'front');
+  legend(document.body, [[colours.front, 'on the front'], [colours.beaten, 'beaten, or over a limit'], [colours.chosen, 'chosen']]);
+}
+bar.append(' Click a machine, or go along the front with the arrow keys. ');
 const about = el(document.body, 'div', { id: 'about' });
 const text = p => D.params.map(k => k + '=' + p[k]).join(' ') + '\n' + num(p.ms) + ' ms, ' + num(p.fps) + ' a second, ' +
   num(p.lut) + ' LUT, ' + num(p.dsp) + ' DSP, ' + num(p.bram) + ' BRAM, ' + num(p.uram) + ' URAM';
 
 function draw() {
+  if (!plots) return;
   const title = k => quantities.find(q => q[0] === k)[1];
   const range = k => { const v = points.map(p => p[k]); return [Math.min(0, ...v), Math.max(...v) * 1.05 || 1]; };
   const [s, X, Y] = picture(plot, range(axisX), range(axisY), title(axisX), title(axisY));
@@ -61,3 +64,7 @@ function choose(i) {
 const along = () => points.map((p, i) => i).filter(i => points[i].front).sort((a, b) => points[a][axisX] - points[b][axisX]);
 arrows(() => along().length, () => along().indexOf(chosen), i => choose(along()[i]));
 draw();
+const front = along();
+table(document.body, ['on the front', 'ms', 'a second', 'LUT', 'DSP', 'BRAM', 'URAM', 'J'],
+  front.map(i => points[i]).map(p => [p.machine, p.ms, p.fps, p.lut, p.dsp, p.bram, p.uram, p.joule]), i => choose(front[i]));
+document.body.dataset.front = front.length;

@@ -1,4 +1,4 @@
-// Draws a report from the JSON in #data. No network, no library. What was drawn is counted in the body's
+// Draws a report from the JSON in #data. What was drawn is counted in the body's
 // data attributes, so that a test can see that nothing is empty and nothing failed.
 const UNIT_COLORS = { busy: 'var(--busy)', stall_semaphore: 'var(--sem)', stall_memory: 'var(--mem)', stall_bank: 'var(--bank)', idle: 'var(--idle)' };
 const palette = ['#3d7bd9', '#2a9d76', '#e07a3f', '#8e5bb5', '#c0a02c', '#d1495b', '#4aa3b8', '#7a8b3c', '#b0689a', '#5b6abf'];
@@ -87,11 +87,8 @@ function summary() {
     for (const p in parts) if (parts[p] > 0) el(bar, 'i', { style: `width:${100 * parts[p] / r.cycles}%;background:${UNIT_COLORS[p]}` });
     hover(bar, Object.keys(parts).map(p => `${p.replace('_', ': ')} ${fmt(parts[p])} (${pct(parts[p] / r.cycles)})`).join('\n'));
   }
-  const legend = el(document.body, 'div', { class: 'legend' });
-  for (const [c, what] of [['busy', 'working'], ['mem', 'waits for DRAM'], ['bank', 'waits for a bank'], ['sem', 'waits for another unit'], ['idle', 'nothing to do']]) {
-    el(legend, 'i', { style: `background:var(--${c})` });
-    legend.append(what);
-  }
+  legend(document.body, [['busy', 'working'], ['mem', 'waits for DRAM'], ['bank', 'waits for a bank'], ['sem', 'waits for another unit'],
+    ['idle', 'nothing to do']].map(([c, what]) => [`var(--${c})`, what]));
 }
 
 // ---- roofline ------------------------------------------------------------------------------
@@ -105,18 +102,11 @@ function roofline() {
   const real = pts.filter(p => p.y > 0 && isFinite(p.x));
   const x0 = Math.min(0.5, ...real.map(p => p.x)) / 1.5, x1 = Math.max(peak / bw * 8, ...real.map(p => p.x)) * 3;
   const y1 = peak * 1.6, y0 = Math.min(peak / 64, ...real.map(p => p.y)) / 1.5;
-  const X = v => left + (W - left - right) * Math.log(Math.min(Math.max(v, x0), x1) / x0) / Math.log(x1 / x0);
-  const Y = v => H - bottom - (H - top - bottom) * Math.log(Math.max(v, y0) / y0) / Math.log(y1 / y0);
-  for (let d = Math.ceil(Math.log2(x0)); d <= Math.log2(x1); d += 2) {
-    const v = 2 ** d;
-    sv(s, 'line', { x1: X(v), x2: X(v), y1: top, y2: H - bottom, class: 'axis' });
-    sv(s, 'text', { x: X(v), y: H - 26, 'text-anchor': 'middle' }, v);
-  }
-  for (let d = Math.ceil(Math.log2(y0)); d <= Math.log2(y1); d++) {
-    const v = 2 ** d;
-    sv(s, 'line', { x1: left, x2: W - right, y1: Y(v), y2: Y(v), class: 'axis' });
-    sv(s, 'text', { x: left - 6, y: Y(v) + 4, 'text-anchor': 'end' }, v);
-  }
+  const X = d3.scale.log().base(2).domain([x0, x1]).range([left, W - right]).clamp(true);
+  const Y = d3.scale.log().base(2).domain([y0, y1]).range([H - bottom, top]).clamp(true);
+  const powers = (lo, hi, step) => d3.range(Math.ceil(Math.log2(lo)), Math.log2(hi), step).map(d => 2 ** d);
+  axis(s, X, 'bottom', H - bottom + strip + 8, H - bottom - top, String, powers(x0, x1, 2));
+  axis(s, Y, 'left', left, W - left - right, String, powers(y0, y1, 1));
   sv(s, 'text', { x: (W + left) / 2, y: H - 8, 'text-anchor': 'middle' }, 'MACs per DRAM byte');
   sv(s, 'text', { x: 14, y: H / 2, transform: `rotate(-90 14 ${H / 2})`, 'text-anchor': 'middle' }, 'MACs per cycle');
   sv(s, 'path', { class: 'roof', d: `M${X(x0)},${Y(x0 * bw)} L${X(peak / bw)},${Y(peak)} L${W - right},${Y(peak)}` });
@@ -136,8 +126,7 @@ function roofline() {
     n++;
   }
   onChoose.push(() => marks.forEach(([c, i]) => { c.setAttribute('stroke-width', i === chosen ? 4 : 1); }));
-  const legend = el(box, 'div', { class: 'legend' });
-  for (const op of opNames) { el(legend, 'i', { style: 'background:' + opColor(op) }); legend.append(op); }
+  legend(box, opNames.map(op => [opColor(op), op]));
   document.body.dataset.roofline = n;
 }
 
@@ -164,9 +153,6 @@ function layers() {
   document.body.dataset.layers = trs.length;
 }
 
-// A colour of the page, which a canvas cannot name.
-const shade = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-
 // ---- timeline ------------------------------------------------------------------------------
 function timeline() {
   const o = D.ops;
@@ -174,7 +160,7 @@ function timeline() {
     'Wheel zooms, dragging moves, double click shows all.' + (o.merged ? ` ${fmt(o.merged)} operations are drawn merged; --trace has each.` : ''));
   const bar = el(box, 'div', { style: 'margin:4px 0' });
   const c = el(box, 'canvas', { id: 'timeline', style: 'height:300px' });
-  const RH = 34, LEFT = 40, rows = D.units.length, dramY = rows * RH + 6, dramH = 60;
+  const DRAM = ['#3d7bd9', '#d1495b'], RH = 34, LEFT = 40, rows = D.units.length, dramY = rows * RH + 6, dramH = 60;
   const all = Math.max(D.run.cycles, 1);
   let from = 0, to = all;
   const byUnit = D.units.map(() => []);
@@ -184,46 +170,53 @@ function timeline() {
   }
   byUnit.forEach(list => list.sort((a, b) => a[0] - b[0]));
   let drawn = 0;
-  function draw() {
-    const W = c.clientWidth || 1230, H = 300, k = devicePixelRatio || 1;
-    c.width = W * k; c.height = H * k;
-    const g = c.getContext('2d');
-    g.scale(k, k);
-    g.fillStyle = shade('--paper'); g.fillRect(0, 0, W, H);
-    const scale = (W - LEFT) / (to - from), X = t => LEFT + (t - from) * scale;
+  const W = () => c.clientWidth || 1230, H = 300;
+  // What is seen, by rect(x, y, width, height, colour, opacity) and text(x, y, colour, what).
+  function paint(rect, text) {
+    const wide = W(), X = d3.scale.linear().domain([from, to]).range([LEFT, wide]), cut = x => Math.max(X(x), LEFT);
     drawn = 0;
-    g.font = '11px sans-serif'; g.textBaseline = 'middle';
     byUnit.forEach((list, u) => {
       const y = u * RH + 4;
-      g.fillStyle = shade('--soft'); g.fillRect(LEFT, y, W - LEFT, RH - 8);
+      rect(LEFT, y, wide - LEFT, RH - 8, shade('--soft'), 1);
       for (const [a, b, l, wait] of list) {
         if (b < from || a - wait > to) continue;
-        const color = l === chosen ? '#d64545' : palette[l % palette.length];
-        if (wait) { g.globalAlpha = .25; g.fillStyle = '#e8a33d'; g.fillRect(Math.max(X(a - wait), LEFT), y + 8, Math.max(X(a) - Math.max(X(a - wait), LEFT), .3), RH - 24); g.globalAlpha = 1; }
-        const x = Math.max(X(a), LEFT), w = Math.max(X(b) - x, .4);
-        g.globalAlpha = chosen < 0 || l === chosen ? 1 : .35;
-        g.fillStyle = color; g.fillRect(x, y, w, RH - 8);
-        g.globalAlpha = 1;
-        if (w > 60) { g.fillStyle = '#fff'; g.fillText(D.layers[l].name.slice(0, w / 7), x + 3, y + (RH - 8) / 2); }
+        if (wait) rect(cut(a - wait), y + 8, Math.max(cut(a) - cut(a - wait), .3), RH - 24, shade('--sem'), .25);
+        const x = cut(a), w = Math.max(X(b) - x, .4);
+        rect(x, y, w, RH - 8, l === chosen ? shade('--used') : palette[l % palette.length], chosen < 0 || l === chosen ? 1 : .35);
+        if (w > 60) text(x + 3, y + (RH - 8) / 2, '#fff', D.layers[l].name.slice(0, w / 7));
         drawn++;
       }
-      g.fillStyle = shade('--ink'); g.fillText(D.units[u].toUpperCase(), 6, y + (RH - 8) / 2);
+      text(6, y + (RH - 8) / 2, shade('--ink'), D.units[u].toUpperCase());
     });
-    const bins = D.dram, most = Math.max(1, ...bins.read, ...bins.write);
-    g.fillStyle = shade('--ink'); g.fillText('DRAM', 3, dramY + dramH / 2);
+    const bins = D.dram, half = dramH / 2, Y = d3.scale.linear().domain([0, Math.max(1, ...bins.read, ...bins.write)]).range([0, half]);
+    text(3, dramY + half, shade('--ink'), 'DRAM');
     bins.read.forEach((r, i) => {
-      const a = i * bins.cycles, x = Math.max(X(a), LEFT), w = X(a + bins.cycles) - x;
-      if (w <= 0 || x > W) return;
-      g.fillStyle = '#3d7bd9'; g.fillRect(x, dramY + dramH / 2 - dramH / 2 * r / most, w, dramH / 2 * r / most);
-      g.fillStyle = '#d1495b'; g.fillRect(x, dramY + dramH / 2, w, dramH / 2 * bins.write[i] / most);
+      const x = cut(i * bins.cycles), w = X((i + 1) * bins.cycles) - x;
+      if (w <= 0 || x > wide) return;
+      rect(x, dramY + half - Y(r), w, Y(r), DRAM[0], 1);
+      rect(x, dramY + half, w, Y(bins.write[i]), DRAM[1], 1);
     });
-    g.fillStyle = shade('--dim');
-    for (let i = 0; i <= 8; i++) {
-      const t = from + (to - from) * i / 8, label = fmt(t);
-      g.fillRect(X(t), dramY + dramH + 3, 1, 4);
-      g.fillText(label, Math.min(Math.max(X(t) - 20, LEFT), W - 60), dramY + dramH + 14);
+    for (const t of X.ticks(8)) {
+      rect(X(t), dramY + dramH + 3, 1, 4, shade('--dim'), 1);
+      text(Math.min(X(t) + 3, wide - 60), dramY + dramH + 14, shade('--dim'), fmt(t));
     }
+  }
+  function draw() {
+    const k = devicePixelRatio || 1, g = c.getContext('2d');
+    c.width = W() * k; c.height = H * k;
+    g.scale(k, k);
+    g.font = '11px sans-serif'; g.textBaseline = 'middle';
+    g.fillStyle = shade('--paper'); g.fillRect(0, 0, W(), H);
+    paint((x, y, w, h, colour, opacity) => { g.globalAlpha = opacity; g.fillStyle = colour; g.fillRect(x, y, w, h); },
+      (x, y, colour, what) => { g.globalAlpha = 1; g.fillStyle = colour; g.fillText(what, x, y); });
     document.body.dataset.timeline = drawn;
+  }
+  function asSvg() {
+    const s = document.createElementNS(SVG, 'svg');
+    s.setAttribute('viewBox', `0 0 ${W()} ${H}`);
+    paint((x, y, width, height, fill, opacity) => sv(s, 'rect', { x, y, width, height, fill, 'fill-opacity': opacity }),
+      (x, y, fill, what) => sv(s, 'text', { x, y: y + 4, style: 'fill:' + fill }, what));
+    return s;
   }
   const set = (a, b) => { const w = Math.max(Math.min(b - a, all), 20); from = Math.max(0, Math.min(a, all - w)); to = from + w; draw(); };
   const at = ev => from + (ev.offsetX - LEFT) / (c.clientWidth - LEFT) * (to - from);
@@ -243,6 +236,9 @@ function timeline() {
   const button = (text, f) => el(bar, 'button', {}, text).addEventListener('click', f);
   button('all', () => set(0, all));
   button('chosen layer', () => { if (chosen >= 0) zoomTo(D.layers[chosen]); });
+  saves(bar, asSvg, 'timeline');
+  legend(box, [['var(--sem)', 'waits for another unit (pale)'], ['var(--used)', 'the chosen layer'], [DRAM[0], 'DRAM read'], [DRAM[1], 'DRAM written'],
+    ...palette.slice(0, 3).map((p, i) => [p, i ? '' : 'layers, in turn'])]);
   addEventListener('resize', draw);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', draw);
   onChoose.push(draw);
@@ -261,10 +257,9 @@ function memory(title, id, total, at, size, extra) {
   const W = 1230, H = 260, left = 66, top = 8, bottom = 22, n = Math.max(D.layers.length, 1);
   const s = sv(box, 'svg', { viewBox: `0 0 ${W} ${H}`, id });
   const X = i => left + (W - left - 8) * i / n, Y = a => H - bottom - (H - top - bottom) * a / Math.max(total, 1);
-  for (let i = 0; i <= 4; i++) {
-    sv(s, 'line', { x1: left, x2: W - 8, y1: Y(total * i / 4), y2: Y(total * i / 4), class: 'axis' });
-    sv(s, 'text', { x: left - 5, y: Y(total * i / 4) + 4, 'text-anchor': 'end' }, bytes(Math.round(total * i / 4)));
-  }
+  const unit = total >= 1 << 20 ? 1 << 20 : total >= 1024 ? 1024 : 1;
+  axis(s, d3.scale.linear().domain([0, Math.max(total, 1)]).range([H - bottom, top]), 'left', left, W - 8 - left, bytes,
+    d3.scale.linear().domain([0, total / unit]).ticks(4).map(v => v * unit));
   if (id === 'xm' && D.xm_ring < total) {
     const r = sv(s, 'rect', { x: left, y: Y(total), width: W - left - 8, height: Y(D.xm_ring) - Y(total), fill: 'var(--idle)' });
     hover(r, `tiles of tensors that stream: ${bytes(total - D.xm_ring)}`);
@@ -281,11 +276,8 @@ function memory(title, id, total, at, size, extra) {
   onChoose.push(() => { mark.setAttribute('visibility', chosen < 0 ? 'hidden' : 'visible'); mark.setAttribute('x', X(Math.max(chosen, 0))); });
   s.addEventListener('click', ev => { const b = s.getBoundingClientRect(); const i = Math.floor(((ev.clientX - b.left) * W / b.width - left) / (W - left - 8) * n); if (i >= 0 && i < n) choose(i); });
   for (let i = 0; i < n; i += Math.ceil(n / 16)) sv(s, 'text', { x: X(i), y: H - 8 }, i);
-  const legend = el(box, 'div', { class: 'legend' });
-  for (const [c, what] of [['live', 'live'], ['used', 'made or read by the layer'], ...(id === 'xm' ? [['idle', 'tiles of tensors that stream']] : [])]) {
-    el(legend, 'i', { style: `background:var(--${c})` });
-    legend.append(what);
-  }
+  legend(box, [['live', 'live'], ['used', 'made or read by the layer'], ...(id === 'xm' ? [['idle', 'tiles of tensors that stream']] : [])]
+    .map(([c, what]) => [`var(--${c})`, what]));
   document.body.dataset[id] = list.length;
 }
 
@@ -305,18 +297,15 @@ function host() {
 }
 
 // ---- devices -------------------------------------------------------------------------------
-function comparison() {
+function latencies() {
   const rows = D.compare, models = [...new Set(rows.map(r => r.model))], devices = [...new Set(rows.map(r => r.device))];
   const box = section('Latency', 'Milliseconds for one inference, logarithmic: machines at their stated clock, the others by the clock of this computer.');
   const ok = rows.filter(r => r.latency_ms > 0), W = 1230, bh = 15, gap = 12, left = 250;
   const H = models.length * (devices.length * bh + gap) + 36;
   const s = sv(box, 'svg', { viewBox: `0 0 ${W} ${H}`, id: 'compare' });
   const lo = Math.min(1, ...ok.map(r => r.latency_ms)) / 2, hi = Math.max(1, ...ok.map(r => r.latency_ms)) * 1.5;
-  const X = v => left + (W - left - 110) * Math.log(v / lo) / Math.log(hi / lo);
-  for (let d = Math.ceil(Math.log10(lo)); d <= Math.log10(hi); d++) {
-    sv(s, 'line', { x1: X(10 ** d), x2: X(10 ** d), y1: 4, y2: H - 24, class: 'axis' });
-    sv(s, 'text', { x: X(10 ** d), y: H - 8, 'text-anchor': 'middle' }, 10 ** d + ' ms');
-  }
+  const X = d3.scale.log().domain([lo, hi]).range([left, W - 110]);
+  axis(s, X, 'bottom', H - 24, H - 28, v => v + ' ms', d3.range(Math.ceil(Math.log10(lo)), Math.log10(hi)).map(d => +('1e' + d)));
   let n = 0;
   models.forEach((m, i) => {
     const y0 = 8 + i * (devices.length * bh + gap);
@@ -330,20 +319,24 @@ function comparison() {
       n++;
     });
   });
+  document.body.dataset.compare = n;
+}
+function comparison() {
+  const rows = D.compare;
+  if (plots) latencies();
   sortable(section('Devices'), [['model', r => r.model, null, true], ['device', r => r.device, null, true], ['latency ms', r => r.latency_ms || 0, r => r.latency_ms ? r.latency_ms.toPrecision(4) : ''],
     ['per second', r => r.throughput || 0, r => r.throughput ? r.throughput.toPrecision(4) : ''], ['cycles', r => r.cycles || 0, r => r.cycles ? fmt(r.cycles) : ''],
     ['agreement', r => r.agreement, null, true], ['memory', r => r.memory_bytes || 0, r => r.memory_bytes ? bytes(r.memory_bytes) : ''], ['note', r => r.note || '', null, 'wrap']], rows);
-  document.body.dataset.compare = n;
 }
 
 summary();
 if (D.compare) comparison();
 if (D.run) {
-  roofline();
+  if (plots) roofline();
   layers();
-  if (D.ops) timeline();
-  memory('Activation memory on the chip (XM)', 'xm', D.xm_bytes, 'xm', 'xm_bytes', D.xm_ring < D.xm_bytes ? ' Grey: buffers for tiles of tensors that stream.' : '');
-  memory('Arena in DRAM', 'arena', D.arena_bytes, 'arena', 'arena_bytes', ' Weights and programs lie beside it, in the image of ' + bytes(D.image_bytes) + '.');
+  if (plots && D.ops) timeline();
+  if (plots) memory('Activation memory on the chip (XM)', 'xm', D.xm_bytes, 'xm', 'xm_bytes', D.xm_ring < D.xm_bytes ? ' Grey: buffers for tiles of tensors that stream.' : '');
+  if (plots) memory('Arena in DRAM', 'arena', D.arena_bytes, 'arena', 'arena_bytes', ' Weights and programs lie beside it, in the image of ' + bytes(D.image_bytes) + '.');
   code();
   host();
 }
@@ -353,19 +346,7 @@ if (D.run && location.hash) { // report.html#NAME opens with that layer chosen
 }
 
 // ---- pictures as files, keys ---------------------------------------------------------------
-// The picture as it stands alone: colours by value, the style of its text and axes in it.
-function asFile(svg) {
-  const copy = svg.cloneNode(true), style = document.createElementNS(SVG, 'style');
-  style.textContent = 'text { font: 11px sans-serif; fill: var(--ink) } .axis { stroke: var(--idle) }';
-  copy.prepend(style);
-  copy.setAttribute('xmlns', SVG);
-  return copy.outerHTML.replace(/var\((--[\w-]+)\)/g, (_, name) => shade(name));
-}
-for (const s of document.querySelectorAll('svg[id]')) {
-  const save = el(null, 'button', {}, 'SVG');
-  s.after(save);
-  save.addEventListener('click', () => el(null, 'a', { download: s.id + '.svg', href: 'data:image/svg+xml,' + encodeURIComponent(asFile(s)) }).click());
-}
+for (const s of document.querySelectorAll('svg[id]')) s.after(saves(null, () => s, s.id));
 document.addEventListener('keydown', e => { // along the layers
   const step = e.key === 'ArrowRight' ? 1 : e.key === 'ArrowLeft' ? -1 : 0;
   const to = D.layers ? Math.max(0, Math.min(D.layers.length - 1, chosen + step)) : chosen;

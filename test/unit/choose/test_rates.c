@@ -3,7 +3,6 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -48,11 +47,15 @@ static void rates_come_back(void **state) {
     assert_true(fabs(f.rate[FACT_simple] / 0.5e-9 - 1) < 0.02);
     for (int i = 0; i < HD_FACTS; i++) assert_true(f.rate[i] >= 0);
     assert_true(f.rate[FACT_machine] == 0); /* no run has any */
+    double slow[HD_FACTS] = {[FACT_slow_products] = 1e6};
     rows[RUNS] = rows[0];
     rows[RUNS].kind = "other";
-    rows[RUNS].seconds = 1;
+    rows[RUNS].facts = hd_facts_text(a, slow);
+    rows[RUNS].seconds = 3e-3;
     struct hd_rates g = hd_rates_fit(rows, RUNS + 1, "cpu", NULL);
-    assert_memory_equal(g.rate, f.rate, sizeof f.rate); /* other kinds do not count */
+    assert_true(g.rate[FACT_conv] == f.rate[FACT_conv]); /* other kinds do not count .. */
+    assert_true(f.rate[FACT_slow_products] == 0 &&       /* .. but where nothing else is known */
+                fabs(g.rate[FACT_slow_products] / 3e-9 - 1) < 0.02);
     assert_int_equal(hd_rates_fit(rows, RUNS, "none", NULL).rows, 0);
     hd_arena_destroy(a);
 }
@@ -93,29 +96,38 @@ static void work_is_counted(void **state) {
                                "  c f32[1,2,8,8] = relu(b)\n"
                                "  d f32[1,2,4,4] = maxpool(c) kernel_shape=[2,2] strides=[2,2]\n"
                                "  output d\n}\n";
+    const struct hd_compile_options host = {.machine = hd_machines[0], .host_only = true};
+    const struct hd_device_options o = {.machine = hd_machines[0]};
     hd_ctx *ctx = hd_ctx_create();
     hd_graph *g;
-    void *bytes;
-    size_t n;
+    hd_model *m;
+    hd_session *session;
     double facts[HD_FACTS];
     (void)state;
     if (hd_graph_parse(ctx, text, "test", &g) != HD_OK) fail_msg("%s", hd_message(ctx));
     assert_int_equal(hd_graph_infer(ctx, g), HD_OK);
-    assert_int_equal(hd_graph_save(ctx, g, &bytes, &n), HD_OK);
-    hd_model *m = hd_model_create();
-    m->graph = bytes;
-    m->graph_bytes = n;
-    assert_int_equal(hd_facts_of(ctx, m, "cpu", facts), HD_OK);
-    assert_true(facts[FACT_starts] == 1 && facts[FACT_nodes] == 4);
+    if (hd_compile_graph(ctx, g, &host, &m) != HD_OK) fail_msg("%s", hd_message(ctx));
+    if (hd_session_open(ctx, m, "cpu", &o, &session) != HD_OK) fail_msg("%s", hd_message(ctx));
+    assert_int_equal(hd_facts_of(ctx, m, session, facts), HD_OK);
+    hd_session_close(session);
+    assert_true(facts[FACT_starts] == 1 && facts[FACT_steps] >= 2);
     assert_true(facts[FACT_grouped] == 4 * 64 && facts[FACT_conv] == 2 * 64 * 4);
     assert_true(facts[FACT_constants] == 4 * (4 + 8));
-    assert_true(facts[FACT_simple] == 2 * 2 * 64);  /* relu reads and writes */
-    assert_true(facts[FACT_largest] == 4 * 2 * 16); /* windows */
+    assert_true(facts[FACT_simple] == 2 * 2 * 64); /* relu reads and writes */
+    assert_true(facts[FACT_windows] == 4 * 2 * 16);
     assert_true(facts[FACT_operands] == 64 * (4 + 4 + 4 + 2));
-    assert_int_equal(hd_facts_of(ctx, m, "iss", facts), HD_OK); /* no step, no work */
-    assert_true(facts[FACT_starts] == 0 && facts[FACT_conv] == 0);
-    m->graph = NULL;
-    free(bytes);
+    assert_true(facts[FACT_slow_products] == 0);
+    struct hd_step step = {.nodes = (int[]){0, 1}, .n_nodes = 2, .estimate = 5000};
+    struct hd_step *steps = m->steps;
+    int n_steps = m->n_steps;
+    m->steps = &step;
+    m->n_steps = 1;
+    assert_int_equal(hd_facts_of(ctx, m, NULL, facts), HD_OK); /* of a machine */
+    assert_true(facts[FACT_starts] == 1 && facts[FACT_conv] == 0);
+    assert_true(facts[FACT_slow_products] == 4 * 64 + 2 * 64 * 4);
+    assert_true(fabs(facts[FACT_machine] - 5e-3 / hd_machines[0].clock_mhz) < 1e-12);
+    m->steps = steps;
+    m->n_steps = n_steps;
     hd_model_destroy(m);
     hd_graph_destroy(g);
     hd_ctx_destroy(ctx);
