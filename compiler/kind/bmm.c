@@ -39,9 +39,10 @@ static hd_status load_words(struct hd_lowerer *w, int batch, int nt, int n, int6
     const struct hd_placement *tp = hd_lower_whole_place(w, l->in[1]);
     int k = (int)w->m->k, lanes = (int)w->m->n, row = p->w_row[batch], c = p->w_channel[batch];
     int64_t word = hd_wm_word_bytes(w->m), at, end;
-    *out = hd_ring_take(w, &w->wm, (int64_t)n * l->cw + p->parts[1]);
-    if (p->parts[1]) { /* and behind them the constant ones */
-        hd_lower_load_words(w, HD_V_lw_mem_wm, p->w_offset, *out + n * l->cw, p->parts[1], 1, 0, 0);
+    *out = hd_ring_take(w, &w->wm, (int64_t)n * l->cw + p->zp_words[1]);
+    if (p->zp_words[1]) { /* and behind them the constant ones */
+        hd_lower_load_words(w, HD_V_lw_mem_wm, p->w_offset, *out + n * l->cw, p->zp_words[1], 1, 0,
+                            0);
         TRY(hd_ops_end(&w->s));
     }
     if (p->columns) { /* WM words [k][nt] */
@@ -97,11 +98,11 @@ static hd_status load_rows(struct hd_lowerer *w, int batch, int y, int rows, str
 
 /* ---- products ---- */
 
-struct nest { /* reduction over words and parts, then rows, then output tiles */
+struct nest { /* reduction over words and those of a zero point, then rows, then output tiles */
     int64_t x, w, am;
     int x_word, x_part, x_row; /* steps in XM */
     int w_word, w_part, w_nt;  /* and in WM */
-    int parts, rows, n;
+    int words, rows, n;
     bool is_unsigned, more;
 };
 
@@ -109,7 +110,7 @@ static hd_status multiply(struct hd_lowerer *w, const struct nest *q) {
     static const enum hd_field first[] = {HD_F_mx_n0, HD_F_mx_n1, HD_F_mx_n2,
                                           HD_F_mx_n3, HD_F_mx_n4, HD_F_mx_n5};
     const int64_t loop[][4] = {{w->l->cw, q->x_word, q->w_word, 0},
-                               {q->parts, q->x_part, q->w_part, 0},
+                               {q->words, q->x_part, q->w_part, 0},
                                {q->rows, q->x_row, 0, 1},
                                {q->n, 0, q->w_nt, q->rows},
                                {1, 0, 0, 0},
@@ -138,7 +139,7 @@ static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int6
                      .x_row = a->pitch / k,
                      .w_word = p->columns ? n : 1,
                      .w_nt = p->columns ? 1 : l->cw,
-                     .parts = 1,
+                     .words = 1,
                      .rows = a->rows,
                      .n = n,
                      .is_unsigned = hd_lower_tensor(w, l->in[0])->is_unsigned};
@@ -147,24 +148,24 @@ static hd_status sums(struct hd_lowerer *w, const struct hd_view *a, int n, int6
     hd_lower_touch(w, a, false);
     hd_ops_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * l->cw, false);
     TRY(multiply(w, &q));
-    if (p->parts[1]) { /* - w_zp * sum of a */
+    if (p->zp_words[1]) { /* - w_zp * sum of a */
         int64_t word = wm + n * l->cw;
         of_a.more = true, of_a.w = word, of_a.w_word = of_a.w_nt = 0, of_a.w_part = 1;
-        of_a.parts = p->parts[1];
+        of_a.words = p->zp_words[1];
         hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
         hd_lower_touch(w, a, false);
-        hd_ops_touch(&w->s, HD_SPACE_WM, word, word + p->parts[1], false);
+        hd_ops_touch(&w->s, HD_SPACE_WM, word, word + p->zp_words[1], false);
         TRY(multiply(w, &of_a));
     }
-    if (!p->parts[0]) return HD_OK;
+    if (!p->zp_words[0]) return HD_OK;
     uint32_t at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX],
                                          hd_round_up(2 * k, 64)); /* - a_zp * sum of w */
-    for (int i = 0; i < p->parts[0]; i++)
+    for (int i = 0; i < p->zp_words[0]; i++)
         TRY(hd_lower_fill(w, p->part[0][i], at + (uint32_t)(i * k), k, 1, 0));
-    of_w.more = true, of_w.is_unsigned = false, of_w.parts = p->parts[0];
+    of_w.more = true, of_w.is_unsigned = false, of_w.words = p->zp_words[0];
     of_w.x = at / (uint32_t)k, of_w.x_word = of_w.x_row = 0, of_w.x_part = 1;
     hd_lower_begin(w, HD_UNIT_mx, HD_OP_mx_gemm);
-    hd_ops_touch(&w->s, HD_SPACE_XM, at, at + p->parts[0] * k, false);
+    hd_ops_touch(&w->s, HD_SPACE_XM, at, at + p->zp_words[0] * k, false);
     hd_ops_touch(&w->s, HD_SPACE_WM, wm, wm + (int64_t)n * l->cw, false);
     return multiply(w, &of_w);
 }
@@ -228,7 +229,7 @@ static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struc
     if (hd_layer_streams(lo, l, 0)) bytes.in = hd_round_up((int64_t)lt->th * l->cw * lo->m->k, 64);
     if (hd_bmm_stages(lo, l))
         bytes.in += hd_round_up((int64_t)lo->m->n * lo->tensors[l->in[1]].cp, 64);
-    if (p->parts[0]) bytes.in += hd_round_up(2 * lo->m->k, 64);
+    if (p->zp_words[0]) bytes.in += hd_round_up(2 * lo->m->k, 64);
     if (!lo->plan->places[l->out].resident)
         bytes.out = hd_round_up((int64_t)lt->th * lt->nb * lo->m->n, 64);
     return bytes;
@@ -255,7 +256,7 @@ static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int 
 }
 
 static bool takes_ring(const struct hd_layer *l) {
-    return ((const struct hd_bmm *)l->own)->parts[0] > 0;
+    return ((const struct hd_bmm *)l->own)->zp_words[0] > 0;
 }
 
 static int64_t pixel_cycles(const struct hd_layer *l) {

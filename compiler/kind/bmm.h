@@ -15,7 +15,7 @@ struct hd_bmm {
     int32_t a_zp, w_zp;
     int *a_row, *a_channel, *w_row, *w_channel, *y_row, *y_channel;
     int32_t part[2][2]; /* bytes whose sum is minus the zero point, of a and of the second */
-    int parts[2];
+    int zp_words[2];
     size_t w_offset; /* of constant words in the image */
 };
 const char *hd_bmm_refuses(const struct hd_lowering *lo, int node, const char **out_hint);

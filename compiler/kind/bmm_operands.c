@@ -122,9 +122,9 @@ static bool fits(const struct hd_lowering *lo, const struct hd_tensor *y, enum r
     return fits_w(lo, &out->m, &v, channels, &out->columns);
 }
 
-/* The farthest storage that fits, over nodes that may fold. */
+/* The farthest storage that fits, over nodes that may become addressing. */
 static bool find(const struct hd_lowering *lo, const struct hd_node *n, enum role role,
-                 const bool *fold, struct found *out) {
+                 const bool *strides, struct found *out) {
     const hd_graph *g = lo->g;
     const struct hd_tensor *y = &g->tensors[n->out[0]];
     int t = role == OF_Y ? n->out[0] : n->in[role == OF_W], chain[CHAIN] = {0}, len = 0;
@@ -133,7 +133,7 @@ static bool find(const struct hd_lowering *lo, const struct hd_node *n, enum rol
     while (len < CHAIN) {
         int next = g->tensors[t].producer;
         if (role == OF_Y) next = hd_graph_only_user(g, t);
-        if (next < 0 || !fold[next]) break;
+        if (next < 0 || !strides[next]) break;
         chain[len++] = next;
         t = role == OF_Y ? g->nodes[next].out[0] : g->nodes[next].in[0];
         if (!fits(lo, y, role, t, len, chain, &f)) continue;
@@ -149,12 +149,12 @@ static bool in_chain(const struct found *f, int node) {
     return false;
 }
 
-/* ---- which nodes fold ---- */
+/* ---- which nodes become addressing ---- */
 
 struct views {
     struct hd_lowering *lo;
     const bool *machine;
-    bool *fold;            /* per node: may become addressing */
+    bool *strides;         /* per node: may become addressing */
     struct found (*at)[3]; /* per node: of products */
 };
 
@@ -173,7 +173,7 @@ static bool reads_through(const struct views *v, int node, int last) {
     if (!n || hd_graph_is_output(g, t)) return false;
     for (size_t i = 0; i < n; i++) {
         const struct hd_node *u = &g->nodes[user[i]];
-        bool ok = v->fold[user[i]] && reads_through(v, node, user[i]);
+        bool ok = v->strides[user[i]] && reads_through(v, node, user[i]);
         if (is_product(v, user[i])) {
             ok = true;
             for (int o = 0; o < 2; o++)
@@ -199,22 +199,22 @@ static void find_all(struct views *v) {
     const hd_graph *g = v->lo->g;
     for (size_t i = 0; i < g->n_nodes; i++)
         for (int r = 0; is_product(v, (int)i) && !g->nodes[i].dead && r < 3; r++)
-            find(v->lo, &g->nodes[i], (enum role)r, v->fold, &v->at[i][r]);
+            find(v->lo, &g->nodes[i], (enum role)r, v->strides, &v->at[i][r]);
 }
 
-void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *fold) {
+void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *strides) {
     const hd_graph *g = lo->g;
-    struct views v = {lo, machine, fold, NULL};
+    struct views v = {lo, machine, strides, NULL};
     v.at = hd_alloc(lo->arena, (g->n_nodes + 1) * sizeof *v.at);
     for (size_t i = 0; i < g->n_nodes; i++)
-        fold[i] = machine[i] && !g->nodes[i].dead && hd_strides_through(&g->nodes[i]);
+        strides[i] = machine[i] && !g->nodes[i].dead && hd_strides_through(&g->nodes[i]);
     for (bool changed = true; changed;) { /* ends: there are fewer each time */
         changed = false;
         find_all(&v);
         for (size_t i = 0; i < g->n_nodes; i++) {
-            if (!fold[i] || reads_through(&v, (int)i, (int)i) || writes_through(&v, (int)i))
+            if (!strides[i] || reads_through(&v, (int)i, (int)i) || writes_through(&v, (int)i))
                 continue;
-            fold[i] = false;
+            strides[i] = false;
             changed = true;
         }
     }
@@ -335,8 +335,8 @@ hd_status hd_bmm_make(struct hd_lowering *lo, const struct hd_node *n, int out,
     for (int i = 0; i < 2; i++) { /* constant words that take the zero points off */
         int32_t zp = i ? p->w_zp : p->a_zp;
         p->part[i][0] = -(zp / 2), p->part[i][1] = -zp + zp / 2;
-        p->parts[i] = zp == 0 ? 0 : zp > -128 && zp <= 128 ? 1 : 2;
-        if (p->parts[i] == 1) p->part[i][0] = -zp;
+        p->zp_words[i] = zp == 0 ? 0 : zp > -128 && zp <= 128 ? 1 : 2;
+        if (p->zp_words[i] == 1) p->part[i][0] = -zp;
     }
     p->w_offset = hd_image_reserve(lo, 2 * hd_wm_word_bytes(lo->m));
     for (int i = 0; i < 2; i++)

@@ -12,8 +12,9 @@ int64_t hd_vectors_of_windows(const struct hd_lowering *lo, const struct hd_laye
 
 /* recurrent.c: machine shape of a binary32 state, [D,B,H]. */
 bool hd_state_shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *out);
-/* bmm_operands.c. *fold: transposes and reshapes that become addressing of products around them. */
-void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *fold);
+/* bmm_operands.c. *strides: transposes and reshapes that become addressing of products around them.
+ */
+void hd_bmm_views(struct hd_lowering *lo, const bool *machine, bool *strides);
 /* move.c. A node that only moves elements, whatever its name. */
 bool hd_is_move(const hd_graph *g, const struct hd_node *n);
 /* Marks moves whose result only another move reads: the two are one. machine: nodes on it. */

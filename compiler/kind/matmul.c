@@ -117,7 +117,7 @@ static hd_status matrix_op(struct hd_lowerer *w, const struct product *q, const 
     hd_lower_set(w, HD_F_mx_nred, 3);
     hd_lower_set(w, HD_F_mx_accumulate, q->c > 0 || plane > 0);
     hd_lower_set(w, HD_F_mx_x_unsigned, x->is_unsigned);
-    hd_lower_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (lt->parts ? 0 : q->c));
+    hd_lower_set(w, HD_F_mx_x, at + hd_layer_x_word(l, x, w->m, q->nt) + (lt->split_k ? 0 : q->c));
     hd_lower_set(w, HD_F_mx_w, q->wm + (plane * (taps / l->planes) + s->tap) * q->cw);
     hd_lower_set(w, HD_F_mx_a, am);
     set_loop(w, 0, q->cw, 1, 1, 0);
@@ -330,7 +330,7 @@ static hd_status chunk_on_tile(struct hd_lowerer *w, const struct hd_tile *t, in
     q.am = halves ? hd_lower_accumulators(w, words) : hd_ring_take(w, &w->am, words);
     for (q.c = 0; q.c < l->cw; q.c += lt->cwb) {
         q.cw = (int)hd_min(lt->cwb, l->cw - q.c);
-        if (lt->parts) TRY(load_part(w, t, &q));
+        if (lt->split_k) TRY(load_part(w, t, &q));
         if (ch->wm < 0 || lt->cwb < l->cw) TRY(load_weights(w, nt, n, q.c, q.cw, &ch->wm));
         q.wm = ch->wm;
         TRY(products(w, q, t));
@@ -372,7 +372,7 @@ hd_status hd_lower_matmul(struct hd_lowerer *w, struct hd_tile *t) {
         t->c = only_nt * n;
         t->channels = hd_lower_chunk_bytes(w, only_nt);
     }
-    if (!lt->parts) TRY(hd_lower_inputs(w, t));
+    if (!lt->split_k) TRY(hd_lower_inputs(w, t));
     if (only_nt >= 0) {
         int bytes = hd_lower_chunk_bytes(w, only_nt);
         bool resident = hd_lower_place(w, l->out)->resident;
@@ -403,7 +403,7 @@ const struct hd_kind hd_kind_matmul = {
     .product = true,
     .weights = true,
     .chains = true,
-    .parts = true,
+    .takes_parts = true,
     .refuses = hd_matmul_refuses,
     .wish = hd_matmul_wish,
     .packs_pixels = hd_matmul_packs_pixels,

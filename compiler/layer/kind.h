@@ -34,8 +34,9 @@ struct hd_kind {
                         stands in what makes its bytes only */
     bool own_stores; /* stores its results in its own way, not tile by tile */
     bool knows_operands; /* `refuses` judges layouts of operands and results, too */
-    bool parts; /* of other tensors may be its operands: it steps by cp, touches `bytes` of a pixel
-                 */
+    bool takes_parts; /* of other tensors may be its operands: it steps by cp, touches `bytes` of a
+                       * pixel
+                       */
     bool all_results; /* one layer makes all results of a node */
     bool wishes_all;  /* `wish` is of all operands and results, not of the first ones only */
 

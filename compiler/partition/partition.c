@@ -87,7 +87,7 @@ static bool folds(const struct partition *p, int node) {
     return is_flatten(p->lo, n) && all_users_on_machine(p, n->out[0], takes_flat);
 }
 
-/* A node that needs a flatten to fold has one in front. */
+/* A node that needs a flatten that becomes addressing has one in front. */
 static bool has_flatten(const struct partition *p, int node) {
     const struct hd_node *n = &p->lo->g->nodes[node];
     int maker = p->lo->g->tensors[n->in[0]].producer;
@@ -252,7 +252,7 @@ static void choose_places(struct partition *p) {
     hd_bmm_views(p->lo, machine, p->lo->strides);
     for (size_t i = 0; i < p->n_order; i++)
         if (p->lo->strides[p->order[i]]) p->place[p->order[i]] = FOLDED;
-    for (size_t i = 0; i < p->n_order; i++) { /* dense layers want their flatten to fold */
+    for (size_t i = 0; i < p->n_order; i++) { /* a flatten before dense layers is addressing */
         int id = p->order[i];
         machine[id] =
             p->place[id] == ON_MACHINE && !(is_flatten(p->lo, &g->nodes[id]) && folds(p, id));
@@ -422,7 +422,8 @@ static void add_host(struct partition *p, struct hd_step *s, int node) {
     if (!why && hd_is_move(lo->g, n))
         why = "moves data at the border of the machine's part, where the host packs them anyway",
         hint = "";
-    if (!why) why = "a dense layer behind a reshape that does not fold", hint = "flatten one image";
+    if (!why)
+        why = "a dense layer behind a reshape that is not addressing", hint = "flatten one image";
     *h = (struct hd_host_op){hd_strdup(m->arena, n->name), hd_ir_ops[n->op].name, why, hint,
                              (int64_t)hd_host_ns(lo->g, node)};
 }

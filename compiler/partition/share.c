@@ -43,7 +43,7 @@ static bool whole_words(const struct hd_lowering *lo, int64_t channels) {
 
 static bool knows_parts(const hd_graph *g, const struct hd_node *n) {
     const struct hd_kind *k = hd_kind_of(g, n);
-    return k && k->parts;
+    return k && k->takes_parts;
 }
 
 /* All its readers on the machine do. */

@@ -35,7 +35,7 @@ static int least_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt,
         int n = (int)lo->m->n;
         return lt->nb * n + (int)hd_max(0, lo->tensors[l->out].bytes - l->nts * n);
     }
-    if (lt->parts) return lt->cwb * (int)lo->m->k;
+    if (lt->split_k) return lt->cwb * (int)lo->m->k;
     return lo->tensors[l->in[i]].bytes;
 }
 
@@ -105,7 +105,7 @@ struct hd_tile_bytes hd_layer_tile_bytes(const struct hd_lowering *lo, const str
     const struct hd_mtensor *y = &lo->tensors[l->out];
     const struct hd_placement *yp = &lo->plan->places[l->out];
     int64_t pixel = y->bytes; /* of one chunk: the last stores the padding, too */
-    if (lt->parts)
+    if (lt->split_k)
         pixel = hd_min(pixel, lt->nb * (int)lo->m->n + y->bytes - l->nts * (int)lo->m->n);
     if (!yp->resident) bytes.out = hd_round_up((int64_t)lt->th * lt->tw * pixel, 64);
     return bytes;
@@ -124,10 +124,10 @@ static void choose_block(const struct hd_lowering *lo, struct hd_tiling *lt, int
     int words = (int)hd_eighths(hd_wm_words(lo->m), hd_knob(lo)->block) /
                 l->taps; /* of a tap of all output tiles */
     int nb = lt->ask_nb ? lt->ask_nb : words / (int)hd_ceil_div(hd_knob(lo)->run, lo->m->k);
-    lt->nb = lt->parts ? (int)hd_max(1, hd_min(hd_min(nb, words), hd_min(most, l->nts))) : 1;
+    lt->nb = lt->split_k ? (int)hd_max(1, hd_min(hd_min(nb, words), hd_min(most, l->nts))) : 1;
     lt->nb = (int)hd_ceil_div(l->nts, hd_ceil_div(l->nts, lt->nb));
     lt->cwb = (int)hd_max(1, words / lt->nb);
-    if (lt->parts) { /* the windows of a block of pixels fit in the ring twice, too */
+    if (lt->split_k) { /* the windows of a block of pixels fit in the ring twice, too */
         int64_t first, pixels = (int64_t)hd_layer_rows(l, l->uy) * hd_layer_cols(l, l->ux);
         int64_t room = hd_layer_ring_in(lt, &first) / 2 / (pixels * lo->m->k);
         lt->cwb = (int)hd_max(1, hd_min(hd_min(lt->cwb, l->cw), room));
@@ -142,7 +142,7 @@ void hd_choose_weight_chunks(const struct hd_lowering *lo, struct hd_tiling *lt)
     int most = hd_half_am(lo->m) / (l->uy * l->ux); /* at least a block of pixels */
     most = (int)hd_min(most, hd_eighths(pm, hd_knob(lo)->block) / l->pm_words);
     lt->cwb = l->cw;
-    if (lt->parts || (l->ppw == 1 && !l->im2col && red > words / 2)) {
+    if (lt->split_k || (l->ppw == 1 && !l->im2col && red > words / 2)) {
         choose_block(lo, lt, most);
         return;
     }
@@ -226,7 +226,7 @@ void hd_split_for_overlap(const struct hd_lowering *lo, struct hd_tiling *lt) {
     const struct hd_layer *l = lt->l;
     int64_t layer_cycles = (int64_t)l->oh * l->ow * l->kind->pixel_cycles(l);
     int64_t wanted = hd_max(1, hd_min(hd_knob(lo)->bands, layer_cycles / hd_knob(lo)->short_tile));
-    bool each = l->kind->product && (lt->parts || lt->cwb < l->cw);
+    bool each = l->kind->product && (lt->split_k || lt->cwb < l->cw);
     if (each) wanted = 1; /* weights come for each tile */
     if (lt->ask_tiles) wanted = lt->ask_tiles;
     if (lt->tw == l->ow) lt->th = (int)hd_min(lt->th, even(l->oh, wanted, block_rows(lt)));
@@ -252,7 +252,7 @@ static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
 }
 
 void hd_choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    lt->parts = false; /* of an earlier plan */
+    lt->split_k = false; /* of an earlier plan */
     choose_chunks(lo, lt);
 }
 
@@ -269,7 +269,7 @@ static void choose_order(const struct hd_lowering *lo, struct hd_tiling *lt) {
         !lt->weights_stay && !split && weights + input * chunks <= weights * tiles + input;
     if (lt->ask_order != HD_ORDER_ANY && !split && !lt->weights_stay)
         lt->chunk_outer = lt->ask_order == HD_ORDER_CHUNK_OUTER;
-    if (lt->parts) lt->chunk_outer = true; /* a tile of all results need not fit */
+    if (lt->split_k) lt->chunk_outer = true; /* a tile of all results need not fit */
     lt->wave = lt->ask_order == HD_ORDER_WAVE && lt->weights_stay && xp->resident;
 }
 
@@ -327,7 +327,7 @@ static int64_t traffic(const struct hd_lowering *lo, const struct hd_tiling *lt)
     const struct hd_mtensor *x = &lo->tensors[l->in[0]];
     int64_t tiles = hd_layer_bands(lt) * hd_ceil_div(l->ow, lt->tw) * x->n;
     int64_t input = (int64_t)hd_layer_rows(l, lt->th) * hd_layer_cols(l, lt->tw) * x->bytes * tiles;
-    bool once = lt->weights_stay || (lt->chunk_outer && !lt->parts);
+    bool once = lt->weights_stay || (lt->chunk_outer && !lt->split_k);
     return hd_layer_weight_bytes(lo, l) * (once ? 1 : tiles) +
            input * (lt->chunk_outer ? hd_ceil_div(l->nts, lt->nb) : 1);
 }
@@ -350,13 +350,13 @@ static bool takes_parts(const struct hd_lowering *lo, const struct hd_tiling *lt
 
 /* needs / gives / destroys: see the head of this file. */
 struct hd_refusal hd_choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    lt->parts = false;
+    lt->split_k = false;
     const struct hd_refusal why = choose_tiles(lo, lt), fits = {.why = HD_FITS};
     if (!takes_parts(lo, lt)) return why;
     bool split = lt->cwb < lt->l->cw;
     if (!why.why && !split && (lt->weights_stay || !waits_for_memory(lo, lt))) return why;
     const struct hd_tiling whole = *lt;
-    lt->parts = true;
+    lt->split_k = true;
     if (!choose_tiles(lo, lt).why && (why.why || traffic(lo, lt) < traffic(lo, &whole)))
         return fits;
     *lt = whole;
