@@ -21,7 +21,7 @@
 struct settings {
 #define SETTING(name, ...) double name;
 #include "compiler/cli/train.def"
-    const char *optimizer, *schedule, *checkpoint, *events;
+    const char *optimizer, *schedule, *checkpoint, *events, *precision;
 };
 
 struct train {
@@ -51,7 +51,7 @@ static const struct {
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
 
 static hd_status unknown(struct train *t, const char *text) {
-    char *list = hd_strdup(t->a, "optimizer, schedule, checkpoint, events");
+    char *list = hd_strdup(t->a, "optimizer, schedule, checkpoint, events, precision");
     for (int i = 0; i < N_NUMBERS; i++) list = hd_sprintf(t->a, "%s, %s", list, numbers[i].name);
     return hd_fail(t->c->ctx, HD_INVALID, "--set %s: want NAME=VALUE with one of %s", text, list);
 }
@@ -64,6 +64,7 @@ static hd_status set_one(struct train *t, const char *text) {
                         : !strncmp(text, "schedule=", 9)    ? &t->o.schedule
                         : !strncmp(text, "checkpoint=", 11) ? &t->o.checkpoint
                         : !strncmp(text, "events=", 7)      ? &t->o.events
+                        : !strncmp(text, "precision=", 10)  ? &t->o.precision
                                                             : NULL;
     if (word) return *word = eq + 1, HD_OK;
     for (int i = 0; i < N_NUMBERS; i++) {
@@ -105,6 +106,8 @@ static hd_status read_settings(struct train *t) {
     o->factor = t->o.factor, o->every = t->o.every, o->warm_up = t->o.warm_up;
     t->options.device = t->c->opt.device, t->options.threads = t->c->opt.threads;
     t->options.shards = (int)t->o.shards, t->options.ranges = t->o.ranges;
+    t->options.loss_scale = t->o.loss_scale;
+    if (t->o.precision && strcmp(t->o.precision, "f32") != 0) t->options.precision = t->o.precision;
     if (t->c->opt.run.memory)
         TRY(hd_memory_limit_parse(t->c->ctx, t->c->opt.run.memory, &t->options.memory));
     if (fmod(t->o.batch, t->o.shards) != 0)

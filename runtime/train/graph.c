@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "runtime/train/graph.h"
+#include "runtime/train/half.h"
 #include "runtime/train/losses.h"
 #include "runtime/train/train.h"
 
@@ -138,16 +139,24 @@ static hd_status check(hd_ctx *ctx, const hd_graph *g) {
 }
 
 /* Gradients dw of the weights, and what statistics follow. */
-static hd_status gradients(struct hd_back *b, const struct hd_trained *t,
-                           const struct hd_through_list *through, int *dw) {
+static hd_status gradients(struct hd_back *b, const struct hd_train_options *o,
+                           const struct hd_trained *t, const struct hd_through_list *through,
+                           int *dw) {
     int n = t->n - t->n_follow;
     int loss = b->g->outputs[0], *by = hd_dup(b->arena, t->w, (size_t)n * sizeof *by);
+    bool scaled = o->loss_scale > 0 && o->loss_scale != 1;
+    b->prefix = "train";
+    if (scaled) loss = hd_b(b, mul, loss, hd_b_number(b, HD_F32, o->loss_scale));
+    TRY(b->status);
     if (t->n_ranges) by[t->ranges] = t->ranges_now;
     if (through->n)
         TRY(hd_grad_straight(b->ctx, b->g, loss, by, n, through->of, (int)through->n, dw));
     else
         TRY(hd_grad_in_place(b->ctx, b->g, loss, by, n, dw));
-    for (int i = n; i < t->n; i++) dw[i] = t->what[i - n];
+    b->prefix = "train";
+    for (int i = 0; i < n && scaled; i++)
+        dw[i] = hd_b(b, mul, dw[i], hd_b_number(b, HD_F32, 1 / o->loss_scale));
+    for (int i = n; i < t->n; i++) dw[i] = hd_b_cast(b, t->what[i - n], HD_F32);
     return b->status;
 }
 
@@ -157,13 +166,36 @@ static void results(struct hd_back *b, const struct hd_trained *t) {
     for (int i = 0; i < t->n_results; i++) output(b, b->g->outputs[i]);
 }
 
+/* Whether all gradients are finite: their products by 0 are 0 then, and else NaN. */
+static int finite(struct hd_back *b, int n, const int *dw) {
+    int sum = hd_b_number(b, HD_F32, 0), zero = sum;
+    for (int i = 0; i < n; i++) {
+        int s = hd_b_reduce(b, HD_IR_reducesum, hd_b(b, mul, dw[i], zero), 0, NULL, false);
+        sum = hd_b(b, add, sum, s);
+    }
+    return hd_b(b, equal, sum, zero);
+}
+
+/* Where not all are finite, weights and slots stay. */
+static void keep_finite(struct hd_back *b, const struct hd_optimizer_options *o,
+                        const struct hd_trained *t, const int *w, int is, struct slot *slots) {
+    for (int i = 0; i < t->n; i++) {
+        slots[i].weight = hd_b(b, where, is, slots[i].weight, w[i]);
+        for (int k = 0; k < n_slots(o, t, i); k++)
+            slots[i].next[k] = hd_b(b, where, is, slots[i].next[k], slots[i].state[k]);
+    }
+}
+
 /* The next step, weights and slots as outputs. */
-static hd_status next_state(struct hd_back *b, const struct hd_optimizer_options *o,
+static hd_status next_state(struct hd_back *b, const struct hd_train_options *options,
                             const struct hd_trained *t, const int *w, int *dw, int step,
                             struct slot *slots) {
+    const struct hd_optimizer_options *o = &options->optimizer;
     b->prefix = "train";
+    int is = options->precision ? finite(b, t->n, dw) : -1;
     hd_clip_gradients(b, o, t->n - t->n_follow, dw);
     update(b, o, t, w, dw, step, slots);
+    if (options->precision) keep_finite(b, o, t, w, is, slots);
     output(b, hd_b(b, add, step, hd_b_number(b, HD_F32, 1)));
     for (int i = 0; i < t->n; i++) output(b, slots[i].weight);
     for (int i = 0; i < t->n; i++)
@@ -183,7 +215,7 @@ static int step_input(hd_graph *g) {
     return -1;
 }
 
-static hd_status whole_step(struct hd_back *b, const struct hd_optimizer_options *o,
+static hd_status whole_step(struct hd_back *b, const struct hd_train_options *o,
                             struct hd_trained *t, const struct hd_through_list *through) {
     struct slot *slots = hd_new_array(b->arena, struct slot, (size_t)t->n + 1);
     int *dw = hd_new_array(b->arena, int, (size_t)t->n + 1), step = step_input(b->g);
@@ -195,14 +227,14 @@ static hd_status whole_step(struct hd_back *b, const struct hd_optimizer_options
         b->g->tensors[step].initial = hd_alloc(b->g->arena, sizeof(float));
         hd_graph_input(b->g, step);
     }
-    add_state(b, o, t, t->w, slots);
-    TRY(gradients(b, t, through, dw));
+    add_state(b, &o->optimizer, t, t->w, slots);
+    TRY(gradients(b, o, t, through, dw));
     results(b, t);
     return next_state(b, o, t, t->w, dw, step, slots);
 }
 
 /* The graph of the second half, beside that of the first: states, then gradients. */
-static hd_status second_half(const struct hd_back *first, const struct hd_optimizer_options *o,
+static hd_status second_half(const struct hd_back *first, const struct hd_train_options *o,
                              const struct hd_trained *trained, hd_graph *g) {
     struct hd_back b = {.ctx = first->ctx, .g = g, .arena = first->arena, .prefix = "update"};
     int n = trained->n, *w = hd_new_array(b.arena, int, (size_t)n + 1);
@@ -214,7 +246,7 @@ static hd_status second_half(const struct hd_back *first, const struct hd_optimi
         const struct hd_tensor *t = &first->g->tensors[trained->w[i]];
         w[i] = hd_graph_const(g, t->name, t->dtype, t->rank, t->dim, t->initial);
     }
-    add_state(&b, o, trained, w, slots);
+    add_state(&b, &o->optimizer, trained, w, slots);
     for (int i = 0; i < n; i++) {
         struct hd_tensor t = g->tensors[w[i]];
         dw[i] =
@@ -224,18 +256,30 @@ static hd_status second_half(const struct hd_back *first, const struct hd_optimi
     return next_state(&b, o, trained, w, dw, step, slots);
 }
 
-static hd_status halves(struct hd_back *b, const struct hd_optimizer_options *o,
-                        struct hd_trained *t, const struct hd_through_list *through,
-                        hd_graph *update_graph) {
+static hd_status halves(struct hd_back *b, const struct hd_train_options *o, struct hd_trained *t,
+                        const struct hd_through_list *through, hd_graph *update_graph) {
     int *dw = hd_new_array(b->arena, int, (size_t)t->n + 1), step = step_input(b->g);
     t->n_data = (int)b->g->n_inputs, t->steps = step >= 0;
     if (step >= 0) hd_graph_input(b->g, step);
     for (int i = 0; i < t->n; i++) to_state(b->g, t->w[i]);
-    TRY(gradients(b, t, through, dw));
+    TRY(gradients(b, o, t, through, dw));
     results(b, t);
     for (int i = 0; i < t->n; i++) output(b, dw[i]);
     TRY(b->status);
     return second_half(b, o, t, update_graph);
+}
+
+static hd_status in_half(struct hd_back *b, const struct hd_train_options *o, bool logits,
+                         const struct hd_trained *t) {
+    hd_dtype type = !strcmp(o->precision, "f16") ? HD_F16 : HD_BF16;
+    if (type == HD_BF16 && strcmp(o->precision, "bf16") != 0)
+        return hd_fail(b->ctx, HD_INVALID, "precision '%s': want f32, f16 or bf16", o->precision);
+    if (!logits || o->integers)
+        return hd_fail(b->ctx, HD_UNSUPPORTED,
+                       "%s: precision %s is for float networks of logits, without a loss of their "
+                       "own",
+                       b->g->name, o->precision);
+    return hd_train_half(b, type, t);
 }
 
 hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options *o,
@@ -252,10 +296,11 @@ hd_status hd_train_graph(hd_ctx *ctx, hd_graph *g, const struct hd_train_options
     find_followers(g, arena, out);
     if (s == HD_OK && out->n == out->n_follow)
         s = hd_fail(ctx, HD_INVALID, "%s: no weights to train", g->name);
+    if (s == HD_OK && o->precision) s = in_half(&b, o, logits, out);
     if (s == HD_OK && logits) s = to_classes(ctx, g);
     out->n_results = (int)g->n_outputs;
-    if (s == HD_OK && !update_graph) s = whole_step(&b, &o->optimizer, out, &through);
-    if (s == HD_OK && update_graph) s = halves(&b, &o->optimizer, out, &through, update_graph);
+    if (s == HD_OK && !update_graph) s = whole_step(&b, o, out, &through);
+    if (s == HD_OK && update_graph) s = halves(&b, o, out, &through, update_graph);
     hd_arena_destroy(b.arena);
     if (s == HD_OK && update_graph) s = hd_graph_verify(ctx, update_graph);
     return s == HD_OK ? hd_graph_verify(ctx, g) : s;

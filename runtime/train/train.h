@@ -58,6 +58,11 @@ struct hd_train_options {
     int shards;
     hd_ranks *ranks; /* NULL = this process alone */
     struct hd_memory_limit memory;
+    /* "f16", "bf16": the network of logits computes in 16 bits, beside float weights. NULL = "f32".
+     * The loss is multiplied by loss_scale on the way to gradients (0 = 1), so that small ones are
+     * not rounded to 0. A step whose gradients are not finite changes nothing but its number. */
+    const char *precision;
+    double loss_scale;
 };
 
 struct hd_train_result { /* of one step of a network of logits */

@@ -3,6 +3,7 @@ import numpy
 import pytest
 
 import heddle
+from heddle.train import prefetch
 
 
 def network(training, batch=16):
@@ -54,9 +55,29 @@ def test_a_call_ends_the_loop_and_a_checkpoint_goes_on(tmp_path):
     assert [first.step(*b) for b in data[3:]] == [second.step(*b) for b in data[3:]]
 
 
+def test_batches_are_read_ahead():
+    assert list(prefetch(range(50))) == list(range(50))
+    read = []
+
+    def fails(n):
+        for i in range(n):
+            read.append(i)
+            yield i
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        list(prefetch(fails(4)))
+    assert read == [0, 1, 2, 3]
+    ahead = prefetch(fails(100))
+    assert next(ahead) == 0
+    ahead.close()  # ends the thread, which has read some more at most
+    assert len(read) < 10
+
+
 def test_every_layer_is_told_of():
     names = heddle.layers()
     assert names["conv"] == (1, "channels size=3 stride=1") and names["attention"][0] == 2
+    assert names["residual"] == (1, "channels stride=1")
 
 
 def test_refusals():

@@ -1,10 +1,50 @@
 """Training: steps of a network that ends in a loss, and the loop over data."""
+import queue
+import threading
+
 from heddle import _heddle, arrays
 
 
 def layers():
     """Layers of Graph.layer(): {name: (operands, its numbers)}."""
     return _heddle.layers()
+
+
+def prefetch(batches, depth=2):
+    """The items of an iterable, made by a thread while the ones before are used; depth: how many wait.
+    An exception of the iterable comes out here. Trainer.fit() reads its batches so."""
+    ready, over = queue.Queue(depth), threading.Event()
+
+    def put(item):
+        while not over.is_set():
+            try:
+                return ready.put(item, timeout=0.1)
+            except queue.Full:
+                pass
+
+    def work():
+        try:
+            for batch in batches:
+                put((batch, None))
+                if over.is_set():
+                    return
+            put((None, StopIteration()))
+        except BaseException as e:  # pylint: disable=broad-except
+            put((None, e))
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        while True:
+            batch, error = ready.get()
+            if isinstance(error, StopIteration):
+                return
+            if error:
+                raise error
+            yield batch
+    finally:
+        over.set()
+        thread.join()
 
 
 class Trainer:
@@ -37,10 +77,10 @@ class Trainer:
         return dict(zip(self.results, _heddle.training_step(self._training, buffers)))
 
     def fit(self, batches, *calls):
-        """A step for each item of an iterable, and calls(trainer, results) after it; a call that
+        """A step for each item of an iterable, which a thread reads ahead, and calls(trainer, results) after it; a call that
         returns False ends the loop. The results of the last step."""
         results = {}
-        for batch in batches:
+        for batch in prefetch(batches):
             results = self.step(*batch)
             if any([call(self, results) is False for call in calls]):
                 break

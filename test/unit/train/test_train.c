@@ -167,6 +167,61 @@ static void reads_limits(void **state) {
     hd_ctx_destroy(ctx);
 }
 
+/* Steps in 16 bits: float weights beside those of golden and cpu, not far from a float step. */
+static void half_precision(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    static const char *const type[] = {"f16", "bf16"};
+    for (int i = 0; i < 2; i++) {
+        struct hd_train_options exact = options("golden", "sgd"), golden = exact;
+        golden.precision = type[i], golden.loss_scale = 64;
+        struct hd_train_options cpu = golden, over = golden;
+        cpu.device = "cpu";
+        hd_graph *a = trained(ctx, "mlp", &exact, 2), *b = trained(ctx, "mlp", &golden, 2);
+        hd_graph *c = trained(ctx, "mlp", &cpu, 2);
+        compare(type[i], a, b, i ? 0.05 : 0.005);
+        compare(type[i], a, c, i ? 0.05 : 0.005);
+        /* Gradients that are not finite change nothing. */
+        hd_graph *first = NULL;
+        want_ok(ctx, hd_zoo_build(ctx, "mlp", BATCH, 3, &first));
+        over.loss_scale = 1e39;
+        hd_graph *d = trained(ctx, "mlp", &over, 2);
+        compare("not finite", first, d, 0);
+        hd_graph_destroy(a), hd_graph_destroy(b), hd_graph_destroy(c), hd_graph_destroy(d);
+        hd_graph_destroy(first);
+    }
+    hd_graph *g = block(ctx);
+    hd_trainer *t = NULL;
+    struct hd_train_options o = options("cpu", "sgd");
+    o.precision = "bf16";
+    assert_int_equal(hd_trainer_open(ctx, g, &o, &t), HD_UNSUPPORTED);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+}
+
+/* A step on a GPU's plan, where there is an OpenCL driver. */
+static void opencl_agrees(void **state) {
+    (void)state;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    hd_trainer *t = NULL;
+    struct hd_train_options golden = options("golden", "sgd"), opencl = options("opencl", "sgd");
+    want_ok(ctx, hd_zoo_build(ctx, "mlp:16:16", BATCH, 3, &g));
+    bool here = hd_trainer_open(ctx, g, &opencl, &t) == HD_OK;
+    hd_trainer_close(t);
+    hd_graph_destroy(g);
+    if (!here) print_message("no OpenCL here: %s\n", hd_message(ctx));
+    if (here) {
+        hd_graph *a = trained(ctx, "mlp:16:16", &golden, 1);
+        hd_graph *b = trained(ctx, "mlp:16:16", &opencl, 1);
+        compare("opencl", a, b, 1e-5);
+        hd_graph_destroy(a);
+        hd_graph_destroy(b);
+    }
+    hd_ctx_destroy(ctx);
+    if (!here) skip();
+}
+
 /* ---- optimisers ----------------------------------------------------------------------------- */
 
 enum { STEPS = 4 };
@@ -454,6 +509,7 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_agree),  cmocka_unit_test(recomputes),
+        cmocka_unit_test(half_precision), cmocka_unit_test(opencl_agrees),
         cmocka_unit_test(reads_limits),   cmocka_unit_test(optimisers),
         cmocka_unit_test(schedules),      cmocka_unit_test(clipping),
         cmocka_unit_test(random_numbers), cmocka_unit_test(batches),
