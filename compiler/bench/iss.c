@@ -56,7 +56,7 @@ static int worst_layer(const hd_model *m, const struct measured *iss, const stru
     return worst;
 }
 
-static void add_row(const char *name, uint32_t latency, const hd_model *m,
+static bool add_row(const char *name, uint32_t latency, const hd_model *m,
                     const struct measured *iss, const struct measured *rtl, struct hd_table *t,
                     json_object *list) {
     int w = worst_layer(m, iss, rtl);
@@ -89,6 +89,8 @@ static void add_row(const char *name, uint32_t latency, const hd_model *m,
     }
     json_object_object_add(o, "layers", layers);
     json_object_array_add(list, o);
+    return iss->cycles == rtl->cycles &&
+           !memcmp(iss->layer, rtl->layer, (size_t)m->n_layers * sizeof *iss->layer);
 }
 
 static int64_t macs_of(const hd_model *m) {
@@ -116,7 +118,7 @@ static hd_status choose(struct hd_cmd *c, hd_arena *a, const char **path, hd_mod
 
 /* all: of a list that nobody chose. */
 static hd_status bench_network(struct hd_cmd *c, hd_arena *a, const char *arg, bool all,
-                               struct hd_table *t, json_object *list) {
+                               struct hd_table *t, json_object *list, int *n_differ) {
     hd_model *m = NULL;
     const char *path, *what, *name = hd_short_name(a, arg);
     const void **in;
@@ -132,7 +134,8 @@ static hd_status bench_network(struct hd_cmd *c, hd_arena *a, const char *arg, b
         c->opt.mem.latency = latencies[i];
         ok = measure(c, a, m, "iss", in, &iss);
         if (ok == HD_OK) ok = measure(c, a, m, "rtl", in, &rtl);
-        if (ok == HD_OK && rtl.cycles) add_row(name, latencies[i], m, &iss, &rtl, t, list);
+        if (ok == HD_OK && rtl.cycles)
+            *n_differ += !add_row(name, latencies[i], m, &iss, &rtl, t, list);
     }
     c->opt.mem.latency = latency;
     hd_model_destroy(m);
@@ -174,14 +177,14 @@ int hd_bench_iss(struct hd_cmd *c, char **models, int n) {
     }
     json_object *list = json_object_new_array();
     struct hd_table t;
-    int failed = 0, status = HD_EXIT_DONE;
+    int failed = 0, n_differ = 0, status = HD_EXIT_DONE;
     hd_table_init(&t, "lrrrrrl");
     hd_table_cells(&t,
                    (const char *[]){"network", "latency", "ISS cycles", "RTL cycles", "total error",
                                     "worst layer", "which"},
                    7);
     for (int i = 0; i < n; i++)
-        if (bench_network(c, a, models[i], all, &t, list) != HD_OK) {
+        if (bench_network(c, a, models[i], all, &t, list, &n_differ) != HD_OK) {
             hd_cmd_fail(c);
             hd_clear(c->ctx);
             failed++;
@@ -189,6 +192,8 @@ int hd_bench_iss(struct hd_cmd *c, char **models, int n) {
     hd_cmd_progress_end(c);
     FILE *out = hd_cmd_json_on_stdout(c) ? stderr : stdout;
     hd_table_print(&t, out);
+    if (n_differ)
+        fprintf(stderr, "heddle bench: iss and rtl differ in the cycles of %d runs\n", n_differ);
     if (c->opt.json) {
         json_object *o = json_object_new_object();
         hd_json_str(o, "schema", "heddle.bench-iss/1");
@@ -198,5 +203,5 @@ int hd_bench_iss(struct hd_cmd *c, char **models, int n) {
         json_object_put(list);
     }
     hd_arena_destroy(a);
-    return failed ? HD_EXIT_FAILED : status;
+    return failed || n_differ ? HD_EXIT_FAILED : status;
 }
