@@ -125,8 +125,11 @@ static int cpu_steps(hd_exec *x, const struct hd_exec_step **out) {
     for (size_t i = 0; i < p->n_steps; i++) {
         const struct hd_cpu_step *s = &p->steps[i];
         const struct hd_node *n = s->node < 0 ? NULL : &p->g->nodes[s->node];
-        x->steps[i] = (struct hd_exec_step){n ? n->name : NULL, n ? hd_ir_ops[n->op].name : NULL,
-                                            s->how, s->n_nodes, s->seconds};
+        x->steps[i] = (struct hd_exec_step){.node = n ? n->name : NULL,
+                                            .op = n ? hd_ir_ops[n->op].name : NULL,
+                                            .how = s->how,
+                                            .n_nodes = s->n_nodes,
+                                            .seconds = s->seconds};
     }
     *out = x->steps;
     return (int)p->n_steps;

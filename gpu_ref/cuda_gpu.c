@@ -117,6 +117,9 @@ static void find_limits(hd_gpu *g) {
     l->max_blocks_yz = MOST_BLOCKS_YZ;
     g->cu->cuDeviceTotalMem(&l->memory_bytes, g->device);
     l->max_bytes = l->memory_bytes;
+    l->units = attribute(g, CU_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    l->clock_mhz = attribute(g, CU_ATTRIBUTE_CLOCK_RATE) / 1000;
+    l->lanes = g->arch == 60 || g->arch == 70 || g->arch == 75 || g->arch == 80 ? 64 : 128;
 }
 
 static void cuda_close(hd_gpu *g) {

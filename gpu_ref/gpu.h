@@ -27,6 +27,7 @@ struct hd_gpu_limits {
     size_t max_blocks_yz;           /* of a grid, in y and in z; 0 = any number */
     size_t align;                   /* of parts of memory: a power of two, at least 64 */
     size_t memory_bytes, max_bytes; /* of the device; of one allocation */
+    int units, clock_mhz, lanes;    /* f32 sums and products of a unit in a cycle */
 };
 
 enum { HD_GPU_MAX_ARGS = 64 }; /* of a kernel */

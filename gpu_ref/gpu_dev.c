@@ -169,12 +169,7 @@ hd_status hd_gpu_dev_wait(hd_ctx *ctx, hd_device *d, hd_fence fence, uint64_t ti
 int hd_gpu_dev_steps(hd_exec *x, const struct hd_exec_step **out) {
     const struct hd_gpu_plan *p = x->plan;
     if (!x->steps) x->steps = hd_new_array(x->arena, struct hd_exec_step, p->n_steps + 1);
-    for (size_t i = 0; i < p->n_steps; i++) {
-        const struct hd_gpu_step *s = &p->steps[i];
-        const struct hd_node *n = &p->g->nodes[s->node];
-        x->steps[i] =
-            (struct hd_exec_step){n->name, hd_ir_ops[n->op].name, s->how, s->n_nodes, s->seconds};
-    }
+    for (size_t i = 0; i < p->n_steps; i++) x->steps[i] = hd_gpu_step_facts(p, &p->steps[i]);
     *out = x->steps;
     return (int)p->n_steps;
 }

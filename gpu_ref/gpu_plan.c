@@ -48,6 +48,7 @@ struct hd_gpu_step *hd_gpu_step(struct hd_gpu_plan *p, enum hd_gpu_step_kind kin
     *s = (struct hd_gpu_step){.kind = kind,
                               .node = node,
                               .n_nodes = node >= 0,
+                              .macs = node < 0 ? 0 : hd_node_macs(p->g, &p->g->nodes[node]),
                               .how = how,
                               .n_in = n_in,
                               .n_out = n_out,
@@ -239,6 +240,7 @@ static void find_segments(struct hd_gpu_plan *p) {
 }
 
 static hd_status make(struct hd_gpu_plan *p) {
+    p->out_view = hd_new_array(p->arena, int, (size_t)p->io.n_out + 1);
     TRY(check_known(p));
     count_users(p);
     for (int i = 0; i < p->io.n_in; i++) {
@@ -248,21 +250,23 @@ static hd_status make(struct hd_gpu_plan *p) {
     TRY(plan_nodes(p));
     TRY(plan_outputs(p));
     find_segments(p);
+    if (!p->gpu) return HD_OK; /* on paper */
     TRY(build(p));
     TRY(hd_gpu_memory_plan(p));
     return hd_gpu_plan_once(p->ctx, p);
 }
 
-hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
-                             const hd_graph *g, const hd_model *m, const struct hd_host_io *io,
-                             const int *nodes, size_t n, bool no_fallback,
-                             struct hd_gpu_plan **out) {
+static hd_status create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
+                        const struct hd_gpu_limits *limits, const hd_graph *g, const hd_model *m,
+                        const struct hd_host_io *io, const int *nodes, size_t n, bool no_fallback,
+                        struct hd_gpu_plan **out) {
     struct hd_gpu_plan *p = calloc(1, sizeof *p);
     if (!p) return hd_fail(ctx, HD_NOMEM, "%s: no memory to plan %s", api->scheme, m->name);
     hd_arena *a = p->arena = hd_arena_create();
     size_t n_tensors = g->n_tensors + 1;
-    p->ctx = ctx, p->api = api, p->gpu = gpu, p->g = g, p->model = m, p->io = *io;
-    p->limits = api->limits(gpu);
+    p->ctx = ctx, p->api = api, p->gpu = gpu, p->g = g, p->model = m;
+    if (io) p->io = *io;
+    p->limits = limits;
     p->no_fallback = no_fallback;
     p->fault = -1;
     p->done = hd_new_array(a, bool, g->n_nodes + 1);
@@ -270,7 +274,6 @@ hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *
     p->view_of = hd_new_array(a, int, n_tensors);
     p->users = hd_new_array(a, int, n_tensors);
     p->constant = hd_new_array(a, const void *, n_tensors);
-    p->out_view = hd_new_array(a, int, (size_t)io->n_out + 1);
     p->golden = hd_golden_tensors(g, a);
     p->golden_results = hd_arena_create();
     p->golden_scratch = hd_arena_create();
@@ -278,12 +281,26 @@ hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *
     memset(p->view_of, 0xff, n_tensors * sizeof *p->view_of);
     for (size_t i = 0; i < g->n_nodes; i++) p->wanted[i] = !nodes && !g->nodes[i].dead;
     for (size_t i = 0; i < n; i++) p->wanted[nodes[i]] = true;
-    hd_status s = make(p);
+    hd_status s = io ? HD_OK : hd_host_choose_io(ctx, a, m, -1, g, &p->io);
+    if (s == HD_OK) s = make(p);
     if (s == HD_OK)
         *out = p;
     else
         hd_gpu_plan_destroy(p);
     return s;
+}
+
+hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *gpu,
+                             const hd_graph *g, const hd_model *m, const struct hd_host_io *io,
+                             const int *nodes, size_t n, bool no_fallback,
+                             struct hd_gpu_plan **out) {
+    return create(ctx, api, gpu, api->limits(gpu), g, m, io, nodes, n, no_fallback, out);
+}
+
+hd_status hd_gpu_plan_on_paper(hd_ctx *ctx, const struct hd_gpu_api *api,
+                               const struct hd_gpu_limits *limits, const hd_graph *g,
+                               const hd_model *m, struct hd_gpu_plan **out) {
+    return create(ctx, api, NULL, limits, g, m, NULL, NULL, 0, false, out);
 }
 
 void hd_gpu_plan_destroy(struct hd_gpu_plan *p) {
@@ -315,4 +332,34 @@ struct hd_gpu_share hd_gpu_plan_share(const struct hd_gpu_plan *p) {
     }
     free(host);
     return s;
+}
+
+int64_t hd_gpu_step_bytes(const struct hd_gpu_plan *p, const struct hd_gpu_step *s) {
+    bool *seen = calloc(p->n_views + 1, sizeof *seen);
+    int64_t bytes = 0;
+    for (int i = 0; seen && i < s->n_calls; i++)
+        for (int k = 0; k < s->call[i].n_args && !s->call[i].once; k++) {
+            int v = s->call[i].arg[k];
+            const struct hd_gpu_view *x = &p->views[v];
+            bool outside = x->tensor >= 0 || x->once; /* else it lies between two launches */
+            if (outside && !seen[v])
+                bytes += (int64_t)(x->tensor < 0 ? x->bytes
+                                                 : hd_tensor_bytes(&p->g->tensors[x->tensor]));
+            seen[v] = true;
+        }
+    free(seen);
+    return bytes;
+}
+
+struct hd_exec_step hd_gpu_step_facts(const struct hd_gpu_plan *p, const struct hd_gpu_step *s) {
+    const struct hd_node *n = &p->g->nodes[s->node];
+    hd_dtype t = n->n_in && n->in[0] >= 0 ? p->g->tensors[n->in[0]].dtype : HD_F32;
+    return (struct hd_exec_step){.node = n->name,
+                                 .op = hd_ir_ops[n->op].name,
+                                 .how = s->how,
+                                 .n_nodes = s->n_nodes,
+                                 .seconds = s->seconds,
+                                 .macs = s->macs,
+                                 .bytes = hd_gpu_step_bytes(p, s),
+                                 .bytewise = t == HD_I8 || t == HD_U8};
 }

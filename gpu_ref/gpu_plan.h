@@ -52,6 +52,7 @@ enum hd_gpu_step_kind { HD_GPU_KERNELS, HD_GPU_HOST };
 struct hd_gpu_step {
     enum hd_gpu_step_kind kind;
     int node, n_nodes;
+    int64_t macs;               /* of all of them */
     const char *how;            /* who computes it, for people; of the host with the reason */
     int n_in, n_out, *in, *out; /* HOST: views; -1 = left out */
     int n_calls;
@@ -95,6 +96,11 @@ struct hd_gpu_plan {
     const char *why; /* the last maker's reason for not taking the node */
 };
 
+/* What a step must move: its operands and results, each once. */
+int64_t hd_gpu_step_bytes(const struct hd_gpu_plan *p, const struct hd_gpu_step *s);
+/* For people: what the step is. */
+struct hd_exec_step hd_gpu_step_facts(const struct hd_gpu_plan *p, const struct hd_gpu_step *s);
+
 struct hd_gpu_share { /* of what ran where */
     int64_t nodes, device_nodes, macs, device_macs;
 };
@@ -103,6 +109,10 @@ hd_status hd_gpu_plan_create(hd_ctx *ctx, const struct hd_gpu_api *api, hd_gpu *
                              const hd_graph *g, const hd_model *m, const struct hd_host_io *io,
                              const int *nodes, size_t n, bool no_fallback,
                              struct hd_gpu_plan **out);
+/* The whole graph, for a device that is not here: nothing is built, and nothing can run. */
+hd_status hd_gpu_plan_on_paper(hd_ctx *ctx, const struct hd_gpu_api *api,
+                               const struct hd_gpu_limits *limits, const hd_graph *g,
+                               const hd_model *m, struct hd_gpu_plan **out);
 void hd_gpu_plan_destroy(struct hd_gpu_plan *p); /* NULL is fine */
 /* buffers: of inputs, then of outputs. */
 hd_status hd_gpu_plan_run(hd_ctx *ctx, struct hd_gpu_plan *p, hd_gpu_mem *const *buffers,

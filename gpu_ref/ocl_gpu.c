@@ -119,6 +119,11 @@ static void find_limits(hd_gpu *g) {
     for (l->align = 64; l->align < align;) l->align *= 2;
     l->memory_bytes = number(g, CL_DEVICE_GLOBAL_MEM_SIZE, 8);
     l->max_bytes = number(g, CL_DEVICE_MAX_MEM_ALLOC_SIZE, 8);
+    l->units = (int)number(g, CL_DEVICE_MAX_COMPUTE_UNITS, 4);
+    l->clock_mhz = (int)number(g, CL_DEVICE_MAX_CLOCK_FREQUENCY, 4);
+    /* A processor has two vectors a cycle. What a unit of a GPU has, OpenCL does not say. */
+    if (number(g, CL_DEVICE_TYPE, 8) & CL_DEVICE_TYPE_CPU)
+        l->lanes = 2 * (int)number(g, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4);
 }
 
 static hd_status failed(hd_ctx *ctx, const char *call, int32_t error) {

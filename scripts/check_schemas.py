@@ -36,6 +36,7 @@ COMMANDS = [  # {w}: the work folder
     f"demo {NET} --device iss --images 3 --json {{w}}/demo.json",
     f"bench {NET} --json {{w}}/bench.json",
     f"bench memory {NET} --json {{w}}/bench_memory.json",
+    f"bench gpu {NET} --device cuda --json {{w}}/bench_gpu.json",
     f"bench estimate {NET} --json {{w}}/estimate.json",
     "bench tiny --devices iss --json {w}/bench_tiny.json",
     f"bench zoo {NET} --json {{w}}/bench_zoo.json",

@@ -8,6 +8,7 @@
 int hd_bench_networks(struct hd_cmd *c, char **models, int n);
 int hd_bench_cpu(struct hd_cmd *c, char **models, int n);      /* heddle bench cpu */
 int hd_bench_compare(struct hd_cmd *c, char **models, int n);  /* heddle bench compare */
+int hd_bench_gpu(struct hd_cmd *c, char **models, int n);      /* heddle bench gpu */
 int hd_bench_iss(struct hd_cmd *c, char **models, int n);      /* heddle bench iss-vs-rtl */
 int hd_bench_memory(struct hd_cmd *c, char **models, int n);   /* heddle bench memory */
 int hd_bench_estimate(struct hd_cmd *c, char **models, int n); /* heddle bench estimate */

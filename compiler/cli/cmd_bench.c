@@ -9,10 +9,15 @@ static const struct {
     const char *name;
     int (*run)(struct hd_cmd *c, char **models, int n);
     bool on_digits; /* without models it runs the digits network */
-} by_models[] = {{"iss-vs-rtl", hd_bench_iss, false},   {"cpu", hd_bench_cpu, false},
-                 {"memory", hd_bench_memory, true},     {"compare", hd_bench_compare, true},
-                 {"estimate", hd_bench_estimate, true}, {"zoo", hd_bench_zoo, false},
-                 {"tiny", hd_bench_tiny, false},        {"choose", hd_bench_choose, false}};
+} by_models[] = {{"iss-vs-rtl", hd_bench_iss, false},
+                 {"cpu", hd_bench_cpu, false},
+                 {"memory", hd_bench_memory, true},
+                 {"compare", hd_bench_compare, true},
+                 {"estimate", hd_bench_estimate, true},
+                 {"zoo", hd_bench_zoo, false},
+                 {"tiny", hd_bench_tiny, false},
+                 {"choose", hd_bench_choose, false},
+                 {"gpu", hd_bench_gpu, true}};
 
 int cmd_bench(struct hd_cmd *c) {
     char *digits[] = {"test/models/digits"};

@@ -70,6 +70,8 @@ struct hd_exec_step {            /* what a GRAPH device made of some nodes */
     const char *node, *op, *how; /* the first node (NULL: a change of layout), who computes it */
     int n_nodes;                 /* nodes fused into it */
     double seconds;              /* of the fastest run, 0 unless timed */
+    int64_t macs, bytes;         /* opencl, cuda: its products; its operands and results */
+    bool bytewise;               /* its products are of bytes */
 };
 
 enum { HD_RUNS_GRAPH = 1, HD_RUNS_PROG = 2 };

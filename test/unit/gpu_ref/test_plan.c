@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "compiler/compiler.h"
+#include "gpu_ref/gpu_peaks.h"
 #include "gpu_ref/gpu_plan.h"
 #include "test/gpu/stand_in.h"
 
@@ -147,12 +148,35 @@ static void no_fallback(void **state) {
     assert_int_equal(stand_in.live, 0);
 }
 
+/* Without a device: what a step must move, and no call of a driver. */
+static void on_paper(void **state) {
+    struct world *w = *state;
+    struct hd_gpu_plan *p = NULL;
+    struct hd_gpu_peaks peak;
+    assert_int_equal(hd_gpu_plan_on_paper(w->ctx, &stand_in_api, &stand_in.limits, w->g, w->m, &p),
+                     HD_OK);
+    struct hd_exec_step s = hd_gpu_step_facts(p, &p->steps[0]); /* a, b */
+    assert_string_equal(s.op, "conv");
+    assert_int_equal(s.n_nodes, 2);
+    assert_int_equal(s.bytes, 4 * (3 * 64 + 81 + 3 * 64)); /* x, w, b; never a */
+    assert_int_equal(s.macs, 27 * 3 * 64);
+    assert_false(s.bytewise);
+    hd_gpu_plan_destroy(p);
+    assert_int_equal(stand_in.calls, 0);
+    assert_true(hd_gpu_peaks_of_card("NVIDIA H100 80GB HBM3", &peak));
+    assert_true(peak.int8 == 1978.9e12 && peak.bytes == 3350e9);
+    assert_false(hd_gpu_peaks_of_card("a card of next year", &peak));
+    struct hd_gpu_limits l = {.units = 2, .clock_mhz = 1000, .lanes = 16};
+    assert_true(hd_gpu_peaks_of_limits(&l).f32 == 64e9);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(legal_calls, setup, teardown),
         cmocka_unit_test_setup_teardown(every_call_may_fail, setup, teardown),
         cmocka_unit_test_setup_teardown(little_memory, setup, teardown),
         cmocka_unit_test_setup_teardown(no_fallback, setup, teardown),
+        cmocka_unit_test_setup_teardown(on_paper, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
