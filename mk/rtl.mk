@@ -83,8 +83,8 @@ rtl-custom: $(GEN_BIN) ## one RTL model: MACHINE_ARGS="base k=8" OUT=file.so
 	    { cmp -s $(BUILD_DIR)/$(RTL_KIND)/$$h/lib.so "$(OUT)" || { mkdir -p "$$(dirname "$(OUT)")" && \
       cp $(BUILD_DIR)/$(RTL_KIND)/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"; }; }
 
-rtl-nano rtl-lean: rtl-%: $(GEN_BIN) ## models of the machines of isa/machines
+rtl-nano rtl-lean rtl-k26: rtl-%: $(GEN_BIN) ## models of the machines of isa/machines
 	$(Q)$(MAKE) --no-print-directory rtl-custom MACHINE_ARGS=isa/machines/$* \
 	    OUT=$(BUILD_DIR)/rtl/libhd_rtl_$$($(GEN_BIN) hash isa/machines/$*).so
 
-.PHONY: rtl-nano rtl-lean gen rtl rtl-wave rtl-assert rtl-custom $(MACHINES:%=rtl-%) $(MACHINES:%=rtl-wave-%)
+.PHONY: rtl-nano rtl-lean rtl-k26 gen rtl rtl-wave rtl-assert rtl-custom $(MACHINES:%=rtl-%) $(MACHINES:%=rtl-wave-%)
