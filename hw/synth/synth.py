@@ -37,7 +37,17 @@ PERIOD_NS = 4  # of 250 MHz
 LOADS = {"loads": 400, "enables": 4000}  # of a net: but resets and enables; in all
 PATHS = 6      # longest paths that are printed
 HERE = os.path.dirname(os.path.abspath(__file__))
-SYNTH = "synth_xilinx -family xcup -uram -noiopad -noclkbuf"
+SYNTH = "synth_xilinx -family xcup -uram -noiopad -noclkbuf -nowidelut"
+# Its step map_luts, but every LUT counts one: there LUT2 to LUT6 cost 2 to 5, and what is counted here are LUTs.
+MAP_LUTS = """opt_expr -mux_undef -noclkinv
+abc -lut 6
+clean
+techmap -map +/xilinx/ff_map.v
+xilinx_srl -fixed -minlen 3
+techmap -map +/xilinx/lut_map.v -map +/xilinx/cells_map.v -D LUT_WIDTH=6
+xilinx_dffopt
+opt_lut_ins -tech xilinx
+"""
 READ = "read_verilog -defer -sv -D SYNTHESIS -D HD_DSP48E2 -Ihw/rtl "
 VERSION = subprocess.run(["yosys", "-V"], capture_output=True, text=True).stdout.strip()
 
@@ -115,23 +125,35 @@ def text_of(path):
     return re.sub(r"\s+", " ", re.sub(r"//.*", "", open(path).read()))
 
 
+def used_lines(package, text):
+    """Lines of a package that define names which a text uses, and those that such lines use."""
+    lines = {re.search(r"(\w+)\s*(=[^=]|;)", l).group(1): l for l in package.split("\n") if re.search(r"\w\s*(=[^=]|;)", l)}
+    todo, found = set(re.findall(r"hd_cfg_pkg::(\w+)", text)), set()
+    while todo:
+        found |= todo
+        todo = {n for f in found for n in re.findall(r"\w+", lines.get(f, "")) if n in lines} - found
+    return "\n".join(lines[n] for n in sorted(found) if n in lines)
+
+
 def key_of(name, inside, ports, files):
-    """Hash of what a netlist is made from: the module's source, the packages that it names, its parameters and ports,
-    those of the modules in it, and the tool. (RTLIL would not do: the order of its lines depends on the numbers in
-    names, and these on other modules.)"""
+    """Hash of what a netlist is made from: the module's source, the packages that it names (of the machine's parameters
+    those alone), its parameters and ports, those of the modules in it, and the tool. (RTLIL would not do: the order of
+    its lines depends on the numbers in names, and these on other modules.)"""
     base = base_name(name)
     text = text_of(files.get(base, files["hd_cfg_pkg"]))
-    text += "".join(text_of(path) for package, path in sorted(files.items()) if f"{package}::" in text)
+    parameters = used_lines(open(files["hd_cfg_pkg"]).read(), text)
+    text += "".join(text_of(path) for package, path in sorted(files.items())
+                    if f"{package}::" in text and package != "hd_cfg_pkg") + parameters
     lanes = [f"Lanes {LANES[base]}"] if base in LANES else [ports[name]]
-    return hashlib.sha256("\n".join([base, text, *lanes, *(n + ports[n] for n in sorted(inside)), SYNTH,
+    return hashlib.sha256("\n".join([base, text, *lanes, *(n + ports[n] for n in sorted(inside)), SYNTH, MAP_LUTS,
                                      VERSION]).encode()).hexdigest()[:24]
 
 
 def synthesise(work, cache, boxes, name, il, key):
     """Netlist of a module from the file of its RTLIL; prints the time that it took."""
     script = (f"read_rtlil {boxes}\nread_verilog -lib +/xilinx/cells_sim.v\nread_verilog -lib +/xilinx/cells_xtra.v\n"
-              f"read_rtlil {il}\nhierarchy -check -top the_module\n{SYNTH} -run prepare: -top the_module\n"
-              f"select the_module\njson -o {cache}/{key}.tmp\n")
+              f"read_rtlil {il}\nhierarchy -check -top the_module\n{SYNTH} -run prepare:map_luts -top the_module\n"
+              f"{MAP_LUTS}{SYNTH} -run finalize: -top the_module\nselect the_module\njson -o {cache}/{key}.tmp\n")
     t0 = time.time()
     yosys(script, f"{il[:-3]}.log", ours=False)
     os.rename(f"{cache}/{key}.tmp", f"{cache}/{key}.json")
