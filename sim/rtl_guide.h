@@ -66,6 +66,7 @@ class hd_guide {
 #define FRONT(u, number)                                                                           \
     add(r->HD_FRONT_OF(number, state_q));                                                          \
     add(r->HD_FRONT_OF(number, taken_q));                                                          \
+    add(r->HD_FRONT_OF(number, enter_q));                                                          \
     add(r->HD_FRONT_OF(number, params_q));                                                         \
     add(r->HD_FRONT_OF(number, u_words__DOT__count_q));                                            \
     add(r->HD_FRONT_OF(number, u_pcs__DOT__count_q));                                              \

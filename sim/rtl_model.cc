@@ -389,9 +389,11 @@ void snapshot(const hd_rtl *m, hd_rtl_snapshot *out) {
     out->read_bytes = CSR(read_q);
     out->write_bytes = CSR(write_q);
     out->code_bytes = CSR(code_q);
+    auto count = [r](int place) { // kind * 8 + unit: its word, once written, and what came since
+        return (CSR(clean_q) >> place & 1 ? 0 : CSR(sums)[place]) + CSR(few)[place];
+    };
     for (int u = 0; u < HD_UNITS; u++)
-        out->unit[u] = {CSR(count_q)[u], CSR(count_q)[HD_UNITS + u], CSR(count_q)[2 * HD_UNITS + u],
-                        CSR(count_q)[3 * HD_UNITS + u]};
+        out->unit[u] = {count(u), count(8 + u), count(16 + u), count(24 + u)};
 #undef CSR
     out->unassigned = m->unassigned;
     out->last_tag = m->last_tag;

@@ -1,6 +1,7 @@
 // Properties of hd_csr: the AXI4-Lite slave's handshake rules, the run's states, and what a run is
 // told: bytes without strobe, and every byte in mid-run, stay.
-// cut: rdata cycles_q read_q write_q code_q still_q refused_q over_q stuck_q
+// cut: rdata value cycles_q read_q write_q code_q still_q refused_q over_q stuck_q
+// drop: FewFit
 // any: MachineHash
 // mutant: s/bvalid_q <= write || (bvalid_q && !req_i.bready)/bvalid_q <= write/
 // mutant: s/assign read      = req_i.arvalid && !rvalid_q/assign read      = req_i.arvalid/

@@ -17,7 +17,8 @@ module hd_am (
 
   // VX: two reads and a write
   input  hd_bus_pkg::word_t   vxa_i, vxb_i, vxw_i,
-  output logic                vxa_gnt_o, vxb_gnt_o, vxw_gnt_o,
+  output logic                vxa_free_o, vxb_free_o, vx_same_o,  // see hd_vx
+  output logic                vxw_gnt_o,
   output hd_cfg_pkg::sums_t   vxa_rdata_o, vxb_rdata_o,
   input  hd_cfg_pkg::sums_t   vxw_wdata_i,
 
@@ -50,9 +51,12 @@ module hd_am (
   assign b_bank   = vxb_i.addr[RowBits];
   assign w_bank   = vxw_i.addr[RowBits];
 
-  assign vxa_gnt_o = vxa_i.req && !(mx_i.req && mx_rbank == a_bank);
-  assign vxb_gnt_o = vxb_i.req && !(mx_i.req && mx_rbank == b_bank) &&
-                     !(vxa_i.req && a_bank == b_bank);
+  logic vxa_gnt, vxb_gnt;
+  assign vxa_free_o = !(mx_i.req && mx_rbank == a_bank);
+  assign vxb_free_o = !(mx_i.req && mx_rbank == b_bank);
+  assign vx_same_o  = a_bank == b_bank;
+  assign vxa_gnt    = vxa_i.req && vxa_free_o;
+  assign vxb_gnt    = vxb_i.req && vxb_free_o && !(vxa_i.req && vx_same_o);
   assign vxw_gnt_o = vxw_i.req && !(mxw_i.req && mx_wbank == w_bank);
 
   assign st_gnt_o  = st_i.am && !(mx_i.req && mx_rbank == st_bank) &&
@@ -82,8 +86,8 @@ module hd_am (
     logic mx_r, mx_w, a_here, b_here, w_here, lx_here, st_here;
     assign mx_r   = mx_i.req && mx_rbank == (b == 1);
     assign mx_w   = mxw_i.req && mx_wbank == (b == 1);
-    assign a_here = vxa_gnt_o && a_bank == (b == 1);
-    assign b_here = vxb_gnt_o && b_bank == (b == 1);
+    assign a_here = vxa_gnt && a_bank == (b == 1);
+    assign b_here = vxb_gnt && b_bank == (b == 1);
     assign w_here = vxw_gnt_o && w_bank == (b == 1);
     assign lx_here = lx_gnt_o && lx_bank == (b == 1);
     assign st_here = st_gnt_o && st_bank == (b == 1);
@@ -108,8 +112,8 @@ module hd_am (
 
   always_ff @(posedge clk_i) begin
     mx_q      <= rst_ni && mx_i.req;
-    a_q       <= rst_ni && vxa_gnt_o;
-    b_q       <= rst_ni && vxb_gnt_o;
+    a_q       <= rst_ni && vxa_gnt;
+    b_q       <= rst_ni && vxb_gnt;
     mx_bank_q <= mx_rbank;
     a_bank_q  <= a_bank;
     b_bank_q  <= b_bank;

@@ -34,7 +34,8 @@ module hd_compute (
   localparam int unsigned K = hd_cfg_pkg::K;
   localparam int unsigned N = hd_cfg_pkg::N;
   hd_bus_pkg::word_t mx_xm, mx_am, mx_amw, xma, xmb, xmw, ama, amb, amw, pm;
-  logic              mx_xm_gnt, xma_gnt, xmb_gnt, xmw_gnt, ama_gnt, amb_gnt, amw_gnt;
+  logic              mx_xm_gnt, xma_free, xmb_free, xm_same, xmw_gnt;
+  logic              ama_free, amb_free, am_same, amw_gnt;
   logic [8*K-1:0]    mx_xm_rdata;
   logic [8*N-1:0]    xma_rdata, xmb_rdata, vx_xm_wdata;
   logic [32*N-1:0]   mx_am_rdata, mx_amw_wdata, ama_rdata, amb_rdata, vx_am_wdata;
@@ -52,10 +53,11 @@ module hd_compute (
   hd_vx u_vx (
     .clk_i, .rst_ni,
     .op_i(vx_op_i), .op_ready_o(vx_op_ready_o), .res_o(vx_res_o),
-    .xma_o(xma), .xma_gnt_i(xma_gnt), .xma_rdata_i(xma_rdata), .xmb_o(xmb), .xmb_gnt_i(xmb_gnt),
-    .xmw_o(xmw), .xmw_gnt_i(xmw_gnt), .ama_o(ama), .ama_gnt_i(ama_gnt), .ama_rdata_i(ama_rdata),
-    .amb_o(amb), .amb_gnt_i(amb_gnt), .xmb_rdata_i(xmb_rdata), .amb_rdata_i(amb_rdata), .amw_o(amw),
-    .amw_gnt_i(amw_gnt), .amw_wdata_o(vx_am_wdata),
+    .xma_o(xma), .xma_free_i(xma_free), .xma_rdata_i(xma_rdata), .xmb_o(xmb), .xmb_free_i(xmb_free),
+    .xm_same_i(xm_same), .xmb_rdata_i(xmb_rdata), .xmw_o(xmw), .xmw_gnt_i(xmw_gnt),
+    .ama_o(ama), .ama_free_i(ama_free), .ama_rdata_i(ama_rdata), .amb_o(amb), .amb_free_i(amb_free),
+    .am_same_i(am_same), .amb_rdata_i(amb_rdata), .amw_o(amw), .amw_gnt_i(amw_gnt),
+    .amw_wdata_o(vx_am_wdata),
     .xmw_wdata_o(vx_xm_wdata),
     .pm_o(pm), .pm_rdata_i(pm_rdata),
     .part_i, .part_wdata_i,
@@ -65,8 +67,8 @@ module hd_compute (
   hd_xm u_xm (
     .clk_i, .rst_ni,
     .mx_i(mx_xm), .mx_gnt_o(mx_xm_gnt), .mx_rdata_o(mx_xm_rdata),
-    .vxa_i(xma), .vxa_gnt_o(xma_gnt), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_gnt_o(xmb_gnt),
-    .vxb_rdata_o(xmb_rdata), .vxw_i(xmw), .vxw_gnt_o(xmw_gnt), .vxw_wdata_i(vx_xm_wdata),
+    .vxa_i(xma), .vxa_free_o(xma_free), .vxa_rdata_o(xma_rdata), .vxb_i(xmb), .vxb_free_o(xmb_free),
+    .vx_same_o(xm_same), .vxb_rdata_o(xmb_rdata), .vxw_i(xmw), .vxw_gnt_o(xmw_gnt), .vxw_wdata_i(vx_xm_wdata),
     .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.xm), .st_i, .st_gnt_o(st_gnt_o.xm),
     .st_rdata_o(st_xm_rdata_o)
   );
@@ -74,8 +76,8 @@ module hd_compute (
   hd_am u_am (
     .clk_i, .rst_ni,
     .mx_i(mx_am), .mx_rdata_o(mx_am_rdata), .mxw_i(mx_amw), .mxw_wdata_i(mx_amw_wdata),
-    .vxa_i(ama), .vxa_gnt_o(ama_gnt), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_gnt_o(amb_gnt),
-    .vxb_rdata_o(amb_rdata), .vxw_i(amw), .vxw_gnt_o(amw_gnt), .vxw_wdata_i(vx_am_wdata),
+    .vxa_i(ama), .vxa_free_o(ama_free), .vxa_rdata_o(ama_rdata), .vxb_i(amb), .vxb_free_o(amb_free),
+    .vx_same_o(am_same), .vxb_rdata_o(amb_rdata), .vxw_i(amw), .vxw_gnt_o(amw_gnt), .vxw_wdata_i(vx_am_wdata),
     .lx_i, .lx_wdata_i, .lx_be_i, .lx_gnt_o(lx_gnt_o.am), .st_i, .st_gnt_o(st_gnt_o.am),
     .st_rdata_o(st_am_rdata_o)
   );

@@ -43,19 +43,21 @@ module hd_csr (
   typedef enum logic [2:0] {Idle, Wait, Clear, Run, Drain} state_e;
   state_e      state_q;
   logic        start_q, done_q, ready_q, quiet_q, start, soft_reset, finish, read_ctrl;
+  logic        stop_q;           // state_q is not Run
   logic        stuck_q, over_q;  // no progress for too long; too many cycles
   logic [4:0]  err_q;
   logic [2:0]  err_unit_q;
   logic [31:0] err_pc_q;
 
   assign core_rst_no = rst_ni && state_q != Clear;
-  assign core_stop_o = state_q != Run;
+  assign core_stop_o = stop_q;
   assign finish      = !soft_reset && ((state_q == Drain && (core_drained_i || stuck_q)) ||
                                        (state_q == Wait && !core_drained_i && stuck_q));
 
   always_ff @(posedge clk_i) begin
     if (!rst_ni) begin
       state_q    <= Idle;
+      stop_q     <= 1'b1;
       start_q    <= 1'b0;
       done_q     <= 1'b0;
       ready_q    <= 1'b0;
@@ -83,7 +85,10 @@ module hd_csr (
           if (core_drained_i) state_q <= Clear;
           if (finish) err_q <= hd_reg_pkg::ErrWatchdog;
         end
-        Clear: state_q <= Run;
+        Clear: begin
+          state_q <= Run;
+          stop_q  <= 1'b0;
+        end
         Run: begin
           if (core_err_i.valid) begin
             err_q      <= core_err_i.code;
@@ -93,7 +98,10 @@ module hd_csr (
             err_q    <= stuck_q ? hd_reg_pkg::ErrWatchdog : hd_reg_pkg::ErrLimit;
             err_pc_q <= core_err_i.pc;
           end
-          if (core_err_i.valid || core_done_i || stuck_q || over_q || soft_reset) state_q <= Drain;
+          if (core_err_i.valid || core_done_i || stuck_q || over_q || soft_reset) begin
+            state_q <= Drain;
+            stop_q  <= 1'b1;
+          end
           if (soft_reset) quiet_q <= 1'b1;
         end
         default: ;
@@ -185,8 +193,13 @@ module hd_csr (
   end
 
   // ---- counters --------------------------------------------------------------------------------
-  // busy, stall_sem, stall_mem, stall_bank of every unit
-  logic [63:0]        count_q [4*Units];  // used in one block alone, see hd_nest
+  // busy, stall_sem, stall_mem, stall_bank of every unit: a counter is a word of a memory, and a few
+  // events since its last turn. Each cycle without a read of registers is the turn of one.
+  localparam int unsigned TurnBits = 5;  // kind, unit
+  logic [63:0]         sums  [1 << TurnBits];
+  logic [5:0]          few   [1 << TurnBits];  // used in one block alone, see hd_nest
+  logic [31:0]         clean_q;                // its word is not written yet: 0
+  logic [TurnBits-1:0] turn_d, turn_q, place_q;
   logic [63:0]         cycles_q, read_q, write_q, code_q;
   logic [4*Units-1:0]  event_q;   // of the cycle before, so that no path leads from units to counters
   logic                rd_beat_q, rd_code_q;
@@ -212,7 +225,7 @@ module hd_csr (
   end
 
   // ---- reads -----------------------------------------------------------------------------------
-  logic        rvalid_q, read, asked_q, half;
+  logic        rvalid_q, read, asked_q, half, of_unit;
   logic [31:0] rdata_q, rdata, high_q;  // high_q: of the counter whose low half was read last
   logic [63:0] count;     // at hand
   logic [2:0]  state_of;  // unit of a state word
@@ -223,6 +236,9 @@ module hd_csr (
   assign state_of  = at_q[4:2];
   assign read_ctrl = asked_q && at_q == hd_reg_pkg::RegApCtrl;
 
+  assign of_unit = at_q >= hd_reg_pkg::RegBusy && at_q < hd_reg_pkg::RegBusy + 12'd256;
+  assign turn_d  = asked_q ? turn_q : turn_q + TurnBits'(1);
+
   always_comb begin
     half  = 1'b1;
     count = '0;
@@ -231,7 +247,7 @@ module hd_csr (
       hd_reg_pkg::RegReadBytes:  count = read_q;
       hd_reg_pkg::RegWriteBytes: count = write_q;
       hd_reg_pkg::RegCodeBytes:  count = code_q;
-      default: half = at_q >= hd_reg_pkg::RegBusy && at_q < hd_reg_pkg::RegBusy + 12'd256;
+      default: half = of_unit;
     endcase
   end
 
@@ -274,7 +290,9 @@ module hd_csr (
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always_ff @(posedge clk_i) begin : gen_read
+    logic [63:0] value;
+    value = (clean_q[place_q] ? 64'd0 : sums[place_q]) + 64'(few[place_q]);
     if (!rst_ni) begin
       asked_q  <= 1'b0;
       rvalid_q <= 1'b0;
@@ -283,20 +301,28 @@ module hd_csr (
       rvalid_q <= asked_q || (rvalid_q && !req_i.rready);
     end
     if (read) at_q <= {req_i.araddr[11:2], 2'd0};
+    turn_q  <= rst_ni ? turn_d : '0;
+    place_q <= !rst_ni ? '0 : read ? {req_i.araddr[7:6] - hd_reg_pkg::RegBusy[7:6], req_i.araddr[5:3]} : turn_d;
     if (asked_q) begin
       rdata_q <= half && at_q[2] ? high_q : half ? count[31:0] : rdata;
       if (half && !at_q[2]) begin
         high_q <= count[63:32];
-        for (int unsigned i = 0; i < 4 * Units; i++)
-          if (at_q[11:6] == hd_reg_pkg::RegBusy[11:6] + 6'(i / Units) && at_q[5:3] == 3'(i % Units))
-            {high_q, rdata_q} <= count_q[i];
+        if (of_unit) {high_q, rdata_q} <= value;
       end
     end
-    if (!rst_ni || state_q == Clear)
-      for (int unsigned i = 0; i < 4 * Units; i++) count_q[i] = '0;
-    else
-      for (int unsigned i = 0; i < 4 * Units; i++)
-        if (event_q[i]) count_q[i] = count_q[i] + 64'd1;
+    if (!rst_ni || state_q == Clear) begin
+      clean_q <= '1;
+      for (int unsigned i = 0; i < 1 << TurnBits; i++) few[i] = '0;
+    end else begin
+      if (!asked_q) begin
+        sums[place_q]    <= value;
+        clean_q[place_q] <= 1'b0;
+        few[place_q]     = '0;
+      end
+      for (int unsigned k = 0; k < 4; k++)
+        for (int unsigned u = 0; u < Units; u++)
+          if (event_q[Units * k + u]) few[8 * k + u] = few[8 * k + u] + 6'd1;
+    end
   end
 
   // Counters lie at multiples of 8 and 64 bytes, states at multiples of 32.
@@ -306,6 +332,10 @@ module hd_csr (
                hd_reg_pkg::RegStallSem == hd_reg_pkg::RegBusy + 12'd64 &&
                hd_reg_pkg::RegStallMem == hd_reg_pkg::RegBusy + 12'd128 &&
                hd_reg_pkg::RegStallBank == hd_reg_pkg::RegBusy + 12'd192)
+  // A turn comes within 32 cycles and the reads between them, which are 3 cycles apart at least.
+  `ASSERT(StopIsState, stop_q == (state_q != Run))
+  `ASSERT(PlaceIsTurn, asked_q || place_q == turn_q)
+  `ASSERT(FewFit, few[0] < 6'd63)
   `ASSERT_INIT(StatePlaces, hd_reg_pkg::RegQueue[4:0] == 5'd0 &&
                hd_reg_pkg::RegWaitMask[4:0] == 5'd0 && hd_reg_pkg::RegNextPc[4:0] == 5'd0 &&
                hd_reg_pkg::RegTag[4:0] == 5'd0)

@@ -198,13 +198,16 @@ module hd_front #(
   end
 
   // ---- in flight -------------------------------------------------------------------------------
-  logic        head_nop, retire;
+  // What the engine takes enters the list a cycle later, while its fields still stand here: op_ready_i
+  // is late. A nop does not ask the engine, and enters at once.
+  logic        head_nop, retire, enter_q;
   logic [80:0] head;
   logic [3:0]  unused_flight;
 
   hd_fifo #(.Width(81), .Depth(hd_isa_pkg::OpsInFlight)) u_flight (
     .clk_i(clk), .rst_ni, .clear_i(1'b0),
-    .valid_i(handover), .ready_o(flight_ready), .data_i({nop, pc_q, tag, signal_q}),
+    .valid_i(enter_q || (ready_to_go && nop)), .ready_o(flight_ready),
+    .data_i({!enter_q, pc_q, tag, signal_q}),
     .valid_o(head_valid), .ready_i(retire), .data_o(head),
     .count_o(unused_flight)
   );
@@ -214,29 +217,31 @@ module hd_front #(
   assign retire        = head_valid && (head_nop || op_done_i) && !stop_i;
   assign signal_o      = retire && head[31:0] != '0;
   assign signal_mask_o = head[31:0];
-  assign active_o      = head_valid && !head_nop;
-  assign tag_o         = head[47:32];
+  assign active_o      = (head_valid && !head_nop) || enter_q;
+  assign tag_o         = head_valid ? head[47:32] : tag;
   assign pc_o          = head[79:48];
   assign done_pc_o     = done_pc_q;
   assign next_pc_o     = pc_valid && !taken_q ? pc_head : pc_q;
-  assign idle_o        = !pc_valid && state_q == Idle && !head_valid;
-  assign stall_sem_o   = state_q == Sem && wait_q != '0 && !grant_i && !head_valid;
+  assign idle_o        = !pc_valid && state_q == Idle && !head_valid && !enter_q;
+  assign stall_sem_o   = state_q == Sem && wait_q != '0 && !grant_i && !head_valid && !enter_q;
 
   always_ff @(posedge clk) begin
     if (!rst_ni) done_pc_q <= '0;
     else if (retire) done_pc_q <= pc_o;
+    enter_q <= rst_ni && op_valid_o && op_ready_i;
   end
 
   // ---- clock ------------------------------------------------------------------------------------
   // Stands still while no word comes, no state changes and nothing enters or leaves the engine.
   hd_gate u_gate (
     .clk_i,
-    .en_i(!rst_ni || w_valid_i || word_ready || pc_pop || state_d != state_q || handover || retire),
+    .en_i(!rst_ni || w_valid_i || word_ready || pc_pop || state_d != state_q || handover || enter_q || retire),
     .clk_o(clk)
   );
 
   `ASSERT(WholeBeforeItGoes, !(state_q == Sem || state_q == Offer) || taken_q)
+  `ASSERT(EntersAlone, !enter_q || (state_q == Idle && flight_ready))
   `ASSERT(RoomForWords, !w_valid_i || space)
   `ASSERT(RoomForOp, !(w_valid_i && w_last_i) || w_ready_o)
-  `ASSERT(EndOfWork, !(op_done_i || op_err_i) || stop_i || active_o)
+  `ASSERT(EndOfWork, !(op_done_i || op_err_i) || stop_i || (head_valid && !head_nop))
 endmodule

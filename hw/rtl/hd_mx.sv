@@ -56,7 +56,7 @@ module hd_mx (
   logic [4:0]       bad_q;    // error code of illegal operands
   logic [4:0]       bad;
   logic [Loops-1:0] inner;
-  logic             accept;
+  logic             accept, load;  // load: the operation in issue ends; data of the next are taken then, see hd_vx
 
   always_comb begin
     for (int unsigned l = 0; l < Loops; l++) inner[l] = l < 32'(p.nred);
@@ -73,7 +73,7 @@ module hd_mx (
 
   hd_nest #(.Loops(Loops), .Streams(3)) u_nest (
     .clk_i,
-    .load_i(accept), .n_i({p.n5, p.n4, p.n3, p.n2, p.n1, p.n0}),
+    .load_i(load), .n_i({p.n5, p.n4, p.n3, p.n2, p.n1, p.n0}),
     .step_i({{16{!inner[5]}} & p.as5, {16{!inner[4]}} & p.as4, {16{!inner[3]}} & p.as3,
               {16{!inner[2]}} & p.as2, {16{!inner[1]}} & p.as1, {16{!inner[0]}} & p.as0,
               p.ws5, p.ws4, p.ws3, p.ws2, p.ws1, p.ws0,
@@ -87,28 +87,26 @@ module hd_mx (
   logic [Write-2:0]  acc_q;
   logic [AmBits-1:0] a_q [Depth-1];              // what is issued is in range
   logic [4:0]        err_code_q;
-  logic              sum_first, sum_last, fail, hazard;
-  logic [4:0]        code;
+  logic              sum_first, sum_last, fail, hazard, out, a_out;  // out: outside of its memory
 
   assign sum_first = &(first | outer_q);
   assign sum_last  = &(last | outer_q);
 
   always_comb begin
-    code = bad_q;
-    if (bad_q == hd_reg_pkg::ErrNone &&
-        (x_addr >= 24'(XmBytes / K) || w_addr >= 24'(WmWords) ||
-         (sum_last && a_addr >= 24'(AmWords))))
-      code = hd_reg_pkg::ErrRange;
-    fail   = run_q && code != hd_reg_pkg::ErrNone;
-    hazard = 1'b0;
+    // Sizes are powers of two: what is above them are the upper bits.
+    out    = (x_addr >> $clog2(XmBytes / K)) != '0 || (w_addr >> $clog2(WmWords)) != '0;
+    a_out  = (a_addr >> AmBits) != '0;
+    fail   = run_q && (bad_q != hd_reg_pkg::ErrNone || out || (sum_last && a_out));
+    hazard = 1'b0;  // of an iteration that writes
     for (int unsigned i = 0; i < hd_isa_pkg::MxHazard; i++)
-      if (sum_last && accumulate_q && wr_q[i] && a_q[i] == a_addr[AmBits-1:0]) hazard = 1'b1;
+      if (accumulate_q && wr_q[i] && a_q[i] == a_addr[AmBits-1:0]) hazard = 1'b1;
   end
 
-  assign xm_o  = {run_q && !fail && !hazard, x_addr};
+  assign xm_o  = {run_q && bad_q == hd_reg_pkg::ErrNone && !out && !(sum_last && (a_out || hazard)), x_addr};
   assign issue = xm_o.req && xm_gnt_i;
 
-  assign op_ready_o = !failed_q && (!run_q || (issue && &last));
+  assign load       = !run_q || (issue && &last);
+  assign op_ready_o = !failed_q && load;
   assign accept     = op_i.valid && op_ready_o;
 
   always_ff @(posedge clk_i) begin
@@ -127,13 +125,13 @@ module hd_mx (
       end_q <= {end_q[Depth-2:0], issue && &last};
       err_q <= {err_q[Depth-2:0], fail};
     end
-    if (accept) begin
+    if (load) begin
       accumulate_q <= p.accumulate;
       unsigned_q   <= p.x_unsigned;
       outer_q      <= ~inner;
       bad_q        <= bad;
     end
-    if (fail) err_code_q <= code;
+    if (fail) err_code_q <= bad_q != hd_reg_pkg::ErrNone ? bad_q : hd_reg_pkg::ErrRange;
     acc_q <= {acc_q[Write-3:0], accumulate_q};
     if (issue || wr_q != '0) begin
       a_q[0] <= a_addr[AmBits-1:0];

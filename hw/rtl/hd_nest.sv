@@ -33,7 +33,7 @@ module hd_nest #(
   logic [15:0]          step_q [Streams*Loops];
   logic [23:0]          at_q   [Streams*Loops];  // address where this iteration of the loop began
   logic [24*Streams-1:0] addr_q;                 // of loop 0
-  logic [Loops-1:0]     first_q, last_q;
+  logic [Loops-1:0]     first_q, last_q, more_q; // more: not last, with the loads in here
 
   assign addr_o  = addr_q;
   assign first_o = first_q;
@@ -47,6 +47,7 @@ module hd_nest #(
         left_q[l]  = n_i[CountBits * l +: CountBits] - CountBits'(1);
         first_q[l] <= 1'b1;
         last_q[l]  <= n_i[CountBits * l +: CountBits] == CountBits'(1);
+        more_q[l]  <= n_i[CountBits * l +: CountBits] != CountBits'(1);
       end
       for (int unsigned i = 0; i < Streams * Loops; i++) begin
         step_q[i] = step_i[16 * i +: 16];
@@ -58,16 +59,18 @@ module hd_nest #(
       logic [23:0] at;
       logic [15:0] step;
       level = 0;
-      for (int unsigned l = 0; l < Loops; l++) if (!last_q[Loops - 1 - l]) level = Loops - 1 - l;
+      for (int unsigned l = 0; l < Loops; l++) if (more_q[Loops - 1 - l]) level = Loops - 1 - l;
       for (int unsigned l = 0; l < Loops; l++) begin
         if (l < Loops - 1 && l < level) begin  // the outermost loop never starts again
           left_q[l]  = most_q[l];
           first_q[l] <= 1'b1;
           last_q[l]  <= most_q[l] == '0;
+          more_q[l]  <= most_q[l] != '0;
         end else if (l == level) begin
           left_q[l]  = left_q[l] - CountBits'(1);
           first_q[l] <= 1'b0;
           last_q[l]  <= left_q[l] == '0;
+          more_q[l]  <= left_q[l] != '0;
         end
       end
       for (int unsigned s = 0; s < Streams; s++) begin

@@ -34,7 +34,9 @@ module hd_vx (
   // XM reads and write; AM reads and write. A word is asked for in the memory where it lies, so the
   // addresses of both are the same.
   output hd_bus_pkg::word_t   xma_o, xmb_o, xmw_o, ama_o, amb_o, amw_o,
-  input  logic                xma_gnt_i, xmb_gnt_i, xmw_gnt_i, ama_gnt_i, amb_gnt_i, amw_gnt_i,
+  // xma_free_i: A gets XM if it asks; xmb_free_i: B, unless A asks for the same bank (xm_same_i)
+  input  logic                xma_free_i, xmb_free_i, xm_same_i, ama_free_i, amb_free_i, am_same_i,
+  input  logic                xmw_gnt_i, amw_gnt_i,
   input  hd_cfg_pkg::vec_t    xma_rdata_i, xmb_rdata_i,
   input  hd_cfg_pkg::sums_t   ama_rdata_i, amb_rdata_i,
   output hd_cfg_pkg::sums_t   amw_wdata_o,
@@ -58,13 +60,14 @@ module hd_vx (
   localparam int unsigned Groups  = hd_cfg_pkg::VxCycles;
   localparam int unsigned XmBytes = hd_cfg_pkg::XmBytes;
   localparam int unsigned AmWords = hd_cfg_pkg::AmWords;
-  localparam int unsigned PmWords = hd_cfg_pkg::PmWords;
+  localparam int unsigned PmBits  = $clog2(hd_cfg_pkg::PmWords);
+  localparam int unsigned AmBits  = $clog2(AmWords);
   localparam int unsigned Loops   = 4;
   localparam int unsigned Slots   = hd_isa_pkg::OpsInFlight;
   // Results on their way, at most: more than the latency, and a block to be transposed.
   localparam int unsigned Results   = 1 << $clog2(N + 32 / Groups);
   localparam int unsigned ResBits   = $clog2(Results);
-  localparam int unsigned XmVecs    = XmBytes / N;
+  localparam int unsigned XmBits    = $clog2(XmBytes / N);
   localparam int unsigned CountBits = 18;  // of the columns of a dw
   // What a dw reads from PM next: taps 0..7, taps 8..11, bias and scale.
   localparam logic [1:0] PmLo = 2'd0, PmHi = 2'd1, PmConst = 2'd2, PmNone = 2'd3;
@@ -80,7 +83,10 @@ module hd_vx (
   logic [2:0]       slot_q;
   logic [Loops-1:0] outer_q, inner;
   logic [4:0]       bad_q, bad;
-  logic             accept, dw, pairs, sums, to_am, fn;
+  logic             bad_any_q;
+  // load: the operation in issue ends. Data of the next are taken then, whether it is accepted or not:
+  // that is known late.
+  logic             accept, load, dw, pairs, sums, to_am, fn;
 
   assign fn    = p.fn != hd_isa_pkg::VxFnNone;
   assign dw    = op_i.code == hd_isa_pkg::VxDw;
@@ -138,7 +144,7 @@ module hd_vx (
     .CountBits(CountBits)
   ) u_nest (
     .clk_i        (clk),
-    .load_i (accept),
+    .load_i (load),
     .n_i    ({CountBits'(p.n3), n2, n1, n0}),
     .step_i ({{16{!inner[3]}} & p.ps3, {16{!inner[2]}} & p.ps2, {16{!inner[1]}} & ps1,
               {16{!inner[0]}} & p.ps0, {16{!inner[3]}} & p.ds3, {16{!inner[2]}} & p.ds2,
@@ -155,7 +161,7 @@ module hd_vx (
 
   // ---- issue ------------------------------------------------------------------------------------
   logic             sum_first, sum_last, room, clear, fail, go, a_ok, b_ok, got_a_q, got_b_q, want_b;
-  logic [4:0]       code;
+  logic             wrong, a_out, b_out, d_out, p_out, p_end;  // out: outside of its memory
   logic [3:0]       ops_q, xm_writers_q, am_writers_q;  // operations in flight; those that write XM, AM
   logic [3:0]       turners_q;                          // and those that transpose
   logic             pop, push, end_op, end_to_am, end_turns, in_order;
@@ -169,48 +175,48 @@ module hd_vx (
                      !((a_am_q || (two_q && b_am_q)) && am_writers_q != 4'(to_am_q)) &&
                      (tr_q || turners_q == 4'd0);
 
-  always_comb begin
-    code = bad_q;
-    if (bad_q == hd_reg_pkg::ErrNone &&
-        ((a_xm_q && a_addr >= 24'(XmVecs)) || (a_am_q && a_addr >= 24'(AmWords)) ||
-         (want_b && b_xm_q && b_addr >= 24'(XmVecs)) ||
-         (want_b && b_am_q && b_addr >= 24'(AmWords)) ||
-         (sum_last && d_addr >= (to_am_q ? 24'(AmWords) : 24'(XmVecs))) ||
-         (sum_last && pm_q && p_addr >= 24'(PmWords)) ||
-         (dw_q && p_addr >= 24'(PmWords) - (two_words_q ? 24'd2 : 24'd1))))
-      code = hd_reg_pkg::ErrRange;
-  end
+  // Sizes are powers of two: what is above them are the upper bits.
+  assign a_out = (a_xm_q && (a_addr >> XmBits) != '0) || (a_am_q && (a_addr >> AmBits) != '0);
+  assign b_out = (b_xm_q && (b_addr >> XmBits) != '0) || (b_am_q && (b_addr >> AmBits) != '0);
+  assign d_out = to_am_q ? (d_addr >> AmBits) != '0 : (d_addr >> XmBits) != '0;
+  assign p_out = (p_addr >> PmBits) != '0;
+  assign p_end = dw_q && (p_out || (&p_addr[PmBits-1:1] && (two_words_q || p_addr[0])));
+  assign wrong = bad_any_q || a_out || p_end || (want_b && b_out) ||
+                 (sum_last && (d_out || (pm_q && p_out)));
 
-  assign fail      = run_q && code != hd_reg_pkg::ErrNone && room;
-  assign go        = run_q && code == hd_reg_pkg::ErrNone && clear && (room || !sum_last) && !lead &&
-                     in_order;
+  assign fail      = run_q && wrong && room;
+  assign go        = run_q && !wrong && clear && (room || !sum_last) && !lead_now && in_order;
   assign xma_o     = {go && a_xm_q && !got_a_q, a_addr};
   assign ama_o     = {go && a_am_q && !got_a_q, a_addr};
   assign xmb_o     = {go && want_b && b_xm_q && !got_b_q, b_addr};
   assign amb_o     = {go && want_b && b_am_q && !got_b_q, b_addr};
-  assign a_ok      = got_a_q || !(a_xm_q || a_am_q) || xma_gnt_i || ama_gnt_i;
-  assign b_ok      = got_b_q || !want_b || !(b_xm_q || b_am_q) || xmb_gnt_i || amb_gnt_i;
+  // Whether the memories grant what go asks for is known beside go.
+  assign a_ok      = got_a_q || (a_xm_q ? xma_free_i : !a_am_q || ama_free_i);
+  assign b_ok      = got_b_q || !want_b ||
+                     (b_xm_q ? xmb_free_i && !(a_xm_q && !got_a_q && xm_same_i) :
+                      !b_am_q || (amb_free_i && !(a_am_q && !got_a_q && am_same_i)));
   assign commit    = go && a_ok && b_ok;
   assign pm_o.req  = dw_q ? lead || (commit && pm_next_q != PmNone) : commit && sum_last && pm_q;
   assign pm_o.addr = p_addr + (!dw_q ? 24'd0 : pm_next_q == PmLo ? 24'd1 :
                                pm_next_q == PmHi ? 24'd2 : 24'd0);
 
-  assign op_ready_o = !failed_q && ops_q < 4'(Slots) && (!run_q || (commit && &last));
+  assign load       = !run_q || (commit && &last);
+  assign op_ready_o = !failed_q && ops_q < 4'(Slots) && load;
   assign accept     = op_i.valid && op_ready_o;
   assign push       = fail || (commit && sum_last);
 
   // ---- dw: columns and words of PM --------------------------------------------------------------
-  logic       dw_q, pairs_q, sums_q, single_q, two_words_q, lead;  // single_q: the first iteration is a result
+  logic       dw_q, pairs_q, sums_q, single_q, two_words_q, lead, lead_now;  // single_q: the first iteration is a result
   logic [1:0] head_q, gap_q;                      // columns before the first that ends a window,
   logic [1:0] skip_q;                             // between two such, before the next
   logic [1:0] row_q, pm_next_q;
 
   assign window = !dw_q || skip_q == 2'd0;
-  assign lead   = run_q && code == hd_reg_pkg::ErrNone && dw_q && single_q && pm_next_q == PmLo &&
-                  hold_age_q == '0;
+  assign lead_now = dw_q && single_q && pm_next_q == PmLo && hold_age_q == '0;
+  assign lead     = run_q && !wrong && lead_now;
 
   always_ff @(posedge clk) begin
-    if (accept) begin
+    if (load) begin
       dw_q        <= dw;
       single_q    <= p.n0 == (pairs ? 16'd2 : 16'd1) && p.n2 == 16'd1;
       two_words_q <= p.n0 == 16'd3 && p.n2 >= 16'd3;
@@ -240,10 +246,11 @@ module hd_vx (
   localparam int unsigned Places  = 5;
   localparam int unsigned AgeBits = 5;
   localparam int unsigned More    = Groups - 1;  // cycles that a group of the next iteration waits
-  logic [AgeBits-1:0]        late_sum, late_bias, late_alu, late_res, late_end, slack;
+  logic [AgeBits-1:0]        late_sum, late_bias, late_alu, late_res, late_end;
   logic [AgeBits*Places-1:0] late, late_q, age_q;
   logic [AgeBits-1:0]        fn_age_q, hold_age_q;  // hold: a map's operands are still in use
   logic                      fn_mul_q, fn_post_q;
+  logic                      now, soon;  // nothing is overtaken: with a result, without one
   logic                      fn_mul;  // a function that works before the alu
 
   assign fn_mul    = fn && p.alu == hd_isa_pkg::VxAluMul;
@@ -253,12 +260,16 @@ module hd_vx (
   assign late_res  = late_bias + (fn ? AgeBits'(hd_isa_pkg::VxFnCycles) : '0);
   assign late_end  = late_res + (p.lut != 3'd0 ? AgeBits'(hd_isa_pkg::VxLutCycles) : '0);
   assign late      = {late_end, late_res, late_alu, late_bias, late_sum};
-  assign slack     = dw_q && !sum_last ? AgeBits'(More) : '0;
 
   always_comb begin
-    in_order = !(fn_mul_q && fn_age_q != '0) && hold_age_q == '0;
-    for (int unsigned i = 0; i < Places; i++)
-      if (age_q[AgeBits * i +: AgeBits] > late_q[AgeBits * i +: AgeBits] + slack) in_order = 1'b0;
+    now  = 1'b1;
+    soon = 1'b1;
+    for (int unsigned i = 0; i < Places; i++) begin
+      if (age_q[AgeBits * i +: AgeBits] > late_q[AgeBits * i +: AgeBits]) now = 1'b0;
+      if (age_q[AgeBits * i +: AgeBits] > late_q[AgeBits * i +: AgeBits] + AgeBits'(More)) soon = 1'b0;
+    end
+    in_order = !(fn_mul_q && fn_age_q != '0) && hold_age_q == '0 &&
+               (now || (dw_q && !sum_last && soon));
   end
 
   always_ff @(posedge clk) begin
@@ -277,7 +288,7 @@ module hd_vx (
       if (commit && !dw_q) hold_age_q <= AgeBits'(More);
       else if (hold_age_q != '0) hold_age_q <= hold_age_q - AgeBits'(1);
     end
-    if (accept) begin
+    if (load) begin
       late_q    <= late;
       fn_mul_q  <= fn_mul;
       fn_post_q <= fn && !fn_mul;
@@ -325,7 +336,7 @@ module hd_vx (
       order_w_q    <= order_w_q + ResBits'(push);
       order_r_q    <= order_r_q + ResBits'(pop);
     end
-    if (accept) begin
+    if (load) begin
       two_q   <= p.alu != hd_isa_pkg::VxAluA || pairs || sums;
       pm_q    <= p.use_bias || p.scale_pm || p.a_kind >= hd_isa_pkg::VxKindPmInt32 ||
                  (p.alu != hd_isa_pkg::VxAluA && p.b_kind >= hd_isa_pkg::VxKindPmInt32);
@@ -337,8 +348,10 @@ module hd_vx (
       b_am_q  <= p.b_kind <= hd_isa_pkg::VxKindAmF32;
       outer_q <= ~inner;
       bad_q   <= bad;
+      bad_any_q <= bad != hd_reg_pkg::ErrNone;
     end
-    if (push) order[order_w_q] <= {tr_q, fail, fail || &last, to_am_q, code, d_addr};
+    if (push) order[order_w_q] <= {tr_q, fail, fail || &last, to_am_q,
+                                   bad_any_q ? bad_q : hd_reg_pkg::ErrRange, d_addr};
   end
 
   // ---- data -------------------------------------------------------------------------------------
@@ -372,7 +385,7 @@ module hd_vx (
   hd_vx_lanes u_lanes (
     .clk_i(clk), .rst_ni,
     .part_i, .part_wdata_i,
-    .p_we_i(accept), .p_slot_i(slot_q + 3'd1), .p_i(op_i.params), .p_dw_i(dw),
+    .p_we_i(load && ops_q < 4'(Slots)), .p_slot_i(slot_q + 3'd1), .p_i(op_i.params), .p_dw_i(dw),
     .d_valid_i(d_valid_q[1]), .d_slot_i(d_slot2_q), .d_first_i(d_first_q[1]),
     .d_last_i(d_last_q[1]), .d_tail_i(d_tail_q[1]), .a_am_i(ama_rdata_i), .a_xm_i(xma_rdata_i),
     .b_am_i(amb_rdata_i), .b_xm_i(xmb_rdata_i), .pm_i(pm_rdata_i),
@@ -382,12 +395,12 @@ module hd_vx (
 
   // ---- write ------------------------------------------------------------------------------------
   logic [ResBits-1:0] fifo_w_q, fifo_r_q;
-  logic               ready, full_q, done_q, err_q;  // full_q: the FIFO of results is full
+  logic               ready_q, left, full_q, done_q, err_q;  // ready, full: the FIFO of results is not empty, is full
   logic [4:0]         err_code_q;
 
-  assign ready     = fifo_w_q != fifo_r_q || full_q;
-  assign xmw_o     = {ready && !head_err && !head_am, w_addr};
-  assign amw_o     = {ready && !head_err && head_am, w_addr};
+  assign left      = full_q || ResBits'(fifo_r_q + ResBits'(1)) != fifo_w_q;  // if one goes
+  assign xmw_o     = {ready_q && !head_err && !head_am, w_addr};
+  assign amw_o     = {ready_q && !head_err && head_am, w_addr};
   assign pop       = (waiting_q != '0 && head_err) || (xmw_o.req && xmw_gnt_i) ||
                      (amw_o.req && amw_gnt_i);
   assign end_op    = pop && head_end;
@@ -399,6 +412,7 @@ module hd_vx (
       fifo_w_q <= '0;
       fifo_r_q <= '0;
       full_q   <= 1'b0;
+      ready_q  <= 1'b0;
       done_q   <= 1'b0;
       err_q    <= 1'b0;
     end else begin
@@ -406,6 +420,7 @@ module hd_vx (
       fifo_r_q <= fifo_r_q + ResBits'(pop && !head_err);
       if (res_valid != (pop && !head_err))
         full_q <= res_valid && ResBits'(fifo_w_q + ResBits'(1)) == fifo_r_q;
+      ready_q <= res_valid || (ready_q && (left || !pop || head_err));
       done_q <= end_op && !head_err;
       err_q  <= end_op && head_err;
     end
@@ -465,6 +480,7 @@ module hd_vx (
                         now_q + 32'd1 == from + hd_isa_pkg::VxWriteCycles + More + 32'(later[fifo_w_q]))
 `endif
 
+  `ASSERT(ReadyIsNotEmpty, ready_q == (fifo_w_q != fifo_r_q || full_q))
   `ASSERT(ResultsInOrder, !res_valid || waiting_q != '0)
   `ASSERT(WaitingInRange, waiting_q <= (ResBits + 1)'(Results))
   `ASSERT(OneOperandPort, !(xma_o.req && ama_o.req) && !(xmb_o.req && amb_o.req))

@@ -16,7 +16,8 @@ module hd_xm (
 
   // VX reads and write, addresses in vectors of N bytes
   input  hd_bus_pkg::word_t   vxa_i, vxb_i, vxw_i,
-  output logic                vxa_gnt_o, vxb_gnt_o, vxw_gnt_o,
+  output logic                vxa_free_o, vxb_free_o, vx_same_o,  // see hd_vx
+  output logic                vxw_gnt_o,
   output hd_cfg_pkg::vec_t    vxa_rdata_o, vxb_rdata_o,
   input  hd_cfg_pkg::vec_t    vxw_wdata_i,
 
@@ -57,9 +58,12 @@ module hd_xm (
   assign lx_bank = lx_i.addr[BankLsb +: BankBits];
 
   assign mx_gnt_o  = mx_i.req;
-  assign vxa_gnt_o = vxa_i.req && !(mx_i.req && mx_bank == a_bank);
-  assign vxb_gnt_o = vxb_i.req && !(mx_i.req && mx_bank == b_bank) &&
-                     !(vxa_i.req && a_bank == b_bank);
+  logic vxa_gnt, vxb_gnt;
+  assign vxa_free_o = !(mx_i.req && mx_bank == a_bank);
+  assign vxb_free_o = !(mx_i.req && mx_bank == b_bank);
+  assign vx_same_o  = a_bank == b_bank;
+  assign vxa_gnt    = vxa_i.req && vxa_free_o;
+  assign vxb_gnt    = vxb_i.req && vxb_free_o && !(vxa_i.req && vx_same_o);
   assign st_gnt_o  = st_i.xm && !(mx_i.req && mx_bank == st_bank) &&
                      !(vxa_i.req && a_bank == st_bank) && !(vxb_i.req && b_bank == st_bank);
   assign vxw_gnt_o = vxw_i.req;
@@ -81,8 +85,8 @@ module hd_xm (
     logic [RowBytes-1:0] be;
 
     assign mx_here = mx_gnt_o && mx_bank == BankBits'(b);
-    assign a_here  = vxa_gnt_o && a_bank == BankBits'(b);
-    assign b_here  = vxb_gnt_o && b_bank == BankBits'(b);
+    assign a_here  = vxa_gnt && a_bank == BankBits'(b);
+    assign b_here  = vxb_gnt && b_bank == BankBits'(b);
     assign st_here = st_gnt_o && st_bank == BankBits'(b);
     assign w_here  = vxw_gnt_o && w_bank == BankBits'(b);
     assign lx_here = lx_gnt_o && lx_bank == BankBits'(b);
@@ -107,8 +111,8 @@ module hd_xm (
 
   always_ff @(posedge clk_i) begin
     mx_q     <= rst_ni && mx_gnt_o;
-    a_q      <= rst_ni && vxa_gnt_o;
-    b_q      <= rst_ni && vxb_gnt_o;
+    a_q      <= rst_ni && vxa_gnt;
+    b_q      <= rst_ni && vxb_gnt;
     st_q     <= rst_ni && st_gnt_o;
     mx_sel_q <= {mx_bank, mx_at[OffBits-1:0]};
     a_sel_q  <= {a_bank, a_at[OffBits-1:0]};
