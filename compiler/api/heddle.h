@@ -160,6 +160,9 @@ HD_API hd_status hd_training_weights(hd_ctx *ctx, const hd_training *t, hd_net *
 /* All state: what follows a load has the bits of what would have followed the save. */
 HD_API hd_status hd_training_save(hd_ctx *ctx, const hd_training *t, const char *path);
 HD_API hd_status hd_training_load(hd_ctx *ctx, hd_training *t, const char *path);
+/* The results of steps that follow go to TensorBoard's event file in a folder, which is made; it is
+ * written every 100 steps, and at the end: NULL, or the close. */
+HD_API hd_status hd_training_events(hd_ctx *ctx, hd_training *t, const char *folder);
 HD_API void hd_training_close(hd_training *t); /* NULL is fine */
 
 /* ---- quantising ----------------------------------------------------------------------------- */

@@ -1,8 +1,10 @@
 /* Layers and training of the library. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "compiler/api/net.h"
 #include "runtime/train/by_name.h"
+#include "runtime/train/fit.h"
 #include "runtime/train/train.h"
 
 /* ---- layers --------------------------------------------------------------------------------- */
@@ -33,9 +35,15 @@ hd_status hd_net_add_layer(hd_ctx *ctx, hd_net *net, const char *kind, const int
 
 /* ---- training ------------------------------------------------------------------------------- */
 
-/* An hd_training is an hd_trainer under its public name. */
+enum { EVENTS_WRITTEN = 100 }; /* steps after which the file is written anew */
+
+struct hd_training {
+    hd_trainer *t;
+    hd_events *events; /* NULL = nobody wants some */
+};
+
 static hd_trainer *inside(const hd_training *t) {
-    return (hd_trainer *)(uintptr_t)t;
+    return t->t;
 }
 
 static hd_status find_name(hd_ctx *ctx, const char *what, const char *name, int found) {
@@ -66,10 +74,21 @@ hd_status hd_training_open(hd_ctx *ctx, const hd_net *net, const struct hd_train
     o.optimizer.steps = given->steps > 0 ? given->steps : 1;
     o.optimizer.weight_decay = given->weight_decay, o.optimizer.clip_norm = given->clip_norm;
     o.optimizer.warm_up = given->warm_up;
-    hd_trainer *t = NULL;
-    TRY(hd_trainer_open(ctx, net->g, &o, &t));
-    *out = (hd_training *)t;
-    return HD_OK;
+    hd_training *t = calloc(1, sizeof *t);
+    if (!t) return hd_fail(ctx, HD_NOMEM, "no memory for a training");
+    hd_status s = hd_trainer_open(ctx, net->g, &o, &t->t);
+    if (s == HD_OK)
+        *out = t;
+    else
+        free(t);
+    return s;
+}
+
+hd_status hd_training_events(hd_ctx *ctx, hd_training *t, const char *folder) {
+    hd_events *before = t->events;
+    t->events = NULL;
+    TRY(hd_events_close(ctx, before));
+    return folder ? hd_events_open(ctx, folder, &t->events) : HD_OK;
 }
 
 int hd_training_n_results(const hd_training *t) {
@@ -89,7 +108,14 @@ int64_t hd_training_steps(const hd_training *t) {
 }
 
 hd_status hd_training_step(hd_ctx *ctx, hd_training *t, const void *const *in, float *out) {
-    return hd_trainer_run(ctx, inside(t), in, out);
+    TRY(hd_trainer_run(ctx, inside(t), in, out));
+    int64_t step = hd_trainer_steps(inside(t));
+    struct hd_fit_event e = {.t = inside(t),
+                             .step = step,
+                             .step_results = out,
+                             .n = hd_trainer_n_results(inside(t)),
+                             .epoch_ends = step % EVENTS_WRITTEN == 0};
+    return t->events ? hd_events_add(ctx, t->events, &e) : HD_OK;
 }
 
 hd_status hd_training_weights(hd_ctx *ctx, const hd_training *t, hd_net *net) {
@@ -105,5 +131,10 @@ hd_status hd_training_load(hd_ctx *ctx, hd_training *t, const char *path) {
 }
 
 void hd_training_close(hd_training *t) {
+    if (!t) return;
+    hd_ctx *ctx = hd_ctx_create();
+    hd_training_events(ctx, t, NULL);
+    hd_ctx_destroy(ctx);
     hd_trainer_close(inside(t));
+    free(t);
 }

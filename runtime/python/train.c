@@ -159,6 +159,17 @@ static PyObject *training_load(PyObject *module, PyObject *args) {
     return training_file(module, args, true);
 }
 
+/* training_events(training, folder or None) */
+static PyObject *training_events(PyObject *module, PyObject *args) {
+    PyObject *o;
+    const char *folder;
+    if (!PyArg_ParseTuple(args, "Oz", &o, &folder)) return NULL;
+    hd_training *t = ext_pointer(module, o, EXT_TRAINING);
+    if (!t) return NULL;
+    hd_ctx *ctx = hd_ctx_create();
+    return ext_check(module, ctx, hd_training_events(ctx, t, folder)) ? Py_NewRef(Py_None) : NULL;
+}
+
 PyMethodDef ext_train_methods[] = {
     {"layers", layers, METH_NOARGS, "{layer: (operands, numbers)}"},
     {"net_layers", net_layers, METH_VARARGS, "net_layers(net, seed, training)"},
@@ -168,6 +179,7 @@ PyMethodDef ext_train_methods[] = {
     {"training_steps", training_steps, METH_O, "Steps that were taken."},
     {"training_step", training_step, METH_VARARGS, "training_step(training, buffers): results."},
     {"training_weights", training_weights, METH_VARARGS, "training_weights(training, net)"},
+    {"training_events", training_events, METH_VARARGS, "training_events(training, folder)"},
     {"training_save", training_save, METH_VARARGS, "training_save(training, path)"},
     {"training_load", training_load, METH_VARARGS, "training_load(training, path)"},
     {NULL, NULL, 0, NULL}};

@@ -55,6 +55,22 @@ def test_a_call_ends_the_loop_and_a_checkpoint_goes_on(tmp_path):
     assert [first.step(*b) for b in data[3:]] == [second.step(*b) for b in data[3:]]
 
 
+def test_steps_go_to_tensorboard(tmp_path):
+    trainer = heddle.Trainer(network(True), threads=1)
+    data = list(batches(3))
+    trainer.step(*data[0])
+    trainer.events(str(tmp_path / "run"))
+    trainer.fit(data[1:])
+    trainer.events(None)
+    trainer.step(*data[0])
+    (file,) = (tmp_path / "run").iterdir()
+    assert file.name.startswith("events.out.tfevents.")
+    text = file.read_bytes()
+    assert text.count(b"loss") == 2 and text.count(b"right") == 2
+    with pytest.raises(heddle.Error):
+        trainer.events("/proc/nowhere")
+
+
 def test_batches_are_read_ahead():
     assert list(prefetch(range(50))) == list(range(50))
     read = []

@@ -86,6 +86,11 @@ class Trainer:
                 break
         return results
 
+    def events(self, folder):
+        """Results of the steps that follow go to TensorBoard's event file in a folder, which is
+        made. It is written every 100 steps, and at the end: events(None)."""
+        _heddle.training_events(self._training, folder)
+
     def weights(self, net):
         """Writes the weights to the constants of a network that have their names."""
         _heddle.training_weights(self._training, net._net)
