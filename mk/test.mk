@@ -51,7 +51,7 @@ RANDOM_FLOAT := $(B)/test/random/random_float
 $(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT): $(B)/test/random/random.o
 $(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT) $(B)/test/unit/plan/test_partition: $(B)/test/stages/round_trip.o
 $(RANDOM_FLOAT): $(B)/test/random/net.o
-$(RANDOM_MOVE): $(patsubst %,$(B)/test/random/%.o,net net_elem net_move net_window)
+$(RANDOM_MOVE): $(patsubst %,$(B)/test/random/%.o,net net_elem net_move net_rows net_window)
 $(RANDOM_NET): $(patsubst %,$(B)/test/random/%.o,net net_window net_rows net_elem net_move)
 
 test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT) ## example models and random networks on every device

@@ -48,10 +48,12 @@ struct move {
      * but neighbours of it belong to one channel of neighbouring pixels. So bands of so many rows,
      * and of them slices of so many channels, are loaded as [channels][columns], and VX transposes
      * blocks of N x N bytes. Transfers of slice s of the band that begins with row r: first[r *
-     * slices + s].
+     * slices + s]. A row is cut into w pixels of c channels, cp with padding: those of the result,
+     * or, where the channels of a pixel are several of the inputs' over their pixels, as a group's
+     * are, one for each of those.
      */
     struct rows transposed;
-    int band, slice, slices;
+    int band, slice, slices, w, c, cp;
 };
 
 static const struct move *own_of(const struct hd_layer *l) {
@@ -265,12 +267,6 @@ static int transposed_columns(const struct hd_machine *m, int n) {
     return (int)hd_round_up(n, m->n);
 }
 
-/* Bytes of XM of a slice of a transposed band as it is loaded. */
-static int64_t transposed_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
-    int pixels = own_of(l)->band * lo->tensors[l->out].w;
-    return (int64_t)own_of(l)->slice * transposed_columns(lo->m, pixels);
-}
-
 /* A slice of rows [row, row + rows), transposed: whole blocks first, then the last one of each
  * channel.
  */
@@ -278,17 +274,19 @@ static void band_transfers(struct hd_lowering *lo, const struct hd_mtensor *y,
                            const struct index_map *map, int row, int rows, int slice,
                            struct move *own) {
     struct rows *m = &own->transposed;
-    int pixels = rows * y->w, block = (int)lo->m->n, columns = transposed_columns(lo->m, pixels);
+    int pixels = rows * own->w, block = (int)lo->m->n, columns = transposed_columns(lo->m, pixels);
     int whole = (int)hd_floor_to(pixels, block), back = pixels < block ? 0 : columns - pixels;
-    int from = slice * own->slice, to = (int)hd_min(y->c, from + own->slice);
+    int from = slice * own->slice, to = (int)hd_min(own->c, from + own->slice);
+    int split = own->w / y->w;
     for (int part = 0; part < 2; part++) {
         size_t first = m->n;
         int end = part ? pixels + back : whole;
         for (int c = from; c < to; c++)
             for (int k = part ? whole : 0; k < end; k++) {
                 int p = k - (part ? back : 0);
-                put(lo, map, map->of[element(y, row + p / y->w, p % y->w, c)],
-                    (c - from) * columns + k, m, first);
+                int x = p % own->w / split, at = p % split * own->c + c;
+                put(lo, map, map->of[element(y, row + p / own->w, x, at)], (c - from) * columns + k,
+                    m, first);
             }
         join(m, first);
     }
@@ -306,6 +304,19 @@ static double load_cycles(const struct hd_lowering *lo, const struct rows *m) {
     return cycles;
 }
 
+/* How the transposed form cuts a row. The first two neighbours in the inputs are a pixel apart. */
+static void cut_row(const struct hd_lowering *lo, const struct index_map *map,
+                    const struct hd_mtensor *y, struct move *own) {
+    own->w = y->w, own->c = y->c, own->cp = y->cp;
+    if (!y->rows || y->c != y->cp || map->n != 1 || map->of[0] == FILLED) return;
+    const struct hd_mtensor *x = &lo->tensors[lo->tensor_of[map->operand[0]]];
+    int64_t next = arena_byte(x, map->of[0] - 1) + 1;
+    int c = (int)lo->m->n;
+    while (c < y->c && (map->of[c] == FILLED || arena_byte(x, map->of[c] - 1) != next))
+        c += (int)lo->m->n;
+    if (y->c % c == 0) own->w *= y->c / c, own->c = own->cp = c;
+}
+
 /* The transposed form, where it is so much as half as long. */
 static void transpose(struct hd_lowering *lo, const struct index_map *map,
                       const struct hd_mtensor *y, struct move *own) {
@@ -314,13 +325,15 @@ static void transpose(struct hd_lowering *lo, const struct index_map *map,
     int64_t bytes = (int64_t)rows * y->w * y->cp, row_bytes = (int64_t)y->w * y->cp;
     double plain = load_cycles(lo, &own->plain), beats = (double)bytes / hd_axi_bytes(lo->m);
     if (plain < 2 * beats || y->cp % lanes) return;
-    int64_t high = hd_min(hd_ceil_div(hd_knob(lo)->band, y->w),
+    cut_row(lo, map, y, own);
+    int64_t high = hd_min(hd_ceil_div(hd_knob(lo)->band, own->w),
                           lo->m->xm_bytes / hd_knob(lo)->band_xm / row_bytes);
     high = hd_max(1, hd_min(high, y->h));
     int band = (int)hd_ceil_div(y->h, hd_ceil_div(y->h, high)); /* even ones */
-    int64_t room = lo->m->xm_bytes / hd_knob(lo)->slice_xm / transposed_columns(lo->m, band * y->w);
-    own->slice = (int)hd_max(lanes, hd_min(y->cp, hd_floor_to(room, lanes)));
-    own->slices = (int)hd_ceil_div(y->cp, own->slice);
+    int64_t room =
+        lo->m->xm_bytes / hd_knob(lo)->slice_xm / transposed_columns(lo->m, band * own->w);
+    own->slice = (int)hd_max(lanes, hd_min(own->cp, hd_floor_to(room, lanes)));
+    own->slices = (int)hd_ceil_div(own->cp, own->slice);
     m->first = hd_new_array(lo->arena, size_t, (size_t)rows * (size_t)own->slices + 1);
     for (int r = 0; r < rows; r++)
         for (int s = 0; s < own->slices; s++) {
@@ -393,12 +406,9 @@ static hd_status load(struct hd_lowerer *w, const struct transfer *t, int64_t ro
     const struct hd_placement *xp = hd_lower_place(w, w->l->in[t->input]);
     hd_lower_begin_load(w, x->constant ? HD_V_seg_image : HD_V_seg_arena,
                         (int64_t)xp->arena + t->src, to + (uint32_t)t->dst, t->run);
-    hd_lower_set(w, HD_F_lx_n1, t->n1);
-    hd_lower_set(w, HD_F_lx_n2, rows);
-    hd_lower_set(w, HD_F_lx_s1, t->s1);
-    hd_lower_set(w, HD_F_lx_d1, t->d1);
-    hd_lower_set(w, HD_F_lx_s2, row_step);
-    hd_lower_set(w, HD_F_lx_d2, out->pitch);
+    hd_lower_set(w, HD_F_lx_n1, t->n1), hd_lower_set(w, HD_F_lx_n2, rows);
+    hd_lower_set(w, HD_F_lx_s1, t->s1), hd_lower_set(w, HD_F_lx_d1, t->d1);
+    hd_lower_set(w, HD_F_lx_s2, row_step), hd_lower_set(w, HD_F_lx_d2, out->pitch);
     int64_t a = t->src, b = t->src, ways[2] = {(t->n1 - 1) * t->s1, (rows - 1) * row_step};
     for (int i = 0; i < 2; i++) *(ways[i] < 0 ? &a : &b) += ways[i];
     if (!x->constant)
@@ -417,12 +427,10 @@ static hd_status copy(struct hd_lowerer *w, const struct hd_view *from, const st
     hd_lower_begin(w, HD_UNIT_vx, HD_OP_vx_map);
     hd_lower_operand_a(w);
     hd_lower_set(w, HD_F_vx_d_kind, d_kind);
-    hd_lower_set(w, HD_F_vx_a, from->at / w->m->n);
-    hd_lower_set(w, HD_F_vx_d, to->at / w->m->n);
+    hd_lower_set(w, HD_F_vx_a, from->at / w->m->n), hd_lower_set(w, HD_F_vx_d, to->at / w->m->n);
     for (int i = 0; i < 3; i++) {
         hd_lower_set(w, n[i], loops[i][0]);
-        hd_lower_set(w, as[i], loops[i][1]);
-        hd_lower_set(w, ds[i], loops[i][2]);
+        hd_lower_set(w, as[i], loops[i][1]), hd_lower_set(w, ds[i], loops[i][2]);
     }
     hd_lower_set(w, HD_F_vx_n3, 1);
     hd_lower_touch(w, from, false);
@@ -449,28 +457,27 @@ static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s
                                   const struct hd_view *out) {
     const struct move *own = own_of(w->l);
     const struct rows *m = &own->transposed;
-    const struct hd_mtensor *y = hd_lower_tensor(w, w->l->out);
-    int n = (int)w->m->n, pixels = rows * y->w, columns = transposed_columns(w->m, pixels);
-    int c = s * own->slice, high = (int)hd_min(own->slice, y->cp - c);
+    int n = (int)w->m->n, pixels = rows * own->w, columns = transposed_columns(w->m, pixels);
+    int c = s * own->slice, high = (int)hd_min(own->slice, own->cp - c);
     int64_t size = (int64_t)own->slice * columns;
     struct hd_view slice = {.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size),
                             .pitch = columns,
                             .cp = 1,
                             .rows = high,
                             .cols = columns};
-    int from = m->holes ? 0 : (int)hd_max(0, y->c - c); /* channels that come from nowhere */
+    int from = m->holes ? 0 : (int)hd_max(0, own->c - c); /* channels that come from nowhere */
     if (from < high)
         TRY(hd_lower_fill(w, w->l->pad_value, slice.at + (uint32_t)(from * columns), columns,
                           high - from, columns));
     const size_t *first = &m->first[row * own->slices + s];
     for (size_t i = first[0]; i < first[1]; i++) TRY(load(w, &m->list[i], 0, 1, slice.at, &slice));
-    bool dense = pixels >= n && (rows == 1 || out->pitch == y->w * y->cp);
+    bool dense = pixels >= n && (rows == 1 || out->pitch == own->w * own->cp);
     struct hd_view to = *out, apart;
-    to.at += (uint32_t)c, to.channels = high;
+    to.at += (uint32_t)c, to.cols = own->w, to.cp = own->cp, to.channels = high;
     apart = to;
     if (!dense) {
         apart.at = (uint32_t)hd_ring_take(w, &w->xm_in[HD_RING_MX], size);
-        apart.pitch = y->w * high, apart.cp = high, apart.channels = 0;
+        apart.pitch = own->w * high, apart.cp = high, apart.channels = 0;
     }
     int tail = pixels > n ? pixels % n : 0;
     TRY(transpose_blocks(w, &slice, 0, (columns - (tail ? n : 0)) / n, &apart, 0));
@@ -479,7 +486,7 @@ static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s
     int v = high / n;
     return copy(
         w, &apart, &to, 0,
-        (const int[3][3]){{v, 1, 1}, {y->w, v, out->cp / n}, {rows, y->w * v, out->pitch / n}});
+        (const int[3][3]){{v, 1, 1}, {own->w, v, to.cp / n}, {rows, own->w * v, out->pitch / n}});
 }
 
 static hd_status transposed_tile(struct hd_lowerer *w, const struct hd_tile *t,
@@ -497,11 +504,10 @@ static hd_status transposed_tile(struct hd_lowerer *w, const struct hd_tile *t,
 
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_layer *l = w->l;
-    const struct hd_tiling *lt = w->lt;
     const struct move *own = l->own;
     const struct hd_mtensor *y = hd_lower_tensor(w, l->out);
     struct hd_view out = hd_lower_output(w, t->img, t->y, 0, t->th, y->w, y->cp);
-    if (lt->transposed) return transposed_tile(w, t, &out);
+    if (w->lt->transposed) return transposed_tile(w, t, &out);
     if (own->fills)
         TRY(hd_lower_fill(w, l->pad_value, out.at, (int64_t)y->w * y->cp, t->th, out.pitch));
     for (int r = 0, n; r < t->th; r += n) {
@@ -521,19 +527,16 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
 
 /* Turned in whole bands, if they fit. */
 static bool fit_transposed(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
-    lt->transposed = own_of(l)->band > 0;
-    if (lt->transposed && hd_fit_tile(lo, lt, INT32_MAX) && lt->tw == l->ow) return true;
-    lt->transposed = false;
-    return false;
+    lt->transposed = own_of(lt->l)->band > 0;
+    lt->transposed = lt->transposed && hd_fit_tile(lo, lt, INT32_MAX) && lt->tw == lt->l->ow;
+    return lt->transposed;
 }
 
 static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    const struct hd_layer *l = lt->l;
     bool transposed = fit_transposed(lo, lt);
-    if (!transposed && !own_of(l)->plain.first) return HD_REFUSE(result_band);
+    if (!transposed && !own_of(lt->l)->plain.first) return HD_REFUSE(result_band);
     if (!transposed && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
-    if (lt->tw < l->ow) return HD_REFUSE(result_row);
+    if (lt->tw < lt->l->ow) return HD_REFUSE(result_row);
     hd_split_for_overlap(lo, lt);
     return (struct hd_refusal){.why = HD_FITS};
 }
@@ -545,7 +548,9 @@ static bool streams(const struct hd_lowering *lo, const struct hd_layer *l, int 
 
 static struct hd_tile_bytes tile_bytes(const struct hd_lowering *lo, const struct hd_tiling *lt) {
     struct hd_tile_bytes bytes = {0};
-    if (lt->transposed) bytes.in = 2 * transposed_bytes(lo, lt->l);
+    const struct move *own = own_of(lt->l);
+    if (lt->transposed) /* a slice as it is loaded, two times */
+        bytes.in = (int64_t)2 * own->slice * transposed_columns(lo->m, own->band * own->w);
     if (!lo->plan->places[lt->l->out].resident)
         bytes.out = hd_round_up((int64_t)lt->th * lt->tw * lo->tensors[lt->l->out].bytes, 64);
     return bytes;

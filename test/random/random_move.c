@@ -1,13 +1,35 @@
 /* Random movement of data alone, of sizes at which the machine turns blocks: a transpose of a
- * tensor of up to 100,000 bytes, then moves of any kind (net_move.c), compiled and run on a machine
- * device (random.h). */
+ * tensor of up to 100,000 bytes, or groups of an image's channels as rows, then moves of any kind
+ * (net_move.c), compiled and run on a machine device (random.h). */
 #include <stdlib.h>
 
 #include "test/random/net.h"
 #include "test/random/random.h"
 
+/* A convolution, so that it is an image, and a norm over each group of its channels. */
+static void groups_of_image(struct net *x) {
+    int64_t h = 4 * rng_range(&x->r, 1, 5), w = 4 * rng_range(&x->r, 1, 5);
+    int64_t dim[4] = {rng_range(&x->r, 1, 2), rng_range(&x->r, 1, 20), h, w};
+    int64_t groups = rng_range(&x->r, 1, 9), of_group = rng_range(&x->r, 1, 5);
+    int t = hd_graph_tensor(x->g, "x", net_byte_type(x), 4, dim), reshape;
+    hd_graph_input(x->g, t);
+    net_conv_of(x, t, (int)(groups * of_group), 1, 1);
+    t = x->made[x->n_made - 1];
+    int64_t pixels = net_shape(x, t)->dim[2] * net_shape(x, t)->dim[3];
+    int64_t rows[3] = {dim[0], groups, of_group * pixels};
+    t = net_add(x, HD_IR_reshape, 1, &t, net_shape(x, t)->dtype, 3, rows, &reshape);
+    hd_attr_set_ints(x->g, reshape, "shape", 3, rows);
+    net_layer_norm(x, t);
+}
+
 static hd_graph *generate(uint64_t seed, int layers, bool small) {
     struct net x = {{seed * 7919 + 5}, hd_graph_create(), malloc(sizeof(int) * 64), 0};
+    if (seed % 5 == 2) {
+        groups_of_image(&x);
+        hd_graph_output(x.g, x.made[x.n_made - 1]);
+        free(x.made);
+        return x.g;
+    }
     int64_t dim[4], left = small ? 3000 : 100000;
     int rank = rng_range(&x.r, 2, 4);
     for (int i = 0; i < rank; i++) {
