@@ -307,7 +307,6 @@ static double load_cycles(const struct hd_lowering *lo, const struct rows *m) {
 /* How the transposed form cuts a row. The first two neighbours in the inputs are a pixel apart. */
 static void cut_row(const struct hd_lowering *lo, const struct index_map *map,
                     const struct hd_mtensor *y, struct move *own) {
-    own->w = y->w, own->c = y->c, own->cp = y->cp;
     if (!y->rows || y->c != y->cp || map->n != 1 || map->of[0] == FILLED) return;
     const struct hd_mtensor *x = &lo->tensors[lo->tensor_of[map->operand[0]]];
     int64_t next = arena_byte(x, map->of[0] - 1) + 1;
@@ -325,6 +324,7 @@ static void transpose(struct hd_lowering *lo, const struct index_map *map,
     int64_t bytes = (int64_t)rows * y->w * y->cp, row_bytes = (int64_t)y->w * y->cp;
     double plain = load_cycles(lo, &own->plain), beats = (double)bytes / hd_axi_bytes(lo->m);
     if (plain < 2 * beats || y->cp % lanes) return;
+    own->w = y->w, own->c = y->c, own->cp = y->cp;
     cut_row(lo, map, y, own);
     int64_t high = hd_min(hd_ceil_div(hd_knob(lo)->band, own->w),
                           lo->m->xm_bytes / hd_knob(lo)->band_xm / row_bytes);
@@ -491,15 +491,15 @@ static hd_status transposed_slice(struct hd_lowerer *w, int row, int rows, int s
 
 static hd_status transposed_tile(struct hd_lowerer *w, const struct hd_tile *t,
                                  const struct hd_view *out) {
-    int high = hd_lower_tensor(w, w->l->out)->h;
+    const struct hd_mtensor *y = hd_lower_tensor(w, w->l->out);
     for (int r = 0, n; r < t->th; r += n) {
         struct hd_view to = *out;
         n = (int)hd_min(own_of(w->l)->band, t->th - r);
         to.at += (uint32_t)(r * out->pitch), to.y += r, to.rows = n;
         for (int s = 0; s < own_of(w->l)->slices; s++)
-            TRY(transposed_slice(w, t->img * high + t->y + r, n, s, &to));
+            TRY(transposed_slice(w, t->img * y->h + t->y + r, n, s, &to));
     }
-    return hd_lower_store(w, t->img, out, 0, hd_lower_tensor(w, w->l->out)->cp);
+    return hd_lower_store(w, t->img, out, 0, y->cp);
 }
 
 static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
@@ -533,9 +533,8 @@ static bool fit_transposed(const struct hd_lowering *lo, struct hd_tiling *lt) {
 }
 
 static struct hd_refusal choose_tiles(const struct hd_lowering *lo, struct hd_tiling *lt) {
-    bool transposed = fit_transposed(lo, lt);
-    if (!transposed && !own_of(lt->l)->plain.first) return HD_REFUSE(result_band);
-    if (!transposed && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
+    if (!fit_transposed(lo, lt) && !own_of(lt->l)->plain.first) return HD_REFUSE(result_band);
+    if (!lt->transposed && !hd_fit_tile(lo, lt, INT32_MAX)) return hd_pixel_too_large(lo, lt);
     if (lt->tw < lt->l->ow) return HD_REFUSE(result_row);
     hd_split_for_overlap(lo, lt);
     return (struct hd_refusal){.why = HD_FITS};
