@@ -178,7 +178,7 @@ static void none(void *user, struct hd_point *p) {
     (void)user, (void)p;
 }
 
-/* The machine, then each parameter twice as large. */
+/* The machine, then each parameter twice as large; one that is 0 or 1 the other way. */
 static size_t neighbours(struct hd_cmd *c, const struct hd_machine *m, struct hd_point *out) {
     size_t n = 0;
     out[n++].m = *m;
@@ -188,7 +188,7 @@ static size_t neighbours(struct hd_cmd *c, const struct hd_machine *m, struct hd
         p->m = *m;
         if (!hd_machine_params[i].fingerprint) continue;
         memcpy(&v, (const char *)m + hd_machine_params[i].offset, sizeof v);
-        v *= 2;
+        v = hd_machine_params[i].max == 1 ? !v : v * 2;
         memcpy((char *)&p->m + hd_machine_params[i].offset, &v, sizeof v);
         snprintf(p->m.name, sizeof p->m.name, "%.20s=%u", hd_machine_params[i].name, v);
         n += hd_machine_check(c->ctx, &p->m) == HD_OK;
@@ -203,8 +203,9 @@ static int by_gain(const void *x, const void *y) {
     return (a->value[0] > b->value[0]) - (a->value[0] < b->value[0]);
 }
 
-static void advise_parameters(struct hd_cmd *c, hd_arena *a, const struct hd_nets *nets,
-                              const struct hd_machine *m, FILE *out, json_object *list) {
+/* Gives the time of a run on the machine as it is, in seconds. */
+static double advise_parameters(struct hd_cmd *c, hd_arena *a, const struct hd_nets *nets,
+                                const struct hd_machine *m, FILE *out, json_object *list) {
     struct hd_point *points = hd_new_array(a, struct hd_point, (size_t)hd_n_machine_params + 2);
     struct hd_point **order = hd_new_array(a, struct hd_point *, (size_t)hd_n_machine_params + 2);
     size_t n = neighbours(c, m, points);
@@ -245,6 +246,52 @@ static void advise_parameters(struct hd_cmd *c, hd_arena *a, const struct hd_net
     fprintf(out,
             "\nthe host takes about %.1f %% of the time: heddle compile says for what, and why\n",
             100 * host / now);
+    return now;
+}
+
+/* ---- quantisation --------------------------------------------------------------------------- */
+
+/* What floats cost: those of a network as it is written, against its integers; or those that are
+ * left in a network of integers. quantised: seconds of that, 0 = it has integers already. */
+static hd_status advise_integers(struct hd_cmd *c, hd_arena *a, double quantised, FILE *out,
+                                 json_object *o) {
+    hd_model *m = NULL;
+    const char *path;
+    double seconds = 0, floats = 0;
+    int n = 0;
+    TRY(hd_model_path(c, a, c->args[0], &path));
+    TRY(hd_open_model(c, path, false, &m));
+    for (int i = 0; i < m->n_steps; i++)
+        seconds += (double)m->steps[i].estimate * 1e-6 / m->machine.clock_mhz;
+    for (int i = 0; i < m->n_host_ops; i++) {
+        const struct hd_host_op *h = &m->host_ops[i];
+        bool border = !strcmp(h->op, "quantize") || !strcmp(h->op, "dequantize");
+        bool is_float = !border && strstr(h->hint, "heddle quantize");
+        seconds += (double)h->ns * 1e-9;
+        floats += is_float ? (double)h->ns * 1e-9 : 0;
+        n += is_float;
+    }
+    hd_model_destroy(m);
+    if (quantised > 0)
+        fprintf(out,
+                "as it is written, a run takes about %.4g ms, mostly on the host; heddle quantize "
+                "makes it %.4g ms\n",
+                1e3 * seconds, 1e3 * quantised);
+    else if (n)
+        fprintf(out,
+                "float operations on the host: %d, %.1f %% of the time; heddle quantize gives them "
+                "integers\n",
+                n, 100 * floats / seconds);
+    else
+        fprintf(out, "no operation is left that heddle quantize would bring to the machine\n");
+    json_object *j = json_object_new_object();
+    hd_json_num(j, "as_written_ms", 1e3 * seconds);
+    json_object_object_add(j, "quantised_ms",
+                           quantised > 0 ? json_object_new_double(1e3 * quantised) : NULL);
+    hd_json_int(j, "float_operations", n);
+    hd_json_num(j, "float_ms", 1e3 * floats);
+    json_object_object_add(o, "quantisation", j);
+    return HD_OK;
 }
 
 static hd_status advise(struct hd_cmd *c, hd_arena *a, const char *folder, struct hd_nets *nets,
@@ -262,8 +309,10 @@ static hd_status advise(struct hd_cmd *c, hd_arena *a, const char *folder, struc
     advise_shapes(a, &nets->of[0], &m, c->opt.mem.latency, run, out, shapes);
     json_object_put(run);
     remove(facts);
-    advise_parameters(c, a, nets, &m, out, params);
-    return HD_OK;
+    double now = advise_parameters(c, a, nets, &m, out, params);
+    const char *as_written;
+    TRY(hd_model_path(c, a, c->args[0], &as_written));
+    return advise_integers(c, a, strcmp(as_written, nets->of[0].path) ? now : 0, out, o);
 }
 
 int hd_advise(struct hd_cmd *c) {

@@ -53,7 +53,8 @@ static double least_seconds(const struct hd_point *p, const struct hd_nets *nets
     for (int i = 0; i < nets->n; i++) {
         struct hd_least least = hd_net_least(&nets->of[i], &p->m);
         double port = least.bytes / hd_axi_bytes(&p->m);
-        double cycles = fmax(fmax(least.mx, least.chain), port);
+        /* without functions the host runs a recurrence, whose steps it may take sooner */
+        double cycles = fmax(fmax(least.mx, p->m.functions ? least.chain : 0), port);
         seconds += nets->of[i].weight * cycles * 1e-6 / p->m.clock_mhz;
         weight += nets->of[i].weight;
     }
