@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "gpu_ref/cublaslt.h"
 #include "gpu_ref/cuda_api.h"
 #include "gpu_ref/gpu.h"
 #include "gpu_ref/nvrtc.h"
@@ -36,6 +37,11 @@ struct hd_gpu {
     char name[NAME];
     struct timer *timer;
     int n_timers;
+    struct hd_blas *blas; /* when the first product asks for it */
+};
+
+struct hd_gpu_library {
+    struct hd_blas_call *call;
 };
 
 struct hd_gpu_recording {
@@ -128,6 +134,7 @@ static void cuda_close(hd_gpu *g) {
             g->cu->cuEventDestroy(g->timer[i].start);
             g->cu->cuEventDestroy(g->timer[i].end);
         }
+        hd_blas_close(g->blas);
         if (g->stream) g->cu->cuStreamDestroy(g->stream);
         leave(g, HD_OK);
     }
@@ -339,6 +346,51 @@ static double cuda_seconds(hd_gpu *g, int timer) {
     return (double)ms * 1e-3;
 }
 
+/* ---- products of cuBLASLt ------------------------------------------------------------------- */
+
+static hd_status make_product(hd_ctx *ctx, hd_gpu *g, const struct hd_gpu_product *p,
+                              size_t *out_workspace_bytes, hd_gpu_library *out) {
+    if (!g->blas) TRY(hd_blas_open(ctx, &g->blas));
+    return hd_blas_make(ctx, g->blas, p, out_workspace_bytes, &out->call);
+}
+
+static hd_status cuda_product(hd_ctx *ctx, hd_gpu *g, const struct hd_gpu_product *p,
+                              size_t *out_workspace_bytes, hd_gpu_library **out) {
+    hd_gpu_library *l = calloc(1, sizeof *l);
+    if (!l) return hd_fail(ctx, HD_NOMEM, "cuda: no memory for a product");
+    hd_status s = enter(ctx, g);
+    if (s == HD_OK) s = leave(g, make_product(ctx, g, p, out_workspace_bytes, l));
+    if (s == HD_OK)
+        *out = l;
+    else
+        free(l);
+    return s;
+}
+
+static void cuda_unproduct(hd_gpu *g, hd_gpu_library *l) {
+    if (g->cu->cuCtxPushCurrent(g->context) == 0) {
+        hd_blas_drop(l->call);
+        leave(g, HD_OK);
+    }
+    free(l);
+}
+
+static hd_status multiply(hd_ctx *ctx, hd_gpu *g, hd_gpu_library *l, hd_gpu_mem *const *arg,
+                          int n_args, struct timer *timer) {
+    uint64_t at[5] = {0};
+    for (int i = 0; i < n_args; i++) at[i] = arg[i]->at;
+    if (timer) CU(ctx, g, cuEventRecord, (timer->start, g->stream));
+    TRY(hd_blas_run(ctx, g->blas, l->call, at, g->stream));
+    if (timer) CU(ctx, g, cuEventRecord, (timer->end, g->stream));
+    if (timer) timer->ran = true;
+    return HD_OK;
+}
+
+static hd_status cuda_multiply(hd_ctx *ctx, hd_gpu *g, hd_gpu_library *l, hd_gpu_mem *const *arg,
+                               int n_args, int timer) {
+    IN_CONTEXT(ctx, g, multiply(ctx, g, l, arg, n_args, timer < 0 ? NULL : &g->timer[timer]));
+}
+
 /* ---- recordings ----------------------------------------------------------------------------- */
 
 static hd_status cuda_record(hd_ctx *ctx, hd_gpu *g) {
@@ -413,6 +465,10 @@ const struct hd_gpu_api hd_gpu_cuda = {
     .finish = cuda_finish,
     .timers = cuda_timers,
     .seconds = cuda_seconds,
+    .no_products = hd_blas_why_not,
+    .product = cuda_product,
+    .unproduct = cuda_unproduct,
+    .multiply = cuda_multiply,
     .where = cuda_where,
     .record = cuda_record,
     .recorded = cuda_recorded,

@@ -13,6 +13,7 @@ typedef struct hd_gpu hd_gpu;         /* an open device, its context and its que
 typedef struct hd_gpu_mem hd_gpu_mem; /* memory of the device, or an aligned part of it */
 typedef struct hd_gpu_program hd_gpu_program;
 typedef struct hd_gpu_kernel hd_gpu_kernel;
+typedef struct hd_gpu_library hd_gpu_library;     /* a product that a library computes */
 typedef struct hd_gpu_recording hd_gpu_recording; /* launches and copies that are repeated as one */
 
 struct hd_gpu_limits {
@@ -38,6 +39,13 @@ struct hd_gpu_launch {
     int block[3];   /* threads of a block */
     int n_args;
     hd_gpu_mem *const *arg; /* pointers, in the kernel's order */
+};
+
+struct hd_gpu_product { /* y = a b, f32, dense, by rows */
+    int64_t batches, rows, columns, depth;
+    int64_t stride_a, stride_b; /* elements from one batch to the next */
+    bool transposed_a, transposed_b;
+    bool bias, relu; /* a vector is added to each row; then what is below 0 becomes 0 */
 };
 
 /* Calls on one device come from one thread at a time. What is enqueued runs in order. */
@@ -70,6 +78,15 @@ struct hd_gpu_api {
     /* Timers 0 .. n - 1; launch takes -1 for none. */
     hd_status (*timers)(hd_ctx *, hd_gpu *, int n);
     double (*seconds)(hd_gpu *, int timer);
+    /* Of the vendor's library of products. NULL: the driver has none. no_products: why it is not
+     * here, NULL = it is. */
+    const char *(*no_products)(void);
+    hd_status (*product)(hd_ctx *, hd_gpu *, const struct hd_gpu_product *,
+                         size_t *out_workspace_bytes, hd_gpu_library **out);
+    void (*unproduct)(hd_gpu *, hd_gpu_library *);
+    /* Enqueues. arg: a, b, y, then the bias and the workspace where these are. */
+    hd_status (*multiply)(hd_ctx *, hd_gpu *, hd_gpu_library *, hd_gpu_mem *const *arg, int n_args,
+                          int timer);
     /* NULL: the driver has no recordings. Where the memory is, for as long as it lives. */
     uint64_t (*where)(const hd_gpu_mem *);
     /* What is enqueued between record and recorded does not

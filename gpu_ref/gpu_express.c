@@ -123,7 +123,8 @@ static const int *operands(struct hd_gpu_plan *p, const struct hd_node *n, int n
 static hd_status step(struct hd_gpu_plan *p, int node, int n_nodes, int n_out, const int *out,
                       const struct hd_gpu_nest *k) {
     int *results = hd_new_array(p->arena, int, (size_t)n_out + 1);
-    hd_gpu_step(p, HD_GPU_KERNELS, node, p->api->scheme, 0, NULL, 0, NULL)->n_nodes = n_nodes;
+    const char *how = p->how ? p->how : p->api->scheme;
+    hd_gpu_step(p, HD_GPU_KERNELS, node, how, 0, NULL, 0, NULL)->n_nodes = n_nodes;
     for (int i = 0; i < n_out; i++) results[i] = out[i] < 0 ? -1 : hd_gpu_make(p, out[i], 0);
     return hd_gpu_nest_call(p, k, n_out, results);
 }

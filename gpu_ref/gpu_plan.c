@@ -159,8 +159,8 @@ static void count_users(struct hd_gpu_plan *p) {
 
 static hd_status plan_nodes(struct hd_gpu_plan *p) {
     struct hd_mem_plan order; /* for its order */
-    static hd_status (*const maker[])(struct hd_gpu_plan *, int,
-                                      bool *) = {hd_gpu_move, hd_gpu_express, hd_gpu_recurrent};
+    static hd_status (*const maker[])(struct hd_gpu_plan *, int, bool *) = {
+        hd_gpu_move, hd_gpu_products, hd_gpu_express, hd_gpu_recurrent};
     hd_mem_plan_graph(p->g, p->arena, &order);
     for (size_t i = 0; i < order.n_order; i++) {
         int node = order.order[i];
@@ -168,6 +168,7 @@ static hd_status plan_nodes(struct hd_gpu_plan *p) {
         if (!p->wanted[node] || p->done[node]) continue;
         bool taken = false;
         p->why = "no kernel of this device computes it";
+        p->how = NULL;
         TRY(compute_constant(p, node, &taken));
         for (size_t k = 0; k < sizeof maker / sizeof *maker && !taken; k++)
             TRY(hd_note(p->ctx, maker[k](p, node, &taken), "while planning node '%s' (%s)", n->name,
@@ -221,10 +222,14 @@ static hd_status build(struct hd_gpu_plan *p) {
     for (int i = 0; i < n; i++)
         TRY(p->api->kernel(p->ctx, p->gpu, p->program, hd_kernel_name(p->kernels, i),
                            &p->kernel[i]));
+    return HD_OK;
+}
+
+static hd_status set_timers(struct hd_gpu_plan *p) {
     int timers = 0;
     for (size_t i = 0; i < p->n_steps; i++)
         for (int c = 0; c < p->steps[i].n_calls; c++) p->steps[i].call[c].timer = timers++;
-    return p->api->timers(p->ctx, p->gpu, timers);
+    return timers ? p->api->timers(p->ctx, p->gpu, timers) : HD_OK;
 }
 
 static void find_segments(struct hd_gpu_plan *p) {
@@ -252,6 +257,7 @@ static hd_status make(struct hd_gpu_plan *p) {
     find_segments(p);
     if (!p->gpu) return HD_OK; /* on paper */
     TRY(build(p));
+    TRY(set_timers(p));
     TRY(hd_gpu_memory_plan(p));
     return hd_gpu_plan_once(p->ctx, p);
 }
@@ -306,6 +312,9 @@ hd_status hd_gpu_plan_on_paper(hd_ctx *ctx, const struct hd_gpu_api *api,
 void hd_gpu_plan_destroy(struct hd_gpu_plan *p) {
     if (!p) return;
     hd_gpu_forget(p);
+    for (size_t i = 0; i < p->n_steps; i++)
+        for (int k = 0; k < p->steps[i].n_calls; k++)
+            if (p->steps[i].call[k].library) p->api->unproduct(p->gpu, p->steps[i].call[k].library);
     hd_gpu_memory_free(p);
     if (p->program) p->api->unbuild(p->gpu, p->program);
     hd_arena_destroy(p->golden_results);

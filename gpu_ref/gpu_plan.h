@@ -7,6 +7,7 @@
  *
  * Step makers are asked in this order for every node; the first that takes it makes its steps:
  *   hd_gpu_move      nothing to do: reshapes share the memory of their operand
+ *   hd_gpu_products  a library of the GPU's vendor
  *   hd_gpu_express   kernels made of the node's tensor expression
  *   hd_gpu_recurrent lstm, gru, rnn: kernels written by hand, for what has no expression
  *   host             golden's kernel of that node, with the reason
@@ -33,7 +34,8 @@ struct hd_gpu_view {
 };
 
 struct hd_gpu_call { /* one launch of a step */
-    int kernel;      /* of plan->kernels */
+    int kernel;      /* of plan->kernels; -1: library */
+    hd_gpu_library *library;
     size_t grid[3];
     int block[3];
     int n_args, *arg; /* views */
@@ -94,6 +96,7 @@ struct hd_gpu_plan {
     struct hd_tensor *golden;
     hd_arena *golden_results, *golden_scratch;
     const char *why; /* the last maker's reason for not taking the node */
+    const char *how; /* of the step that takes it, when a maker has something to say; else NULL */
 };
 
 /* What a step must move: its operands and results, each once. */
@@ -147,6 +150,7 @@ int hd_gpu_fault(struct hd_gpu_plan *p);
 
 /* *out_taken tells whether they took the node; if not, p->why may say why. */
 hd_status hd_gpu_move(struct hd_gpu_plan *p, int node, bool *out_taken);
+hd_status hd_gpu_products(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_express(struct hd_gpu_plan *p, int node, bool *out_taken);
 hd_status hd_gpu_recurrent(struct hd_gpu_plan *p, int node, bool *out_taken);
 

@@ -23,12 +23,17 @@ static hd_status run_kernels(hd_ctx *ctx, struct hd_gpu_plan *p, struct hd_gpu_s
         struct hd_gpu_call *c = &s->call[i];
         if (c->once != once) continue;
         for (int k = 0; k < c->n_args; k++) c->mem[k] = memory_of(p, c->arg[k], buffers);
+        int timer = timed ? c->timer : -1;
+        if (c->library) {
+            TRY(p->api->multiply(ctx, p->gpu, c->library, c->mem, c->n_args, timer));
+            continue;
+        }
         struct hd_gpu_launch l = {.kernel = p->kernel[c->kernel],
                                   .grid = {c->grid[0], c->grid[1], c->grid[2]},
                                   .block = {c->block[0], c->block[1], c->block[2]},
                                   .n_args = c->n_args,
                                   .arg = c->mem};
-        TRY(p->api->launch(ctx, p->gpu, &l, timed ? c->timer : -1));
+        TRY(p->api->launch(ctx, p->gpu, &l, timer));
     }
     return HD_OK;
 }

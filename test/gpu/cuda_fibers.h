@@ -31,6 +31,8 @@ struct emu_op { /* a launch or a copy in a graph */
     void *to;
     const void *from;
     size_t bytes;
+    void (*later)(void *what); /* work of a library */
+    void *what;
 };
 static struct emu_fiber emu_fiber[EMU_THREADS];
 static ucontext_t emu_scheduler;
@@ -107,6 +109,10 @@ static void emu_block(const struct emu_op *op) {
     if (!emu_all(0, n, EMU_DONE)) emu_wrong("threads of a block wait for ever");
 }
 static void emu_do(const struct emu_op *op) {
+    if (op->later) {
+        op->later(op->what);
+        return;
+    }
     if (!op->function) {
         memcpy(op->to, op->from, op->bytes);
         return;

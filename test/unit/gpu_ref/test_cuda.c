@@ -2,6 +2,7 @@
  * networks of gpu_nets.def against golden; one launch for a run; what happens when any call fails,
  * memory does not suffice, the GPU is lost, and two contexts are open. */
 #include "gpu_ref/gpu_plan.h"
+#include "test/gpu/cublaslt_stand_in.h"
 #include "test/gpu/cuda_stand_in.h"
 #include "test/unit/cpu_ref/nets.h"
 
@@ -83,7 +84,7 @@ static hd_status whole_life(struct world *w) {
         int value = i < w->io.n_in ? w->io.in[i] : w->io.out[i - w->io.n_in];
         s = api->alloc(w->ctx, g, hd_value_dense_bytes(&w->m->values[value]), &buffer[i]);
     }
-    if (s == HD_OK) s = api->alloc(w->ctx, g, 4096, &other);
+    if (s == HD_OK) s = api->alloc(w->ctx, g, 1 << 16, &other);
     for (int run = 0; run < 4 && s == HD_OK; run++) {
         if (run == 3) {
             api->free(g, buffer[0]);
@@ -174,9 +175,70 @@ static void other_gpus(void **state) {
     assert_int_equal(emu.live, 0);
 }
 
+/* ---- cuBLASLt ------------------------------------------------------------------------------- */
+
+/* Rows of batches as one product, batches, both transposed, with a bias and a relu. */
+static const struct net products[] = {
+    {"x f32 4,64,64 -1 1; w f32 64,96 -1 1", "a ? = matmul(x, w)\ny ? = sigmoid(a)", "y"},
+    {"x f32 8,64,64 -1 1; z f32 8,64,48 -1 1", "y ? = matmul(x, z)", "y"},
+    {"x f32 128,64 -1 1; w f32 160,128 -1 1; wb f32 160 -1 1",
+     "a ? = gemm(x, w, wb) transA=1 transB=1\ny ? = relu(a)", "y"}};
+
+static void library(void **unused) {
+    hd_ctx *ctx = hd_ctx_create();
+    (void)unused;
+    for (int i = 0; i < 3; i++) {
+        lt_seen.products = 0;
+        run_net(ctx, &products[i], "cuda", 1, "cuBLASLt");
+        if (emu.wrong) fail_msg("%s: %s", products[i].nodes, emu.wrong);
+        assert_int_equal(lt_seen.products, 1); /* recorded once, replayed */
+        assert_int_equal(lt_seen.live, 0);
+        assert_int_equal(emu.live, 0);
+    }
+    lt_seen.products = 0;
+    setenv("HEDDLE_CUDA_LIBRARIES", "none", 1);
+    run_net(ctx, &products[1], "cuda", 1, "without cuBLASLt");
+    unsetenv("HEDDLE_CUDA_LIBRARIES");
+    assert_int_equal(lt_seen.products, 0);
+    hd_ctx_destroy(ctx);
+}
+
+/* While a plan is made, an error gives a kernel of ours, and the reason; in a run it is one. */
+static void library_may_fail(void **unused) {
+    struct world w = {.ctx = hd_ctx_create(), .a = hd_arena_create()};
+    (void)unused;
+    w.m = build(w.ctx, &products[2], &w.g);
+    assert_int_equal(hd_host_choose_io(w.ctx, w.a, w.m, -1, w.g, &w.io), HD_OK);
+    emu.memory_bytes = (size_t)1 << 30;
+    emu.fail_at = lt_seen.fail_at = 0;
+    lt_seen.calls = 0;
+    assert_int_equal(whole_life(&w), HD_OK);
+    int calls = lt_seen.calls, refused = 0;
+    for (int at = 1; at <= calls; at++) {
+        lt_seen.calls = 0;
+        lt_seen.fail_at = at;
+        hd_status s = whole_life(&w);
+        refused += s == HD_DEVICE;
+        if (s == HD_DEVICE) assert_non_null(strstr(hd_message(w.ctx), "cuda: cublasLt"));
+        if (s != HD_DEVICE) assert_int_equal(s, HD_OK);
+        hd_clear(w.ctx);
+        if (emu.wrong) fail_msg("call %d: %s", at, emu.wrong);
+        assert_int_equal(lt_seen.live, 0);
+        assert_int_equal(emu.live, 0);
+    }
+    lt_seen.fail_at = 0;
+    assert_int_equal(refused, 2 * 3); /* bias and product of each: recorded, with times, recorded */
+    hd_model_destroy(w.m);
+    hd_graph_destroy(w.g);
+    hd_arena_destroy(w.a);
+    hd_ctx_destroy(w.ctx);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(like_golden),
+        cmocka_unit_test(library),
+        cmocka_unit_test(library_may_fail),
         cmocka_unit_test_setup_teardown(two_segments, setup, teardown),
         cmocka_unit_test_setup_teardown(any_call_may_fail, setup, teardown),
         cmocka_unit_test_setup_teardown(little_memory, setup, teardown),
