@@ -28,6 +28,7 @@
 #include "compiler/roofline/roofline.h"
 #include "compiler/search/search.h"
 #include "isa/isa.h"
+#include "runtime/base/memory.h"
 
 /* --dump shows this node. */
 static bool shows(const struct hd_compile_options *opt, const char *name) {
@@ -68,7 +69,7 @@ static void say_layers(struct hd_lowering *lo) {
     size_t bytes = 0;
     if (!lo->opt->prices) return;
     FILE *f = open_memstream(&text, &bytes);
-    HD_ASSERT(f != NULL);
+    HD_MEMORY(f);
     hd_layers_print(lo, f);
     fclose(f);
     lo->layers_text = hd_strdup(lo->arena, text);

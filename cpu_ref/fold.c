@@ -1,5 +1,6 @@
 /* A node of constants, computed in place. */
 #include "cpu_ref/golden.h"
+#include "runtime/base/memory.h"
 
 #include <stdlib.h>
 
@@ -7,7 +8,7 @@
  * touched, so that folding a graph node by node takes time in proportion to it. */
 static struct hd_tensor *tensors_of(const hd_graph *g, const struct hd_node *n) {
     struct hd_tensor *t = calloc(g->n_tensors + 1, sizeof *t);
-    HD_ASSERT(t != NULL);
+    HD_MEMORY(t);
     for (int i = 0; i < n->n_in + n->n_out; i++) {
         int id = i < n->n_in ? n->in[i] : n->out[i - n->n_in];
         if (id >= 0) t[id] = g->tensors[id];

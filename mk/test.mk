@@ -226,6 +226,16 @@ bench: heddle rtl-base ## measure cycles and speed
 
 test: check test-unit test-golden test-fuzz test-rtl test-conform test-models test-stages test-zoo test-shared test-other test-cosim test-report test-estimate test-sweep test-explore test-mutants-fast ## everything that must pass before a commit
 
+# BUILD=asan sees what a fault leaves behind.
+test-faults: heddle ## full disk, full standard output, no memory, kill -9 while commands work: FAULTS=24 SEED=1
+	$(Q)python3 test/fault/faults.py $(B)/heddle $(B)/faults $(or $(FAULTS),24) $(SEED)
+test: test-faults
+nightly: faults-nightly
+faults-nightly: heddle
+	$(Q)python3 test/fault/faults.py $(B)/heddle $(B)/faults 2000 $$(date +%s)
+	$(Q)$(MAKE) --no-print-directory fuzz FUZZ_SECONDS=600
+.PHONY: test-faults faults-nightly
+
 # ---- longer runs ---------------------------------------------------------------------------
 FUZZ_SECONDS ?= 30
 fuzz: ## run every fuzz target with libFuzzer, FUZZ_SECONDS=30 each

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/memory.h"
 #include "sim/iss_int.h"
 
 enum { CTRL_START = 1, CTRL_DONE = 2, CTRL_IDLE = 4, CTRL_READY = 8 };
@@ -274,7 +275,7 @@ struct hd_layer_counters *hd_iss_layer(hd_iss *iss, uint16_t tag) {
     if (tag >= iss->tags.cap_layers) {
         int cap = tag * 2 + 64;
         struct hd_layer_counters *p = realloc(iss->tags.layers, (size_t)cap * sizeof *p);
-        HD_ASSERT(p != NULL);
+        HD_MEMORY(p);
         memset(p + iss->tags.cap_layers, 0, (size_t)(cap - iss->tags.cap_layers) * sizeof *p);
         iss->tags.layers = p;
         iss->tags.cap_layers = cap;

@@ -3,6 +3,7 @@
  * in one bank of AM, in the order of its loops. */
 #include <stdlib.h>
 
+#include "runtime/base/memory.h"
 #include "sim/iss_int.h"
 
 enum { LOOPS = 6, RUNS_MAX = 1 << 20, NO_BANK = -1 };
@@ -23,7 +24,7 @@ static void add_run(struct bank_list *k, uint64_t n, int bank) {
     if (k->n == k->cap) {
         size_t cap = k->cap * 2 + 16;
         struct bank_run *p = realloc(k->run, cap * sizeof *p);
-        HD_ASSERT(p != NULL);
+        HD_MEMORY(p);
         k->run = p;
         k->cap = cap;
     }

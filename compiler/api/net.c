@@ -8,6 +8,7 @@
 #include "compiler/export/export.h"
 #include "compiler/import/import.h"
 #include "compiler/session/session.h"
+#include "runtime/base/memory.h"
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
@@ -180,7 +181,7 @@ static int node_at(const hd_net *net, int i) {
         free(o->node);
         o->of = net->g->n_nodes;
         o->node = malloc((o->of + 1) * sizeof *o->node);
-        HD_ASSERT(o->node != NULL);
+        HD_MEMORY(o->node);
         o->n = hd_graph_order(net->g, o->node);
     }
     int id = i >= 0 && (size_t)i < o->n ? o->node[i] : -1;

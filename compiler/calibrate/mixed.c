@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "compiler/calibrate/job.h"
+#include "runtime/base/memory.h"
 
 const char *parse_mixed(const char *text, struct mixed *out) {
     char *end = NULL;
@@ -29,7 +30,7 @@ struct quality {      /* of a network, on all data sets */
 static hd_status measure(struct job *j, enum network kind, struct quality *out) {
     struct score s = {0};
     struct error *e = calloc(j->ref->n_outputs + 1, sizeof *e);
-    HD_ASSERT(e != NULL);
+    HD_MEMORY(e);
     hd_status status = score_outputs(j, kind, e, &s);
     *out = (struct quality){.db = INFINITY, .same_part = (double)s.same_top / fmax(s.sets, 1)};
     for (size_t k = 0; k < j->ref->n_outputs; k++) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/memory.h"
 #include "runtime/base/status.h"
 
 void hd_table_init(struct hd_table *t, const char *align) {
@@ -21,10 +22,10 @@ void hd_table_cell(struct hd_table *t, const char *fmt, ...) {
     if (t->n == t->cap) {
         t->cap = t->cap ? 2 * t->cap : 64;
         t->cells = realloc(t->cells, t->cap * sizeof *t->cells);
-        HD_ASSERT(t->cells != NULL);
+        HD_MEMORY(t->cells);
     }
     t->cells[t->n] = strdup(text);
-    HD_ASSERT(t->cells[t->n] != NULL);
+    HD_MEMORY(t->cells[t->n]);
     t->n++;
 }
 

@@ -124,26 +124,10 @@ static void put_shape(hd_arena *a, const struct product *p, const struct hd_mach
     }
 }
 
-static double number(json_object *o, const char *key) {
-    json_object *v = NULL;
-    return o && json_object_object_get_ex(o, key, &v) ? json_object_get_double(v) : 0;
-}
-
-static json_object *layer_named(json_object *run, const char *name) {
-    json_object *layers = NULL, *v;
-    json_object_object_get_ex(run, "layers", &layers);
-    for (size_t i = 0; layers && i < json_object_array_length(layers); i++) {
-        json_object *l = json_object_array_get_idx(layers, i);
-        if (json_object_object_get_ex(l, "name", &v) && !strcmp(json_object_get_string(v), name))
-            return l;
-    }
-    return NULL;
-}
-
 static void advise_shapes(hd_arena *a, const struct hd_net *net, const struct hd_machine *m,
                           uint32_t latency, json_object *run, FILE *out, json_object *list) {
     struct hd_table t;
-    double all = number(run, "cycles");
+    double all = hd_json_number(run, "cycles");
     int n = 0;
     hd_table_init(&t, "lrrrl");
     hd_table_cells(&t, (const char *[]){"layer", "cycles", "of all", "array filled", "shapes"}, 5);
@@ -151,7 +135,7 @@ static void advise_shapes(hd_arena *a, const struct hd_net *net, const struct hd
         struct product p;
         const char *text = "";
         if (!product_of(net->legal, &net->legal->nodes[i], &p)) continue;
-        double cycles = number(layer_named(run, p.name), "cycles");
+        double cycles = hd_json_number(hd_json_named(run, "layers", p.name), "cycles");
         double ideal = (double)(p.positions * p.taps * p.cin * p.cout) / (m->k * (double)m->n);
         if (cycles < COSTLY * all) continue;
         put_shape(a, &p, m, latency, &text);

@@ -47,8 +47,7 @@ static hd_status open_side(struct hd_cmd *c, const char *name, struct side *out)
     if (facts) out->kind = SIDE_RUN, out->run = read_facts(text);
     free(data);
     if (!facts) return hd_machine_load(c->ctx, name, &out->machine);
-    json_object *layers = NULL;
-    if (out->run && json_object_object_get_ex(out->run, "layers", &layers)) return HD_OK;
+    if (hd_json_list(out->run, "layers")) return HD_OK;
     return hd_fail(c->ctx, HD_INVALID,
                    "%s: no layers in it; want what heddle run --json or --report wrote, an .hdl "
                    "file, or a machine",
@@ -96,16 +95,6 @@ static void diff_machines(const struct hd_machine *a, const struct hd_machine *b
 
 /* ---- runs ----------------------------------------------------------------------------------- */
 
-static double number(json_object *o, const char *key) {
-    json_object *v = NULL;
-    return o && json_object_object_get_ex(o, key, &v) ? json_object_get_double(v) : 0;
-}
-
-static const char *text_of(json_object *o, const char *key) {
-    json_object *v = NULL;
-    return o && json_object_object_get_ex(o, key, &v) && v ? json_object_get_string(v) : "";
-}
-
 struct moved {
     const char *name;
     json_object *a, *b; /* NULL = it is only in the other */
@@ -117,32 +106,20 @@ static int by_size(const void *x, const void *y) {
     return (a < b) - (a > b);
 }
 
-static json_object *layer_named(json_object *run, const char *name) {
-    json_object *layers = NULL;
-    json_object_object_get_ex(run, "layers", &layers);
-    for (size_t i = 0; layers && i < json_object_array_length(layers); i++) {
-        json_object *l = json_object_array_get_idx(layers, i);
-        if (!strcmp(text_of(l, "name"), name)) return l;
-    }
-    return NULL;
-}
-
 /* Layers of both, in their order; not those that took the same, unless all are wanted. */
 static size_t find_layers(hd_arena *a, json_object *x, json_object *y, bool all,
                           struct moved **out) {
-    json_object *layers[2] = {NULL, NULL};
-    json_object_object_get_ex(x, "layers", &layers[0]);
-    json_object_object_get_ex(y, "layers", &layers[1]);
-    size_t n = 0, most = json_object_array_length(layers[0]) + json_object_array_length(layers[1]);
+    json_object *layers[2] = {hd_json_list(x, "layers"), hd_json_list(y, "layers")};
+    size_t n = 0, most = hd_json_items(layers[0]) + hd_json_items(layers[1]);
     struct moved *list = hd_new_array(a, struct moved, most + 1);
     for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < json_object_array_length(layers[side]); i++) {
+        for (size_t i = 0; i < hd_json_items(layers[side]); i++) {
             json_object *l = json_object_array_get_idx(layers[side], i);
-            const char *name = text_of(l, "name");
-            json_object *other = layer_named(side ? x : y, name);
+            const char *name = hd_json_text(l, "name");
+            json_object *other = hd_json_named(side ? x : y, "layers", name);
             if (side && other) continue;
             struct moved m = {name, side ? other : l, side ? l : other, 0};
-            m.by = number(m.b, "cycles") - number(m.a, "cycles");
+            m.by = hd_json_number(m.b, "cycles") - hd_json_number(m.a, "cycles");
             if (all || m.by != 0 || !m.a || !m.b) list[n++] = m;
         }
     *out = list;
@@ -153,11 +130,11 @@ static size_t find_layers(hd_arena *a, json_object *x, json_object *y, bool all,
 static const char *why_moved(hd_arena *a, const struct moved *m) {
     static const char *const keys[][2] = {
         {"dram_bytes", "DRAM bytes"}, {"macs", "MACs"}, {"roofline_cycles", "roofline"}};
-    const char *why = "", *x = text_of(m->a, "bound"), *y = text_of(m->b, "bound");
+    const char *why = "", *x = hd_json_text(m->a, "bound"), *y = hd_json_text(m->b, "bound");
     if (!m->a || !m->b) return m->a ? "only in the first" : "only in the second";
     if (strcmp(x, y)) why = hd_sprintf(a, "bound %s, was %s", y, x);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        double p = number(m->a, keys[i][0]), q = number(m->b, keys[i][0]);
+        double p = hd_json_number(m->a, keys[i][0]), q = hd_json_number(m->b, keys[i][0]);
         if (fabs(q - p) <= 0.02 * fmax(p, q)) continue;
         why = p > 0 ? hd_sprintf(a, "%s%s%s %+.0f %%", why, *why ? ", " : "", keys[i][1],
                                  100 * (q / p - 1))
@@ -171,21 +148,21 @@ static void diff_runs(hd_arena *a, const struct side *s, FILE *out, json_object 
     struct moved *moved;
     size_t n = find_layers(a, s[0].run, s[1].run, false, &moved);
     qsort(moved, n, sizeof *moved, by_size);
-    double x = number(s[0].run, "cycles"), y = number(s[1].run, "cycles");
+    double x = hd_json_number(s[0].run, "cycles"), y = hd_json_number(s[1].run, "cycles");
     fprintf(out, "cycles %.0f, then %.0f: %+.2f %%\n\n", x, y, x > 0 ? 100 * (y / x - 1) : 0);
     hd_table_init(&t, "lrrrl");
     hd_table_cells(&t, (const char *[]){"layer", "cycles", "then", "by", "along with"}, 5);
     for (size_t i = 0; i < n; i++) {
         const char *why = why_moved(a, &moved[i]);
         hd_table_cell(&t, "%s", moved[i].name);
-        hd_table_cell(&t, "%.0f", number(moved[i].a, "cycles"));
-        hd_table_cell(&t, "%.0f", number(moved[i].b, "cycles"));
+        hd_table_cell(&t, "%.0f", hd_json_number(moved[i].a, "cycles"));
+        hd_table_cell(&t, "%.0f", hd_json_number(moved[i].b, "cycles"));
         hd_table_cell(&t, "%+.0f", moved[i].by);
         hd_table_cell(&t, "%s", why);
         json_object *o = json_object_new_object();
         hd_json_str(o, "layer", moved[i].name);
-        hd_json_num(o, "a", number(moved[i].a, "cycles"));
-        hd_json_num(o, "b", number(moved[i].b, "cycles"));
+        hd_json_num(o, "a", hd_json_number(moved[i].a, "cycles"));
+        hd_json_num(o, "b", hd_json_number(moved[i].b, "cycles"));
         hd_json_str(o, "why", why);
         json_object_array_add(list, o);
     }
@@ -227,7 +204,8 @@ static hd_status write_page(struct hd_cmd *c, hd_arena *a, const struct side *s,
     struct moved *list;
     bool runs = s[0].kind == SIDE_RUN;
     size_t n = runs ? find_layers(a, s[0].run, s[1].run, true, &list) : 0;
-    double x = runs ? number(s[0].run, "cycles") : 0, y = runs ? number(s[1].run, "cycles") : 0;
+    double x = runs ? hd_json_number(s[0].run, "cycles") : 0,
+           y = runs ? hd_json_number(s[1].run, "cycles") : 0;
     hd_json_str(o, "title", hd_sprintf(a, "%s, then %s", s[0].name, s[1].name));
     hd_json_str(o, "subtitle",
                 x > 0 ? hd_sprintf(a, "cycles %.0f, then %.0f: %+.2f %%", x, y, 100 * (y / x - 1))

@@ -173,6 +173,7 @@ static int run_first(struct hd_cmd *c, bool all, hd_ranks *ranks) {
         ok = search(&s, all);
     else
         hd_far_nothing(c->ctx, ranks);
+    ok = hd_journal_close(c, s.journal, ok);
     int status = ok == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
     FILE *out = hd_cmd_json_on_stdout(c) ? stderr : stdout;
     if (ok == HD_OK) {
@@ -182,7 +183,6 @@ static int run_first(struct hd_cmd *c, bool all, hd_ranks *ranks) {
         if (c->opt.json) status = hd_cmd_write_json(c, hd_answer_json(&s.x, all));
     }
     if (ok == HD_OK && hd_interrupted()) status = HD_EXIT_FAILED;
-    hd_journal_close(s.journal);
     hd_nets_close(&nets);
     hd_arena_destroy(s.x.a);
     return status;

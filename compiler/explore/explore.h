@@ -118,7 +118,8 @@ hd_status hd_journal_open(struct hd_cmd *c, hd_arena *a, const char *path,
                           struct hd_journal **out);
 void hd_journal_add(struct hd_journal *j, const struct hd_point *p);
 size_t hd_journal_found(const struct hd_journal *j);
-void hd_journal_close(struct hd_journal *j);
+/* s, or HD_IO when a line could not be written. */
+hd_status hd_journal_close(struct hd_cmd *c, struct hd_journal *j, hd_status s);
 
 struct hd_far;
 struct hd_work_list { /* what workers do beside each other */

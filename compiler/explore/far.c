@@ -9,6 +9,7 @@
 
 #include "compiler/cost/memo.h"
 #include "compiler/explore/explore.h"
+#include "runtime/base/memory.h"
 #include "runtime/ranks/ranks.h"
 
 enum { LOOK_NS = 2000000 };
@@ -141,7 +142,7 @@ static struct hd_point *next_task(void *user, bool *more) {
     *more = !s->over;
     if (!is || s->over) return NULL;
     struct far_point *f = calloc(1, sizeof *f);
-    HD_ASSERT(f != NULL);
+    HD_MEMORY(f);
     f->slot = t.slot, f->p.m = t.m;
     return &f->p;
 }
@@ -167,7 +168,7 @@ hd_status hd_far_serve(struct hd_cmd *c, hd_ranks *ranks) {
         net->prepared_bytes = (size_t)head.bytes[nets.n];
         net->prepared = malloc(net->prepared_bytes);
         net->prices = hd_price_memo_create(HD_EXPLORE_PRICES);
-        HD_ASSERT(net->prepared != NULL);
+        HD_MEMORY(net->prepared);
         TRY(next_message(&s, net->prepared, net->prepared_bytes));
     }
     struct hd_work_list w = {.c = c,

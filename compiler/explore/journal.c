@@ -20,6 +20,7 @@ enum { WORK_FIELDS = sizeof work_fields / sizeof *work_fields };
 
 struct hd_journal {
     FILE *f;
+    const char *path;
     hd_arena *a;
     const struct hd_nets *nets;
     size_t found;
@@ -38,17 +39,15 @@ static const char *question(struct hd_cmd *c, hd_arena *a, const struct hd_nets 
 }
 
 static int64_t number(json_object *o, const char *key) {
-    json_object *v = NULL;
-    return json_object_object_get_ex(o, key, &v) ? json_object_get_int64(v) : 0;
+    double v = hd_json_number(o, key);
+    return v >= 0 && v < 0x1p63 ? (int64_t)v : 0;
 }
 
 static bool take_net(json_object *o, struct hd_priced *out) {
-    json_object *why = NULL;
     *out = (struct hd_priced){.cycles = number(o, "cycles"),
                               .host_ns = number(o, "host_ns"),
                               .price_us = number(o, "price_us")};
-    if (json_object_object_get_ex(o, "why", &why))
-        snprintf(out->why, sizeof out->why, "%s", json_object_get_string(why));
+    snprintf(out->why, sizeof out->why, "%s", hd_json_text(o, "why"));
     for (int i = 0; i < WORK_FIELDS; i++) {
         double v = (double)number(o, work_fields[i].name);
         memcpy((char *)&out->work + work_fields[i].offset, &v, sizeof v);
@@ -68,11 +67,9 @@ static int compare(const void *x, const void *y) {
 /* A line of the file, to the point that it is of; machines of other spaces are no error. */
 static void take_line(struct hd_journal *j, const char *line, const struct by_name *names,
                       size_t n) {
-    json_object *o = json_tokener_parse(line), *machine = NULL, *nets = NULL;
-    if (o && json_object_object_get_ex(o, "machine", &machine) &&
-        json_object_object_get_ex(o, "networks", &nets) &&
-        json_object_array_length(nets) == (size_t)j->nets->n) {
-        struct by_name key = {.text = json_object_get_string(machine)};
+    json_object *o = json_tokener_parse(line), *nets = hd_json_list(o, "networks");
+    if (hd_json_items(nets) == (size_t)j->nets->n) {
+        struct by_name key = {.text = hd_json_text(o, "machine")};
         struct by_name *found = bsearch(&key, names, n, sizeof *names, compare);
         bool ok = found && !found->p->priced;
         for (int i = 0; ok && i < j->nets->n; i++)
@@ -116,7 +113,7 @@ hd_status hd_journal_open(struct hd_cmd *c, hd_arena *a, const char *path,
                           struct hd_journal **out) {
     struct hd_journal *j = hd_new(a, struct hd_journal);
     const char *want = question(c, a, nets);
-    *j = (struct hd_journal){.a = a, .nets = nets};
+    *j = (struct hd_journal){.a = a, .nets = nets, .path = path};
     TRY(read_lines(c, j, path, want, space));
     bool fresh = access(path, R_OK) != 0;
     j->f = fopen(path, "a");
@@ -154,6 +151,10 @@ size_t hd_journal_found(const struct hd_journal *j) {
     return j->found;
 }
 
-void hd_journal_close(struct hd_journal *j) {
-    if (j && j->f) fclose(j->f);
+hd_status hd_journal_close(struct hd_cmd *c, struct hd_journal *j, hd_status s) {
+    if (!j || !j->f) return s;
+    bool bad = ferror(j->f);
+    bad = fclose(j->f) != 0 || bad;
+    if (s != HD_OK || !bad) return s;
+    return hd_fail(c->ctx, HD_IO, "%s: cannot write all of it; is the disk full?", j->path);
 }

@@ -1,5 +1,6 @@
 /* Mapped files: the model, and those beside it that hold data of tensors. */
 #include "compiler/import/mapping.h"
+#include "runtime/base/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,7 +15,7 @@ hd_status hd_mapping_open(hd_ctx *ctx, const char *path, struct hd_mapping **out
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return hd_fail(ctx, HD_IO, "%s: %s", path, strerror(errno));
     struct hd_mapping *m = calloc(1, sizeof *m);
-    HD_ASSERT(m != NULL);
+    HD_MEMORY(m);
     hd_status s = HD_OK;
     if (fstat(fd, &st) || !S_ISREG(st.st_mode))
         s = hd_fail(ctx, HD_IO, "%s: not a regular file", path);

@@ -8,6 +8,7 @@
 
 #include "compiler/import/pb.h"
 #include "runtime/base/io.h"
+#include "runtime/base/memory.h"
 
 /* Numbers of fields, onnx.proto message TensorProto. */
 enum {
@@ -189,7 +190,7 @@ static void *copy_typed(const void *message, size_t bytes, const struct raw_tens
     struct hd_pb_field f;
     size_t n = 0;
     uint64_t *v = malloc((raw->n_typed + 1) * sizeof *v);
-    HD_ASSERT(v != NULL);
+    HD_MEMORY(v);
     while (hd_pb_next(&r, &f))
         if (f.number == raw->typed) hd_pb_numbers(&f, element_wire(f.number), v, raw->n_typed, &n);
     void *to = hd_alloc(arena, raw->n_typed * hd_dtype_bytes(t));

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compiler/ir/memory.h"
+#include "runtime/base/memory.h"
 #include "runtime/base/num.h"
 
 enum { ALIGN = 64, ORDERS = 4, WORK = 20000000 }; /* WORK: pairs of blocks that may be looked at */
@@ -74,7 +75,7 @@ size_t hd_mem_bound(const struct hd_mem_block *b, size_t n) {
     int steps = 0;
     for (size_t i = 0; i < n; i++) steps = (int)hd_max(steps, b[i].last + 1);
     size_t *change = calloc((size_t)steps + 1, sizeof *change), bound = 0, live = 0;
-    HD_ASSERT(change != NULL);
+    HD_MEMORY(change);
     for (size_t i = 0; i < n; i++) { /* sums wrap and come back */
         change[b[i].first] += b[i].bytes;
         change[b[i].last + 1] -= b[i].bytes;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "compiler/pass/pass.h"
+#include "runtime/base/memory.h"
 #include "runtime/base/num.h"
 
 enum { CONST_BYTES = 4096 }; /* larger constants are not compared */
@@ -73,7 +74,7 @@ static struct table table_create(size_t n) {
     struct table t = {NULL, 64};
     while (t.cap < 2 * n + 1) t.cap *= 2;
     t.slot = calloc(t.cap, sizeof *t.slot);
-    HD_ASSERT(t.slot != NULL);
+    HD_MEMORY(t.slot);
     return t;
 }
 
@@ -81,7 +82,7 @@ static struct table table_create(size_t n) {
 static int *alike(const hd_graph *g) {
     struct table t = table_create(g->n_tensors);
     int *to = malloc((g->n_tensors + 1) * sizeof *to);
-    HD_ASSERT(to != NULL);
+    HD_MEMORY(to);
     for (size_t i = 0; i < g->n_tensors; i++) {
         const struct hd_tensor *x = &g->tensors[i];
         to[i] = (int)i;
@@ -101,7 +102,7 @@ void hd_pass_cse(hd_graph *g) {
     int *to = alike(g);
     struct table t = table_create(g->n_nodes);
     int *order = malloc((g->n_nodes + 1) * sizeof *order);
-    HD_ASSERT(order != NULL);
+    HD_MEMORY(order);
     size_t n = hd_graph_order(g, order);
     for (size_t i = 0; i < n; i++) {
         struct hd_node *nd = &g->nodes[order[i]];

@@ -10,6 +10,7 @@
 
 #include "compiler/pass/pass.h"
 #include "cpu_ref/golden.h"
+#include "runtime/base/memory.h"
 
 /* Results that are larger, and larger than their operands, would bloat the model file. */
 enum { FOLD_BYTES = 1 << 20 };
@@ -85,7 +86,7 @@ static bool is_worth_it(const hd_graph *g, const struct hd_node *n) {
 
 static hd_status sweep(hd_ctx *ctx, hd_graph *g) {
     int *order = malloc((g->n_nodes + 1) * sizeof *order);
-    HD_ASSERT(order != NULL);
+    HD_MEMORY(order);
     size_t n = hd_graph_order(g, order);
     hd_status s = HD_OK;
     for (size_t i = 0; i < n && s == HD_OK; i++) {

@@ -9,6 +9,7 @@
 
 #include "compiler/pass/pass.h"
 #include "compiler/pass/rewrite.h"
+#include "runtime/base/memory.h"
 
 static const struct hd_pattern patterns[] = {
 #define PATTERN(pass, name, text, shared, rewrite) {#pass, #name, text, shared, hd_rw_##rewrite},
@@ -255,7 +256,7 @@ hd_status hd_pass_patterns(hd_ctx *ctx, hd_graph *g, const char *pass) {
     for (bool changed = true; changed;) {
         changed = false;
         int *order = calloc(g->n_nodes + 1, sizeof *order);
-        HD_ASSERT(order != NULL);
+        HD_MEMORY(order);
         size_t n = hd_graph_order(g, order);
         for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
             for (size_t i = 0; i < n && !strcmp(patterns[p].pass, pass); i++)

@@ -34,6 +34,7 @@
 
 #include "compiler/ir/window.h"
 #include "compiler/pass/pass.h"
+#include "runtime/base/memory.h"
 #include "runtime/base/num.h"
 
 /* ---- new nodes ---- */
@@ -364,7 +365,7 @@ hd_status hd_pass_qdq(hd_ctx *ctx, hd_graph *g) {
         changed = false;
         size_t n = g->n_nodes; /* new nodes wait for the next round */
         int *order = malloc((n + 1) * sizeof *order);
-        HD_ASSERT(order != NULL);
+        HD_MEMORY(order);
         n = hd_graph_order(g, order);
         for (size_t i = 0; i < n; i++) {
             const struct hd_node *nd = &g->nodes[order[i]];

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "compiler/pass/qdq.h"
+#include "runtime/base/memory.h"
 #include "runtime/base/num.h"
 
 const struct hd_node *hd_qdq_maker(const hd_graph *g, int tensor) {
@@ -74,7 +75,7 @@ static int weights_const(hd_graph *g, const struct hd_tensor *w, const int16_t *
     const char *name = hd_sprintf(g->arena, "%s.%s", t.name, fits ? "i8" : "i16");
     if (!fits) return hd_graph_const(g, name, HD_I16, t.rank, dim, v);
     int8_t *bytes = malloc((size_t)n + 1);
-    HD_ASSERT(bytes != NULL);
+    HD_MEMORY(bytes);
     for (int64_t i = 0; i < n; i++) bytes[i] = (int8_t)v[i];
     int id = hd_graph_const(g, name, HD_I8, t.rank, dim, bytes);
     free(bytes);
@@ -164,7 +165,7 @@ bool hd_qdq_bias(hd_graph *g, int t, const struct hd_qweights *w, float x_scale,
     int64_t n = b ? hd_tensor_elems(b) : 0;
     if (b && n != 1 && (n != w->n || b->dim[b->rank - 1] != n)) return false;
     int32_t *v = calloc((size_t)w->n + 1, sizeof *v);
-    HD_ASSERT(v != NULL);
+    HD_MEMORY(v);
     bool ok = true;
     for (int64_t c = 0; b && c < w->n && ok; c++)
         ok = bias_value(g, d, b, n == 1 ? 0 : c, acc_scale(w, x_scale, c), &v[c]);
@@ -193,7 +194,7 @@ bool hd_qdq_sums_fit(const hd_graph *g, const struct hd_qweights *w, int bias,
 bool hd_qdq_scale(hd_graph *g, const struct hd_qweights *w, float x_scale, float y_scale,
                   int *out) {
     float *v = malloc(((size_t)w->n + 1) * sizeof *v);
-    HD_ASSERT(v != NULL);
+    HD_MEMORY(v);
     bool ok = true;
     for (int64_t c = 0; c < w->n; c++) {
         v[c] = acc_scale(w, x_scale, c) / y_scale;

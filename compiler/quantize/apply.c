@@ -6,6 +6,7 @@
 
 #include "compiler/pass/qdq.h"
 #include "compiler/quantize/quantize.h"
+#include "runtime/base/memory.h"
 
 enum { HIDDEN = 8 }; /* exp(-8) is a twelfth of a step of 8 bits */
 
@@ -221,7 +222,7 @@ static bool shrink(struct weights *v, int64_t elems) {
     const double most = 2147480000.0;
     double *sum = calloc((size_t)v->channels + 1, sizeof *sum);
     bool any = false;
-    HD_ASSERT(sum != NULL);
+    HD_MEMORY(sum);
     for (int64_t i = 0; i < elems; i++) sum[channel(v, i)] += 32768.0 * abs(v->q[i]);
     for (int64_t c = 0; c < v->channels; c++) {
         float step = v->x_scale * v->scale[c];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/memory.h"
 #include "runtime/base/status.h"
 
 enum { ALIGN = 64, BLOCK_BYTES = 1 << 16 };
@@ -21,7 +22,7 @@ struct hd_arena {
 
 hd_arena *hd_arena_create(void) {
     hd_arena *a = calloc(1, sizeof *a);
-    HD_ASSERT(a != NULL);
+    HD_MEMORY(a);
     return a;
 }
 
@@ -66,7 +67,7 @@ void *hd_alloc(hd_arena *a, size_t bytes) {
     if (!a->head || a->head->size - a->head->used < need) {
         size_t size = ALIGN + (need > BLOCK_BYTES ? need : BLOCK_BYTES);
         struct block *b = aligned_alloc(ALIGN, size);
-        HD_ASSERT(b != NULL); /* out of memory */
+        HD_MEMORY(b);
         *b = (struct block){.next = a->head, .used = ALIGN, .size = size};
         if (need > BLOCK_BYTES / 2 && a->head) { /* keep filling the old small block */
             b->next = a->head->next;

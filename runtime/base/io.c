@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/memory.h"
 #include "runtime/base/num.h"
 
 static hd_status read_open(hd_ctx *ctx, FILE *f, const char *path, void **out, size_t *out_bytes) {
@@ -175,7 +176,7 @@ void hd_buf_put(struct hd_buf *b, const void *data, size_t bytes) {
         size_t cap = b->cap ? b->cap : 256;
         while (cap - b->n < bytes) HD_ASSERT(hd_size_mul(cap, 2, &cap));
         b->data = realloc(b->data, cap);
-        HD_ASSERT(b->data != NULL);
+        HD_MEMORY(b->data);
         b->cap = cap;
     }
     memcpy(b->data + b->n, data, bytes);

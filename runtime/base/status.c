@@ -1,5 +1,6 @@
 /* Status texts, context and messages. */
 #include "runtime/base/status.h"
+#include "runtime/base/memory.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -32,7 +33,7 @@ const char *hd_status_text(hd_status s) {
 
 hd_ctx *hd_ctx_create(void) {
     hd_ctx *ctx = calloc(1, sizeof *ctx);
-    HD_ASSERT(ctx != NULL);
+    HD_MEMORY(ctx);
     return ctx;
 }
 
@@ -124,6 +125,12 @@ void hd_warn(hd_ctx *ctx, const char *fmt, ...) {
 
 const char *hd_warnings(const hd_ctx *ctx) {
     return ctx->warnings;
+}
+
+void hd_no_memory(void) {
+    fputs("heddle: out of memory; take a smaller network, fewer --threads, or a larger limit\n",
+          stderr);
+    _Exit(1); /* a file has its name only when it is complete */
 }
 
 void hd_assert_fail(const char *cond, const char *file, int line) {

@@ -1,17 +1,18 @@
-/* Any bytes as a compiled model, with the size, checksum and instruction set that they should have,
- * so that the sections are read: they are refused with a message, or the graph in them loads or is
- * refused likewise. */
+/* Any bytes as a compiled model, with the size, checksum, format and instruction set that they
+ * should have, so that the sections are read: they are refused with a message, or the graph in them
+ * loads or is refused likewise. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "compiler/ir/ir.h"
+#include "runtime/base/io.h"
 #include "runtime/device/model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HEADER_BYTES = 64, ISA_AT = 8, TOTAL_AT = 32, CRC_AT = 40 };
+enum { HEADER_BYTES = 64, FORMAT_AT = 4, ISA_AT = 8, TOTAL_AT = 32, CRC_AT = 40 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size < HEADER_BYTES) return 0;
@@ -21,6 +22,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint32_t crc = (uint32_t)crc32_z(0, file + HEADER_BYTES, size - HEADER_BYTES);
     uint32_t isa = hd_isa_hash();
     uint64_t total = size;
+    hd_model *none = hd_model_create();
+    struct hd_buf good = {0};
+    hd_model_bytes(none, &good);
+    memcpy(file + FORMAT_AT, good.data + FORMAT_AT, ISA_AT - FORMAT_AT);
+    hd_buf_free(&good);
+    hd_model_destroy(none);
     memcpy(file + ISA_AT, &isa, sizeof isa);
     memcpy(file + CRC_AT, &crc, sizeof crc);
     memcpy(file + TOTAL_AT, &total, sizeof total);
