@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 
 #include "compiler/cost/cost.h"
-#include "runtime/base/memory.h"
 
 enum { TRIES = 8 }; /* entries that a key may lie in */
 
@@ -28,7 +27,7 @@ struct hd_price_memo {
 
 struct hd_price_memo *hd_price_memo_create(size_t entries) {
     struct hd_price_memo *m = calloc(1, sizeof *m);
-    HD_MEMORY(m);
+    HD_ASSERT(m != NULL);
     for (m->cap = TRIES; m->cap < entries;) m->cap *= 2;
     m->of = mmap(NULL, m->cap * sizeof *m->of, PROT_READ | PROT_WRITE,
                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
