@@ -4,6 +4,8 @@
 #ifndef HD_TEST_GPU_CUBLASLT_STAND_IN_H
 #define HD_TEST_GPU_CUBLASLT_STAND_IN_H
 
+#include "test/gpu/cuda_stand_in.h"
+
 struct lt_thing { /* a description of a product (epilogue, ..), or of a matrix */
     int transposed[2], batches;
     uint32_t epilogue;
