@@ -46,15 +46,16 @@ test-f32: $(TB_DIR)/tb_hd_f32 ## binary32 cells and requantiser against the host
 MODELS := $(wildcard test/models)
 RANDOM_NET := $(if $(wildcard test/random/random_net.c),$(B)/test/random/random_net)
 RANDOM_RNN := $(B)/test/random/random_rnn
+RANDOM_WIDE := $(B)/test/random/random_wide
 RANDOM_MOVE := $(B)/test/random/random_move
 RANDOM_FLOAT := $(B)/test/random/random_float
-$(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT): $(B)/test/random/random.o
-$(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT) $(B)/test/unit/plan/test_partition: $(B)/test/stages/round_trip.o
+$(RANDOM_NET) $(RANDOM_WIDE) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT): $(B)/test/random/random.o
+$(RANDOM_NET) $(RANDOM_WIDE) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT) $(B)/test/unit/plan/test_partition: $(B)/test/stages/round_trip.o
 $(RANDOM_FLOAT): $(B)/test/random/net.o
 $(RANDOM_MOVE): $(patsubst %,$(B)/test/random/%.o,net net_elem net_move net_rows net_window)
-$(RANDOM_NET): $(patsubst %,$(B)/test/random/%.o,net net_window net_rows net_elem net_move)
+$(RANDOM_NET) $(RANDOM_WIDE): $(patsubst %,$(B)/test/random/%.o,net net_window net_rows net_elem net_move)
 
-test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT) ## example models and random networks on every device
+test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_WIDE) $(RANDOM_RNN) $(RANDOM_MOVE) $(RANDOM_FLOAT) ## example models and random networks on every device
 	$(Q)set -e; for d in $(if $(MODELS),golden iss rtl); do $(B)/heddle test --device $$d $(MODELS); done
 	$(Q)$(if $(RANDOM_NET),for m in tiny base big; do $(RANDOM_NET) --device iss --machine $$m --jitter --count 100 || exit 1; done)
 	$(Q)$(if $(RANDOM_NET),$(RANDOM_NET) --machine base --set k=32 --set n=8 --jitter --count 50)
@@ -62,6 +63,8 @@ test-models: heddle rtl-base rtl-tiny $(RANDOM_NET) $(RANDOM_RNN) $(RANDOM_MOVE)
 	$(Q)$(if $(RANDOM_NET),HEDDLE_RTL_DIR=build/rtl $(RANDOM_NET) --device rtl --machine tiny --count 20)
 	$(Q)set -e; for m in tiny base big; do $(RANDOM_RNN) --machine $$m --jitter --count 60; done
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_RNN) --device rtl --machine tiny --small --count 20
+	$(Q)set -e; for m in tiny base big; do $(RANDOM_WIDE) --machine $$m --jitter --count 30; done
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_WIDE) --device rtl --machine tiny --small --count 8
 	$(Q)set -e; for m in tiny base big; do $(RANDOM_MOVE) --machine $$m --jitter --count 60; done
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(RANDOM_MOVE) --device rtl --machine tiny --small --count 10
 	$(Q)set -e; for m in tiny base big; do $(RANDOM_FLOAT) --machine $$m --jitter --count 25; done

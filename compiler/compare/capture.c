@@ -177,7 +177,7 @@ static bool take_written(struct hd_capture *x, const struct written *w, int plac
 /* A result is complete: from its bytes to the order of the graph's tensor. */
 static void finish(struct hd_capture *x, int place) {
     struct hd_place p = x->m->places[place];
-    size_t bytes = (size_t)p.n * (size_t)p.h * (size_t)p.w * (size_t)p.c;
+    size_t bytes = (size_t)p.n * (size_t)p.h * (size_t)p.w * (size_t)p.c * (p.wide ? 2 : 1);
     p.xm_offset = p.arena_offset = 0;
     if (!x->shadow[place]) return; /* nothing of it was written */
     if (!x->dense[place]) x->dense[place] = malloc(bytes + 1);

@@ -69,7 +69,7 @@ static bool has_value(const hd_model *m, int tensor) {
 
 /* A dense value of the graph is where the place says, byte for byte. */
 static bool is_whole(const struct hd_place *p, const struct hd_tensor *t) {
-    if (hd_dtype_bytes(t->dtype) != 1 || !t->known || p->layer < 0) return false;
+    if (hd_dtype_bytes(t->dtype) != (p->wide ? 2 : 1) || !t->known || p->layer < 0) return false;
     if (t->rank == 4)
         return t->dim[0] == p->n && t->dim[1] == p->c && t->dim[2] == p->h && t->dim[3] == p->w;
     return t->rank == 2 && t->dim[0] == p->n && t->dim[1] == p->c && p->h == 1 && p->w == 1;

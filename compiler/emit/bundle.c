@@ -71,6 +71,11 @@ static hd_status check_values(hd_ctx *ctx, const hd_model *m, const hd_graph *g)
         if ((size_t)v->tensor >= g->n_tensors || !g->tensors[v->tensor].known)
             return hd_fail(ctx, HD_INVALID, "%s: value %s is not a tensor of its graph", m->name,
                            v->name);
+        if (v->layout != HD_LAYOUT_DENSE && v->elem_bytes == 2)
+            return hd_fail(ctx, HD_UNSUPPORTED,
+                           "%s: %s is int16 on the machine, which C source does not pack; run the "
+                           ".hdl with libheddle_rt",
+                           m->name, v->name);
         if (!hd_bundle_type(g->tensors[v->tensor].dtype))
             return hd_fail(ctx, HD_UNSUPPORTED,
                            "%s: %s has type %s; C source is written for f32, i32, and integers of "

@@ -229,7 +229,8 @@ static void describe_places(struct hd_lowering *lo) {
             .pt = t->pt,
             .pb = t->pb,
             .pl = t->pl,
-            .pr = t->pr};
+            .pr = t->pr,
+            .wide = t->wide};
     }
 }
 

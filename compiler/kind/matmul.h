@@ -47,6 +47,11 @@ int hd_lower_chunk_bytes(const struct hd_lowerer *w, int nt);
 /* Depthwise: sliding windows over n vectors of channels of a tile. */
 hd_status hd_lower_depthwise(struct hd_lowerer *w, const struct hd_tile *t, int nt, int n,
                              int64_t pm, const struct hd_view *out, int c);
+/* Passes of VX from sums to bytes: joins those of the planes of an int16 operand, scales, splits an
+ * int16 result (wide.c). Sets all but places and loops. */
+enum hd_pass { HD_PASS_JOIN, HD_PASS_SCALE, HD_PASS_HIGH, HD_PASS_LOW };
+void hd_lower_set_pass(struct hd_lowerer *w, enum hd_pass pass);
+int64_t hd_matmul_pixel_cycles(const struct hd_layer *l);
 /* One tile of a layer with weights. */
 hd_status hd_lower_matmul(struct hd_lowerer *w, struct hd_tile *t);
 hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int out,

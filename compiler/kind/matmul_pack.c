@@ -147,7 +147,7 @@ hd_status hd_matmul_make(struct hd_lowering *lo, const struct hd_node *n, int ou
                                       .n_scale = hd_tensor_elems(scale)};
     const struct hd_layer windows = *l;
     matmul_words(lo, l, own);
-    if (hd_takes_windows(lo, l)) {
+    if (l->kind != &hd_kind_wide && hd_takes_windows(lo, l)) {
         *l = windows;
         hd_pack_windows(lo, l, &packed, own);
         return HD_OK;

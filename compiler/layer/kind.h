@@ -96,8 +96,8 @@ struct hd_kind {
     hd_status (*lower_layer)(struct hd_lowerer *w);
 };
 
-extern const struct hd_kind hd_kind_matmul, hd_kind_depthwise, hd_kind_add, hd_kind_pool,
-    hd_kind_mean, hd_kind_resize, hd_kind_rescale, hd_kind_softmax, hd_kind_norm, hd_kind_recurrent,
-    hd_kind_bmm, hd_kind_move;
+extern const struct hd_kind hd_kind_matmul, hd_kind_wide, hd_kind_depthwise, hd_kind_add,
+    hd_kind_pool, hd_kind_mean, hd_kind_resize, hd_kind_rescale, hd_kind_softmax, hd_kind_norm,
+    hd_kind_recurrent, hd_kind_bmm, hd_kind_move;
 
 #endif

@@ -25,6 +25,7 @@ struct hd_mtensor {
     bool kept; /* hd_is_kept, of it or of a part */
     bool rows; /* [..,C]: n = w = 1, h = rows; else [N,C,..]: the last dimension is w */
     bool is_unsigned;
+    bool wide;     /* int16: high bytes in the first half of cp, low bytes, unsigned, behind them */
     bool constant; /* lies in the image, image_at bytes from its beginning */
     uint64_t image_at;
     bool f32; /* state of a recurrent layer: rows of c / 4 binary32 numbers, in DRAM and AM only */

@@ -14,7 +14,8 @@ static bool shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *o
     bool rows = lo->rows[tensor];
     int channel = rows ? t->rank - 1 : 1;
     int64_t n = 1, h = 1, w = 1;
-    if ((t->dtype != HD_I8 && t->dtype != HD_U8) || !t->known || t->rank < 1) return false;
+    bool wide = t->dtype == HD_I16;
+    if ((t->dtype != HD_I8 && t->dtype != HD_U8 && !wide) || !t->known || t->rank < 1) return false;
     for (int i = 0; i < t->rank; i++) {
         if (t->dim[i] < 1 || t->dim[i] > 65535) return false;
         if (i == channel) continue;
@@ -27,6 +28,7 @@ static bool shape(const struct hd_lowering *lo, int tensor, struct hd_mtensor *o
                                .w = (int)w,
                                .c = (int)t->dim[channel],
                                .rows = rows,
+                               .wide = wide,
                                .is_unsigned = t->dtype == HD_U8};
     return true;
 }

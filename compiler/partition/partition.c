@@ -276,6 +276,7 @@ static struct hd_pixels pixel_form(const struct partition *p, int tensor, int ch
     struct hd_lowering *lo = p->lo;
     int whole = (int)hd_round_up(channels, hd_max(lo->m->k, lo->m->n)),
         maker = lo->g->tensors[tensor].producer;
+    if (lo->g->tensors[tensor].dtype == HD_I16) return (struct hd_pixels){2 * whole, false};
     size_t n = hd_graph_users(lo->g, tensor, NULL, 0);
     int *users = hd_new_array(lo->arena, int, n ? n : 1);
     if ((maker >= 0 && p->place[maker] != ON_HOST) ||

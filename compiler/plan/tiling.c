@@ -244,7 +244,7 @@ size_t hd_layer_pm_bytes(const struct hd_layer *l, const struct hd_machine *m) {
 
 int64_t hd_layer_weight_bytes(const struct hd_lowering *lo, const struct hd_layer *l) {
     if (l->kind->slides) return l->nts * (int64_t)hd_layer_pm_bytes(l, lo->m);
-    return l->kind->product ? (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) : 0;
+    return l->kind->weights ? (int64_t)l->nts * l->red * hd_wm_word_bytes(lo->m) : 0;
 }
 
 static void choose_chunks(const struct hd_lowering *lo, struct hd_tiling *lt) {

@@ -217,7 +217,8 @@ static void round_weights(struct weights *v, int64_t elems) {
         v->q[i] = (int8_t)fmaxf(-127, fminf(127, rintf(v->w[i] / v->scale[channel(v, i)])));
 }
 
-/* Larger steps for channels whose sums could leave int32 (hd_qdq_sums_fit); false: none could. */
+/* Larger steps for channels whose sums could leave int32 (hd_qdq_sums_fit), or those of the low
+ * bytes with the bias 24 bits (compiler/kind/wide.c); false: none could. */
 static bool shrink(struct weights *v, int64_t elems) {
     const double most = 2147480000.0;
     double *sum = calloc((size_t)v->channels + 1, sizeof *sum);
@@ -226,7 +227,7 @@ static bool shrink(struct weights *v, int64_t elems) {
     for (int64_t i = 0; i < elems; i++) sum[channel(v, i)] += 32768.0 * abs(v->q[i]);
     for (int64_t c = 0; c < v->channels; c++) {
         float step = v->x_scale * v->scale[c];
-        double all = sum[c] + (v->bias ? fabs((double)v->bias[c] / (double)step) : 0);
+        double all = sum[c] + (v->bias ? 128 * fabs((double)v->bias[c] / (double)step) : 0);
         if (all <= most) continue;
         v->scale[c] *= (float)(all / most * 1.001);
         any = true;

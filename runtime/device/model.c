@@ -9,11 +9,11 @@
 #include "runtime/base/num.h"
 #include "runtime/device/states.h"
 
-enum { FORMAT = 7, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
+enum { FORMAT = 8, HEADER_BYTES = 64, CRC_AT = 40, ENTRY_BYTES = 24, SECTION_ALIGN = 64 };
 #define VALUE_BYTES_MAX (UINT64_C(2) << 30)  /* as in a graph */
 #define MAGIC           UINT32_C(0x1a4c4448) /* "HDL\x1a" */
 
-enum { PLACE_INTS = 20, PLACE_BYTES = 4 * PLACE_INTS + 32 };
+enum { PLACE_INTS = 21, PLACE_BYTES = 4 * PLACE_INTS + 32 };
 
 enum section { MACH, GRPH, IMAG, STEP, VALU, LAYR, HOST, STAT, PLAC, SECTIONS };
 static const char section_name[SECTIONS][5] = {"MACH", "GRPH", "IMAG", "STEP", "VALU",
@@ -131,10 +131,10 @@ static void put_places(struct hd_buf *b, const hd_model *m) {
     hd_buf_u32(b, (uint32_t)m->n_places);
     for (int i = 0; i < m->n_places; i++) {
         const struct hd_place *p = &m->places[i];
-        const int ints[PLACE_INTS] = {p->tensor,   p->layer,   p->first,    p->last,    p->comes_in,
-                                      p->goes_out, p->on_chip, p->in_arena, p->n,       p->h,
-                                      p->w,        p->c,       p->c_pad,    p->pt,      p->pb,
-                                      p->pl,       p->pr,      p->pitch,    p->rolling, p->apart};
+        const int ints[PLACE_INTS] = {
+            p->tensor,   p->layer, p->first, p->last,  p->comes_in, p->goes_out, p->on_chip,
+            p->in_arena, p->n,     p->h,     p->w,     p->c,        p->c_pad,    p->pt,
+            p->pb,       p->pl,    p->pr,    p->pitch, p->rolling,  p->apart,    p->wide};
         for (int k = 0; k < PLACE_INTS; k++) hd_buf_u32(b, (uint32_t)ints[k]);
         hd_buf_u64(b, p->xm_offset);
         hd_buf_u64(b, p->xm_bytes);
@@ -331,11 +331,12 @@ static hd_status check_value(struct loader *l, const struct hd_value_info *v) {
     if (v->layout != HD_LAYOUT_DENSE) {
         int channel = v->layout == HD_LAYOUT_ROWS ? v->rank - 1 : 1;
         if (channel < 0 || channel >= v->rank ||
-            (v->elem_bytes != 1 && v->layout != HD_LAYOUT_ROWS) ||
+            (v->elem_bytes > 2 && v->layout != HD_LAYOUT_ROWS) ||
             v->c_pad / v->elem_bytes < v->dim[channel])
-            return damaged(l, VALU,
-                           "a value for a machine that is not bytes nor rows, or has no channels, "
-                           "or more than c_pad");
+            return damaged(
+                l, VALU,
+                "a value for a machine that is not int8, int16 or rows, or has no channels, "
+                "or more than c_pad");
         for (int k = 0; k < v->rank; k++)
             if (k != channel && !hd_size_mul(arena, (size_t)v->dim[k], &arena))
                 return damaged(l, VALU, "a value with a dimension out of range");
@@ -483,7 +484,7 @@ static bool place_bytes(const struct hd_place *p, bool padded, uint64_t *out) {
         if (dim[i] < 1 || dim[i] > limit) return false;
     for (int i = 0; i < 4; i++)
         if (pad[i] < 0 || pad[i] > limit) return false;
-    if (p->c > p->c_pad) return false;
+    if (p->c * (p->wide ? 2 : 1) > p->c_pad) return false;
     const int stored[] = {p->n, p->h + (padded ? p->pt + p->pb : 0),
                           p->w + (padded ? p->pl + p->pr : 0), p->c_pad};
     for (int i = 0; i < 4; i++)
@@ -547,7 +548,8 @@ static hd_status get_places(struct loader *l) {
                                .pr = v[16],
                                .pitch = v[17],
                                .rolling = v[18],
-                               .apart = v[19]};
+                               .apart = v[19],
+                               .wide = v[20] != 0};
         p->xm_offset = hd_cursor_u64(c);
         p->xm_bytes = hd_cursor_u64(c);
         p->arena_offset = hd_cursor_u64(c);

@@ -65,6 +65,7 @@ struct hd_place {
     int rolling;
     /* > 0: of the columns of padded rows the odd ones lie so many bytes behind the even ones */
     int apart;
+    bool wide; /* int16: high bytes in the first half of c_pad, low ones in the second */
 };
 
 enum hd_step_kind { HD_STEP_HOST, HD_STEP_PROG };
@@ -150,8 +151,8 @@ hd_status hd_model_save(hd_ctx *ctx, const hd_model *m, const char *path);
 
 size_t hd_value_dense_bytes(const struct hd_value_info *v);
 size_t hd_value_arena_bytes(const struct hd_value_info *v); /* bytes it takes in the arena */
-/* A value that is not HD_LAYOUT_DENSE: [n][pixels][c_pad] in the arena, from dense [n][c][pixels].
- */
+/* A value that is not HD_LAYOUT_DENSE: [n][pixels][c_pad] in the arena, from dense [n][c][pixels];
+ * of int16 the high bytes are in the first half of c_pad, the low ones in the second. */
 struct hd_value_image {
     size_t n, c, pixels, c_pad;
 };

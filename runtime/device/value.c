@@ -9,7 +9,7 @@ struct hd_value_image hd_value_image(const struct hd_value_info *v) {
     int channel = v->layout == HD_LAYOUT_ROWS ? v->rank - 1 : 1;
     for (int d = 0; d < v->rank; d++)
         *(d < channel ? &i.n : d == channel ? &i.c : &i.pixels) *= (size_t)v->dim[d];
-    i.c *= (size_t)v->elem_bytes; /* above 1 in rows only */
+    i.c *= (size_t)v->elem_bytes; /* of binary32: rows only */
     return i;
 }
 
@@ -39,8 +39,11 @@ bool hd_place_read(const struct hd_place *p, const uint8_t *xm, size_t xm_bytes,
             for (size_t x = 0; x < (size_t)p->w; x++) {
                 const uint8_t *pixel = from + (n * rows + y + (size_t)pt) * (size_t)pitch +
                                        hd_place_column(&at, (int)x + pl);
-                for (size_t k = 0; k < c; k++)
-                    to[(n * c + k) * pixels + y * (size_t)p->w + x] = pixel[k];
+                for (size_t k = 0; k < c; k++) {
+                    size_t i = (n * c + k) * pixels + y * (size_t)p->w + x;
+                    to[p->wide ? 2 * i + 1 : i] = pixel[k];
+                    if (p->wide) to[2 * i] = pixel[(size_t)p->c_pad / 2 + k];
+                }
             }
     return true;
 }
@@ -59,6 +62,21 @@ size_t hd_value_arena_bytes(const struct hd_value_info *v) {
     return bytes;
 }
 
+/* Copies int16 in two planes, high bytes first, or back. */
+static void copy_planes(const struct hd_value_info *v, unsigned char *dense, unsigned char *planes,
+                        bool pack) {
+    struct hd_value_image i = hd_value_image(v);
+    for (size_t n = 0; n < i.n; n++)
+        for (size_t b = 0; b < i.c; b++)
+            for (size_t p = 0; p < i.pixels; p++) {
+                bool high = b % 2;
+                unsigned char
+                    *d = &dense[((n * i.c / 2 + b / 2) * i.pixels + p) * 2 + high],
+                    *a = &planes[(n * i.pixels + p) * i.c_pad + b / 2 + (high ? 0 : i.c_pad / 2)];
+                *(pack ? a : d) = *(pack ? d : a);
+            }
+}
+
 void hd_value_pack(const struct hd_value_info *v, const void *dense, void *arena_form) {
     if (v->layout == HD_LAYOUT_DENSE) {
         memcpy(arena_form, dense, hd_value_dense_bytes(v));
@@ -68,6 +86,10 @@ void hd_value_pack(const struct hd_value_info *v, const void *dense, void *arena
     const unsigned char *from = dense;
     unsigned char *to = arena_form;
     memset(to, 0, hd_value_arena_bytes(v));
+    if (v->elem_bytes == 2) {
+        copy_planes(v, (unsigned char *)dense, to, true);
+        return;
+    }
     for (size_t n = 0; n < i.n; n++)
         for (size_t c = 0; c < i.c; c++)
             for (size_t p = 0; p < i.pixels; p++)
@@ -82,6 +104,10 @@ void hd_value_unpack(const struct hd_value_info *v, const void *arena_form, void
     struct hd_value_image i = hd_value_image(v);
     const unsigned char *from = arena_form;
     unsigned char *to = dense;
+    if (v->elem_bytes == 2) {
+        copy_planes(v, to, (unsigned char *)arena_form, false);
+        return;
+    }
     for (size_t n = 0; n < i.n; n++)
         for (size_t c = 0; c < i.c; c++)
             for (size_t p = 0; p < i.pixels; p++)

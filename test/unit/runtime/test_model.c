@@ -247,6 +247,27 @@ static void packs(void **state) {
     hd_model_destroy(m);
 }
 
+/* int16 in two planes: high bytes, then low ones. */
+static void packs_planes(void **state) {
+    (void)state;
+    const struct hd_value_info v = {
+        .elem_bytes = 2, .rank = 3, .dim = {1, 3, 2}, .c_pad = 32, .layout = HD_LAYOUT_NHWC};
+    const int16_t dense[6] = {0x0102, -2, 0x0304, 32767, 0, -32768};
+    int16_t back[6];
+    unsigned char arena[64];
+    assert_int_equal(hd_value_arena_bytes(&v), 64);
+    memset(arena, 0xff, sizeof arena);
+    hd_value_pack(&v, dense, arena);
+    const unsigned char high[3] = {0x01, 0x03, 0}, low[3] = {0x02, 0x04, 0};
+    assert_memory_equal(arena, high, 3);
+    assert_memory_equal(arena + 16, low, 3);
+    assert_int_equal(arena[3], 0);     /* padding */
+    assert_int_equal(arena[32], 0xff); /* pixel 1: -2 */
+    assert_int_equal(arena[48], 0xfe);
+    hd_value_unpack(&v, arena, back);
+    assert_memory_equal(back, dense, sizeof dense);
+}
+
 static void reads_places(void **state) {
     hd_model *m = small_model(*state);
     struct hd_place *p = &m->places[0];
@@ -325,10 +346,11 @@ static int teardown(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(round_trip),     cmocka_unit_test(cut_short),
-        cmocka_unit_test(damaged),        cmocka_unit_test(packs),
-        cmocka_unit_test(reads_places),   cmocka_unit_test(refuses_other_isa),
-        cmocka_unit_test(runs_on_golden), cmocka_unit_test(unknown_device),
+        cmocka_unit_test(round_trip),        cmocka_unit_test(cut_short),
+        cmocka_unit_test(damaged),           cmocka_unit_test(packs),
+        cmocka_unit_test(packs_planes),      cmocka_unit_test(reads_places),
+        cmocka_unit_test(refuses_other_isa), cmocka_unit_test(runs_on_golden),
+        cmocka_unit_test(unknown_device),
     };
     return cmocka_run_group_tests_name("model", tests, setup, teardown);
 }
