@@ -331,7 +331,9 @@ static void count_cycles(hd_iss *iss, uint64_t t) {
         else if (f->state == FRONT_SEM && f->ready < t)
             iss->total.count[u].stall_sem += t - (f->ready > at ? f->ready : at);
     }
-    if (iss->issue.seq == SEQ_SEM) iss->total.count[HD_UNIT_seq].stall_sem += n;
+    uint64_t seq =
+        iss->issue.seq_start > at ? iss->issue.seq_start : at; /* its last word is there */
+    if (iss->issue.seq == SEQ_SEM && seq < t) iss->total.count[HD_UNIT_seq].stall_sem += t - seq;
     iss->tags.counted_to = t;
 }
 

@@ -40,14 +40,17 @@ struct cosim {
     size_t arena_bytes;
     char text[2][TEXT_BYTES]; /* "" or the device's report */
     uint64_t cycles[2];
-    uint64_t written[2][MAX_OPS]; /* bytes, by layer: each operation is one */
-    uint64_t told[2][HD_UNITS];   /* hash of the operations that the probe was told */
-    bool steady;                  /* memory without jitter, as `mem` has it */
+    struct hd_counters counted[2]; /* without layers */
+    uint64_t written[2][MAX_OPS];  /* bytes, by layer: each operation is one */
+    uint64_t told[2][HD_UNITS];    /* hash of the operations that the probe was told */
+    bool steady;                   /* memory without jitter, as `mem` has it */
     struct hd_mem_options mem;
     char why[TEXT_BYTES];
 };
 
 static const char *const devices[2] = {"iss", "rtl"};
+enum { BUSY, STALL_SEM, STALL_MEM, STALL_BANK, COUNTERS };
+static const char *const counter_names[COUNTERS] = {"busy", "stall_sem", "stall_mem", "stall_bank"};
 
 static void fatal(struct cosim *x, const char *what) {
     fprintf(stderr, "cosim: %s: %s\n", what, hd_message(x->ctx));
@@ -133,6 +136,8 @@ static void run_device(struct cosim *x, const hd_model *m, int d) {
         ops->read(x->ctx, dev, arena, 0, x->got[d], x->arena_bytes))
         fatal(x, devices[d]);
     x->cycles[d] = k.cycles;
+    x->counted[d] = k;
+    x->counted[d].layers = NULL;
     for (int i = 0; i < MAX_OPS; i++)
         x->written[d][i] = i < k.n_layers ? k.layers[i].write_bytes : 0;
     ops->unload(dev, e);
@@ -159,6 +164,35 @@ static double cycles_off(const struct cosim *x) {
     return fmax(fabs(iss - rtl) - CYCLES_FREE, 0) / rtl;
 }
 
+/* The ISS counts of SEQ stall_sem alone, and a cycle more now and then while VX ends. */
+static bool is_exact(int unit, int counter) {
+    if (unit == HD_UNIT_seq) return counter == STALL_SEM;
+    return unit != HD_UNIT_vx || counter != BUSY;
+}
+
+/* What the registers count, where the cycles are the same. */
+static void compare_counters(struct cosim *x) {
+    const struct hd_counters *a = &x->counted[0], *b = &x->counted[1];
+    if (a->read_bytes != b->read_bytes || a->write_bytes != b->write_bytes ||
+        a->code_bytes != b->code_bytes)
+        snprintf(x->why, sizeof x->why,
+                 "bytes differ: iss %llu read, %llu written, %llu of code; "
+                 "rtl %llu, %llu, %llu",
+                 (unsigned long long)a->read_bytes, (unsigned long long)a->write_bytes,
+                 (unsigned long long)a->code_bytes, (unsigned long long)b->read_bytes,
+                 (unsigned long long)b->write_bytes, (unsigned long long)b->code_bytes);
+    for (int u = 0; u < HD_UNITS; u++) {
+        const uint64_t v[2][COUNTERS] = {
+            {a->unit[u].busy, a->unit[u].stall_sem, a->unit[u].stall_mem, a->unit[u].stall_bank},
+            {b->unit[u].busy, b->unit[u].stall_sem, b->unit[u].stall_mem, b->unit[u].stall_bank}};
+        for (int i = 0; i < COUNTERS; i++)
+            if (v[0][i] != v[1][i] && is_exact(u, i))
+                snprintf(x->why, sizeof x->why, "counter %s of %s: iss %llu, rtl %llu",
+                         counter_names[i], hd_isa_units[u].name, (unsigned long long)v[0][i],
+                         (unsigned long long)v[1][i]);
+    }
+}
+
 /* True when both machines did the same, and what this kind of program must do. */
 static bool same(struct cosim *x, const struct program *p, enum kind kind) {
     size_t n = program_emit(p, x->words);
@@ -182,6 +216,7 @@ static bool same(struct cosim *x, const struct program *p, enum kind kind) {
         snprintf(x->why, sizeof x->why, "cycles: iss %llu, rtl %llu, more than %g %% apart",
                  (unsigned long long)x->cycles[0], (unsigned long long)x->cycles[1],
                  100 * CYCLES_OFF_MAX);
+    if (!x->why[0] && !*x->text[0] && x->cycles[0] == x->cycles[1]) compare_counters(x);
     return !x->why[0];
 }
 
