@@ -463,8 +463,8 @@ static void md_regs(void) {
 
 static void md_machines(void) {
     printf("\n## Machines\n\nA machine file has lines `key = value`; `base = NAME` starts from a "
-           "named one.\n\n"
-           "| parameter |");
+           "named one. Values are powers of two, but for `clock_mhz`, or 0 where the range has "
+           "it.\n\n| parameter |");
     for (int m = 0; m < hd_n_machines; m++) printf(" %s |", hd_machines[m].name);
     printf(" range | meaning |\n| --- |");
     for (int m = 0; m < hd_n_machines; m++) printf(" --- |");
@@ -473,8 +473,7 @@ static void md_machines(void) {
         const struct hd_param_info *p = &hd_machine_params[i];
         printf("| `%s` |", p->name);
         for (int m = 0; m < hd_n_machines; m++) printf(" %" PRIu32 " |", param(&hd_machines[m], i));
-        printf(" %" PRIu32 "..%" PRIu32 "%s | %s |\n", p->min, p->max,
-               p->fingerprint ? ", power of two" : "", p->doc);
+        printf(" %" PRIu32 "..%" PRIu32 " | %s |\n", p->min, p->max, p->doc);
     }
 }
 

@@ -239,7 +239,7 @@ struct hd_param_info {
 };
 extern const struct hd_param_info hd_machine_params[];
 extern const int hd_n_machine_params;
-extern const struct hd_machine hd_machines[]; /* tiny, base, big */
+extern const struct hd_machine hd_machines[]; /* tiny, base, big, .. */
 extern const int hd_n_machines;
 
 /* A named machine, or a file of `key = value` lines (`base = NAME` starts from a named one).

@@ -8,7 +8,7 @@
 #include <string.h>
 
 const struct hd_param_info hd_machine_params[] = {
-#define PARAM(name, tiny, base, big, min, max, fp, doc)                                            \
+#define PARAM(name, tiny, base, big, nano, lean, k26, min, max, fp, doc)                           \
     {#name, doc, offsetof(struct hd_machine, name), min, max, fp},
 #include "isa/machine.def"
 };
@@ -17,17 +17,32 @@ const int hd_n_machine_params = sizeof hd_machine_params / sizeof hd_machine_par
 const struct hd_machine hd_machines[] = {
     {
         .name = "tiny",
-#define PARAM(name, tiny, base, big, min, max, fp, doc) .name = tiny,
+#define PARAM(name, tiny, base, big, nano, lean, k26, ...) .name = tiny,
 #include "isa/machine.def"
     },
     {
         .name = "base",
-#define PARAM(name, tiny, base, big, min, max, fp, doc) .name = base,
+#define PARAM(name, tiny, base, big, nano, lean, k26, ...) .name = base,
 #include "isa/machine.def"
     },
     {
         .name = "big",
-#define PARAM(name, tiny, base, big, min, max, fp, doc) .name = big,
+#define PARAM(name, tiny, base, big, nano, lean, k26, ...) .name = big,
+#include "isa/machine.def"
+    },
+    {
+        .name = "nano",
+#define PARAM(name, tiny, base, big, nano, lean, k26, ...) .name = nano,
+#include "isa/machine.def"
+    },
+    {
+        .name = "lean",
+#define PARAM(name, tiny, base, big, nano, lean, k26, ...) .name = lean,
+#include "isa/machine.def"
+    },
+    {
+        .name = "k26",
+#define PARAM(name, tiny, base, big, nano, lean, k26, ...) .name = k26,
 #include "isa/machine.def"
     },
 };
@@ -115,9 +130,10 @@ static hd_status file_line(hd_ctx *ctx, struct hd_machine *m, const char *where,
         return set_param(ctx, m, where, key, key_len, value, value_len);
     const struct hd_machine *from = named(value, value_len);
     if (!from)
-        return hd_fail(ctx, HD_INVALID,
-                       "%s: base = '%.*s' is no named machine; there are tiny, base, big", where,
-                       (int)value_len, value);
+        return hd_fail(
+            ctx, HD_INVALID,
+            "%s: base = '%.*s' is no named machine; there are tiny, base, big, nano, lean, k26",
+            where, (int)value_len, value);
     char name[sizeof m->name];
     memcpy(name, m->name, sizeof name);
     *m = *from;
@@ -146,11 +162,11 @@ hd_status hd_machine_load(hd_ctx *ctx, const char *name_or_file, struct hd_machi
     }
     FILE *f = fopen(name_or_file, "r");
     if (!f)
-        return hd_fail(
-            ctx, HD_INVALID,
-            "machine '%s': not tiny, base or big, and no such file (%s); a machine file has "
-            "lines key = value",
-            name_or_file, strerror(errno));
+        return hd_fail(ctx, HD_INVALID,
+                       "machine '%s': not tiny, base, big, nano, lean or k26, and no such file "
+                       "(%s); a machine file has "
+                       "lines key = value",
+                       name_or_file, strerror(errno));
     struct hd_machine got;
     hd_status s = load_file(ctx, f, name_or_file, &got);
     fclose(f);

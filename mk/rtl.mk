@@ -8,7 +8,7 @@ BUILD_DIR := build
 GEN_BIN   := $(BUILD_DIR)/tools/gen
 GEN       := $(BUILD_DIR)/gen
 MACHINES := tiny base big
-machine_of = $(or $(wildcard isa/machines/$(1)),$(1))
+NAMED    := $(MACHINES) nano lean k26
 RTL_TOP  ?= hd_top
 
 # ---- the printer and what it prints --------------------------------------------------------
@@ -23,8 +23,8 @@ print = @mkdir -p $(@D); $(GEN_BIN) $(1) > $@.tmp.$$$$ && { cmp -s $@.tmp.$$$$ $
 $(GEN)/hd_isa_pkg.sv: $(GEN_BIN) FORCE ; $(call print,isa-sv)
 $(GEN)/hd_reg_pkg.sv: $(GEN_BIN) FORCE ; $(call print,reg-sv)
 $(GEN)/isa.md: $(GEN_BIN) scripts/wrap_md.awk FORCE ; $(call print,md | awk -f scripts/wrap_md.awk)
-# $* is a machine's name, that of a file of isa/machines, or a hash that comes with RTL_ARGS.
-$(GEN)/%/hd_cfg_pkg.sv: $(GEN_BIN) FORCE ; $(call print,cfg-sv $(or $(RTL_ARGS),$(call machine_of,$*)))
+# $* is a machine's name, or a hash that comes with RTL_ARGS.
+$(GEN)/%/hd_cfg_pkg.sv: $(GEN_BIN) FORCE ; $(call print,cfg-sv $(or $(RTL_ARGS),$*))
 
 PKGS = $(GEN)/hd_isa_pkg.sv $(GEN)/hd_reg_pkg.sv $(GEN)/$(1)/hd_cfg_pkg.sv
 gen: $(call PKGS,base) $(call PKGS,tiny) $(call PKGS,big) $(GEN)/isa.md ## write SystemVerilog packages and docs/isa.md
@@ -68,9 +68,9 @@ $(eval $(call rtl_rule,rtl-cov,--noassert -fno-split --coverage-line --coverage-
 $(BUILD_DIR)/rtl-cov/%/lib.so: RTL_OPT := -O1
 
 rtl-wave: $(MACHINES:%=rtl-wave-%) ## models that write waveforms (run --wave); --wave builds its own
-$(MACHINES:%=rtl-wave-%): rtl-wave-%: $(BUILD_DIR)/rtl-wave/libhd_rtl_%.so
+$(NAMED:%=rtl-wave-%): rtl-wave-%: $(BUILD_DIR)/rtl-wave/libhd_rtl_%.so
 rtl: $(MACHINES:%=rtl-%) ## build the RTL models of tiny, base and big (or rtl-base alone)
-$(MACHINES:%=rtl-%): rtl-%: $(BUILD_DIR)/rtl/libhd_rtl_%.so
+$(NAMED:%=rtl-%): rtl-%: $(BUILD_DIR)/rtl/libhd_rtl_%.so
 rtl-assert: $(MACHINES:%=$(BUILD_DIR)/rtl-assert/libhd_rtl_%.so) ## the same with assertions; HEDDLE_RTL_DIR=build/rtl-assert
 
 RTL_KIND ?= rtl
@@ -83,8 +83,4 @@ rtl-custom: $(GEN_BIN) ## one RTL model: MACHINE_ARGS="base k=8" OUT=file.so
 	    { cmp -s $(BUILD_DIR)/$(RTL_KIND)/$$h/lib.so "$(OUT)" || { mkdir -p "$$(dirname "$(OUT)")" && \
       cp $(BUILD_DIR)/$(RTL_KIND)/$$h/lib.so "$(OUT).tmp" && mv "$(OUT).tmp" "$(OUT)"; }; }
 
-rtl-nano rtl-lean rtl-k26: rtl-%: $(GEN_BIN) ## models of the machines of isa/machines
-	$(Q)$(MAKE) --no-print-directory rtl-custom MACHINE_ARGS=isa/machines/$* \
-	    OUT=$(BUILD_DIR)/rtl/libhd_rtl_$$($(GEN_BIN) hash isa/machines/$*).so
-
-.PHONY: rtl-nano rtl-lean rtl-k26 gen rtl rtl-wave rtl-assert rtl-custom $(MACHINES:%=rtl-%) $(MACHINES:%=rtl-wave-%)
+.PHONY: gen rtl rtl-wave rtl-assert rtl-custom $(NAMED:%=rtl-%) $(NAMED:%=rtl-wave-%)

@@ -119,12 +119,12 @@ $(COSIM): $(B)/test/cosim/cover.o $(B)/test/cosim/timing.o
 test-cosim: $(COSIM) $(REMOVED) rtl-tiny rtl-nano ## 200 random programs on iss and rtl, half of them bad; the check on programs that lack a semaphore
 	$(Q)$(REMOVED) --count 30
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --count 100
-	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine isa/machines/nano --count 60
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine nano --count 60
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --timing --count 10
 	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --bad --count 100
 cosim: $(COSIM) rtl-$(TB_MACHINE) ## more of them, and what they covered: N=1000 SEED=1 TB_MACHINE=tiny|base|big|nano|lean
-	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(call machine_of,$(TB_MACHINE)) --seed $(SEED) --count $(N) $(COVERAGE)
-	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(call machine_of,$(TB_MACHINE)) --seed $(SEED) --count $(N) --bad
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N) $(COVERAGE)
+	$(Q)HEDDLE_RTL_DIR=build/rtl $(COSIM) --machine $(TB_MACHINE) --seed $(SEED) --count $(N) --bad
 GATES = HEDDLE_RTL_DIR=build/$(1) $(COSIM) --seed $(SEED) --count $(or $(GATES_N),300)
 test-gates: $(COSIM) rtl-tiny build/rtl-ungated/libhd_rtl_tiny.so ## random programs: every cycle the same with units clocked always (hd_gate)
 	$(Q)$(call GATES,rtl) > $(B)/gates.log && $(call GATES,rtl-ungated) | cmp - $(B)/gates.log && cat $(B)/gates.log

@@ -23,7 +23,7 @@ FAST = ["k=64 n=64 axi_bits=512", "k=8 n=64 axi_bits=64 vx_cycles=4", "k=64 n=8 
 
 def params():
     """{name: (min, max)} of the parameters that the hardware knows, from the table."""
-    rows = re.findall(r"^PARAM\((\w+),[^,]*,[^,]*,[^,]*, (\d+), (\d+), 1,", open("isa/machine.def").read(), re.M)
+    rows = re.findall(r"^PARAM\((\w+)(?:, \d+){6}, (\d+), (\d+), 1,", open("isa/machine.def").read(), re.M)
     return {n: (int(lo), int(hi)) for n, lo, hi in rows}
 
 

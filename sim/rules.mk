@@ -13,7 +13,7 @@ test-jobs: heddle rtl-tiny ## a run of the RTL in parts on several processes is 
 nightly: test-iss-cycles
 # iss-vs-rtl runs each network at three latencies.
 test-iss-cycles: heddle rtl-base rtl-nano rtl-lean ## ISS and RTL take the same cycles, layer by layer, on base, nano and lean
-	$(Q)$(if $(wildcard $(SHARED)),set -e; for m in base isa/machines/nano isa/machines/lean; do \
+	$(Q)$(if $(wildcard $(SHARED)),set -e; for m in base nano lean; do \
 	    $(B)/heddle bench iss-vs-rtl $(ESTIMATED:%=$(SHARED)/%) --machine $$m; done,echo "  no $(SHARED): no networks are compared")
 .PHONY: test-trace test-jobs test-iss-cycles
 CXX_HEADERS += sim/rtl_wave.h sim/rtl_guide.h sim/rtl_memory.h

@@ -27,7 +27,7 @@ def test_files(tmp_path):
 
 
 def test_machines():
-    error(lambda: heddle.compile(DIGITS, "enormous"), "enormous", "tiny, base or big")
+    error(lambda: heddle.compile(DIGITS, "enormous"), "enormous", "tiny, base, big, nano")
     error(lambda: heddle.compile(DIGITS, {"k": 3}), "k")
     error(lambda: heddle.compile(DIGITS, {"colour": 3}), "colour")
 

@@ -1,7 +1,7 @@
 # An encoder layer on a machine without functions of VX: softmax and layer norm are left to the host, each with what would change it; golden = iss.
 # RUN: t=$(mktemp -d) && python3 test/golden/attention/make_encoder.py 16 32 2 32 $t/f.onnx last && heddle quantize $t/f.onnx --device golden -o $t/q.onnx > /dev/null
-# RUN: heddle compile $t/q.onnx -o $t/q.hdl --machine isa/machines/nano | awk '/^on the host/ {on = 1; next} /^$/ {on = 0} on {$3 = ""; print}'
-# RUN: heddle compare $t/q.onnx --devices golden,iss --machine isa/machines/nano | tail -1; rm -r $t
+# RUN: heddle compile $t/q.onnx -o $t/q.hdl --machine nano | awk '/^on the host/ {on = 1; next} /^$/ {on = 0} on {$3 = ""; print}'
+# RUN: heddle compare $t/q.onnx --devices golden,iss --machine nano | tail -1; rm -r $t
 #= x.quantize quantize  reads float at the border of the network feed integers to the network
 #= Div_11.q.turned transpose  moves data at the border of the machine's part, where the host packs them anyway
 #= Softmax_12 qsoftmax  the machine's vector unit has no functions use a machine with functions (functions = 1)

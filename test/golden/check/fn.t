@@ -1,4 +1,4 @@
-# RUN: heddle check %s --machine isa/machines/nano
+# RUN: heddle check %s --machine nano
 # EXIT: 1
 vx.map a_kind=4 b_kind=4 d_kind=1 n0=1 n1=1 n2=1 n3=1 a_scale=1 fn=2
 seq.halt
