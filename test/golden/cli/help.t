@@ -29,6 +29,7 @@
 #=   explore    search machines for networks and a board: the front of speed and area, machine files, a page; in folder -o, else explore.out
 #=   sweep      price every combination of values of machine parameters; prices are kept in folder -o, else sweep.out
 #=   advise     shapes of layers that would fill the machine; what each parameter twice as large would bring, and its price
+#=   choose     which device and options run a network fastest, and what it expects of each, by a model that is fitted to measured runs
 #=   diff       what moved between two runs (JSON or pages), two .hdl files or two machines, and why
 #=   demo       the digits network on the simulated machine: accuracy, agreement, cycles
 #=   xclbin     write the file that XRT's hardware emulation loads, or print what an xclbin holds
