@@ -11,6 +11,7 @@
 
 #include "Vhd_top___024root.h"
 #include "gtkwave/fstapi.h"
+#include "sim/rtl_guide.h"
 
 namespace {
 
@@ -143,13 +144,15 @@ void hd_waves::put_changes(void *self, VerilatedFst::Buffer *to) {
 
 // ---- a cycle ----------------------------------------------------------------------------------
 
-uint32_t hd_waves::oldest_pc(int unit) const {
+uint32_t hd_waves::oldest_pc(const hd_rtl_cycle &c, int unit) const {
     const Vhd_top___024root *r = top_->rootp;
-#define HEAD(number)                                                                               \
-    r->hd_top__DOT__u_core__DOT__gen_front__BRA__##number##__KET____DOT__u_front__DOT__head
-    const uint32_t *head[HD_UNITS] = {nullptr,        HEAD(1).data(), HEAD(2).data(),
-                                      HEAD(3).data(), HEAD(4).data(), HEAD(5).data()};
+#define HEAD(number)  r->HD_FRONT_OF(number, head).data()
+#define COUNT(number) r->HD_FRONT_OF(number, u_flight__DOT__count_q) != 0
+    const uint32_t *head[HD_UNITS] = {nullptr, HEAD(1), HEAD(2), HEAD(3), HEAD(4), HEAD(5)};
+    const bool listed[HD_UNITS] = {false, COUNT(1), COUNT(2), COUNT(3), COUNT(4), COUNT(5)};
 #undef HEAD
+#undef COUNT
+    if (!listed[unit]) return c.taken_pc[unit];       // the engine has it, the list will in a cycle
     return head[unit][1] >> 16 | head[unit][2] << 16; // hd_front: head[79:48]
 }
 
@@ -158,13 +161,17 @@ hd_waves::view hd_waves::view_of(const hd_rtl_cycle &c, int unit) const {
     bool active = c.active >> unit & 1;
     if (active) {
         v.layer = c.tag[unit];
-        v.pc = unit == HD_UNIT_seq ? c.taken_pc[unit] : oldest_pc(unit);
+        v.pc = unit == HD_UNIT_seq ? c.taken_pc[unit] : oldest_pc(c, unit);
         if (v.pc < program_.size()) v.code = program_[v.pc] & ((1 << kCodeBits) - 1);
     }
-    if (c.stall_sem >> unit & 1) v.state = Semaphore;
-    else if (c.stall_mem >> unit & 1) v.state = Memory;
-    else if (c.stall_bank >> unit & 1) v.state = Bank;
-    else v.state = active ? Busy : Idle;
+    if (c.stall_sem >> unit & 1)
+        v.state = Semaphore;
+    else if (c.stall_mem >> unit & 1)
+        v.state = Memory;
+    else if (c.stall_bank >> unit & 1)
+        v.state = Bank;
+    else
+        v.state = active ? Busy : Idle;
     return v;
 }
 

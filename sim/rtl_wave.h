@@ -37,7 +37,7 @@ class hd_waves {
     static void put_changes(void *self, VerilatedFst::Buffer *to);
     void declare_enums(VerilatedFst *fst);
     view view_of(const hd_rtl_cycle &c, int unit) const;
-    uint32_t oldest_pc(int unit) const;
+    uint32_t oldest_pc(const hd_rtl_cycle &c, int unit) const;
     bool wanted(const hd_rtl_cycle &c) const;
     void dump(uint64_t half); // half cycles since the file's begin
     void fail(const char *what);
