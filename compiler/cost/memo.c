@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 
 #include "compiler/cost/cost.h"
+#include "runtime/base/memory.h"
 
 enum { TRIES = 8 }; /* entries that a key may lie in */
 
@@ -27,11 +28,11 @@ struct hd_price_memo {
 
 struct hd_price_memo *hd_price_memo_create(size_t entries) {
     struct hd_price_memo *m = calloc(1, sizeof *m);
-    HD_ASSERT(m != NULL);
+    HD_MEMORY(m);
     for (m->cap = TRIES; m->cap < entries;) m->cap *= 2;
     m->of = mmap(NULL, m->cap * sizeof *m->of, PROT_READ | PROT_WRITE,
                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    HD_ASSERT(m->of != MAP_FAILED);
+    HD_MEMORY(m->of != MAP_FAILED);
     return m;
 }
 

@@ -3,13 +3,15 @@
 ends, a kill at any moment. A command never crashes; it says what is wrong and exits with 1; a file that has its final
 name is complete; nothing half-written stays, but of a kill its .tmp file.
 
-usage: faults.py HEDDLE FOLDER [COUNT] [SEED]      FOLDER is removed. A failure prints the command that repeats it.
+usage: faults.py HEDDLE FOLDER [COUNT] [SEED] [KIND...]      kinds: disk, stdout, kill, memory. FOLDER is removed.
+A failure prints the command that repeats it.
 """
 import os, random, resource, shutil, signal, subprocess, sys, time
 
 heddle, work = map(os.path.abspath, sys.argv[1:3])
 count = int(sys.argv[3]) if len(sys.argv) > 3 else 100
 seed = int(sys.argv[4]) if len(sys.argv) > 4 else 1
+kinds = sys.argv[5:] or ["disk", "stdout", "kill"] + ["memory"] * ("/asan/" not in heddle)  # asan reserves terabytes
 digits, cell = os.path.abspath("test/models/digits"), os.path.abspath("test/golden/state/models/cell.onnx")
 data = os.path.abspath("test/data/digits.npz")
 
@@ -104,7 +106,7 @@ def one(r, i):
             return "alone", args, f"exit status {code}: {err}"
         plain[key] = files(), out, time.time() - begin
     want, said, seconds = plain[key]
-    kind = r.choice(["disk", "stdout", "kill"] + ["memory"] * ("/asan/" not in heddle))  # asan reserves terabytes
+    kind = r.choice(kinds)
     if kind == "disk":
         limit = r.randrange(max(map(len, want.values()), default=0) + 1)
         code, out, err = finish(start(args, file_bytes=limit))

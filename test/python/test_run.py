@@ -15,7 +15,7 @@ FILE = os.path.join(DIGITS, "model.onnx")
 def test_version_devices_machines():
     assert heddle.__version__[0].isdigit() and "." in heddle.__version__
     assert {"golden", "cpu", "iss", "rtl"} <= set(heddle.devices().column("device"))
-    assert heddle.machines() == ["tiny", "base", "big"]
+    assert heddle.machines() == ["tiny", "base", "big", "nano", "lean", "k26"]
     rows = {r["parameter"]: r for r in heddle.machine({"base": "tiny", "queue_ops": 8})}
     assert rows["queue_ops"]["value"] == 8 and rows["queue_ops"]["least"] <= 8
 
