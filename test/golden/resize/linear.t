@@ -6,8 +6,6 @@
 #= 6 layers in integers, 0 nodes in float; calibrated with 4 random sets, seed 1: ranges are guesses; 
 #= x.quantize quantize
 #= y.dequantize dequantize
-#=   VLT   build/rtl/tiny
-#=   VLT   build/rtl/tiny: 5 of 18 files compiled, 5 s
 #= q.onnx, machine tiny, inputs: random, seed 1
 #= ok   x.q i8[1,3,8,10]
 #= ok   c0.q i8[1,6,8,10], layer conv0
