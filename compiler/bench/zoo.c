@@ -208,17 +208,13 @@ static hd_status check_machines(struct zoo *z, const char *const *machines, int 
     return s;
 }
 
-static hd_status prepare(struct zoo *z, char **models, int n, char *folder) {
+static hd_status prepare(struct zoo *z, char **models, int n) {
     char self[4096];
     ssize_t bytes = readlink("/proc/self/exe", self, sizeof self - 1);
     TRY(find_all(z, models, n));
     if (bytes <= 0) return hd_fail(z->c->ctx, HD_IO, "/proc/self/exe: %s", strerror(errno));
     z->program = hd_strndup(z->a, self, (size_t)bytes);
-    if (!mkdtemp(folder))
-        return hd_fail(z->c->ctx, HD_IO, "%s: cannot make this folder: %s", folder,
-                       strerror(errno));
-    z->folder = folder;
-    return HD_OK;
+    return hd_cmd_temp_folder(z->c, z->a, &z->folder);
 }
 
 static void clean(struct zoo *z) {
@@ -230,13 +226,10 @@ static void clean(struct zoo *z) {
 
 int hd_bench_zoo(struct hd_cmd *c, char **models, int n) {
     struct zoo z = {.c = c, .a = hd_arena_create()};
-    const char *temp = getenv("TMPDIR");
     int n_machines, status = HD_EXIT_DONE;
     const char **machines = machines_of(&z, &n_machines);
     hd_status s = check_machines(&z, machines, n_machines);
-    if (s == HD_OK)
-        s = prepare(&z, models, n,
-                    hd_sprintf(z.a, "%s/heddle-zoo-XXXXXX", temp && *temp ? temp : "/tmp"));
+    if (s == HD_OK) s = prepare(&z, models, n);
     struct hd_zoo_rows *rows = hd_zoo_begin(c, z.a);
     for (size_t i = 0; s == HD_OK && i < z.n_networks; i++)
         bench_network(&z, rows, z.networks[i], machines, n_machines);

@@ -146,12 +146,11 @@ int hd_choose(struct hd_cmd *c) {
     if (!c->opt.run.db)
         return hd_cmd_usage(c, "wants --db FILE with measured runs; heddle bench choose makes it");
     hd_arena *a = hd_arena_create();
-    const char *temp = getenv("TMPDIR");
-    char *folder = hd_sprintf(a, "%s/heddle-choose-XXXXXX", temp && *temp ? temp : "/tmp");
+    const char *folder = NULL;
     struct hd_choice net = {0};
     json_object *o = json_object_new_object();
     hd_json_str(o, "schema", "heddle.choose/1");
-    hd_status s = mkdtemp(folder) ? HD_OK : hd_fail(c->ctx, HD_IO, "%s: cannot be made", folder);
+    hd_status s = hd_cmd_temp_folder(c, a, &folder);
     if (s == HD_OK) s = choose(c, a, folder, &net, o);
     hd_cmd_progress_end(c);
     int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
@@ -160,7 +159,7 @@ int hd_choose(struct hd_cmd *c) {
     else
         json_object_put(o);
     if (net.float_path && net.int8_path) remove(net.int8_path);
-    rmdir(folder);
+    if (folder) rmdir(folder);
     hd_arena_destroy(a);
     return status;
 }

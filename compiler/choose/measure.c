@@ -236,11 +236,10 @@ hd_status hd_choice_open(struct hd_cmd *c, hd_arena *a, const char *arg, const c
 hd_status hd_choices_keep(struct hd_cmd *c, hd_arena *a, const char *const *models, int n,
                           struct hd_schedules *db) {
     struct hd_way *ways = hd_new_array(a, struct hd_way, HD_WAYS);
-    const char *temp = getenv("TMPDIR");
-    char *folder = hd_sprintf(a, "%s/heddle-choose-XXXXXX", temp && *temp ? temp : "/tmp");
+    const char *folder = NULL;
     int n_ways = 0;
     hd_status s = hd_ways_list(c, a, ways, &n_ways);
-    if (s == HD_OK && !mkdtemp(folder)) s = hd_fail(c->ctx, HD_IO, "%s: cannot be made", folder);
+    if (s == HD_OK) s = hd_cmd_temp_folder(c, a, &folder);
     for (int i = 0; s == HD_OK && i < n; i++) {
         struct hd_choice net = {0};
         s = hd_choice_open(c, a, models[i], folder, &net);
@@ -248,6 +247,6 @@ hd_status hd_choices_keep(struct hd_cmd *c, hd_arena *a, const char *const *mode
         if (net.float_path && net.int8_path) remove(net.int8_path);
     }
     hd_cmd_progress_end(c);
-    rmdir(folder);
+    if (folder) rmdir(folder);
     return s;
 }

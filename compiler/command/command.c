@@ -1,8 +1,10 @@
 /* Messages, progress, JSON, and what the options say of machine and device. */
 #include "compiler/command/command.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,6 +54,15 @@ void hd_cmd_progress_end(struct hd_cmd *c) {
 
 bool hd_cmd_json_on_stdout(const struct hd_cmd *c) {
     return c->opt.json && !strcmp(c->opt.json, "-");
+}
+
+hd_status hd_cmd_temp_folder(struct hd_cmd *c, hd_arena *a, const char **out) {
+    const char *below = getenv("TMPDIR");
+    char *folder = hd_sprintf(a, "%s/heddle-XXXXXX", below && *below ? below : "/tmp");
+    if (!mkdtemp(folder))
+        return hd_fail(c->ctx, HD_IO, "%s: cannot make this folder: %s", folder, strerror(errno));
+    *out = folder;
+    return HD_OK;
 }
 
 int hd_cmd_write_json(struct hd_cmd *c, json_object *obj) {

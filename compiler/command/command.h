@@ -119,6 +119,9 @@ double hd_seconds(void); /* monotonic */
 void hd_cmd_progress(struct hd_cmd *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void hd_cmd_progress_end(struct hd_cmd *c);
 
+/* A new folder for what the command needs until it ends, below TMPDIR; the caller removes it. */
+hd_status hd_cmd_temp_folder(struct hd_cmd *c, hd_arena *a, const char **out);
+
 /* Writes obj to --json (a file, or - for stdout) and drops it; the exit status. */
 int hd_cmd_write_json(struct hd_cmd *c, json_object *obj);
 /* True when JSON goes to stdout, so that tables must not. */

@@ -302,11 +302,10 @@ static hd_status advise(struct hd_cmd *c, hd_arena *a, const char *folder, struc
 int hd_advise(struct hd_cmd *c) {
     struct hd_nets nets = {.n = 0};
     hd_arena *a = hd_arena_create();
-    const char *temp = getenv("TMPDIR");
-    char *folder = hd_sprintf(a, "%s/heddle-advise-XXXXXX", temp && *temp ? temp : "/tmp");
+    const char *folder = NULL;
     json_object *o = json_object_new_object();
     hd_json_str(o, "schema", "heddle.advise/1");
-    hd_status s = mkdtemp(folder) ? HD_OK : hd_fail(c->ctx, HD_IO, "%s: cannot be made", folder);
+    hd_status s = hd_cmd_temp_folder(c, a, &folder);
     if (s == HD_OK) s = advise(c, a, folder, &nets, o);
     hd_cmd_progress_end(c);
     int status = s == HD_OK ? HD_EXIT_DONE : hd_cmd_fail(c);
@@ -315,7 +314,7 @@ int hd_advise(struct hd_cmd *c) {
     else
         json_object_put(o);
     if (nets.n) remove(hd_sprintf(a, "%s/%s.int8.onnx", folder, nets.of[0].name));
-    remove(folder);
+    if (folder) remove(folder);
     hd_nets_close(&nets);
     hd_arena_destroy(a);
     return status;
