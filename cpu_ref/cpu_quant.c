@@ -86,6 +86,19 @@ static bool offsets_fit(const struct hd_window *v) {
            !__builtin_mul_overflow(bytes, (v->kh - 1) * v->dy + 1, &bytes) && bytes < INT32_MAX;
 }
 
+/* The scales of all n channels; one may stand for all. NULL = not constant, or not finite. */
+static const float *scales_of(struct hd_cpu_plan *p, int id, int64_t n) {
+    const float *s = hd_cpu_const(p, id);
+    int64_t have = hd_tensor_elems(tensor(p, id));
+    if (!s || tensor(p, id)->dtype != HD_F32 || (have != n && have != 1)) return NULL;
+    for (int64_t i = 0; i < have; i++)
+        if (!isfinite(s[i])) return NULL;
+    if (have == n) return s;
+    float *all = hd_new_array(p->arena, float, (size_t)n);
+    for (int64_t i = 0; i < n; i++) all[i] = *s;
+    return all;
+}
+
 /* Fills d for a node that the kernel takes; false otherwise. */
 static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct hd_q_conv_desc *d,
                           bool *out_fits) {
@@ -95,7 +108,7 @@ static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct
     *d = (struct hd_q_conv_desc){.w = hd_cpu_const(p, n->in[1]),
                                  .wide = w->dtype == HD_I16,
                                  .bias = hd_cpu_const(p, n->in[2]),
-                                 .scale = hd_cpu_const(p, n->in[3]),
+                                 .scale = scales_of(p, n->in[3], w->dim[0]),
                                  .x_zp = (int32_t)zp,
                                  .x_signed = x->dtype == HD_I8,
                                  .m_all = w->dim[0],
@@ -103,12 +116,9 @@ static hd_status describe(struct hd_cpu_plan *p, const struct hd_node *n, struct
     int64_t lowest = d->x_signed ? -128 : 0; /* padding is stored as the zero point */
     if (!d->w || !d->bias || !d->scale || !is_byte(x) || zp < lowest || zp > lowest + 255 ||
         (w->dtype != HD_I8 && w->dtype != HD_I16) || !out_of(p, n, &d->out) ||
-        tensor(p, n->in[2])->dtype != HD_I32 || tensor(p, n->in[3])->dtype != HD_F32 ||
-        hd_tensor_elems(tensor(p, n->in[2])) != d->m_all ||
-        hd_tensor_elems(tensor(p, n->in[3])) != d->m_all || !hd_tensor_elems(x) || !d->m_all)
+        tensor(p, n->in[2])->dtype != HD_I32 || hd_tensor_elems(tensor(p, n->in[2])) != d->m_all ||
+        !hd_tensor_elems(x) || !d->m_all)
         return HD_OK;
-    for (int64_t i = 0; i < d->m_all; i++)
-        if (!isfinite(d->scale[i])) return HD_OK;
     if (n->op == HD_IR_qgemm) {
         if (x->rank != 2 || w->rank != 2) return HD_OK;
         d->v = (struct hd_window){.n = 1,

@@ -144,11 +144,38 @@ static void onednn_int8(void **unused) {
     hd_arena_destroy(p.arena);
 }
 
+/* One scale stands for all channels: the kernels of bytes take it, too. */
+static void one_scale(void **unused) {
+    static const struct net n = {
+        "x i8 1,8,4,4 -128 127; w i8 16,8,1,1 -128 127; wb i32 16 -900 900; "
+        "ws f32 1 0.001 0.01",
+        "y ? = qconv(x, w, wb, ws) to=\"i8\" lo=-128 hi=127", "y"};
+    hd_ctx *ctx = hd_ctx_create();
+    hd_graph *g = NULL;
+    (void)unused;
+    nets_state = 3;
+    run_net(ctx, &n, "cpu", 1, "one scale");
+    hd_model *m = build(ctx, &n, &g);
+    struct hd_device_options o = {.machine = m->machine, .threads = 1};
+    const struct hd_exec_step *step;
+    hd_session *s = NULL;
+    assert_int_equal(hd_session_open(ctx, m, "cpu", &o, &s), HD_OK);
+    bool ours = false;
+    for (int i = 0, k = hd_session_steps(s, &step); i < k; i++)
+        ours = ours || !strcmp(step[i].how, "int8");
+    hd_session_close(s);
+    hd_model_destroy(m);
+    hd_graph_destroy(g);
+    hd_ctx_destroy(ctx);
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) assert_true(ours);
+#endif
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_thread),
-        cmocka_unit_test(two_threads),
-        cmocka_unit_test(without_plugins),
+        cmocka_unit_test(one_scale),   cmocka_unit_test(one_thread),
+        cmocka_unit_test(two_threads), cmocka_unit_test(without_plugins),
         cmocka_unit_test(onednn_int8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
