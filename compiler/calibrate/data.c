@@ -136,8 +136,9 @@ static hd_status image_inputs(struct hd_cmd *c, hd_arena *a, const hd_model *m,
         hd_arena_destroy(pixels);
         TRY(s);
     }
-    *out = hd_new_array(a, const void *, 2);
+    *out = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
     (*out)[0] = data;
+    for (int s = 1; s < m->n_inputs; s++) TRY(hd_initial_value(c->ctx, a, m, s, &(*out)[s]));
     return HD_OK;
 }
 
@@ -232,7 +233,7 @@ static const void *of_array(hd_arena *a, const struct hd_calibration *k,
 hd_status hd_count_calibration(struct hd_cmd *c, hd_arena *a, const hd_model *m,
                                struct hd_calibration *k) {
     if (k->images) {
-        if (m->n_inputs != 1)
+        if (m->n_inputs - m->n_states != 1)
             return hd_fail(c->ctx, HD_INVALID,
                            "%s: images for a network of %d inputs, want 1; give the data as .npz",
                            k->what, m->n_inputs);
@@ -243,6 +244,7 @@ hd_status hd_count_calibration(struct hd_cmd *c, hd_arena *a, const hd_model *m,
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
         const struct hd_file_tensor *t = array_of(&k->sets[0], v);
+        if (!t && i >= m->n_inputs - m->n_states) continue; /* state, which begins as it does */
         if (!t)
             return hd_fail(c->ctx, HD_INVALID,
                            "%s: no array fits input %s, want %s%s, or more samples along its first "
@@ -269,7 +271,11 @@ hd_status hd_calibration_inputs(struct hd_cmd *c, hd_arena *a, const hd_model *m
                        "in calibration set %d of %s", i, k->what);
     const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
     for (int j = 0; j < m->n_inputs; j++) {
-        in[j] = of_array(a, k, &m->values[m->inputs[j]], i);
+        const struct hd_value_info *v = &m->values[m->inputs[j]];
+        if (array_of(&k->sets[0], v))
+            in[j] = of_array(a, k, v, i);
+        else
+            TRY(hd_initial_value(c->ctx, a, m, j, &in[j]));
     }
     *out = in;
     return HD_OK;

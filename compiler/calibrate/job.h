@@ -127,6 +127,8 @@ void choose_plan(struct job *j);
 /* Changes plan and options of the job until the largest element of the first output is where the
  * float network has it, on every data set (quantize_search.c). */
 hd_status search(struct job *j);
+/* The states of the float network, OUT=IN as options name them. */
+const char **states_of(const struct job *j, hd_arena *a, size_t *out_n);
 /* "30dB" or "99%" to out; NULL, or what is allowed. */
 const char *parse_mixed(const char *text, struct mixed *out);
 /* Activations to int16 until the bound of job.mixed holds. Errors: HD_INVALID when it does not

@@ -1,5 +1,6 @@
 /* heddle quantize: float graph, rewritten graph and legalised graph on the calibration data. */
 #include <math.h>
+#include <string.h>
 
 #include "compiler/calibrate/job.h"
 #include "compiler/compiler.h"
@@ -68,6 +69,30 @@ void runner_close(struct runner *r) {
     close_form(r);
 }
 
+const char **states_of(const struct job *j, hd_arena *a, size_t *out_n) {
+    const hd_graph *g = j->ref;
+    size_t n = *out_n = hd_graph_n_states(g);
+    const char **text = hd_new_array(a, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        text[i] = hd_sprintf(a, "%s=%s", g->tensors[g->outputs[g->n_outputs - n + i]].name,
+                             g->tensors[g->inputs[g->n_inputs - n + i]].name);
+    return text;
+}
+
+/* To integers, but for states: they come and go as in the float network. */
+static hd_status legalise(hd_ctx *ctx, hd_graph *g) {
+    size_t n = hd_graph_n_states(g);
+    const void **first = hd_new_array(g->arena, const void *, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        struct hd_tensor *x = &g->tensors[g->inputs[g->n_inputs - n + i]];
+        first[i] = x->initial;
+        x->initial = NULL;
+    }
+    TRY(hd_legalize(ctx, g));
+    for (size_t i = 0; i < n; i++) g->tensors[g->inputs[g->n_inputs - n + i]].initial = first[i];
+    return HD_OK;
+}
+
 /* The network of the runner for the shapes of set i; r->ref is there. */
 static hd_status network_for(struct job *j, struct runner *r, int i, hd_graph **out) {
     hd_ctx *ctx = j->c->ctx;
@@ -76,14 +101,29 @@ static hd_status network_for(struct job *j, struct runner *r, int i, hd_graph **
         const struct hd_data_set *set = hd_calibration_set(&j->data, i);
         if (j->stays_open)
             TRY(hd_cmd_bind(j->c, r->a, set ? set->t : NULL, set ? set->n : 0, &bind));
+        bind.states = states_of(j, r->a, &bind.n_states);
         TRY(hd_import(ctx, j->c->opt.out, &bind, out));
     } else {
         TRY(r->kind == NET_FLOAT ? working_copy(ctx, r->ref, out) : rewritten(j, r->ref, out));
     }
     hd_status s = HD_OK;
-    if (r->kind == NET_INTEGER || r->kind == NET_WRITTEN) s = hd_legalize(ctx, *out);
+    if (r->kind == NET_INTEGER || r->kind == NET_WRITTEN) s = legalise(ctx, *out);
     if (s != HD_OK) hd_graph_destroy(*out);
     return s;
+}
+
+/* What is wanted, as outputs in front of those that are the next states. */
+static void ask_for(const struct job *j, const struct runner *r, hd_graph *g) {
+    size_t states = hd_graph_n_states(g), first = g->n_outputs - states;
+    int *next = hd_dup(g->arena, g->outputs + first, states * sizeof *next);
+    for (size_t t = 0; r->wanted && t < j->plan.n_tensors; t++) {
+        int id = r->wanted[t] ? hd_tensor_by_name(g, j->ref->tensors[t].name) : -1;
+        if (id >= 0 && !hd_graph_is_input(g, id) && !hd_graph_is_output(g, id))
+            hd_graph_output(g, id);
+    }
+    memmove(g->outputs + first, g->outputs + first + states,
+            (g->n_outputs - first - states) * sizeof *next);
+    memcpy(g->outputs + g->n_outputs - states, next, states * sizeof *next);
 }
 
 static hd_status form_model(struct job *j, struct runner *r, int i) {
@@ -93,11 +133,7 @@ static hd_status form_model(struct job *j, struct runner *r, int i) {
     if (hd_calibration_form(&j->data, i)) TRY(prepared_like_ref(j, i, &r->own));
     r->ref = r->own ? r->own : j->ref;
     TRY(network_for(j, r, i, &g));
-    for (size_t t = 0; r->wanted && t < j->plan.n_tensors; t++) {
-        int id = r->wanted[t] ? hd_tensor_by_name(g, j->ref->tensors[t].name) : -1;
-        if (id >= 0 && !hd_graph_is_input(g, id) && !hd_graph_is_output(g, id))
-            hd_graph_output(g, id);
-    }
+    ask_for(j, r, g);
     hd_status s = hd_lower(j->c->ctx, g, &o, &r->m);
     hd_graph_destroy(g);
     return s;
@@ -126,10 +162,22 @@ hd_status runner_run_on(struct job *j, struct runner *r, int i, const void **in)
     return hd_session_run(j->c->ctx, r->s, in, r->out);
 }
 
-hd_status runner_run(struct job *j, struct runner *r, hd_arena *a, int i, const void ***out_in) {
+/* Inputs of data set i. A state that is not among them goes on from the set before: NULL. */
+static hd_status set_inputs(struct job *j, struct runner *r, hd_arena *a, int i,
+                            const void ***out) {
     const void **in = NULL;
     TRY(open_form(j, r, i));
-    TRY(hd_calibration_inputs(j->c, a, r->m, &j->data, i, &in));
+    const hd_model *m = r->m;
+    TRY(hd_calibration_inputs(j->c, a, m, &j->data, i, &in));
+    for (int k = 0, first = m->n_inputs - m->n_states; k < m->n_states; k++)
+        if (in[first + k] == m->initial[k]) in[first + k] = NULL;
+    *out = in;
+    return HD_OK;
+}
+
+hd_status runner_run(struct job *j, struct runner *r, hd_arena *a, int i, const void ***out_in) {
+    const void **in = NULL;
+    TRY(set_inputs(j, r, a, i, &in));
     if (out_in) *out_in = in;
     return hd_session_run(j->c->ctx, r->s, in, r->out);
 }
@@ -171,7 +219,7 @@ static hd_status calibration_round(struct job *j, struct runner *r, bool countin
         quantize_progress(j, counting ? "histograms" : "ranges");
         hd_status s = runner_run(j, r, a, i, &in);
         for (size_t k = 0; s == HD_OK && k < j->ref->n_inputs; k++)
-            if (j->plan.observe[j->ref->inputs[k]])
+            if (in[k] && j->plan.observe[j->ref->inputs[k]])
                 observe(j, r->ref, j->ref->inputs[k], in[k], counting);
         for (int k = 0; s == HD_OK && k < r->m->n_outputs; k++)
             if (r->tensor[k] >= 0) observe(j, r->ref, r->tensor[k], r->out[k], counting);
@@ -240,12 +288,11 @@ size_t largest(const struct hd_value_info *v, const void *x) {
 static hd_status keep_inputs(struct job *j, struct runner *r, int i, hd_arena *a,
                              const void ***out) {
     const void **in = NULL;
-    TRY(open_form(j, r, i));
+    TRY(set_inputs(j, r, a, i, &in));
     const hd_model *m = r->m;
-    TRY(hd_calibration_inputs(j->c, a, m, &j->data, i, &in));
     *out = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
     for (int k = 0; k < m->n_inputs; k++)
-        (*out)[k] = hd_dup(a, in[k], hd_value_dense_bytes(&m->values[m->inputs[k]]));
+        (*out)[k] = in[k] ? hd_dup(a, in[k], hd_value_dense_bytes(&m->values[m->inputs[k]])) : NULL;
     return HD_OK;
 }
 

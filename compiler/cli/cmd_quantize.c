@@ -61,6 +61,21 @@ static void print_mixed(const struct job *j, FILE *out) {
     fprintf(out, "%d of %d activations that could be are int16\n", j->mixed.raised, j->mixed.n);
 }
 
+/* Both ends have one scale. */
+static bool is_integers(const struct job *j, size_t i, size_t n) {
+    return j->plan.made[j->ref->inputs[j->ref->n_inputs - n + i]];
+}
+
+/* The file does not say which outputs are states. */
+static void print_states(const struct job *j, FILE *out) {
+    size_t n, made = 0;
+    const char **text = states_of(j, j->a, &n);
+    for (size_t i = 0; i < n; i++) made += is_integers(j, i, n);
+    if (n) fprintf(out, "%zu of %zu states are integers; run it with", made, n);
+    for (size_t i = 0; i < n; i++) fprintf(out, " --state %s", text[i]);
+    if (n) fputc('\n', out);
+}
+
 static void print_report(struct job *j, FILE *out) {
     struct hd_table t;
     int layers = 0, floats = 0;
@@ -98,6 +113,7 @@ static void print_report(struct job *j, FILE *out) {
     if (j->classes)
         fprintf(out, "largest element in the same place: %d of %d sets\n", j->same_top, j->checked);
     print_search(j, out);
+    print_states(j, out);
     fprintf(out, "%d layers in integers, %d nodes in float; calibrated with %s; wrote %s\n", layers,
             floats, j->data.what, j->c->opt.out);
 }
@@ -118,6 +134,19 @@ static json_object *mixed_json(const struct job *j) {
         hd_json_num(x, "error", r->error);
         hd_json_num(x, "cost", r->cost);
         json_object_object_add(x, "int16", json_object_new_boolean(i < j->mixed.raised));
+        json_object_array_add(rows, x);
+    }
+    return rows;
+}
+
+static json_object *states_json(const struct job *j) {
+    size_t n;
+    const char **text = states_of(j, j->a, &n);
+    json_object *rows = json_object_new_array();
+    for (size_t i = 0; i < n; i++) {
+        json_object *x = json_object_new_object();
+        hd_json_str(x, "state", text[i]);
+        json_object_object_add(x, "integers", json_object_new_boolean(is_integers(j, i, n)));
         json_object_array_add(rows, x);
     }
     return rows;
@@ -164,6 +193,7 @@ static json_object *report_json(struct job *j) {
         json_object_array_add(outputs, x);
     }
     if (j->mixed.wanted) json_object_object_add(o, "mixed", mixed_json(j));
+    json_object_object_add(o, "states", states_json(j));
     json_object_object_add(o, "layers", layers);
     json_object_object_add(o, "float", floats);
     json_object_object_add(o, "outputs", outputs);

@@ -118,6 +118,9 @@ static hd_status make_scales(struct apply *x, hd_arena *a) {
             if (!masked(x, (int)t) && !x->p->given[t] && x->p->like[to] < 0)
                 TRY(check_finite(x, (int)t));
             hd_quant_clip(&x->stats[t], x->o, &l, &h);
+            const float *first = x->g->tensors[t].initial; /* of a state */
+            for (int64_t i = 0; first && i < hd_tensor_elems(&x->g->tensors[t]); i++)
+                l = fminf(l, first[i]), h = fmaxf(h, first[i]);
         }
         lo[to] = fminf(lo[to], l);
         hi[to] = fmaxf(hi[to], h);
@@ -182,11 +185,18 @@ static bool is_wrapped(const struct apply *x, int t) {
     return is;
 }
 
-/* Its maker writes a new tensor; t is that, quantised and back. */
+/* Its maker writes a new tensor; t is that, quantised and back. Of a state, which comes in: those
+ * who read it read a new tensor. */
 static void wrap(struct apply *x, int t) {
     hd_graph *g = x->g;
     if (is_wrapped(x, t)) return;
     struct hd_tensor shape = g->tensors[t];
+    if (shape.producer < 0) {
+        int back = hd_graph_tensor(g, name(x, t, "int8"), HD_F32, shape.rank, shape.dim);
+        hd_graph_replace(g, t, back);
+        pair(x, t, t, back);
+        return;
+    }
     int raw = hd_graph_tensor(g, name(x, t, "float"), HD_F32, shape.rank, shape.dim);
     int maker = shape.producer;
     for (int i = 0; i < g->nodes[maker].n_out; i++)

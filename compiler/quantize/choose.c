@@ -3,7 +3,8 @@
  * In the order of the graph: a layer (convolution, product by constant weights) always does, and
  * takes its operand as integers whatever made it. A sum, a pool, a function or a movement of values
  * does when its operands are integers already; so a part of the network that has no layer stays
- * float. What moves values shares scale and zero point with them.
+ * float. What moves values shares scale and zero point with them. A state is taken to be integers
+ * when it comes in; where what it becomes is not, all is decided again with that state in float.
  */
 #include <string.h>
 
@@ -261,12 +262,46 @@ static const char *linear_resize(struct chooser *c, int node) {
     return NULL;
 }
 
+/* t is state, or moved from such. */
+static bool is_state(const struct chooser *c, int t) {
+    int p = c->g->tensors[t].producer;
+    if (p < 0) return c->p->made[t];
+    bool moves = hd_qdq_moved_operands(&c->g->nodes[p]) > 0;
+    return moves && c->p->made[t] && is_state(c, c->g->nodes[p].in[0]);
+}
+
+/* All that becomes of t, moved, is read by layers, or goes on as state. */
+static bool only_layers(const struct chooser *c, int t) {
+    int user[16];
+    size_t n = hd_graph_users(c->g, t, user, 16);
+    if (n > 16 || (hd_graph_is_output(c->g, t) && hd_graph_state_before(c->g, t) < 0)) return false;
+    for (size_t i = 0; i < n; i++) {
+        if (c->keep && c->keep[user[i]]) return false;
+        if (hd_quant_weights(c->g, user[i]) >= 0) continue;
+        if (!hd_qdq_moved_operands(&c->g->nodes[user[i]]) ||
+            !only_layers(c, c->g->nodes[user[i]].out[0]))
+            return false;
+    }
+    return n || hd_graph_is_output(c->g, t);
+}
+
+/* A state in front of new values: then these become integers, too, when layers read both. */
+static bool goes_on_with(const struct chooser *c, const struct hd_node *n, int n_moved) {
+    bool state = false, good = n->n_out == 1;
+    for (int i = 0; i < n_moved; i++) {
+        state = state || is_state(c, n->in[i]);
+        good = good && (c->p->made[n->in[i]] || c->g->tensors[n->in[i]].dtype == HD_F32);
+    }
+    return state && good && only_layers(c, n->out[0]);
+}
+
 static const char *movement(struct chooser *c, int node, int n_moved) {
     const struct hd_node *n = &c->g->nodes[node];
-    bool any = false;
+    bool any = false, all = goes_on_with(c, n, n_moved);
     for (int i = 0; i < n_moved; i++) {
         any = any || c->p->made[n->in[i]];
-        if (!c->p->made[n->in[i]] && !constant_f32(c->g, n->in[i])) return "it moves float values";
+        if (!all && !c->p->made[n->in[i]] && !constant_f32(c->g, n->in[i]))
+            return "it moves float values";
     }
     if (!any) return "it moves float values";
     for (int i = 0; i < n_moved; i++)
@@ -426,8 +461,9 @@ static void find_wide(const hd_graph *g, struct hd_quant_plan *p) {
         if (p->given[t] || p->centred[t]) p->may_be_wide[p->group[t]] = false;
 }
 
-void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
-                     struct hd_quant_plan *out) {
+/* The plan, with those states as integers that are not in `floats`. */
+static void plan_once(hd_arena *a, const hd_graph *g, const char *const *keep, const bool *floats,
+                      struct hd_quant_plan *out) {
     struct hd_quant_plan p = {.n_nodes = g->n_nodes,
                               .n_tensors = g->n_tensors,
                               .why = hd_new_array(a, const char *, g->n_nodes + 1),
@@ -449,6 +485,11 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
     for (size_t i = 0; i < g->n_tensors; i++) p.group[i] = (int)i, p.like[i] = -1;
     for (size_t i = 0; i < g->n_nodes; i++) p.why[i] = undecided, p.mask[i] = -1;
     mark_logs(&c, order, n);
+    for (size_t i = 1, n_states = hd_graph_n_states(g); i <= n_states; i++) {
+        int x = g->inputs[g->n_inputs - i];
+        p.made[x] = !floats[x];
+        if (p.made[x]) share(&c, x, g->outputs[g->n_outputs - i]);
+    }
     for (size_t i = 0; i < n; i++)
         if (p.why[order[i]] == undecided) p.why[order[i]] = choose(&c, order[i]);
     for (size_t i = 0; i < g->n_tensors; i++) {
@@ -460,4 +501,24 @@ void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
     find_wide(g, &p);
     hd_ctx_destroy(c.ctx);
     *out = p;
+}
+
+void hd_quant_choose(hd_arena *a, const hd_graph *g, const char *const *keep,
+                     struct hd_quant_plan *out) {
+    bool *floats = hd_new_array(a, bool, g->n_tensors + 1), again = true;
+    size_t n = hd_graph_n_states(g);
+    for (size_t i = 0; i < n; i++) {
+        const struct hd_tensor *x = &g->tensors[g->inputs[g->n_inputs - n + i]];
+        floats[g->inputs[g->n_inputs - n + i]] = x->dtype != HD_F32;
+    }
+    while (again) {
+        plan_once(a, g, keep, floats, out);
+        again = false;
+        for (size_t i = 1; i <= n; i++) {
+            int x = g->inputs[g->n_inputs - i], y = g->outputs[g->n_outputs - i];
+            bool made = out->made[y] && !out->given[y] && g->tensors[y].producer >= 0;
+            again = again || (!made && !floats[x]);
+            floats[x] = floats[x] || !made;
+        }
+    }
 }

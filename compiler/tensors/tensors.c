@@ -268,6 +268,10 @@ hd_status hd_random_inputs(hd_ctx *ctx, hd_arena *a, const hd_model *m, uint64_t
     const void **in = hd_new_array(a, const void *, (size_t)m->n_inputs + 1);
     for (int i = 0; i < m->n_inputs; i++) {
         const struct hd_value_info *v = &m->values[m->inputs[i]];
+        if (i >= m->n_inputs - m->n_states) {
+            in[i] = m->initial[i - (m->n_inputs - m->n_states)];
+            continue;
+        }
         void *data = hd_alloc(a, hd_value_dense_bytes(v) + 1);
         const struct hd_tensor *t = v->tensor < 0 ? NULL : &g->tensors[v->tensor];
         if (t && t->initial)
