@@ -3,18 +3,21 @@
 
 usage: sweep.py BUILD [--fast]
 
-BUILD is build/release or another mode's tree; run from the repository's root by `make sweep`. Four parts:
+BUILD is build/release or another mode's tree; run from the repository's root by `make sweep`. Five parts:
 lint    RTL of all K x N x AXI, and of each other parameter at its ends, elaborates without a warning (Verilator)
 refuse  values outside are refused by the compiler, by the printer of the package and by the RTL, each with the name
 iss     digits and resnet8, compiled for all K x N, give golden's bits on the ISS
+more    twice of one memory, of banks or of the port's width makes a network at most 0.5 % slower (on base)
 rtl     for a sample: the model is built, random programs agree with the ISS, digits gives golden's bits
---fast (make test): a few of lint and iss, all of refuse. JOBS (2) at a time. Exit 1 when anything failed.
+--fast (make test): a few of lint, iss, more and refuse. JOBS (2) at a time. Exit 1 when anything failed.
 """
-import itertools, os, re, subprocess, sys
+import functools, itertools, json, os, re, subprocess, sys
 from concurrent.futures import ThreadPoolExecutor
 
 GEN, OUT = "build/tools/gen", "build/sweep"
-RESNET8 = "../shared/models/mlperf_ic_resnet8_int8_qdq"
+SHARED = "../shared/models"
+RESNET8, DSCNN = f"{SHARED}/mlperf_ic_resnet8_int8_qdq", f"{SHARED}/mlperf_kws_dscnn_int8_qdq"
+LARGER = ["xm_bytes", "wm_bytes", "am_bytes", "pm_bytes", "xm_banks", "axi_bits"]
 SAMPLE = ["k=64 n=64", "k=8 n=64", "k=64 n=8 axi_bits=512", "k=8 n=8 axi_bits=512",
           "k=8 n=16 axi_bits=256 xm_banks=2 queue_ops=4", "k=32 n=16 axi_bits=64 am_bytes=8192",
           "k=8 n=8 axi_bits=64 vx_cycles=8", "k=8 n=32 axi_bits=64 vx_cycles=4", "k=16 n=16 vx_cycles=2 functions=0"]
@@ -97,6 +100,19 @@ def compare(build, sets, model, devices):
     return text if rc else ""
 
 
+@functools.cache
+def cycles(build, model, sets):
+    rc, text = run(f"{build}/heddle", "run", model, "--machine", "base", "--json", "-", *(("--set", sets) if sets else ()))
+    return json.loads(text[text.index("{"):])["cycles"] if not rc else text
+
+
+def more(build, name, model):
+    base = int(re.search(rf"^PARAM\({name}, \d+, (\d+)", open("isa/machine.def").read(), re.M)[1])
+    now, then = cycles(build, model, ""), cycles(build, model, f"{name}={2 * base}")
+    bad = isinstance(now, str) or isinstance(then, str) or then > 1.005 * now
+    return f"{now} cycles, {then} with twice of it" if bad else ""
+
+
 def rtl(build, sets):
     path = f"{OUT}/{re.sub(r'[ =]', '_', sets)}.machine"
     with open(path, "w") as f:
@@ -115,6 +131,9 @@ def main():
     jobs += [("refuse", s, lambda s=s: refuse(build, s)) for s in (bad[:3] if fast else bad)]
     jobs += [("iss", f"{s} {m}", lambda s=s, m=m: compare(build, s, m, "golden,iss"))
              for s in (FAST if fast else k_n()) for m in models]
+    nets = [m for m in (DSCNN, RESNET8, f"{SHARED}/mobilenet_v2_qdq_int8")[:1 if fast else 3] if os.path.isdir(m)]
+    jobs += [("more", f"{name} {m}", lambda name=name, m=m: more(build, name, m))
+             for m in nets for name in (LARGER[:1] if fast else LARGER)]
     if not fast:
         jobs += [("rtl", s, lambda s=s: rtl(build, s)) for s in SAMPLE]
     done, failed = {}, 0

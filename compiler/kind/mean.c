@@ -147,17 +147,20 @@ static hd_status lower(struct hd_lowerer *w, struct hd_tile *t) {
     const struct hd_placement *xp = hd_lower_place(w, l->in[0]);
     int bytes = hd_lower_tensor(w, l->out)->bytes, n = (int)w->m->n, vectors = bytes / n;
     int64_t most = hd_am_words(w->m) / 2 / LANES;
-    if (xp->resident)
-        TRY(hd_lower_input(w, 0, t->img, 0, 0, l->kh, l->kw, &t->in[0]));
-    else
+    struct hd_view *v = &t->in[0];
+    if (xp->resident) {
+        TRY(hd_lower_input(w, 0, t->img, 0, 0, l->kh, l->kw, v));
+        /* without padding the image is one row, of which no run of pixels ends early */
+        if (v->pitch == v->cols * v->cp && !v->other) v->cols *= v->rows, v->rows = 1;
+    } else
         most = hd_min(most, (w->xm_in[w->in].size / 2 - 63) / (LANES * n));
     struct hd_view out = hd_lower_output(w, t->img, 0, 0, 1, 1, bytes);
-    for (int v = 0; v < vectors; v += (int)most) {
-        struct mean q = {x->h * x->w, v, (int)hd_min(most, vectors - v), 0};
+    for (int c = 0; c < vectors; c += (int)most) {
+        struct mean q = {x->h * x->w, c, (int)hd_min(most, vectors - c), 0};
         q.sums = hd_lower_accumulators(w, (int64_t)LANES * q.nv);
-        TRY(xp->resident ? mean_pixels(w, &q, &t->in[0], v, 0) : mean_streamed(w, t, &q));
+        TRY(xp->resident ? mean_pixels(w, &q, v, c, 0) : mean_streamed(w, t, &q));
         if (q.count % LANES == 0) TRY(mean_fold_lanes(w, q.sums, q.nv));
-        TRY(mean_requantise(w, q.sums, q.nv, &out, v));
+        TRY(mean_requantise(w, q.sums, q.nv, &out, c));
     }
     return hd_lower_store(w, t->img, &out, 0, bytes);
 }
