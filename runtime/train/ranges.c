@@ -96,28 +96,59 @@ static int range_of_bias(const hd_graph *g, const struct hd_ranges *r, int user,
     return d && d->op == HD_IR_dequantize ? r->of[d->in[1]] : -1;
 }
 
-static void multiply(hd_graph *g, int t, double by) {
-    const struct hd_tensor *s = &g->tensors[t];
-    int64_t n = hd_tensor_elems(s);
-    float *v = hd_dup(g->arena, s->data, hd_tensor_bytes(s));
+/* The tensor gets the file's scale times `by`. */
+static void set_scale(hd_graph *g, int t, const struct hd_tensor *file, double by) {
+    int64_t n = hd_tensor_elems(file);
+    float *v = hd_dup(g->arena, file->data, hd_tensor_bytes(file));
     for (int64_t i = 0; i < n; i++) v[i] = (float)((double)v[i] * by);
     g->tensors[t].data = v;
 }
 
-void hd_ranges_apply(hd_graph *g, const float *v, double rate) {
-    hd_arena *a = hd_arena_create();
-    struct hd_ranges r = hd_ranges_find(g, a);
-    size_t n_tensors = g->n_tensors, n_nodes = g->n_nodes;
-    for (size_t i = 0; i < n_nodes; i++) {
-        struct hd_node *d = &g->nodes[i];
-        if (d->dead || d->op != HD_IR_dequantize || g->tensors[d->in[0]].dtype != HD_I32) continue;
-        int of = range_of_bias(g, &r, hd_graph_only_user(g, d->out[0]), d->out[0]);
-        struct hd_tensor s = g->tensors[d->in[1]];
-        if (of < 0 || !s.data) continue;
-        d->in[1] = hd_graph_const(g, s.name, s.dtype, s.rank, s.dim, s.data); /* its own */
-        multiply(g, d->in[1], exp(rate * (double)v[of]));
+static hd_status no_scale(hd_ctx *ctx, const hd_graph *g, const char *what, const char *name) {
+    return hd_fail(ctx, HD_INVALID,
+                   "%s: no %s '%s', which the trained network has; want a graph of the same file",
+                   g->name, what, name);
+}
+
+/* The bias that node d of the file dequantizes: its scale in g, which becomes its own. */
+static hd_status set_bias(hd_ctx *ctx, hd_graph *g, const struct hd_node *d,
+                          const struct hd_tensor *s, double by) {
+    int at = hd_node_by_name(g, d->name);
+    if (at < 0 || g->nodes[at].op != d->op) return no_scale(ctx, g, "node", d->name);
+    if (g->nodes[at].in[1] == hd_tensor_by_name(g, s->name)) {
+        int own = hd_graph_const(g, s->name, s->dtype, s->rank, s->dim, s->data);
+        g->nodes[at].in[1] = own;
     }
-    for (size_t t = 0; t < n_tensors; t++)
-        if (r.of[t] >= 0) multiply(g, (int)t, exp(rate * (double)v[r.of[t]]));
+    set_scale(g, g->nodes[at].in[1], s, by);
+    return HD_OK;
+}
+
+static hd_status apply(hd_ctx *ctx, hd_graph *g, const hd_graph *file, const struct hd_ranges *r,
+                       const float *v, double rate) {
+    for (size_t i = 0; i < file->n_nodes; i++) {
+        const struct hd_node *d = &file->nodes[i];
+        if (d->dead || d->op != HD_IR_dequantize || file->tensors[d->in[0]].dtype != HD_I32)
+            continue;
+        int of = range_of_bias(file, r, hd_graph_only_user(file, d->out[0]), d->out[0]);
+        const struct hd_tensor *s = &file->tensors[d->in[1]];
+        if (of >= 0 && s->data) TRY(set_bias(ctx, g, d, s, exp(rate * (double)v[of])));
+    }
+    for (size_t t = 0; t < file->n_tensors; t++) {
+        const struct hd_tensor *s = &file->tensors[t];
+        if (r->of[t] < 0) continue;
+        int to = hd_tensor_by_name(g, s->name);
+        if (to < 0 || hd_tensor_bytes(&g->tensors[to]) != hd_tensor_bytes(s))
+            return no_scale(ctx, g, "scale", s->name);
+        set_scale(g, to, s, exp(rate * (double)v[r->of[t]]));
+    }
+    return HD_OK;
+}
+
+hd_status hd_ranges_apply(hd_ctx *ctx, hd_graph *g, const hd_graph *file, const float *v,
+                          double rate) {
+    hd_arena *a = hd_arena_create();
+    struct hd_ranges r = hd_ranges_find(file, a);
+    hd_status s = apply(ctx, g, file, &r, v, rate);
     hd_arena_destroy(a);
+    return s;
 }

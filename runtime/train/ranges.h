@@ -15,7 +15,9 @@ struct hd_ranges {
 };
 
 struct hd_ranges hd_ranges_find(const hd_graph *g, hd_arena *a);
-/* Scales of g, a graph as the file has it, and of the biases that are in steps of them. */
-void hd_ranges_apply(hd_graph *g, const float *v, double rate);
+/* Scales of g, a graph of the file, and of the biases that are in steps of them: from those of the
+ * file as it was opened, so that a second call changes nothing. Errors: HD_INVALID, g lacks one. */
+hd_status hd_ranges_apply(hd_ctx *ctx, hd_graph *g, const hd_graph *file, const float *v,
+                          double rate);
 
 #endif

@@ -252,7 +252,7 @@ hd_status hd_trainer_ranges(hd_ctx *ctx, hd_trainer *t) {
     hd_graph *update = t->update.g ? hd_graph_create() : NULL; /* the same as before */
     if (!t->file) return HD_OK;
     hd_status s = hd_graph_copy(ctx, t->file, &step.g);
-    if (s == HD_OK) hd_ranges_apply(step.g, t->state[t->ranges], t->o.ranges);
+    if (s == HD_OK) s = hd_ranges_apply(ctx, step.g, t->file, t->state[t->ranges], t->o.ranges);
     if (s == HD_OK) s = hd_train_graph(ctx, step.g, &t->o, update, t->arena, &weights);
     if (s == HD_OK) s = compile(ctx, step.g, &t->o, &t->recomputed, &step);
     if (update) hd_graph_destroy(update);
@@ -274,7 +274,7 @@ int64_t hd_trainer_steps(const hd_trainer *t) {
 }
 
 hd_status hd_trainer_weights(hd_ctx *ctx, const hd_trainer *t, hd_graph *g) {
-    if (t->file) hd_ranges_apply(g, t->state[t->ranges], t->o.ranges);
+    if (t->file) TRY(hd_ranges_apply(ctx, g, t->file, t->state[t->ranges], t->o.ranges));
     for (int i = 1; i <= t->n_weights; i++) {
         const struct hd_tensor *w = state_tensor(t, i);
         if (t->file && i == t->ranges) continue;
